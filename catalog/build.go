@@ -1,0 +1,426 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// New makes an empty catalog with the built-in functions and encodings.
+func New() *Catalog {
+	return &Catalog{tables: map[string]*Table{}, funcs: expr.NewRegistry(), encs: map[string]NewEncoding{}}
+}
+
+// Funcs is the registry that key expressions are compiled with; functions are added to it before tables are.
+func (c *Catalog) Funcs() *expr.Registry { return c.funcs }
+
+// RegisterEncoding adds an encoding under a new name, before tables use it.
+func (c *Catalog) RegisterEncoding(name string, f NewEncoding) { c.encs[strings.ToUpper(name)] = f }
+
+// Load adds the tables of a catalog file: CREATE TABLE statements.
+func (c *Catalog) Load(src string) error {
+	stmts, err := parser.Parse(src)
+	if err != nil {
+		return err
+	}
+	for _, s := range stmts {
+		def, ok := s.(*parser.CreateTable)
+		if !ok {
+			return parser.Errorf(s.Position(), "a catalog holds CREATE TABLE statements only").In(src)
+		}
+		t, err := c.Build(def)
+		if err == nil {
+			err = c.Add(t)
+		}
+		if err != nil {
+			if pe, ok := err.(*parser.Error); ok {
+				return pe.In(src)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// Add adds a table under a new name.
+func (c *Catalog) Add(t *Table) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.tables[strings.ToLower(t.Name)] != nil {
+		return parser.Errorf(t.Def.NamePos, "table %q exists already", t.Name)
+	}
+	c.tables[strings.ToLower(t.Name)] = t
+	return nil
+}
+
+// Drop removes a table and tells whether it was there.
+func (c *Catalog) Drop(name string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ok := c.tables[strings.ToLower(name)]
+	delete(c.tables, strings.ToLower(name))
+	return ok
+}
+
+// Table finds a table; letters' case does not matter.
+func (c *Catalog) Table(name string) (*Table, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	t, ok := c.tables[strings.ToLower(name)]
+	return t, ok
+}
+
+// Tables lists the tables by name.
+func (c *Catalog) Tables() []*Table {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	out := make([]*Table, 0, len(c.tables))
+	for _, t := range c.tables {
+		out = append(out, t)
+	}
+	slices.SortFunc(out, func(a, b *Table) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// SQL is the CREATE TABLE statement that makes the table again.
+func (t *Table) SQL() string { return t.Def.String() }
+
+// Column finds a column; letters' case does not matter.
+func (t *Table) Column(name string) (*Column, bool) {
+	for _, c := range t.Columns {
+		if strings.EqualFold(c.Name, name) {
+			return c, true
+		}
+	}
+	return nil, false
+}
+
+// builder builds one table.
+type builder struct {
+	c   *Catalog
+	def *parser.CreateTable
+	t   *Table
+}
+
+// Build checks a definition and makes the table, without adding it.
+func (c *Catalog) Build(def *parser.CreateTable) (*Table, error) {
+	b := &builder{c: c, def: def, t: &Table{Name: def.Name, External: def.External, Split: def.Split, Def: def}}
+	for _, step := range []func() error{b.options, b.families, b.columns, b.layouts, b.readable} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return b.t, nil
+}
+
+func (b *builder) options() error {
+	for _, o := range b.def.Options {
+		val := ""
+		if l, ok := o.Value.(*parser.Literal); ok {
+			val = strings.ToUpper(l.Text)
+		} else if r, ok := o.Value.(*parser.ColumnRef); ok {
+			val = strings.ToUpper(r.Name)
+		}
+		switch o.Key {
+		case "ON MALFORMED KEY", "MALFORMED_KEY":
+			b.t.MalformedKeyError = val == "ERROR"
+		case "CREATE_TABLES", "CREATE TABLES":
+			b.t.CreateTables = val == "" || val == "TRUE"
+		default:
+			return parser.Errorf(o.Pos, "unknown table option %s", o.Key)
+		}
+	}
+	return nil
+}
+
+func (b *builder) families() error {
+	for _, f := range b.def.Families {
+		if b.family(f.Name) != nil {
+			return parser.Errorf(f.Pos, "family %q is defined twice", f.Name)
+		}
+		if err := checkFamilyName(f.Name); err != nil {
+			return parser.Errorf(f.Pos, "%s", err)
+		}
+		fam := Family{Name: f.Name, Attributes: map[string]string{}}
+		for _, o := range f.Options {
+			l, ok := o.Value.(*parser.Literal)
+			if !ok {
+				return parser.Errorf(o.Pos, "family attribute %s takes a constant", o.Key)
+			}
+			fam.Attributes[o.Key] = l.Text
+		}
+		b.t.Families = append(b.t.Families, fam)
+	}
+	if len(b.t.Families) == 0 {
+		name := "f"
+		for _, c := range b.def.Columns { // the only family that columns name is the default one too
+			if c.From != nil && c.From.Family != "" {
+				name = c.From.Family
+				break
+			}
+		}
+		b.t.Families = []Family{{Name: name, Attributes: map[string]string{}}}
+	}
+	return nil
+}
+
+func checkFamilyName(name string) error {
+	if name == "" || len(name) > 127 || strings.ContainsAny(name, ":/") || name[0] == '.' {
+		return fmt.Errorf("%q is no name for a family (1 to 127 bytes, no ':' or '/')", name)
+	}
+	return nil
+}
+
+func (b *builder) family(name string) *Family {
+	for i := range b.t.Families {
+		if b.t.Families[i].Name == name {
+			return &b.t.Families[i]
+		}
+	}
+	return nil
+}
+
+func (b *builder) columns() error {
+	for _, d := range b.def.Columns {
+		if _, dup := b.t.Column(d.Name); dup {
+			return parser.Errorf(d.Pos, "column %q is defined twice", d.Name)
+		}
+		if d.Name == KeyColumn || d.Name == TimestampColumn {
+			return parser.Errorf(d.Pos, "%s is the name of a pseudo-column", d.Name)
+		}
+		t, ok := types.ParseType(d.Type)
+		if !ok {
+			err := parser.Errorf(d.Pos, "column %q has the unknown type %s", d.Name, d.Type)
+			return err.WithHint("types: STRING BYTES BOOLEAN TINYINT SMALLINT INT BIGINT FLOAT DOUBLE DECIMAL DATE TIME TIMESTAMP JSON")
+		}
+		col := &Column{Index: len(b.t.Columns), Name: d.Name, Type: t, NotNull: d.NotNull, Family: b.t.Families[0].Name, Qualifier: d.Name, Pos: d.Pos}
+		if d.From != nil {
+			col.Family, col.Qualifier, col.HasCell = d.From.Family, d.From.Qualifier, true
+			if b.family(col.Family) == nil {
+				if err := checkFamilyName(col.Family); err != nil {
+					return parser.Errorf(d.From.Pos, "%s", err)
+				}
+				b.t.Families = append(b.t.Families, Family{Name: col.Family, Attributes: map[string]string{}})
+			}
+		}
+		enc, err := b.c.newEncoding(d.Encoding, t, nil, d.Pos)
+		if err != nil {
+			return err
+		}
+		col.Encoding = enc
+		b.t.Columns = append(b.t.Columns, col)
+	}
+	for i, d := range b.def.Columns { // after all columns are known
+		if d.From != nil && d.From.Parts != nil {
+			p, err := b.pattern(d.From.Parts)
+			if err != nil {
+				return err
+			}
+			b.t.Columns[i].Packed = p
+			b.t.Columns[i].Qualifier = ""
+		}
+	}
+	return nil
+}
+
+func (b *builder) scope() *expr.Scope {
+	return &expr.Scope{Key: true, Funcs: b.c.funcs, Column: func(ref *parser.ColumnRef) (expr.Expr, error) {
+		col, ok := b.t.Column(ref.Name)
+		if !ok || ref.Table != "" {
+			err := parser.Errorf(ref.Pos, "unknown column %q", ref.Name)
+			var names []string
+			for _, c := range b.t.Columns {
+				names = append(names, c.Name)
+			}
+			if near := expr.Nearest(ref.Name, names); near != "" {
+				err.Hint = "did you mean " + near + "?"
+			}
+			return nil, err
+		}
+		return &expr.Column{Pos: ref.Pos, Index: col.Index, Name: col.Name, Typ: col.Type}, nil
+	}}
+}
+
+// pattern compiles a list of parts and checks that their bytes can be told apart.
+func (b *builder) pattern(defs []parser.PartDef) (*Pattern, error) {
+	p := &Pattern{table: b.t}
+	if len(defs) > maxParts {
+		return nil, parser.Errorf(defs[0].Pos, "at most %d parts", maxParts)
+	}
+	for _, d := range defs {
+		part, err := b.part(d)
+		if err != nil {
+			return nil, err
+		}
+		p.Parts = append(p.Parts, part)
+	}
+	return p, checkParts(p.Parts)
+}
+
+func (b *builder) part(d parser.PartDef) (*Part, error) {
+	part := &Part{Def: d, Source: d.String()}
+	if l, ok := d.Expr.(*parser.Literal); ok && d.Encoding == nil {
+		switch l.Kind {
+		case parser.StringLiteral, parser.BytesLiteral:
+			if l.Text == "" {
+				return nil, parser.Errorf(l.Pos, "an empty literal separates nothing")
+			}
+			part.Literal = []byte(l.Text)
+			return part, nil
+		}
+		return nil, parser.Errorf(l.Pos, "a literal part is a text or X'..'")
+	}
+	e, err := expr.Compile(d.Expr, b.scope())
+	if err != nil {
+		return nil, err
+	}
+	if k, ok := e.(*expr.Const); ok {
+		enc, err := b.c.newEncoding(d.Encoding, k.Typ, nil, d.Pos)
+		if err != nil {
+			return nil, err
+		}
+		if part.Literal, err = enc.Append(nil, k.Val); err != nil {
+			return nil, parser.Errorf(d.Pos, "%s", err)
+		}
+		return part, nil
+	}
+	part.Expr, part.Columns = e, expr.Columns(e)
+	if part.Encoding, err = b.c.newEncoding(d.Encoding, e.Type(), e, d.Pos); err != nil {
+		return nil, err
+	}
+	part.fromRest, part.draw = expr.FromRest(e), expr.Draw(e)
+	if len(part.Columns) == 0 && part.fromRest == nil {
+		if dom, ok := expr.Domain(e); ok {
+			part.domain = dom
+		}
+		if part.draw == nil {
+			return nil, parser.Errorf(d.Pos, "this part is neither a constant nor made from columns")
+		}
+	}
+	if part.fromRest != nil && part.Encoding.Width() == Variable {
+		return nil, parser.Errorf(d.Pos, "a part computed from the rest of the key needs a fixed width")
+	}
+	return part, nil
+}
+
+func (b *builder) layouts() error {
+	defs := b.def.Layouts
+	if len(defs) == 0 {
+		d, err := b.primaryKey()
+		if err != nil {
+			return err
+		}
+		defs = []parser.LayoutDef{d}
+	} else if len(b.def.PrimaryKey) > 0 {
+		return parser.Errorf(b.def.PrimaryKey[0].Pos, "a table has either PRIMARY KEY or ROW KEY")
+	}
+	var packed *Pattern
+	for _, c := range b.t.Columns {
+		if c.Packed != nil {
+			if packed != nil {
+				return parser.Errorf(c.Pos, "a table has one packed column at most")
+			}
+			packed = c.Packed
+		}
+	}
+	for i, d := range defs {
+		l := &Layout{Name: d.Name, Kind: Copy, Pos: d.Pos, Packed: packed}
+		if i == 0 {
+			l.Kind = Primary
+			if d.Index {
+				return parser.Errorf(d.Pos, "the first layout must be a ROW KEY: an INDEX points at it")
+			}
+		} else if d.Index {
+			l.Kind = Index
+		}
+		if l.Name == "" {
+			l.Name = "primary"
+		}
+		for _, o := range b.t.Layouts {
+			if o.Name == l.Name {
+				return parser.Errorf(d.Pos, "two layouts are called %q", l.Name)
+			}
+		}
+		var err error
+		if l.Key, err = b.pattern(d.Parts); err != nil {
+			return err
+		}
+		stored := d.StoredIn
+		if stored == nil {
+			stored = b.def.StoredIn
+		}
+		if stored == nil {
+			l.Stored = &Pattern{table: b.t, Parts: []*Part{{Literal: []byte(b.t.Name), Source: "'" + b.t.Name + "'"}}}
+		} else if l.Stored, err = b.pattern(stored.Parts); err != nil {
+			return err
+		}
+		if err := checkTableName(l.Stored, d.Pos); err != nil {
+			return err
+		}
+		l.storedParts = !l.Stored.IsLiteral()
+		b.t.Layouts = append(b.t.Layouts, l)
+	}
+	return nil
+}
+
+// primaryKey makes the ROW KEY of PRIMARY KEY (a, b): order-preserving encodings
+// by type. A table without any key gets a hidden one.
+func (b *builder) primaryKey() (parser.LayoutDef, error) {
+	names := slices.Clone(b.def.PrimaryKey)
+	for _, d := range b.def.Columns {
+		if d.PrimaryKey {
+			names = append(names, parser.Name{Pos: d.Pos, Name: d.Name})
+		}
+	}
+	layout := parser.LayoutDef{Pos: b.def.Pos}
+	if len(names) == 0 {
+		b.t.HiddenKey = true
+		b.t.Columns = append(b.t.Columns, &Column{Index: len(b.t.Columns), Name: HiddenColumn, Type: types.Bytes, Encoding: text{types.Bytes}, Family: b.t.Families[0].Name, Qualifier: HiddenColumn})
+		names = []parser.Name{{Pos: b.def.Pos, Name: HiddenColumn}}
+	}
+	for i, n := range names {
+		col, ok := b.t.Column(n.Name)
+		if !ok {
+			return layout, parser.Errorf(n.Pos, "unknown column %q", n.Name)
+		}
+		col.NotNull = true
+		enc := &parser.EncodingDef{Pos: n.Pos}
+		last := i == len(names)-1
+		switch {
+		case b.t.HiddenKey:
+			enc.Name, enc.Args = "BYTES", []parser.Expr{&parser.Literal{Kind: parser.NumberLiteral, Text: "16"}}
+		case col.Type.IsInteger() || col.Type == types.Timestamp:
+			enc.Name = map[types.Type]string{types.TinyInt: "ORDERED INT8", types.SmallInt: "ORDERED INT16", types.Int: "ORDERED INT32"}[col.Type]
+			if enc.Name == "" {
+				enc.Name = "ORDERED INT64"
+			}
+		case col.Type == types.Date:
+			enc.Name, enc.Args = "TEXT", []parser.Expr{&parser.Literal{Kind: parser.StringLiteral, Text: "yyyyMMdd"}}
+		case col.Type == types.Time:
+			enc.Name = "UINT32"
+		case col.Type == types.Double || col.Type == types.Float:
+			enc.Name = "ORDERED FLOAT64"
+		case col.Type == types.Boolean:
+			enc.Name = "BOOLEAN"
+		case col.Type == types.String, col.Type == types.Bytes:
+			enc.Name = "TEXT"
+			if col.Type == types.Bytes {
+				enc.Name = "BYTES"
+			}
+		default:
+			return layout, parser.Errorf(n.Pos, "a %s cannot be in a key", col.Type)
+		}
+		layout.Parts = append(layout.Parts, parser.PartDef{Pos: n.Pos, Expr: &parser.ColumnRef{Pos: n.Pos, Name: col.Name}, Encoding: enc})
+		if (col.Type == types.String || col.Type == types.Bytes) && !last && !b.t.HiddenKey {
+			layout.Parts = append(layout.Parts, parser.PartDef{Pos: n.Pos, Expr: &parser.Literal{Pos: n.Pos, Kind: parser.BytesLiteral, Text: "\x00"}})
+		}
+	}
+	return layout, nil
+}
+
+// HiddenColumn is the key column of a table that was made without a key.
+const HiddenColumn = "_id"

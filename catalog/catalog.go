@@ -1,0 +1,148 @@
+// Package catalog knows the tables: their columns, how a rowkey, a physical
+// table name and a packed qualifier are put together from parts, and how values
+// are stored as bytes. It turns CREATE TABLE into checked layouts and rows into
+// keys and back. It reads no store.
+package catalog
+
+import (
+	"sync"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// Catalog is a set of tables by name. It is safe for concurrent use; the tables
+// in it do not change.
+type Catalog struct {
+	mu     sync.RWMutex
+	tables map[string]*Table // by folded name
+	funcs  *expr.Registry
+	encs   map[string]NewEncoding // custom encodings by upper-case name
+}
+
+// Table is a logical table.
+type Table struct {
+	Name     string
+	External bool // maps a table that exists; DROP TABLE leaves it alone
+	Columns  []*Column
+	Families []Family
+	Layouts  []*Layout // the first is the primary one
+	Split    *parser.SplitDef
+	// MalformedKeyError makes a key that does not fit fail the query; otherwise such rows are skipped and counted.
+	MalformedKeyError bool
+	// CreateTables is set when writing a row may create its physical table (a table a day).
+	CreateTables bool
+	// HiddenKey is set when the table was made without any key: its one key column _id is drawn on write.
+	HiddenKey bool
+	Def       *parser.CreateTable // what it was made from
+}
+
+// Column is a column of a table. A column in the key (KeyPart) has no cell.
+type Column struct {
+	Index   int // in Table.Columns and in a row
+	Name    string
+	Type    types.Type
+	NotNull bool
+	// KeyPart tells that the column is read from the key (or from table name or qualifier).
+	KeyPart bool
+	// Family and Qualifier name the cell otherwise; Encoding says how its value is stored.
+	Family, Qualifier string
+	Encoding          Encoding
+	// Packed is the qualifier made of parts: one logical row a cell. Nil otherwise.
+	Packed *Pattern
+	// HasCell tells that Family:Qualifier exists (a key column may be copied in a cell too).
+	HasCell bool
+	Pos     parser.Pos
+}
+
+// Family is a column family with HBase's attribute names and values (VERSIONS, TTL, BLOOMFILTER ...).
+type Family struct {
+	Name       string
+	Attributes map[string]string
+}
+
+// LayoutKind tells what the rows of a layout are.
+type LayoutKind uint8
+
+// The kinds of layout.
+const (
+	Primary LayoutKind = iota
+	Copy               // every column again under another key
+	Index              // key columns only; the row is looked up in the primary layout
+)
+
+// Layout is one way in which the table's rows are stored.
+type Layout struct {
+	Name   string // "primary" where the definition has none
+	Kind   LayoutKind
+	Stored *Pattern // the physical table's name; a single literal for most
+	Key    *Pattern
+	Packed *Pattern // the packed column's qualifier; nil for most
+	Pos    parser.Pos
+
+	storedParts bool      // Stored has parts to compute
+	solve       []solver  // how key columns are read
+	check       []partRef // parts to recompute
+}
+
+// Pattern is a byte string made of parts: a rowkey, a table name, a qualifier.
+type Pattern struct {
+	Parts []*Part
+	table *Table
+}
+
+// Part is one part of a Pattern.
+type Part struct {
+	// Literal is set for a literal part; the other fields but Def are then empty.
+	Literal  []byte
+	Expr     expr.Expr // over the table's columns: expr.Column.Index is Column.Index
+	Encoding Encoding
+	Columns  []int // the columns that Expr reads
+	Def      parser.PartDef
+	Source   string // as written: "uid AS TEXT(6)"
+
+	fromRest func(rest []byte) (types.Value, error)
+	draw     func(*expr.Env) (types.Value, error)
+	domain   types.Set // of a part without columns
+}
+
+// Rows of a table are []types.Value: one a column, in order, then these pseudo-columns.
+const (
+	KeyColumn       = "_key" // BYTES: the rowkey
+	TimestampColumn = "_ts"  // TIMESTAMP: the newest cell's time
+)
+
+// Order is what byte order says of value order for an Encoding.
+type Order uint8
+
+// The orders.
+const (
+	Unordered  Order = iota
+	Ascending        // greater values, greater bytes
+	Halves           // two's complement: ascending, but negative values after the others
+	Terminated       // variable-width text: ascending on the value's bytes, which a delimiter or the end of the key follows
+)
+
+// Variable is the Width of an encoding whose values vary in length.
+const Variable = -1
+
+// Encoding turns values of one SQL type into bytes and back. Encodings are
+// strict: Decode accepts exactly what Append writes, so that each value has one
+// encoding and each encoding one value.
+type Encoding interface {
+	String() string // as written in SQL: "ORDERED INT64"
+	Width() int     // bytes, or Variable
+	Type() types.Type
+	// Append appends v's bytes. The error tells why v does not fit.
+	Append(dst []byte, v types.Value) ([]byte, error)
+	// Decode reads the bytes of one value.
+	Decode(src []byte) (types.Value, error)
+	Order() Order
+	// Clip narrows iv to values that can be stored: the bounds of the result are
+	// inclusive and storable (or NULL, for Terminated only); ok is false when none is.
+	Clip(iv types.Interval) (types.Interval, bool)
+}
+
+// NewEncoding makes a registered encoding for values of type t.
+type NewEncoding func(t types.Type, args []types.Value) (Encoding, error)

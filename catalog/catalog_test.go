@@ -1,0 +1,206 @@
+package catalog
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+func layouts(tb testing.TB) *Catalog {
+	tb.Helper()
+	src, err := os.ReadFile("../testdata/layouts.sql")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	c := New()
+	if err := c.Load(string(src)); err != nil {
+		tb.Fatal(err)
+	}
+	return c
+}
+
+// rowOf makes a row from "column=literal" pairs.
+func rowOf(tb testing.TB, t *Table, fields ...string) []types.Value {
+	tb.Helper()
+	row := make([]types.Value, len(t.Columns)+2)
+	for _, f := range fields {
+		name, lit, _ := strings.Cut(f, "=")
+		col, ok := t.Column(name)
+		if !ok {
+			tb.Fatalf("no column %s", name)
+		}
+		tree, err := parser.ParseExpr(lit)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		e, err := expr.Compile(tree, &expr.Scope{})
+		if err != nil {
+			tb.Fatal(err)
+		}
+		v, err := types.Cast(e.(*expr.Const).Val, col.Type, nil)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		row[col.Index] = v
+	}
+	return row
+}
+
+// Keys published with the layouts (testdata/layouts.sql and its notes), or
+// written out by hand from the formats' definitions.
+func TestPublishedKeys(t *testing.T) {
+	c := layouts(t)
+	for _, k := range []struct {
+		table, layout string
+		row           []string
+		stored, key   string
+	}{
+		{"contacts", "primary", []string{"uid=111", "phone='123'", "name='iteblog'"}, "contacts", "000111|123|iteblog"},
+		{"foo_hashed", "primary", []string{"id='foo0001'"}, "foo_hashed", "95f18cfoo0001"},
+		{"foo_hashed", "primary", []string{"id='foo0002'"}, "foo_hashed", "6ccc20foo0002"},
+		{"foo_hashed", "primary", []string{"id='foo0003'"}, "foo_hashed", "b61d00foo0003"},
+		{"foo_hashed", "primary", []string{"id='foo0004'"}, "foo_hashed", "1a7475foo0004"},
+		{"sites", "primary", []string{"domain='flink.iteblog.com'"}, "sites", "moc.golbeti.knilf"},
+		{"sites", "primary", []string{"domain='www.iteblog.com'"}, "sites", "moc.golbeti.www"},
+		{"messages_md5", "primary", []string{"sent=TIMESTAMP '2023-06-11 06:30:31'", "message_id='1231231'"}, "messages_md5", "8D4646EB2D7067126EB08ADB0672F7BB:230611:063031:1231231"},
+		{"files", "primary", []string{"user_id=1", "create_time=DATE '2012-09-02'", "file_id=1"}, "files", "00000120120902000001"},
+		{"user_ops", "primary", []string{"uid='u0000001'", "ts=TIMESTAMP '1970-01-01 00:00:00.001'"}, "user_ops", "u0000001\x7f\xff\xff\xff\xff\xff\xff\xfe"},
+		{"log_bucketed", "primary", []string{"ts=TIMESTAMP '1970-01-01 00:00:00.142'", "host='a'", "event='e'"}, "log_bucketed", "\x2a\x00\x00\x00\x00\x00\x00\x00\x8ea\x00e"},
+		{"tx", "primary", []string{"device='d1'", "ts=TIMESTAMP '2012-09-01 00:00:01'", "ext='x'"}, "tx_20120901", "\xd8\x7d\x00\x00\x03\xe8x"},
+		{"stats", "primary", []string{"series=7", "ts=TIMESTAMP '2012-09-01 12:59:00'"}, "stats_20120901", "\x00\x00\x00\x07\x03\x0b"},
+		{"log_packed", "primary", []string{"host='h'", "event='e'", "ts=TIMESTAMP '1970-01-01 00:06:00'"}, "log_packed", "h\x00e\x00\x00\x00\x00\x00\x00\x04\x93\xe0"},
+	} {
+		tab, ok := c.Table(k.table)
+		if !ok {
+			t.Fatalf("no table %s", k.table)
+		}
+		for _, l := range tab.Layouts {
+			if l.Name != k.layout {
+				continue
+			}
+			row := rowOf(t, tab, k.row...)
+			stored, key, qual, err := l.EncodeRow(row, &expr.Env{})
+			if err != nil {
+				t.Errorf("%s: %v", k.table, err)
+				continue
+			}
+			if k.table == "tx" { // the CRC is checked by the hash's own tests
+				key[0], key[1] = k.key[0], k.key[1]
+				stored2, key2, _, _ := l.EncodeRow(row, &expr.Env{})
+				if stored2 != stored || !bytes.Equal(key2[2:], key[2:]) {
+					t.Error("not the same key twice")
+				}
+			}
+			if stored != k.stored || string(key) != k.key {
+				t.Errorf("%s: %s %q, want %s %q", k.table, stored, key, k.stored, k.key)
+			}
+			if k.table == "log_packed" && string(qual) != "\x00\x00\xea\x60" {
+				t.Errorf("qualifier %q", qual)
+			}
+		}
+	}
+}
+
+// Phoenix's salt is computed from the bytes after it.
+func TestPhoenixSalt(t *testing.T) {
+	tab, _ := layouts(t).Table("phoenix_events")
+	l := tab.Layouts[0]
+	_, key, _, err := l.EncodeRow(rowOf(t, tab, "host='h'", "ts=1"), &expr.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := int32(1)
+	for _, b := range key[1:] {
+		h = 31*h + int32(int8(b))
+	}
+	if want := max(h%8, -(h % 8)); int32(key[0]) != want {
+		t.Errorf("salt %d, want %d", key[0], want)
+	}
+	key[0] ^= 1
+	if err := l.DecodeRow("EVENTS", key, nil, make([]types.Value, len(tab.Columns)+2)); err == nil {
+		t.Error("a wrong salt was accepted")
+	}
+}
+
+func TestData(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		c := New()
+		var tab *Table
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			switch d.Cmd {
+			case "create":
+				st, err := parser.ParseStatement(d.Input)
+				if err == nil {
+					tab, err = c.Build(st.(*parser.CreateTable))
+				}
+				if err != nil {
+					if pe, ok := err.(*parser.Error); ok {
+						err = pe.In(d.Input)
+						if pe.Hint != "" {
+							return err.Error() + "\nhint: " + pe.Hint + "\n"
+						}
+					}
+					return err.Error() + "\n"
+				}
+				return describeTable(tab)
+			case "encode":
+				table, key, qual, err := tab.Layouts[0].EncodeRow(rowOf(t, tab, strings.Split(d.Input, "\n")...), &expr.Env{Rand: func() uint64 { return 1 }})
+				if err != nil {
+					return err.Error() + "\n"
+				}
+				return strings.TrimSpace(table+" "+types.EscapeBytes(string(key))+" "+types.EscapeBytes(string(qual))) + "\n"
+			case "decode":
+				row := make([]types.Value, len(tab.Columns)+2)
+				tree, err := parser.ParseExpr(d.Input)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := tab.Layouts[0].DecodeRow(tab.Name, []byte(tree.(*parser.Literal).Text), nil, row); err != nil {
+					return err.Error() + "\n"
+				}
+				var b strings.Builder
+				for _, col := range tab.Columns {
+					if col.KeyPart {
+						fmt.Fprintf(&b, "%s=%s\n", col.Name, row[col.Index].SQL())
+					}
+				}
+				return b.String()
+			case "splits":
+				keys, err := tab.SplitKeys(tab.Layouts[0], nil)
+				if err != nil {
+					return err.Error() + "\n"
+				}
+				return string(bytes.Join(keys, []byte("\n"))) + "\n"
+			}
+			t.Fatalf("unknown command %s", d.Cmd)
+			return ""
+		})
+	})
+}
+
+func describeTable(t *Table) string {
+	var b strings.Builder
+	for _, l := range t.Layouts {
+		fmt.Fprintf(&b, "%s:", l.Name)
+		for _, p := range l.Key.Parts {
+			fmt.Fprintf(&b, " %s", p.Source)
+		}
+		b.WriteByte('\n')
+	}
+	for _, c := range t.Columns {
+		if c.KeyPart {
+			fmt.Fprintf(&b, "%s %s key\n", c.Name, c.Type)
+		} else {
+			fmt.Fprintf(&b, "%s %s %s:%s %s\n", c.Name, c.Type, c.Family, c.Qualifier, c.Encoding)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,182 @@
+package catalog
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"github.com/hql-db/hql/types"
+)
+
+// float is IEEE 754, big-endian: plain as Bytes.toBytes writes it, ordered (the sign
+// bit flipped, all bits where it was set), or Phoenix's own order-preserving form.
+type float struct {
+	t       types.Type
+	bytes   int
+	ordered bool
+	phoenix bool
+	name    string
+}
+
+func (e float) String() string {
+	switch {
+	case e.name != "":
+		return e.name
+	case e.bytes == 4:
+		return "FLOAT32"
+	}
+	return "FLOAT64"
+}
+func (e float) Width() int       { return e.bytes }
+func (e float) Type() types.Type { return e.t }
+func (e float) Order() Order {
+	if e.bytes == 8 && (e.ordered || e.phoenix) {
+		return Ascending
+	}
+	return Unordered
+}
+
+func (e float) Append(dst []byte, v types.Value) ([]byte, error) {
+	f := v.Double()
+	if f == 0 {
+		f = 0 // one zero, so that equal values have equal bytes
+	}
+	if math.IsNaN(f) {
+		f = math.NaN()
+	}
+	if e.bytes == 4 {
+		g := float32(f)
+		if float64(g) != f && !math.IsNaN(f) {
+			return dst, errors.New("it needs more than 32 bits")
+		}
+		u := math.Float32bits(g)
+		if e.ordered {
+			u = uint32(orderBits(uint64(u), 32))
+		}
+		return binary.BigEndian.AppendUint32(dst, u), nil
+	}
+	u := math.Float64bits(f)
+	switch {
+	case e.ordered:
+		u = orderBits(u, 64)
+	case e.phoenix:
+		l := int64(u)
+		u = uint64((l ^ ((l >> 63) | math.MinInt64)) + 1)
+	}
+	return binary.BigEndian.AppendUint64(dst, u), nil
+}
+
+// orderBits makes unsigned order the order of the numbers.
+func orderBits(u uint64, bits int) uint64 {
+	sign := uint64(1) << (bits - 1)
+	if u&sign != 0 {
+		return ^u & (sign | (sign - 1))
+	}
+	return u | sign
+}
+
+func unorderBits(u uint64, bits int) uint64 {
+	sign := uint64(1) << (bits - 1)
+	if u&sign != 0 {
+		return u &^ sign
+	}
+	return ^u & (sign | (sign - 1))
+}
+
+func (e float) Decode(src []byte) (types.Value, error) {
+	if len(src) != e.bytes {
+		return types.Value{}, errWidth
+	}
+	if e.bytes == 4 {
+		u := binary.BigEndian.Uint32(src)
+		if e.ordered {
+			u = uint32(unorderBits(uint64(u), 32))
+		}
+		return types.NewFloatOf(e.t, float64(math.Float32frombits(u))), nil
+	}
+	u := binary.BigEndian.Uint64(src)
+	switch {
+	case e.ordered:
+		u = unorderBits(u, 64)
+	case e.phoenix:
+		l := int64(u) - 1
+		u = uint64(l ^ ((^l >> 63) | math.MinInt64))
+	}
+	return types.NewFloatOf(e.t, math.Float64frombits(u)), nil
+}
+
+// Clip makes the bounds inclusive; NaN is the greatest value, as in Compare.
+func (e float) Clip(iv types.Interval) (types.Interval, bool) {
+	lo, hi := math.Inf(-1), math.NaN()
+	if !iv.Lo.IsNull() {
+		if lo = iv.Lo.Double(); iv.LoOpen {
+			if math.IsNaN(lo) {
+				return iv, false
+			}
+			if math.IsInf(lo, 1) {
+				lo = math.NaN()
+			} else {
+				lo = math.Nextafter(lo, math.Inf(1))
+			}
+		}
+	}
+	if !iv.Hi.IsNull() {
+		if hi = iv.Hi.Double(); iv.HiOpen {
+			switch {
+			case math.IsInf(hi, -1):
+				return iv, false
+			case math.IsNaN(hi):
+				hi = math.Inf(1)
+			default:
+				hi = math.Nextafter(hi, math.Inf(-1))
+			}
+		}
+	}
+	out := types.Interval{Lo: types.NewFloatOf(e.t, lo), Hi: types.NewFloatOf(e.t, hi)}
+	c, err := types.Compare(out.Lo, out.Hi)
+	return out, err == nil && c <= 0
+}
+
+// openTSDBValue is a number as OpenTSDB 2.x stores it: an integer of 1, 2, 4 or 8 bytes or
+// IEEE 754 in 4 or 8; the qualifier's last four bits tell (DecodeCell).
+type openTSDBValue struct{}
+
+func (openTSDBValue) String() string   { return "OPENTSDB_VALUE" }
+func (openTSDBValue) Width() int       { return Variable }
+func (openTSDBValue) Type() types.Type { return types.Double }
+func (openTSDBValue) Order() Order     { return Unordered }
+
+func (openTSDBValue) Append(dst []byte, v types.Value) ([]byte, error) {
+	return binary.BigEndian.AppendUint64(dst, math.Float64bits(v.Double())), nil
+}
+
+// Decode reads floating-point numbers, which is what Append writes.
+func (e openTSDBValue) Decode(src []byte) (types.Value, error) {
+	return e.decode(src, 0x8|byte(len(src)-1))
+}
+
+// decode reads a number of the form that the qualifier's flags tell: 0x8 for
+// floating point, the length less one in the lower bits.
+func (openTSDBValue) decode(src []byte, flags byte) (types.Value, error) {
+	if len(src) != int(flags&7)+1 {
+		return types.Value{}, errWidth
+	}
+	floating := flags&8 != 0
+	switch {
+	case len(src) == 1 && !floating:
+		return types.NewDouble(float64(int8(src[0]))), nil
+	case len(src) == 2 && !floating:
+		return types.NewDouble(float64(int16(binary.BigEndian.Uint16(src)))), nil
+	case len(src) == 4 && floating:
+		return types.NewDouble(float64(math.Float32frombits(binary.BigEndian.Uint32(src)))), nil
+	case len(src) == 4:
+		return types.NewDouble(float64(int32(binary.BigEndian.Uint32(src)))), nil
+	case len(src) == 8 && floating:
+		return types.NewDouble(math.Float64frombits(binary.BigEndian.Uint64(src))), nil
+	case len(src) == 8:
+		return types.NewDouble(float64(int64(binary.BigEndian.Uint64(src)))), nil
+	}
+	return types.Value{}, errWidth
+}
+
+func (openTSDBValue) Clip(iv types.Interval) (types.Interval, bool) { return iv, false }

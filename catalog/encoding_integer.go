@@ -1,0 +1,206 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/hql-db/hql/types"
+)
+
+type integerKind uint8
+
+const (
+	signed   integerKind = iota // two's complement, as Bytes.toBytes writes it: negative numbers sort last
+	unsigned                    // from 0 up
+	ordered                     // two's complement with the sign bit flipped, as Phoenix writes it
+)
+
+// integer is a big-endian number of 1, 2, 4 or 8 bytes. The number is the value's
+// divided by scale: 1000 for EPOCH32, whole seconds of a TIMESTAMP.
+type integer struct {
+	t     types.Type
+	bytes int
+	kind  integerKind
+	scale int64
+	name  string
+}
+
+func (e integer) String() string {
+	if e.name != "" {
+		return e.name
+	}
+	return fmt.Sprintf("INT%d", 8*e.bytes)
+}
+func (e integer) Width() int       { return e.bytes }
+func (e integer) Type() types.Type { return e.t }
+func (e integer) Order() Order {
+	if e.kind == signed {
+		return Halves
+	}
+	return Ascending
+}
+
+// limits are the least and the greatest number, before scaling. UINT64 holds up to the greatest BIGINT.
+func (e integer) limits() (lo, hi int64) {
+	bits := 8 * e.bytes
+	if e.kind == unsigned {
+		if bits == 64 {
+			return 0, math.MaxInt64
+		}
+		return 0, 1<<bits - 1
+	}
+	lo, hi = -1<<(bits-1), 1<<(bits-1)-1
+	return lo, hi
+}
+
+func (e integer) Append(dst []byte, v types.Value) ([]byte, error) {
+	n := v.Int()
+	if e.scale != 1 {
+		if n%e.scale != 0 {
+			return dst, errors.New("it is not a whole number of seconds")
+		}
+		n /= e.scale
+	}
+	lo, hi := e.limits()
+	if n < lo || n > hi {
+		return dst, fmt.Errorf("%s does not fit %s (%d to %d)", v, e, lo, hi)
+	}
+	u := uint64(n)
+	if e.kind == ordered {
+		u ^= 1 << (8*e.bytes - 1)
+	}
+	for shift := 8 * (e.bytes - 1); shift >= 0; shift -= 8 {
+		dst = append(dst, byte(u>>shift))
+	}
+	return dst, nil
+}
+
+func (e integer) Decode(src []byte) (types.Value, error) {
+	if len(src) != e.bytes {
+		return types.Value{}, errWidth
+	}
+	var u uint64
+	for _, b := range src {
+		u = u<<8 | uint64(b)
+	}
+	bits := 8 * e.bytes
+	if e.kind == ordered {
+		u ^= 1 << (bits - 1)
+	}
+	n := int64(u)
+	if e.kind != unsigned {
+		n = int64(u<<(64-bits)) >> (64 - bits)
+	} else if n < 0 {
+		return types.Value{}, errors.New("the number is above the greatest BIGINT")
+	}
+	if e.t.IsInteger() {
+		if lo, hi := types.IntRange(e.t); n < lo || n > hi {
+			return types.Value{}, fmt.Errorf("%d is no %s", n, e.t)
+		}
+	}
+	if e.t == types.Time && (n < 0 || n >= types.MillisPerDay) {
+		return types.Value{}, fmt.Errorf("%d is no time of day", n)
+	}
+	return types.NewIntOf(e.t, n*e.scale), nil
+}
+
+func (e integer) Clip(iv types.Interval) (types.Interval, bool) {
+	lo, hi := e.limits()
+	return clipInts(iv, e.t, lo*e.scale, hi*e.scale, e.scale)
+}
+
+// clipInts narrows iv to the multiples of step between lo and hi.
+func clipInts(iv types.Interval, t types.Type, lo, hi, step int64) (types.Interval, bool) {
+	if !iv.Lo.IsNull() && iv.Lo.Int() > lo {
+		lo = iv.Lo.Int()
+	}
+	if !iv.Hi.IsNull() && iv.Hi.Int() < hi {
+		hi = iv.Hi.Int()
+	}
+	if t.IsInteger() {
+		least, most := types.IntRange(t)
+		lo, hi = max(lo, least), min(hi, most)
+	}
+	if step > 1 {
+		if r := floorMod(lo, step); r != 0 {
+			lo += step - r
+		}
+		hi -= floorMod(hi, step)
+	}
+	return types.Interval{Lo: types.NewIntOf(t, lo), Hi: types.NewIntOf(t, hi)}, lo <= hi
+}
+
+func floorMod(a, n int64) int64 {
+	r := a % n
+	if r < 0 {
+		r += n
+	}
+	return r
+}
+
+// digits is TEXT(n) for integers and timestamps: decimal, padded with zeros to n digits.
+type digits struct {
+	t types.Type
+	n int
+}
+
+func (e digits) String() string   { return fmt.Sprintf("TEXT(%d)", e.n) }
+func (e digits) Width() int       { return e.n }
+func (e digits) Type() types.Type { return e.t }
+func (e digits) Order() Order     { return Ascending }
+
+// most is the greatest number of n digits.
+func (e digits) most() int64 {
+	if e.n >= 19 {
+		return math.MaxInt64
+	}
+	m := int64(1)
+	for range e.n {
+		m *= 10
+	}
+	return m - 1
+}
+
+func (e digits) Append(dst []byte, v types.Value) ([]byte, error) {
+	n := v.Int()
+	if n < 0 || n > e.most() {
+		return dst, fmt.Errorf("%s does not fit %d digits", v, e.n)
+	}
+	start := len(dst)
+	for range e.n {
+		dst = append(dst, '0')
+	}
+	for i := len(dst) - 1; i >= start && n > 0; i-- {
+		dst[i] = byte('0' + n%10)
+		n /= 10
+	}
+	return dst, nil
+}
+
+func (e digits) Decode(src []byte) (types.Value, error) {
+	if len(src) != e.n {
+		return types.Value{}, errWidth
+	}
+	var n int64
+	for _, b := range src {
+		if b < '0' || b > '9' {
+			return types.Value{}, errors.New("it has a character that is no digit")
+		}
+		d := int64(b - '0')
+		if n > (math.MaxInt64-d)/10 {
+			return types.Value{}, errors.New("the number is too great")
+		}
+		n = n*10 + d
+	}
+	if e.t.IsInteger() {
+		if _, hi := types.IntRange(e.t); n > hi {
+			return types.Value{}, fmt.Errorf("%d is no %s", n, e.t)
+		}
+	}
+	return types.NewIntOf(e.t, n), nil
+}
+
+func (e digits) Clip(iv types.Interval) (types.Interval, bool) {
+	return clipInts(iv, e.t, 0, e.most(), 1)
+}

@@ -1,0 +1,180 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/hql-db/hql/types"
+)
+
+// text is TEXT without a width: the value's text, or the bytes of a BYTES. It ends
+// at the next literal or the end of the key.
+type text struct{ t types.Type }
+
+func (e text) String() string {
+	if e.t == types.Bytes {
+		return "BYTES"
+	}
+	return "TEXT"
+}
+func (e text) Width() int       { return Variable }
+func (e text) Type() types.Type { return e.t }
+
+func (e text) Order() Order {
+	if e.t.IsText() || e.t == types.Bytes {
+		return Terminated
+	}
+	return Unordered // "10" sorts before "9"
+}
+
+func (e text) Append(dst []byte, v types.Value) ([]byte, error) {
+	if e.t.IsText() || e.t == types.Bytes {
+		return append(dst, v.Text()...), nil
+	}
+	s, err := types.Cast(v, types.String, nil)
+	if err != nil {
+		return dst, err
+	}
+	return append(dst, s.Text()...), nil
+}
+
+func (e text) Decode(src []byte) (types.Value, error) {
+	switch {
+	case e.t == types.Bytes:
+		return types.NewBytes(string(src)), nil
+	case e.t == types.JSON:
+		return types.NewJSON(string(src)), nil
+	case e.t == types.String:
+		return types.NewString(string(src)), nil
+	case e.t.IsInteger() || e.t == types.Timestamp && isDigits(src):
+		n, err := strconv.ParseInt(string(src), 10, 64)
+		if err != nil || strconv.FormatInt(n, 10) != string(src) {
+			return types.Value{}, errors.New("it is no number as hql writes it")
+		}
+		if lo, hi := types.IntRange(e.t); n < lo || n > hi {
+			return types.Value{}, fmt.Errorf("%d is no %s", n, e.t)
+		}
+		return types.NewIntOf(e.t, n), nil
+	}
+	return types.Cast(types.NewString(string(src)), e.t, nil)
+}
+
+func isDigits(b []byte) bool {
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(b) > 10
+}
+
+func (e text) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
+
+// padded is TEXT(n) for strings: at most n bytes, padded with spaces. Bytes below
+// a space and spaces at the end are refused, so that padded strings sort like the strings.
+type padded struct{ n int }
+
+func (e padded) String() string   { return fmt.Sprintf("TEXT(%d)", e.n) }
+func (e padded) Width() int       { return e.n }
+func (e padded) Type() types.Type { return types.String }
+func (e padded) Order() Order     { return Ascending }
+
+func (e padded) Append(dst []byte, v types.Value) ([]byte, error) {
+	s := v.Text()
+	if len(s) > e.n {
+		return dst, fmt.Errorf("%s is longer than %d bytes", short(s), e.n)
+	}
+	if s != "" && s[len(s)-1] == ' ' {
+		return dst, errors.New("a text of fixed width cannot end with a space")
+	}
+	for i := range len(s) {
+		if s[i] < ' ' {
+			return dst, errors.New("a text of fixed width cannot hold control characters")
+		}
+	}
+	dst = append(dst, s...)
+	for i := len(s); i < e.n; i++ {
+		dst = append(dst, ' ')
+	}
+	return dst, nil
+}
+
+func (e padded) Decode(src []byte) (types.Value, error) {
+	if len(src) != e.n {
+		return types.Value{}, errWidth
+	}
+	end := len(src)
+	for end > 0 && src[end-1] == ' ' {
+		end--
+	}
+	for _, c := range src[:end] {
+		if c < ' ' {
+			return types.Value{}, errors.New("it holds a control character")
+		}
+	}
+	return types.NewString(string(src[:end])), nil
+}
+
+func (e padded) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
+
+func short(s string) string {
+	if len(s) > 40 {
+		s = s[:40] + "..."
+	}
+	return strconv.Quote(s)
+}
+
+// rawBytes is BYTES(n), and text whose expression has a fixed width: exactly n bytes.
+type rawBytes struct {
+	t types.Type
+	n int
+}
+
+func (e rawBytes) String() string   { return fmt.Sprintf("BYTES(%d)", e.n) }
+func (e rawBytes) Width() int       { return e.n }
+func (e rawBytes) Type() types.Type { return e.t }
+func (e rawBytes) Order() Order     { return Ascending }
+
+func (e rawBytes) Append(dst []byte, v types.Value) ([]byte, error) {
+	if len(v.Text()) != e.n {
+		return dst, fmt.Errorf("it must be %d bytes, not %d", e.n, len(v.Text()))
+	}
+	return append(dst, v.Text()...), nil
+}
+
+func (e rawBytes) Decode(src []byte) (types.Value, error) {
+	if len(src) != e.n {
+		return types.Value{}, errWidth
+	}
+	if e.t == types.Bytes {
+		return types.NewBytes(string(src)), nil
+	}
+	return types.NewString(string(src)), nil
+}
+
+func (e rawBytes) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
+
+// boolean is one byte: 0xff (or 0x01) for true, 0x00 for false (HBase's Bytes.toBytes).
+type boolean struct{}
+
+func (boolean) String() string   { return "BOOLEAN" }
+func (boolean) Width() int       { return 1 }
+func (boolean) Type() types.Type { return types.Boolean }
+func (boolean) Order() Order     { return Unordered }
+
+func (boolean) Append(dst []byte, v types.Value) ([]byte, error) {
+	if v.Bool() {
+		return append(dst, 0xff), nil
+	}
+	return append(dst, 0), nil
+}
+
+func (boolean) Decode(src []byte) (types.Value, error) {
+	if len(src) != 1 {
+		return types.Value{}, errWidth
+	}
+	return types.NewBool(src[0] != 0), nil
+}
+
+func (boolean) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }

@@ -1,0 +1,291 @@
+package catalog
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/types"
+)
+
+// KeyError tells why a row cannot be stored: a value does not fit a part.
+type KeyError struct {
+	Part   string // as written
+	Column string // "" where the part reads none or several
+	Msg    string
+}
+
+func (e *KeyError) Error() string {
+	if e.Column == "" {
+		return fmt.Sprintf("key part %s: %s", e.Part, e.Msg)
+	}
+	return fmt.Sprintf("column %s in key part %s: %s", e.Column, e.Part, e.Msg)
+}
+
+// MalformedError tells why stored bytes do not fit a layout.
+type MalformedError struct{ Part, Msg string }
+
+func (e *MalformedError) Error() string { return e.Part + ": " + e.Msg }
+
+func (p *Part) refuse(t *Table, format string, args ...any) *KeyError {
+	e := &KeyError{Part: p.Source, Msg: fmt.Sprintf(format, args...)}
+	if len(p.Columns) == 1 && t != nil {
+		e.Column = t.Columns[p.Columns[0]].Name
+	}
+	return e
+}
+
+// IsLiteral tells a pattern without parts to compute: most table names.
+func (p *Pattern) IsLiteral() bool {
+	for _, part := range p.Parts {
+		if part.Literal == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Append appends the bytes of row. Values for parts that no column determines
+// (SALT) are drawn with env.Rand. An error is a *KeyError.
+func (p *Pattern) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte, error) {
+	e := *env
+	e.Row = row
+	start := len(dst)
+	type pending struct {
+		part *Part
+		at   int
+	}
+	var later []pending // parts computed from the bytes after them
+	for i, part := range p.Parts {
+		if part.Literal != nil {
+			dst = append(dst, part.Literal...)
+			continue
+		}
+		if part.fromRest != nil {
+			later = append(later, pending{part, len(dst)})
+			dst = append(dst, make([]byte, part.Encoding.Width())...)
+			continue
+		}
+		var v types.Value
+		var err error
+		if part.draw != nil {
+			v, err = part.draw(&e)
+		} else {
+			v, err = part.Expr.Eval(&e)
+		}
+		if err != nil {
+			return dst, part.refuse(p.table, "%v", err)
+		}
+		if v.IsNull() {
+			return dst, part.refuse(p.table, "it must not be NULL")
+		}
+		at := len(dst)
+		if dst, err = part.Encoding.Append(dst, v); err != nil {
+			return dst, part.refuse(p.table, "%v", err)
+		}
+		if part.Encoding.Width() == Variable && i+1 < len(p.Parts) {
+			if lit := p.Parts[i+1].Literal; bytes.Contains(dst[at:], lit) {
+				return dst, part.refuse(p.table, "%s holds the delimiter %s that ends it", v.SQL(), p.Parts[i+1].Source)
+			}
+		}
+	}
+	for i := len(later) - 1; i >= 0; i-- {
+		l := later[i]
+		w := l.part.Encoding.Width()
+		v, err := l.part.fromRest(dst[l.at+w:])
+		if err != nil {
+			return dst, l.part.refuse(p.table, "%v", err)
+		}
+		b, err := l.part.Encoding.Append(nil, v)
+		if err != nil {
+			return dst, l.part.refuse(p.table, "%v", err)
+		}
+		copy(dst[l.at:], b)
+	}
+	if n := len(dst) - start; n > MaxKeyLength {
+		return dst, &KeyError{Part: p.Parts[len(p.Parts)-1].Source, Msg: fmt.Sprintf("the key would be %d bytes long, HBase takes at most %d", n, MaxKeyLength)}
+	}
+	return dst, nil
+}
+
+// maxParts bounds the parts of a pattern.
+const maxParts = 32
+
+// split cuts src into its parts' bytes and decodes those that are not literals.
+func (p *Pattern) split(src []byte, vals *[maxParts]types.Value) error {
+	rest := src
+	for i, part := range p.Parts {
+		if part.Literal != nil {
+			if !bytes.HasPrefix(rest, part.Literal) {
+				return &MalformedError{part.Source, "it is not there"}
+			}
+			rest = rest[len(part.Literal):]
+			continue
+		}
+		n := part.Encoding.Width()
+		switch {
+		case n == Variable && i+1 == len(p.Parts):
+			n = len(rest)
+		case n == Variable:
+			if n = bytes.Index(rest, p.Parts[i+1].Literal); n < 0 {
+				return &MalformedError{part.Source, "the delimiter after it is missing"}
+			}
+		case n > len(rest):
+			return &MalformedError{part.Source, "the key is too short"}
+		}
+		v, err := part.Encoding.Decode(rest[:n])
+		if err != nil {
+			return &MalformedError{part.Source, err.Error()}
+		}
+		rest = rest[n:]
+		if part.fromRest != nil {
+			want, err := part.fromRest(rest)
+			if err != nil || want.Int() != v.Int() {
+				return &MalformedError{part.Source, "it does not belong to the rest of the key"}
+			}
+		}
+		vals[i] = v
+	}
+	if len(rest) > 0 {
+		return &MalformedError{p.Parts[len(p.Parts)-1].Source, fmt.Sprintf("%d bytes follow it", len(rest))}
+	}
+	return nil
+}
+
+// EncodeRow gives where a row is stored under l. It checks that the key reads
+// back as the same values. qualifier is nil but for packed columns. An error is a *KeyError.
+func (l *Layout) EncodeRow(row []types.Value, env *expr.Env) (table string, key, qualifier []byte, err error) {
+	name, err := l.Stored.Append(nil, row, env)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	if key, err = l.Key.Append(nil, row, env); err != nil {
+		return "", nil, nil, err
+	}
+	if len(key) == 0 {
+		return "", nil, nil, &KeyError{Part: l.Key.Parts[0].Source, Msg: "the key would be empty"}
+	}
+	if l.Packed != nil {
+		if qualifier, err = l.Packed.Append(nil, row, env); err != nil {
+			return "", nil, nil, err
+		}
+	}
+	back := make([]types.Value, len(row))
+	if err := l.DecodeRow(string(name), key, qualifier, back); err != nil {
+		return "", nil, nil, &KeyError{Part: l.Key.Parts[0].Source, Msg: "the key would not read back: " + err.Error()}
+	}
+	for _, s := range l.solve {
+		if s.byLookup {
+			continue
+		}
+		if c, err := types.Compare(back[s.col], row[s.col]); err != nil || c != 0 {
+			return "", nil, nil, &KeyError{Part: s.source, Column: l.Key.table.Columns[s.col].Name,
+				Msg: fmt.Sprintf("%s does not fit: it would read back as %s", row[s.col].SQL(), back[s.col].SQL())}
+		}
+	}
+	return string(name), key, qualifier, nil
+}
+
+// solver tells how a column is read from the parts.
+type solver struct {
+	col    int
+	source string
+	// from and part name a part that holds the column itself.
+	from, part int
+	direct     bool
+	// joint are the parts that determine the column together (or one that must be inverted).
+	joint    []partRef
+	byLookup bool
+}
+
+type partRef struct{ from, part int }
+
+// patterns are the byte strings that a row's key columns are read from.
+func (l *Layout) patterns() [3]*Pattern { return [3]*Pattern{l.Stored, l.Key, l.Packed} }
+
+// DecodeRow reads the key columns of a row from the table's name, the key and,
+// for packed columns, the qualifier. Bytes that EncodeRow would not write are a *MalformedError.
+func (l *Layout) DecodeRow(table string, key, qualifier []byte, row []types.Value) error {
+	var vals [3][maxParts]types.Value
+	if err := l.Key.split(key, &vals[1]); err != nil {
+		return err
+	}
+	if l.storedParts {
+		if err := l.Stored.split([]byte(table), &vals[0]); err != nil {
+			return err
+		}
+	}
+	if l.Packed != nil && qualifier != nil {
+		if err := l.Packed.split(qualifier, &vals[2]); err != nil {
+			return err
+		}
+	}
+	for i := range l.solve {
+		s := &l.solve[i]
+		if s.direct {
+			row[s.col] = vals[s.from][s.part]
+			continue
+		}
+		if s.byLookup {
+			continue
+		}
+		v, ok := l.solveJoint(s, &vals)
+		if !ok {
+			return &MalformedError{s.source, "its parts do not belong together"}
+		}
+		row[s.col] = v
+	}
+	return l.verify(row, &vals, qualifier)
+}
+
+// solveJoint intersects what each part leaves possible. A column that the key
+// holds coarsely (a minute) is the start of what remains.
+func (l *Layout) solveJoint(s *solver, vals *[3][maxParts]types.Value) (types.Value, bool) {
+	set := types.All()
+	pats := l.patterns()
+	for range 2 { // the second time with what the first left: a time of day needs its day
+		for _, ref := range s.joint {
+			p := pats[ref.from].Parts[ref.part]
+			pre, ok := expr.Preimage(p.Expr, s.col, types.Points(vals[ref.from][ref.part]), set)
+			if !ok {
+				return types.Value{}, false
+			}
+			set = pre
+		}
+		if len(set) == 1 && set[0].IsPoint() {
+			break
+		}
+	}
+	if len(set) == 0 || set[0].Lo.IsNull() || set[0].LoOpen {
+		return types.Value{}, false
+	}
+	return set[0].Lo, true
+}
+
+// verify recomputes the parts that follow from others: hashes, buckets, salts.
+func (l *Layout) verify(row []types.Value, vals *[3][maxParts]types.Value, qualifier []byte) error {
+	pats := l.patterns()
+	var env expr.Env
+	for _, ref := range l.check {
+		if ref.from == 2 && qualifier == nil {
+			continue
+		}
+		p := pats[ref.from].Parts[ref.part]
+		have := vals[ref.from][ref.part]
+		if p.domain != nil {
+			if !p.domain.Contains(have) {
+				return &MalformedError{p.Source, have.SQL() + " is none of its values"}
+			}
+			continue
+		}
+		env.Row = row
+		want, err := p.Expr.Eval(&env)
+		if err != nil || want.IsNull() {
+			return &MalformedError{p.Source, "it cannot be recomputed"}
+		}
+		if c, err := types.Compare(want, have); err != nil || c != 0 {
+			return &MalformedError{p.Source, fmt.Sprintf("%s does not belong to the row, %s would", have.SQL(), want.SQL())}
+		}
+	}
+	return nil
+}

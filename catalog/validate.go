@@ -1,0 +1,217 @@
+package catalog
+
+import (
+	"strings"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// checkParts checks that the parts of a pattern can be told apart.
+func checkParts(parts []*Part) error {
+	fixed := 0
+	for i, p := range parts {
+		if p.Literal != nil {
+			fixed += len(p.Literal)
+			continue
+		}
+		if w := p.Encoding.Width(); w != Variable {
+			fixed += w
+			continue
+		}
+		if i+1 == len(parts) {
+			continue
+		}
+		next := parts[i+1]
+		if next.Literal == nil {
+			return parser.Errorf(p.Def.Pos, "%s varies in width: it must be last or be followed by a literal", p.Source).
+				WithHint("give it a width, %s AS TEXT(n), or put a delimiter such as X'00' after it", p.Def.Expr)
+		}
+		if alphabet := p.alphabet(); alphabet != "" && strings.ContainsAny(string(next.Literal[:1]), alphabet) {
+			return parser.Errorf(next.Def.Pos, "%s can stand in the values of %s, so it cannot end them", next.Source, p.Source)
+		}
+	}
+	if fixed > MaxKeyLength {
+		return parser.Errorf(parts[0].Def.Pos, "the parts are %d bytes wide, HBase takes at most %d", fixed, MaxKeyLength)
+	}
+	return nil
+}
+
+// alphabet gives the characters that values of a part are made of, where those
+// are few: a delimiter among them would always be ambiguous.
+func (p *Part) alphabet() string {
+	const digits = "0123456789"
+	switch t := p.Encoding.Type(); {
+	case t.IsInteger():
+		return digits + "-"
+	case t == types.Date:
+		return digits + "-"
+	case t == types.Timestamp, t == types.Time, t == types.Decimal, t == types.Double, t == types.Float:
+		return digits + "-+.:TZe"
+	}
+	if c, ok := p.Expr.(*expr.Call); ok && c.Func.Key != nil && c.Func.Key.HexDigits {
+		return digits + "abcdef"
+	}
+	return ""
+}
+
+// checkTableName checks the literal parts of a physical table's name.
+func checkTableName(p *Pattern, pos parser.Pos) error {
+	for _, part := range p.Parts {
+		for i, c := range part.Literal {
+			ok := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.' && i > 0 || c == '-' && i > 0 || c == ':'
+			if !ok && !(c == '.' || c == '-') {
+				return parser.Errorf(pos, "%s is no name for an HBase table (letters, digits, '_', '-', '.')", part.Source)
+			}
+		}
+	}
+	return nil
+}
+
+// readable decides for each column in the keys how it is read back, and refuses
+// columns that the keys only hash.
+func (b *builder) readable() error {
+	for n, l := range b.t.Layouts {
+		l.Key.table = b.t
+		pats := l.patterns()
+		users := map[int][]partRef{}
+		for from, p := range pats {
+			if p == nil {
+				continue
+			}
+			for i, part := range p.Parts {
+				ref := partRef{from, i}
+				for _, col := range part.Columns {
+					users[col] = append(users[col], ref)
+				}
+				if part.Literal == nil && part.fromRest == nil {
+					if len(part.Columns) > 0 || part.domain != nil {
+						l.check = append(l.check, ref)
+					}
+				}
+			}
+		}
+		for _, col := range b.t.Columns {
+			refs := users[col.Index]
+			if len(refs) == 0 {
+				if l.Kind == Primary || !b.keyPart(col) {
+					continue
+				}
+				return parser.Errorf(l.Pos, "layout %s lacks the key column %s: its rows could not be told apart", l.Name, col.Name)
+			}
+			s, ok := l.solverFor(col, refs)
+			if !ok {
+				if col.HasCell || n > 0 {
+					continue // read from its cell
+				}
+				return parser.Errorf(pats[refs[0].from].Parts[refs[0].part].Def.Pos, "column %s cannot be read back from the key", col.Name).
+					WithHint("store it in a cell as well: %s %s FROM %s:%s", col.Name, col.Type, col.Family, col.Name)
+			}
+			l.solve = append(l.solve, s)
+			if l.Kind == Primary {
+				col.KeyPart = true
+			}
+		}
+		l.check = checksNeeded(l)
+	}
+	return nil
+}
+
+// keyPart tells whether the primary layout's key holds the column.
+func (b *builder) keyPart(col *Column) bool { return col.KeyPart }
+
+// solverFor finds how a column is read from the parts that use it.
+func (l *Layout) solverFor(col *Column, refs []partRef) (solver, bool) {
+	pats := l.patterns()
+	s := solver{col: col.Index}
+	for _, ref := range refs {
+		p := pats[ref.from].Parts[ref.part]
+		if _, ok := p.Expr.(*expr.Column); ok {
+			return solver{col: col.Index, from: ref.from, part: ref.part, direct: true, source: p.Source}, true
+		}
+		if c, ok := p.Expr.(*expr.Call); ok && c.Func.Key != nil && c.Func.Key.Lookup {
+			return solver{col: col.Index, byLookup: true, source: p.Source}, true
+		}
+	}
+	sample := sampleValue(col.Type)
+	set := types.All()
+	for range 2 {
+		for _, ref := range refs {
+			p := pats[ref.from].Parts[ref.part]
+			if len(p.Columns) != 1 {
+				continue
+			}
+			img, ok := expr.Image(p.Expr, col.Index, types.Points(sample))
+			if !ok {
+				continue
+			}
+			pre, ok := expr.Preimage(p.Expr, col.Index, img, set)
+			if !ok {
+				continue
+			}
+			set = pre
+			if s.source == "" {
+				s.source = p.Source
+			}
+			if len(s.joint) < len(refs) {
+				s.joint = append(s.joint, ref)
+			}
+		}
+	}
+	if len(set) != 1 || set[0].Lo.IsNull() || set[0].Hi.IsNull() || col.Type == types.String && !set[0].IsPoint() {
+		return s, false
+	}
+	return s, true
+}
+
+// sampleValue is some value of a type, to try a key's expressions on.
+func sampleValue(t types.Type) types.Value {
+	switch t {
+	case types.String, types.JSON:
+		return types.NewString("sample")
+	case types.Bytes:
+		return types.NewBytes("sample")
+	case types.Double, types.Float:
+		return types.NewFloatOf(t, 42)
+	case types.Decimal:
+		v, _ := types.ParseDecimal("42")
+		return v
+	case types.Timestamp:
+		return types.NewTimestamp(1_600_041_612_345)
+	}
+	return types.NewIntOf(t, 42)
+}
+
+// checksNeeded drops the checks that hold by the way a column is read: its own
+// part, and a single part that is inverted.
+func checksNeeded(l *Layout) []partRef {
+	own := map[partRef]bool{}
+	lookups := map[int]bool{}
+	known := map[int]bool{}
+	for _, s := range l.solve {
+		known[s.col] = true
+		if s.direct {
+			own[partRef{s.from, s.part}] = true
+		}
+		if s.byLookup {
+			lookups[s.col] = true
+		}
+	}
+	var out []partRef
+	pats := l.patterns()
+	for _, ref := range l.check {
+		p := pats[ref.from].Parts[ref.part]
+		recomputable := !own[ref]
+		if c, ok := p.Expr.(*expr.Call); ok && c.Func.Key != nil && c.Func.Key.ManyForms {
+			recomputable = false
+		}
+		for _, col := range p.Columns {
+			recomputable = recomputable && known[col] && !lookups[col]
+		}
+		if recomputable {
+			out = append(out, ref)
+		}
+	}
+	return out
+}

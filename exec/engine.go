@@ -1,0 +1,145 @@
+// Package exec runs statements. A query's plan becomes a tree of operators that
+// pull batches of rows from one another (operator.go, op_*.go); at its leaves
+// the scans read Gets and key ranges from HBase (scan*.go). Statements that
+// write turn rows into keys and cells of every layout of their table
+// (write.go). The engine ties both to a catalog and a client.
+package exec
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/types"
+)
+
+// Config says how an Engine runs statements. The zero value works.
+type Config struct {
+	FullScan    FullScanPolicy
+	Parallelism int    // reads in flight for one statement; 0 means 16
+	MemoryLimit int64  // bytes that a sort or grouping holds before it spills to disk; 0 means 256 MiB
+	SpillDir    string // "" means the system's directory for temporary files
+	Loc         *time.Location
+	Clock       func() time.Time
+	Logger      *slog.Logger // nil: silent
+	Funcs       *expr.Registry
+	Planner     planner.Options
+	// ReadFile reads the files that SPLIT FROM FILE names; nil means os.ReadFile.
+	ReadFile func(name string) ([]byte, error)
+}
+
+const defaultParallelism = 16
+
+// Engine runs statements on one client with one catalog. It is safe for concurrent use.
+type Engine struct {
+	client  hbase.Client
+	catalog *catalog.Catalog
+	cfg     Config
+	clock   writeClock
+	lookups lookupCache
+
+	mu       sync.Mutex
+	settings settings
+}
+
+// New makes an engine; client and cat remain the caller's.
+func New(client hbase.Client, cat *catalog.Catalog, cfg Config) *Engine {
+	if cfg.Parallelism <= 0 {
+		cfg.Parallelism = defaultParallelism
+	}
+	if cfg.Loc == nil {
+		cfg.Loc = time.UTC
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.ReadFile == nil {
+		cfg.ReadFile = os.ReadFile
+	}
+	return &Engine{client: client, catalog: cat, cfg: cfg, clock: writeClock{now: cfg.Clock},
+		settings: settings{fullScan: cfg.FullScan, loc: cfg.Loc}}
+}
+
+// Catalog is the engine's catalog.
+func (e *Engine) Catalog() *catalog.Catalog { return e.catalog }
+
+// Client is what the engine reads and writes through.
+func (e *Engine) Client() hbase.Client { return e.client }
+
+// Args are a statement's arguments.
+type Args struct {
+	Positional []types.Value          // ? and $n
+	Named      map[string]types.Value // @name
+}
+
+// run is one statement being run: what planning and executing it share.
+type run struct {
+	*statement
+	engine   *Engine
+	env      *planner.Env
+	settings settings
+}
+
+// newRun fixes the statement's time and settings.
+func (e *Engine) newRun(args Args) *run {
+	e.mu.Lock()
+	set := e.settings
+	e.mu.Unlock()
+	now := e.cfg.Clock().UnixMilli()
+	st := &statement{client: e.client, warn: &warnings{}, rec: newRecorder(e.client), policy: set.fullScan,
+		slots: make(chan struct{}, e.cfg.Parallelism),
+		opt:   Options{MemoryLimit: e.cfg.MemoryLimit, SpillDir: e.cfg.SpillDir, Loc: set.loc, Now: now}}
+	r := &run{statement: st, engine: e, settings: set}
+	r.env = &planner.Env{Catalog: e.catalog, Args: args.Positional, Named: args.Named, Loc: set.loc, Now: now,
+		Funcs: e.cfg.Funcs, Options: e.cfg.Planner, Lookups: e.lookups.get}
+	return r
+}
+
+// Run runs one statement. A query runs while its rows are read: Close them. Everything else is done when Run returns.
+func (e *Engine) Run(ctx context.Context, stmt parser.Statement, args Args) (*Rows, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	r := e.newRun(args)
+	switch s := stmt.(type) {
+	case *parser.Select:
+		return r.query(ctx, s)
+	case *parser.Insert:
+		return r.insert(ctx, s)
+	case *parser.Update:
+		return r.update(ctx, s)
+	case *parser.Delete:
+		return r.delete(ctx, s)
+	case *parser.CreateTable:
+		return r.createTable(ctx, s)
+	case *parser.DropTable:
+		return r.dropTable(ctx, s)
+	case *parser.Show:
+		return r.show(ctx, s)
+	case *parser.Explain:
+		return r.explain(ctx, s)
+	case *parser.Set:
+		return r.set(s)
+	case *parser.Copy:
+		return r.copy(ctx, s)
+	case *parser.CheckTable:
+		return r.check(ctx, s)
+	}
+	return nil, parser.Errorf(stmt.Position(), "this statement cannot be run")
+}
+
+// Plan plans a query, or the reading side of a DELETE, UPDATE or INSERT ... SELECT, without running it.
+// Nothing is sent, except for the names that LOOKUP parts of the key need.
+func (e *Engine) Plan(ctx context.Context, stmt parser.Statement, args Args) (*planner.Plan, error) {
+	return e.newRun(args).plan(ctx, stmt)
+}

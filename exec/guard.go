@@ -1,0 +1,91 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/planner"
+)
+
+// FullScanPolicy says what happens to a statement that would read a whole
+// table because nothing binds its rowkey.
+type FullScanPolicy uint8
+
+// The policies. Warn is the default.
+const (
+	WarnFullScan FullScanPolicy = iota
+	AllowFullScan
+	DenyFullScan
+)
+
+// String is the policy as SET full_scan takes it.
+func (p FullScanPolicy) String() string { return [...]string{"warn", "allow", "deny"}[p] }
+
+// ParseFullScanPolicy reads "allow", "warn" or "deny".
+func ParseFullScanPolicy(s string) (FullScanPolicy, error) {
+	for _, p := range []FullScanPolicy{WarnFullScan, AllowFullScan, DenyFullScan} {
+		if p.String() == s {
+			return p, nil
+		}
+	}
+	return 0, fmt.Errorf("full_scan is allow, warn or deny, not %q", s)
+}
+
+// ErrFullScan is what errors.Is finds in the refusal of a full scan.
+var ErrFullScan = errors.New("full scan refused")
+
+// ErrReadOnly is what errors.Is finds in the refusal of a write on a read-only connection.
+var ErrReadOnly = errors.New("the connection is read-only: open it with writes allowed (--write, hql.WithWrites)")
+
+// FullScanError is the refusal of a statement that would read all of Table.
+type FullScanError struct {
+	Table  string
+	Advice string // what to add to hit the rowkey prefix; "" when nothing helps
+}
+
+// Error names the table, what to add, and the ways to allow the scan.
+func (e *FullScanError) Error() string {
+	s := fmt.Sprintf("this would read all of %s: nothing binds the start of its rowkey", e.Table)
+	if e.Advice != "" {
+		s += "; " + e.Advice
+	}
+	return s + "; or allow it: ALLOW FULL SCAN at the end of the statement, SET full_scan = 'allow', or --full-scan allow"
+}
+
+// Is makes errors.Is(err, ErrFullScan) true.
+func (e *FullScanError) Is(target error) bool { return target == ErrFullScan }
+
+// guard applies the full-scan policy to one table access.
+func (st *statement) guard(s *planner.Scan) error {
+	if s.Access != planner.FullScan || st.allowFull || st.policy == AllowFullScan {
+		return nil
+	}
+	if st.policy == DenyFullScan {
+		return &FullScanError{Table: s.Table.Name, Advice: s.Advice}
+	}
+	text := "full scan of " + s.Table.Name
+	if s.Advice != "" {
+		text += ": " + s.Advice + " to hit the rowkey prefix"
+	}
+	st.warn.add(text)
+	return nil
+}
+
+// ReadOnly is c without the calls that write: they fail with ErrReadOnly and send nothing.
+func ReadOnly(c hbase.Client) hbase.Client { return readOnly{c} }
+
+type readOnly struct{ hbase.Client }
+
+func (readOnly) Mutate(context.Context, string, []hbase.Mutation) error { return ErrReadOnly }
+func (readOnly) Increment(context.Context, string, []byte, string, string, int64) (int64, error) {
+	return 0, ErrReadOnly
+}
+func (readOnly) PutIfAbsent(context.Context, string, hbase.Mutation) (bool, error) {
+	return false, ErrReadOnly
+}
+func (readOnly) CreateTable(context.Context, string, []hbase.Family, [][]byte) error {
+	return ErrReadOnly
+}
+func (readOnly) DropTable(context.Context, string) error { return ErrReadOnly }

@@ -1,0 +1,266 @@
+package exec
+
+import (
+	"context"
+	"io"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/types"
+)
+
+// insert runs INSERT and UPSERT, which mean the same: HBase overwrites.
+func (r *run) insert(ctx context.Context, s *parser.Insert) (*Rows, error) {
+	t, err := r.tableNamed(s.Table, s.TablePos)
+	if err != nil {
+		return nil, err
+	}
+	cols, err := targetColumns(t, s.Columns, s.TablePos)
+	if err != nil {
+		return nil, err
+	}
+	in := &inserter{run: r, w: r.newWriter(t), cols: cols, set: make([]bool, len(t.Columns)), ifNew: s.IfNotExists}
+	for _, c := range cols {
+		in.set[c.Index] = true
+	}
+	if s.Query != nil {
+		return r.insertQuery(ctx, s, in)
+	}
+	for _, values := range s.Rows {
+		row, err := r.valuesRow(values, in)
+		if err != nil {
+			return nil, err
+		}
+		in.rows = append(in.rows, pendingRow{row, values[0].Position()})
+	}
+	if err := in.flush(ctx); err != nil { // every row is checked before one is written
+		return nil, err
+	}
+	return r.done(in.n), nil
+}
+
+// tableNamed finds a table.
+func (r *run) tableNamed(name string, pos parser.Pos) (*catalog.Table, error) {
+	if t, ok := r.engine.catalog.Table(name); ok {
+		return t, nil
+	}
+	err := parser.Errorf(pos, "unknown table %q", name)
+	var names []string
+	for _, t := range r.engine.catalog.Tables() {
+		names = append(names, t.Name)
+	}
+	if near := expr.Nearest(name, names); near != "" {
+		err.Hint = "did you mean " + near + "?"
+	}
+	return nil, err
+}
+
+// targetColumns finds the named columns, all when none is named, and checks that
+// a key can be made of them.
+func targetColumns(t *catalog.Table, names []parser.Name, pos parser.Pos) ([]*catalog.Column, error) {
+	var cols []*catalog.Column
+	if len(names) == 0 {
+		for _, c := range t.Columns {
+			if c.Name != catalog.HiddenColumn {
+				cols = append(cols, c)
+			}
+		}
+		return cols, nil
+	}
+	named := make([]bool, len(t.Columns))
+	for _, n := range names {
+		c, err := columnNamed(t, n)
+		if err != nil {
+			return nil, err
+		}
+		if named[c.Index] {
+			return nil, parser.Errorf(n.Pos, "column %q is named twice", n.Name)
+		}
+		named[c.Index] = true
+		cols = append(cols, c)
+	}
+	for _, l := range t.Layouts {
+		for _, parts := range [][]*catalog.Part{l.Stored.Parts, l.Key.Parts} {
+			for _, p := range parts {
+				for _, c := range p.Columns {
+					if !named[c] && l.Kind != catalog.Index && t.Columns[c].Name != catalog.HiddenColumn {
+						return nil, parser.Errorf(pos, "column %q is part of the rowkey of %s (%s) and needs a value", t.Columns[c].Name, t.Name, p.Source)
+					}
+				}
+			}
+		}
+	}
+	return cols, nil
+}
+
+func columnNamed(t *catalog.Table, n parser.Name) (*catalog.Column, error) {
+	if c, ok := t.Column(n.Name); ok {
+		return c, nil
+	}
+	if n.Name == catalog.KeyColumn || n.Name == catalog.TimestampColumn {
+		return nil, parser.Errorf(n.Pos, "%s cannot be written: it follows from the row", n.Name)
+	}
+	err := parser.Errorf(n.Pos, "unknown column %q of table %s", n.Name, t.Name)
+	var names []string
+	for _, c := range t.Columns {
+		names = append(names, c.Name)
+	}
+	if near := expr.Nearest(n.Name, names); near != "" {
+		err.Hint = "did you mean " + near + "?"
+	}
+	return nil, err
+}
+
+// valuesRow computes one row of VALUES.
+func (r *run) valuesRow(values []parser.Expr, in *inserter) ([]types.Value, error) {
+	if len(values) != len(in.cols) {
+		pos := parser.NoPos
+		if len(values) > 0 {
+			pos = values[0].Position()
+		}
+		return nil, parser.Errorf(pos, "%d values for %d columns", len(values), len(in.cols))
+	}
+	row := make([]types.Value, len(in.w.table.Columns)+2)
+	for i, x := range values {
+		v, err := r.constant(x)
+		if err != nil {
+			return nil, err
+		}
+		if row[in.cols[i].Index], err = r.assign(v, in.cols[i], x.Position()); err != nil {
+			return nil, err
+		}
+	}
+	return row, nil
+}
+
+// assign converts v to the type of column c.
+func (r *run) assign(v types.Value, c *catalog.Column, pos parser.Pos) (types.Value, error) {
+	out, err := types.Cast(v, c.Type, r.settings.loc)
+	if err != nil {
+		return out, parser.Errorf(pos, "column %s: %v", c.Name, err)
+	}
+	return out, nil
+}
+
+// pendingRow is a row to be written, with its place in the statement.
+type pendingRow struct {
+	row []types.Value
+	pos parser.Pos
+}
+
+// inserter writes rows batch by batch.
+type inserter struct {
+	run   *run
+	w     *writer
+	cols  []*catalog.Column
+	set   []bool // by column: named by the statement
+	ifNew bool   // IF NOT EXISTS
+	rows  []pendingRow
+	n     int64
+}
+
+// flush writes the pending rows. All are encoded before one is sent.
+func (in *inserter) flush(ctx context.Context) error {
+	rows := in.rows
+	in.rows = nil
+	if in.ifNew {
+		var err error
+		if rows, err = in.run.missing(ctx, in.w.table, rows); err != nil {
+			return err
+		}
+	}
+	if err := in.run.allocate(ctx, in.w, rows); err != nil {
+		return err
+	}
+	old, err := in.run.present(ctx, in.w, rows)
+	if err != nil {
+		return err
+	}
+	for i, p := range rows {
+		was := old != nil && old[i] != nil
+		if was { // what the statement does not name stays, in every layout
+			for c := range in.set {
+				if !in.set[c] {
+					p.row[c] = old[i][c]
+				}
+			}
+		}
+		err := in.w.put(p.row, in.set, nil)
+		if err == nil && was {
+			err = in.w.retire(old[i], p.row)
+		}
+		if err != nil {
+			return in.w.refuse(err, p.pos)
+		}
+	}
+	if err := in.w.flush(ctx); err != nil {
+		return err
+	}
+	in.n += int64(len(rows))
+	return nil
+}
+
+// insertQuery writes the rows of a query. Rows of the table itself are all read
+// before one is written, so that no row is read that the statement wrote.
+func (r *run) insertQuery(ctx context.Context, s *parser.Insert, in *inserter) (*Rows, error) {
+	p, err := r.planSelect(ctx, s.Query)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.Columns) != len(in.cols) {
+		return nil, parser.Errorf(s.Query.Pos, "the query gives %d columns for %d of %s", len(p.Columns), len(in.cols), in.w.table.Name)
+	}
+	op, cancel, err := r.open(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	defer op.Close()
+	self := readsTable(p, in.w.table)
+	for {
+		rows, err := op.Next(ctx)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, from := range rows {
+			row := make([]types.Value, len(in.w.table.Columns)+2)
+			for i, c := range in.cols {
+				if row[c.Index], err = r.assign(from[i], c, s.Query.Pos); err != nil {
+					return nil, err
+				}
+			}
+			in.rows = append(in.rows, pendingRow{row, s.Query.Pos})
+		}
+		if !self && len(in.rows) >= writeBatch {
+			if err := in.flush(ctx); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := in.flush(ctx); err != nil {
+		return nil, err
+	}
+	return r.done(in.n), nil
+}
+
+// readsTable tells that p reads a physical table of t.
+func readsTable(p *planner.Plan, t *catalog.Table) bool {
+	for _, s := range planner.Scans(p.Root) {
+		if s.Table == t {
+			return true
+		}
+		for _, a := range s.Table.Layouts {
+			for _, b := range t.Layouts {
+				if !a.Stored.IsLiteral() || !b.Stored.IsLiteral() || string(a.Stored.Parts[0].Literal) == string(b.Stored.Parts[0].Literal) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

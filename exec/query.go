@@ -1,0 +1,101 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner"
+)
+
+// maxLookupRounds bounds how often a plan is made again because LOOKUPs that
+// depend on others were resolved.
+const maxLookupRounds = 8
+
+// plan plans the reading side of stmt.
+func (r *run) plan(ctx context.Context, stmt parser.Statement) (*planner.Plan, error) {
+	switch s := stmt.(type) {
+	case *parser.Select:
+		return r.planSelect(ctx, s)
+	case *parser.Insert:
+		if s.Query != nil {
+			return r.planSelect(ctx, s.Query)
+		}
+		return nil, parser.Errorf(s.Position(), "INSERT ... VALUES reads nothing: there is no plan to explain")
+	case *parser.Delete:
+		t, err := r.tableNamed(s.Table, s.TablePos)
+		if err != nil {
+			return nil, err
+		}
+		return r.planWhere(ctx, t, s.Where, s.AllowFullScan)
+	case *parser.Update:
+		t, err := r.tableNamed(s.Table, s.TablePos)
+		if err != nil {
+			return nil, err
+		}
+		return r.planWhere(ctx, t, s.Where, s.AllowFullScan)
+	}
+	return nil, parser.Errorf(stmt.Position(), "EXPLAIN needs SELECT, INSERT ... SELECT, UPDATE or DELETE")
+}
+
+func (r *run) planSelect(ctx context.Context, s *parser.Select) (*planner.Plan, error) {
+	return r.resolved(ctx, func() (*planner.Plan, error) { return r.env.Select(s) })
+}
+
+// resolved plans again and again until the plan asks for no more LOOKUP values.
+func (r *run) resolved(ctx context.Context, plan func() (*planner.Plan, error)) (*planner.Plan, error) {
+	for round := 0; ; round++ {
+		p, err := plan()
+		if err != nil {
+			return nil, err
+		}
+		var keys []planner.LookupKey
+		for _, s := range planner.Scans(p.Root) {
+			keys = append(keys, s.Lookups...)
+		}
+		if len(keys) == 0 || round == maxLookupRounds || r.client == nil {
+			return p, nil
+		}
+		for _, k := range keys {
+			if err := r.resolve(ctx, k); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// checkPlan applies the full-scan policy to all tables of p before anything is sent.
+func (r *run) checkPlan(p *planner.Plan) error {
+	r.allowFull = r.allowFull || p.FullScanAllowed
+	for _, s := range planner.Scans(p.Root) {
+		if err := r.guard(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// open starts p.
+func (r *run) open(ctx context.Context, p *planner.Plan) (Operator, context.CancelFunc, error) {
+	if err := r.checkPlan(p); err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	op, err := Build(ctx, p.Root, r.scan, r.opt)
+	if err != nil {
+		cancel()
+		return nil, nil, err
+	}
+	return op, cancel, nil
+}
+
+func (r *run) query(ctx context.Context, s *parser.Select) (*Rows, error) {
+	p, err := r.planSelect(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	op, cancel, err := r.open(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return &Rows{Columns: p.Columns, Affected: -1, Plan: p, run: r, op: op, cancel: cancel}, nil
+}

@@ -1,0 +1,230 @@
+package exec
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/types"
+)
+
+// scan opens one table access: it is the statement's Source. Nothing is sent
+// before the first Next.
+//
+//	spans -> tasks -> readers (get or scan, decode, residual) -> one of
+//	    parallelScan   any order
+//	    orderedScan    KeyOrder, ReverseOrder, and any order under a limit
+//	    mergeScan      MergeOrder
+//	-> holdScan -> indexScan -> limitScan
+func (st *statement) scan(ctx context.Context, s *planner.Scan) (Operator, error) {
+	if err := st.guard(s); err != nil {
+		return nil, err
+	}
+	stats := st.rec.open(s)
+	spans := s.Spans
+	if s.ListTables {
+		var err error
+		if spans, err = st.listTables(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	for _, w := range s.Warnings {
+		st.warn.add(w)
+	}
+	op := st.read(ctx, s, spans, stats)
+	if s.Hold >= 0 {
+		op = &holdScan{in: op, col: s.Hold, limit: s.Limit}
+	}
+	if s.Layout.Kind == catalog.Index {
+		x, err := newIndexScan(st, s, stats, op)
+		if err != nil {
+			op.Close()
+			return nil, err
+		}
+		op = x
+	}
+	op = &countedScan{in: op, stats: stats, scan: s}
+	if s.Limit >= 0 {
+		op = &limitScan{in: op, left: s.Limit}
+	}
+	return op, nil
+}
+
+// read makes the operator that reads spans.
+func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.Span, stats *scanStats) Operator {
+	if len(spans) == 0 || s.Limit == 0 {
+		return noRows{}
+	}
+	opts := readOptions(s, s.Layout)
+	filtered := s.Residual != nil || s.Hold >= 0 || s.Layout.Kind == catalog.Index
+	workers := cap(st.slots)
+	makeReader := func(tasks []scanTask) *reader {
+		r := newReader(st, s, s.Layout, stats, opts, tasks)
+		if s.Limit >= 0 {
+			r.limitTo(s.Limit, filtered)
+		}
+		return r
+	}
+	c := newCrew(ctx)
+	if s.Order == planner.MergeOrder {
+		streams := scanStreams(s, spans)
+		if len(streams) > 1 || len(streams[0][0].keys) > 0 {
+			m := &mergeScan{crew: c, by: s.OrderBy, env: st.exprEnv(), width: s.Width(), workers: min(workers, len(streams)), lazy: s.Limit >= 0}
+			for i, tasks := range streams {
+				r := makeReader(tasks)
+				r.bytes = responseBytes(len(streams))
+				if m.lazy && r.chunk > 0 && !filtered { // the wanted rows are spread over the streams
+					r.chunk = min(r.chunk, max(3, 2*r.chunk/len(streams)))
+				}
+				if sorted := tasks[0].keys == nil; !sorted {
+					r.chunk = 0
+					m.streams = append(m.streams, &mergeStream{index: i, reader: r})
+				} else {
+					m.streams = append(m.streams, &mergeStream{index: i, reader: r, sorted: true})
+				}
+			}
+			return m
+		}
+	}
+	chunk := getChunk
+	if s.Limit >= 0 && s.Limit < getChunk {
+		chunk = int(max(16, 2*s.Limit))
+	}
+	tasks := scanTasks(s, spans, chunk)
+	workers = min(workers, len(tasks))
+	if s.Order == planner.NoOrder && s.Limit < 0 {
+		return &parallelScan{crew: c, tasks: tasks, workers: workers, width: s.Width(), reader: makeReader}
+	}
+	o := &orderedScan{crew: c, tasks: tasks, ahead: workers, window: min(2, workers), width: s.Width(), reader: makeReader}
+	if s.Limit >= 0 {
+		o.window = 1
+	}
+	return o
+}
+
+// responseBytes shares the memory for responses out to n open scans.
+func responseBytes(n int) int { return max(minScanBytes, min(scanBytes, allScanBytes/n)) }
+
+// listTables gives the spans of s in each physical table that fits the layout's name.
+func (st *statement) listTables(ctx context.Context, s *planner.Scan) ([]planner.Span, error) {
+	names, err := st.tables(ctx, s.Layout, s.TablePrefix)
+	if err != nil {
+		return nil, err
+	}
+	var out []planner.Span
+	for _, n := range names {
+		for _, sp := range s.Spans {
+			sp.Table = n
+			out = append(out, sp)
+		}
+	}
+	return out, nil
+}
+
+// tables lists the physical tables of l, in the order of their names.
+func (st *statement) tables(ctx context.Context, l *catalog.Layout, prefix string) ([]string, error) {
+	names, err := st.client.Tables(ctx, prefix)
+	if err != nil {
+		return nil, fmt.Errorf("list tables %s*: %w", prefix, err)
+	}
+	out := names[:0]
+	for _, n := range names {
+		if strings.HasPrefix(n, prefix) && fitsName(l.Stored, n) {
+			out = append(out, n)
+		}
+	}
+	return out, nil
+}
+
+// fitsName tells that name can be one of the computed names of p: tx_20120901 but
+// not tx_archive for 'tx_' and a day.
+func fitsName(p *catalog.Pattern, name string) bool {
+	rest := []byte(name)
+	for i, part := range p.Parts {
+		if part.Literal != nil {
+			if !bytes.HasPrefix(rest, part.Literal) {
+				return false
+			}
+			rest = rest[len(part.Literal):]
+			continue
+		}
+		n := part.Encoding.Width()
+		switch {
+		case n == catalog.Variable && i+1 == len(p.Parts):
+			n = len(rest)
+		case n == catalog.Variable:
+			n = bytes.Index(rest, p.Parts[i+1].Literal)
+		}
+		if n < 0 || n > len(rest) {
+			return false
+		}
+		if _, err := part.Encoding.Decode(rest[:n]); err != nil {
+			return false
+		}
+		rest = rest[n:]
+	}
+	return len(rest) == 0
+}
+
+// noRows is a plan that reads nothing.
+type noRows struct{}
+
+func (noRows) Next(context.Context) ([][]types.Value, error) { return nil, io.EOF }
+func (noRows) Close() error                                  { return nil }
+
+// countedScan counts rows and words the errors of a table access.
+type countedScan struct {
+	in    Operator
+	stats *scanStats
+	scan  *planner.Scan
+}
+
+// Next passes rows through.
+func (c *countedScan) Next(ctx context.Context) ([][]types.Value, error) {
+	rows, err := c.in.Next(ctx)
+	c.stats.returned.Add(int64(len(rows)))
+	if err != nil {
+		c.stats.done()
+	}
+	if errors.Is(err, hbase.ErrNoTable) {
+		err = fmt.Errorf("the HBase table of %s does not exist: %w", c.scan.Table.Name, err)
+	}
+	return rows, err
+}
+
+// Close ends the input.
+func (c *countedScan) Close() error {
+	c.stats.done()
+	return c.in.Close()
+}
+
+// limitScan ends a table access when enough rows came.
+type limitScan struct {
+	in   Operator
+	left int64
+}
+
+// Next gives rows until the limit is reached.
+func (l *limitScan) Next(ctx context.Context) ([][]types.Value, error) {
+	if l.left <= 0 {
+		return nil, io.EOF
+	}
+	rows, err := l.in.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(rows)) > l.left {
+		rows = rows[:l.left]
+	}
+	l.left -= int64(len(rows))
+	return rows, nil
+}
+
+// Close ends the input.
+func (l *limitScan) Close() error { return l.in.Close() }

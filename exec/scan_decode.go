@@ -1,0 +1,302 @@
+package exec
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/types"
+)
+
+// scanBatch is a run of decoded rows over one array, to be filled again.
+type scanBatch struct {
+	rows  [][]types.Value
+	slab  []types.Value
+	width int
+}
+
+// batchRows is the number of rows in a full batch: enough to pay for a
+// channel operation, few enough to stay in the cache.
+const batchRows = 256
+
+func newScanBatch(width int) *scanBatch {
+	return &scanBatch{width: width, slab: make([]types.Value, 0, batchRows*width), rows: make([][]types.Value, 0, batchRows)}
+}
+
+// grow appends a row of NULLs. Rows stay where they are when the array is replaced.
+func (b *scanBatch) grow() []types.Value {
+	n := len(b.slab)
+	if n+b.width > cap(b.slab) {
+		b.slab = make([]types.Value, 0, max(batchRows, 2*len(b.rows))*b.width)
+		n = 0
+	}
+	b.slab = b.slab[:n+b.width]
+	row := b.slab[n : n+b.width : n+b.width]
+	clear(row)
+	b.rows = append(b.rows, row)
+	return row
+}
+
+// drop takes the last row back.
+func (b *scanBatch) drop() {
+	b.rows = b.rows[:len(b.rows)-1]
+	b.slab = b.slab[:len(b.slab)-b.width]
+}
+
+func (b *scanBatch) reset() { b.rows, b.slab = b.rows[:0], b.slab[:0] }
+
+// wantedCell is a column to be read from a cell.
+type wantedCell struct {
+	family, qualifier []byte
+	col               *catalog.Column
+}
+
+// decoder turns the rows of a store into rows of values. It is for one goroutine.
+type decoder struct {
+	st       *statement
+	scan     *planner.Scan
+	layout   *catalog.Layout
+	wanted   []wantedCell // by family, then qualifier: the order in which cells come
+	packed   *catalog.Column
+	key, ts  bool // whether _key and _ts are wanted
+	residual expr.Expr
+	env      expr.Env
+	times    []int64 // scratch of AllVersions
+}
+
+// newDecoder makes a decoder for rows of layout l of s's table. It checks the
+// residual unless it reads an index: index rows are checked when looked up back.
+func newDecoder(st *statement, s *planner.Scan, l *catalog.Layout) *decoder {
+	n := len(s.Table.Columns)
+	d := &decoder{st: st, scan: s, layout: l, env: st.exprEnv()}
+	d.key, d.ts = s.Needed[n], s.Needed[n+1]
+	if l.Kind == catalog.Index {
+		return d
+	}
+	d.residual = s.Residual
+	for _, c := range s.Table.Columns {
+		switch {
+		case c.Packed != nil:
+			d.packed = c
+		case c.KeyPart || !s.Needed[c.Index]:
+		default:
+			d.wanted = append(d.wanted, wantedCell{[]byte(c.Family), []byte(c.Qualifier), c})
+		}
+	}
+	slices.SortFunc(d.wanted, func(a, b wantedCell) int {
+		return cmp.Or(bytes.Compare(a.family, b.family), bytes.Compare(a.qualifier, b.qualifier))
+	})
+	return d
+}
+
+// appendRows adds the logical rows of r for which the residual is true.
+func (d *decoder) appendRows(b *scanBatch, table string, r *hbase.Row) error {
+	switch {
+	case d.packed != nil && d.layout.Kind != catalog.Index:
+		return d.appendPacked(b, table, r)
+	case d.scan.AllVersions:
+		return d.appendVersions(b, table, r)
+	}
+	row, ok, err := d.decodeKey(b, table, r.Key, nil)
+	if !ok || err != nil {
+		return err
+	}
+	d.decodeCells(row, r)
+	if d.ts {
+		d.setNewest(row, r.Cells)
+	}
+	return d.check(b, row)
+}
+
+// decodeKey starts a row with what its table, key and qualifier tell; ok is false when it is none of the table's.
+func (d *decoder) decodeKey(b *scanBatch, table string, key, qualifier []byte) (row []types.Value, ok bool, err error) {
+	row = b.grow()
+	if err := d.layout.DecodeRow(table, key, qualifier, row); err != nil {
+		b.drop()
+		return nil, false, d.malformed(table, key, err)
+	}
+	if d.key {
+		row[len(d.scan.Table.Columns)] = types.NewBytes(string(key))
+	}
+	return row, true, nil
+}
+
+// malformed decides what a key that does not fit means: nothing when another
+// record type shares the table, else a counted warning or an error.
+func (d *decoder) malformed(table string, key []byte, err error) error {
+	var m *catalog.MalformedError
+	if !errors.As(err, &m) {
+		return fmt.Errorf("table %s, key %s: %w", table, hexBytes(key), err)
+	}
+	for _, p := range d.layout.Key.Parts {
+		if p.Literal != nil && p.Source == m.Part {
+			return nil
+		}
+	}
+	t := d.scan.Table
+	if t.MalformedKeyError {
+		return fmt.Errorf("key %s of %s does not fit layout %s: %w", hexBytes(key), table, d.layout.Name, err)
+	}
+	first := bytes.Clone(key)
+	d.st.warn.count(d.layout, func() func(int64) string {
+		return func(n int64) string {
+			return fmt.Sprintf("%s of %s not read: %s not fit layout %s, first %s (%v)", counted(n, "row"), t.Name,
+				plural(n, "its key does", "their keys do"), d.layout.Name, hexBytes(first), m)
+		}
+	})
+	return nil
+}
+
+// decodeCells fills the wanted columns from the newest cells of r. Both lists
+// are sorted, so one pass over each is enough.
+func (d *decoder) decodeCells(row []types.Value, r *hbase.Row) {
+	i := 0
+	for c := range r.Cells {
+		cell := &r.Cells[c]
+		for i < len(d.wanted) {
+			w := &d.wanted[i]
+			order := bytes.Compare(w.family, cell.Family)
+			if order == 0 {
+				order = bytes.Compare(w.qualifier, cell.Qualifier)
+			}
+			if order > 0 {
+				break
+			}
+			if order == 0 {
+				d.decodeCell(row, w.col, r.Key, cell.Value)
+			}
+			i++ // older versions of the cell follow: they find the next wanted column greater
+		}
+		if i == len(d.wanted) {
+			return
+		}
+	}
+}
+
+func (d *decoder) decodeCell(row []types.Value, c *catalog.Column, key, value []byte) {
+	v, err := c.DecodeCell(value)
+	if err == nil {
+		row[c.Index] = v
+		return
+	}
+	first := bytes.Clone(key)
+	d.st.warn.count(c, func() func(int64) string {
+		return func(n int64) string {
+			return fmt.Sprintf("%s of column %s of %s undecodable and read as NULL, first at key %s: %v", counted(n, "value"), c.Name,
+				d.scan.Table.Name, hexBytes(first), err)
+		}
+	})
+}
+
+func (d *decoder) setNewest(row []types.Value, cells []hbase.Cell) {
+	if len(cells) == 0 {
+		return
+	}
+	newest := cells[0].Timestamp
+	for i := range cells {
+		newest = max(newest, cells[i].Timestamp)
+	}
+	row[len(row)-1] = types.NewTimestamp(newest)
+}
+
+// check evaluates the residual on the last row of b and drops it unless it is true.
+func (d *decoder) check(b *scanBatch, row []types.Value) error {
+	if d.residual == nil {
+		return nil
+	}
+	d.env.Row = row
+	ok, err := expr.IsTrue(d.residual, &d.env)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		b.drop()
+	}
+	return nil
+}
+
+// appendPacked adds one row a cell of the packed column's family.
+func (d *decoder) appendPacked(b *scanBatch, table string, r *hbase.Row) error {
+	for i := range r.Cells {
+		cell := &r.Cells[i]
+		if string(cell.Family) != d.packed.Family || !d.scan.AllVersions && repeats(r.Cells, i) {
+			continue
+		}
+		row, ok, err := d.decodeKey(b, table, r.Key, cell.Qualifier)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		d.decodeCell(row, d.packed, r.Key, cell.Value)
+		if d.ts {
+			row[len(row)-1] = types.NewTimestamp(cell.Timestamp)
+		}
+		if len(d.wanted) > 0 {
+			d.decodeCells(row, r)
+		}
+		if err := d.check(b, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// repeats tells that cell i is an older version of the cell before it.
+func repeats(cells []hbase.Cell, i int) bool {
+	return i > 0 && bytes.Equal(cells[i].Qualifier, cells[i-1].Qualifier) && bytes.Equal(cells[i].Family, cells[i-1].Family)
+}
+
+// appendVersions adds a row for each time at which a cell of r was written, newest first:
+// the row as it was then, as far as the cells read tell.
+func (d *decoder) appendVersions(b *scanBatch, table string, r *hbase.Row) error {
+	d.times = d.times[:0]
+	for i := range r.Cells {
+		d.times = append(d.times, r.Cells[i].Timestamp)
+	}
+	slices.SortFunc(d.times, func(x, y int64) int { return cmp.Compare(y, x) })
+	d.times = slices.Compact(d.times)
+	var at hbase.Row
+	for _, t := range d.times {
+		row, ok, err := d.decodeKey(b, table, r.Key, nil)
+		if !ok || err != nil {
+			return err
+		}
+		at.Key, at.Cells = r.Key, at.Cells[:0]
+		for i := range r.Cells {
+			if r.Cells[i].Timestamp <= t && !repeats(append(at.Cells, r.Cells[i]), len(at.Cells)) {
+				at.Cells = append(at.Cells, r.Cells[i])
+			}
+		}
+		d.decodeCells(row, &at)
+		row[len(row)-1] = types.NewTimestamp(t)
+		if err := d.check(b, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hexBytes prints bytes as an SQL literal.
+func hexBytes(b []byte) string {
+	if len(b) > 64 {
+		return fmt.Sprintf("x'%x...'", b[:64])
+	}
+	return fmt.Sprintf("x'%x'", b)
+}
+
+func counted(n int64, what string) string { return fmt.Sprintf("%d %s", n, plural(n, what, what+"s")) }
+
+func plural(n int64, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

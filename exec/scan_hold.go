@@ -1,0 +1,83 @@
+package exec
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/hql-db/hql/types"
+)
+
+// holdScan mends the order of rows read in reverse by a column that a
+// delimiter follows, where some bytes of values sort before the delimiter:
+//
+//	keys, reversed   a|    a\x10|    Z|
+//	values, wanted   a\x10 a         Z
+//
+// A row is held back until the rows whose value extends its own have passed:
+// they follow it at once, so what is held are values that each extend the one before.
+type holdScan struct {
+	in    Operator
+	col   int
+	limit int64 // rows wanted in all; -1: all. More rows of one value need not be held
+	held  []heldRows
+	out   [][]types.Value
+	err   error
+}
+
+// heldRows are the rows of one value in the order in which they came.
+type heldRows struct {
+	value string
+	rows  [][]types.Value
+}
+
+// Next gives the rows that nothing can come before any more.
+func (h *holdScan) Next(ctx context.Context) ([][]types.Value, error) {
+	if h.err != nil {
+		return nil, h.err
+	}
+	h.out = nil
+	for len(h.out) == 0 {
+		rows, err := h.in.Next(ctx)
+		if err == io.EOF {
+			h.release("", true)
+			h.err = err
+			if len(h.out) > 0 {
+				return h.out, nil
+			}
+		}
+		if err != nil {
+			h.err = err
+			return nil, err
+		}
+		for _, row := range rows {
+			h.take(row)
+		}
+	}
+	return h.out, nil
+}
+
+func (h *holdScan) take(row []types.Value) {
+	v := row[h.col].Text()
+	h.release(v, false)
+	if n := len(h.held); n == 0 || h.held[n-1].value != v {
+		h.held = append(h.held, heldRows{value: v})
+	}
+	g := &h.held[len(h.held)-1]
+	if h.limit < 0 || int64(len(g.rows)) < h.limit {
+		g.rows = append(g.rows, append([]types.Value(nil), row...))
+	}
+}
+
+// release gives out the held rows whose value v does not extend, all of them at the end.
+func (h *holdScan) release(v string, end bool) {
+	n := len(h.held)
+	for n > 0 && (end || !strings.HasPrefix(v, h.held[n-1].value)) {
+		n--
+		h.out = append(h.out, h.held[n].rows...)
+	}
+	h.held = h.held[:n]
+}
+
+// Close ends the input.
+func (h *holdScan) Close() error { return h.in.Close() }

@@ -1,0 +1,139 @@
+package exec
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/types"
+)
+
+// indexScan looks the rows of an INDEX layout up back in the primary one, a
+// batch at a time and in the index's order. An entry whose row is gone, or says
+// something else now, is passed over: a crash between the writes of the two leaves such.
+type indexScan struct {
+	in    Operator // rows of the index: the columns of its key
+	st    *statement
+	stats *scanStats
+	scan  *planner.Scan
+	dec   *decoder
+	opts  *hbase.ReadOptions
+	env   expr.Env
+	batch *scanBatch
+}
+
+func newIndexScan(st *statement, s *planner.Scan, stats *scanStats, in Operator) (*indexScan, error) {
+	primary := s.Table.Layouts[0]
+	if p := drawnPart(primary.Key); p != nil {
+		return nil, fmt.Errorf("index %s of %s cannot be looked up back: part %s of the rowkey is drawn at random", s.Layout.Name, s.Table.Name, p.Source)
+	}
+	// The entry is compared with the row it leads to, so the columns of the index are needed.
+	needed := *s
+	needed.Needed = append([]bool(nil), s.Needed...)
+	whole := *s
+	whole.KeyOnly, whole.FirstCell, whole.Whole = false, false, true
+	for _, p := range s.Layout.Key.Parts {
+		for _, c := range p.Columns {
+			needed.Needed[c] = true
+		}
+	}
+	opts := readOptions(&whole, primary)
+	opts.NoCacheBlocks = false
+	return &indexScan{in: in, st: st, stats: stats, scan: s, dec: newDecoder(st, &needed, primary), opts: opts,
+		env: st.exprEnv(), batch: newScanBatch(s.Width())}, nil
+}
+
+// drawnPart gives a part whose value is drawn when a row is written, so that nothing computes it again; nil for none.
+func drawnPart(p *catalog.Pattern) *catalog.Part {
+	for _, part := range p.Parts {
+		if part.Expr != nil && expr.Draw(part.Expr) != nil {
+			return part
+		}
+	}
+	return nil
+}
+
+// Next gives the rows that a batch of entries leads to.
+func (x *indexScan) Next(ctx context.Context) ([][]types.Value, error) {
+	for {
+		entries, err := x.in.Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		x.batch.reset()
+		if err := x.lookUp(ctx, entries); err != nil {
+			return nil, err
+		}
+		if len(x.batch.rows) > 0 {
+			return x.batch.rows, nil
+		}
+	}
+}
+
+func (x *indexScan) lookUp(ctx context.Context, entries [][]types.Value) error {
+	primary := x.scan.Table.Layouts[0]
+	var table string
+	var keys [][]byte
+	var of [][]types.Value
+	flush := func() error {
+		if len(keys) == 0 {
+			return nil
+		}
+		rows, err := x.st.client.Get(ctx, table, keys, x.opts)
+		if err != nil {
+			return fmt.Errorf("look up rows of index %s in %s: %w", x.scan.Layout.Name, table, err)
+		}
+		x.stats.gets.Add(int64(len(keys)))
+		for i := range rows {
+			if rows[i].Key == nil {
+				continue
+			}
+			n := len(x.batch.rows)
+			if err := x.dec.appendRows(x.batch, table, &rows[i]); err != nil {
+				return err
+			}
+			if len(x.batch.rows) > n && !x.agrees(of[i], x.batch.rows[n]) {
+				x.batch.drop()
+			}
+		}
+		keys, of = keys[:0], of[:0]
+		return nil
+	}
+	for _, e := range entries {
+		x.env.Row = e
+		name, err := primary.Stored.Append(nil, e, &x.env)
+		if err != nil {
+			return err
+		}
+		key, err := primary.Key.Append(nil, e, &x.env)
+		if err != nil {
+			return err
+		}
+		if string(name) != table {
+			if err := flush(); err != nil {
+				return err
+			}
+			table = string(name)
+		}
+		keys, of = append(keys, key), append(of, e)
+	}
+	return flush()
+}
+
+// agrees tells that row has the key that entry was found under.
+func (x *indexScan) agrees(entry, row []types.Value) bool {
+	x.env.Row = entry
+	a, err := x.scan.Layout.Key.Append(nil, entry, &x.env)
+	if err != nil {
+		return false
+	}
+	b, err := x.scan.Layout.Key.Append(nil, row, &x.env)
+	return err == nil && bytes.Equal(a, b)
+}
+
+// Close ends the reading of the index.
+func (x *indexScan) Close() error { return x.in.Close() }

@@ -1,0 +1,368 @@
+package exec
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/types"
+)
+
+// mergeScan merges streams that are each in order. Without a limit each stream is
+// read ahead by a goroutine; under one, streams are asked for few rows at first and
+// for more only when their last known row was taken, because only those can still win.
+type mergeScan struct {
+	crew    *crew
+	by      []planner.SortTerm
+	env     expr.Env
+	streams []*mergeStream
+	heads   mergeHeap
+	workers int
+	lazy    bool // under a limit
+	width   int
+	begun   bool
+	last    *mergeStream // whose head the previous batch's last row was
+	out     [][]types.Value
+	slab    []types.Value
+	err     error
+}
+
+// mergeStream is one input of a merge.
+type mergeStream struct {
+	index  int
+	reader *reader
+	sorted bool // its rows need no sorting: a range, not a multi-get
+	lane   *lane
+	batch  *scanBatch
+	pos    int
+	keys   []types.Value // of the head row
+}
+
+// mergeHeap holds the streams with a head row, the first row's stream on top.
+type mergeHeap struct {
+	by      []planner.SortTerm
+	streams []*mergeStream
+	err     error
+}
+
+func (h *mergeHeap) Len() int      { return len(h.streams) }
+func (h *mergeHeap) Swap(i, j int) { h.streams[i], h.streams[j] = h.streams[j], h.streams[i] }
+func (h *mergeHeap) Push(x any)    { h.streams = append(h.streams, x.(*mergeStream)) }
+func (h *mergeHeap) Pop() any {
+	n := len(h.streams) - 1
+	x := h.streams[n]
+	h.streams = h.streams[:n]
+	return x
+}
+
+func (h *mergeHeap) Less(i, j int) bool {
+	a, b := h.streams[i], h.streams[j]
+	c, err := compareSortKeys(h.by, a.keys, b.keys)
+	if err != nil {
+		h.err = err
+	}
+	if c == 0 {
+		return a.index < b.index
+	}
+	return c < 0
+}
+
+// compareSortKeys compares the values of the terms of two rows in ORDER BY's sense.
+func compareSortKeys(by []planner.SortTerm, a, b []types.Value) (int, error) {
+	for i, t := range by {
+		x, y := a[i], b[i]
+		switch {
+		case x.IsNull() && y.IsNull():
+			continue
+		case x.IsNull() || y.IsNull():
+			if x.IsNull() == t.NullsFirst {
+				return -1, nil
+			}
+			return 1, nil
+		}
+		c, err := types.Compare(x, y)
+		if err != nil {
+			return 0, err
+		}
+		if c == 0 {
+			continue
+		}
+		if t.Desc {
+			c = -c
+		}
+		return c, nil
+	}
+	return 0, nil
+}
+
+// sortKeys appends the values of the terms for row.
+func sortKeys(dst []types.Value, by []planner.SortTerm, env *expr.Env, row []types.Value) ([]types.Value, error) {
+	env.Row = row
+	for _, t := range by {
+		v, err := t.Expr.Eval(env)
+		if err != nil {
+			return nil, err
+		}
+		dst = append(dst, v)
+	}
+	return dst, nil
+}
+
+// begin gets the first rows of every stream, several at a time.
+func (m *mergeScan) begin(ctx context.Context) error {
+	m.begun = true
+	m.heads.by = m.by
+	if m.lazy {
+		if err := m.fillAll(ctx); err != nil {
+			return err
+		}
+	} else {
+		for _, s := range m.streams {
+			s.lane = newLane(1)
+			m.crew.run(func(ctx context.Context) {
+				if s.pump(ctx, m) {
+					close(s.lane.out)
+				}
+			})
+		}
+		for _, s := range m.streams {
+			if err := m.refill(ctx, s); err != nil && err != io.EOF {
+				return err
+			}
+		}
+	}
+	for _, s := range m.streams {
+		if s.batch == nil {
+			continue
+		}
+		if err := m.head(s); err != nil {
+			return err
+		}
+		m.heads.streams = append(m.heads.streams, s)
+	}
+	heap.Init(&m.heads)
+	return m.heads.err
+}
+
+// fillAll makes the first fetch of all streams with a few goroutines.
+func (m *mergeScan) fillAll(ctx context.Context) error {
+	work := make(chan *mergeStream)
+	errs := make(chan error, m.workers)
+	done := make(chan struct{})
+	for range m.workers {
+		m.crew.run(func(ctx context.Context) {
+			defer func() { done <- struct{}{} }()
+			for s := range work {
+				if err := safely(func() error { return s.fill(ctx, m) }); err != nil && err != io.EOF {
+					select {
+					case errs <- err:
+					default:
+					}
+					m.crew.cancel()
+				}
+			}
+		})
+	}
+	var err error
+feed:
+	for _, s := range m.streams {
+		select {
+		case work <- s:
+		case <-ctx.Done():
+			err = ctx.Err()
+			m.crew.cancel()
+			break feed
+		case <-m.crew.ctx.Done():
+			err = m.crew.ctx.Err()
+			break feed
+		}
+	}
+	close(work)
+	for range m.workers {
+		<-done
+	}
+	select {
+	case err = <-errs:
+	default:
+	}
+	return err
+}
+
+// pump reads s ahead.
+func (s *mergeStream) pump(ctx context.Context, m *mergeScan) bool {
+	if !s.sorted {
+		var b *scanBatch
+		err := safely(func() (err error) {
+			b, err = s.all(ctx, m)
+			return err
+		})
+		if err == io.EOF {
+			return true
+		}
+		return s.lane.send(ctx, delivery{b, err}) && err == nil
+	}
+	return s.lane.pump(ctx, s.reader, m.width)
+}
+
+// fill gets the next batch of s itself.
+func (s *mergeStream) fill(ctx context.Context, m *mergeScan) error {
+	s.pos = 0
+	if !s.sorted {
+		b, err := s.all(ctx, m)
+		s.batch = b
+		return err
+	}
+	if s.batch == nil {
+		s.batch = newScanBatch(m.width)
+	}
+	if err := s.reader.next(ctx, s.batch); err != nil {
+		s.batch = nil
+		return err
+	}
+	return nil
+}
+
+// all reads the rest of s and sorts it; io.EOF when it is empty.
+func (s *mergeStream) all(ctx context.Context, m *mergeScan) (*scanBatch, error) {
+	all := newScanBatch(m.width)
+	b := newScanBatch(m.width)
+	for {
+		err := s.reader.next(ctx, b)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range b.rows {
+			copy(all.grow(), row)
+		}
+	}
+	if len(all.rows) == 0 {
+		return nil, io.EOF
+	}
+	return all, sortRows(all.rows, m.by, s.reader.st.exprEnv())
+}
+
+// sortRows sorts rows in memory.
+func sortRows(rows [][]types.Value, by []planner.SortTerm, env expr.Env) error {
+	type keyed struct{ keys, row []types.Value }
+	ks := make([]keyed, len(rows))
+	for i, row := range rows {
+		k, err := sortKeys(nil, by, &env, row)
+		if err != nil {
+			return err
+		}
+		ks[i] = keyed{k, row}
+	}
+	var failed error
+	slices.SortStableFunc(ks, func(a, b keyed) int {
+		c, err := compareSortKeys(by, a.keys, b.keys)
+		if err != nil {
+			failed = err
+		}
+		return c
+	})
+	for i := range ks {
+		rows[i] = ks[i].row
+	}
+	return failed
+}
+
+// refill replaces the batch of s; io.EOF when it is read to its end.
+func (m *mergeScan) refill(ctx context.Context, s *mergeStream) error {
+	if s.lane == nil {
+		return s.fill(ctx, m)
+	}
+	if s.batch != nil {
+		s.lane.recycle(s.batch)
+		s.batch = nil
+	}
+	s.pos = 0
+	d, err := s.lane.receive(ctx, m.crew.ctx)
+	if err == nil {
+		err = d.err
+	}
+	s.batch = d.b
+	return err
+}
+
+// head computes the order values of s's first row.
+func (m *mergeScan) head(s *mergeStream) (err error) {
+	s.keys, err = sortKeys(s.keys[:0], m.by, &m.env, s.batch.rows[s.pos])
+	return err
+}
+
+// Next gives a batch of merged rows.
+func (m *mergeScan) Next(ctx context.Context) ([][]types.Value, error) {
+	if m.err != nil {
+		return nil, m.err
+	}
+	if !m.begun {
+		if m.err = m.begin(ctx); m.err != nil {
+			return nil, m.err
+		}
+	}
+	m.out, m.slab = m.out[:0], m.slab[:0]
+	if cap(m.slab) == 0 {
+		m.slab = make([]types.Value, 0, batchRows*m.width)
+	}
+	for len(m.out) < batchRows {
+		// The stream of the row given last is asked for more only when another row is wanted.
+		if s := m.last; s != nil {
+			if s.pos >= len(s.batch.rows) && len(m.out) > 0 && m.lazy {
+				return m.out, nil
+			}
+			if err := m.advance(ctx, s); err != nil {
+				m.err = err
+				return nil, err
+			}
+			m.last = nil
+		}
+		if m.heads.Len() == 0 {
+			break
+		}
+		s := m.heads.streams[0]
+		n := len(m.slab)
+		m.slab = append(m.slab, s.batch.rows[s.pos]...)
+		m.out = append(m.out, m.slab[n:len(m.slab):len(m.slab)])
+		s.pos++
+		m.last = s
+	}
+	if len(m.out) == 0 {
+		m.err = io.EOF
+		return nil, m.err
+	}
+	return m.out, nil
+}
+
+// advance moves the top stream of the heap, s, to its next row.
+func (m *mergeScan) advance(ctx context.Context, s *mergeStream) error {
+	if s.pos >= len(s.batch.rows) {
+		switch err := m.refill(ctx, s); {
+		case errors.Is(err, io.EOF):
+			heap.Pop(&m.heads)
+			return m.heads.err
+		case err != nil:
+			return err
+		}
+	}
+	if err := m.head(s); err != nil {
+		return err
+	}
+	heap.Fix(&m.heads, 0)
+	return m.heads.err
+}
+
+// Close ends the readers.
+func (m *mergeScan) Close() error {
+	m.crew.close()
+	for _, s := range m.streams {
+		s.reader.close()
+	}
+	return nil
+}

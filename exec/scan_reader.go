@@ -1,0 +1,310 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/filter"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/types"
+)
+
+// statement is what the readers of one statement share.
+type statement struct {
+	client hbase.Client
+	warn   *warnings
+	rec    *recorder
+	opt    Options
+	// slots bounds the reads in flight, over all of the statement's tables.
+	slots chan struct{}
+	// allowFull tells that a full scan was allowed by the statement.
+	allowFull bool
+	policy    FullScanPolicy
+	// names turns the values of a LOOKUP part back into what it was called with; nil: not possible.
+	decorate func(ctx context.Context, s *planner.Scan, rows [][]types.Value) error
+}
+
+func (st *statement) exprEnv() expr.Env { return expr.Env{Loc: st.opt.Loc, Now: st.opt.Now} }
+
+// Sizes of reads, in rows and bytes.
+const (
+	firstRows    = 100     // the first fetch under a LIMIT that a client-side check may eat up
+	maxChunkRows = 10_000  // beyond it a limited read becomes an open scan
+	scanBytes    = 2 << 20 // a response of one scan alone: more costs memory, less costs calls
+	minScanBytes = 128 << 10
+	allScanBytes = 32 << 20 // the responses held by all open scans of a table access together
+)
+
+// readOptions says what is read of the rows of a layout.
+func readOptions(s *planner.Scan, l *catalog.Layout) *hbase.ReadOptions {
+	if l.Kind == catalog.Index {
+		return &hbase.ReadOptions{Filter: filter.And{filter.FirstCell{}, filter.KeyOnly{}}}
+	}
+	o := &hbase.ReadOptions{MinTime: s.MinTime, MaxTime: s.MaxTime, NoCacheBlocks: s.Access == planner.FullScan}
+	if s.AllVersions {
+		o.Versions = math.MaxInt32
+	}
+	o.Filter, o.Families = s.Filter, s.Families
+	switch {
+	case s.KeyOnly:
+		o.Filter = allOf(s.Filter, filter.FirstCell{}, filter.KeyOnly{})
+	case s.Whole:
+	case s.FirstCell:
+		o.Filter = allOf(s.Filter, filter.Columns(s.Columns))
+	default:
+		o.Columns, o.Families = s.Columns, nil
+	}
+	return o
+}
+
+// allOf is a flat And of first, which may be nil, and more.
+func allOf(first filter.Filter, more ...filter.Filter) filter.Filter {
+	var out filter.And
+	switch f := first.(type) {
+	case nil:
+	case filter.And:
+		out = append(out, f...)
+	default:
+		out = append(out, f)
+	}
+	out = append(out, more...)
+	if len(out) == 1 {
+		return out[0]
+	}
+	return out
+}
+
+// reader reads tasks one after the other and decodes their rows. It is for one
+// goroutine at a time.
+type reader struct {
+	st    *statement
+	stats *scanStats
+	dec   *decoder
+	opts  *hbase.ReadOptions
+	tasks []scanTask
+	bytes int // of a response
+	// chunk, where not 0, is the number of rows that the next scan asks for: a
+	// reader under a LIMIT asks for few and goes on after them only when wanted.
+	chunk int
+
+	sc     hbase.Scanner
+	start  []byte // of the open scan, narrowed as rows come
+	stop   []byte
+	asked  int // rows that the open scan was limited to; 0: all
+	got    int // rows of the open scan so far
+	raw    []hbase.Row
+	table  string
+	missOK bool // a physical table that does not exist is empty: its name is computed
+}
+
+func newReader(st *statement, s *planner.Scan, l *catalog.Layout, stats *scanStats, opts *hbase.ReadOptions, tasks []scanTask) *reader {
+	return &reader{st: st, stats: stats, dec: newDecoder(st, s, l), opts: opts, tasks: tasks, bytes: scanBytes,
+		missOK: len(l.Stored.Parts) != 1 || l.Stored.Parts[0].Literal == nil}
+}
+
+// limitTo makes the reader ask for few rows first: limit rows are wanted, of which
+// the client may have to drop some when filtered is set.
+func (r *reader) limitTo(limit int64, filtered bool) {
+	n := limit
+	if filtered {
+		n = max(firstRows, 2*limit)
+	}
+	if n <= maxChunkRows {
+		r.chunk = int(max(n, 1))
+	}
+}
+
+// next fills b with rows, at least one; io.EOF when there are no more.
+func (r *reader) next(ctx context.Context, b *scanBatch) error {
+	b.reset()
+	for len(b.rows) < batchRows {
+		if len(r.raw) == 0 {
+			if len(b.rows) > 0 {
+				return nil // rather than wait for more
+			}
+			if err := r.fetch(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		row := &r.raw[0]
+		r.raw = r.raw[1:]
+		if row.Key == nil {
+			continue // a Get that found nothing
+		}
+		if err := r.dec.appendRows(b, r.table, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fetch gets more raw rows, of the next task when this one is read to its end.
+func (r *reader) fetch(ctx context.Context) error {
+	if r.sc == nil {
+		if len(r.tasks) == 0 {
+			return io.EOF
+		}
+		t := &r.tasks[0]
+		r.table = t.table
+		if t.keys != nil {
+			return r.get(ctx, t)
+		}
+		r.start, r.stop = t.start, t.stop
+		if err := r.open(ctx); err != nil {
+			return err
+		}
+		if r.sc == nil {
+			return nil
+		}
+	}
+	if err := r.acquire(ctx); err != nil {
+		return err
+	}
+	rows, err := r.sc.Next(ctx)
+	r.release()
+	switch {
+	case err == io.EOF:
+		return r.finished(ctx)
+	case err != nil && r.missOK && errors.Is(err, hbase.ErrNoTable):
+		return r.closeTask()
+	case err != nil:
+		return r.failed(err)
+	}
+	r.raw = rows
+	r.got += len(rows)
+	r.stats.read.Add(int64(len(rows)))
+	if n := len(rows); n > 0 && r.asked > 0 { // where to go on from
+		last := rows[n-1].Key
+		if r.tasks[0].reversed {
+			r.stop = append(r.stop[:0:0], last...)
+		} else {
+			r.start = append(append(r.start[:0:0], last...), 0)
+		}
+	}
+	return nil
+}
+
+// get reads the first keys of t that are wanted now.
+func (r *reader) get(ctx context.Context, t *scanTask) error {
+	keys := t.keys
+	if r.chunk > 0 && len(keys) > r.chunk {
+		keys = keys[:r.chunk]
+	}
+	if err := r.acquire(ctx); err != nil {
+		return err
+	}
+	rows, err := r.st.client.Get(ctx, t.table, keys, r.opts)
+	r.release()
+	r.stats.gets.Add(int64(len(keys)))
+	t.keys = t.keys[len(keys):]
+	if len(t.keys) == 0 {
+		r.tasks = r.tasks[1:]
+	}
+	r.grow()
+	if err != nil {
+		if r.missOK && errors.Is(err, hbase.ErrNoTable) {
+			return nil
+		}
+		return r.failed(err)
+	}
+	n := int64(0)
+	for i := range rows {
+		if rows[i].Key != nil {
+			n++
+		}
+	}
+	r.stats.read.Add(n)
+	r.raw = rows
+	return nil
+}
+
+// open begins a scan of what is left of the first task.
+func (r *reader) open(ctx context.Context) error {
+	t := &r.tasks[0]
+	sr := hbase.ScanRange{Table: t.table, Start: r.start, Stop: r.stop, Reversed: t.reversed, Limit: r.chunk, BatchBytes: r.bytes}
+	sc, err := r.st.client.Scan(ctx, sr, r.opts)
+	r.stats.ranges.Add(1)
+	if err != nil {
+		if r.missOK && errors.Is(err, hbase.ErrNoTable) {
+			return r.closeTask()
+		}
+		return r.failed(err)
+	}
+	r.sc, r.asked, r.got = sc, r.chunk, 0
+	return nil
+}
+
+// finished closes the open scan, which gave all it was asked for, and goes on
+// behind it when it was limited.
+func (r *reader) finished(ctx context.Context) error {
+	more := r.asked > 0 && r.got >= r.asked
+	t := &r.tasks[0]
+	if more && len(r.start) > 0 && len(r.stop) > 0 && string(r.start) >= string(r.stop) || more && t.reversed && len(r.stop) == 0 {
+		more = false
+	}
+	r.grow()
+	if !more {
+		return r.closeTask()
+	}
+	err := r.sc.Close()
+	r.sc = nil
+	if err != nil {
+		return r.failed(err)
+	}
+	return r.open(ctx)
+}
+
+// grow lets the next limited fetch be larger, in the end unlimited.
+func (r *reader) grow() {
+	if r.chunk *= 4; r.chunk > maxChunkRows {
+		r.chunk = 0
+	}
+}
+
+func (r *reader) closeTask() error {
+	r.tasks = r.tasks[1:]
+	if r.sc == nil {
+		return nil
+	}
+	err := r.sc.Close()
+	r.sc = nil
+	if err != nil && !errors.Is(err, hbase.ErrNoTable) {
+		return r.failed(err)
+	}
+	return nil
+}
+
+// failed says which table a read was of, unless it was given up.
+func (r *reader) failed(err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fmt.Errorf("read %s: %w", r.table, err)
+}
+
+func (r *reader) acquire(ctx context.Context) error {
+	select {
+	case r.st.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (r *reader) release() { <-r.st.slots }
+
+// close ends the open scan.
+func (r *reader) close() {
+	if r.sc != nil {
+		_ = r.sc.Close() // what was read is good; the server forgets the scanner by itself
+		r.sc = nil
+	}
+	r.tasks, r.raw = nil, nil
+}

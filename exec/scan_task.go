@@ -1,0 +1,85 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/hql-db/hql/planner"
+)
+
+// getChunk is the number of keys asked for in one Client.Get: enough to spread
+// over regions, few enough to stream.
+const getChunk = 1000
+
+// scanTask is one thing to read: some keys, or one key range.
+type scanTask struct {
+	table       string
+	keys        [][]byte // a multi-get, in the order wanted; nil for a range
+	start, stop []byte
+	reversed    bool
+}
+
+// scanTasks cuts the spans of s into tasks in the order in which their rows
+// come: by table and key, or from the end when s reads in reverse. A span with
+// a pivot, where an order is wanted, gives its halves:
+//
+//	[lo, hi) pivot p   ->  [p, hi) [lo, p)    the negative numbers come first
+//	the same reversed  ->  [lo, p) [p, hi)    each read from its end
+//
+// chunk bounds the keys of a multi-get.
+func scanTasks(s *planner.Scan, spans []planner.Span, chunk int) []scanTask {
+	var out []scanTask
+	for i := 0; i < len(spans); {
+		sp := spans[i]
+		if !sp.Key {
+			out = append(out, rangeTasks(s, sp)...)
+			i++
+			continue
+		}
+		t := scanTask{table: sp.Table, reversed: s.Reversed}
+		for ; i < len(spans) && spans[i].Key && spans[i].Table == sp.Table && len(t.keys) < chunk; i++ {
+			t.keys = append(t.keys, spans[i].Start)
+		}
+		if s.Reversed {
+			slices.Reverse(t.keys)
+		}
+		out = append(out, t)
+	}
+	if s.Reversed {
+		slices.Reverse(out)
+	}
+	return out
+}
+
+// rangeTasks gives the one or two tasks of a range. Halves are in forward
+// order: scanTasks turns the whole list round under Reversed.
+func rangeTasks(s *planner.Scan, sp planner.Span) []scanTask {
+	t := scanTask{table: sp.Table, start: sp.Start, stop: sp.Stop, reversed: s.Reversed}
+	if len(sp.Pivot) == 0 || s.Order == planner.NoOrder {
+		return []scanTask{t}
+	}
+	upper, lower := t, t
+	upper.start, lower.stop = sp.Pivot, sp.Pivot
+	return []scanTask{upper, lower}
+}
+
+// scanStreams cuts the spans of s for a merge: each stream is in order within itself.
+// Keys that are to be fetched together are one stream, sorted by whoever reads it.
+func scanStreams(s *planner.Scan, spans []planner.Span) [][]scanTask {
+	var out [][]scanTask
+	var keys []planner.Span
+	for _, sp := range spans {
+		if sp.Key {
+			keys = append(keys, sp)
+			continue
+		}
+		tasks := rangeTasks(s, sp)
+		if s.Reversed {
+			slices.Reverse(tasks)
+		}
+		out = append(out, tasks)
+	}
+	for _, t := range scanTasks(s, keys, getChunk) {
+		out = append(out, []scanTask{t})
+	}
+	return out
+}

@@ -1,0 +1,177 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/types"
+)
+
+// show runs SHOW and DESCRIBE.
+func (r *run) show(ctx context.Context, s *parser.Show) (*Rows, error) {
+	switch s.Kind {
+	case parser.ShowTables:
+		return r.showTables(), nil
+	case parser.ShowFunctions:
+		return r.showFunctions(), nil
+	case parser.ShowSettings:
+		return r.showSettings(s)
+	}
+	t, err := r.tableNamed(s.Name, s.NamePos)
+	if err != nil {
+		return nil, err
+	}
+	switch s.Kind {
+	case parser.ShowCreateTable:
+		return r.table(textColumns("statement"), textRows([]string{t.SQL()})), nil
+	case parser.ShowSplits:
+		return r.showSplits(ctx, t)
+	}
+	return r.describe(t), nil
+}
+
+func textRows(rows ...[]string) [][]types.Value {
+	out := make([][]types.Value, len(rows))
+	for i, row := range rows {
+		for _, s := range row {
+			out[i] = append(out[i], types.NewString(s))
+		}
+	}
+	return out
+}
+
+func (r *run) showTables() *Rows {
+	var rows [][]string
+	for _, t := range r.engine.catalog.Tables() {
+		kind := "table"
+		if t.External {
+			kind = "external"
+		}
+		var layouts []string
+		for _, l := range t.Layouts {
+			layouts = append(layouts, sources(l.Key))
+		}
+		rows = append(rows, []string{t.Name, kind, stored(t.Layouts[0]), strings.Join(layouts, " ")})
+	}
+	return r.table(textColumns("table", "kind", "stored in", "row key"), textRows(rows...))
+}
+
+// sources prints the parts of a pattern as they were written.
+func sources(p *catalog.Pattern) string {
+	var parts []string
+	for _, part := range p.Parts {
+		parts = append(parts, part.Source)
+	}
+	return "(" + strings.Join(parts, ", ") + ")"
+}
+
+func stored(l *catalog.Layout) string {
+	if l.Stored.IsLiteral() {
+		return storedName(l)
+	}
+	return sources(l.Stored)
+}
+
+func (r *run) showFunctions() *Rows {
+	reg := r.env.Funcs
+	if reg == nil {
+		reg = expr.Builtins()
+	}
+	var rows [][]string
+	for _, f := range reg.All() {
+		if f.Group != "operator" {
+			rows = append(rows, []string{f.Name, f.Group, f.Signature, f.Doc})
+		}
+	}
+	return r.table(textColumns("function", "group", "signature", "description"), textRows(rows...))
+}
+
+func (r *run) showSettings(s *parser.Show) (*Rows, error) {
+	list := settingList()
+	if s.Name != "" {
+		one, err := findSetting(s.Name, s.NamePos)
+		if err != nil {
+			return nil, err
+		}
+		list = []setting{one}
+	}
+	var rows [][]string
+	for _, x := range list {
+		rows = append(rows, []string{x.name, x.show(r.settings), x.doc})
+	}
+	return r.table(textColumns("setting", "value", "description"), textRows(rows...)), nil
+}
+
+// describe tells of each column where its value stands.
+func (r *run) describe(t *catalog.Table) *Rows {
+	var rows [][]string
+	for _, c := range t.Columns {
+		null := "yes"
+		if c.NotNull || c.KeyPart {
+			null = "no"
+		}
+		where, encoding := c.Family+":"+c.Qualifier, c.Encoding.String()
+		switch {
+		case c.Packed != nil:
+			where = c.Family + ":[" + strings.Trim(sources(c.Packed), "()") + "]"
+		case c.KeyPart:
+			where, encoding = keyPartOf(t.Layouts[0], c.Index), ""
+			where = "key: " + where
+		}
+		rows = append(rows, []string{c.Name, c.Type.String(), null, where, encoding})
+	}
+	return r.table(textColumns("column", "type", "null", "stored in", "encoding"), textRows(rows...))
+}
+
+// showSplits lists the regions of t's tables as they are, or as they would be made.
+func (r *run) showSplits(ctx context.Context, t *catalog.Table) (*Rows, error) {
+	columns := append(textColumns("table"), planner.OutputColumn{Name: "start", Type: types.Bytes},
+		planner.OutputColumn{Name: "stop", Type: types.Bytes}, planner.OutputColumn{Name: "server", Type: types.String})
+	var rows [][]types.Value
+	for _, l := range t.Layouts {
+		names := []string{}
+		if l.Stored.IsLiteral() {
+			names = append(names, storedName(l))
+		} else {
+			var err error
+			if names, err = r.tables(ctx, l, string(l.Stored.Parts[0].Literal)); err != nil {
+				return nil, err
+			}
+		}
+		for _, name := range names {
+			regions, err := r.client.Regions(ctx, name)
+			if err == nil && len(regions) == 0 {
+				err = hbase.ErrNoTable
+			}
+			if errors.Is(err, hbase.ErrNoTable) {
+				regions, err = r.plannedRegions(t, l)
+			}
+			if err != nil {
+				return nil, err
+			}
+			for _, g := range regions {
+				rows = append(rows, []types.Value{types.NewString(name), types.NewBytes(string(g.Start)), types.NewBytes(string(g.Stop)), types.NewString(g.Server)})
+			}
+		}
+	}
+	return r.table(columns, rows), nil
+}
+
+// plannedRegions are the regions that l's table would be made with.
+func (r *run) plannedRegions(t *catalog.Table, l *catalog.Layout) ([]hbase.Region, error) {
+	keys, err := t.SplitKeys(l, r.engine.cfg.ReadFile)
+	if err != nil {
+		return nil, err
+	}
+	regions := make([]hbase.Region, len(keys)+1)
+	for i, k := range keys {
+		regions[i].Stop, regions[i+1].Start = k, k
+	}
+	return regions, nil
+}

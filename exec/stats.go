@@ -1,0 +1,91 @@
+package exec
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/planner"
+)
+
+// Stats tells what a statement did. The RPC figures are the client's over the
+// statement's time: another statement on the same client at that time is in them too.
+type Stats struct {
+	Gets, Scans  int64 // rows asked for by key; ranges opened
+	RowsRead     int64 // rows that came from the servers
+	RowsReturned int64
+	RPCs, Bytes  int64 // calls sent; bytes of cells received
+	Retries      int64 // calls repeated and scanners reopened
+	Elapsed      time.Duration
+	Tables       []TableStats // one a table access, in the order they began
+}
+
+// TableStats is the share of one table access in Stats.
+type TableStats struct {
+	Table, Layout string
+	Access        planner.Access
+	Gets, Scans   int64
+	RowsRead      int64 // before the client's filter
+	Rows          int64 // after it
+	Elapsed       time.Duration
+}
+
+// recorder counts while a statement runs.
+type recorder struct {
+	start    time.Time
+	before   hbase.Stats
+	returned atomic.Int64
+	mu       sync.Mutex
+	scans    []*scanStats
+}
+
+// scanStats counts one table access; its workers add to it.
+type scanStats struct {
+	scan                         *planner.Scan
+	start                        time.Time
+	gets, ranges, read, returned atomic.Int64
+	elapsed                      atomic.Int64 // ns from the start to the end
+}
+
+func newRecorder(c hbase.Client) *recorder {
+	r := &recorder{start: time.Now()}
+	if c != nil {
+		r.before = c.Stats()
+	}
+	return r
+}
+
+func (r *recorder) open(s *planner.Scan) *scanStats {
+	st := &scanStats{scan: s, start: time.Now()}
+	r.mu.Lock()
+	r.scans = append(r.scans, st)
+	r.mu.Unlock()
+	return st
+}
+
+func (s *scanStats) done() { s.elapsed.CompareAndSwap(0, max(1, int64(time.Since(s.start)))) }
+
+// stats sums up; c is the statement's client.
+func (r *recorder) stats(c hbase.Client) Stats {
+	out := Stats{RowsReturned: r.returned.Load(), Elapsed: time.Since(r.start)}
+	if c != nil {
+		now := c.Stats()
+		out.RPCs, out.Bytes = now.RPCs-r.before.RPCs, now.Bytes-r.before.Bytes
+		out.Retries = now.Retries - r.before.Retries + now.Reopens - r.before.Reopens
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.scans {
+		t := TableStats{Table: s.scan.Table.Name, Layout: s.scan.Layout.Name, Access: s.scan.Access, Gets: s.gets.Load(),
+			Scans: s.ranges.Load(), RowsRead: s.read.Load(), Rows: s.returned.Load(), Elapsed: time.Duration(s.elapsed.Load())}
+		if t.Elapsed == 0 {
+			t.Elapsed = time.Since(s.start)
+		}
+		out.Gets += t.Gets
+		out.Scans += t.Scans
+		out.RowsRead += t.RowsRead
+		out.Tables = append(out.Tables, t)
+	}
+	return out
+}

@@ -1,0 +1,66 @@
+package expr
+
+import "github.com/hql-db/hql/types"
+
+// Function is a function or operator: how it is called, evaluated and what the key
+// algebra knows of it. One entry makes a function known everywhere: to queries, key
+// parts, the planner, \df and the documentation.
+type Function struct {
+	Name      string // upper case, or an operator's symbol
+	Group     string // "string", "number", "time", "hash", "json", "key", "operator"
+	Signature string // for help: "left(text, n) text"
+	Doc       string // one sentence
+	MinArgs   int
+	MaxArgs   int // -1: any number
+	// Result checks the argument types and gives the result's. An error is shown
+	// with the call's position.
+	Result func(args []Expr) (types.Type, error)
+	// Eval computes the value; args hold no NULL unless NullArgs.
+	Eval     func(env *Env, args []types.Value) (types.Value, error)
+	NullArgs bool // called with NULLs too; otherwise any NULL argument gives NULL
+	Volatile bool // not a function of its arguments alone: RANDOM, SALT
+	Key      *Algebra
+}
+
+// Values of Algebra.Arg beside an argument's index.
+const (
+	NoArg  = -1
+	AnyArg = -2
+)
+
+// Algebra answers the planner's questions about a call, all but one of whose
+// arguments are constants. The remaining one is argument Arg, or with AnyArg
+// whichever is not constant; a function without one (SALT) has NoArg. A nil function means "not known", which
+// may cost time but never a row: Image and Preimage may give more than the truth, never less.
+type Algebra struct {
+	Arg int
+	// Image gives the values that the call has when the argument is in in.
+	// Values that overflow or fail are left out: they cannot be stored.
+	Image func(c *Call, in types.Set) (types.Set, bool)
+	// Preimage gives the argument's values in within for which the call lies in out.
+	// An invertible function gives points for points.
+	Preimage func(c *Call, out, within types.Set) (types.Set, bool)
+	// ExactPreimage tells that Preimage gives exactly the truth.
+	ExactPreimage bool
+	// Domain gives all values that the call can have, whatever its argument.
+	Domain func(c *Call) (types.Set, bool)
+	// Monotone is +1 when a greater argument never gives a smaller result, -1
+	// when it never gives a greater one, 0 when neither is known.
+	Monotone func(c *Call) int
+	// Injective tells that different arguments give different results.
+	Injective func(c *Call) bool
+	// Like turns a LIKE pattern that the argument matches into one that the result matches.
+	Like func(c *Call, p *Pattern) (*Pattern, bool)
+	// Width is the fixed number of bytes of the result's text; 0: not fixed.
+	Width func(c *Call) int
+	// HexDigits tells that the result is lower-case hexadecimal digits, any of them.
+	HexDigits bool
+	// ManyForms tells that several results stand for one argument: a stored one is not recomputed.
+	ManyForms bool
+	// FromRest computes the value from the key bytes that follow the part (PHOENIX_SALT).
+	FromRest func(c *Call, rest []byte) (types.Value, error)
+	// Draw makes a value for a new row where the function has no argument (SALT).
+	Draw func(c *Call, env *Env) (types.Value, error)
+	// Lookup marks LOOKUP: the planner asks for the value before it plans.
+	Lookup bool
+}

@@ -1,0 +1,194 @@
+package expr
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+var (
+	trueValue  = types.NewBool(true)
+	falseValue = types.NewBool(false)
+)
+
+func (c *Const) Eval(*Env) (types.Value, error)      { return c.Val, nil }
+func (c *Column) Eval(env *Env) (types.Value, error) { return env.Row[c.Index], nil }
+
+func (a *And) Eval(env *Env) (types.Value, error) {
+	out := trueValue
+	for _, t := range a.Terms {
+		v, err := t.Eval(env)
+		if err != nil {
+			return v, err
+		}
+		if v.IsNull() {
+			out = types.Value{}
+		} else if !v.Bool() {
+			return falseValue, nil
+		}
+	}
+	return out, nil
+}
+
+func (o *Or) Eval(env *Env) (types.Value, error) {
+	out := falseValue
+	for _, t := range o.Terms {
+		v, err := t.Eval(env)
+		if err != nil {
+			return v, err
+		}
+		if v.IsNull() {
+			out = types.Value{}
+		} else if v.Bool() {
+			return trueValue, nil
+		}
+	}
+	return out, nil
+}
+
+func (n *Not) Eval(env *Env) (types.Value, error) {
+	v, err := n.X.Eval(env)
+	if err != nil || v.IsNull() {
+		return v, err
+	}
+	return types.NewBool(!v.Bool()), nil
+}
+
+func (c *Compare) Eval(env *Env) (types.Value, error) {
+	x, err := c.X.Eval(env)
+	if err != nil || x.IsNull() {
+		return types.Value{}, err
+	}
+	y, err := c.Y.Eval(env)
+	if err != nil || y.IsNull() {
+		return types.Value{}, err
+	}
+	r, err := types.Compare(x, y)
+	if err != nil {
+		return types.Value{}, parser.Errorf(c.Pos, "%v", err)
+	}
+	return types.NewBool(c.Op.Holds(r)), nil
+}
+
+func (i *In) Eval(env *Env) (types.Value, error) {
+	x, err := i.X.Eval(env)
+	if err != nil || x.IsNull() {
+		return types.Value{}, err
+	}
+	_, found := slices.BinarySearchFunc(i.List, x, func(a, b types.Value) int {
+		c, cerr := types.Compare(a, b)
+		if cerr != nil {
+			err = parser.Errorf(i.Pos, "%v", cerr)
+		}
+		return c
+	})
+	switch {
+	case err != nil:
+		return types.Value{}, err
+	case found:
+		return types.NewBool(!i.Not), nil
+	case i.HasNull:
+		return types.Value{}, nil
+	}
+	return types.NewBool(i.Not), nil
+}
+
+func (l *Like) Eval(env *Env) (types.Value, error) {
+	x, err := l.X.Eval(env)
+	if err != nil || x.IsNull() {
+		return types.Value{}, err
+	}
+	p := l.Fixed
+	text := x.Text()
+	if p == nil {
+		v, err := l.Pattern.Eval(env)
+		if err != nil || v.IsNull() {
+			return types.Value{}, err
+		}
+		s := v.Text()
+		if l.Fold {
+			s = strings.ToLower(s)
+		}
+		if p, err = ParsePattern(s, l.escape()); err != nil {
+			return types.Value{}, parser.Errorf(l.Pos, "%v", err)
+		}
+	}
+	if l.Fold {
+		text = strings.ToLower(text)
+	}
+	return types.NewBool(p.Match(text) != l.Not), nil
+}
+
+func (l *Like) escape() string {
+	if l.Escape == nil {
+		return `\`
+	}
+	return *l.Escape
+}
+
+func (i *IsNull) Eval(env *Env) (types.Value, error) {
+	v, err := i.X.Eval(env)
+	if err != nil {
+		return v, err
+	}
+	return types.NewBool(v.IsNull() != i.Not), nil
+}
+
+func (c *Call) Eval(env *Env) (types.Value, error) {
+	var buf [4]types.Value
+	args := buf[:0]
+	for _, a := range c.Args {
+		v, err := a.Eval(env)
+		if err != nil {
+			return v, err
+		}
+		if v.IsNull() && !c.Func.NullArgs {
+			return types.Value{}, nil
+		}
+		args = append(args, v)
+	}
+	v, err := c.Func.Eval(env, args)
+	if err != nil {
+		if _, ok := err.(*parser.Error); !ok {
+			err = parser.Errorf(c.Pos, "%s", err)
+		}
+		return types.Value{}, err
+	}
+	return v, nil
+}
+
+func (c *Cast) Eval(env *Env) (types.Value, error) {
+	v, err := c.X.Eval(env)
+	if err != nil {
+		return v, err
+	}
+	out, err := types.Cast(v, c.Typ, env.Loc)
+	if err != nil {
+		return types.Value{}, parser.Errorf(c.Pos, "%s", err)
+	}
+	return out, nil
+}
+
+func (c *Case) Eval(env *Env) (types.Value, error) {
+	for _, w := range c.Whens {
+		v, err := w.Cond.Eval(env)
+		if err != nil {
+			return v, err
+		}
+		if !v.IsNull() && v.Bool() {
+			return w.Then.Eval(env)
+		}
+	}
+	return c.Else.Eval(env)
+}
+
+// IsTrue tells whether e, a condition, is true for env.Row: neither false nor unknown.
+func IsTrue(e Expr, env *Env) (bool, error) {
+	v, err := e.Eval(env)
+	if err != nil || v.IsNull() {
+		return false, err
+	}
+	return v.Bool(), nil
+}

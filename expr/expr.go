@@ -1,0 +1,158 @@
+// Package expr holds compiled, typed expressions over a row of values: how they
+// are made from the parser's tree, evaluated, and what the key algebra may know
+// of them (see Algebra).
+package expr
+
+import (
+	"time"
+
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// Expr is a compiled expression. String is SQL again.
+type Expr interface {
+	Type() types.Type
+	// Eval computes the value for env.Row. Errors are *parser.Error with the
+	// place in the statement (division by zero, overflow, a cast that fails).
+	Eval(env *Env) (types.Value, error)
+	String() string
+	Position() parser.Pos
+	expr()
+}
+
+// Env is what an expression is evaluated in. It may be reused from row to row
+// but not shared by goroutines.
+type Env struct {
+	Row []types.Value
+	// Lookup answers LOOKUP calls in keys; nil, or ok false: not known.
+	Lookup func(table, column string, args []types.Value) (v types.Value, ok bool)
+	Loc    *time.Location // nil: UTC
+	Now    int64          // the statement's time in ms since 1970: NOW() is fixed once a statement
+	Rand   func() uint64  // for RANDOM() and SALT on write; nil: math/rand/v2
+}
+
+// Const is a constant.
+type Const struct {
+	Pos parser.Pos
+	Val types.Value
+	Typ types.Type // the declared type of a NULL, else Val's
+}
+
+// Column reads Env.Row[Index].
+type Column struct {
+	Pos   parser.Pos
+	Index int
+	Name  string
+	Typ   types.Type
+}
+
+// And, Or are n-ary and flattened; both follow three-valued logic.
+type (
+	And struct{ Terms []Expr }
+	Or  struct{ Terms []Expr }
+)
+
+// Not is NOT X. Compile pushes NOT down to comparisons, LIKE, IN and IS.
+type Not struct{ X Expr }
+
+// CompareOp is a comparison.
+type CompareOp uint8
+
+// The comparisons.
+const (
+	EQ CompareOp = iota
+	NE
+	LT
+	LE
+	GT
+	GE
+)
+
+// Compare is X op Y over comparable types. Compile casts a constant side to the
+// other side's type where that loses nothing (a string literal to a DATE, 1 to BIGINT).
+// BETWEEN and row-value comparisons are lowered to And/Or of Compare.
+type Compare struct {
+	Pos  parser.Pos
+	Op   CompareOp
+	X, Y Expr
+}
+
+// In is X IN (List) where every item is a constant of X's type: List is sorted
+// without duplicates and without NULL; HasNull tells that the list had one. An
+// IN with other items is lowered to Or of Compare. Not negates it.
+type In struct {
+	Pos     parser.Pos
+	X       Expr
+	Not     bool
+	List    []types.Value
+	HasNull bool
+}
+
+// Like is X [NOT] LIKE or ILIKE a pattern; see Pattern.
+type Like struct {
+	Pos     parser.Pos
+	X       Expr
+	Not     bool
+	Fold    bool     // ILIKE
+	Pattern Expr     // as given
+	Escape  *string  // nil: a backslash
+	Fixed   *Pattern // parsed (and folded), when Pattern is a constant
+}
+
+// IsNull is X IS [NOT] NULL; IS TRUE and the like are lowered to others.
+type IsNull struct {
+	Pos parser.Pos
+	X   Expr
+	Not bool
+}
+
+// Call applies a function (an operator is one too: "+", "%", "||").
+type Call struct {
+	Pos  parser.Pos
+	Func *Function
+	Args []Expr
+	Typ  types.Type
+}
+
+// Cast converts X to Typ.
+type Cast struct {
+	Pos parser.Pos
+	X   Expr
+	Typ types.Type
+}
+
+// Case is the searched CASE; the simple form is lowered to it.
+type Case struct {
+	Pos   parser.Pos
+	Whens []When
+	Else  Expr // never nil: a NULL constant where there is none
+	Typ   types.Type
+}
+
+// When is one branch.
+type When struct{ Cond, Then Expr }
+
+// Scope resolves names while an expression is compiled. Nil functions refuse.
+type Scope struct {
+	// Column resolves a column; the error says what is near.
+	Column func(ref *parser.ColumnRef) (Expr, error)
+	// Param gives the value of a parameter.
+	Param func(p *parser.Param) (types.Value, error)
+	// Call may take a call over before functions are looked up (aggregates); ok false leaves it.
+	Call func(c *parser.Call) (e Expr, ok bool, err error)
+	// Subquery compiles (SELECT ...), EXISTS and x IN (SELECT ...); x is nil for the first two.
+	Subquery func(q *parser.Select, pos parser.Pos, exists bool, x Expr, not bool) (Expr, error)
+	// Funcs is where functions are found; nil: the built-in ones.
+	Funcs *Registry
+	// Key is set for expressions of a key part: a TIMESTAMP is then its epoch
+	// milliseconds in arithmetic, and the functions that stand only in keys (SALT, RING, LOOKUP ...) are known.
+	Key bool
+	Loc *time.Location
+	Now int64
+}
+
+// Custom lets other packages add node types (sub-queries): embed it.
+type Custom struct{}
+
+func (Custom) expr() {}

@@ -1,0 +1,114 @@
+package expr
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/hql-db/hql/types"
+)
+
+var isJSON class = func(t types.Type) bool { return t.IsText() }
+var isStep class = func(t types.Type) bool { return t.IsText() || t.IsInteger() }
+
+var jsonFunctions = []Function{
+	{Name: "->", Group: "operator", Signature: "json -> key", Doc: "An object's member or an array's element (from 0, negative from the end), as JSON.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.JSON, isJSON, isStep), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return jsonStep(a[0].Text(), a[1:], false) }},
+	{Name: "->>", Group: "operator", Signature: "json ->> key", Doc: "As ->, as text.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.String, isJSON, isStep), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return jsonStep(a[0].Text(), a[1:], true) }},
+	{Name: "JSON_EXTRACT_PATH_TEXT", Group: "json", Signature: "json_extract_path_text(json, key, ...) text", Doc: "The value at a path, as text.", MinArgs: 2, MaxArgs: -1,
+		Result: returns(types.String, isJSON, isStep), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return jsonStep(a[0].Text(), a[1:], true) }},
+	{Name: "JSON_TYPEOF", Group: "json", Signature: "json_typeof(json) text", Doc: "object, array, string, number, boolean or null.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.String, isJSON), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			s := bytes.TrimSpace([]byte(a[0].Text()))
+			if len(s) == 0 || !json.Valid(s) {
+				return types.Value{}, fmt.Errorf("invalid JSON")
+			}
+			switch s[0] {
+			case '{':
+				return types.NewString("object"), nil
+			case '[':
+				return types.NewString("array"), nil
+			case '"':
+				return types.NewString("string"), nil
+			case 't', 'f':
+				return types.NewString("boolean"), nil
+			case 'n':
+				return types.NewString("null"), nil
+			}
+			return types.NewString("number"), nil
+		}},
+	{Name: "JSON_ARRAY_LENGTH", Group: "json", Signature: "json_array_length(json) bigint", Doc: "Number of elements of an array.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.BigInt, isJSON), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			var items []json.RawMessage
+			if err := json.Unmarshal([]byte(a[0].Text()), &items); err != nil {
+				return types.Value{}, fmt.Errorf("not a JSON array")
+			}
+			return types.NewInt(int64(len(items))), nil
+		}},
+}
+
+// jsonStep follows path. What is not there, or not JSON at all, is NULL: one bad
+// cell does not fail a query over many.
+func jsonStep(doc string, path []types.Value, text bool) (types.Value, error) {
+	raw := json.RawMessage(doc)
+	for _, step := range path {
+		raw = bytes.TrimSpace(raw)
+		if len(raw) == 0 {
+			return types.Value{}, nil
+		}
+		switch raw[0] {
+		case '{':
+			if !step.Type().IsText() {
+				return types.Value{}, nil
+			}
+			var members map[string]json.RawMessage
+			if json.Unmarshal(raw, &members) != nil {
+				return types.Value{}, nil
+			}
+			member, ok := members[step.Text()]
+			if !ok {
+				return types.Value{}, nil
+			}
+			raw = member
+		case '[':
+			var items []json.RawMessage
+			i := step.Int()
+			if step.Type().IsText() {
+				n, err := strconv.ParseInt(step.Text(), 10, 64)
+				if err != nil {
+					return types.Value{}, nil
+				}
+				i = n
+			}
+			if json.Unmarshal(raw, &items) != nil {
+				return types.Value{}, nil
+			}
+			if i < 0 {
+				i += int64(len(items))
+			}
+			if i < 0 || i >= int64(len(items)) {
+				return types.Value{}, nil
+			}
+			raw = items[i]
+		default:
+			return types.Value{}, nil
+		}
+	}
+	raw = bytes.TrimSpace(raw)
+	if !text {
+		return types.NewJSON(string(raw)), nil
+	}
+	if string(raw) == "null" {
+		return types.Value{}, nil
+	}
+	if len(raw) > 0 && raw[0] == '"' {
+		var s string
+		if json.Unmarshal(raw, &s) != nil {
+			return types.Value{}, nil
+		}
+		return types.NewString(s), nil
+	}
+	return types.NewString(string(raw)), nil
+}

@@ -1,0 +1,249 @@
+package expr
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf16"
+
+	"github.com/hql-db/hql/types"
+)
+
+// keyFunctions stand only in key parts.
+var keyFunctions = []Function{
+	{Name: "SALT", Group: "key", Signature: "SALT(a, b, ...) or SALT(a TO b)", Doc: "One of the values, drawn at random for each new row.", MinArgs: 1, MaxArgs: -1, Volatile: true,
+		Result: saltResult, Eval: noValue, Key: &Algebra{Arg: NoArg,
+			Domain: func(c *Call) (types.Set, bool) { return types.Points(constants(c.Args)...), true },
+			Width:  func(c *Call) int { return commonWidth(c.Args) },
+			Draw: func(c *Call, env *Env) (types.Value, error) {
+				return c.Args[env.random()%uint64(len(c.Args))].(*Const).Val, nil
+			}}},
+	{Name: "SALT_HEX", Group: "key", Signature: "SALT HEX(n)", Doc: "n hexadecimal digits that nothing in the row determines; drawn at random for each new row.", MinArgs: 1, MaxArgs: 1, Volatile: true,
+		Result: func(args []Expr) (types.Type, error) {
+			if k, ok := args[0].(*Const); !ok || !k.Typ.IsInteger() || k.Val.Int() < 1 || k.Val.Int() > 16 {
+				return 0, errors.New("SALT HEX takes a number of digits from 1 to 16")
+			}
+			return types.String, nil
+		}, Eval: noValue, Key: &Algebra{Arg: NoArg, HexDigits: true,
+			Domain: func(c *Call) (types.Set, bool) {
+				n, _ := c.constInt(0)
+				if n > 2 {
+					return nil, false
+				}
+				var vs []types.Value
+				for i := range 1 << (4 * n) {
+					vs = append(vs, types.NewString(fmt.Sprintf("%0*x", n, i)))
+				}
+				return types.Points(vs...), true
+			},
+			Width: func(c *Call) int { n, _ := c.constInt(0); return int(n) },
+			Draw: func(c *Call, env *Env) (types.Value, error) {
+				n, _ := c.constInt(0)
+				return types.NewString(fmt.Sprintf("%016x", env.random())[:n]), nil
+			}}},
+	{Name: "RING", Group: "key", Signature: "RING(key, nodes ..., replicas)", Doc: "The node of a consistent-hash ring that the key belongs to.", MinArgs: 3, MaxArgs: -1,
+		Result: func(args []Expr) (types.Type, error) {
+			n := len(args) - 1
+			if k, ok := args[n].(*Const); !ok || !k.Typ.IsInteger() || k.Val.Int() < 1 || k.Val.Int() > 100_000 {
+				return 0, errors.New("RING takes the number of replicas last")
+			}
+			for _, a := range args[1:n] {
+				if k, ok := a.(*Const); !ok || !k.Typ.IsText() {
+					return 0, errors.New("RING takes text constants for its nodes")
+				}
+			}
+			return types.String, nil
+		},
+		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			n := len(a) - 1
+			nodes := make([]string, 0, n-1)
+			for _, v := range a[1:n] {
+				nodes = append(nodes, v.Text())
+			}
+			return types.NewString(ringNode(nodes, int(a[n].Int()), string(hashed(a[0])))), nil
+		},
+		Key: &Algebra{
+			Domain: func(c *Call) (types.Set, bool) { return types.Points(constants(c.Args[1 : len(c.Args)-1])...), true },
+			Width:  func(c *Call) int { return commonWidth(c.Args[1 : len(c.Args)-1]) }}},
+	{Name: "PHOENIX_SALT", Group: "key", Signature: "PHOENIX_SALT(buckets)", Doc: "Phoenix's salt byte, computed from the key bytes after it.", MinArgs: 1, MaxArgs: 1,
+		Result: func(args []Expr) (types.Type, error) {
+			if k, ok := args[0].(*Const); !ok || !k.Typ.IsInteger() || k.Val.Int() < 1 || k.Val.Int() > 256 {
+				return 0, errors.New("PHOENIX_SALT takes a number of buckets from 1 to 256")
+			}
+			return types.BigInt, nil
+		}, Eval: noValue, Key: &Algebra{Arg: NoArg,
+			Domain: func(c *Call) (types.Set, bool) {
+				n, _ := c.constInt(0)
+				return types.SetOf(span{0, n - 1}.interval(types.BigInt)), true
+			},
+			FromRest: func(c *Call, rest []byte) (types.Value, error) {
+				n, _ := c.constInt(0)
+				h := int32(1)
+				for _, b := range rest {
+					h = 31*h + int32(int8(b))
+				}
+				r := int64(h) % n
+				return types.NewInt(max(r, -r)), nil
+			}}},
+	{Name: "LOOKUP", Group: "key", Signature: "LOOKUP(table.column, value, ...)", Doc: "The number that a look-up table gives to a name.", MinArgs: 2, MaxArgs: -1, Volatile: true,
+		Result: returns(types.BigInt, isText), Eval: func(env *Env, a []types.Value) (types.Value, error) {
+			table, column, _ := strings.Cut(a[0].Text(), ".")
+			if env.Lookup != nil {
+				if v, ok := env.Lookup(table, column, slices.Clone(a[1:])); ok {
+					return v, nil
+				}
+			}
+			return types.Value{}, fmt.Errorf("the number of %s in %s is not known", a[len(a)-1].SQL(), table)
+		}, Key: &Algebra{Arg: AnyArg, Lookup: true, Injective: always(true)}},
+	{Name: "OPENTSDB_UID", Group: "key", Signature: "OPENTSDB_UID(kind, name)", Doc: "The id that OpenTSDB's UID table gives to a name.", MinArgs: 2, MaxArgs: 2, Volatile: true,
+		Result: returns(types.Bytes, isText), Eval: func(env *Env, a []types.Value) (types.Value, error) {
+			if env.Lookup != nil {
+				if v, ok := env.Lookup("tsdb-uid", a[0].Text(), slices.Clone(a[1:])); ok {
+					return v, nil
+				}
+			}
+			return types.Value{}, fmt.Errorf("the id of %s is not known", a[1].SQL())
+		}, Key: &Algebra{Arg: 1, Lookup: true, Injective: always(true), Width: fixed(3)}},
+	{Name: "OPENTSDB_QUALIFIER", Group: "key", Signature: "OPENTSDB_QUALIFIER(timestamp)", Doc: "OpenTSDB's qualifier for a value in an hour's row.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.Bytes, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			return types.NewBytes(tsdbQualifier(floorMod(millis(a[0]), tsdbRow))), nil
+		}, Key: &Algebra{ManyForms: true, Preimage: tsdbPreimage}},
+}
+
+func noValue(*Env, []types.Value) (types.Value, error) {
+	return types.Value{}, errors.New("it has no value outside a key")
+}
+
+func constants(args []Expr) []types.Value {
+	vs := make([]types.Value, len(args))
+	for i, a := range args {
+		vs[i] = a.(*Const).Val
+	}
+	return vs
+}
+
+// commonWidth is the width that all texts have; 0 when they differ.
+func commonWidth(args []Expr) int {
+	w := len(args[0].(*Const).Val.Text())
+	for _, v := range constants(args) {
+		if len(v.Text()) != w {
+			return 0
+		}
+	}
+	return w
+}
+
+func saltResult(args []Expr) (types.Type, error) {
+	t := args[0].Type()
+	for _, a := range args {
+		if _, ok := a.(*Const); !ok || a.Type() != t || t != types.BigInt && t != types.String && t != types.Bytes {
+			return 0, errors.New("SALT takes constants of one type: numbers or texts")
+		}
+	}
+	return t, nil
+}
+
+// ringHash is the hash of a consistent-hash ring (seed layout L31): 32-bit
+// two's complement FNV with a final mix, made absolute.
+func ringHash(s string) int32 {
+	const start = 216613626111 & 0xffffffff
+	h := int32(uint32(start))
+	for _, u := range utf16.Encode([]rune(s)) {
+		h = (h ^ int32(u)) * 1677761999
+	}
+	h += h << 13
+	h ^= h >> 8
+	h += h << 3
+	h ^= h >> 18
+	h += h << 5
+	if h < 0 {
+		h = -h
+	}
+	return h
+}
+
+type ringPlace struct {
+	hash int32
+	node string
+}
+
+// rings keeps the rings that were built, by their definition.
+var rings sync.Map
+
+// ringNode gives the node at or after the key's hash, the first one past the last.
+func ringNode(nodes []string, replicas int, key string) string {
+	id := strconv.Itoa(replicas) + "\x00" + strings.Join(nodes, "\x00")
+	cached, ok := rings.Load(id)
+	if !ok {
+		at := map[int32]string{}
+		for _, n := range nodes {
+			for i := range replicas {
+				at[ringHash(n+strconv.Itoa(i))] = n
+			}
+		}
+		ring := make([]ringPlace, 0, len(at))
+		for h, n := range at {
+			ring = append(ring, ringPlace{h, n})
+		}
+		slices.SortFunc(ring, func(a, b ringPlace) int { return int(int64(a.hash) - int64(b.hash)) })
+		cached, _ = rings.LoadOrStore(id, ring)
+	}
+	ring := cached.([]ringPlace)
+	h := ringHash(key)
+	i, _ := slices.BinarySearchFunc(ring, h, func(p ringPlace, h int32) int { return int(int64(p.hash) - int64(h)) })
+	if i == len(ring) {
+		i = 0
+	}
+	return ring[i].node
+}
+
+// tsdbRow is the time that one OpenTSDB row holds, in milliseconds.
+const tsdbRow = 3_600_000
+
+// tsdbQualifier is the qualifier of an 8-byte floating-point value at an offset
+// in milliseconds: two bytes for whole seconds, else four (OpenTSDB 2.x).
+func tsdbQualifier(ms int64) string {
+	const flags = 0xf // floating point, eight bytes
+	if ms%1000 == 0 {
+		q := ms/1000<<4 | flags
+		return string([]byte{byte(q >> 8), byte(q)})
+	}
+	q := 0xf000_0000 | ms<<6 | flags
+	return string([]byte{byte(q >> 24), byte(q >> 16), byte(q >> 8), byte(q)})
+}
+
+// tsdbOffset reads the offset in milliseconds from a qualifier.
+func tsdbOffset(q string) (int64, bool) {
+	switch {
+	case len(q) == 2:
+		return int64(q[0])<<4*1000 + int64(q[1]>>4)*1000, true
+	case len(q) == 4 && q[0]&0xf0 == 0xf0:
+		u := int64(q[0])<<24 | int64(q[1])<<16 | int64(q[2])<<8 | int64(q[3])
+		return u >> 6 & 0x3f_ffff, true
+	}
+	return 0, false
+}
+
+func tsdbPreimage(_ *Call, out, within types.Set) (types.Set, bool) {
+	if len(within) != 1 || within[0].Lo.IsNull() || within[0].Hi.IsNull() {
+		return within, true
+	}
+	w := spanOf(within[0])
+	base := floorDiv(w.lo, tsdbRow) * tsdbRow
+	if floorDiv(w.hi, tsdbRow)*tsdbRow != base {
+		return within, true
+	}
+	var vs []types.Value
+	for _, iv := range out {
+		if !iv.IsPoint() {
+			return within, true
+		}
+		if ms, ok := tsdbOffset(iv.Lo.Text()); ok && ms < tsdbRow {
+			vs = append(vs, types.NewTimestamp(base+ms))
+		}
+	}
+	return types.Points(vs...).Intersect(within), true
+}

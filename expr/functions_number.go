@@ -1,0 +1,208 @@
+package expr
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strconv"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"github.com/hql-db/hql/types"
+)
+
+func float1(f func(float64) float64) evalFunc {
+	return func(_ *Env, a []types.Value) (types.Value, error) {
+		x, err := types.Cast(a[0], types.Double, nil)
+		if err != nil {
+			return x, err
+		}
+		y := f(x.Double())
+		if math.IsNaN(y) && !math.IsNaN(x.Double()) {
+			return types.Value{}, errors.New("argument out of range")
+		}
+		return types.NewDouble(y), nil
+	}
+}
+
+func numberFunction(name, doc string, f func(float64) float64) Function {
+	return Function{Name: name, Group: "number", Signature: name + "(x) double", Doc: doc, MinArgs: 1, MaxArgs: 1, Result: returns(types.Double, isNumber), Eval: float1(f)}
+}
+
+var numberFunctions = []Function{
+	{Name: "ABS", Group: "number", Signature: "abs(x)", Doc: "The value without its sign.", MinArgs: 1, MaxArgs: 1, Result: numberResult,
+		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			switch v := a[0]; {
+			case v.Type().IsInteger():
+				if v.Int() == math.MinInt64 {
+					return v, errOverflow
+				}
+				return types.NewInt(max(v.Int(), -v.Int())), nil
+			case v.Type() == types.Decimal:
+				return types.NewDecimal(new(apd.Decimal).Abs(v.Decimal())), nil
+			default:
+				return types.NewDouble(math.Abs(v.Double())), nil
+			}
+		}},
+	{Name: "SIGN", Group: "number", Signature: "sign(x) bigint", Doc: "-1, 0 or 1.", MinArgs: 1, MaxArgs: 1, Result: returns(types.BigInt, isNumber),
+		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			c, err := types.Compare(a[0], types.NewInt(0))
+			return types.NewInt(int64(c)), err
+		}},
+	{Name: "CEIL", Group: "number", Signature: "ceil(x)", Doc: "The least whole number not below x.", MinArgs: 1, MaxArgs: 1, Result: numberResult, Eval: round(apd.RoundCeiling, math.Ceil)},
+	{Name: "FLOOR", Group: "number", Signature: "floor(x)", Doc: "The greatest whole number not above x.", MinArgs: 1, MaxArgs: 1, Result: numberResult, Eval: round(apd.RoundFloor, math.Floor)},
+	{Name: "ROUND", Group: "number", Signature: "round(x [, digits])", Doc: "Rounded, halves away from zero (a DOUBLE's to even).", MinArgs: 1, MaxArgs: 2, Result: roundResult, Eval: round(apd.RoundHalfUp, math.RoundToEven)},
+	{Name: "TRUNC", Group: "number", Signature: "trunc(x [, digits])", Doc: "Cut towards zero.", MinArgs: 1, MaxArgs: 2, Result: roundResult, Eval: round(apd.RoundDown, math.Trunc)},
+	{Name: "POWER", Group: "number", Signature: "power(x, y) double", Doc: "x to the power y.", MinArgs: 2, MaxArgs: 2, Result: returns(types.Double, isNumber),
+		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			x, err := types.Cast(a[0], types.Double, nil)
+			if err != nil {
+				return x, err
+			}
+			y, err := types.Cast(a[1], types.Double, nil)
+			if err != nil {
+				return y, err
+			}
+			p := math.Pow(x.Double(), y.Double())
+			if math.IsNaN(p) || math.IsInf(p, 0) {
+				return types.Value{}, errors.New("DOUBLE out of range")
+			}
+			return types.NewDouble(p), nil
+		}},
+	numberFunction("SQRT", "The square root.", math.Sqrt),
+	numberFunction("EXP", "e to the power x.", math.Exp),
+	numberFunction("LN", "The natural logarithm.", math.Log),
+	numberFunction("LOG10", "The logarithm to base 10.", math.Log10),
+	numberFunction("LOG", "The logarithm to base 10.", math.Log10),
+	{Name: "PI", Group: "number", Signature: "pi() double", Doc: "π.", Result: returns(types.Double),
+		Eval: func(*Env, []types.Value) (types.Value, error) { return types.NewDouble(math.Pi), nil }},
+	{Name: "RANDOM", Group: "number", Signature: "random() double", Doc: "A random number from 0 up to 1.", Volatile: true, Result: returns(types.Double),
+		Eval: func(env *Env, _ []types.Value) (types.Value, error) {
+			return types.NewDouble(float64(env.random()>>11) / (1 << 53)), nil
+		}},
+	{Name: "TO_HEX", Group: "number", Signature: "to_hex(n) text", Doc: "Hexadecimal digits.", MinArgs: 1, MaxArgs: 1, Result: returns(types.String, isInt),
+		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			return types.NewString(strconv.FormatUint(uint64(a[0].Int()), 16)), nil
+		}},
+	{Name: "FLOORMOD", Group: "number", Signature: "floormod(a, n) bigint", Doc: "Remainder, with the sign of n.", MinArgs: 2, MaxArgs: 2, Result: keyNumbers,
+		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			n := a[1].Int()
+			if n == 0 {
+				return types.Value{}, errDivZero
+			}
+			r := int64(0)
+			if n != -1 {
+				r = a[0].Int() % n
+			}
+			if r != 0 && (r < 0) != (n < 0) {
+				r += n
+			}
+			return types.NewInt(r), nil
+		}, Key: remainderAlgebra(true)},
+	{Name: "GREATEST", Group: "number", Signature: "greatest(a, ...)", Doc: "The greatest argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: sameAs(0), Eval: extreme(1)},
+	{Name: "LEAST", Group: "number", Signature: "least(a, ...)", Doc: "The least argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: sameAs(0), Eval: extreme(-1)},
+	{Name: "COALESCE", Group: "number", Signature: "coalesce(a, ...)", Doc: "The first argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: firstType,
+		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			for _, v := range a {
+				if !v.IsNull() {
+					return v, nil
+				}
+			}
+			return types.Value{}, nil
+		}},
+}
+
+// random draws 64 bits.
+func (env *Env) random() uint64 {
+	if env.Rand != nil {
+		return env.Rand()
+	}
+	return rand.Uint64()
+}
+
+// keyNumbers takes integers, or TIMESTAMPs as their milliseconds.
+func keyNumbers(args []Expr) (types.Type, error) {
+	return returns(types.BigInt, func(t types.Type) bool { return t.IsInteger() || t == types.Timestamp }, isInt)(args)
+}
+
+func firstType(args []Expr) (types.Type, error) {
+	for _, a := range args {
+		if a.Type() != types.Null {
+			return a.Type(), nil
+		}
+	}
+	return types.Null, nil
+}
+
+func numberResult(args []Expr) (types.Type, error) {
+	t, err := sameAs(0, isNumber)(args)
+	if t.IsInteger() {
+		t = types.BigInt
+	} else if t == types.Float {
+		t = types.Double
+	}
+	return t, err
+}
+
+func roundResult(args []Expr) (types.Type, error) {
+	t, err := numberResult(args)
+	if len(args) == 2 && err == nil && t == types.Double {
+		t = types.Decimal // a DOUBLE cannot hold decimal digits exactly
+	}
+	return t, err
+}
+
+func round(mode apd.Rounder, whole func(float64) float64) evalFunc {
+	return func(_ *Env, a []types.Value) (types.Value, error) {
+		if a[0].Type().IsInteger() && len(a) == 1 {
+			return types.NewInt(a[0].Int()), nil
+		}
+		if (a[0].Type() == types.Double || a[0].Type() == types.Float) && len(a) == 1 {
+			return types.NewDouble(whole(a[0].Double())), nil
+		}
+		d, err := types.Cast(a[0], types.Decimal, nil)
+		if err != nil {
+			return d, err
+		}
+		digits := int64(0)
+		if len(a) == 2 {
+			digits = max(min(a[1].Int(), 1000), -1000)
+		}
+		ctx := types.Exact
+		ctx.Rounding = mode
+		ctx.Precision = 2000
+		out := new(apd.Decimal)
+		if _, err := ctx.Quantize(out, d.Decimal(), int32(-digits)); err != nil {
+			return types.Value{}, errors.New("DECIMAL out of range")
+		}
+		if digits < 0 {
+			_, _ = ctx.Quantize(out, out, 0)
+		}
+		if a[0].Type().IsInteger() {
+			return types.Cast(types.NewDecimal(out), types.BigInt, nil)
+		}
+		return types.NewDecimal(out), nil
+	}
+}
+
+func extreme(sign int) evalFunc {
+	return func(_ *Env, a []types.Value) (types.Value, error) {
+		var best types.Value
+		for _, v := range a {
+			if v.IsNull() {
+				continue
+			}
+			if !best.IsNull() {
+				c, err := types.Compare(v, best)
+				if err != nil {
+					return best, err
+				}
+				if c*sign <= 0 {
+					continue
+				}
+			}
+			best = v
+		}
+		return best, nil
+	}
+}

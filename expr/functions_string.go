@@ -1,0 +1,513 @@
+package expr
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hql-db/hql/types"
+)
+
+type evalFunc = func(env *Env, a []types.Value) (types.Value, error)
+
+// text1 makes an evaluator of one text.
+func text1(f func(string) string) evalFunc {
+	return func(_ *Env, a []types.Value) (types.Value, error) { return types.NewString(f(a[0].Text())), nil }
+}
+
+// maxText bounds the text a function may make.
+const maxText = 64 << 20
+
+var errTooLong = errors.New("the text would be longer than 64 MiB")
+
+var stringFunctions = []Function{
+	{Name: "LENGTH", Group: "string", Signature: "length(text) bigint", Doc: "Number of characters; of bytes for BYTES.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.BigInt, isBytes), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			if a[0].Type() == types.Bytes {
+				return types.NewInt(int64(len(a[0].Text()))), nil
+			}
+			return types.NewInt(int64(utf8.RuneCountInString(a[0].Text()))), nil
+		}},
+	{Name: "OCTET_LENGTH", Group: "string", Signature: "octet_length(text) bigint", Doc: "Number of bytes.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.BigInt, isBytes), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			return types.NewInt(int64(len(a[0].Text()))), nil
+		}},
+	{Name: "LOWER", Group: "string", Signature: "lower(text) text", Doc: "Lower case.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.String, isText), Eval: text1(strings.ToLower), Key: caseAlgebra},
+	{Name: "UPPER", Group: "string", Signature: "upper(text) text", Doc: "Upper case.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.String, isText), Eval: text1(strings.ToUpper), Key: caseAlgebra},
+	{Name: "INITCAP", Group: "string", Signature: "initcap(text) text", Doc: "First letter of each word in upper case, the rest in lower case.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.String, isText), Eval: text1(initCap)},
+	{Name: "REVERSE", Group: "string", Signature: "reverse(text) text", Doc: "The characters in reverse order.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.String, isText), Eval: text1(reverseString), Key: reverseAlgebra},
+	{Name: "LEFT", Group: "string", Signature: "left(text, n) text", Doc: "The first n characters; all but the last -n when n is negative.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.String, isText, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			return types.NewString(left(a[0].Text(), a[1].Int())), nil
+		}, Key: leftAlgebra},
+	{Name: "RIGHT", Group: "string", Signature: "right(text, n) text", Doc: "The last n characters; all but the first -n when n is negative.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.String, isText, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			return types.NewString(reverseString(left(reverseString(a[0].Text()), a[1].Int()))), nil
+		}},
+	{Name: "SUBSTRING", Group: "string", Signature: "substring(text, from [, n]) text", Doc: "n characters from the given one on, counted from 1.", MinArgs: 2, MaxArgs: 3,
+		Result: sameAs(0, isBytes, isInt), Eval: substring},
+	{Name: "BTRIM", Group: "string", Signature: "trim(text [, characters]) text", Doc: "Without the characters (spaces) at both ends.", MinArgs: 1, MaxArgs: 2,
+		Result: returns(types.String, isText), Eval: trim(strings.Trim)},
+	{Name: "LTRIM", Group: "string", Signature: "ltrim(text [, characters]) text", Doc: "Without the characters (spaces) at the start.", MinArgs: 1, MaxArgs: 2,
+		Result: returns(types.String, isText), Eval: trim(strings.TrimLeft)},
+	{Name: "RTRIM", Group: "string", Signature: "rtrim(text [, characters]) text", Doc: "Without the characters (spaces) at the end.", MinArgs: 1, MaxArgs: 2,
+		Result: returns(types.String, isText), Eval: trim(strings.TrimRight)},
+	{Name: "LPAD", Group: "string", Signature: "lpad(text, n [, fill]) text", Doc: "Filled at the start, or cut at the end, to n characters.", MinArgs: 2, MaxArgs: 3,
+		Result: returns(types.String, isText, isInt, isText), Eval: pad(true)},
+	{Name: "RPAD", Group: "string", Signature: "rpad(text, n [, fill]) text", Doc: "Filled or cut at the end to n characters.", MinArgs: 2, MaxArgs: 3,
+		Result: returns(types.String, isText, isInt, isText), Eval: pad(false)},
+	{Name: "REPLACE", Group: "string", Signature: "replace(text, from, to) text", Doc: "Every occurrence of from replaced.", MinArgs: 3, MaxArgs: 3,
+		Result: returns(types.String, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			s, from, to := a[0].Text(), a[1].Text(), a[2].Text()
+			if from == "" {
+				return a[0], nil
+			}
+			if n := strings.Count(s, from); n*len(to) > maxText {
+				return types.Value{}, errTooLong
+			}
+			return types.NewString(strings.ReplaceAll(s, from, to)), nil
+		}},
+	{Name: "TRANSLATE", Group: "string", Signature: "translate(text, from, to) text", Doc: "Each character in from replaced by the one at its place in to, or dropped.", MinArgs: 3, MaxArgs: 3,
+		Result: returns(types.String, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			from, to := []rune(a[1].Text()), []rune(a[2].Text())
+			return types.NewString(strings.Map(func(r rune) rune {
+				for i, f := range from {
+					if f == r {
+						if i < len(to) {
+							return to[i]
+						}
+						return -1
+					}
+				}
+				return r
+			}, a[0].Text())), nil
+		}},
+	{Name: "POSITION", Group: "string", Signature: "strpos(text, part) bigint", Doc: "Where part first stands, counted from 1; 0 when it does not.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.BigInt, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			i := strings.Index(a[0].Text(), a[1].Text())
+			if i < 0 {
+				return types.NewInt(0), nil
+			}
+			return types.NewInt(int64(utf8.RuneCountInString(a[0].Text()[:i])) + 1), nil
+		}},
+	{Name: "SPLIT_PART", Group: "string", Signature: "split_part(text, delimiter, n) text", Doc: "The n-th field, counted from 1, or from the end when negative.", MinArgs: 3, MaxArgs: 3,
+		Result: returns(types.String, isText, isText, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			fields, n := strings.Split(a[0].Text(), a[1].Text()), a[2].Int()
+			if a[1].Text() == "" {
+				fields = []string{a[0].Text()}
+			}
+			switch {
+			case n == 0:
+				return types.Value{}, errors.New("field position must not be zero")
+			case n < 0:
+				n = int64(len(fields)) + n + 1
+			}
+			if n < 1 || n > int64(len(fields)) {
+				return types.NewString(""), nil
+			}
+			return types.NewString(fields[n-1]), nil
+		}},
+	{Name: "CONCAT", Group: "string", Signature: "concat(a, ...) text", Doc: "The texts of all arguments that are not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true,
+		Result: returns(types.String), Eval: func(env *Env, a []types.Value) (types.Value, error) { return concat(env, "", a) }},
+	{Name: "CONCAT_WS", Group: "string", Signature: "concat_ws(separator, a, ...) text", Doc: "The texts of all arguments that are not NULL, separated.", MinArgs: 2, MaxArgs: -1, NullArgs: true,
+		Result: returns(types.String, isText, isAny), Eval: func(env *Env, a []types.Value) (types.Value, error) {
+			if a[0].IsNull() {
+				return types.Value{}, nil
+			}
+			return concat(env, a[0].Text(), a[1:])
+		}},
+	{Name: "REPEAT", Group: "string", Signature: "repeat(text, n) text", Doc: "The text n times.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.String, isText, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			n := max(a[1].Int(), 0)
+			if s := a[0].Text(); len(s) > 0 && n > int64(maxText/len(s)) {
+				return types.Value{}, errTooLong
+			}
+			return types.NewString(strings.Repeat(a[0].Text(), int(n))), nil
+		}},
+	{Name: "STARTS_WITH", Group: "string", Signature: "starts_with(text, prefix) boolean", Doc: "Whether the text starts with the prefix.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.Boolean, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			return types.NewBool(strings.HasPrefix(a[0].Text(), a[1].Text())), nil
+		}},
+	{Name: "ASCII", Group: "string", Signature: "ascii(text) bigint", Doc: "The code point of the first character; 0 for an empty text.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.BigInt, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			if a[0].Text() == "" {
+				return types.NewInt(0), nil
+			}
+			r, _ := utf8.DecodeRuneInString(a[0].Text())
+			return types.NewInt(int64(r)), nil
+		}},
+	{Name: "CHR", Group: "string", Signature: "chr(n) text", Doc: "The character with that code point.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.String, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			if n := a[0].Int(); n > 0 && n <= unicode.MaxRune {
+				return types.NewString(string(rune(n))), nil
+			}
+			return types.Value{}, fmt.Errorf("%d is no character", a[0].Int())
+		}},
+	{Name: "HEX", Group: "string", Signature: "hex(bytes) text", Doc: "The bytes, or a text's UTF-8, in lower-case hexadecimal digits.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.String, isBytes), Eval: text1(func(s string) string { return hex.EncodeToString([]byte(s)) })},
+	{Name: "UNHEX", Group: "string", Signature: "unhex(text) bytes", Doc: "The bytes that hexadecimal digits stand for.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.Bytes, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			b, err := hex.DecodeString(a[0].Text())
+			if err != nil {
+				return types.Value{}, fmt.Errorf("%s is not hexadecimal", a[0].SQL())
+			}
+			return types.NewBytes(string(b)), nil
+		}, Key: &Algebra{Width: func(c *Call) int { return Width(c.Args[0]) / 2 }}},
+	{Name: "ENCODE", Group: "string", Signature: "encode(bytes, format) text", Doc: "Bytes as 'hex', 'base64' or 'escape' text.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.String, isBytes, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			switch strings.ToLower(a[1].Text()) {
+			case "hex":
+				return types.NewString(hex.EncodeToString([]byte(a[0].Text()))), nil
+			case "base64":
+				return types.NewString(base64.StdEncoding.EncodeToString([]byte(a[0].Text()))), nil
+			case "escape":
+				return types.NewString(types.EscapeBytes(a[0].Text())), nil
+			}
+			return types.Value{}, fmt.Errorf("unknown format %s (hex, base64 or escape)", a[1].SQL())
+		}},
+	{Name: "DECODE", Group: "string", Signature: "decode(text, format) bytes", Doc: "The bytes of 'hex' or 'base64' text.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.Bytes, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			var b []byte
+			var err error
+			switch strings.ToLower(a[1].Text()) {
+			case "hex":
+				b, err = hex.DecodeString(a[0].Text())
+			case "base64":
+				b, err = base64.StdEncoding.DecodeString(a[0].Text())
+			default:
+				return types.Value{}, fmt.Errorf("unknown format %s (hex or base64)", a[1].SQL())
+			}
+			if err != nil {
+				return types.Value{}, fmt.Errorf("%s is not %s", a[0].SQL(), a[1].Text())
+			}
+			return types.NewBytes(string(b)), nil
+		}},
+	{Name: "~", Group: "operator", Signature: "text ~ pattern", Doc: "Whether the text has a match of the regular expression (RE2).", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.Boolean, isText), Eval: matches("", false)},
+	{Name: "~*", Group: "operator", Signature: "text ~* pattern", Doc: "As ~, case ignored.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.Boolean, isText), Eval: matches("(?i)", false)},
+	{Name: "!~", Group: "operator", Signature: "text !~ pattern", Doc: "Not ~.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.Boolean, isText), Eval: matches("", true)},
+	{Name: "!~*", Group: "operator", Signature: "text !~* pattern", Doc: "Not ~*.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.Boolean, isText), Eval: matches("(?i)", true)},
+	{Name: "SIMILAR_TO", Group: "string", Signature: "text SIMILAR TO pattern", Doc: "Whether the whole text matches an SQL regular expression.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.Boolean, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			re, err := compileRegexp(similar(a[1].Text()))
+			if err != nil {
+				return types.Value{}, err
+			}
+			return types.NewBool(re.MatchString(a[0].Text())), nil
+		}},
+	{Name: "REGEXP_REPLACE", Group: "string", Signature: "regexp_replace(text, pattern, to [, flags]) text", Doc: "The first match (every one with flag g) replaced; \\1 in to stands for a group.", MinArgs: 3, MaxArgs: 4,
+		Result: returns(types.String, isText), Eval: regexpReplace},
+	{Name: "REGEXP_SUBSTR", Group: "string", Signature: "regexp_substr(text, pattern) text", Doc: "The first match; NULL when there is none.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.String, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			re, err := compileRegexp(a[1].Text())
+			if err != nil {
+				return types.Value{}, err
+			}
+			if m := re.FindStringIndex(a[0].Text()); m != nil {
+				return types.NewString(a[0].Text()[m[0]:m[1]]), nil
+			}
+			return types.Value{}, nil
+		}},
+}
+
+// caseAlgebra knows that ASCII text keeps its width; hex digits are ASCII.
+var caseAlgebra = &Algebra{Width: func(c *Call) int { return Width(c.Args[0]) }}
+
+var reverseAlgebra = &Algebra{
+	ExactPreimage: true,
+	Injective:     always(true),
+	Preimage: func(c *Call, out, within types.Set) (types.Set, bool) {
+		var vs []types.Value
+		for _, iv := range out {
+			if !iv.IsPoint() {
+				return nil, false
+			}
+			vs = append(vs, types.NewString(reverseString(iv.Lo.Text())))
+		}
+		return types.Points(vs...).Intersect(within), true
+	},
+	Like:  func(_ *Call, p *Pattern) (*Pattern, bool) { return p.Reverse(), true },
+	Width: func(c *Call) int { return Width(c.Args[0]) },
+}
+
+// leftAlgebra is for LEFT(x, n) with n >= 0: a prefix of x, which grows with x.
+var leftAlgebra = &Algebra{
+	ExactPreimage: true,
+	Monotone: func(c *Call) int {
+		if n, ok := c.constInt(1); ok && n >= 0 {
+			return 1
+		}
+		return 0
+	},
+	Image: func(c *Call, in types.Set) (types.Set, bool) {
+		n, ok := c.constInt(1)
+		if !ok || n < 0 {
+			return nil, false
+		}
+		var out []types.Interval
+		for _, iv := range in {
+			var to types.Interval
+			if !iv.Lo.IsNull() {
+				to.Lo = types.NewString(left(iv.Lo.Text(), n))
+			}
+			if !iv.Hi.IsNull() {
+				hi := left(iv.Hi.Text(), n)
+				to.Hi = types.NewString(hi)
+				to.HiOpen = iv.HiOpen && hi == iv.Hi.Text()
+			}
+			out = append(out, to)
+		}
+		return types.SetOf(out...), true
+	},
+	Preimage: func(c *Call, out, within types.Set) (types.Set, bool) {
+		n, ok := c.constInt(1)
+		if !ok || n < 0 {
+			return nil, false
+		}
+		var pre []types.Interval
+		for _, iv := range out {
+			if !iv.IsPoint() {
+				return nil, false
+			}
+			s := iv.Lo.Text()
+			switch k := int64(utf8.RuneCountInString(s)); {
+			case k < n:
+				pre = append(pre, iv)
+			case k == n:
+				if !utf8.ValidString(s) {
+					return nil, false
+				}
+				pre = append(pre, PrefixInterval(s))
+			}
+		}
+		return types.SetOf(pre...).Intersect(within), true
+	},
+	Domain: func(c *Call) (types.Set, bool) {
+		n, ok := c.constInt(1)
+		inner, isCall := c.Args[0].(*Call)
+		if !ok || n < 1 || n > 3 || !isCall || inner.Func.Key == nil || !inner.Func.Key.HexDigits {
+			return nil, false
+		}
+		vs := make([]types.Value, 0, 1<<(4*n))
+		for i := range int64(1) << (4 * n) {
+			vs = append(vs, types.NewString(fmt.Sprintf("%0*x", n, i)))
+		}
+		return types.Points(vs...), true
+	},
+	Width: func(c *Call) int {
+		n, ok := c.constInt(1)
+		if w := Width(c.Args[0]); ok && n >= 0 && int64(w) >= n {
+			return int(n)
+		}
+		return 0
+	},
+}
+
+func left(s string, n int64) string {
+	if n < 0 {
+		n += int64(utf8.RuneCountInString(s))
+	}
+	for i := range s {
+		if n <= 0 {
+			return s[:i]
+		}
+		n--
+	}
+	if n < 0 {
+		return ""
+	}
+	return s
+}
+
+func initCap(s string) string {
+	start := true
+	return strings.Map(func(r rune) rune {
+		word := unicode.IsLetter(r) || unicode.IsDigit(r)
+		defer func() { start = !word }()
+		if start {
+			return unicode.ToUpper(r)
+		}
+		return unicode.ToLower(r)
+	}, s)
+}
+
+func substring(_ *Env, a []types.Value) (types.Value, error) {
+	from, n := a[1].Int(), int64(1)<<40
+	if len(a) == 3 {
+		if n = a[2].Int(); n < 0 {
+			return types.Value{}, errors.New("negative substring length")
+		}
+	}
+	end := addClamp(from, n)
+	from = max(from, 1)
+	if a[0].Type() == types.Bytes {
+		s := a[0].Text()
+		lo := min(from-1, int64(len(s)))
+		hi := max(min(end-1, int64(len(s))), lo)
+		return types.NewBytes(s[lo:hi]), nil
+	}
+	s := a[0].Text()
+	lo, hi, pos := len(s), len(s), int64(1)
+	for i := range s {
+		if pos == from {
+			lo = i
+		}
+		if pos == end {
+			hi = i
+			break
+		}
+		pos++
+	}
+	return types.NewString(s[min(lo, hi):hi]), nil
+}
+
+func trim(f func(s, cut string) string) evalFunc {
+	return func(_ *Env, a []types.Value) (types.Value, error) {
+		cut := " "
+		if len(a) == 2 {
+			cut = a[1].Text()
+		}
+		return types.NewString(f(a[0].Text(), cut)), nil
+	}
+}
+
+func pad(atStart bool) evalFunc {
+	return func(_ *Env, a []types.Value) (types.Value, error) {
+		s, n, fill := a[0].Text(), max(a[1].Int(), 0), " "
+		if len(a) == 3 {
+			fill = a[2].Text()
+		}
+		have := int64(utf8.RuneCountInString(s))
+		if have >= n || fill == "" {
+			return types.NewString(left(s, n)), nil
+		}
+		if n > maxText/4 {
+			return types.Value{}, errTooLong
+		}
+		k := n - have
+		p := left(strings.Repeat(fill, int(k)/utf8.RuneCountInString(fill)+1), k)
+		if atStart {
+			return types.NewString(p + s), nil
+		}
+		return types.NewString(s + p), nil
+	}
+}
+
+func concat(env *Env, sep string, a []types.Value) (types.Value, error) {
+	var parts []string
+	for _, v := range a {
+		if v.IsNull() {
+			continue
+		}
+		s, err := types.Cast(v, types.String, env.Loc)
+		if err != nil {
+			return s, err
+		}
+		parts = append(parts, s.Text())
+	}
+	return types.NewString(strings.Join(parts, sep)), nil
+}
+
+// regexps keeps compiled patterns: a pattern is usually the same for every row.
+var regexps = struct {
+	sync.Mutex
+	byPattern map[string]*regexp.Regexp
+}{byPattern: map[string]*regexp.Regexp{}}
+
+func compileRegexp(pattern string) (*regexp.Regexp, error) {
+	regexps.Lock()
+	defer regexps.Unlock()
+	if re := regexps.byPattern[pattern]; re != nil {
+		return re, nil
+	}
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, fmt.Errorf("invalid regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	}
+	if len(regexps.byPattern) >= 256 {
+		clear(regexps.byPattern)
+	}
+	regexps.byPattern[pattern] = re
+	return re, nil
+}
+
+func matches(flags string, negate bool) evalFunc {
+	return func(_ *Env, a []types.Value) (types.Value, error) {
+		re, err := compileRegexp(flags + a[1].Text())
+		if err != nil {
+			return types.Value{}, err
+		}
+		return types.NewBool(re.MatchString(a[0].Text()) != negate), nil
+	}
+}
+
+// similar turns an SQL regular expression into one of RE2: % and _ are wildcards, the rest is alike.
+func similar(p string) string {
+	var b strings.Builder
+	b.WriteString(`(?s)\A(?:`)
+	for i := 0; i < len(p); i++ {
+		switch c := p[i]; c {
+		case '%':
+			b.WriteString(".*")
+		case '_':
+			b.WriteByte('.')
+		case '.', '^', '$':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case '\\':
+			b.WriteByte(c)
+			if i+1 < len(p) {
+				i++
+				b.WriteByte(p[i])
+			}
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String() + `)\z`
+}
+
+var groupRef = regexp.MustCompile(`\\(\d)|\\&`)
+
+func regexpReplace(_ *Env, a []types.Value) (types.Value, error) {
+	flags := ""
+	if len(a) == 4 {
+		flags = a[3].Text()
+	}
+	pattern := a[1].Text()
+	if strings.Contains(flags, "i") {
+		pattern = "(?i)" + pattern
+	}
+	re, err := compileRegexp(pattern)
+	if err != nil {
+		return types.Value{}, err
+	}
+	to := groupRef.ReplaceAllStringFunc(strings.ReplaceAll(a[2].Text(), "$", "$$"), func(m string) string {
+		if m == `\&` {
+			return "${0}"
+		}
+		return "${" + m[1:] + "}"
+	})
+	s := a[0].Text()
+	if strings.Contains(flags, "g") {
+		return types.NewString(re.ReplaceAllString(s, to)), nil
+	}
+	m := re.FindStringSubmatchIndex(s)
+	if m == nil {
+		return a[0], nil
+	}
+	return types.NewString(s[:m[0]] + string(re.ExpandString(nil, to, s, m)) + s[m[1]:]), nil
+}

@@ -1,0 +1,388 @@
+package expr
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hql-db/hql/types"
+)
+
+var timeFunctions = []Function{
+	{Name: "DATE", Group: "time", Signature: "date(timestamp) date", Doc: "The day, in UTC.", MinArgs: 1, MaxArgs: 1, Result: returns(types.Date, func(t types.Type) bool { return isMoment(t) || t.IsText() }),
+		Eval: func(_ *Env, a []types.Value) (types.Value, error) { return types.Cast(a[0], types.Date, nil) },
+		Key:  scaled(types.MillisPerDay, types.Date)},
+	{Name: "MILLIS_OF_DAY", Group: "time", Signature: "millis_of_day(timestamp) bigint", Doc: "Milliseconds since midnight UTC: 0 to 86399999.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.BigInt, isMoment), Eval: ofDay(1), Key: ofDayAlgebra(1)},
+	{Name: "SECOND_OF_DAY", Group: "time", Signature: "second_of_day(timestamp) bigint", Doc: "Seconds since midnight UTC.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.BigInt, isMoment), Eval: ofDay(1000), Key: ofDayAlgebra(1000)},
+	{Name: "MINUTE_OF_DAY", Group: "time", Signature: "minute_of_day(timestamp) bigint", Doc: "Minutes since midnight UTC: 0 to 1439.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.BigInt, isMoment), Eval: ofDay(60_000), Key: ofDayAlgebra(60_000)},
+	{Name: "HOUR_OF_DAY", Group: "time", Signature: "hour_of_day(timestamp) bigint", Doc: "Hours since midnight UTC: 0 to 23.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.BigInt, isMoment), Eval: ofDay(3_600_000), Key: ofDayAlgebra(3_600_000)},
+	{Name: "DATE_BIN", Group: "time", Signature: "date_bin(width, timestamp) timestamp", Doc: "The start of the timestamp's bin; bins of that width ('5 minutes') begin at 1970-01-01 UTC.", MinArgs: 2, MaxArgs: 2,
+		Result: binResult(types.Timestamp), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			w, err := fixedWidth(a[0].Text())
+			if err != nil {
+				return types.Value{}, err
+			}
+			start, err := intOp("*", floorDiv(millis(a[1]), w), w)
+			return types.NewTimestamp(start), err
+		}, Key: binAlgebra},
+	{Name: "BIN_OFFSET", Group: "time", Signature: "bin_offset(width, timestamp) bigint", Doc: "Milliseconds since the start of the timestamp's bin: t - date_bin(width, t).", MinArgs: 2, MaxArgs: 2,
+		Result: binResult(types.BigInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			w, err := fixedWidth(a[0].Text())
+			if err != nil {
+				return types.Value{}, err
+			}
+			return types.NewInt(floorMod(millis(a[1]), w)), nil
+		}, Key: offsetAlgebra(1, func(c *Call) int64 { w, _ := c.width(); return w })},
+	{Name: "DATE_TRUNC", Group: "time", Signature: "date_trunc(unit, timestamp) timestamp", Doc: "Cut to the unit: millennium to millisecond, in UTC.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.Timestamp, isText, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			t, err := truncate(a[0].Text(), time.UnixMilli(millis(a[1])).UTC())
+			return types.NewTimestamp(t.UnixMilli()), err
+		}},
+	{Name: "EXTRACT", Group: "time", Signature: "extract(field FROM timestamp) bigint", Doc: "year, month, day, hour, minute, second, millisecond, dow, doy, week, quarter or epoch.", MinArgs: 2, MaxArgs: 2,
+		Result: extractResult, Eval: extract},
+	{Name: "DATE_ADD_INTERVAL", Group: "time", Signature: "timestamp + INTERVAL '...'", Doc: "Moved by an interval such as '1 month 2 days' or '-5 minutes'.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.Timestamp, isMoment, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			text := a[1].Text()
+			sign := 1
+			if rest, ok := strings.CutPrefix(text, "- "); ok {
+				text, sign = rest, -1
+			}
+			months, ms, err := parseInterval(text)
+			if err != nil {
+				return types.Value{}, err
+			}
+			t := addMonths(time.UnixMilli(millis(a[0])).UTC(), sign*months).UnixMilli()
+			sum, err := intOp("+", t, int64(sign)*ms)
+			return types.NewTimestamp(sum), err
+		}},
+	{Name: "TIMEZONE", Group: "time", Signature: "timestamp AT TIME ZONE zone", Doc: "The wall-clock time in the zone, as a timestamp.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.Timestamp, isText, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			loc, err := time.LoadLocation(a[0].Text())
+			if err != nil {
+				return types.Value{}, fmt.Errorf("unknown time zone %s", a[0].SQL())
+			}
+			t := time.UnixMilli(millis(a[1])).In(loc)
+			_, off := t.Zone()
+			return types.NewTimestamp(t.UnixMilli() + int64(off)*1000), nil
+		}},
+	{Name: "TO_TIMESTAMP", Group: "time", Signature: "to_timestamp(seconds) timestamp", Doc: "The moment so many seconds after 1970-01-01 UTC.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.Timestamp, isNumber), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			d, err := types.Cast(a[0], types.Double, nil)
+			if err != nil {
+				return d, err
+			}
+			ms := math.Round(d.Double() * 1000)
+			if math.IsNaN(ms) || math.Abs(ms) > 1e17 {
+				return types.Value{}, fmt.Errorf("TIMESTAMP out of range: %s", a[0])
+			}
+			return types.NewTimestamp(int64(ms)), nil
+		}},
+	{Name: "EPOCH_MS", Group: "time", Signature: "epoch_ms(timestamp) bigint", Doc: "Milliseconds since 1970-01-01 UTC.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.BigInt, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return types.NewInt(millis(a[0])), nil }},
+	{Name: "TO_CHAR", Group: "time", Signature: "to_char(timestamp, format) text", Doc: "Formatted with YYYY MM DD HH24 MI SS MS, in UTC.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.String, isMoment, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			t := time.UnixMilli(millis(a[0])).UTC()
+			r := strings.NewReplacer("YYYY", fmt.Sprintf("%04d", t.Year()), "MM", t.Format("01"), "DD", t.Format("02"), "HH24", t.Format("15"),
+				"HH12", t.Format("03"), "HH", t.Format("03"), "MI", t.Format("04"), "SS", t.Format("05"), "MS", fmt.Sprintf("%03d", t.Nanosecond()/1e6),
+				"Month", t.Format("January"), "Mon", t.Format("Jan"), "Day", t.Format("Monday"), "DY", strings.ToUpper(t.Format("Mon")), "AM", t.Format("PM"))
+			return types.NewString(r.Replace(a[1].Text())), nil
+		}},
+}
+
+// millis gives a TIMESTAMP's or DATE's milliseconds since 1970.
+func millis(v types.Value) int64 {
+	if v.Type() == types.Date {
+		return v.Int() * types.MillisPerDay
+	}
+	return v.Int()
+}
+
+// timestampArg tells that the algebra's argument is a TIMESTAMP, the only type it is about.
+func timestampArg(c *Call) bool { return c.Args[c.argument()].Type() == types.Timestamp }
+
+// scaled is the algebra of floor(x / unit), as values of type t.
+func scaled(unit int64, t types.Type) *Algebra {
+	return &Algebra{
+		ExactPreimage: true, Monotone: slope(1),
+		Image: func(c *Call, in types.Set) (types.Set, bool) {
+			if !timestampArg(c) {
+				return nil, false
+			}
+			return mapSpans(in, t, func(s span) (span, bool) { return span{floorDiv(s.lo, unit), floorDiv(s.hi, unit)}, true }), true
+		},
+		Preimage: func(c *Call, out, within types.Set) (types.Set, bool) {
+			if !timestampArg(c) {
+				return nil, false
+			}
+			return mapSpans(out, types.Timestamp, func(s span) (span, bool) {
+				return span{mulClamp(s.lo, unit), addClamp(mulClamp(s.hi, unit), unit-1)}, true
+			}).Intersect(within), true
+		},
+	}
+}
+
+func ofDay(unit int64) evalFunc {
+	return func(_ *Env, a []types.Value) (types.Value, error) {
+		return types.NewInt(floorMod(millis(a[0]), types.MillisPerDay) / unit), nil
+	}
+}
+
+func ofDayAlgebra(unit int64) *Algebra {
+	return offsetAlgebra(unit, func(*Call) int64 { return types.MillisPerDay })
+}
+
+// offsetAlgebra is the algebra of floor((x mod period) / unit).
+func offsetAlgebra(unit int64, period func(*Call) int64) *Algebra {
+	// arg is the index of the timestamp: the last argument
+	a := &Algebra{Arg: AnyArg}
+	a.Image = func(c *Call, in types.Set) (types.Set, bool) {
+		p := period(c)
+		if !timestampArg(c) || p <= 0 {
+			return nil, false
+		}
+		var out []types.Interval
+		for _, iv := range in {
+			for _, r := range residues(spanOf(iv), p) {
+				s := spanOf(r)
+				out = append(out, span{s.lo / unit, s.hi / unit}.interval(types.BigInt))
+			}
+		}
+		return types.SetOf(out...), true
+	}
+	a.Preimage = func(c *Call, out, within types.Set) (types.Set, bool) {
+		const most = 512 // periods that are looked at one by one
+		p := period(c)
+		if !timestampArg(c) || p <= 0 {
+			return nil, false
+		}
+		var pre []types.Interval
+		for _, iv := range within {
+			if iv.Lo.IsNull() || iv.Hi.IsNull() {
+				return within, true
+			}
+			w := spanOf(iv)
+			first, last := floorDiv(w.lo, p), floorDiv(w.hi, p)
+			if last-first > most || last-first < 0 || first <= math.MinInt64/p || last >= math.MaxInt64/p-1 {
+				return within, true
+			}
+			for n := first; n <= last; n++ {
+				for _, o := range out {
+					s := spanOf(o)
+					s.lo, s.hi = max(s.lo, 0), min(s.hi, (p-1)/unit)
+					if s.lo > s.hi {
+						continue
+					}
+					pre = append(pre, span{n*p + s.lo*unit, min(n*p+s.hi*unit+unit-1, n*p+p-1)}.interval(types.Timestamp))
+				}
+			}
+		}
+		return types.SetOf(pre...).Intersect(within), true
+	}
+	return a
+}
+
+// width is the bin width of a DATE_BIN or BIN_OFFSET call.
+func (c *Call) width() (int64, bool) {
+	k, ok := c.Args[0].(*Const)
+	if !ok || !k.Val.Type().IsText() {
+		return 0, false
+	}
+	w, err := fixedWidth(k.Val.Text())
+	return w, err == nil
+}
+
+var binAlgebra = &Algebra{
+	Arg: 1, ExactPreimage: true, Monotone: slope(1),
+	Image: func(c *Call, in types.Set) (types.Set, bool) {
+		w, ok := c.width()
+		if !ok || !timestampArg(c) {
+			return nil, false
+		}
+		return mapSpans(in, types.Timestamp, func(s span) (span, bool) {
+			return span{mulClamp(floorDiv(s.lo, w), w), mulClamp(floorDiv(s.hi, w), w)}, true
+		}), true
+	},
+	Preimage: func(c *Call, out, within types.Set) (types.Set, bool) {
+		w, ok := c.width()
+		if !ok || !timestampArg(c) {
+			return nil, false
+		}
+		return mapSpans(out, types.Timestamp, func(s span) (span, bool) {
+			lo, hi := -floorDiv(-max(s.lo, -math.MaxInt64), w), floorDiv(s.hi, w)
+			return span{mulClamp(lo, w), addClamp(mulClamp(hi, w), w-1)}, lo <= hi
+		}).Intersect(within), true
+	},
+}
+
+func binResult(t types.Type) resultFunc {
+	return func(args []Expr) (types.Type, error) {
+		if k, ok := args[0].(*Const); ok && k.Val.Type().IsText() {
+			if _, err := fixedWidth(k.Val.Text()); err != nil {
+				return 0, err
+			}
+		}
+		return returns(t, isText, isMoment)(args)
+	}
+}
+
+// fixedWidth reads an interval without months as milliseconds, above 0.
+func fixedWidth(s string) (int64, error) {
+	months, ms, err := parseInterval(s)
+	if err != nil {
+		return 0, err
+	}
+	if months != 0 || ms <= 0 {
+		return 0, fmt.Errorf("the width of a bin must be a fixed time above 0, not %q", s)
+	}
+	return ms, nil
+}
+
+var unitMillis = map[string]int64{"millisecond": 1, "ms": 1, "second": 1000, "sec": 1000, "s": 1000, "minute": 60_000, "min": 60_000, "m": 60_000,
+	"hour": 3_600_000, "h": 3_600_000, "day": 86_400_000, "d": 86_400_000, "week": 7 * 86_400_000, "w": 7 * 86_400_000}
+
+// parseInterval reads '1 year 2 months 3 days 4 hours', '-5 minutes', '1h', '01:30:00'. A day is 24 hours.
+func parseInterval(s string) (months int, ms int64, err error) {
+	bad := fmt.Errorf("invalid interval %q (use '5 minutes', '1 day 2 hours', '1 month')", s)
+	f := strings.Fields(strings.ToLower(s))
+	if len(f) == 0 {
+		return 0, 0, bad
+	}
+	for i := 0; i < len(f); i++ {
+		word := f[i]
+		if strings.Contains(word, ":") {
+			neg := strings.HasPrefix(word, "-")
+			t, err := types.ParseTime(strings.TrimPrefix(word, "-"))
+			if err != nil {
+				return 0, 0, bad
+			}
+			if neg {
+				t = -t
+			}
+			ms += t
+			continue
+		}
+		n := strings.TrimRight(word, "abcdefghijklmnopqrstuvwxyz")
+		unit := word[len(n):]
+		if unit == "" {
+			if i+1 == len(f) {
+				return 0, 0, bad
+			}
+			i++
+			unit = f[i]
+		}
+		v, err := strconv.ParseFloat(n, 64)
+		if err != nil || math.IsNaN(v) || math.Abs(v) > 1e12 {
+			return 0, 0, bad
+		}
+		if len(unit) > 2 {
+			unit = strings.TrimSuffix(unit, "s")
+		}
+		switch unit {
+		case "year", "y":
+			months += int(v * 12)
+		case "month", "mon":
+			months += int(v)
+		case "quarter":
+			months += int(v * 3)
+		default:
+			u, ok := unitMillis[unit]
+			if !ok || math.Abs(v)*float64(u) > 9e15 {
+				return 0, 0, bad
+			}
+			ms += int64(math.Round(v * float64(u)))
+		}
+	}
+	return months, ms, nil
+}
+
+// addMonths moves t by months, to the month's last day where the day does not exist.
+func addMonths(t time.Time, n int) time.Time {
+	if n == 0 {
+		return t
+	}
+	first := time.Date(t.Year(), t.Month()+time.Month(n), 1, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), t.Location())
+	last := first.AddDate(0, 1, -1).Day()
+	return first.AddDate(0, 0, min(t.Day(), last)-1)
+}
+
+func truncate(unit string, t time.Time) (time.Time, error) {
+	y, m, d := t.Date()
+	switch strings.TrimSuffix(strings.ToLower(unit), "s") {
+	case "millennium":
+		return time.Date((y-1)/1000*1000+1, 1, 1, 0, 0, 0, 0, time.UTC), nil
+	case "century":
+		return time.Date((y-1)/100*100+1, 1, 1, 0, 0, 0, 0, time.UTC), nil
+	case "decade":
+		return time.Date(y/10*10, 1, 1, 0, 0, 0, 0, time.UTC), nil
+	case "year":
+		return time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC), nil
+	case "quarter":
+		return time.Date(y, (m-1)/3*3+1, 1, 0, 0, 0, 0, time.UTC), nil
+	case "month":
+		return time.Date(y, m, 1, 0, 0, 0, 0, time.UTC), nil
+	case "week":
+		return time.Date(y, m, d-int(t.Weekday()+6)%7, 0, 0, 0, 0, time.UTC), nil
+	case "day":
+		return time.Date(y, m, d, 0, 0, 0, 0, time.UTC), nil
+	case "hour":
+		return t.Truncate(time.Hour), nil
+	case "minute":
+		return t.Truncate(time.Minute), nil
+	case "second":
+		return t.Truncate(time.Second), nil
+	case "millisecond":
+		return t.Truncate(time.Millisecond), nil
+	}
+	return t, fmt.Errorf("unknown unit %q", unit)
+}
+
+func extractResult(args []Expr) (types.Type, error) {
+	t, err := returns(types.BigInt, isText, isTime)(args)
+	if k, ok := args[0].(*Const); ok && strings.EqualFold(k.Val.Text(), "epoch") {
+		t = types.Double
+	}
+	return t, err
+}
+
+func extract(_ *Env, a []types.Value) (types.Value, error) {
+	ms := millis(a[1])
+	t := time.UnixMilli(ms).UTC()
+	var n int
+	switch strings.TrimSuffix(strings.ToLower(a[0].Text()), "s") {
+	case "year":
+		n = t.Year()
+	case "quarter":
+		n = int(t.Month()-1)/3 + 1
+	case "month":
+		n = int(t.Month())
+	case "week":
+		_, n = t.ISOWeek()
+	case "day":
+		n = t.Day()
+	case "dow":
+		n = int(t.Weekday())
+	case "isodow":
+		n = int(t.Weekday()+6)%7 + 1
+	case "doy":
+		n = t.YearDay()
+	case "hour":
+		n = t.Hour()
+	case "minute":
+		n = t.Minute()
+	case "second":
+		n = t.Second()
+	case "millisecond":
+		n = t.Second()*1000 + t.Nanosecond()/1e6
+	case "epoch":
+		return types.NewDouble(float64(ms) / 1000), nil
+	default:
+		return types.Value{}, fmt.Errorf("unknown field %s", a[0].SQL())
+	}
+	return types.NewInt(int64(n)), nil
+}

@@ -1,0 +1,331 @@
+package expr
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+func (c *Const) Type() types.Type { return c.Typ }
+func (c *Column) Type() types.Type {
+	return c.Typ
+}
+func (*And) Type() types.Type     { return types.Boolean }
+func (*Or) Type() types.Type      { return types.Boolean }
+func (*Not) Type() types.Type     { return types.Boolean }
+func (*Compare) Type() types.Type { return types.Boolean }
+func (*In) Type() types.Type      { return types.Boolean }
+func (*Like) Type() types.Type    { return types.Boolean }
+func (*IsNull) Type() types.Type  { return types.Boolean }
+func (c *Call) Type() types.Type  { return c.Typ }
+func (c *Cast) Type() types.Type  { return c.Typ }
+func (c *Case) Type() types.Type  { return c.Typ }
+
+func (c *Const) Position() parser.Pos   { return c.Pos }
+func (c *Column) Position() parser.Pos  { return c.Pos }
+func (a *And) Position() parser.Pos     { return a.Terms[0].Position() }
+func (o *Or) Position() parser.Pos      { return o.Terms[0].Position() }
+func (n *Not) Position() parser.Pos     { return n.X.Position() }
+func (c *Compare) Position() parser.Pos { return c.Pos }
+func (i *In) Position() parser.Pos      { return i.Pos }
+func (l *Like) Position() parser.Pos    { return l.Pos }
+func (i *IsNull) Position() parser.Pos  { return i.Pos }
+func (c *Call) Position() parser.Pos    { return c.Pos }
+func (c *Cast) Position() parser.Pos    { return c.Pos }
+func (c *Case) Position() parser.Pos    { return c.Pos }
+
+func (*Const) expr()   {}
+func (*Column) expr()  {}
+func (*And) expr()     {}
+func (*Or) expr()      {}
+func (*Not) expr()     {}
+func (*Compare) expr() {}
+func (*In) expr()      {}
+func (*Like) expr()    {}
+func (*IsNull) expr()  {}
+func (*Call) expr()    {}
+func (*Cast) expr()    {}
+func (*Case) expr()    {}
+
+var opText = [...]string{"=", "<>", "<", "<=", ">", ">="}
+
+// String is the comparison's symbol.
+func (o CompareOp) String() string { return opText[o] }
+
+// Negate gives the operator that is true where o is false, neither side being NULL.
+func (o CompareOp) Negate() CompareOp { return [...]CompareOp{NE, EQ, GE, GT, LE, LT}[o] }
+
+// Flip gives the operator for swapped sides.
+func (o CompareOp) Flip() CompareOp { return [...]CompareOp{EQ, NE, GT, GE, LT, LE}[o] }
+
+// Holds tells whether o is true of two values that compare as c.
+func (o CompareOp) Holds(c int) bool {
+	switch o {
+	case EQ:
+		return c == 0
+	case NE:
+		return c != 0
+	case LT:
+		return c < 0
+	case LE:
+		return c <= 0
+	case GT:
+		return c > 0
+	}
+	return c >= 0
+}
+
+func (c *Const) String() string  { return c.Val.SQL() }
+func (c *Column) String() string { return parser.QuoteName(c.Name) }
+
+func joinTerms(terms []Expr, sep string) string {
+	parts := make([]string, len(terms))
+	for i, t := range terms {
+		parts[i] = operand(t)
+	}
+	return strings.Join(parts, sep)
+}
+
+// operand prints e so that it can stand beside an operator.
+func operand(e Expr) string {
+	switch x := e.(type) {
+	case *And, *Or, *Not, *Compare, *In, *Like, *IsNull:
+		return "(" + e.String() + ")"
+	case *Call:
+		if x.Func.Group == "operator" {
+			return "(" + e.String() + ")"
+		}
+	}
+	return e.String()
+}
+
+func (a *And) String() string { return joinAnd(a.Terms) }
+
+func joinAnd(terms []Expr) string {
+	parts := make([]string, len(terms))
+	for i, t := range terms {
+		switch t.(type) {
+		case *And, *Or:
+			parts[i] = "(" + t.String() + ")"
+		default:
+			parts[i] = t.String()
+		}
+	}
+	return strings.Join(parts, " AND ")
+}
+
+func (o *Or) String() string {
+	parts := make([]string, len(o.Terms))
+	for i, t := range o.Terms {
+		if _, ok := t.(*Or); ok {
+			parts[i] = "(" + t.String() + ")"
+		} else {
+			parts[i] = t.String()
+		}
+	}
+	return strings.Join(parts, " OR ")
+}
+
+func (n *Not) String() string { return "NOT (" + n.X.String() + ")" }
+func (c *Compare) String() string {
+	return operand(c.X) + " " + c.Op.String() + " " + operand(c.Y)
+}
+
+func not(b bool) string {
+	if b {
+		return "NOT "
+	}
+	return ""
+}
+
+func (i *In) String() string {
+	const most = 20
+	parts := make([]string, 0, min(len(i.List), most)+1)
+	for n, v := range i.List {
+		if n == most {
+			parts = append(parts, "...")
+			break
+		}
+		parts = append(parts, v.SQL())
+	}
+	if i.HasNull {
+		parts = append(parts, "NULL")
+	}
+	return operand(i.X) + " " + not(i.Not) + "IN (" + strings.Join(parts, ", ") + ")"
+}
+
+func (l *Like) String() string {
+	op := "LIKE "
+	if l.Fold {
+		op = "ILIKE "
+	}
+	return operand(l.X) + " " + not(l.Not) + op + operand(l.Pattern)
+}
+
+func (i *IsNull) String() string { return operand(i.X) + " IS " + not(i.Not) + "NULL" }
+
+func (c *Call) String() string {
+	if c.Func.Group == "operator" {
+		if len(c.Args) == 1 {
+			return c.Func.Name + operand(c.Args[0])
+		}
+		return operand(c.Args[0]) + " " + c.Func.Name + " " + operand(c.Args[1])
+	}
+	parts := make([]string, len(c.Args))
+	for i, a := range c.Args {
+		parts[i] = a.String()
+	}
+	return c.Func.Name + "(" + strings.Join(parts, ", ") + ")"
+}
+
+func (c *Cast) String() string { return "CAST(" + c.X.String() + " AS " + c.Typ.String() + ")" }
+
+func (c *Case) String() string {
+	var b strings.Builder
+	b.WriteString("CASE")
+	for _, w := range c.Whens {
+		b.WriteString(" WHEN " + w.Cond.String() + " THEN " + w.Then.String())
+	}
+	return b.String() + " ELSE " + c.Else.String() + " END"
+}
+
+// Children gives the expressions directly below e.
+func Children(e Expr) []Expr {
+	switch e := e.(type) {
+	case *And:
+		return e.Terms
+	case *Or:
+		return e.Terms
+	case *Not:
+		return []Expr{e.X}
+	case *Compare:
+		return []Expr{e.X, e.Y}
+	case *In:
+		return []Expr{e.X}
+	case *Like:
+		return []Expr{e.X, e.Pattern}
+	case *IsNull:
+		return []Expr{e.X}
+	case *Call:
+		return e.Args
+	case *Cast:
+		return []Expr{e.X}
+	case *Case:
+		var out []Expr
+		for _, w := range e.Whens {
+			out = append(out, w.Cond, w.Then)
+		}
+		return append(out, e.Else)
+	case interface{ Children() []Expr }: // nodes of other packages
+		return e.Children()
+	}
+	return nil
+}
+
+// Columns lists the columns that e reads, ascending.
+func Columns(e Expr) []int {
+	var out []int
+	var visit func(Expr)
+	visit = func(e Expr) {
+		if c, ok := e.(*Column); ok {
+			if i, found := slices.BinarySearch(out, c.Index); !found {
+				out = slices.Insert(out, i, c.Index)
+			}
+			return
+		}
+		for _, x := range Children(e) {
+			visit(x)
+		}
+	}
+	visit(e)
+	return out
+}
+
+// Map rebuilds e from the bottom, replacing every node by f of it. Nodes without
+// a change are kept.
+func Map(e Expr, f func(Expr) Expr) Expr {
+	each := func(xs []Expr) ([]Expr, bool) {
+		var out []Expr
+		for i, x := range xs {
+			y := Map(x, f)
+			if y != x && out == nil {
+				out = slices.Clone(xs)
+			}
+			if out != nil {
+				out[i] = y
+			}
+		}
+		if out == nil {
+			return xs, false
+		}
+		return out, true
+	}
+	switch x := e.(type) {
+	case *And:
+		if ts, ok := each(x.Terms); ok {
+			e = &And{Terms: ts}
+		}
+	case *Or:
+		if ts, ok := each(x.Terms); ok {
+			e = &Or{Terms: ts}
+		}
+	case *Not:
+		if y := Map(x.X, f); y != x.X {
+			e = &Not{X: y}
+		}
+	case *Compare:
+		if l, r := Map(x.X, f), Map(x.Y, f); l != x.X || r != x.Y {
+			c := *x
+			c.X, c.Y = l, r
+			e = &c
+		}
+	case *In:
+		if y := Map(x.X, f); y != x.X {
+			c := *x
+			c.X = y
+			e = &c
+		}
+	case *Like:
+		if y, p := Map(x.X, f), Map(x.Pattern, f); y != x.X || p != x.Pattern {
+			c := *x
+			c.X, c.Pattern = y, p
+			e = &c
+		}
+	case *IsNull:
+		if y := Map(x.X, f); y != x.X {
+			c := *x
+			c.X = y
+			e = &c
+		}
+	case *Call:
+		if as, ok := each(x.Args); ok {
+			c := *x
+			c.Args = as
+			e = &c
+		}
+	case *Cast:
+		if y := Map(x.X, f); y != x.X {
+			c := *x
+			c.X = y
+			e = &c
+		}
+	case *Case:
+		c := *x
+		c.Whens = slices.Clone(x.Whens)
+		changed := false
+		for i := range c.Whens {
+			w := When{Map(c.Whens[i].Cond, f), Map(c.Whens[i].Then, f)}
+			changed = changed || w != c.Whens[i]
+			c.Whens[i] = w
+		}
+		c.Else = Map(x.Else, f)
+		if changed || c.Else != x.Else {
+			e = &c
+		}
+	case interface{ MapChildren(func(Expr) Expr) Expr }:
+		e = x.MapChildren(f)
+	}
+	return f(e)
+}

@@ -1,0 +1,461 @@
+package expr
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/bits"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"github.com/hql-db/hql/types"
+)
+
+var (
+	errOverflow = errors.New("BIGINT out of range")
+	errDivZero  = errors.New("division by zero")
+)
+
+var operators = []Function{
+	{Name: "+", Group: "operator", Signature: "a + b", Doc: "Sum; a DATE plus days.", MinArgs: 2, MaxArgs: 2,
+		Result: arithmetic("+"), Eval: evalArithmetic("+"), Key: addAlgebra(+1)},
+	{Name: "-", Group: "operator", Signature: "a - b", Doc: "Difference; days between two DATEs, milliseconds between two TIMESTAMPs.", MinArgs: 2, MaxArgs: 2,
+		Result: arithmetic("-"), Eval: evalArithmetic("-"), Key: addAlgebra(-1)},
+	{Name: "*", Group: "operator", Signature: "a * b", Doc: "Product.", MinArgs: 2, MaxArgs: 2, Result: arithmetic("*"), Eval: evalArithmetic("*")},
+	{Name: "/", Group: "operator", Signature: "a / b", Doc: "Quotient; integers are divided towards zero.", MinArgs: 2, MaxArgs: 2,
+		Result: arithmetic("/"), Eval: evalArithmetic("/"), Key: divideAlgebra},
+	{Name: "%", Group: "operator", Signature: "a % b", Doc: "Remainder, with the sign of a.", MinArgs: 2, MaxArgs: 2,
+		Result: arithmetic("%"), Eval: evalArithmetic("%"), Key: remainderAlgebra(false)},
+	{Name: "NEGATE", Group: "number", Signature: "-a", Doc: "The negative number.", MinArgs: 1, MaxArgs: 1,
+		Result: sameAs(0, isNumber), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			switch v := a[0]; {
+			case v.Type().IsInteger():
+				if v.Int() == math.MinInt64 {
+					return types.Value{}, errOverflow
+				}
+				return types.NewIntOf(types.BigInt, -v.Int()), nil
+			case v.Type() == types.Decimal:
+				return types.NewDecimal(new(apd.Decimal).Neg(v.Decimal())), nil
+			default:
+				return types.NewDouble(-v.Double()), nil
+			}
+		}},
+	{Name: "||", Group: "operator", Signature: "a || b", Doc: "Texts, or BYTES, one after the other.", MinArgs: 2, MaxArgs: 2,
+		Result: func(args []Expr) (types.Type, error) {
+			a, b := args[0].Type(), args[1].Type()
+			if a == types.Bytes && (b == types.Bytes || b == types.Null) {
+				return types.Bytes, nil
+			}
+			if a == types.Bytes || b == types.Bytes {
+				return 0, fmt.Errorf("%s || %s: both must be BYTES", a, b)
+			}
+			return types.String, nil
+		},
+		Eval: func(env *Env, a []types.Value) (types.Value, error) {
+			if a[0].Type() == types.Bytes {
+				return types.NewBytes(a[0].Text() + a[1].Text()), nil
+			}
+			x, err := types.Cast(a[0], types.String, env.Loc)
+			if err != nil {
+				return x, err
+			}
+			y, err := types.Cast(a[1], types.String, env.Loc)
+			return types.NewString(x.Text() + y.Text()), err
+		}},
+}
+
+func arithmetic(op string) resultFunc {
+	return func(args []Expr) (types.Type, error) {
+		a, b := args[0].Type(), args[1].Type()
+		switch {
+		case a == types.Null || b == types.Null:
+			if a == types.Null {
+				a = b
+			}
+			if a.IsInteger() {
+				a = types.BigInt
+			}
+			return a, nil
+		case a.IsInteger() && b.IsInteger():
+			return types.BigInt, nil
+		case a.IsNumeric() && b.IsNumeric():
+			return widen(a, b), nil
+		case a == types.Date && b.IsInteger() && (op == "+" || op == "-"), b == types.Date && a.IsInteger() && op == "+":
+			return types.Date, nil
+		case a == b && (a == types.Date || a == types.Timestamp) && op == "-":
+			return types.BigInt, nil
+		}
+		return 0, fmt.Errorf("%s %s %s is not defined", a, op, b)
+	}
+}
+
+func evalArithmetic(op string) func(*Env, []types.Value) (types.Value, error) {
+	return func(_ *Env, args []types.Value) (types.Value, error) {
+		a, b := args[0], args[1]
+		switch {
+		case a.Type() == types.Date && b.Type() == types.Date:
+			return types.NewInt(a.Int() - b.Int()), nil
+		case a.Type() == types.Date || b.Type() == types.Date:
+			i, err := intOp(op, a.Int(), b.Int())
+			return types.NewDate(i), err
+		case a.Type().IsInteger() && b.Type().IsInteger() || a.Type() == types.Timestamp:
+			i, err := intOp(op, a.Int(), b.Int())
+			return types.NewInt(i), err
+		case a.Type() == types.Double || a.Type() == types.Float || b.Type() == types.Double || b.Type() == types.Float:
+			return floatOp(op, a, b)
+		}
+		return decimalOp(op, a, b)
+	}
+}
+
+func intOp(op string, a, b int64) (int64, error) {
+	switch op {
+	case "+":
+		if c := a + b; (c > a) == (b > 0) {
+			return c, nil
+		}
+	case "-":
+		if c := a - b; (c < a) == (b > 0) {
+			return c, nil
+		}
+	case "*":
+		hi, lo := bits.Mul64(magnitude(a), magnitude(b))
+		neg := (a < 0) != (b < 0)
+		switch {
+		case hi == 0 && lo <= math.MaxInt64:
+			return a * b, nil
+		case hi == 0 && neg && lo == 1<<63:
+			return math.MinInt64, nil
+		}
+	default:
+		if b == 0 {
+			return 0, errDivZero
+		}
+		if op == "%" {
+			if b == -1 {
+				return 0, nil
+			}
+			return a % b, nil
+		}
+		if a != math.MinInt64 || b != -1 {
+			return a / b, nil
+		}
+	}
+	return 0, errOverflow
+}
+
+func magnitude(a int64) uint64 {
+	if a < 0 {
+		return -uint64(a)
+	}
+	return uint64(a)
+}
+
+func floatOp(op string, a, b types.Value) (types.Value, error) {
+	x, err := types.Cast(a, types.Double, nil)
+	if err != nil {
+		return x, err
+	}
+	y, err := types.Cast(b, types.Double, nil)
+	if err != nil {
+		return y, err
+	}
+	f, g := x.Double(), y.Double()
+	switch op {
+	case "+":
+		f += g
+	case "-":
+		f -= g
+	case "*":
+		f *= g
+	default:
+		if g == 0 {
+			return types.Value{}, errDivZero
+		}
+		if op == "/" {
+			f /= g
+		} else {
+			f = math.Mod(f, g)
+		}
+	}
+	if math.IsInf(f, 0) && !math.IsInf(x.Double(), 0) && !math.IsInf(g, 0) {
+		return types.Value{}, errors.New("DOUBLE out of range")
+	}
+	return types.NewDouble(f), nil
+}
+
+func decimalOp(op string, a, b types.Value) (types.Value, error) {
+	x, err := types.Cast(a, types.Decimal, nil)
+	if err != nil {
+		return x, err
+	}
+	y, err := types.Cast(b, types.Decimal, nil)
+	if err != nil {
+		return y, err
+	}
+	d := new(apd.Decimal)
+	switch op {
+	case "+":
+		_, err = types.Exact.Add(d, x.Decimal(), y.Decimal())
+	case "-":
+		_, err = types.Exact.Sub(d, x.Decimal(), y.Decimal())
+	case "*":
+		_, err = types.Exact.Mul(d, x.Decimal(), y.Decimal())
+	default:
+		if y.Decimal().IsZero() {
+			return types.Value{}, errDivZero
+		}
+		if op == "/" {
+			_, err = types.Exact.Quo(d, x.Decimal(), y.Decimal())
+			if err == nil && d.Exponent < -20 {
+				_, err = types.Exact.Quantize(d, d, -20)
+			}
+			if err == nil {
+				d.Reduce(d)
+			}
+		} else {
+			_, err = types.Exact.Rem(d, x.Decimal(), y.Decimal())
+		}
+	}
+	if err != nil {
+		return types.Value{}, errors.New("DECIMAL out of range")
+	}
+	return types.NewDecimal(d), nil
+}
+
+// span is an interval of int64, both ends included.
+type span struct{ lo, hi int64 }
+
+func spanOf(iv types.Interval) span {
+	s := span{math.MinInt64, math.MaxInt64}
+	if !iv.Lo.IsNull() {
+		s.lo = iv.Lo.Int()
+	}
+	if !iv.Hi.IsNull() {
+		s.hi = iv.Hi.Int()
+	}
+	return s
+}
+
+func (s span) interval(t types.Type) types.Interval {
+	return types.Interval{Lo: types.NewIntOf(t, s.lo), Hi: types.NewIntOf(t, s.hi)}
+}
+
+// mapSpans gives the set of f's intervals over those of in, as values of type t.
+func mapSpans(in types.Set, t types.Type, f func(span) (span, bool)) types.Set {
+	out := make([]types.Interval, 0, len(in))
+	for _, iv := range in {
+		if s, ok := f(spanOf(iv)); ok {
+			out = append(out, s.interval(t))
+		}
+	}
+	return types.SetOf(out...)
+}
+
+// addAlgebra is for x + c, c + x (sign +1), x - c and c - x (sign -1).
+func addAlgebra(sign int) *Algebra {
+	op := "+"
+	if sign < 0 {
+		op = "-"
+	}
+	a := &Algebra{Arg: AnyArg, ExactPreimage: true, Injective: always(true)}
+	side := func(c *Call) (k int64, first, ok bool) {
+		if k, ok := c.constInt(1); ok {
+			return k, true, true
+		}
+		k, ok = c.constInt(0)
+		return k, false, ok
+	}
+	down := func(c *Call) bool { _, first, _ := side(c); return sign < 0 && !first }
+	a.Monotone = func(c *Call) int {
+		if down(c) {
+			return -1
+		}
+		return 1
+	}
+	integers := func(c *Call) bool {
+		return c.Typ == types.BigInt && c.Args[0].Type().IsInteger() && c.Args[1].Type().IsInteger() || c.Typ == types.Date && c.Args[0].Type() == types.Date
+	}
+	a.Image = func(c *Call, in types.Set) (types.Set, bool) {
+		k, first, ok := side(c)
+		if !ok || !integers(c) {
+			return nil, false
+		}
+		return mapSpans(in, c.Typ, func(s span) (span, bool) { return shift(op, s, k, first) }), true
+	}
+	a.Preimage = func(c *Call, out, within types.Set) (types.Set, bool) {
+		k, first, ok := side(c)
+		if !ok || !integers(c) {
+			return nil, false
+		}
+		t := c.Args[c.argument()].Type()
+		return mapSpans(out, t, func(s span) (span, bool) { return unshift(op, s, k, first) }).Intersect(within), true
+	}
+	return a
+}
+
+// shift moves s by the operation; what overflows is cut off.
+func shift(op string, s span, k int64, first bool) (span, bool) {
+	lo, hi := big.NewInt(s.lo), big.NewInt(s.hi)
+	c := big.NewInt(k)
+	switch {
+	case op == "-" && !first:
+		lo, hi = new(big.Int).Sub(c, hi), new(big.Int).Sub(c, lo)
+	case op == "-":
+		lo.Sub(lo, c)
+		hi.Sub(hi, c)
+	default:
+		lo.Add(lo, c)
+		hi.Add(hi, c)
+	}
+	least, most := big.NewInt(math.MinInt64), big.NewInt(math.MaxInt64)
+	if hi.Cmp(least) < 0 || lo.Cmp(most) > 0 {
+		return span{}, false
+	}
+	out := span{math.MinInt64, math.MaxInt64}
+	if lo.Cmp(least) > 0 {
+		out.lo = lo.Int64()
+	}
+	if hi.Cmp(most) < 0 {
+		out.hi = hi.Int64()
+	}
+	return out, true
+}
+
+// unshift undoes shift.
+func unshift(op string, s span, k int64, first bool) (span, bool) {
+	if op == "-" && !first { // x = k - y
+		return shift("-", s, k, false)
+	}
+	if op == "-" {
+		return shift("+", s, k, true)
+	}
+	return shift("-", s, k, true)
+}
+
+func addClamp(a, b int64) int64 {
+	c, err := intOp("+", a, b)
+	if err == nil {
+		return c
+	}
+	if b > 0 {
+		return math.MaxInt64
+	}
+	return math.MinInt64
+}
+
+func subClamp(a, b int64) int64 {
+	c, err := intOp("-", a, b)
+	if err == nil {
+		return c
+	}
+	if b > 0 {
+		return math.MinInt64
+	}
+	return math.MaxInt64
+}
+
+// divideAlgebra is for x / c with c > 0, towards zero.
+var divideAlgebra = &Algebra{
+	ExactPreimage: true,
+	Monotone: func(c *Call) int {
+		if k, ok := c.constInt(1); ok && k > 0 && c.Typ == types.BigInt {
+			return 1
+		}
+		return 0
+	},
+	Image: func(c *Call, in types.Set) (types.Set, bool) {
+		k, ok := c.constInt(1)
+		if !ok || k <= 0 || c.Typ != types.BigInt {
+			return nil, false
+		}
+		return mapSpans(in, c.Typ, func(s span) (span, bool) { return span{s.lo / k, s.hi / k}, true }), true
+	},
+	Preimage: func(c *Call, out, within types.Set) (types.Set, bool) {
+		k, ok := c.constInt(1)
+		if !ok || k <= 0 || c.Typ != types.BigInt {
+			return nil, false
+		}
+		return mapSpans(out, c.Args[0].Type(), func(s span) (span, bool) {
+			lo, hi := mulClamp(s.lo, k), mulClamp(s.hi, k)
+			if s.lo <= 0 {
+				lo = subClamp(lo, k-1)
+			}
+			if s.hi >= 0 {
+				hi = addClamp(hi, k-1)
+			}
+			return span{lo, hi}, true
+		}).Intersect(within), true
+	},
+}
+
+func mulClamp(a, b int64) int64 {
+	c, err := intOp("*", a, b)
+	if err == nil {
+		return c
+	}
+	if (a < 0) == (b < 0) {
+		return math.MaxInt64
+	}
+	return math.MinInt64
+}
+
+// remainderAlgebra is for x % n (sign of x), and FLOORMOD (never negative for n > 0).
+func remainderAlgebra(floor bool) *Algebra {
+	return &Algebra{Image: func(c *Call, in types.Set) (types.Set, bool) {
+		n, ok := c.constInt(1)
+		if !ok || n <= 0 || c.Typ != types.BigInt {
+			return nil, false
+		}
+		var out []types.Interval
+		for _, iv := range in {
+			s := spanOf(iv)
+			if floor {
+				out = append(out, residues(s, n)...)
+				continue
+			}
+			if s.hi >= 0 {
+				out = append(out, residues(span{max(s.lo, 0), s.hi}, n)...)
+			}
+			if s.lo < 0 {
+				lo := s.lo
+				if lo == math.MinInt64 {
+					lo++ // its remainder is among the others' unless the span is that value alone
+					if s.hi == math.MinInt64 {
+						out = append(out, types.Point(types.NewInt(s.hi%n)))
+						continue
+					}
+				}
+				for _, r := range residues(span{-min(s.hi, -1), -lo}, n) {
+					q := spanOf(r)
+					out = append(out, span{-q.hi, -q.lo}.interval(types.BigInt))
+				}
+				if s.lo == math.MinInt64 {
+					out = append(out, types.Point(types.NewInt(s.lo%n)))
+				}
+			}
+		}
+		return types.SetOf(out...), true
+	}}
+}
+
+// residues gives the values x mod n for x in s, where the remainder is never negative.
+func residues(s span, n int64) []types.Interval {
+	if uint64(s.hi)-uint64(s.lo) >= uint64(n)-1 {
+		return []types.Interval{span{0, n - 1}.interval(types.BigInt)}
+	}
+	lo, hi := floorMod(s.lo, n), floorMod(s.hi, n)
+	if lo <= hi {
+		return []types.Interval{span{lo, hi}.interval(types.BigInt)}
+	}
+	return []types.Interval{span{0, hi}.interval(types.BigInt), span{lo, n - 1}.interval(types.BigInt)}
+}
+
+func floorMod(a, n int64) int64 {
+	r := a % n
+	if r < 0 {
+		r += n
+	}
+	return r
+}

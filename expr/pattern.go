@@ -1,0 +1,155 @@
+package expr
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Pattern is a parsed LIKE pattern: literal runs, _ (one character) and % (any text).
+// A byte that is not UTF-8 counts as one character.
+type Pattern struct{ items []patternItem }
+
+// patternItem is a literal, or when it is empty n characters (n > 0) or any text (n < 0).
+type patternItem struct {
+	lit string
+	n   int
+}
+
+const anyText = -1
+
+// ParsePattern reads a pattern; escape is one character or empty for none.
+func ParsePattern(s, escape string) (*Pattern, error) {
+	esc := rune(-1)
+	if escape != "" {
+		r, n := utf8.DecodeRuneInString(escape)
+		if n != len(escape) {
+			return nil, fmt.Errorf("ESCAPE takes one character, not %q", escape)
+		}
+		esc = r
+	}
+	p := &Pattern{}
+	var lit strings.Builder
+	flush := func() {
+		if lit.Len() > 0 {
+			p.items = append(p.items, patternItem{lit: lit.String()})
+			lit.Reset()
+		}
+	}
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == esc && n > 0:
+			i += n
+			if i == len(s) {
+				return nil, fmt.Errorf("LIKE pattern ends with its escape character")
+			}
+			_, n = utf8.DecodeRuneInString(s[i:])
+			lit.WriteString(s[i : i+n])
+		case r == '%':
+			flush()
+			if k := len(p.items); k == 0 || p.items[k-1].n != anyText {
+				p.items = append(p.items, patternItem{n: anyText})
+			}
+		case r == '_':
+			flush()
+			p.items = append(p.items, patternItem{n: 1})
+		default:
+			lit.WriteString(s[i : i+n])
+		}
+		i += n
+	}
+	flush()
+	return p, nil
+}
+
+// Match tells whether s matches the whole pattern.
+func (p *Pattern) Match(s string) bool {
+	items := p.items
+	i := 0
+	back, backTo := -1, 0 // where to go on after the last %, one character further
+	pos := 0
+	for {
+		switch {
+		case i == len(items):
+			if pos == len(s) {
+				return true
+			}
+		case items[i].n == anyText:
+			if i == len(items)-1 {
+				return true
+			}
+			back, backTo = i+1, pos
+			i++
+			continue
+		case items[i].n > 0:
+			if pos < len(s) {
+				_, n := utf8.DecodeRuneInString(s[pos:])
+				pos += n
+				i++
+				continue
+			}
+		case strings.HasPrefix(s[pos:], items[i].lit):
+			pos += len(items[i].lit)
+			i++
+			continue
+		}
+		if back < 0 || backTo >= len(s) {
+			return false
+		}
+		_, n := utf8.DecodeRuneInString(s[backTo:])
+		backTo += n
+		i, pos = back, backTo
+	}
+}
+
+// Prefix gives the literal that every match starts with. exact: the pattern is
+// that literal; tail: the rest is just %.
+func (p *Pattern) Prefix() (literal string, exact, tail bool) {
+	rest := p.items
+	if len(rest) > 0 && rest[0].n == 0 {
+		literal, rest = rest[0].lit, rest[1:]
+	}
+	return literal, len(rest) == 0, len(rest) == 1 && rest[0].n == anyText
+}
+
+// Literals gives the literals between the pattern's %s; ok is false when it has a _.
+// "a%b" gives a, b; "%b" gives "", b.
+func (p *Pattern) Literals() (pieces []string, ok bool) {
+	pieces = []string{""}
+	for _, it := range p.items {
+		switch {
+		case it.n > 0:
+			return nil, false
+		case it.n == anyText:
+			pieces = append(pieces, "")
+		default:
+			pieces[len(pieces)-1] = it.lit
+		}
+	}
+	return pieces, true
+}
+
+// Reverse is the pattern that reversed strings match.
+func (p *Pattern) Reverse() *Pattern {
+	r := &Pattern{items: slices.Clone(p.items)}
+	slices.Reverse(r.items)
+	for i := range r.items {
+		r.items[i].lit = reverseString(r.items[i].lit)
+	}
+	return r
+}
+
+// reverseString reverses the characters of s; a byte that is not UTF-8 is one.
+func reverseString(s string) string {
+	b := make([]byte, len(s))
+	at := len(s)
+	for i := 0; i < len(s); {
+		_, n := utf8.DecodeRuneInString(s[i:])
+		at -= n
+		copy(b[at:], s[i:i+n])
+		i += n
+	}
+	return string(b)
+}

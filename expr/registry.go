@@ -1,0 +1,130 @@
+package expr
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Registry finds functions by name. The built-in ones are shared; a registry of
+// its own (NewRegistry) can be added to before it is used.
+type Registry struct {
+	funcs   map[string]*Function
+	aliases map[string]string
+}
+
+// Builtins is the registry of the built-in functions. It must not be added to.
+var Builtins = sync.OnceValue(func() *Registry {
+	r := &Registry{funcs: map[string]*Function{}, aliases: map[string]string{
+		"SUBSTR": "SUBSTRING", "CHAR_LENGTH": "LENGTH", "CHARACTER_LENGTH": "LENGTH", "CEILING": "CEIL", "POW": "POWER",
+		"IFNULL": "COALESCE", "NVL": "COALESCE", "STRPOS": "POSITION", "DATETRUNC": "DATE_TRUNC", "DATE_PART": "EXTRACT", "TRIM": "BTRIM", "UCASE": "UPPER",
+		"LCASE": "LOWER", "TRUNCATE": "TRUNC", "RAND": "RANDOM", "MOD": "%",
+	}}
+	for _, group := range [][]Function{operators, stringFunctions, numberFunctions, timeFunctions, hashFunctions, jsonFunctions, keyFunctions} {
+		for i := range group {
+			r.funcs[group[i].Name] = &group[i]
+		}
+	}
+	return r
+})
+
+// NewRegistry is a registry with the built-in functions, to add to.
+func NewRegistry() *Registry {
+	b := Builtins()
+	r := &Registry{funcs: make(map[string]*Function, len(b.funcs)), aliases: b.aliases}
+	for n, f := range b.funcs {
+		r.funcs[n] = f
+	}
+	return r
+}
+
+// Register adds f. The name must be new.
+func (r *Registry) Register(f Function) error {
+	f.Name = strings.ToUpper(f.Name)
+	if r.Lookup(f.Name) != nil {
+		return fmt.Errorf("function %s exists already", f.Name)
+	}
+	if f.Eval == nil || f.Result == nil {
+		return fmt.Errorf("function %s needs Result and Eval", f.Name)
+	}
+	r.funcs[f.Name] = &f
+	return nil
+}
+
+// Lookup finds a function by its name or another usual one; nil when there is none.
+func (r *Registry) Lookup(name string) *Function {
+	name = strings.ToUpper(name)
+	if f := r.funcs[name]; f != nil {
+		return f
+	}
+	return r.funcs[r.aliases[name]]
+}
+
+// All lists the functions by group and name, operators first.
+func (r *Registry) All() []*Function {
+	out := make([]*Function, 0, len(r.funcs))
+	for _, f := range r.funcs {
+		out = append(out, f)
+	}
+	slices.SortFunc(out, func(a, b *Function) int {
+		return strings.Compare(a.Group+"\x00"+a.Name, b.Group+"\x00"+b.Name)
+	})
+	return out
+}
+
+// Near finds a function whose name differs little; "" when none does.
+func (r *Registry) Near(name string) string {
+	names := make([]string, 0, len(r.funcs))
+	for n := range r.funcs {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return Nearest(strings.ToUpper(name), names)
+}
+
+// Nearest finds the candidate with the fewest edits from name, if those are few.
+func Nearest(name string, candidates []string) string {
+	best, most := "", (len(name)+1)/3
+	for _, c := range candidates {
+		if d := distance(name, c, most); d <= most {
+			best, most = c, d-1
+		}
+	}
+	return best
+}
+
+// distance is the Levenshtein distance, or more than most.
+func distance(a, b string, most int) int {
+	if len(a)-len(b) > most || len(b)-len(a) > most {
+		return most + 1
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diag := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			d := diag
+			if a[i] != b[j] {
+				d = 1 + min(diag, row[j], row[j+1])
+			}
+			diag, row[j+1] = row[j+1], d
+		}
+	}
+	return row[len(b)]
+}
+
+func (f *Function) arity() string {
+	switch {
+	case f.MaxArgs < 0:
+		return fmt.Sprintf("at least %d arguments", f.MinArgs)
+	case f.MinArgs == f.MaxArgs && f.MinArgs == 1:
+		return "1 argument"
+	case f.MinArgs == f.MaxArgs:
+		return fmt.Sprintf("%d arguments", f.MinArgs)
+	}
+	return fmt.Sprintf("%d to %d arguments", f.MinArgs, f.MaxArgs)
+}

@@ -1,0 +1,67 @@
+package expr
+
+import (
+	"fmt"
+
+	"github.com/hql-db/hql/types"
+)
+
+// The helpers here make Result functions: they check arguments and tell the result's type.
+
+type resultFunc = func(args []Expr) (types.Type, error)
+
+// class is what an argument may be.
+type class func(types.Type) bool
+
+var (
+	isText    class = func(t types.Type) bool { return t.IsText() }
+	isInt     class = types.Type.IsInteger
+	isNumber  class = types.Type.IsNumeric
+	isBytes   class = func(t types.Type) bool { return t == types.Bytes || t.IsText() }
+	isTime    class = types.Type.IsTemporal
+	isBoolean class = func(t types.Type) bool { return t == types.Boolean }
+	isAny     class = func(types.Type) bool { return true }
+	hashable  class = func(t types.Type) bool { return isBytes(t) || t.IsNumeric() || t == types.Timestamp || t == types.Date }
+	isMoment  class = func(t types.Type) bool { return t == types.Timestamp || t == types.Date }
+)
+
+// returns checks the arguments against classes, the last of which holds for all that follow, and gives t.
+func returns(t types.Type, classes ...class) resultFunc {
+	return func(args []Expr) (types.Type, error) {
+		for i, a := range args {
+			if len(classes) == 0 {
+				break
+			}
+			c := classes[min(i, len(classes)-1)]
+			if at := a.Type(); at != types.Null && !c(at) {
+				return 0, fmt.Errorf("argument %d cannot be %s", i+1, at)
+			}
+		}
+		return t, nil
+	}
+}
+
+// sameAs gives the type of argument i.
+func sameAs(i int, classes ...class) resultFunc {
+	check := returns(types.Null, classes...)
+	return func(args []Expr) (types.Type, error) {
+		_, err := check(args)
+		return args[i].Type(), err
+	}
+}
+
+// constInt gives the integer constant that argument i is.
+func (c *Call) constInt(i int) (int64, bool) {
+	if i >= len(c.Args) {
+		return 0, false
+	}
+	k, ok := c.Args[i].(*Const)
+	if !ok || !k.Val.Type().IsInteger() {
+		return 0, false
+	}
+	return k.Val.Int(), true
+}
+
+func always(b bool) func(*Call) bool { return func(*Call) bool { return b } }
+func slope(n int) func(*Call) int    { return func(*Call) int { return n } }
+func fixed(n int) func(*Call) int    { return func(*Call) int { return n } }

@@ -1,0 +1,505 @@
+package expr
+
+import (
+	"math"
+	"slices"
+
+	"github.com/hql-db/hql/types"
+)
+
+// The functions here extend Algebra from one call to a tree over a single
+// column, f(g(col)). col is the index of the column; where e has other columns
+// too, they answer "not known".
+
+// maxListed bounds the values that are evaluated one by one to find an image.
+const maxListed = 4096
+
+// argument is the index of the argument that the algebra is about; -1 for none.
+func (c *Call) argument() int {
+	a := c.Func.Key
+	if a == nil {
+		return -1
+	}
+	if a.Arg != AnyArg {
+		return min(a.Arg, len(c.Args)-1)
+	}
+	for i, x := range c.Args {
+		if _, isConst := x.(*Const); !isConst {
+			return i
+		}
+	}
+	return 0
+}
+
+// algebra gives the argument of c that the algebra is about, if all others are constant.
+func (c *Call) algebra() (arg Expr, a *Algebra, ok bool) {
+	at := c.argument()
+	if at < 0 {
+		return nil, nil, false
+	}
+	for i, x := range c.Args {
+		if _, isConst := x.(*Const); i != at && !isConst {
+			return nil, nil, false
+		}
+	}
+	return c.Args[at], c.Func.Key, true
+}
+
+// sameNumbers tells casts that keep the number behind a value: a TIMESTAMP and its
+// milliseconds, or an integer in a wider type.
+func sameNumbers(from, to types.Type) bool {
+	return (from.IsInteger() || from == types.Timestamp) && (to == types.BigInt || to == types.Timestamp || from.IsInteger() && to.IsInteger() && to >= from)
+}
+
+// retag gives the values of s the type t.
+func retag(s types.Set, t types.Type) types.Set {
+	out := slices.Clone(s)
+	for i := range out {
+		if !out[i].Lo.IsNull() {
+			out[i].Lo = types.NewIntOf(t, out[i].Lo.Int())
+		}
+		if !out[i].Hi.IsNull() {
+			out[i].Hi = types.NewIntOf(t, out[i].Hi.Int())
+		}
+	}
+	return out
+}
+
+// Image gives the values that e has when column col is in in.
+func Image(e Expr, col int, in types.Set) (types.Set, bool) {
+	switch e := e.(type) {
+	case *Column:
+		return in, e.Index == col
+	case *Cast:
+		if sub, ok := Image(e.X, col, in); ok && sameNumbers(e.X.Type(), e.Typ) {
+			return retag(sub, e.Typ), true
+		}
+	case *Call:
+		arg, a, ok := e.algebra()
+		if !ok {
+			break
+		}
+		sub, ok := Image(arg, col, in)
+		if !ok {
+			break
+		}
+		if a.Image != nil {
+			if out, ok := a.Image(e, sub); ok {
+				return out, true
+			}
+		}
+		if vs, ok := sub.Values(maxListed); ok && !e.Func.Volatile && !a.Lookup {
+			return imageOf(e, vs), true
+		}
+	}
+	return nil, false
+}
+
+// imageOf evaluates c for each value of its argument. Values that fail are left out.
+func imageOf(c *Call, vs []types.Value) types.Set {
+	out := make([]types.Value, 0, len(vs))
+	for _, v := range vs {
+		if r, err := c.with(v); err == nil && !r.IsNull() {
+			out = append(out, r)
+		}
+	}
+	return types.Points(out...)
+}
+
+// with evaluates c with v for its argument.
+func (c *Call) with(v types.Value) (types.Value, error) {
+	args := make([]types.Value, len(c.Args))
+	for i, x := range c.Args {
+		if i == c.argument() {
+			args[i] = v
+		} else {
+			args[i] = x.(*Const).Val
+		}
+		if args[i].IsNull() && !c.Func.NullArgs {
+			return types.Value{}, nil
+		}
+	}
+	return c.Func.Eval(&Env{}, args)
+}
+
+// Preimage gives the values of column col in within for which e lies in out.
+func Preimage(e Expr, col int, out, within types.Set) (types.Set, bool) {
+	switch e := e.(type) {
+	case *Column:
+		return out.Intersect(within), e.Index == col
+	case *Cast:
+		if sameNumbers(e.X.Type(), e.Typ) {
+			return Preimage(e.X, col, retag(out, e.X.Type()), within)
+		}
+	case *Call:
+		arg, a, ok := e.algebra()
+		if !ok || a.Preimage == nil {
+			break
+		}
+		mid, ok := Image(arg, col, within)
+		if !ok {
+			mid = types.All()
+		}
+		pre, ok := a.Preimage(e, out, mid)
+		if !ok {
+			break
+		}
+		return Preimage(arg, col, pre, within)
+	}
+	return nil, false
+}
+
+// exactPreimage tells that Preimage of e gives exactly the truth.
+func exactPreimage(e Expr) bool {
+	switch e := e.(type) {
+	case *Column:
+		return true
+	case *Cast:
+		return sameNumbers(e.X.Type(), e.Typ) && exactPreimage(e.X)
+	case *Call:
+		arg, a, ok := e.algebra()
+		return ok && a.Preimage != nil && a.ExactPreimage && exactPreimage(arg)
+	}
+	return false
+}
+
+// Domain gives all values that e can have, whatever its columns.
+func Domain(e Expr) (types.Set, bool) {
+	switch e := e.(type) {
+	case *Const:
+		return types.Points(e.Val), !e.Val.IsNull()
+	case *Column:
+		if e.Typ == types.Boolean {
+			return types.Points(falseValue, trueValue), true
+		}
+	case *Cast:
+		if s, ok := Domain(e.X); ok && sameNumbers(e.X.Type(), e.Typ) {
+			return retag(s, e.Typ), true
+		}
+	case *Call:
+		if a := e.Func.Key; a != nil && a.Domain != nil {
+			return a.Domain(e)
+		}
+		arg, a, ok := e.algebra()
+		if !ok || a.Image == nil {
+			break
+		}
+		in, ok := Domain(arg)
+		if !ok {
+			in = types.All()
+		}
+		if s, ok := a.Image(e, in); ok && !s.IsAll() {
+			return s, true
+		}
+	}
+	return nil, false
+}
+
+// Monotone is +1 or -1 when e never falls or never rises as column col grows; 0 when that is not known.
+func Monotone(e Expr, col int) int {
+	switch e := e.(type) {
+	case *Column:
+		if e.Index == col {
+			return 1
+		}
+	case *Cast:
+		if sameNumbers(e.X.Type(), e.Typ) {
+			return Monotone(e.X, col)
+		}
+	case *Call:
+		if arg, a, ok := e.algebra(); ok && a.Monotone != nil {
+			return a.Monotone(e) * Monotone(arg, col)
+		}
+	}
+	return 0
+}
+
+// Injective tells that different values of column col give different values of e.
+func Injective(e Expr, col int) bool {
+	switch e := e.(type) {
+	case *Column:
+		return e.Index == col
+	case *Cast:
+		return sameNumbers(e.X.Type(), e.Typ) && Injective(e.X, col)
+	case *Call:
+		arg, a, ok := e.algebra()
+		return ok && a.Injective != nil && a.Injective(e) && Injective(arg, col)
+	}
+	return false
+}
+
+// LikeImage turns a pattern that column col matches into one that e matches.
+func LikeImage(e Expr, col int, p *Pattern) (*Pattern, bool) {
+	switch e := e.(type) {
+	case *Column:
+		return p, e.Index == col
+	case *Call:
+		arg, a, ok := e.algebra()
+		if !ok || a.Like == nil {
+			break
+		}
+		if sub, ok := LikeImage(arg, col, p); ok {
+			return a.Like(e, sub)
+		}
+	}
+	return nil, false
+}
+
+// Width is the fixed number of bytes of e's text; 0: not fixed.
+func Width(e Expr) int {
+	switch e := e.(type) {
+	case *Const:
+		return len(e.Val.Text())
+	case *Call:
+		if a := e.Func.Key; a != nil && a.Width != nil {
+			return a.Width(e)
+		}
+	}
+	return 0
+}
+
+// FromRest gives the function that computes e from the key bytes after it; nil
+// when e is not of that kind.
+func FromRest(e Expr) func(rest []byte) (types.Value, error) {
+	if c, ok := e.(*Call); ok && c.Func.Key != nil && c.Func.Key.FromRest != nil {
+		return func(rest []byte) (types.Value, error) { return c.Func.Key.FromRest(c, rest) }
+	}
+	return nil
+}
+
+// Draw gives the function that makes a value of e for a new row; nil when e is
+// computed from columns.
+func Draw(e Expr) func(env *Env) (types.Value, error) {
+	if c, ok := e.(*Call); ok && c.Func.Key != nil && c.Func.Key.Draw != nil {
+		return func(env *Env) (types.Value, error) { return c.Func.Key.Draw(c, env) }
+	}
+	return nil
+}
+
+// Sarg turns a predicate over one column into the set of the column's values for
+// which it can be true; exact: it is true exactly for those. ok is false for other predicates.
+func Sarg(e Expr) (col int, s types.Set, exact, ok bool) {
+	switch e := e.(type) {
+	case *Column:
+		if e.Typ == types.Boolean {
+			return e.Index, types.Points(trueValue), true, true
+		}
+	case *Not:
+		if c, isCol := e.X.(*Column); isCol {
+			return c.Index, types.Points(falseValue), true, true
+		}
+	case *IsNull:
+		if c, isCol := e.X.(*Column); isCol && e.Not {
+			return c.Index, types.All(), true, true
+		}
+	case *Compare:
+		k, isConst := e.Y.(*Const)
+		if !isConst {
+			break
+		}
+		if k.Val.IsNull() || mixed(e.X.Type(), k.Val) {
+			break
+		}
+		return sargOf(e.X, compareSet(e.Op, k.Val, e.X.Type()))
+	case *In:
+		if e.Not && e.HasNull {
+			break
+		}
+		s := make([]types.Interval, 0, len(e.List))
+		for _, v := range e.List {
+			if mixed(e.X.Type(), v) {
+				return 0, nil, false, false
+			}
+			s = append(s, compareSet(EQ, v, e.X.Type())...)
+		}
+		set := types.SetOf(s...)
+		if e.Not {
+			set = set.Complement()
+		}
+		return sargOf(e.X, set)
+	case *Like:
+		if e.Fold || e.Not || e.Fixed == nil || e.X.Type() != types.String {
+			break
+		}
+		lit, whole, tail := e.Fixed.Prefix()
+		iv := PrefixInterval(lit)
+		if whole {
+			iv = types.Point(types.NewString(lit))
+		}
+		col, set, ex, ok := sargOf(e.X, types.SetOf(iv))
+		return col, set, ex && (whole || tail), ok
+	case *Or:
+		return sargTerms(e.Terms, types.Set.Union, true)
+	case *And:
+		return sargTerms(e.Terms, types.Set.Intersect, false)
+	}
+	return 0, nil, false, false
+}
+
+// sargTerms combines the sets of terms over one and the same column.
+func sargTerms(terms []Expr, combine func(a, b types.Set) types.Set, union bool) (col int, s types.Set, exact, ok bool) {
+	exact = true
+	var pieces []types.Interval
+	for i, t := range terms {
+		c, ts, ex, ok := Sarg(t)
+		if !ok || i > 0 && c != col {
+			return 0, nil, false, false
+		}
+		exact = exact && ex
+		switch {
+		case union:
+			col, pieces = c, append(pieces, ts...)
+		case i == 0:
+			col, s = c, ts
+		default:
+			s = combine(s, ts)
+		}
+	}
+	if union {
+		s = types.SetOf(pieces...)
+	}
+	return col, s, exact, true
+}
+
+// sargOf carries the set of values of x over to x's only column.
+func sargOf(x Expr, set types.Set) (col int, s types.Set, exact, ok bool) {
+	if c, isCol := x.(*Column); isCol {
+		return c.Index, set, true, true
+	}
+	cols := Columns(x)
+	if len(cols) != 1 {
+		return 0, nil, false, false
+	}
+	s, ok = Preimage(x, cols[0], set, types.All())
+	return cols[0], s, ok && exactPreimage(x), ok
+}
+
+// PrefixInterval holds the strings that start with p.
+func PrefixInterval(p string) types.Interval {
+	for i := len(p) - 1; i >= 0; i-- {
+		if p[i] != 0xff {
+			return types.Interval{Lo: types.NewString(p), Hi: types.NewString(p[:i] + string([]byte{p[i] + 1})), HiOpen: true}
+		}
+	}
+	return types.Interval{Lo: types.NewString(p)}
+}
+
+// mixed tells comparisons between types whose values do not convert both ways: they are left to evaluation.
+func mixed(t types.Type, v types.Value) bool {
+	return v.Type() != t && !(t.IsInteger() && v.Type().IsNumeric()) && !(t == types.Date && v.Type() == types.Timestamp)
+}
+
+// compareSet gives the values of type t for which "value op v" is true.
+func compareSet(op CompareOp, v types.Value, t types.Type) types.Set {
+	var iv types.Interval
+	switch {
+	case t.IsInteger() && !v.Type().IsInteger() && v.Type().IsNumeric():
+		return compareInt(op, v, t)
+	case t == types.Date && v.Type() == types.Timestamp:
+		day := floorDiv(v.Int(), types.MillisPerDay)
+		return roundedSet(op, types.NewDate(day), v.Int() == day*types.MillisPerDay)
+	case t.IsInteger():
+		v = types.NewIntOf(t, v.Int())
+	}
+	switch op {
+	case EQ:
+		iv = types.Point(v)
+	case NE:
+		return typed(types.Points(v).Complement(), t)
+	case LT:
+		iv = types.Interval{Hi: v, HiOpen: true}
+	case LE:
+		iv = types.Interval{Hi: v}
+	case GT:
+		iv = types.Interval{Lo: v, LoOpen: true}
+	case GE:
+		iv = types.Interval{Lo: v}
+	}
+	return typed(types.SetOf(iv), t)
+}
+
+// compareInt compares a column of integers with a number that may lie between two of them.
+func compareInt(op CompareOp, v types.Value, t types.Type) types.Set {
+	for _, inf := range []float64{math.Inf(1), math.Inf(-1)} {
+		if c, _ := types.Compare(v, types.NewDouble(inf)); c == 0 || inf > 0 && c > 0 {
+			return beyond(op, inf > 0)
+		}
+	}
+	lo, hi := types.IntRange(t)
+	if c, _ := types.Compare(v, types.NewInt(hi)); c > 0 {
+		return beyond(op, true)
+	}
+	if c, _ := types.Compare(v, types.NewInt(lo)); c < 0 {
+		return beyond(op, false)
+	}
+	n, err := types.Cast(v, types.BigInt, nil) // rounded to a neighbour
+	if err != nil {
+		return types.All()
+	}
+	i := n.Int()
+	c, _ := types.Compare(types.NewInt(i), v)
+	if c > 0 {
+		i-- // floor
+	}
+	return typed(roundedSet(op, types.NewIntOf(t, i), c == 0), t)
+}
+
+// beyond gives the set for a constant above (or below) every value.
+func beyond(op CompareOp, above bool) types.Set {
+	if op == NE || above && (op == LT || op == LE) || !above && (op == GT || op == GE) {
+		return types.All()
+	}
+	return nil
+}
+
+// roundedSet compares with a constant whose floor is v; whole tells that it is v itself.
+func roundedSet(op CompareOp, v types.Value, whole bool) types.Set {
+	switch op {
+	case EQ, NE:
+		var s types.Set
+		if whole {
+			s = types.Points(v)
+		}
+		if op == NE {
+			return s.Complement()
+		}
+		return s
+	case LT:
+		return types.SetOf(types.Interval{Hi: v, HiOpen: whole})
+	case LE:
+		return types.SetOf(types.Interval{Hi: v})
+	case GE:
+		return types.SetOf(types.Interval{Lo: v, LoOpen: !whole})
+	}
+	return types.SetOf(types.Interval{Lo: v, LoOpen: true})
+}
+
+// typed drops what an integer type cannot hold, and bounds that say no more than the type does.
+func typed(s types.Set, t types.Type) types.Set {
+	if !t.IsInteger() {
+		return s
+	}
+	lo, hi := types.IntRange(t)
+	out := make(types.Set, 0, len(s))
+	for _, iv := range s {
+		if !iv.Lo.IsNull() && iv.Lo.Int() > hi || !iv.Hi.IsNull() && iv.Hi.Int() < lo {
+			continue
+		}
+		if !iv.Lo.IsNull() && iv.Lo.Int() <= lo && !iv.IsPoint() {
+			iv.Lo = types.Value{}
+		}
+		if !iv.Hi.IsNull() && iv.Hi.Int() >= hi && !iv.IsPoint() {
+			iv.Hi = types.Value{}
+		}
+		out = append(out, iv)
+	}
+	return out
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b != 0 && (a < 0) != (b < 0) {
+		q--
+	}
+	return q
+}

@@ -1,0 +1,106 @@
+// Package filter describes, as plain data, the row filters that region servers
+// can evaluate for hql. The planner builds them, package hbase turns them into
+// HBase's filter messages, EXPLAIN prints them. Nothing here evaluates anything.
+//
+// A filter is a promise in one direction: it never drops a row (or a cell that
+// is needed) for which the predicate it stands for is true. Whether it keeps
+// only such rows is the planner's business.
+package filter
+
+// Filter is one of the types below.
+type Filter interface {
+	String() string
+	filter()
+}
+
+// Op compares a stored value (left) with a constant (right) in unsigned byte order.
+type Op uint8
+
+// The comparisons. Prefix holds when the stored bytes start with the constant.
+const (
+	Equal Op = iota
+	NotEqual
+	Less
+	LessOrEqual
+	Greater
+	GreaterOrEqual
+	Prefix
+)
+
+// And keeps a row that all members keep; Or one that any member keeps.
+type (
+	And []Filter
+	Or  []Filter
+)
+
+// Cell compares the newest version of one column with a constant
+// (SingleColumnValueFilter). A row without the column is kept only if KeepMissing.
+type Cell struct {
+	Family, Qualifier string
+	Op                Op
+	Value             []byte
+	KeepMissing       bool
+}
+
+// CellNull keeps rows without the column (Not false) or with it (Not true).
+// It is the SingleColumnValueFilter with a NullComparator: it says nothing about empty values.
+type CellNull struct {
+	Family, Qualifier string
+	Not               bool
+}
+
+// Regex keeps rows whose column matches a Java regular expression that uses
+// only quoted literals, anchors, '.' and '.*'; it is compiled with DOTALL.
+// The text is matched as ISO-8859-1 or UTF-8 according to UTF8.
+type Regex struct {
+	Family, Qualifier string
+	Pattern           string
+	UTF8              bool
+}
+
+// KeyRanges keeps rows whose key lies in one of the sorted, disjoint ranges,
+// seeking from one to the next (MultiRowRangeFilter).
+type KeyRanges []KeyRange
+
+// KeyRange is [Start, Stop); an empty Stop is open.
+type KeyRange struct{ Start, Stop []byte }
+
+// Fuzzy keeps rows whose key fits a pattern, seeking (FuzzyRowFilter): where
+// Mask is 0 the key's byte equals Key's, where it is 1 any byte does. Keys
+// longer than the pattern are matched on their prefix.
+type Fuzzy struct{ Key, Mask []byte }
+
+// KeyRegex keeps rows whose key, read as ISO-8859-1, matches (RowFilter with a RegexStringComparator).
+type KeyRegex struct{ Pattern string }
+
+// ColumnRange keeps the cells of Family whose qualifier lies in [Min, Max); nil is open (ColumnRangeFilter).
+type ColumnRange struct {
+	Family   string
+	Min, Max []byte
+}
+
+// FirstCell keeps only the first cell of each row (FirstKeyOnlyFilter).
+type FirstCell struct{}
+
+// KeyOnly empties the value of each cell (KeyOnlyFilter).
+type KeyOnly struct{}
+
+// Columns keeps the named columns and, so that a row without any of them is
+// still seen, the row's first cell: Or(FirstKeyOnly, these columns).
+type Columns []Column
+
+// Column is family:qualifier.
+type Column struct{ Family, Qualifier string }
+
+func (And) filter()         {}
+func (Or) filter()          {}
+func (Cell) filter()        {}
+func (CellNull) filter()    {}
+func (Regex) filter()       {}
+func (KeyRanges) filter()   {}
+func (Fuzzy) filter()       {}
+func (KeyRegex) filter()    {}
+func (ColumnRange) filter() {}
+func (FirstCell) filter()   {}
+func (KeyOnly) filter()     {}
+func (Columns) filter()     {}

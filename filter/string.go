@@ -1,0 +1,115 @@
+package filter
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+var opNames = [...]string{"=", "<>", "<", "<=", ">", ">=", "STARTS WITH"}
+
+// String is the comparison as EXPLAIN prints it.
+func (o Op) String() string { return opNames[o] }
+
+func (f And) String() string { return join([]Filter(f), " AND ") }
+func (f Or) String() string  { return join([]Filter(f), " OR ") }
+
+func join(fs []Filter, sep string) string {
+	parts := make([]string, len(fs))
+	for i, f := range fs {
+		parts[i] = f.String()
+		switch f.(type) {
+		case And, Or:
+			parts[i] = "(" + parts[i] + ")"
+		}
+	}
+	return strings.Join(parts, sep)
+}
+
+// String is family:qualifier.
+func (c Column) String() string { return c.Family + ":" + text([]byte(c.Qualifier)) }
+
+func (f Cell) String() string {
+	s := fmt.Sprintf("%s %s %s", Column{f.Family, f.Qualifier}, f.Op, quoted(f.Value))
+	if f.KeepMissing {
+		s += " OR MISSING"
+	}
+	return s
+}
+
+func (f CellNull) String() string {
+	if f.Not {
+		return Column{f.Family, f.Qualifier}.String() + " PRESENT"
+	}
+	return Column{f.Family, f.Qualifier}.String() + " MISSING"
+}
+
+func (f Regex) String() string {
+	pattern := []byte(f.Pattern)
+	if !f.UTF8 {
+		pattern = pattern[:0:0]
+		for _, r := range f.Pattern { // a character stands for the byte of its number
+			pattern = append(pattern, byte(r))
+		}
+	}
+	return fmt.Sprintf("%s ~ %s", Column{f.Family, f.Qualifier}, quoted(pattern))
+}
+
+func (f KeyRanges) String() string {
+	parts := make([]string, len(f))
+	for i, r := range f {
+		parts[i] = fmt.Sprintf("[%s, %s)", text(r.Start), text(r.Stop))
+	}
+	return "KEY IN " + strings.Join(parts, " ")
+}
+
+// String shows the pattern with ? where any byte fits.
+func (f Fuzzy) String() string {
+	var b strings.Builder
+	for i, c := range f.Key {
+		if f.Mask[i] != 0 {
+			b.WriteByte('?')
+		} else {
+			b.WriteString(text([]byte{c}))
+		}
+	}
+	return "KEY LIKE " + b.String()
+}
+
+func (f KeyRegex) String() string { return "KEY ~ '" + f.Pattern + "'" }
+
+func (f ColumnRange) String() string {
+	return fmt.Sprintf("%s:[%s, %s)", f.Family, text(f.Min), text(f.Max))
+}
+
+func (FirstCell) String() string { return "FIRST CELL" }
+func (KeyOnly) String() string   { return "KEY ONLY" }
+
+func (f Columns) String() string {
+	parts := make([]string, len(f))
+	for i, c := range f {
+		parts[i] = c.String()
+	}
+	return "FIRST CELL OR " + strings.Join(parts, ", ")
+}
+
+// quoted prints b in quotes, as text where it is text.
+func quoted(b []byte) string { return "'" + strings.ReplaceAll(text(b), "'", "''") + "'" }
+
+// text keeps printable UTF-8 and escapes everything else as \xNN.
+func text(b []byte) string {
+	var s strings.Builder
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		if r == utf8.RuneError && n == 1 || !unicode.IsPrint(r) || r == '\\' {
+			for _, c := range b[:n] {
+				fmt.Fprintf(&s, `\x%02X`, c)
+			}
+		} else {
+			s.WriteRune(r)
+		}
+		b = b[n:]
+	}
+	return s.String()
+}

@@ -1,0 +1,144 @@
+// Package hbase is the only package that calls gohbase. It offers what gohbase
+// lacks or does wrong as calls of its own sent through gohbase.RPCClient: a
+// scanner that survives lost answers, expired leases and moved regions, one-RPC
+// multi-gets, batched mutations, table descriptions and creation, and cells
+// decoded without a heap object each.
+//
+// Everything above the single region RPC (retry, restart, attempt timeouts,
+// replacement of a stuck client) lives here, so that the embedded store, which
+// stands in for gohbase below, is read through the very code that production uses.
+package hbase
+
+import (
+	"context"
+	"time"
+
+	"github.com/hql-db/hql/filter"
+)
+
+// Cell is one version of one column. Its slices alias the response they came
+// in and must be copied to be kept beyond the batch.
+type Cell struct {
+	Family, Qualifier []byte
+	Timestamp         int64 // milliseconds since 1970, as the writer set it
+	Value             []byte
+}
+
+// Row is a row's key and its cells in HBase's order: family, qualifier, newest version first.
+type Row struct {
+	Key   []byte
+	Cells []Cell
+}
+
+// ReadOptions say what a Get or Scan reads.
+type ReadOptions struct {
+	// Columns lists family:qualifier pairs; Families whole families. Both empty: everything.
+	Columns  []filter.Column
+	Families []string
+	Filter   filter.Filter // nil: none
+	// MinTime and MaxTime bound cell timestamps, [MinTime, MaxTime) in milliseconds; both 0: no bound.
+	MinTime, MaxTime int64
+	Versions         int  // per column; 0 means 1
+	NoCacheBlocks    bool // for large one-off scans
+}
+
+// ScanRange is one scan: rows in [Start, Stop), empty meaning open. Start == Stop
+// with both non-empty is an empty range. With Reversed the rows come from the
+// highest key below Stop down to Start: Start and Stop keep their meaning.
+type ScanRange struct {
+	Table       string
+	Start, Stop []byte
+	Reversed    bool
+	Limit       int // rows wanted; 0: all. Sent to the servers
+	BatchRows   int // rows wanted per response; 0: as many as fit
+	BatchBytes  int // bytes wanted per response; 0: 2 MiB
+}
+
+// Scanner reads the rows of one ScanRange in key order. It is not for concurrent use.
+type Scanner interface {
+	// Next gives the next rows, valid until the following call of Next;
+	// io.EOF after the last. Every row is whole.
+	Next(ctx context.Context) ([]Row, error)
+	// Close ends the scan, on the server too. It is idempotent.
+	Close() error
+}
+
+// MutationKind tells the mutations apart.
+type MutationKind uint8
+
+// The mutations.
+const (
+	Put MutationKind = iota
+	DeleteRow
+	DeleteColumns // all versions of the named columns
+)
+
+// Mutation changes one row.
+type Mutation struct {
+	Kind      MutationKind
+	Key       []byte
+	Timestamp int64  // explicit, in milliseconds, for every mutation: a repeated send is then harmless
+	Cells     []Cell // Put: what to write. DeleteColumns: family and qualifier. Timestamps in cells override when not 0
+}
+
+// BatchError tells which mutations of a batch were applied.
+type BatchError struct {
+	// Failed maps the index of each mutation that was refused to its error;
+	// Unknown lists those whose answer never came. All others are applied.
+	Failed  map[int]error
+	Unknown []int
+	Cause   error
+}
+
+// Region is one region of a table.
+type Region struct {
+	Name        string
+	Start, Stop []byte
+	Server      string // host:port, "" when unknown
+}
+
+// Family describes a column family: Attributes are HBase's names and values (VERSIONS, TTL, BLOOMFILTER ...).
+type Family struct {
+	Name       string
+	Attributes map[string]string
+}
+
+// Stats counts what a client did; all fields are totals since it was made.
+type Stats struct {
+	RPCs, Rows, Cells, Bytes   int64
+	Reopens, Retries, Replaced int64
+}
+
+// Client is what the executor reads and writes through. It is safe for concurrent use.
+type Client interface {
+	// Get reads the rows with the given keys, in the order given; an absent row
+	// has a nil Key. Several keys go as one RPC a region.
+	Get(ctx context.Context, table string, keys [][]byte, o *ReadOptions) ([]Row, error)
+	Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner, error)
+	// Mutate applies mutations in batches, each row atomically, several rows not.
+	// A failure is a *BatchError.
+	Mutate(ctx context.Context, table string, ms []Mutation) error
+	// Increment adds n to an 8-byte big-endian counter and gives the new value.
+	// A lost answer may add twice: use it only to draw numbers.
+	Increment(ctx context.Context, table string, key []byte, family, qualifier string, n int64) (int64, error)
+	// PutIfAbsent writes m (a Put with one column) only when that column has no cell; it tells whether it did.
+	PutIfAbsent(ctx context.Context, table string, m Mutation) (bool, error)
+	Regions(ctx context.Context, table string) ([]Region, error)
+	// Tables lists the tables whose names start with prefix.
+	Tables(ctx context.Context, prefix string) ([]string, error)
+	// Families describes a table; ErrNoTable when it does not exist.
+	Families(ctx context.Context, table string) ([]Family, error)
+	CreateTable(ctx context.Context, table string, families []Family, splits [][]byte) error
+	DropTable(ctx context.Context, table string) error
+	Stats() Stats
+	Close() error
+}
+
+// Config says how to reach a cluster.
+type Config struct {
+	Quorum         string // "zk1:2181,zk2:2181"
+	Root           string // root znode; "" means /hbase
+	User           string // sent unverified; "" means the operating system's user
+	ConnectTimeout time.Duration
+	AttemptTimeout time.Duration // one RPC; 0: 90 s for scans, 20 s for others
+}

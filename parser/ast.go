@@ -1,0 +1,554 @@
+package parser
+
+// Pos is a byte offset into the source text; NoPos marks a node that was not
+// read from text. Line and column are computed only when an error is printed.
+type Pos int
+
+// NoPos is the position of a node made by hql itself.
+const NoPos Pos = -1
+
+// Statement is one SQL statement. String gives text that parses to an equal statement.
+type Statement interface {
+	String() string
+	Position() Pos
+	statement()
+}
+
+// Expr is a scalar expression. String gives text that parses to an equal expression.
+type Expr interface {
+	String() string
+	Position() Pos
+	expr()
+}
+
+// ---- statements
+
+// Select is a query: WITH, a list of cores joined by UNION ALL, and what orders and cuts the whole.
+type Select struct {
+	Pos     Pos
+	With    []CTE
+	Cores   []*SelectCore // one, or several under UNION ALL
+	OrderBy []OrderTerm
+	Limit   Expr // nil: none
+	Offset  Expr // nil: none
+	// AllowFullScan is set by ALLOW FULL SCAN at the end.
+	AllowFullScan bool
+}
+
+// CTE is one WITH name AS (query).
+type CTE struct {
+	Pos     Pos
+	Name    string
+	Columns []string
+	Query   *Select
+}
+
+// SelectCore is SELECT ... FROM ... WHERE ... GROUP BY ... HAVING.
+type SelectCore struct {
+	Pos      Pos
+	Hints    []Hint // /*+ NAME(args) */ after SELECT
+	Distinct bool
+	Items    []SelectItem
+	From     []TableExpr // comma list; usually one
+	Where    Expr        // nil: none
+	GroupBy  []Expr
+	Having   Expr // nil: none
+	// Values is set for a VALUES list used as a query; Items and From are then empty.
+	Values [][]Expr
+}
+
+// Hint is one optimiser hint: LAYOUT(by_seller), NO_PUSHDOWN, ...
+type Hint struct {
+	Pos  Pos
+	Name string // upper case
+	Args []string
+}
+
+// SelectItem is *, table.* or an expression with an alias.
+type SelectItem struct {
+	Pos   Pos
+	Star  bool
+	Table string // with Star: the qualifier of t.*, "" for *
+	Expr  Expr
+	Alias string
+}
+
+// OrderTerm is one ORDER BY term.
+type OrderTerm struct {
+	Expr       Expr
+	Desc       bool
+	NullsFirst *bool // nil: the default (last when ascending, first when descending)
+}
+
+// TableExpr is what stands in FROM.
+type TableExpr interface {
+	String() string
+	Position() Pos
+	tableExpr()
+}
+
+// TableName is a table with an alias and a system-time clause.
+type TableName struct {
+	Pos        Pos
+	Name       string
+	Alias      string
+	SystemTime *SystemTime
+}
+
+// SystemTime is FOR SYSTEM_TIME ALL | AS OF From | BETWEEN From AND To (both inclusive).
+type SystemTime struct {
+	Pos      Pos
+	All      bool
+	From, To Expr // AS OF: From only
+}
+
+// Subquery is (SELECT ...) AS alias (columns) in FROM.
+type Subquery struct {
+	Pos     Pos
+	Query   *Select
+	Alias   string
+	Columns []string
+}
+
+// JoinKind tells the joins apart.
+type JoinKind uint8
+
+// The joins.
+const (
+	InnerJoin JoinKind = iota
+	LeftJoin
+	CrossJoin
+)
+
+// Join is Left JOIN Right ON On (or USING).
+type Join struct {
+	Pos         Pos
+	Kind        JoinKind
+	Left, Right TableExpr
+	On          Expr
+	Using       []string
+}
+
+// Insert is INSERT or UPSERT INTO t (columns) VALUES ... | SELECT ...
+type Insert struct {
+	Pos         Pos
+	Upsert      bool // spelled UPSERT
+	IfNotExists bool
+	Table       string
+	TablePos    Pos
+	Columns     []Name
+	Rows        [][]Expr
+	Query       *Select
+}
+
+// Name is an identifier with its place.
+type Name struct {
+	Pos  Pos
+	Name string
+}
+
+// Update is UPDATE t SET c = e, ... WHERE ...
+type Update struct {
+	Pos           Pos
+	Table         string
+	TablePos      Pos
+	Set           []Assignment
+	Where         Expr
+	AllowFullScan bool
+}
+
+// Assignment is column = expression.
+type Assignment struct {
+	Column Name
+	Expr   Expr
+}
+
+// Delete is DELETE FROM t WHERE ...
+type Delete struct {
+	Pos           Pos
+	Table         string
+	TablePos      Pos
+	Where         Expr
+	AllowFullScan bool
+}
+
+// CreateTable is CREATE [EXTERNAL] TABLE in the notation of layouts.sql.
+type CreateTable struct {
+	Pos         Pos
+	External    bool
+	IfNotExists bool
+	Name        string
+	NamePos     Pos
+	Columns     []ColumnDef
+	PrimaryKey  []Name // PRIMARY KEY (a, b) or a column's PRIMARY KEY
+	Families    []FamilyDef
+	// StoredIn stands before the layouts and holds for every layout without its own.
+	StoredIn *PartList
+	Layouts  []LayoutDef
+	Split    *SplitDef
+	Options  []Option // ON MALFORMED KEY ERROR, WITH (k = v)
+}
+
+// ColumnDef is name TYPE [FROM family:qualifier] [AS encoding] [NOT NULL] [PRIMARY KEY].
+type ColumnDef struct {
+	Pos        Pos
+	Name       string
+	Type       string // as written, upper case: INT, VARCHAR(20) ...
+	From       *ColumnSource
+	Encoding   *EncodingDef
+	NotNull    bool
+	PrimaryKey bool
+}
+
+// ColumnSource is family:qualifier, or family:[part, part] where the qualifier is made of parts.
+type ColumnSource struct {
+	Pos       Pos
+	Family    string
+	Qualifier string
+	Parts     []PartDef // non-nil for family:[...]
+}
+
+// EncodingDef is an encoding with arguments: TEXT(6), TEXT('yyyyMMdd'), ORDERED INT64, PHOENIX DOUBLE.
+type EncodingDef struct {
+	Pos  Pos
+	Name string // upper case, words joined by one space
+	Args []Expr // literals
+}
+
+// FamilyDef is FAMILY name (KEY = value, ...).
+type FamilyDef struct {
+	Pos     Pos
+	Name    string
+	Options []Option
+}
+
+// Option is KEY = literal; Value is nil where the key alone stands, a string Literal for a bare word.
+type Option struct {
+	Pos   Pos
+	Key   string // upper case; as written where it stood in quotes
+	Value Expr
+}
+
+// MalformedKey is the Option.Key of ON MALFORMED KEY; its value is the string ERROR or SKIP.
+const MalformedKey = "ON MALFORMED KEY"
+
+// LayoutDef is ROW KEY [name] (parts) [STORED IN ...] or INDEX name (parts) [STORED IN ...].
+type LayoutDef struct {
+	Pos      Pos
+	Index    bool
+	Name     string
+	Parts    []PartDef
+	StoredIn *PartList
+}
+
+// PartList is STORED IN 'name' or STORED IN (part, part).
+type PartList struct {
+	Pos   Pos
+	Parts []PartDef
+}
+
+// PartDef is one part: an expression and its encoding. A part whose Expr is a
+// string or bytes Literal without an encoding is a literal part.
+type PartDef struct {
+	Pos      Pos
+	Expr     Expr
+	Encoding *EncodingDef // nil: the expression's own
+}
+
+// SplitKind tells the ways to pre-split apart.
+type SplitKind uint8
+
+// The ways to pre-split.
+const (
+	SplitAt         SplitKind = iota // SPLIT AT (literal, ...)
+	SplitFile                        // SPLIT FROM FILE 'f'
+	SplitHex                         // SPLIT INTO n BY HEX (HexStringSplit)
+	SplitUniform                     // SPLIT INTO n BY UNIFORM (UniformSplit)
+	SplitKey                         // SPLIT INTO n BY KEY: even over the leading part
+	SplitSampleFile                  // SPLIT INTO n BY SAMPLE OF FILE 'f'
+)
+
+// SplitDef says how a new table is split.
+type SplitDef struct {
+	Pos  Pos
+	Kind SplitKind
+	Keys []Expr // SplitAt
+	N    int
+	File string
+}
+
+// DropTable is DROP TABLE [IF EXISTS] t. For an EXTERNAL table only the mapping goes.
+type DropTable struct {
+	Pos      Pos
+	IfExists bool
+	Name     string
+	NamePos  Pos
+}
+
+// ShowKind tells the SHOW statements apart.
+type ShowKind uint8
+
+// The SHOW statements.
+const (
+	ShowTables      ShowKind = iota // SHOW TABLES
+	ShowCreateTable                 // SHOW CREATE TABLE t
+	ShowSplits                      // SHOW SPLITS t
+	ShowFunctions                   // SHOW FUNCTIONS
+	ShowSettings                    // SHOW ALL | SHOW name
+	ShowColumns                     // DESCRIBE t
+)
+
+// Show is a SHOW or DESCRIBE statement.
+type Show struct {
+	Pos     Pos
+	Kind    ShowKind
+	Name    string
+	NamePos Pos
+}
+
+// Explain is EXPLAIN [ANALYZE] [(FORMAT JSON)] statement.
+type Explain struct {
+	Pos       Pos
+	Analyze   bool
+	Format    string // "TEXT", "JSON", "HTML"
+	Statement Statement
+}
+
+// Set is SET name = value.
+type Set struct {
+	Pos   Pos
+	Name  string
+	Value Expr
+}
+
+// Copy is COPY t [(columns)] FROM 'file' or COPY t | (query) TO 'file'.
+type Copy struct {
+	Pos     Pos
+	Table   string
+	Columns []Name
+	Query   *Select
+	To      bool
+	File    string // "" for STDIN / STDOUT
+	Options []Option
+}
+
+// CheckTable is CHECK TABLE t [REPAIR].
+type CheckTable struct {
+	Pos     Pos
+	Name    string
+	NamePos Pos
+	Repair  bool
+}
+
+// ---- expressions
+
+// LiteralKind tells the literals apart.
+type LiteralKind uint8
+
+// The literals.
+const (
+	NullLiteral LiteralKind = iota
+	BoolLiteral
+	NumberLiteral    // digits as written: 12, 1.5, 1e3; never signed
+	StringLiteral    // Text is the unquoted string
+	BytesLiteral     // X'..'; Text holds the bytes
+	DateLiteral      // DATE '..'; Text is what stood in the quotes
+	TimeLiteral      // TIME '..'
+	TimestampLiteral // TIMESTAMP '..'
+	IntervalLiteral  // INTERVAL '..'
+)
+
+// Literal is a constant; its value is decided by whoever knows the column's type.
+type Literal struct {
+	Pos  Pos
+	Kind LiteralKind
+	Text string // for BoolLiteral "true" or "false"
+}
+
+// Param is ?, $n or @name. Index is 1-based and set for ? and $n.
+type Param struct {
+	Pos   Pos
+	Index int
+	Name  string
+}
+
+// ColumnRef is name, table.name or "family:qualifier"; Name keeps its case.
+type ColumnRef struct {
+	Pos    Pos
+	Table  string
+	Name   string
+	Quoted bool
+}
+
+// Unary is -x, +x or NOT x. Op is "-", "+" or "NOT".
+type Unary struct {
+	Pos Pos
+	Op  string
+	X   Expr
+}
+
+// Binary is x op y. Op is one of
+// OR AND = <> < <= > >= + - * / % || -> ->> ~ ~* !~ !~* and "IS DISTINCT FROM".
+type Binary struct {
+	Pos  Pos // of the operator
+	Op   string
+	X, Y Expr
+}
+
+// Between is X [NOT] BETWEEN Lo AND Hi.
+type Between struct {
+	Pos       Pos
+	Not       bool
+	X, Lo, Hi Expr
+}
+
+// In is X [NOT] IN (list) or X [NOT] IN (SELECT ...).
+type In struct {
+	Pos   Pos
+	Not   bool
+	X     Expr
+	List  []Expr
+	Query *Select
+}
+
+// Like is X [NOT] LIKE|ILIKE|SIMILAR TO Pattern [ESCAPE e].
+type Like struct {
+	Pos     Pos
+	Not     bool
+	Op      string // "LIKE", "ILIKE" or "SIMILAR TO"
+	X       Expr
+	Pattern Expr
+	Escape  Expr // nil: backslash
+}
+
+// Is is X IS [NOT] NULL|TRUE|FALSE|UNKNOWN. What is in upper case.
+type Is struct {
+	Pos  Pos
+	Not  bool
+	X    Expr
+	What string
+}
+
+// Call is a function or aggregate call.
+type Call struct {
+	Pos      Pos
+	Name     string // upper case
+	Star     bool   // COUNT(*)
+	Distinct bool
+	Args     []Expr
+	OrderBy  []OrderTerm // STRING_AGG(x, ',' ORDER BY y)
+	Filter   Expr        // FILTER (WHERE ...)
+}
+
+// RangeArg is 'a' TO 'b' among the arguments of SALT and RING; "SALT HEX(8)" is
+// the call SALT_HEX(8).
+type RangeArg struct {
+	Pos    Pos
+	Lo, Hi Expr
+}
+
+// Case is CASE [X] WHEN .. THEN .. ELSE .. END.
+type Case struct {
+	Pos   Pos
+	X     Expr // nil for the searched form
+	Whens []When
+	Else  Expr
+}
+
+// When is one branch of a Case.
+type When struct{ Cond, Then Expr }
+
+// Cast is CAST(X AS type [AS encoding]) or X::type.
+type Cast struct {
+	Pos  Pos
+	X    Expr
+	Type string // upper case as written
+	// Encoding says how the bytes of a column that the catalog does not know are read:
+	// CAST("f:q" AS BIGINT AS ORDERED INT64). Nil: the type's own.
+	Encoding *EncodingDef
+}
+
+// AtTimeZone is X AT TIME ZONE Zone.
+type AtTimeZone struct {
+	Pos     Pos
+	X, Zone Expr
+}
+
+// Tuple is a row value (a, b).
+type Tuple struct {
+	Pos   Pos
+	Items []Expr
+}
+
+// SubqueryExpr is (SELECT ...) as a scalar, or EXISTS (SELECT ...).
+type SubqueryExpr struct {
+	Pos    Pos
+	Exists bool
+	Query  *Select
+}
+
+func (s *Select) Position() Pos      { return s.Pos }
+func (s *Insert) Position() Pos      { return s.Pos }
+func (s *Update) Position() Pos      { return s.Pos }
+func (s *Delete) Position() Pos      { return s.Pos }
+func (s *CreateTable) Position() Pos { return s.Pos }
+func (s *DropTable) Position() Pos   { return s.Pos }
+func (s *Show) Position() Pos        { return s.Pos }
+func (s *Explain) Position() Pos     { return s.Pos }
+func (s *Set) Position() Pos         { return s.Pos }
+func (s *Copy) Position() Pos        { return s.Pos }
+func (s *CheckTable) Position() Pos  { return s.Pos }
+
+func (*Select) statement()      {}
+func (*Insert) statement()      {}
+func (*Update) statement()      {}
+func (*Delete) statement()      {}
+func (*CreateTable) statement() {}
+func (*DropTable) statement()   {}
+func (*Show) statement()        {}
+func (*Explain) statement()     {}
+func (*Set) statement()         {}
+func (*Copy) statement()        {}
+func (*CheckTable) statement()  {}
+
+func (t *TableName) Position() Pos { return t.Pos }
+func (t *Subquery) Position() Pos  { return t.Pos }
+func (t *Join) Position() Pos      { return t.Pos }
+
+func (*TableName) tableExpr() {}
+func (*Subquery) tableExpr()  {}
+func (*Join) tableExpr()      {}
+
+func (e *Literal) Position() Pos      { return e.Pos }
+func (e *Param) Position() Pos        { return e.Pos }
+func (e *ColumnRef) Position() Pos    { return e.Pos }
+func (e *Unary) Position() Pos        { return e.Pos }
+func (e *Binary) Position() Pos       { return e.Pos }
+func (e *Between) Position() Pos      { return e.Pos }
+func (e *In) Position() Pos           { return e.Pos }
+func (e *Like) Position() Pos         { return e.Pos }
+func (e *Is) Position() Pos           { return e.Pos }
+func (e *Call) Position() Pos         { return e.Pos }
+func (e *RangeArg) Position() Pos     { return e.Pos }
+func (e *Case) Position() Pos         { return e.Pos }
+func (e *Cast) Position() Pos         { return e.Pos }
+func (e *AtTimeZone) Position() Pos   { return e.Pos }
+func (e *Tuple) Position() Pos        { return e.Pos }
+func (e *SubqueryExpr) Position() Pos { return e.Pos }
+
+func (*Literal) expr()      {}
+func (*Param) expr()        {}
+func (*ColumnRef) expr()    {}
+func (*Unary) expr()        {}
+func (*Binary) expr()       {}
+func (*Between) expr()      {}
+func (*In) expr()           {}
+func (*Like) expr()         {}
+func (*Is) expr()           {}
+func (*Call) expr()         {}
+func (*RangeArg) expr()     {}
+func (*Case) expr()         {}
+func (*Cast) expr()         {}
+func (*AtTimeZone) expr()   {}
+func (*Tuple) expr()        {}
+func (*SubqueryExpr) expr() {}

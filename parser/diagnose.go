@@ -1,0 +1,363 @@
+package parser
+
+import (
+	"strings"
+
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// diagnose says in the user's words why token i cannot stand where it stands: what is
+// expected there follows from the tokens before it, not from the grammar's rules.
+//
+//	expected a table name after FROM, found "WHERE"
+func diagnose(tokens []lexer.Token, src string, i int) *Error {
+	d := diagnosis{tokens: tokens, src: src}
+	for i > 0 && i < len(tokens)-1 && d.isLonePair(i) {
+		i++ // the grammar gave up on ORDER; the mistake is that BY does not follow
+	}
+	d.walk(i)
+	e := Errorf(pos(&tokens[i]), "expected %s, found %s", d.expected(i), d.found(i))
+	e.Hint = d.hint(i)
+	return e
+}
+
+// diagnosis is what is known of the place of the mistake: the parentheses that are open
+// and the clause in each.
+type diagnosis struct {
+	tokens []lexer.Token
+	src    string
+	verb   string // the statement's first word
+	frames []frame
+}
+
+// frame is the statement or one open parenthesis, bracket or CASE.
+type frame struct {
+	open    int    // the token that opened it, -1 for the statement
+	purpose string // "" for the statement; what its items are: "a value"
+	clause  string // the last word that started a clause
+	clauseI int    // its token
+}
+
+func (d *diagnosis) value(i int) string {
+	if i < 0 || i >= len(d.tokens) {
+		return ""
+	}
+	return d.tokens[i].Value
+}
+
+// pairs are the words that a word must be followed by.
+var pairs = map[string]string{
+	"ORDER": "BY", "GROUP": "BY", "UNION": "ALL", "INSERT": "INTO", "UPSERT": "INTO", "DELETE": "FROM",
+	"CREATE": "TABLE", "DROP": "TABLE", "CHECK": "TABLE", "CROSS": "JOIN", "INNER": "JOIN", "ALLOW": "FULL SCAN",
+	"STORED": "IN", "MALFORMED": "KEY", "PRIMARY": "KEY", "NULLS": "FIRST or LAST",
+	"SPLIT": "AT, FROM FILE or INTO", "FAMILY": "a family's name", "INDEX": "an index name",
+	"FULL": "SCAN", "SYSTEM_TIME": "ALL, AS OF or BETWEEN", "FOR": "SYSTEM_TIME", "COPY": "a table name or ( and a query",
+	"SHOW": "TABLES, CREATE TABLE, SPLITS, FUNCTIONS, ALL or a setting", "SET": "a setting's name",
+	"EXPLAIN": "a statement", "IF": "NOT EXISTS",
+}
+
+// isLonePair tells whether token i is the first of a pair of reserved words whose second is missing.
+func (d *diagnosis) isLonePair(i int) bool {
+	switch word := d.value(i); word {
+	case "ORDER", "GROUP", "UNION", "CROSS", "INNER":
+		return d.value(i+1) != pairs[word]
+	}
+	return false
+}
+
+// clauseWords start a clause of a statement.
+var clauseWords = map[string]bool{
+	"SELECT": true, "FROM": true, "WHERE": true, "GROUP": true, "HAVING": true, "ORDER": true, "LIMIT": true,
+	"OFFSET": true, "VALUES": true, "INTO": true, "ON": true, "USING": true, "WITH": true, "UNION": true, "JOIN": true,
+	"SET": true, "WHEN": true, "THEN": true, "ELSE": true, "TABLE": true, "KEY": true, "STORED": true, "FAMILY": true,
+	"INDEX": true, "SPLIT": true, "AS": true,
+}
+
+// walk follows the tokens up to i.
+func (d *diagnosis) walk(i int) {
+	d.verb = d.value(0)
+	d.frames = []frame{{open: -1}}
+	for j := range i {
+		top := &d.frames[len(d.frames)-1]
+		switch v := d.value(j); v {
+		case "(", "[", "CASE":
+			d.frames = append(d.frames, frame{open: j, purpose: d.purpose(j, top)})
+		case ")", "]", "END":
+			if len(d.frames) > 1 {
+				d.frames = d.frames[:len(d.frames)-1]
+			}
+		default:
+			if clauseWords[v] && (v != "AS" || d.verb == "CREATE" || top.purpose == "") {
+				top.clause, top.clauseI = v, j
+			}
+		}
+	}
+}
+
+// purpose says what stands in the parentheses that open at j.
+func (d *diagnosis) purpose(j int, top *frame) string {
+	before := d.value(j - 1)
+	switch {
+	case d.value(j) == "CASE":
+		return "CASE"
+	case d.value(j) == "[":
+		return "a key part"
+	case before == "IN" && d.value(j-2) != "STORED", top.clause == "VALUES":
+		return "a value"
+	case before == "USING", d.verb == "INSERT" || d.verb == "UPSERT" || d.verb == "COPY":
+		if top.open < 0 || before == "USING" {
+			return "a column name"
+		}
+	case d.verb == "CREATE" && top.open < 0:
+		switch top.clause {
+		case "TABLE":
+			return "a column name"
+		case "KEY", "INDEX", "STORED":
+			return "a key part"
+		case "SPLIT":
+			return "a split key"
+		}
+		return "an option"
+	}
+	if j > 0 && isName(&d.tokens[j-1]) {
+		return "an argument"
+	}
+	return "an expression"
+}
+
+// found describes token i.
+func (d *diagnosis) found(i int) string {
+	t := d.tokens[i]
+	if t.Type != lexer.EOF {
+		return quoteFound(d.src[t.Pos.Offset:min(t.Pos.Offset+len(t.Value), len(d.src))])
+	}
+	return "the end of the statement"
+}
+
+func quoteFound(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	if s = clip(s); strings.ContainsAny(s, `"`) {
+		return s
+	}
+	return `"` + s + `"`
+}
+
+// expected says what could stand at token i.
+func (d *diagnosis) expected(i int) string {
+	before := d.value(i - 1)
+	top := &d.frames[len(d.frames)-1]
+	if i == 0 {
+		return "a statement (SELECT, INSERT, UPDATE, DELETE, CREATE TABLE, SHOW, DESCRIBE, EXPLAIN ...)"
+	}
+	if d.tokens[i-1].Type == tokOp {
+		return d.afterOperator(before, top)
+	}
+	if s := d.afterWord(i, before, top); s != "" {
+		return s
+	}
+	if top.purpose != "" {
+		return d.inParentheses(i, top)
+	}
+	return d.nextClause(i, top)
+}
+
+// afterOperator says what follows a comma, a parenthesis or an operator.
+func (d *diagnosis) afterOperator(before string, top *frame) string {
+	switch before {
+	case "(", "[":
+		return top.purpose
+	case ",":
+		return d.afterComma(top)
+	case ")", "]":
+		if top.purpose != "" {
+			return d.inParentheses(len(d.tokens), top)
+		}
+		return d.nextClause(-1, top)
+	case ".":
+		return "a column name after the dot"
+	case ":":
+		return "a qualifier after the colon"
+	case "::":
+		return "a type after ::"
+	case "*":
+		if top.clause == "SELECT" {
+			return d.nextClause(-1, top)
+		}
+	}
+	return "a value after " + before
+}
+
+func (d *diagnosis) afterComma(top *frame) string {
+	switch {
+	case top.clause == "FROM" || top.clause == "JOIN":
+		return "a table name after the comma"
+	case top.clause == "VALUES":
+		return "( and the next row after the comma"
+	case top.clause == "SET":
+		return "a column name after the comma"
+	case top.purpose != "" && top.clause == "":
+		return top.purpose + " after the comma"
+	}
+	return "an expression after the comma"
+}
+
+// afterWord says what a keyword must be followed by, "" where token i-1 is no such word.
+func (d *diagnosis) afterWord(i int, before string, top *frame) string {
+	t := &d.tokens[i-1]
+	ddl := d.verb == "CREATE" && top.clause != "SELECT"
+	switch before {
+	case "SELECT", "DISTINCT":
+		return "a column, an expression or * after " + before
+	case "FROM":
+		switch {
+		case ddl:
+			return "family:qualifier after FROM"
+		case d.verb == "COPY" && top.open < 0:
+			return "a file name in quotes or STDIN after FROM"
+		case top.purpose == "an argument":
+			return "an expression after FROM"
+		}
+		return "a table name after FROM"
+	case "JOIN", "INTO", "DESCRIBE", "UPDATE", "TABLE":
+		return "a table name after " + before
+	case "EXISTS":
+		if d.verb == "CREATE" || d.verb == "DROP" {
+			return "a table name after EXISTS"
+		}
+		return "( and a query after EXISTS"
+	case "WHERE", "HAVING", "WHEN":
+		return "a condition after " + before
+	case "ON":
+		if ddl {
+			return "MALFORMED KEY after ON"
+		}
+		return "a condition after ON"
+	case "AND", "OR", "NOT", "THEN", "ELSE":
+		return "an expression after " + before
+	case "BY":
+		if ddl {
+			return "HEX, UNIFORM, KEY or SAMPLE OF FILE after BY"
+		}
+		return "an expression after " + d.value(i-2) + " BY"
+	case "LIMIT", "OFFSET":
+		return "a number or a parameter after " + before
+	case "AS":
+		return d.afterAs(ddl, top)
+	case "LIKE", "ILIKE":
+		return "a pattern after " + before
+	case "IN":
+		if d.value(i-2) == "STORED" {
+			return "a table name in quotes or ( and its parts after STORED IN"
+		}
+		return "( and a list or a query after IN"
+	case "BETWEEN":
+		return "a value after BETWEEN"
+	case "IS":
+		return "NULL, TRUE, FALSE, UNKNOWN or DISTINCT FROM after IS"
+	case "CASE":
+		return "WHEN after CASE"
+	case "USING":
+		return "( and column names after USING"
+	case "VALUES":
+		return "( and a row after VALUES"
+	case "WITH":
+		if ddl {
+			return "( and options after WITH"
+		}
+		return "a name after WITH"
+	}
+	if next, ok := pairs[before]; ok && (t.Type == tokReserved || i == 1 || ddl && top.open < 0 && before != "INDEX") {
+		return next + " after " + before
+	}
+	return ""
+}
+
+func (d *diagnosis) afterAs(ddl bool, top *frame) string {
+	switch {
+	case ddl:
+		return "an encoding after AS"
+	case top.open > 0 && d.value(top.open-1) == "CAST":
+		return "a type after AS"
+	}
+	return "a name after AS"
+}
+
+// inParentheses says what follows a finished item in parentheses.
+func (d *diagnosis) inParentheses(i int, top *frame) string {
+	if top.purpose == "CASE" {
+		switch top.clause {
+		case "WHEN":
+			return "THEN"
+		case "ELSE":
+			return "END"
+		case "THEN":
+			return "WHEN, ELSE or END"
+		}
+		return "WHEN"
+	}
+	if i < len(d.tokens) && d.verb == "CREATE" && top.purpose == "a column name" {
+		switch last := d.value(i - 2); {
+		case last == "," || i-2 == top.open:
+			return "a type after the column's name"
+		case last == "AS" || top.clause == "AS":
+			return "a comma, NOT NULL, PRIMARY KEY or )"
+		}
+		return "a comma, FROM, AS, NOT NULL, PRIMARY KEY or )"
+	}
+	switch {
+	case top.open > 0 && d.value(top.open-1) == "CAST" && top.clause == "":
+		return "AS and a type"
+	case d.value(top.open) == "[":
+		return "a comma or ]"
+	}
+	return "a comma or )"
+}
+
+// nextClause says what follows a finished clause of the statement.
+func (d *diagnosis) nextClause(i int, top *frame) string {
+	switch top.clause {
+	case "SELECT":
+		return "a comma, FROM or the end of the statement"
+	case "FROM", "JOIN", "USING":
+		if d.verb == "DELETE" {
+			return "WHERE or the end of the statement"
+		}
+		return "a comma, JOIN, WHERE or another clause"
+	case "WHERE", "HAVING":
+		return "AND, OR or the next clause"
+	case "GROUP":
+		return "a comma, HAVING, ORDER BY or LIMIT"
+	case "ORDER":
+		return "a comma, ASC, DESC, LIMIT or the end of the statement"
+	case "LIMIT", "OFFSET":
+		return "OFFSET, LIMIT or the end of the statement"
+	case "INTO":
+		return "VALUES, SELECT or ( and column names"
+	case "VALUES":
+		return "a comma and another row or the end of the statement"
+	case "SET":
+		if i >= 0 && i-1 == top.clauseI+1 {
+			return "= after the name"
+		}
+		return "a comma, WHERE or the end of the statement"
+	}
+	switch d.verb {
+	case "UPDATE":
+		return "SET after the table's name"
+	case "CREATE":
+		if d.isTableName(i, top) {
+			return "( and the columns"
+		}
+		return "ROW KEY, INDEX, STORED IN, FAMILY, SPLIT, ON MALFORMED KEY, WITH or the end of the statement"
+	case "WITH":
+		return "AS and a query"
+	case "COPY":
+		return "FROM or TO"
+	}
+	return "the end of the statement"
+}
+
+// isTableName tells whether token i-1 is the name in CREATE TABLE name.
+func (d *diagnosis) isTableName(i int, top *frame) bool {
+	return top.clause == "TABLE" && i > 0 && isName(&d.tokens[i-1])
+}

@@ -1,0 +1,15 @@
+// Package parser reads hql's SQL.
+//
+//	text -> scan (tokens) -> grammar (private participle structs) -> lower -> AST
+//
+// Three rules shape it:
+//
+//   - The grammar structs never leave the package: lower.go and its neighbours are their
+//     only readers, so that the AST (ast.go) can be plain data.
+//   - An expression is read as a flat chain of operands and operators (chain.go) and
+//     folded by precedence when it is lowered (precedence.go): depth of the Go stack
+//     follows the nesting of the text, not the number of operators.
+//   - Printing is the inverse of parsing: String of every node parses to an equal node.
+//
+// Positions are byte offsets; line and column are worked out when an Error is printed.
+package parser

@@ -1,0 +1,227 @@
+package parser
+
+import (
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// statementNode is the root of the grammar: one statement without its ';'.
+type statementNode struct {
+	Select   *selectNode   `parser:"  @@"`
+	Insert   *insertNode   `parser:"| @@"`
+	Update   *updateNode   `parser:"| @@"`
+	Delete   *deleteNode   `parser:"| @@"`
+	Explain  *explainNode  `parser:"| @@"`
+	Create   *createNode   `parser:"| @@"`
+	Drop     *dropNode     `parser:"| @@"`
+	Show     *showNode     `parser:"| @@"`
+	Describe *describeNode `parser:"| @@"`
+	Set      *setNode      `parser:"| @@"`
+	Copy     *copyNode     `parser:"| @@"`
+	Check    *checkNode    `parser:"| @@"`
+}
+
+type selectNode struct {
+	Pos   lexer.Position
+	With  []*cteNode  `parser:"( 'WITH' @@ ( ',' @@ )* )?"`
+	Cores []*coreNode `parser:"@@ ( 'UNION' 'ALL' @@ )*"`
+	Order *orderList  `parser:"( 'ORDER' 'BY' @@ )?"`
+	Tail  []*tailNode `parser:"@@*"`
+}
+
+type cteNode struct {
+	Name    ident       `parser:"@@"`
+	Columns []*ident    `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
+	Query   *selectNode `parser:"'AS' '(' @@ ')'"`
+}
+
+// coreNode is SELECT ... or VALUES ...
+type coreNode struct {
+	Pos      lexer.Position
+	Hints    []*hintNode `parser:"  'SELECT' @@*"`
+	Distinct bool        `parser:"  ( @'DISTINCT' | 'ALL' )?"`
+	Items    selectList  `parser:"  @@"`
+	From     []*fromNode `parser:"  ( 'FROM' @@ ( ',' @@ )* )?"`
+	Where    *exprNode   `parser:"  ( 'WHERE' @@ )?"`
+	GroupBy  *exprList   `parser:"  ( 'GROUP' 'BY' @@ )?"`
+	Having   *exprNode   `parser:"  ( 'HAVING' @@ )?"`
+	Values   *rowList    `parser:"| 'VALUES' @@"`
+}
+
+type hintNode struct {
+	Pos  lexer.Position
+	Text string `parser:"@Hint"`
+}
+
+// tailNode is one of the clauses that end a query, in any order.
+type tailNode struct {
+	Pos    lexer.Position
+	Limit  *limitNode `parser:"  'LIMIT' @@"`
+	Offset *exprNode  `parser:"| 'OFFSET' @@ ( 'ROW' | 'ROWS' )?"`
+	Fetch  *limitNode `parser:"| 'FETCH' ( 'FIRST' | 'NEXT' ) @@ ( 'ROW' | 'ROWS' ) 'ONLY'"`
+	Allow  bool       `parser:"| @'ALLOW' 'FULL' 'SCAN'"`
+}
+
+type limitNode struct {
+	All   bool      `parser:"  @'ALL'"`
+	Count *exprNode `parser:"| @@"`
+}
+
+// fromNode is one item of FROM with the joins that hang on it.
+type fromNode struct {
+	First *factorNode `parser:"@@"`
+	Joins []*joinNode `parser:"@@*"`
+}
+
+// derivedNode is a derived table or a join in parentheses.
+type derivedNode struct {
+	Pos     lexer.Position
+	Query   *selectNode   `parser:"'(' ( @@"`
+	Nested  *fromNode     `parser:"      | @@ ) ')'"`
+	Columns *derivedAlias `parser:"@@?"`
+}
+
+// derivedAlias is [AS] alias [(columns)].
+type derivedAlias struct {
+	Alias   alias    `parser:"@@"`
+	Columns []*ident `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
+}
+
+type systemTimeNode struct {
+	Pos  lexer.Position
+	All  bool      `parser:"'FOR' 'SYSTEM_TIME' ( @'ALL'"`
+	AsOf *exprNode `parser:"  | 'AS' 'OF' @@"`
+	From *lowBound `parser:"  | 'BETWEEN' @@"`
+	To   *exprNode `parser:"    'AND' @@ )"`
+}
+
+type joinNode struct {
+	Pos   lexer.Position
+	Cross bool        `parser:"( @'CROSS' 'JOIN'"`
+	Left  bool        `parser:"| ( 'INNER' | @'LEFT' 'OUTER'? )? 'JOIN' )"`
+	Right *factorNode `parser:"@@"`
+	On    *exprNode   `parser:"( 'ON' @@"`
+	Using []*ident    `parser:"| 'USING' '(' @@ ( ',' @@ )* ')' )?"`
+}
+
+type insertNode struct {
+	Pos      lexer.Position
+	Verb     string      `parser:"@( 'INSERT' | 'UPSERT' )"`
+	IfBefore bool        `parser:"( @'IF' 'NOT' 'EXISTS' )?"`
+	Table    qname       `parser:"'INTO' @@"`
+	Columns  []*qname    `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
+	Rows     *rowList    `parser:"( 'VALUES' @@"`
+	Query    *selectNode `parser:"| @@ )"`
+	IfBehind bool        `parser:"( @'IF' 'NOT' 'EXISTS' )?"`
+}
+
+type updateNode struct {
+	Pos   lexer.Position
+	Table qname         `parser:"'UPDATE' @@"`
+	Set   []*assignNode `parser:"'SET' @@ ( ',' @@ )*"`
+	Where *exprNode     `parser:"( 'WHERE' @@ )?"`
+	Allow bool          `parser:"( @'ALLOW' 'FULL' 'SCAN' )?"`
+}
+
+type assignNode struct {
+	Column qname    `parser:"@@"`
+	Expr   exprNode `parser:"'=' @@"`
+}
+
+type deleteNode struct {
+	Pos   lexer.Position
+	Table qname     `parser:"'DELETE' 'FROM' @@"`
+	Where *exprNode `parser:"( 'WHERE' @@ )?"`
+	Allow bool      `parser:"( @'ALLOW' 'FULL' 'SCAN' )?"`
+}
+
+type explainNode struct {
+	Pos       lexer.Position
+	Options   []*explainOption `parser:"'EXPLAIN' ( '(' @@ ( ',' @@ )* ')' )?"`
+	Analyze   bool             `parser:"@'ANALYZE'?"`
+	Statement *explained       `parser:"@@"`
+}
+
+type explainOption struct {
+	Analyze string `parser:"  @'ANALYZE'"`
+	Off     bool   `parser:"  ( @'FALSE' | 'TRUE' )?"`
+	Format  string `parser:"| 'FORMAT' @( 'JSON' | 'TEXT' | 'HTML' )"`
+}
+
+// explained is what EXPLAIN can explain; not another EXPLAIN, which would nest without end.
+type explained struct {
+	Select *selectNode `parser:"  @@"`
+	Insert *insertNode `parser:"| @@"`
+	Update *updateNode `parser:"| @@"`
+	Delete *deleteNode `parser:"| @@"`
+	Copy   *copyNode   `parser:"| @@"`
+}
+
+type dropNode struct {
+	Pos      lexer.Position
+	IfExists bool  `parser:"'DROP' 'TABLE' ( @'IF' 'EXISTS' )?"`
+	Table    qname `parser:"@@"`
+}
+
+type showNode struct {
+	Pos       lexer.Position
+	Tables    bool    `parser:"'SHOW' ( @'TABLES'"`
+	Create    *qname  `parser:"| 'CREATE' 'TABLE' @@"`
+	Splits    *qname  `parser:"| 'SPLITS' @@"`
+	Functions bool    `parser:"| @'FUNCTIONS'"`
+	All       bool    `parser:"| @'ALL'"`
+	Setting   *dotted `parser:"| @@ )"`
+}
+
+type describeNode struct {
+	Pos   lexer.Position
+	Table qname `parser:"( 'DESCRIBE' | 'DESC' ) 'TABLE'? @@"`
+}
+
+// dotted is a setting's name: words between dots.
+type dotted struct {
+	First ident    `parser:"@@"`
+	Rest  []*ident `parser:"( '.' @@ )*"`
+}
+
+type setNode struct {
+	Pos   lexer.Position
+	Name  dotted    `parser:"'SET' @@"`
+	Value valueNode `parser:"( '=' | 'TO' ) @@"`
+}
+
+// valueNode is a setting's or option's value; a bare word is text.
+type valueNode struct {
+	Pos  lexer.Position
+	Word *ident    `parser:"  @@ (?! '(' | '.' | ':' | String)"`
+	On   string    `parser:"| @( 'ON' | 'ALL' )"`
+	Expr *exprNode `parser:"| @@"`
+}
+
+type copyNode struct {
+	Pos     lexer.Position
+	Query   *selectNode   `parser:"'COPY' ( '(' @@ ')'"`
+	Table   qname         `parser:"| @@"`
+	Columns []*qname      `parser:"  ( '(' @@ ( ',' @@ )* ')' )? )"`
+	Dir     string        `parser:"@( 'FROM' | 'TO' )"`
+	File    *textNode     `parser:"( @@ | 'STDIN' | 'STDOUT' )"`
+	Options []*optionNode `parser:"( 'WITH'? '(' @@ ( ',' @@ )* ')' )?"`
+}
+
+type checkNode struct {
+	Pos    lexer.Position
+	Table  qname `parser:"'CHECK' 'TABLE' @@"`
+	Repair bool  `parser:"@'REPAIR'?"`
+}
+
+// textNode is a string literal where the notation wants nothing else.
+type textNode struct {
+	Pos  lexer.Position
+	Text string `parser:"@String"`
+}
+
+var (
+	statementParser  = participle.MustBuild[statementNode](participle.Lexer(lexerDefinition{symbols}))
+	derivedParser    = participle.MustBuild[derivedNode](participle.Lexer(lexerDefinition{symbols}))
+	systemTimeParser = participle.MustBuild[systemTimeNode](participle.Lexer(lexerDefinition{symbols}))
+)

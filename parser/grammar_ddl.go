@@ -1,0 +1,93 @@
+package parser
+
+import "github.com/alecthomas/participle/v2/lexer"
+
+type createNode struct {
+	Pos         lexer.Position
+	External    bool          `parser:"'CREATE' @'EXTERNAL'? 'TABLE'"`
+	IfNotExists bool          `parser:"( @'IF' 'NOT' 'EXISTS' )?"`
+	Table       qname         `parser:"@@"`
+	Items       []*tableItem  `parser:"'(' @@ ( ',' @@ )* ')'"`
+	Clauses     []*clauseNode `parser:"@@*"`
+}
+
+// tableItem is one entry between the parentheses of CREATE TABLE.
+type tableItem struct {
+	PrimaryKey []*ident    `parser:"  ( 'CONSTRAINT' Word )? 'PRIMARY' 'KEY' '(' @@ ( ',' @@ )* ')'"`
+	Column     *columnItem `parser:"| @@"`
+}
+
+type columnItem struct {
+	Name  ident          `parser:"@@"`
+	Type  typeName       `parser:"@@"`
+	Parts []*columnPhase `parser:"@@*"`
+}
+
+// columnPhase is one of the clauses behind a column's type, in any order.
+type columnPhase struct {
+	From       *sourceNode   `parser:"  'FROM' @@"`
+	Encoding   *encodingNode `parser:"| 'AS' @@"`
+	NotNull    bool          `parser:"| @'NOT' 'NULL'"`
+	Null       bool          `parser:"| @'NULL'"`
+	PrimaryKey bool          `parser:"| @'PRIMARY' 'KEY'"`
+}
+
+// sourceNode is family:qualifier, family:[parts] or "family:qualifier".
+type sourceNode struct {
+	Family    ident      `parser:"@@"`
+	Parts     []*partDef `parser:"( ':' ( '[' @@ ( ',' @@ )* ']'"`
+	Qualifier *qualifier `parser:"      | @@ ) )?"`
+}
+
+// clauseNode is one of the clauses behind the columns, in any order.
+type clauseNode struct {
+	Pos       lexer.Position
+	StoredIn  *storageNode  `parser:"  'STORED' 'IN' @@"`
+	Layout    *layoutNode   `parser:"| @@"`
+	Family    *familyNode   `parser:"| 'FAMILY' @@"`
+	Split     *splitNode    `parser:"| 'SPLIT' @@"`
+	Malformed string        `parser:"| 'ON' 'MALFORMED' 'KEY' @( 'ERROR' | 'SKIP' )"`
+	With      []*optionNode `parser:"| 'WITH' '(' @@ ( ',' @@ )* ')'"`
+}
+
+// storageNode is 'name' or (parts).
+type storageNode struct {
+	Pos   lexer.Position
+	Name  *textNode  `parser:"  @@"`
+	Parts []*partDef `parser:"| '(' @@ ( ',' @@ )* ')'"`
+}
+
+type layoutNode struct {
+	Pos      lexer.Position
+	Index    bool         `parser:"( 'ROW' 'KEY' | @'INDEX' )"`
+	Name     *ident       `parser:"@@?"`
+	Parts    []*partDef   `parser:"'(' @@ ( ',' @@ )* ')'"`
+	StoredIn *storageNode `parser:"( 'STORED' 'IN' @@ )?"`
+}
+
+type partDef struct {
+	Pos      lexer.Position
+	Expr     exprNode      `parser:"@@"`
+	Encoding *encodingNode `parser:"( 'AS' @@ )?"`
+}
+
+type familyNode struct {
+	Name    ident         `parser:"@@"`
+	Options []*optionNode `parser:"( '(' ( @@ ( ',' @@ )* )? ')' )?"`
+}
+
+// optionNode is KEY, KEY = value or KEY value.
+type optionNode struct {
+	Pos   lexer.Position
+	Name  *ident     `parser:"( @@"`
+	Text  *textNode  `parser:"| @@ )"`
+	Value *valueNode `parser:"( '='? @@ )?"`
+}
+
+type splitNode struct {
+	Keys       *exprList `parser:"  'AT' '(' @@ ')'"`
+	File       *textNode `parser:"| 'FROM' 'FILE' @@"`
+	N          string    `parser:"| 'INTO' @Number 'BY'"`
+	By         string    `parser:"  ( @( 'HEX' | 'UNIFORM' | 'KEY' )"`
+	SampleFile *textNode `parser:"  | 'SAMPLE' 'OF' 'FILE' @@ )"`
+}

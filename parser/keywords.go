@@ -1,0 +1,110 @@
+package parser
+
+import "strings"
+
+// wordClass says where a keyword may still serve as a name.
+type wordClass uint8
+
+const (
+	// free words are names everywhere: user, key, date, format, index, table ...
+	free wordClass = iota
+	// guarded words are names except as an alias without AS, where they start a clause: LEFT, TO, ALLOW ...
+	guarded
+	// reserved words are names only in double quotes.
+	reserved
+)
+
+type keyword struct {
+	word  string
+	class wordClass
+}
+
+// keywordList is the only list of words that the grammar knows. A word that a grammar
+// literal uses and that is missing here can never match; a test compares the two.
+var keywordList = []keyword{
+	{"ALL", reserved}, {"ALLOW", guarded}, {"ANALYZE", free}, {"AND", reserved}, {"AS", reserved},
+	{"ASC", reserved}, {"AT", guarded}, {"BETWEEN", reserved}, {"BOTH", free}, {"BY", free},
+	{"CASE", reserved}, {"CAST", free}, {"CHECK", free}, {"CONSTRAINT", free}, {"COPY", free},
+	{"CREATE", reserved}, {"CROSS", reserved}, {"CURRENT_DATE", reserved}, {"CURRENT_TIME", reserved},
+	{"CURRENT_TIMESTAMP", reserved}, {"DATE", free}, {"DELETE", free}, {"DESC", reserved}, {"DESCRIBE", free},
+	{"DISTINCT", reserved}, {"DROP", free}, {"ELSE", reserved}, {"END", reserved}, {"ERROR", free},
+	{"ESCAPE", guarded}, {"EXCEPT", reserved}, {"EXISTS", free}, {"EXPLAIN", free}, {"EXTERNAL", free},
+	{"EXTRACT", free}, {"FALSE", reserved}, {"FAMILY", free}, {"FETCH", guarded}, {"FILE", free},
+	{"FILTER", guarded}, {"FIRST", free}, {"FOR", reserved}, {"FORMAT", free}, {"FROM", reserved},
+	{"FULL", guarded}, {"FUNCTIONS", free}, {"GROUP", reserved}, {"HAVING", reserved}, {"HEX", free},
+	{"HTML", free}, {"IF", guarded}, {"ILIKE", reserved}, {"IN", reserved}, {"INDEX", free},
+	{"INNER", reserved}, {"INSERT", free}, {"INTERSECT", reserved}, {"INTERVAL", free}, {"INTO", reserved},
+	{"IS", reserved}, {"JOIN", reserved}, {"JSON", free}, {"KEY", free}, {"LAST", free},
+	{"LEADING", free}, {"LEFT", guarded}, {"LIKE", reserved}, {"LIMIT", reserved}, {"MALFORMED", free},
+	{"NATURAL", guarded}, {"NEXT", free}, {"NOT", reserved}, {"NULL", reserved}, {"NULLS", guarded},
+	{"OF", free}, {"OFFSET", reserved}, {"ON", reserved}, {"ONLY", free}, {"OR", reserved},
+	{"ORDER", reserved}, {"OUTER", guarded}, {"POSITION", free}, {"PRECISION", free}, {"PRIMARY", free},
+	{"REPAIR", free}, {"RIGHT", guarded}, {"ROW", free}, {"ROWS", free}, {"SALT", free},
+	{"SAMPLE", free}, {"SCAN", free}, {"SELECT", reserved}, {"SET", guarded}, {"SHOW", free},
+	{"SIMILAR", guarded}, {"SKIP", free}, {"SPLIT", free}, {"SPLITS", free}, {"STDIN", free},
+	{"STDOUT", free}, {"STORED", free}, {"SUBSTR", free}, {"SUBSTRING", free}, {"SYSTEM_TIME", free},
+	{"TABLE", free}, {"TABLES", free}, {"TEXT", free}, {"THEN", reserved}, {"TIME", free},
+	{"TIMESTAMP", free}, {"TO", guarded}, {"TRAILING", free}, {"TRIM", free}, {"TRUE", reserved},
+	{"UNIFORM", free}, {"UNION", reserved}, {"UNKNOWN", free}, {"UPDATE", free}, {"UPSERT", free},
+	{"USING", reserved}, {"VALUES", reserved}, {"VARYING", free}, {"WHEN", reserved}, {"WHERE", reserved},
+	{"WITH", reserved}, {"WITHOUT", free}, {"ZONE", free},
+}
+
+const longestKeyword = len("CURRENT_TIMESTAMP")
+
+var keywordsByWord = func() map[string]keyword {
+	m := make(map[string]keyword, len(keywordList))
+	for _, k := range keywordList {
+		m[k.word] = k
+	}
+	return m
+}()
+
+// Keywords gives the words of the notation in upper case, sorted: for completion and
+// highlighting. Most of them may be names too.
+func Keywords() []string {
+	out := make([]string, len(keywordList))
+	for i, k := range keywordList {
+		out[i] = k.word
+	}
+	return out
+}
+
+// keywordOf finds the keyword that word spells in any case.
+func keywordOf(word string) (keyword, bool) {
+	if len(word) > longestKeyword {
+		return keyword{}, false
+	}
+	var buf [longestKeyword]byte
+	for i := 0; i < len(word); i++ {
+		c := word[i]
+		if 'a' <= c && c <= 'z' {
+			c -= 'a' - 'A'
+		}
+		buf[i] = c
+	}
+	k, ok := keywordsByWord[string(buf[:len(word)])]
+	return k, ok
+}
+
+// QuoteName writes a name so that it is read back as the same name: as it is where
+// that is safe, else in double quotes.
+//
+//	uid -> uid    order -> "order"    f:q -> "f:q"    a"b -> "a""b"
+func QuoteName(name string) string {
+	if isPlainName(name) {
+		return name
+	}
+	return quoteAlways(name)
+}
+
+func quoteAlways(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// isPlainName tells whether name needs no quotes wherever a name can stand.
+func isPlainName(name string) bool {
+	if name == "" || wordEnd(name, 0) != len(name) {
+		return false
+	}
+	k, ok := keywordOf(name)
+	return !ok || k.class == free
+}

@@ -1,0 +1,161 @@
+package parser
+
+import (
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// The nodes in this file implement participle's Parseable: they are the leaves that
+// would cost the generic machinery most, and the places where one word of lookahead
+// more than the grammar's decides.
+
+// ident is one name. Text is the token's Value; see spelling.
+type ident struct {
+	Tok *lexer.Token
+}
+
+// Parse implements participle.Parseable.
+func (n *ident) Parse(lex *lexer.PeekingLexer) error {
+	t := lex.Peek()
+	if !isName(t) {
+		return participle.NextMatch
+	}
+	n.Tok = lex.Next()
+	return nil
+}
+
+// isName tells whether t can stand as a name.
+func isName(t *lexer.Token) bool {
+	return t.Type == tokWord || t.Type == tokGuarded || t.Type == tokQuoted
+}
+
+// isAlias tells whether t can stand as an alias without AS.
+func isAlias(t *lexer.Token) bool { return t.Type == tokWord || t.Type == tokQuoted }
+
+// isQualifier tells whether t can stand behind a family's colon: any word, quoted or
+// not, or a number.
+func isQualifier(t *lexer.Token) bool {
+	return isName(t) || t.Type == tokReserved || t.Type == tokNumber
+}
+
+// unexpected is the error for a token that does not fit.
+func unexpected(lex *lexer.PeekingLexer) error {
+	return &participle.UnexpectedTokenError{Unexpected: *lex.Peek()}
+}
+
+// isNext tells whether the next tokens have these values, which are keywords or operators.
+func isNext(lex *lexer.PeekingLexer, values ...string) bool {
+	at := lex.MakeCheckpoint()
+	defer lex.LoadCheckpoint(at)
+	for _, v := range values {
+		if lex.Next().Value != v {
+			return false
+		}
+	}
+	return true
+}
+
+// accept takes the next tokens if they have these values.
+func accept(lex *lexer.PeekingLexer, values ...string) bool {
+	if lex.Peek().Value != values[0] || len(values) > 1 && !isNext(lex, values...) {
+		return false
+	}
+	for range values {
+		lex.Next()
+	}
+	return true
+}
+
+// qname is name or name:name: a table with its namespace, or a column by family and qualifier.
+type qname struct {
+	A, B *lexer.Token
+}
+
+// Parse implements participle.Parseable.
+func (n *qname) Parse(lex *lexer.PeekingLexer) error {
+	if !isName(lex.Peek()) {
+		return participle.NextMatch
+	}
+	n.A = lex.Next()
+	if !accept(lex, ":") {
+		return nil
+	}
+	if !isQualifier(lex.Peek()) {
+		return unexpected(lex)
+	}
+	n.B = lex.Next()
+	return nil
+}
+
+// alias is [AS] name. Without AS, words that could start the next clause are left alone.
+type alias struct {
+	Tok *lexer.Token
+}
+
+// Parse implements participle.Parseable.
+func (a *alias) Parse(lex *lexer.PeekingLexer) error {
+	switch {
+	case isNext(lex, "AS", "OF"):
+		return participle.NextMatch // FOR SYSTEM_TIME was forgotten or comes next
+	case accept(lex, "AS"):
+		if !isName(lex.Peek()) {
+			return unexpected(lex)
+		}
+	case !isAlias(lex.Peek()):
+		return participle.NextMatch
+	}
+	a.Tok = lex.Next()
+	return nil
+}
+
+// qualifier is what stands behind a family's colon.
+type qualifier struct {
+	Tok *lexer.Token
+}
+
+// Parse implements participle.Parseable.
+func (q *qualifier) Parse(lex *lexer.PeekingLexer) error {
+	if !isQualifier(lex.Peek()) {
+		return participle.NextMatch
+	}
+	q.Tok = lex.Next()
+	return nil
+}
+
+// factorNode is an item of FROM without its joins: a table, a derived table or a join in
+// parentheses. The table is read by hand: every query has one.
+type factorNode struct {
+	Derived *derivedNode
+	Table   qname
+	Alias   alias
+	Time    *systemTimeNode
+}
+
+// Parse implements participle.Parseable.
+func (n *factorNode) Parse(lex *lexer.PeekingLexer) error {
+	var err error
+	if lex.Peek().Value == "(" {
+		n.Derived, err = derivedParser.ParseFromLexer(lex, participle.AllowTrailing(true))
+		return err
+	}
+	if err := n.Table.Parse(lex); err != nil {
+		return err
+	}
+	if err := n.systemTime(lex); err != nil {
+		return err
+	}
+	if err := n.Alias.Parse(lex); err != nil && err != participle.NextMatch {
+		return err
+	}
+	return n.systemTime(lex)
+}
+
+// systemTime reads FOR SYSTEM_TIME, which may stand before the alias or behind it.
+func (n *factorNode) systemTime(lex *lexer.PeekingLexer) error {
+	if lex.Peek().Value != "FOR" || n.Time != nil {
+		return nil
+	}
+	var err error
+	n.Time, err = systemTimeParser.ParseFromLexer(lex, participle.AllowTrailing(true))
+	return err
+}

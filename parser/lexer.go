@@ -1,0 +1,268 @@
+package parser
+
+import (
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+const (
+	// maxStatement bounds one statement's text: room for a VALUES or IN list of 100,000 items.
+	maxStatement = 16 << 20
+	// maxDepth bounds the nesting of parentheses, brackets and CASE. The grammar recurses
+	// with it, and a Go stack overflow cannot be recovered from.
+	maxDepth = 256
+)
+
+// Types of the tokens that the grammar sees. A keyword is a word whose Value is the
+// keyword in upper case, so that a grammar literal matches it by plain comparison; the
+// spelling is still in the source at the token's offset, and has the same length.
+const (
+	tokWord     lexer.TokenType = -(iota + 2) // a name, or a keyword that may be one
+	tokGuarded                                // a keyword that is a name except as a bare alias
+	tokReserved                               // a keyword that is never a name
+	tokQuoted                                 // "name", quotes included
+	tokNumber
+	tokString // quotes and prefix included: a literal of the grammar never equals it
+	tokBytes
+	tokParam // Pos.Line holds the ordinal of a ?, from 1
+	tokOp
+	tokHint
+)
+
+var symbols = map[string]lexer.TokenType{
+	"EOF": lexer.EOF, "Word": tokWord, "Guarded": tokGuarded, "Reserved": tokReserved, "Quoted": tokQuoted,
+	"Number": tokNumber, "String": tokString, "Bytes": tokBytes, "Param": tokParam, "Op": tokOp, "Hint": tokHint,
+}
+
+var wordTypes = [...]lexer.TokenType{free: tokWord, guarded: tokGuarded, reserved: tokReserved}
+
+// lexerDefinition gives participle the token types. Statements are read with a
+// tokenReader, which knows where in a script it stands.
+type lexerDefinition struct{ symbols map[string]lexer.TokenType }
+
+func (d lexerDefinition) Symbols() map[string]lexer.TokenType { return d.symbols }
+
+func (lexerDefinition) Lex(_ string, r io.Reader) (lexer.Lexer, error) {
+	src, err := io.ReadAll(r)
+	return &tokenReader{src: string(src)}, err
+}
+
+// tokenReader gives the tokens of one statement: up to the next ';' or the end. What the
+// grammar must not see (too long, too deep, not text) is an *Error here.
+type tokenReader struct {
+	src        string
+	start, pos int // of the statement; of the next token
+	count      int // tokens given, the end included
+	depth      int
+	questions  int // ? seen
+	dollars    int // $n seen
+	after      byte
+}
+
+// What the token before was, where the next one's meaning hangs on it.
+const (
+	afterOther  byte = iota
+	afterSelect      // a hint may follow
+	afterColon       // a qualifier follows: f:case opens nothing
+)
+
+// more tells whether there is another statement and moves to it.
+func (r *tokenReader) more() bool {
+	for {
+		t := r.scan()
+		if t.kind == EndToken {
+			return false
+		}
+		if t.kind != OperatorToken || r.src[t.start] != ';' {
+			*r = tokenReader{src: r.src, start: t.start, pos: t.start}
+			return true
+		}
+		r.pos = t.end
+	}
+}
+
+// scan finds the next token that is not a comment, without moving.
+func (r *tokenReader) scan() scanned {
+	pos := r.pos
+	for {
+		t := scanNext(r.src, pos)
+		if t.kind != CommentToken && (t.kind != HintToken || r.after == afterSelect) {
+			return t
+		}
+		pos = t.end
+	}
+}
+
+// Next implements lexer.Lexer.
+func (r *tokenReader) Next() (lexer.Token, error) {
+	t := r.scan()
+	if t.end-r.start > maxStatement {
+		return lexer.Token{}, Errorf(Pos(r.start), "the statement is longer than %d MiB", maxStatement>>20).
+			WithHint("split it: several INSERT statements, or COPY, take any number of rows")
+	}
+	r.count++
+	out := lexer.Token{Value: r.src[t.start:t.end], Pos: lexer.Position{Offset: t.start}}
+	if t.kind == EndToken || t.kind == OperatorToken && out.Value == ";" {
+		r.pos = t.start
+		out.Type, out.Value = lexer.EOF, ""
+		return out, nil
+	}
+	r.pos = t.end
+	if err := r.classify(&out, t); err != nil {
+		return out, err
+	}
+	return out, nil
+}
+
+func (r *tokenReader) classify(out *lexer.Token, t scanned) error {
+	before := r.after
+	r.after = afterOther
+	switch t.kind {
+	case KeywordToken:
+		k, _ := keywordOf(out.Value)
+		out.Type, out.Value = wordTypes[k.class], k.word
+		if before == afterColon {
+			return nil
+		}
+		switch k.word {
+		case "SELECT":
+			r.after = afterSelect
+		case "CASE":
+			return r.deeper(t.start)
+		case "END":
+			r.depth--
+		}
+	case NameToken:
+		out.Type = tokWord
+		if out.Value[0] == '"' {
+			out.Type = tokQuoted
+			return r.checkName(out.Value, t.start)
+		}
+	case NumberToken:
+		out.Type = tokNumber
+	case StringToken:
+		out.Type = tokString
+	case BytesToken:
+		out.Type = tokBytes
+	case HintToken:
+		out.Type, r.after = tokHint, afterSelect
+	case ParamToken:
+		out.Type = tokParam
+		return r.param(out)
+	case OperatorToken:
+		out.Type = tokOp
+		switch out.Value {
+		case "(", "[":
+			return r.deeper(t.start)
+		case ")", "]":
+			r.depth--
+		case ":", ".":
+			r.after = afterColon
+		case "!=":
+			out.Value = "<>"
+		}
+	default:
+		return r.problem(t)
+	}
+	return nil
+}
+
+func (r *tokenReader) deeper(pos int) error {
+	if r.depth = max(r.depth, 0) + 1; r.depth > maxDepth {
+		return Errorf(Pos(pos), "nested more than %d levels deep", maxDepth)
+	}
+	return nil
+}
+
+func (r *tokenReader) checkName(quoted string, pos int) error {
+	if len(quoted) == 2 && r.start != pos && r.src[pos-1] != ':' {
+		return Errorf(Pos(pos), "a name cannot be empty").WithHint("text stands in single quotes: ''")
+	}
+	if i := strings.IndexByte(quoted, 0); i >= 0 {
+		return Errorf(Pos(pos+i), "a name cannot hold a NUL character")
+	}
+	if !utf8.ValidString(quoted) {
+		return Errorf(Pos(pos+badUTF8At(quoted)), "not valid UTF-8")
+	}
+	return nil
+}
+
+func badUTF8At(s string) int {
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return 0
+}
+
+func (r *tokenReader) param(t *lexer.Token) error {
+	switch t.Value[0] {
+	case '?':
+		r.questions++
+		t.Pos.Line = r.questions
+	case '$':
+		r.dollars++
+		if len(t.Value) > 6 || strings.Trim(t.Value[1:], "0") == "" {
+			return Errorf(Pos(t.Pos.Offset), "no such parameter %s: they are $1, $2 ... $65535", clip(t.Value))
+		}
+	}
+	if r.questions > 0 && r.dollars > 0 {
+		return Errorf(Pos(t.Pos.Offset), "? and $n cannot stand in one statement")
+	}
+	return nil
+}
+
+// problem puts an InvalidToken into words.
+func (r *tokenReader) problem(t scanned) error {
+	pos, text := Pos(t.start), r.src[t.start:t.end]
+	switch t.problem {
+	case unfinishedString:
+		return Errorf(pos, "this string has no closing quote").WithHint("a quote inside a string is written twice: 'it''s'")
+	case unfinishedName:
+		return Errorf(pos, "this quoted name has no closing quote").WithHint("text stands in single quotes, names in double quotes")
+	case unfinishedComment:
+		return Errorf(pos, "this comment has no closing */")
+	case badNumber:
+		return Errorf(pos, "%q is neither a number nor a name", clip(text)).WithHint("a name that starts with a digit needs double quotes")
+	case badParam:
+		return Errorf(pos, "%q needs a number or a name: $1, @name", text)
+	case badUTF8:
+		return Errorf(pos, "not valid UTF-8 (byte 0x%02X)", text[0])
+	}
+	if text == "\x00" {
+		return Errorf(pos, "a NUL character outside a string")
+	}
+	e := Errorf(pos, "unexpected character %q", text)
+	if hint, ok := characterHints[text]; ok {
+		e.Hint = hint
+	}
+	return e
+}
+
+var characterHints = map[string]string{
+	"`": `names are quoted with "`,
+	"‘": "strings are quoted with '", "’": "strings are quoted with '",
+	"“": `names are quoted with ", strings with '`, "”": `names are quoted with ", strings with '`,
+	"；": "statements end with ;", "，": "write a plain comma", "（": "write a plain (", "）": "write a plain )",
+	"^": "POWER(x, y) raises to a power", "!": "write NOT, or <> for unequal",
+	"{": `rows of JSON text are written as strings: '{"a": 1}'`,
+}
+
+// clip shortens a token for a message.
+func clip(s string) string {
+	const most = 40
+	if len(s) <= most {
+		return s
+	}
+	cut := most
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "..."
+}

@@ -1,0 +1,77 @@
+package parser
+
+import (
+	"encoding/hex"
+	"strings"
+
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// unquote reads a token in quotes, quotes included, doubled ones inside: 'it”s', "a""b".
+func unquote(quoted string) string {
+	q := quoted[:1]
+	return strings.ReplaceAll(quoted[1:len(quoted)-1], q+q, q)
+}
+
+// text is the value of a string token: '..' or E'..'.
+func text(t *lexer.Token) (string, error) {
+	if t.Value[0] == '\'' {
+		return unquote(t.Value), nil
+	}
+	return unescape(t, 2)
+}
+
+// bytesText is the value of a bytes token, as a string: X'00ff' or b'\x00a'.
+func bytesText(t *lexer.Token) (string, error) {
+	if t.Value[0] == 'b' || t.Value[0] == 'B' {
+		return unescape(t, 2)
+	}
+	b, err := hex.DecodeString(strings.ReplaceAll(t.Value[2:len(t.Value)-1], " ", ""))
+	if err != nil {
+		return "", Errorf(Pos(t.Pos.Offset), "%s is not an even number of hexadecimal digits", clip(t.Value))
+	}
+	return string(b), nil
+}
+
+var simpleEscapes = map[byte]byte{
+	'n': '\n', 't': '\t', 'r': '\r', 'b': '\b', 'f': '\f', '0': 0, '\\': '\\', '\'': '\'', '"': '"', '%': '%', '_': '_',
+}
+
+// unescape reads backslash escapes from the token's text at from (behind the opening
+// quote) on: \xNN, \n, \t, \r, \b, \f, \0, \\, \', \".
+func unescape(t *lexer.Token, from int) (string, error) {
+	s := t.Value[from : len(t.Value)-1]
+	var out strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\'':
+			i++ // doubled: the scanner saw to it
+			out.WriteByte('\'')
+		case s[i] != '\\':
+			out.WriteByte(s[i])
+		case i+3 < len(s) && (s[i+1] == 'x' || s[i+1] == 'X'):
+			b, err := hex.DecodeString(s[i+2 : i+4])
+			if err != nil {
+				return "", badEscape(t, from+i, s[i:i+4])
+			}
+			out.WriteByte(b[0])
+			i += 3
+		default:
+			c, ok := simpleEscapes[s[i+1]]
+			if !ok {
+				return "", badEscape(t, from+i, s[i:i+2])
+			}
+			out.WriteByte(c)
+			i++
+		}
+	}
+	return out.String(), nil
+}
+
+func badEscape(t *lexer.Token, at int, escape string) error {
+	return Errorf(Pos(t.Pos.Offset+at), "unknown escape %q", escape).
+		WithHint(`escapes are \xNN, \n, \t, \r, \b, \f, \0, \\ and \'`)
+}
+
+// quoteText writes a string literal.
+func quoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }

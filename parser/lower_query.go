@@ -1,0 +1,227 @@
+package parser
+
+import "strings"
+
+func (l *lowerer) query(n *selectNode) (*Select, error) {
+	out := &Select{Pos: at(n.Pos), Cores: make([]*SelectCore, len(n.Cores))}
+	for _, c := range n.With {
+		q, err := l.query(c.Query)
+		if err != nil {
+			return nil, err
+		}
+		out.With = append(out.With, CTE{Pos: pos(c.Name.Tok), Name: l.name(c.Name.Tok), Columns: l.names(c.Columns), Query: q})
+	}
+	var err error
+	for i, c := range n.Cores {
+		if out.Cores[i], err = l.core(c); err != nil {
+			return nil, err
+		}
+	}
+	if out.OrderBy, err = l.order(n.Order); err != nil {
+		return nil, err
+	}
+	for _, t := range n.Tail {
+		if err := l.tail(out, t); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// tail adds one closing clause to the query; each may stand once.
+func (l *lowerer) tail(out *Select, t *tailNode) error {
+	if t.Allow {
+		out.AllowFullScan = true
+		return nil
+	}
+	to, count, word := &out.Limit, t.Offset, "LIMIT"
+	switch {
+	case t.Offset != nil:
+		to, word = &out.Offset, "OFFSET"
+	case t.Limit != nil:
+		count = t.Limit.Count
+	default:
+		count = t.Fetch.Count
+	}
+	if *to != nil {
+		return Errorf(at(t.Pos), "there are two %s clauses", word)
+	}
+	x, err := l.expr(count)
+	*to = x // LIMIT ALL: nil
+	return err
+}
+
+func (l *lowerer) core(n *coreNode) (*SelectCore, error) {
+	out := &SelectCore{Pos: at(n.Pos), Distinct: n.Distinct}
+	var err error
+	if n.Values != nil {
+		out.Values, err = l.rows(n.Values)
+		return out, err
+	}
+	for _, h := range n.Hints {
+		if out.Hints, err = parseHints(out.Hints, h.Text, at(h.Pos)); err != nil {
+			return nil, err
+		}
+	}
+	out.Items = make([]SelectItem, len(n.Items.items))
+	for i := range n.Items.items {
+		it, item := &n.Items.items[i], &out.Items[i]
+		item.Pos, item.Star, item.Table = pos(it.Start), it.Star, l.name(it.Table)
+		if it.Star {
+			continue
+		}
+		if item.Expr, err = l.expr(&it.Expr); err != nil {
+			return nil, err
+		}
+		item.Alias = l.name(it.Alias.Tok)
+	}
+	for _, f := range n.From {
+		t, err := l.from(f)
+		if err != nil {
+			return nil, err
+		}
+		out.From = append(out.From, t)
+	}
+	if out.Where, err = l.expr(n.Where); err != nil {
+		return nil, err
+	}
+	if n.GroupBy != nil {
+		if out.GroupBy, err = l.exprs(n.GroupBy); err != nil {
+			return nil, err
+		}
+	}
+	out.Having, err = l.expr(n.Having)
+	return out, err
+}
+
+// maxJoins bounds the joins of one FROM item, which nest to the left.
+const maxJoins = 100
+
+func (l *lowerer) from(n *fromNode) (TableExpr, error) {
+	left, err := l.factor(n.First)
+	if err != nil {
+		return nil, err
+	}
+	if len(n.Joins) > maxJoins {
+		return nil, Errorf(at(n.Joins[maxJoins].Pos), "more than %d joins", maxJoins)
+	}
+	for _, j := range n.Joins {
+		out := &Join{Pos: at(j.Pos), Left: left, Using: l.names(j.Using)}
+		switch {
+		case j.Cross:
+			out.Kind = CrossJoin
+		case j.Left:
+			out.Kind = LeftJoin
+		}
+		conditioned := j.On != nil || j.Using != nil
+		if j.Cross && conditioned {
+			return nil, Errorf(out.Pos, "CROSS JOIN takes no condition").WithHint("JOIN ... ON does")
+		}
+		if !j.Cross && !conditioned {
+			return nil, Errorf(out.Pos, "JOIN needs ON condition or USING (columns)").WithHint("CROSS JOIN pairs every row with every other")
+		}
+		if out.Right, err = l.factor(j.Right); err != nil {
+			return nil, err
+		}
+		if out.On, err = l.expr(j.On); err != nil {
+			return nil, err
+		}
+		left = out
+	}
+	return left, nil
+}
+
+func (l *lowerer) factor(n *factorNode) (TableExpr, error) {
+	if n.Derived != nil {
+		return l.derived(n.Derived)
+	}
+	time, err := l.systemTime(n.Time)
+	if err != nil {
+		return nil, err
+	}
+	return &TableName{Pos: pos(n.Table.A), Name: l.qname(&n.Table), Alias: l.name(n.Alias.Tok), SystemTime: time}, nil
+}
+
+func (l *lowerer) derived(n *derivedNode) (TableExpr, error) {
+	if n.Nested != nil {
+		if n.Columns != nil {
+			return nil, Errorf(pos(n.Columns.Alias.Tok), "a join in parentheses takes no alias")
+		}
+		return l.from(n.Nested)
+	}
+	q, err := l.query(n.Query)
+	if err != nil {
+		return nil, err
+	}
+	out := &Subquery{Pos: at(n.Pos), Query: q}
+	if n.Columns != nil {
+		out.Alias, out.Columns = l.name(n.Columns.Alias.Tok), l.names(n.Columns.Columns)
+	}
+	return out, nil
+}
+
+func (l *lowerer) systemTime(n *systemTimeNode) (*SystemTime, error) {
+	if n == nil {
+		return nil, nil
+	}
+	out := &SystemTime{Pos: at(n.Pos), All: n.All}
+	from := n.AsOf
+	if n.From != nil {
+		from = &n.From.exprNode
+	}
+	var err error
+	if out.From, err = l.expr(from); err != nil {
+		return nil, err
+	}
+	out.To, err = l.expr(n.To)
+	return out, err
+}
+
+func (l *lowerer) order(in *orderList) ([]OrderTerm, error) {
+	if in == nil {
+		return nil, nil
+	}
+	out := make([]OrderTerm, len(in.terms))
+	for i := range in.terms {
+		n := &in.terms[i]
+		x, err := l.expr(&n.expr)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = OrderTerm{Expr: x, Desc: n.desc}
+		if n.nulls != "" {
+			first := n.nulls == "FIRST"
+			out[i].NullsFirst = &first
+		}
+	}
+	return out, nil
+}
+
+// parseHints reads the hints of one comment: /*+ LAYOUT(by_seller) NO_PUSHDOWN */.
+func parseHints(hints []Hint, comment string, start Pos) ([]Hint, error) {
+	body := comment[:len(comment)-len("*/")]
+	for i := len("/*+"); ; {
+		i = skipSpace(body, i)
+		if i == len(body) {
+			return hints, nil
+		}
+		if body[i] == ',' {
+			i++
+			continue
+		}
+		end := wordEnd(body, i)
+		if end == i {
+			return nil, Errorf(start+Pos(i), "expected a hint such as LAYOUT(name)")
+		}
+		h := Hint{Pos: start + Pos(i), Name: strings.ToUpper(body[i:end])}
+		if i = skipSpace(body, end); i < len(body) && body[i] == '(' {
+			length := strings.IndexByte(body[i:], ')')
+			if length < 0 {
+				return nil, Errorf(start+Pos(i), "this hint's ( is not closed")
+			}
+			h.Args = strings.FieldsFunc(body[i+1:i+length], func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' || r == '\r' })
+			i += length + 1
+		}
+		hints = append(hints, h)
+	}
+}

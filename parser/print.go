@@ -1,0 +1,387 @@
+package parser
+
+import (
+	"strconv"
+	"strings"
+)
+
+// printer writes SQL. Every node's text parses to an equal node, positions aside.
+type printer struct {
+	strings.Builder
+}
+
+func (p *printer) put(parts ...string) {
+	for _, s := range parts {
+		p.WriteString(s)
+	}
+}
+
+// list writes n items with commas.
+func (p *printer) list(n int, item func(int)) {
+	for i := range n {
+		if i > 0 {
+			p.put(", ")
+		}
+		item(i)
+	}
+}
+
+func (p *printer) exprs(list []Expr) {
+	p.list(len(list), func(i int) { p.expr(list[i], bindNone) })
+}
+
+func (p *printer) names(list []string) {
+	p.list(len(list), func(i int) { p.put(QuoteName(list[i])) })
+}
+
+func (p *printer) columns(list []Name) {
+	if list != nil {
+		p.put(" (")
+		p.list(len(list), func(i int) { p.put(QuoteName(list[i].Name)) })
+		p.put(")")
+	}
+}
+
+// clause writes a keyword and an expression, or nothing for nil.
+func (p *printer) clause(word string, e Expr) {
+	if e != nil {
+		p.put(word)
+		p.expr(e, bindNone)
+	}
+}
+
+func (s *Select) String() string {
+	var p printer
+	p.query(s)
+	return p.Builder.String()
+}
+
+func (p *printer) query(s *Select) {
+	if s.With != nil {
+		p.put("WITH ")
+		p.list(len(s.With), func(i int) {
+			c := s.With[i]
+			p.put(QuoteName(c.Name))
+			if c.Columns != nil {
+				p.put(" (")
+				p.names(c.Columns)
+				p.put(")")
+			}
+			p.put(" AS (")
+			p.query(c.Query)
+			p.put(")")
+		})
+		p.put(" ")
+	}
+	for i, c := range s.Cores {
+		if i > 0 {
+			p.put(" UNION ALL ")
+		}
+		p.core(c)
+	}
+	p.order(" ORDER BY ", s.OrderBy)
+	p.clause(" LIMIT ", s.Limit)
+	p.clause(" OFFSET ", s.Offset)
+	p.allow(s.AllowFullScan)
+}
+
+func (p *printer) allow(fullScan bool) {
+	if fullScan {
+		p.put(" ALLOW FULL SCAN")
+	}
+}
+
+func (p *printer) order(word string, terms []OrderTerm) {
+	if terms == nil {
+		return
+	}
+	p.put(word)
+	p.list(len(terms), func(i int) {
+		t := terms[i]
+		p.expr(t.Expr, bindNone)
+		if t.Desc {
+			p.put(" DESC")
+		}
+		if t.NullsFirst != nil && *t.NullsFirst {
+			p.put(" NULLS FIRST")
+		} else if t.NullsFirst != nil {
+			p.put(" NULLS LAST")
+		}
+	})
+}
+
+func (p *printer) rows(rows [][]Expr) {
+	p.put("VALUES ")
+	p.list(len(rows), func(i int) {
+		p.put("(")
+		p.exprs(rows[i])
+		p.put(")")
+	})
+}
+
+func (p *printer) core(c *SelectCore) {
+	if c.Values != nil {
+		p.rows(c.Values)
+		return
+	}
+	p.put("SELECT ")
+	p.hints(c.Hints)
+	if c.Distinct {
+		p.put("DISTINCT ")
+	}
+	p.list(len(c.Items), func(i int) {
+		it := c.Items[i]
+		switch {
+		case it.Star && it.Table != "":
+			p.put(QuoteName(it.Table), ".*")
+		case it.Star:
+			p.put("*")
+		default:
+			p.expr(it.Expr, bindNone)
+			p.alias(it.Alias)
+		}
+	})
+	if c.From != nil {
+		p.put(" FROM ")
+		p.list(len(c.From), func(i int) { p.table(c.From[i]) })
+	}
+	p.clause(" WHERE ", c.Where)
+	if c.GroupBy != nil {
+		p.put(" GROUP BY ")
+		p.exprs(c.GroupBy)
+	}
+	p.clause(" HAVING ", c.Having)
+}
+
+func (p *printer) hints(hints []Hint) {
+	if hints == nil {
+		return
+	}
+	p.put("/*+")
+	for _, h := range hints {
+		p.put(" ", h.Name)
+		if h.Args != nil {
+			p.put("(", strings.Join(h.Args, ", "), ")")
+		}
+	}
+	p.put(" */ ")
+}
+
+func (p *printer) alias(name string) {
+	if name != "" {
+		p.put(" AS ", QuoteName(name))
+	}
+}
+
+func (t *TableName) String() string { return printTable(t) }
+func (t *Subquery) String() string  { return printTable(t) }
+func (t *Join) String() string      { return printTable(t) }
+
+func printTable(t TableExpr) string {
+	var p printer
+	p.table(t)
+	return p.Builder.String()
+}
+
+func (p *printer) table(t TableExpr) {
+	switch t := t.(type) {
+	case *TableName:
+		p.put(QuoteName(t.Name))
+		p.systemTime(t.SystemTime)
+		p.alias(t.Alias)
+	case *Subquery:
+		p.put("(")
+		p.query(t.Query)
+		p.put(")")
+		p.alias(t.Alias)
+		if t.Columns != nil {
+			p.put(" (")
+			p.names(t.Columns)
+			p.put(")")
+		}
+	case *Join:
+		p.join(t)
+	default:
+		panic("parser: unknown table expression")
+	}
+}
+
+func (p *printer) join(j *Join) {
+	p.table(j.Left)
+	p.put([...]string{InnerJoin: " JOIN ", LeftJoin: " LEFT JOIN ", CrossJoin: " CROSS JOIN "}[j.Kind])
+	if _, nested := j.Right.(*Join); nested {
+		p.put("(")
+		p.table(j.Right)
+		p.put(")")
+	} else {
+		p.table(j.Right)
+	}
+	p.clause(" ON ", j.On)
+	if j.Using != nil {
+		p.put(" USING (")
+		p.names(j.Using)
+		p.put(")")
+	}
+}
+
+func (p *printer) systemTime(t *SystemTime) {
+	switch {
+	case t == nil:
+	case t.All:
+		p.put(" FOR SYSTEM_TIME ALL")
+	case t.To != nil:
+		p.put(" FOR SYSTEM_TIME BETWEEN ")
+		p.expr(t.From, bindRange+1)
+		p.clause(" AND ", t.To)
+	default:
+		p.clause(" FOR SYSTEM_TIME AS OF ", t.From)
+	}
+}
+
+func (s *Insert) String() string {
+	var p printer
+	verb := "INSERT"
+	if s.Upsert {
+		verb = "UPSERT"
+	}
+	p.put(verb, " INTO ", QuoteName(s.Table))
+	p.columns(s.Columns)
+	p.put(" ")
+	if s.Query != nil {
+		p.query(s.Query)
+	} else {
+		p.rows(s.Rows)
+	}
+	if s.IfNotExists {
+		p.put(" IF NOT EXISTS")
+	}
+	return p.Builder.String()
+}
+
+func (s *Update) String() string {
+	var p printer
+	p.put("UPDATE ", QuoteName(s.Table), " SET ")
+	p.list(len(s.Set), func(i int) {
+		p.put(QuoteName(s.Set[i].Column.Name), " = ")
+		p.expr(s.Set[i].Expr, bindNone)
+	})
+	p.clause(" WHERE ", s.Where)
+	p.allow(s.AllowFullScan)
+	return p.Builder.String()
+}
+
+func (s *Delete) String() string {
+	var p printer
+	p.put("DELETE FROM ", QuoteName(s.Table))
+	p.clause(" WHERE ", s.Where)
+	p.allow(s.AllowFullScan)
+	return p.Builder.String()
+}
+
+func (s *Explain) String() string {
+	var p printer
+	p.put("EXPLAIN ")
+	if s.Format != "TEXT" && s.Format != "" {
+		p.put("(FORMAT ", s.Format, ") ")
+	}
+	if s.Analyze {
+		p.put("ANALYZE ")
+	}
+	p.put(s.Statement.String())
+	return p.Builder.String()
+}
+
+func (s *Show) String() string {
+	name := QuoteName(s.Name)
+	switch s.Kind {
+	case ShowTables:
+		return "SHOW TABLES"
+	case ShowCreateTable:
+		return "SHOW CREATE TABLE " + name
+	case ShowSplits:
+		return "SHOW SPLITS " + name
+	case ShowFunctions:
+		return "SHOW FUNCTIONS"
+	case ShowColumns:
+		return "DESCRIBE " + name
+	}
+	if s.Name == "" {
+		return "SHOW ALL"
+	}
+	return "SHOW " + quoteDotted(s.Name)
+}
+
+// quoteDotted writes a setting's name; its words are known to hold no dots only when
+// they stood between them, so that a quoted "a.b" becomes a.b, which names the same.
+func quoteDotted(name string) string {
+	words := strings.Split(name, ".")
+	for i, w := range words {
+		words[i] = QuoteName(w)
+	}
+	return strings.Join(words, ".")
+}
+
+func (s *Set) String() string {
+	var p printer
+	p.put("SET ", quoteDotted(s.Name), " = ")
+	p.expr(s.Value, bindNone)
+	return p.Builder.String()
+}
+
+func (s *Copy) String() string {
+	var p printer
+	p.put("COPY ")
+	if s.Query != nil {
+		p.put("(")
+		p.query(s.Query)
+		p.put(")")
+	} else {
+		p.put(QuoteName(s.Table))
+		p.columns(s.Columns)
+	}
+	file := quoteText(s.File)
+	switch {
+	case s.To && s.File == "":
+		file = "STDOUT"
+	case s.File == "":
+		file = "STDIN"
+	}
+	if s.To {
+		p.put(" TO ", file)
+	} else {
+		p.put(" FROM ", file)
+	}
+	if s.Options != nil {
+		p.put(" WITH (")
+		p.options(s.Options)
+		p.put(")")
+	}
+	return p.Builder.String()
+}
+
+func (s *CheckTable) String() string {
+	if s.Repair {
+		return "CHECK TABLE " + QuoteName(s.Name) + " REPAIR"
+	}
+	return "CHECK TABLE " + QuoteName(s.Name)
+}
+
+func (s *DropTable) String() string {
+	if s.IfExists {
+		return "DROP TABLE IF EXISTS " + QuoteName(s.Name)
+	}
+	return "DROP TABLE " + QuoteName(s.Name)
+}
+
+func (p *printer) options(list []Option) {
+	p.list(len(list), func(i int) {
+		key := list[i].Key
+		if strings.ToUpper(key) != key || !isPlainName(key) {
+			key = quoteAlways(key)
+		}
+		p.put(key)
+		p.clause(" = ", list[i].Value)
+	})
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,187 @@
+package parser
+
+import "strings"
+
+// String is the notation of layouts.sql, a clause a line.
+func (s *CreateTable) String() string {
+	var p printer
+	p.put("CREATE ")
+	if s.External {
+		p.put("EXTERNAL ")
+	}
+	p.put("TABLE ")
+	if s.IfNotExists {
+		p.put("IF NOT EXISTS ")
+	}
+	p.put(QuoteName(s.Name), " (")
+	inline := false
+	p.list(len(s.Columns), func(i int) {
+		p.column(s.Columns[i])
+		inline = inline || s.Columns[i].PrimaryKey
+	})
+	if s.PrimaryKey != nil && !inline {
+		if s.Columns != nil {
+			p.put(", ")
+		}
+		p.put("PRIMARY KEY")
+		p.columns(s.PrimaryKey)
+	}
+	p.put(")")
+	for _, f := range s.Families {
+		p.put("\n  FAMILY ", QuoteName(f.Name), " (")
+		p.options(f.Options)
+		p.put(")")
+	}
+	p.storedIn("\n  ", s.StoredIn)
+	for _, l := range s.Layouts {
+		p.layout(l)
+	}
+	p.split(s.Split)
+	p.tableOptions(s.Options)
+	return p.Builder.String()
+}
+
+// tableOptions writes ON MALFORMED KEY and WITH in the order of the options.
+func (p *printer) tableOptions(options []Option) {
+	for i := 0; i < len(options); {
+		if lit, ok := options[i].Value.(*Literal); ok && options[i].Key == MalformedKey {
+			p.put("\n  ", MalformedKey, " ", lit.Text)
+			i++
+			continue
+		}
+		end := i + 1
+		for end < len(options) && options[end].Key != MalformedKey {
+			end++
+		}
+		p.put("\n  WITH (")
+		p.options(options[i:end])
+		p.put(")")
+		i = end
+	}
+}
+
+func (p *printer) column(c ColumnDef) {
+	p.put(QuoteName(c.Name), " ", c.Type)
+	if c.From != nil {
+		p.put(" FROM ", QuoteName(c.From.Family), ":")
+		if c.From.Parts != nil {
+			p.put("[")
+			p.parts(c.From.Parts)
+			p.put("]")
+		} else {
+			p.put(QuoteName(c.From.Qualifier))
+		}
+	}
+	if c.Encoding != nil {
+		p.put(" AS ")
+		p.encoding(c.Encoding)
+	}
+	if c.NotNull {
+		p.put(" NOT NULL")
+	}
+	if c.PrimaryKey {
+		p.put(" PRIMARY KEY")
+	}
+}
+
+func (p *printer) encoding(e *EncodingDef) {
+	p.put(e.Name)
+	if e.Args != nil {
+		p.put("(")
+		p.exprs(e.Args)
+		p.put(")")
+	}
+}
+
+// String is the encoding as it stands behind AS: TEXT(6), ORDERED INT64.
+func (e *EncodingDef) String() string {
+	var p printer
+	p.encoding(e)
+	return p.Builder.String()
+}
+
+func (p *printer) parts(parts []PartDef) {
+	p.list(len(parts), func(i int) { p.part(parts[i]) })
+}
+
+func (p *printer) part(d PartDef) {
+	p.expr(d.Expr, bindNone)
+	if d.Encoding != nil {
+		p.put(" AS ")
+		p.encoding(d.Encoding)
+	}
+}
+
+// String is the part as it stands in a layout: ts % 100 AS UINT8.
+func (d PartDef) String() string {
+	var p printer
+	p.part(d)
+	return p.Builder.String()
+}
+
+func (p *printer) layout(l LayoutDef) {
+	word := "\n  ROW KEY "
+	if l.Index {
+		word = "\n  INDEX "
+	}
+	p.put(word)
+	if l.Name != "" {
+		p.put(QuoteName(l.Name), " ")
+	}
+	p.put("(")
+	p.parts(l.Parts)
+	p.put(")")
+	p.storedIn(" ", l.StoredIn)
+}
+
+func (p *printer) storedIn(before string, s *PartList) {
+	if s == nil {
+		return
+	}
+	p.put(before, "STORED IN ", s.String())
+}
+
+// String is 'name' or (part, part), as it stands behind STORED IN.
+func (s *PartList) String() string {
+	if len(s.Parts) == 1 && s.Parts[0].Encoding == nil {
+		if lit, ok := s.Parts[0].Expr.(*Literal); ok && lit.Kind == StringLiteral {
+			return quoteText(lit.Text)
+		}
+	}
+	var p printer
+	p.put("(")
+	p.parts(s.Parts)
+	p.put(")")
+	return p.Builder.String()
+}
+
+func (p *printer) split(s *SplitDef) {
+	if s == nil {
+		return
+	}
+	p.put("\n  SPLIT ")
+	into := "INTO " + itoa(s.N) + " BY "
+	switch s.Kind {
+	case SplitAt:
+		p.put("AT (")
+		p.exprs(s.Keys)
+		p.put(")")
+	case SplitFile:
+		p.put("FROM FILE ", quoteText(s.File))
+	case SplitHex:
+		p.put(into, "HEX")
+	case SplitUniform:
+		p.put(into, "UNIFORM")
+	case SplitKey:
+		p.put(into, "KEY")
+	case SplitSampleFile:
+		p.put(into, "SAMPLE OF FILE ", quoteText(s.File))
+	}
+}
+
+// String is the column as it stands in CREATE TABLE.
+func (c ColumnDef) String() string {
+	var p printer
+	p.column(c)
+	return strings.TrimSpace(p.Builder.String())
+}

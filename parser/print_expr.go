@@ -1,0 +1,276 @@
+package parser
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+func printExpr(e Expr) string {
+	var p printer
+	p.expr(e, bindNone)
+	return p.Builder.String()
+}
+
+func (e *Literal) String() string      { return printExpr(e) }
+func (e *Param) String() string        { return printExpr(e) }
+func (e *ColumnRef) String() string    { return printExpr(e) }
+func (e *Unary) String() string        { return printExpr(e) }
+func (e *Binary) String() string       { return printExpr(e) }
+func (e *Between) String() string      { return printExpr(e) }
+func (e *In) String() string           { return printExpr(e) }
+func (e *Like) String() string         { return printExpr(e) }
+func (e *Is) String() string           { return printExpr(e) }
+func (e *Call) String() string         { return printExpr(e) }
+func (e *RangeArg) String() string     { return printExpr(e) }
+func (e *Case) String() string         { return printExpr(e) }
+func (e *Cast) String() string         { return printExpr(e) }
+func (e *AtTimeZone) String() string   { return printExpr(e) }
+func (e *Tuple) String() string        { return printExpr(e) }
+func (e *SubqueryExpr) String() string { return printExpr(e) }
+
+var binaryBindings = map[string]int{
+	"OR": bindOr, "AND": bindAnd, "IS DISTINCT FROM": bindIs,
+	"=": bindCompare, "<>": bindCompare, "<": bindCompare, "<=": bindCompare, ">": bindCompare, ">=": bindCompare,
+	"+": bindAdd, "-": bindAdd, "*": bindMul, "/": bindMul, "%": bindMul,
+}
+
+// bindingOf is how tightly e's outermost operator binds.
+func bindingOf(e Expr) int {
+	switch e := e.(type) {
+	case *Unary:
+		if e.Op == "NOT" {
+			return bindNot
+		}
+		return bindSign
+	case *Binary:
+		if b, ok := binaryBindings[e.Op]; ok {
+			return b
+		}
+		return bindOther
+	case *Between, *In, *Like:
+		return bindRange
+	case *Is:
+		return bindIs
+	case *AtTimeZone:
+		return bindZone
+	case *RangeArg:
+		return bindNone
+	}
+	return bindOperand
+}
+
+// expr writes e, in parentheses where it binds less tightly than least.
+func (p *printer) expr(e Expr, least int) {
+	if bindingOf(e) < least {
+		p.put("(")
+		defer p.put(")")
+	}
+	switch e := e.(type) {
+	case *Literal:
+		p.literal(e)
+	case *Param:
+		if e.Name != "" {
+			p.put("@", e.Name)
+		} else {
+			p.put("$", itoa(e.Index))
+		}
+	case *ColumnRef:
+		p.columnRef(e)
+	case *Unary:
+		p.unary(e)
+	case *Binary:
+		p.binary(e)
+	case *Between:
+		p.expr(e.X, bindRange+1)
+		p.put(negated(e.Not), " BETWEEN ")
+		p.expr(e.Lo, bindRange+1)
+		p.put(" AND ")
+		p.expr(e.Hi, bindRange+1)
+	case *In:
+		p.in(e)
+	case *Like:
+		p.expr(e.X, bindRange+1)
+		p.put(negated(e.Not), " ", e.Op, " ")
+		p.expr(e.Pattern, bindRange+1)
+		if e.Escape != nil {
+			p.put(" ESCAPE ")
+			p.expr(e.Escape, bindRange+1)
+		}
+	case *Is:
+		p.expr(e.X, bindIs)
+		p.put(" IS", negated(e.Not), " ", e.What)
+	case *Call:
+		p.call(e)
+	case *RangeArg:
+		p.expr(e.Lo, bindOr)
+		p.put(" TO ")
+		p.expr(e.Hi, bindOr)
+	case *Case:
+		p.caseExpr(e)
+	case *Cast:
+		p.put("CAST(")
+		p.expr(e.X, bindNone)
+		p.put(" AS ", e.Type)
+		if e.Encoding != nil {
+			p.put(" AS ")
+			p.encoding(e.Encoding)
+		}
+		p.put(")")
+	case *AtTimeZone:
+		p.expr(e.X, bindZone)
+		p.put(" AT TIME ZONE ")
+		p.expr(e.Zone, bindZone+1)
+	case *Tuple:
+		p.tuple(e)
+	case *SubqueryExpr:
+		if e.Exists {
+			p.put("EXISTS ")
+		}
+		p.put("(")
+		p.query(e.Query)
+		p.put(")")
+	default:
+		panic(fmt.Sprintf("parser: unknown expression %T", e))
+	}
+}
+
+func negated(not bool) string {
+	if not {
+		return " NOT"
+	}
+	return ""
+}
+
+func (p *printer) literal(e *Literal) {
+	switch e.Kind {
+	case NullLiteral:
+		p.put("NULL")
+	case BoolLiteral:
+		p.put(strings.ToUpper(e.Text))
+	case NumberLiteral:
+		p.put(e.Text)
+	case StringLiteral:
+		p.put(quoteText(e.Text))
+	case BytesLiteral:
+		p.put("X'", hex.EncodeToString([]byte(e.Text)), "'")
+	case DateLiteral:
+		p.put("DATE ", quoteText(e.Text))
+	case TimeLiteral:
+		p.put("TIME ", quoteText(e.Text))
+	case TimestampLiteral:
+		p.put("TIMESTAMP ", quoteText(e.Text))
+	case IntervalLiteral:
+		p.put("INTERVAL ", quoteText(e.Text))
+	}
+}
+
+func (p *printer) columnRef(e *ColumnRef) {
+	if e.Table != "" {
+		p.put(QuoteName(e.Table), ".")
+	}
+	family, qualifier, ok := strings.Cut(e.Name, ":")
+	switch {
+	case e.Quoted:
+		p.put(quoteAlways(e.Name))
+	case ok && family != "":
+		p.put(QuoteName(family), ":", QuoteName(qualifier))
+	default:
+		p.put(QuoteName(e.Name))
+	}
+}
+
+func (p *printer) unary(e *Unary) {
+	p.put(e.Op)
+	if e.Op == "NOT" {
+		p.put(" ")
+		p.expr(e.X, bindNot)
+		return
+	}
+	if inner, ok := e.X.(*Unary); ok && inner.Op != "NOT" {
+		p.put(" ") // -- would start a comment
+	}
+	p.expr(e.X, bindSign)
+}
+
+// binary writes X op Y. The left sides of a long chain are walked in a loop: a AND b AND c ...
+func (p *printer) binary(e *Binary) {
+	binding := bindingOf(e)
+	left := binding
+	if binding == bindCompare {
+		left++
+	}
+	chain := []*Binary{e}
+	for {
+		x, ok := e.X.(*Binary)
+		if !ok || bindingOf(x) < left || bindingOf(x) != binding {
+			break
+		}
+		chain, e = append(chain, x), x
+	}
+	p.expr(e.X, left)
+	for i := len(chain) - 1; i >= 0; i-- {
+		p.put(" ", chain[i].Op, " ")
+		p.expr(chain[i].Y, binding+1)
+	}
+}
+
+func (p *printer) in(e *In) {
+	p.expr(e.X, bindRange+1)
+	p.put(negated(e.Not), " IN (")
+	if e.Query != nil {
+		p.query(e.Query)
+	} else {
+		p.exprs(e.List)
+	}
+	p.put(")")
+}
+
+func (p *printer) call(e *Call) {
+	p.put(quoteFunction(e.Name), "(")
+	if e.Star {
+		p.put("*")
+	}
+	if e.Distinct {
+		p.put("DISTINCT ")
+	}
+	p.exprs(e.Args)
+	p.order(" ORDER BY ", e.OrderBy)
+	p.put(")")
+	if e.Filter != nil {
+		p.put(" FILTER (WHERE ")
+		p.expr(e.Filter, bindNone)
+		p.put(")")
+	}
+}
+
+// quoteFunction writes a function's name: guarded words (LEFT) and the words that are
+// functions by grammar (CURRENT_DATE) need no quotes in front of a parenthesis.
+func quoteFunction(name string) string {
+	k, ok := keywordOf(name)
+	if ok && (k.class == guarded || strings.HasPrefix(name, "CURRENT_")) {
+		return name
+	}
+	return QuoteName(name)
+}
+
+func (p *printer) caseExpr(e *Case) {
+	p.put("CASE")
+	p.clause(" ", e.X)
+	for _, w := range e.Whens {
+		p.clause(" WHEN ", w.Cond)
+		p.clause(" THEN ", w.Then)
+	}
+	p.clause(" ELSE ", e.Else)
+	p.put(" END")
+}
+
+// tuple writes (a, b); (a) alone would be a, so that one item needs ROW.
+func (p *printer) tuple(e *Tuple) {
+	if len(e.Items) < 2 {
+		p.put("ROW")
+	}
+	p.put("(")
+	p.exprs(e.Items)
+	p.put(")")
+}

@@ -1,0 +1,279 @@
+package parser
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// TokenKind classes a Token for highlighting and completion.
+type TokenKind uint8
+
+// The kinds of tokens.
+const (
+	EndToken      TokenKind = iota // only inside the package: the end of the text
+	KeywordToken                   // a word of the notation; most may be names too
+	NameToken                      // user, "user", 用户
+	NumberToken                    // 12, 1.5, .5, 1e3
+	StringToken                    // 'it''s', E'a\n'
+	BytesToken                     // X'00ff', b'\x00a'
+	ParamToken                     // ?, $1, @name
+	OperatorToken                  // <=, ::, (, and the like
+	CommentToken                   // -- to the line's end, /* nested */
+	HintToken                      // /*+ LAYOUT(x) */
+	InvalidToken                   // an unfinished quote or comment, a character that has no meaning
+)
+
+// scanned is one token of the source, src[start:end].
+type scanned struct {
+	kind       TokenKind
+	start, end int
+	problem    problem // for InvalidToken
+}
+
+// problem is why a token is invalid; its message is made only when it is needed.
+type problem uint8
+
+const (
+	noProblem problem = iota
+	unfinishedString
+	unfinishedName
+	unfinishedComment
+	badNumber
+	badCharacter
+	badUTF8
+	badParam
+)
+
+// scanNext reads the token at or after pos, skipping white space only. It never
+// fails: what cannot be read is an InvalidToken of at least one byte.
+func scanNext(src string, pos int) scanned {
+	pos = skipSpace(src, pos)
+	if pos >= len(src) {
+		return scanned{kind: EndToken, start: len(src), end: len(src)}
+	}
+	t := scanned{start: pos}
+	c := src[pos]
+	switch {
+	case c == '\'':
+		t.quoted(src, pos, StringToken, false)
+	case c == '"':
+		t.name(src, pos)
+	case isDigit(c) || c == '.' && pos+1 < len(src) && isDigit(src[pos+1]):
+		t.number(src, pos)
+	case isWordStart(src, pos):
+		t.word(src, pos)
+	case c == '-' && strings.HasPrefix(src[pos:], "--"):
+		t.kind, t.end = CommentToken, len(src)
+		if i := strings.IndexByte(src[pos:], '\n'); i >= 0 {
+			t.end = pos + i
+		}
+	case c == '/' && strings.HasPrefix(src[pos:], "/*"):
+		t.comment(src, pos)
+	case c == '?':
+		t.kind, t.end = ParamToken, pos+1
+	case c == '$':
+		t.param(pos, digitsEnd(src, pos+1))
+	case c == '@':
+		t.param(pos, wordEnd(src, pos+1))
+	default:
+		t.operator(src, pos)
+	}
+	return t
+}
+
+func (t *scanned) invalid(p problem, end int) { t.kind, t.problem, t.end = InvalidToken, p, end }
+
+// quoted reads a text in single quotes that opens at open; with escapes, a backslash
+// takes the next byte with it.
+func (t *scanned) quoted(src string, open int, kind TokenKind, escapes bool) {
+	for i := open + 1; i < len(src); i++ {
+		switch src[i] {
+		case '\'':
+			if i+1 < len(src) && src[i+1] == '\'' {
+				i++
+				continue
+			}
+			t.kind, t.end = kind, i+1
+			return
+		case '\\':
+			if escapes {
+				i++
+			}
+		}
+	}
+	t.invalid(unfinishedString, len(src))
+}
+
+func (t *scanned) name(src string, pos int) {
+	for i := pos + 1; i < len(src); i++ {
+		if src[i] != '"' {
+			continue
+		}
+		if i+1 < len(src) && src[i+1] == '"' {
+			i++
+			continue
+		}
+		t.kind, t.end = NameToken, i+1
+		return
+	}
+	t.invalid(unfinishedName, len(src))
+}
+
+// number reads 12, 12., 1.5, .5, 1e3, 1.5E-3. A word glued to it is a mistake: 12abc.
+func (t *scanned) number(src string, pos int) {
+	i := digitsEnd(src, pos)
+	if i < len(src) && src[i] == '.' {
+		i = digitsEnd(src, i+1)
+	}
+	if i < len(src) && (src[i] == 'e' || src[i] == 'E') {
+		j := i + 1
+		if j < len(src) && (src[j] == '+' || src[j] == '-') {
+			j++
+		}
+		if k := digitsEnd(src, j); k > j {
+			i = k
+		}
+	}
+	if end := wordRest(src, i); end > i {
+		t.invalid(badNumber, end)
+		return
+	}
+	t.kind, t.end = NumberToken, i
+}
+
+func (t *scanned) word(src string, pos int) {
+	end := wordRest(src, pos)
+	if end == pos+1 && end < len(src) && src[end] == '\'' {
+		switch src[pos] {
+		case 'x', 'X':
+			t.quoted(src, end, BytesToken, false)
+			return
+		case 'b', 'B':
+			t.quoted(src, end, BytesToken, true)
+			return
+		case 'e', 'E':
+			t.quoted(src, end, StringToken, true)
+			return
+		}
+	}
+	t.kind, t.end = NameToken, end
+	if _, ok := keywordOf(src[pos:end]); ok {
+		t.kind = KeywordToken
+	}
+}
+
+func (t *scanned) comment(src string, pos int) {
+	depth := 0
+	for i := pos; i+1 < len(src); i++ {
+		switch {
+		case src[i] == '/' && src[i+1] == '*':
+			depth++
+			i++
+		case src[i] == '*' && src[i+1] == '/':
+			depth--
+			i++
+			if depth == 0 {
+				t.kind, t.end = CommentToken, i+1
+				if src[pos+2] == '+' {
+					t.kind = HintToken
+				}
+				return
+			}
+		}
+	}
+	t.invalid(unfinishedComment, len(src))
+}
+
+func (t *scanned) param(pos, end int) {
+	t.kind, t.end = ParamToken, end
+	if end == pos+1 {
+		t.invalid(badParam, end)
+	}
+}
+
+// operators, longest first among those with a common beginning.
+var operators = []string{
+	"->>", "!~*", "->", "!~", "~*", "||", "::", "<=", "<>", ">=", "!=",
+	"=", "<", ">", "+", "-", "*", "/", "%", "~", "(", ")", "[", "]", ",", ".", ";", ":",
+}
+
+func (t *scanned) operator(src string, pos int) {
+	for _, op := range operators {
+		if op[0] == src[pos] && strings.HasPrefix(src[pos:], op) {
+			t.kind, t.end = OperatorToken, pos+len(op)
+			return
+		}
+	}
+	r, n := utf8.DecodeRuneInString(src[pos:])
+	if r == utf8.RuneError && n <= 1 {
+		t.invalid(badUTF8, pos+1)
+		return
+	}
+	t.invalid(badCharacter, pos+n)
+}
+
+func skipSpace(src string, pos int) int {
+	for pos < len(src) {
+		c := src[pos]
+		if c == ' ' || '\t' <= c && c <= '\r' {
+			pos++
+			continue
+		}
+		if c < utf8.RuneSelf {
+			return pos
+		}
+		r, n := utf8.DecodeRuneInString(src[pos:])
+		if !unicode.IsSpace(r) && r != '\uFEFF' {
+			return pos
+		}
+		pos += n
+	}
+	return pos
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func digitsEnd(src string, pos int) int {
+	for pos < len(src) && isDigit(src[pos]) {
+		pos++
+	}
+	return pos
+}
+
+func isWordStart(src string, pos int) bool {
+	c := src[pos]
+	if c < utf8.RuneSelf {
+		return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+	}
+	r, _ := utf8.DecodeRuneInString(src[pos:])
+	return unicode.IsLetter(r)
+}
+
+// wordEnd is the end of the word that starts at pos, or pos where none does.
+func wordEnd(src string, pos int) int {
+	if pos >= len(src) || !isWordStart(src, pos) {
+		return pos
+	}
+	return wordRest(src, pos)
+}
+
+// wordRest skips letters, digits, marks and underscores.
+func wordRest(src string, pos int) int {
+	for pos < len(src) {
+		c := src[pos]
+		if c < utf8.RuneSelf {
+			if c != '_' && !isDigit(c) && !('a' <= c && c <= 'z') && !('A' <= c && c <= 'Z') {
+				return pos
+			}
+			pos++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(src[pos:])
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) {
+			return pos
+		}
+		pos += n
+	}
+	return pos
+}

@@ -1,0 +1,383 @@
+package planner
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+func (o Options) withDefaults() Options {
+	if o.MaxSpans == 0 {
+		o.MaxSpans = 100_000
+	}
+	if o.MaxEnumerate == 0 {
+		o.MaxEnumerate = 1024
+	}
+	return o
+}
+
+// access finds the best way to read req.table: see the package comment. The returned Scan provides
+// req.orderBy if its Order is not NoOrder; otherwise the caller sorts. It applies
+// req.limit only when the order (if any) is provided.
+func (e *Env) access(req *accessRequest) (*Scan, error) {
+	x := boxer{width: len(req.table.Columns) + 2}
+	boxes, capped := x.conjunction(req.conjuncts)
+	if e.Options.NoKey && len(boxes) > 0 {
+		boxes = []box{x.all()}
+	}
+	var best *candidate
+	var all []*candidate
+	for _, l := range req.table.Layouts {
+		if !eligible(l, req) {
+			continue
+		}
+		c := e.candidate(l, req, boxes)
+		c.scan.CapHit = c.scan.CapHit || capped
+		all = append(all, c)
+		if best == nil || c.cost < best.cost {
+			best = c
+		}
+	}
+	if best == nil {
+		return nil, parser.Errorf(parser.NoPos, "table %q has no layout %q", req.table.Name, req.layout).
+			WithHint("layouts: %s", layoutNames(req.table))
+	}
+	s := best.scan
+	for _, c := range all {
+		if c != best {
+			c.considered.Why = "costs more"
+		} else {
+			c.considered.Why = "chosen"
+		}
+		s.Considered = append(s.Considered, c.considered)
+	}
+	slices.SortStableFunc(s.Considered, func(a, b Considered) int { return cmp.Compare(btoi(b.Why == "chosen"), btoi(a.Why == "chosen")) })
+	e.finish(s, req, best)
+	return s, nil
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// eligible tells whether l can answer req: the pseudo-column _key means the primary layout's.
+func eligible(l *catalog.Layout, req *accessRequest) bool {
+	if req.layout != "" {
+		return l.Name == req.layout
+	}
+	if l.Kind == catalog.Primary {
+		return true
+	}
+	key := len(req.table.Columns)
+	if req.needed[key] {
+		return false
+	}
+	for _, c := range req.conjuncts {
+		if slices.Contains(expr.Columns(c), key) {
+			return false
+		}
+	}
+	return true
+}
+
+func layoutNames(t *catalog.Table) string {
+	var b []byte
+	for i, l := range t.Layouts {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = append(b, l.Name...)
+	}
+	return string(b)
+}
+
+// candidate is one layout's way to answer a request.
+type candidate struct {
+	scan       *Scan
+	spans      []keySpan // before merging
+	walker     *walker
+	residual   []expr.Expr
+	fates      []Fate
+	cost       float64
+	considered Considered
+}
+
+// candidate plans one layout.
+func (e *Env) candidate(l *catalog.Layout, req *accessRequest, boxes []box) *candidate {
+	w := newWalker(l, e)
+	for _, b := range boxes {
+		w.walk(b)
+	}
+	if w.listTables && slices.ContainsFunc(w.spans, func(s keySpan) bool { return s.Table != "" }) {
+		w = newWalker(l, e) // one box must list the tables, so all spans are read in all of them
+		w.listTables = true
+		for _, b := range boxes {
+			w.walk(b)
+		}
+	}
+	c := &candidate{walker: w, spans: w.keyConstraint(boxes, len(req.table.Columns))}
+	c.scan = &Scan{Table: req.table, Layout: l, Alias: req.alias, Hold: -1, Limit: -1, CapHit: w.capped,
+		ListTables: w.listTables, TablePrefix: w.tablePrefix, Lookups: w.lookups,
+		MinTime: req.minTime, MaxTime: req.maxTime, AllVersions: req.allVersions}
+	c.prove(req.conjuncts)
+	c.order(req, e.Options.NoOrder)
+	c.scan.Spans = mergeSpans(c.spans, c.scan.Order != MergeOrder)
+	c.scan.Access = c.accessKind()
+	c.cost = c.price(req)
+	c.considered = Considered{Layout: l.Name, Access: c.scan.Access, Spans: len(c.scan.Spans), Cost: c.cost}
+	return c
+}
+
+func (c *candidate) accessKind() Access {
+	switch {
+	case len(c.scan.Spans) == 0:
+		return Empty
+	case !slices.ContainsFunc(c.scan.Spans, func(s Span) bool { return !s.Key }):
+		return Get
+	}
+	tableBound := !c.scan.ListTables && slices.ContainsFunc(c.scan.Layout.Stored.Parts, func(p *catalog.Part) bool { return p.Literal == nil })
+	for _, s := range c.spans {
+		if s.bound == 0 && !s.Key && !tableBound {
+			return FullScan
+		}
+	}
+	if len(c.scan.Spans) == 1 && len(c.scan.Spans[0].Start) == 0 && len(c.scan.Spans[0].Stop) == 0 && !tableBound {
+		return FullScan // the ranges of the parts cover everything
+	}
+	return RangeScan
+}
+
+// price estimates what reading costs, in rows: a range narrows the table by what
+// its leading parts bind, each span costs a round trip.
+func (c *candidate) price(req *accessRequest) float64 {
+	const tableRows, trip, full = 1e6, 2, 1e9
+	cost := 0.0
+	rows := 0.0
+	switch c.scan.Access {
+	case Empty:
+		return 0
+	case Get:
+		rows = float64(len(c.scan.Spans))
+	case FullScan:
+		rows = tableRows
+		cost = full
+	default:
+		for _, s := range c.spans {
+			r := tableRows
+			for i := range s.bound {
+				if c.scan.Layout.Key.Parts[i].Literal == nil {
+					r /= 30
+				}
+			}
+			if s.Key {
+				r = 1
+			}
+			rows += max(r, 1)
+		}
+	}
+	cost += rows + trip*float64(len(c.scan.Spans))
+	if c.scan.Layout.Kind == catalog.Index {
+		cost += 3 * rows // each row is looked up back
+	}
+	if len(req.orderBy) > 0 && c.scan.Order == NoOrder {
+		cost += rows / 2
+	}
+	return cost
+}
+
+// keyConstraint cuts the spans by what the boxes say of _key, column col.
+func (w *walker) keyConstraint(boxes []box, col int) []keySpan {
+	var keys types.Set
+	for _, b := range boxes {
+		s := b.set(col)
+		if s.IsAll() {
+			return w.spans
+		}
+		keys = keys.Union(s)
+	}
+	var out []keySpan
+	for _, s := range w.spans {
+		for _, iv := range keys {
+			if c, ok := cutSpan(s, iv, col); ok {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// cutSpan cuts s to the keys in iv.
+func cutSpan(s keySpan, iv types.Interval, col int) (keySpan, bool) {
+	if s.Key {
+		return s, iv.Contains(types.NewBytes(string(s.Start)))
+	}
+	r, _ := textRange(iv, nil)
+	if bytes.Compare(r.lo, s.Start) > 0 {
+		s.Start = r.lo
+	}
+	if r.hi != nil && (len(s.Stop) == 0 || bytes.Compare(r.hi, s.Stop) < 0) {
+		s.Stop = r.hi
+	}
+	if len(s.Stop) > 0 && bytes.Compare(s.Start, s.Stop) >= 0 {
+		return s, false
+	}
+	s.Key = iv.IsPoint()
+	if s.Key {
+		s.Stop = nil
+	}
+	s.bound = max(s.bound, 1)
+	s.proven = slices.Clone(s.proven)
+	s.proven[col] = types.SetOf(iv)
+	return s, len(s.Start) > 0 || !s.Key
+}
+
+// mergeSpans sorts spans and merges those that overlap; with adjacent also those
+// that continue one another.
+func mergeSpans(spans []keySpan, adjacent bool) []Span {
+	out := make([]Span, 0, len(spans))
+	for _, s := range spans {
+		out = append(out, s.Span)
+	}
+	slices.SortFunc(out, func(a, b Span) int {
+		if c := cmp.Compare(a.Table, b.Table); c != 0 {
+			return c
+		}
+		if c := bytes.Compare(a.Start, b.Start); c != 0 {
+			return c
+		}
+		return btoi(a.Key) - btoi(b.Key)
+	})
+	n := 0
+	for _, s := range out {
+		if n > 0 && out[n-1].Table == s.Table {
+			last := &out[n-1]
+			if c := compareStop(*last, s.Start); c > 0 || c == 0 && adjacent && !last.Key && !s.Key {
+				if less(*last, s) {
+					last.Stop, last.Key = s.Stop, false
+				} else if last.Key && !s.Key {
+					last.Key, last.Stop = false, s.Stop
+				}
+				continue
+			}
+		}
+		out[n] = s
+		n++
+	}
+	return out[:n]
+}
+
+// compareStop compares the end of s with key: above 0 when key lies in s (or before its end).
+func compareStop(s Span, key []byte) int {
+	if s.Key {
+		if bytes.Equal(s.Start, key) {
+			return 1
+		}
+		return -1
+	}
+	if len(s.Stop) == 0 {
+		return 1
+	}
+	return bytes.Compare(s.Stop, key)
+}
+
+// less tells that a ends before b does.
+func less(a, b Span) bool {
+	switch {
+	case a.Key:
+		return !b.Key
+	case len(a.Stop) == 0 || b.Key:
+		return false
+	case len(b.Stop) == 0:
+		return true
+	}
+	return bytes.Compare(a.Stop, b.Stop) < 0
+}
+
+// prove splits the conjuncts into those that every span implies and the residual.
+func (c *candidate) prove(conjuncts []expr.Expr) {
+	for _, e := range conjuncts {
+		p := newProof(e, c.scan.Table)
+		implied := len(c.spans) > 0
+		for i := range c.spans {
+			if !p.holds(&c.spans[i]) {
+				implied = false
+				break
+			}
+		}
+		if implied || len(c.spans) == 0 {
+			c.fates = append(c.fates, Fate{Predicate: e.String(), Where: "key"})
+			continue
+		}
+		c.residual = append(c.residual, e)
+		c.fates = append(c.fates, Fate{Predicate: e.String()})
+	}
+}
+
+// proof is a predicate prepared to be proved of many spans.
+type proof struct {
+	col   int
+	set   types.Set // the predicate is true exactly for these values of col; nil when it is not of that kind
+	like  *expr.Like
+	all   []proof // AND
+	any   []proof // OR
+	sarg  bool
+	truth bool
+}
+
+func newProof(e expr.Expr, t *catalog.Table) proof {
+	var p proof
+	if col, s, exact, ok := expr.Sarg(e); ok && exact {
+		p.col, p.set, p.sarg = col, s, true
+		p.truth = s.IsAll() && col < len(t.Columns) && t.Columns[col].KeyPart // never NULL
+	}
+	switch e := e.(type) {
+	case *expr.Like:
+		p.like = e
+	case *expr.And:
+		for _, term := range e.Terms {
+			p.all = append(p.all, newProof(term, t))
+		}
+	case *expr.Or:
+		for _, term := range e.Terms {
+			p.any = append(p.any, newProof(term, t))
+		}
+	case *expr.Const:
+		p.truth = !e.Val.IsNull() && e.Val.Type() == types.Boolean && e.Val.Bool()
+	}
+	return p
+}
+
+// holds tells whether the predicate is true in every row of s.
+func (p *proof) holds(s *keySpan) bool {
+	if p.truth {
+		return true
+	}
+	if p.sarg && s.proven[p.col] != nil && s.proven[p.col].SubsetOf(p.set) {
+		return true
+	}
+	if p.like != nil && slices.Contains(s.likes, p.like) {
+		return true
+	}
+	for i := range p.any {
+		if p.any[i].holds(s) {
+			return true
+		}
+	}
+	if len(p.all) == 0 {
+		return false
+	}
+	for i := range p.all {
+		if !p.all[i].holds(s) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,142 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/types"
+)
+
+// A box is a conjunction of constraints, each on one column: the rows in which
+// every column lies in its set and matches its patterns. A WHERE is a union of boxes:
+//
+//	a = 1 AND b IN (2, 3)              {a: [1 - 1], b: [2 - 3]}
+//	(a = 1 AND b = 2) OR (a = 3)       {a: [1 - 1], b: [2 - 2]} {a: [3 - 3]}
+//	(a, b) > (1, 2)                    {a: [2 - )} {a: [1 - 1], b: [3 - )}
+//
+// Boxes may hold more rows than the predicate is true for, never fewer.
+type box struct {
+	cols []types.Set // by column index; nil: unconstrained
+	// likes are patterns that a column matches and that its set does not express.
+	likes []*expr.Like
+}
+
+// maxBoxes bounds the union. A conjunct that would exceed it is left to the residual.
+const maxBoxes = 1 << 15
+
+func (b box) clone() box {
+	return box{cols: slices.Clone(b.cols), likes: slices.Clone(b.likes)}
+}
+
+// set gives the set of column col, All when unconstrained.
+func (b box) set(col int) types.Set {
+	if s := b.cols[col]; s != nil {
+		return s
+	}
+	return types.All()
+}
+
+// narrow intersects column col with s and tells whether anything is left.
+func (b *box) narrow(col int, s types.Set) bool {
+	if b.cols[col] != nil {
+		s = b.cols[col].Intersect(s)
+	}
+	if s.IsEmpty() {
+		return false
+	}
+	b.cols[col] = s
+	return true
+}
+
+// intersect adds o's constraints to b and tells whether anything is left.
+func (b *box) intersect(o box) bool {
+	for col, s := range o.cols {
+		if s != nil && !b.narrow(col, s) {
+			return false
+		}
+	}
+	b.likes = append(b.likes, o.likes...)
+	return true
+}
+
+// boxer makes boxes over rows of width columns.
+type boxer struct{ width int }
+
+func (x boxer) all() box { return box{cols: make([]types.Set, x.width)} }
+
+// conjunction gives the boxes of the rows for which all terms can be true. capped
+// tells that a term was left out to bound their number.
+func (x boxer) conjunction(terms []expr.Expr) (boxes []box, capped bool) {
+	base := x.all()
+	var unions [][]box
+	for _, t := range terms {
+		bs, c := x.boxes(t)
+		capped = capped || c
+		if len(bs) == 1 {
+			if !base.intersect(bs[0]) {
+				return nil, capped
+			}
+			continue
+		}
+		unions = append(unions, bs)
+	}
+	slices.SortStableFunc(unions, func(a, b []box) int { return len(a) - len(b) })
+	boxes = []box{base}
+	for _, u := range unions {
+		if len(boxes)*len(u) > maxBoxes {
+			capped = true
+			continue
+		}
+		var next []box
+		for _, b := range boxes {
+			for _, o := range u {
+				if c := b.clone(); c.intersect(o) {
+					next = append(next, c)
+				}
+			}
+		}
+		boxes = next
+	}
+	return boxes, capped
+}
+
+// boxes gives the boxes of one predicate.
+func (x boxer) boxes(e expr.Expr) (boxes []box, capped bool) {
+	if col, s, _, ok := expr.Sarg(e); ok && col < x.width {
+		b := x.all()
+		if !b.narrow(col, s) {
+			return nil, false
+		}
+		if l, ok := e.(*expr.Like); ok && s.IsAll() {
+			b.likes = append(b.likes, l)
+		}
+		return []box{b}, false
+	}
+	switch e := e.(type) {
+	case *expr.Const:
+		if !e.Val.IsNull() && e.Val.Type() == types.Boolean && e.Val.Bool() {
+			return []box{x.all()}, false
+		}
+		return nil, false
+	case *expr.And:
+		return x.conjunction(e.Terms)
+	case *expr.Or:
+		var union []box
+		for _, t := range e.Terms {
+			bs, c := x.boxes(t)
+			capped = capped || c
+			union = append(union, bs...)
+			if len(union) > maxBoxes {
+				return []box{x.all()}, true
+			}
+		}
+		return union, capped
+	case *expr.Like:
+		b := x.all()
+		if _, ok := e.X.(*expr.Column); ok && !e.Not && !e.Fold && e.Fixed != nil {
+			b.likes = append(b.likes, e)
+		}
+		return []box{b}, false
+	}
+	return []box{x.all()}, false
+}

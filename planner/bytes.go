@@ -1,0 +1,212 @@
+package planner
+
+import (
+	"bytes"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/types"
+)
+
+// byteRange holds the bytes that a part's encoding can start with, [lo, hi); a nil
+// hi is open: up to the end of what goes before the part.
+type byteRange struct {
+	lo, hi []byte
+	point  bool // lo is the whole encoding of the one value val
+	val    types.Value
+}
+
+// next gives the smallest byte string greater than every string that starts with
+// b; nil when there is none (b is empty or all 0xff).
+func next(b []byte) []byte {
+	for i := len(b) - 1; i >= 0; i-- {
+		if b[i] != 0xff {
+			n := bytes.Clone(b[:i+1])
+			n[i]++
+			return n
+		}
+	}
+	return nil
+}
+
+// follow tells what comes after a part: a delimiter, or (empty) the end of the
+// key. It matters for variable-width encodings only.
+type follow []byte
+
+// ranges turns the interval iv of values into byte ranges under enc. exact tells
+// that a stored value has its bytes in the ranges only if it lies in iv. ok is
+// false when the encoding's order says nothing about iv.
+func ranges(dst []byteRange, enc catalog.Encoding, iv types.Interval, f follow) (out []byteRange, exact, ok bool) {
+	if iv.IsPoint() {
+		b, err := enc.Append(nil, iv.Lo)
+		if err != nil || len(f) > 0 && enc.Width() == catalog.Variable && bytes.Contains(b, f) {
+			return dst, true, true // cannot be stored: no row
+		}
+		return append(dst, byteRange{lo: b, point: true, val: iv.Lo}), true, true
+	}
+	switch enc.Order() {
+	case catalog.Terminated:
+		r, exact := textRange(iv, f)
+		return append(dst, r), exact, true
+	case catalog.Ascending:
+		if t := enc.Type(); t == types.String || t == types.Bytes || t == types.JSON {
+			r, exact := paddedRange(enc, iv)
+			return append(dst, r), exact, true
+		}
+		c, some := enc.Clip(iv)
+		if !some {
+			return dst, true, true
+		}
+		dst, ok = appendClipped(dst, enc, c)
+		return dst, true, ok
+	case catalog.Halves:
+		c, some := enc.Clip(iv)
+		if !some {
+			return dst, true, true
+		}
+		// Values from 0 up have their top bit clear and so come first.
+		up, down := c, c
+		ok = true
+		if c.Hi.Int() >= 0 {
+			if c.Lo.Int() < 0 {
+				up.Lo = types.NewIntOf(c.Lo.Type(), 0)
+			}
+			dst, ok = appendClipped(dst, enc, up)
+		}
+		if c.Lo.Int() < 0 && ok {
+			if c.Hi.Int() >= 0 {
+				down.Hi = types.NewIntOf(c.Hi.Type(), -1)
+			}
+			dst, ok = appendClipped(dst, enc, down)
+		}
+		return dst, true, ok
+	}
+	return dst, false, false
+}
+
+// appendClipped appends the range between two storable, inclusive bounds.
+func appendClipped(dst []byteRange, enc catalog.Encoding, iv types.Interval) ([]byteRange, bool) {
+	lo, err := enc.Append(nil, iv.Lo)
+	if err != nil {
+		return dst, false
+	}
+	hi, err := enc.Append(nil, iv.Hi)
+	if err != nil {
+		return dst, false
+	}
+	if bytes.Equal(lo, hi) {
+		return append(dst, byteRange{lo: lo, point: true, val: iv.Lo}), true
+	}
+	return append(dst, byteRange{lo: lo, hi: next(hi)}), true
+}
+
+// textRange is the range of a variable-width text or bytes interval. At the end
+// of the key and before the delimiter 0x00 byte order is value order; before
+// another delimiter d, "a" sorts after "aX" for bytes X below d, so the range is widened.
+func textRange(iv types.Interval, f follow) (r byteRange, exact bool) {
+	lo, hi := []byte(iv.Lo.Text()), []byte(iv.Hi.Text())
+	noHi := iv.Hi.IsNull()
+	switch {
+	case len(f) == 0:
+		if iv.LoOpen {
+			lo = append(lo, 0)
+		}
+		if noHi {
+			return byteRange{lo: lo}, true
+		}
+		if !iv.HiOpen {
+			hi = append(hi, 0)
+		}
+		return byteRange{lo: lo, hi: hi}, true
+	case len(f) == 1 && f[0] == 0 && bytes.IndexByte(lo, 0) < 0 && bytes.IndexByte(hi, 0) < 0:
+		if iv.LoOpen {
+			lo = append(lo, 1)
+		}
+		if noHi {
+			return byteRange{lo: lo}, true
+		}
+		if !iv.HiOpen {
+			hi = append(hi, 1)
+		}
+		return byteRange{lo: lo, hi: hi}, true
+	}
+	if noHi {
+		return byteRange{lo: lo}, false
+	}
+	// A prefix: every value that starts with lo, whatever the delimiter.
+	if iv.HiOpen && !iv.LoOpen && bytes.Equal(next(lo), hi) {
+		return byteRange{lo: lo, hi: hi}, len(f) == 1 && !bytes.Contains(lo, f)
+	}
+	stop := hi
+	if !iv.HiOpen {
+		stop = next(append(bytes.Clone(hi), f...))
+	}
+	for n := range hi { // values that are proper prefixes of hi
+		p := hi[:n]
+		if bytes.Compare(p, lo) < 0 {
+			continue
+		}
+		if s := next(append(bytes.Clone(p), f...)); stop != nil && (s == nil || bytes.Compare(s, stop) > 0) {
+			stop = s
+		}
+	}
+	return byteRange{lo: lo, hi: stop}, false
+}
+
+// paddedRange is the range of an interval over fixed-width strings (padded with
+// spaces, no byte below a space stored) or bytes.
+func paddedRange(enc catalog.Encoding, iv types.Interval) (r byteRange, exact bool) {
+	n := enc.Width()
+	exact = true
+	r.lo = []byte{}
+	if !iv.Lo.IsNull() {
+		lo := []byte(iv.Lo.Text())
+		exact = exact && plain(enc, lo)
+		padded, err := enc.Append(nil, iv.Lo)
+		switch {
+		case len(lo) > n: // a value greater than lo is greater than lo's first n bytes
+			r.lo = next(lo[:n])
+			if r.lo == nil {
+				r.lo = bytes.Repeat([]byte{0xff}, n+1)
+			}
+		case iv.LoOpen && err == nil:
+			r.lo = next(padded)
+			if r.lo == nil {
+				r.lo = bytes.Repeat([]byte{0xff}, n+1)
+			}
+		default:
+			r.lo = lo
+			exact = exact && !iv.LoOpen
+		}
+	}
+	if !iv.Hi.IsNull() {
+		hi := []byte(iv.Hi.Text())
+		exact = exact && plain(enc, hi)
+		padded, err := enc.Append(nil, iv.Hi)
+		switch {
+		case !iv.HiOpen && err == nil:
+			r.hi = next(padded)
+		case len(hi) > n && plain(enc, hi):
+			r.hi = next(hi[:n])
+		case iv.HiOpen && plain(enc, hi):
+			r.hi = hi
+		default: // a padded shorter value may sort after hi: stop after all that start like it
+			r.hi, exact = next(upToBlank(hi, n)), false
+		}
+	}
+	return r, exact
+}
+
+// plain tells that padding does not disturb the order around b: no byte up to a space in a text bound.
+func plain(enc catalog.Encoding, b []byte) bool {
+	return enc.Type() == types.Bytes || len(upToBlank(b, len(b))) == len(b)
+}
+
+// upToBlank cuts b at its first byte up to a space, and at n bytes.
+func upToBlank(b []byte, n int) []byte {
+	for i, c := range b {
+		if c <= ' ' || i == n {
+			return b[:i]
+		}
+	}
+	return b
+}

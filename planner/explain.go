@@ -1,0 +1,380 @@
+package planner
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/types"
+)
+
+// explain fills in what the walk did with each part, and what would make it reach further.
+func (w *walker) explain(s *Scan) {
+	for i, p := range w.layout.Key.Parts {
+		st := PartState{Part: p.Source}
+		switch {
+		case p.Literal != nil:
+			st.State = "literal"
+		case w.uses[i] == unused:
+			st.State = "unused"
+			if i == w.stopPart {
+				st.Why = w.stopWhy
+			}
+		default:
+			st.State = [...]string{"", "bound", "enumerated", "range"}[w.uses[i]]
+			st.Detail = describe(w.detail[i])
+		}
+		s.Parts = append(s.Parts, st)
+	}
+	if s.Access == FullScan {
+		for i := range s.Parts {
+			if s.Parts[i].State != "literal" {
+				s.Parts[i].State, s.Parts[i].Detail = "unused", ""
+			}
+		}
+		s.Advice = w.advice(s)
+	}
+}
+
+// describe prints the values of a set, the first few of them.
+func describe(s types.Set) string {
+	const most = 3
+	if len(s) == 0 {
+		return ""
+	}
+	var parts []string
+	for i, iv := range s {
+		if i == most {
+			parts = append(parts, fmt.Sprintf("... (%d in all)", len(s)))
+			break
+		}
+		if iv.IsPoint() {
+			parts = append(parts, iv.Lo.SQL())
+		} else {
+			parts = append(parts, iv.String())
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// why tells why a walk cannot go through p.
+func (w *walker) why(p *catalog.Part, br *branch) string {
+	t := w.columnName
+	if len(p.Columns) == 0 {
+		return "its values cannot be computed or listed"
+	}
+	var free []string
+	for _, col := range p.Columns {
+		if br.set(col).IsAll() {
+			free = append(free, t(col))
+		}
+	}
+	switch {
+	case len(free) > 0:
+		return "nothing binds " + strings.Join(free, ", ")
+	default:
+		return "a range of " + t(p.Columns[0]) + " is not a range of this part"
+	}
+}
+
+func (w *walker) columnName(col int) string {
+	for _, p := range w.layout.Key.Parts {
+		for _, c := range columnsOf(p) {
+			if c.Index == col {
+				return c.Name
+			}
+		}
+	}
+	return fmt.Sprintf("column %d", col)
+}
+
+func columnsOf(p *catalog.Part) []*expr.Column {
+	if p.Expr == nil {
+		return nil
+	}
+	var out []*expr.Column
+	var visit func(e expr.Expr)
+	visit = func(e expr.Expr) {
+		if c, ok := e.(*expr.Column); ok {
+			out = append(out, c)
+		}
+		for _, x := range expr.Children(e) {
+			visit(x)
+		}
+	}
+	visit(p.Expr)
+	return out
+}
+
+// whyNotKey tells why predicate e is not decided by the key.
+func (w *walker) whyNotKey(e expr.Expr, t *catalog.Table) string {
+	cols := expr.Columns(e)
+	for _, col := range cols {
+		if col >= len(t.Columns) {
+			return ""
+		}
+		if !t.Columns[col].KeyPart {
+			if w.inKey(col) {
+				return fmt.Sprintf("the key holds only a hash of %s", t.Columns[col].Name)
+			}
+			return fmt.Sprintf("%s is not in the key", t.Columns[col].Name)
+		}
+	}
+	if len(cols) > 1 {
+		return "it is about several columns at once"
+	}
+	if _, _, _, ok := expr.Sarg(e); !ok {
+		return "it is not a range or a prefix of one key column"
+	}
+	if w.stopPart < len(w.layout.Key.Parts) {
+		return fmt.Sprintf("the key is used up to %s", w.layout.Key.Parts[w.stopPart].Source)
+	}
+	return "the key narrows it, but not to exactly these rows"
+}
+
+func (w *walker) inKey(col int) bool {
+	return slices.ContainsFunc(w.layout.Key.Parts, func(p *catalog.Part) bool { return slices.Contains(p.Columns, col) })
+}
+
+// advice tells what a query that misses the prefix could add to hit it.
+func (w *walker) advice(s *Scan) string {
+	var best string
+	for _, l := range s.Table.Layouts {
+		var need []string
+		for _, p := range l.Key.Parts {
+			if p.Literal != nil || len(p.Columns) == 0 {
+				continue // salts are enumerated
+			}
+			for _, c := range columnsOf(p) {
+				name := c.Name
+				if m := expr.Monotone(p.Expr, c.Index); m != 0 && expr.Injective(p.Expr, c.Index) {
+					name += " = ... (or a range of it)"
+				} else if _, ok := expr.Domain(p.Expr); ok {
+					continue
+				} else {
+					name += " = ..."
+				}
+				if !slices.Contains(need, name) {
+					need = append(need, name)
+				}
+			}
+			if len(need) > 0 {
+				break
+			}
+		}
+		if len(need) == 0 {
+			continue
+		}
+		text := "add " + strings.Join(need, " AND ")
+		if len(s.Table.Layouts) > 1 {
+			text += " (layout " + l.Name + ")"
+		}
+		if best != "" {
+			best += ", or "
+		}
+		best += text
+	}
+	return best
+}
+
+// Scans lists the table accesses of a plan, in the order they are written.
+func Scans(n Node) []*Scan {
+	if s, ok := n.(*Scan); ok {
+		return []*Scan{s}
+	}
+	var out []*Scan
+	for _, in := range n.Inputs() {
+		out = append(out, Scans(in)...)
+	}
+	if j, ok := n.(*Join); ok && j.Lookup != nil && j.Lookup.Sample != nil {
+		out = append(out, j.Lookup.Sample)
+	}
+	return out
+}
+
+// HitsPrefix tells whether no access of the plan misses the rowkey prefix.
+func (p *Plan) HitsPrefix() bool {
+	for _, s := range Scans(p.Root) {
+		if s.Access == FullScan {
+			return false
+		}
+	}
+	return true
+}
+
+// counts gives the Gets and Scans planned.
+func (s *Scan) counts() (gets, scans int) {
+	for _, sp := range s.Spans {
+		if sp.Key {
+			gets++
+		}
+	}
+	return gets, len(s.Spans) - gets
+}
+
+// tables lists the physical tables of s.
+func (s *Scan) tables() []string {
+	out := []string{}
+	for _, sp := range s.Spans {
+		if len(out) == 0 || out[len(out)-1] != sp.Table {
+			out = append(out, sp.Table)
+		}
+	}
+	if s.ListTables {
+		return []string{s.TablePrefix + "*"}
+	}
+	return out
+}
+
+// Escape prints bytes as EXPLAIN does: printable ASCII as it is, the backslash and the rest as \xNN.
+func Escape(b []byte) string {
+	var s strings.Builder
+	for _, c := range b {
+		if c < 0x20 || c > 0x7e || c == '\\' {
+			fmt.Fprintf(&s, `\x%02X`, c)
+		} else {
+			s.WriteByte(c)
+		}
+	}
+	return s.String()
+}
+
+type jsonSpan struct {
+	Table string `json:"table"`
+	Start string `json:"start"`
+	Stop  string `json:"stop"`
+}
+
+type jsonPart struct {
+	Part   string `json:"part"`
+	State  string `json:"state"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// jsonPlan is the contract of EXPLAIN (FORMAT JSON).
+type jsonPlan struct {
+	Table        string      `json:"table"`
+	Layout       string      `json:"layout"`
+	HBaseTables  []string    `json:"hbase_tables"`
+	Access       string      `json:"access"`
+	HitsPrefix   bool        `json:"hits_prefix"`
+	Parts        []jsonPart  `json:"parts"`
+	Gets         int         `json:"gets"`
+	Scans        int         `json:"scans"`
+	Ranges       int         `json:"ranges"`
+	Spans        []jsonSpan  `json:"spans"`
+	ServerFilter string      `json:"server_filter"`
+	ClientFilter string      `json:"client_filter"`
+	Columns      []string    `json:"columns"`
+	Order        string      `json:"order"`
+	Limit        *int64      `json:"limit"`
+	Advice       string      `json:"advice,omitempty"`
+	Warnings     []string    `json:"warnings"`
+	Inputs       []*jsonPlan `json:"inputs,omitempty"`
+}
+
+// MarshalJSON is the object that EXPLAIN (FORMAT JSON) prints. Its fields are a contract. A query
+// over several tables has the fields of the first one, and every table's under "inputs".
+func (p *Plan) MarshalJSON() ([]byte, error) {
+	scans := Scans(p.Root)
+	var out *jsonPlan
+	switch len(scans) {
+	case 0:
+		out = &jsonPlan{HBaseTables: []string{}, Access: Empty.String(), HitsPrefix: true, Parts: []jsonPart{}, Spans: []jsonSpan{},
+			Columns: []string{}, Order: NoOrder.String(), Warnings: []string{}}
+	default:
+		out = scanJSON(scans[0])
+		if len(scans) > 1 {
+			for _, s := range scans {
+				out.Inputs = append(out.Inputs, scanJSON(s))
+			}
+			out.HitsPrefix = p.HitsPrefix()
+		}
+	}
+	if k, ok := sortKind(p.Root); ok {
+		out.Order = k.String()
+	}
+	out.Limit = limitOf(p.Root)
+	out.Warnings = append(out.Warnings, p.Warnings...)
+	return json.Marshal(out)
+}
+
+func scanJSON(s *Scan) *jsonPlan {
+	const most = 100
+	gets, scans := s.counts()
+	out := &jsonPlan{Table: s.Table.Name, Layout: s.Layout.Name, HBaseTables: s.tables(), Access: s.Access.String(),
+		HitsPrefix: s.Access != FullScan, Gets: gets, Scans: scans, Ranges: len(s.Spans), Spans: []jsonSpan{}, Parts: []jsonPart{},
+		Columns: []string{}, Order: s.Order.String(), Advice: s.Advice, Warnings: append([]string{}, s.Warnings...)}
+	for _, p := range s.Parts {
+		out.Parts = append(out.Parts, jsonPart{p.Part, p.State, p.Detail})
+	}
+	for i, sp := range s.Spans {
+		if i == most {
+			break
+		}
+		stop := sp.Stop
+		if sp.Key {
+			stop = append(slices.Clone(sp.Start), 0)
+		}
+		out.Spans = append(out.Spans, jsonSpan{sp.Table, Escape(sp.Start), Escape(stop)})
+	}
+	if s.Filter != nil {
+		out.ServerFilter = s.Filter.String()
+	}
+	if s.Residual != nil {
+		out.ClientFilter = s.Residual.String()
+	}
+	for _, c := range s.Columns {
+		out.Columns = append(out.Columns, c.Family+":"+Escape([]byte(c.Qualifier)))
+	}
+	return out
+}
+
+// sortKind gives the order kind when a node above the tables sorts.
+func sortKind(n Node) (OrderKind, bool) {
+	for {
+		switch x := n.(type) {
+		case *Sort:
+			if x.Limit >= 0 {
+				return TopNOrder, true
+			}
+			return SortOrder, true
+		case *Project:
+			n = x.Input
+		case *Limit:
+			n = x.Input
+		case *Distinct:
+			n = x.Input
+		case *Filter:
+			n = x.Input
+		default:
+			return NoOrder, false
+		}
+	}
+}
+
+func limitOf(n Node) *int64 {
+	for {
+		switch x := n.(type) {
+		case *Limit:
+			if x.Count < 0 {
+				return nil
+			}
+			return &x.Count
+		case *Project:
+			n = x.Input
+		case *Sort:
+			n = x.Input
+		case *Scan:
+			if x.Limit >= 0 {
+				return &x.Limit
+			}
+			return nil
+		default:
+			return nil
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package planner
+
+import (
+	"bytes"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/types"
+)
+
+// keyOrder is what the bytes of one span say of a wanted order.
+type keyOrder struct {
+	dir   int    // +1: forward, -1: reversed, 0: any (all terms are constant)
+	fixed []byte // the span's table and constant parts that no term asks about: spans that differ here must be merged
+	pivot []byte // see Span.Pivot
+	hold  int    // see Scan.Hold; -1: none
+	// uneven: values of a term do not sort quite like their bytes (negative numbers, text
+	// before a delimiter), so that several spans cannot be read one after the other.
+	uneven bool
+}
+
+// order decides whether reading the spans in key order, reversed, or merged gives the wanted order.
+func (c *candidate) order(req *accessRequest, off bool) {
+	if len(req.orderBy) == 0 || off || c.scan.ListTables || len(c.spans) == 0 {
+		return
+	}
+	dir, merge := 0, false
+	var first keyOrder
+	hold := -1
+	orders := make([]keyOrder, len(c.spans))
+	for i := range c.spans {
+		o, ok := c.spanOrder(&c.spans[i], req.orderBy)
+		if !ok || dir != 0 && o.dir != 0 && o.dir != dir {
+			return
+		}
+		if o.dir != 0 {
+			dir = o.dir
+		}
+		if i == 0 {
+			first = o
+		} else if !bytes.Equal(o.fixed, first.fixed) {
+			merge = true
+		}
+		merge = merge || o.uneven && len(c.spans) > 1
+		if o.hold >= 0 {
+			hold = o.hold
+		}
+		orders[i] = o
+	}
+	if hold >= 0 && (dir > 0 || len(c.spans) > 1) {
+		return
+	}
+	for i, o := range orders {
+		c.spans[i].Pivot = o.pivot
+	}
+	c.scan.OrderBy, c.scan.Hold = req.orderBy, hold
+	switch {
+	case merge:
+		c.scan.Order = MergeOrder
+	case dir < 0:
+		c.scan.Order = ReverseOrder
+	default:
+		c.scan.Order = KeyOrder
+	}
+	c.scan.Reversed = dir < 0
+}
+
+// spanOrder matches the terms with the key's parts within one span.
+func (c *candidate) spanOrder(s *keySpan, terms []SortTerm) (keyOrder, bool) {
+	o := keyOrder{hold: -1, fixed: append([]byte(s.Table), 0)}
+	parts := c.scan.Layout.Key.Parts
+	open := false // a part before was not constant
+	for i := 0; i < len(parts); {
+		if len(terms) == 0 {
+			break
+		}
+		p := parts[i]
+		if p.Literal != nil {
+			i++
+			continue
+		}
+		constant := s.Key || len(s.marks) > i+1
+		col, isCol := termColumn(terms[0])
+		if isCol && len(p.Columns) == 1 && p.Columns[0] == col {
+			if ok := c.matchPart(&o, s, i, col, terms[0].Desc, constant, open); ok {
+				terms = terms[1:]
+				open = open || !constant
+				i++
+				continue
+			}
+		}
+		switch {
+		case constant:
+			o.fixed = append(o.fixed, s.partBytes(i)...)
+			i++
+		case isCol && isConstant(s, col):
+			terms = terms[1:]
+		default:
+			return o, false
+		}
+	}
+	for _, t := range terms {
+		if col, ok := termColumn(t); ok && isConstant(s, col) {
+			continue
+		}
+		// Parts all matched or constant: rows differ in the key, nothing is left to order.
+		if c.scan.AllVersions || c.packed() {
+			return o, false
+		}
+	}
+	return o, true
+}
+
+func (c *candidate) packed() bool {
+	for _, col := range c.scan.Table.Columns {
+		if col.Packed != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func termColumn(t SortTerm) (int, bool) {
+	c, ok := t.Expr.(*expr.Column)
+	if !ok {
+		return 0, false
+	}
+	return c.Index, true
+}
+
+func isConstant(s *keySpan, col int) bool {
+	p := s.proven[col]
+	return len(p) == 1 && p[0].IsPoint()
+}
+
+// partBytes gives the bytes of the constant part i.
+func (s *keySpan) partBytes(i int) []byte {
+	end := len(s.Start)
+	if i+1 < len(s.marks) {
+		end = s.marks[i+1]
+	}
+	return s.Start[s.marks[i]:end]
+}
+
+// matchPart tells whether part i sorts like column col and adds what reading it in that order takes.
+func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, desc, constant, open bool) bool {
+	p := c.scan.Layout.Key.Parts[i]
+	m := expr.Monotone(p.Expr, col)
+	if m == 0 || !expr.Injective(p.Expr, col) {
+		return false
+	}
+	dir := m
+	if desc {
+		dir = -m
+	}
+	if o.dir != 0 && o.dir != dir {
+		return false
+	}
+	switch p.Encoding.Order() {
+	case catalog.Unordered:
+		return false
+	case catalog.Halves:
+		if !nonNegative(p, col, s) {
+			if open {
+				return false
+			}
+			o.uneven = true
+			if !constant {
+				o.pivot = c.pivot(s, i)
+			}
+		}
+	case catalog.Terminated:
+		if f := followOf(c.scan.Layout, i); len(f) > 0 && !(len(f) == 1 && f[0] == 0) {
+			o.uneven = true
+			if constant {
+				break
+			}
+			if open || dir > 0 {
+				return false
+			}
+			if _, ok := p.Expr.(*expr.Column); !ok {
+				return false
+			}
+			o.hold = col
+		}
+	}
+	o.dir = dir
+	return true
+}
+
+func followOf(l *catalog.Layout, i int) follow {
+	if i+1 < len(l.Key.Parts) {
+		return follow(l.Key.Parts[i+1].Literal)
+	}
+	return nil
+}
+
+// nonNegative tells that p is never negative for the values of col that matter.
+func nonNegative(p *catalog.Part, col int, s *keySpan) bool {
+	set := s.sets[col]
+	if set == nil {
+		set = types.All()
+	}
+	img := set
+	if _, ok := p.Expr.(*expr.Column); !ok {
+		if img, ok = expr.Image(p.Expr, col, set); !ok {
+			return false
+		}
+	}
+	return len(img) == 0 || !img[0].Lo.IsNull() && img[0].Lo.Int() >= 0
+}
+
+// pivot is where the negative values of part i begin, when that is inside s.
+func (c *candidate) pivot(s *keySpan, i int) []byte {
+	p := append(bytes.Clone(s.Start[:s.marks[i]]), 0x80)
+	p = append(p, make([]byte, c.scan.Layout.Key.Parts[i].Encoding.Width()-1)...)
+	if bytes.Compare(p, s.Start) <= 0 || len(s.Stop) > 0 && bytes.Compare(p, s.Stop) >= 0 {
+		return nil
+	}
+	return p
+}

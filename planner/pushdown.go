@@ -1,0 +1,336 @@
+package planner
+
+import (
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/filter"
+	"github.com/hql-db/hql/types"
+)
+
+// finish fills in what does not depend on the layout's spans alone: filters,
+// residual, columns, limit, the plan's explanation.
+func (e *Env) finish(s *Scan, req *accessRequest, c *candidate) {
+	push := !e.Options.NoPushdown && !req.noPushdown && !req.allVersions && req.maxTime == 0 && !c.packed() && s.Layout.Kind != catalog.Index
+	var filters filter.And
+	var client []expr.Expr
+	k := 0
+	for i := range c.fates {
+		f := &c.fates[i]
+		if f.Where == "key" {
+			continue
+		}
+		p := c.residual[k]
+		k++
+		f.Where = "client"
+		f.Why = c.walker.whyNotKey(p, s.Table)
+		if push {
+			if sf, exact, ok := pushDown(p, s.Table); ok {
+				filters = append(filters, sf)
+				f.Where = "server+client"
+				if exact {
+					f.Where = "server"
+					continue
+				}
+			}
+		}
+		client = append(client, p)
+	}
+	s.Fates = c.fates
+	switch len(filters) {
+	case 0:
+	case 1:
+		s.Filter = filters[0]
+	default:
+		s.Filter = filters
+	}
+	s.Residual = conjoin(client)
+	s.read(req, client, c.residual)
+	if s.Access == Empty {
+		s.Filter, s.Residual = nil, nil
+	}
+	if len(req.orderBy) == 0 || s.Order != NoOrder {
+		s.Limit = req.limit
+	}
+	c.walker.explain(s)
+	if s.CapHit {
+		s.Warnings = append(s.Warnings, "the predicate gives more key ranges than the limit: some were widened and are checked row by row")
+	}
+}
+
+func conjoin(terms []expr.Expr) expr.Expr {
+	switch len(terms) {
+	case 0:
+		return nil
+	case 1:
+		return terms[0]
+	}
+	return &expr.And{Terms: terms}
+}
+
+// read decides which cells are read.
+func (s *Scan) read(req *accessRequest, client, residual []expr.Expr) {
+	n := len(s.Table.Columns)
+	s.Needed = make([]bool, n+2)
+	copy(s.Needed, req.needed)
+	for _, e := range client {
+		for _, col := range expr.Columns(e) {
+			s.Needed[col] = true
+		}
+	}
+	for _, t := range s.OrderBy {
+		for _, col := range expr.Columns(t.Expr) {
+			s.Needed[col] = true
+		}
+	}
+	fetch := make([]bool, n)
+	copy(fetch, s.Needed[:n])
+	for _, e := range residual { // what the server's filter looks at must be read
+		for _, col := range expr.Columns(e) {
+			if col < n {
+				fetch[col] = true
+			}
+		}
+	}
+	all, seen := true, map[string]bool{}
+	for i, col := range s.Table.Columns {
+		if col.KeyPart && !col.HasCell || col.Family == "" {
+			continue
+		}
+		if !seen[col.Family] {
+			seen[col.Family] = true
+			s.Families = append(s.Families, col.Family)
+		}
+		if col.KeyPart {
+			continue
+		}
+		if !fetch[i] {
+			all = false
+		} else if col.Packed == nil {
+			s.Columns = append(s.Columns, filter.Column{Family: col.Family, Qualifier: col.Qualifier})
+		}
+	}
+	packed := false
+	for _, col := range s.Table.Columns {
+		packed = packed || col.Packed != nil
+	}
+	switch {
+	case packed || s.Needed[n+1] || s.AllVersions: // _ts is the newest of all cells
+		s.Whole = true
+	case len(s.Columns) == 0:
+		s.KeyOnly = true
+	case all:
+		s.Whole = true
+	case rejectsMissing(residual, s.Table):
+		// exactly Columns
+	default:
+		s.FirstCell = true
+	}
+}
+
+// rejectsMissing tells that one of the predicates is not true for a row that
+// lacks all cells, so that such rows need not be seen.
+func rejectsMissing(preds []expr.Expr, t *catalog.Table) bool {
+	for _, e := range preds {
+		if rejectsNull(e, t) {
+			return true
+		}
+	}
+	return false
+}
+
+// rejectsNull tells that e is not true when the cells it looks at are missing.
+func rejectsNull(e expr.Expr, t *catalog.Table) bool {
+	cell := func(x expr.Expr) bool {
+		c, ok := x.(*expr.Column)
+		return ok && c.Index < len(t.Columns) && !t.Columns[c.Index].KeyPart
+	}
+	switch e := e.(type) {
+	case *expr.Compare:
+		return cell(e.X) || cell(e.Y)
+	case *expr.In:
+		return cell(e.X)
+	case *expr.Like:
+		return cell(e.X)
+	case *expr.IsNull:
+		return e.Not && cell(e.X)
+	case *expr.And:
+		for _, x := range e.Terms {
+			if rejectsNull(x, t) {
+				return true
+			}
+		}
+	case *expr.Or:
+		for _, x := range e.Terms {
+			if !rejectsNull(x, t) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// maxFilterIntervals bounds the members of one filter.
+const maxFilterIntervals = 128
+
+// pushDown turns a predicate on cells into a filter that keeps every row for
+// which it is true; exact tells that it keeps no other.
+func pushDown(e expr.Expr, t *catalog.Table) (f filter.Filter, exact, ok bool) {
+	switch e := e.(type) {
+	case *expr.And:
+		var fs filter.And
+		exact = true
+		for _, x := range e.Terms {
+			sub, ex, ok := pushDown(x, t)
+			exact = exact && ex && ok
+			if ok {
+				fs = append(fs, sub)
+			}
+		}
+		return fs, exact, len(fs) > 0
+	case *expr.Or:
+		if col, s, ex, ok := expr.Sarg(e); ok {
+			return pushSet(col, s, ex, t)
+		}
+		var fs filter.Or
+		exact = true
+		for _, x := range e.Terms {
+			sub, ex, ok := pushDown(x, t)
+			if !ok {
+				return nil, false, false
+			}
+			exact = exact && ex
+			fs = append(fs, sub)
+		}
+		return fs, exact, len(fs) > 0
+	case *expr.IsNull:
+		c, ok := cellColumn(e.X, t)
+		if !ok || !anyBytes(c) && !e.Not {
+			return nil, false, false
+		}
+		return filter.CellNull{Family: c.Family, Qualifier: c.Qualifier, Not: e.Not}, anyBytes(c), true
+	}
+	var set, setExact = types.Set(nil), false
+	col, set, setExact, ok := expr.Sarg(e)
+	if ok && !set.IsAll() {
+		f, exact, ok = pushSet(col, set, setExact, t)
+		if l, isLike := e.(*expr.Like); isLike && !exact {
+			if re, ok2 := pushLike(l, t); ok2 {
+				return re, true, true
+			}
+		}
+		return f, exact, ok
+	}
+	if l, isLike := e.(*expr.Like); isLike {
+		f, ok = pushLike(l, t)
+		return f, ok, ok
+	}
+	return nil, false, false
+}
+
+func cellColumn(e expr.Expr, t *catalog.Table) (*catalog.Column, bool) {
+	c, ok := e.(*expr.Column)
+	if !ok || c.Index >= len(t.Columns) {
+		return nil, false
+	}
+	col := t.Columns[c.Index]
+	return col, !col.KeyPart && col.Packed == nil && col.Encoding != nil
+}
+
+// anyBytes tells that every byte string is a value of c: nothing is malformed.
+func anyBytes(c *catalog.Column) bool {
+	return c.Encoding.Order() == catalog.Terminated
+}
+
+// pushSet keeps the rows whose column lies in s.
+func pushSet(col int, s types.Set, setExact bool, t *catalog.Table) (f filter.Filter, exact, ok bool) {
+	if col >= len(t.Columns) || len(s) > maxFilterIntervals || len(s) == 0 {
+		return nil, false, false
+	}
+	c, ok := cellColumn(&expr.Column{Index: col}, t)
+	if !ok {
+		return nil, false, false
+	}
+	switch c.Type {
+	case types.Float, types.Double, types.Decimal, types.JSON:
+		return nil, false, false // equal values may have different bytes
+	}
+	var out []byteRange
+	exact = setExact && anyBytes(c)
+	for _, iv := range s {
+		var ex bool
+		if out, ex, ok = ranges(out, c.Encoding, iv, nil); !ok {
+			return nil, false, false
+		}
+		exact = exact && ex
+	}
+	var any filter.Or
+	for _, r := range out {
+		cell := filter.Cell{Family: c.Family, Qualifier: c.Qualifier, Value: r.lo}
+		if r.point {
+			any = append(any, cell)
+			continue
+		}
+		if r.hi != nil && string(next(r.lo)) == string(r.hi) {
+			cell.Op = filter.Prefix
+			any = append(any, cell)
+			continue
+		}
+		var both filter.And
+		if len(r.lo) > 0 {
+			cell.Op = filter.GreaterOrEqual
+			both = append(both, cell)
+		}
+		if r.hi != nil {
+			both = append(both, filter.Cell{Family: c.Family, Qualifier: c.Qualifier, Op: filter.Less, Value: r.hi})
+		}
+		switch len(both) {
+		case 0:
+			any = append(any, filter.CellNull{Family: c.Family, Qualifier: c.Qualifier, Not: true})
+		case 1:
+			any = append(any, both[0])
+		default:
+			any = append(any, both)
+		}
+	}
+	if len(any) == 1 {
+		return any[0], exact, true
+	}
+	return any, exact, len(any) > 0
+}
+
+// pushLike keeps the rows whose text matches a pattern of literals and %: the
+// bytes are matched one by one, so that what UTF-8 they make does not matter.
+func pushLike(l *expr.Like, t *catalog.Table) (filter.Filter, bool) {
+	c, ok := cellColumn(l.X, t)
+	if !ok || !anyBytes(c) || l.Not || l.Fold || l.Fixed == nil || c.Type == types.JSON {
+		return nil, false
+	}
+	pieces, ok := l.Fixed.Literals()
+	if !ok {
+		return nil, false
+	}
+	var b strings.Builder
+	b.WriteString(`\A`)
+	for i, p := range pieces {
+		if i > 0 {
+			b.WriteString(".*")
+		}
+		quote(&b, p)
+	}
+	b.WriteString(`\z`)
+	return filter.Regex{Family: c.Family, Qualifier: c.Qualifier, Pattern: b.String()}, true
+}
+
+// quote writes p, each byte as the character of that number, escaped where it
+// means something in a regular expression.
+func quote(b *strings.Builder, p string) {
+	for i := range len(p) {
+		if strings.IndexByte(`\.+*?()|[]{}^$`, p[i]) >= 0 {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(rune(p[i]))
+	}
+}

@@ -1,0 +1,704 @@
+package planner
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/types"
+)
+
+// A keySpan is a Span while it is planned: with what is known of every row in it.
+type keySpan struct {
+	Span
+	// proven holds, by column, a set that the column's value in any row of the span lies in.
+	proven []types.Set
+	likes  []*expr.Like // patterns that every row in the span matches
+	// bound is the number of leading key parts that the span binds or ranges over.
+	bound int
+	// marks are the offsets in Start at which the key's parts begin, as far as bound.
+	marks []int
+	// sets are the values that columns can have in rows that matter, by column.
+	sets []types.Set
+}
+
+// partUse says what the spans of a box do with a part; the greater wins.
+type partUse uint8
+
+const (
+	unused partUse = iota
+	bound
+	enumerated
+	ranged
+)
+
+// walker walks the parts of one layout for one box after the other.
+type walker struct {
+	layout *catalog.Layout
+	opt    Options
+	spans  []keySpan
+	uses   []partUse // by key part
+	// detail is the box's set for the parts' columns when first used, for EXPLAIN.
+	detail []types.Set
+	// stop tells for the first part at which a walk stopped why it did.
+	stopPart int
+	stopWhy  string
+	capped   bool
+	// listTables: nothing binds the physical table's name; the spans are read in
+	// every table whose name starts with tablePrefix.
+	listTables  bool
+	tablePrefix string
+	lookups     []LookupKey
+	lookup      func(LookupKey) (types.Value, bool)
+}
+
+func newWalker(l *catalog.Layout, e *Env) *walker {
+	n := len(l.Key.Parts)
+	return &walker{layout: l, opt: e.Options.withDefaults(), uses: make([]partUse, n), detail: make([]types.Set, n),
+		stopPart: n, lookup: e.Lookups}
+}
+
+// branch is one way through the parts: the bytes so far and the columns' sets, narrowed by the choices made.
+type branch struct {
+	box
+	table  string
+	prefix []byte
+	proven []types.Set
+	// matched are the patterns that every row of the branch matches.
+	matched []*expr.Like
+	marks   []int
+	bound   int
+}
+
+func (b *branch) with(bytesOf []byte) branch {
+	c := *b
+	c.prefix = append(slices.Clip(b.prefix), bytesOf...)
+	return c
+}
+
+// fix sets column col to s for what follows.
+func (b *branch) fix(col int, s types.Set) {
+	b.cols = slices.Clone(b.cols)
+	b.cols[col] = s
+}
+
+// prove records that col lies in s for every row of the branch.
+func (b *branch) prove(col int, s types.Set) {
+	b.proven = slices.Clone(b.proven)
+	if b.proven[col] != nil {
+		s = b.proven[col].Intersect(s)
+	}
+	b.proven[col] = s
+}
+
+func provenSet(p []types.Set, col int) types.Set {
+	if p[col] == nil {
+		return types.All()
+	}
+	return p[col]
+}
+
+// walk adds the spans of the rows of b.
+func (w *walker) walk(b box) {
+	br := branch{box: b, proven: make([]types.Set, len(b.cols))}
+	w.tables(br, w.layout.Stored.Parts)
+}
+
+// tables walks the parts of the physical table's name, which must come out as single names.
+func (w *walker) tables(br branch, parts []*catalog.Part) {
+	for i, p := range parts {
+		if p.Literal != nil {
+			br.prefix = append(slices.Clip(br.prefix), p.Literal...)
+			continue
+		}
+		vals, ok := w.values(&br, p)
+		if !ok || w.listTables {
+			w.listTables = true
+			w.tablePrefix = string(br.prefix)
+			br.prefix = nil
+			w.key(br, 0, nil)
+			return
+		}
+		for _, v := range vals {
+			if nb, ok := w.take(&br, p, v); ok {
+				w.tables(nb, parts[i+1:])
+			}
+		}
+		return
+	}
+	br.table, br.prefix = string(br.prefix), nil
+	w.key(br, 0, nil)
+}
+
+// values lists the values that p can have in br, when they are few.
+func (w *walker) values(br *branch, p *catalog.Part) ([]types.Value, bool) {
+	s, ok := w.image(br, p)
+	if !ok {
+		return nil, false
+	}
+	c, ok := clipSet(p.Encoding, s)
+	if !ok {
+		return nil, false
+	}
+	return c.Values(w.opt.MaxEnumerate)
+}
+
+// clipSet narrows the intervals of s that are not points to storable bounds.
+func clipSet(enc catalog.Encoding, s types.Set) (types.Set, bool) {
+	ivs := make([]types.Interval, 0, len(s))
+	for _, iv := range s {
+		if !iv.IsPoint() {
+			if enc.Order() == catalog.Terminated || enc.Order() == catalog.Unordered {
+				return nil, false
+			}
+			var some bool
+			if iv, some = enc.Clip(iv); !some {
+				continue
+			}
+		}
+		ivs = append(ivs, iv)
+	}
+	return types.SetOf(ivs...), true
+}
+
+// image gives the values of p when its only column is constrained, or its columns are all bound.
+func (w *walker) image(br *branch, p *catalog.Part) (types.Set, bool) {
+	if v, ok := w.computed(br, p); ok {
+		if v.IsNull() {
+			return nil, true
+		}
+		return types.Points(v), true
+	}
+	if len(p.Columns) == 1 {
+		col := p.Columns[0]
+		if s := br.set(col); !s.IsAll() {
+			if img, ok := expr.Image(p.Expr, col, s); ok && !img.IsAll() {
+				return img, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// computed gives p's value when all its columns are bound to single values.
+func (w *walker) computed(br *branch, p *catalog.Part) (types.Value, bool) {
+	if len(p.Columns) == 0 {
+		return types.Value{}, false
+	}
+	if c, ok := p.Expr.(*expr.Column); ok {
+		if s := br.cols[c.Index]; len(s) == 1 && s[0].IsPoint() {
+			return s[0].Lo, true
+		}
+		return types.Value{}, false
+	}
+	for _, col := range p.Columns {
+		if s := br.cols[col]; len(s) != 1 || !s[0].IsPoint() {
+			return types.Value{}, false
+		}
+	}
+	row := make([]types.Value, len(br.cols))
+	for _, col := range p.Columns {
+		row[col] = br.cols[col][0].Lo
+	}
+	v, err := p.Expr.Eval(&expr.Env{Row: row, Lookup: w.resolve})
+	if err != nil {
+		return types.Value{}, true // what cannot be computed was never stored
+	}
+	return v, true
+}
+
+// resolve answers LOOKUP calls from what is known and notes the others.
+func (w *walker) resolve(table, column string, args []types.Value) (types.Value, bool) {
+	k := LookupKey{Table: table, Column: column, Args: args}
+	if w.lookup != nil {
+		if v, ok := w.lookup(k); ok {
+			return v, true
+		}
+	}
+	w.lookups = append(w.lookups, k)
+	return types.Value{}, false
+}
+
+// take continues br with part p having the value v.
+func (w *walker) take(br *branch, p *catalog.Part, v types.Value) (branch, bool) {
+	if v.IsNull() {
+		return branch{}, false
+	}
+	enc, err := p.Encoding.Append(nil, v)
+	if err != nil {
+		return branch{}, false
+	}
+	nb := br.with(enc)
+	if len(p.Columns) == 1 {
+		col := p.Columns[0]
+		pt := types.Points(v)
+		if _, ok := p.Expr.(*expr.Column); ok {
+			nb.fix(col, pt)
+			nb.prove(col, pt)
+			return nb, true
+		}
+		if pre, ok := expr.Preimage(p.Expr, col, pt, nb.set(col)); ok {
+			if pre.IsEmpty() {
+				return branch{}, false
+			}
+			nb.fix(col, pre)
+		}
+		if pre, ok := expr.Preimage(p.Expr, col, pt, provenSet(nb.proven, col)); ok {
+			nb.prove(col, pre)
+		}
+	}
+	return nb, true
+}
+
+// use notes what happens to key part i.
+func (w *walker) use(i int, u partUse, s types.Set) {
+	if u > w.uses[i] {
+		w.uses[i] = u
+	}
+	if w.detail[i] == nil {
+		w.detail[i] = s
+	}
+}
+
+// key walks the key's parts from i on. It tells whether any of them is bound or ranged.
+// rest, when set, collects suffixes for a part computed from the rest of the key.
+func (w *walker) key(br branch, i int, rest *[]keySpan) bool {
+	parts := w.layout.Key.Parts
+	for ; i < len(parts); i++ {
+		p := parts[i]
+		if len(br.marks) == i {
+			br.marks = append(slices.Clip(br.marks), len(br.prefix))
+		}
+		if p.Literal != nil {
+			br = br.with(p.Literal)
+			continue
+		}
+		if expr.FromRest(p.Expr) != nil {
+			return w.fromRest(br, i, rest)
+		}
+		if v, ok := w.computed(&br, p); ok {
+			nb, ok := w.take(&br, p, v)
+			if !ok || containsDelimiter(p, parts, i, v) {
+				w.use(i, bound, nil)
+				return true
+			}
+			w.use(i, bound, types.Points(v))
+			nb.bound = i + 1
+			br = nb
+			continue
+		}
+		if done, useful := w.split(br, i, rest); done {
+			return useful
+		}
+		if w.enumerate(br, i, rest) {
+			return true
+		}
+		w.stopAt(i, p, &br)
+		w.emit(br, nil, rest)
+		return br.bound > 0
+	}
+	w.emit(br, &byteRange{point: true}, rest)
+	return br.bound > 0
+}
+
+// containsDelimiter tells that v cannot stand in part i, as it holds the delimiter that ends it.
+func containsDelimiter(p *catalog.Part, parts []*catalog.Part, i int, v types.Value) bool {
+	if p.Encoding.Width() != catalog.Variable || i+1 == len(parts) {
+		return false
+	}
+	b, err := p.Encoding.Append(nil, v)
+	return err != nil || bytes.Contains(b, parts[i+1].Literal)
+}
+
+// split handles a part whose column (or columns) is constrained to several values.
+func (w *walker) split(br branch, i int, rest *[]keySpan) (done, useful bool) {
+	p := w.layout.Key.Parts[i]
+	if len(p.Columns) > 1 {
+		return w.splitColumns(br, i, rest)
+	}
+	if len(p.Columns) == 0 {
+		return false, false
+	}
+	col := p.Columns[0]
+	if done, useful := w.splitLike(br, i, rest); done {
+		return true, useful
+	}
+	set := br.set(col)
+	if set.IsAll() {
+		return false, false
+	}
+	if expr.Injective(p.Expr, col) {
+		return w.splitSet(br, i, set, rest), true
+	}
+	// Not every value of the column has a value of its own here (a bucket, a hash, a day).
+	if allPoints(set) && len(set) <= w.budget() {
+		return w.splitPoints(br, i, col, set, rest)
+	}
+	if img, ok := expr.Image(p.Expr, col, set); ok && !img.IsAll() {
+		if dom, ok := expr.Domain(p.Expr); ok && dom.SubsetOf(img) {
+			return false, false // no better than enumerating
+		}
+		vals, few := w.values(&br, p)
+		if expr.Monotone(p.Expr, col) != 0 && !(few && len(vals) <= maxSteps && w.pays(br, i)) {
+			return w.splitSet(br, i, img, rest), true
+		}
+		if few {
+			return true, w.each(br, i, vals, enumerated, rest)
+		}
+	}
+	if vs, ok := set.Values(w.opt.MaxEnumerate); ok {
+		return w.splitPoints(br, i, col, types.Points(vs...), rest)
+	}
+	return false, false
+}
+
+// maxSteps bounds the values of a contiguous range that are read one by one so that later parts can be bound too.
+const maxSteps = 64
+
+// pays tells that a part after i is constrained, so that cutting part i into single values narrows the spans.
+func (w *walker) pays(br branch, i int) bool {
+	for _, p := range w.layout.Key.Parts[i+1:] {
+		if p.Literal != nil {
+			continue
+		}
+		for _, col := range p.Columns {
+			if br.set(col).IsAll() {
+				return false
+			}
+		}
+		return len(p.Columns) > 0
+	}
+	return false
+}
+
+func (w *walker) budget() int { return w.opt.MaxSpans }
+
+func allPoints(s types.Set) bool {
+	for _, iv := range s {
+		if !iv.IsPoint() {
+			return false
+		}
+	}
+	return true
+}
+
+// splitColumns gives each of several columns its values one by one.
+func (w *walker) splitColumns(br branch, i int, rest *[]keySpan) (done, useful bool) {
+	for _, col := range w.layout.Key.Parts[i].Columns {
+		s := br.set(col)
+		if len(s) == 1 && s[0].IsPoint() {
+			continue
+		}
+		vs, ok := s.Values(w.opt.MaxEnumerate)
+		if !ok {
+			return false, false
+		}
+		return w.splitPoints(br, i, col, types.Points(vs...), rest)
+	}
+	return false, false
+}
+
+// splitPoints walks on from part i once for each value of col.
+func (w *walker) splitPoints(br branch, i, col int, set types.Set, rest *[]keySpan) (done, useful bool) {
+	for _, iv := range set {
+		if w.full() {
+			w.emit(br, nil, rest)
+			return true, br.bound > 0
+		}
+		nb := br
+		nb.fix(col, types.Set{iv})
+		useful = w.key(nb, i, rest) || useful
+	}
+	return true, useful
+}
+
+// full tells that the cap on the number of spans is reached.
+func (w *walker) full() bool {
+	if len(w.spans) >= w.opt.MaxSpans {
+		w.capped = true
+	}
+	return w.capped
+}
+
+// splitSet covers the values of part i: points go on to the next part, ranges end here.
+func (w *walker) splitSet(br branch, i int, set types.Set, rest *[]keySpan) (done bool) {
+	p := w.layout.Key.Parts[i]
+	col := p.Columns[0]
+	if expr.Injective(p.Expr, col) {
+		if _, ok := p.Expr.(*expr.Column); !ok {
+			img, ok := expr.Image(p.Expr, col, set)
+			if !ok {
+				return false
+			}
+			set = img
+		}
+	}
+	f := w.follow(i)
+	var out []byteRange
+	allExact := true
+	for _, iv := range set {
+		var exact, ok bool
+		if out, exact, ok = ranges(out, p.Encoding, iv, f); !ok {
+			return false
+		}
+		allExact = allExact && exact
+	}
+	if !allPointRanges(out) && w.pays(br, i) {
+		if vals, ok := w.values(&br, p); ok && len(vals) <= maxSteps {
+			w.each(br, i, vals, ranged, rest)
+			return true
+		}
+	}
+	u := bound
+	for _, r := range out {
+		if !r.point {
+			u = ranged
+		}
+	}
+	w.use(i, u, set)
+	for _, r := range out {
+		if w.full() {
+			w.emit(br, nil, rest)
+			return true
+		}
+		if r.point {
+			if nb, ok := w.take(&br, p, r.val); ok {
+				nb.bound = i + 1
+				w.key(nb, i+1, rest)
+			}
+			continue
+		}
+		nb := br
+		nb.bound = i + 1
+		if allExact {
+			if pre, ok := expr.Preimage(p.Expr, col, set, provenSet(nb.proven, col)); ok {
+				nb.prove(col, pre)
+			}
+		}
+		w.emit(nb, &r, rest)
+	}
+	return true
+}
+
+func allPointRanges(rs []byteRange) bool {
+	for _, r := range rs {
+		if !r.point {
+			return false
+		}
+	}
+	return true
+}
+
+// splitLike uses a pattern on the column: REVERSE(domain) under LIKE '%.suffix'.
+func (w *walker) splitLike(br branch, i int, rest *[]keySpan) (done, useful bool) {
+	p := w.layout.Key.Parts[i]
+	col := p.Columns[0]
+	for _, l := range br.likes {
+		c, ok := l.X.(*expr.Column)
+		if !ok || c.Index != col || l.Not || l.Fold || l.Fixed == nil {
+			continue
+		}
+		pat, ok := expr.LikeImage(p.Expr, col, l.Fixed)
+		if !ok {
+			continue
+		}
+		lit, whole, tail := pat.Prefix()
+		if lit == "" || whole {
+			continue
+		}
+		out, exact, ok := ranges(nil, p.Encoding, prefixInterval(lit), w.follow(i))
+		if !ok {
+			continue
+		}
+		w.use(i, ranged, types.SetOf(prefixInterval(lit)))
+		nb := br
+		nb.bound = i + 1
+		if exact && tail {
+			nb.matched = append(slices.Clip(nb.matched), l)
+		}
+		for _, r := range out {
+			w.emit(nb, &r, rest)
+		}
+		return true, true
+	}
+	return false, false
+}
+
+// prefixInterval holds the strings that start with p.
+func prefixInterval(p string) types.Interval {
+	iv := types.Interval{Lo: types.NewString(p), HiOpen: true}
+	if n := next([]byte(p)); n != nil {
+		iv.Hi = types.NewString(string(n))
+	} else {
+		iv.HiOpen = false
+	}
+	return iv
+}
+
+// each walks on once for each value of part i.
+func (w *walker) each(br branch, i int, vals []types.Value, u partUse, rest *[]keySpan) (useful bool) {
+	w.use(i, u, nil)
+	for _, v := range vals {
+		if w.full() {
+			w.emit(br, nil, rest)
+			return true
+		}
+		if nb, ok := w.take(&br, w.layout.Key.Parts[i], v); ok {
+			nb.bound = i + 1
+			w.key(nb, i+1, rest)
+		}
+	}
+	return true
+}
+
+// enumerate reads all values of a finite part (a salt), if a later part narrows the key.
+func (w *walker) enumerate(br branch, i int, rest *[]keySpan) bool {
+	p := w.layout.Key.Parts[i]
+	dom, ok := expr.Domain(p.Expr)
+	if !ok {
+		return false
+	}
+	if dom, ok = clipSet(p.Encoding, dom); !ok {
+		return false
+	}
+	vals, ok := dom.Values(w.opt.MaxEnumerate)
+	if !ok || len(w.spans)+len(vals) > w.opt.MaxSpans {
+		return false
+	}
+	// Without a bound part behind it, the enumeration is a full scan in pieces: the first value tells.
+	spans, tails := len(w.spans), 0
+	if rest != nil {
+		tails = len(*rest)
+	}
+	uses, stopPart, stopWhy := slices.Clone(w.uses), w.stopPart, w.stopWhy
+	tried := false
+	for _, v := range vals {
+		enc, err := p.Encoding.Append(nil, v)
+		if err != nil {
+			continue
+		}
+		nb := br.with(enc)
+		nb.bound = 0
+		if useful := w.key(nb, i+1, rest); !useful && !tried {
+			w.spans = w.spans[:spans]
+			if rest != nil {
+				*rest = (*rest)[:tails]
+			}
+			w.uses, w.stopPart, w.stopWhy = uses, stopPart, stopWhy
+			return false
+		}
+		tried = true
+	}
+	w.use(i, enumerated, dom)
+	return true
+}
+
+// fromRest plans a part that is computed from the key bytes after it.
+func (w *walker) fromRest(br branch, i int, rest *[]keySpan) bool {
+	p := w.layout.Key.Parts[i]
+	sub := br
+	sub.prefix = nil
+	var tails []keySpan
+	if !w.key(sub, i+1, &tails) {
+		w.stopAt(i, p, &br)
+		w.emit(br, nil, rest)
+		return false
+	}
+	dom, _ := expr.Domain(p.Expr)
+	vals, ok := dom.Values(w.opt.MaxEnumerate)
+	if !ok {
+		w.emit(br, nil, rest)
+		return false
+	}
+	u := bound
+	for _, t := range tails {
+		salts := vals
+		if t.Key {
+			v, err := expr.FromRest(p.Expr)(t.Start)
+			if err != nil {
+				continue
+			}
+			salts = []types.Value{v}
+		} else {
+			u = enumerated
+		}
+		for _, v := range salts {
+			enc, err := p.Encoding.Append(nil, v)
+			if err != nil {
+				continue
+			}
+			pre := append(slices.Clip(br.prefix), enc...)
+			s := t
+			s.Start = append(slices.Clip(pre), t.Start...)
+			switch {
+			case t.Key:
+				s.Stop = nil
+			case len(t.Stop) == 0:
+				s.Stop = next(pre)
+			default:
+				s.Stop = append(slices.Clip(pre), t.Stop...)
+			}
+			s.marks = make([]int, len(t.marks))
+			for k, m := range t.marks {
+				if k > i {
+					m += len(pre)
+				}
+				s.marks[k] = m
+			}
+			w.add(s, rest)
+		}
+	}
+	w.use(i, u, nil)
+	return true
+}
+
+// follow gives what comes after part i.
+func (w *walker) follow(i int) follow {
+	if parts := w.layout.Key.Parts; i+1 < len(parts) {
+		return follow(parts[i+1].Literal)
+	}
+	return nil
+}
+
+// emit adds the span of br continued by r: nil means everything that starts with
+// br's bytes, a point that the key is complete.
+func (w *walker) emit(br branch, r *byteRange, rest *[]keySpan) {
+	s := keySpan{Span: Span{Table: br.table}, proven: br.proven, likes: br.matched, bound: br.bound, marks: br.marks, sets: br.cols}
+	switch {
+	case r == nil:
+		s.Start, s.Stop = br.prefix, next(br.prefix)
+	case r.point:
+		s.Start, s.Key = br.prefix, true
+	default:
+		s.Start = append(slices.Clip(br.prefix), r.lo...)
+		if r.hi == nil {
+			s.Stop = next(br.prefix)
+		} else {
+			s.Stop = append(slices.Clip(br.prefix), r.hi...)
+			if len(s.Stop) == 0 {
+				return // nothing sorts before the empty string
+			}
+		}
+		if len(s.Stop) > 0 && bytes.Compare(s.Start, s.Stop) >= 0 {
+			return
+		}
+	}
+	w.add(s, rest)
+}
+
+func (w *walker) add(s keySpan, rest *[]keySpan) {
+	if rest != nil {
+		*rest = append(*rest, s)
+		return
+	}
+	w.spans = append(w.spans, s)
+}
+
+// stopAt notes why the walk ends before part i.
+func (w *walker) stopAt(i int, p *catalog.Part, br *branch) {
+	if i < w.stopPart {
+		w.stopPart = i
+		w.stopWhy = w.why(p, br)
+	}
+}

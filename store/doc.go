@@ -1,0 +1,23 @@
+// Package store is an HBase inside the process: tables, regions, cells, scans and
+// filters with HBase 2's semantics over an ordered key-value store (Pebble), in
+// memory or in a directory that lasts.
+//
+// A Store stands where gohbase's client stands. It implements gohbase.Client and
+// gohbase.RPCClient, and Admin gives a gohbase.AdminClient. Everything is served at
+// SendRPC from the messages the calls would put on the wire, so that whatever sends
+// calls of its own (scans with a sequence number, multi-gets, table descriptions)
+// meets the same answers, errors and limits as on a cluster:
+//
+//	SendRPC                    route by table and key, retry as gohbase does, inject faults
+//	  Get, Mutate, Multi,      the region server: row locks, batches, scanners with leases
+//	  Scan
+//	    regionScanner          joins the families of a row, applies limits and row filters
+//	      storeScanner         walks one family: deletes, versions, time range, cell filters
+//	  CreateTable, ...         the master
+//
+// Cells live in one ordered key space, see key.go. hbase:meta is a table like any
+// other and is kept in step with the list of regions.
+//
+// SetFaults makes a Store misbehave as clusters do (answers lost after execution,
+// expired leases, regions that split or move), reproducibly from a seed.
+package store

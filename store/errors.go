@@ -1,0 +1,60 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+)
+
+// exception is an error as a server throws it. Its text is that of the error gohbase
+// makes of one, "HBase Java exception CLASS:\nCLASS: MESSAGE": callers recognise
+// exceptions by their class in that text.
+type exception struct {
+	class, msg string
+}
+
+// Error gives gohbase's text of a server's exception.
+func (e *exception) Error() string {
+	return "HBase Java exception " + e.class + ":\n" + e.trace()
+}
+
+// trace is what the server sends as the stack: its first line.
+func (e *exception) trace() string {
+	if e.msg == "" {
+		return e.class
+	}
+	return e.class + ": " + e.msg
+}
+
+// The classes of exceptions that the store throws.
+const (
+	classIO             = "java.io.IOException"
+	classUnsupported    = "java.lang.UnsupportedOperationException"
+	classDoNotRetry     = "org.apache.hadoop.hbase.DoNotRetryIOException"
+	classNoFamily       = "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException"
+	classWrongRegion    = "org.apache.hadoop.hbase.regionserver.WrongRegionException"
+	classNotServing     = "org.apache.hadoop.hbase.NotServingRegionException"
+	classUnknownScanner = "org.apache.hadoop.hbase.UnknownScannerException"
+	classOutOfOrder     = "org.apache.hadoop.hbase.exceptions.OutOfOrderScannerNextException"
+	classScannerReset   = "org.apache.hadoop.hbase.exceptions.ScannerResetException"
+	classLease          = "org.apache.hadoop.hbase.regionserver.LeaseException"
+	classTooBusy        = "org.apache.hadoop.hbase.RegionTooBusyException"
+	classTableExists    = "org.apache.hadoop.hbase.TableExistsException"
+	classTableNotFound  = "org.apache.hadoop.hbase.TableNotFoundException"
+	classNotDisabled    = "org.apache.hadoop.hbase.TableNotDisabledException"
+	classNotEnabled     = "org.apache.hadoop.hbase.TableNotEnabledException"
+)
+
+func throw(class, format string, args ...any) *exception {
+	return &exception{class: class, msg: fmt.Sprintf(format, args...)}
+}
+
+// illegalArgument is how a RuntimeException on the server reaches a client.
+func illegalArgument(format string, args ...any) *exception {
+	return throw(classIO, format, args...)
+}
+
+// isClass tells whether err is an exception of the given class.
+func isClass(err error, class string) bool {
+	var e *exception
+	return errors.As(err, &e) && e.class == class
+}

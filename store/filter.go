@@ -1,0 +1,96 @@
+package store
+
+import (
+	"github.com/tsuna/gohbase/pb"
+)
+
+// returnCode is a filter's verdict on a cell. The order has no meaning.
+type returnCode uint8
+
+const (
+	include           returnCode = iota
+	includeAndNextCol            // this cell, no other version of its column
+	includeAndNextRow            // this cell, nothing more of the row in this family
+	skip
+	nextCol
+	nextRow
+	seekUsingHint // go to nextHint
+)
+
+func (c returnCode) includes() bool { return c <= includeAndNextRow }
+
+// filter is one of HBase's filters with its state. The region scanner drives it so:
+//
+//	for each row: rowKey; when it says true the row is passed over, else
+//	    for each version of each cell, family by family: cell, then transform when included
+//	    when hasRow: rowCells, then row if cells are left; else: row
+//	    reset
+//
+// allRemaining ends the scan of the region as soon as it is true. A filter may look
+// at cells of a row that rowKey refused: passing over a row walks its cells.
+type filter interface {
+	reset()
+	// rowKey tells whether the row is refused by its key.
+	rowKey(row []byte) bool
+	allRemaining() bool
+	cell(c *cell) returnCode
+	// transform changes what is returned of an included cell.
+	transform(c *cell)
+	// hasRow tells whether the filter needs all cells of a row before it decides:
+	// such scans never return parts of rows.
+	hasRow() bool
+	// rowCells removes cells of the row.
+	rowCells(r *rowCells)
+	// row tells whether the row is refused.
+	row() bool
+	// nextHint is the first position worth looking at after c; nil: no idea, go on.
+	nextHint(c *cell) *cell
+	// essential tells whether the filter needs a family's cells for its decision.
+	essential(family []byte) bool
+	// hinting marks the filters that a list asks for a hint even when another refuses.
+	hinting() bool
+}
+
+// filterBase is a filter that lets everything pass, to be embedded.
+type filterBase struct{}
+
+func (filterBase) reset()                {}
+func (filterBase) rowKey([]byte) bool    { return false }
+func (filterBase) allRemaining() bool    { return false }
+func (filterBase) cell(*cell) returnCode { return include }
+func (filterBase) transform(*cell)       {}
+func (filterBase) hasRow() bool          { return false }
+func (filterBase) rowCells(*rowCells)    {}
+func (filterBase) row() bool             { return false }
+func (filterBase) nextHint(*cell) *cell  { return nil }
+func (filterBase) essential([]byte) bool { return true }
+func (filterBase) hinting() bool         { return false }
+
+// newFilter makes the filter of a request for a scan in the given direction. What the
+// server could not make of the message is a DoNotRetryIOException.
+func newFilter(f *pb.Filter, reversed bool) (filter, error) {
+	if f == nil {
+		return nil, nil
+	}
+	p := filterParser{reversed: reversed}
+	out, err := p.parse(f, 0)
+	if err != nil {
+		return nil, throw(classDoNotRetry, "%v", err)
+	}
+	return out, nil
+}
+
+// firstOnRow is the position before all cells of a row.
+func firstOnRow(row []byte) *cell {
+	return &cell{row: row, ts: latestTimestamp, typ: typeMaximum, ttl: -1}
+}
+
+// firstOnColumn is the position before all versions of a column in the row and family of c.
+func firstOnColumn(c *cell, qualifier []byte) *cell {
+	return &cell{row: c.row, family: c.family, qualifier: qualifier, ts: latestTimestamp, typ: typeMaximum, ttl: -1}
+}
+
+// lastOnColumn is the position after all versions of the column of c.
+func lastOnColumn(c *cell) *cell {
+	return &cell{row: c.row, family: c.family, qualifier: c.qualifier, ts: oldestTimestamp, typ: typeMinimum, ttl: -1}
+}

@@ -1,0 +1,305 @@
+package store
+
+import (
+	"bytes"
+)
+
+// filterList is what lists that require all and lists that require one have in common.
+type filterList struct {
+	in       []filter
+	hasRows  bool
+	reversed bool
+}
+
+func newFilterList(in []filter, reversed bool) filterList {
+	l := filterList{in: in, reversed: reversed}
+	for _, f := range in {
+		l.hasRows = l.hasRows || f.hasRow()
+	}
+	return l
+}
+
+func (l *filterList) hasRow() bool  { return l.hasRows }
+func (l *filterList) hinting() bool { return false }
+
+func (l *filterList) rowCells(r *rowCells) {
+	for _, f := range l.in {
+		f.rowCells(r)
+	}
+}
+
+func (l *filterList) essential(family []byte) bool {
+	for _, f := range l.in {
+		if f.essential(family) {
+			return true
+		}
+	}
+	return len(l.in) == 0
+}
+
+// compare orders hints by the direction of the scan.
+func (l *filterList) compare(a, b *cell) int {
+	if l.reversed {
+		return compareCells(b, a)
+	}
+	return compareCells(a, b)
+}
+
+// filterAnd requires all members (MUST_PASS_ALL). The members are asked in order and
+// the first that refuses a cell ends the question: later members do not see the cell.
+// This is why a member that counts, or that must see its column, gives other results
+// behind one that refuses cells.
+type filterAnd struct {
+	filterList
+	hints []filter // members that want to seek
+}
+
+func newFilterAnd(in []filter, reversed bool) *filterAnd {
+	return &filterAnd{filterList: newFilterList(in, reversed)}
+}
+
+func (l *filterAnd) reset() {
+	for _, f := range l.in {
+		f.reset()
+	}
+	l.hints = l.hints[:0]
+}
+
+func (l *filterAnd) rowKey(row []byte) bool {
+	refused, hinted := false, false
+	for _, f := range l.in {
+		switch {
+		case f.allRemaining():
+			return true
+		case f.rowKey(row):
+			refused = true // the others still have to see the row
+		case f.hinting():
+			hinted = true // it may know where to seek: its cell must be asked
+		}
+	}
+	return refused && !hinted
+}
+
+func (l *filterAnd) allRemaining() bool {
+	for _, f := range l.in {
+		if f.allRemaining() {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *filterAnd) cell(c *cell) returnCode {
+	rc := include
+	l.hints = l.hints[:0]
+	i := 0
+	for ; i < len(l.in); i++ {
+		f := l.in[i]
+		if f.allRemaining() {
+			rc = nextRow
+			break
+		}
+		local := f.cell(c)
+		if local == seekUsingHint {
+			l.hints = append(l.hints, f)
+		}
+		if rc = mergeAnd(rc, local); !rc.includes() {
+			break
+		}
+	}
+	for i++; i < len(l.in); i++ {
+		if f := l.in[i]; f.hinting() && f.cell(c) == seekUsingHint {
+			l.hints = append(l.hints, f)
+		}
+	}
+	if len(l.hints) > 0 {
+		return seekUsingHint
+	}
+	return rc
+}
+
+// mergeAnd takes the longer of two steps.
+func mergeAnd(rc, local returnCode) returnCode {
+	if rc == seekUsingHint || local == seekUsingHint {
+		return seekUsingHint
+	}
+	step := max(stepOf(rc), stepOf(local))
+	if rc.includes() && local.includes() {
+		return [...]returnCode{include, includeAndNextCol, includeAndNextRow}[step]
+	}
+	return [...]returnCode{skip, nextCol, nextRow}[step]
+}
+
+// stepOf is how far a code goes: 0 to the next cell, 1 column, 2 row.
+func stepOf(rc returnCode) int {
+	switch rc {
+	case includeAndNextCol, nextCol:
+		return 1
+	case includeAndNextRow, nextRow:
+		return 2
+	}
+	return 0
+}
+
+func (l *filterAnd) transform(c *cell) {
+	for _, f := range l.in {
+		f.transform(c)
+	}
+}
+
+func (l *filterAnd) row() bool {
+	for _, f := range l.in {
+		if f.row() {
+			return true // the rest is not asked
+		}
+	}
+	return false
+}
+
+func (l *filterAnd) nextHint(c *cell) *cell {
+	var farthest *cell
+	for _, f := range l.hints {
+		if f.allRemaining() {
+			continue
+		}
+		h := f.nextHint(c)
+		if h != nil && (farthest == nil || l.compare(farthest, h) < 0) {
+			farthest = h
+		}
+	}
+	return farthest
+}
+
+// filterOr requires one member (MUST_PASS_ONE). It takes the shortest step, so it
+// remembers for each member how far that wanted to go and does not ask it before.
+type filterOr struct {
+	filterList
+	prev     []returnCode
+	prevCell []*cell // nil: the member wants every cell
+	included []bool
+}
+
+func newFilterOr(in []filter, reversed bool) *filterOr {
+	return &filterOr{filterList: newFilterList(in, reversed),
+		prev: make([]returnCode, len(in)), prevCell: make([]*cell, len(in)), included: make([]bool, len(in))}
+}
+
+func (l *filterOr) reset() {
+	for i, f := range l.in {
+		f.reset()
+		l.prevCell[i], l.included[i] = nil, false
+	}
+}
+
+func (l *filterOr) rowKey(row []byte) bool {
+	refused := len(l.in) > 0
+	for _, f := range l.in {
+		if !f.allRemaining() && !f.rowKey(row) {
+			refused = false // the others still have to see the row
+		}
+	}
+	return refused
+}
+
+func (l *filterOr) allRemaining() bool {
+	for _, f := range l.in {
+		if !f.allRemaining() {
+			return false
+		}
+	}
+	return len(l.in) > 0
+}
+
+func (l *filterOr) cell(c *cell) returnCode {
+	if len(l.in) == 0 {
+		return include
+	}
+	rc, asked := skip, false
+	for i, f := range l.in {
+		l.included[i] = false
+		if f.allRemaining() {
+			continue
+		}
+		local, known := l.stillPassing(i, c)
+		if !known {
+			local = f.cell(c)
+		}
+		l.prev[i] = local
+		if local == include || local == skip {
+			l.prevCell[i] = nil
+		} else if !known || l.prevCell[i] == nil || local == seekUsingHint {
+			l.prevCell[i] = c.cloneKey()
+		}
+		if asked {
+			rc = mergeOr(rc, local)
+		} else {
+			rc, asked = local, true
+		}
+		l.included[i] = local.includes()
+	}
+	return rc
+}
+
+// stillPassing tells what a member says of a cell that lies within its last step.
+func (l *filterOr) stillPassing(i int, c *cell) (returnCode, bool) {
+	prev := l.prevCell[i]
+	if prev == nil {
+		return 0, false
+	}
+	switch l.prev[i] {
+	case seekUsingHint:
+		h := l.in[i].nextHint(prev)
+		return seekUsingHint, h != nil && l.compare(c, h) < 0
+	case nextCol, includeAndNextCol:
+		return nextCol, bytes.Equal(prev.qualifier, c.qualifier) && bytes.Equal(prev.family, c.family)
+	case nextRow, includeAndNextRow:
+		return nextRow, bytes.Equal(prev.family, c.family)
+	}
+	return 0, false
+}
+
+// mergeOr takes the shorter of two steps; a cell is included when either includes it.
+func mergeOr(rc, local returnCode) returnCode {
+	if rc == seekUsingHint && local == seekUsingHint {
+		return seekUsingHint
+	}
+	step := min(stepOf(rc), stepOf(local)) // a seek has step 0: how far it goes is unknown
+	if rc.includes() || local.includes() {
+		return [...]returnCode{include, includeAndNextCol, includeAndNextRow}[step]
+	}
+	return [...]returnCode{skip, nextCol, nextRow}[step]
+}
+
+func (l *filterOr) transform(c *cell) {
+	for i, f := range l.in {
+		if l.included[i] {
+			f.transform(c)
+		}
+	}
+}
+
+func (l *filterOr) row() bool {
+	for _, f := range l.in {
+		if !f.row() {
+			return false // the rest is not asked
+		}
+	}
+	return len(l.in) > 0
+}
+
+func (l *filterOr) nextHint(c *cell) *cell {
+	var nearest *cell
+	for _, f := range l.in {
+		if f.allRemaining() {
+			continue
+		}
+		h := f.nextHint(c)
+		if h == nil {
+			return nil
+		}
+		if nearest == nil || l.compare(nearest, h) > 0 {
+			nearest = h
+		}
+	}
+	return nearest
+}

@@ -1,0 +1,202 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+)
+
+// The key space. A cell's key compares as HBase compares cells within a family
+// (row, qualifier, newest timestamp first, delete markers before puts):
+//
+//	0x01 | table, 4 bytes | family, 1 byte | row, escaped | qualifier, escaped | ^timestamp, 8 bytes | ^type
+//
+// Escaped bytes are order-preserving and end with 0x00 0x01; a zero byte inside is
+// 0x00 0xff. A row of hbase:meta ("table,start,id.") is compared by its three parts,
+// so there the first and the last comma are written as 0x00 0x02.
+// Keys below 0x01 hold the definitions of tables, see catalog.go.
+const (
+	spaceTables byte = 0x00
+	spaceCells  byte = 0x01
+
+	escape     byte = 0x00
+	escapeEnd  byte = 0x01
+	escapeSep  byte = 0x02
+	escapeZero byte = 0xff
+
+	// pastEnd in place of escapeEnd gives the first key after everything below it.
+	pastEnd byte = 0x02
+
+	prefixLen  = 6
+	trailerLen = 9
+)
+
+// cellType is the kind of a cell, as on the wire.
+type cellType byte
+
+const (
+	typeMinimum             cellType = 0
+	typePut                 cellType = 4
+	typeDelete              cellType = 8
+	typeDeleteFamilyVersion cellType = 10
+	typeDeleteColumn        cellType = 12
+	typeDeleteFamily        cellType = 14
+	typeMaximum             cellType = 255
+)
+
+func (t cellType) isDelete() bool { return t >= typeDelete && t <= typeDeleteFamily }
+
+const (
+	// latestTimestamp asks the server to stamp a cell; oldestTimestamp sorts last.
+	latestTimestamp int64 = math.MaxInt64
+	oldestTimestamp int64 = math.MinInt64
+)
+
+// cell is one stored cell or, as a filter's hint, a position between cells. Its
+// slices are views that hold until the scanner it came from moves.
+type cell struct {
+	row, family, qualifier, value []byte
+	ts                            int64 // milliseconds since 1970
+	typ                           cellType
+	ttl                           int64 // milliseconds after ts at which the cell expires; negative: never
+}
+
+// compareCells orders cells by row, family, qualifier, newest first, highest type first.
+func compareCells(a, b *cell) int {
+	if c := bytes.Compare(a.row, b.row); c != 0 {
+		return c
+	}
+	if c := bytes.Compare(a.family, b.family); c != 0 {
+		return c
+	}
+	if c := bytes.Compare(a.qualifier, b.qualifier); c != 0 {
+		return c
+	}
+	switch {
+	case a.ts > b.ts:
+		return -1
+	case a.ts < b.ts:
+		return 1
+	}
+	return int(b.typ) - int(a.typ)
+}
+
+// clone copies a cell's key; the value is dropped.
+func (c *cell) cloneKey() *cell {
+	buf := make([]byte, 0, len(c.row)+len(c.family)+len(c.qualifier))
+	buf = append(append(append(buf, c.row...), c.family...), c.qualifier...)
+	r, f := len(c.row), len(c.row)+len(c.family)
+	return &cell{row: buf[:r:r], family: buf[r:f:f], qualifier: buf[f:], ts: c.ts, typ: c.typ, ttl: -1}
+}
+
+// appendPrefix starts the keys of a family.
+func appendPrefix(dst []byte, table uint32, family byte) []byte {
+	dst = append(dst, spaceCells)
+	dst = binary.BigEndian.AppendUint32(dst, table)
+	return append(dst, family)
+}
+
+// appendEscaped appends b escaped, without its end.
+func appendEscaped(dst, b []byte) []byte {
+	for {
+		i := bytes.IndexByte(b, 0)
+		if i < 0 {
+			return append(dst, b...)
+		}
+		dst = append(dst, b[:i]...)
+		dst = append(dst, escape, escapeZero)
+		b = b[i+1:]
+	}
+}
+
+// appendRow appends a row escaped and ended.
+func appendRow(dst, row []byte, meta bool) []byte {
+	if meta {
+		return appendMetaRow(dst, row)
+	}
+	return append(appendEscaped(dst, row), escape, escapeEnd)
+}
+
+func appendMetaRow(dst, row []byte) []byte {
+	first := bytes.IndexByte(row, ',')
+	if first < 0 {
+		return append(appendEscaped(dst, row), escape, escapeEnd)
+	}
+	dst = append(appendEscaped(dst, row[:first]), escape, escapeSep)
+	rest := row[first+1:]
+	last := bytes.LastIndexByte(rest, ',')
+	if last >= 0 {
+		dst = append(appendEscaped(dst, rest[:last]), escape, escapeSep)
+		rest = rest[last+1:]
+	}
+	return append(appendEscaped(dst, rest), escape, escapeEnd)
+}
+
+// appendColumn appends an escaped qualifier and its end.
+func appendColumn(dst, qualifier []byte) []byte {
+	return append(appendEscaped(dst, qualifier), escape, escapeEnd)
+}
+
+// appendVersion appends timestamp and type, both inverted: newest and highest first.
+func appendVersion(dst []byte, ts int64, typ cellType) []byte {
+	dst = binary.BigEndian.AppendUint64(dst, ^(uint64(ts) ^ 1<<63))
+	return append(dst, ^byte(typ))
+}
+
+// escapedLen finds the end of an escaped string: its length with the end, and
+// whether it has escapes inside. It returns 0 for a malformed one.
+func escapedLen(b []byte) (n int, escapes bool) {
+	for i := 0; ; {
+		j := bytes.IndexByte(b[i:], escape)
+		if j < 0 || i+j+1 >= len(b) {
+			return 0, false
+		}
+		i += j + 2
+		if b[i-1] == escapeEnd {
+			return i, escapes
+		}
+		escapes = true
+	}
+}
+
+// appendUnescaped undoes appendRow and appendColumn for an escaped string without its end.
+func appendUnescaped(dst, b []byte) []byte {
+	for {
+		i := bytes.IndexByte(b, escape)
+		if i < 0 || i+1 >= len(b) {
+			return append(dst, b...)
+		}
+		dst = append(dst, b[:i]...)
+		if b[i+1] == escapeSep {
+			dst = append(dst, ',')
+		} else {
+			dst = append(dst, 0)
+		}
+		b = b[i+2:]
+	}
+}
+
+// Stored values start with a byte of flags.
+const (
+	valuePlain  byte = 0
+	valueHasTTL byte = 1 // followed by 8 bytes, milliseconds
+)
+
+func appendValue(dst, value []byte, ttl int64) []byte {
+	if ttl < 0 {
+		return append(append(dst, valuePlain), value...)
+	}
+	dst = binary.BigEndian.AppendUint64(append(dst, valueHasTTL), uint64(ttl))
+	return append(dst, value...)
+}
+
+// splitValue separates a stored value from its time to live.
+func splitValue(b []byte) (value []byte, ttl int64) {
+	if len(b) == 0 {
+		return nil, -1
+	}
+	if b[0] == valueHasTTL && len(b) >= 9 {
+		return b[9:], int64(binary.BigEndian.Uint64(b[1:9]))
+	}
+	return b[1:], -1
+}

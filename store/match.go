@@ -1,0 +1,304 @@
+package store
+
+import (
+	"bytes"
+	"math"
+	"slices"
+)
+
+// matchCode is what a family's scanner does with a cell.
+type matchCode uint8
+
+const (
+	matchInclude matchCode = iota
+	matchIncludeNextCol
+	matchIncludeNextRow
+	matchSkip
+	matchNextCol
+	matchNextRow
+	matchHint
+	matchDone     // another row
+	matchDoneScan // the filter ends the region
+)
+
+// matcher decides on the cells of one family: expiry, delete markers, time range,
+// columns, versions, filter, in this order.
+type matcher struct {
+	times      timeRange
+	filter     filter
+	now        int64
+	oldest     int64 // cells before it have expired
+	keepDelete bool  // KEEP_DELETED_CELLS: only markers within the time range count
+	columns    columnTracker
+	deletes    deleteTracker
+	// versions is how many of a column are returned. The filter is shown more: as
+	// many as the family keeps.
+	versions int
+	inRow    bool
+
+	count     int // versions returned of the column in counted
+	counted   []byte
+	isCounted bool
+}
+
+func newMatcher(q *query, fq *familyQuery, now int64) matcher {
+	f := fq.family
+	m := matcher{times: fq.times, filter: q.filter, now: now, oldest: math.MinInt64, keepDelete: f.keepDeleted,
+		versions: min(q.maxVersions, f.maxVersions)}
+	if f.ttl != math.MaxInt64 {
+		m.oldest = now - f.ttl
+	}
+	m.columns = columnTracker{explicit: fq.qualifiers, max: m.versions, min: f.minVersions, oldest: m.oldest}
+	if q.filter != nil {
+		m.columns.max = f.maxVersions
+	}
+	return m
+}
+
+// startRow prepares for the first cell of a row.
+func (m *matcher) startRow() {
+	m.inRow = true
+	m.isCounted = false
+	m.columns.reset()
+	m.deletes.reset()
+}
+
+// match decides on a cell of the current row.
+func (m *matcher) match(c *cell) matchCode {
+	if m.columns.done() {
+		return matchNextRow
+	}
+	if m.columns.min == 0 && c.ts < m.oldest {
+		return m.columns.finish(c)
+	}
+	if c.ttl >= 0 && c.ts+c.ttl < m.now {
+		return matchSkip
+	}
+	if c.typ.isDelete() {
+		if in := m.times.compare(c.ts); in == 0 || in > 0 && !m.keepDelete {
+			m.deletes.add(c)
+		}
+		return matchSkip
+	}
+	if !m.deletes.empty() {
+		switch m.deletes.state(c) {
+		case columnDeleted:
+			return m.columns.finish(c)
+		case versionDeleted:
+			return matchSkip
+		}
+	}
+	switch m.times.compare(c.ts) {
+	case 1:
+		return matchSkip
+	case -1:
+		return m.columns.finish(c)
+	}
+	code := m.columns.check(c)
+	if m.filter == nil || code > matchIncludeNextRow {
+		return code
+	}
+	return m.ask(c, code)
+}
+
+// ask merges the column tracker's code for an included cell with the filter's.
+func (m *matcher) ask(c *cell, code matchCode) matchCode {
+	switch m.filter.cell(c) {
+	case skip:
+		return code - matchInclude + matchSkip
+	case nextCol:
+		if code == matchIncludeNextRow {
+			return matchNextRow
+		}
+		return m.columns.finish(c)
+	case nextRow:
+		return matchNextRow
+	case seekUsingHint:
+		return matchHint
+	case includeAndNextCol:
+		code = max(code, matchIncludeNextCol)
+	case includeAndNextRow:
+		code = matchIncludeNextRow
+	}
+	if !m.isCounted || !bytes.Equal(m.counted, c.qualifier) {
+		m.count, m.isCounted = 0, true
+		m.counted = append(m.counted[:0], c.qualifier...)
+	}
+	m.count++
+	if m.count > m.versions {
+		if code == matchIncludeNextRow {
+			code = matchNextRow
+		} else {
+			code = matchNextCol
+		}
+	}
+	if code == matchIncludeNextCol || code == matchNextCol {
+		m.columns.leave(c)
+	}
+	return code
+}
+
+// columnTracker counts versions of the columns that are read: of all when explicit
+// is nil, else of those listed.
+type columnTracker struct {
+	explicit [][]byte
+	max, min int
+	oldest   int64
+
+	index   int // of the explicit column being read
+	count   int
+	current []byte
+	started bool
+}
+
+func (t *columnTracker) reset() { t.index, t.count, t.started = 0, 0, false }
+
+// done tells that all explicit columns have been read.
+func (t *columnTracker) done() bool { return t.explicit != nil && t.index >= len(t.explicit) }
+
+// hint is the column to go to next; nil: the next there is.
+func (t *columnTracker) hint() []byte {
+	if t.explicit == nil || t.done() {
+		return nil
+	}
+	return t.explicit[t.index]
+}
+
+// check decides on a put: is its column read, and this many versions of it.
+func (t *columnTracker) check(c *cell) matchCode {
+	if t.explicit == nil {
+		return t.checkAny(c)
+	}
+	for {
+		if t.done() {
+			return matchNextRow
+		}
+		cmp := bytes.Compare(c.qualifier, t.explicit[t.index])
+		if cmp < 0 {
+			return matchNextCol
+		}
+		if cmp == 0 {
+			break
+		}
+		t.next()
+	}
+	t.count++
+	if t.count >= t.max || t.count >= t.min && c.ts < t.oldest {
+		t.next()
+		if t.done() {
+			return matchIncludeNextRow
+		}
+		return matchIncludeNextCol
+	}
+	return matchInclude
+}
+
+func (t *columnTracker) next() {
+	t.index++
+	t.count = 0
+}
+
+func (t *columnTracker) checkAny(c *cell) matchCode {
+	if !t.started || !bytes.Equal(t.current, c.qualifier) {
+		t.started, t.count = true, 0
+		t.current = append(t.current[:0], c.qualifier...)
+	}
+	t.count++
+	if t.count > t.max || t.count > t.min && c.ts < t.oldest {
+		return matchNextCol
+	}
+	return matchInclude
+}
+
+// leave goes past the column of c.
+func (t *columnTracker) leave(c *cell) {
+	for t.explicit != nil && !t.done() {
+		cmp := bytes.Compare(c.qualifier, t.explicit[t.index])
+		if cmp >= 0 {
+			t.next()
+		}
+		if cmp <= 0 {
+			return
+		}
+	}
+}
+
+// finish leaves the column of c and tells where to go.
+func (t *columnTracker) finish(c *cell) matchCode {
+	t.leave(c)
+	if t.done() {
+		return matchNextRow
+	}
+	return matchNextCol
+}
+
+// deleteTracker collects the delete markers of a row and family. They come before the
+// cells they delete: those of the family first, those of a column at its start or
+// among its versions.
+type deleteTracker struct {
+	hasFamily bool
+	familyTS  int64
+	versions  []int64 // of the family
+	hasColumn bool
+	qualifier []byte
+	typ       cellType
+	ts        int64
+}
+
+type deleteState uint8
+
+const (
+	notDeleted deleteState = iota
+	columnDeleted
+	versionDeleted
+)
+
+func (d *deleteTracker) reset() {
+	d.hasFamily, d.hasColumn = false, false
+	d.versions = d.versions[:0]
+}
+
+func (d *deleteTracker) empty() bool {
+	return !d.hasColumn && !d.hasFamily && len(d.versions) == 0
+}
+
+func (d *deleteTracker) add(c *cell) {
+	if d.hasFamily && c.ts <= d.familyTS {
+		return
+	}
+	switch c.typ {
+	case typeDeleteFamily:
+		d.hasFamily, d.familyTS = true, c.ts
+		return
+	case typeDeleteFamilyVersion:
+		d.versions = append(d.versions, c.ts)
+		return
+	}
+	if d.hasColumn && c.typ < d.typ && bytes.Equal(c.qualifier, d.qualifier) {
+		return // the marker of the whole column says more
+	}
+	d.hasColumn, d.typ, d.ts = true, c.typ, c.ts
+	d.qualifier = append(d.qualifier[:0], c.qualifier...)
+}
+
+func (d *deleteTracker) state(c *cell) deleteState {
+	if d.hasFamily && c.ts <= d.familyTS {
+		return columnDeleted
+	}
+	if len(d.versions) > 0 && slices.Contains(d.versions, c.ts) {
+		return versionDeleted
+	}
+	if !d.hasColumn {
+		return notDeleted
+	}
+	if bytes.Equal(c.qualifier, d.qualifier) {
+		if d.typ == typeDeleteColumn {
+			return columnDeleted
+		}
+		if c.ts == d.ts {
+			return versionDeleted
+		}
+	}
+	d.hasColumn = false
+	return notDeleted
+}

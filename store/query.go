@@ -1,0 +1,232 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// query is a Get or Scan as a region reads it.
+type query struct {
+	start, stop               []byte // empty: open
+	includeStart, includeStop bool
+	reversed                  bool
+	get                       bool // one row: start
+	families                  []familyQuery
+	maxVersions               int
+	storeLimit, storeOffset   int // cells per row and family; limit -1: none
+	batch                     int // cells per result; 0: no limit
+	maxResultSize             int64
+	filter                    filter
+	// onDemand reads the families that the filter does not need only for rows that it keeps.
+	onDemand bool
+}
+
+// familyQuery is what is read of one family.
+type familyQuery struct {
+	family     *family
+	qualifiers [][]byte // sorted, distinct; nil: all
+	times      timeRange
+}
+
+// timeRange is [from, to) in milliseconds.
+type timeRange struct {
+	from, to int64
+	all      bool
+}
+
+func newTimeRange(m *pb.TimeRange) (timeRange, error) {
+	t := timeRange{to: math.MaxInt64}
+	if m != nil && m.From != nil {
+		t.from = int64(m.GetFrom())
+	}
+	if m != nil && m.To != nil {
+		t.to = int64(m.GetTo())
+	}
+	if t.from < 0 || t.to < 0 {
+		return t, illegalArgument("Timestamp cannot be negative. minStamp:%d, maxStamp:%d", t.from, t.to)
+	}
+	if t.to < t.from {
+		return t, illegalArgument("maxStamp is smaller than minStamp")
+	}
+	t.all = t.from == 0 && t.to == math.MaxInt64
+	return t, nil
+}
+
+// compare tells where a timestamp lies: -1 before, 0 in, 1 after the range.
+func (t *timeRange) compare(ts int64) int {
+	switch {
+	case t.all:
+		return 0
+	case ts < t.from:
+		return -1
+	case ts >= t.to:
+		return 1
+	}
+	return 0
+}
+
+// Fields of the protocol that gohbase's messages do not know.
+const (
+	fieldScanIncludeStart protowire.Number = 21
+	fieldScanIncludeStop  protowire.Number = 22
+	fieldLimitOfRows      protowire.Number = 11
+)
+
+// unknownVarint finds a varint field among those that the message's type does not know.
+func unknownVarint(m protoreflect.ProtoMessage, field protowire.Number) (v uint64, ok bool) {
+	b := m.ProtoReflect().GetUnknown()
+	for len(b) > 0 {
+		num, typ, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return v, ok
+		}
+		b = b[n:]
+		if num == field && typ == protowire.VarintType {
+			x, n := protowire.ConsumeVarint(b)
+			if n < 0 {
+				return v, ok
+			}
+			v, ok = x, true
+		}
+		if n = protowire.ConsumeFieldValue(num, typ, b); n < 0 {
+			return v, ok
+		}
+		b = b[n:]
+	}
+	return v, ok
+}
+
+// columnsQuery reads the parts that Gets and Scans share.
+type columnsQuery struct {
+	columns     []*pb.Column
+	times       *pb.TimeRange
+	familyTimes []*pb.ColumnFamilyTimeRange
+	filter      *pb.Filter
+	maxVersions *uint32
+	limit       *uint32
+	offset      *uint32
+}
+
+func (q *query) readColumns(t *table, g *region, c columnsQuery) error {
+	times, err := newTimeRange(c.times)
+	if err != nil {
+		return err
+	}
+	add := func(f *family, qualifiers [][]byte) {
+		q.families = append(q.families, familyQuery{family: f, qualifiers: qualifiers, times: times})
+	}
+	if len(c.columns) == 0 {
+		for _, f := range t.families {
+			add(f, nil)
+		}
+	}
+	for _, col := range c.columns {
+		f := t.family(col.GetFamily())
+		if f == nil {
+			return noSuchFamily(col.GetFamily(), t, g)
+		}
+		var qualifiers [][]byte
+		if len(col.GetQualifier()) > 0 {
+			qualifiers = slices.SortedFunc(slices.Values(col.GetQualifier()), bytes.Compare)
+			qualifiers = slices.CompactFunc(qualifiers, bytes.Equal)
+		}
+		add(f, qualifiers)
+	}
+	slices.SortFunc(q.families, func(a, b familyQuery) int { return bytes.Compare(a.family.name, b.family.name) })
+	for _, ft := range c.familyTimes {
+		times, err := newTimeRange(ft.GetTimeRange())
+		if err != nil {
+			return err
+		}
+		for i := range q.families {
+			if bytes.Equal(q.families[i].family.name, ft.GetColumnFamily()) {
+				q.families[i].times = times
+			}
+		}
+	}
+	q.maxVersions, q.storeLimit = 1, -1
+	if c.maxVersions != nil {
+		q.maxVersions = int(max(1, min(*c.maxVersions, math.MaxInt32)))
+	}
+	if c.limit != nil {
+		q.storeLimit = int(min(*c.limit, math.MaxInt32))
+	}
+	if c.offset != nil {
+		q.storeOffset = int(min(*c.offset, math.MaxInt32))
+	}
+	q.filter, err = newFilter(c.filter, q.reversed)
+	return err
+}
+
+func noSuchFamily(name []byte, t *table, g *region) error {
+	return throw(classNoFamily, "Column family %s does not exist in region %s in table '%s'", name, g.name, t.name)
+}
+
+// checkRow refuses row keys that no request may have.
+func checkRow(row []byte) error {
+	if len(row) == 0 {
+		return illegalArgument("Row length is 0")
+	}
+	if len(row) > math.MaxInt16 {
+		return illegalArgument("Row length %d is > %d", len(row), math.MaxInt16)
+	}
+	return nil
+}
+
+// newGet makes the query of a Get.
+func newGet(t *table, g *region, m *pb.Get) (*query, error) {
+	if err := checkRow(m.GetRow()); err != nil {
+		return nil, err
+	}
+	if !g.contains(m.GetRow()) {
+		return nil, throw(classWrongRegion, "Requested row out of range for Get on HRegion %s, startKey='%s', getEndKey()='%s', row='%s'",
+			g.name, g.start, g.stop, m.GetRow())
+	}
+	q := &query{start: m.GetRow(), stop: m.GetRow(), includeStart: true, includeStop: true, get: true, onDemand: true}
+	err := q.readColumns(t, g, columnsQuery{columns: m.Column, times: m.TimeRange, familyTimes: m.CfTimeRange,
+		filter: m.Filter, maxVersions: m.MaxVersions, limit: m.StoreLimit, offset: m.StoreOffset})
+	return q, err
+}
+
+// newScan makes the query of a Scan. A scan whose start is its stop reads that row
+// unless it says that the stop row is not included.
+func newScan(t *table, g *region, m *pb.Scan) (*query, error) {
+	q := &query{start: m.GetStartRow(), stop: m.GetStopRow(), includeStart: true, reversed: m.GetReversed(),
+		batch: int(m.GetBatchSize()), maxResultSize: int64(min(m.GetMaxResultSize(), math.MaxInt64)), onDemand: true}
+	same := len(q.start) > 0 && bytes.Equal(q.start, q.stop)
+	if v, ok := unknownVarint(m, fieldScanIncludeStart); ok {
+		q.includeStart = v != 0
+	}
+	q.includeStop = same
+	if v, ok := unknownVarint(m, fieldScanIncludeStop); ok {
+		q.includeStop = v != 0
+	}
+	q.get = same && q.includeStart && q.includeStop
+	if m.LoadColumnFamiliesOnDemand != nil {
+		q.onDemand = m.GetLoadColumnFamiliesOnDemand()
+	}
+	err := q.readColumns(t, g, columnsQuery{columns: m.Column, times: m.TimeRange, familyTimes: m.CfTimeRange,
+		filter: m.Filter, maxVersions: m.MaxVersions, limit: m.StoreLimit, offset: m.StoreOffset})
+	return q, err
+}
+
+// attributeTTL is the attribute of a mutation with its cells' time to live, 8 bytes, milliseconds.
+const attributeTTL = "_ttl"
+
+// mutationTTL is the time to live that a mutation gives its cells; -1: none.
+func mutationTTL(m *pb.MutationProto) int64 {
+	for _, a := range m.GetAttribute() {
+		if a.GetName() == attributeTTL && len(a.GetValue()) == 8 {
+			if ttl := int64(binary.BigEndian.Uint64(a.GetValue())); ttl >= 0 {
+				return ttl
+			}
+		}
+	}
+	return -1
+}

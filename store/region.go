@@ -1,0 +1,137 @@
+package store
+
+import (
+	"bytes"
+	"crypto/md5"
+	"encoding/hex"
+	"slices"
+	"sort"
+	"strconv"
+
+	"github.com/tsuna/gohbase"
+	"github.com/tsuna/gohbase/hrpc"
+	gohbaseregion "github.com/tsuna/gohbase/region"
+)
+
+// region is one region of a table as it was opened: a region that moves is opened
+// anew, and scanners of its former self are lost.
+type region struct {
+	table       *table // its name and namespace stay; for families look the table up
+	id          uint64 // milliseconds of its creation
+	name        []byte // "table,start,id.encoded."
+	encoded     string // md5 of the name without it, in hex
+	start, stop []byte // [start, stop); empty: open
+	info        hrpc.RegionInfo
+}
+
+func newRegion(t *table, r regionRecord) *region {
+	name := []byte(t.name + ",")
+	name = append(append(name, r.Start...), ',')
+	name = strconv.AppendUint(name, r.ID, 10)
+	sum := md5.Sum(name)
+	encoded := hex.EncodeToString(sum[:])
+	name = append(append(append(name, '.'), encoded...), '.')
+	return openRegion(&region{table: t, id: r.ID, name: name, encoded: encoded, start: r.Start, stop: r.Stop})
+}
+
+func newMetaRegion(t *table) *region {
+	return openRegion(&region{table: t, id: 1, name: []byte("hbase:meta,,1"), encoded: "1588230740"})
+}
+
+// openRegion gives a region that can be served: g itself, with what clients see of it.
+func openRegion(g *region) *region {
+	namespace := g.table.namespace
+	if namespace == "default" {
+		namespace = "" // as gohbase has it
+	}
+	g.info = gohbaseregion.NewInfo(g.id, []byte(namespace), []byte(g.table.qualifier), g.name, g.start, g.stop)
+	return g
+}
+
+// contains tells whether row lies in the region.
+func (g *region) contains(row []byte) bool {
+	return bytes.Compare(row, g.start) >= 0 && (len(g.stop) == 0 || bytes.Compare(row, g.stop) < 0)
+}
+
+// regionIndex finds the region of a key.
+func (t *table) regionIndex(key []byte) int {
+	return sort.Search(len(t.regions)-1, func(i int) bool { return bytes.Compare(key, t.regions[i].stop) < 0 })
+}
+
+func (t *table) region(key []byte) *region { return t.regions[t.regionIndex(key)] }
+
+// newRegionID gives a unique time for a region. Callers hold ddl.
+func (s *Store) newRegionID() uint64 {
+	c := &s.catalog
+	c.lastRegionID = max(c.lastRegionID+1, uint64(max(s.now(), 0)))
+	return c.lastRegionID
+}
+
+// Split cuts the region of a table that holds key in two at key; scanners of the
+// region are lost. It does nothing when key already starts a region. A missing
+// table is gohbase.TableNotFound.
+func (s *Store) Split(name string, key []byte) error {
+	_, err := s.reshape(name, func(t *table) []*region {
+		i := t.regionIndex(key)
+		g := t.regions[i]
+		if len(key) == 0 || bytes.Equal(key, g.start) {
+			return nil
+		}
+		id := s.newRegionID()
+		key = bytes.Clone(key)
+		return slices.Concat(t.regions[:i], []*region{
+			newRegion(t, regionRecord{ID: id, Start: g.start, Stop: key}),
+			newRegion(t, regionRecord{ID: id, Start: key, Stop: g.stop}),
+		}, t.regions[i+1:])
+	})
+	return err
+}
+
+// Merge joins the region of a table that holds key with the next one; scanners of
+// both are lost. It does nothing on the last region.
+func (s *Store) Merge(name string, key []byte) error {
+	_, err := s.reshape(name, func(t *table) []*region {
+		i := t.regionIndex(key)
+		if i+1 == len(t.regions) {
+			return nil
+		}
+		merged := newRegion(t, regionRecord{ID: s.newRegionID(), Start: t.regions[i].start, Stop: t.regions[i+1].stop})
+		return slices.Concat(t.regions[:i], []*region{merged}, t.regions[i+2:])
+	})
+	return err
+}
+
+// Move reopens the region of a table that holds key, as if on another server: its
+// scanners are lost.
+func (s *Store) Move(name string, key []byte) error {
+	_, err := s.reshape(name, func(t *table) []*region {
+		i := t.regionIndex(key)
+		moved := *t.regions[i]
+		regions := slices.Clone(t.regions)
+		regions[i] = openRegion(&moved)
+		return regions
+	})
+	return err
+}
+
+// reshape replaces a table's regions by those that change gives; nil changes nothing.
+func (s *Store) reshape(name string, change func(*table) []*region) (bool, error) {
+	s.life.RLock()
+	defer s.life.RUnlock()
+	if s.closed.Load() {
+		return false, gohbase.ErrClientClosed
+	}
+	s.catalog.ddl.Lock()
+	defer s.catalog.ddl.Unlock()
+	t, ok := s.catalog.lookup(name)
+	if !ok || t.meta {
+		return false, gohbase.TableNotFound
+	}
+	regions := change(t)
+	if regions == nil {
+		return false, nil
+	}
+	next := *t
+	next.regions = regions
+	return true, s.replace(t, &next)
+}

@@ -1,0 +1,141 @@
+package store
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// block collects the rows of a response in the wire format of cells (KeyValueCodec):
+//
+//	length, 4 bytes | key length, 4 | value length, 4 |
+//	row length, 2 | row | family length, 1 | family | qualifier | timestamp, 8 | type, 1 | value
+//
+// lengths big-endian, the first not counting itself. All rows of a response share one
+// array. The last row is open: it can still lose cells or be dropped.
+type block struct {
+	buf      []byte
+	counts   []uint32 // cells of each closed row
+	partial  []bool   // for each closed row: more of it may follow
+	rowStart int      // where the open row starts in buf
+	cells    int      // cells of the open row
+	lastRow  int      // where the last closed row starts; -1: none
+}
+
+func (b *block) reset(buf []byte) { *b = block{buf: buf, lastRow: -1} }
+
+// cellSize is the length of a cell on the wire.
+func cellSize(c *cell) int {
+	return 4 + 8 + 2 + len(c.row) + 1 + len(c.family) + len(c.qualifier) + 9 + len(c.value)
+}
+
+// add appends a cell to the open row.
+func (b *block) add(c *cell) {
+	key := 2 + len(c.row) + 1 + len(c.family) + len(c.qualifier) + 9
+	buf := binary.BigEndian.AppendUint32(b.buf, uint32(8+key+len(c.value)))
+	buf = binary.BigEndian.AppendUint32(buf, uint32(key))
+	buf = binary.BigEndian.AppendUint32(buf, uint32(len(c.value)))
+	buf = binary.BigEndian.AppendUint16(buf, uint16(len(c.row)))
+	buf = append(buf, c.row...)
+	buf = append(buf, byte(len(c.family)))
+	buf = append(buf, c.family...)
+	buf = append(buf, c.qualifier...)
+	buf = binary.BigEndian.AppendUint64(buf, uint64(c.ts))
+	buf = append(buf, byte(c.typ))
+	b.buf = append(buf, c.value...)
+	b.cells++
+}
+
+// drop forgets the open row.
+func (b *block) drop() {
+	b.buf = b.buf[:b.rowStart]
+	b.cells = 0
+}
+
+// close ends the open row, which must have cells.
+func (b *block) close(partial bool) {
+	b.counts = append(b.counts, uint32(b.cells))
+	b.partial = append(b.partial, partial)
+	b.lastRow = b.rowStart
+	b.rowStart = len(b.buf)
+	b.cells = 0
+}
+
+// rowAt is the key of the row that starts at an offset.
+func (b *block) rowAt(off int) []byte {
+	n := int(binary.BigEndian.Uint16(b.buf[off+12:]))
+	return b.buf[off+14 : off+14+n]
+}
+
+// openRow is the key of the open row, which must have cells.
+func (b *block) openRow() []byte { return b.rowAt(b.rowStart) }
+
+// decodeCell reads the cell at the start of b and gives its length on the wire; 0: b is malformed.
+// The slices of c alias b.
+func decodeCell(b []byte, c *cell) int {
+	if len(b) < 14 {
+		return 0
+	}
+	total := int(binary.BigEndian.Uint32(b))
+	key, value := int(binary.BigEndian.Uint32(b[4:])), int(binary.BigEndian.Uint32(b[8:]))
+	row := int(binary.BigEndian.Uint16(b[12:]))
+	if total != 8+key+value || len(b) < 4+total || key < 2+row+1+9 {
+		return 0
+	}
+	k := b[14 : 12+key]
+	fam := int(k[row])
+	if len(k) < row+1+fam+9 {
+		return 0
+	}
+	n := len(k)
+	c.row = k[:row:row]
+	c.family = k[row+1 : row+1+fam : row+1+fam]
+	c.qualifier = k[row+1+fam : n-9 : n-9]
+	c.ts = int64(binary.BigEndian.Uint64(k[n-9:]))
+	c.typ = cellType(k[n-1])
+	c.value = b[12+key : 4+total]
+	c.ttl = -1
+	return 4 + total
+}
+
+// rowCells gives filters the cells of the open row.
+type rowCells struct{ b *block }
+
+// removeIf removes the cells for which f is true.
+func (r *rowCells) removeIf(f func(*cell) bool) {
+	b := r.b
+	out := b.rowStart
+	kept := 0
+	for off := b.rowStart; off < len(b.buf); {
+		var c cell
+		n := decodeCell(b.buf[off:], &c)
+		if !f(&c) {
+			copy(b.buf[out:], b.buf[off:off+n])
+			out += n
+			kept++
+		}
+		off += n
+	}
+	b.buf = b.buf[:out]
+	b.cells = kept
+}
+
+// sort puts the cells of the open row in order after families were read out of order.
+func (b *block) sort() {
+	row := slices.Clone(b.buf[b.rowStart:])
+	cells := make([]cell, 0, b.cells)
+	for len(row) > 0 {
+		var c cell
+		row = row[decodeCell(row, &c):]
+		cells = append(cells, c)
+	}
+	slices.SortStableFunc(cells, func(a, b cell) int { return compareCells(&a, &b) })
+	b.drop()
+	for i := range cells {
+		b.add(&cells[i])
+	}
+}
+
+// size is the size of the open row as limits count it.
+func (b *block) size() int64 {
+	return int64(len(b.buf)-b.rowStart) + int64(b.cells)*cellOverhead
+}

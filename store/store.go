@@ -1,0 +1,135 @@
+package store
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/tsuna/gohbase"
+)
+
+// Options say where a Store keeps its cells and how it tells time. The zero value
+// is a store in memory.
+type Options struct {
+	// Dir is the directory of a store that lasts; it is made when missing and locked
+	// while open. "" keeps everything in memory.
+	Dir string
+	// Now is the server's clock: timestamps, times to live and leases; nil is time.Now.
+	Now func() time.Time
+	// ScannerLease is how long a scanner lives between two calls; 0 is 60 seconds.
+	ScannerLease time.Duration
+	// NoSync acknowledges writes to a directory before they are on disk.
+	NoSync bool
+	// CacheBytes is the size of the block cache; 0 is 64 MiB.
+	CacheBytes int64
+}
+
+func (o *Options) ensureDefaults() {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.ScannerLease <= 0 {
+		o.ScannerLease = time.Minute
+	}
+	if o.CacheBytes <= 0 {
+		o.CacheBytes = 64 << 20
+	}
+}
+
+// Store is an embedded HBase. It is safe for concurrent use.
+type Store struct {
+	opts  Options
+	db    *pebble.DB
+	write *pebble.WriteOptions
+
+	// life is held shared by every call while it works, so that Close can wait.
+	life   sync.RWMutex
+	closed atomic.Bool
+
+	catalog  catalog
+	scanners scanners
+	locks    rowLocks
+	faults   faults
+	balancer atomic.Bool
+}
+
+var (
+	_ gohbase.Client    = (*Store)(nil)
+	_ gohbase.RPCClient = (*Store)(nil)
+)
+
+// quiet drops Pebble's messages; errors also reach callers as errors.
+type quiet struct{}
+
+func (quiet) Infof(string, ...any)  {}
+func (quiet) Errorf(string, ...any) {}
+func (quiet) Fatalf(format string, args ...any) {
+	pebble.DefaultLogger.Fatalf(format, args...)
+}
+
+// Open opens a store, creating it when it does not exist. A directory that another
+// Store has open is an error.
+func Open(o Options) (*Store, error) {
+	o.ensureDefaults()
+	cache := pebble.NewCache(o.CacheBytes)
+	defer cache.Unref()
+	po := &pebble.Options{
+		Cache:              cache,
+		Logger:             quiet{},
+		FormatMajorVersion: pebble.FormatNewest,
+		MemTableSize:       16 << 20,
+	}
+	write := pebble.Sync
+	if o.Dir == "" {
+		po.FS = vfs.NewMem()
+		po.DisableWAL = true
+		write = pebble.NoSync
+	} else {
+		if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+			return nil, fmt.Errorf("open store: %w", err)
+		}
+		if o.NoSync {
+			write = pebble.NoSync
+		}
+	}
+	db, err := pebble.Open(o.Dir, po)
+	if err != nil {
+		return nil, fmt.Errorf("open store %q: %w", o.Dir, err)
+	}
+	s := &Store{opts: o, db: db, write: write}
+	s.balancer.Store(true)
+	s.scanners.init()
+	if err := s.loadCatalog(); err != nil {
+		db.Close()
+		return nil, fmt.Errorf("open store %q: %w", o.Dir, err)
+	}
+	return s, nil
+}
+
+// Close ends all scanners and closes the store. Later calls give gohbase.ErrClientClosed.
+// Close is idempotent.
+func (s *Store) Close() {
+	if s.closed.Swap(true) {
+		return
+	}
+	s.catalog.wake()
+	s.life.Lock()
+	defer s.life.Unlock()
+	s.scanners.closeAll()
+	// A failed close loses nothing that was acknowledged: writes are synced before.
+	_ = s.db.Close()
+}
+
+// OpenScanners counts the scanners that are open on the store's regions, those
+// with an expired lease not included.
+func (s *Store) OpenScanners() int {
+	s.scanners.expire(s.opts.Now())
+	return s.scanners.count()
+}
+
+// now is the server's time in milliseconds.
+func (s *Store) now() int64 { return s.opts.Now().UnixMilli() }

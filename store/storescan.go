@@ -1,0 +1,326 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// storeScanner walks one family over the rows of a region.
+type storeScanner struct {
+	it      *pebble.Iterator
+	family  *family
+	meta    bool
+	query   *query
+	matcher matcher
+
+	cur   cell // where the scanner stands
+	valid bool
+	// rowKey is the encoded start of all keys of the current row: family and row.
+	rowKey  []byte
+	rowBuf  []byte
+	qualBuf []byte
+	seekBuf []byte
+	perRow  int // cells included of the row
+	err     error
+}
+
+// bounds gives the keys of a family between two rows of a query.
+func (q *query) bounds(f *family, meta bool) (lower, upper []byte) {
+	low, lowIncl, high, highIncl := q.start, q.includeStart, q.stop, q.includeStop
+	if q.reversed {
+		low, lowIncl, high, highIncl = high, highIncl, low, lowIncl
+	}
+	lower = append([]byte{}, f.prefix...)
+	if len(low) > 0 {
+		lower = appendRow(lower, low, meta)
+		if !lowIncl {
+			lower[len(lower)-1] = pastEnd
+		}
+	}
+	upper = append([]byte{}, f.prefix...)
+	if len(high) > 0 {
+		upper = appendRow(upper, high, meta)
+		if highIncl {
+			upper[len(upper)-1] = pastEnd
+		}
+	} else {
+		upper[prefixLen-1]++ // family ids are far below 255
+	}
+	if bytes.Compare(lower, upper) > 0 {
+		upper = lower
+	}
+	return lower, upper
+}
+
+// start positions the scanner on its first row.
+func (s *storeScanner) start() {
+	if s.query.reversed {
+		s.land(s.it.Last())
+		s.toRowStart()
+		return
+	}
+	s.land(s.it.First())
+}
+
+// land reads the cell that the iterator stands on.
+func (s *storeScanner) land(ok bool) {
+	s.valid = ok
+	if !ok {
+		if err := s.it.Error(); err != nil {
+			s.err = err
+		}
+		return
+	}
+	key := s.it.Key()
+	if len(s.rowKey) == 0 || !bytes.HasPrefix(key, s.rowKey) {
+		n, escapes := escapedLen(key[prefixLen:])
+		if n == 0 {
+			s.corrupt(key)
+			return
+		}
+		s.rowKey = append(s.rowKey[:0], key[:prefixLen+n]...)
+		row := key[prefixLen : prefixLen+n-2]
+		if escapes {
+			s.rowBuf = appendUnescaped(s.rowBuf[:0], row)
+		} else {
+			s.rowBuf = append(s.rowBuf[:0], row...)
+		}
+	}
+	rest := key[len(s.rowKey):]
+	if len(rest) < 2+trailerLen {
+		s.corrupt(key)
+		return
+	}
+	column := rest[:len(rest)-trailerLen-2]
+	if bytes.IndexByte(column, escape) >= 0 {
+		s.qualBuf = appendUnescaped(s.qualBuf[:0], column)
+		column = s.qualBuf
+	}
+	tail := rest[len(rest)-trailerLen:]
+	value, err := s.it.ValueAndErr()
+	if err != nil {
+		s.valid, s.err = false, err
+		return
+	}
+	s.cur.row = s.rowBuf
+	s.cur.family = s.family.name
+	s.cur.qualifier = column
+	s.cur.ts = int64(^binary.BigEndian.Uint64(tail) ^ 1<<63)
+	s.cur.typ = cellType(^tail[8])
+	s.cur.value, s.cur.ttl = splitValue(value)
+}
+
+func (s *storeScanner) corrupt(key []byte) {
+	s.valid = false
+	s.err = throw(classIO, "malformed key %x", key)
+}
+
+// step goes to the next cell.
+func (s *storeScanner) step() { s.land(s.it.Next()) }
+
+// stepsBeforeSeek is how many cells are passed one by one before a seek is tried:
+// a seek costs about as much as a few steps.
+const stepsBeforeSeek = 6
+
+// toNextRow leaves the current row.
+func (s *storeScanner) toNextRow() {
+	if s.query.reversed {
+		s.land(s.it.SeekLT(s.rowKey))
+		s.toRowStart()
+		return
+	}
+	for range stepsBeforeSeek {
+		if !s.it.Next() {
+			s.land(false)
+			return
+		}
+		if !bytes.HasPrefix(s.it.Key(), s.rowKey) {
+			s.land(true)
+			return
+		}
+	}
+	s.seekBuf = append(s.seekBuf[:0], s.rowKey...)
+	s.seekBuf[len(s.seekBuf)-1] = pastEnd
+	s.land(s.it.SeekGE(s.seekBuf))
+}
+
+// toRowStart goes back to the first cell of the row that the scanner stands on.
+func (s *storeScanner) toRowStart() {
+	if s.valid {
+		s.land(s.it.SeekGE(s.rowKey))
+	}
+}
+
+// toNextColumn leaves the current column for the one that the matcher wants next.
+func (s *storeScanner) toNextColumn() {
+	if len(s.cur.qualifier) == 0 {
+		s.step() // markers of the family may be among the versions of the empty qualifier
+		return
+	}
+	hint := s.matcher.columns.hint()
+	s.seekBuf = append(s.seekBuf[:0], s.rowKey...)
+	if hint != nil {
+		s.seekBuf = appendColumn(s.seekBuf, hint)
+	} else {
+		s.seekBuf = appendColumn(s.seekBuf, s.cur.qualifier)
+		s.seekBuf[len(s.seekBuf)-1] = pastEnd
+	}
+	s.forwardTo()
+}
+
+// forwardTo goes to the first key at or behind seekBuf.
+func (s *storeScanner) forwardTo() {
+	for range stepsBeforeSeek {
+		if !s.it.Next() {
+			s.land(false)
+			return
+		}
+		if bytes.Compare(s.it.Key(), s.seekBuf) >= 0 {
+			s.land(true)
+			return
+		}
+	}
+	s.land(s.it.SeekGE(s.seekBuf))
+}
+
+// toHint follows a filter's hint; one that does not lead forward is a single step.
+func (s *storeScanner) toHint(h *cell) {
+	if h == nil {
+		s.step()
+		return
+	}
+	d := compareCells(h, &s.cur)
+	if s.query.reversed && d >= 0 || !s.query.reversed && d <= 0 {
+		s.step()
+		return
+	}
+	key := appendRow(append(s.seekBuf[:0], s.family.prefix...), h.row, s.meta)
+	switch c := bytes.Compare(h.family, s.family.name); {
+	case c > 0:
+		key[len(key)-1] = pastEnd
+	case c == 0:
+		key = appendColumn(key, h.qualifier)
+		switch h.typ {
+		case typeMinimum:
+			key[len(key)-1] = pastEnd
+		default:
+			key = appendVersion(key, h.ts, h.typ)
+		}
+	}
+	s.seekBuf = key
+	if !s.query.reversed {
+		s.land(s.it.SeekGE(key))
+		return
+	}
+	// Backwards: the hinted row from the hint on, else the start of the row before.
+	n, _ := escapedLen(key[prefixLen:])
+	hinted := key[:prefixLen+n]
+	if s.land(s.it.SeekGE(key)); s.valid && bytes.Equal(s.rowKey, hinted) || s.err != nil {
+		return
+	}
+	s.land(s.it.SeekLT(hinted))
+	s.toRowStart()
+}
+
+// moreRows tells whether rows behind the current one can belong to the scan.
+func (s *storeScanner) moreRows() bool { return !s.query.get }
+
+// finish ends the scanner.
+func (s *storeScanner) finish() bool {
+	s.valid = false
+	return false
+}
+
+// next adds the cells of the current row to b until the row ends or a limit is
+// reached. It tells whether there is more to come. A nil b only walks.
+func (s *storeScanner) next(ctx context.Context, b *block, lim *limits) (more bool, err error) {
+	if !s.valid {
+		return false, s.err
+	}
+	m := &s.matcher
+	if !lim.betweenCells() || !m.inRow {
+		s.perRow = 0
+		m.startRow()
+	}
+	row := len(s.rowKey)
+	count := 0
+	for first := true; s.valid; first = false {
+		if lim.poll(ctx) {
+			return false, ctx.Err()
+		}
+		if m.filter != nil && m.filter.allRemaining() {
+			return s.finish(), s.err
+		}
+		if !m.inRow || !first && !s.sameRow(row) {
+			m.inRow = false
+			if s.query.get {
+				return s.finish(), s.err
+			}
+			return true, nil
+		}
+		code := m.match(&s.cur)
+		switch code {
+		case matchInclude, matchIncludeNextCol, matchIncludeNextRow:
+			if m.filter != nil {
+				m.filter.transform(&s.cur)
+			}
+			s.perRow++
+			if s.perRow > s.query.storeOffset {
+				s.emit(b, lim)
+				count++
+				if s.query.storeLimit >= 0 && s.perRow >= s.query.storeLimit+s.query.storeOffset {
+					return s.leaveRow(count)
+				}
+			}
+			switch code {
+			case matchIncludeNextRow:
+				if !s.moreRows() {
+					return s.finish(), s.err
+				}
+				m.inRow = false
+				s.toNextRow()
+			case matchIncludeNextCol:
+				s.toNextColumn()
+			default:
+				s.step()
+			}
+			if lim.batchReached() || lim.sizeReached(betweenCells) {
+				return s.valid || count > 0, s.err
+			}
+		case matchNextRow:
+			if !s.moreRows() {
+				return s.finish(), s.err
+			}
+			m.inRow = false
+			s.toNextRow()
+		case matchNextCol:
+			s.toNextColumn()
+		case matchHint:
+			s.toHint(m.filter.nextHint(&s.cur))
+		default:
+			s.step()
+		}
+	}
+	return count > 0, s.err
+}
+
+// emit adds the current cell to b and counts it.
+func (s *storeScanner) emit(b *block, lim *limits) {
+	if b != nil {
+		b.add(&s.cur)
+	}
+	lim.count(cellSize(&s.cur))
+}
+
+// leaveRow ends a row whose limit of cells is reached.
+func (s *storeScanner) leaveRow(count int) (bool, error) {
+	if !s.moreRows() {
+		return s.finish(), s.err
+	}
+	s.matcher.inRow = false
+	s.toNextRow()
+	return s.valid || count > 0, s.err
+}

@@ -1,0 +1,218 @@
+package types
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cockroachdb/apd/v3"
+)
+
+// Exact is the context for DECIMAL arithmetic: 38 digits beyond which results are rounded half up.
+var Exact = apd.Context{Precision: 38, MaxExponent: apd.MaxExponent, MinExponent: apd.MinExponent, Traps: apd.DefaultTraps, Rounding: apd.RoundHalfUp}
+
+// IntRange gives the least and the greatest number of an integer type.
+func IntRange(t Type) (lo, hi int64) {
+	switch t {
+	case TinyInt:
+		return math.MinInt8, math.MaxInt8
+	case SmallInt:
+		return math.MinInt16, math.MaxInt16
+	case Int:
+		return math.MinInt32, math.MaxInt32
+	}
+	return math.MinInt64, math.MaxInt64
+}
+
+// Cast converts v to type to, as CAST does: numbers are rounded half away from zero, text is parsed,
+// a TIMESTAMP becomes its epoch milliseconds as a number and back. loc (nil: UTC)
+// is the zone of timestamps in text and of the day of a TIMESTAMP. What does not fit is an error.
+func Cast(v Value, to Type, loc *time.Location) (Value, error) {
+	if v.IsNull() || v.typ == to {
+		return v, nil
+	}
+	if loc == nil {
+		loc = time.UTC
+	}
+	switch to {
+	case String:
+		if v.typ == Bytes {
+			return NewString(v.s), nil
+		}
+		if v.typ == Timestamp {
+			return NewString(time.UnixMilli(v.i).In(loc).Format("2006-01-02 15:04:05.999")), nil
+		}
+		return NewString(v.Format(loc)), nil
+	case Bytes:
+		if v.typ.IsText() {
+			return NewBytes(v.s), nil
+		}
+	case JSON:
+		if v.typ == String {
+			if !json.Valid([]byte(v.s)) {
+				return Value{}, fmt.Errorf("invalid JSON %s", short(v.s))
+			}
+			return NewJSON(v.s), nil
+		}
+		return NewJSON(string(v.AppendJSON(nil))), nil
+	case Boolean:
+		return toBool(v)
+	case TinyInt, SmallInt, Int, BigInt:
+		return toInt(v, to)
+	case Float, Double:
+		return toFloat(v, to)
+	case Decimal:
+		return toDecimal(v)
+	case Date:
+		switch {
+		case v.typ == Timestamp:
+			y, m, d := time.UnixMilli(v.i).In(loc).Date()
+			return NewDate(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() / 86400), nil
+		case v.typ.IsText():
+			days, err := ParseDate(v.s)
+			return NewDate(days), err
+		}
+	case Time:
+		switch {
+		case v.typ == Timestamp:
+			t := time.UnixMilli(v.i).In(loc)
+			return NewIntOf(Time, int64(t.Hour())*3_600_000+int64(t.Minute())*60_000+int64(t.Second())*1000+int64(t.Nanosecond())/1_000_000), nil
+		case v.typ.IsText():
+			ms, err := ParseTime(v.s)
+			return NewIntOf(Time, ms), err
+		}
+	case Timestamp:
+		switch {
+		case v.typ == Date:
+			t := time.Unix(v.i*86400, 0).UTC()
+			return NewTimestamp(time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, loc).UnixMilli()), nil
+		case v.typ.IsInteger():
+			return NewTimestamp(v.i), nil
+		case v.typ.IsText():
+			ms, err := ParseTimestamp(v.s, loc)
+			return NewTimestamp(ms), err
+		}
+	}
+	return Value{}, fmt.Errorf("%s cannot be cast to %s", v.typ, to)
+}
+
+// short quotes s for an error, cut to a readable length.
+func short(s string) string {
+	if len(s) > 40 {
+		s = s[:40] + "..."
+	}
+	return strconv.Quote(s)
+}
+
+func toBool(v Value) (Value, error) {
+	switch {
+	case v.typ.IsInteger():
+		return NewBool(v.i != 0), nil
+	case v.typ.IsText():
+		switch strings.ToLower(strings.TrimSpace(v.s)) {
+		case "t", "true", "y", "yes", "on", "1":
+			return NewBool(true), nil
+		case "f", "false", "n", "no", "off", "0":
+			return NewBool(false), nil
+		}
+		return Value{}, fmt.Errorf("invalid boolean %s", short(v.s))
+	}
+	return Value{}, fmt.Errorf("%s cannot be cast to BOOLEAN", v.typ)
+}
+
+func toInt(v Value, to Type) (Value, error) {
+	var i int64
+	switch {
+	case v.typ.IsInteger() || v.typ == Timestamp || v.typ == Boolean:
+		i = v.i
+	case v.typ == Float || v.typ == Double:
+		f := math.RoundToEven(v.Double())
+		if math.IsNaN(f) || f < -(1<<63) || f >= 1<<63 {
+			return Value{}, fmt.Errorf("%s out of range: %s", to, v)
+		}
+		i = int64(f)
+	case v.typ == Decimal:
+		var r apd.Decimal
+		ctx := Exact
+		ctx.Precision = uint32(max(38, v.d.NumDigits()))
+		if _, err := ctx.Quantize(&r, v.d, 0); err != nil {
+			return Value{}, fmt.Errorf("%s out of range: %s", to, v)
+		}
+		n, err := r.Int64()
+		if err != nil {
+			return Value{}, fmt.Errorf("%s out of range: %s", to, v)
+		}
+		i = n
+	case v.typ.IsText():
+		n, err := strconv.ParseInt(strings.TrimSpace(v.s), 10, 64)
+		if err != nil {
+			return Value{}, fmt.Errorf("invalid number %s", short(v.s))
+		}
+		i = n
+	default:
+		return Value{}, fmt.Errorf("%s cannot be cast to %s", v.typ, to)
+	}
+	if lo, hi := IntRange(to); i < lo || i > hi {
+		return Value{}, fmt.Errorf("%s out of range: %d", to, i)
+	}
+	return NewIntOf(to, i), nil
+}
+
+func toFloat(v Value, to Type) (Value, error) {
+	var f float64
+	switch {
+	case v.typ.IsInteger():
+		f = float64(v.i)
+	case v.typ == Float || v.typ == Double:
+		f = v.Double()
+	case v.typ == Decimal:
+		f, _ = v.d.Float64()
+	case v.typ.IsText():
+		x, err := strconv.ParseFloat(strings.TrimSpace(v.s), 64)
+		if err != nil {
+			return Value{}, fmt.Errorf("invalid number %s", short(v.s))
+		}
+		f = x
+	default:
+		return Value{}, fmt.Errorf("%s cannot be cast to %s", v.typ, to)
+	}
+	if to == Float {
+		g := float64(float32(f))
+		if math.IsInf(g, 0) && !math.IsInf(f, 0) {
+			return Value{}, fmt.Errorf("FLOAT out of range: %s", v)
+		}
+		f = g
+	}
+	return NewFloatOf(to, f), nil
+}
+
+func toDecimal(v Value) (Value, error) {
+	switch {
+	case v.typ.IsInteger():
+		return NewDecimal(apd.New(v.i, 0)), nil
+	case v.typ == Float || v.typ == Double:
+		d := new(apd.Decimal)
+		if _, err := d.SetFloat64(v.Double()); err != nil || d.Form != apd.Finite {
+			return Value{}, fmt.Errorf("DECIMAL out of range: %s", v)
+		}
+		return NewDecimal(d), nil
+	case v.typ.IsText():
+		return ParseDecimal(v.s)
+	}
+	return Value{}, fmt.Errorf("%s cannot be cast to DECIMAL", v.typ)
+}
+
+// ParseDecimal reads a finite decimal number of at most 1000 digits and exponents up to ±6144.
+func ParseDecimal(s string) (Value, error) {
+	d, _, err := apd.NewFromString(strings.TrimSpace(s))
+	if err != nil || d.Form != apd.Finite {
+		return Value{}, fmt.Errorf("invalid number %s", short(s))
+	}
+	if d.NumDigits() > 1000 || d.Exponent > 6144 || d.Exponent < -6144 {
+		return Value{}, fmt.Errorf("DECIMAL out of range: %s", short(s))
+	}
+	return NewDecimal(d), nil
+}

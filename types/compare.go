@@ -1,0 +1,152 @@
+package types
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/cockroachdb/apd/v3"
+)
+
+// Compare orders two values that are not NULL: numbers by value across numeric
+// types (NaN greatest, as PostgreSQL has it), text and bytes bytewise, a DATE with a
+// TIMESTAMP as its midnight UTC, false before true. Other pairs are an error.
+func Compare(a, b Value) (int, error) {
+	if a.typ == b.typ {
+		switch {
+		case a.typ.IsInteger() || a.typ.IsTemporal() || a.typ == Boolean:
+			return cmp.Compare(a.i, b.i), nil
+		case a.typ.IsText() || a.typ == Bytes:
+			return strings.Compare(a.s, b.s), nil
+		case a.typ == Float || a.typ == Double:
+			return compareFloats(a.Double(), b.Double()), nil
+		case a.typ == Decimal:
+			return a.d.Cmp(b.d), nil
+		}
+	}
+	switch {
+	case a.typ.IsInteger() && b.typ.IsInteger():
+		return cmp.Compare(a.i, b.i), nil
+	case a.typ.IsNumeric() && b.typ.IsNumeric():
+		return compareNumbers(a, b), nil
+	case a.typ.IsText() && b.typ.IsText():
+		return strings.Compare(a.s, b.s), nil
+	case a.typ == Date && b.typ == Timestamp:
+		return compareDate(a.i, b.i), nil
+	case a.typ == Timestamp && b.typ == Date:
+		return -compareDate(b.i, a.i), nil
+	}
+	return 0, fmt.Errorf("%s and %s cannot be compared", a.typ, b.typ)
+}
+
+// MillisPerDay is the length of a day of the proleptic calendar in TIMESTAMP's unit.
+const MillisPerDay = 86_400_000
+
+func compareDate(days, ms int64) int {
+	if c := cmp.Compare(days, floorDiv(ms, MillisPerDay)); c != 0 {
+		return c
+	}
+	return cmp.Compare(0, ms-floorDiv(ms, MillisPerDay)*MillisPerDay)
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b != 0 && (a < 0) != (b < 0) {
+		q--
+	}
+	return q
+}
+
+func compareFloats(a, b float64) int {
+	switch {
+	case math.IsNaN(a) || math.IsNaN(b):
+		return btoi(math.IsNaN(a)) - btoi(math.IsNaN(b))
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// compareNumbers compares exactly: a float is the binary fraction it stands for.
+func compareNumbers(a, b Value) int {
+	fa, oka := special(a)
+	fb, okb := special(b)
+	if oka || okb {
+		if !oka {
+			fa = 0
+		}
+		if !okb {
+			fb = 0
+		}
+		return compareFloats(fa, fb)
+	}
+	return a.exact().Cmp(b.exact())
+}
+
+// special gives the value of a float that is no finite number.
+func special(v Value) (float64, bool) {
+	if v.typ != Float && v.typ != Double {
+		return 0, false
+	}
+	f := v.Double()
+	return f, math.IsNaN(f) || math.IsInf(f, 0)
+}
+
+// exact gives a finite number as a decimal without rounding.
+func (v Value) exact() *apd.Decimal {
+	switch {
+	case v.typ == Decimal:
+		return v.d
+	case v.typ.IsInteger():
+		return apd.New(v.i, 0)
+	}
+	d := new(apd.Decimal)
+	f := v.Double()
+	frac, exp := math.Frexp(f)
+	d.SetInt64(int64(frac * (1 << 53)))
+	exp -= 53
+	ctx := apd.Context{Precision: 2000, MaxExponent: apd.MaxExponent, MinExponent: apd.MinExponent}
+	two := apd.New(2, 0)
+	p := new(apd.Decimal)
+	if exp >= 0 {
+		_, _ = ctx.Pow(p, two, apd.New(int64(exp), 0))
+		_, _ = ctx.Mul(d, d, p)
+	} else {
+		_, _ = ctx.Pow(p, apd.New(5, -1), apd.New(int64(-exp), 0)) // 0.5^n has n digits
+		_, _ = ctx.Mul(d, d, p)
+	}
+	return d
+}
+
+// AppendKey appends bytes that are equal exactly for values that compare equal
+// among values of one declared type; NULL has its own. It is for grouping, not for ordering.
+func (v Value) AppendKey(dst []byte) []byte {
+	switch {
+	case v.IsNull():
+		return append(dst, 0)
+	case v.typ.IsInteger() || v.typ.IsTemporal() || v.typ == Boolean:
+		return appendUint64(append(dst, 1), uint64(v.i))
+	case v.typ == Float || v.typ == Double:
+		f := v.Double()
+		if f == 0 {
+			f = 0 // -0 is 0
+		}
+		if math.IsNaN(f) {
+			f = math.NaN()
+		}
+		return appendUint64(append(dst, 2), math.Float64bits(f))
+	case v.typ == Decimal:
+		var r apd.Decimal
+		r.Reduce(v.d)
+		s := r.Text('E')
+		return append(appendUint64(append(dst, 3), uint64(len(s))), s...)
+	}
+	return append(appendUint64(append(dst, 4), uint64(len(v.s))), v.s...)
+}
+
+func appendUint64(dst []byte, u uint64) []byte {
+	return append(dst, byte(u>>56), byte(u>>48), byte(u>>40), byte(u>>32), byte(u>>24), byte(u>>16), byte(u>>8), byte(u))
+}

@@ -1,0 +1,178 @@
+package types
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// String is the value as a person reads it: text as it is, BYTES escaped,
+// TIMESTAMP in RFC 3339 UTC with milliseconds, NULL as "NULL".
+func (v Value) String() string { return v.Format(time.UTC) }
+
+// Format is String with timestamps in loc.
+func (v Value) Format(loc *time.Location) string {
+	switch v.typ {
+	case Null:
+		return "NULL"
+	case Boolean:
+		return strconv.FormatBool(v.i != 0)
+	case TinyInt, SmallInt, Int, BigInt:
+		return strconv.FormatInt(v.i, 10)
+	case Float:
+		return formatFloat(v.Double(), 32)
+	case Double:
+		return formatFloat(v.Double(), 64)
+	case Decimal:
+		return v.d.Text('f')
+	case Bytes:
+		return EscapeBytes(v.s)
+	case Date:
+		return FormatDate(v.i)
+	case Time:
+		return FormatTime(v.i)
+	case Timestamp:
+		return time.UnixMilli(v.i).In(loc).Format("2006-01-02T15:04:05.000Z07:00")
+	}
+	return v.s
+}
+
+func formatFloat(f float64, bits int) string {
+	switch {
+	case math.IsInf(f, 1):
+		return "Infinity"
+	case math.IsInf(f, -1):
+		return "-Infinity"
+	case f != 0 && (math.Abs(f) < 1e-5 || math.Abs(f) >= 1e15):
+		return strconv.FormatFloat(f, 'e', -1, bits)
+	}
+	return strconv.FormatFloat(f, 'f', -1, bits)
+}
+
+// FormatDate is 2006-01-02 for days since 1970-01-01.
+func FormatDate(days int64) string {
+	return time.Unix(days*86400, 0).UTC().Format("2006-01-02")
+}
+
+// FormatTime is 15:04:05, with milliseconds where there are any.
+func FormatTime(ms int64) string {
+	s := fmt.Sprintf("%02d:%02d:%02d", ms/3_600_000, ms/60_000%60, ms/1000%60)
+	if ms%1000 != 0 {
+		s += fmt.Sprintf(".%03d", ms%1000)
+	}
+	return s
+}
+
+// EscapeBytes prints bytes: printable ASCII as it is, the backslash and the rest as \xNN.
+func EscapeBytes(s string) string {
+	plain := true
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c > 0x7e || c == '\\' {
+			plain = false
+			break
+		}
+	}
+	if plain {
+		return s
+	}
+	var b strings.Builder
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c > 0x7e || c == '\\' {
+			fmt.Fprintf(&b, `\x%02X`, c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// SQL is a literal that reads back as an equal value.
+func (v Value) SQL() string {
+	switch v.typ {
+	case Null:
+		return "NULL"
+	case Boolean:
+		return strings.ToUpper(strconv.FormatBool(v.i != 0))
+	case Float, Double:
+		if f := v.Double(); math.IsNaN(f) || math.IsInf(f, 0) {
+			return "CAST('" + v.String() + "' AS " + v.typ.String() + ")"
+		}
+		return v.String()
+	case TinyInt, SmallInt, Int, BigInt, Decimal:
+		return v.String()
+	case Bytes:
+		return fmt.Sprintf("X'%X'", v.s)
+	case Date:
+		return "DATE '" + v.String() + "'"
+	case Time:
+		return "TIME '" + v.String() + "'"
+	case Timestamp:
+		t := time.UnixMilli(v.i).UTC()
+		if v.i%1000 == 0 {
+			return "TIMESTAMP '" + t.Format("2006-01-02 15:04:05") + "'"
+		}
+		return "TIMESTAMP '" + t.Format("2006-01-02 15:04:05.000") + "'"
+	case JSON:
+		return "CAST(" + quote(v.s) + " AS JSON)"
+	}
+	return quote(v.s)
+}
+
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// AppendJSON appends the value as JSON: numbers as numbers, JSON inline, the rest as strings.
+func (v Value) AppendJSON(dst []byte) []byte {
+	switch v.typ {
+	case Null:
+		return append(dst, "null"...)
+	case Boolean, TinyInt, SmallInt, Int, BigInt, Decimal:
+		return append(dst, v.String()...)
+	case Float, Double:
+		if f := v.Double(); math.IsNaN(f) || math.IsInf(f, 0) {
+			return appendJSONString(dst, v.String())
+		}
+		return append(dst, v.String()...)
+	case JSON:
+		var b bytes.Buffer
+		if json.Compact(&b, []byte(v.s)) == nil {
+			return append(dst, b.Bytes()...)
+		}
+	}
+	return appendJSONString(dst, v.String())
+}
+
+// appendJSONString appends s quoted. Bytes that are not UTF-8 become U+FFFD.
+func appendJSONString(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			switch {
+			case c == '"' || c == '\\':
+				dst = append(dst, '\\', c)
+			case c == '\n':
+				dst = append(dst, '\\', 'n')
+			case c == '\t':
+				dst = append(dst, '\\', 't')
+			case c == '\r':
+				dst = append(dst, '\\', 'r')
+			case c < 0x20:
+				dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+			default:
+				dst = append(dst, c)
+			}
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		dst = utf8.AppendRune(dst, r)
+		i += n
+	}
+	return append(dst, '"')
+}

@@ -1,0 +1,326 @@
+package types
+
+import (
+	"slices"
+	"strings"
+)
+
+// Interval is a range of non-NULL values of one type. A NULL bound is open-ended.
+// For integers, dates and times the bounds are normalised to inclusive ones, so
+// that (1, 3) and [2, 2] are the same interval.
+type Interval struct {
+	Lo, Hi         Value // NULL: unbounded
+	LoOpen, HiOpen bool  // the bound itself is outside
+}
+
+// Everything is the interval of all non-NULL values.
+var everything = Interval{}
+
+// Point is [v, v].
+func Point(v Value) Interval { return Interval{Lo: v, Hi: v} }
+
+// IsPoint tells whether iv holds exactly one value.
+func (iv Interval) IsPoint() bool {
+	return !iv.Lo.IsNull() && !iv.Hi.IsNull() && !iv.LoOpen && !iv.HiOpen && order(iv.Lo, iv.Hi) == 0
+}
+
+// Contains tells whether v, not NULL, lies in iv.
+func (iv Interval) Contains(v Value) bool {
+	return compareLo(iv, Point(v)) <= 0 && compareHi(iv, Point(v)) >= 0
+}
+
+// String is "[1 - 5)", with an empty bound where it is open-ended.
+func (iv Interval) String() string {
+	var b strings.Builder
+	b.WriteByte("[("[btoi(iv.LoOpen || iv.Lo.IsNull())])
+	if !iv.Lo.IsNull() {
+		b.WriteString(iv.Lo.SQL())
+	}
+	b.WriteString(" - ")
+	if !iv.Hi.IsNull() {
+		b.WriteString(iv.Hi.SQL())
+	}
+	b.WriteByte("])"[btoi(iv.HiOpen || iv.Hi.IsNull())])
+	return b.String()
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// order compares values that are known to be comparable.
+func order(a, b Value) int {
+	c, err := Compare(a, b)
+	if err != nil {
+		panic("types: " + err.Error()) // sets never mix types
+	}
+	return c
+}
+
+func isDiscrete(t Type) bool { return t.IsInteger() || t.IsTemporal() || t == Boolean }
+
+// normalise makes bounds of discrete types inclusive; ok is false when iv is empty.
+func (iv Interval) normalise() (Interval, bool) {
+	if iv.LoOpen && isDiscrete(iv.Lo.typ) {
+		if iv.Lo.i == maxInt {
+			return iv, false
+		}
+		iv.Lo.i++
+		iv.LoOpen = false
+	}
+	if iv.HiOpen && isDiscrete(iv.Hi.typ) {
+		if iv.Hi.i == minInt {
+			return iv, false
+		}
+		iv.Hi.i--
+		iv.HiOpen = false
+	}
+	if iv.Lo.IsNull() {
+		iv.LoOpen = false
+	}
+	if iv.Hi.IsNull() {
+		iv.HiOpen = false
+	}
+	if !iv.Lo.IsNull() && !iv.Hi.IsNull() {
+		c := order(iv.Lo, iv.Hi)
+		if c > 0 || c == 0 && (iv.LoOpen || iv.HiOpen) {
+			return iv, false
+		}
+	}
+	return iv, true
+}
+
+const (
+	maxInt = 1<<63 - 1
+	minInt = -1 << 63
+)
+
+// compareLo orders lower bounds: open-ended first, then by value, inclusive before exclusive.
+func compareLo(a, b Interval) int {
+	switch {
+	case a.Lo.IsNull() || b.Lo.IsNull():
+		return btoi(!a.Lo.IsNull()) - btoi(!b.Lo.IsNull())
+	default:
+		if c := order(a.Lo, b.Lo); c != 0 {
+			return c
+		}
+		return btoi(a.LoOpen) - btoi(b.LoOpen)
+	}
+}
+
+// compareHi orders upper bounds: exclusive before inclusive, open-ended last.
+func compareHi(a, b Interval) int {
+	switch {
+	case a.Hi.IsNull() || b.Hi.IsNull():
+		return btoi(a.Hi.IsNull()) - btoi(b.Hi.IsNull())
+	default:
+		if c := order(a.Hi, b.Hi); c != 0 {
+			return c
+		}
+		return btoi(b.HiOpen) - btoi(a.HiOpen)
+	}
+}
+
+// touches tells whether b, which starts no earlier than a, overlaps a or continues it without a gap.
+func touches(a, b Interval) bool {
+	if a.Hi.IsNull() || b.Lo.IsNull() {
+		return true
+	}
+	c := order(b.Lo, a.Hi)
+	switch {
+	case c < 0:
+		return true
+	case c == 0:
+		return !(a.HiOpen && b.LoOpen)
+	default:
+		return isDiscrete(a.Hi.typ) && a.Hi.i != maxInt && b.Lo.i == a.Hi.i+1 && a.Hi.typ == b.Lo.typ
+	}
+}
+
+// Set is a sorted list of disjoint intervals that do not touch: the values a
+// column can have. The zero Set is empty. Sets are not changed once made.
+type Set []Interval
+
+// All is the set of all non-NULL values.
+func All() Set { return Set{everything} }
+
+// SetOf makes the set of the values in any of ivs.
+func SetOf(ivs ...Interval) Set {
+	s := make(Set, 0, len(ivs))
+	for _, iv := range ivs {
+		if n, ok := iv.normalise(); ok {
+			s = append(s, n)
+		}
+	}
+	if !slices.IsSortedFunc(s, compareLo) {
+		slices.SortFunc(s, compareLo)
+	}
+	out := s[:0]
+	for _, iv := range s {
+		if n := len(out); n > 0 && touches(out[n-1], iv) {
+			if compareHi(out[n-1], iv) < 0 {
+				out[n-1].Hi, out[n-1].HiOpen = iv.Hi, iv.HiOpen
+			}
+			continue
+		}
+		out = append(out, iv)
+	}
+	return out
+}
+
+// Points makes the set of the values vs.
+func Points(vs ...Value) Set {
+	ivs := make([]Interval, len(vs))
+	for i, v := range vs {
+		ivs[i] = Point(v)
+	}
+	return SetOf(ivs...)
+}
+
+// IsAll tells whether s holds every non-NULL value.
+func (s Set) IsAll() bool { return len(s) == 1 && s[0].Lo.IsNull() && s[0].Hi.IsNull() }
+
+// IsEmpty tells whether s holds nothing.
+func (s Set) IsEmpty() bool { return len(s) == 0 }
+
+// Contains tells whether v, not NULL, is in s.
+func (s Set) Contains(v Value) bool {
+	i, found := slices.BinarySearchFunc(s, v, func(iv Interval, v Value) int {
+		if compareHi(iv, Point(v)) < 0 {
+			return -1
+		}
+		if compareLo(iv, Point(v)) > 0 {
+			return 1
+		}
+		return 0
+	})
+	return found && i < len(s)
+}
+
+// Union is the set of the values in s or o.
+func (s Set) Union(o Set) Set {
+	if len(s) == 0 {
+		return o
+	}
+	if len(o) == 0 {
+		return s
+	}
+	return SetOf(append(slices.Clone(s), o...)...)
+}
+
+// Intersect is the set of the values in both.
+func (s Set) Intersect(o Set) Set {
+	if s.IsAll() {
+		return o
+	}
+	if o.IsAll() {
+		return s
+	}
+	var out Set
+	for i, j := 0, 0; i < len(s) && j < len(o); {
+		iv := s[i]
+		if compareLo(iv, o[j]) < 0 {
+			iv.Lo, iv.LoOpen = o[j].Lo, o[j].LoOpen
+		}
+		if compareHi(iv, o[j]) > 0 {
+			iv.Hi, iv.HiOpen = o[j].Hi, o[j].HiOpen
+		}
+		if n, ok := iv.normalise(); ok {
+			out = append(out, n)
+		}
+		if compareHi(s[i], o[j]) < 0 {
+			i++
+		} else {
+			j++
+		}
+	}
+	return out
+}
+
+// Complement is the set of the non-NULL values outside s.
+func (s Set) Complement() Set {
+	var out []Interval
+	next := Interval{} // grows from the end of the last interval
+	for _, iv := range s {
+		if !iv.Lo.IsNull() {
+			gap := next
+			gap.Hi, gap.HiOpen = iv.Lo, !iv.LoOpen
+			out = append(out, gap)
+		}
+		if iv.Hi.IsNull() {
+			return SetOf(out...)
+		}
+		next = Interval{Lo: iv.Hi, LoOpen: !iv.HiOpen}
+	}
+	return SetOf(append(out, next)...)
+}
+
+// SubsetOf tells whether every value of s is in o.
+func (s Set) SubsetOf(o Set) bool {
+	j := 0
+	for _, iv := range s {
+		for j < len(o) && compareHi(o[j], iv) < 0 {
+			j++
+		}
+		if j == len(o) || compareLo(o[j], iv) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Values lists the values of s when it is made of points and short integer
+// intervals and holds at most limit values; ok is false otherwise.
+func (s Set) Values(limit int) (vs []Value, ok bool) {
+	n := 0
+	for _, iv := range s {
+		switch {
+		case iv.Lo.IsNull() || iv.Hi.IsNull():
+			return nil, false
+		case iv.IsPoint():
+			n++
+		case isDiscrete(iv.Lo.typ):
+			d := uint64(iv.Hi.i) - uint64(iv.Lo.i)
+			if d >= uint64(limit) {
+				return nil, false
+			}
+			n += int(d) + 1
+		default:
+			return nil, false
+		}
+		if n > limit {
+			return nil, false
+		}
+	}
+	vs = make([]Value, 0, n)
+	for _, iv := range s {
+		if iv.IsPoint() {
+			vs = append(vs, iv.Lo)
+			continue
+		}
+		for i := iv.Lo.i; ; i++ {
+			v := iv.Lo
+			v.i = i
+			vs = append(vs, v)
+			if i == iv.Hi.i {
+				break
+			}
+		}
+	}
+	return vs, true
+}
+
+// String is the intervals joined by blanks; "(none)" when empty.
+func (s Set) String() string {
+	if len(s) == 0 {
+		return "(none)"
+	}
+	parts := make([]string, len(s))
+	for i, iv := range s {
+		parts[i] = iv.String()
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,117 @@
+// Package types holds SQL types and values: what they are, how they compare,
+// convert and print, and ordered sets of them.
+package types
+
+import (
+	"math"
+
+	"github.com/cockroachdb/apd/v3"
+)
+
+// Type is an SQL type.
+type Type uint8
+
+// The types, with what a Value of the type holds.
+const (
+	Null      Type = iota // the type of a bare NULL
+	Boolean               // 0 or 1
+	TinyInt               // int8
+	SmallInt              // int16
+	Int                   // int32
+	BigInt                // int64
+	Float                 // float32, kept as float64
+	Double                // float64
+	Decimal               // arbitrary precision
+	String                // text, normally UTF-8; compared bytewise
+	Bytes                 // raw bytes, compared unsigned
+	Date                  // days since 1970-01-01
+	Time                  // milliseconds since midnight, 0 to 86399999
+	Timestamp             // milliseconds since 1970-01-01T00:00:00Z
+	JSON                  // JSON text as stored
+)
+
+var typeNames = [...]string{"NULL", "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE",
+	"DECIMAL", "STRING", "BYTES", "DATE", "TIME", "TIMESTAMP", "JSON"}
+
+// String is the type's name in SQL.
+func (t Type) String() string { return typeNames[t] }
+
+// IsInteger tells TINYINT, SMALLINT, INT and BIGINT.
+func (t Type) IsInteger() bool { return t >= TinyInt && t <= BigInt }
+
+// IsNumeric tells the integers, FLOAT, DOUBLE and DECIMAL.
+func (t Type) IsNumeric() bool { return t >= TinyInt && t <= Decimal }
+
+// IsText tells STRING and JSON, whose values hold text.
+func (t Type) IsText() bool { return t == String || t == JSON }
+
+// IsTemporal tells DATE, TIME and TIMESTAMP.
+func (t Type) IsTemporal() bool { return t >= Date && t <= Timestamp }
+
+// Value is an immutable SQL value. The zero Value is NULL.
+type Value struct {
+	typ Type
+	i   int64 // integers, booleans, dates and times; the bits of a float
+	s   string
+	d   *apd.Decimal
+}
+
+// NewBool makes a BOOLEAN.
+func NewBool(b bool) Value {
+	if b {
+		return Value{typ: Boolean, i: 1}
+	}
+	return Value{typ: Boolean}
+}
+
+// NewInt makes a BIGINT.
+func NewInt(i int64) Value { return Value{typ: BigInt, i: i} }
+
+// NewIntOf makes a value of an integer, DATE, TIME or TIMESTAMP type from the
+// number that the type's comment in the list above tells; it does not check the range.
+func NewIntOf(t Type, i int64) Value { return Value{typ: t, i: i} }
+
+// NewDouble makes a DOUBLE.
+func NewDouble(f float64) Value { return Value{typ: Double, i: int64(math.Float64bits(f))} }
+
+// NewFloatOf makes a FLOAT or DOUBLE.
+func NewFloatOf(t Type, f float64) Value { return Value{typ: t, i: int64(math.Float64bits(f))} }
+
+// NewDecimal makes a DECIMAL; d must not change afterwards.
+func NewDecimal(d *apd.Decimal) Value { return Value{typ: Decimal, d: d} }
+
+// NewString makes a STRING.
+func NewString(s string) Value { return Value{typ: String, s: s} }
+
+// NewBytes makes a BYTES from a string holding the bytes.
+func NewBytes(s string) Value { return Value{typ: Bytes, s: s} }
+
+// NewJSON makes a JSON from its text, unchecked.
+func NewJSON(s string) Value { return Value{typ: JSON, s: s} }
+
+// NewDate makes a DATE from days since 1970-01-01.
+func NewDate(days int64) Value { return Value{typ: Date, i: days} }
+
+// NewTimestamp makes a TIMESTAMP from milliseconds since 1970.
+func NewTimestamp(ms int64) Value { return Value{typ: Timestamp, i: ms} }
+
+// Type is the value's type, Null for NULL.
+func (v Value) Type() Type { return v.typ }
+
+// IsNull tells whether v is NULL.
+func (v Value) IsNull() bool { return v.typ == Null }
+
+// Bool is the value of a BOOLEAN.
+func (v Value) Bool() bool { return v.i != 0 }
+
+// Int is the number behind an integer, BOOLEAN, DATE, TIME or TIMESTAMP.
+func (v Value) Int() int64 { return v.i }
+
+// Double is the number behind a FLOAT or DOUBLE.
+func (v Value) Double() float64 { return math.Float64frombits(uint64(v.i)) }
+
+// Decimal is the number behind a DECIMAL; it must not be changed.
+func (v Value) Decimal() *apd.Decimal { return v.d }
+
+// Text is the text of a STRING or JSON and the bytes of a BYTES.
+func (v Value) Text() string { return v.s }
