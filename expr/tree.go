@@ -381,6 +381,9 @@ func PrefixInterval(p string) types.Interval {
 			return types.Interval{Lo: types.NewString(p), Hi: types.NewString(p[:i] + string([]byte{p[i] + 1})), HiOpen: true}
 		}
 	}
+	if p == "" {
+		return types.Interval{}
+	}
 	return types.Interval{Lo: types.NewString(p)}
 }
 

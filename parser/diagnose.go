@@ -12,10 +12,13 @@ import (
 //	expected a table name after FROM, found "WHERE"
 func diagnose(tokens []lexer.Token, src string, i int) *Error {
 	d := diagnosis{tokens: tokens, src: src}
-	for i > 0 && i < len(tokens)-1 && d.isLonePair(i) {
-		i++ // the grammar gave up on ORDER; the mistake is that BY does not follow
-	}
 	d.walk(i)
+	// The grammar gives up on a clause as a whole: on ORDER where BY is missing. Where the
+	// token found is one that was expected, the mistake stands behind it.
+	for i < len(tokens)-1 && (d.isLonePair(i) || mentions(d.expected(i), d.value(i))) {
+		i++
+		d.walk(i)
+	}
 	e := Errorf(pos(&tokens[i]), "expected %s, found %s", d.expected(i), d.found(i))
 	e.Hint = d.hint(i)
 	return e
@@ -53,14 +56,40 @@ var pairs = map[string]string{
 	"SPLIT": "AT, FROM FILE or INTO", "FAMILY": "a family's name", "INDEX": "an index name",
 	"FULL": "SCAN", "SYSTEM_TIME": "ALL, AS OF or BETWEEN", "FOR": "SYSTEM_TIME", "COPY": "a table name or ( and a query",
 	"SHOW": "TABLES, CREATE TABLE, SPLITS, FUNCTIONS, ALL or a setting", "SET": "a setting's name",
-	"EXPLAIN": "a statement", "IF": "NOT EXISTS",
+	"EXPLAIN": "a statement, ANALYZE or ( and options", "IF": "NOT EXISTS", "ROW": "KEY",
 }
 
-// isLonePair tells whether token i is the first of a pair of reserved words whose second is missing.
+// isLonePair tells whether token i starts a clause of two words whose second is missing.
 func (d *diagnosis) isLonePair(i int) bool {
 	switch word := d.value(i); word {
-	case "ORDER", "GROUP", "UNION", "CROSS", "INNER":
-		return d.value(i+1) != pairs[word]
+	case "ORDER", "GROUP", "UNION", "CROSS", "INNER", "FOR", "ALLOW":
+		return i > 0 && d.endsOperand(i-1) && !strings.HasPrefix(pairs[word], d.value(i+1))
+	}
+	return false
+}
+
+// endsOperand tells whether an expression or a name could end with token i.
+func (d *diagnosis) endsOperand(i int) bool {
+	t := &d.tokens[i]
+	switch t.Type {
+	case tokOp:
+		return t.Value == ")" || t.Value == "]" || t.Value == "*"
+	case tokReserved:
+		return t.Value == "NULL" || t.Value == "TRUE" || t.Value == "FALSE" || t.Value == "END" || t.Value == "DESC" || t.Value == "ASC"
+	}
+	return true
+}
+
+// mentions tells whether word is one of the things that expected lists.
+func mentions(expected, word string) bool {
+	expected, _, _ = strings.Cut(expected, " after ")
+	if word == "," {
+		return strings.HasPrefix(expected, "a comma")
+	}
+	for _, w := range strings.FieldsFunc(expected, func(r rune) bool { return r == ' ' || r == ',' }) {
+		if w == word {
+			return true
+		}
 	}
 	return false
 }
@@ -104,6 +133,8 @@ func (d *diagnosis) purpose(j int, top *frame) string {
 		return "a key part"
 	case before == "IN" && d.value(j-2) != "STORED", top.clause == "VALUES":
 		return "a value"
+	case d.verb == "EXPLAIN" && j == 1:
+		return "FORMAT or ANALYZE"
 	case before == "USING", d.verb == "INSERT" || d.verb == "UPSERT" || d.verb == "COPY":
 		if top.open < 0 || before == "USING" {
 			return "a column name"
@@ -232,7 +263,12 @@ func (d *diagnosis) afterWord(i int, before string, top *frame) string {
 			return "MALFORMED KEY after ON"
 		}
 		return "a condition after ON"
-	case "AND", "OR", "NOT", "THEN", "ELSE":
+	case "NOT":
+		if ddl {
+			return "NULL after NOT"
+		}
+		return "an expression after NOT"
+	case "AND", "OR", "THEN", "ELSE":
 		return "an expression after " + before
 	case "BY":
 		if ddl {
@@ -266,7 +302,13 @@ func (d *diagnosis) afterWord(i int, before string, top *frame) string {
 		}
 		return "a name after WITH"
 	}
-	if next, ok := pairs[before]; ok && (t.Type == tokReserved || i == 1 || ddl && top.open < 0 && before != "INDEX") {
+	switch next, ok := pairs[before]; {
+	case before == "SET" && i > 1:
+		return "a column name after SET"
+	case before == "FORMAT" && d.verb == "EXPLAIN":
+		return "JSON, TEXT or HTML after FORMAT"
+	case !ok:
+	case t.Type != tokWord, i == 1, d.value(i-2) == "FOR", ddl && top.open < 0 && before != "INDEX":
 		return next + " after " + before
 	}
 	return ""
@@ -308,7 +350,9 @@ func (d *diagnosis) inParentheses(i int, top *frame) string {
 	case top.open > 0 && d.value(top.open-1) == "CAST" && top.clause == "":
 		return "AS and a type"
 	case d.value(top.open) == "[":
-		return "a comma or ]"
+		return "AS and an encoding, a comma or ]"
+	case top.purpose == "a key part" && top.clause != "AS":
+		return "AS and an encoding, a comma or )"
 	}
 	return "a comma or )"
 }
@@ -345,8 +389,8 @@ func (d *diagnosis) nextClause(i int, top *frame) string {
 	case "UPDATE":
 		return "SET after the table's name"
 	case "CREATE":
-		if d.isTableName(i, top) {
-			return "( and the columns"
+		if s := d.afterTableClause(i, top); s != "" {
+			return s
 		}
 		return "ROW KEY, INDEX, STORED IN, FAMILY, SPLIT, ON MALFORMED KEY, WITH or the end of the statement"
 	case "WITH":
@@ -357,7 +401,21 @@ func (d *diagnosis) nextClause(i int, top *frame) string {
 	return "the end of the statement"
 }
 
-// isTableName tells whether token i-1 is the name in CREATE TABLE name.
-func (d *diagnosis) isTableName(i int, top *frame) bool {
-	return top.clause == "TABLE" && i > 0 && isName(&d.tokens[i-1])
+// afterTableClause says what follows the name in CREATE TABLE name, ROW KEY name and INDEX name.
+func (d *diagnosis) afterTableClause(i int, top *frame) string {
+	if i <= top.clauseI {
+		return ""
+	}
+	for _, t := range d.tokens[top.clauseI:i] {
+		if t.Value == ")" {
+			return ""
+		}
+	}
+	switch top.clause {
+	case "TABLE":
+		return "( and the columns"
+	case "KEY", "INDEX":
+		return "( and the parts of the key"
+	}
+	return ""
 }

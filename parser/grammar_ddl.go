@@ -13,7 +13,7 @@ type createNode struct {
 
 // tableItem is one entry between the parentheses of CREATE TABLE.
 type tableItem struct {
-	PrimaryKey []*ident    `parser:"  ( 'CONSTRAINT' Word )? 'PRIMARY' 'KEY' '(' @@ ( ',' @@ )* ')'"`
+	PrimaryKey []*ident    `parser:"  (?= 'CONSTRAINT' Word 'PRIMARY' | 'PRIMARY' 'KEY' ) ( 'CONSTRAINT' Word )? 'PRIMARY' 'KEY' '(' @@ ( ',' @@ )* ')'"`
 	Column     *columnItem `parser:"| @@"`
 }
 

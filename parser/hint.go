@@ -24,6 +24,12 @@ func (d *diagnosis) hint(i int) string {
 		return "only INNER, LEFT and CROSS JOIN are known; swap the tables for a RIGHT JOIN"
 	case (word == "RIGHT" || word == "FULL" || word == "NATURAL") && d.joins(i):
 		return "only INNER, LEFT and CROSS JOIN are known; swap the tables for a RIGHT JOIN"
+	case word == "AS" && d.value(i+1) == "OF":
+		return "versions are read with FOR SYSTEM_TIME AS OF time"
+	case word == ")" && d.frames[len(d.frames)-1].open < 0:
+		return "there is no ( for this )"
+	case (word == "SELECT" || word == "CREATE") && i > 0 && d.endsOperand(i-1) && len(d.frames) == 1:
+		return "a ; separates statements"
 	case t.Type == tokReserved && d.wantsName(i):
 		text := d.src[t.Pos.Offset : t.Pos.Offset+len(word)]
 		return fmt.Sprintf("%s is a reserved word: in double quotes, %s, it is a name", strings.ToUpper(text), quoteAlways(text))
@@ -42,7 +48,7 @@ func (d *diagnosis) joins(i int) bool { return d.value(i+1) == "JOIN" || d.value
 // wantsName tells whether only a name could stand at token i.
 func (d *diagnosis) wantsName(i int) bool {
 	switch e := d.expected(i); {
-	case strings.HasPrefix(e, "a table name"), strings.HasPrefix(e, "a column name"), strings.HasPrefix(e, "a name"):
+	case strings.HasPrefix(e, "a table name"), strings.HasPrefix(e, "a column"), strings.HasPrefix(e, "a name"):
 		return d.tokens[i].Value != "SELECT" && !followsClause(d.value(i+1), d.tokens[i].Value)
 	}
 	return false
@@ -52,8 +58,8 @@ func (d *diagnosis) wantsName(i int) bool {
 // name that happens to be reserved: FROM WHERE x is a forgotten table.
 func followsClause(next, word string) bool {
 	switch word {
-	case "WHERE", "HAVING", "LIMIT", "ON", "JOIN", "FROM":
-		return next != "" && next != ","
+	case "WHERE", "HAVING", "LIMIT", "ON", "JOIN", "FROM", "VALUES":
+		return next != "" && next != "," && next != ")" && !clauseWords[next]
 	case "ORDER", "GROUP":
 		return next == "BY"
 	}
@@ -70,8 +76,8 @@ func (d *diagnosis) notClosed(top frame) string {
 // alias, may have been meant to be.
 func (d *diagnosis) typo(i int) string {
 	for _, j := range []int{i, i - 1} {
-		if j < 0 || d.tokens[j].Type != tokWord {
-			continue
+		if j < 0 || d.tokens[j].Type != tokWord || j < i && d.verb == "CREATE" {
+			continue // in CREATE TABLE, the word before is a type or a name, never an alias
 		}
 		word := d.tokens[j].Value
 		if _, known := keywordOf(word); known {
@@ -101,12 +107,17 @@ func nearestKeyword(word string, first bool) string {
 		}
 		return ""
 	}
+	near := ""
 	for _, k := range keywordList {
-		if len(k.word) > 2 && (k.class != free || clauseWords[k.word]) && isNear(word, k.word) {
-			return k.word
+		if len(k.word) < 3 || k.class == free && !clauseWords[k.word] || !isNear(word, k.word) {
+			continue
 		}
+		if len(k.word) == len(word) {
+			return k.word // FORM: FROM rather than FOR
+		}
+		near = k.word
 	}
-	return ""
+	return near
 }
 
 // isNear tells whether a becomes b by one letter more, less or other, or by swapping two neighbours.

@@ -69,7 +69,7 @@ func unescape(t *lexer.Token, from int) (string, error) {
 }
 
 func badEscape(t *lexer.Token, at int, escape string) error {
-	return Errorf(Pos(t.Pos.Offset+at), "unknown escape %q", escape).
+	return Errorf(Pos(t.Pos.Offset+at), "unknown escape %s", escape).
 		WithHint(`escapes are \xNN, \n, \t, \r, \b, \f, \0, \\ and \'`)
 }
 

@@ -183,7 +183,8 @@ func (l *lowerer) value(n *valueNode) (Expr, error) {
 	case n.Word != nil:
 		return &Literal{Pos: pos(n.Word.Tok), Kind: StringLiteral, Text: l.name(n.Word.Tok)}, nil
 	case n.On != "":
-		return &Literal{Pos: at(n.Pos), Kind: StringLiteral, Text: n.On}, nil
+		start := n.Pos.Offset // ON is a reserved word: its spelling is in the source
+		return &Literal{Pos: at(n.Pos), Kind: StringLiteral, Text: l.src[start : start+len(n.On)]}, nil
 	}
 	return l.expr(n.Expr)
 }

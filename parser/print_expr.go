@@ -175,9 +175,17 @@ func (p *printer) columnRef(e *ColumnRef) {
 		p.put(quoteAlways(e.Name))
 	case ok && family != "":
 		p.put(QuoteName(family), ":", QuoteName(qualifier))
+	case isPlainColumn(e.Name):
+		p.put(e.Name)
 	default:
-		p.put(QuoteName(e.Name))
+		p.put(quoteAlways(e.Name))
 	}
+}
+
+// isPlainColumn tells whether name is a column without quotes: guarded words are.
+func isPlainColumn(name string) bool {
+	k, ok := keywordOf(name)
+	return isPlainName(name) || ok && k.class == guarded
 }
 
 func (p *printer) unary(e *Unary) {

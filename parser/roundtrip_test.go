@@ -1,7 +1,9 @@
 package parser
 
 import (
+	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -13,10 +15,25 @@ func checkRoundTrip(t *testing.T, s Statement) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	dropPositions(reflect.ValueOf(s))
-	dropPositions(reflect.ValueOf(again))
-	if !reflect.DeepEqual(s, again) {
-		t.Fatalf("printed and read again, it differs:\n%s\n%s", text, again)
+	checkEqual(t, text, s, again)
+}
+
+func checkExprRoundTrip(t *testing.T, e Expr) {
+	t.Helper()
+	text := e.String()
+	again, err := ParseExpr(text)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	checkEqual(t, text, e, again)
+}
+
+func checkEqual(t *testing.T, text string, was, is any) {
+	t.Helper()
+	dropPositions(reflect.ValueOf(was))
+	dropPositions(reflect.ValueOf(is))
+	if !reflect.DeepEqual(was, is) {
+		t.Fatalf("printed and read again, it differs:\n%s\n%s", text, is)
 	}
 }
 
@@ -40,4 +57,38 @@ func dropPositions(v reflect.Value) {
 			v.SetInt(0)
 		}
 	}
+}
+
+// parenthesised shows how an expression was understood: (+ a (* b c)).
+func parenthesised(e Expr) string {
+	children := Children(e)
+	var op string
+	switch e := e.(type) {
+	case *Unary:
+		op = e.Op
+	case *Binary:
+		op = e.Op
+	case *Between:
+		op = strings.TrimSpace(negated(e.Not) + " BETWEEN")
+	case *In:
+		op = strings.TrimSpace(negated(e.Not) + " IN")
+	case *Like:
+		op = strings.TrimSpace(negated(e.Not) + " " + e.Op)
+	case *Is:
+		op = "IS" + negated(e.Not) + " " + e.What
+	case *Cast:
+		op = "CAST " + e.Type
+	case *AtTimeZone:
+		op = "AT"
+	case *Tuple:
+		op = "ROW"
+	default:
+		return e.String()
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "(%s", op)
+	for _, c := range children {
+		b.WriteString(" " + parenthesised(c))
+	}
+	return b.String() + ")"
 }

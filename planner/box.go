@@ -102,12 +102,12 @@ func (x boxer) conjunction(terms []expr.Expr) (boxes []box, capped bool) {
 
 // boxes gives the boxes of one predicate.
 func (x boxer) boxes(e expr.Expr) (boxes []box, capped bool) {
-	if col, s, _, ok := expr.Sarg(e); ok && col < x.width {
+	if col, s, exact, ok := expr.Sarg(e); ok && col < x.width {
 		b := x.all()
 		if !b.narrow(col, s) {
 			return nil, false
 		}
-		if l, ok := e.(*expr.Like); ok && s.IsAll() {
+		if l, ok := e.(*expr.Like); ok && !exact {
 			b.likes = append(b.likes, l)
 		}
 		return []box{b}, false

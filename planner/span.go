@@ -340,8 +340,14 @@ func (w *walker) split(br branch, i int, rest *[]keySpan) (done, useful bool) {
 			return false, false // no better than enumerating
 		}
 		vals, few := w.values(&br, p)
-		if expr.Monotone(p.Expr, col) != 0 && !(few && len(vals) <= maxSteps && w.pays(br, i)) {
-			return w.splitSet(br, i, img, rest), true
+		if few && expr.Monotone(p.Expr, col) != 0 {
+			few = len(vals) <= maxSteps
+		}
+		if few && w.pays(br, i) {
+			return true, w.each(br, i, vals, enumerated, rest)
+		}
+		if w.splitSet(br, i, img, rest) {
+			return true, true
 		}
 		if few {
 			return true, w.each(br, i, vals, enumerated, rest)

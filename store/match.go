@@ -33,8 +33,9 @@ type matcher struct {
 	deletes    deleteTracker
 	// versions is how many of a column are returned. The filter is shown more: as
 	// many as the family keeps.
-	versions int
-	inRow    bool
+	versions   int
+	inRow      bool
+	currentRow uint64
 
 	count     int // versions returned of the column in counted
 	counted   []byte
@@ -55,9 +56,9 @@ func newMatcher(q *query, fq *familyQuery, now int64) matcher {
 	return m
 }
 
-// startRow prepares for the first cell of a row.
-func (m *matcher) startRow() {
-	m.inRow = true
+// startRow prepares for the cells of a row.
+func (m *matcher) startRow(row uint64) {
+	m.inRow, m.currentRow = true, row
 	m.isCounted = false
 	m.columns.reset()
 	m.deletes.reset()

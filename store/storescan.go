@@ -23,31 +23,38 @@ type storeScanner struct {
 	rowBuf  []byte
 	qualBuf []byte
 	seekBuf []byte
-	perRow  int // cells included of the row
+	rows    uint64 // rows met: tells one row from the next
+	perRow  int    // cells included of the row
 	err     error
 }
 
-// bounds gives the keys of a family between two rows of a query.
-func (q *query) bounds(f *family, meta bool) (lower, upper []byte) {
+// bounds gives the keys of a family that a query reads of a region.
+func (q *query) bounds(f *family, g *region) (lower, upper []byte) {
 	low, lowIncl, high, highIncl := q.start, q.includeStart, q.stop, q.includeStop
 	if q.reversed {
 		low, lowIncl, high, highIncl = high, highIncl, low, lowIncl
 	}
+	if len(low) == 0 || bytes.Compare(low, g.start) < 0 {
+		low, lowIncl = g.start, true
+	}
+	if len(high) == 0 || len(g.stop) > 0 && bytes.Compare(high, g.stop) >= 0 {
+		high, highIncl = g.stop, false
+	}
 	lower = append([]byte{}, f.prefix...)
 	if len(low) > 0 {
-		lower = appendRow(lower, low, meta)
+		lower = appendRow(lower, low, g.table.meta)
 		if !lowIncl {
 			lower[len(lower)-1] = pastEnd
 		}
 	}
 	upper = append([]byte{}, f.prefix...)
 	if len(high) > 0 {
-		upper = appendRow(upper, high, meta)
+		upper = appendRow(upper, high, g.table.meta)
 		if highIncl {
 			upper[len(upper)-1] = pastEnd
 		}
 	} else {
-		upper[prefixLen-1]++ // family ids are far below 255
+		upper[prefixLen-1]++ // family ids stay below 255
 	}
 	if bytes.Compare(lower, upper) > 0 {
 		upper = lower
@@ -82,6 +89,7 @@ func (s *storeScanner) land(ok bool) {
 			return
 		}
 		s.rowKey = append(s.rowKey[:0], key[:prefixLen+n]...)
+		s.rows++
 		row := key[prefixLen : prefixLen+n-2]
 		if escapes {
 			s.rowBuf = appendUnescaped(s.rowBuf[:0], row)
@@ -243,18 +251,17 @@ func (s *storeScanner) next(ctx context.Context, b *block, lim *limits) (more bo
 	m := &s.matcher
 	if !lim.betweenCells() || !m.inRow {
 		s.perRow = 0
-		m.startRow()
+		m.startRow(s.rows)
 	}
-	row := len(s.rowKey)
 	count := 0
-	for first := true; s.valid; first = false {
+	for s.valid {
 		if lim.poll(ctx) {
 			return false, ctx.Err()
 		}
 		if m.filter != nil && m.filter.allRemaining() {
 			return s.finish(), s.err
 		}
-		if !m.inRow || !first && !s.sameRow(row) {
+		if !m.inRow || m.currentRow != s.rows {
 			m.inRow = false
 			if s.query.get {
 				return s.finish(), s.err

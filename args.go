@@ -1,0 +1,168 @@
+package hql
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/hql-db/hql/exec"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// NamedArgs are the arguments of @name parameters, passed as the only argument.
+type NamedArgs map[string]any
+
+// bind turns Go values into arguments for s. A slice fills an IN list: x IN (?).
+func bind(s parser.Statement, args []any) (exec.Args, error) {
+	var out exec.Args
+	used := findParams(s)
+	if len(args) == 1 {
+		if named, ok := args[0].(NamedArgs); ok {
+			return bindNamed(used, named)
+		}
+	}
+	if len(used.named) > 0 {
+		return out, parser.Errorf(used.named[0].Pos, "@%s needs hql.NamedArgs", used.named[0].Name)
+	}
+	if used.count != len(args) {
+		return out, parser.Errorf(parser.NoPos, "the statement takes %d arguments, %d given", used.count, len(args))
+	}
+	lists := map[int][]types.Value{}
+	for i, a := range args {
+		v, list, isList, err := argument(a)
+		if err != nil {
+			return out, fmt.Errorf("argument %d: %w", i+1, err)
+		}
+		if isList {
+			lists[i+1] = list
+		}
+		out.Positional = append(out.Positional, v)
+	}
+	if len(lists) > 0 {
+		err := used.expand(func(p *parser.Param) ([]parser.Expr, bool) {
+			list, ok := lists[p.Index]
+			if !ok {
+				return nil, false
+			}
+			items := []parser.Expr{}
+			for _, v := range list {
+				out.Positional = append(out.Positional, v)
+				items = append(items, &parser.Param{Pos: p.Pos, Index: len(out.Positional)})
+			}
+			return items, true
+		})
+		if err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+func bindNamed(used *params, named NamedArgs) (exec.Args, error) {
+	out := exec.Args{Named: map[string]types.Value{}}
+	if used.count > 0 {
+		return out, parser.Errorf(parser.NoPos, "the statement has ? or $n parameters: NamedArgs fill @name only")
+	}
+	lists := map[string][]types.Value{}
+	for name, a := range named {
+		v, list, isList, err := argument(a)
+		if err != nil {
+			return out, fmt.Errorf("argument @%s: %w", name, err)
+		}
+		if isList {
+			lists[name] = list
+		}
+		out.Named[name] = v
+	}
+	for _, p := range used.named {
+		if _, ok := out.Named[p.Name]; !ok {
+			return out, parser.Errorf(p.Pos, "no argument for @%s", p.Name)
+		}
+	}
+	if len(lists) == 0 {
+		return out, nil
+	}
+	return out, used.expand(func(p *parser.Param) ([]parser.Expr, bool) {
+		list, ok := lists[p.Name]
+		if !ok {
+			return nil, false
+		}
+		items := []parser.Expr{}
+		for i, v := range list {
+			name := p.Name + "\x00" + strconv.Itoa(i)
+			out.Named[name] = v
+			items = append(items, &parser.Param{Pos: p.Pos, Name: name})
+		}
+		return items, true
+	})
+}
+
+// argument converts a Go value, or a slice of them.
+func argument(a any) (v types.Value, list []types.Value, isList bool, err error) {
+	if v, ok, err := value(a); ok || err != nil {
+		return v, nil, false, err
+	}
+	r := reflect.ValueOf(a)
+	if r.Kind() != reflect.Slice && r.Kind() != reflect.Array {
+		return v, nil, false, fmt.Errorf("a %T is no SQL value", a)
+	}
+	for i := range r.Len() {
+		item, ok, err := value(r.Index(i).Interface())
+		if err != nil || !ok {
+			return v, nil, false, fmt.Errorf("element %d: a %s is no SQL value", i, r.Index(i).Type())
+		}
+		list = append(list, item)
+	}
+	return v, list, true, nil
+}
+
+// value converts a Go value; ok is false when it is none that SQL has.
+func value(a any) (v types.Value, ok bool, err error) {
+	switch a := a.(type) {
+	case nil:
+		return types.Value{}, true, nil
+	case types.Value:
+		return a, true, nil
+	case string:
+		return types.NewString(a), true, nil
+	case []byte:
+		if a == nil {
+			return types.Value{}, true, nil
+		}
+		return types.NewBytes(string(a)), true, nil
+	case json.RawMessage:
+		if !json.Valid(a) {
+			return v, false, fmt.Errorf("invalid JSON")
+		}
+		return types.NewJSON(string(a)), true, nil
+	case time.Time:
+		return types.NewTimestamp(a.UnixMilli()), true, nil
+	}
+	r := reflect.ValueOf(a)
+	switch r.Kind() {
+	case reflect.Pointer:
+		if r.IsNil() {
+			return types.Value{}, true, nil
+		}
+		return value(r.Elem().Interface())
+	case reflect.Bool:
+		return types.NewBool(r.Bool()), true, nil
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return types.NewInt(r.Int()), true, nil
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		if u := r.Uint(); u > math.MaxInt64 {
+			d, err := types.ParseDecimal(strconv.FormatUint(u, 10))
+			return d, true, err
+		}
+		return types.NewInt(int64(r.Uint())), true, nil
+	case reflect.Float32, reflect.Float64:
+		return types.NewDouble(r.Float()), true, nil
+	case reflect.String:
+		return types.NewString(r.String()), true, nil
+	}
+	return v, false, nil
+}

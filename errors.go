@@ -1,0 +1,40 @@
+package hql
+
+import (
+	"errors"
+
+	"github.com/hql-db/hql/exec"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/parser"
+)
+
+// Error is a mistake in a statement, with its place: errors.As finds it. Other
+// errors come from the store or the context.
+type Error = parser.Error
+
+// Errors to test for with errors.Is.
+var (
+	// ErrFullScan refuses a statement that would read a whole table.
+	ErrFullScan = exec.ErrFullScan
+	// ErrReadOnly refuses a write on a connection without WithWrites.
+	ErrReadOnly = exec.ErrReadOnly
+	// ErrUnreachable tells that no connection to the cluster could be made.
+	ErrUnreachable = hbase.ErrUnreachable
+	// ErrNoRows is what Scan of a QueryRow gives when there is no row.
+	ErrNoRows = errors.New("no rows in the result")
+	// ErrTooManyRows is what CollectExactlyOneRow gives when there are several.
+	ErrTooManyRows = errors.New("more than one row in the result")
+	// ErrClosed is what a DB gives after Close.
+	ErrClosed = errors.New("the database is closed")
+)
+
+// located attaches the source text to the mistakes in it.
+func located(err error, src string) error {
+	var e *parser.Error
+	if errors.As(err, &e) && e.Source == "" {
+		if direct, ok := err.(*parser.Error); ok {
+			return direct.In(src)
+		}
+	}
+	return err
+}

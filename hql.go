@@ -1,0 +1,200 @@
+package hql
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/store"
+)
+
+// DB is a catalog on a store. It is safe for concurrent use.
+type DB struct {
+	client   hbase.Client
+	engine   *exec.Engine
+	cfg      *config
+	writable bool
+	store    *store.Store // the embedded one that Open made
+	owned    bool         // Open made the client
+
+	mu     sync.RWMutex
+	closed bool
+}
+
+// Result is what a statement without rows did.
+type Result struct {
+	// RowsAffected is the number of rows written; -1 where none are counted (CREATE TABLE).
+	RowsAffected int64
+	Warnings     []string
+	Stats        Stats
+}
+
+// Stats tells what a statement did.
+type Stats = exec.Stats
+
+// Query runs one statement and gives its rows, which must be closed (reading
+// them to the end does that). ctx ends the reading too.
+func (db *DB) Query(ctx context.Context, sql string, args ...any) (*Rows, error) {
+	s, err := parser.ParseStatement(sql)
+	if err != nil {
+		return nil, err
+	}
+	return db.run(ctx, s, sql, args)
+}
+
+// run runs one parsed statement, which binding the arguments may change.
+func (db *DB) run(ctx context.Context, s parser.Statement, sql string, args []any) (*Rows, error) {
+	if err := db.open(); err != nil {
+		return nil, err
+	}
+	bound, err := bind(s, args)
+	if err != nil {
+		return nil, located(err, sql)
+	}
+	rows, err := db.engine.Run(ctx, s, bound)
+	if err != nil {
+		return nil, located(err, sql)
+	}
+	return &Rows{ctx: ctx, rows: rows, sql: sql, loc: db.cfg.exec.Loc}, nil
+}
+
+func (db *DB) open() error {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	if db.closed {
+		return ErrClosed
+	}
+	return nil
+}
+
+// QueryRow runs a query for its first row. An error comes from the result's Scan.
+func (db *DB) QueryRow(ctx context.Context, sql string, args ...any) *OneRow {
+	rows, err := db.Query(ctx, sql, args...)
+	return &OneRow{rows, err}
+}
+
+// Exec runs one statement, or without arguments several, separated by
+// semicolons. The result is the last one's, with the warnings of all.
+func (db *DB) Exec(ctx context.Context, sql string, args ...any) (Result, error) {
+	stmts, err := parser.Parse(sql)
+	if err != nil {
+		return Result{}, err
+	}
+	if len(stmts) != 1 && len(args) > 0 {
+		return Result{}, errors.New("arguments need exactly one statement")
+	}
+	var out Result
+	for _, s := range stmts {
+		rows, err := db.run(ctx, s, sql, args)
+		if err != nil {
+			return out, err
+		}
+		for rows.Next() {
+		}
+		err = rows.Err()
+		out = Result{RowsAffected: rows.rows.Affected, Warnings: append(out.Warnings, rows.Warnings()...), Stats: rows.Stats()}
+		if err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// Prepare checks that sql is one statement and keeps it.
+func (db *DB) Prepare(_ context.Context, sql string) (*Stmt, error) {
+	s, err := parser.ParseStatement(sql)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.open(); err != nil {
+		return nil, err
+	}
+	_, rows := s.(*parser.Select)
+	return &Stmt{db: db, sql: sql, params: parameters(s), query: rows}, nil
+}
+
+// Explain plans a query, or the reading side of a statement that writes, without running it.
+func (db *DB) Explain(ctx context.Context, sql string, args ...any) (*Plan, error) {
+	s, err := parser.ParseStatement(sql)
+	if err != nil {
+		return nil, err
+	}
+	if e, ok := s.(*parser.Explain); ok {
+		s = e.Statement
+	}
+	if err := db.open(); err != nil {
+		return nil, err
+	}
+	bound, err := bind(s, args)
+	if err != nil {
+		return nil, located(err, sql)
+	}
+	p, err := db.engine.Plan(ctx, s, bound)
+	if err != nil {
+		return nil, located(err, sql)
+	}
+	return newPlan(p), nil
+}
+
+// Tables lists the tables that the catalog knows, by name. They do not change.
+func (db *DB) Tables() []*catalog.Table { return db.engine.Catalog().Tables() }
+
+// Catalog is the DB's catalog.
+func (db *DB) Catalog() *catalog.Catalog { return db.engine.Catalog() }
+
+// Client is what the DB reads and writes through; it refuses writes unless they are allowed.
+func (db *DB) Client() hbase.Client { return db.engine.Client() }
+
+// Writable tells whether statements may write.
+func (db *DB) Writable() bool { return db.writable }
+
+// Close ends the connection that Open made. Rows still open must not be read any more.
+func (db *DB) Close() error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.closed {
+		return nil
+	}
+	db.closed = true
+	var errs []error
+	if db.owned || db.store != nil {
+		errs = append(errs, db.client.Close())
+	}
+	if db.store != nil {
+		db.store.Close()
+	}
+	return errors.Join(errs...)
+}
+
+// Stmt is a prepared statement. It is safe for concurrent use.
+type Stmt struct {
+	db     *DB
+	sql    string
+	params int
+	query  bool
+}
+
+// Query runs the statement.
+func (s *Stmt) Query(ctx context.Context, args ...any) (*Rows, error) {
+	return s.db.Query(ctx, s.sql, args...)
+}
+
+// QueryRow runs the statement for its first row.
+func (s *Stmt) QueryRow(ctx context.Context, args ...any) *OneRow {
+	return s.db.QueryRow(ctx, s.sql, args...)
+}
+
+// Exec runs the statement for what it does.
+func (s *Stmt) Exec(ctx context.Context, args ...any) (Result, error) {
+	return s.db.Exec(ctx, s.sql, args...)
+}
+
+// Parameters is the number of ? or $n arguments that the statement takes.
+func (s *Stmt) Parameters() int { return s.params }
+
+// Close does nothing: a statement holds nothing.
+func (s *Stmt) Close() error { return nil }

@@ -1,0 +1,208 @@
+package hql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/store"
+	"github.com/tsuna/gohbase"
+)
+
+// Open connects to a store:
+//
+//	mem:                                 embedded, in memory
+//	dir:./data                           embedded, in a directory
+//	hbase://zk1,zk2:2181/hbase           a cluster: ZooKeeper quorum and root znode
+//
+// A cluster's address may carry user, tz, full_scan, catalog (a file) and write as
+// parameters: hbase://zk/hbase?catalog=tables.sql&full_scan=warn. Options win over them.
+// Tables that were created in the store are known at once.
+func Open(ctx context.Context, dsn string, opts ...Option) (*DB, error) {
+	scheme, rest, ok := strings.Cut(dsn, ":")
+	if !ok {
+		return nil, fmt.Errorf("connect %q: an address is mem:, dir:PATH or hbase://QUORUM/ROOT", dsn)
+	}
+	switch scheme {
+	case "mem":
+		return openStore(ctx, "", opts)
+	case "dir":
+		if rest == "" {
+			return nil, fmt.Errorf("connect %q: the directory is missing", dsn)
+		}
+		return openStore(ctx, rest, opts)
+	case "hbase":
+		return openCluster(ctx, dsn, opts)
+	}
+	return nil, fmt.Errorf("connect %q: unknown scheme %q: an address is mem:, dir:PATH or hbase://QUORUM/ROOT", dsn, scheme)
+}
+
+// New makes a DB on a client of the caller's own, which must also send single RPCs
+// (gohbase.RPCClient), as gohbase's and the embedded store do. It stays open when the DB is closed.
+// cat may be nil. The defaults are those of a cluster.
+func New(client gohbase.Client, admin gohbase.AdminClient, cat *catalog.Catalog, opts ...Option) (*DB, error) {
+	if cat != nil {
+		opts = append([]Option{func(c *config) error { c.catalog = cat; return nil }}, opts...)
+	}
+	cfg, err := newConfig(opts)
+	if err != nil {
+		return nil, err
+	}
+	return newDB(hbase.New(client, admin), cfg, Deny, false), nil
+}
+
+func newDB(c hbase.Client, cfg *config, fullScan FullScan, writes bool) *DB {
+	if cfg.fullScan != nil {
+		fullScan = *cfg.fullScan
+	}
+	if cfg.writes != nil {
+		writes = *cfg.writes
+	}
+	cfg.exec.FullScan = fullScan
+	cfg.exec.Funcs = cfg.catalog.Funcs()
+	client := c
+	if !writes {
+		client = exec.ReadOnly(c)
+	}
+	return &DB{client: c, engine: exec.New(client, cfg.catalog, cfg.exec), cfg: cfg, writable: writes}
+}
+
+func openStore(ctx context.Context, dir string, opts []Option) (*DB, error) {
+	cfg, err := newConfig(opts)
+	if err != nil {
+		return nil, err
+	}
+	s, err := store.Open(store.Options{Dir: dir, Now: cfg.exec.Clock})
+	if err != nil {
+		return nil, fmt.Errorf("open the store %s: %w", dir, err)
+	}
+	db := newDB(hbase.New(s, s.Admin()), cfg, Warn, true)
+	db.store = s
+	return db, db.load(ctx)
+}
+
+func openCluster(ctx context.Context, dsn string, opts []Option) (*DB, error) {
+	u, err := url.Parse(quorumAsHost(dsn))
+	if err != nil {
+		return nil, fmt.Errorf("connect: the address is not hbase://QUORUM/ROOT: %w", errors.Unwrap(err))
+	}
+	params, err := dsnOptions(u.Query())
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := newConfig(append(params, opts...))
+	if err != nil {
+		return nil, err
+	}
+	quorum, err := quorumOf(dsn)
+	if err != nil {
+		return nil, err
+	}
+	user := cfg.user
+	if user == "" && u.User != nil {
+		user = u.User.Username()
+	}
+	c, err := hbase.Dial(ctx, hbase.Config{Quorum: quorum, Root: strings.TrimSuffix(u.Path, "/"), User: user, ConnectTimeout: cfg.timeout})
+	if err != nil {
+		return nil, err
+	}
+	db := newDB(c, cfg, Deny, false)
+	db.owned = true
+	return db, db.load(ctx)
+}
+
+// load reads the store's catalog; db is closed when that fails.
+func (db *DB) load(ctx context.Context) error {
+	warnings, err := db.engine.LoadCatalog(ctx)
+	if err != nil {
+		db.Close()
+		return err
+	}
+	for _, w := range warnings {
+		if db.cfg.exec.Logger != nil {
+			db.cfg.exec.Logger.Warn(w)
+		}
+	}
+	return nil
+}
+
+// quorumAsHost replaces the quorum, which url.Parse takes only for one host, by a name.
+func quorumAsHost(dsn string) string {
+	rest := strings.TrimPrefix(dsn, "hbase:")
+	rest = strings.TrimPrefix(rest, "//")
+	end := strings.IndexAny(rest, "/?")
+	if end < 0 {
+		end = len(rest)
+	}
+	user := ""
+	if at := strings.LastIndexByte(rest[:end], '@'); at >= 0 {
+		user = rest[:at+1]
+	}
+	return "hbase://" + user + "quorum" + rest[end:]
+}
+
+// quorumOf gives the quorum with a port at each host: one given at the last host holds for those without.
+func quorumOf(dsn string) (string, error) {
+	rest := strings.TrimPrefix(strings.TrimPrefix(dsn, "hbase:"), "//")
+	if end := strings.IndexAny(rest, "/?"); end >= 0 {
+		rest = rest[:end]
+	}
+	rest = rest[strings.LastIndexByte(rest, '@')+1:]
+	if rest == "" {
+		return "", fmt.Errorf("connect: the ZooKeeper quorum is missing: hbase://HOST[,HOST]:2181/hbase")
+	}
+	hosts := strings.Split(rest, ",")
+	port := "2181"
+	if _, p, err := net.SplitHostPort(hosts[len(hosts)-1]); err == nil {
+		port = p
+	}
+	for i, h := range hosts {
+		if h == "" {
+			return "", fmt.Errorf("connect: an empty host in the ZooKeeper quorum %q", rest)
+		}
+		if _, _, err := net.SplitHostPort(h); err != nil {
+			hosts[i] = net.JoinHostPort(strings.Trim(h, "[]"), port)
+		}
+	}
+	return strings.Join(hosts, ","), nil
+}
+
+// dsnOptions reads the parameters of an address.
+func dsnOptions(q url.Values) ([]Option, error) {
+	var out []Option
+	for name, values := range q {
+		v := values[len(values)-1]
+		switch name {
+		case "user":
+			out = append(out, WithUser(v))
+		case "catalog":
+			for _, f := range values {
+				out = append(out, WithCatalogFile(f))
+			}
+		case "tz":
+			loc, err := time.LoadLocation(v)
+			if err != nil {
+				return nil, fmt.Errorf("connect: tz: %w", err)
+			}
+			out = append(out, WithLocation(loc))
+		case "full_scan":
+			p, err := exec.ParseFullScanPolicy(v)
+			if err != nil {
+				return nil, fmt.Errorf("connect: %w", err)
+			}
+			out = append(out, WithFullScan(p))
+		case "write":
+			out = append(out, WithWrites(v == "" || v == "1" || v == "true"))
+		default:
+			return nil, fmt.Errorf("connect: unknown parameter %q: user, catalog, tz, full_scan, write", name)
+		}
+	}
+	return out, nil
+}

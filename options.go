@@ -1,0 +1,123 @@
+package hql
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec"
+	"github.com/hql-db/hql/parser"
+)
+
+// FullScan says what happens to a statement that would read a whole table.
+type FullScan = exec.FullScanPolicy
+
+// The policies: Deny is the default on a cluster, Warn on the embedded store.
+const (
+	Warn  = exec.WarnFullScan
+	Allow = exec.AllowFullScan
+	Deny  = exec.DenyFullScan
+)
+
+// Option changes how a DB is opened.
+type Option func(*config) error
+
+// config is what the options fill in.
+type config struct {
+	catalog  *catalog.Catalog
+	exec     exec.Config
+	fullScan *FullScan
+	writes   *bool
+	user     string
+	timeout  time.Duration
+	noStored bool
+}
+
+// WithCatalogFile adds the CREATE TABLE statements of a file. The tables are mapped, none is made.
+func WithCatalogFile(name string) Option {
+	return func(c *config) error {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return fmt.Errorf("catalog: %w", err)
+		}
+		if err := c.catalog.Load(string(b)); err != nil {
+			return fmt.Errorf("catalog %s:%w", name, err)
+		}
+		return nil
+	}
+}
+
+// WithCatalog adds the CREATE TABLE statements in sql, as WithCatalogFile does.
+func WithCatalog(sql string) Option {
+	return func(c *config) error { return c.catalog.Load(sql) }
+}
+
+// WithTables lets f register functions and encodings before catalogs are read;
+// it must come before WithCatalog and WithCatalogFile.
+func WithTables(f func(*catalog.Catalog) error) Option {
+	return func(c *config) error { return f(c.catalog) }
+}
+
+// WithLogger sends what hql and its client log there; the default is silence.
+func WithLogger(l *slog.Logger) Option {
+	return func(c *config) error { c.exec.Logger = l; return nil }
+}
+
+// WithLocation sets the zone of timestamps in text; the default is UTC.
+func WithLocation(loc *time.Location) Option {
+	return func(c *config) error { c.exec.Loc = loc; return nil }
+}
+
+// WithFullScan sets what happens to a statement that misses the rowkey prefix.
+func WithFullScan(p FullScan) Option {
+	return func(c *config) error { c.fullScan = &p; return nil }
+}
+
+// WithWrites allows or refuses statements that write. A cluster is read-only by default, the embedded store writable.
+func WithWrites(allowed bool) Option {
+	return func(c *config) error { c.writes = &allowed; return nil }
+}
+
+// WithParallelism bounds the reads in flight for one statement; the default is 16.
+func WithParallelism(n int) Option {
+	return func(c *config) error {
+		if n < 1 {
+			return parser.Errorf(parser.NoPos, "WithParallelism: %d is less than 1", n)
+		}
+		c.exec.Parallelism = n
+		return nil
+	}
+}
+
+// WithMemoryLimit bounds the bytes that one sort or grouping holds before it
+// spills to temporary files; the default is 256 MiB.
+func WithMemoryLimit(bytes int64) Option {
+	return func(c *config) error { c.exec.MemoryLimit = bytes; return nil }
+}
+
+// WithClock replaces the time of NOW() and of written cells.
+func WithClock(now func() time.Time) Option {
+	return func(c *config) error { c.exec.Clock = now; return nil }
+}
+
+// WithUser sets the user that is named, unverified, to a cluster; the default is the operating system's.
+func WithUser(name string) Option {
+	return func(c *config) error { c.user = name; return nil }
+}
+
+// WithConnectTimeout bounds the first contact with a cluster; the default is 10 s.
+func WithConnectTimeout(d time.Duration) Option {
+	return func(c *config) error { c.timeout = d; return nil }
+}
+
+func newConfig(opts []Option) (*config, error) {
+	c := &config{catalog: catalog.New()}
+	for _, o := range opts {
+		if err := o(c); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}

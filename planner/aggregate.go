@@ -1,0 +1,197 @@
+package planner
+
+import (
+	"fmt"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// aggregateArgs gives the number of arguments of each aggregate.
+var aggregateArgs = map[string]int{"COUNT": 1, "SUM": 1, "MIN": 1, "MAX": 1, "AVG": 1, "STRING_AGG": 2, "ARRAY_AGG": 1, "JSON_AGG": 1, "BOOL_AND": 1, "BOOL_OR": 1}
+
+// aggregates collects the aggregate calls of a core. While they are compiled, a
+// column with an index from aggMark on stands for each.
+type aggregates struct {
+	q      *query
+	srcs   []*source
+	calls  []AggCall
+	texts  []string
+	inside bool
+}
+
+const (
+	aggMark   = 1 << 24
+	groupMark = 1 << 25
+)
+
+func hasAggregate(e parser.Expr) bool {
+	found := false
+	parser.Walk(e, func(x parser.Expr) bool {
+		if c, ok := x.(*parser.Call); ok {
+			if _, agg := aggregateArgs[c.Name]; agg {
+				found = true
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+func (a *aggregates) scope() *expr.Scope {
+	s := a.q.scope(a.srcs)
+	s.Call = func(c *parser.Call) (expr.Expr, bool, error) {
+		n, ok := aggregateArgs[c.Name]
+		if !ok {
+			return nil, false, nil
+		}
+		x, err := a.call(c, n)
+		return x, true, err
+	}
+	return s
+}
+
+func (a *aggregates) call(c *parser.Call, n int) (expr.Expr, error) {
+	if a.inside {
+		return nil, parser.Errorf(c.Pos, "an aggregate cannot stand inside another")
+	}
+	a.inside = true
+	defer func() { a.inside = false }()
+	scope := a.scope()
+	call := AggCall{Func: c.Name, Distinct: c.Distinct}
+	if c.Star {
+		if c.Name != "COUNT" {
+			return nil, parser.Errorf(c.Pos, "%s(*) is not defined", c.Name)
+		}
+	} else {
+		if len(c.Args) != n {
+			return nil, parser.Errorf(c.Pos, "%s takes %d argument(s), not %d", c.Name, n, len(c.Args))
+		}
+		for i, x := range c.Args {
+			e, err := expr.Compile(x, scope)
+			if err != nil {
+				return nil, err
+			}
+			if i == 0 {
+				call.Arg = e
+			} else {
+				call.Args = append(call.Args, e)
+			}
+		}
+	}
+	for _, t := range c.OrderBy {
+		e, err := expr.Compile(t.Expr, scope)
+		if err != nil {
+			return nil, err
+		}
+		call.OrderBy = append(call.OrderBy, sortTerm(t, e))
+	}
+	if c.Filter != nil {
+		e, err := expr.CompileCondition(c.Filter, scope)
+		if err != nil {
+			return nil, err
+		}
+		call.Filter = e
+	}
+	var err error
+	if call.Typ, err = aggregateType(c, call.Arg); err != nil {
+		return nil, err
+	}
+	text := c.String()
+	for i, t := range a.texts {
+		if t == text {
+			return a.ref(i, c.Pos), nil
+		}
+	}
+	a.calls, a.texts = append(a.calls, call), append(a.texts, text)
+	return a.ref(len(a.calls)-1, c.Pos), nil
+}
+
+func (a *aggregates) ref(i int, pos parser.Pos) *expr.Column {
+	return &expr.Column{Pos: pos, Index: aggMark + i, Name: fmt.Sprintf("%s#%d", a.texts[i], i), Typ: a.calls[i].Typ}
+}
+
+func aggregateType(c *parser.Call, arg expr.Expr) (types.Type, error) {
+	t := types.Null
+	if arg != nil {
+		t = arg.Type()
+	}
+	number := t.IsNumeric() || t == types.Null
+	switch c.Name {
+	case "COUNT":
+		return types.BigInt, nil
+	case "SUM":
+		switch {
+		case t.IsInteger():
+			return types.BigInt, nil
+		case t == types.Float:
+			return types.Double, nil
+		case number:
+			return t, nil
+		}
+	case "AVG":
+		if t == types.Decimal || t.IsInteger() {
+			return types.Decimal, nil
+		}
+		if number {
+			return types.Double, nil
+		}
+	case "STRING_AGG":
+		return types.String, nil
+	case "ARRAY_AGG", "JSON_AGG":
+		return types.JSON, nil
+	case "BOOL_AND", "BOOL_OR":
+		if t == types.Boolean || t == types.Null {
+			return types.Boolean, nil
+		}
+	default:
+		return t, nil
+	}
+	return 0, parser.Errorf(c.Pos, "%s of %s is not defined", c.Name, t)
+}
+
+// afterGrouping rewrites e, over the tables' row, to one over an Aggregate's output.
+func afterGrouping(e expr.Expr, groups []expr.Expr) (expr.Expr, error) {
+	texts := make([]string, len(groups))
+	for i, g := range groups {
+		texts[i] = g.String()
+	}
+	out := expr.Map(e, func(x expr.Expr) expr.Expr {
+		if c, ok := x.(*expr.Column); ok && c.Index >= groupMark {
+			return x
+		}
+		if _, ok := x.(*expr.Const); ok {
+			return x
+		}
+		s := x.String()
+		for i, t := range texts {
+			if t == s {
+				name := s
+				if c, ok := x.(*expr.Column); ok {
+					name = c.Name
+				}
+				return &expr.Column{Pos: x.Position(), Index: groupMark + i, Name: name, Typ: x.Type()}
+			}
+		}
+		return x
+	})
+	var err error
+	out = expr.Map(out, func(x expr.Expr) expr.Expr {
+		c, ok := x.(*expr.Column)
+		if !ok {
+			return x
+		}
+		d := *c
+		switch {
+		case c.Index >= groupMark:
+			d.Index -= groupMark
+		case c.Index >= aggMark:
+			d.Index = len(groups) + c.Index - aggMark
+		default:
+			err = parser.Errorf(c.Pos, "column %q must stand in GROUP BY or inside an aggregate", c.Name)
+		}
+		return &d
+	})
+	return out, err
+}

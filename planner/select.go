@@ -1,0 +1,873 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// Select plans a query.
+func (e *Env) Select(s *parser.Select) (*Plan, error) {
+	q := &query{env: e}
+	node, cols, err := q.selectStmt(s)
+	if err != nil {
+		return nil, err
+	}
+	return &Plan{Root: node, Columns: cols, Warnings: q.warnings, FullScanAllowed: s.AllowFullScan || plainLimit(s)}, nil
+}
+
+// plainLimit tells SELECT ... FROM t LIMIT n: it reads few rows whatever the table.
+func plainLimit(s *parser.Select) bool {
+	if s.Limit == nil || len(s.OrderBy) > 0 || len(s.Cores) != 1 {
+		return false
+	}
+	c := s.Cores[0]
+	if c.Where != nil || len(c.GroupBy) > 0 || c.Having != nil || c.Distinct || len(c.From) != 1 {
+		return false
+	}
+	if _, ok := c.From[0].(*parser.TableName); !ok {
+		return false
+	}
+	for _, it := range c.Items {
+		if it.Expr != nil && hasAggregate(it.Expr) {
+			return false
+		}
+	}
+	return true
+}
+
+// Where plans the reading side of UPDATE and DELETE: the rows of t for which where is true, every column read.
+func (e *Env) Where(t *catalog.Table, where parser.Expr) (*Scan, error) {
+	q := &query{env: e}
+	src := q.tableSource(t, t.Name)
+	req := &accessRequest{table: t, alias: t.Name, needed: make([]bool, src.width()), limit: -1}
+	for i := range req.needed {
+		req.needed[i] = true
+	}
+	if where != nil {
+		cond, err := expr.CompileCondition(where, q.scope([]*source{src}))
+		if err != nil {
+			return nil, err
+		}
+		req.conjuncts = expr.Conjuncts(expr.Fold(cond))
+	}
+	return e.access(req)
+}
+
+// query plans one statement.
+type query struct {
+	env      *Env
+	ctes     []parser.CTE
+	warnings []string
+	depth    int
+}
+
+// source is what stands in FROM under one name; its columns begin at offset in the joined row.
+type source struct {
+	name   string
+	cols   []OutputColumn
+	hidden int // the last columns that * does not show: _key and _ts
+	offset int
+	table  *catalog.Table // nil for a derived table
+	system *parser.SystemTime
+	node   Node // of a derived table
+}
+
+func (s *source) width() int { return len(s.cols) }
+
+func (q *query) tableSource(t *catalog.Table, alias string) *source {
+	src := &source{name: alias, table: t, hidden: 2}
+	for _, c := range t.Columns {
+		src.cols = append(src.cols, OutputColumn{c.Name, c.Type})
+	}
+	src.cols = append(src.cols, OutputColumn{catalog.KeyColumn, types.Bytes}, OutputColumn{catalog.TimestampColumn, types.Timestamp})
+	return src
+}
+
+// maxNesting bounds queries inside queries.
+const maxNesting = 32
+
+func (q *query) selectStmt(s *parser.Select) (Node, []OutputColumn, error) {
+	if q.depth++; q.depth > maxNesting {
+		return nil, nil, parser.Errorf(s.Pos, "more than %d queries inside one another", maxNesting)
+	}
+	defer func(n int) { q.ctes = q.ctes[:n]; q.depth-- }(len(q.ctes))
+	q.ctes = append(q.ctes, s.With...)
+	limit, err := q.count(s.Limit, "LIMIT", -1)
+	if err != nil {
+		return nil, nil, err
+	}
+	offset, err := q.count(s.Offset, "OFFSET", 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(s.Cores) == 1 {
+		return q.core(s.Cores[0], s.OrderBy, limit, offset)
+	}
+	u := &Union{}
+	var cols []OutputColumn
+	for _, c := range s.Cores {
+		n, cs, err := q.core(c, nil, -1, 0)
+		if err != nil {
+			return nil, nil, err
+		}
+		if cols == nil {
+			cols = cs
+		} else if len(cs) != len(cols) {
+			return nil, nil, parser.Errorf(c.Pos, "each part of UNION ALL must have %d columns, not %d", len(cols), len(cs))
+		}
+		u.Parts = append(u.Parts, n)
+	}
+	var node Node = u
+	if len(s.OrderBy) > 0 {
+		var by []SortTerm
+		for _, t := range s.OrderBy {
+			i, ok := outputIndex(t.Expr, cols)
+			if !ok {
+				return nil, nil, parser.Errorf(t.Expr.Position(), "ORDER BY over UNION ALL takes the names or numbers of result columns")
+			}
+			by = append(by, sortTerm(t, &expr.Column{Index: i, Name: cols[i].Name, Typ: cols[i].Type}))
+		}
+		node = &Sort{Input: node, By: by, Limit: sum(limit, offset)}
+	}
+	return cut(node, limit, offset), cols, nil
+}
+
+func sum(limit, offset int64) int64 {
+	if limit < 0 {
+		return -1
+	}
+	return limit + offset
+}
+
+func cut(n Node, limit, offset int64) Node {
+	if limit < 0 && offset == 0 {
+		return n
+	}
+	return &Limit{Input: n, Offset: offset, Count: limit}
+}
+
+// count evaluates LIMIT or OFFSET.
+func (q *query) count(e parser.Expr, what string, none int64) (int64, error) {
+	if e == nil {
+		return none, nil
+	}
+	x, err := expr.Compile(e, q.scope(nil))
+	if err != nil {
+		return 0, err
+	}
+	k, ok := x.(*expr.Const)
+	if !ok || !k.Val.IsNull() && !k.Val.Type().IsInteger() {
+		return 0, parser.Errorf(e.Position(), "%s takes a whole number", what)
+	}
+	if k.Val.IsNull() {
+		return none, nil
+	}
+	if n := k.Val.Int(); n >= 0 && n < 1<<62 {
+		return n, nil
+	}
+	return 0, parser.Errorf(e.Position(), "%s must not be negative", what)
+}
+
+// scope resolves names among sources.
+func (q *query) scope(srcs []*source) *expr.Scope {
+	e := q.env
+	return &expr.Scope{Funcs: e.Funcs, Loc: e.Loc, Now: e.Now,
+		Column: func(ref *parser.ColumnRef) (expr.Expr, error) { return resolve(ref, srcs) },
+		Param: func(p *parser.Param) (types.Value, error) {
+			if p.Name != "" {
+				if v, ok := e.Named[p.Name]; ok {
+					return v, nil
+				}
+				return types.Value{}, parser.Errorf(p.Pos, "no argument for @%s", p.Name)
+			}
+			if p.Index < 1 || p.Index > len(e.Args) {
+				return types.Value{}, parser.Errorf(p.Pos, "no argument for parameter %d: %d given", p.Index, len(e.Args))
+			}
+			return e.Args[p.Index-1], nil
+		}}
+}
+
+// resolve finds a column by name among sources.
+func resolve(ref *parser.ColumnRef, srcs []*source) (expr.Expr, error) {
+	var found *expr.Column
+	var names []string
+	for _, s := range srcs {
+		if ref.Table != "" && !strings.EqualFold(ref.Table, s.name) {
+			continue
+		}
+		for i, c := range s.cols {
+			names = append(names, c.Name)
+			if !strings.EqualFold(c.Name, ref.Name) {
+				continue
+			}
+			if found != nil {
+				return nil, parser.Errorf(ref.Pos, "column %q is ambiguous", ref.Name).WithHint("write table.%s", ref.Name)
+			}
+			found = &expr.Column{Pos: ref.Pos, Index: s.offset + i, Name: c.Name, Typ: c.Type}
+		}
+	}
+	if found != nil {
+		return found, nil
+	}
+	if len(srcs) == 0 {
+		return nil, parser.Errorf(ref.Pos, "unknown column %q: there is no table here", ref.Name)
+	}
+	if ref.Table != "" && len(names) == 0 {
+		return nil, parser.Errorf(ref.Pos, "unknown table %q", ref.Table)
+	}
+	err := parser.Errorf(ref.Pos, "unknown column %q", ref.Name)
+	if near := expr.Nearest(strings.ToLower(ref.Name), names); near != "" {
+		err.Hint = "did you mean " + near + "?"
+	}
+	return nil, err
+}
+
+// from lists the sources of FROM and the conditions that tie them.
+type from struct {
+	srcs  []*source
+	outer []bool      // by source: the right side of a LEFT JOIN
+	on    []expr.Expr // by source: the LEFT JOIN's condition
+	conds []expr.Expr // of inner joins
+}
+
+func (q *query) from(list []parser.TableExpr) (*from, error) {
+	f := &from{}
+	for _, t := range list {
+		if err := q.addFrom(f, t); err != nil {
+			return nil, err
+		}
+	}
+	for i, s := range f.srcs {
+		for _, o := range f.srcs[:i] {
+			if strings.EqualFold(s.name, o.name) {
+				return nil, parser.Errorf(list[0].Position(), "two tables are called %q: give one an alias", s.name)
+			}
+		}
+	}
+	return f, nil
+}
+
+func (f *from) add(s *source) {
+	if n := len(f.srcs); n > 0 {
+		s.offset = f.srcs[n-1].offset + f.srcs[n-1].width()
+	}
+	f.srcs = append(f.srcs, s)
+	f.outer = append(f.outer, false)
+	f.on = append(f.on, nil)
+}
+
+func (q *query) addFrom(f *from, t parser.TableExpr) error {
+	switch t := t.(type) {
+	case *parser.TableName:
+		s, err := q.named(t)
+		if err != nil {
+			return err
+		}
+		f.add(s)
+	case *parser.Subquery:
+		node, cols, err := q.selectStmt(t.Query)
+		if err != nil {
+			return err
+		}
+		f.add(&source{name: t.Alias, cols: renamed(cols, t.Columns), node: node})
+	case *parser.Join:
+		if err := q.addFrom(f, t.Left); err != nil {
+			return err
+		}
+		left := len(f.srcs)
+		if err := q.addFrom(f, t.Right); err != nil {
+			return err
+		}
+		if t.Kind == parser.LeftJoin && len(f.srcs) != left+1 {
+			return parser.Errorf(t.Pos, "the right side of a LEFT JOIN must be one table or sub-query")
+		}
+		on := t.On
+		for _, name := range t.Using {
+			on2 := parser.Expr(&parser.Binary{Pos: t.Pos, Op: "=", X: &parser.ColumnRef{Pos: t.Pos, Table: f.srcs[left-1].name, Name: name},
+				Y: &parser.ColumnRef{Pos: t.Pos, Table: f.srcs[left].name, Name: name}})
+			if on != nil {
+				on2 = &parser.Binary{Pos: t.Pos, Op: "AND", X: on, Y: on2}
+			}
+			on = on2
+		}
+		if on == nil {
+			return nil
+		}
+		cond, err := expr.CompileCondition(on, q.scope(f.srcs))
+		if err != nil {
+			return err
+		}
+		if t.Kind == parser.LeftJoin {
+			f.outer[left], f.on[left] = true, cond
+		} else {
+			f.conds = append(f.conds, expr.Conjuncts(cond)...)
+		}
+	}
+	return nil
+}
+
+// named finds a CTE or a table of the catalog.
+func (q *query) named(t *parser.TableName) (*source, error) {
+	alias := t.Alias
+	if alias == "" {
+		alias = t.Name
+	}
+	for i := len(q.ctes) - 1; i >= 0; i-- {
+		if c := q.ctes[i]; strings.EqualFold(c.Name, t.Name) {
+			inner := &query{env: q.env, ctes: slices.Clone(q.ctes[:i]), depth: q.depth} // a CTE sees those before it
+			node, cols, err := inner.selectStmt(c.Query)
+			if err != nil {
+				return nil, err
+			}
+			return &source{name: alias, cols: renamed(cols, c.Columns), node: node}, nil
+		}
+	}
+	table, ok := q.env.Catalog.Table(t.Name)
+	if !ok {
+		err := parser.Errorf(t.Pos, "unknown table %q", t.Name)
+		var names []string
+		for _, o := range q.env.Catalog.Tables() {
+			names = append(names, o.Name)
+		}
+		if near := expr.Nearest(t.Name, names); near != "" {
+			err.Hint = "did you mean " + near + "?"
+		}
+		return nil, err
+	}
+	s := q.tableSource(table, alias)
+	s.system = t.SystemTime
+	return s, nil
+}
+
+func renamed(cols []OutputColumn, names []string) []OutputColumn {
+	cols = slices.Clone(cols)
+	for i, n := range names {
+		if i < len(cols) {
+			cols[i].Name = n
+		}
+	}
+	return cols
+}
+
+// output is one column of the result while a core is planned.
+type output struct {
+	name string
+	expr expr.Expr
+}
+
+// core plans SELECT ... FROM ... with the statement's order and cut.
+func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, offset int64) (Node, []OutputColumn, error) {
+	if c.Values != nil {
+		return q.values(c, limit, offset)
+	}
+	f, err := q.from(c.From)
+	if err != nil {
+		return nil, nil, err
+	}
+	aggs := &aggregates{q: q, srcs: f.srcs}
+	scope := aggs.scope()
+	outs, err := q.items(c, f.srcs, scope)
+	if err != nil {
+		return nil, nil, err
+	}
+	var conds []expr.Expr
+	if c.Where != nil {
+		w, err := expr.CompileCondition(c.Where, q.scope(f.srcs))
+		if err != nil {
+			return nil, nil, err
+		}
+		conds = expr.Conjuncts(expr.Fold(w))
+	}
+	conds = append(slices.Clone(f.conds), conds...)
+	terms, err := q.orderTerms(orderBy, outs, scope)
+	if err != nil {
+		return nil, nil, err
+	}
+	var having expr.Expr
+	if c.Having != nil {
+		if having, err = expr.CompileCondition(c.Having, scope); err != nil {
+			return nil, nil, err
+		}
+	}
+	grouped := len(c.GroupBy) > 0 || len(aggs.calls) > 0 || having != nil
+	used := usage(f.srcs, outs, terms, having, conds, f.on)
+	var groups []expr.Expr
+	if grouped {
+		if groups, err = q.groups(c.GroupBy, outs, f.srcs); err != nil {
+			return nil, nil, err
+		}
+		mark(used, groups...)
+		for _, a := range aggs.calls {
+			if a.Arg != nil {
+				mark(used, a.Arg)
+			}
+			mark(used, a.Args...)
+			if a.Filter != nil {
+				mark(used, a.Filter)
+			}
+			for _, t := range a.OrderBy {
+				mark(used, t.Expr)
+			}
+		}
+	}
+	hints := readHints(c.Hints)
+	plain := !grouped && !c.Distinct
+	want := accessOrder{}
+	if plain && len(f.srcs) == 1 {
+		want.by, want.limit = terms, sum(limit, offset)
+	} else if grouped && len(groups) > 0 && len(f.srcs) == 1 {
+		want.by, want.limit = groupOrder(groups), -1
+	} else {
+		want.limit = -1
+	}
+	node, ordered, err := q.joined(f, conds, used, want, hints)
+	if err != nil {
+		return nil, nil, err
+	}
+	if grouped {
+		agg := &Aggregate{Input: node, GroupBy: groups, Aggs: aggs.calls, Ordered: ordered && len(groups) > 0}
+		ordered = false
+		node = agg
+		for i := range outs {
+			if outs[i].expr, err = afterGrouping(outs[i].expr, groups); err != nil {
+				return nil, nil, err
+			}
+		}
+		for i := range terms {
+			if terms[i].Expr, err = afterGrouping(terms[i].Expr, groups); err != nil {
+				return nil, nil, err
+			}
+		}
+		if having != nil {
+			if having, err = afterGrouping(having, groups); err != nil {
+				return nil, nil, err
+			}
+			node = &Filter{Input: node, Cond: having}
+		}
+	}
+	cols := make([]OutputColumn, len(outs))
+	exprs := make([]expr.Expr, len(outs))
+	for i, o := range outs {
+		cols[i], exprs[i] = OutputColumn{o.name, o.expr.Type()}, o.expr
+	}
+	if c.Distinct {
+		node = &Distinct{Input: &Project{Input: node, Exprs: exprs}}
+		for i, t := range terms {
+			at := slices.IndexFunc(exprs, func(x expr.Expr) bool { return x.String() == t.Expr.String() })
+			if at < 0 {
+				return nil, nil, parser.Errorf(t.Expr.Position(), "ORDER BY of SELECT DISTINCT takes columns of the result")
+			}
+			terms[i].Expr = &expr.Column{Index: at, Name: cols[at].Name, Typ: cols[at].Type}
+		}
+		if len(terms) > 0 {
+			node = &Sort{Input: node, By: terms, Limit: sum(limit, offset)}
+		}
+		return cut(node, limit, offset), cols, nil
+	}
+	if len(terms) > 0 && !ordered {
+		node = &Sort{Input: node, By: terms, Limit: sum(limit, offset)}
+	}
+	return &Project{Input: cut(node, limit, offset), Exprs: exprs}, cols, nil
+}
+
+func (q *query) values(c *parser.SelectCore, limit, offset int64) (Node, []OutputColumn, error) {
+	v := &Values{N: len(c.Values[0])}
+	cols := make([]OutputColumn, v.N)
+	for _, r := range c.Values {
+		if len(r) != v.N {
+			return nil, nil, parser.Errorf(c.Pos, "each row of VALUES must have %d values, not %d", v.N, len(r))
+		}
+		row := make([]expr.Expr, v.N)
+		for i, x := range r {
+			e, err := expr.Compile(x, q.scope(nil))
+			if err != nil {
+				return nil, nil, err
+			}
+			row[i] = e
+			if cols[i].Type == types.Null {
+				cols[i] = OutputColumn{fmt.Sprintf("column%d", i+1), e.Type()}
+			}
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	return cut(v, limit, offset), cols, nil
+}
+
+// items compiles the SELECT list.
+func (q *query) items(c *parser.SelectCore, srcs []*source, scope *expr.Scope) ([]output, error) {
+	var outs []output
+	for _, it := range c.Items {
+		if !it.Star {
+			x, err := expr.Compile(it.Expr, scope)
+			if err != nil {
+				return nil, err
+			}
+			outs = append(outs, output{itemName(it), x})
+			continue
+		}
+		n := len(outs)
+		for _, s := range srcs {
+			if it.Table != "" && !strings.EqualFold(it.Table, s.name) {
+				continue
+			}
+			for i, col := range s.cols[:len(s.cols)-s.hidden] {
+				if s.table != nil && s.table.HiddenKey && col.Name == catalog.HiddenColumn {
+					continue
+				}
+				outs = append(outs, output{col.Name, &expr.Column{Pos: it.Pos, Index: s.offset + i, Name: col.Name, Typ: col.Type}})
+			}
+		}
+		if len(outs) == n {
+			if it.Table != "" {
+				return nil, parser.Errorf(it.Pos, "unknown table %q", it.Table)
+			}
+			return nil, parser.Errorf(it.Pos, "SELECT * needs a table")
+		}
+	}
+	return outs, nil
+}
+
+// itemName is the result column's name: the alias, the column's name, or the function's.
+func itemName(it parser.SelectItem) string {
+	if it.Alias != "" {
+		return it.Alias
+	}
+	switch e := it.Expr.(type) {
+	case *parser.ColumnRef:
+		return e.Name
+	case *parser.Call:
+		return strings.ToLower(e.Name)
+	case *parser.Cast:
+		if r, ok := e.X.(*parser.ColumnRef); ok {
+			return r.Name
+		}
+	case *parser.Case:
+		return "case"
+	}
+	return "?column?"
+}
+
+// outputIndex finds the result column that an ORDER BY or GROUP BY term names or numbers.
+func outputIndex(e parser.Expr, cols []OutputColumn) (int, bool) {
+	switch e := e.(type) {
+	case *parser.Literal:
+		var n int
+		if _, err := fmt.Sscanf(e.Text, "%d", &n); err == nil && e.Kind == parser.NumberLiteral && n >= 1 && n <= len(cols) {
+			return n - 1, true
+		}
+	case *parser.ColumnRef:
+		for i, c := range cols {
+			if e.Table == "" && strings.EqualFold(c.Name, e.Name) {
+				return i, true
+			}
+		}
+	}
+	return 0, false
+}
+
+func sortTerm(t parser.OrderTerm, x expr.Expr) SortTerm {
+	st := SortTerm{Expr: x, Desc: t.Desc, NullsFirst: t.Desc}
+	if t.NullsFirst != nil {
+		st.NullsFirst = *t.NullsFirst
+	}
+	return st
+}
+
+// orderTerms compiles ORDER BY: result columns by name or number first, then expressions over the tables.
+func (q *query) orderTerms(orderBy []parser.OrderTerm, outs []output, scope *expr.Scope) ([]SortTerm, error) {
+	cols := make([]OutputColumn, len(outs))
+	for i, o := range outs {
+		cols[i] = OutputColumn{o.name, o.expr.Type()}
+	}
+	var terms []SortTerm
+	for _, t := range orderBy {
+		if i, ok := outputIndex(t.Expr, cols); ok {
+			terms = append(terms, sortTerm(t, outs[i].expr))
+			continue
+		}
+		if l, ok := t.Expr.(*parser.Literal); ok && l.Kind == parser.NumberLiteral {
+			return nil, parser.Errorf(l.Pos, "ORDER BY %s: the result has %d columns", l.Text, len(outs))
+		}
+		x, err := expr.Compile(t.Expr, scope)
+		if err != nil {
+			return nil, err
+		}
+		if _, constant := x.(*expr.Const); !constant {
+			terms = append(terms, sortTerm(t, x))
+		}
+	}
+	return terms, nil
+}
+
+// groups compiles GROUP BY: columns of the tables first, then result columns by name or number.
+func (q *query) groups(by []parser.Expr, outs []output, srcs []*source) ([]expr.Expr, error) {
+	cols := make([]OutputColumn, len(outs))
+	for i, o := range outs {
+		cols[i] = OutputColumn{o.name, o.expr.Type()}
+	}
+	var out []expr.Expr
+	for _, g := range by {
+		x, err := expr.Compile(g, q.scope(srcs))
+		_, literal := g.(*parser.Literal)
+		if err != nil || literal {
+			i, ok := outputIndex(g, cols)
+			if !ok {
+				if err == nil {
+					err = parser.Errorf(g.Position(), "GROUP BY takes expressions, or numbers of result columns")
+				}
+				return nil, err
+			}
+			x = outs[i].expr
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+// usage tells which columns of the joined row are read above the tables.
+func usage(srcs []*source, outs []output, terms []SortTerm, having expr.Expr, conds, on []expr.Expr) []bool {
+	n := 0
+	if len(srcs) > 0 {
+		last := srcs[len(srcs)-1]
+		n = last.offset + last.width()
+	}
+	used := make([]bool, n)
+	for _, o := range outs {
+		mark(used, o.expr)
+	}
+	for _, t := range terms {
+		mark(used, t.Expr)
+	}
+	if having != nil {
+		mark(used, having)
+	}
+	if len(srcs) > 1 {
+		mark(used, conds...)
+		for _, x := range on {
+			if x != nil {
+				mark(used, x)
+			}
+		}
+	}
+	return used
+}
+
+func mark(used []bool, es ...expr.Expr) {
+	for _, e := range es {
+		for _, c := range expr.Columns(e) {
+			if c < len(used) {
+				used[c] = true
+			}
+		}
+	}
+}
+
+type hints struct {
+	layout     string
+	noPushdown bool
+}
+
+func readHints(hs []parser.Hint) hints {
+	var h hints
+	for _, x := range hs {
+		switch {
+		case (x.Name == "LAYOUT" || x.Name == "INDEX") && len(x.Args) == 1:
+			h.layout = x.Args[0]
+		case x.Name == "NO_PUSHDOWN":
+			h.noPushdown = true
+		}
+	}
+	return h
+}
+
+// accessOrder is the order wanted of a single table.
+type accessOrder struct {
+	by    []SortTerm
+	limit int64
+}
+
+func groupOrder(groups []expr.Expr) []SortTerm {
+	terms := make([]SortTerm, len(groups))
+	for i, g := range groups {
+		terms[i] = SortTerm{Expr: g}
+	}
+	return terms
+}
+
+// joined reads the sources and joins them, left to right. ordered tells that the wanted order is provided.
+func (q *query) joined(f *from, conds []expr.Expr, used []bool, want accessOrder, h hints) (n Node, ordered bool, err error) {
+	if len(f.srcs) == 0 {
+		n = &Values{Rows: [][]expr.Expr{{}}}
+		if c := expr.Conjunction(conds); len(conds) > 0 {
+			n = &Filter{Input: n, Cond: c}
+		}
+		return n, false, nil
+	}
+	rest := conds
+	for i, s := range f.srcs {
+		var own []expr.Expr
+		if !f.outer[i] {
+			own, rest = ownTerms(rest, s)
+		}
+		var on []expr.Expr
+		if f.on[i] != nil {
+			for _, t := range expr.Conjuncts(f.on[i]) {
+				if within(t, s.offset, s.offset+s.width()) {
+					own = append(own, shifted(t, s.offset))
+				} else {
+					on = append(on, t)
+				}
+			}
+		}
+		w := accessOrder{limit: -1}
+		if len(f.srcs) == 1 {
+			w = want
+		}
+		right, ok, err := q.source(s, own, used[s.offset:s.offset+s.width()], w, h)
+		if err != nil {
+			return nil, false, err
+		}
+		if i == 0 {
+			n, ordered = right, ok
+			continue
+		}
+		if !f.outer[i] {
+			var later []expr.Expr
+			for _, t := range rest {
+				if within(t, 0, s.offset+s.width()) {
+					on = append(on, t)
+				} else {
+					later = append(later, t)
+				}
+			}
+			rest = later
+		}
+		n = hashJoin(n, right, f.outer[i], on, s.offset)
+		ordered = false
+	}
+	if len(rest) > 0 {
+		n = &Filter{Input: n, Cond: expr.Conjunction(rest)}
+	}
+	return n, ordered, nil
+}
+
+func ownTerms(conds []expr.Expr, s *source) (own, rest []expr.Expr) {
+	for _, c := range conds {
+		if within(c, s.offset, s.offset+s.width()) {
+			own = append(own, shifted(c, s.offset))
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	return own, rest
+}
+
+func within(e expr.Expr, from, to int) bool {
+	for _, c := range expr.Columns(e) {
+		if c < from || c >= to {
+			return false
+		}
+	}
+	return true
+}
+
+// shifted rewrites e over the joined row to one over a source's own row.
+func shifted(e expr.Expr, by int) expr.Expr {
+	if by == 0 {
+		return e
+	}
+	return expr.Map(e, func(x expr.Expr) expr.Expr {
+		if c, ok := x.(*expr.Column); ok {
+			d := *c
+			d.Index -= by
+			return &d
+		}
+		return x
+	})
+}
+
+// source reads one source.
+func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (Node, bool, error) {
+	if s.table == nil {
+		n := s.node
+		if len(own) > 0 {
+			n = &Filter{Input: n, Cond: expr.Conjunction(own)}
+		}
+		return n, false, nil
+	}
+	req := &accessRequest{table: s.table, alias: s.name, conjuncts: own, needed: slices.Clone(used), orderBy: want.by, limit: want.limit, layout: h.layout, noPushdown: h.noPushdown}
+	if err := q.systemTime(s.system, req); err != nil {
+		return nil, false, err
+	}
+	scan, err := q.env.access(req)
+	if err != nil {
+		return nil, false, err
+	}
+	return scan, len(want.by) > 0 && scan.Order != NoOrder, nil
+}
+
+// systemTime reads FOR SYSTEM_TIME into the request.
+func (q *query) systemTime(s *parser.SystemTime, req *accessRequest) error {
+	if s == nil {
+		return nil
+	}
+	if s.All {
+		req.allVersions = true
+		return nil
+	}
+	at := func(e parser.Expr) (int64, error) {
+		x, err := expr.Compile(e, q.scope(nil))
+		if err != nil {
+			return 0, err
+		}
+		k, ok := x.(*expr.Const)
+		if !ok {
+			return 0, parser.Errorf(e.Position(), "FOR SYSTEM_TIME takes a constant")
+		}
+		v, err := types.Cast(k.Val, types.Timestamp, q.env.Loc)
+		if err != nil || v.IsNull() || v.Int() < 0 {
+			return 0, parser.Errorf(e.Position(), "FOR SYSTEM_TIME takes a TIMESTAMP")
+		}
+		return v.Int(), nil
+	}
+	from, err := at(s.From)
+	if err != nil {
+		return err
+	}
+	if s.To == nil { // AS OF: the newest cells up to then
+		req.minTime, req.maxTime = 0, from+1
+		return nil
+	}
+	to, err := at(s.To)
+	req.minTime, req.maxTime, req.allVersions = from, to+1, true
+	return err
+}
+
+// hashJoin joins on the equalities between the sides; other conditions are checked on each pair.
+func hashJoin(left, right Node, outer bool, on []expr.Expr, offset int) *Join {
+	j := &Join{Left: left, Right: right, Outer: outer}
+	var rest []expr.Expr
+	for _, t := range on {
+		if c, ok := t.(*expr.Compare); ok && c.Op == expr.EQ && c.X.Type() == c.Y.Type() {
+			x, y := c.X, c.Y
+			if within(y, 0, offset) {
+				x, y = y, x
+			}
+			if within(x, 0, offset) && within(y, offset, 1<<30) && len(expr.Columns(x)) > 0 && len(expr.Columns(y)) > 0 {
+				j.LeftKeys, j.RightKeys = append(j.LeftKeys, x), append(j.RightKeys, shifted(y, offset))
+				continue
+			}
+		}
+		rest = append(rest, t)
+	}
+	if len(rest) > 0 {
+		j.On = expr.Conjunction(rest)
+	}
+	return j
+}

@@ -1,0 +1,191 @@
+package hql
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"time"
+
+	"github.com/hql-db/hql/exec"
+	"github.com/hql-db/hql/types"
+)
+
+// Rows is the result of a query, read from the first row to the last. It is not
+// for concurrent use.
+type Rows struct {
+	ctx   context.Context
+	rows  *exec.Rows
+	sql   string
+	loc   *time.Location
+	batch [][]types.Value
+	row   []types.Value
+	err   error
+	done  bool
+}
+
+// ColumnType describes a column of a result.
+type ColumnType struct {
+	Name string
+	Type types.Type
+}
+
+// Next moves to the next row and tells whether there is one. At the end, and
+// after an error, the rows are closed.
+func (r *Rows) Next() bool {
+	if r.done {
+		return false
+	}
+	for len(r.batch) == 0 {
+		batch, err := r.rows.Next(r.ctx)
+		if err != nil {
+			if err != io.EOF {
+				r.err = located(err, r.sql)
+			}
+			r.finish()
+			return false
+		}
+		r.batch = batch
+	}
+	r.row, r.batch = r.batch[0], r.batch[1:]
+	return true
+}
+
+func (r *Rows) finish() error {
+	if r.done {
+		return nil
+	}
+	r.done, r.row, r.batch = true, nil, nil
+	return r.rows.Close()
+}
+
+// Err is the error that ended the rows; nil at their end.
+func (r *Rows) Err() error { return r.err }
+
+// Close ends the query. It is idempotent.
+func (r *Rows) Close() error { return r.finish() }
+
+// Columns are the names of the columns; nil for a statement without rows.
+func (r *Rows) Columns() []string {
+	var out []string
+	for _, c := range r.rows.Columns {
+		out = append(out, c.Name)
+	}
+	return out
+}
+
+// ColumnTypes are the names and types of the columns.
+func (r *Rows) ColumnTypes() []ColumnType {
+	var out []ColumnType
+	for _, c := range r.rows.Columns {
+		out = append(out, ColumnType{c.Name, c.Type})
+	}
+	return out
+}
+
+// Scan copies the row's values into dest, one pointer a column: see Row.Scan.
+func (r *Rows) Scan(dest ...any) error {
+	if r.row == nil {
+		return fmt.Errorf("Scan without a row: call Next first")
+	}
+	return r.current().Scan(dest...)
+}
+
+// Values gives the row's values as Go values: see Row.Values.
+func (r *Rows) Values() []any { return r.current().Values() }
+
+// Raw gives the row's values as they are, valid until Next.
+func (r *Rows) Raw() []types.Value { return r.row }
+
+func (r *Rows) current() Row { return Row{rows: r, values: r.row} }
+
+// All gives the rows one after the other and closes them at the end. An error
+// comes last, with an empty Row. A Row is valid for its turn of the loop.
+func (r *Rows) All() iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		defer r.Close()
+		for r.Next() {
+			if !yield(r.current(), nil) {
+				return
+			}
+		}
+		if r.err != nil {
+			yield(Row{rows: r}, r.err)
+		}
+	}
+}
+
+// Warnings are what the result should be read with; complete after the last row.
+func (r *Rows) Warnings() []string { return r.rows.Warnings() }
+
+// Stats tells what the query did so far.
+func (r *Rows) Stats() Stats { return r.rows.Stats() }
+
+// RowsAffected is the number of rows that the statement wrote; -1 for a query.
+func (r *Rows) RowsAffected() int64 { return r.rows.Affected }
+
+// Row is one row of a result.
+type Row struct {
+	rows   *Rows
+	values []types.Value
+}
+
+// Len is the number of columns.
+func (r Row) Len() int { return len(r.values) }
+
+// Columns are the names of the columns.
+func (r Row) Columns() []string { return r.rows.Columns() }
+
+// Raw gives the values as they are, valid as long as the row.
+func (r Row) Raw() []types.Value { return r.values }
+
+// Values gives the values as Go values, to be kept: int64, float64, bool, string, []byte,
+// time.Time (TIMESTAMP, and DATE as its midnight UTC), json.RawMessage; DECIMAL and TIME as
+// string; NULL as nil.
+func (r Row) Values() []any {
+	out := make([]any, len(r.values))
+	for i, v := range r.values {
+		out[i] = goValue(v, r.rows.loc)
+	}
+	return out
+}
+
+// Scan copies the values into dest, one pointer a column. It takes pointers to string
+// (any value as text), []byte, bool, the integer and float types (a value that does not fit is an error),
+// time.Time, time.Duration (TIME), json.RawMessage, any, types.Value, sql.Scanner, and pointers to pointers, which NULL makes
+// nil; NULL into anything else is an error. A nil in dest skips its column.
+func (r Row) Scan(dest ...any) error {
+	if len(dest) != len(r.values) {
+		return fmt.Errorf("Scan: %d destinations for %d columns", len(dest), len(r.values))
+	}
+	for i, d := range dest {
+		if d == nil {
+			continue
+		}
+		if err := scanInto(d, r.values[i], r.rows.loc); err != nil {
+			return fmt.Errorf("Scan: column %s: %w", r.rows.rows.Columns[i].Name, err)
+		}
+	}
+	return nil
+}
+
+// OneRow is the result of QueryRow.
+type OneRow struct {
+	rows *Rows
+	err  error
+}
+
+// Scan copies the first row's values; ErrNoRows when there is none.
+func (o *OneRow) Scan(dest ...any) error {
+	if o.err != nil {
+		return o.err
+	}
+	defer o.rows.Close()
+	if !o.rows.Next() {
+		if err := o.rows.Err(); err != nil {
+			return err
+		}
+		return ErrNoRows
+	}
+	return o.rows.Scan(dest...)
+}

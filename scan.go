@@ -1,0 +1,171 @@
+package hql
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/hql-db/hql/types"
+)
+
+// goValue is v as a Go value of its own.
+func goValue(v types.Value, loc *time.Location) any {
+	switch t := v.Type(); {
+	case t == types.Null:
+		return nil
+	case t == types.Boolean:
+		return v.Bool()
+	case t.IsInteger():
+		return v.Int()
+	case t == types.Float || t == types.Double:
+		return v.Double()
+	case t == types.Bytes:
+		return []byte(v.Text())
+	case t == types.JSON:
+		return json.RawMessage(v.Text())
+	case t == types.Date, t == types.Timestamp:
+		return timeOf(v, loc)
+	case t == types.String:
+		return v.Text()
+	}
+	return v.String()
+}
+
+// timeOf is a DATE, as its midnight UTC, or a TIMESTAMP, in loc.
+func timeOf(v types.Value, loc *time.Location) time.Time {
+	if v.Type() == types.Date {
+		return time.Unix(v.Int()*86400, 0).UTC()
+	}
+	if loc == nil {
+		loc = time.UTC
+	}
+	return time.UnixMilli(v.Int()).In(loc)
+}
+
+// scanInto stores v where dest points to.
+func scanInto(dest any, v types.Value, loc *time.Location) error {
+	switch d := dest.(type) {
+	case *any:
+		*d = goValue(v, loc)
+		return nil
+	case *types.Value:
+		*d = v
+		return nil
+	case sql.Scanner:
+		x := goValue(v, loc)
+		if raw, ok := x.(json.RawMessage); ok {
+			x = []byte(raw)
+		}
+		return d.Scan(x)
+	}
+	p := reflect.ValueOf(dest)
+	if p.Kind() != reflect.Pointer || p.IsNil() {
+		return fmt.Errorf("the destination is a %T, not a pointer", dest)
+	}
+	e := p.Elem()
+	if e.Kind() == reflect.Pointer {
+		if v.IsNull() {
+			e.SetZero()
+			return nil
+		}
+		n := reflect.New(e.Type().Elem())
+		if err := scanInto(n.Interface(), v, loc); err != nil {
+			return err
+		}
+		e.Set(n)
+		return nil
+	}
+	if v.IsNull() {
+		if _, ok := dest.(*[]byte); ok {
+			e.SetZero()
+			return nil
+		}
+		return fmt.Errorf("NULL does not fit a %s: use a *%s", e.Type(), e.Type())
+	}
+	return scanValue(dest, e, v, loc)
+}
+
+// scanValue stores v, which is not NULL, in e, which dest points to.
+func scanValue(dest any, e reflect.Value, v types.Value, loc *time.Location) error {
+	switch d := dest.(type) {
+	case *time.Time:
+		if t := v.Type(); t != types.Date && t != types.Timestamp {
+			return fmt.Errorf("a %s does not fit a time.Time", t)
+		}
+		*d = timeOf(v, loc)
+		return nil
+	case *time.Duration:
+		if v.Type() != types.Time {
+			return fmt.Errorf("a %s does not fit a time.Duration", v.Type())
+		}
+		*d = time.Duration(v.Int()) * time.Millisecond
+		return nil
+	case *json.RawMessage:
+		*d = json.RawMessage(v.AppendJSON(nil))
+		return nil
+	}
+	switch e.Kind() {
+	case reflect.String:
+		e.SetString(text(v, loc))
+		return nil
+	case reflect.Slice:
+		if e.Type().Elem().Kind() == reflect.Uint8 {
+			e.SetBytes([]byte(text(v, loc)))
+			return nil
+		}
+	case reflect.Bool:
+		if v.Type() == types.Boolean {
+			e.SetBool(v.Bool())
+			return nil
+		}
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		if n, ok := wholeNumber(v); ok && !e.OverflowInt(n) {
+			e.SetInt(n)
+			return nil
+		}
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		if n, ok := wholeNumber(v); ok && n >= 0 && !e.OverflowUint(uint64(n)) {
+			e.SetUint(uint64(n))
+			return nil
+		}
+	case reflect.Float32, reflect.Float64:
+		if v.Type().IsNumeric() {
+			f, err := types.Cast(v, types.Double, nil)
+			if err != nil {
+				return err
+			}
+			e.SetFloat(f.Double())
+			return nil
+		}
+	}
+	return fmt.Errorf("%s %s does not fit a %s", v.Type(), v, e.Type())
+}
+
+// wholeNumber gives an integer value, also of a DECIMAL or DOUBLE without a fraction.
+func wholeNumber(v types.Value) (int64, bool) {
+	if v.Type().IsInteger() {
+		return v.Int(), true
+	}
+	if !v.Type().IsNumeric() {
+		return 0, false
+	}
+	n, err := types.Cast(v, types.BigInt, nil)
+	if err != nil {
+		return 0, false
+	}
+	c, err := types.Compare(n, v)
+	return n.Int(), err == nil && c == 0
+}
+
+// text is v as text; BYTES are themselves.
+func text(v types.Value, loc *time.Location) string {
+	if v.Type() == types.Bytes || v.Type().IsText() {
+		return v.Text()
+	}
+	if loc == nil {
+		loc = time.UTC
+	}
+	return v.Format(loc)
+}

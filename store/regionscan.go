@@ -1,0 +1,290 @@
+package store
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// regionScanner reads the rows of a query within one region, at one moment: writes
+// after it was opened are not seen.
+type regionScanner struct {
+	query  *query
+	filter filter
+	stores []*storeScanner // of the families that the filter needs
+	joined []*storeScanner // of the others
+	// joinedRow is the row whose cells from joined were cut by a limit.
+	joinedRow   []byte
+	joinedOpen  bool
+	hasFilter   bool
+	wholeRows   bool // the filter wants whole rows
+	lastRowBuf  []byte
+	iteratorsOf []*pebble.Iterator
+}
+
+// openRegionScanner opens a query on a region; now is in milliseconds.
+func openRegionScanner(db *pebble.DB, q *query, g *region, now int64) (*regionScanner, error) {
+	r := &regionScanner{query: q, filter: q.filter, hasFilter: q.filter != nil}
+	r.wholeRows = r.hasFilter && q.filter.hasRow()
+	for i := range q.families {
+		if err := r.openFamily(db, &q.families[i], g, now); err != nil {
+			r.close()
+			return nil, err
+		}
+	}
+	if q.reversed && len(r.joined) > 0 {
+		r.close()
+		return nil, throw(classDoNotRetry, "Reverse scan with loading CFs on demand is not supported")
+	}
+	return r, nil
+}
+
+func (r *regionScanner) openFamily(db *pebble.DB, fq *familyQuery, g *region, now int64) error {
+	q, meta := r.query, g.table.meta
+	lower, upper := q.bounds(fq.family, g)
+	o := &pebble.IterOptions{LowerBound: lower, UpperBound: upper}
+	var it *pebble.Iterator
+	var err error
+	if len(r.iteratorsOf) == 0 {
+		it, err = db.NewIter(o)
+	} else { // the same view of the data, so that a row is whole over its families
+		it, err = r.iteratorsOf[0].Clone(pebble.CloneOptions{IterOptions: o})
+	}
+	if err != nil {
+		return err
+	}
+	r.iteratorsOf = append(r.iteratorsOf, it)
+	s := &storeScanner{it: it, family: fq.family, meta: meta, query: q, matcher: newMatcher(q, fq, now)}
+	s.start()
+	if r.hasFilter && q.onDemand && !r.filter.essential(fq.family.name) {
+		r.joined = append(r.joined, s)
+	} else {
+		r.stores = append(r.stores, s)
+	}
+	return s.err
+}
+
+func (r *regionScanner) close() {
+	for _, it := range r.iteratorsOf {
+		// Errors of reading were returned when they occurred.
+		_ = it.Close()
+	}
+	r.iteratorsOf, r.stores, r.joined = nil, nil, nil
+}
+
+// top is the scanner that stands on the next row and there on the first family; nil: no more cells.
+func (r *regionScanner) top(stores []*storeScanner) *storeScanner {
+	var best *storeScanner
+	for _, s := range stores {
+		if !s.valid {
+			continue
+		}
+		if best == nil {
+			best = s
+			continue
+		}
+		c := bytes.Compare(s.cur.row, best.cur.row)
+		if r.query.reversed {
+			c = -c
+		}
+		if c < 0 { // scanners are in the order of their families
+			best = s
+		}
+	}
+	return best
+}
+
+// populate reads the cells of a row from stores until the row ends or a limit is reached.
+func (r *regionScanner) populate(ctx context.Context, stores []*storeScanner, row []byte, b *block, lim *limits) error {
+	for {
+		s := r.top(stores)
+		if s == nil {
+			return nil
+		}
+		more, err := s.next(ctx, b, lim)
+		if err != nil {
+			return err
+		}
+		if !more {
+			s.valid = false
+		}
+		next := r.top(stores)
+		inRow := next != nil && bytes.Equal(next.cur.row, row)
+		if lim.batchReached() && inRow || lim.sizeReached(betweenCells) {
+			lim.midRow = inRow
+			return nil
+		}
+		if !inRow {
+			return nil
+		}
+	}
+}
+
+// passRow leaves the row, walking over its cells as the filter tells.
+func (r *regionScanner) passRow(ctx context.Context, row []byte) error {
+	if r.query.reversed {
+		for _, s := range r.stores {
+			if s.valid && bytes.Equal(s.cur.row, row) {
+				s.toNextRow()
+			}
+			if s.err != nil {
+				return s.err
+			}
+		}
+	}
+	lim := limits{off: true}
+	for {
+		s := r.top(r.stores)
+		if s == nil || !bytes.Equal(s.cur.row, row) {
+			break
+		}
+		more, err := s.next(ctx, nil, &lim)
+		if err != nil {
+			return err
+		}
+		if !more {
+			s.valid = false
+		}
+	}
+	if r.hasFilter {
+		r.filter.reset()
+	}
+	return nil
+}
+
+// filterDone tells whether the filter has ended the region.
+func (r *regionScanner) filterDone() bool { return r.hasFilter && r.filter.allRemaining() }
+
+// next adds the next row, or a part of it, to b's open row. When the row stays empty
+// there is none, or a limit was reached on the way. more tells whether there can be others.
+func (r *regionScanner) next(ctx context.Context, b *block, lim *limits) (more bool, err error) {
+	lim.midRow = false
+	more, err = r.nextRow(ctx, b, lim)
+	if err != nil {
+		return false, err
+	}
+	if r.hasFilter && !lim.midRow {
+		r.filter.reset()
+	}
+	return more && !r.filterDone(), nil
+}
+
+func (r *regionScanner) nextRow(ctx context.Context, b *block, lim *limits) (more bool, err error) {
+	size, batch := lim.sizeDone, lim.batchDone
+	for {
+		lim.sizeDone, lim.batchDone = size, batch // what was dropped does not count
+		if r.wholeRows {
+			lim.wholeRows = true
+		}
+		if lim.poll(ctx) {
+			return false, ctx.Err()
+		}
+		if r.joinedOpen {
+			if err := r.join(ctx, b, lim); err != nil || lim.reached(betweenCells) {
+				return true, err
+			}
+		} else {
+			s := r.top(r.stores)
+			if s == nil {
+				return false, nil
+			}
+			r.lastRowBuf = append(r.lastRowBuf[:0], s.cur.row...)
+			row := r.lastRowBuf
+			if r.hasFilter && r.refusesKey(row) {
+				if r.filter.allRemaining() {
+					return false, nil
+				}
+				if err := r.passRow(ctx, row); err != nil {
+					return false, err
+				}
+				if lim.reached(scope(!r.wholeRows)) {
+					return true, nil
+				}
+				continue
+			}
+			if err := r.populate(ctx, r.stores, row, b, lim); err != nil {
+				return false, err
+			}
+			if lim.reached(betweenCells) {
+				if r.wholeRows {
+					return false, throw(classDoNotRetry, "Filter whose hasFilterRow() returns true is incompatible with scans that must stop mid-row because of a limit.")
+				}
+				return true, nil
+			}
+			last := r.top(r.stores) == nil
+			if r.refusesRow(b, lim, size, batch) {
+				b.drop()
+				if err := r.passRow(ctx, row); err != nil {
+					return false, err
+				}
+				if last {
+					return false, nil
+				}
+				if lim.reached(scope(!r.wholeRows)) {
+					return true, nil
+				}
+				continue
+			}
+			if len(r.joined) > 0 && r.joinedHas(row) {
+				r.joinedRow = append(r.joinedRow[:0], row...)
+				r.joinedOpen = true
+				if err := r.join(ctx, b, lim); err != nil || lim.reached(betweenCells) {
+					return true, err
+				}
+			}
+		}
+		if b.cells == 0 {
+			if err := r.passRow(ctx, r.lastRowBuf); err != nil {
+				return false, err
+			}
+			if r.top(r.stores) != nil {
+				continue
+			}
+		}
+		return r.top(r.stores) != nil, nil
+	}
+}
+
+func (r *regionScanner) refusesKey(row []byte) bool {
+	return r.filter.allRemaining() || r.filter.rowKey(row)
+}
+
+// refusesRow lets the filter remove cells of the open row and decide on it.
+func (r *regionScanner) refusesRow(b *block, lim *limits, size int64, batch int) bool {
+	empty := b.cells == 0
+	if !r.wholeRows {
+		return empty || r.hasFilter && r.filter.row()
+	}
+	r.filter.rowCells(&rowCells{b})
+	lim.sizeDone, lim.batchDone = size+b.size(), batch+b.cells
+	if b.cells > 0 && r.filter.row() {
+		return true
+	}
+	return empty
+}
+
+// joinedHas positions the families that the filter did not need on a row it kept.
+func (r *regionScanner) joinedHas(row []byte) bool {
+	found := false
+	for _, s := range r.joined {
+		if s.valid && bytes.Compare(s.cur.row, row) < 0 {
+			s.toHint(firstOnRow(row))
+			s.matcher.inRow = false
+		}
+		found = found || s.valid && bytes.Equal(s.cur.row, row)
+	}
+	return found
+}
+
+// join adds the cells of those families to the open row.
+func (r *regionScanner) join(ctx context.Context, b *block, lim *limits) error {
+	if err := r.populate(ctx, r.joined, r.joinedRow, b, lim); err != nil {
+		return err
+	}
+	if !lim.reached(betweenCells) {
+		r.joinedOpen = false
+	}
+	b.sort()
+	return nil
+}

@@ -1,0 +1,206 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"math"
+
+	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/proto"
+)
+
+// maxScanBytes is the server's limit on the size of one answer.
+const maxScanBytes = 100 << 20
+
+// scan serves a ScanRequest: opens a scanner or goes on with one, reads rows, closes.
+// The rows are in the block; the response counts them.
+func (s *Store) scan(ctx context.Context, t *table, g *region, req *pb.ScanRequest, inject *injection) (*pb.ScanResponse, *block, error) {
+	if req.ScannerId == nil && req.Scan == nil {
+		return nil, nil, throw(classDoNotRetry, "Missing required input: scannerId or scan")
+	}
+	resp := &pb.ScanResponse{}
+	h, ended, err := s.holder(t, g, req, resp)
+	if err != nil || ended {
+		return resp, &block{}, err
+	}
+	if !h.busy.TryLock() {
+		return nil, nil, throw(classLease, "lease '%d' does not exist", h.id)
+	}
+	defer h.busy.Unlock()
+	if h.scanner.query == nil {
+		return nil, nil, unknownScanner(h.id)
+	}
+	h.expires = s.opts.Now().Add(s.opts.ScannerLease)
+	if req.NextCallSeq != nil && !req.GetRenew() || req.GetRenew() && req.NextCallSeq != nil {
+		if req.GetNextCallSeq() != h.nextSeq {
+			return nil, nil, throw(classOutOfOrder, "Expected nextCallSeq: %d But the nextCallSeq got from client: %d; request=scanner_id: %d",
+				h.nextSeq, req.GetNextCallSeq(), h.id)
+		}
+		h.nextSeq++
+	}
+	if req.GetRenew() {
+		return resp, &block{}, nil
+	}
+	b := &block{}
+	if err := s.readRows(ctx, h, req, resp, b, inject); err != nil {
+		s.scanners.remove(h, false, h.expires)
+		return nil, nil, scanError(ctx, err)
+	}
+	if !resp.GetMoreResults() || !resp.GetMoreResultsInRegion() || req.GetCloseScanner() {
+		s.scanners.remove(h, true, h.expires)
+	}
+	return resp, b, nil
+}
+
+// scanError is what a client is told of an error in the midst of a scan: to open the
+// scanner anew unless that cannot help.
+func scanError(ctx context.Context, err error) error {
+	if c := canceled(ctx, err); c != nil {
+		return c
+	}
+	if isClass(err, classDoNotRetry) {
+		return err
+	}
+	return throw(classScannerReset, "Scanner is closed on the server-side: %v", err)
+}
+
+// holder finds or opens the scanner of a request. ended tells that it was closed at
+// its end: there is nothing to do.
+func (s *Store) holder(t *table, g *region, req *pb.ScanRequest, resp *pb.ScanResponse) (h *scannerHolder, ended bool, err error) {
+	now := s.opts.Now()
+	if req.ScannerId == nil {
+		q, err := newScan(t, g, req.Scan)
+		if err != nil {
+			return nil, false, err
+		}
+		r, err := openRegionScanner(s.db, q, g, now.UnixMilli())
+		if err != nil {
+			return nil, false, err
+		}
+		s.scanners.expire(now)
+		h := s.scanners.add(g, r, now.Add(s.opts.ScannerLease))
+		resp.ScannerId = proto.Uint64(h.id)
+		resp.Ttl = proto.Uint32(uint32(min(s.opts.ScannerLease.Milliseconds(), math.MaxInt32)))
+		return h, false, nil
+	}
+	id := req.GetScannerId()
+	resp.ScannerId = proto.Uint64(id)
+	h, last, ok := s.scanners.find(id, now)
+	switch {
+	case !ok:
+		return nil, false, unknownScanner(id)
+	case h == nil:
+		if req.NextCallSeq != nil && req.GetNextCallSeq() != last.nextSeq+1 {
+			return nil, false, throw(classOutOfOrder, "Expected nextCallSeq for closed request: %d But the nextCallSeq got from client: %d; request=scanner_id: %d",
+				last.nextSeq+1, req.GetNextCallSeq(), id)
+		}
+		return nil, true, nil
+	case !s.catalog.online(h.region):
+		s.scanners.dropLease(id)
+		return nil, false, throw(classNotServing, "Region has changed on the scanner %d: regionName=%s", id, h.region.name)
+	}
+	return h, false, nil
+}
+
+// readRows reads the rows that a request asks for and tells how the scan stands.
+func (s *Store) readRows(ctx context.Context, h *scannerHolder, req *pb.ScanRequest, resp *pb.ScanResponse, b *block, inject *injection) error {
+	rows := 1
+	switch {
+	case req.NumberOfRows != nil:
+		rows = int(min(req.GetNumberOfRows(), math.MaxInt32))
+	case req.GetCloseScanner():
+		rows = 0
+	}
+	more := true
+	switch {
+	case rows > 0 && inject.heartbeat && req.GetClientHandlesHeartbeats():
+		inject.did(FaultHeartbeat)
+		resp.HeartbeatMessage = proto.Bool(true)
+		b.reset(nil)
+	case rows > 0:
+		b.reset(make([]byte, 0, max(h.blockHint, 512)))
+		if err := h.read(ctx, req, resp, b, rows, &more, inject); err != nil {
+			return err
+		}
+		h.blockHint = min(len(b.buf)+len(b.buf)/8, 4<<20)
+	default:
+		b.reset(nil)
+	}
+	resp.MoreResultsInRegion = proto.Bool(more)
+	resp.Stale = proto.Bool(false)
+	if len(b.counts) == 0 && h.scanner.filterDone() {
+		// Only now: clients of old took no rows from an answer with more_results false.
+		resp.MoreResults = proto.Bool(false)
+	}
+	if resp.MoreResults == nil {
+		resp.MoreResults = proto.Bool(true)
+	}
+	if n := len(b.partial); n > 0 {
+		h.partialRow = nil
+		if b.partial[n-1] {
+			h.partialRow = bytes.Clone(b.rowAt(b.lastRow))
+		}
+	}
+	resp.CellsPerResult, resp.PartialFlagPerResult = b.counts, b.partial
+	return nil
+}
+
+// read collects up to rows results into b.
+func (h *scannerHolder) read(ctx context.Context, req *pb.ScanRequest, resp *pb.ScanResponse, b *block, rows int, more *bool, inject *injection) error {
+	limit := 0
+	if v, ok := unknownVarint(req, fieldLimitOfRows); ok && v > 0 {
+		limit = int(min(v, math.MaxInt32))
+	}
+	q := h.scanner.query
+	lim := &limits{size: maxScanBytes, batch: q.batch, wholeRows: !req.GetClientHandlesPartials(), cut: inject.cut}
+	if q.maxResultSize > 0 {
+		lim.size = min(lim.size, q.maxResultSize)
+	}
+	whole := 0 // rows that are complete with this answer
+	full := func() bool {
+		if limit > 0 && whole >= limit {
+			resp.MoreResults = proto.Bool(false)
+			return true
+		}
+		return false
+	}
+	for len(b.counts) < rows {
+		lim.batchDone = 0
+		var err error
+		if *more, err = h.scanner.next(ctx, b, lim); err != nil {
+			return err
+		}
+		if b.cells > 0 {
+			if h.endsPartialRow(b) {
+				// The row before turned out to be complete: nothing more of it passed.
+				if whole++; full() {
+					b.drop()
+					return nil
+				}
+			}
+			b.close(lim.midRow)
+			if lim.midRow && lim.isCut {
+				inject.did(FaultPartialRow)
+			}
+			if !lim.midRow {
+				if whole++; full() {
+					return nil
+				}
+			}
+		} else if n := len(b.partial); !*more && n > 0 {
+			b.partial[n-1] = false
+		}
+		if lim.sizeReached(betweenRows) || !*more {
+			return nil
+		}
+	}
+	return nil
+}
+
+// endsPartialRow tells whether the open row comes after one of which a part was sent.
+func (h *scannerHolder) endsPartialRow(b *block) bool {
+	if n := len(b.partial); n > 0 {
+		return b.partial[n-1] && !bytes.Equal(b.openRow(), b.rowAt(b.lastRow))
+	}
+	return h.partialRow != nil && !bytes.Equal(b.openRow(), h.partialRow)
+}
