@@ -16,7 +16,7 @@ import (
 // planWhere plans the reading of the rows that an UPDATE or DELETE is about, with all their columns.
 func (r *run) planWhere(ctx context.Context, t *catalog.Table, where parser.Expr, allow bool) (*planner.Plan, error) {
 	return r.resolved(ctx, func() (*planner.Plan, error) {
-		s, err := r.env.Where(t, where, drawnPart(t.Layouts[0].Key) != nil)
+		s, err := r.env.Where(t, where)
 		if err != nil {
 			return nil, err
 		}

@@ -18,7 +18,7 @@ import (
 // lookupCache keeps the numbers that LOOKUP gives to names. A name that has none
 // is remembered for a moment only: another writer may be adding it.
 type lookupCache struct {
-	mu    sync.Mutex
+	mu     sync.Mutex
 	byName map[string]lookupEntry
 }
 

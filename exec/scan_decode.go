@@ -77,6 +77,7 @@ func newDecoder(st *statement, s *planner.Scan, l *catalog.Layout) *decoder {
 	d := &decoder{st: st, scan: s, layout: l, env: st.exprEnv()}
 	d.key, d.ts = s.Needed[n], s.Needed[n+1]
 	if l.Kind == catalog.Index {
+		d.key = true // to compare the entry with the row it leads to
 		return d
 	}
 	d.residual = s.Residual

@@ -1,9 +1,9 @@
 package exec
 
 import (
-	"bytes"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
@@ -32,18 +32,17 @@ func newIndexScan(st *statement, s *planner.Scan, stats *scanStats, in Operator)
 		return nil, fmt.Errorf("index %s of %s cannot be looked up back: part %s of the rowkey is drawn at random", s.Layout.Name, s.Table.Name, p.Source)
 	}
 	// The entry is compared with the row it leads to, so the columns of the index are needed.
-	needed := *s
-	needed.Needed = append([]bool(nil), s.Needed...)
 	whole := *s
 	whole.KeyOnly, whole.FirstCell, whole.Whole = false, false, true
+	whole.Needed = slices.Clone(s.Needed)
 	for _, p := range s.Layout.Key.Parts {
 		for _, c := range p.Columns {
-			needed.Needed[c] = true
+			whole.Needed[c] = true
 		}
 	}
 	opts := readOptions(&whole, primary)
 	opts.NoCacheBlocks = false
-	return &indexScan{in: in, st: st, stats: stats, scan: s, dec: newDecoder(st, &needed, primary), opts: opts,
+	return &indexScan{in: in, st: st, stats: stats, scan: s, dec: newDecoder(st, &whole, primary), opts: opts,
 		env: st.exprEnv(), batch: newScanBatch(s.Width())}, nil
 }
 
@@ -126,13 +125,9 @@ func (x *indexScan) lookUp(ctx context.Context, entries [][]types.Value) error {
 
 // agrees tells that row has the key that entry was found under.
 func (x *indexScan) agrees(entry, row []types.Value) bool {
-	x.env.Row = entry
-	a, err := x.scan.Layout.Key.Append(nil, entry, &x.env)
-	if err != nil {
-		return false
-	}
-	b, err := x.scan.Layout.Key.Append(nil, row, &x.env)
-	return err == nil && bytes.Equal(a, b)
+	x.env.Row = row
+	key, err := x.scan.Layout.Key.Append(nil, row, &x.env)
+	return err == nil && string(key) == entry[len(entry)-2].Text()
 }
 
 // Close ends the reading of the index.

@@ -26,7 +26,7 @@ type selectNode struct {
 	With  []*cteNode  `parser:"( 'WITH' @@ ( ',' @@ )* )?"`
 	Cores []*coreNode `parser:"@@ ( 'UNION' 'ALL' @@ )*"`
 	Order *orderList  `parser:"( 'ORDER' 'BY' @@ )?"`
-	Tail  []*tailNode `parser:"@@*"`
+	Tail  *tailList   `parser:"@@?"`
 }
 
 type cteNode struct {
@@ -38,39 +38,14 @@ type cteNode struct {
 // coreNode is SELECT ... or VALUES ...
 type coreNode struct {
 	Pos      lexer.Position
-	Hints    []*hintNode `parser:"  'SELECT' @@*"`
-	Distinct bool        `parser:"  ( @'DISTINCT' | 'ALL' )?"`
-	Items    selectList  `parser:"  @@"`
-	From     []*fromNode `parser:"  ( 'FROM' @@ ( ',' @@ )* )?"`
-	Where    *exprNode   `parser:"  ( 'WHERE' @@ )?"`
-	GroupBy  *exprList   `parser:"  ( 'GROUP' 'BY' @@ )?"`
-	Having   *exprNode   `parser:"  ( 'HAVING' @@ )?"`
-	Values   *rowList    `parser:"| 'VALUES' @@"`
-}
-
-type hintNode struct {
-	Pos  lexer.Position
-	Text string `parser:"@Hint"`
-}
-
-// tailNode is one of the clauses that end a query, in any order.
-type tailNode struct {
-	Pos    lexer.Position
-	Limit  *limitNode `parser:"  'LIMIT' @@"`
-	Offset *exprNode  `parser:"| 'OFFSET' @@ ( 'ROW' | 'ROWS' )?"`
-	Fetch  *limitNode `parser:"| 'FETCH' ( 'FIRST' | 'NEXT' ) @@ ( 'ROW' | 'ROWS' ) 'ONLY'"`
-	Allow  bool       `parser:"| @'ALLOW' 'FULL' 'SCAN'"`
-}
-
-type limitNode struct {
-	All   bool      `parser:"  @'ALL'"`
-	Count *exprNode `parser:"| @@"`
-}
-
-// fromNode is one item of FROM with the joins that hang on it.
-type fromNode struct {
-	First *factorNode `parser:"@@"`
-	Joins []*joinNode `parser:"@@*"`
+	Hints    []lexer.Token `parser:"  'SELECT' @( Hint* )"`
+	Distinct bool          `parser:"  ( @'DISTINCT' | 'ALL' )?"`
+	Items    selectList    `parser:"  @@"`
+	From     []*fromNode   `parser:"  ( 'FROM' @@ ( ',' @@ )* )?"`
+	Where    *exprNode     `parser:"  ( 'WHERE' @@ )?"`
+	GroupBy  *exprList     `parser:"  ( 'GROUP' 'BY' @@ )?"`
+	Having   *exprNode     `parser:"  ( 'HAVING' @@ )?"`
+	Values   *rowList      `parser:"| 'VALUES' @@"`
 }
 
 // derivedNode is a derived table or a join in parentheses.
@@ -221,7 +196,9 @@ type textNode struct {
 }
 
 var (
+	selectParser     = participle.MustBuild[selectNode](participle.Lexer(lexerDefinition{symbols}))
 	statementParser  = participle.MustBuild[statementNode](participle.Lexer(lexerDefinition{symbols}))
 	derivedParser    = participle.MustBuild[derivedNode](participle.Lexer(lexerDefinition{symbols}))
+	joinParser       = participle.MustBuild[joinNode](participle.Lexer(lexerDefinition{symbols}))
 	systemTimeParser = participle.MustBuild[systemTimeNode](participle.Lexer(lexerDefinition{symbols}))
 )

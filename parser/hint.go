@@ -24,7 +24,7 @@ func (d *diagnosis) hint(i int) string {
 		return "only INNER, LEFT and CROSS JOIN are known; swap the tables for a RIGHT JOIN"
 	case (word == "RIGHT" || word == "FULL" || word == "NATURAL") && d.joins(i):
 		return "only INNER, LEFT and CROSS JOIN are known; swap the tables for a RIGHT JOIN"
-	case word == "AS" && d.value(i+1) == "OF":
+	case before == "OF" && d.value(i-2) == "AS":
 		return "versions are read with FOR SYSTEM_TIME AS OF time"
 	case word == ")" && d.frames[len(d.frames)-1].open < 0:
 		return "there is no ( for this )"

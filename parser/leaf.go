@@ -9,7 +9,7 @@ import (
 // would cost the generic machinery most, and the places where one word of lookahead
 // more than the grammar's decides.
 
-// ident is one name. Text is the token's Value; see spelling.
+// ident is one name.
 type ident struct {
 	Tok *lexer.Token
 }
@@ -95,8 +95,6 @@ type alias struct {
 // Parse implements participle.Parseable.
 func (a *alias) Parse(lex *lexer.PeekingLexer) error {
 	switch {
-	case isNext(lex, "AS", "OF"):
-		return participle.NextMatch // FOR SYSTEM_TIME was forgotten or comes next
 	case accept(lex, "AS"):
 		if !isName(lex.Peek()) {
 			return unexpected(lex)
@@ -120,42 +118,4 @@ func (q *qualifier) Parse(lex *lexer.PeekingLexer) error {
 	}
 	q.Tok = lex.Next()
 	return nil
-}
-
-// factorNode is an item of FROM without its joins: a table, a derived table or a join in
-// parentheses. The table is read by hand: every query has one.
-type factorNode struct {
-	Derived *derivedNode
-	Table   qname
-	Alias   alias
-	Time    *systemTimeNode
-}
-
-// Parse implements participle.Parseable.
-func (n *factorNode) Parse(lex *lexer.PeekingLexer) error {
-	var err error
-	if lex.Peek().Value == "(" {
-		n.Derived, err = derivedParser.ParseFromLexer(lex, participle.AllowTrailing(true))
-		return err
-	}
-	if err := n.Table.Parse(lex); err != nil {
-		return err
-	}
-	if err := n.systemTime(lex); err != nil {
-		return err
-	}
-	if err := n.Alias.Parse(lex); err != nil && err != participle.NextMatch {
-		return err
-	}
-	return n.systemTime(lex)
-}
-
-// systemTime reads FOR SYSTEM_TIME, which may stand before the alias or behind it.
-func (n *factorNode) systemTime(lex *lexer.PeekingLexer) error {
-	if lex.Peek().Value != "FOR" || n.Time != nil {
-		return nil
-	}
-	var err error
-	n.Time, err = systemTimeParser.ParseFromLexer(lex, participle.AllowTrailing(true))
-	return err
 }

@@ -98,3 +98,55 @@ func (l *orderList) Parse(lex *lexer.PeekingLexer) error {
 		}
 	}
 }
+
+// tailList is the clauses that end a query, in any order.
+type tailList struct {
+	clauses []tailNode
+}
+
+// tailNode is LIMIT n, LIMIT ALL, FETCH FIRST n ROWS ONLY, OFFSET n or ALLOW FULL SCAN.
+type tailNode struct {
+	tok   *lexer.Token // its first word
+	count exprNode     // of no items for LIMIT ALL and ALLOW
+}
+
+// Parse implements participle.Parseable.
+func (l *tailList) Parse(lex *lexer.PeekingLexer) error {
+	for {
+		n := tailNode{tok: lex.Peek()}
+		var err error
+		switch {
+		case accept(lex, "LIMIT", "ALL"), accept(lex, "ALLOW", "FULL", "SCAN"):
+		case accept(lex, "LIMIT"):
+			err = n.count.Parse(lex)
+		case accept(lex, "OFFSET"):
+			if err = n.count.Parse(lex); err == nil && !accept(lex, "ROWS") {
+				accept(lex, "ROW")
+			}
+		case accept(lex, "FETCH", "FIRST"), accept(lex, "FETCH", "NEXT"):
+			err = n.fetch(lex)
+		case len(l.clauses) == 0:
+			return participle.NextMatch
+		default:
+			return nil
+		}
+		if err == participle.NextMatch {
+			err = unexpected(lex)
+		}
+		if err != nil {
+			return err
+		}
+		l.clauses = append(l.clauses, n)
+	}
+}
+
+// fetch reads what follows FETCH FIRST.
+func (n *tailNode) fetch(lex *lexer.PeekingLexer) error {
+	if err := n.count.Parse(lex); err != nil {
+		return err
+	}
+	if !accept(lex, "ROWS", "ONLY") && !accept(lex, "ROW", "ONLY") {
+		return unexpected(lex)
+	}
+	return nil
+}

@@ -11,6 +11,8 @@ import (
 const (
 	// maxStatement bounds one statement's text: room for a VALUES or IN list of 100,000 items.
 	maxStatement = 16 << 20
+	// maxTokens bounds a statement's tokens, which take more memory than its text.
+	maxTokens = 2_000_000
 	// maxDepth bounds the nesting of parentheses, brackets and CASE. The grammar recurses
 	// with it, and a Go stack overflow cannot be recovered from.
 	maxDepth = 256
@@ -100,10 +102,11 @@ func (r *tokenReader) scan() scanned {
 func (r *tokenReader) Next() (lexer.Token, error) {
 	t := r.scan()
 	if t.end-r.start > maxStatement {
-		return lexer.Token{}, Errorf(Pos(r.start), "the statement is longer than %d MiB", maxStatement>>20).
-			WithHint("split it: several INSERT statements, or COPY, take any number of rows")
+		return lexer.Token{}, tooLong(r.start, "the statement is longer than %d MiB", maxStatement>>20)
 	}
-	r.count++
+	if r.count++; r.count > maxTokens {
+		return lexer.Token{}, tooLong(r.start, "the statement has more than %d words and signs", maxTokens)
+	}
 	out := lexer.Token{Value: r.src[t.start:t.end], Pos: lexer.Position{Offset: t.start}}
 	if t.kind == EndToken || t.kind == OperatorToken && out.Value == ";" {
 		r.pos = t.start
@@ -115,6 +118,10 @@ func (r *tokenReader) Next() (lexer.Token, error) {
 		return out, err
 	}
 	return out, nil
+}
+
+func tooLong(start int, format string, limit int) error {
+	return Errorf(Pos(start), format, limit).WithHint("several INSERT statements, or COPY, take any number of rows")
 }
 
 func (r *tokenReader) classify(out *lexer.Token, t scanned) error {

@@ -20,8 +20,11 @@ func (l *lowerer) query(n *selectNode) (*Select, error) {
 	if out.OrderBy, err = l.order(n.Order); err != nil {
 		return nil, err
 	}
-	for _, t := range n.Tail {
-		if err := l.tail(out, t); err != nil {
+	if n.Tail == nil {
+		return out, nil
+	}
+	for i := range n.Tail.clauses {
+		if err := l.tail(out, &n.Tail.clauses[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -30,24 +33,22 @@ func (l *lowerer) query(n *selectNode) (*Select, error) {
 
 // tail adds one closing clause to the query; each may stand once.
 func (l *lowerer) tail(out *Select, t *tailNode) error {
-	if t.Allow {
+	to := &out.Limit
+	switch t.tok.Value {
+	case "ALLOW":
 		out.AllowFullScan = true
 		return nil
-	}
-	to, count, word := &out.Limit, t.Offset, "LIMIT"
-	switch {
-	case t.Offset != nil:
-		to, word = &out.Offset, "OFFSET"
-	case t.Limit != nil:
-		count = t.Limit.Count
-	default:
-		count = t.Fetch.Count
+	case "OFFSET":
+		to = &out.Offset
 	}
 	if *to != nil {
-		return Errorf(at(t.Pos), "there are two %s clauses", word)
+		return Errorf(pos(t.tok), "there are two %s clauses", t.tok.Value)
 	}
-	x, err := l.expr(count)
-	*to = x // LIMIT ALL: nil
+	if t.count.head.tok == nil {
+		return nil // LIMIT ALL
+	}
+	x, err := l.expr(&t.count)
+	*to = x
 	return err
 }
 
@@ -59,7 +60,7 @@ func (l *lowerer) core(n *coreNode) (*SelectCore, error) {
 		return out, err
 	}
 	for _, h := range n.Hints {
-		if out.Hints, err = parseHints(out.Hints, h.Text, at(h.Pos)); err != nil {
+		if out.Hints, err = parseHints(out.Hints, h.Value, pos(&h)); err != nil {
 			return nil, err
 		}
 	}
@@ -98,7 +99,7 @@ func (l *lowerer) core(n *coreNode) (*SelectCore, error) {
 const maxJoins = 100
 
 func (l *lowerer) from(n *fromNode) (TableExpr, error) {
-	left, err := l.factor(n.First)
+	left, err := l.factor(&n.First)
 	if err != nil {
 		return nil, err
 	}

@@ -83,7 +83,13 @@ func (r *tokenReader) statement() (Statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := statementParser.ParseFromLexer(lex)
+	n := &statementNode{}
+	switch tokens[0].Value {
+	case "SELECT", "WITH", "VALUES": // most statements: spare them the choice
+		n.Select, err = selectParser.ParseFromLexer(lex)
+	default:
+		n, err = statementParser.ParseFromLexer(lex)
+	}
 	if err != nil {
 		return nil, r.explain(err, tokens)
 	}

@@ -104,14 +104,19 @@ func (s *Store) Merge(name string, key []byte) error {
 // Move reopens the region of a table that holds key, as if on another server: its
 // scanners are lost.
 func (s *Store) Move(name string, key []byte) error {
-	_, err := s.reshape(name, func(t *table) []*region {
+	_, err := s.reshape(name, reopened(key))
+	return err
+}
+
+// reopened opens the region of a key anew.
+func reopened(key []byte) func(*table) []*region {
+	return func(t *table) []*region {
 		i := t.regionIndex(key)
 		moved := *t.regions[i]
 		regions := slices.Clone(t.regions)
 		regions[i] = openRegion(&moved)
 		return regions
-	})
-	return err
+	}
 }
 
 // reshape replaces a table's regions by those that change gives; nil changes nothing.
@@ -121,6 +126,11 @@ func (s *Store) reshape(name string, change func(*table) []*region) (bool, error
 	if s.closed.Load() {
 		return false, gohbase.ErrClientClosed
 	}
+	return s.reshapeLocked(name, change)
+}
+
+// reshapeLocked is reshape for callers that hold life.
+func (s *Store) reshapeLocked(name string, change func(*table) []*region) (bool, error) {
 	s.catalog.ddl.Lock()
 	defer s.catalog.ddl.Unlock()
 	t, ok := s.catalog.lookup(name)

@@ -27,11 +27,11 @@ func (s *Store) scan(ctx context.Context, t *table, g *region, req *pb.ScanReque
 		return nil, nil, throw(classLease, "lease '%d' does not exist", h.id)
 	}
 	defer h.busy.Unlock()
-	if h.scanner.query == nil {
+	if h.gone {
 		return nil, nil, unknownScanner(h.id)
 	}
 	h.expires = s.opts.Now().Add(s.opts.ScannerLease)
-	if req.NextCallSeq != nil && !req.GetRenew() || req.GetRenew() && req.NextCallSeq != nil {
+	if req.NextCallSeq != nil {
 		if req.GetNextCallSeq() != h.nextSeq {
 			return nil, nil, throw(classOutOfOrder, "Expected nextCallSeq: %d But the nextCallSeq got from client: %d; request=scanner_id: %d",
 				h.nextSeq, req.GetNextCallSeq(), h.id)

@@ -24,6 +24,7 @@ type scannerHolder struct {
 	scanner *regionScanner
 	// busy is held by the call that uses the scanner.
 	busy    sync.Mutex
+	gone    bool // closed while another call waited for it
 	nextSeq uint64
 	expires time.Time
 	// partialRow is the row of which the last answer may have left a part; nil: none.
@@ -77,6 +78,7 @@ func (s *scanners) remove(h *scannerHolder, remember bool, until time.Time) {
 	}
 	s.mu.Unlock()
 	if ok {
+		h.gone = true
 		h.scanner.close()
 	}
 }
@@ -123,6 +125,7 @@ func (s *scanners) closeAll() {
 	s.mu.Unlock()
 	for _, h := range all {
 		h.busy.Lock()
+		h.gone = true
 		h.scanner.close()
 		h.busy.Unlock()
 	}

@@ -126,8 +126,19 @@ func (s *storeScanner) corrupt(key []byte) {
 	s.err = throw(classIO, "malformed key %x", key)
 }
 
+// landAhead reads the cell after a move forward. Backwards, what lies behind the
+// row is the row before it.
+func (s *storeScanner) landAhead(ok bool) {
+	if s.query.reversed && (!ok && s.it.Error() == nil || ok && !bytes.HasPrefix(s.it.Key(), s.rowKey)) {
+		s.land(s.it.SeekLT(s.rowKey))
+		s.toRowStart()
+		return
+	}
+	s.land(ok)
+}
+
 // step goes to the next cell.
-func (s *storeScanner) step() { s.land(s.it.Next()) }
+func (s *storeScanner) step() { s.landAhead(s.it.Next()) }
 
 // stepsBeforeSeek is how many cells are passed one by one before a seek is tried:
 // a seek costs about as much as a few steps.
@@ -183,15 +194,15 @@ func (s *storeScanner) toNextColumn() {
 func (s *storeScanner) forwardTo() {
 	for range stepsBeforeSeek {
 		if !s.it.Next() {
-			s.land(false)
+			s.landAhead(false)
 			return
 		}
 		if bytes.Compare(s.it.Key(), s.seekBuf) >= 0 {
-			s.land(true)
+			s.landAhead(true)
 			return
 		}
 	}
-	s.land(s.it.SeekGE(s.seekBuf))
+	s.landAhead(s.it.SeekGE(s.seekBuf))
 }
 
 // toHint follows a filter's hint; one that does not lead forward is a single step.

@@ -1,0 +1,222 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/types"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A world is an engine on a store of its own.
+type world struct {
+	t testing.TB
+	*Engine
+}
+
+func newWorld(t testing.TB, client hbase.Client, cfg Config) *world {
+	t.Helper()
+	cfg.ReadFile = func(string) ([]byte, error) { return []byte("1000\n2000\n"), nil }
+	return &world{t, New(client, catalog.New(), cfg)}
+}
+
+// run runs a script and gives the last statement's rows as text, a row a line.
+func (w *world) run(sql string, args ...types.Value) string {
+	w.t.Helper()
+	out, _, err := w.try(sql, args...)
+	if err != nil {
+		w.t.Fatalf("%s: %v", sql, err)
+	}
+	return out
+}
+
+func (w *world) try(sql string, args ...types.Value) (out string, warnings []string, err error) {
+	stmts, err := parser.Parse(sql)
+	if err != nil {
+		return "", nil, err
+	}
+	ctx := context.Background()
+	for _, s := range stmts {
+		rows, err := w.Run(ctx, s, Args{Positional: args})
+		if err != nil {
+			return "", nil, err
+		}
+		var b strings.Builder
+		for {
+			batch, err := rows.Next(ctx)
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				rows.Close()
+				return b.String(), rows.Warnings(), err
+			}
+			for _, row := range batch {
+				for i, v := range row {
+					if i > 0 {
+						b.WriteByte('|')
+					}
+					b.WriteString(v.String())
+				}
+				b.WriteByte('\n')
+			}
+		}
+		if err := rows.Close(); err != nil {
+			return "", nil, err
+		}
+		out, warnings = strings.TrimSuffix(b.String(), "\n"), append(warnings, rows.Warnings()...)
+	}
+	return out, warnings, nil
+}
+
+// sorted is run with the lines sorted.
+func (w *world) sorted(sql string, args ...types.Value) string {
+	w.t.Helper()
+	lines := strings.Split(w.run(sql, args...), "\n")
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+func (w *world) expect(want, sql string, args ...types.Value) {
+	w.t.Helper()
+	if got := w.run(sql, args...); got != want {
+		w.t.Errorf("%s\n got %q\nwant %q", sql, got, want)
+	}
+}
+
+// refused checks that sql fails with an error that holds want.
+func (w *world) refused(want, sql string) {
+	w.t.Helper()
+	_, _, err := w.try(sql)
+	if err == nil || !strings.Contains(err.Error(), want) {
+		w.t.Errorf("%s\n got error %v\nwant one with %q", sql, err, want)
+	}
+}
+
+func layouts(t testing.TB) []*parser.CreateTable {
+	t.Helper()
+	b, err := os.ReadFile("../testdata/layouts.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stmts, err := parser.Parse(string(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []*parser.CreateTable
+	for _, s := range stmts {
+		out = append(out, s.(*parser.CreateTable))
+	}
+	return out
+}
+
+func noPushdown() Config { return Config{Planner: planner.Options{NoPushdown: true}} }
+
+func TestEveryLayoutIsCreated(t *testing.T) {
+	w := newWorld(t, newFakeClient(), noPushdown())
+	for _, def := range layouts(t) {
+		if _, err := w.Run(context.Background(), def, Args{}); err != nil {
+			t.Errorf("%s: %v", def.Name, err)
+			continue
+		}
+		again := w.run("SHOW CREATE TABLE " + def.Name)
+		if s, err := parser.ParseStatement(again); err != nil || s.String() != def.String() {
+			t.Errorf("SHOW CREATE TABLE %s: %v\n%s\n%s", def.Name, err, again, def)
+		}
+	}
+	fresh := New(w.Client(), catalog.New(), Config{})
+	warnings, err := fresh.LoadCatalog(context.Background())
+	if err != nil || len(warnings) > 0 || len(fresh.Catalog().Tables()) != len(layouts(t)) {
+		t.Errorf("the stored catalog: %v %v, %d tables", err, warnings, len(fresh.Catalog().Tables()))
+	}
+}
+
+func TestWriteAndRead(t *testing.T) {
+	w := newWorld(t, newFakeClient(), noPushdown())
+	w.run("CREATE TABLE t (a INT, s STRING, v INT, x STRING) ROW KEY (a AS TEXT(4), '|', s AS TEXT)")
+	w.run("INSERT INTO t VALUES (1, 'one', 10, 'x'), (2, 'two', NULL, NULL), (3, 'three', 30, NULL)")
+	w.expect("1|one|10|x\n2|two|NULL|NULL\n3|three|30|NULL", "SELECT * FROM t ORDER BY a, s")
+	w.expect("1|one|10|x", "SELECT * FROM t WHERE a = 1 AND s = 'one'")
+	w.expect("3|two", "SELECT a + 1, s FROM t WHERE a = 2")
+	w.run("UPSERT INTO t (a, s, v) VALUES (1, 'one', NULL)")
+	w.expect("1|one|NULL|x", "SELECT * FROM t WHERE a = 1")
+	w.run("UPDATE t SET x = NULL WHERE a = 1")
+	w.expect("1|one|NULL|NULL", "SELECT * FROM t WHERE a = 1")
+	w.run("UPDATE t SET v = v + 1, x = s || '!' WHERE a = 3")
+	w.expect("3|three|31|three!", "SELECT * FROM t WHERE a = 3")
+	w.run("DELETE FROM t WHERE a IN (1, 2)")
+	w.expect("3|three|31|three!", "SELECT * FROM t ORDER BY a, s LIMIT 5")
+	w.run("INSERT INTO t (a, s, v) SELECT a + 1, s, v FROM t ALLOW FULL SCAN")
+	w.expect("3|31\n4|31", "SELECT a, v FROM t ORDER BY a, s")
+	w.expect("4\n3", "SELECT a FROM t ORDER BY a DESC, s DESC LIMIT 2")
+	w.run("UPSERT INTO t (a, s, v) VALUES (4, 'three', 1), (5, 'five', 5), (5, 'five', 6) IF NOT EXISTS")
+	w.expect("3|31\n4|31\n5|5", "SELECT a, v FROM t ORDER BY a, s")
+}
+
+func TestRefusedWrites(t *testing.T) {
+	f := newFakeClient()
+	w := newWorld(t, f, noPushdown())
+	w.run("CREATE TABLE t (a INT NOT NULL, s STRING, v INT, n INT NOT NULL) ROW KEY (s AS TEXT, '|', a AS TEXT(4))")
+	for _, c := range [][2]string{
+		{"column a in key part a AS TEXT(4)", "INSERT INTO t VALUES (1, 'a', 1, 1), (12345, 'x', 1, 1)"},
+		{"delimiter", "INSERT INTO t VALUES (1, 'a|b', 1, 1)"},
+		{"column n of t must not be NULL", "INSERT INTO t VALUES (1, 'a', 1, NULL)"},
+		{"part of the rowkey", "INSERT INTO t (a, v, n) VALUES (1, 1, 1)"},
+		{"must not be NULL", "INSERT INTO t (a, s, n) VALUES (1, NULL, 1)"},
+		{"unknown column \"sss\"", "INSERT INTO t (a, sss) VALUES (1, 'a')"},
+		{"3 values for 4 columns", "INSERT INTO t VALUES (1, 'a', 1)"},
+		{"column v", "INSERT INTO t VALUES (1, 'a', 'abc', 1)"},
+		{"is part of the rowkey", "UPDATE t SET a = 2 WHERE s = 'a'"},
+		{"unknown table", "DELETE FROM tt"},
+		{"exists already", "CREATE TABLE t (a INT) ROW KEY (a AS INT32)"},
+	} {
+		w.refused(c[0], c[1])
+	}
+	if n := len(f.tables["t"].cells); n > 0 {
+		t.Errorf("%d cells were written by refused statements", n)
+	}
+	w.run("INSERT INTO t VALUES (1, 'a', 1, 1)")
+	ro := newWorld(t, ReadOnly(f), noPushdown())
+	ro.Engine.catalog = w.catalog
+	for _, sql := range []string{"INSERT INTO t VALUES (2, 'a', 1, 1)", "DELETE FROM t WHERE s = 'a'", "UPDATE t SET v = 2 WHERE s = 'a'",
+		"CREATE TABLE u (a INT PRIMARY KEY)", "DROP TABLE t"} {
+		if _, _, err := ro.try(sql); !errors.Is(err, ErrReadOnly) {
+			t.Errorf("%s on a read-only connection: %v", sql, err)
+		}
+	}
+	w.expect("a|1|1", "SELECT s, a, v FROM t WHERE s = 'a'")
+}
+
+func TestFullScanGuard(t *testing.T) {
+	cfg := noPushdown()
+	cfg.FullScan = DenyFullScan
+	w := newWorld(t, newFakeClient(), cfg)
+	w.run("CREATE TABLE t (a INT, v INT) ROW KEY (a AS INT32); INSERT INTO t VALUES (1, 1), (2, 2)")
+	for _, sql := range []string{"SELECT * FROM t", "SELECT * FROM t WHERE v = 1", "DELETE FROM t", "UPDATE t SET v = 1", "INSERT INTO t SELECT a + 10, v FROM t", "EXPLAIN ANALYZE SELECT * FROM t"} {
+		_, _, err := w.try(sql)
+		var full *FullScanError
+		if !errors.Is(err, ErrFullScan) || !errors.As(err, &full) || full.Table != "t" {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	w.expect("2", "SELECT COUNT(*) FROM t ALLOW FULL SCAN")
+	w.expect("1|1", "SELECT * FROM t LIMIT 1")
+	w.run("SET full_scan = 'warn'")
+	_, warnings, err := w.try("SELECT * FROM t")
+	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "full scan of t") {
+		t.Errorf("warn: %v %q", err, warnings)
+	}
+	w.expect("full_scan|warn|what happens to a statement that misses the rowkey prefix: allow, warn or deny", "SHOW full_scan")
+}

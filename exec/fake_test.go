@@ -1,0 +1,242 @@
+package exec
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/hql-db/hql/hbase"
+)
+
+// fakeClient is the least hbase.Client that keeps what is written: cells without
+// regions or filters. Tests that need filters use the embedded store.
+type fakeClient struct {
+	hbase.Client // for the calls that tests do not make
+	mu           sync.Mutex
+	tables       map[string]*fakeTable
+	gets, scans  int
+}
+
+type fakeTable struct {
+	families []hbase.Family
+	splits   [][]byte
+	cells    []fakeCell // by key, family, qualifier, newest first
+}
+
+type fakeCell struct {
+	key []byte
+	hbase.Cell
+}
+
+func newFakeClient() *fakeClient { return &fakeClient{tables: map[string]*fakeTable{}} }
+
+func compareFakeCells(a, b fakeCell) int {
+	return cmp.Or(bytes.Compare(a.key, b.key), bytes.Compare(a.Family, b.Family), bytes.Compare(a.Qualifier, b.Qualifier), cmp.Compare(b.Timestamp, a.Timestamp))
+}
+
+// rows gives the rows of t in [start, stop) as o wants them, key order.
+func (t *fakeTable) rows(start, stop []byte, o *hbase.ReadOptions) []hbase.Row {
+	var out []hbase.Row
+	versions := max(1, o.Versions)
+	seen := 0
+	for i, c := range t.cells {
+		if bytes.Compare(c.key, start) < 0 || len(stop) > 0 && bytes.Compare(c.key, stop) >= 0 {
+			continue
+		}
+		if o.MaxTime > 0 && (c.Timestamp < o.MinTime || c.Timestamp >= o.MaxTime) {
+			continue
+		}
+		if len(o.Families) > 0 && !slices.Contains(o.Families, string(c.Family)) {
+			continue
+		}
+		if len(o.Columns) > 0 {
+			ok := false
+			for _, w := range o.Columns {
+				ok = ok || w.Family == string(c.Family) && w.Qualifier == string(c.Qualifier)
+			}
+			if !ok {
+				continue
+			}
+		}
+		if i > 0 && bytes.Equal(t.cells[i-1].key, c.key) && bytes.Equal(t.cells[i-1].Family, c.Family) && bytes.Equal(t.cells[i-1].Qualifier, c.Qualifier) {
+			seen++
+		} else {
+			seen = 0
+		}
+		if seen >= versions && o.MaxTime == 0 {
+			continue
+		}
+		if n := len(out); n == 0 || !bytes.Equal(out[n-1].Key, c.key) {
+			out = append(out, hbase.Row{Key: bytes.Clone(c.key)})
+		}
+		r := &out[len(out)-1]
+		r.Cells = append(r.Cells, hbase.Cell{Family: bytes.Clone(c.Family), Qualifier: bytes.Clone(c.Qualifier), Timestamp: c.Timestamp, Value: bytes.Clone(c.Value)})
+	}
+	return out
+}
+
+func (f *fakeClient) Get(_ context.Context, table string, keys [][]byte, o *hbase.ReadOptions) ([]hbase.Row, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.gets += len(keys)
+	t := f.tables[table]
+	if t == nil {
+		return nil, hbase.ErrNoTable
+	}
+	out := make([]hbase.Row, len(keys))
+	for i, k := range keys {
+		if rs := t.rows(k, append(bytes.Clone(k), 0), o); len(rs) > 0 {
+			out[i] = rs[0]
+		}
+	}
+	return out, nil
+}
+
+func (f *fakeClient) Scan(_ context.Context, r hbase.ScanRange, o *hbase.ReadOptions) (hbase.Scanner, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.scans++
+	t := f.tables[r.Table]
+	if t == nil {
+		return nil, hbase.ErrNoTable
+	}
+	rows := t.rows(r.Start, r.Stop, o)
+	if r.Reversed {
+		slices.Reverse(rows)
+	}
+	if r.Limit > 0 {
+		rows = rows[:min(r.Limit, len(rows))]
+	}
+	return &fakeScanner{rows}, nil
+}
+
+type fakeScanner struct{ rows []hbase.Row }
+
+func (s *fakeScanner) Next(ctx context.Context) ([]hbase.Row, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if len(s.rows) == 0 {
+		return nil, io.EOF
+	}
+	n := min(7, len(s.rows))
+	out := s.rows[:n]
+	s.rows = s.rows[n:]
+	return out, nil
+}
+
+func (s *fakeScanner) Close() error { return nil }
+
+func (f *fakeClient) Mutate(_ context.Context, table string, ms []hbase.Mutation) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	t := f.tables[table]
+	if t == nil {
+		return hbase.ErrNoTable
+	}
+	for _, m := range ms {
+		switch m.Kind {
+		case hbase.DeleteRow:
+			t.cells = slices.DeleteFunc(t.cells, func(c fakeCell) bool { return bytes.Equal(c.key, m.Key) && c.Timestamp <= m.Timestamp })
+		case hbase.DeleteColumns:
+			for _, d := range m.Cells {
+				t.cells = slices.DeleteFunc(t.cells, func(c fakeCell) bool {
+					return bytes.Equal(c.key, m.Key) && bytes.Equal(c.Family, d.Family) && bytes.Equal(c.Qualifier, d.Qualifier) && c.Timestamp <= m.Timestamp
+				})
+			}
+		case hbase.Put:
+			for _, c := range m.Cells {
+				if c.Timestamp == 0 {
+					c.Timestamp = m.Timestamp
+				}
+				n := fakeCell{m.Key, c}
+				i, found := slices.BinarySearchFunc(t.cells, n, compareFakeCells)
+				if found {
+					t.cells[i] = n
+				} else {
+					t.cells = slices.Insert(t.cells, i, n)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (f *fakeClient) Increment(_ context.Context, table string, key []byte, family, qualifier string, n int64) (int64, error) {
+	f.mu.Lock()
+	t := f.tables[table]
+	rows := t.rows(key, append(bytes.Clone(key), 0), &hbase.ReadOptions{})
+	if len(rows) > 0 {
+		n += int64(binary.BigEndian.Uint64(rows[0].Cells[0].Value))
+	}
+	f.mu.Unlock()
+	return n, f.Mutate(nil, table, []hbase.Mutation{{Key: key, Timestamp: 1, Cells: []hbase.Cell{{Family: []byte(family), Qualifier: []byte(qualifier), Value: binary.BigEndian.AppendUint64(nil, uint64(n))}}}})
+}
+
+func (f *fakeClient) PutIfAbsent(ctx context.Context, table string, m hbase.Mutation) (bool, error) {
+	f.mu.Lock()
+	rows := f.tables[table].rows(m.Key, append(bytes.Clone(m.Key), 0), &hbase.ReadOptions{Families: []string{string(m.Cells[0].Family)}})
+	f.mu.Unlock()
+	if len(rows) > 0 {
+		return false, nil
+	}
+	return true, f.Mutate(ctx, table, []hbase.Mutation{m})
+}
+
+func (f *fakeClient) Tables(_ context.Context, prefix string) ([]string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var out []string
+	for n := range f.tables {
+		if strings.HasPrefix(n, prefix) {
+			out = append(out, n)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+func (f *fakeClient) Families(_ context.Context, table string) ([]hbase.Family, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if t := f.tables[table]; t != nil {
+		return t.families, nil
+	}
+	return nil, hbase.ErrNoTable
+}
+
+func (f *fakeClient) CreateTable(_ context.Context, table string, families []hbase.Family, splits [][]byte) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tables[table] = &fakeTable{families: families, splits: splits}
+	return nil
+}
+
+func (f *fakeClient) DropTable(_ context.Context, table string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.tables, table)
+	return nil
+}
+
+func (f *fakeClient) Regions(_ context.Context, table string) ([]hbase.Region, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	t := f.tables[table]
+	if t == nil {
+		return nil, hbase.ErrNoTable
+	}
+	out := make([]hbase.Region, len(t.splits)+1)
+	for i, k := range t.splits {
+		out[i].Stop, out[i+1].Start = k, k
+	}
+	return out, nil
+}
+
+func (f *fakeClient) Stats() hbase.Stats { return hbase.Stats{} }
+func (f *fakeClient) Close() error       { return nil }

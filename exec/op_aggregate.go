@@ -1,0 +1,305 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/types"
+)
+
+// aggregateOp groups its input in a hash table; where rows of a group come
+// together it holds one group at a time.
+type aggregateOp struct {
+	in     Operator
+	node   *planner.Aggregate
+	env    *expr.Env
+	budget *budget
+
+	groups map[string]*group
+	order  []*group // in order of arrival
+	key    []byte
+	vals   []types.Value
+	read   bool
+	out    [][]types.Value
+}
+
+type group struct {
+	key    string
+	values []types.Value
+	accs   []accumulator
+}
+
+func (a *aggregateOp) Next(ctx context.Context) ([][]types.Value, error) {
+	for !a.read {
+		rows, err := a.in.Next(ctx)
+		if err == io.EOF {
+			a.read = true
+			if err := a.in.Close(); err != nil {
+				return nil, err
+			}
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			if err := a.add(r); err != nil {
+				return nil, err
+			}
+		}
+		if a.node.Ordered && len(a.order) > 1 { // the last group may go on
+			return a.emit(len(a.order) - 1)
+		}
+	}
+	if a.order == nil && len(a.node.GroupBy) == 0 && a.groups == nil {
+		a.groups = map[string]*group{}
+		a.order = []*group{a.newGroup(nil)} // an aggregate without GROUP BY has one row, always
+	}
+	if len(a.order) == 0 {
+		return nil, io.EOF
+	}
+	return a.emit(min(len(a.order), 256))
+}
+
+func (a *aggregateOp) newGroup(values []types.Value) *group {
+	g := &group{values: slices.Clone(values)}
+	for i := range a.node.Aggs {
+		g.accs = append(g.accs, newAccumulator(&a.node.Aggs[i], a.env, a.budget))
+	}
+	return g
+}
+
+func (a *aggregateOp) add(row []types.Value) error {
+	a.env.Row = row
+	a.vals = a.vals[:0]
+	for _, e := range a.node.GroupBy {
+		v, err := e.Eval(a.env)
+		if err != nil {
+			return err
+		}
+		a.vals = append(a.vals, v)
+	}
+	a.key = rowKey(a.key[:0], a.vals)
+	g := a.groups[string(a.key)]
+	if g == nil {
+		if a.groups == nil {
+			a.groups = map[string]*group{}
+		}
+		if !a.node.Ordered {
+			if err := a.budget.take(sizeOf(a.vals)+int64(len(a.key))+int64(128*len(a.node.Aggs)), "GROUP BY"); err != nil {
+				return err
+			}
+		}
+		g = a.newGroup(a.vals)
+		g.key = string(a.key)
+		a.groups[g.key] = g
+		a.order = append(a.order, g)
+	}
+	for i := range g.accs {
+		if err := g.accs[i].add(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// emit gives the first n groups.
+func (a *aggregateOp) emit(n int) ([][]types.Value, error) {
+	a.out = a.out[:0]
+	for _, g := range a.order[:n] {
+		row := make([]types.Value, 0, a.node.Width())
+		row = append(row, g.values...)
+		for i := range g.accs {
+			v, err := g.accs[i].result()
+			if err != nil {
+				return nil, err
+			}
+			row = append(row, v)
+		}
+		a.out = append(a.out, row)
+		delete(a.groups, g.key)
+	}
+	a.order = a.order[n:]
+	if len(a.order) == 0 {
+		a.order = []*group{}
+	}
+	return a.out, nil
+}
+
+func (a *aggregateOp) Close() error {
+	a.groups, a.order, a.read = map[string]*group{}, []*group{}, true
+	return a.in.Close()
+}
+
+// accumulator computes one aggregate of one group.
+type accumulator struct {
+	call   *planner.AggCall
+	env    *expr.Env
+	budget *budget
+	n      int64
+	best   types.Value  // MIN, MAX, BOOL_AND, BOOL_OR
+	dec    *apd.Decimal // SUM, AVG of exact numbers
+	float  float64
+	seen   map[string]struct{} // DISTINCT
+	rows   []keyed             // STRING_AGG, ARRAY_AGG: the values in order
+}
+
+func newAccumulator(c *planner.AggCall, env *expr.Env, b *budget) accumulator {
+	a := accumulator{call: c, env: env, budget: b}
+	if c.Distinct {
+		a.seen = map[string]struct{}{}
+	}
+	return a
+}
+
+// add takes the row in env.
+func (a *accumulator) add() error {
+	c := a.call
+	if c.Filter != nil {
+		ok, err := expr.IsTrue(c.Filter, a.env)
+		if err != nil || !ok {
+			return err
+		}
+	}
+	if c.Arg == nil {
+		a.n++
+		return nil
+	}
+	v, err := c.Arg.Eval(a.env)
+	if err != nil {
+		return err
+	}
+	if v.IsNull() && c.Func != "ARRAY_AGG" && c.Func != "JSON_AGG" {
+		return nil
+	}
+	if a.seen != nil {
+		k := string(v.AppendKey(nil))
+		if _, dup := a.seen[k]; dup {
+			return nil
+		}
+		if err := a.budget.take(int64(len(k))+64, c.Func+"(DISTINCT)"); err != nil {
+			return err
+		}
+		a.seen[k] = struct{}{}
+	}
+	a.n++
+	switch c.Func {
+	case "COUNT":
+	case "SUM", "AVG":
+		return a.sum(v)
+	case "MIN", "MAX":
+		if a.best.IsNull() {
+			a.best = v
+			return nil
+		}
+		r, err := types.Compare(v, a.best)
+		if err == nil && (c.Func == "MIN") == (r < 0) && r != 0 {
+			a.best = v
+		}
+		return err
+	case "BOOL_AND", "BOOL_OR":
+		if a.best.IsNull() || v.Bool() == (c.Func == "BOOL_OR") {
+			a.best = v
+		}
+	default:
+		return a.collect(v)
+	}
+	return nil
+}
+
+func (a *accumulator) sum(v types.Value) error {
+	if v.Type() == types.Double || v.Type() == types.Float {
+		a.float += v.Double()
+		return nil
+	}
+	d, err := types.Cast(v, types.Decimal, nil)
+	if err != nil {
+		return err
+	}
+	if a.dec == nil {
+		a.dec = new(apd.Decimal)
+	}
+	_, err = types.Exact.Add(a.dec, a.dec, d.Decimal())
+	return err
+}
+
+func (a *accumulator) collect(v types.Value) error {
+	k := keyed{row: []types.Value{v}, seq: len(a.rows)}
+	if len(a.call.Args) > 0 {
+		sep, err := a.call.Args[0].Eval(a.env)
+		if err != nil {
+			return err
+		}
+		k.row = append(k.row, sep)
+	}
+	if len(a.call.OrderBy) > 0 {
+		s := sorter{by: a.call.OrderBy, env: a.env}
+		keys, err := s.keys(a.env.Row)
+		if err != nil {
+			return err
+		}
+		k.keys = keys
+	}
+	a.rows = append(a.rows, k)
+	return a.budget.take(sizeOf(k.row)+sizeOf(k.keys), a.call.Func)
+}
+
+func (a *accumulator) result() (types.Value, error) {
+	switch a.call.Func {
+	case "COUNT":
+		return types.NewInt(a.n), nil
+	case "MIN", "MAX", "BOOL_AND", "BOOL_OR":
+		return a.best, nil
+	}
+	if a.n == 0 {
+		return types.Value{}, nil
+	}
+	switch a.call.Func {
+	case "SUM":
+		if a.dec == nil {
+			return types.NewDouble(a.float), nil
+		}
+		v, err := types.Cast(types.NewDecimal(a.dec), a.call.Typ, nil)
+		if err != nil {
+			return v, errors.New("SUM is out of the range of BIGINT")
+		}
+		return v, nil
+	case "AVG":
+		if a.dec == nil {
+			return types.NewDouble(a.float / float64(a.n)), nil
+		}
+		d := new(apd.Decimal)
+		if _, err := types.Exact.Quo(d, a.dec, apd.New(a.n, 0)); err != nil {
+			return types.Value{}, err
+		}
+		d.Reduce(d)
+		return types.NewDecimal(d), nil
+	}
+	s := sorter{by: a.call.OrderBy}
+	slices.SortFunc(a.rows, s.less)
+	if a.call.Func == "STRING_AGG" {
+		var b strings.Builder
+		for i, k := range a.rows {
+			if i > 0 && len(k.row) > 1 {
+				b.WriteString(k.row[1].Text())
+			}
+			b.WriteString(k.row[0].String())
+		}
+		return types.NewString(b.String()), nil
+	}
+	out := []byte{'['}
+	for i, k := range a.rows {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = k.row[0].AppendJSON(out)
+	}
+	return types.NewJSON(string(append(out, ']'))), nil
+}

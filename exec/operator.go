@@ -1,0 +1,322 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/types"
+)
+
+// Operator produces the rows of one step of a plan.
+type Operator interface {
+	// Next gives the next rows, valid until the following call; io.EOF at the end.
+	Next(ctx context.Context) ([][]types.Value, error)
+	// Close ends the operator and what it reads; it is idempotent.
+	Close() error
+}
+
+// Source opens the access to one table.
+type Source func(ctx context.Context, s *planner.Scan) (Operator, error)
+
+// Options bound and place a query's work. The zero value works.
+type Options struct {
+	// MemoryLimit bounds the rows that a query's sorts, groups and joins hold, in bytes; 0 means 256 MiB.
+	MemoryLimit int64
+	SpillDir    string // where larger sorts go; "" means the system's temporary directory
+	Loc         *time.Location
+	Now         int64
+}
+
+func (o Options) env() *expr.Env { return &expr.Env{Loc: o.Loc, Now: o.Now} }
+
+// ErrMemoryLimit is what a query that needs more memory than allowed fails with.
+var ErrMemoryLimit = errors.New("memory limit exceeded")
+
+// budget counts the bytes that the operators of a query hold.
+type budget struct {
+	limit, used int64
+}
+
+func (b *budget) take(n int64, what string) error {
+	b.used += n
+	if b.used > b.limit {
+		return fmt.Errorf("%s: %w: it needs more than %d MiB (setting memory_limit)", what, ErrMemoryLimit, b.limit>>20)
+	}
+	return nil
+}
+
+// sizeOf estimates the memory behind a row.
+func sizeOf(row []types.Value) int64 {
+	n := int64(24)
+	for _, v := range row {
+		n += 48 + int64(len(v.Text()))
+		if v.Type() == types.Decimal {
+			n += 64
+		}
+	}
+	return n
+}
+
+// Build makes the operators of a plan. src opens the tables.
+func Build(ctx context.Context, node planner.Node, src Source, o Options) (Operator, error) {
+	if o.MemoryLimit == 0 {
+		o.MemoryLimit = 256 << 20
+	}
+	b := &build{src: src, opt: o, budget: &budget{limit: o.MemoryLimit}}
+	return b.node(ctx, node)
+}
+
+type build struct {
+	src    Source
+	opt    Options
+	budget *budget
+}
+
+func (b *build) node(ctx context.Context, n planner.Node) (Operator, error) {
+	switch n := n.(type) {
+	case *planner.Scan:
+		return b.src(ctx, n)
+	case *planner.Values:
+		return &valuesOp{rows: n.Rows, env: b.opt.env()}, nil
+	case *planner.Union:
+		return &unionOp{b: b, parts: n.Parts}, nil
+	case *planner.Join:
+		return b.join(ctx, n)
+	}
+	in, err := b.node(ctx, n.Inputs()[0])
+	if err != nil {
+		return nil, err
+	}
+	switch n := n.(type) {
+	case *planner.Filter:
+		return &filterOp{in: in, cond: n.Cond, env: b.opt.env()}, nil
+	case *planner.Project:
+		return &projectOp{in: in, exprs: n.Exprs, env: b.opt.env()}, nil
+	case *planner.Limit:
+		return &limitOp{in: in, skip: n.Offset, left: n.Count}, nil
+	case *planner.Distinct:
+		return &distinctOp{in: in, seen: map[string]struct{}{}, budget: b.budget}, nil
+	case *planner.Sort:
+		return newSort(in, n, b.opt, b.budget), nil
+	case *planner.Aggregate:
+		return &aggregateOp{in: in, node: n, env: b.opt.env(), budget: b.budget}, nil
+	}
+	in.Close()
+	panic(fmt.Sprintf("exec: unknown node %T", n))
+}
+
+// filterOp keeps the rows for which cond is true.
+type filterOp struct {
+	in   Operator
+	cond expr.Expr
+	env  *expr.Env
+	out  [][]types.Value
+}
+
+func (f *filterOp) Next(ctx context.Context) ([][]types.Value, error) {
+	for {
+		rows, err := f.in.Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		f.out = f.out[:0]
+		for _, r := range rows {
+			f.env.Row = r
+			ok, err := expr.IsTrue(f.cond, f.env)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				f.out = append(f.out, r)
+			}
+		}
+		if len(f.out) > 0 {
+			return f.out, nil
+		}
+	}
+}
+
+func (f *filterOp) Close() error { return f.in.Close() }
+
+// projectOp computes expressions over each row.
+type projectOp struct {
+	in    Operator
+	exprs []expr.Expr
+	env   *expr.Env
+	slab  []types.Value
+	out   [][]types.Value
+}
+
+func (p *projectOp) Next(ctx context.Context) ([][]types.Value, error) {
+	rows, err := p.in.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w := len(p.exprs)
+	if cap(p.slab) < w*len(rows) {
+		p.slab = make([]types.Value, w*len(rows))
+	}
+	p.slab, p.out = p.slab[:w*len(rows)], p.out[:0]
+	for i, r := range rows {
+		out := p.slab[i*w : (i+1)*w : (i+1)*w]
+		p.env.Row = r
+		for k, e := range p.exprs {
+			if out[k], err = e.Eval(p.env); err != nil {
+				return nil, err
+			}
+		}
+		p.out = append(p.out, out)
+	}
+	return p.out, nil
+}
+
+func (p *projectOp) Close() error { return p.in.Close() }
+
+// limitOp skips and cuts. It closes its input as soon as it has enough.
+type limitOp struct {
+	in         Operator
+	skip, left int64 // left: -1 for all
+}
+
+func (l *limitOp) Next(ctx context.Context) ([][]types.Value, error) {
+	for {
+		if l.left == 0 {
+			l.in.Close()
+			return nil, io.EOF
+		}
+		rows, err := l.in.Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if n := int64(len(rows)); l.skip >= n {
+			l.skip -= n
+			continue
+		}
+		rows = rows[l.skip:]
+		l.skip = 0
+		if l.left >= 0 {
+			rows = rows[:min(int64(len(rows)), l.left)]
+			l.left -= int64(len(rows))
+		}
+		return rows, nil
+	}
+}
+
+func (l *limitOp) Close() error { return l.in.Close() }
+
+// valuesOp gives literal rows.
+type valuesOp struct {
+	rows [][]expr.Expr
+	env  *expr.Env
+	done bool
+}
+
+func (v *valuesOp) Next(context.Context) ([][]types.Value, error) {
+	if v.done {
+		return nil, io.EOF
+	}
+	v.done = true
+	out := make([][]types.Value, len(v.rows))
+	for i, r := range v.rows {
+		out[i] = make([]types.Value, len(r))
+		for k, e := range r {
+			x, err := e.Eval(v.env)
+			if err != nil {
+				return nil, err
+			}
+			out[i][k] = x
+		}
+	}
+	if len(out) == 0 {
+		return nil, io.EOF
+	}
+	return out, nil
+}
+
+func (v *valuesOp) Close() error { v.done = true; return nil }
+
+// unionOp gives the rows of its parts one after the other; each is opened when its turn comes.
+type unionOp struct {
+	b     *build
+	parts []planner.Node
+	cur   Operator
+}
+
+func (u *unionOp) Next(ctx context.Context) ([][]types.Value, error) {
+	for {
+		if u.cur == nil {
+			if len(u.parts) == 0 {
+				return nil, io.EOF
+			}
+			op, err := u.b.node(ctx, u.parts[0])
+			if err != nil {
+				return nil, err
+			}
+			u.cur, u.parts = op, u.parts[1:]
+		}
+		rows, err := u.cur.Next(ctx)
+		if err != io.EOF {
+			return rows, err
+		}
+		if err := u.cur.Close(); err != nil {
+			return nil, err
+		}
+		u.cur = nil
+	}
+}
+
+func (u *unionOp) Close() error {
+	u.parts = nil
+	if u.cur == nil {
+		return nil
+	}
+	return u.cur.Close()
+}
+
+// distinctOp drops rows that came before.
+type distinctOp struct {
+	in     Operator
+	seen   map[string]struct{}
+	budget *budget
+	key    []byte
+	out    [][]types.Value
+}
+
+func (d *distinctOp) Next(ctx context.Context) ([][]types.Value, error) {
+	for {
+		rows, err := d.in.Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		d.out = d.out[:0]
+		for _, r := range rows {
+			d.key = rowKey(d.key[:0], r)
+			if _, ok := d.seen[string(d.key)]; ok {
+				continue
+			}
+			if err := d.budget.take(int64(len(d.key))+64, "DISTINCT"); err != nil {
+				return nil, err
+			}
+			d.seen[string(d.key)] = struct{}{}
+			d.out = append(d.out, r)
+		}
+		if len(d.out) > 0 {
+			return d.out, nil
+		}
+	}
+}
+
+func (d *distinctOp) Close() error { return d.in.Close() }
+
+// rowKey appends bytes that are equal for rows of equal values.
+func rowKey(dst []byte, row []types.Value) []byte {
+	for _, v := range row {
+		dst = v.AppendKey(dst)
+	}
+	return dst
+}

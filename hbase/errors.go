@@ -1,0 +1,87 @@
+package hbase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/tsuna/gohbase"
+)
+
+// Errors that callers tell apart.
+var (
+	// ErrNoTable: the HBase table does not exist.
+	ErrNoTable = errors.New("no such HBase table")
+	// ErrUnreachable: ZooKeeper or the cluster does not answer.
+	ErrUnreachable = errors.New("the HBase cluster cannot be reached")
+)
+
+// class tells what to do about a failed call.
+type class uint8
+
+const (
+	fatal  class = iota // report it
+	resume              // the scanner is gone: open it again after the last whole row
+	retry               // wait and send it again
+)
+
+var (
+	resumable = []string{"UnknownScannerException", "OutOfOrderScannerNextException", "LeaseException", "ScannerResetException"}
+	retryable = []string{"RegionTooBusyException", "CallQueueTooBigException", "CallDroppedException", "PleaseHoldException", "RegionOpeningException",
+		"NotServingRegionException", "RegionMovedException", "WrongRegionException", "RegionServerStoppedException", "RegionServerAbortedException",
+		"ServerNotRunningYetException", "RpcThrottlingException", "CallTimeoutException", "RegionInRecoveryException", "MasterNotRunningException"}
+)
+
+func classify(err error) class {
+	text := err.Error()
+	for _, s := range resumable {
+		if strings.Contains(text, s) {
+			return resume
+		}
+	}
+	for _, s := range retryable {
+		if strings.Contains(text, s) {
+			return retry
+		}
+	}
+	return fatal
+}
+
+var javaException = regexp.MustCompile(`(?s)HBase Java exception ([\w.$]+):\s*(.*)`)
+
+// explain makes an error of gohbase readable: the stack cut, the table named.
+func explain(err error, doing, table string) error {
+	switch {
+	case errors.Is(err, gohbase.TableNotFound):
+		return fmt.Errorf("%s: %w", table, ErrNoTable)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%s %s: %w", doing, table, err)
+	}
+	if m := javaException.FindStringSubmatch(err.Error()); m != nil {
+		name := m[1][strings.LastIndexByte(m[1], '.')+1:]
+		first, _, _ := strings.Cut(strings.TrimSpace(m[2]), "\n")
+		first = strings.TrimPrefix(first, m[1]+": ")
+		if name == "TableNotFoundException" {
+			return fmt.Errorf("%s: %w", table, ErrNoTable)
+		}
+		return fmt.Errorf("%s %s: %s: %s", doing, table, name, first)
+	}
+	return fmt.Errorf("%s %s: %w", doing, table, err)
+}
+
+// Error lists how many mutations were applied, refused and left unknown.
+func (e *BatchError) Error() string {
+	s := fmt.Sprintf("%d mutations refused", len(e.Failed))
+	if len(e.Unknown) > 0 {
+		s += fmt.Sprintf(", %d without an answer", len(e.Unknown))
+	}
+	if e.Cause != nil {
+		s += ": " + e.Cause.Error()
+	}
+	return s
+}
+
+// Unwrap gives the first cause.
+func (e *BatchError) Unwrap() error { return e.Cause }

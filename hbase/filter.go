@@ -1,0 +1,161 @@
+package hbase
+
+import (
+	"fmt"
+
+	gf "github.com/tsuna/gohbase/filter"
+	"github.com/tsuna/gohbase/hrpc"
+
+	"github.com/hql-db/hql/filter"
+)
+
+// readOptions turns options into gohbase's.
+func (c *client) readOptions(o *ReadOptions) ([]func(hrpc.Call) error, error) {
+	if o == nil {
+		return nil, nil
+	}
+	var opts []func(hrpc.Call) error
+	if len(o.Columns) > 0 || len(o.Families) > 0 {
+		fams := map[string][]string{}
+		for _, f := range o.Families {
+			fams[f] = nil
+		}
+		for _, col := range o.Columns {
+			if quals, ok := fams[col.Family]; !ok || quals != nil {
+				fams[col.Family] = append(quals, col.Qualifier)
+			}
+		}
+		opts = append(opts, hrpc.Families(fams))
+	}
+	if o.MaxTime > 0 {
+		opts = append(opts, hrpc.TimeRangeUint64(uint64(o.MinTime), uint64(o.MaxTime)))
+	}
+	if o.Versions > 1 {
+		opts = append(opts, hrpc.MaxVersions(uint32(min(o.Versions, 1<<31-1))))
+	}
+	if o.Filter != nil {
+		f, err := translate(o.Filter)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, hrpc.Filters(f))
+	}
+	return opts, nil
+}
+
+var compareTypes = map[filter.Op]gf.CompareType{filter.Equal: gf.Equal, filter.NotEqual: gf.NotEqual, filter.Less: gf.Less,
+	filter.LessOrEqual: gf.LessOrEqual, filter.Greater: gf.Greater, filter.GreaterOrEqual: gf.GreaterOrEqual, filter.Prefix: gf.Equal}
+
+// shapes tells the filters that drop cells rather than rows: in a list they come last.
+func shapes(f filter.Filter) bool {
+	switch f.(type) {
+	case filter.ColumnRange, filter.FirstCell, filter.KeyOnly, filter.Columns:
+		return true
+	}
+	return false
+}
+
+// seeks tells the filters that jump: HBase evaluates them wrongly beside others under OR.
+func seeks(f filter.Filter) bool {
+	switch f.(type) {
+	case filter.KeyRanges, filter.Fuzzy, filter.ColumnRange:
+		return true
+	}
+	return false
+}
+
+// translate makes HBase's filter of f.
+func translate(f filter.Filter) (gf.Filter, error) {
+	switch f := f.(type) {
+	case filter.And:
+		var first, last []gf.Filter
+		for _, m := range f {
+			t, err := translate(m)
+			if err != nil {
+				return nil, err
+			}
+			if shapes(m) {
+				last = append(last, t)
+			} else {
+				first = append(first, t)
+			}
+		}
+		return list(gf.MustPassAll, append(first, last...))
+	case filter.Or:
+		var all []gf.Filter
+		for _, m := range f {
+			if seeks(m) || shapes(m) {
+				return nil, fmt.Errorf("filter %s cannot stand under OR", m)
+			}
+			t, err := translate(m)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, t)
+		}
+		return list(gf.MustPassOne, all)
+	case filter.Cell:
+		var cmp gf.Comparator = gf.NewBinaryComparator(gf.NewByteArrayComparable(f.Value))
+		if f.Op == filter.Prefix {
+			cmp = gf.NewBinaryPrefixComparator(gf.NewByteArrayComparable(f.Value))
+		}
+		return cell(f.Family, f.Qualifier, compareTypes[f.Op], cmp, !f.KeepMissing), nil
+	case filter.CellNull:
+		if f.Not {
+			return cell(f.Family, f.Qualifier, gf.NotEqual, gf.NewNullComparator(), true), nil
+		}
+		return cell(f.Family, f.Qualifier, gf.Equal, gf.NewNullComparator(), false), nil
+	case filter.Regex:
+		charset := "ISO-8859-1"
+		if f.UTF8 {
+			charset = "UTF-8"
+		}
+		return cell(f.Family, f.Qualifier, gf.Equal, gf.NewRegexStringComparator(f.Pattern, javaDotAll, charset, "JAVA"), true), nil
+	case filter.KeyRegex:
+		return gf.NewRowFilter(gf.NewCompareFilter(gf.Equal, gf.NewRegexStringComparator(f.Pattern, javaDotAll, "ISO-8859-1", "JAVA"))), nil
+	case filter.KeyRanges:
+		ranges := make([]*gf.RowRange, len(f))
+		for i, r := range f {
+			ranges[i] = gf.NewRowRange(r.Start, r.Stop, true, false)
+		}
+		return gf.NewMultiRowRangeFilter(ranges), nil
+	case filter.Fuzzy:
+		return gf.NewFuzzyRowFilter([]*gf.BytesBytesPair{gf.NewBytesBytesPair(f.Key, f.Mask)}), nil
+	case filter.ColumnRange:
+		return gf.NewColumnRangeFilter(f.Min, f.Max, true, false), nil
+	case filter.FirstCell:
+		return gf.NewFirstKeyOnlyFilter(), nil
+	case filter.KeyOnly:
+		return gf.NewKeyOnlyFilter(false), nil
+	case filter.Columns:
+		one := []gf.Filter{gf.NewFirstKeyOnlyFilter()}
+		for _, c := range f {
+			both, err := list(gf.MustPassAll, []gf.Filter{
+				gf.NewFamilyFilter(gf.NewCompareFilter(gf.Equal, gf.NewBinaryComparator(gf.NewByteArrayComparable([]byte(c.Family))))),
+				gf.NewQualifierFilter(gf.NewCompareFilter(gf.Equal, gf.NewBinaryComparator(gf.NewByteArrayComparable([]byte(c.Qualifier)))))})
+			if err != nil {
+				return nil, err
+			}
+			one = append(one, both)
+		}
+		return list(gf.MustPassOne, one)
+	}
+	return nil, fmt.Errorf("no HBase filter for %T", f)
+}
+
+// javaDotAll is java.util.regex.Pattern.DOTALL.
+const javaDotAll = 32
+
+func cell(family, qualifier string, op gf.CompareType, cmp gf.Comparator, dropMissing bool) gf.Filter {
+	return gf.NewSingleColumnValueFilter([]byte(family), []byte(qualifier), op, cmp, dropMissing, true)
+}
+
+func list(op gf.ListOperator, fs []gf.Filter) (gf.Filter, error) {
+	if len(fs) == 0 {
+		return nil, fmt.Errorf("an empty filter list")
+	}
+	if len(fs) == 1 {
+		return fs[0], nil
+	}
+	return gf.NewList(op, fs...), nil
+}

@@ -1,0 +1,215 @@
+package hbase
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/tsuna/gohbase/hrpc"
+	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/proto"
+)
+
+// multiCall is one Multi RPC to a region: Gets or mutations. The template decides region and context.
+type multiCall struct {
+	*hrpc.Get
+	actions []*pb.Action
+	block   []byte
+}
+
+func (m *multiCall) Name() string               { return "Multi" }
+func (m *multiCall) Description() string        { return "Multi" }
+func (m *multiCall) SkipBatch() bool            { return true } // it is a batch
+func (m *multiCall) NewResponse() proto.Message { return &pb.MultiResponse{} }
+
+func (m *multiCall) ToProto() proto.Message {
+	t := m.Get.ToProto().(*pb.GetRequest)
+	return &pb.MultiRequest{RegionAction: []*pb.RegionAction{{Region: t.Region, Action: m.actions}}}
+}
+
+func (m *multiCall) DeserializeCellBlocks(_ proto.Message, b []byte) (uint32, error) {
+	m.block = b
+	return uint32(len(b)), nil
+}
+
+// CellBlocksEnabled tells a server in the same process that cells may come as a block.
+func (m *multiCall) CellBlocksEnabled() bool { return true }
+
+// SerializeCellBlocks: values are sent inside the message.
+func (m *multiCall) SerializeCellBlocks(cbs [][]byte) (proto.Message, [][]byte, uint32) {
+	return m.ToProto(), cbs, 0
+}
+
+// getChunk is how many Gets go in one RPC.
+const getChunk = 200
+
+// maxMultiRounds bounds how often the actions that a region refused are sent again.
+const maxMultiRounds = 20
+
+func (c *client) Get(ctx context.Context, table string, keys [][]byte, o *ReadOptions) ([]Row, error) {
+	out := make([]Row, len(keys))
+	opts, err := c.readOptions(o)
+	if err != nil {
+		return nil, err
+	}
+	if len(keys) == 1 {
+		out[0], err = c.getOne(ctx, table, keys[0], opts)
+		return out, err
+	}
+	left := make([]int, 0, len(keys))
+	for i, k := range keys {
+		if err := checkKey(k); err != nil {
+			return nil, err
+		}
+		left = append(left, i)
+	}
+	slices.SortFunc(left, func(a, b int) int { return bytes.Compare(keys[a], keys[b]) })
+	var b backoff
+	var last error
+	for round := 0; len(left) > 0; round++ {
+		if round == maxMultiRounds {
+			return nil, explain(fmt.Errorf("%d rows were refused %d times: %w", len(left), round, last), "get", table)
+		}
+		if round > 0 {
+			c.stats.retries.Add(1)
+			if err := b.wait(ctx); err != nil {
+				return nil, explain(err, "get", table)
+			}
+		}
+		groups, err := c.byRegion(ctx, table, keys, left, round > 0)
+		if err != nil {
+			return nil, err
+		}
+		left = left[:0:0]
+		for _, g := range groups {
+			for chunk := range slices.Chunk(g, getChunk) {
+				again, cause, err := c.multiGet(ctx, table, keys, chunk, opts, out)
+				if err != nil {
+					return nil, err
+				}
+				if cause != nil {
+					last = cause
+				}
+				left = append(left, again...)
+			}
+		}
+	}
+	return out, nil
+}
+
+// getOne reads one row.
+func (c *client) getOne(ctx context.Context, table string, key []byte, opts []func(hrpc.Call) error) (Row, error) {
+	if err := checkKey(key); err != nil {
+		return Row{}, err
+	}
+	msg, _, err := c.send(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
+		return hrpc.NewGet(ctx, []byte(table), key, append(slices.Clone(opts), hrpc.SkipBatch())...)
+	})
+	if err != nil {
+		return Row{}, explain(err, "get", table)
+	}
+	res := msg.(*pb.GetResponse).GetResult()
+	if res == nil || len(res.Cell) == 0 {
+		return Row{}, nil
+	}
+	c.count(1, res.Cell)
+	return Row{Key: key, Cells: appendCells(make([]Cell, 0, len(res.Cell)), res.Cell)}, nil
+}
+
+func (c *client) count(rows int, cells []*pb.Cell) {
+	n := 0
+	for _, x := range cells {
+		n += len(x.Row) + len(x.Family) + len(x.Qualifier) + len(x.Value)
+	}
+	c.stats.rows.Add(int64(rows))
+	c.stats.cells.Add(int64(len(cells)))
+	c.stats.bytes.Add(int64(n))
+}
+
+// multiGet reads the rows of one region into out and gives those to ask again for.
+func (c *client) multiGet(ctx context.Context, table string, keys [][]byte, at []int, opts []func(hrpc.Call) error, out []Row) (again []int, cause, err error) {
+	var sent *multiCall
+	msg, _, err := c.send(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
+		t, err := hrpc.NewGet(ctx, []byte(table), keys[at[0]], append(slices.Clone(opts), hrpc.SkipBatch())...)
+		if err != nil {
+			return nil, err
+		}
+		sent = &multiCall{Get: t, actions: make([]*pb.Action, len(at))}
+		t.SetRegion(noRegion)
+		base := t.ToProto().(*pb.GetRequest).Get
+		t.SetRegion(nil)
+		for i, k := range at {
+			g := proto.Clone(base).(*pb.Get)
+			g.Row = keys[k]
+			sent.actions[i] = &pb.Action{Index: proto.Uint32(uint32(i)), Get: g}
+		}
+		return sent, nil
+	})
+	if err != nil {
+		return nil, nil, explain(err, "get", table)
+	}
+	answered := make([]bool, len(at))
+	block := sent.block
+	for _, region := range msg.(*pb.MultiResponse).RegionActionResult {
+		if e := region.Exception; e != nil {
+			cause = exceptionError(e)
+		}
+		for _, r := range region.ResultOrException {
+			i := int(r.GetIndex())
+			if r.Exception != nil {
+				cause = exceptionError(r.Exception)
+				continue
+			}
+			if r.Result == nil || i >= len(at) {
+				continue
+			}
+			answered[i] = true
+			row := Row{}
+			for range r.Result.GetAssociatedCellCount() {
+				var key []byte
+				if row.Cells, key, block, err = appendKeyValue(row.Cells, block); err != nil {
+					return nil, nil, err
+				}
+				row.Key = key
+			}
+			if len(r.Result.Cell) > 0 {
+				row = Row{Key: keys[at[i]], Cells: appendCells(nil, r.Result.Cell)}
+			}
+			if row.Key != nil {
+				c.stats.rows.Add(1)
+				c.stats.cells.Add(int64(len(row.Cells)))
+			}
+			out[at[i]] = row
+		}
+	}
+	c.stats.bytes.Add(int64(len(sent.block)))
+	for i, ok := range answered {
+		if !ok {
+			again = append(again, at[i])
+		}
+	}
+	if len(again) > 0 && cause != nil && classify(cause) == fatal {
+		return nil, nil, explain(cause, "get", table)
+	}
+	return again, cause, nil
+}
+
+// exceptionError makes an exception inside an answer look like one outside.
+func exceptionError(e *pb.NameBytesPair) error {
+	return fmt.Errorf("HBase Java exception %s:\n%s", e.GetName(), e.GetValue())
+}
+
+// MaxKeyLength and MaxCellSize are HBase's limits (a row's length is a signed
+// 16-bit number; hbase.client.keyvalue.maxsize is 10 MiB).
+const (
+	MaxKeyLength = 32767
+	MaxCellSize  = 10 << 20
+)
+
+func checkKey(key []byte) error {
+	if len(key) == 0 || len(key) > MaxKeyLength {
+		return fmt.Errorf("a rowkey has 1 to %d bytes, not %d", MaxKeyLength, len(key))
+	}
+	return nil
+}

@@ -1,0 +1,276 @@
+package hbase
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/tsuna/gohbase/hrpc"
+	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/proto"
+)
+
+// A batch to one region holds at most so many mutations and bytes.
+const (
+	maxBatchMutations = 1000
+	maxBatchBytes     = 2 << 20
+	batchesAtOnce     = 4
+)
+
+func (m *Mutation) check() error {
+	if err := checkKey(m.Key); err != nil {
+		return err
+	}
+	if m.Timestamp <= 0 {
+		return errors.New("a mutation needs a timestamp above 0")
+	}
+	if m.Kind == Put && len(m.Cells) == 0 {
+		return errors.New("a row without cells cannot be stored")
+	}
+	for _, c := range m.Cells {
+		if len(c.Family) == 0 || len(c.Family) > 127 {
+			return fmt.Errorf("a family's name has 1 to 127 bytes, not %d", len(c.Family))
+		}
+		if len(c.Value)+len(c.Qualifier)+len(m.Key) > MaxCellSize {
+			return fmt.Errorf("cell %s:%s is larger than %d MiB", c.Family, c.Qualifier, MaxCellSize>>20)
+		}
+	}
+	return nil
+}
+
+// proto is the message of a mutation, its cells grouped by family.
+func (m *Mutation) proto() *pb.MutationProto {
+	p := &pb.MutationProto{Row: m.Key, MutateType: pb.MutationProto_PUT.Enum(), Timestamp: proto.Uint64(uint64(m.Timestamp))}
+	if m.Kind != Put {
+		p.MutateType = pb.MutationProto_DELETE.Enum()
+	}
+	if m.Kind == DeleteRow {
+		return p
+	}
+	for _, c := range m.Cells {
+		var cv *pb.MutationProto_ColumnValue
+		for _, x := range p.ColumnValue {
+			if bytes.Equal(x.Family, c.Family) {
+				cv = x
+			}
+		}
+		if cv == nil {
+			cv = &pb.MutationProto_ColumnValue{Family: c.Family}
+			p.ColumnValue = append(p.ColumnValue, cv)
+		}
+		ts := m.Timestamp
+		if c.Timestamp != 0 {
+			ts = c.Timestamp
+		}
+		q := &pb.MutationProto_ColumnValue_QualifierValue{Qualifier: c.Qualifier, Timestamp: proto.Uint64(uint64(ts))}
+		if m.Kind == Put {
+			q.Value = c.Value
+			if q.Value == nil {
+				q.Value = []byte{}
+			}
+		} else {
+			q.DeleteType = pb.MutationProto_DELETE_MULTIPLE_VERSIONS.Enum()
+		}
+		cv.QualifierValue = append(cv.QualifierValue, q)
+	}
+	return p
+}
+
+func (m *Mutation) size() int {
+	n := len(m.Key) + 32
+	for _, c := range m.Cells {
+		n += len(c.Qualifier) + len(c.Value) + 32
+	}
+	return n
+}
+
+func (c *client) Mutate(ctx context.Context, table string, ms []Mutation) error {
+	if len(ms) == 0 {
+		return nil
+	}
+	report := &BatchError{Failed: map[int]error{}}
+	keys := make([][]byte, len(ms))
+	var left []int
+	for i := range ms {
+		keys[i] = ms[i].Key
+		if err := ms[i].check(); err != nil {
+			report.Failed[i] = err
+			report.Cause = err
+			continue
+		}
+		left = append(left, i)
+	}
+	if len(report.Failed) > 0 { // nothing of a batch with a bad member is sent: it would fail the others
+		for _, i := range left {
+			report.Failed[i] = errors.New("not sent: another mutation of the batch is invalid")
+		}
+		return report
+	}
+	slices.SortStableFunc(left, func(a, b int) int { return bytes.Compare(keys[a], keys[b]) })
+	var b backoff
+	var last error
+	for round := 0; len(left) > 0; round++ {
+		if round > 0 {
+			c.stats.retries.Add(1)
+			err := b.wait(ctx)
+			if err == nil && round == maxMultiRounds {
+				err = last
+			}
+			if err != nil {
+				report.Unknown, report.Cause = left, explain(err, "write", table)
+				return report
+			}
+		}
+		groups, err := c.byRegion(ctx, table, keys, left, round > 0)
+		if err != nil {
+			report.Unknown, report.Cause = left, err
+			return report
+		}
+		left, last = c.mutateGroups(ctx, table, ms, groups, report)
+	}
+	if len(report.Failed) > 0 {
+		return report
+	}
+	return nil
+}
+
+// mutateGroups sends the groups in batches, a few at once; it gives what to send again.
+func (c *client) mutateGroups(ctx context.Context, table string, ms []Mutation, groups [][]int, report *BatchError) (again []int, last error) {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, batchesAtOnce)
+	for _, g := range groups {
+		for len(g) > 0 {
+			n, size := 0, 0
+			for n < len(g) && n < maxBatchMutations && (n == 0 || size < maxBatchBytes) {
+				size += ms[g[n]].size()
+				n++
+			}
+			batch := g[:n]
+			g = g[n:]
+			slots <- struct{}{}
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				defer func() { <-slots }()
+				failed, retry, cause := c.mutateBatch(ctx, table, ms, batch)
+				mu.Lock()
+				defer mu.Unlock()
+				for i, err := range failed {
+					report.Failed[i] = err
+					report.Cause = err
+				}
+				again = append(again, retry...)
+				if cause != nil {
+					last = cause
+				}
+			}()
+		}
+	}
+	wg.Wait()
+	slices.SortStableFunc(again, func(a, b int) int { return bytes.Compare(ms[a].Key, ms[b].Key) })
+	return again, last
+}
+
+// mutateBatch sends one Multi. Every mutation has its timestamp, so that one
+// whose answer was lost may be sent again.
+func (c *client) mutateBatch(ctx context.Context, table string, ms []Mutation, at []int) (failed map[int]error, again []int, cause error) {
+	msg, _, err := c.try(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
+		t, err := hrpc.NewGet(ctx, []byte(table), ms[at[0]].Key, hrpc.SkipBatch())
+		if err != nil {
+			return nil, err
+		}
+		m := &multiCall{Get: t, actions: make([]*pb.Action, len(at))}
+		for i, k := range at {
+			m.actions[i] = &pb.Action{Index: proto.Uint32(uint32(i)), Mutation: ms[k].proto()}
+		}
+		return m, nil
+	})
+	if err != nil {
+		if ctx.Err() != nil || errors.Is(err, errAttempt) || classify(err) == retry {
+			return nil, at, err
+		}
+		failed = map[int]error{}
+		for _, i := range at {
+			failed[i] = explain(err, "write", table)
+		}
+		return failed, nil, nil
+	}
+	failed = map[int]error{}
+	answered := make([]bool, len(at))
+	for _, region := range msg.(*pb.MultiResponse).RegionActionResult {
+		if region.Exception != nil {
+			cause = exceptionError(region.Exception)
+		}
+		for _, r := range region.ResultOrException {
+			i := int(r.GetIndex())
+			if i >= len(at) {
+				continue
+			}
+			if r.Exception == nil {
+				answered[i] = true
+				continue
+			}
+			if err := exceptionError(r.Exception); classify(err) == retry {
+				cause = err
+			} else {
+				answered[i] = true
+				failed[at[i]] = explain(err, "write", table)
+			}
+		}
+	}
+	for i, ok := range answered {
+		switch {
+		case ok:
+		case cause != nil && classify(cause) != retry:
+			failed[at[i]] = explain(cause, "write", table)
+		default:
+			again = append(again, at[i])
+		}
+	}
+	if cause == nil && len(again) > 0 {
+		cause = errors.New("the answer lacks some mutations")
+	}
+	return failed, again, cause
+}
+
+func (c *client) Increment(ctx context.Context, table string, key []byte, family, qualifier string, n int64) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout(callAttempt))
+	defer cancel()
+	inc, err := hrpc.NewIncSingle(ctx, []byte(table), key, family, qualifier, n, hrpc.SkipBatch())
+	if err != nil {
+		return 0, err
+	}
+	c.stats.rpcs.Add(1)
+	v, err := c.current().Increment(inc)
+	if err != nil {
+		return 0, explain(err, "increment", table)
+	}
+	return v, nil
+}
+
+func (c *client) PutIfAbsent(ctx context.Context, table string, m Mutation) (bool, error) {
+	if err := m.check(); err != nil {
+		return false, err
+	}
+	if m.Kind != Put || len(m.Cells) != 1 {
+		return false, errors.New("PutIfAbsent takes a Put of one cell")
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.timeout(callAttempt))
+	defer cancel()
+	cell := m.Cells[0]
+	put, err := hrpc.NewPut(ctx, []byte(table), m.Key, map[string]map[string][]byte{string(cell.Family): {string(cell.Qualifier): cell.Value}},
+		hrpc.TimestampUint64(uint64(m.Timestamp)), hrpc.SkipBatch())
+	if err != nil {
+		return false, err
+	}
+	c.stats.rpcs.Add(1)
+	done, err := c.current().CheckAndPut(put, string(cell.Family), string(cell.Qualifier), nil)
+	if err != nil {
+		return false, explain(err, "write", table)
+	}
+	return done, nil
+}

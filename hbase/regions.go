@@ -1,0 +1,147 @@
+package hbase
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tsuna/gohbase/pb"
+	"github.com/tsuna/gohbase/region"
+	"google.golang.org/protobuf/proto"
+)
+
+// noRegion lets a request be turned into its message before its region is known.
+var noRegion = region.NewInfo(0, nil, nil, []byte("none"), nil, nil)
+
+// regionCache remembers the regions of tables, to group keys by. It may be stale: a
+// region that has moved on refuses what is not its own, and the table is looked up again.
+type regionCache struct {
+	mu     sync.Mutex
+	tables map[string][]Region
+}
+
+func (r *regionCache) get(table string) ([]Region, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	rs, ok := r.tables[table]
+	return rs, ok
+}
+
+func (r *regionCache) put(table string, rs []Region) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.tables == nil || len(r.tables) > 1000 {
+		r.tables = map[string][]Region{}
+	}
+	r.tables[table] = rs
+}
+
+func (r *regionCache) drop(table string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.tables, table)
+}
+
+// byRegion groups the keys, whose indexes at is sorted by key, by region.
+func (c *client) byRegion(ctx context.Context, table string, keys [][]byte, at []int, fresh bool) ([][]int, error) {
+	rs, ok := c.regions.get(table)
+	if !ok || fresh {
+		var err error
+		if rs, err = c.metaRegions(ctx, table); err != nil {
+			return nil, err
+		}
+		c.regions.put(table, rs)
+	}
+	var groups [][]int
+	for len(at) > 0 {
+		k := keys[at[0]]
+		i, found := slices.BinarySearchFunc(rs, k, func(r Region, k []byte) int { return bytes.Compare(r.Start, k) })
+		if !found {
+			i--
+		}
+		n := len(at)
+		if i >= 0 && len(rs[i].Stop) > 0 {
+			stop := rs[i].Stop
+			n, _ = slices.BinarySearchFunc(at, stop, func(a int, stop []byte) int { return bytes.Compare(keys[a], stop) })
+			n = max(n, 1) // a hole in meta: the server will say
+		}
+		groups = append(groups, at[:n])
+		at = at[n:]
+	}
+	return groups, nil
+}
+
+// Regions lists a table's regions in order, from hbase:meta.
+func (c *client) Regions(ctx context.Context, table string) ([]Region, error) {
+	return c.metaRegions(ctx, table)
+}
+
+func (c *client) metaRegions(ctx context.Context, table string) ([]Region, error) {
+	table = strings.TrimPrefix(table, "default:")
+	sc, err := c.Scan(ctx, ScanRange{Table: "hbase:meta", Start: []byte(table + ",,"), Stop: []byte(table + "-")},
+		&ReadOptions{Families: []string{"info"}})
+	if err != nil {
+		return nil, err
+	}
+	defer sc.Close()
+	var out []Region
+	for {
+		rows, err := sc.Next(ctx)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			reg, ok, err := parseRegion(r)
+			if err != nil {
+				return nil, fmt.Errorf("regions of %s: %w", table, err)
+			}
+			if ok && bytes.HasPrefix(r.Key, []byte(table+",")) {
+				out = append(out, reg)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%s: %w", table, ErrNoTable)
+	}
+	slices.SortFunc(out, func(a, b Region) int { return bytes.Compare(a.Start, b.Start) })
+	return out, nil
+}
+
+// parseRegion reads a row of hbase:meta; ok is false for regions that were split or merged away.
+func parseRegion(r Row) (reg Region, ok bool, err error) {
+	reg.Name = string(r.Key)
+	seen := map[string]bool{}
+	for _, cell := range r.Cells {
+		q := string(cell.Qualifier)
+		if seen[q] || string(cell.Family) != "info" {
+			continue // only the newest version
+		}
+		seen[q] = true
+		switch q {
+		case "server":
+			reg.Server = string(cell.Value)
+		case "regioninfo":
+			if !bytes.HasPrefix(cell.Value, []byte("PBUF")) {
+				return reg, false, fmt.Errorf("region info of an unknown form in %q", r.Key)
+			}
+			var info pb.RegionInfo
+			if err := proto.Unmarshal(cell.Value[4:], &info); err != nil {
+				return reg, false, fmt.Errorf("region info in %q: %w", r.Key, err)
+			}
+			reg.Start, reg.Stop = info.StartKey, info.EndKey
+			ok = !info.GetOffline() && !info.GetSplit()
+		}
+	}
+	return reg, ok, nil
+}
+
+// metaTimeout bounds what is asked of the master and of hbase:meta.
+const metaTimeout = 60 * time.Second

@@ -1,0 +1,378 @@
+package hbase
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/tsuna/gohbase/hrpc"
+	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+)
+
+// Fields of HBase's Client.proto that gohbase's messages do not know.
+const (
+	limitOfRowsField     = 11 // of ScanRequest
+	includeStartRowField = 21 // of Scan
+	includeStopRowField  = 22 // of Scan
+)
+
+// scanCall is gohbase's Scan with a routing key apart from the start row, with
+// what its options lack, and with its cell block kept as bytes.
+type scanCall struct {
+	*hrpc.Scan
+	key   []byte
+	edit  func(*pb.ScanRequest)
+	block []byte
+}
+
+func (s *scanCall) Key() []byte { return s.key }
+
+func (s *scanCall) ToProto() proto.Message { // called again for each of gohbase's own retries
+	m := s.Scan.ToProto().(*pb.ScanRequest)
+	s.edit(m)
+	return m
+}
+
+func (s *scanCall) DeserializeCellBlocks(_ proto.Message, b []byte) (uint32, error) {
+	s.block = b
+	return uint32(len(b)), nil
+}
+
+// CellBlocksEnabled tells a server in the same process that cells may come as a block.
+func (s *scanCall) CellBlocksEnabled() bool { return true }
+
+// SerializeCellBlocks: a scan request carries no cells.
+func (s *scanCall) SerializeCellBlocks(cbs [][]byte) (proto.Message, [][]byte, uint32) {
+	return s.ToProto(), cbs, 0
+}
+
+func varint(n protowire.Number, v uint64) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(nil, n, protowire.VarintType), v)
+}
+
+// keyBefore gives a key in the region just before the one that starts at k.
+func keyBefore(k []byte) []byte {
+	if len(k) == 0 {
+		return bytes.Repeat([]byte{0xff}, 256)
+	}
+	if k[len(k)-1] == 0 {
+		return slices.Clone(k[:len(k)-1])
+	}
+	b := slices.Clone(k)
+	b[len(b)-1]--
+	return append(b, bytes.Repeat([]byte{0xff}, 256)...)
+}
+
+// scanner reads one range region by region. A scanner that the server no longer
+// has, or whose answer was lost, is opened again after the last whole row.
+type scanner struct {
+	c    *client
+	r    ScanRange
+	opts []func(hrpc.Call) error
+
+	open  bool
+	id    uint64
+	seq   uint64
+	route []byte // decides the region
+	last  []byte // the last whole row delivered; nil before the first
+	sent  int
+	done  bool
+
+	cells []Cell
+	rows  []Row
+	part  *Row // a row of which more is to come
+	back  backoff
+	stuck int // reopens since the last row
+}
+
+// maxReopens bounds reopens in a row that bring no row.
+const maxReopens = 100
+
+func (c *client) Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner, error) {
+	opts, err := c.readOptions(o)
+	if err != nil {
+		return nil, err
+	}
+	s := &scanner{c: c, r: r, opts: opts, route: r.Start}
+	if r.Reversed {
+		s.opts = append(s.opts, hrpc.Reversed())
+		s.route = keyBefore(r.Stop)
+	}
+	if o != nil && o.NoCacheBlocks {
+		s.opts = append(s.opts, hrpc.CacheBlocks(false))
+	}
+	if len(r.Stop) > 0 && bytes.Compare(r.Start, r.Stop) >= 0 {
+		s.done = true // start == stop means a Get to HBase
+	}
+	return s, nil
+}
+
+// bounds gives start and stop row as the server takes them, and what of them is included.
+func (s *scanner) bounds() (start, stop []byte, withStart, withStop bool) {
+	if s.r.Reversed {
+		start, withStart = s.r.Stop, len(s.r.Stop) == 0
+		if s.last != nil {
+			start, withStart = s.last, false
+		}
+		return start, s.r.Start, withStart, true
+	}
+	start = s.r.Start
+	if s.last != nil {
+		start = append(slices.Clone(s.last), 0)
+	}
+	if bytes.Compare(s.route, start) > 0 {
+		start = s.route
+	}
+	return start, s.r.Stop, true, false
+}
+
+// request makes the next call: an open, or a next on the open scanner.
+func (s *scanner) request(ctx context.Context) (hrpc.Call, error) {
+	rows := uint32(1 << 30)
+	if s.r.BatchRows > 0 {
+		rows = uint32(s.r.BatchRows)
+	}
+	left := 0
+	if s.r.Limit > 0 {
+		left = s.r.Limit - s.sent
+		rows = min(rows, uint32(left))
+	}
+	seq := s.seq
+	edit := func(m *pb.ScanRequest) {
+		if !s.c.noSeq {
+			m.NextCallSeq = proto.Uint64(seq)
+		}
+		if left > 0 {
+			m.ProtoReflect().SetUnknown(varint(limitOfRowsField, uint64(left)))
+		}
+	}
+	if s.open {
+		sc, err := hrpc.NewScanRange(ctx, []byte(s.r.Table), s.route, nil, hrpc.ScannerID(s.id), hrpc.NumberOfRows(rows))
+		return &scanCall{Scan: sc, key: s.route, edit: edit}, err
+	}
+	start, stop, withStart, withStop := s.bounds()
+	opts := append(slices.Clone(s.opts), hrpc.NumberOfRows(rows))
+	if s.r.BatchBytes > 0 {
+		opts = append(opts, hrpc.MaxResultSize(uint64(s.r.BatchBytes)))
+	}
+	sc, err := hrpc.NewScanRange(ctx, []byte(s.r.Table), start, stop, opts...)
+	return &scanCall{Scan: sc, key: s.route, edit: func(m *pb.ScanRequest) {
+		edit(m)
+		if m.Scan == nil {
+			return
+		}
+		u := varint(includeStartRowField, b2u(withStart))
+		m.Scan.ProtoReflect().SetUnknown(append(u, varint(includeStopRowField, b2u(withStop))...))
+		m.Scan.LoadColumnFamiliesOnDemand = proto.Bool(!s.r.Reversed)
+	}}, err
+}
+
+func b2u(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (s *scanner) Next(ctx context.Context) ([]Row, error) {
+	for !s.done {
+		rows, err := s.fetch(ctx)
+		if err != nil {
+			s.done = true
+			if s.open {
+				s.closeRemote()
+			}
+			return nil, err
+		}
+		if len(rows) > 0 {
+			return rows, nil
+		}
+	}
+	return nil, io.EOF
+}
+
+// fetch sends one call. No rows and no error: go on.
+func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
+	if !s.open {
+		s.seq = 0
+	}
+	msg, sent, err := s.c.try(ctx, scanAttempt, s.request)
+	if err != nil {
+		return nil, s.recover(ctx, err)
+	}
+	resp, ok := msg.(*pb.ScanResponse)
+	if !ok {
+		return nil, fmt.Errorf("scan %s: answer of type %T", s.r.Table, msg)
+	}
+	call := sent.(*scanCall)
+	if !s.open {
+		s.open, s.id = true, resp.GetScannerId()
+	}
+	s.seq++
+	rows, err := s.decode(resp, call.block)
+	if err != nil {
+		return nil, fmt.Errorf("scan %s: %w", s.r.Table, err)
+	}
+	end := !resp.GetMoreResultsInRegion()
+	if (end || resp.MoreResults != nil && !resp.GetMoreResults()) && s.part != nil {
+		rows = append(rows, *s.part)
+		s.part = nil
+	}
+	if len(rows) > 0 {
+		s.last = append(s.last[:0:0], rows[len(rows)-1].Key...)
+		s.sent += len(rows)
+		s.back, s.stuck = 0, 0
+		s.c.stats.rows.Add(int64(len(rows)))
+	}
+	switch {
+	case resp.MoreResults != nil && !resp.GetMoreResults():
+		s.done = true // the server has closed the scanner
+		s.open = false
+	case s.r.Limit > 0 && s.sent >= s.r.Limit:
+		s.done = true
+		if !end {
+			s.closeRemote()
+		}
+	case end:
+		s.open = false
+		if err := s.nextRegion(call.Region()); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// recover decides what to do about a failed call.
+func (s *scanner) recover(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return explain(err, "scan", s.r.Table)
+	}
+	kind := classify(err)
+	if kind == fatal && !errors.Is(err, errAttempt) {
+		return explain(err, "scan", s.r.Table)
+	}
+	if s.stuck++; s.stuck > maxReopens {
+		return explain(fmt.Errorf("no progress after %d attempts: %w", maxReopens, err), "scan", s.r.Table)
+	}
+	s.c.stats.reopens.Add(1)
+	s.open, s.part = false, nil
+	if s.last != nil { // regions may have moved: go on where the last row was
+		s.route = s.last
+	}
+	if kind == retry || s.stuck > 3 {
+		if werr := s.back.wait(ctx); werr != nil {
+			return explain(fmt.Errorf("%w (last answer: %v)", werr, err), "scan", s.r.Table)
+		}
+	}
+	return nil
+}
+
+// nextRegion moves to the region after the one that answered.
+func (s *scanner) nextRegion(reg hrpc.RegionInfo) error {
+	if s.r.Reversed {
+		k := reg.StartKey()
+		if len(k) == 0 || len(s.r.Start) > 0 && bytes.Compare(s.r.Start, k) >= 0 {
+			s.done = true
+			return nil
+		}
+		s.route = keyBefore(k)
+		return nil
+	}
+	k := reg.StopKey()
+	if len(k) == 0 || len(s.r.Stop) > 0 && bytes.Compare(s.r.Stop, k) <= 0 {
+		s.done = true
+		return nil
+	}
+	if bytes.Compare(k, s.route) <= 0 {
+		return fmt.Errorf("scan %s: region %s ends before the key %q it was asked for: hbase:meta is inconsistent", s.r.Table, reg.Name(), s.route)
+	}
+	s.route = slices.Clone(k)
+	return nil
+}
+
+// decode reads the rows of an answer, joining row parts.
+func (s *scanner) decode(resp *pb.ScanResponse, block []byte) ([]Row, error) {
+	s.cells, s.rows = s.cells[:0], s.rows[:0]
+	total := 0
+	for _, n := range resp.CellsPerResult {
+		total += int(n)
+	}
+	if cap(s.cells) < total {
+		s.cells = make([]Cell, 0, total)
+	}
+	size := len(block)
+	for i, n := range resp.CellsPerResult {
+		first := len(s.cells)
+		var key []byte
+		for range n {
+			var err error
+			var row []byte
+			if s.cells, row, block, err = appendKeyValue(s.cells, block); err != nil {
+				return nil, err
+			}
+			key = row
+		}
+		if n > 0 {
+			partial := i < len(resp.PartialFlagPerResult) && resp.PartialFlagPerResult[i]
+			s.addRow(Row{Key: key, Cells: s.cells[first:len(s.cells):len(s.cells)]}, partial)
+		}
+	}
+	for _, r := range resp.Results { // cells inside the message
+		if len(r.Cell) > 0 {
+			for _, c := range r.Cell {
+				size += len(c.Row) + len(c.Family) + len(c.Qualifier) + len(c.Value)
+			}
+			total += len(r.Cell)
+			s.addRow(Row{Key: r.Cell[0].Row, Cells: appendCells(nil, r.Cell)}, r.GetPartial())
+		}
+	}
+	s.c.stats.cells.Add(int64(total))
+	s.c.stats.bytes.Add(int64(size))
+	return s.rows, nil
+}
+
+// addRow adds a row, or a part of one: parts of a row follow one another.
+func (s *scanner) addRow(r Row, partial bool) {
+	if s.part != nil {
+		if bytes.Equal(s.part.Key, r.Key) {
+			s.part.Cells = append(s.part.Cells, r.Cells...)
+			r = *s.part
+		} else {
+			s.rows = append(s.rows, *s.part)
+		}
+		s.part = nil
+	}
+	if partial {
+		s.part = &Row{Key: slices.Clone(r.Key), Cells: slices.Clone(r.Cells)} // the slab is used again
+		return
+	}
+	s.rows = append(s.rows, r)
+}
+
+// closeRemote closes the scanner on its server, waiting 2 s at most.
+func (s *scanner) closeRemote() {
+	s.open = false
+	id, route, c, table := s.id, s.route, s.c, s.r.Table
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	sc, err := hrpc.NewScanRange(ctx, []byte(table), route, nil, hrpc.ScannerID(id), hrpc.CloseScanner(), hrpc.NumberOfRows(0))
+	if err != nil {
+		cancel()
+		return
+	}
+	defer cancel()
+	_, _ = sendOnce(ctx, c.current(), sc) // if it fails, the lease's end closes the scanner
+}
+
+func (s *scanner) Close() error {
+	if s.open {
+		s.closeRemote()
+	}
+	s.done = true
+	return nil
+}

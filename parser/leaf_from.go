@@ -1,0 +1,76 @@
+package parser
+
+import (
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// fromNode is one item of FROM with the joins that hang on it.
+type fromNode struct {
+	First factorNode
+	Joins []*joinNode
+}
+
+// Parse implements participle.Parseable.
+func (n *fromNode) Parse(lex *lexer.PeekingLexer) error {
+	if err := n.First.Parse(lex); err != nil {
+		return err
+	}
+	for startsJoin(lex) {
+		j, err := joinParser.ParseFromLexer(lex, participle.AllowTrailing(true))
+		if err != nil {
+			return err
+		}
+		n.Joins = append(n.Joins, j)
+	}
+	return nil
+}
+
+// startsJoin tells whether a join comes next.
+func startsJoin(lex *lexer.PeekingLexer) bool {
+	switch lex.Peek().Value {
+	case "JOIN", "INNER", "CROSS":
+		return true
+	case "LEFT":
+		return isNext(lex, "LEFT", "JOIN") || isNext(lex, "LEFT", "OUTER")
+	}
+	return false
+}
+
+// factorNode is an item of FROM without its joins: a table, a derived table or a join in
+// parentheses. The table is read by hand: every query has one.
+type factorNode struct {
+	Derived *derivedNode
+	Table   qname
+	Alias   alias
+	Time    *systemTimeNode
+}
+
+// Parse implements participle.Parseable.
+func (n *factorNode) Parse(lex *lexer.PeekingLexer) error {
+	var err error
+	if lex.Peek().Value == "(" {
+		n.Derived, err = derivedParser.ParseFromLexer(lex, participle.AllowTrailing(true))
+		return err
+	}
+	if err := n.Table.Parse(lex); err != nil {
+		return err
+	}
+	if err := n.systemTime(lex); err != nil {
+		return err
+	}
+	if err := n.Alias.Parse(lex); err != nil && err != participle.NextMatch {
+		return err
+	}
+	return n.systemTime(lex)
+}
+
+// systemTime reads FOR SYSTEM_TIME, which may stand before the alias or behind it.
+func (n *factorNode) systemTime(lex *lexer.PeekingLexer) error {
+	if lex.Peek().Value != "FOR" || n.Time != nil {
+		return nil
+	}
+	var err error
+	n.Time, err = systemTimeParser.ParseFromLexer(lex, participle.AllowTrailing(true))
+	return err
+}

@@ -1,0 +1,283 @@
+package store
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/proto"
+)
+
+// FaultKind names a fault.
+type FaultKind string
+
+// The faults.
+const (
+	// FaultAnswerLost executes the call and loses the answer; the client sends the call
+	// again. A scan's next without a sequence number thereby loses a batch.
+	FaultAnswerLost FaultKind = "answer lost"
+	// FaultRequestLost loses the call before it is executed; the client sends it again.
+	FaultRequestLost FaultKind = "request lost"
+	// FaultLeaseGone ends the lease of the scanner that the call uses.
+	FaultLeaseGone FaultKind = "lease gone"
+	// FaultMove, FaultSplit and FaultMerge reshape the call's region: its scanners are lost.
+	FaultMove  FaultKind = "region moved"
+	FaultSplit FaultKind = "region split"
+	FaultMerge FaultKind = "regions merged"
+	// FaultDelay delays the answer.
+	FaultDelay FaultKind = "delay"
+	// FaultTooBusy refuses the call with RegionTooBusyException; the client tries again later.
+	FaultTooBusy FaultKind = "too busy"
+	// FaultException fails the call with an exception that clients do not retry.
+	FaultException FaultKind = "exception"
+	// FaultPartialRow ends a scan's answer within a row, after any cell.
+	FaultPartialRow FaultKind = "partial row"
+	// FaultHeartbeat answers a scan without rows.
+	FaultHeartbeat FaultKind = "heartbeat"
+	// FaultHang executes the call and never answers: only the call's context ends it.
+	FaultHang FaultKind = "hang"
+)
+
+// Faults make a store misbehave. The numbers are probabilities, 0 to 1, that the fault
+// befalls a call to a region of a user's table; the same seed gives the same faults to
+// the same sequence of calls. hbase:meta and the master are spared.
+type Faults struct {
+	Seed int64
+
+	AnswerLost, RequestLost, LeaseGone float64
+	Move, Split, Merge                 float64
+	Delay, TooBusy, Exception          float64
+	PartialRow, Heartbeat, Hang        float64
+
+	// MoveAt, SplitAt and MergeAt are the numbers of calls (the first is 1) that surely
+	// meet the fault.
+	MoveAt, SplitAt, MergeAt []int
+	// DelayFor is the longest delay; 0 is 10 ms.
+	DelayFor time.Duration
+	// ExceptionClass is the exception of FaultException; "" is java.io.IOException.
+	ExceptionClass string
+	// MaxRegions stops splits when the table has so many regions; 0 is 16.
+	MaxRegions int
+}
+
+// faults draws the faults of a store's calls.
+type faults struct {
+	on     atomic.Bool
+	mu     sync.Mutex
+	f      Faults
+	rng    *rand.Rand
+	calls  int
+	counts map[FaultKind]int
+}
+
+// injection is what shall befall one call.
+type injection struct {
+	from *faults
+	Faults
+	requestLost, loseAnswer, hang, leaseGone bool
+	move, split, merge                       bool
+	tooBusy, exception, heartbeat            bool
+	delay                                    time.Duration
+	cut                                      int     // cells until the answer is cut; 0: never
+	at                                       float64 // where to split, as a fraction
+}
+
+// SetFaults sets the faults of the calls from now on and resets their counts; the zero
+// value ends them.
+func (s *Store) SetFaults(f Faults) {
+	s.faults.mu.Lock()
+	defer s.faults.mu.Unlock()
+	s.faults.f = f
+	s.faults.rng = rand.New(rand.NewPCG(uint64(f.Seed), 0x9e3779b97f4a7c15))
+	s.faults.calls = 0
+	s.faults.counts = map[FaultKind]int{}
+	s.faults.on.Store(f.Move+f.Split+f.Merge+f.AnswerLost+f.RequestLost+f.LeaseGone+f.Delay+f.TooBusy+f.Exception+
+		f.PartialRow+f.Heartbeat+f.Hang > 0 || len(f.MoveAt)+len(f.SplitAt)+len(f.MergeAt) > 0)
+}
+
+// FaultCounts tells how many faults of each kind have befallen calls since SetFaults.
+func (s *Store) FaultCounts() map[FaultKind]int {
+	s.faults.mu.Lock()
+	defer s.faults.mu.Unlock()
+	out := make(map[FaultKind]int, len(s.faults.counts))
+	for k, n := range s.faults.counts {
+		out[k] = n
+	}
+	return out
+}
+
+// did counts a fault that has befallen the call.
+func (i *injection) did(k FaultKind) {
+	if i.from == nil {
+		return
+	}
+	i.from.mu.Lock()
+	i.from.counts[k]++
+	i.from.mu.Unlock()
+}
+
+// draw decides the faults of a call. It draws the same numbers for every call, so that
+// one fault does not shift the others.
+func (f *faults) draw(t *table, name string, req proto.Message) injection {
+	if !f.on.Load() || t.meta {
+		return injection{}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls++
+	at := func(calls []int) bool {
+		for _, n := range calls {
+			if n == f.calls {
+				return true
+			}
+		}
+		return false
+	}
+	hit := func(p float64) bool { return f.rng.Float64() < p }
+	i := injection{from: f, Faults: f.f}
+	i.requestLost, i.loseAnswer, i.hang = hit(f.f.RequestLost), hit(f.f.AnswerLost), hit(f.f.Hang)
+	i.leaseGone = hit(f.f.LeaseGone)
+	i.move = hit(f.f.Move) || at(f.f.MoveAt)
+	i.split = hit(f.f.Split) || at(f.f.SplitAt)
+	i.merge = hit(f.f.Merge) || at(f.f.MergeAt)
+	i.tooBusy, i.exception, i.heartbeat = hit(f.f.TooBusy), hit(f.f.Exception), hit(f.f.Heartbeat)
+	delay, length := hit(f.f.Delay), f.rng.Float64()
+	if delay {
+		longest := f.f.DelayFor
+		if longest <= 0 {
+			longest = 10 * time.Millisecond
+		}
+		i.delay = time.Duration(length * float64(longest))
+	}
+	cut, after := hit(f.f.PartialRow), f.rng.IntN(8)
+	if cut {
+		i.cut = after + 1
+	}
+	i.at = f.rng.Float64()
+	return i
+}
+
+// before lets the faults befall a call that come before its execution.
+func (s *Store) before(ctx context.Context, t *table, g *region, req proto.Message, i *injection) error {
+	if i.from == nil {
+		return nil
+	}
+	if i.delay > 0 {
+		i.did(FaultDelay)
+		if err := sleep(ctx, i.delay); err != nil {
+			return err
+		}
+	}
+	if i.requestLost {
+		i.did(FaultRequestLost)
+		return errResend
+	}
+	if m, ok := req.(*pb.ScanRequest); ok && i.leaseGone && m.ScannerId != nil && s.scanners.dropLease(m.GetScannerId()) {
+		i.did(FaultLeaseGone)
+	}
+	if reshaped, err := s.reshapeFor(t, g, i); err != nil || reshaped {
+		if err != nil {
+			return err
+		}
+		return throw(classNotServing, "%s is not online on %s", g.name, serverAddr)
+	}
+	switch {
+	case i.tooBusy:
+		i.did(FaultTooBusy)
+		return throw(classTooBusy, "Above parallelPutToStoreThreadLimit")
+	case i.exception:
+		i.did(FaultException)
+		class := i.ExceptionClass
+		if class == "" {
+			class = classIO
+		}
+		return throw(class, "injected")
+	}
+	return nil
+}
+
+// reshapeFor moves, splits or merges the region of a call.
+func (s *Store) reshapeFor(t *table, g *region, i *injection) (bool, error) {
+	done := false
+	step := func(due bool, kind FaultKind, f func() (bool, error)) error {
+		if !due {
+			return nil
+		}
+		ok, err := f()
+		if ok {
+			i.did(kind)
+			done = true
+		}
+		return err
+	}
+	if err := step(i.move, FaultMove, func() (bool, error) { return true, s.Move(t.name, g.start) }); err != nil {
+		return done, err
+	}
+	if err := step(i.split, FaultSplit, func() (bool, error) { return s.splitSomewhere(t, g, i) }); err != nil {
+		return done, err
+	}
+	err := step(i.merge, FaultMerge, func() (bool, error) {
+		if len(g.stop) == 0 {
+			return false, nil
+		}
+		return true, s.Merge(t.name, g.start)
+	})
+	return done, err
+}
+
+// splitSomewhere splits a region at one of its rows.
+func (s *Store) splitSomewhere(t *table, g *region, i *injection) (bool, error) {
+	most := i.MaxRegions
+	if most <= 0 {
+		most = 16
+	}
+	if len(t.regions) >= most {
+		return false, nil
+	}
+	key, err := s.someRow(t, g, i.at)
+	if err != nil || key == nil {
+		return false, err
+	}
+	return true, s.Split(t.name, key)
+}
+
+// splitSample is how many rows are looked at for a place to split.
+const splitSample = 64
+
+// someRow gives a row of a region other than its first, by its place among the first
+// rows; nil when there is none.
+func (s *Store) someRow(t *table, g *region, at float64) ([]byte, error) {
+	s.life.RLock()
+	defer s.life.RUnlock()
+	if s.closed.Load() {
+		return nil, nil
+	}
+	q := &query{maxVersions: 1, storeLimit: 1, includeStart: true}
+	for _, f := range t.families {
+		q.families = append(q.families, familyQuery{family: f, times: timeRange{all: true}})
+	}
+	r, err := openRegionScanner(s.db, q, g, s.now())
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	var b block
+	b.reset(nil)
+	var rows [][]byte
+	for more := true; more && len(rows) < splitSample; {
+		if more, err = r.next(context.Background(), &b, &limits{}); err != nil {
+			return nil, err
+		}
+		if b.cells > 0 {
+			rows = append(rows, append([]byte{}, b.openRow()...))
+			b.drop()
+		}
+	}
+	if len(rows) < 2 {
+		return nil, nil
+	}
+	return rows[1+int(at*float64(len(rows)-1))], nil
+}

@@ -1,0 +1,298 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"hash/maphash"
+	"slices"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/proto"
+)
+
+// maxCellSize is the server's limit on the size of a written cell, in bytes.
+const maxCellSize = 10 << 20
+
+// rowLocks make reading and then writing a row one step. Rows share locks.
+type rowLocks struct {
+	once sync.Once
+	seed maphash.Seed
+	mu   [256]sync.Mutex
+}
+
+// index gives the lock of a row.
+func (l *rowLocks) index(row []byte) int {
+	l.once.Do(func() { l.seed = maphash.MakeSeed() })
+	return int(maphash.Bytes(l.seed, row) % uint64(len(l.mu)))
+}
+
+// lockAll locks rows, in an order that all callers share, and gives the unlock.
+func (l *rowLocks) lockAll(rows [][]byte) func() {
+	is := make([]int, len(rows))
+	for i, r := range rows {
+		is[i] = l.index(r)
+	}
+	slices.Sort(is)
+	is = slices.Compact(is)
+	for _, i := range is {
+		l.mu[i].Lock()
+	}
+	return func() {
+		for _, i := range is {
+			l.mu[i].Unlock()
+		}
+	}
+}
+
+// writer applies mutations to one batch. What one of them has to read is committed
+// before, so that later mutations see earlier ones.
+type writer struct {
+	s     *Store
+	batch *pebble.Batch
+	key   []byte
+	value []byte
+	// notBefore is the least timestamp given to cells, so that a conditional write is
+	// not hidden by the cell that fulfilled its condition.
+	notBefore int64
+}
+
+func (s *Store) newWriter() *writer { return &writer{s: s, batch: s.db.NewBatch()} }
+
+// flush commits what has been written.
+func (w *writer) flush() error {
+	if w.batch.Empty() {
+		return nil
+	}
+	err := w.batch.Commit(w.s.write)
+	w.batch.Close()
+	w.batch = w.s.db.NewBatch()
+	return err
+}
+
+func (w *writer) close() { w.batch.Close() }
+
+// put writes one cell, or a delete marker.
+func (w *writer) put(f *family, meta bool, c *cell) error {
+	w.key = appendRow(append(w.key[:0], f.prefix...), c.row, meta)
+	w.key = appendVersion(appendColumn(w.key, c.qualifier), c.ts, c.typ)
+	w.value = appendValue(w.value[:0], c.value, c.ttl)
+	return w.batch.Set(w.key, w.value, nil)
+}
+
+// mutate applies one mutation whose row is locked. The result of an increment or
+// append is a row of b; for others the result is nil.
+func (w *writer) mutate(ctx context.Context, t *table, g *region, m *pb.MutationProto, b *block) (*pb.Result, error) {
+	cells, err := w.check(t, g, m)
+	if err != nil {
+		return nil, err
+	}
+	now := max(w.s.now(), w.notBefore)
+	switch m.GetMutateType() {
+	case pb.MutationProto_PUT:
+		return nil, w.putAll(t, cells, now)
+	case pb.MutationProto_DELETE:
+		return nil, w.deleteAll(ctx, t, g, m, cells, now)
+	}
+	return w.combine(ctx, t, g, m, cells, now, b)
+}
+
+// check refuses what the server would, and gives the mutation's cells.
+func (w *writer) check(t *table, g *region, m *pb.MutationProto) ([]cell, error) {
+	if err := checkRow(m.GetRow()); err != nil {
+		return nil, err
+	}
+	if !g.contains(m.GetRow()) {
+		return nil, throw(classWrongRegion, "Requested row out of range for %s on HRegion %s, startKey='%s', getEndKey()='%s', row='%s'",
+			"batchMutate", g.name, g.start, g.stop, m.GetRow())
+	}
+	cells := mutationCells(m)
+	for i := range cells {
+		c := &cells[i]
+		if t.family(c.family) == nil {
+			return nil, noSuchFamily(c.family, t, g)
+		}
+		if c.ts < 0 {
+			return nil, illegalArgument("Timestamp cannot be negative. ts=%d", c.ts)
+		}
+		if n := cellSize(c); n > maxCellSize {
+			return nil, throw(classDoNotRetry, "Cell with size %d exceeds limit of %d bytes in region %s", n, maxCellSize, g.name)
+		}
+	}
+	return cells, nil
+}
+
+// mutationCells lists a mutation's cells, in the order of the message.
+func mutationCells(m *pb.MutationProto) []cell {
+	stamp := latestTimestamp
+	if m.Timestamp != nil {
+		stamp = int64(m.GetTimestamp())
+	}
+	ttl := mutationTTL(m)
+	var cells []cell
+	for _, cv := range m.GetColumnValue() {
+		for _, qv := range cv.GetQualifierValue() {
+			c := cell{row: m.GetRow(), family: cv.GetFamily(), qualifier: qv.GetQualifier(), value: qv.GetValue(),
+				ts: stamp, typ: typePut, ttl: ttl}
+			if qv.Timestamp != nil {
+				c.ts = int64(qv.GetTimestamp())
+			}
+			if m.GetMutateType() == pb.MutationProto_DELETE {
+				c.value, c.ttl = nil, -1
+				switch qv.GetDeleteType() {
+				case pb.MutationProto_DELETE_ONE_VERSION:
+					c.typ = typeDelete
+				case pb.MutationProto_DELETE_MULTIPLE_VERSIONS:
+					c.typ = typeDeleteColumn
+				case pb.MutationProto_DELETE_FAMILY:
+					c.typ, c.qualifier = typeDeleteFamily, nil
+				case pb.MutationProto_DELETE_FAMILY_VERSION:
+					c.typ, c.qualifier = typeDeleteFamilyVersion, nil
+				}
+			}
+			cells = append(cells, c)
+		}
+	}
+	return cells
+}
+
+func (w *writer) putAll(t *table, cells []cell, now int64) error {
+	for i := range cells {
+		c := &cells[i]
+		if c.ts == latestTimestamp {
+			c.ts = now
+		}
+		if err := w.put(t.family(c.family), t.meta, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteAll writes delete markers; without cells the whole row's.
+func (w *writer) deleteAll(ctx context.Context, t *table, g *region, m *pb.MutationProto, cells []cell, now int64) error {
+	if len(cells) == 0 {
+		ts := now
+		if m.Timestamp != nil && int64(m.GetTimestamp()) != latestTimestamp {
+			ts = int64(m.GetTimestamp())
+		}
+		if ts < 0 {
+			return illegalArgument("Timestamp cannot be negative. ts=%d", ts)
+		}
+		for _, f := range t.families {
+			if err := w.put(f, t.meta, &cell{row: m.GetRow(), ts: ts, typ: typeDeleteFamily, ttl: -1}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	seen := map[string]int{} // deletes of the newest version, by column
+	for i := range cells {
+		c := &cells[i]
+		if c.ts == latestTimestamp && c.typ == typeDelete {
+			name := string(c.family) + "\x00" + string(c.qualifier)
+			seen[name]++
+			var err error
+			if c.ts, err = w.newestVersion(ctx, t, g, c, seen[name], now); err != nil {
+				return err
+			}
+		} else if c.ts == latestTimestamp {
+			c.ts = now
+		}
+		if err := w.put(t.family(c.family), t.meta, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newestVersion is the timestamp of the n-th newest version of a column; now if there is none.
+func (w *writer) newestVersion(ctx context.Context, t *table, g *region, c *cell, n int, now int64) (int64, error) {
+	found, err := w.read(ctx, t, g, c.row, column(c.family, c.qualifier), n)
+	if err != nil || len(found) < n {
+		return now, err
+	}
+	return found[n-1].ts, nil
+}
+
+func column(family, qualifier []byte) []*pb.Column {
+	return []*pb.Column{{Family: family, Qualifier: [][]byte{qualifier}}}
+}
+
+// read gives the cells of a row as they are with all mutations so far.
+func (w *writer) read(ctx context.Context, t *table, g *region, row []byte, columns []*pb.Column, versions int) ([]cell, error) {
+	if err := w.flush(); err != nil {
+		return nil, err
+	}
+	q, err := newGet(t, g, &pb.Get{Row: row, Column: columns, MaxVersions: proto.Uint32(uint32(versions))})
+	if err != nil {
+		return nil, err
+	}
+	var b block
+	b.reset(nil)
+	if err := w.s.readRow(ctx, g, q, &b); err != nil {
+		return nil, err
+	}
+	var cells []cell
+	for buf := b.buf; len(buf) > 0; {
+		var c cell
+		buf = buf[decodeCell(buf, &c):]
+		cells = append(cells, c)
+	}
+	return cells, nil
+}
+
+// combine applies an increment or append: what is stored, changed by what is given.
+func (w *writer) combine(ctx context.Context, t *table, g *region, m *pb.MutationProto, cells []cell, now int64, b *block) (*pb.Result, error) {
+	slices.SortStableFunc(cells, func(a, b cell) int { return compareCells(&a, &b) })
+	for i := range cells {
+		c := &cells[i]
+		old, err := w.read(ctx, t, g, c.row, column(c.family, c.qualifier), 1)
+		if err != nil {
+			return nil, err
+		}
+		if err := combineCell(m.GetMutateType(), c, old, now); err != nil {
+			return nil, err
+		}
+	}
+	for i := range cells {
+		c := &cells[i]
+		if n := cellSize(c); n > maxCellSize {
+			return nil, throw(classDoNotRetry, "Cell with size %d exceeds limit of %d bytes in region %s", n, maxCellSize, g.name)
+		}
+		if err := w.put(t.family(c.family), t.meta, c); err != nil {
+			return nil, err
+		}
+		b.add(c)
+	}
+	n := b.cells
+	if n > 0 {
+		b.close(false)
+	}
+	return &pb.Result{AssociatedCellCount: proto.Int32(int32(n)), Stale: proto.Bool(false)}, nil
+}
+
+// combineCell turns what is given for a column into what is stored.
+func combineCell(kind pb.MutationProto_MutationType, c *cell, old []cell, now int64) error {
+	if kind == pb.MutationProto_INCREMENT && len(c.value) != 8 {
+		return throw(classDoNotRetry, "Field is not a long, it's %d bytes wide", len(c.value))
+	}
+	if len(old) == 0 {
+		if c.ts == latestTimestamp {
+			c.ts = now
+		}
+		return nil
+	}
+	o := old[0]
+	c.ts = max(o.ts+1, now)
+	if kind == pb.MutationProto_APPEND {
+		c.value = slices.Concat(o.value, c.value)
+		return nil
+	}
+	if len(o.value) != 8 {
+		return throw(classDoNotRetry, "Field is not a long, it's %d bytes wide", len(o.value))
+	}
+	c.value = binary.BigEndian.AppendUint64(nil, binary.BigEndian.Uint64(o.value)+binary.BigEndian.Uint64(c.value))
+	return nil
+}

@@ -1,0 +1,213 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/tsuna/gohbase"
+	"github.com/tsuna/gohbase/hrpc"
+	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/proto"
+)
+
+// cellBlockReader is a call that takes the cells of its answer as they come on the wire.
+type cellBlockReader interface {
+	DeserializeCellBlocks(proto.Message, []byte) (uint32, error)
+}
+
+// errResend stands for a broken connection: the client sends the call again.
+var errResend = errors.New("connection lost")
+
+// SendRPC serves any call that gohbase's clients could send: Get, Scan, Mutate and
+// Multi by table and key, all others as calls to the master. As gohbase does, it gives
+// the call its region, sends it again after answers that were lost and regions that
+// moved, and waits while a table is disabled; the call's context ends every wait. A
+// missing table is gohbase.TableNotFound; what a server refuses is an error whose text
+// starts with "HBase Java exception CLASS:\n".
+func (s *Store) SendRPC(rpc hrpc.Call) (proto.Message, error) {
+	ctx := rpc.Context()
+	backoff := 16 * time.Millisecond
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		msg, err := s.sendOnce(ctx, rpc)
+		switch {
+		case err == nil:
+			return msg, nil
+		case err == errResend || isClass(err, classNotServing):
+			continue
+		case isClass(err, classTooBusy):
+			if err := sleep(ctx, backoff); err != nil {
+				return nil, err
+			}
+			backoff *= 2
+		default:
+			return nil, err
+		}
+	}
+}
+
+// sleep waits, or gives the context's error.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+func (s *Store) sendOnce(ctx context.Context, rpc hrpc.Call) (proto.Message, error) {
+	switch rpc.Name() {
+	case "Get", "Scan", "Mutate", "Multi":
+	default:
+		s.life.RLock()
+		defer s.life.RUnlock()
+		if s.closed.Load() {
+			return nil, gohbase.ErrClientClosed
+		}
+		return s.master(rpc.ToProto())
+	}
+	t, g, err := s.locate(ctx, string(rpc.Table()), rpc.Key())
+	if err != nil {
+		return nil, err
+	}
+	rpc.SetRegion(g.info)
+	return s.regionCall(ctx, t, g, rpc)
+}
+
+// locate finds the region that serves a key, waiting while the table is disabled.
+func (s *Store) locate(ctx context.Context, name string, key []byte) (*table, *region, error) {
+	for {
+		changed := s.catalog.waitChange()
+		if s.closed.Load() {
+			return nil, nil, gohbase.ErrClientClosed
+		}
+		t, ok := s.catalog.lookup(name)
+		if !ok || strings.HasPrefix(name, "default:") {
+			return nil, nil, gohbase.TableNotFound
+		}
+		if !t.disabled {
+			return t, t.region(key), nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// regionCall runs a call on its region, with the faults that are due.
+func (s *Store) regionCall(ctx context.Context, t *table, g *region, rpc hrpc.Call) (proto.Message, error) {
+	req := rpc.ToProto()
+	inject := s.faults.draw(t, rpc.Name(), req)
+	if err := s.before(ctx, t, g, req, &inject); err != nil {
+		return nil, err
+	}
+	msg, b, err := s.execute(ctx, t, g, req, &inject)
+	if inject.loseAnswer {
+		inject.did(FaultAnswerLost)
+		return nil, errResend
+	}
+	if inject.hang {
+		inject.did(FaultHang)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return deliver(rpc, msg, b)
+}
+
+// execute is the region server.
+func (s *Store) execute(ctx context.Context, t *table, g *region, req proto.Message, inject *injection) (proto.Message, *block, error) {
+	s.life.RLock()
+	defer s.life.RUnlock()
+	if s.closed.Load() {
+		return nil, nil, gohbase.ErrClientClosed
+	}
+	b := &block{}
+	switch m := req.(type) {
+	case *pb.ScanRequest:
+		resp, b, err := s.scan(ctx, t, g, m, inject)
+		return resp, b, err
+	case *pb.GetRequest:
+		b.reset(nil)
+		r, err := s.get(ctx, t, g, m.GetGet(), b)
+		if err != nil {
+			return nil, nil, err
+		}
+		inline(r, b) // servers send a single Get's cells in the message
+		return &pb.GetResponse{Result: r}, nil, nil
+	case *pb.MutateRequest:
+		b.reset(nil)
+		resp, err := s.mutateRequest(ctx, t, g, m, b)
+		return resp, b, err
+	case *pb.MultiRequest:
+		b.reset(nil)
+		resp, err := s.multi(ctx, m, b)
+		return resp, b, err
+	}
+	return nil, nil, throw(classUnsupported, "%T", req)
+}
+
+// deliver hands an answer to its call: cells as a block when it can read one, else
+// in the message. All cells of an answer share one array.
+func deliver(rpc hrpc.Call, msg proto.Message, b *block) (proto.Message, error) {
+	if b == nil || len(b.buf) == 0 {
+		return msg, nil
+	}
+	r, ok := rpc.(cellBlockReader)
+	if !ok {
+		inlineAll(msg, b)
+		return msg, nil
+	}
+	n, err := r.DeserializeCellBlocks(msg, b.buf)
+	if err != nil {
+		return nil, err
+	}
+	if int(n) != len(b.buf) {
+		return nil, errors.New("short read of the cell block")
+	}
+	return msg, nil
+}
+
+// inlineAll moves the rows of a block into an answer's results.
+func inlineAll(msg proto.Message, b *block) {
+	buf := b.buf
+	take := func(n int) []*pb.Cell {
+		cells := protoCells(buf, n)
+		for range n {
+			var c cell
+			buf = buf[decodeCell(buf, &c):]
+		}
+		return cells
+	}
+	one := func(r *pb.Result) {
+		if n := int(r.GetAssociatedCellCount()); r != nil && n > 0 {
+			r.Cell, r.AssociatedCellCount = take(n), nil
+		}
+	}
+	switch m := msg.(type) {
+	case *pb.ScanResponse:
+		for i, n := range m.CellsPerResult {
+			m.Results = append(m.Results, &pb.Result{Cell: take(int(n)), Partial: proto.Bool(m.PartialFlagPerResult[i])})
+		}
+		m.CellsPerResult, m.PartialFlagPerResult = nil, nil
+	case *pb.MutateResponse:
+		one(m.Result)
+	case *pb.MultiResponse:
+		for _, rar := range m.RegionActionResult {
+			for _, roe := range rar.ResultOrException {
+				one(roe.Result)
+			}
+		}
+	}
+}
