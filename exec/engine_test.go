@@ -220,3 +220,12 @@ func TestFullScanGuard(t *testing.T) {
 	}
 	w.expect("full_scan|warn|what happens to a statement that misses the rowkey prefix: allow, warn or deny", "SHOW full_scan")
 }
+
+func mustParse(t testing.TB, sql string) parser.Statement {
+	t.Helper()
+	s, err := parser.ParseStatement(sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

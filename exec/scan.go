@@ -73,8 +73,7 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 	}
 	c := newCrew(ctx)
 	if s.Order == planner.MergeOrder {
-		streams := scanStreams(s, spans)
-		if len(streams) > 1 || len(streams[0][0].keys) > 0 {
+		if streams := scanStreams(s, spans); len(streams) > 1 || len(streams) == 1 && streams[0][0].keys != nil {
 			m := &mergeScan{crew: c, by: s.OrderBy, env: st.exprEnv(), width: s.Width(), workers: min(workers, len(streams)), lazy: s.Limit >= 0}
 			for i, tasks := range streams {
 				r := makeReader(tasks)
@@ -97,6 +96,10 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 		chunk = int(max(16, 2*s.Limit))
 	}
 	tasks := scanTasks(s, spans, chunk)
+	if len(tasks) == 0 {
+		c.cancel()
+		return noRows{}
+	}
 	workers = min(workers, len(tasks))
 	if s.Order == planner.NoOrder && s.Limit < 0 {
 		return &parallelScan{crew: c, tasks: tasks, workers: workers, width: s.Width(), reader: makeReader}

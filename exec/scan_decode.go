@@ -3,6 +3,7 @@ package exec
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -68,13 +69,17 @@ type decoder struct {
 	residual expr.Expr
 	env      expr.Env
 	times    []int64 // scratch of AllVersions
+	names    []nameColumn
+	err      error           // why rows cannot be decoded
+	ctx      context.Context // of the read that is being decoded: a name may have to be asked for
 }
 
 // newDecoder makes a decoder for rows of layout l of s's table. It checks the
 // residual unless it reads an index: index rows are checked when looked up back.
 func newDecoder(st *statement, s *planner.Scan, l *catalog.Layout) *decoder {
 	n := len(s.Table.Columns)
-	d := &decoder{st: st, scan: s, layout: l, env: st.exprEnv()}
+	d := &decoder{st: st, scan: s, layout: l, env: st.exprEnv(), ctx: context.Background()}
+	d.names, d.err = nameColumns(s.Table, l)
 	d.key, d.ts = s.Needed[n], s.Needed[n+1]
 	if l.Kind == catalog.Index {
 		d.key = true // to compare the entry with the row it leads to
@@ -99,6 +104,8 @@ func newDecoder(st *statement, s *planner.Scan, l *catalog.Layout) *decoder {
 // appendRows adds the logical rows of r for which the residual is true.
 func (d *decoder) appendRows(b *scanBatch, table string, r *hbase.Row) error {
 	switch {
+	case d.err != nil:
+		return d.err
 	case d.packed != nil && d.layout.Kind != catalog.Index:
 		return d.appendPacked(b, table, r)
 	case d.scan.AllVersions:
@@ -118,7 +125,11 @@ func (d *decoder) appendRows(b *scanBatch, table string, r *hbase.Row) error {
 // decodeKey starts a row with what its table, key and qualifier tell; ok is false when it is none of the table's.
 func (d *decoder) decodeKey(b *scanBatch, table string, key, qualifier []byte) (row []types.Value, ok bool, err error) {
 	row = b.grow()
-	if err := d.layout.DecodeRow(table, key, qualifier, row); err != nil {
+	err = d.layout.DecodeRow(table, key, qualifier, row)
+	if err == nil && len(d.names) > 0 {
+		err = d.setNames(row, key)
+	}
+	if err != nil {
 		b.drop()
 		return nil, false, d.malformed(table, key, err)
 	}

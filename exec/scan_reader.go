@@ -12,7 +12,6 @@ import (
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/planner"
-	"github.com/hql-db/hql/types"
 )
 
 // statement is what the readers of one statement share.
@@ -26,8 +25,7 @@ type statement struct {
 	// allowFull tells that a full scan was allowed by the statement.
 	allowFull bool
 	policy    FullScanPolicy
-	// names turns the values of a LOOKUP part back into what it was called with; nil: not possible.
-	decorate func(ctx context.Context, s *planner.Scan, rows [][]types.Value) error
+	names     *dictionaries // of LOOKUP
 }
 
 func (st *statement) exprEnv() expr.Env { return expr.Env{Loc: st.opt.Loc, Now: st.opt.Now} }
@@ -123,6 +121,7 @@ func (r *reader) limitTo(limit int64, filtered bool) {
 // next fills b with rows, at least one; io.EOF when there are no more.
 func (r *reader) next(ctx context.Context, b *scanBatch) error {
 	b.reset()
+	r.dec.ctx = ctx
 	for len(b.rows) < batchRows {
 		if len(r.raw) == 0 {
 			if len(b.rows) > 0 {

@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 
+	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/planner"
 )
 
@@ -37,12 +38,16 @@ func scanTasks(s *planner.Scan, spans []planner.Span, chunk int) []scanTask {
 		}
 		t := scanTask{table: sp.Table, reversed: s.Reversed}
 		for ; i < len(spans) && spans[i].Key && spans[i].Table == sp.Table && len(t.keys) < chunk; i++ {
-			t.keys = append(t.keys, spans[i].Start)
+			if n := len(spans[i].Start); n > 0 && n <= catalog.MaxKeyLength {
+				t.keys = append(t.keys, spans[i].Start) // no row has another key
+			}
 		}
 		if s.Reversed {
 			slices.Reverse(t.keys)
 		}
-		out = append(out, t)
+		if len(t.keys) > 0 {
+			out = append(out, t)
+		}
 	}
 	if s.Reversed {
 		slices.Reverse(out)

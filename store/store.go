@@ -92,6 +92,7 @@ func Open(o Options) (*Store, error) {
 		if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 			return nil, fmt.Errorf("open store: %w", err)
 		}
+		po.FS = vfs.Default // without the watch for slow disks: nobody would read its reports
 		if o.NoSync {
 			write = pebble.NoSync
 		}

@@ -1,0 +1,310 @@
+package main
+
+import (
+	"bufio"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+
+	"github.com/hql-db/hql/types"
+)
+
+// writer prints the rows of one result.
+type writer interface {
+	begin(cols []string, ts []types.Type) error
+	row(vals []types.Value) error
+	end() error
+}
+
+// formats makes the writer of each output format.
+var formats = map[string]func(w *bufio.Writer, tty bool) writer{
+	"table":    func(w *bufio.Writer, tty bool) writer { return &tableWriter{w: w, tty: tty} },
+	"markdown": func(w *bufio.Writer, _ bool) writer { return &tableWriter{w: w, markdown: true} },
+	"vertical": func(w *bufio.Writer, tty bool) writer { return &verticalWriter{w: w, tty: tty} },
+	"csv":      func(w *bufio.Writer, _ bool) writer { return &csvWriter{w: csv.NewWriter(w)} },
+	"tsv":      func(w *bufio.Writer, _ bool) writer { return &tsvWriter{w: w} },
+	"json":     func(w *bufio.Writer, _ bool) writer { return &jsonWriter{w: w, array: true} },
+	"jsonl":    func(w *bufio.Writer, _ bool) writer { return &jsonWriter{w: w} },
+}
+
+// display is a value as a cell of a table: on a terminal nothing in the data may act on it.
+func display(v types.Value) string {
+	if v.IsNull() {
+		return "NULL"
+	}
+	return printable(v.String())
+}
+
+// printable escapes control characters, which a terminal would obey, and characters
+// that change the direction of text.
+func printable(s string) string {
+	clean := true
+	for _, r := range s {
+		if unsafe(r) {
+			clean = false
+			break
+		}
+	}
+	if clean {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == '\uFFFD' && s[i] != 0xef: // a byte that is no UTF-8
+			fmt.Fprintf(&b, `\x%02X`, s[i])
+		case unsafe(r):
+			if r < 0x100 {
+				fmt.Fprintf(&b, `\x%02X`, r)
+			} else {
+				fmt.Fprintf(&b, `\u%04X`, r)
+			}
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func unsafe(r rune) bool {
+	return r < 0x20 || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f || r == '\uFFFD'
+}
+
+// chunk is how many rows a table is laid out by: its widths hold from the first chunk on.
+const chunk = 1000
+
+type tableWriter struct {
+	w        *bufio.Writer
+	tty      bool
+	markdown bool
+	cols     []string
+	right    []bool
+	widths   []int
+	rows     [][]string
+	nulls    [][]bool
+	headed   bool
+}
+
+func (t *tableWriter) begin(cols []string, ts []types.Type) error {
+	for i, c := range cols {
+		t.cols = append(t.cols, printable(c))
+		t.right = append(t.right, ts[i].IsNumeric())
+	}
+	return nil
+}
+
+func (t *tableWriter) row(vals []types.Value) error {
+	cells := make([]string, len(vals))
+	nulls := make([]bool, len(vals))
+	for i, v := range vals {
+		cells[i], nulls[i] = display(v), v.IsNull()
+		if t.markdown {
+			cells[i] = strings.ReplaceAll(cells[i], "|", `\|`)
+		}
+	}
+	t.rows, t.nulls = append(t.rows, cells), append(t.nulls, nulls)
+	if len(t.rows) == chunk {
+		return t.flush()
+	}
+	return nil
+}
+
+func (t *tableWriter) flush() error {
+	if t.widths == nil {
+		for _, c := range t.cols {
+			t.widths = append(t.widths, runewidth.StringWidth(c))
+		}
+		for _, r := range t.rows {
+			for i, c := range r {
+				t.widths[i] = max(t.widths[i], runewidth.StringWidth(c))
+			}
+		}
+	}
+	if !t.headed {
+		t.headed = true
+		t.line(t.cols, nil, false)
+		for i, w := range t.widths {
+			t.sep(i, "+")
+			fill := strings.Repeat("-", w)
+			if t.markdown {
+				t.w.WriteString(" " + fill + " ")
+			} else {
+				t.w.WriteString("-" + fill + "-")
+			}
+		}
+		t.endLine()
+	}
+	for i, r := range t.rows {
+		t.line(r, t.nulls[i], true)
+	}
+	t.rows, t.nulls = t.rows[:0], t.nulls[:0]
+	return t.w.Flush()
+}
+
+func (t *tableWriter) sep(i int, between string) {
+	if t.markdown {
+		t.w.WriteByte('|')
+	} else if i > 0 {
+		t.w.WriteString(between)
+	}
+}
+
+func (t *tableWriter) endLine() {
+	if t.markdown {
+		t.w.WriteByte('|')
+	}
+	t.w.WriteByte('\n')
+}
+
+func (t *tableWriter) line(cells []string, nulls []bool, align bool) {
+	for i, c := range cells {
+		t.sep(i, "|")
+		pad := strings.Repeat(" ", max(0, t.widths[i]-runewidth.StringWidth(c)))
+		if nulls != nil && nulls[i] && t.tty {
+			c = "\x1b[2m" + c + "\x1b[0m"
+		}
+		switch {
+		case align && t.right[i]:
+			t.w.WriteString(" " + pad + c + " ")
+		case i == len(cells)-1 && !t.markdown:
+			t.w.WriteString(" " + c)
+		default:
+			t.w.WriteString(" " + c + pad + " ")
+		}
+	}
+	t.endLine()
+}
+
+func (t *tableWriter) end() error { return t.flush() }
+
+type verticalWriter struct {
+	w    *bufio.Writer
+	tty  bool
+	cols []string
+	n    int
+}
+
+func (v *verticalWriter) begin(cols []string, _ []types.Type) error {
+	width := 0
+	for _, c := range cols {
+		width = max(width, runewidth.StringWidth(printable(c)))
+	}
+	for _, c := range cols {
+		v.cols = append(v.cols, runewidth.FillRight(printable(c), width))
+	}
+	return nil
+}
+
+func (v *verticalWriter) row(vals []types.Value) error {
+	v.n++
+	fmt.Fprintf(v.w, "-[ row %d ]-\n", v.n)
+	for i, x := range vals {
+		fmt.Fprintf(v.w, "%s | %s\n", v.cols[i], display(x))
+	}
+	return nil
+}
+
+func (v *verticalWriter) end() error { return v.w.Flush() }
+
+type csvWriter struct{ w *csv.Writer }
+
+func (c *csvWriter) begin(cols []string, _ []types.Type) error { return c.w.Write(cols) }
+
+func (c *csvWriter) row(vals []types.Value) error {
+	out := make([]string, len(vals))
+	for i, v := range vals {
+		if !v.IsNull() {
+			out[i] = v.String()
+		}
+	}
+	return c.w.Write(out)
+}
+
+func (c *csvWriter) end() error {
+	c.w.Flush()
+	return c.w.Error()
+}
+
+// tsvWriter escapes tab, newline, return and backslash with a backslash; NULL is \N.
+type tsvWriter struct{ w *bufio.Writer }
+
+var tsvEscape = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
+
+func (t *tsvWriter) begin(cols []string, _ []types.Type) error { return t.write(cols) }
+
+func (t *tsvWriter) write(fields []string) error {
+	_, err := io.WriteString(t.w, strings.Join(fields, "\t")+"\n")
+	return err
+}
+
+func (t *tsvWriter) row(vals []types.Value) error {
+	out := make([]string, len(vals))
+	for i, v := range vals {
+		out[i] = `\N`
+		if !v.IsNull() {
+			out[i] = tsvEscape.Replace(v.String())
+		}
+	}
+	return t.write(out)
+}
+
+func (t *tsvWriter) end() error { return t.w.Flush() }
+
+// jsonWriter writes an object a row: one a line, or all in an array.
+type jsonWriter struct {
+	w     *bufio.Writer
+	array bool
+	keys  [][]byte
+	n     int
+	buf   []byte
+}
+
+func (j *jsonWriter) begin(cols []string, _ []types.Type) error {
+	for _, c := range cols {
+		j.keys = append(j.keys, append(types.NewString(c).AppendJSON(nil), ':'))
+	}
+	return nil
+}
+
+func (j *jsonWriter) row(vals []types.Value) error {
+	b := j.buf[:0]
+	switch {
+	case j.array && j.n == 0:
+		b = append(b, "[\n"...)
+	case j.array:
+		b = append(b, ",\n"...)
+	}
+	j.n++
+	b = append(b, '{')
+	for i, v := range vals {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, j.keys[i]...)
+		b = v.AppendJSON(b)
+	}
+	b = append(b, '}')
+	if !j.array {
+		b = append(b, '\n')
+	}
+	j.buf = b
+	_, err := j.w.Write(b)
+	return err
+}
+
+func (j *jsonWriter) end() error {
+	if j.array {
+		if j.n == 0 {
+			j.w.WriteString("[")
+		}
+		j.w.WriteString("\n]\n")
+	}
+	return j.w.Flush()
+}

@@ -1,0 +1,38 @@
+package exec
+
+import (
+	"testing"
+
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/store"
+)
+
+// newStore is an embedded store in memory and a client of it.
+func newStore(t testing.TB) (*store.Store, hbase.Client) {
+	t.Helper()
+	s, err := store.Open(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s, hbase.New(s, s.Admin())
+}
+
+// The law on the embedded store, with all that the region servers filter.
+func TestLawStore(t *testing.T) {
+	lawSeeds(t, 150, func(t *testing.T, seed uint64) {
+		_, c := newStore(t)
+		newLawWorld(t, seed, c, planner.Options{}).check(10)
+	})
+}
+
+// The law while answers are lost, leases expire and regions move, split and merge.
+func TestLawUnderFaults(t *testing.T) {
+	lawSeeds(t, 60, func(t *testing.T, seed uint64) {
+		s, c := newStore(t)
+		g := newLawWorld(t, seed, c, planner.Options{})
+		s.SetFaults(store.Faults{Seed: int64(seed), AnswerLost: 0.05, RequestLost: 0.05, LeaseGone: 0.05, Move: 0.03, Split: 0.03, Merge: 0.03, PartialRow: 0.2, Heartbeat: 0.1})
+		g.check(5)
+	})
+}
