@@ -83,6 +83,8 @@ type scanner struct {
 	last  []byte // the last whole row delivered; nil before the first
 	sent  int
 	done  bool
+	// filtered is set when a filter may end a region early.
+	filtered bool
 
 	cells []Cell
 	rows  []Row
@@ -99,7 +101,7 @@ func (c *client) Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner
 	if err != nil {
 		return nil, err
 	}
-	s := &scanner{c: c, r: r, opts: opts, route: r.Start}
+	s := &scanner{c: c, r: r, opts: opts, route: r.Start, filtered: o != nil && o.Filter != nil}
 	if r.Reversed {
 		s.opts = append(s.opts, hrpc.Reversed())
 		s.route = keyBefore(r.Stop)
@@ -220,6 +222,10 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 		return nil, fmt.Errorf("scan %s: %w", s.r.Table, err)
 	}
 	end := !resp.GetMoreResultsInRegion()
+	if s.r.Reversed && s.filtered && resp.MoreResults != nil && !resp.GetMoreResults() {
+		// A seeking filter is done with this region; the ranges below it lie in others.
+		end, resp.MoreResults = true, nil
+	}
 	if (end || resp.MoreResults != nil && !resp.GetMoreResults()) && s.part != nil {
 		rows = append(rows, *s.part)
 		s.part = nil

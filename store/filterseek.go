@@ -36,7 +36,7 @@ func newFuzzyRow(m *pb.FuzzyRowFilter, reversed bool) (filter, error) {
 	for _, d := range m.GetFuzzyKeysData() {
 		key, mask := bytes.Clone(d.GetFirst()), bytes.Clone(d.GetSecond())
 		if len(key) != len(mask) {
-			return nil, fmt.Errorf("Fuzzy pair lengths do not match: %q %q", key, mask)
+			return nil, fmt.Errorf("fuzzy pair lengths do not match: %q %q", key, mask)
 		}
 		normaliseMask(key, mask)
 		f.rules = append(f.rules, fuzzyRule{key, mask})
@@ -235,12 +235,12 @@ func newMultiRowRange(m *pb.MultiRowRangeFilter, reversed bool) (filter, error) 
 	for _, r := range m.GetRowRangeList() {
 		rr := rowRange{r.GetStartRow(), r.GetStopRow(), r.GetStartRowInclusive(), r.GetStopRowInclusive()}
 		if c := bytes.Compare(rr.start, rr.stop); len(rr.start) > 0 && len(rr.stop) > 0 && (c > 0 || c == 0 && !rr.stopIncl) {
-			return nil, fmt.Errorf("Invalid range: start row => %q, stop row => %q", rr.start, rr.stop)
+			return nil, fmt.Errorf("invalid range: start row => %q, stop row => %q", rr.start, rr.stop)
 		}
 		rs = append(rs, rr)
 	}
 	if len(rs) == 0 {
-		return nil, errors.New("No ranges found.")
+		return nil, errors.New("no ranges found")
 	}
 	rs = mergeRanges(rs)
 	if reversed {

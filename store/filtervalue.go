@@ -25,7 +25,7 @@ func newSingleColumnValue(m *pb.SingleColumnValueFilter, exclude bool) (filter, 
 		return nil, err
 	}
 	if t.op == pb.CompareType_NO_OP || t.comparator == nil {
-		return nil, errors.New("Unknown Compare op NO_OP")
+		return nil, errors.New("unknown compare op NO_OP")
 	}
 	return &singleColumnValueFilter{family: m.GetColumnFamily(), qualifier: m.GetColumnQualifier(), test: t,
 		filterIfMissing: m.GetFilterIfMissing(), latestOnly: m.GetLatestVersionOnly(), remove: exclude}, nil

@@ -63,7 +63,7 @@ func newRegexComparator(m *pb.RegexStringComparator) (comparator, error) {
 	case "JAVA", "JONI":
 	default:
 		if m.Engine != nil {
-			return nil, fmt.Errorf("No enum constant EngineType.%s", m.GetEngine())
+			return nil, fmt.Errorf("no enum constant EngineType.%s", m.GetEngine())
 		}
 	}
 	t := javaPattern{in: m.GetPattern(), flags: m.GetPatternFlags()}

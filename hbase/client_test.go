@@ -1,0 +1,299 @@
+package hbase
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hql-db/hql/filter"
+	"github.com/hql-db/hql/hbase/hbasetest"
+	"github.com/hql-db/hql/store"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	hbasetest.Stop()
+	os.Exit(code)
+}
+
+// both runs f on the embedded store and on a real HBase: the same code, the same answers.
+func both(t *testing.T, f func(t *testing.T, c Client)) {
+	t.Run("embedded", func(t *testing.T) {
+		s, err := store.Open(store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
+		f(t, New(s, s.Admin()))
+	})
+	t.Run("hbase", func(t *testing.T) {
+		c, err := Dial(context.Background(), Config{Quorum: hbasetest.Quorum(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		f(t, c)
+	})
+}
+
+func within(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func put(key string, ts int64, cells ...string) Mutation {
+	m := Mutation{Key: []byte(key), Timestamp: ts}
+	for _, c := range cells {
+		col, val, _ := strings.Cut(c, "=")
+		fam, qual, _ := strings.Cut(col, ":")
+		m.Cells = append(m.Cells, Cell{Family: []byte(fam), Qualifier: []byte(qual), Value: []byte(val)})
+	}
+	return m
+}
+
+// table makes a table of its own for a test.
+func table(t *testing.T, c Client, families []Family, splits ...string) string {
+	t.Helper()
+	name := fmt.Sprintf("t%x", rand.Uint64())
+	var keys [][]byte
+	for _, s := range splits {
+		keys = append(keys, []byte(s))
+	}
+	if err := c.CreateTable(within(t), name, families, keys); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := c.DropTable(ctx, name); err != nil {
+			t.Error(err)
+		}
+	})
+	return name
+}
+
+func scan(t *testing.T, c Client, r ScanRange, o *ReadOptions) []string {
+	t.Helper()
+	ctx := within(t)
+	sc, err := c.Scan(ctx, r, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sc.Close()
+	var out []string
+	for {
+		rows, err := sc.Next(ctx)
+		if err == io.EOF {
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows {
+			out = append(out, show(row))
+		}
+	}
+}
+
+func show(r Row) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%q", r.Key)
+	for _, c := range r.Cells {
+		fmt.Fprintf(&b, " %s:%q@%d=%q", c.Family, c.Qualifier, c.Timestamp, c.Value)
+	}
+	return b.String()
+}
+
+func TestReadWrite(t *testing.T) {
+	both(t, func(t *testing.T, c Client) {
+		name := table(t, c, []Family{{Name: "f", Attributes: map[string]string{"VERSIONS": "3"}}, {Name: "g"}}, "k1", "k2")
+		ctx := within(t)
+		var ms []Mutation
+		for i := range 30 {
+			ms = append(ms, put(fmt.Sprintf("k%02d", i), 5, fmt.Sprintf("f:a=%d", i), fmt.Sprintf("g:b=%d", i%3)))
+		}
+		if err := c.Mutate(ctx, name, ms); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range []ScanRange{{}, {BatchRows: 3}, {Start: []byte("k05"), Stop: []byte("k25")}, {Start: []byte("k05"), Stop: []byte("k25"), Limit: 12}, {Limit: 11, BatchRows: 4}, {BatchBytes: 1}} {
+			for _, rev := range []bool{false, true} {
+				r.Table, r.Reversed = name, rev
+				lo, hi := 0, 30
+				if len(r.Start) > 0 {
+					lo, hi = 5, 25
+				}
+				var want []string
+				for i := lo; i < hi; i++ {
+					want = append(want, fmt.Sprintf(`"k%02d" f:"a"@5="%d" g:"b"@5="%d"`, i, i, i%3))
+				}
+				if rev {
+					slices.Reverse(want)
+				}
+				if r.Limit > 0 {
+					want = want[:r.Limit]
+				}
+				if got := scan(t, c, r, nil); !slices.Equal(got, want) {
+					t.Errorf("%+v: %d rows %v", r, len(got), got)
+				}
+			}
+		}
+		if got := scan(t, c, ScanRange{Table: name, Start: []byte("k05"), Stop: []byte("k05")}, nil); got != nil {
+			t.Errorf("an empty range has rows: %v", got)
+		}
+		rows, err := c.Get(ctx, name, [][]byte{[]byte("k29"), []byte("none"), []byte("k00"), []byte("k15")}, &ReadOptions{Columns: []filter.Column{{Family: "g", Qualifier: "b"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := show(rows[0]) + show(rows[2]) + show(rows[3]); rows[1].Key != nil || got != `"k29" g:"b"@5="2""k00" g:"b"@5="0""k15" g:"b"@5="0"` {
+			t.Errorf("got %s", got)
+		}
+		one, err := c.Get(ctx, name, [][]byte{[]byte("k07")}, nil)
+		if err != nil || show(one[0]) != `"k07" f:"a"@5="7" g:"b"@5="1"` {
+			t.Errorf("got %v, %v", one, err)
+		}
+		del := put("k07", 6, "f:a=")
+		del.Kind = DeleteColumns
+		if err := c.Mutate(ctx, name, []Mutation{del, {Kind: DeleteRow, Key: []byte("k08"), Timestamp: 6}}); err != nil {
+			t.Fatal(err)
+		}
+		got := scan(t, c, ScanRange{Table: name, Start: []byte("k07"), Stop: []byte("k10")}, nil)
+		if len(got) != 2 || got[0] != `"k07" g:"b"@5="1"` {
+			t.Errorf("after deletes: %v", got)
+		}
+	})
+}
+
+func TestFilters(t *testing.T) {
+	both(t, func(t *testing.T, c Client) {
+		name := table(t, c, []Family{{Name: "f"}}, "k5")
+		ctx := within(t)
+		var ms []Mutation
+		for i := range 10 {
+			m := put(fmt.Sprintf("k%d", i), 1, fmt.Sprintf("f:n=v%d", i), "f:z=end")
+			if i%2 == 0 {
+				m.Cells = append(m.Cells, Cell{Family: []byte("f"), Qualifier: []byte("even"), Value: []byte{0xc3, 0xa9, '.', byte(i)}})
+			}
+			ms = append(ms, m)
+		}
+		if err := c.Mutate(ctx, name, ms); err != nil {
+			t.Fatal(err)
+		}
+		cell := func(q string, op filter.Op, v string) filter.Filter {
+			return filter.Cell{Family: "f", Qualifier: q, Op: op, Value: []byte(v)}
+		}
+		for _, x := range []struct {
+			f    filter.Filter
+			want string // the digits of the keys
+		}{
+			{cell("n", filter.Equal, "v3"), "3"},
+			{cell("n", filter.NotEqual, "v3"), "012456789"},
+			{cell("n", filter.Less, "v3"), "012"},
+			{cell("n", filter.LessOrEqual, "v3"), "0123"},
+			{cell("n", filter.Greater, "v7"), "89"},
+			{cell("n", filter.GreaterOrEqual, "v7"), "789"},
+			{cell("n", filter.Prefix, "v"), "0123456789"},
+			{cell("even", filter.Prefix, "\xc3\xa9."), "02468"},
+			{filter.Cell{Family: "f", Qualifier: "even", Value: []byte("x"), KeepMissing: true}, "13579"},
+			{filter.CellNull{Family: "f", Qualifier: "even"}, "13579"},
+			{filter.CellNull{Family: "f", Qualifier: "even", Not: true}, "02468"},
+			{filter.And{cell("n", filter.Greater, "v2"), filter.CellNull{Family: "f", Qualifier: "even", Not: true}}, "468"},
+			{filter.Or{cell("n", filter.Equal, "v2"), cell("n", filter.Equal, "v9")}, "29"},
+			{filter.And{filter.Or{cell("n", filter.Less, "v2"), cell("n", filter.Greater, "v7")}, cell("z", filter.Equal, "end")}, "0189"},
+			{filter.Regex{Family: "f", Qualifier: "n", Pattern: `\Av.*4\z`}, "4"},
+			{filter.Regex{Family: "f", Qualifier: "even", Pattern: "\\AÃ©\\..*\\z"}, "02468"},
+			{filter.KeyRanges{{Start: []byte("k1"), Stop: []byte("k3")}, {Start: []byte("k8")}}, "1289"},
+			{filter.KeyRegex{Pattern: `\Ak[25]\z`}, "25"},
+			{filter.Fuzzy{Key: []byte("?7"), Mask: []byte{1, 0}}, "7"},
+			{filter.And{cell("n", filter.Less, "v3"), filter.FirstCell{}, filter.KeyOnly{}}, "012"},
+			{filter.Columns{{Family: "f", Qualifier: "z"}}, "0123456789"},
+			{filter.ColumnRange{Family: "f", Min: []byte("a"), Max: []byte("f")}, "02468"},
+		} {
+			for _, rev := range []bool{false, true} {
+				var got []byte
+				for _, r := range scan(t, c, ScanRange{Table: name, Reversed: rev}, &ReadOptions{Filter: x.f}) {
+					got = append(got, r[2])
+				}
+				want := []byte(x.want)
+				if rev {
+					slices.Reverse(want)
+				}
+				if !bytes.Equal(got, want) {
+					t.Errorf("%s reversed=%v: %s, want %s", x.f, rev, got, want)
+				}
+			}
+		}
+	})
+}
+
+func TestAdmin(t *testing.T) {
+	both(t, func(t *testing.T, c Client) {
+		name := table(t, c, []Family{{Name: "f", Attributes: map[string]string{"VERSIONS": "7", "BLOOMFILTER": "ROWCOL", "TTL": "1000"}}}, "b", "m")
+		ctx := within(t)
+		fams, err := c.Families(ctx, name)
+		if err != nil || len(fams) != 1 || fams[0].Attributes["VERSIONS"] != "7" || fams[0].Attributes["BLOOMFILTER"] != "ROWCOL" || fams[0].Attributes["TTL"] != "1000" {
+			t.Errorf("families %v, %v", fams, err)
+		}
+		rs, err := c.Regions(ctx, name)
+		if err != nil || len(rs) != 3 || string(rs[1].Start) != "b" || string(rs[1].Stop) != "m" {
+			t.Errorf("regions %v, %v", rs, err)
+		}
+		ts, err := c.Tables(ctx, name[:5])
+		if err != nil || !slices.Contains(ts, name) {
+			t.Errorf("tables %v, %v", ts, err)
+		}
+		if _, err := c.Families(ctx, "no_such_table"); !errors.Is(err, ErrNoTable) {
+			t.Errorf("families of nothing: %v", err)
+		}
+		if _, err := c.Get(ctx, "no_such_table", [][]byte{[]byte("x")}, nil); !errors.Is(err, ErrNoTable) {
+			t.Errorf("get from nothing: %v", err)
+		}
+		n, err := c.Increment(ctx, name, []byte("k"), "f", "n", 5)
+		if err != nil || n != 5 {
+			t.Errorf("increment %d, %v", n, err)
+		}
+		for _, want := range []bool{true, false} {
+			ok, err := c.PutIfAbsent(ctx, name, put("p", time.Now().UnixMilli(), "f:a=x"))
+			if err != nil || ok != want {
+				t.Errorf("put if absent: %v, %v", ok, err)
+			}
+		}
+	})
+}
+
+func TestInvalidMutations(t *testing.T) {
+	s, err := store.Open(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	c := New(s, s.Admin())
+	name := table(t, c, []Family{{Name: "f"}})
+	for _, m := range []Mutation{put("", 1, "f:a=1"), put(strings.Repeat("x", MaxKeyLength+1), 1, "f:a=1"), put("k", 0, "f:a=1"), put("k", 1),
+		{Key: []byte("k"), Timestamp: 1, Cells: []Cell{{Family: []byte("f"), Value: make([]byte, MaxCellSize+1)}}}} {
+		err := c.Mutate(within(t), name, []Mutation{put("good", 1, "f:a=1"), m})
+		var be *BatchError
+		if !errors.As(err, &be) || len(be.Failed) != 2 {
+			t.Errorf("%.40q: %v", m.Key, err)
+		}
+	}
+	if got := scan(t, c, ScanRange{Table: name}, nil); got != nil {
+		t.Errorf("rows of a refused batch were written: %v", got)
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	start := time.Now()
+	_, err := Dial(context.Background(), Config{Quorum: "127.0.0.1:1", ConnectTimeout: 2 * time.Second})
+	if !errors.Is(err, ErrUnreachable) || time.Since(start) > 10*time.Second {
+		t.Errorf("%v after %v", err, time.Since(start))
+	}
+}

@@ -1,0 +1,250 @@
+// Package hbasetest starts a real HBase for tests: master, region server and
+// ZooKeeper in one JVM on free loopback ports, with jars that Maven resolves.
+package hbasetest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// quorumEnv names a running HBase ("localhost:2181") to use in place of a new one.
+const quorumEnv = "HQL_TEST_HBASE"
+
+// requireEnv makes a missing Java or Maven a failure.
+const requireEnv = "HQL_REQUIRE_HBASE"
+
+var shared struct {
+	once   sync.Once
+	quorum string
+	err    error
+	stop   func()
+}
+
+// errNoJava tells that this machine cannot run HBase.
+var errNoJava = errors.New("java and mvn are needed to run HBase")
+
+// Quorum gives the ZooKeeper quorum of an HBase, started on first use. Where there
+// is no Java or Maven the test is skipped, or fails if HQL_REQUIRE_HBASE is set. TestMain calls Stop at the end.
+func Quorum(tb testing.TB) string {
+	tb.Helper()
+	shared.once.Do(func() {
+		if q := os.Getenv(quorumEnv); q != "" {
+			shared.quorum = q
+			return
+		}
+		shared.quorum, shared.stop, shared.err = start()
+	})
+	if errors.Is(shared.err, errNoJava) && os.Getenv(requireEnv) == "" {
+		tb.Skip(shared.err)
+	}
+	if shared.err != nil {
+		tb.Fatal(shared.err)
+	}
+	return shared.quorum
+}
+
+// Stop ends the HBase that Quorum started, if any.
+func Stop() {
+	if shared.stop != nil {
+		shared.stop()
+	}
+}
+
+// start runs HBase in a directory of its own and waits until it serves.
+func start() (quorum string, stop func(), err error) {
+	cp, err := classPath()
+	if err != nil {
+		return "", nil, err
+	}
+	dir, err := os.MkdirTemp("", "hql-hbase-")
+	if err != nil {
+		return "", nil, err
+	}
+	ports, err := freePorts(3)
+	if err != nil {
+		return "", nil, err
+	}
+	conf := filepath.Join(dir, "conf")
+	if err := os.MkdirAll(conf, 0o755); err != nil {
+		return "", nil, err
+	}
+	if err := os.WriteFile(filepath.Join(conf, "hbase-site.xml"), site(dir, ports), 0o644); err != nil {
+		return "", nil, err
+	}
+	if err := os.WriteFile(filepath.Join(conf, "log4j.properties"), []byte(logging), 0o644); err != nil {
+		return "", nil, err
+	}
+	args := append(strings.Fields(opens), "-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", conf+":"+cp, "org.apache.hadoop.hbase.master.HMaster", "start")
+	cmd := exec.Command("java", args...)
+	cmd.Dir = dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	log, err := cmd.StderrPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", nil, err
+	}
+	stop = func() {
+		_ = cmd.Process.Kill() // nothing in it is to last
+		_ = cmd.Wait()
+		_ = os.RemoveAll(dir)
+	}
+	up := make(chan error, 1)
+	go watch(bufio.NewScanner(log), up)
+	select {
+	case err := <-up:
+		if err != nil {
+			stop()
+			return "", nil, err
+		}
+	case <-time.After(2 * time.Minute):
+		stop()
+		return "", nil, errors.New("HBase did not start within two minutes")
+	}
+	return fmt.Sprintf("localhost:%d", ports[0]), stop, nil
+}
+
+// watch reads the log until HBase is up, and then on, so that it never blocks.
+func watch(sc *bufio.Scanner, up chan<- error) {
+	sc.Buffer(nil, 1<<20)
+	var tail []string
+	for sc.Scan() {
+		if strings.Contains(sc.Text(), "Master has completed initialization") {
+			up <- nil
+		}
+		if tail = append(tail, sc.Text()); len(tail) > 20 {
+			tail = tail[1:]
+		}
+	}
+	select {
+	case up <- fmt.Errorf("HBase ended:\n%s", strings.Join(tail, "\n")):
+	default:
+	}
+}
+
+func freePorts(n int) ([]int, error) {
+	var out []int
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close()
+		out = append(out, l.Addr().(*net.TCPAddr).Port)
+	}
+	return out, nil
+}
+
+// classPath resolves HBase's jars with Maven, once a machine.
+func classPath() (string, error) {
+	for _, tool := range []string{"java", "mvn"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			return "", errNoJava
+		}
+	}
+	_, here, _, _ := runtime.Caller(0)
+	pom := filepath.Join(filepath.Dir(here), "..", "..", "testdata", "hbase", "pom.xml")
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	cache = filepath.Join(cache, "hql")
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return "", err
+	}
+	unlock, err := lock(filepath.Join(cache, "lock"))
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	file := filepath.Join(cache, "hbase-2.5.10.classpath")
+	if b, err := os.ReadFile(file); err == nil && jarsExist(string(b)) {
+		return string(b), nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "mvn", "-q", "-B", "-f", pom, "dependency:build-classpath", "-Dmdep.outputFile="+file).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("resolving HBase with Maven: %v\n%s", err, out)
+	}
+	b, err := os.ReadFile(file)
+	return strings.TrimSpace(string(b)), err
+}
+
+// lock lets one process at a time resolve the jars.
+func lock(path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return func() { f.Close() }, nil
+}
+
+func jarsExist(cp string) bool {
+	for _, jar := range strings.Split(strings.TrimSpace(cp), ":") {
+		if _, err := os.Stat(jar); err != nil {
+			return false
+		}
+	}
+	return cp != ""
+}
+
+func site(dir string, ports []int) []byte {
+	props := [][2]string{
+		{"hbase.cluster.distributed", "false"},
+		{"hbase.rootdir", "file://" + dir + "/hbase"},
+		{"hbase.zookeeper.property.dataDir", dir + "/zk"},
+		{"hbase.zookeeper.property.clientPort", fmt.Sprint(ports[0])},
+		{"hbase.zookeeper.quorum", "localhost"},
+		{"hbase.tmp.dir", dir + "/tmp"},
+		{"hbase.master.port", fmt.Sprint(ports[1])},
+		{"hbase.regionserver.port", fmt.Sprint(ports[2])},
+		{"hbase.master.info.port", "-1"},
+		{"hbase.regionserver.info.port", "-1"},
+		{"hbase.master.hostname", "localhost"},
+		{"hbase.regionserver.hostname", "localhost"},
+		{"hbase.unsafe.stream.capability.enforce", "false"},
+		{"hbase.wal.provider", "filesystem"},
+		{"hbase.regionserver.handler.count", "16"},
+	}
+	var b strings.Builder
+	b.WriteString("<configuration>\n")
+	for _, p := range props {
+		fmt.Fprintf(&b, "<property><name>%s</name><value>%s</value></property>\n", p[0], p[1])
+	}
+	b.WriteString("</configuration>\n")
+	return []byte(b.String())
+}
+
+const logging = `log4j.rootLogger=WARN,c
+log4j.appender.c=org.apache.log4j.ConsoleAppender
+log4j.appender.c.target=System.err
+log4j.appender.c.layout=org.apache.log4j.PatternLayout
+log4j.appender.c.layout.ConversionPattern=%d{ISO8601} %-5p [%t] %c{2}: %m%n
+log4j.logger.org.apache.hadoop.hbase.master.HMaster=INFO
+`
+
+// opens are what HBase 2.5 needs of JDK 17.
+const opens = `--add-modules jdk.unsupported --add-opens java.base/java.nio=ALL-UNNAMED --add-opens java.base/sun.nio.ch=ALL-UNNAMED
+--add-opens java.base/java.lang=ALL-UNNAMED --add-opens java.base/jdk.internal.ref=ALL-UNNAMED
+--add-opens java.base/java.lang.reflect=ALL-UNNAMED --add-opens java.base/java.util=ALL-UNNAMED
+--add-opens java.base/java.util.concurrent=ALL-UNNAMED --add-exports java.base/jdk.internal.misc=ALL-UNNAMED
+--add-exports java.security.jgss/sun.security.krb5=ALL-UNNAMED --add-exports java.base/sun.net.dns=ALL-UNNAMED
+--add-exports java.base/sun.net.util=ALL-UNNAMED`
