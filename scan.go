@@ -103,7 +103,11 @@ func scanValue(dest any, e reflect.Value, v types.Value, loc *time.Location) err
 		*d = time.Duration(v.Int()) * time.Millisecond
 		return nil
 	case *json.RawMessage:
-		*d = json.RawMessage(v.AppendJSON(nil))
+		if v.Type() == types.JSON {
+			*d = json.RawMessage(v.Text())
+		} else {
+			*d = json.RawMessage(v.AppendJSON(nil))
+		}
 		return nil
 	}
 	switch e.Kind() {

@@ -372,7 +372,7 @@ func (b *builder) layouts() error {
 func (b *builder) primaryKey() (parser.LayoutDef, error) {
 	names := slices.Clone(b.def.PrimaryKey)
 	for _, d := range b.def.Columns {
-		if d.PrimaryKey {
+		if d.PrimaryKey && !slices.ContainsFunc(names, func(n parser.Name) bool { return n.Name == d.Name }) {
 			names = append(names, parser.Name{Pos: d.Pos, Name: d.Name})
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hql-db/hql/hbase"
 )
@@ -240,3 +241,41 @@ func (f *fakeClient) Regions(_ context.Context, table string) ([]hbase.Region, e
 
 func (f *fakeClient) Stats() hbase.Stats { return hbase.Stats{} }
 func (f *fakeClient) Close() error       { return nil }
+
+// failing is a client whose calls fail when left is used up.
+type failing struct {
+	*fakeClient
+	left atomic.Int64
+	err  error
+}
+
+func (f *failing) Get(ctx context.Context, table string, keys [][]byte, o *hbase.ReadOptions) ([]hbase.Row, error) {
+	if f.left.Add(-1) < 0 {
+		return nil, f.err
+	}
+	return f.fakeClient.Get(ctx, table, keys, o)
+}
+
+func (f *failing) Scan(ctx context.Context, r hbase.ScanRange, o *hbase.ReadOptions) (hbase.Scanner, error) {
+	sc, err := f.fakeClient.Scan(ctx, r, o)
+	return &failingScanner{f, sc}, err
+}
+
+func (f *failing) Mutate(ctx context.Context, table string, ms []hbase.Mutation) error {
+	if f.left.Add(-1) < 0 {
+		return f.err
+	}
+	return f.fakeClient.Mutate(ctx, table, ms)
+}
+
+type failingScanner struct {
+	f *failing
+	hbase.Scanner
+}
+
+func (s *failingScanner) Next(ctx context.Context) ([]hbase.Row, error) {
+	if s.f.left.Add(-1) < 0 {
+		return nil, s.f.err
+	}
+	return s.Scanner.Next(ctx)
+}

@@ -151,8 +151,3 @@ type Scope struct {
 	Loc *time.Location
 	Now int64
 }
-
-// Custom lets other packages add node types (sub-queries): embed it.
-type Custom struct{}
-
-func (Custom) expr() {}

@@ -121,10 +121,15 @@ func scaled(unit int64, t types.Type) *Algebra {
 				return nil, false
 			}
 			return mapSpans(out, types.Timestamp, func(s span) (span, bool) {
-				return span{mulClamp(s.lo, unit), addClamp(mulClamp(s.hi, unit), unit-1)}, true
+				return span{mulClamp(s.lo, unit), addClamp(mulClamp(s.hi, unit), unit-1)}, reachable(s, unit)
 			}).Intersect(within), true
 		},
 	}
+}
+
+// reachable tells that some x / unit lies in s, for an x of 64 bits.
+func reachable(s span, unit int64) bool {
+	return s.lo <= floorDiv(math.MaxInt64, unit) && s.hi >= floorDiv(math.MinInt64, unit)
 }
 
 func ofDay(unit int64) evalFunc {

@@ -80,14 +80,6 @@ func (o CompareOp) Holds(c int) bool {
 func (c *Const) String() string  { return c.Val.SQL() }
 func (c *Column) String() string { return parser.QuoteName(c.Name) }
 
-func joinTerms(terms []Expr, sep string) string {
-	parts := make([]string, len(terms))
-	for i, t := range terms {
-		parts[i] = operand(t)
-	}
-	return strings.Join(parts, sep)
-}
-
 // operand prints e so that it can stand beside an operator.
 func operand(e Expr) string {
 	switch x := e.(type) {

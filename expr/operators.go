@@ -385,7 +385,7 @@ var divideAlgebra = &Algebra{
 			if s.hi >= 0 {
 				hi = addClamp(hi, k-1)
 			}
-			return span{lo, hi}, true
+			return span{lo, hi}, reachable(s, k)
 		}).Intersect(within), true
 	},
 }

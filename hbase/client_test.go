@@ -218,6 +218,9 @@ func TestFilters(t *testing.T) {
 			{filter.ColumnRange{Family: "f", Min: []byte("a"), Max: []byte("f")}, "02468"},
 		} {
 			for _, rev := range []bool{false, true} {
+				if rev && hasKeyRanges(x.f) {
+					continue // refused: see Scan
+				}
 				var got []byte
 				for _, r := range scan(t, c, ScanRange{Table: name, Reversed: rev}, &ReadOptions{Filter: x.f}) {
 					got = append(got, r[2])

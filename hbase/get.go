@@ -81,6 +81,9 @@ func (c *client) Get(ctx context.Context, table string, keys [][]byte, o *ReadOp
 		if err != nil {
 			return nil, err
 		}
+		if round > 0 {
+			c.relocate(ctx, table, keys, groups)
+		}
 		left = left[:0:0]
 		for _, g := range groups {
 			for chunk := range slices.Chunk(g, getChunk) {
@@ -96,6 +99,20 @@ func (c *client) Get(ctx context.Context, table string, keys [][]byte, o *ReadOp
 		}
 	}
 	return out, nil
+}
+
+// relocate makes gohbase look up the regions of groups again. A refusal inside the answer
+// of a Multi does not: it takes a call that fails as a whole.
+func (c *client) relocate(ctx context.Context, table string, keys [][]byte, groups [][]int) {
+	for _, g := range groups {
+		_, _, _ = c.try(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
+			get, err := hrpc.NewGet(ctx, []byte(table), keys[g[0]], hrpc.SkipBatch())
+			if err == nil {
+				get.ExistsOnly()
+			}
+			return get, err
+		})
+	}
 }
 
 // getOne reads one row.

@@ -129,6 +129,9 @@ func (c *client) Mutate(ctx context.Context, table string, ms []Mutation) error 
 			report.Unknown, report.Cause = left, err
 			return report
 		}
+		if round > 0 {
+			c.relocate(ctx, table, keys, groups)
+		}
 		left, last = c.mutateGroups(ctx, table, ms, groups, report)
 	}
 	if len(report.Failed) > 0 {

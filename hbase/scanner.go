@@ -13,6 +13,8 @@ import (
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/hql-db/hql/filter"
 )
 
 // Fields of HBase's Client.proto that gohbase's messages do not know.
@@ -83,8 +85,6 @@ type scanner struct {
 	last  []byte // the last whole row delivered; nil before the first
 	sent  int
 	done  bool
-	// filtered is set when a filter may end a region early.
-	filtered bool
 
 	cells []Cell
 	rows  []Row
@@ -101,7 +101,10 @@ func (c *client) Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner
 	if err != nil {
 		return nil, err
 	}
-	s := &scanner{c: c, r: r, opts: opts, route: r.Start, filtered: o != nil && o.Filter != nil}
+	if r.Reversed && o != nil && hasKeyRanges(o.Filter) {
+		return nil, errors.New("HBase ends a reversed scan early under a filter of key ranges")
+	}
+	s := &scanner{c: c, r: r, opts: opts, route: r.Start}
 	if r.Reversed {
 		s.opts = append(s.opts, hrpc.Reversed())
 		s.route = keyBefore(r.Stop)
@@ -113,6 +116,18 @@ func (c *client) Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner
 		s.done = true // start == stop means a Get to HBase
 	}
 	return s, nil
+}
+
+func hasKeyRanges(f filter.Filter) bool {
+	switch f := f.(type) {
+	case filter.KeyRanges:
+		return true
+	case filter.And:
+		return slices.ContainsFunc(f, hasKeyRanges)
+	case filter.Or:
+		return slices.ContainsFunc(f, hasKeyRanges)
+	}
+	return false
 }
 
 // bounds gives start and stop row as the server takes them, and what of them is included.
@@ -222,10 +237,6 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 		return nil, fmt.Errorf("scan %s: %w", s.r.Table, err)
 	}
 	end := !resp.GetMoreResultsInRegion()
-	if s.r.Reversed && s.filtered && resp.MoreResults != nil && !resp.GetMoreResults() {
-		// A seeking filter is done with this region; the ranges below it lie in others.
-		end, resp.MoreResults = true, nil
-	}
 	if (end || resp.MoreResults != nil && !resp.GetMoreResults()) && s.part != nil {
 		rows = append(rows, *s.part)
 		s.part = nil

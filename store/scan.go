@@ -30,7 +30,12 @@ func (s *Store) scan(ctx context.Context, t *table, g *region, req *pb.ScanReque
 	if h.gone {
 		return nil, nil, unknownScanner(h.id)
 	}
-	h.expires = s.opts.Now().Add(s.opts.ScannerLease)
+	now := s.opts.Now()
+	if now.After(h.expires) {
+		s.scanners.remove(h, false, now)
+		return nil, nil, unknownScanner(h.id)
+	}
+	h.expires = now.Add(s.opts.ScannerLease)
 	if req.NextCallSeq != nil {
 		if req.GetNextCallSeq() != h.nextSeq {
 			return nil, nil, throw(classOutOfOrder, "Expected nextCallSeq: %d But the nextCallSeq got from client: %d; request=scanner_id: %d",

@@ -96,8 +96,13 @@ func (s *scanners) expire(now time.Time) {
 	s.swept = now
 	var gone []*scannerHolder
 	for _, h := range s.open {
-		if now.After(h.expires) && h.busy.TryLock() {
+		if !h.busy.TryLock() {
+			continue
+		}
+		if now.After(h.expires) {
 			gone = append(gone, h)
+		} else {
+			h.busy.Unlock()
 		}
 	}
 	for id, c := range s.closed {

@@ -1,0 +1,296 @@
+package hql_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/types"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func open(t testing.TB, dsn string, opts ...hql.Option) *hql.DB {
+	t.Helper()
+	db, err := hql.Open(context.Background(), dsn, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+const ddl = `CREATE TABLE events (uid INT, ts TIMESTAMP, kind STRING, score DOUBLE, big DECIMAL, raw BYTES, doc JSON, ok BOOLEAN, d DATE, at TIME)
+	ROW KEY (uid AS TEXT(6), ts AS INT64);`
+
+func exec(t testing.TB, db *hql.DB, sql string, args ...any) hql.Result {
+	t.Helper()
+	r, err := db.Exec(context.Background(), sql, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return r
+}
+
+func filled(t testing.TB) *hql.DB {
+	db := open(t, "mem:", hql.WithFullScan(hql.Allow))
+	exec(t, db, ddl)
+	at := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
+	r := exec(t, db, "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?), (2, TIMESTAMP '2026-01-01', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)",
+		1, at, "login", 1.5, "12.50", []byte{0, 1, 0xff}, json.RawMessage(`{"a": [1]}`), true, at, "10:11:12")
+	if r.RowsAffected != 2 {
+		t.Errorf("%d rows affected", r.RowsAffected)
+	}
+	return db
+}
+
+func TestScan(t *testing.T) {
+	db := filled(t)
+	ctx := context.Background()
+	var (
+		uid   int
+		ts, d time.Time
+		kind  string
+		score float32
+		big   string
+		raw   []byte
+		doc   json.RawMessage
+		ok    bool
+		at    time.Duration
+	)
+	if err := db.QueryRow(ctx, "SELECT * FROM events WHERE uid = ?", 1).Scan(&uid, &ts, &kind, &score, &big, &raw, &doc, &ok, &d, &at); err != nil {
+		t.Fatal(err)
+	}
+	if uid != 1 || !ts.Equal(time.UnixMilli(1767323045006)) || kind != "login" || score != 1.5 || big != "12.50" || string(raw) != "\x00\x01\xff" ||
+		string(doc) != `{"a": [1]}` || !ok || !d.Equal(time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)) || at != 10*time.Hour+11*time.Minute+12*time.Second {
+		t.Error(uid, ts, kind, score, big, raw, string(doc), ok, d, at)
+	}
+	var p *string
+	var n sql.NullFloat64
+	var a any
+	var v types.Value
+	if err := db.QueryRow(ctx, "SELECT kind, score, uid, uid FROM events WHERE uid = 2").Scan(&p, &n, &a, &v); err != nil || p != nil || n.Valid || a != int64(2) || v.Int() != 2 {
+		t.Error(err, p, n, a, v)
+	}
+	for _, c := range []struct {
+		want string
+		dest any
+		col  string
+	}{
+		{"NULL does not fit a string", new(string), "kind"},
+		{"does not fit a int8", new(int8), "uid + 1000"},
+		{"does not fit a time.Time", new(time.Time), "uid"},
+		{"not a pointer", 1, "uid"},
+		{"does not fit a bool", new(bool), "uid"},
+	} {
+		err := db.QueryRow(ctx, "SELECT "+c.col+" FROM events WHERE uid = 2").Scan(c.dest)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s into %T: %v", c.col, c.dest, err)
+		}
+	}
+	if err := db.QueryRow(ctx, "SELECT uid FROM events WHERE uid = 9").Scan(&uid); !errors.Is(err, hql.ErrNoRows) {
+		t.Errorf("no row: %v", err)
+	}
+}
+
+func TestCollect(t *testing.T) {
+	db := filled(t)
+	query := func(sql string, args ...any) *hql.Rows {
+		t.Helper()
+		rows, err := db.Query(context.Background(), sql, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	type event struct {
+		UID    int64
+		Kind   *string
+		Points *float64 `db:"score"`
+		Note   string   `db:"-"`
+	}
+	events, err := hql.Collect[event](query("SELECT uid, kind, score FROM events ORDER BY uid"))
+	if err != nil || len(events) != 2 || *events[0].Kind != "login" || *events[0].Points != 1.5 || events[1].Kind != nil {
+		t.Errorf("%v %+v", err, events)
+	}
+	ids, err := hql.Collect[int](query("SELECT uid FROM events WHERE uid IN (?) ORDER BY uid DESC", []int{1, 2, 3}))
+	if err != nil || !reflect.DeepEqual(ids, []int{2, 1}) {
+		t.Errorf("%v %v", err, ids)
+	}
+	if none, err := hql.Collect[int](query("SELECT uid FROM events WHERE uid IN (?)", []int{})); err != nil || len(none) != 0 {
+		t.Errorf("%v %v", err, none)
+	}
+	if all, err := hql.Collect[int](query("SELECT uid FROM events WHERE uid NOT IN (?)", []int{})); err != nil || len(all) != 2 {
+		t.Errorf("%v %v", err, all)
+	}
+	times, err := hql.Collect[time.Time](query("SELECT ts FROM events WHERE uid = 2"))
+	if err != nil || times[0].Year() != 2026 {
+		t.Errorf("%v %v", err, times)
+	}
+	maps, err := hql.Collect[map[string]any](query("SELECT uid, kind FROM events WHERE uid = 1"))
+	if err != nil || maps[0]["kind"] != "login" || maps[0]["uid"] != int64(1) {
+		t.Errorf("%v %v", err, maps)
+	}
+	if _, err := hql.CollectOneRow(query("SELECT uid FROM events WHERE uid = 7"), hql.RowTo[int]); !errors.Is(err, hql.ErrNoRows) {
+		t.Error(err)
+	}
+	if _, err := hql.CollectExactlyOneRow(query("SELECT uid FROM events"), hql.RowTo[int]); !errors.Is(err, hql.ErrTooManyRows) {
+		t.Error(err)
+	}
+	var id, n int
+	if err := hql.ForEachRow(query("SELECT uid FROM events"), []any{&id}, func() error { n += id; return nil }); err != nil || n != 3 {
+		t.Error(err, n)
+	}
+	if _, err := hql.Collect[event](query("SELECT uid, kind, score, d FROM events")); err == nil || !strings.Contains(err.Error(), "no field for column d") {
+		t.Error(err)
+	}
+	named, err := hql.Collect[int](query("SELECT uid FROM events WHERE uid = @id OR uid IN (@more)", hql.NamedArgs{"id": 1, "more": []int64{5}}))
+	if err != nil || !reflect.DeepEqual(named, []int{1}) {
+		t.Errorf("%v %v", err, named)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	ctx := context.Background()
+	db := open(t, "mem:", hql.WithCatalog(ddl), hql.WithFullScan(hql.Deny), hql.WithWrites(false))
+	_, err := db.Query(ctx, "SELECT *\nFROM events WHERE uidd = 1")
+	var e *hql.Error
+	if !errors.As(err, &e) {
+		t.Fatalf("%T %v", err, err)
+	}
+	if line, col := e.LineCol(); line != 2 || col != 19 || !strings.HasPrefix(err.Error(), "2:19: ") {
+		t.Errorf("%d:%d %v", line, col, err)
+	}
+	if _, err = db.Query(ctx, "SELECT * FROM events WHERE kind = 'x'"); !errors.Is(err, hql.ErrFullScan) || !strings.Contains(err.Error(), "add uid = ...") {
+		t.Error(err)
+	}
+	if _, err = db.Exec(ctx, "INSERT INTO events (uid, ts) VALUES (1, NOW())"); !errors.Is(err, hql.ErrReadOnly) {
+		t.Error(err)
+	}
+	for sql, args := range map[string][]any{"SELECT ?": nil, "SELECT 1": {1}, "SELECT @a": {1}, "SELECT ? ": {[]int{1}}, "SELECT ?  ": {struct{}{}}, "SELECT 1; SELECT 2": nil} {
+		if _, err := db.Query(ctx, sql, args...); err == nil {
+			t.Errorf("%s with %v: no error", sql, args)
+		}
+	}
+	canceled, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := db.Query(canceled, "SELECT * FROM events WHERE uid = 1"); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	db.Close()
+	if _, err := db.Query(ctx, "SELECT 1"); !errors.Is(err, hql.ErrClosed) {
+		t.Error(err)
+	}
+	for _, dsn := range []string{"", "mem", "ftp://x", "dir:", "hbase://", "hbase://a,,b/hbase", "hbase://a/hbase?nonsense=1", "hbase://a/hbase?full_scan=no"} {
+		if db, err := hql.Open(ctx, dsn); err == nil {
+			db.Close()
+			t.Errorf("Open(%q): no error", dsn)
+		}
+	}
+	_, err = hql.Open(ctx, "hbase://127.0.0.1:1/hbase", hql.WithConnectTimeout(2*time.Second))
+	if !errors.Is(err, hql.ErrUnreachable) {
+		t.Errorf("nobody listens: %v", err)
+	}
+}
+
+// A directory keeps tables and rows.
+func TestDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	db := open(t, "dir:"+dir)
+	exec(t, db, ddl+"INSERT INTO events (uid, ts, kind) VALUES (1, TIMESTAMP '2026-01-01', 'a'); CREATE EXTERNAL TABLE other (k STRING) ROW KEY (k AS TEXT) STORED IN 'events'")
+	db.Close()
+	db = open(t, "dir:"+dir)
+	if n := len(db.Tables()); n != 2 {
+		t.Errorf("%d tables", n)
+	}
+	var kind string
+	if err := db.QueryRow(context.Background(), "SELECT kind FROM events WHERE uid = 1").Scan(&kind); err != nil || kind != "a" {
+		t.Error(err, kind)
+	}
+	exec(t, db, "DROP TABLE other; DROP TABLE events")
+	db.Close()
+	db = open(t, "dir:"+dir)
+	if n := len(db.Tables()); n != 0 {
+		t.Errorf("%d tables after DROP", n)
+	}
+}
+
+func TestExplain(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tables.sql")
+	if err := os.WriteFile(file, []byte(ddl), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db := open(t, "mem:", hql.WithCatalogFile(file))
+	plan, err := db.Explain(context.Background(), "SELECT * FROM events WHERE uid = ? AND ts > ?", 7, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(plan)
+	if err != nil || !plan.HitsPrefix() || plan.Access != "scan" || !strings.Contains(string(b), `"access":"scan"`) || !strings.Contains(plan.String(), "uid AS TEXT(6)") {
+		t.Errorf("%v %s %s", err, plan, b)
+	}
+}
+
+// One DB is used by many goroutines.
+func TestConcurrency(t *testing.T) {
+	db := filled(t)
+	errs := make(chan error, 16)
+	for g := range 16 {
+		go func() {
+			ctx := context.Background()
+			for i := range 20 {
+				if _, err := db.Exec(ctx, "UPSERT INTO events (uid, ts, kind) VALUES (?, ?, 'x')", 100+g, time.UnixMilli(int64(i))); err != nil {
+					errs <- err
+					return
+				}
+			}
+			var n int
+			err := db.QueryRow(ctx, "SELECT COUNT(*) FROM events WHERE uid = ?", 100+g).Scan(&n)
+			if err == nil && n != 20 {
+				err = errors.New("wrong count")
+			}
+			errs <- err
+		}()
+	}
+	for range 16 {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Rows that are not read to the end leave nothing behind.
+func TestRowsClose(t *testing.T) {
+	db := filled(t)
+	for row, err := range must(db.Query(context.Background(), "SELECT uid FROM events ORDER BY uid")).All() {
+		if err != nil || row.Len() != 1 {
+			t.Fatal(err)
+		}
+		break
+	}
+	rows := must(db.Query(context.Background(), "SELECT uid FROM events"))
+	if rows.Columns()[0] != "uid" || rows.ColumnTypes()[0].Type != types.Int {
+		t.Error(rows.ColumnTypes())
+	}
+	rows.Close()
+	if rows.Next() || rows.Close() != nil || rows.Err() != nil {
+		t.Error("closed rows")
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

@@ -1,0 +1,154 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tsuna/gohbase/pb"
+)
+
+// multiRowRangeFilter keeps rows in one of several ranges, seeking from one to the
+// next (MultiRowRangeFilter).
+type multiRowRangeFilter struct {
+	filterBase
+	ranges   []rowRange // in the direction of the scan
+	current  int        // the range of the last row
+	found    bool       // current is set
+	code     returnCode
+	done     bool
+	reversed bool
+}
+
+type rowRange struct {
+	start, stop         []byte // empty: open
+	startIncl, stopIncl bool
+}
+
+func newMultiRowRange(m *pb.MultiRowRangeFilter, reversed bool) (filter, error) {
+	var rs []rowRange
+	for _, r := range m.GetRowRangeList() {
+		rr := rowRange{r.GetStartRow(), r.GetStopRow(), r.GetStartRowInclusive(), r.GetStopRowInclusive()}
+		if c := bytes.Compare(rr.start, rr.stop); len(rr.start) > 0 && len(rr.stop) > 0 && (c > 0 || c == 0 && !rr.stopIncl) {
+			return nil, fmt.Errorf("invalid range: start row => %q, stop row => %q", rr.start, rr.stop)
+		}
+		rs = append(rs, rr)
+	}
+	if len(rs) == 0 {
+		return nil, errors.New("no ranges found")
+	}
+	rs = mergeRanges(rs)
+	if reversed {
+		slices.Reverse(rs)
+	}
+	return &multiRowRangeFilter{ranges: rs, reversed: reversed}, nil
+}
+
+// mergeRanges sorts ranges by their starts and joins those that overlap or touch. Of
+// ranges with the same start the first decides whether it belongs to them.
+func mergeRanges(rs []rowRange) []rowRange {
+	slices.SortStableFunc(rs, func(a, b rowRange) int { return bytes.Compare(a.start, b.start) })
+	out := rs[:1]
+	for _, r := range rs[1:] {
+		last := &out[len(out)-1]
+		if len(last.stop) == 0 {
+			break
+		}
+		if c := bytes.Compare(last.stop, r.start); c < 0 || c == 0 && !last.stopIncl && !r.startIncl {
+			out = append(out, r)
+			continue
+		}
+		switch c := bytes.Compare(r.stop, last.stop); {
+		case len(r.stop) == 0 || c > 0:
+			last.stop, last.stopIncl = r.stop, r.stopIncl
+		case c == 0:
+			last.stopIncl = last.stopIncl || r.stopIncl
+		}
+	}
+	return out
+}
+
+func (r *rowRange) contains(row []byte) bool {
+	if c := bytes.Compare(row, r.start); c < 0 || c == 0 && !r.startIncl {
+		return false
+	}
+	if len(r.stop) == 0 {
+		return true
+	}
+	c := bytes.Compare(row, r.stop)
+	return c < 0 || c == 0 && r.stopIncl
+}
+
+func (f *multiRowRangeFilter) hinting() bool          { return true }
+func (f *multiRowRangeFilter) allRemaining() bool     { return f.done }
+func (f *multiRowRangeFilter) cell(*cell) returnCode  { return f.code }
+func (f *multiRowRangeFilter) nextHint(c *cell) *cell { return firstOnRow(f.ahead(f.current)) }
+
+// ahead is the end of a range that a scan meets first. Backwards that of an open
+// range is the empty key, which is behind all rows: the search below then takes every
+// row that such a range, the first, does not contain for one before the first range,
+// and its hint ends the region. So do servers.
+func (f *multiRowRangeFilter) ahead(i int) []byte {
+	if f.reversed {
+		return f.ranges[i].stop
+	}
+	return f.ranges[i].start
+}
+
+// search finds where row stands among the near ends of the ranges, halving as servers
+// do: where the ends are not in order (see ahead) the steps decide.
+func (f *multiRowRangeFilter) search(row []byte) (i int, found bool) {
+	low, high := 0, len(f.ranges)-1
+	for low <= high {
+		mid := (low + high) / 2
+		c := bytes.Compare(f.ahead(mid), row)
+		if f.reversed {
+			c = -c
+		}
+		switch {
+		case c < 0:
+			low = mid + 1
+		case c > 0:
+			high = mid - 1
+		default:
+			return mid, true
+		}
+	}
+	return low, false
+}
+
+func (f *multiRowRangeFilter) rowKey(row []byte) bool {
+	if f.done {
+		return true
+	}
+	f.code = include
+	if f.found && f.ranges[f.current].contains(row) {
+		return false
+	}
+	i, exact := f.search(row)
+	switch {
+	case exact:
+		f.current = i
+		incl := f.ranges[i].startIncl
+		if f.reversed {
+			incl = f.ranges[i].stopIncl
+		}
+		if !incl {
+			f.code = nextRow // found stays as it is: the next row decides
+			return false
+		}
+	case i > 0 && f.ranges[i-1].contains(row):
+		f.current = i - 1
+	case i == len(f.ranges):
+		f.done, f.code = true, nextRow
+		return false
+	default:
+		f.current = i
+	}
+	f.found = true
+	if !f.ranges[f.current].contains(row) {
+		f.code = seekUsingHint
+	}
+	return false
+}
