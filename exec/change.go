@@ -235,7 +235,7 @@ func (w *writer) retire(old, row []types.Value) error {
 			return err
 		}
 		if is.skip || is.table != was.table || !bytes.Equal(is.key, was.key) {
-			w.removals[i+1].add(was.table, w.removal(l, was))
+			w.add(&w.removals[i+1], was.table, w.removal(l, was))
 		}
 	}
 	return nil

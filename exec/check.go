@@ -133,7 +133,7 @@ func (r *run) checkMissing(ctx context.Context, w *writer, i int, repair bool) (
 				if err != nil {
 					return err
 				}
-				w.puts[i].add(places[k].table, w.putAt(places[k], puts))
+				w.add(&w.puts[i], places[k].table, w.putAt(places[k], puts))
 			}
 		}
 		return w.flush(ctx)
@@ -165,7 +165,7 @@ func (r *run) checkStale(ctx context.Context, w *writer, i int, repair bool) (n 
 			}
 			n++
 			if repair {
-				w.removals[i].add(is.table, w.removal(l, is))
+				w.add(&w.removals[i], is.table, w.removal(l, is))
 			}
 		}
 		return w.flush(ctx)

@@ -22,8 +22,10 @@ func TestLawOfEveryLayout(t *testing.T) {
 			continue // its cells are OpenTSDB's own
 		}
 		t.Run(def.Name, func(t *testing.T) {
-			_, c := newStore(t)
-			lawSeeds(t, 1, func(t *testing.T, seed uint64) { newLayoutWorld(t, seed, c, def).check(30) })
+			lawSeeds(t, 1, func(t *testing.T, seed uint64) {
+				_, c := newStore(t)
+				newLayoutWorld(t, seed, c, def).check(20)
+			})
 		})
 	}
 }

@@ -101,7 +101,9 @@ func (r *run) saveTable(ctx context.Context, t *catalog.Table) error {
 
 // forgetTable removes the definition of name from the store.
 func (r *run) forgetTable(ctx context.Context, name string) error {
-	err := r.client.Mutate(ctx, catalogTable, []hbase.Mutation{{Kind: hbase.DeleteRow, Key: catalogKey(name), Timestamp: r.engine.clock.next()}})
+	ts := r.engine.clock.next()
+	r.engine.clock.remove(ts)
+	err := r.client.Mutate(ctx, catalogTable, []hbase.Mutation{{Kind: hbase.DeleteRow, Key: catalogKey(name), Timestamp: ts}})
 	if errors.Is(err, hbase.ErrNoTable) {
 		return nil
 	}

@@ -37,7 +37,10 @@ type tableMutations struct {
 	by    map[string][]hbase.Mutation
 }
 
-func (m *tableMutations) add(table string, mutation hbase.Mutation) {
+func (w *writer) add(m *tableMutations, table string, mutation hbase.Mutation) {
+	if mutation.Kind != hbase.Put {
+		w.run.engine.clock.remove(mutation.Timestamp)
+	}
 	if m.by == nil {
 		m.by = map[string][]hbase.Mutation{}
 	}
@@ -120,9 +123,9 @@ func (w *writer) put(row []types.Value, set []bool, at *place) error {
 			return err
 		}
 		if len(removed) > 0 {
-			w.puts[i].add(p.table, hbase.Mutation{Kind: hbase.DeleteColumns, Key: p.key, Timestamp: w.ts, Cells: removed})
+			w.add(&w.puts[i], p.table, hbase.Mutation{Kind: hbase.DeleteColumns, Key: p.key, Timestamp: w.ts, Cells: removed})
 		}
-		w.puts[i].add(p.table, w.putAt(p, puts))
+		w.add(&w.puts[i], p.table, w.putAt(p, puts))
 	}
 	w.rows++
 	return nil
@@ -185,7 +188,7 @@ func (w *writer) remove(row []types.Value, at place) error {
 			}
 		}
 		if !p.skip {
-			w.removals[i].add(p.table, w.removal(l, p))
+			w.add(&w.removals[i], p.table, w.removal(l, p))
 		}
 	}
 	w.rows++

@@ -213,6 +213,9 @@ func newScan(t *table, g *region, m *pb.Scan) (*query, error) {
 	}
 	err := q.readColumns(t, g, columnsQuery{columns: m.Column, times: m.TimeRange, familyTimes: m.CfTimeRange,
 		filter: m.Filter, maxVersions: m.MaxVersions, limit: m.StoreLimit, offset: m.StoreOffset})
+	if err == nil && q.batch > 0 && q.filter != nil && q.filter.hasRow() {
+		err = throw(classIO, "Cannot set batch on a scan using a filter that returns true for filter.hasFilterRow")
+	}
 	return q, err
 }
 

@@ -257,10 +257,11 @@ func (r *regionScanner) refusesRow(b *block, lim *limits, size int64, batch int)
 		return empty || r.hasFilter && r.filter.row()
 	}
 	r.filter.rowCells(&rowCells{b})
-	lim.sizeDone, lim.batchDone = size+b.size(), batch+b.cells
 	if b.cells > 0 && r.filter.row() {
+		lim.sizeDone, lim.batchDone = size, batch
 		return true
 	}
+	lim.sizeDone, lim.batchDone = size+b.size(), batch+b.cells
 	return empty
 }
 

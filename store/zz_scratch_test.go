@@ -294,6 +294,10 @@ func transcript(c gohbase.RPCClient, table string, q spec, numRegions int) strin
 			msg, err := c.SendRPC(rpc)
 			cancel()
 			if err != nil {
+				if os.Getenv("TRACE") != "" && strings.Contains(err.Error(), "java.io.IOE") {
+					e := err.Error()
+					fmt.Println("TRACE", q.text, e[:min(len(e), 900)])
+				}
 				b.WriteString(answer(nil, err) + "\n")
 				return b.String()
 			}
@@ -354,12 +358,21 @@ func TestScratch(t *testing.T) {
 			}
 		}
 		var history []string
+		seen := map[string]bool{}
 		for range 40 + g.IntN(60) {
 			row, ts := g.key(), uint64(1+g.IntN(6))
 			fam, qual, val := g.fam(), g.pick(quals...), g.pick(vals...)
 			kind := g.IntN(12)
 			one := g.IntN(2) == 0
 			noTS := g.IntN(3) == 0
+			dup := fmt.Sprint(kind >= 9, kind, row, ts, fam, qual)
+			if kind < 9 {
+				dup = fmt.Sprint(row, ts, fam, qual)
+			}
+			if seen[dup] {
+				continue
+			}
+			seen[dup] = true
 			history = append(history, fmt.Sprintf("%d %q %d %s:%s %q one=%v noTS=%v", kind, row, ts, fam, qual, val, one, noTS))
 			for _, c := range []gohbase.Client{real, mem} {
 				var err error
