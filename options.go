@@ -32,7 +32,6 @@ type config struct {
 	writes   *bool
 	user     string
 	timeout  time.Duration
-	noStored bool
 }
 
 // WithCatalogFile adds the CREATE TABLE statements of a file. The tables are mapped, none is made.

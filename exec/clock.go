@@ -18,7 +18,7 @@ type writeClock struct {
 
 // maxAhead bounds how far, in milliseconds, the clock runs ahead so that
 // statements differ. Another process would not see over writes from the future.
-const maxAhead = 20
+const maxAhead = 1000
 
 func (c *writeClock) next() int64 {
 	c.mu.Lock()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -94,14 +93,6 @@ func (w *world) try(sql string, args ...types.Value) (out string, warnings []str
 		out, warnings = strings.TrimSuffix(b.String(), "\n"), append(warnings, rows.Warnings()...)
 	}
 	return out, warnings, nil
-}
-
-// sorted is run with the lines sorted.
-func (w *world) sorted(sql string, args ...types.Value) string {
-	w.t.Helper()
-	lines := strings.Split(w.run(sql, args...), "\n")
-	slices.Sort(lines)
-	return strings.Join(lines, "\n")
 }
 
 func (w *world) expect(want, sql string, args ...types.Value) {

@@ -168,7 +168,7 @@ func (f *fakeClient) Mutate(_ context.Context, table string, ms []hbase.Mutation
 	return nil
 }
 
-func (f *fakeClient) Increment(_ context.Context, table string, key []byte, family, qualifier string, n int64) (int64, error) {
+func (f *fakeClient) Increment(ctx context.Context, table string, key []byte, family, qualifier string, n int64) (int64, error) {
 	f.mu.Lock()
 	t := f.tables[table]
 	rows := t.rows(key, append(bytes.Clone(key), 0), &hbase.ReadOptions{})
@@ -176,7 +176,7 @@ func (f *fakeClient) Increment(_ context.Context, table string, key []byte, fami
 		n += int64(binary.BigEndian.Uint64(rows[0].Cells[0].Value))
 	}
 	f.mu.Unlock()
-	return n, f.Mutate(nil, table, []hbase.Mutation{{Key: key, Timestamp: 1, Cells: []hbase.Cell{{Family: []byte(family), Qualifier: []byte(qualifier), Value: binary.BigEndian.AppendUint64(nil, uint64(n))}}}})
+	return n, f.Mutate(ctx, table, []hbase.Mutation{{Key: key, Timestamp: 1, Cells: []hbase.Cell{{Family: []byte(family), Qualifier: []byte(qualifier), Value: binary.BigEndian.AppendUint64(nil, uint64(n))}}}})
 }
 
 func (f *fakeClient) PutIfAbsent(ctx context.Context, table string, m hbase.Mutation) (bool, error) {

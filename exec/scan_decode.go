@@ -26,15 +26,13 @@ type scanBatch struct {
 // channel operation, few enough to stay in the cache.
 const batchRows = 256
 
-func newScanBatch(width int) *scanBatch {
-	return &scanBatch{width: width, slab: make([]types.Value, 0, batchRows*width), rows: make([][]types.Value, 0, batchRows)}
-}
+func newScanBatch(width int) *scanBatch { return &scanBatch{width: width} }
 
 // grow appends a row of NULLs. Rows stay where they are when the array is replaced.
 func (b *scanBatch) grow() []types.Value {
 	n := len(b.slab)
 	if n+b.width > cap(b.slab) {
-		b.slab = make([]types.Value, 0, max(batchRows, 2*len(b.rows))*b.width)
+		b.slab = make([]types.Value, 0, max(8, 2*len(b.rows))*b.width) // most statements read few rows
 		n = 0
 	}
 	b.slab = b.slab[:n+b.width]

@@ -76,7 +76,7 @@ type dictionaries struct {
 func (d *dictionaries) name(ctx context.Context, call *expr.Call, number types.Value) (types.Value, bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	id, n := call.String(), string(number.AppendKey(nil))
+	id, n := call.String(), number.AppendKey(nil)
 	for range 2 {
 		names, ok := d.read[id]
 		if !ok {
@@ -89,7 +89,7 @@ func (d *dictionaries) name(ctx context.Context, call *expr.Call, number types.V
 			}
 			d.read[id] = names
 		}
-		if v, ok := names[n]; ok {
+		if v, ok := names[string(n)]; ok {
 			return v, !v.IsNull(), nil
 		}
 		delete(d.read, id)

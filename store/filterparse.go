@@ -19,6 +19,13 @@ type filterParser struct {
 	reversed bool
 }
 
+// wrapped reads the member of a filter that has one. It is not told that the scan goes
+// backwards: only lists pass that on.
+func (p filterParser) wrapped(f *pb.Filter, depth int) (filter, error) {
+	p.reversed = false
+	return p.parse(f, depth+1)
+}
+
 // parse reads one filter; errors are plain and name the filter.
 func (p filterParser) parse(f *pb.Filter, depth int) (filter, error) {
 	name, ok := strings.CutPrefix(f.GetName(), filterPackage)
@@ -46,16 +53,16 @@ func (p filterParser) parseNamed(name string, b []byte, depth int) (filter, erro
 		return decode(b, &pb.FilterList{}, func(m *pb.FilterList) (filter, error) { return p.list(m, depth) })
 	case "SkipFilter":
 		return decode(b, &pb.SkipFilter{}, func(m *pb.SkipFilter) (filter, error) {
-			in, err := p.parse(m.GetFilter(), depth+1)
+			in, err := p.wrapped(m.GetFilter(), depth)
 			return &skipFilter{in: in}, err
 		})
 	case "WhileMatchFilter":
 		return decode(b, &pb.WhileMatchFilter{}, func(m *pb.WhileMatchFilter) (filter, error) {
-			in, err := p.parse(m.GetFilter(), depth+1)
+			in, err := p.wrapped(m.GetFilter(), depth)
 			return &whileMatchFilter{in: in}, err
 		})
 	case "FilterWrapper":
-		return decode(b, &pb.FilterWrapper{}, func(m *pb.FilterWrapper) (filter, error) { return p.parse(m.GetFilter(), depth+1) })
+		return decode(b, &pb.FilterWrapper{}, func(m *pb.FilterWrapper) (filter, error) { return p.wrapped(m.GetFilter(), depth) })
 	case "SingleColumnValueFilter":
 		return decode(b, &pb.SingleColumnValueFilter{}, func(m *pb.SingleColumnValueFilter) (filter, error) {
 			return newSingleColumnValue(m, false)

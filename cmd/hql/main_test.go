@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/hql-db/hql/hbase/hbasetest"
+	"github.com/hql-db/hql/testdata"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(exitStopping{m}, map[string]func(){"hql": main})
+}
+
+// exitStopping stops the HBase that tests started, once they have run.
+type exitStopping struct{ m *testing.M }
+
+func (e exitStopping) Run() int {
+	defer hbasetest.Stop()
+	return e.m.Run()
+}
+
+// testdata/*.txt are sessions at a shell: what is run, what it prints, how it exits.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{Dir: "testdata"})
+}
+
+// The demo's tables on a real HBase give what the embedded store gives.
+func TestHBase(t *testing.T) {
+	quorum := hbasetest.Quorum(t)
+	dir := t.TempDir()
+	sql := `CREATE TABLE files (user_id INT, create_time DATE, file_id BIGINT, name STRING, category STRING)
+		ROW KEY (user_id AS TEXT(6), create_time AS TEXT('yyyyMMdd'), file_id AS TEXT(6));`
+	catalogFile := dir + "/tables.sql"
+	if err := os.WriteFile(catalogFile, []byte(strings.Replace(sql, "CREATE TABLE", "CREATE EXTERNAL TABLE", 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	csvFile := dir + "/files.csv"
+	if err := os.WriteFile(csvFile, []byte(testdata.Files), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	hql := func(want int, args ...string) string {
+		t.Helper()
+		var out, errs bytes.Buffer
+		if code := run(context.Background(), append([]string{"--connect", "hbase://" + quorum + "/hbase"}, args...), strings.NewReader(""), &out, &errs); code != want {
+			t.Fatalf("%v: exit %d\n%s%s", args, code, out.String(), errs.String())
+		}
+		return out.String()
+	}
+	if out := hql(exitFailed, "-c", sql); out != "" {
+		t.Errorf("a write without --write printed %q", out)
+	}
+	hql(exitOK, "--write", "-c", sql+"; COPY files FROM '"+csvFile+"'")
+	query := "SELECT file_id, name FROM files WHERE user_id = 1 AND create_time BETWEEN DATE '2012-09-01' AND DATE '2012-10-01' AND name LIKE '中国好声音%' AND category LIKE '综艺%'"
+	want := "file_id,name\n1,中国好声音第1期\n2,中国好声音第2期\n3,中国好声音外卡赛\n4,中国好声音第3期\n5,中国好声音第4期\n7,中国好声音第5期\n"
+	if out := hql(exitOK, "--format", "csv", "-c", query); out != want {
+		t.Errorf("got %s", out)
+	}
+	if out := hql(exitOK, "--catalog", catalogFile, "--format", "csv", "-c", query); out != want {
+		t.Errorf("with a catalog file: %s", out)
+	}
+	hql(exitGuard, "-c", "SELECT * FROM files WHERE name = 'x'")
+	if out := hql(exitOK, "--format", "csv", "-c", "SELECT count(*) FROM files ALLOW FULL SCAN"); out != "count\n10\n" {
+		t.Errorf("count: %s", out)
+	}
+	hql(exitOK, "--write", "-c", "DELETE FROM files WHERE user_id = 1; DROP TABLE files")
+}
