@@ -12,8 +12,7 @@ import (
 	"github.com/hql-db/hql/parser"
 )
 
-// oneLine joins a statement's lines. Line breaks inside quotes and line comments keep
-// the statement as it is but for the breaks, so what cannot be joined is refused.
+// oneLine joins a statement's lines for the history, leaving line comments out.
 func oneLine(s string) string {
 	var b strings.Builder
 	for i, l := range strings.Split(strings.TrimSpace(s), "\n") {
