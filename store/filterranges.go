@@ -45,31 +45,75 @@ func newMultiRowRange(m *pb.MultiRowRangeFilter, reversed bool) (filter, error) 
 	return &multiRowRangeFilter{ranges: rs, reversed: reversed}, nil
 }
 
-// mergeRanges sorts ranges by their starts and joins those that overlap or touch. Of
-// ranges with the same start the first decides whether it belongs to them.
-func mergeRanges(rs []rowRange) []rowRange {
+// mergeRanges sorts ranges by their starts and joins those that overlap or touch, as
+// servers do: of ranges with the same start the first decides whether it belongs to
+// them, and once a range has been prolonged, a later one within it whose stop is
+// inclusive makes the joint stop inclusive.
+func mergeRanges(rs []rowRange) (out []rowRange) {
 	slices.SortStableFunc(rs, func(a, b rowRange) int { return bytes.Compare(a.start, b.start) })
-	out := rs[:1]
-	for _, r := range rs[1:] {
-		last := &out[len(out)-1]
+	if len(rs) == 1 {
+		return rs
+	}
+	last := rs[0]
+	for i := 1; i < len(rs); i++ {
+		r := rs[i]
 		if len(last.stop) == 0 {
-			break
+			return append(out, last)
 		}
-		if c := bytes.Compare(last.stop, r.start); c < 0 || c == 0 && !last.stopIncl && !r.startIncl {
+		if last.reaches(r) {
+			if len(r.stop) == 0 {
+				return append(out, last.until(r))
+			}
+			if c := bytes.Compare(last.stop, r.stop); c >= 0 {
+				last.stopIncl = last.stopIncl || c == 0 && r.stopIncl
+				if i+1 == len(rs) {
+					out = append(out, last)
+				}
+				continue
+			}
+			last = last.until(r)
+			if i+1 == len(rs) {
+				return append(out, last)
+			}
+			for r, i = rs[i+1], i+1; last.reaches(r) && len(r.stop) > 0; r = rs[i] {
+				if bytes.Compare(last.stop, r.stop) >= 0 {
+					last.stopIncl = last.stopIncl || r.stopIncl
+				} else {
+					last = last.until(r)
+				}
+				if i++; i == len(rs) {
+					break
+				}
+			}
+			if len(r.stop) == 0 {
+				if last.reaches(r) {
+					return append(out, last.until(r))
+				}
+				out = append(out, last, r) // and again below: lists of servers have both twice
+			}
+		}
+		out = append(out, last)
+		if i+1 == len(rs) {
 			out = append(out, r)
-			continue
 		}
-		switch c := bytes.Compare(r.stop, last.stop); {
-		case len(r.stop) == 0 || c > 0:
-			last.stop, last.stopIncl = r.stop, r.stopIncl
-		case c == 0:
-			last.stopIncl = last.stopIncl || r.stopIncl
-		}
+		last = r
 	}
 	return out
 }
 
-func (r *rowRange) contains(row []byte) bool {
+// reaches tells whether a range that starts no later overlaps or touches s.
+func (r rowRange) reaches(s rowRange) bool {
+	c := bytes.Compare(r.stop, s.start)
+	return c > 0 || c == 0 && (r.stopIncl || s.startIncl)
+}
+
+// until is r with the stop of s.
+func (r rowRange) until(s rowRange) rowRange {
+	r.stop, r.stopIncl = s.stop, s.stopIncl
+	return r
+}
+
+func (r rowRange) contains(row []byte) bool {
 	if c := bytes.Compare(row, r.start); c < 0 || c == 0 && !r.startIncl {
 		return false
 	}
@@ -127,15 +171,15 @@ func (f *multiRowRangeFilter) rowKey(row []byte) bool {
 		return false
 	}
 	i, exact := f.search(row)
+	first := !f.found
 	switch {
 	case exact:
-		f.current = i
 		incl := f.ranges[i].startIncl
 		if f.reversed {
 			incl = f.ranges[i].stopIncl
 		}
-		if !incl {
-			f.code = nextRow // found stays as it is: the next row decides
+		if f.current = i; !incl {
+			f.code = nextRow // and the next row decides
 			return false
 		}
 	case i > 0 && f.ranges[i-1].contains(row):
@@ -144,10 +188,12 @@ func (f *multiRowRangeFilter) rowKey(row []byte) bool {
 		f.done, f.code = true, nextRow
 		return false
 	default:
-		f.current = i
+		f.current, first = i, false
 	}
+	// The first row met at the near end of a range passes even when, by its other
+	// end, the range does not contain it.
 	f.found = true
-	if !f.ranges[f.current].contains(row) {
+	if !first && !f.ranges[f.current].contains(row) {
 		f.code = seekUsingHint
 	}
 	return false

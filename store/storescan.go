@@ -205,14 +205,18 @@ func (s *storeScanner) forwardTo() {
 	s.landAhead(s.it.SeekGE(s.seekBuf))
 }
 
-// toHint follows a filter's hint; one that does not lead forward is a single step.
+// toHint follows a filter's hint; one that does not lead on is a single step. Backwards
+// only other rows lead on: hints for columns are for scans forward.
 func (s *storeScanner) toHint(h *cell) {
 	if h == nil {
 		s.step()
 		return
 	}
 	d := compareCells(h, &s.cur)
-	if s.query.reversed && d >= 0 || !s.query.reversed && d <= 0 {
+	if s.query.reversed {
+		d = bytes.Compare(s.cur.row, h.row)
+	}
+	if d <= 0 {
 		s.step()
 		return
 	}

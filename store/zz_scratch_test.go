@@ -305,6 +305,9 @@ func transcript(c gohbase.RPCClient, table string, q spec, numRegions int) strin
 					fmt.Println("TRACE", q.text, e[:min(len(e), 900)])
 				}
 				b.WriteString(answer(nil, err) + "\n")
+				if strings.Contains(err.Error(), "deadline") && os.Getenv("MEM") != "" {
+					panic(fmt.Sprint("TIMEOUT ", table, q.text, "\n", b.String()))
+				}
 				return b.String()
 			}
 			r := msg.(*pb.ScanResponse)
