@@ -81,7 +81,7 @@ func compareCells(a, b *cell) int {
 	return int(b.typ) - int(a.typ)
 }
 
-// clone copies a cell's key; the value is dropped.
+// cloneKey copies a cell without its value.
 func (c *cell) cloneKey() *cell {
 	buf := make([]byte, 0, len(c.row)+len(c.family)+len(c.qualifier))
 	buf = append(append(append(buf, c.row...), c.family...), c.qualifier...)

@@ -131,8 +131,14 @@ func (p *javaPattern) element() error {
 		return p.class()
 	case '(':
 		return p.group()
-	case '*', '+', '?', '}':
-		p.copy(1)
+	case '*', '+', '?', '{':
+		n := 1
+		if c == '{' {
+			if n = strings.IndexByte(p.rest(), '}') + 1; n < 3 || strings.Trim(p.rest()[1:n-1], "0123456789,") != "" {
+				return fmt.Errorf("illegal repetition")
+			}
+		}
+		p.copy(n)
 		if strings.HasPrefix(p.rest(), "+") {
 			return fmt.Errorf("possessive quantifier not supported")
 		}

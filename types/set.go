@@ -262,6 +262,15 @@ func (s Set) Complement() Set {
 func (s Set) SubsetOf(o Set) bool {
 	j := 0
 	for _, iv := range s {
+		if len(s) < len(o)/16 { // few among many: search instead of stepping
+			n, _ := slices.BinarySearchFunc(o[j:], iv, func(a, b Interval) int {
+				if compareHi(a, b) < 0 {
+					return -1
+				}
+				return 1
+			})
+			j += n
+		}
 		for j < len(o) && compareHi(o[j], iv) < 0 {
 			j++
 		}
