@@ -129,7 +129,11 @@ func (e *Env) candidate(l *catalog.Layout, req *accessRequest, boxes []box) *can
 		MinTime: req.minTime, MaxTime: req.maxTime, AllVersions: req.allVersions}
 	c.prove(req.conjuncts)
 	c.order(req, e.Options.NoOrder)
-	c.scan.Spans = mergeSpans(c.spans, c.scan.Order != MergeOrder)
+	var torn bool
+	if c.scan.Spans, torn = mergeSpans(c.spans, c.scan.Order != MergeOrder); torn {
+		c.unordered()
+		c.scan.Spans, _ = mergeSpans(c.spans, true)
+	}
 	c.scan.Access = c.accessKind()
 	c.cost = c.price(req)
 	c.considered = Considered{Layout: l.Name, Access: c.scan.Access, Spans: len(c.scan.Spans), Cost: c.cost}
@@ -240,9 +244,10 @@ func cutSpan(s keySpan, iv types.Interval, col int) (keySpan, bool) {
 }
 
 // mergeSpans sorts spans and merges those that overlap; with adjacent also those
-// that continue one another.
-func mergeSpans(spans []keySpan, adjacent bool) []Span {
-	out := make([]Span, 0, len(spans))
+// that continue one another. torn tells that spans were merged whose values begin at
+// different pivots: no order can be read from the result.
+func mergeSpans(spans []keySpan, adjacent bool) (out []Span, torn bool) {
+	out = make([]Span, 0, len(spans))
 	for _, s := range spans {
 		out = append(out, s.Span)
 	}
@@ -260,6 +265,7 @@ func mergeSpans(spans []keySpan, adjacent bool) []Span {
 		if n > 0 && out[n-1].Table == s.Table {
 			last := &out[n-1]
 			if c := compareStop(*last, s.Start); c > 0 || c == 0 && adjacent && !last.Key && !s.Key {
+				torn = torn || !bytes.Equal(last.Pivot, s.Pivot)
 				if less(*last, s) {
 					last.Stop, last.Key = s.Stop, false
 				} else if last.Key && !s.Key {
@@ -271,7 +277,7 @@ func mergeSpans(spans []keySpan, adjacent bool) []Span {
 		out[n] = s
 		n++
 	}
-	return out[:n]
+	return out[:n], torn
 }
 
 // compareStop compares the end of s with key: above 0 when key lies in s (or before its end).

@@ -21,7 +21,7 @@ type keyOrder struct {
 
 // order decides whether reading the spans in key order, reversed, or merged gives the wanted order.
 func (c *candidate) order(req *accessRequest, off bool) {
-	if len(req.orderBy) == 0 || off || c.scan.ListTables || len(c.spans) == 0 {
+	if len(req.orderBy) == 0 || off || c.scan.ListTables || c.scan.CapHit || len(c.spans) == 0 { // widened spans overlap in any way
 		return
 	}
 	dir, merge := 0, false
@@ -63,6 +63,14 @@ func (c *candidate) order(req *accessRequest, off bool) {
 		c.scan.Order = KeyOrder
 	}
 	c.scan.Reversed = dir < 0
+}
+
+// unordered gives up the order that order found.
+func (c *candidate) unordered() {
+	c.scan.Order, c.scan.OrderBy, c.scan.Hold, c.scan.Reversed = NoOrder, nil, -1, false
+	for i := range c.spans {
+		c.spans[i].Pivot = nil
+	}
 }
 
 // spanOrder matches the terms with the key's parts within one span.
