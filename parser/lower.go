@@ -195,7 +195,9 @@ func (l *lowerer) options(in []*optionNode) ([]Option, error) {
 		o := Option{Pos: at(n.Pos)}
 		var err error
 		if n.Text != nil {
-			o.Key, err = l.text(n.Text)
+			if o.Key, err = l.text(n.Text); err == nil && o.Key == "" {
+				err = Errorf(o.Pos, "an option needs a name")
+			}
 		} else {
 			o.Key = l.optionKey(n.Name.Tok)
 		}
