@@ -88,6 +88,8 @@ type run struct {
 	engine   *Engine
 	env      *planner.Env
 	settings settings
+	// subqueries runs the queries inside expressions; nil for a plan that is not to be run.
+	subqueries *subqueries
 }
 
 // newRun fixes the statement's time and settings.
@@ -112,6 +114,11 @@ func (e *Engine) Run(ctx context.Context, stmt parser.Statement, args Args) (*Ro
 		return nil, err
 	}
 	r := e.newRun(args)
+	if x, ok := stmt.(*parser.Explain); !ok || x.Analyze {
+		r.subqueries = newSubqueries(ctx, r)
+		r.env.Subqueries = r.subqueries.values
+		r.opt.Subquery = r.subqueries.answer
+	}
 	switch s := stmt.(type) {
 	case *parser.Select:
 		return r.query(ctx, s)

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
@@ -25,6 +26,11 @@ func (r *run) insert(ctx context.Context, s *parser.Insert) (*Rows, error) {
 	for _, c := range cols {
 		in.set[c.Index] = true
 	}
+	if s.Query == nil && slices.ContainsFunc(s.Rows, func(row []parser.Expr) bool { return slices.ContainsFunc(row, hasSubquery) }) {
+		q := *s // VALUES is a query, too
+		q.Query = &parser.Select{Pos: s.Pos, Cores: []*parser.SelectCore{{Pos: s.Pos, Values: s.Rows}}}
+		s = &q
+	}
 	if s.Query != nil {
 		return r.insertQuery(ctx, s, in)
 	}
@@ -39,6 +45,17 @@ func (r *run) insert(ctx context.Context, s *parser.Insert) (*Rows, error) {
 		return nil, err
 	}
 	return r.done(in.n), nil
+}
+
+func hasSubquery(x parser.Expr) bool {
+	found := false
+	parser.Walk(x, func(e parser.Expr) bool {
+		in, ok := e.(*parser.In)
+		_, sub := e.(*parser.SubqueryExpr)
+		found = found || sub || ok && in.Query != nil
+		return !found
+	})
+	return found
 }
 
 // tableNamed finds a table.

@@ -30,9 +30,18 @@ type Options struct {
 	SpillDir    string // where larger sorts go; "" means the system's temporary directory
 	Loc         *time.Location
 	Now         int64
+	// Subquery runs the queries inside expressions: see expr.Env.
+	Subquery func(s *expr.Subquery, outer []types.Value) (expr.Expr, error)
 }
 
-func (o Options) env() *expr.Env { return &expr.Env{Loc: o.Loc, Now: o.Now} }
+func (o Options) env() *expr.Env { return &expr.Env{Loc: o.Loc, Now: o.Now, Subquery: o.Subquery} }
+
+func (o Options) memory() int64 {
+	if o.MemoryLimit == 0 {
+		return 256 << 20
+	}
+	return o.MemoryLimit
+}
 
 // ErrMemoryLimit is what a query that needs more memory than allowed fails with.
 var ErrMemoryLimit = errors.New("memory limit exceeded")
@@ -64,10 +73,7 @@ func sizeOf(row []types.Value) int64 {
 
 // Build makes the operators of a plan. src opens the tables.
 func Build(ctx context.Context, node planner.Node, src Source, o Options) (Operator, error) {
-	if o.MemoryLimit == 0 {
-		o.MemoryLimit = 256 << 20
-	}
-	b := &build{src: src, opt: o, budget: &budget{limit: o.MemoryLimit}}
+	b := &build{src: src, opt: o, budget: &budget{limit: o.memory()}}
 	return b.node(ctx, node)
 }
 

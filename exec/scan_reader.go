@@ -28,7 +28,7 @@ type statement struct {
 	names     *dictionaries // of LOOKUP
 }
 
-func (st *statement) exprEnv() expr.Env { return expr.Env{Loc: st.opt.Loc, Now: st.opt.Now} }
+func (st *statement) exprEnv() expr.Env { return *st.opt.env() }
 
 // Sizes of reads, in rows and bytes.
 const (

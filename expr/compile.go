@@ -449,19 +449,27 @@ func (c compiler) in(e *parser.In) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &In{Pos: e.Pos, X: x, Not: e.Not, List: make([]types.Value, 0, len(e.List))}
-	var others []Expr
-	for _, item := range e.List {
-		y, err := c.expr(item)
-		if err != nil {
+	items := make([]Expr, len(e.List))
+	for i, item := range e.List {
+		if items[i], err = c.expr(item); err != nil {
 			return nil, err
 		}
+	}
+	return c.inList(e.Pos, x, e.Not, items)
+}
+
+// inList is x [NOT] IN (items): an In of the constants, and comparisons with the others.
+func (c compiler) inList(pos parser.Pos, x Expr, not bool, items []Expr) (Expr, error) {
+	in := &In{Pos: pos, X: x, Not: not, List: make([]types.Value, 0, len(items))}
+	var others []Expr
+	for _, y := range items {
 		if l, ok := y.(*Const); ok {
 			if l.Val.IsNull() {
 				in.HasNull = true
 				continue
 			}
 			if x.Type() != types.Null {
+				var err error
 				if l, err = c.adapt(l, x.Type()); err != nil {
 					return nil, err
 				}
@@ -485,7 +493,7 @@ func (c compiler) in(e *parser.In) (Expr, error) {
 	slices.SortFunc(in.List, order)
 	in.List = slices.CompactFunc(in.List, func(a, b types.Value) bool { return order(a, b) == 0 })
 	if sortErr != nil {
-		return nil, parser.Errorf(e.Pos, "the values of an IN list must be comparable: %s", sortErr)
+		return nil, parser.Errorf(pos, "the values of an IN list must be comparable: %s", sortErr)
 	}
 	if len(others) == 0 {
 		return fold(in), nil
@@ -496,14 +504,14 @@ func (c compiler) in(e *parser.In) (Expr, error) {
 		alts = nil
 	}
 	for _, y := range others {
-		eq, err := c.compare(EQ, x, y, e.Pos)
+		eq, err := c.compare(EQ, x, y, pos)
 		if err != nil {
 			return nil, err
 		}
 		alts = append(alts, eq)
 	}
 	any := disjunction(alts...)
-	if e.Not {
+	if not {
 		return Negate(any), nil
 	}
 	return any, nil

@@ -202,7 +202,7 @@ func (p *Plan) HitsPrefix() bool {
 			return false
 		}
 	}
-	return true
+	return !slices.ContainsFunc(p.Subplans, func(s *Subplan) bool { return !s.Sample.HitsPrefix() })
 }
 
 // counts gives the Gets and Scans planned.
@@ -274,6 +274,14 @@ type jsonPlan struct {
 	Advice       string      `json:"advice,omitempty"`
 	Warnings     []string    `json:"warnings"`
 	Inputs       []*jsonPlan `json:"inputs,omitempty"`
+	Subqueries   []jsonSub   `json:"subqueries,omitempty"`
+}
+
+// jsonSub is a query inside an expression. Closed: it runs once, before the query around it is planned.
+type jsonSub struct {
+	Query  string `json:"query"`
+	Closed bool   `json:"closed"`
+	Plan   *Plan  `json:"plan"`
 }
 
 // MarshalJSON is the object that EXPLAIN (FORMAT JSON) prints. Its fields are a contract. A query
@@ -291,8 +299,11 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 			for _, s := range scans {
 				out.Inputs = append(out.Inputs, scanJSON(s))
 			}
-			out.HitsPrefix = p.HitsPrefix()
 		}
+	}
+	out.HitsPrefix = p.HitsPrefix()
+	for _, s := range p.Subplans {
+		out.Subqueries = append(out.Subqueries, jsonSub{s.Text, s.Closed, s.Sample})
 	}
 	if k, ok := sortKind(p.Root); ok {
 		out.Order = k.String()

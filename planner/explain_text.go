@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/hql-db/hql/types"
 )
 
 // String is EXPLAIN for a person: the steps from the last to the first, then each table's access.
@@ -17,6 +19,19 @@ import (
 func (p *Plan) String() string {
 	var b strings.Builder
 	printNode(&b, p.Root, 0)
+	for _, s := range p.Subplans {
+		when := "for each row"
+		if s.Closed {
+			when = "once, before the query around it is planned"
+			if s.Shown.Type() != types.Null {
+				when += "; above as if it gave " + s.Shown.SQL()
+			}
+		}
+		fmt.Fprintf(&b, "sub-query (%s) runs %s:\n", s.Text, when)
+		for line := range strings.SplitSeq(s.Sample.String(), "\n") {
+			fmt.Fprintf(&b, "  %s\n", line)
+		}
+	}
 	for _, w := range p.Warnings {
 		fmt.Fprintf(&b, "warning: %s\n", w)
 	}

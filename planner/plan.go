@@ -24,6 +24,8 @@ type Plan struct {
 	Warnings []string
 	// FullScanAllowed is set by ALLOW FULL SCAN and by a plain LIMIT without WHERE.
 	FullScanAllowed bool
+	// Subplans are the queries inside the plan's expressions that are not constants yet.
+	Subplans []*Subplan
 }
 
 // OutputColumn is a column of the result.

@@ -13,12 +13,33 @@ import (
 
 // Select plans a query.
 func (e *Env) Select(s *parser.Select) (*Plan, error) {
-	q := &query{env: e}
+	var first *Plan
+	for i := range sampleValues {
+		p, err := (&query{env: e, plan: &Plan{}, sample: i}).finish(s)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			first = p
+		}
+		if e.Subqueries != nil || len(p.Subplans) == 0 {
+			break
+		}
+		if !readsNothing(p) {
+			return p, nil
+		}
+	}
+	return first, nil
+}
+
+// finish plans s as q's whole statement.
+func (q *query) finish(s *parser.Select) (*Plan, error) {
 	node, cols, err := q.selectStmt(s)
 	if err != nil {
 		return nil, err
 	}
-	return &Plan{Root: node, Columns: cols, Warnings: q.warnings, FullScanAllowed: s.AllowFullScan || plainLimit(s)}, nil
+	q.plan.Root, q.plan.Columns, q.plan.FullScanAllowed = node, cols, s.AllowFullScan || plainLimit(s)
+	return q.plan, nil
 }
 
 // plainLimit tells SELECT ... FROM t LIMIT n: it reads few rows whatever the table.
@@ -41,30 +62,48 @@ func plainLimit(s *parser.Select) bool {
 	return true
 }
 
-// Where plans the reading side of UPDATE and DELETE: the rows of t for which where is true, every column read.
-func (e *Env) Where(t *catalog.Table, where parser.Expr) (*Scan, error) {
-	q := &query{env: e}
+// Where plans the reading side of UPDATE and DELETE: the rows of t for which where is true (nil: all),
+// every column read. values are compiled over these rows: what UPDATE sets.
+func (e *Env) Where(t *catalog.Table, where parser.Expr, values []parser.Expr) (*Plan, []expr.Expr, error) {
+	q := &query{env: e, plan: &Plan{}}
 	src := q.tableSource(t, t.Name)
+	scope := q.scope([]*source{src})
 	req := &accessRequest{table: t, alias: t.Name, needed: make([]bool, src.width()), limit: -1}
 	for i := range req.needed {
 		req.needed[i] = true
 	}
 	if where != nil {
-		cond, err := expr.CompileCondition(where, q.scope([]*source{src}))
+		cond, err := expr.CompileCondition(where, scope)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		req.conjuncts = expr.Conjuncts(expr.Fold(cond))
 	}
-	return e.access(req)
+	exprs := make([]expr.Expr, len(values))
+	for i, v := range values {
+		var err error
+		if exprs[i], err = expr.Compile(v, scope); err != nil {
+			return nil, nil, err
+		}
+	}
+	scan, err := e.access(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	q.plan.Root, q.plan.Columns = scan, src.cols[:len(src.cols)-src.hidden]
+	return q.plan, exprs, nil
 }
 
 // query plans one statement.
 type query struct {
-	env      *Env
-	ctes     []parser.CTE
-	warnings []string
-	depth    int
+	env   *Env
+	ctes  []parser.CTE
+	plan  *Plan // what is found on the way
+	depth int
+	// sample numbers the value made up for sub-queries that are not run.
+	sample int
+	// outer resolves a column of the queries around a sub-query: nil without an error when they have none such.
+	outer func(ref *parser.ColumnRef) (expr.Expr, error)
 }
 
 // source is what stands in FROM under one name; its columns begin at offset in the joined row.
@@ -178,7 +217,22 @@ func (q *query) count(e parser.Expr, what string, none int64) (int64, error) {
 func (q *query) scope(srcs []*source) *expr.Scope {
 	e := q.env
 	return &expr.Scope{Funcs: e.Funcs, Loc: e.Loc, Now: e.Now,
-		Column: func(ref *parser.ColumnRef) (expr.Expr, error) { return resolve(ref, srcs) },
+		Column: func(ref *parser.ColumnRef) (expr.Expr, error) {
+			x, err := q.column(ref, srcs)
+			if err == nil && x == nil {
+				err = unknownColumn(ref, srcs)
+			}
+			return x, err
+		},
+		Subquery: func(s *parser.Select, pos parser.Pos, exists bool, x expr.Expr, not bool) (expr.Expr, error) {
+			node := expr.Subquery{Pos: pos, Kind: expr.ScalarSubquery, X: x, Not: not}
+			if exists {
+				node.Kind = expr.ExistsSubquery
+			} else if x != nil {
+				node.Kind = expr.InSubquery
+			}
+			return q.subquery(srcs, s, node)
+		},
 		Param: func(p *parser.Param) (types.Value, error) {
 			if p.Name != "" {
 				if v, ok := e.Named[p.Name]; ok {
@@ -193,16 +247,14 @@ func (q *query) scope(srcs []*source) *expr.Scope {
 		}}
 }
 
-// resolve finds a column by name among sources.
-func resolve(ref *parser.ColumnRef, srcs []*source) (expr.Expr, error) {
+// column finds a column by name among sources, then in the queries around; nil without an error: there is none.
+func (q *query) column(ref *parser.ColumnRef, srcs []*source) (expr.Expr, error) {
 	var found *expr.Column
-	var names []string
 	for _, s := range srcs {
 		if ref.Table != "" && !strings.EqualFold(ref.Table, s.name) {
 			continue
 		}
 		for i, c := range s.cols {
-			names = append(names, c.Name)
 			if !strings.EqualFold(c.Name, ref.Name) {
 				continue
 			}
@@ -212,20 +264,36 @@ func resolve(ref *parser.ColumnRef, srcs []*source) (expr.Expr, error) {
 			found = &expr.Column{Pos: ref.Pos, Index: s.offset + i, Name: c.Name, Typ: c.Type}
 		}
 	}
-	if found != nil {
+	switch {
+	case found != nil:
 		return found, nil
+	case q.outer != nil:
+		return q.outer(ref)
 	}
+	return nil, nil
+}
+
+// unknownColumn says that ref names nothing, and what is near.
+func unknownColumn(ref *parser.ColumnRef, srcs []*source) error {
 	if len(srcs) == 0 {
-		return nil, parser.Errorf(ref.Pos, "unknown column %q: there is no table here", ref.Name)
+		return parser.Errorf(ref.Pos, "unknown column %q: there is no table here", ref.Name)
+	}
+	var names []string
+	for _, s := range srcs {
+		if ref.Table == "" || strings.EqualFold(ref.Table, s.name) {
+			for _, c := range s.cols {
+				names = append(names, c.Name)
+			}
+		}
 	}
 	if ref.Table != "" && len(names) == 0 {
-		return nil, parser.Errorf(ref.Pos, "unknown table %q", ref.Table)
+		return parser.Errorf(ref.Pos, "unknown table %q", ref.Table)
 	}
 	err := parser.Errorf(ref.Pos, "unknown column %q", ref.Name)
 	if near := expr.Nearest(strings.ToLower(ref.Name), names); near != "" {
 		err.Hint = "did you mean " + near + "?"
 	}
-	return nil, err
+	return err
 }
 
 // from lists the sources of FROM and the conditions that tie them.
@@ -320,7 +388,7 @@ func (q *query) named(t *parser.TableName) (*source, error) {
 	}
 	for i := len(q.ctes) - 1; i >= 0; i-- {
 		if c := q.ctes[i]; strings.EqualFold(c.Name, t.Name) {
-			inner := &query{env: q.env, ctes: slices.Clone(q.ctes[:i]), depth: q.depth} // a CTE sees those before it
+			inner := &query{env: q.env, ctes: slices.Clone(q.ctes[:i]), depth: q.depth, plan: q.plan, outer: q.outer} // a CTE sees those before it
 			node, cols, err := inner.selectStmt(c.Query)
 			if err != nil {
 				return nil, err
