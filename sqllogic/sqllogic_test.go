@@ -206,6 +206,9 @@ func print(v types.Value, kind byte) string {
 			return strconv.FormatFloat(f.Double(), 'f', 3, 64)
 		}
 	case 'I':
+		if v.Type() == types.Boolean {
+			return map[bool]string{false: "0", true: "1"}[v.Bool()]
+		}
 		if v.Type() == types.Decimal || v.Type() == types.Double {
 			if n, err := strconv.ParseFloat(v.String(), 64); err == nil {
 				return strconv.FormatInt(int64(n), 10)
