@@ -109,15 +109,23 @@ func (e *Engine) newRun(args Args) *run {
 }
 
 // Run runs one statement. A query runs while its rows are read: Close them. Everything else is done when Run returns.
-func (e *Engine) Run(ctx context.Context, stmt parser.Statement, args Args) (*Rows, error) {
+func (e *Engine) Run(ctx context.Context, stmt parser.Statement, args Args) (rows *Rows, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	err = safely(func() (err error) {
+		rows, err = e.run(ctx, stmt, args)
+		return err
+	})
+	return rows, err
+}
+
+func (e *Engine) run(ctx context.Context, stmt parser.Statement, args Args) (*Rows, error) {
 	r := e.newRun(args)
 	if x, ok := stmt.(*parser.Explain); !ok || x.Analyze {
 		r.subqueries = newSubqueries(ctx, r)
 		r.env.Subqueries = r.subqueries.values
-		r.opt.Subquery = r.subqueries.answer
+		r.opt.Subquery, r.opt.Resolve = r.subqueries.answer, r.resolved
 	}
 	switch s := stmt.(type) {
 	case *parser.Select:

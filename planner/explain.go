@@ -189,9 +189,6 @@ func Scans(n Node) []*Scan {
 	for _, in := range n.Inputs() {
 		out = append(out, Scans(in)...)
 	}
-	if j, ok := n.(*Join); ok && j.Lookup != nil && j.Lookup.Sample != nil {
-		out = append(out, j.Lookup.Sample)
-	}
 	return out
 }
 

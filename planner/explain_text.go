@@ -91,12 +91,11 @@ func printNode(b *strings.Builder, n Node, depth int) {
 		}
 		b.WriteByte('\n')
 		printNode(b, n.Left, next)
-		if n.Lookup != nil && n.Lookup.Sample != nil {
-			fmt.Fprintf(b, "%s  for each left row:\n", in)
-			n.Lookup.Sample.print(b, in+"    ")
-		} else {
-			printNode(b, n.Right, next)
+		if n.Lookup != nil {
+			fmt.Fprintf(b, "%s  for each left row, shown for a made-up one:\n", in)
+			next++
 		}
+		printNode(b, n.Right, next)
 		return
 	case *Union:
 		fmt.Fprintf(b, "%sunion all\n", in)
