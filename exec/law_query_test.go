@@ -44,6 +44,9 @@ var queryTables = []string{
 func newQueryWorld(t *testing.T, seed uint64) *queryWorld {
 	g := &queryWorld{t: t, r: rand.New(rand.NewPCG(seed, 7))}
 	_, c := newStore(t)
+	old := firstRows
+	firstRows = 1 + g.r.IntN(6)
+	t.Cleanup(func() { firstRows = old })
 	g.planned = newWorld(t, c, Config{FullScan: AllowFullScan})
 	for _, ddl := range queryTables {
 		g.planned.run(ddl)

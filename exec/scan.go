@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/hql-db/hql/catalog"
@@ -96,6 +97,9 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 		chunk = int(max(16, 2*s.Limit))
 	}
 	tasks := scanTasks(s, spans, chunk)
+	if s.Limit < 0 {
+		tasks = st.byRegion(ctx, tasks)
+	}
 	if len(tasks) == 0 {
 		c.cancel()
 		return noRows{}
@@ -109,6 +113,47 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 		o.window = 1
 	}
 	return o
+}
+
+// byRegion cuts the ranges of tasks where regions begin, so that several workers read a long one. The
+// tables of a statement are asked for their regions once in a while; where that fails, ranges stay whole.
+func (st *statement) byRegion(ctx context.Context, tasks []scanTask) []scanTask {
+	var out []scanTask
+	var points [][]byte
+	table := ""
+	for _, t := range tasks {
+		if t.keys != nil {
+			out = append(out, t)
+			continue
+		}
+		if t.table != table {
+			table = t.table
+			points, _ = st.client.SplitPoints(ctx, table)
+		}
+		from, found := slices.BinarySearchFunc(points, t.start, bytes.Compare)
+		if found {
+			from++ // the range begins with a region
+		}
+		to := len(points)
+		if len(t.stop) > 0 {
+			to, _ = slices.BinarySearchFunc(points, t.stop, bytes.Compare)
+		}
+		if from >= to {
+			out = append(out, t)
+			continue
+		}
+		n := len(out)
+		for _, p := range points[from:to] {
+			head := t
+			head.stop, t.start = p, p
+			out = append(out, head)
+		}
+		out = append(out, t)
+		if t.reversed {
+			slices.Reverse(out[n:])
+		}
+	}
+	return out
 }
 
 // responseBytes shares the memory for responses out to n open scans.

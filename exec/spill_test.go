@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"runtime"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
 )
@@ -99,4 +101,75 @@ func TestSpill(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What needs few rows reads few.
+func TestFewRowsRead(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: DenyFullScan})
+	w.run("CREATE TABLE m (host STRING, ts BIGINT, v INT) ROW KEY (ts % 4 AS UINT8, host AS TEXT, X'00', ts AS ORDERED INT64)")
+	w.run("CREATE TABLE h (host STRING, ts BIGINT, v INT, PRIMARY KEY (host, ts))")
+	var b strings.Builder
+	for i := range 8000 {
+		sep := ", "
+		if i%1000 == 0 {
+			b.Reset()
+			sep = "VALUES "
+		}
+		fmt.Fprintf(&b, "%s('h%d', %d, %d)", sep, i%8, i, i)
+		if i%1000 == 999 {
+			w.run("INSERT INTO m " + b.String())
+			w.run("INSERT INTO h " + b.String())
+		}
+	}
+	for _, q := range []struct {
+		sql, want string
+		most      int64
+	}{
+		{"SELECT min(host), max(host) FROM h", "h0 h7", 200},
+		{"SELECT max(ts) FROM h WHERE host = 'h3'", "7995", 1},
+		{"SELECT max(ts), min(ts) FROM m WHERE host = 'h3'", "7995 3", 2 * 4},
+		{"SELECT DISTINCT host FROM h ORDER BY host ALLOW FULL SCAN", "h0\nh1\nh2\nh3\nh4\nh5\nh6\nh7", 8 * 100},
+		{"SELECT host FROM h GROUP BY host ORDER BY host ALLOW FULL SCAN", "h0\nh1\nh2\nh3\nh4\nh5\nh6\nh7", 8 * 100},
+		{"SELECT count(DISTINCT host) FROM h ALLOW FULL SCAN", "8", 8 * 100},
+		{"SELECT host, ts FROM m ORDER BY host DESC, ts DESC LIMIT 2 ALLOW FULL SCAN", "h7 7999\nh7 7991", 4 * 4},
+		{"SELECT count(*) FROM h ALLOW FULL SCAN", "8000", 8000},
+	} {
+		rows, stats := w.counted(q.sql)
+		if rows != q.want || stats.RowsRead > q.most {
+			t.Errorf("%s: %q, %d rows read; want %q and %d\n%s", q.sql, rows, stats.RowsRead, q.want, q.most, w.run("EXPLAIN "+q.sql))
+		}
+	}
+}
+
+// counted runs a query and tells what it read.
+func (w *world) counted(sql string) (string, Stats) {
+	w.t.Helper()
+	s, err := parser.ParseStatement(sql)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	rows, err := w.Run(w.t.Context(), s, Args{})
+	if err != nil {
+		w.t.Fatalf("%s: %v", sql, err)
+	}
+	defer rows.Close()
+	var lines []string
+	for {
+		batch, err := rows.Next(w.t.Context())
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			w.t.Fatalf("%s: %v", sql, err)
+		}
+		for _, r := range batch {
+			var words []string
+			for _, v := range r {
+				words = append(words, v.String())
+			}
+			lines = append(lines, strings.Join(words, " "))
+		}
+	}
+	return strings.Join(lines, "\n"), rows.Stats()
 }

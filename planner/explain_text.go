@@ -194,6 +194,9 @@ func (s *Scan) print(b *strings.Builder, in string) {
 	if s.Limit >= 0 {
 		line("limit", "%d", s.Limit)
 	}
+	if s.Skip > 0 {
+		line("skip", "from value to value of %s", s.Layout.Key.Parts[s.Skip-1].Source)
+	}
 	if len(s.Considered) > 1 {
 		for _, c := range s.Considered {
 			line("layout", "%s: %s, %d ranges, cost %.0f: %s", c.Layout, c.Access, c.Spans, c.Cost, c.Why)

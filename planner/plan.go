@@ -154,6 +154,9 @@ type Scan struct {
 	// until the rows whose value extends its own have passed.
 	Hold  int
 	Limit int64 // rows wanted after Residual; -1: all
+	// Skip, where not 0, is the number of leading key parts that hold all that is wanted of a row: of rows
+	// with the same ones any suffices, and the reader may jump over the others.
+	Skip int
 
 	Parts      []PartState
 	Fates      []Fate

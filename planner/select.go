@@ -38,7 +38,7 @@ func (q *query) finish(s *parser.Select) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	q.plan.Root, q.plan.Columns, q.plan.FullScanAllowed = node, cols, s.AllowFullScan || plainLimit(s)
+	q.plan.Root, q.plan.Columns, q.plan.FullScanAllowed = node, cols, s.AllowFullScan || plainLimit(s) || q.fewRows
 	return q.plan, nil
 }
 
@@ -100,6 +100,8 @@ type query struct {
 	ctes  []parser.CTE
 	plan  *Plan // what is found on the way
 	depth int
+	// fewRows is set when the whole statement reads a row or two, whatever the table.
+	fewRows bool
 	// sample numbers the value made up for sub-queries that are not run.
 	sample int
 	// outer resolves a column of the queries around a sub-query: nil without an error when they have none such.
@@ -559,14 +561,25 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 	} else {
 		want.limit = -1
 	}
-	node, ordered, err := q.joined(f, conds, used, want, hints)
+	extremes, err := q.extremes(c, f, groups, aggs.calls, conds, used, hints)
 	if err != nil {
 		return nil, nil, err
+	}
+	node, ordered := extremes, false
+	if extremes == nil {
+		if node, ordered, err = q.joined(f, conds, used, want, hints); err != nil {
+			return nil, nil, err
+		}
+		if anyOfSame(c, grouped, aggs.calls) {
+			skip(node, used)
+		}
 	}
 	if grouped {
 		agg := &Aggregate{Input: node, GroupBy: groups, Aggs: aggs.calls, Ordered: ordered && len(groups) > 0}
 		ordered = false
-		node = agg
+		if extremes == nil {
+			node = agg
+		}
 		for i := range outs {
 			if outs[i].expr, err = afterGrouping(outs[i].expr, groups); err != nil {
 				return nil, nil, err

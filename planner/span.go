@@ -49,8 +49,11 @@ type walker struct {
 	// every table whose name starts with tablePrefix.
 	listTables  bool
 	tablePrefix string
-	lookups     []LookupKey
-	lookup      func(LookupKey) (types.Value, bool)
+	// merging: finite parts are enumerated even if nothing behind them is bound, as the spans of
+	// their values, merged, give an order.
+	merging bool
+	lookups []LookupKey
+	lookup  func(LookupKey) (types.Value, bool)
 }
 
 func newWalker(l *catalog.Layout, e *Env) *walker {
@@ -586,7 +589,7 @@ func (w *walker) enumerate(br branch, i int, rest *[]keySpan) bool {
 		}
 		nb := br.with(enc)
 		nb.bound = 0
-		if useful := w.key(nb, i+1, rest); !useful && !tried {
+		if useful := w.key(nb, i+1, rest); !useful && !tried && !w.merging {
 			w.spans = w.spans[:spans]
 			if rest != nil {
 				*rest = (*rest)[:tails]
@@ -606,7 +609,7 @@ func (w *walker) fromRest(br branch, i int, rest *[]keySpan) bool {
 	sub := br
 	sub.prefix = nil
 	var tails []keySpan
-	if !w.key(sub, i+1, &tails) {
+	if !w.key(sub, i+1, &tails) && !w.merging {
 		w.stopAt(i, p, &br)
 		w.emit(br, nil, rest)
 		return false
