@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
-	"syscall"
 	"testing"
 	"time"
 
@@ -29,16 +28,6 @@ func length(t *testing.T, cases int) (each time.Duration, long bool) {
 		}
 		return d / time.Duration(cases), true
 	}
-}
-
-// A chaosCase injects faults for about the time given while readers run.
-type chaosCase struct {
-	name string
-	run  func(t *testing.T, w *world, d time.Duration)
-}
-
-var cases = []chaosCase{
-	{"C5 kill -9 a region server", killServer},
 }
 
 func TestChaos(t *testing.T) {
@@ -127,20 +116,4 @@ func during(d time.Duration, f func(i int, r *rand.Rand)) {
 	for i, end := 0, time.Now().Add(d); i == 0 || time.Now().Before(end); i++ {
 		f(i, r)
 	}
-}
-
-func killServer(t *testing.T, w *world, d time.Duration) {
-	during(d, func(i int, r *rand.Rand) {
-		name := w.c.server(r.IntN(w.c.servers))
-		time.Sleep(time.Second)
-		if w.c.signal(name, syscall.SIGKILL) {
-			w.fig.fault("kill -9 region server", 1)
-		}
-		time.Sleep(time.Second)
-		w.c.script("start", name)
-		if !w.c.waitServers(time.Minute) {
-			t.Errorf("%s did not come back", name)
-		}
-		time.Sleep(time.Second)
-	})
 }

@@ -180,6 +180,30 @@ func (c *cluster) server(i int) string { return fmt.Sprintf("rs%d", i%c.servers+
 // port of the region server with that number.
 func (c *cluster) port(i int) int { return c.base + 621 + i%c.servers }
 
+// kill ends a process at once and starts it again after a second. It tells whether it
+// was back, and the master knew, within a minute.
+func (c *cluster) kill(name string) bool {
+	before, _ := c.admin("servers")
+	if !c.signal(name, syscall.SIGKILL) {
+		return false
+	}
+	time.Sleep(time.Second)
+	c.script("start", name)
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(300 * time.Millisecond) {
+		now, ok := c.admin("servers")
+		if ok && strings.Count(now, "localhost") == c.servers && (!strings.HasPrefix(name, "rs") || serverList(now) != serverList(before)) {
+			return true
+		}
+	}
+	return false
+}
+
+// serverList is an answer without how long it took.
+func serverList(answer string) string {
+	list, _, _ := strings.Cut(answer, "] [")
+	return list
+}
+
 // waitServers waits until the master has as many region servers as were started.
 func (c *cluster) waitServers(d time.Duration) bool {
 	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(300 * time.Millisecond) {
