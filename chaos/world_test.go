@@ -1,6 +1,7 @@
 package chaos
 
 import (
+
 	"context"
 	"errors"
 	"fmt"

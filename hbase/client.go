@@ -80,7 +80,8 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 			who = u.Username
 		}
 	}
-	options := []gohbase.Option{gohbase.ZookeeperRoot(root), gohbase.EffectiveUser(who), gohbase.RegionReadTimeout(readTimeout)}
+	options := []gohbase.Option{gohbase.ZookeeperRoot(root), gohbase.EffectiveUser(who), gohbase.RegionReadTimeout(readTimeout),
+		gohbase.RegionDialer(dialRegion)}
 	dial := func() gohbase.Client { return gohbase.NewClient(quorum, options...) }
 	c := &client{rpc: dial(), admin: gohbase.NewAdminClient(quorum, options...), redial: dial, owned: true, attempt: cfg.AttemptTimeout}
 	if _, err := c.metaRegions(ctx, "hbase:namespace"); err != nil && !errors.Is(err, ErrNoTable) {
