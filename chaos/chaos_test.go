@@ -35,9 +35,9 @@ func TestChaos(t *testing.T) {
 		t.Skip("starts a cluster")
 	}
 	each, long := length(t, len(cases))
-	servers := 2
+	servers, readers := 2, 4
 	if long {
-		servers = 3
+		servers, readers = 3, 8
 	}
 	began := time.Now()
 	c := startCluster(t, servers)
@@ -56,7 +56,7 @@ func TestChaos(t *testing.T) {
 	for _, cs := range cases {
 		t.Run(cs.name, func(t *testing.T) {
 			before, start := w.fig.broken(), time.Now()
-			stop := w.readers(4)
+			stop := w.readers(readers)
 			cs.run(t, w, each)
 			stop()
 			w.recovered(t)
@@ -67,8 +67,10 @@ func TestChaos(t *testing.T) {
 			t.Logf("%v", time.Since(start).Round(100*time.Millisecond))
 		})
 	}
+	s := w.db.Client().Stats()
 	w.closed(t)
-	t.Logf("%v in all\n%s", time.Since(began).Round(time.Second), w.fig)
+	t.Logf("%v in all\n%sRPCs %d, scans resumed %d, calls repeated %d, clients replaced %d",
+		time.Since(began).Round(time.Second), w.fig, s.RPCs, s.Reopens, s.Retries, s.Replaced)
 	for _, d := range w.fig.details {
 		t.Error(d)
 	}

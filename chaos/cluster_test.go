@@ -180,14 +180,14 @@ func (c *cluster) server(i int) string { return fmt.Sprintf("rs%d", i%c.servers+
 // port of the region server with that number.
 func (c *cluster) port(i int) int { return c.base + 621 + i%c.servers }
 
-// kill ends a process at once and starts it again after a second. It tells whether it
+// kill ends a process at once and starts it again after some time. It tells whether it
 // was back, and the master knew, within a minute.
-func (c *cluster) kill(name string) bool {
+func (c *cluster) kill(name string, away time.Duration) bool {
 	before, _ := c.admin("servers")
 	if !c.signal(name, syscall.SIGKILL) {
 		return false
 	}
-	time.Sleep(time.Second)
+	time.Sleep(away)
 	c.script("start", name)
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(300 * time.Millisecond) {
 		now, ok := c.admin("servers")

@@ -19,7 +19,7 @@ type figures struct {
 	errors                          map[string]int // by text
 	wrong, lost, doubled            int
 	hung, leaked                    int
-	slowest                         time.Duration
+	slowest, slowestWrite           time.Duration
 	details                         []string // of what must not be
 }
 
@@ -62,7 +62,7 @@ func (f *figures) String() string {
 	f.do(func() {
 		fmt.Fprintf(&b, "queries run      %s, %d rows checked, slowest %v\n", byKind(f.queries), f.rows, f.slowest.Round(time.Millisecond))
 		fmt.Fprintf(&b, "clear errors     %s\n", byKind(f.failed))
-		fmt.Fprintf(&b, "rows written     %d: %d acknowledged, %d refused, %d unknown\n", f.writes, f.acked, f.refused, f.unknown)
+		fmt.Fprintf(&b, "rows written     %d: %d acknowledged, %d refused, %d unknown, slowest %v\n", f.writes, f.acked, f.refused, f.unknown, f.slowestWrite.Round(time.Millisecond))
 		fmt.Fprintf(&b, "faults injected  %s\n", byKind(f.faults))
 		fmt.Fprintf(&b, "wrong %d, lost %d, doubled %d, hung %d, leaked %d\n", f.wrong, f.lost, f.doubled, f.hung, f.leaked)
 		for _, text := range slices.Sorted(maps.Keys(f.errors)) {

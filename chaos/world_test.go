@@ -1,7 +1,6 @@
 package chaos
 
 import (
-
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +17,7 @@ import (
 
 const (
 	// lease is how long the servers keep a scanner that nobody asks.
-	lease = 5 * time.Second
+	lease = 3 * time.Second
 	// deadline of a query: more than the recovery of a killed server takes.
 	deadline = 30 * time.Second
 	// grace is how long after its deadline a query may return. A second is promised;
@@ -31,8 +30,8 @@ const (
 	rows   = 40_000
 	groups = 50
 	sites  = 40
-	wideN  = 30 // rows of the table wide
-	wideC  = 3000
+	wideN  = 12 // rows of the table wide
+	wideC  = 2000
 )
 
 const tables = `

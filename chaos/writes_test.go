@@ -57,8 +57,17 @@ func (w *world) write(table string, from, to int, value func(id int) string) []f
 			vs = append(vs, value(fates[i].id))
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), deadline)
+		began := time.Now()
 		_, err := w.db.Exec(ctx, "UPSERT INTO "+table+" VALUES "+strings.Join(vs, ","))
 		cancel()
+		took := time.Since(began)
+		w.fig.do(func() {
+			w.fig.slowestWrite = max(w.fig.slowestWrite, took)
+			if took > deadline+grace {
+				w.fig.hung++
+				w.fig.bad("an UPSERT into %s returned after %v", table, took)
+			}
+		})
 		var batch *hbase.BatchError
 		switch {
 		case err == nil:
@@ -113,11 +122,11 @@ func writeUnderFaults(t *testing.T, w *world, d time.Duration) {
 			})
 		}()
 	}
-	stop := w.cutting()
+	stop := w.cutting(110 * time.Millisecond)
 	time.Sleep(d / 2)
 	stop()
 	w.fig.fault("kill -9 region server", 1)
-	if !w.c.kill(w.c.server(0)) {
+	if !w.c.kill(w.c.server(0), time.Second) {
 		t.Error("the server did not come back")
 	}
 	wg.Wait()
@@ -166,7 +175,7 @@ func tooBusy(t *testing.T, w *world, d time.Duration) {
 	retries := w.db.Client().Stats().Retries
 	var wg sync.WaitGroup
 	var acked atomic.Int64
-	for i := range 8 {
+	for i := range 4 {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
@@ -195,7 +204,7 @@ func (w *world) wide(t *testing.T) {
 	if _, err := c.Families(ctx, "wide"); err == nil {
 		return
 	}
-	if err := c.CreateTable(ctx, "wide", []hbase.Family{{Name: "f"}}, [][]byte{[]byte("w0010"), []byte("w0020")}); err != nil {
+	if err := c.CreateTable(ctx, "wide", []hbase.Family{{Name: "f"}}, [][]byte{[]byte("w0004"), []byte("w0008")}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range wideN {
@@ -212,12 +221,12 @@ func (w *world) wide(t *testing.T) {
 // Rows that come in parts, forward and reversed, with cuts, are whole and each comes once.
 func wideRows(t *testing.T, w *world, d time.Duration) {
 	w.wide(t)
-	stop := w.cutting()
+	stop := w.cutting(500 * time.Millisecond) // a row that is cut short is read again from its start
 	defer stop()
 	during(d, func(_ int, r *rand.Rand) {
 		ctx, cancel := context.WithTimeout(context.Background(), deadline)
 		defer cancel()
-		rng := hbase.ScanRange{Table: "wide", Reversed: r.IntN(2) == 0, BatchBytes: []int{4 << 10, 64 << 10, 256 << 10}[r.IntN(3)]}
+		rng := hbase.ScanRange{Table: "wide", Reversed: r.IntN(2) == 0, BatchBytes: []int{16 << 10, 64 << 10, 256 << 10}[r.IntN(3)]}
 		seen, torn, err := w.scanWide(ctx, rng)
 		w.fig.do(func() {
 			w.fig.queries["wide rows"]++
@@ -273,7 +282,7 @@ func (w *world) scanWide(ctx context.Context, rng hbase.ScanRange) (keys []strin
 }
 
 func reversedHigh(t *testing.T, w *world, d time.Duration) {
-	stop := w.cutting()
+	stop := w.cutting(110 * time.Millisecond)
 	defer stop()
 	during(d, func(_ int, r *rand.Rand) {
 		for _, k := range kinds {
