@@ -160,10 +160,10 @@ func splitValues(p *Part, vals []types.Value, d *parser.SplitDef) ([][]byte, err
 // DecodeCell reads the bytes of c's cell. Of packed columns, OpenTSDB's need the qualifier too: see DecodePacked.
 func (c *Column) DecodeCell(b []byte) (types.Value, error) { return c.Encoding.Decode(b) }
 
-// DecodePacked reads the bytes of a packed column's cell under its qualifier.
+// DecodePacked reads the bytes of a packed column's cell under its qualifier; of an OpenTSDB cell, those of one Point.
 func (c *Column) DecodePacked(qualifier, b []byte) (types.Value, error) {
 	if e, ok := c.Encoding.(openTSDBValue); ok && len(qualifier) > 0 {
-		return e.decode(b, qualifier[len(qualifier)-1]&0xf)
+		return e.decode(b, qualifier[len(qualifier)-1]&0x8)
 	}
 	return c.Encoding.Decode(b)
 }
