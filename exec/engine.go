@@ -102,7 +102,7 @@ func (e *Engine) newRun(args Args) *run {
 		slots: make(chan struct{}, e.cfg.Parallelism),
 		opt:   Options{MemoryLimit: e.cfg.MemoryLimit, SpillDir: e.cfg.SpillDir, Loc: set.loc, Now: now}}
 	r := &run{statement: st, engine: e, settings: set}
-	st.names = &dictionaries{load: r.loadNames}
+	st.names = &dictionaries{load: r.loadNames, uid: r.uidName}
 	r.env = &planner.Env{Catalog: e.catalog, Args: args.Positional, Named: args.Named, Loc: set.loc, Now: now,
 		Funcs: e.cfg.Funcs, Options: e.cfg.Planner, Lookups: e.lookups.get}
 	return r

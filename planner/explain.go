@@ -266,6 +266,7 @@ type jsonPlan struct {
 	ServerFilter string      `json:"server_filter"`
 	ClientFilter string      `json:"client_filter"`
 	Columns      []string    `json:"columns"`
+	Bloom        string      `json:"bloom,omitempty"`
 	Order        string      `json:"order"`
 	Limit        *int64      `json:"limit"`
 	Advice       string      `json:"advice,omitempty"`
@@ -335,6 +336,7 @@ func scanJSON(s *Scan) *jsonPlan {
 	if s.Residual != nil {
 		out.ClientFilter = s.Residual.String()
 	}
+	out.Bloom, _ = s.bloom()
 	for _, c := range s.Columns {
 		out.Columns = append(out.Columns, c.Family+":"+Escape([]byte(c.Qualifier)))
 	}

@@ -188,6 +188,9 @@ func (s *Scan) print(b *strings.Builder, in string) {
 		line("server", "%s", s.Filter)
 	}
 	line("columns", "%s", s.columnsText())
+	if kind, why := s.bloom(); kind != "" {
+		line("bloom", "%s: %s", kind, why)
+	}
 	if s.Order != NoOrder {
 		line("order", "%s (%s)", s.Order, orderText(s.OrderBy))
 	}
