@@ -103,10 +103,12 @@ func (f *form) decode(b []byte) (n int64, ok bool) {
 	return row[0].Int(), true
 }
 
-// Years that a moment is believed in.
+// Years that a moment is believed in: small numbers taken from 2^31 would be seconds of 2037.
 var (
 	earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
-	latest   = time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
+	// Years of two digits: 00 and the like are rather zeros before a number.
+	twoDigits = time.Date(2006, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
+	latest    = time.Date(2036, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 )
 
 // moment tells whether n, as f decodes it, lies in the years that are believed.
@@ -116,6 +118,9 @@ func (f *form) moment(n int64) bool {
 		n *= types.MillisPerDay
 	case f.base == "ts_us":
 		n /= 1000
+	}
+	if strings.Contains(f.part, "'yyMM") && n < twoDigits {
+		return false
 	}
 	return n >= earliest && n < latest
 }

@@ -51,7 +51,7 @@ func (p *Proposal) String() string {
 	for _, e := range p.Parts {
 		fmt.Fprintf(&b, "--   %-*s  %s\n", width, oneLine(e.Part), oneLine(e.Why))
 	}
-	if p.Key != nil {
+	if len(p.Values) > 0 {
 		fmt.Fprintf(&b, "--   for example %s is %s\n", types.NewBytes(string(p.Key)).String(), oneLine(strings.Join(p.Values, ", ")))
 	}
 	for _, n := range p.Notes {
@@ -92,9 +92,9 @@ func Propose(name string, rows []hbase.Row, max int) ([]*Proposal, error) {
 	cells, notes := cellColumns(rows)
 	var tried []parse
 	start := make([]int, len(s.keys))
-	tried = append(tried, s.parse(start, 0)...)
+	tried = append(tried, s.parse(start)...)
 	for _, lead := range s.leads(start) {
-		for _, tail := range s.parse(lead.next, 1) {
+		for _, tail := range s.parse(lead.next) {
 			tried = append(tried, tail.after(lead))
 		}
 	}

@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
@@ -32,18 +33,67 @@ func (s *search) leads(at []int) []option {
 			continue
 		}
 		g := segment{lead: kind, values: valuesOf(at, next, s.keys), bits: 4*float64(w) + partBits}
-		if salt, ok := saltOf(bs, kind); ok {
+		if distinctOf(bs) == 1 {
+			continue
+		}
+		if salt, ok := saltOf(bs, kind); ok && s.independent(at, next) && s.saltEnds(bs, next) {
 			g = salt
 			g.lead, g.values = kind, valuesOf(at, next, s.keys)
 		} else if kind == textLead && mixed {
 			continue
 		} else if kind == textLead && w >= 4 && w <= 8 && letters(bs) && !slices.ContainsFunc(bs, func(b []byte) bool { return !isHexCase(b, 'a') }) && 10*distinctOf(bs) > 9*len(bs) {
 			g.part, g.why = fmt.Sprintf("SALT HEX(%d)", w), fmt.Sprintf("%d hex digits, %d values in %d keys: a hash of nothing that the sample shows", w, distinctOf(bs), len(bs))
-			g.bits += 2
 		}
-		out = append(out, option{[]segment{g}, next})
+		o := option{segs: []segment{g}, next: next}
+		if d, after, ok := s.slice(next, 1); ok && !isAlnum(d[0][0]) && distinctOf(d) == 1 && kind == textLead {
+			o.segs[0].bits -= 3
+			o.segs, o.next = append(o.segs, literal(d[0], "in every key")), after
+		}
+		out = append(out, o)
 	}
 	return out
+}
+
+// saltEnds tells whether a salt can end at next: a word or a number would not be cut there.
+func (s *search) saltEnds(bs [][]byte, next []int) bool {
+	switch {
+	case !isText(bs[0]):
+		return true
+	case len(bs[0]) > 4 || slices.ContainsFunc(bs, func(b []byte) bool { return bytes.IndexByte(b, ' ') >= 0 }):
+		return false
+	case isDigits(bs[0]):
+		return !s.digitNext(next) || len(s.times(next)) > 0
+	}
+	d, _, ok := s.slice(next, 1)
+	return len(bs[0]) <= 2 && ok && !isAlnum(d[0][0]) && distinctOf(d) == 1
+}
+
+// independent tells whether the bytes between at and next do not follow from those
+// after them: among keys in the order of the rest, neighbours differ as often as any two do.
+func (s *search) independent(at, next []int) bool {
+	type pair struct{ lead, rest string }
+	var pairs []pair
+	counts := map[string]int{}
+	for i := range at {
+		if next[i] >= 0 {
+			p := pair{string(s.keys[i][at[i]:next[i]]), string(s.keys[i][next[i]:])}
+			pairs = append(pairs, p)
+			counts[p.lead]++
+		}
+	}
+	slices.SortFunc(pairs, func(a, b pair) int { return strings.Compare(a.rest, b.rest) })
+	differ := 0
+	for i := range pairs[1:] {
+		if pairs[i].lead != pairs[i+1].lead {
+			differ++
+		}
+	}
+	same := 0.0
+	for _, n := range counts {
+		p := float64(n) / float64(len(pairs))
+		same += p * p
+	}
+	return float64(differ) >= (1-same)*float64(len(pairs)-1)/2
 }
 
 func distinctOf(bs [][]byte) int {
@@ -61,7 +111,7 @@ func saltOf(bs [][]byte, kind leadKind) (segment, bool) {
 		counts[string(b)]++
 	}
 	k := len(counts)
-	if k < 2 || k > 256 || len(bs) < 4*k {
+	if k < 2 || k > 256 || len(bs) < 3*k {
 		return segment{}, false
 	}
 	values := make([]string, 0, k)
@@ -156,7 +206,7 @@ func (v *verifier) hypotheses(p parse, i int) []hypothesis {
 		if cell {
 			why = "computed from the cell " + column + ": the same bytes in the sampled keys"
 		}
-		out = append(out, hypothesis{part: part, why: why, cell: cell, bonus: 4})
+		out = append(out, hypothesis{part: part, why: why, cell: cell, bonus: 20})
 	}
 	sources := v.sources(p, i)
 	for _, src := range sources {
@@ -185,7 +235,7 @@ func (v *verifier) hypotheses(p parse, i int) []hypothesis {
 	if g.lead == binaryLead && w == 1 {
 		most := bigEndian(slices.Max(values))
 		for n := max(2, most+1); n <= min(256, most+4); n++ {
-			out = append(out, hypothesis{part: fmt.Sprintf("PHOENIX_SALT(%d) AS UINT8", n), why: "Phoenix's salt of the bytes after it, in the sampled keys", bonus: 4})
+			out = append(out, hypothesis{part: fmt.Sprintf("PHOENIX_SALT(%d) AS UINT8", n), why: "Phoenix's salt of the bytes after it, in the sampled keys", bonus: 20})
 		}
 	}
 	if g.lead == textLead && strings.Contains(g.part, " TO ") {
@@ -251,7 +301,7 @@ func (v *verifier) buckets(p parse, i int, sources []source) []hypothesis {
 			if g.lead == binaryLead {
 				enc = fmt.Sprintf("UINT%d", 8*w)
 			}
-			out = append(out, hypothesis{part: mod + " AS " + enc, cell: src.cell, bonus: 4,
+			out = append(out, hypothesis{part: mod + " AS " + enc, cell: src.cell, bonus: 12,
 				why: fmt.Sprintf("%s modulo %d in the sampled keys", f, n)})
 		}
 	}
@@ -311,8 +361,8 @@ func (v *verifier) modulus(p parse, i int, f string) (n int64, negative bool) {
 			return 0, false
 		}
 	}
-	if seen < 4 || n <= most {
-		return 0, false
+	if seen < 8 || n <= most || 2*most < n {
+		return 0, false // buckets are filled up to the last one or so
 	}
 	return n, negative
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -93,6 +94,11 @@ func (p parse) named(taken map[string]bool) parse {
 type option struct {
 	segs []segment
 	next []int
+	// Of points in time: from the first to the last in the form's unit, on how many
+	// days, within how many hours of the day.
+	spread      int64
+	step        int64 // what all differences are multiples of
+	days, hours int
 }
 
 // search finds the best ways to cut keys; where all keys stand decides the rest.
@@ -120,14 +126,11 @@ func place(at []int) string {
 	return string(b)
 }
 
-// maxPlaces and maxDepth bound the search on keys made to explode it.
-const (
-	maxPlaces = 1500
-	maxDepth  = 12
-)
+// maxPlaces bounds the search on keys made to explode it.
+const maxPlaces = 1500
 
 // parse gives the best ways to cut what is left of the keys.
-func (s *search) parse(at []int, depth int) []parse {
+func (s *search) parse(at []int) []parse {
 	id := place(at)
 	if known, ok := s.tails[id]; ok {
 		return known
@@ -137,8 +140,8 @@ func (s *search) parse(at []int, depth int) []parse {
 	}
 	s.tails[id] = nil
 	var out []parse
-	for _, o := range s.options(at, len(s.tails) > maxPlaces || depth >= maxDepth) {
-		for _, tail := range s.parse(o.next, depth+1) {
+	for _, o := range s.options(at, len(s.tails) > maxPlaces) {
+		for _, tail := range s.parse(o.next) {
 			out = append(out, tail.after(o))
 		}
 	}
@@ -219,10 +222,13 @@ func (s *search) form(f *form, at []int, accept func(n int64) bool) (o option, d
 	for _, n := range ns {
 		g = gcd(g, n-lo)
 	}
-	set := map[int64]bool{}
+	set, days, hours := map[int64]bool{}, map[int64]bool{}, map[int64]bool{}
 	for _, n := range ns {
 		set[n] = true
+		days[n/types.MillisPerDay] = true
+		hours[n%types.MillisPerDay/3_600_000] = true
 	}
+	o.spread, o.step, o.days, o.hours = hi-lo, g, len(days), len(hours)
 	bits := rangeBits(0, (hi-lo)/max(g, 1))
 	bits = min(bits, dictionary(len(set), len(ns), bits))
 	why := fmt.Sprintf("%s: %s to %s", f.what, f.value(lo), f.value(hi))
@@ -257,8 +263,14 @@ func (s *search) times(at []int) []option {
 	var out []option
 	for _, f := range moments() {
 		o, distinct, ok := s.form(f, at, f.moment)
-		if !ok || f.width == 4 && s.printable(at, 4) {
+		if !ok || f.width == 4 && (s.looksText(at) || o.spread < 86_400_000) {
 			continue
+		}
+		if o.days > 10 && o.hours < 10 && strings.Contains(f.part, "HH") {
+			continue // always the same hours of the day: digits of something else
+		}
+		if isEpoch := f.text && !strings.Contains(f.part, "'"); isEpoch && s.digitNext(o.next) {
+			o.segs[0].bits += 6 // the beginning of a longer number, rather
 		}
 		if distinct == 1 {
 			o.segs[0].bits -= f.prior / 4
@@ -269,6 +281,27 @@ func (s *search) times(at []int) []option {
 	}
 	s.moments[id] = out
 	return out
+}
+
+// digitNext tells whether a digit stands at nearly every place.
+func (s *search) digitNext(at []int) bool {
+	n := 0
+	for i, p := range at {
+		if p >= 0 && p < len(s.keys[i]) && isDigits(s.keys[i][p:p+1]) {
+			n++
+		}
+	}
+	return 20*n >= 19*alive(at)
+}
+
+// digitBefore tells whether a digit stands before some place.
+func (s *search) digitBefore(at []int) bool {
+	for i, p := range at {
+		if p > 0 && isDigits(s.keys[i][p-1:p]) {
+			return true
+		}
+	}
+	return false
 }
 
 // printable tells whether the next w bytes are characters in more than one key of four.
@@ -284,6 +317,24 @@ func (s *search) printable(at []int, w int) bool {
 		}
 	}
 	return 4*n > total
+}
+
+// looksText tells whether 4 bytes are rather characters: of a number of seconds the last
+// two are anything, and the first two are letters in our time.
+func (s *search) looksText(at []int) bool {
+	n, total := 0, 0
+	for i, p := range at {
+		if p < 0 || p+4 > len(s.keys[i]) {
+			continue
+		}
+		for _, c := range s.keys[i][p+2 : p+4] {
+			total++
+			if c >= ' ' && c < 0x7f {
+				n++
+			}
+		}
+	}
+	return 4*n > 3*total
 }
 
 func isText(b []byte) bool {
@@ -323,6 +374,9 @@ func (s *search) integers(at []int) []option {
 			sane = func(n int64) bool { return n > -1<<24 && n < 1<<24 }
 		}
 		if o, _, ok := s.form(f, at, sane); ok {
+			if o.step > 1 {
+				o.segs[0].bits += 0.5 // a constant byte of the next part, rather
+			}
 			out = append(out, o)
 		}
 	}
@@ -332,6 +386,8 @@ func (s *search) integers(at []int) []option {
 func isAlnum(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
+
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
 // literals are bytes that all keys have here.
 func (s *search) literals(at []int, least, most int) []option {
@@ -361,25 +417,28 @@ func (s *search) literals(at []int, least, most int) []option {
 				break
 			}
 		}
-		if common == least && least == most || common <= 4 {
-			widths[common] = true
+		word := 0
+		for word < common && isLetter(lit[word]) {
+			word++
+		}
+		if word > 0 && !slices.ContainsFunc(bs, func(b []byte) bool { return len(b) > word && isLetter(b[word]) }) {
+			widths[word] = true
 		}
 	}
 	var out []option
 	for w := range widths {
 		_, next, _ := s.slice(at, w)
-		out = append(out, option{[]segment{literal(lit[:w], "in every key")}, next})
+		out = append(out, option{segs: []segment{literal(lit[:w], "in every key")}, next: next})
 	}
 	slices.SortFunc(out, func(a, b option) int { return len(a.segs[0].part) - len(b.segs[0].part) })
 	return out
 }
 
 func literal(b []byte, why string) segment {
-	v := types.NewBytes(string(b))
 	if isText(b) {
-		v = types.NewString(string(b))
+		return segment{part: types.NewString(string(b)).SQL(), why: why, bits: partBits}
 	}
-	return segment{part: v.SQL(), why: why, bits: partBits}
+	return segment{part: types.NewBytes(string(b)).SQL(), why: why, bits: 3 * partBits}
 }
 
 // delimiters end texts of any width; those in common use inside texts must be equally many in each key.
@@ -398,7 +457,7 @@ func (s *search) delimited(at []int) []option {
 
 func (s *search) upTo(at []int, d byte) (option, bool) {
 	next := make([]int, len(at))
-	var texts [][]byte
+	var texts, rests [][]byte
 	counts := map[int]int{}
 	lost, total := 0, alive(at)
 	double := true
@@ -415,7 +474,7 @@ func (s *search) upTo(at []int, d byte) (option, bool) {
 			}
 			continue
 		}
-		texts = append(texts, rest[:n])
+		texts, rests = append(texts, rest[:n]), append(rests, rest)
 		counts[bytes.Count(rest, []byte{d})]++
 		next[i] = p + n + 1
 		double = double && n+1 < len(rest) && rest[n+1] == d
@@ -427,6 +486,9 @@ func (s *search) upTo(at []int, d byte) (option, bool) {
 	if !even && strings.IndexByte("_-#/,@$+= .", d) >= 0 {
 		return option{}, false
 	}
+	if len(texts) >= 8 && distinctOf(texts) == 1 || d == '.' && reversedDomains(rests) {
+		return option{}, false // literals are looked for elsewhere; a name keeps its dots
+	}
 	end := []byte{d}
 	if double && d > ' ' {
 		end = append(end, d)
@@ -437,31 +499,32 @@ func (s *search) upTo(at []int, d byte) (option, bool) {
 		}
 	}
 	g := variable(texts, d)
-	if even && total > 2 {
+	if even && total > 2 && d != '.' {
 		g.bits -= 3
 	}
-	return option{[]segment{g, literal(end, "ends the text before it")}, next}, true
+	delimiter := literal(end, "ends the text before it")
+	delimiter.bits = partBits
+	return option{segs: []segment{g, delimiter}, next: next}, true
 }
 
 // variable is a text of any width, d being the byte after it (0 for none).
 func variable(texts [][]byte, d byte) segment {
 	g := segment{part: "{} AS TEXT", base: "id", typ: "STRING", bits: textBits(texts, false) + partBits}
+	if slices.ContainsFunc(texts, func(b []byte) bool { return len(b) > 0 && b[len(b)-1] == ' ' }) {
+		g.bits += 6 // padding ends a text of fixed width
+	}
 	integers := d != '-' && !(d >= '0' && d <= '9')
 	widths := map[int]bool{}
-	reversed := 0
 	for _, b := range texts {
 		integers = integers && canonical(b)
 		widths[len(b)] = true
-		if reversedDomain(b) {
-			reversed++
-		}
 	}
 	g.bits += math.Log2(float64(len(widths))) + 0.5
 	what := "text"
 	switch {
 	case integers && len(widths) > 1:
 		g.typ, g.base, what = "BIGINT", "n", "decimal numbers of several lengths"
-	case 2*reversed > len(texts):
+	case d != '.' && reversedDomains(texts):
 		g.part, g.base, what = "REVERSE({}) AS TEXT", "domain", "domain names written backwards"
 	case !slices.ContainsFunc(texts, func(b []byte) bool { return !isText(b) }):
 	default:
@@ -481,6 +544,17 @@ func canonical(b []byte) bool {
 
 func isDigits(b []byte) bool {
 	return !slices.ContainsFunc(b, func(c byte) bool { return c < '0' || c > '9' })
+}
+
+// reversedDomains tells whether most texts begin as a domain name written backwards does.
+func reversedDomains(texts [][]byte) bool {
+	n := 0
+	for _, b := range texts {
+		if reversedDomain(b) {
+			n++
+		}
+	}
+	return 2*n > len(texts)
 }
 
 func reversedDomain(b []byte) bool {
@@ -553,6 +627,18 @@ func textBits(texts [][]byte, byPosition bool) float64 {
 	return min(bits, dictionary(len(values), len(texts), bits))
 }
 
+// numberBits is what numbers written in digits cost, as for numbers in bytes.
+func numberBits(bs [][]byte) float64 {
+	lo, hi := int64(math.MaxInt64), int64(0)
+	values := map[int64]bool{}
+	for _, b := range bs {
+		n, _ := strconv.ParseInt(string(b), 10, 64)
+		lo, hi, values[n] = min(lo, n), max(hi, n), true
+	}
+	bits := rangeBits(lo, hi)
+	return min(bits, dictionary(len(values), len(bs), bits))
+}
+
 func entropy(counts []int, total int) float64 {
 	h := 0.0
 	for _, n := range counts {
@@ -597,17 +683,39 @@ func (s *search) fixed(at []int, least, most int) []option {
 			}
 		case allDigits && w <= 18:
 			g.typ, g.base, what = "BIGINT", "n", "digits"
+			g.bits = numberBits(bs) + partBits
+			if w > 1 && w <= 12 && !s.digitBefore(at) && !s.digitNext(next) && slices.ContainsFunc(bs, func(b []byte) bool { return b[0] == '0' }) {
+				g.bits -= 2.75
+				what = "digits, zeros before them"
+			}
 		case allText && padded:
 			what = "text padded with spaces"
+			g.bits += 3 * float64(punctuation(bs))
 		case allText && w == 36 && isUUID(bs[0]):
 			what = "UUIDs"
 		case !allText:
 			g.part, g.typ, what = fmt.Sprintf("{} AS BYTES(%d)", w), "BYTES", "bytes"
+			g.bits += 4 + float64(w)/2
+		case end:
+			continue // text to the end needs no width
+		default:
+			g.bits += 3 * float64(punctuation(bs))
 		}
 		g.why = describe(what, bs)
-		out = append(out, option{[]segment{g}, next})
+		out = append(out, option{segs: []segment{g}, next: next})
 	}
 	return out
+}
+
+// punctuation counts the places that always hold the same character, no letter or digit: a delimiter.
+func punctuation(bs [][]byte) int {
+	n := 0
+	for i, c := range bs[0] {
+		if !isAlnum(c) && c != ' ' && !slices.ContainsFunc(bs, func(b []byte) bool { return b[i] != c }) {
+			n++
+		}
+	}
+	return n
 }
 
 func isUUID(b []byte) bool {
@@ -675,6 +783,17 @@ func letters(bs [][]byte) bool {
 			n++
 		}
 	}
+	if len(bs) >= 16 { // each digit is a letter in some key, but for a version in it
+		never := 0
+		for i := range bs[0] {
+			if !slices.ContainsFunc(bs, func(b []byte) bool { return b[i] > '9' }) {
+				never++
+			}
+		}
+		if never > 2 {
+			return false
+		}
+	}
 	return 10*n >= 9*len(bs)
 }
 
@@ -711,6 +830,9 @@ func (s *search) begins(at, next []int, w int) bool {
 			zeros++
 		}
 	}
+	if d, _, ok := s.slice(next, 1); ok && !isAlnum(d[0][0]) && d[0][0] > ' ' && d[0][0] != '.' && distinctOf(d) == 1 {
+		return true // a delimiter
+	}
 	if spaces > 0 && ends == 0 {
 		return true // padding ends
 	}
@@ -730,5 +852,5 @@ func (s *search) begins(at, next []int, w int) bool {
 // rest is one part with all that is left.
 func (s *search) rest(at []int, least, most int) []option {
 	bs, next, _ := s.slice(at, -1)
-	return []option{{[]segment{variable(bs, 0)}, next}}
+	return []option{{segs: []segment{variable(bs, 0)}, next: next}}
 }
