@@ -54,6 +54,7 @@ const usage = `hql answers SQL over Apache HBase tables.
   hql [flags] -c SQL       run and exit
   hql [flags] -f FILE      run a file and exit; -f - is standard input
   hql infer TABLE          proposes definitions for an HBase table; -h tells more
+  hql import FORMAT FILE   turns a catalog of SHC, Hive or Phoenix into hql's
 
 Flags:
   -c SQL            statements separated by ';' (repeatable)
@@ -113,7 +114,7 @@ func ptr[T any](v T) *T { return &v }
 
 // run is the whole program: what is read and written is handed in, the exit status comes back.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if code, ok := runTool(ctx, args, stdout, stderr); ok {
+	if code, ok := runTool(ctx, args, stdin, stdout, stderr); ok {
 		return code
 	}
 	c, err := parseFlags(args, stderr)
