@@ -53,6 +53,8 @@ const usage = `hql answers SQL over Apache HBase tables.
   hql [flags]              a prompt, or statements from standard input
   hql [flags] -c SQL       run and exit
   hql [flags] -f FILE      run a file and exit; -f - is standard input
+  hql infer TABLE          proposes definitions for an HBase table; -h tells more
+  hql import FORMAT FILE   turns a catalog of SHC, Hive or Phoenix into hql's
 
 Flags:
   -c SQL            statements separated by ';' (repeatable)
@@ -112,6 +114,9 @@ func ptr[T any](v T) *T { return &v }
 
 // run is the whole program: what is read and written is handed in, the exit status comes back.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if code, ok := runTool(ctx, args, stdin, stdout, stderr); ok {
+		return code
+	}
 	c, err := parseFlags(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {
 		return exitOK
