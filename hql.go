@@ -51,15 +51,18 @@ func (db *DB) run(ctx context.Context, s parser.Statement, sql string, args []an
 	if err := db.open(); err != nil {
 		return nil, err
 	}
+	ctx, end := db.cfg.tracers.begin(ctx, sql, args)
 	bound, err := bind(s, args)
-	if err != nil {
-		return nil, located(err, sql)
+	var rows *exec.Rows
+	if err == nil {
+		rows, err = db.engine.Run(ctx, s, bound)
 	}
-	rows, err := db.engine.Run(ctx, s, bound)
 	if err != nil {
-		return nil, located(err, sql)
+		err = located(err, sql)
+		end(nil, err)
+		return nil, err
 	}
-	return &Rows{ctx: ctx, rows: rows, sql: sql, loc: db.cfg.exec.Loc}, nil
+	return &Rows{ctx: ctx, rows: rows, sql: sql, loc: db.cfg.exec.Loc, end: end}, nil
 }
 
 func (db *DB) open() error {

@@ -32,6 +32,7 @@ type config struct {
 	writes   *bool
 	user     string
 	timeout  time.Duration
+	tracers  tracers
 }
 
 // WithCatalogFile adds the CREATE TABLE statements of a file. The tables are mapped, none is made.
@@ -59,7 +60,8 @@ func WithTables(f func(*catalog.Catalog) error) Option {
 	return func(c *config) error { return f(c.catalog) }
 }
 
-// WithLogger sends what hql and its client log there; the default is silence.
+// WithLogger sends what hql logs there; the default is silence. At the debug level that is a record for each read: table,
+// keys in hexadecimal, rows, time. Keys, which may be personal data, stand at no other level.
 func WithLogger(l *slog.Logger) Option {
 	return func(c *config) error { c.exec.Logger = l; return nil }
 }

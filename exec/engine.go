@@ -29,6 +29,7 @@ type Config struct {
 	Loc         *time.Location
 	Clock       func() time.Time
 	Logger      *slog.Logger // nil: silent
+	Tracer      ScanTracer   // nil: none
 	Funcs       *expr.Registry
 	Planner     planner.Options
 	// ReadFile reads the files that SPLIT FROM FILE names; nil means os.ReadFile.
@@ -99,8 +100,8 @@ func (e *Engine) newRun(args Args) *run {
 	e.mu.Unlock()
 	now := e.cfg.Clock().UnixMilli()
 	st := &statement{client: e.client, warn: &warnings{}, rec: newRecorder(e.client), policy: set.fullScan,
-		slots: make(chan struct{}, e.cfg.Parallelism),
-		opt:   Options{MemoryLimit: e.cfg.MemoryLimit, SpillDir: e.cfg.SpillDir, Loc: set.loc, Now: now}}
+		slots: make(chan struct{}, e.cfg.Parallelism), tracer: e.cfg.Tracer,
+		opt: Options{MemoryLimit: e.cfg.MemoryLimit, SpillDir: e.cfg.SpillDir, Loc: set.loc, Now: now}}
 	r := &run{statement: st, engine: e, settings: set}
 	st.names = &dictionaries{load: r.loadNames}
 	r.env = &planner.Env{Catalog: e.catalog, Args: args.Positional, Named: args.Named, Loc: set.loc, Now: now,
