@@ -51,7 +51,7 @@ func (db *DB) run(ctx context.Context, s parser.Statement, sql string, args []an
 	if err := db.open(); err != nil {
 		return nil, err
 	}
-	ctx, end := db.cfg.tracers.begin(ctx, sql, args)
+	ctx, end := db.cfg.tracers.begin(ctx, s, sql, args)
 	bound, err := bind(s, args)
 	var rows *exec.Rows
 	if err == nil {

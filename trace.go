@@ -7,6 +7,7 @@ import (
 
 	"github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
 )
 
@@ -38,8 +39,11 @@ type (
 
 // QueryStart says which statement is run.
 type QueryStart struct {
-	SQL  string // as written: constants in it may be personal data, arguments are not in it
-	Args int    // how many arguments it was given
+	Operation string // SELECT, INSERT, UPDATE, DELETE, CREATE TABLE, EXPLAIN ...
+	// SQL is the text as written, of all statements where Exec got several. Constants in it may be personal
+	// data; arguments are not in it.
+	SQL  string
+	Args int // how many arguments it was given
 }
 
 // QueryEnd says what a statement came to.
@@ -49,7 +53,26 @@ type QueryEnd struct {
 	Access   string
 	Affected int64 // rows written; -1 where none are counted
 	Stats    Stats
-	Err      error // errors.Is(Err, ErrFullScan): the statement was refused and nothing was read
+	Err      error // see Outcome
+}
+
+// Outcome sorts the ends of statements, table accesses and calls into a few: "ok", "refused" (ErrFullScan, ErrReadOnly),
+// "invalid" (an *Error), "canceled", "timeout" and "failed".
+func Outcome(err error) string {
+	var invalid *Error
+	switch {
+	case err == nil:
+		return "ok"
+	case errors.Is(err, ErrFullScan), errors.Is(err, ErrReadOnly):
+		return "refused"
+	case errors.Is(err, context.Canceled):
+		return "canceled"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
+	case errors.As(err, &invalid):
+		return "invalid"
+	}
+	return "failed"
 }
 
 // WithTracer lets t know of statements, table accesses and calls to servers. It may be given several times.
@@ -108,11 +131,11 @@ func (ts tracers) TraceRPCEnd(ctx context.Context, d RPCEnd) {
 }
 
 // begin starts the trace of a statement, which runs with the context it returns; end is to be called once.
-func (ts tracers) begin(ctx context.Context, sql string, args []any) (run context.Context, end func(*exec.Rows, error)) {
+func (ts tracers) begin(ctx context.Context, s parser.Statement, sql string, args []any) (run context.Context, end func(*exec.Rows, error)) {
 	if len(ts) == 0 {
 		return ctx, func(*exec.Rows, error) {}
 	}
-	d := QueryStart{SQL: sql, Args: len(args)}
+	d := QueryStart{Operation: operation(s), SQL: sql, Args: len(args)}
 	if len(args) == 1 {
 		if named, ok := args[0].(NamedArgs); ok {
 			d.Args = len(named)
@@ -130,6 +153,35 @@ func (ts tracers) begin(ctx context.Context, sql string, args []any) (run contex
 		}
 		ts.TraceQueryEnd(ctx, d)
 	}
+}
+
+// operation names what s does by its first words.
+func operation(s parser.Statement) string {
+	switch s.(type) {
+	case *parser.Select:
+		return "SELECT"
+	case *parser.Insert:
+		return "INSERT"
+	case *parser.Update:
+		return "UPDATE"
+	case *parser.Delete:
+		return "DELETE"
+	case *parser.CreateTable:
+		return "CREATE TABLE"
+	case *parser.DropTable:
+		return "DROP TABLE"
+	case *parser.Show:
+		return "SHOW"
+	case *parser.Explain:
+		return "EXPLAIN"
+	case *parser.Set:
+		return "SET"
+	case *parser.Copy:
+		return "COPY"
+	case *parser.CheckTable:
+		return "CHECK TABLE"
+	}
+	return "OTHER"
 }
 
 // costliest names the costliest access to a table in a plan, which may be nil, and in what was done; "" for none.

@@ -42,17 +42,17 @@ func (t *tape) end(ctx context.Context, format string, args ...any) {
 }
 
 func (t *tape) TraceQueryStart(ctx context.Context, d hql.QueryStart) context.Context {
-	return t.start(ctx, "query %s, %d args", d.SQL, d.Args)
+	return t.start(ctx, "%s: %s, %d args", d.Operation, d.SQL, d.Args)
 }
 func (t *tape) TraceQueryEnd(ctx context.Context, d hql.QueryEnd) {
-	t.end(ctx, "end access=%q affected=%d read=%d returned=%d refused=%v failed=%v",
-		d.Access, d.Affected, d.Stats.RowsRead, d.Stats.RowsReturned, errors.Is(d.Err, hql.ErrFullScan), d.Err != nil)
+	t.end(ctx, "end access=%q affected=%d read=%d returned=%d %s",
+		d.Access, d.Affected, d.Stats.RowsRead, d.Stats.RowsReturned, hql.Outcome(d.Err))
 }
 func (t *tape) TraceScanStart(ctx context.Context, d hql.ScanStart) context.Context {
 	return t.start(ctx, "%s of %s, %d ranges", d.Access, d.Table, d.Ranges)
 }
 func (t *tape) TraceScanEnd(ctx context.Context, d hql.ScanEnd) {
-	t.end(ctx, "end read=%d kept=%d failed=%v", d.RowsRead, d.Rows, d.Err != nil)
+	t.end(ctx, "end read=%d kept=%d %s", d.RowsRead, d.Rows, hql.Outcome(d.Err))
 }
 func (t *tape) TraceRPCStart(ctx context.Context, d hql.RPCStart) context.Context {
 	return t.start(ctx, "%s %s", d.Method, d.Table)
@@ -69,35 +69,35 @@ func TestTracer(t *testing.T) {
 		want string
 	}{
 		{"SELECT * FROM t WHERE id = ?", []any{1}, `
-query SELECT * FROM t WHERE id = ?, 1 args
+SELECT: SELECT * FROM t WHERE id = ?, 1 args
   get of t, 1 ranges
     Get t
-  end read=1 kept=1 failed=false
-end access="get" affected=-1 read=1 returned=1 refused=false failed=false`},
+  end read=1 kept=1 ok
+end access="get" affected=-1 read=1 returned=1 ok`},
 		{"SELECT * FROM t WHERE id > @low", []any{hql.NamedArgs{"low": 1}}, `
-query SELECT * FROM t WHERE id > @low, 1 args
+SELECT: SELECT * FROM t WHERE id > @low, 1 args
   scan of t, 1 ranges
     Scan t
-  end read=2 kept=2 failed=false
-end access="scan" affected=-1 read=2 returned=2 refused=false failed=false`},
+  end read=2 kept=2 ok
+end access="scan" affected=-1 read=2 returned=2 ok`},
 		{"SELECT * FROM t", nil, `
-query SELECT * FROM t, 0 args
-end access="full scan" affected=-1 read=0 returned=0 refused=true failed=true`},
+SELECT: SELECT * FROM t, 0 args
+end access="full scan" affected=-1 read=0 returned=0 refused`},
 		{"SELECT * FROM t WHERE id = 1 AND id = 2", nil, `
-query SELECT * FROM t WHERE id = 1 AND id = 2, 0 args
+SELECT: SELECT * FROM t WHERE id = 1 AND id = 2, 0 args
   empty of t, 0 ranges
-  end read=0 kept=0 failed=false
-end access="empty" affected=-1 read=0 returned=0 refused=false failed=false`},
+  end read=0 kept=0 ok
+end access="empty" affected=-1 read=0 returned=0 ok`},
 		{"SELECT 1", nil, `
-query SELECT 1, 0 args
-end access="" affected=-1 read=0 returned=1 refused=false failed=false`},
+SELECT: SELECT 1, 0 args
+end access="" affected=-1 read=0 returned=1 ok`},
 		{"INSERT INTO t VALUES (4, 'd')", nil, `
-query INSERT INTO t VALUES (4, 'd'), 0 args
+INSERT: INSERT INTO t VALUES (4, 'd'), 0 args
   Multi t
-end access="" affected=1 read=0 returned=0 refused=false failed=false`},
+end access="" affected=1 read=0 returned=0 ok`},
 		{"SELECT nothing FROM t", nil, `
-query SELECT nothing FROM t, 0 args
-end access="" affected=-1 read=0 returned=0 refused=false failed=true`},
+SELECT: SELECT nothing FROM t, 0 args
+end access="" affected=-1 read=0 returned=0 invalid`},
 	} {
 		tr.got = nil
 		_, _ = db.Exec(context.Background(), c.sql, c.args...)
@@ -120,7 +120,7 @@ func TestTracerEnds(t *testing.T) {
 	for rows.Next() {
 	}
 	rows.Close()
-	if want := []string{"query SELECT v FROM t WHERE name = 'a', 0 args", "  scan of t, 1 ranges", "    Scan names", "    Multi t"}; len(first.got) < 4 || !reflect.DeepEqual(first.got[:4], want) {
+	if want := []string{"SELECT: SELECT v FROM t WHERE name = 'a', 0 args", "  scan of t, 1 ranges", "    Scan names", "    Multi t"}; len(first.got) < 4 || !reflect.DeepEqual(first.got[:4], want) {
 		t.Errorf("%q", first.got)
 	}
 	for range must(db.Query(context.Background(), "SELECT a.v FROM t a JOIN t b ON a.v = b.v ORDER BY a.v")).All() {
