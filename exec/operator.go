@@ -91,6 +91,8 @@ func (b *build) node(ctx context.Context, n planner.Node) (Operator, error) {
 		return &valuesOp{rows: n.Rows, env: b.opt.env()}, nil
 	case *planner.Union:
 		return &unionOp{b: b, parts: n.Parts}, nil
+	case *planner.SetOp:
+		return b.setOp(ctx, n)
 	case *planner.Join:
 		return b.join(ctx, n)
 	}

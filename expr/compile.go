@@ -153,10 +153,7 @@ func (c compiler) unary(e *parser.Unary) (Expr, error) {
 			return nil, err
 		}
 		return Negate(x), nil
-	case "+":
-		if !x.Type().IsNumeric() && x.Type() != types.Null {
-			return nil, parser.Errorf(e.Pos, "+ takes a number, not %s", x.Type())
-		}
+	case "+": // leaves any value as it is, as SQLite and MySQL have it
 		return x, nil
 	}
 	return c.apply("NEGATE", e.Pos, []Expr{x})
@@ -695,6 +692,19 @@ func (c compiler) common(xs []Expr, pos parser.Pos) ([]Expr, types.Type, error) 
 		}
 	}
 	return out, t, nil
+}
+
+// Widen gives the type that holds the values of both, ok false where there is none: numbers
+// widen, a DATE goes into a TIMESTAMP.
+func Widen(a, b types.Type) (t types.Type, ok bool) {
+	t = widen(a, b)
+	if a == types.Timestamp && b == types.Date {
+		t = a
+	}
+	fits := func(x types.Type) bool {
+		return x == t || x == types.Null || x.IsNumeric() && t.IsNumeric() || x == types.Date && t == types.Timestamp
+	}
+	return t, fits(a) && fits(b)
 }
 
 // widen gives the type that holds both: the wider number, a TIMESTAMP over a DATE, else the first that is known.

@@ -100,6 +100,12 @@ func printNode(b *strings.Builder, n Node, depth int) {
 		return
 	case *Union:
 		fmt.Fprintf(b, "%sunion all\n", in)
+	case *SetOp:
+		what := [...]string{"intersect", "except"}[btoi(n.Except)]
+		if n.All {
+			what += " all"
+		}
+		fmt.Fprintf(b, "%s%s\n", in, what)
 	case *Values:
 		fmt.Fprintf(b, "%svalues: %d rows\n", in, len(n.Rows))
 	}

@@ -235,6 +235,13 @@ type Values struct {
 	N    int // width
 }
 
+// SetOp gives the rows of Left that Right has too, or with Except those that it has not. All
+// pairs repeated rows one to one; otherwise every row comes as often as in Left.
+type SetOp struct {
+	Left, Right Node
+	Except, All bool
+}
+
 // Union gives the rows of all inputs, one input after the other.
 type Union struct{ Parts []Node }
 
@@ -270,6 +277,7 @@ func (s *Sort) Width() int      { return s.Input.Width() }
 func (l *Limit) Width() int     { return l.Input.Width() }
 func (v *Values) Width() int    { return v.N }
 func (u *Union) Width() int     { return u.Parts[0].Width() }
+func (s *SetOp) Width() int     { return s.Left.Width() }
 func (j *Join) Width() int      { return j.Left.Width() + j.Right.Width() }
 
 func (s *Scan) Inputs() []Node      { return nil }
@@ -281,6 +289,7 @@ func (s *Sort) Inputs() []Node      { return []Node{s.Input} }
 func (l *Limit) Inputs() []Node     { return []Node{l.Input} }
 func (v *Values) Inputs() []Node    { return nil }
 func (u *Union) Inputs() []Node     { return u.Parts }
+func (s *SetOp) Inputs() []Node     { return []Node{s.Left, s.Right} }
 func (j *Join) Inputs() []Node      { return []Node{j.Left, j.Right} }
 
 func (*Scan) node()      {}
@@ -292,4 +301,5 @@ func (*Sort) node()      {}
 func (*Limit) node()     {}
 func (*Values) node()    {}
 func (*Union) node()     {}
+func (*SetOp) node()     {}
 func (*Join) node()      {}

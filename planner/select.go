@@ -148,33 +148,98 @@ func (q *query) selectStmt(s *parser.Select) (Node, []OutputColumn, error) {
 	if len(s.Cores) == 1 {
 		return q.core(s.Cores[0], s.OrderBy, limit, offset)
 	}
-	u := &Union{}
-	var cols []OutputColumn
-	for _, c := range s.Cores {
-		n, cs, err := q.core(c, nil, -1, 0)
-		if err != nil {
-			return nil, nil, err
-		}
-		if cols == nil {
-			cols = cs
-		} else if len(cs) != len(cols) {
-			return nil, nil, parser.Errorf(c.Pos, "each part of UNION ALL must have %d columns, not %d", len(cols), len(cs))
-		}
-		u.Parts = append(u.Parts, n)
+	node, cols, err := q.sets(s)
+	if err != nil {
+		return nil, nil, err
 	}
-	var node Node = u
 	if len(s.OrderBy) > 0 {
 		var by []SortTerm
 		for _, t := range s.OrderBy {
 			i, ok := outputIndex(t.Expr, cols)
 			if !ok {
-				return nil, nil, parser.Errorf(t.Expr.Position(), "ORDER BY over UNION ALL takes the names or numbers of result columns")
+				return nil, nil, parser.Errorf(t.Expr.Position(), "ORDER BY over %s takes the names or numbers of result columns", s.Sets[0].Op)
 			}
 			by = append(by, sortTerm(t, &expr.Column{Index: i, Name: cols[i].Name, Typ: cols[i].Type}))
 		}
 		node = &Sort{Input: node, By: by, Limit: sum(limit, offset)}
 	}
 	return cut(node, limit, offset), cols, nil
+}
+
+// sets plans the cores of s and ties them together, INTERSECT first.
+func (q *query) sets(s *parser.Select) (Node, []OutputColumn, error) {
+	parts := make([]Node, len(s.Cores))
+	var cols []OutputColumn
+	lists := make([][]OutputColumn, len(s.Cores))
+	for i, c := range s.Cores {
+		n, cs, err := q.core(c, nil, -1, 0)
+		if err != nil {
+			return nil, nil, err
+		}
+		if i == 0 {
+			cols = slices.Clone(cs)
+		} else if len(cs) != len(cols) {
+			return nil, nil, parser.Errorf(c.Pos, "each part of %s must have %d columns, not %d", s.Sets[i-1].Op, len(cols), len(cs))
+		}
+		for k := range cols {
+			t, ok := expr.Widen(cols[k].Type, cs[k].Type)
+			if !ok {
+				return nil, nil, parser.Errorf(c.Pos, "column %d is %s here and %s before", k+1, cs[k].Type, cols[k].Type)
+			}
+			cols[k].Type = t
+		}
+		parts[i], lists[i] = n, cs
+	}
+	for i := range parts {
+		parts[i] = casted(parts[i], lists[i], cols)
+	}
+	ops := s.Sets
+	left, rest := []Node{parts[0]}, []parser.SetOp{}
+	for i, op := range ops {
+		if op.Op != "INTERSECT" {
+			left, rest = append(left, parts[i+1]), append(rest, op)
+			continue
+		}
+		left[len(left)-1] = distinctUnless(op.All, &SetOp{Left: left[len(left)-1], Right: parts[i+1], All: op.All})
+	}
+	node := left[0]
+	for i, op := range rest {
+		if op.Op == "EXCEPT" {
+			node = distinctUnless(op.All, &SetOp{Left: node, Right: left[i+1], Except: true, All: op.All})
+			continue
+		}
+		u, ok := node.(*Union)
+		if !ok {
+			u = &Union{Parts: []Node{node}}
+		}
+		u.Parts = append(u.Parts, left[i+1])
+		node = distinctUnless(op.All, u)
+	}
+	return node, cols, nil
+}
+
+func distinctUnless(all bool, n Node) Node {
+	if all {
+		return n
+	}
+	return &Distinct{Input: n}
+}
+
+// casted gives the rows of n, whose columns are of the types in from, with those in to.
+func casted(n Node, from, to []OutputColumn) Node {
+	exprs := make([]expr.Expr, len(from))
+	same := true
+	for i, c := range from {
+		exprs[i] = &expr.Column{Index: i, Name: c.Name, Typ: c.Type}
+		if c.Type != to[i].Type && c.Type != types.Null {
+			exprs[i] = &expr.Cast{X: exprs[i], Typ: to[i].Type}
+			same = false
+		}
+	}
+	if same {
+		return n
+	}
+	return &Project{Input: n, Exprs: exprs}
 }
 
 func sum(limit, offset int64) int64 {
