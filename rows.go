@@ -63,6 +63,13 @@ func (r *Rows) finish() error {
 	return err
 }
 
+// drain reads the rows to their end.
+func (r *Rows) drain() (Result, error) {
+	for r.Next() {
+	}
+	return Result{RowsAffected: r.rows.Affected, Warnings: r.Warnings(), Stats: r.Stats()}, r.err
+}
+
 // Err is the error that ended the rows; nil at their end.
 func (r *Rows) Err() error { return r.err }
 

@@ -135,6 +135,11 @@ func (ts tracers) begin(ctx context.Context, s parser.Statement, sql string, arg
 	if len(ts) == 0 {
 		return ctx, func(*exec.Rows, error) {}
 	}
+	if len(args) > 0 {
+		if _, ok := args[0].(QueryOptions); ok {
+			args = args[1:]
+		}
+	}
 	d := QueryStart{Operation: operation(s), SQL: sql, Args: len(args)}
 	if len(args) == 1 {
 		if named, ok := args[0].(NamedArgs); ok {
