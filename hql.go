@@ -168,6 +168,18 @@ func (db *DB) Client() hbase.Client { return db.engine.Client() }
 // Writable tells whether statements may write.
 func (db *DB) Writable() bool { return db.writable }
 
+// Ping asks the store for something small.
+func (db *DB) Ping(ctx context.Context) error {
+	if err := db.open(); err != nil {
+		return err
+	}
+	_, err := db.client.Tables(ctx, "hql_catalog")
+	return err
+}
+
+// Closed tells that Close was called: statements fail with ErrClosed.
+func (db *DB) Closed() bool { return db.open() != nil }
+
 // Close ends the connection that Open made. Rows still open must not be read any more.
 func (db *DB) Close() error {
 	db.mu.Lock()
