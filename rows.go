@@ -1,6 +1,7 @@
 package hql
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -22,6 +23,7 @@ type Rows struct {
 	row   []types.Value
 	err   error
 	done  bool
+	end   func(*exec.Rows, error) // of the trace
 }
 
 // ColumnType describes a column of a result.
@@ -56,7 +58,16 @@ func (r *Rows) finish() error {
 		return nil
 	}
 	r.done, r.row, r.batch = true, nil, nil
-	return r.rows.Close()
+	err := r.rows.Close()
+	r.end(r.rows, cmp.Or(r.err, err))
+	return err
+}
+
+// drain reads the rows to their end.
+func (r *Rows) drain() (Result, error) {
+	for r.Next() {
+	}
+	return Result{RowsAffected: r.rows.Affected, Warnings: r.Warnings(), Stats: r.Stats()}, r.err
 }
 
 // Err is the error that ended the rows; nil at their end.

@@ -23,14 +23,19 @@ import (
 //	    orderedScan    KeyOrder, ReverseOrder, and any order under a limit
 //	    mergeScan      MergeOrder
 //	-> holdScan -> indexScan -> limitScan
-func (st *statement) scan(ctx context.Context, s *planner.Scan) (Operator, error) {
+func (st *statement) scan(ctx context.Context, s *planner.Scan) (op Operator, err error) {
 	if err := st.guard(s); err != nil {
 		return nil, err
 	}
 	stats := st.rec.open(s)
+	ctx = st.traceScan(ctx, s, stats)
+	defer func() {
+		if err != nil {
+			stats.done(err)
+		}
+	}()
 	spans := s.Spans
 	if s.ListTables {
-		var err error
 		if spans, err = st.listTables(ctx, s); err != nil {
 			return nil, err
 		}
@@ -38,7 +43,7 @@ func (st *statement) scan(ctx context.Context, s *planner.Scan) (Operator, error
 	for _, w := range s.Warnings {
 		st.warn.add(w)
 	}
-	op := st.read(ctx, s, spans, stats)
+	op = st.read(ctx, s, spans, stats)
 	if s.Hold >= 0 {
 		op = &holdScan{in: op, col: s.Hold, limit: s.Limit}
 	}
@@ -50,7 +55,7 @@ func (st *statement) scan(ctx context.Context, s *planner.Scan) (Operator, error
 		}
 		op = x
 	}
-	op = &countedScan{in: op, stats: stats, scan: s}
+	op = &countedScan{in: op, stats: stats, scan: s, ctx: ctx}
 	if s.Limit >= 0 {
 		op = &limitScan{in: op, left: s.Limit}
 	}
@@ -231,14 +236,20 @@ type countedScan struct {
 	in    Operator
 	stats *scanStats
 	scan  *planner.Scan
+	ctx   context.Context // of the table access
 }
 
 // Next passes rows through.
 func (c *countedScan) Next(ctx context.Context) ([][]types.Value, error) {
+	if c.stats.ended != nil {
+		ctx = scanContext{ctx, c.ctx}
+	}
 	rows, err := c.in.Next(ctx)
 	c.stats.returned.Add(int64(len(rows)))
-	if err != nil {
-		c.stats.done()
+	if err == io.EOF {
+		c.stats.done(nil)
+	} else if err != nil {
+		c.stats.done(err)
 	}
 	if errors.Is(err, hbase.ErrNoTable) {
 		err = fmt.Errorf("the HBase table of %s does not exist: %w", c.scan.Table.Name, err)
@@ -248,7 +259,7 @@ func (c *countedScan) Next(ctx context.Context) ([][]types.Value, error) {
 
 // Close ends the input.
 func (c *countedScan) Close() error {
-	c.stats.done()
+	defer c.stats.done(nil)
 	return c.in.Close()
 }
 

@@ -28,6 +28,7 @@ type statement struct {
 	allowFull bool
 	policy    FullScanPolicy
 	names     *dictionaries // of LOOKUP
+	tracer    ScanTracer    // nil: none
 }
 
 func (st *statement) exprEnv() expr.Env { return *st.opt.env() }

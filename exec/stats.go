@@ -46,6 +46,7 @@ type scanStats struct {
 	start                        time.Time
 	gets, ranges, read, returned atomic.Int64
 	elapsed                      atomic.Int64 // ns from the start to the end
+	ended                        func(error)  // told of the end; nil: nobody is
 }
 
 func newRecorder(c hbase.Client) *recorder {
@@ -71,7 +72,22 @@ func (r *recorder) open(s *planner.Scan) *scanStats {
 	return st
 }
 
-func (s *scanStats) done() { s.elapsed.CompareAndSwap(0, max(1, int64(time.Since(s.start)))) }
+// done ends the table access, with the error that ended it or nil, unless it has ended.
+func (s *scanStats) done(err error) {
+	if s.elapsed.CompareAndSwap(0, max(1, int64(time.Since(s.start)))) && s.ended != nil {
+		s.ended(err)
+	}
+}
+
+// table gives what was counted so far.
+func (s *scanStats) table() TableStats {
+	t := TableStats{Table: s.scan.Table.Name, Layout: s.scan.Layout.Name, Access: s.scan.Access, Gets: s.gets.Load(),
+		Scans: s.ranges.Load(), RowsRead: s.read.Load(), Rows: s.returned.Load(), Elapsed: time.Duration(s.elapsed.Load())}
+	if t.Elapsed == 0 {
+		t.Elapsed = time.Since(s.start)
+	}
+	return t
+}
 
 // stats sums up; c is the statement's client.
 func (r *recorder) stats(c hbase.Client) Stats {
@@ -84,11 +100,7 @@ func (r *recorder) stats(c hbase.Client) Stats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range r.scans {
-		t := TableStats{Table: s.scan.Table.Name, Layout: s.scan.Layout.Name, Access: s.scan.Access, Gets: s.gets.Load(),
-			Scans: s.ranges.Load(), RowsRead: s.read.Load(), Rows: s.returned.Load(), Elapsed: time.Duration(s.elapsed.Load())}
-		if t.Elapsed == 0 {
-			t.Elapsed = time.Since(s.start)
-		}
+		t := s.table()
 		out.Gets += t.Gets
 		out.Scans += t.Scans
 		out.RowsRead += t.RowsRead

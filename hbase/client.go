@@ -139,7 +139,11 @@ func (c *client) replace(stuck gohbase.Client) {
 type call func(ctx context.Context) (hrpc.Call, error)
 
 // sendOnce sends one attempt. It returns when ctx ends even if gohbase does not.
-func sendOnce(ctx context.Context, rpc any, msg hrpc.Call) (proto.Message, error) {
+func sendOnce(ctx context.Context, rpc any, msg hrpc.Call) (m proto.Message, err error) {
+	if t := rpcTracer(ctx); t != nil {
+		ctx = t.TraceRPCStart(ctx, RPCStart{Method: msg.Name(), Table: string(msg.Table())})
+		defer func() { t.TraceRPCEnd(ctx, RPCEnd{err}) }()
+	}
 	type answer struct {
 		msg proto.Message
 		err error

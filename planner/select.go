@@ -343,7 +343,7 @@ func (q *query) column(ref *parser.ColumnRef, srcs []*source) (expr.Expr, error)
 // unknownColumn says that ref names nothing, and what is near.
 func unknownColumn(ref *parser.ColumnRef, srcs []*source) error {
 	if len(srcs) == 0 {
-		return parser.Errorf(ref.Pos, "unknown column %q: there is no table here", ref.Name)
+		return parser.Errorf(ref.Pos, "unknown column %q: there is no table here", ref.Name).Of(catalog.ErrUnknownColumn)
 	}
 	var names []string
 	for _, s := range srcs {
@@ -354,9 +354,9 @@ func unknownColumn(ref *parser.ColumnRef, srcs []*source) error {
 		}
 	}
 	if ref.Table != "" && len(names) == 0 {
-		return parser.Errorf(ref.Pos, "unknown table %q", ref.Table)
+		return parser.Errorf(ref.Pos, "unknown table %q", ref.Table).Of(catalog.ErrUnknownTable)
 	}
-	err := parser.Errorf(ref.Pos, "unknown column %q", ref.Name)
+	err := parser.Errorf(ref.Pos, "unknown column %q", ref.Name).Of(catalog.ErrUnknownColumn)
 	if near := expr.Nearest(strings.ToLower(ref.Name), names); near != "" {
 		err.Hint = "did you mean " + near + "?"
 	}
@@ -465,7 +465,7 @@ func (q *query) named(t *parser.TableName) (*source, error) {
 	}
 	table, ok := q.env.Catalog.Table(t.Name)
 	if !ok {
-		err := parser.Errorf(t.Pos, "unknown table %q", t.Name)
+		err := parser.Errorf(t.Pos, "unknown table %q", t.Name).Of(catalog.ErrUnknownTable)
 		var names []string
 		for _, o := range q.env.Catalog.Tables() {
 			names = append(names, o.Name)
@@ -671,7 +671,7 @@ func (q *query) items(c *parser.SelectCore, srcs []*source, scope *expr.Scope) (
 		}
 		if len(outs) == n {
 			if it.Table != "" {
-				return nil, parser.Errorf(it.Pos, "unknown table %q", it.Table)
+				return nil, parser.Errorf(it.Pos, "unknown table %q", it.Table).Of(catalog.ErrUnknownTable)
 			}
 			return nil, parser.Errorf(it.Pos, "SELECT * needs a table")
 		}
