@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/exec"
+	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
 )
 
@@ -64,6 +65,9 @@ func (r *Rows) Err() error { return r.err }
 
 // Close ends the query. It is idempotent.
 func (r *Rows) Close() error { return r.finish() }
+
+// Drawn is the text of EXPLAIN as lines of styled pieces, the same lines as the rows; nil for other statements.
+func (r *Rows) Drawn() []planner.Line { return r.rows.Drawn }
 
 // Columns are the names of the columns; nil for a statement without rows.
 func (r *Rows) Columns() []string {

@@ -26,15 +26,19 @@ func (r *run) explain(ctx context.Context, s *parser.Explain) (*Rows, error) {
 	}
 	switch s.Format {
 	case "", "TEXT":
-		text := p.String()
+		drawn := p.Draw(nil)
 		if counted != nil {
-			text += "\n" + counted.text()
+			for line := range strings.SplitSeq(counted.text(), "\n") {
+				drawn = append(drawn, planner.Line{{Text: line}})
+			}
 		}
 		var lines [][]string
-		for line := range strings.SplitSeq(text, "\n") {
-			lines = append(lines, []string{line})
+		for _, l := range drawn {
+			lines = append(lines, []string{l.String()})
 		}
-		return r.table(textColumns("plan"), textRows(lines...)), nil
+		rows := r.table(textColumns("plan"), textRows(lines...))
+		rows.Drawn = drawn
+		return rows, nil
 	case "JSON":
 		b, err := p.MarshalJSON()
 		if err != nil {

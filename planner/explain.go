@@ -20,8 +20,11 @@ func (w *walker) explain(s *Scan) {
 			st.State = "literal"
 		case w.uses[i] == unused:
 			st.State = "unused"
-			if i == w.stopPart {
+			switch {
+			case i == w.stopPart:
 				st.Why = w.stopWhy
+			case i > 0 && w.uses[i-1] == ranged, i > 1 && w.layout.Key.Parts[i-1].Literal != nil && w.uses[i-2] == ranged:
+				st.Why = "the prefix ends with the range before it"
 			}
 		default:
 			st.State = [...]string{"", "bound", "enumerated", "range"}[w.uses[i]]

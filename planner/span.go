@@ -452,6 +452,7 @@ func (w *walker) splitSet(br branch, i int, set types.Set, rest *[]keySpan) (don
 	}
 	if !allPointRanges(out) && w.pays(br, i) {
 		if vals, ok := w.values(&br, p); ok && len(vals) <= maxSteps {
+			w.use(i, ranged, set)
 			w.each(br, i, vals, ranged, rest)
 			return true
 		}
@@ -544,6 +545,9 @@ func prefixInterval(p string) types.Interval {
 
 // each walks on once for each value of part i.
 func (w *walker) each(br branch, i int, vals []types.Value, u partUse, rest *[]keySpan) (useful bool) {
+	if w.detail[i] == nil {
+		w.use(i, u, types.Points(vals...))
+	}
 	w.use(i, u, nil)
 	for _, v := range vals {
 		if w.full() {
