@@ -175,7 +175,9 @@ func (c *client) try(ctx context.Context, d time.Duration, mk call) (proto.Messa
 	}
 	rpc := c.current()
 	c.stats.rpcs.Add(1)
+	begin := time.Now()
 	m, err := sendOnce(actx, rpc, msg)
+	trace(ctx, msg, begin, m, err)
 	if err != nil && ctx.Err() != nil {
 		return nil, msg, ctx.Err()
 	}
