@@ -30,6 +30,8 @@ type Options struct {
 	SpillDir    string // where larger sorts go; "" means the system's temporary directory
 	Loc         *time.Location
 	Now         int64
+
+	wrap func(planner.Node, Operator) Operator // around each operator; nil: none
 }
 
 func (o Options) env() *expr.Env { return &expr.Env{Loc: o.Loc, Now: o.Now} }
@@ -78,6 +80,14 @@ type build struct {
 }
 
 func (b *build) node(ctx context.Context, n planner.Node) (Operator, error) {
+	op, err := b.bare(ctx, n)
+	if err == nil && b.opt.wrap != nil {
+		op = b.opt.wrap(n, op)
+	}
+	return op, err
+}
+
+func (b *build) bare(ctx context.Context, n planner.Node) (Operator, error) {
 	switch n := n.(type) {
 	case *planner.Scan:
 		return b.src(ctx, n)

@@ -27,6 +27,7 @@ func (st *statement) scan(ctx context.Context, s *planner.Scan) (Operator, error
 		return nil, err
 	}
 	stats := st.rec.open(s)
+	ctx = stats.traced(ctx)
 	spans := s.Spans
 	if s.ListTables {
 		var err error
@@ -190,7 +191,7 @@ type countedScan struct {
 
 // Next passes rows through.
 func (c *countedScan) Next(ctx context.Context) ([][]types.Value, error) {
-	rows, err := c.in.Next(ctx)
+	rows, err := c.in.Next(c.stats.traced(ctx))
 	c.stats.returned.Add(int64(len(rows)))
 	if err != nil {
 		c.stats.done()

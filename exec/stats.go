@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,6 +30,12 @@ type TableStats struct {
 	RowsRead      int64 // before the client's filter
 	Rows          int64 // after it
 	Elapsed       time.Duration
+	// Under EXPLAIN ANALYZE: what was sent for this access alone.
+	RPCs, Bytes int64
+	Regions     []RegionStats
+
+	scan  *planner.Scan
+	calls []hbase.Call // the first of them
 }
 
 // recorder counts while a statement runs.
@@ -38,6 +45,7 @@ type recorder struct {
 	returned atomic.Int64
 	mu       sync.Mutex
 	scans    []*scanStats
+	tracing  bool // for EXPLAIN ANALYZE
 }
 
 // scanStats counts one table access; its workers add to it.
@@ -46,6 +54,7 @@ type scanStats struct {
 	start                        time.Time
 	gets, ranges, read, returned atomic.Int64
 	elapsed                      atomic.Int64 // ns from the start to the end
+	trace                        *trace       // nil: none
 }
 
 func newRecorder(c hbase.Client) *recorder {
@@ -58,10 +67,21 @@ func newRecorder(c hbase.Client) *recorder {
 
 func (r *recorder) open(s *planner.Scan) *scanStats {
 	st := &scanStats{scan: s, start: time.Now()}
+	if r.tracing {
+		st.trace = &trace{}
+	}
 	r.mu.Lock()
 	r.scans = append(r.scans, st)
 	r.mu.Unlock()
 	return st
+}
+
+// traced gives the context under which the RPCs of the access are noted.
+func (s *scanStats) traced(ctx context.Context) context.Context {
+	if s.trace == nil {
+		return ctx
+	}
+	return hbase.WithTrace(ctx, s.trace.add)
 }
 
 func (s *scanStats) done() { s.elapsed.CompareAndSwap(0, max(1, int64(time.Since(s.start)))) }
@@ -81,6 +101,13 @@ func (r *recorder) stats(c hbase.Client) Stats {
 			Scans: s.ranges.Load(), RowsRead: s.read.Load(), Rows: s.returned.Load(), Elapsed: time.Duration(s.elapsed.Load())}
 		if t.Elapsed == 0 {
 			t.Elapsed = time.Since(s.start)
+		}
+		if s.trace != nil {
+			t.scan = s.scan
+			t.calls, t.Regions = s.trace.stats()
+			for _, g := range t.Regions {
+				t.RPCs, t.Bytes = t.RPCs+g.RPCs, t.Bytes+g.Bytes
+			}
 		}
 		out.Gets += t.Gets
 		out.Scans += t.Scans

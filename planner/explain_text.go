@@ -34,7 +34,7 @@ func (p *Plan) Draw(notes func(Node) []string) []Line {
 	root := p.Root
 	for {
 		x, ok := root.(*Project) // says nothing that a reader needs
-		if !ok {
+		if !ok || notes != nil {
 			break
 		}
 		root = x.Input
@@ -83,7 +83,11 @@ func (d *drawing) node(n Node, depth int) {
 		d.scan(n, in)
 		return
 	case *Project:
-		next = depth
+		if d.notes == nil {
+			next = depth
+			break
+		}
+		d.add(textf("%scolumns", in), Piece{Dim, "  (" + d.measured(n)[0] + ")"})
 	default:
 		line := Line{textf("%s%s", in, Title(n))}
 		notes := d.measured(n)
@@ -110,6 +114,9 @@ func Title(n Node) string {
 		t := n.Access.String() + " " + n.Table.Name
 		if n.Alias != "" && n.Alias != n.Table.Name {
 			t += " " + n.Alias
+		}
+		if n.Layout.Name != "primary" {
+			t += " (" + n.Layout.Name + ")"
 		}
 		return t
 	case *Project:

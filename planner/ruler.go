@@ -104,11 +104,7 @@ func (d *drawing) drawKey(s *Scan, in string) {
 	if last := parts[len(parts)-1]; last.Offset >= 0 && last.Width != catalog.Variable {
 		end = fmt.Sprintf("%d bytes", last.Offset+last.Width)
 	}
-	label := "key"
-	if s.Layout.Name != "primary" {
-		label = s.Layout.Name
-	}
-	d.labelled(in, label, Piece{Dim, scale.String() + end})
+	d.labelled(in, "key", Piece{Dim, scale.String() + end})
 	d.lines = append(d.lines, bytes)
 
 	source, at := 0, 0
