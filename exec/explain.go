@@ -53,6 +53,14 @@ func (r *run) explain(ctx context.Context, s *parser.Explain) (*Rows, error) {
 			b = append(append(b[:len(b)-1], `,"analyze":`...), append(more, '}')...)
 		}
 		return r.table([]planner.OutputColumn{{Name: "plan", Type: types.JSON}}, [][]types.Value{{types.NewJSON(string(b))}}), nil
+	case "HTML":
+		page, err := r.page(ctx, s, p, an)
+		if err != nil {
+			return nil, err
+		}
+		rows := r.table(textColumns("plan"), textRows([]string{page}))
+		rows.Document = true
+		return rows, nil
 	}
 	return nil, parser.Errorf(s.Pos, "EXPLAIN gives TEXT, JSON or HTML, not %s", s.Format)
 }

@@ -40,7 +40,7 @@ func (p *Plan) Draw(notes func(Node) []string) []Line {
 		root = x.Input
 	}
 	if _, ok := root.(*Scan); !ok {
-		d.verdict(Scans(root))
+		d.lines = append(d.lines, p.Verdict())
 	}
 	d.node(root, 0)
 	for _, w := range p.Warnings {
@@ -49,8 +49,9 @@ func (p *Plan) Draw(notes func(Node) []string) []Line {
 	return d.lines
 }
 
-// verdict tells whether the prefix is hit, of a plan of several steps.
-func (d *drawing) verdict(scans []*Scan) {
+// Verdict tells in a line whether every table of the plan is read by its rowkey's prefix.
+func (p *Plan) Verdict() Line {
+	scans := Scans(p.Root)
 	var missed []string
 	for _, s := range scans {
 		if s.Access == FullScan {
@@ -59,12 +60,11 @@ func (d *drawing) verdict(scans []*Scan) {
 	}
 	switch {
 	case len(scans) == 0:
-		d.add(Piece{Hit, "reads no table"})
+		return Line{{Hit, "reads no table"}}
 	case len(missed) == 0:
-		d.add(Piece{Hit, "hits the rowkey prefix"}, textf("%s", of(len(scans), "")))
-	default:
-		d.add(Piece{Miss, "MISSES the rowkey prefix"}, textf(" of %s%s", strings.Join(missed, ", "), of(len(scans), fmt.Sprintf("%d of ", len(missed)))))
+		return Line{{Hit, "hits the rowkey prefix"}, textf("%s", of(len(scans), ""))}
 	}
+	return Line{{Miss, "MISSES the rowkey prefix"}, textf(" of %s%s", strings.Join(missed, ", "), of(len(scans), fmt.Sprintf("%d of ", len(missed))))}
 }
 
 // of tells of how many tables something is said; one table needs no telling.
@@ -230,7 +230,7 @@ func (d *drawing) scan(s *Scan, in string) {
 	}
 	label := "where"
 	for _, f := range s.Fates {
-		where := "  [" + f.where()
+		where := "  [" + f.Place()
 		if f.Why != "" {
 			where += ": " + f.Why
 		}
@@ -240,9 +240,9 @@ func (d *drawing) scan(s *Scan, in string) {
 	if s.Filter != nil {
 		line("server", "%s", s.Filter)
 	}
-	line("columns", "%s", s.columnsText())
+	line("columns", "%s", s.ColumnsText())
 	if s.Order != NoOrder {
-		line("order", "%s (%s)", s.Order, orderText(s.OrderBy))
+		line("order", "%s", s.OrderText())
 	}
 	if s.Limit >= 0 {
 		line("limit", "%d", s.Limit)
@@ -265,10 +265,18 @@ func (d *drawing) scan(s *Scan, in string) {
 	}
 }
 
-// where tells in words where the predicate is checked.
-func (f Fate) where() string {
+// Place tells in words where the predicate is checked.
+func (f Fate) Place() string {
 	return map[string]string{"key": "by the key", "server": "server filter", "client": "client filter",
 		"server+client": "server filter, checked again on the client"}[f.Where]
+}
+
+// OrderText tells in which order rows come and how, "" for none.
+func (s *Scan) OrderText() string {
+	if s.Order == NoOrder {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s)", s.Order, orderText(s.OrderBy))
 }
 
 func plural(gets int, get string, scans int, scan string) string {
@@ -286,8 +294,8 @@ func plural(gets int, get string, scans int, scan string) string {
 	return strings.Join(parts, " and ")
 }
 
-// columnsText tells what is read of each row.
-func (s *Scan) columnsText() string {
+// ColumnsText tells what is read of each row.
+func (s *Scan) ColumnsText() string {
 	var names []string
 	for _, c := range s.Columns {
 		names = append(names, c.Family+":"+Escape([]byte(c.Qualifier)))

@@ -13,7 +13,7 @@ import (
 type RulerPart struct {
 	PartState
 	Offset int // of its first byte; -1 behind a part whose length varies
-	Width  int // in bytes, or catalog.Variable
+	Width  int // in bytes, or catalog.Variable (-1)
 }
 
 // Ruler lays out the parts of s's key byte by byte.

@@ -59,8 +59,8 @@ func cutLeaf(l *catalog.Layout, sp Span) leaf {
 	return out
 }
 
-// bounds prints the keys of a span: one key, or [start, stop).
-func (sp Span) bounds() string {
+// Bounds prints the keys of a span: one key, or [start, stop).
+func (sp Span) Bounds() string {
 	if sp.Key {
 		return Escape(sp.Start)
 	}
@@ -109,7 +109,7 @@ func (d *drawing) drawSpans(s *Scan, in string) {
 			d.labelled(in, label, textf("%s: all of it", table))
 			drawn++
 		default:
-			d.labelled(in, label, textf("%s %s", table, sp.bounds()))
+			d.labelled(in, label, textf("%s %s", table, sp.Bounds()))
 			drawn++
 		}
 		label, i = "", j
@@ -161,7 +161,7 @@ func (d *drawing) drawLeaves(in, branch string, leaves []leaf, depth, more int) 
 		if width > 0 {
 			line = append(line, Piece{Enumerated, runewidth.FillRight(names[i], width) + "  "})
 		}
-		d.labelled(in, "", append(line, textf("%s", g[0].bounds()))...)
+		d.labelled(in, "", append(line, textf("%s", g[0].Bounds()))...)
 	}
 	if more > 0 {
 		d.labelled(in, "", Piece{Dim, fmt.Sprintf("%s└─ ... and %d more", branch, more)})

@@ -71,6 +71,16 @@ func (s *session) print(rows *hql.Rows) (int, error) {
 		}
 		return len(d), buf.Flush()
 	}
+	if rows.Document() && s.format != "json" && s.format != "jsonl" {
+		for rows.Next() {
+			n++
+			buf.WriteString(rows.Raw()[0].Text())
+		}
+		if err := rows.Err(); err != nil {
+			return n, err
+		}
+		return n, buf.Flush()
+	}
 	if len(cols) == 1 && cols[0] == "plan" && (s.format == "table" || s.format == "vertical") {
 		for rows.Next() {
 			n++
