@@ -133,13 +133,24 @@ func (a *analysis) notes(n planner.Node) []string {
 		}
 		for _, t := range a.Tables {
 			if t.scan == n {
-				out = append(out, fmt.Sprintf("%s: %s read, %s kept; %s, %s, %s, %s", ms(s.Total), counted(t.RowsRead, "row"), counted(t.Rows, "row"),
-					counted(t.Gets, "get"), counted(t.Scans, "scan"), counted(t.RPCs, "RPC"), counted(t.Bytes, "byte")))
+				out = append(out, a.took(&t))
 				out = append(out, regionLines(t.Regions)...)
 			}
 		}
 	}
 	return out
+}
+
+// took tells in a line what a table access took.
+func (a *analysis) took(t *TableStats) string {
+	var total time.Duration
+	for _, s := range a.steps {
+		if s.node == planner.Node(t.scan) {
+			total = s.Total
+		}
+	}
+	return fmt.Sprintf("%s: %s read, %s kept; %s, %s, %s, %s", ms(total), counted(t.RowsRead, "row"), counted(t.Rows, "row"),
+		counted(t.Gets, "get"), counted(t.Scans, "scan"), counted(t.RPCs, "RPC"), counted(t.Bytes, "byte"))
 }
 
 // maxRegions bounds the regions listed of one table access.

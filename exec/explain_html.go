@@ -34,6 +34,7 @@ type page struct {
 	Warnings       []string
 	Analyzed       bool
 	Summary        string
+	MaxListed      int // spans written out under each picture
 }
 
 // pageTable is one table access.
@@ -44,7 +45,7 @@ type pageTable struct {
 	Key       []pagePart
 	Keyspaces []keyspace
 	MoreNote  string
-	Stats     *TableStats
+	Took      string // "" without ANALYZE
 	Regions   []pageRegion
 	Servers   bool // the regions' servers are known
 	Lanes     []pageLane
@@ -94,7 +95,7 @@ const (
 // page draws a plan, and what was measured of it, as a self-contained HTML page. The regions are
 // read from the store; where they cannot be, the page says so.
 func (r *run) page(ctx context.Context, s *parser.Explain, p *planner.Plan, an *analysis) (string, error) {
-	d := page{Query: s.Statement.String(), Verdict: p.Verdict().String(), Hit: p.HitsPrefix(), Warnings: p.Warnings, Analyzed: an != nil}
+	d := page{Query: s.Statement.String(), Verdict: p.Verdict().String(), Hit: p.HitsPrefix(), Warnings: p.Warnings, Analyzed: an != nil, MaxListed: maxListedSpans}
 	steps := (&meter{}).stats(p.Root, 0)
 	if an != nil {
 		d.Summary, steps = an.summary(), an.steps
@@ -106,6 +107,9 @@ func (r *run) page(ctx context.Context, s *parser.Explain, p *planner.Plan, an *
 	for _, scan := range planner.Scans(p.Root) {
 		t := pageTable{Scan: scan, Title: planner.Title(scan), Hit: scan.Access != planner.FullScan}
 		for _, part := range scan.Ruler() {
+			if scan.Access == planner.Empty {
+				break // nothing is read by it
+			}
 			grow := min(part.Width, 24)
 			if part.Width < 0 {
 				grow = 12
@@ -116,6 +120,7 @@ func (r *run) page(ctx context.Context, s *parser.Explain, p *planner.Plan, an *
 		if an != nil {
 			for i := range an.Tables {
 				if an.Tables[i].scan == scan {
+					t.Took = an.took(&an.Tables[i])
 					t.measured(&an.Tables[i], an.begin)
 				}
 			}
@@ -181,7 +186,6 @@ func (r *run) drawKeyspaces(ctx context.Context, t *pageTable) {
 
 // measured adds what EXPLAIN ANALYZE found of the access.
 func (t *pageTable) measured(s *TableStats, begin time.Time) {
-	t.Stats = s
 	longest := time.Duration(1)
 	for _, g := range s.Regions {
 		longest = max(longest, g.Time)

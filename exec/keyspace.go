@@ -22,10 +22,16 @@ type keyspace struct {
 	Note    string // why the regions are not known
 }
 
+// maxListedSpans bounds the spans that are written out under the picture.
+const maxListedSpans = 12
+
+// Unlisted is the number of spans that are not written out.
+func (k keyspace) Unlisted() int { return max(0, len(k.Spans)+k.More-maxListedSpans) }
+
 // keyBlock is one box of a keyspace.
 type keyBlock struct {
 	X, W  float64
-	Label string // as much of Title as fits
+	Label string // of a region: where it starts, as much as fits
 	Title string
 	Read  bool // of a region: a span touches it
 	Key   bool // of a span: a single key
@@ -112,7 +118,7 @@ func drawKeyspace(table string, regions []hbase.Region, spans []planner.Span) ke
 	for _, s := range spans {
 		x := place(s.Start, false)
 		w := place(end(s), true) - x
-		out.Spans = append(out.Spans, keyBlock{X: x, W: w, Label: fit(s.Bounds(), w), Title: s.Bounds(), Key: s.Key})
+		out.Spans = append(out.Spans, keyBlock{X: x, W: w, Title: s.Bounds(), Key: s.Key})
 	}
 	return out
 }

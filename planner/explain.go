@@ -132,6 +132,11 @@ func (w *walker) whyNotKey(e expr.Expr, t *catalog.Table) string {
 	if _, _, _, ok := expr.Sarg(e); !ok {
 		return "it is not a range or a prefix of one key column"
 	}
+	for i, p := range w.layout.Key.Parts {
+		if i < w.stopPart && w.uses[i] == unused && slices.Contains(p.Columns, cols[0]) {
+			return "the key's prefix ends with the range before it"
+		}
+	}
 	if w.stopPart < len(w.layout.Key.Parts) {
 		return fmt.Sprintf("the key is used up to %s", w.layout.Key.Parts[w.stopPart].Source)
 	}

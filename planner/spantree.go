@@ -64,6 +64,9 @@ func (sp Span) Bounds() string {
 	if sp.Key {
 		return Escape(sp.Start)
 	}
+	if len(sp.Start)+len(sp.Stop) == 0 {
+		return "all of it"
+	}
 	return fmt.Sprintf("[%s, %s)", orOpen(Escape(sp.Start)), orOpen(Escape(sp.Stop)))
 }
 
@@ -90,8 +93,7 @@ func (d *drawing) drawSpans(s *Scan, in string) {
 		if s.ListTables {
 			table = s.TablePrefix + "*"
 		}
-		switch sp := s.Spans[i]; {
-		case j-i > 1:
+		if j-i > 1 {
 			d.labelled(in, label, textf("%s", table))
 			leaves := make([]leaf, 0, min(j-i, maxLeaves-drawn))
 			for _, sp := range s.Spans[i : i+cap(leaves)] {
@@ -105,11 +107,8 @@ func (d *drawing) drawSpans(s *Scan, in string) {
 				}
 				return
 			}
-		case !sp.Key && len(sp.Start)+len(sp.Stop) == 0:
-			d.labelled(in, label, textf("%s: all of it", table))
-			drawn++
-		default:
-			d.labelled(in, label, textf("%s %s", table, sp.Bounds()))
+		} else {
+			d.labelled(in, label, textf("%s %s", table, s.Spans[i].Bounds()))
 			drawn++
 		}
 		label, i = "", j
