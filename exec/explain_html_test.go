@@ -133,7 +133,7 @@ func TestPage(t *testing.T) {
 func TestPageAnalyzed(t *testing.T) {
 	w := pageWorld(t)
 	p := pageOf(t, w, "EXPLAIN (ANALYZE, FORMAT HTML) SELECT e.kind, f.kind FROM events e JOIN events f ON e.device = f.device WHERE e.device = 'd1' ORDER BY 1")
-	equal(t, "verdict", texts(p.all("h1", "miss")), "MISSES the rowkey prefix of events (1 of 2 tables)")
+	equal(t, "verdict", texts(p.all("h1", "miss")), "MISSES the rowkey prefix of events (1 of 2 reads)")
 	tables := p.all("section", "table")
 	equal(t, "tables", texts(p.all("h2", "")), "Steps", "scan events e", "full scan events f")
 	var steps []string

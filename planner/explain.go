@@ -29,6 +29,9 @@ func (w *walker) explain(s *Scan) {
 		default:
 			st.State = [...]string{"", "bound", "enumerated", "range"}[w.uses[i]]
 			st.Detail = describe(w.detail[i])
+			if w.varied[i] {
+				st.Detail += ", and others"
+			}
 		}
 		s.Parts = append(s.Parts, st)
 	}
@@ -153,8 +156,16 @@ func (w *walker) advice(s *Scan) string {
 	for _, l := range s.Table.Layouts {
 		var need []string
 		for _, p := range l.Key.Parts {
-			if p.Literal != nil || len(p.Columns) == 0 {
-				continue // salts are enumerated
+			if p.Literal != nil {
+				continue
+			}
+			if len(p.Columns) == 0 {
+				if dom, ok := expr.Domain(p.Expr); ok {
+					if _, few := dom.Values(w.opt.MaxEnumerate); few {
+						continue // salts are enumerated
+					}
+				}
+				break // no condition gets past it
 			}
 			for _, c := range columnsOf(p) {
 				name := c.Name

@@ -58,21 +58,22 @@ func (p *Plan) Verdict() Line {
 			missed = append(missed, s.Table.Name)
 		}
 	}
+	names := slices.Compact(slices.Sorted(slices.Values(missed)))
 	switch {
 	case len(scans) == 0:
 		return Line{{Hit, "reads no table"}}
 	case len(missed) == 0:
 		return Line{{Hit, "hits the rowkey prefix"}, textf("%s", of(len(scans), ""))}
 	}
-	return Line{{Miss, "MISSES the rowkey prefix"}, textf(" of %s%s", strings.Join(missed, ", "), of(len(scans), fmt.Sprintf("%d of ", len(missed))))}
+	return Line{{Miss, "MISSES the rowkey prefix"}, textf(" of %s%s", strings.Join(names, ", "), of(len(scans), fmt.Sprintf("%d of ", len(missed))))}
 }
 
-// of tells of how many tables something is said; one table needs no telling.
-func of(tables int, prefix string) string {
-	if tables == 1 {
+// of tells of how many reads of tables something is said; one needs no telling.
+func of(reads int, prefix string) string {
+	if reads == 1 {
 		return ""
 	}
-	return fmt.Sprintf(" (%s%d tables)", prefix, tables)
+	return fmt.Sprintf(" (%s%d reads)", prefix, reads)
 }
 
 func (d *drawing) node(n Node, depth int) {
