@@ -34,6 +34,8 @@ type Options struct {
 	Subquery func(s *expr.Subquery, outer []types.Value) (expr.Expr, error)
 	// Resolve plans until the LOOKUPs that plan asks for are known; nil: as it comes.
 	Resolve func(ctx context.Context, plan func() (*planner.Plan, error)) (*planner.Plan, error)
+
+	wrap func(planner.Node, Operator) Operator // around each operator; nil: none
 }
 
 func (o Options) env() *expr.Env { return &expr.Env{Loc: o.Loc, Now: o.Now, Subquery: o.Subquery} }
@@ -106,6 +108,14 @@ type build struct {
 }
 
 func (b *build) node(ctx context.Context, n planner.Node) (Operator, error) {
+	op, err := b.bare(ctx, n)
+	if err == nil && b.opt.wrap != nil {
+		op = b.opt.wrap(n, op)
+	}
+	return op, err
+}
+
+func (b *build) bare(ctx context.Context, n planner.Node) (Operator, error) {
 	switch n := n.(type) {
 	case *planner.Scan:
 		return b.src(ctx, n)

@@ -28,7 +28,10 @@ func (st *statement) scan(ctx context.Context, s *planner.Scan) (op Operator, er
 		return nil, err
 	}
 	stats := st.rec.open(s)
-	ctx = st.traceScan(ctx, s, stats)
+	traced := st.traceScan(ctx, s, stats)
+	if traced != nil {
+		ctx = traced
+	}
 	defer func() {
 		if err != nil {
 			stats.done(err)
@@ -55,7 +58,7 @@ func (st *statement) scan(ctx context.Context, s *planner.Scan) (op Operator, er
 		}
 		op = x
 	}
-	op = &countedScan{in: op, stats: stats, scan: s, ctx: ctx}
+	op = &countedScan{in: op, stats: stats, scan: s, ctx: traced}
 	if s.Limit >= 0 {
 		op = &limitScan{in: op, left: s.Limit}
 	}
@@ -236,12 +239,12 @@ type countedScan struct {
 	in    Operator
 	stats *scanStats
 	scan  *planner.Scan
-	ctx   context.Context // of the table access
+	ctx   context.Context // of the table access; nil where nobody traces it
 }
 
 // Next passes rows through.
 func (c *countedScan) Next(ctx context.Context) ([][]types.Value, error) {
-	if c.stats.ended != nil {
+	if c.ctx != nil {
 		ctx = scanContext{ctx, c.ctx}
 	}
 	rows, err := c.in.Next(ctx)

@@ -141,8 +141,15 @@ type call func(ctx context.Context) (hrpc.Call, error)
 // sendOnce sends one attempt. It returns when ctx ends even if gohbase does not.
 func sendOnce(ctx context.Context, rpc any, msg hrpc.Call) (m proto.Message, err error) {
 	if t := rpcTracer(ctx); t != nil {
-		ctx = t.TraceRPCStart(ctx, RPCStart{Method: msg.Name(), Table: string(msg.Table())})
-		defer func() { t.TraceRPCEnd(ctx, RPCEnd{err}) }()
+		d := RPCEnd{RPCStart: RPCStart{Method: msg.Name(), Table: string(msg.Table())}, Begin: time.Now()}
+		tctx := t.TraceRPCStart(ctx, d.RPCStart)
+		defer func() {
+			d.Took, d.Err = time.Since(d.Begin), err
+			if err == nil {
+				d.read(msg, m)
+			}
+			t.TraceRPCEnd(tctx, d)
+		}()
 	}
 	type answer struct {
 		msg proto.Message

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -38,6 +39,7 @@ func main() {
 type config struct {
 	commands, files, catalogs, args list
 	connect, format, fullScan       string
+	color                           string
 	write, demo, version            bool
 	timeout                         time.Duration
 }
@@ -63,6 +65,7 @@ Flags:
   --catalog FILE    CREATE TABLE statements that describe the tables (repeatable)
   --format FORMAT   table, vertical, csv, tsv, json, jsonl or markdown
   --arg VALUE       binds the next ? (repeatable)
+  --color WHEN      auto (on a terminal, unless NO_COLOR is set), always or never
   --full-scan MODE  allow, warn or deny plans that miss the rowkey prefix
                     (default: deny on hbase://, warn on the embedded store)
   --write           lets statements write on hbase://
@@ -86,6 +89,7 @@ func parseFlags(args []string, stderr io.Writer) (*config, error) {
 	fs.StringVar(&c.connect, "connect", os.Getenv("HQL_CONNECT"), "")
 	fs.StringVar(&c.format, "format", "", "")
 	fs.StringVar(&c.fullScan, "full-scan", "", "")
+	fs.StringVar(&c.color, "color", "auto", "")
 	fs.BoolVar(&c.write, "write", false, "")
 	fs.BoolVar(&c.demo, "demo", false, "")
 	fs.BoolVar(&c.version, "version", false, "")
@@ -101,6 +105,9 @@ func parseFlags(args []string, stderr io.Writer) (*config, error) {
 	}
 	if _, ok := formats[c.format]; c.format != "" && !ok {
 		return nil, fmt.Errorf("unknown format %q (table, vertical, csv, tsv, json, jsonl or markdown)", c.format)
+	}
+	if !slices.Contains([]string{"auto", "always", "never"}, c.color) {
+		return nil, fmt.Errorf("unknown colour mode %q (auto, always or never)", c.color)
 	}
 	if _, ok := policies[c.fullScan]; !ok {
 		return nil, fmt.Errorf("unknown full-scan mode %q (allow, warn or deny)", c.fullScan)
