@@ -127,10 +127,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	db, err := open(ctx, c)
 	if err != nil {
 		s := &session{stderr: stderr}
-		return s.report(err, "")
+		return s.report(err)
 	}
-	defer db.Close()
-	s := &session{db: db, conf: c, stdout: stdout, stderr: stderr, format: c.format}
+	s := &session{db: db, conf: c, stdout: stdout, stderr: stderr, format: c.format, null: "NULL", dir: "."}
+	defer s.close()
 	for _, a := range c.args {
 		s.args = append(s.args, a)
 	}
@@ -167,18 +167,25 @@ func open(ctx context.Context, c *config) (*hql.DB, error) {
 	if c.demo {
 		return demo.Open(ctx, opts...)
 	}
-	dsn := c.connect
-	if dsn == "" {
-		dsn = "mem:"
+	return hql.Open(ctx, c.address(), opts...)
+}
+
+// address names the store.
+func (c *config) address() string {
+	switch {
+	case c.demo:
+		return "the sample tables"
+	case c.connect == "":
+		return "mem:"
 	}
-	return hql.Open(ctx, dsn, opts...)
+	return c.connect
 }
 
 // batch runs the -c texts and -f files in turn, stopping at the first error.
 func (s *session) batch(ctx context.Context, stdin io.Reader) int {
 	for _, text := range s.conf.commands {
 		if code := s.script(ctx, text); code != exitOK {
-			return code
+			return exit(code)
 		}
 	}
 	for _, f := range s.conf.files {
@@ -190,36 +197,38 @@ func (s *session) batch(ctx context.Context, stdin io.Reader) int {
 }
 
 func (s *session) file(ctx context.Context, name string, stdin io.Reader) int {
-	var b []byte
 	var err error
 	if name == "-" {
-		b, err = io.ReadAll(stdin)
+		var b []byte
+		if b, err = io.ReadAll(stdin); err == nil {
+			return exit(s.script(ctx, string(b)))
+		}
 	} else {
-		b, err = os.ReadFile(name)
+		err = s.include(ctx, name)
 	}
-	if err != nil {
-		fmt.Fprintf(s.stderr, "error: %v\n", err)
-		return exitFailed
+	var st stopped
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &st):
+		return exit(st.code)
 	}
-	return s.script(ctx, string(b))
+	return s.report(err)
 }
 
-// script runs statements separated by ';'. Errors name their place in the whole text.
-func (s *session) script(ctx context.Context, text string) int {
-	pieces, rest := parser.Split(text)
-	if strings.TrimSpace(rest) != "" {
-		pieces = append(pieces, parser.Piece{Text: rest, Offset: len(text) - len(rest)})
+// exit is the status that a script ends hql with.
+func exit(code int) int {
+	if code == quit {
+		return exitOK
 	}
-	for _, p := range pieces {
-		if code := s.statement(ctx, p.Text, text, p.Offset); code != exitOK {
-			return code
-		}
-	}
-	return exitOK
+	return code
 }
 
 // statement runs one statement, which stands at offset in source; ^C cancels it.
 func (s *session) statement(ctx context.Context, text, source string, offset int) int {
+	if filled := s.substitute(text); filled != text {
+		text, source, offset = filled, filled, 0
+	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if s.conf.timeout > 0 {
@@ -241,11 +250,11 @@ func (s *session) statement(ctx context.Context, text, source string, offset int
 			err = fmt.Errorf("%w", pe)
 		}
 	}
-	return s.report(err, source)
+	return s.report(err)
 }
 
 // report prints an error and gives the exit status that it means.
-func (s *session) report(err error, _ string) int {
+func (s *session) report(err error) int {
 	var pe *hql.Error
 	switch {
 	case errors.Is(err, context.Canceled):

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -20,22 +21,39 @@ type terminal struct {
 	mu sync.Mutex
 	b  strings.Builder
 	at int // what was waited for lies before
+
+	done chan struct{} // closed at the end of the program
+	err  error         // its exit status
 }
 
-func openTerminal(t *testing.T, history string) *terminal {
+// wait waits for the program's end.
+func (x *terminal) wait() error {
+	select {
+	case <-x.done:
+		return x.err
+	case <-time.After(10 * time.Second):
+		return errors.New("the session does not end")
+	}
+}
+
+func openTerminal(t *testing.T, history string, args ...string) *terminal {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(exe)
-	cmd.Args = []string{"hql", "--demo"} // the test's binary is hql under this name
-	cmd.Env = append(os.Environ(), "HQL_HISTORY="+history, "TERM=xterm")
+	cmd.Args = append([]string{"hql", "--demo"}, args...) // the test's binary is hql under this name
+	cmd.Env = append(os.Environ(), "HQL_HISTORY="+history, "TERM=xterm", "HOME="+filepath.Dir(history))
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
-	term := &terminal{t: t, f: f}
+	term := &terminal{t: t, f: f, done: make(chan struct{})}
+	go func() {
+		defer close(term.done)
+		term.err = cmd.Wait()
+	}()
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
@@ -43,7 +61,7 @@ func openTerminal(t *testing.T, history string) *terminal {
 	}()
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
+		<-term.done
 		f.Close()
 		<-read
 	})
@@ -131,5 +149,58 @@ func TestREPL(t *testing.T) {
 	}
 	if st, err := os.Stat(history); err != nil || st.Mode().Perm() != 0o600 {
 		t.Errorf("history file: %v %v", st.Mode(), err)
+	}
+}
+
+func TestREPLCommands(t *testing.T) {
+	dir := t.TempDir()
+	editor := filepath.Join(dir, "editor")
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\nsed -i s/41/42/ \"$1\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("EDITOR", editor)
+	t.Setenv("VISUAL", "")
+	x := openTerminal(t, filepath.Join(dir, "history"))
+	x.see("hql> ")
+	x.enter("SELECT 41 AS edited\r")
+	x.see("  -> ")
+	x.enter("\\e\r")
+	x.see("SELECT 42 AS edited\r\n")
+	x.see("  -> ")
+	x.enter("\\g\r")
+	x.see(" edited\r\n")
+	x.see("     42")
+	x.see("hql> ")
+	x.enter("\\e\r") // the last statement, which runs at once
+	x.see("     42")
+	x.see("hql> ")
+	x.enter("SELECT 5 AS again \\watch 0.1\r")
+	x.see("(every 0.1 s)")
+	x.see("    5")
+	x.see("(every 0.1 s)")
+	x.see("    5")
+	x.enter("\x03")
+	x.see("hql> ")
+	x.enter("SELECT\r")
+	x.see("  -> ")
+	x.enter("\\set n 6\r") // a command inside a statement leaves it as it is
+	x.see("  -> ")
+	x.enter(":n AS six;\r")
+	x.see("  6")
+	x.enter("\\! cat\r") // the terminal is the command's
+	x.see("cat\r\n")
+	time.Sleep(100 * time.Millisecond)
+	x.enter("for the shell\r\x04")
+	x.see("for the shell\r\nfor the shell")
+	x.see("hql> ")
+	x.enter("SELECT 'a' \\g |grep b\r")
+	x.see("hql> ")
+	x.enter("list\r")
+	x.see("user_ops_reversed")
+	x.enter("help show\r")
+	x.see("SHOW TABLES |")
+	x.enter("\\q\r")
+	if err := x.wait(); err != nil {
+		t.Error(err)
 	}
 }

@@ -3,8 +3,10 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"syscall"
 	"time"
 
 	"github.com/hql-db/hql"
@@ -21,6 +23,26 @@ type session struct {
 	format string
 	tty    bool // stdout is a terminal
 	footer bool // print how many rows came and what they took
+	null   string
+
+	query string            // the statement that is being typed
+	last  string            // the one before
+	vars  map[string]string // of \set
+	dir   string            // of the file that is running
+	depth int               // of files within files
+
+	redirected io.WriteCloser // where \o sends results; nil: the screen
+	screen     io.Writer
+}
+
+// close ends what the session holds.
+func (s *session) close() {
+	if s.redirected != nil {
+		if err := s.redirected.Close(); err != nil {
+			s.report(err)
+		}
+	}
+	s.db.Close()
 }
 
 // execute runs one statement and prints what it gives.
@@ -32,6 +54,9 @@ func (s *session) execute(ctx context.Context, text string) error {
 	}
 	defer rows.Close()
 	n, err := s.print(rows)
+	if errors.Is(err, syscall.EPIPE) {
+		err = nil // who reads the result has seen enough
+	}
 	for _, w := range rows.Warnings() {
 		fmt.Fprintf(s.stderr, "warning: %s\n", w)
 	}
@@ -75,7 +100,7 @@ func (s *session) print(rows *hql.Rows) (int, error) {
 		}
 		return n, buf.Flush()
 	}
-	w := formats[s.format](buf, s.tty)
+	w := formats[s.format](buf, look{s.tty, s.null})
 	if err := w.begin(cols, ts); err != nil {
 		return 0, err
 	}
