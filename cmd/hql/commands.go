@@ -27,6 +27,8 @@ func commands() []command {
 		{`\e`, "[FILE]", "edit the statement, or the last one, with $EDITOR", (*session).edit},
 		{`\watch`, "[SECONDS]", "run the statement every 2 s until ^C", (*session).watch},
 		{`\d`, "[TABLE]", "tables, or a table's key and columns", (*session).describe},
+		{`\d+`, "TABLE", "the same with families, regions and the qualifiers in use", (*session).describeMore},
+		{`\sample`, "TABLE [ROWS]", "stored keys beside what they are read as", (*session).showSample},
 		{`\dt`, "", "tables", func(s *session, ctx context.Context, _ string) error { return s.describe(ctx, "") }},
 		{`\df`, "[NAME]", "functions", (*session).functions},
 		{`\x`, "", "one column a line, on or off", (*session).toggleVertical},

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"syscall"
 	"time"
+
+	"golang.org/x/term"
 
 	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/types"
@@ -139,4 +142,14 @@ func round(d time.Duration) time.Duration {
 		return d.Round(time.Microsecond)
 	}
 	return d.Round(time.Millisecond)
+}
+
+// width is the terminal's, in columns.
+func (s *session) width() int {
+	if f, ok := s.stdout.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return w
+		}
+	}
+	return 100
 }
