@@ -20,6 +20,7 @@ type joinOp struct {
 	table       map[string][][]types.Value
 	width       int
 	nulls       []types.Value // what an unmatched left row is joined with
+	rows        [][]types.Value // of the left side, still to be matched
 	out         [][]types.Value
 }
 
@@ -83,21 +84,26 @@ func (j *joinOp) Next(ctx context.Context) ([][]types.Value, error) {
 			return nil, err
 		}
 	}
-	for {
-		rows, err := j.left.Next(ctx)
-		if err != nil {
-			return nil, err
-		}
-		j.out = j.out[:0]
-		for _, l := range rows {
-			if err := j.match(ctx, l); err != nil {
+	for j.out = j.out[:0]; len(j.out) < batchRows; {
+		if len(j.rows) == 0 {
+			if len(j.out) > 0 {
+				return j.out, nil // rather than wait for more
+			}
+			var err error
+			if j.rows, err = j.left.Next(ctx); err != nil {
 				return nil, err
 			}
 		}
-		if len(j.out) > 0 {
-			return j.out, nil
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		l := j.rows[0]
+		j.rows = j.rows[1:]
+		if err := j.match(ctx, l); err != nil {
+			return nil, err
 		}
 	}
+	return j.out, nil
 }
 
 func (j *joinOp) match(ctx context.Context, l []types.Value) error {

@@ -14,6 +14,7 @@ import (
 type Stats struct {
 	Gets, Scans  int64 // rows asked for by key; ranges opened
 	RowsRead     int64 // rows that came from the servers
+	Regions      int64 // that answered
 	RowsReturned int64
 	RPCs, Bytes  int64 // calls sent; bytes of cells received
 	Retries      int64 // calls repeated and scanners reopened
@@ -38,6 +39,9 @@ type recorder struct {
 	returned atomic.Int64
 	mu       sync.Mutex
 	scans    []*scanStats
+
+	meta   sync.Mutex
+	tables map[string][]hbase.Region // looked up for Rows.Regions
 }
 
 // scanStats counts one table access; its workers add to it.
@@ -46,6 +50,7 @@ type scanStats struct {
 	start                        time.Time
 	gets, ranges, read, returned atomic.Int64
 	elapsed                      atomic.Int64 // ns from the start to the end
+	regions                      regionStats
 }
 
 func newRecorder(c hbase.Client) *recorder {
@@ -83,7 +88,9 @@ func (r *recorder) stats(c hbase.Client) Stats {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	regions := map[string]bool{}
 	for _, s := range r.scans {
+		s.regions.addTo(regions)
 		t := TableStats{Table: s.scan.Table.Name, Layout: s.scan.Layout.Name, Access: s.scan.Access, Gets: s.gets.Load(),
 			Scans: s.ranges.Load(), RowsRead: s.read.Load(), Rows: s.returned.Load(), Elapsed: time.Duration(s.elapsed.Load())}
 		if t.Elapsed == 0 {
@@ -94,5 +101,6 @@ func (r *recorder) stats(c hbase.Client) Stats {
 		out.RowsRead += t.RowsRead
 		out.Tables = append(out.Tables, t)
 	}
+	out.Regions = int64(len(regions))
 	return out
 }

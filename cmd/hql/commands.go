@@ -33,7 +33,7 @@ func commands() []command {
 		{`\df`, "[NAME]", "functions", (*session).functions},
 		{`\x`, "", "one column a line, on or off", (*session).toggleVertical},
 		{`\format`, "FORMAT", "table, vertical, csv, tsv, json, jsonl or markdown", (*session).setFormat},
-		{`\pset`, "[null TEXT]", "how NULL is shown", (*session).pset},
+		{`\pset`, "[null TEXT]", "how NULL is shown; also \\pset pager on|off, \\pset format", (*session).pset},
 		{`\timing`, "", "the line with rows and time under results, on or off", func(s *session, _ context.Context, _ string) error {
 			s.footer = !s.footer
 			fmt.Fprintf(s.stderr, "timing is %s\n", onOff(s.footer))
@@ -333,13 +333,15 @@ func (s *session) pset(ctx context.Context, arg string) error {
 	}
 	switch name {
 	case "":
-		fmt.Fprintf(s.stdout, "format  %s\nnull    '%s'\n", s.format, s.null)
+		fmt.Fprintf(s.stdout, "format  %s\nnull    '%s'\npager   %s\n", s.format, s.null, onOff(s.pager))
 	case "format":
 		return s.setFormat(ctx, value)
 	case "null":
 		s.null = printable(value)
+	case "pager":
+		return s.setPager(value)
 	default:
-		return fmt.Errorf("\\pset knows format and null, not %s", printable(name))
+		return fmt.Errorf("\\pset knows format, null and pager, not %s", printable(name))
 	}
 	return nil
 }

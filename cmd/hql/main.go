@@ -129,12 +129,12 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		s := &session{stderr: stderr}
 		return s.report(err)
 	}
-	s := &session{db: db, conf: c, stdout: stdout, stderr: stderr, format: c.format, null: "NULL", dir: "."}
+	s := &session{db: db, conf: c, stdout: stdout, stderr: stderr, format: c.format, null: "NULL", dir: ".", pager: true}
 	defer s.close()
 	for _, a := range c.args {
 		s.args = append(s.args, a)
 	}
-	tty := isTerminal(stdin)
+	s.person = isTerminal(stdin)
 	s.tty = isTerminal(stdout)
 	if s.format == "" {
 		s.format = "table"
@@ -142,7 +142,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	switch {
 	case len(c.commands)+len(c.files) > 0:
 		return s.batch(ctx, stdin)
-	case tty:
+	case s.person:
 		return s.repl(ctx)
 	}
 	return s.file(ctx, "-", stdin)

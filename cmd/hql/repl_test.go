@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -196,6 +197,7 @@ func TestREPLCommands(t *testing.T) {
 	x.see("hql> ")
 	x.enter("SELECT 'a' \\g |grep b\r")
 	x.see("hql> ")
+	x.enter("\\pset pager off\r")
 	x.enter("list\r")
 	x.see("user_ops_reversed")
 	x.enter("help show\r")
@@ -204,4 +206,82 @@ func TestREPLCommands(t *testing.T) {
 	if err := x.wait(); err != nil {
 		t.Error(err)
 	}
+}
+
+// product reads the 34 messages n times over: 34^n rows.
+func product(n int) string {
+	from := "messages_random m0"
+	for i := 1; i < n; i++ {
+		from += fmt.Sprintf(" CROSS JOIN messages_random m%d", i)
+	}
+	return from
+}
+
+func (x *terminal) paste(text string) {
+	x.t.Helper()
+	x.enter("\x1b[200~" + text + "\x1b[201~\r")
+}
+
+func TestREPLInterrupt(t *testing.T) {
+	x := openTerminal(t, filepath.Join(t.TempDir(), "history"))
+	x.see("hql> ")
+	for _, sql := range []string{
+		"SELECT count(*) FROM " + product(6) + " ALLOW FULL SCAN;",
+		"SELECT m0.message_id FROM " + product(6) + " WHERE m0.age + m5.age < 0 ALLOW FULL SCAN;",
+		"SELECT m0.message_id, count(*) FROM " + product(6) + " GROUP BY m0.message_id ORDER BY 2 ALLOW FULL SCAN;",
+		"SELECT m0.message_id FROM " + product(6) + " ORDER BY m5.message_id || m0.message_id ALLOW FULL SCAN;",
+	} {
+		x.paste(sql)
+		x.see("rows read, ") // the line of progress
+		start := time.Now()
+		x.enter("\x03")
+		x.see("\r\x1b[Kerror: interrupted\r\n") // the line is gone
+		took := time.Since(start)
+		t.Logf("%v", took)
+		if took > time.Second {
+			t.Errorf("%s: ended %v after ^C", sql, took)
+		}
+		x.see("hql> ")
+	}
+	x.enter("SELECT 7 AS alive;\r")
+	x.see("    7")
+}
+
+func TestREPLPager(t *testing.T) {
+	t.Setenv("PAGER", "sed s/^/P:/")
+	x := openTerminal(t, filepath.Join(t.TempDir(), "history"))
+	x.see("hql> ")
+	x.enter("SELECT message_id FROM messages_random LIMIT 20;\r") // 22 of 24 lines
+	x.see("\r\n message_id")
+	x.see("(20 rows, ")
+	x.enter("SELECT message_id FROM messages_random LIMIT 21;\r")
+	x.see("P: message_id")
+	x.see("\r\nP: ")
+	x.see("(21 rows, ")
+	x.enter("\\pset pager off\r")
+	x.see("pager is off")
+	x.enter("SELECT message_id FROM messages_random LIMIT 21;\r")
+	x.see("\r\n message_id")
+	x.see("(21 rows, ")
+	x.enter("\\pset pager on\r")
+	x.see("pager is on")
+	x.enter("SELECT 1 AS one \\g |cat\r") // is no screen
+	x.see("\r\n one")
+	x.enter("\\! true\r")
+	x.see("hql> ")
+	x.enter("SELECT count(*) FROM foo_salted ALLOW FULL SCAN;\r")
+	x.see("; 1 scan, 4 regions, 5 rows read)")
+	x.enter("SELECT name FROM files WHERE user_id = 1 AND create_time = DATE '2012-09-02' AND file_id = 1;\r")
+	x.see("; 1 get, 1 region, 1 row read)")
+}
+
+// A pager that is left early ends the query, which is no error.
+func TestREPLPagerLeft(t *testing.T) {
+	t.Setenv("PAGER", "head -2")
+	x := openTerminal(t, filepath.Join(t.TempDir(), "history"))
+	x.see("hql> ")
+	x.paste("SELECT m0.message_id FROM " + product(6) + " ALLOW FULL SCAN;")
+	x.see("\r\n message_id")
+	x.see("rows, ")
+	x.see("hql> ")
 }

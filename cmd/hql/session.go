@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -27,6 +28,8 @@ type session struct {
 	tty    bool // stdout is a terminal
 	footer bool // print how many rows came and what they took
 	null   string
+	pager  bool
+	person bool // somebody types at stdin
 
 	query string            // the statement that is being typed
 	last  string            // the one before
@@ -51,12 +54,25 @@ func (s *session) close() {
 // execute runs one statement and prints what it gives.
 func (s *session) execute(ctx context.Context, text string) error {
 	start := time.Now()
+	var p *progress
+	if isTerminal(s.stderr) {
+		p = showProgress(ctx, s.stderr)
+		defer p.stop()
+	}
 	rows, err := s.db.Query(ctx, text, s.args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	n, err := s.print(rows)
+	p.follow(rows)
+	out := s.output(p.stop)
+	n, err := s.print(out, rows)
+	rows.Close() // a pager that is left early, or an error, ends the reading
+	p.stop()
+	took := time.Since(start)
+	if cerr := out.Close(); err == nil {
+		err = cerr
+	}
 	if errors.Is(err, syscall.EPIPE) {
 		err = nil // who reads the result has seen enough
 	}
@@ -67,13 +83,13 @@ func (s *session) execute(ctx context.Context, text string) error {
 		return err
 	}
 	if s.footer {
-		s.summary(rows, n, time.Since(start))
+		s.summary(rows, n, took)
 	}
 	return nil
 }
 
-// print writes the rows and gives their number.
-func (s *session) print(rows *hql.Rows) (int, error) {
+// print writes the rows to out and gives their number.
+func (s *session) print(out io.Writer, rows *hql.Rows) (int, error) {
 	cols := rows.Columns()
 	n := 0
 	if len(cols) == 0 { // a statement without a result
@@ -92,7 +108,7 @@ func (s *session) print(rows *hql.Rows) (int, error) {
 	for i, c := range rows.ColumnTypes() {
 		ts[i] = c.Type
 	}
-	buf := bufio.NewWriterSize(s.stdout, 64<<10)
+	buf := bufio.NewWriterSize(out, 64<<10)
 	if len(cols) == 1 && cols[0] == "plan" && (s.format == "table" || s.format == "vertical") { // EXPLAIN is text to read
 		for rows.Next() {
 			n++
@@ -127,7 +143,20 @@ func (s *session) summary(rows *hql.Rows, n int, took time.Duration) {
 		fmt.Fprintf(s.stderr, "(%s written, %s)\n", count(int(a), "row"), round(took))
 		return
 	}
-	fmt.Fprintf(s.stderr, "(%s, %s; %s, %s, %s read)\n", count(n, "row"), round(took), count(int(st.Gets), "get"), count(int(st.Scans), "scan"), count(int(st.RowsRead), "row"))
+	line := count(n, "row") + ", " + round(took)
+	var parts []string
+	for _, c := range []struct {
+		n    int64
+		what string
+	}{{st.Gets, "get"}, {st.Scans, "scan"}, {st.Regions, "region"}} {
+		if c.n > 0 {
+			parts = append(parts, count(int(c.n), c.what))
+		}
+	}
+	if len(parts) > 0 {
+		line += "; " + strings.Join(append(parts, count(int(st.RowsRead), "row")+" read"), ", ")
+	}
+	fmt.Fprintf(s.stderr, "(%s)\n", line)
 }
 
 func count(n int, what string) string {
@@ -137,11 +166,17 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-func round(d time.Duration) time.Duration {
-	if d < time.Millisecond {
-		return d.Round(time.Microsecond)
+// round is a time for people: 340 µs, 41 ms, 2.35 s, 3m20s.
+func round(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return fmt.Sprintf("%d µs", d.Microseconds())
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.2f s", d.Seconds())
 	}
-	return d.Round(time.Millisecond)
+	return d.Round(time.Second).String()
 }
 
 // width is the terminal's, in columns.
