@@ -100,7 +100,9 @@ func (s *sortOp) Next(ctx context.Context) ([][]types.Value, error) {
 			return nil, err
 		}
 		s.done = true
-		slices.SortFunc(s.rows, s.s.less)
+		if err := s.sort(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if s.at == len(s.rows) {
 		return nil, io.EOF
@@ -112,6 +114,21 @@ func (s *sortOp) Next(ctx context.Context) ([][]types.Value, error) {
 	}
 	s.at += n
 	return s.out, nil
+}
+
+// sort orders the rows. Soon after the end of ctx all rows count as equal, which ends the sorting.
+func (s *sortOp) sort(ctx context.Context) error {
+	n, ended := 0, false
+	slices.SortFunc(s.rows, func(a, b keyed) int {
+		if n++; n%4096 == 0 && ctx.Err() != nil {
+			ended = true
+		}
+		if ended {
+			return 0
+		}
+		return s.s.less(a, b)
+	})
+	return ctx.Err()
 }
 
 func (s *sortOp) fill(ctx context.Context) error {
