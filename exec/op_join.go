@@ -19,7 +19,7 @@ type joinOp struct {
 	budget      *budget
 	table       map[string][][]types.Value
 	width       int
-	nulls       []types.Value // what an unmatched left row is joined with
+	nulls       []types.Value   // what an unmatched left row is joined with
 	rows        [][]types.Value // of the left side, still to be matched
 	out         [][]types.Value
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/hql-db/hql/cmd/hql/lineedit"
-	"github.com/hql-db/hql/parser"
 )
 
 // oneLine joins a statement's lines for the history, leaving line comments out.
@@ -97,38 +96,4 @@ func prompt(open string) string {
 		return "  '> "
 	}
 	return "  -> "
-}
-
-// complete offers keywords, tables, columns and functions for the word before the cursor.
-func (s *session) complete(line string, _ int) ([]string, int) {
-	start := strings.LastIndexAny(line, " \t(,;=<>.") + 1
-	word := line[start:]
-	if word == "" {
-		return nil, 0
-	}
-	seen := map[string]bool{}
-	var out []string
-	add := func(w string) {
-		if len(w) > len(word) && strings.EqualFold(w[:len(word)], word) && !seen[w] {
-			seen[w] = true
-			out = append(out, word+w[len(word):])
-		}
-	}
-	for _, t := range s.db.Tables() {
-		add(t.Name)
-		if strings.Contains(strings.ToLower(line), strings.ToLower(t.Name)) {
-			for _, c := range t.Columns {
-				add(c.Name)
-			}
-		}
-	}
-	for _, k := range parser.Keywords() {
-		add(k)
-	}
-	for _, f := range s.db.Catalog().Funcs().All() {
-		if f.Group != "operator" && f.Group != "key" {
-			add(f.Name)
-		}
-	}
-	return out, len([]rune(word))
 }

@@ -285,3 +285,18 @@ func TestREPLPagerLeft(t *testing.T) {
 	x.see("rows, ")
 	x.see("hql> ")
 }
+
+func TestREPLCompletion(t *testing.T) {
+	x := openTerminal(t, filepath.Join(t.TempDir(), "history"))
+	x.see("hql> ")
+	x.enter("sel\t count(*) from fil\t where user\t = 2;\r")
+	x.see("select count(*) from files where user_id = 2;\r\n")
+	x.see("     2\r\n")
+	x.see("hql> ")
+	x.enter("select  from sites limit 1;")
+	x.enter("\x01\x1b[1;5C\x1b[Ddom\t") // in the middle of the line
+	x.see("select domain from sites limit 1;")
+	x.enter("\r")
+	x.see(" domain")
+	x.see("hql> ")
+}
