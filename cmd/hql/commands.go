@@ -59,7 +59,7 @@ func commands() []command {
 		{`\o`, "[FILE | |COMMAND]", "results to a file or a command, or to the screen again", (*session).redirect},
 		{`\set`, "[NAME [VALUE]]", "set a variable, which :NAME, :'NAME' and :\"NAME\" stand for", (*session).set},
 		{`\unset`, "NAME", "forget a variable", (*session).unset},
-		{`\c`, "[URL]", "connect to another store", (*session).reconnect},
+		{`\c`, "[URL | NAME]", "connect to another store", (*session).reconnect},
 		{`\conninfo`, "", "the store in use", func(s *session, _ context.Context, _ string) error {
 			mode := "read-only"
 			if s.db.Writable() {
@@ -350,7 +350,10 @@ func (s *session) pset(ctx context.Context, arg string) error {
 func (s *session) reconnect(ctx context.Context, arg string) error {
 	conf := *s.conf
 	if arg != "" {
-		conf.connect, conf.demo = arg, false
+		conf.given.Connect, conf.demo = arg, false
+	}
+	if err := conf.resolve(); err != nil {
+		return err
 	}
 	db, err := open(ctx, &conf)
 	if err != nil {

@@ -258,6 +258,8 @@ func (s *session) completeCommand(text string) ([]string, int) {
 		c.add(slices.Sorted(maps.Keys(formats))...)
 	case `\pset`:
 		c.add("format", "null", "pager on", "pager off")
+	case `\c`:
+		c.add(slices.Sorted(maps.Keys(s.conf.file.Connections))...)
 	case `\set`, `\unset`:
 		c.add(slices.Sorted(maps.Keys(s.vars))...)
 	}

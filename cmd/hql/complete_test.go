@@ -26,7 +26,8 @@ func TestComplete(t *testing.T) {
 	if err := os.MkdirAll("sub/deep", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	s := &session{db: db, vars: map[string]string{"uid": "1"}}
+	conf := &config{file: configFile{Connections: map[string]settings{"prod": {}, "test": {}}}}
+	s := &session{db: db, conf: conf, vars: map[string]string{"uid": "1"}}
 	for _, c := range []struct{ query, line, want string }{
 		{"", "sel|", "select"},
 		{"", "SEL|", "SELECT"},
@@ -65,6 +66,7 @@ func TestComplete(t *testing.T) {
 		{"", `\h cr|`, "create table"},
 		{"", `\format j|`, "json,jsonl"},
 		{"", `\pset p|`, "pager on,pager off"},
+		{"", `\c p|`, "prod"},
 		{"", `\unset u|`, "uid"},
 	} {
 		s.query = c.query

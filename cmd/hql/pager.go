@@ -83,12 +83,16 @@ type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// pagerCommand is what the environment names, or less.
-func pagerCommand() string {
-	for _, name := range []string{"HQL_PAGER", "PAGER"} {
-		if v, ok := os.LookupEnv(name); ok {
-			return strings.TrimSpace(v)
+// pagerCommand is the configured pager, or the environment's, or less.
+func (c *config) pagerCommand() string {
+	if c.Pager != nil {
+		if p := strings.TrimSpace(*c.Pager); p != "off" {
+			return p
 		}
+		return ""
+	}
+	if v, ok := os.LookupEnv("PAGER"); ok {
+		return strings.TrimSpace(v)
 	}
 	if _, err := exec.LookPath("less"); err != nil {
 		return ""
@@ -108,7 +112,7 @@ func (s *session) output(before func()) io.WriteCloser {
 	}
 	g := &page{out: f, rows: rows, col: cols, before: before}
 	if s.pager && s.person {
-		g.command = pagerCommand()
+		g.command = s.conf.pagerCommand()
 	}
 	if g.command == "" {
 		g.rows = 0 // nothing is held

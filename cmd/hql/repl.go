@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"strings"
@@ -42,6 +43,9 @@ func (s *session) repl(ctx context.Context) int {
 	}
 	s.footer = true
 	fmt.Fprintf(s.stdout, "hql %s. Type \\? for help, \\q to quit.\n", version())
+	if !s.startup(ctx) {
+		return exitOK
+	}
 	idle := make(chan os.Signal, 1) // ^C between two statements ends neither the session nor anything else
 	signal.Notify(idle, os.Interrupt)
 	defer signal.Stop(idle)
@@ -85,6 +89,27 @@ func (s *session) repl(ctx context.Context) int {
 			return exitOK
 		}
 	}
+}
+
+// startup runs ~/.hqlrc, or the file that HQL_RC names. Its mistakes do not keep anybody out; false: it quits.
+func (s *session) startup(ctx context.Context) bool {
+	name, named := os.LookupEnv("HQL_RC")
+	if !named {
+		name = home("~/.hqlrc")
+	}
+	if name == "" {
+		return true
+	}
+	err := s.include(ctx, name)
+	var st stopped
+	switch {
+	case err == nil, !named && errors.Is(err, fs.ErrNotExist):
+	case errors.As(err, &st):
+		return st.code != quit
+	default:
+		s.report(err)
+	}
+	return true
 }
 
 // prompt tells how a statement stands: new, going on, or inside quotes.

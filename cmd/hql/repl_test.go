@@ -300,3 +300,22 @@ func TestREPLCompletion(t *testing.T) {
 	x.see(" domain")
 	x.see("hql> ")
 }
+
+func TestREPLStartup(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, ".hqlrc"), []byte("\\set u 2\n\\pset null '-'\n\\timing\nSELECT 'from the file' AS hello;\nSELECT nothing;\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x := openTerminal(t, filepath.Join(dir, "history"))
+	x.see(" from the file")
+	x.see("unknown column") // keeps nobody out
+	x.see("hql> ")
+	x.enter("SELECT count(*) AS n, NULL AS none FROM files WHERE user_id = :u;\r")
+	x.see(" 2 | ")
+	x.see("-")
+	x.see("hql> ")
+	x.enter("\\q\r")
+	if err := x.wait(); err != nil {
+		t.Error(err)
+	}
+}
