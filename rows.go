@@ -136,8 +136,12 @@ func (r *Rows) All() iter.Seq2[Row, error] {
 // Warnings are what the result should be read with; complete after the last row.
 func (r *Rows) Warnings() []string { return r.rows.Warnings() }
 
-// Stats tells what the query did so far.
+// Stats tells what the query did so far. It may be called while another goroutine reads the rows.
 func (r *Rows) Stats() Stats { return r.rows.Stats() }
+
+// Regions tells how many of the regions that the query reads from are done. The total, 0 where it
+// is not known, is looked up in hbase:meta, once. It may be called while another goroutine reads the rows.
+func (r *Rows) Regions(ctx context.Context) (done, total int, err error) { return r.rows.Regions(ctx) }
 
 // RowsAffected is the number of rows that the statement wrote; -1 for a query.
 func (r *Rows) RowsAffected() int64 { return r.rows.Affected }

@@ -27,7 +27,8 @@ type joinOp struct {
 	pending     []spilledJoin
 	level       int
 	width       int
-	nulls       []types.Value // what an unmatched left row is joined with
+	nulls       []types.Value   // what an unmatched left row is joined with
+	rows        [][]types.Value // of the left side, still to be matched
 	out         [][]types.Value
 }
 
@@ -261,34 +262,40 @@ func (j *joinOp) Next(ctx context.Context) ([][]types.Value, error) {
 			}
 		}
 	}
-	for {
-		rows, err := j.left.Next(ctx)
-		if err == io.EOF && j.node.Lookup == nil {
-			if err = j.left.Close(); err == nil {
-				err = j.nextPair(ctx)
+	for j.out = j.out[:0]; len(j.out) < batchRows; {
+		if len(j.rows) == 0 {
+			if len(j.out) > 0 {
+				return j.out, nil // rather than wait for more
 			}
-			if err == nil {
-				continue
+			if err := j.nextLeft(ctx); err != nil {
+				return nil, err
 			}
+			continue
 		}
-		if err != nil {
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if j.node.Lookup != nil {
-			if err := j.fetch(ctx, rows); err != nil {
-				return nil, err
-			}
-		}
-		j.out = j.out[:0]
-		for _, l := range rows {
-			if err := j.match(ctx, l); err != nil {
-				return nil, err
-			}
-		}
-		if len(j.out) > 0 {
-			return j.out, nil
+		l := j.rows[0]
+		j.rows = j.rows[1:]
+		if err := j.match(ctx, l); err != nil {
+			return nil, err
 		}
 	}
+	return j.out, nil
+}
+
+// nextLeft gets left rows, and what is to be joined with them.
+func (j *joinOp) nextLeft(ctx context.Context) (err error) {
+	if j.rows, err = j.left.Next(ctx); err == nil && j.node.Lookup != nil {
+		return j.fetch(ctx, j.rows)
+	}
+	if err != io.EOF || j.node.Lookup != nil {
+		return err
+	}
+	if err := j.left.Close(); err != nil {
+		return err
+	}
+	return j.nextPair(ctx)
 }
 
 func (j *joinOp) match(ctx context.Context, l []types.Value) error {

@@ -104,7 +104,7 @@ func (s *sortOp) Next(ctx context.Context) ([][]types.Value, error) {
 			return nil, err
 		}
 		s.done = true
-		if err := s.finish(); err != nil {
+		if err := s.finish(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -135,6 +135,21 @@ func (s *sortOp) Next(ctx context.Context) ([][]types.Value, error) {
 	}
 	s.at += n
 	return s.out, nil
+}
+
+// sort orders the rows. Soon after the end of ctx all rows count as equal, which ends the sorting.
+func (s *sortOp) sort(ctx context.Context) error {
+	n, ended := 0, false
+	slices.SortFunc(s.rows, func(a, b keyed) int {
+		if n++; n%4096 == 0 && ctx.Err() != nil {
+			ended = true
+		}
+		if ended {
+			return 0
+		}
+		return s.s.less(a, b)
+	})
+	return ctx.Err()
 }
 
 func (s *sortOp) fill(ctx context.Context) error {
@@ -169,7 +184,7 @@ func (s *sortOp) fill(ctx context.Context) error {
 				if s.limit >= 0 || len(s.rows) == 0 {
 					return err
 				}
-				if err := s.spill(); err != nil {
+				if err := s.spill(ctx); err != nil {
 					return err
 				}
 				if err := s.share.take(size, "ORDER BY"); err != nil {
@@ -198,8 +213,10 @@ func (s *sortOp) Close() error {
 const maxRuns = 128
 
 // spill writes the rows held to a file, in order. Each has its keys in front.
-func (s *sortOp) spill() error {
-	slices.SortFunc(s.rows, s.s.less)
+func (s *sortOp) spill(ctx context.Context) error {
+	if err := s.sort(ctx); err != nil {
+		return err
+	}
 	f, err := newSpillFile(s.dir)
 	if err != nil {
 		return err
@@ -251,13 +268,12 @@ func (s *sortOp) mergeRuns() error {
 }
 
 // finish puts what was read in order.
-func (s *sortOp) finish() (err error) {
+func (s *sortOp) finish(ctx context.Context) (err error) {
 	if len(s.runs) == 0 {
-		slices.SortFunc(s.rows, s.s.less)
-		return nil
+		return s.sort(ctx)
 	}
 	if len(s.rows) > 0 {
-		if err := s.spill(); err != nil {
+		if err := s.spill(ctx); err != nil {
 			return err
 		}
 	}

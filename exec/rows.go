@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"sync/atomic"
 
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
@@ -25,7 +26,7 @@ type Rows struct {
 	op     Operator
 	cancel context.CancelFunc
 	err    error
-	stats  *Stats // once closed
+	stats  atomic.Pointer[Stats] // once closed
 }
 
 // Next gives the next rows, valid until the following call; io.EOF after the last.
@@ -61,7 +62,7 @@ func (r *Rows) end() error {
 		r.cancel()
 	}
 	s := r.run.rec.stats(r.run.client)
-	r.stats = &s
+	r.stats.Store(&s)
 	return err
 }
 
@@ -87,10 +88,10 @@ func (r *Rows) Warnings() []string {
 	return out
 }
 
-// Stats tells what the statement did so far.
+// Stats tells what the statement did so far. It may be called while another goroutine reads the rows.
 func (r *Rows) Stats() Stats {
-	if r.stats != nil {
-		return *r.stats
+	if s := r.stats.Load(); s != nil {
+		return *s
 	}
 	return r.run.rec.stats(r.run.client)
 }
@@ -117,7 +118,9 @@ func (r *run) table(columns []planner.OutputColumn, rows [][]types.Value) *Rows 
 // done is the result of a statement that wrote n rows (-1: it does not count any).
 func (r *run) done(n int64) *Rows {
 	s := r.rec.stats(r.client)
-	return &Rows{Affected: n, run: r, stats: &s}
+	out := &Rows{Affected: n, run: r}
+	out.stats.Store(&s)
+	return out
 }
 
 func textColumns(names ...string) []planner.OutputColumn {

@@ -46,6 +46,7 @@ func (st *statement) scan(ctx context.Context, s *planner.Scan) (op Operator, er
 	for _, w := range s.Warnings {
 		st.warn.add(w)
 	}
+	stats.regions.plan(spans)
 	op = st.read(ctx, s, spans, stats)
 	if s.Hold >= 0 {
 		op = &holdScan{in: op, col: s.Hold, limit: s.Limit}
@@ -71,6 +72,7 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 		return noRows{}
 	}
 	opts := readOptions(s, s.Layout)
+	opts.Region = stats.regions.answered
 	filtered := s.Residual != nil || s.Hold >= 0 || s.Layout.Kind == catalog.Index
 	workers := cap(st.slots)
 	makeReader := func(tasks []scanTask) *reader {

@@ -14,6 +14,7 @@ import (
 type Stats struct {
 	Gets, Scans  int64 // rows asked for by key; ranges opened
 	RowsRead     int64 // rows that came from the servers
+	Regions      int64 // that answered
 	RowsReturned int64
 	RPCs, Bytes  int64 // calls sent; bytes of cells received
 	Retries      int64 // calls repeated and scanners reopened
@@ -45,6 +46,9 @@ type recorder struct {
 	mu       sync.Mutex
 	scans    []*scanStats
 	tracing  bool // for EXPLAIN ANALYZE
+
+	meta   sync.Mutex
+	tables map[string][]hbase.Region // looked up for Rows.Regions
 }
 
 // scanStats counts one table access; its workers add to it.
@@ -56,6 +60,7 @@ type scanStats struct {
 	ended                        func(error)  // told of the end; nil: nobody is
 	trace                        *trace       // nil: none
 	into                         *scanStats   // what the counts are added to in the end; nil: they stand for themselves
+	regions                      regionStats
 }
 
 func newRecorder(c hbase.Client) *recorder {
@@ -122,7 +127,9 @@ func (r *recorder) stats(c hbase.Client) Stats {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	regions := map[string]bool{}
 	for _, s := range r.scans {
+		s.regions.addTo(regions)
 		t := s.table()
 		if s.trace != nil {
 			t.scan = s.scan
@@ -136,5 +143,6 @@ func (r *recorder) stats(c hbase.Client) Stats {
 		out.RowsRead += t.RowsRead
 		out.Tables = append(out.Tables, t)
 	}
+	out.Regions = int64(len(regions))
 	return out
 }

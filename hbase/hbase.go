@@ -40,6 +40,9 @@ type ReadOptions struct {
 	MinTime, MaxTime int64
 	Versions         int  // per column; 0 means 1
 	NoCacheBlocks    bool // for large one-off scans
+	// Region, if not nil, is told of each region that answers, by its name in hbase:meta; done: a scan
+	// has read its part of it. Several goroutines may call it.
+	Region func(name string, done bool)
 }
 
 // ScanRange is one scan: rows in [Start, Stop), empty meaning open. Start == Stop

@@ -77,6 +77,7 @@ type scanner struct {
 	c    *client
 	r    ScanRange
 	opts []func(hrpc.Call) error
+	tell func(region string, done bool) // may be nil
 
 	open  bool
 	id    uint64
@@ -108,6 +109,9 @@ func (c *client) Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner
 	if r.Reversed {
 		s.opts = append(s.opts, hrpc.Reversed())
 		s.route = keyBefore(r.Stop)
+	}
+	if o != nil {
+		s.tell = o.Region
 	}
 	if o != nil && o.NoCacheBlocks {
 		s.opts = append(s.opts, hrpc.CacheBlocks(false))
@@ -246,6 +250,9 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 		s.sent += len(rows)
 		s.back, s.stuck = 0, 0
 		s.c.stats.rows.Add(int64(len(rows)))
+	}
+	if reg := call.Region(); s.tell != nil && reg != nil {
+		s.tell(string(reg.Name()), end || resp.MoreResults != nil && !resp.GetMoreResults())
 	}
 	switch {
 	case resp.MoreResults != nil && !resp.GetMoreResults():

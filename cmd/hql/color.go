@@ -9,7 +9,7 @@ import (
 
 // colour tells whether results are coloured now: \o may have turned them to a file.
 func (s *session) colour() bool {
-	switch s.conf.color {
+	switch s.conf.Color {
 	case "always":
 		return true
 	case "never":

@@ -15,7 +15,7 @@ func TestExplainColours(t *testing.T) {
 		{[]string{"NO_COLOR=1"}, "full scan files: MISSES the rowkey prefix\r\n"},
 		{[]string{"NO_COLOR=", "TERM=dumb"}, "full scan files: MISSES the rowkey prefix\r\n"},
 	} {
-		x := openTerminal(t, filepath.Join(t.TempDir(), "history"), c.env...)
+		x := openTerminalWith(t, filepath.Join(t.TempDir(), "history"), c.env)
 		x.see("hql> ")
 		x.enter("EXPLAIN SELECT * FROM files WHERE name = 'x';\r")
 		x.see(c.want)
