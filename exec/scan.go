@@ -93,7 +93,7 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 					r.chunk = min(r.chunk, max(3, 2*r.chunk/len(streams)))
 				}
 				if sorted := tasks[0].keys == nil; !sorted {
-					r.chunk = 0
+					r.chunk, r.quota = 0, 0 // they are sorted when all are there
 					m.streams = append(m.streams, &mergeStream{index: i, reader: r})
 				} else {
 					m.streams = append(m.streams, &mergeStream{index: i, reader: r, sorted: true})
