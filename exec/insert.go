@@ -63,7 +63,7 @@ func (r *run) tableNamed(name string, pos parser.Pos) (*catalog.Table, error) {
 	if t, ok := r.engine.catalog.Table(name); ok {
 		return t, nil
 	}
-	err := parser.Errorf(pos, "unknown table %q", name)
+	err := parser.Errorf(pos, "unknown table %q", name).Of(catalog.ErrUnknownTable)
 	var names []string
 	for _, t := range r.engine.catalog.Tables() {
 		names = append(names, t.Name)
@@ -119,7 +119,7 @@ func columnNamed(t *catalog.Table, n parser.Name) (*catalog.Column, error) {
 	if n.Name == catalog.KeyColumn || n.Name == catalog.TimestampColumn {
 		return nil, parser.Errorf(n.Pos, "%s cannot be written: it follows from the row", n.Name)
 	}
-	err := parser.Errorf(n.Pos, "unknown column %q of table %s", n.Name, t.Name)
+	err := parser.Errorf(n.Pos, "unknown column %q of table %s", n.Name, t.Name).Of(catalog.ErrUnknownColumn)
 	var names []string
 	for _, c := range t.Columns {
 		names = append(names, c.Name)

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -37,6 +38,7 @@ func main() {
 // config is what the flags, the environment and the configuration file say.
 type config struct {
 	commands, files, args list
+	color                 string
 	demo, version         bool
 	given                 settings // by flags and the environment
 	file                  configFile
@@ -54,6 +56,8 @@ const usage = `hql answers SQL over Apache HBase tables.
   hql [flags]              a prompt, or statements from standard input
   hql [flags] -c SQL       run and exit
   hql [flags] -f FILE      run a file and exit; -f - is standard input
+  hql infer TABLE          proposes definitions for an HBase table; -h tells more
+  hql import FORMAT FILE   turns a catalog of SHC, Hive or Phoenix into hql's
 
 Flags:
   -c SQL            statements separated by ';' (repeatable)
@@ -64,6 +68,7 @@ Flags:
   --catalog FILE    CREATE TABLE statements that describe the tables (repeatable)
   --format FORMAT   table, vertical, csv, tsv, json, jsonl or markdown
   --arg VALUE       binds the next ? (repeatable)
+  --color WHEN      auto (on a terminal, unless NO_COLOR is set), always or never
   --full-scan MODE  allow, warn or deny plans that miss the rowkey prefix
                     (default: deny on hbase://, warn on the embedded store)
   --write           lets statements write on hbase://
@@ -92,6 +97,7 @@ func parseFlags(args []string, stderr io.Writer) (*config, error) {
 	fs.StringVar(&c.given.Conf, "conf", "", "")
 	fs.StringVar(&c.given.Format, "format", "", "")
 	fs.StringVar(&c.given.FullScan, "full-scan", "", "")
+	fs.StringVar(&c.color, "color", "auto", "")
 	fs.BoolVar(&c.given.Write, "write", false, "")
 	fs.BoolVar(&c.demo, "demo", false, "")
 	fs.BoolVar(&c.version, "version", false, "")
@@ -108,15 +114,10 @@ func parseFlags(args []string, stderr io.Writer) (*config, error) {
 	if c.demo && c.given.Connect != "" {
 		return nil, errors.New("--demo is a store of its own: it cannot be used with --connect")
 	}
-	env, err := environment()
-	if err != nil {
-		return nil, err
+	if !slices.Contains([]string{"auto", "always", "never"}, c.color) {
+		return nil, fmt.Errorf("unknown colour mode %q (auto, always or never)", c.color)
 	}
-	c.given = c.given.or(env)
-	if c.file, err = readConfig(); err != nil {
-		return nil, err
-	}
-	return c, c.resolve()
+	return c, c.load()
 }
 
 var policies = map[string]*hql.FullScan{"": nil, "allow": ptr(hql.Allow), "warn": ptr(hql.Warn), "deny": ptr(hql.Deny)}
@@ -125,6 +126,9 @@ func ptr[T any](v T) *T { return &v }
 
 // run is the whole program: what is read and written is handed in, the exit status comes back.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if code, ok := runTool(ctx, args, stdin, stdout, stderr); ok {
+		return code
+	}
 	c, err := parseFlags(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {
 		return exitOK

@@ -37,15 +37,16 @@ func (x *terminal) wait() error {
 	}
 }
 
-func openTerminal(t *testing.T, history string, args ...string) *terminal {
+func openTerminal(t *testing.T, history string, env ...string) *terminal {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(exe)
-	cmd.Args = append([]string{"hql", "--demo"}, args...) // the test's binary is hql under this name
+	cmd.Args = []string{"hql", "--demo"} // the test's binary is hql under this name
 	cmd.Env = append(os.Environ(), "HQL_HISTORY="+history, "TERM=xterm", "HOME="+filepath.Dir(history))
+	cmd.Env = append(cmd.Env, env...)
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 100})
 	if err != nil {
 		t.Fatal(err)
@@ -268,7 +269,7 @@ func TestREPLPager(t *testing.T) {
 	x.enter("\\! true\r")
 	x.see("hql> ")
 	x.enter("SELECT count(*) FROM foo_salted ALLOW FULL SCAN;\r")
-	x.see("; 1 scan, 4 regions, 5 rows read)")
+	x.see("; 4 scans, 4 regions, 5 rows read)")
 	x.enter("SELECT name FROM files WHERE user_id = 1 AND create_time = DATE '2012-09-02' AND file_id = 1;\r")
 	x.see("; 1 get, 1 region, 1 row read)")
 }
