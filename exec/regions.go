@@ -13,8 +13,8 @@ import (
 // maxPlanned bounds the spans, and the physical tables, whose regions are counted beforehand.
 const maxPlanned, maxPlannedTables = 10_000, 100
 
-// regionStats follows the regions that one table access reads.
-type regionStats struct {
+// regionProgress follows the regions that one table access reads.
+type regionProgress struct {
 	mu       sync.Mutex
 	finished map[string]int // by name: scans that read their part of it
 	spans    []planner.Span // what is to be read
@@ -24,7 +24,7 @@ type regionStats struct {
 }
 
 // plan adds what is to be read.
-func (r *regionStats) plan(spans []planner.Span) {
+func (r *regionProgress) plan(spans []planner.Span) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.unknown = r.unknown || len(r.spans)+len(spans) > maxPlanned; !r.unknown {
@@ -33,7 +33,7 @@ func (r *regionStats) plan(spans []planner.Span) {
 }
 
 // answered is hbase.ReadOptions.Region.
-func (r *regionStats) answered(name string, done bool) {
+func (r *regionProgress) answered(name string, done bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.finished == nil {
@@ -46,7 +46,7 @@ func (r *regionStats) answered(name string, done bool) {
 	r.finished[name] = n
 }
 
-func (r *regionStats) addTo(seen map[string]bool) {
+func (r *regionProgress) addTo(seen map[string]bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for name := range r.finished {
@@ -55,7 +55,7 @@ func (r *regionStats) addTo(seen map[string]bool) {
 }
 
 // progress counts the planned regions that are read. regions lists a table's.
-func (r *regionStats) progress(regions func(table string) ([]hbase.Region, error)) (done, total int, err error) {
+func (r *regionProgress) progress(regions func(table string) ([]hbase.Region, error)) (done, total int, err error) {
 	r.mu.Lock()
 	spans, counted, unknown := r.spans, r.counted, r.unknown
 	r.mu.Unlock()

@@ -60,7 +60,7 @@ type scanStats struct {
 	ended                        func(error)  // told of the end; nil: nobody is
 	trace                        *trace       // nil: none
 	into                         *scanStats   // what the counts are added to in the end; nil: they stand for themselves
-	regions                      regionStats
+	regions                      *regionProgress
 }
 
 func newRecorder(c hbase.Client) *recorder {
@@ -72,7 +72,7 @@ func newRecorder(c hbase.Client) *recorder {
 }
 
 func (r *recorder) open(s *planner.Scan) *scanStats {
-	st := &scanStats{scan: s, start: time.Now()}
+	st := &scanStats{scan: s, start: time.Now(), regions: &regionProgress{}}
 	if r.tracing {
 		st.trace = &trace{}
 	}
@@ -81,7 +81,7 @@ func (r *recorder) open(s *planner.Scan) *scanStats {
 	if len(r.scans) >= 64 { // a sub-query for each row, a join's look-ups: counted together
 		for _, o := range r.scans {
 			if o.scan.Table == s.Table && o.scan.Layout == s.Layout && o.scan.Access == s.Access {
-				st.into = o
+				st.into, st.regions = o, o.regions
 				return st
 			}
 		}

@@ -187,6 +187,22 @@ func environment() (settings, error) {
 	return s, nil
 }
 
+// load adds to the flags what the environment and the configuration file say.
+func (c *config) load() error {
+	if c.demo && c.given.Connect != "" {
+		return errors.New("--demo is a store of its own: it cannot be used with --connect")
+	}
+	env, err := environment()
+	if err != nil {
+		return err
+	}
+	c.given = c.given.or(env)
+	if c.file, err = readConfig(); err != nil {
+		return err
+	}
+	return c.resolve()
+}
+
 // resolve finds out which store is meant: the address itself, a connection of the
 // configuration file by its name, or the cluster that hbase-site.xml describes.
 func (c *config) resolve() error {

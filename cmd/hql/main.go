@@ -109,23 +109,7 @@ func parseFlags(args []string, stderr io.Writer) (*config, error) {
 	if c.version {
 		return c, nil
 	}
-	return c, c.complete()
-}
-
-// complete adds to what the flags say what the environment and the configuration file do.
-func (c *config) complete() error {
-	if c.demo && c.given.Connect != "" {
-		return errors.New("--demo is a store of its own: it cannot be used with --connect")
-	}
-	env, err := environment()
-	if err != nil {
-		return err
-	}
-	c.given = c.given.or(env)
-	if c.file, err = readConfig(); err != nil {
-		return err
-	}
-	return c.resolve()
+	return c, c.load()
 }
 
 var policies = map[string]*hql.FullScan{"": nil, "allow": ptr(hql.Allow), "warn": ptr(hql.Warn), "deny": ptr(hql.Deny)}

@@ -106,7 +106,7 @@ func runTool(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		return exitUsage, true
 	}
 	if t.store {
-		if err := c.complete(); err != nil {
+		if err := c.load(); err != nil {
 			fmt.Fprintf(stderr, "error: %v\n", err)
 			return exitUsage, true
 		}
