@@ -62,32 +62,35 @@ func RowToAddrOf[T any](f func(Row) (T, error)) func(Row) (*T, error) {
 
 func rowToStruct[T any](row Row, strict bool) (T, error) {
 	var v T
-	s := reflect.ValueOf(&v).Elem()
+	return v, scanStruct(row, reflect.ValueOf(&v).Elem(), strict)
+}
+
+// scanStruct reads row into the fields of s by name.
+func scanStruct(row Row, s reflect.Value, strict bool) error {
 	if s.Kind() != reflect.Struct {
-		return v, fmt.Errorf("%T is not a struct", v)
+		return fmt.Errorf("%s is not a struct", s.Type())
 	}
 	fields := map[string]reflect.Value{}
 	structFields(s, fields)
 	dest := make([]any, row.Len())
 	for i, name := range row.Columns() {
-		key := fieldKey(name)
-		f, ok := fields["="+name]
-		if ok {
-			delete(fields, "="+name)
-		} else if f, ok = fields[key]; ok {
-			delete(fields, key)
+		key := "=" + name
+		if _, ok := fields[key]; !ok {
+			key = fieldKey(name)
 		}
+		f, ok := fields[key]
 		if !ok {
-			return v, fmt.Errorf("%T has no field for column %s", v, name)
+			return fmt.Errorf("%s has no field for column %s", s.Type(), name)
 		}
+		delete(fields, key)
 		dest[i] = f.Addr().Interface()
 	}
 	if strict {
 		for name := range fields {
-			return v, fmt.Errorf("no column for field %s of %T", strings.TrimPrefix(name, "="), v)
+			return fmt.Errorf("no column for field %s of %s", strings.TrimPrefix(name, "="), s.Type())
 		}
 	}
-	return v, row.Scan(dest...)
+	return row.Scan(dest...)
 }
 
 // structFields lists the fields of s: "=tag" for tagged ones, the folded name for others.
@@ -192,7 +195,7 @@ func ForEachRow(rows *Rows, dest []any, f func() error) error {
 	return nil
 }
 
-// Collect reads all rows as Ts and closes them: structs by field name (see
+// Collect reads all rows as Ts and closes them: structs or pointers to structs by field name (see
 // RowToStructByName), map[string]any, or a single column.
 func Collect[T any](rows *Rows) ([]T, error) {
 	var v T
@@ -205,6 +208,13 @@ func Collect[T any](rows *Rows) ([]T, error) {
 	}
 	if t.Kind() == reflect.Struct && !scansItself(t) {
 		return CollectRows(rows, RowToStructByName[T])
+	}
+	if t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct && !scansItself(t.Elem()) {
+		return CollectRows(rows, func(r Row) (T, error) {
+			p := reflect.New(t.Elem())
+			err := scanStruct(r, p.Elem(), true)
+			return p.Interface().(T), err
+		})
 	}
 	return CollectRows(rows, RowTo[T])
 }

@@ -124,6 +124,12 @@ func TestCollect(t *testing.T) {
 	if err != nil || len(events) != 2 || *events[0].Kind != "login" || *events[0].Points != 1.5 || events[1].Kind != nil {
 		t.Errorf("%v %+v", err, events)
 	}
+	if refs, err := hql.Collect[*event](query("SELECT uid, kind, score FROM events ORDER BY uid")); err != nil || len(refs) != 2 || refs[0].UID != 1 || refs[1].UID != 2 {
+		t.Errorf("%v %+v", err, refs)
+	}
+	if at, err := hql.Collect[*time.Time](query("SELECT CASE WHEN uid = 1 THEN ts END FROM events ORDER BY uid")); err != nil || at[0].Year() != 2026 || at[1] != nil {
+		t.Errorf("%v %v", err, at)
+	}
 	ids, err := hql.Collect[int](query("SELECT uid FROM events WHERE uid IN (?) ORDER BY uid DESC", []int{1, 2, 3}))
 	if err != nil || !reflect.DeepEqual(ids, []int{2, 1}) {
 		t.Errorf("%v %v", err, ids)
