@@ -13,6 +13,13 @@ import (
 // for a person, Hint may say what to write instead. Other errors come from the store or the context.
 type Error = parser.Error
 
+// FullScanError is the refusal of a full scan: it names the table and what would make the statement hit the rowkey prefix.
+// errors.Is finds ErrFullScan in it.
+type FullScanError = exec.FullScanError
+
+// BatchError tells which rows of a write were refused and of which no answer came; errors.As finds it.
+type BatchError = hbase.BatchError
+
 // Errors to test for with errors.Is.
 var (
 	// ErrFullScan refuses a statement that would read a whole table.

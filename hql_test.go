@@ -165,6 +165,13 @@ func TestCollect(t *testing.T) {
 		UID int
 		TS  time.Time
 	}
+	type hiding struct {
+		key
+		UID string
+	}
+	if h, err := hql.CollectOneRow(query("SELECT uid, ts FROM events WHERE uid = 1"), hql.RowToStructByName[hiding]); err != nil || h.UID != "1" || h.key.UID != 0 || h.TS.IsZero() {
+		t.Errorf("%v %+v", err, h)
+	}
 	type byPos struct {
 		key
 		hidden int
@@ -208,6 +215,9 @@ func TestErrors(t *testing.T) {
 	}
 	if _, err = db.Query(ctx, "SELECT * FROM events WHERE kind = 'x'"); !errors.Is(err, hql.ErrFullScan) || !strings.Contains(err.Error(), "add uid = ...") {
 		t.Error(err)
+	}
+	if full, ok := errors.AsType[*hql.FullScanError](err); !ok || full.Table != "events" || full.Advice == "" {
+		t.Errorf("%#v", full)
 	}
 	if _, err = db.Exec(ctx, "INSERT INTO events (uid, ts) VALUES (1, NOW())"); !errors.Is(err, hql.ErrReadOnly) {
 		t.Error(err)
@@ -389,6 +399,14 @@ func TestPrepare(t *testing.T) {
 		}
 		if ids, err := hql.Collect[int](must(stmt.Query(ctx, hql.NamedArgs{"ids": 2}))); err != nil || len(ids) != 1 {
 			t.Error(err, ids)
+		}
+	}
+	for _, c := range []struct {
+		ids    any
+		ranges int
+	}{{1, 1}, {[]int{1, 3, 5}, 3}} {
+		if plan := must(stmt.Explain(ctx, hql.NamedArgs{"ids": c.ids})); !plan.HitsPrefix() || plan.Ranges() != c.ranges {
+			t.Errorf("%v: %s", c.ids, plan)
 		}
 	}
 	if r, err := stmt.Exec(ctx, hql.NamedArgs{"ids": 2}); err != nil || r.Stats.RowsReturned != 1 {
