@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/exec"
+	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
 )
 
@@ -77,6 +78,12 @@ func (r *Rows) Err() error { return r.err }
 
 // Close ends the query. It is idempotent.
 func (r *Rows) Close() error { return r.finish() }
+
+// Drawn is the text of EXPLAIN as lines of styled pieces, the same lines as the rows; nil for other statements.
+func (r *Rows) Drawn() []planner.Line { return r.rows.Drawn }
+
+// Document tells that the one value of the one row is a whole file, to be written as it is: EXPLAIN (FORMAT HTML).
+func (r *Rows) Document() bool { return r.rows.Document }
 
 // Columns are the names of the columns; nil for a statement without rows.
 func (r *Rows) Columns() []string {

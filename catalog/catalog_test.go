@@ -174,7 +174,7 @@ func TestData(t *testing.T) {
 				}
 				return b.String()
 			case "splits":
-				keys, err := tab.SplitKeys(tab.Layouts[0], nil)
+				keys, err := tab.SplitKeys(tab.Layouts[0], nil, nil)
 				if err != nil {
 					return err.Error() + "\n"
 				}

@@ -152,6 +152,29 @@ func (p *Pattern) split(src []byte, vals *[maxParts]types.Value) error {
 	return nil
 }
 
+// PrefixLen gives the length of the first n parts of key; -1 when key does not have them.
+func (p *Pattern) PrefixLen(key []byte, n int) int {
+	at := 0
+	for i, part := range p.Parts[:n] {
+		w := len(part.Literal)
+		if part.Literal == nil {
+			w = part.Encoding.Width()
+		}
+		if w == Variable {
+			if i+1 == len(p.Parts) {
+				return len(key)
+			}
+			if w = bytes.Index(key[at:], p.Parts[i+1].Literal); w < 0 {
+				return -1
+			}
+		}
+		if at += w; at > len(key) {
+			return -1
+		}
+	}
+	return at
+}
+
 // EncodeRow gives where a row is stored under l. It checks that the key reads
 // back as the same values. qualifier is nil but for packed columns. An error is a *KeyError.
 func (l *Layout) EncodeRow(row []types.Value, env *expr.Env) (table string, key, qualifier []byte, err error) {

@@ -117,22 +117,30 @@ func (e *Engine) newRun(args Args) *run {
 		slots: make(chan struct{}, cmp.Or(opt.Parallelism, e.cfg.Parallelism)), tracer: e.cfg.Tracer, allowFull: opt.AllowFullScan,
 		opt: Options{MemoryLimit: cmp.Or(opt.MemoryLimit, e.cfg.MemoryLimit), SpillDir: e.cfg.SpillDir, Loc: set.loc, Now: now}}
 	r := &run{statement: st, engine: e, settings: set}
-	st.names = &dictionaries{load: r.loadNames}
+	st.names = &dictionaries{load: r.loadNames, uid: r.uidName}
 	r.env = &planner.Env{Catalog: e.catalog, Args: args.Positional, Named: args.Named, Loc: set.loc, Now: now,
 		Funcs: e.cfg.Funcs, Options: e.cfg.Planner, Lookups: e.lookups.get}
 	return r
 }
 
 // Run runs one statement. A query runs while its rows are read: Close them. Everything else is done when Run returns.
-func (e *Engine) Run(ctx context.Context, stmt parser.Statement, args Args) (*Rows, error) {
+func (e *Engine) Run(ctx context.Context, stmt parser.Statement, args Args) (rows *Rows, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	err = safely(func() (err error) {
+		rows, err = e.run(ctx, stmt, args)
+		return err
+	})
+	return rows, err
+}
+
+func (e *Engine) run(ctx context.Context, stmt parser.Statement, args Args) (*Rows, error) {
 	r := e.newRun(args)
 	if x, ok := stmt.(*parser.Explain); !ok || x.Analyze {
 		r.subqueries = newSubqueries(ctx, r)
 		r.env.Subqueries = r.subqueries.values
-		r.opt.Subquery = r.subqueries.answer
+		r.opt.Subquery, r.opt.Resolve = r.subqueries.answer, r.resolved
 	}
 	switch s := stmt.(type) {
 	case *parser.Select:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/hql-db/hql/catalog"
@@ -27,7 +28,10 @@ func (st *statement) scan(ctx context.Context, s *planner.Scan) (op Operator, er
 		return nil, err
 	}
 	stats := st.rec.open(s)
-	ctx = st.traceScan(ctx, s, stats)
+	traced := st.traceScan(ctx, s, stats)
+	if traced != nil {
+		ctx = traced
+	}
 	defer func() {
 		if err != nil {
 			stats.done(err)
@@ -54,7 +58,7 @@ func (st *statement) scan(ctx context.Context, s *planner.Scan) (op Operator, er
 		}
 		op = x
 	}
-	op = &countedScan{in: op, stats: stats, scan: s, ctx: ctx}
+	op = &countedScan{in: op, stats: stats, scan: s, ctx: traced}
 	if s.Limit >= 0 {
 		op = &limitScan{in: op, left: s.Limit}
 	}
@@ -101,6 +105,9 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 		chunk = int(max(16, 2*s.Limit))
 	}
 	tasks := scanTasks(s, spans, chunk)
+	if s.Limit < 0 {
+		tasks = st.byRegion(ctx, tasks)
+	}
 	if len(tasks) == 0 {
 		c.cancel()
 		return noRows{}
@@ -114,6 +121,47 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 		o.window = 1
 	}
 	return o
+}
+
+// byRegion cuts the ranges of tasks where regions begin, so that several workers read a long one. The
+// tables of a statement are asked for their regions once in a while; where that fails, ranges stay whole.
+func (st *statement) byRegion(ctx context.Context, tasks []scanTask) []scanTask {
+	var out []scanTask
+	var points [][]byte
+	table := ""
+	for _, t := range tasks {
+		if t.keys != nil {
+			out = append(out, t)
+			continue
+		}
+		if t.table != table {
+			table = t.table
+			points, _ = st.client.SplitPoints(ctx, table)
+		}
+		from, found := slices.BinarySearchFunc(points, t.start, bytes.Compare)
+		if found {
+			from++ // the range begins with a region
+		}
+		to := len(points)
+		if len(t.stop) > 0 {
+			to, _ = slices.BinarySearchFunc(points, t.stop, bytes.Compare)
+		}
+		if from >= to {
+			out = append(out, t)
+			continue
+		}
+		n := len(out)
+		for _, p := range points[from:to] {
+			head := t
+			head.stop, t.start = p, p
+			out = append(out, head)
+		}
+		out = append(out, t)
+		if t.reversed {
+			slices.Reverse(out[n:])
+		}
+	}
+	return out
 }
 
 // responseBytes shares the memory for responses out to n open scans.
@@ -191,12 +239,12 @@ type countedScan struct {
 	in    Operator
 	stats *scanStats
 	scan  *planner.Scan
-	ctx   context.Context // of the table access
+	ctx   context.Context // of the table access; nil where nobody traces it
 }
 
 // Next passes rows through.
 func (c *countedScan) Next(ctx context.Context) ([][]types.Value, error) {
-	if c.stats.ended != nil {
+	if c.ctx != nil {
 		ctx = scanContext{ctx, c.ctx}
 	}
 	rows, err := c.in.Next(ctx)

@@ -29,6 +29,12 @@ type TableStats struct {
 	RowsRead      int64 // before the client's filter
 	Rows          int64 // after it
 	Elapsed       time.Duration
+	// Under EXPLAIN ANALYZE: what was sent for this access alone.
+	RPCs, Bytes int64
+	Regions     []RegionStats
+
+	scan  *planner.Scan
+	calls []hbase.RPCEnd // the first of them
 }
 
 // recorder counts while a statement runs.
@@ -38,6 +44,7 @@ type recorder struct {
 	returned atomic.Int64
 	mu       sync.Mutex
 	scans    []*scanStats
+	tracing  bool // for EXPLAIN ANALYZE
 }
 
 // scanStats counts one table access; its workers add to it.
@@ -47,6 +54,8 @@ type scanStats struct {
 	gets, ranges, read, returned atomic.Int64
 	elapsed                      atomic.Int64 // ns from the start to the end
 	ended                        func(error)  // told of the end; nil: nobody is
+	trace                        *trace       // nil: none
+	into                         *scanStats   // what the counts are added to in the end; nil: they stand for themselves
 }
 
 func newRecorder(c hbase.Client) *recorder {
@@ -59,12 +68,16 @@ func newRecorder(c hbase.Client) *recorder {
 
 func (r *recorder) open(s *planner.Scan) *scanStats {
 	st := &scanStats{scan: s, start: time.Now()}
+	if r.tracing {
+		st.trace = &trace{}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.scans) >= 64 { // a sub-query for each row, a join's look-ups: counted together
 		for _, o := range r.scans {
 			if o.scan.Table == s.Table && o.scan.Layout == s.Layout && o.scan.Access == s.Access {
-				return o
+				st.into = o
+				return st
 			}
 		}
 	}
@@ -74,8 +87,18 @@ func (r *recorder) open(s *planner.Scan) *scanStats {
 
 // done ends the table access, with the error that ended it or nil, unless it has ended.
 func (s *scanStats) done(err error) {
-	if s.elapsed.CompareAndSwap(0, max(1, int64(time.Since(s.start)))) && s.ended != nil {
+	if !s.elapsed.CompareAndSwap(0, max(1, int64(time.Since(s.start)))) {
+		return
+	}
+	if s.ended != nil {
 		s.ended(err)
+	}
+	if s.into != nil {
+		s.into.gets.Add(s.gets.Load())
+		s.into.ranges.Add(s.ranges.Load())
+		s.into.read.Add(s.read.Load())
+		s.into.returned.Add(s.returned.Load())
+		s.into.elapsed.Add(s.elapsed.Load())
 	}
 }
 
@@ -101,6 +124,13 @@ func (r *recorder) stats(c hbase.Client) Stats {
 	defer r.mu.Unlock()
 	for _, s := range r.scans {
 		t := s.table()
+		if s.trace != nil {
+			t.scan = s.scan
+			t.calls, t.Regions = s.trace.stats()
+			for _, g := range t.Regions {
+				t.RPCs, t.Bytes = t.RPCs+g.RPCs, t.Bytes+g.Bytes
+			}
+		}
 		out.Gets += t.Gets
 		out.Scans += t.Scans
 		out.RowsRead += t.RowsRead

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 
+	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/planner"
 )
 
@@ -27,13 +28,19 @@ type ScanEnd struct {
 	Err error // what ended it; nil for the end and when enough rows had come
 }
 
-// traceScan announces an access to a table, whose end stats reports.
+// traceScan announces an access to a table, whose end stats reports. The context it returns is nil when nobody
+// wants to know more.
 func (st *statement) traceScan(ctx context.Context, s *planner.Scan, stats *scanStats) context.Context {
-	if st.tracer == nil {
-		return ctx
+	if st.tracer == nil && stats.trace == nil {
+		return nil
 	}
-	ctx = st.tracer.TraceScanStart(ctx, ScanStart{Table: s.Table.Name, Layout: s.Layout.Name, Access: s.Access, Ranges: len(s.Spans)})
-	stats.ended = func(err error) { st.tracer.TraceScanEnd(ctx, ScanEnd{TableStats: stats.table(), Err: err}) }
+	if st.tracer != nil {
+		ctx = st.tracer.TraceScanStart(ctx, ScanStart{Table: s.Table.Name, Layout: s.Layout.Name, Access: s.Access, Ranges: len(s.Spans)})
+		stats.ended = func(err error) { st.tracer.TraceScanEnd(ctx, ScanEnd{TableStats: stats.table(), Err: err}) }
+	}
+	if stats.trace != nil {
+		ctx = hbase.WithRPCTracer(ctx, stats.trace)
+	}
 	return ctx
 }
 

@@ -124,6 +124,9 @@ type Client interface {
 	// PutIfAbsent writes m (a Put with one column) only when that column has no cell; it tells whether it did.
 	PutIfAbsent(ctx context.Context, table string, m Mutation) (bool, error)
 	Regions(ctx context.Context, table string) ([]Region, error)
+	// SplitPoints gives the keys at which a table's regions begin, but for the first. They may be minutes
+	// old: good for dividing work, not for telling where a key is.
+	SplitPoints(ctx context.Context, table string) ([][]byte, error)
 	// Tables lists the tables whose names start with prefix.
 	Tables(ctx context.Context, prefix string) ([]string, error)
 	// Families describes a table; ErrNoTable when it does not exist.

@@ -314,7 +314,7 @@ type Show struct {
 	NamePos Pos
 }
 
-// Explain is EXPLAIN [ANALYZE] [(FORMAT JSON)] statement.
+// Explain is EXPLAIN [ANALYZE] [(FORMAT TEXT | JSON | HTML)] statement.
 type Explain struct {
 	Pos       Pos
 	Analyze   bool

@@ -154,6 +154,9 @@ type Scan struct {
 	// until the rows whose value extends its own have passed.
 	Hold  int
 	Limit int64 // rows wanted after Residual; -1: all
+	// Skip, where not 0, is the number of leading key parts that hold all that is wanted of a row: of rows
+	// with the same ones any suffices, and the reader may jump over the others.
+	Skip int
 
 	Parts      []PartState
 	Fates      []Fate
@@ -249,22 +252,18 @@ type Union struct{ Parts []Node }
 type Join struct {
 	Left, Right Node
 	Outer       bool // LEFT JOIN: an unmatched left row comes with NULLs
-	// Lookup, where set, reads the right side by key for a batch of left rows in
-	// place of Right: it gives the Scan for the given right-hand column values.
+	// Lookup, where set, reads the right side by key for a batch of left rows. Right is
+	// then the scan for one left row whose values are made up, for EXPLAIN.
 	Lookup *Lookup
 	// LeftKeys and RightKeys are equal in a matching pair (a hash join); both empty: a nested loop.
 	LeftKeys, RightKeys []expr.Expr
 	On                  expr.Expr // what remains to be checked on the pair; nil: none
 }
 
-// Lookup plans the inner side of a lookup join: Columns are bound to the values of Outer.
+// Lookup plans the inner side of a lookup join.
 type Lookup struct {
-	Columns []int       // of the inner table
-	Outer   []expr.Expr // over the outer row
-	// Plan gives the scan for a batch of outer values; each element has one value a column.
+	// Plan gives the scan for a batch of values, not NULL, of the join's RightKeys.
 	Plan func(batch [][]types.Value) (*Scan, error)
-	// Sample is the scan for one unknown outer row, for EXPLAIN.
-	Sample *Scan
 }
 
 // Width and Inputs of the nodes.

@@ -38,7 +38,7 @@ func (q *query) finish(s *parser.Select) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	q.plan.Root, q.plan.Columns, q.plan.FullScanAllowed = node, cols, s.AllowFullScan || plainLimit(s)
+	q.plan.Root, q.plan.Columns, q.plan.FullScanAllowed = node, cols, s.AllowFullScan || plainLimit(s) || q.fewRows
 	return q.plan, nil
 }
 
@@ -100,6 +100,8 @@ type query struct {
 	ctes  []parser.CTE
 	plan  *Plan // what is found on the way
 	depth int
+	// fewRows is set when the whole statement reads a row or two, whatever the table.
+	fewRows bool
 	// sample numbers the value made up for sub-queries that are not run.
 	sample int
 	// outer resolves a column of the queries around a sub-query: nil without an error when they have none such.
@@ -559,14 +561,25 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 	} else {
 		want.limit = -1
 	}
-	node, ordered, err := q.joined(f, conds, used, want, hints)
+	extremes, err := q.extremes(c, f, groups, aggs.calls, conds, used, hints)
 	if err != nil {
 		return nil, nil, err
+	}
+	node, ordered := extremes, false
+	if extremes == nil {
+		if node, ordered, err = q.joined(f, conds, used, want, hints); err != nil {
+			return nil, nil, err
+		}
+		if anyOfSame(c, grouped, aggs.calls) {
+			skip(node, used)
+		}
 	}
 	if grouped {
 		agg := &Aggregate{Input: node, GroupBy: groups, Aggs: aggs.calls, Ordered: ordered && len(groups) > 0}
 		ordered = false
-		node = agg
+		if extremes == nil {
+			node = agg
+		}
 		for i := range outs {
 			if outs[i].expr, err = afterGrouping(outs[i].expr, groups); err != nil {
 				return nil, nil, err
@@ -833,98 +846,6 @@ func groupOrder(groups []expr.Expr) []SortTerm {
 	return terms
 }
 
-// joined reads the sources and joins them, left to right. ordered tells that the wanted order is provided.
-func (q *query) joined(f *from, conds []expr.Expr, used []bool, want accessOrder, h hints) (n Node, ordered bool, err error) {
-	if len(f.srcs) == 0 {
-		n = &Values{Rows: [][]expr.Expr{{}}}
-		if c := expr.Conjunction(conds); len(conds) > 0 {
-			n = &Filter{Input: n, Cond: c}
-		}
-		return n, false, nil
-	}
-	rest := conds
-	for i, s := range f.srcs {
-		var own []expr.Expr
-		if !f.outer[i] {
-			own, rest = ownTerms(rest, s)
-		}
-		var on []expr.Expr
-		if f.on[i] != nil {
-			for _, t := range expr.Conjuncts(f.on[i]) {
-				if within(t, s.offset, s.offset+s.width()) {
-					own = append(own, shifted(t, s.offset))
-				} else {
-					on = append(on, t)
-				}
-			}
-		}
-		w := accessOrder{limit: -1}
-		if len(f.srcs) == 1 {
-			w = want
-		}
-		right, ok, err := q.source(s, own, used[s.offset:s.offset+s.width()], w, h)
-		if err != nil {
-			return nil, false, err
-		}
-		if i == 0 {
-			n, ordered = right, ok
-			continue
-		}
-		if !f.outer[i] {
-			var later []expr.Expr
-			for _, t := range rest {
-				if within(t, 0, s.offset+s.width()) {
-					on = append(on, t)
-				} else {
-					later = append(later, t)
-				}
-			}
-			rest = later
-		}
-		n = hashJoin(n, right, f.outer[i], on, s.offset)
-		ordered = false
-	}
-	if len(rest) > 0 {
-		n = &Filter{Input: n, Cond: expr.Conjunction(rest)}
-	}
-	return n, ordered, nil
-}
-
-func ownTerms(conds []expr.Expr, s *source) (own, rest []expr.Expr) {
-	for _, c := range conds {
-		if within(c, s.offset, s.offset+s.width()) {
-			own = append(own, shifted(c, s.offset))
-		} else {
-			rest = append(rest, c)
-		}
-	}
-	return own, rest
-}
-
-func within(e expr.Expr, from, to int) bool {
-	for _, c := range expr.Columns(e) {
-		if c < from || c >= to {
-			return false
-		}
-	}
-	return true
-}
-
-// shifted rewrites e over the joined row to one over a source's own row.
-func shifted(e expr.Expr, by int) expr.Expr {
-	if by == 0 {
-		return e
-	}
-	return expr.Map(e, func(x expr.Expr) expr.Expr {
-		if c, ok := x.(*expr.Column); ok {
-			d := *c
-			d.Index -= by
-			return &d
-		}
-		return x
-	})
-}
-
 // source reads one source.
 func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (Node, bool, error) {
 	if s.table == nil {
@@ -934,8 +855,8 @@ func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder
 		}
 		return n, false, nil
 	}
-	req := &accessRequest{table: s.table, alias: s.name, conjuncts: own, needed: slices.Clone(used), orderBy: want.by, limit: want.limit, layout: h.layout, noPushdown: h.noPushdown}
-	if err := q.systemTime(s.system, req); err != nil {
+	req, err := q.request(s, own, used, want, h)
+	if err != nil {
 		return nil, false, err
 	}
 	scan, err := q.env.access(req)
@@ -943,6 +864,12 @@ func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder
 		return nil, false, err
 	}
 	return scan, len(want.by) > 0 && scan.Order != NoOrder, nil
+}
+
+// request asks for access to a table.
+func (q *query) request(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (*accessRequest, error) {
+	req := &accessRequest{table: s.table, alias: s.name, conjuncts: own, needed: slices.Clone(used), orderBy: want.by, limit: want.limit, layout: h.layout, noPushdown: h.noPushdown}
+	return req, q.systemTime(s.system, req)
 }
 
 // systemTime reads FOR SYSTEM_TIME into the request.
@@ -980,27 +907,4 @@ func (q *query) systemTime(s *parser.SystemTime, req *accessRequest) error {
 	to, err := at(s.To)
 	req.minTime, req.maxTime, req.allVersions = from, to+1, true
 	return err
-}
-
-// hashJoin joins on the equalities between the sides; other conditions are checked on each pair.
-func hashJoin(left, right Node, outer bool, on []expr.Expr, offset int) *Join {
-	j := &Join{Left: left, Right: right, Outer: outer}
-	var rest []expr.Expr
-	for _, t := range on {
-		if c, ok := t.(*expr.Compare); ok && c.Op == expr.EQ && c.X.Type() == c.Y.Type() {
-			x, y := c.X, c.Y
-			if within(y, 0, offset) {
-				x, y = y, x
-			}
-			if within(x, 0, offset) && within(y, offset, 1<<30) && len(expr.Columns(x)) > 0 && len(expr.Columns(y)) > 0 {
-				j.LeftKeys, j.RightKeys = append(j.LeftKeys, x), append(j.RightKeys, shifted(y, offset))
-				continue
-			}
-		}
-		rest = append(rest, t)
-	}
-	if len(rest) > 0 {
-		j.On = expr.Conjunction(rest)
-	}
-	return j
 }

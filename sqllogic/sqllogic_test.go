@@ -130,7 +130,7 @@ func runFile(t *testing.T, file string) *count {
 	}
 	defer db.Close()
 	c := &count{reasons: map[string]int{}}
-	astray := false // the table is not as the file thinks
+	astray := false  // the table is not as the file thinks
 	if raceEnabled { // a tenth of the speed: the beginning of each file
 		records = records[:min(len(records), 800)]
 	}

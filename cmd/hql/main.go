@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -38,6 +39,7 @@ func main() {
 type config struct {
 	commands, files, catalogs, args list
 	connect, format, fullScan       string
+	color                           string
 	write, demo, version            bool
 	timeout                         time.Duration
 }
@@ -53,6 +55,8 @@ const usage = `hql answers SQL over Apache HBase tables.
   hql [flags]              a prompt, or statements from standard input
   hql [flags] -c SQL       run and exit
   hql [flags] -f FILE      run a file and exit; -f - is standard input
+  hql infer TABLE          proposes definitions for an HBase table; -h tells more
+  hql import FORMAT FILE   turns a catalog of SHC, Hive or Phoenix into hql's
 
 Flags:
   -c SQL            statements separated by ';' (repeatable)
@@ -61,6 +65,7 @@ Flags:
   --catalog FILE    CREATE TABLE statements that describe the tables (repeatable)
   --format FORMAT   table, vertical, csv, tsv, json, jsonl or markdown
   --arg VALUE       binds the next ? (repeatable)
+  --color WHEN      auto (on a terminal, unless NO_COLOR is set), always or never
   --full-scan MODE  allow, warn or deny plans that miss the rowkey prefix
                     (default: deny on hbase://, warn on the embedded store)
   --write           lets statements write on hbase://
@@ -84,6 +89,7 @@ func parseFlags(args []string, stderr io.Writer) (*config, error) {
 	fs.StringVar(&c.connect, "connect", os.Getenv("HQL_CONNECT"), "")
 	fs.StringVar(&c.format, "format", "", "")
 	fs.StringVar(&c.fullScan, "full-scan", "", "")
+	fs.StringVar(&c.color, "color", "auto", "")
 	fs.BoolVar(&c.write, "write", false, "")
 	fs.BoolVar(&c.demo, "demo", false, "")
 	fs.BoolVar(&c.version, "version", false, "")
@@ -100,6 +106,9 @@ func parseFlags(args []string, stderr io.Writer) (*config, error) {
 	if _, ok := formats[c.format]; c.format != "" && !ok {
 		return nil, fmt.Errorf("unknown format %q (table, vertical, csv, tsv, json, jsonl or markdown)", c.format)
 	}
+	if !slices.Contains([]string{"auto", "always", "never"}, c.color) {
+		return nil, fmt.Errorf("unknown colour mode %q (auto, always or never)", c.color)
+	}
 	if _, ok := policies[c.fullScan]; !ok {
 		return nil, fmt.Errorf("unknown full-scan mode %q (allow, warn or deny)", c.fullScan)
 	}
@@ -112,6 +121,9 @@ func ptr[T any](v T) *T { return &v }
 
 // run is the whole program: what is read and written is handed in, the exit status comes back.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if code, ok := runTool(ctx, args, stdin, stdout, stderr); ok {
+		return code
+	}
 	c, err := parseFlags(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {
 		return exitOK

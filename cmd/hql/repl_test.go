@@ -22,7 +22,7 @@ type terminal struct {
 	at int // what was waited for lies before
 }
 
-func openTerminal(t *testing.T, history string) *terminal {
+func openTerminal(t *testing.T, history string, env ...string) *terminal {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -31,6 +31,7 @@ func openTerminal(t *testing.T, history string) *terminal {
 	cmd := exec.Command(exe)
 	cmd.Args = []string{"hql", "--demo"} // the test's binary is hql under this name
 	cmd.Env = append(os.Environ(), "HQL_HISTORY="+history, "TERM=xterm")
+	cmd.Env = append(cmd.Env, env...)
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 100})
 	if err != nil {
 		t.Fatal(err)

@@ -65,7 +65,23 @@ func (s *session) print(rows *hql.Rows) (int, error) {
 		ts[i] = c.Type
 	}
 	buf := bufio.NewWriterSize(s.stdout, 64<<10)
-	if len(cols) == 1 && cols[0] == "plan" && (s.format == "table" || s.format == "vertical") { // EXPLAIN is text to read
+	if d := rows.Drawn(); d != nil && (s.format == "table" || s.format == "vertical") { // EXPLAIN is text to read
+		for _, l := range d {
+			buf.WriteString(paint(l, s.colour()) + "\n")
+		}
+		return len(d), buf.Flush()
+	}
+	if rows.Document() && s.format != "json" && s.format != "jsonl" {
+		for rows.Next() {
+			n++
+			buf.WriteString(rows.Raw()[0].Text())
+		}
+		if err := rows.Err(); err != nil {
+			return n, err
+		}
+		return n, buf.Flush()
+	}
+	if len(cols) == 1 && cols[0] == "plan" && (s.format == "table" || s.format == "vertical") {
 		for rows.Next() {
 			n++
 			fmt.Fprintln(buf, printable(rows.Raw()[0].Text()))
@@ -75,7 +91,7 @@ func (s *session) print(rows *hql.Rows) (int, error) {
 		}
 		return n, buf.Flush()
 	}
-	w := formats[s.format](buf, s.tty)
+	w := formats[s.format](buf, s.colour())
 	if err := w.begin(cols, ts); err != nil {
 		return 0, err
 	}
