@@ -30,7 +30,7 @@ var (
 	ErrUnknownTable = catalog.ErrUnknownTable
 	// ErrUnknownColumn is in an *Error about a column that no table of the statement has.
 	ErrUnknownColumn = catalog.ErrUnknownColumn
-	// ErrMemoryLimit ends a statement that needs more memory than WithMemoryLimit allows.
+	// ErrMemoryLimit ends a statement that needs more memory than WithMemoryLimit allows and cannot use files in its place.
 	ErrMemoryLimit = exec.ErrMemoryLimit
 	// ErrUnreachable tells that no connection to the cluster could be made.
 	ErrUnreachable = hbase.ErrUnreachable
