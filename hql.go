@@ -139,6 +139,11 @@ func (db *DB) Explain(ctx context.Context, sql string, args ...any) (*Plan, erro
 	if err != nil {
 		return nil, err
 	}
+	return db.explain(ctx, s, sql, args)
+}
+
+// explain plans one parsed statement, which binding the arguments may change.
+func (db *DB) explain(ctx context.Context, s parser.Statement, sql string, args []any) (*Plan, error) {
 	if e, ok := s.(*parser.Explain); ok {
 		s = e.Statement
 	}
@@ -230,6 +235,14 @@ func (s *Stmt) Exec(ctx context.Context, args ...any) (Result, error) {
 		return Result{}, err
 	}
 	return rows.drain()
+}
+
+// Explain plans the statement with these arguments, without running it: see DB.Explain.
+func (s *Stmt) Explain(ctx context.Context, args ...any) (*Plan, error) {
+	if changes(args) {
+		return s.db.Explain(ctx, s.sql, args...)
+	}
+	return s.db.explain(ctx, s.parsed, s.sql, args)
 }
 
 // Parameters is the number of ? or $n arguments that the statement takes.

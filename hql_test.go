@@ -124,6 +124,12 @@ func TestCollect(t *testing.T) {
 	if err != nil || len(events) != 2 || *events[0].Kind != "login" || *events[0].Points != 1.5 || events[1].Kind != nil {
 		t.Errorf("%v %+v", err, events)
 	}
+	if refs, err := hql.Collect[*event](query("SELECT uid, kind, score FROM events ORDER BY uid")); err != nil || len(refs) != 2 || refs[0].UID != 1 || refs[1].UID != 2 {
+		t.Errorf("%v %+v", err, refs)
+	}
+	if at, err := hql.Collect[*time.Time](query("SELECT CASE WHEN uid = 1 THEN ts END FROM events ORDER BY uid")); err != nil || at[0].Year() != 2026 || at[1] != nil {
+		t.Errorf("%v %v", err, at)
+	}
 	ids, err := hql.Collect[int](query("SELECT uid FROM events WHERE uid IN (?) ORDER BY uid DESC", []int{1, 2, 3}))
 	if err != nil || !reflect.DeepEqual(ids, []int{2, 1}) {
 		t.Errorf("%v %v", err, ids)
@@ -158,6 +164,13 @@ func TestCollect(t *testing.T) {
 	type key struct {
 		UID int
 		TS  time.Time
+	}
+	type hiding struct {
+		key
+		UID string
+	}
+	if h, err := hql.CollectOneRow(query("SELECT uid, ts FROM events WHERE uid = 1"), hql.RowToStructByName[hiding]); err != nil || h.UID != "1" || h.key.UID != 0 || h.TS.IsZero() {
+		t.Errorf("%v %+v", err, h)
 	}
 	type byPos struct {
 		key
@@ -202,6 +215,9 @@ func TestErrors(t *testing.T) {
 	}
 	if _, err = db.Query(ctx, "SELECT * FROM events WHERE kind = 'x'"); !errors.Is(err, hql.ErrFullScan) || !strings.Contains(err.Error(), "add uid = ...") {
 		t.Error(err)
+	}
+	if full, ok := errors.AsType[*hql.FullScanError](err); !ok || full.Table != "events" || full.Advice == "" {
+		t.Errorf("%#v", full)
 	}
 	if _, err = db.Exec(ctx, "INSERT INTO events (uid, ts) VALUES (1, NOW())"); !errors.Is(err, hql.ErrReadOnly) {
 		t.Error(err)
@@ -383,6 +399,14 @@ func TestPrepare(t *testing.T) {
 		}
 		if ids, err := hql.Collect[int](must(stmt.Query(ctx, hql.NamedArgs{"ids": 2}))); err != nil || len(ids) != 1 {
 			t.Error(err, ids)
+		}
+	}
+	for _, c := range []struct {
+		ids    any
+		ranges int
+	}{{1, 1}, {[]int{1, 3, 5}, 3}} {
+		if plan := must(stmt.Explain(ctx, hql.NamedArgs{"ids": c.ids})); !plan.HitsPrefix() || plan.Ranges() != c.ranges {
+			t.Errorf("%v: %s", c.ids, plan)
 		}
 	}
 	if r, err := stmt.Exec(ctx, hql.NamedArgs{"ids": 2}); err != nil || r.Stats.RowsReturned != 1 {

@@ -103,8 +103,8 @@ func WithMaxFanOut(n int) Option {
 	}
 }
 
-// WithMemoryLimit bounds the bytes that the sorts, groups and joins of one statement hold (see ErrMemoryLimit); the
-// default is 256 MiB.
+// WithMemoryLimit bounds the bytes that the sorts, groups and joins of one statement hold; the default is 256 MiB. More of them
+// goes to temporary files; what cannot go there fails with ErrMemoryLimit.
 func WithMemoryLimit(bytes int64) Option {
 	return func(c *config) error {
 		if bytes < 1 {
@@ -113,6 +113,11 @@ func WithMemoryLimit(bytes int64) Option {
 		c.exec.MemoryLimit = bytes
 		return nil
 	}
+}
+
+// WithSpillDir sets the directory of temporary files (see WithMemoryLimit); the default is the operating system's.
+func WithSpillDir(dir string) Option {
+	return func(c *config) error { c.exec.SpillDir = dir; return nil }
 }
 
 // WithClock replaces the time of NOW() and of written cells.

@@ -25,6 +25,8 @@ type Rows struct {
 	err   error
 	done  bool
 	end   func(*exec.Rows, error) // of the trace
+
+	fields *fieldPlan // of the last struct that a row went to; nil before
 }
 
 // ColumnType describes a column of a result.

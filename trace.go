@@ -12,7 +12,7 @@ import (
 )
 
 // Tracer is told of the statements that a DB runs. One that is a ScanTracer or an RPCTracer, too, is told of each
-// access to a table and of each call to a server. Its methods are called by many goroutines at a time, and a query
+// access to a table and of each call to a server. A text that cannot be parsed is no statement. Its methods are called by many goroutines at a time, and a query
 // waits for them. Packages hqlotel and hqlprom hold tracers.
 type Tracer interface {
 	// TraceQueryStart is called before a statement is bound and planned. The statement runs with the context it

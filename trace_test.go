@@ -120,7 +120,7 @@ func TestTracerEnds(t *testing.T) {
 	for rows.Next() {
 	}
 	rows.Close()
-	if want := []string{"SELECT: SELECT v FROM t WHERE name = 'a', 0 args", "  scan of t, 1 ranges", "    Scan names", "    Multi t"}; len(first.got) < 4 || !reflect.DeepEqual(first.got[:4], want) {
+	if want := []string{"SELECT: SELECT v FROM t WHERE name = 'a', 0 args", "  scan of t, 1 ranges", "    Scan names", "    Multi t", "  end read=4 kept=2 ok"}; len(first.got) < 5 || !reflect.DeepEqual(first.got[:5], want) {
 		t.Errorf("%q", first.got)
 	}
 	for range must(db.Query(context.Background(), "SELECT a.v FROM t a JOIN t b ON a.v = b.v ORDER BY a.v")).All() {

@@ -92,6 +92,7 @@ func (x *indexScan) lookUp(ctx context.Context, entries [][]types.Value) error {
 			if rows[i].Key == nil {
 				continue
 			}
+			x.stats.read.Add(1)
 			n := len(x.batch.rows)
 			if err := x.dec.appendRows(x.batch, table, &rows[i]); err != nil {
 				return err

@@ -9,13 +9,16 @@
 //	            hql.access, hql.rows_read, hql.rows_written, hql.gets, hql.scans, hql.rpcs, hql.retries, hql.bytes
 //	table       db.system.name, db.collection.name, hql.layout, hql.access, hql.ranges, hql.gets, hql.scans,
 //	            hql.rows_read, hql.rows_kept
-//	call        db.system.name, db.collection.name (the HBase table), rpc.method
+//	call        db.system.name, db.collection.name (the HBase table), rpc.method, hql.rows_read, hql.bytes, and of a region
+//	            server that answered server.address, server.port
 //
 // The error.type of a span that failed is what hql.Outcome says.
 package hqlotel
 
 import (
 	"context"
+	"net"
+	"strconv"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
@@ -134,4 +137,13 @@ func (t *Tracer) TraceRPCStart(ctx context.Context, d hql.RPCStart) context.Cont
 }
 
 // TraceRPCEnd implements hql.RPCTracer.
-func (t *Tracer) TraceRPCEnd(ctx context.Context, d hql.RPCEnd) { t.end(ctx, d.Err) }
+func (t *Tracer) TraceRPCEnd(ctx context.Context, d hql.RPCEnd) {
+	attrs := []attribute.KeyValue{attribute.Int64("hql.rows_read", d.Rows), attribute.Int64("hql.bytes", d.Bytes)}
+	if host, port, err := net.SplitHostPort(d.Region.Server); err == nil {
+		attrs = append(attrs, semconv.ServerAddress(host))
+		if n, err := strconv.Atoi(port); err == nil {
+			attrs = append(attrs, semconv.ServerPort(n))
+		}
+	}
+	t.end(ctx, d.Err, attrs...)
+}

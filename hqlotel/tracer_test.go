@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hqlotel"
 )
 
@@ -61,11 +62,11 @@ func TestSpans(t *testing.T) {
 		{"SELECT * FROM t WHERE id > 0 AND name || '' <> 'b'", `
 SELECT (client) db.operation.name=SELECT db.response.returned_rows=2 db.system.name=hbase hql.access=scan hql.gets=0 hql.retries=0 hql.rows_read=3 hql.rpcs=1 hql.scans=1
   scan t (internal) db.collection.name=t db.system.name=hbase hql.access=scan hql.gets=0 hql.layout=primary hql.ranges=1 hql.rows_kept=2 hql.rows_read=3 hql.scans=1
-    hbase Scan (client) db.collection.name=t db.system.name=hbase rpc.method=Scan
+    hbase Scan (client) db.collection.name=t db.system.name=hbase hql.rows_read=3 rpc.method=Scan
 `},
 		{"UPSERT INTO t VALUES (3, 'd')", `
 INSERT (client) db.operation.name=INSERT db.response.returned_rows=0 db.system.name=hbase hql.gets=0 hql.retries=0 hql.rows_read=0 hql.rows_written=1 hql.rpcs=1 hql.scans=0
-  hbase Multi (client) db.collection.name=t db.system.name=hbase rpc.method=Multi
+  hbase Multi (client) db.collection.name=t db.system.name=hbase hql.rows_read=0 rpc.method=Multi
 `},
 		{"SELECT * FROM t WHERE name = 'secret'", `
 SELECT (client) db.operation.name=SELECT db.response.returned_rows=0 db.system.name=hbase error.type=refused hql.access=full scan hql.gets=0 hql.retries=0 hql.rows_read=0 hql.rpcs=0 hql.scans=0
@@ -125,5 +126,22 @@ func TestParent(t *testing.T) {
 	}
 	if got.String() != want {
 		t.Errorf("%s", got.String())
+	}
+}
+
+// A call tells which server answered, and a failed one why.
+func TestCalls(t *testing.T) {
+	spans := tracetest.NewInMemoryExporter()
+	tracer := hqlotel.New(hqlotel.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))))
+	for _, d := range []hql.RPCEnd{{Region: hbase.Region{Server: "rs1.example.com:16020"}, Rows: 2}, {Err: context.DeadlineExceeded}, {Err: fmt.Errorf("refused by %s", "rs1")}} {
+		tracer.TraceRPCEnd(tracer.TraceRPCStart(context.Background(), hql.RPCStart{Method: "Get", Table: "ns:t"}), d)
+	}
+	const want = `
+hbase Get (client) db.collection.name=ns:t db.system.name=hbase hql.rows_read=2 rpc.method=Get server.address=rs1.example.com server.port=16020
+hbase Get (client) db.collection.name=ns:t db.system.name=hbase error.type=timeout hql.rows_read=0 rpc.method=Get
+hbase Get (client) db.collection.name=ns:t db.system.name=hbase error.type=failed hql.rows_read=0 rpc.method=Get
+`
+	if got := "\n" + tree(spans.GetSpans(), trace.SpanID{}, ""); got != want {
+		t.Errorf("%s", got)
 	}
 }

@@ -79,10 +79,10 @@ func New(r prometheus.Registerer) (*Tracer, error) {
 	return t, nil
 }
 
-// begun is kept in the context under the tracer.
+// begun is a statement's start, kept in the context under the tracer.
 type begun struct {
-	at   time.Time
-	what string // operation or method
+	at        time.Time
+	operation string
 }
 
 // TraceQueryStart implements hql.Tracer.
@@ -94,11 +94,11 @@ func (t *Tracer) TraceQueryStart(ctx context.Context, d hql.QueryStart) context.
 func (t *Tracer) TraceQueryEnd(ctx context.Context, d hql.QueryEnd) {
 	b := ctx.Value(t).(begun)
 	access := cmp.Or(d.Access, "none")
-	t.queries.WithLabelValues(b.what, access, hql.Outcome(d.Err)).Inc()
-	t.queryTime.WithLabelValues(b.what, access).Observe(time.Since(b.at).Seconds())
-	t.returned.WithLabelValues(b.what).Add(float64(d.Stats.RowsReturned))
+	t.queries.WithLabelValues(b.operation, access, hql.Outcome(d.Err)).Inc()
+	t.queryTime.WithLabelValues(b.operation, access).Observe(time.Since(b.at).Seconds())
+	t.returned.WithLabelValues(b.operation).Add(float64(d.Stats.RowsReturned))
 	if d.Affected > 0 {
-		t.written.WithLabelValues(b.what).Add(float64(d.Affected))
+		t.written.WithLabelValues(b.operation).Add(float64(d.Affected))
 	}
 	if errors.Is(d.Err, hql.ErrFullScan) {
 		t.refused.Inc()
@@ -114,14 +114,11 @@ func (t *Tracer) TraceScanEnd(_ context.Context, d hql.ScanEnd) {
 	t.kept.WithLabelValues(d.Table, d.Access.String()).Add(float64(d.Rows))
 }
 
-// TraceRPCStart implements hql.RPCTracer.
-func (t *Tracer) TraceRPCStart(ctx context.Context, d hql.RPCStart) context.Context {
-	return context.WithValue(ctx, t, begun{time.Now(), d.Method})
-}
+// TraceRPCStart implements hql.RPCTracer: all there is to count is known at the end.
+func (t *Tracer) TraceRPCStart(ctx context.Context, _ hql.RPCStart) context.Context { return ctx }
 
 // TraceRPCEnd implements hql.RPCTracer.
-func (t *Tracer) TraceRPCEnd(ctx context.Context, d hql.RPCEnd) {
-	b := ctx.Value(t).(begun)
-	t.rpcs.WithLabelValues(b.what, hql.Outcome(d.Err)).Inc()
-	t.rpcTime.WithLabelValues(b.what).Observe(time.Since(b.at).Seconds())
+func (t *Tracer) TraceRPCEnd(_ context.Context, d hql.RPCEnd) {
+	t.rpcs.WithLabelValues(d.Method, hql.Outcome(d.Err)).Inc()
+	t.rpcTime.WithLabelValues(d.Method).Observe(d.Took.Seconds())
 }
