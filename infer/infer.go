@@ -15,6 +15,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
@@ -89,6 +90,8 @@ func Propose(name string, rows []hbase.Row, max int) ([]*Proposal, error) {
 		return nil, fmt.Errorf("table %s has no rows to learn from", name)
 	}
 	s := newSearch(rows)
+	prefix, daily := dayTable(name)
+	s.daily = daily
 	cells, notes := cellColumns(rows)
 	var tried []parse
 	start := make([]int, len(s.keys))
@@ -100,9 +103,13 @@ func Propose(name string, rows []hbase.Row, max int) ([]*Proposal, error) {
 	}
 	slices.SortStableFunc(tried, parse.compare)
 	v := &verifier{name: name, rows: rows, cells: cells, notes: notes}
+	if daily {
+		v.prefix = &prefix
+	}
 	var out []*Proposal
 	seen := map[string]bool{}
 	consider := func(p parse) {
+		p = v.withDay(p)
 		if pr := v.verify(p); pr != nil && !seen[keyOf(pr)] {
 			seen[keyOf(pr)] = true
 			out = append(out, pr)
@@ -181,6 +188,36 @@ type verifier struct {
 	rows  []hbase.Row
 	cells []cellColumn
 	notes []string
+	// prefix is what stands before the day in name; nil where name has none.
+	prefix *string
+}
+
+// dayTable tells whether an HBase table's name ends with a day, and what stands before it.
+func dayTable(name string) (prefix string, ok bool) {
+	if len(name) < 9 {
+		return "", false
+	}
+	prefix = name[:len(name)-8]
+	day, err := time.Parse("20060102", name[len(prefix):])
+	return prefix, err == nil && day.UnixMilli() >= earliest && day.UnixMilli() < latest && !isDigits([]byte(prefix[len(prefix)-1:]))
+}
+
+// withDay gives p the column whose day is in the table's name, where the sample agrees.
+func (v *verifier) withDay(p parse) parse {
+	if v.prefix == nil || p.day != "" {
+		return p
+	}
+	for _, g := range p.segs {
+		if g.column == "" || g.typ != "TIMESTAMP" && g.typ != "DATE" {
+			continue
+		}
+		try := p
+		try.day = g.column
+		if v.holds(try) {
+			return try
+		}
+	}
+	return p
 }
 
 // sql is the definition that p stands for.
@@ -195,8 +232,13 @@ func (v *verifier) sql(p parse) string {
 	for _, c := range v.cells {
 		cols = append(cols, parser.QuoteName(c.name)+" "+c.def)
 	}
-	return fmt.Sprintf("CREATE EXTERNAL TABLE %s (%s) STORED IN %s ROW KEY (%s)", parser.QuoteName(tableName(v.name)),
-		strings.Join(cols, ", "), types.NewString(v.name).SQL(), strings.Join(parts, ", "))
+	name, stored := v.name, types.NewString(v.name).SQL()
+	if p.day != "" {
+		name = strings.TrimRight(*v.prefix, "_-.")
+		stored = fmt.Sprintf("(%s, DATE(%s) AS TEXT('yyyyMMdd'))", types.NewString(*v.prefix).SQL(), parser.QuoteName(p.day))
+	}
+	return fmt.Sprintf("CREATE EXTERNAL TABLE %s (%s) STORED IN %s ROW KEY (%s)", parser.QuoteName(tableName(name)),
+		strings.Join(cols, ", "), stored, strings.Join(parts, ", "))
 }
 
 // tableName is the SQL name of an HBase table: its name without the namespace.
@@ -217,13 +259,16 @@ func (v *verifier) verify(p parse) *Proposal {
 		return nil
 	}
 	out := &Proposal{Table: t, Sampled: len(v.rows), Notes: v.notes, bits: p.bits}
+	if p.day != "" {
+		out.Notes = append(slices.Clone(v.notes), fmt.Sprintf("the day in the table's name is that of %s: one definition for all tables %syyyyMMdd", p.day, *v.prefix))
+	}
 	l := t.Layouts[0]
 	for i, part := range l.Key.Parts {
 		out.Parts = append(out.Parts, Evidence{part.Source, p.segs[i].why})
 	}
 	row := make([]types.Value, len(t.Columns)+2)
 	for _, r := range v.rows {
-		if !fits(t, l, r, row, p.hasCells()) {
+		if !v.fits(t, r, row, p.hasCells()) {
 			continue
 		}
 		out.Fit++
@@ -243,10 +288,10 @@ func (v *verifier) verify(p parse) *Proposal {
 }
 
 // fits reads r's key into row. With cells, the key must also follow from the row with its cells.
-func fits(t *catalog.Table, l *catalog.Layout, r hbase.Row, row []types.Value, cells bool) bool {
+func (v *verifier) fits(t *catalog.Table, r hbase.Row, row []types.Value, cells bool) bool {
 	clear(row)
-	name := string(l.Stored.Parts[0].Literal)
-	if l.DecodeRow(name, r.Key, nil, row) != nil {
+	l := t.Layouts[0]
+	if l.DecodeRow(v.name, r.Key, nil, row) != nil {
 		return false
 	}
 	if !cells {
@@ -289,7 +334,7 @@ func (v *verifier) holds(p parse) bool {
 	n, fit := 0, 0
 	for i := 0; i < len(v.rows); i += max(1, len(v.rows)/24) {
 		n++
-		if fits(t, t.Layouts[0], v.rows[i], row, p.hasCells()) {
+		if v.fits(t, v.rows[i], row, p.hasCells()) {
 			fit++
 		}
 	}

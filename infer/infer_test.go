@@ -1,6 +1,7 @@
 package infer_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -238,6 +239,50 @@ func check(t *testing.T, db *hql.DB, table *catalog.Table, ps []*infer.Proposal)
 	}
 }
 
+// A table a day: the day comes from the name, the time of day from the key.
+func TestTableADay(t *testing.T) {
+	for _, c := range []struct{ table, physical, values, want string }{
+		{"tx", "tx_20260105", "('d%[1]d', TIMESTAMP '2026-01-05' + INTERVAL '%[2]d seconds', 'x%[1]d', 1)",
+			"STORED IN ('tx_', DATE(ts) AS TEXT('yyyyMMdd'))\n  ROW KEY (CRC32(device) % 65536 AS UINT16, MILLIS_OF_DAY(ts) AS UINT32, 'x', n AS TEXT)"},
+		{"stats", "stats_20260105", "(%[1]d, DATE_BIN('1 minute', TIMESTAMP '2026-01-05' + INTERVAL '%[2]d seconds'), 1)",
+			"STORED IN ('stats_', DATE(ts) AS TEXT('yyyyMMdd'))\n  ROW KEY (n AS UINT32, MINUTE_OF_DAY(ts) AS UINT16)"},
+	} {
+		ctx := context.Background()
+		db, err := hql.Open(ctx, "mem:")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		stmts, err := parser.Parse(testdata.Layouts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range stmts {
+			if def := s.(*parser.CreateTable); def.Name == c.table {
+				if _, err := db.Exec(ctx, def.String()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for i := range 100 {
+			if _, err := db.Exec(ctx, "UPSERT INTO "+c.table+" VALUES "+fmt.Sprintf(c.values, i*37%101, i*859)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rows, err := infer.Sample(ctx, db.Client(), c.physical, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ps, err := infer.Propose(c.physical, rows, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(ps[0].Table.SQL(), c.want) || ps[0].Table.Name != c.table {
+			t.Errorf("%s", ps[0])
+		}
+	}
+}
+
 // Samples that say little, and keys made to be hard, give an answer soon.
 func TestSamples(t *testing.T) {
 	keys := func(n int, f func(i int) string) (rows []hbase.Row) {
@@ -301,4 +346,25 @@ func TestSamples(t *testing.T) {
 	if _, err := infer.Propose("t", nil, 3); err == nil || !strings.Contains(err.Error(), "no rows") {
 		t.Errorf("an empty sample: %v", err)
 	}
+}
+
+// Whatever the keys, proposals parse and fit what they say.
+func FuzzPropose(f *testing.F) {
+	f.Add([]byte("a|1\na|2\nb|3\nb|4\nc|5\nc|6\nd|7\nd|8"), "t")
+	f.Add([]byte("0001\n0102\n0203\n0304\n0105"), "log_20260101")
+	f.Fuzz(func(t *testing.T, b []byte, name string) {
+		var rows []hbase.Row
+		for _, k := range bytes.Split(b, []byte("\n")) {
+			rows = append(rows, hbase.Row{Key: k, Cells: []hbase.Cell{{Family: []byte("f"), Qualifier: k[:len(k)/2], Value: k[len(k)/2:]}}})
+		}
+		ps, err := infer.Propose("t"+strings.Trim(name, ":/ "), rows, 2)
+		if err != nil {
+			return
+		}
+		for _, p := range ps {
+			if err := catalog.New().Load(p.String()); err != nil || 2*p.Fit < p.Sampled {
+				t.Errorf("%q: %v: %s", b, err, p)
+			}
+		}
+	})
 }

@@ -319,7 +319,7 @@ func (v *verifier) modulus(p parse, i int, f string) (n int64, negative bool) {
 		return 0, false
 	}
 	const bucket = "bucket_of_key"
-	q := parse{segs: slices.Clone(p.segs)}
+	q := parse{segs: slices.Clone(p.segs), day: p.day}
 	q.segs[i] = segment{part: kind, base: bucket, column: bucket, typ: "BIGINT"}
 	t := v.build(q)
 	if t == nil {
@@ -344,7 +344,7 @@ func (v *verifier) modulus(p parse, i int, f string) (n int64, negative bool) {
 	var most int64
 	seen := 0
 	for _, r := range v.rows {
-		if !fits(t, t.Layouts[0], r, row, false) {
+		if !v.fits(t, r, row, false) {
 			continue
 		}
 		addCells(t, r, row)

@@ -46,7 +46,8 @@ func (g segment) sql() string {
 type parse struct {
 	segs  []segment
 	bits  float64
-	cells bool // some part is computed from cells
+	cells bool   // some part is computed from cells
+	day   string // the column whose day is in the table's name; "" for none
 }
 
 func (p parse) compare(o parse) int { return compareFloat(p.bits, o.bits) }
@@ -68,7 +69,7 @@ func (p parse) after(o option) parse {
 
 // with replaces part i by a function of another column.
 func (p parse) with(i int, h hypothesis) parse {
-	out := parse{segs: slices.Clone(p.segs), bits: p.bits - p.segs[i].bits - h.bonus, cells: p.cells || h.cell}
+	out := parse{segs: slices.Clone(p.segs), bits: p.bits - p.segs[i].bits - h.bonus, cells: p.cells || h.cell, day: p.day}
 	out.segs[i] = segment{part: h.part, why: h.why}
 	return out
 }
@@ -86,6 +87,9 @@ func (p parse) named(taken map[string]bool) parse {
 			g.column = fmt.Sprintf("%s%d", strings.TrimRight(g.base, "0123456789"), n)
 		}
 		used[g.column] = true
+		if strings.Contains(g.part, "_OF_DAY(") {
+			p.day = g.column
+		}
 	}
 	return p
 }
@@ -94,16 +98,17 @@ func (p parse) named(taken map[string]bool) parse {
 type option struct {
 	segs []segment
 	next []int
-	// Of points in time: from the first to the last in the form's unit, on how many
-	// days, within how many hours of the day.
-	spread      int64
-	step        int64 // what all differences are multiples of
-	days, hours int
+	// Of numbers and points in time: from the first to the last in the form's unit, the
+	// last itself, on how many days, in how many hours of the day.
+	spread, most int64
+	step         int64 // what all differences are multiples of
+	days, hours  int
 }
 
 // search finds the best ways to cut keys; where all keys stand decides the rest.
 type search struct {
 	keys    [][]byte
+	daily   bool // the table holds one day: keys may hold times of the day
 	tails   map[string][]parse
 	moments map[string][]option
 }
@@ -228,7 +233,7 @@ func (s *search) form(f *form, at []int, accept func(n int64) bool) (o option, d
 		days[n/types.MillisPerDay] = true
 		hours[n%types.MillisPerDay/3_600_000] = true
 	}
-	o.spread, o.step, o.days, o.hours = hi-lo, g, len(days), len(hours)
+	o.spread, o.most, o.step, o.days, o.hours = hi-lo, hi, g, len(days), len(hours)
 	bits := rangeBits(0, (hi-lo)/max(g, 1))
 	bits = min(bits, dictionary(len(set), len(ns), bits))
 	why := fmt.Sprintf("%s: %s to %s", f.what, f.value(lo), f.value(hi))
@@ -374,6 +379,9 @@ func (s *search) integers(at []int) []option {
 			sane = func(n int64) bool { return n > -1<<24 && n < 1<<24 }
 		}
 		if o, _, ok := s.form(f, at, sane); ok {
+			if t, ok := timeOfDay(f, o); ok && s.daily {
+				out = append(out, t)
+			}
 			if o.step > 1 {
 				o.segs[0].bits += 0.5 // a constant byte of the next part, rather
 			}
@@ -381,6 +389,28 @@ func (s *search) integers(at []int) []option {
 		}
 	}
 	return out
+}
+
+// timeOfDay reads numbers that fill a day as milliseconds or minutes of the day that
+// the table's name has.
+func timeOfDay(f *form, o option) (option, bool) {
+	function, most := "", int64(0)
+	switch f.part {
+	case "c AS UINT32":
+		function, most = "MILLIS_OF_DAY", types.MillisPerDay
+	case "c AS UINT16":
+		function, most = "MINUTE_OF_DAY", 24*60
+	default:
+		return o, false
+	}
+	if o.most >= most || 2*o.most < most {
+		return o, false
+	}
+	g := o.segs[0]
+	g.part, g.base, g.typ = strings.Replace(g.part, "{}", function+"({})", 1), "ts", "TIMESTAMP"
+	g.why = fmt.Sprintf("%s: %s, in the table of a day", g.why, strings.ToLower(strings.ReplaceAll(function, "_", " ")))
+	g.bits -= 5 // one number in fifty is that small
+	return option{segs: []segment{g}, next: o.next}, true
 }
 
 func isAlnum(c byte) bool {
