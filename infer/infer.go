@@ -93,9 +93,8 @@ func Propose(name string, rows []hbase.Row, max int) ([]*Proposal, error) {
 	prefix, daily := dayTable(name)
 	s.daily = daily
 	cells, notes := cellColumns(rows)
-	var tried []parse
 	start := make([]int, len(s.keys))
-	tried = append(tried, s.parse(start)...)
+	tried := slices.Clone(s.parse(start))
 	for _, lead := range s.leads(start) {
 		for _, tail := range s.parse(lead.next) {
 			tried = append(tried, tail.after(lead))
@@ -126,6 +125,9 @@ func Propose(name string, rows []hbase.Row, max int) ([]*Proposal, error) {
 		} else if i < keepTried && !p.opaque() {
 			consider(p)
 		}
+	}
+	if len(out) == 0 { // too many parts, say
+		consider(parse{}.after(s.rest(start)[0]).named(taken))
 	}
 	slices.SortStableFunc(out, func(a, b *Proposal) int {
 		return compareFloat(a.cost(), b.cost())

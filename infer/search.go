@@ -132,7 +132,7 @@ func place(at []int) string {
 }
 
 // maxPlaces bounds the search on keys made to explode it.
-const maxPlaces = 1500
+const maxPlaces = 300
 
 // parse gives the best ways to cut what is left of the keys.
 func (s *search) parse(at []int) []parse {
@@ -362,7 +362,7 @@ func (s *search) options(at []int, last bool) []option {
 		out = append(out, s.delimited(at)...)
 		out = append(out, s.fixed(at, least, most)...)
 	}
-	return append(out, s.rest(at, least, most)...)
+	return append(out, s.rest(at)...)
 }
 
 // integers are numbers in bytes.
@@ -880,7 +880,7 @@ func (s *search) begins(at, next []int, w int) bool {
 }
 
 // rest is one part with all that is left.
-func (s *search) rest(at []int, least, most int) []option {
+func (s *search) rest(at []int) []option {
 	bs, next, _ := s.slice(at, -1)
 	return []option{{segs: []segment{variable(bs, 0)}, next: next}}
 }
