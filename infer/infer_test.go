@@ -38,6 +38,7 @@ var found = map[string]string{
 	"log_recent":         `id AS TEXT, X'00', id2 AS TEXT, X'00', 9223372036854775807 - ts AS INT64`,
 	"log_hashed":         `UNHEX(MD5(host)), UNHEX(MD5(event)), ts AS INT64`,
 	"log_numbered":       `n AS INT64, n2 AS INT64, ts AS INT64`,
+	"phoenix_events":     `PHOENIX_SALT(8) AS UINT8, id AS TEXT, X'00', ts AS ORDERED INT64`,
 	"log_packed":         `id AS TEXT, X'00', id2 AS TEXT, X'00', ts AS INT64`,
 	"orders_raw":         `id AS TEXT(11), '-', n AS TEXT`,
 	"orders_hashed":      `UNHEX(MD5(customer)), UNHEX(MD5(order_no))`,
@@ -167,6 +168,11 @@ func TestLayouts(t *testing.T) {
 			defer db.Close()
 			if def.Name == "log_numbered" {
 				if _, err := db.Exec(ctx, "CREATE TABLE log_types (kind STRING, name STRING, id BIGINT) ROW KEY (kind AS TEXT(1), name AS TEXT)"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if def.External {
+				if err := db.Client().CreateTable(ctx, "EVENTS", []hbase.Family{{Name: "0"}}, nil); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -130,7 +130,6 @@ func saltOf(bs [][]byte, kind leadKind) (segment, bool) {
 	if kind == binaryLead {
 		from, to := bigEndian(lo), bigEndian(hi)
 		if from <= 1 && to-from+1 <= int64(2*k) {
-			from = min(from, to)
 			consecutive = true
 			g.part = fmt.Sprintf("SALT(%d TO %d) AS UINT%d", from, to, 8*len(lo))
 		} else {

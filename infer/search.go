@@ -202,7 +202,8 @@ func (s *search) slice(at []int, w int) (bs [][]byte, next []int, ok bool) {
 	return bs, next, len(bs) > 0 && 20*lost <= len(at)
 }
 
-// forms reads the next bytes in each of the forms that accept gives the bits of. Keys that do not fit are given up.
+// form reads the next bytes as f does, where accept takes the value. Keys that do not fit are given
+// up; ok is false when these are more than one in twenty.
 func (s *search) form(f *form, at []int, accept func(n int64) bool) (o option, distinct int, ok bool) {
 	o.next = make([]int, len(at))
 	var ns []int64
