@@ -119,7 +119,7 @@ func Propose(name string, rows []hbase.Row, max int) ([]*Proposal, error) {
 		taken[c.name] = true
 	}
 	for i, p := range tried {
-		p = p.named(taken)
+		p = v.namedByCells(p.named(taken))
 		if better, ok := v.relate(p); ok {
 			consider(better)
 		} else if i < keepTried && !p.opaque() {
@@ -232,6 +232,9 @@ func (v *verifier) sql(p parse) string {
 		}
 	}
 	for _, c := range v.cells {
+		if p.same[c.name] {
+			continue
+		}
 		cols = append(cols, parser.QuoteName(c.name)+" "+c.def)
 	}
 	name, stored := v.name, types.NewString(v.name).SQL()
@@ -252,6 +255,61 @@ func (v *verifier) build(p parse) *catalog.Table {
 		return nil
 	}
 	return c.Tables()[0]
+}
+
+// namedByCells calls columns of the key as the cells that hold the same values, and drops those cells.
+func (v *verifier) namedByCells(p parse) parse {
+	q := parse{segs: slices.Clone(p.segs), day: p.day}
+	for i, g := range q.segs {
+		if g.part == "" { // not known yet
+			q.segs[i].part = fmt.Sprintf("{} AS BYTES(%d)", segmentWidth(g))
+			q.segs[i].column, q.segs[i].typ = "unknown_part", "BYTES"
+		}
+	}
+	t := v.build(q)
+	if t == nil {
+		return p
+	}
+	var rows [][]types.Value
+	for i := 0; i < len(v.rows); i += max(1, len(v.rows)/64) {
+		row := make([]types.Value, len(t.Columns)+2)
+		if v.fits(t, v.rows[i], row, false) {
+			addCells(t, v.rows[i], row)
+			rows = append(rows, row)
+		}
+	}
+	p.same = map[string]bool{}
+	for i, g := range p.segs {
+		key, ok := t.Column(g.column)
+		if !ok || g.column == "" {
+			continue
+		}
+		for _, cell := range v.cells {
+			c, ok := t.Column(cell.name)
+			if ok && !p.same[cell.name] && alike(rows, key.Index, c.Index) {
+				p.segs[i].column = cell.name
+				p.segs[i].why += "; the cell " + c.Family + ":" + c.Qualifier + " holds the same"
+				p.same[cell.name] = true
+				if p.day == g.column {
+					p.day = cell.name
+				}
+				break
+			}
+		}
+	}
+	return p
+}
+
+// alike tells whether two columns hold the same in all rows, and not always the same value.
+func alike(rows [][]types.Value, a, b int) bool {
+	values := map[string]bool{}
+	for _, row := range rows {
+		if row[b].IsNull() || row[a].String() != row[b].String() {
+			return false
+		}
+		values[row[a].String()] = true
+	}
+	return len(values) > 1
 }
 
 // verify reads every row with p; nil when p makes no definition or fits less than half of the keys.

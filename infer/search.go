@@ -46,8 +46,9 @@ func (g segment) sql() string {
 type parse struct {
 	segs  []segment
 	bits  float64
-	cells bool   // some part is computed from cells
-	day   string // the column whose day is in the table's name; "" for none
+	cells bool            // some part is computed from cells
+	same  map[string]bool // cells that hold what a column of the key holds
+	day   string          // the column whose day is in the table's name; "" for none
 }
 
 func (p parse) compare(o parse) int { return compareFloat(p.bits, o.bits) }
@@ -69,7 +70,7 @@ func (p parse) after(o option) parse {
 
 // with replaces part i by a function of another column.
 func (p parse) with(i int, h hypothesis) parse {
-	out := parse{segs: slices.Clone(p.segs), bits: p.bits - p.segs[i].bits - h.bonus, cells: p.cells || h.cell, day: p.day}
+	out := parse{segs: slices.Clone(p.segs), bits: p.bits - p.segs[i].bits - h.bonus, cells: p.cells || h.cell, same: p.same, day: p.day}
 	out.segs[i] = segment{part: h.part, why: h.why}
 	return out
 }
@@ -272,7 +273,7 @@ func (s *search) times(at []int) []option {
 		if !ok || f.width == 4 && (s.looksText(at) || o.spread < 86_400_000) {
 			continue
 		}
-		if o.days > 10 && o.hours < 10 && strings.Contains(f.part, "HH") {
+		if (o.days > 2 && o.hours == 1 || o.days > 10 && o.hours < 10) && strings.Contains(f.part, "HH") {
 			continue // always the same hours of the day: digits of something else
 		}
 		if isEpoch := f.text && !strings.Contains(f.part, "'"); isEpoch && s.digitNext(o.next) {
