@@ -82,9 +82,9 @@ const (
 )
 
 // Propose gives the definitions of the HBase table name that fit at least half of
-// the sampled keys, the most telling first, at most max. It fails when the sample is
+// the sampled keys, the most telling first, at most n. It fails when the sample is
 // empty. The first is named as the table, the others with a number after it.
-func Propose(name string, rows []hbase.Row, max int) ([]*Proposal, error) {
+func Propose(name string, rows []hbase.Row, n int) ([]*Proposal, error) {
 	rows = distinct(rows)
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("table %s has no rows to learn from", name)
@@ -132,7 +132,7 @@ func Propose(name string, rows []hbase.Row, max int) ([]*Proposal, error) {
 	slices.SortStableFunc(out, func(a, b *Proposal) int {
 		return compareFloat(a.cost(), b.cost())
 	})
-	out = out[:min(len(out), max)]
+	out = out[:min(len(out), n)]
 	for i, p := range out {
 		if i > 0 {
 			if err := p.rename(fmt.Sprintf("%s_%d", p.Table.Name, i+1)); err != nil {

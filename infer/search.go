@@ -145,14 +145,20 @@ func (s *search) parse(at []int) []parse {
 		return []parse{{}}
 	}
 	s.tails[id] = nil
-	var out []parse
+	var out, others []parse // the best with each next part, and the rest
 	for _, o := range s.options(at, len(s.tails) > maxPlaces) {
-		for _, tail := range s.parse(o.next) {
-			out = append(out, tail.after(o))
+		for i, tail := range s.parse(o.next) {
+			if i == 0 {
+				out = append(out, tail.after(o))
+			} else {
+				others = append(others, tail.after(o))
+			}
 		}
 	}
 	slices.SortStableFunc(out, parse.compare)
-	out = out[:min(len(out), keepTails)]
+	slices.SortStableFunc(others, parse.compare)
+	out = append(out[:min(len(out), keepTails)], others[:min(len(others), keepTails/2)]...)
+	slices.SortStableFunc(out, parse.compare)
 	s.tails[id] = out
 	return out
 }
