@@ -31,6 +31,35 @@ func RowToStructByName[T any](row Row) (T, error) { return rowToStruct[T](row, t
 // RowToStructByNameLax is RowToStructByName for structs with fields that no column fills.
 func RowToStructByNameLax[T any](row Row) (T, error) { return rowToStruct[T](row, false) }
 
+// RowToStructByPos reads a row into the exported fields of a T in their order, those of embedded structs in their place and
+// those with the tag db:"-" passed over. There must be as many as columns.
+func RowToStructByPos[T any](row Row) (T, error) {
+	var v T
+	s := reflect.ValueOf(&v).Elem()
+	if s.Kind() != reflect.Struct {
+		return v, fmt.Errorf("%T is not a struct", v)
+	}
+	var dest []any
+	eachField(s, func(_ reflect.StructField, f reflect.Value) { dest = append(dest, f.Addr().Interface()) })
+	if len(dest) != row.Len() {
+		return v, fmt.Errorf("%T has %d fields for %d columns", v, len(dest), row.Len())
+	}
+	return v, row.Scan(dest...)
+}
+
+// RowToAddrOf gives rows as f reads them by address:
+//
+//	users, err := hql.CollectRows(rows, hql.RowToAddrOf(hql.RowToStructByName[User]))
+func RowToAddrOf[T any](f func(Row) (T, error)) func(Row) (*T, error) {
+	return func(row Row) (*T, error) {
+		v, err := f(row)
+		if err != nil {
+			return nil, err
+		}
+		return &v, nil
+	}
+}
+
 func rowToStruct[T any](row Row, strict bool) (T, error) {
 	var v T
 	s := reflect.ValueOf(&v).Elem()
@@ -63,17 +92,26 @@ func rowToStruct[T any](row Row, strict bool) (T, error) {
 
 // structFields lists the fields of s: "=tag" for tagged ones, the folded name for others.
 func structFields(s reflect.Value, out map[string]reflect.Value) {
+	eachField(s, func(f reflect.StructField, v reflect.Value) {
+		if tag, ok := f.Tag.Lookup("db"); ok {
+			out["="+tag] = v
+		} else {
+			out[fieldKey(f.Name)] = v
+		}
+	})
+}
+
+// eachField calls f with the fields that columns can go to, those of embedded structs in their place.
+func eachField(s reflect.Value, f func(reflect.StructField, reflect.Value)) {
 	for i := range s.NumField() {
-		f := s.Type().Field(i)
-		tag, tagged := f.Tag.Lookup("db")
+		field := s.Type().Field(i)
+		tag, tagged := field.Tag.Lookup("db")
 		switch {
-		case tag == "-" || !f.IsExported() && !f.Anonymous:
-		case tagged:
-			out["="+tag] = s.Field(i)
-		case f.Anonymous && f.Type.Kind() == reflect.Struct:
-			structFields(s.Field(i), out)
-		case f.IsExported():
-			out[fieldKey(f.Name)] = s.Field(i)
+		case tag == "-":
+		case field.Anonymous && field.Type.Kind() == reflect.Struct && !tagged:
+			eachField(s.Field(i), f)
+		case field.IsExported():
+			f(field, s.Field(i))
 		}
 	}
 }
@@ -84,7 +122,11 @@ func fieldKey(name string) string { return strings.ToLower(strings.ReplaceAll(na
 //
 //	users, err := hql.CollectRows(rows, hql.RowToStructByName[User])
 func CollectRows[T any](rows *Rows, f func(Row) (T, error)) ([]T, error) {
-	out := []T{}
+	return AppendRows([]T{}, rows, f)
+}
+
+// AppendRows is CollectRows that adds to a slice.
+func AppendRows[T any](out []T, rows *Rows, f func(Row) (T, error)) ([]T, error) {
 	for row, err := range rows.All() {
 		if err != nil {
 			return nil, err

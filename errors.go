@@ -3,13 +3,14 @@ package hql
 import (
 	"errors"
 
+	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
 )
 
-// Error is a mistake in a statement, with its place: errors.As finds it. Other
-// errors come from the store or the context.
+// Error is a mistake in a statement, with its place: errors.As finds it. LineCol gives the place, Format draws it
+// for a person, Hint may say what to write instead. Other errors come from the store or the context.
 type Error = parser.Error
 
 // Errors to test for with errors.Is.
@@ -18,6 +19,12 @@ var (
 	ErrFullScan = exec.ErrFullScan
 	// ErrReadOnly refuses a write on a connection without WithWrites.
 	ErrReadOnly = exec.ErrReadOnly
+	// ErrUnknownTable is in an *Error about a table that the catalog does not have.
+	ErrUnknownTable = catalog.ErrUnknownTable
+	// ErrUnknownColumn is in an *Error about a column that no table of the statement has.
+	ErrUnknownColumn = catalog.ErrUnknownColumn
+	// ErrMemoryLimit ends a statement that needs more memory than WithMemoryLimit allows.
+	ErrMemoryLimit = exec.ErrMemoryLimit
 	// ErrUnreachable tells that no connection to the cluster could be made.
 	ErrUnreachable = hbase.ErrUnreachable
 	// ErrNoRows is what Scan of a QueryRow gives when there is no row.

@@ -138,11 +138,11 @@ func (a *adviser) plan(c *catalog.Catalog, ast parser.Statement) ([]*planner.Sca
 		if !ok {
 			return nil, parser.Errorf(pos, "unknown table %q", name)
 		}
-		s, err := env.Where(t, cond)
+		p, _, err := env.Where(t, cond, nil)
 		if err != nil {
 			return nil, err
 		}
-		return []*planner.Scan{s}, nil
+		return planner.Scans(p.Root), nil
 	}
 	switch s := ast.(type) {
 	case *parser.Select:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tsuna/gohbase"
 	"github.com/tsuna/gohbase/hrpc"
+	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -38,7 +39,8 @@ type client struct {
 
 	regions regionCache
 	stats   counters
-	noSeq   bool // for tests: scans without next_call_seq lose rows
+	late    atomic.Int32 // calls in a row that missed their callers' deadlines
+	noSeq   bool         // for tests: scans without next_call_seq lose rows
 }
 
 type counters struct {
@@ -59,7 +61,7 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
 	defer cancel()
-	quorum, err := preflight(ctx, cfg.Quorum)
+	up, err := preflight(ctx, cfg.Quorum)
 	if err != nil {
 		return nil, err
 	}
@@ -67,6 +69,10 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 	if root == "" {
 		root = "/hbase"
 	}
+	if err := checkRoot(ctx, up, root); err != nil {
+		return nil, err
+	}
+	quorum := strings.Join(up, ",")
 	who := cfg.User
 	if who == "" {
 		who = "hql"
@@ -74,7 +80,8 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 			who = u.Username
 		}
 	}
-	options := []gohbase.Option{gohbase.ZookeeperRoot(root), gohbase.EffectiveUser(who), gohbase.RegionReadTimeout(readTimeout)}
+	options := []gohbase.Option{gohbase.ZookeeperRoot(root), gohbase.EffectiveUser(who), gohbase.RegionReadTimeout(readTimeout),
+		gohbase.RegionDialer(dialRegion)}
 	dial := func() gohbase.Client { return gohbase.NewClient(quorum, options...) }
 	c := &client{rpc: dial(), admin: gohbase.NewAdminClient(quorum, options...), redial: dial, owned: true, attempt: cfg.AttemptTimeout}
 	if _, err := c.metaRegions(ctx, "hbase:namespace"); err != nil && !errors.Is(err, ErrNoTable) {
@@ -85,7 +92,7 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 }
 
 // preflight finds the ZooKeeper servers that take connections.
-func preflight(ctx context.Context, quorum string) (string, error) {
+func preflight(ctx context.Context, quorum string) ([]string, error) {
 	var up []string
 	var last error
 	for _, host := range strings.Split(quorum, ",") {
@@ -105,9 +112,9 @@ func preflight(ctx context.Context, quorum string) (string, error) {
 		up = append(up, host)
 	}
 	if len(up) == 0 {
-		return "", fmt.Errorf("%w: no ZooKeeper server of %q takes connections (%v)", ErrUnreachable, quorum, last)
+		return nil, fmt.Errorf("%w: no ZooKeeper server of %q takes connections (%v)", ErrUnreachable, quorum, last)
 	}
-	return strings.Join(up, ","), nil
+	return up, nil
 }
 
 func (c *client) current() gohbase.Client {
@@ -132,7 +139,18 @@ func (c *client) replace(stuck gohbase.Client) {
 type call func(ctx context.Context) (hrpc.Call, error)
 
 // sendOnce sends one attempt. It returns when ctx ends even if gohbase does not.
-func sendOnce(ctx context.Context, rpc any, msg hrpc.Call) (proto.Message, error) {
+func sendOnce(ctx context.Context, rpc any, msg hrpc.Call) (m proto.Message, err error) {
+	if t := rpcTracer(ctx); t != nil {
+		d := RPCEnd{RPCStart: RPCStart{Method: msg.Name(), Table: string(msg.Table())}, Begin: time.Now()}
+		tctx := t.TraceRPCStart(ctx, d.RPCStart)
+		defer func() {
+			d.Took, d.Err = time.Since(d.Begin), err
+			if err == nil {
+				d.read(msg, m)
+			}
+			t.TraceRPCEnd(tctx, d)
+		}()
+	}
 	type answer struct {
 		msg proto.Message
 		err error
@@ -162,12 +180,54 @@ func (c *client) timeout(d time.Duration) time.Duration {
 	return d
 }
 
-// errAttempt is what an attempt that got no answer in its time fails with.
-var errAttempt = errors.New("no answer within the attempt timeout")
+// Errors of one attempt that say nothing about the call: it may be sent again.
+var (
+	errAttempt  = errors.New("no answer within the attempt timeout")
+	errReplaced = errors.New("the connections were replaced")
+)
+
+// repeatable tells whether a call that failed with err may be sent again as it is.
+func repeatable(err error) bool {
+	return errors.Is(err, errAttempt) || errors.Is(err, errReplaced) || classify(err) == retry
+}
+
+// lateError is the end of the last attempt that a caller's deadline allows. It comes a
+// little before the deadline, so that it is what the caller sees.
+type lateError struct {
+	table    string
+	key      []byte
+	waited   time.Duration
+	disabled bool
+}
+
+func (e *lateError) Error() string {
+	s := fmt.Sprintf("the region of key %.64q did not answer in %v", e.key, e.waited.Round(10*time.Millisecond))
+	if e.disabled {
+		s += fmt.Sprintf(" (table %s is disabled)", e.table)
+	}
+	return s + ": " + context.DeadlineExceeded.Error()
+}
+
+func (e *lateError) Unwrap() error { return context.DeadlineExceeded }
+
+// maxMargin is how long before the caller's deadline the last attempt ends at most.
+const maxMargin = 250 * time.Millisecond
+
+// maxLate is how many calls in a row may miss their callers' deadlines, which may be much
+// sooner than the attempt timeout, before the client counts as stuck.
+const maxLate = 5
 
 // try sends one attempt of at most d and tells an attempt's end from the caller's.
 func (c *client) try(ctx context.Context, d time.Duration, mk call) (proto.Message, hrpc.Call, error) {
-	actx, cancel := context.WithTimeout(ctx, c.timeout(d))
+	d = c.timeout(d)
+	last := false
+	if end, ok := ctx.Deadline(); ok {
+		left := time.Until(end)
+		if left -= min(left/10, maxMargin); left < d {
+			d, last = left, true
+		}
+	}
+	actx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
 	msg, err := mk(actx)
 	if err != nil {
@@ -175,15 +235,41 @@ func (c *client) try(ctx context.Context, d time.Duration, mk call) (proto.Messa
 	}
 	rpc := c.current()
 	c.stats.rpcs.Add(1)
+	began := time.Now()
 	m, err := sendOnce(actx, rpc, msg)
-	if err != nil && ctx.Err() != nil {
-		return nil, msg, ctx.Err()
-	}
-	if err != nil && actx.Err() != nil {
+	switch {
+	case err == nil:
+		c.late.Store(0)
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case actx.Err() != nil && last:
+		if c.late.Add(1) >= maxLate {
+			c.replace(rpc)
+		}
+		err = &lateError{string(msg.Table()), msg.Key(), time.Since(began), c.disabled(rpc, msg.Table())}
+	case actx.Err() != nil:
 		c.replace(rpc)
-		return nil, msg, errAttempt
+		err = errAttempt
+	case errors.Is(err, gohbase.ErrClientClosed) && c.current() != rpc:
+		err = errReplaced
 	}
 	return m, msg, err
+}
+
+// disabled tells whether hbase:meta says that a table is disabled, if it can say so at once.
+func (c *client) disabled(rpc gohbase.Client, table []byte) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), maxMargin/2)
+	defer cancel()
+	get, err := hrpc.NewGet(ctx, []byte("hbase:meta"), table, hrpc.SkipBatch(), hrpc.Families(map[string][]string{"table": {"state"}}))
+	if err != nil {
+		return false
+	}
+	m, err := sendOnce(ctx, rpc, get)
+	res, ok := m.(*pb.GetResponse)
+	if err != nil || !ok || len(res.GetResult().GetCell()) == 0 {
+		return false
+	}
+	return string(res.Result.Cell[0].Value) == "\x08\x01" // the message TableState{state: DISABLED}
 }
 
 // send repeats a call that may safely be sent twice until it is answered.
@@ -194,8 +280,7 @@ func (c *client) send(ctx context.Context, d time.Duration, mk call) (proto.Mess
 		if err == nil || ctx.Err() != nil {
 			return m, msg, err
 		}
-		again := errors.Is(err, errAttempt) && n < maxAttempts || classify(err) == retry
-		if !again {
+		if !repeatable(err) || errors.Is(err, errAttempt) && n >= maxAttempts {
 			return nil, msg, err
 		}
 		c.stats.retries.Add(1)

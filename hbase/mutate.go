@@ -116,7 +116,7 @@ func (c *client) Mutate(ctx context.Context, table string, ms []Mutation) error 
 		if round > 0 {
 			c.stats.retries.Add(1)
 			err := b.wait(ctx)
-			if err == nil && round == maxMultiRounds {
+			if err == nil && (round == maxMultiRounds || errors.Is(last, context.DeadlineExceeded)) {
 				err = last
 			}
 			if err != nil {
@@ -193,7 +193,7 @@ func (c *client) mutateBatch(ctx context.Context, table string, ms []Mutation, a
 		return m, nil
 	})
 	if err != nil {
-		if ctx.Err() != nil || errors.Is(err, errAttempt) || classify(err) == retry {
+		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || repeatable(err) {
 			return nil, at, err
 		}
 		failed = map[int]error{}

@@ -77,6 +77,7 @@ type scanner struct {
 	c    *client
 	r    ScanRange
 	opts []func(hrpc.Call) error
+	tell func(region string, done bool) // may be nil
 
 	open  bool
 	id    uint64
@@ -108,6 +109,9 @@ func (c *client) Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner
 	if r.Reversed {
 		s.opts = append(s.opts, hrpc.Reversed())
 		s.route = keyBefore(r.Stop)
+	}
+	if o != nil {
+		s.tell = o.Region
 	}
 	if o != nil && o.NoCacheBlocks {
 		s.opts = append(s.opts, hrpc.CacheBlocks(false))
@@ -247,6 +251,9 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 		s.back, s.stuck = 0, 0
 		s.c.stats.rows.Add(int64(len(rows)))
 	}
+	if reg := call.Region(); s.tell != nil && reg != nil {
+		s.tell(string(reg.Name()), end || resp.MoreResults != nil && !resp.GetMoreResults())
+	}
 	switch {
 	case resp.MoreResults != nil && !resp.GetMoreResults():
 		s.done = true // the server has closed the scanner
@@ -267,11 +274,8 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 
 // recover decides what to do about a failed call.
 func (s *scanner) recover(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return explain(err, "scan", s.r.Table)
-	}
 	kind := classify(err)
-	if kind == fatal && !errors.Is(err, errAttempt) {
+	if ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) || kind == fatal && !repeatable(err) {
 		return explain(err, "scan", s.r.Table)
 	}
 	if s.stuck++; s.stuck > maxReopens {
@@ -372,18 +376,33 @@ func (s *scanner) addRow(r Row, partial bool) {
 	s.rows = append(s.rows, r)
 }
 
-// closeRemote closes the scanner on its server, waiting 2 s at most.
+// How long a scanner's server is asked to close it, and how long Close waits for that.
+const (
+	closeTimeout = 2 * time.Second
+	closeWait    = 250 * time.Millisecond
+)
+
+// closeRemote closes the scanner on its server.
 func (s *scanner) closeRemote() {
 	s.open = false
-	id, route, c, table := s.id, s.route, s.c, s.r.Table
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	sc, err := hrpc.NewScanRange(ctx, []byte(table), route, nil, hrpc.ScannerID(id), hrpc.CloseScanner(), hrpc.NumberOfRows(0))
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	sc, err := hrpc.NewScanRange(ctx, []byte(s.r.Table), s.route, nil, hrpc.ScannerID(s.id), hrpc.CloseScanner(), hrpc.NumberOfRows(0))
 	if err != nil {
 		cancel()
 		return
 	}
-	defer cancel()
-	_, _ = sendOnce(ctx, c.current(), sc) // if it fails, the lease's end closes the scanner
+	c, closed := s.c, make(chan struct{})
+	go func() {
+		defer close(closed)
+		defer cancel()
+		_, _ = sendOnce(ctx, c.current(), sc) // if it fails, the lease's end closes the scanner
+	}()
+	t := time.NewTimer(closeWait)
+	defer t.Stop()
+	select {
+	case <-closed:
+	case <-t.C: // a server that does not answer holds up no query's end
+	}
 }
 
 func (s *scanner) Close() error {

@@ -100,8 +100,9 @@ func runTool(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	fs.SetOutput(stderr)
 	fs.Usage = func() { fmt.Fprint(stderr, t.usage) }
 	if t.store {
-		fs.Var(&c.catalogs, "catalog", "")
-		fs.StringVar(&c.connect, "connect", os.Getenv("HQL_CONNECT"), "")
+		fs.Var(&c.given.Catalog, "catalog", "")
+		fs.StringVar(&c.given.Connect, "connect", "", "")
+		fs.StringVar(&c.given.Conf, "conf", "", "")
 		fs.BoolVar(&c.demo, "demo", false, "")
 	}
 	if t.flags != nil {
@@ -125,9 +126,15 @@ func runTool(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		fmt.Fprintf(stderr, "error: %d arguments, want %d\n%s", len(rest), t.args, t.usage)
 		return exitUsage, true
 	}
+	if t.store {
+		if err := c.complete(); err != nil {
+			fmt.Fprintf(stderr, "error: %v\n", err)
+			return exitUsage, true
+		}
+	}
 	if err := t.run(ctx, c, rest, stdin, stdout); err != nil {
 		s := &session{stderr: stderr}
-		return s.report(err, ""), true
+		return s.report(err), true
 	}
 	return exitOK, true
 }

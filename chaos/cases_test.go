@@ -1,0 +1,315 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/hql-db/hql"
+)
+
+// A chaosCase injects faults for about the time given while readers run.
+type chaosCase struct {
+	name string
+	run  func(t *testing.T, w *world, d time.Duration)
+}
+
+var cases = []chaosCase{
+	{"C1 cut connections", cutConnections},
+	{"C2 scanners expire", expireScanners},
+	{"C3 regions move, split, merge, compact, flush", reorganise},
+	{"C4 a table is disabled", disableTable},
+	{"C5 kill -9 a region server", killServer},
+	{"C6 pause region servers", pauseServers},
+	{"C7 a large write to a paused server", writeToPaused},
+	{"C8 everything at random", monkey},
+	{"C9 kill the master", killMaster},
+	{"C10 pause ZooKeeper", pauseZooKeeper},
+	{"C11 malformed root znode", malformedRoot},
+	{"C12 cancel a scan that finds nothing", cancelScans},
+	{"C13 the region is too busy", tooBusy},
+	{"C14 wide rows in small answers", wideRows},
+	{"C15 writers under cuts and kills", writeUnderFaults},
+	{"C16 reversed scans over 0xff keys under cuts", reversedHigh},
+}
+
+// cutting cuts all connections, with a rest of between half and one and a half of every, until stop is called.
+func (w *world) cutting(every time.Duration) (stop func()) {
+	return background(func(r *rand.Rand) {
+		if n := w.c.cut(); n > 0 {
+			w.fig.fault("connection cut", n)
+		}
+		time.Sleep(every/2 + rand.N(every))
+	})
+}
+
+func cutConnections(_ *testing.T, w *world, d time.Duration) {
+	stop := w.cutting(110 * time.Millisecond)
+	time.Sleep(d)
+	stop()
+}
+
+// Slow consumers: twice a scan they rest for longer than the server keeps a scanner.
+func expireScanners(t *testing.T, w *world, _ time.Duration) {
+	done := make(chan error)
+	slow := []query{}
+	for _, k := range kinds {
+		if k.name == "full scan" || k.name == "reversed" {
+			q := k.make(rand.New(rand.NewPCG(5, 5)))
+			q.kind = k.name
+			slow = append(slow, q)
+		}
+	}
+	before := w.c.expired()
+	for _, q := range slow {
+		go func() { done <- w.ask(q, lease*14/10) }()
+	}
+	for range slow {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	w.fig.fault("scanner expired", w.c.expired()-before)
+}
+
+func reorganise(_ *testing.T, w *world, d time.Duration) {
+	during(max(d, 8*time.Second), func(i int, r *rand.Rand) { w.reorganise(i, r) })
+}
+
+// reorganise does one thing to a table's regions.
+func (w *world) reorganise(i int, r *rand.Rand) {
+	table, key := "events", fmt.Sprintf("%08d", r.IntN(rows))
+	switch r.IntN(4) {
+	case 0:
+		table, key = "merged", fmt.Sprintf(`\x%02x`, r.IntN(8))
+	case 1:
+		table, key = "skipped", fmt.Sprintf("%04d", r.IntN(sites))
+	}
+	do := func(kind string, args ...string) {
+		if _, ok := w.c.admin(args...); ok {
+			w.fig.fault(kind, 1)
+		}
+	}
+	switch i % 8 {
+	case 1:
+		do("split", "split", table, key)
+	case 3: // neighbours, unless one was split; never forced, which would break hbase:meta
+		borders := []string{"00000000", "00008000", "00016000", "00024000", "00032000"}
+		n := r.IntN(len(borders) - 1)
+		do("merge", "merge", "events", borders[n], borders[n+1])
+	case 5:
+		do("flush", "flush", table)
+	case 7:
+		do("major compaction", "majorcompact", table)
+	default:
+		do("move", "move", table, key, fmt.Sprint(w.c.port(r.IntN(w.c.servers))))
+	}
+}
+
+// A query waits for its table to be enabled again; when it is not, the error tells which table.
+func disableTable(t *testing.T, w *world, _ time.Duration) {
+	if _, ok := w.c.admin("disable", "indexed"); !ok {
+		t.Fatal("not disabled")
+	}
+	w.fig.fault("table disabled", 1)
+	for _, sql := range []string{"SELECT count(*) FROM indexed", "SELECT n FROM indexed WHERE id = 7", "SELECT n FROM indexed WHERE id IN (7, 70, 700)"} {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		began := time.Now()
+		_, err := w.read(ctx, sql, 0, 0)
+		cancel()
+		if err == nil || !strings.Contains(err.Error(), "indexed is disabled") {
+			t.Errorf("%s on a disabled table: %v", sql, err)
+		}
+		if took := time.Since(began); took > time.Second+grace {
+			t.Errorf("%s on a disabled table took %v", sql, took)
+		}
+	}
+	enabled := make(chan bool)
+	go func() {
+		time.Sleep(time.Second)
+		_, ok := w.c.admin("enable", "indexed")
+		enabled <- ok
+	}()
+	q := query{kind: "while disabled", sql: "SELECT count(*) FROM indexed", want: []string{"2000"}}
+	if err := w.ask(q, 0); err != nil {
+		t.Error(err)
+	}
+	if !<-enabled {
+		t.Error("not enabled")
+	}
+}
+
+func killServer(t *testing.T, w *world, d time.Duration) {
+	during(d, func(i int, r *rand.Rand) {
+		time.Sleep(500 * time.Millisecond)
+		w.killOne(t, r, i)
+	})
+}
+
+// killOne kills a region server. Every second time it stays away until its session with
+// ZooKeeper is over, else the master notices that it is back.
+func (w *world) killOne(t *testing.T, r *rand.Rand, i int) {
+	away := time.Second
+	if i%2 == 1 {
+		away = 9 * time.Second
+	}
+	w.fig.fault("kill -9 region server", 1)
+	if name := w.c.server(r.IntN(w.c.servers)); !w.c.kill(name, away) {
+		t.Errorf("%s did not come back", name)
+	}
+}
+
+// monkey cuts connections and does something worse meanwhile.
+func monkey(t *testing.T, w *world, d time.Duration) {
+	stop := w.cutting(700 * time.Millisecond)
+	defer stop()
+	during(d, func(i int, r *rand.Rand) {
+		switch r.IntN(6) {
+		case 0:
+			w.killOne(t, r, r.IntN(2))
+		case 1, 2:
+			w.pauseOne(r)
+		default:
+			w.reorganise(r.IntN(8), r)
+		}
+		time.Sleep(rand.N(500 * time.Millisecond))
+	})
+}
+
+func pauseServers(_ *testing.T, w *world, d time.Duration) {
+	during(d, func(i int, r *rand.Rand) {
+		w.pauseOne(r)
+		time.Sleep(300 * time.Millisecond)
+	})
+}
+
+func (w *world) pauseOne(r *rand.Rand) {
+	if w.c.pause(w.c.server(r.IntN(w.c.servers)), 300*time.Millisecond+rand.N(900*time.Millisecond)) {
+		w.fig.fault("pause region server", 1)
+	}
+}
+
+// A write that the server does not take in returns at its deadline.
+func writeToPaused(t *testing.T, w *world, _ time.Duration) {
+	w.exec(context.Background(), "CREATE TABLE IF NOT EXISTS large (id BIGINT, v STRING) ROW KEY (id AS TEXT(8))")
+	w.exec(context.Background(), "UPSERT INTO large VALUES (0, 'warm')")
+	at, _ := w.c.admin("where", "large", "00000000")
+	name := ""
+	for i := range w.c.servers {
+		if strings.Contains(at, fmt.Sprint(w.c.port(i))) {
+			name = w.c.server(i)
+		}
+	}
+	if name == "" {
+		t.Fatalf("where is the table? %s", at)
+	}
+	w.c.signal(name, syscall.SIGSTOP)
+	defer w.c.signal(name, syscall.SIGCONT)
+	w.fig.fault("pause region server", 1)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	began := time.Now()
+	_, err := w.db.Exec(ctx, "UPSERT INTO large VALUES (?, ?)", 1, strings.Repeat("x", 8<<20))
+	took := time.Since(began)
+	w.fig.do(func() {
+		w.fig.writes++
+		w.fig.unknown++
+		if !missed(err) || took > 2*time.Second+grace {
+			w.fig.hung++
+			w.fig.bad("an UPSERT of 8 MiB to a paused server returned after %v: %v", took, err)
+		}
+	})
+}
+
+// Reads do not need the master; statements that do wait for it.
+func killMaster(t *testing.T, w *world, d time.Duration) {
+	w.fig.fault("kill -9 master", 1)
+	if !w.c.kill("m", time.Second) {
+		t.Error("the master did not come back")
+	}
+	w.exec(context.Background(), "CREATE TABLE IF NOT EXISTS after_master (id BIGINT, v STRING) ROW KEY (id AS TEXT(8))")
+	w.exec(context.Background(), "DROP TABLE after_master")
+}
+
+// While ZooKeeper does not answer nobody can connect; that must be told in the time set for it.
+func pauseZooKeeper(t *testing.T, w *world, _ time.Duration) {
+	w.fig.fault("pause ZooKeeper", 1)
+	w.c.signal("zk", syscall.SIGSTOP)
+	defer w.c.signal("zk", syscall.SIGCONT)
+	began := time.Now()
+	db, err := hql.Open(context.Background(), w.c.dsn(), hql.WithConnectTimeout(3*time.Second))
+	if err == nil {
+		db.Close()
+	}
+	if !errors.Is(err, hql.ErrUnreachable) {
+		t.Errorf("connected to a paused ZooKeeper: %v", err)
+	}
+	if took := time.Since(began); took > 3*time.Second+grace {
+		t.Errorf("it took %v to notice a paused ZooKeeper", took)
+	}
+}
+
+// What a root znode holds is not trusted: an error names it, the process lives.
+func malformedRoot(t *testing.T, w *world, _ time.Duration) {
+	conn, _, err := zk.Connect([]string{fmt.Sprintf("127.0.0.1:%d", w.c.base+181)}, 10*time.Second, zk.WithLogInfo(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	random := make([]byte, 64)
+	for i := range random {
+		random[i] = byte(rand.IntN(256))
+	}
+	for i, content := range [][]byte{nil, {0}, {0xff, 0, 0}, random} {
+		root := fmt.Sprintf("/malformed%d", i)
+		for path, b := range map[string][]byte{root: nil, root + "/meta-region-server": content} {
+			if path == root+"/meta-region-server" {
+				_, _ = conn.Create(root, nil, 0, zk.WorldACL(zk.PermAll))
+			}
+			if _, err := conn.Create(path, b, 0, zk.WorldACL(zk.PermAll)); err != nil && err != zk.ErrNodeExists {
+				t.Fatal(err)
+			}
+		}
+		w.fig.fault("malformed znode", 1)
+		began := time.Now()
+		db, err := hql.Open(context.Background(), strings.Replace(w.c.dsn(), "/hbase", root, 1), hql.WithConnectTimeout(3*time.Second))
+		if err == nil {
+			db.Close()
+		}
+		if !errors.Is(err, hql.ErrUnreachable) || !strings.Contains(err.Error(), root) {
+			t.Errorf("znode of %d bytes: %v", len(content), err)
+		}
+		if took := time.Since(began); took > 3*time.Second+grace {
+			t.Errorf("znode of %d bytes: error after %v", len(content), took)
+		}
+	}
+}
+
+// A scan that finds nothing ends within a second of its being cancelled.
+func cancelScans(t *testing.T, w *world, d time.Duration) {
+	during(d, func(_ int, r *rand.Rand) {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(1+r.IntN(100))*time.Millisecond)
+		defer cancel()
+		began := time.Now()
+		got, err := w.read(ctx, "SELECT id FROM events WHERE pad = 'nothing'", 0, 0)
+		took := time.Since(began)
+		w.fig.fault("query cancelled", 1)
+		w.fig.do(func() {
+			if len(got) > 0 || err != nil && !missed(err) {
+				w.fig.wrong++
+				w.fig.bad("a cancelled scan: %d rows, %v", len(got), err)
+			}
+			if took > 100*time.Millisecond+grace {
+				w.fig.hung++
+				w.fig.bad("a cancelled scan returned after %v", took)
+			}
+		})
+	})
+}

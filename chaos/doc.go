@@ -1,0 +1,13 @@
+// Package chaos holds tests of hql against a real HBase of several processes that
+// are killed, paused, cut off and reorganised while statements run.
+//
+//	go test ./chaos -v                        the short form, under two minutes
+//	HQL_CHAOS=2h go test ./chaos -v -timeout 0    for about that long
+//	HQL_CHAOS=long                            the same as 30m
+//	HQL_CHAOS_CLUSTER=DIR                     where cluster.sh and Chaos.java are
+//
+// Every query runs against rows that do not change and must give exactly them, once
+// each and in order, or an error by its deadline; after the fault it must work again.
+// The figures are printed at the end: queries run, faults injected by kind, rows
+// wrong, lost and doubled, queries that hung, goroutines and connections left.
+package chaos
