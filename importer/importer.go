@@ -348,15 +348,3 @@ func statements(src string) ([]*reader, error) {
 	}
 	return out, nil
 }
-
-// join writes tokens as text, for comments.
-func join(toks []token) string {
-	var b strings.Builder
-	for i, t := range toks {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(t.text)
-	}
-	return b.String()
-}

@@ -12,13 +12,13 @@ import (
 
 // shcColumn is a column of an SHC catalog. Numbers may be written as strings.
 type shcColumn struct {
-	name              string
-	CF, Col, Type     string
-	Avro, SerDes      string
-	Length            json.RawMessage
-	width             int
-	typ, cell, inKey  string // hql's type, its cell encoding and its encoding in a key
-	variable, unknown bool
+	name             string
+	CF, Col, Type    string
+	Avro, SerDes     string
+	Length           json.RawMessage
+	width            int
+	typ, cell, inKey string // hql's type, its cell encoding and its encoding in a key
+	variable         bool
 }
 
 // shc reads the JSON catalog of Spark's HBase connector.

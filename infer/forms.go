@@ -48,8 +48,8 @@ var moments = sync.OnceValue(func() []*form {
 		prior        float64
 	}{
 		{"TIMESTAMP", "yyyyMMddHHmmssSSS", 8}, {"TIMESTAMP", "yyyyMMddHHmmss", 8}, {"TIMESTAMP", "yyyyMMddHHmm", 8}, {"TIMESTAMP", "yyyyMMddHH", 8},
-		{"TIMESTAMP", "yyyy-MM-dd HH:mm:ss", 8}, {"TIMESTAMP", "yyyy-MM-dd''T''HH:mm:ss", 8}, {"TIMESTAMP", "yyMMdd:HHmmss", 8}, {"TIMESTAMP", "yyMMddHHmmss", 6},
-		{"DATE", "yyyyMMdd", 8}, {"DATE", "yyyy-MM-dd", 8}, {"DATE", "yyyy/MM/dd", 8}, {"DATE", "yyMMdd", 4},
+		{"TIMESTAMP", "yyyy-MM-dd HH:mm:ss", 14}, {"TIMESTAMP", "yyyy-MM-dd''T''HH:mm:ss", 14}, {"TIMESTAMP", "yyMMdd:HHmmss", 12}, {"TIMESTAMP", "yyMMddHHmmss", 6},
+		{"DATE", "yyyyMMdd", 8}, {"DATE", "yyyy-MM-dd", 10}, {"DATE", "yyyy/MM/dd", 10}, {"DATE", "yyMMdd", 4},
 	} {
 		base := "ts"
 		if p.typ == "DATE" {

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
@@ -81,18 +82,19 @@ const (
 )
 
 // Propose gives the definitions of the HBase table name that fit at least half of
-// the sampled keys, the most telling first, at most max. It fails when the sample is
+// the sampled keys, the most telling first, at most n. It fails when the sample is
 // empty. The first is named as the table, the others with a number after it.
-func Propose(name string, rows []hbase.Row, max int) ([]*Proposal, error) {
+func Propose(name string, rows []hbase.Row, n int) ([]*Proposal, error) {
 	rows = distinct(rows)
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("table %s has no rows to learn from", name)
 	}
 	s := newSearch(rows)
+	prefix, daily := dayTable(name)
+	s.daily = daily
 	cells, notes := cellColumns(rows)
-	var tried []parse
 	start := make([]int, len(s.keys))
-	tried = append(tried, s.parse(start)...)
+	tried := slices.Clone(s.parse(start))
 	for _, lead := range s.leads(start) {
 		for _, tail := range s.parse(lead.next) {
 			tried = append(tried, tail.after(lead))
@@ -100,9 +102,13 @@ func Propose(name string, rows []hbase.Row, max int) ([]*Proposal, error) {
 	}
 	slices.SortStableFunc(tried, parse.compare)
 	v := &verifier{name: name, rows: rows, cells: cells, notes: notes}
+	if daily {
+		v.prefix = &prefix
+	}
 	var out []*Proposal
 	seen := map[string]bool{}
 	consider := func(p parse) {
+		p = v.withDay(p)
 		if pr := v.verify(p); pr != nil && !seen[keyOf(pr)] {
 			seen[keyOf(pr)] = true
 			out = append(out, pr)
@@ -113,17 +119,20 @@ func Propose(name string, rows []hbase.Row, max int) ([]*Proposal, error) {
 		taken[c.name] = true
 	}
 	for i, p := range tried {
-		p = p.named(taken)
+		p = v.namedByCells(p.named(taken))
 		if better, ok := v.relate(p); ok {
 			consider(better)
 		} else if i < keepTried && !p.opaque() {
 			consider(p)
 		}
 	}
+	if len(out) == 0 { // too many parts, say
+		consider(parse{}.after(s.rest(start)[0]).named(taken))
+	}
 	slices.SortStableFunc(out, func(a, b *Proposal) int {
 		return compareFloat(a.cost(), b.cost())
 	})
-	out = out[:min(len(out), max)]
+	out = out[:min(len(out), n)]
 	for i, p := range out {
 		if i > 0 {
 			if err := p.rename(fmt.Sprintf("%s_%d", p.Table.Name, i+1)); err != nil {
@@ -181,6 +190,36 @@ type verifier struct {
 	rows  []hbase.Row
 	cells []cellColumn
 	notes []string
+	// prefix is what stands before the day in name; nil where name has none.
+	prefix *string
+}
+
+// dayTable tells whether an HBase table's name ends with a day, and what stands before it.
+func dayTable(name string) (prefix string, ok bool) {
+	if len(name) < 9 {
+		return "", false
+	}
+	prefix = name[:len(name)-8]
+	day, err := time.Parse("20060102", name[len(prefix):])
+	return prefix, err == nil && day.UnixMilli() >= earliest && day.UnixMilli() < latest && !isDigits([]byte(prefix[len(prefix)-1:]))
+}
+
+// withDay gives p the column whose day is in the table's name, where the sample agrees.
+func (v *verifier) withDay(p parse) parse {
+	if v.prefix == nil || p.day != "" {
+		return p
+	}
+	for _, g := range p.segs {
+		if g.column == "" || g.typ != "TIMESTAMP" && g.typ != "DATE" {
+			continue
+		}
+		try := p
+		try.day = g.column
+		if v.holds(try) {
+			return try
+		}
+	}
+	return p
 }
 
 // sql is the definition that p stands for.
@@ -193,10 +232,18 @@ func (v *verifier) sql(p parse) string {
 		}
 	}
 	for _, c := range v.cells {
+		if p.same[c.name] {
+			continue
+		}
 		cols = append(cols, parser.QuoteName(c.name)+" "+c.def)
 	}
-	return fmt.Sprintf("CREATE EXTERNAL TABLE %s (%s) STORED IN %s ROW KEY (%s)", parser.QuoteName(tableName(v.name)),
-		strings.Join(cols, ", "), types.NewString(v.name).SQL(), strings.Join(parts, ", "))
+	name, stored := v.name, types.NewString(v.name).SQL()
+	if p.day != "" {
+		name = strings.TrimRight(*v.prefix, "_-.")
+		stored = fmt.Sprintf("(%s, DATE(%s) AS TEXT('yyyyMMdd'))", types.NewString(*v.prefix).SQL(), parser.QuoteName(p.day))
+	}
+	return fmt.Sprintf("CREATE EXTERNAL TABLE %s (%s) STORED IN %s ROW KEY (%s)", parser.QuoteName(tableName(name)),
+		strings.Join(cols, ", "), stored, strings.Join(parts, ", "))
 }
 
 // tableName is the SQL name of an HBase table: its name without the namespace.
@@ -210,6 +257,61 @@ func (v *verifier) build(p parse) *catalog.Table {
 	return c.Tables()[0]
 }
 
+// namedByCells calls columns of the key as the cells that hold the same values, and drops those cells.
+func (v *verifier) namedByCells(p parse) parse {
+	q := parse{segs: slices.Clone(p.segs), day: p.day}
+	for i, g := range q.segs {
+		if g.part == "" { // not known yet
+			q.segs[i].part = fmt.Sprintf("{} AS BYTES(%d)", segmentWidth(g))
+			q.segs[i].column, q.segs[i].typ = "unknown_part", "BYTES"
+		}
+	}
+	t := v.build(q)
+	if t == nil {
+		return p
+	}
+	var rows [][]types.Value
+	for i := 0; i < len(v.rows); i += max(1, len(v.rows)/64) {
+		row := make([]types.Value, len(t.Columns)+2)
+		if v.fits(t, v.rows[i], row, false) {
+			addCells(t, v.rows[i], row)
+			rows = append(rows, row)
+		}
+	}
+	p.same = map[string]bool{}
+	for i, g := range p.segs {
+		key, ok := t.Column(g.column)
+		if !ok || g.column == "" {
+			continue
+		}
+		for _, cell := range v.cells {
+			c, ok := t.Column(cell.name)
+			if ok && !p.same[cell.name] && alike(rows, key.Index, c.Index) {
+				p.segs[i].column = cell.name
+				p.segs[i].why += "; the cell " + c.Family + ":" + c.Qualifier + " holds the same"
+				p.same[cell.name] = true
+				if p.day == g.column {
+					p.day = cell.name
+				}
+				break
+			}
+		}
+	}
+	return p
+}
+
+// alike tells whether two columns hold the same in all rows, and not always the same value.
+func alike(rows [][]types.Value, a, b int) bool {
+	values := map[string]bool{}
+	for _, row := range rows {
+		if row[b].IsNull() || row[a].String() != row[b].String() {
+			return false
+		}
+		values[row[a].String()] = true
+	}
+	return len(values) > 1
+}
+
 // verify reads every row with p; nil when p makes no definition or fits less than half of the keys.
 func (v *verifier) verify(p parse) *Proposal {
 	t := v.build(p)
@@ -217,13 +319,16 @@ func (v *verifier) verify(p parse) *Proposal {
 		return nil
 	}
 	out := &Proposal{Table: t, Sampled: len(v.rows), Notes: v.notes, bits: p.bits}
+	if p.day != "" {
+		out.Notes = append(slices.Clone(v.notes), fmt.Sprintf("the day in the table's name is that of %s: one definition for all tables %syyyyMMdd", p.day, *v.prefix))
+	}
 	l := t.Layouts[0]
 	for i, part := range l.Key.Parts {
 		out.Parts = append(out.Parts, Evidence{part.Source, p.segs[i].why})
 	}
 	row := make([]types.Value, len(t.Columns)+2)
 	for _, r := range v.rows {
-		if !fits(t, l, r, row, p.hasCells()) {
+		if !v.fits(t, r, row, p.hasCells()) {
 			continue
 		}
 		out.Fit++
@@ -243,10 +348,10 @@ func (v *verifier) verify(p parse) *Proposal {
 }
 
 // fits reads r's key into row. With cells, the key must also follow from the row with its cells.
-func fits(t *catalog.Table, l *catalog.Layout, r hbase.Row, row []types.Value, cells bool) bool {
+func (v *verifier) fits(t *catalog.Table, r hbase.Row, row []types.Value, cells bool) bool {
 	clear(row)
-	name := string(l.Stored.Parts[0].Literal)
-	if l.DecodeRow(name, r.Key, nil, row) != nil {
+	l := t.Layouts[0]
+	if l.DecodeRow(v.name, r.Key, nil, row) != nil {
 		return false
 	}
 	if !cells {
@@ -289,7 +394,7 @@ func (v *verifier) holds(p parse) bool {
 	n, fit := 0, 0
 	for i := 0; i < len(v.rows); i += max(1, len(v.rows)/24) {
 		n++
-		if fits(t, t.Layouts[0], v.rows[i], row, p.hasCells()) {
+		if v.fits(t, v.rows[i], row, p.hasCells()) {
 			fit++
 		}
 	}

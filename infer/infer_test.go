@@ -1,6 +1,7 @@
 package infer_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -37,6 +38,7 @@ var found = map[string]string{
 	"log_recent":         `id AS TEXT, X'00', id2 AS TEXT, X'00', 9223372036854775807 - ts AS INT64`,
 	"log_hashed":         `UNHEX(MD5(host)), UNHEX(MD5(event)), ts AS INT64`,
 	"log_numbered":       `n AS INT64, n2 AS INT64, ts AS INT64`,
+	"phoenix_events":     `PHOENIX_SALT(8) AS UINT8, id AS TEXT, X'00', ts AS ORDERED INT64`,
 	"log_packed":         `id AS TEXT, X'00', id2 AS TEXT, X'00', ts AS INT64`,
 	"orders_raw":         `id AS TEXT(11), '-', n AS TEXT`,
 	"orders_hashed":      `UNHEX(MD5(customer)), UNHEX(MD5(order_no))`,
@@ -169,6 +171,11 @@ func TestLayouts(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			if def.External {
+				if err := db.Client().CreateTable(ctx, "EVENTS", []hbase.Family{{Name: "0"}}, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
 			load(t, db, def, 300)
 			table, _ := db.Catalog().Table(def.Name)
 			name := string(table.Layouts[0].Stored.Parts[0].Literal)
@@ -238,6 +245,50 @@ func check(t *testing.T, db *hql.DB, table *catalog.Table, ps []*infer.Proposal)
 	}
 }
 
+// A table a day: the day comes from the name, the time of day from the key.
+func TestTableADay(t *testing.T) {
+	for _, c := range []struct{ table, physical, values, want string }{
+		{"tx", "tx_20260105", "('d%[1]d', TIMESTAMP '2026-01-05' + INTERVAL '%[2]d seconds', 'x%[1]d', 1)",
+			"STORED IN ('tx_', DATE(ts) AS TEXT('yyyyMMdd'))\n  ROW KEY (CRC32(device) % 65536 AS UINT16, MILLIS_OF_DAY(ts) AS UINT32, 'x', n AS TEXT)"},
+		{"stats", "stats_20260105", "(%[1]d, DATE_BIN('1 minute', TIMESTAMP '2026-01-05' + INTERVAL '%[2]d seconds'), 1)",
+			"STORED IN ('stats_', DATE(ts) AS TEXT('yyyyMMdd'))\n  ROW KEY (n AS UINT32, MINUTE_OF_DAY(ts) AS UINT16)"},
+	} {
+		ctx := context.Background()
+		db, err := hql.Open(ctx, "mem:")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		stmts, err := parser.Parse(testdata.Layouts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range stmts {
+			if def := s.(*parser.CreateTable); def.Name == c.table {
+				if _, err := db.Exec(ctx, def.String()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for i := range 100 {
+			if _, err := db.Exec(ctx, "UPSERT INTO "+c.table+" VALUES "+fmt.Sprintf(c.values, i*37%101, i*859)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rows, err := infer.Sample(ctx, db.Client(), c.physical, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ps, err := infer.Propose(c.physical, rows, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(ps[0].Table.SQL(), c.want) || ps[0].Table.Name != c.table {
+			t.Errorf("%s", ps[0])
+		}
+	}
+}
+
 // Samples that say little, and keys made to be hard, give an answer soon.
 func TestSamples(t *testing.T) {
 	keys := func(n int, f func(i int) string) (rows []hbase.Row) {
@@ -263,6 +314,12 @@ func TestSamples(t *testing.T) {
 		{"delimiters only", "", keys(60, func(i int) string { return strings.Repeat("|", i+1) })},
 		{"bytes", "id AS BYTES", keys(200, func(i int) string { return random(1+r.IntN(60), "\x00\x01\x80\xff\xfe") })},
 		{"long and delimited", "", keys(200, func(i int) string { return random(3000, "a1|:_-\x00") })},
+		{"forty parts", "", keys(50, func(i int) (key string) {
+			for range 40 {
+				key += random(1+r.IntN(3), "ab") + "|"
+			}
+			return key
+		})},
 		{"seconds", "'d', n AS TEXT(2), '|', ts / 1000 AS TEXT(10)", keys(100, func(i int) string { return fmt.Sprintf("d%02d|%d", i%30, 1767225600+i*997) })},
 		{"microseconds", "ts_us AS INT64, 'x', n AS TEXT", keys(100, func(i int) string {
 			return string(binary.BigEndian.AppendUint64(nil, uint64(1767225600123456+i*1234567891))) + "x" + strconv.Itoa(i*i)
@@ -301,4 +358,25 @@ func TestSamples(t *testing.T) {
 	if _, err := infer.Propose("t", nil, 3); err == nil || !strings.Contains(err.Error(), "no rows") {
 		t.Errorf("an empty sample: %v", err)
 	}
+}
+
+// Whatever the keys, proposals parse and fit what they say.
+func FuzzPropose(f *testing.F) {
+	f.Add([]byte("a|1\na|2\nb|3\nb|4\nc|5\nc|6\nd|7\nd|8"), "t")
+	f.Add([]byte("0001\n0102\n0203\n0304\n0105"), "log_20260101")
+	f.Fuzz(func(t *testing.T, b []byte, name string) {
+		var rows []hbase.Row
+		for _, k := range bytes.Split(b, []byte("\n")) {
+			rows = append(rows, hbase.Row{Key: k, Cells: []hbase.Cell{{Family: []byte("f"), Qualifier: k[:len(k)/2], Value: k[len(k)/2:]}}})
+		}
+		ps, err := infer.Propose("t"+strings.Trim(name, ":/ "), rows, 2)
+		if err != nil {
+			return
+		}
+		for _, p := range ps {
+			if err := catalog.New().Load(p.String()); err != nil || 2*p.Fit < p.Sampled {
+				t.Errorf("%q: %v: %s", b, err, p)
+			}
+		}
+	})
 }

@@ -18,7 +18,7 @@ func (s *search) leads(at []int) []option {
 	var out []option
 	for _, w := range []int{1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32, 40, 64} {
 		bs, next, ok := s.slice(at, w)
-		if !ok || alive(next) < 4 {
+		if !ok || alive(next) < 3 {
 			continue
 		}
 		if _, most := s.left(next); most == 0 {
@@ -130,7 +130,6 @@ func saltOf(bs [][]byte, kind leadKind) (segment, bool) {
 	if kind == binaryLead {
 		from, to := bigEndian(lo), bigEndian(hi)
 		if from <= 1 && to-from+1 <= int64(2*k) {
-			from = min(from, to)
 			consecutive = true
 			g.part = fmt.Sprintf("SALT(%d TO %d) AS UINT%d", from, to, 8*len(lo))
 		} else {
@@ -266,7 +265,7 @@ func (v *verifier) sources(p parse, i int) []source {
 		}
 	}
 	for _, c := range v.cells {
-		if c.source {
+		if c.source && !p.same[c.name] {
 			out = append(out, source{c.name, "STRING", true})
 		}
 	}
@@ -319,7 +318,7 @@ func (v *verifier) modulus(p parse, i int, f string) (n int64, negative bool) {
 		return 0, false
 	}
 	const bucket = "bucket_of_key"
-	q := parse{segs: slices.Clone(p.segs)}
+	q := parse{segs: slices.Clone(p.segs), same: p.same, day: p.day}
 	q.segs[i] = segment{part: kind, base: bucket, column: bucket, typ: "BIGINT"}
 	t := v.build(q)
 	if t == nil {
@@ -344,7 +343,7 @@ func (v *verifier) modulus(p parse, i int, f string) (n int64, negative bool) {
 	var most int64
 	seen := 0
 	for _, r := range v.rows {
-		if !fits(t, t.Layouts[0], r, row, false) {
+		if !v.fits(t, r, row, false) {
 			continue
 		}
 		addCells(t, r, row)

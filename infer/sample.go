@@ -10,8 +10,11 @@ import (
 	"github.com/hql-db/hql/hbase"
 )
 
-// points is how many places of each region a sample is taken from.
-const points = 8
+// points is how many places of each region a sample is taken from, maxRegions of how many regions.
+const (
+	points     = 8
+	maxRegions = 64
+)
 
 // Sample reads about n rows of an HBase table, some from many places of each region:
 // the first rows alone would all carry the same salt or the same day.
@@ -19,6 +22,12 @@ func Sample(ctx context.Context, c hbase.Client, table string, n int) ([]hbase.R
 	regions, err := c.Regions(ctx, table)
 	if err != nil {
 		return nil, err
+	}
+	if n := len(regions); n > maxRegions { // evenly spread
+		for i := range maxRegions {
+			regions[i] = regions[i*n/maxRegions]
+		}
+		regions = regions[:maxRegions]
 	}
 	each := max(1, n/max(1, len(regions)*points))
 	var out []hbase.Row

@@ -46,7 +46,9 @@ func (g segment) sql() string {
 type parse struct {
 	segs  []segment
 	bits  float64
-	cells bool // some part is computed from cells
+	cells bool            // some part is computed from cells
+	same  map[string]bool // cells that hold what a column of the key holds
+	day   string          // the column whose day is in the table's name; "" for none
 }
 
 func (p parse) compare(o parse) int { return compareFloat(p.bits, o.bits) }
@@ -68,7 +70,7 @@ func (p parse) after(o option) parse {
 
 // with replaces part i by a function of another column.
 func (p parse) with(i int, h hypothesis) parse {
-	out := parse{segs: slices.Clone(p.segs), bits: p.bits - p.segs[i].bits - h.bonus, cells: p.cells || h.cell}
+	out := parse{segs: slices.Clone(p.segs), bits: p.bits - p.segs[i].bits - h.bonus, cells: p.cells || h.cell, same: p.same, day: p.day}
 	out.segs[i] = segment{part: h.part, why: h.why}
 	return out
 }
@@ -86,6 +88,9 @@ func (p parse) named(taken map[string]bool) parse {
 			g.column = fmt.Sprintf("%s%d", strings.TrimRight(g.base, "0123456789"), n)
 		}
 		used[g.column] = true
+		if strings.Contains(g.part, "_OF_DAY(") {
+			p.day = g.column
+		}
 	}
 	return p
 }
@@ -94,16 +99,17 @@ func (p parse) named(taken map[string]bool) parse {
 type option struct {
 	segs []segment
 	next []int
-	// Of points in time: from the first to the last in the form's unit, on how many
-	// days, within how many hours of the day.
-	spread      int64
-	step        int64 // what all differences are multiples of
-	days, hours int
+	// Of numbers and points in time: from the first to the last in the form's unit, the
+	// last itself, on how many days, in how many hours of the day.
+	spread, most int64
+	step         int64 // what all differences are multiples of
+	days, hours  int
 }
 
 // search finds the best ways to cut keys; where all keys stand decides the rest.
 type search struct {
 	keys    [][]byte
+	daily   bool // the table holds one day: keys may hold times of the day
 	tails   map[string][]parse
 	moments map[string][]option
 }
@@ -127,7 +133,7 @@ func place(at []int) string {
 }
 
 // maxPlaces bounds the search on keys made to explode it.
-const maxPlaces = 1500
+const maxPlaces = 300
 
 // parse gives the best ways to cut what is left of the keys.
 func (s *search) parse(at []int) []parse {
@@ -139,14 +145,20 @@ func (s *search) parse(at []int) []parse {
 		return []parse{{}}
 	}
 	s.tails[id] = nil
-	var out []parse
+	var out, others []parse // the best with each next part, and the rest
 	for _, o := range s.options(at, len(s.tails) > maxPlaces) {
-		for _, tail := range s.parse(o.next) {
-			out = append(out, tail.after(o))
+		for i, tail := range s.parse(o.next) {
+			if i == 0 {
+				out = append(out, tail.after(o))
+			} else {
+				others = append(others, tail.after(o))
+			}
 		}
 	}
 	slices.SortStableFunc(out, parse.compare)
-	out = out[:min(len(out), keepTails)]
+	slices.SortStableFunc(others, parse.compare)
+	out = append(out[:min(len(out), keepTails)], others[:min(len(others), keepTails/2)]...)
+	slices.SortStableFunc(out, parse.compare)
 	s.tails[id] = out
 	return out
 }
@@ -197,7 +209,8 @@ func (s *search) slice(at []int, w int) (bs [][]byte, next []int, ok bool) {
 	return bs, next, len(bs) > 0 && 20*lost <= len(at)
 }
 
-// forms reads the next bytes in each of the forms that accept gives the bits of. Keys that do not fit are given up.
+// form reads the next bytes as f does, where accept takes the value. Keys that do not fit are given
+// up; ok is false when these are more than one in twenty.
 func (s *search) form(f *form, at []int, accept func(n int64) bool) (o option, distinct int, ok bool) {
 	o.next = make([]int, len(at))
 	var ns []int64
@@ -228,7 +241,7 @@ func (s *search) form(f *form, at []int, accept func(n int64) bool) (o option, d
 		days[n/types.MillisPerDay] = true
 		hours[n%types.MillisPerDay/3_600_000] = true
 	}
-	o.spread, o.step, o.days, o.hours = hi-lo, g, len(days), len(hours)
+	o.spread, o.most, o.step, o.days, o.hours = hi-lo, hi, g, len(days), len(hours)
 	bits := rangeBits(0, (hi-lo)/max(g, 1))
 	bits = min(bits, dictionary(len(set), len(ns), bits))
 	why := fmt.Sprintf("%s: %s to %s", f.what, f.value(lo), f.value(hi))
@@ -266,7 +279,7 @@ func (s *search) times(at []int) []option {
 		if !ok || f.width == 4 && (s.looksText(at) || o.spread < 86_400_000) {
 			continue
 		}
-		if o.days > 10 && o.hours < 10 && strings.Contains(f.part, "HH") {
+		if (o.days > 2 && o.hours == 1 || o.days > 10 && o.hours < 10) && strings.Contains(f.part, "HH") {
 			continue // always the same hours of the day: digits of something else
 		}
 		if isEpoch := f.text && !strings.Contains(f.part, "'"); isEpoch && s.digitNext(o.next) {
@@ -357,7 +370,7 @@ func (s *search) options(at []int, last bool) []option {
 		out = append(out, s.delimited(at)...)
 		out = append(out, s.fixed(at, least, most)...)
 	}
-	return append(out, s.rest(at, least, most)...)
+	return append(out, s.rest(at)...)
 }
 
 // integers are numbers in bytes.
@@ -374,6 +387,9 @@ func (s *search) integers(at []int) []option {
 			sane = func(n int64) bool { return n > -1<<24 && n < 1<<24 }
 		}
 		if o, _, ok := s.form(f, at, sane); ok {
+			if t, ok := timeOfDay(f, o); ok && s.daily {
+				out = append(out, t)
+			}
 			if o.step > 1 {
 				o.segs[0].bits += 0.5 // a constant byte of the next part, rather
 			}
@@ -381,6 +397,28 @@ func (s *search) integers(at []int) []option {
 		}
 	}
 	return out
+}
+
+// timeOfDay reads numbers that fill a day as milliseconds or minutes of the day that
+// the table's name has.
+func timeOfDay(f *form, o option) (option, bool) {
+	function, most := "", int64(0)
+	switch f.part {
+	case "c AS UINT32":
+		function, most = "MILLIS_OF_DAY", types.MillisPerDay
+	case "c AS UINT16":
+		function, most = "MINUTE_OF_DAY", 24*60
+	default:
+		return o, false
+	}
+	if o.most >= most || 2*o.most < most {
+		return o, false
+	}
+	g := o.segs[0]
+	g.part, g.base, g.typ = strings.Replace(g.part, "{}", function+"({})", 1), "ts", "TIMESTAMP"
+	g.why = fmt.Sprintf("%s: %s, in the table of a day", g.why, strings.ToLower(strings.ReplaceAll(function, "_", " ")))
+	g.bits -= 5 // one number in fifty is that small
+	return option{segs: []segment{g}, next: o.next}, true
 }
 
 func isAlnum(c byte) bool {
@@ -850,7 +888,7 @@ func (s *search) begins(at, next []int, w int) bool {
 }
 
 // rest is one part with all that is left.
-func (s *search) rest(at []int, least, most int) []option {
+func (s *search) rest(at []int) []option {
 	bs, next, _ := s.slice(at, -1)
 	return []option{{segs: []segment{variable(bs, 0)}, next: next}}
 }

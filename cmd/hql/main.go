@@ -55,6 +55,7 @@ const usage = `hql answers SQL over Apache HBase tables.
   hql [flags] -c SQL       run and exit
   hql [flags] -f FILE      run a file and exit; -f - is standard input
   hql infer TABLE          proposes definitions for an HBase table; -h tells more
+  hql advise -f FILE       says what a workload costs and which INDEX would serve it
   hql import FORMAT FILE   turns a catalog of SHC, Hive or Phoenix into hql's
 
 Flags:

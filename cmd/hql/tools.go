@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/advise"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/importer"
 	"github.com/hql-db/hql/infer"
@@ -26,6 +28,7 @@ type tool struct {
 // tools are the sub-commands by name.
 func tools() map[string]*tool {
 	sample, most := 1000, 3
+	var file string
 	return map[string]*tool{
 		"infer": {
 			usage: "hql infer [--connect URL | --demo] [--sample N] [--max N] HBASE_TABLE\n\n" +
@@ -42,6 +45,24 @@ func tools() map[string]*tool {
 					return errors.New("--sample and --max take a number from 1")
 				}
 				return inferTable(ctx, c, args[0], sample, most, stdout)
+			},
+		},
+		"advise": {
+			usage: "hql advise -f FILE [--catalog FILE] [--connect URL | --demo]\n\n" +
+				"Plans each statement of a file, without running it, and says what it costs on the\n" +
+				"tables as they are, which INDEX would bind it and what that costs to write.\n" +
+				"Parameters (?, $1, @name) stand for any value. FILE - is standard input.\n",
+			store: true,
+			flags: func(fs *flag.FlagSet) { fs.StringVar(&file, "f", "", "") },
+			run: func(ctx context.Context, c *config, _ []string, stdin io.Reader, stdout io.Writer) error {
+				if file == "" {
+					return errors.New("-f FILE is missing: the statements to advise on")
+				}
+				src, err := readInput(file, stdin)
+				if err != nil {
+					return err
+				}
+				return adviseOn(ctx, c, src, stdout)
 			},
 		},
 		"import": {
@@ -155,6 +176,21 @@ func inferTable(ctx context.Context, c *config, table string, sample, most int, 
 		fmt.Fprint(stdout, p)
 	}
 	return nil
+}
+
+// adviseOn prints what the statements of src cost and what would make them cheaper.
+func adviseOn(ctx context.Context, c *config, src string, stdout io.Writer) error {
+	db, err := open(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	r, err := advise.Workload(db.Catalog(), src, time.Now())
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(stdout, r.String())
+	return err
 }
 
 // storedAs tells where a table of that name in the catalog is stored.
