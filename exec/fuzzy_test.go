@@ -51,3 +51,21 @@ func TestSeeksBehindUnknownParts(t *testing.T) {
 		t.Errorf("EXPLAIN: %s", plan)
 	}
 }
+
+// IF NOT EXISTS finds a row under whatever salt it has, drawn digits that nothing can list
+// included, and takes the first of several rows with one key.
+func TestIfNotExistsUnderAnySalt(t *testing.T) {
+	for _, salt := range []string{"SALT('a','b','c','d')", "SALT(0 TO 99) AS UINT8", "SALT HEX(8)", "PHOENIX_SALT(8) AS UINT8", "LEFT(MD5(id), 2)"} {
+		t.Run(salt, func(t *testing.T) {
+			_, c := newStore(t)
+			w := newWorld(t, c, Config{FullScan: DenyFullScan})
+			w.run("CREATE TABLE s (id STRING, n INT, v STRING, o STRING) ROW KEY (" + salt + ", id AS TEXT(3), n AS UINT16)")
+			w.run("UPSERT INTO s VALUES ('a', 1, 'first', NULL), ('b', 1, 'first', NULL), ('a', 2, NULL, NULL)")
+			for i := range 4 {
+				w.run(fmt.Sprintf("UPSERT INTO s VALUES ('a', 1, 'x', 'x'), ('a', 2, 'x', 'x'), ('c', %d, 'new', NULL), ('c', %d, 'again', 'x'), ('b', 1, 'x', 'x') IF NOT EXISTS", i/2, i/2))
+				w.run("UPSERT INTO s SELECT id, n, 'copy', 'x' FROM s ALLOW FULL SCAN IF NOT EXISTS")
+			}
+			w.expect("a|1|first|NULL\na|2|NULL|NULL\nb|1|first|NULL\nc|0|new|NULL\nc|1|new|NULL", "SELECT * FROM s ORDER BY id, n ALLOW FULL SCAN")
+		})
+	}
+}
