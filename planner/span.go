@@ -21,6 +21,8 @@ type keySpan struct {
 	marks []int
 	// sets are the values that columns can have in rows that matter, by column.
 	sets []types.Set
+	// fuzzy are patterns of which every row's key that matters fits one; nil: none are known.
+	fuzzy []fuzzyPattern
 }
 
 // partUse says what the spans of a box do with a part; the greater wins.
@@ -678,6 +680,10 @@ func (w *walker) fromRest(br branch, i int, rest *[]keySpan) bool {
 				}
 				s.marks[k] = m
 			}
+			s.fuzzy = nil
+			for _, f := range t.fuzzy {
+				s.fuzzy = append(s.fuzzy, f.after(pre))
+			}
 			w.add(s, rest)
 		}
 	}
@@ -703,9 +709,11 @@ func (w *walker) emit(br branch, r *byteRange, rest *[]keySpan) {
 	switch {
 	case r == nil:
 		s.Start, s.Stop = br.prefix, next(br.prefix)
+		s.fuzzy = w.fuzzy(br)
 	case r.point:
 		s.Start, s.Key = br.prefix, true
 	default:
+		s.fuzzy = w.fuzzy(br)
 		s.Start = append(slices.Clip(br.prefix), r.lo...)
 		if r.hi == nil {
 			s.Stop = next(br.prefix)
