@@ -209,11 +209,11 @@ const maxLate = 5
 // try sends one attempt of at most d and tells an attempt's end from the caller's.
 func (c *client) try(ctx context.Context, d time.Duration, mk call) (proto.Message, hrpc.Call, error) {
 	d = c.timeout(d)
-	last := false
+	margin := time.Duration(0) // above 0: the attempt is the last
 	if end, ok := ctx.Deadline(); ok {
 		left := time.Until(end)
-		if left -= min(left/10, maxMargin); left < d {
-			d, last = left, true
+		if m := min(left/10, maxMargin); left-m < d {
+			d, margin = left-m, max(m, 1)
 		}
 	}
 	actx, cancel := context.WithTimeout(ctx, d)
@@ -231,11 +231,11 @@ func (c *client) try(ctx context.Context, d time.Duration, mk call) (proto.Messa
 		c.late.Store(0)
 	case ctx.Err() != nil:
 		err = ctx.Err()
-	case actx.Err() != nil && last:
+	case actx.Err() != nil && margin > 0:
 		if c.late.Add(1) >= maxLate {
 			c.replace(rpc)
 		}
-		err = &lateError{string(msg.Table()), msg.Key(), time.Since(began), c.disabled(rpc, msg.Table())}
+		err = &lateError{string(msg.Table()), msg.Key(), time.Since(began), c.disabled(rpc, msg.Table(), margin/2)}
 	case actx.Err() != nil:
 		c.replace(rpc)
 		err = errAttempt
@@ -245,9 +245,9 @@ func (c *client) try(ctx context.Context, d time.Duration, mk call) (proto.Messa
 	return m, msg, err
 }
 
-// disabled tells whether hbase:meta says that a table is disabled, if it can say so at once.
-func (c *client) disabled(rpc gohbase.Client, table []byte) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), maxMargin/2)
+// disabled tells whether hbase:meta says that a table is disabled, if it says so within d.
+func (c *client) disabled(rpc gohbase.Client, table []byte, d time.Duration) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
 	get, err := hrpc.NewGet(ctx, []byte("hbase:meta"), table, hrpc.SkipBatch(), hrpc.Families(map[string][]string{"table": {"state"}}))
 	if err != nil {
