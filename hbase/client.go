@@ -229,7 +229,7 @@ func (c *client) try(ctx context.Context, d time.Duration, mk call) (proto.Messa
 	switch {
 	case err == nil:
 		c.late.Store(0)
-	case ctx.Err() != nil:
+	case errors.Is(ctx.Err(), context.Canceled):
 		err = ctx.Err()
 	case actx.Err() != nil && margin > 0:
 		if c.late.Add(1) >= maxLate {

@@ -216,3 +216,12 @@ func TestLateCalls(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestBatchErrorNamesRows(t *testing.T) {
+	keys := [][]byte{[]byte("a"), []byte("b"), []byte("c\x00"), []byte("d"), []byte("e"), []byte("f")}
+	e := &BatchError{Keys: keys, Failed: map[int]error{4: io.EOF, 2: io.EOF, 1: io.EOF, 0: io.EOF}, Unknown: []int{5}, Cause: io.EOF}
+	const want = `4 of 6 mutations refused (rows "a", "b", "c\x00", ...), 1 without an answer (rows "f"): EOF`
+	if e.Error() != want {
+		t.Errorf("%s\nwant %s", e, want)
+	}
+}

@@ -91,8 +91,8 @@ func (c *client) Mutate(ctx context.Context, table string, ms []Mutation) error 
 	if len(ms) == 0 {
 		return nil
 	}
-	report := &BatchError{Failed: map[int]error{}}
 	keys := make([][]byte, len(ms))
+	report := &BatchError{Failed: map[int]error{}, Keys: keys}
 	var left []int
 	for i := range ms {
 		keys[i] = ms[i].Key
