@@ -39,7 +39,7 @@ type client struct {
 
 	regions regionCache
 	stats   counters
-	late    atomic.Int32 // calls in a row that missed their callers' deadlines
+	late    atomic.Int64 // how long calls waited that missed their callers' deadlines, since the last answer
 	noSeq   bool         // for tests: scans without next_call_seq lose rows
 }
 
@@ -132,6 +132,7 @@ func (c *client) replace(stuck gohbase.Client) {
 	}
 	c.rpc = c.redial()
 	c.stats.replaced.Add(1)
+	c.late.Store(0)
 	go stuck.Close()
 }
 
@@ -202,10 +203,6 @@ func (e *lateError) Unwrap() error { return context.DeadlineExceeded }
 // maxMargin is how long before the caller's deadline the last attempt ends at most.
 const maxMargin = 250 * time.Millisecond
 
-// maxLate is how many calls in a row may miss their callers' deadlines, which may be much
-// sooner than the attempt timeout, before the client counts as stuck.
-const maxLate = 5
-
 // try sends one attempt of at most d and tells an attempt's end from the caller's.
 func (c *client) try(ctx context.Context, d time.Duration, mk call) (proto.Message, hrpc.Call, error) {
 	d = c.timeout(d)
@@ -232,10 +229,11 @@ func (c *client) try(ctx context.Context, d time.Duration, mk call) (proto.Messa
 	case errors.Is(ctx.Err(), context.Canceled):
 		err = ctx.Err()
 	case actx.Err() != nil && margin > 0:
-		if c.late.Add(1) >= maxLate {
+		waited := time.Since(began)
+		if c.late.Add(int64(waited)) >= int64(c.timeout(callAttempt)) {
 			c.replace(rpc)
 		}
-		err = &lateError{string(msg.Table()), msg.Key(), time.Since(began), c.disabled(rpc, msg.Table(), margin/2)}
+		err = &lateError{string(msg.Table()), msg.Key(), waited, c.disabled(rpc, msg.Table(), margin/2)}
 	case actx.Err() != nil:
 		c.replace(rpc)
 		err = errAttempt
