@@ -9,6 +9,9 @@ import (
 
 var errCellBlock = errors.New("a cell block does not have the form of KeyValues")
 
+// minKeyValue is the length of the shortest KeyValue.
+const minKeyValue = 24
+
 // appendKeyValue decodes the KeyValue at the start of b (HBase's KeyValueCodec): total
 // length, key length, value length, then the key (row length, row, family
 // length, family, qualifier, timestamp, type) and the value. Slices alias b.

@@ -39,7 +39,7 @@ type client struct {
 
 	regions regionCache
 	stats   counters
-	late    atomic.Int32 // calls in a row that missed their callers' deadlines
+	late    atomic.Int64 // how long calls waited that missed their callers' deadlines, since the last answer
 	noSeq   bool         // for tests: scans without next_call_seq lose rows
 }
 
@@ -132,6 +132,7 @@ func (c *client) replace(stuck gohbase.Client) {
 	}
 	c.rpc = c.redial()
 	c.stats.replaced.Add(1)
+	c.late.Store(0)
 	go stuck.Close()
 }
 
@@ -213,18 +214,14 @@ func (e *lateError) Unwrap() error { return context.DeadlineExceeded }
 // maxMargin is how long before the caller's deadline the last attempt ends at most.
 const maxMargin = 250 * time.Millisecond
 
-// maxLate is how many calls in a row may miss their callers' deadlines, which may be much
-// sooner than the attempt timeout, before the client counts as stuck.
-const maxLate = 5
-
 // try sends one attempt of at most d and tells an attempt's end from the caller's.
 func (c *client) try(ctx context.Context, d time.Duration, mk call) (proto.Message, hrpc.Call, error) {
 	d = c.timeout(d)
-	last := false
+	margin := time.Duration(0) // above 0: the attempt is the last
 	if end, ok := ctx.Deadline(); ok {
 		left := time.Until(end)
-		if left -= min(left/10, maxMargin); left < d {
-			d, last = left, true
+		if m := min(left/10, maxMargin); left-m < d {
+			d, margin = left-m, max(m, 1)
 		}
 	}
 	actx, cancel := context.WithTimeout(ctx, d)
@@ -240,13 +237,14 @@ func (c *client) try(ctx context.Context, d time.Duration, mk call) (proto.Messa
 	switch {
 	case err == nil:
 		c.late.Store(0)
-	case ctx.Err() != nil:
+	case errors.Is(ctx.Err(), context.Canceled):
 		err = ctx.Err()
-	case actx.Err() != nil && last:
-		if c.late.Add(1) >= maxLate {
+	case actx.Err() != nil && margin > 0:
+		waited := time.Since(began)
+		if c.late.Add(int64(waited)) >= int64(c.timeout(callAttempt)) {
 			c.replace(rpc)
 		}
-		err = &lateError{string(msg.Table()), msg.Key(), time.Since(began), c.disabled(rpc, msg.Table())}
+		err = &lateError{string(msg.Table()), msg.Key(), waited, c.disabled(rpc, msg.Table(), margin/2)}
 	case actx.Err() != nil:
 		c.replace(rpc)
 		err = errAttempt
@@ -256,9 +254,9 @@ func (c *client) try(ctx context.Context, d time.Duration, mk call) (proto.Messa
 	return m, msg, err
 }
 
-// disabled tells whether hbase:meta says that a table is disabled, if it can say so at once.
-func (c *client) disabled(rpc gohbase.Client, table []byte) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), maxMargin/2)
+// disabled tells whether hbase:meta says that a table is disabled, if it says so within d.
+func (c *client) disabled(rpc gohbase.Client, table []byte, d time.Duration) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
 	get, err := hrpc.NewGet(ctx, []byte("hbase:meta"), table, hrpc.SkipBatch(), hrpc.Families(map[string][]string{"table": {"state"}}))
 	if err != nil {

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/store"
@@ -21,6 +23,14 @@ import (
 func TestMain(m *testing.M) {
 	code := m.Run()
 	hbasetest.Stop()
+	if code == 0 {
+		// gohbase's administration client cannot be closed: its connection to the master stays.
+		err := goleak.Find(goleak.IgnoreAnyFunction("github.com/tsuna/gohbase/region.(*client).receiveRPCs"))
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
 	os.Exit(code)
 }
 

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tsuna/gohbase"
@@ -71,16 +73,32 @@ func explain(err error, doing, table string) error {
 	return fmt.Errorf("%s %s: %w", doing, table, err)
 }
 
-// Error lists how many mutations were applied, refused and left unknown.
+// Error tells how many mutations were refused and left unknown, and names the first rows of both.
 func (e *BatchError) Error() string {
-	s := fmt.Sprintf("%d mutations refused", len(e.Failed))
+	s := fmt.Sprintf("%d of %d mutations refused", len(e.Failed), len(e.Keys)) + e.name(slices.Sorted(maps.Keys(e.Failed)))
 	if len(e.Unknown) > 0 {
-		s += fmt.Sprintf(", %d without an answer", len(e.Unknown))
+		s += fmt.Sprintf(", %d without an answer", len(e.Unknown)) + e.name(slices.Sorted(slices.Values(e.Unknown)))
 	}
 	if e.Cause != nil {
 		s += ": " + e.Cause.Error()
 	}
 	return s
+}
+
+// name gives the first few of the rows at these indexes.
+func (e *BatchError) name(at []int) string {
+	const most = 3
+	var keys []string
+	for _, i := range at[:min(len(at), most)] {
+		keys = append(keys, fmt.Sprintf("%.64q", e.Keys[i]))
+	}
+	switch {
+	case len(at) == 0:
+		return ""
+	case len(at) > most:
+		keys = append(keys, "...")
+	}
+	return " (rows " + strings.Join(keys, ", ") + ")"
 }
 
 // Unwrap gives the first cause.

@@ -2,12 +2,17 @@ package hbase
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/tsuna/gohbase"
+	"github.com/tsuna/gohbase/hrpc"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/hql-db/hql/store"
 )
@@ -97,4 +102,126 @@ func TestFaultsFindLostRows(t *testing.T) {
 		}
 	}
 	t.Fatal("no row was lost in 1000 runs without next_call_seq")
+}
+
+// stuck is a client that never answers, as gohbase's may become; it notes that it was closed.
+type stuck struct {
+	gohbase.Client
+	closed chan struct{}
+}
+
+func (s *stuck) SendRPC(c hrpc.Call) (proto.Message, error) {
+	select {
+	case <-c.Context().Done():
+		return nil, c.Context().Err()
+	case <-s.closed:
+		return nil, gohbase.ErrClientClosed
+	}
+}
+
+func (s *stuck) Close() { close(s.closed) }
+
+// stuckClient gives a client that is stuck until it is replaced by one of a store with the table t of one row.
+func stuckClient(t *testing.T, attempt time.Duration) (*client, *stuck) {
+	t.Helper()
+	s, err := store.Open(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	c := New(s, s.Admin())
+	if err := c.CreateTable(t.Context(), "t", []Family{{Name: "f"}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Mutate(t.Context(), "t", []Mutation{put("k", 1, "f:a=1")}); err != nil {
+		t.Fatal(err)
+	}
+	broken := &stuck{s, make(chan struct{})}
+	return &client{rpc: broken, admin: s.Admin(), redial: func() gohbase.Client { return s }, attempt: attempt}, broken
+}
+
+// Calls of every kind go on with a new client when theirs does not answer.
+func TestStuckClientIsReplaced(t *testing.T) {
+	calls := map[string]func(ctx context.Context, c *client) error{
+		"get": func(ctx context.Context, c *client) error {
+			rows, err := c.Get(ctx, "t", [][]byte{[]byte("k")}, nil)
+			if err == nil && len(rows[0].Cells) != 1 {
+				err = fmt.Errorf("rows %v", rows)
+			}
+			return err
+		},
+		"gets": func(ctx context.Context, c *client) error {
+			rows, err := c.Get(ctx, "t", [][]byte{[]byte("j"), []byte("k")}, nil)
+			if err == nil && len(rows[1].Cells) != 1 {
+				err = fmt.Errorf("rows %v", rows)
+			}
+			return err
+		},
+		"scan": func(ctx context.Context, c *client) error {
+			sc, err := c.Scan(ctx, ScanRange{Table: "t"}, nil)
+			if err != nil {
+				return err
+			}
+			defer sc.Close()
+			rows, err := sc.Next(ctx)
+			if err == nil && len(rows) != 1 {
+				err = fmt.Errorf("rows %v", rows)
+			}
+			return err
+		},
+		"mutate": func(ctx context.Context, c *client) error {
+			return c.Mutate(ctx, "t", []Mutation{put("k", 2, "f:a=2")})
+		},
+	}
+	for name, call := range calls {
+		t.Run(name, func(t *testing.T) {
+			c, _ := stuckClient(t, 20*time.Millisecond)
+			if err := call(within(t), c); err != nil {
+				t.Error(err)
+			}
+			if n := c.Stats().Replaced; n != 1 {
+				t.Errorf("replaced %d times", n)
+			}
+		})
+	}
+	// Another call's client is closed under it.
+	for name, call := range calls {
+		t.Run(name+" beside another", func(t *testing.T) {
+			c, broken := stuckClient(t, time.Minute)
+			time.AfterFunc(20*time.Millisecond, func() { c.replace(broken) })
+			if err := call(within(t), c); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Deadlines that are sooner than the attempt timeout come with table and key. Missed for as long as an
+// attempt may take, they tell that a client is stuck.
+func TestLateCalls(t *testing.T) {
+	c, _ := stuckClient(t, 100*time.Millisecond)
+	for n := 1; c.Stats().Replaced == 0; n++ {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+		_, err := c.Get(ctx, "t", [][]byte{[]byte("k")}, nil)
+		cancel()
+		var late *lateError
+		if !errors.As(err, &late) || !errors.Is(err, context.DeadlineExceeded) || late.table != "t" || string(late.key) != "k" {
+			t.Fatalf("call %d: %v", n, err)
+		}
+		if n == 1 && late.waited < 100*time.Millisecond && c.Stats().Replaced > 0 || n > 10 {
+			t.Fatalf("replaced %d times after %d calls", c.Stats().Replaced, n)
+		}
+	}
+	if _, err := c.Get(within(t), "t", [][]byte{[]byte("k")}, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBatchErrorNamesRows(t *testing.T) {
+	keys := [][]byte{[]byte("a"), []byte("b"), []byte("c\x00"), []byte("d"), []byte("e"), []byte("f")}
+	e := &BatchError{Keys: keys, Failed: map[int]error{4: io.EOF, 2: io.EOF, 1: io.EOF, 0: io.EOF}, Unknown: []int{5}, Cause: io.EOF}
+	const want = `4 of 6 mutations refused (rows "a", "b", "c\x00", ...), 1 without an answer (rows "f"): EOF`
+	if e.Error() != want {
+		t.Errorf("%s\nwant %s", e, want)
+	}
 }

@@ -229,12 +229,15 @@ func exceptionError(e *pb.NameBytesPair) error {
 	return fmt.Errorf("HBase Java exception %s:\n%s", e.GetName(), e.GetValue())
 }
 
-// MaxKeyLength and MaxCellSize are HBase's limits (a row's length is a signed
-// 16-bit number; hbase.client.keyvalue.maxsize is 10 MiB).
+// MaxKeyLength and MaxCellSize are HBase's limits in bytes (a row's length is a signed
+// 16-bit number; hbase.server.keyvalue.maxsize is 10 MiB by default).
 const (
 	MaxKeyLength = 32767
-	MaxCellSize  = 10 << 20
+	MaxCellSize  = 10 << 20 // key, family, qualifier, value and cellOverhead
 )
+
+// cellOverhead is what a server adds to a cell's parts: lengths, timestamp and type.
+const cellOverhead = 24
 
 func checkKey(key []byte) error {
 	if len(key) == 0 || len(key) > MaxKeyLength {

@@ -90,6 +90,7 @@ type BatchError struct {
 	// Unknown lists those whose answer never came. All others are applied.
 	Failed  map[int]error
 	Unknown []int
+	Keys    [][]byte // the rowkeys of the whole batch, by index
 	Cause   error
 }
 

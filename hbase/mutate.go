@@ -34,7 +34,7 @@ func (m *Mutation) check() error {
 		if len(c.Family) == 0 || len(c.Family) > 127 {
 			return fmt.Errorf("a family's name has 1 to 127 bytes, not %d", len(c.Family))
 		}
-		if len(c.Value)+len(c.Qualifier)+len(m.Key) > MaxCellSize {
+		if len(m.Key)+len(c.Family)+len(c.Qualifier)+len(c.Value)+cellOverhead > MaxCellSize {
 			return fmt.Errorf("cell %s:%s is larger than %d MiB", c.Family, c.Qualifier, MaxCellSize>>20)
 		}
 	}
@@ -91,8 +91,8 @@ func (c *client) Mutate(ctx context.Context, table string, ms []Mutation) error 
 	if len(ms) == 0 {
 		return nil
 	}
-	report := &BatchError{Failed: map[int]error{}}
 	keys := make([][]byte, len(ms))
+	report := &BatchError{Failed: map[int]error{}, Keys: keys}
 	var left []int
 	for i := range ms {
 		keys[i] = ms[i].Key

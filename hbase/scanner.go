@@ -324,6 +324,7 @@ func (s *scanner) decode(resp *pb.ScanResponse, block []byte) ([]Row, error) {
 	for _, n := range resp.CellsPerResult {
 		total += int(n)
 	}
+	total = min(total, len(block)/minKeyValue) // what is there, whatever is claimed
 	if cap(s.cells) < total {
 		s.cells = make([]Cell, 0, total)
 	}
