@@ -76,6 +76,8 @@ func keyBefore(k []byte) []byte {
 type scanner struct {
 	c    *client
 	r    ScanRange
+	// encoded leaves the cells of rows as they came: see Row.Encoded.
+	encoded bool
 	opts []func(hrpc.Call) error
 	tell func(region string, done bool) // may be nil
 
@@ -113,6 +115,7 @@ func (c *client) Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner
 	if o != nil {
 		s.tell = o.Region
 	}
+	s.encoded = o != nil && o.Encoded
 	if o != nil && o.NoCacheBlocks {
 		s.opts = append(s.opts, hrpc.CacheBlocks(false))
 	}
@@ -325,24 +328,34 @@ func (s *scanner) decode(resp *pb.ScanResponse, block []byte) ([]Row, error) {
 		total += int(n)
 	}
 	total = min(total, len(block)/minKeyValue) // what is there, whatever is claimed
-	if cap(s.cells) < total {
+	if cap(s.cells) < total && !s.encoded {
 		s.cells = make([]Cell, 0, total)
 	}
 	size := len(block)
 	for i, n := range resp.CellsPerResult {
-		first := len(s.cells)
+		first, whole := len(s.cells), block
 		var key []byte
 		for range n {
 			var err error
 			var row []byte
-			if s.cells, row, block, err = appendKeyValue(s.cells, block); err != nil {
+			if s.encoded {
+				row, block, err = checkKeyValue(block)
+			} else {
+				s.cells, row, block, err = appendKeyValue(s.cells, block)
+			}
+			if err != nil {
 				return nil, err
 			}
 			key = row
 		}
 		if n > 0 {
-			partial := i < len(resp.PartialFlagPerResult) && resp.PartialFlagPerResult[i]
-			s.addRow(Row{Key: key, Cells: s.cells[first:len(s.cells):len(s.cells)]}, partial)
+			r := Row{Key: key}
+			if s.encoded {
+				r.Encoded = whole[:len(whole)-len(block):len(whole)-len(block)]
+			} else {
+				r.Cells = s.cells[first:len(s.cells):len(s.cells)]
+			}
+			s.addRow(r, i < len(resp.PartialFlagPerResult) && resp.PartialFlagPerResult[i])
 		}
 	}
 	for _, r := range resp.Results { // cells inside the message
@@ -363,7 +376,7 @@ func (s *scanner) decode(resp *pb.ScanResponse, block []byte) ([]Row, error) {
 func (s *scanner) addRow(r Row, partial bool) {
 	if s.part != nil {
 		if bytes.Equal(s.part.Key, r.Key) {
-			s.part.Cells = append(s.part.Cells, r.Cells...)
+			s.part.join(r)
 			r = *s.part
 		} else {
 			s.rows = append(s.rows, *s.part)
@@ -371,7 +384,7 @@ func (s *scanner) addRow(r Row, partial bool) {
 		s.part = nil
 	}
 	if partial {
-		s.part = &Row{Key: slices.Clone(r.Key), Cells: slices.Clone(r.Cells)} // the slab is used again
+		s.part = &Row{Key: slices.Clone(r.Key), Cells: slices.Clone(r.Cells), Encoded: slices.Clone(r.Encoded)} // the slab is used again
 		return
 	}
 	s.rows = append(s.rows, r)
@@ -382,6 +395,16 @@ const (
 	closeTimeout = 2 * time.Second
 	closeWait    = 250 * time.Millisecond
 )
+
+// join appends the cells of the next part of the row. A server sends both parts in one form, mostly.
+func (r *Row) join(next Row) {
+	if r.Cells == nil && next.Cells == nil {
+		r.Encoded = append(r.Encoded, next.Encoded...)
+		return
+	}
+	r.Cells = append(append(decodeCells(nil, r.Encoded), r.Cells...), decodeCells(next.Cells, next.Encoded)...)
+	r.Encoded = nil
+}
 
 // closeRemote closes the scanner on its server.
 func (s *scanner) closeRemote() {
