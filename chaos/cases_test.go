@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -22,6 +23,7 @@ type chaosCase struct {
 }
 
 var cases = []chaosCase{
+	{"C0 a hundred at once, half of them closed early", crowd},
 	{"C1 cut connections", cutConnections},
 	{"C2 scanners expire", expireScanners},
 	{"C3 regions move, split, merge, compact, flush", reorganise},
@@ -38,6 +40,59 @@ var cases = []chaosCase{
 	{"C14 wide rows in small answers", wideRows},
 	{"C15 writers under cuts and kills", writeUnderFaults},
 	{"C16 reversed scans over 0xff keys under cuts", reversedHigh},
+}
+
+// Without any fault the servers close no scanner for want of a client: all are read to
+// their end or closed.
+func crowd(_ *testing.T, w *world, d time.Duration) {
+	before := w.c.expired()
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	var wg sync.WaitGroup
+	for i := range 100 {
+		r := rand.New(rand.NewPCG(uint64(i), 0))
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for ctx.Err() == nil {
+				k := kinds[r.IntN(len(kinds))]
+				if r.IntN(2) == 0 {
+					q := k.make(r)
+					q.kind = k.name
+					_ = w.ask(q, 0) // counted
+					continue
+				}
+				w.giveUp(k.make(r).sql, r.IntN(500))
+			}
+		}()
+	}
+	wg.Wait()
+	time.Sleep(lease * 3 / 2) // what is left is closed by the servers by now
+	if n := w.c.expired() - before; n > 0 {
+		w.fig.do(func() {
+			w.fig.leaked += n
+			w.fig.bad("the servers closed %d scanners that were left open", n)
+		})
+	}
+}
+
+// giveUp closes a query after some rows.
+func (w *world) giveUp(sql string, after int) {
+	ctx, cancel := context.WithTimeout(context.Background(), deadline)
+	defer cancel()
+	rows, err := w.db.Query(ctx, sql)
+	if err == nil {
+		for i := 0; i < after && rows.Next(); i++ {
+		}
+		err = errors.Join(rows.Err(), rows.Close())
+	}
+	w.fig.do(func() {
+		w.fig.queries["closed early"]++
+		if err != nil {
+			w.fig.failed["closed early"]++
+			w.fig.errors[shape(err)]++
+		}
+	})
 }
 
 // cutting cuts all connections, with a rest of between half and one and a half of every, until stop is called.

@@ -141,6 +141,11 @@ type call func(ctx context.Context) (hrpc.Call, error)
 
 // sendOnce sends one attempt. It returns when ctx ends even if gohbase does not.
 func sendOnce(ctx context.Context, rpc any, msg hrpc.Call) (proto.Message, error) {
+	return sendAnd(ctx, rpc, msg, nil)
+}
+
+// sendAnd is sendOnce that hands an answer that comes after ctx ended to abandoned, if not nil.
+func sendAnd(ctx context.Context, rpc any, msg hrpc.Call, abandoned func(proto.Message)) (proto.Message, error) {
 	type answer struct {
 		msg proto.Message
 		err error
@@ -158,6 +163,13 @@ func sendOnce(ctx context.Context, rpc any, msg hrpc.Call) (proto.Message, error
 		case a := <-done:
 			return a.msg, a.err
 		default:
+		}
+		if abandoned != nil {
+			go func() {
+				if a := <-done; a.err == nil {
+					abandoned(a.msg)
+				}
+			}()
 		}
 		return nil, ctx.Err()
 	}
@@ -205,6 +217,14 @@ const maxMargin = 250 * time.Millisecond
 
 // try sends one attempt of at most d and tells an attempt's end from the caller's.
 func (c *client) try(ctx context.Context, d time.Duration, mk call) (proto.Message, hrpc.Call, error) {
+	return c.tryAnd(ctx, d, mk, nil)
+}
+
+// abandonedWait is how long a call goes on whose answer nobody but abandoned wants.
+const abandonedWait = 2 * time.Second
+
+// tryAnd is try for a call whose answer must be seen even when it comes too late: abandoned gets it then.
+func (c *client) tryAnd(ctx context.Context, d time.Duration, mk call, abandoned func(proto.Message)) (proto.Message, hrpc.Call, error) {
 	d = c.timeout(d)
 	margin := time.Duration(0) // above 0: the attempt is the last
 	if end, ok := ctx.Deadline(); ok {
@@ -215,14 +235,25 @@ func (c *client) try(ctx context.Context, d time.Duration, mk call) (proto.Messa
 	}
 	actx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
-	msg, err := mk(actx)
+	sent := actx
+	if abandoned != nil {
+		wait, end := context.WithCancel(context.WithoutCancel(ctx))
+		sent = wait
+		stop := context.AfterFunc(actx, func() { time.AfterFunc(abandonedWait, end) })
+		defer func() {
+			if stop() { // answered
+				end()
+			}
+		}()
+	}
+	msg, err := mk(sent)
 	if err != nil {
 		return nil, nil, err
 	}
 	rpc := c.current()
 	c.stats.rpcs.Add(1)
 	began := time.Now()
-	m, err := sendOnce(actx, rpc, msg)
+	m, err := sendAnd(actx, rpc, msg, abandoned)
 	switch {
 	case err == nil:
 		c.late.Store(0)

@@ -217,6 +217,63 @@ func TestLateCalls(t *testing.T) {
 	}
 }
 
+// slow answers late from a given call on.
+type slow struct {
+	gohbase.Client
+	from, calls int
+}
+
+func (s *slow) SendRPC(c hrpc.Call) (proto.Message, error) {
+	m, err := s.Client.(gohbase.RPCClient).SendRPC(c)
+	if s.calls++; s.calls >= s.from {
+		time.Sleep(100 * time.Millisecond)
+	}
+	return m, err
+}
+
+// A scan that is given up while a call is under way leaves no scanner open on the server.
+func TestAbandonedScan(t *testing.T) {
+	for _, from := range []int{1, 2} { // the open, a next
+		t.Run(fmt.Sprint(from), func(t *testing.T) {
+			s, err := store.Open(store.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			c := New(s, s.Admin()).(*client)
+			if err := c.CreateTable(t.Context(), "t", []Family{{Name: "f"}}, nil); err != nil {
+				t.Fatal(err)
+			}
+			var ms []Mutation
+			for i := range 9 {
+				ms = append(ms, put(fmt.Sprint("k", i), 1, "f:a=1"))
+			}
+			if err := c.Mutate(t.Context(), "t", ms); err != nil {
+				t.Fatal(err)
+			}
+			c.rpc = &slow{Client: s, from: from}
+			sc, err := c.Scan(t.Context(), ScanRange{Table: "t", BatchRows: 1}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			for err == nil {
+				_, err = sc.Next(ctx)
+			}
+			if !errors.Is(err, context.DeadlineExceeded) || s.OpenScanners() != 1 {
+				t.Fatalf("%v, %d scanners open", err, s.OpenScanners())
+			}
+			sc.Close()
+			for end := time.Now().Add(5 * time.Second); s.OpenScanners() > 0; time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatal("the scanner stays open")
+				}
+			}
+		})
+	}
+}
+
 func TestBatchErrorNamesRows(t *testing.T) {
 	keys := [][]byte{[]byte("a"), []byte("b"), []byte("c\x00"), []byte("d"), []byte("e"), []byte("f")}
 	e := &BatchError{Keys: keys, Failed: map[int]error{4: io.EOF, 2: io.EOF, 1: io.EOF, 0: io.EOF}, Unknown: []int{5}, Cause: io.EOF}
