@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -220,12 +221,13 @@ func TestLateCalls(t *testing.T) {
 // slow answers late from a given call on.
 type slow struct {
 	gohbase.Client
-	from, calls int
+	from  int32
+	calls atomic.Int32
 }
 
 func (s *slow) SendRPC(c hrpc.Call) (proto.Message, error) {
 	m, err := s.Client.(gohbase.RPCClient).SendRPC(c)
-	if s.calls++; s.calls >= s.from {
+	if s.calls.Add(1) >= s.from {
 		time.Sleep(100 * time.Millisecond)
 	}
 	return m, err
@@ -233,7 +235,7 @@ func (s *slow) SendRPC(c hrpc.Call) (proto.Message, error) {
 
 // A scan that is given up while a call is under way leaves no scanner open on the server.
 func TestAbandonedScan(t *testing.T) {
-	for _, from := range []int{1, 2} { // the open, a next
+	for _, from := range []int32{1, 2} { // the open, a next
 		t.Run(fmt.Sprint(from), func(t *testing.T) {
 			s, err := store.Open(store.Options{})
 			if err != nil {
