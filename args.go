@@ -1,6 +1,7 @@
 package hql
 
 import (
+	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -13,11 +14,41 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// NamedArgs are the arguments of @name parameters, passed as the only argument.
+// NamedArgs are the arguments of @name parameters, passed as the only argument (after QueryOptions, if any).
 type NamedArgs map[string]any
 
-// bind turns Go values into arguments for s. A slice fills an IN list: x IN (?).
+// QueryOptions, as the first argument, hold for that statement in place of the DB's options:
+//
+//	db.Query(ctx, "SELECT COUNT(*) FROM t", hql.QueryOptions{AllowFullScan: true, Parallelism: 64})
+type QueryOptions = exec.RunOptions
+
+// splitOptions takes QueryOptions off the arguments.
+func splitOptions(args []any) (QueryOptions, []any, error) {
+	if len(args) == 0 {
+		return QueryOptions{}, args, nil
+	}
+	o, ok := args[0].(QueryOptions)
+	if !ok {
+		return o, args, nil
+	}
+	if o.Parallelism < 0 || o.MemoryLimit < 0 {
+		return o, nil, parser.Errorf(parser.NoPos, "QueryOptions: Parallelism and MemoryLimit must not be negative")
+	}
+	return o, args[1:], nil
+}
+
+// bind turns Go values into arguments for s, which changes where a slice fills an IN list: x IN (?).
 func bind(s parser.Statement, args []any) (exec.Args, error) {
+	options, args, err := splitOptions(args)
+	if err != nil {
+		return exec.Args{}, err
+	}
+	out, err := bindArgs(s, args)
+	out.Options = options
+	return out, err
+}
+
+func bindArgs(s parser.Statement, args []any) (exec.Args, error) {
 	var out exec.Args
 	used := findParams(s)
 	if len(args) == 1 {
@@ -101,6 +132,24 @@ func bindNamed(used *params, named NamedArgs) (exec.Args, error) {
 	})
 }
 
+// changes tells that binding args changes the statement: a slice fills an IN list.
+func changes(args []any) bool {
+	for _, a := range args {
+		if named, ok := a.(NamedArgs); ok {
+			for _, a := range named {
+				if changes([]any{a}) {
+					return true
+				}
+			}
+			continue
+		}
+		if t := reflect.TypeOf(a); t != nil && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) && t.Elem().Kind() != reflect.Uint8 {
+			return true
+		}
+	}
+	return false
+}
+
 // argument converts a Go value, or a slice of them.
 func argument(a any) (v types.Value, list []types.Value, isList bool, err error) {
 	if v, ok, err := value(a); ok || err != nil {
@@ -141,9 +190,30 @@ func value(a any) (v types.Value, ok bool, err error) {
 		return types.NewJSON(string(a)), true, nil
 	case time.Time:
 		return types.NewTimestamp(a.UnixMilli()), true, nil
+	case time.Duration:
+		if a < 0 || a >= 24*time.Hour {
+			return v, false, fmt.Errorf("a TIME is from 0 to 24 hours, not %s", a)
+		}
+		return types.NewIntOf(types.Time, a.Milliseconds()), true, nil
+	case driver.Valuer:
+		if r := reflect.ValueOf(a); r.Kind() == reflect.Pointer && r.IsNil() {
+			return types.Value{}, true, nil
+		}
+		x, err := a.Value()
+		if err != nil {
+			return v, false, err
+		}
+		return value(x)
 	}
 	r := reflect.ValueOf(a)
 	switch r.Kind() {
+	case reflect.Slice, reflect.Array:
+		if r.Type().Elem().Kind() != reflect.Uint8 {
+			break
+		}
+		b := make([]byte, r.Len())
+		reflect.Copy(reflect.ValueOf(b), r)
+		return types.NewBytes(string(b)), true, nil
 	case reflect.Pointer:
 		if r.IsNil() {
 			return types.Value{}, true, nil

@@ -3,6 +3,7 @@ package hql
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -26,56 +27,134 @@ func RowToMap(row Row) (map[string]any, error) {
 // RowToStructByName reads a row into the fields of a T: a column goes to the field with its name
 // in the tag db, or else with its name, letters' case and underscores aside. Every
 // column needs a field, and every field without the tag db:"-" a column.
-func RowToStructByName[T any](row Row) (T, error) { return rowToStruct[T](row, true) }
-
-// RowToStructByNameLax is RowToStructByName for structs with fields that no column fills.
-func RowToStructByNameLax[T any](row Row) (T, error) { return rowToStruct[T](row, false) }
-
-func rowToStruct[T any](row Row, strict bool) (T, error) {
+func RowToStructByName[T any](row Row) (T, error) {
 	var v T
-	s := reflect.ValueOf(&v).Elem()
-	if s.Kind() != reflect.Struct {
-		return v, fmt.Errorf("%T is not a struct", v)
-	}
-	fields := map[string]reflect.Value{}
-	structFields(s, fields)
-	dest := make([]any, row.Len())
-	for i, name := range row.Columns() {
-		key := fieldKey(name)
-		f, ok := fields["="+name]
-		if ok {
-			delete(fields, "="+name)
-		} else if f, ok = fields[key]; ok {
-			delete(fields, key)
-		}
-		if !ok {
-			return v, fmt.Errorf("%T has no field for column %s", v, name)
-		}
-		dest[i] = f.Addr().Interface()
-	}
-	if strict {
-		for name := range fields {
-			return v, fmt.Errorf("no column for field %s of %T", strings.TrimPrefix(name, "="), v)
-		}
-	}
-	return v, row.Scan(dest...)
+	err := scanStruct(row, reflect.ValueOf(&v).Elem(), fieldsByName)
+	return v, err
 }
 
-// structFields lists the fields of s: "=tag" for tagged ones, the folded name for others.
-func structFields(s reflect.Value, out map[string]reflect.Value) {
-	for i := range s.NumField() {
-		f := s.Type().Field(i)
-		tag, tagged := f.Tag.Lookup("db")
-		switch {
-		case tag == "-" || !f.IsExported() && !f.Anonymous:
-		case tagged:
-			out["="+tag] = s.Field(i)
-		case f.Anonymous && f.Type.Kind() == reflect.Struct:
-			structFields(s.Field(i), out)
-		case f.IsExported():
-			out[fieldKey(f.Name)] = s.Field(i)
+// RowToStructByNameLax is RowToStructByName for structs with fields that no column fills.
+func RowToStructByNameLax[T any](row Row) (T, error) {
+	var v T
+	err := scanStruct(row, reflect.ValueOf(&v).Elem(), fieldsByNameLax)
+	return v, err
+}
+
+// RowToStructByPos reads a row into the exported fields of a T in their order, those of embedded structs in their place and
+// those with the tag db:"-" passed over. There must be as many as columns.
+func RowToStructByPos[T any](row Row) (T, error) {
+	var v T
+	err := scanStruct(row, reflect.ValueOf(&v).Elem(), fieldsByPos)
+	return v, err
+}
+
+// RowToAddrOf gives rows as f reads them by address:
+//
+//	users, err := hql.CollectRows(rows, hql.RowToAddrOf(hql.RowToStructByName[User]))
+func RowToAddrOf[T any](f func(Row) (T, error)) func(Row) (*T, error) {
+	return func(row Row) (*T, error) {
+		v, err := f(row)
+		if err != nil {
+			return nil, err
+		}
+		return &v, nil
+	}
+}
+
+// fieldMatch says how columns find their fields.
+type fieldMatch uint8
+
+const (
+	fieldsByName fieldMatch = iota
+	fieldsByNameLax
+	fieldsByPos
+)
+
+// fieldPlan is the fields, as reflect.Value.FieldByIndex takes them, that the columns of a result go to.
+type fieldPlan struct {
+	of     reflect.Type
+	match  fieldMatch
+	fields [][]int
+}
+
+// scanStruct reads row into s. The fields are looked for once a result.
+func scanStruct(row Row, s reflect.Value, match fieldMatch) error {
+	p := row.rows.fields
+	if p == nil || p.of != s.Type() || p.match != match {
+		fields, err := matchFields(s.Type(), row.Columns(), match)
+		if err != nil {
+			return err
+		}
+		p = &fieldPlan{s.Type(), match, fields}
+		row.rows.fields = p
+	}
+	dest := make([]any, len(p.fields))
+	for i, index := range p.fields {
+		dest[i] = s.FieldByIndex(index).Addr().Interface()
+	}
+	return row.Scan(dest...)
+}
+
+// matchFields gives the field of each column.
+func matchFields(t reflect.Type, columns []string, match fieldMatch) ([][]int, error) {
+	if t.Kind() != reflect.Struct {
+		return nil, fmt.Errorf("%s is not a struct", t)
+	}
+	var all [][]int
+	left := map[string][]int{} // "=tag" for tagged fields, the folded name for others
+	for _, f := range structFields(t, nil) {
+		all = append(all, f.Index)
+		key := fieldKey(f.Name)
+		if tag, ok := f.Tag.Lookup("db"); ok {
+			key = "=" + tag
+		}
+		if other, ok := left[key]; !ok || len(f.Index) < len(other) { // an outer field hides an embedded struct's
+			left[key] = f.Index
 		}
 	}
+	if match == fieldsByPos {
+		if len(all) != len(columns) {
+			return nil, fmt.Errorf("%s has %d fields for %d columns", t, len(all), len(columns))
+		}
+		return all, nil
+	}
+	out := make([][]int, len(columns))
+	for i, name := range columns {
+		key := "=" + name
+		if _, ok := left[key]; !ok {
+			key = fieldKey(name)
+		}
+		index, ok := left[key]
+		if !ok {
+			return nil, fmt.Errorf("%s has no field for column %s", t, name)
+		}
+		delete(left, key)
+		out[i] = index
+	}
+	if match == fieldsByName {
+		for name := range left {
+			return nil, fmt.Errorf("no column for field %s of %s", strings.TrimPrefix(name, "="), t)
+		}
+	}
+	return out, nil
+}
+
+// structFields lists the fields of t that columns can go to, those of embedded structs in their place. Their Index starts at prefix.
+func structFields(t reflect.Type, prefix []int) []reflect.StructField {
+	var out []reflect.StructField
+	for i := range t.NumField() {
+		f := t.Field(i)
+		f.Index = append(slices.Clone(prefix), i)
+		tag, tagged := f.Tag.Lookup("db")
+		switch {
+		case tag == "-":
+		case f.Anonymous && f.Type.Kind() == reflect.Struct && !tagged:
+			out = append(out, structFields(f.Type, f.Index)...)
+		case f.IsExported():
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 func fieldKey(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
@@ -84,7 +163,11 @@ func fieldKey(name string) string { return strings.ToLower(strings.ReplaceAll(na
 //
 //	users, err := hql.CollectRows(rows, hql.RowToStructByName[User])
 func CollectRows[T any](rows *Rows, f func(Row) (T, error)) ([]T, error) {
-	out := []T{}
+	return AppendRows([]T{}, rows, f)
+}
+
+// AppendRows is CollectRows that adds to a slice.
+func AppendRows[T any](out []T, rows *Rows, f func(Row) (T, error)) ([]T, error) {
 	for row, err := range rows.All() {
 		if err != nil {
 			return nil, err
@@ -150,7 +233,7 @@ func ForEachRow(rows *Rows, dest []any, f func() error) error {
 	return nil
 }
 
-// Collect reads all rows as Ts and closes them: structs by field name (see
+// Collect reads all rows as Ts and closes them: structs or pointers to structs by field name (see
 // RowToStructByName), map[string]any, or a single column.
 func Collect[T any](rows *Rows) ([]T, error) {
 	var v T
@@ -163,6 +246,13 @@ func Collect[T any](rows *Rows) ([]T, error) {
 	}
 	if t.Kind() == reflect.Struct && !scansItself(t) {
 		return CollectRows(rows, RowToStructByName[T])
+	}
+	if t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct && !scansItself(t.Elem()) {
+		return CollectRows(rows, func(r Row) (T, error) {
+			p := reflect.New(t.Elem())
+			err := scanStruct(r, p.Elem(), fieldsByName)
+			return p.Interface().(T), err
+		})
 	}
 	return CollectRows(rows, RowTo[T])
 }

@@ -3,14 +3,22 @@ package hql
 import (
 	"errors"
 
+	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
 )
 
-// Error is a mistake in a statement, with its place: errors.As finds it. Other
-// errors come from the store or the context.
+// Error is a mistake in a statement, with its place: errors.As finds it. LineCol gives the place, Format draws it
+// for a person, Hint may say what to write instead. Other errors come from the store or the context.
 type Error = parser.Error
+
+// FullScanError is the refusal of a full scan: it names the table and what would make the statement hit the rowkey prefix.
+// errors.Is finds ErrFullScan in it.
+type FullScanError = exec.FullScanError
+
+// BatchError tells which rows of a write were refused and of which no answer came; errors.As finds it.
+type BatchError = hbase.BatchError
 
 // Errors to test for with errors.Is.
 var (
@@ -18,6 +26,12 @@ var (
 	ErrFullScan = exec.ErrFullScan
 	// ErrReadOnly refuses a write on a connection without WithWrites.
 	ErrReadOnly = exec.ErrReadOnly
+	// ErrUnknownTable is in an *Error about a table that the catalog does not have.
+	ErrUnknownTable = catalog.ErrUnknownTable
+	// ErrUnknownColumn is in an *Error about a column that no table of the statement has.
+	ErrUnknownColumn = catalog.ErrUnknownColumn
+	// ErrMemoryLimit ends a statement that needs more memory than WithMemoryLimit allows and cannot use files in its place.
+	ErrMemoryLimit = exec.ErrMemoryLimit
 	// ErrUnreachable tells that no connection to the cluster could be made.
 	ErrUnreachable = hbase.ErrUnreachable
 	// ErrNoRows is what Scan of a QueryRow gives when there is no row.

@@ -1,6 +1,7 @@
 package hql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/store"
+	"github.com/hql-db/hql/types"
 )
 
 // DB is a catalog on a store. It is safe for concurrent use.
@@ -38,6 +40,10 @@ type Stats = exec.Stats
 
 // Query runs one statement and gives its rows, which must be closed (reading
 // them to the end does that). ctx ends the reading too.
+//
+// Arguments stand for ?, $1 or, as NamedArgs, for @name: nil, bool, integers, floats, string, []byte and byte arrays,
+// time.Time (a TIMESTAMP), time.Duration (a TIME), json.RawMessage, driver.Valuer, types.Value, pointers to these, and
+// in x IN (?) a slice of them. QueryOptions may come first.
 func (db *DB) Query(ctx context.Context, sql string, args ...any) (*Rows, error) {
 	s, err := parser.ParseStatement(sql)
 	if err != nil {
@@ -51,15 +57,18 @@ func (db *DB) run(ctx context.Context, s parser.Statement, sql string, args []an
 	if err := db.open(); err != nil {
 		return nil, err
 	}
+	ctx, end := db.cfg.tracers.begin(ctx, s, sql, args)
 	bound, err := bind(s, args)
-	if err != nil {
-		return nil, located(err, sql)
+	var rows *exec.Rows
+	if err == nil {
+		rows, err = db.engine.Run(ctx, s, bound)
 	}
-	rows, err := db.engine.Run(ctx, s, bound)
 	if err != nil {
-		return nil, located(err, sql)
+		err = located(err, sql)
+		end(nil, err)
+		return nil, err
 	}
-	return &Rows{ctx: ctx, rows: rows, sql: sql, loc: db.cfg.exec.Loc}, nil
+	return &Rows{ctx: ctx, rows: rows, sql: sql, loc: cmp.Or(bound.Options.Location, db.cfg.exec.Loc), end: end}, nil
 }
 
 func (db *DB) open() error {
@@ -93,10 +102,9 @@ func (db *DB) Exec(ctx context.Context, sql string, args ...any) (Result, error)
 		if err != nil {
 			return out, err
 		}
-		for rows.Next() {
-		}
-		err = rows.Err()
-		out = Result{RowsAffected: rows.rows.Affected, Warnings: append(out.Warnings, rows.Warnings()...), Stats: rows.Stats()}
+		warnings := out.Warnings
+		out, err = rows.drain()
+		out.Warnings = append(warnings, out.Warnings...)
 		if err != nil {
 			return out, err
 		}
@@ -104,8 +112,9 @@ func (db *DB) Exec(ctx context.Context, sql string, args ...any) (Result, error)
 	return out, nil
 }
 
-// Prepare checks that sql is one statement and keeps it.
-func (db *DB) Prepare(_ context.Context, sql string) (*Stmt, error) {
+// Prepare parses one statement and checks that the tables and columns that it reads exist. It is bound to its arguments
+// and planned at each call, for the keys to be read follow from their values.
+func (db *DB) Prepare(ctx context.Context, sql string) (*Stmt, error) {
 	s, err := parser.ParseStatement(sql)
 	if err != nil {
 		return nil, err
@@ -113,8 +122,15 @@ func (db *DB) Prepare(_ context.Context, sql string) (*Stmt, error) {
 	if err := db.open(); err != nil {
 		return nil, err
 	}
-	_, rows := s.(*parser.Select)
-	return &Stmt{db: db, sql: sql, params: parameters(s), query: rows}, nil
+	used := findParams(s)
+	nulls := exec.Args{Positional: make([]types.Value, used.count), Named: map[string]types.Value{}}
+	for _, p := range used.named {
+		nulls.Named[p.Name] = types.Value{}
+	}
+	if _, err := db.engine.Plan(ctx, s, nulls); errors.Is(err, ErrUnknownTable) || errors.Is(err, ErrUnknownColumn) {
+		return nil, located(err, sql)
+	}
+	return &Stmt{db: db, sql: sql, parsed: s, params: used.count}, nil
 }
 
 // Explain plans a query, or the reading side of a statement that writes, without running it.
@@ -123,6 +139,11 @@ func (db *DB) Explain(ctx context.Context, sql string, args ...any) (*Plan, erro
 	if err != nil {
 		return nil, err
 	}
+	return db.explain(ctx, s, sql, args)
+}
+
+// explain plans one parsed statement, which binding the arguments may change.
+func (db *DB) explain(ctx context.Context, s parser.Statement, sql string, args []any) (*Plan, error) {
 	if e, ok := s.(*parser.Explain); ok {
 		s = e.Statement
 	}
@@ -152,6 +173,18 @@ func (db *DB) Client() hbase.Client { return db.engine.Client() }
 // Writable tells whether statements may write.
 func (db *DB) Writable() bool { return db.writable }
 
+// Ping asks the store for something small.
+func (db *DB) Ping(ctx context.Context) error {
+	if err := db.open(); err != nil {
+		return err
+	}
+	_, err := db.client.Tables(ctx, "hql_catalog")
+	return err
+}
+
+// Closed tells that Close was called: statements fail with ErrClosed.
+func (db *DB) Closed() bool { return db.open() != nil }
+
 // Close ends the connection that Open made. Rows still open must not be read any more.
 func (db *DB) Close() error {
 	db.mu.Lock()
@@ -174,27 +207,49 @@ func (db *DB) Close() error {
 type Stmt struct {
 	db     *DB
 	sql    string
+	parsed parser.Statement // shared by all calls: not to be changed
 	params int
-	query  bool
+}
+
+// run binds and runs the statement, its text where arguments change it.
+func (s *Stmt) run(ctx context.Context, args []any) (*Rows, error) {
+	if changes(args) {
+		return s.db.Query(ctx, s.sql, args...)
+	}
+	return s.db.run(ctx, s.parsed, s.sql, args)
 }
 
 // Query runs the statement.
-func (s *Stmt) Query(ctx context.Context, args ...any) (*Rows, error) {
-	return s.db.Query(ctx, s.sql, args...)
-}
+func (s *Stmt) Query(ctx context.Context, args ...any) (*Rows, error) { return s.run(ctx, args) }
 
 // QueryRow runs the statement for its first row.
 func (s *Stmt) QueryRow(ctx context.Context, args ...any) *OneRow {
-	return s.db.QueryRow(ctx, s.sql, args...)
+	rows, err := s.run(ctx, args)
+	return &OneRow{rows, err}
 }
 
 // Exec runs the statement for what it does.
 func (s *Stmt) Exec(ctx context.Context, args ...any) (Result, error) {
-	return s.db.Exec(ctx, s.sql, args...)
+	rows, err := s.run(ctx, args)
+	if err != nil {
+		return Result{}, err
+	}
+	return rows.drain()
+}
+
+// Explain plans the statement with these arguments, without running it: see DB.Explain.
+func (s *Stmt) Explain(ctx context.Context, args ...any) (*Plan, error) {
+	if changes(args) {
+		return s.db.Explain(ctx, s.sql, args...)
+	}
+	return s.db.explain(ctx, s.parsed, s.sql, args)
 }
 
 // Parameters is the number of ? or $n arguments that the statement takes.
 func (s *Stmt) Parameters() int { return s.params }
+
+// SQL is the statement's text.
+func (s *Stmt) SQL() string { return s.sql }
 
 // Close does nothing: a statement holds nothing.
 func (s *Stmt) Close() error { return nil }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -123,6 +124,12 @@ func TestCollect(t *testing.T) {
 	if err != nil || len(events) != 2 || *events[0].Kind != "login" || *events[0].Points != 1.5 || events[1].Kind != nil {
 		t.Errorf("%v %+v", err, events)
 	}
+	if refs, err := hql.Collect[*event](query("SELECT uid, kind, score FROM events ORDER BY uid")); err != nil || len(refs) != 2 || refs[0].UID != 1 || refs[1].UID != 2 {
+		t.Errorf("%v %+v", err, refs)
+	}
+	if at, err := hql.Collect[*time.Time](query("SELECT CASE WHEN uid = 1 THEN ts END FROM events ORDER BY uid")); err != nil || at[0].Year() != 2026 || at[1] != nil {
+		t.Errorf("%v %v", err, at)
+	}
 	ids, err := hql.Collect[int](query("SELECT uid FROM events WHERE uid IN (?) ORDER BY uid DESC", []int{1, 2, 3}))
 	if err != nil || !reflect.DeepEqual(ids, []int{2, 1}) {
 		t.Errorf("%v %v", err, ids)
@@ -154,6 +161,41 @@ func TestCollect(t *testing.T) {
 	if _, err := hql.Collect[event](query("SELECT uid, kind, score, d FROM events")); err == nil || !strings.Contains(err.Error(), "no field for column d") {
 		t.Error(err)
 	}
+	type key struct {
+		UID int
+		TS  time.Time
+	}
+	type hiding struct {
+		key
+		UID string
+	}
+	if h, err := hql.CollectOneRow(query("SELECT uid, ts FROM events WHERE uid = 1"), hql.RowToStructByName[hiding]); err != nil || h.UID != "1" || h.key.UID != 0 || h.TS.IsZero() {
+		t.Errorf("%v %+v", err, h)
+	}
+	type byPos struct {
+		key
+		hidden int
+		Kind   *string
+		Skip   int `db:"-"`
+		Score  *float64
+	}
+	pos, err := hql.AppendRows([]*byPos{nil}, query("SELECT uid, ts, kind, score FROM events WHERE uid = 1"), hql.RowToAddrOf(hql.RowToStructByPos[byPos]))
+	if err != nil || len(pos) != 2 || pos[1].UID != 1 || pos[1].TS.Year() != 2026 || *pos[1].Kind != "login" || *pos[1].Score != 1.5 || pos[1].hidden != 0 {
+		t.Errorf("%v %v", err, pos)
+	}
+	if _, err := hql.CollectRows(query("SELECT uid FROM events"), hql.RowToStructByPos[byPos]); err == nil || !strings.Contains(err.Error(), "4 fields for 1 columns") {
+		t.Error(err)
+	}
+	if _, err := hql.CollectRows(query("SELECT uid FROM events"), hql.RowToStructByPos[int]); err == nil {
+		t.Error("an int is no struct")
+	}
+	lax, err := hql.CollectOneRow(query("SELECT kind FROM events WHERE uid = 1"), hql.RowToStructByNameLax[event])
+	if err != nil || *lax.Kind != "login" {
+		t.Error(err)
+	}
+	if _, err := hql.CollectOneRow(query("SELECT kind FROM events WHERE uid = 1"), hql.RowToStructByName[event]); err == nil || !strings.Contains(err.Error(), "no column for field") {
+		t.Error(err)
+	}
 	named, err := hql.Collect[int](query("SELECT uid FROM events WHERE uid = @id OR uid IN (@more)", hql.NamedArgs{"id": 1, "more": []int64{5}}))
 	if err != nil || !reflect.DeepEqual(named, []int{1}) {
 		t.Errorf("%v %v", err, named)
@@ -174,6 +216,9 @@ func TestErrors(t *testing.T) {
 	if _, err = db.Query(ctx, "SELECT * FROM events WHERE kind = 'x'"); !errors.Is(err, hql.ErrFullScan) || !strings.Contains(err.Error(), "add uid = ...") {
 		t.Error(err)
 	}
+	if full, ok := errors.AsType[*hql.FullScanError](err); !ok || full.Table != "events" || full.Advice == "" {
+		t.Errorf("%#v", full)
+	}
 	if _, err = db.Exec(ctx, "INSERT INTO events (uid, ts) VALUES (1, NOW())"); !errors.Is(err, hql.ErrReadOnly) {
 		t.Error(err)
 	}
@@ -190,6 +235,12 @@ func TestErrors(t *testing.T) {
 	db.Close()
 	if _, err := db.Query(ctx, "SELECT 1"); !errors.Is(err, hql.ErrClosed) {
 		t.Error(err)
+	}
+	for i, o := range []hql.Option{hql.WithParallelism(0), hql.WithMaxFanOut(0), hql.WithMemoryLimit(-1)} {
+		if db, err := hql.Open(ctx, "mem:", o); err == nil {
+			db.Close()
+			t.Errorf("option %d: no error", i)
+		}
 	}
 	for _, dsn := range []string{"", "mem", "ftp://x", "dir:", "hbase://", "hbase://a,,b/hbase", "hbase://a/hbase?nonsense=1", "hbase://a/hbase?full_scan=no"} {
 		if db, err := hql.Open(ctx, dsn); err == nil {
@@ -236,7 +287,7 @@ func TestExplain(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, err := json.Marshal(plan)
-	if err != nil || !plan.HitsPrefix() || plan.Access != "scan" || !strings.Contains(string(b), `"access":"scan"`) || !strings.Contains(plan.String(), "uid AS TEXT(6)") {
+	if err != nil || !plan.HitsPrefix() || plan.FullScan() || plan.Access != "scan" || plan.Ranges() != 1 || !reflect.DeepEqual(plan.Layouts(), []string{"events"}) || !strings.Contains(string(b), `"access":"scan"`) || !strings.Contains(plan.String(), "uid AS TEXT(6)") {
 		t.Errorf("%v %s %s", err, plan, b)
 	}
 }
@@ -293,4 +344,152 @@ func must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
+}
+
+// A prepared statement is shared: it is parsed once and calls do not change it.
+func TestPrepare(t *testing.T) {
+	db := filled(t)
+	ctx := context.Background()
+	for _, sql := range []string{
+		"SELECT uid FROM events WHERE uid = $1 AND ts <= NOW()",
+		"WITH e AS (SELECT uid, kind FROM events WHERE uid IN ($1, 7)) SELECT a.uid FROM e a LEFT JOIN events b ON a.uid = b.uid WHERE a.uid = $1",
+		"SELECT uid FROM events e WHERE EXISTS (SELECT 1 FROM events x WHERE x.uid = e.uid AND x.uid = $1) ORDER BY ts LIMIT 1",
+		"SELECT uid FROM events WHERE uid IN (SELECT uid FROM events WHERE uid = $1)",
+		"SELECT uid, COUNT(*) n FROM events WHERE uid = $1 GROUP BY uid HAVING COUNT(*) > 0 UNION ALL SELECT uid, 0 FROM events WHERE 1 = 2",
+		"UPDATE events SET kind = 'seen' WHERE uid = $1",
+		"UPSERT INTO events (uid, ts, kind) VALUES ($1 + 100, NOW(), 'new')",
+		"DELETE FROM events WHERE uid = $1 + 200",
+	} {
+		stmt, err := db.Prepare(ctx, sql)
+		if err != nil {
+			t.Errorf("%s: %v", sql, err)
+			continue
+		}
+		if stmt.Parameters() != 1 || stmt.SQL() != sql {
+			t.Error(stmt.Parameters(), stmt.SQL())
+		}
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				for i := range 5 {
+					id := 1 + i%2
+					rows, err := stmt.Query(ctx, id)
+					if err != nil {
+						t.Errorf("%s: %v", sql, err)
+						return
+					}
+					for row, err := range rows.All() {
+						if err != nil || row.Raw()[0].Int() != int64(id) {
+							t.Errorf("%s with %d: %v %v", sql, id, err, row.Raw())
+						}
+					}
+					if rows.Columns() != nil && rows.Stats().RowsReturned != 1 {
+						t.Errorf("%s with %d: %d rows", sql, id, rows.Stats().RowsReturned)
+					}
+				}
+			})
+		}
+		wg.Wait()
+	}
+	// A list changes what is parsed, for one call only.
+	stmt := must(db.Prepare(ctx, "SELECT uid FROM events WHERE uid IN (@ids) ORDER BY uid"))
+	for range 2 {
+		if ids, err := hql.Collect[int](must(stmt.Query(ctx, hql.NamedArgs{"ids": []int{1, 2}}))); err != nil || len(ids) != 2 {
+			t.Error(err, ids)
+		}
+		if ids, err := hql.Collect[int](must(stmt.Query(ctx, hql.NamedArgs{"ids": 2}))); err != nil || len(ids) != 1 {
+			t.Error(err, ids)
+		}
+	}
+	for _, c := range []struct {
+		ids    any
+		ranges int
+	}{{1, 1}, {[]int{1, 3, 5}, 3}} {
+		if plan := must(stmt.Explain(ctx, hql.NamedArgs{"ids": c.ids})); !plan.HitsPrefix() || plan.Ranges() != c.ranges {
+			t.Errorf("%v: %s", c.ids, plan)
+		}
+	}
+	if r, err := stmt.Exec(ctx, hql.NamedArgs{"ids": 2}); err != nil || r.Stats.RowsReturned != 1 {
+		t.Error(err, r)
+	}
+	for sql, want := range map[string]error{"SELECT * FROM nowhere WHERE a = ?": hql.ErrUnknownTable, "DELETE FROM events WHERE nothing = ?": hql.ErrUnknownColumn,
+		"SELECT e.uid FROM events AS v": hql.ErrUnknownTable} {
+		_, err := db.Prepare(ctx, sql)
+		var e *hql.Error
+		if !errors.Is(err, want) || !errors.As(err, &e) || e.Source != sql {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	if _, err := db.Prepare(ctx, "SELECT 1; SELECT 2"); err == nil {
+		t.Error("two statements")
+	}
+}
+
+func TestQueryOptions(t *testing.T) {
+	db := open(t, "mem:", hql.WithFullScan(hql.Deny))
+	exec(t, db, ddl)
+	exec(t, db, "INSERT INTO events (uid, ts) VALUES (1, TIMESTAMP '2026-01-02 03:04:05')")
+	ctx := context.Background()
+	const sql = "SELECT ts, CAST(ts AS STRING) FROM events WHERE kind IS NULL AND @x = 1"
+	if _, err := db.Query(ctx, sql, hql.NamedArgs{"x": 1}); !errors.Is(err, hql.ErrFullScan) {
+		t.Error(err)
+	}
+	zone := time.FixedZone("CST", 8*3600)
+	var at time.Time
+	var text string
+	err := db.QueryRow(ctx, sql, hql.QueryOptions{AllowFullScan: true, Parallelism: 1, Location: zone}, hql.NamedArgs{"x": 1}).Scan(&at, &text)
+	if err != nil || at.Location() != zone || at.Hour() != 11 || !strings.HasPrefix(text, "2026-01-02 11:04:05") {
+		t.Error(err, at, text)
+	}
+	if _, err := db.Query(ctx, sql, hql.NamedArgs{"x": 1}); !errors.Is(err, hql.ErrFullScan) {
+		t.Errorf("the options outlived their statement: %v", err)
+	}
+	_, err = db.Exec(ctx, "SELECT uid FROM events ORDER BY kind", hql.QueryOptions{AllowFullScan: true, MemoryLimit: 10})
+	if !errors.Is(err, hql.ErrMemoryLimit) {
+		t.Error(err)
+	}
+	if _, err := db.Query(ctx, sql, hql.QueryOptions{Parallelism: -1}, hql.NamedArgs{"x": 1}); err == nil {
+		t.Error("a negative parallelism")
+	}
+}
+
+func TestArguments(t *testing.T) {
+	db := open(t, "mem:")
+	type name string
+	type key [2]byte
+	type digest []byte
+	n := 5
+	at := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
+	for _, c := range []struct {
+		arg  any
+		want string
+	}{
+		{nil, "NULL"}, {true, "true"}, {int8(-1), "-1"}, {uint64(1<<63 + 1), "9223372036854775809"}, {float32(1.5), "1.5"}, {name("a"), "a"}, {&n, "5"},
+		{(*int)(nil), "NULL"}, {at, "2026-01-02 03:04:05.006"}, {10*time.Hour + time.Minute, "10:01:00"}, {json.RawMessage(`{"a":1}`), `{"a":1}`},
+		{key{'a', 'b'}, "ab"}, {digest("xyz"), "xyz"}, {sql.NullString{}, "NULL"}, {sql.NullInt64{Int64: 7, Valid: true}, "7"}, {types.NewDate(1), "1970-01-02"},
+	} {
+		rows, err := db.Query(context.Background(), "SELECT COALESCE(CAST(? AS STRING), 'NULL')", c.arg)
+		if err != nil {
+			t.Errorf("%T %v: %v", c.arg, c.arg, err)
+			continue
+		}
+		if got, err := hql.CollectOneRow(rows, hql.RowTo[string]); err != nil || got != c.want {
+			t.Errorf("%T %v: %v %q", c.arg, c.arg, err, got)
+		}
+	}
+	for _, bad := range []any{struct{}{}, map[string]int{}, json.RawMessage("{"), 25 * time.Hour, -time.Second, make(chan int), []any{struct{}{}}, [][]int{{1}}} {
+		if _, err := db.Query(context.Background(), "SELECT 1 WHERE 1 IN (?)", bad); err == nil {
+			t.Errorf("%T %v: no error", bad, bad)
+		}
+	}
+}
+
+// A part of more values than the limit is not enumerated.
+func TestMaxFanOut(t *testing.T) {
+	for n, want := range map[int]string{8: "scan", 7: "full scan"} {
+		db := open(t, "mem:", hql.WithMaxFanOut(n), hql.WithCatalog("CREATE TABLE t (id INT) ROW KEY (CRC32(id) % 8 AS UINT8, id AS TEXT(6))"))
+		if plan := must(db.Explain(context.Background(), "SELECT * FROM t WHERE id > 5")); plan.Access != want {
+			t.Errorf("%d: %s", n, plan.Access)
+		}
+	}
 }

@@ -67,9 +67,15 @@ func newDB(c hbase.Client, cfg *config, fullScan FullScan, writes bool) *DB {
 	}
 	cfg.exec.FullScan = fullScan
 	cfg.exec.Funcs = cfg.catalog.Funcs()
+	if len(cfg.tracers) > 0 {
+		cfg.exec.Tracer = cfg.tracers
+	}
 	client := c
+	if cfg.exec.Logger != nil {
+		client = exec.Logged(client, cfg.exec.Logger)
+	}
 	if !writes {
-		client = exec.ReadOnly(c)
+		client = exec.ReadOnly(client)
 	}
 	return &DB{client: c, engine: exec.New(client, cfg.catalog, cfg.exec), cfg: cfg, writable: writes}
 }

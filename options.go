@@ -8,7 +8,6 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec"
-	"github.com/hql-db/hql/parser"
 )
 
 // FullScan says what happens to a statement that would read a whole table.
@@ -32,6 +31,7 @@ type config struct {
 	writes   *bool
 	user     string
 	timeout  time.Duration
+	tracers  tracers
 }
 
 // WithCatalogFile adds the CREATE TABLE statements of a file. The tables are mapped, none is made.
@@ -59,7 +59,8 @@ func WithTables(f func(*catalog.Catalog) error) Option {
 	return func(c *config) error { return f(c.catalog) }
 }
 
-// WithLogger sends what hql and its client log there; the default is silence.
+// WithLogger sends what hql logs there; the default is silence. At the debug level that is a record for each read: table,
+// keys in hexadecimal, rows, time. Keys, which may be personal data, stand at no other level.
 func WithLogger(l *slog.Logger) Option {
 	return func(c *config) error { c.exec.Logger = l; return nil }
 }
@@ -83,17 +84,40 @@ func WithWrites(allowed bool) Option {
 func WithParallelism(n int) Option {
 	return func(c *config) error {
 		if n < 1 {
-			return parser.Errorf(parser.NoPos, "WithParallelism: %d is less than 1", n)
+			return fmt.Errorf("WithParallelism: %d is less than 1", n)
 		}
 		c.exec.Parallelism = n
 		return nil
 	}
 }
 
-// WithMemoryLimit bounds the bytes that one sort or grouping holds before it
-// spills to temporary files; the default is 256 MiB.
+// WithMaxFanOut bounds the values of a salt, hash or bucket at the start of a key that a plan enumerates, with a scan for
+// each; the default is 1024. A part with more counts as one that nothing binds.
+func WithMaxFanOut(n int) Option {
+	return func(c *config) error {
+		if n < 1 {
+			return fmt.Errorf("WithMaxFanOut: %d is less than 1", n)
+		}
+		c.exec.Planner.MaxEnumerate = n
+		return nil
+	}
+}
+
+// WithMemoryLimit bounds the bytes that the sorts, groups and joins of one statement hold; the default is 256 MiB. More of them
+// goes to temporary files; what cannot go there fails with ErrMemoryLimit.
 func WithMemoryLimit(bytes int64) Option {
-	return func(c *config) error { c.exec.MemoryLimit = bytes; return nil }
+	return func(c *config) error {
+		if bytes < 1 {
+			return fmt.Errorf("WithMemoryLimit: %d bytes are less than 1", bytes)
+		}
+		c.exec.MemoryLimit = bytes
+		return nil
+	}
+}
+
+// WithSpillDir sets the directory of temporary files (see WithMemoryLimit); the default is the operating system's.
+func WithSpillDir(dir string) Option {
+	return func(c *config) error { c.exec.SpillDir = dir; return nil }
 }
 
 // WithClock replaces the time of NOW() and of written cells.

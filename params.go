@@ -10,9 +10,6 @@ type params struct {
 	ins   []*parser.In
 }
 
-// parameters is the number of ? or $n parameters.
-func parameters(s parser.Statement) int { return findParams(s).count }
-
 func findParams(s parser.Statement) *params {
 	p := &params{}
 	p.statement(s)

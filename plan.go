@@ -10,6 +10,28 @@ type Plan struct {
 	plan     *planner.Plan
 }
 
+// Ranges is the number of disjoint key ranges that would be read in all tables, a key counting as one.
+func (p *Plan) Ranges() int {
+	n := 0
+	for _, s := range planner.Scans(p.plan.Root) {
+		n += len(s.Spans)
+	}
+	return n
+}
+
+// Layouts names how each table would be read, in the plan's order: "table" by its rowkey, "table.index" by an index or copy.
+func (p *Plan) Layouts() []string {
+	var out []string
+	for _, s := range planner.Scans(p.plan.Root) {
+		name := s.Table.Name
+		if s.Layout != s.Table.Layouts[0] {
+			name += "." + s.Layout.Name
+		}
+		out = append(out, name)
+	}
+	return out
+}
+
 func newPlan(p *planner.Plan) *Plan {
 	out := &Plan{Access: planner.Empty.String(), Warnings: p.Warnings, plan: p}
 	if scans := planner.Scans(p.Root); len(scans) > 0 {

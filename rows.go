@@ -1,6 +1,7 @@
 package hql
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/exec"
+	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
 )
 
@@ -22,6 +24,9 @@ type Rows struct {
 	row   []types.Value
 	err   error
 	done  bool
+	end   func(*exec.Rows, error) // of the trace
+
+	fields *fieldPlan // of the last struct that a row went to; nil before
 }
 
 // ColumnType describes a column of a result.
@@ -56,7 +61,16 @@ func (r *Rows) finish() error {
 		return nil
 	}
 	r.done, r.row, r.batch = true, nil, nil
-	return r.rows.Close()
+	err := r.rows.Close()
+	r.end(r.rows, cmp.Or(r.err, err))
+	return err
+}
+
+// drain reads the rows to their end.
+func (r *Rows) drain() (Result, error) {
+	for r.Next() {
+	}
+	return Result{RowsAffected: r.rows.Affected, Warnings: r.Warnings(), Stats: r.Stats()}, r.err
 }
 
 // Err is the error that ended the rows; nil at their end.
@@ -64,6 +78,12 @@ func (r *Rows) Err() error { return r.err }
 
 // Close ends the query. It is idempotent.
 func (r *Rows) Close() error { return r.finish() }
+
+// Drawn is the text of EXPLAIN as lines of styled pieces, the same lines as the rows; nil for other statements.
+func (r *Rows) Drawn() []planner.Line { return r.rows.Drawn }
+
+// Document tells that the one value of the one row is a whole file, to be written as it is: EXPLAIN (FORMAT HTML).
+func (r *Rows) Document() bool { return r.rows.Document }
 
 // Columns are the names of the columns; nil for a statement without rows.
 func (r *Rows) Columns() []string {
@@ -118,8 +138,12 @@ func (r *Rows) All() iter.Seq2[Row, error] {
 // Warnings are what the result should be read with; complete after the last row.
 func (r *Rows) Warnings() []string { return r.rows.Warnings() }
 
-// Stats tells what the query did so far.
+// Stats tells what the query did so far. It may be called while another goroutine reads the rows.
 func (r *Rows) Stats() Stats { return r.rows.Stats() }
+
+// Regions tells how many of the regions that the query reads from are done. The total, 0 where it
+// is not known, is looked up in hbase:meta, once. It may be called while another goroutine reads the rows.
+func (r *Rows) Regions(ctx context.Context) (done, total int, err error) { return r.rows.Regions(ctx) }
 
 // RowsAffected is the number of rows that the statement wrote; -1 for a query.
 func (r *Rows) RowsAffected() int64 { return r.rows.Affected }

@@ -223,6 +223,10 @@ func (b *builder) columns() error {
 			b.t.Columns[i].Packed = p
 			b.t.Columns[i].Qualifier = ""
 		}
+		if _, ok := b.t.Columns[i].Encoding.(openTSDBValue); ok && (!isOpenTSDB(b.t.Columns[i].Packed) || len(b.def.Layouts) > 1) {
+			return parser.Errorf(d.Pos, "column %q: OPENTSDB_VALUE is for cells of one ROW KEY under an OpenTSDB qualifier", d.Name).
+				WithHint("%s %s FROM t:[OPENTSDB_QUALIFIER(ts)] AS OPENTSDB_VALUE", d.Name, d.Type)
+		}
 	}
 	return nil
 }

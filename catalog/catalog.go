@@ -5,6 +5,7 @@
 package catalog
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/hql-db/hql/expr"
@@ -143,6 +144,12 @@ type Encoding interface {
 	// inclusive and storable (or NULL, for Terminated only); ok is false when none is.
 	Clip(iv types.Interval) (types.Interval, bool)
 }
+
+// Kinds of mistakes in statements: errors.Is finds them.
+var (
+	ErrUnknownTable  = errors.New("unknown table")
+	ErrUnknownColumn = errors.New("unknown column")
+)
 
 // NewEncoding makes a registered encoding for values of type t.
 type NewEncoding func(t types.Type, args []types.Value) (Encoding, error)

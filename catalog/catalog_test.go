@@ -174,7 +174,7 @@ func TestData(t *testing.T) {
 				}
 				return b.String()
 			case "splits":
-				keys, err := tab.SplitKeys(tab.Layouts[0], nil)
+				keys, err := tab.SplitKeys(tab.Layouts[0], nil, nil)
 				if err != nil {
 					return err.Error() + "\n"
 				}
@@ -203,4 +203,32 @@ func describeTable(t *Table) string {
 		}
 	}
 	return b.String()
+}
+
+func TestFields(t *testing.T) {
+	tab, _ := layouts(t).Table("log_data")
+	key := tab.Layouts[0].Key
+	src := []byte("web\x00login\x00\x00\x00\x00\x00\x00\x00\x00\x07")
+	fields, err := key.Fields(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	for _, f := range fields {
+		fmt.Fprintf(&got, "%d %q %s\n", f.Offset, f.Bytes, f.Value)
+	}
+	if want := "0 \"web\" web\n3 \"\\x00\" NULL\n4 \"login\" login\n9 \"\\x00\" NULL\n10 \"\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\a\" 1970-01-01T00:00:00.007Z\n"; got.String() != want {
+		t.Errorf("got\n%swant\n%s", got.String(), want)
+	}
+	for _, c := range []struct {
+		cut   int
+		parts int
+	}{{2, 0}, {9, 2}, {12, 4}} { // bytes that are too few give the parts before
+		if fields, err := key.Fields(src[:c.cut]); err == nil || len(fields) != c.parts {
+			t.Errorf("%q: %d parts, %v", src[:c.cut], len(fields), err)
+		}
+	}
+	if fields, err := key.Fields(append(src, 1)); err == nil || len(fields) != 5 {
+		t.Errorf("a byte too many: %d parts, %v", len(fields), err)
+	}
 }

@@ -151,17 +151,12 @@ func (openTSDBValue) Append(dst []byte, v types.Value) ([]byte, error) {
 }
 
 // Decode reads floating-point numbers, which is what Append writes.
-func (e openTSDBValue) Decode(src []byte) (types.Value, error) {
-	return e.decode(src, 0x8|byte(len(src)-1))
-}
+func (e openTSDBValue) Decode(src []byte) (types.Value, error) { return e.decode(src, 8) }
 
-// decode reads a number of the form that the qualifier's flags tell: 0x8 for
-// floating point, the length less one in the lower bits.
+// decode reads an integer, or a floating-point number where flags is not 0. The length in a
+// qualifier's flags is not looked at: early versions of OpenTSDB wrote it wrong.
 func (openTSDBValue) decode(src []byte, flags byte) (types.Value, error) {
-	if len(src) != int(flags&7)+1 {
-		return types.Value{}, errWidth
-	}
-	floating := flags&8 != 0
+	floating := flags != 0
 	switch {
 	case len(src) == 1 && !floating:
 		return types.NewDouble(float64(int8(src[0]))), nil

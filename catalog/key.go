@@ -111,6 +111,63 @@ func (p *Pattern) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte, 
 // maxParts bounds the parts of a pattern.
 const maxParts = 32
 
+// length gives how many bytes at the start of rest are those of part i, which is no literal.
+func (p *Pattern) length(i int, rest []byte) (int, error) {
+	part := p.Parts[i]
+	n := part.Encoding.Width()
+	switch {
+	case n == Variable && i+1 == len(p.Parts):
+		n = len(rest)
+	case n == Variable:
+		if n = bytes.Index(rest, p.Parts[i+1].Literal); n < 0 {
+			return 0, &MalformedError{part.Source, "the delimiter after it is missing"}
+		}
+	case n > len(rest):
+		return 0, &MalformedError{part.Source, "the key is too short"}
+	}
+	return n, nil
+}
+
+// Field is where one part of a pattern stands in stored bytes.
+type Field struct {
+	Part   *Part
+	Offset int         // in bytes
+	Bytes  []byte      // of src, not a copy
+	Value  types.Value // NULL for a literal
+}
+
+// Fields cuts src into the parts of p, to be looked at: DecodeRow also checks that they belong
+// together. At bytes that do not fit it gives the fields before them and a *MalformedError.
+func (p *Pattern) Fields(src []byte) ([]Field, error) {
+	var out []Field
+	at := 0
+	for i, part := range p.Parts {
+		rest := src[at:]
+		f := Field{Part: part, Offset: at}
+		if part.Literal != nil {
+			if !bytes.HasPrefix(rest, part.Literal) {
+				return out, &MalformedError{part.Source, "it is not there"}
+			}
+			f.Bytes = rest[:len(part.Literal)]
+		} else {
+			n, err := p.length(i, rest)
+			if err != nil {
+				return out, err
+			}
+			f.Bytes = rest[:n]
+			if f.Value, err = part.Encoding.Decode(f.Bytes); err != nil {
+				return out, &MalformedError{part.Source, err.Error()}
+			}
+		}
+		at += len(f.Bytes)
+		out = append(out, f)
+	}
+	if at < len(src) {
+		return out, &MalformedError{p.Parts[len(p.Parts)-1].Source, fmt.Sprintf("%d bytes follow it", len(src)-at)}
+	}
+	return out, nil
+}
+
 // split cuts src into its parts' bytes and decodes those that are not literals.
 func (p *Pattern) split(src []byte, vals *[maxParts]types.Value) error {
 	rest := src
@@ -122,16 +179,9 @@ func (p *Pattern) split(src []byte, vals *[maxParts]types.Value) error {
 			rest = rest[len(part.Literal):]
 			continue
 		}
-		n := part.Encoding.Width()
-		switch {
-		case n == Variable && i+1 == len(p.Parts):
-			n = len(rest)
-		case n == Variable:
-			if n = bytes.Index(rest, p.Parts[i+1].Literal); n < 0 {
-				return &MalformedError{part.Source, "the delimiter after it is missing"}
-			}
-		case n > len(rest):
-			return &MalformedError{part.Source, "the key is too short"}
+		n, err := p.length(i, rest)
+		if err != nil {
+			return err
 		}
 		v, err := part.Encoding.Decode(rest[:n])
 		if err != nil {
@@ -150,6 +200,29 @@ func (p *Pattern) split(src []byte, vals *[maxParts]types.Value) error {
 		return &MalformedError{p.Parts[len(p.Parts)-1].Source, fmt.Sprintf("%d bytes follow it", len(rest))}
 	}
 	return nil
+}
+
+// PrefixLen gives the length of the first n parts of key; -1 when key does not have them.
+func (p *Pattern) PrefixLen(key []byte, n int) int {
+	at := 0
+	for i, part := range p.Parts[:n] {
+		w := len(part.Literal)
+		if part.Literal == nil {
+			w = part.Encoding.Width()
+		}
+		if w == Variable {
+			if i+1 == len(p.Parts) {
+				return len(key)
+			}
+			if w = bytes.Index(key[at:], p.Parts[i+1].Literal); w < 0 {
+				return -1
+			}
+		}
+		if at += w; at > len(key) {
+			return -1
+		}
+	}
+	return at
 }
 
 // EncodeRow gives where a row is stored under l. It checks that the key reads

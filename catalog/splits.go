@@ -16,8 +16,8 @@ import (
 const maxRegions = 10_000
 
 // SplitKeys gives the sorted keys that a new table of layout l is split at.
-// readFile reads the file of SPLIT FROM FILE: a key a line.
-func (t *Table) SplitKeys(l *Layout, readFile func(name string) ([]byte, error)) ([][]byte, error) {
+// readFile reads the file of SPLIT FROM FILE, a key a line; sample gives the keys of the rows of a file.
+func (t *Table) SplitKeys(l *Layout, readFile func(name string) ([]byte, error), sample func(file string) ([][]byte, error)) ([][]byte, error) {
 	d := t.Split
 	if d == nil {
 		return nil, nil
@@ -58,8 +58,18 @@ func (t *Table) SplitKeys(l *Layout, readFile func(name string) ([]byte, error))
 		if keys, err = splitByKey(l, d); err != nil {
 			return nil, err
 		}
-	default:
-		return nil, parser.Errorf(d.Pos, "SPLIT BY SAMPLE needs the rows of the file")
+	case parser.SplitSampleFile:
+		all, err := sample(d.File)
+		if err != nil {
+			return nil, parser.Errorf(d.Pos, "sample file: %v", err)
+		}
+		slices.SortFunc(all, bytes.Compare)
+		for i := 1; i < d.N && len(all) > 0; i++ {
+			keys = append(keys, all[i*len(all)/d.N])
+		}
+		if distinct := len(slices.CompactFunc(slices.Clone(all), bytes.Equal)); distinct < d.N {
+			return nil, parser.Errorf(d.Pos, "sample file: its rows have %d different keys, too few for %d regions", distinct, d.N)
+		}
 	}
 	slices.SortFunc(keys, bytes.Compare)
 	return slices.CompactFunc(keys, bytes.Equal), nil
@@ -160,10 +170,10 @@ func splitValues(p *Part, vals []types.Value, d *parser.SplitDef) ([][]byte, err
 // DecodeCell reads the bytes of c's cell. Of packed columns, OpenTSDB's need the qualifier too: see DecodePacked.
 func (c *Column) DecodeCell(b []byte) (types.Value, error) { return c.Encoding.Decode(b) }
 
-// DecodePacked reads the bytes of a packed column's cell under its qualifier.
+// DecodePacked reads the bytes of a packed column's cell under its qualifier; of an OpenTSDB cell, those of one Point.
 func (c *Column) DecodePacked(qualifier, b []byte) (types.Value, error) {
 	if e, ok := c.Encoding.(openTSDBValue); ok && len(qualifier) > 0 {
-		return e.decode(b, qualifier[len(qualifier)-1]&0xf)
+		return e.decode(b, qualifier[len(qualifier)-1]&0x8)
 	}
 	return c.Encoding.Decode(b)
 }

@@ -13,19 +13,17 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// planWhere plans the reading of the rows that an UPDATE or DELETE is about, with all their columns.
-func (r *run) planWhere(ctx context.Context, t *catalog.Table, where parser.Expr, allow bool) (*planner.Plan, error) {
-	return r.resolved(ctx, func() (*planner.Plan, error) {
-		s, err := r.env.Where(t, where)
-		if err != nil {
-			return nil, err
+// planWhere plans the reading of the rows that an UPDATE or DELETE is about, with all their columns, and
+// compiles the values that an UPDATE sets.
+func (r *run) planWhere(ctx context.Context, t *catalog.Table, where parser.Expr, allow bool, values ...parser.Expr) (*planner.Plan, []expr.Expr, error) {
+	var exprs []expr.Expr
+	p, err := r.resolved(ctx, func() (p *planner.Plan, err error) {
+		if p, exprs, err = r.env.Where(t, where, values); err == nil {
+			p.FullScanAllowed = allow
 		}
-		p := &planner.Plan{Root: s, FullScanAllowed: allow}
-		for _, c := range t.Columns {
-			p.Columns = append(p.Columns, planner.OutputColumn{Name: c.Name, Type: c.Type})
-		}
-		return p, nil
+		return p, err
 	})
+	return p, exprs, err
 }
 
 // eachRow calls f with the rows that where holds for. The rows of a batch are
@@ -86,12 +84,12 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := r.planWhere(ctx, t, s.Where, s.AllowFullScan)
+	p, _, err := r.planWhere(ctx, t, s.Where, s.AllowFullScan)
 	if err != nil {
 		return nil, err
 	}
 	w, n := r.newWriter(t), int64(0)
-	err = r.eachRow(ctx, p, false, func(rows [][]types.Value) error {
+	err = r.eachRow(ctx, p, len(p.Subplans) > 0, func(rows [][]types.Value) error {
 		for _, row := range rows {
 			at, err := w.standing(row)
 			if err == nil {
@@ -122,18 +120,18 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, exprs, err := r.assignments(t, s)
+	set, values, err := assignments(t, s)
 	if err != nil {
 		return nil, err
 	}
-	p, err := r.planWhere(ctx, t, s.Where, s.AllowFullScan)
+	p, exprs, err := r.planWhere(ctx, t, s.Where, s.AllowFullScan, values...)
 	if err != nil {
 		return nil, err
 	}
 	w, n := r.newWriter(t), int64(0)
-	env := r.exprEnv()
-	moves := len(t.Layouts) > 1 // the statement may move entries of a layout that it reads
+	moves := len(t.Layouts) > 1 || len(p.Subplans) > 0 // the statement may move what it reads
 	err = r.eachRow(ctx, p, moves, func(rows [][]types.Value) error {
+		env := r.exprEnv()
 		for _, old := range rows {
 			row := slices.Clone(old)
 			env.Row = old
@@ -176,16 +174,8 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 }
 
 // assignments compiles SET.
-func (r *run) assignments(t *catalog.Table, s *parser.Update) (set []bool, exprs []expr.Expr, err error) {
+func assignments(t *catalog.Table, s *parser.Update) (set []bool, values []parser.Expr, err error) {
 	set = make([]bool, len(t.Columns))
-	scope := r.scope()
-	scope.Column = func(ref *parser.ColumnRef) (expr.Expr, error) {
-		c, err := columnNamed(t, parser.Name{Pos: ref.Pos, Name: ref.Name})
-		if err != nil {
-			return nil, err
-		}
-		return &expr.Column{Pos: ref.Pos, Index: c.Index, Name: c.Name, Typ: c.Type}, nil
-	}
 	for _, a := range s.Set {
 		c, err := columnNamed(t, a.Column)
 		if err != nil {
@@ -199,13 +189,9 @@ func (r *run) assignments(t *catalog.Table, s *parser.Update) (set []bool, exprs
 			return nil, nil, parser.Errorf(a.Column.Pos, "column %q is set twice", c.Name)
 		}
 		set[c.Index] = true
-		e, err := expr.Compile(a.Expr, scope)
-		if err != nil {
-			return nil, nil, err
-		}
-		exprs = append(exprs, e)
+		values = append(values, a.Expr)
 	}
-	return set, exprs, nil
+	return set, values, nil
 }
 
 // keyPartOf gives the part of l's keys and names that column col goes into; "" for none.
@@ -363,5 +349,6 @@ func (r *run) planKeys(ctx context.Context, t *catalog.Table, cols []int, rows [
 	}
 	sub := *r
 	sub.env = &env
-	return sub.planWhere(ctx, t, in, true)
+	p, _, err := sub.planWhere(ctx, t, in, true)
+	return p, err
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,7 +27,7 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 	if s.File == "" {
 		return nil, parser.Errorf(s.Pos, "COPY needs the name of a file")
 	}
-	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(s.File)), ".")
+	format := fileFormat(s.File)
 	for _, o := range s.Options {
 		if o.Key != "FORMAT" {
 			return nil, parser.Errorf(o.Pos, "unknown option %s of COPY", o.Key)
@@ -47,6 +48,40 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 		return r.copyTo(ctx, s, format)
 	}
 	return r.copyFrom(ctx, s, format)
+}
+
+// fileFormat is what the ending of a file's name tells of its format.
+func fileFormat(name string) string {
+	return strings.TrimPrefix(strings.ToLower(filepath.Ext(name)), ".")
+}
+
+// maxSample bounds the keys that regions are drawn from; of more, a random choice is kept.
+const maxSample = 100_000
+
+// sampleKeys gives the keys that the rows of a file would have under t's primary layout.
+func (r *run) sampleKeys(ctx context.Context, t *catalog.Table, file string) ([][]byte, error) {
+	b, err := r.engine.cfg.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var keys [][]byte
+	seen, random := 0, rand.New(rand.NewPCG(1, 2)) // the same file, the same regions
+	c := &copier{run: r, table: t, pos: t.Split.Pos, take: func(at place) {
+		if seen++; len(keys) < maxSample {
+			keys = append(keys, at.key)
+		} else if i := random.IntN(seen); i < maxSample {
+			keys[i] = at.key
+		}
+	}}
+	switch format := fileFormat(file); format {
+	case "csv", "tsv":
+		err = c.records(ctx, bytes.NewReader(b), format)
+	case "jsonl":
+		err = c.lines(ctx, bytes.NewReader(b))
+	default:
+		err = fmt.Errorf("its rows must be csv, tsv or jsonl, not %q", format)
+	}
+	return keys, err
 }
 
 // copyTo writes the rows of a query. The file appears under its name when it is whole.
@@ -195,6 +230,7 @@ type copier struct {
 	line     int
 	n        int64
 	rejected int64
+	take     func(place) // where set, rows are not written but their place in the primary layout is given to it
 }
 
 const maxReasons = 10
@@ -221,6 +257,15 @@ func (c *copier) into(names []parser.Name) error {
 
 // add takes one row, if it can be stored.
 func (c *copier) add(ctx context.Context, row []types.Value) error {
+	if c.take != nil {
+		at, err := c.in.w.place(c.table.Layouts[0], row)
+		if err != nil {
+			c.reject(err)
+			return nil
+		}
+		c.take(at)
+		return nil
+	}
 	if err := c.run.allocate(ctx, c.in.w, []pendingRow{{row, c.pos}}); err != nil {
 		return err
 	}

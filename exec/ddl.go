@@ -79,7 +79,7 @@ func (r *run) createPhysical(ctx context.Context, t *catalog.Table, name string)
 	}
 	var splits [][]byte
 	if l == t.Layouts[0] { // SPLIT is about the primary layout's keys
-		if splits, err = t.SplitKeys(l, r.engine.cfg.ReadFile); err != nil {
+		if splits, err = r.splitKeys(ctx, t, l); err != nil {
 			return err
 		}
 	}
@@ -88,6 +88,11 @@ func (r *run) createPhysical(ctx context.Context, t *catalog.Table, name string)
 		families = append(families, hbase.Family{Name: f.Name, Attributes: f.Attributes})
 	}
 	return r.client.CreateTable(ctx, name, families, splits)
+}
+
+// splitKeys gives the keys that a new table of layout l is split at.
+func (r *run) splitKeys(ctx context.Context, t *catalog.Table, l *catalog.Layout) ([][]byte, error) {
+	return t.SplitKeys(l, r.engine.cfg.ReadFile, func(file string) ([][]byte, error) { return r.sampleKeys(ctx, t, file) })
 }
 
 // dropTable runs DROP TABLE. HBase tables that another definition uses too stay.

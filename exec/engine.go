@@ -6,6 +6,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"os"
@@ -29,6 +30,7 @@ type Config struct {
 	Loc         *time.Location
 	Clock       func() time.Time
 	Logger      *slog.Logger // nil: silent
+	Tracer      ScanTracer   // nil: none
 	Funcs       *expr.Registry
 	Planner     planner.Options
 	// ReadFile reads the files that SPLIT FROM FILE names; nil means os.ReadFile.
@@ -80,6 +82,15 @@ func (e *Engine) Client() hbase.Client { return e.client }
 type Args struct {
 	Positional []types.Value          // ? and $n
 	Named      map[string]types.Value // @name
+	Options    RunOptions
+}
+
+// RunOptions hold for one statement in place of what the engine was made with. Zero fields change nothing.
+type RunOptions struct {
+	AllowFullScan bool  // as ALLOW FULL SCAN at the statement's end
+	Parallelism   int   // reads in flight
+	MemoryLimit   int64 // bytes
+	Location      *time.Location
 }
 
 // run is one statement being run: what planning and executing it share.
@@ -88,6 +99,8 @@ type run struct {
 	engine   *Engine
 	env      *planner.Env
 	settings settings
+	// subqueries runs the queries inside expressions; nil for a plan that is not to be run.
+	subqueries *subqueries
 }
 
 // newRun fixes the statement's time and settings.
@@ -95,23 +108,40 @@ func (e *Engine) newRun(args Args) *run {
 	e.mu.Lock()
 	set := e.settings
 	e.mu.Unlock()
+	opt := args.Options
+	if opt.Location != nil {
+		set.loc = opt.Location
+	}
 	now := e.cfg.Clock().UnixMilli()
 	st := &statement{client: e.client, warn: &warnings{}, rec: newRecorder(e.client), policy: set.fullScan,
-		slots: make(chan struct{}, e.cfg.Parallelism),
-		opt:   Options{MemoryLimit: e.cfg.MemoryLimit, SpillDir: e.cfg.SpillDir, Loc: set.loc, Now: now}}
+		slots: make(chan struct{}, cmp.Or(opt.Parallelism, e.cfg.Parallelism)), tracer: e.cfg.Tracer, allowFull: opt.AllowFullScan,
+		opt: Options{MemoryLimit: cmp.Or(opt.MemoryLimit, e.cfg.MemoryLimit), SpillDir: e.cfg.SpillDir, Loc: set.loc, Now: now}}
 	r := &run{statement: st, engine: e, settings: set}
-	st.names = &dictionaries{load: r.loadNames}
+	st.names = &dictionaries{load: r.loadNames, uid: r.uidName}
 	r.env = &planner.Env{Catalog: e.catalog, Args: args.Positional, Named: args.Named, Loc: set.loc, Now: now,
 		Funcs: e.cfg.Funcs, Options: e.cfg.Planner, Lookups: e.lookups.get}
 	return r
 }
 
 // Run runs one statement. A query runs while its rows are read: Close them. Everything else is done when Run returns.
-func (e *Engine) Run(ctx context.Context, stmt parser.Statement, args Args) (*Rows, error) {
+func (e *Engine) Run(ctx context.Context, stmt parser.Statement, args Args) (rows *Rows, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	err = safely(func() (err error) {
+		rows, err = e.run(ctx, stmt, args)
+		return err
+	})
+	return rows, err
+}
+
+func (e *Engine) run(ctx context.Context, stmt parser.Statement, args Args) (*Rows, error) {
 	r := e.newRun(args)
+	if x, ok := stmt.(*parser.Explain); !ok || x.Analyze {
+		r.subqueries = newSubqueries(ctx, r)
+		r.env.Subqueries = r.subqueries.values
+		r.opt.Subquery, r.opt.Resolve = r.subqueries.answer, r.resolved
+	}
 	switch s := stmt.(type) {
 	case *parser.Select:
 		return r.query(ctx, s)

@@ -239,6 +239,15 @@ func (f *fakeClient) Regions(_ context.Context, table string) ([]hbase.Region, e
 	return out, nil
 }
 
+func (f *fakeClient) SplitPoints(ctx context.Context, table string) ([][]byte, error) {
+	rs, err := f.Regions(ctx, table)
+	var out [][]byte
+	for _, r := range rs[min(1, len(rs)):] {
+		out = append(out, r.Start)
+	}
+	return out, err
+}
+
 func (f *fakeClient) Stats() hbase.Stats { return hbase.Stats{} }
 func (f *fakeClient) Close() error       { return nil }
 

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
@@ -25,6 +26,11 @@ func (r *run) insert(ctx context.Context, s *parser.Insert) (*Rows, error) {
 	for _, c := range cols {
 		in.set[c.Index] = true
 	}
+	if s.Query == nil && slices.ContainsFunc(s.Rows, func(row []parser.Expr) bool { return slices.ContainsFunc(row, hasSubquery) }) {
+		q := *s // VALUES is a query, too
+		q.Query = &parser.Select{Pos: s.Pos, Cores: []*parser.SelectCore{{Pos: s.Pos, Values: s.Rows}}}
+		s = &q
+	}
 	if s.Query != nil {
 		return r.insertQuery(ctx, s, in)
 	}
@@ -41,12 +47,23 @@ func (r *run) insert(ctx context.Context, s *parser.Insert) (*Rows, error) {
 	return r.done(in.n), nil
 }
 
+func hasSubquery(x parser.Expr) bool {
+	found := false
+	parser.Walk(x, func(e parser.Expr) bool {
+		in, ok := e.(*parser.In)
+		_, sub := e.(*parser.SubqueryExpr)
+		found = found || sub || ok && in.Query != nil
+		return !found
+	})
+	return found
+}
+
 // tableNamed finds a table.
 func (r *run) tableNamed(name string, pos parser.Pos) (*catalog.Table, error) {
 	if t, ok := r.engine.catalog.Table(name); ok {
 		return t, nil
 	}
-	err := parser.Errorf(pos, "unknown table %q", name)
+	err := parser.Errorf(pos, "unknown table %q", name).Of(catalog.ErrUnknownTable)
 	var names []string
 	for _, t := range r.engine.catalog.Tables() {
 		names = append(names, t.Name)
@@ -102,7 +119,7 @@ func columnNamed(t *catalog.Table, n parser.Name) (*catalog.Column, error) {
 	if n.Name == catalog.KeyColumn || n.Name == catalog.TimestampColumn {
 		return nil, parser.Errorf(n.Pos, "%s cannot be written: it follows from the row", n.Name)
 	}
-	err := parser.Errorf(n.Pos, "unknown column %q of table %s", n.Name, t.Name)
+	err := parser.Errorf(n.Pos, "unknown column %q of table %s", n.Name, t.Name).Of(catalog.ErrUnknownColumn)
 	var names []string
 	for _, c := range t.Columns {
 		names = append(names, c.Name)

@@ -132,7 +132,7 @@ func (g *lawWorld) randomTable() string {
 		cells = []string{"v INT FROM f:[" + packed + "]"}
 	}
 	ddl := "CREATE TABLE t (" + strings.Join(append(cols, cells...), ", ") + ") ROW KEY (" + strings.Join(key, ", ") + ")" + stored
-	salted := strings.Contains(ddl, "SALT(")
+	salted := strings.Contains(ddl, "SALT")
 	if packed == "" && stored == "" && !salted && r.IntN(4) == 0 {
 		g.copies = true
 		all := slices.Clone(fields)
@@ -208,7 +208,7 @@ func (g *lawWorld) keyParts(fields []string, full bool) (parts []string, stored,
 			pre = "LEFT(MD5(d), 1)"
 		}
 		if full && r.IntN(3) == 0 {
-			pre = g.pick("SALT('a','b','c')", "SALT(0 TO 2) AS UINT8", "PHOENIX_SALT(4) AS UINT8")
+			pre = g.pick("SALT('a','b','c')", "SALT(0 TO 2) AS UINT8", "PHOENIX_SALT(4) AS UINT8", "SALT HEX(4)", "SALT HEX(4)")
 		}
 		parts = append([]string{pre}, parts...)
 		if r.IntN(4) == 0 {

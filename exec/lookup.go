@@ -117,6 +117,9 @@ func (r *run) resolve(ctx context.Context, k planner.LookupKey) error {
 	if _, ok := r.engine.lookups.get(k); ok {
 		return nil
 	}
+	if k.Table == uidTable {
+		return r.resolveUID(ctx, k)
+	}
 	_, col, at, _, err := r.lookupPlace(k)
 	var refused *catalog.KeyError
 	if errors.As(err, &refused) { // a name that cannot be stored has no number
@@ -221,6 +224,9 @@ func (r *run) number(ctx context.Context, k planner.LookupKey) error {
 	}
 	if _, ok := r.engine.lookups.known(k.Table, k.Column, k.Args); ok {
 		return nil
+	}
+	if k.Table == uidTable {
+		return r.allocateUID(ctx, k)
 	}
 	t, col, at, _, err := r.lookupPlace(k)
 	if err != nil {

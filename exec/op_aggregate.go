@@ -17,10 +17,16 @@ import (
 // aggregateOp groups its input in a hash table; where rows of a group come
 // together it holds one group at a time.
 type aggregateOp struct {
-	in     Operator
-	node   *planner.Aggregate
-	env    *expr.Env
-	budget *budget
+	in    Operator
+	node  *planner.Aggregate
+	env   *expr.Env
+	share share
+	dir   string
+
+	// Rows of new groups that do not fit go to files, to be read when the groups held are given.
+	parts   *partitions
+	pending []spilled
+	level   int
 
 	groups map[string]*group
 	order  []*group // in order of arrival
@@ -63,15 +69,38 @@ func (a *aggregateOp) Next(ctx context.Context) ([][]types.Value, error) {
 		a.order = []*group{a.newGroup(nil)} // an aggregate without GROUP BY has one row, always
 	}
 	if len(a.order) == 0 {
-		return nil, io.EOF
+		if err := a.reread(); err != nil {
+			return nil, err
+		}
+		return a.Next(ctx)
 	}
 	return a.emit(min(len(a.order), 256))
+}
+
+// reread begins with the next file of rows whose groups did not fit; io.EOF when there is none.
+func (a *aggregateOp) reread() error {
+	a.share.release()
+	if a.parts != nil {
+		a.pending = append(a.pending, a.parts.pending(a.level+1)...)
+		err := a.parts.rewind()
+		a.parts = nil
+		if err != nil {
+			return err
+		}
+	}
+	if len(a.pending) == 0 {
+		return io.EOF
+	}
+	next := a.pending[0]
+	a.in, a.level, a.pending = &spillOp{file: next.file}, next.level, a.pending[1:]
+	a.groups, a.read = map[string]*group{}, false
+	return nil
 }
 
 func (a *aggregateOp) newGroup(values []types.Value) *group {
 	g := &group{values: slices.Clone(values)}
 	for i := range a.node.Aggs {
-		g.accs = append(g.accs, newAccumulator(&a.node.Aggs[i], a.env, a.budget))
+		g.accs = append(g.accs, newAccumulator(&a.node.Aggs[i], a.env, &a.share))
 	}
 	return g
 }
@@ -93,8 +122,15 @@ func (a *aggregateOp) add(row []types.Value) error {
 			a.groups = map[string]*group{}
 		}
 		if !a.node.Ordered {
-			if err := a.budget.take(sizeOf(a.vals)+int64(len(a.key))+int64(128*len(a.node.Aggs)), "GROUP BY"); err != nil {
-				return err
+			if a.parts != nil { // a group is either held or in a file, even when memory is free again
+				return a.parts.add(a.key, row)
+			}
+			if err := a.share.take(sizeOf(a.vals)+int64(len(a.key))+int64(128*len(a.node.Aggs)), "GROUP BY"); err != nil {
+				if len(a.groups) == 0 || a.level == maxSpillLevel {
+					return err
+				}
+				a.parts = newPartitions(a.dir)
+				return a.parts.add(a.key, row)
 			}
 		}
 		g = a.newGroup(a.vals)
@@ -134,25 +170,28 @@ func (a *aggregateOp) emit(n int) ([][]types.Value, error) {
 }
 
 func (a *aggregateOp) Close() error {
+	a.parts.close()
+	closeSpilled(a.pending)
+	a.pending, a.parts = nil, nil
 	a.groups, a.order, a.read = map[string]*group{}, []*group{}, true
 	return a.in.Close()
 }
 
 // accumulator computes one aggregate of one group.
 type accumulator struct {
-	call   *planner.AggCall
-	env    *expr.Env
-	budget *budget
-	n      int64
-	best   types.Value  // MIN, MAX, BOOL_AND, BOOL_OR
-	dec    *apd.Decimal // SUM, AVG of exact numbers
-	float  float64
-	seen   map[string]struct{} // DISTINCT
-	rows   []keyed             // STRING_AGG, ARRAY_AGG: the values in order
+	call  *planner.AggCall
+	env   *expr.Env
+	share *share
+	n     int64
+	best  types.Value  // MIN, MAX, BOOL_AND, BOOL_OR
+	dec   *apd.Decimal // SUM, AVG of exact numbers
+	float float64
+	seen  map[string]struct{} // DISTINCT
+	rows  []keyed             // STRING_AGG, ARRAY_AGG: the values in order
 }
 
-func newAccumulator(c *planner.AggCall, env *expr.Env, b *budget) accumulator {
-	a := accumulator{call: c, env: env, budget: b}
+func newAccumulator(c *planner.AggCall, env *expr.Env, s *share) accumulator {
+	a := accumulator{call: c, env: env, share: s}
 	if c.Distinct {
 		a.seen = map[string]struct{}{}
 	}
@@ -184,7 +223,7 @@ func (a *accumulator) add() error {
 		if _, dup := a.seen[k]; dup {
 			return nil
 		}
-		if err := a.budget.take(int64(len(k))+64, c.Func+"(DISTINCT)"); err != nil {
+		if err := a.share.take(int64(len(k))+64, c.Func+"(DISTINCT)"); err != nil {
 			return err
 		}
 		a.seen[k] = struct{}{}
@@ -248,7 +287,7 @@ func (a *accumulator) collect(v types.Value) error {
 		k.keys = keys
 	}
 	a.rows = append(a.rows, k)
-	return a.budget.take(sizeOf(k.row)+sizeOf(k.keys), a.call.Func)
+	return a.share.take(sizeOf(k.row)+sizeOf(k.keys), a.call.Func)
 }
 
 func (a *accumulator) result() (types.Value, error) {

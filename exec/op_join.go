@@ -10,17 +10,32 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// joinOp holds the right side in memory, by the values of its keys, and reads
-// the left side past it. Without keys every pair is looked at.
+// joinOp holds right rows in memory, by the values of their keys, and reads the
+// left side past them. Without keys every pair is looked at.
+//
+// In a lookup join the right rows are those of a batch of left ones. Otherwise
+// they are all of the right side; where they do not fit, both sides are divided
+// into files by a hash of the keys, and each pair of files is joined by itself.
 type joinOp struct {
 	left, right Operator
 	node        *planner.Join
+	build       *build
 	env         *expr.Env
-	budget      *budget
+	share       share
 	table       map[string][][]types.Value
+	loaded      bool
+	pending     []spilledJoin
+	level       int
 	width       int
-	nulls       []types.Value // what an unmatched left row is joined with
+	nulls       []types.Value   // what an unmatched left row is joined with
+	rows        [][]types.Value // of the left side, still to be matched
 	out         [][]types.Value
+}
+
+// spilledJoin is a pair of files to be joined; right is nil when no right row has such keys.
+type spilledJoin struct {
+	left, right *spillFile
+	level       int
 }
 
 func (b *build) join(ctx context.Context, n *planner.Join) (Operator, error) {
@@ -28,13 +43,16 @@ func (b *build) join(ctx context.Context, n *planner.Join) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	right, err := b.node(ctx, n.Right)
-	if err != nil {
+	j := &joinOp{left: left, right: noRows{}, node: n, build: b, env: b.opt.env(), share: share{budget: b.budget},
+		width: n.Left.Width() + n.Right.Width(), nulls: make([]types.Value, n.Right.Width())}
+	if n.Lookup != nil {
+		return j, nil
+	}
+	if j.right, err = b.node(ctx, n.Right); err != nil {
 		left.Close()
 		return nil, err
 	}
-	return &joinOp{left: left, right: right, node: n, env: b.opt.env(), budget: b.budget,
-		width: n.Left.Width() + n.Right.Width(), nulls: make([]types.Value, n.Right.Width())}, nil
+	return j, nil
 }
 
 // keyOf gives the bytes that equal keys share; ok is false when one is NULL.
@@ -51,14 +69,22 @@ func (j *joinOp) keyOf(exprs []expr.Expr, row []types.Value) (key string, ok boo
 	return string(b), true, nil
 }
 
-func (j *joinOp) load(ctx context.Context) error {
+// load reads right into the table. Where it does not fit, it goes to files with the left side, and the table stays nil.
+func (j *joinOp) load(ctx context.Context, right Operator) error {
 	j.table = map[string][][]types.Value{}
+	j.share.release()
+	var parts *partitions
 	for {
-		rows, err := j.right.Next(ctx)
+		rows, err := right.Next(ctx)
 		if err == io.EOF {
-			return j.right.Close()
+			err = right.Close()
+			if err == nil && parts != nil {
+				err = j.divideLeft(ctx, parts)
+			}
+			return err
 		}
 		if err != nil {
+			parts.close()
 			return err
 		}
 		for _, r := range rows {
@@ -69,35 +95,207 @@ func (j *joinOp) load(ctx context.Context) error {
 			if !ok {
 				continue
 			}
-			if err := j.budget.take(sizeOf(r)+int64(len(key)), "JOIN"); err != nil {
+			if parts == nil {
+				if err = j.share.take(sizeOf(r)+int64(len(key)), "JOIN"); err == nil {
+					j.table[key] = append(j.table[key], slices.Clone(r))
+					continue
+				}
+				if len(j.node.RightKeys) == 0 || j.node.Lookup != nil || j.level == maxSpillLevel {
+					return err
+				}
+				if parts, err = j.divideTable(); err != nil {
+					return err
+				}
+			}
+			if err := parts.add([]byte(key), r); err != nil {
+				parts.close()
 				return err
 			}
-			j.table[key] = append(j.table[key], slices.Clone(r))
 		}
 	}
 }
 
-func (j *joinOp) Next(ctx context.Context) ([][]types.Value, error) {
-	if j.table == nil {
-		if err := j.load(ctx); err != nil {
-			return nil, err
-		}
-	}
-	for {
-		rows, err := j.left.Next(ctx)
-		if err != nil {
-			return nil, err
-		}
-		j.out = j.out[:0]
-		for _, l := range rows {
-			if err := j.match(ctx, l); err != nil {
+// divideTable writes the right rows held to files.
+func (j *joinOp) divideTable() (*partitions, error) {
+	p := newPartitions(j.build.opt.SpillDir)
+	for key, rows := range j.table {
+		for _, r := range rows {
+			if err := p.add([]byte(key), r); err != nil {
+				p.close()
 				return nil, err
 			}
 		}
-		if len(j.out) > 0 {
-			return j.out, nil
+	}
+	j.table = nil
+	j.share.release()
+	return p, nil
+}
+
+// divideLeft writes the left side to files as right was, and makes the pairs work to do.
+func (j *joinOp) divideLeft(ctx context.Context, right *partitions) error {
+	left := newPartitions(j.build.opt.SpillDir)
+	left.seed = right.seed
+	fail := func(err error) error {
+		left.close()
+		right.close()
+		return err
+	}
+	for {
+		rows, err := j.left.Next(ctx)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return fail(err)
+		}
+		for _, r := range rows {
+			key, ok, err := j.keyOf(j.node.LeftKeys, r)
+			if err == nil && (ok || j.node.Outer) {
+				err = left.add([]byte(key), r)
+			}
+			if err != nil {
+				return fail(err)
+			}
 		}
 	}
+	if err := left.rewind(); err != nil {
+		return fail(err)
+	}
+	if err := right.rewind(); err != nil {
+		return fail(err)
+	}
+	for i, f := range left.files {
+		if f == nil {
+			right.files[i].close()
+			continue
+		}
+		j.pending = append(j.pending, spilledJoin{f, right.files[i], j.level + 1})
+	}
+	return j.left.Close()
+}
+
+// nextPair begins with the next pair of files; io.EOF when there is none.
+func (j *joinOp) nextPair(ctx context.Context) error {
+	for len(j.pending) > 0 {
+		p := j.pending[0]
+		j.pending = j.pending[1:]
+		j.left, j.level = &spillOp{file: p.left}, p.level
+		var right Operator = noRows{}
+		if p.right != nil {
+			right = &spillOp{file: p.right}
+		}
+		if err := j.load(ctx, right); err != nil || j.table != nil {
+			return err
+		}
+	}
+	return io.EOF
+}
+
+// fetch reads the right rows for a batch of left ones.
+func (j *joinOp) fetch(ctx context.Context, left [][]types.Value) error {
+	seen := map[string]bool{}
+	var batch [][]types.Value
+rows:
+	for _, l := range left {
+		j.env.Row = l
+		keys := make([]types.Value, len(j.node.LeftKeys))
+		for i, e := range j.node.LeftKeys {
+			v, err := e.Eval(j.env)
+			if err != nil {
+				return err
+			}
+			if t := j.node.RightKeys[i].Type(); !v.IsNull() && v.Type() != t {
+				if v, err = types.Cast(v, t, j.env.Loc); err != nil {
+					continue rows // no right value is equal to one beyond the type
+				}
+			}
+			if v.IsNull() {
+				continue rows
+			}
+			keys[i] = v
+		}
+		if k := string(rowKey(nil, keys)); !seen[k] {
+			seen[k] = true
+			batch = append(batch, keys)
+		}
+	}
+	if len(batch) == 0 {
+		j.table = map[string][][]types.Value{}
+		return nil
+	}
+	scan, err := j.build.lookup(ctx, j.node.Lookup, batch)
+	if err != nil {
+		return err
+	}
+	right, err := j.build.src(ctx, scan)
+	if err != nil {
+		return err
+	}
+	defer right.Close()
+	return j.load(ctx, right)
+}
+
+// lookup plans the right side for a batch, with the LOOKUPs of its key resolved.
+func (b *build) lookup(ctx context.Context, l *planner.Lookup, batch [][]types.Value) (*planner.Scan, error) {
+	if b.opt.Resolve == nil {
+		return l.Plan(batch)
+	}
+	p, err := b.opt.Resolve(ctx, func() (*planner.Plan, error) {
+		s, err := l.Plan(batch)
+		return &planner.Plan{Root: s}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p.Root.(*planner.Scan), nil
+}
+
+func (j *joinOp) Next(ctx context.Context) ([][]types.Value, error) {
+	if j.node.Lookup == nil && !j.loaded {
+		j.loaded = true
+		if err := j.load(ctx, j.right); err != nil {
+			return nil, err
+		}
+		if j.table == nil {
+			if err := j.nextPair(ctx); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for j.out = j.out[:0]; len(j.out) < batchRows; {
+		if len(j.rows) == 0 {
+			if len(j.out) > 0 {
+				return j.out, nil // rather than wait for more
+			}
+			if err := j.nextLeft(ctx); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		l := j.rows[0]
+		j.rows = j.rows[1:]
+		if err := j.match(ctx, l); err != nil {
+			return nil, err
+		}
+	}
+	return j.out, nil
+}
+
+// nextLeft gets left rows, and what is to be joined with them.
+func (j *joinOp) nextLeft(ctx context.Context) (err error) {
+	if j.rows, err = j.left.Next(ctx); err == nil && j.node.Lookup != nil {
+		return j.fetch(ctx, j.rows)
+	}
+	if err != io.EOF || j.node.Lookup != nil {
+		return err
+	}
+	if err := j.left.Close(); err != nil {
+		return err
+	}
+	return j.nextPair(ctx)
 }
 
 func (j *joinOp) match(ctx context.Context, l []types.Value) error {
@@ -133,6 +331,11 @@ func (j *joinOp) match(ctx context.Context, l []types.Value) error {
 }
 
 func (j *joinOp) Close() error {
+	for _, p := range j.pending {
+		p.left.close()
+		p.right.close()
+	}
+	j.pending = nil
 	err := j.left.Close()
 	if e := j.right.Close(); err == nil {
 		err = e

@@ -68,20 +68,24 @@ func (s *sorter) less(a, b keyed) int {
 	return a.seq - b.seq
 }
 
-// sortOp orders its input: all of it, or with a limit the first rows only, in a heap.
+// sortOp orders its input: all of it, or with a limit the first rows only, in a
+// heap. What does not fit in memory goes to files in sorted runs, which are merged in the end.
 type sortOp struct {
-	in     Operator
-	s      sorter
-	limit  int64
-	budget *budget
-	rows   []keyed // a heap with the last row on top while a limit holds
-	done   bool
-	at     int
-	out    [][]types.Value
+	in    Operator
+	s     sorter
+	limit int64
+	share share
+	dir   string
+	rows  []keyed // a heap with the last row on top while a limit holds
+	runs  []*spillFile
+	merge *runMerge
+	done  bool
+	at    int
+	out   [][]types.Value
 }
 
 func newSort(in Operator, n *planner.Sort, o Options, b *budget) *sortOp {
-	return &sortOp{in: in, s: sorter{by: n.By, env: o.env()}, limit: n.Limit, budget: b}
+	return &sortOp{in: in, s: sorter{by: n.By, env: o.env()}, limit: n.Limit, share: share{budget: b}, dir: o.SpillDir}
 }
 
 func (s *sortOp) Len() int           { return len(s.rows) }
@@ -100,7 +104,26 @@ func (s *sortOp) Next(ctx context.Context) ([][]types.Value, error) {
 			return nil, err
 		}
 		s.done = true
-		slices.SortFunc(s.rows, s.s.less)
+		if err := s.finish(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if s.merge != nil {
+		s.out = s.out[:0]
+		for len(s.out) < 256 {
+			row, err := s.merge.next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			s.out = append(s.out, row[len(s.s.by):])
+		}
+		if len(s.out) == 0 {
+			return nil, io.EOF
+		}
+		return s.out, ctx.Err()
 	}
 	if s.at == len(s.rows) {
 		return nil, io.EOF
@@ -112,6 +135,21 @@ func (s *sortOp) Next(ctx context.Context) ([][]types.Value, error) {
 	}
 	s.at += n
 	return s.out, nil
+}
+
+// sort orders the rows. Soon after the end of ctx all rows count as equal, which ends the sorting.
+func (s *sortOp) sort(ctx context.Context) error {
+	n, ended := 0, false
+	slices.SortFunc(s.rows, func(a, b keyed) int {
+		if n++; n%4096 == 0 && ctx.Err() != nil {
+			ended = true
+		}
+		if ended {
+			return 0
+		}
+		return s.s.less(a, b)
+	})
+	return ctx.Err()
 }
 
 func (s *sortOp) fill(ctx context.Context) error {
@@ -141,8 +179,17 @@ func (s *sortOp) fill(ctx context.Context) error {
 				heap.Fix(s, 0)
 				continue
 			}
-			if err := s.budget.take(sizeOf(r)+sizeOf(keys), "ORDER BY"); err != nil {
-				return err
+			size := sizeOf(r) + sizeOf(keys)
+			if err := s.share.take(size, "ORDER BY"); err != nil {
+				if s.limit >= 0 || len(s.rows) == 0 {
+					return err
+				}
+				if err := s.spill(ctx); err != nil {
+					return err
+				}
+				if err := s.share.take(size, "ORDER BY"); err != nil {
+					return err
+				}
 			}
 			if s.limit >= 0 {
 				heap.Push(s, k)
@@ -154,7 +201,145 @@ func (s *sortOp) fill(ctx context.Context) error {
 }
 
 func (s *sortOp) Close() error {
-	s.rows, s.done = nil, true
+	for _, f := range s.runs {
+		f.close()
+	}
+	s.rows, s.runs, s.merge, s.done = nil, nil, nil, true
 	s.at = 0
 	return s.in.Close()
+}
+
+// maxRuns bounds the files that are merged at a time.
+const maxRuns = 128
+
+// spill writes the rows held to a file, in order. Each has its keys in front.
+func (s *sortOp) spill(ctx context.Context) error {
+	if err := s.sort(ctx); err != nil {
+		return err
+	}
+	f, err := newSpillFile(s.dir)
+	if err != nil {
+		return err
+	}
+	s.runs = append(s.runs, f)
+	var all []types.Value
+	for _, k := range s.rows {
+		all = append(append(all[:0], k.keys...), k.row...)
+		if err := f.add(all); err != nil {
+			return err
+		}
+	}
+	s.rows = nil
+	s.share.release()
+	if err := f.rewind(); err != nil || len(s.runs) < maxRuns {
+		return err
+	}
+	return s.mergeRuns()
+}
+
+// mergeRuns makes one run of all.
+func (s *sortOp) mergeRuns() error {
+	m, err := newRunMerge(s.s.by, s.runs)
+	if err != nil {
+		return err
+	}
+	f, err := newSpillFile(s.dir)
+	if err != nil {
+		return err
+	}
+	s.runs = append(s.runs, f)
+	for {
+		row, err := m.next()
+		if err == io.EOF {
+			break
+		}
+		if err == nil {
+			err = f.add(row)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, r := range s.runs[:len(s.runs)-1] {
+		r.close()
+	}
+	s.runs = []*spillFile{f}
+	return f.rewind()
+}
+
+// finish puts what was read in order.
+func (s *sortOp) finish(ctx context.Context) (err error) {
+	if len(s.runs) == 0 {
+		return s.sort(ctx)
+	}
+	if len(s.rows) > 0 {
+		if err := s.spill(ctx); err != nil {
+			return err
+		}
+	}
+	s.merge, err = newRunMerge(s.s.by, s.runs)
+	return err
+}
+
+// runMerge merges sorted runs; of equal rows those of the earlier run come first.
+type runMerge struct {
+	by    []planner.SortTerm
+	runs  []*spillFile
+	heads []runHead // a heap, the first row on top
+}
+
+type runHead struct {
+	row []types.Value // keys, then the row
+	run int
+}
+
+func newRunMerge(by []planner.SortTerm, runs []*spillFile) (*runMerge, error) {
+	m := &runMerge{by: by, runs: runs}
+	for i, r := range runs {
+		row, err := r.next()
+		if err == io.EOF {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		m.heads = append(m.heads, runHead{row, i})
+	}
+	heap.Init(m)
+	return m, nil
+}
+
+func (m *runMerge) Len() int      { return len(m.heads) }
+func (m *runMerge) Swap(i, j int) { m.heads[i], m.heads[j] = m.heads[j], m.heads[i] }
+func (m *runMerge) Push(any)      { panic("exec: the heads of a merge are there from the start") }
+func (m *runMerge) Less(i, j int) bool {
+	a, b := m.heads[i], m.heads[j]
+	if c := compareKeys(m.by, a.row, b.row); c != 0 {
+		return c < 0
+	}
+	return a.run < b.run
+}
+
+func (m *runMerge) Pop() any {
+	x := m.heads[len(m.heads)-1]
+	m.heads = m.heads[:len(m.heads)-1]
+	return x
+}
+
+// next gives the next row, its keys in front; io.EOF after the last.
+func (m *runMerge) next() ([]types.Value, error) {
+	if len(m.heads) == 0 {
+		return nil, io.EOF
+	}
+	out := m.heads[0].row
+	switch row, err := m.runs[m.heads[0].run].next(); err {
+	case nil:
+		m.heads[0].row = row
+		heap.Fix(m, 0)
+	case io.EOF:
+		heap.Pop(m)
+	default:
+		return nil, err
+	}
+	return out, nil
 }

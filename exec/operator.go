@@ -30,9 +30,22 @@ type Options struct {
 	SpillDir    string // where larger sorts go; "" means the system's temporary directory
 	Loc         *time.Location
 	Now         int64
+	// Subquery runs the queries inside expressions: see expr.Env.
+	Subquery func(s *expr.Subquery, outer []types.Value) (expr.Expr, error)
+	// Resolve plans until the LOOKUPs that plan asks for are known; nil: as it comes.
+	Resolve func(ctx context.Context, plan func() (*planner.Plan, error)) (*planner.Plan, error)
+
+	wrap func(planner.Node, Operator) Operator // around each operator; nil: none
 }
 
-func (o Options) env() *expr.Env { return &expr.Env{Loc: o.Loc, Now: o.Now} }
+func (o Options) env() *expr.Env { return &expr.Env{Loc: o.Loc, Now: o.Now, Subquery: o.Subquery} }
+
+func (o Options) memory() int64 {
+	if o.MemoryLimit == 0 {
+		return 256 << 20
+	}
+	return o.MemoryLimit
+}
 
 // ErrMemoryLimit is what a query that needs more memory than allowed fails with.
 var ErrMemoryLimit = errors.New("memory limit exceeded")
@@ -43,11 +56,31 @@ type budget struct {
 }
 
 func (b *budget) take(n int64, what string) error {
-	b.used += n
-	if b.used > b.limit {
+	if b.used+n > b.limit {
 		return fmt.Errorf("%s: %w: it needs more than %d MiB (setting memory_limit)", what, ErrMemoryLimit, b.limit>>20)
 	}
+	b.used += n
 	return nil
+}
+
+// share is what one operator holds of the budget.
+type share struct {
+	*budget
+	held int64
+}
+
+func (s *share) take(n int64, what string) error {
+	err := s.budget.take(n, what)
+	if err == nil {
+		s.held += n
+	}
+	return err
+}
+
+// release gives back all of the share.
+func (s *share) release() {
+	s.used -= s.held
+	s.held = 0
 }
 
 // sizeOf estimates the memory behind a row.
@@ -64,10 +97,7 @@ func sizeOf(row []types.Value) int64 {
 
 // Build makes the operators of a plan. src opens the tables.
 func Build(ctx context.Context, node planner.Node, src Source, o Options) (Operator, error) {
-	if o.MemoryLimit == 0 {
-		o.MemoryLimit = 256 << 20
-	}
-	b := &build{src: src, opt: o, budget: &budget{limit: o.MemoryLimit}}
+	b := &build{src: src, opt: o, budget: &budget{limit: o.memory()}}
 	return b.node(ctx, node)
 }
 
@@ -78,6 +108,14 @@ type build struct {
 }
 
 func (b *build) node(ctx context.Context, n planner.Node) (Operator, error) {
+	op, err := b.bare(ctx, n)
+	if err == nil && b.opt.wrap != nil {
+		op = b.opt.wrap(n, op)
+	}
+	return op, err
+}
+
+func (b *build) bare(ctx context.Context, n planner.Node) (Operator, error) {
 	switch n := n.(type) {
 	case *planner.Scan:
 		return b.src(ctx, n)
@@ -85,6 +123,8 @@ func (b *build) node(ctx context.Context, n planner.Node) (Operator, error) {
 		return &valuesOp{rows: n.Rows, env: b.opt.env()}, nil
 	case *planner.Union:
 		return &unionOp{b: b, parts: n.Parts}, nil
+	case *planner.SetOp:
+		return b.setOp(ctx, n)
 	case *planner.Join:
 		return b.join(ctx, n)
 	}
@@ -100,11 +140,11 @@ func (b *build) node(ctx context.Context, n planner.Node) (Operator, error) {
 	case *planner.Limit:
 		return &limitOp{in: in, skip: n.Offset, left: n.Count}, nil
 	case *planner.Distinct:
-		return &distinctOp{in: in, seen: map[string]struct{}{}, budget: b.budget}, nil
+		return &distinctOp{in: in, seen: map[string]struct{}{}, share: share{budget: b.budget}, dir: b.opt.SpillDir}, nil
 	case *planner.Sort:
 		return newSort(in, n, b.opt, b.budget), nil
 	case *planner.Aggregate:
-		return &aggregateOp{in: in, node: n, env: b.opt.env(), budget: b.budget}, nil
+		return &aggregateOp{in: in, node: n, env: b.opt.env(), share: share{budget: b.budget}, dir: b.opt.SpillDir}, nil
 	}
 	in.Close()
 	panic(fmt.Sprintf("exec: unknown node %T", n))
@@ -278,18 +318,28 @@ func (u *unionOp) Close() error {
 	return u.cur.Close()
 }
 
-// distinctOp drops rows that came before.
+// distinctOp drops rows that came before. Rows that are new when the memory is used up go to
+// files, to be read when the input has ended.
 type distinctOp struct {
-	in     Operator
-	seen   map[string]struct{}
-	budget *budget
-	key    []byte
-	out    [][]types.Value
+	in      Operator
+	seen    map[string]struct{}
+	share   share
+	dir     string
+	parts   *partitions
+	pending []spilled
+	level   int
+	key     []byte
+	out     [][]types.Value
 }
 
 func (d *distinctOp) Next(ctx context.Context) ([][]types.Value, error) {
 	for {
 		rows, err := d.in.Next(ctx)
+		if err == io.EOF {
+			if err = d.reread(); err == nil {
+				continue
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -299,8 +349,19 @@ func (d *distinctOp) Next(ctx context.Context) ([][]types.Value, error) {
 			if _, ok := d.seen[string(d.key)]; ok {
 				continue
 			}
-			if err := d.budget.take(int64(len(d.key))+64, "DISTINCT"); err != nil {
-				return nil, err
+			if d.parts == nil {
+				if err := d.share.take(int64(len(d.key))+64, "DISTINCT"); err != nil {
+					if len(d.seen) == 0 || d.level == maxSpillLevel {
+						return nil, err
+					}
+					d.parts = newPartitions(d.dir)
+				}
+			}
+			if d.parts != nil { // also when memory is free again: rows like it may be in a file
+				if err := d.parts.add(d.key, r); err != nil {
+					return nil, err
+				}
+				continue
 			}
 			d.seen[string(d.key)] = struct{}{}
 			d.out = append(d.out, r)
@@ -311,7 +372,35 @@ func (d *distinctOp) Next(ctx context.Context) ([][]types.Value, error) {
 	}
 }
 
-func (d *distinctOp) Close() error { return d.in.Close() }
+// reread begins with the next file of rows that did not fit; io.EOF when there is none.
+func (d *distinctOp) reread() error {
+	if err := d.in.Close(); err != nil {
+		return err
+	}
+	if d.parts != nil {
+		d.pending = append(d.pending, d.parts.pending(d.level+1)...)
+		err := d.parts.rewind()
+		d.parts = nil
+		if err != nil {
+			return err
+		}
+	}
+	d.seen = map[string]struct{}{}
+	d.share.release()
+	if len(d.pending) == 0 {
+		return io.EOF
+	}
+	next := d.pending[0]
+	d.in, d.level, d.pending = &spillOp{file: next.file}, next.level, d.pending[1:]
+	return nil
+}
+
+func (d *distinctOp) Close() error {
+	d.parts.close()
+	closeSpilled(d.pending)
+	d.pending = nil
+	return d.in.Close()
+}
 
 // rowKey appends bytes that are equal for rows of equal values.
 func rowKey(dst []byte, row []types.Value) []byte {

@@ -26,13 +26,19 @@ func (r *run) plan(ctx context.Context, stmt parser.Statement) (*planner.Plan, e
 		if err != nil {
 			return nil, err
 		}
-		return r.planWhere(ctx, t, s.Where, s.AllowFullScan)
+		p, _, err := r.planWhere(ctx, t, s.Where, s.AllowFullScan)
+		return p, err
 	case *parser.Update:
 		t, err := r.tableNamed(s.Table, s.TablePos)
 		if err != nil {
 			return nil, err
 		}
-		return r.planWhere(ctx, t, s.Where, s.AllowFullScan)
+		_, values, err := assignments(t, s)
+		if err != nil {
+			return nil, err
+		}
+		p, _, err := r.planWhere(ctx, t, s.Where, s.AllowFullScan, values...)
+		return p, err
 	}
 	return nil, parser.Errorf(stmt.Position(), "EXPLAIN needs SELECT, INSERT ... SELECT, UPDATE or DELETE")
 }
@@ -41,7 +47,7 @@ func (r *run) planSelect(ctx context.Context, s *parser.Select) (*planner.Plan, 
 	return r.resolved(ctx, func() (*planner.Plan, error) { return r.env.Select(s) })
 }
 
-// resolved plans again and again until the plan asks for no more LOOKUP values.
+// resolved plans again and again until the plan asks for no more LOOKUP values and rows of sub-queries.
 func (r *run) resolved(ctx context.Context, plan func() (*planner.Plan, error)) (*planner.Plan, error) {
 	for round := 0; ; round++ {
 		p, err := plan()
@@ -52,7 +58,18 @@ func (r *run) resolved(ctx context.Context, plan func() (*planner.Plan, error)) 
 		for _, s := range planner.Scans(p.Root) {
 			keys = append(keys, s.Lookups...)
 		}
-		if len(keys) == 0 || round == maxLookupRounds || r.client == nil {
+		asked := len(keys) > 0
+		if r.subqueries != nil {
+			for _, s := range p.Subplans {
+				if s.Closed {
+					if err := r.subqueries.close(ctx, s); err != nil {
+						return nil, err
+					}
+					asked = true
+				}
+			}
+		}
+		if !asked || round == maxLookupRounds || r.client == nil {
 			return p, nil
 		}
 		for _, k := range keys {
@@ -66,6 +83,11 @@ func (r *run) resolved(ctx context.Context, plan func() (*planner.Plan, error)) 
 // checkPlan applies the full-scan policy to all tables of p before anything is sent.
 func (r *run) checkPlan(p *planner.Plan) error {
 	r.allowFull = r.allowFull || p.FullScanAllowed
+	for _, s := range p.Subplans {
+		if err := r.inner().checkPlan(s.Sample); err != nil {
+			return err
+		}
+	}
 	for _, s := range planner.Scans(p.Root) {
 		if err := r.guard(s); err != nil {
 			return err

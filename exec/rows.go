@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"sync/atomic"
 
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
@@ -16,12 +17,16 @@ type Rows struct {
 	// Affected is the number of rows written by INSERT, UPDATE, DELETE or COPY; -1 for others.
 	Affected int64
 	Plan     *planner.Plan // of a query; nil otherwise
+	// Drawn is the same as the rows of EXPLAIN's text, with styles for a terminal; nil for other statements.
+	Drawn []planner.Line
+	// Document is set when the one value of the one row is a whole file, to be written as it is (EXPLAIN's HTML).
+	Document bool
 
 	run    *run
 	op     Operator
 	cancel context.CancelFunc
 	err    error
-	stats  *Stats // once closed
+	stats  atomic.Pointer[Stats] // once closed
 }
 
 // Next gives the next rows, valid until the following call; io.EOF after the last.
@@ -57,7 +62,7 @@ func (r *Rows) end() error {
 		r.cancel()
 	}
 	s := r.run.rec.stats(r.run.client)
-	r.stats = &s
+	r.stats.Store(&s)
 	return err
 }
 
@@ -83,10 +88,10 @@ func (r *Rows) Warnings() []string {
 	return out
 }
 
-// Stats tells what the statement did so far.
+// Stats tells what the statement did so far. It may be called while another goroutine reads the rows.
 func (r *Rows) Stats() Stats {
-	if r.stats != nil {
-		return *r.stats
+	if s := r.stats.Load(); s != nil {
+		return *s
 	}
 	return r.run.rec.stats(r.run.client)
 }
@@ -113,7 +118,9 @@ func (r *run) table(columns []planner.OutputColumn, rows [][]types.Value) *Rows 
 // done is the result of a statement that wrote n rows (-1: it does not count any).
 func (r *run) done(n int64) *Rows {
 	s := r.rec.stats(r.client)
-	return &Rows{Affected: n, run: r, stats: &s}
+	out := &Rows{Affected: n, run: r}
+	out.stats.Store(&s)
+	return out
 }
 
 func textColumns(names ...string) []planner.OutputColumn {

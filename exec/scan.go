@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/hql-db/hql/catalog"
@@ -22,14 +23,22 @@ import (
 //	    orderedScan    KeyOrder, ReverseOrder, and any order under a limit
 //	    mergeScan      MergeOrder
 //	-> holdScan -> indexScan -> limitScan
-func (st *statement) scan(ctx context.Context, s *planner.Scan) (Operator, error) {
+func (st *statement) scan(ctx context.Context, s *planner.Scan) (op Operator, err error) {
 	if err := st.guard(s); err != nil {
 		return nil, err
 	}
 	stats := st.rec.open(s)
+	traced := st.traceScan(ctx, s, stats)
+	if traced != nil {
+		ctx = traced
+	}
+	defer func() {
+		if err != nil {
+			stats.done(err)
+		}
+	}()
 	spans := s.Spans
 	if s.ListTables {
-		var err error
 		if spans, err = st.listTables(ctx, s); err != nil {
 			return nil, err
 		}
@@ -37,7 +46,8 @@ func (st *statement) scan(ctx context.Context, s *planner.Scan) (Operator, error
 	for _, w := range s.Warnings {
 		st.warn.add(w)
 	}
-	op := st.read(ctx, s, spans, stats)
+	stats.regions.plan(spans)
+	op = st.read(ctx, s, spans, stats)
 	if s.Hold >= 0 {
 		op = &holdScan{in: op, col: s.Hold, limit: s.Limit}
 	}
@@ -49,7 +59,7 @@ func (st *statement) scan(ctx context.Context, s *planner.Scan) (Operator, error
 		}
 		op = x
 	}
-	op = &countedScan{in: op, stats: stats, scan: s}
+	op = &countedScan{in: op, stats: stats, scan: s, ctx: traced}
 	if s.Limit >= 0 {
 		op = &limitScan{in: op, left: s.Limit}
 	}
@@ -62,6 +72,7 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 		return noRows{}
 	}
 	opts := readOptions(s, s.Layout)
+	opts.Region = stats.regions.answered
 	filtered := s.Residual != nil || s.Hold >= 0 || s.Layout.Kind == catalog.Index
 	workers := cap(st.slots)
 	makeReader := func(tasks []scanTask) *reader {
@@ -82,7 +93,7 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 					r.chunk = min(r.chunk, max(3, 2*r.chunk/len(streams)))
 				}
 				if sorted := tasks[0].keys == nil; !sorted {
-					r.chunk = 0
+					r.chunk, r.quota = 0, 0 // they are sorted when all are there
 					m.streams = append(m.streams, &mergeStream{index: i, reader: r})
 				} else {
 					m.streams = append(m.streams, &mergeStream{index: i, reader: r, sorted: true})
@@ -96,6 +107,9 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 		chunk = int(max(16, 2*s.Limit))
 	}
 	tasks := scanTasks(s, spans, chunk)
+	if s.Limit < 0 {
+		tasks = st.byRegion(ctx, tasks)
+	}
 	if len(tasks) == 0 {
 		c.cancel()
 		return noRows{}
@@ -109,6 +123,47 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 		o.window = 1
 	}
 	return o
+}
+
+// byRegion cuts the ranges of tasks where regions begin, so that several workers read a long one. The
+// tables of a statement are asked for their regions once in a while; where that fails, ranges stay whole.
+func (st *statement) byRegion(ctx context.Context, tasks []scanTask) []scanTask {
+	var out []scanTask
+	var points [][]byte
+	table := ""
+	for _, t := range tasks {
+		if t.keys != nil {
+			out = append(out, t)
+			continue
+		}
+		if t.table != table {
+			table = t.table
+			points, _ = st.client.SplitPoints(ctx, table)
+		}
+		from, found := slices.BinarySearchFunc(points, t.start, bytes.Compare)
+		if found {
+			from++ // the range begins with a region
+		}
+		to := len(points)
+		if len(t.stop) > 0 {
+			to, _ = slices.BinarySearchFunc(points, t.stop, bytes.Compare)
+		}
+		if from >= to {
+			out = append(out, t)
+			continue
+		}
+		n := len(out)
+		for _, p := range points[from:to] {
+			head := t
+			head.stop, t.start = p, p
+			out = append(out, head)
+		}
+		out = append(out, t)
+		if t.reversed {
+			slices.Reverse(out[n:])
+		}
+	}
+	return out
 }
 
 // responseBytes shares the memory for responses out to n open scans.
@@ -186,14 +241,20 @@ type countedScan struct {
 	in    Operator
 	stats *scanStats
 	scan  *planner.Scan
+	ctx   context.Context // of the table access; nil where nobody traces it
 }
 
 // Next passes rows through.
 func (c *countedScan) Next(ctx context.Context) ([][]types.Value, error) {
+	if c.ctx != nil {
+		ctx = scanContext{ctx, c.ctx}
+	}
 	rows, err := c.in.Next(ctx)
 	c.stats.returned.Add(int64(len(rows)))
-	if err != nil {
-		c.stats.done()
+	if err == io.EOF {
+		c.stats.done(nil)
+	} else if err != nil {
+		c.stats.done(err)
 	}
 	if errors.Is(err, hbase.ErrNoTable) {
 		err = fmt.Errorf("the HBase table of %s does not exist: %w", c.scan.Table.Name, err)
@@ -203,7 +264,7 @@ func (c *countedScan) Next(ctx context.Context) ([][]types.Value, error) {
 
 // Close ends the input.
 func (c *countedScan) Close() error {
-	c.stats.done()
+	defer c.stats.done(nil)
 	return c.in.Close()
 }
 

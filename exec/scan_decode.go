@@ -67,6 +67,7 @@ type decoder struct {
 	residual expr.Expr
 	env      expr.Env
 	times    []int64 // scratch of AllVersions
+	points   []storedPoint
 	names    []nameColumn
 	err      error           // why rows cannot be decoded
 	ctx      context.Context // of the read that is being decoded: a name may have to be asked for
@@ -191,10 +192,15 @@ func (d *decoder) decodeCells(row []types.Value, r *hbase.Row) {
 
 func (d *decoder) decodeCell(row []types.Value, c *catalog.Column, key, value []byte) {
 	v, err := c.DecodeCell(value)
-	if err == nil {
-		row[c.Index] = v
+	if err != nil {
+		d.undecodable(c, key, err)
 		return
 	}
+	row[c.Index] = v
+}
+
+// undecodable counts a value of c that is read as NULL.
+func (d *decoder) undecodable(c *catalog.Column, key []byte, err error) {
 	first := bytes.Clone(key)
 	d.st.warn.count(c, func() func(int64) string {
 		return func(n int64) string {
@@ -233,6 +239,9 @@ func (d *decoder) check(b *scanBatch, row []types.Value) error {
 
 // appendPacked adds one row a cell of the packed column's family.
 func (d *decoder) appendPacked(b *scanBatch, table string, r *hbase.Row) error {
+	if d.packed.HoldsPoints() {
+		return d.appendPoints(b, table, r)
+	}
 	for i := range r.Cells {
 		cell := &r.Cells[i]
 		if string(cell.Family) != d.packed.Family || !d.scan.AllVersions && repeats(r.Cells, i) {

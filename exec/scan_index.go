@@ -42,6 +42,7 @@ func newIndexScan(st *statement, s *planner.Scan, stats *scanStats, in Operator)
 	}
 	opts := readOptions(&whole, primary)
 	opts.NoCacheBlocks = false
+	opts.Region = stats.regions.answered
 	return &indexScan{in: in, st: st, stats: stats, scan: s, dec: newDecoder(st, &whole, primary), opts: opts,
 		env: st.exprEnv(), batch: newScanBatch(s.Width())}, nil
 }
@@ -91,6 +92,7 @@ func (x *indexScan) lookUp(ctx context.Context, entries [][]types.Value) error {
 			if rows[i].Key == nil {
 				continue
 			}
+			x.stats.read.Add(1)
 			n := len(x.batch.rows)
 			if err := x.dec.appendRows(x.batch, table, &rows[i]); err != nil {
 				return err

@@ -69,6 +69,7 @@ type dictionaries struct {
 	mu   sync.Mutex
 	read map[string]map[string]types.Value
 	load func(ctx context.Context, call *expr.Call) (map[string]types.Value, error)
+	uid  func(ctx context.Context, kind string, id types.Value) (types.Value, error) // of OPENTSDB_UID; NULL: none
 }
 
 // name gives the name of a number. An unknown number is looked for once more:
@@ -77,6 +78,23 @@ func (d *dictionaries) name(ctx context.Context, call *expr.Call, number types.V
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	id, n := call.String(), number.AppendKey(nil)
+	if kind, ok := uidKind(call); ok { // millions of ids: each is asked for by itself
+		v, ok := d.read[id][string(n)]
+		if !ok {
+			var err error
+			if v, err = d.uid(ctx, kind, number); err != nil {
+				return types.Value{}, false, err
+			}
+			if d.read[id] == nil {
+				if d.read == nil {
+					d.read = map[string]map[string]types.Value{}
+				}
+				d.read[id] = map[string]types.Value{}
+			}
+			d.read[id][string(n)] = v
+		}
+		return v, !v.IsNull(), nil
+	}
 	for range 2 {
 		names, ok := d.read[id]
 		if !ok {

@@ -1,11 +1,13 @@
 package exec
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
@@ -26,13 +28,16 @@ type statement struct {
 	allowFull bool
 	policy    FullScanPolicy
 	names     *dictionaries // of LOOKUP
+	tracer    ScanTracer    // nil: none
 }
 
-func (st *statement) exprEnv() expr.Env { return expr.Env{Loc: st.opt.Loc, Now: st.opt.Now} }
+func (st *statement) exprEnv() expr.Env { return *st.opt.env() }
+
+// firstRows is the first fetch of a reader that may need few of the rows. A variable for tests.
+var firstRows = 100
 
 // Sizes of reads, in rows and bytes.
 const (
-	firstRows    = 100     // the first fetch under a LIMIT that a client-side check may eat up
 	maxChunkRows = 10_000  // beyond it a limited read becomes an open scan
 	scanBytes    = 2 << 20 // a response of one scan alone: more costs memory, less costs calls
 	minScanBytes = 128 << 10
@@ -90,6 +95,12 @@ type reader struct {
 	// chunk, where not 0, is the number of rows that the next scan asks for: a
 	// reader under a LIMIT asks for few and goes on after them only when wanted.
 	chunk int
+	quota int64 // rows after which it ends; 0: none
+	// skip, where not 0, is Scan.Skip: of rows with the same leading parts the first that fits is kept.
+	// While a fetch brings many different ones it goes on reading, else it jumps behind the last.
+	skip   int
+	prefix []byte // the leading parts of the last row kept
+	fresh  int    // different ones since the scan was opened
 
 	sc     hbase.Scanner
 	start  []byte // of the open scan, narrowed as rows come
@@ -102,16 +113,22 @@ type reader struct {
 }
 
 func newReader(st *statement, s *planner.Scan, l *catalog.Layout, stats *scanStats, opts *hbase.ReadOptions, tasks []scanTask) *reader {
-	return &reader{st: st, stats: stats, dec: newDecoder(st, s, l), opts: opts, tasks: tasks, bytes: scanBytes,
-		missOK: len(l.Stored.Parts) != 1 || l.Stored.Parts[0].Literal == nil}
+	r := &reader{st: st, stats: stats, dec: newDecoder(st, s, l), opts: opts, tasks: tasks, bytes: scanBytes,
+		skip: s.Skip, missOK: len(l.Stored.Parts) != 1 || l.Stored.Parts[0].Literal == nil}
+	if r.skip > 0 {
+		r.chunk = firstRows
+	}
+	return r
 }
 
 // limitTo makes the reader ask for few rows first: limit rows are wanted, of which
 // the client may have to drop some when filtered is set.
 func (r *reader) limitTo(limit int64, filtered bool) {
 	n := limit
-	if filtered {
-		n = max(firstRows, 2*limit)
+	if !filtered {
+		r.quota = limit
+	} else {
+		n = max(int64(firstRows), 2*limit)
 	}
 	if n <= maxChunkRows {
 		r.chunk = int(max(n, 1))
@@ -137,8 +154,26 @@ func (r *reader) next(ctx context.Context, b *scanBatch) error {
 		if row.Key == nil {
 			continue // a Get that found nothing
 		}
+		n := -1
+		if r.skip > 0 {
+			n = r.dec.layout.Key.PrefixLen(row.Key, r.skip)
+			if n >= 0 && r.prefix != nil && bytes.Equal(row.Key[:n], r.prefix) {
+				continue
+			}
+		}
+		kept := len(b.rows)
 		if err := r.dec.appendRows(b, r.table, row); err != nil {
 			return err
+		}
+		if r.quota > 0 {
+			if r.quota -= int64(len(b.rows) - kept); r.quota <= 0 {
+				r.close()
+				return nil
+			}
+		}
+		if n >= 0 && len(b.rows) > kept {
+			r.prefix = append(r.prefix[:0], row.Key[:n]...)
+			r.fresh++
 		}
 	}
 	return nil
@@ -245,10 +280,18 @@ func (r *reader) open(ctx context.Context) error {
 func (r *reader) finished(ctx context.Context) error {
 	more := r.asked > 0 && r.got >= r.asked
 	t := &r.tasks[0]
+	if r.skip > 0 && more && !r.jump() {
+		return r.closeTask()
+	}
 	if more && len(r.start) > 0 && len(r.stop) > 0 && string(r.start) >= string(r.stop) || more && t.reversed && len(r.stop) == 0 {
 		more = false
 	}
-	r.grow()
+	if r.skip == 0 || r.fresh > r.asked/4 {
+		r.grow()
+	} else {
+		r.chunk = firstRows
+	}
+	r.fresh = 0
 	if !more {
 		return r.closeTask()
 	}
@@ -258,6 +301,22 @@ func (r *reader) finished(ctx context.Context) error {
 		return r.failed(err)
 	}
 	return r.open(ctx)
+}
+
+// jump moves on behind the rows with the leading parts of the last one kept, if the scan ended among
+// them. It is false when nothing can follow.
+func (r *reader) jump() bool {
+	if r.prefix == nil || !bytes.HasPrefix(r.start, r.prefix) {
+		return true
+	}
+	next := slices.Clone(r.prefix)
+	for i := len(next) - 1; i >= 0; i-- {
+		if next[i]++; next[i] != 0 {
+			r.start = next[:i+1]
+			return true
+		}
+	}
+	return false
 }
 
 // grow lets the next limited fetch be larger, in the end unlimited.

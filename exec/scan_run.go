@@ -38,7 +38,7 @@ func (c *crew) run(f func(ctx context.Context)) {
 func safely(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("internal error while reading: %v\n%s", p, debug.Stack())
+			err = fmt.Errorf("internal error: %v\n%s", p, debug.Stack())
 		}
 	}()
 	return f()

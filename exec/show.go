@@ -150,7 +150,7 @@ func (r *run) showSplits(ctx context.Context, t *catalog.Table) (*Rows, error) {
 				err = hbase.ErrNoTable
 			}
 			if errors.Is(err, hbase.ErrNoTable) {
-				regions, err = r.plannedRegions(t, l)
+				regions, err = r.plannedRegions(ctx, t, l)
 			}
 			if err != nil {
 				return nil, err
@@ -164,8 +164,8 @@ func (r *run) showSplits(ctx context.Context, t *catalog.Table) (*Rows, error) {
 }
 
 // plannedRegions are the regions that l's table would be made with.
-func (r *run) plannedRegions(t *catalog.Table, l *catalog.Layout) ([]hbase.Region, error) {
-	keys, err := t.SplitKeys(l, r.engine.cfg.ReadFile)
+func (r *run) plannedRegions(ctx context.Context, t *catalog.Table, l *catalog.Layout) ([]hbase.Region, error) {
+	keys, err := r.splitKeys(ctx, t, l)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 type Stats struct {
 	Gets, Scans  int64 // rows asked for by key; ranges opened
 	RowsRead     int64 // rows that came from the servers
+	Regions      int64 // that answered
 	RowsReturned int64
 	RPCs, Bytes  int64 // calls sent; bytes of cells received
 	Retries      int64 // calls repeated and scanners reopened
@@ -29,6 +30,12 @@ type TableStats struct {
 	RowsRead      int64 // before the client's filter
 	Rows          int64 // after it
 	Elapsed       time.Duration
+	// Under EXPLAIN ANALYZE: what was sent for this access alone.
+	RPCs, Bytes int64
+	Regions     []RegionStats
+
+	scan  *planner.Scan
+	calls []hbase.RPCEnd // the first of them
 }
 
 // recorder counts while a statement runs.
@@ -38,6 +45,10 @@ type recorder struct {
 	returned atomic.Int64
 	mu       sync.Mutex
 	scans    []*scanStats
+	tracing  bool // for EXPLAIN ANALYZE
+
+	meta   sync.Mutex
+	tables map[string][]hbase.Region // looked up for Rows.Regions
 }
 
 // scanStats counts one table access; its workers add to it.
@@ -46,6 +57,10 @@ type scanStats struct {
 	start                        time.Time
 	gets, ranges, read, returned atomic.Int64
 	elapsed                      atomic.Int64 // ns from the start to the end
+	ended                        func(error)  // told of the end; nil: nobody is
+	trace                        *trace       // nil: none
+	into                         *scanStats   // what the counts are added to in the end; nil: they stand for themselves
+	regions                      *regionProgress
 }
 
 func newRecorder(c hbase.Client) *recorder {
@@ -57,14 +72,50 @@ func newRecorder(c hbase.Client) *recorder {
 }
 
 func (r *recorder) open(s *planner.Scan) *scanStats {
-	st := &scanStats{scan: s, start: time.Now()}
+	st := &scanStats{scan: s, start: time.Now(), regions: &regionProgress{}}
+	if r.tracing {
+		st.trace = &trace{}
+	}
 	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.scans) >= 64 { // a sub-query for each row, a join's look-ups: counted together
+		for _, o := range r.scans {
+			if o.scan.Table == s.Table && o.scan.Layout == s.Layout && o.scan.Access == s.Access {
+				st.into, st.regions = o, o.regions
+				return st
+			}
+		}
+	}
 	r.scans = append(r.scans, st)
-	r.mu.Unlock()
 	return st
 }
 
-func (s *scanStats) done() { s.elapsed.CompareAndSwap(0, max(1, int64(time.Since(s.start)))) }
+// done ends the table access, with the error that ended it or nil, unless it has ended.
+func (s *scanStats) done(err error) {
+	if !s.elapsed.CompareAndSwap(0, max(1, int64(time.Since(s.start)))) {
+		return
+	}
+	if s.ended != nil {
+		s.ended(err)
+	}
+	if s.into != nil {
+		s.into.gets.Add(s.gets.Load())
+		s.into.ranges.Add(s.ranges.Load())
+		s.into.read.Add(s.read.Load())
+		s.into.returned.Add(s.returned.Load())
+		s.into.elapsed.Add(s.elapsed.Load())
+	}
+}
+
+// table gives what was counted so far.
+func (s *scanStats) table() TableStats {
+	t := TableStats{Table: s.scan.Table.Name, Layout: s.scan.Layout.Name, Access: s.scan.Access, Gets: s.gets.Load(),
+		Scans: s.ranges.Load(), RowsRead: s.read.Load(), Rows: s.returned.Load(), Elapsed: time.Duration(s.elapsed.Load())}
+	if t.Elapsed == 0 {
+		t.Elapsed = time.Since(s.start)
+	}
+	return t
+}
 
 // stats sums up; c is the statement's client.
 func (r *recorder) stats(c hbase.Client) Stats {
@@ -76,16 +127,22 @@ func (r *recorder) stats(c hbase.Client) Stats {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	regions := map[string]bool{}
 	for _, s := range r.scans {
-		t := TableStats{Table: s.scan.Table.Name, Layout: s.scan.Layout.Name, Access: s.scan.Access, Gets: s.gets.Load(),
-			Scans: s.ranges.Load(), RowsRead: s.read.Load(), Rows: s.returned.Load(), Elapsed: time.Duration(s.elapsed.Load())}
-		if t.Elapsed == 0 {
-			t.Elapsed = time.Since(s.start)
+		s.regions.addTo(regions)
+		t := s.table()
+		if s.trace != nil {
+			t.scan = s.scan
+			t.calls, t.Regions = s.trace.stats()
+			for _, g := range t.Regions {
+				t.RPCs, t.Bytes = t.RPCs+g.RPCs, t.Bytes+g.Bytes
+			}
 		}
 		out.Gets += t.Gets
 		out.Scans += t.Scans
 		out.RowsRead += t.RowsRead
 		out.Tables = append(out.Tables, t)
 	}
+	out.Regions = int64(len(regions))
 	return out
 }

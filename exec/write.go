@@ -29,6 +29,7 @@ type writer struct {
 	// pending mutations by layout, then physical table; puts and removals apart.
 	puts, removals []tableMutations
 	rows           int
+	points         map[pointRow]map[int64]string // see touchPoint
 }
 
 // tableMutations are the mutations of one layout in the order in which they were made.
@@ -122,6 +123,11 @@ func (w *writer) put(row []types.Value, set []bool, at *place) error {
 		if err != nil {
 			return err
 		}
+		for _, c := range puts {
+			if p.qualifier != nil && string(c.Qualifier) == string(p.qualifier) {
+				w.touchPoint(p, string(p.qualifier))
+			}
+		}
 		if len(removed) > 0 {
 			w.add(&w.puts[i], p.table, hbase.Mutation{Kind: hbase.DeleteColumns, Key: p.key, Timestamp: w.ts, Cells: removed})
 		}
@@ -187,7 +193,7 @@ func (w *writer) remove(row []types.Value, at place) error {
 				continue // no such entry can have been written
 			}
 		}
-		if !p.skip {
+		if !p.skip && (p.qualifier == nil || !w.touchPoint(p, "")) {
 			w.add(&w.removals[i], p.table, w.removal(l, p))
 		}
 	}
@@ -214,6 +220,9 @@ func (w *writer) full() bool { return w.rows >= writeBatch }
 // flush sends what is pending: new entries first, derived layouts before the
 // primary; then removals, the primary first.
 func (w *writer) flush(ctx context.Context) error {
+	if err := w.retirePoints(ctx); err != nil {
+		return err
+	}
 	for i := len(w.puts) - 1; i >= 0; i-- {
 		if err := w.send(ctx, w.table.Layouts[i], &w.puts[i], true); err != nil {
 			return err

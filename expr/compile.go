@@ -153,10 +153,7 @@ func (c compiler) unary(e *parser.Unary) (Expr, error) {
 			return nil, err
 		}
 		return Negate(x), nil
-	case "+":
-		if !x.Type().IsNumeric() && x.Type() != types.Null {
-			return nil, parser.Errorf(e.Pos, "+ takes a number, not %s", x.Type())
-		}
+	case "+": // leaves any value as it is, as SQLite and MySQL have it
 		return x, nil
 	}
 	return c.apply("NEGATE", e.Pos, []Expr{x})
@@ -449,19 +446,27 @@ func (c compiler) in(e *parser.In) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &In{Pos: e.Pos, X: x, Not: e.Not, List: make([]types.Value, 0, len(e.List))}
-	var others []Expr
-	for _, item := range e.List {
-		y, err := c.expr(item)
-		if err != nil {
+	items := make([]Expr, len(e.List))
+	for i, item := range e.List {
+		if items[i], err = c.expr(item); err != nil {
 			return nil, err
 		}
+	}
+	return c.inList(e.Pos, x, e.Not, items)
+}
+
+// inList is x [NOT] IN (items): an In of the constants, and comparisons with the others.
+func (c compiler) inList(pos parser.Pos, x Expr, not bool, items []Expr) (Expr, error) {
+	in := &In{Pos: pos, X: x, Not: not, List: make([]types.Value, 0, len(items))}
+	var others []Expr
+	for _, y := range items {
 		if l, ok := y.(*Const); ok {
 			if l.Val.IsNull() {
 				in.HasNull = true
 				continue
 			}
 			if x.Type() != types.Null {
+				var err error
 				if l, err = c.adapt(l, x.Type()); err != nil {
 					return nil, err
 				}
@@ -485,7 +490,7 @@ func (c compiler) in(e *parser.In) (Expr, error) {
 	slices.SortFunc(in.List, order)
 	in.List = slices.CompactFunc(in.List, func(a, b types.Value) bool { return order(a, b) == 0 })
 	if sortErr != nil {
-		return nil, parser.Errorf(e.Pos, "the values of an IN list must be comparable: %s", sortErr)
+		return nil, parser.Errorf(pos, "the values of an IN list must be comparable: %s", sortErr)
 	}
 	if len(others) == 0 {
 		return fold(in), nil
@@ -496,14 +501,14 @@ func (c compiler) in(e *parser.In) (Expr, error) {
 		alts = nil
 	}
 	for _, y := range others {
-		eq, err := c.compare(EQ, x, y, e.Pos)
+		eq, err := c.compare(EQ, x, y, pos)
 		if err != nil {
 			return nil, err
 		}
 		alts = append(alts, eq)
 	}
 	any := disjunction(alts...)
-	if e.Not {
+	if not {
 		return Negate(any), nil
 	}
 	return any, nil
@@ -687,6 +692,19 @@ func (c compiler) common(xs []Expr, pos parser.Pos) ([]Expr, types.Type, error) 
 		}
 	}
 	return out, t, nil
+}
+
+// Widen gives the type that holds the values of both, ok false where there is none: numbers
+// widen, a DATE goes into a TIMESTAMP.
+func Widen(a, b types.Type) (t types.Type, ok bool) {
+	t = widen(a, b)
+	if a == types.Timestamp && b == types.Date {
+		t = a
+	}
+	fits := func(x types.Type) bool {
+		return x == t || x == types.Null || x.IsNumeric() && t.IsNumeric() || x == types.Date && t == types.Timestamp
+	}
+	return t, fits(a) && fits(b)
 }
 
 // widen gives the type that holds both: the wider number, a TIMESTAMP over a DATE, else the first that is known.

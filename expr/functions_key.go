@@ -215,8 +215,9 @@ func tsdbQualifier(ms int64) string {
 	return string([]byte{byte(q >> 24), byte(q >> 16), byte(q >> 8), byte(q)})
 }
 
-// tsdbOffset reads the offset in milliseconds from a qualifier.
-func tsdbOffset(q string) (int64, bool) {
+// OpenTSDBOffset reads the offset in milliseconds from the qualifier of one OpenTSDB
+// data point; ok is false when it is none.
+func OpenTSDBOffset(q string) (ms int64, ok bool) {
 	switch {
 	case len(q) == 2:
 		return int64(q[0])<<4*1000 + int64(q[1]>>4)*1000, true
@@ -241,7 +242,7 @@ func tsdbPreimage(_ *Call, out, within types.Set) (types.Set, bool) {
 		if !iv.IsPoint() {
 			return within, true
 		}
-		if ms, ok := tsdbOffset(iv.Lo.Text()); ok && ms < tsdbRow {
+		if ms, ok := OpenTSDBOffset(iv.Lo.Text()); ok && ms < tsdbRow {
 			vs = append(vs, types.NewTimestamp(base+ms))
 		}
 	}

@@ -65,10 +65,13 @@ type KeyRanges []KeyRange
 // KeyRange is [Start, Stop); an empty Stop is open.
 type KeyRange struct{ Start, Stop []byte }
 
-// Fuzzy keeps rows whose key fits a pattern, seeking (FuzzyRowFilter): where
-// Mask is 0 the key's byte equals Key's, where it is 1 any byte does. Keys
-// longer than the pattern are matched on their prefix.
-type Fuzzy struct{ Key, Mask []byte }
+// Fuzzy keeps rows whose key fits one of several patterns, seeking from one fitting key to
+// the next (FuzzyRowFilter). HBase loses rows when a reversed scan has it.
+type Fuzzy []FuzzyKey
+
+// FuzzyKey is a pattern of keys: where Mask is 0 the key's byte equals Key's, where it is 1 any
+// byte does; it has a 1 at least. A key and a pattern of other lengths are compared as far as both go.
+type FuzzyKey struct{ Key, Mask []byte }
 
 // KeyRegex keeps rows whose key, read as ISO-8859-1, matches (RowFilter with a RegexStringComparator).
 type KeyRegex struct{ Pattern string }

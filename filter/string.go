@@ -64,17 +64,23 @@ func (f KeyRanges) String() string {
 	return "KEY IN " + strings.Join(parts, " ")
 }
 
-// String shows the pattern with ? where any byte fits.
+// String shows the patterns with ? where any byte fits.
 func (f Fuzzy) String() string {
 	var b strings.Builder
-	for i, c := range f.Key {
-		if f.Mask[i] != 0 {
-			b.WriteByte('?')
-		} else {
-			b.WriteString(text([]byte{c}))
+	b.WriteString("KEY LIKE ")
+	for i, k := range f {
+		if i > 0 {
+			b.WriteString(" OR ")
+		}
+		for i, c := range k.Key {
+			if k.Mask[i] != 0 {
+				b.WriteByte('?')
+			} else {
+				b.WriteString(text([]byte{c}))
+			}
 		}
 	}
-	return "KEY LIKE " + b.String()
+	return b.String()
 }
 
 func (f KeyRegex) String() string { return "KEY ~ '" + f.Pattern + "'" }

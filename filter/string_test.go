@@ -16,7 +16,7 @@ func TestString(t *testing.T) {
 		{CellNull{Family: "f", Qualifier: "x", Not: true}, "f:x PRESENT"},
 		{Regex{Family: "f", Qualifier: "x", Pattern: "\\Aé.*\\z"}, `f:x ~ '\x5CA\xE9.*\x5Cz'`},
 		{KeyRanges{{[]byte("a"), []byte("b")}, {[]byte("x"), nil}}, "KEY IN [a, b) [x, )"},
-		{Fuzzy{Key: []byte{0, 'a'}, Mask: []byte{1, 0}}, "KEY LIKE ?a"},
+		{Fuzzy{{Key: []byte{0, 'a'}, Mask: []byte{1, 0}}, {Key: []byte{0, 1}, Mask: []byte{1, 0}}}, `KEY LIKE ?a OR ?\x01`},
 		{ColumnRange{Family: "f", Min: []byte{1}}, `f:[\x01, )`},
 		{Columns{{"f", "a"}, {"f", "b"}}, "FIRST CELL OR f:a, f:b"},
 		{And{FirstCell{}, KeyOnly{}}, "FIRST CELL AND KEY ONLY"},

@@ -145,7 +145,18 @@ func sendOnce(ctx context.Context, rpc any, msg hrpc.Call) (proto.Message, error
 }
 
 // sendAnd is sendOnce that hands an answer that comes after ctx ended to abandoned, if not nil.
-func sendAnd(ctx context.Context, rpc any, msg hrpc.Call, abandoned func(proto.Message)) (proto.Message, error) {
+func sendAnd(ctx context.Context, rpc any, msg hrpc.Call, abandoned func(proto.Message)) (m proto.Message, err error) {
+	if t := rpcTracer(ctx); t != nil {
+		d := RPCEnd{RPCStart: RPCStart{Method: msg.Name(), Table: string(msg.Table())}, Begin: time.Now()}
+		tctx := t.TraceRPCStart(ctx, d.RPCStart)
+		defer func() {
+			d.Took, d.Err = time.Since(d.Begin), err
+			if err == nil {
+				d.read(msg, m)
+			}
+			t.TraceRPCEnd(tctx, d)
+		}()
+	}
 	type answer struct {
 		msg proto.Message
 		err error

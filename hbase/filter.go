@@ -120,7 +120,11 @@ func translate(f filter.Filter) (gf.Filter, error) {
 		}
 		return gf.NewMultiRowRangeFilter(ranges), nil
 	case filter.Fuzzy:
-		return gf.NewFuzzyRowFilter([]*gf.BytesBytesPair{gf.NewBytesBytesPair(f.Key, f.Mask)}), nil
+		pairs := make([]*gf.BytesBytesPair, len(f))
+		for i, k := range f {
+			pairs[i] = gf.NewBytesBytesPair(k.Key, k.Mask)
+		}
+		return gf.NewFuzzyRowFilter(pairs), nil
 	case filter.ColumnRange:
 		return gf.NewColumnRangeFilter(f.Min, f.Max, true, false), nil
 	case filter.FirstCell:

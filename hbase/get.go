@@ -54,7 +54,7 @@ func (c *client) Get(ctx context.Context, table string, keys [][]byte, o *ReadOp
 		return nil, err
 	}
 	if len(keys) == 1 {
-		out[0], err = c.getOne(ctx, table, keys[0], opts)
+		out[0], err = c.getOne(ctx, table, keys[0], opts, o)
 		return out, err
 	}
 	left := make([]int, 0, len(keys))
@@ -87,7 +87,7 @@ func (c *client) Get(ctx context.Context, table string, keys [][]byte, o *ReadOp
 		left = left[:0:0]
 		for _, g := range groups {
 			for chunk := range slices.Chunk(g, getChunk) {
-				again, cause, err := c.multiGet(ctx, table, keys, chunk, opts, out)
+				again, cause, err := c.multiGet(ctx, table, keys, chunk, opts, o, out)
 				if err != nil {
 					return nil, err
 				}
@@ -115,17 +115,28 @@ func (c *client) relocate(ctx context.Context, table string, keys [][]byte, grou
 	}
 }
 
+// answered tells the caller's function that the region of a call did.
+func (o *ReadOptions) answered(call hrpc.Call) {
+	if o == nil || o.Region == nil {
+		return
+	}
+	if reg := call.Region(); reg != nil {
+		o.Region(string(reg.Name()), false)
+	}
+}
+
 // getOne reads one row.
-func (c *client) getOne(ctx context.Context, table string, key []byte, opts []func(hrpc.Call) error) (Row, error) {
+func (c *client) getOne(ctx context.Context, table string, key []byte, opts []func(hrpc.Call) error, o *ReadOptions) (Row, error) {
 	if err := checkKey(key); err != nil {
 		return Row{}, err
 	}
-	msg, _, err := c.send(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
+	msg, sent, err := c.send(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
 		return hrpc.NewGet(ctx, []byte(table), key, append(slices.Clone(opts), hrpc.SkipBatch())...)
 	})
 	if err != nil {
 		return Row{}, explain(err, "get", table)
 	}
+	o.answered(sent)
 	res := msg.(*pb.GetResponse).GetResult()
 	if res == nil || len(res.Cell) == 0 {
 		return Row{}, nil
@@ -145,7 +156,7 @@ func (c *client) count(rows int, cells []*pb.Cell) {
 }
 
 // multiGet reads the rows of one region into out and gives those to ask again for.
-func (c *client) multiGet(ctx context.Context, table string, keys [][]byte, at []int, opts []func(hrpc.Call) error, out []Row) (again []int, cause, err error) {
+func (c *client) multiGet(ctx context.Context, table string, keys [][]byte, at []int, opts []func(hrpc.Call) error, o *ReadOptions, out []Row) (again []int, cause, err error) {
 	var sent *multiCall
 	msg, _, err := c.send(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
 		t, err := hrpc.NewGet(ctx, []byte(table), keys[at[0]], append(slices.Clone(opts), hrpc.SkipBatch())...)
@@ -166,6 +177,7 @@ func (c *client) multiGet(ctx context.Context, table string, keys [][]byte, at [
 	if err != nil {
 		return nil, nil, explain(err, "get", table)
 	}
+	o.answered(sent)
 	answered := make([]bool, len(at))
 	block := sent.block
 	for _, region := range msg.(*pb.MultiResponse).RegionActionResult {

@@ -40,6 +40,9 @@ type ReadOptions struct {
 	MinTime, MaxTime int64
 	Versions         int  // per column; 0 means 1
 	NoCacheBlocks    bool // for large one-off scans
+	// Region, if not nil, is told of each region that answers, by its name in hbase:meta; done: a scan
+	// has read its part of it. Several goroutines may call it.
+	Region func(name string, done bool)
 }
 
 // ScanRange is one scan: rows in [Start, Stop), empty meaning open. Start == Stop
@@ -125,6 +128,9 @@ type Client interface {
 	// PutIfAbsent writes m (a Put with one column) only when that column has no cell; it tells whether it did.
 	PutIfAbsent(ctx context.Context, table string, m Mutation) (bool, error)
 	Regions(ctx context.Context, table string) ([]Region, error)
+	// SplitPoints gives the keys at which a table's regions begin, but for the first. They may be minutes
+	// old: good for dividing work, not for telling where a key is.
+	SplitPoints(ctx context.Context, table string) ([][]byte, error)
 	// Tables lists the tables whose names start with prefix.
 	Tables(ctx context.Context, prefix string) ([]string, error)
 	// Families describes a table; ErrNoTable when it does not exist.

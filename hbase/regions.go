@@ -22,23 +22,31 @@ var noRegion = region.NewInfo(0, nil, nil, []byte("none"), nil, nil)
 // region that has moved on refuses what is not its own, and the table is looked up again.
 type regionCache struct {
 	mu     sync.Mutex
-	tables map[string][]Region
+	tables map[string]cachedRegions
+}
+
+type cachedRegions struct {
+	list []Region
+	at   time.Time
 }
 
 func (r *regionCache) get(table string) ([]Region, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	rs, ok := r.tables[table]
-	return rs, ok
+	c, ok := r.tables[table]
+	return c.list, ok && time.Since(c.at) < maxRegionAge
 }
+
+// maxRegionAge is how long a list of regions is good for dividing work.
+const maxRegionAge = 5 * time.Minute
 
 func (r *regionCache) put(table string, rs []Region) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.tables == nil || len(r.tables) > 1000 {
-		r.tables = map[string][]Region{}
+		r.tables = map[string]cachedRegions{}
 	}
-	r.tables[table] = rs
+	r.tables[table] = cachedRegions{rs, time.Now()}
 }
 
 func (r *regionCache) drop(table string) {
@@ -49,13 +57,9 @@ func (r *regionCache) drop(table string) {
 
 // byRegion groups the keys, whose indexes at is sorted by key, by region.
 func (c *client) byRegion(ctx context.Context, table string, keys [][]byte, at []int, fresh bool) ([][]int, error) {
-	rs, ok := c.regions.get(table)
-	if !ok || fresh {
-		var err error
-		if rs, err = c.metaRegions(ctx, table); err != nil {
-			return nil, err
-		}
-		c.regions.put(table, rs)
+	rs, err := c.knownRegions(ctx, table, fresh)
+	if err != nil {
+		return nil, err
 	}
 	var groups [][]int
 	for len(at) > 0 {
@@ -74,6 +78,32 @@ func (c *client) byRegion(ctx context.Context, table string, keys [][]byte, at [
 		at = at[n:]
 	}
 	return groups, nil
+}
+
+// knownRegions gives the regions remembered, or asks for them.
+func (c *client) knownRegions(ctx context.Context, table string, fresh bool) ([]Region, error) {
+	rs, ok := c.regions.get(table)
+	if ok && !fresh {
+		return rs, nil
+	}
+	rs, err := c.metaRegions(ctx, table)
+	if err == nil {
+		c.regions.put(table, rs)
+	}
+	return rs, err
+}
+
+// SplitPoints gives the start keys of the regions remembered.
+func (c *client) SplitPoints(ctx context.Context, table string) ([][]byte, error) {
+	rs, err := c.knownRegions(ctx, table, false)
+	if err != nil || len(rs) == 0 {
+		return nil, err
+	}
+	keys := make([][]byte, len(rs)-1)
+	for i, r := range rs[1:] {
+		keys[i] = r.Start
+	}
+	return keys, nil
 }
 
 // Regions lists a table's regions in order, from hbase:meta.

@@ -77,6 +77,7 @@ type scanner struct {
 	c    *client
 	r    ScanRange
 	opts []func(hrpc.Call) error
+	tell func(region string, done bool) // may be nil
 
 	open  bool
 	id    uint64
@@ -108,6 +109,9 @@ func (c *client) Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner
 	if r.Reversed {
 		s.opts = append(s.opts, hrpc.Reversed())
 		s.route = keyBefore(r.Stop)
+	}
+	if o != nil {
+		s.tell = o.Region
 	}
 	if o != nil && o.NoCacheBlocks {
 		s.opts = append(s.opts, hrpc.CacheBlocks(false))
@@ -247,6 +251,9 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 		s.back, s.stuck = 0, 0
 		s.c.stats.rows.Add(int64(len(rows)))
 	}
+	if reg := call.Region(); s.tell != nil && reg != nil {
+		s.tell(string(reg.Name()), end || resp.MoreResults != nil && !resp.GetMoreResults())
+	}
 	switch {
 	case resp.MoreResults != nil && !resp.GetMoreResults():
 		s.done = true // the server has closed the scanner
@@ -267,9 +274,13 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 
 // recover decides what to do about a failed call.
 func (s *scanner) recover(ctx context.Context, err error) error {
-	s.open = false // gone, or closed when the answer comes
 	kind := classify(err)
-	if ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) || kind == fatal && !repeatable(err) {
+	refused := kind == fatal && !repeatable(err)
+	late := ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded)
+	if late || !refused {
+		s.open = false // gone, or closed when the answer comes
+	}
+	if late || refused {
 		return explain(err, "scan", s.r.Table)
 	}
 	if s.stuck++; s.stuck > maxReopens {

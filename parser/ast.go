@@ -23,16 +23,24 @@ type Expr interface {
 
 // ---- statements
 
-// Select is a query: WITH, a list of cores joined by UNION ALL, and what orders and cuts the whole.
+// Select is a query: WITH, cores joined by UNION, EXCEPT and INTERSECT, and what orders and cuts the whole.
 type Select struct {
 	Pos     Pos
 	With    []CTE
-	Cores   []*SelectCore // one, or several under UNION ALL
+	Cores   []*SelectCore
+	Sets    []SetOp // one between each two cores; INTERSECT binds tighter than the others
 	OrderBy []OrderTerm
 	Limit   Expr // nil: none
 	Offset  Expr // nil: none
 	// AllowFullScan is set by ALLOW FULL SCAN at the end.
 	AllowFullScan bool
+}
+
+// SetOp is UNION, EXCEPT or INTERSECT, with ALL or without.
+type SetOp struct {
+	Pos Pos
+	Op  string
+	All bool
 }
 
 // CTE is one WITH name AS (query).
@@ -306,7 +314,7 @@ type Show struct {
 	NamePos Pos
 }
 
-// Explain is EXPLAIN [ANALYZE] [(FORMAT JSON)] statement.
+// Explain is EXPLAIN [ANALYZE] [(FORMAT TEXT | JSON | HTML)] statement.
 type Explain struct {
 	Pos       Pos
 	Analyze   bool

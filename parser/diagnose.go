@@ -26,7 +26,7 @@ func diagnose(tokens []lexer.Token, src string, i int) *Error {
 
 // pairs are the words that a word must be followed by.
 var pairs = map[string]string{
-	"ORDER": "BY", "GROUP": "BY", "UNION": "ALL", "INSERT": "INTO", "UPSERT": "INTO", "DELETE": "FROM",
+	"ORDER": "BY", "GROUP": "BY", "INSERT": "INTO", "UPSERT": "INTO", "DELETE": "FROM",
 	"CREATE": "TABLE", "DROP": "TABLE", "CHECK": "TABLE", "CROSS": "JOIN", "INNER": "JOIN", "ALLOW": "FULL SCAN",
 	"STORED": "IN", "MALFORMED": "KEY", "PRIMARY": "KEY", "NULLS": "FIRST or LAST",
 	"SPLIT": "AT, FROM FILE or INTO", "FAMILY": "a family's name", "INDEX": "an index name",
@@ -38,7 +38,7 @@ var pairs = map[string]string{
 // isLonePair tells whether token i starts a clause of two words whose second is missing.
 func (d *diagnosis) isLonePair(i int) bool {
 	switch word := d.value(i); word {
-	case "ORDER", "GROUP", "UNION", "CROSS", "INNER", "FOR", "ALLOW":
+	case "ORDER", "GROUP", "CROSS", "INNER", "FOR", "ALLOW":
 		return i > 0 && d.endsOperand(i-1) && !strings.HasPrefix(pairs[word], d.value(i+1))
 	}
 	return false

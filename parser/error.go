@@ -14,6 +14,17 @@ type Error struct {
 	Hint string // "" for none
 	// Source is the statement's text; empty until In attaches it.
 	Source string
+	// Kind is what errors.Is finds; nil for most mistakes.
+	Kind error
+}
+
+// Unwrap gives the kind.
+func (e *Error) Unwrap() error { return e.Kind }
+
+// Of sets the kind and returns e.
+func (e *Error) Of(kind error) *Error {
+	e.Kind = kind
+	return e
 }
 
 // Errorf makes an Error at pos.

@@ -23,16 +23,25 @@ type statementNode struct {
 
 type selectNode struct {
 	Pos   lexer.Position
-	With  []*cteNode  `parser:"( 'WITH' @@ ( ',' @@ )* )?"`
-	Cores []*coreNode `parser:"@@ ( 'UNION' 'ALL' @@ )*"`
-	Order *orderList  `parser:"( 'ORDER' 'BY' @@ )?"`
-	Tail  *tailList   `parser:"@@?"`
+	With  []*cteNode     `parser:"( 'WITH' @@ ( ',' @@ )* )?"`
+	First *coreNode      `parser:"@@"`
+	Sets  []*combineNode `parser:"@@*"`
+	Order *orderList     `parser:"( 'ORDER' 'BY' @@ )?"`
+	Tail  *tailList      `parser:"@@?"`
 }
 
 type cteNode struct {
 	Name    ident       `parser:"@@"`
 	Columns []*ident    `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
 	Query   *selectNode `parser:"'AS' '(' @@ ')'"`
+}
+
+// combineNode is UNION [ALL] and the core after it.
+type combineNode struct {
+	Pos  lexer.Position
+	Op   string    `parser:"@( 'UNION' | 'EXCEPT' | 'INTERSECT' )"`
+	All  bool      `parser:"( @'ALL' | 'DISTINCT' )?"`
+	Core *coreNode `parser:"@@"`
 }
 
 // coreNode is SELECT ... or VALUES ...

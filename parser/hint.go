@@ -12,10 +12,6 @@ func (d *diagnosis) hint(i int) string {
 	t := &d.tokens[i]
 	before, word := d.value(i-1), t.Value
 	switch {
-	case before == "UNION":
-		return "only UNION ALL is known; SELECT DISTINCT over it drops duplicates"
-	case word == "EXCEPT" || word == "INTERSECT":
-		return word + " is not supported; NOT IN (SELECT ...) or IN (SELECT ...) does the same for one column"
 	case before == "=" && word == "=":
 		return "equality is a single ="
 	case strings.EqualFold(before, "OVER") && word == "(":

@@ -1,6 +1,11 @@
 package parser
 
-import "github.com/alecthomas/participle/v2/lexer"
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/alecthomas/participle/v2/lexer"
+)
 
 // lowerer turns grammar nodes into the AST. It knows the source, from which the spelling
 // of names comes: the grammar sees keywords in upper case.
@@ -195,7 +200,9 @@ func (l *lowerer) options(in []*optionNode) ([]Option, error) {
 		o := Option{Pos: at(n.Pos)}
 		var err error
 		if n.Text != nil {
-			o.Key, err = l.text(n.Text)
+			if o.Key, err = l.text(n.Text); err == nil && (o.Key == "" || !utf8.ValidString(o.Key) || strings.ContainsRune(o.Key, 0)) {
+				err = Errorf(o.Pos, "%q is not an option's name", o.Key)
+			}
 		} else {
 			o.Key = l.optionKey(n.Name.Tok)
 		}

@@ -116,8 +116,8 @@ func (n *columnNode) lower(l *lowerer) (Expr, error) {
 		return out, nil
 	}
 	family := l.name(n.family)
-	if strings.Contains(family, ":") {
-		return nil, Errorf(pos(n.family), "the family %q cannot hold a colon", family)
+	if family == "" || strings.Contains(family, ":") {
+		return nil, Errorf(pos(n.family), "the family %q is empty or holds a colon", family)
 	}
 	out.Name = family + ":" + out.Name
 	return out, nil

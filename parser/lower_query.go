@@ -3,7 +3,7 @@ package parser
 import "strings"
 
 func (l *lowerer) query(n *selectNode) (*Select, error) {
-	out := &Select{Pos: at(n.Pos), Cores: make([]*SelectCore, len(n.Cores))}
+	out := &Select{Pos: at(n.Pos), Cores: make([]*SelectCore, 1+len(n.Sets))}
 	for _, c := range n.With {
 		q, err := l.query(c.Query)
 		if err != nil {
@@ -12,8 +12,12 @@ func (l *lowerer) query(n *selectNode) (*Select, error) {
 		out.With = append(out.With, CTE{Pos: pos(c.Name.Tok), Name: l.name(c.Name.Tok), Columns: l.names(c.Columns), Query: q})
 	}
 	var err error
-	for i, c := range n.Cores {
-		if out.Cores[i], err = l.core(c); err != nil {
+	if out.Cores[0], err = l.core(n.First); err != nil {
+		return nil, err
+	}
+	for i, s := range n.Sets {
+		out.Sets = append(out.Sets, SetOp{Pos: at(s.Pos), Op: s.Op, All: s.All})
+		if out.Cores[i+1], err = l.core(s.Core); err != nil {
 			return nil, err
 		}
 	}

@@ -29,7 +29,7 @@ func (d *diagnosis) value(i int) string {
 // clauseWords start a clause of a statement.
 var clauseWords = map[string]bool{
 	"SELECT": true, "FROM": true, "WHERE": true, "GROUP": true, "HAVING": true, "ORDER": true, "LIMIT": true,
-	"OFFSET": true, "VALUES": true, "INTO": true, "ON": true, "USING": true, "WITH": true, "UNION": true, "JOIN": true,
+	"OFFSET": true, "VALUES": true, "INTO": true, "ON": true, "USING": true, "WITH": true, "UNION": true, "EXCEPT": true, "INTERSECT": true, "JOIN": true,
 	"SET": true, "WHEN": true, "THEN": true, "ELSE": true, "TABLE": true, "KEY": true, "STORED": true, "FAMILY": true,
 	"INDEX": true, "SPLIT": true, "AS": true,
 }

@@ -75,7 +75,10 @@ func (p *printer) query(s *Select) {
 	}
 	for i, c := range s.Cores {
 		if i > 0 {
-			p.put(" UNION ALL ")
+			p.put(" ", s.Sets[i-1].Op, " ")
+			if s.Sets[i-1].All {
+				p.put("ALL ")
+			}
 		}
 		p.core(c)
 	}

@@ -36,7 +36,12 @@ func (e *Env) access(req *accessRequest) (*Scan, error) {
 		if !eligible(l, req) {
 			continue
 		}
-		c := e.candidate(l, req, boxes)
+		c := e.candidate(l, req, boxes, false)
+		if len(req.orderBy) > 0 && c.scan.Order == NoOrder && c.scan.Access != Empty && !e.Options.NoOrder {
+			if m := e.candidate(l, req, boxes, true); m.scan.Order != NoOrder && len(m.scan.Spans) <= maxMerged {
+				c = m
+			}
+		}
 		c.scan.CapHit = c.scan.CapHit || capped
 		all = append(all, c)
 		if best == nil || c.cost < best.cost {
@@ -110,9 +115,13 @@ type candidate struct {
 	considered Considered
 }
 
+// maxMerged bounds the scans that are opened only to merge them into an order.
+const maxMerged = 256
+
 // candidate plans one layout.
-func (e *Env) candidate(l *catalog.Layout, req *accessRequest, boxes []box) *candidate {
+func (e *Env) candidate(l *catalog.Layout, req *accessRequest, boxes []box, merging bool) *candidate {
 	w := newWalker(l, e)
+	w.merging = merging
 	for _, b := range boxes {
 		w.walk(b)
 	}

@@ -20,12 +20,18 @@ func (w *walker) explain(s *Scan) {
 			st.State = "literal"
 		case w.uses[i] == unused:
 			st.State = "unused"
-			if i == w.stopPart {
+			switch {
+			case i == w.stopPart:
 				st.Why = w.stopWhy
+			case i > 0 && w.uses[i-1] == ranged, i > 1 && w.layout.Key.Parts[i-1].Literal != nil && w.uses[i-2] == ranged:
+				st.Why = "the prefix ends with the range before it"
 			}
 		default:
 			st.State = [...]string{"", "bound", "enumerated", "range"}[w.uses[i]]
 			st.Detail = describe(w.detail[i])
+			if w.varied[i] {
+				st.Detail += ", and others"
+			}
 		}
 		s.Parts = append(s.Parts, st)
 	}
@@ -129,6 +135,11 @@ func (w *walker) whyNotKey(e expr.Expr, t *catalog.Table) string {
 	if _, _, _, ok := expr.Sarg(e); !ok {
 		return "it is not a range or a prefix of one key column"
 	}
+	for i, p := range w.layout.Key.Parts {
+		if i < w.stopPart && w.uses[i] == unused && slices.Contains(p.Columns, cols[0]) {
+			return "the key's prefix ends with the range before it"
+		}
+	}
 	if w.stopPart < len(w.layout.Key.Parts) {
 		return fmt.Sprintf("the key is used up to %s", w.layout.Key.Parts[w.stopPart].Source)
 	}
@@ -145,8 +156,16 @@ func (w *walker) advice(s *Scan) string {
 	for _, l := range s.Table.Layouts {
 		var need []string
 		for _, p := range l.Key.Parts {
-			if p.Literal != nil || len(p.Columns) == 0 {
-				continue // salts are enumerated
+			if p.Literal != nil {
+				continue
+			}
+			if len(p.Columns) == 0 {
+				if dom, ok := expr.Domain(p.Expr); ok {
+					if _, few := dom.Values(w.opt.MaxEnumerate); few {
+						continue // salts are enumerated
+					}
+				}
+				break // no condition gets past it
 			}
 			for _, c := range columnsOf(p) {
 				name := c.Name
@@ -189,9 +208,6 @@ func Scans(n Node) []*Scan {
 	for _, in := range n.Inputs() {
 		out = append(out, Scans(in)...)
 	}
-	if j, ok := n.(*Join); ok && j.Lookup != nil && j.Lookup.Sample != nil {
-		out = append(out, j.Lookup.Sample)
-	}
 	return out
 }
 
@@ -202,7 +218,7 @@ func (p *Plan) HitsPrefix() bool {
 			return false
 		}
 	}
-	return true
+	return !slices.ContainsFunc(p.Subplans, func(s *Subplan) bool { return !s.Sample.HitsPrefix() })
 }
 
 // counts gives the Gets and Scans planned.
@@ -269,11 +285,20 @@ type jsonPlan struct {
 	ServerFilter string      `json:"server_filter"`
 	ClientFilter string      `json:"client_filter"`
 	Columns      []string    `json:"columns"`
+	Bloom        string      `json:"bloom,omitempty"`
 	Order        string      `json:"order"`
 	Limit        *int64      `json:"limit"`
 	Advice       string      `json:"advice,omitempty"`
 	Warnings     []string    `json:"warnings"`
 	Inputs       []*jsonPlan `json:"inputs,omitempty"`
+	Subqueries   []jsonSub   `json:"subqueries,omitempty"`
+}
+
+// jsonSub is a query inside an expression. Closed: it runs once, before the query around it is planned.
+type jsonSub struct {
+	Query  string `json:"query"`
+	Closed bool   `json:"closed"`
+	Plan   *Plan  `json:"plan"`
 }
 
 // MarshalJSON is the object that EXPLAIN (FORMAT JSON) prints. Its fields are a contract. A query
@@ -291,8 +316,11 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 			for _, s := range scans {
 				out.Inputs = append(out.Inputs, scanJSON(s))
 			}
-			out.HitsPrefix = p.HitsPrefix()
 		}
+	}
+	out.HitsPrefix = p.HitsPrefix()
+	for _, s := range p.Subplans {
+		out.Subqueries = append(out.Subqueries, jsonSub{s.Text, s.Closed, s.Sample})
 	}
 	if k, ok := sortKind(p.Root); ok {
 		out.Order = k.String()
@@ -327,6 +355,7 @@ func scanJSON(s *Scan) *jsonPlan {
 	if s.Residual != nil {
 		out.ClientFilter = s.Residual.String()
 	}
+	out.Bloom, _ = s.bloom()
 	for _, c := range s.Columns {
 		out.Columns = append(out.Columns, c.Family+":"+Escape([]byte(c.Qualifier)))
 	}

@@ -4,93 +4,189 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/hql-db/hql/types"
 )
 
-// String is EXPLAIN for a person: the steps from the last to the first, then each table's access.
+// String is EXPLAIN for a person: whether the rowkey prefix is hit, the steps from the last to the
+// first, and each table's access with the key drawn byte by byte.
 //
-//	scan files: 1 range, hits the rowkey prefix
-//	  key      user_id AS TEXT(6)             bound   1
-//	           create_time AS TEXT('yyyyMMdd') range   [DATE '2012-09-01' - DATE '2012-10-01']
-//	           file_id AS TEXT(6)              unused
-//	  range    files [00000120120901, 00000120121002)
-//	  filter   name LIKE 'x%'      server
+//	scan files: hits the rowkey prefix, 1 scan, 2 of 3 key parts
+//	  key      0      6        14     20 bytes
+//	           |######|~~~~~~~~|......|
+//	           0-5   # user_id AS TEXT(6)               bound       1
+//	           6-13  ~ create_time AS TEXT('yyyyMMdd')  range       [DATE '2012-09-01' - DATE '2012-10-01']
+//	           14-19 . file_id AS TEXT(6)               unused      the prefix ends with the range before it
+//	  read     files [00000120120901, 00000120121002)
 func (p *Plan) String() string {
 	var b strings.Builder
-	printNode(&b, p.Root, 0)
-	for _, w := range p.Warnings {
-		fmt.Fprintf(&b, "warning: %s\n", w)
+	for i, l := range p.Draw(nil) {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(l.String())
 	}
-	return strings.TrimRight(b.String(), "\n")
+	return b.String()
 }
 
-func printNode(b *strings.Builder, n Node, depth int) {
+// Draw is String as lines of styled pieces. notes, where not nil, gives what was measured of a
+// step: the first line goes behind the step's own, the others under it.
+func (p *Plan) Draw(notes func(Node) []string) []Line {
+	d := &drawing{notes: notes}
+	root := p.Root
+	for {
+		x, ok := root.(*Project) // says nothing that a reader needs
+		if !ok || notes != nil {
+			break
+		}
+		root = x.Input
+	}
+	if _, ok := root.(*Scan); !ok {
+		d.lines = append(d.lines, p.Verdict())
+	}
+	d.node(root, 0)
+	for _, s := range p.Subplans {
+		when := "for each row"
+		if s.Closed {
+			when = "once, before the query around it is planned"
+			if s.Shown.Type() != types.Null {
+				when += "; above as if it gave " + s.Shown.SQL()
+			}
+		}
+		d.add(textf("sub-query (%s) runs %s:", s.Text, when))
+		for _, l := range s.Sample.Draw(nil) {
+			d.add(append(Line{textf("  ")}, l...)...)
+		}
+	}
+	for _, w := range p.Warnings {
+		d.add(Piece{Miss, "warning: "}, textf("%s", w))
+	}
+	return d.lines
+}
+
+// Verdict tells in a line whether every table of the plan is read by its rowkey's prefix.
+func (p *Plan) Verdict() Line {
+	scans := Scans(p.Root)
+	var missed []string
+	for _, s := range scans {
+		if s.Access == FullScan {
+			missed = append(missed, s.Table.Name)
+		}
+	}
+	names := slices.Compact(slices.Sorted(slices.Values(missed)))
+	switch {
+	case len(scans) == 0:
+		return Line{{Hit, "reads no table"}}
+	case len(missed) == 0:
+		return Line{{Hit, "hits the rowkey prefix"}, textf("%s", of(len(scans), ""))}
+	}
+	return Line{{Miss, "MISSES the rowkey prefix"}, textf(" of %s%s", strings.Join(names, ", "), of(len(scans), fmt.Sprintf("%d of ", len(missed))))}
+}
+
+// of tells of how many reads of tables something is said; one needs no telling.
+func of(reads int, prefix string) string {
+	if reads == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s%d reads)", prefix, reads)
+}
+
+func (d *drawing) node(n Node, depth int) {
 	in := strings.Repeat("  ", depth)
 	next := depth + 1
 	switch n := n.(type) {
 	case *Scan:
-		n.print(b, in)
+		d.scan(n, in)
 		return
 	case *Project:
-		next = depth // says nothing that a reader needs
-	case *Filter:
-		fmt.Fprintf(b, "%sfilter %s\n", in, n.Cond)
-	case *Limit:
-		if n.Count >= 0 {
-			fmt.Fprintf(b, "%slimit %d", in, n.Count)
-		} else {
-			fmt.Fprintf(b, "%sall rows", in)
+		if d.notes == nil {
+			next = depth
+			break
 		}
-		if n.Offset > 0 {
-			fmt.Fprintf(b, " offset %d", n.Offset)
+		d.add(textf("%scolumns", in), Piece{Dim, "  (" + d.measured(n)[0] + ")"})
+	default:
+		line := Line{textf("%s%s", in, Title(n))}
+		notes := d.measured(n)
+		if len(notes) > 0 {
+			line = append(line, Piece{Dim, "  (" + notes[0] + ")"})
 		}
-		b.WriteByte('\n')
-	case *Sort:
-		if n.Limit >= 0 {
-			fmt.Fprintf(b, "%stop %d by %s\n", in, n.Limit, orderText(n.By))
-		} else {
-			fmt.Fprintf(b, "%ssort by %s\n", in, orderText(n.By))
-		}
-	case *Distinct:
-		fmt.Fprintf(b, "%sdistinct%s\n", in, streams(n.Ordered))
-	case *Aggregate:
-		fmt.Fprintf(b, "%saggregate%s", in, streams(n.Ordered))
-		for i, e := range n.GroupBy {
-			fmt.Fprintf(b, "%s%s", [...]string{", ", " by "}[btoi(i == 0)], e)
-		}
-		b.WriteByte('\n')
-	case *Join:
-		kind := "inner"
-		if n.Outer {
-			kind = "left"
-		}
-		how := "nested loop"
-		switch {
-		case n.Lookup != nil:
-			how = "look-up by key"
-		case len(n.LeftKeys) > 0:
-			how = "hash"
-		}
-		fmt.Fprintf(b, "%s%s join, %s", in, kind, how)
-		if n.On != nil {
-			fmt.Fprintf(b, ", on %s", n.On)
-		}
-		b.WriteByte('\n')
-		printNode(b, n.Left, next)
-		if n.Lookup != nil && n.Lookup.Sample != nil {
-			fmt.Fprintf(b, "%s  for each left row:\n", in)
-			n.Lookup.Sample.print(b, in+"    ")
-		} else {
-			printNode(b, n.Right, next)
-		}
+		d.add(line...)
+	}
+	if j, ok := n.(*Join); ok && j.Lookup != nil {
+		d.node(j.Left, next)
+		d.add(textf("%s  for each left row, shown for a made-up one:", in))
+		d.node(j.Right, next+1)
 		return
-	case *Union:
-		fmt.Fprintf(b, "%sunion all\n", in)
-	case *Values:
-		fmt.Fprintf(b, "%svalues: %d rows\n", in, len(n.Rows))
 	}
 	for _, x := range n.Inputs() {
-		printNode(b, x, next)
+		d.node(x, next)
 	}
+}
+
+// Title names a step in one line.
+func Title(n Node) string {
+	switch n := n.(type) {
+	case *Scan:
+		t := n.Access.String() + " " + n.Table.Name
+		if n.Alias != "" && n.Alias != n.Table.Name {
+			t += " " + n.Alias
+		}
+		if n.Layout.Name != "primary" {
+			t += " (" + n.Layout.Name + ")"
+		}
+		return t
+	case *Project:
+		return "columns"
+	case *Filter:
+		return "filter " + n.Cond.String()
+	case *Limit:
+		t := "all rows"
+		if n.Count >= 0 {
+			t = fmt.Sprintf("limit %d", n.Count)
+		}
+		if n.Offset > 0 {
+			t += fmt.Sprintf(" offset %d", n.Offset)
+		}
+		return t
+	case *Sort:
+		if n.Limit >= 0 {
+			return fmt.Sprintf("top %d by %s", n.Limit, orderText(n.By))
+		}
+		return "sort by " + orderText(n.By)
+	case *Distinct:
+		return "distinct" + streams(n.Ordered)
+	case *Aggregate:
+		t := "aggregate" + streams(n.Ordered)
+		for i, e := range n.GroupBy {
+			t += [...]string{", ", " by "}[btoi(i == 0)] + e.String()
+		}
+		return t
+	case *Join:
+		t := [...]string{"inner join, ", "left join, "}[btoi(n.Outer)]
+		switch {
+		case n.Lookup != nil:
+			t += "look-up by key"
+		case len(n.LeftKeys) > 0:
+			t += "hash"
+		default:
+			t += "nested loop"
+		}
+		if n.On != nil {
+			t += ", on " + n.On.String()
+		}
+		return t
+	case *Union:
+		return "union all"
+	case *SetOp:
+		t := [...]string{"intersect", "except"}[btoi(n.Except)]
+		if n.All {
+			t += " all"
+		}
+		return t
+	case *Values:
+		return "values: " + plural(len(n.Rows), "row", 0, "")
+	}
+	return fmt.Sprintf("%T", n)
 }
 
 func streams(ordered bool) string {
@@ -111,80 +207,104 @@ func orderText(terms []SortTerm) string {
 	return strings.Join(parts, ", ")
 }
 
-// print writes one table access.
-func (s *Scan) print(b *strings.Builder, in string) {
+// Verdict tells in words whether s hits the rowkey prefix and what it opens.
+func (s *Scan) Verdict() string {
+	switch s.Access {
+	case Empty:
+		return "no row can match, nothing is read"
+	case FullScan:
+		return "MISSES the rowkey prefix"
+	}
 	gets, scans := s.counts()
-	fmt.Fprintf(b, "%s%s %s", in, s.Access, s.Table.Name)
-	if s.Alias != "" && s.Alias != s.Table.Name {
-		fmt.Fprintf(b, " %s", s.Alias)
-	}
-	switch {
-	case s.Access == Empty:
-		b.WriteString(": no row can match, nothing is read\n")
-		return
-	case s.Access == FullScan:
-		b.WriteString(": MISSES the rowkey prefix\n")
-	default:
-		b.WriteString(": hits the rowkey prefix, " + plural(gets, "get", scans, "scan") + "\n")
-	}
-	line := func(label, format string, args ...any) {
-		fmt.Fprintf(b, "%s  %-8s %s\n", in, label, fmt.Sprintf(format, args...))
-	}
-	width := 0
+	used, all := 0, 0
 	for _, p := range s.Parts {
-		width = max(width, len(p.Part))
-	}
-	for i, p := range s.Parts {
-		label := ""
-		if i == 0 {
-			label = "key"
-			if s.Layout.Name != "primary" {
-				label = s.Layout.Name
-			}
+		if p.State != "literal" {
+			all++
+			used += btoi(p.State != "unused")
 		}
-		note := p.Detail
-		if p.Why != "" {
-			note = p.Why
-		}
-		line(label, "%s", strings.TrimRight(fmt.Sprintf("%-*s  %-10s  %s", width, p.Part, p.State, note), " "))
 	}
-	s.printSpans(line)
+	out := "hits the rowkey prefix, " + plural(gets, "get", scans, "scan")
+	if all == 1 {
+		return out
+	}
+	return fmt.Sprintf("%s, %d of %d key parts", out, used, all)
+}
+
+// Style is that of the verdict.
+func (s *Scan) Style() Style {
+	if s.Access == FullScan {
+		return Miss
+	}
+	return Hit
+}
+
+// scan draws one table access.
+func (d *drawing) scan(s *Scan, in string) {
+	d.add(textf("%s%s: ", in, Title(s)), Piece{s.Style(), s.Verdict()})
+	if s.Access == Empty {
+		return
+	}
+	line := func(label, format string, args ...any) { d.labelled(in, label, textf(format, args...)) }
+	d.drawKey(s, in)
+	d.drawSpans(s, in)
 	if s.ListTables {
 		line("tables", "every table named %s*, as nothing binds the name", s.TablePrefix)
 	}
-	for i, f := range s.Fates {
-		label := ""
-		if i == 0 {
-			label = "where"
-		}
-		where := map[string]string{"key": "by the key", "server": "server filter", "client": "client filter",
-			"server+client": "server filter, checked again on the client"}[f.Where]
+	label := "where"
+	for _, f := range s.Fates {
+		where := "  [" + f.Place()
 		if f.Why != "" {
 			where += ": " + f.Why
 		}
-		line(label, "%s  [%s]", f.Predicate, where)
+		d.labelled(in, label, textf("%s", f.Predicate), Piece{Dim, where + "]"})
+		label = ""
 	}
 	if s.Filter != nil {
 		line("server", "%s", s.Filter)
 	}
-	line("columns", "%s", s.columnsText())
+	line("columns", "%s", s.ColumnsText())
+	if kind, why := s.bloom(); kind != "" {
+		line("bloom", "%s: %s", kind, why)
+	}
 	if s.Order != NoOrder {
-		line("order", "%s (%s)", s.Order, orderText(s.OrderBy))
+		line("order", "%s", s.OrderText())
 	}
 	if s.Limit >= 0 {
 		line("limit", "%d", s.Limit)
+	}
+	if s.Skip > 0 {
+		line("skip", "from value to value of %s", s.Layout.Key.Parts[s.Skip-1].Source)
 	}
 	if len(s.Considered) > 1 {
 		for _, c := range s.Considered {
 			line("layout", "%s: %s, %d ranges, cost %.0f: %s", c.Layout, c.Access, c.Spans, c.Cost, c.Why)
 		}
 	}
+	label = "took"
+	for _, n := range d.measured(s) {
+		line(label, "%s", n)
+		label = ""
+	}
 	for _, w := range s.Warnings {
-		line("warning", "%s", w)
+		d.labelled(in, "warning", Piece{Miss, w})
 	}
 	if s.Advice != "" {
-		line("to hit", "%s", s.Advice)
+		d.labelled(in, "to hit", Piece{Hit, s.Advice})
 	}
+}
+
+// Place tells in words where the predicate is checked.
+func (f Fate) Place() string {
+	return map[string]string{"key": "by the key", "server": "server filter", "client": "client filter",
+		"server+client": "server filter, checked again on the client"}[f.Where]
+}
+
+// OrderText tells in which order rows come and how, "" for none.
+func (s *Scan) OrderText() string {
+	if s.Order == NoOrder {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s)", s.Order, orderText(s.OrderBy))
 }
 
 func plural(gets int, get string, scans int, scan string) string {
@@ -202,39 +322,8 @@ func plural(gets int, get string, scans int, scan string) string {
 	return strings.Join(parts, " and ")
 }
 
-func (s *Scan) printSpans(line func(string, string, ...any)) {
-	const most = 12
-	for i, sp := range s.Spans {
-		label := ""
-		if i == 0 {
-			label = "read"
-		}
-		if i == most {
-			line("", "... and %d more", len(s.Spans)-most)
-			break
-		}
-		if sp.Key {
-			line(label, "%s %s", sp.Table, Escape(sp.Start))
-			continue
-		}
-		from, to := Escape(sp.Start), Escape(sp.Stop)
-		if from == "" && to == "" {
-			line(label, "%s: all of it", sp.Table)
-			continue
-		}
-		line(label, "%s [%s, %s)", sp.Table, orOpen(from), orOpen(to))
-	}
-}
-
-func orOpen(s string) string {
-	if s == "" {
-		return "open"
-	}
-	return s
-}
-
-// columnsText tells what is read of each row.
-func (s *Scan) columnsText() string {
+// ColumnsText tells what is read of each row.
+func (s *Scan) ColumnsText() string {
 	var names []string
 	for _, c := range s.Columns {
 		names = append(names, c.Family+":"+Escape([]byte(c.Qualifier)))

@@ -24,6 +24,8 @@ type Plan struct {
 	Warnings []string
 	// FullScanAllowed is set by ALLOW FULL SCAN and by a plain LIMIT without WHERE.
 	FullScanAllowed bool
+	// Subplans are the queries inside the plan's expressions that are not constants yet.
+	Subplans []*Subplan
 }
 
 // OutputColumn is a column of the result.
@@ -152,6 +154,9 @@ type Scan struct {
 	// until the rows whose value extends its own have passed.
 	Hold  int
 	Limit int64 // rows wanted after Residual; -1: all
+	// Skip, where not 0, is the number of leading key parts that hold all that is wanted of a row: of rows
+	// with the same ones any suffices, and the reader may jump over the others.
+	Skip int
 
 	Parts      []PartState
 	Fates      []Fate
@@ -233,6 +238,13 @@ type Values struct {
 	N    int // width
 }
 
+// SetOp gives the rows of Left that Right has too, or with Except those that it has not. All
+// pairs repeated rows one to one; otherwise every row comes as often as in Left.
+type SetOp struct {
+	Left, Right Node
+	Except, All bool
+}
+
 // Union gives the rows of all inputs, one input after the other.
 type Union struct{ Parts []Node }
 
@@ -240,22 +252,18 @@ type Union struct{ Parts []Node }
 type Join struct {
 	Left, Right Node
 	Outer       bool // LEFT JOIN: an unmatched left row comes with NULLs
-	// Lookup, where set, reads the right side by key for a batch of left rows in
-	// place of Right: it gives the Scan for the given right-hand column values.
+	// Lookup, where set, reads the right side by key for a batch of left rows. Right is
+	// then the scan for one left row whose values are made up, for EXPLAIN.
 	Lookup *Lookup
 	// LeftKeys and RightKeys are equal in a matching pair (a hash join); both empty: a nested loop.
 	LeftKeys, RightKeys []expr.Expr
 	On                  expr.Expr // what remains to be checked on the pair; nil: none
 }
 
-// Lookup plans the inner side of a lookup join: Columns are bound to the values of Outer.
+// Lookup plans the inner side of a lookup join.
 type Lookup struct {
-	Columns []int       // of the inner table
-	Outer   []expr.Expr // over the outer row
-	// Plan gives the scan for a batch of outer values; each element has one value a column.
+	// Plan gives the scan for a batch of values, not NULL, of the join's RightKeys.
 	Plan func(batch [][]types.Value) (*Scan, error)
-	// Sample is the scan for one unknown outer row, for EXPLAIN.
-	Sample *Scan
 }
 
 // Width and Inputs of the nodes.
@@ -268,6 +276,7 @@ func (s *Sort) Width() int      { return s.Input.Width() }
 func (l *Limit) Width() int     { return l.Input.Width() }
 func (v *Values) Width() int    { return v.N }
 func (u *Union) Width() int     { return u.Parts[0].Width() }
+func (s *SetOp) Width() int     { return s.Left.Width() }
 func (j *Join) Width() int      { return j.Left.Width() + j.Right.Width() }
 
 func (s *Scan) Inputs() []Node      { return nil }
@@ -279,6 +288,7 @@ func (s *Sort) Inputs() []Node      { return []Node{s.Input} }
 func (l *Limit) Inputs() []Node     { return []Node{l.Input} }
 func (v *Values) Inputs() []Node    { return nil }
 func (u *Union) Inputs() []Node     { return u.Parts }
+func (s *SetOp) Inputs() []Node     { return []Node{s.Left, s.Right} }
 func (j *Join) Inputs() []Node      { return []Node{j.Left, j.Right} }
 
 func (*Scan) node()      {}
@@ -290,4 +300,5 @@ func (*Sort) node()      {}
 func (*Limit) node()     {}
 func (*Values) node()    {}
 func (*Union) node()     {}
+func (*SetOp) node()     {}
 func (*Join) node()      {}

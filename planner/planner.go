@@ -30,6 +30,8 @@ type Env struct {
 	Options Options
 	// Lookups gives known values of LOOKUP calls; ok false: not resolved yet. A NULL value: no such name.
 	Lookups func(k LookupKey) (v types.Value, ok bool)
+	// Subqueries gives the rows of closed sub-queries that were run; nil, or ok false: not yet.
+	Subqueries func(s *Subplan) (values []types.Value, ok bool)
 }
 
 // accessRequest asks for the best way to read one table.

@@ -37,6 +37,11 @@ func (e *Env) finish(s *Scan, req *accessRequest, c *candidate) {
 		}
 		client = append(client, p)
 	}
+	if !e.Options.NoPushdown && !req.noPushdown && !s.Reversed && s.Layout.Kind != catalog.Index {
+		if f := c.fuzzy(); f != nil {
+			filters = append(filter.And{f}, filters...)
+		}
+	}
 	s.Fates = c.fates
 	switch len(filters) {
 	case 0:

@@ -13,12 +13,33 @@ import (
 
 // Select plans a query.
 func (e *Env) Select(s *parser.Select) (*Plan, error) {
-	q := &query{env: e}
+	var first *Plan
+	for i := range sampleValues {
+		p, err := (&query{env: e, plan: &Plan{}, sample: i}).finish(s)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			first = p
+		}
+		if e.Subqueries != nil || len(p.Subplans) == 0 {
+			break
+		}
+		if !readsNothing(p) {
+			return p, nil
+		}
+	}
+	return first, nil
+}
+
+// finish plans s as q's whole statement.
+func (q *query) finish(s *parser.Select) (*Plan, error) {
 	node, cols, err := q.selectStmt(s)
 	if err != nil {
 		return nil, err
 	}
-	return &Plan{Root: node, Columns: cols, Warnings: q.warnings, FullScanAllowed: s.AllowFullScan || plainLimit(s)}, nil
+	q.plan.Root, q.plan.Columns, q.plan.FullScanAllowed = node, cols, s.AllowFullScan || plainLimit(s) || q.fewRows
+	return q.plan, nil
 }
 
 // plainLimit tells SELECT ... FROM t LIMIT n: it reads few rows whatever the table.
@@ -41,30 +62,50 @@ func plainLimit(s *parser.Select) bool {
 	return true
 }
 
-// Where plans the reading side of UPDATE and DELETE: the rows of t for which where is true, every column read.
-func (e *Env) Where(t *catalog.Table, where parser.Expr) (*Scan, error) {
-	q := &query{env: e}
+// Where plans the reading side of UPDATE and DELETE: the rows of t for which where is true (nil: all),
+// every column read. values are compiled over these rows: what UPDATE sets.
+func (e *Env) Where(t *catalog.Table, where parser.Expr, values []parser.Expr) (*Plan, []expr.Expr, error) {
+	q := &query{env: e, plan: &Plan{}}
 	src := q.tableSource(t, t.Name)
+	scope := q.scope([]*source{src})
 	req := &accessRequest{table: t, alias: t.Name, needed: make([]bool, src.width()), limit: -1}
 	for i := range req.needed {
 		req.needed[i] = true
 	}
 	if where != nil {
-		cond, err := expr.CompileCondition(where, q.scope([]*source{src}))
+		cond, err := expr.CompileCondition(where, scope)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		req.conjuncts = expr.Conjuncts(expr.Fold(cond))
 	}
-	return e.access(req)
+	exprs := make([]expr.Expr, len(values))
+	for i, v := range values {
+		var err error
+		if exprs[i], err = expr.Compile(v, scope); err != nil {
+			return nil, nil, err
+		}
+	}
+	scan, err := e.access(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	q.plan.Root, q.plan.Columns = scan, src.cols[:len(src.cols)-src.hidden]
+	return q.plan, exprs, nil
 }
 
 // query plans one statement.
 type query struct {
-	env      *Env
-	ctes     []parser.CTE
-	warnings []string
-	depth    int
+	env   *Env
+	ctes  []parser.CTE
+	plan  *Plan // what is found on the way
+	depth int
+	// fewRows is set when the whole statement reads a row or two, whatever the table.
+	fewRows bool
+	// sample numbers the value made up for sub-queries that are not run.
+	sample int
+	// outer resolves a column of the queries around a sub-query: nil without an error when they have none such.
+	outer func(ref *parser.ColumnRef) (expr.Expr, error)
 }
 
 // source is what stands in FROM under one name; its columns begin at offset in the joined row.
@@ -109,33 +150,98 @@ func (q *query) selectStmt(s *parser.Select) (Node, []OutputColumn, error) {
 	if len(s.Cores) == 1 {
 		return q.core(s.Cores[0], s.OrderBy, limit, offset)
 	}
-	u := &Union{}
-	var cols []OutputColumn
-	for _, c := range s.Cores {
-		n, cs, err := q.core(c, nil, -1, 0)
-		if err != nil {
-			return nil, nil, err
-		}
-		if cols == nil {
-			cols = cs
-		} else if len(cs) != len(cols) {
-			return nil, nil, parser.Errorf(c.Pos, "each part of UNION ALL must have %d columns, not %d", len(cols), len(cs))
-		}
-		u.Parts = append(u.Parts, n)
+	node, cols, err := q.sets(s)
+	if err != nil {
+		return nil, nil, err
 	}
-	var node Node = u
 	if len(s.OrderBy) > 0 {
 		var by []SortTerm
 		for _, t := range s.OrderBy {
 			i, ok := outputIndex(t.Expr, cols)
 			if !ok {
-				return nil, nil, parser.Errorf(t.Expr.Position(), "ORDER BY over UNION ALL takes the names or numbers of result columns")
+				return nil, nil, parser.Errorf(t.Expr.Position(), "ORDER BY over %s takes the names or numbers of result columns", s.Sets[0].Op)
 			}
 			by = append(by, sortTerm(t, &expr.Column{Index: i, Name: cols[i].Name, Typ: cols[i].Type}))
 		}
 		node = &Sort{Input: node, By: by, Limit: sum(limit, offset)}
 	}
 	return cut(node, limit, offset), cols, nil
+}
+
+// sets plans the cores of s and ties them together, INTERSECT first.
+func (q *query) sets(s *parser.Select) (Node, []OutputColumn, error) {
+	parts := make([]Node, len(s.Cores))
+	var cols []OutputColumn
+	lists := make([][]OutputColumn, len(s.Cores))
+	for i, c := range s.Cores {
+		n, cs, err := q.core(c, nil, -1, 0)
+		if err != nil {
+			return nil, nil, err
+		}
+		if i == 0 {
+			cols = slices.Clone(cs)
+		} else if len(cs) != len(cols) {
+			return nil, nil, parser.Errorf(c.Pos, "each part of %s must have %d columns, not %d", s.Sets[i-1].Op, len(cols), len(cs))
+		}
+		for k := range cols {
+			t, ok := expr.Widen(cols[k].Type, cs[k].Type)
+			if !ok {
+				return nil, nil, parser.Errorf(c.Pos, "column %d is %s here and %s before", k+1, cs[k].Type, cols[k].Type)
+			}
+			cols[k].Type = t
+		}
+		parts[i], lists[i] = n, cs
+	}
+	for i := range parts {
+		parts[i] = casted(parts[i], lists[i], cols)
+	}
+	ops := s.Sets
+	left, rest := []Node{parts[0]}, []parser.SetOp{}
+	for i, op := range ops {
+		if op.Op != "INTERSECT" {
+			left, rest = append(left, parts[i+1]), append(rest, op)
+			continue
+		}
+		left[len(left)-1] = distinctUnless(op.All, &SetOp{Left: left[len(left)-1], Right: parts[i+1], All: op.All})
+	}
+	node := left[0]
+	for i, op := range rest {
+		if op.Op == "EXCEPT" {
+			node = distinctUnless(op.All, &SetOp{Left: node, Right: left[i+1], Except: true, All: op.All})
+			continue
+		}
+		u, ok := node.(*Union)
+		if !ok {
+			u = &Union{Parts: []Node{node}}
+		}
+		u.Parts = append(u.Parts, left[i+1])
+		node = distinctUnless(op.All, u)
+	}
+	return node, cols, nil
+}
+
+func distinctUnless(all bool, n Node) Node {
+	if all {
+		return n
+	}
+	return &Distinct{Input: n}
+}
+
+// casted gives the rows of n, whose columns are of the types in from, with those in to.
+func casted(n Node, from, to []OutputColumn) Node {
+	exprs := make([]expr.Expr, len(from))
+	same := true
+	for i, c := range from {
+		exprs[i] = &expr.Column{Index: i, Name: c.Name, Typ: c.Type}
+		if c.Type != to[i].Type && c.Type != types.Null {
+			exprs[i] = &expr.Cast{X: exprs[i], Typ: to[i].Type}
+			same = false
+		}
+	}
+	if same {
+		return n
+	}
+	return &Project{Input: n, Exprs: exprs}
 }
 
 func sum(limit, offset int64) int64 {
@@ -178,7 +284,22 @@ func (q *query) count(e parser.Expr, what string, none int64) (int64, error) {
 func (q *query) scope(srcs []*source) *expr.Scope {
 	e := q.env
 	return &expr.Scope{Funcs: e.Funcs, Loc: e.Loc, Now: e.Now,
-		Column: func(ref *parser.ColumnRef) (expr.Expr, error) { return resolve(ref, srcs) },
+		Column: func(ref *parser.ColumnRef) (expr.Expr, error) {
+			x, err := q.column(ref, srcs)
+			if err == nil && x == nil {
+				err = unknownColumn(ref, srcs)
+			}
+			return x, err
+		},
+		Subquery: func(s *parser.Select, pos parser.Pos, exists bool, x expr.Expr, not bool) (expr.Expr, error) {
+			node := expr.Subquery{Pos: pos, Kind: expr.ScalarSubquery, X: x, Not: not}
+			if exists {
+				node.Kind = expr.ExistsSubquery
+			} else if x != nil {
+				node.Kind = expr.InSubquery
+			}
+			return q.subquery(srcs, s, node)
+		},
 		Param: func(p *parser.Param) (types.Value, error) {
 			if p.Name != "" {
 				if v, ok := e.Named[p.Name]; ok {
@@ -193,16 +314,14 @@ func (q *query) scope(srcs []*source) *expr.Scope {
 		}}
 }
 
-// resolve finds a column by name among sources.
-func resolve(ref *parser.ColumnRef, srcs []*source) (expr.Expr, error) {
+// column finds a column by name among sources, then in the queries around; nil without an error: there is none.
+func (q *query) column(ref *parser.ColumnRef, srcs []*source) (expr.Expr, error) {
 	var found *expr.Column
-	var names []string
 	for _, s := range srcs {
 		if ref.Table != "" && !strings.EqualFold(ref.Table, s.name) {
 			continue
 		}
 		for i, c := range s.cols {
-			names = append(names, c.Name)
 			if !strings.EqualFold(c.Name, ref.Name) {
 				continue
 			}
@@ -212,20 +331,36 @@ func resolve(ref *parser.ColumnRef, srcs []*source) (expr.Expr, error) {
 			found = &expr.Column{Pos: ref.Pos, Index: s.offset + i, Name: c.Name, Typ: c.Type}
 		}
 	}
-	if found != nil {
+	switch {
+	case found != nil:
 		return found, nil
+	case q.outer != nil:
+		return q.outer(ref)
 	}
+	return nil, nil
+}
+
+// unknownColumn says that ref names nothing, and what is near.
+func unknownColumn(ref *parser.ColumnRef, srcs []*source) error {
 	if len(srcs) == 0 {
-		return nil, parser.Errorf(ref.Pos, "unknown column %q: there is no table here", ref.Name)
+		return parser.Errorf(ref.Pos, "unknown column %q: there is no table here", ref.Name).Of(catalog.ErrUnknownColumn)
+	}
+	var names []string
+	for _, s := range srcs {
+		if ref.Table == "" || strings.EqualFold(ref.Table, s.name) {
+			for _, c := range s.cols {
+				names = append(names, c.Name)
+			}
+		}
 	}
 	if ref.Table != "" && len(names) == 0 {
-		return nil, parser.Errorf(ref.Pos, "unknown table %q", ref.Table)
+		return parser.Errorf(ref.Pos, "unknown table %q", ref.Table).Of(catalog.ErrUnknownTable)
 	}
-	err := parser.Errorf(ref.Pos, "unknown column %q", ref.Name)
+	err := parser.Errorf(ref.Pos, "unknown column %q", ref.Name).Of(catalog.ErrUnknownColumn)
 	if near := expr.Nearest(strings.ToLower(ref.Name), names); near != "" {
 		err.Hint = "did you mean " + near + "?"
 	}
-	return nil, err
+	return err
 }
 
 // from lists the sources of FROM and the conditions that tie them.
@@ -320,7 +455,7 @@ func (q *query) named(t *parser.TableName) (*source, error) {
 	}
 	for i := len(q.ctes) - 1; i >= 0; i-- {
 		if c := q.ctes[i]; strings.EqualFold(c.Name, t.Name) {
-			inner := &query{env: q.env, ctes: slices.Clone(q.ctes[:i]), depth: q.depth} // a CTE sees those before it
+			inner := &query{env: q.env, ctes: slices.Clone(q.ctes[:i]), depth: q.depth, plan: q.plan, outer: q.outer} // a CTE sees those before it
 			node, cols, err := inner.selectStmt(c.Query)
 			if err != nil {
 				return nil, err
@@ -330,7 +465,7 @@ func (q *query) named(t *parser.TableName) (*source, error) {
 	}
 	table, ok := q.env.Catalog.Table(t.Name)
 	if !ok {
-		err := parser.Errorf(t.Pos, "unknown table %q", t.Name)
+		err := parser.Errorf(t.Pos, "unknown table %q", t.Name).Of(catalog.ErrUnknownTable)
 		var names []string
 		for _, o := range q.env.Catalog.Tables() {
 			names = append(names, o.Name)
@@ -426,14 +561,25 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 	} else {
 		want.limit = -1
 	}
-	node, ordered, err := q.joined(f, conds, used, want, hints)
+	extremes, err := q.extremes(c, f, groups, aggs.calls, conds, used, hints)
 	if err != nil {
 		return nil, nil, err
+	}
+	node, ordered := extremes, false
+	if extremes == nil {
+		if node, ordered, err = q.joined(f, conds, used, want, hints); err != nil {
+			return nil, nil, err
+		}
+		if anyOfSame(c, grouped, aggs.calls) {
+			skip(node, used)
+		}
 	}
 	if grouped {
 		agg := &Aggregate{Input: node, GroupBy: groups, Aggs: aggs.calls, Ordered: ordered && len(groups) > 0}
 		ordered = false
-		node = agg
+		if extremes == nil {
+			node = agg
+		}
 		for i := range outs {
 			if outs[i].expr, err = afterGrouping(outs[i].expr, groups); err != nil {
 				return nil, nil, err
@@ -525,7 +671,7 @@ func (q *query) items(c *parser.SelectCore, srcs []*source, scope *expr.Scope) (
 		}
 		if len(outs) == n {
 			if it.Table != "" {
-				return nil, parser.Errorf(it.Pos, "unknown table %q", it.Table)
+				return nil, parser.Errorf(it.Pos, "unknown table %q", it.Table).Of(catalog.ErrUnknownTable)
 			}
 			return nil, parser.Errorf(it.Pos, "SELECT * needs a table")
 		}
@@ -700,98 +846,6 @@ func groupOrder(groups []expr.Expr) []SortTerm {
 	return terms
 }
 
-// joined reads the sources and joins them, left to right. ordered tells that the wanted order is provided.
-func (q *query) joined(f *from, conds []expr.Expr, used []bool, want accessOrder, h hints) (n Node, ordered bool, err error) {
-	if len(f.srcs) == 0 {
-		n = &Values{Rows: [][]expr.Expr{{}}}
-		if c := expr.Conjunction(conds); len(conds) > 0 {
-			n = &Filter{Input: n, Cond: c}
-		}
-		return n, false, nil
-	}
-	rest := conds
-	for i, s := range f.srcs {
-		var own []expr.Expr
-		if !f.outer[i] {
-			own, rest = ownTerms(rest, s)
-		}
-		var on []expr.Expr
-		if f.on[i] != nil {
-			for _, t := range expr.Conjuncts(f.on[i]) {
-				if within(t, s.offset, s.offset+s.width()) {
-					own = append(own, shifted(t, s.offset))
-				} else {
-					on = append(on, t)
-				}
-			}
-		}
-		w := accessOrder{limit: -1}
-		if len(f.srcs) == 1 {
-			w = want
-		}
-		right, ok, err := q.source(s, own, used[s.offset:s.offset+s.width()], w, h)
-		if err != nil {
-			return nil, false, err
-		}
-		if i == 0 {
-			n, ordered = right, ok
-			continue
-		}
-		if !f.outer[i] {
-			var later []expr.Expr
-			for _, t := range rest {
-				if within(t, 0, s.offset+s.width()) {
-					on = append(on, t)
-				} else {
-					later = append(later, t)
-				}
-			}
-			rest = later
-		}
-		n = hashJoin(n, right, f.outer[i], on, s.offset)
-		ordered = false
-	}
-	if len(rest) > 0 {
-		n = &Filter{Input: n, Cond: expr.Conjunction(rest)}
-	}
-	return n, ordered, nil
-}
-
-func ownTerms(conds []expr.Expr, s *source) (own, rest []expr.Expr) {
-	for _, c := range conds {
-		if within(c, s.offset, s.offset+s.width()) {
-			own = append(own, shifted(c, s.offset))
-		} else {
-			rest = append(rest, c)
-		}
-	}
-	return own, rest
-}
-
-func within(e expr.Expr, from, to int) bool {
-	for _, c := range expr.Columns(e) {
-		if c < from || c >= to {
-			return false
-		}
-	}
-	return true
-}
-
-// shifted rewrites e over the joined row to one over a source's own row.
-func shifted(e expr.Expr, by int) expr.Expr {
-	if by == 0 {
-		return e
-	}
-	return expr.Map(e, func(x expr.Expr) expr.Expr {
-		if c, ok := x.(*expr.Column); ok {
-			d := *c
-			d.Index -= by
-			return &d
-		}
-		return x
-	})
-}
-
 // source reads one source.
 func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (Node, bool, error) {
 	if s.table == nil {
@@ -801,8 +855,8 @@ func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder
 		}
 		return n, false, nil
 	}
-	req := &accessRequest{table: s.table, alias: s.name, conjuncts: own, needed: slices.Clone(used), orderBy: want.by, limit: want.limit, layout: h.layout, noPushdown: h.noPushdown}
-	if err := q.systemTime(s.system, req); err != nil {
+	req, err := q.request(s, own, used, want, h)
+	if err != nil {
 		return nil, false, err
 	}
 	scan, err := q.env.access(req)
@@ -810,6 +864,12 @@ func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder
 		return nil, false, err
 	}
 	return scan, len(want.by) > 0 && scan.Order != NoOrder, nil
+}
+
+// request asks for access to a table.
+func (q *query) request(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (*accessRequest, error) {
+	req := &accessRequest{table: s.table, alias: s.name, conjuncts: own, needed: slices.Clone(used), orderBy: want.by, limit: want.limit, layout: h.layout, noPushdown: h.noPushdown}
+	return req, q.systemTime(s.system, req)
 }
 
 // systemTime reads FOR SYSTEM_TIME into the request.
@@ -847,27 +907,4 @@ func (q *query) systemTime(s *parser.SystemTime, req *accessRequest) error {
 	to, err := at(s.To)
 	req.minTime, req.maxTime, req.allVersions = from, to+1, true
 	return err
-}
-
-// hashJoin joins on the equalities between the sides; other conditions are checked on each pair.
-func hashJoin(left, right Node, outer bool, on []expr.Expr, offset int) *Join {
-	j := &Join{Left: left, Right: right, Outer: outer}
-	var rest []expr.Expr
-	for _, t := range on {
-		if c, ok := t.(*expr.Compare); ok && c.Op == expr.EQ && c.X.Type() == c.Y.Type() {
-			x, y := c.X, c.Y
-			if within(y, 0, offset) {
-				x, y = y, x
-			}
-			if within(x, 0, offset) && within(y, offset, 1<<30) && len(expr.Columns(x)) > 0 && len(expr.Columns(y)) > 0 {
-				j.LeftKeys, j.RightKeys = append(j.LeftKeys, x), append(j.RightKeys, shifted(y, offset))
-				continue
-			}
-		}
-		rest = append(rest, t)
-	}
-	if len(rest) > 0 {
-		j.On = expr.Conjunction(rest)
-	}
-	return j
 }

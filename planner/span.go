@@ -21,6 +21,8 @@ type keySpan struct {
 	marks []int
 	// sets are the values that columns can have in rows that matter, by column.
 	sets []types.Set
+	// fuzzy are patterns of which every row's key that matters fits one; nil: none are known.
+	fuzzy []fuzzyPattern
 }
 
 // partUse says what the spans of a box do with a part; the greater wins.
@@ -41,6 +43,7 @@ type walker struct {
 	uses   []partUse // by key part
 	// detail is the box's set for the parts' columns when first used, for EXPLAIN.
 	detail []types.Set
+	varied []bool // other boxes or values of parts before had other sets
 	// stop tells for the first part at which a walk stopped why it did.
 	stopPart int
 	stopWhy  string
@@ -49,13 +52,16 @@ type walker struct {
 	// every table whose name starts with tablePrefix.
 	listTables  bool
 	tablePrefix string
-	lookups     []LookupKey
-	lookup      func(LookupKey) (types.Value, bool)
+	// merging: finite parts are enumerated even if nothing behind them is bound, as the spans of
+	// their values, merged, give an order.
+	merging bool
+	lookups []LookupKey
+	lookup  func(LookupKey) (types.Value, bool)
 }
 
 func newWalker(l *catalog.Layout, e *Env) *walker {
 	n := len(l.Key.Parts)
-	return &walker{layout: l, opt: e.Options.withDefaults(), uses: make([]partUse, n), detail: make([]types.Set, n),
+	return &walker{layout: l, opt: e.Options.withDefaults(), uses: make([]partUse, n), detail: make([]types.Set, n), varied: make([]bool, n),
 		stopPart: n, lookup: e.Lookups}
 }
 
@@ -256,9 +262,27 @@ func (w *walker) use(i int, u partUse, s types.Set) {
 	if u > w.uses[i] {
 		w.uses[i] = u
 	}
-	if w.detail[i] == nil {
+	switch {
+	case w.detail[i] == nil:
 		w.detail[i] = s
+	case s != nil && !w.varied[i] && !alike(w.detail[i], s):
+		w.varied[i] = true
 	}
+}
+
+// alike tells that two sets have as many intervals and the same ends: enough to say "and others" by.
+func alike(a, b types.Set) bool {
+	if len(a) != len(b) || len(a) == 0 {
+		return len(a) == len(b)
+	}
+	same := func(x, y types.Value) bool {
+		if x.IsNull() || y.IsNull() {
+			return x.IsNull() && y.IsNull()
+		}
+		c, err := types.Compare(x, y)
+		return err == nil && c == 0
+	}
+	return same(a[0].Lo, b[0].Lo) && same(a[len(a)-1].Hi, b[len(b)-1].Hi)
 }
 
 // key walks the key's parts from i on. It tells whether any of them is bound or ranged.
@@ -452,6 +476,7 @@ func (w *walker) splitSet(br branch, i int, set types.Set, rest *[]keySpan) (don
 	}
 	if !allPointRanges(out) && w.pays(br, i) {
 		if vals, ok := w.values(&br, p); ok && len(vals) <= maxSteps {
+			w.use(i, ranged, set)
 			w.each(br, i, vals, ranged, rest)
 			return true
 		}
@@ -544,6 +569,9 @@ func prefixInterval(p string) types.Interval {
 
 // each walks on once for each value of part i.
 func (w *walker) each(br branch, i int, vals []types.Value, u partUse, rest *[]keySpan) (useful bool) {
+	if w.detail[i] == nil {
+		w.use(i, u, types.Points(vals...))
+	}
 	w.use(i, u, nil)
 	for _, v := range vals {
 		if w.full() {
@@ -586,7 +614,7 @@ func (w *walker) enumerate(br branch, i int, rest *[]keySpan) bool {
 		}
 		nb := br.with(enc)
 		nb.bound = 0
-		if useful := w.key(nb, i+1, rest); !useful && !tried {
+		if useful := w.key(nb, i+1, rest); !useful && !tried && !w.merging {
 			w.spans = w.spans[:spans]
 			if rest != nil {
 				*rest = (*rest)[:tails]
@@ -606,7 +634,7 @@ func (w *walker) fromRest(br branch, i int, rest *[]keySpan) bool {
 	sub := br
 	sub.prefix = nil
 	var tails []keySpan
-	if !w.key(sub, i+1, &tails) {
+	if !w.key(sub, i+1, &tails) && !w.merging {
 		w.stopAt(i, p, &br)
 		w.emit(br, nil, rest)
 		return false
@@ -652,8 +680,15 @@ func (w *walker) fromRest(br branch, i int, rest *[]keySpan) bool {
 				}
 				s.marks[k] = m
 			}
+			s.fuzzy = nil
+			for _, f := range t.fuzzy {
+				s.fuzzy = append(s.fuzzy, f.after(pre))
+			}
 			w.add(s, rest)
 		}
+	}
+	if u == enumerated {
+		w.use(i, u, dom)
 	}
 	w.use(i, u, nil)
 	return true
@@ -674,9 +709,11 @@ func (w *walker) emit(br branch, r *byteRange, rest *[]keySpan) {
 	switch {
 	case r == nil:
 		s.Start, s.Stop = br.prefix, next(br.prefix)
+		s.fuzzy = w.fuzzy(br)
 	case r.point:
 		s.Start, s.Key = br.prefix, true
 	default:
+		s.fuzzy = w.fuzzy(br)
 		s.Start = append(slices.Clip(br.prefix), r.lo...)
 		if r.hi == nil {
 			s.Stop = next(br.prefix)

@@ -3,8 +3,15 @@
 //	import _ "github.com/hql-db/hql/sqldriver"
 //	db, err := sql.Open("hql", "hbase://zk1,zk2:2181/hbase?catalog=tables.sql")
 //
-// A data source name is what hql.Open takes. A sql.DB on an hql.DB that is open
-// already comes from sql.OpenDB(sqldriver.NewConnector(db)). HBase has no transactions: BeginTx is an error.
+// A data source name is what hql.Open takes; the store is opened at the first use, with NewConnector(db) it is one that
+// is open already. All connections of a sql.DB share it: its pool needs no limits.
+//
+// Parameters are ? or $1, or @name with sql.Named. Arguments are what hql.DB.Query takes, a slice in x IN (?) and
+// hql.QueryOptions in the first place included. Columns give int64, float64, bool, string, []byte (BYTES and JSON), time.Time
+// (DATE and TIMESTAMP) and nil; DECIMAL and TIME give text.
+//
+// HBase has no transactions over several rows: Begin and BeginTx give ErrTransactions. Rows have no insert id. Errors
+// are hql's own, never driver.ErrBadConn: nothing that was sent is sent again behind the caller's back.
 package sqldriver
 
 import (
@@ -14,9 +21,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"reflect"
-	"sync"
-	"time"
 
 	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/types"
@@ -30,27 +36,29 @@ var ErrTransactions = errors.New("hql: HBase has no transactions over several ro
 // Driver opens connections for database/sql.
 type Driver struct{}
 
-// Open opens a connection of its own; sql.Open uses OpenConnector instead.
+// Open opens a store of the connection's own; sql.Open uses OpenConnector instead.
 func (d Driver) Open(name string) (driver.Conn, error) {
-	c, err := d.OpenConnector(name)
+	db, err := hql.Open(context.Background(), name)
 	if err != nil {
 		return nil, err
 	}
-	return c.Connect(context.Background())
+	return &conn{db: db, own: true}, nil
 }
 
 // OpenConnector makes a connector that opens the store at its first connection.
 func (d Driver) OpenConnector(name string) (driver.Connector, error) {
-	return &connector{name: name}, nil
+	return &connector{name: name, turn: make(chan struct{}, 1)}, nil
 }
 
 // NewConnector makes a connector on db, which stays open when the sql.DB is closed.
-func NewConnector(db *hql.DB) driver.Connector { return &connector{db: db} }
+func NewConnector(db *hql.DB) driver.Connector {
+	return &connector{db: db, turn: make(chan struct{}, 1)}
+}
 
 // connector shares one hql.DB among all connections: a connection is a light handle.
 type connector struct {
 	name string
-	mu   sync.Mutex
+	turn chan struct{} // held while db and own are used: waiting for it ends with the context
 	db   *hql.DB
 	own  bool
 }
@@ -58,8 +66,12 @@ type connector struct {
 func (c *connector) Driver() driver.Driver { return Driver{} }
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	if c.db == nil {
 		db, err := hql.Open(ctx, c.name)
 		if err != nil {
@@ -67,35 +79,54 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 		}
 		c.db, c.own = db, true
 	}
+	if c.db.Closed() {
+		return nil, hql.ErrClosed
+	}
 	return &conn{db: c.db}, nil
 }
 
 // Close closes the store when the connector opened it; sql.DB.Close calls it.
 func (c *connector) Close() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.turn <- struct{}{}
+	defer func() { <-c.turn }()
 	if !c.own {
 		return nil
 	}
-	c.own = false
 	return c.db.Close()
 }
 
-// conn is a handle on the shared DB.
-type conn struct{ db *hql.DB }
-
-func (c *conn) Close() error                       { return nil }
-func (c *conn) Begin() (driver.Tx, error)          { return nil, ErrTransactions }
-func (c *conn) ResetSession(context.Context) error { return nil }
-func (c *conn) IsValid() bool                      { return true }
-func (c *conn) BeginTx(context.Context, driver.TxOptions) (driver.Tx, error) {
-	return nil, ErrTransactions
+// conn is a handle on the shared DB. It has no state: nothing is to be reset.
+type conn struct {
+	db  *hql.DB
+	own bool // of Driver.Open: nobody shares db
 }
 
-// Ping asks the store for something small.
-func (c *conn) Ping(ctx context.Context) error {
-	_, err := c.db.Client().Tables(ctx, "hql_catalog")
-	return err
+var _ interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.QueryerContext
+	driver.ExecerContext
+	driver.Pinger
+	driver.SessionResetter
+	driver.Validator
+	driver.NamedValueChecker
+} = (*conn)(nil)
+
+// Close closes the store of Driver.Open; others stay with their connector.
+func (c *conn) Close() error {
+	if c.own {
+		return c.db.Close()
+	}
+	return nil
+}
+
+func (c *conn) Begin() (driver.Tx, error)          { return nil, ErrTransactions }
+func (c *conn) ResetSession(context.Context) error { return nil }
+func (c *conn) IsValid() bool                      { return !c.db.Closed() }
+func (c *conn) Ping(ctx context.Context) error     { return c.db.Ping(ctx) }
+func (c *conn) BeginTx(context.Context, driver.TxOptions) (driver.Tx, error) {
+	return nil, ErrTransactions
 }
 
 // CheckNamedValue leaves the conversion of arguments to hql: it takes slices for IN lists.
@@ -110,19 +141,35 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 	if err != nil {
 		return nil, err
 	}
-	return &stmt{c, s}, nil
+	return &stmt{s}, nil
 }
 
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	rows, err := c.db.Query(ctx, query, arguments(args)...)
-	if err != nil {
-		return nil, err
-	}
-	return &resultRows{rows}, nil
+	return queried(args, func(args ...any) (*hql.Rows, error) { return c.db.Query(ctx, query, args...) })
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	r, err := c.db.Exec(ctx, query, arguments(args)...)
+	return executed(args, func(args ...any) (hql.Result, error) { return c.db.Exec(ctx, query, args...) })
+}
+
+func queried(in []driver.NamedValue, run func(...any) (*hql.Rows, error)) (driver.Rows, error) {
+	args, err := arguments(in)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := run(args...)
+	if err != nil {
+		return nil, err
+	}
+	return &resultRows{rows, rows.ColumnTypes()}, nil
+}
+
+func executed(in []driver.NamedValue, run func(...any) (hql.Result, error)) (driver.Result, error) {
+	args, err := arguments(in)
+	if err != nil {
+		return nil, err
+	}
+	r, err := run(args...)
 	if err != nil {
 		return nil, err
 	}
@@ -130,20 +177,27 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []driver.Name
 }
 
 // arguments turns sql.Named arguments into hql.NamedArgs.
-func arguments(in []driver.NamedValue) []any {
+func arguments(in []driver.NamedValue) ([]any, error) {
 	var out []any
 	named := hql.NamedArgs{}
+	positional := false
 	for _, a := range in {
 		if a.Name != "" {
 			named[a.Name] = a.Value
-		} else {
-			out = append(out, a.Value)
+			continue
 		}
+		if _, ok := a.Value.(hql.QueryOptions); !ok {
+			positional = true
+		}
+		out = append(out, a.Value)
 	}
-	if len(named) > 0 {
-		out = append(out, named)
+	if len(named) == 0 {
+		return out, nil
 	}
-	return out
+	if positional {
+		return nil, errors.New("hql: named and positional arguments cannot stand in one statement")
+	}
+	return append(out, named), nil
 }
 
 // result is the number of rows written.
@@ -156,10 +210,14 @@ func (result) LastInsertId() (int64, error) {
 func (r result) RowsAffected() (int64, error) { return max(0, int64(r)), nil }
 
 // stmt is a prepared statement.
-type stmt struct {
-	conn *conn
-	s    *hql.Stmt
-}
+type stmt struct{ s *hql.Stmt }
+
+var _ interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+	driver.NamedValueChecker
+} = (*stmt)(nil)
 
 func (s *stmt) Close() error                             { return s.s.Close() }
 func (s *stmt) NumInput() int                            { return -1 } // hql counts, and names fill @name
@@ -174,19 +232,11 @@ func (s *stmt) Query(args []driver.Value) (driver.Rows, error) {
 }
 
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	r, err := s.s.Exec(ctx, arguments(args)...)
-	if err != nil {
-		return nil, err
-	}
-	return result(r.RowsAffected), nil
+	return executed(args, func(args ...any) (hql.Result, error) { return s.s.Exec(ctx, args...) })
 }
 
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	rows, err := s.s.Query(ctx, arguments(args)...)
-	if err != nil {
-		return nil, err
-	}
-	return &resultRows{rows}, nil
+	return queried(args, func(args ...any) (*hql.Rows, error) { return s.s.Query(ctx, args...) })
 }
 
 func numbered(args []driver.Value) []driver.NamedValue {
@@ -198,9 +248,21 @@ func numbered(args []driver.Value) []driver.NamedValue {
 }
 
 // resultRows are the rows of a query.
-type resultRows struct{ rows *hql.Rows }
+type resultRows struct {
+	rows  *hql.Rows
+	types []hql.ColumnType
+}
 
-func (r *resultRows) Columns() []string { return r.rows.Columns() }
+var _ interface {
+	driver.RowsColumnTypeDatabaseTypeName
+	driver.RowsColumnTypeLength
+	driver.RowsColumnTypeNullable
+	driver.RowsColumnTypePrecisionScale
+	driver.RowsColumnTypeScanType
+} = (*resultRows)(nil)
+
+// Columns must not be nil: a statement without rows has no column.
+func (r *resultRows) Columns() []string { return append([]string{}, r.rows.Columns()...) }
 func (r *resultRows) Close() error      { return r.rows.Close() }
 
 func (r *resultRows) Next(dest []driver.Value) error {
@@ -220,26 +282,41 @@ func (r *resultRows) Next(dest []driver.Value) error {
 }
 
 // ColumnTypeDatabaseTypeName is the SQL type: BIGINT, TIMESTAMP ...
-func (r *resultRows) ColumnTypeDatabaseTypeName(i int) string {
-	return r.rows.ColumnTypes()[i].Type.String()
-}
+func (r *resultRows) ColumnTypeDatabaseTypeName(i int) string { return r.types[i].Type.String() }
 
 // ColumnTypeNullable tells that any column may be NULL.
 func (r *resultRows) ColumnTypeNullable(int) (nullable, ok bool) { return true, true }
 
-// ColumnTypeScanType is the Go type of the values.
+// ColumnTypeLength is without limit for text and bytes; other types have none.
+func (r *resultRows) ColumnTypeLength(i int) (length int64, ok bool) {
+	switch t := r.types[i].Type; t {
+	case types.String, types.Bytes, types.JSON:
+		return math.MaxInt64, true
+	}
+	return 0, false
+}
+
+// ColumnTypePrecisionScale is without limit for DECIMAL; other types have none.
+func (r *resultRows) ColumnTypePrecisionScale(i int) (precision, scale int64, ok bool) {
+	if r.types[i].Type == types.Decimal {
+		return math.MaxInt64, math.MaxInt64, true
+	}
+	return 0, 0, false
+}
+
+// ColumnTypeScanType is a Go type that takes the column's values, NULL among them.
 func (r *resultRows) ColumnTypeScanType(i int) reflect.Type {
-	switch t := r.rows.ColumnTypes()[i].Type; {
+	switch t := r.types[i].Type; {
 	case t.IsInteger():
-		return reflect.TypeFor[int64]()
+		return reflect.TypeFor[sql.NullInt64]()
 	case t == types.Float || t == types.Double:
-		return reflect.TypeFor[float64]()
+		return reflect.TypeFor[sql.NullFloat64]()
 	case t == types.Boolean:
-		return reflect.TypeFor[bool]()
+		return reflect.TypeFor[sql.NullBool]()
 	case t == types.Bytes, t == types.JSON:
 		return reflect.TypeFor[[]byte]()
 	case t == types.Date, t == types.Timestamp:
-		return reflect.TypeFor[time.Time]()
+		return reflect.TypeFor[sql.NullTime]()
 	}
-	return reflect.TypeFor[string]()
+	return reflect.TypeFor[sql.NullString]()
 }

@@ -51,7 +51,7 @@ func TestDriver(t *testing.T) {
 	}
 	defer rows.Close()
 	cols, err := rows.ColumnTypes()
-	if err != nil || cols[0].DatabaseTypeName() != "INT" || cols[1].ScanType().String() != "time.Time" {
+	if err != nil || cols[0].DatabaseTypeName() != "INT" || cols[1].ScanType().String() != "sql.NullTime" {
 		t.Error(err, cols)
 	}
 	if !rows.Next() || rows.Next() || rows.Err() != nil {

@@ -2,14 +2,18 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
-
-	"github.com/hql-db/hql/catalog"
+	"time"
 )
 
-// command is a backslash command of the prompt: what runs, what \? prints.
+// command is a backslash command: what runs, what \? prints.
 type command struct {
 	name, args, help string
 	run              func(s *session, ctx context.Context, arg string) error
@@ -17,171 +21,346 @@ type command struct {
 
 func commands() []command {
 	return []command{
+		{`\g`, "[FILE | |COMMAND]", "run the statement, its result to a file or a command", (*session).run},
+		{`\gx`, "[FILE | |COMMAND]", "the same, one column a line (also \\G)", (*session).runVertical},
+		{`\G`, "", "run the statement, one column a line", (*session).runVertical},
+		{`\e`, "[FILE]", "edit the statement, or the last one, with $EDITOR", (*session).edit},
+		{`\watch`, "[SECONDS]", "run the statement every 2 s until ^C", (*session).watch},
 		{`\d`, "[TABLE]", "tables, or a table's key and columns", (*session).describe},
+		{`\d+`, "TABLE", "the same with families, regions and the qualifiers in use", (*session).describeMore},
+		{`\sample`, "TABLE [ROWS]", "stored keys beside what they are read as", (*session).showSample},
 		{`\dt`, "", "tables", func(s *session, ctx context.Context, _ string) error { return s.describe(ctx, "") }},
 		{`\df`, "[NAME]", "functions", (*session).functions},
-		{`\x`, "", "one column a line, on or off", func(s *session, _ context.Context, _ string) error {
-			if s.format == "vertical" {
-				s.format = "table"
-			} else {
-				s.format = "vertical"
-			}
-			fmt.Fprintf(s.stderr, "format is %s\n", s.format)
-			return nil
-		}},
-		{`\format`, "FORMAT", "table, vertical, csv, tsv, json, jsonl or markdown", func(s *session, _ context.Context, arg string) error {
-			if _, ok := formats[arg]; !ok {
-				return fmt.Errorf("unknown format %q", arg)
-			}
-			s.format = arg
-			return nil
-		}},
+		{`\x`, "", "one column a line, on or off", (*session).toggleVertical},
+		{`\format`, "FORMAT", "table, vertical, csv, tsv, json, jsonl or markdown", (*session).setFormat},
+		{`\pset`, "[null TEXT]", "how NULL is shown; also \\pset pager on|off, \\pset format", (*session).pset},
 		{`\timing`, "", "the line with rows and time under results, on or off", func(s *session, _ context.Context, _ string) error {
 			s.footer = !s.footer
+			fmt.Fprintf(s.stderr, "timing is %s\n", onOff(s.footer))
 			return nil
 		}},
-		{`\i`, "FILE", "run the statements of a file", func(s *session, ctx context.Context, arg string) error {
-			text, err := readFile(arg)
+		{`\i`, "FILE", "run the statements and commands of a file", func(s *session, ctx context.Context, arg string) error {
+			name, err := fileName(arg)
 			if err != nil {
 				return err
 			}
-			s.script(ctx, text)
-			return nil
+			return s.include(ctx, name)
 		}},
-		{`\o`, "[FILE]", "write results to a file, or to the screen again", (*session).redirect},
-		{`\conninfo`, "", "the store in use", func(s *session, _ context.Context, _ string) error {
-			where := s.conf.connect
-			if where == "" {
-				where = "mem:"
+		{`\ir`, "FILE", "the same; FILE is relative to the file that is running", func(s *session, ctx context.Context, arg string) error {
+			name, err := fileName(arg)
+			if err != nil {
+				return err
 			}
+			if !filepath.IsAbs(name) {
+				name = filepath.Join(s.dir, name)
+			}
+			return s.include(ctx, name)
+		}},
+		{`\o`, "[FILE | |COMMAND]", "results to a file or a command, or to the screen again", (*session).redirect},
+		{`\set`, "[NAME [VALUE]]", "set a variable, which :NAME, :'NAME' and :\"NAME\" stand for", (*session).set},
+		{`\unset`, "NAME", "forget a variable", (*session).unset},
+		{`\c`, "[URL | NAME]", "connect to another store", (*session).reconnect},
+		{`\conninfo`, "", "the store in use", func(s *session, _ context.Context, _ string) error {
 			mode := "read-only"
 			if s.db.Writable() {
 				mode = "writable"
 			}
-			fmt.Fprintf(s.stdout, "%s, %s\n", where, mode)
+			fmt.Fprintf(s.stdout, "%s, %s\n", s.conf.address(), mode)
 			return nil
 		}},
+		{`\cd`, "[DIRECTORY]", "change the working directory", changeDirectory},
+		{`\!`, "[COMMAND]", "run a command of the shell", shell},
+		{`\h`, "[STATEMENT]", "the form of SQL statements", (*session).syntax},
+		{`\?`, "", "this list", (*session).help},
+		{`\q`, "", "quit (also ^D, exit)", nil}, // the shell itself ends
 	}
 }
 
-// command runs a line that is a command of the prompt. done: it was one.
-func (s *session) command(ctx context.Context, line string) (done, quit bool) {
-	text := strings.TrimSuffix(strings.TrimSpace(line), ";")
-	name, arg, _ := strings.Cut(text, " ")
-	arg = strings.TrimSpace(arg)
-	switch strings.ToLower(name) {
-	case `\q`, "exit", "quit":
-		return true, true
-	case `\?`, `\h`, "help":
-		s.help()
-		return true, false
-	case "list":
-		name, arg = `\d`, ""
-	case "describe", "desc":
-		if !strings.HasPrefix(arg, "'") {
-			return false, false // the SQL statement
-		}
-		name, arg = `\d`, strings.Trim(arg, "'")
+func onOff(on bool) string {
+	if on {
+		return "on"
 	}
-	if !strings.HasPrefix(name, `\`) {
-		return false, false
-	}
-	for _, c := range commands() {
-		if c.name == strings.TrimSuffix(name, "+") {
-			if err := c.run(s, ctx, strings.Trim(arg, "'\"")); err != nil {
-				fmt.Fprintf(s.stderr, "error: %v\n", err)
-			}
-			return true, false
-		}
-	}
-	fmt.Fprintf(s.stderr, "error: unknown command %s (\\? lists them)\n", name)
-	return true, false
+	return "off"
 }
 
-func (s *session) help() {
-	fmt.Fprintln(s.stdout, `Statements end with ';' (or \G for one column a line). EXPLAIN shows how a query uses the rowkey.`)
-	for _, c := range commands() {
-		fmt.Fprintf(s.stdout, "  %-10s %-10s %s\n", c.name, c.args, c.help)
+// fileName is the one file that a command is about; ~/ is the home directory.
+func fileName(arg string) (string, error) {
+	args, err := words(arg)
+	if err != nil {
+		return "", err
 	}
-	fmt.Fprintf(s.stdout, "  %-10s %-10s %s\n", `\q`, "", "quit (also ^D, exit)")
+	if len(args) != 1 || args[0] == "" {
+		return "", errors.New("the name of one file is needed (in '' if it holds spaces)")
+	}
+	return home(args[0]), nil
 }
 
-func (s *session) redirect(_ context.Context, file string) error {
-	if f, ok := s.stdout.(*os.File); ok && f != os.Stdout {
-		if err := f.Close(); err != nil {
-			return err
+func home(name string) string {
+	if rest, ok := strings.CutPrefix(name, "~"); ok && (rest == "" || rest[0] == '/') {
+		if dir, err := os.UserHomeDir(); err == nil {
+			return dir + rest
 		}
 	}
-	s.stdout = os.Stdout
-	if file == "" {
-		return nil
-	}
-	f, err := os.Create(file)
+	return name
+}
+
+// run is \g: it runs the statement so far, or the last one again.
+func (s *session) run(ctx context.Context, arg string) error {
+	text, err := s.take()
 	if err != nil {
 		return err
 	}
-	s.stdout = f
-	return nil
+	if arg == "" {
+		return s.now(ctx, text)
+	}
+	w, err := target(arg)
+	if err != nil {
+		return err
+	}
+	savedOut, savedTTY := s.stdout, s.tty
+	s.stdout, s.tty = w, false
+	err = s.now(ctx, text)
+	s.stdout, s.tty = savedOut, savedTTY
+	if cerr := w.Close(); err == nil {
+		err = cerr
+	}
+	return err
 }
 
-// describe lists the tables, or draws a table's rowkey byte by byte and lists its columns.
-func (s *session) describe(ctx context.Context, name string) error {
-	if name == "" {
-		return s.execute(ctx, "SHOW TABLES")
-	}
-	t, ok := s.db.Catalog().Table(name)
-	if !ok {
-		return fmt.Errorf("unknown table %q", name)
-	}
-	for _, l := range t.Layouts {
-		fmt.Fprintf(s.stdout, "%s %s, stored in %s\n", [...]string{"row key", "row key", "index"}[l.Kind], l.Name, patternText(l.Stored))
-		fmt.Fprintf(s.stdout, "  %-8s %-6s %s\n", "offset", "bytes", "part")
-		offset, known := 0, true
-		for _, p := range l.Key.Parts {
-			at, width := "?", "varies"
-			if known {
-				at = fmt.Sprint(offset)
-			}
-			w := len(p.Literal)
-			if p.Literal == nil {
-				w = p.Encoding.Width()
-			}
-			if w == catalog.Variable {
-				known = false
-			} else {
-				width = fmt.Sprint(w)
-				offset += w
-			}
-			fmt.Fprintf(s.stdout, "  %-8s %-6s %s\n", at, width, p.Source)
-		}
-	}
-	fmt.Fprintf(s.stdout, "columns\n")
-	for _, c := range t.Columns {
-		where := "in the key"
-		switch {
-		case c.Packed != nil:
-			where = fmt.Sprintf("%s:[%s] AS %s", c.Family, patternText(c.Packed), c.Encoding)
-		case !c.KeyPart:
-			where = fmt.Sprintf("%s:%s AS %s", c.Family, c.Qualifier, c.Encoding)
-		}
-		fmt.Fprintf(s.stdout, "  %-20s %-10s %s\n", c.Name, c.Type, printable(where))
+func (s *session) runVertical(ctx context.Context, arg string) error {
+	saved := s.format
+	s.format = "vertical"
+	defer func() { s.format = saved }()
+	return s.run(ctx, arg)
+}
+
+// now runs a statement; its error is printed already.
+func (s *session) now(ctx context.Context, text string) error {
+	if code := s.piece(ctx, text, text, 0, false); code != exitOK {
+		return stopped{code}
 	}
 	return nil
 }
 
-func patternText(p *catalog.Pattern) string {
-	parts := make([]string, len(p.Parts))
-	for i, x := range p.Parts {
-		parts[i] = x.Source
+// target opens what \g and \o name: a file, or a command behind |.
+func target(arg string) (io.WriteCloser, error) {
+	if line, ok := strings.CutPrefix(arg, "|"); ok {
+		return newPipe(exec.Command("sh", "-c", line))
 	}
-	return strings.Join(parts, ", ")
+	name, err := fileName(arg)
+	if err != nil {
+		return nil, err
+	}
+	return os.Create(name)
 }
 
-func (s *session) functions(_ context.Context, name string) error {
-	for _, f := range s.db.Catalog().Funcs().All() {
-		if name == "" || strings.Contains(strings.ToLower(f.Name), strings.ToLower(name)) {
-			fmt.Fprintf(s.stdout, "%-8s  %-52s %s\n", f.Group, f.Signature, f.Doc)
+// pipe is the standard input of a running command. One that stops reading early is not an error.
+type pipe struct {
+	io.WriteCloser
+	cmd *exec.Cmd
+}
+
+func newPipe(cmd *exec.Cmd) (*pipe, error) {
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	w, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return &pipe{w, cmd}, nil
+}
+
+// Close waits for the command.
+func (p *pipe) Close() error {
+	_ = p.WriteCloser.Close() // it was closed when the command left early
+	err := p.cmd.Wait()
+	if _, ok := errors.AsType[*exec.ExitError](err); ok {
+		return nil // grep found nothing; the shell says what else went wrong
+	}
+	return err
+}
+
+func (s *session) redirect(_ context.Context, arg string) error {
+	var to io.WriteCloser
+	if arg != "" {
+		var err error
+		if to, err = target(arg); err != nil {
+			return err
 		}
 	}
+	var err error
+	if s.redirected != nil {
+		err = s.redirected.Close()
+		s.stdout, s.tty = s.screen, isTerminal(s.screen)
+	}
+	if s.redirected = to; to != nil {
+		s.screen, s.stdout, s.tty = s.stdout, to, false
+	}
+	return err
+}
+
+// edit is \e: what the editor leaves is read as if it had been typed.
+func (s *session) edit(_ context.Context, arg string) error {
+	text := strings.TrimSpace(s.query)
+	if text == "" && s.last != "" {
+		text = s.last + ";"
+	}
+	name := ""
+	if arg != "" {
+		var err error
+		if name, err = fileName(arg); err != nil {
+			return err
+		}
+	} else {
+		f, err := os.CreateTemp("", "hql-*.sql")
+		if err != nil {
+			return err
+		}
+		name = f.Name()
+		defer os.Remove(name)
+		_, err = f.WriteString(text + "\n")
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+		if err != nil {
+			return err
+		}
+	}
+	editor := os.Getenv("VISUAL")
+	if editor == "" {
+		editor = os.Getenv("EDITOR")
+	}
+	if editor == "" {
+		editor = "vi"
+	}
+	if err := foreground(editor+` "$0"`, name); err != nil {
+		return fmt.Errorf("%s: %w", editor, err)
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	s.query = strings.TrimSpace(string(b))
+	if s.query != "" {
+		fmt.Fprintln(s.stdout, s.query)
+	}
 	return nil
+}
+
+// foreground runs a line of the shell at the terminal.
+func foreground(line string, args ...string) error {
+	cmd := exec.Command("sh", append([]string{"-c", line}, args...)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	return cmd.Run()
+}
+
+func shell(_ *session, _ context.Context, arg string) error {
+	if arg == "" {
+		arg = `exec "${SHELL:-sh}"`
+	}
+	return foreground(arg)
+}
+
+func changeDirectory(_ *session, _ context.Context, arg string) error {
+	name := home("~")
+	if arg != "" {
+		var err error
+		if name, err = fileName(arg); err != nil {
+			return err
+		}
+	}
+	return os.Chdir(name)
+}
+
+// watch is \watch: it ends with ^C or an error.
+func (s *session) watch(ctx context.Context, arg string) error {
+	seconds := 2.0
+	if arg != "" {
+		var err error
+		if seconds, err = strconv.ParseFloat(arg, 64); err != nil || !(seconds > 0 && seconds < 1e6) {
+			return fmt.Errorf("\\watch takes a number of seconds, not %s", printable(arg))
+		}
+	}
+	text, err := s.take()
+	if err != nil {
+		return err
+	}
+	for {
+		fmt.Fprintf(s.stdout, "%s (every %g s)\n", time.Now().Format(time.DateTime), seconds)
+		if err := s.now(ctx, text); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Duration(seconds * float64(time.Second))):
+		}
+	}
+}
+
+func (s *session) toggleVertical(_ context.Context, arg string) error {
+	if arg != "" {
+		return errors.New(`\x takes no argument`)
+	}
+	if s.format == "vertical" {
+		s.format = "table"
+	} else {
+		s.format = "vertical"
+	}
+	fmt.Fprintf(s.stderr, "format is %s\n", s.format)
+	return nil
+}
+
+func (s *session) setFormat(_ context.Context, arg string) error {
+	if _, ok := formats[arg]; !ok {
+		return fmt.Errorf("unknown format %q (table, vertical, csv, tsv, json, jsonl or markdown)", arg)
+	}
+	s.format = arg
+	return nil
+}
+
+// pset is \pset: it shows or changes how results are printed.
+func (s *session) pset(ctx context.Context, arg string) error {
+	args, err := words(arg)
+	if err != nil {
+		return err
+	}
+	name, value := "", ""
+	if len(args) > 0 {
+		name, value = args[0], strings.Join(args[1:], " ")
+	}
+	switch name {
+	case "":
+		fmt.Fprintf(s.stdout, "format  %s\nnull    '%s'\npager   %s\n", s.format, s.null, onOff(s.pager))
+	case "format":
+		return s.setFormat(ctx, value)
+	case "null":
+		s.null = printable(value)
+	case "pager":
+		return s.setPager(value)
+	default:
+		return fmt.Errorf("\\pset knows format, null and pager, not %s", printable(name))
+	}
+	return nil
+}
+
+// reconnect is \c: the store in use is left only once the other one is open.
+func (s *session) reconnect(ctx context.Context, arg string) error {
+	conf := *s.conf
+	if arg != "" {
+		conf.given.Connect, conf.demo = arg, false
+	}
+	if err := conf.resolve(); err != nil {
+		return err
+	}
+	db, err := open(ctx, &conf)
+	if err != nil {
+		return err
+	}
+	old := s.db
+	s.db, s.conf = db, &conf
+	fmt.Fprintf(s.stderr, "connected to %s\n", conf.address())
+	return old.Close()
 }

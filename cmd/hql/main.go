@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -11,7 +12,6 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-	"time"
 
 	"golang.org/x/term"
 
@@ -34,12 +34,13 @@ func main() {
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// config is what the flags say.
+// config is what the flags, the environment and the configuration file say.
 type config struct {
-	commands, files, catalogs, args list
-	connect, format, fullScan       string
-	write, demo, version            bool
-	timeout                         time.Duration
+	commands, files, args list
+	demo, version         bool
+	given                 settings // by flags and the environment
+	file                  configFile
+	settings              // those that hold
 }
 
 // list is a flag that may be repeated.
@@ -53,20 +54,30 @@ const usage = `hql answers SQL over Apache HBase tables.
   hql [flags]              a prompt, or statements from standard input
   hql [flags] -c SQL       run and exit
   hql [flags] -f FILE      run a file and exit; -f - is standard input
+  hql infer TABLE          proposes definitions for an HBase table; -h tells more
+  hql advise -f FILE       says what a workload costs and which INDEX would serve it
+  hql import FORMAT FILE   turns a catalog of SHC, Hive or Phoenix into hql's
 
 Flags:
   -c SQL            statements separated by ';' (repeatable)
   -f FILE           a file of statements (repeatable)
-  --connect URL     mem: (default), dir:PATH or hbase://zk1,zk2:2181/hbase
+  --connect URL     mem: (default), dir:PATH, hbase://zk1,zk2:2181/hbase, hbase: for
+                    what hbase-site.xml says, or the name of a configured connection
+  --conf DIR        where hbase-site.xml is (default: $HBASE_CONF_DIR)
   --catalog FILE    CREATE TABLE statements that describe the tables (repeatable)
   --format FORMAT   table, vertical, csv, tsv, json, jsonl or markdown
   --arg VALUE       binds the next ? (repeatable)
+  --color WHEN      auto (on a terminal, unless NO_COLOR is set), always or never
   --full-scan MODE  allow, warn or deny plans that miss the rowkey prefix
                     (default: deny on hbase://, warn on the embedded store)
   --write           lets statements write on hbase://
   --demo            an embedded store with sample tables
   --timeout D       ends each statement after a while: 30s, 5m
   --version         prints the version
+
+Defaults come from HQL_CONNECT, HQL_CATALOG, HQL_FORMAT, HQL_FULL_SCAN, HQL_TIMEOUT,
+HQL_CONF, HQL_PAGER and HQL_NULL, then from hql/config.yaml in $XDG_CONFIG_HOME or
+~/.config, which may name connections. ~/.hqlrc is run before the first prompt.
 
 Exit status: 0; 1 a statement failed; 2 usage; 3 the store cannot be reached;
 4 the full-scan guard refused; 130 after ^C.
@@ -79,31 +90,27 @@ func parseFlags(args []string, stderr io.Writer) (*config, error) {
 	fs.Usage = func() { fmt.Fprint(stderr, usage) }
 	fs.Var(&c.commands, "c", "")
 	fs.Var(&c.files, "f", "")
-	fs.Var(&c.catalogs, "catalog", "")
+	fs.Var(&c.given.Catalog, "catalog", "")
 	fs.Var(&c.args, "arg", "")
-	fs.StringVar(&c.connect, "connect", os.Getenv("HQL_CONNECT"), "")
-	fs.StringVar(&c.format, "format", "", "")
-	fs.StringVar(&c.fullScan, "full-scan", "", "")
-	fs.BoolVar(&c.write, "write", false, "")
+	fs.StringVar(&c.given.Connect, "connect", "", "")
+	fs.StringVar(&c.given.Conf, "conf", "", "")
+	fs.StringVar(&c.given.Format, "format", "", "")
+	fs.StringVar(&c.given.FullScan, "full-scan", "", "")
+	fs.BoolVar(&c.given.Write, "write", false, "")
+	fs.StringVar(&c.given.Color, "color", "", "")
 	fs.BoolVar(&c.demo, "demo", false, "")
 	fs.BoolVar(&c.version, "version", false, "")
-	fs.DurationVar(&c.timeout, "timeout", 0, "")
+	fs.DurationVar(&c.given.Timeout, "timeout", 0, "")
 	if err := fs.Parse(args); err != nil {
 		return nil, err
 	}
 	if fs.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q (statements go after -c)", fs.Arg(0))
 	}
-	if c.demo && c.connect != "" {
-		return nil, errors.New("--demo is a store of its own: it cannot be used with --connect")
+	if c.version {
+		return c, nil
 	}
-	if _, ok := formats[c.format]; c.format != "" && !ok {
-		return nil, fmt.Errorf("unknown format %q (table, vertical, csv, tsv, json, jsonl or markdown)", c.format)
-	}
-	if _, ok := policies[c.fullScan]; !ok {
-		return nil, fmt.Errorf("unknown full-scan mode %q (allow, warn or deny)", c.fullScan)
-	}
-	return c, nil
+	return c, c.load()
 }
 
 var policies = map[string]*hql.FullScan{"": nil, "allow": ptr(hql.Allow), "warn": ptr(hql.Warn), "deny": ptr(hql.Deny)}
@@ -112,6 +119,9 @@ func ptr[T any](v T) *T { return &v }
 
 // run is the whole program: what is read and written is handed in, the exit status comes back.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if code, ok := runTool(ctx, args, stdin, stdout, stderr); ok {
+		return code
+	}
 	c, err := parseFlags(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {
 		return exitOK
@@ -127,22 +137,22 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	db, err := open(ctx, c)
 	if err != nil {
 		s := &session{stderr: stderr}
-		return s.report(err, "")
+		return s.report(err)
 	}
-	defer db.Close()
-	s := &session{db: db, conf: c, stdout: stdout, stderr: stderr, format: c.format}
+	s := &session{db: db, conf: c, stdout: stdout, stderr: stderr, format: cmp.Or(c.Format, "table"), null: "NULL", dir: ".", pager: true}
+	if c.Null != nil {
+		s.null = printable(*c.Null)
+	}
+	defer s.close()
 	for _, a := range c.args {
 		s.args = append(s.args, a)
 	}
-	tty := isTerminal(stdin)
+	s.person = isTerminal(stdin)
 	s.tty = isTerminal(stdout)
-	if s.format == "" {
-		s.format = "table"
-	}
 	switch {
 	case len(c.commands)+len(c.files) > 0:
 		return s.batch(ctx, stdin)
-	case tty:
+	case s.person:
 		return s.repl(ctx)
 	}
 	return s.file(ctx, "-", stdin)
@@ -155,30 +165,37 @@ func isTerminal(x any) bool {
 
 func open(ctx context.Context, c *config) (*hql.DB, error) {
 	var opts []hql.Option
-	for _, f := range c.catalogs {
+	for _, f := range c.Catalog {
 		opts = append(opts, hql.WithCatalogFile(f))
 	}
-	if p := policies[c.fullScan]; p != nil {
+	if p := policies[c.FullScan]; p != nil {
 		opts = append(opts, hql.WithFullScan(*p))
 	}
-	if c.write {
+	if c.Write {
 		opts = append(opts, hql.WithWrites(true))
 	}
 	if c.demo {
 		return demo.Open(ctx, opts...)
 	}
-	dsn := c.connect
-	if dsn == "" {
-		dsn = "mem:"
+	return hql.Open(ctx, c.address(), opts...)
+}
+
+// address names the store.
+func (c *config) address() string {
+	switch {
+	case c.demo:
+		return "the sample tables"
+	case c.Connect == "":
+		return "mem:"
 	}
-	return hql.Open(ctx, dsn, opts...)
+	return c.Connect
 }
 
 // batch runs the -c texts and -f files in turn, stopping at the first error.
 func (s *session) batch(ctx context.Context, stdin io.Reader) int {
 	for _, text := range s.conf.commands {
 		if code := s.script(ctx, text); code != exitOK {
-			return code
+			return exit(code)
 		}
 	}
 	for _, f := range s.conf.files {
@@ -190,41 +207,43 @@ func (s *session) batch(ctx context.Context, stdin io.Reader) int {
 }
 
 func (s *session) file(ctx context.Context, name string, stdin io.Reader) int {
-	var b []byte
 	var err error
 	if name == "-" {
-		b, err = io.ReadAll(stdin)
+		var b []byte
+		if b, err = io.ReadAll(stdin); err == nil {
+			return exit(s.script(ctx, string(b)))
+		}
 	} else {
-		b, err = os.ReadFile(name)
+		err = s.include(ctx, name)
 	}
-	if err != nil {
-		fmt.Fprintf(s.stderr, "error: %v\n", err)
-		return exitFailed
+	var st stopped
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &st):
+		return exit(st.code)
 	}
-	return s.script(ctx, string(b))
+	return s.report(err)
 }
 
-// script runs statements separated by ';'. Errors name their place in the whole text.
-func (s *session) script(ctx context.Context, text string) int {
-	pieces, rest := parser.Split(text)
-	if strings.TrimSpace(rest) != "" {
-		pieces = append(pieces, parser.Piece{Text: rest, Offset: len(text) - len(rest)})
+// exit is the status that a script ends hql with.
+func exit(code int) int {
+	if code == quit {
+		return exitOK
 	}
-	for _, p := range pieces {
-		if code := s.statement(ctx, p.Text, text, p.Offset); code != exitOK {
-			return code
-		}
-	}
-	return exitOK
+	return code
 }
 
 // statement runs one statement, which stands at offset in source; ^C cancels it.
 func (s *session) statement(ctx context.Context, text, source string, offset int) int {
+	if filled := s.substitute(text); filled != text {
+		text, source, offset = filled, filled, 0
+	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if s.conf.timeout > 0 {
+	if s.conf.Timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, s.conf.timeout)
+		ctx, cancel = context.WithTimeout(ctx, s.conf.Timeout)
 		defer cancel()
 	}
 	err := s.execute(ctx, text)
@@ -241,11 +260,11 @@ func (s *session) statement(ctx context.Context, text, source string, offset int
 			err = fmt.Errorf("%w", pe)
 		}
 	}
-	return s.report(err, source)
+	return s.report(err)
 }
 
 // report prints an error and gives the exit status that it means.
-func (s *session) report(err error, _ string) int {
+func (s *session) report(err error) int {
 	var pe *hql.Error
 	switch {
 	case errors.Is(err, context.Canceled):

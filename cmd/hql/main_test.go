@@ -27,7 +27,10 @@ func (e exitStopping) Run() int {
 
 // testdata/*.txt are sessions at a shell: what is run, what it prints, how it exits.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata"})
+	testscript.Run(t, testscript.Params{Dir: "testdata", Setup: func(e *testscript.Env) error {
+		e.Setenv("ESC", "\x1b")
+		return nil
+	}})
 }
 
 // The demo's tables on a real HBase give what the embedded store gives.

@@ -20,20 +20,28 @@ type writer interface {
 }
 
 // formats makes the writer of each output format.
-var formats = map[string]func(w *bufio.Writer, tty bool) writer{
-	"table":    func(w *bufio.Writer, tty bool) writer { return &tableWriter{w: w, tty: tty} },
-	"markdown": func(w *bufio.Writer, _ bool) writer { return &tableWriter{w: w, markdown: true} },
-	"vertical": func(w *bufio.Writer, tty bool) writer { return &verticalWriter{w: w, tty: tty} },
-	"csv":      func(w *bufio.Writer, _ bool) writer { return &csvWriter{w: csv.NewWriter(w)} },
-	"tsv":      func(w *bufio.Writer, _ bool) writer { return &tsvWriter{w: w} },
-	"json":     func(w *bufio.Writer, _ bool) writer { return &jsonWriter{w: w, array: true} },
-	"jsonl":    func(w *bufio.Writer, _ bool) writer { return &jsonWriter{w: w} },
+var formats = map[string]func(w *bufio.Writer, l look) writer{
+	"table": func(w *bufio.Writer, l look) writer { return &tableWriter{w: w, look: l} },
+	"markdown": func(w *bufio.Writer, l look) writer {
+		return &tableWriter{w: w, look: look{null: l.null}, markdown: true}
+	},
+	"vertical": func(w *bufio.Writer, l look) writer { return &verticalWriter{w: w, look: l} },
+	"csv":      func(w *bufio.Writer, _ look) writer { return &csvWriter{w: csv.NewWriter(w)} },
+	"tsv":      func(w *bufio.Writer, _ look) writer { return &tsvWriter{w: w} },
+	"json":     func(w *bufio.Writer, _ look) writer { return &jsonWriter{w: w, array: true} },
+	"jsonl":    func(w *bufio.Writer, _ look) writer { return &jsonWriter{w: w} },
+}
+
+// look is how results for people are shown.
+type look struct {
+	tty  bool
+	null string // for NULL
 }
 
 // display is a value as a cell of a table: on a terminal nothing in the data may act on it.
-func display(v types.Value) string {
+func (l look) display(v types.Value) string {
 	if v.IsNull() {
-		return "NULL"
+		return l.null
 	}
 	return printable(v.String())
 }
@@ -81,8 +89,8 @@ func unsafe(r rune) bool {
 const chunk = 1000
 
 type tableWriter struct {
-	w        *bufio.Writer
-	tty      bool
+	w *bufio.Writer
+	look
 	markdown bool
 	cols     []string
 	right    []bool
@@ -104,7 +112,7 @@ func (t *tableWriter) row(vals []types.Value) error {
 	cells := make([]string, len(vals))
 	nulls := make([]bool, len(vals))
 	for i, v := range vals {
-		cells[i], nulls[i] = display(v), v.IsNull()
+		cells[i], nulls[i] = t.display(v), v.IsNull()
 		if t.markdown {
 			cells[i] = strings.ReplaceAll(cells[i], "|", `\|`)
 		}
@@ -171,6 +179,8 @@ func (t *tableWriter) line(cells []string, nulls []bool, align bool) {
 			c = "\x1b[2m" + c + "\x1b[0m"
 		}
 		switch {
+		case align && t.right[i] && i == len(cells)-1 && !t.markdown:
+			t.w.WriteString(" " + pad + c)
 		case align && t.right[i]:
 			t.w.WriteString(" " + pad + c + " ")
 		case i == len(cells)-1 && !t.markdown:
@@ -185,8 +195,8 @@ func (t *tableWriter) line(cells []string, nulls []bool, align bool) {
 func (t *tableWriter) end() error { return t.flush() }
 
 type verticalWriter struct {
-	w    *bufio.Writer
-	tty  bool
+	w *bufio.Writer
+	look
 	cols []string
 	n    int
 }
@@ -206,7 +216,7 @@ func (v *verticalWriter) row(vals []types.Value) error {
 	v.n++
 	fmt.Fprintf(v.w, "-[ row %d ]-\n", v.n)
 	for i, x := range vals {
-		fmt.Fprintf(v.w, "%s | %s\n", v.cols[i], display(x))
+		fmt.Fprintf(v.w, "%s | %s\n", v.cols[i], v.display(x))
 	}
 	return nil
 }

@@ -5,21 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"os/signal"
 	"strings"
 
 	"github.com/hql-db/hql/cmd/hql/lineedit"
-	"github.com/hql-db/hql/parser"
 )
 
 // oneLine joins a statement's lines for the history, leaving line comments out.
 func oneLine(s string) string {
 	var b strings.Builder
-	for i, l := range strings.Split(strings.TrimSpace(s), "\n") {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	for i, l := range lines {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		if n := strings.Index(l, "--"); n >= 0 && strings.Count(l[:n], "'")%2 == 0 {
+		if n := strings.Index(l, "--"); i+1 < len(lines) && n >= 0 && strings.Count(l[:n], "'")%2 == 0 {
 			l = l[:n]
 		}
 		b.WriteString(strings.TrimSpace(l))
@@ -41,12 +43,19 @@ func (s *session) repl(ctx context.Context) int {
 	}
 	s.footer = true
 	fmt.Fprintf(s.stdout, "hql %s. Type \\? for help, \\q to quit.\n", version())
-	var buf strings.Builder
+	if !s.startup(ctx) {
+		return exitOK
+	}
+	idle := make(chan os.Signal, 1) // ^C between two statements ends neither the session nor anything else
+	signal.Notify(idle, os.Interrupt)
+	defer signal.Stop(idle)
+	var typed strings.Builder // since the last statement ended
 	for {
-		line, err := ed.Line(prompt(buf.String()))
+		line, err := ed.Line(prompt(s.query))
 		switch {
 		case errors.Is(err, lineedit.ErrInterrupt):
-			buf.Reset()
+			s.query = ""
+			typed.Reset()
 			continue
 		case err == io.EOF:
 			fmt.Fprintln(s.stdout)
@@ -55,53 +64,52 @@ func (s *session) repl(ctx context.Context) int {
 			fmt.Fprintf(s.stderr, "error: %v\n", err)
 			return exitFailed
 		}
-		if buf.Len() == 0 {
-			if done, quit := s.command(ctx, line); quit {
-				return exitOK
-			} else if done {
-				ed.Remember(strings.TrimSpace(line))
-				continue
+		if s.query == "" {
+			typed.Reset()
+			line = bare(line)
+		}
+		typed.WriteString(line + "\n")
+		before := s.query
+		if before != "" {
+			before += "\n"
+		}
+		s.query = before
+		code := s.feed(ctx, line, false)
+		if code != exitOK {
+			s.query = "" // the rest of the line is not run either
+		}
+		if s.query == "" || !strings.HasPrefix(s.query, before) {
+			if l, kept := h.add(strings.TrimRight(typed.String(), "\n")); kept {
+				ed.Remember(l)
 			}
-			if strings.TrimSpace(line) == "" {
-				continue
-			}
+			typed.Reset()
+			typed.WriteString(s.query)
 		}
-		buf.WriteString(line)
-		buf.WriteByte('\n')
-		text, vertical := cutVertical(buf.String())
-		pieces, rest := parser.Split(text)
-		if len(pieces) == 0 {
-			continue
-		}
-		if l, kept := h.add(strings.TrimRight(text, "\n")); kept {
-			ed.Remember(l)
-		}
-		saved := s.format
-		if vertical {
-			s.format = "vertical"
-		}
-		for _, p := range pieces {
-			if s.statement(ctx, p.Text, p.Text, 0) != exitOK {
-				break
-			}
-		}
-		s.format = saved
-		buf.Reset()
-		if strings.TrimSpace(rest) != "" {
-			buf.WriteString(rest)
+		if code == quit {
+			return exitOK
 		}
 	}
 }
 
-// cutVertical turns a final \G or \gx into ';'.
-func cutVertical(text string) (string, bool) {
-	t := strings.TrimSpace(text)
-	for _, end := range []string{`\G`, `\gx`} {
-		if cut, ok := strings.CutSuffix(t, end); ok {
-			return cut + ";", true
-		}
+// startup runs ~/.hqlrc, or the file that HQL_RC names. Its mistakes do not keep anybody out; false: it quits.
+func (s *session) startup(ctx context.Context) bool {
+	name, named := os.LookupEnv("HQL_RC")
+	if !named {
+		name = home("~/.hqlrc")
 	}
-	return text, false
+	if name == "" {
+		return true
+	}
+	err := s.include(ctx, name)
+	var st stopped
+	switch {
+	case err == nil, !named && errors.Is(err, fs.ErrNotExist):
+	case errors.As(err, &st):
+		return st.code != quit
+	default:
+		s.report(err)
+	}
+	return true
 }
 
 // prompt tells how a statement stands: new, going on, or inside quotes.
@@ -113,44 +121,4 @@ func prompt(open string) string {
 		return "  '> "
 	}
 	return "  -> "
-}
-
-// complete offers keywords, tables, columns and functions for the word before the cursor.
-func (s *session) complete(line string, _ int) ([]string, int) {
-	start := strings.LastIndexAny(line, " \t(,;=<>.") + 1
-	word := line[start:]
-	if word == "" {
-		return nil, 0
-	}
-	seen := map[string]bool{}
-	var out []string
-	add := func(w string) {
-		if len(w) > len(word) && strings.EqualFold(w[:len(word)], word) && !seen[w] {
-			seen[w] = true
-			out = append(out, word+w[len(word):])
-		}
-	}
-	for _, t := range s.db.Tables() {
-		add(t.Name)
-		if strings.Contains(strings.ToLower(line), strings.ToLower(t.Name)) {
-			for _, c := range t.Columns {
-				add(c.Name)
-			}
-		}
-	}
-	for _, k := range parser.Keywords() {
-		add(k)
-	}
-	for _, f := range s.db.Catalog().Funcs().All() {
-		if f.Group != "operator" && f.Group != "key" {
-			add(f.Name)
-		}
-	}
-	return out, len([]rune(word))
-}
-
-// readFile is for \i.
-func readFile(name string) (string, error) {
-	b, err := os.ReadFile(name)
-	return string(b), err
 }

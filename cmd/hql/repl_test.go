@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -20,22 +22,46 @@ type terminal struct {
 	mu sync.Mutex
 	b  strings.Builder
 	at int // what was waited for lies before
+
+	done chan struct{} // closed at the end of the program
+	err  error         // its exit status
 }
 
-func openTerminal(t *testing.T, history string) *terminal {
+// wait waits for the program's end.
+func (x *terminal) wait() error {
+	select {
+	case <-x.done:
+		return x.err
+	case <-time.After(10 * time.Second):
+		return errors.New("the session does not end")
+	}
+}
+
+func openTerminal(t *testing.T, history string, args ...string) *terminal {
+	t.Helper()
+	return openTerminalWith(t, history, nil, args...)
+}
+
+// openTerminalWith is openTerminal with more of an environment.
+func openTerminalWith(t *testing.T, history string, env []string, args ...string) *terminal {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(exe)
-	cmd.Args = []string{"hql", "--demo"} // the test's binary is hql under this name
-	cmd.Env = append(os.Environ(), "HQL_HISTORY="+history, "TERM=xterm")
+	cmd.Args = append([]string{"hql", "--demo"}, args...) // the test's binary is hql under this name
+	cmd.Env = append(os.Environ(), "HQL_HISTORY="+history, "TERM=xterm", "HOME="+filepath.Dir(history))
+	cmd.Env = append(cmd.Env, env...)
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
-	term := &terminal{t: t, f: f}
+	term := &terminal{t: t, f: f, done: make(chan struct{})}
+	go func() {
+		defer close(term.done)
+		term.err = cmd.Wait()
+	}()
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
@@ -43,7 +69,7 @@ func openTerminal(t *testing.T, history string) *terminal {
 	}()
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
+		<-term.done
 		f.Close()
 		<-read
 	})
@@ -106,9 +132,10 @@ func TestREPL(t *testing.T) {
 	x.enter("SELECT nothing;\r")
 	x.see("unknown column")
 	x.enter("\\d files\r")
-	x.see("14       6      file_id AS TEXT(6)")
+	x.see("14      6      file_id      TEXT(6)           000001    1\r\n")
+	x.see("  |000001|20120902  |000001|\r\n  |1     |2012-09-02|1     |\r\n")
 	x.enter("describe 'files'\r")
-	x.see("create_time AS TEXT('yyyyMMdd')")
+	x.see("create_time  TEXT('yyyyMMdd')")
 	x.enter("\\nope\r")
 	x.see("unknown command")
 	x.enter("SELECT 1 AS one \\G\r")
@@ -131,5 +158,171 @@ func TestREPL(t *testing.T) {
 	}
 	if st, err := os.Stat(history); err != nil || st.Mode().Perm() != 0o600 {
 		t.Errorf("history file: %v %v", st.Mode(), err)
+	}
+}
+
+func TestREPLCommands(t *testing.T) {
+	dir := t.TempDir()
+	editor := filepath.Join(dir, "editor")
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\nsed -i s/41/42/ \"$1\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("EDITOR", editor)
+	t.Setenv("VISUAL", "")
+	x := openTerminal(t, filepath.Join(dir, "history"))
+	x.see("hql> ")
+	x.enter("SELECT 41 AS edited\r")
+	x.see("  -> ")
+	x.enter("\\e\r")
+	x.see("SELECT 42 AS edited\r\n")
+	x.see("  -> ")
+	x.enter("\\g\r")
+	x.see(" edited\r\n")
+	x.see("     42")
+	x.see("hql> ")
+	x.enter("\\e\r") // the last statement, which runs at once
+	x.see("     42")
+	x.see("hql> ")
+	x.enter("SELECT 5 AS again \\watch 0.1\r")
+	x.see("(every 0.1 s)")
+	x.see("    5")
+	x.see("(every 0.1 s)")
+	x.see("    5")
+	x.enter("\x03")
+	x.see("hql> ")
+	x.enter("SELECT\r")
+	x.see("  -> ")
+	x.enter("\\set n 6\r") // a command inside a statement leaves it as it is
+	x.see("  -> ")
+	x.enter(":n AS six;\r")
+	x.see("  6")
+	x.enter("\\! cat\r") // the terminal is the command's
+	x.see("cat\r\n")
+	time.Sleep(100 * time.Millisecond)
+	x.enter("for the shell\r\x04")
+	x.see("for the shell\r\nfor the shell")
+	x.see("hql> ")
+	x.enter("SELECT 'a' \\g |grep b\r")
+	x.see("hql> ")
+	x.enter("\\pset pager off\r")
+	x.enter("list\r")
+	x.see("user_ops_reversed")
+	x.enter("help show\r")
+	x.see("SHOW TABLES |")
+	x.enter("\\q\r")
+	if err := x.wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// product reads the 34 messages n times over: 34^n rows.
+func product(n int) string {
+	from := "messages_random m0"
+	for i := 1; i < n; i++ {
+		from += fmt.Sprintf(" CROSS JOIN messages_random m%d", i)
+	}
+	return from
+}
+
+func (x *terminal) paste(text string) {
+	x.t.Helper()
+	x.enter("\x1b[200~" + text + "\x1b[201~\r")
+}
+
+func TestREPLInterrupt(t *testing.T) {
+	x := openTerminal(t, filepath.Join(t.TempDir(), "history"))
+	x.see("hql> ")
+	for _, sql := range []string{
+		"SELECT count(*) FROM " + product(6) + " ALLOW FULL SCAN;",
+		"SELECT m0.message_id FROM " + product(6) + " WHERE m0.age + m5.age < 0 ALLOW FULL SCAN;",
+		"SELECT m0.message_id, count(*) FROM " + product(6) + " GROUP BY m0.message_id ORDER BY 2 ALLOW FULL SCAN;",
+		"SELECT m0.message_id FROM " + product(6) + " ORDER BY m5.message_id || m0.message_id ALLOW FULL SCAN;",
+	} {
+		x.paste(sql)
+		x.see("rows read, ") // the line of progress
+		start := time.Now()
+		x.enter("\x03")
+		x.see("\r\x1b[Kerror: interrupted\r\n") // the line is gone
+		took := time.Since(start)
+		t.Logf("%v", took)
+		if took > time.Second {
+			t.Errorf("%s: ended %v after ^C", sql, took)
+		}
+		x.see("hql> ")
+	}
+	x.enter("SELECT 7 AS alive;\r")
+	x.see("    7")
+}
+
+func TestREPLPager(t *testing.T) {
+	t.Setenv("PAGER", "sed s/^/P:/")
+	x := openTerminal(t, filepath.Join(t.TempDir(), "history"))
+	x.see("hql> ")
+	x.enter("SELECT message_id FROM messages_random LIMIT 20;\r") // 22 of 24 lines
+	x.see("\r\n message_id")
+	x.see("(20 rows, ")
+	x.enter("SELECT message_id FROM messages_random LIMIT 21;\r")
+	x.see("P: message_id")
+	x.see("\r\nP: ")
+	x.see("(21 rows, ")
+	x.enter("\\pset pager off\r")
+	x.see("pager is off")
+	x.enter("SELECT message_id FROM messages_random LIMIT 21;\r")
+	x.see("\r\n message_id")
+	x.see("(21 rows, ")
+	x.enter("\\pset pager on\r")
+	x.see("pager is on")
+	x.enter("SELECT 1 AS one \\g |cat\r") // is no screen
+	x.see("\r\n one")
+	x.enter("\\! true\r")
+	x.see("hql> ")
+	x.enter("SELECT count(*) FROM foo_salted ALLOW FULL SCAN;\r")
+	x.see("; 4 scans, 4 regions, 5 rows read)")
+	x.enter("SELECT name FROM files WHERE user_id = 1 AND create_time = DATE '2012-09-02' AND file_id = 1;\r")
+	x.see("; 1 get, 1 region, 1 row read)")
+}
+
+// A pager that is left early ends the query, which is no error.
+func TestREPLPagerLeft(t *testing.T) {
+	t.Setenv("PAGER", "head -2")
+	x := openTerminal(t, filepath.Join(t.TempDir(), "history"))
+	x.see("hql> ")
+	x.paste("SELECT m0.message_id FROM " + product(6) + " ALLOW FULL SCAN;")
+	x.see("\r\n message_id")
+	x.see("rows, ")
+	x.see("hql> ")
+}
+
+func TestREPLCompletion(t *testing.T) {
+	x := openTerminal(t, filepath.Join(t.TempDir(), "history"))
+	x.see("hql> ")
+	x.enter("sel\t count(*) from fil\t where user\t = 2;\r")
+	x.see("select count(*) from files where user_id = 2;\r\n")
+	x.see("     2\r\n")
+	x.see("hql> ")
+	x.enter("select  from sites limit 1;")
+	x.enter("\x01\x1b[1;5C\x1b[Ddom\t") // in the middle of the line
+	x.see("select domain from sites limit 1;")
+	x.enter("\r")
+	x.see(" domain")
+	x.see("hql> ")
+}
+
+func TestREPLStartup(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, ".hqlrc"), []byte("\\set u 2\n\\pset null '-'\n\\timing\nSELECT 'from the file' AS hello;\nSELECT nothing;\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x := openTerminal(t, filepath.Join(dir, "history"))
+	x.see(" from the file")
+	x.see("unknown column") // keeps nobody out
+	x.see("hql> ")
+	x.enter("SELECT count(*) AS n, NULL AS none FROM files WHERE user_id = :u;\r")
+	x.see(" 2 | ")
+	x.see("-")
+	x.see("hql> ")
+	x.enter("\\q\r")
+	if err := x.wait(); err != nil {
+		t.Error(err)
 	}
 }

@@ -3,9 +3,15 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"strings"
+	"syscall"
 	"time"
+
+	"golang.org/x/term"
 
 	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/types"
@@ -21,17 +27,55 @@ type session struct {
 	format string
 	tty    bool // stdout is a terminal
 	footer bool // print how many rows came and what they took
+	null   string
+	pager  bool
+	person bool // somebody types at stdin
+
+	query string            // the statement that is being typed
+	last  string            // the one before
+	vars  map[string]string // of \set
+	dir   string            // of the file that is running
+	depth int               // of files within files
+
+	redirected io.WriteCloser // where \o sends results; nil: the screen
+	screen     io.Writer
+}
+
+// close ends what the session holds.
+func (s *session) close() {
+	if s.redirected != nil {
+		if err := s.redirected.Close(); err != nil {
+			s.report(err)
+		}
+	}
+	s.db.Close()
 }
 
 // execute runs one statement and prints what it gives.
 func (s *session) execute(ctx context.Context, text string) error {
 	start := time.Now()
+	var p *progress
+	if isTerminal(s.stderr) {
+		p = showProgress(ctx, s.stderr)
+		defer p.stop()
+	}
 	rows, err := s.db.Query(ctx, text, s.args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	n, err := s.print(rows)
+	p.follow(rows)
+	out := s.output(p.stop)
+	n, err := s.print(out, rows)
+	rows.Close() // a pager that is left early, or an error, ends the reading
+	p.stop()
+	took := time.Since(start)
+	if cerr := out.Close(); err == nil {
+		err = cerr
+	}
+	if errors.Is(err, syscall.EPIPE) {
+		err = nil // who reads the result has seen enough
+	}
 	for _, w := range rows.Warnings() {
 		fmt.Fprintf(s.stderr, "warning: %s\n", w)
 	}
@@ -39,13 +83,13 @@ func (s *session) execute(ctx context.Context, text string) error {
 		return err
 	}
 	if s.footer {
-		s.summary(rows, n, time.Since(start))
+		s.summary(rows, n, took)
 	}
 	return nil
 }
 
-// print writes the rows and gives their number.
-func (s *session) print(rows *hql.Rows) (int, error) {
+// print writes the rows to out and gives their number.
+func (s *session) print(out io.Writer, rows *hql.Rows) (int, error) {
 	cols := rows.Columns()
 	n := 0
 	if len(cols) == 0 { // a statement without a result
@@ -64,7 +108,23 @@ func (s *session) print(rows *hql.Rows) (int, error) {
 	for i, c := range rows.ColumnTypes() {
 		ts[i] = c.Type
 	}
-	buf := bufio.NewWriterSize(s.stdout, 64<<10)
+	buf := bufio.NewWriterSize(out, 64<<10)
+	if d := rows.Drawn(); d != nil && (s.format == "table" || s.format == "vertical") { // EXPLAIN is text to read
+		for _, l := range d {
+			buf.WriteString(paint(l, s.colour()) + "\n")
+		}
+		return len(d), buf.Flush()
+	}
+	if rows.Document() && s.format != "json" && s.format != "jsonl" {
+		for rows.Next() {
+			n++
+			buf.WriteString(rows.Raw()[0].Text())
+		}
+		if err := rows.Err(); err != nil {
+			return n, err
+		}
+		return n, buf.Flush()
+	}
 	if len(cols) == 1 && cols[0] == "plan" && (s.format == "table" || s.format == "vertical") { // EXPLAIN is text to read
 		for rows.Next() {
 			n++
@@ -75,7 +135,7 @@ func (s *session) print(rows *hql.Rows) (int, error) {
 		}
 		return n, buf.Flush()
 	}
-	w := formats[s.format](buf, s.tty)
+	w := formats[s.format](buf, look{s.colour(), s.null})
 	if err := w.begin(cols, ts); err != nil {
 		return 0, err
 	}
@@ -99,7 +159,20 @@ func (s *session) summary(rows *hql.Rows, n int, took time.Duration) {
 		fmt.Fprintf(s.stderr, "(%s written, %s)\n", count(int(a), "row"), round(took))
 		return
 	}
-	fmt.Fprintf(s.stderr, "(%s, %s; %s, %s, %s read)\n", count(n, "row"), round(took), count(int(st.Gets), "get"), count(int(st.Scans), "scan"), count(int(st.RowsRead), "row"))
+	line := count(n, "row") + ", " + round(took)
+	var parts []string
+	for _, c := range []struct {
+		n    int64
+		what string
+	}{{st.Gets, "get"}, {st.Scans, "scan"}, {st.Regions, "region"}} {
+		if c.n > 0 {
+			parts = append(parts, count(int(c.n), c.what))
+		}
+	}
+	if len(parts) > 0 {
+		line += "; " + strings.Join(append(parts, count(int(st.RowsRead), "row")+" read"), ", ")
+	}
+	fmt.Fprintf(s.stderr, "(%s)\n", line)
 }
 
 func count(n int, what string) string {
@@ -109,9 +182,25 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-func round(d time.Duration) time.Duration {
-	if d < time.Millisecond {
-		return d.Round(time.Microsecond)
+// round is a time for people: 340 µs, 41 ms, 2.35 s, 3m20s.
+func round(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return fmt.Sprintf("%d µs", d.Microseconds())
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.2f s", d.Seconds())
 	}
-	return d.Round(time.Millisecond)
+	return d.Round(time.Second).String()
+}
+
+// width is the terminal's, in columns.
+func (s *session) width() int {
+	if f, ok := s.stdout.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return w
+		}
+	}
+	return 100
 }

@@ -13,6 +13,12 @@ const (
 	pasteKey  = '\uf8f4'
 )
 
+// Control characters.
+const (
+	interrupt = 3
+	bell      = 7 // ^G ends a choice
+)
+
 // sequences are keys that readline does not know, with what it does.
 var sequences = map[string]string{
 	"\x1b[3~": string(deleteKey), "\x1b[1~": "\x01", "\x1b[7~": "\x01", "\x1b[4~": "\x05", "\x1b[8~": "\x05",
@@ -69,9 +75,12 @@ func (f *input) feed(b []byte) {
 				return
 			}
 		}
-		if f.pasting {
+		switch {
+		case f.pasting:
 			f.paste(b[0])
-		} else {
+		case b[0] == interrupt: // where words or the history are being chosen, readline takes ^C for the end of that only
+			f.out = append(f.out, bell, interrupt)
+		default:
 			f.out = append(f.out, b[0])
 		}
 		b = b[1:]

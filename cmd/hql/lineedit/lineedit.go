@@ -14,7 +14,7 @@ import (
 // ErrInterrupt is what Line gives when ^C is typed; io.EOF comes at ^D on an empty line.
 var ErrInterrupt = errors.New("interrupted")
 
-// Completer lists what may follow line[:pos]: whole words, and how many characters before pos they replace.
+// Completer lists what may stand before the cursor, which is at byte pos of line: whole words, and how many characters they replace.
 type Completer func(line string, pos int) (words []string, replace int)
 
 // Editor is a line editor.
@@ -64,7 +64,7 @@ func (c completer) Do(line []rune, pos int) ([][]rune, int) {
 	if c.f == nil {
 		return nil, 0
 	}
-	words, replace := c.f(string(line[:pos]), pos)
+	words, replace := c.f(string(line), len(string(line[:pos])))
 	width := readline.GetScreenWidth()
 	var out [][]rune
 	for _, w := range words {

@@ -1,0 +1,420 @@
+// Package advise reads a workload and says what each statement costs on the tables as
+// they are, which INDEX or key order would bind it, and what that costs to write. It
+// guesses nothing about plans: every layout that it proposes was planned against.
+package advise
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/types"
+)
+
+// Report is the advice for a workload.
+type Report struct {
+	Statements []Statement
+	// Layouts are what to add, the most useful first.
+	Layouts []Layout
+}
+
+// Statement is one statement of the workload.
+type Statement struct {
+	N    int    // from 1
+	Text string // on one line
+	// Reads tells how each of its tables is read; nil for a statement that reads none.
+	Reads []Read
+	Puts  int                // of an INSERT: the Puts that each row takes, one a layout
+	Err   error              // why it cannot be planned
+	costs map[string]float64 // by table
+	needs []need
+	ast   parser.Statement
+}
+
+// Read is how a statement reads one table.
+type Read struct {
+	Table, Layout string
+	Access        planner.Access
+	Gets, Ranges  int
+	Parts         []planner.PartState
+	// Server and Client are the predicates left to filters, Why what to add to bind the key.
+	Server, Client []string
+	Why            string
+}
+
+// Layout is one more layout of a table.
+type Layout struct {
+	Table string
+	Def   string // INDEX name (...) STORED IN '...'
+	// Serves lists the statements that use it and how each reads the table then.
+	Serves []Served
+	// EntryBytes is what one row adds to the store, about: a text counts 16 bytes.
+	EntryBytes int
+	// Copy is the same key as a full copy of the rows, and CopyBytes what one row adds then.
+	Copy      string
+	CopyBytes int
+	// Moves lists its columns that are not in the row's key: an UPDATE of one replaces the entry.
+	Moves []string
+	Notes []string
+}
+
+// Served is a statement before and after.
+type Served struct {
+	N            int
+	Access       planner.Access
+	Gets, Ranges int
+	Bound        []string // the parts that are bound or a range
+}
+
+// Workload plans the statements of src against the tables of c. now is the time of
+// NOW(). A statement that does not parse is an error with its place; one that cannot be
+// planned is reported as such.
+func Workload(c *catalog.Catalog, src string, now time.Time) (*Report, error) {
+	stmts, err := parser.Parse(src)
+	if err != nil {
+		return nil, err
+	}
+	if len(stmts) == 0 {
+		return nil, fmt.Errorf("there is no statement")
+	}
+	a := &adviser{catalog: c, now: now}
+	r := &Report{}
+	for i, s := range stmts {
+		r.Statements = append(r.Statements, a.statement(i+1, s))
+	}
+	r.Layouts = a.layouts(r.Statements)
+	return r, nil
+}
+
+type adviser struct {
+	catalog *catalog.Catalog
+	now     time.Time
+}
+
+// statement plans one statement as the tables are.
+func (a *adviser) statement(n int, ast parser.Statement) Statement {
+	if e, ok := ast.(*parser.Explain); ok {
+		ast = e.Statement
+	}
+	s := Statement{N: n, Text: strings.Join(strings.Fields(ast.String()), " "), ast: ast, costs: map[string]float64{}}
+	scans, err := a.plan(a.catalog, ast)
+	if err != nil {
+		s.Err = err
+		return s
+	}
+	for _, sc := range scans {
+		s.Reads = append(s.Reads, readOf(sc))
+		s.costs[sc.Table.Name] += costOf(sc)
+	}
+	if in, ok := ast.(*parser.Insert); ok {
+		t, ok := a.catalog.Table(in.Table)
+		if !ok {
+			s.Err = parser.Errorf(in.TablePos, "unknown table %q", in.Table)
+			return s
+		}
+		s.Puts = len(t.Layouts)
+	}
+	s.needs = a.needs(ast)
+	return s
+}
+
+// plan gives the scans of a statement over the tables of c.
+func (a *adviser) plan(c *catalog.Catalog, ast parser.Statement) ([]*planner.Scan, error) {
+	args, named := a.samples(ast)
+	env := &planner.Env{Catalog: c, Funcs: a.catalog.Funcs(), Args: args, Named: named, Loc: time.UTC, Now: a.now.UnixMilli(),
+		Lookups: func(k planner.LookupKey) (types.Value, bool) { // any number does: what matters is that it is one
+			if strings.EqualFold(k.Table, "tsdb-uid") {
+				return types.NewBytes("\x00\x00\x01"), true
+			}
+			return types.NewInt(1), true
+		}}
+	where := func(name string, pos parser.Pos, cond parser.Expr) ([]*planner.Scan, error) {
+		t, ok := c.Table(name)
+		if !ok {
+			return nil, parser.Errorf(pos, "unknown table %q", name)
+		}
+		p, _, err := env.Where(t, cond, nil)
+		if err != nil {
+			return nil, err
+		}
+		return planner.Scans(p.Root), nil
+	}
+	switch s := ast.(type) {
+	case *parser.Select:
+		p, err := env.Select(s)
+		if err != nil {
+			return nil, err
+		}
+		return planner.Scans(p.Root), nil
+	case *parser.Insert:
+		if s.Query == nil {
+			return nil, nil
+		}
+		return a.plan(c, s.Query)
+	case *parser.Update:
+		return where(s.Table, s.TablePos, s.Where)
+	case *parser.Delete:
+		return where(s.Table, s.TablePos, s.Where)
+	}
+	return nil, nil
+}
+
+func readOf(s *planner.Scan) Read {
+	r := Read{Table: s.Table.Name, Layout: s.Layout.Name, Access: s.Access, Parts: s.Parts, Why: s.Advice}
+	for _, sp := range s.Spans {
+		if sp.Key {
+			r.Gets++
+		} else {
+			r.Ranges++
+		}
+	}
+	for _, f := range s.Fates {
+		switch {
+		case strings.HasPrefix(f.Where, "server"):
+			r.Server = append(r.Server, f.Predicate)
+		case f.Where == "client":
+			r.Client = append(r.Client, f.Predicate)
+		}
+	}
+	return r
+}
+
+// costOf is the planner's cost of a scan.
+func costOf(s *planner.Scan) float64 {
+	if len(s.Considered) == 0 {
+		return 0
+	}
+	return s.Considered[0].Cost
+}
+
+// candidate is a layout to try.
+type candidate struct {
+	table *catalog.Table
+	parts []string
+	name  string
+}
+
+func (k *candidate) id() string { return k.table.Name + "\x00" + strings.Join(k.parts, "\x00") }
+
+func (k *candidate) stored() string {
+	return types.NewString(storedName(k.table) + "_" + k.name).SQL()
+}
+
+// def is the layout as written.
+func (k *candidate) def(kind string) string {
+	return fmt.Sprintf("%s %s (%s) STORED IN %s", kind, parser.QuoteName(k.name), strings.Join(k.parts, ", "), k.stored())
+}
+
+// storedName is the literal beginning of the name of a table's primary HBase table.
+func storedName(t *catalog.Table) string {
+	var b strings.Builder
+	for _, p := range t.Layouts[0].Stored.Parts {
+		if p.Literal == nil {
+			break
+		}
+		b.Write(p.Literal)
+	}
+	if name := strings.TrimRight(b.String(), "_-."); name != "" {
+		return name
+	}
+	return t.Name
+}
+
+// with is the catalog with one more layout of the candidate's table; nil when it makes no layout.
+func (a *adviser) with(k *candidate, kind string) (*catalog.Catalog, *catalog.Layout) {
+	stmt, err := parser.ParseStatement("CREATE EXTERNAL TABLE t (c INT) ROW KEY (c AS INT32) " + k.def(kind))
+	if err != nil {
+		return nil, nil
+	}
+	def := *k.table.Def
+	if len(def.Layouts) == 0 { // PRIMARY KEY: the same as a ROW KEY
+		var parts []parser.PartDef
+		for _, p := range k.table.Layouts[0].Key.Parts {
+			parts = append(parts, p.Def)
+		}
+		def.Layouts, def.PrimaryKey, def.Columns = []parser.LayoutDef{{Parts: parts}}, nil, slices.Clone(def.Columns)
+		for i := range def.Columns {
+			def.Columns[i].PrimaryKey = false
+		}
+	}
+	def.Layouts = append(slices.Clone(def.Layouts), stmt.(*parser.CreateTable).Layouts[1])
+	t, err := a.catalog.Build(&def)
+	if err != nil {
+		return nil, nil
+	}
+	c := catalog.New()
+	for _, o := range a.catalog.Tables() {
+		if o == k.table {
+			o = t
+		}
+		if c.Add(o) != nil {
+			return nil, nil
+		}
+	}
+	return c, t.Layouts[len(t.Layouts)-1]
+}
+
+// trial is a candidate planned against the workload.
+type trial struct {
+	*candidate
+	layout *catalog.Layout
+	costs  map[int]float64 // of reading the table, by the index of a statement that uses the layout
+	served map[int]Served
+}
+
+// Bounds of the search: candidates, and by how much a statement must gain.
+const (
+	maxCandidates = 60
+	worthwhile    = 0.7
+)
+
+// layouts finds the layouts that serve the statements best, one after the other.
+func (a *adviser) layouts(stmts []Statement) []Layout {
+	seen := map[string]bool{}
+	var trials []*trial
+	for i := range stmts {
+		for _, n := range stmts[i].needs {
+			for _, k := range a.candidates(n) {
+				if seen[k.id()] || len(trials) >= maxCandidates {
+					continue
+				}
+				seen[k.id()] = true
+				if t := a.try(k, stmts); t != nil {
+					trials = append(trials, t)
+				}
+			}
+		}
+	}
+	now := make([]map[string]float64, len(stmts))
+	for i := range stmts {
+		now[i] = maps.Clone(stmts[i].costs)
+	}
+	var out []Layout
+	for {
+		var best *trial
+		gain := 0.0
+		for _, t := range trials {
+			g := 0.0
+			for i, c := range t.costs {
+				if was := now[i][t.table.Name]; c < worthwhile*was {
+					g += 1 - c/was
+				}
+			}
+			if g > gain+1e-9 {
+				best, gain = t, g
+			}
+		}
+		if best == nil {
+			return out
+		}
+		l := a.layout(best)
+		for i, c := range best.costs {
+			if c < worthwhile*now[i][best.table.Name] {
+				now[i][best.table.Name] = c
+				l.Serves = append(l.Serves, best.served[i])
+			}
+		}
+		slices.SortFunc(l.Serves, func(a, b Served) int { return a.N - b.N })
+		out = append(out, l)
+	}
+}
+
+// try plans every statement that reads the candidate's table with it; nil when it is none's choice.
+func (a *adviser) try(k *candidate, stmts []Statement) *trial {
+	c, layout := a.with(k, "INDEX")
+	if c == nil {
+		return nil
+	}
+	t := &trial{k, layout, map[int]float64{}, map[int]Served{}}
+	for i := range stmts {
+		if !slices.ContainsFunc(stmts[i].Reads, func(r Read) bool { return r.Table == k.table.Name }) {
+			continue
+		}
+		scans, err := a.plan(c, stmts[i].ast)
+		if err != nil {
+			continue
+		}
+		cost := 0.0
+		var served *Served
+		for _, s := range scans {
+			if s.Table.Name != k.table.Name {
+				continue
+			}
+			cost += costOf(s)
+			if s.Layout.Name == k.name {
+				r := readOf(s)
+				served = &Served{N: stmts[i].N, Access: r.Access, Gets: r.Gets, Ranges: r.Ranges}
+				for _, p := range s.Parts {
+					if p.State == "bound" || p.State == "range" {
+						served.Bound = append(served.Bound, p.Part)
+					}
+				}
+			}
+		}
+		if served != nil {
+			t.costs[i], t.served[i] = cost, *served
+		}
+	}
+	if len(t.costs) == 0 {
+		return nil
+	}
+	return t
+}
+
+// layout describes a candidate and what it costs to write.
+func (a *adviser) layout(t *trial) Layout {
+	l := Layout{Table: t.table.Name, Def: t.def("INDEX"), Copy: t.def("ROW KEY")}
+	key := 0
+	for _, p := range t.layout.Key.Parts {
+		key += partBytes(p)
+	}
+	family := len(t.table.Families[0].Name)
+	l.EntryBytes = key + family + cellBytes
+	l.CopyBytes = 0
+	for _, c := range t.table.Columns {
+		if c.KeyPart && !c.HasCell {
+			continue
+		}
+		l.CopyBytes += key + len(c.Family) + len(c.Qualifier) + cellBytes + width(c.Encoding)
+	}
+	l.CopyBytes = max(l.CopyBytes, l.EntryBytes)
+	for _, p := range t.layout.Key.Parts {
+		for _, i := range p.Columns {
+			if c := t.table.Columns[i]; !c.KeyPart && !slices.Contains(l.Moves, c.Name) {
+				l.Moves = append(l.Moves, c.Name)
+			}
+		}
+	}
+	if first := t.layout.Key.Parts[0]; len(first.Columns) == 1 {
+		if typ := t.table.Columns[first.Columns[0]].Type; typ.IsTemporal() {
+			l.Notes = append(l.Notes, fmt.Sprintf("keys begin with %s: where that is the time of writing, all new rows go to one region", first.Source))
+		}
+	}
+	return l
+}
+
+// cellBytes is what HBase stores with a cell beside row, family, qualifier and value:
+// their lengths, the timestamp and the type.
+const cellBytes = 4 + 4 + 2 + 1 + 8 + 1
+
+// textBytes is what a text of any width counts.
+const textBytes = 16
+
+func partBytes(p *catalog.Part) int {
+	if p.Literal != nil {
+		return len(p.Literal)
+	}
+	return width(p.Encoding)
+}
+
+func width(e catalog.Encoding) int {
+	if w := e.Width(); w != catalog.Variable {
+		return w
+	}
+	return textBytes
+}

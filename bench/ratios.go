@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+)
+
+// line is one measurement, as every peer prints it.
+type line struct {
+	Peer       string  `json:"peer"`
+	Workload   string  `json:"w"`
+	Clients    int     `json:"clients"`
+	Ops        int64   `json:"ops"`
+	Rows       int64   `json:"rows"`
+	Secs       float64 `json:"secs"`
+	OpsPerSec  float64 `json:"ops_s"`
+	RowsPerSec float64 `json:"rows_s"`
+	P50        float64 `json:"p50_us"`
+	P99        float64 `json:"p99_us"`
+	Server     float64 `json:"srv_cpu"`
+	Client     float64 `json:"cli_cpu"`
+	Others     float64 `json:"other_cores"`
+	Steal      float64 `json:"steal"`
+	Peak       float64 `json:"hwm_mb"`
+	RSS        float64 `json:"rss_mb"`
+}
+
+type cell struct {
+	workload string
+	clients  int
+	peer     string
+}
+
+// target is a figure to reach: what of hql's against a peer's is at most.
+type target struct {
+	workload string
+	clients  int
+	peer     string
+	what     string // "wall", "client" CPU, "total" CPU or "memory", each for an operation
+	most     float64
+}
+
+// "wall" is the median time of an operation.
+var targets = []target{
+	{"W1", 1, "G", "wall", 1.10}, {"W1", 1, "P", "client", 1. / 5},
+	{"W2", 1, "G", "wall", 1.10}, {"W2", 1, "P", "client", 1. / 2},
+	{"W3", 1, "G", "wall", 0.85}, {"W3", 1, "P", "wall", 0.7},
+	{"W4", 1, "G", "wall", 0.65}, {"W4", 1, "G", "client", 0.4}, {"W4", 1, "P", "wall", 0.5}, {"W4", 1, "P", "memory", 0.1},
+	{"W5", 1, "G", "client", 0.4}, {"W5", 1, "G", "wall", 0.9}, {"W5", 1, "P", "total", 1.05},
+	{"W6", 1, "G", "wall", 1.05}, {"W6", 1, "P", "wall", 0.85},
+	{"W7", 1, "G", "wall", 0.75}, {"W7", 1, "P", "wall", 0.5},
+	{"W8", 1, "G", "wall", 0.9}, {"W8", 1, "P", "client", 1. / 5},
+	{"W9", 1, "G", "client", 0.4}, {"W9", 1, "G", "wall", 0.9}, {"W9", 1, "P", "total", 1.05},
+	{"W10", 1, "G", "wall", 1.7}, {"W10", 1, "P", "wall", 1. / 50},
+	{"W11", 1, "G", "wall", 0.8}, {"W11", 1, "P", "wall", 0.5},
+}
+
+// ratios prints what hql takes against the others, as the ratio of the medians of their runs.
+func ratios(w io.Writer, file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	runs := map[cell][]line{}
+	for sc := bufio.NewScanner(f); sc.Scan(); {
+		var l line
+		if json.Unmarshal(sc.Bytes(), &l) == nil && l.Ops > 0 {
+			c := cell{l.Workload, l.Clients, l.Peer}
+			runs[c] = append(runs[c], l)
+		}
+	}
+	fmt.Fprintf(w, "%-4s %-6s %-4s %10s %10s  %6s  %6s  %s\n", "", "", "", "hql", "peer", "ratio", "target", "")
+	for _, t := range targets {
+		ours, theirs := runs[cell{t.workload, t.clients, "H"}], runs[cell{t.workload, t.clients, t.peer}]
+		if len(ours) == 0 || len(theirs) == 0 {
+			continue
+		}
+		a, b := median(ours, t.what), median(theirs, t.what)
+		verdict := "met"
+		if a/b > t.most {
+			verdict = fmt.Sprintf("missed by %.0f%%", 100*(a/b/t.most-1))
+		}
+		fmt.Fprintf(w, "%-4s %-6s %-4s %10.3f %10.3f  %6.3f  %6.3f  %s\n", t.workload, t.what, t.peer, a, b, a/b, t.most, verdict)
+	}
+	return nil
+}
+
+// median gives what an operation takes: milliseconds, or MB.
+func median(runs []line, what string) float64 {
+	var vs []float64
+	for _, l := range runs {
+		switch what {
+		case "wall":
+			vs = append(vs, l.P50/1e3)
+		case "client":
+			vs = append(vs, l.Client/float64(l.Ops)*1e3)
+		case "total":
+			vs = append(vs, (l.Client+l.Server)/float64(l.Ops)*1e3)
+		case "memory":
+			vs = append(vs, l.Peak)
+		}
+	}
+	slices.Sort(vs)
+	return vs[len(vs)/2]
+}

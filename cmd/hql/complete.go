@@ -1,0 +1,292 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/parser"
+)
+
+// completion collects the words that may stand in the place of the one before the cursor.
+type completion struct {
+	word  string // as far as it is typed
+	found []string
+}
+
+// add offers a name, which keeps its spelling.
+func (c *completion) add(names ...string) {
+	for _, n := range names {
+		if len(n) >= len(c.word) && strings.EqualFold(n[:len(c.word)], c.word) && !slices.Contains(c.found, n) {
+			c.found = append(c.found, n)
+		}
+	}
+}
+
+// addWords offers words of the notation, in lower case to those who type so.
+func (c *completion) addWords(words ...string) {
+	lower := c.word != "" && c.word == strings.ToLower(c.word)
+	for _, w := range words {
+		if lower {
+			w = strings.ToLower(w)
+		}
+		c.add(w)
+	}
+}
+
+// complete offers what may follow line[:pos]. It looks at the catalog as it is in memory and at
+// the local disk, never at the store.
+func (s *session) complete(line string, pos int) ([]string, int) {
+	before := line[:pos]
+	if s.query == "" && strings.HasPrefix(strings.TrimLeft(before, " \t"), `\`) {
+		return s.completeCommand(strings.TrimLeft(before, " \t"))
+	}
+	before = s.query + "\n" + before
+	toks := parser.Tokens(before)
+	if i := slices.IndexFunc(toks, func(t parser.Token) bool { return t.Kind == parser.InvalidToken && t.Text == `\` }); i >= 0 {
+		return s.completeCommand(before[toks[i].Pos:])
+	}
+	toks = statementTokens(toks)
+	c := &completion{}
+	if n := len(toks); n > 0 {
+		last := toks[n-1]
+		end := int(last.Pos) + len(last.Text)
+		switch {
+		case last.Kind == parser.InvalidToken && strings.HasPrefix(last.Text, "'"): // in a text
+			if words := upper(toks[:n-1]); words[0] == "COPY" && (ends(words, "FROM") || ends(words, "TO")) {
+				return completeFile(last.Text[1:])
+			}
+			return nil, 0
+		case last.Kind == parser.InvalidToken && strings.HasPrefix(last.Text, `"`),
+			end == len(before) && (last.Kind == parser.NameToken || last.Kind == parser.KeywordToken):
+			c.word, toks = last.Text, toks[:n-1]
+		case end == len(before) && last.Kind != parser.OperatorToken, last.Kind == parser.CommentToken && strings.HasPrefix(last.Text, "--"):
+			return nil, 0
+		}
+	}
+	all := append(slices.Clone(toks), parser.Tokens(line[pos:])...)
+	s.offer(c, toks, all)
+	return c.found, len([]rune(c.word))
+}
+
+// statementTokens are those behind the last ';'.
+func statementTokens(toks []parser.Token) []parser.Token {
+	for i := len(toks) - 1; i >= 0; i-- {
+		if toks[i].Kind == parser.OperatorToken && toks[i].Text == ";" {
+			return toks[i+1:]
+		}
+	}
+	return toks
+}
+
+// upper gives the texts of tokens in upper case, and "" in front when there are none.
+func upper(toks []parser.Token) []string {
+	if len(toks) == 0 {
+		return []string{""}
+	}
+	out := make([]string, len(toks))
+	for i, t := range toks {
+		out[i] = strings.ToUpper(t.Text)
+	}
+	return out
+}
+
+// ends tells whether words end with want.
+func ends(words []string, want ...string) bool {
+	return len(words) >= len(want) && slices.Equal(words[len(words)-len(want):], want)
+}
+
+// offer adds what may follow toks in a statement of which all is typed.
+func (s *session) offer(c *completion, toks, all []parser.Token) {
+	words := upper(toks)
+	last := words[len(words)-1]
+	switch {
+	case words[0] == "SET" && len(words) == 1:
+		c.add(s.settings()...)
+		return
+	case words[0] == "SET" && len(words) == 3:
+		switch words[1] {
+		case "FULL_SCAN":
+			c.add("allow", "deny", "warn")
+		case "TIMEZONE":
+			c.add("'UTC'")
+		}
+		return
+	case words[0] == "SHOW" && len(words) == 1:
+		c.addWords("TABLES", "CREATE TABLE", "SPLITS", "FUNCTIONS", "ALL")
+		c.add(s.settings()...)
+		return
+	case last == "." && len(toks) > 1:
+		if t := s.scope(all)[strings.ToLower(unquote(toks[len(toks)-2].Text))]; t != nil {
+			c.addColumns(t)
+		}
+		return
+	}
+	switch last {
+	case "FROM", "JOIN", "INTO", "UPDATE", "TABLE", "DESCRIBE", "DESC", "COPY", "SPLITS":
+		if last != "DESC" || len(words) == 1 {
+			for _, t := range s.db.Tables() {
+				c.add(parser.QuoteName(t.Name))
+			}
+			return
+		}
+	}
+	scope := s.scope(all)
+	for _, name := range slices.Sorted(maps.Keys(scope)) {
+		c.addColumns(scope[name])
+		if c.word != "" {
+			c.add(parser.QuoteName(name))
+		}
+	}
+	if c.word == "" { // everything there is would fill the screen
+		if len(toks) == 0 {
+			c.addWords(statementWords...)
+		}
+		return
+	}
+	if len(toks) == 0 {
+		c.addWords(statementWords...)
+		return
+	}
+	c.addWords(parser.Keywords()...)
+	for _, f := range s.db.Catalog().Funcs().All() {
+		if f.Group != "operator" && f.Group != "key" {
+			c.addWords(f.Name)
+		}
+	}
+	if len(scope) == 0 {
+		for _, t := range s.db.Tables() {
+			c.add(parser.QuoteName(t.Name))
+		}
+	}
+}
+
+// statementWords are what a statement begins with.
+var statementWords = []string{"SELECT", "WITH", "VALUES", "INSERT INTO", "UPSERT INTO", "UPDATE", "DELETE FROM", "EXPLAIN",
+	"CREATE TABLE", "CREATE EXTERNAL TABLE", "DROP TABLE", "SHOW", "DESCRIBE", "SET", "COPY", "CHECK TABLE"}
+
+func (c *completion) addColumns(t *catalog.Table) {
+	for _, col := range t.Columns {
+		c.add(parser.QuoteName(col.Name))
+	}
+	if c.word != "" {
+		c.add(catalog.KeyColumn, catalog.TimestampColumn)
+	}
+}
+
+func unquote(name string) string { return strings.ReplaceAll(strings.Trim(name, `"`), `""`, `"`) }
+
+// scope gives the tables that a statement names, by name and by alias in lower case.
+func (s *session) scope(toks []parser.Token) map[string]*catalog.Table {
+	out := map[string]*catalog.Table{}
+	toks = slices.DeleteFunc(slices.Clone(toks), func(t parser.Token) bool { return t.Kind == parser.CommentToken || t.Kind == parser.HintToken })
+	words := upper(toks)
+	list := false // in a FROM, where a comma is followed by another table
+	for i, w := range words {
+		switch w {
+		case "WHERE", "GROUP", "ORDER", "SET", "ON", ")", "(", "HAVING", "LIMIT":
+			list = false
+		}
+		introduces := w == "FROM" || w == "JOIN" || w == "INTO" || w == "UPDATE" || w == "," && list
+		if !introduces || i+1 == len(toks) {
+			continue
+		}
+		list = w == "FROM" || list
+		t, ok := s.db.Catalog().Table(unquote(toks[i+1].Text))
+		if !ok {
+			continue
+		}
+		out[strings.ToLower(t.Name)] = t
+		a := i + 2
+		if a < len(words) && words[a] == "AS" {
+			a++
+		}
+		if a < len(toks) && toks[a].Kind == parser.NameToken {
+			out[strings.ToLower(unquote(toks[a].Text))] = t
+		}
+	}
+	return out
+}
+
+// settings are the names that SET takes; SHOW ALL asks nobody.
+func (s *session) settings() []string {
+	rows, err := s.db.Query(context.Background(), "SHOW ALL")
+	if err != nil {
+		return nil
+	}
+	defer rows.Close()
+	var out []string
+	for rows.Next() {
+		out = append(out, rows.Raw()[0].Text())
+	}
+	return out
+}
+
+// completeCommand completes a line that begins with a backslash.
+func (s *session) completeCommand(text string) ([]string, int) {
+	name, arg, hasArg := strings.Cut(text, " ")
+	c := &completion{word: name}
+	if !hasArg {
+		for _, x := range commands() {
+			if strings.HasPrefix(x.name, name) { // \g is not \G
+				c.add(x.name)
+			}
+		}
+		return c.found, len([]rune(c.word))
+	}
+	c.word = strings.TrimLeft(arg, " ")
+	switch name {
+	case `\i`, `\ir`, `\o`, `\g`, `\gx`, `\e`, `\cd`:
+		return completeFile(c.word)
+	case `\d`, `\d+`, `\sample`:
+		for _, t := range s.db.Tables() {
+			c.add(t.Name)
+		}
+	case `\df`:
+		for _, f := range s.db.Catalog().Funcs().All() {
+			c.addWords(f.Name)
+		}
+	case `\h`:
+		for _, t := range topics {
+			c.addWords(t.name)
+		}
+	case `\format`:
+		c.add(slices.Sorted(maps.Keys(formats))...)
+	case `\pset`:
+		c.add("format", "null", "pager on", "pager off")
+	case `\c`:
+		c.add(slices.Sorted(maps.Keys(s.conf.file.Connections))...)
+	case `\set`, `\unset`:
+		c.add(slices.Sorted(maps.Keys(s.vars))...)
+	}
+	return c.found, len([]rune(c.word))
+}
+
+// completeFile offers the files that begin with name; directories end in a slash.
+func completeFile(name string) ([]string, int) {
+	dir, base := filepath.Split(name)
+	read := home(dir)
+	if read == "" {
+		read = "."
+	}
+	entries, err := os.ReadDir(read)
+	if err != nil {
+		return nil, 0
+	}
+	var out []string
+	for _, e := range entries {
+		n := e.Name()
+		if !strings.HasPrefix(n, base) || base == "" && strings.HasPrefix(n, ".") {
+			continue
+		}
+		if e.IsDir() {
+			n += "/"
+		}
+		out = append(out, n)
+	}
+	return out, len([]rune(base))
+}

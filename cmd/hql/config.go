@@ -1,0 +1,314 @@
+package main
+
+import (
+	"cmp"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+)
+
+// settings are what flags, the environment, a named connection and the configuration file may
+// say, in this order: what comes first wins. Zero values say nothing.
+type settings struct {
+	Connect  string        `yaml:"connect"`
+	Catalog  list          `yaml:"catalog"`
+	Conf     string        `yaml:"conf"` // hbase-site.xml or its directory
+	Format   string        `yaml:"format"`
+	FullScan string        `yaml:"full_scan"`
+	Timeout  time.Duration `yaml:"timeout"`
+	Write    bool          `yaml:"write"`
+	Color    string        `yaml:"color"`
+	Pager    *string       `yaml:"pager"`
+	Null     *string       `yaml:"show_null"` // null: would be no text to YAML
+}
+
+// or fills what s does not say from t.
+func (s settings) or(t settings) settings {
+	s.Connect = cmp.Or(s.Connect, t.Connect)
+	s.Conf = cmp.Or(s.Conf, t.Conf)
+	s.Format = cmp.Or(s.Format, t.Format)
+	s.FullScan = cmp.Or(s.FullScan, t.FullScan)
+	s.Color = cmp.Or(s.Color, t.Color)
+	s.Timeout = cmp.Or(s.Timeout, t.Timeout)
+	s.Write = s.Write || t.Write
+	s.Pager = cmp.Or(s.Pager, t.Pager)
+	s.Null = cmp.Or(s.Null, t.Null)
+	if len(s.Catalog) == 0 {
+		s.Catalog = t.Catalog
+	}
+	return s
+}
+
+// check refuses values that nothing understands.
+func (s settings) check() error {
+	if _, ok := formats[s.Format]; s.Format != "" && !ok {
+		return fmt.Errorf("unknown format %q (table, vertical, csv, tsv, json, jsonl or markdown)", s.Format)
+	}
+	if _, ok := policies[s.FullScan]; !ok {
+		return fmt.Errorf("unknown full-scan mode %q (allow, warn or deny)", s.FullScan)
+	}
+	if !slices.Contains([]string{"", "auto", "always", "never"}, s.Color) {
+		return fmt.Errorf("unknown colour mode %q (auto, always or never)", s.Color)
+	}
+	if s.Timeout < 0 {
+		return fmt.Errorf("the timeout %v is negative", s.Timeout)
+	}
+	return nil
+}
+
+// relativeTo makes the files that s names relative to dir.
+func (s *settings) relativeTo(dir string) {
+	at := func(name string) string {
+		if name = home(name); name == "" || filepath.IsAbs(name) {
+			return name
+		}
+		return filepath.Join(dir, name)
+	}
+	for i, f := range s.Catalog {
+		s.Catalog[i] = at(f)
+	}
+	s.Conf = at(s.Conf)
+}
+
+// UnmarshalYAML takes one text or a list of them.
+func (l *list) UnmarshalYAML(unmarshal func(any) error) error {
+	var one string
+	if unmarshal(&one) == nil {
+		*l = list{one}
+		return nil
+	}
+	var many []string
+	if err := unmarshal(&many); err != nil {
+		return err
+	}
+	*l = many
+	return nil
+}
+
+// configFile is config.yaml: settings for everything, and those of named connections.
+type configFile struct {
+	Defaults    settings            `yaml:",inline"`
+	Connections map[string]settings `yaml:"connections"`
+}
+
+// readConfig reads $HQL_CONFIG, or hql/config.yaml where the system keeps configuration; a file
+// that is not there says nothing.
+func readConfig() (configFile, error) {
+	var c configFile
+	name, named := os.LookupEnv("HQL_CONFIG")
+	if !named {
+		dir := os.Getenv("XDG_CONFIG_HOME")
+		if dir == "" {
+			dir = home("~/.config")
+		}
+		name = filepath.Join(dir, "hql", "config.yaml")
+	}
+	if name == "" {
+		return c, nil
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		if !named && errors.Is(err, fs.ErrNotExist) || !named && errors.Is(err, fs.ErrPermission) {
+			return c, nil
+		}
+		return c, err
+	}
+	if err := yaml.UnmarshalWithOptions(b, &c, yaml.Strict()); err != nil {
+		return c, fmt.Errorf("%s: %s", name, strings.TrimSpace(yaml.FormatError(err, false, true)))
+	}
+	if hasNullKey(b) {
+		return c, fmt.Errorf("%s: null is no key to YAML: write show_null", name)
+	}
+	if err := c.Defaults.check(); err != nil {
+		return c, fmt.Errorf("%s: %w", name, err)
+	}
+	c.Defaults.relativeTo(filepath.Dir(name))
+	for k, s := range c.Connections {
+		if s.Connect == "" {
+			return c, fmt.Errorf("%s: connection %s has no address (connect: ...)", name, k)
+		}
+		if err := s.check(); err != nil {
+			return c, fmt.Errorf("%s: connection %s: %w", name, k, err)
+		}
+		s.relativeTo(filepath.Dir(name))
+		c.Connections[k] = s
+	}
+	return c, nil
+}
+
+// hasNullKey finds the key null, for which the decoder would drop everything beside it without a word.
+func hasNullKey(b []byte) bool {
+	var top map[string]any
+	if yaml.Unmarshal(b, &top) != nil {
+		return false
+	}
+	if _, ok := top["null"]; ok {
+		return true
+	}
+	connections, _ := top["connections"].(map[string]any)
+	for _, c := range connections {
+		if c, ok := c.(map[string]any); ok {
+			if _, ok := c["null"]; ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// environment is what the HQL_ variables say.
+func environment() (settings, error) {
+	s := settings{Connect: os.Getenv("HQL_CONNECT"), Conf: os.Getenv("HQL_CONF"), Format: os.Getenv("HQL_FORMAT"), FullScan: os.Getenv("HQL_FULL_SCAN")}
+	if v := os.Getenv("HQL_CATALOG"); v != "" {
+		s.Catalog = filepath.SplitList(v)
+	}
+	if v := os.Getenv("HQL_TIMEOUT"); v != "" {
+		d, err := time.ParseDuration(v)
+		if err != nil {
+			return s, fmt.Errorf("HQL_TIMEOUT: %w", err)
+		}
+		s.Timeout = d
+	}
+	if v, ok := os.LookupEnv("HQL_PAGER"); ok {
+		s.Pager = &v
+	}
+	if v, ok := os.LookupEnv("HQL_NULL"); ok {
+		s.Null = &v
+	}
+	return s, nil
+}
+
+// load adds to the flags what the environment and the configuration file say.
+func (c *config) load() error {
+	if c.demo && c.given.Connect != "" {
+		return errors.New("--demo is a store of its own: it cannot be used with --connect")
+	}
+	env, err := environment()
+	if err != nil {
+		return err
+	}
+	c.given = c.given.or(env)
+	if c.file, err = readConfig(); err != nil {
+		return err
+	}
+	return c.resolve()
+}
+
+// resolve finds out which store is meant: the address itself, a connection of the
+// configuration file by its name, or the cluster that hbase-site.xml describes.
+func (c *config) resolve() error {
+	s := c.given
+	s.Connect = cmp.Or(s.Connect, c.file.Defaults.Connect)
+	if c.demo {
+		s.Connect = ""
+	}
+	if name := s.Connect; name != "" && !strings.Contains(name, ":") {
+		named, ok := c.file.Connections[name]
+		if !ok {
+			known := strings.Join(slices.Sorted(maps.Keys(c.file.Connections)), ", ")
+			return fmt.Errorf("no connection is named %q (%s); an address is mem:, dir:PATH or hbase://QUORUM/ROOT", name, cmp.Or(known, "the configuration has none"))
+		}
+		s.Connect = named.Connect
+		s = s.or(named)
+	}
+	connect := s.Connect
+	s = s.or(c.file.Defaults)
+	s.Connect = connect
+	if rest, ok := strings.CutPrefix(s.Connect, "hbase:"); ok {
+		params := ""
+		if rest = strings.TrimPrefix(rest, "//"); strings.HasPrefix(rest, "?") {
+			rest, params = "", rest
+		}
+		if rest == "" {
+			address, err := siteAddress(s.Conf)
+			if err != nil {
+				return err
+			}
+			s.Connect = address + params
+		}
+	}
+	c.settings = s
+	return s.check()
+}
+
+// siteAddress is the address of the cluster that an hbase-site.xml describes; conf names it or its directory.
+func siteAddress(conf string) (string, error) {
+	var tried []string
+	places := []string{conf}
+	if conf == "" {
+		places = []string{os.Getenv("HBASE_CONF_DIR")}
+		if h := os.Getenv("HBASE_HOME"); h != "" {
+			places = append(places, filepath.Join(h, "conf"))
+		}
+		places = append(places, "/etc/hbase/conf")
+	}
+	for _, p := range places {
+		if p == "" {
+			continue
+		}
+		if st, err := os.Stat(p); err == nil && st.IsDir() {
+			p = filepath.Join(p, "hbase-site.xml")
+		}
+		b, err := os.ReadFile(p)
+		if errors.Is(err, fs.ErrNotExist) {
+			tried = append(tried, p)
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		address, err := parseSite(b)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", p, err)
+		}
+		return address, nil
+	}
+	return "", fmt.Errorf("no hbase-site.xml at %s: name its directory with --conf or HBASE_CONF_DIR", strings.Join(tried, " or "))
+}
+
+// parseSite reads hbase-site.xml; what it does not say is as HBase has it by default.
+func parseSite(b []byte) (string, error) {
+	var site struct {
+		Properties []struct {
+			Name  string `xml:"name"`
+			Value string `xml:"value"`
+		} `xml:"property"`
+	}
+	if err := xml.Unmarshal(b, &site); err != nil {
+		return "", err
+	}
+	props := map[string]string{"hbase.zookeeper.quorum": "127.0.0.1", "hbase.zookeeper.property.clientPort": "2181", "zookeeper.znode.parent": "/hbase"}
+	for _, p := range site.Properties {
+		if v := strings.TrimSpace(p.Value); v != "" {
+			props[strings.TrimSpace(p.Name)] = v
+		}
+	}
+	if v := props["hbase.security.authentication"]; v != "" && !strings.EqualFold(v, "simple") {
+		return "", fmt.Errorf("hbase.security.authentication is %s: hql speaks simple only", v)
+	}
+	var hosts []string
+	for h := range strings.SplitSeq(props["hbase.zookeeper.quorum"], ",") {
+		h = strings.TrimSpace(h)
+		if h == "" {
+			continue
+		}
+		if !strings.Contains(h, ":") {
+			h += ":" + props["hbase.zookeeper.property.clientPort"]
+		}
+		hosts = append(hosts, h)
+	}
+	address := "hbase://" + strings.Join(hosts, ",") + "/" + strings.Trim(props["zookeeper.znode.parent"], "/")
+	if strings.Contains(address, "${") {
+		return "", fmt.Errorf("%s: references to other properties are not followed", address)
+	}
+	return address, nil
+}

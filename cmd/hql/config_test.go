@@ -1,0 +1,26 @@
+package main
+
+import "testing"
+
+func TestParseSite(t *testing.T) {
+	property := func(name, value string) string {
+		return "<property><name>" + name + "</name><value>" + value + "</value></property>"
+	}
+	for _, c := range []struct{ properties, want, err string }{
+		{"", "hbase://127.0.0.1:2181/hbase", ""},
+		{property("hbase.zookeeper.quorum", "zk1, zk2:2200,\n zk3"), "hbase://zk1:2181,zk2:2200,zk3:2181/hbase", ""},
+		{property("hbase.zookeeper.quorum", "zk1") + property("hbase.zookeeper.property.clientPort", "2222") + property("zookeeper.znode.parent", "/a/b/"), "hbase://zk1:2222/a/b", ""},
+		{property("hbase.security.authentication", "Simple"), "hbase://127.0.0.1:2181/hbase", ""},
+		{property("hbase.zookeeper.quorum", "${env.ZK}"), "", "hbase://${env.ZK}:2181/hbase: references to other properties are not followed"},
+		{"<property>", "", "XML syntax error on line 1: element <property> closed by </configuration>"},
+	} {
+		got, err := parseSite([]byte("<configuration>" + c.properties + "</configuration>"))
+		msg := ""
+		if err != nil {
+			msg = err.Error()
+		}
+		if got != c.want || msg != c.err {
+			t.Errorf("%s: %q %q", c.properties, got, msg)
+		}
+	}
+}

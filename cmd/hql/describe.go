@@ -1,0 +1,510 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-runewidth"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/filter"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/types"
+)
+
+// exampleTimeout bounds how long \d waits for an example from the store.
+const exampleTimeout = 5 * time.Second
+
+// describe is \d: it lists the tables, or draws a table's keys byte by byte and lists its columns.
+func (s *session) describe(ctx context.Context, arg string) error { return s.draw(ctx, arg, false) }
+
+// describeMore is \d+: families, regions and the qualifiers that a sample has, too.
+func (s *session) describeMore(ctx context.Context, arg string) error { return s.draw(ctx, arg, true) }
+
+func (s *session) draw(ctx context.Context, arg string, more bool) error {
+	args, err := words(arg)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		return s.execute(ctx, "SHOW TABLES")
+	}
+	t, err := s.table(args[0])
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(s.stdout)
+	defer w.Flush()
+	for _, l := range t.Layouts {
+		s.drawKey(ctx, w, t, l)
+	}
+	fmt.Fprintln(w, "columns")
+	rows := [][]string{}
+	for _, c := range t.Columns {
+		where := "in the key"
+		switch {
+		case c.Packed != nil:
+			where = fmt.Sprintf("%s:[%s] AS %s", c.Family, patternText(c.Packed), c.Encoding)
+		case !c.KeyPart:
+			where = fmt.Sprintf("%s:%s AS %s", c.Family, c.Qualifier, c.Encoding)
+		}
+		rows = append(rows, []string{c.Name, c.Type.String(), where})
+	}
+	align(w, rows)
+	if !more {
+		return nil
+	}
+	for _, l := range t.Layouts {
+		if err := s.drawStored(ctx, w, t, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// table finds a table by its name, which may stand in double quotes.
+func (s *session) table(name string) (*catalog.Table, error) {
+	name = strings.Trim(name, `"`)
+	t, ok := s.db.Catalog().Table(name)
+	if !ok {
+		return nil, fmt.Errorf("unknown table %q (\\dt lists the tables)", name)
+	}
+	return t, nil
+}
+
+// align prints rows as columns.
+func align(w io.Writer, rows [][]string) {
+	var widths []int
+	for _, r := range rows {
+		for i, c := range r {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], runewidth.StringWidth(printable(c)))
+		}
+	}
+	for _, r := range rows {
+		line := " "
+		for i, c := range r {
+			line += " " + runewidth.FillRight(printable(c), widths[i]) + " "
+		}
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
+	}
+}
+
+func layoutTitle(l *catalog.Layout) string {
+	kind := [...]string{"row key", "copy", "index"}[l.Kind]
+	if l.Name != "primary" {
+		kind += " " + l.Name
+	}
+	return fmt.Sprintf("%s, stored in %s", kind, patternText(l.Stored))
+}
+
+// drawKey prints where the parts of a key stand, with an example from the store, and under
+// that the example cut into its parts.
+func (s *session) drawKey(ctx context.Context, w io.Writer, t *catalog.Table, l *catalog.Layout) {
+	fmt.Fprintln(w, layoutTitle(l))
+	ctx, cancel := context.WithTimeout(ctx, exampleTimeout)
+	defer cancel()
+	var fields []catalog.Field
+	var note string
+	table, rows, err := s.sample(ctx, l, 1, true)
+	switch {
+	case err != nil:
+		note = "no example: " + err.Error()
+	case len(rows) == 0:
+		note = "no example: the table is empty"
+	default:
+		fields, _ = l.Key.Fields(rows[0].Key)
+		note = "example  " + keyText(rows[0].Key)
+		if read, err := readKey(t, l, table, rows[0]); err != nil {
+			note += "  does not fit: " + err.Error()
+		} else {
+			note += "  reads as  " + read
+		}
+	}
+	cells := [][]string{{"offset", "bytes", "part", "encoding", "example", "value"}}
+	offset := 0 // -1: known from here on only in a key
+	for i, p := range l.Key.Parts {
+		at, width, source, encoding := "?", "varies", p.Source, ""
+		if offset >= 0 {
+			at = strconv.Itoa(offset)
+		}
+		n := len(p.Literal)
+		if p.Literal == nil {
+			n = p.Encoding.Width()
+			source, encoding = p.Def.Expr.String(), p.Encoding.String()
+		}
+		if n == catalog.Variable {
+			offset = -1
+		} else {
+			width = strconv.Itoa(n)
+			if offset >= 0 {
+				offset += n
+			}
+		}
+		row := []string{at, width, source, encoding}
+		if i < len(fields) {
+			row = append(row, clip(keyText(fields[i].Bytes)), fieldValue(fields[i]))
+		}
+		cells = append(cells, row)
+	}
+	if len(fields) == 0 {
+		cells[0] = cells[0][:4]
+	}
+	align(w, cells)
+	ruler(w, fields, s.width())
+	fmt.Fprintln(w, " ", printable(note))
+}
+
+// ruler draws a key: the offsets, the bytes and what they mean, a part a box.
+//
+//	0      6        14
+//	|000001|20120901|000001|
+//	|1     |2012-09-01|1   |
+func ruler(w io.Writer, fields []catalog.Field, width int) {
+	if len(fields) == 0 {
+		return
+	}
+	offsets, stored, values, total := "  ", "  |", "  |", 3
+	for _, f := range fields {
+		o, b, v := strconv.Itoa(f.Offset), clip(keyText(f.Bytes)), fieldValue(f)
+		n := max(len(o), runewidth.StringWidth(b), runewidth.StringWidth(v))
+		total += n + 1
+		offsets += runewidth.FillRight(o, n) + " "
+		stored += runewidth.FillRight(b, n) + "|"
+		values += runewidth.FillRight(v, n) + "|"
+	}
+	if total > width {
+		return // the list above says the same
+	}
+	fmt.Fprintf(w, "%s\n%s\n%s\n", strings.TrimRight(offsets, " "), stored, values)
+}
+
+// clip shortens what would push everything else off the screen.
+func clip(text string) string { return runewidth.Truncate(text, 40, "...") }
+
+func fieldValue(f catalog.Field) string {
+	if f.Part.Literal != nil {
+		return ""
+	}
+	return clip(printable(f.Value.String()))
+}
+
+// keyText is stored bytes with \xNN for those that are no printable ASCII.
+func keyText(b []byte) string { return types.NewBytes(string(b)).String() }
+
+// readKey gives the columns that a stored key holds, as text.
+func readKey(t *catalog.Table, l *catalog.Layout, table string, r hbase.Row) (string, error) {
+	row, err := decodeKey(t, l, table, r)
+	if err != nil {
+		return "", err
+	}
+	var out []string
+	for _, c := range t.Columns {
+		if v := row[c.Index]; !v.IsNull() {
+			out = append(out, c.Name+" = "+clip(v.String()))
+		}
+	}
+	return strings.Join(out, ", "), nil
+}
+
+func decodeKey(t *catalog.Table, l *catalog.Layout, table string, r hbase.Row) ([]types.Value, error) {
+	row := make([]types.Value, len(t.Columns)+2) // with the pseudo-columns
+	var qualifier []byte
+	if l.Packed != nil && len(r.Cells) > 0 {
+		qualifier = r.Cells[0].Qualifier
+	}
+	return row, l.DecodeRow(table, r.Key, qualifier, row)
+}
+
+// physical lists the tables that hold the rows of l.
+func (s *session) physical(ctx context.Context, l *catalog.Layout) ([]string, error) {
+	var prefix []byte
+	for _, p := range l.Stored.Parts {
+		if p.Literal == nil {
+			break
+		}
+		prefix = append(prefix, p.Literal...)
+	}
+	if l.Stored.IsLiteral() {
+		return []string{string(prefix)}, nil
+	}
+	names, err := s.db.Client().Tables(ctx, string(prefix))
+	if err != nil {
+		return nil, err
+	}
+	names = slices.DeleteFunc(names, func(n string) bool {
+		_, err := l.Stored.Fields([]byte(n))
+		return err != nil
+	})
+	if len(names) == 0 {
+		return nil, fmt.Errorf("no table is named like %s", patternText(l.Stored))
+	}
+	return names, nil
+}
+
+// sampledRegions bounds the regions that a sample is taken from.
+const sampledRegions = 10
+
+// sample reads up to n rows from the starts of regions all over the newest table of l; of
+// each only the key and one cell when keys is set.
+func (s *session) sample(ctx context.Context, l *catalog.Layout, n int, keys bool) (table string, rows []hbase.Row, err error) {
+	names, err := s.physical(ctx, l)
+	if err != nil {
+		return "", nil, err
+	}
+	table = names[len(names)-1]
+	c := s.db.Client()
+	regions, err := c.Regions(ctx, table)
+	if err != nil {
+		return "", nil, err
+	}
+	opts := &hbase.ReadOptions{NoCacheBlocks: true}
+	if keys {
+		opts.Filter = filter.FirstCell{}
+	}
+	from := min(len(regions), n, sampledRegions)
+	for i := range regions {
+		// Every region may be asked until there are enough, the evenly spaced ones first.
+		r := regions[i]
+		if from > 0 && i < from {
+			r = regions[i*len(regions)/from]
+		}
+		want := n - len(rows)
+		if i < from {
+			want = min(want, (n+from-1)/from)
+		}
+		if want <= 0 {
+			break
+		}
+		got, err := head(ctx, c, hbase.ScanRange{Table: table, Start: r.Start, Stop: r.Stop, Limit: want}, opts)
+		if err != nil {
+			return "", nil, err
+		}
+		rows = append(rows, got...)
+	}
+	return table, rows, nil
+}
+
+// head reads a limited range and keeps what it gives.
+func head(ctx context.Context, c hbase.Client, r hbase.ScanRange, o *hbase.ReadOptions) ([]hbase.Row, error) {
+	sc, err := c.Scan(ctx, r, o)
+	if err != nil {
+		return nil, err
+	}
+	defer sc.Close()
+	var out []hbase.Row
+	for {
+		rows, err := sc.Next(ctx)
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range rows {
+			k := hbase.Row{Key: slices.Clone(x.Key)}
+			for _, cell := range x.Cells {
+				k.Cells = append(k.Cells, hbase.Cell{Family: slices.Clone(cell.Family), Qualifier: slices.Clone(cell.Qualifier), Value: slices.Clone(cell.Value)})
+			}
+			out = append(out, k)
+		}
+	}
+}
+
+// sampledRows is how many rows \d+ looks at for qualifiers.
+const sampledRows = 100
+
+// shownRegions is how many regions and qualifiers \d+ lists.
+const shownRegions = 20
+
+// drawStored prints what the store says about the tables of a layout.
+func (s *session) drawStored(ctx context.Context, w io.Writer, t *catalog.Table, l *catalog.Layout) error {
+	names, err := s.physical(ctx, l)
+	if err != nil {
+		return err
+	}
+	table := names[len(names)-1]
+	fmt.Fprintf(w, "HBase table %s", printable(table))
+	if len(names) > 1 {
+		fmt.Fprintf(w, ", the last of %d", len(names))
+	}
+	fmt.Fprintln(w)
+	families, err := s.db.Client().Families(ctx, table)
+	if err != nil {
+		return err
+	}
+	for _, f := range families {
+		line := "  family " + printable(f.Name)
+		for _, k := range slices.Sorted(maps.Keys(f.Attributes)) {
+			line += fmt.Sprintf("  %s=%s", printable(k), printable(f.Attributes[k]))
+		}
+		fmt.Fprintln(w, line)
+	}
+	regions, err := s.db.Client().Regions(ctx, table)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "  %s\n", count(len(regions), "region"))
+	var rows [][]string
+	for _, r := range regions[:min(len(regions), shownRegions)] {
+		rows = append(rows, []string{"", "[" + clip(keyText(r.Start)) + ", " + clip(keyText(r.Stop)) + ")", r.Server})
+	}
+	align(w, rows)
+	if n := len(regions) - shownRegions; n > 0 {
+		fmt.Fprintf(w, "    and %d more\n", n)
+	}
+	return s.drawQualifiers(ctx, w, t, l)
+}
+
+func (s *session) drawQualifiers(ctx context.Context, w io.Writer, t *catalog.Table, l *catalog.Layout) error {
+	_, sampled, err := s.sample(ctx, l, sampledRows, false)
+	if err != nil {
+		return err
+	}
+	type qualifier struct{ family, name string }
+	seen := map[qualifier]int{}
+	for _, r := range sampled {
+		last := qualifier{}
+		for i, c := range r.Cells {
+			q := qualifier{string(c.Family), string(c.Qualifier)}
+			if i == 0 || q != last {
+				seen[q]++
+			}
+			last = q
+		}
+	}
+	fmt.Fprintf(w, "  qualifiers in %s\n", count(len(sampled), "sampled row"))
+	list := slices.SortedFunc(maps.Keys(seen), func(a, b qualifier) int {
+		if n := seen[b] - seen[a]; n != 0 {
+			return n
+		}
+		return strings.Compare(a.family+":"+a.name, b.family+":"+b.name)
+	})
+	var rows [][]string
+	for _, q := range list[:min(len(list), shownRegions)] {
+		column := "(not in the catalog)"
+		for _, c := range t.Columns {
+			if c.Family != q.family {
+				continue
+			}
+			if c.Packed != nil {
+				if _, err := c.Packed.Fields([]byte(q.name)); err == nil {
+					column = c.Name
+				}
+			} else if (c.HasCell || !c.KeyPart) && c.Qualifier == q.name {
+				column = c.Name
+			}
+		}
+		if l.Kind == catalog.Index {
+			column = "(a mark: an index has no columns of its own)"
+		}
+		rows = append(rows, []string{"", q.family + ":" + keyText([]byte(q.name)), count(seen[q], "row"), column})
+	}
+	align(w, rows)
+	if n := len(list) - shownRegions; n > 0 {
+		fmt.Fprintf(w, "    and %d more\n", n)
+	}
+	return nil
+}
+
+// showSample is \sample: stored keys beside what they are read as.
+func (s *session) showSample(ctx context.Context, arg string) error {
+	args, err := words(arg)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 || len(args) > 2 {
+		return errors.New(`\sample needs a table, and may have a number of rows`)
+	}
+	t, err := s.table(args[0])
+	if err != nil {
+		return err
+	}
+	n := 10
+	if len(args) == 2 {
+		if n, err = strconv.Atoi(args[1]); err != nil || n < 1 || n > 10000 {
+			return fmt.Errorf("\\sample takes 1 to 10000 rows, not %s", printable(args[1]))
+		}
+	}
+	l := t.Layouts[0]
+	table, rows, err := s.sample(ctx, l, n, true)
+	if err != nil {
+		return err
+	}
+	cols, ts := []string{"stored key"}, []types.Type{types.Bytes}
+	var shown []*catalog.Column
+	for _, c := range t.Columns {
+		if c.KeyPart {
+			shown = append(shown, c)
+			cols, ts = append(cols, c.Name), append(ts, c.Type)
+		}
+	}
+	var out [][]types.Value
+	wrong := 0
+	for _, r := range rows {
+		vals := []types.Value{types.NewBytes(string(r.Key))}
+		row, err := decodeKey(t, l, table, r)
+		for _, c := range shown {
+			v := types.Value{}
+			if err == nil {
+				v = row[c.Index]
+			}
+			vals = append(vals, v)
+		}
+		problem := types.Value{}
+		if err != nil {
+			problem = types.NewString(err.Error())
+			wrong++
+		}
+		out = append(out, append(vals, problem))
+	}
+	cols, ts = append(cols, "does not fit"), append(ts, types.String)
+	if wrong == 0 { // nothing to say in the last column
+		cols, ts = cols[:len(cols)-1], ts[:len(ts)-1]
+		for i := range out {
+			out[i] = out[i][:len(cols)]
+		}
+	}
+	return s.grid(cols, ts, out)
+}
+
+// grid prints rows that are already there.
+func (s *session) grid(cols []string, ts []types.Type, rows [][]types.Value) error {
+	w := formats[s.format](bufio.NewWriter(s.stdout), look{s.tty, s.null})
+	if err := w.begin(cols, ts); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if err := w.row(r); err != nil {
+			return err
+		}
+	}
+	return w.end()
+}
+
+func patternText(p *catalog.Pattern) string {
+	parts := make([]string, len(p.Parts))
+	for i, x := range p.Parts {
+		parts[i] = x.Source
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (s *session) functions(_ context.Context, name string) error {
+	for _, f := range s.db.Catalog().Funcs().All() {
+		if name == "" || strings.Contains(strings.ToLower(f.Name), strings.ToLower(name)) {
+			fmt.Fprintf(s.stdout, "%-8s  %-52s %s\n", f.Group, f.Signature, f.Doc)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// topic is one statement of \h.
+type topic struct{ name, text string }
+
+var topics = []topic{
+	{"SELECT", `[WITH name AS (query)] SELECT [DISTINCT] * | expression [AS name], ...
+  [FROM table [AS alias] [FOR SYSTEM_TIME ALL | AS OF time | BETWEEN time AND time]
+    [[LEFT | CROSS] JOIN table ON condition | USING (column, ...)] ...]
+  [WHERE condition] [GROUP BY expression, ...] [HAVING condition]
+  [UNION ALL SELECT ...]
+  [ORDER BY expression [ASC | DESC] [NULLS FIRST | LAST], ...]
+  [LIMIT n] [OFFSET n] [ALLOW FULL SCAN]
+pseudo-columns: _key, the rowkey's bytes; _ts, the newest cell's time`},
+	{"INSERT", `INSERT INTO table [(column, ...)] VALUES (value, ...), ... | query   (UPSERT is the same)
+  [IF NOT EXISTS]`},
+	{"UPDATE", `UPDATE table SET column = expression, ... [WHERE condition] [ALLOW FULL SCAN]
+columns of the key cannot be changed`},
+	{"DELETE", `DELETE FROM table [WHERE condition] [ALLOW FULL SCAN]`},
+	{"EXPLAIN", `EXPLAIN [ANALYZE] statement
+EXPLAIN (FORMAT TEXT | JSON | HTML [, ANALYZE]) statement`},
+	{"CREATE TABLE", `CREATE [EXTERNAL] TABLE [IF NOT EXISTS] name (column TYPE [FROM family:qualifier] [AS encoding] [NOT NULL] [PRIMARY KEY], ...)
+  [FAMILY name (ATTRIBUTE = value, ...)] ...
+  [STORED IN 'name' | (part, ...)]
+  [ROW KEY | INDEX [name] (part, ...) [STORED IN ...]] ...
+  [SPLIT AT (key, ...) | FROM FILE 'file' | INTO n BY HEX | UNIFORM | KEY]
+  [ON MALFORMED KEY ERROR | SKIP] [WITH (option = value, ...)]
+part: a literal, or an expression over the columns AS an encoding; EXTERNAL maps a table that exists`},
+	{"DROP TABLE", `DROP TABLE [IF EXISTS] table
+of an EXTERNAL table only the definition is dropped`},
+	{"SHOW", `SHOW TABLES | CREATE TABLE table | SPLITS table | FUNCTIONS | ALL | setting`},
+	{"DESCRIBE", `DESCRIBE [TABLE] table`},
+	{"SET", `SET setting = value
+SHOW ALL lists the settings`},
+	{"COPY", `COPY table [(column, ...)] FROM 'file' | STDIN [WITH (option value, ...)]
+COPY table | (query) TO 'file' | STDOUT [WITH (option value, ...)]`},
+	{"CHECK TABLE", `CHECK TABLE table [REPAIR]
+compares a table's indexes and copies with its rows`},
+}
+
+// syntax is \h: the statements, or the form of those that begin with the given words.
+func (s *session) syntax(_ context.Context, arg string) error {
+	if arg == "" {
+		fmt.Fprintln(s.stdout, `\h STATEMENT shows a statement's form, \df the functions, \? the commands.`)
+		for _, t := range topics {
+			fmt.Fprintln(s.stdout, " ", t.name)
+		}
+		return nil
+	}
+	want := strings.ToUpper(strings.Join(strings.Fields(arg), " "))
+	if want == "UPSERT" {
+		want = "INSERT"
+	}
+	found := false
+	for _, t := range topics {
+		if strings.HasPrefix(t.name, want) {
+			fmt.Fprintln(s.stdout, t.text)
+			found = true
+		}
+	}
+	if !found {
+		return fmt.Errorf("no help on %s (\\h lists the statements)", printable(arg))
+	}
+	return nil
+}
+
+func (s *session) help(context.Context, string) error {
+	fmt.Fprintln(s.stdout, `Statements end with ';'. EXPLAIN shows how a query uses the rowkey.`)
+	for _, c := range commands() {
+		fmt.Fprintf(s.stdout, "  %-10s %-20s %s\n", c.name, c.args, c.help)
+	}
+	return nil
+}

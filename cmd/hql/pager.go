@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+	"golang.org/x/term"
+)
+
+// page is the screen as results are written to it. What does not fit on it at once goes to a
+// pager; what fits is held until Close and printed as it is.
+type page struct {
+	out       io.Writer
+	command   string // the pager; "" for none
+	rows, col int    // of the screen
+	before    func() // called once, before anything is seen
+
+	held  bytes.Buffer
+	lines int // of held, wrapped ones counted as the screen shows them
+	open  io.WriteCloser
+}
+
+// Write holds p, or hands it to the pager once there is too much. An early end of the pager is syscall.EPIPE.
+func (g *page) Write(p []byte) (int, error) {
+	if g.open == nil {
+		g.held.Write(p)
+		for line := range bytes.Lines(p) {
+			g.lines += 1 + max(0, runewidth.StringWidth(string(line))-1)/g.col
+			if g.lines >= g.rows-1 {
+				break
+			}
+		}
+		if g.lines < g.rows-1 {
+			return len(p), nil
+		}
+		if err := g.start(); err != nil {
+			return 0, err
+		}
+		if _, err := g.held.WriteTo(g.open); err != nil {
+			return 0, err
+		}
+		return len(p), nil
+	}
+	return g.open.Write(p)
+}
+
+// start opens the pager, or the screen itself where none can be run.
+func (g *page) start() error {
+	g.before()
+	g.open = nopCloser{g.out}
+	if g.command == "" {
+		return nil
+	}
+	cmd := exec.Command("sh", "-c", g.command)
+	if os.Getenv("LESS") == "" {
+		cmd.Env = append(os.Environ(), "LESS=FRSX")
+	}
+	p, err := newPipe(cmd)
+	if err != nil {
+		return err
+	}
+	g.open = p
+	return nil
+}
+
+// Close prints what was held, or waits until the pager is left.
+func (g *page) Close() error {
+	if g.open != nil {
+		return g.open.Close()
+	}
+	g.before()
+	_, err := g.held.WriteTo(g.out)
+	return err
+}
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
+
+// pagerCommand is the configured pager, or the environment's, or less.
+func (c *config) pagerCommand() string {
+	if c.Pager != nil {
+		if p := strings.TrimSpace(*c.Pager); p != "off" {
+			return p
+		}
+		return ""
+	}
+	if v, ok := os.LookupEnv("PAGER"); ok {
+		return strings.TrimSpace(v)
+	}
+	if _, err := exec.LookPath("less"); err != nil {
+		return ""
+	}
+	return "less -FRSX"
+}
+
+// output is where a result is written: a page when that is a terminal at which somebody sits.
+func (s *session) output(before func()) io.WriteCloser {
+	f, ok := s.stdout.(*os.File)
+	if !ok || !s.tty {
+		return nopCloser{s.stdout}
+	}
+	cols, rows, err := term.GetSize(int(f.Fd()))
+	if err != nil || cols <= 0 || rows <= 0 {
+		cols, rows = 80, 24
+	}
+	g := &page{out: f, rows: rows, col: cols, before: before}
+	if s.pager && s.person {
+		g.command = s.conf.pagerCommand()
+	}
+	if g.command == "" {
+		g.rows = 0 // nothing is held
+	}
+	return g
+}
+
+// setPager is \pset pager.
+func (s *session) setPager(value string) error {
+	switch strings.ToLower(value) {
+	case "on":
+		s.pager = true
+	case "off":
+		s.pager = false
+	case "":
+		s.pager = !s.pager
+	default:
+		return errors.New(`\pset pager is on or off`)
+	}
+	fmt.Fprintf(s.stderr, "pager is %s\n", onOff(s.pager))
+	return nil
+}

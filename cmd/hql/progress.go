@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hql-db/hql"
+)
+
+// When the line of progress is first seen, and how often it changes.
+const progressAfter, progressEvery = 500 * time.Millisecond, 200 * time.Millisecond
+
+// progress is a line on the terminal that tells how a slow statement stands.
+type progress struct {
+	rows   atomic.Pointer[hql.Rows] // nil: nothing is known yet
+	cancel context.CancelFunc
+	done   chan struct{}
+	once   sync.Once
+}
+
+// showProgress starts the line; w is a terminal.
+func showProgress(ctx context.Context, w io.Writer) *progress {
+	p := &progress{done: make(chan struct{})}
+	ctx, p.cancel = context.WithCancel(ctx)
+	go p.run(ctx, w)
+	return p
+}
+
+// stop removes the line. Stopping a nil progress, or twice, does nothing.
+func (p *progress) stop() {
+	if p != nil {
+		p.once.Do(func() {
+			p.cancel()
+			<-p.done
+		})
+	}
+}
+
+// follow tells whose statistics are to be shown.
+func (p *progress) follow(rows *hql.Rows) {
+	if p != nil {
+		p.rows.Store(rows)
+	}
+}
+
+func (p *progress) run(ctx context.Context, w io.Writer) {
+	defer close(p.done)
+	start := time.Now()
+	wait := time.NewTimer(progressAfter)
+	defer wait.Stop()
+	shown := false
+	for {
+		select {
+		case <-ctx.Done():
+			if shown {
+				fmt.Fprint(w, "\r\x1b[K")
+			}
+			return
+		case <-wait.C:
+			line := p.line(ctx, time.Since(start))
+			if ctx.Err() != nil {
+				continue
+			}
+			shown = true
+			fmt.Fprint(w, "\r\x1b[K"+line)
+			wait.Reset(progressEvery)
+		}
+	}
+}
+
+// line is "1,234 rows read, 3/40 regions, 950 rows/s, 1.3 s".
+func (p *progress) line(ctx context.Context, took time.Duration) string {
+	seconds := strconv.FormatFloat(took.Seconds(), 'f', 1, 64) + " s"
+	rows := p.rows.Load()
+	if rows == nil {
+		return seconds
+	}
+	st := rows.Stats()
+	line := thousands(st.RowsRead) + " rows read"
+	// A store that does not answer must not hold the line up; without an answer it goes without.
+	ctx, cancel := context.WithTimeout(ctx, progressEvery)
+	defer cancel()
+	if done, total, err := rows.Regions(ctx); err == nil && total > 0 {
+		line += fmt.Sprintf(", %d/%d regions", done, total)
+	} else {
+		line += fmt.Sprintf(", %d regions", st.Regions)
+	}
+	return line + ", " + thousands(int64(float64(st.RowsRead)/took.Seconds())) + " rows/s, " + seconds
+}
+
+// thousands is n with a comma every three digits.
+func thousands(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

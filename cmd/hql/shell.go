@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/hql-db/hql/parser"
+)
+
+// quit is what feed gives instead of an exit status when the session is to end.
+const quit = -1
+
+// stopped is the error of a command whose cause was printed already.
+type stopped struct{ code int }
+
+func (stopped) Error() string { return "stopped" }
+
+// feed runs text: statements, which ';' ends, and commands, which begin with a backslash outside
+// quotes and comments and end with their line. s.query is the statement so far, before and after.
+// inFile counts the positions in errors from the start of text. The first failure ends it.
+func (s *session) feed(ctx context.Context, text string, inFile bool) int {
+	text = s.query + text
+	s.query = ""
+	at, empty := 0, true // the statement so far; nothing but comments in it
+	base := 0
+	toks := parser.Tokens(text)
+	for i := 0; i < len(toks); i++ {
+		t := toks[i]
+		pos := base + int(t.Pos)
+		switch {
+		case t.Kind == parser.OperatorToken && t.Text == ";":
+			if stmt := text[at:pos]; !empty {
+				if code := s.piece(ctx, stmt, text, at, inFile); code != exitOK {
+					return code
+				}
+			}
+			at, empty = pos+1, true
+		case t.Kind == parser.InvalidToken && t.Text == `\`:
+			line, rest, _ := strings.Cut(text[pos:], "\n")
+			if s.query = text[at:pos]; empty {
+				s.query = ""
+			}
+			if code := s.command(ctx, line); code != exitOK {
+				return code
+			}
+			if s.query == "" {
+				at, empty = len(text)-len(rest), true
+				base = at
+			} else { // the statement goes on, or was edited
+				text = strings.TrimRight(s.query, "\n") + "\n" + rest
+				at, base, empty = 0, 0, true
+				s.query = ""
+			}
+			toks, i = parser.Tokens(text[base:]), -1
+		case t.Kind != parser.CommentToken && t.Kind != parser.HintToken:
+			empty = false
+		}
+	}
+	if !empty {
+		s.query = text[at:]
+	}
+	return exitOK
+}
+
+// piece runs the statement that stands at offset at of text.
+func (s *session) piece(ctx context.Context, stmt, text string, at int, inFile bool) int {
+	trimmed := strings.TrimLeft(stmt, " \t\r\n\f\v")
+	at += len(stmt) - len(trimmed)
+	stmt = strings.TrimSpace(trimmed)
+	s.last = stmt
+	if !inFile {
+		text, at = stmt, 0
+	}
+	return s.statement(ctx, stmt, text, at)
+}
+
+// script runs a whole text; a last statement needs no ';'.
+func (s *session) script(ctx context.Context, text string) int {
+	saved := s.query
+	s.query = ""
+	defer func() { s.query = saved }()
+	if code := s.feed(ctx, text, true); code != exitOK {
+		return code
+	}
+	if rest := s.query; rest != "" {
+		at := strings.LastIndex(text, rest)
+		if at < 0 { // it was edited
+			text, at = rest, 0
+		}
+		return s.piece(ctx, rest, text, at, true)
+	}
+	return exitOK
+}
+
+// include runs a file; s.dir is what \ir inside it starts from.
+func (s *session) include(ctx context.Context, name string) error {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	saved := s.dir
+	s.dir = filepath.Dir(name)
+	defer func() { s.dir = saved }()
+	s.depth++
+	defer func() { s.depth-- }()
+	if s.depth > 100 {
+		return fmt.Errorf("%s includes itself", name)
+	}
+	if code := s.script(ctx, string(b)); code != exitOK {
+		return stopped{code}
+	}
+	return nil
+}
+
+// take gives the statement so far, or the one before when there is none, for a command to run.
+func (s *session) take() (string, error) {
+	text := strings.TrimSpace(s.query)
+	s.query = ""
+	if text == "" {
+		text = s.last
+	}
+	if text == "" {
+		return "", errors.New("there is no statement to run")
+	}
+	return text, nil
+}
+
+var commandName = regexp.MustCompile(`^\\([A-Za-z]+\+?|[?!])?`)
+
+// command runs a line that begins with a backslash.
+func (s *session) command(ctx context.Context, line string) int {
+	name := commandName.FindString(line)
+	arg := strings.TrimSpace(line[len(name):])
+	if name != `\!` {
+		arg = strings.TrimSpace(strings.TrimSuffix(arg, ";"))
+	}
+	if name == `\q` {
+		return quit
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
+	err := fmt.Errorf("unknown command %s (\\? lists them)", printable(strings.Fields(line)[0]))
+	for _, c := range commands() {
+		if c.name == name {
+			err = c.run(s, ctx, arg)
+			break
+		}
+	}
+	var st stopped
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &st):
+		return st.code
+	}
+	return s.report(err)
+}
+
+// bare turns the words that people type at other prompts into commands.
+func bare(line string) string {
+	text := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(line), ";"))
+	word, arg, _ := strings.Cut(text, " ")
+	switch strings.ToLower(word) {
+	case "exit", "quit":
+		if arg == "" {
+			return `\q`
+		}
+	case "help":
+		return strings.TrimSpace(`\h ` + arg)
+	case "list":
+		if arg == "" {
+			return `\dt`
+		}
+	case "describe", "desc":
+		if strings.HasPrefix(strings.TrimSpace(arg), "'") { // HBase's way; without quotes it is SQL
+			return `\d ` + arg
+		}
+	}
+	return line
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/advise"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/importer"
+	"github.com/hql-db/hql/infer"
+)
+
+// tool is a sub-command: hql NAME [flags] [arguments].
+type tool struct {
+	usage string
+	store bool // it takes the flags that say where the tables are
+	flags func(*flag.FlagSet)
+	args  int // arguments taken
+	run   func(ctx context.Context, c *config, args []string, stdin io.Reader, stdout io.Writer) error
+}
+
+// tools are the sub-commands by name.
+func tools() map[string]*tool {
+	sample, most := 1000, 3
+	var file string
+	return map[string]*tool{
+		"infer": {
+			usage: "hql infer [--connect URL | --demo] [--sample N] [--max N] HBASE_TABLE\n\n" +
+				"Reads a sample of an HBase table (1000 rows) and proposes CREATE EXTERNAL TABLE\n" +
+				"statements for it (3 at most), the best first, with the evidence as comments.\n",
+			store: true,
+			flags: func(fs *flag.FlagSet) {
+				fs.IntVar(&sample, "sample", sample, "")
+				fs.IntVar(&most, "max", most, "")
+			},
+			args: 1,
+			run: func(ctx context.Context, c *config, args []string, _ io.Reader, stdout io.Writer) error {
+				if sample < 1 || most < 1 {
+					return errors.New("--sample and --max take a number from 1")
+				}
+				return inferTable(ctx, c, args[0], sample, most, stdout)
+			},
+		},
+		"advise": {
+			usage: "hql advise -f FILE [--catalog FILE] [--connect URL | --demo]\n\n" +
+				"Plans each statement of a file, without running it, and says what it costs on the\n" +
+				"tables as they are, which INDEX would bind it and what that costs to write.\n" +
+				"Parameters (?, $1, @name) stand for any value. FILE - is standard input.\n",
+			store: true,
+			flags: func(fs *flag.FlagSet) { fs.StringVar(&file, "f", "", "") },
+			run: func(ctx context.Context, c *config, _ []string, stdin io.Reader, stdout io.Writer) error {
+				if file == "" {
+					return errors.New("-f FILE is missing: the statements to advise on")
+				}
+				src, err := readInput(file, stdin)
+				if err != nil {
+					return err
+				}
+				return adviseOn(ctx, c, src, stdout)
+			},
+		},
+		"import": {
+			usage: "hql import shc|hive|phoenix FILE\n\n" +
+				"Prints the definitions of another tool's catalog as hql's, with TODO comments for\n" +
+				"what cannot be known. FILE - is standard input.\n",
+			args: 2,
+			run: func(_ context.Context, _ *config, args []string, stdin io.Reader, stdout io.Writer) error {
+				src, err := readInput(args[1], stdin)
+				if err != nil {
+					return err
+				}
+				out, err := importer.Import(args[0], src)
+				if err != nil {
+					return err
+				}
+				_, err = io.WriteString(stdout, out)
+				return err
+			},
+		},
+	}
+}
+
+// runTool runs a sub-command; ok is false when args begin with none.
+func runTool(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int, ok bool) {
+	if len(args) == 0 {
+		return 0, false
+	}
+	t := tools()[args[0]]
+	if t == nil {
+		return 0, false
+	}
+	c := &config{}
+	fs := flag.NewFlagSet("hql "+args[0], flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	fs.Usage = func() { fmt.Fprint(stderr, t.usage) }
+	if t.store {
+		fs.Var(&c.given.Catalog, "catalog", "")
+		fs.StringVar(&c.given.Connect, "connect", "", "")
+		fs.StringVar(&c.given.Conf, "conf", "", "")
+		fs.BoolVar(&c.demo, "demo", false, "")
+	}
+	if t.flags != nil {
+		t.flags(fs)
+	}
+	var rest []string
+	for args = args[1:]; ; args = fs.Args()[1:] { // flags may follow arguments
+		err := fs.Parse(args)
+		if errors.Is(err, flag.ErrHelp) {
+			return exitOK, true
+		}
+		if err != nil {
+			return exitUsage, true
+		}
+		if fs.NArg() == 0 {
+			break
+		}
+		rest = append(rest, fs.Arg(0))
+	}
+	if len(rest) != t.args {
+		fmt.Fprintf(stderr, "error: %d arguments, want %d\n%s", len(rest), t.args, t.usage)
+		return exitUsage, true
+	}
+	if t.store {
+		if err := c.load(); err != nil {
+			fmt.Fprintf(stderr, "error: %v\n", err)
+			return exitUsage, true
+		}
+	}
+	if err := t.run(ctx, c, rest, stdin, stdout); err != nil {
+		s := &session{stderr: stderr}
+		return s.report(err), true
+	}
+	return exitOK, true
+}
+
+// readInput reads a file, or standard input for "-".
+func readInput(name string, stdin io.Reader) (string, error) {
+	var b []byte
+	var err error
+	if name == "-" {
+		b, err = io.ReadAll(stdin)
+	} else {
+		b, err = os.ReadFile(name)
+	}
+	return string(b), err
+}
+
+// inferTable prints what the keys of an HBase table say about it.
+func inferTable(ctx context.Context, c *config, table string, sample, most int, stdout io.Writer) error {
+	db, err := open(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	rows, err := infer.Sample(ctx, db.Client(), table, sample)
+	if errors.Is(err, hbase.ErrNoTable) {
+		return fmt.Errorf("%w: %s%s", hbase.ErrNoTable, table, storedAs(db, table))
+	}
+	if err != nil {
+		return err
+	}
+	proposals, err := infer.Propose(table, rows, most)
+	if err != nil {
+		return err
+	}
+	for i, p := range proposals {
+		if i > 0 {
+			fmt.Fprintln(stdout)
+		}
+		fmt.Fprint(stdout, p)
+	}
+	return nil
+}
+
+// adviseOn prints what the statements of src cost and what would make them cheaper.
+func adviseOn(ctx context.Context, c *config, src string, stdout io.Writer) error {
+	db, err := open(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	r, err := advise.Workload(db.Catalog(), src, time.Now())
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(stdout, r.String())
+	return err
+}
+
+// storedAs tells where a table of that name in the catalog is stored.
+func storedAs(db *hql.DB, name string) string {
+	t, ok := db.Catalog().Table(name)
+	if !ok {
+		return ""
+	}
+	if p := t.Layouts[0].Stored; p.IsLiteral() {
+		return fmt.Sprintf(" (the table %s is stored in %s)", t.Name, p.Parts[0].Literal)
+	}
+	return ""
+}

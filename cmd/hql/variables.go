@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/parser"
+)
+
+// words splits the arguments of a command at white space; single quotes hold it together.
+func words(arg string) ([]string, error) {
+	var out []string
+	var b strings.Builder
+	in, word := false, false
+	for i := 0; i < len(arg); i++ {
+		c := arg[i]
+		switch {
+		case c == '\'' && in && i+1 < len(arg) && arg[i+1] == '\'':
+			b.WriteByte(c)
+			i++
+		case c == '\'':
+			in, word = !in, true
+		case !in && (c == ' ' || c == '\t' || c == '\r'):
+			if word {
+				out = append(out, b.String())
+				b.Reset()
+				word = false
+			}
+		default:
+			word = true
+			b.WriteByte(c)
+		}
+	}
+	if in {
+		return nil, fmt.Errorf("a quote is not closed in %s", arg)
+	}
+	if word {
+		out = append(out, b.String())
+	}
+	return out, nil
+}
+
+// substitute puts variables in the places of :name, :'name' (as a text) and :"name" (as a name).
+// Quotes, comments, casts (::) and qualifiers (family:qualifier) are left alone, and so is a
+// variable that is not set: it is the parser's to complain about.
+func (s *session) substitute(text string) string {
+	if len(s.vars) == 0 || !strings.Contains(text, ":") {
+		return text
+	}
+	var b strings.Builder
+	done := 0
+	toks := parser.Tokens(text)
+	for i := 0; i+1 < len(toks); i++ {
+		t, name := toks[i], toks[i+1]
+		if t.Kind != parser.OperatorToken || t.Text != ":" || int(t.Pos)+1 != int(name.Pos) {
+			continue
+		}
+		if i > 0 && int(toks[i-1].Pos)+len(toks[i-1].Text) == int(t.Pos) && isName(toks[i-1]) {
+			continue
+		}
+		key := name.Text
+		if strings.HasPrefix(key, "'") || strings.HasPrefix(key, `"`) {
+			key = strings.Trim(key, key[:1])
+		} else if !isName(name) {
+			continue
+		}
+		v, ok := s.vars[key]
+		if !ok {
+			continue
+		}
+		switch name.Text[0] {
+		case '\'':
+			v = "'" + strings.ReplaceAll(v, "'", "''") + "'"
+		case '"':
+			v = `"` + strings.ReplaceAll(v, `"`, `""`) + `"`
+		}
+		b.WriteString(text[done:t.Pos])
+		b.WriteString(v)
+		done = int(name.Pos) + len(name.Text)
+		i++
+	}
+	if done == 0 {
+		return text
+	}
+	return b.String() + text[done:]
+}
+
+func isName(t parser.Token) bool { return t.Kind == parser.NameToken || t.Kind == parser.KeywordToken }
+
+// set is \set: it lists the variables, or gives one the joined arguments.
+func (s *session) set(_ context.Context, arg string) error {
+	args, err := words(arg)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		for _, k := range slices.Sorted(maps.Keys(s.vars)) {
+			fmt.Fprintf(s.stdout, "%s = '%s'\n", k, printable(s.vars[k]))
+		}
+		return nil
+	}
+	if toks := parser.Tokens(args[0]); len(toks) != 1 || !isName(toks[0]) || strings.HasPrefix(args[0], `"`) {
+		return fmt.Errorf("%s cannot be the name of a variable", args[0])
+	}
+	if s.vars == nil {
+		s.vars = map[string]string{}
+	}
+	s.vars[args[0]] = strings.Join(args[1:], "")
+	return nil
+}
+
+func (s *session) unset(_ context.Context, arg string) error {
+	if arg == "" {
+		return fmt.Errorf(`\unset needs the name of a variable`)
+	}
+	delete(s.vars, arg)
+	return nil
+}

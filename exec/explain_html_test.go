@@ -1,0 +1,267 @@
+package exec
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/planner"
+)
+
+// element is an element of a parsed page.
+type element struct{ *html.Node }
+
+func (e element) attr(name string) string {
+	for _, a := range e.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// text is the element's text with its white space folded.
+func (e element) text() string {
+	var b strings.Builder
+	for n := range e.Descendants() {
+		if n.Type == html.TextNode {
+			b.WriteString(n.Data + " ")
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// all finds the elements below e with a tag and, unless it is "", a class.
+func (e element) all(tag, class string) []element {
+	var out []element
+	for n := range e.Descendants() {
+		x := element{n}
+		if n.Type == html.ElementNode && n.Data == tag && (class == "" || slices.Contains(strings.Fields(x.attr("class")), class)) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// page parses the page of a query and checks what holds for every page: nothing is loaded,
+// nothing runs, nothing is drawn beside its picture.
+func pageOf(t *testing.T, w *world, sql string) element {
+	t.Helper()
+	text := w.run(sql)
+	root, err := html.Parse(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := element{root}
+	for n := range root.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		if slices.Contains([]string{"script", "link", "img", "iframe", "object", "b", "image", "use", "a"}, n.Data) && (element{n}).text() != "To hit the prefix:" {
+			t.Errorf("<%s> %s", n.Data, element{n}.text())
+		}
+		for _, a := range n.Attr {
+			if strings.HasPrefix(a.Key, "on") || a.Key == "src" || a.Key == "href" || strings.Contains(a.Val, "ZgotmplZ") {
+				t.Errorf("<%s %s=%q>", n.Data, a.Key, a.Val)
+			}
+		}
+		if x, err := strconv.ParseFloat(strings.TrimSuffix(element{n}.attr("x"), "%"), 64); err == nil && n.Data == "rect" {
+			width, err := strconv.ParseFloat(strings.TrimSuffix(element{n}.attr("width"), "%"), 64)
+			if err != nil || x < 0 || width <= 0 || x+width > 100.51 {
+				t.Errorf("rect from %v, %v wide: %v", x, width, err)
+			}
+		}
+	}
+	return page
+}
+
+func texts(es []element) []string {
+	var out []string
+	for _, e := range es {
+		out = append(out, e.text())
+	}
+	return out
+}
+
+func equal(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s\ngot  %q\nwant %q", what, got, want)
+	}
+}
+
+func pageWorld(t *testing.T) *world {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run(`CREATE TABLE events (device STRING, ts TIMESTAMP, kind STRING) ROW KEY (ts % 3 AS UINT8, device AS TEXT(4), ts AS INT64) SPLIT AT (X'01', X'02')`)
+	w.run(`INSERT INTO events VALUES ('d1', TIMESTAMP '2020-01-01', 'on'), ('d1', TIMESTAMP '2020-01-02 00:00:00.001', 'off')`)
+	return w
+}
+
+func TestPage(t *testing.T) {
+	w := pageWorld(t)
+	p := pageOf(t, w, "EXPLAIN (FORMAT HTML) SELECT kind FROM events WHERE device = 'd1' AND kind = '<script>alert(1)</script>\x1b[31m\u202e'")
+	equal(t, "verdict", texts(p.all("h1", "hit")), "hits the rowkey prefix")
+	equal(t, "query", texts(p.all("pre", "")), `SELECT kind FROM events WHERE device = 'd1' AND kind = '<script>alert(1)</script>\u001B[31m\u202E'`)
+	equal(t, "key", texts(p.all("div", "part")), "byte 0 ts % 3 AS UINT8 enumerated", "byte 1-4 device AS TEXT(4) bound", "byte 5-12 ts AS INT64 unused")
+	for i, class := range []string{"enumerated", "bound", "unused"} {
+		if c := p.all("div", "part")[i].attr("class"); c != "part "+class {
+			t.Errorf("part %d has class %q", i, c)
+		}
+	}
+	equal(t, "regions", texts(p.all("rect", "region")), "[open, \\x01)", "[\\x01, \\x02)", "[\\x02, open)")
+	equal(t, "spans", texts(p.all("rect", "span")), "[\\x00d1 , \\x00d1 !)", "[\\x01d1 , \\x01d1 !)", "[\\x02d1 , \\x02d1 !)")
+	equal(t, "measures", texts(append(p.all("table", "regions"), p.all("svg", "timeline")...)))
+	equal(t, "fates", texts(p.all("table", "fates")[0].all("tr", ""))[:1], "device = 'd1' by the key")
+
+	p = pageOf(t, w, "EXPLAIN (FORMAT HTML) SELECT kind FROM events WHERE device = 'd1' AND ts = TIMESTAMP '2020-01-01 00:00:00.001'")
+	equal(t, "gets", texts(p.all("rect", "get")), `\x01d1 \x00\x00\x01o^f\xE8\x01`)
+	equal(t, "regions read", texts(p.all("rect", "read")), "[\\x01, \\x02)")
+	equal(t, "regions", texts(p.all("rect", "region")), "[open, \\x01)", "[\\x01, \\x02)", "[\\x02, open)")
+}
+
+func TestPageAnalyzed(t *testing.T) {
+	w := pageWorld(t)
+	p := pageOf(t, w, "EXPLAIN (ANALYZE, FORMAT HTML) SELECT e.kind, f.kind FROM events e JOIN events f ON e.kind = f.kind WHERE e.device = 'd1' ORDER BY 1")
+	equal(t, "verdict", texts(p.all("h1", "miss")), "MISSES the rowkey prefix of events (1 of 2 reads)")
+	tables := p.all("section", "table")
+	equal(t, "tables", texts(p.all("h2", "")), "Steps", "scan events e", "full scan events f")
+	var steps []string
+	for _, tr := range p.all("tr", "step") {
+		td := tr.all("td", "")
+		steps = append(steps, td[0].text()+": "+td[1].text())
+		if len(tr.all("i", "")) != 2 {
+			t.Errorf("no bar in %s", tr.text())
+		}
+	}
+	equal(t, "steps", steps, "columns: 2", "sort by kind: 2", "inner join, hash: 2", "scan events e: 2", "full scan events f: 2")
+	for i, want := range [][]string{{"1", "1", "0"}, {"1", "1", "0"}} {
+		var rows []string
+		for _, tr := range tables[i].all("table", "regions")[0].all("tr", "")[1:] {
+			rows = append(rows, tr.all("td", "n")[1].text())
+		}
+		equal(t, "rows of the regions", rows, want...)
+		if n := len(tables[i].all("svg", "timeline")); n != 3 {
+			t.Errorf("%d lanes", n)
+		}
+		if n := len(tables[i].all("rect", "call")); n != 3 {
+			t.Errorf("%d calls", n)
+		}
+	}
+}
+
+// noRegions answers nothing about regions.
+type noRegions struct{ hbase.Client }
+
+func (noRegions) Regions(context.Context, string) ([]hbase.Region, error) {
+	return nil, errors.New("no meta today")
+}
+
+// A page is drawn without regions when they cannot be read, and for plans that read nothing.
+func TestPageWithout(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, noRegions{c}, Config{})
+	w.run(`CREATE TABLE m (k STRING, v BIGINT) ROW KEY (k AS TEXT)`)
+	p := pageOf(t, w, "EXPLAIN (FORMAT HTML) SELECT * FROM m WHERE k IN ('a', 'b')")
+	if s := p.text(); !strings.Contains(s, "The regions cannot be read now: no meta today") {
+		t.Error(s)
+	}
+	equal(t, "gets", texts(p.all("rect", "get")), "a", "b")
+	p = pageOf(t, w, "EXPLAIN (FORMAT HTML) SELECT * FROM m WHERE k = 'a' AND k = 'b'")
+	equal(t, "pictures", texts(append(p.all("svg", ""), p.all("div", "key")...)))
+	pageOf(t, w, "EXPLAIN (ANALYZE, FORMAT HTML) SELECT 1")
+}
+
+// In the picture a span lies over a region exactly when it holds keys of it.
+func TestKeyspace(t *testing.T) {
+	for seed := range uint64(500) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		key := func() []byte {
+			b := make([]byte, 1+rnd.IntN(2))
+			for i := range b {
+				b[i] = byte('a' + rnd.IntN(6))
+			}
+			return b
+		}
+		sorted := func(n int) [][]byte {
+			var ks [][]byte
+			for range n {
+				ks = append(ks, key())
+			}
+			slices.SortFunc(ks, bytes.Compare)
+			return slices.CompactFunc(ks, bytes.Equal)
+		}
+		splits := append(append([][]byte{nil}, sorted(rnd.IntN(8))...), nil)
+		var regions []hbase.Region
+		for i := range splits[1:] {
+			regions = append(regions, hbase.Region{Start: splits[i], Stop: splits[i+1]})
+		}
+		var spans []planner.Span
+		ks := sorted(2 + rnd.IntN(9))
+		for i := 0; i+1 < len(ks); i += 2 {
+			if rnd.IntN(3) == 0 {
+				spans = append(spans, planner.Span{Start: ks[i], Key: true})
+			} else {
+				spans = append(spans, planner.Span{Start: ks[i], Stop: ks[i+1]})
+			}
+		}
+		if len(spans) > 0 && rnd.IntN(4) == 0 && !spans[len(spans)-1].Key {
+			spans[len(spans)-1].Stop = nil
+		}
+		k := drawKeyspace("t", regions, spans)
+		read := 0
+		for _, r := range regions {
+			at := slices.IndexFunc(k.Regions, func(b keyBlock) bool { return b.Title == fmt.Sprintf("[%s, %s)", openKey(r.Start), openKey(r.Stop)) })
+			touched := false
+			for i, s := range spans {
+				over := (len(r.Stop) == 0 || bytes.Compare(s.Start, r.Stop) < 0) && (len(end(s)) == 0 || bytes.Compare(end(s), r.Start) > 0)
+				touched = touched || over
+				if at < 0 {
+					continue
+				}
+				b, d := k.Regions[at], k.Spans[i]
+				if drawn := cmp.Less(d.X+1e-9, b.X+b.W) && cmp.Less(b.X+1e-9, d.X+d.W); drawn != over {
+					t.Fatalf("seed %d: span %s, region %s: over %v, drawn %v: %+v", seed, d.Title, b.Title, over, drawn, k)
+				}
+			}
+			if touched {
+				read++
+				if at < 0 || !k.Regions[at].Read {
+					t.Fatalf("seed %d: region %q is read and not drawn so: %+v", seed, r.Start, k)
+				}
+			}
+		}
+		if k.Read != read || k.Total != len(regions) {
+			t.Fatalf("seed %d: %d of %d regions read: %+v", seed, read, len(regions), k)
+		}
+	}
+}
+
+// Thousands of regions and spans make a picture of a few hundred boxes, with what is left out told.
+func TestKeyspaceLarge(t *testing.T) {
+	var regions []hbase.Region
+	var spans []planner.Span
+	for i := range 3000 {
+		regions = append(regions, hbase.Region{Start: fmt.Appendf(nil, "%04d", i), Stop: fmt.Appendf(nil, "%04d", i+1)})
+		spans = append(spans, planner.Span{Start: fmt.Appendf(nil, "%04dx", i), Stop: fmt.Appendf(nil, "%04dy", i)})
+	}
+	regions[0].Start, regions[2999].Stop = nil, nil
+	k := drawKeyspace("t", regions, spans)
+	if len(k.Regions) != 1 || k.Regions[0].Label != "3000 regions" || len(k.Spans) != maxDrawnSpans || k.More != 3000-maxDrawnSpans || k.Unlisted() != 3000-maxListedSpans {
+		t.Errorf("%d regions %q, %d spans, %d more, %d unlisted", len(k.Regions), k.Regions[0].Label, len(k.Spans), k.More, k.Unlisted())
+	}
+	k = drawKeyspace("t", regions, spans[1500:1501])
+	if len(k.Regions) != 3 || k.Regions[0].Title != "1500 regions [open, 1500)" || k.Read != 1 {
+		t.Errorf("%+v", k)
+	}
+}

@@ -1,0 +1,99 @@
+package exec
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/hql-db/hql/store"
+)
+
+// times are what differs from run to run in EXPLAIN ANALYZE.
+var times = regexp.MustCompile(` *\d+(\.\d+)? ms(  #+)?`)
+
+// testdata/explain holds what EXPLAIN and EXPLAIN ANALYZE print on a store; "sql" fills it first.
+func TestExplain(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	datadriven.RunTest(t, "testdata/explain", func(t *testing.T, d *datadriven.TestData) string {
+		out, _, err := w.try(d.Input)
+		if err != nil {
+			return "error: " + err.Error() + "\n"
+		}
+		if d.Cmd == "sql" {
+			return ""
+		}
+		return times.ReplaceAllString(out, " T") + "\n"
+	})
+}
+
+// analyzed is EXPLAIN (ANALYZE, FORMAT JSON) of a query.
+func analyzed(t *testing.T, w *world, query string) (out struct{ Analyze jsonAnalysis }) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(w.run("EXPLAIN (ANALYZE, FORMAT JSON) "+query)), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// What is told of tables and regions adds up to what the client counted, and no step takes longer than the whole.
+func TestAnalyzeAddsUp(t *testing.T) {
+	s, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run(`CREATE TABLE m (k STRING, v BIGINT) ROW KEY (SALT('a', 'b', 'c'), k AS TEXT) SPLIT AT ('b', 'c')`)
+	var rows []string
+	for i := range 500 {
+		rows = append(rows, strings.Repeat("x", i%7)+string(rune('a'+i%26)))
+	}
+	for i, k := range rows {
+		rows[i] = "('" + k + "', 1)"
+	}
+	w.run("INSERT INTO m VALUES " + strings.Join(rows, ", "))
+	for _, faulty := range []bool{false, true} {
+		if faulty {
+			s.SetFaults(store.Faults{Seed: 7, AnswerLost: 0.2, RequestLost: 0.2, PartialRow: 0.2, Heartbeat: 0.3})
+		}
+		failed := int64(0)
+		for range 20 {
+			a := analyzed(t, w, "SELECT count(*), sum(v) FROM m WHERE k BETWEEN 'b' AND 'xxxy' GROUP BY v ORDER BY 1").Analyze
+			if len(a.Tables) != 1 {
+				t.Fatalf("%+v", a)
+			}
+			var rpcs, bytes int64
+			for _, r := range a.Tables[0].Regions {
+				rpcs, bytes = rpcs+r.RPCs, bytes+r.Bytes
+				if r.Region == "" {
+					failed += r.RPCs
+				}
+			}
+			if rpcs != a.RPCs || bytes != a.Bytes || a.Tables[0].RPCs != rpcs || a.Tables[0].Bytes != bytes || bytes == 0 {
+				t.Errorf("regions have %d RPCs and %d bytes: %+v", rpcs, bytes, a)
+			}
+			for i, st := range a.Steps {
+				if st.MS > a.MS || st.SelfMS > st.MS || i > 0 && st.Depth == a.Steps[i-1].Depth+1 && st.MS > a.Steps[i-1].MS {
+					t.Errorf("step %d: %+v", i, a.Steps)
+				}
+			}
+		}
+		if faulty != (failed > 0) {
+			t.Errorf("faults %v, %d failed RPCs told", faulty, failed)
+		}
+	}
+}
+
+// EXPLAIN alone sends nothing.
+func TestExplainSendsNothing(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{})
+	w.run(`CREATE TABLE m (k STRING, v BIGINT) ROW KEY (k AS TEXT)`)
+	before := c.Stats()
+	for _, q := range []string{"EXPLAIN SELECT * FROM m", "EXPLAIN (FORMAT JSON) SELECT * FROM m WHERE k = 'a'", "EXPLAIN DELETE FROM m WHERE k = 'a'"} {
+		w.run(q)
+	}
+	if after := c.Stats(); after != before {
+		t.Errorf("%+v, then %+v", before, after)
+	}
+}

@@ -1,0 +1,144 @@
+package exec
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/planner"
+)
+
+// keyspace is the picture of a physical table: its regions side by side, the spans over them.
+// It is drawn by order, not to scale: keys have no natural distance. X and W are per cent of its width.
+type keyspace struct {
+	Table   string
+	Regions []keyBlock
+	Spans   []keyBlock
+	More    int    // spans that are not drawn
+	Total   int    // regions in all
+	Read    int    // regions that spans touch
+	Note    string // why the regions are not known
+}
+
+// maxListedSpans bounds the spans that are written out under the picture.
+const maxListedSpans = 12
+
+// Unlisted is the number of spans that are not written out.
+func (k keyspace) Unlisted() int { return max(0, len(k.Spans)+k.More-maxListedSpans) }
+
+// keyBlock is one box of a keyspace.
+type keyBlock struct {
+	X, W  float64
+	Label string // of a region: where it starts, as much as fits
+	Title string
+	Read  bool // of a region: a span touches it
+	Key   bool // of a span: a single key
+}
+
+const (
+	maxDrawnSpans   = 200
+	maxDrawnRegions = 40 // more that are read are drawn as one box
+)
+
+// drawKeyspace draws spans, which are sorted, over regions, which are sorted and cover all keys.
+func drawKeyspace(table string, regions []hbase.Region, spans []planner.Span) keyspace {
+	out := keyspace{Table: table, Total: len(regions)}
+	read := make([]bool, len(regions))
+	for i, r := range regions {
+		at := sort.Search(len(spans), func(k int) bool { return len(end(spans[k])) == 0 || bytes.Compare(end(spans[k]), r.Start) > 0 })
+		read[i] = at < len(spans) && (len(r.Stop) == 0 || bytes.Compare(spans[at].Start, r.Stop) < 0)
+		if read[i] {
+			out.Read++
+		}
+	}
+	if n := len(spans) - maxDrawnSpans; n > 0 {
+		spans, out.More = spans[:maxDrawnSpans], n
+	}
+
+	// Neighbours that are not read, or too many that are, share a box.
+	type box struct {
+		start, stop []byte
+		n           int
+		read        bool
+		cuts        [][]byte // where spans begin and end inside it
+		at, weight  float64
+	}
+	var boxes []box
+	for i, r := range regions {
+		if k := len(boxes) - 1; k >= 0 && boxes[k].read == read[i] && (!read[i] || out.Read > maxDrawnRegions) {
+			boxes[k].stop, boxes[k].n = r.Stop, boxes[k].n+1
+			continue
+		}
+		boxes = append(boxes, box{start: r.Start, stop: r.Stop, n: 1, read: read[i]})
+	}
+	total := 0.0
+	for i := range boxes {
+		b := &boxes[i]
+		for _, s := range spans {
+			for _, k := range [][]byte{s.Start, end(s)} {
+				if bytes.Compare(k, b.start) > 0 && (len(b.stop) == 0 || bytes.Compare(k, b.stop) < 0) {
+					b.cuts = append(b.cuts, k)
+				}
+			}
+		}
+		slices.SortFunc(b.cuts, bytes.Compare)
+		b.cuts = slices.CompactFunc(b.cuts, bytes.Equal)
+		b.at, b.weight = total, 3+float64(len(b.cuts))
+		if !b.read {
+			b.weight = 2
+		}
+		total += b.weight
+	}
+	// place gives where key k lies; an empty one ends the table.
+	place := func(k []byte, stop bool) float64 {
+		if stop && len(k) == 0 {
+			return 100
+		}
+		i := sort.Search(len(boxes), func(i int) bool { return bytes.Compare(boxes[i].start, k) > 0 }) - 1
+		b := boxes[max(i, 0)]
+		in := 0.0
+		if at, ok := slices.BinarySearchFunc(b.cuts, k, bytes.Compare); ok {
+			in = b.weight * float64(at+1) / float64(len(b.cuts)+1)
+		}
+		return 100 * (b.at + in) / total
+	}
+	for _, b := range boxes {
+		title := fmt.Sprintf("[%s, %s)", openKey(b.start), openKey(b.stop))
+		label := planner.Escape(b.start)
+		if b.n > 1 {
+			title = fmt.Sprintf("%d regions %s", b.n, title)
+			label = fmt.Sprintf("%d regions", b.n)
+		}
+		x := 100 * b.at / total
+		w := 100 * b.weight / total
+		out.Regions = append(out.Regions, keyBlock{X: x, W: w, Label: fit(label, w), Title: title, Read: b.read})
+	}
+	for _, s := range spans {
+		x := place(s.Start, false)
+		w := place(end(s), true) - x
+		out.Spans = append(out.Spans, keyBlock{X: x, W: w, Title: s.Bounds(), Key: s.Key})
+	}
+	return out
+}
+
+// end is the first key behind s, "" for the table's end.
+func end(s planner.Span) []byte {
+	if s.Key {
+		return append(slices.Clone(s.Start), 0)
+	}
+	return s.Stop
+}
+
+// fit cuts ASCII text to a box of w per cent of a picture that is some 130 characters wide.
+func fit(s string, w float64) string {
+	n := int(w * 1.3)
+	switch {
+	case len(s) <= n:
+		return s
+	case n < 5:
+		return ""
+	}
+	return s[:n-2] + ".."
+}

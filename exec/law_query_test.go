@@ -1,0 +1,275 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner"
+)
+
+// The law for queries over several tables: joins, sub-queries, groups and sets give the same rows
+// whether keys are looked up or everything is scanned, in little memory or much; and a
+// condition, its negation and its being unknown divide the rows between them.
+func TestLawQueries(t *testing.T) {
+	lawSeeds(t, 40, func(t *testing.T, seed uint64) {
+		g := newQueryWorld(t, seed)
+		for range 25 {
+			g.check()
+		}
+	})
+}
+
+// queryWorld is a few related tables, read by three engines.
+type queryWorld struct {
+	t                     *testing.T
+	r                     *rand.Rand
+	planned, naive, tight *world
+	next                  int // alias
+}
+
+var queryTables = []string{
+	"CREATE TABLE p (a BIGINT, b INT, c STRING, v INT, PRIMARY KEY (a, b))",
+	"CREATE TABLE q (k STRING, a INT, v INT) ROW KEY (MD5(k) AS TEXT(32), k AS TEXT) INDEX by_a (a AS ORDERED INT32, k AS TEXT)",
+	"CREATE TABLE s (b INT, a BIGINT, c STRING, v INT) ROW KEY (b % 4 AS UINT8, b AS ORDERED INT32, '|', c AS TEXT, '|', a AS ORDERED INT64)",
+	"CREATE TABLE d (c STRING PRIMARY KEY, a DECIMAL, v BIGINT)",
+}
+
+func newQueryWorld(t *testing.T, seed uint64) *queryWorld {
+	g := &queryWorld{t: t, r: rand.New(rand.NewPCG(seed, 7))}
+	_, c := newStore(t)
+	old := firstRows
+	firstRows = 1 + g.r.IntN(6)
+	t.Cleanup(func() { firstRows = old })
+	g.planned = newWorld(t, c, Config{FullScan: AllowFullScan})
+	for _, ddl := range queryTables {
+		g.planned.run(ddl)
+	}
+	cat := g.planned.catalog
+	g.naive = &world{t, New(c, cat, Config{FullScan: AllowFullScan, Planner: planner.Options{NoKey: true, NoPushdown: true, NoOrder: true}})}
+	g.tight = &world{t, New(c, cat, Config{FullScan: AllowFullScan, MemoryLimit: 2000, SpillDir: t.TempDir()})}
+	for range 25 {
+		g.planned.run(fmt.Sprintf("INSERT INTO p VALUES (%d, %d, %s, %s)", g.r.IntN(7), g.r.IntN(4), g.word(), g.number()))
+		g.planned.run(fmt.Sprintf("INSERT INTO q VALUES ('k%d', %d, %s)", g.r.IntN(12), g.r.IntN(7), g.number()))
+		g.planned.run(fmt.Sprintf("INSERT INTO s VALUES (%d, %d, '%s', %s)", g.r.IntN(6), g.r.IntN(5), g.pick("x", "y", "zz"), g.number()))
+		g.planned.run(fmt.Sprintf("INSERT INTO d VALUES ('%s', %s, %s)", g.pick("x", "y", "zz", "w"), g.number(), g.number()))
+	}
+	return g
+}
+
+func (g *queryWorld) pick(xs ...string) string { return xs[g.r.IntN(len(xs))] }
+func (g *queryWorld) number() string           { return g.pick("NULL", "0", "1", "2", "3", "5") }
+func (g *queryWorld) word() string             { return g.pick("NULL", "'x'", "'y'", "'zz'", "'w'") }
+
+var queryColumns = map[string][]string{"p": {"a", "b", "c", "v"}, "q": {"k", "a", "v"}, "s": {"b", "a", "c", "v"}, "d": {"c", "a", "v"}}
+
+// table is a table of a query under an alias.
+type queryTable struct{ name, alias string }
+
+func (g *queryWorld) table() queryTable {
+	g.next++
+	return queryTable{g.pick("p", "q", "s", "d"), fmt.Sprintf("t%d", g.next)}
+}
+
+// column gives a column of one of the tables: a number or a text.
+func (g *queryWorld) column(ts []queryTable, text bool) string {
+	for range 100 {
+		t := ts[g.r.IntN(len(ts))]
+		c := queryColumns[t.name][g.r.IntN(len(queryColumns[t.name]))]
+		if (c == "c" || c == "k") == text {
+			return t.alias + "." + c
+		}
+	}
+	return "NULL"
+}
+
+func (g *queryWorld) condition(ts []queryTable, depth int) string {
+	text := g.r.IntN(3) == 0
+	x := g.column(ts, text)
+	constant := g.number
+	if text {
+		constant = g.word
+	}
+	n := 8
+	if depth > 0 {
+		n = 13
+	}
+	switch g.r.IntN(n) {
+	case 0, 1:
+		return x + g.pick(" = ", " = ", " < ", " >= ", " <> ") + constant()
+	case 2:
+		return x + " IN (" + constant() + ", " + constant() + ")"
+	case 3:
+		return x + " = " + g.column(ts, text)
+	case 4:
+		return x + g.pick(" < ", " <= ", " <> ") + g.column(ts, text)
+	case 5:
+		return x + " IS " + g.pick("", "NOT ") + "NULL"
+	case 6:
+		return x + " BETWEEN " + constant() + " AND " + constant()
+	case 7:
+		return x + " = " + constant()
+	case 8:
+		return "(" + g.condition(ts, depth-1) + g.pick(" AND ", " OR ") + g.condition(ts, depth-1) + ")"
+	case 9:
+		return "NOT (" + g.condition(ts, depth-1) + ")"
+	case 10:
+		in := g.table()
+		return x + g.pick(" IN ", " NOT IN ") + "(SELECT " + g.column([]queryTable{in}, text) + g.subFrom(in, ts) + ")"
+	case 11:
+		in := g.table()
+		return g.pick("", "NOT ") + "EXISTS (SELECT 1" + g.subFrom(in, ts) + ")"
+	}
+	in := g.table()
+	return x + g.pick(" = ", " < ") + "(SELECT " + g.pick("max", "min") + "(" + g.column([]queryTable{in}, text) + ")" + g.subFrom(in, ts) + ")"
+}
+
+// subFrom is the rest of a sub-query over in; it may be about the tables around it.
+func (g *queryWorld) subFrom(in queryTable, around []queryTable) string {
+	s := " FROM " + in.name + " " + in.alias
+	switch g.r.IntN(3) {
+	case 0:
+		s += " WHERE " + g.condition([]queryTable{in}, 0)
+	case 1:
+		s += " WHERE " + g.column([]queryTable{in}, false) + " = " + g.column(around, false)
+		if g.r.IntN(2) == 0 {
+			s += " AND " + g.condition(append([]queryTable{in}, around...), 0)
+		}
+	}
+	return s
+}
+
+// from writes FROM with joins.
+func (g *queryWorld) from() (string, []queryTable) {
+	ts := []queryTable{g.table()}
+	s := ts[0].name + " " + ts[0].alias
+	for range g.r.IntN(3) {
+		t := g.table()
+		with := append(slices.Clone(ts), t)
+		text := g.r.IntN(4) == 0
+		on := g.column([]queryTable{t}, text) + " = " + g.column(ts, text)
+		for g.r.IntN(3) == 0 {
+			on += " AND " + g.condition(with, 0)
+		}
+		ts = with
+		switch g.r.IntN(5) {
+		case 0:
+			s += " LEFT JOIN " + t.name + " " + t.alias + " ON " + on
+		case 1:
+			s += " CROSS JOIN " + t.name + " " + t.alias
+		default:
+			s += " JOIN " + t.name + " " + t.alias + " ON " + on
+		}
+	}
+	return s, ts
+}
+
+func (g *queryWorld) check() {
+	from, ts := g.from()
+	where := ""
+	if g.r.IntN(4) > 0 {
+		where = " WHERE " + g.condition(ts, 2)
+		if g.r.IntN(3) == 0 {
+			where += " AND " + g.column(ts, false) + " = " + g.number()
+		}
+	}
+	var q string
+	x, y := g.column(ts, false), g.column(ts, true)
+	switch g.r.IntN(6) {
+	case 0:
+		q = "SELECT " + x + ", count(*), sum(" + g.column(ts, false) + "), count(DISTINCT " + y + ") FROM " + from + where + " GROUP BY " + x
+		if g.r.IntN(2) == 0 {
+			q += " HAVING count(*) > 1"
+		}
+	case 1:
+		q = "SELECT DISTINCT " + x + ", " + y + " FROM " + from + where
+	case 2:
+		other, us := g.from()
+		q = "SELECT " + x + ", " + y + " FROM " + from + where + g.pick(" UNION ", " UNION ALL ", " EXCEPT ", " INTERSECT ", " EXCEPT ALL ", " INTERSECT ALL ") +
+			"SELECT " + g.column(us, false) + ", " + g.column(us, true) + " FROM " + other
+	case 3:
+		q = "SELECT min(" + x + "), max(" + x + "), count(*), avg(" + g.column(ts, false) + ") FROM " + from + where
+	default:
+		q = "SELECT * FROM " + from + where
+	}
+	want := g.rows(g.naive, q)
+	g.same(q, g.rows(g.planned, q), want)
+	if got, ok := g.try(g.tight, q); ok {
+		g.same("in little memory: "+q, got, want)
+	}
+	if g.r.IntN(3) == 0 {
+		p := g.condition(ts, 2)
+		all := g.rows(g.planned, "SELECT * FROM "+from)
+		var parts []string
+		for _, cond := range []string{p, "NOT (" + p + ")", "(" + p + ") IS NULL"} {
+			parts = append(parts, g.rows(g.planned, "SELECT * FROM "+from+" WHERE "+cond)...)
+		}
+		g.same("divided by "+p+": "+from, parts, all)
+	}
+	if order := " ORDER BY " + x + g.pick("", " DESC") + ", " + y; strings.HasPrefix(q, "SELECT * ") {
+		sorted := strings.Replace(q, "*", x+", "+y, 1) + order
+		for _, w := range []*world{g.planned, g.tight} {
+			if got, ok := g.try(w, sorted); ok {
+				if want := g.rows(g.naive, sorted); !slices.Equal(got, want) {
+					g.t.Fatalf("%s\ngot  %q\nwant %q", sorted, got, want)
+				}
+			}
+		}
+	}
+}
+
+func (g *queryWorld) same(q string, got, want []string) {
+	g.t.Helper()
+	got, want = slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))
+	if !slices.Equal(got, want) {
+		plan := ""
+		if strings.HasPrefix(q, "SELECT") {
+			plan = g.planned.run("EXPLAIN " + q)
+		}
+		g.t.Fatalf("%s\n%s\ngot  %q\nwant %q", q, plan, got, want)
+	}
+}
+
+func (g *queryWorld) rows(w *world, q string) []string {
+	g.t.Helper()
+	out, ok := g.try(w, q)
+	if !ok {
+		g.t.Fatalf("%s: %v", q, ErrMemoryLimit)
+	}
+	return out
+}
+
+// try gives the rows of q; ok is false when they need more memory than allowed.
+func (g *queryWorld) try(w *world, q string) (out []string, ok bool) {
+	g.t.Helper()
+	s, err := parser.ParseStatement(q)
+	if err != nil {
+		g.t.Fatalf("%s: %v", q, err)
+	}
+	ctx := context.Background()
+	rows, err := w.Run(ctx, s, Args{})
+	for err == nil {
+		got, e := rows.Next(ctx)
+		for _, row := range got {
+			var b strings.Builder
+			for _, v := range row {
+				b.WriteString(v.String() + "|")
+			}
+			out = append(out, b.String())
+		}
+		err = e
+	}
+	if rows != nil {
+		rows.Close()
+	}
+	if err != io.EOF && !errors.Is(err, ErrMemoryLimit) {
+		g.t.Fatalf("%s: %v", q, err)
+	}
+	return out, err == io.EOF
+}

@@ -1,0 +1,272 @@
+package exec
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/types"
+)
+
+// OpenTSDB's UID table: a row a name with its id, a row an id with its name, both under the
+// kind (metrics, tagk, tagv) as qualifier, and the counters of the kinds.
+const (
+	uidTable      = "tsdb-uid"
+	uidFamily     = "id"
+	uidNameFamily = "name"
+	uidCounterRow = "\x00"
+	uidWidth      = 3 // bytes
+)
+
+// uidKind is the kind of ids that an OPENTSDB_UID call gives.
+func uidKind(call *expr.Call) (string, bool) {
+	k, ok := call.Args[0].(*expr.Const)
+	if !ok || call.Func.Name != "OPENTSDB_UID" {
+		return "", false
+	}
+	return k.Val.Text(), true
+}
+
+// resolveUID asks the UID table for the id of a name and remembers it.
+func (r *run) resolveUID(ctx context.Context, k planner.LookupKey) error {
+	var id types.Value
+	if name, ok := latin1(k.Args[0].Text()); ok && name != "" { // no other name can have an id
+		v, err := r.uidCell(ctx, name, uidFamily, k.Column)
+		if err != nil {
+			return err
+		}
+		if len(v) == uidWidth {
+			id = types.NewBytes(string(v))
+		}
+	}
+	r.engine.lookups.put(k, id)
+	return nil
+}
+
+// uidName gives the name of an id, NULL when it has none.
+func (r *run) uidName(ctx context.Context, kind string, id types.Value) (types.Value, error) {
+	v, err := r.uidCell(ctx, id.Text(), uidNameFamily, kind)
+	if err != nil || v == nil {
+		return types.Value{}, err
+	}
+	name := make([]rune, len(v))
+	for i, b := range v {
+		name[i] = rune(b)
+	}
+	return types.NewString(string(name)), nil
+}
+
+// uidCell reads a cell of the UID table, nil when it is not there.
+func (r *run) uidCell(ctx context.Context, key, family, kind string) ([]byte, error) {
+	rows, err := r.client.Get(ctx, uidTable, [][]byte{[]byte(key)}, &hbase.ReadOptions{Families: []string{family}})
+	if err != nil {
+		return nil, fmt.Errorf("OpenTSDB's table of ids %s: %w", uidTable, err)
+	}
+	for _, c := range rows[0].Cells {
+		if string(c.Qualifier) == kind {
+			return c.Value, nil
+		}
+	}
+	return nil, nil
+}
+
+// allocateUID gives a name an id in the steps in which OpenTSDB does, so that both may run at a
+// time: a number is drawn, its row takes the name, then the name's row takes the
+// number unless another writer was faster.
+func (r *run) allocateUID(ctx context.Context, k planner.LookupKey) error {
+	name, ok := latin1(k.Args[0].Text())
+	if !ok || name == "" || strings.ContainsFunc(k.Args[0].Text(), refusedInName) {
+		return fmt.Errorf("%s is no name for OpenTSDB: it takes letters of Latin-1, digits and -_./", k.Args[0].SQL())
+	}
+	put := func(key, family, value string) (bool, error) {
+		return r.client.PutIfAbsent(ctx, uidTable, hbase.Mutation{Kind: hbase.Put, Key: []byte(key), Timestamp: r.engine.clock.next(),
+			Cells: []hbase.Cell{{Family: []byte(family), Qualifier: []byte(k.Column), Value: []byte(value)}}})
+	}
+	for {
+		n, err := r.client.Increment(ctx, uidTable, []byte(uidCounterRow), uidFamily, k.Column, 1)
+		if err == nil && (n <= 0 || n >= 1<<(8*uidWidth)) {
+			return fmt.Errorf("OpenTSDB's ids of %s are used up", k.Column)
+		}
+		id := string(binary.BigEndian.AppendUint64(nil, uint64(n))[8-uidWidth:])
+		free := false
+		if err == nil {
+			free, err = put(id, uidNameFamily, name)
+		}
+		if err == nil && free {
+			_, err = put(name, uidFamily, id)
+		}
+		if err != nil {
+			return fmt.Errorf("OpenTSDB's table of ids %s: %w", uidTable, err)
+		}
+		if free {
+			r.engine.lookups.forget(k)
+			return r.resolveUID(ctx, k)
+		}
+	}
+}
+
+func refusedInName(c rune) bool {
+	return !unicode.IsLetter(c) && (c < '0' || c > '9') && !strings.ContainsRune("-_./", c)
+}
+
+// latin1 gives the bytes of s in ISO-8859-1, as OpenTSDB stores names.
+func latin1(s string) (string, bool) {
+	b := make([]byte, 0, len(s))
+	for _, c := range s {
+		if c > 0xff {
+			return "", false
+		}
+		b = append(b, byte(c))
+	}
+	return string(b), true
+}
+
+// storedPoint is a data point as it was found in a row.
+type storedPoint struct {
+	catalog.Point
+	ts   int64 // the cell's
+	cell int
+}
+
+// rowPoints appends the data points of c in r, by offset, the newest of an offset first. It
+// calls bad with each cell that cannot be read.
+func rowPoints(dst []storedPoint, c *catalog.Column, r *hbase.Row, versions bool, bad func(error)) []storedPoint {
+	var points []catalog.Point
+	for i := range r.Cells {
+		cell := &r.Cells[i]
+		if string(cell.Family) != c.Family || !versions && repeats(r.Cells, i) {
+			continue
+		}
+		var err error
+		if points, err = c.Points(points[:0], cell.Qualifier, cell.Value); err != nil {
+			bad(err)
+		}
+		for _, p := range points {
+			dst = append(dst, storedPoint{p, cell.Timestamp, i})
+		}
+	}
+	slices.SortStableFunc(dst, func(a, b storedPoint) int {
+		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(b.ts, a.ts))
+	})
+	return dst
+}
+
+// appendPoints adds one row a time for which OpenTSDB's row r has a data point. Where several
+// cells hold one, as after a repair or while OpenTSDB compacts a row, the newest counts.
+func (d *decoder) appendPoints(b *scanBatch, table string, r *hbase.Row) error {
+	d.points = rowPoints(d.points[:0], d.packed, r, d.scan.AllVersions, func(err error) { d.undecodable(d.packed, r.Key, err) })
+	for i := range d.points {
+		p := &d.points[i]
+		if i > 0 && p.Offset == d.points[i-1].Offset && !d.scan.AllVersions {
+			continue
+		}
+		row, ok, err := d.decodeKey(b, table, r.Key, p.Qualifier)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		if row[d.packed.Index], err = d.packed.DecodePacked(p.Qualifier, p.Value); err != nil {
+			d.undecodable(d.packed, r.Key, err)
+		}
+		if d.ts {
+			row[len(row)-1] = types.NewTimestamp(p.ts)
+		}
+		if len(d.wanted) > 0 {
+			d.decodeCells(row, r)
+		}
+		if err := d.check(b, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pointRow is an OpenTSDB row that a statement writes to.
+type pointRow struct{ table, key string }
+
+// touchPoint notes that the statement writes the data point at p under the qualifier kept, or
+// deletes it where that is "": what other cells hold of it must go. It tells whether p is one.
+func (w *writer) touchPoint(p place, kept string) bool {
+	if c := w.pointColumn(); c == nil {
+		return false
+	}
+	offset, ok := expr.OpenTSDBOffset(string(p.qualifier))
+	if !ok {
+		return false
+	}
+	if w.points == nil {
+		w.points = map[pointRow]map[int64]string{}
+	}
+	row := pointRow{p.table, string(p.key)}
+	if w.points[row] == nil {
+		w.points[row] = map[int64]string{}
+	}
+	w.points[row][offset] = kept
+	return true
+}
+
+func (w *writer) pointColumn() *catalog.Column {
+	for _, c := range w.table.Columns {
+		if c.HoldsPoints() {
+			return c
+		}
+	}
+	return nil
+}
+
+// retirePoints adds the mutations that take the touched data points out of the cells that hold
+// them already. What else a compacted cell holds is compacted again.
+func (w *writer) retirePoints(ctx context.Context) error {
+	c := w.pointColumn()
+	for row, touched := range w.points {
+		rows, err := w.run.client.Get(ctx, row.table, [][]byte{[]byte(row.key)}, &hbase.ReadOptions{Families: []string{c.Family}})
+		if errors.Is(err, hbase.ErrNoTable) {
+			continue // the write says so
+		}
+		if err != nil {
+			return fmt.Errorf("read %s: %w", row.table, err)
+		}
+		var bad error
+		points := rowPoints(nil, c, &rows[0], false, func(err error) { bad = err })
+		if bad != nil {
+			return fmt.Errorf("table %s, key %s: a cell of column %s cannot be rewritten: %w", row.table, hexBytes([]byte(row.key)), c.Name, bad)
+		}
+		gone := map[int]bool{}
+		for _, p := range points {
+			if kept, ok := touched[p.Offset]; ok && string(rows[0].Cells[p.cell].Qualifier) != kept {
+				gone[p.cell] = true
+			}
+		}
+		var rest []catalog.Point
+		for i, p := range points {
+			_, ok := touched[p.Offset]
+			if !ok && gone[p.cell] && (i == 0 || points[i-1].Offset != p.Offset) {
+				rest = append(rest, p.Point)
+			}
+		}
+		if len(rest) > 0 {
+			q, v := catalog.Compact(rest)
+			w.add(&w.puts[0], row.table, w.putAt(place{key: []byte(row.key)}, []hbase.Cell{{Family: []byte(c.Family), Qualifier: q, Value: v}}))
+		}
+		if len(gone) > 0 {
+			var cells []hbase.Cell
+			for i := range gone {
+				cells = append(cells, hbase.Cell{Family: []byte(c.Family), Qualifier: rows[0].Cells[i].Qualifier})
+			}
+			w.add(&w.removals[0], row.table, hbase.Mutation{Kind: hbase.DeleteColumns, Key: []byte(row.key), Timestamp: w.ts, Cells: cells})
+		}
+	}
+	w.points = nil
+	return nil
+}

@@ -1,0 +1,186 @@
+package exec
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"os"
+
+	"github.com/hql-db/hql/types"
+)
+
+// spillFile holds rows on disk: they are added, then read in the same order. The
+// file has no name any more, so that nothing is left when the process ends.
+type spillFile struct {
+	f   *os.File
+	w   *bufio.Writer
+	r   *bufio.Reader
+	buf []byte
+}
+
+func newSpillFile(dir string) (*spillFile, error) {
+	f, err := os.CreateTemp(dir, "hql-spill-*")
+	if err != nil {
+		return nil, fmt.Errorf("rows beyond the memory limit go to a file: %w", err)
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &spillFile{f: f, w: bufio.NewWriterSize(f, 64<<10)}, nil
+}
+
+func (s *spillFile) add(row []types.Value) error {
+	s.buf = s.buf[:0]
+	for _, v := range row {
+		s.buf = v.AppendBinary(s.buf)
+	}
+	var head [binary.MaxVarintLen64]byte
+	if _, err := s.w.Write(head[:binary.PutUvarint(head[:], uint64(len(s.buf)))]); err != nil {
+		return err
+	}
+	_, err := s.w.Write(s.buf)
+	return err
+}
+
+// rewind ends the writing.
+func (s *spillFile) rewind() error {
+	if err := s.w.Flush(); err != nil {
+		return err
+	}
+	s.w = nil
+	_, err := s.f.Seek(0, io.SeekStart)
+	s.r = bufio.NewReaderSize(s.f, 64<<10)
+	return err
+}
+
+// next gives the next row, which is the caller's to keep; io.EOF at the end.
+func (s *spillFile) next() ([]types.Value, error) {
+	n, err := binary.ReadUvarint(s.r)
+	if err != nil {
+		return nil, err
+	}
+	if uint64(cap(s.buf)) < n {
+		s.buf = make([]byte, n)
+	}
+	s.buf = s.buf[:n]
+	if _, err := io.ReadFull(s.r, s.buf); err != nil {
+		return nil, err
+	}
+	var row []types.Value
+	for b := s.buf; len(b) > 0; {
+		var v types.Value
+		if v, b, err = types.DecodeBinary(b); err != nil {
+			return nil, err
+		}
+		row = append(row, v)
+	}
+	return row, nil
+}
+
+func (s *spillFile) close() {
+	if s != nil && s.f != nil {
+		s.f.Close()
+		s.f = nil
+	}
+}
+
+// spillOp reads a spillFile as an operator's input.
+type spillOp struct {
+	file *spillFile
+	out  [][]types.Value
+}
+
+func (s *spillOp) Next(ctx context.Context) ([][]types.Value, error) {
+	s.out = s.out[:0]
+	for len(s.out) < 256 {
+		row, err := s.file.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.out = append(s.out, row)
+	}
+	if len(s.out) == 0 {
+		return nil, io.EOF
+	}
+	return s.out, ctx.Err()
+}
+
+func (s *spillOp) Close() error { s.file.close(); return nil }
+
+// fanOut is the number of files that rows which do not fit are divided into, by a hash of their key.
+const fanOut = 16
+
+// maxSpillLevel bounds how often the rows of one file are divided again: more does not help against one large group.
+const maxSpillLevel = 6
+
+// partitions are the files of one level; files that no row went to are nil.
+type partitions struct {
+	dir   string
+	seed  maphash.Seed
+	files [fanOut]*spillFile
+}
+
+func newPartitions(dir string) *partitions {
+	return &partitions{dir: dir, seed: maphash.MakeSeed()} // another seed at each level, or all rows would go to one file again
+}
+
+func (p *partitions) add(key []byte, row []types.Value) (err error) {
+	f := &p.files[maphash.Bytes(p.seed, key)%fanOut]
+	if *f == nil {
+		if *f, err = newSpillFile(p.dir); err != nil {
+			return err
+		}
+	}
+	return (*f).add(row)
+}
+
+// rewind ends the writing of all files.
+func (p *partitions) rewind() error {
+	for _, f := range p.files {
+		if f != nil {
+			if err := f.rewind(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (p *partitions) close() {
+	if p == nil {
+		return
+	}
+	for _, f := range p.files {
+		f.close()
+	}
+}
+
+// spilled is a file whose rows wait to be read again.
+type spilled struct {
+	file  *spillFile
+	level int
+}
+
+// pending gives the files as work for the next level.
+func (p *partitions) pending(level int) []spilled {
+	var out []spilled
+	for _, f := range p.files {
+		if f != nil {
+			out = append(out, spilled{f, level})
+		}
+	}
+	return out
+}
+
+func closeSpilled(files []spilled) {
+	for _, s := range files {
+		s.file.close()
+	}
+}

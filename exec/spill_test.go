@@ -1,0 +1,175 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/types"
+)
+
+// rowSource gives n rows (a permutation of 0..n-1, a long text) that exist only while they are read.
+type rowSource struct {
+	n, at int64
+	out   [][]types.Value
+	pad   string
+}
+
+func (s *rowSource) Next(context.Context) ([][]types.Value, error) {
+	s.out = s.out[:0]
+	for ; s.at < s.n && len(s.out) < 256; s.at++ {
+		s.out = append(s.out, []types.Value{types.NewInt(s.at * 7919 % s.n), types.NewString(s.pad)})
+	}
+	if len(s.out) == 0 {
+		return nil, io.EOF
+	}
+	return s.out, nil
+}
+
+func (s *rowSource) Close() error { return nil }
+
+// Sorts, groups, DISTINCT and joins of 60 MB in 2 MB.
+func TestSpill(t *testing.T) {
+	const rows, limit = 200_000, 2 << 20
+	dir := t.TempDir()
+	scan := func() *planner.Scan {
+		return &planner.Scan{Table: &catalog.Table{}} // two pseudo-columns: its rows are two wide
+	}
+	num := &expr.Column{Index: 0, Name: "n", Typ: types.BigInt}
+	text := &expr.Column{Index: 1, Name: "s", Typ: types.String}
+	nodes := map[string]planner.Node{
+		"sort":     &planner.Sort{Input: scan(), By: []planner.SortTerm{{Expr: num}}, Limit: -1},
+		"group":    &planner.Aggregate{Input: scan(), GroupBy: []expr.Expr{num}, Aggs: []planner.AggCall{{Func: "COUNT", Typ: types.BigInt}, {Func: "MAX", Arg: text, Typ: types.String}}},
+		"distinct": &planner.Distinct{Input: scan()},
+		"join":     &planner.Join{Left: scan(), Right: scan(), LeftKeys: []expr.Expr{num}, RightKeys: []expr.Expr{num}},
+	}
+	for name, n := range nodes {
+		t.Run(name, func(t *testing.T) {
+			src := func(context.Context, *planner.Scan) (Operator, error) {
+				return &rowSource{n: rows, pad: strings.Repeat("x", 200)}, nil
+			}
+			op, err := Build(t.Context(), n, src, Options{MemoryLimit: limit, SpillDir: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer op.Close()
+			seen := make([]bool, rows)
+			count, last, peak := 0, int64(-1), uint64(0)
+			for {
+				batch, err := op.Next(t.Context())
+				if err == io.EOF {
+					break
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, r := range batch {
+					i := r[0].Int()
+					if seen[i] {
+						t.Fatalf("row %d came twice", i)
+					}
+					if name == "sort" && i < last {
+						t.Fatalf("row %d came after %d", i, last)
+					}
+					seen[i], last = true, i
+					count++
+				}
+				if count%(256*100) == 0 {
+					var m runtime.MemStats
+					runtime.GC()
+					runtime.ReadMemStats(&m)
+					peak = max(peak, m.HeapAlloc)
+				}
+			}
+			if count != rows {
+				t.Errorf("%d rows, want %d", count, rows)
+			}
+			if peak > 30<<20 {
+				t.Errorf("%d MB are held under a limit of %d", peak>>20, limit>>20)
+			}
+			left, err := os.ReadDir(dir)
+			if err != nil || len(left) > 0 {
+				t.Errorf("files are left: %v %v", left, err)
+			}
+		})
+	}
+}
+
+// What needs few rows reads few.
+func TestFewRowsRead(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: DenyFullScan})
+	w.run("CREATE TABLE m (host STRING, ts BIGINT, v INT) ROW KEY (ts % 4 AS UINT8, host AS TEXT, X'00', ts AS ORDERED INT64)")
+	w.run("CREATE TABLE h (host STRING, ts BIGINT, v INT, PRIMARY KEY (host, ts))")
+	var b strings.Builder
+	for i := range 8000 {
+		sep := ", "
+		if i%1000 == 0 {
+			b.Reset()
+			sep = "VALUES "
+		}
+		fmt.Fprintf(&b, "%s('h%d', %d, %d)", sep, i%8, i, i)
+		if i%1000 == 999 {
+			w.run("INSERT INTO m " + b.String())
+			w.run("INSERT INTO h " + b.String())
+		}
+	}
+	for _, q := range []struct {
+		sql, want string
+		most      int64
+	}{
+		{"SELECT min(host), max(host) FROM h", "h0 h7", 200},
+		{"SELECT max(ts) FROM h WHERE host = 'h3'", "7995", 1},
+		{"SELECT max(ts), min(ts) FROM m WHERE host = 'h3'", "7995 3", 2 * 4},
+		{"SELECT DISTINCT host FROM h ORDER BY host ALLOW FULL SCAN", "h0\nh1\nh2\nh3\nh4\nh5\nh6\nh7", 8 * 100},
+		{"SELECT host FROM h GROUP BY host ORDER BY host ALLOW FULL SCAN", "h0\nh1\nh2\nh3\nh4\nh5\nh6\nh7", 8 * 100},
+		{"SELECT count(DISTINCT host) FROM h ALLOW FULL SCAN", "8", 8 * 100},
+		{"SELECT host, ts FROM m ORDER BY host DESC, ts DESC LIMIT 2 ALLOW FULL SCAN", "h7 7999\nh7 7991", 4 * 4},
+		{"SELECT count(*) FROM h ALLOW FULL SCAN", "8000", 8000},
+	} {
+		rows, stats := w.counted(q.sql)
+		if rows != q.want || stats.RowsRead > q.most {
+			t.Errorf("%s: %q, %d rows read; want %q and %d\n%s", q.sql, rows, stats.RowsRead, q.want, q.most, w.run("EXPLAIN "+q.sql))
+		}
+	}
+}
+
+// counted runs a query and tells what it read.
+func (w *world) counted(sql string) (string, Stats) {
+	w.t.Helper()
+	s, err := parser.ParseStatement(sql)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	rows, err := w.Run(w.t.Context(), s, Args{})
+	if err != nil {
+		w.t.Fatalf("%s: %v", sql, err)
+	}
+	defer rows.Close()
+	var lines []string
+	for {
+		batch, err := rows.Next(w.t.Context())
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			w.t.Fatalf("%s: %v", sql, err)
+		}
+		for _, r := range batch {
+			var words []string
+			for _, v := range r {
+				words = append(words, v.String())
+			}
+			lines = append(lines, strings.Join(words, " "))
+		}
+	}
+	return strings.Join(lines, "\n"), rows.Stats()
+}

@@ -1,0 +1,124 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/types"
+)
+
+// subqueries runs the queries inside a statement's expressions and keeps what
+// they gave. Scans evaluate expressions in several goroutines: it is safe for them.
+type subqueries struct {
+	run *run
+	ctx context.Context
+
+	mu      sync.Mutex
+	closed  map[*parser.Select][]types.Value
+	answers map[*planner.Subplan]map[string]expr.Expr // by the outer values
+	held    int64                                     // bytes kept in answers
+}
+
+func newSubqueries(ctx context.Context, r *run) *subqueries {
+	return &subqueries{run: r, ctx: ctx, closed: map[*parser.Select][]types.Value{}, answers: map[*planner.Subplan]map[string]expr.Expr{}}
+}
+
+// values is planner.Env.Subqueries.
+func (q *subqueries) values(s *planner.Subplan) ([]types.Value, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	v, ok := q.closed[s.Select]
+	return v, ok
+}
+
+// close runs a sub-query that depends on nothing around it.
+func (q *subqueries) close(ctx context.Context, s *planner.Subplan) error {
+	if _, ok := q.values(s); ok {
+		return nil
+	}
+	values, err := q.read(ctx, s, nil)
+	if err != nil {
+		return err
+	}
+	q.mu.Lock()
+	q.closed[s.Select] = values
+	q.mu.Unlock()
+	return nil
+}
+
+// answer is expr.Env.Subquery.
+func (q *subqueries) answer(s *expr.Subquery, outer []types.Value) (expr.Expr, error) {
+	sub := s.Query.(*planner.Subplan)
+	key := string(rowKey(nil, outer))
+	q.mu.Lock()
+	known, ok := q.answers[sub][key]
+	q.mu.Unlock()
+	if ok {
+		return known, nil
+	}
+	values, err := q.read(q.ctx, sub, outer)
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.Answer(values, q.run.opt.Loc)
+	if err != nil {
+		return nil, err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.held += sizeOf(values) + int64(len(key)) + 128; q.held > q.run.opt.memory()/4 {
+		clear(q.answers) // they can be had again
+		q.held = 0
+	}
+	if q.answers[sub] == nil {
+		q.answers[sub] = map[string]expr.Expr{}
+	}
+	q.answers[sub][key] = out
+	return out, nil
+}
+
+// read runs sub for the outer values and gives the values of its column.
+func (q *subqueries) read(ctx context.Context, sub *planner.Subplan, outer []types.Value) ([]types.Value, error) {
+	r := q.run.inner()
+	p, err := r.resolved(ctx, func() (*planner.Plan, error) { return sub.Plan(outer) })
+	if err != nil {
+		return nil, err
+	}
+	op, cancel, err := r.open(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	defer op.Close()
+	held := &budget{limit: r.opt.memory()}
+	var out []types.Value
+	for {
+		rows, err := op.Next(ctx)
+		if err == io.EOF {
+			return out, op.Close()
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			if err := held.take(sizeOf(row[:1]), "sub-query"); err != nil {
+				return nil, fmt.Errorf("(%s): %w", sub.Text, err)
+			}
+			out = append(out, row[0])
+		}
+	}
+}
+
+// inner is r for a query inside it: reads of its own, as the outer query's wait for it.
+func (r *run) inner() *run {
+	st := *r.statement
+	st.slots = make(chan struct{}, cap(r.slots))
+	out := *r
+	out.statement = &st
+	return &out
+}

@@ -1,0 +1,143 @@
+package expr
+
+import (
+	"slices"
+	"time"
+
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// SubqueryKind tells how the rows of a sub-query are used.
+type SubqueryKind uint8
+
+// The uses: (SELECT ...) as a value, EXISTS (SELECT ...), X IN (SELECT ...).
+const (
+	ScalarSubquery SubqueryKind = iota
+	ExistsSubquery
+	InSubquery
+)
+
+// Subquery is a query inside an expression. How the query runs is the business
+// of Env.Subquery; this node turns what it gave into a value.
+type Subquery struct {
+	Pos   parser.Pos
+	Kind  SubqueryKind
+	Not   bool       // of EXISTS and IN
+	X     Expr       // of IN
+	Outer []Expr     // what the query takes from the row around it
+	Typ   types.Type // of the query's column
+	Query any        // for Env.Subquery
+	Text  string     // the query as written
+}
+
+// Type is the query's column's for a scalar, else BOOLEAN.
+func (s *Subquery) Type() types.Type {
+	if s.Kind == ScalarSubquery {
+		return s.Typ
+	}
+	return types.Boolean
+}
+
+// Position is where the sub-query begins.
+func (s *Subquery) Position() parser.Pos { return s.Pos }
+func (*Subquery) expr()                  {}
+
+// String is SQL again.
+func (s *Subquery) String() string {
+	switch s.Kind {
+	case ExistsSubquery:
+		return not(s.Not) + "EXISTS (" + s.Text + ")"
+	case InSubquery:
+		return operand(s.X) + " " + not(s.Not) + "IN (" + s.Text + ")"
+	}
+	return "(" + s.Text + ")"
+}
+
+// Children are what the sub-query depends on.
+func (s *Subquery) Children() []Expr {
+	if s.X == nil {
+		return s.Outer
+	}
+	return append(slices.Clone(s.Outer), s.X)
+}
+
+// MapChildren rebuilds the node over mapped children.
+func (s *Subquery) MapChildren(f func(Expr) Expr) Expr {
+	out := *s
+	out.Outer = slices.Clone(s.Outer)
+	for i, x := range out.Outer {
+		out.Outer[i] = Map(x, f)
+	}
+	if s.X != nil {
+		out.X = Map(s.X, f)
+	}
+	return &out
+}
+
+// Negate is NOT s.
+func (s *Subquery) Negate() Expr {
+	if s.Kind == ScalarSubquery {
+		return &Not{X: s}
+	}
+	out := *s
+	out.Not = !s.Not
+	return &out
+}
+
+// Eval runs the query for the row, or takes what it gave for an equal one.
+func (s *Subquery) Eval(env *Env) (types.Value, error) {
+	if env.Subquery == nil {
+		return types.Value{}, parser.Errorf(s.Pos, "a sub-query cannot stand here")
+	}
+	outer := make([]types.Value, len(s.Outer))
+	for i, x := range s.Outer {
+		v, err := x.Eval(env)
+		if err != nil {
+			return v, err
+		}
+		outer[i] = v
+	}
+	answer, err := env.Subquery(s, outer)
+	if err != nil {
+		return types.Value{}, err
+	}
+	return answer.Eval(env)
+}
+
+// Answer is the expression that stands for s when its query gave rows with these
+// values in their column.
+func (s *Subquery) Answer(values []types.Value, loc *time.Location) (Expr, error) {
+	switch s.Kind {
+	case ExistsSubquery:
+		return boolConst(s, len(values) > 0 != s.Not), nil
+	case InSubquery:
+		if len(values) == 0 {
+			return boolConst(s, s.Not), nil
+		}
+		items := make([]Expr, len(values))
+		for i, v := range values {
+			items[i] = &Const{Pos: s.Pos, Val: v, Typ: s.Typ}
+		}
+		return compiler{&Scope{Loc: loc}}.inList(s.Pos, s.X, s.Not, items)
+	}
+	k := &Const{Pos: s.Pos, Typ: s.Typ}
+	switch len(values) {
+	case 0:
+	case 1:
+		k.Val = values[0]
+	default:
+		return nil, parser.Errorf(s.Pos, "a sub-query used as a value gave more than one row")
+	}
+	return k, nil
+}
+
+// NewSubquery makes the node; an IN whose sides cannot be compared is an error.
+func NewSubquery(s Subquery) (*Subquery, error) {
+	if s.Kind == InSubquery && s.Typ != types.Null && s.X.Type() != types.Null {
+		if err := (compiler{&Scope{}}).comparable(s.X.Type(), s.Typ, s.Pos); err != nil {
+			return nil, err
+		}
+	}
+	return &s, nil
+}

@@ -1,0 +1,111 @@
+package hbase
+
+import (
+	"context"
+	"time"
+
+	"github.com/tsuna/gohbase/hrpc"
+	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/proto"
+)
+
+// RPCTracer is told of each call to a server and of each repetition of one, by several goroutines at once.
+type RPCTracer interface {
+	// TraceRPCStart is called before a call is sent. The context it returns is given to TraceRPCEnd.
+	TraceRPCStart(ctx context.Context, d RPCStart) context.Context
+	// TraceRPCEnd is called when the call was answered, failed or was given up.
+	TraceRPCEnd(ctx context.Context, d RPCEnd)
+}
+
+// RPCStart says which call is sent.
+type RPCStart struct {
+	Method string // HBase's name: Scan, Get, Multi, GetTableDescriptors ...
+	Table  string // "" for a call that is about none
+}
+
+// RPCEnd says how a call ended.
+type RPCEnd struct {
+	RPCStart
+	Region Region // zero when Err is set, and for calls to the master
+	Begin  time.Time
+	Took   time.Duration // until the answer, retries inside gohbase included
+	// Rows and Bytes count what the answer holds: rows and parts of rows, bytes of their cells.
+	Rows, Bytes int64
+	Err         error
+}
+
+type rpcTracerKey struct{}
+
+// WithRPCTracer makes t know of the calls that are sent on behalf of the context it returns, besides the
+// tracers that ctx has. The call that closes a scanner goes on its own account.
+func WithRPCTracer(ctx context.Context, t RPCTracer) context.Context {
+	if o := rpcTracer(ctx); o != nil {
+		t = bothTracers{o, t}
+	}
+	return context.WithValue(ctx, rpcTracerKey{}, t)
+}
+
+func rpcTracer(ctx context.Context) RPCTracer {
+	t, _ := ctx.Value(rpcTracerKey{}).(RPCTracer)
+	return t
+}
+
+type bothTracers struct{ outer, inner RPCTracer }
+
+func (b bothTracers) TraceRPCStart(ctx context.Context, d RPCStart) context.Context {
+	return b.inner.TraceRPCStart(b.outer.TraceRPCStart(ctx, d), d)
+}
+
+func (b bothTracers) TraceRPCEnd(ctx context.Context, d RPCEnd) {
+	b.inner.TraceRPCEnd(ctx, d)
+	b.outer.TraceRPCEnd(ctx, d)
+}
+
+// read fills in what an answered call tells. A call given up may still be at work: nothing of it is to be read.
+func (c *RPCEnd) read(msg hrpc.Call, answer proto.Message) {
+	if r := msg.Region(); r != nil {
+		c.Region = Region{Name: string(r.Name()), Start: r.StartKey(), Stop: r.StopKey()}
+		if rc := r.Client(); rc != nil {
+			c.Region.Server = rc.Addr()
+		}
+	}
+	switch a := answer.(type) {
+	case *pb.ScanResponse:
+		for _, n := range a.CellsPerResult {
+			if n > 0 {
+				c.Rows++
+			}
+		}
+		for _, r := range a.Results {
+			c.result(r)
+		}
+	case *pb.GetResponse:
+		c.result(a.GetResult())
+	case *pb.MultiResponse:
+		for _, region := range a.RegionActionResult {
+			for _, r := range region.ResultOrException {
+				if r.GetResult().GetAssociatedCellCount() > 0 {
+					c.Rows++
+				}
+				c.result(r.GetResult())
+			}
+		}
+	}
+	switch m := msg.(type) { // cells beside the message
+	case *scanCall:
+		c.Bytes += int64(len(m.block))
+	case *multiCall:
+		c.Bytes += int64(len(m.block))
+	}
+}
+
+// result counts a row whose cells are inside the answer.
+func (c *RPCEnd) result(r *pb.Result) {
+	if len(r.GetCell()) == 0 {
+		return
+	}
+	c.Rows++
+	for _, x := range r.Cell {
+		c.Bytes += int64(len(x.Row) + len(x.Family) + len(x.Qualifier) + len(x.Value))
+	}
+}

@@ -1,0 +1,73 @@
+package hbase
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// rpcTape keeps the ends of calls.
+type rpcTape struct {
+	mu    sync.Mutex
+	calls []RPCEnd
+}
+
+func (t *rpcTape) TraceRPCStart(ctx context.Context, _ RPCStart) context.Context { return ctx }
+func (t *rpcTape) TraceRPCEnd(_ context.Context, d RPCEnd) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.calls = append(t.calls, d)
+}
+
+// A trace tells each RPC with its region and what its answer held, and nothing twice: the sums are those of Stats.
+func TestTrace(t *testing.T) {
+	both(t, func(t *testing.T, c Client) {
+		name := table(t, c, []Family{{Name: "f"}}, "b", "c")
+		if err := c.Mutate(within(t), name, []Mutation{put("a1", 1, "f:x=1"), put("b1", 1, "f:x=22"), put("c1", 1, "f:x=333"), put("c2", 1, "f:x=4")}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Get(within(t), name, [][]byte{[]byte("a1"), []byte("c1")}, nil); err != nil { // learns the regions
+			t.Fatal(err)
+		}
+		tape := &rpcTape{}
+		ctx := WithRPCTracer(within(t), tape)
+		before := c.Stats()
+		sc, err := c.Scan(ctx, ScanRange{Table: name, Start: []byte("b")}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for {
+			if _, err := sc.Next(ctx); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := c.Get(ctx, name, [][]byte{[]byte("a1")}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Get(ctx, name, [][]byte{[]byte("a1"), []byte("a2"), []byte("c1")}, nil); err != nil {
+			t.Fatal(err)
+		}
+		after := c.Stats()
+		var got []string
+		var sum Stats
+		for _, x := range tape.calls {
+			got = append(got, fmt.Sprintf("%s [%s,%s) %d", x.Method, x.Region.Start, x.Region.Stop, x.Rows))
+			sum.RPCs, sum.Bytes, sum.Rows = sum.RPCs+1, sum.Bytes+x.Bytes, sum.Rows+x.Rows
+			if x.Table != name || x.Took <= 0 || x.Err != nil {
+				t.Errorf("%+v", x)
+			}
+		}
+		want := []string{"Scan [b,c) 1", "Scan [c,) 2", "Get [,b) 1", "Multi [,b) 1", "Multi [c,) 1"}
+		if !slices.Equal(got, want) {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
+		if d := (Stats{RPCs: after.RPCs - before.RPCs, Bytes: after.Bytes - before.Bytes, Rows: after.Rows - before.Rows}); d != sum {
+			t.Errorf("traced %+v, counted %+v", sum, d)
+		}
+	})
+}

@@ -1,0 +1,251 @@
+package importer
+
+import (
+	"fmt"
+	"strings"
+)
+
+// hiveColumn is a column of a Hive table: its type in lower case, and a struct's fields.
+type hiveColumn struct {
+	name, typ string
+	fields    []hiveColumn
+	pos       int
+}
+
+// hiveType is how Hive's HBase handler stores a type.
+type hiveType struct {
+	typ    string // hql's type
+	binary string // encoding of #binary in a key; "" where Hive writes text all the same
+}
+
+var hiveTypes = map[string]hiveType{
+	"tinyint": {"TINYINT", "INT8"}, "smallint": {"SMALLINT", "INT16"}, "int": {"INT", "INT32"}, "integer": {"INT", "INT32"}, "bigint": {"BIGINT", "INT64"},
+	"float": {"FLOAT", "FLOAT32"}, "double": {"DOUBLE", "FLOAT64"}, "boolean": {"BOOLEAN", "BOOLEAN"},
+	"string": {"STRING", ""}, "varchar": {"STRING", ""}, "char": {"STRING", ""}, "date": {"DATE", ""}, "decimal": {"DECIMAL", ""}, "binary": {"BYTES", ""},
+	"timestamp": {"TIMESTAMP", ""},
+}
+
+// hive reads Hive's CREATE TABLE statements for tables stored by its HBase handler.
+func hive(src string) ([]*table, error) {
+	stmts, err := statements(src)
+	if err != nil {
+		return nil, err
+	}
+	var out []*table
+	for _, r := range stmts {
+		t, err := hiveTable(r)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+func hiveTable(r *reader) (*table, error) {
+	if !r.accept("CREATE") {
+		return nil, r.errorf("only CREATE TABLE is read, not %q", r.peek().text)
+	}
+	r.accept("EXTERNAL")
+	if !r.accept("TABLE") {
+		return nil, r.errorf("only CREATE TABLE is read, not CREATE %s", r.peek().text)
+	}
+	r.accept("IF", "NOT", "EXISTS")
+	name := r.next()
+	full := name.text
+	if r.accept(".") {
+		name = r.next()
+		full += "." + name.text
+	}
+	if name.kind != word && name.kind != quoted {
+		return nil, at(r.src, name.pos, "expected a table's name, found %q", name.text)
+	}
+	items, err := r.inParens()
+	if err != nil {
+		return nil, err
+	}
+	var cols []hiveColumn
+	for _, item := range items {
+		c, err := hiveColumnDef(&reader{r.src, item})
+		if err != nil {
+			return nil, err
+		}
+		cols = append(cols, c)
+	}
+	delimiter, given := "\x02", false
+	if d := (&reader{r.src, r.toks}); d.find("COLLECTION", "ITEMS", "TERMINATED", "BY") {
+		delimiter, given = d.next().text, true
+	}
+	props := map[string]string{}
+	for _, clause := range []string{"SERDEPROPERTIES", "TBLPROPERTIES"} {
+		p := &reader{r.src, r.toks}
+		if !p.find(clause) {
+			continue
+		}
+		items, err := p.inParens()
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range items {
+			if len(item) == 3 && item[1].is("=") {
+				props[strings.ToLower(item[0].text)] = item[2].text
+			}
+		}
+	}
+	mapping := props["hbase.columns.mapping"]
+	if mapping == "" {
+		return nil, fmt.Errorf("table %s has no hbase.columns.mapping: it is not stored in HBase", full)
+	}
+	sources := strings.Split(mapping, ",")
+	if len(sources) != len(cols) {
+		return nil, fmt.Errorf("table %s has %d columns, but hbase.columns.mapping names %d", full, len(cols), len(sources))
+	}
+	t := &table{name: name.text, stored: full}
+	if s := props["hbase.table.name"]; s != "" {
+		t.stored = s
+	}
+	binary := strings.EqualFold(props["hbase.table.default.storage.type"], "binary")
+	keys := 0
+	for i, c := range cols {
+		source, storage, _ := strings.Cut(strings.TrimSpace(sources[i]), "#")
+		bin := binary
+		switch {
+		case strings.HasPrefix("binary", storage) && storage != "":
+			bin = true
+		case strings.HasPrefix("string", storage) && storage != "":
+			bin = false
+		}
+		switch {
+		case source == ":key":
+			keys++
+			if err := t.hiveKey(r.src, c, bin, delimiter, given, props); err != nil {
+				return nil, err
+			}
+		case source == ":timestamp":
+			t.note("column %s is the cells' time: read it as _ts", c.name)
+		case strings.HasSuffix(source, ":") || strings.HasSuffix(source, ".*"):
+			t.note("column %s maps all qualifiers %s: name those that matter as columns, or have a row for each cell with FROM family:[name AS TEXT]", c.name, source)
+		default:
+			family, qualifier, ok := strings.Cut(source, ":")
+			if !ok || family == "" {
+				return nil, fmt.Errorf("hbase.columns.mapping: %q is neither :key nor family:qualifier", source)
+			}
+			typ, enc, err := t.hiveCell(r.src, c, bin)
+			if err != nil {
+				return nil, err
+			}
+			t.column(t.unique(c.name), typ, cell(family, qualifier), enc)
+		}
+	}
+	if keys != 1 {
+		return nil, fmt.Errorf("table %s: hbase.columns.mapping names :key %d times", full, keys)
+	}
+	return t, nil
+}
+
+// hiveColumnDef reads name type [COMMENT '...'].
+func hiveColumnDef(r *reader) (hiveColumn, error) {
+	name := r.next()
+	if name.kind == punct || name.kind == str {
+		return hiveColumn{}, at(r.src, name.pos, "expected a column's name, found %q", name.text)
+	}
+	c := hiveColumn{name: name.text, pos: name.pos}
+	r.accept(":")
+	typ := r.next()
+	if typ.kind != word {
+		return c, at(r.src, typ.pos, "column %s: expected a type, found %q", c.name, typ.text)
+	}
+	c.typ = strings.ToLower(typ.text)
+	if c.typ == "struct" && r.accept("<") {
+		var field []token
+		depth := 0
+		for len(r.toks) > 0 {
+			t := r.next()
+			if depth == 0 && (t.is(",") || t.is(">")) {
+				f, err := hiveColumnDef(&reader{r.src, field})
+				if err != nil {
+					return c, err
+				}
+				c.fields, field = append(c.fields, f), nil
+				if t.is(">") {
+					return c, nil
+				}
+				continue
+			}
+			switch {
+			case t.is("<"), t.is("("):
+				depth++
+			case t.is(">"), t.is(")"):
+				depth--
+			}
+			field = append(field, t)
+		}
+		return c, at(r.src, name.pos, "column %s: its struct does not close", c.name)
+	}
+	return c, nil
+}
+
+// hiveKey adds the key's columns and parts.
+func (t *table) hiveKey(src string, c hiveColumn, bin bool, delimiter string, given bool, props map[string]string) error {
+	for _, class := range []string{"hbase.composite.key.class", "hbase.composite.key.factory"} {
+		if props[class] == "" {
+			continue
+		}
+		t.note("the key is put together by the Java class %s: write its parts in ROW KEY", props[class])
+		for _, f := range c.fields {
+			t.note("the key has the field %s %s", f.name, f.typ)
+		}
+		name := t.unique(c.name)
+		t.column(name, "BYTES", "", "")
+		t.parts = append(t.parts, quoteAs(name, "BYTES"))
+		return nil
+	}
+	fields := c.fields
+	if fields == nil {
+		fields = []hiveColumn{c}
+	} else if !given {
+		t.note("COLLECTION ITEMS TERMINATED BY is not given: check that Hive's default, the byte 2, stands between the key's fields")
+	}
+	for i, f := range fields {
+		h, ok := hiveTypes[f.typ]
+		if !ok {
+			t.note("key column %s has the type %s: it is read as bytes", f.name, f.typ)
+			h = hiveTypes["binary"]
+		}
+		name := t.unique(f.name)
+		last := i+1 == len(fields)
+		if f.typ == "timestamp" {
+			t.note("key column %s is a timestamp in text: TEXT('yyyy-MM-dd HH:mm:ss') if it has no fraction", name)
+			h.typ = "STRING"
+		}
+		t.column(name, h.typ, "", "")
+		switch {
+		case bin && h.binary != "" && c.fields == nil:
+			t.parts = append(t.parts, quoteAs(name, h.binary))
+		default:
+			t.parts = append(t.parts, quoteAs(name, map[bool]string{false: "TEXT", true: "BYTES"}[h.typ == "BYTES"]))
+		}
+		if !last {
+			t.parts = append(t.parts, text(delimiter))
+		}
+	}
+	return nil
+}
+
+// hiveCell gives the type and encoding of a cell.
+func (t *table) hiveCell(src string, c hiveColumn, bin bool) (typ, encoding string, err error) {
+	h, ok := hiveTypes[c.typ]
+	switch {
+	case c.typ == "struct" || c.typ == "array" || c.typ == "map" || c.typ == "uniontype":
+		t.note("column %s has the type %s, in Hive's delimited text: it is read as text", c.name, c.typ)
+		return "STRING", "", nil
+	case !ok:
+		return "", "", at(src, c.pos, "column %s has the unknown type %s", c.name, c.typ)
+	case c.typ == "timestamp":
+		t.note("column %s is a timestamp in text, up to nanoseconds: it is read as text", c.name)
+		return "STRING", "", nil
+	case h.binary != "" && !bin:
+		return h.typ, "TEXT", nil
+	}
+	return h.typ, "", nil
+}

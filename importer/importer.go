@@ -1,0 +1,350 @@
+// Package importer turns other tools' catalogs into hql's: the JSON of SHC (Spark on
+// HBase), Hive's CREATE TABLE and Phoenix's. What these do not say, or say in Java, or
+// hql cannot store, stands in the result as a comment "-- TODO".
+package importer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// Formats are the names that Import takes.
+func Formats() []string { return []string{"shc", "hive", "phoenix"} }
+
+// Import translates src, a catalog in one of the Formats. The result is a catalog file: it parses and builds.
+func Import(format, src string) (string, error) {
+	var ts []*table
+	var err error
+	switch format {
+	case "shc":
+		ts, err = shc(src)
+	case "hive":
+		ts, err = hive(src)
+	case "phoenix":
+		ts, err = phoenix(src)
+	default:
+		return "", fmt.Errorf("unknown catalog format %q (%s)", format, strings.Join(Formats(), ", "))
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s catalog: %w", format, err)
+	}
+	var b strings.Builder
+	for i, t := range ts {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		sql, err := t.sql()
+		if err != nil {
+			return "", fmt.Errorf("%s catalog: table %s: %w", format, t.name, err)
+		}
+		b.WriteString(sql)
+	}
+	return b.String(), nil
+}
+
+// table is a definition in the making.
+type table struct {
+	name, stored string
+	columns      []string // name TYPE [FROM f:q] [AS encoding]
+	parts        []string
+	todo         []string
+	used         map[string]bool // column names in lower case
+}
+
+// note adds something that is left to do.
+func (t *table) note(format string, args ...any) {
+	t.todo = append(t.todo, fmt.Sprintf(format, args...))
+}
+
+// unique gives a column name that is not taken.
+func (t *table) unique(name string) string {
+	if t.used == nil {
+		t.used = map[string]bool{}
+	}
+	out := name
+	for n := 2; t.used[strings.ToLower(out)]; n++ {
+		out = fmt.Sprintf("%s_%d", name, n)
+	}
+	t.used[strings.ToLower(out)] = true
+	return out
+}
+
+// column adds a column with a type and, for a cell, where and how it is stored.
+func (t *table) column(name, typ, from, encoding string) {
+	def := parser.QuoteName(name) + " " + typ
+	if from != "" {
+		def += " FROM " + from
+	}
+	if encoding != "" {
+		def += " AS " + encoding
+	}
+	t.columns = append(t.columns, def)
+}
+
+// cell writes family:qualifier.
+func cell(family, qualifier string) string {
+	return parser.QuoteName(family) + ":" + parser.QuoteName(qualifier)
+}
+
+// text writes a string literal, or a bytes literal for what is no text.
+func text(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }) {
+		return types.NewBytes(s).SQL()
+	}
+	return types.NewString(s).SQL()
+}
+
+// sql writes the definition and checks that it builds.
+func (t *table) sql() (string, error) {
+	src := fmt.Sprintf("CREATE EXTERNAL TABLE %s (%s) STORED IN %s ROW KEY (%s)",
+		parser.QuoteName(t.name), strings.Join(t.columns, ", "), text(t.stored), strings.Join(t.parts, ", "))
+	c := catalog.New()
+	if err := c.Load(src); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, todo := range t.todo {
+		fmt.Fprintf(&b, "-- TODO %s\n", strings.Join(strings.Fields(todo), " "))
+	}
+	b.WriteString(c.Tables()[0].SQL())
+	b.WriteString(";\n")
+	return b.String(), nil
+}
+
+// ---- what Hive's and Phoenix's statements are made of
+
+type tokenKind uint8
+
+const (
+	word   tokenKind = iota
+	quoted           // in "" or ``: a name in Phoenix, also a string in Hive
+	str              // in ''
+	punct
+)
+
+type token struct {
+	kind tokenKind
+	text string // unquoted
+	pos  int
+}
+
+// is tells whether t is a word, whatever its case, or a punctuation mark.
+func (t token) is(s string) bool {
+	return (t.kind == word || t.kind == punct) && strings.EqualFold(t.text, s)
+}
+
+// tokens cuts src; comments are left out.
+func tokens(src string) ([]token, error) {
+	var out []token
+	for i := 0; i < len(src); {
+		c := src[i]
+		switch {
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+			i++
+		case strings.HasPrefix(src[i:], "--") || strings.HasPrefix(src[i:], "//"):
+			end := strings.IndexByte(src[i:], '\n')
+			if end < 0 {
+				return out, nil
+			}
+			i += end
+		case strings.HasPrefix(src[i:], "/*"):
+			end := strings.Index(src[i:], "*/")
+			if end < 0 {
+				return nil, at(src, i, "a comment does not end")
+			}
+			i += end + 2
+		case c == '\'' || c == '"' || c == '`':
+			text, next, ok := unquote(src, i)
+			if !ok {
+				return nil, at(src, i, "a quote does not end")
+			}
+			kind := quoted
+			if c == '\'' {
+				kind = str
+			}
+			out = append(out, token{kind, text, i})
+			i = next
+		case isWord(c):
+			j := i
+			for j < len(src) && isWord(src[j]) {
+				j++
+			}
+			out = append(out, token{word, src[i:j], i})
+			i = j
+		default:
+			out = append(out, token{punct, src[i : i+1], i})
+			i++
+		}
+	}
+	return out, nil
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+}
+
+// unquote reads the quoted text at i, with its quote doubled or backslashes in it, and gives where it ends.
+func unquote(src string, i int) (text string, next int, ok bool) {
+	var b strings.Builder
+	q := src[i]
+	for i++; i < len(src); i++ {
+		switch {
+		case src[i] == '\\' && q != '`' && i+1 < len(src):
+			n := 0
+			for n < 3 && i+1+n < len(src) && src[i+1+n] >= '0' && src[i+1+n] <= '7' {
+				n++
+			}
+			if n == 3 { // an octal byte: '\001'
+				b.WriteByte((src[i+1]-'0')<<6 | (src[i+2]-'0')<<3 | src[i+3] - '0')
+				i += 3
+				continue
+			}
+			i++
+			if k := strings.IndexByte("tnr0", src[i]); k >= 0 {
+				b.WriteByte("\t\n\r\x00"[k])
+			} else {
+				b.WriteByte(src[i])
+			}
+		case src[i] == q && i+1 < len(src) && src[i+1] == q:
+			b.WriteByte(q)
+			i++
+		case src[i] == q:
+			return b.String(), i + 1, true
+		default:
+			b.WriteByte(src[i])
+		}
+	}
+	return "", 0, false
+}
+
+// at is an error with its place in src.
+func at(src string, pos int, format string, args ...any) error {
+	pos = min(pos, len(src))
+	line := 1 + strings.Count(src[:pos], "\n")
+	return fmt.Errorf("line %d: %s", line, fmt.Sprintf(format, args...))
+}
+
+// reader reads the tokens of one statement.
+type reader struct {
+	src  string
+	toks []token
+}
+
+func (r *reader) peek() token {
+	if len(r.toks) == 0 {
+		return token{punct, "", len(r.src)}
+	}
+	return r.toks[0]
+}
+
+func (r *reader) next() token {
+	t := r.peek()
+	if len(r.toks) > 0 {
+		r.toks = r.toks[1:]
+	}
+	return t
+}
+
+// accept takes the words or marks when they all come next.
+func (r *reader) accept(texts ...string) bool {
+	if len(r.toks) < len(texts) {
+		return false
+	}
+	for i, s := range texts {
+		if !r.toks[i].is(s) {
+			return false
+		}
+	}
+	r.toks = r.toks[len(texts):]
+	return true
+}
+
+func (r *reader) expect(s string) error {
+	if !r.accept(s) {
+		return r.errorf("expected %s, found %q", s, r.peek().text)
+	}
+	return nil
+}
+
+func (r *reader) errorf(format string, args ...any) error {
+	return at(r.src, r.peek().pos, format, args...)
+}
+
+// find takes everything up to and with the given words or marks; false leaves the reader as it is.
+func (r *reader) find(texts ...string) bool {
+	for i := range r.toks {
+		try := reader{r.src, r.toks[i:]}
+		if try.accept(texts...) {
+			r.toks = try.toks
+			return true
+		}
+	}
+	return false
+}
+
+// inParens reads a parenthesised list and gives its items' tokens; commas in () and <> do not separate.
+func (r *reader) inParens() ([][]token, error) {
+	open := r.peek()
+	if err := r.expect("("); err != nil {
+		return nil, err
+	}
+	var items [][]token
+	var item []token
+	depth := 0
+	for {
+		if len(r.toks) == 0 {
+			return nil, at(r.src, open.pos, "this parenthesis does not close")
+		}
+		t := r.next()
+		if t.kind == punct {
+			switch t.text {
+			case "(", "<":
+				depth++
+			case ">":
+				depth--
+			case ")":
+				if depth == 0 {
+					if item != nil {
+						items = append(items, item)
+					}
+					return items, nil
+				}
+				depth--
+			case ",":
+				if depth == 0 {
+					items, item = append(items, item), nil
+					continue
+				}
+			}
+		}
+		item = append(item, t)
+	}
+}
+
+// statements cuts src at semicolons.
+func statements(src string) ([]*reader, error) {
+	toks, err := tokens(src)
+	if err != nil {
+		return nil, err
+	}
+	var out []*reader
+	for len(toks) > 0 {
+		end := slices.IndexFunc(toks, func(t token) bool { return t.is(";") })
+		if end < 0 {
+			end = len(toks)
+		}
+		if end > 0 {
+			out = append(out, &reader{src, toks[:end]})
+		}
+		toks = toks[min(end+1, len(toks)):]
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("there is no statement")
+	}
+	return out, nil
+}

@@ -1,0 +1,143 @@
+package infer
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/types"
+)
+
+// form is a way to write one value in a fixed number of bytes.
+type form struct {
+	typ, part string // SQL type, and the part over a column c
+	width     int
+	base      string // what its column is called
+	what      string
+	// prior is how many bits a value saves by being plausible at all: few of the
+	// byte strings of this width are moments of our time.
+	prior float64
+	text  bool // the bytes are characters
+
+	layout *catalog.Layout
+}
+
+// moments are the ways to write a point in time.
+var moments = sync.OnceValue(func() []*form {
+	fs := []*form{
+		{typ: "TIMESTAMP", part: "c AS INT64", width: 8, base: "ts", prior: 8, what: "8 bytes big-endian, milliseconds since 1970"},
+		{typ: "TIMESTAMP", part: "9223372036854775807 - c AS INT64", width: 8, base: "ts", prior: 8, what: "8 bytes big-endian, Long.MAX_VALUE minus milliseconds since 1970: newest first"},
+		{typ: "TIMESTAMP", part: "c AS ORDERED INT64", width: 8, base: "ts", prior: 8, what: "8 bytes with the sign bit flipped, milliseconds since 1970"},
+		{typ: "TIMESTAMP", part: "c / 1000 AS INT64", width: 8, base: "ts", prior: 8, what: "8 bytes big-endian, seconds since 1970"},
+		{typ: "TIMESTAMP", part: "9223372036854775807 - c / 1000 AS INT64", width: 8, base: "ts", prior: 8, what: "8 bytes big-endian, Long.MAX_VALUE minus seconds since 1970: newest first"},
+		{typ: "BIGINT", part: "c AS INT64", width: 8, base: "ts_us", prior: 8, what: "8 bytes big-endian, microseconds since 1970 (finer than TIMESTAMP: kept as a number)"},
+		{typ: "BIGINT", part: "9223372036854775807 - c AS INT64", width: 8, base: "ts_us", prior: 8, what: "8 bytes big-endian, Long.MAX_VALUE minus microseconds since 1970: newest first"},
+		{typ: "TIMESTAMP", part: "c AS EPOCH32", width: 4, base: "ts", prior: 1.7, what: "4 bytes big-endian, seconds since 1970"},
+		{typ: "TIMESTAMP", part: "4294967295 - c / 1000 AS UINT32", width: 4, base: "ts", prior: 1.2, what: "4 bytes big-endian, the greatest number minus seconds since 1970: newest first"},
+		{typ: "TIMESTAMP", part: "2147483647 - c / 1000 AS INT32", width: 4, base: "ts", prior: 1.2, what: "4 bytes big-endian, Integer.MAX_VALUE minus seconds since 1970: newest first"},
+		{typ: "TIMESTAMP", part: "c AS TEXT(13)", width: 13, base: "ts", prior: 3, text: true, what: "13 digits, milliseconds since 1970"},
+		{typ: "TIMESTAMP", part: "c / 1000 AS TEXT(10)", width: 10, base: "ts", prior: 3, text: true, what: "10 digits, seconds since 1970"},
+		{typ: "BIGINT", part: "c AS TEXT(16)", width: 16, base: "ts_us", prior: 3, text: true, what: "16 digits, microseconds since 1970"},
+		{typ: "TIMESTAMP", part: "9223372036854775807 - c AS TEXT(19)", width: 19, base: "ts", prior: 8, text: true, what: "19 digits, Long.MAX_VALUE minus milliseconds since 1970: newest first"},
+	}
+	for _, p := range []struct {
+		typ, pattern string
+		prior        float64
+	}{
+		{"TIMESTAMP", "yyyyMMddHHmmssSSS", 8}, {"TIMESTAMP", "yyyyMMddHHmmss", 8}, {"TIMESTAMP", "yyyyMMddHHmm", 8}, {"TIMESTAMP", "yyyyMMddHH", 8},
+		{"TIMESTAMP", "yyyy-MM-dd HH:mm:ss", 14}, {"TIMESTAMP", "yyyy-MM-dd''T''HH:mm:ss", 14}, {"TIMESTAMP", "yyMMdd:HHmmss", 12}, {"TIMESTAMP", "yyMMddHHmmss", 6},
+		{"DATE", "yyyyMMdd", 8}, {"DATE", "yyyy-MM-dd", 10}, {"DATE", "yyyy/MM/dd", 10}, {"DATE", "yyMMdd", 4},
+	} {
+		base := "ts"
+		if p.typ == "DATE" {
+			base = "day"
+		}
+		what := "the time as " + strings.ReplaceAll(p.pattern, "''", "")
+		if p.typ == "DATE" {
+			what = "the day as " + p.pattern
+		}
+		fs = append(fs, &form{typ: p.typ, part: "c AS TEXT('" + p.pattern + "')", base: base, prior: p.prior, text: true, what: what})
+	}
+	for _, f := range fs {
+		f.prepare()
+	}
+	return fs
+})
+
+// numbers are the ways to write a number in bytes.
+var numbers = sync.OnceValue(func() []*form {
+	var fs []*form
+	for _, bits := range []int{8, 16, 32} {
+		fs = append(fs, &form{typ: "BIGINT", part: fmt.Sprintf("c AS UINT%d", bits), what: fmt.Sprintf("%d bytes big-endian", bits/8)})
+	}
+	fs = append(fs, &form{typ: "BIGINT", part: "c AS INT64", what: "8 bytes big-endian"},
+		&form{typ: "BIGINT", part: "c AS ORDERED INT64", what: "8 bytes big-endian, the sign bit flipped"},
+		&form{typ: "INT", part: "c AS ORDERED INT32", what: "4 bytes big-endian, the sign bit flipped"},
+		&form{typ: "BIGINT", part: "9223372036854775807 - c AS INT64", what: "8 bytes big-endian, Long.MAX_VALUE minus the number"})
+	for _, f := range fs {
+		f.base = "n"
+		f.prepare()
+	}
+	return fs
+})
+
+// prepare builds the layout that reads the form. The forms above are constants, so an error is a mistake in them.
+func (f *form) prepare() {
+	c := catalog.New()
+	if err := c.Load("CREATE EXTERNAL TABLE t (c " + f.typ + ") ROW KEY (" + f.part + ")"); err != nil {
+		panic(err)
+	}
+	f.layout = c.Tables()[0].Layouts[0]
+	f.width = f.layout.Key.Parts[0].Encoding.Width()
+}
+
+// decode reads the bytes of one value; ok is false when they are none.
+func (f *form) decode(b []byte) (n int64, ok bool) {
+	var row [3]types.Value
+	if len(b) < f.width || f.layout.DecodeRow("t", b[:f.width], nil, row[:]) != nil {
+		return 0, false
+	}
+	return row[0].Int(), true
+}
+
+// Years that a moment is believed in: small numbers taken from 2^31 would be seconds of 2037.
+var (
+	earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
+	// Years of two digits: 00 and the like are rather zeros before a number.
+	twoDigits = time.Date(2006, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
+	latest    = time.Date(2036, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
+)
+
+// moment tells whether n, as f decodes it, lies in the years that are believed.
+func (f *form) moment(n int64) bool {
+	switch {
+	case f.typ == "DATE":
+		n *= types.MillisPerDay
+	case f.base == "ts_us":
+		n /= 1000
+	}
+	if strings.Contains(f.part, "'yyMM") && n < twoDigits {
+		return false
+	}
+	return n >= earliest && n < latest
+}
+
+// value shows n as f's type does.
+func (f *form) value(n int64) string {
+	t, _ := types.ParseType(f.typ)
+	return types.NewIntOf(t, n).String()
+}
+
+// rangeBits is what saying one number of lo to hi costs.
+func rangeBits(lo, hi int64) float64 { return math.Log2(float64(hi) - float64(lo) + 1) }
+
+// over is the part with another column in place of c.
+func (f *form) over(column string) string {
+	if rest, ok := strings.CutPrefix(f.part, "c "); ok {
+		return column + " " + rest
+	}
+	return strings.Replace(f.part, "- c ", "- "+column+" ", 1)
+}

@@ -1,0 +1,62 @@
+package planner
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Style says what a piece of EXPLAIN's text stands for, so that a terminal can colour it.
+type Style uint8
+
+// The styles.
+const (
+	Plain      Style = iota
+	Dim              // labels and what is beside the point
+	Hit              // the rowkey prefix is hit
+	Miss             // it is missed; warnings
+	Bound            // a key part with one value
+	Ranged           // a key part with a range, which ends the prefix
+	Enumerated       // a key part of which every value is read
+	Literal          // a key part that never varies
+)
+
+// Piece is text of one style.
+type Piece struct {
+	Style Style
+	Text  string
+}
+
+// Line is one line of a drawing.
+type Line []Piece
+
+// String is the line without its styles.
+func (l Line) String() string {
+	var b strings.Builder
+	for _, p := range l {
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
+// drawing is EXPLAIN's text while it is put together.
+type drawing struct {
+	lines []Line
+	// notes gives what was measured of a node, a line each: for EXPLAIN ANALYZE. Nil: nothing.
+	notes func(Node) []string
+}
+
+func (d *drawing) add(pieces ...Piece) { d.lines = append(d.lines, pieces) }
+
+func (d *drawing) measured(n Node) []string {
+	if d.notes == nil {
+		return nil
+	}
+	return d.notes(n)
+}
+
+// labelled adds a line of a table access: a label in a column of its own, then pieces.
+func (d *drawing) labelled(in, label string, pieces ...Piece) {
+	d.add(append(Line{{Dim, fmt.Sprintf("%s  %-8s ", in, label)}}, pieces...)...)
+}
+
+func textf(format string, args ...any) Piece { return Piece{Plain, fmt.Sprintf(format, args...)} }

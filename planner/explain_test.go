@@ -1,0 +1,34 @@
+package planner
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+)
+
+// testdata/explain holds what EXPLAIN draws for queries on layouts.sql, and, under "styles", in which styles.
+func TestExplain(t *testing.T) {
+	c := layouts(t)
+	datadriven.RunTest(t, "testdata/explain", func(t *testing.T, d *datadriven.TestData) string {
+		p, err := planSelect(c, d.Input)
+		if err != nil {
+			d.Fatalf(t, "%v", err)
+		}
+		lines := p.Draw(nil)
+		if d.Cmd == "text" {
+			return p.String() + "\n"
+		}
+		names := map[Style]string{Hit: "hit", Miss: "miss", Bound: "bound", Ranged: "ranged", Enumerated: "enumerated", Literal: "literal"}
+		var out []string
+		for _, l := range lines {
+			for _, piece := range l {
+				if n := names[piece.Style]; n != "" {
+					out = append(out, n+" "+strings.TrimSpace(piece.Text))
+				}
+			}
+		}
+		return strings.Join(slices.Compact(out), "\n") + "\n"
+	})
+}

@@ -1,0 +1,114 @@
+package planner
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/filter"
+)
+
+// maxFuzzy bounds the patterns of a fuzzy filter: the servers try each of them on each row that they stop at.
+const maxFuzzy = 32
+
+// fuzzyPattern is a pattern of keys, and the columns whose values it fixes.
+type fuzzyPattern struct {
+	filter.FuzzyKey
+	cols []int
+}
+
+// after is the pattern of keys that start with pre.
+func (f fuzzyPattern) after(pre []byte) fuzzyPattern {
+	f.Key = append(slices.Clip(pre), f.Key...)
+	f.Mask = append(make([]byte, len(pre)), f.Mask...)
+	return f
+}
+
+// fuzzy gives patterns for the keys under br, whose walk ends at a part that is not bound: parts
+// of fixed width are stepped over, those after them that are bound stand in the pattern. A
+// range of keys cannot use these, servers that seek can.
+func (w *walker) fuzzy(br branch) []fuzzyPattern {
+	type way struct {
+		branch
+		mask []byte
+		end  int // of the last bound part
+		cols []int
+	}
+	first := len(br.marks) - 1
+	ways := []way{{branch: br, mask: make([]byte, len(br.prefix))}}
+	for i, p := range w.layout.Key.Parts[first:] {
+		width := len(p.Literal)
+		if p.Literal == nil {
+			width = p.Encoding.Width()
+		}
+		if width == catalog.Variable {
+			break
+		}
+		var out []way
+		for _, x := range ways {
+			if p.Literal != nil {
+				x.branch, x.mask = x.with(p.Literal), append(slices.Clip(x.mask), make([]byte, width)...)
+				out = append(out, x)
+				continue
+			}
+			vals, ok := w.values(&x.branch, p)
+			if i == 0 || expr.FromRest(p.Expr) != nil || !ok || len(vals)*len(ways) > maxFuzzy {
+				x.branch, x.mask = x.with(make([]byte, width)), append(slices.Clip(x.mask), bytes.Repeat([]byte{1}, width)...)
+				out = append(out, x)
+				continue
+			}
+			for _, v := range vals {
+				if nb, ok := w.take(&x.branch, p, v); ok {
+					out = append(out, way{nb, append(slices.Clip(x.mask), make([]byte, width)...), len(nb.prefix), append(slices.Clip(x.cols), p.Columns...)})
+				}
+			}
+		}
+		ways = out
+	}
+	var out []fuzzyPattern
+	for _, x := range ways {
+		if x.end == 0 {
+			return nil
+		}
+		out = append(out, fuzzyPattern{filter.FuzzyKey{Key: x.prefix[:x.end], Mask: x.mask[:x.end]}, x.cols})
+	}
+	return out
+}
+
+// fuzzy is the filter of the keys of all spans, nil when one of them has no pattern. The fates of the
+// predicates that it stands for are noted.
+func (c *candidate) fuzzy() filter.Filter {
+	var f filter.Fuzzy
+	cols := map[int]bool{}
+	for i, s := range c.spans {
+		if len(s.fuzzy) == 0 || len(f) > maxFuzzy {
+			return nil
+		}
+		for k, p := range s.fuzzy {
+			if !slices.ContainsFunc(f, func(q filter.FuzzyKey) bool { return bytes.Equal(q.Key, p.Key) && bytes.Equal(q.Mask, p.Mask) }) {
+				f = append(f, p.FuzzyKey)
+			}
+			of := map[int]bool{}
+			for _, col := range p.cols {
+				of[col] = i+k == 0 || cols[col]
+			}
+			cols = of
+		}
+	}
+	if len(f) == 0 || len(f) > maxFuzzy {
+		return nil
+	}
+	k := 0
+	for i := range c.fates {
+		if c.fates[i].Where == "key" {
+			continue
+		}
+		used := expr.Columns(c.residual[k])
+		k++
+		if c.fates[i].Where == "client" && len(used) > 0 && !slices.ContainsFunc(used, func(col int) bool { return !cols[col] }) {
+			c.fates[i].Where, c.fates[i].Why = "server+client", "the servers seek to keys that fit"
+		}
+	}
+	return f
+}

@@ -1,0 +1,439 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/types"
+)
+
+// joined reads the sources and joins them, one to the row of those before it.
+// ordered tells that the wanted order is provided.
+//
+//	a predicate on a column holds for the columns it is equal to (spread)
+//	inner joins begin with a source whose key is bound, and go on with those whose keys
+//	  the rows so far bind (arrange)
+//	each further source is looked up by key where the rows so far bind it, else hashed
+func (q *query) joined(f *from, conds []expr.Expr, used []bool, want accessOrder, h hints) (n Node, ordered bool, err error) {
+	switch len(f.srcs) {
+	case 0:
+		n = &Values{Rows: [][]expr.Expr{{}}}
+		if c := expr.Conjunction(conds); len(conds) > 0 {
+			n = &Filter{Input: n, Cond: c}
+		}
+		return n, false, nil
+	case 1:
+		own, _ := ownTerms(conds, f.srcs[0])
+		return q.source(f.srcs[0], own, used, want, h)
+	}
+	conds = f.spread(conds)
+	if order := q.arrange(f, conds, h); order != nil {
+		return q.rearranged(f, order, conds, used, h)
+	}
+	n, err = q.chain(f, conds, used, h)
+	return n, false, err
+}
+
+// chain joins the sources as they stand.
+func (q *query) chain(f *from, conds []expr.Expr, used []bool, h hints) (n Node, err error) {
+	rest := conds
+	for i, s := range f.srcs {
+		var own, on []expr.Expr
+		if !f.outer[i] {
+			own, rest = ownTerms(rest, s)
+		}
+		if f.on[i] != nil {
+			for _, t := range expr.Conjuncts(f.on[i]) {
+				if within(t, s.offset, s.offset+s.width()) {
+					own = append(own, shifted(t, s.offset))
+				} else {
+					on = append(on, t)
+				}
+			}
+		}
+		if i > 0 && !f.outer[i] {
+			var later []expr.Expr
+			for _, t := range rest {
+				if within(t, 0, s.offset+s.width()) {
+					on = append(on, t)
+				} else {
+					later = append(later, t)
+				}
+			}
+			rest = later
+		}
+		right, _, err := q.source(s, own, used[s.offset:s.offset+s.width()], accessOrder{limit: -1}, h)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			n = right
+			continue
+		}
+		j := newJoin(n, right, f.outer[i], on, s.offset)
+		if err := q.lookup(j, s, own, used[s.offset:s.offset+s.width()], h); err != nil {
+			return nil, err
+		}
+		n = j
+	}
+	if len(rest) > 0 {
+		n = &Filter{Input: n, Cond: expr.Conjunction(rest)}
+	}
+	return n, nil
+}
+
+func ownTerms(conds []expr.Expr, s *source) (own, rest []expr.Expr) {
+	for _, c := range conds {
+		if within(c, s.offset, s.offset+s.width()) {
+			own = append(own, shifted(c, s.offset))
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	return own, rest
+}
+
+func within(e expr.Expr, from, to int) bool {
+	for _, c := range expr.Columns(e) {
+		if c < from || c >= to {
+			return false
+		}
+	}
+	return true
+}
+
+// shifted rewrites e over the joined row to one over a source's own row.
+func shifted(e expr.Expr, by int) expr.Expr {
+	if by == 0 {
+		return e
+	}
+	return moved(e, func(i int) int { return i - by })
+}
+
+// moved rewrites the columns of e.
+func moved(e expr.Expr, to func(index int) int) expr.Expr {
+	return expr.Map(e, func(x expr.Expr) expr.Expr {
+		if c, ok := x.(*expr.Column); ok {
+			d := *c
+			d.Index = to(c.Index)
+			return &d
+		}
+		return x
+	})
+}
+
+// newJoin joins on the equalities between the sides; other conditions are checked on each pair.
+func newJoin(left, right Node, outer bool, on []expr.Expr, offset int) *Join {
+	j := &Join{Left: left, Right: right, Outer: outer}
+	var rest []expr.Expr
+	for _, t := range on {
+		if x, y, ok := equality(t); ok {
+			if within(y, 0, offset) {
+				x, y = y, x
+			}
+			if within(x, 0, offset) && within(y, offset, 1<<30) && len(expr.Columns(x)) > 0 && len(expr.Columns(y)) > 0 {
+				j.LeftKeys, j.RightKeys = append(j.LeftKeys, x), append(j.RightKeys, shifted(y, offset))
+				continue
+			}
+		}
+		rest = append(rest, t)
+	}
+	if len(rest) > 0 {
+		j.On = expr.Conjunction(rest)
+	}
+	return j
+}
+
+// equality gives the sides of x = y where equal values have equal keys in a hash table: those
+// of one type, integers, and other numbers as the type that holds both.
+func equality(e expr.Expr) (x, y expr.Expr, ok bool) {
+	c, ok := e.(*expr.Compare)
+	if !ok || c.Op != expr.EQ {
+		return nil, nil, false
+	}
+	a, b := c.X.Type(), c.Y.Type()
+	switch {
+	case a == b, a.IsInteger() && b.IsInteger():
+		return c.X, c.Y, true
+	case a.IsInteger() && b == types.Decimal:
+		return &expr.Cast{Pos: c.Pos, X: c.X, Typ: b}, c.Y, true
+	case b.IsInteger() && a == types.Decimal:
+		return c.X, &expr.Cast{Pos: c.Pos, X: c.Y, Typ: a}, true
+	}
+	return nil, nil, false
+}
+
+// spread adds to conds what they say of columns that are equal to theirs, and to the
+// condition of a LEFT JOIN what they say of its left columns.
+func (f *from) spread(conds []expr.Expr) []expr.Expr {
+	var pairs [][2]*expr.Column
+	pair := func(e expr.Expr) (x, y *expr.Column, ok bool) {
+		a, b, ok := equality(e)
+		if !ok {
+			return nil, nil, false
+		}
+		x, xok := a.(*expr.Column)
+		y, yok := b.(*expr.Column)
+		return x, y, xok && yok
+	}
+	for _, c := range conds {
+		if x, y, ok := pair(c); ok {
+			pairs = append(pairs, [2]*expr.Column{x, y}, [2]*expr.Column{y, x})
+		}
+	}
+	out := slices.Clip(conds)
+	for i := 0; i < len(out) && len(out) < len(conds)+64; i++ { // what is added may lead to more
+		for _, p := range pairs {
+			if e, ok := restated(out[i], p[0], p[1]); ok && !slices.ContainsFunc(out, func(o expr.Expr) bool { return sameCond(o, e) }) {
+				out = append(out, e)
+			}
+		}
+	}
+	for i := range f.srcs {
+		if !f.outer[i] || f.on[i] == nil {
+			continue
+		}
+		on := slices.Clip(expr.Conjuncts(f.on[i]))
+		for _, t := range on {
+			x, y, ok := pair(t)
+			if !ok {
+				continue
+			}
+			if x.Index >= f.srcs[i].offset {
+				x, y = y, x
+			}
+			for _, c := range out {
+				if e, ok := restated(c, x, y); ok && y.Index >= f.srcs[i].offset {
+					on = append(on, e)
+				}
+			}
+		}
+		f.on[i] = expr.Conjunction(on)
+	}
+	return out
+}
+
+func sameCond(a, b expr.Expr) bool {
+	return a.String() == b.String() && slices.Equal(expr.Columns(a), expr.Columns(b))
+}
+
+// restated is e, a predicate on column x alone, said of y.
+func restated(e expr.Expr, x, y *expr.Column) (expr.Expr, bool) {
+	col, _, _, ok := expr.Sarg(e)
+	if !ok || col != x.Index {
+		return nil, false
+	}
+	return expr.Map(e, func(n expr.Expr) expr.Expr {
+		if c, ok := n.(*expr.Column); ok && c.Index == x.Index {
+			return y
+		}
+		return n
+	}), true
+}
+
+// arrange gives the order in which to join sources of inner joins where the written one begins with
+// a full scan and another need not; nil: as written.
+func (q *query) arrange(f *from, conds []expr.Expr, h hints) []int {
+	if slices.Contains(f.outer, true) {
+		return nil
+	}
+	bound := func(i int, given []int) bool {
+		s := f.srcs[i]
+		if s.table == nil {
+			return false
+		}
+		own, rest := ownTerms(conds, s)
+		for _, e := range rest {
+			if y, t := keySide(e, s, given, f); y != nil {
+				own = append(own, &expr.Compare{Op: expr.EQ, X: y, Y: &expr.Const{Val: sampleValue(t, 0), Typ: t}})
+			}
+		}
+		req, err := q.request(s, own, make([]bool, s.width()), accessOrder{limit: -1}, h)
+		if err != nil {
+			return false
+		}
+		scan, err := q.env.access(req)
+		return err == nil && scan.Access != FullScan
+	}
+	if bound(0, nil) {
+		return nil
+	}
+	first := -1
+	for i := range f.srcs {
+		if bound(i, nil) {
+			first = i
+			break
+		}
+	}
+	if first < 0 {
+		return nil
+	}
+	order := []int{first}
+	for len(order) < len(f.srcs) {
+		next := -1
+		for i := range f.srcs {
+			if slices.Contains(order, i) {
+				continue
+			}
+			if next < 0 {
+				next = i
+			}
+			if bound(i, order) {
+				next = i
+				break
+			}
+		}
+		order = append(order, next)
+	}
+	return order
+}
+
+// keySide gives the side of the equality e that is over s, where the other one is over the given sources.
+func keySide(e expr.Expr, s *source, given []int, f *from) (expr.Expr, types.Type) {
+	x, y, ok := equality(e)
+	if !ok {
+		return nil, types.Null
+	}
+	if !within(y, s.offset, s.offset+s.width()) {
+		x, y = y, x
+	}
+	if !within(y, s.offset, s.offset+s.width()) || len(expr.Columns(y)) == 0 {
+		return nil, types.Null
+	}
+	for _, c := range expr.Columns(x) {
+		if !slices.ContainsFunc(given, func(i int) bool { return c >= f.srcs[i].offset && c < f.srcs[i].offset+f.srcs[i].width() }) {
+			return nil, types.Null
+		}
+	}
+	return shifted(y, s.offset), y.Type()
+}
+
+// rearranged joins the sources in another order, and puts the row back into the written one.
+func (q *query) rearranged(f *from, order []int, conds []expr.Expr, used []bool, h hints) (Node, bool, error) {
+	g := &from{}
+	at := make([]int, len(used)) // where a column of the written row stands in the joined one
+	for _, i := range order {
+		s := *f.srcs[i]
+		s.offset = 0
+		g.add(&s)
+		for k := range s.width() {
+			at[f.srcs[i].offset+k] = s.offset + k
+		}
+	}
+	conds = slices.Clone(conds)
+	for i, c := range conds {
+		conds[i] = moved(c, func(x int) int { return at[x] })
+	}
+	gused := make([]bool, len(used))
+	exprs := make([]expr.Expr, len(used))
+	for _, s := range f.srcs {
+		for k, c := range s.cols {
+			i := s.offset + k
+			gused[at[i]] = used[i]
+			exprs[i] = &expr.Column{Index: at[i], Name: c.Name, Typ: c.Type}
+		}
+	}
+	n, err := q.chain(g, conds, gused, h)
+	if err != nil {
+		return nil, false, err
+	}
+	return &Project{Input: n, Exprs: exprs}, false, nil
+}
+
+// lookup makes j read its right side, the table of s, by key for the rows of the left one, where
+// they bind its key and reading it without them costs more.
+func (q *query) lookup(j *Join, s *source, own []expr.Expr, used []bool, h hints) error {
+	whole, ok := j.Right.(*Scan)
+	if !ok || len(j.RightKeys) == 0 || whole.Access == Empty || whole.Access == Get {
+		return nil
+	}
+	keys := slices.Clone(used)
+	mark(keys, j.RightKeys...)
+	plan := func(batch [][]types.Value) (*Scan, error) {
+		req, err := q.request(s, append(slices.Clip(own), keyCondition(j.RightKeys, batch)), keys, accessOrder{limit: -1}, h)
+		if err != nil {
+			return nil, err
+		}
+		return q.env.access(req)
+	}
+	var sample *Scan
+	for i := range sampleValues {
+		row := make([]types.Value, len(j.RightKeys))
+		for k, e := range j.RightKeys {
+			row[k] = sampleValue(e.Type(), i)
+		}
+		p, err := plan([][]types.Value{row})
+		if err != nil {
+			return err
+		}
+		if p.Access == FullScan {
+			return nil
+		}
+		if p.Access != Empty {
+			sample = p
+			break
+		}
+	}
+	if sample == nil || whole.Access != FullScan && estimate(j.Left)*cost(sample) >= cost(whole) {
+		return nil
+	}
+	j.Right, j.Lookup = sample, &Lookup{Plan: plan}
+	return nil
+}
+
+func cost(s *Scan) float64 { return s.Considered[0].Cost }
+
+// estimate guesses how many rows n gives.
+func estimate(n Node) float64 {
+	const unknown = 1e6
+	switch n := n.(type) {
+	case *Scan:
+		if n.Access == FullScan {
+			return unknown
+		}
+		return min(unknown, cost(n))
+	case *Join:
+		if n.Lookup != nil {
+			return min(unknown, estimate(n.Left)*cost(n.Right.(*Scan)))
+		}
+		return unknown
+	case *Filter:
+		return estimate(n.Input)
+	case *Limit:
+		if n.Count >= 0 {
+			return min(float64(n.Count), estimate(n.Input))
+		}
+	case *Values:
+		return float64(len(n.Rows))
+	}
+	return unknown
+}
+
+// keyCondition tells that the keys have the values of one of the rows.
+func keyCondition(keys []expr.Expr, rows [][]types.Value) expr.Expr {
+	if len(keys) == 1 {
+		in := &expr.In{Pos: keys[0].Position(), X: keys[0], List: make([]types.Value, len(rows))}
+		for i, r := range rows {
+			in.List[i] = r[0]
+		}
+		compare := func(a, b types.Value) int {
+			c, _ := types.Compare(a, b) // one type
+			return c
+		}
+		slices.SortFunc(in.List, compare)
+		in.List = slices.CompactFunc(in.List, func(a, b types.Value) bool { return compare(a, b) == 0 })
+		return in
+	}
+	alts := make([]expr.Expr, len(rows))
+	for i, r := range rows {
+		terms := make([]expr.Expr, len(keys))
+		for k, x := range keys {
+			terms[k] = &expr.Compare{Pos: x.Position(), Op: expr.EQ, X: x, Y: &expr.Const{Pos: x.Position(), Val: r[k], Typ: r[k].Type()}}
+		}
+		alts[i] = expr.Conjunction(terms)
+	}
+	if len(alts) == 1 {
+		return alts[0]
+	}
+	return &expr.Or{Terms: alts}
+}

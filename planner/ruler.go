@@ -1,0 +1,127 @@
+package planner
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+
+	"github.com/hql-db/hql/catalog"
+)
+
+// RulerPart is one part of a key as it lies in the key's bytes.
+type RulerPart struct {
+	PartState
+	Offset int // of its first byte; -1 behind a part whose length varies
+	Width  int // in bytes, or catalog.Variable (-1)
+}
+
+// Ruler lays out the parts of s's key byte by byte.
+func (s *Scan) Ruler() []RulerPart {
+	out := make([]RulerPart, len(s.Parts))
+	at := 0
+	for i, st := range s.Parts {
+		p := s.Layout.Key.Parts[i]
+		w := len(p.Literal)
+		if p.Literal == nil {
+			w = p.Encoding.Width()
+		}
+		out[i] = RulerPart{PartState: st, Offset: at, Width: w}
+		if w == catalog.Variable {
+			at = -1
+		} else if at >= 0 {
+			at += w
+		}
+	}
+	return out
+}
+
+// Bytes names the bytes of the part: "6-13", "20", "14-" for one that runs on, "" where unknown.
+func (r RulerPart) Bytes() string {
+	switch {
+	case r.Offset < 0:
+		return ""
+	case r.Width == catalog.Variable:
+		return fmt.Sprintf("%d-", r.Offset)
+	case r.Width == 1:
+		return fmt.Sprint(r.Offset)
+	}
+	return fmt.Sprintf("%d-%d", r.Offset, r.Offset+r.Width-1)
+}
+
+// Style is the style of the part's state.
+func (r RulerPart) Style() Style {
+	switch r.State {
+	case "bound":
+		return Bound
+	case "range":
+		return Ranged
+	case "enumerated":
+		return Enumerated
+	case "literal":
+		return Literal
+	}
+	return Dim
+}
+
+// mark is the character that the part's bytes are drawn with.
+func (r RulerPart) mark() string {
+	return map[Style]string{Bound: "#", Ranged: "~", Enumerated: "*", Literal: "=", Dim: "."}[r.Style()]
+}
+
+// maxMarks is the number of bytes of a part that are drawn one by one; in a longer one,
+// and in one whose length varies, "//" stands for those left out.
+const maxMarks = 16
+
+// bar draws the part's bytes.
+func (r RulerPart) bar() string {
+	switch {
+	case r.Width == catalog.Variable:
+		return strings.Repeat(r.mark(), 4) + "//" + strings.Repeat(r.mark(), 2)
+	case r.Width > maxMarks:
+		side := strings.Repeat(r.mark(), (maxMarks-2)/2)
+		return side + "//" + side
+	}
+	return strings.Repeat(r.mark(), r.Width)
+}
+
+// drawKey draws the key: a scale of byte offsets, the bytes under it, then a line a part.
+func (d *drawing) drawKey(s *Scan, in string) {
+	parts := s.Ruler()
+	var scale strings.Builder
+	bytes := Line{{Dim, fmt.Sprintf("%s  %-8s |", in, "")}}
+	for _, p := range parts {
+		bar := p.bar()
+		label := "?"
+		if p.Offset >= 0 {
+			label = fmt.Sprint(p.Offset)
+		}
+		pad := strings.Repeat(" ", max(0, len(label)-len(bar))) // so that the offsets do not run into one another
+		bytes = append(bytes, Piece{p.Style(), bar}, Piece{Dim, pad + "|"})
+		fmt.Fprintf(&scale, "%-*s", len(bar)+len(pad)+1, label)
+	}
+	end := "varies"
+	if last := parts[len(parts)-1]; last.Offset >= 0 && last.Width != catalog.Variable {
+		end = fmt.Sprintf("%d bytes", last.Offset+last.Width)
+	}
+	d.labelled(in, "key", Piece{Dim, scale.String() + end})
+	d.lines = append(d.lines, bytes)
+
+	source, at := 0, 0
+	for _, p := range parts {
+		source, at = max(source, runewidth.StringWidth(p.Part)), max(at, len(p.Bytes()))
+	}
+	for _, p := range parts {
+		note := p.Detail
+		if p.Why != "" {
+			note = p.Why
+		}
+		line := Line{{Dim, fmt.Sprintf("%-*s ", at, p.Bytes())}, {p.Style(), p.mark()}, {Plain, " " + runewidth.FillRight(p.Part, source) + "  "}}
+		if note == "" {
+			line = append(line, Piece{p.Style(), p.State})
+		} else {
+			line = append(line, Piece{p.Style(), fmt.Sprintf("%-10s", p.State)}, Piece{Plain, "  " + note})
+		}
+		d.labelled(in, "", line...)
+	}
+}

@@ -1,0 +1,181 @@
+package planner
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+
+	"github.com/hql-db/hql/catalog"
+)
+
+// maxLeaves bounds the spans that EXPLAIN draws of one table access.
+const maxLeaves = 12
+
+// leaf is a span with the key parts that all of its keys have in common.
+type leaf struct {
+	Span
+	bytes  [][]byte // of each common part
+	values []string // in readable form; "" for literals
+}
+
+// cutLeaf finds the leading parts of l's key that all keys of sp share.
+func cutLeaf(l *catalog.Layout, sp Span) leaf {
+	out := leaf{Span: sp}
+	at := 0
+	for i, p := range l.Key.Parts {
+		rest := sp.Start[at:]
+		n := len(p.Literal)
+		if p.Literal == nil {
+			n = p.Encoding.Width()
+		}
+		if n == catalog.Variable {
+			switch {
+			case i+1 < len(l.Key.Parts):
+				n = bytes.Index(rest, l.Key.Parts[i+1].Literal)
+			case sp.Key:
+				n = len(rest)
+			}
+		}
+		if n < 0 || n > len(rest) || n == 0 && !sp.Key {
+			break
+		}
+		common := sp.Start[:at+n]
+		if !sp.Key && !bytes.HasPrefix(sp.Stop, common) && !bytes.Equal(sp.Stop, next(common)) {
+			break
+		}
+		value := ""
+		if p.Literal == nil {
+			if v, err := p.Encoding.Decode(rest[:n]); err == nil {
+				value = runewidth.Truncate(v.SQL(), 40, "...")
+			} else {
+				value = Escape(rest[:n])
+			}
+		}
+		out.bytes, out.values = append(out.bytes, rest[:n]), append(out.values, value)
+		at += n
+	}
+	return out
+}
+
+// Bounds prints the keys of a span: one key, or [start, stop).
+func (sp Span) Bounds() string {
+	if sp.Key {
+		return Escape(sp.Start)
+	}
+	if len(sp.Start)+len(sp.Stop) == 0 {
+		return "all of it"
+	}
+	return fmt.Sprintf("[%s, %s)", orOpen(Escape(sp.Start)), orOpen(Escape(sp.Stop)))
+}
+
+func orOpen(s string) string {
+	if s == "" {
+		return "open"
+	}
+	return s
+}
+
+// drawSpans draws what is read: the tables, under each its spans as a tree of the key parts they have in common.
+func (d *drawing) drawSpans(s *Scan, in string) {
+	label, drawn := "read", 0
+	for i := 0; i < len(s.Spans); {
+		if drawn >= maxLeaves {
+			d.labelled(in, label, Piece{Dim, fmt.Sprintf("... and %d more", len(s.Spans)-drawn)})
+			return
+		}
+		j := i
+		for j < len(s.Spans) && s.Spans[j].Table == s.Spans[i].Table {
+			j++
+		}
+		table := s.Spans[i].Table
+		if s.ListTables {
+			table = s.TablePrefix + "*"
+		}
+		if j-i > 1 {
+			d.labelled(in, label, textf("%s", table))
+			leaves := make([]leaf, 0, min(j-i, maxLeaves-drawn))
+			for _, sp := range s.Spans[i : i+cap(leaves)] {
+				leaves = append(leaves, cutLeaf(s.Layout, sp))
+			}
+			d.drawLeaves(in, "", leaves, 0, j-i-len(leaves))
+			drawn += len(leaves)
+			if len(leaves) < j-i {
+				if j < len(s.Spans) {
+					d.labelled(in, "", Piece{Dim, fmt.Sprintf("... and %d more in other tables", len(s.Spans)-j)})
+				}
+				return
+			}
+		} else {
+			d.labelled(in, label, textf("%s %s", table, s.Spans[i].Bounds()))
+			drawn++
+		}
+		label, i = "", j
+	}
+}
+
+// drawLeaves draws leaves that have their first depth parts in common; more follow that are not drawn.
+func (d *drawing) drawLeaves(in, branch string, leaves []leaf, depth, more int) {
+	var groups [][]leaf
+	for i := 0; i < len(leaves); {
+		j := i + 1
+		for j < len(leaves) && depth < len(leaves[i].bytes) && depth < len(leaves[j].bytes) && bytes.Equal(leaves[i].bytes[depth], leaves[j].bytes[depth]) {
+			j++
+		}
+		groups = append(groups, leaves[i:j])
+		i = j
+	}
+	if len(groups) == 1 && len(leaves) > 1 && depthOf(leaves) == len(leaves[0].bytes) { // nothing more tells them apart
+		groups = nil
+		for i := range leaves {
+			groups = append(groups, leaves[i:i+1])
+		}
+	}
+	names, ends, width := make([]string, len(groups)), make([]int, len(groups)), 0
+	for i, g := range groups {
+		ends[i] = depthOf(g)
+		var values []string
+		for _, v := range g[0].values[min(depth, len(g[0].values)):ends[i]] {
+			if v != "" {
+				values = append(values, v)
+			}
+		}
+		names[i] = strings.Join(values, ", ")
+		if len(g) == 1 {
+			width = max(width, runewidth.StringWidth(names[i]))
+		}
+	}
+	for i, g := range groups {
+		fork, under := "├─ ", "│  "
+		if i == len(groups)-1 && more == 0 {
+			fork, under = "└─ ", "   "
+		}
+		line := Line{{Dim, branch + fork}}
+		if len(g) > 1 {
+			d.labelled(in, "", append(line, Piece{Enumerated, names[i]})...)
+			d.drawLeaves(in, branch+under, g, ends[i], 0)
+			continue
+		}
+		if width > 0 {
+			line = append(line, Piece{Enumerated, runewidth.FillRight(names[i], width) + "  "})
+		}
+		d.labelled(in, "", append(line, textf("%s", g[0].Bounds()))...)
+	}
+	if more > 0 {
+		d.labelled(in, "", Piece{Dim, fmt.Sprintf("%s└─ ... and %d more", branch, more)})
+	}
+}
+
+// depthOf is the number of leading parts that all of leaves have in common.
+func depthOf(leaves []leaf) int {
+	n := len(leaves[0].bytes)
+	for _, l := range leaves[1:] {
+		k := 0
+		for k < min(n, len(l.bytes)) && bytes.Equal(l.bytes[k], leaves[0].bytes[k]) {
+			k++
+		}
+		n = k
+	}
+	return n
+}

@@ -1,0 +1,137 @@
+package planner
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// Subplan is a query inside an expression: the Query of an expr.Subquery.
+type Subplan struct {
+	Select *parser.Select
+	// Closed is set when the query depends on nothing around it. Run it once, give its rows through
+	// Env.Subqueries and plan again: as constants they can bind the key.
+	Closed bool
+	// Plan plans the query for the values of the expr.Subquery's Outer.
+	Plan func(outer []types.Value) (*Plan, error)
+	// Sample is the plan for outer values made up, for EXPLAIN. Where nothing is run, the plan
+	// around a closed query is made as if it had given one row, Shown.
+	Sample *Plan
+	Shown  types.Value
+	Text   string
+}
+
+// subquery compiles a query inside an expression over srcs.
+func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (expr.Expr, error) {
+	node.Text = s.String()
+	sub := &Subplan{Select: limited(s, node.Kind), Closed: true, Text: node.Text}
+	ctes, depth := slices.Clone(q.ctes), q.depth
+	plan := func(outer func(c *expr.Column) types.Value) (*Plan, error) {
+		in := &query{env: q.env, ctes: ctes, depth: depth, plan: &Plan{}}
+		in.outer = func(ref *parser.ColumnRef) (expr.Expr, error) {
+			x, err := q.column(ref, srcs)
+			c, own := x.(*expr.Column)
+			if err != nil || x == nil {
+				return nil, err
+			}
+			sub.Closed = false
+			if !own { // from further out
+				return x, nil
+			}
+			v := outer(c)
+			return &expr.Const{Pos: ref.Pos, Val: v, Typ: c.Typ}, nil
+		}
+		return in.finish(sub.Select)
+	}
+	find := func(c *expr.Column) int {
+		return slices.IndexFunc(node.Outer, func(x expr.Expr) bool { return x.(*expr.Column).Index == c.Index })
+	}
+	for i := range sampleValues {
+		p, err := plan(func(c *expr.Column) types.Value {
+			if find(c) < 0 {
+				node.Outer = append(node.Outer, c)
+			}
+			return sampleValue(c.Typ, i)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 || !readsNothing(p) {
+			sub.Sample = p
+		}
+		if len(node.Outer) == 0 || !readsNothing(p) || q.outer != nil {
+			break // one level of made-up values is enough
+		}
+	}
+	if node.Kind != expr.ExistsSubquery && len(sub.Sample.Columns) != 1 {
+		return nil, parser.Errorf(node.Pos, "a sub-query used as a value must have 1 column, not %d", len(sub.Sample.Columns))
+	}
+	node.Typ = sub.Sample.Columns[0].Type
+	node.Query = sub
+	columns := slices.Clone(node.Outer) // node.Outer is rewritten when rows change shape; the values' order stays
+	sub.Plan = func(outer []types.Value) (*Plan, error) {
+		return plan(func(c *expr.Column) types.Value {
+			return outer[slices.IndexFunc(columns, func(x expr.Expr) bool { return x.(*expr.Column).Index == c.Index })]
+		})
+	}
+	out, err := expr.NewSubquery(node)
+	if err != nil {
+		return nil, err
+	}
+	if sub.Closed && q.env.Subqueries != nil {
+		if values, ok := q.env.Subqueries(sub); ok {
+			return out.Answer(values, q.env.Loc)
+		}
+	}
+	q.plan.Subplans = append(q.plan.Subplans, sub)
+	if sub.Closed && q.env.Subqueries == nil { // a plan to look at
+		sub.Shown = sampleValue(node.Typ, q.sample)
+		return out.Answer([]types.Value{sub.Shown}, q.env.Loc)
+	}
+	return out, nil
+}
+
+// limited asks of s no more rows than its use needs: one for EXISTS, two, one too many, for a value.
+func limited(s *parser.Select, kind expr.SubqueryKind) *parser.Select {
+	if kind == expr.InSubquery || s.Limit != nil {
+		return s
+	}
+	n := "2"
+	if kind == expr.ExistsSubquery {
+		n = "1"
+	}
+	out := *s
+	out.Limit = &parser.Literal{Pos: s.Pos, Kind: parser.NumberLiteral, Text: n}
+	return &out
+}
+
+// readsNothing tells that the made-up values fit no key, so that the plan says nothing of others.
+func readsNothing(p *Plan) bool {
+	return slices.ContainsFunc(Scans(p.Root), func(s *Scan) bool { return s.Access == Empty })
+}
+
+// sampleValues is the number of different values that sampleValue has.
+const sampleValues = 40
+
+// sampleValue makes up the i-th value of a type, to see how a key is bound by one that is not
+// known yet. Texts are of different lengths, as a key part may want just one.
+func sampleValue(t types.Type, i int) types.Value {
+	switch {
+	case t.IsText() || t == types.Bytes:
+		v := types.NewString(strings.Repeat("1", i+1))
+		if out, err := types.Cast(v, t, nil); err == nil {
+			return out
+		}
+		return v
+	case t == types.Boolean:
+		return types.NewBool(i%2 == 1)
+	}
+	v, err := types.Cast(types.NewInt(int64(i+1)), t, nil)
+	if err != nil {
+		v, _ = types.Cast(types.NewTimestamp(int64(i)*types.MillisPerDay), t, nil)
+	}
+	return v
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package sqllogic
+
+const raceEnabled = false

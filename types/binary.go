@@ -1,0 +1,59 @@
+package types
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/cockroachdb/apd/v3"
+)
+
+// AppendBinary appends v in a form that DecodeBinary reads: the type in one byte, then a
+// varint, or text behind its length. It is for files that one process writes and reads.
+func (v Value) AppendBinary(dst []byte) []byte {
+	dst = append(dst, byte(v.typ))
+	switch {
+	case v.IsNull():
+		return dst
+	case v.typ == Decimal:
+		text := v.d.Text('E')
+		return append(binary.AppendUvarint(dst, uint64(len(text))), text...)
+	case v.typ.IsText() || v.typ == Bytes:
+		return append(binary.AppendUvarint(dst, uint64(len(v.s))), v.s...)
+	}
+	return binary.AppendVarint(dst, v.i)
+}
+
+var errBinary = errors.New("types: broken binary value")
+
+// DecodeBinary reads a value that AppendBinary wrote and gives what follows it.
+func DecodeBinary(b []byte) (Value, []byte, error) {
+	if len(b) == 0 || int(b[0]) >= len(typeNames) {
+		return Value{}, nil, errBinary
+	}
+	v := Value{typ: Type(b[0])}
+	b = b[1:]
+	switch {
+	case v.IsNull():
+		return v, b, nil
+	case v.typ == Decimal, v.typ.IsText(), v.typ == Bytes:
+		n, k := binary.Uvarint(b)
+		if k <= 0 || n > uint64(len(b)-k) {
+			return Value{}, nil, errBinary
+		}
+		text := string(b[k : k+int(n)])
+		if v.typ != Decimal {
+			v.s = text
+		} else if d, _, err := apd.NewFromString(text); err != nil {
+			return Value{}, nil, err
+		} else {
+			v.d = d
+		}
+		return v, b[k+int(n):], nil
+	}
+	i, k := binary.Varint(b)
+	if k <= 0 {
+		return Value{}, nil, errBinary
+	}
+	v.i = i
+	return v, b[k:], nil
+}
