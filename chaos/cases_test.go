@@ -20,26 +20,27 @@ import (
 type chaosCase struct {
 	name string
 	run  func(t *testing.T, w *world, d time.Duration)
+	long bool // takes too long for the short form
 }
 
 var cases = []chaosCase{
-	{"C0 a hundred at once, half of them closed early", crowd},
-	{"C1 cut connections", cutConnections},
-	{"C2 scanners expire", expireScanners},
-	{"C3 regions move, split, merge, compact, flush", reorganise},
-	{"C4 a table is disabled", disableTable},
-	{"C5 kill -9 a region server", killServer},
-	{"C6 pause region servers", pauseServers},
-	{"C7 a large write to a paused server", writeToPaused},
-	{"C8 everything at random", monkey},
-	{"C9 kill the master", killMaster},
-	{"C10 pause ZooKeeper", pauseZooKeeper},
-	{"C11 malformed root znode", malformedRoot},
-	{"C12 cancel a scan that finds nothing", cancelScans},
-	{"C13 the region is too busy", tooBusy},
-	{"C14 wide rows in small answers", wideRows},
-	{"C15 writers under cuts and kills", writeUnderFaults},
-	{"C16 reversed scans over 0xff keys under cuts", reversedHigh},
+	{"C0 a hundred at once, half of them closed early", crowd, false},
+	{"C1 cut connections", cutConnections, false},
+	{"C2 scanners expire", expireScanners, false},
+	{"C3 regions move, split, merge, compact, flush", reorganise, false},
+	{"C4 a table is disabled", disableTable, false},
+	{"C5 kill -9 a region server", killServer, false},
+	{"C6 pause region servers", pauseServers, false},
+	{"C7 a large write to a paused server", writeToPaused, false},
+	{"C8 everything at random", monkey, false},
+	{"C9 kill the master", killMaster, true},
+	{"C10 pause ZooKeeper", pauseZooKeeper, false},
+	{"C11 malformed root znode", malformedRoot, false},
+	{"C12 cancel a scan that finds nothing", cancelScans, false},
+	{"C13 the region is too busy", tooBusy, false},
+	{"C14 wide rows in small answers", wideRows, false},
+	{"C15 writers under cuts and kills", writeUnderFaults, false},
+	{"C16 reversed scans over 0xff keys under cuts", reversedHigh, false},
 }
 
 // Without any fault the servers close no scanner for want of a client: all are read to
@@ -135,7 +136,7 @@ func expireScanners(t *testing.T, w *world, _ time.Duration) {
 }
 
 func reorganise(_ *testing.T, w *world, d time.Duration) {
-	during(max(d, 8*time.Second), func(i int, r *rand.Rand) { w.reorganise(i, r) })
+	during(max(d, 6*time.Second), func(i int, r *rand.Rand) { w.reorganise(i, r) })
 }
 
 // reorganise does one thing to a table's regions.
@@ -156,7 +157,7 @@ func (w *world) reorganise(i int, r *rand.Rand) {
 	case 1:
 		do("split", "split", table, key)
 	case 3: // neighbours, unless one was split; never forced, which would break hbase:meta
-		borders := []string{"00000000", "00008000", "00016000", "00024000", "00032000"}
+		borders := []string{"00000000", "00008000", "00016000"}
 		n := r.IntN(len(borders) - 1)
 		do("merge", "merge", "events", borders[n], borders[n+1])
 	case 5:
@@ -176,7 +177,7 @@ func disableTable(t *testing.T, w *world, _ time.Duration) {
 	w.fig.fault("table disabled", 1)
 	told := false
 	for _, sql := range []string{"SELECT count(*) FROM indexed", "SELECT n FROM indexed WHERE id = 7", "SELECT n FROM indexed WHERE id IN (7, 70, 700)"} {
-		const patience = 2 * time.Second
+		const patience = time.Second
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		began := time.Now()
 		_, err := w.read(ctx, sql, 0, 0)

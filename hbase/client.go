@@ -232,7 +232,7 @@ func (c *client) try(ctx context.Context, d time.Duration, mk call) (proto.Messa
 }
 
 // abandonedWait is how long a call goes on whose answer nobody but abandoned wants.
-const abandonedWait = 2 * time.Second
+const abandonedWait = 5 * time.Second
 
 // tryAnd is try for a call whose answer must be seen even when it comes too late: abandoned gets it then.
 func (c *client) tryAnd(ctx context.Context, d time.Duration, mk call, abandoned func(proto.Message)) (proto.Message, hrpc.Call, error) {

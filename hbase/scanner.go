@@ -384,7 +384,7 @@ func (s *scanner) addRow(r Row, partial bool) {
 
 // How long a scanner's server is asked to close it, and how long Close waits for that.
 const (
-	closeTimeout = 2 * time.Second
+	closeTimeout = 5 * time.Second
 	closeWait    = 250 * time.Millisecond
 )
 
