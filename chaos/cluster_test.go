@@ -77,8 +77,8 @@ func startCluster(t testing.TB, servers int) *cluster {
 	if out := c.script("up", strconv.Itoa(servers)); !strings.Contains(out, "up") {
 		t.Fatalf("the cluster did not start: %s", out)
 	}
-	if !c.waitServers(2 * time.Minute) {
-		t.Fatalf("the region servers did not start: %s", c.log("m"))
+	if !c.waitReady(2*time.Minute) || !c.waitServers(2*time.Minute) {
+		t.Fatalf("the cluster did not start:\n%s\n%s", tail(c.log("m")), tail(c.log("chaos")))
 	}
 	return c
 }
@@ -213,6 +213,19 @@ func (c *cluster) waitServers(d time.Duration) bool {
 	}
 	return false
 }
+
+// waitReady waits until the Java client can be asked.
+func (c *cluster) waitReady(d time.Duration) bool {
+	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(300 * time.Millisecond) {
+		if b, err := os.ReadFile(filepath.Join(c.dir, "run", "log", "chaos.out")); err == nil && bytes.Contains(b, []byte("ready")) {
+			return true
+		}
+	}
+	return false
+}
+
+// tail is the end of a log.
+func tail(log string) string { return log[max(0, len(log)-2000):] }
 
 // log is what the process name wrote.
 func (c *cluster) log(name string) string {
