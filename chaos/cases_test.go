@@ -2,9 +2,13 @@ package chaos
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"math/rand/v2"
+	"net"
 	"strings"
 	"sync"
 	"syscall"
@@ -12,6 +16,9 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/hql-db/hql"
 )
@@ -46,7 +53,6 @@ var cases = []chaosCase{
 // Without any fault the servers close no scanner for want of a client: all are read to
 // their end or closed.
 func crowd(_ *testing.T, w *world, d time.Duration) {
-	before := w.c.expired()
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
 	var wg sync.WaitGroup
@@ -68,7 +74,8 @@ func crowd(_ *testing.T, w *world, d time.Duration) {
 		}()
 	}
 	wg.Wait()
-	time.Sleep(lease * 3 / 2) // what is left is closed by the servers by now
+	before := w.c.expired() // of queries that came to no turn for longer than the lease
+	time.Sleep(lease * 3 / 2)
 	if n := w.c.expired() - before; n > 0 {
 		w.fig.do(func() {
 			w.fig.leaked += n
@@ -325,20 +332,22 @@ func malformedRoot(t *testing.T, w *world, _ time.Duration) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
+	create := func(root string, content []byte) {
+		t.Helper()
+		if _, err := conn.Create(root, nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Create(root+"/meta-region-server", content, 0, zk.WorldACL(zk.PermAll)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	random := make([]byte, 64)
 	for i := range random {
 		random[i] = byte(rand.IntN(256))
 	}
 	for i, content := range [][]byte{nil, {0}, {0xff, 0, 0}, random} {
 		root := fmt.Sprintf("/malformed%d", i)
-		for path, b := range map[string][]byte{root: nil, root + "/meta-region-server": content} {
-			if path == root+"/meta-region-server" {
-				_, _ = conn.Create(root, nil, 0, zk.WorldACL(zk.PermAll))
-			}
-			if _, err := conn.Create(path, b, 0, zk.WorldACL(zk.PermAll)); err != nil && err != zk.ErrNodeExists {
-				t.Fatal(err)
-			}
-		}
+		create(root, content)
 		w.fig.fault("malformed znode", 1)
 		began := time.Now()
 		db, err := hql.Open(context.Background(), strings.Replace(w.c.dsn(), "/hbase", root, 1), hql.WithConnectTimeout(3*time.Second))
@@ -351,6 +360,50 @@ func malformedRoot(t *testing.T, w *world, _ time.Duration) {
 		if took := time.Since(began); took > 3*time.Second+grace {
 			t.Errorf("znode of %d bytes: error after %v", len(content), took)
 		}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go refuse(l)
+	addr := l.Addr().(*net.TCPAddr)
+	meta, err := proto.Marshal(&pb.MetaRegionServer{Server: &pb.ServerName{HostName: proto.String("127.0.0.1"), Port: proto.Uint32(uint32(addr.Port))}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	create("/refusing", append([]byte("\xff\x00\x00\x00\x01xPBUF"), meta...))
+	w.fig.fault("connection refused by a secure server", 1)
+	db, err := hql.Open(context.Background(), strings.Replace(w.c.dsn(), "/hbase", "/refusing", 1))
+	if err == nil {
+		db.Close()
+	}
+	if !errors.Is(err, hql.ErrUnreachable) || !strings.Contains(err.Error(), "refuses a connection with simple authentication") {
+		t.Errorf("a server that wants another authentication: %v", err)
+	}
+}
+
+// refuse answers connections as a server does that wants them authenticated.
+func refuse(l net.Listener) {
+	const class = "org.apache.hadoop.hbase.security.AccessDeniedException"
+	header, err := proto.Marshal(&pb.ResponseHeader{CallId: proto.Uint32(math.MaxUint32),
+		Exception: &pb.ExceptionResponse{ExceptionClassName: proto.String(class), StackTrace: proto.String(class + ": Authentication is required\n\tat x")}})
+	if err != nil {
+		return
+	}
+	answer := protowire.AppendBytes(nil, header)
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		_, _ = conn.Read(make([]byte, 6))
+		_, _ = conn.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(answer))), answer...))
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			_ = tcp.CloseWrite() // a reset could overtake the answer
+		}
+		_, _ = io.Copy(io.Discard, conn)
+		conn.Close()
 	}
 }
 

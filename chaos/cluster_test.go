@@ -77,7 +77,7 @@ func startCluster(t testing.TB, servers int) *cluster {
 	if out := c.script("up", strconv.Itoa(servers)); !strings.Contains(out, "up") {
 		t.Fatalf("the cluster did not start: %s", out)
 	}
-	if !c.waitReady(2*time.Minute) || !c.waitServers(2*time.Minute) {
+	if !c.waitReady(time.Minute) || !c.waitServers(2*time.Minute) {
 		t.Fatalf("the cluster did not start:\n%s\n%s", tail(c.log("m")), tail(c.log("chaos")))
 	}
 	return c
@@ -108,7 +108,8 @@ func freeBase(t testing.TB, servers int) int {
 }
 
 func (c *cluster) env() []string {
-	return append(os.Environ(), "B="+filepath.Join(c.dir, "run"), "PB="+strconv.Itoa(c.base), fmt.Sprintf("LEASE=%d", lease.Milliseconds()), "RPCTO=10000")
+	// ZooKeeper's administration server would take port 8080, and end the process if it is taken.
+	return append(os.Environ(), "JAVA_TOOL_OPTIONS=-Dzookeeper.admin.enableServer=false", "B="+filepath.Join(c.dir, "run"), "PB="+strconv.Itoa(c.base), fmt.Sprintf("LEASE=%d", lease.Milliseconds()), "RPCTO=10000")
 }
 
 // downWithTest leaves a shell behind that ends the cluster when this process closes its

@@ -69,7 +69,8 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 	if root == "" {
 		root = "/hbase"
 	}
-	if err := checkRoot(ctx, up, root); err != nil {
+	meta, err := metaServer(ctx, up, root)
+	if err != nil {
 		return nil, err
 	}
 	quorum := strings.Join(up, ",")
@@ -84,8 +85,19 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 		gohbase.RegionDialer(dialRegion)}
 	dial := func() gohbase.Client { return gohbase.NewClient(quorum, options...) }
 	c := &client{rpc: dial(), admin: gohbase.NewAdminClient(quorum, options...), redial: dial, owned: true, attempt: cfg.AttemptTimeout}
-	if _, err := c.metaRegions(ctx, "hbase:namespace"); err != nil && !errors.Is(err, ErrNoTable) {
+	reach, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	ask := time.AfterFunc(refusalAfter, func() {
+		if err := refusal(reach, meta, who); err != nil {
+			stop(err)
+		}
+	})
+	defer ask.Stop()
+	if _, err := c.metaRegions(reach, "hbase:namespace"); err != nil && !errors.Is(err, ErrNoTable) {
 		c.rpc.Close()
+		if cause := context.Cause(reach); errors.Is(cause, ErrUnreachable) {
+			return nil, cause
+		}
 		return nil, fmt.Errorf("%w: ZooKeeper at %s answers, but hbase:meta under %s does not (%v)", ErrUnreachable, cfg.Quorum, root, err)
 	}
 	return c, nil
