@@ -226,7 +226,7 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 	if !s.open {
 		s.seq = 0
 	}
-	msg, sent, err := s.c.try(ctx, scanAttempt, s.request)
+	msg, sent, err := s.c.tryAnd(ctx, scanAttempt, s.request, s.abandoned())
 	if err != nil {
 		return nil, s.recover(ctx, err)
 	}
@@ -278,14 +278,19 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 // recover decides what to do about a failed call.
 func (s *scanner) recover(ctx context.Context, err error) error {
 	kind := classify(err)
-	if ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) || kind == fatal && !repeatable(err) {
+	refused := kind == fatal && !repeatable(err)
+	late := ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded)
+	if late || !refused {
+		s.open = false // gone, or closed when the answer comes
+	}
+	if late || refused {
 		return explain(err, "scan", s.r.Table)
 	}
 	if s.stuck++; s.stuck > maxReopens {
 		return explain(fmt.Errorf("no progress after %d attempts: %w", maxReopens, err), "scan", s.r.Table)
 	}
 	s.c.stats.reopens.Add(1)
-	s.open, s.part = false, nil
+	s.part = nil
 	if s.last != nil { // regions may have moved: go on where the last row was
 		s.route = s.last
 	}
@@ -392,7 +397,7 @@ func (s *scanner) addRow(r Row, partial bool) {
 
 // How long a scanner's server is asked to close it, and how long Close waits for that.
 const (
-	closeTimeout = 2 * time.Second
+	closeTimeout = 5 * time.Second
 	closeWait    = 250 * time.Millisecond
 )
 
@@ -409,23 +414,42 @@ func (r *Row) join(next Row) {
 // closeRemote closes the scanner on its server.
 func (s *scanner) closeRemote() {
 	s.open = false
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
-	sc, err := hrpc.NewScanRange(ctx, []byte(s.r.Table), s.route, nil, hrpc.ScannerID(s.id), hrpc.CloseScanner(), hrpc.NumberOfRows(0))
-	if err != nil {
-		cancel()
-		return
-	}
-	c, closed := s.c, make(chan struct{})
+	c, table, route, id, closed := s.c, s.r.Table, s.route, s.id, make(chan struct{})
 	go func() {
-		defer close(closed)
-		defer cancel()
-		_, _ = sendOnce(ctx, c.current(), sc) // if it fails, the lease's end closes the scanner
+		c.closeScanner(table, route, id)
+		close(closed)
 	}()
 	t := time.NewTimer(closeWait)
 	defer t.Stop()
 	select {
 	case <-closed:
 	case <-t.C: // a server that does not answer holds up no query's end
+	}
+}
+
+// abandoned gives what to do when the next call is answered after nobody waits for it any more:
+// its scanner is open, and a server does not close one while it works for it.
+func (s *scanner) abandoned() func(proto.Message) {
+	c, table, route, open, id := s.c, s.r.Table, s.route, s.open, s.id
+	return func(m proto.Message) {
+		resp, ok := m.(*pb.ScanResponse)
+		if !ok || !resp.GetMoreResultsInRegion() || resp.MoreResults != nil && !resp.GetMoreResults() {
+			return // closed by the server
+		}
+		if !open {
+			id = resp.GetScannerId()
+		}
+		c.closeScanner(table, route, id)
+	}
+}
+
+// closeScanner asks a server to close a scanner. If that fails, the end of its lease does.
+func (c *client) closeScanner(table string, route []byte, id uint64) {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	sc, err := hrpc.NewScanRange(ctx, []byte(table), route, nil, hrpc.ScannerID(id), hrpc.CloseScanner(), hrpc.NumberOfRows(0))
+	if err == nil {
+		_, _ = sendOnce(ctx, c.current(), sc)
 	}
 }
 
