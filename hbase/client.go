@@ -1,6 +1,7 @@
 package hbase
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,8 @@ import (
 	"github.com/tsuna/gohbase/hrpc"
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/hql-db/hql/hbase/kerberos"
 )
 
 const (
@@ -36,6 +39,7 @@ type client struct {
 	redial  func() gohbase.Client // nil: the client was handed in and is never replaced
 	owned   bool
 	attempt time.Duration // 0: the defaults
+	dialer  *dialer       // nil: the client was handed in
 
 	regions regionCache
 	stats   counters
@@ -61,6 +65,14 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
 	defer cancel()
+	conns := new(dialer)
+	if cfg.Kerberos != nil {
+		auth, err := kerberos.New(*cfg.Kerberos)
+		if err != nil {
+			return nil, err
+		}
+		conns.auth, cfg.User = auth, cmp.Or(cfg.User, auth.Principal())
+	}
 	up, err := preflight(ctx, cfg.Quorum)
 	if err != nil {
 		return nil, err
@@ -69,8 +81,16 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 	if root == "" {
 		root = "/hbase"
 	}
-	if err := checkRoot(ctx, up, root); err != nil {
+	meta, err := checkRoot(ctx, up, root)
+	if err != nil {
 		return nil, err
+	}
+	if conns.auth != nil { // gohbase would try again until the timeout
+		conn, err := conns.dial(ctx, "tcp", meta)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
+		}
+		conn.Close()
 	}
 	quorum := strings.Join(up, ",")
 	who := cfg.User
@@ -81,9 +101,9 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 		}
 	}
 	options := []gohbase.Option{gohbase.ZookeeperRoot(root), gohbase.EffectiveUser(who), gohbase.RegionReadTimeout(readTimeout),
-		gohbase.RegionDialer(dialRegion)}
+		gohbase.RegionDialer(conns.dial)}
 	dial := func() gohbase.Client { return gohbase.NewClient(quorum, options...) }
-	c := &client{rpc: dial(), admin: gohbase.NewAdminClient(quorum, options...), redial: dial, owned: true, attempt: cfg.AttemptTimeout}
+	c := &client{rpc: dial(), admin: gohbase.NewAdminClient(quorum, options...), redial: dial, owned: true, attempt: cfg.AttemptTimeout, dialer: conns}
 	if _, err := c.metaRegions(ctx, "hbase:namespace"); err != nil && !errors.Is(err, ErrNoTable) {
 		c.rpc.Close()
 		return nil, fmt.Errorf("%w: ZooKeeper at %s answers, but hbase:meta under %s does not (%v)", ErrUnreachable, cfg.Quorum, root, err)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// pipe gives a connection made by dialRegion and its other end.
+// pipe gives a connection made by a dialer and its other end.
 func pipe(t *testing.T) (conn, peer net.Conn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -17,7 +17,7 @@ func pipe(t *testing.T) (conn, peer net.Conn) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if conn, err = dialRegion(t.Context(), "tcp", l.Addr().String()); err != nil {
+	if conn, err = new(dialer).dial(t.Context(), "tcp", l.Addr().String()); err != nil {
 		t.Fatal(err)
 	}
 	if peer, err = l.Accept(); err != nil {
