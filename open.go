@@ -186,9 +186,7 @@ func quorumOf(dsn string) (string, error) {
 // dsnOptions reads the parameters of an address.
 func dsnOptions(q url.Values) ([]Option, error) {
 	var out []Option
-	if q.Has("kerberos") {
-		out = append(out, WithKerberos(kerberos.Config{Principal: q.Get("kerberos"), Keytab: q.Get("keytab"), Service: q.Get("service")}))
-	}
+	var krb kerberos.Config
 	for name, values := range q {
 		v := values[len(values)-1]
 		switch name {
@@ -212,13 +210,21 @@ func dsnOptions(q url.Values) ([]Option, error) {
 			out = append(out, WithFullScan(p))
 		case "write":
 			out = append(out, WithWrites(v == "" || v == "1" || v == "true"))
-		case "kerberos", "keytab", "service":
-			if !q.Has("kerberos") {
-				return nil, fmt.Errorf("connect: %s needs kerberos=NAME@REALM", name)
-			}
+		case "kerberos":
+			krb.Principal = v
+		case "keytab":
+			krb.Keytab = v
+		case "service":
+			krb.Service = v
 		default:
 			return nil, fmt.Errorf("connect: unknown parameter %q: user, catalog, tz, full_scan, write, kerberos, keytab, service", name)
 		}
+	}
+	switch {
+	case q.Has("kerberos"):
+		out = append(out, WithKerberos(krb))
+	case krb != kerberos.Config{}:
+		return nil, errors.New("connect: keytab and service need kerberos=NAME@REALM")
 	}
 	return out, nil
 }

@@ -106,6 +106,9 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 	c := &client{rpc: dial(), admin: gohbase.NewAdminClient(quorum, options...), redial: dial, owned: true, attempt: cfg.AttemptTimeout, dialer: conns}
 	if _, err := c.metaRegions(ctx, "hbase:namespace"); err != nil && !errors.Is(err, ErrNoTable) {
 		c.rpc.Close()
+		if errors.Is(err, ErrUnreachable) {
+			return nil, err
+		}
 		return nil, fmt.Errorf("%w: ZooKeeper at %s answers, but hbase:meta under %s does not (%v)", ErrUnreachable, cfg.Quorum, root, err)
 	}
 	return c, nil
@@ -264,7 +267,11 @@ func (c *client) try(ctx context.Context, d time.Duration, mk call) (proto.Messa
 		if c.late.Add(int64(waited)) >= int64(c.timeout(callAttempt)) {
 			c.replace(rpc)
 		}
-		err = &lateError{string(msg.Table()), msg.Key(), waited, c.disabled(rpc, msg.Table(), margin/2)}
+		if err = c.dialer.refusedSince(began); err == nil {
+			err = &lateError{string(msg.Table()), msg.Key(), waited, c.disabled(rpc, msg.Table(), margin/2)}
+		}
+	case actx.Err() != nil && c.dialer.refusedSince(began) != nil:
+		err = c.dialer.refusedSince(began)
 	case actx.Err() != nil:
 		c.replace(rpc)
 		err = errAttempt

@@ -3,12 +3,18 @@ package hbase
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/hql-db/hql/hbase/kerberos"
 )
@@ -28,6 +34,42 @@ type regionConn struct {
 	*net.TCPConn
 	writing sync.Mutex
 	greeted bool // the preamble was sent: gohbase's own, which it writes first, must not follow
+	heard   bool // something was read
+	dialer  *dialer
+}
+
+// Read notices when the server's first words refuse the connection: gohbase passes over answers without a call.
+func (c *regionConn) Read(b []byte) (int, error) {
+	n, err := c.TCPConn.Read(b)
+	if !c.heard && n > 0 {
+		c.heard = true
+		if r := refusalIn(b[:n]); r != nil {
+			c.dialer.refused.Store(&refusal{r, time.Now()})
+		}
+	}
+	return n, err
+}
+
+// refusalIn tells why a server refuses a connection, if that is what its answer says: its call is -1 then.
+func refusalIn(b []byte) error {
+	if len(b) < 5 {
+		return nil
+	}
+	size, n := binary.Uvarint(b[4:])
+	if n <= 0 || size > uint64(len(b)-4-n) {
+		return nil
+	}
+	var h pb.ResponseHeader
+	if err := proto.Unmarshal(b[4+n:4+n+int(size)], &h); err != nil || h.GetCallId() != math.MaxUint32 || h.Exception == nil {
+		return nil
+	}
+	class := h.Exception.GetExceptionClassName()
+	text, _, _ := strings.Cut(h.Exception.GetStackTrace(), "\n")
+	err := fmt.Errorf("the server refuses the connection: %s: %s", class[strings.LastIndexByte(class, '.')+1:], strings.TrimPrefix(text, class+": "))
+	if strings.Contains(text, "Authentication is required") {
+		err = fmt.Errorf("%w (the cluster wants Kerberos, which the address does not ask for)", err)
+	}
+	return err
 }
 
 // SetReadDeadline takes no offence at a closed connection: gohbase sets it between taking a call
@@ -62,13 +104,22 @@ func (c *regionConn) Write(b []byte) (int, error) {
 // dialer makes the connections to servers.
 type dialer struct {
 	auth    *kerberos.Authenticator // nil: authentication is simple
-	refused atomic.Pointer[error]   // why the last authentication failed; nil after one that did not
+	refused atomic.Pointer[refusal]
 }
 
-// err is why connections fail, where that is authentication; nil otherwise.
-func (d *dialer) err() error {
-	if e := d.refused.Load(); e != nil {
-		return *e
+// refusal is the last time that a server, or the KDC, refused a connection.
+type refusal struct {
+	err error
+	at  time.Time
+}
+
+// refusedSince tells why a connection was refused, if one was since t; nil otherwise.
+func (d *dialer) refusedSince(t time.Time) error {
+	if d == nil {
+		return nil
+	}
+	if r := d.refused.Load(); r != nil && r.at.After(t) {
+		return fmt.Errorf("%w: %w", ErrUnreachable, r.err)
 	}
 	return nil
 }
@@ -85,7 +136,7 @@ func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, erro
 		return nil, fmt.Errorf("a connection over %s is not TCP", network)
 	}
 	if d.auth == nil {
-		return &regionConn{TCPConn: tcp}, nil
+		return &regionConn{TCPConn: tcp, dialer: d}, nil
 	}
 	host, _, err := net.SplitHostPort(addr)
 	if err == nil {
@@ -93,9 +144,8 @@ func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, erro
 	}
 	if err != nil {
 		conn.Close()
-		d.refused.Store(&err)
+		d.refused.Store(&refusal{err, time.Now()})
 		return nil, err
 	}
-	d.refused.Store(nil)
-	return &regionConn{TCPConn: tcp, greeted: true}, nil
+	return &regionConn{TCPConn: tcp, greeted: true, dialer: d}, nil
 }

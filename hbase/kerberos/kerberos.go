@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,6 +80,9 @@ func New(cfg Config) (a *Authenticator, err error) {
 		return nil, err
 	}
 	user, realm := cc.GetClientPrincipalName().PrincipalNameString(), cc.GetClientRealm()
+	if user == "" || realm == "" {
+		return nil, fmt.Errorf("kerberos: the ticket cache %s names no user", a.cfg.CCache)
+	}
 	if cfg.Principal != "" && (user != a.user || realm != cmp.Or(a.realm, conf.LibDefaults.DefaultRealm)) {
 		return nil, fmt.Errorf("kerberos: the ticket cache %s is that of %s@%s, not %s", a.cfg.CCache, user, realm, cfg.Principal)
 	}
@@ -110,7 +114,12 @@ func ccacheFile(name string) (string, error) {
 }
 
 func (a *Authenticator) config() (*config.Config, error) {
-	conf, err := config.Load(a.cfg.Krb5Conf)
+	f, err := os.Open(a.cfg.Krb5Conf)
+	if err != nil {
+		return nil, fmt.Errorf("kerberos: the configuration: %w", err)
+	}
+	defer f.Close()
+	conf, err := config.NewFromReader(f)
 	if unsupported := (config.UnsupportedDirective{}); err != nil && !errors.As(err, &unsupported) {
 		return nil, fmt.Errorf("kerberos: %s: %w", a.cfg.Krb5Conf, err)
 	}
@@ -132,8 +141,11 @@ func (a *Authenticator) keytab() (*keytab.Keytab, error) {
 
 func (a *Authenticator) ccache() (*credentials.CCache, error) {
 	cc, err := credentials.LoadCCache(a.cfg.CCache)
-	if err != nil {
-		return nil, fmt.Errorf("kerberos: the ticket cache: %w (kinit makes one)", err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("kerberos: there is no ticket cache %s: kinit makes one", a.cfg.CCache)
+	case err != nil:
+		return nil, fmt.Errorf("kerberos: the ticket cache %s: %w", a.cfg.CCache, err)
 	}
 	return cc, nil
 }

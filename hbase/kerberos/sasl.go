@@ -28,11 +28,18 @@ const (
 	switchToSimple = -88
 	// maxToken bounds a server's tokens and messages, in bytes; they are a few hundred long.
 	maxToken = 1 << 20
+	// layerNone is the bit of RFC 4752 for no security layer.
+	layerNone = 1
+)
 
-	// Security layers of RFC 4752, and flags of the wrap tokens of RFC 4121.
-	layerNone     = 1
-	sealed        = 2
-	acceptorsKey  = 4
+// Flags of the wrap tokens of RFC 4121.
+const (
+	sealed       = 2
+	acceptorsKey = 4
+)
+
+// Kinds of tokens of RFC 4121.
+const (
 	tokenAPReq    = "\x01\x00"
 	tokenAPRep    = "\x02\x00"
 	tokenKrbError = "\x03\x00"
@@ -45,7 +52,6 @@ func (a *Authenticator) Authenticate(ctx context.Context, conn net.Conn, host st
 	if err != nil {
 		return err
 	}
-	defer recovered(&err)
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	err = c.handshake(conn)
 	if !stop() {
@@ -58,7 +64,8 @@ func (a *Authenticator) Authenticate(ctx context.Context, conn net.Conn, host st
 }
 
 // handshake is RFC 4752's exchange, in HBase's frames.
-func (c *credential) handshake(conn io.ReadWriter) error {
+func (c *credential) handshake(conn io.ReadWriter) (err error) {
+	defer recovered(&err)
 	ctx, token, err := c.initiate()
 	if err != nil {
 		return err
