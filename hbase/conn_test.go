@@ -3,6 +3,7 @@ package hbase
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
 	"math"
@@ -118,7 +119,8 @@ func TestRefusedConnection(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return append([]byte{0, 0, 0, byte(len(h) + 1), byte(len(h))}, h...)
+		h = append(binary.AppendUvarint(nil, uint64(len(h))), h...)
+		return append(binary.BigEndian.AppendUint32(nil, uint32(len(h))), h...)
 	}
 	denied := &pb.ExceptionResponse{ExceptionClassName: proto.String("org.apache.hadoop.hbase.security.AccessDeniedException"),
 		StackTrace: proto.String("org.apache.hadoop.hbase.security.AccessDeniedException: not you\n\tat x")}

@@ -47,13 +47,17 @@ const (
 
 // Authenticate sends the preamble and authenticates both ends of a new connection to the server of that host name.
 // What HBase wants next is the connection header. The connection has no deadlines then; after an error it must be closed.
-func (a *Authenticator) Authenticate(ctx context.Context, conn net.Conn, host string) (err error) {
+func (a *Authenticator) Authenticate(ctx context.Context, conn net.Conn, host string) error {
 	c, err := a.credentialWithin(ctx, host)
 	if err != nil {
 		return err
 	}
+	return a.authenticate(ctx, conn, c)
+}
+
+func (a *Authenticator) authenticate(ctx context.Context, conn net.Conn, c credential) error {
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	err = c.handshake(conn)
+	err := c.handshake(conn)
 	if !stop() {
 		err = ctx.Err()
 	}
