@@ -1,12 +1,16 @@
 package kerberos_test
 
 import (
+	"bytes"
+	"encoding/binary"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/jcmturner/gokrb5/v8/credentials"
 
 	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/hbase/hbasetest"
@@ -24,6 +28,19 @@ func TestHBase(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(other, []byte(strings.ReplaceAll(string(conf), "kdc = localhost:", "kdc = localhost:1 #")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cc, err := credentials.LoadCCache(c.CCache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tickets, err := os.ReadFile(c.CCache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expired := filepath.Join(t.TempDir(), "ccache")
+	seconds := func(at time.Time) []byte { return binary.BigEndian.AppendUint32(nil, uint32(at.Unix())) }
+	if err := os.WriteFile(expired, bytes.ReplaceAll(tickets, seconds(cc.Credentials[0].EndTime), seconds(time.Now().Add(-time.Minute))), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	address := "hbase://" + c.Quorum + "/hbase?write"
@@ -44,6 +61,7 @@ func TestHBase(t *testing.T) {
 		{"unknown service", keytab + "&service=nobody", nil, "no ticket for nobody/localhost"},
 		{"another's keytab", strings.Replace(keytab, "alice@", "bob@", 1), nil, "has no key of bob@HQL.TEST"},
 		{"another's ticket cache", "&kerberos=bob@HQL.TEST", nil, "is that of alice@HQL.TEST, not bob@HQL.TEST"},
+		{"expired ticket", "", hql.WithKerberos(kerberos.Config{CCache: expired}), "has expired at "},
 		{"no KDC", keytab, hql.WithKerberos(kerberos.Config{Principal: "alice", Keytab: c.Keytab, Krb5Conf: other}), "alice@HQL.TEST cannot log in"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
