@@ -74,12 +74,12 @@ func keyBefore(k []byte) []byte {
 // scanner reads one range region by region. A scanner that the server no longer
 // has, or whose answer was lost, is opened again after the last whole row.
 type scanner struct {
-	c    *client
-	r    ScanRange
+	c *client
+	r ScanRange
 	// encoded leaves the cells of rows as they came: see Row.Encoded.
 	encoded bool
-	opts []func(hrpc.Call) error
-	tell func(region string, done bool) // may be nil
+	opts    []func(hrpc.Call) error
+	tell    func(region string, done bool) // may be nil
 
 	open  bool
 	id    uint64
@@ -356,7 +356,7 @@ func (s *scanner) decode(resp *pb.ScanResponse, block []byte) ([]Row, error) {
 		if n > 0 {
 			r := Row{Key: key}
 			if s.encoded {
-				r.Encoded = whole[:len(whole)-len(block):len(whole)-len(block)]
+				r.Encoded = whole[: len(whole)-len(block) : len(whole)-len(block)]
 			} else {
 				r.Cells = s.cells[first:len(s.cells):len(s.cells)]
 			}
