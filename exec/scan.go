@@ -72,7 +72,7 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 		return noRows{}
 	}
 	opts := readOptions(s, s.Layout)
-	opts.Region = stats.regions.answered
+	opts.Region, opts.Slots = stats.regions.answered, st.slots
 	filtered := s.Residual != nil || s.Hold >= 0 || s.Layout.Kind == catalog.Index
 	workers := cap(st.slots)
 	makeReader := func(tasks []scanTask) *reader {
@@ -88,7 +88,7 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 			m := &mergeScan{crew: c, by: s.OrderBy, env: st.exprEnv(), width: s.Width(), workers: min(workers, len(streams)), lazy: s.Limit >= 0}
 			for i, tasks := range streams {
 				r := makeReader(tasks)
-				r.bytes = responseBytes(len(streams))
+				r.bytes, r.brief = responseBytes(len(streams)), len(streams) > maxOpenScanners
 				if m.lazy && r.chunk > 0 && !filtered { // the wanted rows are spread over the streams
 					r.chunk = min(r.chunk, max(3, 2*r.chunk/len(streams)))
 				}
@@ -107,7 +107,7 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 		chunk = int(max(16, 2*s.Limit))
 	}
 	tasks := scanTasks(s, spans, chunk)
-	if s.Limit < 0 {
+	if s.Limit < 0 || s.Access == planner.FullScan && (s.Filter != nil || s.Residual != nil) { // a search goes through many regions
 		tasks = st.byRegion(ctx, tasks)
 	}
 	if len(tasks) == 0 {
@@ -116,7 +116,8 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 	}
 	workers = min(workers, len(tasks))
 	if s.Order == planner.NoOrder && s.Limit < 0 {
-		return &parallelScan{crew: c, tasks: tasks, workers: workers, width: s.Width(), reader: makeReader}
+		queue := newScanQueue(tasks, (cap(st.slots)+1)/2)
+		return &parallelScan{crew: c, queue: queue, workers: workers, width: s.Width(), reader: makeReader}
 	}
 	o := &orderedScan{crew: c, tasks: tasks, ahead: workers, window: min(2, workers), width: s.Width(), reader: makeReader}
 	if s.Limit >= 0 {
@@ -125,11 +126,12 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 	return o
 }
 
-// byRegion cuts the ranges of tasks where regions begin, so that several workers read a long one. The
-// tables of a statement are asked for their regions once in a while; where that fails, ranges stay whole.
+// byRegion cuts the ranges of tasks where regions begin, so that several workers read a long one, and
+// names their servers. The tables of a statement are asked for their regions once in a while; where
+// that fails, ranges stay whole.
 func (st *statement) byRegion(ctx context.Context, tasks []scanTask) []scanTask {
 	var out []scanTask
-	var points [][]byte
+	var regions []hbase.Region
 	table := ""
 	for _, t := range tasks {
 		if t.keys != nil {
@@ -138,27 +140,21 @@ func (st *statement) byRegion(ctx context.Context, tasks []scanTask) []scanTask 
 		}
 		if t.table != table {
 			table = t.table
-			points, _ = st.client.SplitPoints(ctx, table)
+			regions, _ = st.client.KnownRegions(ctx, table)
 		}
-		from, found := slices.BinarySearchFunc(points, t.start, bytes.Compare)
-		if found {
-			from++ // the range begins with a region
-		}
-		to := len(points)
-		if len(t.stop) > 0 {
-			to, _ = slices.BinarySearchFunc(points, t.stop, bytes.Compare)
-		}
-		if from >= to {
+		if len(regions) == 0 {
 			out = append(out, t)
 			continue
 		}
 		n := len(out)
-		for _, p := range points[from:to] {
+		touched := regionsOf(regions, planner.Span{Start: t.start, Stop: t.stop})
+		for i, reg := range touched {
 			head := t
-			head.stop, t.start = p, p
+			if head.server = reg.Server; i+1 < len(touched) {
+				head.stop, t.start = touched[i+1].Start, touched[i+1].Start
+			}
 			out = append(out, head)
 		}
-		out = append(out, t)
 		if t.reversed {
 			slices.Reverse(out[n:])
 		}

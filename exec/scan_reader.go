@@ -36,6 +36,10 @@ func (st *statement) exprEnv() expr.Env { return *st.opt.env() }
 // firstRows is the first fetch of a reader that may need few of the rows. A variable for tests.
 var firstRows = 100
 
+// maxOpenScanners is how many scanners a merge leaves open between two fetches: of more, as hundreds of
+// salts need them, none.
+const maxOpenScanners = 64
+
 // Sizes of reads, in rows and bytes.
 const (
 	maxChunkRows = 10_000  // beyond it a limited read becomes an open scan
@@ -96,6 +100,7 @@ type reader struct {
 	// reader under a LIMIT asks for few and goes on after them only when wanted.
 	chunk int
 	quota int64 // rows after which it ends; 0: none
+	brief bool  // hbase.ScanRange.Brief: it is one of very many
 	// skip, where not 0, is Scan.Skip: of rows with the same leading parts the first that fits is kept.
 	// While a fetch brings many different ones it goes on reading, else it jumps behind the last.
 	skip   int
@@ -231,11 +236,7 @@ func (r *reader) get(ctx context.Context, t *scanTask) error {
 	if r.chunk > 0 && len(keys) > r.chunk {
 		keys = keys[:r.chunk]
 	}
-	if err := r.acquire(ctx); err != nil {
-		return err
-	}
 	rows, err := r.st.client.Get(ctx, t.table, keys, r.opts)
-	r.release()
 	r.stats.gets.Add(int64(len(keys)))
 	t.keys = t.keys[len(keys):]
 	if len(t.keys) == 0 {
@@ -262,7 +263,7 @@ func (r *reader) get(ctx context.Context, t *scanTask) error {
 // open begins a scan of what is left of the first task.
 func (r *reader) open(ctx context.Context) error {
 	t := &r.tasks[0]
-	sr := hbase.ScanRange{Table: t.table, Start: r.start, Stop: r.stop, Reversed: t.reversed, Limit: r.chunk, BatchBytes: r.bytes}
+	sr := hbase.ScanRange{Table: t.table, Start: r.start, Stop: r.stop, Reversed: t.reversed, Limit: r.chunk, BatchBytes: r.bytes, Brief: r.brief}
 	sc, err := r.st.client.Scan(ctx, sr, r.opts)
 	r.stats.ranges.Add(1)
 	if err != nil {

@@ -164,7 +164,7 @@ func (s *scanner) request(ctx context.Context) (hrpc.Call, error) {
 		left = s.r.Limit - s.sent
 		rows = min(rows, uint32(left))
 	}
-	seq := s.seq
+	seq, brief := s.seq, s.r.Brief
 	edit := func(m *pb.ScanRequest) {
 		if !s.c.noSeq {
 			m.NextCallSeq = proto.Uint64(seq)
@@ -185,6 +185,9 @@ func (s *scanner) request(ctx context.Context) (hrpc.Call, error) {
 	sc, err := hrpc.NewScanRange(ctx, []byte(s.r.Table), start, stop, opts...)
 	return &scanCall{Scan: sc, key: s.route, edit: func(m *pb.ScanRequest) {
 		edit(m)
+		if brief {
+			m.CloseScanner = proto.Bool(true) // after the answer
+		}
 		if m.Scan == nil {
 			return
 		}
@@ -262,6 +265,13 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 		s.done = true
 		if !end {
 			s.closeRemote()
+		}
+	case s.r.Brief && !end:
+		s.open, s.part = false, nil
+		if len(rows) > 0 {
+			s.route = s.last
+		} else {
+			s.r.Brief = false // a part of a row, or none in the time that the server gave it
 		}
 	case end:
 		s.open = false
