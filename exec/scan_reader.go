@@ -37,16 +37,18 @@ func (st *statement) exprEnv() expr.Env { return *st.opt.env() }
 var firstRows = 100
 
 // maxOpenScanners is how many scanners a merge leaves open between two fetches: of more, as hundreds of
-// salts need them, none.
-const maxOpenScanners = 64
+// salts need them, none. A variable for tests.
+var maxOpenScanners = 64
 
 // Sizes of reads, in rows and bytes.
 const (
 	maxChunkRows = 10_000  // beyond it a limited read becomes an open scan
 	scanBytes    = 2 << 20 // a response of one scan alone: more costs memory, less costs calls
 	minScanBytes = 128 << 10
-	allScanBytes = 32 << 20 // the responses held by all open scans of a table access together
 )
+
+// allScanBytes is the size of the responses held by all open scans of a table access together. A variable for tests.
+var allScanBytes = 32 << 20
 
 // readOptions says what is read of the rows of a layout.
 func readOptions(s *planner.Scan, l *catalog.Layout) *hbase.ReadOptions {

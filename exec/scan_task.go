@@ -21,7 +21,7 @@ type scanTask struct {
 	server      string // that has the range; "": several, or unknown
 }
 
-// scanQueue deals tasks out, each time from the server that fewest are being read from. From one server
+// scanQueue deals tasks out, each time from the server that fewest are being read from and, of these, that has most left. From one server
 // no more than most are read at a time, so that a statement leaves it room for others. It is safe for concurrent use.
 type scanQueue struct {
 	mu      sync.Mutex
@@ -59,7 +59,7 @@ func (q *scanQueue) next() (t scanTask, from *serverTasks) {
 		if len(s.tasks) == 0 || s.name != "" && s.reading >= q.most {
 			continue
 		}
-		if from == nil || s.reading < from.reading {
+		if from == nil || s.reading < from.reading || s.reading == from.reading && len(s.tasks) > len(from.tasks) {
 			from = s
 		}
 	}
