@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -73,6 +74,8 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 	}
 	opts := readOptions(s, s.Layout)
 	opts.Region, opts.Slots = stats.regions.answered, st.slots
+	packed := slices.ContainsFunc(s.Table.Columns, func(c *catalog.Column) bool { return c.Packed != nil })
+	opts.Encoded = !s.AllVersions && !packed && !s.Needed[len(s.Table.Columns)+1] // each cell is looked at once, for its column
 	filtered := s.Residual != nil || s.Hold >= 0 || s.Layout.Kind == catalog.Index
 	workers := cap(st.slots)
 	makeReader := func(tasks []scanTask) *reader {
@@ -108,15 +111,22 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 	}
 	tasks := scanTasks(s, spans, chunk)
 	if s.Limit < 0 || s.Access == planner.FullScan && (s.Filter != nil || s.Residual != nil) { // a search goes through many regions
-		tasks = st.byRegion(ctx, tasks)
+		tasks = st.byRegion(ctx, tasks, s.Limit < 0 && !s.Reversed)
 	}
 	if len(tasks) == 0 {
 		c.cancel()
 		return noRows{}
 	}
 	workers = min(workers, len(tasks))
+	plain := makeReader
+	makeReader = func(tasks []scanTask) *reader {
+		r := plain(tasks)
+		r.bytes = responseBytes(workers)
+		return r
+	}
 	if s.Order == planner.NoOrder && s.Limit < 0 {
-		queue := newScanQueue(tasks, (cap(st.slots)+1)/2)
+		queue := newScanQueue(tasks, min(scannersOnServer(), (cap(st.slots)+1)/2))
+		workers = min(workers, queue.atOnce())
 		return &parallelScan{crew: c, queue: queue, workers: workers, width: s.Width(), reader: makeReader}
 	}
 	o := &orderedScan{crew: c, tasks: tasks, ahead: workers, window: min(2, workers), width: s.Width(), reader: makeReader}
@@ -126,41 +136,9 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 	return o
 }
 
-// byRegion cuts the ranges of tasks where regions begin, so that several workers read a long one, and
-// names their servers. The tables of a statement are asked for their regions once in a while; where
-// that fails, ranges stay whole.
-func (st *statement) byRegion(ctx context.Context, tasks []scanTask) []scanTask {
-	var out []scanTask
-	var regions []hbase.Region
-	table := ""
-	for _, t := range tasks {
-		if t.keys != nil {
-			out = append(out, t)
-			continue
-		}
-		if t.table != table {
-			table = t.table
-			regions, _ = st.client.KnownRegions(ctx, table)
-		}
-		if len(regions) == 0 {
-			out = append(out, t)
-			continue
-		}
-		n := len(out)
-		touched := regionsOf(regions, planner.Span{Start: t.start, Stop: t.stop})
-		for i, reg := range touched {
-			head := t
-			if head.server = reg.Server; i+1 < len(touched) {
-				head.stop, t.start = touched[i+1].Start, touched[i+1].Start
-			}
-			out = append(out, head)
-		}
-		if t.reversed {
-			slices.Reverse(out[n:])
-		}
-	}
-	return out
-}
+// scannersOnServer bounds the scanners that a parallel scan has open on one server: where that server is all there
+// is, decoding is what takes the time, and a few for each processor keep all of them busy.
+func scannersOnServer() int { return max(4, 2*runtime.GOMAXPROCS(0)) }
 
 // responseBytes shares the memory for responses out to n open scans.
 func responseBytes(n int) int { return max(minScanBytes, min(scanBytes, allScanBytes/n)) }

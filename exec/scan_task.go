@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/planner"
 )
 
@@ -18,7 +19,8 @@ type scanTask struct {
 	keys        [][]byte // a multi-get, in the order wanted; nil for a range
 	start, stop []byte
 	reversed    bool
-	server      string // that has the range; "": several, or unknown
+	server      string           // that has the range; "": several, or unknown
+	ranges      filter.KeyRanges // those read of [start, stop); nil: all of it
 }
 
 // scanQueue deals tasks out, each time from the server that fewest are being read from and, of these, that has most left. From one server
@@ -48,6 +50,18 @@ func newScanQueue(tasks []scanTask, most int) *scanQueue {
 		s.tasks = append(s.tasks, t)
 	}
 	return q
+}
+
+// atOnce is how many tasks can be read at a time.
+func (q *scanQueue) atOnce() (n int) {
+	for _, s := range q.servers {
+		if s.name == "" {
+			n += len(s.tasks)
+		} else {
+			n += min(len(s.tasks), q.most)
+		}
+	}
+	return n
 }
 
 // next gives a task and what to call done with when it is read. That is nil when nothing is left for the

@@ -223,9 +223,7 @@ func (c *client) multiGet(ctx context.Context, table string, keys [][]byte, at [
 		base := t.ToProto().(*pb.GetRequest).Get
 		t.SetRegion(nil)
 		for i, k := range at {
-			g := proto.Clone(base).(*pb.Get)
-			g.Row = keys[k]
-			sent.actions[i] = &pb.Action{Index: proto.Uint32(uint32(i)), Get: g}
+			sent.actions[i] = &pb.Action{Index: proto.Uint32(uint32(i)), Get: getLike(base, keys[k])}
 		}
 		return sent, nil
 	})
@@ -277,6 +275,13 @@ func (c *client) multiGet(ctx context.Context, table string, keys [][]byte, at [
 		return nil, nil, explain(cause, "get", table)
 	}
 	return again, cause, nil
+}
+
+// getLike is base for another key; what they share is not copied.
+func getLike(base *pb.Get, key []byte) *pb.Get {
+	return &pb.Get{Row: key, Column: base.Column, Attribute: base.Attribute, Filter: base.Filter, TimeRange: base.TimeRange, MaxVersions: base.MaxVersions,
+		CacheBlocks: base.CacheBlocks, StoreLimit: base.StoreLimit, StoreOffset: base.StoreOffset, ExistenceOnly: base.ExistenceOnly,
+		Consistency: base.Consistency, CfTimeRange: base.CfTimeRange}
 }
 
 // exceptionError makes an exception inside an answer look like one outside.

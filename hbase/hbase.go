@@ -28,6 +28,9 @@ type Cell struct {
 type Row struct {
 	Key   []byte
 	Cells []Cell
+	// Encoded holds the cells in place of Cells where ReadOptions.Encoded asked for it and the server sent
+	// them so: see CellReader.
+	Encoded []byte
 }
 
 // ReadOptions say what a Get or Scan reads.
@@ -40,6 +43,7 @@ type ReadOptions struct {
 	MinTime, MaxTime int64
 	Versions         int  // per column; 0 means 1
 	NoCacheBlocks    bool // for large one-off scans
+	Encoded          bool // whoever reads the rows decodes the cells: for scans of which each cell is looked at once
 	// Region, if not nil, is told of each region that answers, by its name in hbase:meta; done: a scan
 	// has read its part of it. Several goroutines may call it.
 	Region func(name string, done bool)

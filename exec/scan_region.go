@@ -1,0 +1,87 @@
+package exec
+
+import (
+	"context"
+	"slices"
+
+	"github.com/hql-db/hql/filter"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/planner"
+)
+
+// byRegion fits the ranges of tasks to the regions: a range is cut where regions begin, so that
+// several workers read a long one, and with pack set the ranges in one region become one scan that
+// seeks from range to range. Tasks get the names of their servers; their order stays. The tables of a
+// statement are asked for their regions once in a while; where that fails, ranges stay as they are.
+func (st *statement) byRegion(ctx context.Context, tasks []scanTask, pack bool) []scanTask {
+	var out []scanTask
+	var regions []hbase.Region
+	region, table := "", "" // of the ranges since first
+	first := 0
+	flush := func() {
+		if pack {
+			out = append(out[:first], packed(out[first:])...)
+		}
+		first = len(out)
+	}
+	for _, t := range tasks {
+		if t.keys != nil {
+			flush()
+			out = append(out, t)
+			first = len(out)
+			continue
+		}
+		if t.table != table {
+			flush()
+			table = t.table
+			regions, _ = st.client.KnownRegions(ctx, table)
+		}
+		if len(regions) == 0 {
+			out = append(out, t)
+			first = len(out)
+			continue
+		}
+		touched := regionsOf(regions, planner.Span{Start: t.start, Stop: t.stop})
+		if touched[0].Name != region {
+			flush()
+			region = touched[0].Name
+		}
+		if t.server = touched[0].Server; len(touched) == 1 {
+			out = append(out, t)
+			continue
+		}
+		flush()
+		for i, reg := range touched {
+			head := t
+			if head.server = reg.Server; i+1 < len(touched) {
+				head.stop, t.start = touched[i+1].Start, touched[i+1].Start
+			}
+			out = append(out, head)
+		}
+		if t.reversed {
+			slices.Reverse(out[first:])
+		}
+		first = len(out)
+	}
+	flush()
+	return out
+}
+
+// Ranges in one scan: as many as pay the seeking filter, no more than a request holds easily.
+const minPacked, maxPacked = 4, 1000
+
+// packed makes scans of the ranges in one region, which are in order.
+func packed(ranges []scanTask) []scanTask {
+	if len(ranges) < minPacked {
+		return ranges
+	}
+	var out []scanTask
+	for part := range slices.Chunk(ranges, maxPacked) {
+		t := scanTask{table: part[0].table, server: part[0].server, start: part[0].start, stop: part[len(part)-1].stop}
+		for _, r := range part {
+			t.ranges = append(t.ranges, filter.KeyRange{Start: r.start, Stop: r.stop})
+		}
+		out = append(out, t)
+	}
+	return out
+}
