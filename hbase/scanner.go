@@ -144,7 +144,9 @@ func (s *scanner) bounds() (start, stop []byte, withStart, withStop bool) {
 		if s.last != nil {
 			start, withStart = s.last, false
 		}
-		return start, s.r.Start, withStart, true
+		start, withStart = upper(start, withStart)
+		stop, withStop = lower(s.r.Start, true)
+		return start, stop, withStart, withStop
 	}
 	start = s.r.Start
 	if s.last != nil {
@@ -153,7 +155,28 @@ func (s *scanner) bounds() (start, stop []byte, withStart, withStop bool) {
 	if bytes.Compare(s.route, start) > 0 {
 		start = s.route
 	}
-	return start, s.r.Stop, true, false
+	start, withStart = lower(start, true)
+	stop, withStop = upper(s.r.Stop, false)
+	return start, stop, withStart, withStop
+}
+
+// Servers refuse bounds longer than any key, such as the one just behind the longest. Of the keys that can be
+// stored, the same ones lie before a longer bound as up to its first MaxKeyLength bytes.
+
+// lower gives a lower bound that servers take.
+func lower(key []byte, included bool) ([]byte, bool) {
+	if len(key) > MaxKeyLength {
+		return key[:MaxKeyLength], false
+	}
+	return key, included
+}
+
+// upper gives an upper bound that servers take.
+func upper(key []byte, included bool) ([]byte, bool) {
+	if len(key) > MaxKeyLength {
+		return key[:MaxKeyLength], true
+	}
+	return key, included
 }
 
 // request makes the next call: an open, or a next on the open scanner.
