@@ -215,7 +215,7 @@ func TestScale(t *testing.T) {
 		c.SetFaults(store.Faults{Latency: 2 * time.Millisecond})
 		var out strings.Builder
 		tw := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
-		fmt.Fprintf(tw, "%d servers\tregions\trows read\tRPCs\tin flight\tscanners\ton one server\ttime\theap\n", servers)
+		fmt.Fprintf(tw, "servers: %d\tregions\trows read\tRPCs\tin flight\tscanners\ton one server\ttime\theap\n", servers)
 		for _, q := range queries {
 			c.reset()
 			var n int
