@@ -378,7 +378,7 @@ func malformedRoot(t *testing.T, w *world, _ time.Duration) {
 	if err == nil {
 		db.Close()
 	}
-	if !errors.Is(err, hql.ErrUnreachable) || !strings.Contains(err.Error(), "refuses a connection with simple authentication") {
+	if !errors.Is(err, hql.ErrUnreachable) || !strings.Contains(err.Error(), "the cluster wants Kerberos") {
 		t.Errorf("a server that wants another authentication: %v", err)
 	}
 }

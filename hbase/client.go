@@ -1,6 +1,7 @@
 package hbase
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,8 @@ import (
 	"github.com/tsuna/gohbase/hrpc"
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/hql-db/hql/hbase/kerberos"
 )
 
 const (
@@ -37,6 +40,7 @@ type client struct {
 	redial  func() gohbase.Client // nil: the client was handed in and is never replaced
 	owned   bool
 	attempt time.Duration // 0: the defaults
+	dialer  *dialer       // nil: the client was handed in
 
 	regions regionCache
 	stats   counters
@@ -62,6 +66,16 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
 	defer cancel()
+	reach, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	conns := &dialer{opening: stop}
+	if cfg.Kerberos != nil {
+		auth, err := kerberos.New(*cfg.Kerberos)
+		if err != nil {
+			return nil, err
+		}
+		conns.auth, cfg.User = auth, cmp.Or(cfg.User, auth.Principal())
+	}
 	up, err := preflight(ctx, cfg.Quorum)
 	if err != nil {
 		return nil, err
@@ -70,8 +84,7 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 	if root == "" {
 		root = "/hbase"
 	}
-	meta, err := metaServer(ctx, up, root)
-	if err != nil {
+	if err := checkRoot(ctx, up, root); err != nil {
 		return nil, err
 	}
 	quorum := strings.Join(up, ",")
@@ -83,17 +96,9 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 		}
 	}
 	options := []gohbase.Option{gohbase.ZookeeperRoot(root), gohbase.EffectiveUser(who), gohbase.RegionReadTimeout(readTimeout),
-		gohbase.RegionDialer(dialRegion)}
+		gohbase.RegionDialer(conns.dial)}
 	dial := func() gohbase.Client { return gohbase.NewClient(quorum, options...) }
-	c := &client{rpc: dial(), admin: gohbase.NewAdminClient(quorum, options...), redial: dial, owned: true, attempt: cfg.AttemptTimeout}
-	reach, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	ask := time.AfterFunc(refusalAfter, func() {
-		if err := refusal(reach, meta, who); err != nil {
-			stop(err)
-		}
-	})
-	defer ask.Stop()
+	c := &client{rpc: dial(), admin: gohbase.NewAdminClient(quorum, options...), redial: dial, owned: true, attempt: cfg.AttemptTimeout, dialer: conns}
 	if _, err := c.metaRegions(reach, "hbase:namespace"); err != nil && !errors.Is(err, ErrNoTable) {
 		c.rpc.Close()
 		if cause := context.Cause(reach); errors.Is(cause, ErrUnreachable) {
@@ -288,7 +293,11 @@ func (c *client) tryAnd(ctx context.Context, d time.Duration, mk call, abandoned
 		if c.late.Add(int64(waited)) >= int64(c.timeout(callAttempt)) {
 			c.replace(rpc)
 		}
-		err = &lateError{string(msg.Table()), msg.Key(), waited, c.disabled(rpc, msg.Table(), margin/2)}
+		if err = c.dialer.refusedSince(began); err == nil {
+			err = &lateError{string(msg.Table()), msg.Key(), waited, c.disabled(rpc, msg.Table(), margin/2)}
+		}
+	case actx.Err() != nil && c.dialer.refusedSince(began) != nil:
+		err = c.dialer.refusedSince(began)
 	case actx.Err() != nil:
 		c.replace(rpc)
 		err = errAttempt

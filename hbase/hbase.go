@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/filter"
+	"github.com/hql-db/hql/hbase/kerberos"
 )
 
 // Cell is one version of one column. Its slices alias the response they came
@@ -153,9 +154,12 @@ type Client interface {
 
 // Config says how to reach a cluster.
 type Config struct {
-	Quorum         string // "zk1:2181,zk2:2181"
-	Root           string // root znode; "" means /hbase
-	User           string // sent unverified; "" means the operating system's user
+	Quorum string // "zk1:2181,zk2:2181"
+	Root   string // root znode; "" means /hbase
+	User   string // sent unverified; "" means the operating system's user, or the one that Kerberos authenticates
+	// Kerberos authenticates the connections to HBase; nil: authentication is simple. Another User is then one that
+	// the authenticated user acts for, which the cluster must allow (hadoop.proxyuser).
+	Kerberos       *kerberos.Config
 	ConnectTimeout time.Duration
 	AttemptTimeout time.Duration // one RPC; 0: 90 s for scans, 20 s for others
 }

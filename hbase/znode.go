@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"net"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -16,9 +15,9 @@ import (
 // zkSession is short: a session is opened to read one znode.
 const zkSession = 2 * time.Second
 
-// metaServer reads from ZooKeeper which server, as host:port, has hbase:meta. gohbase ends the
-// process, or crashes it, over some znodes that do not tell.
-func metaServer(ctx context.Context, quorum []string, root string) (string, error) {
+// checkRoot reads the znode that tells where hbase:meta is, and whether it does: gohbase
+// ends the process, or crashes it, over some that do not.
+func checkRoot(ctx context.Context, quorum []string, root string) error {
 	type answer struct {
 		b   []byte
 		err error
@@ -27,7 +26,7 @@ func metaServer(ctx context.Context, quorum []string, root string) (string, erro
 	read := make(chan answer, 1)
 	conn, _, err := zk.Connect(quorum, zkSession, zk.WithLogInfo(false))
 	if err != nil {
-		return "", fmt.Errorf("%w: ZooKeeper at %s: %w", ErrUnreachable, quorum, err)
+		return fmt.Errorf("%w: ZooKeeper at %s: %w", ErrUnreachable, quorum, err)
 	}
 	go func() {
 		b, _, err := conn.Get(path)
@@ -37,38 +36,37 @@ func metaServer(ctx context.Context, quorum []string, root string) (string, erro
 	select {
 	case <-ctx.Done():
 		go conn.Close() // ends the Get; itself it may take a second
-		return "", fmt.Errorf("%w: ZooKeeper at %s takes connections and does not answer", ErrUnreachable, quorum)
+		return fmt.Errorf("%w: ZooKeeper at %s takes connections and does not answer", ErrUnreachable, quorum)
 	case a := <-read:
 		switch {
 		case errors.Is(a.err, zk.ErrNoNode):
-			return "", fmt.Errorf("%w: ZooKeeper at %s has no znode %s: is %s the root of an HBase that runs?", ErrUnreachable, quorum, path, root)
+			return fmt.Errorf("%w: ZooKeeper at %s has no znode %s: is %s the root of an HBase that runs?", ErrUnreachable, quorum, path, root)
 		case a.err != nil:
-			return "", fmt.Errorf("%w: znode %s of ZooKeeper at %s: %w", ErrUnreachable, path, quorum, a.err)
+			return fmt.Errorf("%w: znode %s of ZooKeeper at %s: %w", ErrUnreachable, path, quorum, a.err)
 		}
-		addr, err := parseMetaServer(a.b)
-		if err != nil {
-			return "", fmt.Errorf("%w: znode %s of ZooKeeper at %s does not tell where hbase:meta is: %w", ErrUnreachable, path, quorum, err)
+		if err := checkMetaServer(a.b); err != nil {
+			return fmt.Errorf("%w: znode %s of ZooKeeper at %s does not tell where hbase:meta is: %w", ErrUnreachable, path, quorum, err)
 		}
-		return addr, nil
+		return nil
 	}
 }
 
-// parseMetaServer gives the address in a znode's content: 0xff, the length of an id, the
-// id, "PBUF" and a MetaRegionServer.
-func parseMetaServer(b []byte) (string, error) {
+// checkMetaServer tells what is wrong with a znode's content: 0xff, the length of an id, the
+// id, "PBUF" and a MetaRegionServer are wanted.
+func checkMetaServer(b []byte) error {
 	if len(b) < 5 || b[0] != 0xff {
-		return "", fmt.Errorf("its %d bytes have no header", len(b))
+		return fmt.Errorf("its %d bytes have no header", len(b))
 	}
 	n := uint64(binary.BigEndian.Uint32(b[1:]))
 	if n < 1 || n > 65000 || uint64(len(b)) < 5+n+4 || string(b[5+n:5+n+4]) != "PBUF" {
-		return "", fmt.Errorf("its %d bytes hold no message", len(b))
+		return fmt.Errorf("its %d bytes hold no message", len(b))
 	}
 	var m pb.MetaRegionServer
 	if err := proto.Unmarshal(b[5+n+4:], &m); err != nil {
-		return "", err
+		return err
 	}
 	if m.Server.GetHostName() == "" || m.Server.GetPort() == 0 {
-		return "", errors.New("it names no server")
+		return errors.New("it names no server")
 	}
-	return net.JoinHostPort(m.Server.GetHostName(), fmt.Sprint(m.Server.GetPort())), nil
+	return nil
 }
