@@ -362,6 +362,7 @@ func newProof(e expr.Expr, t *catalog.Table) proof {
 			p.all = append(p.all, newProof(term, t))
 		}
 	case *expr.Or:
+		p.any = make([]proof, 0, len(e.Terms))
 		for _, term := range e.Terms {
 			p.any = append(p.any, newProof(term, t))
 		}

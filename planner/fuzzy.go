@@ -35,6 +35,9 @@ func (w *walker) fuzzy(br branch) []fuzzyPattern {
 		end  int // of the last bound part
 		cols []int
 	}
+	if len(w.spans) > maxFuzzy {
+		return nil
+	}
 	first := br.begun - 1
 	ways := []way{{branch: br, mask: make([]byte, len(br.prefix))}}
 	for i, p := range w.layout.Key.Parts[first:] {
