@@ -18,6 +18,7 @@ type Function struct {
 	// Eval computes the value; args hold no NULL unless NullArgs.
 	Eval     func(env *Env, args []types.Value) (types.Value, error)
 	NullArgs bool // called with NULLs too; otherwise any NULL argument gives NULL
+	First    bool // gives its first argument that is not NULL; those after it are not evaluated
 	Volatile bool // not a function of its arguments alone: RANDOM, SALT
 	Key      *Algebra
 }

@@ -18,12 +18,14 @@ func float1(f func(float64) float64) evalFunc {
 			return x, err
 		}
 		y := f(x.Double())
-		if math.IsNaN(y) && !math.IsNaN(x.Double()) {
+		if finite(x.Double()) && !finite(y) {
 			return types.Value{}, errors.New("argument out of range")
 		}
 		return types.NewDouble(y), nil
 	}
 }
+
+func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 
 func numberFunction(name, doc string, f func(float64) float64) Function {
 	return Function{Name: name, Group: "number", Signature: name + "(x) double", Doc: doc, MinArgs: 1, MaxArgs: 1, Result: returns(types.Double, isNumber), Eval: float1(f)}
@@ -101,15 +103,8 @@ var numberFunctions = []Function{
 		}, Key: remainderAlgebra(true)},
 	{Name: "GREATEST", Group: "number", Signature: "greatest(a, ...)", Doc: "The greatest argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: sameAs(0), Eval: extreme(1)},
 	{Name: "LEAST", Group: "number", Signature: "least(a, ...)", Doc: "The least argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: sameAs(0), Eval: extreme(-1)},
-	{Name: "COALESCE", Group: "number", Signature: "coalesce(a, ...)", Doc: "The first argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: firstType,
-		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			for _, v := range a {
-				if !v.IsNull() {
-					return v, nil
-				}
-			}
-			return types.Value{}, nil
-		}},
+	{Name: "COALESCE", Group: "number", Signature: "coalesce(a, ...)", Doc: "The first argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, First: true, Result: firstType,
+		Eval: func(*Env, []types.Value) (types.Value, error) { return types.Value{}, nil }}, // all are NULL
 }
 
 // random draws 64 bits.

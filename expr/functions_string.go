@@ -200,9 +200,15 @@ var stringFunctions = []Function{
 		Result: returns(types.Boolean, isText), Eval: matches("", true)},
 	{Name: "!~*", Group: "operator", Signature: "text !~* pattern", Doc: "Not ~*.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Boolean, isText), Eval: matches("(?i)", true)},
-	{Name: "SIMILAR_TO", Group: "string", Signature: "text SIMILAR TO pattern", Doc: "Whether the whole text matches an SQL regular expression.", MinArgs: 2, MaxArgs: 2,
+	{Name: "SIMILAR_TO", Group: "string", Signature: "text SIMILAR TO pattern", Doc: "Whether the whole text matches an SQL regular expression.", MinArgs: 2, MaxArgs: 3,
 		Result: returns(types.Boolean, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			re, err := compileRegexp(similar(a[1].Text()))
+			escape := `\`
+			if len(a) == 3 {
+				if escape = a[2].Text(); utf8.RuneCountInString(escape) > 1 {
+					return types.Value{}, fmt.Errorf("ESCAPE takes one character, not %q", escape)
+				}
+			}
+			re, err := compileRegexp(similar(a[1].Text(), escape))
 			if err != nil {
 				return types.Value{}, err
 			}
@@ -454,27 +460,47 @@ func matches(flags string, negate bool) evalFunc {
 	}
 }
 
-// similar turns an SQL regular expression into one of RE2: % and _ are wildcards, the rest is alike.
-func similar(p string) string {
+// similar turns an SQL regular expression into one of RE2: % and _ are wildcards, what follows
+// escape is a character, the rest is alike.
+func similar(p, escape string) string {
 	var b strings.Builder
 	b.WriteString(`(?s)\A(?:`)
-	for i := 0; i < len(p); i++ {
-		switch c := p[i]; c {
-		case '%':
-			b.WriteString(".*")
-		case '_':
-			b.WriteByte('.')
-		case '.', '^', '$':
-			b.WriteByte('\\')
-			b.WriteByte(c)
-		case '\\':
-			b.WriteByte(c)
-			if i+1 < len(p) {
-				i++
-				b.WriteByte(p[i])
+	class := false // inside [...]
+	for p != "" {
+		c, size := utf8.DecodeRuneInString(p)
+		if escape != "" && strings.HasPrefix(p, escape) && len(p) > len(escape) {
+			p = p[len(escape):]
+			_, size = utf8.DecodeRuneInString(p)
+			b.WriteString(regexp.QuoteMeta(p[:size]))
+			p = p[size:]
+			continue
+		}
+		text := p[:size]
+		p = p[size:]
+		switch {
+		case c == '[' && !class:
+			class = true
+			b.WriteByte('[')
+			for _, first := range []string{"^", "]"} { // a ] that comes first is a member
+				if rest, ok := strings.CutPrefix(p, first); ok {
+					b.WriteString(strings.Replace(first, "]", `\]`, 1))
+					p = rest
+				}
 			}
+		case class:
+			class = c != ']'
+			if c == '\\' {
+				text = `\\`
+			}
+			b.WriteString(text)
+		case c == '%':
+			b.WriteString(".*")
+		case c == '_':
+			b.WriteByte('.')
+		case c == '.' || c == '^' || c == '$' || c == '\\':
+			b.WriteString(`\` + text)
 		default:
-			b.WriteByte(c)
+			b.WriteString(text)
 		}
 	}
 	return b.String() + `)\z`

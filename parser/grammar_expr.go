@@ -60,7 +60,8 @@ type extractNode struct {
 type positionNode struct {
 	Pos    lexer.Position
 	Needle needle   `parser:"'POSITION' '(' @@"`
-	X      exprNode `parser:"( 'IN' | ',' ) @@ ')'"`
+	In     bool     `parser:"( @'IN' | ',' )"`
+	X      exprNode `parser:"@@ ')'"`
 }
 
 // substringNode is SUBSTRING(x FROM a FOR b), either word alone, or plain arguments.

@@ -154,18 +154,8 @@ func (q *query) selectStmt(s *parser.Select) (Node, []OutputColumn, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(s.OrderBy) > 0 {
-		var by []SortTerm
-		for _, t := range s.OrderBy {
-			i, ok := outputIndex(t.Expr, cols)
-			if !ok {
-				return nil, nil, parser.Errorf(t.Expr.Position(), "ORDER BY over %s takes the names or numbers of result columns", s.Sets[0].Op)
-			}
-			by = append(by, sortTerm(t, &expr.Column{Index: i, Name: cols[i].Name, Typ: cols[i].Type}))
-		}
-		node = &Sort{Input: node, By: by, Limit: sum(limit, offset)}
-	}
-	return cut(node, limit, offset), cols, nil
+	node, err = sorted(node, cols, s.OrderBy, sum(limit, offset), s.Sets[0].Op)
+	return cut(node, limit, offset), cols, err
 }
 
 // sets plans the cores of s and ties them together, INTERSECT first.
@@ -410,7 +400,10 @@ func (q *query) addFrom(f *from, t parser.TableExpr) error {
 		if err != nil {
 			return err
 		}
-		f.add(&source{name: t.Alias, cols: renamed(cols, t.Columns), node: node})
+		if cols, err = renamed(cols, t.Columns, t.Alias, t.Pos); err != nil {
+			return err
+		}
+		f.add(&source{name: t.Alias, cols: cols, node: node})
 	case *parser.Join:
 		if err := q.addFrom(f, t.Left); err != nil {
 			return err
@@ -460,7 +453,8 @@ func (q *query) named(t *parser.TableName) (*source, error) {
 			if err != nil {
 				return nil, err
 			}
-			return &source{name: alias, cols: renamed(cols, c.Columns), node: node}, nil
+			cols, err = renamed(cols, c.Columns, c.Name, c.Pos)
+			return &source{name: alias, cols: cols, node: node}, err
 		}
 	}
 	table, ok := q.env.Catalog.Table(t.Name)
@@ -480,14 +474,16 @@ func (q *query) named(t *parser.TableName) (*source, error) {
 	return s, nil
 }
 
-func renamed(cols []OutputColumn, names []string) []OutputColumn {
+// renamed gives the columns of the query called alias the names of its column list.
+func renamed(cols []OutputColumn, names []string, alias string, pos parser.Pos) ([]OutputColumn, error) {
+	if len(names) > len(cols) {
+		return nil, parser.Errorf(pos, "%s has %d columns, not %d", alias, len(cols), len(names))
+	}
 	cols = slices.Clone(cols)
 	for i, n := range names {
-		if i < len(cols) {
-			cols[i].Name = n
-		}
+		cols[i].Name = n
 	}
-	return cols
+	return cols, nil
 }
 
 // output is one column of the result while a core is planned.
@@ -499,7 +495,7 @@ type output struct {
 // core plans SELECT ... FROM ... with the statement's order and cut.
 func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, offset int64) (Node, []OutputColumn, error) {
 	if c.Values != nil {
-		return q.values(c, limit, offset)
+		return q.values(c, orderBy, limit, offset)
 	}
 	f, err := q.from(c.From)
 	if err != nil {
@@ -622,7 +618,7 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 	return &Project{Input: cut(node, limit, offset), Exprs: exprs}, cols, nil
 }
 
-func (q *query) values(c *parser.SelectCore, limit, offset int64) (Node, []OutputColumn, error) {
+func (q *query) values(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, offset int64) (Node, []OutputColumn, error) {
 	v := &Values{N: len(c.Values[0])}
 	cols := make([]OutputColumn, v.N)
 	for _, r := range c.Values {
@@ -636,13 +632,41 @@ func (q *query) values(c *parser.SelectCore, limit, offset int64) (Node, []Outpu
 				return nil, nil, err
 			}
 			row[i] = e
-			if cols[i].Type == types.Null {
-				cols[i] = OutputColumn{fmt.Sprintf("column%d", i+1), e.Type()}
-			}
 		}
 		v.Rows = append(v.Rows, row)
 	}
-	return cut(v, limit, offset), cols, nil
+	column := make([]expr.Expr, len(v.Rows))
+	for i := range cols {
+		for k := range v.Rows {
+			column[k] = v.Rows[k][i]
+		}
+		same, t, err := expr.Common(column, q.scope(nil), c.Pos)
+		if err != nil {
+			return nil, nil, err
+		}
+		for k := range v.Rows {
+			v.Rows[k][i] = same[k]
+		}
+		cols[i] = OutputColumn{fmt.Sprintf("column%d", i+1), t}
+	}
+	node, err := sorted(v, cols, orderBy, sum(limit, offset), "VALUES")
+	return cut(node, limit, offset), cols, err
+}
+
+// sorted sorts n by its own columns.
+func sorted(n Node, cols []OutputColumn, orderBy []parser.OrderTerm, limit int64, what string) (Node, error) {
+	if len(orderBy) == 0 {
+		return n, nil
+	}
+	var by []SortTerm
+	for _, t := range orderBy {
+		i, ok := outputIndex(t.Expr, cols)
+		if !ok {
+			return nil, parser.Errorf(t.Expr.Position(), "ORDER BY over %s takes the names or numbers of result columns", what)
+		}
+		by = append(by, sortTerm(t, &expr.Column{Index: i, Name: cols[i].Name, Typ: cols[i].Type}))
+	}
+	return &Sort{Input: n, By: by, Limit: limit}, nil
 }
 
 // items compiles the SELECT list.

@@ -11,8 +11,11 @@ import (
 	"github.com/cockroachdb/apd/v3"
 )
 
-// Exact is the context for DECIMAL arithmetic: 38 digits beyond which results are rounded half up.
+// Exact is the context for DECIMAL arithmetic: 38 digits beyond which quotients are rounded half up.
 var Exact = apd.Context{Precision: 38, MaxExponent: apd.MaxExponent, MinExponent: apd.MinExponent, Traps: apd.DefaultTraps, Rounding: apd.RoundHalfUp}
+
+// Wide is the context for sums, differences and products of DECIMALs, which are not rounded.
+var Wide = apd.Context{Precision: 20000, MaxExponent: apd.MaxExponent, MinExponent: apd.MinExponent, Traps: apd.DefaultTraps | apd.Inexact, Rounding: apd.RoundHalfUp}
 
 // IntRange gives the least and the greatest number of an integer type.
 func IntRange(t Type) (lo, hi int64) {
