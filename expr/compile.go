@@ -705,6 +705,21 @@ func (c compiler) common(xs []Expr, pos parser.Pos) ([]Expr, types.Type, error) 
 	return out, t, nil
 }
 
+// Equal is x = y; types that cannot be compared are an error.
+func Equal(x, y Expr, pos parser.Pos) (Expr, error) {
+	return compiler{&Scope{}}.compare(EQ, x, y, pos)
+}
+
+// Coalesce is COALESCE(x, y).
+func Coalesce(x, y Expr, pos parser.Pos) (Expr, error) {
+	c := compiler{&Scope{}}
+	both, _, err := c.common([]Expr{x, y}, pos)
+	if err != nil {
+		return nil, err
+	}
+	return c.apply("COALESCE", pos, both)
+}
+
 // Common gives expressions one type, the one that holds the values of all; text constants are read as it.
 func Common(xs []Expr, s *Scope, pos parser.Pos) ([]Expr, types.Type, error) {
 	return compiler{s}.common(xs, pos)

@@ -23,7 +23,7 @@ type operand struct {
 // parenNode is (SELECT ...), (a) or the row value (a, b).
 type parenNode struct {
 	Pos   lexer.Position
-	Query *selectNode `parser:"'(' ( @@"`
+	Query *parenQuery `parser:"'(' ( @@"`
 	List  exprList    `parser:"    | @@ ) ')'"`
 }
 
