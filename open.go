@@ -12,6 +12,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/hbase/kerberos"
 	"github.com/hql-db/hql/store"
 	"github.com/tsuna/gohbase"
 )
@@ -24,6 +25,8 @@ import (
 //
 // A cluster's address may carry user, tz, full_scan, catalog (a file) and write as
 // parameters: hbase://zk/hbase?catalog=tables.sql&full_scan=warn. Options win over them.
+// One with kerberos=NAME@REALM authenticates that user with the keys in keytab=FILE or, without it, with the tickets of
+// kinit, whose user is meant by kerberos= alone; service=hbase/_HOST@REALM is the servers' principal. See WithKerberos.
 // Tables that were created in the store are known at once.
 func Open(ctx context.Context, dsn string, opts ...Option) (*DB, error) {
 	scheme, rest, ok := strings.Cut(dsn, ":")
@@ -115,7 +118,7 @@ func openCluster(ctx context.Context, dsn string, opts []Option) (*DB, error) {
 	if user == "" && u.User != nil {
 		user = u.User.Username()
 	}
-	c, err := hbase.Dial(ctx, hbase.Config{Quorum: quorum, Root: strings.TrimSuffix(u.Path, "/"), User: user, ConnectTimeout: cfg.timeout})
+	c, err := hbase.Dial(ctx, hbase.Config{Quorum: quorum, Root: strings.TrimSuffix(u.Path, "/"), User: user, Kerberos: cfg.kerberos, ConnectTimeout: cfg.timeout})
 	if err != nil {
 		return nil, err
 	}
@@ -183,6 +186,7 @@ func quorumOf(dsn string) (string, error) {
 // dsnOptions reads the parameters of an address.
 func dsnOptions(q url.Values) ([]Option, error) {
 	var out []Option
+	var krb kerberos.Config
 	for name, values := range q {
 		v := values[len(values)-1]
 		switch name {
@@ -206,9 +210,21 @@ func dsnOptions(q url.Values) ([]Option, error) {
 			out = append(out, WithFullScan(p))
 		case "write":
 			out = append(out, WithWrites(v == "" || v == "1" || v == "true"))
+		case "kerberos":
+			krb.Principal = v
+		case "keytab":
+			krb.Keytab = v
+		case "service":
+			krb.Service = v
 		default:
-			return nil, fmt.Errorf("connect: unknown parameter %q: user, catalog, tz, full_scan, write", name)
+			return nil, fmt.Errorf("connect: unknown parameter %q: user, catalog, tz, full_scan, write, kerberos, keytab, service", name)
 		}
+	}
+	switch {
+	case q.Has("kerberos"):
+		out = append(out, WithKerberos(krb))
+	case krb != kerberos.Config{}:
+		return nil, errors.New("connect: keytab and service need kerberos=NAME@REALM")
 	}
 	return out, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec"
+	"github.com/hql-db/hql/hbase/kerberos"
 )
 
 // FullScan says what happens to a statement that would read a whole table.
@@ -30,6 +31,7 @@ type config struct {
 	fullScan *FullScan
 	writes   *bool
 	user     string
+	kerberos *kerberos.Config
 	timeout  time.Duration
 	tracers  tracers
 }
@@ -128,6 +130,13 @@ func WithClock(now func() time.Time) Option {
 // WithUser sets the user that is named, unverified, to a cluster; the default is the operating system's.
 func WithUser(name string) Option {
 	return func(c *config) error { c.user = name; return nil }
+}
+
+// WithKerberos authenticates the connections to a cluster's servers, and these to the client; its zero value
+// takes the tickets of kinit. Messages are neither signed nor encrypted, so hbase.rpc.protection must include "authentication".
+// WithUser then names a user for whom the authenticated one acts, where hadoop.proxyuser allows that.
+func WithKerberos(k kerberos.Config) Option {
+	return func(c *config) error { c.kerberos = &k; return nil }
 }
 
 // WithConnectTimeout bounds the first contact with a cluster; the default is 10 s.

@@ -78,7 +78,9 @@ func check(ok bool, got any) {
 // row checks a row of SELECT host, ts, level, msg, val, cnt.
 func row(r []types.Value) {
 	cnt := r[5].Int()
-	check(len(r[0].Text()) == 8 && r[1].Int() > 0 && r[2].Text() != "" && len(r[3].Text()) == 60 && r[4].Double() == float64(cnt)/7, r)
+	if len(r[0].Text()) != 8 || r[1].Int() <= 0 || r[2].Text() == "" || len(r[3].Text()) != 60 || r[4].Double() != float64(cnt)/7 {
+		check(false, r)
+	}
 }
 
 func drain(rows *hql.Rows, err error, each func([]types.Value)) (n int64) {

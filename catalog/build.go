@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -362,13 +363,35 @@ func (b *builder) layouts() error {
 		} else if l.Stored, err = b.pattern(stored.Parts); err != nil {
 			return err
 		}
+		if i > 0 && d.StoredIn == nil { // rows of two layouts in one table would be read as each other's
+			l.Stored.Parts = append(slices.Clip(l.Stored.Parts), &Part{Literal: []byte("_" + l.Name), Source: "'_" + l.Name + "'"})
+		}
 		if err := checkTableName(l.Stored, d.Pos); err != nil {
 			return err
+		}
+		for _, o := range b.t.Layouts {
+			if sameBytes(o.Stored, l.Stored) && !apart(o.Key, l.Key) {
+				return parser.Errorf(d.Pos, "layouts %s and %s would be stored in one table, where their rows cannot be told apart", o.Name, l.Name).
+					WithHint("give each its own STORED IN, or begin their keys with different literals")
+			}
 		}
 		l.storedParts = !l.Stored.IsLiteral()
 		b.t.Layouts = append(b.t.Layouts, l)
 	}
 	return nil
+}
+
+// sameBytes tells that two patterns are written alike.
+func sameBytes(a, b *Pattern) bool {
+	return slices.EqualFunc(a.Parts, b.Parts, func(x, y *Part) bool {
+		return bytes.Equal(x.Literal, y.Literal) && (x.Literal != nil || x.Source == y.Source)
+	})
+}
+
+// apart tells that two keys begin with literals of which none begins with the other.
+func apart(a, b *Pattern) bool {
+	x, y := a.Parts[0].Literal, b.Parts[0].Literal
+	return x != nil && y != nil && !bytes.HasPrefix(x, y) && !bytes.HasPrefix(y, x)
 }
 
 // primaryKey makes the ROW KEY of PRIMARY KEY (a, b): order-preserving encodings

@@ -168,36 +168,65 @@ func (p *Pattern) Fields(src []byte) ([]Field, error) {
 	return out, nil
 }
 
-// split cuts src into its parts' bytes and decodes those that are not literals.
-func (p *Pattern) split(src []byte, vals *[maxParts]types.Value) error {
-	rest := src
-	for i, part := range p.Parts {
+// splitWhole cuts src into its parts' bytes and decodes those that are not literals.
+func (p *Pattern) splitWhole(src []byte, vals []types.Value) error {
+	n := len(p.Parts)
+	return p.split(src, 0, vals, make([]int, n), make([]int, n))
+}
+
+// split is splitWhole from part first on, where those before are known: see KeyReader.
+func (p *Pattern) split(src []byte, first int, vals []types.Value, ends, decides []int) error {
+	at := 0
+	if first > 0 {
+		at = ends[first-1]
+	}
+	for i := first; i < len(p.Parts); i++ {
+		part, rest := p.Parts[i], src[at:]
 		if part.Literal != nil {
 			if !bytes.HasPrefix(rest, part.Literal) {
 				return &MalformedError{part.Source, "it is not there"}
 			}
-			rest = rest[len(part.Literal):]
+			at += len(part.Literal)
+			ends[i], decides[i] = at, at
 			continue
 		}
-		n, err := p.length(i, rest)
-		if err != nil {
-			return err
+		n := part.Encoding.Width()
+		more := 0
+		switch {
+		case n == Variable && i+1 == len(p.Parts):
+			n, more = len(rest), 1 // no later key can have the same one unless all of it is the same
+		case n == Variable:
+			if n = bytes.Index(rest, p.Parts[i+1].Literal); n < 0 {
+				return &MalformedError{part.Source, "the delimiter after it is missing"}
+			}
+			more = len(p.Parts[i+1].Literal)
+		case n > len(rest):
+			return &MalformedError{part.Source, "the key is too short"}
 		}
 		v, err := part.Encoding.Decode(rest[:n])
 		if err != nil {
 			return &MalformedError{part.Source, err.Error()}
 		}
-		rest = rest[n:]
+		at += n
+		ends[i], decides[i] = at, at+more
 		if part.fromRest != nil {
-			want, err := part.fromRest(rest)
-			if err != nil || want.Int() != v.Int() {
-				return &MalformedError{part.Source, "it does not belong to the rest of the key"}
+			if err := part.belongs(src[at:], v); err != nil {
+				return err
 			}
 		}
 		vals[i] = v
 	}
-	if len(rest) > 0 {
-		return &MalformedError{p.Parts[len(p.Parts)-1].Source, fmt.Sprintf("%d bytes follow it", len(rest))}
+	if at < len(src) {
+		return &MalformedError{p.Parts[len(p.Parts)-1].Source, fmt.Sprintf("%d bytes follow it", len(src)-at)}
+	}
+	return nil
+}
+
+// belongs checks a part that is computed from the bytes after it.
+func (p *Part) belongs(rest []byte, v types.Value) error {
+	want, err := p.fromRest(rest)
+	if err != nil || want.Int() != v.Int() {
+		return &MalformedError{p.Source, "it does not belong to the rest of the key"}
 	}
 	return nil
 }
@@ -276,44 +305,14 @@ type partRef struct{ from, part int }
 // patterns are the byte strings that a row's key columns are read from.
 func (l *Layout) patterns() [3]*Pattern { return [3]*Pattern{l.Stored, l.Key, l.Packed} }
 
-// DecodeRow reads the key columns of a row from the table's name, the key and,
-// for packed columns, the qualifier. Bytes that EncodeRow would not write are a *MalformedError.
+// DecodeRow reads the key columns of one row: see KeyReader.
 func (l *Layout) DecodeRow(table string, key, qualifier []byte, row []types.Value) error {
-	var vals [3][maxParts]types.Value
-	if err := l.Key.split(key, &vals[1]); err != nil {
-		return err
-	}
-	if l.storedParts {
-		if err := l.Stored.split([]byte(table), &vals[0]); err != nil {
-			return err
-		}
-	}
-	if l.Packed != nil && qualifier != nil {
-		if err := l.Packed.split(qualifier, &vals[2]); err != nil {
-			return err
-		}
-	}
-	for i := range l.solve {
-		s := &l.solve[i]
-		if s.direct {
-			row[s.col] = vals[s.from][s.part]
-			continue
-		}
-		if s.byLookup {
-			continue
-		}
-		v, ok := l.solveJoint(s, &vals)
-		if !ok {
-			return &MalformedError{s.source, "its parts do not belong together"}
-		}
-		row[s.col] = v
-	}
-	return l.verify(row, &vals, qualifier)
+	return NewKeyReader(l).Read(table, key, qualifier, row)
 }
 
 // solveJoint intersects what each part leaves possible. A column that the key
 // holds coarsely (a minute) is the start of what remains.
-func (l *Layout) solveJoint(s *solver, vals *[3][maxParts]types.Value) (types.Value, bool) {
+func (l *Layout) solveJoint(s *solver, vals *[3][]types.Value) (types.Value, bool) {
 	set := types.All()
 	pats := l.patterns()
 	for range 2 { // the second time with what the first left: a time of day needs its day
@@ -333,32 +332,4 @@ func (l *Layout) solveJoint(s *solver, vals *[3][maxParts]types.Value) (types.Va
 		return types.Value{}, false
 	}
 	return set[0].Lo, true
-}
-
-// verify recomputes the parts that follow from others: hashes, buckets, salts.
-func (l *Layout) verify(row []types.Value, vals *[3][maxParts]types.Value, qualifier []byte) error {
-	pats := l.patterns()
-	var env expr.Env
-	for _, ref := range l.check {
-		if ref.from == 2 && qualifier == nil {
-			continue
-		}
-		p := pats[ref.from].Parts[ref.part]
-		have := vals[ref.from][ref.part]
-		if p.domain != nil {
-			if !p.domain.Contains(have) {
-				return &MalformedError{p.Source, have.SQL() + " is none of its values"}
-			}
-			continue
-		}
-		env.Row = row
-		want, err := p.Expr.Eval(&env)
-		if err != nil || want.IsNull() {
-			return &MalformedError{p.Source, "it cannot be recomputed"}
-		}
-		if c, err := types.Compare(want, have); err != nil || c != 0 {
-			return &MalformedError{p.Source, fmt.Sprintf("%s does not belong to the row, %s would", have.SQL(), want.SQL())}
-		}
-	}
-	return nil
 }

@@ -170,6 +170,17 @@ func splitValues(p *Part, vals []types.Value, d *parser.SplitDef) ([][]byte, err
 // DecodeCell reads the bytes of c's cell. Of packed columns, OpenTSDB's need the qualifier too: see DecodePacked.
 func (c *Column) DecodeCell(b []byte) (types.Value, error) { return c.Encoding.Decode(b) }
 
+// Plain tells that c's cells hold the bytes of a STRING, JSON or BYTES as they are.
+func (c *Column) Plain() bool {
+	switch e := c.Encoding.(type) {
+	case text:
+		return e.t.IsText() || e.t == types.Bytes
+	case rawBytes:
+		return e == rawBytes{t: e.t}
+	}
+	return false
+}
+
 // DecodePacked reads the bytes of a packed column's cell under its qualifier; of an OpenTSDB cell, those of one Point.
 func (c *Column) DecodePacked(qualifier, b []byte) (types.Value, error) {
 	if e, ok := c.Encoding.(openTSDBValue); ok && len(qualifier) > 0 {

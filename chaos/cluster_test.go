@@ -77,8 +77,8 @@ func startCluster(t testing.TB, servers int) *cluster {
 	if out := c.script("up", strconv.Itoa(servers)); !strings.Contains(out, "up") {
 		t.Fatalf("the cluster did not start: %s", out)
 	}
-	if !c.waitServers(2 * time.Minute) {
-		t.Fatalf("the region servers did not start: %s", c.log("m"))
+	if !c.waitReady(time.Minute) || !c.waitServers(2*time.Minute) {
+		t.Fatalf("the cluster did not start:\n%s\n%s", tail(c.log("m")), tail(c.log("chaos")))
 	}
 	return c
 }
@@ -108,7 +108,8 @@ func freeBase(t testing.TB, servers int) int {
 }
 
 func (c *cluster) env() []string {
-	return append(os.Environ(), "B="+filepath.Join(c.dir, "run"), "PB="+strconv.Itoa(c.base), fmt.Sprintf("LEASE=%d", lease.Milliseconds()), "RPCTO=10000")
+	// ZooKeeper's administration server would take port 8080, and end the process if it is taken.
+	return append(os.Environ(), "JAVA_TOOL_OPTIONS=-Dzookeeper.admin.enableServer=false", "B="+filepath.Join(c.dir, "run"), "PB="+strconv.Itoa(c.base), fmt.Sprintf("LEASE=%d", lease.Milliseconds()), "RPCTO=10000")
 }
 
 // downWithTest leaves a shell behind that ends the cluster when this process closes its
@@ -213,6 +214,19 @@ func (c *cluster) waitServers(d time.Duration) bool {
 	}
 	return false
 }
+
+// waitReady waits until the Java client can be asked.
+func (c *cluster) waitReady(d time.Duration) bool {
+	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(300 * time.Millisecond) {
+		if b, err := os.ReadFile(filepath.Join(c.dir, "run", "log", "chaos.out")); err == nil && bytes.Contains(b, []byte("ready")) {
+			return true
+		}
+	}
+	return false
+}
+
+// tail is the end of a log.
+func tail(log string) string { return log[max(0, len(log)-2000):] }
 
 // log is what the process name wrote.
 func (c *cluster) log(name string) string {

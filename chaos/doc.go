@@ -1,7 +1,7 @@
 // Package chaos holds tests of hql against a real HBase of several processes that
 // are killed, paused, cut off and reorganised while statements run.
 //
-//	go test ./chaos -v                        the short form, under two minutes
+//	go test ./chaos -v                        the short form, about two minutes
 //	HQL_CHAOS=2h go test ./chaos -v -timeout 0    for about that long
 //	HQL_CHAOS=long                            the same as 30m
 //	HQL_CHAOS_CLUSTER=DIR                     where cluster.sh and Chaos.java are

@@ -27,16 +27,17 @@ const (
 
 // The tables: rows dense in id, all values computed from it.
 const (
-	rows   = 40_000
-	groups = 50
-	sites  = 40
-	wideN  = 12 // rows of the table wide
-	wideC  = 2000
+	rows    = 24_000
+	padding = 400 // bytes in each row: a region takes several answers
+	groups  = 50
+	sites   = 40
+	wideN   = 12 // rows of the table wide
+	wideC   = 2000
 )
 
 const tables = `
 CREATE TABLE events (id BIGINT, grp INT, n BIGINT, pad STRING) ROW KEY (id AS TEXT(8))
-  SPLIT AT ('00008000', '00016000', '00024000', '00032000');
+  SPLIT AT ('00008000', '00016000');
 CREATE TABLE merged (id BIGINT, n BIGINT) ROW KEY (id % 8 AS UINT8, id AS INT64) SPLIT AT (X'02', X'04', X'06');
 CREATE TABLE skipped (site INT, ts BIGINT, n BIGINT) ROW KEY (site AS TEXT(4), ts AS INT64) SPLIT AT ('0015', '0030');
 CREATE TABLE groups (grp INT, name STRING) ROW KEY (grp AS TEXT(4)) SPLIT AT ('0025');
@@ -78,7 +79,7 @@ func (w *world) insert(ctx context.Context, table string, n int, value func(i in
 
 func (w *world) load(ctx context.Context) {
 	w.exec(ctx, tables)
-	pad := strings.Repeat("x", 200)
+	pad := strings.Repeat("x", padding)
 	w.insert(ctx, "events", rows, func(i int) string { return fmt.Sprintf("(%d,%d,%d,'%s')", i, groupOf(i), nOf(i), pad) })
 	w.insert(ctx, "merged", rows/4, func(i int) string { return fmt.Sprintf("(%d,%d)", i, nOf(i)) })
 	w.insert(ctx, "skipped", rows/4, func(i int) string { return fmt.Sprintf("(%d,%d,%d)", i%sites, i/sites, nOf(i)) })
@@ -156,7 +157,7 @@ var kinds = []kind{
 	}},
 	{"full scan", "full scan", func(*rand.Rand) query {
 		return query{sql: "SELECT id, length(pad) FROM events ORDER BY id",
-			want: ids(0, rows, func(id int) string { return fmt.Sprintf("%d|200", id) })}
+			want: ids(0, rows, func(id int) string { return fmt.Sprintf("%d|%d", id, padding) })}
 	}},
 	{"filtered", "full scan", func(r *rand.Rand) query {
 		n := r.IntN(50_000)

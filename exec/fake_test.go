@@ -11,11 +11,13 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/hbase"
 )
 
 // fakeClient is the least hbase.Client that keeps what is written: cells without
-// regions or filters. Tests that need filters use the embedded store.
+// regions, and of the filters only the ranges of keys, which scans rely on. Tests that
+// need other filters use the embedded store.
 type fakeClient struct {
 	hbase.Client // for the calls that tests do not make
 	mu           sync.Mutex
@@ -40,6 +42,19 @@ func compareFakeCells(a, b fakeCell) int {
 	return cmp.Or(bytes.Compare(a.key, b.key), bytes.Compare(a.Family, b.Family), bytes.Compare(a.Qualifier, b.Qualifier), cmp.Compare(b.Timestamp, a.Timestamp))
 }
 
+// inKeyRanges tells whether key lies in the ranges of keys that f has.
+func inKeyRanges(f filter.Filter, key []byte) bool {
+	switch f := f.(type) {
+	case filter.And:
+		return !slices.ContainsFunc(f, func(f filter.Filter) bool { return !inKeyRanges(f, key) })
+	case filter.KeyRanges:
+		return slices.ContainsFunc(f, func(r filter.KeyRange) bool {
+			return bytes.Compare(key, r.Start) >= 0 && (len(r.Stop) == 0 || bytes.Compare(key, r.Stop) < 0)
+		})
+	}
+	return true
+}
+
 // rows gives the rows of t in [start, stop) as o wants them, key order.
 func (t *fakeTable) rows(start, stop []byte, o *hbase.ReadOptions) []hbase.Row {
 	var out []hbase.Row
@@ -47,6 +62,9 @@ func (t *fakeTable) rows(start, stop []byte, o *hbase.ReadOptions) []hbase.Row {
 	seen := 0
 	for i, c := range t.cells {
 		if bytes.Compare(c.key, start) < 0 || len(stop) > 0 && bytes.Compare(c.key, stop) >= 0 {
+			continue
+		}
+		if !inKeyRanges(o.Filter, c.key) {
 			continue
 		}
 		if o.MaxTime > 0 && (c.Timestamp < o.MinTime || c.Timestamp >= o.MaxTime) {

@@ -29,6 +29,7 @@ type aggregateOp struct {
 	level   int
 
 	groups map[string]*group
+	last   *group   // of the row before
 	order  []*group // in order of arrival
 	key    []byte
 	vals   []types.Value
@@ -115,8 +116,11 @@ func (a *aggregateOp) add(row []types.Value) error {
 		}
 		a.vals = append(a.vals, v)
 	}
-	a.key = rowKey(a.key[:0], a.vals)
-	g := a.groups[string(a.key)]
+	g := a.last
+	if g == nil || !slices.Equal(g.values, a.vals) { // rows of a group often follow one another
+		a.key = rowKey(a.key[:0], a.vals)
+		g = a.groups[string(a.key)]
+	}
 	if g == nil {
 		if a.groups == nil {
 			a.groups = map[string]*group{}
@@ -138,6 +142,7 @@ func (a *aggregateOp) add(row []types.Value) error {
 		a.groups[g.key] = g
 		a.order = append(a.order, g)
 	}
+	a.last = g
 	for i := range g.accs {
 		if err := g.accs[i].add(); err != nil {
 			return err
@@ -148,7 +153,7 @@ func (a *aggregateOp) add(row []types.Value) error {
 
 // emit gives the first n groups.
 func (a *aggregateOp) emit(n int) ([][]types.Value, error) {
-	a.out = a.out[:0]
+	a.out, a.last = a.out[:0], nil
 	for _, g := range a.order[:n] {
 		row := make([]types.Value, 0, a.node.Width())
 		row = append(row, g.values...)
@@ -177,9 +182,25 @@ func (a *aggregateOp) Close() error {
 	return a.in.Close()
 }
 
+// aggKind tells how an aggregate is computed.
+type aggKind uint8
+
+const (
+	collecting aggKind = iota // STRING_AGG, ARRAY_AGG, JSON_AGG
+	counting
+	summing // SUM, AVG
+	least
+	greatest
+	allTrue
+	anyTrue
+)
+
+var aggKinds = map[string]aggKind{"COUNT": counting, "SUM": summing, "AVG": summing, "MIN": least, "MAX": greatest, "BOOL_AND": allTrue, "BOOL_OR": anyTrue}
+
 // accumulator computes one aggregate of one group.
 type accumulator struct {
 	call  *planner.AggCall
+	kind  aggKind
 	env   *expr.Env
 	share *share
 	n     int64
@@ -191,7 +212,7 @@ type accumulator struct {
 }
 
 func newAccumulator(c *planner.AggCall, env *expr.Env, s *share) accumulator {
-	a := accumulator{call: c, env: env, share: s}
+	a := accumulator{call: c, kind: aggKinds[c.Func], env: env, share: s}
 	if c.Distinct {
 		a.seen = map[string]struct{}{}
 	}
@@ -229,22 +250,22 @@ func (a *accumulator) add() error {
 		a.seen[k] = struct{}{}
 	}
 	a.n++
-	switch c.Func {
-	case "COUNT":
-	case "SUM", "AVG":
+	switch a.kind {
+	case counting:
+	case summing:
 		return a.sum(v)
-	case "MIN", "MAX":
+	case least, greatest:
 		if a.best.IsNull() {
 			a.best = v
 			return nil
 		}
 		r, err := types.Compare(v, a.best)
-		if err == nil && (c.Func == "MIN") == (r < 0) && r != 0 {
+		if err == nil && r != 0 && (a.kind == least) == (r < 0) {
 			a.best = v
 		}
 		return err
-	case "BOOL_AND", "BOOL_OR":
-		if a.best.IsNull() || v.Bool() == (c.Func == "BOOL_OR") {
+	case allTrue, anyTrue:
+		if a.best.IsNull() || v.Bool() == (a.kind == anyTrue) {
 			a.best = v
 		}
 	default:

@@ -136,7 +136,7 @@ func (b *build) bare(ctx context.Context, n planner.Node) (Operator, error) {
 	case *planner.Filter:
 		return &filterOp{in: in, cond: n.Cond, env: b.opt.env()}, nil
 	case *planner.Project:
-		return &projectOp{in: in, exprs: n.Exprs, env: b.opt.env()}, nil
+		return project(in, n.Exprs, b.opt), nil
 	case *planner.Limit:
 		return &limitOp{in: in, skip: n.Offset, left: n.Count}, nil
 	case *planner.Distinct:
@@ -182,6 +182,40 @@ func (f *filterOp) Next(ctx context.Context) ([][]types.Value, error) {
 }
 
 func (f *filterOp) Close() error { return f.in.Close() }
+
+// project computes exprs over the rows of in; columns that stand side by side are not copied.
+func project(in Operator, exprs []expr.Expr, o Options) Operator {
+	first, ok := exprs[0].(*expr.Column)
+	for i, e := range exprs {
+		c, column := e.(*expr.Column)
+		ok = ok && column && c.Index == first.Index+i
+	}
+	if !ok {
+		return &projectOp{in: in, exprs: exprs, env: o.env()}
+	}
+	return &columnsOp{in: in, from: first.Index, to: first.Index + len(exprs)}
+}
+
+// columnsOp gives the columns [from, to) of each row.
+type columnsOp struct {
+	in       Operator
+	from, to int
+	out      [][]types.Value
+}
+
+func (c *columnsOp) Next(ctx context.Context) ([][]types.Value, error) {
+	rows, err := c.in.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.out = c.out[:0]
+	for _, r := range rows {
+		c.out = append(c.out, r[c.from:c.to:c.to])
+	}
+	return c.out, nil
+}
+
+func (c *columnsOp) Close() error { return c.in.Close() }
 
 // projectOp computes expressions over each row.
 type projectOp struct {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -73,6 +74,8 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 	}
 	opts := readOptions(s, s.Layout)
 	opts.Region = stats.regions.answered
+	packed := slices.ContainsFunc(s.Table.Columns, func(c *catalog.Column) bool { return c.Packed != nil })
+	opts.Encoded = !s.AllVersions && !packed && !s.Needed[len(s.Table.Columns)+1] // each cell is looked at once, for its column
 	filtered := s.Residual != nil || s.Hold >= 0 || s.Layout.Kind == catalog.Index
 	workers := cap(st.slots)
 	makeReader := func(tasks []scanTask) *reader {
@@ -108,13 +111,22 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 	}
 	tasks := scanTasks(s, spans, chunk)
 	if s.Limit < 0 {
-		tasks = st.byRegion(ctx, tasks)
+		tasks = st.byRegion(ctx, tasks, !s.Reversed)
 	}
 	if len(tasks) == 0 {
 		c.cancel()
 		return noRows{}
 	}
+	if s.Access == planner.FullScan {
+		workers = min(workers, maxScanners())
+	}
 	workers = min(workers, len(tasks))
+	plain := makeReader
+	makeReader = func(tasks []scanTask) *reader {
+		r := plain(tasks)
+		r.bytes = responseBytes(workers)
+		return r
+	}
 	if s.Order == planner.NoOrder && s.Limit < 0 {
 		return &parallelScan{crew: c, tasks: tasks, workers: workers, width: s.Width(), reader: makeReader}
 	}
@@ -125,46 +137,9 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 	return o
 }
 
-// byRegion cuts the ranges of tasks where regions begin, so that several workers read a long one. The
-// tables of a statement are asked for their regions once in a while; where that fails, ranges stay whole.
-func (st *statement) byRegion(ctx context.Context, tasks []scanTask) []scanTask {
-	var out []scanTask
-	var points [][]byte
-	table := ""
-	for _, t := range tasks {
-		if t.keys != nil {
-			out = append(out, t)
-			continue
-		}
-		if t.table != table {
-			table = t.table
-			points, _ = st.client.SplitPoints(ctx, table)
-		}
-		from, found := slices.BinarySearchFunc(points, t.start, bytes.Compare)
-		if found {
-			from++ // the range begins with a region
-		}
-		to := len(points)
-		if len(t.stop) > 0 {
-			to, _ = slices.BinarySearchFunc(points, t.stop, bytes.Compare)
-		}
-		if from >= to {
-			out = append(out, t)
-			continue
-		}
-		n := len(out)
-		for _, p := range points[from:to] {
-			head := t
-			head.stop, t.start = p, p
-			out = append(out, head)
-		}
-		out = append(out, t)
-		if t.reversed {
-			slices.Reverse(out[n:])
-		}
-	}
-	return out
-}
+// maxScanners bounds the scanners that one table access keeps open when it reads all their rows: decoding
+// is what takes the time, so a few for each processor keep all of them busy.
+func maxScanners() int { return max(4, 2*runtime.GOMAXPROCS(0)) }
 
 // responseBytes shares the memory for responses out to n open scans.
 func responseBytes(n int) int { return max(minScanBytes, min(scanBytes, allScanBytes/n)) }

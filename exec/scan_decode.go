@@ -54,6 +54,7 @@ func (b *scanBatch) reset() { b.rows, b.slab = b.rows[:0], b.slab[:0] }
 type wantedCell struct {
 	family, qualifier []byte
 	col               *catalog.Column
+	plain             types.Type // of cells that are the value's bytes; Null for others
 }
 
 // decoder turns the rows of a store into rows of values. It is for one goroutine.
@@ -65,6 +66,9 @@ type decoder struct {
 	packed   *catalog.Column
 	key, ts  bool // whether _key and _ts are wanted
 	residual expr.Expr
+	keys     *catalog.KeyReader
+	texts    arena
+	same     []types.Value // the row that stands for every one where nothing of them is wanted; nil: something is
 	env      expr.Env
 	times    []int64 // scratch of AllVersions
 	points   []storedPoint
@@ -78,6 +82,7 @@ type decoder struct {
 func newDecoder(st *statement, s *planner.Scan, l *catalog.Layout) *decoder {
 	n := len(s.Table.Columns)
 	d := &decoder{st: st, scan: s, layout: l, env: st.exprEnv(), ctx: context.Background()}
+	d.keys = catalog.NewKeyReader(l)
 	d.names, d.err = nameColumns(s.Table, l)
 	d.key, d.ts = s.Needed[n], s.Needed[n+1]
 	if l.Kind == catalog.Index {
@@ -91,8 +96,15 @@ func newDecoder(st *statement, s *planner.Scan, l *catalog.Layout) *decoder {
 			d.packed = c
 		case c.KeyPart || !s.Needed[c.Index]:
 		default:
-			d.wanted = append(d.wanted, wantedCell{[]byte(c.Family), []byte(c.Qualifier), c})
+			w := wantedCell{family: []byte(c.Family), qualifier: []byte(c.Qualifier), col: c}
+			if c.Plain() {
+				w.plain = c.Encoding.Type()
+			}
+			d.wanted = append(d.wanted, w)
 		}
+	}
+	if !slices.Contains(s.Needed, true) && s.Residual == nil {
+		d.same = make([]types.Value, n+2)
 	}
 	slices.SortFunc(d.wanted, func(a, b wantedCell) int {
 		return cmp.Or(bytes.Compare(a.family, b.family), bytes.Compare(a.qualifier, b.qualifier))
@@ -109,7 +121,10 @@ func (d *decoder) appendRows(b *scanBatch, table string, r *hbase.Row) error {
 		return d.appendPacked(b, table, r)
 	case d.scan.AllVersions:
 		return d.appendVersions(b, table, r)
+	case d.same != nil:
+		return d.appendSame(b, table, r)
 	}
+	mark := d.texts.mark()
 	row, ok, err := d.decodeKey(b, table, r.Key, nil)
 	if !ok || err != nil {
 		return err
@@ -118,13 +133,31 @@ func (d *decoder) appendRows(b *scanBatch, table string, r *hbase.Row) error {
 	if d.ts {
 		d.setNewest(row, r.Cells)
 	}
-	return d.check(b, row)
+	n := len(b.rows)
+	err = d.check(b, row)
+	if len(b.rows) < n {
+		d.texts.rewind(mark)
+	}
+	return err
+}
+
+// appendSame counts r as a row when its key is one of the table's.
+func (d *decoder) appendSame(b *scanBatch, table string, r *hbase.Row) error {
+	err := d.keys.Read(table, r.Key, nil, d.same)
+	if err == nil && len(d.names) > 0 {
+		err = d.setNames(d.same, r.Key)
+	}
+	if err != nil {
+		return d.malformed(table, r.Key, err)
+	}
+	b.rows = append(b.rows, d.same)
+	return nil
 }
 
 // decodeKey starts a row with what its table, key and qualifier tell; ok is false when it is none of the table's.
 func (d *decoder) decodeKey(b *scanBatch, table string, key, qualifier []byte) (row []types.Value, ok bool, err error) {
 	row = b.grow()
-	err = d.layout.DecodeRow(table, key, qualifier, row)
+	err = d.keys.Read(table, key, qualifier, row)
 	if err == nil && len(d.names) > 0 {
 		err = d.setNames(row, key)
 	}
@@ -167,30 +200,50 @@ func (d *decoder) malformed(table string, key []byte, err error) error {
 // decodeCells fills the wanted columns from the newest cells of r. Both lists
 // are sorted, so one pass over each is enough.
 func (d *decoder) decodeCells(row []types.Value, r *hbase.Row) {
+	if r.Encoded != nil {
+		cells := hbase.CellReader{Encoded: r.Encoded}
+		for i := 0; i < len(d.wanted) && cells.Next(); {
+			i = d.matchCell(row, i, r.Key, &cells.Cell)
+		}
+		return
+	}
 	i := 0
 	for c := range r.Cells {
-		cell := &r.Cells[c]
-		for i < len(d.wanted) {
-			w := &d.wanted[i]
-			order := bytes.Compare(w.family, cell.Family)
-			if order == 0 {
-				order = bytes.Compare(w.qualifier, cell.Qualifier)
-			}
-			if order > 0 {
-				break
-			}
-			if order == 0 {
-				d.decodeCell(row, w.col, r.Key, cell.Value)
-			}
-			i++ // older versions of the cell follow: they find the next wanted column greater
-		}
-		if i == len(d.wanted) {
+		if i = d.matchCell(row, i, r.Key, &r.Cells[c]); i == len(d.wanted) {
 			return
 		}
 	}
 }
 
-func (d *decoder) decodeCell(row []types.Value, c *catalog.Column, key, value []byte) {
+// matchCell decodes cell if it is of the i-th wanted column or a later one, and gives the column to look for
+// next: older versions of a cell follow it, and find the next wanted column greater.
+func (d *decoder) matchCell(row []types.Value, i int, key []byte, cell *hbase.Cell) int {
+	for ; i < len(d.wanted); i++ {
+		w := &d.wanted[i]
+		if bytes.Equal(w.qualifier, cell.Qualifier) && bytes.Equal(w.family, cell.Family) {
+			d.decodeCell(row, w, key, cell.Value)
+			return i + 1
+		}
+		if order := bytes.Compare(w.family, cell.Family); order > 0 || order == 0 && bytes.Compare(w.qualifier, cell.Qualifier) > 0 {
+			break
+		}
+	}
+	return i
+}
+
+func (d *decoder) decodeCell(row []types.Value, w *wantedCell, key, value []byte) {
+	c := w.col
+	switch w.plain {
+	case types.String:
+		row[c.Index] = types.NewString(d.texts.text(value))
+		return
+	case types.Bytes:
+		row[c.Index] = types.NewBytes(d.texts.text(value))
+		return
+	case types.JSON:
+		row[c.Index] = types.NewJSON(d.texts.text(value))
+		return
+	}
 	v, err := c.DecodeCell(value)
 	if err != nil {
 		d.undecodable(c, key, err)
@@ -254,7 +307,7 @@ func (d *decoder) appendPacked(b *scanBatch, table string, r *hbase.Row) error {
 		if !ok {
 			continue
 		}
-		d.decodeCell(row, d.packed, r.Key, cell.Value)
+		d.decodeCell(row, &wantedCell{col: d.packed}, r.Key, cell.Value)
 		if d.ts {
 			row[len(row)-1] = types.NewTimestamp(cell.Timestamp)
 		}

@@ -41,7 +41,7 @@ const (
 	maxChunkRows = 10_000  // beyond it a limited read becomes an open scan
 	scanBytes    = 2 << 20 // a response of one scan alone: more costs memory, less costs calls
 	minScanBytes = 128 << 10
-	allScanBytes = 32 << 20 // the responses held by all open scans of a table access together
+	allScanBytes = 4 << 20 // the responses held by all open scans of a table access together
 )
 
 // readOptions says what is read of the rows of a layout.
@@ -68,19 +68,22 @@ func readOptions(s *planner.Scan, l *catalog.Layout) *hbase.ReadOptions {
 
 // allOf is a flat And of first, which may be nil, and more.
 func allOf(first filter.Filter, more ...filter.Filter) filter.Filter {
-	var out filter.And
-	switch f := first.(type) {
-	case nil:
-	case filter.And:
-		out = append(out, f...)
-	default:
-		out = append(out, f)
-	}
-	out = append(out, more...)
+	out := append(filter.And(slices.Clone(flat(first))), more...)
 	if len(out) == 1 {
 		return out[0]
 	}
 	return out
+}
+
+// flat gives the filters that f is the And of; none for nil.
+func flat(f filter.Filter) []filter.Filter {
+	switch f := f.(type) {
+	case nil:
+		return nil
+	case filter.And:
+		return f
+	}
+	return []filter.Filter{f}
 }
 
 // reader reads tasks one after the other and decodes their rows. It is for one
@@ -263,7 +266,13 @@ func (r *reader) get(ctx context.Context, t *scanTask) error {
 func (r *reader) open(ctx context.Context) error {
 	t := &r.tasks[0]
 	sr := hbase.ScanRange{Table: t.table, Start: r.start, Stop: r.stop, Reversed: t.reversed, Limit: r.chunk, BatchBytes: r.bytes}
-	sc, err := r.st.client.Scan(ctx, sr, r.opts)
+	opts := r.opts
+	if t.ranges != nil {
+		packed := *opts
+		packed.Filter = allOf(t.ranges, flat(opts.Filter)...)
+		opts = &packed
+	}
+	sc, err := r.st.client.Scan(ctx, sr, opts)
 	r.stats.ranges.Add(1)
 	if err != nil {
 		if r.missOK && errors.Is(err, hbase.ErrNoTable) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/planner"
 )
 
@@ -17,6 +18,7 @@ type scanTask struct {
 	keys        [][]byte // a multi-get, in the order wanted; nil for a range
 	start, stop []byte
 	reversed    bool
+	ranges      filter.KeyRanges // those read of [start, stop); nil: all of it
 }
 
 // scanTasks cuts the spans of s into tasks in the order in which their rows

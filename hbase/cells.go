@@ -12,35 +12,65 @@ var errCellBlock = errors.New("a cell block does not have the form of KeyValues"
 // minKeyValue is the length of the shortest KeyValue.
 const minKeyValue = 24
 
-// appendKeyValue decodes the KeyValue at the start of b (HBase's KeyValueCodec): total
-// length, key length, value length, then the key (row length, row, family
-// length, family, qualifier, timestamp, type) and the value. Slices alias b.
-func appendKeyValue(dst []Cell, b []byte) (cells []Cell, row, rest []byte, err error) {
+// checkKeyValue checks the KeyValue at the start of b (HBase's KeyValueCodec): total length, key length,
+// value length, then the key (row length, row, family length, family, qualifier, timestamp, type)
+// and the value. It gives the row and what follows, which alias b.
+func checkKeyValue(b []byte) (row, rest []byte, err error) {
 	if len(b) < 12 {
-		return dst, nil, nil, errCellBlock
+		return nil, nil, errCellBlock
 	}
 	total := int(binary.BigEndian.Uint32(b))
 	if total < 20 || total > len(b)-4 {
-		return dst, nil, nil, errCellBlock
+		return nil, nil, errCellBlock
 	}
-	kv := b[4 : 4+total]
-	keyLen, valLen := int(binary.BigEndian.Uint32(kv)), int(binary.BigEndian.Uint32(kv[4:]))
+	keyLen, valLen := int(binary.BigEndian.Uint32(b[4:])), int(binary.BigEndian.Uint32(b[8:]))
 	if keyLen < 12 || valLen < 0 || 8+keyLen+valLen != total {
-		return dst, nil, nil, errCellBlock
+		return nil, nil, errCellBlock
 	}
-	key, value := kv[8:8+keyLen], kv[8+keyLen:]
+	key := b[12 : 12+keyLen]
 	rowLen := int(binary.BigEndian.Uint16(key))
-	if 2+rowLen+1 > keyLen-9 {
-		return dst, nil, nil, errCellBlock
+	if 2+rowLen+1 > keyLen-9 || 3+rowLen+int(key[2+rowLen]) > keyLen-9 {
+		return nil, nil, errCellBlock
 	}
-	row = key[2 : 2+rowLen]
-	famLen := int(key[2+rowLen])
-	at := 3 + rowLen
-	if at+famLen > keyLen-9 {
-		return dst, nil, nil, errCellBlock
+	return key[2 : 2+rowLen], b[4+total:], nil
+}
+
+// CellReader reads the cells of a Row.Encoded one after the other. The slices alias it.
+type CellReader struct {
+	Encoded []byte // what is left
+	Cell    Cell   // the last one read
+}
+
+// Next reads the next cell into Cell; it is false at the end.
+func (r *CellReader) Next() bool {
+	b := r.Encoded
+	if len(b) == 0 {
+		return false
 	}
-	return append(dst, Cell{Family: key[at : at+famLen : at+famLen], Qualifier: key[at+famLen : keyLen-9 : keyLen-9],
-		Timestamp: int64(binary.BigEndian.Uint64(key[keyLen-9:])), Value: value[:valLen:valLen]}), row, b[4+total:], nil
+	total := int(binary.BigEndian.Uint32(b))
+	key, value := b[12:12+int(binary.BigEndian.Uint32(b[4:]))], b[:4+total] // checked when it was received
+	value = value[12+len(key) : len(value) : len(value)]
+	at := 3 + int(binary.BigEndian.Uint16(key))
+	qualifier, end := at+int(key[at-1]), len(key)-9
+	r.Cell = Cell{Family: key[at:qualifier:qualifier], Qualifier: key[qualifier:end:end], Timestamp: int64(binary.BigEndian.Uint64(key[end:])), Value: value}
+	r.Encoded = b[4+total:]
+	return true
+}
+
+// decodeCells appends the cells of a checked Row.Encoded.
+func decodeCells(dst []Cell, encoded []byte) []Cell {
+	for r := (CellReader{Encoded: encoded}); r.Next(); {
+		dst = append(dst, r.Cell)
+	}
+	return dst
+}
+
+// appendKeyValue decodes the KeyValue at the start of b. Slices alias b.
+func appendKeyValue(dst []Cell, b []byte) (cells []Cell, row, rest []byte, err error) {
+	if row, rest, err = checkKeyValue(b); err != nil {
+		return dst, nil, nil, err
+	}
+	return decodeCells(dst, b[:len(b)-len(rest)]), row, rest, nil
 }
 
 // appendCells converts cells that came inside a protobuf message.

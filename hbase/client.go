@@ -1,6 +1,7 @@
 package hbase
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,8 @@ import (
 	"github.com/tsuna/gohbase/hrpc"
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/hql-db/hql/hbase/kerberos"
 )
 
 const (
@@ -36,6 +39,7 @@ type client struct {
 	redial  func() gohbase.Client // nil: the client was handed in and is never replaced
 	owned   bool
 	attempt time.Duration // 0: the defaults
+	dialer  *dialer       // nil: the client was handed in
 
 	regions regionCache
 	stats   counters
@@ -61,6 +65,16 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
 	defer cancel()
+	reach, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	conns := &dialer{opening: stop}
+	if cfg.Kerberos != nil {
+		auth, err := kerberos.New(*cfg.Kerberos)
+		if err != nil {
+			return nil, err
+		}
+		conns.auth, cfg.User = auth, cmp.Or(cfg.User, auth.Principal())
+	}
 	up, err := preflight(ctx, cfg.Quorum)
 	if err != nil {
 		return nil, err
@@ -81,11 +95,14 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 		}
 	}
 	options := []gohbase.Option{gohbase.ZookeeperRoot(root), gohbase.EffectiveUser(who), gohbase.RegionReadTimeout(readTimeout),
-		gohbase.RegionDialer(dialRegion)}
+		gohbase.RegionDialer(conns.dial)}
 	dial := func() gohbase.Client { return gohbase.NewClient(quorum, options...) }
-	c := &client{rpc: dial(), admin: gohbase.NewAdminClient(quorum, options...), redial: dial, owned: true, attempt: cfg.AttemptTimeout}
-	if _, err := c.metaRegions(ctx, "hbase:namespace"); err != nil && !errors.Is(err, ErrNoTable) {
+	c := &client{rpc: dial(), admin: gohbase.NewAdminClient(quorum, options...), redial: dial, owned: true, attempt: cfg.AttemptTimeout, dialer: conns}
+	if _, err := c.metaRegions(reach, "hbase:namespace"); err != nil && !errors.Is(err, ErrNoTable) {
 		c.rpc.Close()
+		if cause := context.Cause(reach); errors.Is(cause, ErrUnreachable) {
+			return nil, cause
+		}
 		return nil, fmt.Errorf("%w: ZooKeeper at %s answers, but hbase:meta under %s does not (%v)", ErrUnreachable, cfg.Quorum, root, err)
 	}
 	return c, nil
@@ -140,7 +157,12 @@ func (c *client) replace(stuck gohbase.Client) {
 type call func(ctx context.Context) (hrpc.Call, error)
 
 // sendOnce sends one attempt. It returns when ctx ends even if gohbase does not.
-func sendOnce(ctx context.Context, rpc any, msg hrpc.Call) (m proto.Message, err error) {
+func sendOnce(ctx context.Context, rpc any, msg hrpc.Call) (proto.Message, error) {
+	return sendAnd(ctx, rpc, msg, nil)
+}
+
+// sendAnd is sendOnce that hands an answer that comes after ctx ended to abandoned, if not nil.
+func sendAnd(ctx context.Context, rpc any, msg hrpc.Call, abandoned func(proto.Message)) (m proto.Message, err error) {
 	if t := rpcTracer(ctx); t != nil {
 		d := RPCEnd{RPCStart: RPCStart{Method: msg.Name(), Table: string(msg.Table())}, Begin: time.Now()}
 		tctx := t.TraceRPCStart(ctx, d.RPCStart)
@@ -169,6 +191,13 @@ func sendOnce(ctx context.Context, rpc any, msg hrpc.Call) (m proto.Message, err
 		case a := <-done:
 			return a.msg, a.err
 		default:
+		}
+		if abandoned != nil {
+			go func() {
+				if a := <-done; a.err == nil {
+					abandoned(a.msg)
+				}
+			}()
 		}
 		return nil, ctx.Err()
 	}
@@ -216,6 +245,14 @@ const maxMargin = 250 * time.Millisecond
 
 // try sends one attempt of at most d and tells an attempt's end from the caller's.
 func (c *client) try(ctx context.Context, d time.Duration, mk call) (proto.Message, hrpc.Call, error) {
+	return c.tryAnd(ctx, d, mk, nil)
+}
+
+// abandonedWait is how long a call goes on whose answer nobody but abandoned wants.
+const abandonedWait = 5 * time.Second
+
+// tryAnd is try for a call whose answer must be seen even when it comes too late: abandoned gets it then.
+func (c *client) tryAnd(ctx context.Context, d time.Duration, mk call, abandoned func(proto.Message)) (proto.Message, hrpc.Call, error) {
 	d = c.timeout(d)
 	margin := time.Duration(0) // above 0: the attempt is the last
 	if end, ok := ctx.Deadline(); ok {
@@ -226,14 +263,25 @@ func (c *client) try(ctx context.Context, d time.Duration, mk call) (proto.Messa
 	}
 	actx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
-	msg, err := mk(actx)
+	sent := actx
+	if abandoned != nil {
+		wait, end := context.WithCancel(context.WithoutCancel(ctx))
+		sent = wait
+		stop := context.AfterFunc(actx, func() { time.AfterFunc(abandonedWait, end) })
+		defer func() {
+			if stop() { // answered
+				end()
+			}
+		}()
+	}
+	msg, err := mk(sent)
 	if err != nil {
 		return nil, nil, err
 	}
 	rpc := c.current()
 	c.stats.rpcs.Add(1)
 	began := time.Now()
-	m, err := sendOnce(actx, rpc, msg)
+	m, err := sendAnd(actx, rpc, msg, abandoned)
 	switch {
 	case err == nil:
 		c.late.Store(0)
@@ -244,7 +292,11 @@ func (c *client) try(ctx context.Context, d time.Duration, mk call) (proto.Messa
 		if c.late.Add(int64(waited)) >= int64(c.timeout(callAttempt)) {
 			c.replace(rpc)
 		}
-		err = &lateError{string(msg.Table()), msg.Key(), waited, c.disabled(rpc, msg.Table(), margin/2)}
+		if err = c.dialer.refusedSince(began); err == nil {
+			err = &lateError{string(msg.Table()), msg.Key(), waited, c.disabled(rpc, msg.Table(), margin/2)}
+		}
+	case actx.Err() != nil && c.dialer.refusedSince(began) != nil:
+		err = c.dialer.refusedSince(began)
 	case actx.Err() != nil:
 		c.replace(rpc)
 		err = errAttempt

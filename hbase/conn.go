@@ -1,13 +1,27 @@
 package hbase
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"net"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/hql-db/hql/hbase/kerberos"
 )
+
+// simplePreamble is what gohbase sends in front of each connection header, in one write: magic, version 0,
+// simple authentication.
+const simplePreamble = "HBas\x00\x50"
 
 // writeTimeout bounds one write to a server, which gohbase lets block for ever when the
 // server takes nothing in. It is more than an attempt has.
@@ -19,6 +33,43 @@ const writeTimeout = 30 * time.Second
 type regionConn struct {
 	*net.TCPConn
 	writing sync.Mutex
+	greeted bool // the preamble was sent: gohbase's own, which it writes first, must not follow
+	heard   bool // something was read
+	dialer  *dialer
+}
+
+// Read notices when the server's first words refuse the connection: gohbase passes over answers without a call.
+func (c *regionConn) Read(b []byte) (int, error) {
+	n, err := c.TCPConn.Read(b)
+	if !c.heard && n > 0 {
+		c.heard = true
+		if r := refusalIn(b[:n]); r != nil {
+			c.dialer.refuse(r)
+		}
+	}
+	return n, err
+}
+
+// refusalIn tells why a server refuses a connection, if that is what its answer says: its call is -1 then.
+func refusalIn(b []byte) error {
+	if len(b) < 5 {
+		return nil
+	}
+	size, n := binary.Uvarint(b[4:])
+	if n <= 0 || size > uint64(len(b)-4-n) {
+		return nil
+	}
+	var h pb.ResponseHeader
+	if err := proto.Unmarshal(b[4+n:4+n+int(size)], &h); err != nil || h.GetCallId() != math.MaxUint32 || h.Exception == nil {
+		return nil
+	}
+	class := h.Exception.GetExceptionClassName()
+	text, _, _ := strings.Cut(h.Exception.GetStackTrace(), "\n")
+	err := fmt.Errorf("the server refuses the connection: %s: %s", class[strings.LastIndexByte(class, '.')+1:], strings.TrimPrefix(text, class+": "))
+	if strings.Contains(text, "Authentication is required") {
+		err = fmt.Errorf("%w (the cluster wants Kerberos, which the address does not ask for)", err)
+	}
+	return err
 }
 
 // SetReadDeadline takes no offence at a closed connection: gohbase sets it between taking a call
@@ -37,14 +88,53 @@ func (c *regionConn) Write(b []byte) (int, error) {
 	if err := c.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 		return 0, err
 	}
-	n, err := c.TCPConn.Write(b)
+	skipped := 0
+	if c.greeted {
+		if !bytes.HasPrefix(b, []byte(simplePreamble)) {
+			return 0, errors.New("the connection header does not come with the preamble")
+		}
+		skipped, c.greeted = len(simplePreamble), false
+	}
+	n, err := c.TCPConn.Write(b[skipped:])
+	n += skipped
 	_ = c.SetWriteDeadline(time.Time{}) // it would end a write of net.Buffers, later; if it fails, so will they
 	return n, err
 }
 
-func dialRegion(ctx context.Context, network, addr string) (net.Conn, error) {
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, network, addr)
+// dialer makes the connections to servers.
+type dialer struct {
+	auth    *kerberos.Authenticator // nil: authentication is simple
+	refused atomic.Pointer[refusal]
+	opening context.CancelCauseFunc // ends Dial, which gohbase would let wait for its whole time; may be nil
+}
+
+// refusal is the last time that a server, or the KDC, refused a connection.
+type refusal struct {
+	err error
+	at  time.Time
+}
+
+func (d *dialer) refuse(err error) {
+	d.refused.Store(&refusal{err, time.Now()})
+	if d.opening != nil {
+		d.opening(fmt.Errorf("%w: %w", ErrUnreachable, err))
+	}
+}
+
+// refusedSince tells why a connection was refused, if one was since t; nil otherwise.
+func (d *dialer) refusedSince(t time.Time) error {
+	if d == nil {
+		return nil
+	}
+	if r := d.refused.Load(); r != nil && r.at.After(t) {
+		return fmt.Errorf("%w: %w", ErrUnreachable, r.err)
+	}
+	return nil
+}
+
+func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	var nd net.Dialer
+	conn, err := nd.DialContext(ctx, network, addr)
 	if err != nil {
 		return nil, err
 	}
@@ -53,5 +143,17 @@ func dialRegion(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn.Close()
 		return nil, fmt.Errorf("a connection over %s is not TCP", network)
 	}
-	return &regionConn{TCPConn: tcp}, nil
+	if d.auth == nil {
+		return &regionConn{TCPConn: tcp, dialer: d}, nil
+	}
+	host, _, err := net.SplitHostPort(addr)
+	if err == nil {
+		err = d.auth.Authenticate(ctx, tcp, host)
+	}
+	if err != nil {
+		conn.Close()
+		d.refuse(err)
+		return nil, err
+	}
+	return &regionConn{TCPConn: tcp, greeted: true, dialer: d}, nil
 }

@@ -2,14 +2,24 @@ package hbase
 
 import (
 	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
 	"io"
+	"math"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/tsuna/gohbase"
+	"github.com/tsuna/gohbase/hrpc"
+	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/proto"
 )
 
-// pipe gives a connection made by dialRegion and its other end.
+// pipe gives a connection made by a dialer and its other end.
 func pipe(t *testing.T) (conn, peer net.Conn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -17,7 +27,7 @@ func pipe(t *testing.T) (conn, peer net.Conn) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if conn, err = dialRegion(t.Context(), "tcp", l.Addr().String()); err != nil {
+	if conn, err = new(dialer).dial(t.Context(), "tcp", l.Addr().String()); err != nil {
 		t.Fatal(err)
 	}
 	if peer, err = l.Accept(); err != nil {
@@ -68,6 +78,76 @@ func TestBuffersAreWrittenWhole(t *testing.T) {
 		}
 		if bytes.Count(got, got[:1]) != len(got) {
 			t.Fatal("two writes were mixed")
+		}
+	}
+}
+
+// A connection that was authenticated has had its preamble.
+func TestPreambleIsSentOnce(t *testing.T) {
+	conn, peer := pipe(t)
+	conn.(*regionConn).greeted = true
+	if _, err := conn.Write([]byte("HBas\x00\x51header")); err == nil {
+		t.Error("another preamble is taken for gohbase's")
+	}
+	for _, s := range []string{simplePreamble + "header", simplePreamble + "call"} {
+		if n, err := conn.Write([]byte(s)); n != len(s) || err != nil {
+			t.Errorf("%d %v", n, err)
+		}
+	}
+	conn.Close()
+	if b, err := io.ReadAll(peer); string(b) != "header"+simplePreamble+"call" || err != nil {
+		t.Errorf("%q %v", b, err)
+	}
+}
+
+// refusing never answers, because a server refuses its connections.
+type refusing struct {
+	gohbase.Client
+	conn net.Conn
+}
+
+func (s refusing) SendRPC(call hrpc.Call) (proto.Message, error) {
+	_, _ = s.conn.Read(make([]byte, 1000))
+	<-call.Context().Done()
+	return nil, call.Context().Err()
+}
+
+// What a server says before any call is the reason when no answer comes; anything else is not.
+func TestRefusedConnection(t *testing.T) {
+	refusal := func(id uint32, e *pb.ExceptionResponse) []byte {
+		h, err := proto.Marshal(&pb.ResponseHeader{CallId: &id, Exception: e})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h = append(binary.AppendUvarint(nil, uint64(len(h))), h...)
+		return append(binary.BigEndian.AppendUint32(nil, uint32(len(h))), h...)
+	}
+	denied := &pb.ExceptionResponse{ExceptionClassName: proto.String("org.apache.hadoop.hbase.security.AccessDeniedException"),
+		StackTrace: proto.String("org.apache.hadoop.hbase.security.AccessDeniedException: not you\n\tat x")}
+	wanted := &pb.ExceptionResponse{ExceptionClassName: denied.ExceptionClassName, StackTrace: proto.String("Authentication is required")}
+	full := refusal(math.MaxUint32, denied)
+	for _, test := range []struct {
+		first []byte
+		want  string
+	}{
+		{full, "the server refuses the connection: AccessDeniedException: not you"},
+		{refusal(math.MaxUint32, wanted), "the cluster wants Kerberos"},
+		{refusal(1, denied), "did not answer"},
+		{refusal(math.MaxUint32, nil), "did not answer"},
+		{full[:len(full)-1], "did not answer"},
+		{[]byte{0, 0, 0, 9}, "did not answer"},
+		{[]byte("\x00\x00\x00\x09\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), "did not answer"},
+	} {
+		conn, peer := pipe(t)
+		if _, err := peer.Write(test.first); err != nil {
+			t.Fatal(err)
+		}
+		c := &client{rpc: refusing{conn: conn}, dialer: conn.(*regionConn).dialer}
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		_, err := c.Get(ctx, "t", [][]byte{[]byte("k")}, nil)
+		cancel()
+		if err == nil || !strings.Contains(err.Error(), test.want) || errors.Is(err, ErrUnreachable) != (test.want != "did not answer") {
+			t.Errorf("%q: %v", test.first, err)
 		}
 	}
 }

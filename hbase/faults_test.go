@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -214,6 +215,64 @@ func TestLateCalls(t *testing.T) {
 	}
 	if _, err := c.Get(within(t), "t", [][]byte{[]byte("k")}, nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// slow answers late from a given call on.
+type slow struct {
+	gohbase.Client
+	from  int32
+	calls atomic.Int32
+}
+
+func (s *slow) SendRPC(c hrpc.Call) (proto.Message, error) {
+	m, err := s.Client.(gohbase.RPCClient).SendRPC(c)
+	if s.calls.Add(1) >= s.from {
+		time.Sleep(100 * time.Millisecond)
+	}
+	return m, err
+}
+
+// A scan that is given up while a call is under way leaves no scanner open on the server.
+func TestAbandonedScan(t *testing.T) {
+	for _, from := range []int32{1, 2} { // the open, a next
+		t.Run(fmt.Sprint(from), func(t *testing.T) {
+			s, err := store.Open(store.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			c := New(s, s.Admin()).(*client)
+			if err := c.CreateTable(t.Context(), "t", []Family{{Name: "f"}}, nil); err != nil {
+				t.Fatal(err)
+			}
+			var ms []Mutation
+			for i := range 9 {
+				ms = append(ms, put(fmt.Sprint("k", i), 1, "f:a=1"))
+			}
+			if err := c.Mutate(t.Context(), "t", ms); err != nil {
+				t.Fatal(err)
+			}
+			c.rpc = &slow{Client: s, from: from}
+			sc, err := c.Scan(t.Context(), ScanRange{Table: "t", BatchRows: 1}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			for err == nil {
+				_, err = sc.Next(ctx)
+			}
+			if !errors.Is(err, context.DeadlineExceeded) || s.OpenScanners() != 1 {
+				t.Fatalf("%v, %d scanners open", err, s.OpenScanners())
+			}
+			sc.Close()
+			for end := time.Now().Add(5 * time.Second); s.OpenScanners() > 0; time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatal("the scanner stays open")
+				}
+			}
+		})
 	}
 }
 

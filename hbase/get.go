@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/tsuna/gohbase/hrpc"
 	"github.com/tsuna/gohbase/pb"
@@ -84,21 +85,60 @@ func (c *client) Get(ctx context.Context, table string, keys [][]byte, o *ReadOp
 		if round > 0 {
 			c.relocate(ctx, table, keys, groups)
 		}
-		left = left[:0:0]
+		var chunks [][]int
 		for _, g := range groups {
-			for chunk := range slices.Chunk(g, getChunk) {
-				again, cause, err := c.multiGet(ctx, table, keys, chunk, opts, o, out)
-				if err != nil {
-					return nil, err
-				}
-				if cause != nil {
-					last = cause
-				}
-				left = append(left, again...)
-			}
+			chunks = slices.AppendSeq(chunks, slices.Chunk(g, getChunk))
+		}
+		var cause error
+		if left, cause, err = c.multiGets(ctx, table, keys, chunks, opts, o, out); err != nil {
+			return nil, err
+		}
+		if cause != nil {
+			last = cause
 		}
 	}
 	return out, nil
+}
+
+// getParallel is how many Multi RPCs of one Get are in flight.
+const getParallel = 8
+
+// multiGets sends a Multi for each chunk of keys, several at a time, and gives the keys to ask again for.
+func (c *client) multiGets(ctx context.Context, table string, keys [][]byte, chunks [][]int, opts []func(hrpc.Call) error, o *ReadOptions, out []Row) (again []int, cause, err error) {
+	if len(chunks) == 1 {
+		return c.multiGet(ctx, table, keys, chunks[0], opts, o, out)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	next := make(chan []int)
+	for range min(getParallel, len(chunks)) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for chunk := range next {
+				more, why, failed := c.multiGet(ctx, table, keys, chunk, opts, o, out)
+				mu.Lock()
+				again = append(again, more...)
+				if why != nil {
+					cause = why
+				}
+				if failed != nil && err == nil {
+					err = failed
+					cancel()
+				}
+				mu.Unlock()
+			}
+		}()
+	}
+	for _, chunk := range chunks {
+		next <- chunk
+	}
+	close(next)
+	wg.Wait()
+	slices.SortFunc(again, func(a, b int) int { return bytes.Compare(keys[a], keys[b]) })
+	return again, cause, err
 }
 
 // relocate makes gohbase look up the regions of groups again. A refusal inside the answer
@@ -168,9 +208,7 @@ func (c *client) multiGet(ctx context.Context, table string, keys [][]byte, at [
 		base := t.ToProto().(*pb.GetRequest).Get
 		t.SetRegion(nil)
 		for i, k := range at {
-			g := proto.Clone(base).(*pb.Get)
-			g.Row = keys[k]
-			sent.actions[i] = &pb.Action{Index: proto.Uint32(uint32(i)), Get: g}
+			sent.actions[i] = &pb.Action{Index: proto.Uint32(uint32(i)), Get: getLike(base, keys[k])}
 		}
 		return sent, nil
 	})
@@ -222,6 +260,13 @@ func (c *client) multiGet(ctx context.Context, table string, keys [][]byte, at [
 		return nil, nil, explain(cause, "get", table)
 	}
 	return again, cause, nil
+}
+
+// getLike is base for another key; what they share is not copied.
+func getLike(base *pb.Get, key []byte) *pb.Get {
+	return &pb.Get{Row: key, Column: base.Column, Attribute: base.Attribute, Filter: base.Filter, TimeRange: base.TimeRange, MaxVersions: base.MaxVersions,
+		CacheBlocks: base.CacheBlocks, StoreLimit: base.StoreLimit, StoreOffset: base.StoreOffset, ExistenceOnly: base.ExistenceOnly,
+		Consistency: base.Consistency, CfTimeRange: base.CfTimeRange}
 }
 
 // exceptionError makes an exception inside an answer look like one outside.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/filter"
+	"github.com/hql-db/hql/hbase/kerberos"
 )
 
 // Cell is one version of one column. Its slices alias the response they came
@@ -28,6 +29,9 @@ type Cell struct {
 type Row struct {
 	Key   []byte
 	Cells []Cell
+	// Encoded holds the cells in place of Cells where ReadOptions.Encoded asked for it and the server sent
+	// them so: see CellReader.
+	Encoded []byte
 }
 
 // ReadOptions say what a Get or Scan reads.
@@ -40,6 +44,7 @@ type ReadOptions struct {
 	MinTime, MaxTime int64
 	Versions         int  // per column; 0 means 1
 	NoCacheBlocks    bool // for large one-off scans
+	Encoded          bool // whoever reads the rows decodes the cells: for scans of which each cell is looked at once
 	// Region, if not nil, is told of each region that answers, by its name in hbase:meta; done: a scan
 	// has read its part of it. Several goroutines may call it.
 	Region func(name string, done bool)
@@ -143,9 +148,12 @@ type Client interface {
 
 // Config says how to reach a cluster.
 type Config struct {
-	Quorum         string // "zk1:2181,zk2:2181"
-	Root           string // root znode; "" means /hbase
-	User           string // sent unverified; "" means the operating system's user
+	Quorum string // "zk1:2181,zk2:2181"
+	Root   string // root znode; "" means /hbase
+	User   string // sent unverified; "" means the operating system's user, or the one that Kerberos authenticates
+	// Kerberos authenticates the connections to HBase; nil: authentication is simple. Another User is then one that
+	// the authenticated user acts for, which the cluster must allow (hadoop.proxyuser).
+	Kerberos       *kerberos.Config
 	ConnectTimeout time.Duration
 	AttemptTimeout time.Duration // one RPC; 0: 90 s for scans, 20 s for others
 }

@@ -74,10 +74,12 @@ func keyBefore(k []byte) []byte {
 // scanner reads one range region by region. A scanner that the server no longer
 // has, or whose answer was lost, is opened again after the last whole row.
 type scanner struct {
-	c    *client
-	r    ScanRange
-	opts []func(hrpc.Call) error
-	tell func(region string, done bool) // may be nil
+	c *client
+	r ScanRange
+	// encoded leaves the cells of rows as they came: see Row.Encoded.
+	encoded bool
+	opts    []func(hrpc.Call) error
+	tell    func(region string, done bool) // may be nil
 
 	open  bool
 	id    uint64
@@ -113,6 +115,7 @@ func (c *client) Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner
 	if o != nil {
 		s.tell = o.Region
 	}
+	s.encoded = o != nil && o.Encoded
 	if o != nil && o.NoCacheBlocks {
 		s.opts = append(s.opts, hrpc.CacheBlocks(false))
 	}
@@ -223,7 +226,7 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 	if !s.open {
 		s.seq = 0
 	}
-	msg, sent, err := s.c.try(ctx, scanAttempt, s.request)
+	msg, sent, err := s.c.tryAnd(ctx, scanAttempt, s.request, s.abandoned())
 	if err != nil {
 		return nil, s.recover(ctx, err)
 	}
@@ -275,14 +278,19 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 // recover decides what to do about a failed call.
 func (s *scanner) recover(ctx context.Context, err error) error {
 	kind := classify(err)
-	if ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) || kind == fatal && !repeatable(err) {
+	refused := kind == fatal && !repeatable(err)
+	late := ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded)
+	if late || !refused {
+		s.open = false // gone, or closed when the answer comes
+	}
+	if late || refused {
 		return explain(err, "scan", s.r.Table)
 	}
 	if s.stuck++; s.stuck > maxReopens {
 		return explain(fmt.Errorf("no progress after %d attempts: %w", maxReopens, err), "scan", s.r.Table)
 	}
 	s.c.stats.reopens.Add(1)
-	s.open, s.part = false, nil
+	s.part = nil
 	if s.last != nil { // regions may have moved: go on where the last row was
 		s.route = s.last
 	}
@@ -325,24 +333,34 @@ func (s *scanner) decode(resp *pb.ScanResponse, block []byte) ([]Row, error) {
 		total += int(n)
 	}
 	total = min(total, len(block)/minKeyValue) // what is there, whatever is claimed
-	if cap(s.cells) < total {
+	if cap(s.cells) < total && !s.encoded {
 		s.cells = make([]Cell, 0, total)
 	}
 	size := len(block)
 	for i, n := range resp.CellsPerResult {
-		first := len(s.cells)
+		first, whole := len(s.cells), block
 		var key []byte
 		for range n {
 			var err error
 			var row []byte
-			if s.cells, row, block, err = appendKeyValue(s.cells, block); err != nil {
+			if s.encoded {
+				row, block, err = checkKeyValue(block)
+			} else {
+				s.cells, row, block, err = appendKeyValue(s.cells, block)
+			}
+			if err != nil {
 				return nil, err
 			}
 			key = row
 		}
 		if n > 0 {
-			partial := i < len(resp.PartialFlagPerResult) && resp.PartialFlagPerResult[i]
-			s.addRow(Row{Key: key, Cells: s.cells[first:len(s.cells):len(s.cells)]}, partial)
+			r := Row{Key: key}
+			if s.encoded {
+				r.Encoded = whole[: len(whole)-len(block) : len(whole)-len(block)]
+			} else {
+				r.Cells = s.cells[first:len(s.cells):len(s.cells)]
+			}
+			s.addRow(r, i < len(resp.PartialFlagPerResult) && resp.PartialFlagPerResult[i])
 		}
 	}
 	for _, r := range resp.Results { // cells inside the message
@@ -363,7 +381,7 @@ func (s *scanner) decode(resp *pb.ScanResponse, block []byte) ([]Row, error) {
 func (s *scanner) addRow(r Row, partial bool) {
 	if s.part != nil {
 		if bytes.Equal(s.part.Key, r.Key) {
-			s.part.Cells = append(s.part.Cells, r.Cells...)
+			s.part.join(r)
 			r = *s.part
 		} else {
 			s.rows = append(s.rows, *s.part)
@@ -371,7 +389,7 @@ func (s *scanner) addRow(r Row, partial bool) {
 		s.part = nil
 	}
 	if partial {
-		s.part = &Row{Key: slices.Clone(r.Key), Cells: slices.Clone(r.Cells)} // the slab is used again
+		s.part = &Row{Key: slices.Clone(r.Key), Cells: slices.Clone(r.Cells), Encoded: slices.Clone(r.Encoded)} // the slab is used again
 		return
 	}
 	s.rows = append(s.rows, r)
@@ -379,30 +397,59 @@ func (s *scanner) addRow(r Row, partial bool) {
 
 // How long a scanner's server is asked to close it, and how long Close waits for that.
 const (
-	closeTimeout = 2 * time.Second
+	closeTimeout = 5 * time.Second
 	closeWait    = 250 * time.Millisecond
 )
+
+// join appends the cells of the next part of the row. A server sends both parts in one form, mostly.
+func (r *Row) join(next Row) {
+	if r.Cells == nil && next.Cells == nil {
+		r.Encoded = append(r.Encoded, next.Encoded...)
+		return
+	}
+	r.Cells = append(append(decodeCells(nil, r.Encoded), r.Cells...), decodeCells(next.Cells, next.Encoded)...)
+	r.Encoded = nil
+}
 
 // closeRemote closes the scanner on its server.
 func (s *scanner) closeRemote() {
 	s.open = false
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
-	sc, err := hrpc.NewScanRange(ctx, []byte(s.r.Table), s.route, nil, hrpc.ScannerID(s.id), hrpc.CloseScanner(), hrpc.NumberOfRows(0))
-	if err != nil {
-		cancel()
-		return
-	}
-	c, closed := s.c, make(chan struct{})
+	c, table, route, id, closed := s.c, s.r.Table, s.route, s.id, make(chan struct{})
 	go func() {
-		defer close(closed)
-		defer cancel()
-		_, _ = sendOnce(ctx, c.current(), sc) // if it fails, the lease's end closes the scanner
+		c.closeScanner(table, route, id)
+		close(closed)
 	}()
 	t := time.NewTimer(closeWait)
 	defer t.Stop()
 	select {
 	case <-closed:
 	case <-t.C: // a server that does not answer holds up no query's end
+	}
+}
+
+// abandoned gives what to do when the next call is answered after nobody waits for it any more:
+// its scanner is open, and a server does not close one while it works for it.
+func (s *scanner) abandoned() func(proto.Message) {
+	c, table, route, open, id := s.c, s.r.Table, s.route, s.open, s.id
+	return func(m proto.Message) {
+		resp, ok := m.(*pb.ScanResponse)
+		if !ok || !resp.GetMoreResultsInRegion() || resp.MoreResults != nil && !resp.GetMoreResults() {
+			return // closed by the server
+		}
+		if !open {
+			id = resp.GetScannerId()
+		}
+		c.closeScanner(table, route, id)
+	}
+}
+
+// closeScanner asks a server to close a scanner. If that fails, the end of its lease does.
+func (c *client) closeScanner(table string, route []byte, id uint64) {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	sc, err := hrpc.NewScanRange(ctx, []byte(table), route, nil, hrpc.ScannerID(id), hrpc.CloseScanner(), hrpc.NumberOfRows(0))
+	if err == nil {
+		_, _ = sendOnce(ctx, c.current(), sc)
 	}
 }
 

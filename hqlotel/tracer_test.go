@@ -46,7 +46,7 @@ func tree(spans tracetest.SpanStubs, parent trace.SpanID, indent string) string 
 		var attrs []string
 		for _, a := range s.Attributes {
 			if a.Key != "hql.bytes" {
-				attrs = append(attrs, fmt.Sprintf("%s=%s", a.Key, a.Value.Emit()))
+				attrs = append(attrs, fmt.Sprintf("%s=%s", a.Key, a.Value.String()))
 			}
 		}
 		slices.Sort(attrs)

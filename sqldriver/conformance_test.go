@@ -108,7 +108,8 @@ func TestConformance(t *testing.T) {
 				}
 			}
 			raw(t, func(c driver.Conn) error {
-				if _, err := c.Begin(); !errors.Is(err, sqldriver.ErrTransactions) { //nolint:staticcheck // deprecated, still part of Conn
+				//lint:ignore SA1019 deprecated, still part of Conn
+				if _, err := c.Begin(); !errors.Is(err, sqldriver.ErrTransactions) {
 					return fmt.Errorf("Begin: %v", err)
 				}
 				return nil
@@ -206,7 +207,8 @@ func TestConformance(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				rows, err := s.Query([]driver.Value{int64(3)}) //nolint:staticcheck // deprecated, still part of Stmt
+				//lint:ignore SA1019 deprecated, still part of Stmt
+				rows, err := s.Query([]driver.Value{int64(3)})
 				if err != nil {
 					return err
 				}
@@ -220,7 +222,8 @@ func TestConformance(t *testing.T) {
 				if err := errors.Join(rows.Close(), rows.Close(), s.Close()); err != nil {
 					return err
 				}
-				_, err = s.Exec([]driver.Value{int64(3)}) //nolint:staticcheck // as above
+				//lint:ignore SA1019 as above
+				_, err = s.Exec([]driver.Value{int64(3)})
 				return err
 			})
 		}},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -233,6 +234,9 @@ func (c *config) resolve() error {
 			if err != nil {
 				return err
 			}
+			if strings.Contains(address, "?") {
+				params = strings.Replace(params, "?", "&", 1)
+			}
 			s.Connect = address + params
 		}
 	}
@@ -292,8 +296,13 @@ func parseSite(b []byte) (string, error) {
 			props[strings.TrimSpace(p.Name)] = v
 		}
 	}
-	if v := props["hbase.security.authentication"]; v != "" && !strings.EqualFold(v, "simple") {
-		return "", fmt.Errorf("hbase.security.authentication is %s: hql speaks simple only", v)
+	params := ""
+	switch v := props["hbase.security.authentication"]; strings.ToLower(v) {
+	case "", "simple":
+	case "kerberos":
+		params = "?kerberos=&service=" + url.QueryEscape(props["hbase.regionserver.kerberos.principal"])
+	default:
+		return "", fmt.Errorf("hbase.security.authentication is %s: hql speaks simple and kerberos", v)
 	}
 	var hosts []string
 	for h := range strings.SplitSeq(props["hbase.zookeeper.quorum"], ",") {
@@ -306,7 +315,7 @@ func parseSite(b []byte) (string, error) {
 		}
 		hosts = append(hosts, h)
 	}
-	address := "hbase://" + strings.Join(hosts, ",") + "/" + strings.Trim(props["zookeeper.znode.parent"], "/")
+	address := "hbase://" + strings.Join(hosts, ",") + "/" + strings.Trim(props["zookeeper.znode.parent"], "/") + params
 	if strings.Contains(address, "${") {
 		return "", fmt.Errorf("%s: references to other properties are not followed", address)
 	}

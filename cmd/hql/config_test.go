@@ -11,6 +11,7 @@ func TestParseSite(t *testing.T) {
 		{property("hbase.zookeeper.quorum", "zk1, zk2:2200,\n zk3"), "hbase://zk1:2181,zk2:2200,zk3:2181/hbase", ""},
 		{property("hbase.zookeeper.quorum", "zk1") + property("hbase.zookeeper.property.clientPort", "2222") + property("zookeeper.znode.parent", "/a/b/"), "hbase://zk1:2222/a/b", ""},
 		{property("hbase.security.authentication", "Simple"), "hbase://127.0.0.1:2181/hbase", ""},
+		{property("hbase.security.authentication", "kerberos") + property("hbase.regionserver.kerberos.principal", "hb/_HOST@R.COM"), "hbase://127.0.0.1:2181/hbase?kerberos=&service=hb%2F_HOST%40R.COM", ""},
 		{property("hbase.zookeeper.quorum", "${env.ZK}"), "", "hbase://${env.ZK}:2181/hbase: references to other properties are not followed"},
 		{"<property>", "", "XML syntax error on line 1: element <property> closed by </configuration>"},
 	} {

@@ -32,8 +32,16 @@ var shared struct {
 	stop   func()
 }
 
+// Cluster is an HBase that authenticates with Kerberos, and the KDC in the same JVM.
+type Cluster struct {
+	Quorum string
+	// Krb5Conf is the configuration of realm HQL.TEST; the user alice is in the keytab and the ticket
+	// cache, and the servers are hbase/localhost.
+	Krb5Conf, Keytab, CCache string
+}
+
 // errNoJava tells that this machine cannot run HBase.
-var errNoJava = errors.New("java and mvn are needed to run HBase")
+var errNoJava = errors.New("java, javac and mvn are needed to run HBase")
 
 // Quorum gives the ZooKeeper quorum of an HBase, started on first use. Where there
 // is no Java or Maven the test is skipped, or fails if HQL_REQUIRE_HBASE is set. TestMain calls Stop at the end.
@@ -44,15 +52,31 @@ func Quorum(tb testing.TB) string {
 			shared.quorum = q
 			return
 		}
-		shared.quorum, shared.stop, shared.err = start()
+		shared.quorum, _, shared.stop, shared.err = start(false)
 	})
-	if errors.Is(shared.err, errNoJava) && os.Getenv(requireEnv) == "" {
-		tb.Skip(shared.err)
-	}
-	if shared.err != nil {
-		tb.Fatal(shared.err)
-	}
+	check(tb, shared.err)
 	return shared.quorum
+}
+
+// Kerberos starts an HBase that wants Kerberos, and stops it after the test. It is skipped as with Quorum.
+func Kerberos(tb testing.TB) Cluster {
+	tb.Helper()
+	quorum, dir, stop, err := start(true)
+	check(tb, err)
+	tb.Cleanup(stop)
+	in := func(name string) string { return filepath.Join(dir, name) }
+	return Cluster{Quorum: quorum, Krb5Conf: in("krb5.conf"), Keytab: in("alice.keytab"), CCache: in("alice.ccache")}
+}
+
+// check skips or ends a test without its HBase.
+func check(tb testing.TB, err error) {
+	tb.Helper()
+	if errors.Is(err, errNoJava) && os.Getenv(requireEnv) == "" {
+		tb.Skip(err)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
 }
 
 // Stop ends the HBase that Quorum started, if any.
@@ -63,39 +87,47 @@ func Stop() {
 }
 
 // start runs HBase in a directory of its own and waits until it serves.
-func start() (quorum string, stop func(), err error) {
+func start(kerberos bool) (quorum, dir string, stop func(), err error) {
+	if _, err := exec.LookPath("javac"); kerberos && err != nil {
+		return "", "", nil, errNoJava
+	}
 	cp, err := classPath()
 	if err != nil {
-		return "", nil, err
+		return "", "", nil, err
 	}
-	dir, err := os.MkdirTemp("", "hql-hbase-")
+	dir, err = os.MkdirTemp("", "hql-hbase-")
 	if err != nil {
-		return "", nil, err
+		return "", "", nil, err
 	}
-	ports, err := freePorts(3)
+	ports, err := freePorts(4)
 	if err != nil {
-		return "", nil, err
+		return "", "", nil, err
 	}
 	conf := filepath.Join(dir, "conf")
 	if err := os.MkdirAll(conf, 0o755); err != nil {
-		return "", nil, err
+		return "", "", nil, err
 	}
-	if err := os.WriteFile(filepath.Join(conf, "hbase-site.xml"), site(dir, ports), 0o644); err != nil {
-		return "", nil, err
+	properties := site(dir, ports, kerberos)
+	for name, content := range map[string][]byte{"hbase-site.xml": properties, "core-site.xml": properties, "log4j.properties": []byte(logging)} {
+		if err := os.WriteFile(filepath.Join(conf, name), content, 0o644); err != nil {
+			return "", "", nil, err
+		}
 	}
-	if err := os.WriteFile(filepath.Join(conf, "log4j.properties"), []byte(logging), 0o644); err != nil {
-		return "", nil, err
+	args := append(strings.Fields(opens), "-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", conf+":"+cp)
+	if kerberos {
+		args = append(args, filepath.Join(testdata(), "WithKDC.java"), dir, fmt.Sprint(ports[3]))
+	} else {
+		args = append(args, "org.apache.hadoop.hbase.master.HMaster", "start")
 	}
-	args := append(strings.Fields(opens), "-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", conf+":"+cp, "org.apache.hadoop.hbase.master.HMaster", "start")
 	cmd := exec.Command("java", args...)
 	cmd.Dir = dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	log, err := cmd.StderrPipe()
 	if err != nil {
-		return "", nil, err
+		return "", "", nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		return "", nil, err
+		return "", "", nil, err
 	}
 	stop = func() {
 		_ = cmd.Process.Kill() // nothing in it is to last
@@ -108,13 +140,13 @@ func start() (quorum string, stop func(), err error) {
 	case err := <-up:
 		if err != nil {
 			stop()
-			return "", nil, err
+			return "", "", nil, err
 		}
 	case <-time.After(2 * time.Minute):
 		stop()
-		return "", nil, errors.New("HBase did not start within two minutes")
+		return "", "", nil, errors.New("HBase did not start within two minutes")
 	}
-	return fmt.Sprintf("localhost:%d", ports[0]), stop, nil
+	return fmt.Sprintf("localhost:%d", ports[0]), dir, stop, nil
 }
 
 // watch reads the log until HBase is up, and then on, so that it never blocks.
@@ -148,6 +180,12 @@ func freePorts(n int) ([]int, error) {
 	return out, nil
 }
 
+// testdata is the directory of what belongs to HBase.
+func testdata() string {
+	_, here, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(here), "..", "..", "testdata", "hbase")
+}
+
 // classPath resolves HBase's jars with Maven, once a machine.
 func classPath() (string, error) {
 	for _, tool := range []string{"java", "mvn"} {
@@ -155,8 +193,7 @@ func classPath() (string, error) {
 			return "", errNoJava
 		}
 	}
-	_, here, _, _ := runtime.Caller(0)
-	pom := filepath.Join(filepath.Dir(here), "..", "..", "testdata", "hbase", "pom.xml")
+	pom := filepath.Join(testdata(), "pom.xml")
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		cache = os.TempDir()
@@ -206,7 +243,7 @@ func jarsExist(cp string) bool {
 	return cp != ""
 }
 
-func site(dir string, ports []int) []byte {
+func site(dir string, ports []int, kerberos bool) []byte {
 	props := [][2]string{
 		{"hbase.cluster.distributed", "false"},
 		{"hbase.rootdir", "file://" + dir + "/hbase"},
@@ -223,6 +260,20 @@ func site(dir string, ports []int) []byte {
 		{"hbase.unsafe.stream.capability.enforce", "false"},
 		{"hbase.wal.provider", "filesystem"},
 		{"hbase.regionserver.handler.count", "16"},
+	}
+	if kerberos {
+		const principal = "hbase/localhost@HQL.TEST"
+		keys := filepath.Join(dir, "hbase.keytab")
+		props = append(props, [][2]string{
+			{"hadoop.security.authentication", "kerberos"},
+			{"hadoop.security.authorization", "true"},
+			{"hbase.security.authentication", "kerberos"},
+			{"hbase.rpc.protection", "authentication"},
+			{"hbase.master.kerberos.principal", principal},
+			{"hbase.regionserver.kerberos.principal", principal},
+			{"hbase.master.keytab.file", keys},
+			{"hbase.regionserver.keytab.file", keys},
+		}...)
 	}
 	var b strings.Builder
 	b.WriteString("<configuration>\n")

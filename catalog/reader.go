@@ -1,0 +1,178 @@
+package catalog
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/types"
+)
+
+// KeyReader reads the key columns of a layout's rows one after the other. Rows of
+// a scan share the beginning of their keys with the row before: what these
+// bytes decide is not decoded and verified again. It is for one goroutine.
+type KeyReader struct {
+	l     *Layout
+	table string
+	key   []byte           // of the last row read; nil after an error
+	vals  [3][]types.Value // by part of the table's name, the key and the qualifier
+	// ends are the offsets in key behind its parts. decides are the offsets of the bytes that
+	// decide a part: a delimiter belongs to what it ends.
+	ends, decides []int
+	solved        []types.Value // by solver
+	solvedBy      []int         // the last key part that each solver's column comes from; unstable: not only from the key
+	checkedBy     []int         // the same of each check
+	env           expr.Env
+}
+
+// unstable marks what a part of the key alone does not decide.
+const unstable = math.MaxInt
+
+// NewKeyReader makes a reader for the rows of l.
+func NewKeyReader(l *Layout) *KeyReader {
+	n := len(l.Key.Parts)
+	r := &KeyReader{l: l, ends: make([]int, n), decides: make([]int, n), solved: make([]types.Value, len(l.solve)), solvedBy: make([]int, len(l.solve)), checkedBy: make([]int, len(l.check))}
+	for i, p := range l.patterns() {
+		if p != nil {
+			r.vals[i] = make([]types.Value, len(p.Parts))
+		}
+	}
+	by := map[int]int{}
+	for i, s := range l.solve {
+		refs := s.joint
+		if s.direct {
+			refs = []partRef{{s.from, s.part}}
+		}
+		for _, ref := range refs {
+			r.solvedBy[i] = max(r.solvedBy[i], lastPart(ref))
+		}
+		if s.byLookup {
+			r.solvedBy[i] = unstable
+		}
+		by[s.col] = r.solvedBy[i]
+	}
+	for i, ref := range l.check {
+		r.checkedBy[i] = lastPart(ref)
+		for _, c := range l.patterns()[ref.from].Parts[ref.part].Columns {
+			p, ok := by[c]
+			if !ok {
+				p = unstable
+			}
+			r.checkedBy[i] = max(r.checkedBy[i], p)
+		}
+	}
+	return r
+}
+
+func lastPart(ref partRef) int {
+	switch ref.from {
+	case 0: // the table's name: a new one makes all be read
+		return -1
+	case 1:
+		return ref.part
+	}
+	return unstable
+}
+
+// Read fills in the key columns of the row with this place: the table's name, the key and, for packed columns,
+// the qualifier. Bytes that EncodeRow would not write are a *MalformedError.
+func (r *KeyReader) Read(table string, key, qualifier []byte, row []types.Value) error {
+	same := 0 // leading parts that are those of the last row
+	if r.key != nil && table == r.table {
+		n := commonPrefix(r.key, key)
+		for same < len(r.l.Key.Parts) && r.decides[same] <= n {
+			same++
+		}
+	}
+	r.key = r.key[:0]
+	if err := r.read(table, key, qualifier, row, same); err != nil {
+		r.key = nil
+		return err
+	}
+	r.table, r.key = table, append(r.key, key...)
+	return nil
+}
+
+func (r *KeyReader) read(table string, key, qualifier []byte, row []types.Value, same int) error {
+	l := r.l
+	for i, p := range l.Key.Parts[:same] {
+		if p.fromRest != nil {
+			if err := p.belongs(key[r.ends[i]:], r.vals[1][i]); err != nil {
+				return err
+			}
+		}
+	}
+	if err := l.Key.split(key, same, r.vals[1], r.ends, r.decides); err != nil {
+		return err
+	}
+	if l.storedParts && (same == 0 || table != r.table) {
+		if err := l.Stored.splitWhole([]byte(table), r.vals[0]); err != nil {
+			return err
+		}
+	}
+	if l.Packed != nil && qualifier != nil {
+		if err := l.Packed.splitWhole(qualifier, r.vals[2]); err != nil {
+			return err
+		}
+	}
+	for i := range l.solve {
+		s := &l.solve[i]
+		switch {
+		case s.byLookup:
+			continue
+		case same > 0 && r.solvedBy[i] < same:
+		case s.direct:
+			r.solved[i] = r.vals[s.from][s.part]
+		default:
+			v, ok := l.solveJoint(s, &r.vals)
+			if !ok {
+				return &MalformedError{s.source, "its parts do not belong together"}
+			}
+			r.solved[i] = v
+		}
+		row[s.col] = r.solved[i]
+	}
+	return r.verify(row, qualifier, same)
+}
+
+// verify recomputes the parts that follow from others: hashes, buckets, salts. Those that the leading same
+// parts decide were verified before.
+func (r *KeyReader) verify(row []types.Value, qualifier []byte, same int) error {
+	pats := r.l.patterns()
+	for i, ref := range r.l.check {
+		if same > 0 && r.checkedBy[i] < same || ref.from == 2 && qualifier == nil {
+			continue
+		}
+		p, have := pats[ref.from].Parts[ref.part], r.vals[ref.from][ref.part]
+		if p.domain != nil {
+			if !p.domain.Contains(have) {
+				return &MalformedError{p.Source, have.SQL() + " is none of its values"}
+			}
+			continue
+		}
+		r.env.Row = row
+		want, err := p.Expr.Eval(&r.env)
+		if err != nil || want.IsNull() {
+			return &MalformedError{p.Source, "it cannot be recomputed"}
+		}
+		if c, err := types.Compare(want, have); err != nil || c != 0 {
+			return &MalformedError{p.Source, fmt.Sprintf("%s does not belong to the row, %s would", have.SQL(), want.SQL())}
+		}
+	}
+	return nil
+}
+
+func commonPrefix(a, b []byte) int {
+	n, i := min(len(a), len(b)), 0
+	for ; i+8 <= n; i += 8 {
+		if x := binary.BigEndian.Uint64(a[i:]) ^ binary.BigEndian.Uint64(b[i:]); x != 0 {
+			return i + bits.LeadingZeros64(x)/8
+		}
+	}
+	for i < n && a[i] == b[i] {
+		i++
+	}
+	return i
+}

@@ -1,0 +1,38 @@
+package exec
+
+import "unsafe"
+
+// arenaChunk is the size of the pieces that an arena allocates: a value of a row that is kept keeps
+// its whole piece, so they are small.
+const arenaChunk = 16 << 10
+
+// arena makes strings of bytes, many in one allocation.
+type arena struct{ chunk []byte }
+
+// text copies b. The string stays as it is unless the arena is rewound to before it.
+func (a *arena) text(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	if len(b) > arenaChunk/8 {
+		return string(b)
+	}
+	if cap(a.chunk)-len(a.chunk) < len(b) {
+		a.chunk = make([]byte, 0, arenaChunk)
+	}
+	n := len(a.chunk)
+	a.chunk = append(a.chunk, b...)
+	return unsafe.String(&a.chunk[n], len(b))
+}
+
+// mark is a place in the arena.
+func (a *arena) mark() []byte { return a.chunk }
+
+// rewind gives back what was made since mark; nobody may hold any of it.
+func (a *arena) rewind(mark []byte) {
+	if len(mark) > 0 && len(a.chunk) > 0 && &mark[0] == &a.chunk[0] {
+		a.chunk = mark
+	} else {
+		a.chunk = a.chunk[:0]
+	}
+}

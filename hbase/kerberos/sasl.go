@@ -1,0 +1,273 @@
+package kerberos
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/jcmturner/gofork/encoding/asn1"
+	"github.com/jcmturner/gokrb5/v8/asn1tools"
+	"github.com/jcmturner/gokrb5/v8/crypto"
+	"github.com/jcmturner/gokrb5/v8/gssapi"
+	"github.com/jcmturner/gokrb5/v8/iana/chksumtype"
+	"github.com/jcmturner/gokrb5/v8/iana/flags"
+	"github.com/jcmturner/gokrb5/v8/iana/keyusage"
+	"github.com/jcmturner/gokrb5/v8/messages"
+	"github.com/jcmturner/gokrb5/v8/types"
+)
+
+const (
+	// preamble opens a connection: magic, version 0, and SASL with Kerberos.
+	preamble = "HBas\x00\x51"
+	// switchToSimple in the place of a length says that the server authenticates nobody.
+	switchToSimple = -88
+	// maxToken bounds a server's tokens and messages, in bytes; they are a few hundred long.
+	maxToken = 1 << 20
+	// layerNone is the bit of RFC 4752 for no security layer.
+	layerNone = 1
+)
+
+// Flags of the wrap tokens of RFC 4121.
+const (
+	sealed       = 2
+	acceptorsKey = 4
+)
+
+// Kinds of tokens of RFC 4121.
+const (
+	tokenAPReq    = "\x01\x00"
+	tokenAPRep    = "\x02\x00"
+	tokenKrbError = "\x03\x00"
+)
+
+// Authenticate sends the preamble and authenticates both ends of a new connection to the server of that host name.
+// What HBase wants next is the connection header. The connection has no deadlines then; after an error it must be closed.
+func (a *Authenticator) Authenticate(ctx context.Context, conn net.Conn, host string) error {
+	c, err := a.credentialWithin(ctx, host)
+	if err != nil {
+		return err
+	}
+	return a.authenticate(ctx, conn, c)
+}
+
+func (a *Authenticator) authenticate(ctx context.Context, conn net.Conn, c credential) error {
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	err := c.handshake(conn)
+	if !stop() {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("kerberos: %s and %s: %w", a.Principal(), conn.RemoteAddr(), err)
+	}
+	return nil
+}
+
+// handshake is RFC 4752's exchange, in HBase's frames.
+func (c *credential) handshake(conn io.ReadWriter) (err error) {
+	defer recovered(&err)
+	ctx, token, err := c.initiate()
+	if err != nil {
+		return err
+	}
+	first := append([]byte(preamble), frame(token)...)
+	if _, err := conn.Write(first); err != nil {
+		return err
+	}
+	reply, err := receive(conn)
+	if err != nil {
+		return err
+	}
+	if err := ctx.verify(reply); err != nil {
+		return err
+	}
+	if _, err := conn.Write(frame(nil)); err != nil {
+		return err
+	}
+	offer, err := receive(conn)
+	if err != nil {
+		return err
+	}
+	choice, err := ctx.choose(offer)
+	if err != nil {
+		return err
+	}
+	_, err = conn.Write(frame(choice))
+	return err
+}
+
+// frame puts a token's length before it.
+func frame(token []byte) []byte {
+	return append(binary.BigEndian.AppendUint32(nil, uint32(len(token))), token...)
+}
+
+// receive reads a status and what follows it: a token, or the names of an exception.
+func receive(r io.Reader) ([]byte, error) {
+	status, err := readInt(r)
+	if err != nil {
+		return nil, err
+	}
+	if status == 0 {
+		return readBytes(r)
+	}
+	class, err := readBytes(r)
+	if err != nil {
+		return nil, err
+	}
+	message, err := readBytes(r)
+	if err != nil {
+		return nil, err
+	}
+	name := string(class)
+	return nil, fmt.Errorf("the server refuses: %s: %s", name[strings.LastIndexByte(name, '.')+1:], message)
+}
+
+func readInt(r io.Reader) (int32, error) {
+	var b [4]byte
+	if _, err := io.ReadFull(r, b[:]); err != nil {
+		if errors.Is(err, io.EOF) {
+			return 0, errors.New("the server closes the connection")
+		}
+		return 0, err
+	}
+	return int32(binary.BigEndian.Uint32(b[:])), nil
+}
+
+// readBytes reads a length and as many bytes; -1 stands for a text that is null.
+func readBytes(r io.Reader) ([]byte, error) {
+	n, err := readInt(r)
+	switch {
+	case err != nil:
+		return nil, err
+	case n == switchToSimple:
+		return nil, errors.New("the server does not use Kerberos: hbase.security.authentication is simple there")
+	case n < -1 || n > maxToken:
+		return nil, fmt.Errorf("the server announces %d bytes", n)
+	}
+	b := make([]byte, max(n, 0))
+	_, err = io.ReadFull(r, b)
+	return b, err
+}
+
+// gssContext is the initiator's side of a GSSAPI context.
+type gssContext struct {
+	session  types.EncryptionKey // the ticket's
+	key      types.EncryptionKey // what messages are protected with: the initiator's, or the acceptor's if it sends one
+	auth     types.Authenticator
+	acceptor bool // key is the acceptor's
+}
+
+// initiate makes the first token, an AP-REQ that asks the server to prove itself.
+func (c *credential) initiate() (*gssContext, []byte, error) {
+	etype, err := crypto.GetEtype(c.key.KeyType)
+	if err != nil {
+		return nil, nil, err
+	}
+	auth, err := types.NewAuthenticator(c.realm, c.user)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := auth.GenerateSeqNumberAndSubKey(c.key.KeyType, etype.GetKeyByteSize()); err != nil {
+		return nil, nil, err
+	}
+	// RFC 4121, 4.1.1: the length of the channel bindings, of which there are none, these, and the flags.
+	sum := binary.LittleEndian.AppendUint32(nil, 16)
+	sum = append(sum, make([]byte, 16)...)
+	sum = binary.LittleEndian.AppendUint32(sum, gssapi.ContextFlagMutual|gssapi.ContextFlagSequence|gssapi.ContextFlagInteg)
+	auth.Cksum = types.Checksum{CksumType: chksumtype.GSSAPI, Checksum: sum}
+	req, err := messages.NewAPReq(c.ticket, c.key, auth)
+	if err != nil {
+		return nil, nil, err
+	}
+	types.SetFlag(&req.APOptions, flags.APOptionMutualRequired)
+	b, err := req.Marshal()
+	if err != nil {
+		return nil, nil, err
+	}
+	token, err := mechToken(tokenAPReq, b)
+	return &gssContext{session: c.key, key: auth.SubKey, auth: auth}, token, err
+}
+
+// mechToken frames a Kerberos message for GSSAPI.
+func mechToken(id string, message []byte) ([]byte, error) {
+	b, err := asn1.Marshal(gssapi.OIDKRB5.OID())
+	if err != nil {
+		return nil, err
+	}
+	return asn1tools.AddASNAppTag(append(append(b, id...), message...), 0), nil
+}
+
+// verify checks the server's AP-REP, which only who could read the ticket can make.
+func (g *gssContext) verify(token []byte) error {
+	var oid asn1.ObjectIdentifier
+	rest, err := asn1.UnmarshalWithParams(token, &oid, "application,explicit,tag:0")
+	if err != nil || !oid.Equal(gssapi.OIDKRB5.OID()) || len(rest) < 2 {
+		return errors.New("the server's token is not one of Kerberos")
+	}
+	switch id, message := string(rest[:2]), rest[2:]; id {
+	case tokenKrbError:
+		var e messages.KRBError
+		if err := e.Unmarshal(message); err != nil {
+			return err
+		}
+		return fmt.Errorf("the server refuses the ticket: %w", e)
+	case tokenAPRep:
+		var rep messages.APRep
+		if err := rep.Unmarshal(message); err != nil {
+			return err
+		}
+		plain, err := crypto.DecryptEncPart(rep.EncPart, g.session, keyusage.AP_REP_ENCPART)
+		if err != nil {
+			return fmt.Errorf("the server cannot prove itself: %w", err)
+		}
+		var part messages.EncAPRepPart
+		if err := part.Unmarshal(plain); err != nil {
+			return err
+		}
+		if part.CTime.Unix() != g.auth.CTime.Unix() || part.Cusec != g.auth.Cusec {
+			return errors.New("the server cannot prove itself: it answers another request")
+		}
+		if len(part.Subkey.KeyValue) > 0 {
+			g.key, g.acceptor = part.Subkey, true
+		}
+		return nil
+	default:
+		return fmt.Errorf("the server's token is of type %x", id)
+	}
+}
+
+// choose answers the server's offer of security layers: none of them, and no other user than the ticket's.
+func (g *gssContext) choose(offer []byte) ([]byte, error) {
+	var w gssapi.WrapToken
+	if err := w.Unmarshal(offer, true); err != nil {
+		return nil, err
+	}
+	if w.Flags&sealed != 0 || w.RRC != 0 {
+		return nil, errors.New("the server seals its offer, which is not supported")
+	}
+	if _, err := w.Verify(g.key, keyusage.GSSAPI_ACCEPTOR_SEAL); err != nil {
+		return nil, err
+	}
+	if len(w.Payload) != 4 {
+		return nil, fmt.Errorf("the server's offer has %d bytes", len(w.Payload))
+	}
+	if w.Payload[0]&layerNone == 0 {
+		return nil, errors.New("the server wants messages signed or encrypted, which is not supported: hbase.rpc.protection there does not include authentication")
+	}
+	etype, err := crypto.GetEtype(g.key.KeyType)
+	if err != nil {
+		return nil, err
+	}
+	reply := gssapi.WrapToken{EC: uint16(etype.GetHMACBitLength() / 8), SndSeqNum: uint64(g.auth.SeqNumber), Payload: []byte{layerNone, 0, 0, 0}}
+	if g.acceptor {
+		reply.Flags = acceptorsKey
+	}
+	if err := reply.SetCheckSum(g.key, keyusage.GSSAPI_INITIATOR_SEAL); err != nil {
+		return nil, err
+	}
+	return reply.Marshal()
+}
