@@ -925,6 +925,9 @@ func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) 
 			}
 		}
 	}
+	if f.Eval == nil {
+		return nil, parser.Errorf(pos, "%s is an aggregate, which cannot stand here", f.Name)
+	}
 	t, err := f.Result(args)
 	if err != nil {
 		return nil, parser.Errorf(pos, "%s", err)

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"hash/crc32"
+	"strings"
 	"unicode/utf16"
 
 	"github.com/spaolacci/murmur3"
@@ -15,7 +16,7 @@ import (
 
 // hexHash is a function that gives n bytes of hash as lower-case hex.
 func hexHash(name, doc string, n int, sum func([]byte) []byte) Function {
-	return Function{Name: name, Group: "hash", Signature: name + "(value) text", Doc: doc, MinArgs: 1, MaxArgs: 1, Result: returns(types.String, hashable),
+	return Function{Name: name, Group: "hash", Signature: strings.ToLower(name) + "(value) text", Doc: doc, MinArgs: 1, MaxArgs: 1, Result: returns(types.String, hashable),
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			return types.NewString(hex.EncodeToString(sum(hashed(a[0])))), nil
 		}, Key: &Algebra{Width: fixed(2 * n), HexDigits: true}}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 
 	"github.com/cockroachdb/apd/v3"
 
@@ -28,7 +29,7 @@ func float1(f func(float64) float64) evalFunc {
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 
 func numberFunction(name, doc string, f func(float64) float64) Function {
-	return Function{Name: name, Group: "number", Signature: name + "(x) double", Doc: doc, MinArgs: 1, MaxArgs: 1, Result: returns(types.Double, isNumber), Eval: float1(f)}
+	return Function{Name: name, Group: "number", Signature: strings.ToLower(name) + "(x) double", Doc: doc, MinArgs: 1, MaxArgs: 1, Result: returns(types.Double, isNumber), Eval: float1(f)}
 }
 
 var numberFunctions = []Function{
@@ -101,9 +102,9 @@ var numberFunctions = []Function{
 			}
 			return types.NewInt(r), nil
 		}, Key: remainderAlgebra(true)},
-	{Name: "GREATEST", Group: "number", Signature: "greatest(a, ...)", Doc: "The greatest argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: sameAs(0), Eval: extreme(1)},
-	{Name: "LEAST", Group: "number", Signature: "least(a, ...)", Doc: "The least argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: sameAs(0), Eval: extreme(-1)},
-	{Name: "COALESCE", Group: "number", Signature: "coalesce(a, ...)", Doc: "The first argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, First: true, Result: firstType,
+	{Name: "GREATEST", Group: "conditional", Signature: "greatest(a, ...)", Doc: "The greatest argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: sameAs(0), Eval: extreme(1)},
+	{Name: "LEAST", Group: "conditional", Signature: "least(a, ...)", Doc: "The least argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: sameAs(0), Eval: extreme(-1)},
+	{Name: "COALESCE", Group: "conditional", Signature: "coalesce(a, ...)", Doc: "The first argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, First: true, Result: firstType,
 		Eval: func(*Env, []types.Value) (types.Value, error) { return types.Value{}, nil }}, // all are NULL
 }
 

@@ -27,7 +27,7 @@ var operators = []Function{
 		Result: arithmetic("/"), Eval: evalArithmetic("/"), Key: divideAlgebra},
 	{Name: "%", Group: "operator", Signature: "a % b", Doc: "Remainder, with the sign of a.", MinArgs: 2, MaxArgs: 2,
 		Result: arithmetic("%"), Eval: evalArithmetic("%"), Key: remainderAlgebra(false)},
-	{Name: "NEGATE", Group: "number", Signature: "-a", Doc: "The negative number.", MinArgs: 1, MaxArgs: 1,
+	{Name: "NEGATE", Group: "operator", Signature: "-a", Doc: "The negative number.", MinArgs: 1, MaxArgs: 1,
 		Result: sameAs(0, isNumber), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			switch v := a[0]; {
 			case v.Type().IsInteger():
