@@ -63,9 +63,9 @@ var timeFunctions = []Function{
 		}},
 	{Name: "TIMEZONE", Group: "time", Signature: "timestamp AT TIME ZONE zone", Doc: "The wall-clock time in the zone, as a timestamp.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Timestamp, isText, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			loc, err := time.LoadLocation(a[0].Text())
+			loc, err := types.Zone(a[0].Text())
 			if err != nil {
-				return types.Value{}, fmt.Errorf("unknown time zone %s", a[0].SQL())
+				return types.Value{}, err
 			}
 			t := time.UnixMilli(millis(a[1])).In(loc)
 			_, off := t.Zone()

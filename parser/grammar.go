@@ -174,8 +174,9 @@ type dotted struct {
 
 type setNode struct {
 	Pos   lexer.Position
-	Name  dotted    `parser:"'SET' @@"`
-	Value valueNode `parser:"( '=' | 'TO' ) @@"`
+	Zone  bool      `parser:"'SET' ( @( 'TIME' 'ZONE' )"`
+	Name  dotted    `parser:"      | @@ ( '=' | 'TO' ) )"`
+	Value valueNode `parser:"@@"`
 }
 
 // valueNode is a setting's or option's value; a bare word is text.

@@ -186,6 +186,9 @@ func (l *lowerer) dotted(n *dotted) string {
 
 func (l *lowerer) set(n *setNode) (*Set, error) {
 	v, err := l.value(&n.Value)
+	if n.Zone {
+		return &Set{Pos: at(n.Pos), Name: "timezone", Value: v}, err
+	}
 	return &Set{Pos: at(n.Pos), Name: l.dotted(&n.Name), Value: v}, err
 }
 

@@ -91,7 +91,7 @@ func Cast(v Value, to Type, loc *time.Location) (Value, error) {
 		switch {
 		case v.typ == Date:
 			t := time.Unix(v.i*86400, 0).UTC()
-			return NewTimestamp(time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, loc).UnixMilli()), nil
+			return NewTimestamp(inZone(time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC), loc).UnixMilli()), nil
 		case v.typ.IsInteger():
 			return NewTimestamp(v.i), nil
 		case v.typ.IsText():

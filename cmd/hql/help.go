@@ -38,7 +38,8 @@ part: a literal, or an expression over the columns AS an encoding; EXTERNAL maps
 of an EXTERNAL table only the definition is dropped`},
 	{"SHOW", `SHOW TABLES | CREATE TABLE table | SPLITS table | FUNCTIONS | ALL | setting`},
 	{"DESCRIBE", `DESCRIBE [TABLE] table`},
-	{"SET", `SET setting = value
+	{"SET", `SET setting = value | DEFAULT
+SET TIME ZONE zone
 SHOW ALL lists the settings`},
 	{"COPY", `COPY table [(column, ...)] FROM 'file' | STDIN [WITH (option value, ...)]
 COPY table | (query) TO 'file' | STDOUT [WITH (option value, ...)]`},
