@@ -214,19 +214,6 @@ var stringFunctions = []Function{
 			}
 			return types.NewBool(re.MatchString(a[0].Text())), nil
 		}},
-	{Name: "REGEXP_REPLACE", Group: "string", Signature: "regexp_replace(text, pattern, to [, flags]) text", Doc: "The first match (every one with flag g) replaced; \\1 in to stands for a group.", MinArgs: 3, MaxArgs: 4,
-		Result: returns(types.String, isText), Eval: regexpReplace},
-	{Name: "REGEXP_SUBSTR", Group: "string", Signature: "regexp_substr(text, pattern) text", Doc: "The first match; NULL when there is none.", MinArgs: 2, MaxArgs: 2,
-		Result: returns(types.String, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			re, err := compileRegexp(a[1].Text())
-			if err != nil {
-				return types.Value{}, err
-			}
-			if m := re.FindStringIndex(a[0].Text()); m != nil {
-				return types.NewString(a[0].Text()[m[0]:m[1]]), nil
-			}
-			return types.Value{}, nil
-		}},
 }
 
 // caseAlgebra knows that ASCII text keeps its width; hex digits are ASCII.
@@ -439,9 +426,9 @@ func compileRegexp(pattern string) (*regexp.Regexp, error) {
 	if re := regexps.byPattern[pattern]; re != nil {
 		return re, nil
 	}
-	re, err := regexp.Compile(pattern)
+	re, err := regexp.Compile("(?s)" + pattern) // a dot matches the end of a line too, as in PostgreSQL
 	if err != nil {
-		return nil, fmt.Errorf("invalid regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		return nil, fmt.Errorf("invalid regular expression: %s", strings.Replace(strings.TrimPrefix(err.Error(), "error parsing regexp: "), "(?s)", "", 1))
 	}
 	if len(regexps.byPattern) >= 256 {
 		clear(regexps.byPattern)
@@ -504,36 +491,4 @@ func similar(p, escape string) string {
 		}
 	}
 	return b.String() + `)\z`
-}
-
-var groupRef = regexp.MustCompile(`\\(\d)|\\&`)
-
-func regexpReplace(_ *Env, a []types.Value) (types.Value, error) {
-	flags := ""
-	if len(a) == 4 {
-		flags = a[3].Text()
-	}
-	pattern := a[1].Text()
-	if strings.Contains(flags, "i") {
-		pattern = "(?i)" + pattern
-	}
-	re, err := compileRegexp(pattern)
-	if err != nil {
-		return types.Value{}, err
-	}
-	to := groupRef.ReplaceAllStringFunc(strings.ReplaceAll(a[2].Text(), "$", "$$"), func(m string) string {
-		if m == `\&` {
-			return "${0}"
-		}
-		return "${" + m[1:] + "}"
-	})
-	s := a[0].Text()
-	if strings.Contains(flags, "g") {
-		return types.NewString(re.ReplaceAllString(s, to)), nil
-	}
-	m := re.FindStringSubmatchIndex(s)
-	if m == nil {
-		return a[0], nil
-	}
-	return types.NewString(s[:m[0]] + string(re.ExpandString(nil, to, s, m)) + s[m[1]:]), nil
 }
