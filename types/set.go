@@ -173,6 +173,9 @@ func SetOf(ivs ...Interval) Set {
 
 // Points makes the set of the values vs.
 func Points(vs ...Value) Set {
+	if len(vs) == 1 {
+		return Set{Point(vs[0])}
+	}
 	ivs := make([]Interval, len(vs))
 	for i, v := range vs {
 		ivs[i] = Point(v)
