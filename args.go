@@ -37,20 +37,19 @@ func splitOptions(args []any) (QueryOptions, []any, error) {
 	return o, args[1:], nil
 }
 
-// bind turns Go values into arguments for s, which changes where a slice fills an IN list: x IN (?).
-func bind(s parser.Statement, args []any) (exec.Args, error) {
+// bind turns Go values into arguments for the statement of used, which changes where a slice fills an IN list: x IN (?).
+func bind(used *params, args []any) (exec.Args, error) {
 	options, args, err := splitOptions(args)
 	if err != nil {
 		return exec.Args{}, err
 	}
-	out, err := bindArgs(s, args)
+	out, err := bindArgs(used, args)
 	out.Options = options
 	return out, err
 }
 
-func bindArgs(s parser.Statement, args []any) (exec.Args, error) {
+func bindArgs(used *params, args []any) (exec.Args, error) {
 	var out exec.Args
-	used := findParams(s)
 	if len(args) == 1 {
 		if named, ok := args[0].(NamedArgs); ok {
 			return bindNamed(used, named)

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"sync"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/hbase"
@@ -22,6 +24,8 @@ type DB struct {
 	writable bool
 	store    *store.Store // the embedded one that Open made
 	owned    bool         // Open made the client
+	// statements are queries by their text, parsed.
+	statements *lru.Cache[string, *Stmt]
 
 	mu     sync.RWMutex
 	closed bool
@@ -45,30 +49,31 @@ type Stats = exec.Stats
 // time.Time (a TIMESTAMP), time.Duration (a TIME), json.RawMessage, driver.Valuer, types.Value, pointers to these, and
 // in x IN (?) a slice of them. QueryOptions may come first.
 func (db *DB) Query(ctx context.Context, sql string, args ...any) (*Rows, error) {
-	s, err := parser.ParseStatement(sql)
+	s, err := db.statement(sql)
 	if err != nil {
 		return nil, err
 	}
-	return db.run(ctx, s, sql, args)
+	return s.run(ctx, args)
 }
 
-// run runs one parsed statement, which binding the arguments may change.
-func (db *DB) run(ctx context.Context, s parser.Statement, sql string, args []any) (*Rows, error) {
-	if err := db.open(); err != nil {
-		return nil, err
+// statement parses one statement, or finds it as it was parsed before.
+func (db *DB) statement(sql string) (*Stmt, error) {
+	if s, ok := db.statements.Get(sql); ok {
+		return s, nil
 	}
-	ctx, end := db.cfg.tracers.begin(ctx, s, sql, args)
-	bound, err := bind(s, args)
-	var rows *exec.Rows
-	if err == nil {
-		rows, err = db.engine.Run(ctx, s, bound)
-	}
+	parsed, err := parser.ParseStatement(sql)
 	if err != nil {
-		err = located(err, sql)
-		end(nil, err)
 		return nil, err
 	}
-	return &Rows{ctx: ctx, rows: rows, sql: sql, loc: cmp.Or(bound.Options.Location, db.cfg.exec.Loc), end: end}, nil
+	s := db.parsed(parsed, sql)
+	if _, query := parsed.(*parser.Select); query && len(sql) <= maxKeptText {
+		db.statements.Add(sql, s)
+	}
+	return s, nil
+}
+
+func (db *DB) parsed(s parser.Statement, sql string) *Stmt {
+	return &Stmt{db: db, sql: sql, parsed: s, params: findParams(s)}
 }
 
 func (db *DB) open() error {
@@ -98,7 +103,7 @@ func (db *DB) Exec(ctx context.Context, sql string, args ...any) (Result, error)
 	}
 	var out Result
 	for _, s := range stmts {
-		rows, err := db.run(ctx, s, sql, args)
+		rows, err := db.parsed(s, sql).runOnce(ctx, args)
 		if err != nil {
 			return out, err
 		}
@@ -113,24 +118,24 @@ func (db *DB) Exec(ctx context.Context, sql string, args ...any) (Result, error)
 }
 
 // Prepare parses one statement and checks that the tables and columns that it reads exist. It is bound to its arguments
-// and planned at each call, for the keys to be read follow from their values.
+// and planned at each call, for the keys to be read follow from their values; of a query that reads one row by its
+// whole key only the key is made anew.
 func (db *DB) Prepare(ctx context.Context, sql string) (*Stmt, error) {
-	s, err := parser.ParseStatement(sql)
+	s, err := db.statement(sql)
 	if err != nil {
 		return nil, err
 	}
 	if err := db.open(); err != nil {
 		return nil, err
 	}
-	used := findParams(s)
-	nulls := exec.Args{Positional: make([]types.Value, used.count), Named: map[string]types.Value{}}
-	for _, p := range used.named {
+	nulls := exec.Args{Positional: make([]types.Value, s.params.count), Named: map[string]types.Value{}}
+	for _, p := range s.params.named {
 		nulls.Named[p.Name] = types.Value{}
 	}
-	if _, err := db.engine.Plan(ctx, s, nulls); errors.Is(err, ErrUnknownTable) || errors.Is(err, ErrUnknownColumn) {
+	if _, err := db.engine.Plan(ctx, s.parsed, nulls); errors.Is(err, ErrUnknownTable) || errors.Is(err, ErrUnknownColumn) {
 		return nil, located(err, sql)
 	}
-	return &Stmt{db: db, sql: sql, parsed: s, params: used.count}, nil
+	return s, nil
 }
 
 // Explain plans a query, or the reading side of a statement that writes, without running it.
@@ -150,7 +155,7 @@ func (db *DB) explain(ctx context.Context, s parser.Statement, sql string, args 
 	if err := db.open(); err != nil {
 		return nil, err
 	}
-	bound, err := bind(s, args)
+	bound, err := bind(findParams(s), args)
 	if err != nil {
 		return nil, located(err, sql)
 	}
@@ -203,20 +208,49 @@ func (db *DB) Close() error {
 	return errors.Join(errs...)
 }
 
+// maxKept and maxKeptText bound the queries that a DB keeps parsed for the next time, and the text of one in bytes.
+const maxKept, maxKeptText = 256, 4096
+
 // Stmt is a prepared statement. It is safe for concurrent use.
 type Stmt struct {
 	db     *DB
 	sql    string
 	parsed parser.Statement // shared by all calls: not to be changed
-	params int
+	params *params
+	plans  exec.Plans
 }
 
-// run binds and runs the statement, its text where arguments change it.
+// run binds and runs the statement, or its text anew where arguments change it.
 func (s *Stmt) run(ctx context.Context, args []any) (*Rows, error) {
 	if changes(args) {
-		return s.db.Query(ctx, s.sql, args...)
+		parsed, err := parser.ParseStatement(s.sql)
+		if err != nil {
+			return nil, err
+		}
+		s = s.db.parsed(parsed, s.sql)
 	}
-	return s.db.run(ctx, s.parsed, s.sql, args)
+	return s.runOnce(ctx, args)
+}
+
+// runOnce is run for a statement that need not stay as it is.
+func (s *Stmt) runOnce(ctx context.Context, args []any) (*Rows, error) {
+	if err := s.db.open(); err != nil {
+		return nil, err
+	}
+	cfg := s.db.cfg
+	ctx, end := cfg.tracers.begin(ctx, s.parsed, s.sql, args)
+	bound, err := bind(s.params, args)
+	bound.Plans = &s.plans
+	var rows *exec.Rows
+	if err == nil {
+		rows, err = s.db.engine.Run(ctx, s.parsed, bound)
+	}
+	if err != nil {
+		err = located(err, s.sql)
+		end(nil, err)
+		return nil, err
+	}
+	return &Rows{ctx: ctx, rows: rows, sql: s.sql, loc: cmp.Or(bound.Options.Location, cfg.exec.Loc), end: end}, nil
 }
 
 // Query runs the statement.
@@ -246,7 +280,7 @@ func (s *Stmt) Explain(ctx context.Context, args ...any) (*Plan, error) {
 }
 
 // Parameters is the number of ? or $n arguments that the statement takes.
-func (s *Stmt) Parameters() int { return s.params }
+func (s *Stmt) Parameters() int { return s.params.count }
 
 // SQL is the statement's text.
 func (s *Stmt) SQL() string { return s.sql }

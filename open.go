@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/hbase"
@@ -80,7 +82,8 @@ func newDB(c hbase.Client, cfg *config, fullScan FullScan, writes bool) *DB {
 	if !writes {
 		client = exec.ReadOnly(client)
 	}
-	return &DB{client: c, engine: exec.New(client, cfg.catalog, cfg.exec), cfg: cfg, writable: writes}
+	statements, _ := lru.New[string, *Stmt](maxKept) // fails only over a size below 1
+	return &DB{client: c, engine: exec.New(client, cfg.catalog, cfg.exec), cfg: cfg, writable: writes, statements: statements}
 }
 
 func openStore(ctx context.Context, dir string, opts []Option) (*DB, error) {

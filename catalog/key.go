@@ -254,14 +254,26 @@ func (p *Pattern) PrefixLen(key []byte, n int) int {
 	return at
 }
 
+// Place gives the table and the key of the row whose key columns have these values, without a check that they
+// read back. An error is a *KeyError: no row has them, or a part follows from more than the row.
+func (l *Layout) Place(row []types.Value) (table string, key []byte, err error) {
+	return l.place(row, &expr.Env{})
+}
+
+func (l *Layout) place(row []types.Value, env *expr.Env) (table string, key []byte, err error) {
+	name, err := l.Stored.Append(nil, row, env)
+	if err != nil {
+		return "", nil, err
+	}
+	key, err = l.Key.Append(make([]byte, 0, 64), row, env)
+	return string(name), key, err
+}
+
 // EncodeRow gives where a row is stored under l. It checks that the key reads
 // back as the same values. qualifier is nil but for packed columns. An error is a *KeyError.
 func (l *Layout) EncodeRow(row []types.Value, env *expr.Env) (table string, key, qualifier []byte, err error) {
-	name, err := l.Stored.Append(nil, row, env)
+	table, key, err = l.place(row, env)
 	if err != nil {
-		return "", nil, nil, err
-	}
-	if key, err = l.Key.Append(nil, row, env); err != nil {
 		return "", nil, nil, err
 	}
 	if len(key) == 0 {
@@ -273,7 +285,7 @@ func (l *Layout) EncodeRow(row []types.Value, env *expr.Env) (table string, key,
 		}
 	}
 	back := make([]types.Value, len(row))
-	if err := l.DecodeRow(string(name), key, qualifier, back); err != nil {
+	if err := l.DecodeRow(table, key, qualifier, back); err != nil {
 		return "", nil, nil, &KeyError{Part: l.Key.Parts[0].Source, Msg: "the key would not read back: " + err.Error()}
 	}
 	for _, s := range l.solve {
@@ -285,7 +297,7 @@ func (l *Layout) EncodeRow(row []types.Value, env *expr.Env) (table string, key,
 				Msg: fmt.Sprintf("%s does not fit: it would read back as %s", row[s.col].SQL(), back[s.col].SQL())}
 		}
 	}
-	return string(name), key, qualifier, nil
+	return table, key, qualifier, nil
 }
 
 // solver tells how a column is read from the parts.

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hql-db/hql/catalog"
@@ -87,7 +88,11 @@ type Args struct {
 	Positional []types.Value          // ? and $n
 	Named      map[string]types.Value // @name
 	Options    RunOptions
+	Plans      *Plans // nil: a statement that is run once
 }
+
+// Plans is what a prepared statement keeps of its plans. The zero value works; it is safe for concurrent use.
+type Plans struct{ point atomic.Pointer[planner.Point] }
 
 // RunOptions hold for one statement in place of what the engine was made with. Zero fields change nothing.
 type RunOptions struct {
@@ -148,7 +153,7 @@ func (e *Engine) run(ctx context.Context, stmt parser.Statement, args Args) (*Ro
 	}
 	switch s := stmt.(type) {
 	case *parser.Select:
-		return r.query(ctx, s)
+		return r.query(ctx, s, args.Plans)
 	case *parser.Insert:
 		return r.insert(ctx, s)
 	case *parser.Update:

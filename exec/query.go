@@ -110,8 +110,28 @@ func (r *run) open(ctx context.Context, p *planner.Plan) (Operator, context.Canc
 	return op, cancel, nil
 }
 
-func (r *run) query(ctx context.Context, s *parser.Select) (*Rows, error) {
+// planKept is planSelect with what is kept of plans made before.
+func (r *run) planKept(ctx context.Context, s *parser.Select, kept *Plans) (*planner.Plan, error) {
+	if kept == nil {
+		return r.planSelect(ctx, s)
+	}
+	if point := kept.point.Load(); point != nil {
+		if p := point.Plan(r.env.Catalog, r.env.Args); p != nil {
+			return p, nil
+		}
+	}
 	p, err := r.planSelect(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if point := planner.PointOf(s, p); point != nil {
+		kept.point.Store(point)
+	}
+	return p, nil
+}
+
+func (r *run) query(ctx context.Context, s *parser.Select, kept *Plans) (*Rows, error) {
+	p, err := r.planKept(ctx, s, kept)
 	if err != nil {
 		return nil, err
 	}

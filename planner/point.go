@@ -1,0 +1,140 @@
+package planner
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// A Point is the plan of a query that reads one row by equality of all of its key's columns with
+// arguments or constants. It is made once: of other arguments of the same types only the key follows.
+type Point struct {
+	plan    *Plan
+	project *Project
+	scan    *Scan
+	row     []types.Value // the constants, by column
+	binds   []pointBind
+}
+
+type pointBind struct{ column, arg int }
+
+// PointOf makes a Point of p, which Select made of s; nil when that does not fit p, or would not for all arguments.
+func PointOf(s *parser.Select, p *Plan) *Point {
+	if len(s.Cores) != 1 || len(s.With)+len(s.OrderBy) > 0 || s.Limit != nil || s.Offset != nil {
+		return nil
+	}
+	c := s.Cores[0]
+	if c.Where == nil || c.Distinct || c.Having != nil || len(c.GroupBy)+len(c.Hints) > 0 || len(c.From) != 1 || !plainItems(c.Items) {
+		return nil
+	}
+	project, ok := p.Root.(*Project)
+	if !ok {
+		return nil
+	}
+	scan, ok := project.Input.(*Scan)
+	if !ok || scan.Access != Get || len(scan.Spans) != 1 || scan.Filter != nil || scan.Residual != nil || scan.MaxTime > 0 || scan.AllVersions ||
+		scan.Layout.Kind != catalog.Primary || len(scan.Table.Layouts) > 1 || scan.Layout.Packed != nil || slices.ContainsFunc(scan.Layout.Key.Parts, drawn) || slices.ContainsFunc(scan.Layout.Stored.Parts, drawn) {
+		return nil
+	}
+	out := &Point{plan: p, project: project, scan: scan, row: make([]types.Value, len(scan.Table.Columns))}
+	terms := equalities(nil, c.Where)
+	if len(terms) != len(scan.Fates) {
+		return nil
+	}
+	for i, f := range scan.Fates {
+		e, ok := f.Expr.(*expr.Compare)
+		if !ok || e.Op != expr.EQ {
+			return nil
+		}
+		col, isCol := e.X.(*expr.Column)
+		k, isConst := e.Y.(*expr.Const)
+		if !isCol || !isConst || terms[i].ref == nil || !strings.EqualFold(terms[i].ref.Name, scan.Table.Columns[col.Index].Name) || !out.row[col.Index].IsNull() || !fits(k.Val, scan.Table.Columns[col.Index].Type) {
+			return nil
+		}
+		out.row[col.Index] = k.Val
+		if param := terms[i].param; param != nil {
+			out.binds = append(out.binds, pointBind{col.Index, param.Index - 1})
+		}
+	}
+	return out
+}
+
+// plainItems tells that the SELECT list has columns only, so that no argument is in it.
+func plainItems(items []parser.SelectItem) bool {
+	for _, it := range items {
+		if _, ok := it.Expr.(*parser.ColumnRef); !ok && !it.Star {
+			return false
+		}
+	}
+	return true
+}
+
+// drawn tells that a part follows from no column: a salt that is found by looking at all of them.
+func drawn(p *catalog.Part) bool {
+	return p.Literal == nil && len(p.Columns) == 0 && expr.FromRest(p.Expr) == nil
+}
+
+// keyTerm is column = argument, or with param nil column = constant. ref is nil for anything else.
+type keyTerm struct {
+	ref   *parser.ColumnRef
+	param *parser.Param
+}
+
+// equalities lists the terms of a conjunction as they stand.
+func equalities(dst []keyTerm, e parser.Expr) []keyTerm {
+	b, ok := e.(*parser.Binary)
+	switch {
+	case ok && b.Op == "AND":
+		return equalities(equalities(dst, b.X), b.Y)
+	case ok && b.Op == "=":
+		ref, _ := b.X.(*parser.ColumnRef)
+		switch y := b.Y.(type) {
+		case *parser.Param:
+			if y.Name == "" {
+				return append(dst, keyTerm{ref, y})
+			}
+		case *parser.Literal:
+			return append(dst, keyTerm{ref, nil})
+		}
+	}
+	return append(dst, keyTerm{})
+}
+
+// fits tells that a value is compared with a column of type t as it is.
+func fits(v types.Value, t types.Type) bool {
+	return !v.IsNull() && (v.Type() == t || v.Type().IsInteger() && t.IsInteger())
+}
+
+// Plan gives the plan for args, nil when it must be made anew: the table was replaced in c, or
+// the arguments are of other types or such that no key has them.
+func (t *Point) Plan(c *catalog.Catalog, args []types.Value) *Plan {
+	scan := t.scan
+	if now, ok := c.Table(scan.Table.Name); !ok || now != scan.Table {
+		return nil
+	}
+	row := slices.Clone(t.row)
+	for _, b := range t.binds {
+		if b.arg >= len(args) || !fits(args[b.arg], scan.Table.Columns[b.column].Type) {
+			return nil
+		}
+		row[b.column] = args[b.arg]
+	}
+	table, key, err := scan.Layout.Place(row)
+	if err != nil || len(key) == 0 {
+		return nil
+	}
+	out := &struct {
+		plan    Plan
+		project Project
+		scan    Scan
+		spans   [1]Span
+	}{*t.plan, *t.project, *scan, [1]Span{{Table: table, Start: key, Key: true}}}
+	out.scan.Spans = out.spans[:]
+	out.project.Input = &out.scan
+	out.plan.Root = &out.project
+	return &out.plan
+}

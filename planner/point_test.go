@@ -1,0 +1,135 @@
+package planner
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// A Point gives for other arguments the plan that is made for them, or none.
+func TestPoint(t *testing.T) {
+	c := layouts(t)
+	served := map[string]int{}
+	for _, table := range c.Tables() {
+		var terms []string
+		var kinds []types.Type
+		for _, col := range table.Columns {
+			if col.KeyPart {
+				terms = append(terms, parser.QuoteName(col.Name)+" = ?")
+				kinds = append(kinds, col.Type)
+			}
+		}
+		if len(terms) == 0 {
+			continue
+		}
+		st, err := parser.ParseStatement("SELECT * FROM " + parser.QuoteName(table.Name) + " WHERE " + strings.Join(terms, " AND "))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := st.(*parser.Select)
+		plan := func(args []types.Value) *Plan {
+			p, err := (&Env{Catalog: c, Args: args}).Select(s)
+			if err != nil {
+				t.Fatalf("%s %v: %v", s, args, err)
+			}
+			return p
+		}
+		for from := range 8 {
+			point := PointOf(s, plan(sampleArgs(kinds, from)))
+			for i := range sampleValues {
+				args := sampleArgs(kinds, i)
+				if point == nil {
+					break
+				}
+				got := point.Plan(c, args)
+				if got == nil {
+					continue
+				}
+				served[table.Name]++
+				want := plan(args)
+				if a, b := Scans(got.Root)[0], Scans(want.Root)[0]; a.Access != b.Access || !reflect.DeepEqual(a.Spans, b.Spans) {
+					t.Errorf("%s %v: %v %v, planned anew %v %v", s, args, a.Access, a.Spans, b.Access, b.Spans)
+				}
+			}
+			if point != nil {
+				for i := range kinds { // what the plan was not made for
+					args := sampleArgs(kinds, from)
+					if args[i] = types.NewDouble(0.5); kinds[i] != types.Double && point.Plan(c, args) != nil {
+						t.Errorf("%s: a plan for a DOUBLE", s)
+					}
+					if args[i] = (types.Value{}); point.Plan(c, args) != nil {
+						t.Errorf("%s: a plan for NULL", s)
+					}
+				}
+				if point.Plan(&catalog.Catalog{}, sampleArgs(kinds, from)) != nil {
+					t.Errorf("%s: a plan for a table that is gone", s)
+				}
+			}
+		}
+	}
+	for _, name := range []string{"phoenix_events", "files"} {
+		if served[name] == 0 {
+			t.Errorf("no Point for %s: %v", name, served)
+		}
+	}
+	if len(served) < 10 {
+		t.Errorf("Points for few tables: %v", served)
+	}
+}
+
+func sampleArgs(kinds []types.Type, i int) []types.Value {
+	args := make([]types.Value, len(kinds))
+	for k, kind := range kinds {
+		args[k] = sampleValue(kind, i+k)
+	}
+	return args
+}
+
+func TestNoPoint(t *testing.T) {
+	c := layouts(t)
+	for _, text := range []string{
+		"SELECT * FROM phoenix_events WHERE host = 'h' AND ts > 5",
+		"SELECT * FROM phoenix_events WHERE host = 'h' AND ts = 5 AND msg = 'm'",
+		"SELECT COALESCE(msg, 'x') FROM phoenix_events WHERE host = 'h' AND ts = 5",
+		"SELECT * FROM phoenix_events WHERE host = 'h' AND ts = 5 LIMIT 1",
+		"SELECT DISTINCT msg FROM phoenix_events WHERE host = 'h' AND ts = 5",
+		"SELECT * FROM phoenix_events WHERE host IN ('h', 'i') AND ts = 5",
+		"SELECT * FROM phoenix_events WHERE host = 'h' AND ts = 5.0",
+	} {
+		st, err := parser.ParseStatement(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := (&Env{Catalog: c}).Select(st.(*parser.Select))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if PointOf(st.(*parser.Select), p) != nil {
+			t.Errorf("%s: a Point", text)
+		}
+	}
+}
+
+func BenchmarkPlanPointAgain(b *testing.B) {
+	c := layouts(b)
+	st, err := parser.ParseStatement("SELECT level, msg, val, cnt FROM phoenix_events WHERE host = ? AND ts = ?")
+	if err != nil {
+		b.Fatal(err)
+	}
+	args := []types.Value{types.NewString("host0001"), types.NewInt(1700000000000)}
+	p, err := (&Env{Catalog: c, Args: args}).Select(st.(*parser.Select))
+	if err != nil {
+		b.Fatal(err)
+	}
+	point := PointOf(st.(*parser.Select), p)
+	b.ReportAllocs()
+	for b.Loop() {
+		if point.Plan(c, args) == nil {
+			b.Fatal("no plan")
+		}
+	}
+}
