@@ -38,8 +38,9 @@ of an EXTERNAL table only the definition is dropped`},
 	{"DESCRIBE", `DESCRIBE [TABLE] table`},
 	{"SET", `SET setting = value
 SHOW ALL lists the settings`},
-	{"COPY", `COPY table [(column, ...)] FROM 'file' | STDIN [WITH (option value, ...)]
-COPY table | (query) TO 'file' | STDOUT [WITH (option value, ...)]`},
+	{"COPY", `COPY table [(column, ...)] FROM 'file' [WITH (FORMAT = 'csv')]
+COPY table | (query) TO 'file' [WITH (FORMAT = 'csv')]
+csv, tsv or jsonl, by the file's ending unless FORMAT says it; '/dev/stdin' and '/dev/stdout' are files, too`},
 	{"CHECK TABLE", `CHECK TABLE table [REPAIR]
 compares a table's indexes and copies with its rows`},
 }
