@@ -59,7 +59,7 @@ func bindArgs(used *params, args []any) (exec.Args, error) {
 		return out, parser.Errorf(used.named[0].Pos, "@%s needs hql.NamedArgs", used.named[0].Name)
 	}
 	if used.count != len(args) {
-		return out, parser.Errorf(parser.NoPos, "the statement takes %d arguments, %d given", used.count, len(args))
+		return out, parser.Errorf(parser.NoPos, "the statement takes %s, %d given", arguments(used.count), len(args))
 	}
 	lists := map[int][]types.Value{}
 	for i, a := range args {
@@ -234,4 +234,11 @@ func value(a any) (v types.Value, ok bool, err error) {
 		return types.NewString(r.String()), true, nil
 	}
 	return v, false, nil
+}
+
+func arguments(n int) string {
+	if n == 1 {
+		return "1 argument"
+	}
+	return fmt.Sprintf("%d arguments", n)
 }

@@ -82,7 +82,7 @@ func (r *Rows) Close() error { return r.finish() }
 // Drawn is the text of EXPLAIN as lines of styled pieces, the same lines as the rows; nil for other statements.
 func (r *Rows) Drawn() []planner.Line { return r.rows.Drawn }
 
-// Document tells that the one value of the one row is a whole file, to be written as it is: EXPLAIN (FORMAT HTML).
+// Document tells that the one value of the one row is a whole file, to be written as it is: EXPLAIN (FORMAT HTML), SHOW CREATE TABLE.
 func (r *Rows) Document() bool { return r.rows.Document }
 
 // Columns are the names of the columns; nil for a statement without rows.

@@ -100,6 +100,7 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 			}
 		}
 		n += int64(len(rows))
+		r.rec.written.Store(n)
 		if w.full() {
 			return w.flush(ctx)
 		}
@@ -162,6 +163,7 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 			}
 		}
 		n += int64(len(rows))
+		r.rec.written.Store(n)
 		return nil
 	})
 	if err == nil {

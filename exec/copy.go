@@ -9,10 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/parser"
@@ -100,14 +102,16 @@ func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string) (_ *Row
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(filepath.Dir(s.File), filepath.Base(s.File)+".*")
+	f, err := createCopy(s.File)
 	if err != nil {
 		return nil, fmt.Errorf("COPY: %w", err)
 	}
 	defer func() {
 		if err != nil {
 			f.Close()
-			os.Remove(f.Name())
+			if f.Name() != s.File {
+				os.Remove(f.Name())
+			}
 		}
 	}()
 	buf := bufio.NewWriterSize(f, 1<<16)
@@ -116,6 +120,7 @@ func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string) (_ *Row
 	n := int64(0)
 	err = r.eachRow(ctx, p, false, func(rows [][]types.Value) error {
 		n += int64(len(rows))
+		r.rec.written.Store(n)
 		for _, row := range rows {
 			out.row(row)
 		}
@@ -124,13 +129,25 @@ func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string) (_ *Row
 	if err == nil {
 		err = errors.Join(out.err, buf.Flush(), f.Close())
 	}
-	if err == nil {
+	if err == nil && f.Name() != s.File {
 		err = os.Rename(f.Name(), s.File)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return r.done(n), nil
+}
+
+// createCopy opens what is to become the file called name: a file beside it, or itself where it is a link, a pipe or a device.
+func createCopy(name string) (*os.File, error) {
+	if st, err := os.Lstat(name); err == nil && !st.Mode().IsRegular() {
+		return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		pe.Path = name // not one that nobody asked for
+	}
+	return f, err
 }
 
 // rowWriter writes rows as text.
@@ -157,15 +174,34 @@ func (o *rowWriter) fields(fields []string) {
 	if o.err != nil {
 		return
 	}
-	cw := csv.NewWriter(o.w)
 	if o.format == "tsv" {
-		cw.Comma = '\t'
+		for i, f := range fields {
+			fields[i] = types.EscapeTSV(f)
+		}
+		o.end(append(o.line[:0], strings.Join(fields, "\t")...))
+		return
 	}
+	cw := csv.NewWriter(o.w)
 	o.err = cw.Write(fields)
 	cw.Flush()
 }
 
 func (o *rowWriter) row(row []types.Value) {
+	if o.format == "tsv" {
+		b := o.line[:0]
+		for i, v := range row {
+			if i > 0 {
+				b = append(b, '\t')
+			}
+			if v.IsNull() {
+				b = append(b, `\N`...)
+			} else {
+				b = append(b, types.EscapeTSV(v.String())...)
+			}
+		}
+		o.end(b)
+		return
+	}
 	if o.format != "jsonl" {
 		fields := make([]string, len(row))
 		for i, v := range row {
@@ -184,7 +220,12 @@ func (o *rowWriter) row(row []types.Value) {
 		b = types.NewString(o.columns[i].Name).AppendJSON(b)
 		b = v.AppendJSON(append(b, ':'))
 	}
-	o.line = append(b, '}', '\n')
+	o.end(append(b, '}'))
+}
+
+// end writes a line.
+func (o *rowWriter) end(b []byte) {
+	o.line = append(b, '\n')
 	if o.err == nil {
 		_, o.err = o.w.Write(o.line)
 	}
@@ -307,12 +348,16 @@ func (c *copier) flush(ctx context.Context) error {
 
 // records reads csv or tsv. The header names the columns unless the statement does.
 func (c *copier) records(ctx context.Context, f io.Reader, format string) error {
-	cr := csv.NewReader(bufio.NewReaderSize(f, 1<<16))
-	cr.ReuseRecord, cr.FieldsPerRecord = true, -1
+	var cr recordReader
+	br := bufio.NewReaderSize(f, 1<<16)
 	if format == "tsv" {
-		cr.Comma, cr.LazyQuotes = '\t', true
+		cr = &tsvReader{r: br}
+	} else {
+		r := csv.NewReader(br)
+		r.ReuseRecord, r.FieldsPerRecord = true, -1
+		cr = csvReader{r}
 	}
-	header, err := cr.Read()
+	header, _, err := cr.record()
 	if err == io.EOF {
 		return nil
 	}
@@ -332,8 +377,8 @@ func (c *copier) records(ctx context.Context, f io.Reader, format string) error 
 		return err
 	}
 	for {
-		rec, err := cr.Read()
-		c.line, _ = cr.FieldPos(0)
+		rec, line, err := cr.record()
+		c.line = line
 		var bad *csv.ParseError
 		switch {
 		case err == io.EOF:
@@ -344,12 +389,14 @@ func (c *copier) records(ctx context.Context, f io.Reader, format string) error 
 			continue
 		case err != nil:
 			return fmt.Errorf("COPY: %w", err)
+		case format == "tsv" && len(rec) == 1 && rec[0] == "" && len(c.in.cols) > 1: // as csv, an empty line says nothing
+			continue
 		case len(rec) != len(c.in.cols):
 			c.reject(fmt.Errorf("%d fields for %d columns", len(rec), len(c.in.cols)))
 			continue
 		}
 		row := make([]types.Value, len(c.table.Columns)+2)
-		if err = c.fields(row, rec); err != nil {
+		if err = c.fields(row, rec, format == "tsv"); err != nil {
 			c.reject(err)
 			continue
 		}
@@ -359,13 +406,55 @@ func (c *copier) records(ctx context.Context, f io.Reader, format string) error 
 	}
 }
 
-// fields converts the fields of a line. An empty field is NULL, but for a text column in the key.
-func (c *copier) fields(row []types.Value, rec []string) error {
+// recordReader reads a line's fields, and the line's number. The fields hold until the next call.
+type recordReader interface {
+	record() (fields []string, line int, err error)
+}
+
+type csvReader struct{ *csv.Reader }
+
+func (c csvReader) record() ([]string, int, error) {
+	rec, err := c.Read()
+	if err != nil {
+		return nil, 0, err
+	}
+	line, _ := c.FieldPos(0)
+	return rec, line, nil
+}
+
+// tsvReader reads lines of fields between tabs, which are still escaped: \N is NULL.
+type tsvReader struct {
+	r    *bufio.Reader
+	line int
+}
+
+func (t *tsvReader) record() ([]string, int, error) {
+	text, err := t.r.ReadString('\n')
+	if err != nil && text == "" {
+		return nil, 0, err
+	}
+	t.line++
+	return strings.Split(strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r"), "\t"), t.line, nil
+}
+
+// fields converts the fields of a line. \N in tsv is NULL, and an empty field, which is the empty text only for a
+// column of text or bytes in tsv and one of text in the key in csv.
+func (c *copier) fields(row []types.Value, rec []string, tsv bool) error {
 	for i, col := range c.in.cols {
-		if rec[i] == "" && !(col.KeyPart && col.Type == types.String) {
+		text := strings.Clone(rec[i])
+		var empty bool // may be a value
+		if tsv {
+			if text == `\N` {
+				continue
+			}
+			text, empty = types.UnescapeTSV(text), col.Type == types.String || col.Type == types.Bytes
+		} else {
+			empty = col.KeyPart && col.Type == types.String
+		}
+		if text == "" && !empty {
 			continue
 		}
-		v, err := types.Cast(types.NewString(strings.Clone(rec[i])), col.Type, c.run.settings.loc)
+		v, err := fromText(text, col.Type, c.run.settings.loc)
 		if err != nil {
 			return fmt.Errorf("column %s: %w", col.Name, err)
 		}
@@ -412,10 +501,8 @@ func (c *copier) object(ctx context.Context, text []byte) error {
 			c.reject(fmt.Errorf("unknown column %q", name))
 			return nil
 		}
-		v, err := jsonValue(raw, col.Type)
-		if err == nil {
-			row[col.Index], err = types.Cast(v, col.Type, c.run.settings.loc)
-		}
+		var err error
+		row[col.Index], err = jsonValue(raw, col.Type, c.run.settings.loc)
 		if err != nil {
 			c.reject(fmt.Errorf("column %s: %w", col.Name, err))
 			return nil
@@ -425,7 +512,7 @@ func (c *copier) object(ctx context.Context, text []byte) error {
 }
 
 // jsonValue reads a JSON value for a column of type t: a string is its text, the rest stands for itself.
-func jsonValue(raw json.RawMessage, t types.Type) (types.Value, error) {
+func jsonValue(raw json.RawMessage, t types.Type, loc *time.Location) (types.Value, error) {
 	text := strings.TrimSpace(string(raw))
 	switch {
 	case text == "null":
@@ -437,7 +524,16 @@ func jsonValue(raw json.RawMessage, t types.Type) (types.Value, error) {
 		if err := json.Unmarshal(raw, &s); err != nil {
 			return types.Value{}, err
 		}
-		return types.NewString(s), nil
+		return fromText(s, t, loc)
 	}
-	return types.NewString(text), nil
+	return fromText(text, t, loc)
+}
+
+// fromText reads a value of type t as results print it.
+func fromText(text string, t types.Type, loc *time.Location) (types.Value, error) {
+	if t == types.Bytes {
+		b, err := types.UnescapeBytes(text)
+		return types.NewBytes(b), err
+	}
+	return types.Cast(types.NewString(text), t, loc)
 }

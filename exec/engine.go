@@ -100,6 +100,9 @@ type RunOptions struct {
 	Parallelism   int   // reads in flight
 	MemoryLimit   int64 // bytes
 	Location      *time.Location
+	// Watch is called before the statement begins with a function that tells what it has done so far. That one may be
+	// called at any time from any goroutine: a statement that writes gives no rows to ask before its end.
+	Watch func(stats func() Stats)
 }
 
 // run is one statement being run: what planning and executing it share.
@@ -125,6 +128,9 @@ func (e *Engine) newRun(args Args) *run {
 	st := &statement{client: e.client, warn: &warnings{}, rec: newRecorder(e.client), policy: set.fullScan,
 		slots: make(chan struct{}, cmp.Or(opt.Parallelism, e.cfg.Parallelism)), tracer: e.cfg.Tracer, allowFull: opt.AllowFullScan,
 		opt: Options{MemoryLimit: cmp.Or(opt.MemoryLimit, e.cfg.MemoryLimit), SpillDir: e.cfg.SpillDir, Loc: set.loc, Now: now}}
+	if opt.Watch != nil {
+		opt.Watch(func() Stats { return st.rec.stats(st.client) })
+	}
 	r := &run{statement: st, engine: e, settings: set}
 	st.names = &dictionaries{load: r.loadNames, uid: r.uidName}
 	r.env = &planner.Env{Catalog: e.catalog, Args: args.Positional, Named: args.Named, Loc: set.loc, Now: now,

@@ -137,7 +137,7 @@ func (r *run) valuesRow(values []parser.Expr, in *inserter) ([]types.Value, erro
 		if len(values) > 0 {
 			pos = values[0].Position()
 		}
-		return nil, parser.Errorf(pos, "%d values for %d columns", len(values), len(in.cols))
+		return nil, parser.Errorf(pos, "%s for %s", counted(int64(len(values)), "value"), counted(int64(len(in.cols)), "column"))
 	}
 	row := make([]types.Value, len(in.w.table.Columns)+2)
 	for i, x := range values {
@@ -216,6 +216,7 @@ func (in *inserter) flush(ctx context.Context) error {
 		return err
 	}
 	in.n += int64(len(rows))
+	in.run.rec.written.Store(in.n)
 	return nil
 }
 

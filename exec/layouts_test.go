@@ -284,3 +284,18 @@ func TestHiddenKey(t *testing.T) {
 		t.Error("the hidden column is not last")
 	}
 }
+
+// Bytes, tabs and texts that look like NULL come back from a file as they were.
+func TestCopyRoundTrip(t *testing.T) {
+	w := layoutWorld(t, newFakeClient(), noPushdown())
+	w.run("CREATE TABLE rt (id INT PRIMARY KEY, s STRING, b BYTES)")
+	w.run("INSERT INTO rt VALUES (1, '\\N', X'00FF5C41'), (2, '', X''), (3, NULL, NULL), (4, 'tab\t\n\r\\t \"q\"', X'0A')")
+	want := w.run("SELECT * FROM rt ORDER BY id")
+	for _, ext := range []string{"tsv", "jsonl"} {
+		file := filepath.Join(t.TempDir(), "rt."+ext)
+		w.run("COPY rt TO '" + file + "'")
+		w.run("DELETE FROM rt")
+		w.run("COPY rt FROM '" + file + "'")
+		w.expect(want, "SELECT * FROM rt ORDER BY id")
+	}
+}

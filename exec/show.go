@@ -29,7 +29,9 @@ func (r *run) show(ctx context.Context, s *parser.Show) (*Rows, error) {
 	}
 	switch s.Kind {
 	case parser.ShowCreateTable:
-		return r.table(textColumns("statement"), textRows([]string{t.SQL()})), nil
+		rows := r.table(textColumns("statement"), textRows([]string{t.SQL() + ";\n"}))
+		rows.Document = true
+		return rows, nil
 	case parser.ShowSplits:
 		return r.showSplits(ctx, t)
 	}

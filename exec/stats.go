@@ -16,6 +16,7 @@ type Stats struct {
 	RowsRead     int64 // rows that came from the servers
 	Regions      int64 // that answered
 	RowsReturned int64
+	RowsWritten  int64 // by INSERT, UPDATE, DELETE and COPY
 	RPCs, Bytes  int64 // calls sent; bytes of cells received
 	Retries      int64 // calls repeated and scanners reopened
 	Elapsed      time.Duration
@@ -43,6 +44,7 @@ type recorder struct {
 	start    time.Time
 	before   hbase.Stats
 	returned atomic.Int64
+	written  atomic.Int64
 	mu       sync.Mutex
 	scans    []*scanStats
 	tracing  bool // for EXPLAIN ANALYZE
@@ -119,7 +121,7 @@ func (s *scanStats) table() TableStats {
 
 // stats sums up; c is the statement's client.
 func (r *recorder) stats(c hbase.Client) Stats {
-	out := Stats{RowsReturned: r.returned.Load(), Elapsed: time.Since(r.start)}
+	out := Stats{RowsReturned: r.returned.Load(), RowsWritten: r.written.Load(), Elapsed: time.Since(r.start)}
 	if c != nil {
 		now := c.Stats()
 		out.RPCs, out.Bytes = now.RPCs-r.before.RPCs, now.Bytes-r.before.Bytes

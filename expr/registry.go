@@ -134,6 +134,8 @@ func distance(a, b string, most int) int {
 
 func (f *Function) arity() string {
 	switch {
+	case f.MaxArgs < 0 && f.MinArgs == 1:
+		return "at least 1 argument"
 	case f.MaxArgs < 0:
 		return fmt.Sprintf("at least %d arguments", f.MinArgs)
 	case f.MinArgs == f.MaxArgs && f.MinArgs == 1:

@@ -20,6 +20,8 @@ func (d *diagnosis) hint(i int) string {
 		return "LEFT, RIGHT or FULL OUTER JOIN says whose rows stay"
 	case before == "OF" && d.value(i-2) == "AS":
 		return "versions are read with FOR SYSTEM_TIME AS OF time"
+	case before == "(" && d.verb == "CREATE" && d.value(i-2) == "KEY" && d.value(i-3) == "ROW" && len(d.frames) > 2:
+		return "ROW KEY (...) stands behind the ) of the columns"
 	case word == ")" && d.frames[len(d.frames)-1].open < 0:
 		return "there is no ( for this )"
 	case (word == "SELECT" || word == "CREATE") && i > 0 && d.endsOperand(i-1) && len(d.frames) == 1:

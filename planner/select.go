@@ -700,7 +700,7 @@ func (q *query) orderTerms(orderBy []parser.OrderTerm, outs []output, scope *exp
 			continue
 		}
 		if l, ok := t.Expr.(*parser.Literal); ok && l.Kind == parser.NumberLiteral {
-			return nil, parser.Errorf(l.Pos, "ORDER BY %s: the result has %d columns", l.Text, len(outs))
+			return nil, parser.Errorf(l.Pos, "ORDER BY %s: the result has no column of that number, the last is %d", l.Text, len(outs))
 		}
 		x, err := expr.Compile(t.Expr, scope)
 		if err != nil {

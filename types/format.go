@@ -91,6 +91,47 @@ func EscapeBytes(s string) string {
 	return b.String()
 }
 
+// UnescapeBytes reads what EscapeBytes prints; characters outside ASCII stand for their UTF-8. A backslash
+// that does not begin \xNN is an error.
+func UnescapeBytes(s string) (string, error) {
+	at := strings.IndexByte(s, '\\')
+	if at < 0 {
+		return s, nil
+	}
+	out := append([]byte(nil), s[:at]...)
+	for i := at; i < len(s); i++ {
+		if s[i] != '\\' {
+			out = append(out, s[i])
+			continue
+		}
+		if i+4 > len(s) || s[i+1] != 'x' {
+			return "", fmt.Errorf(`a backslash in bytes begins \xNN (itself it is \x5C)`)
+		}
+		c, err := strconv.ParseUint(s[i+2:i+4], 16, 8)
+		if err != nil {
+			return "", fmt.Errorf(`%s in bytes is not \xNN`, s[i:i+4])
+		}
+		out = append(out, byte(c))
+		i += 3
+	}
+	return string(out), nil
+}
+
+var tsvEscape = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
+
+// EscapeTSV writes tab, newline, return and backslash with a backslash, for a field between tabs.
+func EscapeTSV(s string) string { return tsvEscape.Replace(s) }
+
+// UnescapeTSV reads what EscapeTSV writes; a backslash before anything else is left as it is.
+func UnescapeTSV(s string) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	return tsvUnescape.Replace(s)
+}
+
+var tsvUnescape = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r")
+
 // SQL is a literal that reads back as an equal value.
 func (v Value) SQL() string {
 	switch v.typ {

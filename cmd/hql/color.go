@@ -15,7 +15,16 @@ func (s *session) colour() bool {
 	case "never":
 		return false
 	}
-	return isTerminal(s.stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	return s.terminal() != nil && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+// look is how results are shown now.
+func (s *session) look() look {
+	l := look{tty: s.colour(), null: s.null}
+	if s.auto && s.terminal() != nil {
+		l.fit = s.width()
+	}
+	return l
 }
 
 // escapes are the terminal's codes of the styles that EXPLAIN's text has: of the sixteen

@@ -26,12 +26,12 @@ func commands() []command {
 		{`\G`, "", "run the statement, one column a line", (*session).runVertical},
 		{`\e`, "[FILE]", "edit the statement, or the last one, with $EDITOR", (*session).edit},
 		{`\watch`, "[SECONDS]", "run the statement every 2 s until ^C", (*session).watch},
-		{`\d`, "[TABLE]", "tables, or a table's key and columns", (*session).describe},
-		{`\d+`, "TABLE", "the same with families, regions and the qualifiers in use", (*session).describeMore},
-		{`\sample`, "TABLE [ROWS]", "stored keys beside what they are read as", (*session).showSample},
+		{`\d`, "[TABLE]", "tables, or a table's key and columns", paged((*session).describe)},
+		{`\d+`, "TABLE", "the same with families, regions and the qualifiers in use", paged((*session).describeMore)},
+		{`\sample`, "TABLE [ROWS]", "stored keys beside what they are read as", paged((*session).showSample)},
 		{`\dt`, "", "tables", func(s *session, ctx context.Context, _ string) error { return s.describe(ctx, "") }},
-		{`\df`, "[NAME]", "functions", (*session).functions},
-		{`\x`, "", "one column a line, on or off", (*session).toggleVertical},
+		{`\df`, "[NAME]", "functions", paged((*session).functions)},
+		{`\x`, "[on | off | auto]", "one column a line; auto: only what is wider than the screen", (*session).setVertical},
 		{`\format`, "FORMAT", "table, vertical, csv, tsv, json, jsonl or markdown", (*session).setFormat},
 		{`\pset`, "[null TEXT]", "how NULL is shown; also \\pset pager on|off, \\pset format", (*session).pset},
 		{`\timing`, "", "the line with rows and time under results, on or off", func(s *session, _ context.Context, _ string) error {
@@ -70,8 +70,8 @@ func commands() []command {
 		}},
 		{`\cd`, "[DIRECTORY]", "change the working directory", changeDirectory},
 		{`\!`, "[COMMAND]", "run a command of the shell", shell},
-		{`\h`, "[STATEMENT]", "the form of SQL statements", (*session).syntax},
-		{`\?`, "", "this list", (*session).help},
+		{`\h`, "[STATEMENT]", "the form of SQL statements", paged((*session).syntax)},
+		{`\?`, "", "this list", paged((*session).help)},
 		{`\q`, "", "quit (also ^D, exit)", nil}, // the shell itself ends
 	}
 }
@@ -300,16 +300,24 @@ func (s *session) watch(ctx context.Context, arg string) error {
 	}
 }
 
-func (s *session) toggleVertical(_ context.Context, arg string) error {
-	if arg != "" {
-		return errors.New(`\x takes no argument`)
-	}
-	if s.format == "vertical" {
-		s.format = "table"
-	} else {
+func (s *session) setVertical(_ context.Context, arg string) error {
+	auto := false
+	switch {
+	case arg == "auto":
+		s.format, auto = "table", true
+	case arg == "on", arg == "" && s.format != "vertical" && !s.auto:
 		s.format = "vertical"
+	case arg == "off", arg == "":
+		s.format = "table"
+	default:
+		return fmt.Errorf("\\x is on, off or auto, not %s", printable(arg))
 	}
-	fmt.Fprintf(s.stderr, "format is %s\n", s.format)
+	s.auto = auto
+	more := ""
+	if auto {
+		more = ", or vertical where that is too wide"
+	}
+	fmt.Fprintf(s.stderr, "format is %s%s\n", s.format, more)
 	return nil
 }
 
@@ -317,7 +325,7 @@ func (s *session) setFormat(_ context.Context, arg string) error {
 	if _, ok := formats[arg]; !ok {
 		return fmt.Errorf("unknown format %q (table, vertical, csv, tsv, json, jsonl or markdown)", arg)
 	}
-	s.format = arg
+	s.format, s.auto = arg, false
 	return nil
 }
 

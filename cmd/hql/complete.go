@@ -158,9 +158,12 @@ func (s *session) offer(c *completion, toks, all []parser.Token) {
 			c.addWords(f.Name)
 		}
 	}
-	if len(scope) == 0 {
+	if len(scope) == 0 { // no FROM yet: a column of any table may be meant
 		for _, t := range s.db.Tables() {
 			c.add(parser.QuoteName(t.Name))
+			if words[0] == "SELECT" {
+				c.addColumns(t)
+			}
 		}
 	}
 }

@@ -42,6 +42,7 @@ func TestComplete(t *testing.T) {
 		{"SELECT 1 FROM files\n", "WHERE user|", "user_id"},
 		{"", "SELECT 1 FROM sites; SELECT 1 FROM files WHERE dom|", ""}, // sites is another statement's
 		{"", "SELECT rev|", "reverse"},
+		{"", "SELECT dom|", "domain"}, // no table is named yet
 		{"", "SELECT REV|", "REVERSE"},
 		{"", "SELECT * FROM files ORDER BY cr|", "create_time,create,cross,crc32"},
 		{"", "DELETE FROM |", "car_events..."},

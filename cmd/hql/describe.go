@@ -480,7 +480,7 @@ func (s *session) showSample(ctx context.Context, arg string) error {
 
 // grid prints rows that are already there.
 func (s *session) grid(cols []string, ts []types.Type, rows [][]types.Value) error {
-	w := formats[s.format](bufio.NewWriter(s.stdout), look{s.tty, s.null})
+	w := formats[s.format](bufio.NewWriter(s.stdout), s.look())
 	if err := w.begin(cols, ts); err != nil {
 		return err
 	}

@@ -41,8 +41,9 @@ of an EXTERNAL table only the definition is dropped`},
 	{"SET", `SET setting = value | DEFAULT
 SET TIME ZONE zone
 SHOW ALL lists the settings`},
-	{"COPY", `COPY table [(column, ...)] FROM 'file' | STDIN [WITH (option value, ...)]
-COPY table | (query) TO 'file' | STDOUT [WITH (option value, ...)]`},
+	{"COPY", `COPY table [(column, ...)] FROM 'file' [WITH (FORMAT = 'csv')]
+COPY table | (query) TO 'file' [WITH (FORMAT = 'csv')]
+csv, tsv or jsonl, by the file's ending unless FORMAT says it; '/dev/stdin' and '/dev/stdout' are files, too`},
 	{"CHECK TABLE", `CHECK TABLE table [REPAIR]
 compares a table's indexes and copies with its rows`},
 }

@@ -32,6 +32,9 @@ const (
 )
 
 func main() {
+	// A reader that leaves early, as head does, is an error of the write, after which scanners are closed; without this
+	// it would kill hql. Ignored, the signal would be ignored by the commands that hql starts, too.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
@@ -39,6 +42,7 @@ func main() {
 type config struct {
 	commands, files, args list
 	demo, version         bool
+	keepGoing             bool
 	given                 settings // by flags and the environment
 	file                  configFile
 	settings              // those that hold
@@ -75,6 +79,7 @@ Flags:
   --write           lets statements write on hbase://
   --demo            an embedded store with sample tables
   --timeout D       ends each statement after a while: 30s, 5m
+  --keep-going      runs on after a statement that failed; the status is the first failure's
   --version         prints the version
 
 Defaults come from HQL_CONNECT, HQL_CATALOG, HQL_FORMAT, HQL_FULL_SCAN, HQL_TIMEOUT,
@@ -85,11 +90,10 @@ Exit status: 0; 1 a statement failed; 2 usage; 3 the store cannot be reached;
 4 the full-scan guard refused; 130 after ^C.
 `
 
-func parseFlags(args []string, stderr io.Writer) (*config, error) {
+func parseFlags(args []string) (*config, error) {
 	c := &config{}
 	fs := flag.NewFlagSet("hql", flag.ContinueOnError)
-	fs.SetOutput(stderr)
-	fs.Usage = func() { fmt.Fprint(stderr, usage) }
+	fs.SetOutput(io.Discard)
 	fs.Var(&c.commands, "c", "")
 	fs.Var(&c.files, "f", "")
 	fs.Var(&c.given.Catalog, "catalog", "")
@@ -103,8 +107,9 @@ func parseFlags(args []string, stderr io.Writer) (*config, error) {
 	fs.BoolVar(&c.demo, "demo", false, "")
 	fs.BoolVar(&c.version, "version", false, "")
 	fs.DurationVar(&c.given.Timeout, "timeout", 0, "")
+	fs.BoolVar(&c.keepGoing, "keep-going", false, "")
 	if err := fs.Parse(args); err != nil {
-		return nil, err
+		return nil, flagError(err, "hql")
 	}
 	if fs.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q (statements go after -c)", fs.Arg(0))
@@ -113,6 +118,18 @@ func parseFlags(args []string, stderr io.Writer) (*config, error) {
 		return c, nil
 	}
 	return c, c.load()
+}
+
+// flagError is an error of the flags of a command, with where they are told.
+func flagError(err error, command string) error {
+	if errors.Is(err, flag.ErrHelp) {
+		return err
+	}
+	text := err.Error()
+	if name, ok := strings.CutPrefix(text, "flag provided but not defined: "); ok {
+		text = "unknown flag " + name
+	}
+	return fmt.Errorf("%s\nhint: %s -h lists the flags", text, command)
 }
 
 var policies = map[string]*hql.FullScan{"": nil, "allow": ptr(hql.Allow), "warn": ptr(hql.Warn), "deny": ptr(hql.Deny)}
@@ -124,8 +141,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if code, ok := runTool(ctx, args, stdin, stdout, stderr); ok {
 		return code
 	}
-	c, err := parseFlags(args, stderr)
+	c, err := parseFlags(args)
 	if errors.Is(err, flag.ErrHelp) {
+		fmt.Fprint(stdout, usage)
 		return exitOK
 	}
 	if err != nil {
@@ -151,13 +169,13 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	s.person = isTerminal(stdin)
 	s.tty = isTerminal(stdout)
-	switch {
-	case len(c.commands)+len(c.files) > 0:
-		return s.batch(ctx, stdin)
-	case s.person:
-		return s.repl(ctx)
+	if len(c.commands)+len(c.files) == 0 {
+		if s.person {
+			return s.repl(ctx)
+		}
+		c.files = list{"-"}
 	}
-	return s.file(ctx, "-", stdin)
+	return s.batch(ctx, stdin)
 }
 
 func isTerminal(x any) bool {
@@ -193,7 +211,7 @@ func (c *config) address() string {
 	return c.Connect
 }
 
-// batch runs the -c texts and -f files in turn, stopping at the first error.
+// batch runs the -c texts and -f files in turn, stopping at the first error unless told to keep going.
 func (s *session) batch(ctx context.Context, stdin io.Reader) int {
 	for _, text := range s.conf.commands {
 		if code := s.script(ctx, text); code != exitOK {
@@ -205,7 +223,7 @@ func (s *session) batch(ctx context.Context, stdin io.Reader) int {
 			return code
 		}
 	}
-	return exitOK
+	return s.failed
 }
 
 func (s *session) file(ctx context.Context, name string, stdin io.Reader) int {

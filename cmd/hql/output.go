@@ -36,6 +36,7 @@ var formats = map[string]func(w *bufio.Writer, l look) writer{
 type look struct {
 	tty  bool
 	null string // for NULL
+	fit  int    // columns that a table may take before it is shown one column a line; 0: any
 }
 
 // display is a value as a cell of a table: on a terminal nothing in the data may act on it.
@@ -44,6 +45,14 @@ func (l look) display(v types.Value) string {
 		return l.null
 	}
 	return printable(v.String())
+}
+
+// dim is how NULL differs from a text on a terminal.
+func (l look) dim(s string) string {
+	if !l.tty {
+		return s
+	}
+	return "\x1b[2m" + s + "\x1b[0m"
 }
 
 // printable escapes control characters, which a terminal would obey, and characters
@@ -98,6 +107,7 @@ type tableWriter struct {
 	rows     [][]string
 	nulls    [][]bool
 	headed   bool
+	vertical *verticalWriter // what shows a table that is too wide
 }
 
 func (t *tableWriter) begin(cols []string, ts []types.Type) error {
@@ -125,6 +135,9 @@ func (t *tableWriter) row(vals []types.Value) error {
 }
 
 func (t *tableWriter) flush() error {
+	if t.vertical != nil {
+		return t.flushVertical()
+	}
 	if t.widths == nil {
 		for _, c := range t.cols {
 			t.widths = append(t.widths, runewidth.StringWidth(c))
@@ -133,6 +146,15 @@ func (t *tableWriter) flush() error {
 			for i, c := range r {
 				t.widths[i] = max(t.widths[i], runewidth.StringWidth(c))
 			}
+		}
+		total := 3*len(t.widths) - 1
+		for _, w := range t.widths {
+			total += w
+		}
+		if t.fit > 0 && total > t.fit && len(t.rows) > 0 {
+			t.vertical = &verticalWriter{w: t.w, look: t.look}
+			t.vertical.names(t.cols)
+			return t.flushVertical()
 		}
 	}
 	if !t.headed {
@@ -151,6 +173,14 @@ func (t *tableWriter) flush() error {
 	}
 	for i, r := range t.rows {
 		t.line(r, t.nulls[i], true)
+	}
+	t.rows, t.nulls = t.rows[:0], t.nulls[:0]
+	return t.w.Flush()
+}
+
+func (t *tableWriter) flushVertical() error {
+	for i, r := range t.rows {
+		t.vertical.cells(r, t.nulls[i])
 	}
 	t.rows, t.nulls = t.rows[:0], t.nulls[:0]
 	return t.w.Flush()
@@ -175,8 +205,8 @@ func (t *tableWriter) line(cells []string, nulls []bool, align bool) {
 	for i, c := range cells {
 		t.sep(i, "|")
 		pad := strings.Repeat(" ", max(0, t.widths[i]-runewidth.StringWidth(c)))
-		if nulls != nil && nulls[i] && t.tty {
-			c = "\x1b[2m" + c + "\x1b[0m"
+		if nulls != nil && nulls[i] {
+			c = t.dim(c)
 		}
 		switch {
 		case align && t.right[i] && i == len(cells)-1 && !t.markdown:
@@ -202,23 +232,44 @@ type verticalWriter struct {
 }
 
 func (v *verticalWriter) begin(cols []string, _ []types.Type) error {
-	width := 0
-	for _, c := range cols {
-		width = max(width, runewidth.StringWidth(printable(c)))
+	shown := make([]string, len(cols))
+	for i, c := range cols {
+		shown[i] = printable(c)
 	}
-	for _, c := range cols {
-		v.cols = append(v.cols, runewidth.FillRight(printable(c), width))
-	}
+	v.names(shown)
 	return nil
 }
 
+// names sets the columns' names, which are printable.
+func (v *verticalWriter) names(cols []string) {
+	width := 0
+	for _, c := range cols {
+		width = max(width, runewidth.StringWidth(c))
+	}
+	for _, c := range cols {
+		v.cols = append(v.cols, runewidth.FillRight(c, width))
+	}
+}
+
 func (v *verticalWriter) row(vals []types.Value) error {
+	cells, nulls := make([]string, len(vals)), make([]bool, len(vals))
+	for i, x := range vals {
+		cells[i], nulls[i] = v.display(x), x.IsNull()
+	}
+	v.cells(cells, nulls)
+	return nil
+}
+
+// cells writes a row of values that are text already.
+func (v *verticalWriter) cells(cells []string, nulls []bool) {
 	v.n++
 	fmt.Fprintf(v.w, "-[ row %d ]-\n", v.n)
-	for i, x := range vals {
-		fmt.Fprintf(v.w, "%s | %s\n", v.cols[i], v.display(x))
+	for i, c := range cells {
+		if nulls[i] {
+			c = v.dim(c)
+		}
+		fmt.Fprintf(v.w, "%s | %s\n", v.cols[i], c)
 	}
-	return nil
 }
 
 func (v *verticalWriter) end() error { return v.w.Flush() }
@@ -245,9 +296,13 @@ func (c *csvWriter) end() error {
 // tsvWriter escapes tab, newline, return and backslash with a backslash; NULL is \N.
 type tsvWriter struct{ w *bufio.Writer }
 
-var tsvEscape = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
-
-func (t *tsvWriter) begin(cols []string, _ []types.Type) error { return t.write(cols) }
+func (t *tsvWriter) begin(cols []string, _ []types.Type) error {
+	names := make([]string, len(cols))
+	for i, c := range cols {
+		names[i] = types.EscapeTSV(c)
+	}
+	return t.write(names)
+}
 
 func (t *tsvWriter) write(fields []string) error {
 	_, err := io.WriteString(t.w, strings.Join(fields, "\t")+"\n")
@@ -259,7 +314,7 @@ func (t *tsvWriter) row(vals []types.Value) error {
 	for i, v := range vals {
 		out[i] = `\N`
 		if !v.IsNull() {
-			out[i] = tsvEscape.Replace(v.String())
+			out[i] = types.EscapeTSV(v.String())
 		}
 	}
 	return t.write(out)

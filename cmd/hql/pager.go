@@ -2,12 +2,14 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 
 	"github.com/mattn/go-runewidth"
 	"golang.org/x/term"
@@ -118,6 +120,36 @@ func (s *session) output(before func()) io.WriteCloser {
 		g.rows = 0 // nothing is held
 	}
 	return g
+}
+
+// paged makes a command hand what it prints to the pager where the screen is too small.
+func paged(run func(*session, context.Context, string) error) func(*session, context.Context, string) error {
+	return func(s *session, ctx context.Context, arg string) error {
+		screen := s.stdout
+		out := s.output(func() {})
+		s.stdout = out
+		err := run(s, ctx, arg)
+		s.stdout = screen
+		if cerr := out.Close(); err == nil {
+			err = cerr
+		}
+		if errors.Is(err, syscall.EPIPE) {
+			return nil
+		}
+		return err
+	}
+}
+
+// terminal is the file that results go to, through a pager perhaps; nil where they go elsewhere.
+func (s *session) terminal() *os.File {
+	w := s.stdout
+	if p, ok := w.(*page); ok {
+		w = p.out
+	}
+	if f, ok := w.(*os.File); ok && isTerminal(f) {
+		return f
+	}
+	return nil
 }
 
 // setPager is \pset pager.

@@ -17,7 +17,8 @@ const progressAfter, progressEvery = 500 * time.Millisecond, 200 * time.Millisec
 
 // progress is a line on the terminal that tells how a slow statement stands.
 type progress struct {
-	rows   atomic.Pointer[hql.Rows] // nil: nothing is known yet
+	stats  atomic.Pointer[func() hql.Stats] // nil: nothing is known yet
+	rows   atomic.Pointer[hql.Rows]         // of a query
 	cancel context.CancelFunc
 	done   chan struct{}
 	once   sync.Once
@@ -41,7 +42,14 @@ func (p *progress) stop() {
 	}
 }
 
-// follow tells whose statistics are to be shown.
+// watch is QueryOptions.Watch.
+func (p *progress) watch(stats func() hql.Stats) {
+	if p != nil {
+		p.stats.Store(&stats)
+	}
+}
+
+// follow tells whose regions are to be shown.
 func (p *progress) follow(rows *hql.Rows) {
 	if p != nil {
 		p.rows.Store(rows)
@@ -73,15 +81,29 @@ func (p *progress) run(ctx context.Context, w io.Writer) {
 	}
 }
 
-// line is "1,234 rows read, 3/40 regions, 950 rows/s, 1.3 s".
+// line is "1,234 rows read, 3/40 regions, 950 rows/s, 1.3 s"; of a statement that writes "500 rows written, 390 rows/s, 1.3 s".
 func (p *progress) line(ctx context.Context, took time.Duration) string {
 	seconds := strconv.FormatFloat(took.Seconds(), 'f', 1, 64) + " s"
-	rows := p.rows.Load()
-	if rows == nil {
+	stats := p.stats.Load()
+	if stats == nil {
 		return seconds
 	}
-	st := rows.Stats()
+	st := (*stats)()
+	rate := func(n int64) string {
+		return ", " + thousands(int64(float64(n)/took.Seconds())) + " rows/s, " + seconds
+	}
 	line := thousands(st.RowsRead) + " rows read"
+	if st.RowsWritten > 0 {
+		written := thousands(st.RowsWritten) + " rows written"
+		if st.RowsRead == 0 {
+			return written + rate(st.RowsWritten)
+		}
+		return written + ", " + line + rate(st.RowsWritten)
+	}
+	rows := p.rows.Load()
+	if rows == nil {
+		return line + rate(st.RowsRead)
+	}
 	// A store that does not answer must not hold the line up; without an answer it goes without.
 	ctx, cancel := context.WithTimeout(ctx, progressEvery)
 	defer cancel()
@@ -90,7 +112,7 @@ func (p *progress) line(ctx context.Context, took time.Duration) string {
 	} else {
 		line += fmt.Sprintf(", %d regions", st.Regions)
 	}
-	return line + ", " + thousands(int64(float64(st.RowsRead)/took.Seconds())) + " rows/s, " + seconds
+	return line + rate(st.RowsRead)
 }
 
 // thousands is n with a comma every three digits.

@@ -326,3 +326,62 @@ func TestREPLStartup(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// \x auto turns only tables that are wider than the screen.
+func TestREPLAuto(t *testing.T) {
+	x := openTerminal(t, filepath.Join(t.TempDir(), "history"))
+	x.see("hql> ")
+	x.enter("\\x auto\r")
+	x.see("format is table, or vertical where that is too wide")
+	x.enter("SELECT 1 AS narrow, NULL AS none;\r")
+	x.see(" narrow | none\r\n")
+	x.paste("SELECT repeat('中', 25) AS a, repeat('x', 44) AS b;") // 2 + 3 + 50 + 44: as wide as the screen
+	x.see("| xxxx")
+	x.paste("SELECT repeat('中', 26) AS a, NULL AS b, repeat('x', 50) AS c;")
+	x.see("-[ row 1 ]-\r\na | 中")
+	x.see("b | \x1b[2mNULL\x1b[0m\r\n")
+	x.enter("\\x off\r")
+	x.see("format is table\r\n")
+	x.enter("\\x\r")
+	x.see("format is vertical\r\n")
+	x.enter("\\x maybe\r")
+	x.see("\\x is on, off or auto, not maybe")
+}
+
+// What commands print goes to the pager, too.
+func TestREPLPagedCommands(t *testing.T) {
+	t.Setenv("PAGER", "sed s/^/P:/")
+	x := openTerminal(t, filepath.Join(t.TempDir(), "history"))
+	x.see("hql> ")
+	x.enter("\\df\r")
+	x.see("P:hash ")
+	x.see("hql> ")
+	x.enter("\\df md5\r")
+	x.see("\r\nhash ")
+	x.enter("\\?\r")
+	x.see("P:  \\g ")
+	x.see("hql> ")
+	x.enter("\\d sites\r")
+	x.see("\r\nrow key, stored in 'sites'")
+}
+
+// A statement that writes tells how far it is, and ends at ^C.
+func TestREPLCopyProgress(t *testing.T) {
+	dir := t.TempDir()
+	var b strings.Builder
+	b.WriteString("sku\n")
+	for i := range 2_000_000 {
+		fmt.Fprintf(&b, "s%d\n", i)
+	}
+	file := filepath.Join(dir, "prices.csv")
+	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x := openTerminal(t, filepath.Join(dir, "history"))
+	x.see("hql> ")
+	x.enter("COPY prices FROM '" + file + "';\r")
+	x.see(" rows written, ")
+	x.see(" rows/s, ")
+	x.enter("\x03")
+	x.see("error: interrupted\r\n")
+}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -25,6 +24,7 @@ type session struct {
 	stdout io.Writer
 	stderr io.Writer
 	format string
+	auto   bool // tables that are too wide are shown one column a line
 	tty    bool // stdout is a terminal
 	footer bool // print how many rows came and what they took
 	null   string
@@ -36,6 +36,8 @@ type session struct {
 	vars  map[string]string // of \set
 	dir   string            // of the file that is running
 	depth int               // of files within files
+
+	failed int // with --keep-going, the exit status of the first failure
 
 	redirected io.WriteCloser // where \o sends results; nil: the screen
 	screen     io.Writer
@@ -59,7 +61,7 @@ func (s *session) execute(ctx context.Context, text string) error {
 		p = showProgress(ctx, s.stderr)
 		defer p.stop()
 	}
-	rows, err := s.db.Query(ctx, text, s.args...)
+	rows, err := s.db.Query(ctx, text, append([]any{hql.QueryOptions{Watch: p.watch}}, s.args...)...)
 	if err != nil {
 		return err
 	}
@@ -100,7 +102,7 @@ func (s *session) print(out io.Writer, rows *hql.Rows) (int, error) {
 			return n, err
 		}
 		if a := rows.RowsAffected(); a >= 0 && !s.footer && s.tty {
-			fmt.Fprintf(s.stderr, "%d rows\n", a)
+			fmt.Fprintln(s.stderr, count(int(a), "row"))
 		}
 		return n, nil
 	}
@@ -135,7 +137,7 @@ func (s *session) print(out io.Writer, rows *hql.Rows) (int, error) {
 		}
 		return n, buf.Flush()
 	}
-	w := formats[s.format](buf, look{s.colour(), s.null})
+	w := formats[s.format](buf, s.look())
 	if err := w.begin(cols, ts); err != nil {
 		return 0, err
 	}
@@ -197,7 +199,7 @@ func round(d time.Duration) string {
 
 // width is the terminal's, in columns.
 func (s *session) width() int {
-	if f, ok := s.stdout.(*os.File); ok {
+	if f := s.terminal(); f != nil {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
 			return w
 		}

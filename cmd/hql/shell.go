@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ func (s *session) feed(ctx context.Context, text string, inFile bool) int {
 		switch {
 		case t.Kind == parser.OperatorToken && t.Text == ";":
 			if stmt := text[at:pos]; !empty {
-				if code := s.piece(ctx, stmt, text, at, inFile); code != exitOK {
+				if code := s.goOn(s.piece(ctx, stmt, text, at, inFile), inFile); code != exitOK {
 					return code
 				}
 			}
@@ -46,7 +47,7 @@ func (s *session) feed(ctx context.Context, text string, inFile bool) int {
 			if s.query = text[at:pos]; empty {
 				s.query = ""
 			}
-			if code := s.command(ctx, line); code != exitOK {
+			if code := s.goOn(s.command(ctx, line), inFile); code != exitOK {
 				return code
 			}
 			if s.query == "" {
@@ -65,6 +66,15 @@ func (s *session) feed(ctx context.Context, text string, inFile bool) int {
 	if !empty {
 		s.query = text[at:]
 	}
+	return exitOK
+}
+
+// goOn makes a failure in a file one that does not end it, where that is asked for.
+func (s *session) goOn(code int, inFile bool) int {
+	if !s.conf.keepGoing || !inFile || code != exitFailed && code != exitGuard {
+		return code
+	}
+	s.failed = cmp.Or(s.failed, code)
 	return exitOK
 }
 
@@ -93,7 +103,7 @@ func (s *session) script(ctx context.Context, text string) int {
 		if at < 0 { // it was edited
 			text, at = rest, 0
 		}
-		return s.piece(ctx, rest, text, at, true)
+		return s.goOn(s.piece(ctx, rest, text, at, true), true)
 	}
 	return exitOK
 }

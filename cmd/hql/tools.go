@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/hql-db/hql"
@@ -21,7 +23,8 @@ type tool struct {
 	usage string
 	store bool // it takes the flags that say where the tables are
 	flags func(*flag.FlagSet)
-	args  int // arguments taken
+	args  int                       // arguments taken
+	check func(args []string) error // of flags and arguments; nil: none
 	run   func(ctx context.Context, c *config, args []string, stdin io.Reader, stdout io.Writer) error
 }
 
@@ -40,10 +43,13 @@ func tools() map[string]*tool {
 				fs.IntVar(&most, "max", most, "")
 			},
 			args: 1,
-			run: func(ctx context.Context, c *config, args []string, _ io.Reader, stdout io.Writer) error {
+			check: func([]string) error {
 				if sample < 1 || most < 1 {
 					return errors.New("--sample and --max take a number from 1")
 				}
+				return nil
+			},
+			run: func(ctx context.Context, c *config, args []string, _ io.Reader, stdout io.Writer) error {
 				return inferTable(ctx, c, args[0], sample, most, stdout)
 			},
 		},
@@ -54,10 +60,13 @@ func tools() map[string]*tool {
 				"Parameters (?, $1, @name) stand for any value. FILE - is standard input.\n",
 			store: true,
 			flags: func(fs *flag.FlagSet) { fs.StringVar(&file, "f", "", "") },
-			run: func(ctx context.Context, c *config, _ []string, stdin io.Reader, stdout io.Writer) error {
+			check: func([]string) error {
 				if file == "" {
 					return errors.New("-f FILE is missing: the statements to advise on")
 				}
+				return nil
+			},
+			run: func(ctx context.Context, c *config, _ []string, stdin io.Reader, stdout io.Writer) error {
 				src, err := readInput(file, stdin)
 				if err != nil {
 					return err
@@ -70,6 +79,12 @@ func tools() map[string]*tool {
 				"Prints the definitions of another tool's catalog as hql's, with TODO comments for\n" +
 				"what cannot be known. FILE - is standard input.\n",
 			args: 2,
+			check: func(args []string) error {
+				if !slices.Contains(importer.Formats(), args[0]) {
+					return fmt.Errorf("unknown catalog format %q (%s)", args[0], strings.Join(importer.Formats(), ", "))
+				}
+				return nil
+			},
 			run: func(_ context.Context, _ *config, args []string, stdin io.Reader, stdout io.Writer) error {
 				src, err := readInput(args[1], stdin)
 				if err != nil {
@@ -97,8 +112,7 @@ func runTool(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	}
 	c := &config{}
 	fs := flag.NewFlagSet("hql "+args[0], flag.ContinueOnError)
-	fs.SetOutput(stderr)
-	fs.Usage = func() { fmt.Fprint(stderr, t.usage) }
+	fs.SetOutput(io.Discard)
 	if t.store {
 		fs.Var(&c.given.Catalog, "catalog", "")
 		fs.StringVar(&c.given.Connect, "connect", "", "")
@@ -112,9 +126,11 @@ func runTool(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	for args = args[1:]; ; args = fs.Args()[1:] { // flags may follow arguments
 		err := fs.Parse(args)
 		if errors.Is(err, flag.ErrHelp) {
+			fmt.Fprint(stdout, t.usage)
 			return exitOK, true
 		}
 		if err != nil {
+			fmt.Fprintf(stderr, "error: %v\n", flagError(err, fs.Name()))
 			return exitUsage, true
 		}
 		if fs.NArg() == 0 {
@@ -123,11 +139,18 @@ func runTool(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		rest = append(rest, fs.Arg(0))
 	}
 	if len(rest) != t.args {
-		fmt.Fprintf(stderr, "error: %d arguments, want %d\n%s", len(rest), t.args, t.usage)
+		form, _, _ := strings.Cut(t.usage, "\n")
+		fmt.Fprintf(stderr, "error: %s takes %s, not %d: %s\n", fs.Name(), count(t.args, "argument"), len(rest), form)
 		return exitUsage, true
 	}
 	if t.store {
 		if err := c.load(); err != nil {
+			fmt.Fprintf(stderr, "error: %v\n", err)
+			return exitUsage, true
+		}
+	}
+	if t.check != nil {
+		if err := t.check(rest); err != nil {
 			fmt.Fprintf(stderr, "error: %v\n", err)
 			return exitUsage, true
 		}

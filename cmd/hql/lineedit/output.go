@@ -5,20 +5,26 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strings"
 
 	"github.com/mattn/go-runewidth"
 )
 
-// output rewrites how readline puts the cursor back: a run of backspaces, one a
-// character, becomes moves that know how wide characters are.
+// output rewrites how readline moves the cursor, by where it really stands: a wide character that does not fit
+// at the end of a row leaves a column empty, which readline does not know. Back to its place behind what was
+// printed, a run of backspaces, one a character; up to the first row before the line is printed anew.
 type output struct {
 	w     io.Writer
 	width func() int
+
+	row, of int  // the cursor's row below the prompt's, on a screen of that width
+	cleared bool // the line is to be printed next
 }
 
 var (
 	moveBack = regexp.MustCompile("(?:\x08|\x1b\\[A\r\x1b\\[[0-9]+C)+$")
 	moveUp   = regexp.MustCompile("\x1b\\[A\r\x1b\\[[0-9]+C")
+	clear    = regexp.MustCompile("^\x1b\\[J(?:\x1b\\[2K\r\x1b\\[A)*\x1b\\[2K\r$")
 	colour   = regexp.MustCompile("\x1b\\[[0-9;]*m")
 )
 
@@ -26,34 +32,60 @@ func (o *output) Close() error { return nil }
 
 func (o *output) Write(p []byte) (int, error) {
 	width := o.width()
+	if clear.Match(p) {
+		o.cleared = true
+		if o.of != width { // nothing was printed yet, or the screen was resized
+			return o.w.Write(p)
+		}
+		if _, err := io.WriteString(o.w, "\x1b[J"+strings.Repeat("\x1b[2K\r\x1b[A", o.row)+"\x1b[2K\r"); err != nil {
+			return 0, err
+		}
+		return len(p), nil
+	}
+	if o.cleared && width > 0 {
+		o.cleared, o.of = false, width
+		return o.line(p, width)
+	}
+	return o.w.Write(p)
+}
+
+// line prints the prompt and the line.
+func (o *output) line(p []byte, width int) (int, error) {
 	at := moveBack.FindIndex(p)
-	if bytes.IndexByte(p, 8) < 0 || at == nil || width <= 0 {
-		return o.w.Write(p)
+	if at == nil {
+		at = []int{len(p), len(p)}
 	}
 	head := p[:at[0]]
 	n := len(moveUp.ReplaceAll(p[at[0]:], nil)) // characters to go back
 	plain := []rune(string(colour.ReplaceAll(head, nil)))
-	if k := len(plain); k > 0 && plain[k-1] == ' ' { // readline's marker of a full line
+	if k := len(plain); n > 0 && k > 0 && plain[k-1] == ' ' { // readline's marker of a full line
 		if _, col, wrapped := position(plain[:k-1], width); wrapped && col == 0 {
 			plain, head = plain[:k-1], head[:len(head)-1]
 			n--
 		}
 	}
-	if n < 0 || n > len(plain) {
+	if n > len(plain) {
+		o.of = 0
 		return o.w.Write(p)
 	}
 	endRow, _, wrapped := position(plain, width)
 	row, col, _ := position(plain[:len(plain)-n], width)
+	o.row = row
+	if bytes.HasSuffix(head, []byte("\n")) { // it was entered
+		o.row = 0
+	}
 	var b bytes.Buffer
 	b.Write(head)
 	if wrapped {
 		b.WriteByte(' ') // makes the terminal go to the next line, as position says it did
 	}
-	b.WriteByte('\r')
+	if n > 0 || wrapped {
+		b.WriteByte('\r')
+	}
 	if endRow > row {
 		fmt.Fprintf(&b, "\x1b[%dA", endRow-row)
 	}
-	if col > 0 {
+	if col > 0 && n > 0 {
 		fmt.Fprintf(&b, "\x1b[%dC", col)
 	}
 	if _, err := o.w.Write(b.Bytes()); err != nil {
