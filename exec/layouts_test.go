@@ -284,3 +284,25 @@ func TestHiddenKey(t *testing.T) {
 		t.Error("the hidden column is not last")
 	}
 }
+
+// Of several rows with one key in a statement the last counts, whole.
+func TestOneKeyTwice(t *testing.T) {
+	_, c := newStore(t)
+	w := layoutWorld(t, c, Config{})
+	w.run("CREATE TABLE twice (a INT, v INT, w STRING) ROW KEY (a AS INT32)")
+	w.run("UPSERT INTO twice VALUES (1, NULL, 'a'), (2, 2, 'b'), (1, 5, NULL)")
+	w.expect("1|5|NULL\n2|2|b", "SELECT * FROM twice ORDER BY a")
+	w.run("INSERT INTO profiles VALUES ('u', 'id1', '138', NULL), ('u', 'id2', NULL, '{}')")
+	w.expect("u|id2|NULL|{}", "SELECT * FROM profiles")
+	w.expect("", "SELECT uid FROM profiles WHERE idcard = 'id1' OR tel = '138' ALLOW FULL SCAN")
+	w.expect("by_idcard|rows without an entry|0\nby_idcard|entries without their row|0\nby_tel|rows without an entry|0\nby_tel|entries without their row|0", "CHECK TABLE profiles")
+	// Also when the rows are sent in several batches.
+	lines := "a,v\n7,\n"
+	for i := range 2 * writeBatch {
+		lines += types.NewInt(int64(i+10)).String() + ",1\n"
+	}
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	os.WriteFile(file, []byte(lines+"7,3\n"), 0o600)
+	w.run("COPY twice FROM '" + file + "'")
+	w.expect("3", "SELECT v FROM twice WHERE a = 7")
+}
