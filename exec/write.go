@@ -165,7 +165,7 @@ func (w *writer) cells(l *catalog.Layout, row []types.Value, set []bool, at plac
 		}
 		puts = append(puts, cell)
 	}
-	if len(puts) == 0 {
+	if len(puts) == 0 || w.table.Phoenix {
 		puts = append(puts, w.marker())
 	}
 	return puts, removed, nil
@@ -179,6 +179,9 @@ func (w *writer) marker() hbase.Cell {
 			family = c.Family
 			break
 		}
+	}
+	if w.table.Phoenix {
+		return hbase.Cell{Family: []byte(family), Qualifier: []byte("_0"), Value: []byte("x")} // every row of Phoenix has it
 	}
 	return hbase.Cell{Family: []byte(family), Qualifier: []byte{}, Value: []byte{}}
 }

@@ -11,7 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -44,7 +46,7 @@ func Quorum(tb testing.TB) string {
 			shared.quorum = q
 			return
 		}
-		shared.quorum, shared.stop, shared.err = start()
+		shared.quorum, shared.stop, shared.err = start(plain)
 	})
 	if errors.Is(shared.err, errNoJava) && os.Getenv(requireEnv) == "" {
 		tb.Skip(shared.err)
@@ -62,9 +64,25 @@ func Stop() {
 	}
 }
 
+// product is something to run: jars that testdata/dir/pom.xml names, their class path kept under
+// the name cache, and what it needs in hbase-site.xml.
+type product struct {
+	dir, cache string
+	keep       *regexp.Regexp // the jars wanted; nil: all
+	props      [][2]string
+}
+
+var plain = product{dir: "hbase", cache: "hbase-2.5.10.classpath"}
+
+// testdata is a directory in the project's testdata.
+func testdata(dir string) string {
+	_, here, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(here), "..", "..", "testdata", dir)
+}
+
 // start runs HBase in a directory of its own and waits until it serves.
-func start() (quorum string, stop func(), err error) {
-	cp, err := classPath()
+func start(p product) (quorum string, stop func(), err error) {
+	cp, err := classPath(p)
 	if err != nil {
 		return "", nil, err
 	}
@@ -80,7 +98,7 @@ func start() (quorum string, stop func(), err error) {
 	if err := os.MkdirAll(conf, 0o755); err != nil {
 		return "", nil, err
 	}
-	if err := os.WriteFile(filepath.Join(conf, "hbase-site.xml"), site(dir, ports), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(conf, "hbase-site.xml"), site(dir, ports, p.props), 0o644); err != nil {
 		return "", nil, err
 	}
 	if err := os.WriteFile(filepath.Join(conf, "log4j.properties"), []byte(logging), 0o644); err != nil {
@@ -148,15 +166,14 @@ func freePorts(n int) ([]int, error) {
 	return out, nil
 }
 
-// classPath resolves HBase's jars with Maven, once a machine.
-func classPath() (string, error) {
+// classPath resolves the jars of p with Maven, once a machine.
+func classPath(p product) (string, error) {
 	for _, tool := range []string{"java", "mvn"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			return "", errNoJava
 		}
 	}
-	_, here, _, _ := runtime.Caller(0)
-	pom := filepath.Join(filepath.Dir(here), "..", "..", "testdata", "hbase", "pom.xml")
+	pom := filepath.Join(testdata(p.dir), "pom.xml")
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		cache = os.TempDir()
@@ -170,7 +187,7 @@ func classPath() (string, error) {
 		return "", err
 	}
 	defer unlock()
-	file := filepath.Join(cache, "hbase-2.5.10.classpath")
+	file := filepath.Join(cache, p.cache)
 	if b, err := os.ReadFile(file); err == nil && jarsExist(string(b)) {
 		return string(b), nil
 	}
@@ -181,7 +198,15 @@ func classPath() (string, error) {
 		return "", fmt.Errorf("resolving HBase with Maven: %v\n%s", err, out)
 	}
 	b, err := os.ReadFile(file)
-	return strings.TrimSpace(string(b)), err
+	if err != nil {
+		return "", err
+	}
+	jars := strings.Split(strings.TrimSpace(string(b)), ":")
+	if p.keep != nil {
+		jars = slices.DeleteFunc(jars, func(jar string) bool { return !p.keep.MatchString(jar) })
+	}
+	cp := strings.Join(jars, ":")
+	return cp, os.WriteFile(file, []byte(cp), 0o644)
 }
 
 // lock lets one process at a time resolve the jars.
@@ -206,7 +231,7 @@ func jarsExist(cp string) bool {
 	return cp != ""
 }
 
-func site(dir string, ports []int) []byte {
+func site(dir string, ports []int, more [][2]string) []byte {
 	props := [][2]string{
 		{"hbase.cluster.distributed", "false"},
 		{"hbase.rootdir", "file://" + dir + "/hbase"},
@@ -226,7 +251,7 @@ func site(dir string, ports []int) []byte {
 	}
 	var b strings.Builder
 	b.WriteString("<configuration>\n")
-	for _, p := range props {
+	for _, p := range append(props, more...) {
 		fmt.Fprintf(&b, "<property><name>%s</name><value>%s</value></property>\n", p[0], p[1])
 	}
 	b.WriteString("</configuration>\n")
