@@ -137,6 +137,11 @@ func (p *Pattern) split(src []byte, vals *[maxParts]types.Value) error {
 		if err != nil {
 			return &MalformedError{part.Source, err.Error()}
 		}
+		if e, ok := part.Encoding.(boolean); ok {
+			if want, _ := e.Append(nil, v); want[0] != rest[0] {
+				return &MalformedError{part.Source, "its byte is none that is written"}
+			}
+		}
 		rest = rest[n:]
 		if part.fromRest != nil {
 			want, err := part.fromRest(rest)
