@@ -211,12 +211,25 @@ func (in *inserter) flush(ctx context.Context) error {
 // cell that one row deletes would hide the cell that another writes.
 func (in *inserter) lastOfEach(rows []pendingRow) ([]pendingRow, error) {
 	t := in.w.table
-	if len(rows) < 2 || t.HiddenKey || drawnPart(t.Layouts[0].Key) != nil {
+	if len(rows) < 2 || t.HiddenKey {
 		return rows, nil // every row is a new one
 	}
 	last := make(map[string]int, len(rows))
 	places := make([]string, len(rows))
+	var drawn []int // a drawn salt may be the same twice: the key columns tell
+	if drawnPart(t.Layouts[0].Key) != nil {
+		drawn = keyColumns(t)
+	}
 	for i, p := range rows {
+		if drawn != nil {
+			var b []byte
+			for _, c := range drawn {
+				b = p.row[c].AppendKey(b)
+			}
+			places[i] = string(b)
+			last[places[i]] = i
+			continue
+		}
 		at, err := in.w.place(t.Layouts[0], p.row)
 		if err != nil {
 			return nil, in.w.refuse(err, p.pos)

@@ -296,6 +296,10 @@ func TestOneKeyTwice(t *testing.T) {
 	w.expect("u|id2|NULL|{}", "SELECT * FROM profiles")
 	w.expect("", "SELECT uid FROM profiles WHERE idcard = 'id1' OR tel = '138' ALLOW FULL SCAN")
 	w.expect("by_idcard|rows without an entry|0\nby_idcard|entries without their row|0\nby_tel|rows without an entry|0\nby_tel|entries without their row|0", "CHECK TABLE profiles")
+	for range 20 {
+		w.run("UPSERT INTO foo_salted VALUES ('one', NULL), ('one', 'v')")
+	}
+	w.expect("v", "SELECT DISTINCT v FROM foo_salted")
 	// Also when the rows are sent in several batches.
 	lines := "a,v\n7,\n"
 	for i := range 2 * writeBatch {
