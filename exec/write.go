@@ -16,8 +16,8 @@ import (
 // writeBatch is the number of rows whose mutations are sent together.
 const writeBatch = 1000
 
-// writer writes rows into all layouts of a table. All mutations of a statement
-// have one timestamp, so that repeating it is harmless. Derived layouts are
+// writer writes rows into all layouts of a table. All mutations of a flush
+// have one timestamp, so that sending them again is harmless. Derived layouts are
 // written before the primary one and deleted after it: a crash in between leaves
 // at most an entry whose row is not found.
 type writer struct {
@@ -165,7 +165,7 @@ func (w *writer) cells(l *catalog.Layout, row []types.Value, set []bool, at plac
 		}
 		puts = append(puts, cell)
 	}
-	if len(puts) == 0 {
+	if len(puts) == 0 || w.table.Phoenix {
 		puts = append(puts, w.marker())
 	}
 	return puts, removed, nil
@@ -179,6 +179,9 @@ func (w *writer) marker() hbase.Cell {
 			family = c.Family
 			break
 		}
+	}
+	if w.table.Phoenix {
+		return hbase.Cell{Family: []byte(family), Qualifier: []byte("_0"), Value: []byte("x")} // every row of Phoenix has it
 	}
 	return hbase.Cell{Family: []byte(family), Qualifier: []byte{}, Value: []byte{}}
 }
@@ -234,6 +237,7 @@ func (w *writer) flush(ctx context.Context) error {
 		}
 	}
 	w.rows = 0
+	w.ts = w.run.engine.clock.next() // what follows may overwrite what was sent
 	return nil
 }
 
