@@ -239,11 +239,7 @@ func (in *inserter) lastOfEach(rows []pendingRow) ([]pendingRow, error) {
 	}
 	for i, p := range rows {
 		if drawn != nil {
-			var b []byte
-			for _, c := range drawn {
-				b = p.row[c].AppendKey(b)
-			}
-			places[i] = string(b)
+			places[i] = keyOf(p.row, drawn)
 			last[places[i]] = i
 			continue
 		}

@@ -30,6 +30,7 @@ import (
 //	messages                 writes data/messages.jsonl under the published keys
 //	keys TABLE... [skip=n]   prints the stored keys of HBase tables, without the first n bytes
 //	cells TABLE...           prints keys and cells
+//	crash                    runs a statement on a client that is gone after one write of HBase rows
 //	splits TABLE             prints the first key of each region
 //	law                      runs the layout's queries of queries.tsv and those given, a line each, planned and as a full scan
 //	                         that evaluates the WHERE on each row; prints how many rows both give
@@ -111,6 +112,10 @@ func (lc *layoutCase) run(t *testing.T, d *datadriven.TestData) string {
 		return lc.messages()
 	case "keys", "cells":
 		return lc.dump(tables, skip, d.Cmd == "cells")
+	case "crash":
+		w := &world{t, New(&crashing{lc.client}, lc.planned.catalog, Config{FullScan: AllowFullScan})}
+		_, _, err := w.try(d.Input)
+		return fmt.Sprint(err)
 	case "splits":
 		regions, err := lc.client.Regions(context.Background(), tables[0])
 		if err != nil {
@@ -128,6 +133,17 @@ func (lc *layoutCase) run(t *testing.T, d *datadriven.TestData) string {
 	}
 	d.Fatalf(t, "unknown command %s", d.Cmd)
 	return ""
+}
+
+// crashing is a client that is gone after its first Mutate.
+type crashing struct{ hbase.Client }
+
+func (c *crashing) Mutate(ctx context.Context, table string, ms []hbase.Mutation) error {
+	if c.Client == nil {
+		return errors.New("gone")
+	}
+	defer func() { c.Client = nil }()
+	return c.Client.Mutate(ctx, table, ms)
 }
 
 func (lc *layoutCase) create(tables []string) string {
