@@ -147,6 +147,12 @@ type Encoding interface {
 	Clip(iv types.Interval) (types.Interval, bool)
 }
 
+// Lister is an Encoding that can hold only some of its type's values between two.
+type Lister interface {
+	// List gives those in an interval that Clip gave or that is a point, where they are at most limit.
+	List(iv types.Interval, limit int) (vs []types.Value, ok bool)
+}
+
 // Kinds of mistakes in statements: errors.Is finds them.
 var (
 	ErrUnknownTable  = errors.New("unknown table")

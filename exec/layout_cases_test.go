@@ -7,6 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,28 +40,52 @@ import (
 //	                         that evaluates the WHERE on each row; prints how many rows both give
 //	delete TABLE...          deletes all rows, by their rows' keys; prints the HBase tables that still hold some
 func TestLayoutCases(t *testing.T) {
-	var created []string
-	layoutCases(t, func(t *testing.T) hbase.Client { _, c := newStore(t); return c }, &created)
+	layoutCases(t, func(t *testing.T) hbase.Client { _, c := newStore(t); return c }, func(*layoutCase) {})
+	var all strings.Builder
+	files, _ := filepath.Glob("testdata/layouts/*")
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(b)
+	}
 	for _, def := range layouts(t) {
-		if !slices.Contains(created, def.Name) {
+		if !regexp.MustCompile("(?m)^create .*\\b" + def.Name + "\\b").MatchString(all.String()) {
 			t.Errorf("no case creates %s", def.Name)
 		}
 	}
 }
 
+// The same on a real HBase; then each of the tables gets random rows and queries.
 func TestLayoutCasesHBase(t *testing.T) {
 	c := dialHBase(t)
-	layoutCases(t, func(*testing.T) hbase.Client { return c }, new([]string))
+	layoutCases(t, func(*testing.T) hbase.Client { return c }, func(lc *layoutCase) {
+		for _, name := range lc.mine {
+			def, _ := lc.planned.catalog.Table(name)
+			lawSeeds(lc.t, 1, func(t *testing.T, seed uint64) {
+				g := &lawWorld{t: t, name: name, ddl: def.SQL(), r: rand.New(rand.NewPCG(seed, 1)), table: def, copies: len(def.Layouts) > 1}
+				g.planned, g.naive = &world{t, lc.planned.Engine}, &world{t, lc.naive.Engine}
+				g.load(80)
+				g.check(6)
+				g.planned.run("DELETE FROM " + name)
+				g.planned.expect("0", "SELECT count(*) FROM "+name)
+			})
+		}
+	})
 }
 
-func layoutCases(t *testing.T, client func(*testing.T) hbase.Client, created *[]string) {
+// layoutCases runs the cases, each in a store that client gives, and then, before its tables are dropped, more.
+func layoutCases(t *testing.T, client func(*testing.T) hbase.Client, more func(*layoutCase)) {
 	datadriven.Walk(t, "testdata/layouts", func(t *testing.T, path string) {
 		c := client(t)
-		lc := &layoutCase{t: t, client: c, created: created, layout: path[strings.LastIndex(path, "/")+1:]}
+		lc := &layoutCase{t: t, client: c, layout: filepath.Base(path)}
 		lc.planned = newWorld(t, c, Config{FullScan: AllowFullScan})
 		lc.naive = &world{t, New(c, lc.planned.catalog, Config{FullScan: AllowFullScan, Planner: planner.Options{NoKey: true, NoPushdown: true, NoOrder: true}})}
+		defer lc.drop()
 		datadriven.RunTest(t, path, lc.run)
-		lc.drop()
+		lc.planned.t, lc.naive.t = t, t
+		more(lc)
 	})
 }
 
@@ -79,7 +107,6 @@ type layoutCase struct {
 	planned, naive *world
 	layout         string
 	mine           []string // tables created
-	created        *[]string
 }
 
 func (lc *layoutCase) run(t *testing.T, d *datadriven.TestData) string {
@@ -153,7 +180,7 @@ func (lc *layoutCase) create(tables []string) string {
 				return "error: " + err.Error()
 			}
 		}
-		*lc.created, lc.mine = append(*lc.created, name), append(lc.mine, name)
+		lc.mine = append(lc.mine, name)
 		i := slices.IndexFunc(layouts(lc.t), func(def *parser.CreateTable) bool { return def.Name == name })
 		if i < 0 {
 			return "error: no table " + name
