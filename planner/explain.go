@@ -160,10 +160,8 @@ func (w *walker) advice(s *Scan) string {
 				continue
 			}
 			if len(p.Columns) == 0 {
-				if dom, ok := expr.Domain(p.Expr); ok {
-					if _, few := dom.Values(w.opt.MaxEnumerate); few {
-						continue // salts are enumerated
-					}
+				if w.enumerable(p) {
+					continue // salts are enumerated
 				}
 				break // no condition gets past it
 			}
@@ -171,7 +169,7 @@ func (w *walker) advice(s *Scan) string {
 				name := c.Name
 				if m := expr.Monotone(p.Expr, c.Index); m != 0 && expr.Injective(p.Expr, c.Index) {
 					name += " = ... (or a range of it)"
-				} else if _, ok := expr.Domain(p.Expr); ok {
+				} else if w.enumerable(p) {
 					continue
 				} else {
 					name += " = ..."
@@ -197,6 +195,15 @@ func (w *walker) advice(s *Scan) string {
 		best += text
 	}
 	return best
+}
+
+// enumerable tells that p has few values, whatever its columns have.
+func (w *walker) enumerable(p *catalog.Part) bool {
+	dom, ok := expr.Domain(p.Expr)
+	if ok {
+		_, ok = dom.Values(w.opt.MaxEnumerate)
+	}
+	return ok
 }
 
 // Scans lists the table accesses of a plan, in the order they are written.
