@@ -338,7 +338,9 @@ func (c *copier) records(ctx context.Context, f io.Reader, format string) error 
 	}
 	for {
 		rec, err := cr.Read()
-		c.line, _ = cr.FieldPos(0)
+		if err == nil {
+			c.line, _ = cr.FieldPos(0)
+		}
 		var bad *csv.ParseError
 		switch {
 		case err == io.EOF:

@@ -235,6 +235,19 @@ func TestCopy(t *testing.T) {
 		w.run("COPY files FROM '" + file + "'")
 		w.expect("1|2012-09-02|1|a, b|NULL\n2|2012-09-03|4|NULL|NULL", "SELECT * FROM files ORDER BY user_id")
 	}
+	// Lines of all sorts: what is wrong with each is told, and the others are copied.
+	for file, text := range map[string]string{
+		"bad.csv":   "user_id,create_time,file_id,name\n\"7,2012-09-02,1,never closed\"x\n8,2012-09-02\n9,2012-09-02,1,ok,more\n7,2012-09-02,1,\"two\nlines\"\n,2012-09-02,1,a\n\"",
+		"bad.jsonl": `{"user_id":7,"create_time":"2012-09-02","file_id":1,"name":"two\nlines"}` + "\n{bad\n[1]\n\n{\"user_id\":8}\n{\"user_id\":1,\"nope\":1}\n",
+	} {
+		w.run("DELETE FROM files")
+		os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600)
+		_, warnings, err := w.try("COPY files FROM '" + filepath.Join(dir, file) + "'")
+		if err != nil || len(warnings) < 4 || !strings.HasSuffix(warnings[len(warnings)-1], "lines not copied") {
+			t.Errorf("%s: %v %q", file, err, warnings)
+		}
+		w.expect("7|two\nlines", "SELECT user_id, name FROM files")
+	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*.*.*")); len(left) > 0 {
 		t.Errorf("temporary files left: %q", left)
 	}
