@@ -120,6 +120,7 @@ type candidate struct {
 	scan       *Scan
 	spans      []keySpan // before merging
 	walker     *walker
+	boxes      []box
 	residual   []expr.Expr
 	fates      []Fate
 	cost       float64
@@ -143,7 +144,7 @@ func (e *Env) candidate(l *catalog.Layout, req *accessRequest, boxes []box, merg
 			w.walk(b)
 		}
 	}
-	c := &candidate{walker: w, spans: w.keyConstraint(boxes, len(req.table.Columns))}
+	c := &candidate{walker: w, boxes: boxes, spans: w.keyConstraint(boxes, len(req.table.Columns))}
 	c.scan = &Scan{Table: req.table, Layout: l, Alias: req.alias, Hold: -1, Limit: -1, CapHit: w.capped,
 		ListTables: w.listTables, TablePrefix: w.tablePrefix, Lookups: w.lookups,
 		MinTime: req.minTime, MaxTime: req.maxTime, AllVersions: req.allVersions}

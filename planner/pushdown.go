@@ -42,6 +42,11 @@ func (e *Env) finish(s *Scan, req *accessRequest, c *candidate) {
 			filters = append(filter.And{f}, filters...)
 		}
 	}
+	if !e.Options.NoPushdown && !req.noPushdown && !s.Reversed && len(filters) == 0 {
+		if f := c.qualifiers(c.boxes); f != nil {
+			filters = append(filters, f)
+		}
+	}
 	s.Fates = c.fates
 	switch len(filters) {
 	case 0:
