@@ -2,10 +2,12 @@ package exec
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/hql-db/hql/catalog"
@@ -351,4 +353,26 @@ func TestForeignBooleans(t *testing.T) {
 	if err != nil || out != "true|1" || len(warnings) == 0 {
 		t.Errorf("%v %q %q", err, out, warnings)
 	}
+}
+
+// Writers that meet give each name one number and each number one name.
+func TestLookupWriters(t *testing.T) {
+	_, c := newStore(t)
+	w := layoutWorld(t, c, Config{})
+	w.run("INSERT INTO log_types VALUES ('h', 'old', 7)")
+	var wg sync.WaitGroup
+	for i := range 4 {
+		e := New(c, w.catalog, Config{}) // as another process
+		wg.Go(func() {
+			for n := range 20 {
+				sql := fmt.Sprintf("INSERT INTO log_numbered VALUES ('h%d', 'e', TIMESTAMP '2026-01-01', 'm%d'); INSERT INTO log_types VALUES ('x', 'x%d%d', %d)", n, i, i, n, 3*n)
+				if _, _, err := (&world{t, e}).try(sql); err != nil {
+					t.Errorf("%s: %v", sql, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	w.expect("22|22", "SELECT COUNT(*), COUNT(DISTINCT id) FROM log_types WHERE kind IN ('h', 'e')")
+	w.expect("20", "SELECT COUNT(DISTINCT host) FROM log_numbered")
 }
