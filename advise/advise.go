@@ -133,12 +133,12 @@ func (a *adviser) plan(c *catalog.Catalog, ast parser.Statement) ([]*planner.Sca
 			}
 			return types.NewInt(1), true
 		}}
-	where := func(name string, pos parser.Pos, cond parser.Expr) ([]*planner.Scan, error) {
+	where := func(name, alias string, pos parser.Pos, cond parser.Expr) ([]*planner.Scan, error) {
 		t, ok := c.Table(name)
 		if !ok {
 			return nil, parser.Errorf(pos, "unknown table %q", name)
 		}
-		p, _, err := env.Where(t, cond, nil)
+		p, _, err := env.Where(t, alias, cond, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -157,15 +157,15 @@ func (a *adviser) plan(c *catalog.Catalog, ast parser.Statement) ([]*planner.Sca
 		}
 		return a.plan(c, s.Query)
 	case *parser.Update:
-		return where(s.Table, s.TablePos, s.Where)
+		return where(s.Table, s.Alias, s.TablePos, s.Where)
 	case *parser.Delete:
-		return where(s.Table, s.TablePos, s.Where)
+		return where(s.Table, s.Alias, s.TablePos, s.Where)
 	}
 	return nil, nil
 }
 
 func readOf(s *planner.Scan) Read {
-	r := Read{Table: s.Table.Name, Layout: s.Layout.Name, Access: s.Access, Parts: s.Parts, Why: s.Advice}
+	r := Read{Table: s.Table.Name, Layout: s.Layout.Name, Access: s.Access, Parts: s.Parts(), Why: s.Advice()}
 	for _, sp := range s.Spans {
 		if sp.Key {
 			r.Gets++
@@ -176,9 +176,9 @@ func readOf(s *planner.Scan) Read {
 	for _, f := range s.Fates {
 		switch {
 		case strings.HasPrefix(f.Where, "server"):
-			r.Server = append(r.Server, f.Predicate)
+			r.Server = append(r.Server, f.Expr.String())
 		case f.Where == "client":
-			r.Client = append(r.Client, f.Predicate)
+			r.Client = append(r.Client, f.Expr.String())
 		}
 	}
 	return r
@@ -349,7 +349,7 @@ func (a *adviser) try(k *candidate, stmts []Statement) *trial {
 			if s.Layout.Name == k.name {
 				r := readOf(s)
 				served = &Served{N: stmts[i].N, Access: r.Access, Gets: r.Gets, Ranges: r.Ranges}
-				for _, p := range s.Parts {
+				for _, p := range s.Parts() {
 					if p.State == "bound" || p.State == "range" {
 						served.Bound = append(served.Bound, p.Part)
 					}

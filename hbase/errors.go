@@ -36,6 +36,20 @@ var (
 		"ServerNotRunningYetException", "RpcThrottlingException", "CallTimeoutException", "RegionInRecoveryException", "MasterNotRunningException"}
 )
 
+// busy tells that a server refused a call for its load: the region is where it was.
+func busy(err error) bool {
+	if err == nil {
+		return false
+	}
+	text := err.Error()
+	for _, s := range []string{"RegionTooBusyException", "CallQueueTooBigException", "CallDroppedException", "RpcThrottlingException"} {
+		if strings.Contains(text, s) {
+			return true
+		}
+	}
+	return false
+}
+
 func classify(err error) class {
 	text := err.Error()
 	for _, s := range resumable {

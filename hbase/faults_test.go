@@ -60,6 +60,7 @@ func faultyScan(seed uint64, noSeq bool) (string, error) {
 		rng.Limit = 1 + r.IntN(len(want))
 		want = want[:rng.Limit]
 	}
+	rng.Brief = r.IntN(3) == 0
 	sc, err := c.Scan(ctx, rng, nil)
 	if err != nil {
 		return "", err

@@ -11,8 +11,10 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// explain fills in what the walk did with each part, and what would make it reach further.
-func (w *walker) explain(s *Scan) {
+// Parts tells what the plan does with each part of the key.
+func (s *Scan) Parts() []PartState {
+	w := s.walker
+	var out []PartState
 	for i, p := range w.layout.Key.Parts {
 		st := PartState{Part: p.Source}
 		switch {
@@ -33,16 +35,12 @@ func (w *walker) explain(s *Scan) {
 				st.Detail += ", and others"
 			}
 		}
-		s.Parts = append(s.Parts, st)
-	}
-	if s.Access == FullScan {
-		for i := range s.Parts {
-			if s.Parts[i].State != "literal" {
-				s.Parts[i].State, s.Parts[i].Detail = "unused", ""
-			}
+		if s.Access == FullScan && p.Literal == nil {
+			st.State, st.Detail = "unused", ""
 		}
-		s.Advice = w.advice(s)
+		out = append(out, st)
 	}
+	return out
 }
 
 // describe prints the values of a set, the first few of them.
@@ -74,7 +72,7 @@ func (w *walker) why(p *catalog.Part, br *branch) string {
 	}
 	var free []string
 	for _, col := range p.Columns {
-		if br.set(col).IsAll() {
+		if br.sets.setOf(col).IsAll() {
 			free = append(free, t(col))
 		}
 	}
@@ -150,8 +148,11 @@ func (w *walker) inKey(col int) bool {
 	return slices.ContainsFunc(w.layout.Key.Parts, func(p *catalog.Part) bool { return slices.Contains(p.Columns, col) })
 }
 
-// advice tells what a query that misses the prefix could add to hit it.
-func (w *walker) advice(s *Scan) string {
+// Advice tells what a query that misses the prefix could add to hit it; "" when it hits it, or nothing helps.
+func (s *Scan) Advice() string {
+	if s.Access != FullScan {
+		return ""
+	}
 	var best string
 	for _, l := range s.Table.Layouts {
 		var need []string
@@ -160,7 +161,7 @@ func (w *walker) advice(s *Scan) string {
 				continue
 			}
 			if len(p.Columns) == 0 {
-				if w.enumerable(p) {
+				if s.walker.enumerable(p) {
 					continue // salts are enumerated
 				}
 				break // no condition gets past it
@@ -169,7 +170,7 @@ func (w *walker) advice(s *Scan) string {
 				name := c.Name
 				if m := expr.Monotone(p.Expr, c.Index); m != 0 && expr.Injective(p.Expr, c.Index) {
 					name += " = ... (or a range of it)"
-				} else if w.enumerable(p) {
+				} else if s.walker.enumerable(p) {
 					continue
 				} else {
 					name += " = ..."
@@ -342,8 +343,8 @@ func scanJSON(s *Scan) *jsonPlan {
 	gets, scans := s.counts()
 	out := &jsonPlan{Table: s.Table.Name, Layout: s.Layout.Name, HBaseTables: s.tables(), Access: s.Access.String(),
 		HitsPrefix: s.Access != FullScan, Gets: gets, Scans: scans, Ranges: len(s.Spans), Spans: []jsonSpan{}, Parts: []jsonPart{},
-		Columns: []string{}, Order: s.Order.String(), Advice: s.Advice, Warnings: append([]string{}, s.Warnings...)}
-	for _, p := range s.Parts {
+		Columns: []string{}, Order: s.Order.String(), Advice: s.Advice(), Warnings: append([]string{}, s.Warnings...)}
+	for _, p := range s.Parts() {
 		out.Parts = append(out.Parts, jsonPart{p.Part, p.State, p.Detail})
 	}
 	for i, sp := range s.Spans {

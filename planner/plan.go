@@ -108,9 +108,9 @@ type SortTerm struct {
 
 // Fate tells where one predicate of the WHERE is checked, and why not in the key.
 type Fate struct {
-	Predicate string
-	Where     string // "key", "server", "client", "server+client"
-	Why       string
+	Expr  expr.Expr
+	Where string // "key", "server", "client", "server+client"
+	Why   string
 }
 
 // Scan reads one table. Its rows hold the table's columns in order, then _key
@@ -158,12 +158,11 @@ type Scan struct {
 	// with the same ones any suffices, and the reader may jump over the others.
 	Skip int
 
-	Parts      []PartState
 	Fates      []Fate
 	Considered []Considered // layouts looked at, the chosen one first
-	Advice     string       // what to add to hit the prefix
 	CapHit     bool         // ranges were merged or dropped to stay under the cap
 	Warnings   []string
+	walker     *walker // what Parts and Advice tell of
 }
 
 // Considered is a layout that the planner looked at.
@@ -252,6 +251,8 @@ type Union struct{ Parts []Node }
 type Join struct {
 	Left, Right Node
 	Outer       bool // LEFT JOIN: an unmatched left row comes with NULLs
+	Full        bool // FULL JOIN: an unmatched right row does too; Outer is set as well
+	Swapped     bool // written as a RIGHT JOIN, whose right side is Left
 	// Lookup, where set, reads the right side by key for a batch of left rows. Right is
 	// then the scan for one left row whose values are made up, for EXPLAIN.
 	Lookup *Lookup
