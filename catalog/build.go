@@ -213,6 +213,7 @@ func (b *builder) columns() error {
 			return err
 		}
 		col.Encoding = enc
+		b.t.Phoenix = b.t.Phoenix || strings.HasPrefix(enc.String(), "PHOENIX ")
 		b.t.Columns = append(b.t.Columns, col)
 	}
 	for i, d := range b.def.Columns { // after all columns are known
@@ -296,6 +297,9 @@ func (b *builder) part(d parser.PartDef) (*Part, error) {
 	part.Expr, part.Columns = e, expr.Columns(e)
 	if part.Encoding, err = b.c.newEncoding(d.Encoding, e.Type(), e, d.Pos); err != nil {
 		return nil, err
+	}
+	if c, ok := e.(*expr.Call); ok && c.Func.Name == "PHOENIX_SALT" {
+		b.t.Phoenix = true
 	}
 	part.fromRest, part.draw = expr.FromRest(e), expr.Draw(e)
 	if len(part.Columns) == 0 && part.fromRest == nil {

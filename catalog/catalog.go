@@ -36,7 +36,9 @@ type Table struct {
 	CreateTables bool
 	// HiddenKey is set when the table was made without any key: its one key column _id is drawn on write.
 	HiddenKey bool
-	Def       *parser.CreateTable // what it was made from
+	// Phoenix is set when a part or column is in a form of Phoenix's own: rows written get the cell _0 that marks them for it.
+	Phoenix bool
+	Def     *parser.CreateTable // what it was made from
 }
 
 // Column is a column of a table. A column in the key (KeyPart) has no cell.
@@ -143,6 +145,12 @@ type Encoding interface {
 	// Clip narrows iv to values that can be stored: the bounds of the result are
 	// inclusive and storable (or NULL, for Terminated only); ok is false when none is.
 	Clip(iv types.Interval) (types.Interval, bool)
+}
+
+// Lister is an Encoding that can hold only some of its type's values between two.
+type Lister interface {
+	// List gives those in an interval that Clip gave or that is a point, where they are at most limit.
+	List(iv types.Interval, limit int) (vs []types.Value, ok bool)
 }
 
 // Kinds of mistakes in statements: errors.Is finds them.

@@ -154,20 +154,20 @@ func (c *Catalog) named(name string, t types.Type, args []types.Value) (Encoding
 		}
 		n, err := widthArg(name, args)
 		return rawBytes{t, n}, err
-	case "FLOAT32", "FLOAT64", "ORDERED FLOAT32", "ORDERED FLOAT64", "PHOENIX DOUBLE":
+	case "FLOAT32", "FLOAT64", "ORDERED FLOAT32", "ORDERED FLOAT64", "PHOENIX DOUBLE", "PHOENIX FLOAT":
 		if t != types.Float && t != types.Double {
 			return refuse("")
 		}
 		f := float{t: t, bytes: 8, name: name, ordered: name[0] == 'O', phoenix: name[0] == 'P'}
-		if name == "FLOAT32" || name == "ORDERED FLOAT32" {
+		if name == "FLOAT32" || name == "ORDERED FLOAT32" || name == "PHOENIX FLOAT" {
 			f.bytes = 4
 		}
 		return f, noArgs()
-	case "BOOLEAN":
+	case "BOOLEAN", "PHOENIX BOOLEAN":
 		if t != types.Boolean {
 			return refuse("")
 		}
-		return boolean{}, noArgs()
+		return boolean{phoenix: name[0] == 'P'}, noArgs()
 	case "OPENTSDB_VALUE":
 		if t != types.Double {
 			return refuse("")

@@ -19,6 +19,7 @@ type datePattern struct {
 	width  int
 	// step is the pattern's finest unit in the type's own (days or milliseconds); lo and hi are the first and the last value.
 	step, lo, hi int64
+	months       int // the finest unit where it is a month or a year, in months; 0: step is it
 	ordered      bool
 }
 
@@ -91,13 +92,16 @@ func (e datePattern) analyse() (Encoding, error) {
 			return nil, fmt.Errorf("pattern %q lacks a field: a value could not be read back", e.source)
 		}
 	}
-	if e.t == types.Time && strings.ContainsAny(seen, "yMd") || e.t == types.Date && (last < 2 || strings.ContainsAny(seen, "HmsS")) || e.t == types.Timestamp && last < 2 || last < 0 {
+	if e.t == types.Time && strings.ContainsAny(seen, "yMd") || e.t == types.Date && strings.ContainsAny(seen, "HmsS") || last < 0 {
 		return nil, fmt.Errorf("pattern %q does not fit a %s", e.source, e.t)
 	}
 	if e.t == types.Time {
 		e.ordered = e.ordered || strings.HasPrefix("HmsS", seen)
 	}
-	e.step = [...]int64{0, 0, types.MillisPerDay, 3_600_000, 60_000, 1000, 1}[last]
+	e.step = [...]int64{types.MillisPerDay, types.MillisPerDay, types.MillisPerDay, 3_600_000, 60_000, 1000, 1}[last]
+	if last < 2 {
+		e.months = [...]int{12, 1}[last]
+	}
 	from, to := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
 	if yy {
 		from, to = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -109,7 +113,33 @@ func (e datePattern) analyse() (Encoding, error) {
 	case types.Time:
 		e.lo, e.hi = 0, types.MillisPerDay-e.step
 	}
+	e.hi = e.floor(e.hi)
 	return e, nil
+}
+
+// day is the length of a day in the type's own unit.
+func (e datePattern) day() int64 {
+	if e.t == types.Date {
+		return 1
+	}
+	return types.MillisPerDay
+}
+
+// floor gives the last value up to n that the pattern can hold.
+func (e datePattern) floor(n int64) int64 {
+	if e.months == 0 {
+		return n - floorMod(n, e.step)
+	}
+	y, m, _ := time.Unix((n-floorMod(n, e.day()))/e.day()*86400, 0).UTC().Date()
+	return time.Date(y, m-(m-1)%time.Month(e.months), 1, 0, 0, 0, 0, time.UTC).Unix() / 86400 * e.day()
+}
+
+// after gives the value that follows n, which the pattern can hold.
+func (e datePattern) after(n int64) int64 {
+	if e.months == 0 {
+		return n + e.step
+	}
+	return time.Unix(n/e.day()*86400, 0).UTC().AddDate(0, e.months, 0).Unix() / 86400 * e.day()
 }
 
 func (e datePattern) String() string {
@@ -129,7 +159,7 @@ func (e datePattern) Append(dst []byte, v types.Value) ([]byte, error) {
 	if n < e.lo || n > e.hi {
 		return dst, fmt.Errorf("%s does not fit the pattern '%s'", v, e.source)
 	}
-	if n%e.step != 0 {
+	if n != e.floor(n) {
 		return dst, fmt.Errorf("%s is finer than the pattern '%s'", v, e.source)
 	}
 	ms := n
@@ -216,5 +246,24 @@ func (e datePattern) Decode(src []byte) (types.Value, error) {
 }
 
 func (e datePattern) Clip(iv types.Interval) (types.Interval, bool) {
-	return clipInts(iv, e.t, e.lo, e.hi, e.step)
+	iv, ok := clipInts(iv, e.t, e.lo, e.hi, 1)
+	if !ok {
+		return iv, false
+	}
+	lo, hi := iv.Lo.Int(), e.floor(iv.Hi.Int())
+	if first := e.floor(lo); first != lo {
+		lo = e.after(first)
+	}
+	return types.Interval{Lo: types.NewIntOf(e.t, lo), Hi: types.NewIntOf(e.t, hi)}, lo <= hi
+}
+
+// List gives the values in iv, an interval as Clip gives it, where they are at most limit.
+func (e datePattern) List(iv types.Interval, limit int) (vs []types.Value, ok bool) {
+	for n := iv.Lo.Int(); n <= iv.Hi.Int(); n = e.after(n) {
+		if len(vs) == limit {
+			return nil, false
+		}
+		vs = append(vs, types.NewIntOf(e.t, n))
+	}
+	return vs, true
 }

@@ -50,8 +50,12 @@ func (e float) Append(dst []byte, v types.Value) ([]byte, error) {
 			return dst, errors.New("it needs more than 32 bits")
 		}
 		u := math.Float32bits(g)
-		if e.ordered {
+		switch {
+		case e.ordered:
 			u = uint32(orderBits(uint64(u), 32))
+		case e.phoenix:
+			l := int32(u)
+			u = uint32((l ^ ((l >> 31) | math.MinInt32)) + 1)
 		}
 		return binary.BigEndian.AppendUint32(dst, u), nil
 	}
@@ -89,8 +93,12 @@ func (e float) Decode(src []byte) (types.Value, error) {
 	}
 	if e.bytes == 4 {
 		u := binary.BigEndian.Uint32(src)
-		if e.ordered {
+		switch {
+		case e.ordered:
 			u = uint32(unorderBits(uint64(u), 32))
+		case e.phoenix:
+			l := int32(u) - 1
+			u = uint32(l ^ ((^l >> 31) | math.MinInt32))
 		}
 		return types.NewFloatOf(e.t, float64(math.Float32frombits(u))), nil
 	}

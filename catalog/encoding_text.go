@@ -155,19 +155,28 @@ func (e rawBytes) Decode(src []byte) (types.Value, error) {
 
 func (e rawBytes) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
 
-// boolean is one byte: 0xff (or 0x01) for true, 0x00 for false (HBase's Bytes.toBytes).
-type boolean struct{}
+// boolean is one byte: 0x00 for false, anything else for true, which is written as 0xff by HBase's
+// Bytes.toBytes and as 0x01 by Phoenix.
+type boolean struct{ phoenix bool }
 
-func (boolean) String() string   { return "BOOLEAN" }
+func (e boolean) String() string {
+	if e.phoenix {
+		return "PHOENIX BOOLEAN"
+	}
+	return "BOOLEAN"
+}
 func (boolean) Width() int       { return 1 }
 func (boolean) Type() types.Type { return types.Boolean }
 func (boolean) Order() Order     { return Unordered }
 
-func (boolean) Append(dst []byte, v types.Value) ([]byte, error) {
-	if v.Bool() {
-		return append(dst, 0xff), nil
+func (e boolean) Append(dst []byte, v types.Value) ([]byte, error) {
+	switch {
+	case !v.Bool():
+		return append(dst, 0), nil
+	case e.phoenix:
+		return append(dst, 1), nil
 	}
-	return append(dst, 0), nil
+	return append(dst, 0xff), nil
 }
 
 func (boolean) Decode(src []byte) (types.Value, error) {

@@ -207,6 +207,11 @@ func (p *Pattern) split(src []byte, first int, vals []types.Value, ends, decides
 		if err != nil {
 			return &MalformedError{part.Source, err.Error()}
 		}
+		if e, ok := part.Encoding.(boolean); ok {
+			if want, _ := e.Append(nil, v); want[0] != rest[0] {
+				return &MalformedError{part.Source, "its byte is none that is written"}
+			}
+		}
 		at += n
 		ends[i], decides[i] = at, at+more
 		if part.fromRest != nil {

@@ -90,6 +90,9 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 	}
 	w, n := r.newWriter(t), int64(0)
 	err = r.eachRow(ctx, p, len(p.Subplans) > 0, func(rows [][]types.Value) error {
+		if err := r.know(ctx, w, rows); err != nil {
+			return err
+		}
 		for _, row := range rows {
 			at, err := w.standing(row)
 			if err == nil {
@@ -132,6 +135,9 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 	w, n := r.newWriter(t), int64(0)
 	moves := len(t.Layouts) > 1 || len(p.Subplans) > 0 // the statement may move what it reads
 	err = r.eachRow(ctx, p, moves, func(rows [][]types.Value) error {
+		if err := r.know(ctx, w, rows); err != nil {
+			return err
+		}
 		env := r.exprEnv()
 		for _, old := range rows {
 			row := slices.Clone(old)
@@ -145,6 +151,9 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 				if row[c.Index], err = r.assign(v, c, a.Expr.Position()); err != nil {
 					return err
 				}
+			}
+			if err := r.allocate(ctx, w, []pendingRow{{row, s.Pos}}); err != nil {
+				return err
 			}
 			at, err := w.standing(old)
 			if err == nil {
@@ -281,24 +290,16 @@ func (r *run) present(ctx context.Context, w *writer, rows []pendingRow) ([][]ty
 // salt, for IF NOT EXISTS. Of rows with the same key columns the first is kept.
 func (r *run) missing(ctx context.Context, t *catalog.Table, rows []pendingRow) ([]pendingRow, error) {
 	cols := keyColumns(t)
-	keyOf := func(row []types.Value) string {
-		var b []byte
-		for _, c := range cols {
-			b = row[c].AppendKey(b)
-		}
-		return string(b)
-	}
-	const perPlan = 200
 	seen := map[string]bool{}
-	for from := 0; from < len(rows); from += perPlan {
-		part := rows[from:min(from+perPlan, len(rows))]
+	for from := 0; from < len(rows); from += keysPerPlan {
+		part := rows[from:min(from+keysPerPlan, len(rows))]
 		p, err := r.planKeys(ctx, t, cols, part)
 		if err != nil {
 			return nil, err
 		}
 		err = r.eachRow(ctx, p, false, func(found [][]types.Value) error {
 			for _, row := range found {
-				seen[keyOf(row)] = true
+				seen[keyOf(row, cols)] = true
 			}
 			return nil
 		})
@@ -308,12 +309,24 @@ func (r *run) missing(ctx context.Context, t *catalog.Table, rows []pendingRow) 
 	}
 	out := rows[:0]
 	for _, p := range rows {
-		if k := keyOf(p.row); !seen[k] {
+		if k := keyOf(p.row, cols); !seen[k] {
 			seen[k] = true
 			out = append(out, p)
 		}
 	}
 	return out, nil
+}
+
+// keysPerPlan bounds the rows that one plan looks for by their key columns.
+const keysPerPlan = 200
+
+// keyOf tells rows with other values in cols apart.
+func keyOf(row []types.Value, cols []int) string {
+	var b []byte
+	for _, c := range cols {
+		b = row[c].AppendKey(b)
+	}
+	return string(b)
 }
 
 // keyColumns are the columns that go into the primary layout's keys.

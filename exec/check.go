@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"slices"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/parser"
@@ -27,13 +28,16 @@ func (r *run) check(ctx context.Context, s *parser.CheckTable) (*Rows, error) {
 		if err != nil {
 			return nil, err
 		}
-		stale, err := r.checkStale(ctx, w, i, s.Repair)
+		stale, unlike, err := r.checkStale(ctx, w, i, s.Repair)
 		if err != nil {
 			return nil, err
 		}
 		name := types.NewString(t.Layouts[i].Name)
 		rows = append(rows, []types.Value{name, types.NewString("rows without an entry"), types.NewInt(missing)},
 			[]types.Value{name, types.NewString("entries without their row"), types.NewInt(stale)})
+		if t.Layouts[i].Kind != catalog.Index { // a copy
+			rows = append(rows, []types.Value{name, types.NewString("entries unlike their row"), types.NewInt(unlike)})
+		}
 	}
 	return r.table(columns, rows), nil
 }
@@ -53,8 +57,8 @@ func wholeScan(t *catalog.Table, l *catalog.Layout) *planner.Scan {
 }
 
 // batches calls f with the rows of layout l as they stand there: an index is not looked up back.
-func (r *run) batches(ctx context.Context, t *catalog.Table, l *catalog.Layout, f func(rows [][]types.Value) error) error {
-	s := wholeScan(t, l)
+func (r *run) batches(ctx context.Context, w *writer, l *catalog.Layout, f func(rows [][]types.Value) error) error {
+	s := wholeScan(w.table, l)
 	stats := r.rec.open(s)
 	spans := s.Spans
 	if s.ListTables {
@@ -69,6 +73,9 @@ func (r *run) batches(ctx context.Context, t *catalog.Table, l *catalog.Layout, 
 		rows, err := op.Next(ctx)
 		if err == io.EOF {
 			return nil
+		}
+		if err == nil {
+			err = r.know(ctx, w, rows)
 		}
 		if err == nil {
 			err = f(rows)
@@ -102,11 +109,8 @@ func (r *run) exist(ctx context.Context, places []place) ([]bool, error) {
 // checkMissing counts the rows of the primary layout that have no entry in layout i.
 func (r *run) checkMissing(ctx context.Context, w *writer, i int, repair bool) (n int64, err error) {
 	l := w.table.Layouts[i]
-	all := make([]bool, len(w.table.Columns))
-	for c := range all {
-		all[c] = true
-	}
-	err = r.batches(ctx, w.table, w.table.Layouts[0], func(rows [][]types.Value) error {
+	all := allColumns(w.table)
+	err = r.batches(ctx, w, w.table.Layouts[0], func(rows [][]types.Value) error {
 		var places []place
 		var of [][]types.Value
 		for _, row := range rows {
@@ -129,11 +133,9 @@ func (r *run) checkMissing(ctx context.Context, w *writer, i int, repair bool) (
 			}
 			n++
 			if repair {
-				puts, _, err := w.cells(l, of[k], all, places[k])
-				if err != nil {
+				if err := w.entry(i, of[k], all, places[k]); err != nil {
 					return err
 				}
-				w.add(&w.puts[i], places[k].table, w.putAt(places[k], puts))
 			}
 		}
 		return w.flush(ctx)
@@ -141,15 +143,13 @@ func (r *run) checkMissing(ctx context.Context, w *writer, i int, repair bool) (
 	return n, err
 }
 
-// checkStale counts the entries of layout i whose row is gone or stands elsewhere now.
-func (r *run) checkStale(ctx context.Context, w *writer, i int, repair bool) (n int64, err error) {
-	t, l := w.table, w.table.Layouts[i]
-	err = r.batches(ctx, t, l, func(rows [][]types.Value) error {
-		var pending []pendingRow
-		for _, row := range rows {
-			pending = append(pending, pendingRow{row, parser.NoPos})
-		}
-		now, err := r.present(ctx, w, pending)
+// checkStale counts the entries of layout i whose row is gone or stands elsewhere now and, of a layout that is
+// a copy, those that hold other values than their row.
+func (r *run) checkStale(ctx context.Context, w *writer, i int, repair bool) (stale, unlike int64, err error) {
+	l := w.table.Layouts[i]
+	all := allColumns(w.table)
+	err = r.batches(ctx, w, l, func(rows [][]types.Value) error {
+		now, err := r.current(ctx, w, rows)
 		if err != nil {
 			return err
 		}
@@ -158,17 +158,86 @@ func (r *run) checkStale(ctx context.Context, w *writer, i int, repair bool) (n 
 			if err != nil {
 				return err
 			}
-			if now != nil && now[k] != nil {
-				if at, err := w.place(l, now[k]); err == nil && !at.skip && at.table == is.table && bytes.Equal(at.key, is.key) {
-					continue
+			mine := slices.DeleteFunc(now[k], func(row []types.Value) bool {
+				at, err := w.place(l, row)
+				return err != nil || at.skip || at.table != is.table || !bytes.Equal(at.key, is.key)
+			})
+			switch {
+			case len(mine) == 0:
+				stale++
+				if repair {
+					w.add(&w.removals[i], is.table, w.removal(l, is))
 				}
-			}
-			n++
-			if repair {
-				w.add(&w.removals[i], is.table, w.removal(l, is))
+			case l.Kind != catalog.Index && !slices.ContainsFunc(mine, func(have []types.Value) bool { return sameRow(w.table, have, row) }):
+				unlike++
+				if repair {
+					if err := w.entry(i, mine[0], all, is); err != nil {
+						return err
+					}
+				}
 			}
 		}
 		return w.flush(ctx)
 	})
-	return n, err
+	return stale, unlike, err
+}
+
+// current reads the rows that the primary layout holds now with the key columns of rows: of each there may be
+// several, under drawn parts.
+func (r *run) current(ctx context.Context, w *writer, rows [][]types.Value) ([][][]types.Value, error) {
+	out := make([][][]types.Value, len(rows))
+	pending := make([]pendingRow, len(rows))
+	for i, row := range rows {
+		pending[i] = pendingRow{row, parser.NoPos}
+	}
+	if drawnPart(w.table.Layouts[0].Key) == nil {
+		now, err := r.present(ctx, w, pending)
+		for i, row := range now {
+			if row != nil {
+				out[i] = [][]types.Value{row}
+			}
+		}
+		return out, err
+	}
+	at := map[string][]int{}
+	cols := keyColumns(w.table)
+	for i, row := range rows {
+		k := keyOf(row, cols)
+		at[k] = append(at[k], i)
+	}
+	for from := 0; from < len(pending); from += keysPerPlan {
+		p, err := r.planKeys(ctx, w.table, cols, pending[from:min(from+keysPerPlan, len(pending))])
+		if err != nil {
+			return nil, err
+		}
+		err = r.eachRow(ctx, p, false, func(found [][]types.Value) error {
+			for _, row := range found {
+				for _, i := range at[keyOf(row, cols)] {
+					out[i] = append(out[i], slices.Clone(row))
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func sameRow(t *catalog.Table, a, b []types.Value) bool {
+	for i := range t.Columns {
+		if string(a[i].AppendKey(nil)) != string(b[i].AppendKey(nil)) {
+			return false
+		}
+	}
+	return true
+}
+
+func allColumns(t *catalog.Table) []bool {
+	all := make([]bool, len(t.Columns))
+	for i := range all {
+		all[i] = true
+	}
+	return all
 }

@@ -307,14 +307,11 @@ func (c *copier) add(ctx context.Context, row []types.Value) error {
 		c.take(at)
 		return nil
 	}
-	if err := c.run.allocate(ctx, c.in.w, []pendingRow{{row, c.pos}}); err != nil {
-		return err
-	}
 	for _, l := range c.table.Layouts {
 		if c.table.HiddenKey {
 			break
 		}
-		if _, err := c.in.w.place(l, row); err != nil {
+		if _, err := c.in.w.fits(l, row); err != nil {
 			c.reject(err)
 			return nil
 		}
@@ -329,6 +326,14 @@ func (c *copier) add(ctx context.Context, row []types.Value) error {
 			c.reject(fmt.Errorf("column %s must not be NULL", col.Name))
 			return nil
 		}
+	}
+	if err := c.run.allocate(ctx, c.in.w, []pendingRow{{row, c.pos}}); err != nil {
+		var refused *parser.Error // a name that its look-up table cannot hold
+		if errors.As(err, &refused) {
+			c.reject(refused)
+			return nil
+		}
+		return err
 	}
 	c.in.rows = append(c.in.rows, pendingRow{row, c.pos})
 	if len(c.in.rows) >= writeBatch {

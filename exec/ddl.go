@@ -116,6 +116,7 @@ func (r *run) dropTable(ctx context.Context, s *parser.DropTable) (*Rows, error)
 		return nil, err
 	}
 	r.engine.catalog.Drop(t.Name)
+	r.engine.lookups.clear() // t may have given numbers
 	return r.done(-1), nil
 }
 

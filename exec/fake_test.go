@@ -194,7 +194,7 @@ func (f *fakeClient) Increment(ctx context.Context, table string, key []byte, fa
 		n += int64(binary.BigEndian.Uint64(rows[0].Cells[0].Value))
 	}
 	f.mu.Unlock()
-	return n, f.Mutate(ctx, table, []hbase.Mutation{{Key: key, Timestamp: 1, Cells: []hbase.Cell{{Family: []byte(family), Qualifier: []byte(qualifier), Value: binary.BigEndian.AppendUint64(nil, uint64(n))}}}})
+	return n, f.Mutate(ctx, table, []hbase.Mutation{{Key: key, Timestamp: 1 << 60, Cells: []hbase.Cell{{Family: []byte(family), Qualifier: []byte(qualifier), Value: binary.BigEndian.AppendUint64(nil, uint64(n))}}}})
 }
 
 func (f *fakeClient) PutIfAbsent(ctx context.Context, table string, m hbase.Mutation) (bool, error) {

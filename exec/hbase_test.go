@@ -39,27 +39,3 @@ func TestOpenTSDBHBase(t *testing.T) {
 		}
 	}
 }
-
-// Every layout is created, loaded, queried against a full scan and dropped on a real HBase.
-func TestLawOfEveryLayoutHBase(t *testing.T) {
-	c := dialHBase(t)
-	for _, def := range layouts(t) {
-		t.Run(def.Name, func(t *testing.T) {
-			lawSeeds(t, 1, func(t *testing.T, seed uint64) {
-				g := newLayoutWorld(t, seed, c, def)
-				g.check(6)
-				g.planned.run("DELETE FROM " + def.Name)
-				g.planned.expect("0", "SELECT count(*) FROM "+def.Name)
-				g.planned.run("DROP TABLE " + def.Name)
-				if def.Name != "log_types" {
-					g.planned.run("DROP TABLE log_types")
-				}
-				for table := range foreignTables[def.Name] {
-					if err := c.DropTable(context.Background(), table); err != nil {
-						t.Fatal(err)
-					}
-				}
-			})
-		})
-	}
-}

@@ -188,7 +188,12 @@ func (in *inserter) flush(ctx context.Context) error {
 			return err
 		}
 	}
+	given := len(rows)
 	if err := in.run.allocate(ctx, in.w, rows); err != nil {
+		return err
+	}
+	rows, err := in.lastOfEach(rows)
+	if err != nil {
 		return err
 	}
 	old, err := in.run.present(ctx, in.w, rows)
@@ -215,9 +220,47 @@ func (in *inserter) flush(ctx context.Context) error {
 	if err := in.w.flush(ctx); err != nil {
 		return err
 	}
-	in.n += int64(len(rows))
+	in.n += int64(given)
 	in.run.rec.written.Store(in.n)
 	return nil
+}
+
+// lastOfEach drops the rows that a later one overwrites: all are written with one timestamp, at which a
+// cell that one row deletes would hide the cell that another writes.
+func (in *inserter) lastOfEach(rows []pendingRow) ([]pendingRow, error) {
+	t := in.w.table
+	if len(rows) < 2 || t.HiddenKey {
+		return rows, nil // every row is a new one
+	}
+	last := make(map[string]int, len(rows))
+	places := make([]string, len(rows))
+	var drawn []int // a drawn salt may be the same twice: the key columns tell
+	if drawnPart(t.Layouts[0].Key) != nil {
+		drawn = keyColumns(t)
+	}
+	for i, p := range rows {
+		if drawn != nil {
+			places[i] = keyOf(p.row, drawn)
+			last[places[i]] = i
+			continue
+		}
+		at, err := in.w.place(t.Layouts[0], p.row)
+		if err != nil {
+			return nil, in.w.refuse(err, p.pos)
+		}
+		places[i] = at.table + "\x00" + string(at.key) + "\x00" + string(at.qualifier)
+		last[places[i]] = i
+	}
+	if len(last) == len(rows) {
+		return rows, nil
+	}
+	out := rows[:0]
+	for i, p := range rows {
+		if last[places[i]] == i {
+			out = append(out, p)
+		}
+	}
+	return out, nil
 }
 
 // insertQuery writes the rows of a query. Rows of the table itself are all read

@@ -187,6 +187,11 @@ func (g *lawWorld) keyParts(fields []string, full bool) (parts []string, stored,
 			case n == 2:
 				parts = append(parts, "DATE(ts) AS TEXT('yyyyMMdd')", "MILLIS_OF_DAY(ts) AS UINT32")
 			case n == 3 && full:
+				if r.IntN(3) == 0 {
+					parts = append(parts, "ts AS INT64")
+					stored = " STORED IN ('t_', " + g.pick("DATE_TRUNC('month', ts) AS TEXT('yyyyMM')", "DATE_TRUNC('year', ts) AS TEXT('yyyy')", "DATE_BIN('1 hour', ts) AS TEXT('yyyyMMddHH')") + ")"
+					break
+				}
 				parts = append(parts, "MILLIS_OF_DAY(ts) AS UINT32")
 				stored = " STORED IN ('t_', DATE(ts) AS TEXT('yyyyMMdd'))"
 			case n == 4 && full:

@@ -146,23 +146,56 @@ func (r *run) resolve(ctx context.Context, k planner.LookupKey) error {
 	return nil
 }
 
-// allocate gives numbers to the names in rows that have none yet.
-func (r *run) allocate(ctx context.Context, w *writer, rows []pendingRow) error {
+// lookupParts are the expressions of t's keys and names that LOOKUP stands in.
+func lookupParts(t *catalog.Table) []expr.Expr {
 	var parts []expr.Expr
-	for _, l := range w.table.Layouts {
+	for _, l := range t.Layouts {
 		for _, p := range append(append([]*catalog.Part(nil), l.Stored.Parts...), l.Key.Parts...) {
 			if usesLookup(p.Expr) {
 				parts = append(parts, p.Expr)
 			}
 		}
 	}
+	return parts
+}
+
+// allocate gives numbers to the names in rows that have none yet.
+func (r *run) allocate(ctx context.Context, w *writer, rows []pendingRow) error {
+	parts := lookupParts(w.table)
 	if len(parts) == 0 {
 		return nil
+	}
+	for _, row := range rows { // a row that is refused for another reason draws no number
+		for _, l := range w.table.Layouts {
+			if _, err := w.fits(l, row.row); err != nil {
+				return w.refuse(err, row.pos)
+			}
+		}
 	}
 	for _, row := range rows {
 		for _, x := range parts {
 			if err := r.allocateFor(ctx, x, row.row); err != nil {
 				return w.refuse(err, row.pos)
+			}
+		}
+	}
+	return nil
+}
+
+// know asks for the numbers of the names in rows, which were read: the cache may have lost them since.
+func (r *run) know(ctx context.Context, w *writer, rows [][]types.Value) error {
+	for _, x := range lookupParts(w.table) {
+		for _, row := range rows {
+			for range maxLookupRounds {
+				wanted, _ := r.unknown(x, row)
+				if len(wanted) == 0 {
+					break
+				}
+				for _, k := range wanted {
+					if err := r.resolve(ctx, k); err != nil {
+						return err
+					}
+				}
 			}
 		}
 	}
@@ -184,22 +217,25 @@ func usesLookup(e expr.Expr) bool {
 	return false
 }
 
+// unknown evaluates x for row and gives the names whose numbers are not known.
+func (r *run) unknown(x expr.Expr, row []types.Value) (wanted []planner.LookupKey, err error) {
+	env := r.exprEnv()
+	env.Row = row
+	env.Lookup = func(table, column string, args []types.Value) (types.Value, bool) {
+		v, ok := r.engine.lookups.known(table, column, args)
+		if !ok {
+			wanted = append(wanted, planner.LookupKey{Table: table, Column: column, Args: args})
+		}
+		return v, ok
+	}
+	_, err = x.Eval(&env)
+	return wanted, err
+}
+
 // allocateFor evaluates x for row until all the names that it asks for have numbers.
 func (r *run) allocateFor(ctx context.Context, x expr.Expr, row []types.Value) error {
 	for range maxLookupRounds {
-		var wanted []planner.LookupKey
-		env := r.exprEnv()
-		env.Row = row
-		env.Lookup = func(table, column string, args []types.Value) (types.Value, bool) {
-			k := planner.LookupKey{Table: table, Column: column, Args: args}
-			v, ok := r.engine.lookups.get(k)
-			if !ok || v.IsNull() {
-				wanted = append(wanted, k)
-				return types.Value{}, false
-			}
-			return v, true
-		}
-		_, err := x.Eval(&env)
+		wanted, err := r.unknown(x, row)
 		if len(wanted) == 0 {
 			return err
 		}
@@ -255,32 +291,9 @@ func (c *lookupCache) forget(k planner.LookupKey) {
 	delete(c.byName, lookupName(k))
 }
 
-// nextNumber draws a number for t.col. The counter begins above the numbers that
-// the table holds already.
-func (r *run) nextNumber(ctx context.Context, t *catalog.Table, col *catalog.Column) (int64, error) {
-	if err := r.ensureCatalogTable(ctx); err != nil {
-		return 0, err
-	}
-	key := []byte(counterPrefix + t.Name + "." + col.Name)
-	n, err := r.client.Increment(ctx, catalogTable, key, catalogFamily, counterQualifier, 1)
-	if err != nil || n > 1 {
-		return n, err
-	}
-	most := int64(0)
-	p, err := r.env.Select(&parser.Select{Cores: []*parser.SelectCore{{
-		Items: []parser.SelectItem{{Expr: &parser.Call{Name: "MAX", Args: []parser.Expr{&parser.ColumnRef{Name: col.Name, Quoted: true}}}}},
-		From:  []parser.TableExpr{&parser.TableName{Name: t.Name}}}}, AllowFullScan: true})
-	if err != nil {
-		return 0, err
-	}
-	err = r.eachRow(ctx, p, true, func(rows [][]types.Value) error {
-		if len(rows) > 0 && !rows[0][0].IsNull() {
-			most = rows[0][0].Int()
-		}
-		return nil
-	})
-	if err != nil || most == 0 {
-		return n, err
-	}
-	return r.client.Increment(ctx, catalogTable, key, catalogFamily, counterQualifier, most)
+// clear forgets all: a look-up table was changed.
+func (c *lookupCache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.byName = nil
 }

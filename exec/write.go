@@ -16,8 +16,8 @@ import (
 // writeBatch is the number of rows whose mutations are sent together.
 const writeBatch = 1000
 
-// writer writes rows into all layouts of a table. All mutations of a statement
-// have one timestamp, so that repeating it is harmless. Derived layouts are
+// writer writes rows into all layouts of a table. All mutations of a flush
+// have one timestamp, so that sending them again is harmless. Derived layouts are
 // written before the primary one and deleted after it: a crash in between leaves
 // at most an entry whose row is not found.
 type writer struct {
@@ -30,6 +30,8 @@ type writer struct {
 	puts, removals []tableMutations
 	rows           int
 	points         map[pointRow]map[int64]string // see touchPoint
+	numbered       []*catalog.Column             // columns from which other tables' keys take numbers
+	largest        []int64                       // of each in the pending rows
 }
 
 // tableMutations are the mutations of one layout in the order in which they were made.
@@ -56,6 +58,8 @@ func (r *run) newWriter(t *catalog.Table) *writer {
 	w := &writer{run: r, table: t, ts: r.engine.clock.next(), env: r.exprEnv(), known: map[string]bool{},
 		puts: make([]tableMutations, n), removals: make([]tableMutations, n)}
 	w.env.Lookup = r.engine.lookups.known
+	w.numbered = r.numbered(t)
+	w.largest = make([]int64, len(w.numbered))
 	return w
 }
 
@@ -81,6 +85,22 @@ func (w *writer) place(l *catalog.Layout, row []types.Value) (place, error) {
 	var err error
 	at.table, at.key, at.qualifier, err = l.EncodeRow(row, &w.env)
 	return at, err
+}
+
+// fits computes where row would stand under layout l if each name had a number.
+func (w *writer) fits(l *catalog.Layout, row []types.Value) (place, error) {
+	known := w.env.Lookup
+	defer func() { w.env.Lookup = known }()
+	w.env.Lookup = func(table, column string, args []types.Value) (types.Value, bool) {
+		if v, ok := known(table, column, args); ok {
+			return v, true
+		}
+		if table == uidTable {
+			return types.NewBytes(string(make([]byte, uidWidth))), true
+		}
+		return types.NewInt(0), true
+	}
+	return w.place(l, row)
 }
 
 // put adds the mutations that store row. set tells the columns that the statement
@@ -119,21 +139,34 @@ func (w *writer) put(row []types.Value, set []bool, at *place) error {
 		if p.skip {
 			continue
 		}
-		puts, removed, err := w.cells(t.Layouts[i], row, set, p)
-		if err != nil {
+		if err := w.entry(i, row, set, p); err != nil {
 			return err
 		}
-		for _, c := range puts {
-			if p.qualifier != nil && string(c.Qualifier) == string(p.qualifier) {
-				w.touchPoint(p, string(p.qualifier))
-			}
+	}
+	for i, c := range w.numbered {
+		if v := row[c.Index]; !v.IsNull() && c.Type.IsInteger() {
+			w.largest[i] = max(w.largest[i], v.Int())
 		}
-		if len(removed) > 0 {
-			w.add(&w.puts[i], p.table, hbase.Mutation{Kind: hbase.DeleteColumns, Key: p.key, Timestamp: w.ts, Cells: removed})
-		}
-		w.add(&w.puts[i], p.table, w.putAt(p, puts))
 	}
 	w.rows++
+	return nil
+}
+
+// entry adds the mutations that store row at p in layout i.
+func (w *writer) entry(i int, row []types.Value, set []bool, p place) error {
+	puts, removed, err := w.cells(w.table.Layouts[i], row, set, p)
+	if err != nil {
+		return err
+	}
+	for _, c := range puts {
+		if p.qualifier != nil && string(c.Qualifier) == string(p.qualifier) {
+			w.touchPoint(p, string(p.qualifier))
+		}
+	}
+	if len(removed) > 0 {
+		w.add(&w.puts[i], p.table, hbase.Mutation{Kind: hbase.DeleteColumns, Key: p.key, Timestamp: w.ts, Cells: removed})
+	}
+	w.add(&w.puts[i], p.table, w.putAt(p, puts))
 	return nil
 }
 
@@ -165,7 +198,7 @@ func (w *writer) cells(l *catalog.Layout, row []types.Value, set []bool, at plac
 		}
 		puts = append(puts, cell)
 	}
-	if len(puts) == 0 {
+	if len(puts) == 0 || w.table.Phoenix {
 		puts = append(puts, w.marker())
 	}
 	return puts, removed, nil
@@ -179,6 +212,9 @@ func (w *writer) marker() hbase.Cell {
 			family = c.Family
 			break
 		}
+	}
+	if w.table.Phoenix {
+		return hbase.Cell{Family: []byte(family), Qualifier: []byte("_0"), Value: []byte("x")} // every row of Phoenix has it
 	}
 	return hbase.Cell{Family: []byte(family), Qualifier: []byte{}, Value: []byte{}}
 }
@@ -223,6 +259,17 @@ func (w *writer) flush(ctx context.Context) error {
 	if err := w.retirePoints(ctx); err != nil {
 		return err
 	}
+	if len(w.numbered) > 0 {
+		defer w.run.engine.lookups.clear()
+	}
+	for i, n := range w.largest {
+		if n > 0 {
+			if err := w.run.reserve(ctx, w.table, w.numbered[i], n); err != nil {
+				return err
+			}
+		}
+		w.largest[i] = 0
+	}
 	for i := len(w.puts) - 1; i >= 0; i-- {
 		if err := w.send(ctx, w.table.Layouts[i], &w.puts[i], true); err != nil {
 			return err
@@ -234,6 +281,7 @@ func (w *writer) flush(ctx context.Context) error {
 		}
 	}
 	w.rows = 0
+	w.ts = w.run.engine.clock.next() // what follows may overwrite what was sent
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -50,9 +51,13 @@ var timeFunctions = []Function{
 		}, Key: offsetAlgebra(1, func(c *Call) int64 { w, _ := c.width(); return w })},
 	{Name: "DATE_TRUNC", Group: "time", Signature: "date_trunc(unit, timestamp) timestamp", Doc: "Cut to the unit: millennium to millisecond, in UTC.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Timestamp, isText, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			t, err := truncate(a[0].Text(), time.UnixMilli(millis(a[1])).UTC())
+			ms := millis(a[1])
+			t, err := truncate(a[0].Text(), time.UnixMilli(ms).UTC())
+			if err == nil && t.UnixMilli() > ms {
+				err = errors.New("TIMESTAMP out of range") // its unit began before the first one
+			}
 			return types.NewTimestamp(t.UnixMilli()), err
-		}},
+		}, Key: truncAlgebra},
 	{Name: "EXTRACT", Group: "time", Signature: "extract(field FROM timestamp) bigint", Doc: "year, quarter, month, week, day, hour, minute, milliseconds, microseconds, dow, isodow, doy, isoyear, decade, century, millennium, julian; a DOUBLE of second and epoch. In UTC.", MinArgs: 2, MaxArgs: 2,
 		Result: extractResult, Eval: extract},
 	{Name: "DATE_ADD_INTERVAL", Group: "time", Signature: "timestamp + INTERVAL '...'", Doc: "Moved by an interval such as '1 month 2 days', '-5 minutes', '2 days ago' or 'P1DT2H'; a TIME goes round midnight.", MinArgs: 2, MaxArgs: 2,
@@ -284,6 +289,99 @@ var binAlgebra = &Algebra{
 			return span{mulClamp(lo, w), addClamp(mulClamp(hi, w), w-1)}, lo <= hi
 		}).Intersect(within), true
 	},
+}
+
+// truncAlgebra is that of DATE_TRUNC by units from a year to a millisecond, in the years that a time.Time counts in.
+var truncAlgebra = &Algebra{
+	Arg: 1, ExactPreimage: true,
+	Monotone: func(c *Call) int {
+		if _, ok := c.unitEnd(0); ok {
+			return 1
+		}
+		return 0
+	},
+	Image: func(c *Call, in types.Set) (types.Set, bool) {
+		if _, ok := c.unitEnd(0); !ok || !timestampArg(c) {
+			return nil, false
+		}
+		return mapSpans(in, types.Timestamp, func(s span) (span, bool) {
+			if s.lo < -maxCivil { // no later than where its unit begins
+				s.lo = math.MinInt64
+			} else {
+				s.lo = c.unitStart(s.lo)
+			}
+			if s.hi <= maxCivil {
+				s.hi = c.unitStart(s.hi)
+			}
+			return s, true
+		}), true
+	},
+	Preimage: func(c *Call, out, within types.Set) (types.Set, bool) {
+		if _, ok := c.unitEnd(0); !ok || !timestampArg(c) {
+			return nil, false
+		}
+		known := true
+		set := mapSpans(out, types.Timestamp, func(s span) (span, bool) {
+			lo, hi := s.lo, s.hi
+			switch {
+			case lo != math.MinInt64 && (lo < -maxCivil || lo > maxCivil), hi != math.MaxInt64 && (hi < -maxCivil || hi > maxCivil):
+				known = false
+			case lo != math.MinInt64 && c.unitStart(lo) != lo:
+				lo, _ = c.unitEnd(lo)
+			}
+			if known && hi != math.MaxInt64 {
+				hi, _ = c.unitEnd(hi)
+				hi--
+			}
+			return span{lo, hi}, lo <= hi
+		})
+		return set.Intersect(within), known
+	},
+}
+
+// maxCivil bounds the milliseconds that are taken for years, months and days: some 270000 years either way.
+const maxCivil = 8_640_000_000_000_000
+
+func (c *Call) unit() string {
+	k, ok := c.Args[0].(*Const)
+	if !ok || !k.Val.Type().IsText() {
+		return ""
+	}
+	return strings.TrimSuffix(strings.ToLower(k.Val.Text()), "s")
+}
+
+// unitStart gives the first millisecond of DATE_TRUNC's unit that ms lies in.
+func (c *Call) unitStart(ms int64) int64 {
+	t, _ := truncate(c.unit(), time.UnixMilli(ms).UTC())
+	return t.UnixMilli()
+}
+
+// unitEnd gives the first millisecond of the unit after that in which ms lies; ok is false for other units.
+func (c *Call) unitEnd(ms int64) (end int64, ok bool) {
+	t := time.UnixMilli(c.unitStart(ms)).UTC()
+	switch c.unit() {
+	case "year":
+		t = t.AddDate(1, 0, 0)
+	case "quarter":
+		t = t.AddDate(0, 3, 0)
+	case "month":
+		t = t.AddDate(0, 1, 0)
+	case "week":
+		t = t.AddDate(0, 0, 7)
+	case "day":
+		t = t.AddDate(0, 0, 1)
+	case "hour":
+		t = t.Add(time.Hour)
+	case "minute":
+		t = t.Add(time.Minute)
+	case "second":
+		t = t.Add(time.Second)
+	case "millisecond":
+		t = t.Add(time.Millisecond)
+	default:
+		return 0, false
+	}
+	return t.UnixMilli(), true
 }
 
 func binResult(t types.Type) resultFunc {

@@ -48,6 +48,9 @@ func (e *Env) access(req *accessRequest) (*Scan, error) {
 			best = c
 		}
 	}
+	if best == nil && req.past() && slices.ContainsFunc(req.table.Layouts, func(l *catalog.Layout) bool { return l.Name == req.layout }) {
+		return nil, parser.Errorf(parser.NoPos, "FOR SYSTEM_TIME cannot use layout %q of table %q: it holds rows only where they stand now", req.layout, req.table.Name)
+	}
 	if best == nil {
 		return nil, parser.Errorf(parser.NoPos, "table %q has no layout %q", req.table.Name, req.layout).
 			WithHint("layouts: %s", layoutNames(req.table))
@@ -55,7 +58,9 @@ func (e *Env) access(req *accessRequest) (*Scan, error) {
 	s := best.scan
 	for _, c := range all {
 		if c != best {
-			c.considered.Why = "costs more"
+			if c.considered.Why = "costs more"; c.cost == best.cost {
+				c.considered.Why = "costs the same"
+			}
 		} else {
 			c.considered.Why = "chosen"
 		}
@@ -73,8 +78,14 @@ func btoi(b bool) int {
 	return 0
 }
 
+// past tells that req reads versions: other layouts than the primary one hold rows only where they stand now.
+func (req *accessRequest) past() bool { return req.allVersions || req.maxTime > 0 }
+
 // eligible tells whether l can answer req: the pseudo-column _key means the primary layout's.
 func eligible(l *catalog.Layout, req *accessRequest) bool {
+	if req.past() && l.Kind != catalog.Primary {
+		return false
+	}
 	if req.layout != "" {
 		return l.Name == req.layout
 	}
@@ -109,6 +120,7 @@ type candidate struct {
 	scan       *Scan
 	spans      []keySpan // before merging
 	walker     *walker
+	boxes      []box
 	residual   []expr.Expr
 	fates      []Fate
 	cost       float64
@@ -132,7 +144,7 @@ func (e *Env) candidate(l *catalog.Layout, req *accessRequest, boxes []box, merg
 			w.walk(b)
 		}
 	}
-	c := &candidate{walker: w, spans: w.keyConstraint(boxes, len(req.table.Columns))}
+	c := &candidate{walker: w, boxes: boxes, spans: w.keyConstraint(boxes, len(req.table.Columns))}
 	c.scan = &Scan{Table: req.table, Layout: l, Alias: req.alias, Hold: -1, Limit: -1, CapHit: w.capped,
 		ListTables: w.listTables, TablePrefix: w.tablePrefix, Lookups: w.lookups,
 		MinTime: req.minTime, MaxTime: req.maxTime, AllVersions: req.allVersions}

@@ -161,10 +161,8 @@ func (s *Scan) Advice() string {
 				continue
 			}
 			if len(p.Columns) == 0 {
-				if dom, ok := expr.Domain(p.Expr); ok {
-					if _, few := dom.Values(s.walker.opt.MaxEnumerate); few {
-						continue // salts are enumerated
-					}
+				if s.walker.enumerable(p) {
+					continue // salts are enumerated
 				}
 				break // no condition gets past it
 			}
@@ -172,7 +170,7 @@ func (s *Scan) Advice() string {
 				name := c.Name
 				if m := expr.Monotone(p.Expr, c.Index); m != 0 && expr.Injective(p.Expr, c.Index) {
 					name += " = ... (or a range of it)"
-				} else if _, ok := expr.Domain(p.Expr); ok {
+				} else if s.walker.enumerable(p) {
 					continue
 				} else {
 					name += " = ..."
@@ -198,6 +196,15 @@ func (s *Scan) Advice() string {
 		best += text
 	}
 	return best
+}
+
+// enumerable tells that p has few values, whatever its columns have.
+func (w *walker) enumerable(p *catalog.Part) bool {
+	dom, ok := expr.Domain(p.Expr)
+	if ok {
+		_, ok = dom.Values(w.opt.MaxEnumerate)
+	}
+	return ok
 }
 
 // Scans lists the table accesses of a plan, in the order they are written.

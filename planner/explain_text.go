@@ -266,6 +266,9 @@ func (d *drawing) scan(s *Scan, in string) {
 		line("server", "%s", s.Filter)
 	}
 	line("columns", "%s", s.ColumnsText())
+	if versions := s.versionsText(); versions != "" {
+		line("versions", "%s", versions)
+	}
 	if kind, why := s.bloom(); kind != "" {
 		line("bloom", "%s: %s", kind, why)
 	}
@@ -294,6 +297,21 @@ func (d *drawing) scan(s *Scan, in string) {
 	if a := s.Advice(); a != "" {
 		d.labelled(in, "to hit", Piece{Hit, a})
 	}
+}
+
+// versionsText tells which versions of the cells are read; "" for the newest.
+func (s *Scan) versionsText() string {
+	var out []string
+	if s.AllVersions {
+		out = append(out, "all")
+	}
+	if s.MaxTime > 0 {
+		if s.MinTime > 0 {
+			out = append(out, "from "+types.NewTimestamp(s.MinTime).String())
+		}
+		out = append(out, "up to "+types.NewTimestamp(s.MaxTime-1).String())
+	}
+	return strings.Join(out, " ")
 }
 
 // Place tells in words where the predicate is checked.

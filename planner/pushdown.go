@@ -42,6 +42,11 @@ func (e *Env) finish(s *Scan, req *accessRequest, c *candidate) {
 			filters = append(filter.And{f}, filters...)
 		}
 	}
+	if !e.Options.NoPushdown && !req.noPushdown && !s.Reversed && len(filters) == 0 {
+		if f := c.qualifiers(c.boxes); f != nil {
+			filters = append(filters, f)
+		}
+	}
 	s.Fates = c.fates
 	switch len(filters) {
 	case 0:
@@ -262,6 +267,10 @@ func pushSet(col int, s types.Set, setExact bool, t *catalog.Table) (f filter.Fi
 	switch c.Type {
 	case types.Float, types.Double, types.Decimal, types.JSON:
 		return nil, false, false // equal values may have different bytes
+	case types.Boolean:
+		if c.Encoding.Width() == 1 {
+			return pushBoolean(c, s)
+		}
 	}
 	var out []byteRange
 	exact = setExact && anyBytes(c)
@@ -308,6 +317,19 @@ func pushSet(col int, s types.Set, setExact bool, t *catalog.Table) (f filter.Fi
 		return any[0], exact, true
 	}
 	return any, exact, len(any) > 0
+}
+
+// pushBoolean keeps the rows whose column of one byte lies in s: whatever is not FALSE is TRUE.
+func pushBoolean(c *catalog.Column, s types.Set) (f filter.Filter, exact, ok bool) {
+	no, err := c.Encoding.Append(nil, types.NewBool(false))
+	if err != nil || s.Contains(types.NewBool(false)) == s.Contains(types.NewBool(true)) {
+		return nil, false, false
+	}
+	cell := filter.Cell{Family: c.Family, Qualifier: c.Qualifier, Value: no}
+	if s.Contains(types.NewBool(true)) {
+		cell.Op = filter.NotEqual
+	}
+	return cell, false, true
 }
 
 // pushLike keeps the rows whose text matches a pattern of literals and %: the

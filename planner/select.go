@@ -3,6 +3,7 @@ package planner
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -853,8 +854,8 @@ func (q *query) systemTime(s *parser.SystemTime, req *accessRequest) error {
 			return 0, parser.Errorf(e.Position(), "FOR SYSTEM_TIME takes a constant")
 		}
 		v, err := types.Cast(k.Val, types.Timestamp, q.env.Loc)
-		if err != nil || v.IsNull() || v.Int() < 0 {
-			return 0, parser.Errorf(e.Position(), "FOR SYSTEM_TIME takes a TIMESTAMP")
+		if err != nil || v.IsNull() || v.Int() < 0 || v.Int() == math.MaxInt64 {
+			return 0, parser.Errorf(e.Position(), "FOR SYSTEM_TIME takes a TIMESTAMP from 1970 on")
 		}
 		return v.Int(), nil
 	}
@@ -867,6 +868,9 @@ func (q *query) systemTime(s *parser.SystemTime, req *accessRequest) error {
 		return nil
 	}
 	to, err := at(s.To)
+	if err == nil && to < from {
+		err = parser.Errorf(s.To.Position(), "FOR SYSTEM_TIME BETWEEN ends before it begins")
+	}
 	req.minTime, req.maxTime, req.allVersions = from, to+1, true
 	return err
 }

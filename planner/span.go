@@ -164,7 +164,22 @@ func (w *walker) values(br *branch, p *catalog.Part) ([]types.Value, bool) {
 	if !ok {
 		return nil, false
 	}
-	return c.Values(w.opt.MaxEnumerate)
+	lister, ok := p.Encoding.(catalog.Lister)
+	if !ok {
+		return c.Values(w.opt.MaxEnumerate)
+	}
+	var vals []types.Value
+	for _, iv := range c {
+		if iv.Lo.IsNull() || iv.Hi.IsNull() {
+			return nil, false
+		}
+		some, ok := lister.List(iv, w.opt.MaxEnumerate-len(vals))
+		if !ok {
+			return nil, false
+		}
+		vals = append(vals, some...)
+	}
+	return vals, true
 }
 
 // clipSet narrows the intervals of s that are not points to storable bounds.

@@ -23,3 +23,9 @@ var Messages string
 //
 //go:embed data/ring100_sample.tsv
 var Ring string
+
+// Queries are what EXPLAIN must say of queries on the layouts, a query a line: layout, query, access,
+// gets, scans, ranges, order; "-" where it is free.
+//
+//go:embed queries.tsv
+var Queries string

@@ -11,7 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -52,7 +54,7 @@ func Quorum(tb testing.TB) string {
 			shared.quorum = q
 			return
 		}
-		shared.quorum, _, shared.stop, shared.err = start(false)
+		shared.quorum, _, shared.stop, shared.err = start(plain, false)
 	})
 	check(tb, shared.err)
 	return shared.quorum
@@ -61,7 +63,7 @@ func Quorum(tb testing.TB) string {
 // Kerberos starts an HBase that wants Kerberos, and stops it after the test. It is skipped as with Quorum.
 func Kerberos(tb testing.TB) Cluster {
 	tb.Helper()
-	quorum, dir, stop, err := start(true)
+	quorum, dir, stop, err := start(plain, true)
 	check(tb, err)
 	tb.Cleanup(stop)
 	in := func(name string) string { return filepath.Join(dir, name) }
@@ -86,12 +88,28 @@ func Stop() {
 	}
 }
 
+// product is something to run: jars that testdata/dir/pom.xml names, their class path kept under
+// the name cache, and what it needs in hbase-site.xml.
+type product struct {
+	dir, cache string
+	keep       *regexp.Regexp // the jars wanted; nil: all
+	props      [][2]string
+}
+
+var plain = product{dir: "hbase", cache: "hbase-2.5.10.classpath"}
+
+// testdata is a directory in the project's testdata.
+func testdata(dir string) string {
+	_, here, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(here), "..", "..", "testdata", dir)
+}
+
 // start runs HBase in a directory of its own and waits until it serves.
-func start(kerberos bool) (quorum, dir string, stop func(), err error) {
+func start(p product, kerberos bool) (quorum, dir string, stop func(), err error) {
 	if _, err := exec.LookPath("javac"); kerberos && err != nil {
 		return "", "", nil, errNoJava
 	}
-	cp, err := classPath()
+	cp, err := classPath(p)
 	if err != nil {
 		return "", "", nil, err
 	}
@@ -107,7 +125,7 @@ func start(kerberos bool) (quorum, dir string, stop func(), err error) {
 	if err := os.MkdirAll(conf, 0o755); err != nil {
 		return "", "", nil, err
 	}
-	properties := site(dir, ports, kerberos)
+	properties := site(dir, ports, kerberos, p.props)
 	for name, content := range map[string][]byte{"hbase-site.xml": properties, "core-site.xml": properties, "log4j.properties": []byte(logging)} {
 		if err := os.WriteFile(filepath.Join(conf, name), content, 0o644); err != nil {
 			return "", "", nil, err
@@ -115,7 +133,7 @@ func start(kerberos bool) (quorum, dir string, stop func(), err error) {
 	}
 	args := append(strings.Fields(opens), "-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", conf+":"+cp)
 	if kerberos {
-		args = append(args, filepath.Join(testdata(), "WithKDC.java"), dir, fmt.Sprint(ports[3]))
+		args = append(args, filepath.Join(testdata(p.dir), "WithKDC.java"), dir, fmt.Sprint(ports[3]))
 	} else {
 		args = append(args, "org.apache.hadoop.hbase.master.HMaster", "start")
 	}
@@ -180,20 +198,14 @@ func freePorts(n int) ([]int, error) {
 	return out, nil
 }
 
-// testdata is the directory of what belongs to HBase.
-func testdata() string {
-	_, here, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(here), "..", "..", "testdata", "hbase")
-}
-
-// classPath resolves HBase's jars with Maven, once a machine.
-func classPath() (string, error) {
+// classPath resolves the jars of p with Maven, once a machine.
+func classPath(p product) (string, error) {
 	for _, tool := range []string{"java", "mvn"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			return "", errNoJava
 		}
 	}
-	pom := filepath.Join(testdata(), "pom.xml")
+	pom := filepath.Join(testdata(p.dir), "pom.xml")
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		cache = os.TempDir()
@@ -207,7 +219,7 @@ func classPath() (string, error) {
 		return "", err
 	}
 	defer unlock()
-	file := filepath.Join(cache, "hbase-2.5.10.classpath")
+	file := filepath.Join(cache, p.cache)
 	if b, err := os.ReadFile(file); err == nil && jarsExist(string(b)) {
 		return string(b), nil
 	}
@@ -218,7 +230,15 @@ func classPath() (string, error) {
 		return "", fmt.Errorf("resolving HBase with Maven: %v\n%s", err, out)
 	}
 	b, err := os.ReadFile(file)
-	return strings.TrimSpace(string(b)), err
+	if err != nil {
+		return "", err
+	}
+	jars := strings.Split(strings.TrimSpace(string(b)), ":")
+	if p.keep != nil {
+		jars = slices.DeleteFunc(jars, func(jar string) bool { return !p.keep.MatchString(jar) })
+	}
+	cp := strings.Join(jars, ":")
+	return cp, os.WriteFile(file, []byte(cp), 0o644)
 }
 
 // lock lets one process at a time resolve the jars.
@@ -243,7 +263,7 @@ func jarsExist(cp string) bool {
 	return cp != ""
 }
 
-func site(dir string, ports []int, kerberos bool) []byte {
+func site(dir string, ports []int, kerberos bool, more [][2]string) []byte {
 	props := [][2]string{
 		{"hbase.cluster.distributed", "false"},
 		{"hbase.rootdir", "file://" + dir + "/hbase"},
@@ -277,7 +297,7 @@ func site(dir string, ports []int, kerberos bool) []byte {
 	}
 	var b strings.Builder
 	b.WriteString("<configuration>\n")
-	for _, p := range props {
+	for _, p := range append(props, more...) {
 		fmt.Fprintf(&b, "<property><name>%s</name><value>%s</value></property>\n", p[0], p[1])
 	}
 	b.WriteString("</configuration>\n")

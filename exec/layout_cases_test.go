@@ -1,0 +1,327 @@
+package exec
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/testdata"
+)
+
+// Every layout by itself, with rows to look at: testdata/layouts has a file for each, whose name is the
+// layout's in layouts.sql and queries.tsv.
+//
+//	create TABLE...          makes tables of layouts.sql
+//	sql                      runs statements; prints the rows of the last one, warnings and the error
+//	put TABLE                writes cells, KEY family:qualifier VALUE a line, escaped as in Go
+//	messages                 writes data/messages.jsonl under the published keys
+//	keys TABLE... [skip=n]   prints the stored keys of HBase tables, without the first n bytes
+//	cells TABLE...           prints keys and cells
+//	crash                    runs a statement on a client that is gone after one write of HBase rows
+//	splits TABLE             prints the first key of each region
+//	law                      runs the layout's queries of queries.tsv and those given, a line each, planned and as a full scan
+//	                         that evaluates the WHERE on each row; prints how many rows both give
+//	delete TABLE...          deletes all rows, by their rows' keys; prints the HBase tables that still hold some
+func TestLayoutCases(t *testing.T) {
+	layoutCases(t, func(t *testing.T) hbase.Client { _, c := newStore(t); return c }, func(*layoutCase) {})
+	var all strings.Builder
+	files, _ := filepath.Glob("testdata/layouts/*")
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(b)
+	}
+	for _, def := range layouts(t) {
+		if !regexp.MustCompile("(?m)^create .*\\b" + def.Name + "\\b").MatchString(all.String()) {
+			t.Errorf("no case creates %s", def.Name)
+		}
+	}
+}
+
+// The same on a real HBase; then each of the tables gets random rows and queries.
+func TestLayoutCasesHBase(t *testing.T) {
+	c := dialHBase(t)
+	layoutCases(t, func(*testing.T) hbase.Client { return c }, func(lc *layoutCase) {
+		for _, name := range lc.mine {
+			def, _ := lc.planned.catalog.Table(name)
+			lawSeeds(lc.t, 1, func(t *testing.T, seed uint64) {
+				g := &lawWorld{t: t, name: name, ddl: def.SQL(), r: rand.New(rand.NewPCG(seed, 1)), table: def, copies: len(def.Layouts) > 1}
+				g.planned, g.naive = &world{t, lc.planned.Engine}, &world{t, lc.naive.Engine}
+				g.load(80)
+				g.check(6)
+				g.planned.run("DELETE FROM " + name)
+				g.planned.expect("0", "SELECT count(*) FROM "+name)
+			})
+		}
+	})
+}
+
+// layoutCases runs the cases, each in a store that client gives, and then, before its tables are dropped, more.
+func layoutCases(t *testing.T, client func(*testing.T) hbase.Client, more func(*layoutCase)) {
+	datadriven.Walk(t, "testdata/layouts", func(t *testing.T, path string) {
+		c := client(t)
+		lc := &layoutCase{t: t, client: c, layout: filepath.Base(path)}
+		lc.planned = newWorld(t, c, Config{FullScan: AllowFullScan})
+		lc.naive = &world{t, New(c, lc.planned.catalog, Config{FullScan: AllowFullScan, Planner: planner.Options{NoKey: true, NoPushdown: true, NoOrder: true}})}
+		defer lc.drop()
+		datadriven.RunTest(t, path, lc.run)
+		lc.planned.t, lc.naive.t = t, t
+		more(lc)
+	})
+}
+
+// drop leaves the store without the case's tables.
+func (lc *layoutCase) drop() {
+	for _, name := range lc.mine {
+		lc.planned.run("DROP TABLE " + name)
+		for table := range foreignTables[name] {
+			if err := lc.client.DropTable(context.Background(), table); err != nil {
+				lc.t.Error(err)
+			}
+		}
+	}
+}
+
+type layoutCase struct {
+	t              *testing.T
+	client         hbase.Client
+	planned, naive *world
+	layout         string
+	mine           []string // tables created
+}
+
+func (lc *layoutCase) run(t *testing.T, d *datadriven.TestData) string {
+	t.Helper()
+	lc.planned.t, lc.naive.t = t, t
+	var tables []string
+	skip := 0
+	for _, arg := range d.CmdArgs {
+		if arg.Key == "skip" {
+			arg.Scan(t, 0, &skip)
+		} else {
+			tables = append(tables, arg.Key)
+		}
+	}
+	switch d.Cmd {
+	case "create":
+		return lc.create(tables)
+	case "sql":
+		out, warnings, err := lc.planned.try(d.Input)
+		for _, w := range warnings {
+			out += "\nwarning: " + w
+		}
+		if err != nil {
+			out += "\nerror: " + err.Error()
+		}
+		return strings.TrimPrefix(out, "\n")
+	case "put":
+		return lc.put(tables[0], d.Input)
+	case "messages":
+		return lc.messages()
+	case "keys", "cells":
+		return lc.dump(tables, skip, d.Cmd == "cells")
+	case "crash":
+		w := &world{t, New(&crashing{lc.client}, lc.planned.catalog, Config{FullScan: AllowFullScan})}
+		_, _, err := w.try(d.Input)
+		return fmt.Sprint(err)
+	case "splits":
+		regions, err := lc.client.Regions(context.Background(), tables[0])
+		if err != nil {
+			return "error: " + err.Error()
+		}
+		var starts []string
+		for _, r := range regions {
+			starts = append(starts, planner.Escape(r.Start))
+		}
+		return strings.Join(starts, " ")
+	case "law":
+		return lc.law(t, d.Input)
+	case "delete":
+		return lc.delete(tables)
+	}
+	d.Fatalf(t, "unknown command %s", d.Cmd)
+	return ""
+}
+
+// crashing is a client that is gone after its first Mutate.
+type crashing struct{ hbase.Client }
+
+func (c *crashing) Mutate(ctx context.Context, table string, ms []hbase.Mutation) error {
+	if c.Client == nil {
+		return errors.New("gone")
+	}
+	defer func() { c.Client = nil }()
+	return c.Client.Mutate(ctx, table, ms)
+}
+
+func (lc *layoutCase) create(tables []string) string {
+	for _, name := range tables {
+		for table, families := range foreignTables[name] {
+			if err := lc.client.CreateTable(context.Background(), table, families, nil); err != nil {
+				return "error: " + err.Error()
+			}
+		}
+		lc.mine = append(lc.mine, name)
+		i := slices.IndexFunc(layouts(lc.t), func(def *parser.CreateTable) bool { return def.Name == name })
+		if i < 0 {
+			return "error: no table " + name
+		}
+		if _, err := lc.planned.Run(context.Background(), layouts(lc.t)[i], Args{}); err != nil {
+			return "error: " + err.Error()
+		}
+	}
+	return ""
+}
+
+func (lc *layoutCase) put(table, input string) string {
+	for line := range strings.Lines(input) {
+		f := strings.Fields(line)
+		for i := range f {
+			s, err := strconv.Unquote(`"` + f[i] + `"`)
+			if err != nil {
+				return "error: " + f[i] + ": " + err.Error()
+			}
+			f[i] = s
+		}
+		family, qualifier, _ := strings.Cut(f[1], ":")
+		err := lc.client.Mutate(context.Background(), table, []hbase.Mutation{{Key: []byte(f[0]), Timestamp: 1,
+			Cells: []hbase.Cell{{Family: []byte(family), Qualifier: []byte(qualifier), Value: []byte(f[2])}}}})
+		if err != nil {
+			return "error: " + err.Error()
+		}
+	}
+	return ""
+}
+
+func (lc *layoutCase) messages() string {
+	var ms []hbase.Mutation
+	for line := range strings.Lines(testdata.Messages) {
+		var m struct {
+			Name, MessageID, RowKey string
+			Age                     uint32
+		}
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			return "error: " + err.Error()
+		}
+		cell := func(name string, value []byte) hbase.Cell {
+			return hbase.Cell{Family: []byte("cf"), Qualifier: []byte(name), Value: value}
+		}
+		ms = append(ms, hbase.Mutation{Key: []byte(m.RowKey), Timestamp: time.Now().UnixMilli(), Cells: []hbase.Cell{cell("name", []byte(m.Name)), cell("age", binary.BigEndian.AppendUint32(nil, m.Age))}})
+	}
+	if err := lc.client.Mutate(context.Background(), "messages_random", ms); err != nil {
+		return "error: " + err.Error()
+	}
+	return fmt.Sprintf("%d messages", len(ms))
+}
+
+func (lc *layoutCase) dump(tables []string, skip int, cells bool) string {
+	var lines []string
+	for _, table := range tables {
+		start := len(lines)
+		sc, err := lc.client.Scan(context.Background(), hbase.ScanRange{Table: table}, nil)
+		if err != nil {
+			return "error: " + err.Error()
+		}
+		defer sc.Close()
+		for {
+			rows, err := sc.Next(context.Background())
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return "error: " + err.Error()
+			}
+			for _, r := range rows {
+				line := planner.Escape(r.Key[skip:])
+				for _, c := range r.Cells {
+					if cells {
+						line += fmt.Sprintf(" %s:%s=%s", c.Family, planner.Escape(c.Qualifier), planner.Escape(c.Value))
+					}
+				}
+				lines = append(lines, line)
+			}
+		}
+		if skip > 0 {
+			slices.Sort(lines[start:])
+		}
+		if len(tables) > 1 {
+			lines = slices.Insert(lines, start, table+":")
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (lc *layoutCase) law(t *testing.T, more string) string {
+	t.Helper()
+	var queries []string
+	for line := range strings.Lines(testdata.Queries) {
+		if f := strings.Split(line, "\t"); f[0] == lc.layout {
+			queries = append(queries, f[1])
+		}
+	}
+	for line := range strings.Lines(more) {
+		queries = append(queries, strings.TrimSuffix(line, "\n"))
+	}
+	var b strings.Builder
+	for _, q := range queries {
+		got, _, err := lc.planned.try(q)
+		want, _, err2 := lc.naive.try(q)
+		if err := errors.Join(err, err2); err != nil {
+			fmt.Fprintf(&b, "error: %v: %s\n", err, q)
+			continue
+		}
+		a, b2 := strings.Split(got, "\n"), strings.Split(want, "\n")
+		if !strings.Contains(q, "ORDER BY") {
+			slices.Sort(a)
+			slices.Sort(b2)
+		}
+		if !slices.Equal(a, b2) {
+			t.Errorf("%s\n got %q\nwant %q", q, a, b2)
+		}
+		n := len(a)
+		if got == "" {
+			n = 0
+		}
+		fmt.Fprintf(&b, "%d: %s\n", n, q)
+	}
+	return b.String()
+}
+
+func (lc *layoutCase) delete(tables []string) string {
+	var left []string
+	for _, name := range tables {
+		lc.planned.run("DELETE FROM " + name)
+		def, _ := lc.planned.catalog.Table(name)
+		for _, l := range def.Layouts {
+			stored, err := lc.client.Tables(context.Background(), string(l.Stored.Parts[0].Literal))
+			if err != nil {
+				return "error: " + err.Error()
+			}
+			for _, s := range stored {
+				if (len(l.Stored.Parts) > 1 || s == storedName(l)) && lc.dump([]string{s}, 0, false) != "" {
+					left = append(left, s)
+				}
+			}
+		}
+	}
+	return strings.Join(left, "\n")
+}

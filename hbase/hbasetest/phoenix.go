@@ -1,0 +1,86 @@
+package hbasetest
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// phoenixEnv asks for the tests that run Phoenix: it takes a minute and 250 MB of jars.
+const phoenixEnv = "HQL_TEST_PHOENIX"
+
+var phoenix = product{
+	dir: "phoenix", cache: "phoenix-5.2.1.classpath",
+	// The client has HBase's classes in it; the jars of HBase itself would be there twice.
+	keep:  regexp.MustCompile(`/(phoenix-client|slf4j-|reload4j|javax\.servlet-api|audience-annotations|htrace-|opentelemetry-|jersey-|jsr311|javax\.ws\.rs|javax\.activation|commons-io-)[^/]*$`),
+	props: [][2]string{{"hbase.regionserver.wal.codec", "org.apache.hadoop.hbase.regionserver.wal.IndexedWALEditCodec"}},
+}
+
+// Phoenix starts an HBase with Phoenix in it and gives its ZooKeeper quorum and a function that
+// runs one statement through JDBC: it gives the rows, one a line with '|' between the values. The test is
+// skipped unless HQL_TEST_PHOENIX is set; both processes end with it.
+func Phoenix(tb testing.TB) (quorum string, query func(sql string) (string, error)) {
+	tb.Helper()
+	if os.Getenv(phoenixEnv) == "" {
+		tb.Skipf("set %s=1 to check against Phoenix", phoenixEnv)
+	}
+	cp, err := classPath(phoenix)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	quorum, _, stop, err := start(phoenix, false)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(stop)
+	args := append(strings.Fields(opens), "-Xmx512m", "-XX:+UseSerialGC", "-Duser.timezone=UTC", "-cp", cp, filepath.Join(testdata("phoenix"), "Sql.java"), "jdbc:phoenix:"+quorum+":/hbase")
+	cmd := exec.Command("java", args...)
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	in, err1 := cmd.StdinPipe()
+	out, err2 := cmd.StdoutPipe()
+	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		_ = cmd.Process.Kill() // nothing in it is to last
+		_ = cmd.Wait()
+	})
+	lines := bufio.NewReader(out)
+	answer := func() (string, error) {
+		var rows []string
+		for {
+			line, err := lines.ReadString('\n')
+			line = strings.TrimSuffix(line, "\n")
+			switch {
+			case err != nil:
+				_ = cmd.Process.Kill()
+				return "", fmt.Errorf("the JDBC client ended: %w\n%s", err, tail(log.String()))
+			case line == ".":
+				return strings.Join(rows, "\n"), nil
+			case strings.HasPrefix(line, "! "):
+				return "", errors.New(line[2:])
+			}
+			rows = append(rows, line)
+		}
+	}
+	if _, err := answer(); err != nil { // connected
+		tb.Fatal(err)
+	}
+	return quorum, func(sql string) (string, error) {
+		if _, err := io.WriteString(in, strings.ReplaceAll(sql, "\n", " ")+"\n"); err != nil {
+			return "", err
+		}
+		return answer()
+	}
+}
+
+func tail(s string) string { return s[max(0, len(s)-3000):] }
