@@ -36,19 +36,23 @@ var (
 		"ServerNotRunningYetException", "RpcThrottlingException", "CallTimeoutException", "RegionInRecoveryException", "MasterNotRunningException"}
 )
 
+// scannerStays are refusals of a call on a scanner that leave the scanner open on the server.
+var scannerStays = []string{"OutOfOrderScannerNextException", "RegionTooBusyException", "CallQueueTooBigException", "CallDroppedException", "RpcThrottlingException"}
+
 func classify(err error) class {
-	text := err.Error()
-	for _, s := range resumable {
-		if strings.Contains(text, s) {
-			return resume
-		}
-	}
-	for _, s := range retryable {
-		if strings.Contains(text, s) {
-			return retry
-		}
+	switch {
+	case isOneOf(err, resumable):
+		return resume
+	case isOneOf(err, retryable):
+		return retry
 	}
 	return fatal
+}
+
+// isOneOf tells whether an error is of one of these Java classes.
+func isOneOf(err error, classes []string) bool {
+	text := err.Error()
+	return slices.ContainsFunc(classes, func(c string) bool { return strings.Contains(text, c) })
 }
 
 var javaException = regexp.MustCompile(`(?s)HBase Java exception ([\w.$]+):\s*(.*)`)
