@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hql-db/hql/hbase/hbasetest"
+	"github.com/hql-db/hql/internal/seeds"
 	"github.com/tsuna/gohbase"
 	hfilter "github.com/tsuna/gohbase/filter"
 	"github.com/tsuna/gohbase/hrpc"
@@ -279,7 +279,8 @@ func dump(m *pb.Filter) string {
 	return fmt.Sprintf("%s{%q}", n, m.SerializedFilter)
 }
 
-func transcript(c gohbase.RPCClient, table string, q spec, numRegions int) string {
+// transcript scans as a client does and writes down each answer; calls counts them.
+func transcript(c gohbase.RPCClient, table string, q spec, numRegions int, calls *int) string {
 	var b strings.Builder
 	route := q.start
 	for range numRegions {
@@ -297,6 +298,7 @@ func transcript(c gohbase.RPCClient, table string, q spec, numRegions int) strin
 			rpc = &rawScan{sc, route, q.edit}
 			msg, err := c.SendRPC(rpc)
 			cancel()
+			*calls++
 			if err != nil {
 				b.WriteString(answer(nil, err) + "\n")
 				return b.String()
@@ -348,16 +350,13 @@ func TestDifferential(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer mem.Close()
-	seed0, tables := int(rand.Int32()), 3
-	if v := os.Getenv("HQL_SEED"); v != "" {
-		seed0, _ = strconv.Atoi(v)
-	}
-	if v := os.Getenv("HQL_CHECKS"); v != "" {
-		tables, _ = strconv.Atoi(v)
-	}
-	bad := 0
-	for seed := seed0; seed < seed0+tables; seed++ {
-		g := gen{rand.New(rand.NewPCG(uint64(seed), 1))}
+	first, tables := seeds.Range(t, 3)
+	calls, queries, bad := 0, 0, 0
+	defer func() {
+		t.Logf("figures: calls %d, queries %d, tables %d, wrong %d, seeds from %d", calls, queries, tables, bad, first)
+	}()
+	for seed := first; seed < first+uint64(tables); seed++ {
+		g := gen{rand.New(rand.NewPCG(seed, 1))}
 		name := fmt.Sprintf("d%d_%d", os.Getpid(), seed)
 		fam := map[string]map[string]string{"f": {"VERSIONS": "3"}, "g": {"VERSIONS": g.pick("1", "2"), "KEEP_DELETED_CELLS": g.pick("FALSE", "FALSE", "TRUE")}}
 		splits := hrpc.SplitKeys([][]byte{[]byte("b"), []byte("c")})
@@ -408,14 +407,24 @@ func TestDifferential(t *testing.T) {
 		}
 		for i := range 150 {
 			q := g.query()
-			want := transcript(real.(gohbase.RPCClient), name, q, 3)
-			got := transcript(mem, name, q, 3)
+			queries++
+			want := transcript(real.(gohbase.RPCClient), name, q, 3, &calls)
+			got := transcript(mem, name, q, 3, new(int))
 			if got != want {
 				bad++
 				t.Errorf("HQL_SEED=%d HQL_CHECKS=1, query %d:%s\n--- got\n%s--- want\n%s", seed, i, q.text, got, want)
 				if bad > 8 {
 					return
 				}
+			}
+		}
+		for _, a := range []gohbase.AdminClient{admin, mem.Admin()} {
+			ctx := context.Background()
+			if err := a.DisableTable(hrpc.NewDisableTable(ctx, []byte(name))); err != nil {
+				t.Fatal(err)
+			}
+			if err := a.DeleteTable(hrpc.NewDeleteTable(ctx, []byte(name))); err != nil {
+				t.Fatal(err)
 			}
 		}
 	}
