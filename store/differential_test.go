@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -167,6 +168,16 @@ type spec struct {
 	rows        uint32
 	edit        func(*pb.ScanRequest)
 	text        string
+	times       bool // only cells of a time range are wanted
+}
+
+// normal leaves out of a transcript what depends on how a server keeps its cells: it passes over memstores
+// and files without any cell in the times asked for, and then knows sooner that a region has no more rows.
+func (q spec) normal(transcript string) string {
+	if !q.times {
+		return transcript
+	}
+	return strings.ReplaceAll(transcript, "region=true more=true\nregion=false more=true\n", "region=false more=true\n")
 }
 
 func (g gen) query() spec {
@@ -205,6 +216,7 @@ func (g gen) query() spec {
 		add(fmt.Sprint("versions ", v), hrpc.MaxVersions(v))
 	}
 	times := g.IntN(5) == 0
+	s.times = times
 	if times {
 		a := uint64(g.IntN(6))
 		b := a + 1 + uint64(g.IntN(4))
@@ -336,6 +348,9 @@ func transcript(c gohbase.RPCClient, table string, q spec, numRegions int, calls
 	return b.String()
 }
 
+// differentialSeeds have differed once.
+var differentialSeeds = []uint64{1031}
+
 // The same random tables, scans and filters on a real HBase and on the store give the
 // same answers, call by call: rows, cells, partial flags, region and scanner ends. HQL_SEED
 // replays, HQL_CHECKS sets how many tables.
@@ -355,7 +370,11 @@ func TestDifferential(t *testing.T) {
 	defer func() {
 		t.Logf("figures: calls %d, queries %d, tables %d, wrong %d, seeds from %d", calls, queries, tables, bad, first)
 	}()
-	for seed := first; seed < first+uint64(tables); seed++ {
+	todo := slices.Clone(differentialSeeds)
+	for i := range tables {
+		todo = append(todo, first+uint64(i))
+	}
+	for _, seed := range todo {
 		g := gen{rand.New(rand.NewPCG(seed, 1))}
 		name := fmt.Sprintf("d%d_%d", os.Getpid(), seed)
 		fam := map[string]map[string]string{"f": {"VERSIONS": "3"}, "g": {"VERSIONS": g.pick("1", "2"), "KEEP_DELETED_CELLS": g.pick("FALSE", "FALSE", "TRUE")}}
@@ -410,7 +429,7 @@ func TestDifferential(t *testing.T) {
 			queries++
 			want := transcript(real.(gohbase.RPCClient), name, q, 3, &calls)
 			got := transcript(mem, name, q, 3, new(int))
-			if got != want {
+			if q.normal(got) != q.normal(want) {
 				bad++
 				t.Errorf("HQL_SEED=%d HQL_CHECKS=1, query %d:%s\n--- got\n%s--- want\n%s", seed, i, q.text, got, want)
 				if bad > 8 {
