@@ -36,6 +36,9 @@ var (
 		"ServerNotRunningYetException", "RpcThrottlingException", "CallTimeoutException", "RegionInRecoveryException", "MasterNotRunningException"}
 )
 
+// alwaysRefused are refusals that the same mutation has met each time it was sent.
+var alwaysRefused = []string{"NoSuchColumnFamilyException", "FailedSanityCheckException", "AccessDeniedException", "RequestTooBigException"}
+
 // scannerStays are refusals of a call on a scanner that leave the scanner open on the server.
 var scannerStays = []string{"OutOfOrderScannerNextException", "RegionTooBusyException", "CallQueueTooBigException", "CallDroppedException", "RpcThrottlingException"}
 

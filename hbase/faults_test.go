@@ -151,6 +151,183 @@ func TestScanUnderFaults(t *testing.T) {
 	})
 }
 
+// faultyWrites writes rows and deletes some of them through a misbehaving store, asks for each by key meanwhile, and then
+// looks at what is stored: what was acknowledged is there, once, and what was refused is not. Batches are sent side by
+// side, so that a seed does not give each of them the same faults every time.
+func faultyWrites(seed uint64, fig seeds.Figures) error {
+	r := rand.New(rand.NewPCG(seed, 2))
+	s, err := store.Open(store.Options{CacheBytes: 1 << 20})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	c := New(s, s.Admin())
+	if err := c.CreateTable(ctx, "t", []Family{{Name: "f", Attributes: map[string]string{"VERSIONS": "5"}}}, faultSplits); err != nil {
+		return err
+	}
+	all, ms := faultWorld()
+	faults := store.Faults{Seed: int64(seed), AnswerLost: 0.1, RequestLost: 0.05, Move: 0.05, Split: 0.03, Merge: 0.03}
+	if r.IntN(2) == 0 {
+		faults.Exception = 0.05
+	}
+	s.SetFaults(faults)
+	const absent, present, unknown = 0, 1, 2
+	state := make([]int, len(all))
+	// apply sends the mutations of rows lo to hi; those applied leave the rows in a state.
+	apply := func(lo, hi, then int, ms []Mutation) error {
+		err := c.Mutate(ctx, "t", ms)
+		var batch *BatchError
+		if err != nil && !errors.As(err, &batch) {
+			return err
+		}
+		for i := lo; i < hi; i++ {
+			if batch == nil || batch.Failed[i-lo] == nil && !slices.Contains(batch.Unknown, i-lo) {
+				state[i] = then
+				fig["acknowledged"]++
+			} else if batch.Failed[i-lo] != nil {
+				fig["refused"]++
+			} else {
+				state[i] = unknown
+				fig["unknown"]++
+			}
+		}
+		return nil
+	}
+	for lo := 0; lo < len(ms); {
+		hi := min(len(ms), lo+1+r.IntN(20))
+		if err := apply(lo, hi, present, ms[lo:hi]); err != nil {
+			return err
+		}
+		lo = hi
+	}
+	lo := r.IntN(len(ms) - 5)
+	var gone []Mutation
+	for _, m := range ms[lo : lo+5] {
+		gone = append(gone, Mutation{Kind: DeleteRow, Key: m.Key, Timestamp: m.Timestamp})
+	}
+	if err := apply(lo, lo+5, absent, gone); err != nil {
+		return err
+	}
+	// look compares rows with what is known of them.
+	look := func(rows []Row, i int) error {
+		switch {
+		case state[i] == unknown:
+		case state[i] == absent && len(rows) > 0:
+			fig["wrong rows"]++
+			return fmt.Errorf("%q is there, after it was deleted or refused", all[i].Key)
+		case state[i] == present && len(rows) == 0:
+			fig["lost"]++
+			return fmt.Errorf("%q was acknowledged and is not there", all[i].Key)
+		case state[i] == present && len(rows[0].Cells) > len(all[i].Cells):
+			fig["doubled"]++
+			return fmt.Errorf("%q has versions of its own: %v", all[i].Key, rows[0])
+		case state[i] == present && !sameRow(rows[0], all[i]):
+			fig["wrong rows"]++
+			return fmt.Errorf("%q is %v", all[i].Key, rows[0])
+		}
+		return nil
+	}
+	keys := make([][]byte, len(all))
+	for i := range all {
+		keys[i] = all[i].Key
+	}
+	versions := &ReadOptions{Versions: 5}
+	rows, err := c.Get(ctx, "t", keys, versions)
+	if errors.Is(err, context.DeadlineExceeded) {
+		fig["hung"]++
+		return err
+	}
+	if err != nil && faults.Exception == 0 {
+		return err
+	}
+	for kind, n := range s.FaultCounts() {
+		fig[string(kind)] += n
+	}
+	if err != nil { // an exception is an answer, of which no row is to be had
+		fig["clear errors"]++
+		s.SetFaults(store.Faults{})
+		if rows, err = c.Get(ctx, "t", keys, versions); err != nil {
+			return err
+		}
+	}
+	fig["gets"] += len(rows)
+	for i, row := range rows {
+		found := []Row{row}
+		if len(row.Cells) == 0 {
+			found = nil
+		}
+		if err := look(found, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Acknowledged rows are there, once, whatever happens to the calls; refused ones are not.
+func TestWritesUnderFaults(t *testing.T) {
+	seeds.Each(t, 300, func(t *testing.T, seed uint64, fig seeds.Figures) {
+		for _, kind := range []string{"lost", "doubled", "hung"} {
+			fig[kind] += 0
+		}
+		if err := faultyWrites(seed, fig); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// refusingAgain answers writes with an exception, as if a connection broke after each of its answers but the last.
+type refusingAgain struct {
+	gohbase.Client
+	lost      int
+	exception string
+}
+
+func (f *refusingAgain) SendRPC(c hrpc.Call) (proto.Message, error) {
+	if c.Name() != "Multi" {
+		return f.Client.(gohbase.RPCClient).SendRPC(c)
+	}
+	for range f.lost {
+		if m, err := f.Client.(gohbase.RPCClient).SendRPC(c); err != nil {
+			return m, err
+		}
+	}
+	if f.lost > 0 {
+		c.ToProto() // sent again
+	}
+	return nil, fmt.Errorf("HBase Java exception %s: no", f.exception)
+}
+
+// A write that is refused when it is sent again may have been applied before: nobody knows.
+func TestRefusedAfterLostAnswer(t *testing.T) {
+	for _, c := range []struct {
+		lost      int
+		exception string
+		refused   bool
+	}{
+		{0, "java.io.IOException", true},
+		{1, "java.io.IOException", false},
+		{1, "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException", true},
+	} {
+		s, err := store.Open(store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		cl := New(s, s.Admin()).(*client)
+		if err := cl.CreateTable(t.Context(), "t", []Family{{Name: "f"}}, nil); err != nil {
+			t.Fatal(err)
+		}
+		cl.rpc = &refusingAgain{s, c.lost, c.exception}
+		err = cl.Mutate(t.Context(), "t", []Mutation{put("k", 1, "f:a=1")})
+		var batch *BatchError
+		if !errors.As(err, &batch) || len(batch.Failed)+len(batch.Unknown) != 1 || len(batch.Failed) == 1 != c.refused {
+			t.Errorf("%d answers lost, %s: %v", c.lost, c.exception, err)
+		}
+	}
+}
+
 // Without next_call_seq a lost answer loses rows: faults that did not show this would show nothing.
 func TestFaultsFindLostRows(t *testing.T) {
 	for seed := range uint64(1000) {
