@@ -16,8 +16,8 @@ require (
 	github.com/prometheus/client_golang v1.25.0
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/sirupsen/logrus v1.9.0
-	github.com/spaolacci/murmur3 v1.1.0
 	github.com/tsuna/gohbase v0.0.0-20240425232423-fa78846cafc9
+	github.com/twmb/murmur3 v1.2.2
 	go.opentelemetry.io/otel v1.47.0
 	go.opentelemetry.io/otel/sdk v1.47.0
 	go.opentelemetry.io/otel/trace v1.47.0

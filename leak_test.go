@@ -1,10 +1,11 @@
 package hql_test
 
 import (
-	"runtime"
 	"sync"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 
 	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/store"
@@ -41,13 +42,17 @@ func TestNothingLeaks(t *testing.T) {
 		{"SELECT a.id FROM t a JOIN t b ON a.id = b.n WHERE b.id < 20", 99, 20},
 		{"SELECT id FROM t ORDER BY n, id", 5, 5},
 	}
-	before := runtime.NumGoroutine()
+	each := 10
+	if large() {
+		each = 100
+	}
+	before := goleak.IgnoreCurrent()
 	var wg sync.WaitGroup
 	for i := range 100 {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			for j := range 100 {
+			for j := range each {
 				q := queries[(i+j)%len(queries)]
 				rows, err := db.Query(t.Context(), q.sql)
 				if err != nil {
@@ -65,11 +70,12 @@ func TestNothingLeaks(t *testing.T) {
 		}()
 	}
 	wg.Wait()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if n, open := runtime.NumGoroutine(), s.OpenScanners(); n <= before && open == 0 {
-			break
-		} else if time.Now().After(end) {
-			t.Fatalf("%d goroutines, %d before; %d scanners", n, before, open)
+	for end := time.Now().Add(10 * time.Second); s.OpenScanners() > 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d scanners stay", s.OpenScanners())
 		}
+	}
+	if err := goleak.Find(before); err != nil {
+		t.Error(err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // large tells that the limits are to be tested at their full size.
-func large() bool { return os.Getenv("HQL_LIMITS") == "full" }
+func large() bool { return os.Getenv("HQL_LARGE") == "1" }
 
 // size is n, or a tenth of it where the limits are only to be tried.
 func size(n int) int {

@@ -165,7 +165,7 @@ func (a *adviser) plan(c *catalog.Catalog, ast parser.Statement) ([]*planner.Sca
 }
 
 func readOf(s *planner.Scan) Read {
-	r := Read{Table: s.Table.Name, Layout: s.Layout.Name, Access: s.Access, Parts: s.Parts, Why: s.Advice}
+	r := Read{Table: s.Table.Name, Layout: s.Layout.Name, Access: s.Access, Parts: s.Parts(), Why: s.Advice()}
 	for _, sp := range s.Spans {
 		if sp.Key {
 			r.Gets++
@@ -176,9 +176,9 @@ func readOf(s *planner.Scan) Read {
 	for _, f := range s.Fates {
 		switch {
 		case strings.HasPrefix(f.Where, "server"):
-			r.Server = append(r.Server, f.Predicate)
+			r.Server = append(r.Server, f.Expr.String())
 		case f.Where == "client":
-			r.Client = append(r.Client, f.Predicate)
+			r.Client = append(r.Client, f.Expr.String())
 		}
 	}
 	return r
@@ -349,7 +349,7 @@ func (a *adviser) try(k *candidate, stmts []Statement) *trial {
 			if s.Layout.Name == k.name {
 				r := readOf(s)
 				served = &Served{N: stmts[i].N, Access: r.Access, Gets: r.Gets, Ranges: r.Ranges}
-				for _, p := range s.Parts {
+				for _, p := range s.Parts() {
 					if p.State == "bound" || p.State == "range" {
 						served.Bound = append(served.Bound, p.Part)
 					}

@@ -257,13 +257,8 @@ func (f *fakeClient) Regions(_ context.Context, table string) ([]hbase.Region, e
 	return out, nil
 }
 
-func (f *fakeClient) SplitPoints(ctx context.Context, table string) ([][]byte, error) {
-	rs, err := f.Regions(ctx, table)
-	var out [][]byte
-	for _, r := range rs[min(1, len(rs)):] {
-		out = append(out, r.Start)
-	}
-	return out, err
+func (f *fakeClient) KnownRegions(ctx context.Context, table string) ([]hbase.Region, error) {
+	return f.Regions(ctx, table)
 }
 
 func (f *fakeClient) Stats() hbase.Stats { return hbase.Stats{} }

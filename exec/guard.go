@@ -63,11 +63,11 @@ func (st *statement) guard(s *planner.Scan) error {
 		return nil
 	}
 	if st.policy == DenyFullScan {
-		return &FullScanError{Table: s.Table.Name, Advice: s.Advice}
+		return &FullScanError{Table: s.Table.Name, Advice: s.Advice()}
 	}
 	text := "full scan of " + s.Table.Name
-	if s.Advice != "" {
-		text += ": " + s.Advice + " to hit the rowkey prefix"
+	if a := s.Advice(); a != "" {
+		text += ": " + a + " to hit the rowkey prefix"
 	}
 	st.warn.add(text)
 	return nil

@@ -73,7 +73,7 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 		return noRows{}
 	}
 	opts := readOptions(s, s.Layout)
-	opts.Region = stats.regions.answered
+	opts.Region, opts.Slots = stats.regions.answered, st.slots
 	packed := slices.ContainsFunc(s.Table.Columns, func(c *catalog.Column) bool { return c.Packed != nil })
 	opts.Encoded = !s.AllVersions && !packed && !s.Needed[len(s.Table.Columns)+1] // each cell is looked at once, for its column
 	filtered := s.Residual != nil || s.Hold >= 0 || s.Layout.Kind == catalog.Index
@@ -91,7 +91,7 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 			m := &mergeScan{crew: c, by: s.OrderBy, env: st.exprEnv(), width: s.Width(), workers: min(workers, len(streams)), lazy: s.Limit >= 0}
 			for i, tasks := range streams {
 				r := makeReader(tasks)
-				r.bytes = responseBytes(len(streams))
+				r.bytes, r.brief = responseBytes(len(streams)), len(streams) > maxOpenScanners
 				if m.lazy && r.chunk > 0 && !filtered { // the wanted rows are spread over the streams
 					r.chunk = min(r.chunk, max(3, 2*r.chunk/len(streams)))
 				}
@@ -110,15 +110,12 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 		chunk = int(max(16, 2*s.Limit))
 	}
 	tasks := scanTasks(s, spans, chunk)
-	if s.Limit < 0 {
-		tasks = st.byRegion(ctx, tasks, !s.Reversed)
+	if s.Limit < 0 || s.Access == planner.FullScan && (s.Filter != nil || s.Residual != nil) { // a search goes through many regions
+		tasks = st.byRegion(ctx, tasks, s.Limit < 0 && !s.Reversed)
 	}
 	if len(tasks) == 0 {
 		c.cancel()
 		return noRows{}
-	}
-	if s.Access == planner.FullScan {
-		workers = min(workers, maxScanners())
 	}
 	workers = min(workers, len(tasks))
 	plain := makeReader
@@ -128,7 +125,9 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 		return r
 	}
 	if s.Order == planner.NoOrder && s.Limit < 0 {
-		return &parallelScan{crew: c, tasks: tasks, workers: workers, width: s.Width(), reader: makeReader}
+		queue := newScanQueue(tasks, min(scannersOnServer(), (cap(st.slots)+1)/2))
+		workers = min(workers, queue.atOnce())
+		return &parallelScan{crew: c, queue: queue, workers: workers, width: s.Width(), reader: makeReader}
 	}
 	o := &orderedScan{crew: c, tasks: tasks, ahead: workers, window: min(2, workers), width: s.Width(), reader: makeReader}
 	if s.Limit >= 0 {
@@ -137,9 +136,9 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 	return o
 }
 
-// maxScanners bounds the scanners that one table access keeps open when it reads all their rows: decoding
-// is what takes the time, so a few for each processor keep all of them busy.
-func maxScanners() int { return max(4, 2*runtime.GOMAXPROCS(0)) }
+// scannersOnServer bounds the scanners that a parallel scan has open on one server: where that server is all there
+// is, decoding is what takes the time, and a few for each processor keep all of them busy.
+func scannersOnServer() int { return max(4, 2*runtime.GOMAXPROCS(0)) }
 
 // responseBytes shares the memory for responses out to n open scans.
 func responseBytes(n int) int { return max(minScanBytes, min(scanBytes, allScanBytes/n)) }

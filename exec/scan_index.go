@@ -42,7 +42,7 @@ func newIndexScan(st *statement, s *planner.Scan, stats *scanStats, in Operator)
 	}
 	opts := readOptions(&whole, primary)
 	opts.NoCacheBlocks = false
-	opts.Region = stats.regions.answered
+	opts.Region, opts.Slots = stats.regions.answered, st.slots
 	return &indexScan{in: in, st: st, stats: stats, scan: s, dec: newDecoder(st, &whole, primary), opts: opts,
 		env: st.exprEnv(), batch: newScanBatch(s.Width())}, nil
 }

@@ -36,13 +36,19 @@ func (st *statement) exprEnv() expr.Env { return *st.opt.env() }
 // firstRows is the first fetch of a reader that may need few of the rows. A variable for tests.
 var firstRows = 100
 
+// maxOpenScanners is how many scanners a merge leaves open between two fetches: of more, as hundreds of
+// salts need them, none. A variable for tests.
+var maxOpenScanners = 64
+
 // Sizes of reads, in rows and bytes.
 const (
 	maxChunkRows = 10_000  // beyond it a limited read becomes an open scan
 	scanBytes    = 2 << 20 // a response of one scan alone: more costs memory, less costs calls
 	minScanBytes = 128 << 10
-	allScanBytes = 4 << 20 // the responses held by all open scans of a table access together
 )
+
+// allScanBytes is the size of the responses held by all open scans of a table access together. A variable for tests.
+var allScanBytes = 4 << 20
 
 // readOptions says what is read of the rows of a layout.
 func readOptions(s *planner.Scan, l *catalog.Layout) *hbase.ReadOptions {
@@ -99,6 +105,7 @@ type reader struct {
 	// reader under a LIMIT asks for few and goes on after them only when wanted.
 	chunk int
 	quota int64 // rows after which it ends; 0: none
+	brief bool  // hbase.ScanRange.Brief: it is one of very many
 	// skip, where not 0, is Scan.Skip: of rows with the same leading parts the first that fits is kept.
 	// While a fetch brings many different ones it goes on reading, else it jumps behind the last.
 	skip   int
@@ -234,11 +241,7 @@ func (r *reader) get(ctx context.Context, t *scanTask) error {
 	if r.chunk > 0 && len(keys) > r.chunk {
 		keys = keys[:r.chunk]
 	}
-	if err := r.acquire(ctx); err != nil {
-		return err
-	}
 	rows, err := r.st.client.Get(ctx, t.table, keys, r.opts)
-	r.release()
 	r.stats.gets.Add(int64(len(keys)))
 	t.keys = t.keys[len(keys):]
 	if len(t.keys) == 0 {
@@ -265,7 +268,7 @@ func (r *reader) get(ctx context.Context, t *scanTask) error {
 // open begins a scan of what is left of the first task.
 func (r *reader) open(ctx context.Context) error {
 	t := &r.tasks[0]
-	sr := hbase.ScanRange{Table: t.table, Start: r.start, Stop: r.stop, Reversed: t.reversed, Limit: r.chunk, BatchBytes: r.bytes}
+	sr := hbase.ScanRange{Table: t.table, Start: r.start, Stop: r.stop, Reversed: t.reversed, Limit: r.chunk, BatchBytes: r.bytes, Brief: r.brief}
 	opts := r.opts
 	if t.ranges != nil {
 		packed := *opts

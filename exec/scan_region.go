@@ -1,21 +1,22 @@
 package exec
 
 import (
-	"bytes"
 	"context"
 	"slices"
 
 	"github.com/hql-db/hql/filter"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/planner"
 )
 
 // byRegion fits the ranges of tasks to the regions: a range is cut where regions begin, so that
 // several workers read a long one, and with pack set the ranges in one region become one scan that
-// seeks from range to range. The tasks' order stays. The tables of a statement are asked for their
-// regions once in a while; where that fails, ranges stay as they are.
+// seeks from range to range. Tasks get the names of their servers; their order stays. The tables of a
+// statement are asked for their regions once in a while; where that fails, ranges stay as they are.
 func (st *statement) byRegion(ctx context.Context, tasks []scanTask, pack bool) []scanTask {
 	var out []scanTask
-	var points [][]byte
-	region, table := 0, "" // of the ranges since first
+	var regions []hbase.Region
+	region, table := "", "" // of the ranges since first
 	first := 0
 	flush := func() {
 		if pack {
@@ -33,31 +34,30 @@ func (st *statement) byRegion(ctx context.Context, tasks []scanTask, pack bool) 
 		if t.table != table {
 			flush()
 			table = t.table
-			points, _ = st.client.SplitPoints(ctx, table)
+			regions, _ = st.client.KnownRegions(ctx, table)
 		}
-		from, found := slices.BinarySearchFunc(points, t.start, bytes.Compare)
-		if found {
-			from++ // the range begins with a region
+		if len(regions) == 0 {
+			out = append(out, t)
+			first = len(out)
+			continue
 		}
-		to := len(points)
-		if len(t.stop) > 0 {
-			to, _ = slices.BinarySearchFunc(points, t.stop, bytes.Compare)
-		}
-		if from != region {
+		touched := regionsOf(regions, planner.Span{Start: t.start, Stop: t.stop})
+		if touched[0].Name != region {
 			flush()
-			region = from
+			region = touched[0].Name
 		}
-		if from >= to {
+		if t.server = touched[0].Server; len(touched) == 1 {
 			out = append(out, t)
 			continue
 		}
 		flush()
-		for _, p := range points[from:to] {
+		for i, reg := range touched {
 			head := t
-			head.stop, t.start = p, p
+			if head.server = reg.Server; i+1 < len(touched) {
+				head.stop, t.start = touched[i+1].Start, touched[i+1].Start
+			}
 			out = append(out, head)
 		}
-		out = append(out, t)
 		if t.reversed {
 			slices.Reverse(out[first:])
 		}
@@ -77,7 +77,7 @@ func packed(ranges []scanTask) []scanTask {
 	}
 	var out []scanTask
 	for part := range slices.Chunk(ranges, maxPacked) {
-		t := scanTask{table: part[0].table, start: part[0].start, stop: part[len(part)-1].stop}
+		t := scanTask{table: part[0].table, server: part[0].server, start: part[0].start, stop: part[len(part)-1].stop}
 		for _, r := range part {
 			t.ranges = append(t.ranges, filter.KeyRange{Start: r.start, Stop: r.stop})
 		}

@@ -127,7 +127,7 @@ func (l *lane) receive(ctx, own context.Context) (delivery, error) {
 // parallelScan reads its tasks with several workers; rows come as they come.
 type parallelScan struct {
 	crew    *crew
-	tasks   []scanTask
+	queue   *scanQueue
 	workers int
 	width   int
 	reader  func([]scanTask) *reader
@@ -138,7 +138,7 @@ type parallelScan struct {
 
 func (p *parallelScan) start() {
 	p.lane = newLane(p.workers)
-	var next, running atomic.Int64
+	var running atomic.Int64
 	running.Store(int64(p.workers))
 	for range p.workers {
 		p.crew.run(func(ctx context.Context) {
@@ -148,8 +148,13 @@ func (p *parallelScan) start() {
 				}
 			}()
 			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(p.tasks) || !p.lane.pump(ctx, p.reader(p.tasks[i:i+1:i+1]), p.width) {
+				t, from := p.queue.next()
+				if from == nil {
+					return
+				}
+				whole := p.lane.pump(ctx, p.reader([]scanTask{t}), p.width)
+				p.queue.done(from)
+				if !whole {
 					return
 				}
 			}

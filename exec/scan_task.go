@@ -2,6 +2,7 @@ package exec
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/filter"
@@ -18,7 +19,77 @@ type scanTask struct {
 	keys        [][]byte // a multi-get, in the order wanted; nil for a range
 	start, stop []byte
 	reversed    bool
+	server      string           // that has the range; "": several, or unknown
 	ranges      filter.KeyRanges // those read of [start, stop); nil: all of it
+}
+
+// scanQueue deals tasks out, each time from the server that fewest are being read from and, of these, that has most left. From one server
+// no more than most are read at a time, so that a statement leaves it room for others. It is safe for concurrent use.
+type scanQueue struct {
+	mu      sync.Mutex
+	most    int
+	servers []*serverTasks
+}
+
+type serverTasks struct {
+	name    string
+	tasks   []scanTask // in the order given
+	reading int
+}
+
+func newScanQueue(tasks []scanTask, most int) *scanQueue {
+	q := &scanQueue{most: most}
+	byName := map[string]*serverTasks{}
+	for _, t := range tasks {
+		s := byName[t.server]
+		if s == nil {
+			s = &serverTasks{name: t.server}
+			byName[t.server] = s
+			q.servers = append(q.servers, s)
+		}
+		s.tasks = append(s.tasks, t)
+	}
+	return q
+}
+
+// atOnce is how many tasks can be read at a time.
+func (q *scanQueue) atOnce() (n int) {
+	for _, s := range q.servers {
+		if s.name == "" {
+			n += len(s.tasks)
+		} else {
+			n += min(len(s.tasks), q.most)
+		}
+	}
+	return n
+}
+
+// next gives a task and what to call done with when it is read. That is nil when nothing is left for the
+// caller: what there still is will be taken by those who read from the same servers now.
+func (q *scanQueue) next() (t scanTask, from *serverTasks) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, s := range q.servers {
+		if len(s.tasks) == 0 || s.name != "" && s.reading >= q.most {
+			continue
+		}
+		if from == nil || s.reading < from.reading || s.reading == from.reading && len(s.tasks) > len(from.tasks) {
+			from = s
+		}
+	}
+	if from == nil {
+		return t, nil
+	}
+	t, from.tasks = from.tasks[0], from.tasks[1:]
+	from.reading++
+	return t, from
+}
+
+// done ends the reading of a task.
+func (q *scanQueue) done(from *serverTasks) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	from.reading--
 }
 
 // scanTasks cuts the spans of s into tasks in the order in which their rows

@@ -20,7 +20,7 @@ func boolConst(e Expr, b bool) *Const {
 
 // conjunction is the flattened AND of terms: TRUE terms go, a FALSE one decides.
 func conjunction(terms ...Expr) Expr {
-	var out []Expr
+	out := make([]Expr, 0, len(terms))
 	for _, t := range terms {
 		switch x := t.(type) {
 		case *And:

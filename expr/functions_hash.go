@@ -8,7 +8,7 @@ import (
 	"hash/crc32"
 	"unicode/utf16"
 
-	"github.com/spaolacci/murmur3"
+	"github.com/twmb/murmur3"
 
 	"github.com/hql-db/hql/types"
 )

@@ -221,14 +221,19 @@ func Columns(e Expr) []int {
 	var out []int
 	var visit func(Expr)
 	visit = func(e Expr) {
-		if c, ok := e.(*Column); ok {
-			if i, found := slices.BinarySearch(out, c.Index); !found {
-				out = slices.Insert(out, i, c.Index)
+		switch e := e.(type) {
+		case *Const:
+		case *Column:
+			if i, found := slices.BinarySearch(out, e.Index); !found {
+				out = slices.Insert(out, i, e.Index)
 			}
-			return
-		}
-		for _, x := range Children(e) {
-			visit(x)
+		case *Compare: // as Children, for a long WHERE has many
+			visit(e.X)
+			visit(e.Y)
+		default:
+			for _, x := range Children(e) {
+				visit(x)
+			}
 		}
 	}
 	visit(e)

@@ -483,6 +483,9 @@ func typed(s types.Set, t types.Type) types.Set {
 		return s
 	}
 	lo, hi := types.IntRange(t)
+	if len(s) == 1 && s[0].IsPoint() && s[0].Lo.Int() >= lo && s[0].Lo.Int() <= hi {
+		return s
+	}
 	out := make(types.Set, 0, len(s))
 	for _, iv := range s {
 		if !iv.Lo.IsNull() && iv.Lo.Int() > hi || !iv.Hi.IsNull() && iv.Hi.Int() < lo {

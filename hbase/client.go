@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os/user"
 	"strings"
@@ -340,13 +341,14 @@ func (c *client) send(ctx context.Context, d time.Duration, mk call) (proto.Mess
 	}
 }
 
-// backoff waits 10 ms, then twice as long each time, up to 2 s.
+// backoff waits about 10 ms, then twice as long each time, up to 2 s. Up to half of it is left to
+// chance, so that callers refused together do not come back together.
 type backoff time.Duration
 
 func (b *backoff) wait(ctx context.Context) error {
 	d := min(max(time.Duration(*b)*2, 10*time.Millisecond), 2*time.Second)
 	*b = backoff(d)
-	t := time.NewTimer(d)
+	t := time.NewTimer(d - rand.N(d/2))
 	defer t.Stop()
 	select {
 	case <-ctx.Done():

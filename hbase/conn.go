@@ -33,16 +33,15 @@ const writeTimeout = 30 * time.Second
 type regionConn struct {
 	*net.TCPConn
 	writing sync.Mutex
-	greeted bool // the preamble was sent: gohbase's own, which it writes first, must not follow
-	heard   bool // something was read
+	greeted bool        // the preamble was sent: gohbase's own, which it writes first, must not follow
+	heard   atomic.Bool // something was read
 	dialer  *dialer
 }
 
 // Read notices when the server's first words refuse the connection: gohbase passes over answers without a call.
 func (c *regionConn) Read(b []byte) (int, error) {
 	n, err := c.TCPConn.Read(b)
-	if !c.heard && n > 0 {
-		c.heard = true
+	if n > 0 && !c.heard.Swap(true) {
 		if r := refusalIn(b[:n]); r != nil {
 			c.dialer.refuse(r)
 		}

@@ -36,11 +36,17 @@ var (
 		"ServerNotRunningYetException", "RpcThrottlingException", "CallTimeoutException", "RegionInRecoveryException", "MasterNotRunningException"}
 )
 
+// overloaded are refusals of a server for its load: the region is where it was, and so is a scanner.
+var overloaded = []string{"RegionTooBusyException", "CallQueueTooBigException", "CallDroppedException", "RpcThrottlingException"}
+
+// scannerStays are refusals of a call on a scanner that leave the scanner open on the server.
+var scannerStays = append([]string{"OutOfOrderScannerNextException"}, overloaded...)
+
 // alwaysRefused are refusals that the same mutation has met each time it was sent.
 var alwaysRefused = []string{"NoSuchColumnFamilyException", "FailedSanityCheckException", "AccessDeniedException", "RequestTooBigException"}
 
-// scannerStays are refusals of a call on a scanner that leave the scanner open on the server.
-var scannerStays = []string{"OutOfOrderScannerNextException", "RegionTooBusyException", "CallQueueTooBigException", "CallDroppedException", "RpcThrottlingException"}
+// busy tells that a server refused a call for its load.
+func busy(err error) bool { return err != nil && isOneOf(err, overloaded) }
 
 func classify(err error) class {
 	switch {

@@ -81,6 +81,7 @@ func faultyScan(seed uint64, noSeq bool, fig seeds.Figures) error {
 		rng.Limit = 1 + r.IntN(len(want))
 		want = want[:rng.Limit]
 	}
+	rng.Brief = r.IntN(3) == 0
 	sc, err := c.Scan(ctx, rng, &ReadOptions{Encoded: r.IntN(2) == 0})
 	if err != nil {
 		return err

@@ -116,7 +116,9 @@ func translate(f filter.Filter) (gf.Filter, error) {
 	case filter.KeyRanges:
 		ranges := make([]*gf.RowRange, len(f))
 		for i, r := range f {
-			ranges[i] = gf.NewRowRange(r.Start, r.Stop, true, false)
+			start, withStart := lower(r.Start, true)
+			stop, withStop := upper(r.Stop, false)
+			ranges[i] = gf.NewRowRange(start, stop, withStart, withStop)
 		}
 		return gf.NewMultiRowRangeFilter(ranges), nil
 	case filter.Fuzzy:

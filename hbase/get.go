@@ -2,6 +2,7 @@ package hbase
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -48,6 +49,9 @@ func (m *multiCall) SerializeCellBlocks(cbs [][]byte) (proto.Message, [][]byte, 
 // getChunk is how many Gets go in one RPC.
 const getChunk = 200
 
+// getsAtOnce is how many RPCs a Get without Slots has in flight.
+const getsAtOnce = 4
+
 // maxMultiRounds bounds how often the actions that a region refused are sent again.
 const maxMultiRounds = 20
 
@@ -57,7 +61,15 @@ func (c *client) Get(ctx context.Context, table string, keys [][]byte, o *ReadOp
 	if err != nil {
 		return nil, err
 	}
+	slots := make(chan struct{}, getsAtOnce)
+	if o != nil && o.Slots != nil {
+		slots = o.Slots
+	}
 	if len(keys) == 1 {
+		if err := take(ctx, slots); err != nil {
+			return nil, err
+		}
+		defer func() { <-slots }()
 		out[0], err = c.getOne(ctx, table, keys[0], opts, o)
 		return out, err
 	}
@@ -81,67 +93,70 @@ func (c *client) Get(ctx context.Context, table string, keys [][]byte, o *ReadOp
 				return nil, explain(err, "get", table)
 			}
 		}
-		groups, err := c.byRegion(ctx, table, keys, left, round > 0)
+		moved := round > 0 && !busy(last)
+		groups, err := c.byRegion(ctx, table, keys, left, moved)
 		if err != nil {
 			return nil, err
 		}
-		if round > 0 {
+		if moved {
 			c.relocate(ctx, table, keys, groups)
 		}
-		var chunks [][]int
-		for _, g := range groups {
-			chunks = slices.AppendSeq(chunks, slices.Chunk(g, getChunk))
+		get := func(ctx context.Context, at []int) ([]int, error, error) {
+			return c.multiGet(ctx, table, keys, at, opts, o, out)
 		}
 		var cause error
-		if left, cause, err = c.multiGets(ctx, table, keys, chunks, opts, o, out); err != nil {
+		if left, cause, err = inChunks(ctx, groups, slots, get); err != nil {
 			return nil, err
 		}
 		if cause != nil {
 			last = cause
 		}
+		slices.SortFunc(left, func(a, b int) int { return bytes.Compare(keys[a], keys[b]) })
 	}
 	return out, nil
 }
 
-// getParallel is how many Multi RPCs of one Get are in flight.
-const getParallel = 8
-
-// multiGets sends a Multi for each chunk of keys, several at a time, and gives the keys to ask again for.
-func (c *client) multiGets(ctx context.Context, table string, keys [][]byte, chunks [][]int, opts []func(hrpc.Call) error, o *ReadOptions, out []Row) (again []int, cause, err error) {
-	if len(chunks) == 1 {
-		return c.multiGet(ctx, table, keys, chunks[0], opts, o, out)
+// take waits for a place in slots.
+func take(ctx context.Context, slots chan struct{}) error {
+	select {
+	case slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
+}
+
+// inChunks sends groups in chunks, as many at a time as slots has places. It gives what is to be sent
+// again, in no order, with a cause of that, or the first error, which ends the others.
+func inChunks(ctx context.Context, groups [][]int, slots chan struct{}, get func(ctx context.Context, at []int) (again []int, cause, err error)) (again []int, cause, failed error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	next := make(chan []int)
-	for range min(getParallel, len(chunks)) {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for chunk := range next {
-				more, why, failed := c.multiGet(ctx, table, keys, chunk, opts, o, out)
+	for _, g := range groups {
+		for chunk := range slices.Chunk(g, getChunk) {
+			if err := take(ctx, slots); err != nil {
+				wg.Wait()
+				return nil, nil, cmp.Or(failed, err)
+			}
+			wg.Go(func() {
+				defer func() { <-slots }()
+				left, why, err := get(ctx, chunk)
 				mu.Lock()
-				again = append(again, more...)
+				defer mu.Unlock()
+				if err != nil && failed == nil {
+					failed = err
+					cancel()
+				}
 				if why != nil {
 					cause = why
 				}
-				if failed != nil && err == nil {
-					err = failed
-					cancel()
-				}
-				mu.Unlock()
-			}
-		}()
+				again = append(again, left...)
+			})
+		}
 	}
-	for _, chunk := range chunks {
-		next <- chunk
-	}
-	close(next)
 	wg.Wait()
-	slices.SortFunc(again, func(a, b int) int { return bytes.Compare(keys[a], keys[b]) })
-	return again, cause, err
+	return again, cause, failed
 }
 
 // relocate makes gohbase look up the regions of groups again. A refusal inside the answer

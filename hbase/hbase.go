@@ -48,6 +48,9 @@ type ReadOptions struct {
 	// Region, if not nil, is told of each region that answers, by its name in hbase:meta; done: a scan
 	// has read its part of it. Several goroutines may call it.
 	Region func(name string, done bool)
+	// Slots, if not nil, bounds the RPCs that Gets have in flight, over all that share it: each takes a
+	// place in it for as long as it lasts. nil: a few for each Get.
+	Slots chan struct{}
 }
 
 // ScanRange is one scan: rows in [Start, Stop), empty meaning open. Start == Stop
@@ -60,6 +63,9 @@ type ScanRange struct {
 	Limit       int // rows wanted; 0: all. Sent to the servers
 	BatchRows   int // rows wanted per response; 0: as many as fit
 	BatchBytes  int // bytes wanted per response; 0: 2 MiB
+	// Brief leaves no scanner open on a server between two calls of Next, at the price of seeking anew
+	// for each: for one of hundreds of scans that are read in turn. Rows larger than a response are read with an open scanner.
+	Brief bool
 }
 
 // Scanner reads the rows of one ScanRange in key order. It is not for concurrent use.
@@ -133,9 +139,9 @@ type Client interface {
 	// PutIfAbsent writes m (a Put with one column) only when that column has no cell; it tells whether it did.
 	PutIfAbsent(ctx context.Context, table string, m Mutation) (bool, error)
 	Regions(ctx context.Context, table string) ([]Region, error)
-	// SplitPoints gives the keys at which a table's regions begin, but for the first. They may be minutes
-	// old: good for dividing work, not for telling where a key is.
-	SplitPoints(ctx context.Context, table string) ([][]byte, error)
+	// KnownRegions is Regions as they were some minutes ago at most: good for dividing work, not for
+	// telling where a key is. The caller must not change them.
+	KnownRegions(ctx context.Context, table string) ([]Region, error)
 	// Tables lists the tables whose names start with prefix.
 	Tables(ctx context.Context, prefix string) ([]string, error)
 	// Families describes a table; ErrNoTable when it does not exist.

@@ -125,12 +125,13 @@ func (c *client) Mutate(ctx context.Context, table string, ms []Mutation) error 
 				return report
 			}
 		}
-		groups, err := c.byRegion(ctx, table, keys, left, round > 0)
+		moved := round > 0 && !busy(last)
+		groups, err := c.byRegion(ctx, table, keys, left, moved)
 		if err != nil {
 			report.Unknown, report.Cause = append(report.Unknown, left...), err
 			return report
 		}
-		if round > 0 {
+		if moved {
 			c.relocate(ctx, table, keys, groups)
 		}
 		left, last = c.mutateGroups(ctx, table, ms, groups, report, unsure)

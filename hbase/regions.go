@@ -93,17 +93,9 @@ func (c *client) knownRegions(ctx context.Context, table string, fresh bool) ([]
 	return rs, err
 }
 
-// SplitPoints gives the start keys of the regions remembered.
-func (c *client) SplitPoints(ctx context.Context, table string) ([][]byte, error) {
-	rs, err := c.knownRegions(ctx, table, false)
-	if err != nil || len(rs) == 0 {
-		return nil, err
-	}
-	keys := make([][]byte, len(rs)-1)
-	for i, r := range rs[1:] {
-		keys[i] = r.Start
-	}
-	return keys, nil
+// KnownRegions gives the regions remembered.
+func (c *client) KnownRegions(ctx context.Context, table string) ([]Region, error) {
+	return c.knownRegions(ctx, table, false)
 }
 
 // Regions lists a table's regions in order, from hbase:meta.

@@ -144,7 +144,9 @@ func (s *scanner) bounds() (start, stop []byte, withStart, withStop bool) {
 		if s.last != nil {
 			start, withStart = s.last, false
 		}
-		return start, s.r.Start, withStart, true
+		start, withStart = upper(start, withStart)
+		stop, withStop = lower(s.r.Start, true)
+		return start, stop, withStart, withStop
 	}
 	start = s.r.Start
 	if s.last != nil {
@@ -153,7 +155,28 @@ func (s *scanner) bounds() (start, stop []byte, withStart, withStop bool) {
 	if bytes.Compare(s.route, start) > 0 {
 		start = s.route
 	}
-	return start, s.r.Stop, true, false
+	start, withStart = lower(start, true)
+	stop, withStop = upper(s.r.Stop, false)
+	return start, stop, withStart, withStop
+}
+
+// Servers refuse bounds longer than any key, such as the one just behind the longest. Of the keys that can be
+// stored, the same ones lie before a longer bound as up to its first MaxKeyLength bytes.
+
+// lower gives a lower bound that servers take.
+func lower(key []byte, included bool) ([]byte, bool) {
+	if len(key) > MaxKeyLength {
+		return key[:MaxKeyLength], false
+	}
+	return key, included
+}
+
+// upper gives an upper bound that servers take.
+func upper(key []byte, included bool) ([]byte, bool) {
+	if len(key) > MaxKeyLength {
+		return key[:MaxKeyLength], true
+	}
+	return key, included
 }
 
 // request makes the next call: an open, or a next on the open scanner.
@@ -167,7 +190,7 @@ func (s *scanner) request(ctx context.Context) (hrpc.Call, error) {
 		left = s.r.Limit - s.sent
 		rows = min(rows, uint32(left))
 	}
-	seq := s.seq
+	seq, brief := s.seq, s.r.Brief
 	edit := func(m *pb.ScanRequest) {
 		if !s.c.noSeq {
 			m.NextCallSeq = proto.Uint64(seq)
@@ -188,6 +211,9 @@ func (s *scanner) request(ctx context.Context) (hrpc.Call, error) {
 	sc, err := hrpc.NewScanRange(ctx, []byte(s.r.Table), start, stop, opts...)
 	return &scanCall{Scan: sc, key: s.route, edit: func(m *pb.ScanRequest) {
 		edit(m)
+		if brief {
+			m.CloseScanner = proto.Bool(true) // after the answer
+		}
 		if m.Scan == nil {
 			return
 		}
@@ -265,6 +291,13 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 		s.done = true
 		if !end {
 			s.closeRemote()
+		}
+	case s.r.Brief && !end:
+		s.open, s.part = false, nil
+		if len(rows) > 0 {
+			s.route = s.last
+		} else {
+			s.r.Brief = false // a part of a row, or none in the time that the server gave it
 		}
 	case end:
 		s.open = false

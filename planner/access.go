@@ -120,13 +120,13 @@ const maxMerged = 256
 
 // candidate plans one layout.
 func (e *Env) candidate(l *catalog.Layout, req *accessRequest, boxes []box, merging bool) *candidate {
-	w := newWalker(l, e)
+	w := newWalker(l, e, len(req.table.Columns)+2)
 	w.merging = merging
 	for _, b := range boxes {
 		w.walk(b)
 	}
 	if w.listTables && slices.ContainsFunc(w.spans, func(s keySpan) bool { return s.Table != "" }) {
-		w = newWalker(l, e) // one box must list the tables, so all spans are read in all of them
+		w = newWalker(l, e, len(req.table.Columns)+2) // one box must list the tables, so all spans are read in all of them
 		w.listTables = true
 		for _, b := range boxes {
 			w.walk(b)
@@ -210,8 +210,8 @@ func (c *candidate) price(req *accessRequest) float64 {
 func (w *walker) keyConstraint(boxes []box, col int) []keySpan {
 	var keys types.Set
 	for _, b := range boxes {
-		s := b.set(col)
-		if s.IsAll() {
+		s := b.cols[col]
+		if s == nil || s.IsAll() {
 			return w.spans
 		}
 		keys = keys.Union(s)
@@ -247,8 +247,7 @@ func cutSpan(s keySpan, iv types.Interval, col int) (keySpan, bool) {
 		s.Stop = nil
 	}
 	s.bound = max(s.bound, 1)
-	s.proven = slices.Clone(s.proven)
-	s.proven[col] = types.SetOf(iv)
+	s.proven = s.proven.with(col, types.SetOf(iv))
 	return s, len(s.Start) > 0 || !s.Key
 }
 
@@ -328,23 +327,25 @@ func (c *candidate) prove(conjuncts []expr.Expr) {
 			}
 		}
 		if implied || len(c.spans) == 0 {
-			c.fates = append(c.fates, Fate{Predicate: e.String(), Where: "key"})
+			c.fates = append(c.fates, Fate{Expr: e, Where: "key"})
 			continue
 		}
 		c.residual = append(c.residual, e)
-		c.fates = append(c.fates, Fate{Predicate: e.String()})
+		c.fates = append(c.fates, Fate{Expr: e})
 	}
 }
 
 // proof is a predicate prepared to be proved of many spans.
 type proof struct {
-	col   int
-	set   types.Set // the predicate is true exactly for these values of col; nil when it is not of that kind
-	like  *expr.Like
-	all   []proof // AND
-	any   []proof // OR
-	sarg  bool
-	truth bool
+	col  int
+	set  types.Set // the predicate is true exactly for these values of col; nil when it is not of that kind
+	like *expr.Like
+	all  []proof // AND
+	any  []proof // OR
+	// likely is the term of any to try first: spans come in the order of the terms that they are of.
+	likely int
+	sarg   bool
+	truth  bool
 }
 
 func newProof(e expr.Expr, t *catalog.Table) proof {
@@ -361,6 +362,7 @@ func newProof(e expr.Expr, t *catalog.Table) proof {
 			p.all = append(p.all, newProof(term, t))
 		}
 	case *expr.Or:
+		p.any = make([]proof, 0, len(e.Terms))
 		for _, term := range e.Terms {
 			p.any = append(p.any, newProof(term, t))
 		}
@@ -375,14 +377,18 @@ func (p *proof) holds(s *keySpan) bool {
 	if p.truth {
 		return true
 	}
-	if p.sarg && s.proven[p.col] != nil && s.proven[p.col].SubsetOf(p.set) {
-		return true
+	if p.sarg {
+		if known := s.proven.of(p.col); known != nil && known.SubsetOf(p.set) {
+			return true
+		}
 	}
 	if p.like != nil && slices.Contains(s.likes, p.like) {
 		return true
 	}
-	for i := range p.any {
+	for k := range p.any {
+		i := (p.likely + k) % len(p.any)
 		if p.any[i].holds(s) {
+			p.likely = i + 1
 			return true
 		}
 	}

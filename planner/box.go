@@ -21,19 +21,50 @@ type box struct {
 	likes []*expr.Like
 }
 
+// facts are sets by column: those of base, but for what was learnt later. They are shared and never changed.
+type facts struct {
+	base []types.Set // nil: nothing is known
+	last *fact
+}
+
+type fact struct {
+	col    int
+	set    types.Set
+	before *fact
+}
+
+// of gives the set of column col, nil when nothing is known of it.
+func (f facts) of(col int) types.Set {
+	for x := f.last; x != nil; x = x.before {
+		if x.col == col {
+			return x.set
+		}
+	}
+	if f.base == nil {
+		return nil
+	}
+	return f.base[col]
+}
+
+// setOf is of, with All for nothing.
+func (f facts) setOf(col int) types.Set {
+	if s := f.of(col); s != nil {
+		return s
+	}
+	return types.All()
+}
+
+// with is f, with column col in s.
+func (f facts) with(col int, s types.Set) facts {
+	f.last = &fact{col, s, f.last}
+	return f
+}
+
 // maxBoxes bounds the union. A conjunct that would exceed it is left to the residual.
 const maxBoxes = 1 << 15
 
 func (b box) clone() box {
 	return box{cols: slices.Clone(b.cols), likes: slices.Clone(b.likes)}
-}
-
-// set gives the set of column col, All when unconstrained.
-func (b box) set(col int) types.Set {
-	if s := b.cols[col]; s != nil {
-		return s
-	}
-	return types.All()
 }
 
 // narrow intersects column col with s and tells whether anything is left.
@@ -70,6 +101,12 @@ func (x boxer) conjunction(terms []expr.Expr) (boxes []box, capped bool) {
 	base := x.all()
 	var unions [][]box
 	for _, t := range terms {
+		if ok, left := x.narrowed(&base, t); ok {
+			if !left {
+				return nil, capped
+			}
+			continue
+		}
 		bs, c := x.boxes(t)
 		capped = capped || c
 		if len(bs) == 1 {
@@ -100,15 +137,24 @@ func (x boxer) conjunction(terms []expr.Expr) (boxes []box, capped bool) {
 	return boxes, capped
 }
 
+// narrowed adds e to b if it is about one column, and tells whether anything is left then.
+func (x boxer) narrowed(b *box, e expr.Expr) (ok, left bool) {
+	col, s, exact, ok := expr.Sarg(e)
+	if !ok || col >= x.width {
+		return false, false
+	}
+	if l, ok := e.(*expr.Like); ok && !exact {
+		b.likes = append(b.likes, l)
+	}
+	return true, b.narrow(col, s)
+}
+
 // boxes gives the boxes of one predicate.
 func (x boxer) boxes(e expr.Expr) (boxes []box, capped bool) {
-	if col, s, exact, ok := expr.Sarg(e); ok && col < x.width {
-		b := x.all()
-		if !b.narrow(col, s) {
+	b := x.all()
+	if ok, left := x.narrowed(&b, e); ok {
+		if !left {
 			return nil, false
-		}
-		if l, ok := e.(*expr.Like); ok && !exact {
-			b.likes = append(b.likes, l)
 		}
 		return []box{b}, false
 	}
@@ -132,7 +178,6 @@ func (x boxer) boxes(e expr.Expr) (boxes []box, capped bool) {
 		}
 		return union, capped
 	case *expr.Like:
-		b := x.all()
 		if _, ok := e.X.(*expr.Column); ok && !e.Not && !e.Fold && e.Fixed != nil {
 			b.likes = append(b.likes, e)
 		}

@@ -11,8 +11,10 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// explain fills in what the walk did with each part, and what would make it reach further.
-func (w *walker) explain(s *Scan) {
+// Parts tells what the plan does with each part of the key.
+func (s *Scan) Parts() []PartState {
+	w := s.walker
+	var out []PartState
 	for i, p := range w.layout.Key.Parts {
 		st := PartState{Part: p.Source}
 		switch {
@@ -33,16 +35,12 @@ func (w *walker) explain(s *Scan) {
 				st.Detail += ", and others"
 			}
 		}
-		s.Parts = append(s.Parts, st)
-	}
-	if s.Access == FullScan {
-		for i := range s.Parts {
-			if s.Parts[i].State != "literal" {
-				s.Parts[i].State, s.Parts[i].Detail = "unused", ""
-			}
+		if s.Access == FullScan && p.Literal == nil {
+			st.State, st.Detail = "unused", ""
 		}
-		s.Advice = w.advice(s)
+		out = append(out, st)
 	}
+	return out
 }
 
 // describe prints the values of a set, the first few of them.
@@ -74,7 +72,7 @@ func (w *walker) why(p *catalog.Part, br *branch) string {
 	}
 	var free []string
 	for _, col := range p.Columns {
-		if br.set(col).IsAll() {
+		if br.sets.setOf(col).IsAll() {
 			free = append(free, t(col))
 		}
 	}
@@ -150,8 +148,11 @@ func (w *walker) inKey(col int) bool {
 	return slices.ContainsFunc(w.layout.Key.Parts, func(p *catalog.Part) bool { return slices.Contains(p.Columns, col) })
 }
 
-// advice tells what a query that misses the prefix could add to hit it.
-func (w *walker) advice(s *Scan) string {
+// Advice tells what a query that misses the prefix could add to hit it; "" when it hits it, or nothing helps.
+func (s *Scan) Advice() string {
+	if s.Access != FullScan {
+		return ""
+	}
 	var best string
 	for _, l := range s.Table.Layouts {
 		var need []string
@@ -161,7 +162,7 @@ func (w *walker) advice(s *Scan) string {
 			}
 			if len(p.Columns) == 0 {
 				if dom, ok := expr.Domain(p.Expr); ok {
-					if _, few := dom.Values(w.opt.MaxEnumerate); few {
+					if _, few := dom.Values(s.walker.opt.MaxEnumerate); few {
 						continue // salts are enumerated
 					}
 				}
@@ -335,8 +336,8 @@ func scanJSON(s *Scan) *jsonPlan {
 	gets, scans := s.counts()
 	out := &jsonPlan{Table: s.Table.Name, Layout: s.Layout.Name, HBaseTables: s.tables(), Access: s.Access.String(),
 		HitsPrefix: s.Access != FullScan, Gets: gets, Scans: scans, Ranges: len(s.Spans), Spans: []jsonSpan{}, Parts: []jsonPart{},
-		Columns: []string{}, Order: s.Order.String(), Advice: s.Advice, Warnings: append([]string{}, s.Warnings...)}
-	for _, p := range s.Parts {
+		Columns: []string{}, Order: s.Order.String(), Advice: s.Advice(), Warnings: append([]string{}, s.Warnings...)}
+	for _, p := range s.Parts() {
 		out.Parts = append(out.Parts, jsonPart{p.Part, p.State, p.Detail})
 	}
 	for i, sp := range s.Spans {

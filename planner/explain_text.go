@@ -217,7 +217,7 @@ func (s *Scan) Verdict() string {
 	}
 	gets, scans := s.counts()
 	used, all := 0, 0
-	for _, p := range s.Parts {
+	for _, p := range s.Parts() {
 		if p.State != "literal" {
 			all++
 			used += btoi(p.State != "unused")
@@ -256,7 +256,7 @@ func (d *drawing) scan(s *Scan, in string) {
 		if f.Why != "" {
 			where += ": " + f.Why
 		}
-		d.labelled(in, label, textf("%s", f.Predicate), Piece{Dim, where + "]"})
+		d.labelled(in, label, textf("%s", f.Expr), Piece{Dim, where + "]"})
 		label = ""
 	}
 	if s.Filter != nil {
@@ -288,8 +288,8 @@ func (d *drawing) scan(s *Scan, in string) {
 	for _, w := range s.Warnings {
 		d.labelled(in, "warning", Piece{Miss, w})
 	}
-	if s.Advice != "" {
-		d.labelled(in, "to hit", Piece{Hit, s.Advice})
+	if a := s.Advice(); a != "" {
+		d.labelled(in, "to hit", Piece{Hit, a})
 	}
 }
 

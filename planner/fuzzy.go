@@ -35,7 +35,10 @@ func (w *walker) fuzzy(br branch) []fuzzyPattern {
 		end  int // of the last bound part
 		cols []int
 	}
-	first := len(br.marks) - 1
+	if len(w.spans) > maxFuzzy {
+		return nil
+	}
+	first := br.begun - 1
 	ways := []way{{branch: br, mask: make([]byte, len(br.prefix))}}
 	for i, p := range w.layout.Key.Parts[first:] {
 		width := len(p.Literal)
@@ -48,13 +51,13 @@ func (w *walker) fuzzy(br branch) []fuzzyPattern {
 		var out []way
 		for _, x := range ways {
 			if p.Literal != nil {
-				x.branch, x.mask = x.with(p.Literal), append(slices.Clip(x.mask), make([]byte, width)...)
+				x.branch, x.mask = w.with(&x.branch, p.Literal), append(slices.Clip(x.mask), make([]byte, width)...)
 				out = append(out, x)
 				continue
 			}
 			vals, ok := w.values(&x.branch, p)
 			if i == 0 || expr.FromRest(p.Expr) != nil || !ok || len(vals)*len(ways) > maxFuzzy {
-				x.branch, x.mask = x.with(make([]byte, width)), append(slices.Clip(x.mask), bytes.Repeat([]byte{1}, width)...)
+				x.branch, x.mask = w.with(&x.branch, make([]byte, width)), append(slices.Clip(x.mask), bytes.Repeat([]byte{1}, width)...)
 				out = append(out, x)
 				continue
 			}

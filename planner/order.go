@@ -5,7 +5,6 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
-	"github.com/hql-db/hql/types"
 )
 
 // keyOrder is what the bytes of one span say of a wanted order.
@@ -87,7 +86,7 @@ func (c *candidate) spanOrder(s *keySpan, terms []SortTerm) (keyOrder, bool) {
 			i++
 			continue
 		}
-		constant := s.Key || len(s.marks) > i+1
+		constant := s.Key || s.begun > i+1
 		col, isCol := termColumn(terms[0])
 		if isCol && len(p.Columns) == 1 && p.Columns[0] == col {
 			if ok := c.matchPart(&o, s, i, col, terms[0].Desc, constant, open); ok {
@@ -99,7 +98,7 @@ func (c *candidate) spanOrder(s *keySpan, terms []SortTerm) (keyOrder, bool) {
 		}
 		switch {
 		case constant:
-			o.fixed = append(o.fixed, s.partBytes(i)...)
+			o.fixed = append(o.fixed, s.partBytes(c.scan.Layout.Key, i)...)
 			i++
 		case isCol && isConstant(s, col):
 			terms = terms[1:]
@@ -137,17 +136,17 @@ func termColumn(t SortTerm) (int, bool) {
 }
 
 func isConstant(s *keySpan, col int) bool {
-	p := s.proven[col]
+	p := s.proven.of(col)
 	return len(p) == 1 && p[0].IsPoint()
 }
 
-// partBytes gives the bytes of the constant part i.
-func (s *keySpan) partBytes(i int) []byte {
+// partBytes gives the bytes of the constant part i of k.
+func (s *keySpan) partBytes(k *catalog.Pattern, i int) []byte {
 	end := len(s.Start)
-	if i+1 < len(s.marks) {
-		end = s.marks[i+1]
+	if i+1 < s.begun {
+		end = k.PrefixLen(s.Start, i+1)
 	}
-	return s.Start[s.marks[i]:end]
+	return s.Start[k.PrefixLen(s.Start, i):end]
 }
 
 // matchPart tells whether part i sorts like column col and adds what reading it in that order takes.
@@ -205,10 +204,7 @@ func followOf(l *catalog.Layout, i int) follow {
 
 // nonNegative tells that p is never negative for the values of col that matter.
 func nonNegative(p *catalog.Part, col int, s *keySpan) bool {
-	set := s.sets[col]
-	if set == nil {
-		set = types.All()
-	}
+	set := s.sets.setOf(col)
 	img := set
 	if _, ok := p.Expr.(*expr.Column); !ok {
 		if img, ok = expr.Image(p.Expr, col, set); !ok {
@@ -220,7 +216,7 @@ func nonNegative(p *catalog.Part, col int, s *keySpan) bool {
 
 // pivot is where the negative values of part i begin, when that is inside s.
 func (c *candidate) pivot(s *keySpan, i int) []byte {
-	p := append(bytes.Clone(s.Start[:s.marks[i]]), 0x80)
+	p := append(bytes.Clone(s.Start[:c.scan.Layout.Key.PrefixLen(s.Start, i)]), 0x80)
 	p = append(p, make([]byte, c.scan.Layout.Key.Parts[i].Encoding.Width()-1)...)
 	if bytes.Compare(p, s.Start) <= 0 || len(s.Stop) > 0 && bytes.Compare(p, s.Stop) >= 0 {
 		return nil

@@ -108,9 +108,9 @@ type SortTerm struct {
 
 // Fate tells where one predicate of the WHERE is checked, and why not in the key.
 type Fate struct {
-	Predicate string
-	Where     string // "key", "server", "client", "server+client"
-	Why       string
+	Expr  expr.Expr
+	Where string // "key", "server", "client", "server+client"
+	Why   string
 }
 
 // Scan reads one table. Its rows hold the table's columns in order, then _key
@@ -158,12 +158,11 @@ type Scan struct {
 	// with the same ones any suffices, and the reader may jump over the others.
 	Skip int
 
-	Parts      []PartState
 	Fates      []Fate
 	Considered []Considered // layouts looked at, the chosen one first
-	Advice     string       // what to add to hit the prefix
 	CapHit     bool         // ranges were merged or dropped to stay under the cap
 	Warnings   []string
+	walker     *walker // what Parts and Advice tell of
 }
 
 // Considered is a layout that the planner looked at.

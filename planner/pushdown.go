@@ -58,7 +58,8 @@ func (e *Env) finish(s *Scan, req *accessRequest, c *candidate) {
 	if len(req.orderBy) == 0 || s.Order != NoOrder {
 		s.Limit = req.limit
 	}
-	c.walker.explain(s)
+	c.walker.spans = nil
+	s.walker = c.walker
 	if s.CapHit {
 		s.Warnings = append(s.Warnings, "the predicate gives more key ranges than the limit: some were widened and are checked row by row")
 	}

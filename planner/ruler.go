@@ -18,9 +18,10 @@ type RulerPart struct {
 
 // Ruler lays out the parts of s's key byte by byte.
 func (s *Scan) Ruler() []RulerPart {
-	out := make([]RulerPart, len(s.Parts))
+	parts := s.Parts()
+	out := make([]RulerPart, len(parts))
 	at := 0
-	for i, st := range s.Parts {
+	for i, st := range parts {
 		p := s.Layout.Key.Parts[i]
 		w := len(p.Literal)
 		if p.Literal == nil {

@@ -13,14 +13,14 @@ import (
 type keySpan struct {
 	Span
 	// proven holds, by column, a set that the column's value in any row of the span lies in.
-	proven []types.Set
+	proven facts
 	likes  []*expr.Like // patterns that every row in the span matches
 	// bound is the number of leading key parts that the span binds or ranges over.
 	bound int
-	// marks are the offsets in Start at which the key's parts begin, as far as bound.
-	marks []int
+	// begun is the number of key parts that begin within Start, or at its end.
+	begun int
 	// sets are the values that columns can have in rows that matter, by column.
-	sets []types.Set
+	sets facts
 	// fuzzy are patterns of which every row's key that matters fits one; nil: none are known.
 	fuzzy []fuzzyPattern
 }
@@ -57,57 +57,74 @@ type walker struct {
 	merging bool
 	lookups []LookupKey
 	lookup  func(LookupKey) (types.Value, bool)
+	width   int    // columns of a row
+	bytes   []byte // room for the bytes of keys, handed out piece by piece
 }
 
-func newWalker(l *catalog.Layout, e *Env) *walker {
+// room gives n free bytes, of length 0.
+func (w *walker) room(n int) []byte {
+	if n > cap(w.bytes)-len(w.bytes) {
+		w.bytes = make([]byte, 0, max(n, min(2*cap(w.bytes), 1<<16), 64))
+	}
+	at := len(w.bytes)
+	w.bytes = w.bytes[:at+n]
+	return w.bytes[at : at : at+n]
+}
+
+// join gives a followed by b.
+func (w *walker) join(a, b []byte) []byte {
+	return append(append(w.room(len(a)+len(b)), a...), b...)
+}
+
+// encode gives the bytes of v; an error means that it was never stored.
+func (w *walker) encode(enc catalog.Encoding, v types.Value) ([]byte, error) {
+	n := enc.Width()
+	if n == catalog.Variable {
+		n = len(v.Text())
+	}
+	return enc.Append(w.room(n), v)
+}
+
+func newWalker(l *catalog.Layout, e *Env, width int) *walker {
 	n := len(l.Key.Parts)
 	return &walker{layout: l, opt: e.Options.withDefaults(), uses: make([]partUse, n), detail: make([]types.Set, n), varied: make([]bool, n),
-		stopPart: n, lookup: e.Lookups}
+		stopPart: n, lookup: e.Lookups, width: width}
 }
 
 // branch is one way through the parts: the bytes so far and the columns' sets, narrowed by the choices made.
 type branch struct {
-	box
+	sets   facts
+	likes  []*expr.Like
 	table  string
 	prefix []byte
-	proven []types.Set
+	proven facts
 	// matched are the patterns that every row of the branch matches.
 	matched []*expr.Like
-	marks   []int
+	begun   int
 	bound   int
 }
 
-func (b *branch) with(bytesOf []byte) branch {
+// with continues b with bytesOf.
+func (w *walker) with(b *branch, bytesOf []byte) branch {
 	c := *b
-	c.prefix = append(slices.Clip(b.prefix), bytesOf...)
+	c.prefix = w.join(b.prefix, bytesOf)
 	return c
 }
 
 // fix sets column col to s for what follows.
-func (b *branch) fix(col int, s types.Set) {
-	b.cols = slices.Clone(b.cols)
-	b.cols[col] = s
-}
+func (b *branch) fix(col int, s types.Set) { b.sets = b.sets.with(col, s) }
 
 // prove records that col lies in s for every row of the branch.
 func (b *branch) prove(col int, s types.Set) {
-	b.proven = slices.Clone(b.proven)
-	if b.proven[col] != nil {
-		s = b.proven[col].Intersect(s)
+	if p := b.proven.of(col); p != nil {
+		s = p.Intersect(s)
 	}
-	b.proven[col] = s
-}
-
-func provenSet(p []types.Set, col int) types.Set {
-	if p[col] == nil {
-		return types.All()
-	}
-	return p[col]
+	b.proven = b.proven.with(col, s)
 }
 
 // walk adds the spans of the rows of b.
 func (w *walker) walk(b box) {
-	br := branch{box: b, proven: make([]types.Set, len(b.cols))}
+	br := branch{sets: facts{base: b.cols}, likes: b.likes}
 	w.tables(br, w.layout.Stored.Parts)
 }
 
@@ -115,7 +132,7 @@ func (w *walker) walk(b box) {
 func (w *walker) tables(br branch, parts []*catalog.Part) {
 	for i, p := range parts {
 		if p.Literal != nil {
-			br.prefix = append(slices.Clip(br.prefix), p.Literal...)
+			br.prefix = w.join(br.prefix, p.Literal)
 			continue
 		}
 		vals, ok := w.values(&br, p)
@@ -178,7 +195,7 @@ func (w *walker) image(br *branch, p *catalog.Part) (types.Set, bool) {
 	}
 	if len(p.Columns) == 1 {
 		col := p.Columns[0]
-		if s := br.set(col); !s.IsAll() {
+		if s := br.sets.setOf(col); !s.IsAll() {
 			if img, ok := expr.Image(p.Expr, col, s); ok && !img.IsAll() {
 				return img, true
 			}
@@ -193,19 +210,19 @@ func (w *walker) computed(br *branch, p *catalog.Part) (types.Value, bool) {
 		return types.Value{}, false
 	}
 	if c, ok := p.Expr.(*expr.Column); ok {
-		if s := br.cols[c.Index]; len(s) == 1 && s[0].IsPoint() {
+		if s := br.sets.of(c.Index); len(s) == 1 && s[0].IsPoint() {
 			return s[0].Lo, true
 		}
 		return types.Value{}, false
 	}
 	for _, col := range p.Columns {
-		if s := br.cols[col]; len(s) != 1 || !s[0].IsPoint() {
+		if s := br.sets.of(col); len(s) != 1 || !s[0].IsPoint() {
 			return types.Value{}, false
 		}
 	}
-	row := make([]types.Value, len(br.cols))
+	row := make([]types.Value, w.width)
 	for _, col := range p.Columns {
-		row[col] = br.cols[col][0].Lo
+		row[col] = br.sets.of(col)[0].Lo
 	}
 	v, err := p.Expr.Eval(&expr.Env{Row: row, Lookup: w.resolve})
 	if err != nil {
@@ -231,11 +248,11 @@ func (w *walker) take(br *branch, p *catalog.Part, v types.Value) (branch, bool)
 	if v.IsNull() {
 		return branch{}, false
 	}
-	enc, err := p.Encoding.Append(nil, v)
+	enc, err := w.encode(p.Encoding, v)
 	if err != nil {
 		return branch{}, false
 	}
-	nb := br.with(enc)
+	nb := w.with(br, enc)
 	if len(p.Columns) == 1 {
 		col := p.Columns[0]
 		pt := types.Points(v)
@@ -244,13 +261,13 @@ func (w *walker) take(br *branch, p *catalog.Part, v types.Value) (branch, bool)
 			nb.prove(col, pt)
 			return nb, true
 		}
-		if pre, ok := expr.Preimage(p.Expr, col, pt, nb.set(col)); ok {
+		if pre, ok := expr.Preimage(p.Expr, col, pt, nb.sets.setOf(col)); ok {
 			if pre.IsEmpty() {
 				return branch{}, false
 			}
 			nb.fix(col, pre)
 		}
-		if pre, ok := expr.Preimage(p.Expr, col, pt, provenSet(nb.proven, col)); ok {
+		if pre, ok := expr.Preimage(p.Expr, col, pt, nb.proven.setOf(col)); ok {
 			nb.prove(col, pre)
 		}
 	}
@@ -291,11 +308,11 @@ func (w *walker) key(br branch, i int, rest *[]keySpan) bool {
 	parts := w.layout.Key.Parts
 	for ; i < len(parts); i++ {
 		p := parts[i]
-		if len(br.marks) == i {
-			br.marks = append(slices.Clip(br.marks), len(br.prefix))
+		if br.begun == i {
+			br.begun++
 		}
 		if p.Literal != nil {
-			br = br.with(p.Literal)
+			br = w.with(&br, p.Literal)
 			continue
 		}
 		if expr.FromRest(p.Expr) != nil {
@@ -348,8 +365,8 @@ func (w *walker) split(br branch, i int, rest *[]keySpan) (done, useful bool) {
 	if done, useful := w.splitLike(br, i, rest); done {
 		return true, useful
 	}
-	set := br.set(col)
-	if set.IsAll() {
+	set := br.sets.of(col)
+	if set == nil || set.IsAll() {
 		return false, false
 	}
 	if expr.Injective(p.Expr, col) {
@@ -393,7 +410,7 @@ func (w *walker) pays(br branch, i int) bool {
 			continue
 		}
 		for _, col := range p.Columns {
-			if br.set(col).IsAll() {
+			if br.sets.setOf(col).IsAll() {
 				return false
 			}
 		}
@@ -416,7 +433,7 @@ func allPoints(s types.Set) bool {
 // splitColumns gives each of several columns its values one by one.
 func (w *walker) splitColumns(br branch, i int, rest *[]keySpan) (done, useful bool) {
 	for _, col := range w.layout.Key.Parts[i].Columns {
-		s := br.set(col)
+		s := br.sets.setOf(col)
 		if len(s) == 1 && s[0].IsPoint() {
 			continue
 		}
@@ -503,7 +520,7 @@ func (w *walker) splitSet(br branch, i int, set types.Set, rest *[]keySpan) (don
 		nb := br
 		nb.bound = i + 1
 		if allExact {
-			if pre, ok := expr.Preimage(p.Expr, col, set, provenSet(nb.proven, col)); ok {
+			if pre, ok := expr.Preimage(p.Expr, col, set, nb.proven.setOf(col)); ok {
 				nb.prove(col, pre)
 			}
 		}
@@ -612,7 +629,7 @@ func (w *walker) enumerate(br branch, i int, rest *[]keySpan) bool {
 		if err != nil {
 			continue
 		}
-		nb := br.with(enc)
+		nb := w.with(&br, enc)
 		nb.bound = 0
 		if useful := w.key(nb, i+1, rest); !useful && !tried && !w.merging {
 			w.spans = w.spans[:spans]
@@ -662,23 +679,16 @@ func (w *walker) fromRest(br branch, i int, rest *[]keySpan) bool {
 			if err != nil {
 				continue
 			}
-			pre := append(slices.Clip(br.prefix), enc...)
+			pre := w.join(br.prefix, enc)
 			s := t
-			s.Start = append(slices.Clip(pre), t.Start...)
+			s.Start = w.join(pre, t.Start)
 			switch {
 			case t.Key:
 				s.Stop = nil
 			case len(t.Stop) == 0:
 				s.Stop = next(pre)
 			default:
-				s.Stop = append(slices.Clip(pre), t.Stop...)
-			}
-			s.marks = make([]int, len(t.marks))
-			for k, m := range t.marks {
-				if k > i {
-					m += len(pre)
-				}
-				s.marks[k] = m
+				s.Stop = w.join(pre, t.Stop)
 			}
 			s.fuzzy = nil
 			for _, f := range t.fuzzy {
@@ -705,7 +715,7 @@ func (w *walker) follow(i int) follow {
 // emit adds the span of br continued by r: nil means everything that starts with
 // br's bytes, a point that the key is complete.
 func (w *walker) emit(br branch, r *byteRange, rest *[]keySpan) {
-	s := keySpan{Span: Span{Table: br.table}, proven: br.proven, likes: br.matched, bound: br.bound, marks: br.marks, sets: br.cols}
+	s := keySpan{Span: Span{Table: br.table}, proven: br.proven, likes: br.matched, bound: br.bound, begun: br.begun, sets: br.sets}
 	switch {
 	case r == nil:
 		s.Start, s.Stop = br.prefix, next(br.prefix)
@@ -714,11 +724,11 @@ func (w *walker) emit(br branch, r *byteRange, rest *[]keySpan) {
 		s.Start, s.Key = br.prefix, true
 	default:
 		s.fuzzy = w.fuzzy(br)
-		s.Start = append(slices.Clip(br.prefix), r.lo...)
+		s.Start = w.join(br.prefix, r.lo)
 		if r.hi == nil {
 			s.Stop = next(br.prefix)
 		} else {
-			s.Stop = append(slices.Clip(br.prefix), r.hi...)
+			s.Stop = w.join(br.prefix, r.hi)
 			if len(s.Stop) == 0 {
 				return // nothing sorts before the empty string
 			}

@@ -37,7 +37,9 @@ func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (
 			if err != nil || x == nil {
 				return nil, err
 			}
-			sub.Closed = false
+			if sub.Closed { // found at the first plan; later ones may be made by several at once
+				sub.Closed = false
+			}
 			if !own { // from further out
 				return x, nil
 			}

@@ -238,6 +238,11 @@ func TestLimitsOfRequests(t *testing.T) {
 	if err := put(string(make([]byte, 32768)), nil); !isClass(err, classIO) {
 		t.Errorf("row too long: %v", err)
 	}
+	for _, ends := range [][2][]byte{{make([]byte, 32768), nil}, {nil, make([]byte, 32768)}} {
+		if _, err := w.Scan(must(hrpc.NewScanRange(ctx, []byte("t"), ends[0], ends[1]))).Next(); !isClass(err, classIO) {
+			t.Errorf("end of a scan too long: %v", err)
+		}
+	}
 	if err := put("a", make([]byte, maxCellSize)); !isClass(err, classDoNotRetry) {
 		t.Errorf("cell too large: %v", err)
 	}

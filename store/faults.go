@@ -60,6 +60,8 @@ type Faults struct {
 	MoveAt, SplitAt, MergeAt []int
 	// DelayFor is the longest delay; 0 is 10 ms.
 	DelayFor time.Duration
+	// Latency is what every call takes beyond its work.
+	Latency time.Duration
 	// ExceptionClass is the exception of FaultException; "" is java.io.IOException.
 	ExceptionClass string
 	// MaxRegions stops splits when the table has so many regions; 0 is 16.
@@ -98,7 +100,7 @@ func (s *Store) SetFaults(f Faults) {
 	s.faults.calls = 0
 	s.faults.counts = map[FaultKind]int{}
 	s.faults.on.Store(f.Move+f.Split+f.Merge+f.AnswerLost+f.RequestLost+f.LeaseGone+f.Delay+f.TooBusy+f.Exception+
-		f.PartialRow+f.Heartbeat+f.Hang > 0 || len(f.MoveAt)+len(f.SplitAt)+len(f.MergeAt) > 0)
+		f.PartialRow+f.Heartbeat+f.Hang > 0 || f.Latency > 0 || len(f.MoveAt)+len(f.SplitAt)+len(f.MergeAt) > 0)
 }
 
 // FaultCounts tells how many faults of each kind have befallen calls since SetFaults.
@@ -170,7 +172,9 @@ func (s *Store) before(ctx context.Context, t *table, g *region, req proto.Messa
 	}
 	if i.delay > 0 {
 		i.did(FaultDelay)
-		if err := sleep(ctx, i.delay); err != nil {
+	}
+	if d := i.delay + i.Latency; d > 0 {
+		if err := sleep(ctx, d); err != nil {
 			return err
 		}
 	}

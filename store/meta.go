@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/tsuna/gohbase/pb"
@@ -48,18 +49,26 @@ func (s *Store) writeMeta(b *pebble.Batch, old, t *table) error {
 		state, regionState = []byte{0x08, 0x01}, "CLOSED"
 	}
 	w.put([]byte(t.name), "table", "state", state)
-	for _, g := range t.regions {
+	for i, g := range t.regions {
 		info, err := proto.Marshal(regionInfo(g))
 		if err != nil {
 			return err
 		}
 		w.put(g.name, "info", "regioninfo", append([]byte("PBUF"), info...))
-		w.put(g.name, "info", "server", []byte(serverAddr))
+		w.put(g.name, "info", "server", []byte(s.serverOf(i)))
 		w.put(g.name, "info", "serverstartcode", binary.BigEndian.AppendUint64(nil, 1))
 		w.put(g.name, "info", "sn", []byte("embedded,16020,1"))
 		w.put(g.name, "info", "state", []byte(regionState))
 	}
 	return w.err
+}
+
+// serverOf names the server of a table's region by its place among them.
+func (s *Store) serverOf(region int) string {
+	if n := region % s.opts.Servers; n > 0 {
+		return fmt.Sprintf("%s%d:%d", serverHost, n, serverPort)
+	}
+	return serverAddr
 }
 
 func regionInfo(g *region) *pb.RegionInfo {

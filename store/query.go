@@ -199,6 +199,11 @@ func newGet(t *table, g *region, m *pb.Get) (*query, error) {
 func newScan(t *table, g *region, m *pb.Scan) (*query, error) {
 	q := &query{start: m.GetStartRow(), stop: m.GetStopRow(), includeStart: true, reversed: m.GetReversed(),
 		batch: int(m.GetBatchSize()), maxResultSize: int64(min(m.GetMaxResultSize(), math.MaxInt64)), onDemand: true}
+	for name, row := range map[string][]byte{"startRow": q.start, "stopRow": q.stop} {
+		if len(row) > math.MaxInt16 {
+			return nil, illegalArgument("%s's length must be less than or equal to %d to meet the criteria for a row key.", name, math.MaxInt16)
+		}
+	}
 	same := len(q.start) > 0 && bytes.Equal(q.start, q.stop)
 	if v, ok := unknownVarint(m, fieldScanIncludeStart); ok {
 		q.includeStart = v != 0

@@ -26,6 +26,9 @@ type Options struct {
 	NoSync bool
 	// CacheBytes is the size of the block cache; 0 is 64 MiB.
 	CacheBytes int64
+	// Servers is how many region servers hbase:meta names, the regions being dealt out to them as
+	// tables are created; 0 is 1. They all are this store: it is for clients that share work out by server.
+	Servers int
 }
 
 func (o *Options) ensureDefaults() {
@@ -34,6 +37,9 @@ func (o *Options) ensureDefaults() {
 	}
 	if o.ScannerLease <= 0 {
 		o.ScannerLease = time.Minute
+	}
+	if o.Servers <= 0 {
+		o.Servers = 1
 	}
 	if o.CacheBytes <= 0 {
 		o.CacheBytes = 64 << 20

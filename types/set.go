@@ -149,6 +149,12 @@ func All() Set { return Set{everything} }
 
 // SetOf makes the set of the values in any of ivs.
 func SetOf(ivs ...Interval) Set {
+	if len(ivs) == 1 {
+		if iv, ok := ivs[0].normalise(); ok {
+			return Set{iv}
+		}
+		return Set{}
+	}
 	s := make(Set, 0, len(ivs))
 	for _, iv := range ivs {
 		if n, ok := iv.normalise(); ok {
@@ -173,6 +179,9 @@ func SetOf(ivs ...Interval) Set {
 
 // Points makes the set of the values vs.
 func Points(vs ...Value) Set {
+	if len(vs) == 1 {
+		return Set{Point(vs[0])}
+	}
 	ivs := make([]Interval, len(vs))
 	for i, v := range vs {
 		ivs[i] = Point(v)
