@@ -7,13 +7,13 @@ import (
 	"net"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hbase/kerberos"
 	"github.com/hql-db/hql/store"
+	"github.com/hql-db/hql/types"
 	"github.com/tsuna/gohbase"
 )
 
@@ -197,7 +197,7 @@ func dsnOptions(q url.Values) ([]Option, error) {
 				out = append(out, WithCatalogFile(f))
 			}
 		case "tz":
-			loc, err := time.LoadLocation(v)
+			loc, err := types.Zone(v)
 			if err != nil {
 				return nil, fmt.Errorf("connect: tz: %w", err)
 			}

@@ -79,6 +79,7 @@ func (p *params) query(s *parser.Select) {
 		p.query(w.Query)
 	}
 	for _, c := range s.Cores {
+		p.query(c.Query)
 		for _, it := range c.Items {
 			p.exprs(it.Expr)
 		}

@@ -133,12 +133,12 @@ func (a *adviser) plan(c *catalog.Catalog, ast parser.Statement) ([]*planner.Sca
 			}
 			return types.NewInt(1), true
 		}}
-	where := func(name string, pos parser.Pos, cond parser.Expr) ([]*planner.Scan, error) {
+	where := func(name, alias string, pos parser.Pos, cond parser.Expr) ([]*planner.Scan, error) {
 		t, ok := c.Table(name)
 		if !ok {
 			return nil, parser.Errorf(pos, "unknown table %q", name)
 		}
-		p, _, err := env.Where(t, cond, nil)
+		p, _, err := env.Where(t, alias, cond, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -157,9 +157,9 @@ func (a *adviser) plan(c *catalog.Catalog, ast parser.Statement) ([]*planner.Sca
 		}
 		return a.plan(c, s.Query)
 	case *parser.Update:
-		return where(s.Table, s.TablePos, s.Where)
+		return where(s.Table, s.Alias, s.TablePos, s.Where)
 	case *parser.Delete:
-		return where(s.Table, s.TablePos, s.Where)
+		return where(s.Table, s.Alias, s.TablePos, s.Where)
 	}
 	return nil, nil
 }

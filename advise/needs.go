@@ -90,6 +90,10 @@ func (a *adviser) visit(s *parser.Select, f func(*scope, *parser.SelectCore, []p
 		a.visit(s.With[i].Query, f)
 	}
 	for _, core := range s.Cores {
+		if core.Query != nil {
+			a.visit(core.Query, f)
+			continue
+		}
 		sc := &scope{}
 		var conds []parser.Expr
 		var from func(t parser.TableExpr)

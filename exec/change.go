@@ -15,10 +15,10 @@ import (
 
 // planWhere plans the reading of the rows that an UPDATE or DELETE is about, with all their columns, and
 // compiles the values that an UPDATE sets.
-func (r *run) planWhere(ctx context.Context, t *catalog.Table, where parser.Expr, allow bool, values ...parser.Expr) (*planner.Plan, []expr.Expr, error) {
+func (r *run) planWhere(ctx context.Context, t *catalog.Table, alias string, where parser.Expr, allow bool, values ...parser.Expr) (*planner.Plan, []expr.Expr, error) {
 	var exprs []expr.Expr
 	p, err := r.resolved(ctx, func() (p *planner.Plan, err error) {
-		if p, exprs, err = r.env.Where(t, where, values); err == nil {
+		if p, exprs, err = r.env.Where(t, alias, where, values); err == nil {
 			p.FullScanAllowed = allow
 		}
 		return p, err
@@ -84,7 +84,7 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, _, err := r.planWhere(ctx, t, s.Where, s.AllowFullScan)
+	p, _, err := r.planWhere(ctx, t, s.Alias, s.Where, s.AllowFullScan)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, exprs, err := r.planWhere(ctx, t, s.Where, s.AllowFullScan, values...)
+	p, exprs, err := r.planWhere(ctx, t, s.Alias, s.Where, s.AllowFullScan, values...)
 	if err != nil {
 		return nil, err
 	}
@@ -349,6 +349,6 @@ func (r *run) planKeys(ctx context.Context, t *catalog.Table, cols []int, rows [
 	}
 	sub := *r
 	sub.env = &env
-	p, _, err := sub.planWhere(ctx, t, in, true)
+	p, _, err := sub.planWhere(ctx, t, "", in, true)
 	return p, err
 }

@@ -68,9 +68,13 @@ func New(client hbase.Client, cat *catalog.Catalog, cfg Config) *Engine {
 	if cfg.ReadFile == nil {
 		cfg.ReadFile = os.ReadFile
 	}
-	return &Engine{client: client, catalog: cat, cfg: cfg, clock: writeClock{now: cfg.Clock},
-		settings: settings{fullScan: cfg.FullScan, loc: cfg.Loc}}
+	e := &Engine{client: client, catalog: cat, cfg: cfg, clock: writeClock{now: cfg.Clock}}
+	e.settings = e.initial()
+	return e
 }
+
+// initial is what SET ... TO DEFAULT goes back to.
+func (e *Engine) initial() settings { return settings{fullScan: e.cfg.FullScan, loc: e.cfg.Loc} }
 
 // Catalog is the engine's catalog.
 func (e *Engine) Catalog() *catalog.Catalog { return e.catalog }

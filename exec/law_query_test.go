@@ -23,7 +23,8 @@ func TestLawQueries(t *testing.T) {
 		g := newQueryWorld(t, seed)
 		for range 25 {
 			g.check()
-			fig["queries"]++
+			g.outer()
+			fig["queries"] += 2
 		}
 	})
 }
@@ -160,16 +161,37 @@ func (g *queryWorld) from() (string, []queryTable) {
 			on += " AND " + g.condition(with, 0)
 		}
 		ts = with
-		switch g.r.IntN(5) {
-		case 0:
-			s += " LEFT JOIN " + t.name + " " + t.alias + " ON " + on
-		case 1:
-			s += " CROSS JOIN " + t.name + " " + t.alias
+		table := t.name + " " + t.alias
+		switch kind := g.pick("JOIN", "JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS JOIN"); {
+		case kind == "CROSS JOIN":
+			s += " CROSS JOIN " + table
+		case g.r.IntN(4) == 0:
+			s = table + " " + kind + " (" + s + ") ON " + on
 		default:
-			s += " JOIN " + t.name + " " + t.alias + " ON " + on
+			s += " " + kind + " " + table + " ON " + on
 		}
 	}
 	return s, ts
+}
+
+// outer checks RIGHT and FULL joins against what they are by definition.
+func (g *queryWorld) outer() {
+	a, b := g.table(), g.table()
+	left, right := a.name+" "+a.alias, b.name+" "+b.alias
+	on := g.condition([]queryTable{a, b}, 0)
+	if g.r.IntN(4) > 0 {
+		on = g.column([]queryTable{a}, false) + " = " + g.column([]queryTable{b}, false) + g.pick("", " AND "+on)
+	}
+	nulls := strings.Repeat("NULL, ", len(queryColumns[a.name]))
+	missing := " UNION ALL SELECT " + nulls + b.alias + ".* FROM " + right + " WHERE NOT EXISTS (SELECT 1 FROM " + left + " WHERE " + on + ")"
+	for _, w := range []*world{g.planned, g.tight} {
+		for kind, is := range map[string]string{"RIGHT": "JOIN", "FULL": "LEFT JOIN"} {
+			q := "SELECT * FROM " + left + " " + kind + " JOIN " + right + " ON " + on
+			if got, ok := g.try(w, q); ok {
+				g.same(q, got, g.rows(g.naive, "SELECT * FROM "+left+" "+is+" "+right+" ON "+on+missing))
+			}
+		}
+	}
 }
 
 func (g *queryWorld) check() {

@@ -286,8 +286,10 @@ func (a *accumulator) sum(v types.Value) error {
 	if a.dec == nil {
 		a.dec = new(apd.Decimal)
 	}
-	_, err = types.Exact.Add(a.dec, a.dec, d.Decimal())
-	return err
+	if _, err := types.Wide.Add(a.dec, a.dec, d.Decimal()); err != nil {
+		return errors.New("DECIMAL out of range")
+	}
+	return nil
 }
 
 func (a *accumulator) collect(v types.Value) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"strconv"
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/planner"
@@ -25,14 +26,19 @@ type joinOp struct {
 	table       map[string][][]types.Value
 	loaded      bool
 	pending     []spilledJoin
-	level       int
-	width       int
-	nulls       []types.Value   // what an unmatched left row is joined with
-	rows        [][]types.Value // of the left side, still to be matched
-	out         [][]types.Value
+	// Of a FULL JOIN: which of the rows in the table were matched, those with a NULL
+	// in their key, and the unmatched ones still to be given.
+	matched map[string][]bool
+	keyless [][]types.Value
+	rest    [][]types.Value
+	level   int
+	width   int
+	nulls   []types.Value   // what an unmatched left row is joined with
+	rows    [][]types.Value // of the left side, still to be matched
+	out     [][]types.Value
 }
 
-// spilledJoin is a pair of files to be joined; right is nil when no right row has such keys.
+// spilledJoin is a pair of files to be joined; one is nil when its side has no row with such keys.
 type spilledJoin struct {
 	left, right *spillFile
 	level       int
@@ -71,9 +77,10 @@ func (j *joinOp) keyOf(exprs []expr.Expr, row []types.Value) (key string, ok boo
 
 // load reads right into the table. Where it does not fit, it goes to files with the left side, and the table stays nil.
 func (j *joinOp) load(ctx context.Context, right Operator) error {
-	j.table = map[string][][]types.Value{}
+	j.table, j.matched = map[string][][]types.Value{}, map[string][]bool{}
 	j.share.release()
 	var parts *partitions
+	nulls := 0
 	for {
 		rows, err := right.Next(ctx)
 		if err == io.EOF {
@@ -90,14 +97,19 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 		for _, r := range rows {
 			key, ok, err := j.keyOf(j.node.RightKeys, r)
 			if err != nil {
+				parts.close()
 				return err
 			}
-			if !ok {
+			if !ok && !j.node.Full {
 				continue
 			}
 			if parts == nil {
 				if err = j.share.take(sizeOf(r)+int64(len(key)), "JOIN"); err == nil {
-					j.table[key] = append(j.table[key], slices.Clone(r))
+					if ok {
+						j.table[key] = append(j.table[key], slices.Clone(r))
+					} else {
+						j.keyless = append(j.keyless, slices.Clone(r))
+					}
 					continue
 				}
 				if len(j.node.RightKeys) == 0 || j.node.Lookup != nil || j.level == maxSpillLevel {
@@ -107,7 +119,12 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 					return err
 				}
 			}
-			if err := parts.add([]byte(key), r); err != nil {
+			at := []byte(key)
+			if !ok {
+				nulls++
+				at = spread(nulls)
+			}
+			if err := parts.add(at, r); err != nil {
 				parts.close()
 				return err
 			}
@@ -126,10 +143,19 @@ func (j *joinOp) divideTable() (*partitions, error) {
 			}
 		}
 	}
-	j.table = nil
+	for i, r := range j.keyless {
+		if err := p.add(spread(i), r); err != nil {
+			p.close()
+			return nil, err
+		}
+	}
+	j.table, j.keyless = nil, nil
 	j.share.release()
 	return p, nil
 }
+
+// spread divides rows with a NULL in their key among files: they meet no row, so that any file does.
+func spread(i int) []byte { return strconv.AppendInt(nil, int64(i), 10) }
 
 // divideLeft writes the left side to files as right was, and makes the pairs work to do.
 func (j *joinOp) divideLeft(ctx context.Context, right *partitions) error {
@@ -165,8 +191,11 @@ func (j *joinOp) divideLeft(ctx context.Context, right *partitions) error {
 		return fail(err)
 	}
 	for i, f := range left.files {
-		if f == nil {
+		if f == nil && !j.node.Full {
 			right.files[i].close()
+			continue
+		}
+		if f == nil && right.files[i] == nil {
 			continue
 		}
 		j.pending = append(j.pending, spilledJoin{f, right.files[i], j.level + 1})
@@ -179,7 +208,10 @@ func (j *joinOp) nextPair(ctx context.Context) error {
 	for len(j.pending) > 0 {
 		p := j.pending[0]
 		j.pending = j.pending[1:]
-		j.left, j.level = &spillOp{file: p.left}, p.level
+		j.left, j.level = noRows{}, p.level
+		if p.left != nil {
+			j.left = &spillOp{file: p.left}
+		}
 		var right Operator = noRows{}
 		if p.right != nil {
 			right = &spillOp{file: p.right}
@@ -263,6 +295,11 @@ func (j *joinOp) Next(ctx context.Context) ([][]types.Value, error) {
 		}
 	}
 	for j.out = j.out[:0]; len(j.out) < batchRows; {
+		if len(j.rest) > 0 {
+			j.out = append(j.out, append(make([]types.Value, j.node.Left.Width(), j.width), j.rest[0]...))
+			j.rest = j.rest[1:]
+			continue
+		}
 		if len(j.rows) == 0 {
 			if len(j.out) > 0 {
 				return j.out, nil // rather than wait for more
@@ -295,7 +332,26 @@ func (j *joinOp) nextLeft(ctx context.Context) (err error) {
 	if err := j.left.Close(); err != nil {
 		return err
 	}
+	if j.node.Full && j.table != nil {
+		j.rest = j.unmatched()
+		j.left, j.table, j.keyless = noRows{}, nil, nil
+		return nil
+	}
 	return j.nextPair(ctx)
+}
+
+// unmatched gives the right rows held that no left row was joined with.
+func (j *joinOp) unmatched() [][]types.Value {
+	out := j.keyless
+	for key, rows := range j.table {
+		seen := j.matched[key]
+		for i, r := range rows {
+			if seen == nil || !seen[i] {
+				out = append(out, r)
+			}
+		}
+	}
+	return out
 }
 
 func (j *joinOp) match(ctx context.Context, l []types.Value) error {
@@ -321,6 +377,12 @@ func (j *joinOp) match(ctx context.Context, l []types.Value) error {
 				}
 			}
 			matched = true
+			if j.node.Full {
+				if j.matched[key] == nil {
+					j.matched[key] = make([]bool, len(j.table[key]))
+				}
+				j.matched[key][i] = true
+			}
 			j.out = append(j.out, pair)
 		}
 	}

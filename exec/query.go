@@ -26,7 +26,7 @@ func (r *run) plan(ctx context.Context, stmt parser.Statement) (*planner.Plan, e
 		if err != nil {
 			return nil, err
 		}
-		p, _, err := r.planWhere(ctx, t, s.Where, s.AllowFullScan)
+		p, _, err := r.planWhere(ctx, t, s.Alias, s.Where, s.AllowFullScan)
 		return p, err
 	case *parser.Update:
 		t, err := r.tableNamed(s.Table, s.TablePos)
@@ -37,7 +37,7 @@ func (r *run) plan(ctx context.Context, stmt parser.Statement) (*planner.Plan, e
 		if err != nil {
 			return nil, err
 		}
-		p, _, err := r.planWhere(ctx, t, s.Where, s.AllowFullScan, values...)
+		p, _, err := r.planWhere(ctx, t, s.Alias, s.Where, s.AllowFullScan, values...)
 		return p, err
 	}
 	return nil, parser.Errorf(stmt.Position(), "EXPLAIN needs SELECT, INSERT ... SELECT, UPDATE or DELETE")

@@ -20,6 +20,7 @@ type setting struct {
 	name, doc string
 	show      func(s settings) string
 	set       func(s *settings, value string) error
+	reset     func(s *settings, initial settings)
 }
 
 func settingList() []setting {
@@ -29,16 +30,18 @@ func settingList() []setting {
 			func(s *settings, v string) (err error) {
 				s.fullScan, err = ParseFullScanPolicy(strings.ToLower(v))
 				return err
-			}},
+			},
+			func(s *settings, initial settings) { s.fullScan = initial.fullScan }},
 		{"timezone", "the zone of timestamps in text and of the day of a TIMESTAMP",
 			func(s settings) string { return s.loc.String() },
 			func(s *settings, v string) error {
-				loc, err := time.LoadLocation(v)
+				loc, err := types.Zone(v)
 				if err == nil {
 					s.loc = loc
 				}
 				return err
-			}},
+			},
+			func(s *settings, initial settings) { s.loc = initial.loc }},
 	}
 }
 
@@ -74,6 +77,10 @@ func (r *run) set(s *parser.Set) (*Rows, error) {
 	}
 	r.engine.mu.Lock()
 	defer r.engine.mu.Unlock()
+	if strings.EqualFold(text, "DEFAULT") {
+		f.reset(&r.engine.settings, r.engine.initial())
+		return r.done(-1), nil
+	}
 	if err := f.set(&r.engine.settings, text); err != nil {
 		return nil, parser.Errorf(s.Value.Position(), "%v", err)
 	}

@@ -50,6 +50,8 @@ func TestSpill(t *testing.T) {
 		"group":    &planner.Aggregate{Input: scan(), GroupBy: []expr.Expr{num}, Aggs: []planner.AggCall{{Func: "COUNT", Typ: types.BigInt}, {Func: "MAX", Arg: text, Typ: types.String}}},
 		"distinct": &planner.Distinct{Input: scan()},
 		"join":     &planner.Join{Left: scan(), Right: scan(), LeftKeys: []expr.Expr{num}, RightKeys: []expr.Expr{num}},
+		"full join": &planner.Join{Left: scan(), Right: scan(), LeftKeys: []expr.Expr{num}, RightKeys: []expr.Expr{&expr.Const{Typ: types.BigInt}},
+			Outer: true, Full: true}, // no key meets a NULL one: each row comes alone
 	}
 	for name, n := range nodes {
 		t.Run(name, func(t *testing.T) {
@@ -61,7 +63,11 @@ func TestSpill(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer op.Close()
-			seen := make([]bool, rows)
+			want := rows
+			if name == "full join" {
+				want = 2 * rows
+			}
+			seen := make([]bool, want)
 			count, last, peak := 0, int64(-1), uint64(0)
 			for {
 				batch, err := op.Next(t.Context())
@@ -72,7 +78,12 @@ func TestSpill(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, r := range batch {
-					i := r[0].Int()
+					var i int64
+					if r[0].IsNull() {
+						i = rows + r[2].Int()
+					} else {
+						i = r[0].Int()
+					}
 					if seen[i] {
 						t.Fatalf("row %d came twice", i)
 					}
@@ -89,8 +100,8 @@ func TestSpill(t *testing.T) {
 					peak = max(peak, m.HeapAlloc)
 				}
 			}
-			if count != rows {
-				t.Errorf("%d rows, want %d", count, rows)
+			if count != want {
+				t.Errorf("%d rows, want %d", count, want)
 			}
 			if peak > 30<<20 {
 				t.Errorf("%d MB are held under a limit of %d", peak>>20, limit>>20)

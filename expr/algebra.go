@@ -7,7 +7,7 @@ import "github.com/hql-db/hql/types"
 // parts, the planner, \df and the documentation.
 type Function struct {
 	Name      string // upper case, or an operator's symbol
-	Group     string // "string", "number", "time", "hash", "json", "key", "operator"
+	Group     string // "string", "number", "time", "hash", "json", "conditional", "aggregate", "key", "operator"
 	Signature string // for help: "left(text, n) text"
 	Doc       string // one sentence
 	MinArgs   int
@@ -15,9 +15,11 @@ type Function struct {
 	// Result checks the argument types and gives the result's. An error is shown
 	// with the call's position.
 	Result func(args []Expr) (types.Type, error)
-	// Eval computes the value; args hold no NULL unless NullArgs.
+	// Eval computes the value; args hold no NULL unless NullArgs. Nil of an aggregate, and of what
+	// is compiled to another expression.
 	Eval     func(env *Env, args []types.Value) (types.Value, error)
 	NullArgs bool // called with NULLs too; otherwise any NULL argument gives NULL
+	First    bool // gives its first argument that is not NULL; those after it are not evaluated
 	Volatile bool // not a function of its arguments alone: RANDOM, SALT
 	Key      *Algebra
 }

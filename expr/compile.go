@@ -82,7 +82,10 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		return c.cast(x, t, e.Pos)
+		if x, err = c.cast(x, t, e.Pos); err != nil {
+			return nil, err
+		}
+		return c.limit(x, e)
 	case *parser.AtTimeZone:
 		return c.function("TIMEZONE", e.Pos, []parser.Expr{e.Zone, e.X})
 	case *parser.SubqueryExpr:
@@ -557,7 +560,15 @@ func (c compiler) like(e *parser.Like) (Expr, error) {
 		}
 	}
 	if e.Op == "SIMILAR TO" {
-		re, err := c.apply("SIMILAR_TO", e.Pos, []Expr{x, p})
+		args := []Expr{x, p}
+		if e.Escape != nil {
+			k, err := c.expr(e.Escape)
+			if err != nil {
+				return nil, err
+			}
+			args = append(args, k)
+		}
+		re, err := c.apply("SIMILAR_TO", e.Pos, args)
 		if err != nil {
 			return nil, err
 		}
@@ -694,6 +705,26 @@ func (c compiler) common(xs []Expr, pos parser.Pos) ([]Expr, types.Type, error) 
 	return out, t, nil
 }
 
+// Equal is x = y; types that cannot be compared are an error.
+func Equal(x, y Expr, pos parser.Pos) (Expr, error) {
+	return compiler{&Scope{}}.compare(EQ, x, y, pos)
+}
+
+// Coalesce is COALESCE(x, y).
+func Coalesce(x, y Expr, pos parser.Pos) (Expr, error) {
+	c := compiler{&Scope{}}
+	both, _, err := c.common([]Expr{x, y}, pos)
+	if err != nil {
+		return nil, err
+	}
+	return c.apply("COALESCE", pos, both)
+}
+
+// Common gives expressions one type, the one that holds the values of all; text constants are read as it.
+func Common(xs []Expr, s *Scope, pos parser.Pos) ([]Expr, types.Type, error) {
+	return compiler{s}.common(xs, pos)
+}
+
 // Widen gives the type that holds the values of both, ok false where there is none: numbers
 // widen, a DATE goes into a TIMESTAMP.
 func Widen(a, b types.Type) (t types.Type, ok bool) {
@@ -740,6 +771,26 @@ func (c compiler) cast(x Expr, t types.Type, pos parser.Pos) (Expr, error) {
 		return &Const{Pos: l.Pos, Val: v, Typ: t}, nil
 	}
 	return k, nil
+}
+
+// limit cuts x to what stands in parentheses behind a CAST's type: CHAR(3), DECIMAL(10,2).
+func (c compiler) limit(x Expr, e *parser.Cast) (Expr, error) {
+	_, list, ok := strings.Cut(strings.TrimSuffix(e.Type, ")"), "(")
+	if !ok || x.Type() != types.String && x.Type() != types.Decimal {
+		return x, nil
+	}
+	args := []Expr{x}
+	for _, s := range strings.Split(list, ",") {
+		v, err := types.Cast(types.NewString(s), types.BigInt, nil)
+		if err != nil || v.Int() > 1000 && x.Type() == types.Decimal {
+			return nil, parser.Errorf(e.Pos, "%s cannot have the length %s", x.Type(), s)
+		}
+		args = append(args, &Const{Pos: e.Pos, Val: v, Typ: v.Type()})
+	}
+	if x.Type() == types.String {
+		return c.apply("LEFT", e.Pos, args)
+	}
+	return c.apply("DECIMAL", e.Pos, args)
 }
 
 func (c compiler) registry() *Registry {
@@ -873,6 +924,9 @@ func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) 
 				args[i] = &Cast{Pos: a.Position(), X: a, Typ: types.BigInt}
 			}
 		}
+	}
+	if f.Eval == nil {
+		return nil, parser.Errorf(pos, "%s is an aggregate, which cannot stand here", f.Name)
 	}
 	t, err := f.Result(args)
 	if err != nil {

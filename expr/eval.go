@@ -144,8 +144,8 @@ func (c *Call) Eval(env *Env) (types.Value, error) {
 		if err != nil {
 			return v, err
 		}
-		if v.IsNull() && !c.Func.NullArgs {
-			return types.Value{}, nil
+		if v.IsNull() && !c.Func.NullArgs || !v.IsNull() && c.Func.First {
+			return v, nil
 		}
 		args = append(args, v)
 	}

@@ -4,8 +4,10 @@ import (
 	"crypto/md5"
 	"crypto/sha1"
 	"crypto/sha256"
+	"crypto/sha512"
 	"encoding/hex"
 	"hash/crc32"
+	"strings"
 	"unicode/utf16"
 
 	"github.com/twmb/murmur3"
@@ -15,7 +17,7 @@ import (
 
 // hexHash is a function that gives n bytes of hash as lower-case hex.
 func hexHash(name, doc string, n int, sum func([]byte) []byte) Function {
-	return Function{Name: name, Group: "hash", Signature: name + "(value) text", Doc: doc, MinArgs: 1, MaxArgs: 1, Result: returns(types.String, hashable),
+	return Function{Name: name, Group: "hash", Signature: strings.ToLower(name) + "(value) text", Doc: doc, MinArgs: 1, MaxArgs: 1, Result: returns(types.String, hashable),
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			return types.NewString(hex.EncodeToString(sum(hashed(a[0])))), nil
 		}, Key: &Algebra{Width: fixed(2 * n), HexDigits: true}}
@@ -40,6 +42,7 @@ func within32(*Call) (types.Set, bool) {
 var hashFunctions = []Function{
 	hexHash("MD5", "MD5 in lower-case hexadecimal digits.", md5.Size, func(b []byte) []byte { s := md5.Sum(b); return s[:] }),
 	hexHash("SHA1", "SHA-1 in lower-case hexadecimal digits.", sha1.Size, func(b []byte) []byte { s := sha1.Sum(b); return s[:] }),
+	hexHash("SHA512", "SHA-512 in lower-case hexadecimal digits.", sha512.Size, func(b []byte) []byte { s := sha512.Sum512(b); return s[:] }),
 	hexHash("SHA256", "SHA-256 in lower-case hexadecimal digits.", sha256.Size, func(b []byte) []byte { s := sha256.Sum256(b); return s[:] }),
 	{Name: "CRC32", Group: "hash", Signature: "crc32(value) bigint", Doc: "CRC-32 (IEEE), unsigned.", MinArgs: 1, MaxArgs: 1, Result: returns(types.BigInt, hashable),
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) {

@@ -19,6 +19,25 @@ var jsonFunctions = []Function{
 		Result: returns(types.String, isJSON, isStep), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return jsonStep(a[0].Text(), a[1:], true) }},
 	{Name: "JSON_EXTRACT_PATH_TEXT", Group: "json", Signature: "json_extract_path_text(json, key, ...) text", Doc: "The value at a path, as text.", MinArgs: 2, MaxArgs: -1,
 		Result: returns(types.String, isJSON, isStep), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return jsonStep(a[0].Text(), a[1:], true) }},
+	{Name: "JSON_EXTRACT_PATH", Group: "json", Signature: "json_extract_path(json, key, ...) json", Doc: "The value at a path.", MinArgs: 2, MaxArgs: -1,
+		Result: returns(types.JSON, isJSON, isStep), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return jsonStep(a[0].Text(), a[1:], false) }},
+	{Name: "JSON_BUILD_OBJECT", Group: "json", Signature: "json_build_object(key, value, ...) json", Doc: "An object of these members, NULLs as null.", MinArgs: 0, MaxArgs: -1,
+		NullArgs: true, Result: returns(types.JSON), Eval: buildObject},
+	{Name: "JSON_BUILD_ARRAY", Group: "json", Signature: "json_build_array(value, ...) json", Doc: "An array of these values, NULLs as null.", MinArgs: 0, MaxArgs: -1,
+		NullArgs: true, Result: returns(types.JSON), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			out := []byte{'['}
+			for i, v := range a {
+				if i > 0 {
+					out = append(out, ',')
+				}
+				out = v.AppendJSON(out)
+			}
+			return types.NewJSON(string(append(out, ']'))), nil
+		}},
+	{Name: "TO_JSON", Group: "json", Signature: "to_json(value) json", Doc: "A number, a boolean, JSON as it is, or else a string.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.JSON), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			return types.NewJSON(string(a[0].AppendJSON(nil))), nil
+		}},
 	{Name: "JSON_TYPEOF", Group: "json", Signature: "json_typeof(json) text", Doc: "object, array, string, number, boolean or null.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.String, isJSON), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			s := bytes.TrimSpace([]byte(a[0].Text()))
@@ -47,6 +66,27 @@ var jsonFunctions = []Function{
 			}
 			return types.NewInt(int64(len(items))), nil
 		}},
+}
+
+func buildObject(env *Env, a []types.Value) (types.Value, error) {
+	if len(a)%2 != 0 {
+		return types.Value{}, fmt.Errorf("JSON_BUILD_OBJECT takes keys and values in turn")
+	}
+	out := []byte{'{'}
+	for i := 0; i < len(a); i += 2 {
+		if a[i].IsNull() {
+			return types.Value{}, fmt.Errorf("the key of a JSON object cannot be NULL")
+		}
+		key, err := types.Cast(a[i], types.String, env.Loc)
+		if err != nil {
+			return key, err
+		}
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = a[i+1].AppendJSON(append(key.AppendJSON(out), ':'))
+	}
+	return types.NewJSON(string(append(out, '}'))), nil
 }
 
 // jsonStep follows path. What is not there, or not JSON at all, is NULL: one bad

@@ -3,8 +3,10 @@ package expr
 import (
 	"errors"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 
 	"github.com/cockroachdb/apd/v3"
 
@@ -18,15 +20,17 @@ func float1(f func(float64) float64) evalFunc {
 			return x, err
 		}
 		y := f(x.Double())
-		if math.IsNaN(y) && !math.IsNaN(x.Double()) {
+		if finite(x.Double()) && !finite(y) {
 			return types.Value{}, errors.New("argument out of range")
 		}
 		return types.NewDouble(y), nil
 	}
 }
 
+func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
+
 func numberFunction(name, doc string, f func(float64) float64) Function {
-	return Function{Name: name, Group: "number", Signature: name + "(x) double", Doc: doc, MinArgs: 1, MaxArgs: 1, Result: returns(types.Double, isNumber), Eval: float1(f)}
+	return Function{Name: name, Group: "number", Signature: strings.ToLower(name) + "(x) double", Doc: doc, MinArgs: 1, MaxArgs: 1, Result: returns(types.Double, isNumber), Eval: float1(f)}
 }
 
 var numberFunctions = []Function{
@@ -53,6 +57,51 @@ var numberFunctions = []Function{
 	{Name: "FLOOR", Group: "number", Signature: "floor(x)", Doc: "The greatest whole number not above x.", MinArgs: 1, MaxArgs: 1, Result: numberResult, Eval: round(apd.RoundFloor, math.Floor)},
 	{Name: "ROUND", Group: "number", Signature: "round(x [, digits])", Doc: "Rounded, halves away from zero (a DOUBLE's to even).", MinArgs: 1, MaxArgs: 2, Result: roundResult, Eval: round(apd.RoundHalfUp, math.RoundToEven)},
 	{Name: "TRUNC", Group: "number", Signature: "trunc(x [, digits])", Doc: "Cut towards zero.", MinArgs: 1, MaxArgs: 2, Result: roundResult, Eval: round(apd.RoundDown, math.Trunc)},
+	numberFunction("CBRT", "The cube root.", math.Cbrt),
+	numberFunction("DEGREES", "Radians as degrees.", func(x float64) float64 { return x / math.Pi * 180 }),
+	numberFunction("RADIANS", "Degrees as radians.", func(x float64) float64 { return x / 180 * math.Pi }),
+	numberFunction("SIN", "The sine of radians.", math.Sin),
+	numberFunction("COS", "The cosine of radians.", math.Cos),
+	numberFunction("TAN", "The tangent of radians.", math.Tan),
+	numberFunction("ASIN", "The inverse sine, in radians.", math.Asin),
+	numberFunction("ACOS", "The inverse cosine, in radians.", math.Acos),
+	numberFunction("ATAN", "The inverse tangent, in radians.", math.Atan),
+	{Name: "ATAN2", Group: "number", Signature: "atan2(y, x) double", Doc: "The angle of the point (x, y), in radians.", MinArgs: 2, MaxArgs: 2, Result: returns(types.Double, isNumber),
+		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			y, err := types.Cast(a[0], types.Double, nil)
+			if err != nil {
+				return y, err
+			}
+			x, err := types.Cast(a[1], types.Double, nil)
+			return types.NewDouble(math.Atan2(y.Double(), x.Double())), err
+		}},
+	{Name: "DIV", Group: "number", Signature: "div(a, b)", Doc: "The whole quotient, cut towards zero.", MinArgs: 2, MaxArgs: 2, Result: arithmetic("/"),
+		Eval: func(env *Env, a []types.Value) (types.Value, error) {
+			q, err := evalArithmetic("/")(env, a)
+			switch {
+			case err != nil || q.Type().IsInteger():
+				return q, err
+			case q.Type() != types.Decimal:
+				return types.NewDouble(math.Trunc(q.Double())), nil
+			}
+			var x [2]types.Value
+			for i := range x {
+				if x[i], err = types.Cast(a[i], types.Decimal, nil); err != nil {
+					return x[i], err
+				}
+			}
+			d := new(apd.Decimal) // q may have been rounded up
+			_, err = types.Wide.QuoInteger(d, x[0].Decimal(), x[1].Decimal())
+			return types.NewDecimal(d), err
+		}},
+	{Name: "GCD", Group: "number", Signature: "gcd(a, b) bigint", Doc: "The greatest common divisor.", MinArgs: 2, MaxArgs: 2, Result: returns(types.BigInt, isInt),
+		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			g := new(big.Int).GCD(nil, nil, new(big.Int).Abs(big.NewInt(a[0].Int())), new(big.Int).Abs(big.NewInt(a[1].Int())))
+			if !g.IsInt64() {
+				return types.Value{}, errOverflow
+			}
+			return types.NewInt(g.Int64()), nil
+		}},
 	{Name: "POWER", Group: "number", Signature: "power(x, y) double", Doc: "x to the power y.", MinArgs: 2, MaxArgs: 2, Result: returns(types.Double, isNumber),
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			x, err := types.Cast(a[0], types.Double, nil)
@@ -99,17 +148,10 @@ var numberFunctions = []Function{
 			}
 			return types.NewInt(r), nil
 		}, Key: remainderAlgebra(true)},
-	{Name: "GREATEST", Group: "number", Signature: "greatest(a, ...)", Doc: "The greatest argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: sameAs(0), Eval: extreme(1)},
-	{Name: "LEAST", Group: "number", Signature: "least(a, ...)", Doc: "The least argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: sameAs(0), Eval: extreme(-1)},
-	{Name: "COALESCE", Group: "number", Signature: "coalesce(a, ...)", Doc: "The first argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: firstType,
-		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			for _, v := range a {
-				if !v.IsNull() {
-					return v, nil
-				}
-			}
-			return types.Value{}, nil
-		}},
+	{Name: "GREATEST", Group: "conditional", Signature: "greatest(a, ...)", Doc: "The greatest argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: sameAs(0), Eval: extreme(1)},
+	{Name: "LEAST", Group: "conditional", Signature: "least(a, ...)", Doc: "The least argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: sameAs(0), Eval: extreme(-1)},
+	{Name: "COALESCE", Group: "conditional", Signature: "coalesce(a, ...)", Doc: "The first argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, First: true, Result: firstType,
+		Eval: func(*Env, []types.Value) (types.Value, error) { return types.Value{}, nil }}, // all are NULL
 }
 
 // random draws 64 bits.

@@ -200,26 +200,19 @@ var stringFunctions = []Function{
 		Result: returns(types.Boolean, isText), Eval: matches("", true)},
 	{Name: "!~*", Group: "operator", Signature: "text !~* pattern", Doc: "Not ~*.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Boolean, isText), Eval: matches("(?i)", true)},
-	{Name: "SIMILAR_TO", Group: "string", Signature: "text SIMILAR TO pattern", Doc: "Whether the whole text matches an SQL regular expression.", MinArgs: 2, MaxArgs: 2,
+	{Name: "SIMILAR_TO", Group: "string", Signature: "text SIMILAR TO pattern", Doc: "Whether the whole text matches an SQL regular expression.", MinArgs: 2, MaxArgs: 3,
 		Result: returns(types.Boolean, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			re, err := compileRegexp(similar(a[1].Text()))
+			escape := `\`
+			if len(a) == 3 {
+				if escape = a[2].Text(); utf8.RuneCountInString(escape) > 1 {
+					return types.Value{}, fmt.Errorf("ESCAPE takes one character, not %q", escape)
+				}
+			}
+			re, err := compileRegexp(similar(a[1].Text(), escape))
 			if err != nil {
 				return types.Value{}, err
 			}
 			return types.NewBool(re.MatchString(a[0].Text())), nil
-		}},
-	{Name: "REGEXP_REPLACE", Group: "string", Signature: "regexp_replace(text, pattern, to [, flags]) text", Doc: "The first match (every one with flag g) replaced; \\1 in to stands for a group.", MinArgs: 3, MaxArgs: 4,
-		Result: returns(types.String, isText), Eval: regexpReplace},
-	{Name: "REGEXP_SUBSTR", Group: "string", Signature: "regexp_substr(text, pattern) text", Doc: "The first match; NULL when there is none.", MinArgs: 2, MaxArgs: 2,
-		Result: returns(types.String, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			re, err := compileRegexp(a[1].Text())
-			if err != nil {
-				return types.Value{}, err
-			}
-			if m := re.FindStringIndex(a[0].Text()); m != nil {
-				return types.NewString(a[0].Text()[m[0]:m[1]]), nil
-			}
-			return types.Value{}, nil
 		}},
 }
 
@@ -433,9 +426,9 @@ func compileRegexp(pattern string) (*regexp.Regexp, error) {
 	if re := regexps.byPattern[pattern]; re != nil {
 		return re, nil
 	}
-	re, err := regexp.Compile(pattern)
+	re, err := regexp.Compile("(?s)" + pattern) // a dot matches the end of a line too, as in PostgreSQL
 	if err != nil {
-		return nil, fmt.Errorf("invalid regular expression: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		return nil, fmt.Errorf("invalid regular expression: %s", strings.Replace(strings.TrimPrefix(err.Error(), "error parsing regexp: "), "(?s)", "", 1))
 	}
 	if len(regexps.byPattern) >= 256 {
 		clear(regexps.byPattern)
@@ -454,60 +447,48 @@ func matches(flags string, negate bool) evalFunc {
 	}
 }
 
-// similar turns an SQL regular expression into one of RE2: % and _ are wildcards, the rest is alike.
-func similar(p string) string {
+// similar turns an SQL regular expression into one of RE2: % and _ are wildcards, what follows
+// escape is a character, the rest is alike.
+func similar(p, escape string) string {
 	var b strings.Builder
 	b.WriteString(`(?s)\A(?:`)
-	for i := 0; i < len(p); i++ {
-		switch c := p[i]; c {
-		case '%':
-			b.WriteString(".*")
-		case '_':
-			b.WriteByte('.')
-		case '.', '^', '$':
-			b.WriteByte('\\')
-			b.WriteByte(c)
-		case '\\':
-			b.WriteByte(c)
-			if i+1 < len(p) {
-				i++
-				b.WriteByte(p[i])
+	class := false // inside [...]
+	for p != "" {
+		c, size := utf8.DecodeRuneInString(p)
+		if escape != "" && strings.HasPrefix(p, escape) && len(p) > len(escape) {
+			p = p[len(escape):]
+			_, size = utf8.DecodeRuneInString(p)
+			b.WriteString(regexp.QuoteMeta(p[:size]))
+			p = p[size:]
+			continue
+		}
+		text := p[:size]
+		p = p[size:]
+		switch {
+		case c == '[' && !class:
+			class = true
+			b.WriteByte('[')
+			for _, first := range []string{"^", "]"} { // a ] that comes first is a member
+				if rest, ok := strings.CutPrefix(p, first); ok {
+					b.WriteString(strings.Replace(first, "]", `\]`, 1))
+					p = rest
+				}
 			}
+		case class:
+			class = c != ']'
+			if c == '\\' {
+				text = `\\`
+			}
+			b.WriteString(text)
+		case c == '%':
+			b.WriteString(".*")
+		case c == '_':
+			b.WriteByte('.')
+		case c == '.' || c == '^' || c == '$' || c == '\\':
+			b.WriteString(`\` + text)
 		default:
-			b.WriteByte(c)
+			b.WriteString(text)
 		}
 	}
 	return b.String() + `)\z`
-}
-
-var groupRef = regexp.MustCompile(`\\(\d)|\\&`)
-
-func regexpReplace(_ *Env, a []types.Value) (types.Value, error) {
-	flags := ""
-	if len(a) == 4 {
-		flags = a[3].Text()
-	}
-	pattern := a[1].Text()
-	if strings.Contains(flags, "i") {
-		pattern = "(?i)" + pattern
-	}
-	re, err := compileRegexp(pattern)
-	if err != nil {
-		return types.Value{}, err
-	}
-	to := groupRef.ReplaceAllStringFunc(strings.ReplaceAll(a[2].Text(), "$", "$$"), func(m string) string {
-		if m == `\&` {
-			return "${0}"
-		}
-		return "${" + m[1:] + "}"
-	})
-	s := a[0].Text()
-	if strings.Contains(flags, "g") {
-		return types.NewString(re.ReplaceAllString(s, to)), nil
-	}
-	m := re.FindStringSubmatchIndex(s)
-	if m == nil {
-		return a[0], nil
-	}
-	return types.NewString(s[:m[0]] + string(re.ExpandString(nil, to, s, m)) + s[m[1]:]), nil
 }

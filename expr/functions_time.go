@@ -3,6 +3,7 @@ package expr
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -22,14 +23,22 @@ var timeFunctions = []Function{
 		Result: returns(types.BigInt, isMoment), Eval: ofDay(60_000), Key: ofDayAlgebra(60_000)},
 	{Name: "HOUR_OF_DAY", Group: "time", Signature: "hour_of_day(timestamp) bigint", Doc: "Hours since midnight UTC: 0 to 23.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.BigInt, isMoment), Eval: ofDay(3_600_000), Key: ofDayAlgebra(3_600_000)},
-	{Name: "DATE_BIN", Group: "time", Signature: "date_bin(width, timestamp) timestamp", Doc: "The start of the timestamp's bin; bins of that width ('5 minutes') begin at 1970-01-01 UTC.", MinArgs: 2, MaxArgs: 2,
+	{Name: "DATE_BIN", Group: "time", Signature: "date_bin(width, timestamp [, origin]) timestamp", Doc: "The start of the timestamp's bin; bins of that width ('5 minutes') begin at the origin, or at 1970-01-01 UTC.", MinArgs: 2, MaxArgs: 3,
 		Result: binResult(types.Timestamp), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			w, err := fixedWidth(a[0].Text())
 			if err != nil {
 				return types.Value{}, err
 			}
-			start, err := intOp("*", floorDiv(millis(a[1]), w), w)
-			return types.NewTimestamp(start), err
+			t, origin := millis(a[1]), int64(0)
+			if len(a) == 3 {
+				origin = floorMod(millis(a[2]), w)
+			}
+			since, err := intOp("-", t, origin)
+			if err != nil {
+				return types.Value{}, err
+			}
+			start, err := intOp("*", floorDiv(since, w), w)
+			return types.NewTimestamp(start + origin), err
 		}, Key: binAlgebra},
 	{Name: "BIN_OFFSET", Group: "time", Signature: "bin_offset(width, timestamp) bigint", Doc: "Milliseconds since the start of the timestamp's bin: t - date_bin(width, t).", MinArgs: 2, MaxArgs: 2,
 		Result: binResult(types.BigInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
@@ -44,10 +53,10 @@ var timeFunctions = []Function{
 			t, err := truncate(a[0].Text(), time.UnixMilli(millis(a[1])).UTC())
 			return types.NewTimestamp(t.UnixMilli()), err
 		}},
-	{Name: "EXTRACT", Group: "time", Signature: "extract(field FROM timestamp) bigint", Doc: "year, month, day, hour, minute, second, millisecond, dow, doy, week, quarter or epoch.", MinArgs: 2, MaxArgs: 2,
+	{Name: "EXTRACT", Group: "time", Signature: "extract(field FROM timestamp) bigint", Doc: "year, quarter, month, week, day, hour, minute, milliseconds, microseconds, dow, isodow, doy, isoyear, decade, century, millennium, julian; a DOUBLE of second and epoch. In UTC.", MinArgs: 2, MaxArgs: 2,
 		Result: extractResult, Eval: extract},
-	{Name: "DATE_ADD_INTERVAL", Group: "time", Signature: "timestamp + INTERVAL '...'", Doc: "Moved by an interval such as '1 month 2 days' or '-5 minutes'.", MinArgs: 2, MaxArgs: 2,
-		Result: returns(types.Timestamp, isMoment, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+	{Name: "DATE_ADD_INTERVAL", Group: "time", Signature: "timestamp + INTERVAL '...'", Doc: "Moved by an interval such as '1 month 2 days', '-5 minutes', '2 days ago' or 'P1DT2H'; a TIME goes round midnight.", MinArgs: 2, MaxArgs: 2,
+		Result: intervalResult, Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			text := a[1].Text()
 			sign := 1
 			if rest, ok := strings.CutPrefix(text, "- "); ok {
@@ -57,22 +66,34 @@ var timeFunctions = []Function{
 			if err != nil {
 				return types.Value{}, err
 			}
+			if a[0].Type() == types.Time {
+				return types.NewIntOf(types.Time, floorMod(a[0].Int()+int64(sign)*(ms%types.MillisPerDay), types.MillisPerDay)), nil
+			}
 			t := addMonths(time.UnixMilli(millis(a[0])).UTC(), sign*months).UnixMilli()
 			sum, err := intOp("+", t, int64(sign)*ms)
 			return types.NewTimestamp(sum), err
 		}},
 	{Name: "TIMEZONE", Group: "time", Signature: "timestamp AT TIME ZONE zone", Doc: "The wall-clock time in the zone, as a timestamp.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Timestamp, isText, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			loc, err := time.LoadLocation(a[0].Text())
+			loc, err := types.Zone(a[0].Text())
 			if err != nil {
-				return types.Value{}, fmt.Errorf("unknown time zone %s", a[0].SQL())
+				return types.Value{}, err
 			}
 			t := time.UnixMilli(millis(a[1])).In(loc)
 			_, off := t.Zone()
 			return types.NewTimestamp(t.UnixMilli() + int64(off)*1000), nil
 		}},
-	{Name: "TO_TIMESTAMP", Group: "time", Signature: "to_timestamp(seconds) timestamp", Doc: "The moment so many seconds after 1970-01-01 UTC.", MinArgs: 1, MaxArgs: 1,
-		Result: returns(types.Timestamp, isNumber), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+	{Name: "TO_TIMESTAMP", Group: "time", Signature: "to_timestamp(seconds) or to_timestamp(text, format) timestamp", Doc: "The moment so many seconds after 1970-01-01 UTC; the one that a text in the format of to_char tells, in UTC.", MinArgs: 1, MaxArgs: 2,
+		Result: func(args []Expr) (types.Type, error) {
+			if len(args) == 2 {
+				return returns(types.Timestamp, isText)(args)
+			}
+			return returns(types.Timestamp, isNumber)(args)
+		}, Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			if len(a) == 2 {
+				t, err := parseTime(a[0].Text(), a[1].Text())
+				return types.NewTimestamp(t.UnixMilli()), err
+			}
 			d, err := types.Cast(a[0], types.Double, nil)
 			if err != nil {
 				return d, err
@@ -85,14 +106,54 @@ var timeFunctions = []Function{
 		}},
 	{Name: "EPOCH_MS", Group: "time", Signature: "epoch_ms(timestamp) bigint", Doc: "Milliseconds since 1970-01-01 UTC.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.BigInt, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return types.NewInt(millis(a[0])), nil }},
-	{Name: "TO_CHAR", Group: "time", Signature: "to_char(timestamp, format) text", Doc: "Formatted with YYYY MM DD HH24 MI SS MS, in UTC.", MinArgs: 2, MaxArgs: 2,
+	{Name: "TO_CHAR", Group: "time", Signature: "to_char(timestamp, format) text", Doc: "Formatted, in UTC, with PostgreSQL's patterns: YYYY MM DD HH24 HH12 MI SS MS AM Mon Month Dy Day DDD IYYY IW ID Q J ...; FM before one drops padding.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.String, isMoment, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			t := time.UnixMilli(millis(a[0])).UTC()
-			r := strings.NewReplacer("YYYY", fmt.Sprintf("%04d", t.Year()), "MM", t.Format("01"), "DD", t.Format("02"), "HH24", t.Format("15"),
-				"HH12", t.Format("03"), "HH", t.Format("03"), "MI", t.Format("04"), "SS", t.Format("05"), "MS", fmt.Sprintf("%03d", t.Nanosecond()/1e6),
-				"Month", t.Format("January"), "Mon", t.Format("Jan"), "Day", t.Format("Monday"), "DY", strings.ToUpper(t.Format("Mon")), "AM", t.Format("PM"))
-			return types.NewString(r.Replace(a[1].Text())), nil
+			return types.NewString(formatTime(time.UnixMilli(millis(a[0])).UTC(), a[1].Text())), nil
 		}},
+	{Name: "TO_DATE", Group: "time", Signature: "to_date(text, format) date", Doc: "The day that a text in the format of to_char tells.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.Date, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			t, err := parseTime(a[0].Text(), a[1].Text())
+			return types.NewDate(floorDiv(t.Unix(), 86400)), err
+		}},
+	{Name: "MAKE_DATE", Group: "time", Signature: "make_date(year, month, day) date", Doc: "That day; an error where there is none.", MinArgs: 3, MaxArgs: 3,
+		Result: returns(types.Date, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			t, err := makeDate(a)
+			return types.NewDate(floorDiv(t.Unix(), 86400)), err
+		}},
+	{Name: "MAKE_TIMESTAMP", Group: "time", Signature: "make_timestamp(year, month, day, hour, minute, seconds) timestamp", Doc: "That moment, in UTC; seconds may have a fraction.", MinArgs: 6, MaxArgs: 6,
+		Result: returns(types.Timestamp, isInt, isInt, isInt, isInt, isInt, isNumber), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			t, err := makeDate(a)
+			if err != nil {
+				return types.Value{}, err
+			}
+			sec, err := types.Cast(a[5], types.Double, nil)
+			if err != nil {
+				return sec, err
+			}
+			h, m, f := a[3].Int(), a[4].Int(), sec.Double()
+			if h < 0 || h > 23 || m < 0 || m > 59 || !(f >= 0 && f < 60) {
+				return types.Value{}, fmt.Errorf("there is no time %02d:%02d:%v", h, m, a[5])
+			}
+			return types.NewTimestamp(t.UnixMilli() + (h*60+m)*60_000 + int64(math.Round(f*1000))), nil
+		}},
+}
+
+func intervalResult(args []Expr) (types.Type, error) {
+	if args[0].Type() == types.Time {
+		return returns(types.Time, isTime, isText)(args)
+	}
+	return returns(types.Timestamp, isMoment, isText)(args)
+}
+
+// makeDate gives the day a[0]-a[1]-a[2].
+func makeDate(a []types.Value) (time.Time, error) {
+	y, m, d := a[0].Int(), a[1].Int(), a[2].Int()
+	if y >= 1 && y <= 9999 && m >= 1 && m <= 12 && d >= 1 && d <= 31 {
+		if t := time.Date(int(y), time.Month(m), int(d), 0, 0, 0, 0, time.UTC); t.Day() == int(d) {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("there is no day %04d-%02d-%02d", y, m, d)
 }
 
 // millis gives a TIMESTAMP's or DATE's milliseconds since 1970.
@@ -195,7 +256,7 @@ func offsetAlgebra(unit int64, period func(*Call) int64) *Algebra {
 // width is the bin width of a DATE_BIN or BIN_OFFSET call.
 func (c *Call) width() (int64, bool) {
 	k, ok := c.Args[0].(*Const)
-	if !ok || !k.Val.Type().IsText() {
+	if !ok || !k.Val.Type().IsText() || len(c.Args) > 2 { // the algebra is of bins from 1970 on
 		return 0, false
 	}
 	w, err := fixedWidth(k.Val.Text())
@@ -251,8 +312,26 @@ func fixedWidth(s string) (int64, error) {
 var unitMillis = map[string]int64{"millisecond": 1, "ms": 1, "second": 1000, "sec": 1000, "s": 1000, "minute": 60_000, "min": 60_000, "m": 60_000,
 	"hour": 3_600_000, "h": 3_600_000, "day": 86_400_000, "d": 86_400_000, "week": 7 * 86_400_000, "w": 7 * 86_400_000}
 
-// parseInterval reads '1 year 2 months 3 days 4 hours', '-5 minutes', '1h', '01:30:00'. A day is 24 hours.
+// isoInterval is an interval in the notation of ISO 8601: P1Y2M3DT4H5M6S.
+var isoInterval = regexp.MustCompile(`^p(?:([-+]?\d+)y)?(?:([-+]?\d+)m)?(?:([-+]?\d+)w)?(?:([-+]?\d+)d)?(?:t(?:([-+]?\d+)h)?(?:([-+]?\d+)m)?(?:([-+]?[0-9.]+)s)?)?$`)
+
+// parseInterval reads '1 year 2 months 3 days 4 hours', '-5 minutes', '1h', '01:30:00', '2 days ago', 'P1DT2H'. A day is 24 hours.
 func parseInterval(s string) (months int, ms int64, err error) {
+	if m := isoInterval.FindStringSubmatch(strings.ToLower(strings.TrimSpace(s))); m != nil {
+		var words []string
+		for i, unit := range []string{"year", "month", "week", "day", "hour", "minute", "second"} {
+			if m[i+1] != "" {
+				words = append(words, m[i+1], unit)
+			}
+		}
+		if len(words) > 0 {
+			return parseInterval(strings.Join(words, " "))
+		}
+	}
+	if before, ok := strings.CutSuffix(strings.TrimSpace(strings.ToLower(s)), " ago"); ok {
+		months, ms, err = parseInterval(before)
+		return -months, -ms, err
+	}
 	bad := fmt.Errorf("invalid interval %q (use '5 minutes', '1 day 2 hours', '1 month')", s)
 	f := strings.Fields(strings.ToLower(s))
 	if len(f) == 0 {
@@ -349,17 +428,39 @@ func truncate(unit string, t time.Time) (time.Time, error) {
 
 func extractResult(args []Expr) (types.Type, error) {
 	t, err := returns(types.BigInt, isText, isTime)(args)
-	if k, ok := args[0].(*Const); ok && strings.EqualFold(k.Val.Text(), "epoch") {
-		t = types.Double
+	if k, ok := args[0].(*Const); ok && k.Val.Type().IsText() {
+		switch field(k.Val) {
+		case "epoch", "second":
+			t = types.Double
+		}
 	}
 	return t, err
+}
+
+// field is the name of a part of a time, which may be in the plural.
+func field(v types.Value) string {
+	name := strings.ToLower(v.Text())
+	if name == "centuries" {
+		return "century"
+	}
+	return strings.TrimSuffix(name, "s")
 }
 
 func extract(_ *Env, a []types.Value) (types.Value, error) {
 	ms := millis(a[1])
 	t := time.UnixMilli(ms).UTC()
 	var n int
-	switch strings.TrimSuffix(strings.ToLower(a[0].Text()), "s") {
+	switch field(a[0]) {
+	case "millennium":
+		n = (t.Year()-1)/1000 + 1
+	case "century":
+		n = (t.Year()-1)/100 + 1
+	case "decade":
+		n = t.Year() / 10
+	case "isoyear":
+		n, _ = t.ISOWeek()
+	case "julian":
+		n = julianDay(t)
 	case "year":
 		n = t.Year()
 	case "quarter":
@@ -381,9 +482,11 @@ func extract(_ *Env, a []types.Value) (types.Value, error) {
 	case "minute":
 		n = t.Minute()
 	case "second":
-		n = t.Second()
+		return types.NewDouble(float64(t.Second()) + float64(t.Nanosecond())/1e9), nil
 	case "millisecond":
 		n = t.Second()*1000 + t.Nanosecond()/1e6
+	case "microsecond":
+		n = t.Second()*1e6 + t.Nanosecond()/1e3
 	case "epoch":
 		return types.NewDouble(float64(ms) / 1000), nil
 	default:

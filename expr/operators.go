@@ -27,7 +27,7 @@ var operators = []Function{
 		Result: arithmetic("/"), Eval: evalArithmetic("/"), Key: divideAlgebra},
 	{Name: "%", Group: "operator", Signature: "a % b", Doc: "Remainder, with the sign of a.", MinArgs: 2, MaxArgs: 2,
 		Result: arithmetic("%"), Eval: evalArithmetic("%"), Key: remainderAlgebra(false)},
-	{Name: "NEGATE", Group: "number", Signature: "-a", Doc: "The negative number.", MinArgs: 1, MaxArgs: 1,
+	{Name: "NEGATE", Group: "operator", Signature: "-a", Doc: "The negative number.", MinArgs: 1, MaxArgs: 1,
 		Result: sameAs(0, isNumber), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			switch v := a[0]; {
 			case v.Type().IsInteger():
@@ -41,6 +41,8 @@ var operators = []Function{
 				return types.NewDouble(-v.Double()), nil
 			}
 		}},
+	{Name: "DECIMAL", Group: "operator", Signature: "CAST(x AS DECIMAL(p, s))", Doc: "Rounded to s digits behind the point; an error where more than p - s stand before it.", MinArgs: 2, MaxArgs: 3,
+		Result: returns(types.Decimal, isNumber, isInt), Eval: precision},
 	{Name: "||", Group: "operator", Signature: "a || b", Doc: "Texts, or BYTES, one after the other.", MinArgs: 2, MaxArgs: 2,
 		Result: func(args []Expr) (types.Type, error) {
 			a, b := args[0].Type(), args[1].Type()
@@ -63,6 +65,24 @@ var operators = []Function{
 			y, err := types.Cast(a[1], types.String, env.Loc)
 			return types.NewString(x.Text() + y.Text()), err
 		}},
+}
+
+// precision rounds a[0] to a[2] digits behind the point, of a[1] in all.
+func precision(_ *Env, a []types.Value) (types.Value, error) {
+	p, s := a[1].Int(), int64(0)
+	if len(a) == 3 {
+		s = a[2].Int()
+	}
+	if p < 1 || s < 0 || s > p {
+		return types.Value{}, fmt.Errorf("DECIMAL(%d,%d) is no type", p, s)
+	}
+	ctx := types.Wide
+	ctx.Traps &^= apd.Inexact
+	d := new(apd.Decimal)
+	if _, err := ctx.Quantize(d, a[0].Decimal(), int32(-s)); err != nil || !d.IsZero() && d.NumDigits() > p {
+		return types.Value{}, fmt.Errorf("%s does not fit DECIMAL(%d,%d)", a[0], p, s)
+	}
+	return types.NewDecimal(d), nil
 }
 
 func arithmetic(op string) resultFunc {
@@ -197,11 +217,11 @@ func decimalOp(op string, a, b types.Value) (types.Value, error) {
 	d := new(apd.Decimal)
 	switch op {
 	case "+":
-		_, err = types.Exact.Add(d, x.Decimal(), y.Decimal())
+		_, err = types.Wide.Add(d, x.Decimal(), y.Decimal())
 	case "-":
-		_, err = types.Exact.Sub(d, x.Decimal(), y.Decimal())
+		_, err = types.Wide.Sub(d, x.Decimal(), y.Decimal())
 	case "*":
-		_, err = types.Exact.Mul(d, x.Decimal(), y.Decimal())
+		_, err = types.Wide.Mul(d, x.Decimal(), y.Decimal())
 	default:
 		if y.Decimal().IsZero() {
 			return types.Value{}, errDivZero
@@ -215,7 +235,7 @@ func decimalOp(op string, a, b types.Value) (types.Value, error) {
 				d.Reduce(d)
 			}
 		} else {
-			_, err = types.Exact.Rem(d, x.Decimal(), y.Decimal())
+			_, err = types.Wide.Rem(d, x.Decimal(), y.Decimal())
 		}
 	}
 	if err != nil {

@@ -20,8 +20,11 @@ var Builtins = sync.OnceValue(func() *Registry {
 		"SUBSTR": "SUBSTRING", "CHAR_LENGTH": "LENGTH", "CHARACTER_LENGTH": "LENGTH", "CEILING": "CEIL", "POW": "POWER",
 		"IFNULL": "COALESCE", "NVL": "COALESCE", "STRPOS": "POSITION", "DATETRUNC": "DATE_TRUNC", "DATE_PART": "EXTRACT", "TRIM": "BTRIM", "UCASE": "UPPER",
 		"LCASE": "LOWER", "TRUNCATE": "TRUNC", "RAND": "RANDOM", "MOD": "%",
+		"CURRENT_TIMESTAMP": "NOW", "LOCALTIMESTAMP": "NOW", "EVERY": "BOOL_AND", "JSONB_AGG": "JSON_AGG", "JSONB_TYPEOF": "JSON_TYPEOF",
+		"JSONB_ARRAY_LENGTH": "JSON_ARRAY_LENGTH", "JSONB_EXTRACT_PATH_TEXT": "JSON_EXTRACT_PATH_TEXT", "JSONB_EXTRACT_PATH": "JSON_EXTRACT_PATH",
+		"JSONB_BUILD_OBJECT": "JSON_BUILD_OBJECT", "JSONB_BUILD_ARRAY": "JSON_BUILD_ARRAY", "TO_JSONB": "TO_JSON",
 	}}
-	for _, group := range [][]Function{operators, stringFunctions, numberFunctions, timeFunctions, hashFunctions, jsonFunctions, keyFunctions} {
+	for _, group := range [][]Function{operators, stringFunctions, numberFunctions, timeFunctions, hashFunctions, regexpFunctions, jsonFunctions, keyFunctions, aggregateFunctions, formFunctions} {
 		for i := range group {
 			r.funcs[group[i].Name] = &group[i]
 		}
@@ -59,6 +62,18 @@ func (r *Registry) Lookup(name string) *Function {
 		return f
 	}
 	return r.funcs[r.aliases[name]]
+}
+
+// Aliases gives the other names of the function called name, sorted.
+func (r *Registry) Aliases(name string) []string {
+	var out []string
+	for alias, of := range r.aliases {
+		if of == name {
+			out = append(out, alias)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // All lists the functions by group and name, operators first.

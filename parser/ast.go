@@ -61,8 +61,9 @@ type SelectCore struct {
 	Where    Expr        // nil: none
 	GroupBy  []Expr
 	Having   Expr // nil: none
-	// Values is set for a VALUES list used as a query; Items and From are then empty.
+	// Values is set for a VALUES list used as a query, Query for one in parentheses; all else is then empty.
 	Values [][]Expr
+	Query  *Select
 }
 
 // Hint is one optimiser hint: LAYOUT(by_seller), NO_PUSHDOWN, ...
@@ -126,12 +127,15 @@ const (
 	InnerJoin JoinKind = iota
 	LeftJoin
 	CrossJoin
+	RightJoin
+	FullJoin
 )
 
-// Join is Left JOIN Right ON On (or USING).
+// Join is Left JOIN Right ON On (or USING, or NATURAL).
 type Join struct {
 	Pos         Pos
 	Kind        JoinKind
+	Natural     bool
 	Left, Right TableExpr
 	On          Expr
 	Using       []string
@@ -155,11 +159,12 @@ type Name struct {
 	Name string
 }
 
-// Update is UPDATE t SET c = e, ... WHERE ...
+// Update is UPDATE t [AS alias] SET c = e, ... WHERE ...
 type Update struct {
 	Pos           Pos
 	Table         string
 	TablePos      Pos
+	Alias         string
 	Set           []Assignment
 	Where         Expr
 	AllowFullScan bool
@@ -171,11 +176,12 @@ type Assignment struct {
 	Expr   Expr
 }
 
-// Delete is DELETE FROM t WHERE ...
+// Delete is DELETE FROM t [AS alias] WHERE ...
 type Delete struct {
 	Pos           Pos
 	Table         string
 	TablePos      Pos
+	Alias         string
 	Where         Expr
 	AllowFullScan bool
 }

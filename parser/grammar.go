@@ -44,7 +44,7 @@ type combineNode struct {
 	Core *coreNode `parser:"@@"`
 }
 
-// coreNode is SELECT ... or VALUES ...
+// coreNode is SELECT ..., VALUES ... or a query in parentheses.
 type coreNode struct {
 	Pos      lexer.Position
 	Hints    []lexer.Token `parser:"  'SELECT' @( Hint* )"`
@@ -55,12 +55,13 @@ type coreNode struct {
 	GroupBy  *exprList     `parser:"  ( 'GROUP' 'BY' @@ )?"`
 	Having   *exprNode     `parser:"  ( 'HAVING' @@ )?"`
 	Values   *rowList      `parser:"| 'VALUES' @@"`
+	Query    *selectNode   `parser:"| '(' @@ ')'"`
 }
 
 // derivedNode is a derived table or a join in parentheses.
 type derivedNode struct {
 	Pos     lexer.Position
-	Query   *selectNode   `parser:"'(' ( @@"`
+	Query   *parenQuery   `parser:"'(' ( @@"`
 	Nested  *fromNode     `parser:"      | @@ ) ')'"`
 	Columns *derivedAlias `parser:"@@?"`
 }
@@ -80,12 +81,13 @@ type systemTimeNode struct {
 }
 
 type joinNode struct {
-	Pos   lexer.Position
-	Cross bool        `parser:"( @'CROSS' 'JOIN'"`
-	Left  bool        `parser:"| ( 'INNER' | @'LEFT' 'OUTER'? )? 'JOIN' )"`
-	Right *factorNode `parser:"@@"`
-	On    *exprNode   `parser:"( 'ON' @@"`
-	Using []*ident    `parser:"| 'USING' '(' @@ ( ',' @@ )* ')' )?"`
+	Pos     lexer.Position
+	Cross   bool        `parser:"( @'CROSS' 'JOIN'"`
+	Natural bool        `parser:"| @'NATURAL'?"`
+	Outer   string      `parser:"  ( 'INNER' | @( 'LEFT' | 'RIGHT' | 'FULL' ) 'OUTER'? )? 'JOIN' )"`
+	Right   *factorNode `parser:"@@"`
+	On      *exprNode   `parser:"( 'ON' @@"`
+	Using   []*ident    `parser:"| 'USING' '(' @@ ( ',' @@ )* ')' )?"`
 }
 
 type insertNode struct {
@@ -102,6 +104,7 @@ type insertNode struct {
 type updateNode struct {
 	Pos   lexer.Position
 	Table qname         `parser:"'UPDATE' @@"`
+	Alias *alias        `parser:"@@?"`
 	Set   []*assignNode `parser:"'SET' @@ ( ',' @@ )*"`
 	Where *exprNode     `parser:"( 'WHERE' @@ )?"`
 	Allow bool          `parser:"( @'ALLOW' 'FULL' 'SCAN' )?"`
@@ -115,6 +118,7 @@ type assignNode struct {
 type deleteNode struct {
 	Pos   lexer.Position
 	Table qname     `parser:"'DELETE' 'FROM' @@"`
+	Alias *alias    `parser:"@@?"`
 	Where *exprNode `parser:"( 'WHERE' @@ )?"`
 	Allow bool      `parser:"( @'ALLOW' 'FULL' 'SCAN' )?"`
 }
@@ -170,8 +174,9 @@ type dotted struct {
 
 type setNode struct {
 	Pos   lexer.Position
-	Name  dotted    `parser:"'SET' @@"`
-	Value valueNode `parser:"( '=' | 'TO' ) @@"`
+	Zone  bool      `parser:"'SET' ( @( 'TIME' 'ZONE' )"`
+	Name  dotted    `parser:"      | @@ ( '=' | 'TO' ) )"`
+	Value valueNode `parser:"@@"`
 }
 
 // valueNode is a setting's or option's value; a bare word is text.

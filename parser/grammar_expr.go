@@ -23,7 +23,7 @@ type operand struct {
 // parenNode is (SELECT ...), (a) or the row value (a, b).
 type parenNode struct {
 	Pos   lexer.Position
-	Query *selectNode `parser:"'(' ( @@"`
+	Query *parenQuery `parser:"'(' ( @@"`
 	List  exprList    `parser:"    | @@ ) ')'"`
 }
 
@@ -60,7 +60,8 @@ type extractNode struct {
 type positionNode struct {
 	Pos    lexer.Position
 	Needle needle   `parser:"'POSITION' '(' @@"`
-	X      exprNode `parser:"( 'IN' | ',' ) @@ ')'"`
+	In     bool     `parser:"( @'IN' | ',' )"`
+	X      exprNode `parser:"@@ ')'"`
 }
 
 // substringNode is SUBSTRING(x FROM a FOR b), either word alone, or plain arguments.

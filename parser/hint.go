@@ -16,10 +16,8 @@ func (d *diagnosis) hint(i int) string {
 		return "equality is a single ="
 	case strings.EqualFold(before, "OVER") && word == "(":
 		return "window functions are not supported"
-	case word == "JOIN" && (before == "RIGHT" || before == "FULL" || before == "OUTER"):
-		return "only INNER, LEFT and CROSS JOIN are known; swap the tables for a RIGHT JOIN"
-	case (word == "RIGHT" || word == "FULL" || word == "NATURAL") && d.joins(i):
-		return "only INNER, LEFT and CROSS JOIN are known; swap the tables for a RIGHT JOIN"
+	case word == "OUTER" && d.value(i+1) == "JOIN":
+		return "LEFT, RIGHT or FULL OUTER JOIN says whose rows stay"
 	case before == "OF" && d.value(i-2) == "AS":
 		return "versions are read with FOR SYSTEM_TIME AS OF time"
 	case word == ")" && d.frames[len(d.frames)-1].open < 0:
@@ -38,8 +36,6 @@ func (d *diagnosis) hint(i int) string {
 	}
 	return ""
 }
-
-func (d *diagnosis) joins(i int) bool { return d.value(i+1) == "JOIN" || d.value(i+2) == "JOIN" }
 
 // wantsName tells whether only a name could stand at token i.
 func (d *diagnosis) wantsName(i int) bool {

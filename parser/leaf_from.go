@@ -31,10 +31,65 @@ func startsJoin(lex *lexer.PeekingLexer) bool {
 	switch lex.Peek().Value {
 	case "JOIN", "INNER", "CROSS":
 		return true
-	case "LEFT":
-		return isNext(lex, "LEFT", "JOIN") || isNext(lex, "LEFT", "OUTER")
+	case "LEFT", "RIGHT", "FULL":
+		word := lex.Peek().Value
+		return isNext(lex, word, "JOIN") || isNext(lex, word, "OUTER")
+	case "NATURAL":
+		return true
 	}
 	return false
+}
+
+// parenQuery is a query behind a parenthesis that might as well open an expression or a join.
+type parenQuery struct {
+	*selectNode
+}
+
+// Parse implements participle.Parseable.
+func (n *parenQuery) Parse(lex *lexer.PeekingLexer) (err error) {
+	if at := lex.MakeCheckpoint(); !startsQuery(lex) {
+		lex.LoadCheckpoint(at)
+		return participle.NextMatch
+	} else {
+		lex.LoadCheckpoint(at)
+	}
+	n.selectNode, err = selectParser.ParseFromLexer(lex, participle.AllowTrailing(true))
+	return err
+}
+
+// startsQuery tells whether a query comes next; it moves lex. A parenthesis opens one where it holds
+// one and what follows its end belongs to a query: ((SELECT 1) UNION (SELECT 2)) is a query,
+// ((SELECT 1) + 1) is not.
+func startsQuery(lex *lexer.PeekingLexer) bool {
+	depth := 0
+	for accept(lex, "(") {
+		depth++
+	}
+	switch lex.Peek().Value {
+	case "SELECT", "VALUES", "WITH":
+	default:
+		return false
+	}
+	for level := depth; level > 0; {
+		t := lex.Next()
+		switch {
+		case t.EOF():
+			return false
+		case t.Value == "(":
+			level++
+		case t.Value == ")":
+			level--
+			if level < depth { // one of those that stand in front is closed
+				depth = level
+				switch lex.Peek().Value {
+				case "UNION", "EXCEPT", "INTERSECT", "ORDER", "LIMIT", "OFFSET", "FETCH", "ALLOW", ")":
+				default:
+					return false
+				}
+			}
+		}
+	}
+	return true
 }
 
 // factorNode is an item of FROM without its joins: a table, a derived table or a join in

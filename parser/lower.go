@@ -26,6 +26,13 @@ func (l *lowerer) name(t *lexer.Token) string {
 	return l.src[t.Pos.Offset : t.Pos.Offset+len(t.Value)]
 }
 
+func (l *lowerer) alias(n *alias) string {
+	if n == nil {
+		return ""
+	}
+	return l.name(n.Tok)
+}
+
 func (l *lowerer) names(in []*ident) []string {
 	if in == nil {
 		return nil
@@ -115,7 +122,7 @@ func (l *lowerer) insert(n *insertNode) (*Insert, error) {
 }
 
 func (l *lowerer) update(n *updateNode) (*Update, error) {
-	out := &Update{Pos: at(n.Pos), Table: l.qname(&n.Table), TablePos: pos(n.Table.A), AllowFullScan: n.Allow}
+	out := &Update{Pos: at(n.Pos), Table: l.qname(&n.Table), TablePos: pos(n.Table.A), Alias: l.alias(n.Alias), AllowFullScan: n.Allow}
 	for _, a := range n.Set {
 		x, err := l.expr(&a.Expr)
 		if err != nil {
@@ -130,7 +137,7 @@ func (l *lowerer) update(n *updateNode) (*Update, error) {
 
 func (l *lowerer) delete(n *deleteNode) (*Delete, error) {
 	where, err := l.expr(n.Where)
-	return &Delete{Pos: at(n.Pos), Table: l.qname(&n.Table), TablePos: pos(n.Table.A), Where: where, AllowFullScan: n.Allow}, err
+	return &Delete{Pos: at(n.Pos), Table: l.qname(&n.Table), TablePos: pos(n.Table.A), Alias: l.alias(n.Alias), Where: where, AllowFullScan: n.Allow}, err
 }
 
 func (l *lowerer) explain(n *explainNode) (*Explain, error) {
@@ -179,6 +186,9 @@ func (l *lowerer) dotted(n *dotted) string {
 
 func (l *lowerer) set(n *setNode) (*Set, error) {
 	v, err := l.value(&n.Value)
+	if n.Zone {
+		return &Set{Pos: at(n.Pos), Name: "timezone", Value: v}, err
+	}
 	return &Set{Pos: at(n.Pos), Name: l.dotted(&n.Name), Value: v}, err
 }
 

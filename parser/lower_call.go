@@ -71,8 +71,11 @@ func (n *extractNode) lower(l *lowerer) (Expr, error) {
 	return out, nil
 }
 
-// lower turns POSITION(a IN b) into POSITION(a, b).
+// lower turns POSITION(a IN b) into STRPOS(b, a).
 func (n *positionNode) lower(l *lowerer) (Expr, error) {
+	if n.In {
+		return callExpr(l.call(at(n.Pos), "STRPOS", &n.X, &n.Needle.exprNode))
+	}
 	return callExpr(l.call(at(n.Pos), "POSITION", &n.Needle.exprNode, &n.X))
 }
 

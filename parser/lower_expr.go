@@ -125,7 +125,7 @@ func (n *columnNode) lower(l *lowerer) (Expr, error) {
 
 func (n *parenNode) lower(l *lowerer) (Expr, error) {
 	if n.Query != nil {
-		q, err := l.query(n.Query)
+		q, err := l.query(n.Query.selectNode)
 		if err != nil {
 			return nil, err
 		}

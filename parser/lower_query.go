@@ -21,6 +21,16 @@ func (l *lowerer) query(n *selectNode) (*Select, error) {
 			return nil, err
 		}
 	}
+	for _, c := range out.Cores {
+		if c.Query == nil {
+			continue
+		}
+		if n.With == nil && n.Sets == nil && n.Order == nil && n.Tail == nil {
+			return c.Query, nil // parentheses around all of it
+		}
+		out.AllowFullScan = out.AllowFullScan || c.Query.AllowFullScan
+		c.Query.AllowFullScan = false
+	}
 	if out.OrderBy, err = l.order(n.Order); err != nil {
 		return nil, err
 	}
@@ -61,6 +71,10 @@ func (l *lowerer) core(n *coreNode) (*SelectCore, error) {
 	var err error
 	if n.Values != nil {
 		out.Values, err = l.rows(n.Values)
+		return out, err
+	}
+	if n.Query != nil {
+		out.Query, err = l.query(n.Query)
 		return out, err
 	}
 	for _, h := range n.Hints {
@@ -115,14 +129,17 @@ func (l *lowerer) from(n *fromNode) (TableExpr, error) {
 		switch {
 		case j.Cross:
 			out.Kind = CrossJoin
-		case j.Left:
-			out.Kind = LeftJoin
+		case j.Outer != "":
+			out.Kind = map[string]JoinKind{"LEFT": LeftJoin, "RIGHT": RightJoin, "FULL": FullJoin}[j.Outer]
 		}
 		conditioned := j.On != nil || j.Using != nil
+		if out.Natural = j.Natural; out.Natural && conditioned {
+			return nil, Errorf(out.Pos, "NATURAL JOIN takes no condition").WithHint("JOIN ... ON does")
+		}
 		if j.Cross && conditioned {
 			return nil, Errorf(out.Pos, "CROSS JOIN takes no condition").WithHint("JOIN ... ON does")
 		}
-		if !j.Cross && !conditioned {
+		if !j.Cross && !j.Natural && !conditioned {
 			return nil, Errorf(out.Pos, "JOIN needs ON condition or USING (columns)").WithHint("CROSS JOIN pairs every row with every other")
 		}
 		if out.Right, err = l.factor(j.Right); err != nil {
@@ -154,7 +171,7 @@ func (l *lowerer) derived(n *derivedNode) (TableExpr, error) {
 		}
 		return l.from(n.Nested)
 	}
-	q, err := l.query(n.Query)
+	q, err := l.query(n.Query.selectNode)
 	if err != nil {
 		return nil, err
 	}

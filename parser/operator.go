@@ -82,6 +82,8 @@ func readWordOperator(lex *lexer.PeekingLexer, t *lexer.Token) (chainItem, error
 		return chainItem{tok: lex.Next(), op: opOr}, nil
 	case "IS":
 		return readIs(lex)
+	case "ISNULL", "NOTNULL":
+		return chainItem{tok: lex.Next(), op: opIs, not: t.Value == "NOTNULL", node: isWord("NULL")}, nil
 	case "ESCAPE":
 		return chainItem{tok: lex.Next(), op: opEscape}, nil
 	case "AT":

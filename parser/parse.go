@@ -85,7 +85,7 @@ func (r *tokenReader) statement() (Statement, error) {
 	}
 	n := &statementNode{}
 	switch tokens[0].Value {
-	case "SELECT", "WITH", "VALUES": // most statements: spare them the choice
+	case "SELECT", "WITH", "VALUES", "(": // most statements: spare them the choice
 		n.Select, err = selectParser.ParseFromLexer(lex)
 	default:
 		n, err = statementParser.ParseFromLexer(lex)

@@ -152,7 +152,7 @@ func (c *chain) in(x Expr, it chainItem) (Expr, error) {
 	out := &In{Pos: pos(it.tok), Not: it.not, X: x}
 	var err error
 	if paren.Query != nil {
-		out.Query, err = c.l.query(paren.Query)
+		out.Query, err = c.l.query(paren.Query.selectNode)
 	} else {
 		out.List, err = c.l.exprs(&paren.List)
 	}

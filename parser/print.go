@@ -127,6 +127,12 @@ func (p *printer) core(c *SelectCore) {
 		p.rows(c.Values)
 		return
 	}
+	if c.Query != nil {
+		p.put("(")
+		p.query(c.Query)
+		p.put(")")
+		return
+	}
 	p.put("SELECT ")
 	p.hints(c.Hints)
 	if c.Distinct {
@@ -211,7 +217,10 @@ func (p *printer) table(t TableExpr) {
 
 func (p *printer) join(j *Join) {
 	p.table(j.Left)
-	p.put([...]string{InnerJoin: " JOIN ", LeftJoin: " LEFT JOIN ", CrossJoin: " CROSS JOIN "}[j.Kind])
+	if j.Natural {
+		p.put(" NATURAL")
+	}
+	p.put([...]string{InnerJoin: " JOIN ", LeftJoin: " LEFT JOIN ", CrossJoin: " CROSS JOIN ", RightJoin: " RIGHT JOIN ", FullJoin: " FULL JOIN "}[j.Kind])
 	if _, nested := j.Right.(*Join); nested {
 		p.put("(")
 		p.table(j.Right)
@@ -263,7 +272,9 @@ func (s *Insert) String() string {
 
 func (s *Update) String() string {
 	var p printer
-	p.put("UPDATE ", QuoteName(s.Table), " SET ")
+	p.put("UPDATE ", QuoteName(s.Table))
+	p.alias(s.Alias)
+	p.put(" SET ")
 	p.list(len(s.Set), func(i int) {
 		p.put(QuoteName(s.Set[i].Column.Name), " = ")
 		p.expr(s.Set[i].Expr, bindNone)
@@ -276,6 +287,7 @@ func (s *Update) String() string {
 func (s *Delete) String() string {
 	var p printer
 	p.put("DELETE FROM ", QuoteName(s.Table))
+	p.alias(s.Alias)
 	p.clause(" WHERE ", s.Where)
 	p.allow(s.AllowFullScan)
 	return p.Builder.String()

@@ -8,8 +8,13 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// aggregateArgs gives the number of arguments of each aggregate.
-var aggregateArgs = map[string]int{"COUNT": 1, "SUM": 1, "MIN": 1, "MAX": 1, "AVG": 1, "STRING_AGG": 2, "ARRAY_AGG": 1, "JSON_AGG": 1, "BOOL_AND": 1, "BOOL_OR": 1}
+// aggregate finds an aggregate by name; nil when there is none.
+func aggregate(name string) *expr.Function {
+	if f := expr.Builtins().Lookup(name); f != nil && f.Group == "aggregate" {
+		return f
+	}
+	return nil
+}
 
 // aggregates collects the aggregate calls of a core. While they are compiled, a
 // column with an index from aggMark on stands for each.
@@ -30,9 +35,7 @@ func hasAggregate(e parser.Expr) bool {
 	found := false
 	parser.Walk(e, func(x parser.Expr) bool {
 		if c, ok := x.(*parser.Call); ok {
-			if _, agg := aggregateArgs[c.Name]; agg {
-				found = true
-			}
+			found = found || aggregate(c.Name) != nil
 		}
 		return !found
 	})
@@ -42,31 +45,31 @@ func hasAggregate(e parser.Expr) bool {
 func (a *aggregates) scope() *expr.Scope {
 	s := a.q.scope(a.srcs)
 	s.Call = func(c *parser.Call) (expr.Expr, bool, error) {
-		n, ok := aggregateArgs[c.Name]
-		if !ok {
+		f := aggregate(c.Name)
+		if f == nil {
 			return nil, false, nil
 		}
-		x, err := a.call(c, n)
+		x, err := a.call(c, f)
 		return x, true, err
 	}
 	return s
 }
 
-func (a *aggregates) call(c *parser.Call, n int) (expr.Expr, error) {
+func (a *aggregates) call(c *parser.Call, f *expr.Function) (expr.Expr, error) {
 	if a.inside {
 		return nil, parser.Errorf(c.Pos, "an aggregate cannot stand inside another")
 	}
 	a.inside = true
 	defer func() { a.inside = false }()
 	scope := a.scope()
-	call := AggCall{Func: c.Name, Distinct: c.Distinct}
+	call := AggCall{Func: f.Name, Distinct: c.Distinct}
 	if c.Star {
-		if c.Name != "COUNT" {
+		if f.Name != "COUNT" {
 			return nil, parser.Errorf(c.Pos, "%s(*) is not defined", c.Name)
 		}
 	} else {
-		if len(c.Args) != n {
-			return nil, parser.Errorf(c.Pos, "%s takes %d argument(s), not %d", c.Name, n, len(c.Args))
+		if len(c.Args) != f.MinArgs {
+			return nil, parser.Errorf(c.Pos, "%s takes %d argument(s), not %d", c.Name, f.MinArgs, len(c.Args))
 		}
 		for i, x := range c.Args {
 			e, err := expr.Compile(x, scope)
@@ -95,7 +98,7 @@ func (a *aggregates) call(c *parser.Call, n int) (expr.Expr, error) {
 		call.Filter = e
 	}
 	var err error
-	if call.Typ, err = aggregateType(c, call.Arg); err != nil {
+	if call.Typ, err = aggregateType(c, f.Name, call.Arg); err != nil {
 		return nil, err
 	}
 	text := c.String()
@@ -112,13 +115,13 @@ func (a *aggregates) ref(i int, pos parser.Pos) *expr.Column {
 	return &expr.Column{Pos: pos, Index: aggMark + i, Name: fmt.Sprintf("%s#%d", a.texts[i], i), Typ: a.calls[i].Typ}
 }
 
-func aggregateType(c *parser.Call, arg expr.Expr) (types.Type, error) {
+func aggregateType(c *parser.Call, name string, arg expr.Expr) (types.Type, error) {
 	t := types.Null
 	if arg != nil {
 		t = arg.Type()
 	}
 	number := t.IsNumeric() || t == types.Null
-	switch c.Name {
+	switch name {
 	case "COUNT":
 		return types.BigInt, nil
 	case "SUM":

@@ -162,7 +162,10 @@ func Title(n Node) string {
 		}
 		return t
 	case *Join:
-		t := [...]string{"inner join, ", "left join, "}[btoi(n.Outer)]
+		t := [...]string{"inner join, ", "left join, ", "full join, "}[btoi(n.Outer)+btoi(n.Full)]
+		if n.Swapped {
+			t = "right join from its right side, "
+		}
 		switch {
 		case n.Lookup != nil:
 			t += "look-up by key"

@@ -71,6 +71,7 @@ func (q *query) chain(f *from, conds []expr.Expr, used []bool, h hints) (n Node,
 			continue
 		}
 		j := newJoin(n, right, f.outer[i], on, s.offset)
+		j.Swapped = f.swapped[i]
 		if err := q.lookup(j, s, own, used[s.offset:s.offset+s.width()], h); err != nil {
 			return nil, err
 		}

@@ -251,6 +251,8 @@ type Union struct{ Parts []Node }
 type Join struct {
 	Left, Right Node
 	Outer       bool // LEFT JOIN: an unmatched left row comes with NULLs
+	Full        bool // FULL JOIN: an unmatched right row does too; Outer is set as well
+	Swapped     bool // written as a RIGHT JOIN, whose right side is Left
 	// Lookup, where set, reads the right side by key for a batch of left rows. Right is
 	// then the scan for one left row whose values are made up, for EXPLAIN.
 	Lookup *Lookup

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,12 +64,13 @@ func plainLimit(s *parser.Select) bool {
 }
 
 // Where plans the reading side of UPDATE and DELETE: the rows of t for which where is true (nil: all),
-// every column read. values are compiled over these rows: what UPDATE sets.
-func (e *Env) Where(t *catalog.Table, where parser.Expr, values []parser.Expr) (*Plan, []expr.Expr, error) {
+// every column read. values are compiled over these rows: what UPDATE sets. alias, where it is not empty,
+// stands for the table's name.
+func (e *Env) Where(t *catalog.Table, alias string, where parser.Expr, values []parser.Expr) (*Plan, []expr.Expr, error) {
 	q := &query{env: e, plan: &Plan{}}
-	src := q.tableSource(t, t.Name)
+	src := q.tableSource(t, cmp.Or(alias, t.Name))
 	scope := q.scope([]*source{src})
-	req := &accessRequest{table: t, alias: t.Name, needed: make([]bool, src.width()), limit: -1}
+	req := &accessRequest{table: t, alias: src.name, needed: make([]bool, src.width()), limit: -1}
 	for i := range req.needed {
 		req.needed[i] = true
 	}
@@ -108,9 +110,12 @@ type query struct {
 	outer func(ref *parser.ColumnRef) (expr.Expr, error)
 }
 
-// source is what stands in FROM under one name; its columns begin at offset in the joined row.
+// source is what stands in FROM under one name; its columns begin at offset in the joined row. A join
+// that is read as a whole is one source of several names.
 type source struct {
 	name   string
+	names  []string // of a join: the name under which each column stands
+	merged []bool   // columns that JOIN ... USING has under their table's name only; nil: none
 	cols   []OutputColumn
 	hidden int // the last columns that * does not show: _key and _ts
 	offset int
@@ -120,6 +125,17 @@ type source struct {
 }
 
 func (s *source) width() int { return len(s.cols) }
+
+// has tells whether column i is one of those that table (empty: no table) stands for.
+func (s *source) has(i int, table string) bool {
+	switch {
+	case table == "":
+		return s.merged == nil || !s.merged[i]
+	case s.names != nil:
+		return strings.EqualFold(table, s.names[i])
+	}
+	return strings.EqualFold(table, s.name)
+}
 
 func (q *query) tableSource(t *catalog.Table, alias string) *source {
 	src := &source{name: alias, table: t, hidden: 2}
@@ -154,18 +170,8 @@ func (q *query) selectStmt(s *parser.Select) (Node, []OutputColumn, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(s.OrderBy) > 0 {
-		var by []SortTerm
-		for _, t := range s.OrderBy {
-			i, ok := outputIndex(t.Expr, cols)
-			if !ok {
-				return nil, nil, parser.Errorf(t.Expr.Position(), "ORDER BY over %s takes the names or numbers of result columns", s.Sets[0].Op)
-			}
-			by = append(by, sortTerm(t, &expr.Column{Index: i, Name: cols[i].Name, Typ: cols[i].Type}))
-		}
-		node = &Sort{Input: node, By: by, Limit: sum(limit, offset)}
-	}
-	return cut(node, limit, offset), cols, nil
+	node, err = sorted(node, cols, s.OrderBy, sum(limit, offset), s.Sets[0].Op)
+	return cut(node, limit, offset), cols, err
 }
 
 // sets plans the cores of s and ties them together, INTERSECT first.
@@ -316,13 +322,24 @@ func (q *query) scope(srcs []*source) *expr.Scope {
 
 // column finds a column by name among sources, then in the queries around; nil without an error: there is none.
 func (q *query) column(ref *parser.ColumnRef, srcs []*source) (expr.Expr, error) {
+	found, err := findColumn(ref, srcs)
+	switch {
+	case err != nil:
+		return nil, err
+	case found != nil:
+		return found, nil
+	case q.outer != nil:
+		return q.outer(ref)
+	}
+	return nil, nil
+}
+
+// findColumn finds a column by name among sources; nil when there is none.
+func findColumn(ref *parser.ColumnRef, srcs []*source) (*expr.Column, error) {
 	var found *expr.Column
 	for _, s := range srcs {
-		if ref.Table != "" && !strings.EqualFold(ref.Table, s.name) {
-			continue
-		}
 		for i, c := range s.cols {
-			if !strings.EqualFold(c.Name, ref.Name) {
+			if !strings.EqualFold(c.Name, ref.Name) || !s.has(i, ref.Table) {
 				continue
 			}
 			if found != nil {
@@ -331,13 +348,7 @@ func (q *query) column(ref *parser.ColumnRef, srcs []*source) (expr.Expr, error)
 			found = &expr.Column{Pos: ref.Pos, Index: s.offset + i, Name: c.Name, Typ: c.Type}
 		}
 	}
-	switch {
-	case found != nil:
-		return found, nil
-	case q.outer != nil:
-		return q.outer(ref)
-	}
-	return nil, nil
+	return found, nil
 }
 
 // unknownColumn says that ref names nothing, and what is near.
@@ -347,8 +358,8 @@ func unknownColumn(ref *parser.ColumnRef, srcs []*source) error {
 	}
 	var names []string
 	for _, s := range srcs {
-		if ref.Table == "" || strings.EqualFold(ref.Table, s.name) {
-			for _, c := range s.cols {
+		for i, c := range s.cols {
+			if s.has(i, ref.Table) {
 				names = append(names, c.Name)
 			}
 		}
@@ -361,90 +372,6 @@ func unknownColumn(ref *parser.ColumnRef, srcs []*source) error {
 		err.Hint = "did you mean " + near + "?"
 	}
 	return err
-}
-
-// from lists the sources of FROM and the conditions that tie them.
-type from struct {
-	srcs  []*source
-	outer []bool      // by source: the right side of a LEFT JOIN
-	on    []expr.Expr // by source: the LEFT JOIN's condition
-	conds []expr.Expr // of inner joins
-}
-
-func (q *query) from(list []parser.TableExpr) (*from, error) {
-	f := &from{}
-	for _, t := range list {
-		if err := q.addFrom(f, t); err != nil {
-			return nil, err
-		}
-	}
-	for i, s := range f.srcs {
-		for _, o := range f.srcs[:i] {
-			if strings.EqualFold(s.name, o.name) {
-				return nil, parser.Errorf(list[0].Position(), "two tables are called %q: give one an alias", s.name)
-			}
-		}
-	}
-	return f, nil
-}
-
-func (f *from) add(s *source) {
-	if n := len(f.srcs); n > 0 {
-		s.offset = f.srcs[n-1].offset + f.srcs[n-1].width()
-	}
-	f.srcs = append(f.srcs, s)
-	f.outer = append(f.outer, false)
-	f.on = append(f.on, nil)
-}
-
-func (q *query) addFrom(f *from, t parser.TableExpr) error {
-	switch t := t.(type) {
-	case *parser.TableName:
-		s, err := q.named(t)
-		if err != nil {
-			return err
-		}
-		f.add(s)
-	case *parser.Subquery:
-		node, cols, err := q.selectStmt(t.Query)
-		if err != nil {
-			return err
-		}
-		f.add(&source{name: t.Alias, cols: renamed(cols, t.Columns), node: node})
-	case *parser.Join:
-		if err := q.addFrom(f, t.Left); err != nil {
-			return err
-		}
-		left := len(f.srcs)
-		if err := q.addFrom(f, t.Right); err != nil {
-			return err
-		}
-		if t.Kind == parser.LeftJoin && len(f.srcs) != left+1 {
-			return parser.Errorf(t.Pos, "the right side of a LEFT JOIN must be one table or sub-query")
-		}
-		on := t.On
-		for _, name := range t.Using {
-			on2 := parser.Expr(&parser.Binary{Pos: t.Pos, Op: "=", X: &parser.ColumnRef{Pos: t.Pos, Table: f.srcs[left-1].name, Name: name},
-				Y: &parser.ColumnRef{Pos: t.Pos, Table: f.srcs[left].name, Name: name}})
-			if on != nil {
-				on2 = &parser.Binary{Pos: t.Pos, Op: "AND", X: on, Y: on2}
-			}
-			on = on2
-		}
-		if on == nil {
-			return nil
-		}
-		cond, err := expr.CompileCondition(on, q.scope(f.srcs))
-		if err != nil {
-			return err
-		}
-		if t.Kind == parser.LeftJoin {
-			f.outer[left], f.on[left] = true, cond
-		} else {
-			f.conds = append(f.conds, expr.Conjuncts(cond)...)
-		}
-	}
-	return nil
 }
 
 // named finds a CTE or a table of the catalog.
@@ -460,7 +387,8 @@ func (q *query) named(t *parser.TableName) (*source, error) {
 			if err != nil {
 				return nil, err
 			}
-			return &source{name: alias, cols: renamed(cols, c.Columns), node: node}, nil
+			cols, err = renamed(cols, c.Columns, c.Name, c.Pos)
+			return &source{name: alias, cols: cols, node: node}, err
 		}
 	}
 	table, ok := q.env.Catalog.Table(t.Name)
@@ -480,14 +408,16 @@ func (q *query) named(t *parser.TableName) (*source, error) {
 	return s, nil
 }
 
-func renamed(cols []OutputColumn, names []string) []OutputColumn {
+// renamed gives the columns of the query called alias the names of its column list.
+func renamed(cols []OutputColumn, names []string, alias string, pos parser.Pos) ([]OutputColumn, error) {
+	if len(names) > len(cols) {
+		return nil, parser.Errorf(pos, "%s has %d columns, not %d", alias, len(cols), len(names))
+	}
 	cols = slices.Clone(cols)
 	for i, n := range names {
-		if i < len(cols) {
-			cols[i].Name = n
-		}
+		cols[i].Name = n
 	}
-	return cols
+	return cols, nil
 }
 
 // output is one column of the result while a core is planned.
@@ -499,7 +429,15 @@ type output struct {
 // core plans SELECT ... FROM ... with the statement's order and cut.
 func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, offset int64) (Node, []OutputColumn, error) {
 	if c.Values != nil {
-		return q.values(c, limit, offset)
+		return q.values(c, orderBy, limit, offset)
+	}
+	if c.Query != nil {
+		node, cols, err := q.selectStmt(c.Query)
+		if err != nil {
+			return nil, nil, err
+		}
+		node, err = sorted(node, cols, orderBy, sum(limit, offset), "a query in parentheses")
+		return cut(node, limit, offset), cols, err
 	}
 	f, err := q.from(c.From)
 	if err != nil {
@@ -507,7 +445,7 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 	}
 	aggs := &aggregates{q: q, srcs: f.srcs}
 	scope := aggs.scope()
-	outs, err := q.items(c, f.srcs, scope)
+	outs, err := q.items(c, f, scope)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -622,7 +560,7 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 	return &Project{Input: cut(node, limit, offset), Exprs: exprs}, cols, nil
 }
 
-func (q *query) values(c *parser.SelectCore, limit, offset int64) (Node, []OutputColumn, error) {
+func (q *query) values(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, offset int64) (Node, []OutputColumn, error) {
 	v := &Values{N: len(c.Values[0])}
 	cols := make([]OutputColumn, v.N)
 	for _, r := range c.Values {
@@ -636,17 +574,45 @@ func (q *query) values(c *parser.SelectCore, limit, offset int64) (Node, []Outpu
 				return nil, nil, err
 			}
 			row[i] = e
-			if cols[i].Type == types.Null {
-				cols[i] = OutputColumn{fmt.Sprintf("column%d", i+1), e.Type()}
-			}
 		}
 		v.Rows = append(v.Rows, row)
 	}
-	return cut(v, limit, offset), cols, nil
+	column := make([]expr.Expr, len(v.Rows))
+	for i := range cols {
+		for k := range v.Rows {
+			column[k] = v.Rows[k][i]
+		}
+		same, t, err := expr.Common(column, q.scope(nil), c.Pos)
+		if err != nil {
+			return nil, nil, err
+		}
+		for k := range v.Rows {
+			v.Rows[k][i] = same[k]
+		}
+		cols[i] = OutputColumn{fmt.Sprintf("column%d", i+1), t}
+	}
+	node, err := sorted(v, cols, orderBy, sum(limit, offset), "VALUES")
+	return cut(node, limit, offset), cols, err
+}
+
+// sorted sorts n by its own columns.
+func sorted(n Node, cols []OutputColumn, orderBy []parser.OrderTerm, limit int64, what string) (Node, error) {
+	if len(orderBy) == 0 {
+		return n, nil
+	}
+	var by []SortTerm
+	for _, t := range orderBy {
+		i, ok := outputIndex(t.Expr, cols)
+		if !ok {
+			return nil, parser.Errorf(t.Expr.Position(), "ORDER BY over %s takes the names or numbers of result columns", what)
+		}
+		by = append(by, sortTerm(t, &expr.Column{Index: i, Name: cols[i].Name, Typ: cols[i].Type}))
+	}
+	return &Sort{Input: n, By: by, Limit: limit}, nil
 }
 
 // items compiles the SELECT list.
-func (q *query) items(c *parser.SelectCore, srcs []*source, scope *expr.Scope) ([]output, error) {
+func (q *query) items(c *parser.SelectCore, f *from, scope *expr.Scope) ([]output, error) {
 	var outs []output
 	for _, it := range c.Items {
 		if !it.Star {
@@ -658,16 +624,12 @@ func (q *query) items(c *parser.SelectCore, srcs []*source, scope *expr.Scope) (
 			continue
 		}
 		n := len(outs)
-		for _, s := range srcs {
-			if it.Table != "" && !strings.EqualFold(it.Table, s.name) {
-				continue
-			}
-			for i, col := range s.cols[:len(s.cols)-s.hidden] {
-				if s.table != nil && s.table.HiddenKey && col.Name == catalog.HiddenColumn {
-					continue
-				}
-				outs = append(outs, output{col.Name, &expr.Column{Pos: it.Pos, Index: s.offset + i, Name: col.Name, Typ: col.Type}})
-			}
+		shown := f.star
+		if it.Table != "" {
+			shown = f.shown(it.Table)
+		}
+		for _, c := range shown {
+			outs = append(outs, output{c.Name, &expr.Column{Pos: it.Pos, Index: c.Index, Name: c.Name, Typ: c.Typ}})
 		}
 		if len(outs) == n {
 			if it.Table != "" {

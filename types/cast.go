@@ -11,8 +11,11 @@ import (
 	"github.com/cockroachdb/apd/v3"
 )
 
-// Exact is the context for DECIMAL arithmetic: 38 digits beyond which results are rounded half up.
+// Exact is the context for DECIMAL arithmetic: 38 digits beyond which quotients are rounded half up.
 var Exact = apd.Context{Precision: 38, MaxExponent: apd.MaxExponent, MinExponent: apd.MinExponent, Traps: apd.DefaultTraps, Rounding: apd.RoundHalfUp}
+
+// Wide is the context for sums, differences and products of DECIMALs, which are not rounded.
+var Wide = apd.Context{Precision: 20000, MaxExponent: apd.MaxExponent, MinExponent: apd.MinExponent, Traps: apd.DefaultTraps | apd.Inexact, Rounding: apd.RoundHalfUp}
 
 // IntRange gives the least and the greatest number of an integer type.
 func IntRange(t Type) (lo, hi int64) {
@@ -88,7 +91,7 @@ func Cast(v Value, to Type, loc *time.Location) (Value, error) {
 		switch {
 		case v.typ == Date:
 			t := time.Unix(v.i*86400, 0).UTC()
-			return NewTimestamp(time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, loc).UnixMilli()), nil
+			return NewTimestamp(inZone(time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC), loc).UnixMilli()), nil
 		case v.typ.IsInteger():
 			return NewTimestamp(v.i), nil
 		case v.typ.IsText():

@@ -65,8 +65,8 @@ func ParseTimestamp(s string, loc *time.Location) (int64, error) {
 		x = x[:10] + " " + x[11:]
 	}
 	for _, l := range timestampLayouts {
-		if t, err := time.ParseInLocation(l, x, loc); err == nil {
-			return t.UnixMilli(), nil
+		if t, err := time.Parse(l, x); err == nil {
+			return inZone(t, loc).UnixMilli(), nil
 		}
 	}
 	for _, l := range zonedLayouts {

@@ -10,19 +10,21 @@ import (
 type topic struct{ name, text string }
 
 var topics = []topic{
-	{"SELECT", `[WITH name AS (query)] SELECT [DISTINCT] * | expression [AS name], ...
-  [FROM table [AS alias] [FOR SYSTEM_TIME ALL | AS OF time | BETWEEN time AND time]
-    [[LEFT | CROSS] JOIN table ON condition | USING (column, ...)] ...]
+	{"SELECT", `[WITH name [(column, ...)] AS (query), ...] SELECT [DISTINCT] * | table.* | expression [AS name], ...
+  [FROM table [AS alias] [FOR SYSTEM_TIME ALL | AS OF time | BETWEEN time AND time] | (query) [AS alias [(column, ...)]], ...
+    [[INNER | LEFT | RIGHT | FULL] JOIN ... ON condition | USING (column, ...)] [CROSS JOIN ...] [NATURAL [LEFT | RIGHT | FULL] JOIN ...]]
   [WHERE condition] [GROUP BY expression, ...] [HAVING condition]
-  [UNION ALL SELECT ...]
+  [UNION | EXCEPT | INTERSECT [ALL] SELECT ... | VALUES ... | (query)]
   [ORDER BY expression [ASC | DESC] [NULLS FIRST | LAST], ...]
-  [LIMIT n] [OFFSET n] [ALLOW FULL SCAN]
+  [LIMIT n | FETCH FIRST n ROWS ONLY] [OFFSET n] [ALLOW FULL SCAN]
 pseudo-columns: _key, the rowkey's bytes; _ts, the newest cell's time`},
+	{"VALUES", `VALUES (expression, ...), ...
+a query by itself, and in FROM: (VALUES (1, 'a'), (2, 'b')) AS v (id, name)`},
 	{"INSERT", `INSERT INTO table [(column, ...)] VALUES (value, ...), ... | query   (UPSERT is the same)
   [IF NOT EXISTS]`},
-	{"UPDATE", `UPDATE table SET column = expression, ... [WHERE condition] [ALLOW FULL SCAN]
+	{"UPDATE", `UPDATE table [AS alias] SET column = expression, ... [WHERE condition] [ALLOW FULL SCAN]
 columns of the key cannot be changed`},
-	{"DELETE", `DELETE FROM table [WHERE condition] [ALLOW FULL SCAN]`},
+	{"DELETE", `DELETE FROM table [AS alias] [WHERE condition] [ALLOW FULL SCAN]`},
 	{"EXPLAIN", `EXPLAIN [ANALYZE] statement
 EXPLAIN (FORMAT TEXT | JSON | HTML [, ANALYZE]) statement`},
 	{"CREATE TABLE", `CREATE [EXTERNAL] TABLE [IF NOT EXISTS] name (column TYPE [FROM family:qualifier] [AS encoding] [NOT NULL] [PRIMARY KEY], ...)
@@ -36,7 +38,8 @@ part: a literal, or an expression over the columns AS an encoding; EXTERNAL maps
 of an EXTERNAL table only the definition is dropped`},
 	{"SHOW", `SHOW TABLES | CREATE TABLE table | SPLITS table | FUNCTIONS | ALL | setting`},
 	{"DESCRIBE", `DESCRIBE [TABLE] table`},
-	{"SET", `SET setting = value
+	{"SET", `SET setting = value | DEFAULT
+SET TIME ZONE zone
 SHOW ALL lists the settings`},
 	{"COPY", `COPY table [(column, ...)] FROM 'file' | STDIN [WITH (option value, ...)]
 COPY table | (query) TO 'file' | STDOUT [WITH (option value, ...)]`},

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	_ "time/tzdata" // zones where the system has none
 
 	"golang.org/x/term"
 

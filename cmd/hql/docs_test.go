@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/expr"
+)
+
+var update = flag.Bool("update", false, "write the generated parts of docs/sql.md anew")
+
+// TestDocs checks the parts of docs/sql.md between <!-- name --> and <!-- end --> against what they are made from.
+func TestDocs(t *testing.T) {
+	const path = "../../docs/sql.md"
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := map[string]func(*testing.T) string{"statements": docStatements, "functions": docFunctions, "settings": docSettings, "yardstick": docYardstick}
+	block := regexp.MustCompile(`(?s)<!-- (\w+) -->\n.*?<!-- end -->`)
+	now := block.ReplaceAllStringFunc(string(text), func(s string) string {
+		name := block.FindStringSubmatch(s)[1]
+		part := parts[name]
+		if part == nil {
+			t.Fatalf("%s: nothing makes %q, or it stands there twice", path, name)
+		}
+		delete(parts, name)
+		return "<!-- " + name + " -->\n" + part(t) + "<!-- end -->"
+	})
+	for name := range parts {
+		t.Errorf("%s has no <!-- %s -->", path, name)
+	}
+	if now == string(text) {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s is not current: go test ./cmd/hql -run TestDocs -update", path)
+	}
+	if err := os.WriteFile(path, []byte(now), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func docStatements(*testing.T) string {
+	var b strings.Builder
+	for _, topic := range topics {
+		b.WriteString("\n    " + strings.ReplaceAll(topic.text, "\n", "\n    ") + "\n")
+	}
+	return b.String() + "\n"
+}
+
+func docFunctions(*testing.T) string {
+	titles := []struct{ group, title string }{
+		{"aggregate", "Aggregates"}, {"conditional", "Conditional"}, {"string", "Text"}, {"number", "Numbers"}, {"time", "Dates and times"},
+		{"json", "JSON"}, {"hash", "Hashes"}, {"key", "Only in key parts"},
+	}
+	funcs := expr.Builtins()
+	var b strings.Builder
+	for _, t := range titles {
+		fmt.Fprintf(&b, "\n%s\n\n| | |\n|---|---|\n", t.title)
+		for _, f := range funcs.All() {
+			if f.Group != t.group {
+				continue
+			}
+			doc := f.Doc
+			called, _, call := strings.Cut(f.Signature, "(")
+			names := slices.DeleteFunc(append(funcs.Aliases(f.Name), f.Name), func(name string) bool {
+				return !call || strings.Contains(called, " ") || strings.EqualFold(name, called)
+			})
+			if len(names) > 0 {
+				doc += " Also `" + strings.ToLower(strings.Join(names, "`, `")) + "`."
+			}
+			fmt.Fprintf(&b, "| `%s` | %s |\n", f.Signature, strings.ReplaceAll(doc, "|", `\|`))
+		}
+	}
+	return b.String() + "\n"
+}
+
+func docSettings(t *testing.T) string {
+	db, err := hql.Open(t.Context(), "mem:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	rows, err := db.Query(context.Background(), "SHOW ALL")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	out := "\n| | |\n|---|---|\n"
+	for row, err := range rows.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		var name, value, doc string
+		if err := row.Scan(&name, &value, &doc); err != nil {
+			t.Fatal(err)
+		}
+		out += fmt.Sprintf("| `SET %s = ...` | %s |\n", name, doc)
+	}
+	return out + "\n"
+}
+
+// docYardstick adds up the counts that package sqllogic keeps.
+func docYardstick(t *testing.T) string {
+	f, err := os.Open("../../sqllogic/testdata/counts.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	out, sum := "\n| file | pass | wrong | not supported |\n|---|---|---|---|\n", [3]int{}
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if strings.HasPrefix(s.Text(), "#") {
+			continue
+		}
+		var name string
+		var n [3]int
+		if _, err := fmt.Sscan(s.Text(), &name, &n[0], &n[1], &n[2]); err != nil {
+			t.Fatal(err)
+		}
+		out += fmt.Sprintf("| %s | %d | %d | %d |\n", name, n[0], n[1], n[2])
+		for i := range n {
+			sum[i] += n[i]
+		}
+	}
+	return out + fmt.Sprintf("| all | %d | %d | %d |\n\n", sum[0], sum[1], sum[2])
+}

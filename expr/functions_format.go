@@ -1,0 +1,303 @@
+package expr
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Patterns of TO_CHAR, TO_DATE and TO_TIMESTAMP, as in PostgreSQL 16, 9.8. A longer one stands before those it begins with.
+var formatPatterns = []string{
+	"HH24", "HH12", "HH", "MI", "SSSSS", "SSSS", "SS", "MS", "US", "AM", "PM", "A.M.", "P.M.", "YYYY", "IYYY", "YYY", "YY", "Y", "IW", "IDDD", "ID",
+	"MONTH", "MON", "MM", "DAY", "DY", "DDD", "DD", "D", "WW", "W", "CC", "J", "Q", "FF3", "FF6",
+}
+
+// pattern is a piece of a format: a pattern, or text that stands for itself.
+type pattern struct {
+	name string // in upper case; "" for text
+	text string // as written
+	fill bool   // padded with spaces and zeros: no FM before it
+	th   string // the ordinal suffix wanted: "TH", "th" or ""
+}
+
+func parseFormat(format string) []pattern {
+	var out []pattern
+	for format != "" {
+		if format[0] == '"' {
+			text, rest, _ := strings.Cut(format[1:], `"`)
+			out, format = append(out, pattern{text: text}), rest
+			continue
+		}
+		rest, fm := cutFold(format, "FM")
+		found := false
+		for _, name := range formatPatterns {
+			if after, ok := cutFold(rest, name); ok {
+				p := pattern{name: name, text: rest[:len(name)], fill: !fm}
+				if next, ok := cutFold(after, "TH"); ok {
+					p.th, after = after[:2], next
+				}
+				out, format, found = append(out, p), after, true
+				break
+			}
+		}
+		if found {
+			continue
+		}
+		_, n := utf8.DecodeRuneInString(format)
+		out, format = append(out, pattern{text: format[:n]}), format[n:]
+	}
+	return out
+}
+
+func cutFold(s, prefix string) (rest string, ok bool) {
+	if len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {
+		return s[len(prefix):], true
+	}
+	return s, false
+}
+
+// formatTime writes t in format.
+func formatTime(t time.Time, format string) string {
+	var b strings.Builder
+	for _, p := range parseFormat(format) {
+		if p.name == "" {
+			b.WriteString(p.text)
+			continue
+		}
+		number := func(n, width int) {
+			if !p.fill {
+				width = 0
+			}
+			fmt.Fprintf(&b, "%0*d", width, n)
+			if p.th != "" {
+				b.WriteString(cased(ordinal(n), p.th))
+			}
+		}
+		word := func(s string, width int) {
+			b.WriteString(cased(s, p.text))
+			if p.fill {
+				b.WriteString(strings.Repeat(" ", max(0, width-len(s))))
+			}
+		}
+		hour12 := (t.Hour()+11)%12 + 1
+		isoYear, week := t.ISOWeek()
+		switch p.name {
+		case "HH24":
+			number(t.Hour(), 2)
+		case "HH12", "HH":
+			number(hour12, 2)
+		case "MI":
+			number(t.Minute(), 2)
+		case "SS":
+			number(t.Second(), 2)
+		case "SSSS", "SSSSS":
+			number(t.Hour()*3600+t.Minute()*60+t.Second(), 0)
+		case "MS", "FF3":
+			number(t.Nanosecond()/1e6, 3)
+		case "US", "FF6":
+			number(t.Nanosecond()/1e3, 6)
+		case "AM", "PM":
+			word(t.Format("PM"), 0)
+		case "A.M.", "P.M.":
+			word(t.Format("PM")[:1]+".M.", 0)
+		case "YYYY":
+			number(t.Year(), 4)
+		case "YYY":
+			number(t.Year()%1000, 3)
+		case "YY":
+			number(t.Year()%100, 2)
+		case "Y":
+			number(t.Year()%10, 1)
+		case "IYYY":
+			number(isoYear, 4)
+		case "IW":
+			number(week, 2)
+		case "ID":
+			number(int(t.Weekday()+6)%7+1, 0)
+		case "IDDD":
+			number((week-1)*7+int(t.Weekday()+6)%7+1, 3)
+		case "MONTH":
+			word(t.Month().String(), 9)
+		case "MON":
+			word(t.Month().String()[:3], 0)
+		case "MM":
+			number(int(t.Month()), 2)
+		case "DAY":
+			word(t.Weekday().String(), 9)
+		case "DY":
+			word(t.Weekday().String()[:3], 0)
+		case "DDD":
+			number(t.YearDay(), 3)
+		case "DD":
+			number(t.Day(), 2)
+		case "D":
+			number(int(t.Weekday())+1, 0)
+		case "WW":
+			number((t.YearDay()-1)/7+1, 2)
+		case "W":
+			number((t.Day()-1)/7+1, 0)
+		case "CC":
+			number((t.Year()-1)/100+1, 2)
+		case "J":
+			number(julianDay(t), 0)
+		case "Q":
+			number(int(t.Month()-1)/3+1, 0)
+		}
+	}
+	return b.String()
+}
+
+// cased writes word as like is written: MONTH, Month or month.
+func cased(word, like string) string {
+	first, n := utf8.DecodeRuneInString(like)
+	switch {
+	case unicode.IsLower(first):
+		return strings.ToLower(word)
+	case n < len(like) && like[n:] != strings.ToUpper(like[n:]):
+		return word[:1] + strings.ToLower(word[1:])
+	}
+	return strings.ToUpper(word)
+}
+
+func ordinal(n int) string {
+	if n/10%10 != 1 {
+		switch n % 10 {
+		case 1:
+			return "st"
+		case 2:
+			return "nd"
+		case 3:
+			return "rd"
+		}
+	}
+	return "th"
+}
+
+// julianDay counts days from 4714-11-24 BC on.
+func julianDay(t time.Time) int {
+	const of1970 = 2440588
+	return int(floorDiv(t.Unix(), 86400)) + of1970
+}
+
+// parseTime reads s in format. What is not in it is that of 0001-01-01 00:00. Spaces and signs in the format match any.
+func parseTime(s, format string) (time.Time, error) {
+	rest := s
+	year, month, day, yearDay, hour, minute, second, nanos, pm, julian := 1, 1, 1, 0, 0, 0, 0, 0, -1, -1
+	patterns := parseFormat(format)
+	for i, p := range patterns {
+		if p.name == "" {
+			for _, r := range p.text {
+				found, n := utf8.DecodeRuneInString(rest)
+				switch {
+				case n == 0:
+				case found == r || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsLetter(found) && !unicode.IsDigit(found):
+					rest = rest[n:]
+				case unicode.IsLetter(r) || unicode.IsDigit(r):
+					return time.Time{}, fmt.Errorf("%q does not match the format %q", s, format)
+				}
+			}
+			continue
+		}
+		rest = strings.TrimLeft(rest, " ")
+		var err error
+		number := func(to *int, width, lo, hi int) {
+			if next := i + 1; next == len(patterns) || patterns[next].name == "" {
+				width = max(width, 9) // nothing follows at once
+			}
+			n := 0
+			for n < len(rest) && n < width && rest[n] >= '0' && rest[n] <= '9' {
+				n++
+			}
+			v, bad := strconv.Atoi(rest[:n])
+			if bad != nil || v < lo || v > hi {
+				err = fmt.Errorf("%q is no value of %s", rest[:n], p.name)
+			}
+			*to, rest = v, rest[n:]
+		}
+		name := func(to *int, least int, names ...string) {
+			for k, w := range names {
+				for _, form := range []string{w, w[:min(len(w), least)]} {
+					if after, ok := cutFold(rest, form); ok {
+						*to, rest = k, after
+						return
+					}
+				}
+			}
+			err = fmt.Errorf("%q is no value of %s", rest, p.name)
+		}
+		fraction := func() {
+			n := 0
+			for n < len(rest) && n < 9 && rest[n] >= '0' && rest[n] <= '9' {
+				n++
+			}
+			v, bad := strconv.Atoi((rest[:n] + "000000000")[:9])
+			if n == 0 || bad != nil {
+				err = fmt.Errorf("%q is no value of %s", rest[:n], p.name)
+			}
+			nanos, rest = v, rest[n:]
+		}
+		var ignored int
+		switch p.name {
+		case "HH24":
+			number(&hour, 2, 0, 23)
+		case "HH12", "HH":
+			number(&hour, 2, 1, 12)
+			pm = max(pm, 0)
+		case "MI":
+			number(&minute, 2, 0, 59)
+		case "SS":
+			number(&second, 2, 0, 59)
+		case "MS", "US", "FF3", "FF6":
+			fraction()
+		case "AM", "PM":
+			name(&pm, 2, "AM", "PM")
+		case "A.M.", "P.M.":
+			name(&pm, 4, "A.M.", "P.M.")
+		case "YYYY":
+			number(&year, 4, 1, 9999)
+		case "YY":
+			if number(&year, 2, 0, 99); year < 70 {
+				year += 2000
+			} else {
+				year += 1900
+			}
+		case "MONTH", "MON":
+			name(&month, 3, "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
+			month++
+		case "MM":
+			number(&month, 2, 1, 12)
+		case "DAY", "DY":
+			name(&ignored, 3, "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+		case "DD":
+			number(&day, 2, 1, 31)
+		case "DDD":
+			number(&yearDay, 3, 1, 366)
+		case "J":
+			number(&julian, 7, 0, 5373484) // to 9999-12-31
+		default:
+			err = fmt.Errorf("%s cannot be read", p.name)
+		}
+		if err != nil {
+			return time.Time{}, err
+		}
+	}
+	if strings.TrimSpace(rest) != "" {
+		return time.Time{}, fmt.Errorf("%q does not match the format %q", s, format)
+	}
+	if pm >= 0 {
+		hour = hour%12 + 12*pm
+	}
+	t := time.Date(year, time.Month(month), day, hour, minute, second, nanos, time.UTC)
+	switch {
+	case julian >= 0:
+		return t.AddDate(0, 0, julian-julianDay(t)), nil
+	case yearDay > 0:
+		t = t.AddDate(0, 0, yearDay-t.YearDay())
+	case t.Day() != day:
+		return time.Time{}, fmt.Errorf("there is no day %04d-%02d-%02d", year, month, day)
+	}
+	return t, nil
+}

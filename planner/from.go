@@ -1,0 +1,340 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+)
+
+// from lists the sources of FROM and the conditions that tie them.
+type from struct {
+	srcs    []*source
+	outer   []bool         // by source: the side of an outer join that may be missing
+	swapped []bool         // by source: this join was written as a RIGHT JOIN
+	on      []expr.Expr    // by source: the outer join's condition
+	conds   []expr.Expr    // of inner joins
+	star    []*expr.Column // what * shows, in the order written
+	names   []string       // of tables, however they are joined
+}
+
+func (q *query) from(list []parser.TableExpr) (*from, error) {
+	f := &from{}
+	for _, t := range list {
+		star, err := q.addFrom(f, t)
+		if err != nil {
+			return nil, err
+		}
+		f.star = append(f.star, star...)
+	}
+	for i, name := range f.names {
+		if slices.ContainsFunc(f.names[:i], func(o string) bool { return strings.EqualFold(o, name) }) {
+			return nil, parser.Errorf(list[0].Position(), "two tables are called %q: give one an alias", name)
+		}
+	}
+	return f, nil
+}
+
+func (f *from) width() int {
+	if len(f.srcs) == 0 {
+		return 0
+	}
+	last := f.srcs[len(f.srcs)-1]
+	return last.offset + last.width()
+}
+
+// add appends a source and gives the columns that * shows of it.
+func (f *from) add(s *source) []*expr.Column {
+	s.offset = f.width()
+	f.srcs = append(f.srcs, s)
+	f.outer = append(f.outer, false)
+	f.swapped = append(f.swapped, false)
+	f.on = append(f.on, nil)
+	return s.shown()
+}
+
+// shown gives the columns of s that * shows.
+func (s *source) shown() []*expr.Column {
+	var out []*expr.Column
+	for i, c := range s.cols[:len(s.cols)-s.hidden] {
+		hidden := s.names != nil && (c.Name == catalog.KeyColumn || c.Name == catalog.TimestampColumn)
+		if s.names != nil || s.table != nil && s.table.HiddenKey {
+			hidden = hidden || c.Name == catalog.HiddenColumn
+		}
+		if !hidden {
+			out = append(out, &expr.Column{Index: s.offset + i, Name: c.Name, Typ: c.Type})
+		}
+	}
+	return out
+}
+
+// shown gives the columns that table.* shows.
+func (f *from) shown(table string) []*expr.Column {
+	var out []*expr.Column
+	for _, s := range f.srcs {
+		for _, c := range s.shown() {
+			if s.has(c.Index-s.offset, table) {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// addFrom adds t's sources and conditions, and gives the columns that * shows of it.
+func (q *query) addFrom(f *from, t parser.TableExpr) ([]*expr.Column, error) {
+	switch t := t.(type) {
+	case *parser.TableName:
+		s, err := q.named(t)
+		if err != nil {
+			return nil, err
+		}
+		f.names = append(f.names, s.name)
+		return f.add(s), nil
+	case *parser.Subquery:
+		node, cols, err := q.selectStmt(t.Query)
+		if err != nil {
+			return nil, err
+		}
+		if cols, err = renamed(cols, t.Columns, t.Alias, t.Pos); err != nil {
+			return nil, err
+		}
+		f.names = append(f.names, t.Alias)
+		return f.add(&source{name: t.Alias, cols: cols, node: node}), nil
+	case *parser.Join:
+		if t.Kind == parser.FullJoin {
+			return q.fullJoin(f, t)
+		}
+		return q.join(f, t)
+	}
+	panic(fmt.Sprintf("planner: unknown table expression %T", t))
+}
+
+// join adds the sides of a join that is not FULL. A RIGHT JOIN is a LEFT JOIN the other way round.
+func (q *query) join(f *from, t *parser.Join) ([]*expr.Column, error) {
+	first, second := t.Left, t.Right
+	if t.Kind == parser.RightJoin {
+		first, second = second, first
+	}
+	before := len(f.srcs)
+	stars, err := q.addFrom(f, first)
+	if err != nil {
+		return nil, err
+	}
+	middle := len(f.srcs)
+	add := q.addFrom
+	if t.Kind != parser.InnerJoin && t.Kind != parser.CrossJoin {
+		add = q.addOne
+	}
+	more, err := add(f, second)
+	if err != nil {
+		return nil, err
+	}
+	a, b := side{f.srcs[before:middle], stars}, side{f.srcs[middle:], more}
+	if t.Kind == parser.RightJoin {
+		a, b = b, a
+	}
+	on, shared, err := q.condition(t, a, b)
+	if err != nil {
+		return nil, err
+	}
+	var kept []*expr.Column
+	for _, p := range shared { // the column of the side whose rows are all there stands for both
+		keep, drop := p[0], p[1]
+		if t.Kind == parser.RightJoin {
+			keep, drop = drop, keep
+		}
+		kept = append(kept, keep)
+		merge(f.srcs, drop.Index)
+	}
+	switch {
+	case t.Kind == parser.LeftJoin || t.Kind == parser.RightJoin:
+		f.outer[middle], f.swapped[middle], f.on[middle] = true, t.Kind == parser.RightJoin, on
+	case !isAlways(on):
+		f.conds = append(f.conds, expr.Conjuncts(on)...)
+	}
+	return append(kept, unshared(append(slices.Clone(a.star), b.star...), shared)...), nil
+}
+
+// merge leaves the column at index of the joined row to its table's name.
+func merge(srcs []*source, index int) {
+	for _, s := range srcs {
+		if i := index - s.offset; i >= 0 && i < s.width() {
+			if s.merged == nil {
+				s.merged = make([]bool, s.width())
+			}
+			s.merged[i] = true
+		}
+	}
+}
+
+// side is one side of a join and what * shows of it.
+type side struct {
+	srcs []*source
+	star []*expr.Column
+}
+
+// condition compiles the condition of a join over its sides, and pairs the columns that USING or NATURAL merges.
+func (q *query) condition(t *parser.Join, a, b side) (on expr.Expr, shared [][2]*expr.Column, err error) {
+	names := t.Using
+	if t.Natural {
+		for _, c := range a.star {
+			if slices.ContainsFunc(b.star, func(d *expr.Column) bool { return strings.EqualFold(c.Name, d.Name) }) {
+				names = append(names, c.Name)
+			}
+		}
+	}
+	var terms []expr.Expr
+	if t.On != nil {
+		on, err := expr.CompileCondition(t.On, q.scope(append(slices.Clone(a.srcs), b.srcs...)))
+		return on, nil, err
+	}
+	for _, name := range names {
+		var p [2]*expr.Column
+		for i, s := range []side{a, b} {
+			ref := &parser.ColumnRef{Pos: t.Pos, Name: name}
+			if p[i], err = findColumn(ref, s.srcs); err == nil && p[i] == nil {
+				err = unknownColumn(ref, s.srcs)
+			}
+			if err != nil {
+				return nil, nil, err
+			}
+		}
+		eq, err := expr.Equal(p[0], p[1], t.Pos)
+		if err != nil {
+			return nil, nil, err
+		}
+		terms, shared = append(terms, eq), append(shared, p)
+	}
+	return expr.Conjunction(terms), shared, nil
+}
+
+// isAlways tells whether e is the constant TRUE.
+func isAlways(e expr.Expr) bool {
+	k, ok := e.(*expr.Const)
+	return ok && !k.Val.IsNull() && k.Val.Bool()
+}
+
+// unshared leaves the shared columns out of what * shows.
+func unshared(star []*expr.Column, shared [][2]*expr.Column) []*expr.Column {
+	return slices.DeleteFunc(star, func(c *expr.Column) bool {
+		return slices.ContainsFunc(shared, func(p [2]*expr.Column) bool { return c.Index == p[0].Index || c.Index == p[1].Index })
+	})
+}
+
+// addOne adds t as one source: a join is read as a whole.
+func (q *query) addOne(f *from, t parser.TableExpr) ([]*expr.Column, error) {
+	j, ok := t.(*parser.Join)
+	if !ok || j.Kind == parser.FullJoin {
+		return q.addFrom(f, t)
+	}
+	in := &from{}
+	star, err := q.addFrom(in, t)
+	if err != nil {
+		return nil, err
+	}
+	node, err := q.whole(in)
+	if err != nil {
+		return nil, err
+	}
+	f.names = append(f.names, in.names...)
+	return f.addJoined(in.srcs, node, star), nil
+}
+
+// whole reads all columns of f.
+func (q *query) whole(f *from) (Node, error) {
+	used := make([]bool, f.width())
+	for i := range used {
+		used[i] = true
+	}
+	node, _, err := q.joined(f, f.conds, used, accessOrder{limit: -1}, hints{})
+	return node, err
+}
+
+// addJoined adds a join of srcs, read by node, as one source; more columns than theirs stand under no table's name.
+func (f *from) addJoined(srcs []*source, node Node, star []*expr.Column, more ...OutputColumn) []*expr.Column {
+	out := &source{node: node}
+	for _, s := range srcs {
+		for i, c := range s.cols {
+			out.cols = append(out.cols, c)
+			name := s.name
+			if s.names != nil {
+				name = s.names[i]
+			}
+			out.names = append(out.names, name)
+			out.merged = append(out.merged, s.merged != nil && s.merged[i])
+		}
+	}
+	for _, c := range more {
+		out.cols, out.names, out.merged = append(out.cols, c), append(out.names, ""), append(out.merged, false)
+	}
+	f.add(out)
+	for i, c := range star {
+		star[i] = &expr.Column{Index: c.Index + out.offset, Name: c.Name, Typ: c.Typ}
+	}
+	return star
+}
+
+// fullJoin adds a FULL JOIN, read as a whole: neither side's rows depend on the other's.
+func (q *query) fullJoin(f *from, t *parser.Join) ([]*expr.Column, error) {
+	l, r := &from{}, &from{}
+	ls, err := q.addFrom(l, t.Left)
+	if err != nil {
+		return nil, err
+	}
+	rs, err := q.addFrom(r, t.Right)
+	if err != nil {
+		return nil, err
+	}
+	left, err := q.whole(l)
+	if err != nil {
+		return nil, err
+	}
+	right, err := q.whole(r)
+	if err != nil {
+		return nil, err
+	}
+	offset := l.width()
+	for i, c := range rs {
+		rs[i] = &expr.Column{Index: c.Index + offset, Name: c.Name, Typ: c.Typ}
+	}
+	for _, s := range r.srcs {
+		s.offset += offset
+	}
+	srcs := append(slices.Clone(l.srcs), r.srcs...)
+	on, shared, err := q.condition(t, side{l.srcs, ls}, side{r.srcs, rs})
+	if err != nil {
+		return nil, err
+	}
+	j := newJoin(left, right, true, expr.Conjuncts(on), offset)
+	j.Full = true
+	node := Node(j)
+	var merged []OutputColumn
+	var star []*expr.Column
+	if len(shared) > 0 {
+		p := &Project{Input: j}
+		for _, s := range srcs {
+			for i, c := range s.cols {
+				p.Exprs = append(p.Exprs, &expr.Column{Index: s.offset + i, Name: c.Name, Typ: c.Type})
+			}
+		}
+		for _, c := range shared {
+			merge(srcs, c[0].Index)
+			merge(srcs, c[1].Index)
+			either, err := expr.Coalesce(c[0], c[1], t.Pos)
+			if err != nil {
+				return nil, err
+			}
+			star = append(star, &expr.Column{Index: len(p.Exprs), Name: c[0].Name, Typ: either.Type()})
+			p.Exprs = append(p.Exprs, either)
+			merged = append(merged, OutputColumn{c[0].Name, either.Type()})
+		}
+		node = p
+	}
+	star = append(star, unshared(append(slices.Clone(ls), rs...), shared)...)
+	f.names = append(append(f.names, l.names...), r.names...)
+	return f.addJoined(srcs, node, star, merged...), nil
+}

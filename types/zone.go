@@ -1,0 +1,50 @@
+package types
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+var zones sync.Map // name to *time.Location
+
+// Zone finds a time zone by its name in the IANA database: UTC, Europe/Berlin. The machine's own zone has no name.
+func Zone(name string) (*time.Location, error) {
+	if loc, ok := zones.Load(name); ok {
+		return loc.(*time.Location), nil
+	}
+	switch strings.ToUpper(name) {
+	case "UTC", "GMT", "Z":
+		return time.UTC, nil
+	}
+	loc, err := time.LoadLocation(name)
+	if err != nil || name == "" || strings.EqualFold(name, "Local") {
+		return nil, fmt.Errorf("unknown time zone %q (use UTC or a name like Europe/Berlin)", name)
+	}
+	zones.Store(name, loc)
+	return loc, nil
+}
+
+// inZone gives the moment at which clocks in loc show what t shows in UTC. A time that they skip is taken as before
+// the change, one that they show twice as after it, as PostgreSQL does.
+func inZone(t time.Time, loc *time.Location) time.Time {
+	if loc == time.UTC {
+		return t
+	}
+	offset := func(t time.Time) time.Duration {
+		_, s := t.In(loc).Zone()
+		return time.Duration(s) * time.Second
+	}
+	const day = 24 * time.Hour
+	before, after := t.Add(-offset(t.Add(-day))), t.Add(-offset(t.Add(day)))
+	switch {
+	case before.Equal(after):
+		return before
+	case before.Add(offset(before)).Equal(t) && !after.Add(offset(after)).Equal(t):
+		return before
+	case before.After(after) && !after.Add(offset(after)).Equal(t): // skipped
+		return before
+	}
+	return after
+}
