@@ -40,18 +40,7 @@ func TestChaos(t *testing.T) {
 		servers, readers = 3, 8
 	}
 	began := time.Now()
-	c := startCluster(t, servers)
-	t.Logf("cluster of %d region servers up after %v", servers, time.Since(began).Round(time.Second))
-	ctx := context.Background()
-	db, err := hql.Open(ctx, c.dsn(), hql.WithWrites(true), hql.WithFullScan(hql.Allow))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &world{t: t, c: c, db: db, fig: &figures{}}
-	w.load(ctx)
-	w.explained(t)
-	w.recovered(t)
-	t.Logf("tables loaded after %v", time.Since(began).Round(time.Second))
+	w := newWorld(t, servers)
 	idle := runtime.NumGoroutine()
 	for _, cs := range cases {
 		t.Run(cs.name, func(t *testing.T) {
@@ -70,6 +59,29 @@ func TestChaos(t *testing.T) {
 			t.Logf("%v", time.Since(start).Round(100*time.Millisecond))
 		})
 	}
+	w.report(t, began)
+}
+
+// newWorld starts a cluster and loads the tables.
+func newWorld(t *testing.T, servers int) *world {
+	began := time.Now()
+	c := startCluster(t, servers)
+	t.Logf("cluster of %d region servers up after %v", servers, time.Since(began).Round(time.Second))
+	ctx := context.Background()
+	db, err := hql.Open(ctx, c.dsn(), hql.WithWrites(true), hql.WithFullScan(hql.Allow))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, c: c, db: db, fig: &figures{}}
+	w.load(ctx)
+	w.explained(t)
+	w.recovered(t)
+	t.Logf("tables loaded after %v", time.Since(began).Round(time.Second))
+	return w
+}
+
+// report closes the DB and tells the figures.
+func (w *world) report(t *testing.T, began time.Time) {
 	s := w.db.Client().Stats()
 	w.closed(t)
 	t.Logf("%v in all\n%sRPCs %d, scans resumed %d, calls repeated %d, clients replaced %d",

@@ -4,10 +4,13 @@
 //	go test ./chaos -v                        the short form, about two minutes
 //	HQL_CHAOS=2h go test ./chaos -v -timeout 0    for about that long
 //	HQL_CHAOS=long                            the same as 30m
+//	HQL_SOAK=1h go test ./chaos -v -timeout 0 -run TestSoak    everything at random, with flat memory
 //	HQL_CHAOS_CLUSTER=DIR                     where cluster.sh and Chaos.java are
 //
 // Every query runs against rows that do not change and must give exactly them, once
 // each and in order, or an error by its deadline; after the fault it must work again.
 // The figures are printed at the end: queries run, faults injected by kind, rows
 // wrong, lost and doubled, queries that hung, goroutines and connections left.
+//
+// .ci/nightly runs the long forms of these and of all random, differential and fuzz tests.
 package chaos

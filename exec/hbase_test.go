@@ -6,6 +6,7 @@ import (
 
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hbase/hbasetest"
+	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/planner"
 )
 
@@ -22,9 +23,10 @@ func dialHBase(t *testing.T) hbase.Client {
 // The law on a real HBase: real filters, real regions, the same random worlds.
 func TestLawHBase(t *testing.T) {
 	c := dialHBase(t)
-	lawSeeds(t, 8, func(t *testing.T, seed uint64) {
+	seeds.Each(t, 8, func(t *testing.T, seed uint64, fig seeds.Figures) {
 		g := newLawWorld(t, seed, c, planner.Options{})
 		g.check(10)
+		fig["queries"] += 10
 		g.planned.run("DROP TABLE t")
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
@@ -19,9 +20,10 @@ import (
 func TestLawOfEveryLayout(t *testing.T) {
 	for _, def := range layouts(t) {
 		t.Run(def.Name, func(t *testing.T) {
-			lawSeeds(t, 1, func(t *testing.T, seed uint64) {
+			seeds.Each(t, 1, func(t *testing.T, seed uint64, fig seeds.Figures) {
 				_, c := newStore(t)
 				newLayoutWorld(t, seed, c, def).check(20)
+				fig["queries"] += 20
 			})
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
 )
@@ -18,11 +19,12 @@ import (
 // whether keys are looked up or everything is scanned, in little memory or much; and a
 // condition, its negation and its being unknown divide the rows between them.
 func TestLawQueries(t *testing.T) {
-	lawSeeds(t, 40, func(t *testing.T, seed uint64) {
+	seeds.Each(t, 40, func(t *testing.T, seed uint64, fig seeds.Figures) {
 		g := newQueryWorld(t, seed)
 		for range 25 {
 			g.check()
 			g.outer()
+			fig["queries"] += 2
 		}
 	})
 }

@@ -5,15 +5,13 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
@@ -23,26 +21,10 @@ import (
 // of a full scan that evaluates the WHERE on each row, each row exactly once,
 // and in the order asked for. HQL_SEED replays, HQL_CHECKS sets how many worlds.
 func TestLaw(t *testing.T) {
-	lawSeeds(t, 150, func(t *testing.T, seed uint64) {
+	seeds.Each(t, 150, func(t *testing.T, seed uint64, fig seeds.Figures) {
 		newLawWorld(t, seed, newFakeClient(), planner.Options{NoPushdown: true}).check(12)
+		fig["queries"] += 12
 	})
-}
-
-// lawSeeds runs f for consecutive seeds.
-func lawSeeds(t *testing.T, checks int, f func(t *testing.T, seed uint64)) {
-	seed := uint64(time.Now().UnixNano())
-	if s := os.Getenv("HQL_SEED"); s != "" {
-		seed, _ = strconv.ParseUint(s, 10, 64)
-	}
-	if s := os.Getenv("HQL_CHECKS"); s != "" {
-		checks, _ = strconv.Atoi(s)
-	}
-	for i := range checks {
-		s := seed + uint64(i)
-		if !t.Run("", func(t *testing.T) { f(t, s) }) {
-			t.Fatalf("replay with HQL_SEED=%d HQL_CHECKS=1 go test ./exec -run %s", s, t.Name())
-		}
-	}
 }
 
 // lawWorld is a random table with random rows, read by two engines: one plans, the other scans.

@@ -270,6 +270,13 @@ func (lc *layoutCase) dump(tables []string, skip int, cells bool) string {
 	return strings.Join(lines, "\n")
 }
 
+// sameStart tells that two rows have the same first column, which those of an ORDER BY are ordered by first.
+func sameStart(a, b string) bool {
+	x, _, _ := strings.Cut(a, "|")
+	y, _, _ := strings.Cut(b, "|")
+	return x == y
+}
+
 func (lc *layoutCase) law(t *testing.T, more string) string {
 	t.Helper()
 	var queries []string
@@ -290,7 +297,7 @@ func (lc *layoutCase) law(t *testing.T, more string) string {
 			continue
 		}
 		a, b2 := strings.Split(got, "\n"), strings.Split(want, "\n")
-		if !strings.Contains(q, "ORDER BY") {
+		if !strings.Contains(q, "ORDER BY") || slices.EqualFunc(a, b2, sameStart) { // rows that the order does not tell apart come in any
 			slices.Sort(a)
 			slices.Sort(b2)
 		}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/store"
 )
@@ -21,18 +22,23 @@ func newStore(t testing.TB) (*store.Store, hbase.Client) {
 
 // The law on the embedded store, with all that the region servers filter.
 func TestLawStore(t *testing.T) {
-	lawSeeds(t, 150, func(t *testing.T, seed uint64) {
+	seeds.Each(t, 150, func(t *testing.T, seed uint64, fig seeds.Figures) {
 		_, c := newStore(t)
 		newLawWorld(t, seed, c, planner.Options{}).check(10)
+		fig["queries"] += 10
 	})
 }
 
 // The law while answers are lost, leases expire and regions move, split and merge.
 func TestLawUnderFaults(t *testing.T) {
-	lawSeeds(t, 60, func(t *testing.T, seed uint64) {
+	seeds.Each(t, 60, func(t *testing.T, seed uint64, fig seeds.Figures) {
 		s, c := newStore(t)
 		g := newLawWorld(t, seed, c, planner.Options{})
 		s.SetFaults(store.Faults{Seed: int64(seed), AnswerLost: 0.05, RequestLost: 0.05, LeaseGone: 0.05, Move: 0.03, Split: 0.03, Merge: 0.03, PartialRow: 0.2, Heartbeat: 0.1})
 		g.check(5)
+		fig["queries"] += 5
+		for kind, n := range s.FaultCounts() {
+			fig[string(kind)] += n
+		}
 	})
 }

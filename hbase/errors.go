@@ -36,33 +36,32 @@ var (
 		"ServerNotRunningYetException", "RpcThrottlingException", "CallTimeoutException", "RegionInRecoveryException", "MasterNotRunningException"}
 )
 
-// busy tells that a server refused a call for its load: the region is where it was.
-func busy(err error) bool {
-	if err == nil {
-		return false
-	}
-	text := err.Error()
-	for _, s := range []string{"RegionTooBusyException", "CallQueueTooBigException", "CallDroppedException", "RpcThrottlingException"} {
-		if strings.Contains(text, s) {
-			return true
-		}
-	}
-	return false
-}
+// overloaded are refusals of a server for its load: the region is where it was, and so is a scanner.
+var overloaded = []string{"RegionTooBusyException", "CallQueueTooBigException", "CallDroppedException", "RpcThrottlingException"}
+
+// scannerStays are refusals of a call on a scanner that leave the scanner open on the server.
+var scannerStays = append([]string{"OutOfOrderScannerNextException"}, overloaded...)
+
+// alwaysRefused are refusals that the same mutation has met each time it was sent.
+var alwaysRefused = []string{"NoSuchColumnFamilyException", "FailedSanityCheckException", "AccessDeniedException", "RequestTooBigException"}
+
+// busy tells that a server refused a call for its load.
+func busy(err error) bool { return err != nil && isOneOf(err, overloaded) }
 
 func classify(err error) class {
-	text := err.Error()
-	for _, s := range resumable {
-		if strings.Contains(text, s) {
-			return resume
-		}
-	}
-	for _, s := range retryable {
-		if strings.Contains(text, s) {
-			return retry
-		}
+	switch {
+	case isOneOf(err, resumable):
+		return resume
+	case isOneOf(err, retryable):
+		return retry
 	}
 	return fatal
+}
+
+// isOneOf tells whether an error is of one of these Java classes.
+func isOneOf(err error, classes []string) bool {
+	text := err.Error()
+	return slices.ContainsFunc(classes, func(c string) bool { return strings.Contains(text, c) })
 }
 
 var javaException = regexp.MustCompile(`(?s)HBase Java exception ([\w.$]+):\s*(.*)`)

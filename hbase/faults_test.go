@@ -1,12 +1,14 @@
 package hbase
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,44 +17,63 @@ import (
 	"github.com/tsuna/gohbase/hrpc"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/store"
 )
 
+// faultRows is how many rows a world under faults has, faultSplits where its regions begin.
+const faultRows = 45
+
+var faultSplits = [][]byte{[]byte("k15"), []byte("k30")}
+
+// faultWorld gives the rows of every world under faults, and what stores them.
+var faultWorld = sync.OnceValues(func() ([]Row, []Mutation) {
+	var rows []Row
+	var ms []Mutation
+	for i := range faultRows {
+		m := put(fmt.Sprintf("k%02d", i), 5, fmt.Sprintf("f:a=%d", i), "f:b=x", "f:c=y")
+		ms = append(ms, m)
+		row := Row{Key: m.Key}
+		for _, c := range m.Cells {
+			row.Cells = append(row.Cells, Cell{c.Family, c.Qualifier, 5, c.Value})
+		}
+		rows = append(rows, row)
+	}
+	return rows, ms
+})
+
+// errWrongRows tells that a scan gave other rows than are stored.
+var errWrongRows = errors.New("wrong rows")
+
 // faultyScan reads rows in batches of a few through a store that loses answers,
-// drops leases, moves, splits and merges regions and sends rows in parts. It tells what differs from what is stored.
-func faultyScan(seed uint64, noSeq bool) (string, error) {
+// drops leases, moves, splits and merges regions and sends rows in parts. It counts in fig what befell
+// the calls and what came of them, and fails when that differs from what is stored.
+func faultyScan(seed uint64, noSeq bool, fig seeds.Figures) error {
 	r := rand.New(rand.NewPCG(seed, 0))
-	s, err := store.Open(store.Options{})
+	s, err := store.Open(store.Options{CacheBytes: 1 << 20})
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer s.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	c := New(s, s.Admin()).(*client)
 	c.noSeq = noSeq
-	if err := c.CreateTable(ctx, "t", []Family{{Name: "f"}}, [][]byte{[]byte("k030"), []byte("k060")}); err != nil {
-		return "", err
+	if err := c.CreateTable(ctx, "t", []Family{{Name: "f"}}, faultSplits); err != nil {
+		return err
 	}
-	var ms []Mutation
-	var want []string
-	for i := range 90 {
-		m := put(fmt.Sprintf("k%03d", i), 5, fmt.Sprintf("f:a=%d", i), "f:b=x", "f:c=y")
-		ms = append(ms, m)
-		want = append(want, show(Row{Key: m.Key, Cells: []Cell{{m.Cells[0].Family, m.Cells[0].Qualifier, 5, m.Cells[0].Value},
-			{m.Cells[1].Family, m.Cells[1].Qualifier, 5, m.Cells[1].Value}, {m.Cells[2].Family, m.Cells[2].Qualifier, 5, m.Cells[2].Value}}}))
-	}
+	want, ms := faultWorld()
 	if err := c.Mutate(ctx, "t", ms); err != nil {
-		return "", err
+		return err
 	}
 	s.SetFaults(store.Faults{Seed: int64(seed), AnswerLost: 0.1, RequestLost: 0.05, LeaseGone: 0.05, Move: 0.05, Split: 0.03, Merge: 0.03, PartialRow: 0.3, Heartbeat: 0.1})
 	rng := ScanRange{Table: "t", Reversed: r.IntN(2) == 0, BatchRows: 1 + r.IntN(8)}
 	lo, hi := 0, len(want)
 	if r.IntN(2) == 0 {
-		lo, hi = r.IntN(45), 46+r.IntN(44)
-		rng.Start, rng.Stop = fmt.Appendf(nil, "k%03d", lo), fmt.Appendf(nil, "k%03d", hi)
+		lo, hi = r.IntN(len(want)/2), len(want)/2+1+r.IntN(len(want)/2)
+		rng.Start, rng.Stop = want[lo].Key, want[hi].Key
 	}
-	want = want[lo:hi]
+	want = slices.Clone(want[lo:hi])
 	if rng.Reversed {
 		slices.Reverse(want)
 	}
@@ -61,37 +82,249 @@ func faultyScan(seed uint64, noSeq bool) (string, error) {
 		want = want[:rng.Limit]
 	}
 	rng.Brief = r.IntN(3) == 0
-	sc, err := c.Scan(ctx, rng, nil)
+	sc, err := c.Scan(ctx, rng, &ReadOptions{Encoded: r.IntN(2) == 0})
 	if err != nil {
-		return "", err
+		return err
 	}
-	defer sc.Close()
-	var got []string
-	for {
-		rows, err := sc.Next(ctx)
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return "", err
-		}
+	fig["scans"]++
+	seen := map[string]bool{}
+	n, wrong, doubled := 0, 0, 0
+	for err == nil {
+		var rows []Row
+		rows, err = sc.Next(ctx)
 		for _, row := range rows {
-			got = append(got, show(row))
+			row.Cells = append(row.Cells, decodeCells(nil, row.Encoded)...)
+			if n >= len(want) || !sameRow(row, want[n]) {
+				wrong++
+			}
+			if seen[string(row.Key)] {
+				doubled++
+			}
+			seen[string(row.Key)] = true
+			n++
 		}
 	}
-	if slices.Equal(got, want) {
-		return "", nil
+	sc.Close()
+	for kind, n := range s.FaultCounts() {
+		fig[string(kind)] += n
 	}
-	return fmt.Sprintf("%+v: %d rows, want %d", rng, len(got), len(want)), nil
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		fig["hung"]++
+		return err
+	case err != io.EOF:
+		return err
+	}
+	lost := 0
+	for _, row := range want {
+		if !seen[string(row.Key)] {
+			lost++
+		}
+	}
+	fig["rows"] += n
+	fig["doubled"] += doubled
+	fig["lost"] += lost
+	if wrong+lost > 0 {
+		return fmt.Errorf("%w: %+v gave %d, want %d: %d wrong or out of place, %d lost, %d doubled", errWrongRows, rng, n, len(want), wrong, lost, doubled)
+	}
+	if n := s.OpenScanners() - s.FaultCounts()[store.FaultOpenLost]; n > 0 {
+		fig["leaked"] += n
+		return fmt.Errorf("%+v: %d scanners stay open", rng, n)
+	}
+	return nil
 }
 
-// No row is lost, repeated or torn, whatever happens to the calls.
+func sameRow(a, b Row) bool {
+	return bytes.Equal(a.Key, b.Key) && slices.EqualFunc(a.Cells, b.Cells, func(a, b Cell) bool {
+		return bytes.Equal(a.Family, b.Family) && bytes.Equal(a.Qualifier, b.Qualifier) && a.Timestamp == b.Timestamp && bytes.Equal(a.Value, b.Value)
+	})
+}
+
+// No row is lost, repeated or torn, and no scanner stays open, whatever happens to the calls.
 func TestScanUnderFaults(t *testing.T) {
-	start := uint64(time.Now().UnixNano())
-	for i := range uint64(300) {
-		diff, err := faultyScan(start+i, false)
-		if err != nil || diff != "" {
-			t.Fatalf("seed %d: %s %v", start+i, diff, err)
+	seeds.Each(t, 300, func(t *testing.T, seed uint64, fig seeds.Figures) {
+		for _, kind := range []string{"lost", "doubled", "hung", "leaked"} {
+			fig[kind] += 0
+		}
+		if err := faultyScan(seed, false, fig); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// faultyWrites writes rows and deletes some of them through a misbehaving store, asks for each by key meanwhile, and then
+// looks at what is stored: what was acknowledged is there, once, and what was refused is not. Batches are sent side by
+// side, so that a seed does not give each of them the same faults every time.
+func faultyWrites(seed uint64, fig seeds.Figures) error {
+	r := rand.New(rand.NewPCG(seed, 2))
+	s, err := store.Open(store.Options{CacheBytes: 1 << 20})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	c := New(s, s.Admin())
+	if err := c.CreateTable(ctx, "t", []Family{{Name: "f", Attributes: map[string]string{"VERSIONS": "5"}}}, faultSplits); err != nil {
+		return err
+	}
+	all, ms := faultWorld()
+	faults := store.Faults{Seed: int64(seed), AnswerLost: 0.1, RequestLost: 0.05, Move: 0.05, Split: 0.03, Merge: 0.03}
+	if r.IntN(2) == 0 {
+		faults.Exception = 0.05
+	}
+	s.SetFaults(faults)
+	const absent, present, unknown = 0, 1, 2
+	state := make([]int, len(all))
+	// apply sends the mutations of rows lo to hi; those applied leave the rows in a state.
+	apply := func(lo, hi, then int, ms []Mutation) error {
+		err := c.Mutate(ctx, "t", ms)
+		var batch *BatchError
+		if err != nil && !errors.As(err, &batch) {
+			return err
+		}
+		for i := lo; i < hi; i++ {
+			if batch == nil || batch.Failed[i-lo] == nil && !slices.Contains(batch.Unknown, i-lo) {
+				state[i] = then
+				fig["acknowledged"]++
+			} else if batch.Failed[i-lo] != nil {
+				fig["refused"]++
+			} else {
+				state[i] = unknown
+				fig["unknown"]++
+			}
+		}
+		return nil
+	}
+	for lo := 0; lo < len(ms); {
+		hi := min(len(ms), lo+1+r.IntN(20))
+		if err := apply(lo, hi, present, ms[lo:hi]); err != nil {
+			return err
+		}
+		lo = hi
+	}
+	lo := r.IntN(len(ms) - 5)
+	var gone []Mutation
+	for _, m := range ms[lo : lo+5] {
+		gone = append(gone, Mutation{Kind: DeleteRow, Key: m.Key, Timestamp: m.Timestamp})
+	}
+	if err := apply(lo, lo+5, absent, gone); err != nil {
+		return err
+	}
+	// look compares rows with what is known of them.
+	look := func(rows []Row, i int) error {
+		switch {
+		case state[i] == unknown:
+		case state[i] == absent && len(rows) > 0:
+			fig["wrong rows"]++
+			return fmt.Errorf("%q is there, after it was deleted or refused", all[i].Key)
+		case state[i] == present && len(rows) == 0:
+			fig["lost"]++
+			return fmt.Errorf("%q was acknowledged and is not there", all[i].Key)
+		case state[i] == present && len(rows[0].Cells) > len(all[i].Cells):
+			fig["doubled"]++
+			return fmt.Errorf("%q has versions of its own: %v", all[i].Key, rows[0])
+		case state[i] == present && !sameRow(rows[0], all[i]):
+			fig["wrong rows"]++
+			return fmt.Errorf("%q is %v", all[i].Key, rows[0])
+		}
+		return nil
+	}
+	keys := make([][]byte, len(all))
+	for i := range all {
+		keys[i] = all[i].Key
+	}
+	versions := &ReadOptions{Versions: 5}
+	rows, err := c.Get(ctx, "t", keys, versions)
+	if errors.Is(err, context.DeadlineExceeded) {
+		fig["hung"]++
+		return err
+	}
+	if err != nil && faults.Exception == 0 {
+		return err
+	}
+	for kind, n := range s.FaultCounts() {
+		fig[string(kind)] += n
+	}
+	if err != nil { // an exception is an answer, of which no row is to be had
+		fig["clear errors"]++
+		s.SetFaults(store.Faults{})
+		if rows, err = c.Get(ctx, "t", keys, versions); err != nil {
+			return err
+		}
+	}
+	fig["gets"] += len(rows)
+	for i, row := range rows {
+		found := []Row{row}
+		if len(row.Cells) == 0 {
+			found = nil
+		}
+		if err := look(found, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Acknowledged rows are there, once, whatever happens to the calls; refused ones are not.
+func TestWritesUnderFaults(t *testing.T) {
+	seeds.Each(t, 300, func(t *testing.T, seed uint64, fig seeds.Figures) {
+		for _, kind := range []string{"lost", "doubled", "hung"} {
+			fig[kind] += 0
+		}
+		if err := faultyWrites(seed, fig); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// refusingAgain answers writes with an exception, as if a connection broke after each of its answers but the last.
+type refusingAgain struct {
+	gohbase.Client
+	lost      int
+	exception string
+}
+
+func (f *refusingAgain) SendRPC(c hrpc.Call) (proto.Message, error) {
+	if c.Name() != "Multi" {
+		return f.Client.(gohbase.RPCClient).SendRPC(c)
+	}
+	for range f.lost {
+		if m, err := f.Client.(gohbase.RPCClient).SendRPC(c); err != nil {
+			return m, err
+		}
+	}
+	if f.lost > 0 {
+		c.ToProto() // sent again
+	}
+	return nil, fmt.Errorf("HBase Java exception %s: no", f.exception)
+}
+
+// A write that is refused when it is sent again may have been applied before: nobody knows.
+func TestRefusedAfterLostAnswer(t *testing.T) {
+	for _, c := range []struct {
+		lost      int
+		exception string
+		refused   bool
+	}{
+		{0, "java.io.IOException", true},
+		{1, "java.io.IOException", false},
+		{1, "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException", true},
+	} {
+		s, err := store.Open(store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		cl := New(s, s.Admin()).(*client)
+		if err := cl.CreateTable(t.Context(), "t", []Family{{Name: "f"}}, nil); err != nil {
+			t.Fatal(err)
+		}
+		cl.rpc = &refusingAgain{s, c.lost, c.exception}
+		err = cl.Mutate(t.Context(), "t", []Mutation{put("k", 1, "f:a=1")})
+		var batch *BatchError
+		if !errors.As(err, &batch) || len(batch.Failed)+len(batch.Unknown) != 1 || len(batch.Failed) == 1 != c.refused {
+			t.Errorf("%d answers lost, %s: %v", c.lost, c.exception, err)
 		}
 	}
 }
@@ -99,7 +332,7 @@ func TestScanUnderFaults(t *testing.T) {
 // Without next_call_seq a lost answer loses rows: faults that did not show this would show nothing.
 func TestFaultsFindLostRows(t *testing.T) {
 	for seed := range uint64(1000) {
-		if diff, err := faultyScan(seed, true); diff != "" && err == nil {
+		if errors.Is(faultyScan(seed, true, seeds.Figures{}), errWrongRows) {
 			return
 		}
 	}

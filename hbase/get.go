@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tsuna/gohbase/hrpc"
 	"github.com/tsuna/gohbase/pb"
@@ -18,6 +19,7 @@ type multiCall struct {
 	*hrpc.Get
 	actions []*pb.Action
 	block   []byte
+	sent    atomic.Int32 // how often: gohbase sends it again when a connection breaks or a region has moved
 }
 
 func (m *multiCall) Name() string               { return "Multi" }
@@ -26,6 +28,7 @@ func (m *multiCall) SkipBatch() bool            { return true } // it is a batch
 func (m *multiCall) NewResponse() proto.Message { return &pb.MultiResponse{} }
 
 func (m *multiCall) ToProto() proto.Message {
+	m.sent.Add(1)
 	t := m.Get.ToProto().(*pb.GetRequest)
 	return &pb.MultiRequest{RegionAction: []*pb.RegionAction{{Region: t.Region, Action: m.actions}}}
 }

@@ -112,6 +112,7 @@ func (c *client) Mutate(ctx context.Context, table string, ms []Mutation) error 
 	slices.SortStableFunc(left, func(a, b int) int { return bytes.Compare(keys[a], keys[b]) })
 	var b backoff
 	var last error
+	unsure := map[int]bool{}
 	for round := 0; len(left) > 0; round++ {
 		if round > 0 {
 			c.stats.retries.Add(1)
@@ -120,29 +121,30 @@ func (c *client) Mutate(ctx context.Context, table string, ms []Mutation) error 
 				err = last
 			}
 			if err != nil {
-				report.Unknown, report.Cause = left, explain(err, "write", table)
+				report.Unknown, report.Cause = append(report.Unknown, left...), explain(err, "write", table)
 				return report
 			}
 		}
 		moved := round > 0 && !busy(last)
 		groups, err := c.byRegion(ctx, table, keys, left, moved)
 		if err != nil {
-			report.Unknown, report.Cause = left, err
+			report.Unknown, report.Cause = append(report.Unknown, left...), err
 			return report
 		}
 		if moved {
 			c.relocate(ctx, table, keys, groups)
 		}
-		left, last = c.mutateGroups(ctx, table, ms, groups, report)
+		left, last = c.mutateGroups(ctx, table, ms, groups, report, unsure)
 	}
-	if len(report.Failed) > 0 {
+	if len(report.Failed)+len(report.Unknown) > 0 {
 		return report
 	}
 	return nil
 }
 
-// mutateGroups sends the groups in batches, a few at once; it gives what to send again.
-func (c *client) mutateGroups(ctx context.Context, table string, ms []Mutation, groups [][]int, report *BatchError) (again []int, last error) {
+// mutateGroups sends the groups in batches, a few at once; it gives what to send again. unsure are those
+// that an earlier call may have applied without an answer.
+func (c *client) mutateGroups(ctx context.Context, table string, ms []Mutation, groups [][]int, report *BatchError, unsure map[int]bool) (again []int, last error) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, batchesAtOnce)
@@ -160,14 +162,21 @@ func (c *client) mutateGroups(ctx context.Context, table string, ms []Mutation, 
 			go func() {
 				defer wg.Done()
 				defer func() { <-slots }()
-				failed, retry, cause := c.mutateBatch(ctx, table, ms, batch)
+				failed, left, twice, cause := c.mutateBatch(ctx, table, ms, batch)
 				mu.Lock()
 				defer mu.Unlock()
 				for i, err := range failed {
-					report.Failed[i] = err
+					if (twice || unsure[i]) && !isOneOf(err, alwaysRefused) {
+						report.Unknown = append(report.Unknown, i)
+					} else {
+						report.Failed[i] = err
+					}
 					report.Cause = err
 				}
-				again = append(again, retry...)
+				for _, i := range left {
+					unsure[i] = unsure[i] || twice || classify(cause) != retry
+				}
+				again = append(again, left...)
 				if cause != nil {
 					last = cause
 				}
@@ -180,9 +189,9 @@ func (c *client) mutateGroups(ctx context.Context, table string, ms []Mutation, 
 }
 
 // mutateBatch sends one Multi. Every mutation has its timestamp, so that one
-// whose answer was lost may be sent again.
-func (c *client) mutateBatch(ctx context.Context, table string, ms []Mutation, at []int) (failed map[int]error, again []int, cause error) {
-	msg, _, err := c.try(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
+// whose answer was lost may be sent again. twice: it was, perhaps after the first was applied.
+func (c *client) mutateBatch(ctx context.Context, table string, ms []Mutation, at []int) (failed map[int]error, again []int, twice bool, cause error) {
+	msg, sent, err := c.try(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
 		t, err := hrpc.NewGet(ctx, []byte(table), ms[at[0]].Key, hrpc.SkipBatch())
 		if err != nil {
 			return nil, err
@@ -193,15 +202,18 @@ func (c *client) mutateBatch(ctx context.Context, table string, ms []Mutation, a
 		}
 		return m, nil
 	})
+	if m, ok := sent.(*multiCall); ok {
+		twice = m.sent.Load() > 1
+	}
 	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || repeatable(err) {
-			return nil, at, err
+			return nil, at, twice, err
 		}
 		failed = map[int]error{}
 		for _, i := range at {
 			failed[i] = explain(err, "write", table)
 		}
-		return failed, nil, nil
+		return failed, nil, twice, nil
 	}
 	failed = map[int]error{}
 	answered := make([]bool, len(at))
@@ -238,7 +250,7 @@ func (c *client) mutateBatch(ctx context.Context, table string, ms []Mutation, a
 	if cause == nil && len(again) > 0 {
 		cause = errors.New("the answer lacks some mutations")
 	}
-	return failed, again, cause
+	return failed, again, twice, cause
 }
 
 func (c *client) Increment(ctx context.Context, table string, key []byte, family, qualifier string, n int64) (int64, error) {

@@ -313,6 +313,9 @@ func (s *scanner) recover(ctx context.Context, err error) error {
 	kind := classify(err)
 	refused := kind == fatal && !repeatable(err)
 	late := ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded)
+	if s.open && !late && isOneOf(err, scannerStays) {
+		s.closeRemote()
+	}
 	if late || !refused {
 		s.open = false // gone, or closed when the answer comes
 	}

@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -21,20 +21,10 @@ import (
 // key in the plan's spans, and a row in the spans passes what is left of the
 // WHERE exactly when the whole WHERE is true for it. Layouts, rows and predicates are random.
 func TestLaw(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	if s := os.Getenv("HQL_SEED"); s != "" {
-		seed, _ = strconv.ParseUint(s, 10, 64)
-	}
-	checks := 3000
-	if s := os.Getenv("HQL_CHECKS"); s != "" {
-		checks, _ = strconv.Atoi(s)
-	}
-	for i := range checks {
-		s := seed + uint64(i)
-		if !t.Run("", func(t *testing.T) { checkLaw(t, s) }) {
-			t.Fatalf("replay with HQL_SEED=%d HQL_CHECKS=1", s)
-		}
-	}
+	seeds.Each(t, 3000, func(t *testing.T, seed uint64, fig seeds.Figures) {
+		checkLaw(t, seed)
+		fig["plans"] += lawPlans
+	})
 }
 
 // The seeds of mistakes once made.
@@ -220,6 +210,9 @@ func (g *lawWorld) predicate(depth int) string {
 	}
 }
 
+// lawPlans is how many queries of a layout are planned.
+const lawPlans = 4
+
 func checkLaw(t *testing.T, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	g, err := randomTable(r)
@@ -249,7 +242,7 @@ func checkLaw(t *testing.T, seed uint64) {
 			rows = append(rows, stored{row, string(table), key})
 		}
 	}
-	for range 4 {
+	for range lawPlans {
 		where := g.predicate(2)
 		cond, err := compileWhere(g.table, where)
 		if err != nil {

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"strconv"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hql-db/hql/hbase/hbasetest"
+	"github.com/hql-db/hql/internal/seeds"
 	"github.com/tsuna/gohbase"
 	hfilter "github.com/tsuna/gohbase/filter"
 	"github.com/tsuna/gohbase/hrpc"
@@ -167,6 +168,24 @@ type spec struct {
 	rows        uint32
 	edit        func(*pb.ScanRequest)
 	text        string
+	times       bool // only cells of a time range are wanted
+}
+
+// normal leaves out of a transcript what depends on how a server keeps its cells: it passes over memstores
+// and files without any cell in the times asked for, and then knows sooner that a row has no more cells, or a
+// region no more rows.
+func (q spec) normal(transcript string) string {
+	if !q.times {
+		return transcript
+	}
+	lines := strings.Split(strings.ReplaceAll(transcript, "region=true more=true\nregion=false more=true\n", "region=false more=true\n"), "\n")
+	for i, line := range lines[:len(lines)-1] {
+		row, _, _ := strings.Cut(line, " ")
+		if !strings.HasPrefix(lines[i+1], row+" ") {
+			lines[i] = strings.TrimSuffix(line, " ...")
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (g gen) query() spec {
@@ -205,6 +224,7 @@ func (g gen) query() spec {
 		add(fmt.Sprint("versions ", v), hrpc.MaxVersions(v))
 	}
 	times := g.IntN(5) == 0
+	s.times = times
 	if times {
 		a := uint64(g.IntN(6))
 		b := a + 1 + uint64(g.IntN(4))
@@ -279,7 +299,8 @@ func dump(m *pb.Filter) string {
 	return fmt.Sprintf("%s{%q}", n, m.SerializedFilter)
 }
 
-func transcript(c gohbase.RPCClient, table string, q spec, numRegions int) string {
+// transcript scans as a client does and writes down each answer; calls counts them.
+func transcript(c gohbase.RPCClient, table string, q spec, numRegions int, calls *int) string {
 	var b strings.Builder
 	route := q.start
 	for range numRegions {
@@ -297,6 +318,7 @@ func transcript(c gohbase.RPCClient, table string, q spec, numRegions int) strin
 			rpc = &rawScan{sc, route, q.edit}
 			msg, err := c.SendRPC(rpc)
 			cancel()
+			*calls++
 			if err != nil {
 				b.WriteString(answer(nil, err) + "\n")
 				return b.String()
@@ -334,6 +356,9 @@ func transcript(c gohbase.RPCClient, table string, q spec, numRegions int) strin
 	return b.String()
 }
 
+// differentialSeeds have differed once.
+var differentialSeeds = []uint64{1031, 1198}
+
 // The same random tables, scans and filters on a real HBase and on the store give the
 // same answers, call by call: rows, cells, partial flags, region and scanner ends. HQL_SEED
 // replays, HQL_CHECKS sets how many tables.
@@ -348,16 +373,17 @@ func TestDifferential(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer mem.Close()
-	seed0, tables := int(rand.Int32()), 3
-	if v := os.Getenv("HQL_SEED"); v != "" {
-		seed0, _ = strconv.Atoi(v)
+	first, tables := seeds.Range(t, 3)
+	todo := slices.Clone(differentialSeeds)
+	for i := range tables {
+		todo = append(todo, first+uint64(i))
 	}
-	if v := os.Getenv("HQL_CHECKS"); v != "" {
-		tables, _ = strconv.Atoi(v)
-	}
-	bad := 0
-	for seed := seed0; seed < seed0+tables; seed++ {
-		g := gen{rand.New(rand.NewPCG(uint64(seed), 1))}
+	calls, queries, bad := 0, 0, 0
+	defer func() {
+		t.Logf("figures: calls %d, queries %d, tables %d, wrong %d, seeds from %d", calls, queries, len(todo), bad, first)
+	}()
+	for _, seed := range todo {
+		g := gen{rand.New(rand.NewPCG(seed, 1))}
 		name := fmt.Sprintf("d%d_%d", os.Getpid(), seed)
 		fam := map[string]map[string]string{"f": {"VERSIONS": "3"}, "g": {"VERSIONS": g.pick("1", "2"), "KEEP_DELETED_CELLS": g.pick("FALSE", "FALSE", "TRUE")}}
 		splits := hrpc.SplitKeys([][]byte{[]byte("b"), []byte("c")})
@@ -408,14 +434,24 @@ func TestDifferential(t *testing.T) {
 		}
 		for i := range 150 {
 			q := g.query()
-			want := transcript(real.(gohbase.RPCClient), name, q, 3)
-			got := transcript(mem, name, q, 3)
-			if got != want {
+			queries++
+			want := transcript(real.(gohbase.RPCClient), name, q, 3, &calls)
+			got := transcript(mem, name, q, 3, new(int))
+			if q.normal(got) != q.normal(want) {
 				bad++
 				t.Errorf("HQL_SEED=%d HQL_CHECKS=1, query %d:%s\n--- got\n%s--- want\n%s", seed, i, q.text, got, want)
 				if bad > 8 {
 					return
 				}
+			}
+		}
+		for _, a := range []gohbase.AdminClient{admin, mem.Admin()} {
+			ctx := context.Background()
+			if err := a.DisableTable(hrpc.NewDisableTable(ctx, []byte(name))); err != nil {
+				t.Fatal(err)
+			}
+			if err := a.DeleteTable(hrpc.NewDeleteTable(ctx, []byte(name))); err != nil {
+				t.Fatal(err)
 			}
 		}
 	}

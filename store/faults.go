@@ -19,6 +19,9 @@ const (
 	// FaultAnswerLost executes the call and loses the answer; the client sends the call
 	// again. A scan's next without a sequence number thereby loses a batch.
 	FaultAnswerLost FaultKind = "answer lost"
+	// FaultOpenLost is FaultAnswerLost for a call that opens a scanner: no client knows of
+	// it, and only the end of its lease closes it.
+	FaultOpenLost FaultKind = "answer to an open lost"
 	// FaultRequestLost loses the call before it is executed; the client sends it again.
 	FaultRequestLost FaultKind = "request lost"
 	// FaultLeaseGone ends the lease of the scanner that the call uses.

@@ -112,7 +112,11 @@ func (s *Store) regionCall(ctx context.Context, t *table, g *region, rpc hrpc.Ca
 	}
 	msg, b, err := s.execute(ctx, t, g, req, &inject)
 	if inject.loseAnswer {
-		inject.did(FaultAnswerLost)
+		kind := FaultAnswerLost
+		if m, ok := req.(*pb.ScanRequest); ok && m.ScannerId == nil && err == nil {
+			kind = FaultOpenLost
+		}
+		inject.did(kind)
 		return nil, errResend
 	}
 	if inject.hang {

@@ -1,0 +1,71 @@
+// Package seeds drives tests of random worlds: each seed is a world, the same one
+// whenever it is given again. HQL_SEED names the first seed, by default a new one
+// each time, and HQL_CHECKS how many follow one another.
+package seeds
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The environment variables.
+const (
+	seedEnv   = "HQL_SEED"
+	checksEnv = "HQL_CHECKS"
+)
+
+// Range gives the first seed of a test and how many it checks, n unless HQL_CHECKS says otherwise.
+func Range(t testing.TB, n int) (first uint64, count int) {
+	t.Helper()
+	first, count = uint64(time.Now().UnixNano()), n
+	if s := os.Getenv(seedEnv); s != "" {
+		v, err := strconv.ParseUint(s, 10, 64)
+		if err != nil {
+			t.Fatalf("%s: %v", seedEnv, err)
+		}
+		first = v
+	}
+	if s := os.Getenv(checksEnv); s != "" {
+		v, err := strconv.Atoi(s)
+		if err != nil || v < 1 {
+			t.Fatalf("%s: %q is no positive number", checksEnv, s)
+		}
+		count = v
+	}
+	return first, count
+}
+
+// Each runs f for n consecutive seeds and logs what f counted. It stops at the first that fails and tells how to replay it.
+func Each(t *testing.T, n int, f func(t *testing.T, seed uint64, fig Figures)) {
+	t.Helper()
+	first, n := Range(t, n)
+	fig := Figures{}
+	wrong := 0
+	defer func() { t.Logf("figures: %s, wrong %d, seeds from %d", fig, wrong, first) }()
+	for i := range n {
+		seed := first + uint64(i)
+		fig["seeds"]++
+		if !t.Run("", func(t *testing.T) { f(t, seed, fig) }) {
+			wrong++
+			t.Fatalf("replay with %s=%d %s=1 go test -run '^%s$'", seedEnv, seed, checksEnv, t.Name())
+		}
+	}
+}
+
+// Figures count things by kind.
+type Figures map[string]int
+
+// String lists the kinds by name.
+func (f Figures) String() string {
+	var parts []string
+	for _, k := range slices.Sorted(maps.Keys(f)) {
+		parts = append(parts, fmt.Sprintf("%s %d", k, f[k]))
+	}
+	return strings.Join(parts, ", ")
+}
