@@ -2,9 +2,9 @@ package exec
 
 import "unsafe"
 
-// arenaChunk is the size of the pieces that an arena allocates: a value of a row that is kept keeps
-// its whole piece, so they are small.
-const arenaChunk = 16 << 10
+// arenaChunk is the size of the pieces that an arena allocates when it has made many: a value of a row that is kept
+// keeps its whole piece, so they are small. The first is smaller still, as many statements read one row.
+const firstArenaChunk, arenaChunk = 512, 16 << 10
 
 // arena makes strings of bytes, many in one allocation.
 type arena struct{ chunk []byte }
@@ -18,7 +18,7 @@ func (a *arena) text(b []byte) string {
 		return string(b)
 	}
 	if cap(a.chunk)-len(a.chunk) < len(b) {
-		a.chunk = make([]byte, 0, arenaChunk)
+		a.chunk = make([]byte, 0, max(len(b), firstArenaChunk, min(2*cap(a.chunk), arenaChunk)))
 	}
 	n := len(a.chunk)
 	a.chunk = append(a.chunk, b...)

@@ -20,6 +20,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/testdata"
@@ -63,11 +64,12 @@ func TestLayoutCasesHBase(t *testing.T) {
 	layoutCases(t, func(*testing.T) hbase.Client { return c }, func(lc *layoutCase) {
 		for _, name := range lc.mine {
 			def, _ := lc.planned.catalog.Table(name)
-			lawSeeds(lc.t, 1, func(t *testing.T, seed uint64) {
+			seeds.Each(lc.t, 1, func(t *testing.T, seed uint64, fig seeds.Figures) {
 				g := &lawWorld{t: t, name: name, ddl: def.SQL(), r: rand.New(rand.NewPCG(seed, 1)), table: def, copies: len(def.Layouts) > 1}
 				g.planned, g.naive = &world{t, lc.planned.Engine}, &world{t, lc.naive.Engine}
 				g.load(80)
 				g.check(6)
+				fig["queries"] += 6
 				g.planned.run("DELETE FROM " + name)
 				g.planned.expect("0", "SELECT count(*) FROM "+name)
 			})

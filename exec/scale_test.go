@@ -50,11 +50,11 @@ func (l *load) add(server string, n int) {
 // SendRPC sends a call and takes notes. A scanner is there from the call that opens it to the end of
 // the one that closes it.
 func (c *cluster) SendRPC(call hrpc.Call) (proto.Message, error) {
-	table := string(call.Table())
-	if c.regions[table] == nil {
+	regions := c.regions[string(call.Table())]
+	if regions == nil {
 		return c.Store.SendRPC(call)
 	}
-	server := regionsOf(c.regions[table], planner.Span{Start: call.Key(), Key: true})[0].Server
+	server := regionsOf(regions, planner.Span{Start: call.Key(), Key: true})[0].Server
 	var scan *pb.ScanRequest
 	if call.Name() == "Scan" {
 		call.SetRegion(region.NewInfo(0, nil, nil, []byte("any"), nil, nil)) // else there is no request

@@ -20,6 +20,7 @@ import (
 // before the first Next.
 //
 //	spans -> tasks -> readers (get or scan, decode, residual) -> one of
+//	    getScan        the keys of one Get
 //	    parallelScan   any order
 //	    orderedScan    KeyOrder, ReverseOrder, and any order under a limit
 //	    mergeScan      MergeOrder
@@ -116,6 +117,10 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 	if len(tasks) == 0 {
 		c.cancel()
 		return noRows{}
+	}
+	if len(tasks) == 1 && tasks[0].keys != nil && s.Limit < 0 {
+		c.cancel()
+		return &getScan{reader: makeReader(tasks), batch: newScanBatch(s.Width())}
 	}
 	workers = min(workers, len(tasks))
 	plain := makeReader

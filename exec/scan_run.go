@@ -124,6 +124,26 @@ func (l *lane) receive(ctx, own context.Context) (delivery, error) {
 	}
 }
 
+// getScan reads the rows of a few keys in the caller's goroutine: there is nothing to read ahead.
+type getScan struct {
+	reader *reader
+	batch  *scanBatch
+}
+
+// Next gives the next rows, valid until the following call.
+func (g *getScan) Next(ctx context.Context) ([][]types.Value, error) {
+	if err := g.reader.next(ctx, g.batch); err != nil {
+		return nil, err
+	}
+	return g.batch.rows, nil
+}
+
+// Close ends the reading.
+func (g *getScan) Close() error {
+	g.reader.close()
+	return nil
+}
+
 // parallelScan reads its tasks with several workers; rows come as they come.
 type parallelScan struct {
 	crew    *crew
