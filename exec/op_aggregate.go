@@ -205,7 +205,8 @@ type accumulator struct {
 	share *share
 	n     int64
 	best  types.Value  // MIN, MAX, BOOL_AND, BOOL_OR
-	dec   *apd.Decimal // SUM, AVG of exact numbers
+	whole int64        // SUM, AVG of integers, until result
+	dec   *apd.Decimal // SUM, AVG of exact numbers, but for whole; nil: there was none
 	float float64
 	seen  map[string]struct{} // DISTINCT
 	rows  []keyed             // STRING_AGG, ARRAY_AGG: the values in order
@@ -279,6 +280,21 @@ func (a *accumulator) sum(v types.Value) error {
 		a.float += v.Double()
 		return nil
 	}
+	if v.Type().IsInteger() {
+		n := v.Int()
+		if sum := a.whole + n; (sum > a.whole) == (n > 0) {
+			a.whole = sum
+			if a.dec == nil {
+				a.dec = new(apd.Decimal)
+			}
+			return nil
+		}
+	}
+	return a.sumExact(v)
+}
+
+// sumExact adds v to dec.
+func (a *accumulator) sumExact(v types.Value) error {
 	d, err := types.Cast(v, types.Decimal, nil)
 	if err != nil {
 		return err
@@ -322,6 +338,12 @@ func (a *accumulator) result() (types.Value, error) {
 	}
 	if a.n == 0 {
 		return types.Value{}, nil
+	}
+	if a.whole != 0 {
+		if err := a.sumExact(types.NewInt(a.whole)); err != nil {
+			return types.Value{}, err
+		}
+		a.whole = 0
 	}
 	switch a.call.Func {
 	case "SUM":

@@ -310,7 +310,11 @@ func Sarg(e Expr) (col int, s types.Set, exact, ok bool) {
 			if mixed(e.X.Type(), v) {
 				return 0, nil, false, false
 			}
-			s = append(s, compareSet(EQ, v, e.X.Type())...)
+			if t := e.X.Type(); t == v.Type() && !t.IsInteger() {
+				s = append(s, types.Point(v)) // as compareSet, for a list may be long
+			} else {
+				s = append(s, compareSet(EQ, v, t)...)
+			}
 		}
 		set := types.SetOf(s...)
 		if e.Not {

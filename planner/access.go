@@ -26,7 +26,8 @@ func (o Options) withDefaults() Options {
 // req.limit only when the order (if any) is provided.
 func (e *Env) access(req *accessRequest) (*Scan, error) {
 	x := boxer{width: len(req.table.Columns) + 2}
-	boxes, capped := x.conjunction(req.conjuncts)
+	terms := termsOf(req.conjuncts)
+	boxes, capped := x.conjunction(terms)
 	if e.Options.NoKey && len(boxes) > 0 {
 		boxes = []box{x.all()}
 	}
@@ -36,9 +37,9 @@ func (e *Env) access(req *accessRequest) (*Scan, error) {
 		if !eligible(l, req) {
 			continue
 		}
-		c := e.candidate(l, req, boxes, false)
+		c := e.candidate(l, req, terms, boxes, false)
 		if len(req.orderBy) > 0 && c.scan.Order == NoOrder && c.scan.Access != Empty && !e.Options.NoOrder {
-			if m := e.candidate(l, req, boxes, true); m.scan.Order != NoOrder && len(m.scan.Spans) <= maxMerged {
+			if m := e.candidate(l, req, terms, boxes, true); m.scan.Order != NoOrder && len(m.scan.Spans) <= maxMerged {
 				c = m
 			}
 		}
@@ -131,7 +132,7 @@ type candidate struct {
 const maxMerged = 256
 
 // candidate plans one layout.
-func (e *Env) candidate(l *catalog.Layout, req *accessRequest, boxes []box, merging bool) *candidate {
+func (e *Env) candidate(l *catalog.Layout, req *accessRequest, terms []term, boxes []box, merging bool) *candidate {
 	w := newWalker(l, e, len(req.table.Columns)+2)
 	w.merging = merging
 	for _, b := range boxes {
@@ -148,7 +149,7 @@ func (e *Env) candidate(l *catalog.Layout, req *accessRequest, boxes []box, merg
 	c.scan = &Scan{Table: req.table, Layout: l, Alias: req.alias, Hold: -1, Limit: -1, CapHit: w.capped,
 		ListTables: w.listTables, TablePrefix: w.tablePrefix, Lookups: w.lookups,
 		MinTime: req.minTime, MaxTime: req.maxTime, AllVersions: req.allVersions}
-	c.prove(req.conjuncts)
+	c.prove(terms)
 	c.order(req, e.Options.NoOrder)
 	var torn bool
 	if c.scan.Spans, torn = mergeSpans(c.spans, c.scan.Order != MergeOrder); torn {
@@ -328,9 +329,9 @@ func less(a, b Span) bool {
 }
 
 // prove splits the conjuncts into those that every span implies and the residual.
-func (c *candidate) prove(conjuncts []expr.Expr) {
-	for _, e := range conjuncts {
-		p := newProof(e, c.scan.Table)
+func (c *candidate) prove(terms []term) {
+	for _, t := range terms {
+		p := newProof(t, c.scan.Table)
 		implied := len(c.spans) > 0
 		for i := range c.spans {
 			if !p.holds(&c.spans[i]) {
@@ -339,11 +340,11 @@ func (c *candidate) prove(conjuncts []expr.Expr) {
 			}
 		}
 		if implied || len(c.spans) == 0 {
-			c.fates = append(c.fates, Fate{Expr: e, Where: "key"})
+			c.fates = append(c.fates, Fate{Expr: t.Expr, Where: "key"})
 			continue
 		}
-		c.residual = append(c.residual, e)
-		c.fates = append(c.fates, Fate{Expr: e})
+		c.residual = append(c.residual, t.Expr)
+		c.fates = append(c.fates, Fate{Expr: t.Expr})
 	}
 }
 
@@ -354,29 +355,29 @@ type proof struct {
 	like *expr.Like
 	all  []proof // AND
 	any  []proof // OR
-	// likely is the term of any to try first: spans come in the order of the terms that they are of.
+	// likely is the term of any, or the interval of set, to try first: spans come in their order.
 	likely int
 	sarg   bool
 	truth  bool
 }
 
-func newProof(e expr.Expr, t *catalog.Table) proof {
+func newProof(of term, t *catalog.Table) proof {
 	var p proof
-	if col, s, exact, ok := expr.Sarg(e); ok && exact {
-		p.col, p.set, p.sarg = col, s, true
-		p.truth = s.IsAll() && col < len(t.Columns) && t.Columns[col].KeyPart // never NULL
+	if of.ok && of.exact {
+		p.col, p.set, p.sarg = of.col, of.set, true
+		p.truth = p.set.IsAll() && p.col < len(t.Columns) && t.Columns[p.col].KeyPart // never NULL
 	}
-	switch e := e.(type) {
+	switch e := of.Expr.(type) {
 	case *expr.Like:
 		p.like = e
 	case *expr.And:
 		for _, term := range e.Terms {
-			p.all = append(p.all, newProof(term, t))
+			p.all = append(p.all, newProof(termOf(term), t))
 		}
 	case *expr.Or:
 		p.any = make([]proof, 0, len(e.Terms))
 		for _, term := range e.Terms {
-			p.any = append(p.any, newProof(term, t))
+			p.any = append(p.any, newProof(termOf(term), t))
 		}
 	case *expr.Const:
 		p.truth = !e.Val.IsNull() && e.Val.Type() == types.Boolean && e.Val.Bool()
@@ -390,8 +391,14 @@ func (p *proof) holds(s *keySpan) bool {
 		return true
 	}
 	if p.sarg {
-		if known := s.proven.of(p.col); known != nil && known.SubsetOf(p.set) {
-			return true
+		if known := s.proven.of(p.col); known != nil {
+			if n := p.likely; n < len(p.set) && known.SubsetOf(p.set[n:n+1]) {
+				p.likely++
+				return true
+			}
+			if known.SubsetOf(p.set) {
+				return true
+			}
 		}
 	}
 	if p.like != nil && slices.Contains(s.likes, p.like) {

@@ -90,6 +90,28 @@ func (b *box) intersect(o box) bool {
 	return true
 }
 
+// term is a predicate, and the set of one column that says the same: see expr.Sarg.
+type term struct {
+	expr.Expr
+	col       int
+	set       types.Set
+	exact, ok bool
+}
+
+func termOf(e expr.Expr) term {
+	t := term{Expr: e}
+	t.col, t.set, t.exact, t.ok = expr.Sarg(e)
+	return t
+}
+
+func termsOf(es []expr.Expr) []term {
+	out := make([]term, len(es))
+	for i, e := range es {
+		out[i] = termOf(e)
+	}
+	return out
+}
+
 // boxer makes boxes over rows of width columns.
 type boxer struct{ width int }
 
@@ -97,7 +119,7 @@ func (x boxer) all() box { return box{cols: make([]types.Set, x.width)} }
 
 // conjunction gives the boxes of the rows for which all terms can be true. capped
 // tells that a term was left out to bound their number.
-func (x boxer) conjunction(terms []expr.Expr) (boxes []box, capped bool) {
+func (x boxer) conjunction(terms []term) (boxes []box, capped bool) {
 	base := x.all()
 	var unions [][]box
 	for _, t := range terms {
@@ -138,38 +160,37 @@ func (x boxer) conjunction(terms []expr.Expr) (boxes []box, capped bool) {
 }
 
 // narrowed adds e to b if it is about one column, and tells whether anything is left then.
-func (x boxer) narrowed(b *box, e expr.Expr) (ok, left bool) {
-	col, s, exact, ok := expr.Sarg(e)
-	if !ok || col >= x.width {
+func (x boxer) narrowed(b *box, t term) (ok, left bool) {
+	if !t.ok || t.col >= x.width {
 		return false, false
 	}
-	if l, ok := e.(*expr.Like); ok && !exact {
+	if l, ok := t.Expr.(*expr.Like); ok && !t.exact {
 		b.likes = append(b.likes, l)
 	}
-	return true, b.narrow(col, s)
+	return true, b.narrow(t.col, t.set)
 }
 
 // boxes gives the boxes of one predicate.
-func (x boxer) boxes(e expr.Expr) (boxes []box, capped bool) {
+func (x boxer) boxes(t term) (boxes []box, capped bool) {
 	b := x.all()
-	if ok, left := x.narrowed(&b, e); ok {
+	if ok, left := x.narrowed(&b, t); ok {
 		if !left {
 			return nil, false
 		}
 		return []box{b}, false
 	}
-	switch e := e.(type) {
+	switch e := t.Expr.(type) {
 	case *expr.Const:
 		if !e.Val.IsNull() && e.Val.Type() == types.Boolean && e.Val.Bool() {
 			return []box{x.all()}, false
 		}
 		return nil, false
 	case *expr.And:
-		return x.conjunction(e.Terms)
+		return x.conjunction(termsOf(e.Terms))
 	case *expr.Or:
 		var union []box
 		for _, t := range e.Terms {
-			bs, c := x.boxes(t)
+			bs, c := x.boxes(termOf(t))
 			capped = capped || c
 			union = append(union, bs...)
 			if len(union) > maxBoxes {

@@ -497,7 +497,7 @@ func (w *walker) splitSet(br branch, i int, set types.Set, rest *[]keySpan) (don
 		}
 	}
 	f := w.follow(i)
-	var out []byteRange
+	out := make([]byteRange, 0, len(set))
 	allExact := true
 	for _, iv := range set {
 		var exact, ok bool
@@ -520,6 +520,7 @@ func (w *walker) splitSet(br branch, i int, set types.Set, rest *[]keySpan) (don
 		}
 	}
 	w.use(i, u, set)
+	w.spans = slices.Grow(w.spans, min(len(out), w.opt.MaxSpans))
 	for _, r := range out {
 		if w.full() {
 			w.emit(br, nil, rest)

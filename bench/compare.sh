@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Runs the workloads as Phoenix (P), hand-written gohbase (G), a hand-written Java client (J) and hql (H) on one
+# server, and prints the ratios.
+#
+#   bench/compare.sh [REPETITIONS [WORKLOADS]]     3 and all; WORKLOADS is a regular expression: '^W[17]:'
+#
+# PEERS_DIR   the peers' programs and the server's scripts (default ../shared/bench beside the project)
+# WORK        where they are copied to, with the server's data; a folder that is there already is used again, tables
+#             and all (default: a new temporary one, deleted at the end)
+# PEERS       which run, "P G H" unless told; also WARM, DUR, WARM_P, WARM_J and RETRY as the peers' README tells
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+peers=$(cd "${PEERS_DIR:-$root/../shared/bench}" && pwd)
+if [ -z "${WORK:-}" ]; then
+  WORK=$(mktemp -d)
+  trap '"$WORK/srv/stop.sh" >/dev/null 2>&1 || true; rm -rf "$WORK"' EXIT
+else
+  mkdir -p "$WORK"
+  WORK=$(cd "$WORK" && pwd)
+  trap '"$WORK/srv/stop.sh" >/dev/null 2>&1 || true' EXIT
+fi
+[ -e "$WORK/run.sh" ] || cp -r "$peers/." "$WORK"
+(cd "$root" && go build -o "$WORK/hqlbench" ./bench)
+cd "$WORK"
+echo 'peer_H() { EXEC_NS=$(date +%s%N) timeout $LIMIT ./hqlbench "$@"; }' >peers.sh
+srv/start.sh
+[ -e tmp/gbench ] || ./build.sh
+if [ ! -e loaded ]; then
+  ./setup.sh
+  touch loaded
+fi
+results=$(mktemp "$WORK/results.XXXXXX")
+OUT=$results PEERS=${PEERS:-P G H} ./run.sh "$@"
+./hqlbench ratios "$results"
