@@ -38,7 +38,7 @@ func (e *Env) access(req *accessRequest) (*Scan, error) {
 			continue
 		}
 		c := e.candidate(l, req, terms, boxes, false)
-		if len(req.orderBy) > 0 && c.scan.Order == NoOrder && c.scan.Access != Empty && !e.Options.NoOrder {
+		if len(req.orderBy) > 0 && !req.unmerged && c.scan.Order == NoOrder && c.scan.Access != Empty && !e.Options.NoOrder {
 			if m := e.candidate(l, req, terms, boxes, true); m.scan.Order != NoOrder && len(m.scan.Spans) <= maxMerged {
 				c = m
 			}

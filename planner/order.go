@@ -46,6 +46,9 @@ func (c *candidate) order(req *accessRequest, off bool) {
 		}
 		orders[i] = o
 	}
+	if merge && req.unmerged {
+		return
+	}
 	if hold >= 0 && (dir > 0 || len(c.spans) > 1) {
 		return
 	}

@@ -43,6 +43,7 @@ type accessRequest struct {
 	conjuncts        []expr.Expr
 	needed           []bool     // columns that nodes above read, by index incl. pseudo-columns; conjuncts' columns are added as needed
 	orderBy          []SortTerm // wanted order over the table's row; nil: any
+	unmerged         bool       // the order is wanted only if spans need not be merged for it
 	limit            int64      // rows wanted in that order; -1: all
 	layout           string     // forced by a hint; "": the cheapest
 	minTime, maxTime int64

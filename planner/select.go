@@ -496,7 +496,7 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 	if plain && len(f.srcs) == 1 {
 		want.by, want.limit = terms, sum(limit, offset)
 	} else if grouped && len(groups) > 0 && len(f.srcs) == 1 {
-		want.by, want.limit = groupOrder(groups), -1
+		want = accessOrder{by: groupOrder(groups), limit: -1, unmerged: true}
 	} else {
 		want.limit = -1
 	}
@@ -799,6 +799,8 @@ func readHints(hs []parser.Hint) hints {
 type accessOrder struct {
 	by    []SortTerm
 	limit int64
+	// unmerged: the order is not worth merging for. Groups that come in pieces cost a look-up for each.
+	unmerged bool
 }
 
 func groupOrder(groups []expr.Expr) []SortTerm {
@@ -831,7 +833,7 @@ func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder
 
 // request asks for access to a table.
 func (q *query) request(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (*accessRequest, error) {
-	req := &accessRequest{table: s.table, alias: s.name, conjuncts: own, needed: slices.Clone(used), orderBy: want.by, limit: want.limit, layout: h.layout, noPushdown: h.noPushdown}
+	req := &accessRequest{table: s.table, alias: s.name, conjuncts: own, needed: slices.Clone(used), orderBy: want.by, unmerged: want.unmerged, limit: want.limit, layout: h.layout, noPushdown: h.noPushdown}
 	return req, q.systemTime(s.system, req)
 }
 
