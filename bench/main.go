@@ -121,6 +121,10 @@ func main() {
 		defer pprof.StopCPUProfile()
 	}
 	run(ctx, db, os.Args[1], clients)
+	if f := os.Getenv("MEMPROF"); f != "" {
+		pf := must(os.Create(f))
+		must(0, pprof.Lookup("allocs").WriteTo(pf, 0))
+	}
 }
 
 func run(ctx context.Context, db *hql.DB, w string, clients int) {

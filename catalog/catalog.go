@@ -87,6 +87,8 @@ type Layout struct {
 	storedParts bool      // Stored has parts to compute
 	solve       []solver  // how key columns are read
 	check       []partRef // parts to recompute
+	// solvedBy and checkedBy are the last key part that each of solve and check depends on; unstable: not only on the key.
+	solvedBy, checkedBy []int
 }
 
 // Pattern is a byte string made of parts: a rowkey, a table name, a qualifier.

@@ -22,8 +22,6 @@ type KeyReader struct {
 	// decide a part: a delimiter belongs to what it ends.
 	ends, decides []int
 	solved        []types.Value // by solver
-	solvedBy      []int         // the last key part that each solver's column comes from; unstable: not only from the key
-	checkedBy     []int         // the same of each check
 	env           expr.Env
 }
 
@@ -33,12 +31,20 @@ const unstable = math.MaxInt
 // NewKeyReader makes a reader for the rows of l.
 func NewKeyReader(l *Layout) *KeyReader {
 	n := len(l.Key.Parts)
-	r := &KeyReader{l: l, ends: make([]int, n), decides: make([]int, n), solved: make([]types.Value, len(l.solve)), solvedBy: make([]int, len(l.solve)), checkedBy: make([]int, len(l.check))}
-	for i, p := range l.patterns() {
-		if p != nil {
-			r.vals[i] = make([]types.Value, len(p.Parts))
-		}
+	ints := make([]int, 2*n)
+	r := &KeyReader{l: l, ends: ints[:n:n], decides: ints[n:]}
+	vals := make([]types.Value, len(l.solve)+len(l.Stored.Parts)+n)
+	r.solved, vals = vals[:len(l.solve)], vals[len(l.solve):]
+	r.vals[0], r.vals[1] = vals[:len(l.Stored.Parts)], vals[len(l.Stored.Parts):]
+	if l.Packed != nil {
+		r.vals[2] = make([]types.Value, len(l.Packed.Parts))
 	}
+	return r
+}
+
+// findDependencies fills in solvedBy and checkedBy.
+func (l *Layout) findDependencies() {
+	l.solvedBy, l.checkedBy = make([]int, len(l.solve)), make([]int, len(l.check))
 	by := map[int]int{}
 	for i, s := range l.solve {
 		refs := s.joint
@@ -46,24 +52,23 @@ func NewKeyReader(l *Layout) *KeyReader {
 			refs = []partRef{{s.from, s.part}}
 		}
 		for _, ref := range refs {
-			r.solvedBy[i] = max(r.solvedBy[i], lastPart(ref))
+			l.solvedBy[i] = max(l.solvedBy[i], lastPart(ref))
 		}
 		if s.byLookup {
-			r.solvedBy[i] = unstable
+			l.solvedBy[i] = unstable
 		}
-		by[s.col] = r.solvedBy[i]
+		by[s.col] = l.solvedBy[i]
 	}
 	for i, ref := range l.check {
-		r.checkedBy[i] = lastPart(ref)
+		l.checkedBy[i] = lastPart(ref)
 		for _, c := range l.patterns()[ref.from].Parts[ref.part].Columns {
 			p, ok := by[c]
 			if !ok {
 				p = unstable
 			}
-			r.checkedBy[i] = max(r.checkedBy[i], p)
+			l.checkedBy[i] = max(l.checkedBy[i], p)
 		}
 	}
-	return r
 }
 
 func lastPart(ref partRef) int {
@@ -122,7 +127,7 @@ func (r *KeyReader) read(table string, key, qualifier []byte, row []types.Value,
 		switch {
 		case s.byLookup:
 			continue
-		case same > 0 && r.solvedBy[i] < same:
+		case same > 0 && l.solvedBy[i] < same:
 		case s.direct:
 			r.solved[i] = r.vals[s.from][s.part]
 		default:
@@ -142,7 +147,7 @@ func (r *KeyReader) read(table string, key, qualifier []byte, row []types.Value,
 func (r *KeyReader) verify(row []types.Value, qualifier []byte, same int) error {
 	pats := r.l.patterns()
 	for i, ref := range r.l.check {
-		if same > 0 && r.checkedBy[i] < same || ref.from == 2 && qualifier == nil {
+		if same > 0 && r.l.checkedBy[i] < same || ref.from == 2 && qualifier == nil {
 			continue
 		}
 		p, have := pats[ref.from].Parts[ref.part], r.vals[ref.from][ref.part]

@@ -114,6 +114,7 @@ func (b *builder) readable() error {
 			}
 		}
 		l.check = checksNeeded(l)
+		l.findDependencies()
 	}
 	return nil
 }

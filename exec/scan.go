@@ -79,8 +79,9 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 	opts.Encoded = !s.AllVersions && !packed && !s.Needed[len(s.Table.Columns)+1] // each cell is looked at once, for its column
 	filtered := s.Residual != nil || s.Hold >= 0 || s.Layout.Kind == catalog.Index
 	workers := cap(st.slots)
+	dec := newDecoder(st, s, s.Layout)
 	makeReader := func(tasks []scanTask) *reader {
-		r := newReader(st, s, s.Layout, stats, opts, tasks)
+		r := newReader(st, s, s.Layout, stats, dec.another(), opts, tasks)
 		if s.Limit >= 0 {
 			r.limitTo(s.Limit, filtered)
 		}

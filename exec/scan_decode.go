@@ -32,7 +32,7 @@ func newScanBatch(width int) *scanBatch { return &scanBatch{width: width} }
 func (b *scanBatch) grow() []types.Value {
 	n := len(b.slab)
 	if n+b.width > cap(b.slab) {
-		b.slab = make([]types.Value, 0, max(8, 2*len(b.rows))*b.width) // most statements read few rows
+		b.slab = make([]types.Value, 0, max(8, 2*len(b.rows))*b.width)
 		n = 0
 	}
 	b.slab = b.slab[:n+b.width]
@@ -110,6 +110,25 @@ func newDecoder(st *statement, s *planner.Scan, l *catalog.Layout) *decoder {
 		return cmp.Or(bytes.Compare(a.family, b.family), bytes.Compare(a.qualifier, b.qualifier))
 	})
 	return d
+}
+
+// another is a decoder for another goroutine.
+func (d *decoder) another() *decoder {
+	c := *d
+	c.keys, c.texts = catalog.NewKeyReader(d.layout), arena{}
+	c.times, c.points = nil, nil
+	if d.same != nil {
+		c.same = make([]types.Value, len(d.same))
+	}
+	return &c
+}
+
+// expect makes room in b for n rows of the store.
+func (d *decoder) expect(b *scanBatch, n int) {
+	if n = min(n, batchRows-len(b.rows)); d.same == nil && len(b.slab)+n*b.width > cap(b.slab) {
+		b.slab = make([]types.Value, 0, n*b.width)
+	}
+	b.rows = slices.Grow(b.rows, n)
 }
 
 // appendRows adds the logical rows of r for which the residual is true.

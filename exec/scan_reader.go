@@ -122,8 +122,8 @@ type reader struct {
 	missOK bool // a physical table that does not exist is empty: its name is computed
 }
 
-func newReader(st *statement, s *planner.Scan, l *catalog.Layout, stats *scanStats, opts *hbase.ReadOptions, tasks []scanTask) *reader {
-	r := &reader{st: st, stats: stats, dec: newDecoder(st, s, l), opts: opts, tasks: tasks, bytes: scanBytes,
+func newReader(st *statement, s *planner.Scan, l *catalog.Layout, stats *scanStats, dec *decoder, opts *hbase.ReadOptions, tasks []scanTask) *reader {
+	r := &reader{st: st, stats: stats, dec: dec, opts: opts, tasks: tasks, bytes: scanBytes,
 		skip: s.Skip, missOK: len(l.Stored.Parts) != 1 || l.Stored.Parts[0].Literal == nil}
 	if r.skip > 0 {
 		r.chunk = firstRows
@@ -149,6 +149,7 @@ func (r *reader) limitTo(limit int64, filtered bool) {
 func (r *reader) next(ctx context.Context, b *scanBatch) error {
 	b.reset()
 	r.dec.ctx = ctx
+	r.dec.expect(b, len(r.raw))
 	for len(b.rows) < batchRows {
 		if len(r.raw) == 0 {
 			if len(b.rows) > 0 {
@@ -157,6 +158,7 @@ func (r *reader) next(ctx context.Context, b *scanBatch) error {
 			if err := r.fetch(ctx); err != nil {
 				return err
 			}
+			r.dec.expect(b, len(r.raw))
 			continue
 		}
 		row := &r.raw[0]
