@@ -14,7 +14,7 @@ import (
 // seeks from range to range. Tasks get the names of their servers; their order stays. The tables of a
 // statement are asked for their regions once in a while; where that fails, ranges stay as they are.
 func (st *statement) byRegion(ctx context.Context, tasks []scanTask, pack bool) []scanTask {
-	var out []scanTask
+	out := make([]scanTask, 0, len(tasks))
 	var regions []hbase.Region
 	region, table := "", "" // of the ranges since first
 	first := 0
@@ -77,9 +77,9 @@ func packed(ranges []scanTask) []scanTask {
 	}
 	var out []scanTask
 	for part := range slices.Chunk(ranges, maxPacked) {
-		t := scanTask{table: part[0].table, server: part[0].server, start: part[0].start, stop: part[len(part)-1].stop}
-		for _, r := range part {
-			t.ranges = append(t.ranges, filter.KeyRange{Start: r.start, Stop: r.stop})
+		t := scanTask{table: part[0].table, server: part[0].server, start: part[0].start, stop: part[len(part)-1].stop, ranges: make(filter.KeyRanges, len(part))}
+		for i, r := range part {
+			t.ranges[i] = filter.KeyRange{Start: r.start, Stop: r.stop}
 		}
 		out = append(out, t)
 	}

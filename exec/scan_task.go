@@ -105,7 +105,10 @@ func scanTasks(s *planner.Scan, spans []planner.Span, chunk int) []scanTask {
 	for i := 0; i < len(spans); {
 		sp := spans[i]
 		if !sp.Key {
-			out = append(out, rangeTasks(s, sp)...)
+			if cap(out) == len(out) {
+				out = slices.Grow(out, len(spans)-i)
+			}
+			out = appendRange(out, s, sp)
 			i++
 			continue
 		}
@@ -128,16 +131,16 @@ func scanTasks(s *planner.Scan, spans []planner.Span, chunk int) []scanTask {
 	return out
 }
 
-// rangeTasks gives the one or two tasks of a range. Halves are in forward
+// appendRange appends the one or two tasks of a range. Halves are in forward
 // order: scanTasks turns the whole list round under Reversed.
-func rangeTasks(s *planner.Scan, sp planner.Span) []scanTask {
+func appendRange(out []scanTask, s *planner.Scan, sp planner.Span) []scanTask {
 	t := scanTask{table: sp.Table, start: sp.Start, stop: sp.Stop, reversed: s.Reversed}
 	if len(sp.Pivot) == 0 || s.Order == planner.NoOrder {
-		return []scanTask{t}
+		return append(out, t)
 	}
 	upper, lower := t, t
 	upper.start, lower.stop = sp.Pivot, sp.Pivot
-	return []scanTask{upper, lower}
+	return append(out, upper, lower)
 }
 
 // scanStreams cuts the spans of s for a merge: each stream is in order within itself.
@@ -150,7 +153,7 @@ func scanStreams(s *planner.Scan, spans []planner.Span) [][]scanTask {
 			keys = append(keys, sp)
 			continue
 		}
-		tasks := rangeTasks(s, sp)
+		tasks := appendRange(nil, s, sp)
 		if s.Reversed {
 			slices.Reverse(tasks)
 		}

@@ -679,6 +679,9 @@ func (w *walker) fromRest(br branch, i int, rest *[]keySpan) bool {
 		return false
 	}
 	u := bound
+	if rest == nil && len(tails) > 0 && !tails[0].Key {
+		w.spans = slices.Grow(w.spans, len(tails)*len(vals))
+	}
 	for _, t := range tails {
 		salts := vals
 		if t.Key {
