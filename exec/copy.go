@@ -256,7 +256,7 @@ func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format string) (*Row
 		return nil, err
 	}
 	if in.rejected > 0 {
-		r.warn.add(fmt.Sprintf("%s not copied", counted(in.rejected, "line")))
+		r.warn.add(warnLine, fmt.Sprintf("%s not copied", counted(in.rejected, "line")))
 	}
 	return r.done(in.n), nil
 }
@@ -279,7 +279,7 @@ const maxReasons = 10
 func (c *copier) reject(err error) {
 	c.rejected++
 	if c.rejected <= maxReasons {
-		c.run.warn.add(fmt.Sprintf("line %d: %v", c.line, err))
+		c.run.warn.add(warnLine, fmt.Sprintf("line %d: %v", c.line, err))
 	}
 }
 

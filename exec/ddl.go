@@ -37,7 +37,7 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 	}
 	switch err := r.saveTable(ctx, t); {
 	case errors.Is(err, ErrReadOnly) && t.External:
-		r.warn.add(fmt.Sprintf("the connection is read-only: %s is known until it ends", t.Name))
+		r.warn.add(warnReadOnly, fmt.Sprintf("the connection is read-only: %s is known until it ends", t.Name))
 	case err != nil:
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (r *run) dropPhysical(ctx context.Context, t *catalog.Table, l *catalog.Lay
 	}
 	for _, name := range names {
 		if o := r.sharing(t, name); o != nil {
-			r.warn.add(fmt.Sprintf("the HBase table %s stays: %s is stored in it too", name, o.Name))
+			r.warn.add(warnTableKept, fmt.Sprintf("the HBase table %s stays: %s is stored in it too", name, o.Name))
 			continue
 		}
 		if err := r.client.DropTable(ctx, name); err != nil && !errors.Is(err, hbase.ErrNoTable) {

@@ -69,7 +69,7 @@ func (st *statement) guard(s *planner.Scan) error {
 	if a := s.Advice(); a != "" {
 		text += ": " + a + " to hit the rowkey prefix"
 	}
-	st.warn.add(text)
+	st.warn.add(warnFullScan, text)
 	return nil
 }
 

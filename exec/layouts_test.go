@@ -184,8 +184,8 @@ func TestMalformed(t *testing.T) {
 	if err != nil || out != "1|10\n2|NULL\n3|30" {
 		t.Errorf("%v %q", err, out)
 	}
-	if len(warnings) != 3 || !strings.HasPrefix(warnings[2], "2 rows of t not read: their keys do not fit layout primary, first x'6b3031'") ||
-		!strings.HasPrefix(warnings[1], "1 value of column v of t undecodable and read as NULL, first at key x'6b303032'") {
+	if len(warnings) != 3 || !strings.HasPrefix(warnings[2], "HQL-W001: 2 rows of t not read: their keys do not fit layout primary, first x'6b3031'") ||
+		!strings.HasPrefix(warnings[1], "HQL-W002: 1 value of column v of t undecodable and read as NULL, first at key x'6b303032'") {
 		t.Errorf("warnings %q", warnings)
 	}
 	w.expect("1\n2\n3", "SELECT a FROM t ORDER BY a LIMIT 3") // malformed rows do not use the limit up
@@ -225,7 +225,7 @@ func TestCopy(t *testing.T) {
 	in := filepath.Join(dir, "in.csv")
 	os.WriteFile(in, []byte("user_id,create_time,file_id,name\n1,2012-09-02,1,\"a, b\"\nx,2012-09-02,2,bad\n12345678,2012-09-02,3,too wide\n2,2012-09-03,4,\n"), 0o600)
 	out, warnings, err := w.try("COPY files FROM '" + in + "'")
-	if err != nil || out != "" || len(warnings) != 3 || !strings.HasPrefix(warnings[0], "line 3: column user_id") || !strings.HasPrefix(warnings[1], "line 4:") || warnings[2] != "2 lines not copied" {
+	if err != nil || out != "" || len(warnings) != 3 || !strings.HasPrefix(warnings[0], "HQL-W005: line 3: column user_id") || !strings.HasPrefix(warnings[1], "HQL-W005: line 4:") || warnings[2] != "HQL-W005: 2 lines not copied" {
 		t.Errorf("%v %q %q", err, out, warnings)
 	}
 	w.expect("1|2012-09-02|1|a, b|NULL\n2|2012-09-03|4|NULL|NULL", "SELECT * FROM files ORDER BY user_id")

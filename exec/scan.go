@@ -46,7 +46,7 @@ func (st *statement) scan(ctx context.Context, s *planner.Scan) (op Operator, er
 		}
 	}
 	for _, w := range s.Warnings {
-		st.warn.add(w)
+		st.warn.add(warnRanges, w)
 	}
 	stats.regions.plan(spans)
 	op = st.read(ctx, s, spans, stats)

@@ -207,7 +207,7 @@ func (d *decoder) malformed(table string, key []byte, err error) error {
 		return fmt.Errorf("key %s of %s does not fit layout %s: %w", hexBytes(key), table, d.layout.Name, err)
 	}
 	first := bytes.Clone(key)
-	d.st.warn.count(d.layout, func() func(int64) string {
+	d.st.warn.count(warnKey, d.layout, func() func(int64) string {
 		return func(n int64) string {
 			return fmt.Sprintf("%s of %s not read: %s not fit layout %s, first %s (%v)", counted(n, "row"), t.Name,
 				plural(n, "its key does", "their keys do"), d.layout.Name, hexBytes(first), m)
@@ -274,7 +274,7 @@ func (d *decoder) decodeCell(row []types.Value, w *wantedCell, key, value []byte
 // undecodable counts a value of c that is read as NULL.
 func (d *decoder) undecodable(c *catalog.Column, key []byte, err error) {
 	first := bytes.Clone(key)
-	d.st.warn.count(c, func() func(int64) string {
+	d.st.warn.count(warnCell, c, func() func(int64) string {
 		return func(n int64) string {
 			return fmt.Sprintf("%s of column %s of %s undecodable and read as NULL, first at key %s: %v", counted(n, "value"), c.Name,
 				d.scan.Table.Name, hexBytes(first), err)

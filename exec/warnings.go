@@ -5,6 +5,17 @@ import (
 	"sync"
 )
 
+// Each warning begins with its code: what to search and filter logs by. README lists them.
+const (
+	warnKey       = "HQL-W001" // a key that does not fit the layout was skipped
+	warnCell      = "HQL-W002" // a cell that does not fit its column was read as NULL
+	warnFullScan  = "HQL-W003" // a table is read whole
+	warnRanges    = "HQL-W004" // key ranges were widened to stay under the limit
+	warnLine      = "HQL-W005" // a line was not copied
+	warnReadOnly  = "HQL-W006" // a definition is not kept beyond the connection
+	warnTableKept = "HQL-W007" // DROP TABLE left an HBase table that another definition uses
+)
+
 // warnings collects what a statement's result should be read with. Repeated
 // ones are counted: a million malformed keys are one line. Safe for concurrent use.
 type warnings struct {
@@ -15,13 +26,15 @@ type warnings struct {
 
 // countedWarning is a warning that stands for n events.
 type countedWarning struct {
+	code string
 	of   any // what it is about; equal for events counted together
 	n    int64
 	text func(n int64) string
 }
 
 // add notes a warning once.
-func (w *warnings) add(text string) {
+func (w *warnings) add(code, text string) {
+	text = code + ": " + text
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !slices.Contains(w.plain, text) {
@@ -31,7 +44,7 @@ func (w *warnings) add(text string) {
 
 // count counts an event of the comparable kind of; text, made by first at the
 // first event only, words the warning for the final number.
-func (w *warnings) count(of any, first func() func(n int64) string) {
+func (w *warnings) count(code string, of any, first func() func(n int64) string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, c := range w.counted {
@@ -40,7 +53,7 @@ func (w *warnings) count(of any, first func() func(n int64) string) {
 			return
 		}
 	}
-	w.counted = append(w.counted, &countedWarning{of: of, n: 1, text: first()})
+	w.counted = append(w.counted, &countedWarning{code: code, of: of, n: 1, text: first()})
 }
 
 // list words all warnings so far.
@@ -49,7 +62,7 @@ func (w *warnings) list() []string {
 	defer w.mu.Unlock()
 	out := slices.Clone(w.plain)
 	for _, c := range w.counted {
-		out = append(out, c.text(c.n))
+		out = append(out, c.code+": "+c.text(c.n))
 	}
 	return out
 }
