@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/hql-db/hql/types"
 )
@@ -36,8 +37,24 @@ func (e text) Append(dst []byte, v types.Value) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	return append(dst, s.Text()...), nil
+	// What could not be read back is not written.
+	out := s.Text()
+	switch {
+	case (e.t == types.Date || e.t == types.Timestamp) && strings.IndexByte(out, '-') != len("2006"):
+		return dst, errYear
+	case e.t == types.Decimal && len(out) > 1000: // digits, which may be all there are
+		out = v.Decimal().Text('E')
+		if _, err := types.ParseDecimal(out); err != nil {
+			return dst, err
+		}
+	}
+	return append(dst, out...), nil
 }
+
+var errYear = errors.New("as text the year is from 0000 to 9999")
+
+// lastTextMillis is the last TIMESTAMP with a year of four digits.
+const lastTextMillis = 253_402_300_799_999
 
 func (e text) Decode(src []byte) (types.Value, error) {
 	switch {
@@ -54,6 +71,9 @@ func (e text) Decode(src []byte) (types.Value, error) {
 		}
 		if lo, hi := types.IntRange(e.t); n < lo || n > hi {
 			return types.Value{}, fmt.Errorf("%d is no %s", n, e.t)
+		}
+		if e.t == types.Timestamp && n > lastTextMillis {
+			return types.Value{}, errYear // microseconds, probably
 		}
 		return types.NewIntOf(e.t, n), nil
 	}
