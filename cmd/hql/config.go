@@ -339,7 +339,7 @@ func parseSite(b []byte) (string, error) {
 		return "", fmt.Errorf("%s: references to other properties are not followed", address)
 	}
 	if i := strings.IndexFunc(quorum, func(r rune) bool { return r <= ' ' || strings.ContainsRune("/?#@%", r) }); i >= 0 || quorum == "" {
-		return "", fmt.Errorf("hbase.zookeeper.quorum is %q: hosts are wanted, HOST:PORT,...", quorum)
+		return "", fmt.Errorf("hbase.zookeeper.quorum is %q, not HOST:PORT[,HOST:PORT]", quorum)
 	}
 	return "hbase://" + quorum + (&url.URL{Path: "/" + root}).EscapedPath() + params, nil
 }
