@@ -169,7 +169,12 @@ func start(p product, kerberos bool) (running, error) {
 	if err := os.MkdirAll(conf, 0o755); err != nil {
 		return running{}, err
 	}
-	properties := site(dir, ports, kerberos, p.props)
+	info, props := "", p.props
+	if p.keep == nil { // its jars can serve pages
+		info = fmt.Sprintf("127.0.0.1:%d", ports[4])
+		props = append(slices.Clone(props), [][2]string{{"hbase.regionserver.info.port", fmt.Sprint(ports[4])}, {"hbase.regionserver.info.bindAddress", "127.0.0.1"}}...)
+	}
+	properties := site(dir, ports, kerberos, props)
 	for name, content := range map[string][]byte{"hbase-site.xml": properties, "core-site.xml": properties, "log4j.properties": []byte(logging), "hadoop-metrics2-hbase.properties": []byte("*.period=1\n")} {
 		if err := os.WriteFile(filepath.Join(conf, name), content, 0o644); err != nil {
 			return running{}, err
@@ -208,7 +213,7 @@ func start(p product, kerberos bool) (running, error) {
 		stop()
 		return running{}, errors.New("HBase did not start within two minutes")
 	}
-	return running{fmt.Sprintf("localhost:%d", ports[0]), dir, fmt.Sprintf("127.0.0.1:%d", ports[4]), stop}, nil
+	return running{fmt.Sprintf("localhost:%d", ports[0]), dir, info, stop}, nil
 }
 
 // watch reads the log until HBase is up, and then on, so that it never blocks.
@@ -318,8 +323,7 @@ func site(dir string, ports []int, kerberos bool, more [][2]string) []byte {
 		{"hbase.master.port", fmt.Sprint(ports[1])},
 		{"hbase.regionserver.port", fmt.Sprint(ports[2])},
 		{"hbase.master.info.port", "-1"},
-		{"hbase.regionserver.info.port", fmt.Sprint(ports[4])},
-		{"hbase.regionserver.info.bindAddress", "127.0.0.1"},
+		{"hbase.regionserver.info.port", "-1"},
 		{"hbase.master.hostname", "localhost"},
 		{"hbase.regionserver.hostname", "localhost"},
 		{"hbase.unsafe.stream.capability.enforce", "false"},
