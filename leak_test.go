@@ -1,6 +1,9 @@
 package hql_test
 
 import (
+	"context"
+	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -8,25 +11,46 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/store"
 )
 
-// Many queries at once, some given up half way, on one DB: no goroutine and no scanner stays.
+// Many queries at once, some given up half way and some cancelled, on one DB: no goroutine and no scanner stays.
 func TestNothingLeaks(t *testing.T) {
-	s, err := store.Open(store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	db, err := hql.New(s, s.Admin(), nil, hql.WithWrites(true), hql.WithFullScan(hql.Allow))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	t.Run("embedded", func(t *testing.T) {
+		s, err := store.Open(store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		db, err := hql.New(s, s.Admin(), nil, hql.WithWrites(true), hql.WithFullScan(hql.Allow))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		checkNothingLeaks(t, db, func() (open, expired int) { return s.OpenScanners(), 0 })
+	})
+	t.Run("hbase", func(t *testing.T) {
+		t.Cleanup(hbasetest.Stop)
+		db, err := hql.Open(t.Context(), "hbase://"+hbasetest.Quorum(t)+"/hbase", hql.WithWrites(true), hql.WithFullScan(hql.Allow))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		checkNothingLeaks(t, db, func() (open, expired int) { return hbasetest.Scanners(t) })
+	})
+}
+
+// checkNothingLeaks runs queries on db, whose servers count their scanners.
+func checkNothingLeaks(t *testing.T, db *hql.DB, scanners func() (open, expired int)) {
 	exec(t, db, "CREATE TABLE t (id BIGINT, n BIGINT) ROW KEY (id % 8 AS UINT8, id AS INT64) SPLIT AT (X'02', X'04', X'06')")
 	const stored = 300
 	for id := range stored {
 		exec(t, db, "INSERT INTO t VALUES (?, ?)", id, id%10)
+	}
+	exec(t, db, "CREATE TABLE big (id INT, pad STRING) ROW KEY (id AS INT32)")
+	for id := range 80 {
+		exec(t, db, "INSERT INTO big VALUES (?, ?)", id, strings.Repeat("x", 100_000)) // many answers of 2 MiB
 	}
 	queries := []struct {
 		sql  string
@@ -41,10 +65,21 @@ func TestNothingLeaks(t *testing.T) {
 		{"SELECT n, count(*) FROM t GROUP BY n", 99, 10},
 		{"SELECT a.id FROM t a JOIN t b ON a.id = b.n WHERE b.id < 20", 99, 20},
 		{"SELECT id FROM t ORDER BY n, id", 5, 5},
+		{"SELECT pad FROM big", 1, 1},
 	}
 	each := 10
 	if large() {
 		each = 100
+	}
+	none := func() bool { open, _ := scanners(); return open == 0 }
+	await(t, "the end of the server's own scanners", none)
+	half, err := db.Query(t.Context(), "SELECT pad FROM big")
+	if err != nil || !half.Next() {
+		t.Fatal(err)
+	}
+	await(t, "the scanner of an open query", func() bool { open, _ := scanners(); return open > 0 })
+	if err := half.Close(); err != nil {
+		t.Fatal(err)
 	}
 	before := goleak.IgnoreCurrent()
 	var wg sync.WaitGroup
@@ -54,28 +89,47 @@ func TestNothingLeaks(t *testing.T) {
 			defer wg.Done()
 			for j := range each {
 				q := queries[(i+j)%len(queries)]
-				rows, err := db.Query(t.Context(), q.sql)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				rows, err := db.Query(ctx, q.sql)
 				if err != nil {
 					t.Errorf("%s: %v", q.sql, err)
 					return
 				}
+				cancelled := j%3 == 2
 				n := 0
 				for n < q.rows && rows.Next() {
 					n++
+					if cancelled {
+						cancel()
+					}
 				}
-				if err := rows.Close(); err != nil || rows.Err() != nil || n != q.want {
-					t.Errorf("%s: %d rows, want %d; %v, %v", q.sql, n, q.want, rows.Err(), err)
+				err = errors.Join(rows.Close(), rows.Err())
+				if cancelled && n <= q.want && (err == nil || errors.Is(err, context.Canceled)) {
+					continue
+				}
+				if err != nil || n != q.want {
+					t.Errorf("%s: %d rows, want %d; %v", q.sql, n, q.want, err)
 				}
 			}
 		}()
 	}
 	wg.Wait()
-	for end := time.Now().Add(10 * time.Second); s.OpenScanners() > 0; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%d scanners stay", s.OpenScanners())
-		}
+	await(t, "the end of all scanners", none)
+	if _, expired := scanners(); expired > 0 {
+		t.Errorf("%d scanners were left open", expired)
 	}
 	if err := goleak.Find(before); err != nil {
 		t.Error(err)
+	}
+}
+
+// await waits for what is to become true.
+func await(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("no sign of %s", what)
+		}
 	}
 }

@@ -36,7 +36,32 @@ func (e text) Append(dst []byte, v types.Value) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	return append(dst, s.Text()...), nil
+	// What could not be read back is not written.
+	out := s.Text()
+	switch {
+	case !yearFits(v):
+		return dst, errYear
+	case e.t == types.Decimal && len(out) > 1000: // digits, which may be all there are
+		out = v.Decimal().Text('E')
+		if _, err := types.ParseDecimal(out); err != nil {
+			return dst, err
+		}
+	}
+	return append(dst, out...), nil
+}
+
+var errYear = errors.New("as text the year is from 0000 to 9999")
+
+// yearFits tells that the year of a DATE or TIMESTAMP has four digits; other values have none.
+func yearFits(v types.Value) bool {
+	const first, last = -62_167_219_200_000, 253_402_300_799_999 // milliseconds since 1970
+	switch v.Type() {
+	case types.Date:
+		return v.Int() >= first/types.MillisPerDay && v.Int() <= last/types.MillisPerDay
+	case types.Timestamp:
+		return v.Int() >= first && v.Int() <= last
+	}
+	return true
 }
 
 func (e text) Decode(src []byte) (types.Value, error) {
@@ -55,9 +80,17 @@ func (e text) Decode(src []byte) (types.Value, error) {
 		if lo, hi := types.IntRange(e.t); n < lo || n > hi {
 			return types.Value{}, fmt.Errorf("%d is no %s", n, e.t)
 		}
-		return types.NewIntOf(e.t, n), nil
+		v := types.NewIntOf(e.t, n)
+		if !yearFits(v) {
+			return types.Value{}, errYear // microseconds, probably
+		}
+		return v, nil
 	}
-	return types.Cast(types.NewString(string(src)), e.t, nil)
+	v, err := types.Cast(types.NewString(string(src)), e.t, nil)
+	if err == nil && !yearFits(v) {
+		return types.Value{}, errYear // a zone took it out of them
+	}
+	return v, err
 }
 
 func isDigits(b []byte) bool {

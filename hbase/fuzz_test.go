@@ -1,10 +1,12 @@
 package hbase
 
 import (
+	"encoding/binary"
 	"slices"
 	"testing"
 
 	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/proto"
 )
 
 // keyValue is a cell as servers write it.
@@ -35,6 +37,34 @@ func FuzzScanAnswer(f *testing.F) {
 		}
 		if size > len(block) {
 			t.Errorf("%d bytes of cells out of %d", size, len(block))
+		}
+	})
+}
+
+// A znode that is believed is one that gohbase can read.
+func FuzzMetaServer(f *testing.F) {
+	m, err := proto.Marshal(&pb.MetaRegionServer{Server: &pb.ServerName{HostName: new("rs1.example.com"), Port: new(uint32(16020)), StartCode: new(uint64(1))}, RpcVersion: new(uint32(0)), State: pb.RegionState_OPEN.Enum()})
+	if err != nil {
+		f.Fatal(err)
+	}
+	znode := slices.Concat([]byte("\xff\x00\x00\x00\x06master"), []byte("PBUF"), m)
+	f.Add(znode)
+	f.Add(znode[:11])
+	f.Add(znode[:len(znode)-9])
+	f.Add([]byte("\xff\xff\xff\xff\xffPBUF"))
+	f.Add([]byte("\xff\x00\x00\x00\x01-PBUF"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if checkMetaServer(b) != nil {
+			return
+		}
+		// As gohbase does, without looking at what is there.
+		n := int(binary.BigEndian.Uint32(b[1:]))
+		var m pb.MetaRegionServer
+		if b[0] != 0xff || string(b[5+n:9+n]) != "PBUF" || proto.Unmarshal(b[9+n:], &m) != nil || m.Server.GetHostName() == "" {
+			t.Fatalf("%q names %v", b, &m)
+		}
+		if p := m.Server.GetPort(); p == 0 || p > 65535 {
+			t.Fatalf("%q names port %d", b, p)
 		}
 	})
 }

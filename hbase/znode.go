@@ -65,7 +65,7 @@ func checkMetaServer(b []byte) error {
 	if err := proto.Unmarshal(b[5+n+4:], &m); err != nil {
 		return err
 	}
-	if m.Server.GetHostName() == "" || m.Server.GetPort() == 0 {
+	if m.Server.GetHostName() == "" || m.Server.GetPort() == 0 || m.Server.GetPort() > 65535 {
 		return errors.New("it names no server")
 	}
 	return nil

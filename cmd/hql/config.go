@@ -123,7 +123,13 @@ func readConfig() (configFile, error) {
 		}
 		return c, err
 	}
-	if err := yaml.UnmarshalWithOptions(b, &c, yaml.Strict()); err != nil {
+	return parseConfig(name, b)
+}
+
+// parseConfig reads the content of a config.yaml; name is where it is from.
+func parseConfig(name string, b []byte) (configFile, error) {
+	var c configFile
+	if err := unmarshal(b, &c, yaml.Strict()); err != nil {
 		return c, fmt.Errorf("%s: %s", name, strings.TrimSpace(yaml.FormatError(err, false, true)))
 	}
 	if hasNullKey(b) {
@@ -134,6 +140,9 @@ func readConfig() (configFile, error) {
 	}
 	c.Defaults.relativeTo(filepath.Dir(name))
 	for k, s := range c.Connections {
+		if k == "" || strings.Contains(k, ":") {
+			return c, fmt.Errorf("%s: connection %q: a name is not empty and has no colon, which makes it an address", name, k)
+		}
 		if s.Connect == "" {
 			return c, fmt.Errorf("%s: connection %s has no address (connect: ...)", name, k)
 		}
@@ -146,10 +155,20 @@ func readConfig() (configFile, error) {
 	return c, nil
 }
 
+// unmarshal reads YAML. The decoder panics over some tags in wrong places (goccy/go-yaml#735).
+func unmarshal(b []byte, v any, options ...yaml.DecodeOption) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = errors.New("the YAML cannot be read: is there a ! tag in it?")
+		}
+	}()
+	return yaml.UnmarshalWithOptions(b, v, options...)
+}
+
 // hasNullKey finds the key null, for which the decoder would drop everything beside it without a word.
 func hasNullKey(b []byte) bool {
 	var top map[string]any
-	if yaml.Unmarshal(b, &top) != nil {
+	if unmarshal(b, &top) != nil {
 		return false
 	}
 	if _, ok := top["null"]; ok {
@@ -315,9 +334,12 @@ func parseSite(b []byte) (string, error) {
 		}
 		hosts = append(hosts, h)
 	}
-	address := "hbase://" + strings.Join(hosts, ",") + "/" + strings.Trim(props["zookeeper.znode.parent"], "/") + params
-	if strings.Contains(address, "${") {
+	quorum, root := strings.Join(hosts, ","), strings.Trim(props["zookeeper.znode.parent"], "/")
+	if address := "hbase://" + quorum + "/" + root; strings.Contains(address, "${") {
 		return "", fmt.Errorf("%s: references to other properties are not followed", address)
 	}
-	return address, nil
+	if i := strings.IndexFunc(quorum, func(r rune) bool { return r <= ' ' || strings.ContainsRune("/?#@%", r) }); i >= 0 || quorum == "" {
+		return "", fmt.Errorf("hbase.zookeeper.quorum is %q, not HOST:PORT[,HOST:PORT]", quorum)
+	}
+	return "hbase://" + quorum + (&url.URL{Path: "/" + root}).EscapedPath() + params, nil
 }

@@ -13,6 +13,9 @@ func TestParseSite(t *testing.T) {
 		{property("hbase.security.authentication", "Simple"), "hbase://127.0.0.1:2181/hbase", ""},
 		{property("hbase.security.authentication", "kerberos") + property("hbase.regionserver.kerberos.principal", "hb/_HOST@R.COM"), "hbase://127.0.0.1:2181/hbase?kerberos=&service=hb%2F_HOST%40R.COM", ""},
 		{property("hbase.zookeeper.quorum", "${env.ZK}"), "", "hbase://${env.ZK}:2181/hbase: references to other properties are not followed"},
+		{property("zookeeper.znode.parent", "/a b?write=1"), "hbase://127.0.0.1:2181/a%20b%3Fwrite=1", ""},
+		{property("hbase.zookeeper.quorum", "zk1/?write=1"), "", `hbase.zookeeper.quorum is "zk1/?write=1:2181", not HOST:PORT[,HOST:PORT]`},
+		{property("hbase.zookeeper.quorum", ", ,"), "", `hbase.zookeeper.quorum is "", not HOST:PORT[,HOST:PORT]`},
 		{"<property>", "", "XML syntax error on line 1: element <property> closed by </configuration>"},
 	} {
 		got, err := parseSite([]byte("<configuration>" + c.properties + "</configuration>"))

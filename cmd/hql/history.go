@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,15 +44,19 @@ func (h *history) load() []string {
 	}
 	defer f.Close()
 	var lines []string
-	sc := bufio.NewScanner(f)
-	sc.Buffer(nil, 1<<20)
-	for sc.Scan() {
-		lines = append(lines, sc.Text())
+	r := bufio.NewReader(f)
+	for {
+		line, err := r.ReadString('\n')
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
 		if len(lines) > 2*maxHistory {
 			lines = append(lines[:0], lines[len(lines)-maxHistory:]...)
 		}
+		if err != nil {
+			return lines[max(0, len(lines)-maxHistory):]
+		}
 	}
-	return lines[max(0, len(lines)-maxHistory):]
 }
 
 // add appends a statement on one line. One that starts with a space, or repeats the last, is not kept.
@@ -67,11 +72,17 @@ func (h *history) add(statement string) (line string, kept bool) {
 	if err := os.MkdirAll(filepath.Dir(h.path), 0o700); err != nil {
 		return line, true
 	}
-	f, err := os.OpenFile(h.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(h.path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return line, true
 	}
 	defer f.Close()
+	var last [1]byte
+	if end, err := f.Seek(0, io.SeekEnd); err == nil && end > 0 {
+		if _, err := f.ReadAt(last[:], end-1); err == nil && last[0] != '\n' {
+			_, _ = f.WriteString("\n") // a line was not written to its end
+		}
+	}
 	_, _ = f.WriteString(line + "\n")
 	return line, true
 }

@@ -11,20 +11,28 @@ import (
 	"strings"
 
 	"github.com/hql-db/hql/cmd/hql/lineedit"
+	"github.com/hql-db/hql/parser"
 )
 
-// oneLine joins a statement's lines for the history, leaving line comments out.
+var newlines = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ")
+
+// oneLine joins a statement's lines for the history, leaving line comments out. Lines that quotes
+// hold together are joined by a space as well.
 func oneLine(s string) string {
+	s = strings.TrimSpace(s)
 	var b strings.Builder
-	lines := strings.Split(strings.TrimSpace(s), "\n")
-	for i, l := range lines {
-		if i > 0 {
+	end := 0 // of what is written
+	for _, t := range parser.Tokens(s) {
+		if strings.HasPrefix(t.Text, "--") && strings.Contains(s[t.Pos:], "\n") {
+			continue
+		}
+		if space := s[end:t.Pos]; strings.ContainsAny(space, "\r\n") {
 			b.WriteByte(' ')
+		} else {
+			b.WriteString(space)
 		}
-		if n := strings.Index(l, "--"); i+1 < len(lines) && n >= 0 && strings.Count(l[:n], "'")%2 == 0 {
-			l = l[:n]
-		}
-		b.WriteString(strings.TrimSpace(l))
+		b.WriteString(newlines.Replace(t.Text))
+		end = int(t.Pos) + len(t.Text)
 	}
 	return strings.TrimSpace(b.String())
 }

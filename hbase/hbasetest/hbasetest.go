@@ -5,9 +5,11 @@ package hbasetest
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,10 +30,16 @@ const quorumEnv = "HQL_TEST_HBASE"
 const requireEnv = "HQL_REQUIRE_HBASE"
 
 var shared struct {
-	once   sync.Once
-	quorum string
-	err    error
-	stop   func()
+	once sync.Once
+	running
+	err error
+}
+
+// running is an HBase that start started.
+type running struct {
+	quorum, dir string
+	info        string // the address of the region server's pages; "" where it is not known
+	stop        func()
 }
 
 // Cluster is an HBase that authenticates with Kerberos, and the KDC in the same JVM.
@@ -54,7 +62,7 @@ func Quorum(tb testing.TB) string {
 			shared.quorum = q
 			return
 		}
-		shared.quorum, _, shared.stop, shared.err = start(plain, false)
+		shared.running, shared.err = start(plain, false)
 	})
 	check(tb, shared.err)
 	return shared.quorum
@@ -63,11 +71,47 @@ func Quorum(tb testing.TB) string {
 // Kerberos starts an HBase that wants Kerberos, and stops it after the test. It is skipped as with Quorum.
 func Kerberos(tb testing.TB) Cluster {
 	tb.Helper()
-	quorum, dir, stop, err := start(plain, true)
+	r, err := start(plain, true)
 	check(tb, err)
-	tb.Cleanup(stop)
-	in := func(name string) string { return filepath.Join(dir, name) }
-	return Cluster{Quorum: quorum, Krb5Conf: in("krb5.conf"), Keytab: in("alice.keytab"), CCache: in("alice.ccache")}
+	tb.Cleanup(r.stop)
+	in := func(name string) string { return filepath.Join(r.dir, name) }
+	return Cluster{Quorum: r.quorum, Krb5Conf: in("krb5.conf"), Keytab: in("alice.keytab"), CCache: in("alice.ccache")}
+}
+
+// Scanners tells how many scanners are open on the region server of the HBase that Quorum started, and how many it
+// closed because nobody read them for a minute. It is called after Quorum and takes two seconds or more, as the server counts
+// once a second. Tests on an HBase that HQL_TEST_HBASE names are skipped.
+func Scanners(tb testing.TB) (open, expired int) {
+	tb.Helper()
+	if shared.info == "" {
+		tb.Skip("the scanners of another HBase are not counted")
+	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	for range 10 {
+		time.Sleep(2 * time.Second)
+		r, err := client.Get("http://" + shared.info + "/jmx?qry=Hadoop:service=HBase,name=RegionServer,sub=Server")
+		if err != nil {
+			tb.Fatal(err)
+		}
+		var metrics struct {
+			Beans []struct {
+				ActiveScanners           *int
+				ScannerLeaseExpiredCount *int
+			}
+		}
+		err = json.NewDecoder(r.Body).Decode(&metrics)
+		r.Body.Close()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for _, b := range metrics.Beans { // none for a while after a region was opened
+			if b.ActiveScanners != nil && b.ScannerLeaseExpiredCount != nil {
+				return *b.ActiveScanners, *b.ScannerLeaseExpiredCount
+			}
+		}
+	}
+	tb.Fatal("the region server does not count its scanners")
+	return 0, 0
 }
 
 // check skips or ends a test without its HBase.
@@ -105,30 +149,35 @@ func testdata(dir string) string {
 }
 
 // start runs HBase in a directory of its own and waits until it serves.
-func start(p product, kerberos bool) (quorum, dir string, stop func(), err error) {
+func start(p product, kerberos bool) (running, error) {
 	if _, err := exec.LookPath("javac"); kerberos && err != nil {
-		return "", "", nil, errNoJava
+		return running{}, errNoJava
 	}
 	cp, err := classPath(p)
 	if err != nil {
-		return "", "", nil, err
+		return running{}, err
 	}
-	dir, err = os.MkdirTemp("", "hql-hbase-")
+	dir, err := os.MkdirTemp("", "hql-hbase-")
 	if err != nil {
-		return "", "", nil, err
+		return running{}, err
 	}
-	ports, err := freePorts(4)
+	ports, err := freePorts(5)
 	if err != nil {
-		return "", "", nil, err
+		return running{}, err
 	}
 	conf := filepath.Join(dir, "conf")
 	if err := os.MkdirAll(conf, 0o755); err != nil {
-		return "", "", nil, err
+		return running{}, err
 	}
-	properties := site(dir, ports, kerberos, p.props)
-	for name, content := range map[string][]byte{"hbase-site.xml": properties, "core-site.xml": properties, "log4j.properties": []byte(logging)} {
+	info, props := "", p.props
+	if p.keep == nil { // its jars can serve pages
+		info = fmt.Sprintf("127.0.0.1:%d", ports[4])
+		props = append(slices.Clone(props), [][2]string{{"hbase.regionserver.info.port", fmt.Sprint(ports[4])}, {"hbase.regionserver.info.bindAddress", "127.0.0.1"}}...)
+	}
+	properties := site(dir, ports, kerberos, props)
+	for name, content := range map[string][]byte{"hbase-site.xml": properties, "core-site.xml": properties, "log4j.properties": []byte(logging), "hadoop-metrics2-hbase.properties": []byte("*.period=1\n")} {
 		if err := os.WriteFile(filepath.Join(conf, name), content, 0o644); err != nil {
-			return "", "", nil, err
+			return running{}, err
 		}
 	}
 	args := append(strings.Fields(opens), "-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", conf+":"+cp)
@@ -142,12 +191,12 @@ func start(p product, kerberos bool) (quorum, dir string, stop func(), err error
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	log, err := cmd.StderrPipe()
 	if err != nil {
-		return "", "", nil, err
+		return running{}, err
 	}
 	if err := cmd.Start(); err != nil {
-		return "", "", nil, err
+		return running{}, err
 	}
-	stop = func() {
+	stop := func() {
 		_ = cmd.Process.Kill() // nothing in it is to last
 		_ = cmd.Wait()
 		_ = os.RemoveAll(dir)
@@ -158,13 +207,13 @@ func start(p product, kerberos bool) (quorum, dir string, stop func(), err error
 	case err := <-up:
 		if err != nil {
 			stop()
-			return "", "", nil, err
+			return running{}, err
 		}
 	case <-time.After(2 * time.Minute):
 		stop()
-		return "", "", nil, errors.New("HBase did not start within two minutes")
+		return running{}, errors.New("HBase did not start within two minutes")
 	}
-	return fmt.Sprintf("localhost:%d", ports[0]), dir, stop, nil
+	return running{fmt.Sprintf("localhost:%d", ports[0]), dir, info, stop}, nil
 }
 
 // watch reads the log until HBase is up, and then on, so that it never blocks.

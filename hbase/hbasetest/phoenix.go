@@ -36,12 +36,12 @@ func Phoenix(tb testing.TB) (quorum string, query func(sql string) (string, erro
 	if err != nil {
 		tb.Fatal(err)
 	}
-	quorum, _, stop, err := start(phoenix, false)
+	hbase, err := start(phoenix, false)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(stop)
-	args := append(strings.Fields(opens), "-Xmx512m", "-XX:+UseSerialGC", "-Duser.timezone=UTC", "-cp", cp, filepath.Join(testdata("phoenix"), "Sql.java"), "jdbc:phoenix:"+quorum+":/hbase")
+	tb.Cleanup(hbase.stop)
+	args := append(strings.Fields(opens), "-Xmx512m", "-XX:+UseSerialGC", "-Duser.timezone=UTC", "-cp", cp, filepath.Join(testdata("phoenix"), "Sql.java"), "jdbc:phoenix:"+hbase.quorum+":/hbase")
 	cmd := exec.Command("java", args...)
 	var log bytes.Buffer
 	cmd.Stderr = &log
@@ -75,7 +75,7 @@ func Phoenix(tb testing.TB) (quorum string, query func(sql string) (string, erro
 	if _, err := answer(); err != nil { // connected
 		tb.Fatal(err)
 	}
-	return quorum, func(sql string) (string, error) {
+	return hbase.quorum, func(sql string) (string, error) {
 		if _, err := io.WriteString(in, strings.ReplaceAll(sql, "\n", " ")+"\n"); err != nil {
 			return "", err
 		}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/hql-db/hql/parser"
+)
+
+// addFiles makes the files of testdata/config.txt with this ending seeds.
+func addFiles(f *testing.F, ext string) {
+	f.Helper()
+	a, err := txtar.ParseFile("testdata/config.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range a.Files {
+		if filepath.Ext(file.Name) == ext {
+			f.Add(file.Data)
+		}
+	}
+}
+
+// Any config.yaml is one error that names the file, or settings that are in order and connections that are found by name.
+func FuzzConfig(f *testing.F) {
+	addFiles(f, ".yaml")
+	f.Add([]byte("catalog: [a.sql, ~/b.sql]\ntimeout: 1h30m\npager: ''\ncolor: never\nwrite: true"))
+	f.Add([]byte("connections: {a: &a {connect: 'hbase://h/r', catalog: &c [x, y]}, b: *a, c: {<<: *a, catalog: *c}}"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		file, err := parseConfig("/etc/hql.yaml", b)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "/etc/hql.yaml: ") {
+				t.Fatal(err)
+			}
+			return
+		}
+		if err := file.Defaults.check(); err != nil {
+			t.Fatal(err)
+		}
+		for name, s := range file.Connections {
+			for _, path := range append(slices.Clone(s.Catalog), s.Conf) {
+				if path != "" && !filepath.IsAbs(path) {
+					t.Fatalf("connection %s: %s depends on the working directory", name, path)
+				}
+			}
+			if strings.HasPrefix(s.Connect, "hbase:") {
+				continue // its hbase-site.xml would be read
+			}
+			c := config{given: settings{Connect: name}, file: file}
+			if err := c.resolve(); err != nil || c.settings.Connect != s.Connect {
+				t.Fatalf("connection %q is %q, not %q (%v)", name, c.settings.Connect, s.Connect, err)
+			}
+		}
+	})
+}
+
+// Any hbase-site.xml is an error or the address of a cluster, which nothing in it turns into more.
+func FuzzSite(f *testing.F) {
+	addFiles(f, ".xml")
+	f.Add([]byte("<configuration><property><name>hbase.regionserver.kerberos.principal</name><value>hb/_HOST@R&amp;write=1</value></property>" +
+		"<property><name>hbase.security.authentication</name><value>kerberos</value></property></configuration>"))
+	f.Add([]byte("<configuration><property><name>zookeeper.znode.parent</name><value>/a b?write</value></property></configuration>"))
+	f.Add([]byte("<configuration><property><name>hbase.zookeeper.quorum</name><value>a/?write#,b</value></property></configuration>"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		address, err := parseSite(b)
+		if err != nil {
+			return
+		}
+		hosts, rest, ok := strings.Cut(strings.TrimPrefix(address, "hbase://"), "/")
+		if !ok || hosts == "" || strings.ContainsAny(hosts, "?#@%") {
+			t.Fatalf("%q has the hosts %q", address, hosts)
+		}
+		u, err := url.Parse("hbase://quorum/" + rest)
+		if err != nil {
+			t.Fatalf("%q: %v", address, err)
+		}
+		for name := range u.Query() {
+			if u.Fragment != "" || name != "kerberos" && name != "service" {
+				t.Fatalf("%q has the parameter %s and the fragment %s", address, name, u.Fragment)
+			}
+		}
+	})
+}
+
+// Whatever the file holds, what is added comes back last, on one line, and means what was typed.
+func FuzzHistory(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "history")
+	f.Add([]byte("SELECT 1\n\\d files\n"), "SELECT a, -- first\n  'it''s -- b'\nFROM t -- last")
+	f.Add([]byte("SELECT 'cut off"), "SELECT 'a\n-- b' /* c\nd */ FROM t;")
+	f.Add([]byte("\r\n\x00\xff\n\n"), "\\set x '\r'")
+	f.Add([]byte(strings.Repeat("x;\n", 3*maxHistory)), `\copy t FROM 'it -- s'`)
+	f.Fuzz(func(t *testing.T, file []byte, statement string) {
+		if err := os.WriteFile(path, file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h := &history{path: path}
+		before := h.load()
+		line, kept := h.add(statement)
+		after := h.load()
+		if !kept {
+			if len(after) != len(before) {
+				t.Fatalf("%q left %q", statement, after[len(before):])
+			}
+			return
+		}
+		if len(after) > maxHistory || len(after) != min(len(before)+1, maxHistory) || after[len(after)-1] != line || strings.ContainsAny(line, "\r\n") {
+			t.Fatalf("%q: %d statements, then %d; the last is %q, not %q", statement, len(before), len(after), after[len(after)-1], line)
+		}
+		if got, want := meaning(line), meaning(strings.TrimSpace(statement)); !slices.Equal(got, want) {
+			t.Fatalf("%q means %q, %q means %q", statement, want, line, got)
+		}
+	})
+}
+
+// meaning is the tokens of a statement, with a space for a line's end within quotes.
+func meaning(s string) []string {
+	var out []string
+	for _, t := range parser.Tokens(s) {
+		if t.Kind != parser.CommentToken {
+			out = append(out, strings.TrimSpace(newlines.Replace(t.Text)))
+		}
+	}
+	return out
+}
+
+// A statement of any length is kept, and hides no later one.
+func TestHistory(t *testing.T) {
+	h := &history{path: filepath.Join(t.TempDir(), "state", "history")}
+	statements := []string{"SELECT 1", "SELECT '" + strings.Repeat("x", 2<<20) + "'", "SELECT 2"}
+	for _, s := range statements {
+		h.add(s)
+	}
+	if got := h.load(); !slices.Equal(got, statements) {
+		t.Errorf("%d statements are read back, want %d", len(got), len(statements))
+	}
+}
