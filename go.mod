@@ -28,7 +28,7 @@ require (
 	google.golang.org/protobuf v1.36.12
 )
 
-require github.com/hashicorp/golang-lru/v2 v2.0.7 // indirect
+require github.com/hashicorp/golang-lru/v2 v2.0.7
 
 require (
 	github.com/hashicorp/go-uuid v1.0.3 // indirect
