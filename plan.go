@@ -4,7 +4,7 @@ import "github.com/hql-db/hql/planner"
 
 // Plan tells how a query would be run. String is EXPLAIN for a person, MarshalJSON EXPLAIN (FORMAT JSON).
 type Plan struct {
-	// Access is how the first table is read: "get", "scan", "skip scan", "full scan" or "empty".
+	// Access is how the first table is read: "get", "scan", "full scan" or "empty".
 	Access   string
 	Warnings []string
 	plan     *planner.Plan

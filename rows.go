@@ -79,7 +79,7 @@ func (r *Rows) Err() error { return r.err }
 // Close ends the query. It is idempotent.
 func (r *Rows) Close() error { return r.finish() }
 
-// Drawn is the text of EXPLAIN as lines of styled pieces, the same lines as the rows; nil for other statements.
+// Drawn is the text or JSON of EXPLAIN as lines of styled pieces, the same lines as the rows; nil for other statements.
 func (r *Rows) Drawn() []planner.Line { return r.rows.Drawn }
 
 // Document tells that the one value of the one row is a whole file, to be written as it is: EXPLAIN (FORMAT HTML), SHOW CREATE TABLE.

@@ -48,8 +48,8 @@ type QueryStart struct {
 
 // QueryEnd says what a statement came to.
 type QueryEnd struct {
-	// Access is the costliest way in which a table was read, or would have been: "get", "scan", "skip scan",
-	// "full scan" or "empty"; "" where no table was read.
+	// Access is the costliest way in which a table was read, or would have been: "get", "scan", "full scan"
+	// or "empty"; "" where no table was read.
 	Access   string
 	Affected int64 // rows written; -1 where none are counted
 	Stats    Stats

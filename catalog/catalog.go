@@ -41,7 +41,7 @@ type Table struct {
 	Def     *parser.CreateTable // what it was made from
 }
 
-// Column is a column of a table. A column in the key (KeyPart) has no cell.
+// Column is a column of a table. One in the key (KeyPart) has no cell, unless HasCell says otherwise.
 type Column struct {
 	Index   int // in Table.Columns and in a row
 	Name    string

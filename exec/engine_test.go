@@ -149,6 +149,25 @@ func TestEveryLayoutIsCreated(t *testing.T) {
 	}
 }
 
+func TestCatalogRowWithoutTable(t *testing.T) {
+	w := newWorld(t, newFakeClient(), noPushdown())
+	w.run("CREATE TABLE t (id INT PRIMARY KEY)")
+	for key, sql := range map[string]string{"other": "SELECT 1", "bad": "CREATE TABEL"} {
+		m := hbase.Mutation{Key: []byte(key), Timestamp: 1, Cells: []hbase.Cell{{Family: []byte(catalogFamily), Qualifier: []byte(catalogQualifier), Value: []byte(sql)}}}
+		if err := w.Client().Mutate(context.Background(), catalogTable, []hbase.Mutation{m}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fresh := New(w.Client(), catalog.New(), Config{})
+	warnings, err := fresh.LoadCatalog(context.Background())
+	if _, ok := fresh.Catalog().Table("t"); err != nil || !ok || len(warnings) != 2 {
+		t.Fatalf("table t: %t, %v, %q", ok, err, warnings)
+	}
+	if warnings[1] != `hql_catalog: row "other" holds no CREATE TABLE statement: it is another statement` {
+		t.Error(warnings[1])
+	}
+}
+
 func TestWriteAndRead(t *testing.T) {
 	w := newWorld(t, newFakeClient(), noPushdown())
 	w.run("CREATE TABLE t (a INT, s STRING, v INT, x STRING) ROW KEY (a AS TEXT(4), '|', s AS TEXT)")
@@ -234,4 +253,23 @@ func mustParse(t testing.TB, sql string) parser.Statement {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// TestInsertRowsApart checks that rows of one INSERT are told apart whatever bytes keys and qualifiers hold.
+func TestInsertRowsApart(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	for sql, want := range map[string]string{
+		`(E'a\x00b', 'c', 1), ('a', E'b\x00c', 2)`: "1\n2",
+		`('a', 'b', 1), ('a', 'b', 2)`:             "2",
+	} {
+		for _, s := range []string{"DROP TABLE IF EXISTS p", "CREATE TABLE p (k STRING, q STRING, v INT FROM f:[q AS TEXT]) ROW KEY (k AS TEXT)", "INSERT INTO p VALUES " + sql} {
+			if got := w.answer(s); got != "" {
+				t.Fatalf("%s: %s", s, got)
+			}
+		}
+		if got := w.answer("SELECT v FROM p ORDER BY v"); got != want {
+			t.Errorf("%s: %q, want %q", sql, got, want)
+		}
+	}
 }

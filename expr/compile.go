@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -906,13 +907,10 @@ func (c compiler) rangeArg(r *parser.RangeArg) ([]Expr, error) {
 func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) {
 	f := c.registry().Lookup(name)
 	if f == nil || f.Group == "key" && !c.s.Key {
-		err := parser.Errorf(pos, "unknown function %s", name)
 		if f != nil {
-			err.Msg = fmt.Sprintf("%s stands only in key parts", name)
-		} else if near := c.registry().Near(name); near != "" {
-			err.Hint = "did you mean " + near + "?"
+			return nil, parser.Errorf(pos, "%s stands only in key parts", name)
 		}
-		return nil, err
+		return nil, Suggest(parser.Errorf(pos, "unknown function %s", name), name, slices.Sorted(maps.Keys(c.registry().funcs)))
 	}
 	if len(args) < f.MinArgs || f.MaxArgs >= 0 && len(args) > f.MaxArgs {
 		return nil, parser.Errorf(pos, "%s takes %s, not %d", f.Name, f.arity(), len(args))
