@@ -159,9 +159,13 @@ func argument(a any) (v types.Value, list []types.Value, isList bool, err error)
 		return v, nil, false, fmt.Errorf("a %T is no SQL value", a)
 	}
 	for i := range r.Len() {
-		item, ok, err := value(r.Index(i).Interface())
-		if err != nil || !ok {
-			return v, nil, false, fmt.Errorf("element %d: a %s is no SQL value", i, r.Index(i).Type())
+		x := r.Index(i).Interface()
+		item, ok, err := value(x)
+		if err == nil && !ok {
+			err = fmt.Errorf("a %T is no SQL value", x)
+		}
+		if err != nil {
+			return v, nil, false, fmt.Errorf("element %d: %w", i+1, err)
 		}
 		list = append(list, item)
 	}

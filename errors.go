@@ -44,11 +44,8 @@ var (
 
 // located attaches the source text to the mistakes in it.
 func located(err error, src string) error {
-	var e *parser.Error
-	if errors.As(err, &e) && e.Source == "" {
-		if direct, ok := err.(*parser.Error); ok {
-			return direct.In(src)
-		}
+	if e, ok := err.(*parser.Error); ok {
+		return e.In(src)
 	}
 	return err
 }

@@ -179,7 +179,7 @@ func (b *builder) families() error {
 	}
 	if len(b.t.Families) == 0 {
 		name := "f"
-		for _, c := range b.def.Columns { // the only family that columns name is the default one too
+		for _, c := range b.def.Columns { // the first family that a column names is the default one, too
 			if c.From != nil && c.From.Family != "" {
 				name = c.From.Family
 				break
@@ -450,11 +450,10 @@ func (b *builder) primaryKey() (parser.LayoutDef, error) {
 			enc.Name = "ORDERED FLOAT64"
 		case col.Type == types.Boolean:
 			enc.Name = "BOOLEAN"
-		case col.Type == types.String, col.Type == types.Bytes:
+		case col.Type == types.String:
 			enc.Name = "TEXT"
-			if col.Type == types.Bytes {
-				enc.Name = "BYTES"
-			}
+		case col.Type == types.Bytes:
+			enc.Name = "BYTES"
 		default:
 			return layout, parser.Errorf(n.Pos, "a %s cannot be in a key", col.Type)
 		}
@@ -465,6 +464,3 @@ func (b *builder) primaryKey() (parser.LayoutDef, error) {
 	}
 	return layout, nil
 }
-
-// HiddenColumn is the key column of a table that was made without a key.
-const HiddenColumn = "_id"

@@ -116,6 +116,9 @@ const (
 	TimestampColumn = "_ts"  // TIMESTAMP: the newest cell's time
 )
 
+// HiddenColumn is the key column of a table that was made without a key.
+const HiddenColumn = "_id"
+
 // Order is what byte order says of value order for an Encoding.
 type Order uint8
 
