@@ -37,7 +37,8 @@ func splitOptions(args []any) (QueryOptions, []any, error) {
 	return o, args[1:], nil
 }
 
-// bind turns Go values into arguments for the statement of used, which changes where a slice fills an IN list: x IN (?).
+// bind turns Go values into arguments for the statement of used, which changes
+// where a slice fills an IN list: x IN (?).
 func bind(used *params, args []any) (exec.Args, error) {
 	options, args, err := splitOptions(args)
 	if err != nil {

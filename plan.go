@@ -19,7 +19,8 @@ func (p *Plan) Ranges() int {
 	return n
 }
 
-// Layouts names how each table would be read, in the plan's order: "table" by its rowkey, "table.index" by an index or copy.
+// Layouts names how each table would be read, in the plan's order: "table" by its
+// rowkey, "table.index" by an index or copy.
 func (p *Plan) Layouts() []string {
 	var out []string
 	for _, s := range planner.Scans(p.plan.Root) {

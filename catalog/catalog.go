@@ -36,7 +36,8 @@ type Table struct {
 	CreateTables bool
 	// HiddenKey is set when the table was made without any key: its one key column _id is drawn on write.
 	HiddenKey bool
-	// Phoenix is set when a part or column is in a form of Phoenix's own: rows written get the cell _0 that marks them for it.
+	// Phoenix is set when a part or column is in a form of Phoenix's own: rows written
+	// get the cell _0 that marks them for it.
 	Phoenix bool
 	Def     *parser.CreateTable // what it was made from
 }

@@ -19,7 +19,8 @@ type Rows struct {
 	Plan     *planner.Plan // of a query; nil otherwise
 	// Drawn is the same as the rows of EXPLAIN's text or JSON, with styles for a terminal; nil for other statements.
 	Drawn []planner.Line
-	// Document is set when the one value of the one row is a whole file, to be written as it is (EXPLAIN's HTML, SHOW CREATE TABLE).
+	// Document is set when the one value of the one row is a whole file, to be written
+	// as it is (EXPLAIN's HTML, SHOW CREATE TABLE).
 	Document bool
 
 	run    *run

@@ -129,7 +129,8 @@ func negateAll(terms []Expr) []Expr {
 	return out
 }
 
-// fold computes e now if all below it is constant. An expression that fails stays as it is, to fail only if it is evaluated.
+// fold computes e now if all below it is constant. An expression that fails stays
+// as it is, to fail only if it is evaluated.
 func fold(e Expr) Expr {
 	switch x := e.(type) {
 	case *Const:

@@ -64,7 +64,8 @@ type ScanRange struct {
 	BatchRows   int // rows wanted per response; 0: as many as fit
 	BatchBytes  int // bytes wanted per response; 0: 2 MiB
 	// Brief leaves no scanner open on a server between two calls of Next, at the price of seeking anew
-	// for each: for one of hundreds of scans that are read in turn. Rows larger than a response are read with an open scanner.
+	// for each: for one of hundreds of scans that are read in turn. Rows larger than a
+	// response are read with an open scanner.
 	Brief bool
 }
 
