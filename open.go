@@ -95,7 +95,7 @@ func openStore(ctx context.Context, dir string, opts []Option) (*DB, error) {
 	}
 	s, err := store.Open(store.Options{Dir: dir, Now: cfg.exec.Clock})
 	if err != nil {
-		return nil, fmt.Errorf("open the store %s: %w", dir, err)
+		return nil, err
 	}
 	db := newDB(hbase.New(s, s.Admin()), cfg, Warn, true)
 	db.store = s

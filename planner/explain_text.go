@@ -354,8 +354,7 @@ func (s *Scan) ColumnsText() string {
 	case s.KeyOnly:
 		return "none: keys only"
 	case s.Whole:
-		f := slices.Clone(s.Families)
-		return strings.TrimSpace(list + " (all of " + strings.Join(f, ", ") + ")")
+		return strings.TrimSpace(list + " (all of " + strings.Join(s.Families, ", ") + ")")
 	case s.FirstCell:
 		return list + " and each row's first cell"
 	}

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"math"
 	"slices"
 
 	"github.com/hql-db/hql/expr"
@@ -132,7 +133,7 @@ func newJoin(left, right Node, outer bool, on []expr.Expr, offset int) *Join {
 			if within(y, 0, offset) {
 				x, y = y, x
 			}
-			if within(x, 0, offset) && within(y, offset, 1<<30) && len(expr.Columns(x)) > 0 && len(expr.Columns(y)) > 0 {
+			if within(x, 0, offset) && within(y, offset, math.MaxInt) && len(expr.Columns(x)) > 0 && len(expr.Columns(y)) > 0 {
 				j.LeftKeys, j.RightKeys = append(j.LeftKeys, x), append(j.RightKeys, shifted(y, offset))
 				continue
 			}
