@@ -259,7 +259,7 @@ func (c compiler) binOffset(x, y Expr, pos parser.Pos) (Expr, bool) {
 	if !ok || call.Func.Name != "DATE_BIN" || len(call.Args) != 2 {
 		return nil, false
 	}
-	if x.Type() != types.Timestamp || call.Args[1].String() != x.String() {
+	if x.Type() != types.Timestamp || !Same(call.Args[1], x) {
 		return nil, false
 	}
 	off, err := c.apply("BIN_OFFSET", pos, []Expr{call.Args[0], x})

@@ -186,7 +186,7 @@ func (f *from) spread(conds []expr.Expr) []expr.Expr {
 	out := slices.Clip(conds)
 	for i := 0; i < len(out) && len(out) < len(conds)+64; i++ { // what is added may lead to more
 		for _, p := range pairs {
-			if e, ok := restated(out[i], p[0], p[1]); ok && !slices.ContainsFunc(out, func(o expr.Expr) bool { return sameCond(o, e) }) {
+			if e, ok := restated(out[i], p[0], p[1]); ok && !slices.ContainsFunc(out, func(o expr.Expr) bool { return expr.Same(o, e) }) {
 				out = append(out, e)
 			}
 		}
@@ -213,10 +213,6 @@ func (f *from) spread(conds []expr.Expr) []expr.Expr {
 		f.on[i] = expr.Conjunction(on)
 	}
 	return out
-}
-
-func sameCond(a, b expr.Expr) bool {
-	return a.String() == b.String() && slices.Equal(expr.Columns(a), expr.Columns(b))
 }
 
 // restated is e, a predicate on column x alone, said of y.

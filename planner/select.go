@@ -530,7 +530,7 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 	if c.Distinct {
 		node = &Distinct{Input: &Project{Input: node, Exprs: exprs}}
 		for i, t := range terms {
-			at := slices.IndexFunc(exprs, func(x expr.Expr) bool { return x.String() == t.Expr.String() })
+			at := slices.IndexFunc(exprs, func(x expr.Expr) bool { return expr.Same(x, t.Expr) })
 			if at < 0 {
 				return nil, nil, parser.Errorf(t.Expr.Position(), "ORDER BY of SELECT DISTINCT takes columns of the result")
 			}
