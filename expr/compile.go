@@ -615,18 +615,17 @@ func (c compiler) is(e *parser.Is) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out Expr
-	switch e.What {
-	case "NULL", "UNKNOWN":
+	if e.What == "NULL" || e.What == "UNKNOWN" {
 		return fold(&IsNull{Pos: e.Pos, X: x, Not: e.Not}), nil
-	case "TRUE":
-		out = conjunction(&IsNull{Pos: e.Pos, X: x, Not: true}, x)
-	default:
-		out = conjunction(&IsNull{Pos: e.Pos, X: x, Not: true}, Negate(x))
 	}
 	if err := c.needBool(x, "IS "+e.What, e.Pos); err != nil {
 		return nil, err
 	}
+	want := x
+	if e.What == "FALSE" {
+		want = Negate(x)
+	}
+	out := conjunction(&IsNull{Pos: e.Pos, X: x, Not: true}, want)
 	if e.Not {
 		return Negate(out), nil
 	}
@@ -906,11 +905,11 @@ func (c compiler) rangeArg(r *parser.RangeArg) ([]Expr, error) {
 // apply makes a call of the function called name.
 func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) {
 	f := c.registry().Lookup(name)
-	if f == nil || f.Group == "key" && !c.s.Key {
-		if f != nil {
-			return nil, parser.Errorf(pos, "%s stands only in key parts", name)
-		}
+	switch {
+	case f == nil:
 		return nil, Suggest(parser.Errorf(pos, "unknown function %s", name), name, slices.Sorted(maps.Keys(c.registry().funcs)))
+	case f.Group == "key" && !c.s.Key:
+		return nil, parser.Errorf(pos, "%s stands only in key parts", name)
 	}
 	if len(args) < f.MinArgs || f.MaxArgs >= 0 && len(args) > f.MaxArgs {
 		return nil, parser.Errorf(pos, "%s takes %s, not %d", f.Name, f.arity(), len(args))

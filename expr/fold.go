@@ -152,11 +152,6 @@ func fold(e Expr) Expr {
 	case *Column:
 		return e
 	}
-	if e.Type() == types.Null {
-		if _, ok := e.(*Column); ok {
-			return e
-		}
-	}
 	for _, c := range Children(e) {
 		if _, ok := c.(*Const); !ok {
 			return e

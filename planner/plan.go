@@ -217,11 +217,8 @@ type AggCall struct {
 	Typ      types.Type
 }
 
-// Distinct drops repeated rows. Ordered: equal rows come together.
-type Distinct struct {
-	Input   Node
-	Ordered bool
-}
+// Distinct drops repeated rows.
+type Distinct struct{ Input Node }
 
 // Sort orders its input; with Limit >= 0 it keeps the first Limit rows (a top-N heap).
 type Sort struct {
