@@ -273,3 +273,28 @@ func TestInsertRowsApart(t *testing.T) {
 		}
 	}
 }
+
+// TestClosedSubqueryRunsOnce checks that a query inside an expression that depends on nothing around it is run
+// once, and that its value binds the key.
+func TestClosedSubqueryRunsOnce(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE t (id BIGINT PRIMARY KEY, x INT)")
+	w.run("INSERT INTO t VALUES (1, 1), (2, 5), (3, 20)")
+	for _, q := range []struct {
+		where, want string
+		read        int64 // rows: those of the sub-query, then those of the query
+	}{
+		{"id = (SELECT MAX(x) - 17 FROM t)", "3|20", 3 + 1},
+		{"id IN (SELECT MAX(x) - 17 FROM t)", "3|20", 3 + 1},
+		{"id >= (SELECT MAX(x) - 18 FROM t) AND EXISTS (SELECT 1 FROM t WHERE id = 2)", "2|5\n3|20", 3 + 1 + 2},
+		{"id = 1 AND NOT EXISTS (SELECT 1 FROM t WHERE id = 4)", "1|1", 1},
+		{"EXISTS (SELECT 1 FROM t WHERE id = 4)", "", 0},
+	} {
+		before := c.Stats().Rows
+		w.expect(q.want, "SELECT * FROM t WHERE "+q.where)
+		if n := c.Stats().Rows - before; n != q.read {
+			t.Errorf("%s: %d rows read, want %d", q.where, n, q.read)
+		}
+	}
+}
