@@ -37,7 +37,8 @@ func splitOptions(args []any) (QueryOptions, []any, error) {
 	return o, args[1:], nil
 }
 
-// bind turns Go values into arguments for the statement of used, which changes where a slice fills an IN list: x IN (?).
+// bind turns Go values into arguments for the statement of used, which changes
+// where a slice fills an IN list: x IN (?).
 func bind(used *params, args []any) (exec.Args, error) {
 	options, args, err := splitOptions(args)
 	if err != nil {
@@ -159,9 +160,13 @@ func argument(a any) (v types.Value, list []types.Value, isList bool, err error)
 		return v, nil, false, fmt.Errorf("a %T is no SQL value", a)
 	}
 	for i := range r.Len() {
-		item, ok, err := value(r.Index(i).Interface())
-		if err != nil || !ok {
-			return v, nil, false, fmt.Errorf("element %d: a %s is no SQL value", i, r.Index(i).Type())
+		x := r.Index(i).Interface()
+		item, ok, err := value(x)
+		if err == nil && !ok {
+			err = fmt.Errorf("a %T is no SQL value", x)
+		}
+		if err != nil {
+			return v, nil, false, fmt.Errorf("element %d: %w", i+1, err)
 		}
 		list = append(list, item)
 	}

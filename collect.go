@@ -40,8 +40,8 @@ func RowToStructByNameLax[T any](row Row) (T, error) {
 	return v, err
 }
 
-// RowToStructByPos reads a row into the exported fields of a T in their order, those of embedded structs in their place and
-// those with the tag db:"-" passed over. There must be as many as columns.
+// RowToStructByPos reads a row into the exported fields of a T in their order, those of embedded structs in their
+// place and those with the tag db:"-" passed over. There must be as many as columns.
 func RowToStructByPos[T any](row Row) (T, error) {
 	var v T
 	err := scanStruct(row, reflect.ValueOf(&v).Elem(), fieldsByPos)
@@ -139,7 +139,8 @@ func matchFields(t reflect.Type, columns []string, match fieldMatch) ([][]int, e
 	return out, nil
 }
 
-// structFields lists the fields of t that columns can go to, those of embedded structs in their place. Their Index starts at prefix.
+// structFields lists the fields of t that columns can go to, those of embedded
+// structs in their place. Their Index starts at prefix.
 func structFields(t reflect.Type, prefix []int) []reflect.StructField {
 	var out []reflect.StructField
 	for i := range t.NumField() {

@@ -13,8 +13,8 @@ import (
 // for a person, Hint may say what to write instead. Other errors come from the store or the context.
 type Error = parser.Error
 
-// FullScanError is the refusal of a full scan: it names the table and what would make the statement hit the rowkey prefix.
-// errors.Is finds ErrFullScan in it.
+// FullScanError is the refusal of a full scan: it names the table and what would make the
+// statement hit the rowkey prefix. errors.Is finds ErrFullScan in it.
 type FullScanError = exec.FullScanError
 
 // BatchError tells which rows of a write were refused and of which no answer came; errors.As finds it.
@@ -30,7 +30,8 @@ var (
 	ErrUnknownTable = catalog.ErrUnknownTable
 	// ErrUnknownColumn is in an *Error about a column that no table of the statement has.
 	ErrUnknownColumn = catalog.ErrUnknownColumn
-	// ErrMemoryLimit ends a statement that needs more memory than WithMemoryLimit allows and cannot use files in its place.
+	// ErrMemoryLimit ends a statement that needs more memory than WithMemoryLimit
+	// allows and cannot use files in its place.
 	ErrMemoryLimit = exec.ErrMemoryLimit
 	// ErrUnreachable tells that no connection to the cluster could be made.
 	ErrUnreachable = hbase.ErrUnreachable
@@ -44,11 +45,8 @@ var (
 
 // located attaches the source text to the mistakes in it.
 func located(err error, src string) error {
-	var e *parser.Error
-	if errors.As(err, &e) && e.Source == "" {
-		if direct, ok := err.(*parser.Error); ok {
-			return direct.In(src)
-		}
+	if e, ok := err.(*parser.Error); ok {
+		return e.In(src)
 	}
 	return err
 }

@@ -242,10 +242,12 @@ func TestErrors(t *testing.T) {
 			t.Errorf("option %d: no error", i)
 		}
 	}
-	for _, dsn := range []string{"", "mem", "ftp://x", "dir:", "hbase://", "hbase://a,,b/hbase", "hbase://a/hbase?nonsense=1", "hbase://a/hbase?full_scan=no"} {
+	for _, dsn := range []string{"", "mem", "ftp://x", "dir:", "hbase://", "hbase://a,,b/hbase", "hbase://a/hbase?nonsense=1", "hbase://a/hbase?full_scan=no", "hbase://a/hbase?write=yes"} {
 		if db, err := hql.Open(ctx, dsn); err == nil {
 			db.Close()
 			t.Errorf("Open(%q): no error", dsn)
+		} else if errors.Is(err, hql.ErrUnreachable) {
+			t.Errorf("Open(%q) looked for a cluster: %v", dsn, err)
 		}
 	}
 	_, err = hql.Open(ctx, "hbase://127.0.0.1:1/hbase", hql.WithConnectTimeout(2*time.Second))
@@ -480,6 +482,14 @@ func TestArguments(t *testing.T) {
 	for _, bad := range []any{struct{}{}, map[string]int{}, json.RawMessage("{"), 25 * time.Hour, -time.Second, make(chan int), []any{struct{}{}}, [][]int{{1}}} {
 		if _, err := db.Query(context.Background(), "SELECT 1 WHERE 1 IN (?)", bad); err == nil {
 			t.Errorf("%T %v: no error", bad, bad)
+		}
+	}
+	for want, bad := range map[string]any{
+		"argument 1: element 2: invalid JSON":                []json.RawMessage{[]byte("1"), []byte("{")},
+		"argument 1: element 1: a struct {} is no SQL value": []any{struct{}{}},
+	} {
+		if _, err := db.Query(context.Background(), "SELECT 1 WHERE 1 IN (?)", bad); err == nil || err.Error() != want {
+			t.Errorf("%T: %v, want %s", bad, err, want)
 		}
 	}
 }

@@ -1,14 +1,17 @@
 package hql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
+	"strconv"
 	"strings"
 
 	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/tsuna/gohbase"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec"
@@ -16,7 +19,6 @@ import (
 	"github.com/hql-db/hql/hbase/kerberos"
 	"github.com/hql-db/hql/store"
 	"github.com/hql-db/hql/types"
-	"github.com/tsuna/gohbase"
 )
 
 // Open connects to a store:
@@ -93,7 +95,7 @@ func openStore(ctx context.Context, dir string, opts []Option) (*DB, error) {
 	}
 	s, err := store.Open(store.Options{Dir: dir, Now: cfg.exec.Clock})
 	if err != nil {
-		return nil, fmt.Errorf("open the store %s: %w", dir, err)
+		return nil, err
 	}
 	db := newDB(hbase.New(s, s.Admin()), cfg, Warn, true)
 	db.store = s
@@ -212,7 +214,11 @@ func dsnOptions(q url.Values) ([]Option, error) {
 			}
 			out = append(out, WithFullScan(p))
 		case "write":
-			out = append(out, WithWrites(v == "" || v == "1" || v == "true"))
+			allowed, err := strconv.ParseBool(cmp.Or(v, "true"))
+			if err != nil {
+				return nil, fmt.Errorf("connect: write is true or false, not %q", v)
+			}
+			out = append(out, WithWrites(allowed))
 		case "kerberos":
 			krb.Principal = v
 		case "keytab":

@@ -61,8 +61,8 @@ func WithTables(f func(*catalog.Catalog) error) Option {
 	return func(c *config) error { return f(c.catalog) }
 }
 
-// WithLogger sends what hql logs there; the default is silence. At the debug level that is a record for each read: table,
-// keys in hexadecimal, rows, time. Keys, which may be personal data, stand at no other level.
+// WithLogger sends what hql logs there; the default is silence. At the debug level that is a record for each read:
+// table, keys in hexadecimal, rows, time. Keys, which may be personal data, stand at no other level.
 func WithLogger(l *slog.Logger) Option {
 	return func(c *config) error { c.exec.Logger = l; return nil }
 }
@@ -93,8 +93,8 @@ func WithParallelism(n int) Option {
 	}
 }
 
-// WithMaxFanOut bounds the values of a salt, hash or bucket at the start of a key that a plan enumerates, with a scan for
-// each; the default is 1024. A part with more counts as one that nothing binds.
+// WithMaxFanOut bounds the values of a salt, hash or bucket at the start of a key that a plan enumerates, with a
+// scan for each; the default is 1024. A part with more counts as one that nothing binds.
 func WithMaxFanOut(n int) Option {
 	return func(c *config) error {
 		if n < 1 {
@@ -105,8 +105,8 @@ func WithMaxFanOut(n int) Option {
 	}
 }
 
-// WithMemoryLimit bounds the bytes that the sorts, groups and joins of one statement hold; the default is 256 MiB. More of them
-// goes to temporary files; what cannot go there fails with ErrMemoryLimit.
+// WithMemoryLimit bounds the bytes that the sorts, groups and joins of one statement hold; the default is 256 MiB.
+// More of them goes to temporary files; what cannot go there fails with ErrMemoryLimit.
 func WithMemoryLimit(bytes int64) Option {
 	return func(c *config) error {
 		if bytes < 1 {
@@ -133,8 +133,8 @@ func WithUser(name string) Option {
 }
 
 // WithKerberos authenticates the connections to a cluster's servers, and these to the client; its zero value
-// takes the tickets of kinit. Messages are neither signed nor encrypted, so hbase.rpc.protection must include "authentication".
-// WithUser then names a user for whom the authenticated one acts, where hadoop.proxyuser allows that.
+// takes the tickets of kinit. Messages are neither signed nor encrypted, so hbase.rpc.protection must include
+// "authentication". WithUser then names a user for whom the authenticated one acts, where hadoop.proxyuser allows that.
 func WithKerberos(k kerberos.Config) Option {
 	return func(c *config) error { c.kerberos = &k; return nil }
 }

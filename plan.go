@@ -4,7 +4,7 @@ import "github.com/hql-db/hql/planner"
 
 // Plan tells how a query would be run. String is EXPLAIN for a person, MarshalJSON EXPLAIN (FORMAT JSON).
 type Plan struct {
-	// Access is how the first table is read: "get", "scan", "skip scan", "full scan" or "empty".
+	// Access is how the first table is read: "get", "scan", "full scan" or "empty".
 	Access   string
 	Warnings []string
 	plan     *planner.Plan
@@ -19,7 +19,8 @@ func (p *Plan) Ranges() int {
 	return n
 }
 
-// Layouts names how each table would be read, in the plan's order: "table" by its rowkey, "table.index" by an index or copy.
+// Layouts names how each table would be read, in the plan's order: "table" by its
+// rowkey, "table.index" by an index or copy.
 func (p *Plan) Layouts() []string {
 	var out []string
 	for _, s := range planner.Scans(p.plan.Root) {

@@ -79,10 +79,11 @@ func (r *Rows) Err() error { return r.err }
 // Close ends the query. It is idempotent.
 func (r *Rows) Close() error { return r.finish() }
 
-// Drawn is the text of EXPLAIN as lines of styled pieces, the same lines as the rows; nil for other statements.
+// Drawn is the text or JSON of EXPLAIN as lines of styled pieces, the same lines as the rows; nil for other statements.
 func (r *Rows) Drawn() []planner.Line { return r.rows.Drawn }
 
-// Document tells that the one value of the one row is a whole file, to be written as it is: EXPLAIN (FORMAT HTML), SHOW CREATE TABLE.
+// Document tells that the one value of the one row is a whole file, to be written
+// as it is: EXPLAIN (FORMAT HTML), SHOW CREATE TABLE.
 func (r *Rows) Document() bool { return r.rows.Document }
 
 // Columns are the names of the columns; nil for a statement without rows.
@@ -176,8 +177,8 @@ func (r Row) Values() []any {
 
 // Scan copies the values into dest, one pointer a column. It takes pointers to string
 // (any value as text), []byte, bool, the integer and float types (a value that does not fit is an error),
-// time.Time, time.Duration (TIME), json.RawMessage, any, types.Value, sql.Scanner, and pointers to pointers, which NULL makes
-// nil; NULL into anything else is an error. A nil in dest skips its column.
+// time.Time, time.Duration (TIME), json.RawMessage, any, types.Value, sql.Scanner, and pointers to pointers, which
+// NULL makes nil; NULL into anything else is an error. A nil in dest skips its column.
 func (r Row) Scan(dest ...any) error {
 	if len(dest) != len(r.values) {
 		return fmt.Errorf("Scan: %d destinations for %d columns", len(dest), len(r.values))

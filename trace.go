@@ -12,8 +12,8 @@ import (
 )
 
 // Tracer is told of the statements that a DB runs. One that is a ScanTracer or an RPCTracer, too, is told of each
-// access to a table and of each call to a server. A text that cannot be parsed is no statement. Its methods are called by many goroutines at a time, and a query
-// waits for them. Packages hqlotel and hqlprom hold tracers.
+// access to a table and of each call to a server. A text that cannot be parsed is no statement. Its methods are called
+// by many goroutines at a time, and a query waits for them. Packages hqlotel and hqlprom hold tracers.
 type Tracer interface {
 	// TraceQueryStart is called before a statement is bound and planned. The statement runs with the context it
 	// returns: the tracer may keep there what TraceQueryEnd needs.
@@ -48,16 +48,16 @@ type QueryStart struct {
 
 // QueryEnd says what a statement came to.
 type QueryEnd struct {
-	// Access is the costliest way in which a table was read, or would have been: "get", "scan", "skip scan",
-	// "full scan" or "empty"; "" where no table was read.
+	// Access is the costliest way in which a table was read, or would have been: "get", "scan", "full scan"
+	// or "empty"; "" where no table was read.
 	Access   string
 	Affected int64 // rows written; -1 where none are counted
 	Stats    Stats
 	Err      error // see Outcome
 }
 
-// Outcome sorts the ends of statements, table accesses and calls into a few: "ok", "refused" (ErrFullScan, ErrReadOnly),
-// "invalid" (an *Error), "canceled", "timeout" and "failed".
+// Outcome sorts the ends of statements, table accesses and calls into a few: "ok", "refused" (ErrFullScan,
+// ErrReadOnly), "invalid" (an *Error), "canceled", "timeout" and "failed".
 func Outcome(err error) string {
 	var invalid *Error
 	switch {

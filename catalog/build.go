@@ -75,6 +75,18 @@ func (c *Catalog) Table(name string) (*Table, bool) {
 	return t, ok
 }
 
+// TableAt finds the table that a statement names at pos; the error has ErrUnknownTable in it.
+func (c *Catalog) TableAt(name string, pos parser.Pos) (*Table, error) {
+	if t, ok := c.Table(name); ok {
+		return t, nil
+	}
+	var names []string
+	for _, t := range c.Tables() {
+		names = append(names, t.Name)
+	}
+	return nil, expr.Suggest(parser.Errorf(pos, "unknown table %q", name).Of(ErrUnknownTable), name, names)
+}
+
 // Tables lists the tables by name.
 func (c *Catalog) Tables() []*Table {
 	c.mu.RLock()
@@ -89,6 +101,15 @@ func (c *Catalog) Tables() []*Table {
 
 // SQL is the CREATE TABLE statement that makes the table again.
 func (t *Table) SQL() string { return t.Def.String() }
+
+// ColumnNames are the names of the table's columns, in order.
+func (t *Table) ColumnNames() []string {
+	names := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		names[i] = c.Name
+	}
+	return names
+}
 
 // Column finds a column; letters' case does not matter.
 func (t *Table) Column(name string) (*Column, bool) {
@@ -158,7 +179,7 @@ func (b *builder) families() error {
 	}
 	if len(b.t.Families) == 0 {
 		name := "f"
-		for _, c := range b.def.Columns { // the only family that columns name is the default one too
+		for _, c := range b.def.Columns { // the first family that a column names is the default one, too
 			if c.From != nil && c.From.Family != "" {
 				name = c.From.Family
 				break
@@ -237,15 +258,7 @@ func (b *builder) scope() *expr.Scope {
 	return &expr.Scope{Key: true, Funcs: b.c.funcs, Column: func(ref *parser.ColumnRef) (expr.Expr, error) {
 		col, ok := b.t.Column(ref.Name)
 		if !ok || ref.Table != "" {
-			err := parser.Errorf(ref.Pos, "unknown column %q", ref.Name)
-			var names []string
-			for _, c := range b.t.Columns {
-				names = append(names, c.Name)
-			}
-			if near := expr.Nearest(ref.Name, names); near != "" {
-				err.Hint = "did you mean " + near + "?"
-			}
-			return nil, err
+			return nil, expr.Suggest(parser.Errorf(ref.Pos, "unknown column %q", ref.Name), ref.Name, b.t.ColumnNames())
 		}
 		return &expr.Column{Pos: ref.Pos, Index: col.Index, Name: col.Name, Typ: col.Type}, nil
 	}}
@@ -437,11 +450,10 @@ func (b *builder) primaryKey() (parser.LayoutDef, error) {
 			enc.Name = "ORDERED FLOAT64"
 		case col.Type == types.Boolean:
 			enc.Name = "BOOLEAN"
-		case col.Type == types.String, col.Type == types.Bytes:
+		case col.Type == types.String:
 			enc.Name = "TEXT"
-			if col.Type == types.Bytes {
-				enc.Name = "BYTES"
-			}
+		case col.Type == types.Bytes:
+			enc.Name = "BYTES"
 		default:
 			return layout, parser.Errorf(n.Pos, "a %s cannot be in a key", col.Type)
 		}
@@ -452,6 +464,3 @@ func (b *builder) primaryKey() (parser.LayoutDef, error) {
 	}
 	return layout, nil
 }
-
-// HiddenColumn is the key column of a table that was made without a key.
-const HiddenColumn = "_id"

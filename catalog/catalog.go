@@ -36,12 +36,13 @@ type Table struct {
 	CreateTables bool
 	// HiddenKey is set when the table was made without any key: its one key column _id is drawn on write.
 	HiddenKey bool
-	// Phoenix is set when a part or column is in a form of Phoenix's own: rows written get the cell _0 that marks them for it.
+	// Phoenix is set when a part or column is in a form of Phoenix's own: rows written
+	// get the cell _0 that marks them for it.
 	Phoenix bool
 	Def     *parser.CreateTable // what it was made from
 }
 
-// Column is a column of a table. A column in the key (KeyPart) has no cell.
+// Column is a column of a table. One in the key (KeyPart) has no cell, unless HasCell says otherwise.
 type Column struct {
 	Index   int // in Table.Columns and in a row
 	Name    string
@@ -117,6 +118,9 @@ const (
 	KeyColumn       = "_key" // BYTES: the rowkey
 	TimestampColumn = "_ts"  // TIMESTAMP: the newest cell's time
 )
+
+// HiddenColumn is the key column of a table that was made without a key.
+const HiddenColumn = "_id"
 
 // Order is what byte order says of value order for an Encoding.
 type Order uint8

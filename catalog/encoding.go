@@ -190,3 +190,30 @@ func widthArg(name string, args []types.Value) (int, error) {
 
 // MaxKeyLength is the longest rowkey that HBase stores, in bytes.
 const MaxKeyLength = 32767
+
+// DecodeCell reads the bytes of c's cell. Of packed columns, OpenTSDB's need the qualifier too: see DecodePacked.
+func (c *Column) DecodeCell(b []byte) (types.Value, error) { return c.Encoding.Decode(b) }
+
+// Plain tells that c's cells hold the bytes of a STRING, JSON or BYTES as they are.
+func (c *Column) Plain() bool {
+	switch e := c.Encoding.(type) {
+	case text:
+		return e.t.IsText() || e.t == types.Bytes
+	case rawBytes:
+		return e == rawBytes{t: e.t}
+	}
+	return false
+}
+
+// DecodePacked reads the bytes of a packed column's cell under its qualifier; of an OpenTSDB cell, those of one Point.
+func (c *Column) DecodePacked(qualifier, b []byte) (types.Value, error) {
+	if e, ok := c.Encoding.(openTSDBValue); ok && len(qualifier) > 0 {
+		return e.decode(b, qualifier[len(qualifier)-1]&0x8)
+	}
+	return c.Encoding.Decode(b)
+}
+
+// AppendCell appends the bytes of c's cell; v is not NULL. An error tells what does not fit.
+func (c *Column) AppendCell(dst []byte, v types.Value) ([]byte, error) {
+	return c.Encoding.Append(dst, v)
+}

@@ -17,7 +17,8 @@ type datePattern struct {
 	source string
 	fields []dateField
 	width  int
-	// step is the pattern's finest unit in the type's own (days or milliseconds); lo and hi are the first and the last value.
+	// step is the pattern's finest unit in the type's own (days or milliseconds); lo
+	// and hi are the first and the last value.
 	step, lo, hi int64
 	months       int // the finest unit where it is a month or a year, in months; 0: step is it
 	ordered      bool

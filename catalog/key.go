@@ -190,18 +190,17 @@ func (p *Pattern) split(src []byte, first int, vals []types.Value, ends, decides
 			ends[i], decides[i] = at, at
 			continue
 		}
-		n := part.Encoding.Width()
+		n, err := p.length(i, rest)
+		if err != nil {
+			return err
+		}
 		more := 0
 		switch {
-		case n == Variable && i+1 == len(p.Parts):
-			n, more = len(rest), 1 // no later key can have the same one unless all of it is the same
-		case n == Variable:
-			if n = bytes.Index(rest, p.Parts[i+1].Literal); n < 0 {
-				return &MalformedError{part.Source, "the delimiter after it is missing"}
-			}
+		case part.Encoding.Width() != Variable:
+		case i+1 == len(p.Parts):
+			more = 1 // no later key can have the same one unless all of it is the same
+		default:
 			more = len(p.Parts[i+1].Literal)
-		case n > len(rest):
-			return &MalformedError{part.Source, "the key is too short"}
 		}
 		v, err := part.Encoding.Decode(rest[:n])
 		if err != nil {

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -110,8 +111,10 @@ func splitByKey(l *Layout, d *parser.SplitDef) ([][]byte, error) {
 			lo, hi = iv.Lo, iv.Hi
 		}
 	}
-	if p.Encoding.Width() != Variable && p.Encoding.Width() <= 8 && hexPart(p) {
-		return splitDigits(p.Encoding.Width(), d.N, 16), nil
+	if w := p.Encoding.Width(); w != Variable && w <= 8 {
+		if format := hexFormat(p); format != "" {
+			return splitHex(format, w, d.N), nil
+		}
 	}
 	if lo.IsNull() {
 		return nil, parser.Errorf(d.Pos, "SPLIT BY KEY: the values of %s are not known", p.Source)
@@ -128,22 +131,33 @@ func splitByKey(l *Layout, d *parser.SplitDef) ([][]byte, error) {
 	return keys, nil
 }
 
-func hexPart(p *Part) bool {
-	c, ok := p.Expr.(*expr.Call)
-	for ok && (c.Func.Name == "LEFT" || c.Func.Name == "UPPER" || c.Func.Name == "LOWER") {
-		c, ok = c.Args[0].(*expr.Call)
+// hexFormat is the format of a part's hexadecimal digits; "" when it is made of others.
+func hexFormat(p *Part) string {
+	format := ""
+	for e := p.Expr; ; {
+		c, ok := e.(*expr.Call)
+		switch {
+		case !ok:
+			return ""
+		case c.Func.Key != nil && c.Func.Key.HexDigits:
+			return cmp.Or(format, "%0*x")
+		case c.Func.Name == "UPPER":
+			format = cmp.Or(format, "%0*X") // the outermost call decides
+		case c.Func.Name == "LOWER":
+			format = cmp.Or(format, "%0*x")
+		case c.Func.Name != "LEFT":
+			return ""
+		}
+		e = c.Args[0]
 	}
-	return ok && c.Func.Key != nil && c.Func.Key.HexDigits
 }
 
-func splitDigits(width, n int, base uint64) [][]byte {
-	total := uint64(1)
-	for range min(width, 8) {
-		total *= base
-	}
+// splitHex spreads n regions over the numbers of width digits, 8 at most.
+func splitHex(format string, width, n int) [][]byte {
+	total := uint64(1) << (4 * width)
 	var keys [][]byte
 	for i := 1; i < n; i++ {
-		keys = append(keys, fmt.Appendf(nil, "%0*x", min(width, 8), total*uint64(i)/uint64(n)))
+		keys = append(keys, fmt.Appendf(nil, format, width, total*uint64(i)/uint64(n)))
 	}
 	return keys
 }
@@ -165,31 +179,4 @@ func splitValues(p *Part, vals []types.Value, d *parser.SplitDef) ([][]byte, err
 		keys = append(keys, all[i*len(all)/d.N])
 	}
 	return keys, nil
-}
-
-// DecodeCell reads the bytes of c's cell. Of packed columns, OpenTSDB's need the qualifier too: see DecodePacked.
-func (c *Column) DecodeCell(b []byte) (types.Value, error) { return c.Encoding.Decode(b) }
-
-// Plain tells that c's cells hold the bytes of a STRING, JSON or BYTES as they are.
-func (c *Column) Plain() bool {
-	switch e := c.Encoding.(type) {
-	case text:
-		return e.t.IsText() || e.t == types.Bytes
-	case rawBytes:
-		return e == rawBytes{t: e.t}
-	}
-	return false
-}
-
-// DecodePacked reads the bytes of a packed column's cell under its qualifier; of an OpenTSDB cell, those of one Point.
-func (c *Column) DecodePacked(qualifier, b []byte) (types.Value, error) {
-	if e, ok := c.Encoding.(openTSDBValue); ok && len(qualifier) > 0 {
-		return e.decode(b, qualifier[len(qualifier)-1]&0x8)
-	}
-	return c.Encoding.Decode(b)
-}
-
-// AppendCell appends the bytes of c's cell; v is not NULL. An error tells what does not fit.
-func (c *Column) AppendCell(dst []byte, v types.Value) ([]byte, error) {
-	return c.Encoding.Append(dst, v)
 }

@@ -58,11 +58,11 @@ func (p *Part) alphabet() string {
 
 // checkTableName checks the literal parts of a physical table's name.
 func checkTableName(p *Pattern, pos parser.Pos) error {
-	for _, part := range p.Parts {
+	for n, part := range p.Parts {
 		for i, c := range part.Literal {
-			ok := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.' && i > 0 || c == '-' && i > 0 || c == ':'
-			if !ok && !(c == '.' || c == '-') {
-				return parser.Errorf(pos, "%s is no name for an HBase table (letters, digits, '_', '-', '.')", part.Source)
+			letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == ':'
+			if !letter && (c != '.' && c != '-' || n == 0 && i == 0) {
+				return parser.Errorf(pos, "%s is no name for an HBase table (letters, digits, '_', and not in front '-', '.')", part.Source)
 			}
 		}
 	}
@@ -95,7 +95,7 @@ func (b *builder) readable() error {
 		for _, col := range b.t.Columns {
 			refs := users[col.Index]
 			if len(refs) == 0 {
-				if l.Kind == Primary || !b.keyPart(col) {
+				if l.Kind == Primary || !col.KeyPart {
 					continue
 				}
 				return parser.Errorf(l.Pos, "layout %s lacks the key column %s: its rows could not be told apart", l.Name, col.Name)
@@ -118,9 +118,6 @@ func (b *builder) readable() error {
 	}
 	return nil
 }
-
-// keyPart tells whether the primary layout's key holds the column.
-func (b *builder) keyPart(col *Column) bool { return col.KeyPart }
 
 // solverFor finds how a column is read from the parts that use it.
 func (l *Layout) solverFor(col *Column, refs []partRef) (solver, bool) {

@@ -3,7 +3,6 @@ package exec
 import (
 	"bytes"
 	"context"
-	"io"
 	"slices"
 
 	"github.com/hql-db/hql/catalog"
@@ -24,43 +23,6 @@ func (r *run) planWhere(ctx context.Context, t *catalog.Table, alias string, whe
 		return p, err
 	})
 	return p, exprs, err
-}
-
-// eachRow calls f with the rows that where holds for. The rows of a batch are
-// all read before f sees one; with whole set, those of the table are.
-func (r *run) eachRow(ctx context.Context, p *planner.Plan, whole bool, f func(rows [][]types.Value) error) error {
-	op, cancel, err := r.open(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer cancel()
-	defer op.Close()
-	var kept [][]types.Value
-	for {
-		rows, err := op.Next(ctx)
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		if !whole {
-			if err := f(rows); err != nil {
-				return err
-			}
-			continue
-		}
-		for _, row := range rows {
-			kept = append(kept, slices.Clone(row))
-		}
-	}
-	if len(kept) == 0 {
-		return nil
-	}
-	if err := op.Close(); err != nil {
-		return err
-	}
-	return f(kept)
 }
 
 // standing is where a row that was read stands in the primary layout.

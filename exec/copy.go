@@ -138,7 +138,8 @@ func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string) (_ *Row
 	return r.done(n), nil
 }
 
-// createCopy opens what is to become the file called name: a file beside it, or itself where it is a link, a pipe or a device.
+// createCopy opens what is to become the file called name: a file beside it, or
+// itself where it is a link, a pipe or a device.
 func createCopy(name string) (*os.File, error) {
 	if st, err := os.Lstat(name); err == nil && !st.Mode().IsRegular() {
 		return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)

@@ -97,12 +97,11 @@ func (r *run) splitKeys(ctx context.Context, t *catalog.Table, l *catalog.Layout
 
 // dropTable runs DROP TABLE. HBase tables that another definition uses too stay.
 func (r *run) dropTable(ctx context.Context, s *parser.DropTable) (*Rows, error) {
-	t, ok := r.engine.catalog.Table(s.Name)
-	if !ok {
+	t, err := r.tableNamed(s.Name, s.NamePos)
+	if err != nil {
 		if s.IfExists {
 			return r.done(-1), nil
 		}
-		_, err := r.tableNamed(s.Name, s.NamePos)
 		return nil, err
 	}
 	if !t.External {

@@ -149,6 +149,25 @@ func TestEveryLayoutIsCreated(t *testing.T) {
 	}
 }
 
+func TestCatalogRowWithoutTable(t *testing.T) {
+	w := newWorld(t, newFakeClient(), noPushdown())
+	w.run("CREATE TABLE t (id INT PRIMARY KEY)")
+	for key, sql := range map[string]string{"other": "SELECT 1", "bad": "CREATE TABEL"} {
+		m := hbase.Mutation{Key: []byte(key), Timestamp: 1, Cells: []hbase.Cell{{Family: []byte(catalogFamily), Qualifier: []byte(catalogQualifier), Value: []byte(sql)}}}
+		if err := w.Client().Mutate(context.Background(), catalogTable, []hbase.Mutation{m}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fresh := New(w.Client(), catalog.New(), Config{})
+	warnings, err := fresh.LoadCatalog(context.Background())
+	if _, ok := fresh.Catalog().Table("t"); err != nil || !ok || len(warnings) != 2 {
+		t.Fatalf("table t: %t, %v, %q", ok, err, warnings)
+	}
+	if warnings[1] != `hql_catalog: row "other" holds no CREATE TABLE statement: it is another statement` {
+		t.Error(warnings[1])
+	}
+}
+
 func TestWriteAndRead(t *testing.T) {
 	w := newWorld(t, newFakeClient(), noPushdown())
 	w.run("CREATE TABLE t (a INT, s STRING, v INT, x STRING) ROW KEY (a AS TEXT(4), '|', s AS TEXT)")
@@ -234,4 +253,48 @@ func mustParse(t testing.TB, sql string) parser.Statement {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// TestInsertRowsApart checks that rows of one INSERT are told apart whatever bytes keys and qualifiers hold.
+func TestInsertRowsApart(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	for sql, want := range map[string]string{
+		`(E'a\x00b', 'c', 1), ('a', E'b\x00c', 2)`: "1\n2",
+		`('a', 'b', 1), ('a', 'b', 2)`:             "2",
+	} {
+		for _, s := range []string{"DROP TABLE IF EXISTS p", "CREATE TABLE p (k STRING, q STRING, v INT FROM f:[q AS TEXT]) ROW KEY (k AS TEXT)", "INSERT INTO p VALUES " + sql} {
+			if got := w.answer(s); got != "" {
+				t.Fatalf("%s: %s", s, got)
+			}
+		}
+		if got := w.answer("SELECT v FROM p ORDER BY v"); got != want {
+			t.Errorf("%s: %q, want %q", sql, got, want)
+		}
+	}
+}
+
+// TestClosedSubqueryRunsOnce checks that a query inside an expression that depends on nothing around it is run
+// once, and that its value binds the key.
+func TestClosedSubqueryRunsOnce(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE t (id BIGINT PRIMARY KEY, x INT)")
+	w.run("INSERT INTO t VALUES (1, 1), (2, 5), (3, 20)")
+	for _, q := range []struct {
+		where, want string
+		read        int64 // rows: those of the sub-query, then those of the query
+	}{
+		{"id = (SELECT MAX(x) - 17 FROM t)", "3|20", 3 + 1},
+		{"id IN (SELECT MAX(x) - 17 FROM t)", "3|20", 3 + 1},
+		{"id >= (SELECT MAX(x) - 18 FROM t) AND EXISTS (SELECT 1 FROM t WHERE id = 2)", "2|5\n3|20", 3 + 1 + 2},
+		{"id = 1 AND NOT EXISTS (SELECT 1 FROM t WHERE id = 4)", "1|1", 1},
+		{"EXISTS (SELECT 1 FROM t WHERE id = 4)", "", 0},
+	} {
+		before := c.Stats().Rows
+		w.expect(q.want, "SELECT * FROM t WHERE "+q.where)
+		if n := c.Stats().Rows - before; n != q.read {
+			t.Errorf("%s: %d rows read, want %d", q.where, n, q.read)
+		}
+	}
 }

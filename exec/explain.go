@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -52,7 +51,9 @@ func (r *run) explain(ctx context.Context, s *parser.Explain) (*Rows, error) {
 			}
 			b = append(append(b[:len(b)-1], `,"analyze":`...), append(more, '}')...)
 		}
-		return r.table([]planner.OutputColumn{{Name: "plan", Type: types.JSON}}, [][]types.Value{{types.NewJSON(string(b))}}), nil
+		rows := r.table([]planner.OutputColumn{{Name: "plan", Type: types.JSON}}, [][]types.Value{{types.NewJSON(string(b))}})
+		rows.Drawn = []planner.Line{{{Text: string(b)}}}
+		return rows, nil
 	case "HTML":
 		page, err := r.page(ctx, s, p, an)
 		if err != nil {
@@ -84,23 +85,11 @@ func (r *run) analyze(ctx context.Context, s *parser.Explain, p *planner.Plan) (
 	r.rec = newRecorder(r.client)
 	r.rec.tracing = true
 	out.begin = r.rec.start
-	op, cancel, err := r.open(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	defer cancel()
-	defer op.Close()
-	for {
-		rows, err := op.Next(ctx)
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
+	err := r.eachRow(ctx, p, false, func(rows [][]types.Value) error {
 		r.rec.returned.Add(int64(len(rows)))
-	}
-	if err := op.Close(); err != nil {
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	out.Stats = r.rec.stats(r.client)
@@ -114,12 +103,7 @@ func (a *analysis) summary() string {
 		counted(a.RowsRead, "row"), counted(a.RPCs, "RPC"), counted(a.Bytes, "byte"), tries(a.Retries))
 }
 
-func tries(n int64) string {
-	if n == 1 {
-		return "1 retry"
-	}
-	return fmt.Sprintf("%d retries", n)
-}
+func tries(n int64) string { return fmt.Sprintf("%d %s", n, plural(n, "retry", "retries")) }
 
 // notes gives what was measured of a step.
 func (a *analysis) notes(n planner.Node) []string {

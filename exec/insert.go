@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"io"
 	"slices"
 
 	"github.com/hql-db/hql/catalog"
@@ -60,18 +59,7 @@ func hasSubquery(x parser.Expr) bool {
 
 // tableNamed finds a table.
 func (r *run) tableNamed(name string, pos parser.Pos) (*catalog.Table, error) {
-	if t, ok := r.engine.catalog.Table(name); ok {
-		return t, nil
-	}
-	err := parser.Errorf(pos, "unknown table %q", name).Of(catalog.ErrUnknownTable)
-	var names []string
-	for _, t := range r.engine.catalog.Tables() {
-		names = append(names, t.Name)
-	}
-	if near := expr.Nearest(name, names); near != "" {
-		err.Hint = "did you mean " + near + "?"
-	}
-	return nil, err
+	return r.engine.catalog.TableAt(name, pos)
 }
 
 // targetColumns finds the named columns, all when none is named, and checks that
@@ -120,14 +108,7 @@ func columnNamed(t *catalog.Table, n parser.Name) (*catalog.Column, error) {
 		return nil, parser.Errorf(n.Pos, "%s cannot be written: it follows from the row", n.Name)
 	}
 	err := parser.Errorf(n.Pos, "unknown column %q of table %s", n.Name, t.Name).Of(catalog.ErrUnknownColumn)
-	var names []string
-	for _, c := range t.Columns {
-		names = append(names, c.Name)
-	}
-	if near := expr.Nearest(n.Name, names); near != "" {
-		err.Hint = "did you mean " + near + "?"
-	}
-	return nil, err
+	return nil, expr.Suggest(err, n.Name, t.ColumnNames())
 }
 
 // valuesRow computes one row of VALUES.
@@ -232,23 +213,23 @@ func (in *inserter) lastOfEach(rows []pendingRow) ([]pendingRow, error) {
 	if len(rows) < 2 || t.HiddenKey {
 		return rows, nil // every row is a new one
 	}
-	last := make(map[string]int, len(rows))
-	places := make([]string, len(rows))
+	type at struct{ table, key, qualifier string }
+	last := make(map[at]int, len(rows))
+	places := make([]at, len(rows))
 	var drawn []int // a drawn salt may be the same twice: the key columns tell
 	if drawnPart(t.Layouts[0].Key) != nil {
 		drawn = keyColumns(t)
 	}
 	for i, p := range rows {
 		if drawn != nil {
-			places[i] = keyOf(p.row, drawn)
-			last[places[i]] = i
-			continue
+			places[i].key = keyOf(p.row, drawn)
+		} else {
+			is, err := in.w.place(t.Layouts[0], p.row)
+			if err != nil {
+				return nil, in.w.refuse(err, p.pos)
+			}
+			places[i] = at{is.table, string(is.key), string(is.qualifier)}
 		}
-		at, err := in.w.place(t.Layouts[0], p.row)
-		if err != nil {
-			return nil, in.w.refuse(err, p.pos)
-		}
-		places[i] = at.table + "\x00" + string(at.key) + "\x00" + string(at.qualifier)
 		last[places[i]] = i
 	}
 	if len(last) == len(rows) {
@@ -273,35 +254,24 @@ func (r *run) insertQuery(ctx context.Context, s *parser.Insert, in *inserter) (
 	if len(p.Columns) != len(in.cols) {
 		return nil, parser.Errorf(s.Query.Pos, "the query gives %d columns for %d of %s", len(p.Columns), len(in.cols), in.w.table.Name)
 	}
-	op, cancel, err := r.open(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	defer cancel()
-	defer op.Close()
-	self := readsTable(p, in.w.table)
-	for {
-		rows, err := op.Next(ctx)
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
+	err = r.eachRow(ctx, p, readsTable(p, in.w.table), func(rows [][]types.Value) error {
 		for _, from := range rows {
 			row := make([]types.Value, len(in.w.table.Columns)+2)
 			for i, c := range in.cols {
+				var err error
 				if row[c.Index], err = r.assign(from[i], c, s.Query.Pos); err != nil {
-					return nil, err
+					return err
 				}
 			}
 			in.rows = append(in.rows, pendingRow{row, s.Query.Pos})
 		}
-		if !self && len(in.rows) >= writeBatch {
-			if err := in.flush(ctx); err != nil {
-				return nil, err
-			}
+		if len(in.rows) >= writeBatch {
+			return in.flush(ctx)
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if err := in.flush(ctx); err != nil {
 		return nil, err

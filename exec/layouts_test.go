@@ -194,8 +194,10 @@ func TestMalformed(t *testing.T) {
 
 func TestShow(t *testing.T) {
 	w := layoutWorld(t, newFakeClient(), noPushdown())
-	w.expect("column|type|null|stored in|encoding", "SELECT 'column|type|null|stored in|encoding'")
 	w.expect("user_id|INT|no|key: user_id AS TEXT(6)|\ncreate_time|DATE|no|key: create_time AS TEXT('yyyyMMdd')|\nfile_id|BIGINT|no|key: file_id AS TEXT(6)|\nname|STRING|yes|f:name|TEXT\ncategory|STRING|yes|f:category|TEXT", "DESCRIBE files")
+	if out := w.run("DESCRIBE tsdb"); !strings.Contains(out, "|t:[OPENTSDB_QUALIFIER(ts)]|") {
+		t.Errorf("DESCRIBE tsdb: %s", out)
+	}
 	if out := w.run("SHOW TABLES"); !strings.Contains(out, "phoenix_events|external|EVENTS|(PHOENIX_SALT(8) AS UINT8") || !strings.Contains(out, "tx|table|('tx_', DATE(ts)") {
 		t.Errorf("SHOW TABLES: %s", out)
 	}

@@ -57,7 +57,8 @@ func checkLimits(t *testing.T, client hbase.Client) {
 	})
 }
 
-// checkLongKeys reads keys of 32767 bytes, before and after which the next possible ones are longer, on either side of a split.
+// checkLongKeys reads keys of 32767 bytes, before and after which the next
+// possible ones are longer, on either side of a split.
 func checkLongKeys(w *world, table func(name, def string) string) {
 	keys := table("keys", "(id STRING, n BIGINT) ROW KEY (id AS TEXT) SPLIT AT ('l')")
 	long := func(first, last string) types.Value {

@@ -120,7 +120,8 @@ func (t *trace) TraceRPCEnd(_ context.Context, c hbase.RPCEnd) {
 	r.Time += c.Took
 }
 
-// stats gives the calls, and the regions in the order of tables and keys; those of failed calls come first of their table.
+// stats gives the calls, and the regions in the order of tables and keys; those of
+// failed calls come first of their table.
 func (t *trace) stats() ([]hbase.RPCEnd, []RegionStats) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

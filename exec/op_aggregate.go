@@ -75,7 +75,7 @@ func (a *aggregateOp) Next(ctx context.Context) ([][]types.Value, error) {
 		}
 		return a.Next(ctx)
 	}
-	return a.emit(min(len(a.order), 256))
+	return a.emit(min(len(a.order), batchRows))
 }
 
 // reread begins with the next file of rows whose groups did not fit; io.EOF when there is none.

@@ -84,11 +84,11 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 	for {
 		rows, err := right.Next(ctx)
 		if err == io.EOF {
-			err = right.Close()
-			if err == nil && parts != nil {
-				err = j.divideLeft(ctx, parts)
+			if err := right.Close(); err != nil || parts == nil {
+				parts.close()
+				return err
 			}
-			return err
+			return j.divideLeft(ctx, parts)
 		}
 		if err != nil {
 			parts.close()

@@ -110,7 +110,7 @@ func (s *sortOp) Next(ctx context.Context) ([][]types.Value, error) {
 	}
 	if s.merge != nil {
 		s.out = s.out[:0]
-		for len(s.out) < 256 {
+		for len(s.out) < batchRows {
 			row, err := s.merge.next()
 			if err == io.EOF {
 				break
@@ -128,7 +128,7 @@ func (s *sortOp) Next(ctx context.Context) ([][]types.Value, error) {
 	if s.at == len(s.rows) {
 		return nil, io.EOF
 	}
-	n := min(256, len(s.rows)-s.at)
+	n := min(batchRows, len(s.rows)-s.at)
 	s.out = s.out[:0]
 	for _, k := range s.rows[s.at : s.at+n] {
 		s.out = append(s.out, k.row)

@@ -2,9 +2,12 @@ package exec
 
 import (
 	"context"
+	"io"
+	"slices"
 
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/types"
 )
 
 // maxLookupRounds bounds how often a plan is made again because LOOKUPs that
@@ -108,6 +111,40 @@ func (r *run) open(ctx context.Context, p *planner.Plan) (Operator, context.Canc
 		return nil, nil, err
 	}
 	return op, cancel, nil
+}
+
+// eachRow runs p and calls f with its rows, batch by batch, or with whole set once with all of them, when
+// nothing is read any more; not at all for no rows. They are valid until f returns, with whole set for good.
+func (r *run) eachRow(ctx context.Context, p *planner.Plan, whole bool, f func(rows [][]types.Value) error) error {
+	op, cancel, err := r.open(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	defer op.Close()
+	var kept [][]types.Value
+	for {
+		rows, err := op.Next(ctx)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if !whole {
+			if err := f(rows); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, row := range rows {
+			kept = append(kept, slices.Clone(row))
+		}
+	}
+	if err := op.Close(); err != nil || len(kept) == 0 {
+		return err
+	}
+	return f(kept)
 }
 
 // planKept is planSelect with what is kept of plans made before.

@@ -17,9 +17,10 @@ type Rows struct {
 	// Affected is the number of rows written by INSERT, UPDATE, DELETE or COPY; -1 for others.
 	Affected int64
 	Plan     *planner.Plan // of a query; nil otherwise
-	// Drawn is the same as the rows of EXPLAIN's text, with styles for a terminal; nil for other statements.
+	// Drawn is the same as the rows of EXPLAIN's text or JSON, with styles for a terminal; nil for other statements.
 	Drawn []planner.Line
-	// Document is set when the one value of the one row is a whole file, to be written as it is (EXPLAIN's HTML, SHOW CREATE TABLE).
+	// Document is set when the one value of the one row is a whole file, to be written
+	// as it is (EXPLAIN's HTML, SHOW CREATE TABLE).
 	Document bool
 
 	run    *run

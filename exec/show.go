@@ -57,7 +57,7 @@ func (r *run) showTables() *Rows {
 		}
 		var layouts []string
 		for _, l := range t.Layouts {
-			layouts = append(layouts, sources(l.Key))
+			layouts = append(layouts, "("+sources(l.Key)+")")
 		}
 		rows = append(rows, []string{t.Name, kind, stored(t.Layouts[0]), strings.Join(layouts, " ")})
 	}
@@ -70,14 +70,14 @@ func sources(p *catalog.Pattern) string {
 	for _, part := range p.Parts {
 		parts = append(parts, part.Source)
 	}
-	return "(" + strings.Join(parts, ", ") + ")"
+	return strings.Join(parts, ", ")
 }
 
 func stored(l *catalog.Layout) string {
 	if l.Stored.IsLiteral() {
 		return storedName(l)
 	}
-	return sources(l.Stored)
+	return "(" + sources(l.Stored) + ")"
 }
 
 func (r *run) showFunctions() *Rows {
@@ -121,7 +121,7 @@ func (r *run) describe(t *catalog.Table) *Rows {
 		where, encoding := c.Family+":"+c.Qualifier, c.Encoding.String()
 		switch {
 		case c.Packed != nil:
-			where = c.Family + ":[" + strings.Trim(sources(c.Packed), "()") + "]"
+			where = c.Family + ":[" + sources(c.Packed) + "]"
 		case c.KeyPart:
 			where, encoding = keyPartOf(t.Layouts[0], c.Index), ""
 			where = "key: " + where

@@ -96,7 +96,7 @@ type spillOp struct {
 
 func (s *spillOp) Next(ctx context.Context) ([][]types.Value, error) {
 	s.out = s.out[:0]
-	for len(s.out) < 256 {
+	for len(s.out) < batchRows {
 		row, err := s.file.next()
 		if err == io.EOF {
 			break

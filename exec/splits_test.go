@@ -37,6 +37,7 @@ func TestSplits(t *testing.T) {
 		{"id AS TEXT", "SPLIT INTO 4 BY UNIFORM", `@\x00\x00\x00\x00\x00\x00\x00 \x80\x00\x00\x00\x00\x00\x00\x00 \xC0\x00\x00\x00\x00\x00\x00\x00`},
 		{"CRC32(id) % 4 AS TEXT(1), id AS TEXT", "SPLIT INTO 4 BY KEY", "1 2 3"},
 		{"LEFT(MD5(id), 2), id AS TEXT", "SPLIT INTO 4 BY KEY", "40 80 c0"},
+		{"UPPER(LEFT(MD5(id), 2)), id AS TEXT", "SPLIT INTO 4 BY KEY", "40 80 C0"},
 		{"id AS TEXT(3)", "SPLIT INTO 4 BY SAMPLE OF FILE '" + csv + "'", "u16 u36 u64"},
 		{"n AS UINT16, id AS TEXT(3)", "SPLIT INTO 4 BY SAMPLE OF FILE '" + jsonl + "'", `\x00\x19u25 \x002u50 \x00Ku75`},
 		{"LEFT(MD5(id), 1), id AS TEXT(3)", "SPLIT INTO 2 BY SAMPLE OF FILE '" + jsonl + "'", "8u15"},

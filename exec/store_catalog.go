@@ -51,7 +51,10 @@ func (e *Engine) LoadCatalog(ctx context.Context) (warnings []string, err error)
 				}
 				s, err := parser.ParseStatement(string(c.Value))
 				def, ok := s.(*parser.CreateTable)
-				if err != nil || !ok {
+				if err == nil && !ok {
+					err = errors.New("it is another statement")
+				}
+				if err != nil {
 					warnings = append(warnings, fmt.Sprintf("%s: row %q holds no CREATE TABLE statement: %v", catalogTable, row.Key, err))
 					continue
 				}

@@ -3,7 +3,6 @@ package exec
 import (
 	"context"
 	"fmt"
-	"io"
 	"sync"
 
 	"github.com/hql-db/hql/expr"
@@ -89,29 +88,18 @@ func (q *subqueries) read(ctx context.Context, sub *planner.Subplan, outer []typ
 	if err != nil {
 		return nil, err
 	}
-	op, cancel, err := r.open(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	defer cancel()
-	defer op.Close()
 	held := &budget{limit: r.opt.memory()}
 	var out []types.Value
-	for {
-		rows, err := op.Next(ctx)
-		if err == io.EOF {
-			return out, op.Close()
-		}
-		if err != nil {
-			return nil, err
-		}
+	err = r.eachRow(ctx, p, false, func(rows [][]types.Value) error {
 		for _, row := range rows {
 			if err := held.take(sizeOf(row[:1]), "sub-query"); err != nil {
-				return nil, fmt.Errorf("(%s): %w", sub.Text, err)
+				return fmt.Errorf("(%s): %w", sub.Text, err)
 			}
 			out = append(out, row[0])
 		}
-	}
+		return nil
+	})
+	return out, err
 }
 
 // inner is r for a query inside it: reads of its own, as the outer query's wait for it.

@@ -323,7 +323,7 @@ func (w *writer) ensureTable(ctx context.Context, l *catalog.Layout, name string
 	return err
 }
 
-// refuse words why row number n (from 1) of a statement is not stored, at pos.
+// refuse words why the row that stands at pos of a statement is not stored.
 func (w *writer) refuse(err error, pos parser.Pos) error {
 	var key *catalog.KeyError
 	if errors.As(err, &key) {

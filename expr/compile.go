@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -258,7 +259,7 @@ func (c compiler) binOffset(x, y Expr, pos parser.Pos) (Expr, bool) {
 	if !ok || call.Func.Name != "DATE_BIN" || len(call.Args) != 2 {
 		return nil, false
 	}
-	if x.Type() != types.Timestamp || call.Args[1].String() != x.String() {
+	if x.Type() != types.Timestamp || !Same(call.Args[1], x) {
 		return nil, false
 	}
 	off, err := c.apply("BIN_OFFSET", pos, []Expr{call.Args[0], x})
@@ -614,18 +615,17 @@ func (c compiler) is(e *parser.Is) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out Expr
-	switch e.What {
-	case "NULL", "UNKNOWN":
+	if e.What == "NULL" || e.What == "UNKNOWN" {
 		return fold(&IsNull{Pos: e.Pos, X: x, Not: e.Not}), nil
-	case "TRUE":
-		out = conjunction(&IsNull{Pos: e.Pos, X: x, Not: true}, x)
-	default:
-		out = conjunction(&IsNull{Pos: e.Pos, X: x, Not: true}, Negate(x))
 	}
 	if err := c.needBool(x, "IS "+e.What, e.Pos); err != nil {
 		return nil, err
 	}
+	want := x
+	if e.What == "FALSE" {
+		want = Negate(x)
+	}
+	out := conjunction(&IsNull{Pos: e.Pos, X: x, Not: true}, want)
 	if e.Not {
 		return Negate(out), nil
 	}
@@ -905,14 +905,11 @@ func (c compiler) rangeArg(r *parser.RangeArg) ([]Expr, error) {
 // apply makes a call of the function called name.
 func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) {
 	f := c.registry().Lookup(name)
-	if f == nil || f.Group == "key" && !c.s.Key {
-		err := parser.Errorf(pos, "unknown function %s", name)
-		if f != nil {
-			err.Msg = fmt.Sprintf("%s stands only in key parts", name)
-		} else if near := c.registry().Near(name); near != "" {
-			err.Hint = "did you mean " + near + "?"
-		}
-		return nil, err
+	switch {
+	case f == nil:
+		return nil, Suggest(parser.Errorf(pos, "unknown function %s", name), name, slices.Sorted(maps.Keys(c.registry().funcs)))
+	case f.Group == "key" && !c.s.Key:
+		return nil, parser.Errorf(pos, "%s stands only in key parts", name)
 	}
 	if len(args) < f.MinArgs || f.MaxArgs >= 0 && len(args) > f.MaxArgs {
 		return nil, parser.Errorf(pos, "%s takes %s, not %d", f.Name, f.arity(), len(args))

@@ -129,7 +129,8 @@ func negateAll(terms []Expr) []Expr {
 	return out
 }
 
-// fold computes e now if all below it is constant. An expression that fails stays as it is, to fail only if it is evaluated.
+// fold computes e now if all below it is constant. An expression that fails stays
+// as it is, to fail only if it is evaluated.
 func fold(e Expr) Expr {
 	switch x := e.(type) {
 	case *Const:
@@ -150,11 +151,6 @@ func fold(e Expr) Expr {
 		}
 	case *Column:
 		return e
-	}
-	if e.Type() == types.Null {
-		if _, ok := e.(*Column); ok {
-			return e
-		}
 	}
 	for _, c := range Children(e) {
 		if _, ok := c.(*Const); !ok {

@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Patterns of TO_CHAR, TO_DATE and TO_TIMESTAMP, as in PostgreSQL 16, 9.8. A longer one stands before those it begins with.
+// Patterns of TO_CHAR, TO_DATE and TO_TIMESTAMP, as in PostgreSQL 16, 9.8. A
+// longer one stands before those it begins with.
 var formatPatterns = []string{
 	"HH24", "HH12", "HH", "MI", "SSSSS", "SSSS", "SS", "MS", "US", "AM", "PM", "A.M.", "P.M.", "YYYY", "IYYY", "YYY", "YY", "Y", "IW", "IDDD", "ID",
 	"MONTH", "MON", "MM", "DAY", "DY", "DDD", "DD", "D", "WW", "W", "CC", "J", "Q", "FF3", "FF6",

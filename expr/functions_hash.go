@@ -23,7 +23,8 @@ func hexHash(name, doc string, n int, sum func([]byte) []byte) Function {
 		}, Key: &Algebra{Width: fixed(2 * n), HexDigits: true}}
 }
 
-// hashed gives what a hash function takes: the bytes of text or BYTES, a number as its decimal text, a TIMESTAMP as its milliseconds'.
+// hashed gives what a hash function takes: the bytes of text or BYTES, a number as
+// its decimal text, a TIMESTAMP as its milliseconds'.
 func hashed(v types.Value) []byte {
 	switch {
 	case v.Type().IsText() || v.Type() == types.Bytes:

@@ -61,7 +61,8 @@ var regexpFunctions = []Function{
 }
 
 // flagged compiles the pattern a[1] with the flags of a[at], if it is there: i for any case, n for
-// lines (. ends at their ends, ^ and $ stand there), c and s for the contrary, and g, where it may stand, for all matches.
+// lines (. ends at their ends, ^ and $ stand there), c and s for the contrary, and
+// g, where it may stand, for all matches.
 func flagged(a []types.Value, at int, global bool) (re *regexp.Regexp, all bool, err error) {
 	anyCase, lines := "", ""
 	if len(a) > at {

@@ -413,7 +413,8 @@ var unitMillis = map[string]int64{"millisecond": 1, "ms": 1, "second": 1000, "se
 // isoInterval is an interval in the notation of ISO 8601: P1Y2M3DT4H5M6S.
 var isoInterval = regexp.MustCompile(`^p(?:([-+]?\d+)y)?(?:([-+]?\d+)m)?(?:([-+]?\d+)w)?(?:([-+]?\d+)d)?(?:t(?:([-+]?\d+)h)?(?:([-+]?\d+)m)?(?:([-+]?[0-9.]+)s)?)?$`)
 
-// parseInterval reads '1 year 2 months 3 days 4 hours', '-5 minutes', '1h', '01:30:00', '2 days ago', 'P1DT2H'. A day is 24 hours.
+// parseInterval reads '1 year 2 months 3 days 4 hours', '-5 minutes', '1h',
+// '01:30:00', '2 days ago', 'P1DT2H'. A day is 24 hours.
 func parseInterval(s string) (months int, ms int64, err error) {
 	if m := isoInterval.FindStringSubmatch(strings.ToLower(strings.TrimSpace(s))); m != nil {
 		var words []string

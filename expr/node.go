@@ -240,6 +240,23 @@ func Columns(e Expr) []int {
 	return out
 }
 
+// Same tells that a and b, over one row, are the same expression of the same columns, whatever tables they are of:
+// columns of two tables may have one name.
+func Same(a, b Expr) bool {
+	return a.String() == b.String() && slices.Equal(reads(nil, a), reads(nil, b))
+}
+
+// reads appends the columns of e as they stand in it.
+func reads(cols []int, e Expr) []int {
+	if c, ok := e.(*Column); ok {
+		return append(cols, c.Index)
+	}
+	for _, x := range Children(e) {
+		cols = reads(cols, x)
+	}
+	return cols
+}
+
 // Map rebuilds e from the bottom, replacing every node by f of it. Nodes without
 // a change are kept.
 func Map(e Expr, f func(Expr) Expr) Expr {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/hql-db/hql/parser"
 )
 
 // Registry finds functions by name. The built-in ones are shared; a registry of
@@ -88,25 +90,19 @@ func (r *Registry) All() []*Function {
 	return out
 }
 
-// Near finds a function whose name differs little; "" when none does.
-func (r *Registry) Near(name string) string {
-	names := make([]string, 0, len(r.funcs))
-	for n := range r.funcs {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return Nearest(strings.ToUpper(name), names)
-}
-
-// Nearest finds the candidate with the fewest edits from name, if those are few.
-func Nearest(name string, candidates []string) string {
+// Suggest gives err a hint at the candidate that differs least from name, if one differs little. Case does not count.
+func Suggest(err *parser.Error, name string, candidates []string) *parser.Error {
+	name = strings.ToLower(name)
 	best, most := "", (len(name)+1)/3
 	for _, c := range candidates {
-		if d := distance(name, c, most); d <= most {
+		if d := distance(name, strings.ToLower(c), most); d <= most {
 			best, most = c, d-1
 		}
 	}
-	return best
+	if best == "" {
+		return err
+	}
+	return err.WithHint("did you mean %s?", best)
 }
 
 // distance is the Levenshtein distance, or more than most.

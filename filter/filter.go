@@ -73,9 +73,6 @@ type Fuzzy []FuzzyKey
 // byte does; it has a 1 at least. A key and a pattern of other lengths are compared as far as both go.
 type FuzzyKey struct{ Key, Mask []byte }
 
-// KeyRegex keeps rows whose key, read as ISO-8859-1, matches (RowFilter with a RegexStringComparator).
-type KeyRegex struct{ Pattern string }
-
 // ColumnRange keeps the cells of Family whose qualifier lies in [Min, Max); nil is open (ColumnRangeFilter).
 type ColumnRange struct {
 	Family   string
@@ -102,7 +99,6 @@ func (CellNull) filter()    {}
 func (Regex) filter()       {}
 func (KeyRanges) filter()   {}
 func (Fuzzy) filter()       {}
-func (KeyRegex) filter()    {}
 func (ColumnRange) filter() {}
 func (FirstCell) filter()   {}
 func (KeyOnly) filter()     {}

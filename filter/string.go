@@ -83,8 +83,6 @@ func (f Fuzzy) String() string {
 	return b.String()
 }
 
-func (f KeyRegex) String() string { return "KEY ~ '" + f.Pattern + "'" }
-
 func (f ColumnRange) String() string {
 	return fmt.Sprintf("%s:[%s, %s)", f.Family, text(f.Min), text(f.Max))
 }

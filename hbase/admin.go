@@ -142,11 +142,7 @@ func (c *client) procedure(ctx context.Context, id uint64, doing, table string) 
 	defer cancel()
 	var b backoff
 	for {
-		l, err := hrpc.NewListTableNames(ctx)
-		if err != nil {
-			return err
-		}
-		msg, err := sendOnce(ctx, c.admin, &masterCall{l, "getProcedureResult", &pb.GetProcedureResultRequest{ProcId: proto.Uint64(id)}, &pb.GetProcedureResultResponse{}})
+		msg, err := c.master(ctx, "getProcedureResult", &pb.GetProcedureResultRequest{ProcId: proto.Uint64(id)}, &pb.GetProcedureResultResponse{})
 		if err != nil {
 			return explain(err, doing, table)
 		}

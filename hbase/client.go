@@ -58,7 +58,7 @@ func New(rpc gohbase.Client, admin gohbase.AdminClient) Client {
 	return &client{rpc: rpc, admin: admin}
 }
 
-// Dial reaches a cluster. An error that is ErrUnreachable comes within Config.ConnectTimeout (10 s by default).
+// Dial reaches a cluster. An error that is ErrUnreachable comes within Config.ConnectTimeout.
 func Dial(ctx context.Context, cfg Config) (Client, error) {
 	silenceLogs()
 	if cfg.ConnectTimeout == 0 {

@@ -221,7 +221,6 @@ func TestFilters(t *testing.T) {
 			{filter.Regex{Family: "f", Qualifier: "n", Pattern: `\Av.*4\z`}, "4"},
 			{filter.Regex{Family: "f", Qualifier: "even", Pattern: "\\AÃ©\\..*\\z"}, "02468"},
 			{filter.KeyRanges{{Start: []byte("k1"), Stop: []byte("k3")}, {Start: []byte("k8")}}, "1289"},
-			{filter.KeyRegex{Pattern: `\Ak[25]\z`}, "25"},
 			{filter.Fuzzy{{Key: []byte("?7"), Mask: []byte{1, 0}}}, "7"},
 			{filter.Fuzzy{{Key: []byte("?7"), Mask: []byte{1, 0}}, {Key: []byte("?4"), Mask: []byte{1, 0}}}, "47"},
 			{filter.And{cell("n", filter.Less, "v3"), filter.FirstCell{}, filter.KeyOnly{}}, "012"},

@@ -152,9 +152,9 @@ func TestScanUnderFaults(t *testing.T) {
 	})
 }
 
-// faultyWrites writes rows and deletes some of them through a misbehaving store, asks for each by key meanwhile, and then
-// looks at what is stored: what was acknowledged is there, once, and what was refused is not. Batches are sent side by
-// side, so that a seed does not give each of them the same faults every time.
+// faultyWrites writes rows and deletes some of them through a misbehaving store, asks for each by key meanwhile, and
+// then looks at what is stored: what was acknowledged is there, once, and what was refused is not. Batches are sent
+// side by side, so that a seed does not give each of them the same faults every time.
 func faultyWrites(seed uint64, fig seeds.Figures) error {
 	r := rand.New(rand.NewPCG(seed, 2))
 	s, err := store.Open(store.Options{CacheBytes: 1 << 20})

@@ -64,7 +64,8 @@ type ScanRange struct {
 	BatchRows   int // rows wanted per response; 0: as many as fit
 	BatchBytes  int // bytes wanted per response; 0: 2 MiB
 	// Brief leaves no scanner open on a server between two calls of Next, at the price of seeking anew
-	// for each: for one of hundreds of scans that are read in turn. Rows larger than a response are read with an open scanner.
+	// for each: for one of hundreds of scans that are read in turn. Rows larger than a
+	// response are read with an open scanner.
 	Brief bool
 }
 
@@ -105,9 +106,9 @@ type BatchError struct {
 	Cause   error
 }
 
-// Region is one region of a table.
+// Region is one region of a table: the rows in [Start, Stop), empty meaning open.
 type Region struct {
-	Name        string
+	Name        string // as in hbase:meta, "table,start,time.encoded."; start may be any bytes
 	Start, Stop []byte
 	Server      string // host:port, "" when unknown
 }
@@ -120,8 +121,11 @@ type Family struct {
 
 // Stats counts what a client did; all fields are totals since it was made.
 type Stats struct {
-	RPCs, Rows, Cells, Bytes   int64
-	Reopens, Retries, Replaced int64
+	RPCs               int64 // calls sent, repeated ones among them
+	Rows, Cells, Bytes int64 // read; bytes are those of the cells
+	Reopens            int64 // scanners opened again after a failure
+	Retries            int64 // calls sent again
+	Replaced           int64 // connections given up because they no longer answered
 }
 
 // Client is what the executor reads and writes through. It is safe for concurrent use.
@@ -129,6 +133,8 @@ type Client interface {
 	// Get reads the rows with the given keys, in the order given; an absent row
 	// has a nil Key. Several keys go as one RPC a region.
 	Get(ctx context.Context, table string, keys [][]byte, o *ReadOptions) ([]Row, error)
+	// Scan begins to read a range, which the caller must Close. That the table does not exist (ErrNoTable) may
+	// show at the first Next only.
 	Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner, error)
 	// Mutate applies mutations in batches, each row atomically, several rows not.
 	// A failure is a *BatchError.
@@ -138,6 +144,7 @@ type Client interface {
 	Increment(ctx context.Context, table string, key []byte, family, qualifier string, n int64) (int64, error)
 	// PutIfAbsent writes m (a Put with one column) only when that column has no cell; it tells whether it did.
 	PutIfAbsent(ctx context.Context, table string, m Mutation) (bool, error)
+	// Regions lists a table's regions in key order; ErrNoTable when it does not exist.
 	Regions(ctx context.Context, table string) ([]Region, error)
 	// KnownRegions is Regions as they were some minutes ago at most: good for dividing work, not for
 	// telling where a key is. The caller must not change them.
@@ -146,9 +153,12 @@ type Client interface {
 	Tables(ctx context.Context, prefix string) ([]string, error)
 	// Families describes a table; ErrNoTable when it does not exist.
 	Families(ctx context.Context, table string) ([]Family, error)
+	// CreateTable makes a table of len(splits)+1 regions, which begin at the splits, and waits until it can be used.
 	CreateTable(ctx context.Context, table string, families []Family, splits [][]byte) error
+	// DropTable disables and deletes a table; ErrNoTable when it does not exist.
 	DropTable(ctx context.Context, table string) error
 	Stats() Stats
+	// Close ends the connections that the client opened itself.
 	Close() error
 }
 
@@ -160,6 +170,6 @@ type Config struct {
 	// Kerberos authenticates the connections to HBase; nil: authentication is simple. Another User is then one that
 	// the authenticated user acts for, which the cluster must allow (hadoop.proxyuser).
 	Kerberos       *kerberos.Config
-	ConnectTimeout time.Duration
+	ConnectTimeout time.Duration // of the first contact; 0: 10 s
 	AttemptTimeout time.Duration // one RPC; 0: 90 s for scans, 20 s for others
 }

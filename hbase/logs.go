@@ -2,7 +2,6 @@ package hbase
 
 import (
 	"io"
-	"log/slog"
 	"runtime"
 	"sync"
 
@@ -18,19 +17,4 @@ func silenceLogs() {
 		logrus.SetOutput(io.Discard)
 		logrus.StandardLogger().ExitFunc = func(int) { runtime.Goexit() }
 	})
-}
-
-// RouteLogs sends gohbase's messages to l at debug level.
-func RouteLogs(l *slog.Logger) {
-	silenceLogs()
-	logrus.AddHook(hook{l})
-}
-
-type hook struct{ l *slog.Logger }
-
-func (hook) Levels() []logrus.Level { return logrus.AllLevels }
-
-func (h hook) Fire(e *logrus.Entry) error {
-	h.l.Debug(e.Message, "from", "gohbase", "level", e.Level.String())
-	return nil
 }

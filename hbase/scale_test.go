@@ -172,7 +172,8 @@ func TestGetsAtOnce(t *testing.T) {
 	}
 }
 
-// Refused calls are sent again after longer and longer waits, and hbase:meta is not asked: the regions are where they were.
+// Refused calls are sent again after longer and longer waits, and hbase:meta is
+// not asked: the regions are where they were.
 func TestBackoffWhenBusy(t *testing.T) {
 	for _, class := range []string{"RegionTooBusyException", "CallQueueTooBigException"} {
 		s, c := inMemory(t)

@@ -15,7 +15,7 @@
 //	hql_rpcs_total                 method, outcome              calls to servers, repetitions among them
 //	hql_rpc_duration_seconds       method
 //
-// access is EXPLAIN's word for how the rowkey was used ("get", "scan", "skip scan", "full scan", "empty"), "none" where no
+// access is EXPLAIN's word for how the rowkey was used ("get", "scan", "full scan", "empty"), "none" where no
 // table was read; outcome is what hql.Outcome says. Rows read far above rows kept or returned are work that a
 // better rowkey, or a predicate that binds it, would save.
 package hqlprom

@@ -28,8 +28,6 @@ func TestData(t *testing.T) {
 				return runExpr(t, d)
 			case "error":
 				return runError(t, d)
-			case "split":
-				return runSplit(d.Input)
 			case "tokens":
 				return runTokens(d.Input)
 			}
@@ -72,19 +70,6 @@ func runError(t *testing.T, d *datadriven.TestData) string {
 		d.Fatalf(t, "no error")
 	}
 	return e.Format() + "\n"
-}
-
-func runSplit(src string) string {
-	pieces, rest := Split(src)
-	var b strings.Builder
-	for _, p := range pieces {
-		if src[p.Offset:p.Offset+len(p.Text)] != p.Text {
-			b.WriteString("WRONG OFFSET ")
-		}
-		b.WriteString("[" + p.Text + "]\n")
-	}
-	b.WriteString("rest [" + rest + "]\n")
-	return b.String()
 }
 
 var kindNames = [...]string{

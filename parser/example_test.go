@@ -33,19 +33,6 @@ func ExampleError_Format() {
 	// hint: did you mean WHERE?
 }
 
-func ExampleSplit() {
-	src := "SELECT 1; SELECT ';' ; SELECT 'not yet"
-	pieces, rest := parser.Split(src)
-	for _, p := range pieces {
-		fmt.Println(p.Offset, p.Text)
-	}
-	fmt.Println(len(src)-len(rest), rest)
-	// Output:
-	// 0 SELECT 1
-	// 10 SELECT ';'
-	// 22  SELECT 'not yet
-}
-
 func ExampleWalk() {
 	e, err := parser.ParseExpr("LEFT(MD5(uid), 6) = 'abc' AND ts % 16 < f:limit")
 	if err != nil {

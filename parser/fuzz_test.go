@@ -11,7 +11,7 @@ import (
 // FuzzParse checks that no text makes the parser panic, that what it reads survives being
 // printed, and that errors have a place.
 func FuzzParse(f *testing.F) {
-	for _, path := range []string{"../testdata/layouts.sql", "testdata/select", "testdata/ddl", "testdata/expr", "testdata/error", "testdata/split"} {
+	for _, path := range []string{"../testdata/layouts.sql", "testdata/select", "testdata/ddl", "testdata/expr", "testdata/error", "testdata/tokens"} {
 		src, err := os.ReadFile(path)
 		if err != nil {
 			f.Fatal(err)
@@ -35,8 +35,7 @@ func FuzzParse(f *testing.F) {
 }
 
 func checkParse(t *testing.T, src string) {
-	Tokens(src)
-	Split(src)
+	checkTokens(t, src)
 	if e, err := ParseExpr(src); err == nil {
 		checkExprRoundTrip(t, e)
 		Walk(e, func(Expr) bool { return true })
@@ -56,32 +55,52 @@ func checkParse(t *testing.T, src string) {
 		checkRoundTrip(t, s)
 	}
 	if !strings.Contains(src, "?") { // in a script, every statement counts its own
-		checkSplit(t, src, statements)
+		checkPieces(t, src, statements)
 	}
 }
 
-// checkSplit checks that the pieces of src are its statements.
-func checkSplit(t *testing.T, src string, statements []Statement) {
-	pieces, rest := Split(src)
-	for _, p := range pieces {
-		if src[p.Offset:p.Offset+len(p.Text)] != p.Text {
-			t.Fatalf("piece %q is not at %d", p.Text, p.Offset)
+// checkTokens checks that the tokens of src stand where they say, in order.
+func checkTokens(t *testing.T, src string) {
+	end := 0
+	for _, tok := range Tokens(src) {
+		at := int(tok.Pos)
+		if at < end || at+len(tok.Text) > len(src) || src[at:at+len(tok.Text)] != tok.Text || tok.Text == "" {
+			t.Fatalf("token %q is not at %d of %q", tok.Text, at, src)
+		}
+		end = at + len(tok.Text)
+	}
+}
+
+// checkPieces checks that the ';' tokens of src cut it into its statements, which is how a prompt reads it.
+func checkPieces(t *testing.T, src string, statements []Statement) {
+	var pieces []string
+	start, empty := 0, true
+	cut := func(end int) {
+		if !empty {
+			pieces = append(pieces, src[start:end])
+		}
+		start, empty = end+1, true
+	}
+	for _, tok := range Tokens(src) {
+		switch {
+		case tok.Kind == OperatorToken && tok.Text == ";":
+			cut(int(tok.Pos))
+		case tok.Kind != CommentToken && tok.Kind != HintToken:
+			empty = false
 		}
 	}
-	if rest != "" {
-		pieces = append(pieces, Piece{Text: rest})
-	}
+	cut(len(src))
 	if len(pieces) != len(statements) {
 		t.Fatalf("%d pieces, %d statements", len(pieces), len(statements))
 	}
 	for i, p := range pieces {
-		s, err := ParseStatement(p.Text)
+		s, err := ParseStatement(p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		dropPositions(reflect.ValueOf(s))
 		if !reflect.DeepEqual(s, statements[i]) {
-			t.Fatalf("piece %q is not %s", p.Text, statements[i])
+			t.Fatalf("piece %q is not %s", p, statements[i])
 		}
 	}
 }

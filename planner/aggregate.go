@@ -156,9 +156,13 @@ func aggregateType(c *parser.Call, name string, arg expr.Expr) (types.Type, erro
 
 // afterGrouping rewrites e, over the tables' row, to one over an Aggregate's output.
 func afterGrouping(e expr.Expr, groups []expr.Expr) (expr.Expr, error) {
-	texts := make([]string, len(groups))
-	for i, g := range groups {
-		texts[i] = g.String()
+	written := func(x expr.Expr) expr.Expr { // x with the groups that stand in it as they were
+		return expr.Map(x, func(y expr.Expr) expr.Expr {
+			if c, ok := y.(*expr.Column); ok && c.Index >= groupMark {
+				return groups[c.Index-groupMark]
+			}
+			return y
+		})
 	}
 	out := expr.Map(e, func(x expr.Expr) expr.Expr {
 		if c, ok := x.(*expr.Column); ok && c.Index >= groupMark {
@@ -167,11 +171,11 @@ func afterGrouping(e expr.Expr, groups []expr.Expr) (expr.Expr, error) {
 		if _, ok := x.(*expr.Const); ok {
 			return x
 		}
-		s := x.String()
-		for i, t := range texts {
-			if t == s {
-				name := s
-				if c, ok := x.(*expr.Column); ok {
+		was := written(x)
+		for i, g := range groups {
+			if expr.Same(was, g) {
+				name := g.String()
+				if c, ok := g.(*expr.Column); ok {
 					name = c.Name
 				}
 				return &expr.Column{Pos: x.Position(), Index: groupMark + i, Name: name, Typ: x.Type()}

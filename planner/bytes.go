@@ -28,6 +28,14 @@ func next(b []byte) []byte {
 	return nil
 }
 
+// above is next, but where there is none a bound that no string of the length of b reaches.
+func above(b []byte) []byte {
+	if n := next(b); n != nil {
+		return n
+	}
+	return bytes.Repeat([]byte{0xff}, len(b)+1)
+}
+
 // follow tells what comes after a part: a delimiter, or (empty) the end of the
 // key. It matters for variable-width encodings only.
 type follow []byte
@@ -105,27 +113,19 @@ func appendClipped(dst []byteRange, enc catalog.Encoding, iv types.Interval) ([]
 func textRange(iv types.Interval, f follow) (r byteRange, exact bool) {
 	lo, hi := []byte(iv.Lo.Text()), []byte(iv.Hi.Text())
 	noHi := iv.Hi.IsNull()
-	switch {
-	case len(f) == 0:
+	ordered, least := len(f) == 0, byte(0) // byte order is value order; the least byte that a longer value goes on with
+	if len(f) == 1 && f[0] == 0 && bytes.IndexByte(lo, 0) < 0 && bytes.IndexByte(hi, 0) < 0 {
+		ordered, least = true, 1
+	}
+	if ordered {
 		if iv.LoOpen {
-			lo = append(lo, 0)
+			lo = append(lo, least)
 		}
 		if noHi {
 			return byteRange{lo: lo}, true
 		}
 		if !iv.HiOpen {
-			hi = append(hi, 0)
-		}
-		return byteRange{lo: lo, hi: hi}, true
-	case len(f) == 1 && f[0] == 0 && bytes.IndexByte(lo, 0) < 0 && bytes.IndexByte(hi, 0) < 0:
-		if iv.LoOpen {
-			lo = append(lo, 1)
-		}
-		if noHi {
-			return byteRange{lo: lo}, true
-		}
-		if !iv.HiOpen {
-			hi = append(hi, 1)
+			hi = append(hi, least)
 		}
 		return byteRange{lo: lo, hi: hi}, true
 	}
@@ -164,15 +164,9 @@ func paddedRange(enc catalog.Encoding, iv types.Interval) (r byteRange, exact bo
 		padded, err := enc.Append(nil, iv.Lo)
 		switch {
 		case len(lo) > n: // a value greater than lo is greater than lo's first n bytes
-			r.lo = next(lo[:n])
-			if r.lo == nil {
-				r.lo = bytes.Repeat([]byte{0xff}, n+1)
-			}
+			r.lo = above(lo[:n])
 		case iv.LoOpen && err == nil:
-			r.lo = next(padded)
-			if r.lo == nil {
-				r.lo = bytes.Repeat([]byte{0xff}, n+1)
-			}
+			r.lo = above(padded)
 		default:
 			r.lo = lo
 			exact = exact && !iv.LoOpen

@@ -154,9 +154,12 @@ func Title(n Node) string {
 		}
 		return "sort by " + orderText(n.By)
 	case *Distinct:
-		return "distinct" + streams(n.Ordered)
+		return "distinct"
 	case *Aggregate:
-		t := "aggregate" + streams(n.Ordered)
+		t := "aggregate"
+		if n.Ordered {
+			t += " (streaming)"
+		}
 		for i, e := range n.GroupBy {
 			t += [...]string{", ", " by "}[btoi(i == 0)] + e.String()
 		}
@@ -190,13 +193,6 @@ func Title(n Node) string {
 		return "values: " + plural(len(n.Rows), "row", 0, "")
 	}
 	return fmt.Sprintf("%T", n)
-}
-
-func streams(ordered bool) string {
-	if ordered {
-		return " (streaming)"
-	}
-	return ""
 }
 
 func orderText(terms []SortTerm) string {
@@ -354,8 +350,7 @@ func (s *Scan) ColumnsText() string {
 	case s.KeyOnly:
 		return "none: keys only"
 	case s.Whole:
-		f := slices.Clone(s.Families)
-		return strings.TrimSpace(list + " (all of " + strings.Join(f, ", ") + ")")
+		return strings.TrimSpace(list + " (all of " + strings.Join(s.Families, ", ") + ")")
 	case s.FirstCell:
 		return list + " and each row's first cell"
 	}

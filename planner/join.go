@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"math"
 	"slices"
 
 	"github.com/hql-db/hql/expr"
@@ -132,7 +133,7 @@ func newJoin(left, right Node, outer bool, on []expr.Expr, offset int) *Join {
 			if within(y, 0, offset) {
 				x, y = y, x
 			}
-			if within(x, 0, offset) && within(y, offset, 1<<30) && len(expr.Columns(x)) > 0 && len(expr.Columns(y)) > 0 {
+			if within(x, 0, offset) && within(y, offset, math.MaxInt) && len(expr.Columns(x)) > 0 && len(expr.Columns(y)) > 0 {
 				j.LeftKeys, j.RightKeys = append(j.LeftKeys, x), append(j.RightKeys, shifted(y, offset))
 				continue
 			}
@@ -185,7 +186,7 @@ func (f *from) spread(conds []expr.Expr) []expr.Expr {
 	out := slices.Clip(conds)
 	for i := 0; i < len(out) && len(out) < len(conds)+64; i++ { // what is added may lead to more
 		for _, p := range pairs {
-			if e, ok := restated(out[i], p[0], p[1]); ok && !slices.ContainsFunc(out, func(o expr.Expr) bool { return sameCond(o, e) }) {
+			if e, ok := restated(out[i], p[0], p[1]); ok && !slices.ContainsFunc(out, func(o expr.Expr) bool { return expr.Same(o, e) }) {
 				out = append(out, e)
 			}
 		}
@@ -212,10 +213,6 @@ func (f *from) spread(conds []expr.Expr) []expr.Expr {
 		f.on[i] = expr.Conjunction(on)
 	}
 	return out
-}
-
-func sameCond(a, b expr.Expr) bool {
-	return a.String() == b.String() && slices.Equal(expr.Columns(a), expr.Columns(b))
 }
 
 // restated is e, a predicate on column x alone, said of y.

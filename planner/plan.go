@@ -3,11 +3,17 @@
 // in which order rows come. Plans are plain data: the planner does no I/O and
 // knows no client.
 //
-//	SELECT -> resolve -> nodes (select.go)
-//	           |  each table's conjuncts, wanted columns and order
+//	SELECT -> names resolved, nodes (select.go, from.go, aggregate.go, join.go, subquery.go)
+//	           |  each table's conjuncts, wanted columns and order (accessRequest)
 //	           v
-//	access:  conjuncts -> boxes (box.go) -> key spans of each layout (span.go)
-//	         -> residual by proof -> server filter (pushdown.go) -> cheapest layout (cost.go)
+//	access:  conjuncts -> boxes (box.go)
+//	         -> of each layout: key spans (span.go), order (order.go), residual by proof, cost (access.go)
+//	         -> of the cheapest: server filter, client filter, columns (pushdown.go)
+//	           |
+//	           v
+//	Plan  -> EXPLAIN (explain.go, explain_text.go, ruler.go)
+//
+// A point query is planned once for all its arguments (point.go).
 package planner
 
 import (
@@ -46,18 +52,17 @@ type Node interface {
 // Access tells how a Scan reads its table.
 type Access uint8
 
-// The kinds of access, in EXPLAIN's words: see Access.String.
+// The kinds of access, the cheapest first.
 const (
 	Empty     Access = iota // no row can match: no RPC
 	Get                     // every span is one key
-	RangeScan               // contiguous ranges from bound leading parts
-	SkipScan                // several ranges inside one scan, by a seeking filter
+	RangeScan               // ranges from bound leading parts
 	FullScan                // nothing binds the key
 )
 
 // String is the access kind as EXPLAIN's JSON names it.
 func (a Access) String() string {
-	return [...]string{"empty", "get", "scan", "skip scan", "full scan"}[a]
+	return [...]string{"empty", "get", "scan", "full scan"}[a]
 }
 
 // OrderKind tells how a plan gets the order that ORDER BY asks for.
@@ -212,11 +217,8 @@ type AggCall struct {
 	Typ      types.Type
 }
 
-// Distinct drops repeated rows. Ordered: equal rows come together.
-type Distinct struct {
-	Input   Node
-	Ordered bool
-}
+// Distinct drops repeated rows.
+type Distinct struct{ Input Node }
 
 // Sort orders its input; with Limit >= 0 it keeps the first Limit rows (a top-N heap).
 type Sort struct {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hql-db/hql/catalog"
@@ -281,8 +282,8 @@ func (q *query) count(e parser.Expr, what string, none int64) (int64, error) {
 	if k.Val.IsNull() {
 		return none, nil
 	}
-	if n := k.Val.Int(); n >= 0 && n < 1<<62 {
-		return n, nil
+	if n := k.Val.Int(); n >= 0 {
+		return min(n, 1<<62-1), nil // so that LIMIT and OFFSET add up
 	}
 	return 0, parser.Errorf(e.Position(), "%s must not be negative", what)
 }
@@ -368,19 +369,12 @@ func unknownColumn(ref *parser.ColumnRef, srcs []*source) error {
 	if ref.Table != "" && len(names) == 0 {
 		return parser.Errorf(ref.Pos, "unknown table %q", ref.Table).Of(catalog.ErrUnknownTable)
 	}
-	err := parser.Errorf(ref.Pos, "unknown column %q", ref.Name).Of(catalog.ErrUnknownColumn)
-	if near := expr.Nearest(strings.ToLower(ref.Name), names); near != "" {
-		err.Hint = "did you mean " + near + "?"
-	}
-	return err
+	return expr.Suggest(parser.Errorf(ref.Pos, "unknown column %q", ref.Name).Of(catalog.ErrUnknownColumn), ref.Name, names)
 }
 
 // named finds a CTE or a table of the catalog.
 func (q *query) named(t *parser.TableName) (*source, error) {
-	alias := t.Alias
-	if alias == "" {
-		alias = t.Name
-	}
+	alias := cmp.Or(t.Alias, t.Name)
 	for i := len(q.ctes) - 1; i >= 0; i-- {
 		if c := q.ctes[i]; strings.EqualFold(c.Name, t.Name) {
 			inner := &query{env: q.env, ctes: slices.Clone(q.ctes[:i]), depth: q.depth, plan: q.plan, outer: q.outer} // a CTE sees those before it
@@ -392,16 +386,8 @@ func (q *query) named(t *parser.TableName) (*source, error) {
 			return &source{name: alias, cols: cols, node: node}, err
 		}
 	}
-	table, ok := q.env.Catalog.Table(t.Name)
-	if !ok {
-		err := parser.Errorf(t.Pos, "unknown table %q", t.Name).Of(catalog.ErrUnknownTable)
-		var names []string
-		for _, o := range q.env.Catalog.Tables() {
-			names = append(names, o.Name)
-		}
-		if near := expr.Nearest(t.Name, names); near != "" {
-			err.Hint = "did you mean " + near + "?"
-		}
+	table, err := q.env.Catalog.TableAt(t.Name, t.Pos)
+	if err != nil {
 		return nil, err
 	}
 	s := q.tableSource(table, alias)
@@ -544,7 +530,7 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 	if c.Distinct {
 		node = &Distinct{Input: &Project{Input: node, Exprs: exprs}}
 		for i, t := range terms {
-			at := slices.IndexFunc(exprs, func(x expr.Expr) bool { return x.String() == t.Expr.String() })
+			at := slices.IndexFunc(exprs, func(x expr.Expr) bool { return expr.Same(x, t.Expr) })
 			if at < 0 {
 				return nil, nil, parser.Errorf(t.Expr.Position(), "ORDER BY of SELECT DISTINCT takes columns of the result")
 			}
@@ -666,8 +652,7 @@ func itemName(it parser.SelectItem) string {
 func outputIndex(e parser.Expr, cols []OutputColumn) (int, bool) {
 	switch e := e.(type) {
 	case *parser.Literal:
-		var n int
-		if _, err := fmt.Sscanf(e.Text, "%d", &n); err == nil && e.Kind == parser.NumberLiteral && n >= 1 && n <= len(cols) {
+		if n, err := strconv.Atoi(e.Text); err == nil && e.Kind == parser.NumberLiteral && n >= 1 && n <= len(cols) {
 			return n - 1, true
 		}
 	case *parser.ColumnRef:

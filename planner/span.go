@@ -388,7 +388,7 @@ func (w *walker) split(br branch, i int, rest *[]keySpan) (done, useful bool) {
 		return w.splitSet(br, i, set, rest), true
 	}
 	// Not every value of the column has a value of its own here (a bucket, a hash, a day).
-	if allPoints(set) && len(set) <= w.budget() {
+	if allPoints(set) && len(set) <= w.opt.MaxSpans {
 		return w.splitPoints(br, i, col, set, rest)
 	}
 	if img, ok := expr.Image(p.Expr, col, set); ok && !img.IsAll() {
@@ -433,8 +433,6 @@ func (w *walker) pays(br branch, i int) bool {
 	}
 	return false
 }
-
-func (w *walker) budget() int { return w.opt.MaxSpans }
 
 func allPoints(s types.Set) bool {
 	for _, iv := range s {
@@ -514,10 +512,8 @@ func (w *walker) splitSet(br branch, i int, set types.Set, rest *[]keySpan) (don
 		}
 	}
 	u := bound
-	for _, r := range out {
-		if !r.point {
-			u = ranged
-		}
+	if !allPointRanges(out) {
+		u = ranged
 	}
 	w.use(i, u, set)
 	w.spans = slices.Grow(w.spans, min(len(out), w.opt.MaxSpans))
@@ -571,11 +567,12 @@ func (w *walker) splitLike(br branch, i int, rest *[]keySpan) (done, useful bool
 		if lit == "" || whole {
 			continue
 		}
-		out, exact, ok := ranges(nil, p.Encoding, prefixInterval(lit), w.follow(i))
+		iv := expr.PrefixInterval(lit)
+		out, exact, ok := ranges(nil, p.Encoding, iv, w.follow(i))
 		if !ok {
 			continue
 		}
-		w.use(i, ranged, types.SetOf(prefixInterval(lit)))
+		w.use(i, ranged, types.SetOf(iv))
 		nb := br
 		nb.bound = i + 1
 		if exact && tail {
@@ -587,17 +584,6 @@ func (w *walker) splitLike(br branch, i int, rest *[]keySpan) (done, useful bool
 		return true, true
 	}
 	return false, false
-}
-
-// prefixInterval holds the strings that start with p.
-func prefixInterval(p string) types.Interval {
-	iv := types.Interval{Lo: types.NewString(p), HiOpen: true}
-	if n := next([]byte(p)); n != nil {
-		iv.Hi = types.NewString(string(n))
-	} else {
-		iv.HiOpen = false
-	}
-	return iv
 }
 
 // each walks on once for each value of part i.

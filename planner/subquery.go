@@ -11,7 +11,7 @@ import (
 
 // Subplan is a query inside an expression: the Query of an expr.Subquery.
 type Subplan struct {
-	Select *parser.Select
+	Select *parser.Select // as it stands in the statement, the same in every plan of it
 	// Closed is set when the query depends on nothing around it. Run it once, give its rows through
 	// Env.Subqueries and plan again: as constants they can bind the key.
 	Closed bool
@@ -27,7 +27,8 @@ type Subplan struct {
 // subquery compiles a query inside an expression over srcs.
 func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (expr.Expr, error) {
 	node.Text = s.String()
-	sub := &Subplan{Select: limited(s, node.Kind), Closed: true, Text: node.Text}
+	sub := &Subplan{Select: s, Closed: true, Text: node.Text}
+	run := limited(s, node.Kind)
 	ctes, depth := slices.Clone(q.ctes), q.depth
 	plan := func(outer func(c *expr.Column) types.Value) (*Plan, error) {
 		in := &query{env: q.env, ctes: ctes, depth: depth, plan: &Plan{}}
@@ -46,7 +47,7 @@ func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (
 			v := outer(c)
 			return &expr.Const{Pos: ref.Pos, Val: v, Typ: c.Typ}, nil
 		}
-		return in.finish(sub.Select)
+		return in.finish(run)
 	}
 	find := func(c *expr.Column) int {
 		return slices.IndexFunc(node.Outer, func(x expr.Expr) bool { return x.(*expr.Column).Index == c.Index })

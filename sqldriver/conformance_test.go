@@ -418,7 +418,8 @@ func columnTypes(db *sql.DB) func(*testing.T) {
 	}
 }
 
-// The connector's store is opened once and closed with the sql.DB; one handed in stays open, and closing it under the pool is an error to the next user.
+// The connector's store is opened once and closed with the sql.DB; one handed in stays open,
+// and closing it under the pool is an error to the next user.
 func TestConnectorLife(t *testing.T) {
 	dir := "dir:" + filepath.Join(t.TempDir(), "data")
 	for i := range 2 { // a store that were still open could not be opened again

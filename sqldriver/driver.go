@@ -7,8 +7,8 @@
 // is open already. All connections of a sql.DB share it: its pool needs no limits.
 //
 // Parameters are ? or $1, or @name with sql.Named. Arguments are what hql.DB.Query takes, a slice in x IN (?) and
-// hql.QueryOptions in the first place included. Columns give int64, float64, bool, string, []byte (BYTES and JSON), time.Time
-// (DATE and TIMESTAMP) and nil; DECIMAL and TIME give text.
+// hql.QueryOptions in the first place included. Columns give int64, float64, bool, string, []byte (BYTES
+// and JSON), time.Time (DATE and TIMESTAMP) and nil; DECIMAL and TIME give text.
 //
 // HBase has no transactions over several rows: Begin and BeginTx give ErrTransactions. Rows have no insert id. Errors
 // are hql's own, never driver.ErrBadConn: nothing that was sent is sent again behind the caller's back.

@@ -55,7 +55,8 @@ func ParseTime(s string) (int64, error) {
 var timestampLayouts = []string{"2006-01-02 15:04:05.999999999", "2006-01-02 15:04", "2006-01-02", "20060102"}
 var zonedLayouts = []string{"2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999 Z07:00", "2006-01-02 15:04:05.999999999Z07", "2006-01-02 15:04Z07:00"}
 
-// ParseTimestamp reads 2006-01-02[ |T]15:04[:05[.000]][zone] as milliseconds since 1970; without a zone it is a time in loc.
+// ParseTimestamp reads 2006-01-02[ |T]15:04[:05[.000]][zone] as milliseconds since
+// 1970; without a zone it is a time in loc.
 func ParseTimestamp(s string, loc *time.Location) (int64, error) {
 	if loc == nil {
 		loc = time.UTC

@@ -272,13 +272,18 @@ func (s *session) sample(ctx context.Context, l *catalog.Layout, n int, keys boo
 	if keys {
 		opts.Filter = filter.FirstCell{}
 	}
+	// Every region may be asked until there are enough, the evenly spaced ones first.
 	from := min(len(regions), n, sampledRegions)
-	for i := range regions {
-		// Every region may be asked until there are enough, the evenly spaced ones first.
-		r := regions[i]
-		if from > 0 && i < from {
-			r = regions[i*len(regions)/from]
+	order := make([]hbase.Region, 0, len(regions))
+	var others []hbase.Region
+	for i, r := range regions {
+		if len(order) < from && i == len(order)*len(regions)/from {
+			order = append(order, r)
+		} else {
+			others = append(others, r)
 		}
+	}
+	for i, r := range append(order, others...) {
 		want := n - len(rows)
 		if i < from {
 			want = min(want, (n+from-1)/from)

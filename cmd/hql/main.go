@@ -276,9 +276,6 @@ func (s *session) statement(ctx context.Context, text, source string, offset int
 		moved.Pos += parser.Pos(offset)
 		moved.Source = source
 		err = &moved
-		if errors.Is(pe, hql.ErrFullScan) {
-			err = fmt.Errorf("%w", pe)
-		}
 	}
 	return s.report(err)
 }

@@ -81,7 +81,8 @@ func (p *progress) run(ctx context.Context, w io.Writer) {
 	}
 }
 
-// line is "1,234 rows read, 3/40 regions, 950 rows/s, 1.3 s"; of a statement that writes "500 rows written, 390 rows/s, 1.3 s".
+// line is "1,234 rows read, 3/40 regions, 950 rows/s, 1.3 s"; of a statement that
+// writes "500 rows written, 390 rows/s, 1.3 s".
 func (p *progress) line(ctx context.Context, took time.Duration) string {
 	seconds := strconv.FormatFloat(took.Seconds(), 'f', 1, 64) + " s"
 	stats := p.stats.Load()

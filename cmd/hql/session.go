@@ -127,16 +127,6 @@ func (s *session) print(out io.Writer, rows *hql.Rows) (int, error) {
 		}
 		return n, buf.Flush()
 	}
-	if len(cols) == 1 && cols[0] == "plan" && (s.format == "table" || s.format == "vertical") { // EXPLAIN is text to read
-		for rows.Next() {
-			n++
-			fmt.Fprintln(buf, printable(rows.Raw()[0].Text()))
-		}
-		if err := rows.Err(); err != nil {
-			return n, err
-		}
-		return n, buf.Flush()
-	}
 	w := formats[s.format](buf, s.look())
 	if err := w.begin(cols, ts); err != nil {
 		return 0, err

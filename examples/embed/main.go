@@ -1,7 +1,7 @@
 // Embed asks for a user's last operations, as a service would that links hql in.
 //
-// The store is one in memory; with "hbase://zk1,zk2:2181/hbase" in place of "mem:" and tables that exist it is a cluster,
-// and nothing else changes.
+// The store is one in memory; with "hbase://zk1,zk2:2181/hbase" in place of "mem:" and
+// tables that exist it is a cluster, and nothing else changes.
 package main
 
 import (

@@ -46,7 +46,8 @@ const (
 )
 
 // Authenticate sends the preamble and authenticates both ends of a new connection to the server of that host name.
-// What HBase wants next is the connection header. The connection has no deadlines then; after an error it must be closed.
+// What HBase wants next is the connection header. The connection has no deadlines
+// then; after an error it must be closed.
 func (a *Authenticator) Authenticate(ctx context.Context, conn net.Conn, host string) error {
 	c, err := a.credentialWithin(ctx, host)
 	if err != nil {

@@ -41,7 +41,8 @@ func Range(t testing.TB, n int) (first uint64, count int) {
 	return first, count
 }
 
-// Each runs f for n consecutive seeds and logs what f counted. It stops at the first that fails and tells how to replay it.
+// Each runs f for n consecutive seeds and logs what f counted. It stops at the
+// first that fails and tells how to replay it.
 func Each(t *testing.T, n int, f func(t *testing.T, seed uint64, fig Figures)) {
 	t.Helper()
 	first, n := Range(t, n)

@@ -14,7 +14,8 @@ import (
 // ErrInterrupt is what Line gives when ^C is typed; io.EOF comes at ^D on an empty line.
 var ErrInterrupt = errors.New("interrupted")
 
-// Completer lists what may stand before the cursor, which is at byte pos of line: whole words, and how many characters they replace.
+// Completer lists what may stand before the cursor, which is at byte pos of line:
+// whole words, and how many characters they replace.
 type Completer func(line string, pos int) (words []string, replace int)
 
 // Editor is a line editor.
