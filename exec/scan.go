@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -94,8 +95,8 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 			for i, tasks := range streams {
 				r := makeReader(tasks)
 				r.bytes, r.brief = responseBytes(len(streams)), len(streams) > maxOpenScanners
-				if m.lazy && r.chunk > 0 && !filtered { // the wanted rows are spread over the streams
-					r.chunk = min(r.chunk, max(3, 2*r.chunk/len(streams)))
+				if m.lazy && r.chunk > 0 && !filtered {
+					r.chunk = min(r.chunk, firstShare(r.chunk, len(streams)))
 				}
 				if sorted := tasks[0].keys == nil; !sorted {
 					r.chunk, r.quota = 0, 0 // they are sorted when all are there
@@ -145,6 +146,13 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 // scannersOnServer bounds the scanners that a parallel scan has open on one server: where that server is all there
 // is, decoding is what takes the time, and a few for each processor keep all of them busy.
 func scannersOnServer() int { return max(4, 2*runtime.GOMAXPROCS(0)) }
+
+// firstShare is how many of limit rows, spread at random over n streams, to ask of one at first: with the mean and three
+// standard deviations a stream is rarely asked again, which would be one more wait.
+func firstShare(limit, n int) int {
+	mean := float64(limit) / float64(n)
+	return max(3, int(math.Ceil(mean+3*math.Sqrt(mean))))
+}
 
 // responseBytes shares the memory for responses out to n open scans.
 func responseBytes(n int) int { return max(minScanBytes, min(scanBytes, allScanBytes/n)) }
