@@ -34,7 +34,11 @@ func (c *client) readOptions(o *ReadOptions) ([]func(hrpc.Call) error, error) {
 		opts = append(opts, hrpc.MaxVersions(uint32(min(o.Versions, 1<<31-1))))
 	}
 	if o.Filter != nil {
-		f, err := translate(o.Filter)
+		only := "" // the one family that is read
+		if len(o.Columns) == 0 && len(o.Families) == 1 {
+			only = o.Families[0]
+		}
+		f, err := translate(o.Filter, only)
 		if err != nil {
 			return nil, err
 		}
@@ -64,13 +68,13 @@ func seeks(f filter.Filter) bool {
 	return false
 }
 
-// translate makes HBase's filter of f.
-func translate(f filter.Filter) (gf.Filter, error) {
+// translate makes HBase's filter of f. only is the one family whose cells come; "": there may be several.
+func translate(f filter.Filter, only string) (gf.Filter, error) {
 	switch f := f.(type) {
 	case filter.And:
 		var first, last []gf.Filter
 		for _, m := range f {
-			t, err := translate(m)
+			t, err := translate(m, only)
 			if err != nil {
 				return nil, err
 			}
@@ -87,7 +91,7 @@ func translate(f filter.Filter) (gf.Filter, error) {
 			if seeks(m) || shapes(m) {
 				return nil, fmt.Errorf("filter %s cannot stand under OR", m)
 			}
-			t, err := translate(m)
+			t, err := translate(m, only)
 			if err != nil {
 				return nil, err
 			}
@@ -134,13 +138,12 @@ func translate(f filter.Filter) (gf.Filter, error) {
 	case filter.Columns:
 		one := []gf.Filter{gf.NewFirstKeyOnlyFilter()}
 		for _, c := range f {
-			both, err := list(gf.MustPassAll, []gf.Filter{
-				gf.NewFamilyFilter(gf.NewCompareFilter(gf.Equal, gf.NewBinaryComparator(gf.NewByteArrayComparable([]byte(c.Family))))),
-				gf.NewQualifierFilter(gf.NewCompareFilter(gf.Equal, gf.NewBinaryComparator(gf.NewByteArrayComparable([]byte(c.Qualifier)))))})
-			if err != nil {
-				return nil, err
+			column := gf.Filter(gf.NewQualifierFilter(gf.NewCompareFilter(gf.Equal, gf.NewBinaryComparator(gf.NewByteArrayComparable([]byte(c.Qualifier))))))
+			if c.Family != only {
+				column = gf.NewList(gf.MustPassAll, gf.NewFamilyFilter(gf.NewCompareFilter(gf.Equal,
+					gf.NewBinaryComparator(gf.NewByteArrayComparable([]byte(c.Family))))), column)
 			}
-			one = append(one, both)
+			one = append(one, column)
 		}
 		return list(gf.MustPassOne, one)
 	}

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/hql-db/hql/catalog"
@@ -297,7 +298,7 @@ func pushSet(col int, s types.Set, setExact bool, t *catalog.Table) (f filter.Fi
 			continue
 		}
 		var both filter.And
-		if len(r.lo) > 0 {
+		if len(bytes.Trim(r.lo, "\x00")) > 0 || exact && len(r.lo) > 0 { // else next to nothing sorts before lo, and the client checks it
 			cell.Op = filter.GreaterOrEqual
 			both = append(both, cell)
 		}
