@@ -156,6 +156,9 @@ func (s *session) command(ctx context.Context, line string) int {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
 	err := fmt.Errorf("unknown command %s (\\? lists them)", printable(strings.Fields(line)[0]))
+	if strings.HasPrefix(line, `\.`) {
+		err = fmt.Errorf("commands begin with a backslash: \\%s (\\? lists them)", printable(strings.Fields(line)[0][2:]))
+	}
 	for _, c := range commands() {
 		if c.name == name {
 			err = c.run(s, ctx, arg)
@@ -177,13 +180,15 @@ func bare(line string) string {
 	text := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(line), ";"))
 	word, arg, _ := strings.Cut(text, " ")
 	switch strings.ToLower(word) {
-	case "exit", "quit":
+	case "exit", "quit", "!quit":
 		if arg == "" {
 			return `\q`
 		}
 	case "help":
 		return strings.TrimSpace(`\h ` + arg)
-	case "list":
+	case "!describe":
+		return strings.TrimSpace(`\d ` + arg)
+	case "list", "!tables":
 		if arg == "" {
 			return `\dt`
 		}
@@ -192,5 +197,11 @@ func bare(line string) string {
 			return `\d ` + arg
 		}
 	}
+	if dotCommand.MatchString(text) {
+		return `\` + text // which tells how commands begin here
+	}
 	return line
 }
+
+// dotCommand is a command as DuckDB and SQLite write it.
+var dotCommand = regexp.MustCompile(`^\.[a-z]`)

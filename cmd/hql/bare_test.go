@@ -1,0 +1,23 @@
+package main
+
+import "testing"
+
+func TestBare(t *testing.T) {
+	for line, want := range map[string]string{
+		"exit;":            `\q`,
+		"!quit":            `\q`,
+		"list":             `\dt`,
+		"!tables":          `\dt`,
+		"!describe files":  `\d files`,
+		"describe 'files'": `\d 'files'`,
+		"describe files":   "describe files",
+		"help select":      `\h select`,
+		".tables":          `\.tables`,
+		".5 + 1":           ".5 + 1",
+		"list of things":   "list of things",
+	} {
+		if got := bare(line); got != want {
+			t.Errorf("%q: %q, not %q", line, got, want)
+		}
+	}
+}
