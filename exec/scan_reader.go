@@ -14,6 +14,7 @@ import (
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/types"
 )
 
 // statement is what the readers of one statement share.
@@ -323,14 +324,12 @@ func (r *reader) jump() bool {
 	if r.prefix == nil || !bytes.HasPrefix(r.start, r.prefix) {
 		return true
 	}
-	next := slices.Clone(r.prefix)
-	for i := len(next) - 1; i >= 0; i-- {
-		if next[i]++; next[i] != 0 {
-			r.start = next[:i+1]
-			return true
-		}
+	end := types.PrefixEnd(r.prefix)
+	if end == nil {
+		return false
 	}
-	return false
+	r.start = end
+	return true
 }
 
 // grow lets the next limited fetch be larger, in the end unlimited.

@@ -380,10 +380,8 @@ func sargOf(x Expr, set types.Set) (col int, s types.Set, exact, ok bool) {
 
 // PrefixInterval holds the strings that start with p.
 func PrefixInterval(p string) types.Interval {
-	for i := len(p) - 1; i >= 0; i-- {
-		if p[i] != 0xff {
-			return types.Interval{Lo: types.NewString(p), Hi: types.NewString(p[:i] + string([]byte{p[i] + 1})), HiOpen: true}
-		}
+	if end := types.PrefixEnd([]byte(p)); end != nil {
+		return types.Interval{Lo: types.NewString(p), Hi: types.NewString(string(end)), HiOpen: true}
 	}
 	if p == "" {
 		return types.Interval{}

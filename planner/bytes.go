@@ -15,22 +15,9 @@ type byteRange struct {
 	val    types.Value
 }
 
-// next gives the smallest byte string greater than every string that starts with
-// b; nil when there is none (b is empty or all 0xff).
-func next(b []byte) []byte {
-	for i := len(b) - 1; i >= 0; i-- {
-		if b[i] != 0xff {
-			n := bytes.Clone(b[:i+1])
-			n[i]++
-			return n
-		}
-	}
-	return nil
-}
-
-// above is next, but where there is none a bound that no string of the length of b reaches.
+// above is types.PrefixEnd, but where there is none a bound that no string of the length of b reaches.
 func above(b []byte) []byte {
-	if n := next(b); n != nil {
+	if n := types.PrefixEnd(b); n != nil {
 		return n
 	}
 	return bytes.Repeat([]byte{0xff}, len(b)+1)
@@ -104,7 +91,7 @@ func appendClipped(dst []byteRange, enc catalog.Encoding, iv types.Interval) ([]
 	if bytes.Equal(lo, hi) {
 		return append(dst, byteRange{lo: lo, point: true, val: iv.Lo}), true
 	}
-	return append(dst, byteRange{lo: lo, hi: next(hi)}), true
+	return append(dst, byteRange{lo: lo, hi: types.PrefixEnd(hi)}), true
 }
 
 // textRange is the range of a variable-width text or bytes interval. At the end
@@ -133,19 +120,19 @@ func textRange(iv types.Interval, f follow) (r byteRange, exact bool) {
 		return byteRange{lo: lo}, false
 	}
 	// A prefix: every value that starts with lo, whatever the delimiter.
-	if iv.HiOpen && !iv.LoOpen && bytes.Equal(next(lo), hi) {
+	if iv.HiOpen && !iv.LoOpen && bytes.Equal(types.PrefixEnd(lo), hi) {
 		return byteRange{lo: lo, hi: hi}, len(f) == 1 && !bytes.Contains(lo, f)
 	}
 	stop := hi
 	if !iv.HiOpen {
-		stop = next(append(bytes.Clone(hi), f...))
+		stop = types.PrefixEnd(append(bytes.Clone(hi), f...))
 	}
 	for n := range hi { // values that are proper prefixes of hi
 		p := hi[:n]
 		if bytes.Compare(p, lo) < 0 {
 			continue
 		}
-		if s := next(append(bytes.Clone(p), f...)); stop != nil && (s == nil || bytes.Compare(s, stop) > 0) {
+		if s := types.PrefixEnd(append(bytes.Clone(p), f...)); stop != nil && (s == nil || bytes.Compare(s, stop) > 0) {
 			stop = s
 		}
 	}
@@ -178,13 +165,13 @@ func paddedRange(enc catalog.Encoding, iv types.Interval) (r byteRange, exact bo
 		padded, err := enc.Append(nil, iv.Hi)
 		switch {
 		case !iv.HiOpen && err == nil:
-			r.hi = next(padded)
+			r.hi = types.PrefixEnd(padded)
 		case len(hi) > n && plain(enc, hi):
-			r.hi = next(hi[:n])
+			r.hi = types.PrefixEnd(hi[:n])
 		case iv.HiOpen && plain(enc, hi):
 			r.hi = hi
 		default: // a padded shorter value may sort after hi: stop after all that start like it
-			r.hi, exact = next(upToBlank(hi, n)), false
+			r.hi, exact = types.PrefixEnd(upToBlank(hi, n)), false
 		}
 	}
 	return r, exact

@@ -292,7 +292,7 @@ func pushSet(col int, s types.Set, setExact bool, t *catalog.Table) (f filter.Fi
 		if r.hi != nil && len(r.hi) == 0 {
 			continue // nothing sorts before the empty string
 		}
-		if r.hi != nil && string(next(r.lo)) == string(r.hi) {
+		if r.hi != nil && string(types.PrefixEnd(r.lo)) == string(r.hi) {
 			cell.Op = filter.Prefix
 			any = append(any, cell)
 			continue

@@ -691,7 +691,7 @@ func (w *walker) fromRest(br branch, i int, rest *[]keySpan) bool {
 			case t.Key:
 				s.Stop = nil
 			case len(t.Stop) == 0:
-				s.Stop = next(pre)
+				s.Stop = types.PrefixEnd(pre)
 			default:
 				s.Stop = w.join(pre, t.Stop)
 			}
@@ -723,7 +723,7 @@ func (w *walker) emit(br branch, r *byteRange, rest *[]keySpan) {
 	s := keySpan{Span: Span{Table: br.table}, proven: br.proven, likes: br.matched, bound: br.bound, begun: br.begun, sets: br.sets}
 	switch {
 	case r == nil:
-		s.Start, s.Stop = br.prefix, next(br.prefix)
+		s.Start, s.Stop = br.prefix, types.PrefixEnd(br.prefix)
 		s.fuzzy = w.fuzzy(br)
 	case r.point:
 		s.Start, s.Key = br.prefix, true
@@ -731,7 +731,7 @@ func (w *walker) emit(br branch, r *byteRange, rest *[]keySpan) {
 		s.fuzzy = w.fuzzy(br)
 		s.Start = w.join(br.prefix, r.lo)
 		if r.hi == nil {
-			s.Stop = next(br.prefix)
+			s.Stop = types.PrefixEnd(br.prefix)
 		} else {
 			s.Stop = w.join(br.prefix, r.hi)
 			if len(s.Stop) == 0 {

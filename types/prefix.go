@@ -1,0 +1,16 @@
+package types
+
+import "bytes"
+
+// PrefixEnd gives the smallest byte string greater than every string that starts with
+// b; nil when there is none (b is empty or all 0xff).
+func PrefixEnd(b []byte) []byte {
+	for i := len(b) - 1; i >= 0; i-- {
+		if b[i] != 0xff {
+			n := bytes.Clone(b[:i+1])
+			n[i]++
+			return n
+		}
+	}
+	return nil
+}
