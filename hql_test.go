@@ -292,6 +292,19 @@ func TestExplain(t *testing.T) {
 	if err != nil || !plan.HitsPrefix() || plan.FullScan() || plan.Access != "scan" || plan.Ranges() != 1 || !reflect.DeepEqual(plan.Layouts(), []string{"events"}) || !strings.Contains(string(b), `"access":"scan"`) || !strings.Contains(plan.String(), "uid AS TEXT(6)") {
 		t.Errorf("%v %s %s", err, plan, b)
 	}
+	if len(plan.Warnings) > 0 {
+		t.Errorf("warned %q", plan.Warnings)
+	}
+
+	// More combinations than there may be ranges.
+	uids, times := make([]int, 400), make([]time.Time, 400)
+	for i := range uids {
+		uids[i], times[i] = 2*i, time.UnixMilli(int64(2*i))
+	}
+	plan, err = db.Explain(context.Background(), "SELECT * FROM events WHERE uid IN (?) AND ts IN (?)", uids, times)
+	if err != nil || len(plan.Warnings) != 1 || !strings.Contains(plan.Warnings[0], "widened") {
+		t.Errorf("%v %q", err, plan.Warnings)
+	}
 }
 
 // One DB is used by many goroutines.

@@ -5,7 +5,8 @@ import "github.com/hql-db/hql/planner"
 // Plan tells how a query would be run. String is EXPLAIN for a person, MarshalJSON EXPLAIN (FORMAT JSON).
 type Plan struct {
 	// Access is how the first table is read: "get", "scan", "full scan" or "empty".
-	Access   string
+	Access string
+	// Warnings are what is to be known about the key ranges, table by table; nil when there is nothing.
 	Warnings []string
 	plan     *planner.Plan
 }
@@ -34,9 +35,13 @@ func (p *Plan) Layouts() []string {
 }
 
 func newPlan(p *planner.Plan) *Plan {
-	out := &Plan{Access: planner.Empty.String(), Warnings: p.Warnings, plan: p}
-	if scans := planner.Scans(p.Root); len(scans) > 0 {
+	out := &Plan{Access: planner.Empty.String(), plan: p}
+	scans := planner.Scans(p.Root)
+	if len(scans) > 0 {
 		out.Access = scans[0].Access.String()
+	}
+	for _, s := range scans {
+		out.Warnings = append(out.Warnings, s.Warnings...)
 	}
 	return out
 }

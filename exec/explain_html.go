@@ -31,7 +31,6 @@ type page struct {
 	Hit            bool
 	Tables         []pageTable
 	Steps          []pageStep
-	Warnings       []string
 	Analyzed       bool
 	Summary        string
 	MaxListed      int // spans written out under each picture
@@ -95,7 +94,7 @@ const (
 // page draws a plan, and what was measured of it, as a self-contained HTML page. The regions are
 // read from the store; where they cannot be, the page says so.
 func (r *run) page(ctx context.Context, s *parser.Explain, p *planner.Plan, an *analysis) (string, error) {
-	d := page{Query: s.Statement.String(), Verdict: p.Verdict().String(), Hit: p.HitsPrefix(), Warnings: p.Warnings, Analyzed: an != nil, MaxListed: maxListedSpans}
+	d := page{Query: s.Statement.String(), Verdict: p.Verdict().String(), Hit: p.HitsPrefix(), Analyzed: an != nil, MaxListed: maxListedSpans}
 	steps := (&meter{}).stats(p.Root, 0)
 	if an != nil {
 		d.Summary, steps = an.summary(), an.steps

@@ -3,7 +3,6 @@ package exec
 import (
 	"context"
 	"io"
-	"slices"
 	"sync/atomic"
 
 	"github.com/hql-db/hql/planner"
@@ -78,15 +77,7 @@ func (r *Rows) Close() error {
 
 // Warnings are what the result should be read with, so far.
 func (r *Rows) Warnings() []string {
-	out := r.run.warn.list()
-	if r.Plan != nil {
-		for _, w := range r.Plan.Warnings {
-			if !slices.Contains(out, w) {
-				out = append(out, w)
-			}
-		}
-	}
-	return out
+	return r.run.warn.list()
 }
 
 // Stats tells what the statement did so far. It may be called while another goroutine reads the rows.

@@ -334,7 +334,6 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		out.Order = k.String()
 	}
 	out.Limit = limitOf(p.Root)
-	out.Warnings = append(out.Warnings, p.Warnings...)
 	return json.Marshal(out)
 }
 

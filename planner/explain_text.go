@@ -58,9 +58,6 @@ func (p *Plan) Draw(notes func(Node) []string) []Line {
 			d.add(append(Line{textf("  ")}, l...)...)
 		}
 	}
-	for _, w := range p.Warnings {
-		d.add(Piece{Miss, "warning: "}, textf("%s", w))
-	}
 	return d.lines
 }
 

@@ -25,9 +25,8 @@ import (
 
 // Plan is a planned query.
 type Plan struct {
-	Root     Node
-	Columns  []OutputColumn
-	Warnings []string
+	Root    Node
+	Columns []OutputColumn
 	// FullScanAllowed is set by ALLOW FULL SCAN and by a plain LIMIT without WHERE.
 	FullScanAllowed bool
 	// Subplans are the queries inside the plan's expressions that are not constants yet.
