@@ -285,11 +285,8 @@ func (b *builder) part(d parser.PartDef) (*Part, error) {
 	if l, ok := d.Expr.(*parser.Literal); ok && d.Encoding == nil {
 		switch l.Kind {
 		case parser.StringLiteral, parser.BytesLiteral:
-			if l.Text == "" {
-				return nil, parser.Errorf(l.Pos, "an empty literal separates nothing")
-			}
 			part.Literal = []byte(l.Text)
-			return part, nil
+			return part, checkLiteral(part)
 		}
 		return nil, parser.Errorf(l.Pos, "a literal part is a text or X'..'")
 	}
@@ -305,7 +302,7 @@ func (b *builder) part(d parser.PartDef) (*Part, error) {
 		if part.Literal, err = enc.Append(nil, k.Val); err != nil {
 			return nil, parser.Errorf(d.Pos, "%s", err)
 		}
-		return part, nil
+		return part, checkLiteral(part)
 	}
 	part.Expr, part.Columns = e, expr.Columns(e)
 	if part.Encoding, err = b.c.newEncoding(d.Encoding, e.Type(), e, d.Pos); err != nil {

@@ -38,6 +38,14 @@ func checkParts(parts []*Part) error {
 	return nil
 }
 
+// checkLiteral checks that a literal part has bytes.
+func checkLiteral(p *Part) error {
+	if len(p.Literal) == 0 {
+		return parser.Errorf(p.Def.Pos, "an empty literal separates nothing")
+	}
+	return nil
+}
+
 // alphabet gives the characters that values of a part are made of, where those
 // are few: a delimiter among them would always be ambiguous.
 func (p *Part) alphabet() string {
