@@ -50,25 +50,35 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, n := r.newWriter(t), int64(0)
-	err = r.eachRow(ctx, p, len(p.Subplans) > 0, func(rows [][]types.Value) error {
+	w := r.newWriter(t)
+	return r.change(ctx, w, p, len(p.Subplans) > 0, func(row []types.Value) error {
+		at, err := w.standing(row)
+		if err == nil {
+			err = w.remove(row, at)
+		}
+		return w.refuse(err, s.Pos)
+	})
+}
+
+// change has f write, to w, what becomes of each row of p, and sends it; moves: the statement may move what it reads.
+func (r *run) change(ctx context.Context, w *writer, p *planner.Plan, moves bool, f func(row []types.Value) error) (*Rows, error) {
+	n := int64(0)
+	err := r.eachRow(ctx, p, moves, func(rows [][]types.Value) error {
 		if err := r.know(ctx, w, rows); err != nil {
 			return err
 		}
 		for _, row := range rows {
-			at, err := w.standing(row)
-			if err == nil {
-				err = w.remove(row, at)
+			if err := f(row); err != nil {
+				return err
 			}
-			if err != nil {
-				return w.refuse(err, s.Pos)
+			if w.full() {
+				if err := w.flush(ctx); err != nil {
+					return err
+				}
 			}
 		}
 		n += int64(len(rows))
 		r.rec.written.Store(n)
-		if w.full() {
-			return w.flush(ctx)
-		}
 		return nil
 	})
 	if err == nil {
@@ -94,56 +104,32 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, n := r.newWriter(t), int64(0)
-	moves := len(t.Layouts) > 1 || len(p.Subplans) > 0 // the statement may move what it reads
-	err = r.eachRow(ctx, p, moves, func(rows [][]types.Value) error {
-		if err := r.know(ctx, w, rows); err != nil {
-			return err
-		}
-		env := r.exprEnv()
-		for _, old := range rows {
-			row := slices.Clone(old)
-			env.Row = old
-			for i, a := range s.Set {
-				c, _ := t.Column(a.Column.Name)
-				v, err := exprs[i].Eval(&env)
-				if err != nil {
-					return err
-				}
-				if row[c.Index], err = r.assign(v, c, a.Expr.Position()); err != nil {
-					return err
-				}
-			}
-			if err := r.allocate(ctx, w, []pendingRow{{row, s.Pos}}); err != nil {
+	w, env := r.newWriter(t), r.exprEnv()
+	return r.change(ctx, w, p, len(t.Layouts) > 1 || len(p.Subplans) > 0, func(old []types.Value) error {
+		row := slices.Clone(old)
+		env.Row = old
+		for i, a := range s.Set {
+			c, _ := t.Column(a.Column.Name)
+			v, err := exprs[i].Eval(&env)
+			if err != nil {
 				return err
 			}
-			at, err := w.standing(old)
-			if err == nil {
-				err = w.put(row, set, &at)
-			}
-			if err == nil {
-				err = w.retire(old, row)
-			}
-			if err != nil {
-				return w.refuse(err, s.Pos)
-			}
-			if w.full() {
-				if err := w.flush(ctx); err != nil {
-					return err
-				}
+			if row[c.Index], err = r.assign(v, c, a.Expr.Position()); err != nil {
+				return err
 			}
 		}
-		n += int64(len(rows))
-		r.rec.written.Store(n)
-		return nil
+		if err := r.allocate(ctx, w, []pendingRow{{row, s.Pos}}); err != nil {
+			return err
+		}
+		at, err := w.standing(old)
+		if err == nil {
+			err = w.put(row, set, &at)
+		}
+		if err == nil {
+			err = w.retire(old, row)
+		}
+		return w.refuse(err, s.Pos)
 	})
-	if err == nil {
-		err = w.flush(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return r.done(n), nil
 }
 
 // assignments compiles SET.

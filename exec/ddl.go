@@ -119,16 +119,19 @@ func (r *run) dropTable(ctx context.Context, s *parser.DropTable) (*Rows, error)
 	return r.done(-1), nil
 }
 
+// physical lists the HBase tables of one layout.
+func (r *run) physical(ctx context.Context, l *catalog.Layout) ([]string, error) {
+	if l.Stored.IsLiteral() {
+		return []string{storedName(l)}, nil
+	}
+	return r.tables(ctx, l, string(l.Stored.Parts[0].Literal))
+}
+
 // dropPhysical drops the HBase tables of one layout.
 func (r *run) dropPhysical(ctx context.Context, t *catalog.Table, l *catalog.Layout) error {
-	names := []string{}
-	if l.Stored.IsLiteral() {
-		names = append(names, storedName(l))
-	} else {
-		var err error
-		if names, err = r.tables(ctx, l, string(l.Stored.Parts[0].Literal)); err != nil {
-			return err
-		}
+	names, err := r.physical(ctx, l)
+	if err != nil {
+		return err
 	}
 	for _, name := range names {
 		if o := r.sharing(t, name); o != nil {

@@ -137,14 +137,9 @@ func (r *run) showSplits(ctx context.Context, t *catalog.Table) (*Rows, error) {
 		planner.OutputColumn{Name: "stop", Type: types.Bytes}, planner.OutputColumn{Name: "server", Type: types.String})
 	var rows [][]types.Value
 	for _, l := range t.Layouts {
-		names := []string{}
-		if l.Stored.IsLiteral() {
-			names = append(names, storedName(l))
-		} else {
-			var err error
-			if names, err = r.tables(ctx, l, string(l.Stored.Parts[0].Literal)); err != nil {
-				return nil, err
-			}
+		names, err := r.physical(ctx, l)
+		if err != nil {
+			return nil, err
 		}
 		for _, name := range names {
 			regions, err := r.client.Regions(ctx, name)
