@@ -195,7 +195,7 @@ func (g *lawWorld) keyParts(fields []string, full bool) (parts []string, stored,
 			pre = "LEFT(MD5(d), 1)"
 		}
 		if full && r.IntN(3) == 0 {
-			pre = g.pick("SALT('a','b','c')", "SALT(0 TO 2) AS UINT8", "PHOENIX_SALT(4) AS UINT8", "SALT HEX(4)", "SALT HEX(4)")
+			pre = g.pick("SALT('a','b','c')", "SALT(0 TO 2) AS UINT8", "PHOENIX_SALT(4) AS UINT8", "PINPOINT_SALT(4, 1, 3) AS UINT8", "SALT HEX(4)", "SALT HEX(4)")
 		}
 		parts = append([]string{pre}, parts...)
 		if r.IntN(4) == 0 {

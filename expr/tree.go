@@ -267,6 +267,14 @@ func FromRest(e Expr) func(rest []byte) (types.Value, error) {
 	return nil
 }
 
+// RestLength gives the number of bytes after it that e is computed from at most; ok is false when it is all of them.
+func RestLength(e Expr) (n int, ok bool) {
+	if c, isCall := e.(*Call); isCall && c.Func.Key != nil && c.Func.Key.RestLength != nil {
+		return c.Func.Key.RestLength(c), true
+	}
+	return 0, false
+}
+
 // Draw gives the function that makes a value of e for a new row; nil when e is
 // computed from columns.
 func Draw(e Expr) func(env *Env) (types.Value, error) {

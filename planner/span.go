@@ -670,7 +670,7 @@ func (w *walker) fromRest(br branch, i int, rest *[]keySpan) bool {
 	}
 	for _, t := range tails {
 		salts := vals
-		if t.Key {
+		if t.Key || sharesRest(p, t) {
 			v, err := expr.FromRest(p.Expr)(t.Start)
 			if err != nil {
 				continue
@@ -707,6 +707,16 @@ func (w *walker) fromRest(br branch, i int, rest *[]keySpan) bool {
 	}
 	w.use(i, u, nil)
 	return true
+}
+
+// sharesRest tells that all keys of t begin with the bytes that p is computed from.
+func sharesRest(p *catalog.Part, t keySpan) bool {
+	n, ok := expr.RestLength(p.Expr)
+	if !ok || len(t.Start) < n {
+		return false
+	}
+	common := t.Start[:n]
+	return bytes.HasPrefix(t.Stop, common) || bytes.Equal(t.Stop, types.PrefixEnd(common))
 }
 
 // follow gives what comes after part i.
