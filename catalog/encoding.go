@@ -144,11 +144,17 @@ func (c *Catalog) named(name string, t types.Type, args []types.Value) (Encoding
 		case t.IsInteger() || t == types.Timestamp:
 			return digits{t: t, n: n, name: name, alphabet: decimalDigits}, nil
 		case t == types.String:
-			return padded{n}, nil
+			return padded{n, ' '}, nil
 		case t == types.Bytes:
 			return rawBytes{t, n}, nil
 		}
 		return refuse(fmt.Sprintf("(%d)", n))
+	case "NUL TEXT":
+		n, err := widthArg(name, args)
+		if err == nil && t != types.String {
+			return refuse("")
+		}
+		return padded{n, 0}, err
 	case "HEX", "UPPER HEX", "BASE36", "CROCKFORD":
 		n, err := widthArg(name, args)
 		if err != nil {

@@ -152,7 +152,7 @@ func (g *lawWorld) keyParts(fields []string, full bool) (parts []string, stored,
 		case "d":
 			parts = append(parts, g.pick("d AS TEXT('yyyyMMdd')", "d AS TEXT('yyyy-MM-dd')", "d AS TEXT('ddMMyyyy')"))
 		case "s", "u":
-			p := g.pick(f+" AS TEXT(4)", "REVERSE("+f+") AS TEXT", "REVERSE_DOMAIN("+f+") AS TEXT", f+" AS TEXT", f+" AS TEXT", "UPPER("+f+") || '-' || "+f+" AS TEXT")
+			p := g.pick(f+" AS TEXT(4)", f+" AS NUL TEXT(4)", "REVERSE("+f+") AS TEXT", "REVERSE_DOMAIN("+f+") AS TEXT", f+" AS TEXT", f+" AS TEXT", "UPPER("+f+") || '-' || "+f+" AS TEXT")
 			if strings.HasPrefix(p, "UPPER") {
 				p = f + " AS TEXT"
 			}
@@ -238,7 +238,7 @@ func (g *lawWorld) value(col *catalog.Column) types.Value {
 	}
 	var b strings.Builder
 	for range r.IntN(4) {
-		b.WriteString(g.pick("a", "a", "b", "B", ".", "é", "}", "\x7f"))
+		b.WriteString(g.pick("a", "a", "b", "B", ".", "é", "}", "\x7f", "\x01"))
 	}
 	return types.NewString(b.String())
 }
