@@ -108,10 +108,15 @@ type Part struct {
 	Def      parser.PartDef
 	Source   string // as written: "uid AS TEXT(6)"
 
+	tail     int // see Tail
 	fromRest func(rest []byte) (types.Value, error)
 	draw     func(*expr.Env) (types.Value, error)
 	domain   types.Set // of a part without columns
 }
+
+// Tail is the number of bytes after a part that varies in width and has no delimiter behind it: what follows is of fixed
+// width, so that the end of the key tells where the part ends. It is 0 for all other parts.
+func (p *Part) Tail() int { return p.tail }
 
 // Rows of a table are []types.Value: one a column, in order, then these pseudo-columns.
 const (

@@ -83,7 +83,7 @@ func (p *Pattern) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte, 
 		if dst, err = part.Encoding.Append(dst, v); err != nil {
 			return dst, part.refuse(p.table, "%v", err)
 		}
-		if part.Encoding.Width() == Variable && i+1 < len(p.Parts) {
+		if part.Encoding.Width() == Variable && i+1 < len(p.Parts) && part.tail == 0 {
 			if lit := p.Parts[i+1].Literal; bytes.Contains(dst[at:], lit) {
 				return dst, part.refuse(p.table, "%s holds the delimiter %s that ends it", v.SQL(), p.Parts[i+1].Source)
 			}
@@ -118,6 +118,10 @@ func (p *Pattern) length(i int, rest []byte) (int, error) {
 	switch {
 	case n == Variable && i+1 == len(p.Parts):
 		n = len(rest)
+	case part.tail > 0:
+		if n = len(rest) - part.tail; n < 0 {
+			return 0, &MalformedError{part.Source, "the key is too short"}
+		}
 	case n == Variable:
 		if n = bytes.Index(rest, p.Parts[i+1].Literal); n < 0 {
 			return 0, &MalformedError{part.Source, "the delimiter after it is missing"}
@@ -199,6 +203,8 @@ func (p *Pattern) split(src []byte, first int, vals []types.Value, ends, decides
 		case part.Encoding.Width() != Variable:
 		case i+1 == len(p.Parts):
 			more = 1 // no later key can have the same one unless all of it is the same
+		case part.tail > 0:
+			more = part.tail + 1
 		default:
 			more = len(p.Parts[i+1].Literal)
 		}
@@ -235,7 +241,8 @@ func (p *Part) belongs(rest []byte, v types.Value) error {
 	return nil
 }
 
-// PrefixLen gives the length of the first n parts of key; -1 when key does not have them.
+// PrefixLen gives the length of the first n parts of key, or of the start of a key; -1 when key does not have them, or
+// only its end tells.
 func (p *Pattern) PrefixLen(key []byte, n int) int {
 	at := 0
 	for i, part := range p.Parts[:n] {
@@ -246,6 +253,9 @@ func (p *Pattern) PrefixLen(key []byte, n int) int {
 		if w == Variable {
 			if i+1 == len(p.Parts) {
 				return len(key)
+			}
+			if part.tail > 0 {
+				return -1
 			}
 			if w = bytes.Index(key[at:], p.Parts[i+1].Literal); w < 0 {
 				return -1

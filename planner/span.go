@@ -19,6 +19,8 @@ type keySpan struct {
 	bound int
 	// begun is the number of key parts that begin within Start, or at its end.
 	begun int
+	// fixed is the number of bytes of Start that all keys of the span begin with by the walk: those of its constant parts.
+	fixed int
 	// sets are the values that columns can have in rows that matter, by column.
 	sets facts
 	// fuzzy are patterns of which every row's key that matters fits one; nil: none are known.
@@ -102,6 +104,11 @@ type branch struct {
 	matched []*expr.Like
 	begun   int
 	bound   int
+	// loose tells that the prefix ends with, or goes on behind, a part whose end only the end of the key
+	// tells: keys that begin so may have longer values there. What was proven before holds nevertheless.
+	loose       bool
+	sure        facts
+	sureMatched []*expr.Like
 }
 
 // with continues b with bytesOf.
@@ -268,6 +275,9 @@ func (w *walker) take(br *branch, p *catalog.Part, v types.Value) (branch, bool)
 		return branch{}, false
 	}
 	nb := w.with(br, enc)
+	if p.Tail() > 0 {
+		nb.loose, nb.sure, nb.sureMatched = true, br.proven, br.matched
+	}
 	if len(p.Columns) == 1 {
 		col := p.Columns[0]
 		pt := types.Points(v)
@@ -335,7 +345,7 @@ func (w *walker) key(br branch, i int, rest *[]keySpan) bool {
 		}
 		if v, ok := w.computed(&br, p); ok {
 			nb, ok := w.take(&br, p, v)
-			if !ok || containsDelimiter(p, parts, i, v) {
+			if !ok || w.containsDelimiter(i, v) {
 				w.use(i, bound, nil)
 				return true
 			}
@@ -359,12 +369,13 @@ func (w *walker) key(br branch, i int, rest *[]keySpan) bool {
 }
 
 // containsDelimiter tells that v cannot stand in part i, as it holds the delimiter that ends it.
-func containsDelimiter(p *catalog.Part, parts []*catalog.Part, i int, v types.Value) bool {
-	if p.Encoding.Width() != catalog.Variable || i+1 == len(parts) {
+func (w *walker) containsDelimiter(i int, v types.Value) bool {
+	p := w.layout.Key.Parts[i]
+	if p.Encoding.Width() != catalog.Variable {
 		return false
 	}
 	b, err := p.Encoding.Append(nil, v)
-	return err != nil || bytes.Contains(b, parts[i+1].Literal)
+	return err != nil || followOf(w.layout, i).holdsDelimiter(p.Encoding, b)
 }
 
 // split handles a part whose column (or columns) is constrained to several values.
@@ -494,7 +505,7 @@ func (w *walker) splitSet(br branch, i int, set types.Set, rest *[]keySpan) (don
 			set = img
 		}
 	}
-	f := w.follow(i)
+	f := followOf(w.layout, i)
 	out := make([]byteRange, 0, len(set))
 	allExact := true
 	for _, iv := range set {
@@ -568,7 +579,7 @@ func (w *walker) splitLike(br branch, i int, rest *[]keySpan) (done, useful bool
 			continue
 		}
 		iv := expr.PrefixInterval(lit)
-		out, exact, ok := ranges(nil, p.Encoding, iv, w.follow(i))
+		out, exact, ok := ranges(nil, p.Encoding, iv, followOf(w.layout, i))
 		if !ok {
 			continue
 		}
@@ -686,7 +697,7 @@ func (w *walker) fromRest(br branch, i int, rest *[]keySpan) bool {
 			}
 			pre := w.join(br.prefix, enc)
 			s := t
-			s.Start = w.join(pre, t.Start)
+			s.Start, s.fixed = w.join(pre, t.Start), len(pre)+t.fixed
 			switch {
 			case t.Key:
 				s.Stop = nil
@@ -719,18 +730,13 @@ func sharesRest(p *catalog.Part, t keySpan) bool {
 	return bytes.HasPrefix(t.Stop, common) || bytes.Equal(t.Stop, types.PrefixEnd(common))
 }
 
-// follow gives what comes after part i.
-func (w *walker) follow(i int) follow {
-	if parts := w.layout.Key.Parts; i+1 < len(parts) {
-		return follow(parts[i+1].Literal)
-	}
-	return nil
-}
-
 // emit adds the span of br continued by r: nil means everything that starts with
 // br's bytes, a point that the key is complete.
 func (w *walker) emit(br branch, r *byteRange, rest *[]keySpan) {
-	s := keySpan{Span: Span{Table: br.table}, proven: br.proven, likes: br.matched, bound: br.bound, begun: br.begun, sets: br.sets}
+	s := keySpan{Span: Span{Table: br.table}, proven: br.proven, likes: br.matched, bound: br.bound, begun: br.begun, sets: br.sets, fixed: len(br.prefix)}
+	if br.loose && (r == nil || !r.point) {
+		s.proven, s.likes = br.sure, br.sureMatched
+	}
 	switch {
 	case r == nil:
 		s.Start, s.Stop = br.prefix, types.PrefixEnd(br.prefix)

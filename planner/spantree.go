@@ -33,6 +33,9 @@ func cutLeaf(l *catalog.Layout, sp Span) leaf {
 		}
 		if n == catalog.Variable {
 			switch {
+			case p.Tail() > 0 && sp.Key:
+				n = len(rest) - p.Tail()
+			case p.Tail() > 0:
 			case i+1 < len(l.Key.Parts):
 				n = bytes.Index(rest, l.Key.Parts[i+1].Literal)
 			case sp.Key:
