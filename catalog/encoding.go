@@ -149,6 +149,16 @@ func (c *Catalog) named(name string, t types.Type, args []types.Value) (Encoding
 			return rawBytes{t, n}, nil
 		}
 		return refuse(fmt.Sprintf("(%d)", n))
+	case "COUNT8 TEXT", "COUNT16 TEXT", "COUNT32 TEXT", "VINT TEXT":
+		if t != types.String && t != types.Bytes {
+			return refuse("")
+		}
+		return counted{t, map[string]int{"COUNT8 TEXT": 1, "COUNT16 TEXT": 2, "COUNT32 TEXT": 4}[name]}, noArgs()
+	case "VINT":
+		if !t.IsInteger() && t != types.Timestamp {
+			return refuse("")
+		}
+		return vint{t}, noArgs()
 	case "NUL TEXT":
 		n, err := widthArg(name, args)
 		if err == nil && t != types.String {

@@ -83,7 +83,7 @@ func (p *Pattern) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte, 
 		if dst, err = part.Encoding.Append(dst, v); err != nil {
 			return dst, part.refuse(p.table, "%v", err)
 		}
-		if part.Encoding.Width() == Variable && i+1 < len(p.Parts) && part.tail == 0 {
+		if part.Encoding.Width() == Variable && i+1 < len(p.Parts) && part.tail == 0 && !part.delimited() {
 			if lit := p.Parts[i+1].Literal; bytes.Contains(dst[at:], lit) {
 				return dst, part.refuse(p.table, "%s holds the delimiter %s that ends it", v.SQL(), p.Parts[i+1].Source)
 			}
@@ -108,12 +108,25 @@ func (p *Pattern) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte, 
 	return dst, nil
 }
 
+// delimited tells that the part's bytes themselves tell where they end.
+func (p *Part) delimited() bool {
+	_, ok := p.Encoding.(Delimited)
+	return ok
+}
+
 // maxParts bounds the parts of a pattern.
 const maxParts = 32
 
 // length gives how many bytes at the start of rest are those of part i, which is no literal.
 func (p *Pattern) length(i int, rest []byte) (int, error) {
 	part := p.Parts[i]
+	if d, ok := part.Encoding.(Delimited); ok {
+		n, err := d.Length(rest)
+		if err != nil {
+			return 0, &MalformedError{part.Source, err.Error()}
+		}
+		return n, nil
+	}
 	n := part.Encoding.Width()
 	switch {
 	case n == Variable && i+1 == len(p.Parts):
@@ -200,7 +213,7 @@ func (p *Pattern) split(src []byte, first int, vals []types.Value, ends, decides
 		}
 		more := 0
 		switch {
-		case part.Encoding.Width() != Variable:
+		case part.Encoding.Width() != Variable || part.delimited():
 		case i+1 == len(p.Parts):
 			more = 1 // no later key can have the same one unless all of it is the same
 		case part.tail > 0:
@@ -248,16 +261,8 @@ func (p *Pattern) PrefixLen(key []byte, n int) int {
 	for i, part := range p.Parts[:n] {
 		w := len(part.Literal)
 		if part.Literal == nil {
-			w = part.Encoding.Width()
-		}
-		if w == Variable {
-			if i+1 == len(p.Parts) {
-				return len(key)
-			}
-			if part.tail > 0 {
-				return -1
-			}
-			if w = bytes.Index(key[at:], p.Parts[i+1].Literal); w < 0 {
+			var err error
+			if w, err = p.length(i, key[at:]); err != nil || part.tail > 0 {
 				return -1
 			}
 		}

@@ -148,17 +148,17 @@ func (g *lawWorld) keyParts(fields []string, full bool) (parts []string, stored,
 		case "a":
 			parts = append(parts, g.pick("a AS TEXT(4)", "a AS INT32", "a AS UINT8", "a AS ORDERED INT32", "a AS INT16", "a AS INT24", "a AS HEX(3)"))
 		case "b":
-			parts = append(parts, g.pick("b AS INT64", "b AS ORDERED INT64", "b AS UINT32", "b AS TEXT(6)", "b AS BASE36(4)", "b AS ORDERED INT40", "100 - b AS INT64", "b + 3 AS INT32"))
+			parts = append(parts, g.pick("b AS INT64", "b AS ORDERED INT64", "b AS UINT32", "b AS TEXT(6)", "b AS BASE36(4)", "b AS ORDERED INT40", "b AS VINT", "100 - b AS INT64", "b + 3 AS INT32"))
 		case "d":
 			parts = append(parts, g.pick("d AS TEXT('yyyyMMdd')", "d AS TEXT('yyyy-MM-dd')", "d AS TEXT('ddMMyyyy')"))
 		case "s", "u":
-			p := g.pick(f+" AS TEXT(4)", f+" AS NUL TEXT(4)", "REVERSE("+f+") AS TEXT", "REVERSE_DOMAIN("+f+") AS TEXT", f+" AS TEXT", f+" AS TEXT", "UPPER("+f+") || '-' || "+f+" AS TEXT")
+			p := g.pick(f+" AS TEXT(4)", f+" AS NUL TEXT(4)", "REVERSE("+f+") AS TEXT", "REVERSE_DOMAIN("+f+") AS TEXT", f+" AS COUNT8 TEXT", f+" AS VINT TEXT", f+" AS TEXT", f+" AS TEXT", "UPPER("+f+") || '-' || "+f+" AS TEXT")
 			if strings.HasPrefix(p, "UPPER") {
 				p = f + " AS TEXT"
 			}
 			parts = append(parts, p)
-			fixedTail := !slices.ContainsFunc(fields[i+1:], func(f string) bool { return f == "s" || f == "u" })
-			if !last && !strings.HasSuffix(p, "(4)") && !(fixedTail && r.IntN(3) == 0) {
+			fixedTail := !slices.ContainsFunc(fields[i+1:], func(f string) bool { return f == "s" || f == "u" || f == "b" })
+			if !last && !strings.HasSuffix(p, "(4)") && (!strings.HasSuffix(p, "T8 TEXT") && !strings.HasSuffix(p, "VINT TEXT") || r.IntN(3) == 0) && !(fixedTail && r.IntN(3) == 0) {
 				parts = append(parts, g.pick("X'00'", "'|'", "X'00'"))
 			}
 		case "ts":

@@ -32,7 +32,7 @@ type follow struct {
 
 // followOf gives what comes after part i of l's key.
 func followOf(l *catalog.Layout, i int) follow {
-	if i+1 == len(l.Key.Parts) {
+	if _, ok := l.Key.Parts[i].Encoding.(catalog.Delimited); ok || i+1 == len(l.Key.Parts) {
 		return follow{}
 	}
 	return follow{l.Key.Parts[i+1].Literal, l.Key.Parts[i].Tail() > 0}

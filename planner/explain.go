@@ -168,7 +168,7 @@ func (s *Scan) Advice() string {
 			}
 			for _, c := range columnsOf(p) {
 				name := c.Name
-				if m := expr.Monotone(p.Expr, c.Index); m != 0 && expr.Injective(p.Expr, c.Index) {
+				if m := expr.Monotone(p.Expr, c.Index); m != 0 && expr.Injective(p.Expr, c.Index) && p.Encoding.Order() != catalog.Unordered {
 					name += " = ... (or a range of it)"
 				} else if s.walker.enumerable(p) {
 					continue
