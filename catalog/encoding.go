@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -92,7 +93,7 @@ func cellEncoding(t types.Type) Encoding {
 var integerBytes = func() map[string]int {
 	m := map[string]int{}
 	for n := 1; n <= 8; n++ {
-		for _, kind := range []string{"INT", "UINT", "ORDERED INT"} {
+		for _, kind := range []string{"INT", "UINT", "ORDERED INT", "LITTLE INT"} {
 			m[fmt.Sprint(kind, 8*n)] = n
 		}
 	}
@@ -117,12 +118,7 @@ func (c *Catalog) named(name string, t types.Type, args []types.Value) (Encoding
 		if !t.IsInteger() && t != types.Timestamp && t != types.Date && t != types.Time {
 			return refuse("")
 		}
-		kind := signed
-		if name[0] == 'U' {
-			kind = unsigned
-		} else if name[0] == 'O' {
-			kind = ordered
-		}
+		kind := map[byte]integerKind{'I': signed, 'U': unsigned, 'O': ordered, 'L': little}[name[0]]
 		return integer{t: t, bytes: n, kind: kind, scale: 1, name: name}, nil
 	}
 	switch name {
@@ -165,7 +161,12 @@ func (c *Catalog) named(name string, t types.Type, args []types.Value) (Encoding
 			return refuse("")
 		}
 		return padded{n, 0}, err
-	case "HEX", "UPPER HEX", "BASE36", "CROCKFORD":
+	case "UUID":
+		if t != types.String {
+			return refuse("")
+		}
+		return uuid{}, noArgs()
+	case "REVERSED TEXT", "HEX", "UPPER HEX", "BASE36", "CROCKFORD":
 		n, err := widthArg(name, args)
 		if err != nil {
 			return nil, err
@@ -173,7 +174,7 @@ func (c *Catalog) named(name string, t types.Type, args []types.Value) (Encoding
 		if !t.IsInteger() && t != types.Timestamp {
 			return refuse("")
 		}
-		return digits{t: t, n: n, name: name, alphabet: alphabets[name]}, nil
+		return digits{t: t, n: n, name: name, alphabet: cmp.Or(alphabets[name], decimalDigits), reversed: name == "REVERSED TEXT"}, nil
 	case "EPOCH32":
 		if t != types.Timestamp {
 			return refuse("")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/hql-db/hql/types"
@@ -14,10 +15,11 @@ type integerKind uint8
 const (
 	signed   integerKind = iota // two's complement, as Bytes.toBytes writes it: negative numbers sort last
 	unsigned                    // from 0 up
+	little                      // two's complement, the least byte first: no order
 	ordered                     // two's complement with the sign bit flipped, as Phoenix writes it
 )
 
-// integer is a big-endian number of 1 to 8 bytes. The number is the value's
+// integer is a big-endian (but for little) number of 1 to 8 bytes. The number is the value's
 // divided by scale: 1000 for EPOCH32, whole seconds of a TIMESTAMP.
 type integer struct {
 	t     types.Type
@@ -36,8 +38,11 @@ func (e integer) String() string {
 func (e integer) Width() int       { return e.bytes }
 func (e integer) Type() types.Type { return e.t }
 func (e integer) Order() Order {
-	if e.kind == signed {
+	switch e.kind {
+	case signed:
 		return Halves
+	case little:
+		return Unordered
 	}
 	return Ascending
 }
@@ -74,6 +79,9 @@ func (e integer) Append(dst []byte, v types.Value) ([]byte, error) {
 	for shift := 8 * (e.bytes - 1); shift >= 0; shift -= 8 {
 		dst = append(dst, byte(u>>shift))
 	}
+	if e.kind == little {
+		slices.Reverse(dst[len(dst)-e.bytes:])
+	}
 	return dst, nil
 }
 
@@ -82,7 +90,10 @@ func (e integer) Decode(src []byte) (types.Value, error) {
 		return types.Value{}, errWidth
 	}
 	var u uint64
-	for _, b := range src {
+	for i, b := range src {
+		if e.kind == little {
+			b = src[len(src)-1-i]
+		}
 		u = u<<8 | uint64(b)
 	}
 	bits := 8 * e.bytes
@@ -147,6 +158,7 @@ type digits struct {
 	n        int
 	name     string
 	alphabet string // ascending bytes
+	reversed bool   // the least digit first: REVERSED TEXT(n)
 }
 
 const decimalDigits = "0123456789"
@@ -162,7 +174,12 @@ var alphabets = map[string]string{
 func (e digits) String() string   { return fmt.Sprintf("%s(%d)", e.name, e.n) }
 func (e digits) Width() int       { return e.n }
 func (e digits) Type() types.Type { return e.t }
-func (e digits) Order() Order     { return Ascending }
+func (e digits) Order() Order {
+	if e.reversed {
+		return Unordered
+	}
+	return Ascending
+}
 
 // most is the greatest number of n digits.
 func (e digits) most() int64 {
@@ -189,6 +206,9 @@ func (e digits) Append(dst []byte, v types.Value) ([]byte, error) {
 		dst[i] = e.alphabet[n%base]
 		n /= base
 	}
+	if e.reversed {
+		slices.Reverse(dst[start:])
+	}
 	return dst, nil
 }
 
@@ -197,7 +217,10 @@ func (e digits) Decode(src []byte) (types.Value, error) {
 		return types.Value{}, errWidth
 	}
 	n, base := int64(0), int64(len(e.alphabet))
-	for _, b := range src {
+	for i, b := range src {
+		if e.reversed {
+			b = src[len(src)-1-i]
+		}
 		d := int64(strings.IndexByte(e.alphabet, b))
 		if d < 0 {
 			return types.Value{}, errors.New("it has a character that is no digit")

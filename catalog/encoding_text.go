@@ -1,9 +1,11 @@
 package catalog
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/hql-db/hql/types"
 )
@@ -179,6 +181,45 @@ func short(s string) string {
 	}
 	return strconv.Quote(s)
 }
+
+// uuid is the 16 bytes of a UUID whose text has the form that java.util.UUID prints: lower-case digits and hyphens.
+type uuid struct{}
+
+const uuidBytes, uuidHyphens = 16, 4
+
+func (uuid) String() string   { return "UUID" }
+func (uuid) Width() int       { return uuidBytes }
+func (uuid) Type() types.Type { return types.String }
+func (uuid) Order() Order     { return Unordered } // the texts sort alike, but a bound may be any text
+
+func (e uuid) Append(dst []byte, v types.Value) ([]byte, error) {
+	s := v.Text()
+	b, err := hex.DecodeString(strings.ReplaceAll(s, "-", ""))
+	if err == nil && len(b) == uuidBytes && e.text(b) == s {
+		return append(dst, b...), nil
+	}
+	return dst, fmt.Errorf("%s is no UUID in lower case", short(s))
+}
+
+func (e uuid) Decode(src []byte) (types.Value, error) {
+	if len(src) != uuidBytes {
+		return types.Value{}, errWidth
+	}
+	return types.NewString(e.text(src)), nil
+}
+
+func (uuid) text(b []byte) string {
+	out := make([]byte, 0, 2*uuidBytes+uuidHyphens)
+	for i, c := range b {
+		if i == 4 || i == 6 || i == 8 || i == 10 {
+			out = append(out, '-')
+		}
+		out = hex.AppendEncode(out, []byte{c})
+	}
+	return string(out)
+}
+
+func (uuid) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
 
 // rawBytes is BYTES(n), and text whose expression has a fixed width: exactly n bytes.
 type rawBytes struct {

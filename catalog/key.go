@@ -3,6 +3,7 @@ package catalog
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/types"
@@ -329,6 +330,18 @@ type solver struct {
 	// joint are the parts that determine the column together (or one that must be inverted).
 	joint    []partRef
 	byLookup bool
+}
+
+// ReadFrom tells that column col is read from part i of the key and nothing else, so that rows which agree in the part
+// agree in the column: the minute that the key holds is all that is known of a moment.
+func (l *Layout) ReadFrom(col, i int) bool {
+	ref := partRef{1, i}
+	for _, s := range l.solve {
+		if s.col == col && !s.byLookup {
+			return s.direct && (partRef{s.from, s.part}) == ref || len(s.joint) > 0 && !slices.ContainsFunc(s.joint, func(r partRef) bool { return r != ref })
+		}
+	}
+	return false
 }
 
 type partRef struct{ from, part int }

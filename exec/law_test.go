@@ -146,7 +146,7 @@ func (g *lawWorld) keyParts(fields []string, full bool) (parts []string, stored,
 		last := i == len(fields)-1
 		switch f {
 		case "a":
-			parts = append(parts, g.pick("a AS TEXT(4)", "a AS INT32", "a AS UINT8", "a AS ORDERED INT32", "a AS INT16", "a AS INT24", "a AS HEX(3)"))
+			parts = append(parts, g.pick("a AS TEXT(4)", "a AS INT32", "a AS UINT8", "a AS ORDERED INT32", "a AS INT16", "a AS INT24", "a AS LITTLE INT16", "a AS REVERSED TEXT(3)", "a AS HEX(3)"))
 		case "b":
 			parts = append(parts, g.pick("b AS INT64", "b AS ORDERED INT64", "b AS UINT32", "b AS TEXT(6)", "b AS BASE36(4)", "b AS ORDERED INT40", "b AS VINT", "100 - b AS INT64", "b + 3 AS INT32"))
 		case "d":
@@ -164,7 +164,7 @@ func (g *lawWorld) keyParts(fields []string, full bool) (parts []string, stored,
 		case "ts":
 			switch n := r.IntN(8); {
 			case n == 0:
-				parts = append(parts, g.pick("9223372036854775807 - ts AS INT64", "ts + INTERVAL '8 hours' AS TEXT('yyyyMMddHHmmssSSS')"))
+				parts = append(parts, g.pick("9223372036854775807 - ts AS INT64", "2147483647 - ts / 1000 AS INT32", "ts + INTERVAL '8 hours' AS TEXT('yyyyMMddHHmmssSSS')"))
 			case n == 1:
 				parts = append(parts, "ts AS TEXT(13)")
 			case n == 2:

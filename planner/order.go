@@ -160,7 +160,7 @@ func (s *keySpan) partBytes(k *catalog.Pattern, i int) []byte {
 func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, desc, constant, open bool) bool {
 	p := c.scan.Layout.Key.Parts[i]
 	m := expr.Monotone(p.Expr, col)
-	if m == 0 || !expr.Injective(p.Expr, col) {
+	if m == 0 || !expr.Injective(p.Expr, col) && !c.scan.Layout.ReadFrom(col, i) {
 		return false
 	}
 	dir := m
