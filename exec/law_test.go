@@ -195,6 +195,9 @@ func (g *lawWorld) keyParts(fields []string, full bool) (parts []string, stored,
 		if strings.HasSuffix(pre, "'yyyy')") {
 			pre = "LEFT(MD5(d), 1)"
 		}
+		if slices.Contains(fields, "a") && slices.Contains(fields, "b") && r.IntN(3) == 0 {
+			pre = g.pick("FLOORMOD(a + b, 3) AS UINT8", "LEFT(MD5(CONCAT(a, '-', b)), 1)")
+		}
 		if full && r.IntN(3) == 0 {
 			pre = g.pick("SALT('a','b','c')", "SALT(0 TO 2) AS UINT8", "PHOENIX_SALT(4) AS UINT8", "PINPOINT_SALT(4, 1, 3) AS UINT8", "SALT HEX(4)", "SALT HEX(4)")
 		}

@@ -173,7 +173,11 @@ func (w *walker) values(br *branch, p *catalog.Part) ([]types.Value, bool) {
 	}
 	lister, ok := p.Encoding.(catalog.Lister)
 	if !ok {
-		return c.Values(w.opt.MaxEnumerate)
+		vals, few := c.Values(w.opt.MaxEnumerate)
+		if !few && len(p.Columns) == 1 {
+			return expr.Steps(p.Expr, p.Columns[0], br.sets.setOf(p.Columns[0]), w.opt.MaxEnumerate)
+		}
+		return vals, few
 	}
 	var vals []types.Value
 	for _, iv := range c {
@@ -396,11 +400,18 @@ func (w *walker) split(br branch, i int, rest *[]keySpan) (done, useful bool) {
 		return false, false
 	}
 	if expr.Injective(p.Expr, col) {
-		return w.splitSet(br, i, set, rest), true
+		if w.splitSet(br, i, set, rest) {
+			return true, true
+		}
+		if vs, ok := set.Values(w.opt.MaxEnumerate); ok { // the bytes are in no order, but there are few
+			return w.splitPoints(br, i, col, vs, rest)
+		}
+		return false, true
 	}
 	// Not every value of the column has a value of its own here (a bucket, a hash, a day).
 	if allPoints(set) && len(set) <= w.opt.MaxSpans {
-		return w.splitPoints(br, i, col, set, rest)
+		vs, _ := set.Values(len(set))
+		return w.splitPoints(br, i, col, vs, rest)
 	}
 	if img, ok := expr.Image(p.Expr, col, set); ok && !img.IsAll() {
 		if dom, ok := expr.Domain(p.Expr); ok && dom.SubsetOf(img) {
@@ -421,7 +432,7 @@ func (w *walker) split(br branch, i int, rest *[]keySpan) (done, useful bool) {
 		}
 	}
 	if vs, ok := set.Values(w.opt.MaxEnumerate); ok {
-		return w.splitPoints(br, i, col, types.Points(vs...), rest)
+		return w.splitPoints(br, i, col, vs, rest)
 	}
 	return false, false
 }
@@ -465,20 +476,20 @@ func (w *walker) splitColumns(br branch, i int, rest *[]keySpan) (done, useful b
 		if !ok {
 			return false, false
 		}
-		return w.splitPoints(br, i, col, types.Points(vs...), rest)
+		return w.splitPoints(br, i, col, vs, rest)
 	}
 	return false, false
 }
 
-// splitPoints walks on from part i once for each value of col.
-func (w *walker) splitPoints(br branch, i, col int, set types.Set, rest *[]keySpan) (done, useful bool) {
-	for _, iv := range set {
+// splitPoints walks on from part i once for each value of col. They are values and no set, in which neighbours are one interval.
+func (w *walker) splitPoints(br branch, i, col int, vs []types.Value, rest *[]keySpan) (done, useful bool) {
+	for _, v := range vs {
 		if w.full() {
 			w.emit(br, nil, rest)
 			return true, br.bound > 0
 		}
 		nb := br
-		nb.fix(col, types.Set{iv})
+		nb.fix(col, types.Points(v))
 		useful = w.key(nb, i, rest) || useful
 	}
 	return true, useful
