@@ -161,6 +161,11 @@ func (c *Catalog) named(name string, t types.Type, args []types.Value) (Encoding
 			return refuse("")
 		}
 		return padded{n, 0}, err
+	case "BIGDECIMAL":
+		if t != types.Decimal {
+			return refuse("")
+		}
+		return bigDecimal{}, noArgs()
 	case "UUID":
 		if t != types.String {
 			return refuse("")

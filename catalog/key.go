@@ -109,6 +109,18 @@ func (p *Pattern) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte, 
 	return dst, nil
 }
 
+// spellings tells that the part's encoding reads more than it writes: "1.0" for 1. In a cell that
+// is welcome; in a key the row would not be found again, and be written in another place.
+func (p *Part) spellings() bool {
+	switch e := p.Encoding.(type) {
+	case boolean, float:
+		return true
+	case text:
+		return !e.t.IsText() && e.t != types.Bytes && !e.t.IsInteger()
+	}
+	return false
+}
+
 // delimited tells that the part's bytes themselves tell where they end.
 func (p *Part) delimited() bool {
 	_, ok := p.Encoding.(Delimited)
@@ -226,9 +238,9 @@ func (p *Pattern) split(src []byte, first int, vals []types.Value, ends, decides
 		if err != nil {
 			return &MalformedError{part.Source, err.Error()}
 		}
-		if e, ok := part.Encoding.(boolean); ok {
-			if want, _ := e.Append(nil, v); want[0] != rest[0] {
-				return &MalformedError{part.Source, "its byte is none that is written"}
+		if part.spellings() {
+			if want, err := part.Encoding.Append(nil, v); err != nil || !bytes.Equal(want, rest[:n]) {
+				return &MalformedError{part.Source, "the value is not written so"}
 			}
 		}
 		at += n

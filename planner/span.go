@@ -163,6 +163,9 @@ func (w *walker) tables(br branch, parts []*catalog.Part) {
 
 // values lists the values that p can have in br, when they are few.
 func (w *walker) values(br *branch, p *catalog.Part) ([]types.Value, bool) {
+	if p.Scales() {
+		return nil, false
+	}
 	s, ok := w.image(br, p)
 	if !ok {
 		return nil, false
@@ -347,7 +350,7 @@ func (w *walker) key(br branch, i int, rest *[]keySpan) bool {
 		if expr.FromRest(p.Expr) != nil {
 			return w.fromRest(br, i, rest)
 		}
-		if v, ok := w.computed(&br, p); ok {
+		if v, ok := w.computed(&br, p); ok && !p.Scales() {
 			nb, ok := w.take(&br, p, v)
 			if !ok || w.containsDelimiter(i, v) {
 				w.use(i, bound, nil)
@@ -358,8 +361,10 @@ func (w *walker) key(br branch, i int, rest *[]keySpan) bool {
 			br = nb
 			continue
 		}
-		if done, useful := w.split(br, i, rest); done {
-			return useful
+		if !p.Scales() {
+			if done, useful := w.split(br, i, rest); done {
+				return useful
+			}
 		}
 		if w.enumerate(br, i, rest) {
 			return true
