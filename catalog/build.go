@@ -239,7 +239,7 @@ func (b *builder) columns() error {
 	}
 	for i, d := range b.def.Columns { // after all columns are known
 		if d.From != nil && d.From.Parts != nil {
-			p, err := b.pattern(d.From.Parts)
+			p, err := b.pattern(d.From.Parts, false)
 			if err != nil {
 				return err
 			}
@@ -265,7 +265,7 @@ func (b *builder) scope() *expr.Scope {
 }
 
 // pattern compiles a list of parts and checks that their bytes can be told apart.
-func (b *builder) pattern(defs []parser.PartDef) (*Pattern, error) {
+func (b *builder) pattern(defs []parser.PartDef, key bool) (*Pattern, error) {
 	p := &Pattern{table: b.t}
 	if len(defs) > maxParts {
 		return nil, parser.Errorf(defs[0].Pos, "at most %d parts", maxParts)
@@ -277,7 +277,7 @@ func (b *builder) pattern(defs []parser.PartDef) (*Pattern, error) {
 		}
 		p.Parts = append(p.Parts, part)
 	}
-	return p, checkParts(p.Parts)
+	return p, checkParts(p.Parts, key)
 }
 
 func (b *builder) part(d parser.PartDef) (*Part, error) {
@@ -308,6 +308,8 @@ func (b *builder) part(d parser.PartDef) (*Part, error) {
 	if part.Encoding, err = b.c.newEncoding(d.Encoding, e.Type(), e, d.Pos); err != nil {
 		return nil, err
 	}
+	part.scales = part.Encoding.Order() == Unordered || e.Type() != types.Decimal
+	part.scales = part.scales && slices.ContainsFunc(part.Columns, func(col int) bool { return b.t.Columns[col].Type == types.Decimal })
 	if c, ok := e.(*expr.Call); ok && c.Func.Name == "PHOENIX_SALT" {
 		b.t.Phoenix = true
 	}
@@ -365,7 +367,7 @@ func (b *builder) layouts() error {
 			}
 		}
 		var err error
-		if l.Key, err = b.pattern(d.Parts); err != nil {
+		if l.Key, err = b.pattern(d.Parts, true); err != nil {
 			return err
 		}
 		stored := d.StoredIn
@@ -374,7 +376,7 @@ func (b *builder) layouts() error {
 		}
 		if stored == nil {
 			l.Stored = &Pattern{table: b.t, Parts: []*Part{{Literal: []byte(b.t.Name), Source: "'" + b.t.Name + "'"}}}
-		} else if l.Stored, err = b.pattern(stored.Parts); err != nil {
+		} else if l.Stored, err = b.pattern(stored.Parts, false); err != nil {
 			return err
 		}
 		if i > 0 && d.StoredIn == nil { // rows of two layouts in one table would be read as each other's

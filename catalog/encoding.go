@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -88,8 +89,16 @@ func cellEncoding(t types.Type) Encoding {
 	return text{t}
 }
 
-var integerBytes = map[string]int{"INT8": 1, "INT16": 2, "INT32": 4, "INT64": 8, "UINT8": 1, "UINT16": 2, "UINT32": 4, "UINT64": 8,
-	"ORDERED INT8": 1, "ORDERED INT16": 2, "ORDERED INT32": 4, "ORDERED INT64": 8}
+// integerBytes are the widths of the integer encodings by name: INT8, UINT24, ORDERED INT64 ...
+var integerBytes = func() map[string]int {
+	m := map[string]int{}
+	for n := 1; n <= 8; n++ {
+		for _, kind := range []string{"INT", "UINT", "ORDERED INT", "LITTLE INT"} {
+			m[fmt.Sprint(kind, 8*n)] = n
+		}
+	}
+	return m
+}()
 
 // named makes a built-in or registered encoding.
 func (c *Catalog) named(name string, t types.Type, args []types.Value) (Encoding, error) {
@@ -101,6 +110,16 @@ func (c *Catalog) named(name string, t types.Type, args []types.Value) (Encoding
 			return fmt.Errorf("%s takes no argument", name)
 		}
 		return nil
+	}
+	if n, ok := integerBytes[name]; ok {
+		if err := noArgs(); err != nil {
+			return nil, err
+		}
+		if !t.IsInteger() && t != types.Timestamp && t != types.Date && t != types.Time {
+			return refuse("")
+		}
+		kind := map[byte]integerKind{'I': signed, 'U': unsigned, 'O': ordered, 'L': little}[name[0]]
+		return integer{t: t, bytes: n, kind: kind, scale: 1, name: name}, nil
 	}
 	switch name {
 	case "TEXT":
@@ -119,27 +138,48 @@ func (c *Catalog) named(name string, t types.Type, args []types.Value) (Encoding
 		}
 		switch {
 		case t.IsInteger() || t == types.Timestamp:
-			return digits{t, n}, nil
+			return digits{t: t, n: n, name: name, alphabet: decimalDigits}, nil
 		case t == types.String:
-			return padded{n}, nil
+			return padded{n, ' '}, nil
 		case t == types.Bytes:
 			return rawBytes{t, n}, nil
 		}
 		return refuse(fmt.Sprintf("(%d)", n))
-	case "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64", "ORDERED INT8", "ORDERED INT16", "ORDERED INT32", "ORDERED INT64":
-		if err := noArgs(); err != nil {
-			return nil, err
-		}
-		if !t.IsInteger() && t != types.Timestamp && t != types.Date && t != types.Time {
+	case "COUNT8 TEXT", "COUNT16 TEXT", "COUNT32 TEXT", "VINT TEXT":
+		if t != types.String && t != types.Bytes {
 			return refuse("")
 		}
-		kind := signed
-		if name[0] == 'U' {
-			kind = unsigned
-		} else if name[0] == 'O' {
-			kind = ordered
+		return counted{t, map[string]int{"COUNT8 TEXT": 1, "COUNT16 TEXT": 2, "COUNT32 TEXT": 4}[name]}, noArgs()
+	case "VINT":
+		if !t.IsInteger() && t != types.Timestamp {
+			return refuse("")
 		}
-		return integer{t: t, bytes: integerBytes[name], kind: kind, scale: 1, name: name}, nil
+		return vint{t}, noArgs()
+	case "NUL TEXT":
+		n, err := widthArg(name, args)
+		if err == nil && t != types.String {
+			return refuse("")
+		}
+		return padded{n, 0}, err
+	case "BIGDECIMAL":
+		if t != types.Decimal {
+			return refuse("")
+		}
+		return bigDecimal{}, noArgs()
+	case "UUID":
+		if t != types.String {
+			return refuse("")
+		}
+		return uuid{}, noArgs()
+	case "REVERSED TEXT", "HEX", "UPPER HEX", "BASE36", "CROCKFORD":
+		n, err := widthArg(name, args)
+		if err != nil {
+			return nil, err
+		}
+		if !t.IsInteger() && t != types.Timestamp {
+			return refuse("")
+		}
+		return digits{t: t, n: n, name: name, alphabet: cmp.Or(alphabets[name], decimalDigits), reversed: name == "REVERSED TEXT"}, nil
 	case "EPOCH32":
 		if t != types.Timestamp {
 			return refuse("")

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/hql-db/hql/types"
 )
@@ -13,10 +15,11 @@ type integerKind uint8
 const (
 	signed   integerKind = iota // two's complement, as Bytes.toBytes writes it: negative numbers sort last
 	unsigned                    // from 0 up
+	little                      // two's complement, the least byte first: no order
 	ordered                     // two's complement with the sign bit flipped, as Phoenix writes it
 )
 
-// integer is a big-endian number of 1, 2, 4 or 8 bytes. The number is the value's
+// integer is a big-endian (but for little) number of 1 to 8 bytes. The number is the value's
 // divided by scale: 1000 for EPOCH32, whole seconds of a TIMESTAMP.
 type integer struct {
 	t     types.Type
@@ -35,8 +38,11 @@ func (e integer) String() string {
 func (e integer) Width() int       { return e.bytes }
 func (e integer) Type() types.Type { return e.t }
 func (e integer) Order() Order {
-	if e.kind == signed {
+	switch e.kind {
+	case signed:
 		return Halves
+	case little:
+		return Unordered
 	}
 	return Ascending
 }
@@ -73,6 +79,9 @@ func (e integer) Append(dst []byte, v types.Value) ([]byte, error) {
 	for shift := 8 * (e.bytes - 1); shift >= 0; shift -= 8 {
 		dst = append(dst, byte(u>>shift))
 	}
+	if e.kind == little {
+		slices.Reverse(dst[len(dst)-e.bytes:])
+	}
 	return dst, nil
 }
 
@@ -81,7 +90,10 @@ func (e integer) Decode(src []byte) (types.Value, error) {
 		return types.Value{}, errWidth
 	}
 	var u uint64
-	for _, b := range src {
+	for i, b := range src {
+		if e.kind == little {
+			b = src[len(src)-1-i]
+		}
 		u = u<<8 | uint64(b)
 	}
 	bits := 8 * e.bytes
@@ -139,27 +151,46 @@ func floorMod(a, n int64) int64 {
 	return r
 }
 
-// digits is TEXT(n) for integers and timestamps: decimal, padded with zeros to n digits.
+// digits is TEXT(n) for integers and timestamps, and HEX(n), UPPER HEX(n), BASE36(n) and CROCKFORD(n): the
+// digits of the number, padded with zeros to n.
 type digits struct {
-	t types.Type
-	n int
+	t        types.Type
+	n        int
+	name     string
+	alphabet string // ascending bytes
+	reversed bool   // the least digit first: REVERSED TEXT(n)
 }
 
-func (e digits) String() string   { return fmt.Sprintf("TEXT(%d)", e.n) }
+const decimalDigits = "0123456789"
+
+// alphabets are the digits of numbers to other bases. CROCKFORD is Crockford's Base32, of ULIDs.
+var alphabets = map[string]string{
+	"HEX":       "0123456789abcdef",
+	"UPPER HEX": "0123456789ABCDEF",
+	"BASE36":    "0123456789abcdefghijklmnopqrstuvwxyz",
+	"CROCKFORD": "0123456789ABCDEFGHJKMNPQRSTVWXYZ",
+}
+
+func (e digits) String() string   { return fmt.Sprintf("%s(%d)", e.name, e.n) }
 func (e digits) Width() int       { return e.n }
 func (e digits) Type() types.Type { return e.t }
-func (e digits) Order() Order     { return Ascending }
+func (e digits) Order() Order {
+	if e.reversed {
+		return Unordered
+	}
+	return Ascending
+}
 
 // most is the greatest number of n digits.
 func (e digits) most() int64 {
-	if e.n >= 19 {
-		return math.MaxInt64
-	}
-	m := int64(1)
+	m, base := int64(0), int64(len(e.alphabet))
 	for range e.n {
-		m *= 10
+		if m > (math.MaxInt64-(base-1))/base {
+			return math.MaxInt64
+		}
+		m = m*base + base - 1
 	}
-	return m - 1
+	return m
 }
 
 func (e digits) Append(dst []byte, v types.Value) ([]byte, error) {
@@ -167,13 +198,16 @@ func (e digits) Append(dst []byte, v types.Value) ([]byte, error) {
 	if n < 0 || n > e.most() {
 		return dst, fmt.Errorf("%s does not fit %d digits", v, e.n)
 	}
-	start := len(dst)
+	start, base := len(dst), int64(len(e.alphabet))
 	for range e.n {
 		dst = append(dst, '0')
 	}
 	for i := len(dst) - 1; i >= start && n > 0; i-- {
-		dst[i] = byte('0' + n%10)
-		n /= 10
+		dst[i] = e.alphabet[n%base]
+		n /= base
+	}
+	if e.reversed {
+		slices.Reverse(dst[start:])
 	}
 	return dst, nil
 }
@@ -182,16 +216,19 @@ func (e digits) Decode(src []byte) (types.Value, error) {
 	if len(src) != e.n {
 		return types.Value{}, errWidth
 	}
-	var n int64
-	for _, b := range src {
-		if b < '0' || b > '9' {
+	n, base := int64(0), int64(len(e.alphabet))
+	for i, b := range src {
+		if e.reversed {
+			b = src[len(src)-1-i]
+		}
+		d := int64(strings.IndexByte(e.alphabet, b))
+		if d < 0 {
 			return types.Value{}, errors.New("it has a character that is no digit")
 		}
-		d := int64(b - '0')
-		if n > (math.MaxInt64-d)/10 {
+		if n > (math.MaxInt64-d)/base {
 			return types.Value{}, errors.New("the number is too great")
 		}
-		n = n*10 + d
+		n = n*base + d
 	}
 	if e.t.IsInteger() {
 		if _, hi := types.IntRange(e.t); n > hi {

@@ -1,9 +1,11 @@
 package catalog
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/hql-db/hql/types"
 )
@@ -104,11 +106,19 @@ func isDigits(b []byte) bool {
 
 func (e text) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
 
-// padded is TEXT(n) for strings: at most n bytes, padded with spaces. Bytes below
-// a space and spaces at the end are refused, so that padded strings sort like the strings.
-type padded struct{ n int }
+// padded is TEXT(n) for strings: at most n bytes, padded with spaces; or NUL TEXT(n), padded with 0x00.
+// Bytes below the filler, 0x00, and a filler at the end are refused, so that padded strings sort like the strings.
+type padded struct {
+	n      int
+	filler byte
+}
 
-func (e padded) String() string   { return fmt.Sprintf("TEXT(%d)", e.n) }
+func (e padded) String() string {
+	if e.filler == 0 {
+		return fmt.Sprintf("NUL TEXT(%d)", e.n)
+	}
+	return fmt.Sprintf("TEXT(%d)", e.n)
+}
 func (e padded) Width() int       { return e.n }
 func (e padded) Type() types.Type { return types.String }
 func (e padded) Order() Order     { return Ascending }
@@ -118,17 +128,15 @@ func (e padded) Append(dst []byte, v types.Value) ([]byte, error) {
 	if len(s) > e.n {
 		return dst, fmt.Errorf("%s is longer than %d bytes", short(s), e.n)
 	}
-	if s != "" && s[len(s)-1] == ' ' {
+	if e.filler != 0 && s != "" && s[len(s)-1] == e.filler {
 		return dst, errors.New("a text of fixed width cannot end with a space")
 	}
-	for i := range len(s) {
-		if s[i] < ' ' {
-			return dst, errors.New("a text of fixed width cannot hold control characters")
-		}
+	if e.disturbed(s) {
+		return dst, errors.New("a text of fixed width cannot hold " + e.disturbance())
 	}
 	dst = append(dst, s...)
 	for i := len(s); i < e.n; i++ {
-		dst = append(dst, ' ')
+		dst = append(dst, e.filler)
 	}
 	return dst, nil
 }
@@ -138,15 +146,31 @@ func (e padded) Decode(src []byte) (types.Value, error) {
 		return types.Value{}, errWidth
 	}
 	end := len(src)
-	for end > 0 && src[end-1] == ' ' {
+	for end > 0 && src[end-1] == e.filler {
 		end--
 	}
-	for _, c := range src[:end] {
-		if c < ' ' {
-			return types.Value{}, errors.New("it holds a control character")
+	s := string(src[:end])
+	if e.disturbed(s) {
+		return types.Value{}, errors.New("it holds " + e.disturbance())
+	}
+	return types.NewString(s), nil
+}
+
+// disturbed tells that s holds a byte for which padded strings would not sort like the strings.
+func (e padded) disturbed(s string) bool {
+	for i := range len(s) {
+		if s[i] < max(e.filler, 1) {
+			return true
 		}
 	}
-	return types.NewString(string(src[:end])), nil
+	return false
+}
+
+func (e padded) disturbance() string {
+	if e.filler == 0 {
+		return "the byte 0x00"
+	}
+	return "control characters"
 }
 
 func (e padded) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
@@ -157,6 +181,45 @@ func short(s string) string {
 	}
 	return strconv.Quote(s)
 }
+
+// uuid is the 16 bytes of a UUID whose text has the form that java.util.UUID prints: lower-case digits and hyphens.
+type uuid struct{}
+
+const uuidBytes, uuidHyphens = 16, 4
+
+func (uuid) String() string   { return "UUID" }
+func (uuid) Width() int       { return uuidBytes }
+func (uuid) Type() types.Type { return types.String }
+func (uuid) Order() Order     { return Unordered } // the texts sort alike, but a bound may be any text
+
+func (e uuid) Append(dst []byte, v types.Value) ([]byte, error) {
+	s := v.Text()
+	b, err := hex.DecodeString(strings.ReplaceAll(s, "-", ""))
+	if err == nil && len(b) == uuidBytes && e.text(b) == s {
+		return append(dst, b...), nil
+	}
+	return dst, fmt.Errorf("%s is no UUID in lower case", short(s))
+}
+
+func (e uuid) Decode(src []byte) (types.Value, error) {
+	if len(src) != uuidBytes {
+		return types.Value{}, errWidth
+	}
+	return types.NewString(e.text(src)), nil
+}
+
+func (uuid) text(b []byte) string {
+	out := make([]byte, 0, 2*uuidBytes+uuidHyphens)
+	for i, c := range b {
+		if i == 4 || i == 6 || i == 8 || i == 10 {
+			out = append(out, '-')
+		}
+		out = hex.AppendEncode(out, []byte{c})
+	}
+	return string(out)
+}
+
+func (uuid) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
 
 // rawBytes is BYTES(n), and text whose expression has a fixed width: exactly n bytes.
 type rawBytes struct {

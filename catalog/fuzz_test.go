@@ -82,7 +82,7 @@ func cellEncodings(tb testing.TB) []Encoding {
 	tb.Helper()
 	all := []types.Type{types.Boolean, types.TinyInt, types.SmallInt, types.Int, types.BigInt, types.Float, types.Double,
 		types.Decimal, types.String, types.Bytes, types.Date, types.Time, types.Timestamp, types.JSON}
-	names := []string{"TEXT", "TEXT(1)", "TEXT(4)", "TEXT(19)", "TEXT(25)", "TEXT('yyyyMMdd')", "TEXT('yyMM')", "TEXT('HH:mm:ss')",
+	names := []string{"TEXT", "TEXT(1)", "TEXT(4)", "TEXT(19)", "TEXT(25)", "NUL TEXT(4)", "COUNT8 TEXT", "COUNT16 TEXT", "COUNT32 TEXT", "VINT TEXT", "VINT", "BIGDECIMAL", "UUID", "REVERSED TEXT(5)", "HEX(4)", "UPPER HEX(16)", "BASE36(13)", "CROCKFORD(10)", "TEXT('yyyyMMdd')", "TEXT('yyMM')", "TEXT('HH:mm:ss')",
 		"TEXT('ss.SSS, mmHH')", "TEXT('yyyy-MM-dd''T''HH:mm:ss.SSS')", "BYTES", "BYTES(3)", "EPOCH32", "FLOAT32", "FLOAT64", "ORDERED FLOAT32",
 		"ORDERED FLOAT64", "PHOENIX DOUBLE", "PHOENIX FLOAT", "BOOLEAN", "PHOENIX BOOLEAN"}
 	names = append(names, slices.Sorted(maps.Keys(integerBytes))...)

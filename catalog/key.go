@@ -3,6 +3,7 @@ package catalog
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/types"
@@ -83,7 +84,7 @@ func (p *Pattern) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte, 
 		if dst, err = part.Encoding.Append(dst, v); err != nil {
 			return dst, part.refuse(p.table, "%v", err)
 		}
-		if part.Encoding.Width() == Variable && i+1 < len(p.Parts) {
+		if part.Encoding.Width() == Variable && i+1 < len(p.Parts) && part.tail == 0 && !part.delimited() {
 			if lit := p.Parts[i+1].Literal; bytes.Contains(dst[at:], lit) {
 				return dst, part.refuse(p.table, "%s holds the delimiter %s that ends it", v.SQL(), p.Parts[i+1].Source)
 			}
@@ -108,16 +109,45 @@ func (p *Pattern) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte, 
 	return dst, nil
 }
 
+// spellings tells that the part's encoding reads more than it writes: "1.0" for 1. In a cell that
+// is welcome; in a key the row would not be found again, and be written in another place.
+func (p *Part) spellings() bool {
+	switch e := p.Encoding.(type) {
+	case boolean, float:
+		return true
+	case text:
+		return !e.t.IsText() && e.t != types.Bytes && !e.t.IsInteger()
+	}
+	return false
+}
+
+// delimited tells that the part's bytes themselves tell where they end.
+func (p *Part) delimited() bool {
+	_, ok := p.Encoding.(Delimited)
+	return ok
+}
+
 // maxParts bounds the parts of a pattern.
 const maxParts = 32
 
 // length gives how many bytes at the start of rest are those of part i, which is no literal.
 func (p *Pattern) length(i int, rest []byte) (int, error) {
 	part := p.Parts[i]
+	if d, ok := part.Encoding.(Delimited); ok {
+		n, err := d.Length(rest)
+		if err != nil {
+			return 0, &MalformedError{part.Source, err.Error()}
+		}
+		return n, nil
+	}
 	n := part.Encoding.Width()
 	switch {
 	case n == Variable && i+1 == len(p.Parts):
 		n = len(rest)
+	case part.tail > 0:
+		if n = len(rest) - part.tail; n < 0 {
+			return 0, &MalformedError{part.Source, "the key is too short"}
+		}
 	case n == Variable:
 		if n = bytes.Index(rest, p.Parts[i+1].Literal); n < 0 {
 			return 0, &MalformedError{part.Source, "the delimiter after it is missing"}
@@ -196,9 +226,11 @@ func (p *Pattern) split(src []byte, first int, vals []types.Value, ends, decides
 		}
 		more := 0
 		switch {
-		case part.Encoding.Width() != Variable:
+		case part.Encoding.Width() != Variable || part.delimited():
 		case i+1 == len(p.Parts):
 			more = 1 // no later key can have the same one unless all of it is the same
+		case part.tail > 0:
+			more = part.tail + 1
 		default:
 			more = len(p.Parts[i+1].Literal)
 		}
@@ -206,9 +238,9 @@ func (p *Pattern) split(src []byte, first int, vals []types.Value, ends, decides
 		if err != nil {
 			return &MalformedError{part.Source, err.Error()}
 		}
-		if e, ok := part.Encoding.(boolean); ok {
-			if want, _ := e.Append(nil, v); want[0] != rest[0] {
-				return &MalformedError{part.Source, "its byte is none that is written"}
+		if part.spellings() {
+			if want, err := part.Encoding.Append(nil, v); err != nil || !bytes.Equal(want, rest[:n]) {
+				return &MalformedError{part.Source, "the value is not written so"}
 			}
 		}
 		at += n
@@ -235,19 +267,15 @@ func (p *Part) belongs(rest []byte, v types.Value) error {
 	return nil
 }
 
-// PrefixLen gives the length of the first n parts of key; -1 when key does not have them.
+// PrefixLen gives the length of the first n parts of key, or of the start of a key; -1 when key does not have them, or
+// only its end tells.
 func (p *Pattern) PrefixLen(key []byte, n int) int {
 	at := 0
 	for i, part := range p.Parts[:n] {
 		w := len(part.Literal)
 		if part.Literal == nil {
-			w = part.Encoding.Width()
-		}
-		if w == Variable {
-			if i+1 == len(p.Parts) {
-				return len(key)
-			}
-			if w = bytes.Index(key[at:], p.Parts[i+1].Literal); w < 0 {
+			var err error
+			if w, err = p.length(i, key[at:]); err != nil || part.tail > 0 {
 				return -1
 			}
 		}
@@ -314,6 +342,18 @@ type solver struct {
 	// joint are the parts that determine the column together (or one that must be inverted).
 	joint    []partRef
 	byLookup bool
+}
+
+// ReadFrom tells that column col is read from part i of the key and nothing else, so that rows which agree in the part
+// agree in the column: the minute that the key holds is all that is known of a moment.
+func (l *Layout) ReadFrom(col, i int) bool {
+	ref := partRef{1, i}
+	for _, s := range l.solve {
+		if s.col == col && !s.byLookup {
+			return s.direct && (partRef{s.from, s.part}) == ref || len(s.joint) > 0 && !slices.ContainsFunc(s.joint, func(r partRef) bool { return r != ref })
+		}
+	}
+	return false
 }
 
 type partRef struct{ from, part int }

@@ -8,8 +8,9 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// checkParts checks that the parts of a pattern can be told apart.
-func checkParts(parts []*Part) error {
+// checkParts checks that the parts of a pattern can be told apart. In a key, and only there, one part of varying width
+// may be followed by parts of fixed width alone.
+func checkParts(parts []*Part, key bool) error {
 	fixed := 0
 	for i, p := range parts {
 		if p.Literal != nil {
@@ -20,11 +21,15 @@ func checkParts(parts []*Part) error {
 			fixed += w
 			continue
 		}
-		if i+1 == len(parts) {
+		if _, ok := p.Encoding.(Delimited); ok || i+1 == len(parts) {
 			continue
 		}
 		next := parts[i+1]
 		if next.Literal == nil {
+			if tail, ok := fixedBytes(parts[i+1:]); ok && key {
+				p.tail = tail
+				continue
+			}
 			return parser.Errorf(p.Def.Pos, "%s varies in width: it must be last or be followed by a literal", p.Source).
 				WithHint("give it a width, %s AS TEXT(n), or put a delimiter such as X'00' after it", p.Def.Expr)
 		}
@@ -44,6 +49,21 @@ func checkLiteral(p *Part) error {
 		return parser.Errorf(p.Def.Pos, "an empty literal separates nothing")
 	}
 	return nil
+}
+
+// fixedBytes is the number of bytes of parts; ok is false when it varies.
+func fixedBytes(parts []*Part) (n int, ok bool) {
+	for _, p := range parts {
+		switch {
+		case p.Literal != nil:
+			n += len(p.Literal)
+		case p.Encoding.Width() == Variable:
+			return 0, false
+		default:
+			n += p.Encoding.Width()
+		}
+	}
+	return n, true
 }
 
 // alphabet gives the characters that values of a part are made of, where those

@@ -146,24 +146,25 @@ func (g *lawWorld) keyParts(fields []string, full bool) (parts []string, stored,
 		last := i == len(fields)-1
 		switch f {
 		case "a":
-			parts = append(parts, g.pick("a AS TEXT(4)", "a AS INT32", "a AS UINT8", "a AS ORDERED INT32", "a AS INT16"))
+			parts = append(parts, g.pick("a AS TEXT(4)", "a AS INT32", "a AS UINT8", "a AS ORDERED INT32", "a AS INT16", "a AS INT24", "a AS LITTLE INT16", "a AS REVERSED TEXT(3)", "a AS HEX(3)"))
 		case "b":
-			parts = append(parts, g.pick("b AS INT64", "b AS ORDERED INT64", "b AS UINT32", "b AS TEXT(6)", "100 - b AS INT64", "b + 3 AS INT32"))
+			parts = append(parts, g.pick("b AS INT64", "b AS ORDERED INT64", "b AS UINT32", "b AS TEXT(6)", "b AS BASE36(4)", "b AS ORDERED INT40", "b AS VINT", "100 - b AS INT64", "b + 3 AS INT32"))
 		case "d":
 			parts = append(parts, g.pick("d AS TEXT('yyyyMMdd')", "d AS TEXT('yyyy-MM-dd')", "d AS TEXT('ddMMyyyy')"))
 		case "s", "u":
-			p := g.pick(f+" AS TEXT(4)", "REVERSE("+f+") AS TEXT", f+" AS TEXT", f+" AS TEXT", "UPPER("+f+") || '-' || "+f+" AS TEXT")
+			p := g.pick(f+" AS TEXT(4)", f+" AS NUL TEXT(4)", "REVERSE("+f+") AS TEXT", "REVERSE_DOMAIN("+f+") AS TEXT", f+" AS COUNT8 TEXT", f+" AS VINT TEXT", f+" AS TEXT", f+" AS TEXT", "UPPER("+f+") || '-' || "+f+" AS TEXT")
 			if strings.HasPrefix(p, "UPPER") {
 				p = f + " AS TEXT"
 			}
 			parts = append(parts, p)
-			if !last && !strings.HasSuffix(p, "(4)") {
+			fixedTail := !slices.ContainsFunc(fields[i+1:], func(f string) bool { return f == "s" || f == "u" || f == "b" })
+			if !last && !strings.HasSuffix(p, "(4)") && (!strings.HasSuffix(p, "T8 TEXT") && !strings.HasSuffix(p, "VINT TEXT") || r.IntN(3) == 0) && !(fixedTail && r.IntN(3) == 0) {
 				parts = append(parts, g.pick("X'00'", "'|'", "X'00'"))
 			}
 		case "ts":
 			switch n := r.IntN(8); {
 			case n == 0:
-				parts = append(parts, "9223372036854775807 - ts AS INT64")
+				parts = append(parts, g.pick("9223372036854775807 - ts AS INT64", "2147483647 - ts / 1000 AS INT32", "ts + INTERVAL '8 hours' AS TEXT('yyyyMMddHHmmssSSS')"))
 			case n == 1:
 				parts = append(parts, "ts AS TEXT(13)")
 			case n == 2:
@@ -187,15 +188,18 @@ func (g *lawWorld) keyParts(fields []string, full bool) (parts []string, stored,
 	if r.IntN(3) > 0 {
 		f := fields[r.IntN(len(fields))]
 		pre := g.pick(map[string][]string{
-			"a": {"FLOORMOD(a, 3) AS UINT8", "CRC32(a) % 5 AS UINT8", "LEFT(MD5(a), 1)"}, "b": {"FLOORMOD(b, 4) AS UINT8", "LEFT(MD5(b), 2)"},
-			"s": {"LEFT(MD5(s), 2)", "CRC32(s) % 3 AS TEXT(1)", "LEFT(SHA1(s), 1)"}, "u": {"LEFT(MD5(u), 1)"},
+			"a": {"FLOORMOD(a, 3) AS UINT8", "CRC32(a) % 5 AS UINT8", "LEFT(MD5(a), 1)", "ABS(a % 3) AS UINT8"}, "b": {"FLOORMOD(b, 4) AS UINT8", "LEFT(MD5(b), 2)"},
+			"s": {"LEFT(MD5(s), 2)", "CRC32(s) % 3 AS TEXT(1)", "LEFT(SHA1(s), 1)", "ABS(JAVA_HASH(s)) % 4 AS UINT8"}, "u": {"LEFT(MD5(u), 1)", "SUBSTRING(MD5(u), 9, 2)"},
 			"ts": {"FLOORMOD(ts, 7) AS UINT8", "ts % 10 AS UINT8", "DATE(ts) AS TEXT('yyyyMMdd')"}, "d": {"LEFT(MD5(d), 1)", "d AS TEXT('yyyy')"},
 		}[f]...)
 		if strings.HasSuffix(pre, "'yyyy')") {
 			pre = "LEFT(MD5(d), 1)"
 		}
+		if slices.Contains(fields, "a") && slices.Contains(fields, "b") && r.IntN(3) == 0 {
+			pre = g.pick("FLOORMOD(a + b, 3) AS UINT8", "LEFT(MD5(CONCAT(a, '-', b)), 1)")
+		}
 		if full && r.IntN(3) == 0 {
-			pre = g.pick("SALT('a','b','c')", "SALT(0 TO 2) AS UINT8", "PHOENIX_SALT(4) AS UINT8", "SALT HEX(4)", "SALT HEX(4)")
+			pre = g.pick("SALT('a','b','c')", "SALT(0 TO 2) AS UINT8", "PHOENIX_SALT(4) AS UINT8", "PINPOINT_SALT(4, 1, 3) AS UINT8", "SALT HEX(4)", "SALT HEX(4)")
 		}
 		parts = append([]string{pre}, parts...)
 		if r.IntN(4) == 0 {
@@ -238,7 +242,7 @@ func (g *lawWorld) value(col *catalog.Column) types.Value {
 	}
 	var b strings.Builder
 	for range r.IntN(4) {
-		b.WriteString(g.pick("a", "a", "b", "B", "é", "}", "\x7f"))
+		b.WriteString(g.pick("a", "a", "b", "B", ".", "é", "}", "\x7f", "\x01"))
 	}
 	return types.NewString(b.String())
 }

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -191,31 +190,8 @@ func (st *statement) tables(ctx context.Context, l *catalog.Layout, prefix strin
 // fitsName tells that name can be one of the computed names of p: tx_20120901 but
 // not tx_archive for 'tx_' and a day.
 func fitsName(p *catalog.Pattern, name string) bool {
-	rest := []byte(name)
-	for i, part := range p.Parts {
-		if part.Literal != nil {
-			if !bytes.HasPrefix(rest, part.Literal) {
-				return false
-			}
-			rest = rest[len(part.Literal):]
-			continue
-		}
-		n := part.Encoding.Width()
-		switch {
-		case n == catalog.Variable && i+1 == len(p.Parts):
-			n = len(rest)
-		case n == catalog.Variable:
-			n = bytes.Index(rest, p.Parts[i+1].Literal)
-		}
-		if n < 0 || n > len(rest) {
-			return false
-		}
-		if _, err := part.Encoding.Decode(rest[:n]); err != nil {
-			return false
-		}
-		rest = rest[n:]
-	}
-	return len(rest) == 0
+	_, err := p.Fields([]byte(name))
+	return err == nil
 }
 
 // noRows is a plan that reads nothing.

@@ -61,6 +61,8 @@ type Algebra struct {
 	ManyForms bool
 	// FromRest computes the value from the key bytes that follow the part (PHOENIX_SALT).
 	FromRest func(c *Call, rest []byte) (types.Value, error)
+	// RestLength is the number of these bytes, counted from the part, that FromRest reads at most; nil: all of them.
+	RestLength func(c *Call) int
 	// Draw makes a value for a new row where the function has no argument (SALT).
 	Draw func(c *Call, env *Env) (types.Value, error)
 	// Lookup marks LOOKUP: the planner asks for the value before it plans.

@@ -58,7 +58,7 @@ func randomValue(r *rand.Rand, t types.Type) types.Value {
 	case types.String:
 		var s string
 		for range r.IntN(4) {
-			s += []string{"a", "b", "é", "\x00", "\U0010ffff", "z"}[r.IntN(6)]
+			s += []string{"a", "b", "é", "\x00", "\U0010ffff", "z", "."}[r.IntN(7)]
 		}
 		return types.NewString(s)
 	}
@@ -92,7 +92,9 @@ func randomSet(r *rand.Rand, t types.Type) types.Set {
 func TestAlgebra(t *testing.T) {
 	for _, text := range []string{"n", "i", "s", "ts", "n + 5", "7 - n", "n - 3", "9223372036854775807 - ts", "9223372036854775807 - n", "-5 - n", "i + 3", "n / 7", "n % 10", "FLOORMOD(n, 7)",
 		"ts % 100", "FLOORMOD(ts, 60000)", "CRC32(n) % 300", "DATE(ts)", "MILLIS_OF_DAY(ts)", "MINUTE_OF_DAY(ts)", "DATE_BIN('5 minutes', ts)", "DATE_TRUNC('month', ts)", "DATE_TRUNC('week', ts)", "DATE_TRUNC('hour', ts)", "DATE_TRUNC('year', ts)", "ts - DATE_BIN('6 hours', ts)",
-		"REVERSE(s)", "LEFT(s, 2)", "LEFT(MD5(s), 2)", "MD5(n)", "UNHEX(MD5(s))", "(n + 1) % 4", "JAVA_HASH(s) % 8", "RING(s, 'a1', 'a2', 5)", "(n - 1) / 3", "UPPER(MD5(s))"} {
+		"REVERSE(s)", "LEFT(s, 2)", "LEFT(MD5(s), 2)", "MD5(n)", "UNHEX(MD5(s))", "(n + 1) % 4", "JAVA_HASH(s) % 8", "RING(s, 'a1', 'a2', 5)", "(n - 1) / 3", "UPPER(MD5(s))",
+		"REVERSE_DOMAIN(s)", "ABS(n)", "ABS(n % 7)", "ABS(JAVA_HASH(s)) % 8", "ts + INTERVAL '8 hours'", "ts - INTERVAL '90 minutes'", "ts + INTERVAL '1 month'", "DATE(ts + INTERVAL '8 hours')",
+		"SUBSTRING(MD5(s), 9, 16)", "SUBSTRING(MD5(s), 30)", "SUBSTRING(MD5(s), 30, 9)", "RIGHT(SHA1(s), 4)", "SUBSTRING(UPPER(MD5(s)), 1, 4)"} {
 		t.Run(text, func(t *testing.T) {
 			e := mustCompile(t, text, true)
 			cols := Columns(e)
@@ -117,6 +119,9 @@ func TestAlgebra(t *testing.T) {
 				}
 				if img, known := Image(e, col, in); known && in.Contains(v) && !img.Contains(y) {
 					t.Fatalf("seed %d: %s of %s in %s is %s, not in %s", seed, text, v.SQL(), in, y.SQL(), img)
+				}
+				if steps, few := Steps(e, col, in, 100); few && in.Contains(v) && !types.Points(steps...).Contains(y) {
+					t.Fatalf("seed %d: %s of %s in %s is %s, not among %v", seed, text, v.SQL(), in, y.SQL(), steps)
 				}
 				out := randomSet(r, e.Type())
 				if r.IntN(2) == 0 {

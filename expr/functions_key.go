@@ -3,6 +3,7 @@ package expr
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,26 +69,24 @@ var keyFunctions = []Function{
 		Key: &Algebra{
 			Domain: func(c *Call) (types.Set, bool) { return types.Points(constants(c.Args[1 : len(c.Args)-1])...), true },
 			Width:  func(c *Call) int { return commonWidth(c.Args[1 : len(c.Args)-1]) }}},
-	{Name: "PHOENIX_SALT", Group: "key", Signature: "PHOENIX_SALT(buckets)", Doc: "Phoenix's salt byte, computed from the key bytes after it.", MinArgs: 1, MaxArgs: 1,
-		Result: func(args []Expr) (types.Type, error) {
-			if k, ok := args[0].(*Const); !ok || !k.Typ.IsInteger() || k.Val.Int() < 1 || k.Val.Int() > 256 {
-				return 0, errors.New("PHOENIX_SALT takes a number of buckets from 1 to 256")
+	restSalt("PHOENIX_SALT(buckets)", "Phoenix's salt byte, computed from the key bytes after it.", nil, signedSalt),
+	restSalt("HBASEWD_SALT(buckets)", "The byte that HBaseWD's OneByteSimpleHash puts before a key, computed from the key bytes after it.", nil, signedSalt),
+	restSalt("OPENTSDB_SALT(buckets)", "OpenTSDB's salt, computed from the ids of the metric, of 3 bytes, and of the tags after it.", nil,
+		func(c *Call, rest []byte, n int64) (int64, error) {
+			const metric, tags = 3, 7 // the time between them does not count
+			if len(rest) < tags {
+				return 0, errors.New("the key is too short")
 			}
-			return types.BigInt, nil
-		}, Eval: noValue, Key: &Algebra{Arg: NoArg,
-			Domain: func(c *Call) (types.Set, bool) {
-				n, _ := c.constInt(0)
-				return types.SetOf(span{0, n - 1}.interval(types.BigInt)), true
-			},
-			FromRest: func(c *Call, rest []byte) (types.Value, error) {
-				n, _ := c.constInt(0)
-				h := int32(1)
-				for _, b := range rest {
-					h = 31*h + int32(int8(b))
-				}
-				r := int64(h) % n
-				return types.NewInt(max(r, -r)), nil
-			}}},
+			return signedSalt(c, slices.Concat(rest[:metric], rest[tags:]), n)
+		}),
+	restSalt("PINPOINT_SALT(buckets, from, to)", "The byte that Pinpoint's RangeOneByteSimpleHash puts before a key, computed from the bytes from up to to, from 0, of those after it.",
+		func(c *Call) int { to, _ := c.constInt(2); return int(to) },
+		func(c *Call, rest []byte, n int64) (int64, error) {
+			from, _ := c.constInt(1)
+			to, _ := c.constInt(2)
+			to = min(to, int64(len(rest)))
+			return int64(javaBytesHash(rest[min(from, to):to])&math.MaxInt32) % n, nil
+		}),
 	{Name: "LOOKUP", Group: "key", Signature: "LOOKUP(table.column, value, ...)", Doc: "The number that a look-up table gives to a name.", MinArgs: 2, MaxArgs: -1, Volatile: true,
 		Result: returns(types.BigInt, isText), Eval: func(env *Env, a []types.Value) (types.Value, error) {
 			table, column, _ := strings.Cut(a[0].Text(), ".")
@@ -111,6 +110,55 @@ var keyFunctions = []Function{
 		Result: returns(types.Bytes, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			return types.NewBytes(tsdbQualifier(floorMod(millis(a[0]), tsdbRow))), nil
 		}, Key: &Algebra{ManyForms: true, Preimage: tsdbPreimage}},
+}
+
+// restSalt is a function that gives a number below its first argument, made of the key bytes after the part.
+// length is Algebra.RestLength.
+func restSalt(signature, doc string, length func(*Call) int, salt func(c *Call, rest []byte, buckets int64) (int64, error)) Function {
+	name, args, _ := strings.Cut(signature, "(")
+	n := 1 + strings.Count(args, ",")
+	return Function{Name: name, Group: "key", Signature: signature, Doc: doc, MinArgs: n, MaxArgs: n,
+		Result: func(args []Expr) (types.Type, error) {
+			ks := make([]int64, n)
+			for i, a := range args {
+				k, ok := a.(*Const)
+				if !ok || !k.Typ.IsInteger() {
+					return 0, fmt.Errorf("%s takes numbers that are constants", name)
+				}
+				ks[i] = k.Val.Int()
+			}
+			if ks[0] < 1 || ks[0] > 256 {
+				return 0, fmt.Errorf("%s takes a number of buckets from 1 to 256", name)
+			}
+			if n == 3 && (ks[1] < 0 || ks[1] >= ks[2] || ks[2] > math.MaxInt16) {
+				return 0, fmt.Errorf("%s takes the first byte and the one after the last: 0 <= from < to", name)
+			}
+			return types.BigInt, nil
+		}, Eval: noValue, Key: &Algebra{Arg: NoArg, RestLength: length,
+			Domain: func(c *Call) (types.Set, bool) {
+				n, _ := c.constInt(0)
+				return types.SetOf(span{0, n - 1}.interval(types.BigInt)), true
+			},
+			FromRest: func(c *Call, rest []byte) (types.Value, error) {
+				n, _ := c.constInt(0)
+				s, err := salt(c, rest, n)
+				return types.NewInt(s), err
+			}}}
+}
+
+// signedSalt is |hash % n| of the bytes.
+func signedSalt(_ *Call, b []byte, n int64) (int64, error) {
+	r := int64(javaBytesHash(b)) % n
+	return max(r, -r), nil
+}
+
+// javaBytesHash is Java's Arrays.hashCode(byte[]).
+func javaBytesHash(b []byte) int32 {
+	h := int32(1)
+	for _, c := range b {
+		h = 31*h + int32(int8(c))
+	}
+	return h
 }
 
 func noValue(*Env, []types.Value) (types.Value, error) {

@@ -13,6 +13,23 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
+// absAlgebra is for ABS of integers.
+var absAlgebra = &Algebra{Image: func(c *Call, in types.Set) (types.Set, bool) {
+	if c.Typ != types.BigInt {
+		return nil, false
+	}
+	return mapSpans(in, c.Typ, func(s span) (span, bool) {
+		a, b := absClamp(s.lo), absClamp(s.hi)
+		if s.lo <= 0 && s.hi >= 0 {
+			return span{0, max(a, b)}, true
+		}
+		return span{min(a, b), max(a, b)}, true
+	}), true
+}}
+
+// absClamp is |n|, of the least BIGINT the greatest.
+func absClamp(n int64) int64 { return max(n, -max(n, -math.MaxInt64)) }
+
 func float1(f func(float64) float64) evalFunc {
 	return func(_ *Env, a []types.Value) (types.Value, error) {
 		x, err := types.Cast(a[0], types.Double, nil)
@@ -47,7 +64,7 @@ var numberFunctions = []Function{
 			default:
 				return types.NewDouble(math.Abs(v.Double())), nil
 			}
-		}},
+		}, Key: absAlgebra},
 	{Name: "SIGN", Group: "number", Signature: "sign(x) bigint", Doc: "-1, 0 or 1.", MinArgs: 1, MaxArgs: 1, Result: returns(types.BigInt, isNumber),
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			c, err := types.Compare(a[0], types.NewInt(0))

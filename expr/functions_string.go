@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -46,6 +47,8 @@ var stringFunctions = []Function{
 		Result: returns(types.String, isText), Eval: text1(initCap)},
 	{Name: "REVERSE", Group: "string", Signature: "reverse(text) text", Doc: "The characters in reverse order.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.String, isText), Eval: text1(reverseString), Key: reverseAlgebra},
+	{Name: "REVERSE_DOMAIN", Group: "string", Signature: "reverse_domain(text) text", Doc: "The labels between dots in reverse order: www.example.com is com.example.www.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.String, isText), Eval: text1(reverseDomain), Key: reverseDomainAlgebra},
 	{Name: "LEFT", Group: "string", Signature: "left(text, n) text", Doc: "The first n characters; all but the last -n when n is negative.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.String, isText, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			return types.NewString(left(a[0].Text(), a[1].Int())), nil
@@ -53,9 +56,28 @@ var stringFunctions = []Function{
 	{Name: "RIGHT", Group: "string", Signature: "right(text, n) text", Doc: "The last n characters; all but the first -n when n is negative.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.String, isText, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			return types.NewString(reverseString(left(reverseString(a[0].Text()), a[1].Int()))), nil
-		}},
+		}, Key: &Algebra{Width: func(c *Call) int {
+			if n, ok := c.constInt(1); ok && n >= 0 && n <= int64(hexWidth(c.Args[0])) {
+				return int(n)
+			}
+			return 0
+		}}},
 	{Name: "SUBSTRING", Group: "string", Signature: "substring(text, from [, n]) text", Doc: "n characters from the given one on, counted from 1.", MinArgs: 2, MaxArgs: 3,
-		Result: sameAs(0, isBytes, isInt), Eval: substring},
+		Result: sameAs(0, isBytes, isInt), Eval: substring, Key: &Algebra{Width: func(c *Call) int {
+			w := int64(hexWidth(c.Args[0]))
+			from, ok := c.constInt(1)
+			if w == 0 || !ok || from < 1 || from > w {
+				return 0
+			}
+			w -= from - 1
+			if len(c.Args) == 3 {
+				if n, ok := c.constInt(2); ok && n >= 0 {
+					return int(min(w, n))
+				}
+				return 0
+			}
+			return int(w)
+		}}},
 	{Name: "BTRIM", Group: "string", Signature: "trim(text [, characters]) text", Doc: "Without the characters (spaces) at both ends.", MinArgs: 1, MaxArgs: 2,
 		Result: returns(types.String, isText), Eval: trim(strings.Trim)},
 	{Name: "LTRIM", Group: "string", Signature: "ltrim(text [, characters]) text", Doc: "Without the characters (spaces) at the start.", MinArgs: 1, MaxArgs: 2,
@@ -219,21 +241,52 @@ var stringFunctions = []Function{
 // caseAlgebra knows that ASCII text keeps its width; hex digits are ASCII.
 var caseAlgebra = &Algebra{Width: func(c *Call) int { return Width(c.Args[0]) }}
 
-var reverseAlgebra = &Algebra{
-	ExactPreimage: true,
-	Injective:     always(true),
-	Preimage: func(c *Call, out, within types.Set) (types.Set, bool) {
-		var vs []types.Value
-		for _, iv := range out {
-			if !iv.IsPoint() {
-				return nil, false
+var reverseAlgebra = involution(reverseString, (*Pattern).Reverse)
+
+var reverseDomainAlgebra = involution(reverseDomain, (*Pattern).reverseDomain)
+
+// involution is the algebra of a function of texts that undoes itself and keeps their length.
+func involution(f func(string) string, like func(*Pattern) *Pattern) *Algebra {
+	return &Algebra{
+		ExactPreimage: true,
+		Injective:     always(true),
+		Preimage: func(_ *Call, out, within types.Set) (types.Set, bool) {
+			var vs []types.Value
+			for _, iv := range out {
+				if !iv.IsPoint() {
+					return nil, false
+				}
+				vs = append(vs, types.NewString(f(iv.Lo.Text())))
 			}
-			vs = append(vs, types.NewString(reverseString(iv.Lo.Text())))
+			return types.Points(vs...).Intersect(within), true
+		},
+		Like: func(_ *Call, p *Pattern) (*Pattern, bool) {
+			p = like(p)
+			return p, p != nil
+		},
+		Width: func(c *Call) int { return Width(c.Args[0]) },
+	}
+}
+
+// reverseDomain reverses the order of the labels between dots.
+func reverseDomain(s string) string {
+	labels := strings.Split(s, ".")
+	slices.Reverse(labels)
+	return strings.Join(labels, ".")
+}
+
+// hexWidth is Width where every character is one byte: the digits of a hash.
+func hexWidth(e Expr) int {
+	c, ok := e.(*Call)
+	if !ok || c.Func.Key == nil {
+		return 0
+	}
+	if !c.Func.Key.HexDigits {
+		if len(c.Args) == 0 || hexWidth(c.Args[0]) == 0 {
+			return 0
 		}
-		return types.Points(vs...).Intersect(within), true
-	},
-	Like:  func(_ *Call, p *Pattern) (*Pattern, bool) { return p.Reverse(), true },
-	Width: func(c *Call) int { return Width(c.Args[0]) },
+	}
+	return Width(c)
 }
 
 // leftAlgebra is for LEFT(x, n) with n >= 0: a prefix of x, which grows with x.

@@ -77,7 +77,7 @@ var timeFunctions = []Function{
 			t := addMonths(time.UnixMilli(millis(a[0])).UTC(), sign*months).UnixMilli()
 			sum, err := intOp("+", t, int64(sign)*ms)
 			return types.NewTimestamp(sum), err
-		}},
+		}, Key: intervalAlgebra},
 	{Name: "TIMEZONE", Group: "time", Signature: "timestamp AT TIME ZONE zone", Doc: "The wall-clock time in the zone, as a timestamp.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Timestamp, isText, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			loc, err := types.Zone(a[0].Text())
@@ -171,6 +171,41 @@ func millis(v types.Value) int64 {
 
 // timestampArg tells that the algebra's argument is a TIMESTAMP, the only type it is about.
 func timestampArg(c *Call) bool { return c.Args[c.argument()].Type() == types.Timestamp }
+
+// intervalAlgebra is for a TIMESTAMP moved by an interval without months: keys that
+// hold the time of a zone with a fixed offset.
+var intervalAlgebra = &Algebra{
+	ExactPreimage: true,
+	Injective:     func(c *Call) bool { _, ok := c.fixedInterval(); return ok },
+	Monotone: func(c *Call) int {
+		if _, ok := c.fixedInterval(); ok {
+			return 1
+		}
+		return 0
+	},
+	Image: func(c *Call, in types.Set) (types.Set, bool) {
+		ms, ok := c.fixedInterval()
+		return mapSpans(in, types.Timestamp, func(s span) (span, bool) { return shift("+", s, ms, true) }), ok
+	},
+	Preimage: func(c *Call, out, within types.Set) (types.Set, bool) {
+		ms, ok := c.fixedInterval()
+		return mapSpans(out, types.Timestamp, func(s span) (span, bool) { return unshift("+", s, ms, true) }).Intersect(within), ok
+	},
+}
+
+// fixedInterval gives the milliseconds that the call adds to a TIMESTAMP; ok is false where they vary.
+func (c *Call) fixedInterval() (ms int64, ok bool) {
+	k, isConst := c.Args[1].(*Const)
+	if !isConst || k.Val.IsNull() || !timestampArg(c) {
+		return 0, false
+	}
+	text, back := strings.CutPrefix(k.Val.Text(), "- ")
+	months, ms, err := parseInterval(text)
+	if back {
+		ms = -ms
+	}
+	return ms, err == nil && months == 0
+}
 
 // scaled is the algebra of floor(x / unit), as values of type t.
 func scaled(unit int64, t types.Type) *Algebra {

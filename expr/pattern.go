@@ -141,6 +141,24 @@ func (p *Pattern) Reverse() *Pattern {
 	return r
 }
 
+// reverseDomain is the pattern that texts with their labels reversed match, for patterns that are a % and a
+// literal: "%.example.com" gives "com.example.%". Of "%ample.com" the last labels are known, and that
+// the next one ends in "ample". Nil for other patterns.
+func (p *Pattern) reverseDomain() *Pattern {
+	if len(p.items) != 2 || p.items[0].n != anyText || p.items[1].n != 0 {
+		return nil
+	}
+	part, labels, ok := strings.Cut(p.items[1].lit, ".")
+	if !ok {
+		return nil
+	}
+	r := &Pattern{items: []patternItem{{lit: reverseDomain(labels) + "."}, {n: anyText}}}
+	if part != "" {
+		r.items = append(r.items, patternItem{lit: part}, patternItem{n: anyText})
+	}
+	return r
+}
+
 // reverseString reverses the characters of s; a byte that is not UTF-8 is one.
 func reverseString(s string) string {
 	b := make([]byte, len(s))

@@ -95,6 +95,42 @@ func Image(e Expr, col int, in types.Set) (types.Set, bool) {
 	return nil, false
 }
 
+// Steps lists the values that e, which is Monotone, has for the values of column col in in, where they are
+// at most limit: those of bins and of units of time. ok is false when they are more, or not known.
+func Steps(e Expr, col int, in types.Set, limit int) (vs []types.Value, ok bool) {
+	if Monotone(e, col) == 0 {
+		return nil, false
+	}
+	row := make([]types.Value, col+1)
+	for _, iv := range in {
+		if iv.Lo.IsNull() || iv.Hi.IsNull() || !iv.Lo.Type().IsInteger() && iv.Lo.Type() != types.Timestamp && iv.Lo.Type() != types.Date {
+			return nil, false
+		}
+		s := spanOf(iv)
+		for x := s.lo; ; {
+			row[col] = types.NewIntOf(iv.Lo.Type(), x)
+			v, err := e.Eval(&Env{Row: row})
+			if err != nil || v.IsNull() || len(vs) == limit {
+				return nil, false
+			}
+			vs = append(vs, v)
+			same, known := Preimage(e, col, types.Points(v), types.All())
+			if !known || len(same) != 1 {
+				return nil, false
+			}
+			last := spanOf(same[0]).hi
+			if last >= s.hi {
+				break
+			}
+			if last < x {
+				return nil, false
+			}
+			x = last + 1
+		}
+	}
+	return types.Points(vs...).Values(limit)
+}
+
 // imageOf evaluates c for each value of its argument. Values that fail are left out.
 func imageOf(c *Call, vs []types.Value) types.Set {
 	out := make([]types.Value, 0, len(vs))
@@ -265,6 +301,14 @@ func FromRest(e Expr) func(rest []byte) (types.Value, error) {
 		return func(rest []byte) (types.Value, error) { return c.Func.Key.FromRest(c, rest) }
 	}
 	return nil
+}
+
+// RestLength gives the number of bytes after it that e is computed from at most; ok is false when it is all of them.
+func RestLength(e Expr) (n int, ok bool) {
+	if c, isCall := e.(*Call); isCall && c.Func.Key != nil && c.Func.Key.RestLength != nil {
+		return c.Func.Key.RestLength(c), true
+	}
+	return 0, false
 }
 
 // Draw gives the function that makes a value of e for a new row; nil when e is

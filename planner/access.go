@@ -152,7 +152,8 @@ func (e *Env) candidate(l *catalog.Layout, req *accessRequest, terms []term, box
 	c.prove(terms)
 	c.order(req, e.Options.NoOrder)
 	var torn bool
-	if c.scan.Spans, torn = mergeSpans(c.spans, c.scan.Order != MergeOrder); torn {
+	c.scan.Spans, torn = mergeSpans(c.spans, c.scan.Order != MergeOrder)
+	if torn || len(c.scan.Spans) < len(c.spans) && slices.ContainsFunc(l.Key.Parts, func(p *catalog.Part) bool { return p.Tail() > 0 }) {
 		c.unordered()
 		c.scan.Spans, _ = mergeSpans(c.spans, true)
 	}
@@ -247,7 +248,7 @@ func cutSpan(s keySpan, iv types.Interval, col int) (keySpan, bool) {
 	if s.Key {
 		return s, iv.Contains(types.NewBytes(string(s.Start)))
 	}
-	r, _ := textRange(iv, nil)
+	r, _ := textRange(iv, follow{})
 	if bytes.Compare(r.lo, s.Start) > 0 {
 		s.Start = r.lo
 	}

@@ -23,9 +23,29 @@ func above(b []byte) []byte {
 	return bytes.Repeat([]byte{0xff}, len(b)+1)
 }
 
-// follow tells what comes after a part: a delimiter, or (empty) the end of the
-// key. It matters for variable-width encodings only.
-type follow []byte
+// follow tells what comes after a part: a delimiter, parts of fixed width, any bytes, or (empty) the
+// end of the key. It matters for variable-width encodings only.
+type follow struct {
+	literal []byte
+	any     bool
+}
+
+// followOf gives what comes after part i of l's key.
+func followOf(l *catalog.Layout, i int) follow {
+	if _, ok := l.Key.Parts[i].Encoding.(catalog.Delimited); ok || i+1 == len(l.Key.Parts) {
+		return follow{}
+	}
+	return follow{l.Key.Parts[i+1].Literal, l.Key.Parts[i].Tail() > 0}
+}
+
+// holdsDelimiter tells that bytes of a part that f follows cannot be stored: they would end before their end.
+func (f follow) holdsDelimiter(enc catalog.Encoding, b []byte) bool {
+	return len(f.literal) > 0 && enc.Width() == catalog.Variable && bytes.Contains(b, f.literal)
+}
+
+// end tells that the key ends there, zero that 0x00 follows.
+func (f follow) end() bool  { return len(f.literal) == 0 && !f.any }
+func (f follow) zero() bool { return len(f.literal) == 1 && f.literal[0] == 0 }
 
 // ranges turns the interval iv of values into byte ranges under enc. exact tells
 // that a stored value has its bytes in the ranges only if it lies in iv. ok is
@@ -33,7 +53,7 @@ type follow []byte
 func ranges(dst []byteRange, enc catalog.Encoding, iv types.Interval, f follow) (out []byteRange, exact, ok bool) {
 	if iv.IsPoint() {
 		b, err := enc.Append(nil, iv.Lo)
-		if err != nil || len(f) > 0 && enc.Width() == catalog.Variable && bytes.Contains(b, f) {
+		if err != nil || f.holdsDelimiter(enc, b) {
 			return dst, true, true // cannot be stored: no row
 		}
 		return append(dst, byteRange{lo: b, point: true, val: iv.Lo}), true, true
@@ -96,12 +116,13 @@ func appendClipped(dst []byteRange, enc catalog.Encoding, iv types.Interval) ([]
 
 // textRange is the range of a variable-width text or bytes interval. At the end
 // of the key and before the delimiter 0x00 byte order is value order; before
-// another delimiter d, "a" sorts after "aX" for bytes X below d, so the range is widened.
+// another delimiter d, "a" sorts after "aX" for bytes X below d, so the range is widened; so it is
+// where any bytes follow.
 func textRange(iv types.Interval, f follow) (r byteRange, exact bool) {
 	lo, hi := []byte(iv.Lo.Text()), []byte(iv.Hi.Text())
 	noHi := iv.Hi.IsNull()
-	ordered, least := len(f) == 0, byte(0) // byte order is value order; the least byte that a longer value goes on with
-	if len(f) == 1 && f[0] == 0 && bytes.IndexByte(lo, 0) < 0 && bytes.IndexByte(hi, 0) < 0 {
+	ordered, least := f.end(), byte(0) // byte order is value order; the least byte that a longer value goes on with
+	if f.zero() && bytes.IndexByte(lo, 0) < 0 && bytes.IndexByte(hi, 0) < 0 {
 		ordered, least = true, 1
 	}
 	if ordered {
@@ -121,18 +142,18 @@ func textRange(iv types.Interval, f follow) (r byteRange, exact bool) {
 	}
 	// A prefix: every value that starts with lo, whatever the delimiter.
 	if iv.HiOpen && !iv.LoOpen && bytes.Equal(types.PrefixEnd(lo), hi) {
-		return byteRange{lo: lo, hi: hi}, len(f) == 1 && !bytes.Contains(lo, f)
+		return byteRange{lo: lo, hi: hi}, len(f.literal) == 1 && !bytes.Contains(lo, f.literal)
 	}
 	stop := hi
 	if !iv.HiOpen {
-		stop = types.PrefixEnd(append(bytes.Clone(hi), f...))
+		stop = types.PrefixEnd(append(bytes.Clone(hi), f.literal...))
 	}
 	for n := range hi { // values that are proper prefixes of hi
 		p := hi[:n]
 		if bytes.Compare(p, lo) < 0 {
 			continue
 		}
-		if s := types.PrefixEnd(append(bytes.Clone(p), f...)); stop != nil && (s == nil || bytes.Compare(s, stop) > 0) {
+		if s := types.PrefixEnd(append(bytes.Clone(p), f.literal...)); stop != nil && (s == nil || bytes.Compare(s, stop) > 0) {
 			stop = s
 		}
 	}

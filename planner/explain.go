@@ -79,6 +79,8 @@ func (w *walker) why(p *catalog.Part, br *branch) string {
 	switch {
 	case len(free) > 0:
 		return "nothing binds " + strings.Join(free, ", ")
+	case p.Scales():
+		return "equal numbers of other scales have other bytes"
 	default:
 		return "a range of " + t(p.Columns[0]) + " is not a range of this part"
 	}
@@ -121,10 +123,12 @@ func (w *walker) whyNotKey(e expr.Expr, t *catalog.Table) string {
 			return ""
 		}
 		if !t.Columns[col].KeyPart {
-			if w.inKey(col) {
+			if !w.inKey(col) {
+				return fmt.Sprintf("%s is not in the key", t.Columns[col].Name)
+			}
+			if !w.isPart(col) {
 				return fmt.Sprintf("the key holds only a hash of %s", t.Columns[col].Name)
 			}
-			return fmt.Sprintf("%s is not in the key", t.Columns[col].Name)
 		}
 	}
 	if len(cols) > 1 {
@@ -144,6 +148,14 @@ func (w *walker) whyNotKey(e expr.Expr, t *catalog.Table) string {
 	return "the key narrows it, but not to exactly these rows"
 }
 
+// isPart tells that a part of the key is column col as it is.
+func (w *walker) isPart(col int) bool {
+	return slices.ContainsFunc(w.layout.Key.Parts, func(p *catalog.Part) bool {
+		c, ok := p.Expr.(*expr.Column)
+		return ok && c.Index == col
+	})
+}
+
 func (w *walker) inKey(col int) bool {
 	return slices.ContainsFunc(w.layout.Key.Parts, func(p *catalog.Part) bool { return slices.Contains(p.Columns, col) })
 }
@@ -160,7 +172,7 @@ func (s *Scan) Advice() string {
 			if p.Literal != nil {
 				continue
 			}
-			if len(p.Columns) == 0 {
+			if len(p.Columns) == 0 || p.Scales() {
 				if s.walker.enumerable(p) {
 					continue // salts are enumerated
 				}
@@ -168,7 +180,7 @@ func (s *Scan) Advice() string {
 			}
 			for _, c := range columnsOf(p) {
 				name := c.Name
-				if m := expr.Monotone(p.Expr, c.Index); m != 0 && expr.Injective(p.Expr, c.Index) {
+				if m := expr.Monotone(p.Expr, c.Index); m != 0 && expr.Injective(p.Expr, c.Index) && p.Encoding.Order() != catalog.Unordered {
 					name += " = ... (or a range of it)"
 				} else if s.walker.enumerable(p) {
 					continue

@@ -85,7 +85,8 @@ func randomTable(r *rand.Rand) (*lawWorld, error) {
 			}
 			cols = append(cols, f+" STRING")
 			parts = append(parts, p)
-			if !last && !strings.HasSuffix(p, "(4)") {
+			fixedTail := !slices.ContainsFunc(fields[i+1:], func(f string) bool { return f == "s" || f == "u" })
+			if !last && !strings.HasSuffix(p, "(4)") && !(fixedTail && r.IntN(3) == 0) {
 				parts = append(parts, g.pick("X'00'", "'|'", "X'00'"))
 			}
 		case "ts":

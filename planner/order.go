@@ -143,20 +143,24 @@ func isConstant(s *keySpan, col int) bool {
 	return len(p) == 1 && p[0].IsPoint()
 }
 
-// partBytes gives the bytes of the constant part i of k.
+// partBytes gives the bytes of the constant part i of k, or more where they cannot be told apart.
 func (s *keySpan) partBytes(k *catalog.Pattern, i int) []byte {
 	end := len(s.Start)
 	if i+1 < s.begun {
 		end = k.PrefixLen(s.Start, i+1)
 	}
-	return s.Start[k.PrefixLen(s.Start, i):end]
+	start := k.PrefixLen(s.Start, i)
+	if start < 0 || end < 0 {
+		return s.Start // that is no less than the part's, so that more spans are merged
+	}
+	return s.Start[start:end]
 }
 
 // matchPart tells whether part i sorts like column col and adds what reading it in that order takes.
 func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, desc, constant, open bool) bool {
 	p := c.scan.Layout.Key.Parts[i]
 	m := expr.Monotone(p.Expr, col)
-	if m == 0 || !expr.Injective(p.Expr, col) {
+	if m == 0 || !expr.Injective(p.Expr, col) && !c.scan.Layout.ReadFrom(col, i) {
 		return false
 	}
 	dir := m
@@ -180,12 +184,12 @@ func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, desc, constan
 			}
 		}
 	case catalog.Terminated:
-		if f := followOf(c.scan.Layout, i); len(f) > 0 && !(len(f) == 1 && f[0] == 0) {
+		if f := followOf(c.scan.Layout, i); !f.end() && !f.zero() {
 			o.uneven = true
 			if constant {
 				break
 			}
-			if open || dir > 0 {
+			if open || dir > 0 || f.any {
 				return false
 			}
 			if _, ok := p.Expr.(*expr.Column); !ok {
@@ -196,13 +200,6 @@ func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, desc, constan
 	}
 	o.dir = dir
 	return true
-}
-
-func followOf(l *catalog.Layout, i int) follow {
-	if i+1 < len(l.Key.Parts) {
-		return follow(l.Key.Parts[i+1].Literal)
-	}
-	return nil
 }
 
 // nonNegative tells that p is never negative for the values of col that matter.
@@ -219,7 +216,7 @@ func nonNegative(p *catalog.Part, col int, s *keySpan) bool {
 
 // pivot is where the negative values of part i begin, when that is inside s.
 func (c *candidate) pivot(s *keySpan, i int) []byte {
-	p := append(bytes.Clone(s.Start[:c.scan.Layout.Key.PrefixLen(s.Start, i)]), 0x80)
+	p := append(bytes.Clone(s.Start[:s.fixed]), 0x80)
 	p = append(p, make([]byte, c.scan.Layout.Key.Parts[i].Encoding.Width()-1)...)
 	if bytes.Compare(p, s.Start) <= 0 || len(s.Stop) > 0 && bytes.Compare(p, s.Stop) >= 0 {
 		return nil

@@ -34,7 +34,7 @@ func (c *candidate) qualifiers(boxes []box) filter.Filter {
 			return nil
 		}
 		for _, iv := range set {
-			rs, _, ok := ranges(nil, part.Encoding, iv, nil)
+			rs, _, ok := ranges(nil, part.Encoding, iv, follow{})
 			if !ok {
 				return nil
 			}

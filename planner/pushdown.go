@@ -277,7 +277,7 @@ func pushSet(col int, s types.Set, setExact bool, t *catalog.Table) (f filter.Fi
 	exact = setExact && anyBytes(c)
 	for _, iv := range s {
 		var ex bool
-		if out, ex, ok = ranges(out, c.Encoding, iv, nil); !ok {
+		if out, ex, ok = ranges(out, c.Encoding, iv, follow{}); !ok {
 			return nil, false, false
 		}
 		exact = exact && ex

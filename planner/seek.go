@@ -63,6 +63,9 @@ func skip(n Node, used []bool) {
 	}
 	found := map[int]bool{}
 	for i, p := range s.Layout.Key.Parts {
+		if p.Tail() > 0 {
+			return // keys with other values lie between those with the same
+		}
 		if col, ok := p.Expr.(*expr.Column); ok && p.Literal == nil && used[col.Index] {
 			found[col.Index] = true
 		}

@@ -19,6 +19,8 @@ type keySpan struct {
 	bound int
 	// begun is the number of key parts that begin within Start, or at its end.
 	begun int
+	// fixed is the number of bytes of Start that all keys of the span begin with by the walk: those of its constant parts.
+	fixed int
 	// sets are the values that columns can have in rows that matter, by column.
 	sets facts
 	// fuzzy are patterns of which every row's key that matters fits one; nil: none are known.
@@ -102,6 +104,11 @@ type branch struct {
 	matched []*expr.Like
 	begun   int
 	bound   int
+	// loose tells that the prefix ends with, or goes on behind, a part whose end only the end of the key
+	// tells: keys that begin so may have longer values there. What was proven before holds nevertheless.
+	loose       bool
+	sure        facts
+	sureMatched []*expr.Like
 }
 
 // with continues b with bytesOf.
@@ -156,6 +163,9 @@ func (w *walker) tables(br branch, parts []*catalog.Part) {
 
 // values lists the values that p can have in br, when they are few.
 func (w *walker) values(br *branch, p *catalog.Part) ([]types.Value, bool) {
+	if p.Scales() {
+		return nil, false
+	}
 	s, ok := w.image(br, p)
 	if !ok {
 		return nil, false
@@ -166,7 +176,11 @@ func (w *walker) values(br *branch, p *catalog.Part) ([]types.Value, bool) {
 	}
 	lister, ok := p.Encoding.(catalog.Lister)
 	if !ok {
-		return c.Values(w.opt.MaxEnumerate)
+		vals, few := c.Values(w.opt.MaxEnumerate)
+		if !few && len(p.Columns) == 1 {
+			return expr.Steps(p.Expr, p.Columns[0], br.sets.setOf(p.Columns[0]), w.opt.MaxEnumerate)
+		}
+		return vals, few
 	}
 	var vals []types.Value
 	for _, iv := range c {
@@ -268,6 +282,9 @@ func (w *walker) take(br *branch, p *catalog.Part, v types.Value) (branch, bool)
 		return branch{}, false
 	}
 	nb := w.with(br, enc)
+	if p.Tail() > 0 {
+		nb.loose, nb.sure, nb.sureMatched = true, br.proven, br.matched
+	}
 	if len(p.Columns) == 1 {
 		col := p.Columns[0]
 		pt := types.Points(v)
@@ -333,9 +350,9 @@ func (w *walker) key(br branch, i int, rest *[]keySpan) bool {
 		if expr.FromRest(p.Expr) != nil {
 			return w.fromRest(br, i, rest)
 		}
-		if v, ok := w.computed(&br, p); ok {
+		if v, ok := w.computed(&br, p); ok && !p.Scales() {
 			nb, ok := w.take(&br, p, v)
-			if !ok || containsDelimiter(p, parts, i, v) {
+			if !ok || w.containsDelimiter(i, v) {
 				w.use(i, bound, nil)
 				return true
 			}
@@ -344,8 +361,10 @@ func (w *walker) key(br branch, i int, rest *[]keySpan) bool {
 			br = nb
 			continue
 		}
-		if done, useful := w.split(br, i, rest); done {
-			return useful
+		if !p.Scales() {
+			if done, useful := w.split(br, i, rest); done {
+				return useful
+			}
 		}
 		if w.enumerate(br, i, rest) {
 			return true
@@ -359,12 +378,13 @@ func (w *walker) key(br branch, i int, rest *[]keySpan) bool {
 }
 
 // containsDelimiter tells that v cannot stand in part i, as it holds the delimiter that ends it.
-func containsDelimiter(p *catalog.Part, parts []*catalog.Part, i int, v types.Value) bool {
-	if p.Encoding.Width() != catalog.Variable || i+1 == len(parts) {
+func (w *walker) containsDelimiter(i int, v types.Value) bool {
+	p := w.layout.Key.Parts[i]
+	if p.Encoding.Width() != catalog.Variable {
 		return false
 	}
 	b, err := p.Encoding.Append(nil, v)
-	return err != nil || bytes.Contains(b, parts[i+1].Literal)
+	return err != nil || followOf(w.layout, i).holdsDelimiter(p.Encoding, b)
 }
 
 // split handles a part whose column (or columns) is constrained to several values.
@@ -385,11 +405,18 @@ func (w *walker) split(br branch, i int, rest *[]keySpan) (done, useful bool) {
 		return false, false
 	}
 	if expr.Injective(p.Expr, col) {
-		return w.splitSet(br, i, set, rest), true
+		if w.splitSet(br, i, set, rest) {
+			return true, true
+		}
+		if vs, ok := set.Values(w.opt.MaxEnumerate); ok { // the bytes are in no order, but there are few
+			return w.splitPoints(br, i, col, vs, rest)
+		}
+		return false, true
 	}
 	// Not every value of the column has a value of its own here (a bucket, a hash, a day).
 	if allPoints(set) && len(set) <= w.opt.MaxSpans {
-		return w.splitPoints(br, i, col, set, rest)
+		vs, _ := set.Values(len(set))
+		return w.splitPoints(br, i, col, vs, rest)
 	}
 	if img, ok := expr.Image(p.Expr, col, set); ok && !img.IsAll() {
 		if dom, ok := expr.Domain(p.Expr); ok && dom.SubsetOf(img) {
@@ -410,7 +437,7 @@ func (w *walker) split(br branch, i int, rest *[]keySpan) (done, useful bool) {
 		}
 	}
 	if vs, ok := set.Values(w.opt.MaxEnumerate); ok {
-		return w.splitPoints(br, i, col, types.Points(vs...), rest)
+		return w.splitPoints(br, i, col, vs, rest)
 	}
 	return false, false
 }
@@ -454,20 +481,20 @@ func (w *walker) splitColumns(br branch, i int, rest *[]keySpan) (done, useful b
 		if !ok {
 			return false, false
 		}
-		return w.splitPoints(br, i, col, types.Points(vs...), rest)
+		return w.splitPoints(br, i, col, vs, rest)
 	}
 	return false, false
 }
 
-// splitPoints walks on from part i once for each value of col.
-func (w *walker) splitPoints(br branch, i, col int, set types.Set, rest *[]keySpan) (done, useful bool) {
-	for _, iv := range set {
+// splitPoints walks on from part i once for each value of col. They are values and no set, in which neighbours are one interval.
+func (w *walker) splitPoints(br branch, i, col int, vs []types.Value, rest *[]keySpan) (done, useful bool) {
+	for _, v := range vs {
 		if w.full() {
 			w.emit(br, nil, rest)
 			return true, br.bound > 0
 		}
 		nb := br
-		nb.fix(col, types.Set{iv})
+		nb.fix(col, types.Points(v))
 		useful = w.key(nb, i, rest) || useful
 	}
 	return true, useful
@@ -494,7 +521,7 @@ func (w *walker) splitSet(br branch, i int, set types.Set, rest *[]keySpan) (don
 			set = img
 		}
 	}
-	f := w.follow(i)
+	f := followOf(w.layout, i)
 	out := make([]byteRange, 0, len(set))
 	allExact := true
 	for _, iv := range set {
@@ -568,7 +595,7 @@ func (w *walker) splitLike(br branch, i int, rest *[]keySpan) (done, useful bool
 			continue
 		}
 		iv := expr.PrefixInterval(lit)
-		out, exact, ok := ranges(nil, p.Encoding, iv, w.follow(i))
+		out, exact, ok := ranges(nil, p.Encoding, iv, followOf(w.layout, i))
 		if !ok {
 			continue
 		}
@@ -670,7 +697,7 @@ func (w *walker) fromRest(br branch, i int, rest *[]keySpan) bool {
 	}
 	for _, t := range tails {
 		salts := vals
-		if t.Key {
+		if t.Key || sharesRest(p, t) {
 			v, err := expr.FromRest(p.Expr)(t.Start)
 			if err != nil {
 				continue
@@ -686,7 +713,7 @@ func (w *walker) fromRest(br branch, i int, rest *[]keySpan) bool {
 			}
 			pre := w.join(br.prefix, enc)
 			s := t
-			s.Start = w.join(pre, t.Start)
+			s.Start, s.fixed = w.join(pre, t.Start), len(pre)+t.fixed
 			switch {
 			case t.Key:
 				s.Stop = nil
@@ -709,18 +736,23 @@ func (w *walker) fromRest(br branch, i int, rest *[]keySpan) bool {
 	return true
 }
 
-// follow gives what comes after part i.
-func (w *walker) follow(i int) follow {
-	if parts := w.layout.Key.Parts; i+1 < len(parts) {
-		return follow(parts[i+1].Literal)
+// sharesRest tells that all keys of t begin with the bytes that p is computed from.
+func sharesRest(p *catalog.Part, t keySpan) bool {
+	n, ok := expr.RestLength(p.Expr)
+	if !ok || len(t.Start) < n {
+		return false
 	}
-	return nil
+	common := t.Start[:n]
+	return bytes.HasPrefix(t.Stop, common) || bytes.Equal(t.Stop, types.PrefixEnd(common))
 }
 
 // emit adds the span of br continued by r: nil means everything that starts with
 // br's bytes, a point that the key is complete.
 func (w *walker) emit(br branch, r *byteRange, rest *[]keySpan) {
-	s := keySpan{Span: Span{Table: br.table}, proven: br.proven, likes: br.matched, bound: br.bound, begun: br.begun, sets: br.sets}
+	s := keySpan{Span: Span{Table: br.table}, proven: br.proven, likes: br.matched, bound: br.bound, begun: br.begun, sets: br.sets, fixed: len(br.prefix)}
+	if br.loose && (r == nil || !r.point) {
+		s.proven, s.likes = br.sure, br.sureMatched
+	}
 	switch {
 	case r == nil:
 		s.Start, s.Stop = br.prefix, types.PrefixEnd(br.prefix)

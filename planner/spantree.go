@@ -32,7 +32,15 @@ func cutLeaf(l *catalog.Layout, sp Span) leaf {
 			n = p.Encoding.Width()
 		}
 		if n == catalog.Variable {
+			d, delimited := p.Encoding.(catalog.Delimited)
 			switch {
+			case delimited:
+				if length, err := d.Length(rest); err == nil {
+					n = length
+				}
+			case p.Tail() > 0 && sp.Key:
+				n = len(rest) - p.Tail()
+			case p.Tail() > 0:
 			case i+1 < len(l.Key.Parts):
 				n = bytes.Index(rest, l.Key.Parts[i+1].Literal)
 			case sp.Key:

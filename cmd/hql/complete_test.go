@@ -41,9 +41,9 @@ func TestComplete(t *testing.T) {
 		{"", "SELECT _| FROM files", "_key,_ts"},
 		{"SELECT 1 FROM files\n", "WHERE user|", "user_id"},
 		{"", "SELECT 1 FROM sites; SELECT 1 FROM files WHERE dom|", ""}, // sites is another statement's
-		{"", "SELECT rev|", "reverse"},
+		{"", "SELECT repl|", "replace"},
 		{"", "SELECT dom|", "domain"}, // no table is named yet
-		{"", "SELECT REV|", "REVERSE"},
+		{"", "SELECT REPL|", "REPLACE"},
 		{"", "SELECT * FROM files ORDER BY cr|", "create_time,create,cross,crc32"},
 		{"", "DELETE FROM |", "car_events..."},
 		{"", "UPDATE files SET |", "user_id,create_time,file_id,name,category"},

@@ -1,0 +1,180 @@
+package catalog
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/hql-db/hql/types"
+)
+
+// Delimited is an Encoding of varying width whose bytes tell themselves where they end, so that
+// any part may follow.
+type Delimited interface {
+	Encoding
+	// Length gives the number of bytes of the value that src begins with; an error means that there is none.
+	Length(src []byte) (int, error)
+}
+
+var errCut = errors.New("it is cut off")
+
+// counted is a text or BYTES behind its length: COUNT8 TEXT, COUNT16 TEXT and COUNT32 TEXT, an unsigned big-endian
+// number of bytes, and VINT TEXT, a vint, as Hadoop's Text and HBase's Bytes.writeByteArray write it.
+type counted struct {
+	t     types.Type
+	bytes int // of the length; 0: a vint
+}
+
+func (e counted) String() string {
+	if e.bytes == 0 {
+		return "VINT TEXT"
+	}
+	return fmt.Sprintf("COUNT%d TEXT", 8*e.bytes)
+}
+func (e counted) Width() int       { return Variable }
+func (e counted) Type() types.Type { return e.t }
+func (e counted) Order() Order     { return Unordered }
+
+func (e counted) Append(dst []byte, v types.Value) ([]byte, error) {
+	s := v.Text()
+	if e.bytes == 0 {
+		return append(appendVint(dst, int64(len(s))), s...), nil
+	}
+	if uint64(len(s)) > 1<<(8*e.bytes)-1 {
+		return dst, fmt.Errorf("%s is longer than %s can tell", short(s), e)
+	}
+	for shift := 8 * (e.bytes - 1); shift >= 0; shift -= 8 {
+		dst = append(dst, byte(len(s)>>shift))
+	}
+	return append(dst, s...), nil
+}
+
+// head gives the number of bytes of the length, and the length.
+func (e counted) head(src []byte) (head int, n int64, err error) {
+	if e.bytes == 0 {
+		return readVint(src)
+	}
+	if len(src) < e.bytes {
+		return 0, 0, errCut
+	}
+	for _, b := range src[:e.bytes] {
+		n = n<<8 | int64(b)
+	}
+	return e.bytes, n, nil
+}
+
+func (e counted) Length(src []byte) (int, error) {
+	head, n, err := e.head(src)
+	switch {
+	case err != nil:
+		return 0, err
+	case n < 0:
+		return 0, errors.New("its length is negative")
+	case n > int64(len(src)-head):
+		return 0, errCut
+	}
+	return head + int(n), nil
+}
+
+func (e counted) Decode(src []byte) (types.Value, error) {
+	n, err := e.Length(src)
+	if err != nil {
+		return types.Value{}, err
+	}
+	if n != len(src) {
+		return types.Value{}, errWidth
+	}
+	head, _, _ := e.head(src)
+	if e.t == types.Bytes {
+		return types.NewBytes(string(src[head:])), nil
+	}
+	return types.NewString(string(src[head:])), nil
+}
+
+func (e counted) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
+
+// vint is a number of 1 to 9 bytes as Hadoop's WritableUtils.writeVLong writes it: -112 to 127 in one byte, others
+// behind a byte that tells sign and length, a negative number as its complement. Its bytes do not sort like the numbers.
+type vint struct{ t types.Type }
+
+func (vint) String() string     { return "VINT" }
+func (vint) Width() int         { return Variable }
+func (e vint) Type() types.Type { return e.t }
+func (vint) Order() Order       { return Unordered }
+
+func (vint) Append(dst []byte, v types.Value) ([]byte, error) { return appendVint(dst, v.Int()), nil }
+
+func (vint) Length(src []byte) (int, error) {
+	n, _, err := readVint(src)
+	return n, err
+}
+
+func (e vint) Decode(src []byte) (types.Value, error) {
+	n, v, err := readVint(src)
+	if err != nil {
+		return types.Value{}, err
+	}
+	if n != len(src) {
+		return types.Value{}, errWidth
+	}
+	if e.t.IsInteger() {
+		if lo, hi := types.IntRange(e.t); v < lo || v > hi {
+			return types.Value{}, fmt.Errorf("%d is no %s", v, e.t)
+		}
+	}
+	return types.NewIntOf(e.t, v), nil
+}
+
+func (e vint) Clip(iv types.Interval) (types.Interval, bool) {
+	return clipInts(iv, e.t, math.MinInt64, math.MaxInt64, 1)
+}
+
+const leastVint, mostVint = -112, 127 // of one byte
+
+func appendVint(dst []byte, n int64) []byte {
+	if n >= leastVint && n <= mostVint {
+		return append(dst, byte(n))
+	}
+	sign := leastVint
+	if n < 0 {
+		n, sign = ^n, sign-8
+	}
+	width := max(1, (bits.Len64(uint64(n))+7)/8)
+	dst = append(dst, byte(sign-width))
+	return append(dst, binary.BigEndian.AppendUint64(nil, uint64(n))[8-width:]...)
+}
+
+// readVint reads the vint that src begins with, and its length in bytes. A longer form than appendVint's is refused.
+func readVint(src []byte) (length int, n int64, err error) {
+	if len(src) == 0 {
+		return 0, 0, errCut
+	}
+	first := int(int8(src[0]))
+	if first >= leastVint {
+		return 1, int64(first), nil
+	}
+	width, negative := leastVint-first, false
+	if width > 8 {
+		width, negative = width-8, true
+	}
+	if len(src) < 1+width {
+		return 0, 0, errCut
+	}
+	var u uint64
+	for _, b := range src[1 : 1+width] {
+		u = u<<8 | uint64(b)
+	}
+	n = int64(u)
+	if n < 0 {
+		return 0, 0, errors.New("the number is beyond BIGINT")
+	}
+	if negative {
+		n = ^n
+	}
+	if n >= leastVint && n <= mostVint || src[1] == 0 {
+		return 0, 0, errors.New("the number has a shorter form")
+	}
+	return 1 + width, n, nil
+}
