@@ -747,6 +747,8 @@ func widen(a, b types.Type) types.Type {
 		return a
 	case a.IsInteger() && b.IsInteger():
 		return max(a, b)
+	case a == b:
+		return a
 	case a.IsNumeric() && b.IsNumeric():
 		if a == types.Double || b == types.Double || a == types.Float || b == types.Float {
 			return types.Double

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/hql-db/hql/types"
@@ -148,7 +149,7 @@ var stringFunctions = []Function{
 		}},
 	{Name: "CHR", Group: "string", Signature: "chr(n) text", Doc: "The character with that code point.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.String, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			if n := a[0].Int(); n > 0 && n <= unicode.MaxRune {
+			if n := a[0].Int(); n > 0 && n <= unicode.MaxRune && !utf16.IsSurrogate(rune(n)) {
 				return types.NewString(string(rune(n))), nil
 			}
 			return types.Value{}, fmt.Errorf("%d is no character", a[0].Int())
@@ -344,7 +345,7 @@ func substring(_ *Env, a []types.Value) (types.Value, error) {
 			return types.Value{}, errors.New("negative substring length")
 		}
 	}
-	end := addClamp(from, n)
+	end := max(addClamp(from, n), 1)
 	from = max(from, 1)
 	if a[0].Type() == types.Bytes {
 		s := a[0].Text()
@@ -408,6 +409,9 @@ func concat(env *Env, sep string, a []types.Value) (types.Value, error) {
 		s, err := types.Cast(v, types.String, env.Loc)
 		if err != nil {
 			return s, err
+		}
+		if v.Type() == types.Boolean {
+			s = types.NewString(s.Text()[:1]) // unlike ||
 		}
 		parts = append(parts, s.Text())
 	}

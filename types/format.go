@@ -43,12 +43,16 @@ func (v Value) Format(loc *time.Location) string {
 }
 
 func formatFloat(f float64, bits int) string {
+	least, most := 1e-4, 1e15 // without an exponent, as in PostgreSQL
+	if bits == 32 {
+		least, most = float64(float32(least)), 1e6
+	}
 	switch {
 	case math.IsInf(f, 1):
 		return "Infinity"
 	case math.IsInf(f, -1):
 		return "-Infinity"
-	case f != 0 && (math.Abs(f) < 1e-5 || math.Abs(f) >= 1e15):
+	case f != 0 && (math.Abs(f) < least || math.Abs(f) >= most):
 		return strconv.FormatFloat(f, 'e', -1, bits)
 	}
 	return strconv.FormatFloat(f, 'f', -1, bits)
