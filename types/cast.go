@@ -119,10 +119,11 @@ func toBool(v Value) (Value, error) {
 	case v.typ.IsInteger():
 		return NewBool(v.i != 0), nil
 	case v.typ.IsText():
-		switch strings.ToLower(strings.TrimSpace(v.s)) {
-		case "t", "true", "y", "yes", "on", "1":
+		switch s := strings.ToLower(strings.TrimSpace(v.s)); { // words may be cut short
+		case s == "" || s == "o":
+		case strings.HasPrefix("true", s), strings.HasPrefix("yes", s), s == "on", s == "1":
 			return NewBool(true), nil
-		case "f", "false", "n", "no", "off", "0":
+		case strings.HasPrefix("false", s), strings.HasPrefix("no", s), strings.HasPrefix("off", s), s == "0":
 			return NewBool(false), nil
 		}
 		return Value{}, fmt.Errorf("invalid boolean %s", short(v.s))
