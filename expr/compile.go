@@ -767,6 +767,9 @@ func (c compiler) cast(x Expr, t types.Type, pos parser.Pos) (Expr, error) {
 	k := &Cast{Pos: pos, X: x, Typ: t}
 	if l, ok := x.(*Const); ok {
 		v, err := types.Cast(l.Val, t, c.s.Loc)
+		if err != nil && l.Val.Type().IsNumeric() && t.IsNumeric() {
+			return k, nil // fails if it is evaluated
+		}
 		if err != nil {
 			return nil, parser.Errorf(pos, "%s", err)
 		}

@@ -27,6 +27,8 @@ func float1(f func(float64) float64) evalFunc {
 	}
 }
 
+const degree = math.Pi / 180 // in radians
+
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 
 func numberFunction(name, doc string, f func(float64) float64) Function {
@@ -61,8 +63,8 @@ var numberFunctions = []Function{
 	{Name: "ROUND", Group: "number", Signature: "round(x [, digits])", Doc: "Rounded, halves away from zero (a DOUBLE's to even).", MinArgs: 1, MaxArgs: 2, Result: roundResult, Eval: round(apd.RoundHalfUp, math.RoundToEven)},
 	{Name: "TRUNC", Group: "number", Signature: "trunc(x [, digits])", Doc: "Cut towards zero.", MinArgs: 1, MaxArgs: 2, Result: roundResult, Eval: round(apd.RoundDown, math.Trunc)},
 	numberFunction("CBRT", "The cube root.", math.Cbrt),
-	numberFunction("DEGREES", "Radians as degrees.", func(x float64) float64 { return x / math.Pi * 180 }),
-	numberFunction("RADIANS", "Degrees as radians.", func(x float64) float64 { return x / 180 * math.Pi }),
+	numberFunction("DEGREES", "Radians as degrees.", func(x float64) float64 { return x / degree }),
+	numberFunction("RADIANS", "Degrees as radians.", func(x float64) float64 { return x * degree }),
 	numberFunction("SIN", "The sine of radians.", math.Sin),
 	numberFunction("COS", "The cosine of radians.", math.Cos),
 	numberFunction("TAN", "The tangent of radians.", math.Tan),

@@ -606,7 +606,7 @@ func extract(_ *Env, a []types.Value) (types.Value, error) {
 	case "minute":
 		n = t.Minute()
 	case "second":
-		return types.NewDouble(float64(t.Second()) + float64(t.Nanosecond())/1e9), nil
+		return types.NewDouble(float64(t.Second()*1000+t.Nanosecond()/1e6) / 1000), nil
 	case "millisecond":
 		n = t.Second()*1000 + t.Nanosecond()/1e6
 	case "microsecond":
