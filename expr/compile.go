@@ -357,7 +357,9 @@ func (c compiler) meet(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
 	if tx == types.Null || ty == types.Null || tx == ty {
 		return x, y, nil
 	}
-	if k, ok := y.(*Const); ok {
+	_, constant := x.(*Const)
+	text := constant && tx == types.String // is read as the other, be that constant or not
+	if k, ok := y.(*Const); ok && !text {
 		n, err := c.adapt(k, tx)
 		if err != nil {
 			return nil, nil, err
