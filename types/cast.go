@@ -230,7 +230,7 @@ func ParseDecimal(s string) (Value, error) {
 	if d.NumDigits() > 1000 || d.Exponent > 6144 || d.Exponent < -6144 {
 		return Value{}, fmt.Errorf("DECIMAL out of range: %s", short(s))
 	}
-	if d.Exponent > 0 { // 1e3 is 1000
+	if d.Exponent > 0 && d.NumDigits()+int64(d.Exponent) <= 1000 { // 1e3 is 1000
 		if _, err := Wide.Quantize(d, d, 0); err != nil {
 			return Value{}, fmt.Errorf("DECIMAL out of range: %s", short(s))
 		}

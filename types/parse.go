@@ -31,7 +31,7 @@ var dateLayouts = []string{"2006-01-02", "2006-1-2", "20060102"}
 func ParseDate(s string) (int64, error) {
 	s = strings.TrimSpace(s)
 	for _, l := range dateLayouts {
-		if t, err := time.Parse(l, s); err == nil && t.Year() > 0 {
+		if t, err := time.Parse(l, s); err == nil {
 			return t.Unix() / 86400, nil
 		}
 	}
@@ -66,12 +66,12 @@ func ParseTimestamp(s string, loc *time.Location) (int64, error) {
 		x = x[:10] + " " + x[11:]
 	}
 	for _, l := range timestampLayouts {
-		if t, err := time.Parse(l, x); err == nil && t.Year() > 0 {
+		if t, err := time.Parse(l, x); err == nil {
 			return inZone(t, loc).UnixMilli(), nil
 		}
 	}
 	for _, l := range zonedLayouts {
-		if t, err := time.Parse(l, x); err == nil && t.Year() > 0 {
+		if t, err := time.Parse(l, x); err == nil {
 			return t.UnixMilli(), nil
 		}
 	}
