@@ -131,7 +131,7 @@ var numberFunctions = []Function{
 		}
 		return y
 	}),
-	numberFunction("LN", "The natural logarithm.", math.Log),
+	numberFunction("LN", "The natural logarithm.", logarithm),
 	numberFunction("LOG10", "The logarithm to base 10.", log10),
 	numberFunction("LOG", "The logarithm to base 10.", log10),
 	{Name: "PI", Group: "number", Signature: "pi() double", Doc: "π.", Result: returns(types.Double),
@@ -165,9 +165,20 @@ var numberFunctions = []Function{
 		Eval: func(*Env, []types.Value) (types.Value, error) { return types.Value{}, nil }}, // all are NULL
 }
 
+// logarithm is math.Log, also of subnormal numbers, for which that is wrong on amd64.
+func logarithm(x float64) float64 {
+	if x > 0 && x < 0x1p-1022 {
+		return math.Log(x*0x1p54) - 54*math.Ln2
+	}
+	return math.Log(x)
+}
+
 // log10 is math.Log10, exact for powers of ten.
 func log10(x float64) float64 {
 	y := math.Log10(x)
+	if x > 0 && x < 0x1p-1022 {
+		y = logarithm(x) / math.Ln10
+	}
 	if whole := math.Round(y); math.Abs(whole) < 400 && math.Pow10(int(whole)) == x {
 		return whole
 	}
