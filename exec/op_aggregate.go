@@ -359,12 +359,7 @@ func (a *accumulator) result() (types.Value, error) {
 		if a.dec == nil {
 			return types.NewDouble(a.float / float64(a.n)), nil
 		}
-		d := new(apd.Decimal)
-		if _, err := types.Exact.Quo(d, a.dec, apd.New(a.n, 0)); err != nil {
-			return types.Value{}, err
-		}
-		d.Reduce(d)
-		return types.NewDecimal(d), nil
+		return types.NewDecimal(types.Quotient(a.dec, apd.New(a.n, 0))), nil
 	}
 	s := sorter{by: a.call.OrderBy}
 	slices.SortFunc(a.rows, s.less)

@@ -357,7 +357,9 @@ func (c compiler) meet(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
 	if tx == types.Null || ty == types.Null || tx == ty {
 		return x, y, nil
 	}
-	if k, ok := y.(*Const); ok {
+	_, constant := x.(*Const)
+	text := constant && tx == types.String // is read as the other, be that constant or not
+	if k, ok := y.(*Const); ok && !text {
 		n, err := c.adapt(k, tx)
 		if err != nil {
 			return nil, nil, err
@@ -747,6 +749,8 @@ func widen(a, b types.Type) types.Type {
 		return a
 	case a.IsInteger() && b.IsInteger():
 		return max(a, b)
+	case a == b:
+		return a
 	case a.IsNumeric() && b.IsNumeric():
 		if a == types.Double || b == types.Double || a == types.Float || b == types.Float {
 			return types.Double
@@ -765,6 +769,9 @@ func (c compiler) cast(x Expr, t types.Type, pos parser.Pos) (Expr, error) {
 	k := &Cast{Pos: pos, X: x, Typ: t}
 	if l, ok := x.(*Const); ok {
 		v, err := types.Cast(l.Val, t, c.s.Loc)
+		if err != nil && l.Val.Type().IsNumeric() && t.IsNumeric() {
+			return k, nil // fails if it is evaluated
+		}
 		if err != nil {
 			return nil, parser.Errorf(pos, "%s", err)
 		}

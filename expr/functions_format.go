@@ -12,9 +12,12 @@ import (
 // Patterns of TO_CHAR, TO_DATE and TO_TIMESTAMP, as in PostgreSQL 16, 9.8. A
 // longer one stands before those it begins with.
 var formatPatterns = []string{
-	"HH24", "HH12", "HH", "MI", "SSSSS", "SSSS", "SS", "MS", "US", "AM", "PM", "A.M.", "P.M.", "YYYY", "IYYY", "YYY", "YY", "Y", "IW", "IDDD", "ID",
-	"MONTH", "MON", "MM", "DAY", "DY", "DDD", "DD", "D", "WW", "W", "CC", "J", "Q", "FF3", "FF6",
+	"AD", "BC", "A.D.", "B.C.", "HH24", "HH12", "HH", "MI", "SSSSS", "SSSS", "SS", "MS", "US", "AM", "PM", "A.M.", "P.M.", "Y,YYY", "YYYY", "IYYY", "YYY", "YY", "Y", "IYY", "IY", "IW", "IDDD", "ID", "I",
+	"MONTH", "MON", "MM", "DAY", "DY", "DDD", "DD", "D", "WW", "W", "CC", "J", "Q", "FF1", "FF2", "FF3", "FF4", "FF5", "FF6",
+	"RM", "TZ", "OF",
 }
+
+var romanMonths = [...]string{"I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"}
 
 // pattern is a piece of a format: a pattern, or text that stands for itself.
 type pattern struct {
@@ -77,6 +80,10 @@ func formatTime(t time.Time, format string) string {
 				b.WriteString(cased(ordinal(n), p.th))
 			}
 		}
+		fraction := func(n, width int) { // which FM leaves as it is
+			p.fill = true
+			number(n, width)
+		}
 		word := func(s string, width int) {
 			b.WriteString(cased(s, p.text))
 			if p.fill {
@@ -96,14 +103,34 @@ func formatTime(t time.Time, format string) string {
 			number(t.Second(), 2)
 		case "SSSS", "SSSSS":
 			number(t.Hour()*3600+t.Minute()*60+t.Second(), 0)
+		case "FF1":
+			fraction(t.Nanosecond()/1e8, 1)
+		case "FF2":
+			fraction(t.Nanosecond()/1e7, 2)
 		case "MS", "FF3":
-			number(t.Nanosecond()/1e6, 3)
+			fraction(t.Nanosecond()/1e6, 3)
+		case "FF4":
+			fraction(t.Nanosecond()/1e5, 4)
+		case "FF5":
+			fraction(t.Nanosecond()/1e4, 5)
 		case "US", "FF6":
-			number(t.Nanosecond()/1e3, 6)
+			fraction(t.Nanosecond()/1e3, 6)
 		case "AM", "PM":
 			word(t.Format("PM"), 0)
 		case "A.M.", "P.M.":
 			word(t.Format("PM")[:1]+".M.", 0)
+		case "AD", "BC":
+			word("AD", 0)
+		case "A.D.", "B.C.":
+			word("A.D.", 0)
+		case "RM":
+			word(romanMonths[t.Month()-1], 4)
+		case "TZ":
+			word("UTC", 0)
+		case "OF":
+			b.WriteString("+00")
+		case "Y,YYY":
+			fmt.Fprintf(&b, "%d,%03d", t.Year()/1000, t.Year()%1000)
 		case "YYYY":
 			number(t.Year(), 4)
 		case "YYY":
@@ -114,6 +141,12 @@ func formatTime(t time.Time, format string) string {
 			number(t.Year()%10, 1)
 		case "IYYY":
 			number(isoYear, 4)
+		case "IYY":
+			number(isoYear%1000, 3)
+		case "IY":
+			number(isoYear%100, 2)
+		case "I":
+			number(isoYear%10, 1)
 		case "IW":
 			number(week, 2)
 		case "ID":
@@ -251,7 +284,7 @@ func parseTime(s, format string) (time.Time, error) {
 			number(&minute, 2, 0, 59)
 		case "SS":
 			number(&second, 2, 0, 59)
-		case "MS", "US", "FF3", "FF6":
+		case "MS", "US", "FF1", "FF2", "FF3", "FF4", "FF5", "FF6":
 			fraction()
 		case "AM", "PM":
 			name(&pm, 2, "AM", "PM")

@@ -14,13 +14,13 @@ var isStep class = func(t types.Type) bool { return t.IsText() || t.IsInteger() 
 
 var jsonFunctions = []Function{
 	{Name: "->", Group: "operator", Signature: "json -> key", Doc: "An object's member or an array's element (from 0, negative from the end), as JSON.", MinArgs: 2, MaxArgs: 2,
-		Result: returns(types.JSON, isJSON, isStep), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return jsonStep(a[0].Text(), a[1:], false) }},
+		Result: returns(types.JSON, isJSON, isStep), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return jsonStep(a[0].Text(), a[1:], false, false) }},
 	{Name: "->>", Group: "operator", Signature: "json ->> key", Doc: "As ->, as text.", MinArgs: 2, MaxArgs: 2,
-		Result: returns(types.String, isJSON, isStep), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return jsonStep(a[0].Text(), a[1:], true) }},
+		Result: returns(types.String, isJSON, isStep), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return jsonStep(a[0].Text(), a[1:], true, false) }},
 	{Name: "JSON_EXTRACT_PATH_TEXT", Group: "json", Signature: "json_extract_path_text(json, key, ...) text", Doc: "The value at a path, as text.", MinArgs: 2, MaxArgs: -1,
-		Result: returns(types.String, isJSON, isStep), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return jsonStep(a[0].Text(), a[1:], true) }},
+		Result: returns(types.String, isJSON, isStep), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return jsonStep(a[0].Text(), a[1:], true, true) }},
 	{Name: "JSON_EXTRACT_PATH", Group: "json", Signature: "json_extract_path(json, key, ...) json", Doc: "The value at a path.", MinArgs: 2, MaxArgs: -1,
-		Result: returns(types.JSON, isJSON, isStep), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return jsonStep(a[0].Text(), a[1:], false) }},
+		Result: returns(types.JSON, isJSON, isStep), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return jsonStep(a[0].Text(), a[1:], false, true) }},
 	{Name: "JSON_BUILD_OBJECT", Group: "json", Signature: "json_build_object(key, value, ...) json", Doc: "An object of these members, NULLs as null.", MinArgs: 0, MaxArgs: -1,
 		NullArgs: true, Result: returns(types.JSON), Eval: buildObject},
 	{Name: "JSON_BUILD_ARRAY", Group: "json", Signature: "json_build_array(value, ...) json", Doc: "An array of these values, NULLs as null.", MinArgs: 0, MaxArgs: -1,
@@ -61,7 +61,7 @@ var jsonFunctions = []Function{
 	{Name: "JSON_ARRAY_LENGTH", Group: "json", Signature: "json_array_length(json) bigint", Doc: "Number of elements of an array.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.BigInt, isJSON), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			var items []json.RawMessage
-			if err := json.Unmarshal([]byte(a[0].Text()), &items); err != nil {
+			if err := json.Unmarshal([]byte(a[0].Text()), &items); err != nil || items == nil {
 				return types.Value{}, fmt.Errorf("not a JSON array")
 			}
 			return types.NewInt(int64(len(items))), nil
@@ -89,9 +89,9 @@ func buildObject(env *Env, a []types.Value) (types.Value, error) {
 	return types.NewJSON(string(append(out, '}'))), nil
 }
 
-// jsonStep follows path. What is not there, or not JSON at all, is NULL: one bad
+// jsonStep follows path, in which with digits the text of a number stands for it. What is not there, or not JSON at all, is NULL: one bad
 // cell does not fail a query over many.
-func jsonStep(doc string, path []types.Value, text bool) (types.Value, error) {
+func jsonStep(doc string, path []types.Value, text, digits bool) (types.Value, error) {
 	raw := json.RawMessage(doc)
 	for _, step := range path {
 		raw = bytes.TrimSpace(raw)
@@ -117,7 +117,7 @@ func jsonStep(doc string, path []types.Value, text bool) (types.Value, error) {
 			i := step.Int()
 			if step.Type().IsText() {
 				n, err := strconv.ParseInt(step.Text(), 10, 64)
-				if err != nil {
+				if err != nil || !digits {
 					return types.Value{}, nil
 				}
 				i = n

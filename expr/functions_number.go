@@ -37,12 +37,14 @@ func float1(f func(float64) float64) evalFunc {
 			return x, err
 		}
 		y := f(x.Double())
-		if finite(x.Double()) && !finite(y) {
+		if finite(x.Double()) && !finite(y) || math.IsNaN(y) && !math.IsNaN(x.Double()) {
 			return types.Value{}, errors.New("argument out of range")
 		}
 		return types.NewDouble(y), nil
 	}
 }
+
+const degree = math.Pi / 180 // in radians
 
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 
@@ -51,7 +53,7 @@ func numberFunction(name, doc string, f func(float64) float64) Function {
 }
 
 var numberFunctions = []Function{
-	{Name: "ABS", Group: "number", Signature: "abs(x)", Doc: "The value without its sign.", MinArgs: 1, MaxArgs: 1, Result: numberResult,
+	{Name: "ABS", Group: "number", Signature: "abs(x)", Doc: "The value without its sign.", MinArgs: 1, MaxArgs: 1, Result: absResult,
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			switch v := a[0]; {
 			case v.Type().IsInteger():
@@ -62,11 +64,14 @@ var numberFunctions = []Function{
 			case v.Type() == types.Decimal:
 				return types.NewDecimal(new(apd.Decimal).Abs(v.Decimal())), nil
 			default:
-				return types.NewDouble(math.Abs(v.Double())), nil
+				return types.NewFloatOf(v.Type(), math.Abs(v.Double())), nil
 			}
 		}, Key: absAlgebra},
 	{Name: "SIGN", Group: "number", Signature: "sign(x) bigint", Doc: "-1, 0 or 1.", MinArgs: 1, MaxArgs: 1, Result: returns(types.BigInt, isNumber),
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			if t := a[0].Type(); (t == types.Double || t == types.Float) && math.IsNaN(a[0].Double()) {
+				return types.NewInt(0), nil
+			}
 			c, err := types.Compare(a[0], types.NewInt(0))
 			return types.NewInt(int64(c)), err
 		}},
@@ -75,8 +80,8 @@ var numberFunctions = []Function{
 	{Name: "ROUND", Group: "number", Signature: "round(x [, digits])", Doc: "Rounded, halves away from zero (a DOUBLE's to even).", MinArgs: 1, MaxArgs: 2, Result: roundResult, Eval: round(apd.RoundHalfUp, math.RoundToEven)},
 	{Name: "TRUNC", Group: "number", Signature: "trunc(x [, digits])", Doc: "Cut towards zero.", MinArgs: 1, MaxArgs: 2, Result: roundResult, Eval: round(apd.RoundDown, math.Trunc)},
 	numberFunction("CBRT", "The cube root.", math.Cbrt),
-	numberFunction("DEGREES", "Radians as degrees.", func(x float64) float64 { return x / math.Pi * 180 }),
-	numberFunction("RADIANS", "Degrees as radians.", func(x float64) float64 { return x / 180 * math.Pi }),
+	numberFunction("DEGREES", "Radians as degrees.", func(x float64) float64 { return x / degree }),
+	numberFunction("RADIANS", "Degrees as radians.", func(x float64) float64 { return x * degree }),
 	numberFunction("SIN", "The sine of radians.", math.Sin),
 	numberFunction("COS", "The cosine of radians.", math.Cos),
 	numberFunction("TAN", "The tangent of radians.", math.Tan),
@@ -130,16 +135,22 @@ var numberFunctions = []Function{
 				return y, err
 			}
 			p := math.Pow(x.Double(), y.Double())
-			if math.IsNaN(p) || math.IsInf(p, 0) {
+			if finite(x.Double()) && finite(y.Double()) && (!finite(p) || p == 0 && x.Double() != 0) {
 				return types.Value{}, errors.New("DOUBLE out of range")
 			}
 			return types.NewDouble(p), nil
 		}},
 	numberFunction("SQRT", "The square root.", math.Sqrt),
-	numberFunction("EXP", "e to the power x.", math.Exp),
-	numberFunction("LN", "The natural logarithm.", math.Log),
-	numberFunction("LOG10", "The logarithm to base 10.", math.Log10),
-	numberFunction("LOG", "The logarithm to base 10.", math.Log10),
+	numberFunction("EXP", "e to the power x.", func(x float64) float64 {
+		y := math.Exp(x)
+		if y == 0 && finite(x) {
+			return math.NaN() // too small
+		}
+		return y
+	}),
+	numberFunction("LN", "The natural logarithm.", logarithm),
+	numberFunction("LOG10", "The logarithm to base 10.", log10),
+	numberFunction("LOG", "The logarithm to base 10.", log10),
 	{Name: "PI", Group: "number", Signature: "pi() double", Doc: "π.", Result: returns(types.Double),
 		Eval: func(*Env, []types.Value) (types.Value, error) { return types.NewDouble(math.Pi), nil }},
 	{Name: "RANDOM", Group: "number", Signature: "random() double", Doc: "A random number from 0 up to 1.", Volatile: true, Result: returns(types.Double),
@@ -169,6 +180,26 @@ var numberFunctions = []Function{
 	{Name: "LEAST", Group: "conditional", Signature: "least(a, ...)", Doc: "The least argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: sameAs(0), Eval: extreme(-1)},
 	{Name: "COALESCE", Group: "conditional", Signature: "coalesce(a, ...)", Doc: "The first argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, First: true, Result: firstType,
 		Eval: func(*Env, []types.Value) (types.Value, error) { return types.Value{}, nil }}, // all are NULL
+}
+
+// logarithm is math.Log, also of subnormal numbers, for which that is wrong on amd64.
+func logarithm(x float64) float64 {
+	if x > 0 && x < 0x1p-1022 {
+		return math.Log(x*0x1p54) - 54*math.Ln2
+	}
+	return math.Log(x)
+}
+
+// log10 is math.Log10, exact for powers of ten.
+func log10(x float64) float64 {
+	y := math.Log10(x)
+	if x > 0 && x < 0x1p-1022 {
+		y = logarithm(x) / math.Ln10
+	}
+	if whole := math.Round(y); math.Abs(whole) < 400 && math.Pow10(int(whole)) == x {
+		return whole
+	}
+	return y
 }
 
 // random draws 64 bits.
@@ -203,6 +234,13 @@ func numberResult(args []Expr) (types.Type, error) {
 	return t, err
 }
 
+func absResult(args []Expr) (types.Type, error) {
+	if t := args[0].Type(); t == types.Float {
+		return t, nil
+	}
+	return numberResult(args)
+}
+
 func roundResult(args []Expr) (types.Type, error) {
 	t, err := numberResult(args)
 	if len(args) == 2 && err == nil && t == types.Double {
@@ -230,8 +268,14 @@ func round(mode apd.Rounder, whole func(float64) float64) evalFunc {
 		ctx := types.Exact
 		ctx.Rounding = mode
 		ctx.Precision = 2000
-		out := new(apd.Decimal)
-		if _, err := ctx.Quantize(out, d.Decimal(), int32(-digits)); err != nil {
+		out, whole := new(apd.Decimal), ctx.Quantize
+		switch { // Quantize drops what is all behind the point, whatever its sign
+		case mode == apd.RoundCeiling:
+			whole = func(d, x *apd.Decimal, _ int32) (apd.Condition, error) { return ctx.Ceil(d, x) }
+		case mode == apd.RoundFloor:
+			whole = func(d, x *apd.Decimal, _ int32) (apd.Condition, error) { return ctx.Floor(d, x) }
+		}
+		if _, err := whole(out, d.Decimal(), int32(-digits)); err != nil {
 			return types.Value{}, errors.New("DECIMAL out of range")
 		}
 		if digits < 0 {

@@ -114,10 +114,6 @@ func nthMatch(a []types.Value, flags int) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, err := startOf(a, 2)
-	if err != nil || from < 0 {
-		return nil, err
-	}
 	n, group := int64(1), int64(0)
 	if len(a) > 3 {
 		n = a[3].Int()
@@ -128,6 +124,10 @@ func nthMatch(a []types.Value, flags int) ([]int, error) {
 	s := a[0].Text()
 	if n < 1 || group < 0 {
 		return nil, fmt.Errorf("matches are counted from 1 and groups from 0")
+	}
+	from, err := startOf(a, 2)
+	if err != nil || from < 0 {
+		return nil, err
 	}
 	if n > int64(len(s))+1 || group > int64(re.NumSubexp()) {
 		return nil, nil
@@ -143,7 +143,7 @@ func nthMatch(a []types.Value, flags int) ([]int, error) {
 	return []int{m[0] + from, m[1] + from}, nil
 }
 
-var groupRef = regexp.MustCompile(`\\(\d)|\\&`)
+var groupRef = regexp.MustCompile(`\\[\d&\\]`)
 
 func regexpReplace(_ *Env, a []types.Value) (types.Value, error) {
 	re, all, err := flagged(a, 3, true)
@@ -151,8 +151,13 @@ func regexpReplace(_ *Env, a []types.Value) (types.Value, error) {
 		return types.Value{}, err
 	}
 	to := groupRef.ReplaceAllStringFunc(strings.ReplaceAll(a[2].Text(), "$", "$$"), func(m string) string {
-		if m == `\&` {
+		switch m {
+		case `\&`:
 			return "${0}"
+		case `\\`:
+			return `\`
+		case `\0`:
+			return m // PostgreSQL counts from 1
 		}
 		return "${" + m[1:] + "}"
 	})

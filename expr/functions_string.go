@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/hql-db/hql/types"
@@ -170,7 +172,7 @@ var stringFunctions = []Function{
 		}},
 	{Name: "CHR", Group: "string", Signature: "chr(n) text", Doc: "The character with that code point.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.String, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			if n := a[0].Int(); n > 0 && n <= unicode.MaxRune {
+			if n := a[0].Int(); n > 0 && n <= unicode.MaxRune && !utf16.IsSurrogate(rune(n)) {
 				return types.NewString(string(rune(n))), nil
 			}
 			return types.Value{}, fmt.Errorf("%d is no character", a[0].Int())
@@ -193,21 +195,34 @@ var stringFunctions = []Function{
 			case "base64":
 				return types.NewString(base64.StdEncoding.EncodeToString([]byte(a[0].Text()))), nil
 			case "escape":
-				return types.NewString(types.EscapeBytes(a[0].Text())), nil
+				var b strings.Builder
+				for _, c := range []byte(a[0].Text()) {
+					switch {
+					case c == 0 || c > 127:
+						fmt.Fprintf(&b, `\%03o`, c)
+					case c == '\\':
+						b.WriteString(`\\`)
+					default:
+						b.WriteByte(c)
+					}
+				}
+				return types.NewString(b.String()), nil
 			}
 			return types.Value{}, fmt.Errorf("unknown format %s (hex, base64 or escape)", a[1].SQL())
 		}},
-	{Name: "DECODE", Group: "string", Signature: "decode(text, format) bytes", Doc: "The bytes of 'hex' or 'base64' text.", MinArgs: 2, MaxArgs: 2,
+	{Name: "DECODE", Group: "string", Signature: "decode(text, format) bytes", Doc: "The bytes of 'hex', 'base64' or 'escape' text.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Bytes, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			var b []byte
 			var err error
 			switch strings.ToLower(a[1].Text()) {
 			case "hex":
-				b, err = hex.DecodeString(a[0].Text())
+				b, err = hex.DecodeString(withoutSpace.Replace(a[0].Text()))
 			case "base64":
-				b, err = base64.StdEncoding.DecodeString(a[0].Text())
+				b, err = base64.StdEncoding.DecodeString(withoutSpace.Replace(a[0].Text()))
+			case "escape":
+				b, err = decodeEscape(a[0].Text())
 			default:
-				return types.Value{}, fmt.Errorf("unknown format %s (hex or base64)", a[1].SQL())
+				return types.Value{}, fmt.Errorf("unknown format %s (hex, base64 or escape)", a[1].SQL())
 			}
 			if err != nil {
 				return types.Value{}, fmt.Errorf("%s is not %s", a[0].SQL(), a[1].Text())
@@ -397,7 +412,7 @@ func substring(_ *Env, a []types.Value) (types.Value, error) {
 			return types.Value{}, errors.New("negative substring length")
 		}
 	}
-	end := addClamp(from, n)
+	end := max(addClamp(from, n), 1)
 	from = max(from, 1)
 	if a[0].Type() == types.Bytes {
 		s := a[0].Text()
@@ -452,6 +467,32 @@ func pad(atStart bool) evalFunc {
 	}
 }
 
+var withoutSpace = strings.NewReplacer(" ", "", "\t", "", "\n", "", "\r", "")
+
+// decodeEscape reads \NNN, a byte in octal digits, and \\; what else there is stands for itself.
+func decodeEscape(s string) ([]byte, error) {
+	var out []byte
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] != '\\':
+			out = append(out, s[i])
+		case strings.HasPrefix(s[i+1:], `\`):
+			out = append(out, '\\')
+			i++
+		case i+4 > len(s):
+			return nil, errors.New("a backslash alone")
+		default:
+			c, err := strconv.ParseUint(s[i+1:i+4], 8, 8)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, byte(c))
+			i += 3
+		}
+	}
+	return out, nil
+}
+
 func concat(env *Env, sep string, a []types.Value) (types.Value, error) {
 	var parts []string
 	for _, v := range a {
@@ -461,6 +502,9 @@ func concat(env *Env, sep string, a []types.Value) (types.Value, error) {
 		s, err := types.Cast(v, types.String, env.Loc)
 		if err != nil {
 			return s, err
+		}
+		if v.Type() == types.Boolean {
+			s = types.NewString(s.Text()[:1]) // unlike ||
 		}
 		parts = append(parts, s.Text())
 	}

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -445,11 +446,19 @@ func fixedWidth(s string) (int64, error) {
 var unitMillis = map[string]int64{"millisecond": 1, "ms": 1, "second": 1000, "sec": 1000, "s": 1000, "minute": 60_000, "min": 60_000, "m": 60_000,
 	"hour": 3_600_000, "h": 3_600_000, "day": 86_400_000, "d": 86_400_000, "week": 7 * 86_400_000, "w": 7 * 86_400_000}
 
+var unitMonths = map[string]int{"month": 1, "mon": 1, "quarter": 3, "year": 12, "y": 12, "decade": 120, "century": 1200, "centurie": 1200, "millennium": 12_000, "millennia": 12_000}
+
+// clockInterval is 12:30 or -01:02:03.5, yearMonthInterval SQL's 1-2.
+var (
+	clockInterval     = regexp.MustCompile(`^([-+]?)(\d{1,9}):(\d\d?)(?::(\d\d?(?:\.\d*)?))?$`)
+	yearMonthInterval = regexp.MustCompile(`^([-+]?)(\d{1,6})-(\d\d?)$`)
+)
+
 // isoInterval is an interval in the notation of ISO 8601: P1Y2M3DT4H5M6S.
 var isoInterval = regexp.MustCompile(`^p(?:([-+]?\d+)y)?(?:([-+]?\d+)m)?(?:([-+]?\d+)w)?(?:([-+]?\d+)d)?(?:t(?:([-+]?\d+)h)?(?:([-+]?\d+)m)?(?:([-+]?[0-9.]+)s)?)?$`)
 
 // parseInterval reads '1 year 2 months 3 days 4 hours', '-5 minutes', '1h',
-// '01:30:00', '2 days ago', 'P1DT2H'. A day is 24 hours.
+// '01:30:00', '1-2', '2 days ago', 'P1DT2H'. A day is 24 hours, a part of a month one of 30 days.
 func parseInterval(s string) (months int, ms int64, err error) {
 	if m := isoInterval.FindStringSubmatch(strings.ToLower(strings.TrimSpace(s))); m != nil {
 		var words []string
@@ -473,48 +482,64 @@ func parseInterval(s string) (months int, ms int64, err error) {
 	}
 	for i := 0; i < len(f); i++ {
 		word := f[i]
-		if strings.Contains(word, ":") {
-			neg := strings.HasPrefix(word, "-")
-			t, err := types.ParseTime(strings.TrimPrefix(word, "-"))
-			if err != nil {
+		if m := clockInterval.FindStringSubmatch(word); m != nil {
+			h, _ := strconv.ParseInt(m[2], 10, 64)
+			min, _ := strconv.ParseInt(m[3], 10, 64)
+			sec, _ := strconv.ParseFloat(cmp.Or(m[4], "0"), 64)
+			if min > 59 || sec >= 60 {
 				return 0, 0, bad
 			}
-			if neg {
+			t := h*3_600_000 + min*60_000 + int64(math.Round(sec*1000))
+			if m[1] == "-" {
 				t = -t
 			}
 			ms += t
 			continue
 		}
+		if m := yearMonthInterval.FindStringSubmatch(word); m != nil {
+			y, _ := strconv.Atoi(m[2])
+			n, _ := strconv.Atoi(m[3])
+			n += 12 * y
+			if m[1] == "-" {
+				n = -n
+			}
+			months += n
+			continue
+		}
 		n := strings.TrimRight(word, "abcdefghijklmnopqrstuvwxyz")
 		unit := word[len(n):]
-		if unit == "" {
-			if i+1 == len(f) {
-				return 0, 0, bad
-			}
+		switch {
+		case unit != "":
+		case i+1 == len(f):
+			unit = "second"
+		case clockInterval.MatchString(f[i+1]):
+			unit = "day"
+		default:
 			i++
 			unit = f[i]
 		}
 		v, err := strconv.ParseFloat(n, 64)
-		if err != nil || math.IsNaN(v) || math.Abs(v) > 1e12 {
+		if err != nil || math.IsNaN(v) || math.Abs(v) > 1e12 || math.Abs(v)*float64(unitMonths[unit]) > 1e12 {
 			return 0, 0, bad
 		}
 		if len(unit) > 2 {
 			unit = strings.TrimSuffix(unit, "s")
 		}
-		switch unit {
-		case "year", "y":
-			months += int(v * 12)
-		case "month", "mon":
-			months += int(v)
-		case "quarter":
-			months += int(v * 3)
-		default:
-			u, ok := unitMillis[unit]
-			if !ok || math.Abs(v)*float64(u) > 9e15 {
-				return 0, 0, bad
+		if n, ok := unitMonths[unit]; ok {
+			whole, part := math.Modf(v)
+			months += int(whole) * n
+			if n > 1 {
+				months += int(math.RoundToEven(part * float64(n)))
+			} else { // of a month of 30 days
+				ms += int64(math.Round(part * 30 * 86_400_000))
 			}
-			ms += int64(math.Round(v * float64(u)))
+			continue
 		}
+		u, ok := unitMillis[unit]
+		if !ok || math.Abs(v)*float64(u) > 9e15 {
+			return 0, 0, bad
+		}
+		ms += int64(math.Round(v * float64(u)))
 	}
 	return months, ms, nil
 }
@@ -616,7 +641,7 @@ func extract(_ *Env, a []types.Value) (types.Value, error) {
 	case "minute":
 		n = t.Minute()
 	case "second":
-		return types.NewDouble(float64(t.Second()) + float64(t.Nanosecond())/1e9), nil
+		return types.NewDouble(float64(t.Second()*1000+t.Nanosecond()/1e6) / 1000), nil
 	case "millisecond":
 		n = t.Second()*1000 + t.Nanosecond()/1e6
 	case "microsecond":

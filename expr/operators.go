@@ -38,7 +38,7 @@ var operators = []Function{
 			case v.Type() == types.Decimal:
 				return types.NewDecimal(new(apd.Decimal).Neg(v.Decimal())), nil
 			default:
-				return types.NewDouble(-v.Double()), nil
+				return types.NewFloatOf(v.Type(), -v.Double()), nil
 			}
 		}},
 	{Name: "DECIMAL", Group: "operator", Signature: "CAST(x AS DECIMAL(p, s))", Doc: "Rounded to s digits behind the point; an error where more than p - s stand before it.", MinArgs: 2, MaxArgs: 3,
@@ -190,7 +190,7 @@ func floatOp(op string, a, b types.Value) (types.Value, error) {
 	case "*":
 		f *= g
 	default:
-		if g == 0 {
+		if g == 0 && !math.IsNaN(f) {
 			return types.Value{}, errDivZero
 		}
 		if op == "/" {
@@ -199,10 +199,16 @@ func floatOp(op string, a, b types.Value) (types.Value, error) {
 			f = math.Mod(f, g)
 		}
 	}
-	if math.IsInf(f, 0) && !math.IsInf(x.Double(), 0) && !math.IsInf(g, 0) {
-		return types.Value{}, errors.New("DOUBLE out of range")
+	t := types.Double
+	if a.Type() == types.Float && b.Type() == types.Float {
+		t, f = types.Float, float64(float32(f))
 	}
-	return types.NewDouble(f), nil
+	over := math.IsInf(f, 0) && finite(x.Double()) && finite(g)
+	under := f == 0 && x.Double() != 0 && (op == "*" && g != 0 || op == "/" && finite(g))
+	if over || under {
+		return types.Value{}, fmt.Errorf("%s out of range", t)
+	}
+	return types.NewFloatOf(t, f), nil
 }
 
 func decimalOp(op string, a, b types.Value) (types.Value, error) {
@@ -227,13 +233,7 @@ func decimalOp(op string, a, b types.Value) (types.Value, error) {
 			return types.Value{}, errDivZero
 		}
 		if op == "/" {
-			_, err = types.Exact.Quo(d, x.Decimal(), y.Decimal())
-			if err == nil && d.Exponent < -20 {
-				_, err = types.Exact.Quantize(d, d, -20)
-			}
-			if err == nil {
-				d.Reduce(d)
-			}
+			d, err = types.Quotient(x.Decimal(), y.Decimal()), nil
 		} else {
 			_, err = types.Wide.Rem(d, x.Decimal(), y.Decimal())
 		}

@@ -131,7 +131,7 @@ func readColumn(lex *lexer.PeekingLexer, first *lexer.Token) (operandNode, error
 }
 
 var typedLiterals = map[string]LiteralKind{
-	"DATE": DateLiteral, "TIME": TimeLiteral, "TIMESTAMP": TimestampLiteral, "INTERVAL": IntervalLiteral,
+	"DATE": DateLiteral, "TIME": TimeLiteral, "TIMESTAMP": TimestampLiteral, "TIMESTAMPTZ": TimestampLiteral, "INTERVAL": IntervalLiteral,
 }
 
 // intervalUnits may follow INTERVAL '5'.

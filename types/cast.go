@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 	"time"
@@ -47,6 +48,9 @@ func Cast(v Value, to Type, loc *time.Location) (Value, error) {
 		}
 		if v.typ == Timestamp {
 			return NewString(time.UnixMilli(v.i).In(loc).Format("2006-01-02 15:04:05.999")), nil
+		}
+		if s := v.Format(loc); v.typ == Time && strings.Contains(s, ".") {
+			return NewString(strings.TrimRight(s, "0")), nil
 		}
 		return NewString(v.Format(loc)), nil
 	case Bytes:
@@ -115,10 +119,11 @@ func toBool(v Value) (Value, error) {
 	case v.typ.IsInteger():
 		return NewBool(v.i != 0), nil
 	case v.typ.IsText():
-		switch strings.ToLower(strings.TrimSpace(v.s)) {
-		case "t", "true", "y", "yes", "on", "1":
+		switch s := strings.ToLower(strings.TrimSpace(v.s)); { // words may be cut short
+		case s == "" || s == "o":
+		case strings.HasPrefix("true", s), strings.HasPrefix("yes", s), s == "on", s == "1":
 			return NewBool(true), nil
-		case "f", "false", "n", "no", "off", "0":
+		case strings.HasPrefix("false", s), strings.HasPrefix("no", s), strings.HasPrefix("off", s), s == "0":
 			return NewBool(false), nil
 		}
 		return Value{}, fmt.Errorf("invalid boolean %s", short(v.s))
@@ -175,8 +180,12 @@ func toFloat(v Value, to Type) (Value, error) {
 		f, _ = v.d.Float64()
 	case v.typ.IsText():
 		x, err := strconv.ParseFloat(strings.TrimSpace(v.s), 64)
-		if err != nil {
+		if err != nil || strings.ContainsAny(v.s, "_xX") {
 			return Value{}, fmt.Errorf("invalid number %s", short(v.s))
+		}
+		digits, _, _ := strings.Cut(strings.ToLower(v.s), "e")
+		if x == 0 && strings.ContainsAny(digits, "123456789") {
+			return Value{}, fmt.Errorf("%s out of range: %s", to, short(v.s))
 		}
 		f = x
 	default:
@@ -184,7 +193,7 @@ func toFloat(v Value, to Type) (Value, error) {
 	}
 	if to == Float {
 		g := float64(float32(f))
-		if math.IsInf(g, 0) && !math.IsInf(f, 0) {
+		if math.IsInf(g, 0) && !math.IsInf(f, 0) || g == 0 && f != 0 {
 			return Value{}, fmt.Errorf("FLOAT out of range: %s", v)
 		}
 		f = g
@@ -197,11 +206,15 @@ func toDecimal(v Value) (Value, error) {
 	case v.typ.IsInteger():
 		return NewDecimal(apd.New(v.i, 0)), nil
 	case v.typ == Float || v.typ == Double:
-		d := new(apd.Decimal)
-		if _, err := d.SetFloat64(v.Double()); err != nil || d.Form != apd.Finite {
+		digits := 15 // those that every such number keeps
+		if v.typ == Float {
+			digits = 6
+		}
+		d, err := ParseDecimal(strconv.FormatFloat(v.Double(), 'g', digits, 64))
+		if err != nil {
 			return Value{}, fmt.Errorf("DECIMAL out of range: %s", v)
 		}
-		return NewDecimal(d), nil
+		return d, nil
 	case v.typ.IsText():
 		return ParseDecimal(v.s)
 	}
@@ -217,5 +230,56 @@ func ParseDecimal(s string) (Value, error) {
 	if d.NumDigits() > 1000 || d.Exponent > 6144 || d.Exponent < -6144 {
 		return Value{}, fmt.Errorf("DECIMAL out of range: %s", short(s))
 	}
+	if d.Exponent > 0 && d.NumDigits()+int64(d.Exponent) <= 1000 { // 1e3 is 1000
+		if _, err := Wide.Quantize(d, d, 0); err != nil {
+			return Value{}, fmt.Errorf("DECIMAL out of range: %s", short(s))
+		}
+	}
 	return NewDecimal(d), nil
+}
+
+// Quotient is x / y, y not being zero: exact, or rounded (halves away from zero) to as many digits behind the point as
+// PostgreSQL gives it, at least 16 significant ones and no fewer than x and y have; without zeros at its end.
+func Quotient(x, y *apd.Decimal) *apd.Decimal {
+	// The leading digit in base 10,000 and its place, in which PostgreSQL counts.
+	lead := func(d *apd.Decimal) (digit, place int64) {
+		digits := d.Coeff.String()
+		if d.IsZero() {
+			return 0, 0
+		}
+		top := int64(len(digits)) + int64(d.Exponent) - 1 // the exponent of the first digit
+		place = floorDiv(top, 4)
+		n := min(int(top-4*place)+1, len(digits))
+		digit, _ = strconv.ParseInt(digits[:n], 10, 64)
+		for i := int64(n); i < top-4*place+1; i++ {
+			digit *= 10
+		}
+		return digit, place
+	}
+	first, at := lead(x)
+	second, below := lead(y)
+	weight := at - below
+	if first <= second {
+		weight--
+	}
+	scale := min(max(16-4*weight, -int64(x.Exponent), -int64(y.Exponent), 0), 1000)
+	// x / y is n / d with scale digits more
+	n, d := new(big.Int).Set(x.Coeff.MathBigInt()), new(big.Int).Set(y.Coeff.MathBigInt())
+	shift := scale + int64(x.Exponent) - int64(y.Exponent)
+	ten := new(big.Int).Exp(big.NewInt(10), big.NewInt(max(shift, -shift)), nil)
+	if shift >= 0 {
+		n.Mul(n, ten)
+	} else {
+		d.Mul(d, ten)
+	}
+	q, rest := n.QuoRem(n, d, new(big.Int))
+	if rest.Lsh(rest, 1).Cmp(d) >= 0 {
+		q.Add(q, big.NewInt(1))
+	}
+	out := apd.NewWithBigInt(new(apd.BigInt).SetMathBigInt(q), int32(-scale))
+	out.Negative = x.Negative != y.Negative
+	if out.Reduce(out); out.Exponent > 0 {
+		_, _ = Wide.Quantize(out, out, 0) // of at most 2,000 digits
+	}
+	return out
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 	"time"
@@ -42,16 +43,51 @@ func (v Value) Format(loc *time.Location) string {
 	return v.s
 }
 
+// formatFloat gives the fewest digits that are closer to f than to any other number of its kind, as PostgreSQL does;
+// what lies in the middle of two does not count.
 func formatFloat(f float64, bits int) string {
+	least, most, whole := 1e-4, 1e15, float64(1<<53) // without an exponent; without a fraction
+	if bits == 32 {
+		least, most, whole = float64(float32(least)), 1e6, 1<<24
+	}
+	a := math.Abs(f)
 	switch {
 	case math.IsInf(f, 1):
 		return "Infinity"
 	case math.IsInf(f, -1):
 		return "-Infinity"
-	case f != 0 && (math.Abs(f) < 1e-5 || math.Abs(f) >= 1e15):
+	case a >= whole:
+		s := strconv.FormatFloat(f, 'e', -1, bits)
+		for digits := 0; digits < 17 && halfway(s, f, bits); digits++ {
+			s = strconv.FormatFloat(f, 'e', digits, bits)
+			if x, err := strconv.ParseFloat(s, bits); err != nil || x != f {
+				s = strconv.FormatFloat(f, 'e', -1, bits)
+			}
+		}
+		return s
+	case f != 0 && (a < least || a >= most):
 		return strconv.FormatFloat(f, 'e', -1, bits)
 	}
 	return strconv.FormatFloat(f, 'f', -1, bits)
+}
+
+// halfway tells that the number s is in the middle of f and the next one.
+func halfway(s string, f float64, bits int) bool {
+	exact := func(f float64) *big.Float { return new(big.Float).SetPrec(2000).SetFloat64(f) }
+	x, ok := new(big.Float).SetPrec(2000).SetString(s)
+	if !ok {
+		return false
+	}
+	d := x.Sub(x, exact(f))
+	next := math.Inf(d.Sign())
+	if bits == 32 {
+		next = float64(math.Nextafter32(float32(f), float32(next)))
+	} else {
+		next = math.Nextafter(f, next)
+	}
+	gap := exact(next)
+	gap.Sub(gap, exact(f))
+	return d.Mul(d, exact(2)).Cmp(gap) == 0
 }
 
 // FormatDate is 2006-01-02 for days since 1970-01-01.

@@ -77,8 +77,13 @@ func NewDouble(f float64) Value { return Value{typ: Double, i: int64(math.Float6
 // NewFloatOf makes a FLOAT or DOUBLE.
 func NewFloatOf(t Type, f float64) Value { return Value{typ: t, i: int64(math.Float64bits(f))} }
 
-// NewDecimal makes a DECIMAL; d must not change afterwards.
-func NewDecimal(d *apd.Decimal) Value { return Value{typ: Decimal, d: d} }
+// NewDecimal makes a DECIMAL, which has no zero below zero; d must not change afterwards.
+func NewDecimal(d *apd.Decimal) Value {
+	if d.Negative && d.IsZero() {
+		d = new(apd.Decimal).Abs(d)
+	}
+	return Value{typ: Decimal, d: d}
+}
 
 // NewString makes a STRING.
 func NewString(s string) Value { return Value{typ: String, s: s} }
