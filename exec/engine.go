@@ -127,7 +127,7 @@ func (e *Engine) newRun(args Args) *run {
 	now := e.cfg.Clock().UnixMilli()
 	st := &statement{client: e.client, warn: &warnings{}, rec: newRecorder(e.client), policy: set.fullScan,
 		slots: make(chan struct{}, cmp.Or(opt.Parallelism, e.cfg.Parallelism)), tracer: e.cfg.Tracer, allowFull: opt.AllowFullScan,
-		opt: Options{MemoryLimit: cmp.Or(opt.MemoryLimit, e.cfg.MemoryLimit), SpillDir: e.cfg.SpillDir, Loc: set.loc, Now: now}}
+		opt: options{MemoryLimit: cmp.Or(opt.MemoryLimit, e.cfg.MemoryLimit), SpillDir: e.cfg.SpillDir, Loc: set.loc, Now: now}}
 	if opt.Watch != nil {
 		opt.Watch(func() Stats { return st.rec.stats(st.client) })
 	}

@@ -41,7 +41,7 @@ type meter struct {
 }
 
 // wrap makes op, which runs n, measured.
-func (m *meter) wrap(n planner.Node, op Operator) Operator {
+func (m *meter) wrap(n planner.Node, op operator) operator {
 	x := &meteredOp{in: op}
 	m.mu.Lock()
 	m.steps[n] = x
@@ -68,7 +68,7 @@ func (m *meter) stats(n planner.Node, depth int) []StepStats {
 
 // meteredOp counts the rows and the time of an operator.
 type meteredOp struct {
-	in   Operator
+	in   operator
 	rows int64
 	took time.Duration
 }

@@ -17,7 +17,7 @@ import (
 // aggregateOp groups its input in a hash table; where rows of a group come
 // together it holds one group at a time.
 type aggregateOp struct {
-	in    Operator
+	in    operator
 	node  *planner.Aggregate
 	env   *expr.Env
 	share share

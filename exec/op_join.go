@@ -18,7 +18,7 @@ import (
 // they are all of the right side; where they do not fit, both sides are divided
 // into files by a hash of the keys, and each pair of files is joined by itself.
 type joinOp struct {
-	left, right Operator
+	left, right operator
 	node        *planner.Join
 	build       *build
 	env         *expr.Env
@@ -44,7 +44,7 @@ type spilledJoin struct {
 	level       int
 }
 
-func (b *build) join(ctx context.Context, n *planner.Join) (Operator, error) {
+func (b *build) join(ctx context.Context, n *planner.Join) (operator, error) {
 	left, err := b.node(ctx, n.Left)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (j *joinOp) keyOf(exprs []expr.Expr, row []types.Value) (key string, ok boo
 }
 
 // load reads right into the table. Where it does not fit, it goes to files with the left side, and the table stays nil.
-func (j *joinOp) load(ctx context.Context, right Operator) error {
+func (j *joinOp) load(ctx context.Context, right operator) error {
 	j.table, j.matched = map[string][][]types.Value{}, map[string][]bool{}
 	j.share.release()
 	var parts *partitions
@@ -212,7 +212,7 @@ func (j *joinOp) nextPair(ctx context.Context) error {
 		if p.left != nil {
 			j.left = &spillOp{file: p.left}
 		}
-		var right Operator = noRows{}
+		var right operator = noRows{}
 		if p.right != nil {
 			right = &spillOp{file: p.right}
 		}

@@ -11,7 +11,7 @@ import (
 // setOp is EXCEPT and INTERSECT: it counts the rows of the right side and lets
 // those of the left side pass or not.
 type setOp struct {
-	left, right Operator
+	left, right operator
 	node        *planner.SetOp
 	budget      *budget
 	counts      map[string]int
@@ -19,7 +19,7 @@ type setOp struct {
 	out         [][]types.Value
 }
 
-func (b *build) setOp(ctx context.Context, n *planner.SetOp) (Operator, error) {
+func (b *build) setOp(ctx context.Context, n *planner.SetOp) (operator, error) {
 	left, err := b.node(ctx, n.Left)
 	if err != nil {
 		return nil, err

@@ -71,7 +71,7 @@ func (s *sorter) less(a, b keyed) int {
 // sortOp orders its input: all of it, or with a limit the first rows only, in a
 // heap. What does not fit in memory goes to files in sorted runs, which are merged in the end.
 type sortOp struct {
-	in    Operator
+	in    operator
 	s     sorter
 	limit int64
 	share share
@@ -84,7 +84,7 @@ type sortOp struct {
 	out   [][]types.Value
 }
 
-func newSort(in Operator, n *planner.Sort, o Options, b *budget) *sortOp {
+func newSort(in operator, n *planner.Sort, o options, b *budget) *sortOp {
 	return &sortOp{in: in, s: sorter{by: n.By, env: o.env()}, limit: n.Limit, share: share{budget: b}, dir: o.SpillDir}
 }
 

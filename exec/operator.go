@@ -12,19 +12,19 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Operator produces the rows of one step of a plan.
-type Operator interface {
+// operator produces the rows of one step of a plan.
+type operator interface {
 	// Next gives the next rows, valid until the following call; io.EOF at the end.
 	Next(ctx context.Context) ([][]types.Value, error)
 	// Close ends the operator and what it reads; it is idempotent.
 	Close() error
 }
 
-// Source opens the access to one table.
-type Source func(ctx context.Context, s *planner.Scan) (Operator, error)
+// opener opens the access to one table.
+type opener func(ctx context.Context, s *planner.Scan) (operator, error)
 
-// Options bound and place a query's work. The zero value works.
-type Options struct {
+// options bound and place a query's work. The zero value works.
+type options struct {
 	// MemoryLimit bounds the rows that a query's sorts, groups and joins hold, in bytes; 0 means 256 MiB.
 	MemoryLimit int64
 	SpillDir    string // where larger sorts go; "" means the system's temporary directory
@@ -35,12 +35,12 @@ type Options struct {
 	// Resolve plans until the LOOKUPs that plan asks for are known; nil: as it comes.
 	Resolve func(ctx context.Context, plan func() (*planner.Plan, error)) (*planner.Plan, error)
 
-	wrap func(planner.Node, Operator) Operator // around each operator; nil: none
+	wrap func(planner.Node, operator) operator // around each operator; nil: none
 }
 
-func (o Options) env() *expr.Env { return &expr.Env{Loc: o.Loc, Now: o.Now, Subquery: o.Subquery} }
+func (o options) env() *expr.Env { return &expr.Env{Loc: o.Loc, Now: o.Now, Subquery: o.Subquery} }
 
-func (o Options) memory() int64 {
+func (o options) memory() int64 {
 	if o.MemoryLimit == 0 {
 		return 256 << 20
 	}
@@ -95,19 +95,19 @@ func sizeOf(row []types.Value) int64 {
 	return n
 }
 
-// Build makes the operators of a plan. src opens the tables.
-func Build(ctx context.Context, node planner.Node, src Source, o Options) (Operator, error) {
+// newOperator makes the operators of a plan. src opens the tables.
+func newOperator(ctx context.Context, node planner.Node, src opener, o options) (operator, error) {
 	b := &build{src: src, opt: o, budget: &budget{limit: o.memory()}}
 	return b.node(ctx, node)
 }
 
 type build struct {
-	src    Source
-	opt    Options
+	src    opener
+	opt    options
 	budget *budget
 }
 
-func (b *build) node(ctx context.Context, n planner.Node) (Operator, error) {
+func (b *build) node(ctx context.Context, n planner.Node) (operator, error) {
 	op, err := b.bare(ctx, n)
 	if err == nil && b.opt.wrap != nil {
 		op = b.opt.wrap(n, op)
@@ -115,7 +115,7 @@ func (b *build) node(ctx context.Context, n planner.Node) (Operator, error) {
 	return op, err
 }
 
-func (b *build) bare(ctx context.Context, n planner.Node) (Operator, error) {
+func (b *build) bare(ctx context.Context, n planner.Node) (operator, error) {
 	switch n := n.(type) {
 	case *planner.Scan:
 		return b.src(ctx, n)
@@ -152,7 +152,7 @@ func (b *build) bare(ctx context.Context, n planner.Node) (Operator, error) {
 
 // filterOp keeps the rows for which cond is true.
 type filterOp struct {
-	in   Operator
+	in   operator
 	cond expr.Expr
 	env  *expr.Env
 	out  [][]types.Value
@@ -184,7 +184,7 @@ func (f *filterOp) Next(ctx context.Context) ([][]types.Value, error) {
 func (f *filterOp) Close() error { return f.in.Close() }
 
 // project computes exprs over the rows of in; columns that stand side by side are not copied.
-func project(in Operator, exprs []expr.Expr, o Options) Operator {
+func project(in operator, exprs []expr.Expr, o options) operator {
 	first, ok := exprs[0].(*expr.Column)
 	for i, e := range exprs {
 		c, column := e.(*expr.Column)
@@ -198,7 +198,7 @@ func project(in Operator, exprs []expr.Expr, o Options) Operator {
 
 // columnsOp gives the columns [from, to) of each row.
 type columnsOp struct {
-	in       Operator
+	in       operator
 	from, to int
 	out      [][]types.Value
 }
@@ -219,7 +219,7 @@ func (c *columnsOp) Close() error { return c.in.Close() }
 
 // projectOp computes expressions over each row.
 type projectOp struct {
-	in    Operator
+	in    operator
 	exprs []expr.Expr
 	env   *expr.Env
 	slab  []types.Value
@@ -253,7 +253,7 @@ func (p *projectOp) Close() error { return p.in.Close() }
 
 // limitOp skips and cuts. It closes its input as soon as it has enough.
 type limitOp struct {
-	in         Operator
+	in         operator
 	skip, left int64 // left: -1 for all
 }
 
@@ -318,7 +318,7 @@ func (v *valuesOp) Close() error { v.done = true; return nil }
 type unionOp struct {
 	b     *build
 	parts []planner.Node
-	cur   Operator
+	cur   operator
 }
 
 func (u *unionOp) Next(ctx context.Context) ([][]types.Value, error) {
@@ -355,7 +355,7 @@ func (u *unionOp) Close() error {
 // distinctOp drops rows that came before. Rows that are new when the memory is used up go to
 // files, to be read when the input has ended.
 type distinctOp struct {
-	in      Operator
+	in      operator
 	seen    map[string]struct{}
 	share   share
 	dir     string

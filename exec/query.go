@@ -100,12 +100,12 @@ func (r *run) checkPlan(p *planner.Plan) error {
 }
 
 // open starts p.
-func (r *run) open(ctx context.Context, p *planner.Plan) (Operator, context.CancelFunc, error) {
+func (r *run) open(ctx context.Context, p *planner.Plan) (operator, context.CancelFunc, error) {
 	if err := r.checkPlan(p); err != nil {
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	op, err := Build(ctx, p.Root, r.scan, r.opt)
+	op, err := newOperator(ctx, p.Root, r.scan, r.opt)
 	if err != nil {
 		cancel()
 		return nil, nil, err

@@ -23,7 +23,7 @@ type Rows struct {
 	Document bool
 
 	run    *run
-	op     Operator
+	op     operator
 	cancel context.CancelFunc
 	err    error
 	stats  atomic.Pointer[Stats] // once closed

@@ -16,7 +16,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// scan opens one table access: it is the statement's Source. Nothing is sent
+// scan opens one table access: it is the statement's opener. Nothing is sent
 // before the first Next.
 //
 //	spans -> tasks -> readers (get or scan, decode, residual) -> one of
@@ -25,7 +25,7 @@ import (
 //	    orderedScan    KeyOrder, ReverseOrder, and any order under a limit
 //	    mergeScan      MergeOrder
 //	-> holdScan -> indexScan -> limitScan
-func (st *statement) scan(ctx context.Context, s *planner.Scan) (op Operator, err error) {
+func (st *statement) scan(ctx context.Context, s *planner.Scan) (op operator, err error) {
 	if err := st.guard(s); err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (st *statement) scan(ctx context.Context, s *planner.Scan) (op Operator, er
 }
 
 // read makes the operator that reads spans.
-func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.Span, stats *scanStats) Operator {
+func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.Span, stats *scanStats) operator {
 	if len(spans) == 0 || s.Limit == 0 {
 		return noRows{}
 	}
@@ -202,7 +202,7 @@ func (noRows) Close() error                                  { return nil }
 
 // countedScan counts rows and words the errors of a table access.
 type countedScan struct {
-	in    Operator
+	in    operator
 	stats *scanStats
 	scan  *planner.Scan
 	ctx   context.Context // of the table access; nil where nobody traces it
@@ -234,7 +234,7 @@ func (c *countedScan) Close() error {
 
 // limitScan ends a table access when enough rows came.
 type limitScan struct {
-	in   Operator
+	in   operator
 	left int64
 }
 

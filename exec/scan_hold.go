@@ -17,7 +17,7 @@ import (
 // A row is held back until the rows whose value extends its own have passed:
 // they follow it at once, so what is held are values that each extend the one before.
 type holdScan struct {
-	in    Operator
+	in    operator
 	col   int
 	limit int64 // rows wanted in all; -1: all. More rows of one value need not be held
 	held  []heldRows

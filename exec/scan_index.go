@@ -16,7 +16,7 @@ import (
 // batch at a time and in the index's order. An entry whose row is gone, or says
 // something else now, is passed over: a crash between the writes of the two leaves such.
 type indexScan struct {
-	in    Operator // rows of the index: the columns of its key
+	in    operator // rows of the index: the columns of its key
 	st    *statement
 	stats *scanStats
 	scan  *planner.Scan
@@ -26,7 +26,7 @@ type indexScan struct {
 	batch *scanBatch
 }
 
-func newIndexScan(st *statement, s *planner.Scan, stats *scanStats, in Operator) (*indexScan, error) {
+func newIndexScan(st *statement, s *planner.Scan, stats *scanStats, in operator) (*indexScan, error) {
 	primary := s.Table.Layouts[0]
 	if p := drawnPart(primary.Key); p != nil {
 		return nil, fmt.Errorf("index %s of %s cannot be looked up back: part %s of the rowkey is drawn at random", s.Layout.Name, s.Table.Name, p.Source)

@@ -160,7 +160,7 @@ func (r *run) loadNames(ctx context.Context, call *expr.Call) (map[string]types.
 	st := *r.statement
 	st.allowFull = true
 	st.slots = make(chan struct{}, cap(r.slots)) // the caller may hold a slot
-	op, err := Build(ctx, p.Root, st.scan, r.opt)
+	op, err := newOperator(ctx, p.Root, st.scan, r.opt)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (d *decoder) setNames(row []types.Value, key []byte) error {
 }
 
 // drainTo calls f with every row of op and closes it.
-func drainTo(ctx context.Context, op Operator, f func(row []types.Value)) error {
+func drainTo(ctx context.Context, op operator, f func(row []types.Value)) error {
 	defer op.Close()
 	for {
 		rows, err := op.Next(ctx)

@@ -22,7 +22,7 @@ type statement struct {
 	client hbase.Client
 	warn   *warnings
 	rec    *recorder
-	opt    Options
+	opt    options
 	// slots bounds the reads in flight, over all of the statement's tables.
 	slots chan struct{}
 	// allowFull tells that a full scan was allowed by the statement.

@@ -55,10 +55,10 @@ func TestSpill(t *testing.T) {
 	}
 	for name, n := range nodes {
 		t.Run(name, func(t *testing.T) {
-			src := func(context.Context, *planner.Scan) (Operator, error) {
+			src := func(context.Context, *planner.Scan) (operator, error) {
 				return &rowSource{n: rows, pad: strings.Repeat("x", 200)}, nil
 			}
-			op, err := Build(t.Context(), n, src, Options{MemoryLimit: limit, SpillDir: dir})
+			op, err := newOperator(t.Context(), n, src, options{MemoryLimit: limit, SpillDir: dir})
 			if err != nil {
 				t.Fatal(err)
 			}
