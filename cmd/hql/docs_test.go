@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 )
 
@@ -132,4 +134,37 @@ func docYardstick(t *testing.T) string {
 		}
 	}
 	return out + fmt.Sprintf("| all | %d | %d | %d |\n\n", sum[0], sum[1], sum[2])
+}
+
+// TestDocumentedEncodings stores a column with each encoding that docs/sql.md lists, of one of the types it is for.
+func TestDocumentedEncodings(t *testing.T) {
+	text, err := os.ReadFile("../../docs/sql.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "\n## Encodings\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	all := strings.NewReplacer("integers", "BIGINT", "the same", "BIGINT", "all", "STRING")
+	names, n := regexp.MustCompile("`([^`]+)`"), 0
+	for _, row := range regexp.MustCompile("(?m)^\\| (`.*?) \\| (.*?) \\|").FindAllStringSubmatch(section, -1) {
+		for _, name := range names.FindAllStringSubmatch(row[1], -1) {
+			enc := strings.ReplaceAll(name[1], "(n)", "(4)")
+			if enc == "OPENTSDB_VALUE" {
+				continue // stands under its qualifier only
+			}
+			n++
+			err := errors.New("no type")
+			for _, typ := range strings.Split(all.Replace(row[2]), ", ") {
+				if err != nil {
+					err = catalog.New().Load("CREATE TABLE t (k INT, v " + typ + " FROM f:v AS " + enc + ") ROW KEY (k AS INT32)")
+				}
+			}
+			if err != nil {
+				t.Errorf("%s of %s: %v", enc, row[2], err)
+			}
+		}
+	}
+	if n < 30 {
+		t.Errorf("only %d encodings found", n)
+	}
 }
