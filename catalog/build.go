@@ -310,6 +310,8 @@ func (b *builder) part(d parser.PartDef) (*Part, error) {
 	}
 	part.scales = part.Encoding.Order() == Unordered || e.Type() != types.Decimal
 	part.scales = part.scales && slices.ContainsFunc(part.Columns, func(col int) bool { return b.t.Columns[col].Type == types.Decimal })
+	part.ends, _ = part.Encoding.(Delimited)
+	part.respells = spellings(part.Encoding)
 	if c, ok := e.(*expr.Call); ok && c.Func.Name == "PHOENIX_SALT" {
 		b.t.Phoenix = true
 	}

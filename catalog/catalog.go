@@ -108,8 +108,10 @@ type Part struct {
 	Def      parser.PartDef
 	Source   string // as written: "uid AS TEXT(6)"
 
-	tail     int  // see Tail
-	scales   bool // see Scales
+	tail     int       // see Tail
+	scales   bool      // see Scales
+	ends     Delimited // the encoding, where its bytes tell where they end; or nil
+	respells bool      // see spellings
 	fromRest func(rest []byte) (types.Value, error)
 	draw     func(*expr.Env) (types.Value, error)
 	domain   types.Set // of a part without columns

@@ -84,7 +84,7 @@ func (p *Pattern) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte, 
 		if dst, err = part.Encoding.Append(dst, v); err != nil {
 			return dst, part.refuse(p.table, "%v", err)
 		}
-		if part.Encoding.Width() == Variable && i+1 < len(p.Parts) && part.tail == 0 && !part.delimited() {
+		if part.Encoding.Width() == Variable && i+1 < len(p.Parts) && part.tail == 0 && part.ends == nil {
 			if lit := p.Parts[i+1].Literal; bytes.Contains(dst[at:], lit) {
 				return dst, part.refuse(p.table, "%s holds the delimiter %s that ends it", v.SQL(), p.Parts[i+1].Source)
 			}
@@ -109,10 +109,10 @@ func (p *Pattern) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte, 
 	return dst, nil
 }
 
-// spellings tells that the part's encoding reads more than it writes: "1.0" for 1. In a cell that
+// spellings tells that e reads more than it writes: "1.0" for 1. In a cell that
 // is welcome; in a key the row would not be found again, and be written in another place.
-func (p *Part) spellings() bool {
-	switch e := p.Encoding.(type) {
+func spellings(e Encoding) bool {
+	switch e := e.(type) {
 	case boolean, float:
 		return true
 	case text:
@@ -121,20 +121,14 @@ func (p *Part) spellings() bool {
 	return false
 }
 
-// delimited tells that the part's bytes themselves tell where they end.
-func (p *Part) delimited() bool {
-	_, ok := p.Encoding.(Delimited)
-	return ok
-}
-
 // maxParts bounds the parts of a pattern.
 const maxParts = 32
 
 // length gives how many bytes at the start of rest are those of part i, which is no literal.
 func (p *Pattern) length(i int, rest []byte) (int, error) {
 	part := p.Parts[i]
-	if d, ok := part.Encoding.(Delimited); ok {
-		n, err := d.Length(rest)
+	if part.ends != nil {
+		n, err := part.ends.Length(rest)
 		if err != nil {
 			return 0, &MalformedError{part.Source, err.Error()}
 		}
@@ -226,7 +220,7 @@ func (p *Pattern) split(src []byte, first int, vals []types.Value, ends, decides
 		}
 		more := 0
 		switch {
-		case part.Encoding.Width() != Variable || part.delimited():
+		case part.Encoding.Width() != Variable || part.ends != nil:
 		case i+1 == len(p.Parts):
 			more = 1 // no later key can have the same one unless all of it is the same
 		case part.tail > 0:
@@ -238,7 +232,7 @@ func (p *Pattern) split(src []byte, first int, vals []types.Value, ends, decides
 		if err != nil {
 			return &MalformedError{part.Source, err.Error()}
 		}
-		if part.spellings() {
+		if part.respells {
 			if want, err := part.Encoding.Append(nil, v); err != nil || !bytes.Equal(want, rest[:n]) {
 				return &MalformedError{part.Source, "the value is not written so"}
 			}

@@ -21,7 +21,7 @@ func checkParts(parts []*Part, key bool) error {
 			fixed += w
 			continue
 		}
-		if _, ok := p.Encoding.(Delimited); ok || i+1 == len(parts) {
+		if p.ends != nil || i+1 == len(parts) {
 			continue
 		}
 		next := parts[i+1]

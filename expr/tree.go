@@ -95,10 +95,10 @@ func Image(e Expr, col int, in types.Set) (types.Set, bool) {
 	return nil, false
 }
 
-// Steps lists the values that e, which is Monotone, has for the values of column col in in, where they are
-// at most limit: those of bins and of units of time. ok is false when they are more, or not known.
+// Steps lists the values that e, which is Monotone and not Injective, has for the values of column col in in, where
+// they are at most limit: those of bins and of units of time. ok is false when they are more, or not known.
 func Steps(e Expr, col int, in types.Set, limit int) (vs []types.Value, ok bool) {
-	if Monotone(e, col) == 0 {
+	if Monotone(e, col) == 0 || Injective(e, col) {
 		return nil, false
 	}
 	row := make([]types.Value, col+1)
@@ -118,9 +118,14 @@ func Steps(e Expr, col int, in types.Set, limit int) (vs []types.Value, ok bool)
 			if !known || len(same) != 1 {
 				return nil, false
 			}
-			last := spanOf(same[0]).hi
+			bin := spanOf(same[0])
+			last := bin.hi
 			if last >= s.hi {
 				break
+			}
+			// Bins are about as wide as one another. More than limit of them need not be counted one by one.
+			if (float64(s.hi)-float64(x))/(float64(bin.hi)-float64(bin.lo)+1) > 2*float64(limit) {
+				return nil, false
 			}
 			if last < x {
 				return nil, false
