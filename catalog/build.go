@@ -308,8 +308,8 @@ func (b *builder) part(d parser.PartDef) (*Part, error) {
 	if part.Encoding, err = b.c.newEncoding(d.Encoding, e.Type(), e, d.Pos); err != nil {
 		return nil, err
 	}
-	part.scales = part.Encoding.Order() == Unordered || e.Type() != types.Decimal
-	part.scales = part.scales && slices.ContainsFunc(part.Columns, func(col int) bool { return b.t.Columns[col].Type == types.Decimal })
+	part.scales = (part.Encoding.Order() == Unordered || e.Type() != types.Decimal) &&
+		slices.ContainsFunc(part.Columns, func(col int) bool { return b.t.Columns[col].Type == types.Decimal })
 	part.ends, _ = part.Encoding.(Delimited)
 	part.respells = spellings(part.Encoding)
 	if c, ok := e.(*expr.Call); ok && c.Func.Name == "PHOENIX_SALT" {

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -45,10 +44,7 @@ func (e counted) Append(dst []byte, v types.Value) ([]byte, error) {
 	if uint64(len(s)) > 1<<(8*e.bytes)-1 {
 		return dst, fmt.Errorf("%s is longer than %s can tell", short(s), e)
 	}
-	for shift := 8 * (e.bytes - 1); shift >= 0; shift -= 8 {
-		dst = append(dst, byte(len(s)>>shift))
-	}
-	return append(dst, s...), nil
+	return append(appendUint(dst, uint64(len(s)), e.bytes), s...), nil
 }
 
 // head gives the number of bytes of the length, and the length.
@@ -59,10 +55,7 @@ func (e counted) head(src []byte) (head int, n int64, err error) {
 	if len(src) < e.bytes {
 		return 0, 0, errCut
 	}
-	for _, b := range src[:e.bytes] {
-		n = n<<8 | int64(b)
-	}
-	return e.bytes, n, nil
+	return e.bytes, int64(readUint(src[:e.bytes])), nil
 }
 
 func (e counted) Length(src []byte) (int, error) {
@@ -119,10 +112,8 @@ func (e vint) Decode(src []byte) (types.Value, error) {
 	if n != len(src) {
 		return types.Value{}, errWidth
 	}
-	if e.t.IsInteger() {
-		if lo, hi := types.IntRange(e.t); v < lo || v > hi {
-			return types.Value{}, fmt.Errorf("%d is no %s", v, e.t)
-		}
+	if err := checkInt(e.t, v); err != nil {
+		return types.Value{}, err
 	}
 	return types.NewIntOf(e.t, v), nil
 }
@@ -143,7 +134,7 @@ func appendVint(dst []byte, n int64) []byte {
 	}
 	width := max(1, (bits.Len64(uint64(n))+7)/8)
 	dst = append(dst, byte(sign-width))
-	return append(dst, binary.BigEndian.AppendUint64(nil, uint64(n))[8-width:]...)
+	return appendUint(dst, uint64(n), width)
 }
 
 // readVint reads the vint that src begins with, and its length in bytes. A longer form than appendVint's is refused.
@@ -162,11 +153,7 @@ func readVint(src []byte) (length int, n int64, err error) {
 	if len(src) < 1+width {
 		return 0, 0, errCut
 	}
-	var u uint64
-	for _, b := range src[1 : 1+width] {
-		u = u<<8 | uint64(b)
-	}
-	n = int64(u)
+	n = int64(readUint(src[1 : 1+width]))
 	if n < 0 {
 		return 0, 0, errors.New("the number is beyond BIGINT")
 	}

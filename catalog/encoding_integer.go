@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -76,9 +77,7 @@ func (e integer) Append(dst []byte, v types.Value) ([]byte, error) {
 	if e.kind == ordered {
 		u ^= 1 << (8*e.bytes - 1)
 	}
-	for shift := 8 * (e.bytes - 1); shift >= 0; shift -= 8 {
-		dst = append(dst, byte(u>>shift))
-	}
+	dst = appendUint(dst, u, e.bytes)
 	if e.kind == little {
 		slices.Reverse(dst[len(dst)-e.bytes:])
 	}
@@ -89,27 +88,22 @@ func (e integer) Decode(src []byte) (types.Value, error) {
 	if len(src) != e.bytes {
 		return types.Value{}, errWidth
 	}
-	var u uint64
-	for i, b := range src {
-		if e.kind == little {
-			b = src[len(src)-1-i]
-		}
-		u = u<<8 | uint64(b)
+	u := readUint(src)
+	if e.kind == little {
+		u = bits.ReverseBytes64(u) >> (64 - 8*e.bytes)
 	}
-	bits := 8 * e.bytes
 	if e.kind == ordered {
-		u ^= 1 << (bits - 1)
+		u ^= 1 << (8*e.bytes - 1)
 	}
 	n := int64(u)
 	if e.kind != unsigned {
-		n = int64(u<<(64-bits)) >> (64 - bits)
+		unused := 64 - 8*e.bytes
+		n = int64(u<<unused) >> unused
 	} else if n < 0 {
 		return types.Value{}, errors.New("the number is above the greatest BIGINT")
 	}
-	if e.t.IsInteger() {
-		if lo, hi := types.IntRange(e.t); n < lo || n > hi {
-			return types.Value{}, fmt.Errorf("%d is no %s", n, e.t)
-		}
+	if err := checkInt(e.t, n); err != nil {
+		return types.Value{}, err
 	}
 	if e.t == types.Time && (n < 0 || n >= types.MillisPerDay) {
 		return types.Value{}, fmt.Errorf("%d is no time of day", n)
@@ -120,6 +114,29 @@ func (e integer) Decode(src []byte) (types.Value, error) {
 func (e integer) Clip(iv types.Interval) (types.Interval, bool) {
 	lo, hi := e.limits()
 	return clipInts(iv, e.t, lo*e.scale, hi*e.scale, e.scale)
+}
+
+// appendUint appends the low n bytes of u, big-endian; readUint reads 8 of them at most.
+func appendUint(dst []byte, u uint64, n int) []byte {
+	for shift := 8 * (n - 1); shift >= 0; shift -= 8 {
+		dst = append(dst, byte(u>>shift))
+	}
+	return dst
+}
+
+func readUint(src []byte) (u uint64) {
+	for _, b := range src {
+		u = u<<8 | uint64(b)
+	}
+	return u
+}
+
+// checkInt tells that n is no value of t.
+func checkInt(t types.Type, n int64) error {
+	if lo, hi := types.IntRange(t); n < lo || n > hi {
+		return fmt.Errorf("%d is no %s", n, t)
+	}
+	return nil
 }
 
 // clipInts narrows iv to the multiples of step between lo and hi.
@@ -230,10 +247,8 @@ func (e digits) Decode(src []byte) (types.Value, error) {
 		}
 		n = n*base + d
 	}
-	if e.t.IsInteger() {
-		if _, hi := types.IntRange(e.t); n > hi {
-			return types.Value{}, fmt.Errorf("%d is no %s", n, e.t)
-		}
+	if err := checkInt(e.t, n); err != nil {
+		return types.Value{}, err
 	}
 	return types.NewIntOf(e.t, n), nil
 }

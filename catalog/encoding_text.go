@@ -79,8 +79,8 @@ func (e text) Decode(src []byte) (types.Value, error) {
 		if err != nil || strconv.FormatInt(n, 10) != string(src) {
 			return types.Value{}, errors.New("it is no number as hql writes it")
 		}
-		if lo, hi := types.IntRange(e.t); n < lo || n > hi {
-			return types.Value{}, fmt.Errorf("%d is no %s", n, e.t)
+		if err := checkInt(e.t, n); err != nil {
+			return types.Value{}, err
 		}
 		v := types.NewIntOf(e.t, n)
 		if !yearFits(v) {

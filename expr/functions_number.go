@@ -268,14 +268,14 @@ func round(mode apd.Rounder, whole func(float64) float64) evalFunc {
 		ctx := types.Exact
 		ctx.Rounding = mode
 		ctx.Precision = 2000
-		out, whole := new(apd.Decimal), ctx.Quantize
+		out, quantize := new(apd.Decimal), ctx.Quantize
 		switch { // Quantize drops what is all behind the point, whatever its sign
 		case mode == apd.RoundCeiling:
-			whole = func(d, x *apd.Decimal, _ int32) (apd.Condition, error) { return ctx.Ceil(d, x) }
+			quantize = func(d, x *apd.Decimal, _ int32) (apd.Condition, error) { return ctx.Ceil(d, x) }
 		case mode == apd.RoundFloor:
-			whole = func(d, x *apd.Decimal, _ int32) (apd.Condition, error) { return ctx.Floor(d, x) }
+			quantize = func(d, x *apd.Decimal, _ int32) (apd.Condition, error) { return ctx.Floor(d, x) }
 		}
-		if _, err := whole(out, d.Decimal(), int32(-digits)); err != nil {
+		if _, err := quantize(out, d.Decimal(), int32(-digits)); err != nil {
 			return types.Value{}, errors.New("DECIMAL out of range")
 		}
 		if digits < 0 {

@@ -63,20 +63,15 @@ var timeFunctions = []Function{
 		Result: extractResult, Eval: extract},
 	{Name: "DATE_ADD_INTERVAL", Group: "time", Signature: "timestamp + INTERVAL '...'", Doc: "Moved by an interval such as '1 month 2 days', '-5 minutes', '2 days ago' or 'P1DT2H'; a TIME goes round midnight.", MinArgs: 2, MaxArgs: 2,
 		Result: intervalResult, Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			text := a[1].Text()
-			sign := 1
-			if rest, ok := strings.CutPrefix(text, "- "); ok {
-				text, sign = rest, -1
-			}
-			months, ms, err := parseInterval(text)
+			months, ms, err := signedInterval(a[1].Text())
 			if err != nil {
 				return types.Value{}, err
 			}
 			if a[0].Type() == types.Time {
-				return types.NewIntOf(types.Time, floorMod(a[0].Int()+int64(sign)*(ms%types.MillisPerDay), types.MillisPerDay)), nil
+				return types.NewIntOf(types.Time, floorMod(a[0].Int()+ms%types.MillisPerDay, types.MillisPerDay)), nil
 			}
-			t := addMonths(time.UnixMilli(millis(a[0])).UTC(), sign*months).UnixMilli()
-			sum, err := intOp("+", t, int64(sign)*ms)
+			t := addMonths(time.UnixMilli(millis(a[0])).UTC(), months).UnixMilli()
+			sum, err := intOp("+", t, ms)
 			return types.NewTimestamp(sum), err
 		}, Key: intervalAlgebra},
 	{Name: "TIMEZONE", Group: "time", Signature: "timestamp AT TIME ZONE zone", Doc: "The wall-clock time in the zone, as a timestamp.", MinArgs: 2, MaxArgs: 2,
@@ -200,11 +195,7 @@ func (c *Call) fixedInterval() (ms int64, ok bool) {
 	if !isConst || k.Val.IsNull() || !timestampArg(c) {
 		return 0, false
 	}
-	text, back := strings.CutPrefix(k.Val.Text(), "- ")
-	months, ms, err := parseInterval(text)
-	if back {
-		ms = -ms
-	}
+	months, ms, err := signedInterval(k.Val.Text())
 	return ms, err == nil && months == 0
 }
 
@@ -456,6 +447,16 @@ var (
 
 // isoInterval is an interval in the notation of ISO 8601: P1Y2M3DT4H5M6S.
 var isoInterval = regexp.MustCompile(`^p(?:([-+]?\d+)y)?(?:([-+]?\d+)m)?(?:([-+]?\d+)w)?(?:([-+]?\d+)d)?(?:t(?:([-+]?\d+)h)?(?:([-+]?\d+)m)?(?:([-+]?[0-9.]+)s)?)?$`)
+
+// signedInterval is parseInterval of what may stand behind "- ": the interval that is taken away.
+func signedInterval(s string) (months int, ms int64, err error) {
+	s, back := strings.CutPrefix(s, "- ")
+	months, ms, err = parseInterval(s)
+	if back {
+		months, ms = -months, -ms
+	}
+	return months, ms, err
+}
 
 // parseInterval reads '1 year 2 months 3 days 4 hours', '-5 minutes', '1h',
 // '01:30:00', '1-2', '2 days ago', 'P1DT2H'. A day is 24 hours, a part of a month one of 30 days.

@@ -23,6 +23,11 @@ func above(b []byte) []byte {
 	return bytes.Repeat([]byte{0xff}, len(b)+1)
 }
 
+// allBegin tells that the keys below stop, of those from one on that begins with prefix, all begin with it.
+func allBegin(stop, prefix []byte) bool {
+	return bytes.HasPrefix(stop, prefix) || bytes.Equal(stop, types.PrefixEnd(prefix))
+}
+
 // follow tells what comes after a part: a delimiter, parts of fixed width, any bytes, or (empty) the
 // end of the key. It matters for variable-width encodings only.
 type follow struct {

@@ -743,7 +743,7 @@ func sharesRest(p *catalog.Part, t keySpan) bool {
 		return false
 	}
 	common := t.Start[:n]
-	return bytes.HasPrefix(t.Stop, common) || bytes.Equal(t.Stop, types.PrefixEnd(common))
+	return allBegin(t.Stop, common)
 }
 
 // emit adds the span of br continued by r: nil means everything that starts with

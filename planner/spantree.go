@@ -8,7 +8,6 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/hql-db/hql/catalog"
-	"github.com/hql-db/hql/types"
 )
 
 // maxLeaves bounds the spans that EXPLAIN draws of one table access.
@@ -51,7 +50,7 @@ func cutLeaf(l *catalog.Layout, sp Span) leaf {
 			break
 		}
 		common := sp.Start[:at+n]
-		if !sp.Key && !bytes.HasPrefix(sp.Stop, common) && !bytes.Equal(sp.Stop, types.PrefixEnd(common)) {
+		if !sp.Key && !allBegin(sp.Stop, common) {
 			break
 		}
 		value := ""
