@@ -63,11 +63,14 @@ func TestPhoenix(t *testing.T) {
 				}
 			}
 			tab, _ := w.Catalog().Table(name)
-			var cols, numbers []string // moments as numbers
+			var cols, numbers []string // as both print them: moments as numbers, REALs with all their digits
 			for _, col := range tab.Columns {
 				cols, numbers = append(cols, col.Name), append(numbers, col.Name)
-				if col.Type == types.Timestamp {
+				switch col.Type {
+				case types.Timestamp:
 					numbers[col.Index] = "CAST(" + col.Name + " AS BIGINT)"
+				case types.Float:
+					numbers[col.Index] = "CAST(" + col.Name + " AS DOUBLE)"
 				}
 			}
 			order := strings.Join(cols, " NULLS LAST, ") + " NULLS LAST"
