@@ -1,0 +1,20 @@
+// Command mutants measures what the tests notice: it changes the code in small ways, one place at a
+// time, and runs the tests on each change.
+//
+//	go run ./internal/mutants -n 500             a random sample of the places that can be changed
+//	go run ./internal/mutants -mends             each mend that is kept in mends/ taken back
+//
+// The places are comparisons, conditions, integer constants, sums, calls, assignments, arguments,
+// returned errors and flags of the packages that can give a wrong answer (-packages). All
+// mutants of the sample are compiled into one set of test binaries and switched on one at a time by
+// an environment variable, which package active reads; the tree is not touched (go build -overlay).
+// A run without mutants tells which tests come past which place, and how long each test takes: a mutant
+// is tried on those tests only, the short ones first, and those over -longest are left out.
+//
+// A mutant is noticed when a test fails, hangs or crashes. The last lines are the share that was noticed
+// and the survivors: each is a case that is missing, or code that is not needed, or changes nothing
+// that can be seen.
+//
+// A file of mends/ is a txtar archive: what went wrong once in its comment, a file "now" with a piece
+// of the code as it is and a file "reverted" with that piece as it was, any number of such pairs.
+package main

@@ -1,0 +1,369 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/tools/go/packages"
+
+	"github.com/hql-db/hql/internal/mutants/active"
+)
+
+// options are the flags.
+type options struct {
+	packages, suites []string
+	n                int
+	seed             uint64
+	longest, limit   time.Duration
+	mends            bool
+	only             string
+}
+
+func main() {
+	o := options{}
+	pkgs := flag.String("packages", "planner catalog exec hbase store", "the packages whose code is changed")
+	suites := flag.String("suites", "types expr catalog parser planner filter store hbase exec . advise sqldriver", "the packages whose tests are run")
+	flag.IntVar(&o.n, "n", 500, "how many mutants are tried")
+	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()), "draws the sample, and is HQL_SEED of the tests")
+	flag.DurationVar(&o.longest, "longest", 10*time.Second, "tests that take longer are left out")
+	flag.DurationVar(&o.limit, "time", 24*time.Hour, "when no further mutant is begun: the ones tried are still a random sample")
+	flag.BoolVar(&o.mends, "mends", false, "take back the mends that are kept, one at a time")
+	flag.StringVar(&o.only, "only", "", "with -mends: only those whose file's name contains this")
+	flag.Parse()
+	o.packages, o.suites = strings.Fields(*pkgs), strings.Fields(*suites)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	run := tryMutants
+	if o.mends {
+		run = tryMends
+	}
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(1)
+	}
+}
+
+// tryMutants draws a sample, tries it and prints what came of it.
+func tryMutants(ctx context.Context, o options) error {
+	fmt.Printf("seed %d\n", o.seed)
+	sites, err := sample(o)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "mutants")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	overlay, err := rewrite(dir, sites)
+	if err != nil {
+		return err
+	}
+	all, err := build(ctx, dir, overlay, o)
+	if err != nil {
+		return err
+	}
+	if err := measure(ctx, dir, all, o); err != nil {
+		return err
+	}
+	end := time.Now().Add(o.limit)
+	var mu sync.Mutex
+	var survivors []string
+	tried, noticed := 0, 0
+	inParallel(len(sites), func(n int) {
+		if ctx.Err() != nil || time.Now().After(end) {
+			return
+		}
+		by := notice(ctx, n, all, o)
+		mu.Lock()
+		defer mu.Unlock()
+		if ctx.Err() != nil {
+			return
+		}
+		s := sites[n]
+		tried++
+		line := fmt.Sprintf("%s:%d: %s", s.file, s.line, firstLine(s.what))
+		if by != "" {
+			noticed++
+			fmt.Printf("%4d noticed by %-40s %s\n", n, by, line)
+		} else {
+			survivors = append(survivors, line)
+			fmt.Printf("%4d SURVIVED %s\n", n, line)
+		}
+	})
+	fmt.Printf("figures: mutants tried %d, noticed %d (%.1f %%), seed %d\n", tried, noticed, 100*float64(noticed)/float64(max(tried, 1)), o.seed)
+	slices.Sort(survivors)
+	for _, s := range survivors {
+		fmt.Println("survivor", s)
+	}
+	return ctx.Err()
+}
+
+// sample draws sites that do not overlap.
+func sample(o options) ([]site, error) {
+	cfg := &packages.Config{Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedSyntax |
+		packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports | packages.NeedDeps}
+	var patterns []string
+	for _, p := range o.packages {
+		patterns = append(patterns, "./"+p)
+	}
+	pkgs, err := packages.Load(cfg, patterns...)
+	if err != nil {
+		return nil, err
+	}
+	if packages.PrintErrors(pkgs) > 0 {
+		return nil, errors.New("the code does not compile")
+	}
+	var all []site
+	for _, p := range pkgs {
+		s, err := findSites(p, os.ReadFile)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s...)
+	}
+	slices.SortFunc(all, func(a, b site) int {
+		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.what, b.what))
+	})
+	here, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	rnd := rand.New(rand.NewPCG(o.seed, 0))
+	rnd.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
+	var out []site
+	for _, s := range all {
+		if len(out) == o.n {
+			break
+		}
+		if rel, err := filepath.Rel(here, s.file); err == nil {
+			s.file = rel
+		}
+		if !slices.ContainsFunc(out, func(t site) bool { return t.file == s.file && s.from < t.to && t.from < s.to }) {
+			out = append(out, s)
+		}
+	}
+	fmt.Printf("%d places, %d of them drawn\n", len(all), len(out))
+	return out, nil
+}
+
+// rewrite writes the files that have sites with all mutants in them, and the overlay that puts them in place.
+func rewrite(dir string, sites []site) (string, error) {
+	of := map[string][]int{}
+	for n, s := range sites {
+		of[s.file] = append(of[s.file], n)
+	}
+	replace := map[string]string{}
+	for name, numbers := range of {
+		src, err := os.ReadFile(name)
+		if err != nil {
+			return "", err
+		}
+		slices.SortFunc(numbers, func(a, b int) int { return sites[b].from - sites[a].from })
+		for _, n := range numbers {
+			s := sites[n]
+			src = slices.Concat(src[:s.from], []byte(s.code(n)), src[s.to:])
+		}
+		i := bytes.Index(src, []byte("\npackage "))
+		if bytes.HasPrefix(src, []byte("package ")) {
+			i = -1
+		}
+		end := i + 1 + bytes.IndexByte(src[i+1:], '\n')
+		src = slices.Concat(src[:end], []byte("; import "+activeName+" \""+activePath+"\""), src[end:])
+		if err := overlaid(dir, name, src, replace); err != nil {
+			return "", err
+		}
+	}
+	return writeOverlay(dir, replace)
+}
+
+// overlaid keeps src in dir in place of the file name.
+func overlaid(dir, name string, src []byte, replace map[string]string) error {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return err
+	}
+	to := filepath.Join(dir, strings.ReplaceAll(filepath.ToSlash(name), "/", "__"))
+	replace[abs] = to
+	return os.WriteFile(to, src, 0o644)
+}
+
+func writeOverlay(dir string, replace map[string]string) (string, error) {
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Join(dir, "overlay.json")
+	return name, os.WriteFile(name, text, 0o644)
+}
+
+// suite is the tests of a package, compiled.
+type suite struct {
+	pkg, binary string
+	tests       []*test
+}
+
+// test is a test, fuzz target's seeds or example of a suite.
+type test struct {
+	suite   *suite
+	name    string
+	took    time.Duration
+	reaches map[int]bool
+}
+
+// build compiles the suites.
+func build(ctx context.Context, dir, overlay string, o options) ([]*suite, error) {
+	var out []*suite
+	for _, p := range o.suites {
+		s := &suite{pkg: p, binary: filepath.Join(dir, strings.ReplaceAll(p, "/", "_")+".test")}
+		cmd := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-c", "-o", s.binary, "./"+p)
+		if text, err := cmd.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("compile the tests of %s: %v\n%s", p, err, text)
+		}
+		if _, err := os.Stat(s.binary); err == nil {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// run runs tests of s; it fails as they do.
+func (s *suite) run(ctx context.Context, limit time.Duration, pattern string, o options, env ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, limit+5*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, s.binary, "-test.run", pattern, "-test.failfast", "-test.timeout", limit.String())
+	cmd.Dir = s.pkg
+	cmd.WaitDelay = time.Second
+	cmd.Env = append(os.Environ(), fmt.Sprintf("HQL_SEED=%d", o.seed), "HQL_TEST_HBASE=none")
+	cmd.Env = append(cmd.Env, env...)
+	return cmd.Run()
+}
+
+// measure runs each test without a mutant: how long it takes, and which places it comes past. What fails
+// by itself is left out and told.
+func measure(ctx context.Context, dir string, all []*suite, o options) error {
+	for _, s := range all {
+		cmd := exec.CommandContext(ctx, s.binary, "-test.list", ".")
+		cmd.Dir = s.pkg
+		text, err := cmd.Output()
+		if err != nil {
+			return fmt.Errorf("list the tests of %s: %w", s.pkg, err)
+		}
+		for name := range strings.FieldsSeq(string(text)) {
+			if !strings.HasPrefix(name, "Benchmark") {
+				s.tests = append(s.tests, &test{suite: s, name: name})
+			}
+		}
+	}
+	var tests []*test
+	for _, s := range all {
+		tests = append(tests, s.tests...)
+	}
+	inParallel(len(tests), func(i int) {
+		t := tests[i]
+		log := filepath.Join(dir, fmt.Sprintf("reached%d", i))
+		began := time.Now()
+		err := t.suite.run(ctx, o.longest+10*time.Second, "^"+t.name+"$", o, active.ReachedEnv+"="+log)
+		t.took = time.Since(began)
+		if err != nil || t.took > o.longest {
+			if ctx.Err() == nil {
+				fmt.Printf("left out: %s of %s, %.1f s, %v\n", t.name, t.suite.pkg, t.took.Seconds(), err)
+			}
+			return
+		}
+		t.reaches = numbersIn(log)
+	})
+	for _, s := range all {
+		s.tests = slices.DeleteFunc(s.tests, func(t *test) bool { return len(t.reaches) == 0 })
+		slices.SortFunc(s.tests, func(a, b *test) int { return cmp.Compare(a.took, b.took) })
+	}
+	return ctx.Err()
+}
+
+// numbersIn reads a file of numbers; a file that is not there has none.
+func numbersIn(name string) map[int]bool {
+	out := map[int]bool{}
+	f, err := os.Open(name)
+	if err != nil {
+		return out
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if n, err := strconv.Atoi(lines.Text()); err == nil {
+			out[n] = true
+		}
+	}
+	return out
+}
+
+// notice tries mutant n and gives what failed; "" when nothing did.
+func notice(ctx context.Context, n int, all []*suite, o options) string {
+	var short []*test // those that run together
+	var rest []*test
+	for _, s := range all {
+		for _, t := range s.tests {
+			switch {
+			case !t.reaches[n]:
+			case t.took < time.Second:
+				short = append(short, t)
+			default:
+				rest = append(rest, t)
+			}
+		}
+	}
+	mutant := fmt.Sprintf("%s=%d", active.MutantEnv, n)
+	for len(short) > 0 {
+		s := short[0].suite
+		var names []string
+		took := time.Duration(0)
+		for len(short) > 0 && short[0].suite == s {
+			names, took = append(names, short[0].name), took+short[0].took
+			short = short[1:]
+		}
+		if s.run(ctx, 3*took+10*time.Second, "^("+strings.Join(names, "|")+")$", o, mutant) != nil {
+			return "short tests of " + s.pkg
+		}
+	}
+	slices.SortStableFunc(rest, func(a, b *test) int { return cmp.Compare(a.took, b.took) })
+	for _, t := range rest {
+		if t.suite.run(ctx, 3*t.took+10*time.Second, "^"+t.name+"$", o, mutant) != nil {
+			return t.name + " of " + t.suite.pkg
+		}
+	}
+	return ""
+}
+
+// inParallel runs f(0) to f(n-1), as many at a time as there are processors.
+func inParallel(n int, f func(i int)) {
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for i := range next {
+				f(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+}
