@@ -111,6 +111,7 @@ type Part struct {
 	tail     int       // see Tail
 	scales   bool      // see Scales
 	ends     Delimited // the encoding, where its bytes tell where they end; or nil
+	end      *Part     // the literal that ends a part of varying width; or nil
 	respells bool      // see spellings
 	fromRest func(rest []byte) (types.Value, error)
 	draw     func(*expr.Env) (types.Value, error)

@@ -57,7 +57,7 @@ func (p *Pattern) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte, 
 		at   int
 	}
 	var later []pending // parts computed from the bytes after them
-	for i, part := range p.Parts {
+	for _, part := range p.Parts {
 		if part.Literal != nil {
 			dst = append(dst, part.Literal...)
 			continue
@@ -80,14 +80,8 @@ func (p *Pattern) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte, 
 		if v.IsNull() {
 			return dst, part.refuse(p.table, "it must not be NULL")
 		}
-		at := len(dst)
-		if dst, err = part.Encoding.Append(dst, v); err != nil {
+		if dst, err = part.Append(dst, v); err != nil {
 			return dst, part.refuse(p.table, "%v", err)
-		}
-		if part.Encoding.Width() == Variable && i+1 < len(p.Parts) && part.tail == 0 && part.ends == nil {
-			if lit := p.Parts[i+1].Literal; bytes.Contains(dst[at:], lit) {
-				return dst, part.refuse(p.table, "%s holds the delimiter %s that ends it", v.SQL(), p.Parts[i+1].Source)
-			}
 		}
 	}
 	for i := len(later) - 1; i >= 0; i-- {
@@ -107,6 +101,30 @@ func (p *Pattern) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte, 
 		return dst, &KeyError{Part: p.Parts[len(p.Parts)-1].Source, Msg: fmt.Sprintf("the key would be %d bytes long, HBase takes at most %d", n, MaxKeyLength)}
 	}
 	return dst, nil
+}
+
+// Append appends the bytes of v in p. An error tells why no key can have them.
+func (p *Part) Append(dst []byte, v types.Value) ([]byte, error) {
+	at := len(dst)
+	dst, err := p.Encoding.Append(dst, v)
+	if err == nil && p.end != nil && EndsEarly(dst[at:], p.end.Literal) {
+		if bytes.Contains(dst[at:], p.end.Literal) {
+			return dst, fmt.Errorf("%s holds the delimiter %s that ends it", v.SQL(), p.end.Source)
+		}
+		return dst, fmt.Errorf("the end of %s and the delimiter %s after it hold that delimiter earlier", v.SQL(), p.end.Source)
+	}
+	return dst, err
+}
+
+// EndsEarly reports whether delimiter, put behind b, stands in them earlier as well, as :: does behind "a:": b would be
+// read back as what is before the first of them.
+func EndsEarly(b, delimiter []byte) bool {
+	for n := 1; n < len(delimiter); n++ { // bytes of it at the end of b
+		if bytes.HasSuffix(b, delimiter[:n]) && bytes.HasPrefix(delimiter, delimiter[n:]) {
+			return true
+		}
+	}
+	return bytes.Contains(b, delimiter)
 }
 
 // spellings tells that e reads more than it writes: "1.0" for 1. In a cell that

@@ -36,6 +36,7 @@ func checkParts(parts []*Part, key bool) error {
 		if alphabet := p.alphabet(); alphabet != "" && strings.ContainsAny(string(next.Literal[:1]), alphabet) {
 			return parser.Errorf(next.Def.Pos, "%s can stand in the values of %s, so it cannot end them", next.Source, p.Source)
 		}
+		p.end = next
 	}
 	if fixed > MaxKeyLength {
 		return parser.Errorf(parts[0].Def.Pos, "the parts are %d bytes wide, HBase takes at most %d", fixed, MaxKeyLength)

@@ -159,7 +159,7 @@ func (g *lawWorld) keyParts(fields []string, full bool) (parts []string, stored,
 			parts = append(parts, p)
 			fixedTail := !slices.ContainsFunc(fields[i+1:], func(f string) bool { return f == "s" || f == "u" || f == "b" })
 			if !last && !strings.HasSuffix(p, "(4)") && (!strings.HasSuffix(p, "T8 TEXT") && !strings.HasSuffix(p, "VINT TEXT") || r.IntN(3) == 0) && !(fixedTail && r.IntN(3) == 0) {
-				parts = append(parts, g.pick("X'00'", "'|'", "X'00'"))
+				parts = append(parts, g.pick("X'00'", "'|'", "X'00'", "'aa'", "'aba'"))
 			}
 		case "ts":
 			switch n := r.IntN(8); {

@@ -45,7 +45,7 @@ func followOf(l *catalog.Layout, i int) follow {
 
 // holdsDelimiter tells that bytes of a part that f follows cannot be stored: they would end before their end.
 func (f follow) holdsDelimiter(enc catalog.Encoding, b []byte) bool {
-	return len(f.literal) > 0 && enc.Width() == catalog.Variable && bytes.Contains(b, f.literal)
+	return len(f.literal) > 0 && enc.Width() == catalog.Variable && catalog.EndsEarly(b, f.literal)
 }
 
 // end tells that the key ends there, zero that 0x00 follows.

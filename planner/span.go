@@ -78,13 +78,13 @@ func (w *walker) join(a, b []byte) []byte {
 	return append(append(w.room(len(a)+len(b)), a...), b...)
 }
 
-// encode gives the bytes of v; an error means that it was never stored.
-func (w *walker) encode(enc catalog.Encoding, v types.Value) ([]byte, error) {
-	n := enc.Width()
+// encode gives the bytes of v in p; an error means that it was never stored.
+func (w *walker) encode(p *catalog.Part, v types.Value) ([]byte, error) {
+	n := p.Encoding.Width()
 	if n == catalog.Variable {
 		n = len(v.Text())
 	}
-	return enc.Append(w.room(n), v)
+	return p.Append(w.room(n), v)
 }
 
 func newWalker(l *catalog.Layout, e *Env, width int) *walker {
@@ -277,7 +277,7 @@ func (w *walker) take(br *branch, p *catalog.Part, v types.Value) (branch, bool)
 	if v.IsNull() {
 		return branch{}, false
 	}
-	enc, err := w.encode(p.Encoding, v)
+	enc, err := w.encode(p, v)
 	if err != nil {
 		return branch{}, false
 	}
@@ -352,7 +352,7 @@ func (w *walker) key(br branch, i int, rest *[]keySpan) bool {
 		}
 		if v, ok := w.computed(&br, p); ok && !p.Scales() {
 			nb, ok := w.take(&br, p, v)
-			if !ok || w.containsDelimiter(i, v) {
+			if !ok {
 				w.use(i, bound, nil)
 				return true
 			}
@@ -375,16 +375,6 @@ func (w *walker) key(br branch, i int, rest *[]keySpan) bool {
 	}
 	w.emit(br, &byteRange{point: true}, rest)
 	return br.bound > 0
-}
-
-// containsDelimiter tells that v cannot stand in part i, as it holds the delimiter that ends it.
-func (w *walker) containsDelimiter(i int, v types.Value) bool {
-	p := w.layout.Key.Parts[i]
-	if p.Encoding.Width() != catalog.Variable {
-		return false
-	}
-	b, err := p.Encoding.Append(nil, v)
-	return err != nil || followOf(w.layout, i).holdsDelimiter(p.Encoding, b)
 }
 
 // split handles a part whose column (or columns) is constrained to several values.
@@ -654,7 +644,7 @@ func (w *walker) enumerate(br branch, i int, rest *[]keySpan) bool {
 	uses, stopPart, stopWhy := slices.Clone(w.uses), w.stopPart, w.stopWhy
 	tried := false
 	for _, v := range vals {
-		enc, err := p.Encoding.Append(nil, v)
+		enc, err := p.Append(nil, v)
 		if err != nil {
 			continue
 		}
