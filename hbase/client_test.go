@@ -9,11 +9,16 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/tsuna/gohbase"
+	"github.com/tsuna/gohbase/hrpc"
+	"github.com/tsuna/gohbase/pb"
 	"go.uber.org/goleak"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/hbase/hbasetest"
@@ -301,6 +306,154 @@ func TestInvalidMutations(t *testing.T) {
 	if got := scan(t, c, ScanRange{Table: name}, nil); got != nil {
 		t.Errorf("rows of a refused batch were written: %v", got)
 	}
+}
+
+// splitAt splits the region of a table that holds key, and waits until the halves serve.
+func splitAt(t *testing.T, c Client, name, key string) {
+	t.Helper()
+	if s, ok := c.(*client).current().(*store.Store); ok {
+		if err := s.Split(name, []byte(key)); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	ctx := within(t)
+	rs, err := c.Regions(ctx, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rs {
+		if string(r.Start) > key || len(r.Stop) > 0 && string(r.Stop) <= key {
+			continue
+		}
+		id, err := strconv.ParseUint(strings.Split(r.Name[strings.LastIndexByte(r.Name, ',')+1:], ".")[0], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := proto.Marshal(&pb.RegionInfo{RegionId: &id, TableName: tableName(name), StartKey: r.Start, EndKey: r.Stop})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// SplitTableRegionRequest has the same fields on the wire: a RegionInfo and the key.
+		req := &pb.BytesBytesPair{First: info, Second: []byte(key)}
+		msg, err := c.(*client).master(ctx, "SplitRegion", req, &pb.DisableTableResponse{})
+		if err == nil {
+			err = c.(*client).procedure(ctx, msg.(*pb.DisableTableResponse).GetProcId(), "split", name)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Rows that are in another region since a split are looked up again, whatever kind of call they go in.
+func TestWritesAfterSplit(t *testing.T) {
+	both(t, func(t *testing.T, c Client) {
+		name := table(t, c, []Family{{Name: "f"}})
+		ctx := within(t)
+		write := func(ts int64) {
+			t.Helper()
+			var ms []Mutation
+			for i := range 10 {
+				ms = append(ms, put(fmt.Sprintf("k%d", i), ts, "f:a=1"))
+			}
+			if err := c.Mutate(ctx, name, ms); err != nil {
+				t.Error(err)
+			}
+		}
+		write(1)
+		splitAt(t, c, name, "k5")
+		if _, err := c.Get(ctx, name, [][]byte{[]byte("k1")}, nil); err != nil { // the first half is known now, the second is not
+			t.Fatal(err)
+		}
+		write(2)
+		if ok, err := c.PutIfAbsent(ctx, name, put("k4", 3, "f:b=1")); !ok || err != nil {
+			t.Errorf("%v, %v", ok, err)
+		}
+		if got := scan(t, c, ScanRange{Table: name}, &ReadOptions{MinTime: 2, MaxTime: 3}); len(got) != 10 {
+			t.Errorf("%d of 10 rows: %v", len(got), got)
+		}
+	})
+}
+
+// What a server says of a row that another region has depends on the call.
+func TestForeignRow(t *testing.T) {
+	both(t, func(t *testing.T, c Client) {
+		name := table(t, c, []Family{{Name: "f"}}, "m")
+		ctx := within(t)
+		z := put("z", 1, "f:a=1")
+		first, err := hrpc.NewGet(ctx, []byte(name), []byte("a"), hrpc.SkipBatch())
+		if err != nil {
+			t.Fatal(err)
+		}
+		rpc := c.(*client).rpc.(gohbase.RPCClient)
+		msg, err := rpc.SendRPC(&multiCall{Get: first, actions: []*pb.Action{{Index: proto.Uint32(0), Mutation: z.proto()}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := exceptionError(msg.(*pb.MultiResponse).RegionActionResult[0].ResultOrException[0].GetException())
+		if !foreign(refused) || classify(refused) != retry {
+			t.Errorf("in a batch: %v", refused)
+		}
+		for checked, class := range map[bool]string{false: "FailedSanityCheckException", true: "WrongRegionException"} {
+			put, err := hrpc.NewPut(ctx, []byte(name), []byte("a"), nil, hrpc.SkipBatch())
+			if err != nil {
+				t.Fatal(err)
+			}
+			cas, err := hrpc.NewCheckAndPut(put, "f", "a", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := rpc.SendRPC(&misledPut{cas, z.proto(), checked}); err == nil || !isOneOf(err, []string{class}) || classify(err) != retry {
+				t.Errorf("alone, checked %v: %v", checked, err)
+			}
+		}
+	})
+}
+
+// misledPut is a Put, conditional or not, of another row than its region's.
+type misledPut struct {
+	*hrpc.CheckAndPut
+	mutation *pb.MutationProto
+	checked  bool
+}
+
+func (p *misledPut) ToProto() proto.Message {
+	r := p.CheckAndPut.ToProto().(*pb.MutateRequest)
+	r.Mutation, r.Condition.Row = p.mutation, p.mutation.Row
+	if !p.checked {
+		r.Condition = nil
+	}
+	return r
+}
+
+// A Put writes and removes columns in one step.
+func TestPutRemoves(t *testing.T) {
+	both(t, func(t *testing.T, c Client) {
+		name := table(t, c, []Family{{Name: "f"}, {Name: "g"}})
+		ctx := within(t)
+		m := put("k", 5, "f:a=2")
+		m.Removed = put("", 0, "f:b=", "g:c=").Cells
+		if err := c.Mutate(ctx, name, []Mutation{put("k", 4, "f:a=1", "f:b=1", "g:c=1", "g:d=1")}); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Mutate(ctx, name, []Mutation{m, m}); err != nil {
+			t.Fatal(err)
+		}
+		if got := scan(t, c, ScanRange{Table: name}, nil); len(got) != 1 || got[0] != `"k" f:"a"@5="2" g:"d"@4="1"` {
+			t.Errorf("%v", got)
+		}
+		if ok, err := c.PutIfAbsent(ctx, name, m); ok || err != nil {
+			t.Errorf("%v, %v", ok, err)
+		}
+		m.Key = []byte("l")
+		if ok, err := c.PutIfAbsent(ctx, name, m); !ok || err != nil {
+			t.Errorf("%v, %v", ok, err)
+		}
+		if got := scan(t, c, ScanRange{Table: name, Start: []byte("l")}, nil); len(got) != 1 || got[0] != `"l" f:"a"@5="2"` {
+			t.Errorf("%v", got)
+		}
+	})
 }
 
 func TestUnreachable(t *testing.T) {

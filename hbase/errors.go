@@ -48,14 +48,24 @@ var alwaysRefused = []string{"NoSuchColumnFamilyException", "FailedSanityCheckEx
 // busy tells that a server refused a call for its load.
 func busy(err error) bool { return err != nil && isOneOf(err, overloaded) }
 
+// outOfRange is how a FailedSanityCheckException reads where a row of a batch is in another region now. For a call of one
+// row servers throw WrongRegionException.
+const outOfRange = "Requested row out of range"
+
 func classify(err error) class {
 	switch {
 	case isOneOf(err, resumable):
 		return resume
-	case isOneOf(err, retryable):
+	case isOneOf(err, retryable), foreign(err):
 		return retry
 	}
 	return fatal
+}
+
+// foreign reports whether a server refused a mutation of a batch because another region has its row.
+func foreign(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "FailedSanityCheckException") && strings.Contains(text, outOfRange)
 }
 
 // isOneOf tells whether an error is of one of these Java classes.

@@ -94,6 +94,9 @@ type Mutation struct {
 	Key       []byte
 	Timestamp int64  // explicit, in milliseconds, for every mutation: a repeated send is then harmless
 	Cells     []Cell // Put: what to write. DeleteColumns: family and qualifier. Timestamps in cells override when not 0
+	// Removed are columns that a Put deletes, all their versions up to Timestamp, in the same step as it writes
+	// Cells: readers see both or neither.
+	Removed []Cell
 }
 
 // BatchError tells which mutations of a batch were applied.
@@ -142,7 +145,8 @@ type Client interface {
 	// Increment adds n to an 8-byte big-endian counter and gives the new value.
 	// A lost answer may add twice: use it only to draw numbers.
 	Increment(ctx context.Context, table string, key []byte, family, qualifier string, n int64) (int64, error)
-	// PutIfAbsent writes m (a Put with one column) only when that column has no cell; it tells whether it did.
+	// PutIfAbsent writes m, a Put, only when the column of its first cell has no cell, or an empty one; it tells
+	// whether it did. A lost answer may make it deny what it did.
 	PutIfAbsent(ctx context.Context, table string, m Mutation) (bool, error)
 	// Regions lists a table's regions in key order; ErrNoTable when it does not exist.
 	Regions(ctx context.Context, table string) ([]Region, error)

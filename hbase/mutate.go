@@ -2,6 +2,7 @@ package hbase
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,10 @@ func (m *Mutation) check() error {
 	if m.Kind == Put && len(m.Cells) == 0 {
 		return errors.New("a row without cells cannot be stored")
 	}
-	for _, c := range m.Cells {
+	if m.Kind != Put && len(m.Removed) > 0 {
+		return errors.New("only a Put removes columns beside")
+	}
+	for _, c := range slices.Concat(m.Cells, m.Removed) {
 		if len(c.Family) == 0 || len(c.Family) > 127 {
 			return fmt.Errorf("a family's name has 1 to 127 bytes, not %d", len(c.Family))
 		}
@@ -51,38 +55,40 @@ func (m *Mutation) proto() *pb.MutationProto {
 		return p
 	}
 	for _, c := range m.Cells {
-		var cv *pb.MutationProto_ColumnValue
-		for _, x := range p.ColumnValue {
-			if bytes.Equal(x.Family, c.Family) {
-				cv = x
-			}
-		}
-		if cv == nil {
-			cv = &pb.MutationProto_ColumnValue{Family: c.Family}
-			p.ColumnValue = append(p.ColumnValue, cv)
-		}
-		ts := m.Timestamp
-		if c.Timestamp != 0 {
-			ts = c.Timestamp
-		}
-		q := &pb.MutationProto_ColumnValue_QualifierValue{Qualifier: c.Qualifier, Timestamp: proto.Uint64(uint64(ts))}
-		if m.Kind == Put {
-			q.Value = c.Value
-			if q.Value == nil {
-				q.Value = []byte{}
-			}
-		} else {
+		q := m.add(p, &c)
+		if m.Kind == DeleteColumns {
 			q.DeleteType = pb.MutationProto_DELETE_MULTIPLE_VERSIONS.Enum()
+		} else if q.Value = c.Value; q.Value == nil {
+			q.Value = []byte{}
 		}
-		cv.QualifierValue = append(cv.QualifierValue, q)
+	}
+	for _, c := range m.Removed { // servers take delete markers within a Put, too
+		q := m.add(p, &c)
+		q.Value, q.DeleteType = []byte{}, pb.MutationProto_DELETE_MULTIPLE_VERSIONS.Enum()
 	}
 	return p
+}
+
+// add gives p a place for cell c.
+func (m *Mutation) add(p *pb.MutationProto, c *Cell) *pb.MutationProto_ColumnValue_QualifierValue {
+	i := slices.IndexFunc(p.ColumnValue, func(x *pb.MutationProto_ColumnValue) bool { return bytes.Equal(x.Family, c.Family) })
+	if i < 0 {
+		i = len(p.ColumnValue)
+		p.ColumnValue = append(p.ColumnValue, &pb.MutationProto_ColumnValue{Family: c.Family})
+	}
+	ts := cmp.Or(c.Timestamp, m.Timestamp)
+	q := &pb.MutationProto_ColumnValue_QualifierValue{Qualifier: c.Qualifier, Timestamp: proto.Uint64(uint64(ts))}
+	p.ColumnValue[i].QualifierValue = append(p.ColumnValue[i].QualifierValue, q)
+	return q
 }
 
 func (m *Mutation) size() int {
 	n := len(m.Key) + 32
 	for _, c := range m.Cells {
 		n += len(c.Qualifier) + len(c.Value) + 32
+	}
+	for _, c := range m.Removed {
+		n += len(c.Qualifier) + 32
 	}
 	return n
 }
@@ -272,21 +278,32 @@ func (c *client) PutIfAbsent(ctx context.Context, table string, m Mutation) (boo
 	if err := m.check(); err != nil {
 		return false, err
 	}
-	if m.Kind != Put || len(m.Cells) != 1 {
-		return false, errors.New("PutIfAbsent takes a Put of one cell")
+	if m.Kind != Put {
+		return false, errors.New("PutIfAbsent takes a Put")
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.timeout(callAttempt))
-	defer cancel()
-	cell := m.Cells[0]
-	put, err := hrpc.NewPut(ctx, []byte(table), m.Key, map[string]map[string][]byte{string(cell.Family): {string(cell.Qualifier): cell.Value}},
-		hrpc.TimestampUint64(uint64(m.Timestamp)), hrpc.SkipBatch())
-	if err != nil {
-		return false, err
-	}
-	c.stats.rpcs.Add(1)
-	done, err := c.current().CheckAndPut(put, string(cell.Family), string(cell.Qualifier), nil)
+	msg, _, err := c.send(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
+		put, err := hrpc.NewPut(ctx, []byte(table), m.Key, nil, hrpc.SkipBatch())
+		if err != nil {
+			return nil, err
+		}
+		first := m.Cells[0]
+		cas, err := hrpc.NewCheckAndPut(put, string(first.Family), string(first.Qualifier), nil)
+		return &checkedPut{cas, m.proto()}, err
+	})
 	if err != nil {
 		return false, explain(err, "write", table)
 	}
-	return done, nil
+	return msg.(*pb.MutateResponse).GetProcessed(), nil
+}
+
+// checkedPut is a conditional Put of any cells.
+type checkedPut struct {
+	*hrpc.CheckAndPut
+	mutation *pb.MutationProto
+}
+
+func (p *checkedPut) ToProto() proto.Message {
+	req := p.CheckAndPut.ToProto().(*pb.MutateRequest)
+	req.Mutation = p.mutation
+	return req
 }

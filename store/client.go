@@ -170,7 +170,7 @@ func (s *Store) sendRegion(ctx context.Context, g *region, batch []hrpc.Call, wh
 			i := which[roe.GetIndex()-1]
 			res[i] = hrpc.RPCResult{}
 			if roe.Exception != nil {
-				if err := pairError(roe.Exception); isClass(err, classNotServing) || isClass(err, classWrongRegion) {
+				if err := pairError(roe.Exception); isClass(err, classNotServing) || isClass(err, classWrongRegion) || isClass(err, classInsane) {
 					again = append(again, i)
 				} else {
 					res[i].Error = err

@@ -32,6 +32,7 @@ const (
 	classDoNotRetry     = "org.apache.hadoop.hbase.DoNotRetryIOException"
 	classNoFamily       = "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException"
 	classWrongRegion    = "org.apache.hadoop.hbase.regionserver.WrongRegionException"
+	classInsane         = "org.apache.hadoop.hbase.exceptions.FailedSanityCheckException"
 	classNotServing     = "org.apache.hadoop.hbase.NotServingRegionException"
 	classUnknownScanner = "org.apache.hadoop.hbase.UnknownScannerException"
 	classOutOfOrder     = "org.apache.hadoop.hbase.exceptions.OutOfOrderScannerNextException"

@@ -15,6 +15,10 @@ func (s *Store) mutateRequest(ctx context.Context, t *table, g *region, req *pb.
 	w := s.newWriter()
 	defer func() { w.close() }()
 	if c := req.GetCondition(); c != nil {
+		if !g.contains(m.GetRow()) {
+			return nil, throw(classWrongRegion, "Requested row out of range for %s on HRegion %s, startKey='%s', getEndKey()='%s', row='%s'",
+				"doCheckAndRowMutate", g.name, g.start, g.stop, m.GetRow())
+		}
 		if _, err := w.check(t, g, m); err != nil {
 			return nil, err
 		}

@@ -104,7 +104,7 @@ func (w *writer) check(t *table, g *region, m *pb.MutationProto) ([]cell, error)
 		return nil, err
 	}
 	if !g.contains(m.GetRow()) {
-		return nil, throw(classWrongRegion, "Requested row out of range for %s on HRegion %s, startKey='%s', getEndKey()='%s', row='%s'",
+		return nil, throw(classInsane, "Requested row out of range for %s on HRegion %s, startKey='%s', getEndKey()='%s', row='%s'",
 			"batchMutate", g.name, g.start, g.stop, m.GetRow())
 	}
 	cells := mutationCells(m)
@@ -138,7 +138,7 @@ func mutationCells(m *pb.MutationProto) []cell {
 			if qv.Timestamp != nil {
 				c.ts = int64(qv.GetTimestamp())
 			}
-			if m.GetMutateType() == pb.MutationProto_DELETE {
+			if m.GetMutateType() == pb.MutationProto_DELETE || m.GetMutateType() == pb.MutationProto_PUT && qv.DeleteType != nil {
 				c.value, c.ttl = nil, -1
 				switch qv.GetDeleteType() {
 				case pb.MutationProto_DELETE_ONE_VERSION:
