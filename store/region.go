@@ -120,13 +120,13 @@ func reopened(key []byte) func(*table) []*region {
 }
 
 // reshape replaces a table's regions by those that change gives; nil changes nothing.
-func (s *Store) reshape(name string, change func(*table) []*region) (bool, error) {
-	s.life.RLock()
-	defer s.life.RUnlock()
-	if s.closed.Load() {
-		return false, gohbase.ErrClientClosed
-	}
-	return s.reshapeLocked(name, change)
+func (s *Store) reshape(name string, change func(*table) []*region) (changed bool, err error) {
+	err = s.working(func() error {
+		var err error
+		changed, err = s.reshapeLocked(name, change)
+		return err
+	})
+	return changed && err == nil, err
 }
 
 // reshapeLocked is reshape for callers that hold life.

@@ -66,12 +66,15 @@ func (s *Store) sendOnce(ctx context.Context, rpc hrpc.Call) (proto.Message, err
 	switch rpc.Name() {
 	case "Get", "Scan", "Mutate", "Multi":
 	default:
-		s.life.RLock()
-		defer s.life.RUnlock()
-		if s.closed.Load() {
-			return nil, gohbase.ErrClientClosed
+		var msg proto.Message
+		err := s.working(func() (err error) {
+			msg, err = s.master(rpc.ToProto())
+			return err
+		})
+		if err != nil {
+			return nil, err
 		}
-		return s.master(rpc.ToProto())
+		return msg, nil
 	}
 	t, g, err := s.locate(ctx, string(rpc.Table()), rpc.Key())
 	if err != nil {
@@ -132,11 +135,36 @@ func (s *Store) regionCall(ctx context.Context, t *table, g *region, rpc hrpc.Ca
 
 // execute is the region server.
 func (s *Store) execute(ctx context.Context, t *table, g *region, req proto.Message, inject *injection) (proto.Message, *block, error) {
-	s.life.RLock()
-	defer s.life.RUnlock()
-	if s.closed.Load() {
-		return nil, nil, gohbase.ErrClientClosed
+	var msg proto.Message
+	var b *block
+	err := s.working(func() (err error) {
+		msg, b, err = s.serve(ctx, t, g, req, inject)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
 	}
+	return msg, b, nil
+}
+
+// working runs what reads or writes cells, while the store is open and has not failed.
+func (s *Store) working(f func() error) error {
+	locked := func() error {
+		s.life.RLock()
+		defer s.life.RUnlock()
+		if s.closed.Load() {
+			return gohbase.ErrClientClosed
+		}
+		return f()
+	}
+	if s.opts.Dir == "" {
+		return locked() // memory does not fail
+	}
+	return s.failure.do(locked)
+}
+
+// serve executes a call.
+func (s *Store) serve(ctx context.Context, t *table, g *region, req proto.Message, inject *injection) (proto.Message, *block, error) {
 	b := &block{}
 	switch m := req.(type) {
 	case *pb.ScanRequest:

@@ -29,6 +29,8 @@ type Options struct {
 	// Servers is how many region servers hbase:meta names, the regions being dealt out to them as
 	// tables are created; 0 is 1. They all are this store: it is for clients that share work out by server.
 	Servers int
+
+	fs vfs.FS // of Dir; nil is the system's, without the watch for slow disks: nobody would read its reports
 }
 
 func (o *Options) ensureDefaults() {
@@ -41,6 +43,9 @@ func (o *Options) ensureDefaults() {
 	if o.Servers <= 0 {
 		o.Servers = 1
 	}
+	if o.fs == nil {
+		o.fs = vfs.Default
+	}
 	if o.CacheBytes <= 0 {
 		o.CacheBytes = 64 << 20
 	}
@@ -48,9 +53,10 @@ func (o *Options) ensureDefaults() {
 
 // Store is an embedded HBase. It is safe for concurrent use.
 type Store struct {
-	opts  Options
-	db    *pebble.DB
-	write *pebble.WriteOptions
+	opts    Options
+	db      *pebble.DB
+	write   *pebble.WriteOptions
+	failure *failure
 
 	// life is held shared by every call while it works, so that Close can wait.
 	life   sync.RWMutex
@@ -68,24 +74,17 @@ var (
 	_ gohbase.RPCClient = (*Store)(nil)
 )
 
-// quiet drops Pebble's messages; errors also reach callers as errors.
-type quiet struct{}
-
-func (quiet) Infof(string, ...any)  {}
-func (quiet) Errorf(string, ...any) {}
-func (quiet) Fatalf(format string, args ...any) {
-	pebble.DefaultLogger.Fatalf(format, args...)
-}
-
 // Open opens a store, creating it when it does not exist. A directory that another
-// Store has open is an error.
+// Store has open is an error, and so is one that holds only a part of a store.
 func Open(o Options) (*Store, error) {
 	o.ensureDefaults()
 	cache := pebble.NewCache(o.CacheBytes)
 	defer cache.Unref()
+	f := newFailure()
 	po := &pebble.Options{
 		Cache:              cache,
-		Logger:             quiet{},
+		Logger:             f,
+		EventListener:      f.listener(),
 		FormatMajorVersion: pebble.FormatNewest,
 		MemTableSize:       16 << 20,
 	}
@@ -98,20 +97,27 @@ func Open(o Options) (*Store, error) {
 		if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 			return nil, fmt.Errorf("open store: %w", err)
 		}
-		po.FS = vfs.Default // without the watch for slow disks: nobody would read its reports
+		po.FS = o.fs
+		if err := checkWhole(po.FS, o.Dir); err != nil {
+			return nil, fmt.Errorf("open store %q: %w", o.Dir, err)
+		}
 		if o.NoSync {
 			write = pebble.NoSync
 		}
 	}
-	db, err := pebble.Open(o.Dir, po)
-	if err != nil {
-		return nil, fmt.Errorf("open store %q: %w", o.Dir, err)
-	}
-	s := &Store{opts: o, db: db, write: write}
+	s := &Store{opts: o, write: write, failure: f}
 	s.balancer.Store(true)
 	s.scanners.init()
-	if err := s.loadCatalog(); err != nil {
-		db.Close()
+	err := f.do(func() (err error) {
+		if s.db, err = pebble.Open(o.Dir, po); err != nil {
+			return err
+		}
+		if err = s.loadCatalog(); err != nil {
+			s.db.Close()
+		}
+		return err
+	})
+	if err != nil {
 		return nil, fmt.Errorf("open store %q: %w", o.Dir, err)
 	}
 	return s, nil
@@ -124,11 +130,14 @@ func (s *Store) Close() {
 		return
 	}
 	s.catalog.wake()
+	if s.failure.happened() != nil {
+		return // what Pebble still holds ends with the process
+	}
 	s.life.Lock()
 	defer s.life.Unlock()
 	s.scanners.closeAll()
 	// A failed close loses nothing that was acknowledged: writes are synced before.
-	_ = s.db.Close()
+	_ = s.failure.do(s.db.Close)
 }
 
 // OpenScanners counts the scanners that are open on the store's regions, those

@@ -1,0 +1,108 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// failure is what ended a store on disk: a full disk under the log of writes, a file that is gone. Pebble ends
+// the process then, since it cannot go on. A store is part of a process that can: its calls fail from then on, those
+// that wait inside Pebble return, and what was acknowledged is there when the directory is opened again.
+type failure struct {
+	once   sync.Once
+	failed chan struct{} // closed when err is set
+	err    error
+}
+
+func newFailure() *failure { return &failure{failed: make(chan struct{})} }
+
+// fail ends the store. The first cause counts.
+func (f *failure) fail(err error) {
+	f.once.Do(func() {
+		f.err = fmt.Errorf("the store has failed and has to be opened again: %w", err)
+		close(f.failed)
+	})
+}
+
+// happened gives the error of calls on a store that has failed; nil before.
+func (f *failure) happened() error {
+	select {
+	case <-f.failed:
+		return f.err
+	default:
+		return nil
+	}
+}
+
+// do runs g, which calls Pebble, in a goroutine of its own: Fatalf may end it, and a store that fails may leave it
+// waiting for ever.
+func (f *failure) do(g func() error) error {
+	if err := f.happened(); err != nil {
+		return err
+	}
+	done := make(chan error, 1)
+	go func() { done <- g() }()
+	select {
+	case err := <-done:
+		return err
+	case <-f.failed:
+		return f.err
+	}
+}
+
+// Infof drops Pebble's news.
+func (f *failure) Infof(string, ...any) {}
+
+// Errorf drops Pebble's errors: those of calls are returned as well.
+func (f *failure) Errorf(string, ...any) {}
+
+// Fatalf is called by Pebble where it must not return.
+func (f *failure) Fatalf(format string, args ...any) {
+	f.fail(fmt.Errorf(format, args...))
+	runtime.Goexit()
+}
+
+// nothingToFlush is what Pebble calls the error of a flush in which all that was written had been deleted again.
+const nothingToFlush = "pebble: empty table"
+
+// listener keeps Pebble from ending the process because of a damaged block, which the call that reads it reports, and
+// ends the store when rows cannot be moved from memory to disk: writes would wait for that for ever.
+func (f *failure) listener() *pebble.EventListener {
+	return &pebble.EventListener{
+		DataCorruption: func(pebble.DataCorruptionInfo) {},
+		FlushEnd: func(i pebble.FlushInfo) {
+			if i.Err != nil && i.Err.Error() != nothingToFlush {
+				f.fail(i.Err)
+			}
+		},
+	}
+}
+
+// checkWhole refuses a directory that holds data of a store but not the file that says which of it counts, as a partial copy does.
+// Pebble would take it for a new store and remove the data.
+func checkWhole(fs vfs.FS, dir string) error {
+	desc, err := pebble.Peek(dir, fs)
+	if err != nil || desc.Exists {
+		return err
+	}
+	names, err := fs.List(dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if !strings.HasSuffix(name, ".sst") && !strings.HasSuffix(name, ".log") {
+			continue
+		}
+		// A store that could not be made leaves empty files.
+		if info, err := fs.Stat(fs.PathJoin(dir, name)); err != nil || info.Size() > 0 {
+			return errors.New("it holds files of a store (" + name + ") but no marker.manifest file that names its tables: an incomplete copy?")
+		}
+	}
+	return nil
+}

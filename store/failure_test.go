@@ -1,0 +1,236 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/tsuna/gohbase/hrpc"
+)
+
+// smallDisk is a file system that is full after some bytes.
+type smallDisk struct {
+	vfs.FS
+	left atomic.Int64
+}
+
+func (d *smallDisk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	f, err := d.FS.Create(name, c)
+	return d.file(f), err
+}
+
+func (d *smallDisk) ReuseForWrite(from, to string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	f, err := d.FS.ReuseForWrite(from, to, c)
+	return d.file(f), err
+}
+
+func (d *smallDisk) file(f vfs.File) vfs.File {
+	if f == nil {
+		return nil
+	}
+	return &fileOnSmallDisk{f, d}
+}
+
+// Unwrap is what this file system stands on.
+func (d *smallDisk) Unwrap() vfs.FS { return d.FS }
+
+type fileOnSmallDisk struct {
+	vfs.File
+	disk *smallDisk
+}
+
+func (f *fileOnSmallDisk) Write(b []byte) (int, error) {
+	if f.disk.left.Add(-int64(len(b))) < 0 {
+		return 0, fmt.Errorf("write: %w", syscall.ENOSPC)
+	}
+	return f.File.Write(b)
+}
+
+// fullDiskEnv names a directory that a process of its own fills: see TestFullDisk.
+const fullDiskEnv = "HQL_TEST_FILL"
+
+// A full disk is an error of calls, not the end of the process: later calls and opening the store again fail at once,
+// and when there is room again all that was acknowledged is there. A store that failed keeps goroutines, so that
+// all this is done in a process of its own.
+func TestFullDisk(t *testing.T) {
+	if dir := os.Getenv(fullDiskEnv); dir != "" {
+		fillDisk(dir)
+		return
+	}
+	for _, bytes := range []int64{0, 100, 300, 700, 2_000, 5_000, 20_000, 1_000_000, 18_000_000, 40_000_000} {
+		dir := filepath.Join(t.TempDir(), "data")
+		cmd := exec.Command(os.Args[0], "-test.run", "^TestFullDisk$")
+		cmd.Env = append(os.Environ(), fullDiskEnv+"="+dir, fmt.Sprintf("%s_BYTES=%d", fullDiskEnv, bytes))
+		kill := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
+		out, err := cmd.CombinedOutput()
+		kill.Stop()
+		var acknowledged int
+		if _, scanErr := fmt.Sscanf(string(out), "acknowledged %d", &acknowledged); err != nil || scanErr != nil {
+			t.Fatalf("%d bytes: %v\n%s", bytes, err, out)
+		}
+		s, err := Open(Options{Dir: dir})
+		if err != nil {
+			t.Errorf("%d bytes: with room again: %v", bytes, err)
+			continue
+		}
+		w := &world{Store: s, t: t}
+		for i := range acknowledged {
+			if r, err := s.Get(must(hrpc.NewGetStr(context.Background(), "t", fmt.Sprint(i)))); err != nil || len(r.Cells) != 1 {
+				t.Errorf("%d bytes: row %d of %d acknowledged ones: %v, %v", bytes, i, acknowledged, r, err)
+				break
+			}
+		}
+		w.Close()
+		t.Logf("%d bytes: %d rows acknowledged", bytes, acknowledged)
+	}
+}
+
+// fillDisk writes rows into a store until it fails, and tells how many were acknowledged.
+func fillDisk(dir string) {
+	disk := &smallDisk{FS: vfs.Default}
+	var bytes int64
+	fmt.Sscan(os.Getenv(fullDiskEnv+"_BYTES"), &bytes)
+	disk.left.Store(bytes)
+	check := func(what string, f func() error) error {
+		done := make(chan error, 1)
+		go func() { done <- f() }()
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(10 * time.Second):
+			fmt.Println(what, "does not return")
+			os.Exit(1)
+			return nil
+		}
+	}
+	acknowledged := 0
+	err := check("filling", func() error {
+		s, err := Open(Options{Dir: dir, fs: disk})
+		if err != nil {
+			return err
+		}
+		value := []byte(strings.Repeat("v", 10_000))
+		err = s.Admin().CreateTable(hrpc.NewCreateTable(context.Background(), []byte("t"), map[string]map[string]string{"f": nil}))
+		for ; err == nil; acknowledged++ {
+			_, err = s.Put(must(hrpc.NewPutStr(context.Background(), "t", fmt.Sprint(acknowledged), map[string]map[string][]byte{"f": {"q": value}})))
+		}
+		acknowledged = max(0, acknowledged-1)
+		if _, err := s.Get(must(hrpc.NewGetStr(context.Background(), "t", "0"))); err == nil {
+			return errors.New("a store that has failed still answers")
+		}
+		s.Close()
+		if _, again := Open(Options{Dir: dir, fs: disk}); again == nil {
+			return errors.New("opened on a full disk")
+		}
+		return err
+	})
+	if !errors.Is(err, syscall.ENOSPC) && !strings.Contains(err.Error(), syscall.ENOSPC.Error()) {
+		fmt.Println("the error does not name the cause:", err)
+		os.Exit(1)
+	}
+	fmt.Println("acknowledged", acknowledged)
+	os.Exit(0) // what Pebble still holds is not waited for
+}
+
+// A damaged block is an error of the call that reads it: no rows are left out, and the process goes on.
+func TestDamagedBlock(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	w := openDir(t, dir)
+	w.create("t", map[string]map[string]string{"f": nil})
+	for i := range 2000 {
+		w.put(fmt.Sprintf("%05d", i), 1, fmt.Sprintf("f:x=%d", i*7919))
+	}
+	want := w.scan("", "")
+	if err := w.db.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	tables, err := filepath.Glob(filepath.Join(dir, "*.sst"))
+	if err != nil || len(tables) == 0 {
+		t.Fatal("no tables on disk", err)
+	}
+	damaged := 0
+	for _, name := range tables {
+		size := int64(len(must(os.ReadFile(name))))
+		for at := int64(100); at < size; at += max(1, size/20) {
+			copied := copyOf(t, dir)
+			damage(t, filepath.Join(copied, filepath.Base(name)), at)
+			s, err := Open(Options{Dir: copied, Now: (&testClock{time.UnixMilli(1_000_000)}).now})
+			if err != nil {
+				damaged++
+				continue
+			}
+			got, err := allRows(s, "t")
+			switch {
+			case err != nil:
+				damaged++
+			case got != len(strings.Split(strings.TrimSpace(want), "\n")):
+				t.Errorf("byte %d of %s: %d rows without an error", at, name, got)
+			}
+			s.Close()
+		}
+	}
+	if damaged == 0 {
+		t.Error("no damage was noticed")
+	}
+}
+
+func damage(t *testing.T, name string, at int64) {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[at] ^= 0x55
+	if err := os.WriteFile(name, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func allRows(s *Store, table string) (int, error) {
+	sc := s.Scan(must(hrpc.NewScanStr(context.Background(), table)))
+	defer sc.Close()
+	for n := 0; ; n++ {
+		if _, err := sc.Next(); err == io.EOF {
+			return n, nil
+		} else if err != nil {
+			return n, err
+		}
+	}
+}
+
+// A directory with a store's files but without the one that names them is refused, and stays as it is.
+func TestIncompleteCopy(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	w := openDir(t, dir)
+	w.create("t", map[string]map[string]string{"f": nil})
+	w.put("a", 1, "f:x=1")
+	want := w.scan("", "")
+	w.Close()
+	whole := copyOf(t, dir)
+	markers, err := filepath.Glob(filepath.Join(dir, "marker.manifest*"))
+	if err != nil || len(markers) != 1 {
+		t.Fatal(markers, err)
+	}
+	if err := os.Remove(markers[0]); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "incomplete copy") {
+		t.Errorf("opened without its marker: %v", err)
+	}
+	if err := os.WriteFile(markers[0], must(os.ReadFile(filepath.Join(whole, filepath.Base(markers[0])))), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	w = openDir(t, dir)
+	w.want("rows with the marker back", w.scan("", ""), want)
+}
