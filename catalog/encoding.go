@@ -245,6 +245,10 @@ func (c *Column) Plain() bool {
 	return false
 }
 
+// Respells reports whether c's cells are read in spellings of their values that hql does not write: the bytes of a cell
+// do not tell its value's.
+func (c *Column) Respells() bool { return spellings(c.Encoding) }
+
 // DecodePacked reads the bytes of a packed column's cell under its qualifier; of an OpenTSDB cell, those of one Point.
 func (c *Column) DecodePacked(qualifier, b []byte) (types.Value, error) {
 	if e, ok := c.Encoding.(openTSDBValue); ok && len(qualifier) > 0 {

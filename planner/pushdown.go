@@ -273,6 +273,9 @@ func pushSet(col int, s types.Set, setExact bool, t *catalog.Table) (f filter.Fi
 			return pushBoolean(c, s)
 		}
 	}
+	if c.Respells() {
+		return nil, false, false
+	}
 	var out []byteRange
 	exact = setExact && anyBytes(c)
 	for _, iv := range s {
