@@ -3,7 +3,6 @@ package exec
 import (
 	"container/heap"
 	"context"
-	"errors"
 	"io"
 	"slices"
 
@@ -125,7 +124,7 @@ func (m *mergeScan) begin(ctx context.Context) error {
 			s.lane = newLane(1)
 			m.crew.run(func(ctx context.Context) {
 				if s.pump(ctx, m) {
-					close(s.lane.out)
+					s.lane.end(ctx)
 				}
 			})
 		}
@@ -192,7 +191,7 @@ feed:
 	return err
 }
 
-// pump reads s ahead.
+// pump reads s ahead. It tells whether it got to the end.
 func (s *mergeStream) pump(ctx context.Context, m *mergeScan) bool {
 	if !s.sorted {
 		var b *scanBatch
@@ -284,9 +283,6 @@ func (m *mergeScan) refill(ctx context.Context, s *mergeStream) error {
 	}
 	s.pos = 0
 	d, err := s.lane.receive(ctx, m.crew.ctx)
-	if err == nil {
-		err = d.err
-	}
 	s.batch = d.b
 	return err
 }
@@ -344,7 +340,7 @@ func (m *mergeScan) Next(ctx context.Context) ([][]types.Value, error) {
 func (m *mergeScan) advance(ctx context.Context, s *mergeStream) error {
 	if s.pos >= len(s.batch.rows) {
 		switch err := m.refill(ctx, s); {
-		case errors.Is(err, io.EOF):
+		case err == io.EOF: // not one that another error is about
 			heap.Pop(&m.heads)
 			return m.heads.err
 		case err != nil:

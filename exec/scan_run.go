@@ -6,7 +6,6 @@ import (
 	"io"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 
 	"github.com/hql-db/hql/types"
 )
@@ -52,10 +51,11 @@ func (c *crew) close() {
 // delivery is what a worker hands over: a batch, or the error that ended it.
 type delivery struct {
 	b   *scanBatch
-	err error // io.EOF: this part is read
+	err error // io.EOF: all that the lane is for was read
 }
 
-// lane carries the batches of one worker or of several and takes used ones back.
+// lane carries the batches of one worker or of several and takes used ones back. Its end is a delivery like
+// any other: a lane on which nothing comes any more, as its workers were cancelled, has no end.
 type lane struct {
 	out  chan delivery
 	free chan *scanBatch
@@ -91,7 +91,10 @@ func (l *lane) send(ctx context.Context, d delivery) bool {
 	}
 }
 
-// pump reads r to its end into l. It tells whether it got there.
+// end says that all there is was delivered.
+func (l *lane) end(ctx context.Context) { l.send(ctx, delivery{err: io.EOF}) }
+
+// pump reads r to its end into l. It tells whether it got there: only then may the lane be ended.
 func (l *lane) pump(ctx context.Context, r *reader, width int) bool {
 	defer r.close()
 	for {
@@ -109,14 +112,11 @@ func (l *lane) pump(ctx context.Context, r *reader, width int) bool {
 	}
 }
 
-// receive waits for the next delivery.
+// receive waits for the next delivery, of which it gives the error too.
 func (l *lane) receive(ctx, own context.Context) (delivery, error) {
 	select {
-	case d, ok := <-l.out:
-		if !ok {
-			return delivery{}, io.EOF
-		}
-		return d, nil
+	case d := <-l.out:
+		return d, d.err
 	case <-ctx.Done():
 		return delivery{}, ctx.Err()
 	case <-own.Done():
@@ -158,24 +158,18 @@ type parallelScan struct {
 
 func (p *parallelScan) start() {
 	p.lane = newLane(p.workers)
-	var running atomic.Int64
-	running.Store(int64(p.workers))
 	for range p.workers {
 		p.crew.run(func(ctx context.Context) {
-			defer func() {
-				if running.Add(-1) == 0 {
-					close(p.lane.out)
-				}
-			}()
 			for {
 				t, from := p.queue.next()
 				if from == nil {
 					return
 				}
-				whole := p.lane.pump(ctx, p.reader([]scanTask{t}), p.width)
-				p.queue.done(from)
-				if !whole {
+				if !p.lane.pump(ctx, p.reader([]scanTask{t}), p.width) {
 					return
+				}
+				if p.queue.done(from) {
+					p.lane.end(ctx)
 				}
 			}
 		})
@@ -195,9 +189,6 @@ func (p *parallelScan) Next(ctx context.Context) ([][]types.Value, error) {
 		p.last = nil
 	}
 	d, err := p.lane.receive(ctx, p.crew.ctx)
-	if err == nil {
-		err = d.err
-	}
 	if err != nil {
 		p.err = err
 		return nil, err
@@ -236,7 +227,7 @@ func (o *orderedScan) start() {
 		o.lanes = append(o.lanes, l)
 		o.crew.run(func(ctx context.Context) {
 			if l.pump(ctx, o.reader(t), o.width) {
-				close(l.out)
+				l.end(ctx)
 			}
 		})
 	}
@@ -263,9 +254,6 @@ func (o *orderedScan) Next(ctx context.Context) ([][]types.Value, error) {
 			o.lanes = o.lanes[1:]
 			o.window = min(2*o.window, o.ahead)
 			continue
-		}
-		if err == nil {
-			err = d.err
 		}
 		if err != nil {
 			o.err = err

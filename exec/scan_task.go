@@ -28,6 +28,7 @@ type scanTask struct {
 type scanQueue struct {
 	mu      sync.Mutex
 	most    int
+	left    int // tasks that are not read to their end
 	servers []*serverTasks
 }
 
@@ -38,7 +39,7 @@ type serverTasks struct {
 }
 
 func newScanQueue(tasks []scanTask, most int) *scanQueue {
-	q := &scanQueue{most: most}
+	q := &scanQueue{most: most, left: len(tasks)}
 	byName := map[string]*serverTasks{}
 	for _, t := range tasks {
 		s := byName[t.server]
@@ -85,11 +86,13 @@ func (q *scanQueue) next() (t scanTask, from *serverTasks) {
 	return t, from
 }
 
-// done ends the reading of a task.
-func (q *scanQueue) done(from *serverTasks) {
+// done says that a task was read to its end. It tells whether all are.
+func (q *scanQueue) done(from *serverTasks) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	from.reading--
+	q.left--
+	return q.left == 0
 }
 
 // scanTasks cuts the spans of s into tasks in the order in which their rows

@@ -18,6 +18,7 @@ type spillFile struct {
 	f   *os.File
 	w   *bufio.Writer
 	r   *bufio.Reader
+	n   int // rows added and not yet read
 	buf []byte
 }
 
@@ -42,6 +43,7 @@ func (s *spillFile) add(row []types.Value) error {
 	if _, err := s.w.Write(head[:binary.PutUvarint(head[:], uint64(len(s.buf)))]); err != nil {
 		return err
 	}
+	s.n++
 	_, err := s.w.Write(s.buf)
 	return err
 }
@@ -59,16 +61,20 @@ func (s *spillFile) rewind() error {
 
 // next gives the next row, which is the caller's to keep; io.EOF at the end.
 func (s *spillFile) next() ([]types.Value, error) {
+	if s.n == 0 {
+		return nil, io.EOF
+	}
+	s.n--
 	n, err := binary.ReadUvarint(s.r)
+	if err == nil {
+		if uint64(cap(s.buf)) < n {
+			s.buf = make([]byte, n)
+		}
+		s.buf = s.buf[:n]
+		_, err = io.ReadFull(s.r, s.buf)
+	}
 	if err != nil {
-		return nil, err
-	}
-	if uint64(cap(s.buf)) < n {
-		s.buf = make([]byte, n)
-	}
-	s.buf = s.buf[:n]
-	if _, err := io.ReadFull(s.r, s.buf); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read back rows beyond the memory limit: %w", err) // an io.EOF, too: rows are missing
 	}
 	var row []types.Value
 	for b := s.buf; len(b) > 0; {

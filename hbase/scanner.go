@@ -87,7 +87,8 @@ type scanner struct {
 	route []byte // decides the region
 	last  []byte // the last whole row delivered; nil before the first
 	sent  int
-	done  bool
+	done  bool  // every row was delivered
+	err   error // what ended it before; once set, it stays: the end of the rows is never said of a part of them
 
 	cells []Cell
 	rows  []Row
@@ -231,18 +232,21 @@ func b2u(b bool) uint64 {
 }
 
 func (s *scanner) Next(ctx context.Context) ([]Row, error) {
-	for !s.done {
+	for s.err == nil && !s.done {
 		rows, err := s.fetch(ctx)
 		if err != nil {
-			s.done = true
+			s.err = err
 			if s.open {
 				s.closeRemote()
 			}
-			return nil, err
+			break
 		}
 		if len(rows) > 0 {
 			return rows, nil
 		}
+	}
+	if s.err != nil {
+		return nil, s.err
 	}
 	return nil, io.EOF
 }
@@ -492,10 +496,15 @@ func (c *client) closeScanner(table string, route []byte, id uint64) {
 	}
 }
 
+// errScanClosed is what a scan gives that was closed before its end.
+var errScanClosed = errors.New("the scan is closed")
+
 func (s *scanner) Close() error {
 	if s.open {
 		s.closeRemote()
 	}
-	s.done = true
+	if !s.done && s.err == nil {
+		s.err = errScanClosed
+	}
 	return nil
 }

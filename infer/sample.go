@@ -3,7 +3,6 @@ package infer
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"math/big"
 
@@ -96,7 +95,7 @@ func read(ctx context.Context, c hbase.Client, r hbase.ScanRange) ([]hbase.Row, 
 	var out []hbase.Row
 	for len(out) < r.Limit {
 		rows, err := s.Next(ctx)
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF {
 			break
 		}
 		if err != nil {
