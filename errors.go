@@ -39,8 +39,8 @@ var (
 	ErrNoRows = errors.New("no rows in the result")
 	// ErrTooManyRows is what CollectExactlyOneRow gives when there are several.
 	ErrTooManyRows = errors.New("more than one row in the result")
-	// ErrClosed is what a DB gives after Close.
-	ErrClosed = errors.New("the database is closed")
+	// ErrClosed is what a DB gives after Close, and Rows that were still read.
+	ErrClosed = exec.ErrClosed
 )
 
 // located attaches the source text to the mistakes in it.

@@ -190,7 +190,8 @@ func (db *DB) Ping(ctx context.Context) error {
 // Closed tells that Close was called: statements fail with ErrClosed.
 func (db *DB) Closed() bool { return db.open() != nil }
 
-// Close ends the connection that Open made. Rows still open must not be read any more.
+// Close ends all statements, whose Rows give ErrClosed then, and the connection that Open made. It must not be called
+// by what a statement calls, such as a tracer.
 func (db *DB) Close() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -198,6 +199,7 @@ func (db *DB) Close() error {
 		return nil
 	}
 	db.closed = true
+	db.engine.Close()
 	var errs []error
 	if db.owned || db.store != nil {
 		errs = append(errs, db.client.Close())
@@ -250,7 +252,7 @@ func (s *Stmt) runOnce(ctx context.Context, args []any) (*Rows, error) {
 		end(nil, err)
 		return nil, err
 	}
-	return &Rows{ctx: ctx, rows: rows, sql: s.sql, loc: cmp.Or(bound.Options.Location, cfg.exec.Loc), end: end}, nil
+	return &Rows{rows: rows, sql: s.sql, loc: cmp.Or(bound.Options.Location, cfg.exec.Loc), end: end}, nil
 }
 
 // Query runs the statement.

@@ -16,10 +16,24 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/types"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(tests{m}, admin...)
+}
+
+type tests struct{ *testing.M }
+
+func (m tests) Run() int {
+	defer hbasetest.Stop()
+	return m.M.Run()
+}
+
+// admin is what gohbase's administration client, which cannot be closed, leaves: its connection to the master.
+var admin = []goleak.Option{goleak.IgnoreAnyFunction("github.com/tsuna/gohbase/region.(*client).receiveRPCs"),
+	goleak.IgnoreAnyFunction("github.com/tsuna/gohbase/region.(*client).processRPCs")}
 
 func open(t testing.TB, dsn string, opts ...hql.Option) *hql.DB {
 	t.Helper()

@@ -3,6 +3,7 @@ package hql_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -31,7 +32,6 @@ func TestNothingLeaks(t *testing.T) {
 		checkNothingLeaks(t, db, func() (open, expired int) { return s.OpenScanners(), 0 })
 	})
 	t.Run("hbase", func(t *testing.T) {
-		t.Cleanup(hbasetest.Stop)
 		db, err := hql.Open(t.Context(), "hbase://"+hbasetest.Quorum(t)+"/hbase", hql.WithWrites(true), hql.WithFullScan(hql.Allow))
 		if err != nil {
 			t.Fatal(err)
@@ -121,6 +121,107 @@ func checkNothingLeaks(t *testing.T, db *hql.DB, scanners func() (open, expired 
 	}
 	if err := goleak.Find(before); err != nil {
 		t.Error(err)
+	}
+}
+
+// After Close nothing of a DB runs, though Rows were left open and others are being read: their readers are told.
+func TestCloseEndsAll(t *testing.T) {
+	t.Run("embedded", func(t *testing.T) {
+		checkClose(t, func() *hql.DB {
+			db, err := hql.Open(t.Context(), "mem:", hql.WithFullScan(hql.Allow))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return db
+		})
+	})
+	t.Run("hbase", func(t *testing.T) {
+		address := "hbase://" + hbasetest.Quorum(t) + "/hbase"
+		checkClose(t, func() *hql.DB {
+			db, err := hql.Open(t.Context(), address, hql.WithWrites(true), hql.WithFullScan(hql.Allow))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return db
+		}, admin...)
+	})
+}
+
+func checkClose(t *testing.T, open func() *hql.DB, ignore ...goleak.Option) {
+	before := append(ignore, goleak.IgnoreCurrent())
+	db := open()
+	exec(t, db, "CREATE TABLE open_rows (id INT, pad STRING) ROW KEY (id % 4 AS UINT8, id AS INT32) SPLIT AT (X'01', X'02', X'03')")
+	drop := open() // the table goes when db is closed
+	defer func() {
+		exec(t, drop, "DROP TABLE IF EXISTS open_rows")
+		drop.Close()
+		if err := goleak.Find(before...); err != nil {
+			t.Error(err)
+		}
+	}()
+	for i := range 20 {
+		var values []string
+		for id := range 20 {
+			values = append(values, fmt.Sprintf("(%d, repeat('x', 20000))", 20*i+id))
+		}
+		exec(t, db, "INSERT INTO open_rows VALUES "+strings.Join(values, ", "))
+	}
+	queries := []string{"SELECT id, pad FROM open_rows", "SELECT id, pad FROM open_rows ORDER BY id", "SELECT id, pad FROM open_rows ORDER BY id LIMIT 399",
+		"SELECT a.id, b.pad FROM open_rows a JOIN open_rows b ON a.id = b.id", "SELECT id FROM open_rows WHERE id = 7", "SHOW TABLES"}
+	var left []*hql.Rows
+	for i := range 48 {
+		rows, err := db.Query(t.Context(), queries[i%len(queries)])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i%4 > 0 && !rows.Next() {
+			t.Fatalf("%s: %v", queries[i%len(queries)], rows.Err())
+		}
+		left = append(left, rows)
+	}
+	var busy sync.WaitGroup
+	reading := make(chan struct{}, 8)
+	for i := range cap(reading) {
+		busy.Go(func() {
+			for n := 0; ; n++ {
+				rows, err := db.Query(t.Context(), queries[i%len(queries)])
+				if err != nil {
+					if !errors.Is(err, hql.ErrClosed) {
+						t.Errorf("a query while the DB is closed: %v", err)
+					}
+					return
+				}
+				if n == 0 {
+					reading <- struct{}{}
+				}
+				for rows.Next() {
+				}
+				if err := rows.Err(); err != nil && !errors.Is(err, hql.ErrClosed) {
+					t.Errorf("%s, read while the DB is closed: %v", queries[i%len(queries)], err)
+					return
+				}
+			}
+		})
+	}
+	for range cap(reading) {
+		<-reading
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+	busy.Wait()
+	for i, rows := range left {
+		for rows.Next() {
+		}
+		if err := rows.Err(); !errors.Is(err, hql.ErrClosed) {
+			t.Errorf("%s, left open: %v", queries[i%len(queries)], err)
+		}
+		if err := rows.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := db.Query(t.Context(), queries[0]); !errors.Is(err, hql.ErrClosed) {
+		t.Errorf("a query after Close: %v", err)
 	}
 }
 

@@ -16,7 +16,6 @@ import (
 // Rows is the result of a query, read from the first row to the last. It is not
 // for concurrent use.
 type Rows struct {
-	ctx   context.Context
 	rows  *exec.Rows
 	sql   string
 	loc   *time.Location
@@ -42,7 +41,7 @@ func (r *Rows) Next() bool {
 		return false
 	}
 	for len(r.batch) == 0 {
-		batch, err := r.rows.Next(r.ctx)
+		batch, err := r.rows.Next()
 		if err != nil {
 			if err != io.EOF {
 				r.err = located(err, r.sql)

@@ -43,7 +43,7 @@ func (w *world) count(sql string, args ...types.Value) (n int) {
 	}
 	defer rows.Close()
 	for {
-		batch, err := rows.Next(ctx)
+		batch, err := rows.Next()
 		if err == io.EOF {
 			return n
 		}

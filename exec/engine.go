@@ -47,6 +47,7 @@ type Engine struct {
 	cfg     Config
 	clock   writeClock
 	lookups lookupCache
+	lives   lives
 
 	mu       sync.Mutex
 	settings settings
@@ -139,19 +140,37 @@ func (e *Engine) newRun(args Args) *run {
 }
 
 // Run runs one statement. A query runs while its rows are read: Close them. Everything else is done when Run returns.
-func (e *Engine) Run(ctx context.Context, stmt parser.Statement, args Args) (rows *Rows, err error) {
+func (e *Engine) Run(ctx context.Context, stmt parser.Statement, args Args) (*Rows, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	err = safely(func() (err error) {
-		rows, err = e.run(ctx, stmt, args)
-		return err
-	})
-	return rows, err
+	l, err := e.lives.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return e.newRun(args).start(l, stmt, args.Plans)
 }
 
-func (e *Engine) run(ctx context.Context, stmt parser.Statement, args Args) (*Rows, error) {
-	r := e.newRun(args)
+// start runs stmt, whose life has begun, until its rows can be read.
+func (r *run) start(l *life, stmt parser.Statement, kept *Plans) (rows *Rows, err error) {
+	defer l.mu.Unlock()
+	err = safely(func() (err error) {
+		rows, err = r.do(l.ctx, stmt, kept)
+		return err
+	})
+	if err != nil {
+		l.end()
+		return nil, l.why(err)
+	}
+	if rows.op == nil {
+		l.end()
+		return rows, nil
+	}
+	rows.life, l.rows = l, rows
+	return rows, nil
+}
+
+func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows, error) {
 	if x, ok := stmt.(*parser.Explain); !ok || x.Analyze {
 		r.subqueries = newSubqueries(ctx, r)
 		r.env.Subqueries = r.subqueries.values
@@ -159,7 +178,7 @@ func (e *Engine) run(ctx context.Context, stmt parser.Statement, args Args) (*Ro
 	}
 	switch s := stmt.(type) {
 	case *parser.Select:
-		return r.query(ctx, s, args.Plans)
+		return r.query(ctx, s, kept)
 	case *parser.Insert:
 		return r.insert(ctx, s)
 	case *parser.Update:
@@ -187,5 +206,12 @@ func (e *Engine) run(ctx context.Context, stmt parser.Statement, args Args) (*Ro
 // Plan plans a query, or the reading side of a DELETE, UPDATE or INSERT ... SELECT, without running it.
 // Nothing is sent, except for the names that LOOKUP parts of the key need.
 func (e *Engine) Plan(ctx context.Context, stmt parser.Statement, args Args) (*planner.Plan, error) {
-	return e.newRun(args).plan(ctx, stmt)
+	l, err := e.lives.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer l.end()
+	defer l.mu.Unlock()
+	p, err := e.newRun(args).plan(l.ctx, stmt)
+	return p, l.why(err)
 }

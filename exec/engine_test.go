@@ -69,7 +69,7 @@ func (w *world) try(sql string, args ...types.Value) (out string, warnings []str
 		}
 		var b strings.Builder
 		for {
-			batch, err := rows.Next(ctx)
+			batch, err := rows.Next()
 			if err == io.EOF {
 				break
 			}

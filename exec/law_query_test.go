@@ -279,7 +279,7 @@ func (g *queryWorld) try(w *world, q string) (out []string, ok bool) {
 	ctx := context.Background()
 	rows, err := w.Run(ctx, s, Args{})
 	for err == nil {
-		got, e := rows.Next(ctx)
+		got, e := rows.Next()
 		for _, row := range got {
 			var b strings.Builder
 			for _, v := range row {

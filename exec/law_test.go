@@ -430,7 +430,7 @@ func (g *lawWorld) rows(w *world, q string) []string {
 	defer rows.Close()
 	var out []string
 	for {
-		batch, err := rows.Next(ctx)
+		batch, err := rows.Next()
 		if err == io.EOF {
 			return out
 		}

@@ -272,12 +272,12 @@ func TestCancel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := rows.Next(ctx); err != nil {
+		if _, err := rows.Next(); err != nil {
 			t.Fatal(err)
 		}
 		cancel()
 		for err == nil {
-			_, err = rows.Next(ctx)
+			_, err = rows.Next()
 		}
 		rows.Close()
 		rows.Close()

@@ -194,7 +194,7 @@ func TestMemoryOfSlowConsumer(t *testing.T) {
 				return src.sent
 			}
 			for i := 0; ; i++ {
-				batch, err := r.Next(t.Context())
+				batch, err := r.Next()
 				if err == io.EOF {
 					break
 				}

@@ -100,27 +100,20 @@ func (r *run) checkPlan(p *planner.Plan) error {
 }
 
 // open starts p.
-func (r *run) open(ctx context.Context, p *planner.Plan) (operator, context.CancelFunc, error) {
+func (r *run) open(ctx context.Context, p *planner.Plan) (operator, error) {
 	if err := r.checkPlan(p); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	op, err := newOperator(ctx, p.Root, r.scan, r.opt)
-	if err != nil {
-		cancel()
-		return nil, nil, err
-	}
-	return op, cancel, nil
+	return newOperator(ctx, p.Root, r.scan, r.opt)
 }
 
 // eachRow runs p and calls f with its rows, batch by batch, or with whole set once with all of them, when
 // nothing is read any more; not at all for no rows. They are valid until f returns, with whole set for good.
 func (r *run) eachRow(ctx context.Context, p *planner.Plan, whole bool, f func(rows [][]types.Value) error) error {
-	op, cancel, err := r.open(ctx, p)
+	op, err := r.open(ctx, p)
 	if err != nil {
 		return err
 	}
-	defer cancel()
 	defer op.Close()
 	var kept [][]types.Value
 	for {
@@ -172,9 +165,9 @@ func (r *run) query(ctx context.Context, s *parser.Select, kept *Plans) (*Rows, 
 	if err != nil {
 		return nil, err
 	}
-	op, cancel, err := r.open(ctx, p)
+	op, err := r.open(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return &Rows{Columns: p.Columns, Affected: -1, Plan: p, run: r, op: op, cancel: cancel}, nil
+	return &Rows{Columns: p.Columns, Affected: -1, Plan: p, run: r, op: op}, nil
 }

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"io"
 	"sync/atomic"
 
@@ -22,45 +23,49 @@ type Rows struct {
 	// as it is (EXPLAIN's HTML, SHOW CREATE TABLE).
 	Document bool
 
-	run    *run
-	op     operator
-	cancel context.CancelFunc
-	err    error
-	stats  atomic.Pointer[Stats] // once closed
+	run   *run
+	life  *life // nil for a statement that gives no rows
+	op    operator
+	err   error                 // what ended the rows
+	stats atomic.Pointer[Stats] // once ended
 }
 
-// Next gives the next rows, valid until the following call; io.EOF after the last.
-func (r *Rows) Next(ctx context.Context) ([][]types.Value, error) {
+// errRowsClosed is what rows give that were closed before their end.
+var errRowsClosed = errors.New("the rows are closed")
+
+// Next gives the next rows, valid until the following call; io.EOF after the last. What ends it is the context
+// that the statement was run with.
+func (r *Rows) Next() ([][]types.Value, error) {
+	if r.life == nil {
+		return nil, io.EOF
+	}
+	r.life.mu.Lock()
+	defer r.life.mu.Unlock()
 	if r.err != nil {
 		return nil, r.err
 	}
-	if r.op == nil {
-		return nil, io.EOF
-	}
 	var rows [][]types.Value
 	err := safely(func() (err error) {
-		rows, err = r.op.Next(ctx)
+		rows, err = r.op.Next(r.life.ctx)
 		return err
 	})
 	if err != nil {
-		r.err = err
-		r.end()
-		return nil, err
+		_ = r.end(r.life.why(err))
+		return nil, r.err
 	}
 	r.run.rec.returned.Add(int64(len(rows)))
 	return rows, nil
 }
 
-// end stops what still runs.
-func (r *Rows) end() error {
-	if r.op == nil {
+// end stops what still runs, for a reason that Next gives from then on.
+func (r *Rows) end(why error) error {
+	if r.err != nil {
 		return nil
 	}
+	r.err = why
+	r.life.cancel(nil) // before readers are waited for: one may be in a sub-query
 	err := r.op.Close()
-	r.op = nil
-	if r.cancel != nil {
-		r.cancel()
-	}
+	r.life.end()
 	s := r.run.rec.stats(r.run.client)
 	r.stats.Store(&s)
 	return err
@@ -68,11 +73,12 @@ func (r *Rows) end() error {
 
 // Close ends the statement; no goroutine of it is left. It is idempotent.
 func (r *Rows) Close() error {
-	err := r.end()
-	if r.err == nil {
-		r.err = io.EOF
+	if r.life == nil {
+		return nil
 	}
-	return err
+	r.life.mu.Lock()
+	defer r.life.mu.Unlock()
+	return r.end(errRowsClosed)
 }
 
 // Warnings are what the result should be read with, so far.

@@ -138,7 +138,7 @@ func (w *world) read(sql string) (rows int, s Stats) {
 	}
 	defer r.Close()
 	for {
-		batch, err := r.Next(context.Background())
+		batch, err := r.Next()
 		if err == io.EOF {
 			return rows, r.Stats()
 		}
@@ -260,7 +260,7 @@ func TestMergeOfManyLeavesNoScanner(t *testing.T) {
 		}
 		next := int64(0)
 		for {
-			batch, err := r.Next(t.Context())
+			batch, err := r.Next()
 			if err == io.EOF {
 				break
 			}

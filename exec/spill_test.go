@@ -167,7 +167,7 @@ func (w *world) counted(sql string) (string, Stats) {
 	defer rows.Close()
 	var lines []string
 	for {
-		batch, err := rows.Next(w.t.Context())
+		batch, err := rows.Next()
 		if err == io.EOF {
 			break
 		}

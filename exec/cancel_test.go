@@ -1,0 +1,487 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/seeds"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/types"
+)
+
+// A statement that is cancelled, timed out or closed is an error or a whole answer, wherever in its course that
+// happens: each of its steps, which are the calls of the client and of every operator, is a place to end it at.
+
+// stepping counts the steps of one statement and ends it at one of them. Its scans give few rows at a time.
+type stepping struct {
+	hbase.Client
+	n  atomic.Int64
+	at int64
+	do func() // at that step
+}
+
+func (s *stepping) step() {
+	if s.n.Add(1) == s.at {
+		s.do()
+	}
+}
+
+func (s *stepping) Get(ctx context.Context, table string, keys [][]byte, o *hbase.ReadOptions) ([]hbase.Row, error) {
+	s.step()
+	defer s.step()
+	return s.Client.Get(ctx, table, keys, o)
+}
+
+func (s *stepping) Scan(ctx context.Context, r hbase.ScanRange, o *hbase.ReadOptions) (hbase.Scanner, error) {
+	s.step()
+	r.BatchRows = 30
+	sc, err := s.Client.Scan(ctx, r, o)
+	return &steppingScanner{sc, s}, err
+}
+
+func (s *stepping) Mutate(ctx context.Context, table string, ms []hbase.Mutation) error {
+	s.step()
+	defer s.step()
+	return s.Client.Mutate(ctx, table, ms)
+}
+
+func (s *stepping) Increment(ctx context.Context, table string, key []byte, family, qualifier string, n int64) (int64, error) {
+	s.step()
+	defer s.step()
+	return s.Client.Increment(ctx, table, key, family, qualifier, n)
+}
+
+func (s *stepping) PutIfAbsent(ctx context.Context, table string, m hbase.Mutation) (bool, error) {
+	s.step()
+	defer s.step()
+	return s.Client.PutIfAbsent(ctx, table, m)
+}
+
+func (s *stepping) Tables(ctx context.Context, prefix string) ([]string, error) {
+	s.step()
+	defer s.step()
+	return s.Client.Tables(ctx, prefix)
+}
+
+func (s *stepping) Families(ctx context.Context, table string) ([]hbase.Family, error) {
+	s.step()
+	defer s.step()
+	return s.Client.Families(ctx, table)
+}
+
+func (s *stepping) KnownRegions(ctx context.Context, table string) ([]hbase.Region, error) {
+	s.step()
+	defer s.step()
+	return s.Client.KnownRegions(ctx, table)
+}
+
+type steppingScanner struct {
+	hbase.Scanner
+	s *stepping
+}
+
+func (s *steppingScanner) Next(ctx context.Context) ([]hbase.Row, error) {
+	s.s.step()
+	defer s.s.step()
+	return s.Scanner.Next(ctx)
+}
+
+// wrap is options.wrap.
+func (s *stepping) wrap(_ planner.Node, op operator) operator { return &steppingOp{op, s} }
+
+type steppingOp struct {
+	operator
+	s *stepping
+}
+
+func (o *steppingOp) Next(ctx context.Context) ([][]types.Value, error) {
+	o.s.step()
+	defer o.s.step()
+	return o.operator.Next(ctx)
+}
+
+// endedStatement is one to be ended. $ stands for what the names of a world's tables begin with.
+type endedStatement struct {
+	sql     string
+	memory  int64  // RunOptions.MemoryLimit
+	sorted  bool   // its rows come in this order
+	after   string // of one that writes: a query whose rows tell what it did
+	restore string // of one that writes: statements that undo it
+	steps   int64  // of a run to its end
+	took    time.Duration
+	want    []string
+}
+
+const endedTables = `
+CREATE TABLE $t (id BIGINT, n INT, s STRING, d DOUBLE) ROW KEY (id % 4 AS UINT8, id AS INT64) SPLIT AT (X'01', X'02', X'03');
+CREATE TABLE $u (k INT, name STRING) ROW KEY (k AS INT32) SPLIT AT (X'80000014');
+CREATE TABLE $x (id INT, tel STRING, v INT) ROW KEY (id AS INT32) INDEX tel (tel AS TEXT(8), id AS INT32);
+CREATE TABLE $z (a STRING, b INT, v INT) ROW KEY (a AS TEXT, '|', b AS INT32);
+CREATE TABLE $names (name STRING, no BIGINT) ROW KEY (name AS TEXT);
+CREATE TABLE $l (name STRING, id INT, v INT) ROW KEY (LOOKUP($names.no, name) AS INT64, id AS INT32);
+CREATE TABLE $day (at DATE, id INT, v INT) STORED IN ('$day_', at AS TEXT('yyyyMMdd')) ROW KEY (id AS INT32);
+CREATE TABLE $to (id BIGINT, n INT, s STRING) ROW KEY (id AS INT64);
+CREATE TABLE $ix (id INT, tel STRING, v INT) ROW KEY (id AS INT32) INDEX tel (tel AS TEXT(8), id AS INT32);
+CREATE TABLE $nl (name STRING, id INT, v INT) ROW KEY (LOOKUP($names.no, name) AS INT64, id AS INT32)`
+
+var endedStatements = []endedStatement{
+	{sql: "SELECT id, n, s FROM $t"},
+	{sql: "SELECT count(*), sum(n), max(id) FROM $t"},
+	{sql: "SELECT count(DISTINCT n), count(DISTINCT s) FROM $t"},
+	{sql: "SELECT id FROM $t WHERE n > 20 AND s LIKE 'text%'"},
+	{sql: "SELECT id FROM $t ORDER BY id", sorted: true},
+	{sql: "SELECT id FROM $t ORDER BY id LIMIT 70", sorted: true},
+	{sql: "SELECT id FROM $t WHERE id % 4 = 2 ORDER BY id DESC LIMIT 60", sorted: true},
+	{sql: "SELECT id FROM $t WHERE id IN (1, 2, 3, 77, 301, 5000)"},
+	{sql: "SELECT id FROM $t WHERE id IN (1, 2, 3, 77, 301, 5000) ORDER BY id LIMIT 3", sorted: true},
+	{sql: "SELECT id, s FROM $t WHERE id = 77"},
+	{sql: "SELECT id FROM $t ORDER BY n, id DESC", sorted: true},
+	{sql: "SELECT id, s FROM $t ORDER BY s DESC, id", sorted: true, memory: 30_000},
+	{sql: "SELECT n, count(*), min(s) FROM $t GROUP BY n"},
+	{sql: "SELECT id, s, count(*) FROM $t GROUP BY id, s", memory: 30_000},
+	{sql: "SELECT n FROM $t GROUP BY n HAVING count(*) > 3 ORDER BY n", sorted: true},
+	{sql: "SELECT DISTINCT n, d FROM $t"},
+	{sql: "SELECT DISTINCT id, s FROM $t", memory: 20_000},
+	{sql: "SELECT DISTINCT a FROM $z"},
+	{sql: "SELECT a, count(*) FROM $z GROUP BY a"},
+	{sql: "SELECT a, b FROM $z ORDER BY a DESC", sorted: true},
+	{sql: "SELECT t.id, u.name FROM $t t JOIN $u u ON u.k = t.n"},
+	{sql: "SELECT t.id, u.name FROM $t t LEFT JOIN $u u ON u.k = t.n AND u.name < 'name 3'"},
+	{sql: "SELECT t.id, u.k FROM $t t FULL JOIN $u u ON u.k = t.n + 10"},
+	{sql: "SELECT a.id, b.id FROM $t a JOIN $t b ON a.s = b.s", memory: 30_000},
+	{sql: "SELECT u.k, t.s FROM $u u JOIN $t t ON t.id = u.k WHERE u.k < 30"},
+	{sql: "SELECT count(*) FROM $u a CROSS JOIN $u b WHERE a.k < b.k"},
+	{sql: "SELECT n FROM $t UNION SELECT k FROM $u"},
+	{sql: "SELECT n FROM $t UNION ALL SELECT k FROM $u"},
+	{sql: "SELECT n FROM $t INTERSECT SELECT k FROM $u"},
+	{sql: "SELECT n FROM $t EXCEPT SELECT k FROM $u"},
+	{sql: "WITH c AS (SELECT n, count(*) AS q FROM $t GROUP BY n) SELECT c.n, u.name FROM c JOIN $u u ON u.k = c.n WHERE q > 2"},
+	{sql: "SELECT id FROM $t WHERE n = (SELECT max(k) FROM $u)"},
+	{sql: "SELECT k FROM $u WHERE k IN (SELECT n FROM $t WHERE id > 100)"},
+	{sql: "SELECT k FROM $u WHERE k NOT IN (SELECT n + 10 FROM $t)"},
+	{sql: "SELECT k FROM $u u WHERE EXISTS (SELECT 1 FROM $t t WHERE t.n = u.k + 5)"},
+	{sql: "SELECT k, (SELECT count(*) FROM $t t WHERE t.n = u.k) FROM $u u"},
+	{sql: "SELECT id, v FROM $x WHERE tel = 'tel 3'"},
+	{sql: "SELECT id, v FROM $x WHERE tel >= 'tel 2' ORDER BY tel, id LIMIT 40", sorted: true},
+	{sql: "SELECT name, id, v FROM $l"},
+	{sql: "SELECT id, v FROM $l WHERE name = 'nine'"},
+	{sql: "SELECT at, id, v FROM $day"},
+	{sql: "SELECT id, v FROM $day WHERE at >= DATE '2026-01-02' AND at < DATE '2026-01-04' ORDER BY id", sorted: true},
+	{sql: "SELECT count(*) FROM (SELECT id FROM $t LIMIT 50) q"},
+	{sql: "CHECK TABLE $x"},
+	{sql: "COPY $t TO '$FILE.csv'"},
+	{sql: "COPY (SELECT n, count(*) FROM $t GROUP BY n) TO '$FILE.jsonl'"},
+	{sql: "COPY $to FROM '$IN.csv'", after: "SELECT id, n, s FROM $to", restore: "DELETE FROM $to"},
+	{sql: "INSERT INTO $to VALUES (1, 2, 'x'), (3, 4, 'y'), (-5, 6, NULL)", after: "SELECT id, n, s FROM $to", restore: "DELETE FROM $to"},
+	{sql: "INSERT INTO $to SELECT id, n, s FROM $t WHERE n < 10", after: "SELECT id, n, s FROM $to", restore: "DELETE FROM $to"},
+	{sql: "UPDATE $ix SET v = v + 1000, tel = 'new' WHERE v < 1000 AND id % 3 = 1", after: "SELECT id, tel, v FROM $ix",
+		restore: "INSERT INTO $ix SELECT id, tel, v FROM $x"},
+	{sql: "DELETE FROM $ix WHERE tel >= 'tel 2'", after: "SELECT id, tel, v FROM $ix", restore: "INSERT INTO $ix SELECT id, tel, v FROM $x"},
+	{sql: "DELETE FROM $ix WHERE id IN (SELECT k FROM $u)", after: "SELECT id, tel, v FROM $ix", restore: "INSERT INTO $ix SELECT id, tel, v FROM $x"},
+	{sql: "INSERT INTO $nl SELECT name, id, v FROM $l WHERE id < 30", after: "SELECT name, id, v FROM $nl", restore: "DELETE FROM $nl"},
+}
+
+// endedWorld is the tables that statements are ended on. It is for one goroutine.
+type endedWorld struct {
+	*world
+	prefix, dir string
+	statements  []endedStatement
+}
+
+func newEndedWorld(t testing.TB, c hbase.Client, prefix string) *endedWorld {
+	last := int64(0)
+	clock := func() time.Time { // later at each call: what one engine writes, none overwrites with an earlier time
+		last = max(last+1, time.Now().UnixMilli())
+		return time.UnixMilli(last)
+	}
+	w := &endedWorld{world: newWorld(t, c, Config{FullScan: AllowFullScan, Clock: clock}), prefix: prefix, dir: t.TempDir()}
+	w.run(w.named(endedTables))
+	insert := func(table string, n int, row func(i int) string) {
+		var rows []string
+		for i := range n {
+			rows = append(rows, row(i))
+		}
+		w.run(w.named("INSERT INTO $" + table + " VALUES " + strings.Join(rows, ", ")))
+	}
+	insert("t", 400, func(i int) string { return fmt.Sprintf("(%d, %d, 'text %d', %d.5)", i, i%47, i, i%3) })
+	insert("u", 40, func(i int) string { return fmt.Sprintf("(%d, 'name %d')", i, i) })
+	for _, table := range []string{"x", "ix"} {
+		insert(table, 150, func(i int) string { return fmt.Sprintf("(%d, 'tel %d', %d)", i, i%5, i) })
+	}
+	insert("z", 300, func(i int) string { return fmt.Sprintf("('a%s', %d, %d)", strings.Repeat("\x10", i%7), i, i) })
+	insert("l", 150, func(i int) string {
+		return fmt.Sprintf("('%s', %d, %d)", []string{"seven", "eight", "nine"}[i%3], i, i)
+	})
+	insert("day", 120, func(i int) string { return fmt.Sprintf("(DATE '2026-01-%02d', %d, %d)", 1+i%4, i, i) })
+	var in strings.Builder
+	in.WriteString("id,n,s\n")
+	for i := range 1500 {
+		fmt.Fprintf(&in, "%d,%d,line %d\n", i, i%10, i)
+	}
+	if err := os.WriteFile(w.file("IN.csv"), []byte(in.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	w.statements = slices.Clone(endedStatements)
+	for i := range w.statements {
+		s := &w.statements[i]
+		for _, text := range []*string{&s.sql, &s.after, &s.restore} {
+			*text = w.named(*text)
+		}
+		begin := time.Now()
+		st := &stepping{Client: c}
+		var err error
+		if s.want, err = w.rows(context.Background(), s, st, nil); err != nil {
+			t.Fatalf("%s: %v", s.sql, err)
+		}
+		if s.after != "" {
+			s.want = w.written(s)
+			w.run(s.restore)
+		}
+		w.removeFiles()
+		if s.steps, s.took = st.n.Load(), time.Since(begin); len(s.want) == 0 || s.steps == 0 {
+			t.Fatalf("%s: %d rows in %d steps", s.sql, len(s.want), s.steps)
+		}
+	}
+	return w
+}
+
+func (w *endedWorld) file(name string) string { return filepath.Join(w.dir, w.prefix+name) }
+
+func (w *endedWorld) named(sql string) string {
+	return strings.NewReplacer("$FILE", w.file("FILE"), "$IN", w.file("IN"), "$", w.prefix).Replace(sql)
+}
+
+// written gives the rows that a statement has left.
+func (w *endedWorld) written(s *endedStatement) []string {
+	rows := strings.Split(w.run(s.after), "\n")
+	slices.Sort(rows)
+	return rows
+}
+
+// rows runs a statement on an engine of its own and gives all its rows, or the lines of the file that it makes.
+// fetch, if not nil, is called before each batch.
+func (w *endedWorld) rows(ctx context.Context, s *endedStatement, st *stepping, fetch func(e *Engine, rows *Rows)) (out []string, err error) {
+	stmt, err := parser.ParseStatement(s.sql)
+	if err != nil {
+		return nil, err
+	}
+	e := New(st, w.catalog, w.cfg)
+	defer e.Close()
+	if st.do == nil {
+		st.do = func() {}
+	}
+	if do := st.do; ctx.Value(closesEngine{}) != nil {
+		closed := make(chan struct{})
+		st.do = func() {
+			go func() {
+				defer close(closed)
+				e.Close()
+			}()
+			do()
+		}
+	}
+	l, err := e.lives.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := e.newRun(Args{Options: RunOptions{MemoryLimit: s.memory, Parallelism: 4}})
+	r.opt.wrap = st.wrap
+	rows, err := r.start(l, stmt, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for {
+		if fetch != nil {
+			fetch(e, rows)
+		}
+		batch, err := rows.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			if _, again := rows.Next(); again != err {
+				return nil, fmt.Errorf("after the error %w the rows end with %v", err, again)
+			}
+			return nil, err
+		}
+		for _, row := range batch {
+			var b strings.Builder
+			for _, v := range row {
+				b.WriteString(v.String())
+				b.WriteByte('|')
+			}
+			out = append(out, b.String())
+		}
+	}
+	if c, ok := stmt.(*parser.Copy); ok && c.To {
+		b, err := os.ReadFile(c.File)
+		if err != nil {
+			return nil, err
+		}
+		out = strings.Split(string(b), "\n")
+	}
+	if !s.sorted {
+		slices.Sort(out)
+	}
+	return out, nil
+}
+
+// removeFiles removes what COPY TO has left.
+func (w *endedWorld) removeFiles() []string {
+	left, _ := filepath.Glob(w.file("FILE*"))
+	for _, f := range left {
+		os.Remove(f)
+	}
+	return left
+}
+
+// closesEngine marks a context under which the engine is closed at the step.
+type closesEngine struct{}
+
+// How a statement is ended, and with what error.
+var ends = []struct {
+	name string
+	err  error
+}{
+	{"cancelled", context.Canceled},
+	{"timed out", context.DeadlineExceeded},
+	{"closed", errRowsClosed},
+	{"engine closed", ErrClosed},
+}
+
+// check ends the n-th statement and tells what came of it: "" for a whole answer, else how it was ended.
+func (w *endedWorld) check(n, round int, random *rand.Rand) (string, error) {
+	s := &w.statements[n%len(w.statements)]
+	how := ends[random.IntN(len(ends))]
+	st := &stepping{Client: w.client, at: 1 + int64(round)%s.steps}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	closing := -1 // batches after which the rows are closed
+	switch how.err {
+	case context.Canceled:
+		st.do = cancel
+	case context.DeadlineExceeded:
+		st.at = 0
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(random.Int64N(int64(s.took)+1)))
+		defer cancel()
+	case errRowsClosed:
+		st.at = 0
+		closing = random.IntN(4)
+	case ErrClosed:
+		ctx = context.WithValue(ctx, closesEngine{}, true)
+	}
+	slow := time.Duration(0)
+	if random.IntN(4) == 0 {
+		slow = time.Duration(random.IntN(int(2 * time.Millisecond)))
+	}
+	hangs := time.AfterFunc(time.Minute, func() { panic("hangs: " + s.sql) })
+	defer hangs.Stop()
+	batches := 0
+	got, err := w.rows(ctx, s, st, func(_ *Engine, rows *Rows) {
+		time.Sleep(slow)
+		if batches == closing {
+			rows.Close()
+		}
+		batches++
+	})
+	describe := func(err error) error {
+		return fmt.Errorf("%s\n%s at step %d of %d, the consumer waits %v: %w", s.sql, how.name, st.at, s.steps, slow, err)
+	}
+	whole := err == nil
+	if !whole && !errors.Is(err, how.err) {
+		return "", describe(fmt.Errorf("another error: %w", err))
+	}
+	if s.after != "" {
+		if !whole { // repeated, it does what is left
+			if _, err := w.rows(context.Background(), s, &stepping{Client: w.client}, nil); err != nil {
+				return "", describe(fmt.Errorf("repeated: %w", err))
+			}
+		}
+		got = w.written(s)
+		w.run(s.restore)
+	}
+	if left := w.removeFiles(); !whole && len(left) > 0 {
+		return "", describe(fmt.Errorf("%q is left", left))
+	}
+	if (whole || s.after != "") && !slices.Equal(got, s.want) {
+		return "", describe(fmt.Errorf("%d rows in place of %d, and no error", len(got), len(s.want)))
+	}
+	if whole {
+		return "", nil
+	}
+	return how.name, nil
+}
+
+// checkEnded ends n statements, on as many worlds at a time as at says.
+func checkEnded(t *testing.T, c hbase.Client, n, at int) {
+	first, n := seeds.Range(t, n)
+	fig := seeds.Figures{"cancelled": 0, "closed": 0, "timed out": 0, "engine closed": 0, "whole": 0}
+	wrong := 0
+	defer func() { t.Logf("figures: statements %d, %s, wrong %d, seeds from %d", n, fig, wrong, first) }()
+	var next atomic.Int64
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for i := range at {
+		w := newEndedWorld(t, c, fmt.Sprintf("c%x_%d", first&0xffffffff, i))
+		defer w.drop()
+		wg.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				seed := first + uint64(i)
+				how, err := w.check(i, int(seed)/len(w.statements), rand.New(rand.NewPCG(seed, 0)))
+				mu.Lock()
+				if err != nil {
+					wrong++
+					t.Error(err)
+				} else if how == "" {
+					fig["whole"]++
+				} else {
+					fig[how]++
+				}
+				stop := wrong >= 10
+				mu.Unlock()
+				if stop {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func (w *endedWorld) drop() {
+	for _, table := range []string{"t", "u", "x", "z", "l", "nl", "names", "day", "to", "ix"} {
+		w.run("DROP TABLE " + w.prefix + table)
+	}
+}
+
+// Statements that are ended at each of their steps.
+func TestEnded(t *testing.T) {
+	s, c := newStore(t)
+	checkEnded(t, c, 400, 4)
+	for end := time.Now().Add(10 * time.Second); s.OpenScanners() > 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d scanners are open", s.OpenScanners())
+		}
+	}
+}
+
+// The same on a real HBase.
+func TestEndedHBase(t *testing.T) { checkEnded(t, dialHBase(t), 100, 2) }
