@@ -39,7 +39,7 @@ func (t *Table) SplitKeys(l *Layout, readFile func(name string) ([]byte, error),
 	case parser.SplitFile:
 		b, err := readFile(d.File)
 		if err != nil {
-			return nil, parser.Errorf(d.Pos, "split file: %v", err)
+			return nil, parser.Errorf(d.Pos, "split file: %v", err).Of(err)
 		}
 		for line := range strings.Lines(string(b)) {
 			if line = strings.TrimRight(line, "\r\n"); line != "" {
@@ -62,7 +62,7 @@ func (t *Table) SplitKeys(l *Layout, readFile func(name string) ([]byte, error),
 	case parser.SplitSampleFile:
 		all, err := sample(d.File)
 		if err != nil {
-			return nil, parser.Errorf(d.Pos, "sample file: %v", err)
+			return nil, parser.Errorf(d.Pos, "sample file: %v", err).Of(err)
 		}
 		slices.SortFunc(all, bytes.Compare)
 		for i := 1; i < d.N && len(all) > 0; i++ {

@@ -118,7 +118,7 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 				return err
 			}
 		}
-		if err := r.allocate(ctx, w, []pendingRow{{row, s.Pos}}); err != nil {
+		if err := r.allocate(ctx, w, []pendingRow{{row: row, pos: s.Pos}}); err != nil {
 			return err
 		}
 		at, err := w.standing(old)

@@ -188,7 +188,7 @@ func (r *run) current(ctx context.Context, w *writer, rows [][]types.Value) ([][
 	out := make([][][]types.Value, len(rows))
 	pending := make([]pendingRow, len(rows))
 	for i, row := range rows {
-		pending[i] = pendingRow{row, parser.NoPos}
+		pending[i] = pendingRow{row: row, pos: parser.NoPos}
 	}
 	if drawnPart(w.table.Layouts[0].Key) == nil {
 		now, err := r.present(ctx, w, pending)

@@ -4,17 +4,19 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/parser"
@@ -29,16 +31,29 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 	if s.File == "" {
 		return nil, parser.Errorf(s.Pos, "COPY needs the name of a file")
 	}
+	if r.engine.cfg.NoFiles {
+		return nil, parser.Errorf(s.Pos, "COPY: %v", ErrNoFiles).Of(ErrNoFiles)
+	}
 	format := fileFormat(s.File)
+	_, readOnly := r.engine.client.(readOnly)
+	overwrite := !readOnly
 	for _, o := range s.Options {
-		if o.Key != "FORMAT" {
-			return nil, parser.Errorf(o.Pos, "unknown option %s of COPY", o.Key)
-		}
-		switch v := o.Value.(type) {
+		var v string
+		switch x := o.Value.(type) {
 		case *parser.Literal:
-			format = strings.ToLower(v.Text)
+			v = strings.ToLower(x.Text)
 		case *parser.ColumnRef:
-			format = strings.ToLower(v.Name)
+			v = strings.ToLower(x.Name)
+		}
+		switch {
+		case o.Key == "FORMAT":
+			format = v
+		case o.Key == "OVERWRITE" && s.To && (v == "true" || v == "false"):
+			overwrite = v == "true"
+		case o.Key == "OVERWRITE" && s.To:
+			return nil, parser.Errorf(o.Pos, "OVERWRITE is TRUE or FALSE")
+		default:
+			return nil, parser.Errorf(o.Pos, "unknown option %s of COPY", o.Key)
 		}
 	}
 	switch format {
@@ -47,7 +62,7 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 		return nil, parser.Errorf(s.Pos, "COPY reads and writes csv, tsv and jsonl, not %q", format)
 	}
 	if s.To {
-		return r.copyTo(ctx, s, format)
+		return r.copyTo(ctx, s, format, overwrite)
 	}
 	return r.copyFrom(ctx, s, format)
 }
@@ -87,7 +102,7 @@ func (r *run) sampleKeys(ctx context.Context, t *catalog.Table, file string) ([]
 }
 
 // copyTo writes the rows of a query. The file appears under its name when it is whole.
-func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string) (_ *Rows, err error) {
+func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string, overwrite bool) (_ *Rows, err error) {
 	q := s.Query
 	if q == nil {
 		q = &parser.Select{Pos: s.Pos, AllowFullScan: true, Cores: []*parser.SelectCore{{Pos: s.Pos, From: []parser.TableExpr{&parser.TableName{Pos: s.Pos, Name: s.Table}}}}}
@@ -102,18 +117,11 @@ func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string) (_ *Row
 	if err != nil {
 		return nil, err
 	}
-	f, err := createCopy(s.File)
+	f, err := createCopy(s.File, overwrite)
 	if err != nil {
 		return nil, fmt.Errorf("COPY: %w", err)
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			if f.Name() != s.File {
-				os.Remove(f.Name())
-			}
-		}
-	}()
+	defer f.drop()
 	buf := bufio.NewWriterSize(f, 1<<16)
 	out := rowWriter{w: buf, format: format, columns: p.Columns}
 	out.header()
@@ -127,28 +135,15 @@ func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string) (_ *Row
 		return out.err
 	})
 	if err == nil {
-		err = errors.Join(out.err, buf.Flush(), f.Close())
+		err = errors.Join(out.err, buf.Flush())
 	}
-	if err == nil && f.Name() != s.File {
-		err = os.Rename(f.Name(), s.File)
+	if err == nil {
+		err = f.done()
 	}
 	if err != nil {
 		return nil, err
 	}
 	return r.done(n), nil
-}
-
-// createCopy opens what is to become the file called name: a file beside it, or
-// itself where it is a link, a pipe or a device.
-func createCopy(name string) (*os.File, error) {
-	if st, err := os.Lstat(name); err == nil && !st.Mode().IsRegular() {
-		return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
-	}
-	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		pe.Path = name // not one that nobody asked for
-	}
-	return f, err
 }
 
 // rowWriter writes rows as text.
@@ -164,64 +159,79 @@ func (o *rowWriter) header() {
 	if o.format == "jsonl" {
 		return
 	}
-	names := make([]string, len(o.columns))
+	b := o.line[:0]
 	for i, c := range o.columns {
-		names[i] = c.Name
+		b = o.field(b, i, types.NewString(c.Name))
 	}
-	o.fields(names)
+	o.end(b)
 }
 
-func (o *rowWriter) fields(fields []string) {
-	if o.err != nil {
-		return
+// field appends the i-th field of a line between commas or tabs.
+func (o *rowWriter) field(b []byte, i int, v types.Value) []byte {
+	tsv := o.format == "tsv"
+	switch {
+	case i == 0:
+	case tsv:
+		b = append(b, '\t')
+	default:
+		b = append(b, ',')
 	}
-	if o.format == "tsv" {
-		for i, f := range fields {
-			fields[i] = types.EscapeTSV(f)
-		}
-		o.end(append(o.line[:0], strings.Join(fields, "\t")...))
-		return
+	switch {
+	case tsv && v.IsNull():
+		return append(b, `\N`...)
+	case tsv:
+		return append(b, types.EscapeTSV(copyText(v))...)
+	case v.IsNull():
+		return b
 	}
-	cw := csv.NewWriter(o.w)
-	o.err = cw.Write(fields)
-	cw.Flush()
+	return types.AppendCSV(b, copyText(v))
+}
+
+// copyText is a value's text, from which fromText makes it again.
+func copyText(v types.Value) string {
+	if v.Type() == types.Decimal && v.Decimal().Exponent > 0 {
+		return v.Decimal().Text('E') // 1E+3, which is stored otherwise than 1000
+	}
+	return v.String()
 }
 
 func (o *rowWriter) row(row []types.Value) {
-	if o.format == "tsv" {
-		b := o.line[:0]
+	b := o.line[:0]
+	if o.format != "jsonl" {
 		for i, v := range row {
-			if i > 0 {
-				b = append(b, '\t')
-			}
-			if v.IsNull() {
-				b = append(b, `\N`...)
-			} else {
-				b = append(b, types.EscapeTSV(v.String())...)
-			}
+			b = o.field(b, i, v)
 		}
 		o.end(b)
 		return
 	}
-	if o.format != "jsonl" {
-		fields := make([]string, len(row))
-		for i, v := range row {
-			if !v.IsNull() {
-				fields[i] = v.String()
-			}
-		}
-		o.fields(fields)
-		return
-	}
-	b := append(o.line[:0], '{')
+	b = append(b, '{')
 	for i, v := range row {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = types.NewString(o.columns[i].Name).AppendJSON(b)
-		b = v.AppendJSON(append(b, ':'))
+		b = append(types.NewString(o.columns[i].Name).AppendJSON(b), ':')
+		switch {
+		case v.Type() == types.Decimal:
+			b = append(b, copyText(v)...)
+		case v.Type() != types.JSON:
+			b = v.AppendJSON(b)
+		case standsInLine(v.Text()):
+			b = append(b, v.Text()...)
+		default:
+			b = append(types.NewString(v.Text()).AppendJSON(append(b, jsonText...)), '}')
+		}
 	}
 	o.end(append(b, '}'))
+}
+
+// jsonText begins the object that stands in jsonl for JSON which cannot stand there as it is: its member is the text.
+const jsonText = `{"$json":`
+
+// standsInLine reports whether JSON text can be read back from a line as it is: not where it has line breaks or white space
+// around it, is null without being NULL, or looks like jsonText.
+func standsInLine(text string) bool {
+	return text != "null" && text == strings.TrimSpace(text) && !strings.ContainsAny(text, "\r\n") && !strings.HasPrefix(text, jsonText) &&
+		utf8.ValidString(text) && json.Valid([]byte(text))
 }
 
 // end writes a line.
@@ -290,15 +300,20 @@ func (c *copier) into(names []parser.Name) error {
 	if err != nil {
 		return err
 	}
-	c.in = &inserter{run: c.run, w: c.run.newWriter(c.table), cols: cols, set: make([]bool, len(c.table.Columns))}
+	c.in = c.inserter()
+	c.in.cols = cols
 	for _, col := range cols {
 		c.in.set[col.Index] = true
 	}
 	return nil
 }
 
-// add takes one row, if it can be stored.
-func (c *copier) add(ctx context.Context, row []types.Value) error {
+func (c *copier) inserter() *inserter {
+	return &inserter{run: c.run, w: c.run.newWriter(c.table), set: make([]bool, len(c.table.Columns))}
+}
+
+// add takes one row, if it can be stored. set tells the columns that its line names; nil: those of the file.
+func (c *copier) add(ctx context.Context, row []types.Value, set []bool) error {
 	if c.take != nil {
 		at, err := c.in.w.place(c.table.Layouts[0], row)
 		if err != nil {
@@ -328,7 +343,7 @@ func (c *copier) add(ctx context.Context, row []types.Value) error {
 			return nil
 		}
 	}
-	if err := c.run.allocate(ctx, c.in.w, []pendingRow{{row, c.pos}}); err != nil {
+	if err := c.run.allocate(ctx, c.in.w, []pendingRow{{row: row, pos: c.pos}}); err != nil {
 		var refused *parser.Error // a name that its look-up table cannot hold
 		if errors.As(err, &refused) {
 			c.reject(refused)
@@ -336,7 +351,7 @@ func (c *copier) add(ctx context.Context, row []types.Value) error {
 		}
 		return err
 	}
-	c.in.rows = append(c.in.rows, pendingRow{row, c.pos})
+	c.in.rows = append(c.in.rows, pendingRow{row, c.pos, set})
 	if len(c.in.rows) >= writeBatch {
 		return c.flush(ctx)
 	}
@@ -352,18 +367,27 @@ func (c *copier) flush(ctx context.Context) error {
 	return err
 }
 
+// copyInput reads a file behind the mark that some programs put in front of UTF-8.
+func copyInput(f io.Reader) *bufio.Reader {
+	const mark = "\ufeff"
+	br := bufio.NewReaderSize(f, 1<<16)
+	if b, err := br.Peek(len(mark)); err == nil && string(b) == mark {
+		_, _ = br.Discard(len(mark))
+	}
+	return br
+}
+
 // records reads csv or tsv. The header names the columns unless the statement does.
 func (c *copier) records(ctx context.Context, f io.Reader, format string) error {
-	var cr recordReader
-	br := bufio.NewReaderSize(f, 1<<16)
+	in := recordReader{r: copyInput(f)}
+	read := in.csv
 	if format == "tsv" {
-		cr = &tsvReader{r: br}
-	} else {
-		r := csv.NewReader(br)
-		r.ReuseRecord, r.FieldsPerRecord = true, -1
-		cr = csvReader{r}
+		read = in.tsv
 	}
-	header, _, err := cr.record()
+	header, err := read()
+	for err == nil && len(header) == 1 && header[0].text == "" {
+		header, err = read()
+	}
 	if err == io.EOF {
 		return nil
 	}
@@ -372,95 +396,57 @@ func (c *copier) records(ctx context.Context, f io.Reader, format string) error 
 	}
 	names := c.named
 	if len(names) == 0 {
-		for i, h := range header {
-			if i == 0 {
-				h = strings.TrimPrefix(h, "\ufeff")
+		for _, h := range header {
+			name := h.text
+			if _, ok := c.table.Column(name); !ok {
+				name = strings.TrimSpace(name)
 			}
-			names = append(names, parser.Name{Pos: c.pos, Name: strings.Clone(strings.TrimSpace(h))})
+			names = append(names, parser.Name{Pos: c.pos, Name: name})
 		}
 	}
 	if err := c.into(names); err != nil {
 		return err
 	}
 	for {
-		rec, line, err := cr.record()
-		c.line = line
-		var bad *csv.ParseError
+		c.line = in.line + 1
+		rec, err := read()
 		switch {
 		case err == io.EOF:
 			return nil
-		case errors.As(err, &bad):
-			c.line = bad.Line
-			c.reject(bad.Err)
+		case errors.Is(err, errRecord):
+			c.reject(err)
 			continue
 		case err != nil:
 			return fmt.Errorf("COPY: %w", err)
-		case format == "tsv" && len(rec) == 1 && rec[0] == "" && len(c.in.cols) > 1: // as csv, an empty line says nothing
+		case len(rec) == 1 && rec[0].text == "" && len(c.in.cols) > 1: // an empty line says nothing
 			continue
 		case len(rec) != len(c.in.cols):
 			c.reject(fmt.Errorf("%d fields for %d columns", len(rec), len(c.in.cols)))
 			continue
 		}
 		row := make([]types.Value, len(c.table.Columns)+2)
-		if err = c.fields(row, rec, format == "tsv"); err != nil {
+		if err = c.fields(row, rec); err != nil {
 			c.reject(err)
 			continue
 		}
-		if err := c.add(ctx, row); err != nil {
+		if err := c.add(ctx, row, nil); err != nil {
 			return err
 		}
 	}
 }
 
-// recordReader reads a line's fields, and the line's number. The fields hold until the next call.
-type recordReader interface {
-	record() (fields []string, line int, err error)
-}
-
-type csvReader struct{ *csv.Reader }
-
-func (c csvReader) record() ([]string, int, error) {
-	rec, err := c.Read()
-	if err != nil {
-		return nil, 0, err
-	}
-	line, _ := c.FieldPos(0)
-	return rec, line, nil
-}
-
-// tsvReader reads lines of fields between tabs, which are still escaped: \N is NULL.
-type tsvReader struct {
-	r    *bufio.Reader
-	line int
-}
-
-func (t *tsvReader) record() ([]string, int, error) {
-	text, err := t.r.ReadString('\n')
-	if err != nil && text == "" {
-		return nil, 0, err
-	}
-	t.line++
-	return strings.Split(strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r"), "\t"), t.line, nil
-}
-
-// fields converts the fields of a line. \N in tsv is NULL, and an empty field, which is the empty text only for a
-// column of text or bytes in tsv and one of text in the key in csv.
-func (c *copier) fields(row []types.Value, rec []string, tsv bool) error {
+// fields converts the fields of a line. An empty field that is not NULL by itself, "" in csv, is the empty text where
+// the column can hold that; one that is, nothing between commas, is so only in the key, where NULL cannot stand.
+func (c *copier) fields(row []types.Value, rec []field) error {
 	for i, col := range c.in.cols {
-		text := strings.Clone(rec[i])
-		var empty bool // may be a value
-		if tsv {
-			if text == `\N` {
-				continue
-			}
-			text, empty = types.UnescapeTSV(text), col.Type == types.String || col.Type == types.Bytes
-		} else {
-			empty = col.KeyPart && col.Type == types.String
-		}
-		if text == "" && !empty {
+		f := rec[i]
+		switch {
+		case f.null && !(f.text == "" && col.KeyPart && col.Type == types.String):
+			continue
+		case f.text == "" && col.Type != types.String && col.Type != types.Bytes:
 			continue
 		}
-		v, err := fromText(text, col.Type, c.run.settings.loc)
+		v, err := fromText(f.text, col.Type, c.run.settings.loc)
 		if err != nil {
 			return fmt.Errorf("column %s: %w", col.Name, err)
 		}
@@ -469,14 +455,19 @@ func (c *copier) fields(row []types.Value, rec []string, tsv bool) error {
 	return nil
 }
 
-// lines reads jsonl. Each object names its columns; those of the first decide which are written.
+// lines reads jsonl. Each object names its columns; what it does not name stays as it is.
 func (c *copier) lines(ctx context.Context, f io.Reader) error {
-	br := bufio.NewReaderSize(f, 1<<16)
+	if _, err := targetColumns(c.table, c.named, c.pos); err != nil {
+		return err
+	}
+	c.in = c.inserter()
+	sets := map[string]*objectColumns{}
+	br := copyInput(f)
 	for {
 		text, err := br.ReadBytes('\n')
 		c.line++
 		if len(bytes.TrimSpace(text)) > 0 {
-			if err := c.object(ctx, text); err != nil {
+			if err := c.object(ctx, text, sets); err != nil {
 				return err
 			}
 		}
@@ -489,45 +480,84 @@ func (c *copier) lines(ctx context.Context, f io.Reader) error {
 	}
 }
 
-func (c *copier) object(ctx context.Context, text []byte) error {
+// objectColumns are the columns that some objects name; err says why they make no row.
+type objectColumns struct {
+	set []bool
+	err error
+}
+
+func (c *copier) object(ctx context.Context, text []byte, sets map[string]*objectColumns) error {
 	var obj map[string]json.RawMessage
+	if !utf8.Valid(text) {
+		c.reject(errors.New("the line is not UTF-8"))
+		return nil
+	}
 	if err := json.Unmarshal(text, &obj); err != nil {
 		c.reject(err)
 		return nil
 	}
-	if c.in == nil {
-		if err := c.into(c.named); err != nil {
-			return err
-		}
-	}
 	row := make([]types.Value, len(c.table.Columns)+2)
+	named := make([]byte, len(c.table.Columns))
 	for name, raw := range obj {
 		col, ok := c.table.Column(name)
 		if !ok {
 			c.reject(fmt.Errorf("unknown column %q", name))
 			return nil
 		}
+		if len(c.named) > 0 && !slices.ContainsFunc(c.named, func(n parser.Name) bool { return strings.EqualFold(n.Name, col.Name) }) {
+			continue // the statement does not ask for it
+		}
+		if named[col.Index] != 0 {
+			c.reject(fmt.Errorf("column %q is named twice", col.Name))
+			return nil
+		}
+		named[col.Index] = 1
 		var err error
-		row[col.Index], err = jsonValue(raw, col.Type, c.run.settings.loc)
+		row[col.Index], err = jsonValue(string(raw), col.Type, c.run.settings.loc)
 		if err != nil {
 			c.reject(fmt.Errorf("column %s: %w", col.Name, err))
 			return nil
 		}
 	}
-	return c.add(ctx, row)
+	cols, ok := sets[string(named)]
+	if !ok {
+		cols = &objectColumns{set: make([]bool, len(named))}
+		names := []parser.Name{}
+		for i, n := range named {
+			if cols.set[i] = n != 0; n != 0 {
+				names = append(names, parser.Name{Pos: c.pos, Name: c.table.Columns[i].Name})
+			}
+		}
+		if len(names) == 0 {
+			cols.err = errors.New("no column is named")
+		} else {
+			_, cols.err = targetColumns(c.table, names, c.pos)
+		}
+		sets[string(named)] = cols
+	}
+	if cols.err != nil {
+		c.reject(cols.err)
+		return nil
+	}
+	return c.add(ctx, row, cols.set)
 }
 
 // jsonValue reads a JSON value for a column of type t: a string is its text, the rest stands for itself.
-func jsonValue(raw json.RawMessage, t types.Type, loc *time.Location) (types.Value, error) {
-	text := strings.TrimSpace(string(raw))
+func jsonValue(text string, t types.Type, loc *time.Location) (types.Value, error) {
 	switch {
 	case text == "null":
 		return types.Value{}, nil
+	case t == types.JSON && strings.HasPrefix(text, jsonText):
+		s, err := types.UnquoteJSON(text[len(jsonText) : len(text)-1])
+		if err != nil {
+			return types.Value{}, err
+		}
+		return fromText(s, t, loc)
 	case t == types.JSON:
 		return types.NewJSON(text), nil
 	case text[0] == '"':
-		var s string
-		if err := json.Unmarshal(raw, &s); err != nil {
+		s, err := types.UnquoteJSON(text)
+		if err != nil {
 			return types.Value{}, err
 		}
 		return fromText(s, t, loc)
@@ -541,5 +571,38 @@ func fromText(text string, t types.Type, loc *time.Location) (types.Value, error
 		b, err := types.UnescapeBytes(text)
 		return types.NewBytes(b), err
 	}
-	return types.Cast(types.NewString(text), t, loc)
+	v, err := types.Cast(types.NewString(text), t, loc)
+	if err != nil && (t == types.Date || t == types.Timestamp) {
+		if far, ok := farMoment(text, t); ok {
+			return far, nil
+		}
+	}
+	return v, err
+}
+
+// longYear is how days and moments of years outside 0 to 9999 are printed.
+var longYear = regexp.MustCompile(`^(-?\d{4,9})(-\d\d-\d\d(?:T.*Z)?)$`)
+
+// farMoment reads a day or moment as copyText gives it that SQL cannot write: HBase holds such, as
+// sentinels. The calendar repeats itself every 400 years.
+func farMoment(text string, t types.Type) (types.Value, bool) {
+	m := longYear.FindStringSubmatch(text)
+	if m == nil {
+		return types.Value{}, false
+	}
+	year, err := strconv.ParseInt(m[1], 10, 64)
+	if err != nil {
+		return types.Value{}, false
+	}
+	const days = 146_097 // of 400 years
+	near := 2000 + (year%400+400)%400
+	cycles := (year - near) / 400
+	v, err := types.Cast(types.NewString(strconv.FormatInt(near, 10)+m[2]), t, time.UTC)
+	if err != nil {
+		return types.Value{}, false
+	}
+	if t == types.Date {
+		return types.NewDate(v.Int() + cycles*days), true
+	}
+	return types.NewTimestamp(v.Int() + cycles*days*types.MillisPerDay), true
 }

@@ -36,6 +36,8 @@ type Config struct {
 	Planner     planner.Options
 	// ReadFile reads the files that SPLIT FROM FILE names; nil means os.ReadFile.
 	ReadFile func(name string) ([]byte, error)
+	// NoFiles refuses COPY and SPLIT FROM FILE with ErrNoFiles.
+	NoFiles bool
 }
 
 const defaultParallelism = 16
@@ -67,7 +69,10 @@ func New(client hbase.Client, cat *catalog.Catalog, cfg Config) *Engine {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	if cfg.ReadFile == nil {
+	switch {
+	case cfg.NoFiles:
+		cfg.ReadFile = func(string) ([]byte, error) { return nil, ErrNoFiles }
+	case cfg.ReadFile == nil:
 		cfg.ReadFile = os.ReadFile
 	}
 	e := &Engine{client: client, catalog: cat, cfg: cfg, clock: writeClock{now: cfg.Clock}}

@@ -38,7 +38,7 @@ func (r *run) insert(ctx context.Context, s *parser.Insert) (*Rows, error) {
 		if err != nil {
 			return nil, err
 		}
-		in.rows = append(in.rows, pendingRow{row, values[0].Position()})
+		in.rows = append(in.rows, pendingRow{row: row, pos: values[0].Position()})
 	}
 	if err := in.flush(ctx); err != nil { // every row is checked before one is written
 		return nil, err
@@ -146,6 +146,7 @@ func (r *run) assign(v types.Value, c *catalog.Column, pos parser.Pos) (types.Va
 type pendingRow struct {
 	row []types.Value
 	pos parser.Pos
+	set []bool // by column: named for this row; nil: as the statement names them for all
 }
 
 // inserter writes rows batch by batch.
@@ -183,14 +184,15 @@ func (in *inserter) flush(ctx context.Context) error {
 	}
 	for i, p := range rows {
 		was := old != nil && old[i] != nil
+		set := in.named(p)
 		if was { // what the statement does not name stays, in every layout
-			for c := range in.set {
-				if !in.set[c] {
+			for c := range set {
+				if !set[c] {
 					p.row[c] = old[i][c]
 				}
 			}
 		}
-		err := in.w.put(p.row, in.set, nil)
+		err := in.w.put(p.row, set, nil)
 		if err == nil && was {
 			err = in.w.retire(old[i], p.row)
 		}
@@ -206,8 +208,16 @@ func (in *inserter) flush(ctx context.Context) error {
 	return nil
 }
 
-// lastOfEach drops the rows that a later one overwrites: all are written with one timestamp, at which a
-// cell that one row deletes would hide the cell that another writes.
+// named tells the columns that are named for a row.
+func (in *inserter) named(p pendingRow) []bool {
+	if p.set != nil {
+		return p.set
+	}
+	return in.set
+}
+
+// lastOfEach joins the rows of one place, of whose columns the last that names them holds: all are written with one
+// timestamp, at which a cell that one row deletes would hide the cell that another writes.
 func (in *inserter) lastOfEach(rows []pendingRow) ([]pendingRow, error) {
 	t := in.w.table
 	if len(rows) < 2 || t.HiddenKey {
@@ -230,6 +240,9 @@ func (in *inserter) lastOfEach(rows []pendingRow) ([]pendingRow, error) {
 			}
 			places[i] = at{is.table, string(is.key), string(is.qualifier)}
 		}
+		if earlier, ok := last[places[i]]; ok {
+			rows[i] = in.over(p, rows[earlier])
+		}
 		last[places[i]] = i
 	}
 	if len(last) == len(rows) {
@@ -242,6 +255,18 @@ func (in *inserter) lastOfEach(rows []pendingRow) ([]pendingRow, error) {
 		}
 	}
 	return out, nil
+}
+
+// over is row p with what it does not name as an earlier row names it.
+func (in *inserter) over(p, earlier pendingRow) pendingRow {
+	before := in.named(earlier)
+	p.set = slices.Clone(in.named(p))
+	for c, named := range p.set {
+		if before[c] && !named {
+			p.row[c], p.set[c] = earlier.row[c], true
+		}
+	}
+	return p
 }
 
 // insertQuery writes the rows of a query. Rows of the table itself are all read
@@ -263,7 +288,7 @@ func (r *run) insertQuery(ctx context.Context, s *parser.Insert, in *inserter) (
 					return err
 				}
 			}
-			in.rows = append(in.rows, pendingRow{row, s.Query.Pos})
+			in.rows = append(in.rows, pendingRow{row: row, pos: s.Query.Pos})
 		}
 		if len(in.rows) >= writeBatch {
 			return in.flush(ctx)

@@ -308,7 +308,7 @@ func TestCopyRoundTrip(t *testing.T) {
 	w.run("CREATE TABLE rt (id INT PRIMARY KEY, s STRING, b BYTES)")
 	w.run("INSERT INTO rt VALUES (1, '\\N', X'00FF5C41'), (2, '', X''), (3, NULL, NULL), (4, 'tab\t\n\r\\t \"q\"', X'0A')")
 	want := w.run("SELECT * FROM rt ORDER BY id")
-	for _, ext := range []string{"tsv", "jsonl"} {
+	for _, ext := range []string{"csv", "tsv", "jsonl"} {
 		file := filepath.Join(t.TempDir(), "rt."+ext)
 		w.run("COPY rt TO '" + file + "'")
 		w.run("DELETE FROM rt")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -168,6 +169,17 @@ func UnescapeTSV(s string) string {
 
 var tsvUnescape = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r")
 
+// AppendCSV appends a field of a line between commas, in quotes where it needs them. The empty text does,
+// so that it differs from NULL, which is nothing.
+func AppendCSV(dst []byte, s string) []byte {
+	if s != "" && s[0] != ' ' && s[0] != '\t' && s != `\.` && !strings.ContainsAny(s, ",\"\r\n") {
+		return append(dst, s...)
+	}
+	dst = append(dst, '"')
+	dst = append(dst, strings.ReplaceAll(s, `"`, `""`)...)
+	return append(dst, '"')
+}
+
 // SQL is a literal that reads back as an equal value.
 func (v Value) SQL() string {
 	switch v.typ {
@@ -223,7 +235,8 @@ func (v Value) AppendJSON(dst []byte) []byte {
 	return appendJSONString(dst, v.String())
 }
 
-// appendJSONString appends s quoted. Bytes that are not UTF-8 become U+FFFD.
+// appendJSONString appends s quoted. A byte 0xNN that is not UTF-8 becomes \udcNN, as in Python's "surrogateescape":
+// half of a pair, which stands in no other text; UnquoteJSON reads it.
 func appendJSONString(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
@@ -248,8 +261,44 @@ func appendJSONString(dst []byte, s string) []byte {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
-		dst = utf8.AppendRune(dst, r)
+		if r == utf8.RuneError && n == 1 {
+			dst = append(dst, '\\', 'u', 'd', 'c', hex[c>>4], hex[c&15])
+		} else {
+			dst = append(dst, s[i:i+n]...)
+		}
 		i += n
 	}
 	return append(dst, '"')
+}
+
+// jsonEscapes finds escaped characters; the group is the last two digits of a byte that is not UTF-8.
+var jsonEscapes = regexp.MustCompile(`(?i)\\u(?:d[89ab][0-9a-f]{2}\\u[0-9a-f]{4}|dc([89a-f][0-9a-f]))|\\.`)
+
+// UnquoteJSON gives the text of a JSON string, with the bytes that AppendJSON escaped.
+func UnquoteJSON(quoted string) (string, error) {
+	var out strings.Builder
+	at := 1
+	for _, m := range jsonEscapes.FindAllStringSubmatchIndex(quoted, -1) {
+		if m[2] < 0 {
+			continue
+		}
+		if err := unquote(&out, quoted[:1]+quoted[at:m[0]]+quoted[:1]); err != nil {
+			return "", err
+		}
+		c, err := strconv.ParseUint(quoted[m[2]:m[3]], 16, 8)
+		if err != nil {
+			return "", err
+		}
+		out.WriteByte(byte(c))
+		at = m[1]
+	}
+	err := unquote(&out, quoted[:1]+quoted[at:])
+	return out.String(), err
+}
+
+func unquote(out *strings.Builder, quoted string) error {
+	var s string
+	err := json.Unmarshal([]byte(quoted), &s)
+	out.WriteString(s)
+	return err
 }

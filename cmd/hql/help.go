@@ -42,8 +42,9 @@ of an EXTERNAL table only the definition is dropped`},
 SET TIME ZONE zone
 SHOW ALL lists the settings`},
 	{"COPY", `COPY table [(column, ...)] FROM 'file' [WITH (FORMAT = 'csv')]
-COPY table | (query) TO 'file' [WITH (FORMAT = 'csv')]
-csv, tsv or jsonl, by the file's ending unless FORMAT says it; '/dev/stdin' and '/dev/stdout' are files, too`},
+COPY table | (query) TO 'file' [WITH (FORMAT = 'csv', OVERWRITE = FALSE)]
+csv, tsv or jsonl, by the file's ending unless FORMAT says it; '/dev/stdin' and '/dev/stdout' are files, too
+a file that is there is replaced, once the new one is whole; on a read-only connection only WITH (OVERWRITE = TRUE)`},
 	{"CHECK TABLE", `CHECK TABLE table [REPAIR]
 compares a table's indexes and copies with its rows`},
 }

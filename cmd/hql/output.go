@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"strings"
@@ -26,7 +25,7 @@ var formats = map[string]func(w *bufio.Writer, l look) writer{
 		return &tableWriter{w: w, look: look{null: l.null}, markdown: true}
 	},
 	"vertical": func(w *bufio.Writer, l look) writer { return &verticalWriter{w: w, look: l} },
-	"csv":      func(w *bufio.Writer, _ look) writer { return &csvWriter{w: csv.NewWriter(w)} },
+	"csv":      func(w *bufio.Writer, _ look) writer { return &csvWriter{w: w} },
 	"tsv":      func(w *bufio.Writer, _ look) writer { return &tsvWriter{w: w} },
 	"json":     func(w *bufio.Writer, _ look) writer { return &jsonWriter{w: w, array: true} },
 	"jsonl":    func(w *bufio.Writer, _ look) writer { return &jsonWriter{w: w} },
@@ -274,24 +273,36 @@ func (v *verticalWriter) cells(cells []string, nulls []bool) {
 
 func (v *verticalWriter) end() error { return v.w.Flush() }
 
-type csvWriter struct{ w *csv.Writer }
+// csvWriter writes an empty text in quotes: NULL is nothing.
+type csvWriter struct {
+	w   *bufio.Writer
+	buf []byte
+}
 
-func (c *csvWriter) begin(cols []string, _ []types.Type) error { return c.w.Write(cols) }
+func (c *csvWriter) begin(cols []string, _ []types.Type) error {
+	names := make([]types.Value, len(cols))
+	for i, n := range cols {
+		names[i] = types.NewString(n)
+	}
+	return c.row(names)
+}
 
 func (c *csvWriter) row(vals []types.Value) error {
-	out := make([]string, len(vals))
+	b := c.buf[:0]
 	for i, v := range vals {
+		if i > 0 {
+			b = append(b, ',')
+		}
 		if !v.IsNull() {
-			out[i] = v.String()
+			b = types.AppendCSV(b, v.String())
 		}
 	}
-	return c.w.Write(out)
+	c.buf = append(b, '\n')
+	_, err := c.w.Write(c.buf)
+	return err
 }
 
-func (c *csvWriter) end() error {
-	c.w.Flush()
-	return c.w.Error()
-}
+func (c *csvWriter) end() error { return c.w.Flush() }
 
 // tsvWriter escapes tab, newline, return and backslash with a backslash; NULL is \N.
 type tsvWriter struct{ w *bufio.Writer }

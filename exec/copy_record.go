@@ -1,0 +1,116 @@
+package exec
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hql-db/hql/types"
+)
+
+// recordReader reads lines of fields. The fields hold until the next call.
+type recordReader struct {
+	r      *bufio.Reader
+	line   int // that was read last
+	fields []field
+}
+
+// field is a field of a line.
+type field struct {
+	text string
+	null bool // as csv and tsv write NULL
+}
+
+// errRecord is what errors.Is finds where one record cannot be read and the next one may.
+var errRecord = errors.New("not a record")
+
+type recordError string
+
+func (e recordError) Error() string { return string(e) }
+func (recordError) Unwrap() error   { return errRecord }
+
+func (r *recordReader) next() (string, error) {
+	text, err := r.r.ReadString('\n')
+	if text == "" {
+		return "", err
+	}
+	r.line++
+	return text, nil
+}
+
+func withoutEnd(line string) string { return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r") }
+
+// tsv reads a line of fields between tabs, in which a backslash escapes; \N is NULL.
+func (r *recordReader) tsv() ([]field, error) {
+	line, err := r.next()
+	if err != nil {
+		return nil, err
+	}
+	r.fields = r.fields[:0]
+	for text := range strings.SplitSeq(withoutEnd(line), "\t") {
+		r.fields = append(r.fields, field{types.UnescapeTSV(text), text == `\N`})
+	}
+	return r.fields, nil
+}
+
+// csv reads fields between commas as RFC 4180 has them. Nothing is NULL, "" the empty text, and what stands in quotes
+// is taken as it is, line breaks included: encoding/csv keeps neither apart.
+func (r *recordReader) csv() ([]field, error) {
+	rest, err := r.next()
+	if err != nil {
+		return nil, err
+	}
+	r.fields = r.fields[:0]
+	for {
+		quoted := strings.HasPrefix(rest, `"`)
+		var text string
+		if quoted {
+			if text, rest, err = r.quoted(rest[1:]); err != nil {
+				return nil, err
+			}
+			if end := withoutEnd(rest); end != "" && end[0] != ',' {
+				return nil, recordError("text behind a closing quote")
+			}
+		}
+		plain, behind, more := strings.Cut(rest, ",")
+		if !quoted {
+			text = plain
+			if !more {
+				text = withoutEnd(plain)
+			}
+			if strings.Contains(text, `"`) {
+				return nil, recordError(`a quote in a field that does not begin with one`)
+			}
+		}
+		r.fields = append(r.fields, field{text, text == "" && !quoted})
+		if !more {
+			return r.fields, nil
+		}
+		rest = behind
+	}
+}
+
+// quoted reads a field behind its first quote, and gives what stands behind its last one.
+func (r *recordReader) quoted(line string) (text, rest string, err error) {
+	var b strings.Builder
+	first := r.line
+	for {
+		i := strings.IndexByte(line, '"')
+		switch {
+		case i < 0:
+			b.WriteString(line)
+			if line, err = r.next(); err != nil {
+				return "", "", recordError(fmt.Sprintf("the quote that opens in line %d is not closed", first))
+			}
+		case strings.HasPrefix(line[i:], `""`):
+			b.WriteString(line[:i+1])
+			line = line[i+2:]
+		case b.Len() == 0:
+			return line[:i], line[i+1:], nil
+		default:
+			b.WriteString(line[:i])
+			return b.String(), line[i+1:], nil
+		}
+	}
+}

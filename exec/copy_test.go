@@ -1,0 +1,289 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/seeds"
+	"github.com/hql-db/hql/types"
+)
+
+// cells lists what a physical table holds.
+func cells(t testing.TB, c hbase.Client, table string) string {
+	t.Helper()
+	sc, err := c.Scan(context.Background(), hbase.ScanRange{Table: table}, &hbase.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sc.Close()
+	var b strings.Builder
+	for {
+		rows, err := sc.Next(context.Background())
+		for _, r := range rows {
+			for _, x := range r.Cells {
+				fmt.Fprintf(&b, "%q %s:%q %q\n", r.Key, x.Family, x.Qualifier, x.Value)
+			}
+		}
+		if err == io.EOF {
+			return b.String()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// copyPieces are what formats of lines stumble over.
+var copyPieces = []string{"a", "null", "NULL", `\N`, `\.`, `\`, `"`, `""`, "'", ",", "\t", "\n", "\r", "\r\n", " ", "\ufeff", "\u0085", "\u2028", "\ufffd", "😀",
+	"\xff", "\xed\xa0\x80", "\xc3", `\udc80`, `\ud83d`, "{", "}", "[1, 2]", `{"$json":"x"}`, "\x00", "\x1b", "\x7f", "0", "é"}
+
+var copyJSON = []string{`null`, `"null"`, `"null\n"`, `1`, `-0`, `1.50`, `"a"`, `{"a": 1,  "b" :[ ]}`, "{\n  \"a\": 1\n}", " [1]", "[1] ", "\"\xff\"", `{"$json":"[1]"}`,
+	`{"$json": 1}`, `{"$json":1}`, `"\ud83d"`, `true`, `{"a":1,"a":2}`, `""`, `"\udcff"`}
+
+// What COPY TO writes, COPY FROM makes again, cell by cell: in every format, of every type.
+func TestCopyKeepsCells(t *testing.T) {
+	seeds.Each(t, 60, func(t *testing.T, seed uint64, fig seeds.Figures) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		_, c := newStore(t)
+		w := newWorld(t, c, Config{FullScan: AllowFullScan})
+		text := func() string {
+			var b strings.Builder
+			for range random.IntN(4) {
+				b.WriteString(copyPieces[random.IntN(len(copyPieces))])
+			}
+			return b.String()
+		}
+		number := func() int64 {
+			return []int64{0, 1, -1, random.Int64N(1000), math.MaxInt64, math.MinInt64, int64(random.Uint64()), -random.Int64N(1 << 50)}[random.IntN(8)]
+		}
+		float := func() float64 {
+			return []float64{0, 1, -1.5, 1e300, 5e-324, math.Inf(1), math.Inf(-1), math.NaN(), float64(number()), random.NormFloat64()}[random.IntN(10)]
+		}
+		kinds := []struct {
+			sql   string
+			value func() types.Value
+		}{
+			{"STRING", func() types.Value { return types.NewString(text()) }},
+			{"BYTES", func() types.Value { return types.NewBytes(text()) }},
+			{"JSON", func() types.Value { return types.NewJSON(copyJSON[random.IntN(len(copyJSON))]) }},
+			{"BOOLEAN", func() types.Value { return types.NewBool(random.IntN(2) == 0) }},
+			{"TINYINT", func() types.Value { return types.NewIntOf(types.TinyInt, int64(int8(number()))) }},
+			{"SMALLINT", func() types.Value { return types.NewIntOf(types.SmallInt, int64(int16(number()))) }},
+			{"INT", func() types.Value { return types.NewIntOf(types.Int, int64(int32(number()))) }},
+			{"BIGINT", func() types.Value { return types.NewInt(number()) }},
+			{"FLOAT", func() types.Value { return types.NewFloatOf(types.Float, float64(float32(float()))) }},
+			{"DOUBLE", func() types.Value { return types.NewDouble(float()) }},
+			{"DECIMAL", func() types.Value {
+				v, err := types.ParseDecimal(fmt.Sprintf("%dE%d", number(), random.IntN(60)-30))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return v
+			}},
+			{"DATE", func() types.Value { return types.NewDate(random.Int64N(3_652_059) - 719_528) }}, // of the years 0000 to 9999
+			{"DATE AS INT32", func() types.Value { return types.NewDate(int64(int32(number()))) }},
+			{"TIME", func() types.Value { return types.NewIntOf(types.Time, random.Int64N(types.MillisPerDay)) }},
+			{"TIMESTAMP", func() types.Value { return types.NewTimestamp(number()) }},
+		}
+		random.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
+		kinds = kinds[:1+random.IntN(len(kinds))]
+		var cols, marks []string
+		for i, k := range kinds {
+			cols = append(cols, fmt.Sprintf("c%d %s", i, k.sql))
+			marks = append(marks, "?")
+		}
+		key := []string{"k BIGINT PRIMARY KEY", "k STRING PRIMARY KEY", "k BYTES PRIMARY KEY"}[random.IntN(3)]
+		for _, name := range []string{"a", "b"} {
+			w.run("CREATE TABLE " + name + " (" + key + ", " + strings.Join(cols, ", ") + ")")
+		}
+		for i := range random.IntN(12) {
+			args := []types.Value{types.NewInt(int64(i))}
+			if !strings.Contains(key, "BIGINT") {
+				args[0] = types.NewString(text() + fmt.Sprint(i))
+				if strings.Contains(key, "BYTES") {
+					args[0] = types.NewBytes(args[0].Text())
+				}
+			}
+			for _, k := range kinds {
+				v := types.Value{}
+				if random.IntN(4) > 0 {
+					v = k.value()
+				}
+				args = append(args, v)
+			}
+			w.run("INSERT INTO a VALUES (?, "+strings.Join(marks, ", ")+")", args...)
+			fig["rows"]++
+		}
+		want := cells(t, c, "a")
+		for _, format := range []string{"csv", "tsv", "jsonl"} {
+			file := filepath.Join(t.TempDir(), "f."+format)
+			w.run("COPY a TO '" + file + "'")
+			_, warnings, err := w.try("DELETE FROM b; COPY b FROM '" + file + "'")
+			if got := cells(t, c, "b"); err != nil || got != want || len(warnings) > 1 { // of the full scan
+				b, _ := os.ReadFile(file)
+				t.Fatalf("%s, %s: %v %q\n got %s\nwant %s\nfile %s", format, strings.Join(cols, ", "), err, warnings, got, want, b)
+			}
+		}
+	})
+}
+
+// Rows of one column that is NULL are rows.
+func TestCopyLoneNull(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE a (s STRING); CREATE TABLE b (s STRING); INSERT INTO a VALUES (NULL), (''), ('x'), (NULL)")
+	for _, format := range []string{"csv", "tsv"} {
+		file := filepath.Join(t.TempDir(), "f."+format)
+		w.run("COPY a TO '" + file + "'; DELETE FROM b; COPY b FROM '" + file + "'")
+		w.expect("NULL|2\n|1\nx|1", "SELECT s, COUNT(*) FROM b GROUP BY s ORDER BY s NULLS FIRST")
+	}
+}
+
+// What an object does not name stays, also within one file, and in every layout.
+func TestCopyObjects(t *testing.T) {
+	for _, more := range []string{"", " INDEX i (a AS TEXT(4), id AS INT32)"} {
+		_, c := newStore(t)
+		w := newWorld(t, c, Config{FullScan: AllowFullScan})
+		file := filepath.Join(t.TempDir(), "f.jsonl")
+		w.run("CREATE TABLE t (id INT, a STRING, b STRING, n INT) ROW KEY (id AS INT32)" + more)
+		copies := func(lines string, statement string) []string {
+			t.Helper()
+			if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			w.run("DELETE FROM t; INSERT INTO t VALUES (1, 'a1', 'b1', 1), (2, 'a2', 'b2', 2)")
+			_, warnings, err := w.try("COPY t " + statement + " FROM '" + file + "'")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return warnings
+		}
+		expect := func(want string) {
+			t.Helper()
+			w.expect(want, "SELECT * FROM t ORDER BY id")
+			w.expect(strings.ReplaceAll(want, "\n", "; "), "SELECT STRING_AGG(id || '|' || a || '|' || COALESCE(b, 'NULL') || '|' || COALESCE(n::text, 'NULL'), '; ' ORDER BY id) FROM t WHERE a IN ('a1', 'a2', 'new', 'a3')")
+		}
+		copies(`{"id":1,"a":"new"}`, "")
+		expect("1|new|b1|1\n2|a2|b2|2")
+		copies(`{"b":null,"ID":2}`+"\n"+`{"id":1,"n":7}`, "")
+		expect("1|a1|b1|7\n2|a2|NULL|2")
+		copies(`{"id":3,"a":"x","b":"b3"}`+"\n"+`{"id":1,"n":null}`+"\n"+`{"id":3,"a":"a3"}`+"\n"+`{"id":3,"n":9}`, "")
+		expect("1|a1|b1|NULL\n2|a2|b2|2\n3|a3|b3|9")
+		copies(`{"id":1,"a":"no","b":"yes"}`, "(b, id)")
+		expect("1|a1|yes|1\n2|a2|b2|2")
+		warnings := copies(`{"a":"x"}`+"\n"+`{"id":1,"ID":1}`+"\n"+`{}`+"\n"+`{"id":1,"z":1}`+"\n{\"id\":1,\"b\":\"\xff\"}", "")
+		expect("1|a1|b1|1\n2|a2|b2|2")
+		for i, want := range []string{`"id" is part of the rowkey`, `"id" is named twice`, "no column is named", `unknown column "z"`, "not UTF-8", "5 lines not copied"} {
+			if i >= len(warnings) || !strings.Contains(warnings[i], want) {
+				t.Errorf("warnings %q, want %q", warnings, want)
+				break
+			}
+		}
+	}
+}
+
+// What csv of others looks like.
+func TestCopyCSV(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE t (id STRING, n INT, s STRING) ROW KEY ('k', id AS TEXT)")
+	file := filepath.Join(t.TempDir(), "f.csv")
+	csv := "\ufeff\"id\", n ,s\r\n" + `a,1,x` + "\r\n\r\n" + `"b","2","say ""hi"", ok"` + "\r\n" + "\"c\",\"\",\"two\r\nlines\"\r\n" + `d,3,a"b` + "\n" + `e,"4"x,y` + "\n" + ",5,\nf,6,\"not closed\n"
+	if err := os.WriteFile(file, []byte(csv), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, warnings, err := w.try("COPY t FROM '" + file + "'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{`line 7: a quote in a field that does not begin with one`, `line 8: text behind a closing quote`, `line 10: the quote that opens in line 10 is not closed`}
+	for i, x := range want {
+		if i >= len(warnings) || !strings.HasSuffix(warnings[i], x) {
+			t.Errorf("warnings %q, want %q", warnings, want)
+			break
+		}
+	}
+	w.expect("|5|NULL\na|1|x\nb|2|say \"hi\", ok\nc|NULL|two\r\nlines", "SELECT * FROM t ORDER BY id")
+}
+
+// COPY TO replaces regular files whole, keeps their mode, and does so only where that is allowed.
+func TestCopyFiles(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1)")
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "f.csv"), filepath.Join(dir, "link.csv")
+	content := func() string {
+		t.Helper()
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, _ := os.Stat(file)
+		return fmt.Sprintf("%s%o", b, st.Mode().Perm())
+	}
+	if err := errors.Join(os.WriteFile(file, []byte("old"), 0o600), os.Chmod(file, 0o666), os.Symlink("f.csv", link)); err != nil {
+		t.Fatal(err)
+	}
+	read := &world{t, New(ReadOnly(c), w.Catalog(), Config{FullScan: AllowFullScan})}
+	read.refused("is there already: WITH (OVERWRITE = TRUE) replaces it", "COPY t TO '"+file+"'")
+	read.refused("is there already", "COPY t TO '"+link+"'")
+	w.refused("is there already", "COPY t TO '"+link+"' WITH (OVERWRITE = FALSE)")
+	w.refused("OVERWRITE is TRUE or FALSE", "COPY t TO '"+link+"' WITH (OVERWRITE = 3)")
+	w.refused("unknown option OVERWRITE", "COPY t FROM '"+link+"' WITH (OVERWRITE = TRUE)")
+	w.refused("division by zero", "COPY (SELECT 1 / (id - 1) FROM t) TO '"+link+"'")
+	if got := content(); got != "old666" {
+		t.Error(got)
+	}
+	read.run("COPY t TO '" + link + "' WITH (OVERWRITE = TRUE)")
+	w.run("COPY t TO '" + link + "'")
+	if got := content(); got != "id\n1\n666" {
+		t.Error(got)
+	}
+	if st, err := os.Lstat(link); err != nil || st.Mode().IsRegular() {
+		t.Error("the link was replaced", err)
+	}
+	fresh := filepath.Join(dir, "fresh.csv")
+	read.run("COPY t TO '" + fresh + "'")
+	plain, err := os.Create(filepath.Join(dir, "plain"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain.Close()
+	a, _ := os.Stat(fresh)
+	b, _ := os.Stat(plain.Name())
+	if a.Mode() != b.Mode() {
+		t.Errorf("a new file has mode %v, not %v", a.Mode(), b.Mode())
+	}
+	names, err := os.ReadDir(dir)
+	if err != nil || len(names) != 4 {
+		t.Errorf("%v %v: temporary files are left", names, err)
+	}
+}
+
+// Without files nothing names one.
+func TestNoFiles(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan, NoFiles: true})
+	w.run("CREATE TABLE t (id INT PRIMARY KEY)")
+	file := filepath.Join(t.TempDir(), "f.csv")
+	for _, sql := range []string{"COPY t TO '" + file + "'", "COPY t FROM '" + file + "'", "COPY (SELECT 1) TO '/dev/stdout' WITH (FORMAT = csv)",
+		"CREATE TABLE s (id INT PRIMARY KEY) SPLIT FROM FILE '" + file + "'", "CREATE TABLE s (id INT PRIMARY KEY) SPLIT INTO 4 BY SAMPLE OF FILE '" + file + "'"} {
+		if _, _, err := w.try(sql); !errors.Is(err, ErrNoFiles) {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	if slices.Contains(strings.Split(w.run("SHOW TABLES"), "\n"), "s") {
+		t.Error("the table was made")
+	}
+}
