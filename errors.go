@@ -26,6 +26,8 @@ var (
 	ErrFullScan = exec.ErrFullScan
 	// ErrReadOnly refuses a write on a connection without WithWrites.
 	ErrReadOnly = exec.ErrReadOnly
+	// ErrNoFiles refuses a statement that names a file on a connection with WithoutFiles.
+	ErrNoFiles = exec.ErrNoFiles
 	// ErrUnknownTable is in an *Error about a table that the catalog does not have.
 	ErrUnknownTable = catalog.ErrUnknownTable
 	// ErrUnknownColumn is in an *Error about a column that no table of the statement has.

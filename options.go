@@ -82,6 +82,13 @@ func WithWrites(allowed bool) Option {
 	return func(c *config) error { c.writes = &allowed; return nil }
 }
 
+// WithoutFiles refuses the statements that read or write files of this process, COPY and SPLIT FROM FILE, with
+// ErrNoFiles: for statements of people who may not have them. Catalog files are still read when opening, and
+// sorts still use temporary files.
+func WithoutFiles() Option {
+	return func(c *config) error { c.exec.NoFiles = true; return nil }
+}
+
 // WithParallelism bounds the reads in flight for one statement; the default is 16.
 func WithParallelism(n int) Option {
 	return func(c *config) error {

@@ -57,13 +57,13 @@ type QueryEnd struct {
 }
 
 // Outcome sorts the ends of statements, table accesses and calls into a few: "ok", "refused" (ErrFullScan,
-// ErrReadOnly), "invalid" (an *Error), "canceled", "timeout" and "failed".
+// ErrReadOnly, ErrNoFiles), "invalid" (an *Error), "canceled", "timeout" and "failed".
 func Outcome(err error) string {
 	var invalid *Error
 	switch {
 	case err == nil:
 		return "ok"
-	case errors.Is(err, ErrFullScan), errors.Is(err, ErrReadOnly):
+	case errors.Is(err, ErrFullScan), errors.Is(err, ErrReadOnly), errors.Is(err, ErrNoFiles):
 		return "refused"
 	case errors.Is(err, context.Canceled):
 		return "canceled"

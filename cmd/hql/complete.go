@@ -244,6 +244,9 @@ func (s *session) completeCommand(text string) ([]string, int) {
 	c.word = strings.TrimLeft(arg, " ")
 	switch name {
 	case `\i`, `\ir`, `\o`, `\g`, `\gx`, `\e`, `\cd`:
+		if s.conf.Restricted {
+			return nil, 0
+		}
 		return completeFile(c.word)
 	case `\d`, `\d+`, `\sample`:
 		for _, t := range s.db.Tables() {

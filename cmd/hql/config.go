@@ -27,9 +27,11 @@ type settings struct {
 	FullScan string        `yaml:"full_scan"`
 	Timeout  time.Duration `yaml:"timeout"`
 	Write    bool          `yaml:"write"`
-	Color    string        `yaml:"color"`
-	Pager    *string       `yaml:"pager"`
-	Null     *string       `yaml:"show_null"` // null: would be no text to YAML
+	// Restricted forbids what reaches files and the shell.
+	Restricted bool    `yaml:"restricted"`
+	Color      string  `yaml:"color"`
+	Pager      *string `yaml:"pager"`
+	Null       *string `yaml:"show_null"` // null: would be no text to YAML
 }
 
 // or fills what s does not say from t.
@@ -41,6 +43,7 @@ func (s settings) or(t settings) settings {
 	s.Color = cmp.Or(s.Color, t.Color)
 	s.Timeout = cmp.Or(s.Timeout, t.Timeout)
 	s.Write = s.Write || t.Write
+	s.Restricted = s.Restricted || t.Restricted
 	s.Pager = cmp.Or(s.Pager, t.Pager)
 	s.Null = cmp.Or(s.Null, t.Null)
 	if len(s.Catalog) == 0 {

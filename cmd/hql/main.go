@@ -77,6 +77,8 @@ Flags:
   --full-scan MODE  allow, warn or deny plans that miss the rowkey prefix
                     (default: deny on hbase://, warn on the embedded store)
   --write           lets statements write on hbase://
+  --restricted      no files and no shell for statements and commands: no COPY,
+                    SPLIT FROM FILE, \!, \i, \o, \e, \c, no pager
   --demo            an embedded store with sample tables
   --timeout D       ends each statement after a while: 30s, 5m
   --keep-going      runs on after a statement that failed; the status is the first failure's
@@ -103,6 +105,7 @@ func parseFlags(args []string) (*config, error) {
 	fs.StringVar(&c.given.Format, "format", "", "")
 	fs.StringVar(&c.given.FullScan, "full-scan", "", "")
 	fs.BoolVar(&c.given.Write, "write", false, "")
+	fs.BoolVar(&c.given.Restricted, "restricted", false, "")
 	fs.StringVar(&c.given.Color, "color", "", "")
 	fs.BoolVar(&c.demo, "demo", false, "")
 	fs.BoolVar(&c.version, "version", false, "")
@@ -193,6 +196,9 @@ func open(ctx context.Context, c *config) (*hql.DB, error) {
 	}
 	if c.Write {
 		opts = append(opts, hql.WithWrites(true))
+	}
+	if c.Restricted {
+		opts = append(opts, hql.WithoutFiles())
 	}
 	if c.demo {
 		return demo.Open(ctx, opts...)

@@ -87,6 +87,9 @@ func (nopCloser) Close() error { return nil }
 
 // pagerCommand is the configured pager, or the environment's, or less.
 func (c *config) pagerCommand() string {
+	if c.Restricted {
+		return "" // it may start a shell
+	}
 	if c.Pager != nil {
 		if p := strings.TrimSpace(*c.Pager); p != "off" {
 			return p

@@ -161,7 +161,9 @@ func (s *session) command(ctx context.Context, line string) int {
 	}
 	for _, c := range commands() {
 		if c.name == name {
-			err = c.run(s, ctx, arg)
+			if err = s.allowed(name, arg); err == nil {
+				err = c.run(s, ctx, arg)
+			}
 			break
 		}
 	}
@@ -173,6 +175,21 @@ func (s *session) command(ctx context.Context, line string) int {
 		return st.code
 	}
 	return s.report(err)
+}
+
+// allowed refuses the commands that reach files, the shell or other stores where --restricted is given.
+func (s *session) allowed(name, arg string) error {
+	reaches := false
+	switch name {
+	case `\g`, `\gx`, `\G`, `\o`, `\c`: // by what they name
+		reaches = arg != ""
+	case `\e`, `\i`, `\ir`, `\cd`, `\!`:
+		reaches = true
+	}
+	if reaches && s.conf.Restricted {
+		return fmt.Errorf("%s reaches files, the shell or another store, which --restricted forbids", strings.TrimSpace(name+" "+printable(arg)))
+	}
+	return nil
 }
 
 // bare turns the words that people type at other prompts into commands.
