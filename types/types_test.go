@@ -151,7 +151,7 @@ func TestText(t *testing.T) {
 		display, sql, json string
 	}{
 		{NewString("it's\n\x01é"), "it's\n\x01é", "'it''s\n\x01é'", `"it's\n\u0001é"`},
-		{NewString("\xff"), "\xff", "'\xff'", `"�"`},
+		{NewString("\xff"), "\xff", "'\xff'", `"\udcff"`},
 		{NewBytes("a\x00\\\xff"), `a\x00\x5C\xFF`, "X'61005CFF'", `"a\\x00\\x5C\\xFF"`},
 		{NewTimestamp(1545105001972), "2018-12-18T03:50:01.972Z", "TIMESTAMP '2018-12-18 03:50:01.972'", `"2018-12-18T03:50:01.972Z"`},
 		{NewDate(0), "1970-01-01", "DATE '1970-01-01'", `"1970-01-01"`},
