@@ -4,8 +4,10 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 
@@ -109,9 +111,16 @@ func bindNamed(used *params, named NamedArgs) (exec.Args, error) {
 		}
 		out.Named[name] = v
 	}
+	takes := map[string]bool{}
 	for _, p := range used.named {
 		if _, ok := out.Named[p.Name]; !ok {
 			return out, parser.Errorf(p.Pos, "no argument for @%s", p.Name)
+		}
+		takes[p.Name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		if !takes[name] {
+			return out, parser.Errorf(parser.NoPos, "the statement has no @%s", name)
 		}
 	}
 	if len(lists) == 0 {
@@ -188,11 +197,17 @@ func value(a any) (v types.Value, ok bool, err error) {
 		}
 		return types.NewBytes(string(a)), true, nil
 	case json.RawMessage:
+		if a == nil {
+			return types.Value{}, true, nil
+		}
 		if !json.Valid(a) {
 			return v, false, fmt.Errorf("invalid JSON")
 		}
 		return types.NewJSON(string(a)), true, nil
 	case time.Time:
+		if s := a.Unix(); s <= math.MinInt64/1000 || s >= math.MaxInt64/1000 {
+			return v, false, fmt.Errorf("a TIMESTAMP cannot hold the time %s", a)
+		}
 		return types.NewTimestamp(a.UnixMilli()), true, nil
 	case time.Duration:
 		if a < 0 || a >= 24*time.Hour {
@@ -206,6 +221,9 @@ func value(a any) (v types.Value, ok bool, err error) {
 		x, err := a.Value()
 		if err != nil {
 			return v, false, err
+		}
+		if _, again := x.(driver.Valuer); again {
+			return v, false, fmt.Errorf("the Value of a %T is a %T: it must be one of driver.Value's types", a, x)
 		}
 		return value(x)
 	}

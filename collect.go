@@ -2,6 +2,7 @@ package hql
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,11 +15,14 @@ func RowTo[T any](row Row) (T, error) {
 	return v, err
 }
 
-// RowToMap reads a row as a map from column names to Go values (see Row.Values).
+// RowToMap reads a row as a map from column names to Go values (see Row.Values). Two columns of one name are an error.
 func RowToMap(row Row) (map[string]any, error) {
 	m := make(map[string]any, row.Len())
 	names := row.Columns()
 	for i, v := range row.Values() {
+		if _, twice := m[names[i]]; twice {
+			return nil, fmt.Errorf("two columns have the name %s: give one of them another with AS", names[i])
+		}
 		m[names[i]] = v
 	}
 	return m, nil
@@ -26,7 +30,8 @@ func RowToMap(row Row) (map[string]any, error) {
 
 // RowToStructByName reads a row into the fields of a T: a column goes to the field with its name
 // in the tag db, or else with its name, letters' case and underscores aside. Every
-// column needs a field, and every field without the tag db:"-" a column.
+// column needs a field, and every field without the tag db:"-" a column. A field of an embedded struct that a field
+// further out has the name of is hidden, as in Go; two of one depth are an error.
 func RowToStructByName[T any](row Row) (T, error) {
 	var v T
 	err := scanStruct(row, reflect.ValueOf(&v).Elem(), fieldsByName)
@@ -90,9 +95,23 @@ func scanStruct(row Row, s reflect.Value, match fieldMatch) error {
 	}
 	dest := make([]any, len(p.fields))
 	for i, index := range p.fields {
-		dest[i] = s.FieldByIndex(index).Addr().Interface()
+		dest[i] = fieldOf(s, index).Addr().Interface()
 	}
 	return row.Scan(dest...)
+}
+
+// fieldOf is s.FieldByIndex that makes the structs behind embedded pointers.
+func fieldOf(s reflect.Value, index []int) reflect.Value {
+	for _, i := range index {
+		if s.Kind() == reflect.Pointer {
+			if s.IsNil() {
+				s.Set(reflect.New(s.Type().Elem()))
+			}
+			s = s.Elem()
+		}
+		s = s.Field(i)
+	}
+	return s
 }
 
 // matchFields gives the field of each column.
@@ -102,14 +121,19 @@ func matchFields(t reflect.Type, columns []string, match fieldMatch) ([][]int, e
 	}
 	var all [][]int
 	left := map[string][]int{} // "=tag" for tagged fields, the folded name for others
+	clash := map[string]string{}
 	for _, f := range structFields(t, nil) {
 		all = append(all, f.Index)
 		key := fieldKey(f.Name)
 		if tag, ok := f.Tag.Lookup("db"); ok {
 			key = "=" + tag
 		}
-		if other, ok := left[key]; !ok || len(f.Index) < len(other) { // an outer field hides an embedded struct's
+		switch other, ok := left[key]; {
+		case !ok || len(f.Index) < len(other): // an outer field hides an embedded struct's
 			left[key] = f.Index
+			delete(clash, key)
+		case len(f.Index) == len(other):
+			clash[key] = t.FieldByIndex(other).Name + " and " + f.Name
 		}
 	}
 	if match == fieldsByPos {
@@ -117,6 +141,9 @@ func matchFields(t reflect.Type, columns []string, match fieldMatch) ([][]int, e
 			return nil, fmt.Errorf("%s has %d fields for %d columns", t, len(all), len(columns))
 		}
 		return all, nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(clash)) {
+		return nil, fmt.Errorf("the fields %s of %s are for one column: a tag db:\"...\" tells them apart", clash[key], t)
 	}
 	out := make([][]int, len(columns))
 	for i, name := range columns {
@@ -149,13 +176,26 @@ func structFields(t reflect.Type, prefix []int) []reflect.StructField {
 		tag, tagged := f.Tag.Lookup("db")
 		switch {
 		case tag == "-":
-		case f.Anonymous && f.Type.Kind() == reflect.Struct && !tagged:
-			out = append(out, structFields(f.Type, f.Index)...)
+		case f.Anonymous && !tagged && embeds(f):
+			t := f.Type
+			if t.Kind() == reflect.Pointer {
+				t = t.Elem()
+			}
+			out = append(out, structFields(t, f.Index)...)
 		case f.IsExported():
 			out = append(out, f)
 		}
 	}
 	return out
+}
+
+// embeds reports whether the fields of an anonymous field are its struct's: a time.Time is one value, and what a
+// pointer to a type that is not exported points to cannot be set.
+func embeds(f reflect.StructField) bool {
+	if f.Type.Kind() == reflect.Pointer {
+		return f.IsExported() && f.Type.Elem().Kind() == reflect.Struct && !scansItself(f.Type.Elem())
+	}
+	return f.Type.Kind() == reflect.Struct && !scansItself(f.Type)
 }
 
 func fieldKey(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }

@@ -1,7 +1,6 @@
 package hql
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -27,8 +26,27 @@ type DB struct {
 	// statements are queries by their text, parsed.
 	statements *lru.Cache[string, *Stmt]
 
+	session *exec.Session // nil: the engine's own
+	parent  *DB           // of Session; nil for what Open and New made
+
 	mu     sync.RWMutex
 	closed bool
+}
+
+// Session gives a DB on the same store and catalog with settings of its own: SET holds for the statements that run
+// through it, as for a connection of a pool. Its Close lets no further statements begin; the Close of db ends all sessions.
+func (db *DB) Session() *DB {
+	return &DB{client: db.client, engine: db.engine, cfg: db.cfg, writable: db.writable, statements: newStatements(),
+		session: db.engine.NewSession(), parent: db}
+}
+
+// newStatements makes the cache of statements by their text.
+func newStatements() *lru.Cache[string, *Stmt] {
+	c, err := lru.New[string, *Stmt](maxKept)
+	if err != nil {
+		panic(err) // only for a size below one
+	}
+	return c
 }
 
 // Result is what a statement without rows did.
@@ -82,6 +100,9 @@ func (db *DB) open() error {
 	if db.closed {
 		return ErrClosed
 	}
+	if db.parent != nil {
+		return db.parent.open()
+	}
 	return nil
 }
 
@@ -128,7 +149,7 @@ func (db *DB) Prepare(ctx context.Context, sql string) (*Stmt, error) {
 	if err := db.open(); err != nil {
 		return nil, err
 	}
-	nulls := exec.Args{Positional: make([]types.Value, s.params.count), Named: map[string]types.Value{}}
+	nulls := exec.Args{Positional: make([]types.Value, s.params.count), Named: map[string]types.Value{}, Session: db.session}
 	for _, p := range s.params.named {
 		nulls.Named[p.Name] = types.Value{}
 	}
@@ -159,6 +180,7 @@ func (db *DB) explain(ctx context.Context, s parser.Statement, sql string, args 
 	if err != nil {
 		return nil, located(err, sql)
 	}
+	bound.Session = db.session
 	p, err := db.engine.Plan(ctx, s, bound)
 	if err != nil {
 		return nil, located(err, sql)
@@ -199,6 +221,9 @@ func (db *DB) Close() error {
 		return nil
 	}
 	db.closed = true
+	if db.parent != nil {
+		return nil
+	}
 	db.engine.Close()
 	var errs []error
 	if db.owned || db.store != nil {
@@ -242,7 +267,7 @@ func (s *Stmt) runOnce(ctx context.Context, args []any) (*Rows, error) {
 	cfg := s.db.cfg
 	ctx, end := cfg.tracers.begin(ctx, s.parsed, s.sql, args)
 	bound, err := bind(s.params, args)
-	bound.Plans = &s.plans
+	bound.Plans, bound.Session = &s.plans, s.db.session
 	var rows *exec.Rows
 	if err == nil {
 		rows, err = s.db.engine.Run(ctx, s.parsed, bound)
@@ -252,7 +277,7 @@ func (s *Stmt) runOnce(ctx context.Context, args []any) (*Rows, error) {
 		end(nil, err)
 		return nil, err
 	}
-	return &Rows{rows: rows, sql: s.sql, loc: cmp.Or(bound.Options.Location, cfg.exec.Loc), end: end}, nil
+	return &Rows{rows: rows, sql: s.sql, loc: rows.Location(), end: end}, nil
 }
 
 // Query runs the statement.

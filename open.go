@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/tsuna/gohbase"
 
 	"github.com/hql-db/hql/catalog"
@@ -84,8 +83,7 @@ func newDB(c hbase.Client, cfg *config, fullScan FullScan, writes bool) *DB {
 	if !writes {
 		client = exec.ReadOnly(client)
 	}
-	statements, _ := lru.New[string, *Stmt](maxKept) // fails only over a size below 1
-	return &DB{client: c, engine: exec.New(client, cfg.catalog, cfg.exec), cfg: cfg, writable: writes, statements: statements}
+	return &DB{client: c, engine: exec.New(client, cfg.catalog, cfg.exec), cfg: cfg, writable: writes, statements: newStatements()}
 }
 
 func openStore(ctx context.Context, dir string, opts []Option) (*DB, error) {

@@ -4,8 +4,12 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
+	"strconv"
 	"time"
+
+	"github.com/cockroachdb/apd/v3"
 
 	"github.com/hql-db/hql/types"
 )
@@ -130,17 +134,13 @@ func scanValue(dest any, e reflect.Value, v types.Value, loc *time.Location) err
 			return nil
 		}
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		if n, ok := wholeNumber(v); ok && n >= 0 && !e.OverflowUint(uint64(n)) {
-			e.SetUint(uint64(n))
+		if n, ok := unsignedNumber(v); ok && !e.OverflowUint(n) {
+			e.SetUint(n)
 			return nil
 		}
 	case reflect.Float32, reflect.Float64:
-		if v.Type().IsNumeric() {
-			f, err := types.Cast(v, types.Double, nil)
-			if err != nil {
-				return err
-			}
-			e.SetFloat(f.Double())
+		if f, ok := float(v, e.Type().Bits()); ok && !e.OverflowFloat(f) {
+			e.SetFloat(f)
 			return nil
 		}
 	}
@@ -161,6 +161,45 @@ func wholeNumber(v types.Value) (int64, bool) {
 	}
 	c, err := types.Compare(n, v)
 	return n.Int(), err == nil && c == 0
+}
+
+// unsignedNumber is wholeNumber up to the largest uint64.
+func unsignedNumber(v types.Value) (uint64, bool) {
+	if n, ok := wholeNumber(v); ok {
+		return uint64(n), n >= 0
+	}
+	if v.Type() != types.Decimal {
+		return 0, false
+	}
+	var whole, fraction apd.Decimal
+	v.Decimal().Modf(&whole, &fraction)
+	if !fraction.IsZero() || whole.Exponent > 20 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(whole.Text('f'), 10, 64)
+	return n, err == nil
+}
+
+// float gives a number as a float of 32 or 64 bits: the nearest one of a fraction, but no integer that it cannot hold.
+func float(v types.Value, bits int) (float64, bool) {
+	if !v.Type().IsNumeric() {
+		return 0, false
+	}
+	to := types.Double
+	if bits == 32 && v.Type().IsInteger() {
+		to = types.Float
+	}
+	f, err := types.Cast(v, to, nil)
+	if err != nil || v.Type() == types.Decimal && math.IsInf(f.Double(), 0) {
+		return 0, false
+	}
+	if v.Type().IsInteger() {
+		back, err := types.Cast(f, types.BigInt, nil)
+		if err != nil || back.Int() != v.Int() {
+			return 0, false
+		}
+	}
+	return f.Double(), true
 }
 
 // text is v as text; BYTES are themselves.

@@ -10,7 +10,6 @@ import (
 	"context"
 	"log/slog"
 	"os"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -50,9 +49,7 @@ type Engine struct {
 	clock   writeClock
 	lookups lookupCache
 	lives   lives
-
-	mu       sync.Mutex
-	settings settings
+	session *Session // of statements that name none
 }
 
 // New makes an engine; client and cat remain the caller's.
@@ -76,12 +73,9 @@ func New(client hbase.Client, cat *catalog.Catalog, cfg Config) *Engine {
 		cfg.ReadFile = os.ReadFile
 	}
 	e := &Engine{client: client, catalog: cat, cfg: cfg, clock: writeClock{now: cfg.Clock}}
-	e.settings = e.initial()
+	e.session = e.NewSession()
 	return e
 }
-
-// initial is what SET ... TO DEFAULT goes back to.
-func (e *Engine) initial() settings { return settings{fullScan: e.cfg.FullScan, loc: e.cfg.Loc} }
 
 // Catalog is the engine's catalog.
 func (e *Engine) Catalog() *catalog.Catalog { return e.catalog }
@@ -94,7 +88,8 @@ type Args struct {
 	Positional []types.Value          // ? and $n
 	Named      map[string]types.Value // @name
 	Options    RunOptions
-	Plans      *Plans // nil: a statement that is run once
+	Plans      *Plans   // nil: a statement that is run once
+	Session    *Session // nil: the engine's own
 }
 
 // Plans is what a prepared statement keeps of its plans. The zero value works; it is safe for concurrent use.
@@ -115,6 +110,7 @@ type RunOptions struct {
 type run struct {
 	*statement
 	engine   *Engine
+	session  *Session
 	env      *planner.Env
 	settings settings
 	// subqueries runs the queries inside expressions; nil for a plan that is not to be run.
@@ -123,21 +119,19 @@ type run struct {
 
 // newRun fixes the statement's time and settings.
 func (e *Engine) newRun(args Args) *run {
-	e.mu.Lock()
-	set := e.settings
-	e.mu.Unlock()
-	opt := args.Options
+	session := cmp.Or(args.Session, e.session)
+	set, opt := session.now(), args.Options
 	if opt.Location != nil {
 		set.loc = opt.Location
 	}
 	now := e.cfg.Clock().UnixMilli()
 	st := &statement{client: e.client, warn: &warnings{}, rec: newRecorder(e.client), policy: set.fullScan,
 		slots: make(chan struct{}, cmp.Or(opt.Parallelism, e.cfg.Parallelism)), tracer: e.cfg.Tracer, allowFull: opt.AllowFullScan,
-		opt: options{MemoryLimit: cmp.Or(opt.MemoryLimit, e.cfg.MemoryLimit), SpillDir: e.cfg.SpillDir, Loc: set.loc, Now: now}}
+		opt: options{MemoryLimit: cmp.Or(opt.MemoryLimit, set.memory), SpillDir: e.cfg.SpillDir, Loc: set.loc, Now: now}}
 	if opt.Watch != nil {
 		opt.Watch(func() Stats { return st.rec.stats(st.client) })
 	}
-	r := &run{statement: st, engine: e, settings: set}
+	r := &run{statement: st, engine: e, session: session, settings: set}
 	st.names = &dictionaries{load: r.loadNames, uid: r.uidName}
 	r.env = &planner.Env{Catalog: e.catalog, Args: args.Positional, Named: args.Named, Loc: set.loc, Now: now,
 		Funcs: e.cfg.Funcs, Options: e.cfg.Planner, Lookups: e.lookups.get}

@@ -38,11 +38,14 @@ type options struct {
 	wrap func(planner.Node, operator) operator // around each operator; nil: none
 }
 
+// defaultMemoryLimit is what the sorts, groups and joins of a statement hold unless told otherwise, in bytes.
+const defaultMemoryLimit = 256 << 20
+
 func (o options) env() *expr.Env { return &expr.Env{Loc: o.Loc, Now: o.Now, Subquery: o.Subquery} }
 
 func (o options) memory() int64 {
 	if o.MemoryLimit == 0 {
-		return 256 << 20
+		return defaultMemoryLimit
 	}
 	return o.MemoryLimit
 }
@@ -57,7 +60,7 @@ type budget struct {
 
 func (b *budget) take(n int64, what string) error {
 	if b.used+n > b.limit {
-		return fmt.Errorf("%s: %w: it needs more than %d MiB (setting memory_limit)", what, ErrMemoryLimit, b.limit>>20)
+		return fmt.Errorf("%s: %w: it needs more than %s (setting memory_limit)", what, ErrMemoryLimit, formatSize(b.limit))
 	}
 	b.used += n
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync/atomic"
+	"time"
 
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
@@ -56,6 +57,9 @@ func (r *Rows) Next() ([][]types.Value, error) {
 	r.run.rec.returned.Add(int64(len(rows)))
 	return rows, nil
 }
+
+// Location is the zone of the statement's session.
+func (r *Rows) Location() *time.Location { return r.run.settings.loc }
 
 // end stops what still runs, for a reason that Next gives from then on.
 func (r *Rows) end(why error) error {

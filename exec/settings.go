@@ -1,7 +1,12 @@
 package exec
 
 import (
+	"cmp"
+	"fmt"
+	"math"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hql-db/hql/expr"
@@ -9,10 +14,31 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// settings are what SET changes, for the whole engine.
+// settings are what SET changes.
 type settings struct {
 	fullScan FullScanPolicy
 	loc      *time.Location
+	memory   int64 // bytes
+}
+
+// Session is the settings of the statements that run in it. It is safe for concurrent use.
+type Session struct {
+	mu       sync.Mutex
+	settings settings
+}
+
+// NewSession begins a session with the engine's settings.
+func (e *Engine) NewSession() *Session { return &Session{settings: e.initial()} }
+
+// initial is what a session begins with, and what SET ... TO DEFAULT goes back to.
+func (e *Engine) initial() settings {
+	return settings{fullScan: e.cfg.FullScan, loc: e.cfg.Loc, memory: cmp.Or(e.cfg.MemoryLimit, defaultMemoryLimit)}
+}
+
+func (s *Session) now() settings {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.settings
 }
 
 // setting is one entry of SHOW ALL.
@@ -32,6 +58,13 @@ func settingList() []setting {
 				return err
 			},
 			func(s *settings, initial settings) { s.fullScan = initial.fullScan }},
+		{"memory_limit", "the bytes that the sorts, groups and joins of a statement hold, such as '64MB'",
+			func(s settings) string { return formatSize(s.memory) },
+			func(s *settings, v string) (err error) {
+				s.memory, err = parseSize(v)
+				return err
+			},
+			func(s *settings, initial settings) { s.memory = initial.memory }},
 		{"timezone", "the zone of timestamps in text and of the day of a TIMESTAMP",
 			func(s settings) string { return s.loc.String() },
 			func(s *settings, v string) error {
@@ -43,6 +76,38 @@ func settingList() []setting {
 			},
 			func(s *settings, initial settings) { s.loc = initial.loc }},
 	}
+}
+
+// sizes are the units of bytes, the largest first.
+var sizes = []struct {
+	unit  string
+	bytes int64
+}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"kB", 1 << 10}, {"B", 1}}
+
+// parseSize reads a positive number of bytes, as PostgreSQL's settings have it: '64MB', '1 GB', 1048576.
+func parseSize(text string) (int64, error) {
+	number, unit := strings.TrimSpace(text), int64(1)
+	for _, s := range sizes {
+		if n := len(number) - len(s.unit); n >= 0 && strings.EqualFold(number[n:], s.unit) {
+			number, unit = strings.TrimSpace(number[:n]), s.bytes
+			break
+		}
+	}
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n < 1 || n > math.MaxInt64/unit {
+		return 0, fmt.Errorf("%q is no size: a positive number of bytes with kB, MB or GB behind it", text)
+	}
+	return n * unit, nil
+}
+
+// formatSize is the shortest text that parseSize reads as n.
+func formatSize(n int64) string {
+	for _, s := range sizes {
+		if n%s.bytes == 0 && s.bytes > 1 {
+			return strconv.FormatInt(n/s.bytes, 10) + s.unit
+		}
+	}
+	return strconv.FormatInt(n, 10)
 }
 
 func findSetting(name string, pos parser.Pos) (setting, error) {
@@ -75,13 +140,13 @@ func (r *run) set(s *parser.Set) (*Rows, error) {
 		}
 		text = v.String()
 	}
-	r.engine.mu.Lock()
-	defer r.engine.mu.Unlock()
+	r.session.mu.Lock()
+	defer r.session.mu.Unlock()
 	if strings.EqualFold(text, "DEFAULT") {
-		f.reset(&r.engine.settings, r.engine.initial())
+		f.reset(&r.session.settings, r.engine.initial())
 		return r.done(-1), nil
 	}
-	if err := f.set(&r.engine.settings, text); err != nil {
+	if err := f.set(&r.session.settings, text); err != nil {
 		return nil, parser.Errorf(s.Value.Position(), "%v", err)
 	}
 	return r.done(-1), nil

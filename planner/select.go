@@ -476,7 +476,10 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 			}
 		}
 	}
-	hints := readHints(c.Hints)
+	hints, err := readHints(c.Hints)
+	if err != nil {
+		return nil, nil, err
+	}
 	plain := !grouped && !c.Distinct
 	want := accessOrder{}
 	if plain && len(f.srcs) == 1 {
@@ -767,17 +770,20 @@ type hints struct {
 	noPushdown bool
 }
 
-func readHints(hs []parser.Hint) hints {
+// readHints reads the hints of a SELECT. One that is not known would change nothing without a word.
+func readHints(hs []parser.Hint) (hints, error) {
 	var h hints
 	for _, x := range hs {
 		switch {
 		case (x.Name == "LAYOUT" || x.Name == "INDEX") && len(x.Args) == 1:
 			h.layout = x.Args[0]
-		case x.Name == "NO_PUSHDOWN":
+		case x.Name == "NO_PUSHDOWN" && len(x.Args) == 0:
 			h.noPushdown = true
+		default:
+			return h, parser.Errorf(x.Pos, "unknown hint %s", x.Name).WithHint("hints are LAYOUT(name), INDEX(name) and NO_PUSHDOWN")
 		}
 	}
-	return h
+	return h, nil
 }
 
 // accessOrder is the order wanted of a single table.

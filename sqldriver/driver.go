@@ -4,7 +4,7 @@
 //	db, err := sql.Open("hql", "hbase://zk1,zk2:2181/hbase?catalog=tables.sql")
 //
 // A data source name is what hql.Open takes; the store is opened at the first use, with NewConnector(db) it is one that
-// is open already. All connections of a sql.DB share it: its pool needs no limits.
+// is open already. All connections of a sql.DB share it, each with settings of its own (SET): its pool needs no limits.
 //
 // Parameters are ? or $1, or @name with sql.Named. Arguments are what hql.DB.Query takes, a slice in x IN (?) and
 // hql.QueryOptions in the first place included. Columns give int64, float64, bool, string, []byte (BYTES
@@ -42,7 +42,7 @@ func (d Driver) Open(name string) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{db: db, own: true}, nil
+	return &conn{db: db}, nil
 }
 
 // OpenConnector makes a connector that opens the store at its first connection.
@@ -82,7 +82,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if c.db.Closed() {
 		return nil, hql.ErrClosed
 	}
-	return &conn{db: c.db}, nil
+	return &conn{db: c.db.Session()}, nil
 }
 
 // Close closes the store when the connector opened it; sql.DB.Close calls it.
@@ -95,11 +95,9 @@ func (c *connector) Close() error {
 	return c.db.Close()
 }
 
-// conn is a handle on the shared DB. It has no state: nothing is to be reset.
-type conn struct {
-	db  *hql.DB
-	own bool // of Driver.Open: nobody shares db
-}
+// conn is a session of the shared DB, or of Driver.Open a DB of its own. What SET changed stays for whoever gets the
+// connection from the pool next, as with other drivers: sql.DB.Conn keeps one.
+type conn struct{ db *hql.DB }
 
 var _ interface {
 	driver.Conn
@@ -113,13 +111,8 @@ var _ interface {
 	driver.NamedValueChecker
 } = (*conn)(nil)
 
-// Close closes the store of Driver.Open; others stay with their connector.
-func (c *conn) Close() error {
-	if c.own {
-		return c.db.Close()
-	}
-	return nil
-}
+// Close ends the session, or closes the store of Driver.Open.
+func (c *conn) Close() error { return c.db.Close() }
 
 func (c *conn) Begin() (driver.Tx, error)          { return nil, ErrTransactions }
 func (c *conn) ResetSession(context.Context) error { return nil }

@@ -11,6 +11,36 @@ import (
 	"github.com/hql-db/hql/sqldriver"
 )
 
+// Each connection has settings of its own.
+func TestSettingsOfConnections(t *testing.T) {
+	db, err := sql.Open("hql", "mem:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	ctx := context.Background()
+	one, err := db.Conn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer one.Close()
+	other, err := db.Conn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if _, err := one.ExecContext(ctx, "SET timezone = 'Asia/Tokyo'"); err != nil {
+		t.Fatal(err)
+	}
+	const query = "SELECT TIMESTAMP '2026-01-01 00:00:00Z'::text"
+	for conn, want := range map[*sql.Conn]string{one: "2026-01-01 09", other: "2026-01-01 00"} {
+		var text string
+		if err := conn.QueryRowContext(ctx, query).Scan(&text); err != nil || text[:len(want)] != want {
+			t.Errorf("%v, %s; want %s", err, text, want)
+		}
+	}
+}
+
 func TestDriver(t *testing.T) {
 	db, err := sql.Open("hql", "mem:")
 	if err != nil {

@@ -111,7 +111,11 @@ type tableWriter struct {
 
 func (t *tableWriter) begin(cols []string, ts []types.Type) error {
 	for i, c := range cols {
-		t.cols = append(t.cols, printable(c))
+		c = printable(c)
+		if t.markdown {
+			c = strings.ReplaceAll(c, "|", `\|`)
+		}
+		t.cols = append(t.cols, c)
 		t.right = append(t.right, ts[i].IsNumeric())
 	}
 	return nil

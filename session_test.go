@@ -1,0 +1,191 @@
+package hql_test
+
+import (
+	"context"
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hql-db/hql"
+)
+
+// SET holds for its session: neither the DB nor other sessions see it, and Go values and prepared statements follow it.
+func TestSession(t *testing.T) {
+	db := filled(t)
+	one, other := db.Session(), db.Session()
+	ctx := context.Background()
+	exec(t, one, "SET timezone = 'Asia/Tokyo'")
+	exec(t, one, "SET full_scan = deny")
+	const query = "SELECT ts, ts::text FROM events WHERE uid = 1"
+	for _, c := range []struct {
+		db   *hql.DB
+		hour int
+		text string
+	}{{db, 3, "2026-01-02 03:04:05"}, {one, 12, "2026-01-02 12:04:05"}, {other, 3, "2026-01-02 03:04:05"}} {
+		stmt, err := c.db.Prepare(ctx, query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			var at time.Time
+			var text string
+			if err := stmt.QueryRow(ctx).Scan(&at, &text); err != nil || at.Hour() != c.hour || !strings.HasPrefix(text, c.text) {
+				t.Errorf("%v, %s, %s; want hour %d and %s", err, at, text, c.hour, c.text)
+			}
+		}
+	}
+	if _, err := one.Exec(ctx, "SELECT count(*) FROM events"); !errors.Is(err, hql.ErrFullScan) {
+		t.Errorf("full scan in the session that denies it: %v", err)
+	}
+	exec(t, other, "SELECT count(*) FROM events")
+	if err := one.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := one.Exec(ctx, query); !errors.Is(err, hql.ErrClosed) {
+		t.Errorf("a closed session: %v", err)
+	}
+	exec(t, other, query)
+	db.Close()
+	if _, err := other.Exec(ctx, query); !errors.Is(err, hql.ErrClosed) {
+		t.Errorf("a session of a closed DB: %v", err)
+	}
+}
+
+// The memory limit's message names a setting that exists.
+func TestMemoryLimitSetting(t *testing.T) {
+	db := filled(t)
+	exec(t, db, "SET memory_limit = '2kB'")
+	_, err := db.Exec(context.Background(), "SELECT count(DISTINCT g || repeat('x', 3000)) FROM (SELECT uid AS g FROM events) e")
+	if !errors.Is(err, hql.ErrMemoryLimit) || !strings.Contains(err.Error(), "more than 2kB (setting memory_limit)") {
+		t.Errorf("beyond the limit: %v", err)
+	}
+	for _, bad := range []string{"'0'", "'-1MB'", "'1 TB'", "'9999999999GB'", "''"} {
+		if _, err := db.Exec(context.Background(), "SET memory_limit = "+bad); err == nil {
+			t.Errorf("SET memory_limit = %s: no error", bad)
+		}
+	}
+	exec(t, db, "SET memory_limit TO DEFAULT")
+	exec(t, db, "SELECT count(DISTINCT g) FROM (SELECT uid AS g FROM events) e")
+}
+
+// A number that its destination cannot hold is an error, never another number.
+func TestScanLimits(t *testing.T) {
+	db := filled(t)
+	ctx := context.Background()
+	for _, c := range []struct {
+		sql  string
+		dest any
+		want any // nil: an error
+	}{
+		{"1e300::double precision", new(float32), nil},
+		{"1.5::double precision", new(float32), float32(1.5)},
+		{"9007199254740993", new(float64), nil},
+		{"9007199254740992", new(float64), float64(9007199254740992)},
+		{"16777217", new(float32), nil},
+		{"'1e400'::decimal", new(float64), nil},
+		{"0.1", new(float64), 0.1},
+		{"18446744073709551615", new(uint64), uint64(math.MaxUint64)},
+		{"18446744073709551615.00", new(uint64), uint64(math.MaxUint64)},
+		{"18446744073709551616", new(uint64), nil},
+		{"18446744073709551615", new(int64), nil},
+		{"1.5", new(uint64), nil},
+		{"-1", new(uint64), nil},
+		{"1e100", new(uint64), nil},
+	} {
+		err := db.QueryRow(ctx, "SELECT "+c.sql).Scan(c.dest)
+		if got := reflect.ValueOf(c.dest).Elem().Interface(); (err == nil) != (c.want != nil) || err == nil && got != c.want {
+			t.Errorf("%s into %T: %v, %v; want %v", c.sql, c.dest, got, err, c.want)
+		}
+	}
+	var n uint64
+	if err := db.QueryRow(ctx, "SELECT ?", uint64(math.MaxUint64)).Scan(&n); err != nil || n != math.MaxUint64 {
+		t.Errorf("the largest uint64 there and back: %d, %v", n, err)
+	}
+}
+
+type itself struct{}
+
+func (i itself) Value() (driver.Value, error) { return i, nil }
+
+func TestArgumentLimits(t *testing.T) {
+	db := filled(t)
+	ctx := context.Background()
+	for _, c := range []struct {
+		arg  any
+		want string
+	}{
+		{time.Date(300_000_000, 1, 1, 0, 0, 0, 0, time.UTC), "cannot hold the time"},
+		{time.Date(-300_000_000, 1, 1, 0, 0, 0, 0, time.UTC), "cannot hold the time"},
+		{itself{}, "must be one of driver.Value's types"},
+		{hql.NamedArgs{"a": 1}, "? or $n parameters"},
+	} {
+		if _, err := db.Exec(ctx, "SELECT ?", c.arg); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%T: %v; want %q", c.arg, err, c.want)
+		}
+	}
+	if _, err := db.Exec(ctx, "SELECT @a", hql.NamedArgs{"a": 1, "b": 2}); err == nil || !strings.Contains(err.Error(), "no @b") {
+		t.Errorf("an argument that is not taken: %v", err)
+	}
+	var null bool
+	if err := db.QueryRow(ctx, "SELECT ? IS NULL", json.RawMessage(nil)).Scan(&null); err != nil || !null {
+		t.Errorf("a nil json.RawMessage: %v, %v", null, err)
+	}
+}
+
+type embeddedKey struct{ UID int }
+
+type EmbeddedTime struct{ TS time.Time }
+
+func TestCollectFields(t *testing.T) {
+	db := filled(t)
+	ctx := context.Background()
+	query := func(sql string) *hql.Rows {
+		t.Helper()
+		rows, err := db.Query(ctx, sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	type twice struct {
+		UserID  int
+		User_ID int
+	}
+	if _, err := hql.Collect[twice](query("SELECT uid AS user_id FROM events WHERE uid = 1")); err == nil || !strings.Contains(err.Error(), "UserID and User_ID") {
+		t.Errorf("two fields for a column: %v", err)
+	}
+	type tags struct {
+		A int `db:"uid"`
+		B int `db:"uid"`
+	}
+	if _, err := hql.Collect[tags](query("SELECT uid FROM events WHERE uid = 1")); err == nil || !strings.Contains(err.Error(), "A and B") {
+		t.Errorf("two tags for a column: %v", err)
+	}
+	type pointers struct {
+		embeddedKey
+		*EmbeddedTime
+		Kind *string
+	}
+	got, err := hql.Collect[pointers](query("SELECT uid, ts, kind FROM events WHERE uid = 1"))
+	if err != nil || len(got) != 1 || got[0].UID != 1 || got[0].EmbeddedTime == nil || got[0].TS.Year() != 2026 {
+		t.Errorf("an embedded pointer: %v, %+v", err, got)
+	}
+	type moment struct {
+		time.Time `db:"ts"`
+	}
+	type bare struct{ time.Time }
+	if got, err := hql.Collect[moment](query("SELECT ts FROM events WHERE uid = 1")); err != nil || got[0].Year() != 2026 {
+		t.Errorf("an embedded time.Time with a tag: %v, %+v", err, got)
+	}
+	if got, err := hql.Collect[bare](query("SELECT ts AS time FROM events WHERE uid = 1")); err != nil || got[0].Year() != 2026 {
+		t.Errorf("an embedded time.Time: %v, %+v", err, got)
+	}
+	if _, err := hql.Collect[map[string]any](query("SELECT uid, kind AS uid FROM events WHERE uid = 1")); err == nil || !strings.Contains(err.Error(), "two columns have the name uid") {
+		t.Errorf("two columns of one name: %v", err)
+	}
+}
