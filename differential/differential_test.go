@@ -1,0 +1,29 @@
+package differential
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/hql-db/hql/internal/seeds"
+)
+
+// A world is asked and changed, in turns.
+func TestDifferential(t *testing.T) {
+	pg := connect(t)
+	seeds.Each(t, 15, func(t *testing.T, seed uint64, fig seeds.Figures) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		w := newWorld(t, pg, r, fig)
+		g := &gen{Rand: r, tables: w.tables}
+		for _, tb := range w.tables {
+			w.load(r, tb)
+		}
+		for range 5 {
+			w.setZone()
+			for range 20 {
+				q, ordered := g.statement()
+				w.check(r, &call{text: q, args: g.args, ordered: ordered, approx: g.approx, risky: g.risky, named: g.odds(4), pieces: g.pieces})
+			}
+			w.write(g)
+		}
+	})
+}

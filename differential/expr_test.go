@@ -1,0 +1,553 @@
+package differential
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// source is a table of FROM under its alias.
+type source struct {
+	alias   string
+	columns []column
+}
+
+// scope is what an expression can name: the sources of its query, and those around it.
+type scope struct {
+	sources []source
+	outer   *scope
+}
+
+// gen draws statements over tables.
+type gen struct {
+	*rand.Rand
+	tables []*table
+	ctes   []source
+	args   []value // by number
+	pieces int
+	// alias counts aliases.
+	alias int
+	// params tells that some constants are arguments, risky that expressions may fail, zoned that the zone is not UTC.
+	params, risky bool
+	// approx tells that a DOUBLE of the statement depends on the order of additions or on a library of functions.
+	approx bool
+	// plain forbids sub-queries.
+	plain bool
+}
+
+func (g *gen) pick(xs ...string) string { return xs[g.IntN(len(xs))] }
+func (g *gen) odds(n int) bool          { return g.IntN(n) == 0 }
+
+// piece is a text that the reducer may replace by less.
+func (g *gen) piece(full, less string) string {
+	g.pieces++
+	return fmt.Sprintf("\x14%d\x12%s\x12%s\x13", g.pieces, full, less)
+}
+
+// constant is a literal or an argument.
+func (g *gen) constant(k kind) string {
+	v := someValue(g.Rand, k)
+	if g.odds(20) {
+		v = null(k)
+	}
+	if g.params && g.odds(2) && k != kJSON && !v.null() {
+		g.args = append(g.args, v)
+		return fmt.Sprintf("\x15%d\x13", len(g.args)-1)
+	}
+	if v.null() { // one that has a type
+		return "CAST(NULL AS " + dialect(hqlType[k], pgType[k]) + ")"
+	}
+	return v.literal()
+}
+
+// column names a column of that kind, of the query itself mostly.
+func (g *gen) column(s *scope, k kind) (string, bool) {
+	for s != nil {
+		var found []string
+		for _, src := range s.sources {
+			for _, c := range src.columns {
+				if c.kind == k {
+					found = append(found, src.alias+"."+c.name)
+				}
+			}
+		}
+		if len(found) > 0 && (s.outer == nil || g.IntN(4) > 0) {
+			return g.pick(found...), true
+		}
+		s = s.outer
+	}
+	return "", false
+}
+
+// anyColumn is a column with its kind.
+func (g *gen) anyColumn(s *scope) (string, kind) {
+	for range 20 {
+		k := kinds[g.IntN(len(kinds))]
+		if c, ok := g.column(s, k); ok {
+			return c, k
+		}
+	}
+	return g.constant(kInt), kInt
+}
+
+// leaf is a column or a constant.
+func (g *gen) leaf(s *scope, k kind) string {
+	if g.IntN(4) > 0 {
+		if c, ok := g.column(s, k); ok {
+			return c
+		}
+	}
+	return g.constant(k)
+}
+
+// expr is an expression of a kind, safe beside any operator.
+func (g *gen) expr(s *scope, k kind, depth int) string {
+	if depth <= 0 || g.odds(3) {
+		return g.leaf(s, k)
+	}
+	return g.piece("("+g.compound(s, k, depth-1)+")", g.leaf(s, k))
+}
+
+// in is an expression in places where any kind of NULL is understood.
+func (g *gen) condition(s *scope, depth int) string {
+	return g.piece("("+g.compound(s, kBool, depth)+")", g.pick("TRUE", "FALSE"))
+}
+
+// utc is the moment as the wall-clock time in UTC, which is where hql takes fields of it.
+func utc(ts string) string { return dialect(ts, ts+" AT TIME ZONE 'UTC'") }
+
+var zones = []string{"UTC", "Europe/Berlin", "Asia/Tokyo", "America/New_York", "Asia/Kolkata", "Pacific/Auckland"}
+var intervals = []string{"1 day", "2 hours", "1 month", "-5 minutes", "1 year 2 days", "90 seconds", "-1 month", "0 days"}
+var units = []string{"hour", "day", "week", "month", "quarter", "year", "minute", "second", "decade"}
+var fields = []string{"year", "month", "day", "hour", "minute", "quarter", "week", "dow", "isodow", "doy", "isoyear", "decade", "century"}
+
+// wide is a number behind which a sum or product cannot leave its type: of a column or constant, bounded.
+func (g *gen) bounded(s *scope, depth int) string {
+	x := g.expr(s, kInt, depth)
+	if g.risky {
+		return x
+	}
+	return "(" + x + " % 100000)"
+}
+
+// small is a whole number from -3 to 9, for lengths and places.
+func (g *gen) small(s *scope) string {
+	if g.odds(3) {
+		return "(" + g.leaf(s, kInt) + " % 5)"
+	}
+	return fmt.Sprint(g.IntN(13) - 3)
+}
+
+// pgInt casts a small number to what functions of PostgreSQL take for places and lengths.
+func pgInt(x string) string { return dialect(x, "("+x+")::int") }
+
+// tame is a DOUBLE that arithmetic does not take beyond its range.
+func (g *gen) tame(s *scope, depth int) string {
+	x := g.expr(s, kDbl, depth)
+	if g.risky {
+		return dialect(x, x+"::float8")
+	}
+	g.approx = true
+	return dialect("LEAST(GREATEST("+x+", CAST('-1e6' AS DOUBLE)), CAST('1e6' AS DOUBLE))", "LEAST(GREATEST("+x+"::float8, -1e6::float8), 1e6::float8)")
+}
+
+// sized is a DECIMAL of few digits.
+func (g *gen) sized(s *scope, depth int) string {
+	x := g.expr(s, kDec, depth)
+	if g.risky {
+		return x
+	}
+	return "(" + x + " % 100000)"
+}
+
+func (g *gen) compound(s *scope, k kind, depth int) string {
+	e := func(k kind) string { return g.expr(s, k, depth) }
+	// Forms of every kind.
+	switch g.IntN(14) {
+	case 0:
+		return "CASE WHEN " + g.condition(s, depth) + " THEN " + e(k) + " ELSE " + e(k) + " END"
+	case 1:
+		if k != kJSON {
+			return "COALESCE(" + e(k) + ", " + e(k) + ")"
+		}
+	case 2:
+		if k != kJSON && !g.plain {
+			return g.scalar(s, k, depth)
+		}
+	case 3:
+		if k != kJSON && k != kBool {
+			return g.pick("GREATEST", "LEAST") + "(" + e(k) + ", " + e(k) + ")"
+		}
+	case 4:
+		if k != kJSON {
+			return "NULLIF(" + e(k) + ", " + e(k) + ")"
+		}
+	case 5:
+		if k != kJSON && k != kBool {
+			x := e(k)
+			return "CASE " + x + " WHEN " + e(k) + " THEN " + e(k) + " WHEN " + e(k) + " THEN " + e(k) + " END"
+		}
+	}
+	switch k {
+	case kBool:
+		return g.boolean(s, depth)
+	case kInt:
+		return g.integer(s, depth)
+	case kDec:
+		switch g.IntN(8) {
+		case 0, 1:
+			return g.sized(s, depth) + g.pick(" + ", " - ", " * ") + g.sized(s, depth)
+		case 2:
+			return "ROUND(" + e(kDec) + ", " + fmt.Sprint(g.IntN(5)-2) + ")"
+		case 3:
+			return g.pick("ABS", "CEIL", "FLOOR", "TRUNC", "ROUND") + "(" + e(kDec) + ")"
+		case 4:
+			return "CAST(" + e(kInt) + " AS DECIMAL)"
+		case 5:
+			if g.risky {
+				return e(kDec) + g.pick(" / ", " % ") + e(kDec)
+			}
+			return e(kDec) + g.pick(" / ", " % ") + g.pick("3.0", "7.5", "0.1", "-2.0")
+		case 6:
+			return "- " + e(kDec)
+		}
+		return "CAST(" + g.sized(s, depth) + " AS DECIMAL(20, " + fmt.Sprint(g.IntN(4)) + "))"
+	case kDbl:
+		switch g.IntN(6) {
+		case 0, 1:
+			return g.tame(s, depth) + g.pick(" + ", " - ", " * ") + g.tame(s, depth)
+		case 2:
+			return g.pick("ABS", "CEIL", "FLOOR", "TRUNC", "ROUND") + "(" + dialect(e2(g, s, depth)) + ")"
+		case 3:
+			return "CAST(" + e(kInt) + " AS DOUBLE PRECISION)"
+		case 4:
+			g.approx = true
+			return g.pick("SQRT(ABS(", "CBRT((", "SIN((", "COS((", "ATAN((", "RADIANS((", "DEGREES((") + g.tame(s, depth) + "))"
+		}
+		return "- " + e(kDbl)
+	case kText:
+		return g.text(s, depth)
+	case kBytes:
+		switch g.IntN(6) {
+		case 0:
+			return e(kBytes) + " || " + e(kBytes)
+		case 1:
+			x := e(kText)
+			return dialect("CAST("+x+" AS BYTES)", "CONVERT_TO("+x+", 'UTF8')")
+		case 2:
+			return "SUBSTRING(" + e(kBytes) + ", " + pgInt(fmt.Sprint(g.IntN(4))) + ", " + fmt.Sprint(g.IntN(4)) + ")"
+		case 3:
+			x := e(kText)
+			return dialect("UNHEX(MD5("+x+"))", "DECODE(MD5("+x+"), 'hex')")
+		case 4:
+			return "DECODE(ENCODE(" + e(kBytes) + ", 'base64'), 'base64')"
+		}
+		return "DECODE('" + g.pick("00ff", "", "61", "6162") + "', 'hex')"
+	case kDate:
+		switch g.IntN(6) {
+		case 0:
+			return g.nearDate(s, depth) + g.pick(" + ", " - ") + pgInt(g.small(s))
+		case 1:
+			return "CAST(" + g.nearMoment(s, depth) + " AS DATE)"
+		case 2:
+			x := g.nearMoment(s, depth)
+			return dialect("DATE("+x+")", "("+x+" AT TIME ZONE 'UTC')::date")
+		case 3:
+			return "MAKE_DATE(" + pgInt("2000 + ABS("+g.leaf(s, kInt)+" % 50)") + ", " + fmt.Sprint(1+g.IntN(12)) + ", " + fmt.Sprint(1+g.IntN(28)) + ")"
+		case 4:
+			x := g.nearDate(s, depth)
+			return "CAST(CAST(" + x + " AS " + dialect("STRING", "text") + ") AS DATE)"
+		}
+		return "TO_DATE('" + fmt.Sprintf("%d-%02d-%02d", 1990+g.IntN(40), 1+g.IntN(12), 1+g.IntN(28)) + "', 'YYYY-MM-DD')"
+	case kTime:
+		switch g.IntN(3) {
+		case 0:
+			return "CAST(" + g.nearMoment(s, depth) + " AS " + dialect("TIME", "time(3)") + ")"
+		case 1:
+			return e(kTime) + g.pick(" + ", " - ") + "INTERVAL '" + g.pick("1 hour", "90 seconds", "25 hours") + "'"
+		}
+		x := e(kTime)
+		return "CAST(CAST(" + x + " AS " + dialect("STRING", "text") + ") AS " + dialect("TIME", "time(3)") + ")"
+	case kTs:
+		x := g.nearMoment(s, depth)
+		switch g.IntN(7) {
+		case 0, 1:
+			op := g.pick(" + ", " - ") + "INTERVAL '" + g.pick(intervals...) + "'"
+			return dialect(x+op, "("+x+" AT TIME ZONE 'UTC'"+op+") AT TIME ZONE 'UTC'")
+		case 2:
+			u := g.pick(units...)
+			return dialect("DATE_TRUNC('"+u+"', "+x+")", "DATE_TRUNC('"+u+"', "+x+" AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'")
+		case 3:
+			w := g.pick("5 minutes", "1 hour", "1 day", "7 days", "90 seconds")
+			return dialect("DATE_BIN('"+w+"', "+x+")", "DATE_BIN('"+w+"', "+x+", '1970-01-01 00:00:00+00')")
+		case 4:
+			z := g.pick(zones...)
+			return dialect(x+" AT TIME ZONE '"+z+"'", "("+x+" AT TIME ZONE '"+z+"') AT TIME ZONE 'UTC'")
+		case 5:
+			return "CAST(" + g.nearDate(s, depth) + " AS TIMESTAMP" + dialect("", "TZ") + ")"
+		}
+		return "TO_TIMESTAMP(" + pgInt("ABS("+g.leaf(s, kInt)+" % 2000000000)") + ")"
+	}
+	return e(k)
+}
+
+func e2(g *gen, s *scope, depth int) (string, string) {
+	x := g.expr(s, kDbl, depth)
+	return x, x + "::float8"
+}
+
+// nearMoment is a moment to which something can be added, nearDate such a day.
+func (g *gen) nearMoment(s *scope, depth int) string {
+	x := g.expr(s, kTs, depth)
+	if g.risky {
+		return x
+	}
+	return dialect("LEAST(GREATEST("+x+", TIMESTAMP '1950-01-01 00:00:00Z'), TIMESTAMP '2100-01-01 00:00:00Z')", "LEAST(GREATEST("+x+", '1950-01-01 00:00:00Z'::timestamptz), '2100-01-01 00:00:00Z'::timestamptz)")
+}
+
+func (g *gen) nearDate(s *scope, depth int) string {
+	x := g.expr(s, kDate, depth)
+	if g.risky {
+		return x
+	}
+	return "LEAST(GREATEST(" + x + ", DATE '1950-01-01'), DATE '2100-01-01')"
+}
+
+func (g *gen) integer(s *scope, depth int) string {
+	e := func(k kind) string { return g.expr(s, k, depth) }
+	switch g.IntN(18) {
+	case 0, 1, 2:
+		return g.bounded(s, depth) + g.pick(" + ", " - ", " * ") + g.bounded(s, depth)
+	case 3:
+		if g.risky {
+			return e(kInt) + g.pick(" / ", " % ") + e(kInt)
+		}
+		return e(kInt) + g.pick(" / ", " % ") + g.pick("3", "7", "-2", "100")
+	case 4:
+		return "- " + g.bounded(s, depth)
+	case 5:
+		return "ABS(" + g.bounded(s, depth) + ")"
+	case 6:
+		return "LENGTH(" + g.pick(e(kText), e(kBytes)) + ")"
+	case 7:
+		return "STRPOS(" + e(kText) + ", " + e(kText) + ")"
+	case 8:
+		return "ASCII(" + e(kText) + ")"
+	case 9:
+		return "CAST(" + g.sized(s, depth) + " AS BIGINT)"
+	case 10:
+		return "CAST(" + g.tame(s, depth) + " AS BIGINT)"
+	case 11:
+		return "CAST(" + e(kBool) + " AS " + dialect("INT", "INT") + ")"
+	case 12:
+		x := e(kTs)
+		f := g.pick(fields...)
+		return "EXTRACT(" + f + " FROM " + utc(x) + ")" + dialect("", "::bigint")
+	case 13:
+		return g.nearDate(s, depth) + " - " + g.nearDate(s, depth)
+	case 14:
+		a, b := g.nearMoment(s, depth), g.nearMoment(s, depth)
+		return dialect(a+" - "+b, "(EXTRACT(epoch FROM "+a+" - "+b+") * 1000)::bigint")
+	case 15:
+		x, n := e(kInt), g.pick("3", "7", "-4")
+		return dialect("FLOORMOD("+x+", "+n+")", "MOD(MOD("+x+", "+n+") + "+n+", "+n+")")
+	case 16:
+		return g.pick("OCTET_LENGTH(", "LENGTH(") + e(kText) + ")"
+	}
+	if g.risky {
+		return "CAST(" + e(kText) + " AS " + g.pick("BIGINT", "INT", "SMALLINT") + ")"
+	}
+	x := e(kTs)
+	return dialect("EPOCH_MS("+x+")", "(EXTRACT(epoch FROM "+x+") * 1000)::bigint")
+}
+
+func (g *gen) text(s *scope, depth int) string {
+	e := func(k kind) string { return g.expr(s, k, depth) }
+	switch g.IntN(24) {
+	case 0, 1:
+		return e(kText) + " || " + e(kText)
+	case 2:
+		return g.pick("UPPER", "LOWER", "INITCAP", "REVERSE", "MD5") + "(" + e(kText) + ")"
+	case 3:
+		return "SUBSTRING(" + e(kText) + ", " + pgInt(g.small(s)) + ")"
+	case 4:
+		return "SUBSTRING(" + e(kText) + ", " + pgInt(g.small(s)) + ", " + fmt.Sprint(g.IntN(5)) + ")"
+	case 5:
+		return g.pick("LEFT", "RIGHT") + "(" + e(kText) + ", " + pgInt(g.small(s)) + ")"
+	case 6:
+		return g.pick("LPAD", "RPAD") + "(" + e(kText) + ", " + pgInt(g.small(s)) + g.pick("", ", 'xy'", ", ''") + ")"
+	case 7:
+		return g.pick("TRIM", "LTRIM", "RTRIM", "BTRIM") + "(" + e(kText) + ")"
+	case 8:
+		return g.pick("LTRIM", "RTRIM", "BTRIM") + "(" + e(kText) + ", " + e(kText) + ")"
+	case 9:
+		return "REPLACE(" + e(kText) + ", " + e(kText) + ", " + e(kText) + ")"
+	case 10:
+		return "REPEAT(" + g.leaf(s, kText) + ", " + pgInt(g.small(s)) + ")"
+	case 11:
+		return "SPLIT_PART(" + e(kText) + ", '" + g.pick("|", "::", "a", ".") + "', " + g.pick("1", "2", "-1", "3") + ")"
+	case 12:
+		return "TRANSLATE(" + e(kText) + ", 'aBé', '" + g.pick("xyz", "x", "") + "')"
+	case 13:
+		return "CONCAT(" + e(kText) + ", " + e(kText) + ", " + e(kInt) + ")"
+	case 14:
+		return "CONCAT_WS('" + g.pick("-", "", ", ") + "', " + e(kText) + ", " + e(kText) + ")"
+	case 15:
+		return "CAST(" + e(g.kindOf(kInt, kBool, kDate, kTime)) + " AS " + dialect("STRING", "text") + ")"
+	case 16:
+		return "ENCODE(" + e(kBytes) + ", '" + g.pick("hex", "base64") + "')"
+	case 17:
+		x := e(kTs)
+		f := g.pick("YYYY-MM-DD HH24:MI:SS.MS", "Dy DD Mon YYYY", "IYYY-IW-ID", "FMMonth FMDD", "DDD HH12:MI AM", "Q J")
+		return "TO_CHAR(" + utc(x) + ", '" + f + "')"
+	case 18:
+		x := e(kTs)
+		return dialect("CAST("+x+" AS STRING)", "("+x+")::timestamp::text")
+	case 19:
+		if c, ok := g.column(s, kJSON); ok {
+			return c + g.pick(" ->> 'a'", " ->> 0", " -> 'a' ->> 'b'")
+		}
+		return "CHR(" + fmt.Sprint([]int{65, 97, 233, 26085}[g.IntN(4)]) + ")"
+	case 20:
+		return "REGEXP_REPLACE(" + e(kText) + ", '" + g.pick("a+", "(a)(b)?", "[[:digit:]]", "^.", "b|x") + "', '" + g.pick("", `<\1>`, "z") + "'" + g.pick("", ", 'g'", ", 'gi'") + ")"
+	case 21:
+		return "REGEXP_SUBSTR(" + e(kText) + ", '" + g.pick("a+", "[a-b]+", "é", "x.?") + "')"
+	case 22:
+		return "TO_HEX(" + g.leaf(s, kInt) + ")"
+	}
+	return "CAST(" + g.leaf(s, kDec) + " AS " + dialect("STRING", "text") + ")"
+}
+
+func (g *gen) kindOf(ks ...kind) kind { return ks[g.IntN(len(ks))] }
+
+// comparable is a kind with an order.
+func (g *gen) comparable() kind { return kinds[g.IntN(len(kinds))] }
+
+func (g *gen) boolean(s *scope, depth int) string {
+	e := func(k kind) string { return g.expr(s, k, depth) }
+	c := func() string { return g.condition(s, depth) }
+	// A column is more often compared with something than an expression.
+	x, k := g.anyColumn(s)
+	if g.odds(3) {
+		k = g.comparable()
+		x = e(k)
+	}
+	switch g.IntN(22) {
+	case 0, 1, 2, 3:
+		return x + g.pick(" = ", " = ", " = ", " <> ", " != ", " < ", " <= ", " > ", " >= ") + g.constant(k)
+	case 4, 5:
+		return x + g.pick(" = ", " = ", " <> ", " < ", " <= ", " > ", " >= ") + e(k)
+	case 6:
+		return x + g.pick(" IS NULL", " IS NOT NULL", " ISNULL", " NOTNULL")
+	case 7:
+		return c() + g.pick(" IS TRUE", " IS FALSE", " IS UNKNOWN", " IS NOT TRUE", " IS NOT FALSE", " IS NOT UNKNOWN", " IS NULL")
+	case 8, 9:
+		return c() + " AND " + c()
+	case 10:
+		return c() + " OR " + c()
+	case 11:
+		return "NOT " + c()
+	case 12:
+		return x + g.pick(" BETWEEN ", " NOT BETWEEN ") + g.constant(k) + " AND " + g.constant(k)
+	case 13, 14:
+		var list []string
+		for range 1 + g.IntN(5) {
+			list = append(list, g.piece(g.constant(k), g.constant(k)))
+		}
+		if g.odds(8) {
+			list = append(list, g.leaf(s, k))
+		}
+		return x + g.pick(" IN (", " IN (", " NOT IN (") + strings.Join(list, ", ") + ")"
+	case 15:
+		p := g.pick("a%", "%a", "ab%", "a_", "%", "", "b%b", "%b", "aé%", "_", `a\%`, `%\_%`, "%a%", "A%", "|%", "a|%")
+		x, _ := g.column(s, kText)
+		if x == "" || g.odds(3) {
+			x = e(kText)
+		}
+		return x + g.pick(" LIKE ", " LIKE ", " NOT LIKE ", " ILIKE ", " NOT ILIKE ") + quote(p)
+	case 16:
+		return e(kText) + g.pick(" ~ ", " ~* ", " !~ ", " !~* ") + quote(g.pick("a", "^a", "b$", "^$", "a.*b", "[ab]+", "(a|b)x?", "^.$", "é"))
+	case 17:
+		return x + g.pick(" IS DISTINCT FROM ", " IS NOT DISTINCT FROM ") + e(k)
+	case 18:
+		y, l := g.anyColumn(s)
+		return "(" + x + ", " + y + ")" + g.pick(" = ", " < ", " <= ", " > ", " >= ", " <> ") + "(" + g.constant(k) + ", " + g.constant(l) + ")"
+	case 19, 20:
+		if !g.plain {
+			return g.existential(s, x, k, depth)
+		}
+		return "STARTS_WITH(" + e(kText) + ", " + e(kText) + ")"
+	}
+	if b, ok := g.column(s, kBool); ok {
+		return b
+	}
+	return g.pick("TRUE", "FALSE", dialect("CAST(NULL AS BOOLEAN)", "NULL::boolean"))
+}
+
+// inner is FROM and WHERE of a sub-query inside s, with its scope.
+func (g *gen) inner(s *scope, depth int) (string, *scope) {
+	in := &scope{outer: s}
+	from := g.item(in, 0)
+	where := ""
+	if g.IntN(4) > 0 {
+		k := g.comparable()
+		x, ok1 := g.column(&scope{sources: in.sources}, k)
+		y, ok2 := g.column(s, k)
+		if ok1 && ok2 && g.IntN(3) > 0 {
+			where = x + g.pick(" = ", " = ", " = ", " < ", " >= ") + y
+			if g.odds(2) {
+				where += " AND " + g.condition(in, depth)
+			}
+		} else {
+			where = g.condition(in, depth)
+		}
+		where = " WHERE " + where
+	}
+	return " FROM " + from + where, in
+}
+
+// scalar is a query as a value: of one row, or none.
+func (g *gen) scalar(s *scope, k kind, depth int) string {
+	rest, in := g.inner(s, min(depth, 1))
+	own := &scope{sources: in.sources}
+	x := g.expr(own, k, min(depth, 1))
+	if _, ok := g.column(own, k); ok && g.odds(2) {
+		x, _ = g.column(own, k)
+	}
+	switch {
+	case k == kInt && g.odds(2):
+		return "(SELECT COUNT(*)" + rest + ")"
+	case k == kBool:
+		return "(SELECT BOOL_OR(" + x + ")" + rest + ")"
+	case k == kBytes || k == kTime && false:
+		x, _ := g.column(own, k)
+		if x == "" {
+			x = g.constant(k)
+		}
+		return "(SELECT DISTINCT " + x + rest + " ORDER BY 1 LIMIT 1)"
+	case g.odds(4):
+		return "(SELECT " + x + rest + " ORDER BY 1" + g.pick("", " DESC", " NULLS FIRST") + " LIMIT 1" + g.pick("", " OFFSET 1") + ")"
+	}
+	return "(SELECT " + g.pick("MAX", "MIN") + "(" + x + ")" + rest + ")"
+}
+
+// existential is EXISTS or IN of a query.
+func (g *gen) existential(s *scope, x string, k kind, depth int) string {
+	rest, in := g.inner(s, min(depth, 1))
+	if g.odds(2) {
+		return g.pick("", "", "NOT ") + "EXISTS (SELECT " + g.pick("1", "*", "NULL") + rest + ")"
+	}
+	own := &scope{sources: in.sources}
+	y, ok := g.column(own, k)
+	if !ok || g.odds(4) {
+		y = g.expr(own, k, 1)
+	}
+	return x + g.pick(" IN ", " IN ", " NOT IN ") + "(SELECT " + y + rest + ")"
+}
+
+func names(cs []column) (out []string) {
+	for _, c := range cs {
+		out = append(out, c.name)
+	}
+	return out
+}

@@ -1,0 +1,303 @@
+package differential
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+func (g *gen) newAlias() string {
+	g.alias++
+	return fmt.Sprintf("t%d", g.alias)
+}
+
+// hint is put behind SELECT, which hql alone reads.
+func (g *gen) hint(tables ...*table) string {
+	if len(tables) == 1 && len(tables[0].layouts) > 1 && g.odds(2) {
+		return dialect("/*+ LAYOUT("+g.pick(tables[0].layouts...)+") */ ", "")
+	}
+	if g.odds(20) {
+		return dialect("/*+ NO_PUSHDOWN */ ", "")
+	}
+	return ""
+}
+
+// item is one table of FROM; it joins the scope.
+func (g *gen) item(s *scope, depth int) string {
+	alias := g.newAlias()
+	switch n := g.IntN(12); {
+	case n == 0 && depth > 0:
+		q, cols := g.query(nil, depth-1)
+		s.sources = append(s.sources, source{alias, cols})
+		return "(" + q + ") AS " + alias + " (" + strings.Join(names(cols), ", ") + ")"
+	case n == 1 && len(g.ctes) > 0:
+		c := g.ctes[g.IntN(len(g.ctes))]
+		s.sources = append(s.sources, source{alias, c.columns})
+		return c.alias + " AS " + alias
+	case n == 2 && depth > 0:
+		var cols []column
+		var rows []string
+		for i := range 1 + g.IntN(3) {
+			cols = append(cols, column{name: fmt.Sprintf("v%d", i), kind: g.comparable()})
+		}
+		for range 1 + g.IntN(4) {
+			var vs []string
+			for _, c := range cols {
+				vs = append(vs, someValue(g.Rand, c.kind).literal())
+			}
+			rows = append(rows, "("+strings.Join(vs, ", ")+")")
+		}
+		s.sources = append(s.sources, source{alias, cols})
+		return "(VALUES " + strings.Join(rows, ", ") + ") AS " + alias + " (" + strings.Join(names(cols), ", ") + ")"
+	}
+	t := g.tables[g.IntN(len(g.tables))]
+	s.sources = append(s.sources, source{alias, t.columns})
+	return t.name + " " + g.pick("", "AS ") + alias
+}
+
+// on is the condition of a join: of columns of both sides mostly.
+func (g *gen) on(left, right *scope) string {
+	both := &scope{sources: append(slices.Clone(left.sources), right.sources...)}
+	for range 10 {
+		k := g.comparable()
+		x, ok1 := g.column(left, k)
+		y, ok2 := g.column(right, k)
+		if ok1 && ok2 {
+			on := x + g.pick(" = ", " = ", " = ", " = ", " < ") + y
+			if g.odds(3) {
+				on += " AND " + g.condition(both, 1)
+			}
+			return on
+		}
+	}
+	return g.condition(both, 1)
+}
+
+// fromClause is FROM with joins; it fills s.
+func (g *gen) fromClause(s *scope, depth int) string {
+	from := g.item(s, depth)
+	for range []int{0, 0, 0, 0, 1, 1, 1, 2, 2}[g.IntN(9)] {
+		right := &scope{outer: s.outer}
+		item := g.item(right, depth)
+		left := &scope{sources: s.sources, outer: s.outer}
+		switch g.IntN(10) {
+		case 0:
+			from += " CROSS JOIN " + item
+		case 1:
+			if !strings.Contains(from, "JOIN") {
+				from += ", " + item
+				break
+			}
+			fallthrough
+		case 2:
+			other := g.item(right, 0)
+			n := len(right.sources) - 1
+			a, b := &scope{sources: right.sources[:n]}, &scope{sources: right.sources[n:]}
+			from += g.pick(" JOIN (", " LEFT JOIN (") + item + g.pick(" JOIN ", " LEFT JOIN ") + other + " ON " + g.on(a, b) + ") ON " + g.on(left, right)
+		default:
+			join := g.pick(" JOIN ", " JOIN ", " INNER JOIN ", " LEFT JOIN ", " LEFT JOIN ", " RIGHT JOIN ", " FULL JOIN ")
+			on := g.on(left, right)
+			if join == " FULL JOIN " { // PostgreSQL does these with equalities only
+				on = g.equality(left, right)
+			}
+			from += join + item + " ON " + on
+		}
+		s.sources = append(s.sources, right.sources...)
+	}
+	return from
+}
+
+func (g *gen) equality(left, right *scope) string {
+	for range 20 {
+		k := g.comparable()
+		x, ok1 := g.column(left, k)
+		y, ok2 := g.column(right, k)
+		if ok1 && ok2 {
+			return x + " = " + y
+		}
+	}
+	return "TRUE"
+}
+
+// namesColumn finds a column under an alias.
+var namesColumn = regexp.MustCompile(`\bt\d+\.`)
+
+// aggregate is an aggregate over s, and its kind.
+func (g *gen) aggregate(s *scope) (string, kind) {
+	k := g.comparable()
+	x := g.expr(s, k, 1)
+	filter := ""
+	if g.odds(4) {
+		filter = " FILTER (WHERE " + g.condition(s, 1) + ")"
+	}
+	distinct := g.pick("", "", "DISTINCT ")
+	switch g.IntN(9) {
+	case 0:
+		return "COUNT(*)" + filter, kInt
+	case 1, 2:
+		return "COUNT(" + distinct + x + ")" + filter, kInt
+	case 3, 4:
+		if k != kBool && k != kBytes {
+			return g.pick("MIN", "MAX") + "(" + x + ")" + filter, k
+		}
+		return g.pick("BOOL_AND", "BOOL_OR", "EVERY") + "(" + g.condition(s, 1) + ")" + filter, kBool
+	case 5:
+		return "SUM(" + distinct + g.bounded(s, 1) + ")" + filter + dialect("", "::bigint"), kInt
+	case 6:
+		return g.pick("SUM(", "AVG(") + distinct + g.sized(s, 1) + ")" + filter, kDec
+	case 7:
+		t := g.expr(s, kText, 1)
+		return "STRING_AGG(" + t + ", ',' ORDER BY " + t + g.pick("", " DESC") + ")" + filter, kText
+	}
+	return "AVG(" + distinct + g.bounded(s, 1) + ")" + filter, kDec
+}
+
+// core is a SELECT without ORDER BY. With as, its columns have those kinds.
+func (g *gen) core(outer *scope, as []kind, depth int) (string, []column) {
+	s := &scope{outer: outer}
+	from := g.fromClause(s, depth)
+	where := ""
+	if g.IntN(5) > 0 {
+		where = " WHERE " + g.condition(s, 2)
+		for g.odds(3) {
+			where += " AND " + g.condition(s, 1)
+		}
+	}
+	var cols []column
+	var items []string
+	add := func(x string, k kind) {
+		cols = append(cols, column{name: fmt.Sprintf("o%d", len(cols)), kind: k})
+		items = append(items, x+" AS "+cols[len(cols)-1].name)
+	}
+	n := 1 + g.IntN(4)
+	if as != nil {
+		n = len(as)
+	}
+	want := func(i int) kind {
+		if as != nil {
+			return as[i]
+		}
+		return g.comparable()
+	}
+	if g.odds(4) { // groups
+		var groups []string
+		var groupKinds []kind
+		for i := range g.IntN(3) {
+			k := want(min(i, n-1))
+			x := g.expr(s, k, 1)
+			if _, ok := g.column(&scope{sources: s.sources}, k); ok && g.odds(2) {
+				x, _ = g.column(&scope{sources: s.sources}, k)
+			}
+			if !namesColumn.MatchString(x) { // hql refuses a constant: GROUP BY 1 is the first column
+				continue
+			}
+			groups, groupKinds = append(groups, x), append(groupKinds, k)
+		}
+		used := map[int]bool{}
+		for i := range n {
+			k := want(i)
+			if j := slices.Index(groupKinds, k); j >= 0 && (!used[j] || as != nil) {
+				used[j] = true
+				add(groups[j], k)
+				continue
+			}
+			x, got := g.aggregate(s)
+			for tries := 0; as != nil && got != k && tries < 20; tries++ {
+				x, got = g.aggregate(s)
+			}
+			if as != nil && got != k {
+				x, got = g.constant(k), k
+			}
+			add(x, got)
+		}
+		tail := ""
+		if len(groups) > 0 {
+			tail = " GROUP BY " + strings.Join(groups, ", ")
+		}
+		if g.odds(3) {
+			x, k := g.aggregate(s)
+			tail += " HAVING " + x + g.pick(" > ", " = ", " <= ", " IS NOT NULL OR TRUE OR NULL = ") + g.constant(k)
+		}
+		return "SELECT " + strings.Join(items, ", ") + " FROM " + from + where + tail, cols
+	}
+	for i := range n {
+		k := want(i)
+		x := g.expr(s, k, 2)
+		if as == nil && g.odds(2) {
+			x, k = g.anyColumn(s)
+		}
+		add(g.piece(x, g.leaf(s, k)), k)
+	}
+	hint := ""
+	if len(s.sources) == 1 {
+		for _, t := range g.tables {
+			if strings.HasPrefix(from, t.name+" ") {
+				hint = g.hint(t)
+			}
+		}
+	}
+	return "SELECT " + hint + g.pick("", "", "", "DISTINCT ") + strings.Join(items, ", ") + " FROM " + from + where, cols
+}
+
+// query is a SELECT, a set operation or VALUES, with a total order if it has a LIMIT.
+func (g *gen) query(outer *scope, depth int) (string, []column) {
+	q, cols := g.core(outer, nil, depth)
+	for depth > 0 && g.odds(6) {
+		var as []kind
+		for _, c := range cols {
+			as = append(as, c.kind)
+		}
+		r, _ := g.core(outer, as, depth-1)
+		q += g.pick(" UNION ", " UNION ALL ", " EXCEPT ", " INTERSECT ", " EXCEPT ALL ", " INTERSECT ALL ") + r
+	}
+	if g.odds(3) {
+		q += g.order(cols)
+	}
+	return q, cols
+}
+
+// order is an ORDER BY of all columns, with a LIMIT now and then.
+func (g *gen) order(cols []column) string {
+	var by []string
+	for _, i := range g.Perm(len(cols)) {
+		by = append(by, g.pick(fmt.Sprint(i+1), cols[i].name)+g.pick("", "", " DESC", " ASC", " NULLS FIRST", " DESC NULLS LAST"))
+	}
+	out := " ORDER BY " + strings.Join(by, ", ")
+	switch g.IntN(4) {
+	case 0, 1:
+		out += g.piece(fmt.Sprintf(" LIMIT %d", g.IntN(8)), "")
+	case 2:
+		out += g.piece(fmt.Sprintf(" OFFSET %d FETCH FIRST %d ROWS ONLY", g.IntN(4), 1+g.IntN(8)), "")
+	}
+	return out
+}
+
+// statement is a whole query; ordered tells that its rows have an order.
+func (g *gen) statement() (q string, ordered bool) {
+	g.args, g.ctes, g.pieces, g.alias, g.approx = nil, nil, 0, 0, false
+	g.params, g.risky, g.plain = g.odds(3), g.odds(8), true
+	with := ""
+	for i := range []int{0, 0, 0, 0, 1, 2}[g.IntN(6)] {
+		name := fmt.Sprintf("w%d", i)
+		c, cols := g.query(nil, 1)
+		with += ", " + name + " (" + strings.Join(names(cols), ", ") + ") AS (" + c + ")"
+		g.ctes = append(g.ctes, source{name, cols})
+	}
+	if with != "" {
+		with = "WITH " + with[2:] + " "
+	}
+	q, cols := g.core(nil, nil, 2)
+	for g.odds(8) {
+		var as []kind
+		for _, c := range cols {
+			as = append(as, c.kind)
+		}
+		r, _ := g.core(nil, as, 1)
+		q += g.pick(" UNION ", " UNION ALL ", " EXCEPT ", " INTERSECT ", " EXCEPT ALL ", " INTERSECT ALL ") + r
+	}
+	if g.odds(2) {
+		q, ordered = q+g.piece(g.order(cols), ""), true
+	}
+	return with + q, ordered
+}

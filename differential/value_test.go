@@ -1,0 +1,292 @@
+package differential
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"github.com/hql-db/hql/types"
+)
+
+// kind is a type as expressions see it.
+type kind int
+
+const (
+	kBool kind = iota
+	kInt
+	kDec
+	kDbl
+	kText
+	kBytes
+	kDate
+	kTime
+	kTs
+	kJSON
+)
+
+var kinds = []kind{kBool, kInt, kDec, kDbl, kText, kBytes, kDate, kTime, kTs}
+
+// pgType is the type of a kind in PostgreSQL, hqlType in hql.
+var (
+	pgType  = [...]string{"boolean", "bigint", "numeric", "float8", "text", "bytea", "date", "time(3)", "timestamptz(3)", "json"}
+	hqlType = [...]string{"BOOLEAN", "BIGINT", "DECIMAL", "DOUBLE", "STRING", "BYTES", "DATE", "TIME", "TIMESTAMP", "JSON"}
+)
+
+// value is a constant; null or of v, whose text for PostgreSQL is pg.
+type value struct {
+	kind kind
+	v    types.Value
+	pg   string
+}
+
+func (v value) null() bool { return v.v.IsNull() }
+
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// literal is the value in SQL.
+func (v value) literal() string {
+	if v.null() {
+		return dialect("NULL", "NULL::"+pgType[v.kind])
+	}
+	pg := quote(v.pg) + "::" + pgType[v.kind]
+	switch v.kind {
+	case kInt:
+		return dialect(v.pg, pg)
+	case kDec, kDbl, kJSON:
+		if v.kind == kDec && strings.Contains(v.pg, ".") {
+			return dialect(v.pg, pg)
+		}
+		return dialect("CAST("+quote(v.pg)+" AS "+hqlType[v.kind]+")", pg)
+	case kBool:
+		return v.pg
+	}
+	return dialect(v.v.SQL(), pg)
+}
+
+func null(k kind) value     { return value{kind: k} }
+func boolean(b bool) value  { return value{kBool, types.NewBool(b), strconv.FormatBool(b)} }
+func integer(i int64) value { return value{kInt, types.NewInt(i), strconv.FormatInt(i, 10)} }
+func text(s string) value   { return value{kText, types.NewString(s), s} }
+func binary(s string) value {
+	return value{kBytes, types.NewBytes(s), `\x` + hex.EncodeToString([]byte(s))}
+}
+func jsonOf(s string) value { return value{kJSON, types.NewJSON(s), s} }
+func timeOfDay(ms int64) value {
+	return value{kTime, types.NewIntOf(types.Time, ms), time.UnixMilli(ms).UTC().Format("15:04:05.000")}
+}
+func moment(ms int64) value {
+	return value{kTs, types.NewTimestamp(ms), time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05.000+00")}
+}
+func day(d int64) value {
+	return value{kDate, types.NewDate(d), time.Unix(d*86400, 0).UTC().Format("2006-01-02")}
+}
+func double(f float64) value {
+	return value{kDbl, types.NewDouble(f), strings.Replace(strconv.FormatFloat(f, 'g', -1, 64), "Inf", "Infinity", 1)}
+}
+func decimal(s string) value {
+	v, err := types.ParseDecimal(s)
+	if err != nil {
+		panic(err)
+	}
+	return value{kDec, v, s}
+}
+
+const dayMillis = 86400 * 1000
+
+// someDays are days at which calendars and numbers turn.
+var someDays = []int64{0, -1, 1, 10957, 11016, 18321, 18322, 19782, 19782 + 31, 19813, 20023, -25567, 15583, 15584, 15585}
+
+// edges are values of each kind at which code tends to go wrong. No day stands beyond the years that the notation of
+// dates without sign knows.
+var edges = [...][]value{
+	kBool:  {boolean(true), boolean(false)},
+	kInt:   {integer(0), integer(1), integer(-1), integer(127), integer(-128), integer(128), integer(255), integer(256), integer(32767), integer(-32768), integer(65535), integer(math.MaxInt32), integer(math.MinInt32), integer(1 << 31), integer(1<<53 + 1), integer(math.MaxInt64), integer(math.MinInt64)},
+	kDec:   {decimal("0"), decimal("1.5"), decimal("1.50"), decimal("-1.5"), decimal("0.001"), decimal("100"), decimal("12345678901234567890.123"), decimal("-99999999999999999999"), decimal("1e10")},
+	kDbl:   {double(0), double(1), double(-1.5), double(0.25), double(1e300), double(-1e300), double(5e-324), double(0.1), double(1 << 53)},
+	kText:  {text(""), text(" "), text("a"), text("A"), text("ab"), text("abc"), text("a%"), text("a_b"), text(`a\`), text("é"), text("É"), text("日本"), text("1"), text("01"), text("-5"), text("1.5"), text("true"), text("2024-02-29"), text("'"), text(`"`), text("|"), text("a|b"), text("::"), text(":"), text("~"), text("\x01"), text("\x7f"), text("😀"), text("a b"), text("null")},
+	kBytes: {binary(""), binary("a"), binary("ab"), binary("\x00"), binary("a\x00"), binary("\xff"), binary("\xff\xff"), binary("\x80")},
+	kDate:  {day(0), day(-719162), day(2932896), day(-1), day(18321), day(19782)},
+	kTime:  {timeOfDay(0), timeOfDay(dayMillis - 1), timeOfDay(1), timeOfDay(12 * 3600 * 1000), timeOfDay(36000500)},
+	kTs:    {moment(0), moment(-1), moment(1), moment(999), moment(-719162 * dayMillis), moment(2932896 * dayMillis), moment(1709164800000), moment(1711846799999), moment(1711846800000), moment(1730000000000)},
+	kJSON:  {jsonOf(`{"a":1,"b":"x"}`), jsonOf(`[]`), jsonOf(`{"a":null}`), jsonOf(`[1,"a",null]`), jsonOf(`"s"`), jsonOf(`{"a":{"b":[1,2]}}`), jsonOf(`12`)},
+}
+
+// someValue draws a value: mostly of few, so that rows share them and constants hit.
+func someValue(r *rand.Rand, k kind) value {
+	if r.IntN(8) == 0 || k == kBool || k == kJSON {
+		return edges[k][r.IntN(len(edges[k]))]
+	}
+	switch k {
+	case kInt:
+		return integer(int64(r.IntN(14) - 3))
+	case kDec:
+		return decimal([]string{"0", "1", "2.5", "-1", "1.5", "1.50", "3", "0.1", "10.25", "-0.5"}[r.IntN(10)])
+	case kDbl:
+		return double(float64(r.IntN(20)-6) / 4)
+	case kBytes:
+		return binary(someText(r, "a", "b", "\x00", "\xff"))
+	case kDate:
+		return day(someDays[r.IntN(len(someDays))])
+	case kTime:
+		return timeOfDay(int64(r.IntN(24)) * 3600 * 1000)
+	case kTs:
+		return moment(someDays[r.IntN(len(someDays))]*dayMillis + []int64{0, 0, 1, -1, 3600 * 1000, 300_000, 12345678}[r.IntN(7)])
+	}
+	return text(someText(r, "a", "a", "b", "B", "x", "é", ".", "|", ":", "~", "1", "\x7f", " a"))
+}
+
+// someText is short, so that texts begin with one another.
+func someText(r *rand.Rand, letters ...string) string {
+	var b strings.Builder
+	for range r.IntN(4) {
+		b.WriteString(letters[r.IntN(len(letters))])
+	}
+	return b.String()
+}
+
+// normal writes a value of hql so that equal values are equal texts.
+func normal(v types.Value) string {
+	switch t := v.Type(); {
+	case t == types.Null:
+		return "NULL"
+	case t == types.Boolean:
+		return strconv.FormatBool(v.Bool())
+	case t.IsInteger():
+		return "n" + strconv.FormatInt(v.Int(), 10)
+	case t == types.Decimal:
+		return normalNumber(v.Decimal())
+	case t == types.Float, t == types.Double:
+		return normalFloat(v.Double())
+	case t == types.Bytes:
+		return "x" + hex.EncodeToString([]byte(v.Text()))
+	case t == types.Date:
+		return fmt.Sprint("d", v.Int())
+	case t == types.Time:
+		return fmt.Sprint("t", v.Int())
+	case t == types.Timestamp:
+		return fmt.Sprint("ts", v.Int())
+	case t == types.JSON:
+		return normalJSON(v.Text())
+	}
+	return quote(v.Text())
+}
+
+func normalNumber(d *apd.Decimal) string {
+	var out apd.Decimal
+	out.Reduce(d)
+	if out.IsZero() {
+		return "n0"
+	}
+	return "n" + out.Text('f')
+}
+
+func normalFloat(f float64) string { return "f" + strconv.FormatFloat(f, 'g', -1, 64) }
+
+func normalJSON(s string) string {
+	var b bytes.Buffer
+	if err := json.Compact(&b, []byte(s)); err != nil {
+		return "invalid JSON " + s
+	}
+	return "j" + b.String()
+}
+
+// The types that PostgreSQL answers with, by their object ids.
+var (
+	pgText = regexp.MustCompile(`^(\d{4,})-(\d\d)-(\d\d)(?: (\d\d):(\d\d):(\d\d)(?:\.(\d+))?)?(?:([+-])(\d\d)(?::(\d\d))?(?::(\d\d))?)?( BC)?$`)
+)
+
+// normalPG is normal for the text of a value of PostgreSQL's.
+func normalPG(oid uint32, text []byte) string {
+	if text == nil {
+		return "NULL"
+	}
+	s := string(text)
+	switch oid {
+	case 16:
+		return strconv.FormatBool(s == "t")
+	case 20, 21, 23, 1700:
+		d, _, err := apd.NewFromString(s)
+		if err != nil {
+			return "number " + s
+		}
+		if d.Form != apd.Finite {
+			return "f" + s
+		}
+		return normalNumber(d)
+	case 700, 701:
+		f, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return "float " + s
+		}
+		if oid == 700 {
+			g, _ := strconv.ParseFloat(s, 32)
+			f = float64(float32(g))
+		}
+		return normalFloat(f)
+	case 17:
+		return "x" + strings.TrimPrefix(s, `\x`)
+	case 1083:
+		t, err := time.Parse("15:04:05.999999", s)
+		if err != nil {
+			return "time " + s
+		}
+		return fmt.Sprint("t", t.Sub(t.Truncate(24*time.Hour)).Milliseconds())
+	case 1082, 1184:
+		t, ok := pgTime(s)
+		if !ok {
+			return "time " + s
+		}
+		if oid == 1082 {
+			return fmt.Sprint("d", t.Unix()/86400)
+		}
+		return fmt.Sprint("ts", t.UnixMilli())
+	case 114, 3802:
+		return normalJSON(s)
+	case 25, 1043, 1042, 705:
+		return quote(s)
+	}
+	return fmt.Sprintf("type %d: %s", oid, s)
+}
+
+// pgTime reads a date or a moment as PostgreSQL writes it.
+func pgTime(s string) (time.Time, bool) {
+	m := pgText.FindStringSubmatch(s)
+	if m == nil {
+		return time.Time{}, false
+	}
+	n := make([]int, len(m))
+	for i := range m {
+		n[i], _ = strconv.Atoi(m[i])
+	}
+	if m[12] != "" {
+		n[1] = 1 - n[1]
+	}
+	nanos, _ := strconv.Atoi((m[7] + "000000000")[:9])
+	offset := n[9]*3600 + n[10]*60 + n[11]
+	if m[8] == "-" {
+		offset = -offset
+	}
+	return time.Date(n[1], time.Month(n[2]), n[3], n[4], n[5], n[6], nanos, time.UTC).Add(-time.Duration(offset) * time.Second), true
+}
+
+// nearly tells that two normal values are equal but for the last digits of a DOUBLE.
+func nearly(a, b string) bool {
+	if a == b {
+		return true
+	}
+	if !strings.HasPrefix(a, "f") || !strings.HasPrefix(b, "f") {
+		return false
+	}
+	x, err1 := strconv.ParseFloat(a[1:], 64)
+	y, err2 := strconv.ParseFloat(b[1:], 64)
+	return err1 == nil && err2 == nil && math.Abs(x-y) <= 1e-9*max(math.Abs(x), math.Abs(y), 1e-9)
+}

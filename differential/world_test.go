@@ -1,0 +1,462 @@
+package differential
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/internal/seeds"
+	"github.com/hql-db/hql/store"
+)
+
+// timeout bounds one statement: one that hangs is a failure.
+const timeout = time.Minute
+
+// world is the same tables in hql and in PostgreSQL.
+type world struct {
+	t      testing.TB
+	pg     *pgconn.PgConn
+	store  *store.Store
+	dbs    []*hql.DB // clients of one store
+	tables []*table
+	fig    seeds.Figures
+	zone   string
+}
+
+// newWorld makes tables and fills them.
+func newWorld(t testing.TB, pg *pgconn.PgConn, r *rand.Rand, fig seeds.Figures) *world {
+	w := &world{t: t, pg: pg, fig: fig}
+	w.exec("DROP SCHEMA IF EXISTS public CASCADE; CREATE SCHEMA public; SET TIME ZONE 'UTC'; SET extra_float_digits = 1; SET client_min_messages = error; SET statement_timeout = '200ms'")
+	w.open()
+	refused := 0
+	for len(w.tables) < 2+r.IntN(3) {
+		tb := newTable(r, fmt.Sprint("x", len(w.tables)))
+		if err := w.create(tb); err != nil {
+			if refused++; refused > 100 {
+				t.Fatalf("hql refuses one definition after the other: %v\n%s", err, strings.Join(tb.create, "\n"))
+			}
+			fig["definitions refused"]++
+			continue
+		}
+		w.tables = append(w.tables, tb)
+		fig["tables made"]++
+	}
+	var all []string
+	for _, tb := range w.tables {
+		all = append(all, tb.create...)
+	}
+	w.client(hql.WithCatalog(strings.Join(all, ";\n")), hql.WithMaxFanOut(5))
+	return w
+}
+
+// open makes a store.
+func (w *world) open() {
+	s, err := store.Open(store.Options{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(s.Close)
+	w.store = s
+	w.client(hql.WithParallelism(3))
+}
+
+// client adds one with memory and settings of its own.
+func (w *world) client(opts ...hql.Option) {
+	db, err := hql.New(w.store, w.store.Admin(), nil, append(opts, hql.WithFullScan(hql.Allow), hql.WithWrites(true))...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { db.Close() })
+	w.dbs = append(w.dbs, db)
+}
+
+// create makes a table; the error is hql's.
+func (w *world) create(t *table) error {
+	ctx := context.Background()
+	for i, ddl := range t.create {
+		if _, err := w.dbs[0].Exec(ctx, ddl); err != nil {
+			if i > 0 {
+				w.dbs[0].Exec(ctx, "DROP TABLE dict_"+t.name)
+			}
+			return err
+		}
+	}
+	w.exec(t.pg)
+	return nil
+}
+
+// exec runs statements on PostgreSQL that cannot fail.
+func (w *world) exec(sql string) {
+	w.t.Helper()
+	if _, err := w.pg.Exec(context.Background(), sql).ReadAll(); err != nil {
+		w.t.Fatalf("PostgreSQL: %v\n%s", err, sql)
+	}
+}
+
+// answer is what a statement gave: rows in normal form, or what was written, or an error.
+type answer struct {
+	rows [][]string
+	tag  int64
+	err  error
+}
+
+// call is a statement with arguments, for both.
+type call struct {
+	text    string
+	args    []value
+	ordered bool
+	approx  bool // the last digits of a DOUBLE may differ
+	risky   bool // it may fail
+	named   bool
+	pieces  int // numbered from 1
+	dropped map[int]bool
+}
+
+// forHQL renders the call for hql, with the arguments in the order of their use.
+func (c *call) forHQL() (string, []any) {
+	var order []int
+	named := hql.NamedArgs{}
+	s := render(c.text, false, c.dropped, func(n int) string {
+		i := slices.Index(order, n)
+		if i < 0 {
+			i = len(order)
+			order = append(order, n)
+		}
+		if c.named {
+			named[fmt.Sprint("p", i)] = goValue(c.args[n])
+			return fmt.Sprint("@p", i)
+		}
+		return fmt.Sprint("$", i+1)
+	})
+	if len(named) > 0 {
+		return s, []any{named}
+	}
+	var args []any
+	for _, n := range order {
+		args = append(args, goValue(c.args[n]))
+	}
+	return s, args
+}
+
+func goValue(v value) any {
+	if v.null() {
+		return nil
+	}
+	switch v.kind {
+	case kInt:
+		return v.v.Int()
+	case kText:
+		return v.v.Text()
+	case kDbl:
+		return v.v.Double()
+	case kBool:
+		return v.v.Bool()
+	case kTs:
+		return time.UnixMilli(v.v.Int()).UTC()
+	}
+	return v.v
+}
+
+func (c *call) forPG() (string, [][]byte) {
+	var order []int
+	s := render(c.text, true, c.dropped, func(n int) string {
+		i := slices.Index(order, n)
+		if i < 0 {
+			i = len(order)
+			order = append(order, n)
+		}
+		return fmt.Sprintf("$%d::%s", i+1, pgType[c.args[n].kind])
+	})
+	var args [][]byte
+	for _, n := range order {
+		if c.args[n].null() {
+			args = append(args, nil)
+		} else {
+			args = append(args, []byte(c.args[n].pg))
+		}
+	}
+	return s, args
+}
+
+func (w *world) onPG(c *call) (a answer) {
+	sql, args := c.forPG()
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	r := w.pg.ExecParams(ctx, sql, args, nil, nil, nil)
+	fields := r.FieldDescriptions()
+	for r.NextRow() {
+		if fields == nil {
+			fields = r.FieldDescriptions()
+		}
+		var row []string
+		for i, v := range r.Values() {
+			row = append(row, normalPG(fields[i].DataTypeOID, v))
+		}
+		a.rows = append(a.rows, row)
+	}
+	tag, err := r.Close()
+	a.err, a.tag = err, tag.RowsAffected()
+	return a
+}
+
+func (w *world) onHQL(db *hql.DB, c *call, stmts map[string]*hql.Stmt) (a answer) {
+	sql, args := c.forHQL()
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	var rows *hql.Rows
+	var err error
+	if stmts != nil {
+		s := stmts[sql]
+		if s == nil {
+			if s, err = db.Prepare(ctx, sql); err != nil {
+				return answer{err: err}
+			}
+			stmts[sql] = s
+		}
+		rows, err = s.Query(ctx, args...)
+	} else {
+		rows, err = db.Query(ctx, sql, args...)
+	}
+	if err != nil {
+		return answer{err: err}
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var row []string
+		for _, v := range rows.Raw() {
+			row = append(row, normal(v))
+		}
+		a.rows = append(a.rows, row)
+	}
+	a.err = rows.Err()
+	return a
+}
+
+// same tells that two answers are equal.
+func same(c *call, a, b [][]string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	if !c.ordered {
+		a, b = slices.Clone(a), slices.Clone(b)
+		slices.SortFunc(a, slices.Compare)
+		slices.SortFunc(b, slices.Compare)
+	}
+	return slices.EqualFunc(a, b, func(a, b []string) bool {
+		if c.approx {
+			return slices.EqualFunc(a, b, nearly)
+		}
+		return slices.Equal(a, b)
+	})
+}
+
+// outcome of a comparison.
+type outcome int
+
+const (
+	agree outcome = iota
+	bothFail
+	excused // by a documented difference
+	refused // by PostgreSQL alone, for what hql is more lenient in
+	differ
+)
+
+// judge compares two answers.
+func judge(c *call, h, p answer) outcome {
+	var pe *pgconn.PgError
+	errors.As(p.err, &pe)
+	switch {
+	case h.err != nil && p.err != nil:
+		return bothFail
+	case h.err != nil:
+		if excuse(h.err, c.risky) != "" {
+			return excused
+		}
+		return differ
+	case p.err != nil:
+		if pe == nil {
+			return differ
+		}
+		if strings.HasPrefix(pe.Code, "42") || strings.HasPrefix(pe.Code, "0A") {
+			return refused
+		}
+		if strings.HasPrefix(pe.Code, "22") {
+			return excused
+		}
+		return differ
+	case !same(c, h.rows, p.rows):
+		return differ
+	}
+	return agree
+}
+
+// tooLong tells that PostgreSQL took longer than its statement_timeout: a product of tables, of little use.
+func tooLong(err error) bool {
+	var pe *pgconn.PgError
+	return errors.As(err, &pe) && pe.Code == "57014"
+}
+
+// check compares a query.
+func (w *world) check(r *rand.Rand, c *call) {
+	w.t.Helper()
+	db := w.dbs[r.IntN(len(w.dbs))]
+	p := w.onPG(c)
+	if tooLong(p.err) {
+		w.fig["too long"]++
+		return
+	}
+	h := w.onHQL(db, c, nil)
+	w.fig["queries"]++
+	switch judge(c, h, p) {
+	case agree:
+		if len(p.rows) > 0 {
+			w.fig["with rows"]++
+		}
+	case bothFail:
+		w.fig["failed in both"]++
+	case excused:
+		w.fig["excused"]++
+	case refused:
+		w.fig["refused by PostgreSQL"]++
+	default:
+		w.fail(db, c, h, p)
+	}
+}
+
+// fail reduces a query and its rows and says what differs.
+func (w *world) fail(db *hql.DB, c *call, first, second answer) {
+	w.t.Helper()
+	differs := func(c *call) bool {
+		h, p := w.ask(db, c)
+		return judge(c, h, p) == differ && reason(h.err) == reason(first.err)
+	}
+	note := ""
+	whole, _ := c.forHQL()
+	if differs(c) {
+		w.reduce(c, differs)
+	}
+	h, p := w.ask(db, c)
+	if judge(c, h, p) != differ {
+		note = fmt.Sprintf("asked again, the answers are the same. At first, to %s\nhql        %s\nPostgreSQL %s\n", whole, show(first, second), show(second, first))
+	}
+	hs, hargs := c.forHQL()
+	ps, pargs := c.forPG()
+	var b strings.Builder
+	for _, t := range w.tables {
+		if strings.Contains(hs, t.name+" ") {
+			fmt.Fprintln(&b, strings.Join(t.create, ";\n")+";")
+			for _, row := range w.rowsOf(t) {
+				fmt.Fprintln(&b, render("INSERT INTO "+t.name+" VALUES "+literals(row)+";", false, nil, nil))
+			}
+		}
+	}
+	fmt.Fprintf(&b, "SET timezone = '%s';\n%s;\narguments %v\nPostgreSQL, with arguments %q:\n%s;\n%s", w.zone, hs, hargs, pargs, ps, note)
+	fmt.Fprintf(&b, "hql        %s\nPostgreSQL %s\n", show(h, p), show(p, h))
+	w.t.Fatalf("hql and PostgreSQL differ:\n%s", b.String())
+}
+
+func (w *world) ask(db *hql.DB, c *call) (h, p answer) { return w.onHQL(db, c, nil), w.onPG(c) }
+
+// reason is an error without its place in the text.
+func reason(err error) string {
+	if err == nil {
+		return ""
+	}
+	return strings.TrimLeft(err.Error(), "0123456789: ")
+}
+
+// reduce drops what it can of c and of the rows while differs(c), for a while.
+func (w *world) reduce(c *call, differs func(*call) bool) {
+	end := time.Now().Add(30 * time.Second)
+	c.dropped = map[int]bool{}
+	for n := range c.pieces {
+		if c.dropped[n+1] = true; !differs(c) || time.Now().After(end) {
+			delete(c.dropped, n+1)
+		}
+	}
+	sql, _ := c.forHQL()
+	for _, t := range w.tables {
+		if !strings.Contains(sql, t.name+" ") {
+			continue
+		}
+		rows := w.rowsOf(t)
+		for n := (len(rows) + 1) / 2; n > 0; n /= 2 {
+			for i := 0; i < len(rows) && time.Now().Before(end); {
+				part := rows[i:min(i+n, len(rows))]
+				for _, row := range part {
+					w.both("DELETE FROM " + t.name + " WHERE " + t.is(row))
+				}
+				if differs(c) {
+					rows = slices.Delete(rows, i, i+len(part))
+					continue
+				}
+				for _, row := range part {
+					w.both("INSERT INTO " + t.name + " VALUES " + literals(row))
+				}
+				i += n
+			}
+		}
+	}
+}
+
+// both runs a statement without arguments on both, whatever comes of it.
+func (w *world) both(text string) {
+	c := &call{text: text}
+	w.onHQL(w.dbs[0], c, nil)
+	w.onPG(c)
+}
+
+// is the condition that a row is that one.
+func (t *table) is(row []value) string {
+	var out []string
+	for i, c := range t.columns {
+		if c.key {
+			out = append(out, c.name+" = "+row[i].literal())
+		}
+	}
+	return strings.Join(out, " AND ")
+}
+
+// show writes an answer, first the rows that the other has not.
+func show(a, other answer) string {
+	if a.err != nil {
+		return "error: " + a.err.Error()
+	}
+	left := map[string]int{}
+	for _, r := range other.rows {
+		left[strings.Join(r, "|")]++
+	}
+	var own, all []string
+	for _, r := range a.rows {
+		s := strings.Join(r, "|")
+		all = append(all, s)
+		if left[s]--; left[s] < 0 {
+			own = append(own, s)
+		}
+	}
+	return fmt.Sprintf("%d rows, these alone %q, all %q", len(a.rows), own[:min(len(own), 10)], all[:min(len(all), 20)])
+}
+
+// rowsOf are a table's rows, by PostgreSQL.
+func (w *world) rowsOf(t *table) (out [][]value) {
+	r, err := w.pg.Exec(context.Background(), "SELECT * FROM "+t.name).ReadAll()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, from := range r[0].Rows {
+		row := make([]value, len(from))
+		for i, v := range from {
+			row[i] = t.columns[i].read(v)
+		}
+		out = append(out, row)
+	}
+	return out
+}

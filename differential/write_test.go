@@ -1,0 +1,304 @@
+package differential
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// row draws values for the columns of t; NULL in those of the key is refused.
+func (t *table) row(r *rand.Rand) []value {
+	out := make([]value, len(t.columns))
+	for i, c := range t.columns {
+		out[i] = c.value(r)
+	}
+	return out
+}
+
+// value is one that the column can hold, mostly.
+func (c *column) value(r *rand.Rand) value {
+	if !c.notNull && r.IntN(4) == 0 {
+		return null(c.kind)
+	}
+	v := someValue(r, c.kind)
+	for tries := 0; !c.holds(v) && tries < 20; tries++ {
+		v = someValue(r, c.kind)
+	}
+	return v
+}
+
+// holds tells that v fits the declared type; -0.0 and several scales of a number would be several keys in hql and one in PostgreSQL.
+func (c *column) holds(v value) bool {
+	if v.null() {
+		return !c.notNull
+	}
+	bits := map[string]int{"INT": 31, "SMALLINT": 15, "TINYINT": 7}[c.declare]
+	if bits > 0 {
+		return v.v.Int() < 1<<bits && v.v.Int() >= -1<<bits
+	}
+	if c.declare == "FLOAT" {
+		return float64(float32(v.v.Double())) == v.v.Double()
+	}
+	return true
+}
+
+// read reads a value as PostgreSQL writes it.
+func (c *column) read(s []byte) value {
+	if s == nil {
+		return null(c.kind)
+	}
+	x := string(s)
+	switch c.kind {
+	case kBool:
+		return boolean(x == "t")
+	case kInt:
+		n, _ := strconv.ParseInt(x, 10, 64)
+		return integer(n)
+	case kDec:
+		return decimal(x)
+	case kDbl:
+		f, _ := strconv.ParseFloat(x, 64)
+		return double(f)
+	case kBytes:
+		b, _ := hex.DecodeString(strings.TrimPrefix(x, `\x`))
+		return binary(string(b))
+	case kDate:
+		t, _ := pgTime(x)
+		return day(t.Unix() / 86400)
+	case kTs:
+		t, _ := pgTime(x)
+		return moment(t.UnixMilli())
+	case kTime:
+		n, _ := strconv.ParseInt(strings.TrimPrefix(normalPG(1083, s), "t"), 10, 64)
+		return timeOfDay(n)
+	case kJSON:
+		return jsonOf(x)
+	}
+	return text(x)
+}
+
+func literals(row []value) string {
+	out := make([]string, len(row))
+	for i, v := range row {
+		out[i] = v.literal()
+	}
+	return "(" + strings.Join(out, ", ") + ")"
+}
+
+// upsert is what makes PostgreSQL overwrite, as hql's INSERT does.
+func (t *table) upsert(columns []string) string {
+	var set []string
+	for _, c := range columns {
+		set = append(set, c+" = EXCLUDED."+c)
+	}
+	return " ON CONFLICT (" + strings.Join(t.keys(), ", ") + ") DO UPDATE SET " + strings.Join(set, ", ")
+}
+
+// load fills a table, row by row: those that do not fit its key are refused.
+func (w *world) load(r *rand.Rand, t *table) {
+	n := []int{0, 3, 20, 60}[r.IntN(4)]
+	if r.IntN(6) == 0 {
+		n = 250 // of few values: hundreds of rows share them
+	}
+	common := t.row(r)
+	stored := 0
+	for range n {
+		row := t.row(r)
+		for i := range row {
+			if n > 200 && r.IntN(3) > 0 && t.columns[i].name != "id" {
+				row[i] = common[i]
+			}
+		}
+		stored += w.insert(t, names(t.columns), [][]value{row}, false)
+	}
+	w.fig["rows loaded"] += stored
+}
+
+// insert writes rows by one statement, in hql first: what it refuses because it does not fit a key, PostgreSQL is not given.
+func (w *world) insert(t *table, columns []string, rows [][]value, ifNew bool) int {
+	var list []string
+	for _, row := range rows {
+		if t.drawn && (len(columns) < len(t.columns) || w.exists(t, row)) {
+			continue
+		}
+		list = append(list, literals(row))
+	}
+	if len(list) == 0 || t.drawn && len(list) > 1 {
+		return 0
+	}
+	into := "INSERT INTO " + t.name + " (" + strings.Join(columns, ", ") + ") VALUES "
+	h := &call{text: into + strings.Join(list, ", ")}
+	conflict := t.upsert(columns)
+	if ifNew {
+		h.text += " IF NOT EXISTS"
+		conflict = " ON CONFLICT (" + strings.Join(t.keys(), ", ") + ") DO NOTHING"
+	}
+	sql, _ := h.forHQL()
+	if _, err := w.dbs[0].Exec(context.Background(), sql); err != nil {
+		if excuse(err, false) == "" {
+			w.t.Fatalf("hql refuses a row: %v\n%s\n%s", err, strings.Join(t.create, ";\n"), sql)
+		}
+		w.fig["rows refused"] += len(rows)
+		return 0
+	}
+	for _, row := range list { // PostgreSQL does not overwrite a row twice in one statement
+		w.exec(render(into+row+conflict, true, nil, nil))
+	}
+	return len(rows)
+}
+
+// exists tells that t has a row of that key.
+func (w *world) exists(t *table, row []value) bool {
+	return len(w.onPG(&call{text: "SELECT 1 FROM " + t.name + " WHERE " + t.is(row)}).rows) > 0
+}
+
+// setZone sets the zone of both.
+func (w *world) setZone() {
+	w.zone = "UTC" // in others wrong answers are known
+	for _, db := range w.dbs {
+		if _, err := db.Exec(context.Background(), "SET timezone = '"+w.zone+"'"); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	w.exec("SET TIME ZONE '" + w.zone + "'")
+}
+
+// write runs a statement that writes on both and compares the table.
+func (w *world) write(g *gen) {
+	w.t.Helper()
+	t := w.tables[g.IntN(len(w.tables))]
+	g.args, g.ctes, g.pieces, g.alias, g.approx = nil, nil, 0, 0, false
+	g.params, g.risky, g.plain = g.odds(3), false, true
+	s := &scope{sources: []source{{t.name, t.columns}}}
+	var cells []column
+	for _, c := range t.columns {
+		if !c.key {
+			cells = append(cells, c)
+		}
+	}
+	c := &call{}
+	where := ""
+	if g.IntN(8) > 0 {
+		where = " WHERE " + g.condition(s, 2)
+	}
+	switch g.IntN(6) {
+	case 0:
+		c.text = "DELETE FROM " + t.name + where + " AND " + g.condition(s, 1)
+		if where == "" {
+			c.text = "DELETE FROM " + t.name + " WHERE " + g.condition(s, 1)
+		}
+	case 1, 2:
+		var set []string
+		for _, i := range g.Perm(len(cells))[:1+g.IntN(min(2, len(cells)))] {
+			x := g.constant(cells[i].kind)
+			if g.odds(2) && cells[i].kind != kInt && cells[i].declare != "FLOAT" && cells[i].kind != kJSON {
+				x = g.expr(s, cells[i].kind, 2)
+			}
+			set = append(set, cells[i].name+" = "+x)
+		}
+		c.text = "UPDATE " + t.name + " SET " + strings.Join(set, ", ") + where
+	case 3:
+		var rows [][]value
+		for range 1 + g.IntN(8) {
+			rows = append(rows, t.row(g.Rand))
+		}
+		w.insert(t, names(t.columns), rows, g.odds(3))
+		w.compareTable(g, t, "INSERT")
+		return
+	case 4: // some columns
+		var cols []string
+		var some []value
+		row := t.row(g.Rand)
+		for i, col := range t.columns {
+			if col.notNull || g.odds(2) {
+				cols, some = append(cols, col.name), append(some, row[i])
+			}
+		}
+		w.insert(t, cols, [][]value{some}, false)
+		w.compareTable(g, t, "INSERT")
+		return
+	default:
+		if t.drawn {
+			return
+		}
+		// from a query, of other rows or the same
+		q, _ := g.core(nil, kindsOf(t.columns), 1)
+		c.text = "INSERT INTO " + t.name + " (" + strings.Join(names(t.columns), ", ") + ") " + q + dialect("", t.upsert(names(t.columns)))
+	}
+	c.args = g.args
+	w.change(g, t, c)
+}
+
+func kindsOf(cs []column) (out []kind) {
+	for _, c := range cs {
+		out = append(out, c.kind)
+	}
+	return out
+}
+
+// change runs c in PostgreSQL, then in hql, and keeps it if both do.
+func (w *world) change(g *gen, t *table, c *call) {
+	w.t.Helper()
+	w.exec("BEGIN")
+	p := w.onPG(c)
+	var pe *pgconn.PgError
+	if errors.As(p.err, &pe) && pe.Code[:2] != "22" { // two rows with one key, NULL in a key: hql would do something else
+		w.exec("ROLLBACK")
+		w.fig["writes refused by PostgreSQL"]++
+		return
+	}
+	sql, args := c.forHQL()
+	res, err := w.dbs[0].Exec(context.Background(), sql, args...)
+	verb := strings.Fields(sql)[0]
+	fail := func(why string) {
+		w.t.Helper()
+		ps, _ := c.forPG()
+		w.t.Fatalf("%s\n%s;\n%s;\narguments %v\nPostgreSQL: %s\nhql %d rows, error %v; PostgreSQL %d rows, error %v", why, strings.Join(t.create, ";\n"), sql, args, ps, res.RowsAffected, err, p.tag, p.err)
+	}
+	if err != nil || p.err != nil {
+		w.exec("ROLLBACK")
+		if (err == nil) != (p.err == nil) && (err == nil || excuse(err, false) == "") {
+			fail("one of the two fails")
+		}
+		w.fig["writes failed"]++
+	} else {
+		w.exec("COMMIT")
+		if res.RowsAffected != p.tag {
+			fail("not as many rows written")
+		}
+		w.fig["writes"]++
+	}
+	w.compareTable(g, t, verb+": "+sql)
+}
+
+// compareTable compares all rows, by each layout.
+func (w *world) compareTable(g *gen, t *table, why string) {
+	w.t.Helper()
+	cols := strings.Join(names(t.columns), ", ")
+	p := w.onPG(&call{text: "SELECT " + cols + " FROM " + t.name})
+	for _, l := range t.layouts {
+		c := &call{text: "SELECT /*+ LAYOUT(" + l + ") */ " + cols + " FROM " + t.name}
+		if len(t.layouts) == 1 {
+			c.text = "SELECT " + cols + " FROM " + t.name
+		}
+		for _, db := range w.dbs {
+			h := w.onHQL(db, c, nil)
+			if h.err != nil || p.err != nil || !same(c, h.rows, p.rows) {
+				w.t.Fatalf("after %s\n%s\nlayout %s\nhql        %s\nPostgreSQL %s", why, strings.Join(t.create, ";\n"), l, show(h, p), show(p, h))
+			}
+		}
+		w.fig["tables compared"]++
+	}
+	h := w.onHQL(w.dbs[0], &call{text: "CHECK TABLE " + t.name}, nil)
+	for _, row := range h.rows {
+		if row[2] != "n0" {
+			w.t.Fatalf("after %s\n%s\nCHECK TABLE: %s", why, strings.Join(t.create, ";\n"), fmt.Sprint(row))
+		}
+	}
+}
