@@ -383,12 +383,15 @@ func (a *adviser) layout(t *trial) Layout {
 		l.CopyBytes += key + len(c.Family) + len(c.Qualifier) + cellBytes + width(c.Encoding)
 	}
 	l.CopyBytes = max(l.CopyBytes, l.EntryBytes)
-	for _, p := range t.layout.Key.Parts {
-		for _, i := range p.Columns {
-			if c := t.table.Columns[i]; !c.KeyPart && !slices.Contains(l.Moves, c.Name) {
-				l.Moves = append(l.Moves, c.Name)
-			}
+	var optional []string
+	for _, c := range t.layout.Sparse {
+		l.Moves = append(l.Moves, c.Name)
+		if !c.NotNull {
+			optional = append(optional, c.Name)
 		}
+	}
+	if len(optional) > 0 {
+		l.Notes = append(l.Notes, fmt.Sprintf("a row in which %s is NULL has no entry: a statement uses the index where its WHERE rules NULL out; a copy takes no such row at all", strings.Join(optional, " or ")))
 	}
 	if first := t.layout.Key.Parts[0]; len(first.Columns) == 1 {
 		if typ := t.table.Columns[first.Columns[0]].Type; typ.IsTemporal() {

@@ -304,6 +304,9 @@ func (b *builder) part(d parser.PartDef) (*Part, error) {
 		}
 		return part, checkLiteral(part)
 	}
+	if name := expr.Volatile(e); name != "" {
+		return nil, parser.Errorf(d.Expr.Position(), "%s differs each time: a key with it could not be found again", name)
+	}
 	part.Expr, part.Columns = e, expr.Columns(e)
 	if part.Encoding, err = b.c.newEncoding(d.Encoding, e.Type(), e, d.Pos); err != nil {
 		return nil, err
@@ -395,6 +398,34 @@ func (b *builder) layouts() error {
 		}
 		l.storedParts = !l.Stored.IsLiteral()
 		b.t.Layouts = append(b.t.Layouts, l)
+		if err := b.refuseDrawn(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refuseDrawn refuses parts that are drawn at random where an entry and its row are found by each other: in an INDEX and
+// in the ROW KEY that it points at, and in a copy, whose rows an UPDATE or DELETE finds by the row.
+func (b *builder) refuseDrawn(l *Layout) error {
+	if l.Kind == Primary {
+		return nil
+	}
+	for _, p := range slices.Concat(l.Stored.Parts, l.Key.Parts) {
+		if p.draw != nil {
+			return parser.Errorf(p.Def.Pos, "%s is drawn at random: the entries of %s could not be found again by their rows", p.Source, l.Name).
+				WithHint("a part that the row determines spreads them too: LEFT(MD5(column), 1), or CRC32(column) %% 8 AS UINT8")
+		}
+	}
+	if l.Kind != Index {
+		return nil
+	}
+	primary := b.t.Layouts[0]
+	for _, p := range slices.Concat(primary.Stored.Parts, primary.Key.Parts) {
+		if p.draw != nil {
+			return parser.Errorf(l.Pos, "INDEX %s cannot lead to its rows: part %s of their ROW KEY is drawn at random", l.Name, p.Source).
+				WithHint("a second ROW KEY holds the rows again and need not lead to them")
+		}
 	}
 	return nil
 }

@@ -83,6 +83,9 @@ type Layout struct {
 	Stored *Pattern // the physical table's name; a single literal for most
 	Key    *Pattern
 	Packed *Pattern // the packed column's qualifier; nil for most
+	// Sparse are, of an Index, the columns of its parts that are not in the primary key: a row in which one of them is NULL
+	// has no entry.
+	Sparse []*Column
 	Pos    parser.Pos
 
 	storedParts bool      // Stored has parts to compute

@@ -47,10 +47,11 @@ func (p *Pattern) IsLiteral() bool {
 }
 
 // Append appends the bytes of row. Values for parts that no column determines
-// (SALT) are drawn with env.Rand. An error is a *KeyError.
+// (SALT) are drawn with env.Rand. Parts are computed in UTC, as they are when a plan or a reader computes them:
+// rows written in one zone must be found in every other. An error is a *KeyError.
 func (p *Pattern) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte, error) {
 	e := *env
-	e.Row = row
+	e.Row, e.Loc = row, nil
 	start := len(dst)
 	type pending struct {
 		part *Part
@@ -304,6 +305,13 @@ func (l *Layout) Place(row []types.Value) (table string, key []byte, err error) 
 	return l.place(row, &expr.Env{})
 }
 
+// PlaceOf is Place with the check that the key reads back as these values, as EncodeRow has it: that no row with others
+// stands there.
+func (l *Layout) PlaceOf(row []types.Value) (table string, key []byte, err error) {
+	table, key, _, err = l.EncodeRow(row, &expr.Env{})
+	return table, key, err
+}
+
 func (l *Layout) place(row []types.Value, env *expr.Env) (table string, key []byte, err error) {
 	name, err := l.Stored.Append(nil, row, env)
 	if err != nil {
@@ -354,6 +362,11 @@ type solver struct {
 	// joint are the parts that determine the column together (or one that must be inverted).
 	joint    []partRef
 	byLookup bool
+}
+
+// Holds tells that a part of l is the column col itself: what is read from it is every value that was written.
+func (l *Layout) Holds(col int) bool {
+	return slices.ContainsFunc(l.solve, func(s solver) bool { return s.col == col && s.direct })
 }
 
 // ReadFrom tells that column col is read from part i of the key and nothing else, so that rows which agree in the part

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hql-db/hql/expr"
@@ -142,6 +143,12 @@ func (b *builder) readable() error {
 				col.KeyPart = true
 			}
 		}
+		for col := range users {
+			if c := b.t.Columns[col]; l.Kind == Index && !c.KeyPart {
+				l.Sparse = append(l.Sparse, c)
+			}
+		}
+		slices.SortFunc(l.Sparse, func(a, b *Column) int { return a.Index - b.Index })
 		l.check = checksNeeded(l)
 		l.findDependencies()
 	}
@@ -196,7 +203,7 @@ func (l *Layout) solverFor(col *Column, refs []partRef) (solver, bool) {
 func sampleValue(t types.Type) types.Value {
 	switch t {
 	case types.String, types.JSON:
-		return types.NewString("sample")
+		return types.NewString(strings.Repeat("sample.", MaxKeyLength/7+1)) // longer than any part that keeps a beginning
 	case types.Bytes:
 		return types.NewBytes("sample")
 	case types.Double, types.Float:

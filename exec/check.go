@@ -119,8 +119,11 @@ func (r *run) checkMissing(ctx context.Context, w *writer, i int, repair bool) (
 				n++ // it cannot have an entry
 				continue
 			}
-			if !at.skip {
+			switch {
+			case !at.skip:
 				places, of = append(places, at), append(of, row)
+			case slices.ContainsFunc(l.Sparse, func(c *catalog.Column) bool { return c.NotNull && row[c.Index].IsNull() }):
+				n++ // queries take the index for one with all rows
 			}
 		}
 		found, err := r.exist(ctx, places)
@@ -154,7 +157,7 @@ func (r *run) checkStale(ctx context.Context, w *writer, i int, repair bool) (st
 			return err
 		}
 		for k, row := range rows {
-			is, err := w.place(l, row)
+			is, err := w.entryPlace(l, row)
 			if err != nil {
 				return err
 			}
@@ -180,6 +183,16 @@ func (r *run) checkStale(ctx context.Context, w *writer, i int, repair bool) (st
 		return w.flush(ctx)
 	})
 	return stale, unlike, err
+}
+
+// entryPlace is where row, as it was read from l, stands there. An entry of an index need not tell the columns that its key
+// was computed from: that of a moment's day tells no moment.
+func (w *writer) entryPlace(l *catalog.Layout, row []types.Value) (place, error) {
+	if l.Kind != catalog.Index {
+		return w.place(l, row)
+	}
+	name, err := l.Stored.Append(nil, row, &w.env)
+	return place{table: string(name), key: []byte(row[len(w.table.Columns)].Text())}, err
 }
 
 // current reads the rows that the primary layout holds now with the key columns of rows: of each there may be

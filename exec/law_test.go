@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
@@ -39,6 +41,20 @@ type lawWorld struct {
 	planned *world
 	naive   *world
 	copies  bool
+	// stored are the rows that the table holds, by where they stand, as they were written; nil: parts are drawn.
+	stored map[string][]types.Value
+	loc    *time.Location // of the queries
+}
+
+// lawZones are behind and before UTC, with summer time, half hours, and midnights that do not exist.
+var lawZones = []string{"UTC", "UTC", "Asia/Tokyo", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "America/Havana", "Pacific/Apia"}
+
+func (g *lawWorld) zone() *time.Location {
+	loc, err := types.Zone(g.pick(lawZones...))
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return loc
 }
 
 func (g *lawWorld) pick(xs ...string) string { return xs[g.r.IntN(len(xs))] }
@@ -60,7 +76,9 @@ func newLawWorld(t testing.TB, seed uint64, client hbase.Client, opt planner.Opt
 	g.naive = &world{t, New(client, g.planned.catalog, Config{FullScan: AllowFullScan, Planner: planner.Options{NoKey: true, NoPushdown: true, NoOrder: true}})}
 	g.table, _ = g.planned.catalog.Table("t")
 	g.load(70)
-	g.respell()
+	if g.r.IntN(2) == 0 {
+		g.respell()
+	}
 	return g
 }
 
@@ -77,15 +95,27 @@ func (g *lawWorld) load(n int) {
 		g.t.Fatal(err)
 	}
 	stored := 0
+	primary := g.table.Layouts[0]
+	if drawnPart(primary.Key) == nil && !g.table.HiddenKey {
+		g.stored = map[string][]types.Value{}
+	}
 	for range n {
 		args := make([]types.Value, len(cols))
 		for i, c := range g.table.Columns {
 			args[i] = g.value(c)
 		}
-		rows, err := g.planned.Run(context.Background(), s, Args{Positional: args})
+		rows, err := g.planned.Run(context.Background(), s, Args{Positional: args, Options: RunOptions{Location: g.zone()}})
 		if err == nil {
 			stored++
 			rows.Close()
+			if g.stored == nil {
+				continue
+			}
+			table, key, qualifier, err := primary.EncodeRow(args, &expr.Env{Lookup: g.planned.lookups.known})
+			if err != nil {
+				g.t.Fatalf("%s\ninsert %v: %v", g.ddl, args, err)
+			}
+			g.stored[table+"\x00"+string(key)+"\x00"+string(qualifier)] = args
 			continue
 		}
 		if _, ok := err.(*parser.Error); !ok {
@@ -103,6 +133,7 @@ func (g *lawWorld) respell() {
 	if g.copies || strings.Contains(g.ddl, "SALT") || strings.Contains(g.ddl, "f:[") {
 		return
 	}
+	g.stored = nil // no longer what the table holds
 	l := g.table.Layouts[0]
 	ctx := context.Background()
 	for range g.r.IntN(20) {
@@ -147,6 +178,16 @@ func (g *lawWorld) randomTable() string {
 	if packed != "" {
 		cells = []string{"v INT FROM f:[" + packed + "]"}
 	}
+	for i, f := range fields { // a key may hold the beginning of a text alone, which its cell holds then
+		for k, p := range key {
+			if !strings.HasPrefix(p, "LEFT("+f+",") && !strings.HasPrefix(p, "SUBSTRING("+f+",") {
+				continue
+			}
+			if cols[i] = f + " STRING FROM f:" + f; packed != "" {
+				cols[i], key[k] = f+" STRING", f+" AS TEXT"
+			}
+		}
+	}
 	ddl := "CREATE TABLE t (" + strings.Join(append(cols, cells...), ", ") + ") ROW KEY (" + strings.Join(key, ", ") + ")" + stored
 	salted := strings.Contains(ddl, "SALT")
 	if packed == "" && stored == "" && !salted && r.IntN(4) == 0 {
@@ -158,8 +199,13 @@ func (g *lawWorld) randomTable() string {
 		if r.IntN(2) == 0 {
 			ddl += " ROW KEY other (" + strings.Join(parts, ", ") + ") STORED IN 't_other'"
 		} else {
-			lead := g.pick("v AS INT32", "LEFT(MD5(w), 2)", "v AS ORDERED INT32", "w AS TEXT, X'00'")
-			ddl = strings.Replace(strings.Replace(ddl, " w STRING", " w STRING NOT NULL", 1), " v INT", " v INT NOT NULL", 1)
+			lead := g.pick("v AS INT32", "LEFT(MD5(w), 2)", "v AS ORDERED INT32", "w AS TEXT, X'00'", "w AS TEXT, X'00', v AS ORDERED INT32", "v AS INT32, w AS TEXT, X'00'")
+			if r.IntN(3) == 0 {
+				ddl = strings.Replace(ddl, " w STRING", " w STRING NOT NULL", 1)
+			}
+			if r.IntN(3) == 0 {
+				ddl = strings.Replace(ddl, " v INT", " v INT NOT NULL", 1)
+			}
 			ddl += " INDEX by_cell (" + lead + ", " + strings.Join(parts, ", ") + ") STORED IN 't_index'"
 		}
 	}
@@ -186,7 +232,10 @@ func (g *lawWorld) keyParts(fields []string, full bool) (parts []string, stored,
 		case "d":
 			parts = append(parts, g.pick("d AS TEXT('yyyyMMdd')", "d AS TEXT('yyyy-MM-dd')", "d AS TEXT('ddMMyyyy')"))
 		case "s", "u":
-			p := g.pick(f+" AS TEXT(4)", f+" AS NUL TEXT(4)", "REVERSE("+f+") AS TEXT", "REVERSE_DOMAIN("+f+") AS TEXT", f+" AS COUNT8 TEXT", f+" AS VINT TEXT", f+" AS TEXT", f+" AS TEXT", "UPPER("+f+") || '-' || "+f+" AS TEXT")
+			p := g.pick(f+" AS TEXT(4)", f+" AS NUL TEXT(4)", "REVERSE("+f+") AS TEXT", "REVERSE_DOMAIN("+f+") AS TEXT", f+" AS COUNT8 TEXT", f+" AS VINT TEXT", f+" AS TEXT", f+" AS TEXT", "LEFT("+f+", 3) AS TEXT", "SUBSTRING("+f+", 1, 2) AS TEXT", "UPPER("+f+") || '-' || "+f+" AS TEXT")
+			if !full && (strings.HasPrefix(p, "LEFT") || strings.HasPrefix(p, "SUBSTRING")) { // rows of the primary key must differ
+				p = f + " AS TEXT"
+			}
 			if strings.HasPrefix(p, "UPPER") {
 				p = f + " AS TEXT"
 			}
@@ -206,7 +255,7 @@ func (g *lawWorld) keyParts(fields []string, full bool) (parts []string, stored,
 			case n == 3 && full:
 				if r.IntN(3) == 0 {
 					parts = append(parts, "ts AS INT64")
-					stored = " STORED IN ('t_', " + g.pick("DATE_TRUNC('month', ts) AS TEXT('yyyyMM')", "DATE_TRUNC('year', ts) AS TEXT('yyyy')", "DATE_BIN('1 hour', ts) AS TEXT('yyyyMMddHH')") + ")"
+					stored = " STORED IN ('t_', " + g.pick("DATE_TRUNC('month', ts) AS TEXT('yyyyMM')", "DATE_TRUNC('year', ts) AS TEXT('yyyy')", "DATE_BIN('1 hour', ts) AS TEXT('yyyyMMddHH')", "CAST(ts AS DATE) AS TEXT('yyyyMMdd')") + ")"
 					break
 				}
 				parts = append(parts, "MILLIS_OF_DAY(ts) AS UINT32")
@@ -224,7 +273,7 @@ func (g *lawWorld) keyParts(fields []string, full bool) (parts []string, stored,
 		pre := g.pick(map[string][]string{
 			"a": {"FLOORMOD(a, 3) AS UINT8", "CRC32(a) % 5 AS UINT8", "LEFT(MD5(a), 1)", "ABS(a % 3) AS UINT8"}, "b": {"FLOORMOD(b, 4) AS UINT8", "LEFT(MD5(b), 2)"},
 			"s": {"LEFT(MD5(s), 2)", "CRC32(s) % 3 AS TEXT(1)", "LEFT(SHA1(s), 1)", "ABS(JAVA_HASH(s)) % 4 AS UINT8"}, "u": {"LEFT(MD5(u), 1)", "SUBSTRING(MD5(u), 9, 2)"},
-			"ts": {"FLOORMOD(ts, 7) AS UINT8", "ts % 10 AS UINT8", "DATE(ts) AS TEXT('yyyyMMdd')"}, "d": {"LEFT(MD5(d), 1)", "d AS TEXT('yyyy')"},
+			"ts": {"FLOORMOD(ts, 7) AS UINT8", "ts % 10 AS UINT8", "DATE(ts) AS TEXT('yyyyMMdd')", "CAST(ts AS DATE) AS TEXT('yyyyMMdd')", "LEFT(MD5(CONCAT(ts)), 2)"}, "d": {"LEFT(MD5(d), 1)", "LEFT(MD5(d::TIMESTAMP), 1)", "d AS TEXT('yyyy')"},
 		}[f]...)
 		if strings.HasSuffix(pre, "'yyyy')") {
 			pre = "LEFT(MD5(d), 1)"
@@ -315,6 +364,9 @@ func (g *lawWorld) predicate(depth int) string {
 	if col.Type == types.JSON || col.Type == types.Bytes {
 		return col.Name + g.pick(" IS NULL", " IS NOT NULL")
 	}
+	if t := col.Type; (t == types.Timestamp || t == types.Date) && r.IntN(3) == 0 {
+		return g.moment(col)
+	}
 	switch r.IntN(9) {
 	case 0:
 		return fmt.Sprintf("%s %sBETWEEN %s AND %s", col.Name, g.pick("", "", "NOT "), g.constant(col), g.constant(col))
@@ -338,6 +390,42 @@ func (g *lawWorld) predicate(depth int) string {
 	}
 }
 
+// moment is a predicate on a day or a moment whose meaning depends on the zone.
+func (g *lawWorld) moment(col *catalog.Column) string {
+	other := types.Timestamp
+	if col.Type == other {
+		other = types.Date
+	}
+	op := g.pick(" = ", " <> ", " < ", " <= ", " > ", " >= ")
+	k := types.NewDate([]int64{0, 18000, 18001, 18517, 18518, 18519}[g.r.IntN(6)])
+	moment := func() string { // sometimes the midnight of a zone
+		ms := k.Int()*types.MillisPerDay + int64(g.r.IntN(3)-1)
+		if z, err := types.Cast(k, types.Timestamp, g.zone()); err == nil && g.r.IntN(2) == 0 {
+			ms = z.Int()
+		}
+		return types.NewTimestamp(ms).SQL()
+	}
+	for _, c := range g.table.Columns {
+		if c.Type == other && g.r.IntN(2) == 0 {
+			return col.Name + op + c.Name
+		}
+	}
+	switch n := g.r.IntN(5); {
+	case n == 4:
+		return "CONCAT(" + col.Name + ")" + op + "'" + k.String() + g.pick("", " 01:30:00", " 14") + "'"
+	case n == 0:
+		return "CAST(" + col.Name + " AS " + other.String() + ")" + op + map[bool]string{true: k.SQL(), false: moment()}[other == types.Date]
+	case n == 1 && col.Type == types.Timestamp:
+		return col.Name + op + "'" + k.String() + g.pick("", " 12:00", " 23:30:00") + "'"
+	case n == 2:
+		return col.Name + g.pick(" IN (", " NOT IN (") + k.SQL() + ", " + moment() + ")"
+	}
+	if col.Type == types.Timestamp {
+		return col.Name + op + k.SQL()
+	}
+	return col.Name + op + moment()
+}
+
 // check compares n random queries.
 func (g *lawWorld) check(n int) {
 	g.t.Helper()
@@ -350,10 +438,14 @@ func (g *lawWorld) check(n int) {
 				sel = "SELECT " + c.Name
 			}
 		}
+		g.loc = g.zone()
 		q := sel + " FROM " + g.name
 		if g.r.IntN(8) > 0 {
-			q += " WHERE " + g.predicate(2)
+			where := g.predicate(2)
+			q += " WHERE " + where
+			g.recall(where)
 		}
+		g.prepared()
 		var order []string
 		for range g.r.IntN(3) {
 			c := g.table.Columns[g.r.IntN(len(g.table.Columns))]
@@ -368,6 +460,123 @@ func (g *lawWorld) check(n int) {
 		}
 		g.compare(q, order, limit)
 	}
+}
+
+// recall compares the rows for which where is true with those that were written: nothing of them is read from the store, and
+// where is compiled for each over its constants.
+func (g *lawWorld) recall(where string) {
+	g.t.Helper()
+	if g.stored == nil {
+		return
+	}
+	tree, err := parser.ParseExpr(where)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.expectStored("SELECT * FROM "+g.name+" WHERE "+where, nil, func(row []types.Value) bool {
+		cond, err := expr.CompileCondition(tree, &expr.Scope{Loc: g.loc, Column: func(ref *parser.ColumnRef) (expr.Expr, error) {
+			c, _ := g.table.Column(ref.Name)
+			return &expr.Const{Val: row[c.Index], Typ: c.Type}, nil
+		}})
+		if err != nil {
+			g.t.Fatalf("%s: %v", where, err)
+		}
+		ok, err := expr.IsTrue(cond, &expr.Env{Loc: g.loc})
+		if err != nil {
+			g.t.Fatalf("%s: %v", where, err)
+		}
+		return ok
+	})
+}
+
+// expectStored expects of q, run as args say, the rows that were written and for which match is true.
+func (g *lawWorld) expectStored(q string, args *Args, match func(row []types.Value) bool) {
+	g.t.Helper()
+	var want []string
+	for _, row := range g.stored {
+		if match(row) {
+			want = append(want, rowText(row))
+		}
+	}
+	slices.Sort(want)
+	run := Args{}
+	if args != nil {
+		run = *args
+	}
+	got := g.rowsOf(g.planned, q, run)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		g.t.Fatalf("%s\n%s %v in %v\nplan\n%s\ngot  %q\nwant %q, as written", g.ddl, q, run.Positional, g.loc, g.planned.run("EXPLAIN "+q, run.Positional...), got, want)
+	}
+}
+
+// prepared runs one statement again and again, by all key columns, with other arguments in other zones.
+func (g *lawWorld) prepared() {
+	g.t.Helper()
+	if g.stored == nil || g.r.IntN(3) > 0 {
+		return
+	}
+	var rows [][]types.Value
+	for _, k := range slices.Sorted(maps.Keys(g.stored)) {
+		rows = append(rows, g.stored[k])
+	}
+	var terms []string
+	var binds []*catalog.Column
+	text := map[int]string{} // constants that the zone gives a meaning
+	for _, c := range g.table.Columns {
+		switch {
+		case keyPartOf(g.table.Layouts[0], c.Index) == "":
+		case c.Type == types.Timestamp && g.r.IntN(2) == 0:
+			v := rows[g.r.IntN(len(rows))][c.Index]
+			at, err := types.Cast(v, types.String, g.zone())
+			if err != nil {
+				g.t.Fatal(err)
+			}
+			text[c.Index] = at.Text()
+			terms = append(terms, c.Name+" = '"+at.Text()+"'")
+		default:
+			terms, binds = append(terms, c.Name+" = ?"), append(binds, c)
+		}
+	}
+	q, plans := "SELECT * FROM "+g.name+" WHERE "+strings.Join(terms, " AND "), &Plans{}
+	was := g.loc
+	defer func() { g.loc = was }()
+	for range 6 {
+		g.loc = g.zone()
+		row := rows[g.r.IntN(len(rows))]
+		args := Args{Plans: plans}
+		want := map[int]types.Value{}
+		for _, c := range binds {
+			v := row[c.Index]
+			if g.r.IntN(4) == 0 {
+				v = g.value(c)
+			}
+			args.Positional, want[c.Index] = append(args.Positional, v), v
+		}
+		for i, s := range text {
+			ms, err := types.ParseTimestamp(s, g.loc)
+			if err != nil {
+				g.t.Fatal(err)
+			}
+			want[i] = types.NewTimestamp(ms)
+		}
+		g.expectStored(q, &args, func(row []types.Value) bool {
+			for i, v := range want {
+				if v.IsNull() || row[i].IsNull() || rowText([]types.Value{v}) != rowText(row[i:i+1]) {
+					return false
+				}
+			}
+			return true
+		})
+	}
+}
+
+func rowText(row []types.Value) string {
+	var b strings.Builder
+	for _, v := range row {
+		b.WriteString(v.String() + "|")
+	}
+	return b.String()
 }
 
 // compare runs q with both engines.
@@ -418,12 +627,18 @@ func (g *lawWorld) compare(q string, order []string, limit int) {
 
 func (g *lawWorld) rows(w *world, q string) []string {
 	g.t.Helper()
+	return g.rowsOf(w, q, Args{})
+}
+
+func (g *lawWorld) rowsOf(w *world, q string, args Args) []string {
+	g.t.Helper()
+	args.Options.Location = g.loc
 	s, err := parser.ParseStatement(q)
 	if err != nil {
 		g.t.Fatalf("%s: %v", q, err)
 	}
 	ctx := context.Background()
-	rows, err := w.Run(ctx, s, Args{})
+	rows, err := w.Run(ctx, s, args)
 	if err != nil {
 		g.t.Fatalf("%s\n%s: %v", g.ddl, q, err)
 	}
@@ -438,11 +653,7 @@ func (g *lawWorld) rows(w *world, q string) []string {
 			g.t.Fatalf("%s\n%s: %v", g.ddl, q, err)
 		}
 		for _, row := range batch {
-			var b strings.Builder
-			for _, v := range row {
-				b.WriteString(v.String() + "|")
-			}
-			out = append(out, b.String())
+			out = append(out, rowText(row))
 		}
 	}
 }

@@ -219,8 +219,7 @@ func usesLookup(e expr.Expr) bool {
 
 // unknown evaluates x for row and gives the names whose numbers are not known.
 func (r *run) unknown(x expr.Expr, row []types.Value) (wanted []planner.LookupKey, err error) {
-	env := r.exprEnv()
-	env.Row = row
+	env := expr.Env{Row: row} // in UTC: see catalog.Pattern.Append
 	env.Lookup = func(table, column string, args []types.Value) (types.Value, bool) {
 		v, ok := r.engine.lookups.known(table, column, args)
 		if !ok {

@@ -146,7 +146,7 @@ func (r *run) planKept(ctx context.Context, s *parser.Select, kept *Plans) (*pla
 		return r.planSelect(ctx, s)
 	}
 	if point := kept.point.Load(); point != nil {
-		if p := point.Plan(r.env.Catalog, r.env.Args); p != nil {
+		if p := point.Plan(r.env); p != nil {
 			return p, nil
 		}
 	}
@@ -154,7 +154,7 @@ func (r *run) planKept(ctx context.Context, s *parser.Select, kept *Plans) (*pla
 	if err != nil {
 		return nil, err
 	}
-	if point := planner.PointOf(s, p); point != nil {
+	if point := r.env.PointOf(s, p); point != nil {
 		kept.point.Store(point)
 	}
 	return p, nil

@@ -72,13 +72,9 @@ type place struct {
 
 // place computes where row stands under layout l.
 func (w *writer) place(l *catalog.Layout, row []types.Value) (place, error) {
-	if l.Kind == catalog.Index {
-		for _, p := range l.Key.Parts {
-			for _, c := range p.Columns {
-				if row[c].IsNull() && !w.table.Columns[c].KeyPart {
-					return place{skip: true}, nil
-				}
-			}
+	for _, c := range l.Sparse {
+		if row[c.Index].IsNull() {
+			return place{skip: true}, nil
 		}
 	}
 	var at place

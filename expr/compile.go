@@ -35,6 +35,8 @@ func CompileCondition(e parser.Expr, s *Scope) (Expr, error) {
 
 type compiler struct{ s *Scope }
 
+func (c compiler) fold(e Expr) Expr { return fold(e, c.s.Loc) }
+
 func (c compiler) expr(e parser.Expr) (Expr, error) {
 	switch e := e.(type) {
 	case *parser.Literal:
@@ -339,16 +341,41 @@ func (c compiler) list(es []parser.Expr) ([]Expr, error) {
 
 // compare makes x op y after making the types meet.
 func (c compiler) compare(op CompareOp, x, y Expr, pos parser.Pos) (Expr, error) {
-	x, y, err := c.meet(x, y, pos)
-	if err != nil {
-		return nil, err
-	}
 	if _, ok := x.(*Const); ok {
 		if _, ok := y.(*Const); !ok {
 			x, y, op = y, x, op.Flip()
 		}
 	}
-	return fold(&Compare{Pos: pos, Op: op, X: x, Y: y}), nil
+	if k, ok := y.(*Const); ok && x.Type() == types.Date && k.Val.Type() == types.Timestamp {
+		return c.compareDay(op, x, k, pos), nil
+	}
+	x, y, err := c.meet(x, y, pos)
+	if err != nil {
+		return nil, err
+	}
+	return c.fold(&Compare{Pos: pos, Op: op, X: x, Y: y}), nil
+}
+
+// compareDay compares the midnights of x, a DATE, with the moment k, by days: keys and filters hold days.
+func (c compiler) compareDay(op CompareOp, x Expr, k *Const, pos parser.Pos) Expr {
+	from, after := types.DaysAt(k.Val, c.s.Loc)
+	day := func(op CompareOp, d types.Value) Expr {
+		return c.fold(&Compare{Pos: pos, Op: op, X: x, Y: &Const{Pos: k.Pos, Val: d, Typ: types.Date}})
+	}
+	if after.Int() == from.Int()+1 && (op == EQ || op == NE) {
+		return day(op, from)
+	}
+	switch op {
+	case LT, GE:
+		return day(op, from)
+	case LE:
+		return day(LT, after)
+	case GT:
+		return day(GE, after)
+	case NE:
+		return disjunction(day(LT, from), day(GE, after))
+	}
+	return conjunction(day(GE, from), day(LT, after))
 }
 
 // meet casts a constant to the other side's type, or refuses types that cannot be compared.
@@ -356,6 +383,14 @@ func (c compiler) meet(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
 	tx, ty := x.Type(), y.Type()
 	if tx == types.Null || ty == types.Null || tx == ty {
 		return x, y, nil
+	}
+	switch { // a DATE beside a TIMESTAMP is its midnight in the session's zone
+	case tx == types.Date && ty == types.Timestamp:
+		x, err := c.cast(x, ty, pos)
+		return x, y, err
+	case tx == types.Timestamp && ty == types.Date:
+		y, err := c.cast(y, tx, pos)
+		return x, y, err
 	}
 	_, constant := x.(*Const)
 	text := constant && tx == types.String // is read as the other, be that constant or not
@@ -379,7 +414,7 @@ func (c compiler) meet(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
 func (c compiler) comparable(a, b types.Type, pos parser.Pos) error {
 	switch {
 	case a == b, a == types.Null, b == types.Null, a.IsNumeric() && b.IsNumeric(), a.IsText() && b.IsText(),
-		a == types.Date && b == types.Timestamp, a == types.Timestamp && b == types.Date:
+		a == types.Date && b == types.Timestamp, a == types.Timestamp && b == types.Date: // see meet
 		return nil
 	}
 	return parser.Errorf(pos, "%s and %s cannot be compared", a, b)
@@ -479,6 +514,10 @@ func (c compiler) inList(pos parser.Pos, x Expr, not bool, items []Expr) (Expr, 
 				if err := c.comparable(x.Type(), l.Typ, l.Pos); err != nil {
 					return nil, err
 				}
+				if x.Type() == types.Date && l.Typ == types.Timestamp {
+					others = append(others, l)
+					continue
+				}
 			}
 			in.List = append(in.List, l.Val)
 			continue
@@ -499,7 +538,7 @@ func (c compiler) inList(pos parser.Pos, x Expr, not bool, items []Expr) (Expr, 
 		return nil, parser.Errorf(pos, "the values of an IN list must be comparable: %s", sortErr)
 	}
 	if len(others) == 0 {
-		return fold(in), nil
+		return c.fold(in), nil
 	}
 	in.Not = false
 	alts := []Expr{in}
@@ -609,7 +648,7 @@ func (c compiler) like(e *parser.Like) (Expr, error) {
 			return c.compare(op, x, &Const{Pos: k.Pos, Val: types.NewString(lit), Typ: types.String}, e.Pos)
 		}
 	}
-	return fold(l), nil
+	return c.fold(l), nil
 }
 
 func (c compiler) is(e *parser.Is) (Expr, error) {
@@ -618,7 +657,7 @@ func (c compiler) is(e *parser.Is) (Expr, error) {
 		return nil, err
 	}
 	if e.What == "NULL" || e.What == "UNKNOWN" {
-		return fold(&IsNull{Pos: e.Pos, X: x, Not: e.Not}), nil
+		return c.fold(&IsNull{Pos: e.Pos, X: x, Not: e.Not}), nil
 	}
 	if err := c.needBool(x, "IS "+e.What, e.Pos); err != nil {
 		return nil, err
@@ -670,7 +709,7 @@ func (c compiler) caseExpr(e *parser.Case) (Expr, error) {
 		out.Whens[i].Then = results[i]
 	}
 	out.Else = results[len(results)-1]
-	return fold(out), nil
+	return c.fold(out), nil
 }
 
 // common gives expressions one type: that of the first which has one, widened among numbers.
@@ -840,6 +879,12 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 		flat = append(flat, x)
 	}
 	switch name {
+	case "NOW", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "CURRENT_DATE":
+		if c.s.Key {
+			return nil, parser.Errorf(pos, "%s differs each time: a key with it could not be found again", name)
+		}
+	}
+	switch name {
 	case "NOW", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP":
 		return &Const{Pos: pos, Val: types.NewTimestamp(c.s.Now), Typ: types.Timestamp}, nil
 	case "CURRENT_DATE":
@@ -857,7 +902,7 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 			if err != nil {
 				return nil, err
 			}
-			return fold(&Case{Pos: pos, Whens: []When{{eq, &Const{Pos: pos, Typ: flat[0].Type()}}}, Else: flat[0], Typ: flat[0].Type()}), nil
+			return c.fold(&Case{Pos: pos, Whens: []When{{eq, &Const{Pos: pos, Typ: flat[0].Type()}}}, Else: flat[0], Typ: flat[0].Type()}), nil
 		}
 	}
 	return c.apply(name, pos, flat)
@@ -936,5 +981,5 @@ func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) 
 	if err != nil {
 		return nil, parser.Errorf(pos, "%s", err)
 	}
-	return fold(&Call{Pos: pos, Func: f, Args: args, Typ: t}), nil
+	return c.fold(&Call{Pos: pos, Func: f, Args: args, Typ: t}), nil
 }

@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"time"
+
 	"github.com/hql-db/hql/types"
 )
 
@@ -130,8 +132,8 @@ func negateAll(terms []Expr) []Expr {
 }
 
 // fold computes e now if all below it is constant. An expression that fails stays
-// as it is, to fail only if it is evaluated.
-func fold(e Expr) Expr {
+// as it is, to fail only if it is evaluated. loc is the zone of what is evaluated later: see Env.
+func fold(e Expr, loc *time.Location) Expr {
 	switch x := e.(type) {
 	case *Const:
 		return e
@@ -162,12 +164,14 @@ func fold(e Expr) Expr {
 	default:
 		return e
 	}
-	v, err := e.Eval(&Env{})
+	v, err := e.Eval(&Env{Loc: loc})
 	if err != nil {
 		return e
 	}
 	return &Const{Pos: e.Position(), Val: v, Typ: e.Type()}
 }
 
-// Fold computes the constant parts of e.
-func Fold(e Expr) Expr { return Map(e, fold) }
+// Fold computes the constant parts of e, in the zone in which the rest is evaluated.
+func Fold(e Expr, loc *time.Location) Expr {
+	return Map(e, func(e Expr) Expr { return fold(e, loc) })
+}

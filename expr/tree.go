@@ -316,6 +316,20 @@ func RestLength(e Expr) (n int, ok bool) {
 	return 0, false
 }
 
+// Volatile names a function in e that gives another value each time, as RANDOM does; "" for none. What is drawn for a new
+// row, see Draw, is not meant.
+func Volatile(e Expr) string {
+	if c, ok := e.(*Call); ok && c.Func.Volatile && c.Func.Group != "key" {
+		return c.Func.Name
+	}
+	for _, x := range Children(e) {
+		if name := Volatile(x); name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
 // Draw gives the function that makes a value of e for a new row; nil when e is
 // computed from columns.
 func Draw(e Expr) func(env *Env) (types.Value, error) {
@@ -427,6 +441,40 @@ func sargOf(x Expr, set types.Set) (col int, s types.Set, exact, ok bool) {
 	return cols[0], s, ok && exactPreimage(x), ok
 }
 
+// RejectsNull tells that e, a condition, is true for no row in which column col is NULL.
+func RejectsNull(e Expr, col int) bool {
+	rejects := func(t Expr) bool { return RejectsNull(t, col) }
+	switch e := e.(type) {
+	case *Const:
+		return e.Val.IsNull() || !e.Val.Bool()
+	case *And:
+		return slices.ContainsFunc(e.Terms, rejects)
+	case *Or:
+		return !slices.ContainsFunc(e.Terms, func(t Expr) bool { return !rejects(t) })
+	case *IsNull:
+		return e.Not && passesNull(e.X, col)
+	}
+	return passesNull(e, col)
+}
+
+// passesNull tells that e is NULL for every row in which column col is.
+func passesNull(e Expr, col int) bool {
+	switch e := e.(type) {
+	case *Column:
+		return e.Index == col
+	case *Call:
+		if e.Func.NullArgs || e.Func.First {
+			return false
+		}
+	case *In:
+		return passesNull(e.X, col)
+	case *Not, *Cast, *Compare, *Like:
+	default:
+		return false
+	}
+	return slices.ContainsFunc(Children(e), func(x Expr) bool { return passesNull(x, col) })
+}
+
 // PrefixInterval holds the strings that start with p.
 func PrefixInterval(p string) types.Interval {
 	if end := types.PrefixEnd([]byte(p)); end != nil {
@@ -440,7 +488,7 @@ func PrefixInterval(p string) types.Interval {
 
 // mixed tells comparisons between types whose values do not convert both ways: they are left to evaluation.
 func mixed(t types.Type, v types.Value) bool {
-	return v.Type() != t && !(t.IsInteger() && v.Type().IsNumeric()) && !(t == types.Date && v.Type() == types.Timestamp)
+	return v.Type() != t && !(t.IsInteger() && v.Type().IsNumeric())
 }
 
 // compareSet gives the values of type t for which "value op v" is true.
@@ -449,9 +497,6 @@ func compareSet(op CompareOp, v types.Value, t types.Type) types.Set {
 	switch {
 	case t.IsInteger() && !v.Type().IsInteger() && v.Type().IsNumeric():
 		return compareInt(op, v, t)
-	case t == types.Date && v.Type() == types.Timestamp:
-		day := floorDiv(v.Int(), types.MillisPerDay)
-		return roundedSet(op, types.NewDate(day), v.Int() == day*types.MillisPerDay)
 	case t.IsInteger():
 		v = types.NewIntOf(t, v.Int())
 	}

@@ -33,8 +33,17 @@ func (e *Env) access(req *accessRequest) (*Scan, error) {
 	}
 	var best *candidate
 	var all []*candidate
+	var left []Considered
 	for _, l := range req.table.Layouts {
 		if !eligible(l, req) {
+			continue
+		}
+		if lost := req.lost(l); lost != "" {
+			if l.Name == req.layout {
+				return nil, parser.Errorf(parser.NoPos, "INDEX %s cannot answer this: rows in which %s is NULL are not in it", l.Name, lost).
+					WithHint("add %s IS NOT NULL", lost)
+			}
+			left = append(left, Considered{Layout: l.Name, Lost: lost})
 			continue
 		}
 		c := e.candidate(l, req, terms, boxes, false)
@@ -67,6 +76,7 @@ func (e *Env) access(req *accessRequest) (*Scan, error) {
 		}
 		s.Considered = append(s.Considered, c.considered)
 	}
+	s.Considered = append(s.Considered, left...)
 	slices.SortStableFunc(s.Considered, func(a, b Considered) int { return cmp.Compare(btoi(b.Why == "chosen"), btoi(a.Why == "chosen")) })
 	e.finish(s, req, best)
 	return s, nil
@@ -103,6 +113,16 @@ func eligible(l *catalog.Layout, req *accessRequest) bool {
 		}
 	}
 	return true
+}
+
+// lost gives a column of which req may want rows with NULL, while l has none of them; "" for none.
+func (req *accessRequest) lost(l *catalog.Layout) string {
+	for _, c := range l.Sparse {
+		if !c.NotNull && !slices.ContainsFunc(req.conjuncts, func(e expr.Expr) bool { return expr.RejectsNull(e, c.Index) }) {
+			return c.Name
+		}
+	}
+	return ""
 }
 
 func layoutNames(t *catalog.Table) string {

@@ -276,6 +276,10 @@ func (d *drawing) scan(s *Scan, in string) {
 	}
 	if len(s.Considered) > 1 {
 		for _, c := range s.Considered {
+			if c.Lost != "" {
+				line("layout", "%s: no, it has no rows in which %s is NULL", c.Layout, c.Lost)
+				continue
+			}
 			line("layout", "%s: %s, %d ranges, cost %.0f: %s", c.Layout, c.Access, c.Spans, c.Cost, c.Why)
 		}
 	}

@@ -176,6 +176,7 @@ type Considered struct {
 	Spans  int
 	Cost   float64
 	Why    string
+	Lost   string // a column: rows in which it is NULL are not in the index, and the query may want them
 }
 
 // LookupKey names a LOOKUP whose value the planner needs.

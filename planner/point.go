@@ -3,6 +3,7 @@ package planner
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
@@ -18,12 +19,16 @@ type Point struct {
 	scan    *Scan
 	row     []types.Value // the constants, by column
 	binds   []pointBind
+	loc     *time.Location // in which the constants were read
+	// checked tells that a key may hold less than the values it was made of, LEFT(x, 8): whether it holds all of them is
+	// asked for each.
+	checked bool
 }
 
 type pointBind struct{ column, arg int }
 
-// PointOf makes a Point of p, which Select made of s; nil when that does not fit p, or would not for all arguments.
-func PointOf(s *parser.Select, p *Plan) *Point {
+// PointOf makes a Point of p, which Select of e made of s; nil when that does not fit p, or would not for all arguments.
+func (e *Env) PointOf(s *parser.Select, p *Plan) *Point {
 	if len(s.Cores) != 1 || len(s.With)+len(s.OrderBy) > 0 || s.Limit != nil || s.Offset != nil {
 		return nil
 	}
@@ -40,7 +45,7 @@ func PointOf(s *parser.Select, p *Plan) *Point {
 		scan.Layout.Kind != catalog.Primary || len(scan.Table.Layouts) > 1 || scan.Layout.Packed != nil || slices.ContainsFunc(scan.Layout.Key.Parts, drawn) || slices.ContainsFunc(scan.Layout.Stored.Parts, drawn) {
 		return nil
 	}
-	out := &Point{plan: p, project: project, scan: scan, row: make([]types.Value, len(scan.Table.Columns))}
+	out := &Point{plan: p, project: project, scan: scan, row: make([]types.Value, len(scan.Table.Columns)), loc: e.Loc}
 	terms := equalities(nil, c.Where)
 	if len(terms) != len(scan.Fates) {
 		return nil
@@ -52,10 +57,11 @@ func PointOf(s *parser.Select, p *Plan) *Point {
 		}
 		col, isCol := e.X.(*expr.Column)
 		k, isConst := e.Y.(*expr.Const)
-		if !isCol || !isConst || terms[i].ref == nil || !strings.EqualFold(terms[i].ref.Name, scan.Table.Columns[col.Index].Name) || !out.row[col.Index].IsNull() || !fits(k.Val, scan.Table.Columns[col.Index].Type) {
+		if !isCol || !isConst || !scan.Table.Columns[col.Index].KeyPart || terms[i].ref == nil || !strings.EqualFold(terms[i].ref.Name, scan.Table.Columns[col.Index].Name) || !out.row[col.Index].IsNull() || !fits(k.Val, scan.Table.Columns[col.Index].Type) {
 			return nil
 		}
 		out.row[col.Index] = k.Val
+		out.checked = out.checked || !scan.Layout.Holds(col.Index)
 		if param := terms[i].param; param != nil {
 			out.binds = append(out.binds, pointBind{col.Index, param.Index - 1})
 		}
@@ -109,11 +115,11 @@ func fits(v types.Value, t types.Type) bool {
 	return !v.IsNull() && (v.Type() == t || v.Type().IsInteger() && t.IsInteger())
 }
 
-// Plan gives the plan for args, nil when it must be made anew: the table was replaced in c, or
-// the arguments are of other types or such that no key has them.
-func (t *Point) Plan(c *catalog.Catalog, args []types.Value) *Plan {
-	scan := t.scan
-	if now, ok := c.Table(scan.Table.Name); !ok || now != scan.Table {
+// Plan gives the plan for the arguments of e, nil when it must be made anew: the table was replaced, the zone is
+// another, or the arguments are of other types or such that no key has them.
+func (t *Point) Plan(e *Env) *Plan {
+	scan, args := t.scan, e.Args
+	if now, ok := e.Catalog.Table(scan.Table.Name); !ok || now != scan.Table || e.Loc != t.loc {
 		return nil
 	}
 	row := slices.Clone(t.row)
@@ -123,7 +129,11 @@ func (t *Point) Plan(c *catalog.Catalog, args []types.Value) *Plan {
 		}
 		row[b.column] = args[b.arg]
 	}
-	table, key, err := scan.Layout.Place(row)
+	place := scan.Layout.Place
+	if t.checked {
+		place = scan.Layout.PlaceOf
+	}
+	table, key, err := place(row)
 	if err != nil || len(key) == 0 {
 		return nil
 	}

@@ -31,21 +31,22 @@ func TestPoint(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := st.(*parser.Select)
+		env := func(args []types.Value) *Env { return &Env{Catalog: c, Args: args} }
 		plan := func(args []types.Value) *Plan {
-			p, err := (&Env{Catalog: c, Args: args}).Select(s)
+			p, err := env(args).Select(s)
 			if err != nil {
 				t.Fatalf("%s %v: %v", s, args, err)
 			}
 			return p
 		}
 		for from := range 8 {
-			point := PointOf(s, plan(sampleArgs(kinds, from)))
+			point := env(nil).PointOf(s, plan(sampleArgs(kinds, from)))
 			for i := range sampleValues {
 				args := sampleArgs(kinds, i)
 				if point == nil {
 					break
 				}
-				got := point.Plan(c, args)
+				got := point.Plan(env(args))
 				if got == nil {
 					continue
 				}
@@ -58,14 +59,14 @@ func TestPoint(t *testing.T) {
 			if point != nil {
 				for i := range kinds { // what the plan was not made for
 					args := sampleArgs(kinds, from)
-					if args[i] = types.NewDouble(0.5); kinds[i] != types.Double && point.Plan(c, args) != nil {
+					if args[i] = types.NewDouble(0.5); kinds[i] != types.Double && point.Plan(env(args)) != nil {
 						t.Errorf("%s: a plan for a DOUBLE", s)
 					}
-					if args[i] = (types.Value{}); point.Plan(c, args) != nil {
+					if args[i] = (types.Value{}); point.Plan(env(args)) != nil {
 						t.Errorf("%s: a plan for NULL", s)
 					}
 				}
-				if point.Plan(&catalog.Catalog{}, sampleArgs(kinds, from)) != nil {
+				if point.Plan(&Env{Catalog: &catalog.Catalog{}, Args: sampleArgs(kinds, from)}) != nil {
 					t.Errorf("%s: a plan for a table that is gone", s)
 				}
 			}
@@ -108,7 +109,7 @@ func TestNoPoint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if PointOf(st.(*parser.Select), p) != nil {
+		if (&Env{}).PointOf(st.(*parser.Select), p) != nil {
 			t.Errorf("%s: a Point", text)
 		}
 	}
@@ -121,14 +122,15 @@ func BenchmarkPlanPointAgain(b *testing.B) {
 		b.Fatal(err)
 	}
 	args := []types.Value{types.NewString("host0001"), types.NewInt(1700000000000)}
-	p, err := (&Env{Catalog: c, Args: args}).Select(st.(*parser.Select))
+	env := &Env{Catalog: c, Args: args}
+	p, err := env.Select(st.(*parser.Select))
 	if err != nil {
 		b.Fatal(err)
 	}
-	point := PointOf(st.(*parser.Select), p)
+	point := env.PointOf(st.(*parser.Select), p)
 	b.ReportAllocs()
 	for b.Loop() {
-		if point.Plan(c, args) == nil {
+		if point.Plan(env) == nil {
 			b.Fatal("no plan")
 		}
 	}

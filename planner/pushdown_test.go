@@ -127,7 +127,7 @@ func checkPushDown(t *testing.T, r *rand.Rand, table *catalog.Table, fig seeds.F
 	}
 	for range 80 {
 		where := atom(2)
-		cond, err := compileWhere(table, where)
+		cond, err := compileWhere(table, where, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", where, err)
 		}
@@ -147,7 +147,7 @@ func checkPushDown(t *testing.T, r *rand.Rand, table *catalog.Table, fig seeds.F
 				}
 			}
 			fig["cells"]++
-			match, kept := isTrue(t, cond, row), keeps(t, f, cell, i < len(cells))
+			match, kept := isTrue(t, cond, row, nil), keeps(t, f, cell, i < len(cells))
 			if match && !kept || exact && kept != match {
 				t.Fatalf("%s AS %s: cell %q is read as %s, for which %s is %v, but %s keeps it: %v (exact: %v)", col.Type, col.Encoding, cell, row[1].SQL(), where, match, f, kept, exact)
 			}

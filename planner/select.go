@@ -81,7 +81,7 @@ func (e *Env) Where(t *catalog.Table, alias string, where parser.Expr, values []
 		if err != nil {
 			return nil, nil, err
 		}
-		req.conjuncts = expr.Conjuncts(expr.Fold(cond))
+		req.conjuncts = expr.Conjuncts(expr.Fold(cond, q.env.Loc))
 	}
 	exprs := make([]expr.Expr, len(values))
 	for i, v := range values {
@@ -442,7 +442,7 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 		if err != nil {
 			return nil, nil, err
 		}
-		conds = expr.Conjuncts(expr.Fold(w))
+		conds = expr.Conjuncts(expr.Fold(w, q.env.Loc))
 	}
 	conds = append(slices.Clone(f.conds), conds...)
 	terms, err := q.orderTerms(orderBy, outs, scope)

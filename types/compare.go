@@ -10,8 +10,8 @@ import (
 )
 
 // Compare orders two values that are not NULL: numbers by value across numeric
-// types (NaN greatest, as PostgreSQL has it), text and bytes bytewise, a DATE with a
-// TIMESTAMP as its midnight UTC, false before true. Other pairs are an error.
+// types (NaN greatest, as PostgreSQL has it), text and bytes bytewise, false before true. Other pairs
+// are an error: of a DATE and a TIMESTAMP a zone decides, see Cast.
 func Compare(a, b Value) (int, error) {
 	if a.typ == b.typ {
 		switch {
@@ -32,23 +32,12 @@ func Compare(a, b Value) (int, error) {
 		return compareNumbers(a, b), nil
 	case a.typ.IsText() && b.typ.IsText():
 		return strings.Compare(a.s, b.s), nil
-	case a.typ == Date && b.typ == Timestamp:
-		return compareDate(a.i, b.i), nil
-	case a.typ == Timestamp && b.typ == Date:
-		return -compareDate(b.i, a.i), nil
 	}
 	return 0, fmt.Errorf("%s and %s cannot be compared", a.typ, b.typ)
 }
 
 // MillisPerDay is the length of a day of the proleptic calendar in TIMESTAMP's unit.
 const MillisPerDay = 86_400_000
-
-func compareDate(days, ms int64) int {
-	if c := cmp.Compare(days, floorDiv(ms, MillisPerDay)); c != 0 {
-		return c
-	}
-	return cmp.Compare(0, ms-floorDiv(ms, MillisPerDay)*MillisPerDay)
-}
 
 func floorDiv(a, b int64) int64 {
 	q := a / b

@@ -48,3 +48,22 @@ func inZone(t time.Time, loc *time.Location) time.Time {
 	}
 	return after
 }
+
+// DaysAt gives the first day whose midnight in loc (nil: UTC), as Cast has it, is no earlier than the TIMESTAMP v, and the
+// first one whose midnight is later.
+func DaysAt(v Value, loc *time.Location) (from, after Value) {
+	if loc == nil {
+		loc = time.UTC
+	}
+	t := time.UnixMilli(v.i)
+	midnight := func(day int64) time.Time { return inZone(time.Unix(day*86400, 0).UTC(), loc) }
+	day := floorDiv(v.i, MillisPerDay) - 1 // no zone is a day from UTC: its midnight is earlier
+	for midnight(day).Before(t) {
+		day++
+	}
+	from = NewDate(day)
+	for !midnight(day).After(t) {
+		day++
+	}
+	return from, NewDate(day)
+}
