@@ -17,6 +17,7 @@ import (
 
 	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/hbase/hbasetest"
+	"github.com/hql-db/hql/internal/poison"
 	"github.com/hql-db/hql/types"
 )
 
@@ -28,7 +29,7 @@ type tests struct{ *testing.M }
 
 func (m tests) Run() int {
 	defer hbasetest.Stop()
-	return m.M.Run()
+	return poison.Tests(m.M).Run()
 }
 
 // admin is what gohbase's administration client, which cannot be closed, leaves: its connection to the master.
@@ -153,6 +154,16 @@ func TestCollect(t *testing.T) {
 	}
 	if all, err := hql.Collect[int](query("SELECT uid FROM events WHERE uid NOT IN (?)", []int{})); err != nil || len(all) != 2 {
 		t.Errorf("%v %v", err, all)
+	}
+	for sql, want := range map[string][]int{
+		"SELECT uid FROM events WHERE uid IN (SELECT uid FROM events) AND uid IN (?) ORDER BY uid":                                            {1, 2},
+		"SELECT uid FROM events WHERE uid NOT IN (SELECT uid + 1 FROM events) AND uid IN (?) ORDER BY uid":                                    {1},
+		"SELECT uid FROM events WHERE uid IN (SELECT uid FROM events e WHERE e.uid = events.uid AND e.uid IN (?)) AND uid > 1":                {2},
+		"SELECT uid FROM events WHERE uid IN (SELECT uid FROM events WHERE uid NOT IN (SELECT uid FROM events WHERE uid > 1)) AND uid IN (?)": {1},
+	} {
+		if got, err := hql.Collect[int](query(sql, []int{1, 2, 3})); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v %v, want %v", sql, err, got, want)
+		}
 	}
 	times, err := hql.Collect[time.Time](query("SELECT ts FROM events WHERE uid = 2"))
 	if err != nil || times[0].Year() != 2026 {

@@ -21,6 +21,9 @@ func findParams(s parser.Statement) *params {
 func (p *params) expand(list func(*parser.Param) ([]parser.Expr, bool)) error {
 	inList := map[*parser.Param]bool{}
 	for _, in := range p.ins {
+		if in.Query != nil {
+			continue
+		}
 		var out []parser.Expr
 		for _, x := range in.List {
 			if q, ok := x.(*parser.Param); ok {

@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/internal/poison"
 )
+
+func TestMain(m *testing.M) { os.Exit(poison.Tests(m).Run()) }
 
 // runEnv says how long: nothing for the short form, "long", or a duration.
 const runEnv = "HQL_CHAOS"

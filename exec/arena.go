@@ -1,6 +1,10 @@
 package exec
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/hql-db/hql/internal/poison"
+)
 
 // arenaChunk is the size of the pieces that an arena allocates when it has made many: a value of a row that is kept
 // keeps its whole piece, so they are small. The first is smaller still, as many statements read one row.
@@ -30,9 +34,9 @@ func (a *arena) mark() []byte { return a.chunk }
 
 // rewind gives back what was made since mark; nobody may hold any of it.
 func (a *arena) rewind(mark []byte) {
-	if len(mark) > 0 && len(a.chunk) > 0 && &mark[0] == &a.chunk[0] {
-		a.chunk = mark
-	} else {
-		a.chunk = a.chunk[:0]
+	if len(mark) == 0 || len(a.chunk) == 0 || &mark[0] != &a.chunk[0] {
+		mark = a.chunk[:0]
 	}
+	poison.Bytes(a.chunk[len(mark):])
+	a.chunk = mark
 }

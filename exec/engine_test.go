@@ -14,13 +14,14 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hbase/hbasetest"
+	"github.com/hql-db/hql/internal/poison"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
 )
 
 func TestMain(m *testing.M) {
-	code := m.Run()
+	code := poison.Tests(m).Run()
 	hbasetest.Stop()
 	if code == 0 {
 		// gohbase's administration client cannot be closed: its connection to the master stays.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/poison"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
 )
@@ -114,6 +115,9 @@ func (b *build) node(ctx context.Context, n planner.Node) (operator, error) {
 	op, err := b.bare(ctx, n)
 	if err == nil && b.opt.wrap != nil {
 		op = b.opt.wrap(n, op)
+	}
+	if err == nil && poison.On {
+		op = &poisonOp{in: op}
 	}
 	return op, err
 }

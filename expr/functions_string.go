@@ -530,7 +530,7 @@ func compileRegexp(pattern string) (*regexp.Regexp, error) {
 	if len(regexps.byPattern) >= 256 {
 		clear(regexps.byPattern)
 	}
-	regexps.byPattern[pattern] = re
+	regexps.byPattern[strings.Clone(pattern)] = re // it may be a row's
 	return re, nil
 }
 

@@ -22,11 +22,12 @@ import (
 
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/hbase/hbasetest"
+	"github.com/hql-db/hql/internal/poison"
 	"github.com/hql-db/hql/store"
 )
 
 func TestMain(m *testing.M) {
-	code := m.Run()
+	code := poison.Tests(m).Run()
 	hbasetest.Stop()
 	if code == 0 {
 		// gohbase's administration client cannot be closed: its connection to the master stays.

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hql-db/hql/filter"
+	"github.com/hql-db/hql/internal/poison"
 )
 
 // Fields of HBase's Client.proto that gohbase's messages do not know.
@@ -122,6 +123,9 @@ func (c *client) Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner
 	}
 	if len(r.Stop) > 0 && bytes.Compare(r.Start, r.Stop) >= 0 {
 		s.done = true // start == stop means a Get to HBase
+	}
+	if poison.On {
+		return &poisonScanner{in: s}, nil
 	}
 	return s, nil
 }

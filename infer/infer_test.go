@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,10 +16,13 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/infer"
+	"github.com/hql-db/hql/internal/poison"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/testdata"
 	"github.com/hql-db/hql/types"
 )
+
+func TestMain(m *testing.M) { os.Exit(poison.Tests(m).Run()) }
 
 // The keys that infer finds again in the tables of layouts.sql, loaded with 300 rows.
 // Names are its own, and so is what bytes alone cannot tell: TEXT(8) or two parts of it.

@@ -18,10 +18,11 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/internal/poison"
 	"github.com/hql-db/hql/sqldriver"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(poison.Tests(m)) }
 
 // database opens a store with rows 1 to n of table t, and a table of each type.
 func database(t *testing.T, n int) *sql.DB {

@@ -20,8 +20,11 @@ import (
 	"github.com/dolthub/sqllogictest/go/logictest/parser"
 
 	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/internal/poison"
 	"github.com/hql-db/hql/types"
 )
+
+func TestMain(m *testing.M) { os.Exit(poison.Tests(m).Run()) }
 
 // The corpus stands beside the project; it is public domain and large, so it is not part of it.
 const corpus = "../../shared/sqllogictest"

@@ -13,9 +13,11 @@ import (
 	"github.com/tsuna/gohbase"
 	"github.com/tsuna/gohbase/hrpc"
 	"go.uber.org/goleak"
+
+	"github.com/hql-db/hql/internal/poison"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(poison.Tests(m)) }
 
 func openDir(t *testing.T, dir string) *world {
 	t.Helper()

@@ -5,6 +5,8 @@ import (
 	"context"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/hql-db/hql/internal/poison"
 )
 
 // regionScanner reads the rows of a query within one region, at one moment: writes
@@ -189,6 +191,7 @@ func (r *regionScanner) nextRow(ctx context.Context, b *block, lim *limits) (mor
 			if s == nil {
 				return false, nil
 			}
+			poison.Bytes(r.lastRowBuf)
 			r.lastRowBuf = append(r.lastRowBuf[:0], s.cur.row...)
 			row := r.lastRowBuf
 			if r.hasFilter && r.refusesKey(row) {
@@ -227,6 +230,7 @@ func (r *regionScanner) nextRow(ctx context.Context, b *block, lim *limits) (mor
 				continue
 			}
 			if len(r.joined) > 0 && r.joinedHas(row) {
+				poison.Bytes(r.joinedRow)
 				r.joinedRow = append(r.joinedRow[:0], row...)
 				r.joinedOpen = true
 				if err := r.join(ctx, b, lim); err != nil || lim.reached(betweenCells) {

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/hql-db/hql/internal/poison"
 )
 
 // storeScanner walks one family over the rows of a region.
@@ -91,6 +93,7 @@ func (s *storeScanner) land(ok bool) {
 		s.rowKey = append(s.rowKey[:0], key[:prefixLen+n]...)
 		s.rows++
 		row := key[prefixLen : prefixLen+n-2]
+		poison.Bytes(s.rowBuf)
 		if escapes {
 			s.rowBuf = appendUnescaped(s.rowBuf[:0], row)
 		} else {
@@ -104,6 +107,7 @@ func (s *storeScanner) land(ok bool) {
 	}
 	column := rest[:len(rest)-trailerLen-2]
 	if bytes.IndexByte(column, escape) >= 0 {
+		poison.Bytes(s.qualBuf)
 		s.qualBuf = appendUnescaped(s.qualBuf[:0], column)
 		column = s.qualBuf
 	}

@@ -4,6 +4,7 @@ package types
 
 import (
 	"math"
+	"strings"
 
 	"github.com/cockroachdb/apd/v3"
 )
@@ -99,6 +100,20 @@ func NewDate(days int64) Value { return Value{typ: Date, i: days} }
 
 // NewTimestamp makes a TIMESTAMP from milliseconds since 1970.
 func NewTimestamp(ms int64) Value { return Value{typ: Timestamp, i: ms} }
+
+// Clone is v with a text of its own: for who keeps it longer than the row that it came with.
+func (v Value) Clone() Value {
+	v.s = strings.Clone(v.s)
+	return v
+}
+
+// Identical tells whether v and w are one value to everything: 1.5 and 1.50, which are equal, are not.
+func (v Value) Identical(w Value) bool {
+	if v.d == nil || w.d == nil {
+		return v == w
+	}
+	return v.typ == w.typ && v.d.Exponent == w.d.Exponent && v.d.Cmp(w.d) == 0
+}
 
 // Type is the value's type, Null for NULL.
 func (v Value) Type() Type { return v.typ }

@@ -18,6 +18,7 @@ func Zone(name string) (*time.Location, error) {
 	case "UTC", "GMT", "Z":
 		return time.UTC, nil
 	}
+	name = strings.Clone(name) // it is kept, and may be a row's
 	loc, err := time.LoadLocation(name)
 	if err != nil || name == "" || strings.EqualFold(name, "Local") {
 		return nil, fmt.Errorf("unknown time zone %q (use UTC or a name like Europe/Berlin)", name)

@@ -10,11 +10,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/hql-db/hql/hbase/hbasetest"
+	"github.com/hql-db/hql/internal/poison"
 	"github.com/hql-db/hql/testdata"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(exitStopping{m}, map[string]func(){"hql": main})
+	testscript.Main(exitStopping{m}, map[string]func(){"hql": func() { poison.On = true; main() }})
 }
 
 // exitStopping stops the HBase that tests started, once they have run.
@@ -22,7 +23,7 @@ type exitStopping struct{ m *testing.M }
 
 func (e exitStopping) Run() int {
 	defer hbasetest.Stop()
-	return e.m.Run()
+	return poison.Tests(e.m).Run()
 }
 
 // testdata/*.txt are sessions at a shell: what is run, what it prints, how it exits.

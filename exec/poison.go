@@ -1,0 +1,47 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/hql-db/hql/internal/poison"
+	"github.com/hql-db/hql/types"
+)
+
+// poisonValues overwrites values that nobody may hold any more: see package poison.
+func poisonValues(vs []types.Value) {
+	if poison.On {
+		for i := range vs {
+			vs[i] = types.NewString("\xdbhanded out again")
+		}
+	}
+}
+
+// poisonOp gives the rows of in as copies, and overwrites those when their time is over, at the following call.
+// It stands around every operator in tests.
+type poisonOp struct {
+	in   operator
+	last [][]types.Value
+}
+
+// Next gives the next rows.
+func (p *poisonOp) Next(ctx context.Context) ([][]types.Value, error) {
+	p.spoil()
+	rows, err := p.in.Next(ctx)
+	for _, row := range rows {
+		p.last = append(p.last, append(make([]types.Value, 0, len(row)), row...))
+	}
+	return p.last, err
+}
+
+func (p *poisonOp) spoil() {
+	for _, row := range p.last {
+		poisonValues(row)
+	}
+	p.last = nil
+}
+
+// Close ends the input.
+func (p *poisonOp) Close() error {
+	p.spoil()
+	return p.in.Close()
+}
