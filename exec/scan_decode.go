@@ -44,11 +44,15 @@ func (b *scanBatch) grow() []types.Value {
 
 // drop takes the last row back.
 func (b *scanBatch) drop() {
-	b.rows = b.rows[:len(b.rows)-1]
-	b.slab = b.slab[:len(b.slab)-b.width]
+	n := len(b.slab) - b.width
+	poisonValues(b.slab[n:])
+	b.rows, b.slab = b.rows[:len(b.rows)-1], b.slab[:n]
 }
 
-func (b *scanBatch) reset() { b.rows, b.slab = b.rows[:0], b.slab[:0] }
+func (b *scanBatch) reset() {
+	poisonValues(b.slab)
+	b.rows, b.slab = b.rows[:0], b.slab[:0]
+}
 
 // wantedCell is a column to be read from a cell.
 type wantedCell struct {
@@ -241,7 +245,7 @@ func (d *decoder) matchCell(row []types.Value, i int, key []byte, cell *hbase.Ce
 		w := &d.wanted[i]
 		if bytes.Equal(w.qualifier, cell.Qualifier) && bytes.Equal(w.family, cell.Family) {
 			d.decodeCell(row, w, key, cell.Value)
-			return i + 1
+			continue // another column may have the same cell
 		}
 		if order := bytes.Compare(w.family, cell.Family); order > 0 || order == 0 && bytes.Compare(w.qualifier, cell.Qualifier) > 0 {
 			break

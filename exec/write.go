@@ -1,10 +1,12 @@
 package exec
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
@@ -32,6 +34,7 @@ type writer struct {
 	points         map[pointRow]map[int64]string // see touchPoint
 	numbered       []*catalog.Column             // columns from which other tables' keys take numbers
 	largest        []int64                       // of each in the pending rows
+	shared         [][2]*catalog.Column          // columns that are read from one cell, in pairs
 }
 
 // tableMutations are the mutations of one layout in the order in which they were made.
@@ -60,7 +63,45 @@ func (r *run) newWriter(t *catalog.Table) *writer {
 	w.env.Lookup = r.engine.lookups.known
 	w.numbered = r.numbered(t)
 	w.largest = make([]int64, len(w.numbered))
+	for i, a := range t.Columns {
+		for _, b := range t.Columns[i+1:] {
+			if hasCell(a) && hasCell(b) && a.Family == b.Family && a.Qualifier == b.Qualifier {
+				w.shared = append(w.shared, [2]*catalog.Column{a, b})
+			}
+		}
+	}
 	return w
+}
+
+// hasCell reports whether c is read from a cell of its name.
+func hasCell(c *catalog.Column) bool { return c.Packed == nil && (!c.KeyPart || c.HasCell) }
+
+// agree checks that columns of one cell are not given different values.
+func (w *writer) agree(row []types.Value, set []bool) error {
+	for _, p := range w.shared {
+		var cells [2][]byte
+		for i, c := range p {
+			if v := row[c.Index]; !v.IsNull() {
+				var err error
+				if cells[i], err = c.AppendCell([]byte{1}, v); err != nil {
+					return parser.Errorf(parser.NoPos, "column %s of %s: %v", c.Name, w.table.Name, err)
+				}
+			}
+		}
+		if set[p[0].Index] && set[p[1].Index] && !bytes.Equal(cells[0], cells[1]) {
+			return parser.Errorf(parser.NoPos, "columns %s and %s of %s stand in one cell, %s:%s, and are given different values", p[0].Name, p[1].Name, w.table.Name, p[0].Family, p[0].Qualifier).
+				WithHint("name one of them alone: INSERT INTO t (...) or SET")
+		}
+	}
+	return nil
+}
+
+// elsewhere reports whether the cell of column i is written for another column.
+func (w *writer) elsewhere(i int, set []bool) bool {
+	return slices.ContainsFunc(w.shared, func(p [2]*catalog.Column) bool {
+		a, b := p[0].Index, p[1].Index
+		return i == b && set[a] || i == a && set[b] && !set[a]
+	})
 }
 
 // place is where a row stands under one layout.
@@ -120,6 +161,9 @@ func (w *writer) put(row []types.Value, set []bool, at *place) error {
 			return parser.Errorf(parser.NoPos, "column %s of %s must not be NULL", c.Name, t.Name)
 		}
 	}
+	if err := w.agree(row, set); err != nil {
+		return err
+	}
 	places := make([]place, len(t.Layouts))
 	for i, l := range t.Layouts {
 		if i == 0 && at != nil {
@@ -178,7 +222,7 @@ func (w *writer) cells(l *catalog.Layout, row []types.Value, set []bool, at plac
 		return []hbase.Cell{w.marker()}, nil, nil
 	}
 	for i, c := range w.table.Columns {
-		if !set[i] && l.Kind == catalog.Primary || c.KeyPart && !c.HasCell || c.Name == catalog.HiddenColumn {
+		if !set[i] && l.Kind == catalog.Primary || c.KeyPart && !c.HasCell || c.Name == catalog.HiddenColumn || w.elsewhere(i, set) {
 			continue // a copy may stand under a new key: it gets every column
 		}
 		cell := hbase.Cell{Family: []byte(c.Family), Qualifier: []byte(c.Qualifier)}
