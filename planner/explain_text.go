@@ -272,7 +272,11 @@ func (d *drawing) scan(s *Scan, in string) {
 		line("limit", "%d", s.Limit)
 	}
 	if s.Skip > 0 {
-		line("skip", "from value to value of %s", s.Layout.Key.Parts[s.Skip-1].Source)
+		n := s.Skip - 1
+		for s.Layout.Key.Parts[n].Literal != nil { // the delimiter behind the part
+			n--
+		}
+		line("skip", "from value to value of %s", s.Layout.Key.Parts[n].Source)
 	}
 	if len(s.Considered) > 1 {
 		for _, c := range s.Considered {

@@ -70,8 +70,12 @@ func skip(n Node, used []bool) {
 			found[col.Index] = true
 		}
 		if len(found) == wanted && wanted > 0 {
-			if i+1 < len(s.Layout.Key.Parts) {
-				s.Skip = i + 1
+			n := i + 1
+			for n < len(s.Layout.Key.Parts) && s.Layout.Key.Parts[n].Literal != nil {
+				n++ // a delimiter tells the value from those that go on
+			}
+			if n < len(s.Layout.Key.Parts) {
+				s.Skip = n
 			}
 			return
 		}
