@@ -240,21 +240,57 @@ func Columns(e Expr) []int {
 	return out
 }
 
-// Same tells that a and b, over one row, are the same expression of the same columns, whatever tables they are of:
-// columns of two tables may have one name.
-func Same(a, b Expr) bool {
-	return a.String() == b.String() && slices.Equal(reads(nil, a), reads(nil, b))
-}
+// Same tells that a and b, over one row, are the same expression of the same columns, whatever tables they are of and
+// wherever they were written.
+func Same(a, b Expr) bool { return sameNode(a, b) && slices.EqualFunc(Children(a), Children(b), Same) }
 
-// reads appends the columns of e as they stand in it.
-func reads(cols []int, e Expr) []int {
-	if c, ok := e.(*Column); ok {
-		return append(cols, c.Index)
+// sameNode compares all of two nodes but their children and positions.
+func sameNode(a, b Expr) bool {
+	if a.Type() != b.Type() {
+		return false
 	}
-	for _, x := range Children(e) {
-		cols = reads(cols, x)
+	switch x := a.(type) {
+	case *Const:
+		y, ok := b.(*Const)
+		return ok && x.Val.Identical(y.Val)
+	case *Column:
+		y, ok := b.(*Column)
+		return ok && x.Index == y.Index
+	case *And:
+		_, ok := b.(*And)
+		return ok
+	case *Or:
+		_, ok := b.(*Or)
+		return ok
+	case *Not:
+		_, ok := b.(*Not)
+		return ok
+	case *Compare:
+		y, ok := b.(*Compare)
+		return ok && x.Op == y.Op
+	case *In:
+		y, ok := b.(*In)
+		return ok && x.Not == y.Not && x.HasNull == y.HasNull && slices.EqualFunc(x.List, y.List, types.Value.Identical)
+	case *Like:
+		y, ok := b.(*Like)
+		return ok && x.Not == y.Not && x.Fold == y.Fold && x.escape() == y.escape()
+	case *IsNull:
+		y, ok := b.(*IsNull)
+		return ok && x.Not == y.Not
+	case *Call:
+		y, ok := b.(*Call)
+		return ok && x.Func == y.Func
+	case *Cast:
+		_, ok := b.(*Cast)
+		return ok
+	case *Case:
+		_, ok := b.(*Case)
+		return ok
+	case *Subquery:
+		y, ok := b.(*Subquery)
+		return ok && x.Kind == y.Kind && x.Not == y.Not && x.Text == y.Text
 	}
-	return cols
+	return a == b
 }
 
 // Map rebuilds e from the bottom, replacing every node by f of it. Nodes without

@@ -62,7 +62,7 @@ func readNamed(lex *lexer.PeekingLexer) (operandNode, error) {
 	case next.Value == "." || next.Value == ":":
 		return readColumn(lex, t)
 	case next.Type == tokString:
-		if kind, ok := typedLiterals[t.Value]; ok && t.Type == tokWord {
+		if kind, ok := typedLiterals[strings.ToUpper(t.Value)]; ok && t.Type == tokWord {
 			return readTyped(lex, kind)
 		}
 	case t.Value == "SALT" && next.Value == "HEX":

@@ -59,8 +59,10 @@ func (a *aggregates) call(c *parser.Call, f *expr.Function) (expr.Expr, error) {
 	if a.inside {
 		return nil, parser.Errorf(c.Pos, "an aggregate cannot stand inside another")
 	}
+	own, around := false, false
 	a.inside = true
-	defer func() { a.inside = false }()
+	a.q.resolved = func(is bool) { own, around = own || is, around || !is }
+	defer func() { a.inside, a.q.resolved = false, nil }()
 	scope := a.scope()
 	call := AggCall{Func: f.Name, Distinct: c.Distinct}
 	if c.Star {
@@ -96,6 +98,10 @@ func (a *aggregates) call(c *parser.Call, f *expr.Function) (expr.Expr, error) {
 			return nil, err
 		}
 		call.Filter = e
+	}
+	if around && !own { // SQL has it computed there, of the rows of that query
+		return nil, parser.Errorf(c.Pos, "%s takes columns of the query around this one alone, which makes it an aggregate of that query: not supported here", c.Name).
+			WithHint("compute it in a sub-query in FROM, and take its column")
 	}
 	var err error
 	if call.Typ, err = aggregateType(c, f.Name, call.Arg); err != nil {
@@ -173,12 +179,16 @@ func afterGrouping(e expr.Expr, groups []expr.Expr) (expr.Expr, error) {
 		}
 		was := written(x)
 		for i, g := range groups {
-			if expr.Same(was, g) {
-				name := g.String()
-				if c, ok := g.(*expr.Column); ok {
-					name = c.Name
-				}
-				return &expr.Column{Pos: x.Position(), Index: groupMark + i, Name: name, Typ: x.Type()}
+			name := g.String()
+			if c, ok := g.(*expr.Column); ok {
+				name = c.Name
+			}
+			group := &expr.Column{Pos: x.Position(), Index: groupMark + i, Name: name, Typ: x.Type()}
+			switch {
+			case expr.Same(was, g):
+				return group
+			case g.Type() == types.Boolean && was.Type() == types.Boolean && expr.Same(expr.Negate(was), g):
+				return expr.Negate(group) // NOT was pushed down into x when it was compiled
 			}
 		}
 		return x

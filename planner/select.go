@@ -110,6 +110,8 @@ type query struct {
 	sample int
 	// outer resolves a column of the queries around a sub-query: nil without an error when they have none such.
 	outer func(ref *parser.ColumnRef) (expr.Expr, error)
+	// resolved, while an aggregate is compiled, is told whether a column that stands in it is q's own.
+	resolved func(own bool)
 }
 
 // source is what stands in FROM under one name; its columns begin at offset in the joined row. A join
@@ -325,6 +327,9 @@ func (q *query) scope(srcs []*source) *expr.Scope {
 // column finds a column by name among sources, then in the queries around; nil without an error: there is none.
 func (q *query) column(ref *parser.ColumnRef, srcs []*source) (expr.Expr, error) {
 	found, err := findColumn(ref, srcs)
+	if q.resolved != nil {
+		q.resolved(found != nil)
+	}
 	switch {
 	case err != nil:
 		return nil, err
@@ -720,7 +725,9 @@ func (q *query) groups(by []parser.Expr, outs []output, srcs []*source) ([]expr.
 				}
 				return nil, err
 			}
-			x = outs[i].expr
+			if x = outs[i].expr; slices.ContainsFunc(expr.Columns(x), func(c int) bool { return c >= aggMark }) {
+				return nil, parser.Errorf(g.Position(), "GROUP BY %s: result column %d is an aggregate, which is computed of the groups", g, i+1)
+			}
 		}
 		out = append(out, x)
 	}
