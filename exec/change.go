@@ -51,7 +51,7 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 		return nil, err
 	}
 	w := r.newWriter(t)
-	return r.change(ctx, w, p, len(p.Subplans) > 0, func(row []types.Value) error {
+	return r.change(ctx, w, p, len(p.Subplans) > 0, nil, func(row, _ []types.Value) error {
 		at, err := w.standing(row)
 		if err == nil {
 			err = w.remove(row, at)
@@ -61,14 +61,22 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 }
 
 // change has f write, to w, what becomes of each row of p, and sends it; moves: the statement may move what it reads.
-func (r *run) change(ctx context.Context, w *writer, p *planner.Plan, moves bool, f func(row []types.Value) error) (*Rows, error) {
+// With next, f also gets what that makes of the row. It is asked for all of the rows before one is written, for it may read the table.
+func (r *run) change(ctx context.Context, w *writer, p *planner.Plan, moves bool, next func(row []types.Value) ([]types.Value, error), f func(row, next []types.Value) error) (*Rows, error) {
 	n := int64(0)
 	err := r.eachRow(ctx, p, moves, func(rows [][]types.Value) error {
 		if err := r.know(ctx, w, rows); err != nil {
 			return err
 		}
-		for _, row := range rows {
-			if err := f(row); err != nil {
+		become := make([][]types.Value, len(rows))
+		for i := 0; next != nil && i < len(rows); i++ {
+			var err error
+			if become[i], err = next(rows[i]); err != nil {
+				return err
+			}
+		}
+		for i, row := range rows {
+			if err := f(row, become[i]); err != nil {
 				return err
 			}
 			if w.full() {
@@ -105,19 +113,22 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 		return nil, err
 	}
 	w, env := r.newWriter(t), r.exprEnv()
-	return r.change(ctx, w, p, len(t.Layouts) > 1 || len(p.Subplans) > 0, func(old []types.Value) error {
+	next := func(old []types.Value) ([]types.Value, error) {
 		row := slices.Clone(old)
 		env.Row = old
 		for i, a := range s.Set {
 			c, _ := t.Column(a.Column.Name)
 			v, err := exprs[i].Eval(&env)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if row[c.Index], err = r.assign(v, c, a.Expr.Position()); err != nil {
-				return err
+				return nil, err
 			}
 		}
+		return row, nil
+	}
+	return r.change(ctx, w, p, len(t.Layouts) > 1 || len(p.Subplans) > 0, next, func(old, row []types.Value) error {
 		if err := r.allocate(ctx, w, []pendingRow{{row: row, pos: s.Pos}}); err != nil {
 			return err
 		}

@@ -304,8 +304,13 @@ func (r *run) insertQuery(ctx context.Context, s *parser.Insert, in *inserter) (
 	return r.done(in.n), nil
 }
 
-// readsTable tells that p reads a physical table of t.
+// readsTable tells that p, or a query inside its expressions, reads a physical table of t.
 func readsTable(p *planner.Plan, t *catalog.Table) bool {
+	for _, s := range p.Subplans {
+		if readsTable(s.Sample, t) {
+			return true
+		}
+	}
 	for _, s := range planner.Scans(p.Root) {
 		if s.Table == t {
 			return true

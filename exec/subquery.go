@@ -53,18 +53,28 @@ func (q *subqueries) close(ctx context.Context, s *planner.Subplan) error {
 // answer is expr.Env.Subquery.
 func (q *subqueries) answer(s *expr.Subquery, outer []types.Value) (expr.Expr, error) {
 	sub := s.Query.(*planner.Subplan)
-	key := string(rowKey(nil, outer))
+	var b []byte
+	if s.X != nil {
+		b = append(b, byte(s.X.Type()))
+	}
+	for _, v := range outer { // not as values compare: 1.50 is not 1.5 to all that the query may do with it
+		b = v.AppendBinary(b)
+	}
 	q.mu.Lock()
-	known, ok := q.answers[sub][key]
+	known, ok := q.answers[sub][string(b)]
 	q.mu.Unlock()
 	if ok {
 		return known, nil
+	}
+	key := string(b)
+	for i, v := range outer { // the query's plan, its answer and what else it leads to are kept longer than the row
+		outer[i] = v.Clone()
 	}
 	values, err := q.read(q.ctx, sub, outer)
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.Answer(values, q.run.opt.Loc)
+	out, err := s.Bare().Answer(values, q.run.opt.Loc)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ type Env struct {
 	Row []types.Value
 	// Lookup answers LOOKUP calls in keys; nil, or ok false: not known.
 	Lookup func(table, column string, args []types.Value) (v types.Value, ok bool)
-	// Subquery runs s for the given outer values, and gives s.Answer of what it gave; nil: sub-queries fail.
+	// Subquery runs s for the given outer values, and gives s.Bare's Answer of what it gave; nil: sub-queries fail.
 	Subquery func(s *Subquery, outer []types.Value) (Expr, error)
 	Loc      *time.Location // nil: UTC
 	Now      int64          // the statement's time in ms since 1970: NOW() is fixed once a statement

@@ -102,7 +102,31 @@ func (s *Subquery) Eval(env *Env) (types.Value, error) {
 	if err != nil {
 		return types.Value{}, err
 	}
-	return answer.Eval(env)
+	if _, known := answer.(*Const); !known {
+		x, err := s.X.Eval(env)
+		if err != nil {
+			return x, err
+		}
+		of := *env
+		of.Row = []types.Value{x}
+		env = &of
+	}
+	v, err := answer.Eval(env)
+	if err != nil || v.IsNull() || !s.Not {
+		return v, err
+	}
+	return types.NewBool(!v.Bool()), nil
+}
+
+// Bare is s as its answers are kept, by query and outer values: without NOT, and for a row of X's value alone. One query
+// may come to stand in several expressions, which differ in these.
+func (s *Subquery) Bare() *Subquery {
+	out := *s
+	out.Not = false
+	if s.X != nil {
+		out.X = &Column{Pos: s.X.Position(), Typ: s.X.Type()}
+	}
+	return &out
 }
 
 // Answer is the expression that stands for s when its query gave rows with these

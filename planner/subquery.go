@@ -28,6 +28,7 @@ type Subplan struct {
 func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (expr.Expr, error) {
 	node.Text = s.String()
 	sub := &Subplan{Select: s, Closed: true, Text: node.Text}
+	srcs = frozen(srcs)
 	run := limited(s, node.Kind)
 	ctes, depth := slices.Clone(q.ctes), q.depth
 	plan := func(outer func(c *expr.Column) types.Value) (*Plan, error) {
@@ -95,6 +96,17 @@ func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (
 		return out.Answer([]types.Value{sub.Shown}, q.env.Loc)
 	}
 	return out, nil
+}
+
+// frozen copies srcs as they are: joins around them may yet move their columns, and a sub-query is planned again after that.
+func frozen(srcs []*source) []*source {
+	out := make([]*source, len(srcs))
+	for i, s := range srcs {
+		c := *s
+		c.merged = slices.Clone(s.merged)
+		out[i] = &c
+	}
+	return out
 }
 
 // limited asks of s no more rows than its use needs: one for EXISTS, two, one too many, for a value.
