@@ -88,7 +88,7 @@ func (t *table) column(name, typ, from, encoding string) {
 
 // cell writes family:qualifier.
 func cell(family, qualifier string) string {
-	return parser.QuoteName(family) + ":" + parser.QuoteName(qualifier)
+	return parser.QuoteName(family) + ":" + parser.QuoteQualifier(qualifier)
 }
 
 // text writes a string literal, or a bytes literal for what is no text.

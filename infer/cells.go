@@ -70,7 +70,7 @@ func cellColumns(rows []hbase.Row) (cols []cellColumn, notes []string) {
 		}
 		used[name] = true
 		typ := cellType(values[k])
-		cols = append(cols, cellColumn{name: name, def: typ + " FROM " + parser.QuoteName(k.family) + ":" + parser.QuoteName(k.qualifier), source: typ == "STRING"})
+		cols = append(cols, cellColumn{name: name, def: typ + " FROM " + parser.QuoteName(k.family) + ":" + parser.QuoteQualifier(k.qualifier), source: typ == "STRING"})
 	}
 	return cols, notes
 }

@@ -11,11 +11,14 @@ import (
 func (d *diagnosis) hint(i int) string {
 	t := &d.tokens[i]
 	before, word := d.value(i-1), t.Value
+	if s := d.unsupported(i); s != "" {
+		return s
+	}
 	switch {
 	case before == "=" && word == "=":
 		return "equality is a single ="
-	case strings.EqualFold(before, "OVER") && word == "(":
-		return "window functions are not supported"
+	case word == "ON" && d.frames[len(d.frames)-1].clause == "FROM":
+		return "ON stands behind JOIN: FROM a JOIN b ON condition"
 	case word == "OUTER" && d.value(i+1) == "JOIN":
 		return "LEFT, RIGHT or FULL OUTER JOIN says whose rows stay"
 	case before == "OF" && d.value(i-2) == "AS":
@@ -35,6 +38,87 @@ func (d *diagnosis) hint(i int) string {
 	}
 	if top := d.frames[len(d.frames)-1]; top.open >= 0 && (t.Type == lexer.EOF || clauseWords[word]) {
 		return d.notClosed(top)
+	}
+	return ""
+}
+
+// elsewhere are statements of other systems, and what hql has in their place.
+var elsewhere = map[string]string{
+	"ALTER":    "ALTER is not supported: a definition is dropped and made anew; DROP TABLE of an EXTERNAL table keeps the data",
+	"TRUNCATE": "TRUNCATE is not supported: DELETE FROM table ALLOW FULL SCAN removes the rows",
+	"MERGE":    "MERGE is not supported: UPSERT INTO writes rows whether they are there or not",
+	"REPLACE":  "REPLACE is not supported: UPSERT INTO writes rows whether they are there or not",
+	"BEGIN":    noTransactions, "START": noTransactions, "COMMIT": noTransactions, "ROLLBACK": noTransactions, "SAVEPOINT": noTransactions,
+	"GRANT": noRights, "REVOKE": noRights,
+	"USE":  "there are no databases to choose from: SHOW TABLES lists the tables",
+	"LIST": "SHOW TABLES lists the tables", "TABLES": "SHOW TABLES lists the tables",
+	"SCAN":    "rows are read with SELECT * FROM table LIMIT 10",
+	"GET":     "a row is read with SELECT * FROM table WHERE and its key's columns",
+	"PUT":     "rows are written with INSERT INTO table (column, ...) VALUES (value, ...)",
+	"COUNT":   "rows are counted with SELECT COUNT(*) FROM table ALLOW FULL SCAN",
+	"DESC":    "DESCRIBE table shows a definition",
+	"PRAGMA":  "SHOW ALL lists the settings, DESCRIBE table shows a definition",
+	"ANALYZE": "EXPLAIN ANALYZE statement runs a statement and tells what it took",
+	"VACUUM":  "there is nothing to vacuum: HBase compacts by itself",
+	"CALL":    "there are no stored procedures",
+	"PREPARE": "statements are prepared by the program: ?, $1 and @name stand for values",
+	"DISABLE": tables, "ENABLE": tables, "STATUS": tables,
+	"DELETEALL": "rows are deleted with DELETE FROM table WHERE and their keys' columns",
+}
+
+const (
+	noTransactions = "there are no transactions: a row is written whole, several rows are not atomic"
+	noRights       = "rights are HBase's: GRANT and REVOKE are its shell's"
+	tables         = "HBase's shell administers its tables and servers"
+)
+
+// otherObjects are what other systems create and drop.
+var otherObjects = map[string]bool{
+	"DATABASE": true, "EXTENSION": true, "FUNCTION": true, "INDEX": true, "NAMESPACE": true, "PROCEDURE": true, "ROLE": true,
+	"SCHEMA": true, "SEQUENCE": true, "TEMP": true, "TEMPORARY": true, "TRIGGER": true, "TYPE": true, "USER": true,
+}
+
+// unsupported says what hql has in place of what other systems know at token i.
+func (d *diagnosis) unsupported(i int) string {
+	upper := func(i int) string { return strings.ToUpper(d.value(i)) }
+	word, before, next := upper(i), upper(i-1), upper(i+1)
+	quoted := func(i int) bool { return i < len(d.tokens) && d.tokens[i].Type == tokString }
+	switch {
+	case i == 0 && (word == "." || word == "!"): // of DuckDB, SQLite and Beeline
+		if next == "TABLES" {
+			return elsewhere["TABLES"]
+		}
+		return "statements end with ; and commands of the prompt begin with a backslash: \\? lists them"
+	case i == 0:
+		return elsewhere[word]
+	case i == 1 && (before == "DESCRIBE" || before == "DROP" || before == "CREATE") && quoted(i):
+		return "that is HBase's shell: here names stand without quotes, \\h " + strings.ToLower(before) + " shows the form"
+	case before == "DESCRIBE" && quoted(i):
+		return "names stand without quotes"
+	case i == 1 && before == "CREATE" && (word == "INDEX" || word == "UNIQUE"):
+		return "CREATE INDEX is not supported: INDEX (...) is part of CREATE TABLE"
+	case i == 1 && (before == "CREATE" || before == "DROP") && (word == "VIEW" || word == "MATERIALIZED" || word == "OR"):
+		return "views are not supported: WITH name AS (query) names a query in a statement"
+	case i == 1 && (before == "CREATE" || before == "DROP") && otherObjects[word]:
+		return before + " " + word + " is not supported: tables are all there is"
+	case before == "DISTINCT" && word == "ON":
+		return "DISTINCT ON is not supported: GROUP BY with MIN or MAX takes one row of each group"
+	case d.verb == "WITH" && before == "RECURSIVE" && i == 2:
+		return "WITH RECURSIVE is not supported"
+	case before == "ARRAY" && word == "[":
+		return "arrays are not supported: JSON_BUILD_ARRAY makes a JSON array, IN (...) compares with a list"
+	case word == "LATERAL", before == "LATERAL":
+		return "LATERAL is not supported: a sub-query in SELECT or WHERE may refer to the tables around it"
+	case word == "(" && d.frames[len(d.frames)-1].clause == "FROM" && d.verb != "CREATE" && i > 1 && (upper(i-2) == "FROM" || upper(i-2) == "," || upper(i-2) == "JOIN"):
+		return "functions that give rows, as generate_series does, are not supported: FROM (VALUES (1), (2)) AS v (n) lists rows"
+	case before == "OVER" && word == "(", word == "OVER" && next == "(":
+		return "window functions are not supported"
+	case d.verb == "SHOW" && i == 2 && (word == "FROM" || word == "IN"):
+		return "DESCRIBE table shows a table's columns and keys"
+	case word == "RETURNING":
+		return "RETURNING is not supported"
+	case word == "ON" && next == "CONFLICT", word == "ON" && next == "DUPLICATE":
+		return "INSERT overwrites the row of the same key; with IF NOT EXISTS at its end it keeps it"
 	}
 	return ""
 }
@@ -70,8 +154,11 @@ func (d *diagnosis) notClosed(top frame) string {
 // alias, may have been meant to be.
 func (d *diagnosis) typo(i int) string {
 	for _, j := range []int{i, i - 1} {
-		if j < 0 || d.tokens[j].Type != tokWord || j < i && d.verb == "CREATE" {
-			continue // in CREATE TABLE, the word before is a type or a name, never an alias
+		if j < 0 || d.tokens[j].Type != tokWord {
+			continue
+		}
+		if j < i && (d.verb == "CREATE" || j == 0 || !d.endsOperand(j-1)) {
+			continue // a type or a name, which is no alias
 		}
 		word := d.tokens[j].Value
 		if _, known := keywordOf(word); known {

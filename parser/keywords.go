@@ -1,6 +1,11 @@
 package parser
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // wordClass says where a keyword may still serve as a name.
 type wordClass uint8
@@ -96,6 +101,15 @@ func QuoteName(name string) string {
 		return name
 	}
 	return quoteAlways(name)
+}
+
+// QuoteQualifier writes a qualifier as it stands behind family: in a definition: as a name, or as bytes
+// where it is no text that could be read.
+func QuoteQualifier(q string) string {
+	if strings.ContainsFunc(q, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) || escapedByte.MatchString(q) {
+		return fmt.Sprintf("X'%X'", q)
+	}
+	return QuoteName(q)
 }
 
 func quoteAlways(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

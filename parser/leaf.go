@@ -106,14 +106,14 @@ func (a *alias) Parse(lex *lexer.PeekingLexer) error {
 	return nil
 }
 
-// qualifier is what stands behind a family's colon.
+// qualifier is what stands behind a family's colon in a definition: bytes, too.
 type qualifier struct {
 	Tok *lexer.Token
 }
 
 // Parse implements participle.Parseable.
 func (q *qualifier) Parse(lex *lexer.PeekingLexer) error {
-	if !isQualifier(lex.Peek()) {
+	if t := lex.Peek(); !isQualifier(t) && t.Type != tokBytes {
 		return participle.NextMatch
 	}
 	q.Tok = lex.Next()

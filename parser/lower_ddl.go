@@ -1,6 +1,8 @@
 package parser
 
 import (
+	"encoding/hex"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -79,10 +81,16 @@ func (l *lowerer) column(n *columnItem) (ColumnDef, error) {
 
 func (l *lowerer) source(n *sourceNode) (*ColumnSource, error) {
 	out := &ColumnSource{Pos: pos(n.Family.Tok), Family: l.name(n.Family.Tok)}
+	asBytes := n.Qualifier != nil && n.Qualifier.Tok.Type == tokBytes
 	switch {
 	case n.Parts != nil:
 		var err error
 		if out.Parts, err = l.parts(n.Parts); err != nil {
+			return nil, err
+		}
+	case asBytes:
+		var err error
+		if out.Qualifier, err = bytesText(n.Qualifier.Tok); err != nil {
 			return nil, err
 		}
 	case n.Qualifier != nil:
@@ -98,7 +106,21 @@ func (l *lowerer) source(n *sourceNode) (*ColumnSource, error) {
 	if strings.Contains(out.Family, ":") || out.Family == "" {
 		return nil, Errorf(out.Pos, "%q is not a family's name", out.Family)
 	}
+	if !asBytes && escapedByte.MatchString(out.Qualifier) { // as HBase's shell prints bytes
+		return nil, Errorf(out.Pos, "%s in the qualifier is four characters, not a byte", escapedByte.FindString(out.Qualifier)).
+			WithHint("bytes are X'...': %s:%s; the characters themselves are %s:X'%X'", QuoteName(out.Family), QuoteQualifier(unescaped(out.Qualifier)), QuoteName(out.Family), out.Qualifier)
+	}
 	return out, nil
+}
+
+var escapedByte = regexp.MustCompile(`\\x[0-9A-Fa-f]{2}`)
+
+// unescaped reads \xNN as bytes.
+func unescaped(s string) string {
+	return escapedByte.ReplaceAllStringFunc(s, func(x string) string {
+		b, _ := hex.DecodeString(x[2:]) // which the expression saw to
+		return string(b)
+	})
 }
 
 func (l *lowerer) encoding(n *encodingNode) (*EncodingDef, error) {

@@ -69,7 +69,7 @@ func (p *printer) column(c ColumnDef) {
 			p.parts(c.From.Parts)
 			p.put("]")
 		} else {
-			p.put(QuoteName(c.From.Qualifier))
+			p.put(QuoteQualifier(c.From.Qualifier))
 		}
 	}
 	if c.Encoding != nil {
