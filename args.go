@@ -62,7 +62,14 @@ func bindArgs(used *params, args []any) (exec.Args, error) {
 		return out, parser.Errorf(used.named[0].Pos, "@%s needs hql.NamedArgs", used.named[0].Name)
 	}
 	if used.count != len(args) {
-		return out, parser.Errorf(parser.NoPos, "the statement takes %s, %d given", arguments(used.count), len(args))
+		at := parser.NoPos
+		for _, p := range used.all {
+			if p.Index > len(args) {
+				at = p.Pos // the first one without a value
+				break
+			}
+		}
+		return out, parser.Errorf(at, "the statement takes %s, %d given", arguments(used.count), len(args))
 	}
 	lists := map[int][]types.Value{}
 	for i, a := range args {

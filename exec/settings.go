@@ -122,6 +122,12 @@ func findSetting(name string, pos parser.Pos) (setting, error) {
 		}
 		names = append(names, s.name)
 	}
+	switch name {
+	case "databases", "schemas", "namespaces", "catalogs", "views":
+		return setting{}, parser.Errorf(pos, "there are no %s here", name).WithHint("SHOW TABLES lists the tables; one of a namespace is STORED IN 'namespace:table'")
+	case "columns", "fields", "indexes", "index", "keys", "partitions":
+		return setting{}, parser.Errorf(pos, "SHOW %s is not supported", strings.ToUpper(name)).WithHint("DESCRIBE table shows its columns and keys, SHOW SPLITS table its regions")
+	}
 	return setting{}, parser.Errorf(pos, "unknown setting %q", name).WithHint("settings: %s", strings.Join(names, ", "))
 }
 

@@ -231,7 +231,26 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 		}
 		return c.apply("DATE_ADD_INTERVAL", e.Pos, []Expr{base, &Const{Pos: il.Pos, Val: types.NewString(sign + il.Text), Typ: types.String}})
 	}
+	if x, err = c.asNumber(e, e.X, x, y); err != nil {
+		return nil, err
+	}
+	if y, err = c.asNumber(e, e.Y, y, x); err != nil {
+		return nil, err
+	}
 	return c.apply(e.Op, e.Pos, []Expr{x, y})
+}
+
+// asNumber reads a text constant x, which is operand of e, as a number where the other operand y is one: as in
+// comparisons it has the type that its place wants.
+func (c compiler) asNumber(e *parser.Binary, operand parser.Expr, x, y Expr) (Expr, error) {
+	k, ok := x.(*Const)
+	if !ok || k.Typ != types.String || !y.Type().IsNumeric() || !strings.Contains("+-*/%", e.Op) {
+		return x, nil
+	}
+	if l, ok := operand.(*parser.Literal); ok && l.Kind == parser.IntervalLiteral {
+		return x, nil
+	}
+	return c.adapt(k, y.Type())
 }
 
 // intervalOperand finds the INTERVAL literal of x ± INTERVAL and tells which side the other one is.
@@ -846,9 +865,20 @@ func (c compiler) registry() *Registry {
 	return Builtins()
 }
 
+func misplaced(pos parser.Pos, aggregate string) error {
+	return parser.Errorf(pos, "%s is an aggregate, which cannot stand here", aggregate).
+		WithHint("aggregates stand in SELECT, HAVING and ORDER BY: HAVING has the conditions on groups, WHERE those on rows")
+}
+
 func (c compiler) call(e *parser.Call) (Expr, error) {
 	if e.Star || e.Distinct || e.Filter != nil || len(e.OrderBy) > 0 {
-		return nil, parser.Errorf(e.Pos, "%s is not an aggregate that can stand here", e.Name)
+		switch f := c.registry().Lookup(e.Name); {
+		case f == nil: // which is what it says
+		case f.Group == "aggregate":
+			return nil, misplaced(e.Pos, e.Name)
+		default:
+			return nil, parser.Errorf(e.Pos, "%s is no aggregate: it takes no *, DISTINCT, ORDER BY or FILTER", e.Name)
+		}
 	}
 	return c.function(e.Name, e.Pos, e.Args)
 }
@@ -975,7 +1005,7 @@ func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) 
 		}
 	}
 	if f.Eval == nil {
-		return nil, parser.Errorf(pos, "%s is an aggregate, which cannot stand here", f.Name)
+		return nil, misplaced(pos, f.Name)
 	}
 	t, err := f.Result(args)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
@@ -245,7 +246,13 @@ var stringFunctions = []Function{
 					return types.Value{}, fmt.Errorf("ESCAPE takes one character, not %q", escape)
 				}
 			}
-			re, err := compileRegexp(similar(a[1].Text(), escape))
+			pattern := similar(a[1].Text(), escape)
+			re, err := compileRegexp(pattern)
+			if _, bad := syntax.Parse(pattern, syntax.Perl); err != nil && bad != nil {
+				if bad, ok := errors.AsType[*syntax.Error](bad); ok { // its text has RE2's form of the pattern
+					err = fmt.Errorf("invalid pattern %s of SIMILAR TO: %s", a[1].SQL(), bad.Code)
+				}
+			}
 			if err != nil {
 				return types.Value{}, err
 			}

@@ -278,6 +278,11 @@ func (q *query) count(e parser.Expr, what string, none int64) (int64, error) {
 		return 0, err
 	}
 	k, ok := x.(*expr.Const)
+	if ok && k.Typ == types.String { // as every text constant it has the type that its place wants
+		if v, err := types.Cast(k.Val, types.BigInt, nil); err == nil {
+			k = &expr.Const{Pos: k.Pos, Val: v, Typ: v.Type()}
+		}
+	}
 	if !ok || !k.Val.IsNull() && !k.Val.Type().IsInteger() {
 		return 0, parser.Errorf(e.Position(), "%s takes a whole number", what)
 	}
@@ -374,7 +379,16 @@ func unknownColumn(ref *parser.ColumnRef, srcs []*source) error {
 	if ref.Table != "" && len(names) == 0 {
 		return parser.Errorf(ref.Pos, "unknown table %q", ref.Table).Of(catalog.ErrUnknownTable)
 	}
-	return expr.Suggest(parser.Errorf(ref.Pos, "unknown column %q", ref.Name).Of(catalog.ErrUnknownColumn), ref.Name, names)
+	err := expr.Suggest(parser.Errorf(ref.Pos, "unknown column %q", ref.Name).Of(catalog.ErrUnknownColumn), ref.Name, names)
+	family, qualifier, cell := strings.Cut(ref.Name, ":")
+	switch {
+	case err.Hint != "":
+	case cell:
+		return err.WithHint("a cell is read by a column of the table's definition: %s BYTES FROM %s:%s", parser.QuoteName(qualifier), parser.QuoteName(family), parser.QuoteQualifier(qualifier))
+	case ref.Quoted:
+		return err.WithHint("double quotes make a name: the text is %s", types.NewString(ref.Name).SQL())
+	}
+	return err
 }
 
 // named finds a CTE or a table of the catalog.
