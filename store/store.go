@@ -1,10 +1,14 @@
 package store
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -94,7 +98,10 @@ func Open(o Options) (*Store, error) {
 		po.DisableWAL = true
 		write = pebble.NoSync
 	} else {
-		if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		if err := os.Mkdir(o.Dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			if parent := filepath.Dir(filepath.Clean(o.Dir)); errors.Is(err, fs.ErrNotExist) { // no tree is made of a name that was mistyped
+				return nil, fmt.Errorf("open store %q: there is no directory %q to make it in", o.Dir, parent)
+			}
 			return nil, fmt.Errorf("open store: %w", err)
 		}
 		po.FS = o.fs
@@ -117,6 +124,9 @@ func Open(o Options) (*Store, error) {
 		}
 		return err
 	})
+	if errors.Is(err, syscall.EAGAIN) {
+		return nil, fmt.Errorf("open store %q: another process has it open, or another connection of this one; one at a time can", o.Dir)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open store %q: %w", o.Dir, err)
 	}

@@ -20,7 +20,7 @@ func (s *session) colour() bool {
 
 // look is how results are shown now.
 func (s *session) look() look {
-	l := look{tty: s.colour(), null: s.null}
+	l := look{tty: s.colour(), screen: s.terminal() != nil, null: s.null}
 	if s.auto && s.terminal() != nil {
 		l.fit = s.width()
 	}

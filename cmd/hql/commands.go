@@ -363,9 +363,13 @@ func (s *session) reconnect(ctx context.Context, arg string) error {
 	if err := conf.resolve(); err != nil {
 		return err
 	}
+	made := conf.makes()
 	db, err := open(ctx, &conf)
 	if err != nil {
 		return err
+	}
+	if made != "" {
+		fmt.Fprintf(s.stderr, "note: %s was not there: an empty store was made in it\n", printable(made))
 	}
 	old := s.db
 	s.db, s.conf = db, &conf

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -92,6 +93,8 @@ func FuzzSite(f *testing.F) {
 func FuzzHistory(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "history")
 	f.Add([]byte("SELECT 1\n\\d files\n"), "SELECT a, -- first\n  'it''s -- b'\nFROM t -- last")
+	f.Add([]byte(""), "SELECT 'a\n\\n\r''b', E'c\n\\\\d', b'\n' FROM \"x\"")
+	f.Add([]byte(""), "SELECT \"a\nb\"")
 	f.Add([]byte("SELECT 'cut off"), "SELECT 'a\n-- b' /* c\nd */ FROM t;")
 	f.Add([]byte("\r\n\x00\xff\n\n"), "\\set x '\r'")
 	f.Add([]byte(strings.Repeat("x;\n", 3*maxHistory)), `\copy t FROM 'it -- s'`)
@@ -118,12 +121,24 @@ func FuzzHistory(f *testing.F) {
 	})
 }
 
-// meaning is the tokens of a statement, with a space for a line's end within quotes.
+// meaning is the tokens of a statement: of texts and bytes what they say.
 func meaning(s string) []string {
 	var out []string
 	for _, t := range parser.Tokens(s) {
-		if t.Kind != parser.CommentToken {
-			out = append(out, strings.TrimSpace(newlines.Replace(t.Text)))
+		switch t.Kind {
+		case parser.CommentToken:
+		case parser.HintToken:
+			out = append(out, newlines.Replace(t.Text))
+		case parser.StringToken, parser.BytesToken:
+			said := t.Text // what is no literal stays as it is
+			if st, err := parser.ParseStatement("SELECT " + t.Text); err == nil {
+				if q, ok := st.(*parser.Select); ok {
+					said = fmt.Sprintf("%q", q.Cores[0].Items[0].Expr.(*parser.Literal).Text)
+				}
+			}
+			out = append(out, said)
+		default:
+			out = append(out, strings.TrimSpace(t.Text))
 		}
 	}
 	return out

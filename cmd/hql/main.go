@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"strings"
@@ -72,7 +73,7 @@ Flags:
   --conf DIR        where hbase-site.xml is (default: $HBASE_CONF_DIR)
   --catalog FILE    CREATE TABLE statements that describe the tables (repeatable)
   --format FORMAT   table, vertical, csv, tsv, json, jsonl or markdown
-  --arg VALUE       binds the next ? (repeatable)
+  --arg VALUE       binds the next ? (repeatable), as a text that has the type its place wants
   --color WHEN      auto (on a terminal, unless NO_COLOR is set), always or never
   --full-scan MODE  allow, warn or deny plans that miss the rowkey prefix
                     (default: deny on hbase://, warn on the embedded store)
@@ -157,10 +158,14 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		fmt.Fprintln(stdout, "hql "+version())
 		return exitOK
 	}
+	made := c.makes()
 	db, err := open(ctx, c)
 	if err != nil {
 		s := &session{stderr: stderr}
 		return s.report(err)
+	}
+	if made != "" {
+		fmt.Fprintf(stderr, "note: %s was not there: an empty store was made in it\n", printable(made))
 	}
 	s := &session{db: db, conf: c, stdout: stdout, stderr: stderr, format: cmp.Or(c.Format, "table"), null: "NULL", dir: ".", pager: true}
 	if c.Null != nil {
@@ -172,6 +177,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	s.person = isTerminal(stdin)
 	s.tty = isTerminal(stdout)
+	s.auto = s.person && s.tty && c.Format == "" // a table that is wider than the screen would wrap in its words
 	if len(c.commands)+len(c.files) == 0 {
 		if s.person {
 			return s.repl(ctx)
@@ -204,6 +210,16 @@ func open(ctx context.Context, c *config) (*hql.DB, error) {
 		return demo.Open(ctx, opts...)
 	}
 	return hql.Open(ctx, c.address(), opts...)
+}
+
+// makes names the directory that opening the store will make; "" for none.
+func (c *config) makes() string {
+	if dir, ok := strings.CutPrefix(c.address(), "dir:"); ok && dir != "" {
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			return dir
+		}
+	}
+	return ""
 }
 
 // address names the store.
@@ -276,6 +292,9 @@ func (s *session) statement(ctx context.Context, text, source string, offset int
 	if err == nil {
 		return exitOK
 	}
+	if errors.Is(err, context.DeadlineExceeded) && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		err = fmt.Errorf("timed out after %v (--timeout)", s.conf.Timeout)
+	}
 	var pe *hql.Error
 	if errors.As(err, &pe) && pe.Pos >= 0 {
 		moved := *pe
@@ -294,9 +313,11 @@ func (s *session) report(err error) int {
 		fmt.Fprintln(s.stderr, "error: interrupted")
 		return exitInterrupted
 	case errors.As(err, &pe):
-		fmt.Fprintln(s.stderr, strings.TrimRight(pe.Format(), "\n"))
+		shown := *pe // its text may hold keys and cells
+		shown.Msg, shown.Hint = printableLines(pe.Msg), printableLines(pe.Hint)
+		fmt.Fprintln(s.stderr, strings.TrimRight(shown.Format(), "\n"))
 	default:
-		fmt.Fprintf(s.stderr, "error: %v\n", err)
+		fmt.Fprintf(s.stderr, "error: %s\n", printableLines(err.Error()))
 	}
 	switch {
 	case errors.Is(err, hql.ErrFullScan):

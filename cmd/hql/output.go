@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/mattn/go-runewidth"
@@ -25,17 +24,18 @@ var formats = map[string]func(w *bufio.Writer, l look) writer{
 		return &tableWriter{w: w, look: look{null: l.null}, markdown: true}
 	},
 	"vertical": func(w *bufio.Writer, l look) writer { return &verticalWriter{w: w, look: l} },
-	"csv":      func(w *bufio.Writer, _ look) writer { return &csvWriter{w: w} },
-	"tsv":      func(w *bufio.Writer, _ look) writer { return &tsvWriter{w: w} },
-	"json":     func(w *bufio.Writer, _ look) writer { return &jsonWriter{w: w, array: true} },
-	"jsonl":    func(w *bufio.Writer, _ look) writer { return &jsonWriter{w: w} },
+	"csv":      func(w *bufio.Writer, l look) writer { return &csvWriter{w: w, look: l} },
+	"tsv":      func(w *bufio.Writer, l look) writer { return &tsvWriter{w: w, look: l} },
+	"json":     func(w *bufio.Writer, l look) writer { return &jsonWriter{w: w, look: l, array: true} },
+	"jsonl":    func(w *bufio.Writer, l look) writer { return &jsonWriter{w: w, look: l} },
 }
 
 // look is how results for people are shown.
 type look struct {
-	tty  bool
-	null string // for NULL
-	fit  int    // columns that a table may take before it is shown one column a line; 0: any
+	tty    bool   // in colours
+	screen bool   // on a terminal
+	null   string // for NULL
+	fit    int    // columns that a table may take before it is shown one column a line; 0: any
 }
 
 // display is a value as a cell of a table: on a terminal nothing in the data may act on it.
@@ -52,6 +52,30 @@ func (l look) dim(s string) string {
 		return s
 	}
 	return "\x1b[2m" + s + "\x1b[0m"
+}
+
+// line is a line of csv, tsv or JSON: elsewhere than on a terminal it is what the data is.
+func (l look) line(b []byte) []byte {
+	if !l.screen {
+		return b
+	}
+	return []byte(printableLines(string(b)))
+}
+
+// printableLines is printable for a text of several lines.
+func printableLines(s string) string {
+	if !strings.ContainsFunc(s, unsafe) {
+		return s
+	}
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		fields := strings.Split(l, "\t")
+		for k, f := range fields {
+			fields[k] = printable(f)
+		}
+		lines[i] = strings.Join(fields, "\t")
+	}
+	return strings.Join(lines, "\n")
 }
 
 // printable escapes control characters, which a terminal would obey, and characters
@@ -279,7 +303,8 @@ func (v *verticalWriter) end() error { return v.w.Flush() }
 
 // csvWriter writes an empty text in quotes: NULL is nothing.
 type csvWriter struct {
-	w   *bufio.Writer
+	w *bufio.Writer
+	look
 	buf []byte
 }
 
@@ -302,14 +327,17 @@ func (c *csvWriter) row(vals []types.Value) error {
 		}
 	}
 	c.buf = append(b, '\n')
-	_, err := c.w.Write(c.buf)
+	_, err := c.w.Write(c.line(c.buf))
 	return err
 }
 
 func (c *csvWriter) end() error { return c.w.Flush() }
 
 // tsvWriter escapes tab, newline, return and backslash with a backslash; NULL is \N.
-type tsvWriter struct{ w *bufio.Writer }
+type tsvWriter struct {
+	w *bufio.Writer
+	look
+}
 
 func (t *tsvWriter) begin(cols []string, _ []types.Type) error {
 	names := make([]string, len(cols))
@@ -320,7 +348,7 @@ func (t *tsvWriter) begin(cols []string, _ []types.Type) error {
 }
 
 func (t *tsvWriter) write(fields []string) error {
-	_, err := io.WriteString(t.w, strings.Join(fields, "\t")+"\n")
+	_, err := t.w.Write(t.line([]byte(strings.Join(fields, "\t") + "\n")))
 	return err
 }
 
@@ -339,7 +367,8 @@ func (t *tsvWriter) end() error { return t.w.Flush() }
 
 // jsonWriter writes an object a row: one a line, or all in an array.
 type jsonWriter struct {
-	w     *bufio.Writer
+	w *bufio.Writer
+	look
 	array bool
 	keys  [][]byte
 	n     int
@@ -375,7 +404,7 @@ func (j *jsonWriter) row(vals []types.Value) error {
 		b = append(b, '\n')
 	}
 	j.buf = b
-	_, err := j.w.Write(b)
+	_, err := j.w.Write(j.line(b))
 	return err
 }
 

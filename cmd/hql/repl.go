@@ -14,10 +14,15 @@ import (
 	"github.com/hql-db/hql/parser"
 )
 
-var newlines = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ")
+// What becomes of line breaks: in comments, where backslashes escape, and where they do not.
+var (
+	newlines   = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ")
+	lineBreaks = strings.NewReplacer("\n", `\n`, "\r", `\r`)
+	escaped    = strings.NewReplacer("\n", `\n`, "\r", `\r`, `\`, `\\`)
+)
 
-// oneLine joins a statement's lines for the history, leaving line comments out. Lines that quotes
-// hold together are joined by a space as well.
+// oneLine joins a statement's lines for the history, leaving line comments out. A text that has line breaks is
+// written with escapes; "" where the statement cannot stand on a line as it is.
 func oneLine(s string) string {
 	s = strings.TrimSpace(s)
 	var b strings.Builder
@@ -31,7 +36,22 @@ func oneLine(s string) string {
 		} else {
 			b.WriteString(space)
 		}
-		b.WriteString(newlines.Replace(t.Text))
+		text := t.Text
+		if strings.ContainsAny(text, "\r\n") {
+			switch {
+			case t.Kind == parser.StringToken && text[0] == '\'':
+				if text = "E" + escaped.Replace(text); end == int(t.Pos) {
+					text = " " + text // LIKE'...' may stand without one
+				}
+			case t.Kind == parser.StringToken || t.Kind == parser.BytesToken && (text[0] == 'b' || text[0] == 'B'):
+				text = lineBreaks.Replace(text)
+			case t.Kind == parser.CommentToken, t.Kind == parser.HintToken:
+				text = newlines.Replace(text)
+			default:
+				return ""
+			}
+		}
+		b.WriteString(text)
 		end = int(t.Pos) + len(t.Text)
 	}
 	return strings.TrimSpace(b.String())
@@ -86,12 +106,22 @@ func (s *session) repl(ctx context.Context) int {
 		if code != exitOK {
 			s.query = "" // the rest of the line is not run either
 		}
-		if s.query == "" || !strings.HasPrefix(s.query, before) {
-			if l, kept := h.add(strings.TrimRight(typed.String(), "\n")); kept {
+		if s.query != before+line { // a statement ended, or a command stood in one, of which it is no part
+			done, open := typed.String(), strings.TrimLeft(s.query, " ")
+			hidden := strings.HasPrefix(done, " ")
+			if open != "" && strings.HasPrefix(s.query, before) && !hidden {
+				done = line
+			}
+			if l, kept := h.add(strings.TrimRight(done, "\n")); kept {
 				ed.Remember(l)
 			}
 			typed.Reset()
-			typed.WriteString(s.query)
+			if open != "" {
+				if hidden {
+					open = " " + open
+				}
+				typed.WriteString(open + "\n")
+			}
 		}
 		if code == quit {
 			return exitOK

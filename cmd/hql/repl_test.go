@@ -142,9 +142,17 @@ func TestREPL(t *testing.T) {
 	x.see("one | 1")
 	x.enter(" SELECT 'kept out of the history';\r")
 	x.see("?column?")
+	x.enter("SELECT 'two\r")
+	x.see("  '> ")
+	x.enter("lines' AS\r")
+	x.see("  -> ")
+	x.enter("\\timing\r")
+	x.see("timing is off")
+	x.enter("t;\r")
+	x.see("two\\nlines")
 	x.enter("exit\r")
 	for range 100 {
-		if b, err := os.ReadFile(history); err == nil && strings.Contains(string(b), "\\G") {
+		if b, err := os.ReadFile(history); err == nil && strings.Contains(string(b), "\\timing") {
 			break
 		}
 		time.Sleep(20 * time.Millisecond)
@@ -152,6 +160,9 @@ func TestREPL(t *testing.T) {
 	b, err := os.ReadFile(history)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if want := "\\timing\nSELECT E'two\\nlines' AS t;\n"; !strings.Contains(string(b), want) {
+		t.Errorf("history:\n%s", b)
 	}
 	if !strings.Contains(string(b), "SELECT user_id, count(*) FROM files WHERE user_id = 2 GROUP BY user_id;\n") || strings.Contains(string(b), "kept out") {
 		t.Errorf("history:\n%s", b)

@@ -79,7 +79,7 @@ func (s *session) execute(ctx context.Context, text string) error {
 		err = nil // who reads the result has seen enough
 	}
 	for _, w := range rows.Warnings() {
-		fmt.Fprintf(s.stderr, "warning: %s\n", w)
+		fmt.Fprintf(s.stderr, "warning: %s\n", printable(w))
 	}
 	if err != nil {
 		return err
@@ -120,7 +120,11 @@ func (s *session) print(out io.Writer, rows *hql.Rows) (int, error) {
 	if rows.Document() && s.format != "json" && s.format != "jsonl" {
 		for rows.Next() {
 			n++
-			buf.WriteString(rows.Raw()[0].Text())
+			text := rows.Raw()[0].Text()
+			if s.terminal() != nil {
+				text = printableLines(text)
+			}
+			buf.WriteString(text)
 		}
 		if err := rows.Err(); err != nil {
 			return n, err

@@ -197,21 +197,25 @@ func bare(line string) string {
 	text := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(line), ";"))
 	word, arg, _ := strings.Cut(text, " ")
 	switch strings.ToLower(word) {
-	case "exit", "quit", "!quit":
+	case "exit", "quit", "!quit", ".exit", ".quit":
 		if arg == "" {
 			return `\q`
 		}
 	case "help":
 		return strings.TrimSpace(`\h ` + arg)
-	case "!describe":
+	case "!describe", ".schema":
 		return strings.TrimSpace(`\d ` + arg)
-	case "list", "!tables":
+	case "list", "!tables", ".tables":
 		if arg == "" {
 			return `\dt`
 		}
 	case "describe", "desc":
 		if strings.HasPrefix(strings.TrimSpace(arg), "'") { // HBase's way; without quotes it is SQL
 			return `\d ` + arg
+		}
+	case "scan", "get", "put", "count", "create", "drop", "delete", "deleteall", "truncate", "alter", "disable", "enable":
+		if strings.HasPrefix(strings.TrimSpace(arg), "'") {
+			return text + ";" // it does not wait for more to say what is written here
 		}
 	}
 	if dotCommand.MatchString(text) {
