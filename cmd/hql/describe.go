@@ -35,6 +35,8 @@ func (s *session) draw(ctx context.Context, arg string, more bool) error {
 		return err
 	}
 	if len(args) == 0 {
+		defer func(auto bool) { s.auto = auto }(s.auto)
+		s.auto = false // a list of names stays one
 		return s.execute(ctx, "SHOW TABLES")
 	}
 	t, err := s.table(args[0])
