@@ -210,6 +210,7 @@ func (r *run) present(ctx context.Context, w *writer, rows []pendingRow) ([][]ty
 	}
 	opts := readOptions(s, s.Layout)
 	dec := newDecoder(r.statement, s, s.Layout)
+	dec.ctx = ctx
 	out := make([][]types.Value, len(rows))
 	for i := 0; i < len(rows); {
 		var table string

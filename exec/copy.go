@@ -92,9 +92,9 @@ func (r *run) sampleKeys(ctx context.Context, t *catalog.Table, file string) ([]
 	}}
 	switch format := fileFormat(file); format {
 	case "csv", "tsv":
-		err = c.records(ctx, bytes.NewReader(b), format)
+		err = c.records(ctx, endingReader{ctx, bytes.NewReader(b)}, format)
 	case "jsonl":
-		err = c.lines(ctx, bytes.NewReader(b))
+		err = c.lines(ctx, endingReader{ctx, bytes.NewReader(b)})
 	default:
 		err = fmt.Errorf("its rows must be csv, tsv or jsonl, not %q", format)
 	}
@@ -254,11 +254,14 @@ func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format string) (*Row
 		return nil, fmt.Errorf("COPY: %w", err)
 	}
 	defer f.Close()
+	stop := context.AfterFunc(ctx, func() { f.Close() }) // a pipe may give nothing for long
+	defer stop()
 	in := &copier{run: r, table: t, named: s.Columns, pos: s.Pos}
+	from := endingReader{ctx, f}
 	if format == "jsonl" {
-		err = in.lines(ctx, f)
+		err = in.lines(ctx, from)
 	} else {
-		err = in.records(ctx, f, format)
+		err = in.records(ctx, from, format)
 	}
 	if err == nil {
 		err = in.flush(ctx)
@@ -270,6 +273,20 @@ func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format string) (*Row
 		r.warn.add(warnLine, fmt.Sprintf("%s not copied", counted(in.rejected, "line")))
 	}
 	return r.done(in.n), nil
+}
+
+// endingReader reads until ctx ends, which is an error of its own and never the end of what is read.
+type endingReader struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (e endingReader) Read(b []byte) (int, error) {
+	n, err := e.Reader.Read(b)
+	if ended := e.ctx.Err(); ended != nil {
+		return 0, ended
+	}
+	return n, err
 }
 
 // copier turns the lines of a file into rows.
@@ -465,6 +482,9 @@ func (c *copier) lines(ctx context.Context, f io.Reader) error {
 	br := copyInput(f)
 	for {
 		text, err := br.ReadBytes('\n')
+		if err != nil && err != io.EOF {
+			return fmt.Errorf("COPY: %w", err) // part of a line is none
+		}
 		c.line++
 		if len(bytes.TrimSpace(text)) > 0 {
 			if err := c.object(ctx, text, sets); err != nil {
@@ -473,9 +493,6 @@ func (c *copier) lines(ctx context.Context, f io.Reader) error {
 		}
 		if err == io.EOF {
 			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("COPY: %w", err)
 		}
 	}
 }

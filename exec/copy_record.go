@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/hql-db/hql/types"
@@ -32,8 +33,8 @@ func (recordError) Unwrap() error   { return errRecord }
 
 func (r *recordReader) next() (string, error) {
 	text, err := r.r.ReadString('\n')
-	if text == "" {
-		return "", err
+	if text == "" || err != nil && err != io.EOF {
+		return "", err // part of a line is none
 	}
 	r.line++
 	return text, nil

@@ -170,6 +170,7 @@ func (r *run) start(l *life, stmt parser.Statement, kept *Plans) (rows *Rows, er
 }
 
 func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows, error) {
+	r.opt.Stop, r.env.Stop = ctx.Err, ctx.Err
 	if x, ok := stmt.(*parser.Explain); !ok || x.Analyze {
 		r.subqueries = newSubqueries(ctx, r)
 		r.env.Subqueries = r.subqueries.values
@@ -211,6 +212,8 @@ func (e *Engine) Plan(ctx context.Context, stmt parser.Statement, args Args) (*p
 	}
 	defer l.end()
 	defer l.mu.Unlock()
-	p, err := e.newRun(args).plan(l.ctx, stmt)
+	r := e.newRun(args)
+	r.env.Stop = l.ctx.Err
+	p, err := r.plan(l.ctx, stmt)
 	return p, l.why(err)
 }

@@ -91,7 +91,7 @@ func (r *run) lookupPlace(k planner.LookupKey) (*catalog.Table, *catalog.Column,
 			return nil, nil, place{}, nil, fmt.Errorf("LOOKUP in %s: column %s: %w", k.Table, t.Columns[c].Name, err)
 		}
 	}
-	env := r.exprEnv()
+	env := r.keyEnv()
 	var at place
 	at.table, at.key, at.qualifier, err = t.Layouts[0].EncodeRow(row, &env)
 	return t, col, at, row, err

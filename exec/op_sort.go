@@ -234,11 +234,11 @@ func (s *sortOp) spill(ctx context.Context) error {
 	if err := f.rewind(); err != nil || len(s.runs) < maxRuns {
 		return err
 	}
-	return s.mergeRuns()
+	return s.mergeRuns(ctx)
 }
 
 // mergeRuns makes one run of all.
-func (s *sortOp) mergeRuns() error {
+func (s *sortOp) mergeRuns(ctx context.Context) error {
 	m, err := newRunMerge(s.s.by, s.runs)
 	if err != nil {
 		return err
@@ -248,10 +248,13 @@ func (s *sortOp) mergeRuns() error {
 		return err
 	}
 	s.runs = append(s.runs, f)
-	for {
+	for n := 1; ; n++ {
 		row, err := m.next()
 		if err == io.EOF {
 			break
+		}
+		if n%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
 		}
 		if err == nil {
 			err = f.add(row)

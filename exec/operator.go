@@ -33,6 +33,7 @@ type options struct {
 	Now         int64
 	// Subquery runs the queries inside expressions: see expr.Env.
 	Subquery func(s *expr.Subquery, outer []types.Value) (expr.Expr, error)
+	Stop     func() error // see expr.Env
 	// Resolve plans until the LOOKUPs that plan asks for are known; nil: as it comes.
 	Resolve func(ctx context.Context, plan func() (*planner.Plan, error)) (*planner.Plan, error)
 
@@ -42,7 +43,9 @@ type options struct {
 // defaultMemoryLimit is what the sorts, groups and joins of a statement hold unless told otherwise, in bytes.
 const defaultMemoryLimit = 256 << 20
 
-func (o options) env() *expr.Env { return &expr.Env{Loc: o.Loc, Now: o.Now, Subquery: o.Subquery} }
+func (o options) env() *expr.Env {
+	return &expr.Env{Loc: o.Loc, Now: o.Now, Subquery: o.Subquery, Stop: o.Stop}
+}
 
 func (o options) memory() int64 {
 	if o.MemoryLimit == 0 {

@@ -54,6 +54,9 @@ func (r *run) planSelect(ctx context.Context, s *parser.Select) (*planner.Plan, 
 func (r *run) resolved(ctx context.Context, plan func() (*planner.Plan, error)) (*planner.Plan, error) {
 	for round := 0; ; round++ {
 		p, err := plan()
+		if stop := ctx.Err(); stop != nil {
+			return nil, stop
+		}
 		if err != nil {
 			return nil, err
 		}

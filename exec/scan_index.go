@@ -44,7 +44,7 @@ func newIndexScan(st *statement, s *planner.Scan, stats *scanStats, in operator)
 	opts.NoCacheBlocks = false
 	opts.Region, opts.Slots = stats.regions.answered, st.slots
 	return &indexScan{in: in, st: st, stats: stats, scan: s, dec: newDecoder(st, &whole, primary), opts: opts,
-		env: st.exprEnv(), batch: newScanBatch(s.Width())}, nil
+		env: st.keyEnv(), batch: newScanBatch(s.Width())}, nil
 }
 
 // drawnPart gives a part whose value is drawn when a row is written, so that nothing computes it again; nil for none.
@@ -79,6 +79,7 @@ func (x *indexScan) lookUp(ctx context.Context, entries [][]types.Value) error {
 	var table string
 	var keys [][]byte
 	var of [][]types.Value
+	x.dec.ctx = ctx
 	flush := func() error {
 		if len(keys) == 0 {
 			return nil

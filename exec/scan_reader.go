@@ -34,6 +34,14 @@ type statement struct {
 
 func (st *statement) exprEnv() expr.Env { return *st.opt.env() }
 
+// keyEnv is what the parts of keys are computed in. A row whose key cannot be computed is taken for one that is not
+// stored: that the statement ends is no such reason, so that nothing stops it here.
+func (st *statement) keyEnv() expr.Env {
+	env := st.exprEnv()
+	env.Stop = nil
+	return env
+}
+
 // firstRows is the first fetch of a reader that may need few of the rows. A variable for tests.
 var firstRows = 100
 

@@ -58,7 +58,7 @@ func (w *writer) add(m *tableMutations, table string, mutation hbase.Mutation) {
 
 func (r *run) newWriter(t *catalog.Table) *writer {
 	n := len(t.Layouts)
-	w := &writer{run: r, table: t, ts: r.engine.clock.next(), env: r.exprEnv(), known: map[string]bool{},
+	w := &writer{run: r, table: t, ts: r.engine.clock.next(), env: r.keyEnv(), known: map[string]bool{},
 		puts: make([]tableMutations, n), removals: make([]tableMutations, n)}
 	w.env.Lookup = r.engine.lookups.known
 	w.numbered = r.numbered(t)

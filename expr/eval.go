@@ -115,6 +115,11 @@ func (l *Like) Eval(env *Env) (types.Value, error) {
 			return types.Value{}, parser.Errorf(l.Pos, "%v", err)
 		}
 	}
+	if len(text) > longText {
+		if err := env.stopped(); err != nil {
+			return types.Value{}, err
+		}
+	}
 	if l.Fold {
 		text = strings.ToLower(text)
 	}
@@ -150,6 +155,11 @@ func (c *Call) Eval(env *Env) (types.Value, error) {
 		args = append(args, v)
 	}
 	v, err := c.Func.Eval(env, args)
+	if err != nil || len(v.Text()) > longText {
+		if stop := env.stopped(); stop != nil {
+			return types.Value{}, stop
+		}
+	}
 	if err != nil {
 		if _, ok := err.(*parser.Error); !ok {
 			err = parser.Errorf(c.Pos, "%s", err)

@@ -32,6 +32,18 @@ type Env struct {
 	Loc      *time.Location // nil: UTC
 	Now      int64          // the statement's time in ms since 1970: NOW() is fixed once a statement
 	Rand     func() uint64  // for RANDOM() and SALT on write; nil: math/rand/v2
+	// Stop says why evaluation is to end, nil to go on. Functions ask it where texts are long; nil: they never do.
+	Stop func() error
+}
+
+// longText is the length in bytes from which on a text makes what is done with it take long.
+const longText = 1 << 16
+
+func (e *Env) stopped() error {
+	if e.Stop == nil {
+		return nil
+	}
+	return e.Stop()
 }
 
 // Const is a constant.

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"errors"
 	"time"
 
 	"github.com/hql-db/hql/types"
@@ -164,14 +165,17 @@ func fold(e Expr, loc *time.Location) Expr {
 	default:
 		return e
 	}
-	v, err := e.Eval(&Env{Loc: loc})
+	v, err := e.Eval(&Env{Loc: loc, Stop: tooLong})
 	if err != nil {
 		return e
 	}
 	return &Const{Pos: e.Position(), Val: v, Typ: e.Type()}
 }
 
-// Fold computes the constant parts of e, in the zone in which the rest is evaluated.
+// tooLong leaves what takes long to those who can stop it: planning does not wait for it.
+func tooLong() error { return errors.New("it takes long") }
+
+// Fold computes the constant parts of e, in the zone in which the rest is evaluated, but for those that take long.
 func Fold(e Expr, loc *time.Location) Expr {
 	return Map(e, func(e Expr) Expr { return fold(e, loc) })
 }

@@ -20,7 +20,7 @@ var regexpFunctions = []Function{
 			return types.NewBool(re.MatchString(a[0].Text())), nil
 		}},
 	{Name: "REGEXP_COUNT", Group: "string", Signature: "regexp_count(text, pattern [, start [, flags]]) bigint", Doc: "Number of matches from the character start (1) on.", MinArgs: 2, MaxArgs: 4,
-		Result: returns(types.BigInt, isText, isText, isInt, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+		Result: returns(types.BigInt, isText, isText, isInt, isText), Eval: func(env *Env, a []types.Value) (types.Value, error) {
 			re, _, err := flagged(a, 3, false)
 			if err != nil {
 				return types.Value{}, err
@@ -29,7 +29,8 @@ var regexpFunctions = []Function{
 			if err != nil || from < 0 {
 				return types.NewInt(0), err
 			}
-			return types.NewInt(int64(len(re.FindAllStringIndex(a[0].Text()[from:], -1)))), nil
+			n, err := countMatches(env, re, a[0].Text()[from:])
+			return types.NewInt(n), err
 		}},
 	{Name: "REGEXP_INSTR", Group: "string", Signature: "regexp_instr(text, pattern [, start [, n [, end [, flags [, group]]]]]) bigint",
 		Doc: "Where the n-th match (the first) begins, or with end 1 the character after it; 0 when there is none.", MinArgs: 2, MaxArgs: 7,
@@ -106,6 +107,34 @@ func startOf(a []types.Value, at int) (int, error) {
 		return len(s), nil
 	}
 	return -1, nil
+}
+
+// countMatches counts the matches of re in s. For each, all that is behind it may have to be looked at.
+func countMatches(env *Env, re *regexp.Regexp, s string) (n int64, err error) {
+	type stopped struct{ why error }
+	defer func() {
+		if p := recover(); p != nil {
+			s, ok := p.(stopped)
+			if !ok {
+				panic(p)
+			}
+			err = s.why
+		}
+	}()
+	if len(s) > longText {
+		if err := env.stopped(); err != nil {
+			return 0, err
+		}
+	}
+	re.ReplaceAllStringFunc(s, func(string) string { // the only way to see one match after the other: it is left by a panic
+		if n++; len(s) > longText || n%1000 == 0 {
+			if err := env.stopped(); err != nil {
+				panic(stopped{err})
+			}
+		}
+		return ""
+	})
+	return n, nil
 }
 
 // nthMatch gives the bytes of a[0] that match: from a[2] on, the a[3]-th time, with flags at flags and then a group.

@@ -24,8 +24,18 @@ func (o Options) withDefaults() Options {
 // access finds the best way to read req.table: see the package comment. The returned Scan provides
 // req.orderBy if its Order is not NoOrder; otherwise the caller sorts. It applies
 // req.limit only when the order (if any) is provided.
-func (e *Env) access(req *accessRequest) (*Scan, error) {
-	x := boxer{width: len(req.table.Columns) + 2}
+func (e *Env) access(req *accessRequest) (_ *Scan, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s, ok := p.(stopped)
+			if !ok {
+				panic(p)
+			}
+			err = s.why
+		}
+	}()
+	e.tick()
+	x := boxer{env: e, width: len(req.table.Columns) + 2}
 	terms := termsOf(req.conjuncts)
 	boxes, capped := x.conjunction(terms)
 	if e.Options.NoKey && len(boxes) > 0 {

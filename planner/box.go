@@ -113,7 +113,10 @@ func termsOf(es []expr.Expr) []term {
 }
 
 // boxer makes boxes over rows of width columns.
-type boxer struct{ width int }
+type boxer struct {
+	env   *Env
+	width int
+}
 
 func (x boxer) all() box { return box{cols: make([]types.Set, x.width)} }
 
@@ -123,6 +126,7 @@ func (x boxer) conjunction(terms []term) (boxes []box, capped bool) {
 	base := x.all()
 	var unions [][]box
 	for _, t := range terms {
+		x.env.tick()
 		if ok, left := x.narrowed(&base, t); ok {
 			if !left {
 				return nil, capped
@@ -148,6 +152,7 @@ func (x boxer) conjunction(terms []term) (boxes []box, capped bool) {
 		}
 		var next []box
 		for _, b := range boxes {
+			x.env.tick()
 			for _, o := range u {
 				if c := b.clone(); c.intersect(o) {
 					next = append(next, c)
@@ -190,6 +195,7 @@ func (x boxer) boxes(t term) (boxes []box, capped bool) {
 	case *expr.Or:
 		var union []box
 		for _, t := range e.Terms {
+			x.env.tick()
 			bs, c := x.boxes(termOf(t))
 			capped = capped || c
 			union = append(union, bs...)

@@ -32,6 +32,21 @@ type Env struct {
 	Lookups func(k LookupKey) (v types.Value, ok bool)
 	// Subqueries gives the rows of closed sub-queries that were run; nil, or ok false: not yet.
 	Subqueries func(s *Subplan) (values []types.Value, ok bool)
+	// Stop says why planning is to end, nil to go on; it is asked often. nil: planning goes on to its end.
+	Stop func() error
+}
+
+// stopped is what tick panics with, for access to turn into an error: there is none in the loops between the two.
+type stopped struct{ why error }
+
+// tick ends the planning of a table access when that is wanted.
+func (e *Env) tick() {
+	if e.Stop == nil {
+		return
+	}
+	if why := e.Stop(); why != nil {
+		panic(stopped{why})
+	}
 }
 
 // accessRequest asks for the best way to read one table.

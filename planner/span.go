@@ -39,6 +39,7 @@ const (
 
 // walker walks the parts of one layout for one box after the other.
 type walker struct {
+	env    *Env
 	layout *catalog.Layout
 	opt    Options
 	spans  []keySpan
@@ -61,6 +62,7 @@ type walker struct {
 	lookup  func(LookupKey) (types.Value, bool)
 	width   int    // columns of a row
 	bytes   []byte // room for the bytes of keys, handed out piece by piece
+	steps   int    // calls of key
 }
 
 // room gives n free bytes, of length 0.
@@ -89,7 +91,7 @@ func (w *walker) encode(p *catalog.Part, v types.Value) ([]byte, error) {
 
 func newWalker(l *catalog.Layout, e *Env, width int) *walker {
 	n := len(l.Key.Parts)
-	return &walker{layout: l, opt: e.Options.withDefaults(), uses: make([]partUse, n), detail: make([]types.Set, n), varied: make([]bool, n),
+	return &walker{env: e, layout: l, opt: e.Options.withDefaults(), uses: make([]partUse, n), detail: make([]types.Set, n), varied: make([]bool, n),
 		stopPart: n, lookup: e.Lookups, width: width}
 }
 
@@ -337,6 +339,9 @@ func alike(a, b types.Set) bool {
 // key walks the key's parts from i on. It tells whether any of them is bound or ranged.
 // rest, when set, collects suffixes for a part computed from the rest of the key.
 func (w *walker) key(br branch, i int, rest *[]keySpan) bool {
+	if w.steps++; w.steps%256 == 1 {
+		w.env.tick()
+	}
 	parts := w.layout.Key.Parts
 	for ; i < len(parts); i++ {
 		p := parts[i]

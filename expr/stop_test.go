@@ -1,0 +1,70 @@
+package expr
+
+import (
+	"errors"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hql-db/hql/parser"
+)
+
+// Matches that are counted one by one are those that are found together.
+func TestCountMatches(t *testing.T) {
+	patterns := []string{"a", "", "a*", "b|", "^", "$", "(?m)^", "(?m)$", `\b`, `\B`, "é?", "(a|b)*?c|a", "a{2}", "[^a]*"}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		var b strings.Builder
+		for range r.IntN(8) {
+			b.WriteString([]string{"a", "b", "c", "é", "\n", "\xff", " "}[r.IntN(7)])
+		}
+		for _, p := range patterns {
+			re := regexp.MustCompile(p)
+			n, err := countMatches(&Env{}, re, b.String())
+			if want := len(re.FindAllStringIndex(b.String(), -1)); err != nil || n != int64(want) {
+				t.Fatalf("%q in %q: %d matches, want %d; %v", p, b.String(), n, want, err)
+			}
+		}
+	}
+}
+
+// What takes long is neither computed while planning, nor goes on when it is to stop.
+func TestLongEvaluationStops(t *testing.T) {
+	why := errors.New("enough")
+	for _, sql := range []string{
+		"regexp_count(repeat('ab', 100000), '(a|b)*?c|a')",
+		"length(repeat('ab', 10000000))",
+		"repeat('ab', 1000000) LIKE '%b'",
+		"repeat('ab', 1000000) ~ 'c'",
+		"regexp_replace(repeat('ab', 1000000), 'b', 'c', 'g')",
+	} {
+		x, err := parser.ParseExpr(sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		e, err := Compile(x, &Scope{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e = Fold(e, time.UTC)
+		if _, constant := e.(*Const); constant {
+			t.Errorf("%s is computed while planning", sql)
+		}
+		asked := 0
+		_, err = e.Eval(&Env{Stop: func() error {
+			if asked++; asked > 1 {
+				return why
+			}
+			return nil
+		}})
+		if asked > 1 && err != why || time.Since(begin) > 20*time.Second {
+			t.Errorf("%s: %v after %v", sql, err, time.Since(begin))
+		}
+		if _, err := e.Eval(&Env{Stop: func() error { return why }}); err != why {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+}

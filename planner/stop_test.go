@@ -1,0 +1,58 @@
+package planner
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/parser"
+)
+
+// Planning that is stopped gives the reason, wherever that happens, and no plan.
+func TestPlanningStops(t *testing.T) {
+	c := catalog.New()
+	def, err := parser.ParseStatement("CREATE TABLE t (a INT, b INT, c INT) ROW KEY (a % 8 AS UINT8, a AS INT32, b AS INT32) INDEX bc (b AS INT32, c AS INT32, a AS INT32)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := c.Build(def.(*parser.CreateTable))
+	if err == nil {
+		err = c.Add(table)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	why := errors.New("enough")
+	for _, sql := range []string{
+		"SELECT a FROM t WHERE a = 1",
+		"SELECT a FROM t WHERE a IN (1, 2, 3) AND (b = 1 OR b > 5 OR c = 3) AND a <> 9",
+		"SELECT x.a FROM t x JOIN t y ON x.a = y.b JOIN t z ON z.a = y.a WHERE x.a = 3",
+		"SELECT a FROM t WHERE b > (SELECT max(c) FROM t WHERE a = 2)",
+		"SELECT a FROM t x WHERE EXISTS (SELECT 1 FROM t y WHERE y.a = x.b) UNION SELECT b FROM t WHERE a < 7",
+	} {
+		s, err := parser.ParseStatement(sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := 0
+		for at := 1; ; at++ {
+			asked = 0
+			e := &Env{Catalog: c, Stop: func() error {
+				if asked++; asked >= at {
+					return why
+				}
+				return nil
+			}}
+			p, err := e.Select(s.(*parser.Select))
+			if asked < at {
+				if err != nil || at == 1 {
+					t.Errorf("%s: asked %d times; %v", sql, asked, err)
+				}
+				break
+			}
+			if err != why || p != nil {
+				t.Errorf("%s, stopped at question %d: %v", sql, at, err)
+			}
+		}
+	}
+}
