@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
 )
 
@@ -54,6 +55,7 @@ func (r *Report) String() string {
 			fmt.Fprintf(&b, "            an UPDATE of %s deletes the entry and writes another\n", strings.Join(l.Moves, ", "))
 		}
 		fmt.Fprintf(&b, "    or      %s\n            a copy of the rows: about %d bytes for each, and no Get after\n", l.Copy, l.CopyBytes)
+		fmt.Fprintf(&b, "    then    CHECK TABLE %s REPAIR fills it with the rows that are there\n", parser.QuoteName(l.Table))
 		for _, n := range l.Notes {
 			fmt.Fprintf(&b, "    note    %s\n", n)
 		}

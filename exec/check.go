@@ -23,6 +23,11 @@ func (r *run) check(ctx context.Context, s *parser.CheckTable) (*Rows, error) {
 	columns := append(textColumns("layout", "problem"), planner.OutputColumn{Name: "count", Type: types.BigInt})
 	var rows [][]types.Value
 	w := r.newWriter(t)
+	if w.filling = s.Repair; s.Repair {
+		if err := r.fill(ctx, t); err != nil {
+			return nil, err
+		}
+	}
 	for i := 1; i < len(t.Layouts); i++ {
 		missing, err := r.checkMissing(ctx, w, i, s.Repair)
 		if err != nil {

@@ -48,6 +48,7 @@ type Engine struct {
 	cfg     Config
 	clock   writeClock
 	lookups lookupCache
+	full    filledLayouts
 	lives   lives
 	session *Session // of statements that name none
 }
@@ -132,6 +133,7 @@ func (e *Engine) newRun(args Args) *run {
 		opt.Watch(func() Stats { return st.rec.stats(st.client) })
 	}
 	r := &run{statement: st, engine: e, session: session, settings: set}
+	st.full = &e.full
 	st.names = &dictionaries{load: r.loadNames, uid: r.uidName}
 	r.env = &planner.Env{Catalog: e.catalog, Args: args.Positional, Named: args.Named, Loc: set.loc, Now: now,
 		Funcs: e.cfg.Funcs, Options: e.cfg.Planner, Lookups: e.lookups.get}

@@ -299,3 +299,17 @@ func TestClosedSubqueryRunsOnce(t *testing.T) {
 		}
 	}
 }
+
+// REPAIR makes the HBase table of an index that nobody made.
+func TestRepairOfMissingIndex(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE t (id INT, tel STRING) ROW KEY (id AS INT32)")
+	w.run("INSERT INTO t VALUES (1, 't1')")
+	w.run("CREATE EXTERNAL TABLE e (id INT, tel STRING) ROW KEY main (id AS INT32) STORED IN 't' INDEX by_tel (tel AS TEXT, '|', id AS INT32) STORED IN 'e_by_tel'")
+	if _, _, err := w.try("SELECT id FROM e WHERE tel = 't1'"); !errors.Is(err, ErrNotFilled) {
+		t.Errorf("an index without a table: %v", err)
+	}
+	w.run("CHECK TABLE e REPAIR")
+	w.expect("1", "SELECT id FROM e WHERE tel = 't1'")
+}

@@ -29,6 +29,9 @@ func (st *statement) scan(ctx context.Context, s *planner.Scan) (op operator, er
 	if err := st.guard(s); err != nil {
 		return nil, err
 	}
+	if err := st.filled(ctx, s.Table, s.Layout); err != nil {
+		return nil, err
+	}
 	stats := st.rec.open(s)
 	traced := st.traceScan(ctx, s, stats)
 	if traced != nil {

@@ -29,7 +29,8 @@ type statement struct {
 	allowFull bool
 	policy    FullScanPolicy
 	names     *dictionaries // of LOOKUP
-	tracer    ScanTracer    // nil: none
+	full      *filledLayouts
+	tracer    ScanTracer // nil: none
 }
 
 func (st *statement) exprEnv() expr.Env { return *st.opt.env() }

@@ -35,6 +35,7 @@ type writer struct {
 	numbered       []*catalog.Column             // columns from which other tables' keys take numbers
 	largest        []int64                       // of each in the pending rows
 	shared         [][2]*catalog.Column          // columns that are read from one cell, in pairs
+	filling        bool                          // derived layouts are being filled
 }
 
 // tableMutations are the mutations of one layout in the order in which they were made.
@@ -113,10 +114,8 @@ type place struct {
 
 // place computes where row stands under layout l.
 func (w *writer) place(l *catalog.Layout, row []types.Value) (place, error) {
-	for _, c := range l.Sparse {
-		if row[c.Index].IsNull() {
-			return place{skip: true}, nil
-		}
+	if absent(l, row) {
+		return place{skip: true}, nil
 	}
 	var at place
 	var err error
@@ -299,6 +298,13 @@ func (w *writer) flush(ctx context.Context) error {
 	if err := w.retirePoints(ctx); err != nil {
 		return err
 	}
+	for i, l := range w.table.Layouts {
+		if len(w.puts[i].names) > 0 && !w.filling { // its first entry would hide that all others are missing
+			if err := w.run.filled(ctx, w.table, l); err != nil {
+				return err
+			}
+		}
+	}
 	if len(w.numbered) > 0 {
 		defer w.run.engine.lookups.clear()
 	}
@@ -311,8 +317,12 @@ func (w *writer) flush(ctx context.Context) error {
 		w.largest[i] = 0
 	}
 	for i := len(w.puts) - 1; i >= 0; i-- {
+		written := len(w.puts[i].names) > 0
 		if err := w.send(ctx, w.table.Layouts[i], &w.puts[i], true); err != nil {
 			return err
+		}
+		if written && !w.filling {
+			w.run.full.known.Store(w.table.Layouts[i], true)
 		}
 	}
 	for i := range w.removals {

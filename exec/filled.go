@@ -1,0 +1,132 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/filter"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/types"
+)
+
+// filledLayouts are the indexes and copies of which is known that they hold rows, or that there are none to hold.
+type filledLayouts struct{ known sync.Map } // *catalog.Layout to true
+
+// ErrNotFilled is what errors.Is finds where an INDEX or a copy was defined of a table with rows, and never filled.
+var ErrNotFilled = errors.New("the layout was never filled")
+
+// belongRows is how many rows of a table are looked at for one that an empty index lacks.
+const belongRows = 1000
+
+// filled refuses l, an index or copy that is empty while rows of t belong in it: one that was defined when they were
+// there, which nobody filled. It would answer without them, and after the first new row nothing would show it.
+// Once l holds a row it is not asked again.
+func (st *statement) filled(ctx context.Context, t *catalog.Table, l *catalog.Layout) error {
+	if l.Kind == catalog.Primary {
+		return nil
+	}
+	if _, ok := st.full.known.Load(l); ok {
+		return nil
+	}
+	some, err := st.hasRow(ctx, l)
+	if err != nil {
+		return err
+	}
+	if !some {
+		rows, lacking, err := st.lacks(ctx, t, l)
+		if err != nil {
+			return err
+		}
+		if lacking {
+			return fmt.Errorf("%s of %s is empty, and %s has rows that belong in it (CHECK TABLE %s REPAIR fills it): %w", l.Name, t.Name, t.Name, t.Name, ErrNotFilled)
+		}
+		if !rows {
+			return nil // the first ones are written to both
+		}
+	}
+	st.full.known.Store(l, true)
+	return nil
+}
+
+// hasRow tells whether any HBase table of l has a row.
+func (st *statement) hasRow(ctx context.Context, l *catalog.Layout) (bool, error) {
+	names := []string{storedName(l)}
+	if !l.Stored.IsLiteral() {
+		var err error
+		if names, err = st.tables(ctx, l, string(l.Stored.Parts[0].Literal)); err != nil {
+			return false, err
+		}
+	}
+	for _, name := range names {
+		sc, err := st.client.Scan(ctx, hbase.ScanRange{Table: name, Limit: 1}, &hbase.ReadOptions{Filter: filter.And{filter.FirstCell{}, filter.KeyOnly{}}})
+		var rows []hbase.Row
+		if err == nil {
+			rows, err = sc.Next(ctx)
+			sc.Close()
+		}
+		switch {
+		case len(rows) > 0:
+			return true, nil
+		case err != nil && err != io.EOF && !errors.Is(err, hbase.ErrNoTable):
+			return false, fmt.Errorf("look for rows of %s: %w", l.Name, err)
+		}
+	}
+	return false, nil
+}
+
+// lacks tells whether t has rows, and, of the first of them, whether one belongs in l.
+func (st *statement) lacks(ctx context.Context, t *catalog.Table, l *catalog.Layout) (rows, lacking bool, err error) {
+	s := wholeScan(t, t.Layouts[0])
+	s.Limit = belongRows
+	spans := s.Spans
+	if s.ListTables {
+		if spans, err = st.listTables(ctx, s); err != nil {
+			return false, false, err
+		}
+	}
+	stats := newRecorder(st.client).open(s)
+	op := st.read(ctx, s, spans, stats)
+	defer op.Close()
+	for n := 0; n < belongRows; {
+		batch, err := op.Next(ctx)
+		if err == io.EOF || errors.Is(err, hbase.ErrNoTable) {
+			return n > 0, false, nil
+		}
+		if err != nil {
+			return false, false, err
+		}
+		n += len(batch)
+		if slices.ContainsFunc(batch, func(row []types.Value) bool { return !absent(l, row) }) {
+			return true, true, nil
+		}
+	}
+	return true, false, nil
+}
+
+// absent tells that row has no entry in l, as a column of it is NULL.
+func absent(l *catalog.Layout, row []types.Value) bool {
+	return slices.ContainsFunc(l.Sparse, func(c *catalog.Column) bool { return row[c.Index].IsNull() })
+}
+
+// fill makes what REPAIR fills: the HBase tables of derived layouts that an EXTERNAL definition names and nobody made.
+func (r *run) fill(ctx context.Context, t *catalog.Table) error {
+	for _, l := range t.Layouts[1:] {
+		if !l.Stored.IsLiteral() {
+			continue
+		}
+		switch _, err := r.client.Families(ctx, storedName(l)); {
+		case errors.Is(err, hbase.ErrNoTable):
+			if err := r.createPhysical(ctx, t, storedName(l)); err != nil {
+				return err
+			}
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
