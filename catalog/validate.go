@@ -114,6 +114,7 @@ func (b *builder) readable() error {
 				ref := partRef{from, i}
 				for _, col := range part.Columns {
 					users[col] = append(users[col], ref)
+					b.t.Columns[col].inKey = true
 				}
 				if part.Literal == nil && part.fromRest == nil {
 					if len(part.Columns) > 0 || part.domain != nil {
