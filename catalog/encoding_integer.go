@@ -38,6 +38,15 @@ func (e integer) String() string {
 }
 func (e integer) Width() int       { return e.bytes }
 func (e integer) Type() types.Type { return e.t }
+
+// unit is the unit of time that the number counts in where it is coarser than the type's.
+func (e integer) unit() string {
+	if e.scale == 1000 {
+		return "second"
+	}
+	return ""
+}
+
 func (e integer) Order() Order {
 	switch e.kind {
 	case signed:
