@@ -3,10 +3,12 @@ package exec
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
@@ -134,10 +136,7 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 		}
 		at, err := w.standing(old)
 		if err == nil {
-			err = w.put(row, set, &at)
-		}
-		if err == nil {
-			err = w.retire(old, row)
+			err = w.put(row, set, &at, old)
 		}
 		return w.refuse(err, s.Pos)
 	})
@@ -179,42 +178,34 @@ func keyPartOf(l *catalog.Layout, col int) string {
 	return ""
 }
 
-// retire deletes the entries of old in derived layouts that row does not overwrite.
-func (w *writer) retire(old, row []types.Value) error {
-	for i, l := range w.table.Layouts[1:] {
-		was, err := w.place(l, old)
-		if err != nil || was.skip {
-			continue // it had no entry
-		}
-		is, err := w.place(l, row)
-		if err != nil {
-			return err
-		}
-		if is.skip || is.table != was.table || !bytes.Equal(is.key, was.key) {
-			w.add(&w.removals[i+1], was.table, w.removal(l, was))
-		}
-	}
-	return nil
-}
-
-// present reads the rows that the primary layout holds under the keys of rows, for tables with
-// several layouts: nil for a row that is not there. A drawn part makes every row a new one.
+// present is stored for writing: what derived layouts hold of a row follows from the row as it was. Tables without them
+// are not read.
 func (r *run) present(ctx context.Context, w *writer, rows []pendingRow) ([][]types.Value, error) {
-	t := w.table
-	if len(t.Layouts) == 1 || drawnPart(t.Layouts[0].Key) != nil || len(rows) == 0 {
+	if len(w.table.Layouts) == 1 || drawnPart(w.table.Layouts[0].Key) != nil {
 		return nil, nil
 	}
+	return r.stored(ctx, w, rows)
+}
+
+// stored reads the rows that the primary layout holds under the keys of rows: nil for a row that is not there. No part
+// of its keys is drawn.
+func (r *run) stored(ctx context.Context, w *writer, rows []pendingRow) ([][]types.Value, error) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	t := w.table
 	s := &planner.Scan{Table: t, Layout: t.Layouts[0], Hold: -1, Limit: -1, Access: planner.Get, Whole: true, Needed: make([]bool, len(t.Columns)+2)}
 	for i := range t.Columns {
 		s.Needed[i] = true
 	}
+	s.Needed[len(t.Columns)+1] = true
 	opts := readOptions(s, s.Layout)
 	dec := newDecoder(r.statement, s, s.Layout)
 	dec.ctx = ctx
 	out := make([][]types.Value, len(rows))
 	for i := 0; i < len(rows); {
 		var table string
-		var keys [][]byte
+		var keys, qualifiers [][]byte
 		from := i
 		for ; i < len(rows) && len(keys) < getChunk; i++ {
 			at, err := w.place(s.Layout, rows[i].row)
@@ -224,9 +215,12 @@ func (r *run) present(ctx context.Context, w *writer, rows []pendingRow) ([][]ty
 			if len(keys) > 0 && at.table != table {
 				break
 			}
-			table, keys = at.table, append(keys, at.key)
+			table, keys, qualifiers = at.table, append(keys, at.key), append(qualifiers, at.qualifier)
 		}
 		found, err := r.client.Get(ctx, table, keys, opts)
+		if errors.Is(err, hbase.ErrNoTable) && !s.Layout.Stored.IsLiteral() {
+			continue // the first row of its table
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -238,43 +232,99 @@ func (r *run) present(ctx context.Context, w *writer, rows []pendingRow) ([][]ty
 			if err := dec.appendRows(b, table, &found[k]); err != nil {
 				return nil, err
 			}
-			if len(b.rows) == 1 {
-				out[from+k] = b.rows[0]
+			for _, row := range b.rows {
+				if qualifiers[k] != nil { // the row of HBase holds several
+					if at, err := w.place(s.Layout, row); err != nil || !bytes.Equal(at.qualifier, qualifiers[k]) {
+						continue
+					}
+				}
+				out[from+k] = row
 			}
 		}
 	}
 	return out, nil
 }
 
-// missing keeps the rows whose key columns no row of the table has, under any
-// salt, for IF NOT EXISTS. Of rows with the same key columns the first is kept.
-func (r *run) missing(ctx context.Context, t *catalog.Table, rows []pendingRow) ([]pendingRow, error) {
-	cols := keyColumns(t)
-	seen := map[string]bool{}
-	for from := 0; from < len(rows); from += keysPerPlan {
-		part := rows[from:min(from+keysPerPlan, len(rows))]
-		p, err := r.planKeys(ctx, t, cols, part)
-		if err != nil {
-			return nil, err
-		}
-		err = r.eachRow(ctx, p, false, func(found [][]types.Value) error {
-			for _, row := range found {
-				seen[keyOf(row, cols)] = true
-			}
-			return nil
-		})
-		if err != nil {
+// identity tells rows with other keys apart: where the primary layout has a row, whatever is drawn.
+func (w *writer) identity(row []types.Value) (rowID, error) {
+	env := w.env
+	defer func() { w.env = env }()
+	w.env.Rand = func() uint64 { return 0 }
+	at, err := w.place(w.table.Layouts[0], row)
+	return rowID{at.table, string(at.key), string(at.qualifier)}, err
+}
+
+// missing keeps the rows whose key no row of the table has, under any salt, for IF NOT EXISTS. Of rows with the same key
+// the first is kept.
+func (r *run) missing(ctx context.Context, w *writer, rows []pendingRow) ([]pendingRow, error) {
+	drawn := drawnPart(w.table.Layouts[0].Key) != nil
+	seen := map[rowID]bool{}
+	if drawn {
+		if err := r.underAnySalt(ctx, w, rows, seen); err != nil {
 			return nil, err
 		}
 	}
 	out := rows[:0]
 	for _, p := range rows {
-		if k := keyOf(p.row, cols); !seen[k] {
-			seen[k] = true
+		id, err := w.identity(p.row)
+		if err != nil {
+			return nil, w.refuse(err, p.pos)
+		}
+		if !seen[id] {
+			seen[id] = true
+			out = append(out, p)
+		}
+	}
+	if drawn {
+		return out, nil
+	}
+	old, err := r.stored(ctx, w, out)
+	if err != nil {
+		return nil, err
+	}
+	rows, out = out, out[:0]
+	for i, p := range rows {
+		if old[i] == nil {
 			out = append(out, p)
 		}
 	}
 	return out, nil
+}
+
+// underAnySalt notes the identities of the rows that the table has with the keys of rows.
+func (r *run) underAnySalt(ctx context.Context, w *writer, rows []pendingRow, seen map[rowID]bool) error {
+	cols := keyColumns(w.table)
+	for part := range slices.Chunk(rows, keysPerPlan) {
+		read := make([]pendingRow, len(part))
+		for i, p := range part { // the key may not read back as what it is made of: COALESCE
+			at, err := w.place(w.table.Layouts[0], p.row)
+			if err != nil {
+				return w.refuse(err, p.pos)
+			}
+			read[i] = pendingRow{row: slices.Clone(p.row), pos: p.pos}
+			if err := w.table.Layouts[0].DecodeRow(at.table, at.key, at.qualifier, read[i].row); err != nil {
+				return err
+			}
+		}
+		p, err := r.planKeys(ctx, w.table, cols, read)
+		if err != nil {
+			return err
+		}
+		err = r.eachRow(ctx, p, false, func(found [][]types.Value) error {
+			for _, row := range found {
+				id, err := w.identity(row)
+				if err != nil {
+					return err
+				}
+				seen[id] = true
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // keysPerPlan bounds the rows that one plan looks for by their key columns.

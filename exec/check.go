@@ -3,10 +3,12 @@ package exec
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"slices"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
@@ -101,6 +103,9 @@ func (r *run) exist(ctx context.Context, places []place) ([]bool, error) {
 			keys = append(keys, places[i].key)
 		}
 		rows, err := r.client.Get(ctx, table, keys, readOptions(nil, &catalog.Layout{Kind: catalog.Index}))
+		if errors.Is(err, hbase.ErrNoTable) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -141,7 +146,7 @@ func (r *run) checkMissing(ctx context.Context, w *writer, i int, repair bool) (
 			}
 			n++
 			if repair {
-				if err := w.entry(i, of[k], all, places[k]); err != nil {
+				if err := w.entry(i, of[k], all, places[k], w.at(w.newest(of[k]))); err != nil {
 					return err
 				}
 			}
@@ -174,12 +179,12 @@ func (r *run) checkStale(ctx context.Context, w *writer, i int, repair bool) (st
 			case len(mine) == 0:
 				stale++
 				if repair {
-					w.add(&w.removals[i], is.table, w.removal(l, is))
+					w.add(&w.removals[i], is.table, w.removal(l, is, max(w.at(0), w.newest(row))))
 				}
 			case l.Kind != catalog.Index && !slices.ContainsFunc(mine, func(have []types.Value) bool { return sameRow(w.table, have, row) }):
 				unlike++
 				if repair {
-					if err := w.entry(i, mine[0], all, is); err != nil {
+					if err := w.entry(i, mine[0], all, is, w.at(max(w.newest(mine[0]), w.newest(row)))); err != nil {
 						return err
 					}
 				}

@@ -1,45 +1,71 @@
 package exec
 
 import (
+	"context"
+	"hash/maphash"
 	"sync"
 	"time"
 )
 
-// writeClock gives the timestamps of writes in milliseconds since 1970, never
-// going back. Statements get different ones as long as that does not run far ahead of
-// the time; what follows a removal always does: a row deleted and written
-// again at the same time would stay deleted.
+// writeClock gives the timestamps of writes in milliseconds since 1970, never going back and never before a removal:
+// a row deleted and written again at the same time would stay deleted. It does not run ahead of the
+// time by itself: another process would not see over writes from the future. What
+// replaces cells of this very millisecond is written at the next one, and acknowledged when that has come: settle.
 type writeClock struct {
-	now     func() time.Time
-	mu      sync.Mutex
-	last    int64
-	removed int64 // the time of the last removal
+	now  func() time.Time
+	mu   sync.Mutex
+	last int64 // no later write is older
+	// recent and before have the times at which rows were written without being read, by the row's hash; since: from when
+	// on recent has them.
+	recent, before map[uint64]int64
+	since          int64
+	seed           maphash.Seed
 }
 
-// maxAhead bounds how far, in milliseconds, the clock runs ahead so that
-// statements differ. Another process would not see over writes from the future.
-const maxAhead = 1000
+// maxAhead bounds how far ahead, in milliseconds, a time is waited for: cells from beyond were written by the clock of
+// a machine that differs, and hide what others write before then however long one waits.
+const maxAhead = 10
 
 func (c *writeClock) next() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.now().UnixMilli()
-	if now <= c.last && c.last-now >= maxAhead && c.removed >= c.last {
-		time.Sleep(time.Millisecond) // many removals a millisecond: let the time catch up
-		now = c.now().UnixMilli()
-	}
-	switch {
-	case now > c.last:
-		c.last = now
-	case c.last-now < maxAhead || c.removed >= c.last:
-		c.last++
-	}
+	c.last = max(c.last, c.now().UnixMilli())
 	return c.last
 }
 
-// remove notes that something is deleted at ts.
-func (c *writeClock) remove(ts int64) {
+// settle waits until whoever begins now, on a machine whose clock agrees, writes at time from at least.
+func (c *writeClock) settle(ctx context.Context, from int64) {
+	c.mu.Lock()
+	ahead := time.UnixMilli(from).Sub(c.now())
+	if ahead <= maxAhead*time.Millisecond {
+		c.last = max(c.last, from)
+	}
+	c.mu.Unlock()
+	if ahead <= 0 || ahead > maxAhead*time.Millisecond {
+		return
+	}
+	t := time.NewTimer(ahead)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
+
+// unlike gives a time from ts on that differs from those of the writes of the same row before: its versions stay apart.
+func (c *writeClock) unlike(row rowID, ts int64) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.removed = max(c.removed, ts)
+	if now := c.now().UnixMilli(); now > c.since+maxAhead || c.recent == nil {
+		if c.recent == nil {
+			c.seed = maphash.MakeSeed()
+		}
+		c.recent, c.before, c.since = map[uint64]int64{}, c.recent, now
+	}
+	h := maphash.Comparable(c.seed, row)
+	if was := max(c.recent[h], c.before[h]); ts <= was && was < ts+maxAhead {
+		ts = was + 1
+	}
+	c.recent[h] = ts
+	return ts
 }

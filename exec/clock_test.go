@@ -8,26 +8,45 @@ import (
 func TestWriteClock(t *testing.T) {
 	now := time.UnixMilli(1_000_000)
 	c := writeClock{now: func() time.Time { return now }}
-	if a, b := c.next(), c.next(); a != 1_000_000 || b != a+1 {
+	if a, b := c.next(), c.next(); a != 1_000_000 || b != a {
 		t.Errorf("%d, then %d", a, b)
 	}
-	for range 2 * maxAhead {
-		c.next()
+	began := time.Now()
+	if c.settle(t.Context(), 1_000_002); time.Since(began) < 2*time.Millisecond {
+		t.Error("nobody waited")
 	}
-	ahead := c.next()
-	if ahead != 1_000_000+maxAhead || c.next() != ahead {
-		t.Errorf("the clock ran %d ms ahead", ahead-1_000_000)
+	if got := c.next(); got != 1_000_002 {
+		t.Errorf("what follows is written at %d", got)
 	}
-	c.remove(ahead)
-	if got := c.next(); got != ahead+1 {
-		t.Errorf("after a removal at %d comes %d", ahead, got)
+	began = time.Now()
+	if c.settle(t.Context(), 2_000_000); time.Since(began) > time.Second || c.next() != 1_000_002 {
+		t.Errorf("cells of a clock that is ahead moved this one to %d", c.next())
 	}
 	now = now.Add(-time.Hour)
-	if got := c.next(); got < ahead {
+	if got := c.next(); got != 1_000_002 {
 		t.Errorf("the clock went back to %d", got)
 	}
 	now = now.Add(2 * time.Hour)
 	if got := c.next(); got != now.UnixMilli() {
 		t.Errorf("the clock stays at %d", got)
+	}
+}
+
+// A row that is written twice within a millisecond has two versions; others wait for nobody.
+func TestWriteClockVersions(t *testing.T) {
+	now := time.UnixMilli(1_000_000)
+	c := writeClock{now: func() time.Time { return now }}
+	a, b := rowID{key: "a"}, rowID{key: "b"}
+	for i, want := range []int64{0, 1, 2} {
+		if got := c.unlike(a, c.next()) - 1_000_000; got != want {
+			t.Errorf("write %d of a at %d", i, got)
+		}
+	}
+	if got := c.unlike(b, c.next()); got != 1_000_000 {
+		t.Errorf("b at %d", got)
+	}
+	now = now.Add(time.Second)
+	if got := c.unlike(a, c.next()); got != now.UnixMilli() {
+		t.Errorf("a at %d", got)
 	}
 }

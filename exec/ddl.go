@@ -57,7 +57,7 @@ func storedName(l *catalog.Layout) string {
 }
 
 // createPhysical makes the HBase table name for t, unless it exists: several
-// record types may share one. It must then have the families of t.
+// record types may share one, and another writer may be faster. It must then have the families of t.
 func (r *run) createPhysical(ctx context.Context, t *catalog.Table, name string) error {
 	have, err := r.client.Families(ctx, name)
 	switch {
@@ -87,7 +87,11 @@ func (r *run) createPhysical(ctx context.Context, t *catalog.Table, name string)
 	for _, f := range t.Families {
 		families = append(families, hbase.Family{Name: f.Name, Attributes: f.Attributes})
 	}
-	return r.client.CreateTable(ctx, name, families, splits)
+	err = r.client.CreateTable(ctx, name, families, splits)
+	if errors.Is(err, hbase.ErrTableExists) {
+		return r.createPhysical(ctx, t, name)
+	}
+	return err
 }
 
 // splitKeys gives the keys that a new table of layout l is split at.

@@ -169,6 +169,11 @@ func (f *fakeClient) Mutate(_ context.Context, table string, ms []hbase.Mutation
 				})
 			}
 		case hbase.Put:
+			for _, d := range m.Removed {
+				t.cells = slices.DeleteFunc(t.cells, func(c fakeCell) bool {
+					return bytes.Equal(c.key, m.Key) && bytes.Equal(c.Family, d.Family) && bytes.Equal(c.Qualifier, d.Qualifier) && c.Timestamp <= m.Timestamp
+				})
+			}
 			for _, c := range m.Cells {
 				if c.Timestamp == 0 {
 					c.Timestamp = m.Timestamp
@@ -199,7 +204,7 @@ func (f *fakeClient) Increment(ctx context.Context, table string, key []byte, fa
 
 func (f *fakeClient) PutIfAbsent(ctx context.Context, table string, m hbase.Mutation) (bool, error) {
 	f.mu.Lock()
-	rows := f.tables[table].rows(m.Key, append(bytes.Clone(m.Key), 0), &hbase.ReadOptions{Families: []string{string(m.Cells[0].Family)}})
+	rows := f.tables[table].rows(m.Key, append(bytes.Clone(m.Key), 0), &hbase.ReadOptions{Columns: []filter.Column{{Family: string(m.Cells[0].Family), Qualifier: string(m.Cells[0].Qualifier)}}})
 	f.mu.Unlock()
 	if len(rows) > 0 {
 		return false, nil

@@ -21,7 +21,8 @@ func (r *run) insert(ctx context.Context, s *parser.Insert) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &inserter{run: r, w: r.newWriter(t), cols: cols, set: make([]bool, len(t.Columns)), ifNew: s.IfNotExists}
+	in := &inserter{run: r, w: r.newWriter(t), cols: cols, set: make([]bool, len(t.Columns))}
+	in.w.ifNew = s.IfNotExists && !t.HiddenKey // no row of the others exists
 	for _, c := range cols {
 		in.set[c.Index] = true
 	}
@@ -151,29 +152,25 @@ type pendingRow struct {
 
 // inserter writes rows batch by batch.
 type inserter struct {
-	run   *run
-	w     *writer
-	cols  []*catalog.Column
-	set   []bool // by column: named by the statement
-	ifNew bool   // IF NOT EXISTS
-	rows  []pendingRow
-	n     int64
+	run  *run
+	w    *writer
+	cols []*catalog.Column
+	set  []bool // by column: named by the statement
+	rows []pendingRow
+	n    int64
 }
 
 // flush writes the pending rows. All are encoded before one is sent.
 func (in *inserter) flush(ctx context.Context) error {
 	rows := in.rows
 	in.rows = nil
-	if in.ifNew {
-		var err error
-		if rows, err = in.run.missing(ctx, in.w.table, rows); err != nil {
-			return err
-		}
-	}
-	given := len(rows)
 	if err := in.run.allocate(ctx, in.w, rows); err != nil {
 		return err
 	}
+	if in.w.ifNew {
+		return in.flushNew(ctx, rows)
+	}
+	given := len(rows)
 	rows, err := in.lastOfEach(rows)
 	if err != nil {
 		return err
@@ -183,27 +180,29 @@ func (in *inserter) flush(ctx context.Context) error {
 		return err
 	}
 	for i, p := range rows {
-		was := old != nil && old[i] != nil
 		set := in.named(p)
-		if was { // what the statement does not name stays, in every layout
+		var was []types.Value
+		if old != nil && old[i] != nil { // what the statement does not name stays, in every layout
+			was = old[i]
 			for c := range set {
 				if !set[c] {
-					p.row[c] = old[i][c]
+					p.row[c] = was[c]
 				}
 			}
 		}
-		err := in.w.put(p.row, set, nil)
-		if err == nil && was {
-			err = in.w.retire(old[i], p.row)
-		}
-		if err != nil {
+		if err := in.w.put(p.row, set, nil, was); err != nil {
 			return in.w.refuse(err, p.pos)
 		}
 	}
+	return in.send(ctx, given)
+}
+
+func (in *inserter) send(ctx context.Context, rows int) error {
 	if err := in.w.flush(ctx); err != nil {
 		return err
 	}
-	in.n += int64(given)
+	in.n += int64(rows - len(in.w.refused))
+	clear(in.w.refused)
 	in.run.rec.written.Store(in.n)
 	return nil
 }
@@ -219,38 +218,27 @@ func (in *inserter) named(p pendingRow) []bool {
 // lastOfEach joins the rows of one place, of whose columns the last that names them holds: all are written with one
 // timestamp, at which a cell that one row deletes would hide the cell that another writes.
 func (in *inserter) lastOfEach(rows []pendingRow) ([]pendingRow, error) {
-	t := in.w.table
-	if len(rows) < 2 || t.HiddenKey {
+	if len(rows) < 2 || in.w.table.HiddenKey {
 		return rows, nil // every row is a new one
 	}
-	type at struct{ table, key, qualifier string }
-	last := make(map[at]int, len(rows))
-	places := make([]at, len(rows))
-	var drawn []int // a drawn salt may be the same twice: the key columns tell
-	if drawnPart(t.Layouts[0].Key) != nil {
-		drawn = keyColumns(t)
-	}
+	last := make(map[rowID]int, len(rows))
+	ids := make([]rowID, len(rows))
 	for i, p := range rows {
-		if drawn != nil {
-			places[i].key = keyOf(p.row, drawn)
-		} else {
-			is, err := in.w.place(t.Layouts[0], p.row)
-			if err != nil {
-				return nil, in.w.refuse(err, p.pos)
-			}
-			places[i] = at{is.table, string(is.key), string(is.qualifier)}
+		var err error
+		if ids[i], err = in.w.identity(p.row); err != nil {
+			return nil, in.w.refuse(err, p.pos)
 		}
-		if earlier, ok := last[places[i]]; ok {
+		if earlier, ok := last[ids[i]]; ok {
 			rows[i] = in.over(p, rows[earlier])
 		}
-		last[places[i]] = i
+		last[ids[i]] = i
 	}
 	if len(last) == len(rows) {
 		return rows, nil
 	}
 	out := rows[:0]
 	for i, p := range rows {
-		if last[places[i]] == i {
+		if last[ids[i]] == i {
 			out = append(out, p)
 		}
 	}

@@ -255,18 +255,30 @@ func (w *writer) retirePoints(ctx context.Context) error {
 				rest = append(rest, p.Point)
 			}
 		}
+		if len(gone) == 0 {
+			continue
+		}
+		m := hbase.Mutation{Key: []byte(row.key), Timestamp: w.at(newestCell(&rows[0]))}
+		for i := range gone {
+			m.Removed = append(m.Removed, hbase.Cell{Family: []byte(c.Family), Qualifier: rows[0].Cells[i].Qualifier})
+		}
 		if len(rest) > 0 {
 			q, v := catalog.Compact(rest)
-			w.add(&w.puts[0], row.table, w.putAt(place{key: []byte(row.key)}, []hbase.Cell{{Family: []byte(c.Family), Qualifier: q, Value: v}}))
-		}
-		if len(gone) > 0 {
-			var cells []hbase.Cell
-			for i := range gone {
-				cells = append(cells, hbase.Cell{Family: []byte(c.Family), Qualifier: rows[0].Cells[i].Qualifier})
-			}
-			w.add(&w.removals[0], row.table, hbase.Mutation{Kind: hbase.DeleteColumns, Key: []byte(row.key), Timestamp: w.ts, Cells: cells})
+			m.Cells = []hbase.Cell{{Family: []byte(c.Family), Qualifier: q, Value: v}}
+			w.add(&w.puts[0], row.table, m)
+		} else {
+			m.Kind, m.Cells, m.Removed = hbase.DeleteColumns, m.Removed, nil
+			w.add(&w.removals[0], row.table, m)
 		}
 	}
 	w.points = nil
 	return nil
+}
+
+// newestCell is the time of the newest cell of r.
+func newestCell(r *hbase.Row) (ts int64) {
+	for i := range r.Cells {
+		ts = max(ts, r.Cells[i].Timestamp)
+	}
+	return ts
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
@@ -18,16 +19,24 @@ import (
 // writeBatch is the number of rows whose mutations are sent together.
 const writeBatch = 1000
 
-// writer writes rows into all layouts of a table. All mutations of a flush
-// have one timestamp, so that sending them again is harmless. Derived layouts are
+// writer writes rows into all layouts of a table. Every mutation has a timestamp, so that sending it again is
+// harmless: later than all cells of the row that were read. Derived layouts are
 // written before the primary one and deleted after it: a crash in between leaves
 // at most an entry whose row is not found.
 type writer struct {
 	run   *run
 	table *catalog.Table
-	ts    int64
+	ts    int64 // see at; 0: to be drawn
 	env   expr.Env
 	known map[string]bool // physical tables that exist
+	// ifNew: rows are stored only where the primary layout has none. token is what this statement claims them with,
+	// refused are those that another statement claimed.
+	ifNew   bool
+	token   []byte
+	refused map[rowID]bool
+	joins   bool         // see joint
+	written []writtenRow // pending ones that complete looks at
+	settled int64        // the time at which a statement that follows may write: see writeClock
 	// pending mutations by layout, then physical table; puts and removals apart.
 	puts, removals []tableMutations
 	rows           int
@@ -38,15 +47,35 @@ type writer struct {
 	filling        bool                          // derived layouts are being filled
 }
 
+// rowID is where the primary layout has a row.
+type rowID struct{ table, key, qualifier string }
+
 // tableMutations are the mutations of one layout in the order in which they were made.
 type tableMutations struct {
 	names []string
 	by    map[string][]hbase.Mutation
 }
 
+// at gives the time to write at over a row whose newest cell that was read is from newest, 0 for none. The clock is
+// asked when the first row of a batch has been read.
+func (w *writer) at(newest int64) int64 {
+	if w.ts == 0 {
+		w.ts = w.run.engine.clock.next()
+	}
+	return max(w.ts, newest+1)
+}
+
+// newest is the time of the newest cell of a row that was read.
+func (w *writer) newest(row []types.Value) int64 {
+	if v := row[len(w.table.Columns)+1]; !v.IsNull() {
+		return v.Int()
+	}
+	return 0
+}
+
 func (w *writer) add(m *tableMutations, table string, mutation hbase.Mutation) {
-	if mutation.Kind != hbase.Put {
-		w.run.engine.clock.remove(mutation.Timestamp)
+	if w.settled = max(w.settled, mutation.Timestamp); mutation.Kind != hbase.Put || len(mutation.Removed) > 0 {
+		w.settled = max(w.settled, mutation.Timestamp+1) // what is written at the time of a removal is removed, too
 	}
 	if m.by == nil {
 		m.by = map[string][]hbase.Mutation{}
@@ -59,9 +88,10 @@ func (w *writer) add(m *tableMutations, table string, mutation hbase.Mutation) {
 
 func (r *run) newWriter(t *catalog.Table) *writer {
 	n := len(t.Layouts)
-	w := &writer{run: r, table: t, ts: r.engine.clock.next(), env: r.keyEnv(), known: map[string]bool{},
+	w := &writer{run: r, table: t, env: r.keyEnv(), known: map[string]bool{},
 		puts: make([]tableMutations, n), removals: make([]tableMutations, n)}
 	w.env.Lookup = r.engine.lookups.known
+	w.joins, w.token, w.refused = w.joint(), claimToken(), map[rowID]bool{}
 	w.numbered = r.numbered(t)
 	w.largest = make([]int64, len(w.numbered))
 	for i, a := range t.Columns {
@@ -112,6 +142,8 @@ type place struct {
 	skip           bool // an index without an entry for the row: a column of it is NULL
 }
 
+func (p *place) id() rowID { return rowID{p.table, string(p.key), string(p.qualifier)} }
+
 // place computes where row stands under layout l.
 func (w *writer) place(l *catalog.Layout, row []types.Value) (place, error) {
 	if absent(l, row) {
@@ -141,8 +173,8 @@ func (w *writer) fits(l *catalog.Layout, row []types.Value) (place, error) {
 
 // put adds the mutations that store row. set tells the columns that the statement
 // names: of those a NULL deletes the cell. at, where given, is where the row
-// stands in the primary layout already.
-func (w *writer) put(row []types.Value, set []bool, at *place) error {
+// stands in the primary layout already; old is what was read there, nil for nothing.
+func (w *writer) put(row []types.Value, set []bool, at *place, old []types.Value) error {
 	t := w.table
 	if t.HiddenKey {
 		for i, c := range t.Columns {
@@ -174,13 +206,25 @@ func (w *writer) put(row []types.Value, set []bool, at *place) error {
 			return err
 		}
 	}
+	var ts int64
+	if old != nil {
+		ts = w.at(w.newest(old))
+	} else {
+		ts = w.run.engine.clock.unlike(places[0].id(), w.at(0))
+	}
 	for i, p := range places {
 		if p.skip {
 			continue
 		}
-		if err := w.entry(i, row, set, p); err != nil {
+		if err := w.entry(i, row, set, p, ts); err != nil {
 			return err
 		}
+	}
+	if old != nil {
+		w.retire(old, places, ts)
+	}
+	if w.ifNew || w.joins {
+		w.written = append(w.written, writtenRow{row, ts, places[0].id()})
 	}
 	for i, c := range w.numbered {
 		if v := row[c.Index]; !v.IsNull() && c.Type.IsInteger() {
@@ -191,8 +235,8 @@ func (w *writer) put(row []types.Value, set []bool, at *place) error {
 	return nil
 }
 
-// entry adds the mutations that store row at p in layout i.
-func (w *writer) entry(i int, row []types.Value, set []bool, p place) error {
+// entry adds the mutation that stores row at p in layout i.
+func (w *writer) entry(i int, row []types.Value, set []bool, p place, ts int64) error {
 	puts, removed, err := w.cells(w.table.Layouts[i], row, set, p)
 	if err != nil {
 		return err
@@ -202,15 +246,22 @@ func (w *writer) entry(i int, row []types.Value, set []bool, p place) error {
 			w.touchPoint(p, string(p.qualifier))
 		}
 	}
-	if len(removed) > 0 {
-		w.add(&w.puts[i], p.table, hbase.Mutation{Kind: hbase.DeleteColumns, Key: p.key, Timestamp: w.ts, Cells: removed})
-	}
-	w.add(&w.puts[i], p.table, w.putAt(p, puts))
+	w.add(&w.puts[i], p.table, hbase.Mutation{Kind: hbase.Put, Key: p.key, Timestamp: ts, Cells: puts, Removed: removed})
 	return nil
 }
 
-func (w *writer) putAt(p place, cells []hbase.Cell) hbase.Mutation {
-	return hbase.Mutation{Kind: hbase.Put, Key: p.key, Timestamp: w.ts, Cells: cells}
+// retire deletes the entries of old in derived layouts that a row written at ts, with its entries at places, does not
+// overwrite: none is newer than its row. What another statement writes there at ts stays.
+func (w *writer) retire(old []types.Value, places []place, ts int64) {
+	for i, l := range w.table.Layouts[1:] {
+		was, err := w.place(l, old)
+		if err != nil || was.skip {
+			continue // it had no entry
+		}
+		if is := places[i+1]; is.skip || is.table != was.table || !bytes.Equal(is.key, was.key) {
+			w.add(&w.removals[i+1], was.table, w.removal(l, was, ts-1))
+		}
+	}
 }
 
 // cells gives what to write and what to delete of row under layout l. A row
@@ -229,7 +280,9 @@ func (w *writer) cells(l *catalog.Layout, row []types.Value, set []bool, at plac
 			cell.Qualifier = at.qualifier
 		}
 		if row[i].IsNull() {
-			removed = append(removed, cell)
+			if !w.ifNew || l.Kind != catalog.Primary {
+				removed = append(removed, cell)
+			}
 			continue
 		}
 		if cell.Value, err = c.AppendCell(nil, row[i]); err != nil {
@@ -239,6 +292,9 @@ func (w *writer) cells(l *catalog.Layout, row []types.Value, set []bool, at plac
 	}
 	if len(puts) == 0 || w.table.Phoenix {
 		puts = append(puts, w.marker())
+	}
+	if w.ifNew && l.Kind == catalog.Primary {
+		puts = w.claim(puts, at)
 	}
 	return puts, removed, nil
 }
@@ -258,8 +314,9 @@ func (w *writer) marker() hbase.Cell {
 	return hbase.Cell{Family: []byte(family), Qualifier: []byte{}, Value: []byte{}}
 }
 
-// remove adds the mutations that delete row; at is where it stands in the primary layout.
+// remove adds the mutations that delete row, as it was read; at is where it stands in the primary layout.
 func (w *writer) remove(row []types.Value, at place) error {
+	ts := max(w.at(0), w.newest(row))
 	for i, l := range w.table.Layouts {
 		p := at
 		if i > 0 {
@@ -269,24 +326,24 @@ func (w *writer) remove(row []types.Value, at place) error {
 			}
 		}
 		if !p.skip && (p.qualifier == nil || !w.touchPoint(p, "")) {
-			w.add(&w.removals[i], p.table, w.removal(l, p))
+			w.add(&w.removals[i], p.table, w.removal(l, p, ts))
 		}
 	}
 	w.rows++
 	return nil
 }
 
-// removal is the mutation that deletes what stands at p.
-func (w *writer) removal(l *catalog.Layout, p place) hbase.Mutation {
+// removal is the mutation that deletes what stands at p and is not newer than ts.
+func (w *writer) removal(l *catalog.Layout, p place, ts int64) hbase.Mutation {
 	if p.qualifier != nil && l.Kind != catalog.Index {
 		for _, c := range w.table.Columns {
 			if c.Packed != nil {
-				return hbase.Mutation{Kind: hbase.DeleteColumns, Key: p.key, Timestamp: w.ts,
+				return hbase.Mutation{Kind: hbase.DeleteColumns, Key: p.key, Timestamp: ts,
 					Cells: []hbase.Cell{{Family: []byte(c.Family), Qualifier: p.qualifier}}}
 			}
 		}
 	}
-	return hbase.Mutation{Kind: hbase.DeleteRow, Key: p.key, Timestamp: w.ts}
+	return hbase.Mutation{Kind: hbase.DeleteRow, Key: p.key, Timestamp: ts}
 }
 
 // full tells that enough is pending to be sent.
@@ -316,29 +373,53 @@ func (w *writer) flush(ctx context.Context) error {
 		}
 		w.largest[i] = 0
 	}
-	for i := len(w.puts) - 1; i >= 0; i-- {
+	if err := w.sendAll(ctx); err != nil {
+		return err
+	}
+	if err := w.complete(ctx); err != nil {
+		return err
+	}
+	w.rows, w.ts = 0, 0
+	w.run.engine.clock.settle(ctx, w.settled)
+	return nil
+}
+
+// sendAll sends the pending mutations. An error tells what of them stands.
+func (w *writer) sendAll(ctx context.Context) error {
+	name := w.table.Name
+	for i := len(w.puts) - 1; i > 0; i-- {
 		written := len(w.puts[i].names) > 0
-		if err := w.send(ctx, w.table.Layouts[i], &w.puts[i], true); err != nil {
+		if err := w.send(ctx, i, &w.puts[i], true, "before any of these rows is changed in "+name); err != nil {
 			return err
 		}
 		if written && !w.filling {
 			w.run.full.known.Store(w.table.Layouts[i], true)
 		}
 	}
+	send := w.send
+	if w.ifNew {
+		send = w.sendNew
+	}
+	if err := send(ctx, 0, &w.puts[0], true, ""); err != nil {
+		return err
+	}
 	for i := range w.removals {
-		if err := w.send(ctx, w.table.Layouts[i], &w.removals[i], false); err != nil {
+		when := ""
+		if i > 0 {
+			when = "after these rows were changed in " + name
+		}
+		if err := w.send(ctx, i, &w.removals[i], false, when); err != nil {
 			return err
 		}
 	}
-	w.rows = 0
-	w.ts = w.run.engine.clock.next() // what follows may overwrite what was sent
 	return nil
 }
 
-func (w *writer) send(ctx context.Context, l *catalog.Layout, m *tableMutations, create bool) error {
+// send sends mutations of layout i; when: at which state of the rows, for the error.
+func (w *writer) send(ctx context.Context, i int, m *tableMutations, create bool, when string) error {
 	for _, name := range m.names {
 		if create {
-			if err := w.ensureTable(ctx, l, name); err != nil {
+			if err := w.ensureTable(ctx, w.table.Layouts[i], name); err != nil {
 				return err
 			}
 		}
@@ -350,11 +431,18 @@ func (w *writer) send(ctx context.Context, l *catalog.Layout, m *tableMutations,
 			return err
 		}
 		if err != nil {
-			return fmt.Errorf("write %s: %w", name, err)
+			return writeFailed(name, when, err)
 		}
 	}
 	*m = tableMutations{}
 	return nil
+}
+
+func writeFailed(table, when string, err error) error {
+	if when != "" {
+		when = ", " + when
+	}
+	return fmt.Errorf("write %s%s: %w", table, when, err)
 }
 
 // ensureTable creates the physical table of a row whose table's name is
@@ -368,10 +456,33 @@ func (w *writer) ensureTable(ctx context.Context, l *catalog.Layout, name string
 		err = w.run.createPhysical(ctx, w.table, name)
 	}
 	if err == nil {
+		err = w.awaitRegions(ctx, name)
+	}
+	if err == nil {
 		w.known[name] = true
 	}
 	return err
 }
+
+// awaitRegions waits until a table has regions, which another writer may be making.
+func (w *writer) awaitRegions(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, maxTableWait)
+	defer cancel()
+	for {
+		_, err := w.run.client.KnownRegions(ctx, name)
+		if !errors.Is(err, hbase.ErrNoTable) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// maxTableWait bounds how long a table that another writer is making is waited for.
+const maxTableWait = 20 * time.Second
 
 // refuse words why the row that stands at pos of a statement is not stored.
 func (w *writer) refuse(err error, pos parser.Pos) error {

@@ -16,6 +16,8 @@ import (
 var (
 	// ErrNoTable: the HBase table does not exist.
 	ErrNoTable = errors.New("no such HBase table")
+	// ErrTableExists: CreateTable names an HBase table that exists.
+	ErrTableExists = errors.New("the HBase table exists")
 	// ErrUnreachable: ZooKeeper or the cluster does not answer.
 	ErrUnreachable = errors.New("the HBase cluster cannot be reached")
 )
@@ -88,8 +90,15 @@ func explain(err error, doing, table string) error {
 		name := m[1][strings.LastIndexByte(m[1], '.')+1:]
 		first, _, _ := strings.Cut(strings.TrimSpace(m[2]), "\n")
 		first = strings.TrimPrefix(first, m[1]+": ")
-		if name == "TableNotFoundException" {
+		switch {
+		case name == "TableNotFoundException":
 			return fmt.Errorf("%s: %w", table, ErrNoTable)
+		case name == "TableExistsException":
+			return fmt.Errorf("%s: %w", table, ErrTableExists)
+		case strings.Contains(first, "region is read only"):
+			return fmt.Errorf("%s %s: the HBase table is read-only (its attribute READONLY is true)", doing, table)
+		case name == "NoSuchColumnFamilyException":
+			first, _, _ = strings.Cut(first, " in region ") // the server goes on with all that the table is defined by
 		}
 		return fmt.Errorf("%s %s: %s: %s", doing, table, name, first)
 	}

@@ -1,0 +1,295 @@
+package exec
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"sync"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/types"
+)
+
+// This file has what keeps statements apart that write the same row at the same time: the claims of INSERT ... IF NOT
+// EXISTS, and the entries of a row of which two statements change different columns.
+
+// flushNew writes those of rows that are not there yet.
+func (in *inserter) flushNew(ctx context.Context, rows []pendingRow) error {
+	w := in.w
+	rows, err := in.run.missing(ctx, w, rows)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	w.at(w.run.engine.clock.next()) // after all removals that were seen
+	drawn := w.env.Rand
+	defer func() { w.env.Rand = drawn }()
+	for _, p := range rows {
+		id, err := w.identity(p.row)
+		if err != nil {
+			return w.refuse(err, p.pos)
+		}
+		h := fnv.New64a()
+		h.Write([]byte(id.table + id.key + id.qualifier))
+		w.env.Rand = h.Sum64 // all who claim a key draw the same salt
+		if err := w.put(p.row, in.named(p), nil, nil); err != nil {
+			return w.refuse(err, p.pos)
+		}
+	}
+	return in.send(ctx, len(rows))
+}
+
+// claimToken tells one statement's claims from another's.
+func claimToken() []byte {
+	var b [8]byte
+	rand.Read(b[:]) // never fails
+	return b[:]
+}
+
+// claim puts first what every IF NOT EXISTS writes into a row, so that only one of them finds it absent: the packed cell,
+// Phoenix's own, or the marker with the statement's token.
+func (w *writer) claim(puts []hbase.Cell, at place) []hbase.Cell {
+	mark := w.marker()
+	if at.qualifier != nil {
+		mark.Qualifier = at.qualifier
+	}
+	i := slices.IndexFunc(puts, func(c hbase.Cell) bool {
+		return bytes.Equal(c.Qualifier, mark.Qualifier) && (at.qualifier != nil || bytes.Equal(c.Family, mark.Family))
+	})
+	if i >= 0 && len(puts[i].Value) > 0 {
+		puts[0], puts[i] = puts[i], puts[0]
+		return puts
+	}
+	if i >= 0 {
+		puts = slices.Delete(puts, i, i+1)
+	}
+	mark.Value = w.token
+	return append([]hbase.Cell{mark}, puts...)
+}
+
+// sendNew is send for rows of the primary layout that are stored only where no other IF NOT EXISTS was faster.
+func (w *writer) sendNew(ctx context.Context, _ int, m *tableMutations, _ bool, when string) error {
+	for _, name := range m.names {
+		if err := w.ensureTable(ctx, w.table.Layouts[0], name); err != nil {
+			return err
+		}
+		err := w.claimAll(ctx, name, m.by[name])
+		if errors.Is(err, ErrReadOnly) {
+			return ErrReadOnly
+		}
+		if err != nil {
+			return writeFailed(name, when, err)
+		}
+	}
+	*m = tableMutations{}
+	return nil
+}
+
+// claimAll sends conditional Puts, several at a time.
+func (w *writer) claimAll(ctx context.Context, table string, ms []hbase.Mutation) error {
+	report := &hbase.BatchError{Failed: map[int]error{}, Keys: make([][]byte, len(ms))}
+	stored := make([]bool, len(ms))
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, cap(w.run.slots))
+	for i := range ms {
+		report.Keys[i] = ms[i].Key
+		slots <- struct{}{}
+		mu.Lock()
+		failed := report.Cause != nil
+		mu.Unlock()
+		if failed {
+			report.Failed[i] = errors.New("not sent: another row of the batch has failed")
+			<-slots
+			continue
+		}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			ok, err := w.run.client.PutIfAbsent(ctx, table, ms[i])
+			mu.Lock()
+			defer mu.Unlock()
+			if stored[i] = ok; err != nil {
+				report.Unknown, report.Cause = append(report.Unknown, i), err
+			}
+		})
+	}
+	wg.Wait()
+	if report.Cause == nil {
+		report.Unknown, report.Cause = w.seeClaims(ctx, table, ms, stored)
+	}
+	if report.Cause != nil {
+		return report
+	}
+	return nil
+}
+
+// seeClaims reads the rows that were claimed: a claim that was refused may be the statement's own, whose answer was lost;
+// and a row that is not there although it was stored is hidden by a deletion from a later time.
+func (w *writer) seeClaims(ctx context.Context, table string, ms []hbase.Mutation, stored []bool) (unknown []int, cause error) {
+	all := make([]int, len(ms))
+	keys := make([][]byte, len(ms))
+	for i := range ms {
+		all[i], keys[i] = i, ms[i].Key
+	}
+	rows, err := w.run.client.Get(ctx, table, keys, &hbase.ReadOptions{})
+	if err != nil {
+		return all, err
+	}
+	for i := range ms {
+		mine := &ms[i].Cells[0]
+		seen := false
+		for _, c := range rows[i].Cells {
+			if bytes.Equal(c.Family, mine.Family) && bytes.Equal(c.Qualifier, mine.Qualifier) {
+				seen = c.Timestamp >= ms[i].Timestamp
+				stored[i] = stored[i] || bytes.Equal(c.Value, w.token)
+			}
+		}
+		switch {
+		case !stored[i]:
+			w.refused[w.claimed(table, &ms[i])] = true
+		case !seen:
+			unknown = append(unknown, i)
+			cause = fmt.Errorf("a row was deleted while it was inserted, or earlier by a client whose clock is ahead: repeat the statement")
+		}
+	}
+	return unknown, cause
+}
+
+// claimed names the row that a claim is for.
+func (w *writer) claimed(table string, m *hbase.Mutation) rowID {
+	id := rowID{table: table, key: string(m.Key)}
+	if w.table.Layouts[0].Packed != nil {
+		id.qualifier = string(m.Cells[0].Qualifier)
+	}
+	return id
+}
+
+// writtenRow is a row as it was written at a time.
+type writtenRow struct {
+	row     []types.Value
+	ts      int64
+	claimed rowID // of a row that IF NOT EXISTS writes
+}
+
+// joint reports whether some entries depend on several columns that UPDATE can change: of two statements that change
+// different ones at the same time neither writes the entry under both.
+func (w *writer) joint() bool {
+	primary := w.table.Layouts[0]
+	for _, l := range w.table.Layouts[1:] {
+		n := 0
+		for c := range w.table.Columns {
+			if keyPartOf(l, c) != "" && keyPartOf(primary, c) == "" {
+				n++
+			}
+		}
+		if n > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// maxCompletions bounds how often the entries of rows that others change all the time are looked at.
+const maxCompletions = 20
+
+// complete reads the rows that were written and gives each the entries that it lacks: of several statements that changed
+// it at the same time the last to look sees what all have left. Rows that were refused have the entries that their
+// statement wrote for them replaced.
+func (w *writer) complete(ctx context.Context) error {
+	rows := w.written
+	w.written = nil
+	if !w.joins {
+		rows = slices.DeleteFunc(rows, func(r writtenRow) bool { return !w.refused[r.claimed] })
+	}
+	if drawnPart(w.table.Layouts[0].Key) != nil || len(w.table.Layouts) == 1 {
+		return nil
+	}
+	for range maxCompletions {
+		if len(rows) == 0 {
+			return nil
+		}
+		lacking, err := w.lacking(ctx, rows)
+		if err != nil {
+			return err
+		}
+		for i := 1; i < len(w.puts); i++ {
+			when := "after these rows were changed in " + w.table.Name
+			if err := w.send(ctx, i, &w.puts[i], true, when); err != nil {
+				return err
+			}
+			if err := w.send(ctx, i, &w.removals[i], false, when); err != nil {
+				return err
+			}
+		}
+		rows = lacking
+	}
+	return fmt.Errorf("%s: other statements change these rows all the time: repeat the statement, or run CHECK TABLE %s REPAIR", w.table.Name, w.table.Name)
+}
+
+// lacking adds the mutations that store the missing entries of rows, and gives those that had some, to be looked at again.
+func (w *writer) lacking(ctx context.Context, rows []writtenRow) (again []writtenRow, err error) {
+	pending := make([]pendingRow, len(rows))
+	for i, r := range rows {
+		pending[i] = pendingRow{row: r.row}
+	}
+	now, err := w.run.stored(ctx, w, pending)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.run.know(ctx, w, slices.DeleteFunc(slices.Clone(now), func(row []types.Value) bool { return row == nil })); err != nil {
+		return nil, err
+	}
+	all := allColumns(w.table)
+	had := make([]bool, len(rows))
+	places := make([][]place, len(rows))
+	for i, l := range w.table.Layouts {
+		var ask []place
+		var of []int
+		for k, row := range now {
+			mine := rows[k]
+			lost := w.refused[mine.claimed]
+			if row == nil || !lost && w.newest(row) == mine.ts && sameRow(w.table, row, mine.row) {
+				continue // it has the entries that were written
+			}
+			at, err := w.place(l, row)
+			if err != nil {
+				return nil, err
+			}
+			places[k] = append(places[k], at)
+			if i > 0 && !at.skip && !(lost && l.Kind == catalog.Copy) {
+				ask, of = append(ask, at), append(of, k)
+			}
+			if i > 0 && lost && l.Kind == catalog.Copy {
+				if err := w.entry(i, row, all, at, max(w.newest(row), mine.ts+1)); err != nil {
+					return nil, err
+				}
+			}
+		}
+		found, err := w.run.exist(ctx, ask)
+		if err != nil {
+			return nil, err
+		}
+		for n, ok := range found {
+			if k := of[n]; !ok {
+				had[k] = true
+				if err := w.entry(i, now[k], all, ask[n], w.newest(now[k])); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	for k := range rows {
+		if w.refused[rows[k].claimed] && places[k] != nil {
+			w.retire(rows[k].row, places[k], rows[k].ts+1)
+			rows[k].claimed = rowID{}
+		}
+		if had[k] {
+			again = append(again, rows[k])
+		}
+	}
+	return again, nil
+}

@@ -1,0 +1,183 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hql-db/hql/hbase"
+)
+
+// peers are engines on one store, as of several processes, whose clocks are ahead by ahead each; defs are known to all.
+func peers(t testing.TB, c hbase.Client, defs string, ahead ...time.Duration) []*world {
+	t.Helper()
+	var out []*world
+	for i, d := range ahead {
+		w := newWorld(t, c, Config{FullScan: AllowFullScan, Clock: func() time.Time { return time.Now().Add(d) }})
+		if i > 0 { // the tables are there
+			defs = strings.ReplaceAll(defs, "CREATE TABLE", "CREATE EXTERNAL TABLE")
+			defs = strings.ReplaceAll(defs, "EXTERNAL TABLE b", "TABLE b") // made by the first row
+		}
+		w.run(defs)
+		out = append(out, w)
+	}
+	return out
+}
+
+// changed runs a statement and gives how many rows it says that it changed.
+func (w *world) changed(sql string) int64 {
+	w.t.Helper()
+	rows, err := w.Run(context.Background(), mustParse(w.t, sql), Args{})
+	if err != nil {
+		w.t.Errorf("%s: %v", sql, err)
+		return 0
+	}
+	defer rows.Close()
+	return rows.Affected
+}
+
+// together runs f for each of n at the same time.
+func together(n int, f func(i int)) {
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { f(i) })
+	}
+	wg.Wait()
+}
+
+// What DELETE and UPDATE read they overwrite, whatever the clock of who wrote it.
+func TestWritesFromTheFuture(t *testing.T) {
+	_, c := newStore(t)
+	w := peers(t, c, "CREATE TABLE t (id TEXT, v INT, n INT) ROW KEY (id AS TEXT) INDEX i (n AS ORDERED INT32, id AS TEXT)", 5*time.Second, 0)
+	fast, slow := w[0], w[1]
+	fast.run("INSERT INTO t VALUES ('a', 1, 1), ('b', 1, 1)")
+	slow.run("UPDATE t SET v = 2, n = NULL WHERE id = 'a'; DELETE FROM t WHERE id = 'b'")
+	slow.expect("a|2|NULL", "SELECT * FROM t")
+	slow.run("UPDATE t SET n = 3 WHERE id = 'a'")
+	slow.expect("a|2|3", "SELECT * FROM t WHERE n = 3")
+	slow.run("INSERT INTO t VALUES ('a', 4, 4)") // the table has an INDEX: the row is read
+	slow.expect("a|4|4", "SELECT * FROM t WHERE n > 0")
+}
+
+// A row that one client deletes and another inserts at once afterwards is there.
+func TestInsertAfterDelete(t *testing.T) {
+	_, c := newStore(t)
+	w := peers(t, c, "CREATE TABLE t (id TEXT, v INT) ROW KEY (id AS TEXT)", 0, 0)
+	for i := range 100 {
+		w[0].run("DELETE FROM t WHERE id = 'a'; INSERT INTO t VALUES ('a', 1); DELETE FROM t WHERE id = 'a'")
+		w[1].run("INSERT INTO t VALUES ('a', NULL)")
+		w[0].run("INSERT INTO t VALUES ('a', 2)")
+		if got := w[1].run("SELECT v FROM t"); got != "2" {
+			t.Fatalf("round %d: %q", i, got)
+		}
+	}
+}
+
+func TestInsertIfNotExistsOnce(t *testing.T) {
+	for name, def := range map[string]string{
+		"plain":    "CREATE TABLE t (id TEXT, v INT) ROW KEY (id AS TEXT)",
+		"null":     "CREATE TABLE t (region TEXT FROM f:r, id TEXT, v INT FROM f:v) ROW KEY (COALESCE(region, '-') AS TEXT, '/', id AS TEXT)",
+		"salt":     "CREATE TABLE t (region TEXT FROM f:r, id TEXT, v INT FROM f:v) ROW KEY (SALT(0 TO 7) AS UINT8, COALESCE(region, '-') AS TEXT, '/', id AS TEXT)",
+		"bucket":   "CREATE TABLE b (id TEXT, day TEXT, v INT) STORED IN ('b_', day AS TEXT) ROW KEY (id AS TEXT)",
+		"index":    "CREATE TABLE t (id TEXT, v INT) ROW KEY (id AS TEXT) INDEX i (v AS ORDERED INT32, id AS TEXT)",
+		"copy":     "CREATE TABLE t (id TEXT, v INT) ROW KEY (id AS TEXT) ROW KEY by_v (v AS ORDERED INT32, id AS TEXT)",
+		"ids only": "CREATE TABLE t (id TEXT) ROW KEY (id AS TEXT)",
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, c := newStore(t)
+			w := peers(t, c, def, 0, 0, 0, 0, 0, 0, 0, 0)
+			table, cols, values := "t", "(id, v)", "('%d', %d)"
+			switch name {
+			case "null", "salt":
+				cols, values = "(region, id, v)", "(NULL, '%d', %d)"
+			case "bucket":
+				table, cols, values = "b", "(day, id, v)", "('d', '%d', %d)"
+			case "ids only":
+				cols, values = "(id)", "('%d')"
+			}
+			const rows = 20
+			won := make([]int64, len(w))
+			winner := make([]string, rows)
+			var mu sync.Mutex
+			for r := range rows {
+				together(len(w), func(i int) {
+					args := []any{r, i}
+					if name == "ids only" {
+						args = args[:1]
+					}
+					n := w[i].changed(fmt.Sprintf("INSERT INTO %s %s VALUES "+values+" IF NOT EXISTS", append([]any{table, cols}, args...)...))
+					mu.Lock()
+					defer mu.Unlock()
+					if won[i] += n; n == 1 {
+						winner[r] = fmt.Sprint(i)
+					}
+				})
+			}
+			var total int64
+			for _, n := range won {
+				total += n
+			}
+			if total != rows {
+				t.Errorf("%d rows were inserted, of %d", total, rows)
+			}
+			if name == "ids only" {
+				w[0].expect("20", "SELECT COUNT(*) FROM t")
+				return
+			}
+			for r := range rows {
+				if got := w[0].run(fmt.Sprintf("SELECT v FROM %s WHERE id = '%d'", table, r)); got != winner[r] {
+					t.Errorf("row %d is %s's, not %s's", r, got, winner[r])
+				}
+			}
+			if name == "index" || name == "copy" {
+				for _, line := range strings.Split(w[0].run("CHECK TABLE t"), "\n") {
+					if !strings.HasSuffix(line, "|0") {
+						t.Error(line)
+					}
+				}
+			}
+		})
+	}
+}
+
+// The first rows of a computed table, by several writers at once, with other layouts.
+func TestFirstRowsOfATable(t *testing.T) {
+	_, c := newStore(t)
+	w := peers(t, c, `CREATE TABLE b (id TEXT, day TEXT, n INT, m INT) STORED IN ('b_', day AS TEXT) ROW KEY (id AS TEXT)
+		INDEX i (n AS ORDERED INT32, day AS TEXT(2), id AS TEXT) STORED IN ('i_', day AS TEXT) ROW KEY c (m AS ORDERED INT32, day AS TEXT(2), id AS TEXT)`, 0, 0, 0, 0)
+	for d := range 10 {
+		together(len(w), func(i int) {
+			w[i].changed(fmt.Sprintf("INSERT INTO b VALUES ('%d', 'd%d', 1, 1)", i, d))
+		})
+	}
+	w[0].expect("40", "SELECT COUNT(*) FROM b WHERE n = 1")
+	w[0].run("DELETE FROM b WHERE day = 'd1'; UPDATE b SET n = 2 WHERE day = 'd2'")
+	w[0].expect("32", "SELECT COUNT(*) FROM b WHERE n = 1")
+}
+
+// Two statements that change different columns of a row leave the entry under both.
+func TestEntryOfTwoColumns(t *testing.T) {
+	_, c := newStore(t)
+	w := peers(t, c, `CREATE TABLE t (id TEXT, n INT, m INT) ROW KEY (id AS TEXT) INDEX i (n AS ORDERED INT32, m AS ORDERED INT32, id AS TEXT)
+		ROW KEY c (m AS ORDERED INT32, n AS ORDERED INT32, id AS TEXT)`, 0, 0)
+	for v := range 60 {
+		w[0].run("INSERT INTO t VALUES ('a', 0, 0)")
+		together(len(w), func(i int) {
+			switch i {
+			case 0:
+				w[0].changed(fmt.Sprintf("UPDATE t SET n = %d WHERE id = 'a'", v))
+			case 1:
+				w[1].changed(fmt.Sprintf("UPDATE t SET m = %d WHERE id = 'a'", v))
+			}
+		})
+		want := fmt.Sprintf("a|%d|%d", v, v)
+		for _, layout := range []string{"i", "c"} {
+			if got := w[0].run(fmt.Sprintf("SELECT /*+ LAYOUT(%s) */ * FROM t WHERE n = %d AND m = %d", layout, v, v)); got != want {
+				t.Fatalf("round %d by %s: %q; %q", v, layout, got, w[0].run("SELECT * FROM t; CHECK TABLE t"))
+			}
+		}
+	}
+}
