@@ -430,3 +430,21 @@ func (l *Layout) solveJoint(s *solver, vals *[3][]types.Value) (types.Value, boo
 	}
 	return set[0].Lo, true
 }
+
+// LeadsTo reports whether the keys of l, a copy, tell where the primary layout has the row. They do not where a part of its
+// keys is drawn at random or made of what only a cell holds, or where a row holds several.
+func (l *Layout) LeadsTo(primary *Layout) bool {
+	for _, p := range []*Pattern{primary.Stored, primary.Key} {
+		for _, part := range p.Parts {
+			if part.draw != nil {
+				return false
+			}
+			for _, c := range part.Columns {
+				if !slices.ContainsFunc(l.solve, func(s solver) bool { return s.col == c }) {
+					return false
+				}
+			}
+		}
+	}
+	return l.Packed == nil
+}

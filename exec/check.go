@@ -51,7 +51,7 @@ func (r *run) check(ctx context.Context, s *parser.CheckTable) (*Rows, error) {
 
 // wholeScan reads all rows of one layout.
 func wholeScan(t *catalog.Table, l *catalog.Layout) *planner.Scan {
-	s := &planner.Scan{Table: t, Layout: l, Access: planner.FullScan, Hold: -1, Limit: -1, Whole: true, Needed: make([]bool, len(t.Columns)+2)}
+	s := &planner.Scan{Table: t, Layout: l, Entries: l.Kind == catalog.Index, Access: planner.FullScan, Hold: -1, Limit: -1, Whole: true, Needed: make([]bool, len(t.Columns)+2)}
 	for i := range s.Needed {
 		s.Needed[i] = true
 	}
@@ -94,7 +94,7 @@ func (r *run) batches(ctx context.Context, w *writer, l *catalog.Layout, f func(
 }
 
 // exist tells of each place whether a row stands there.
-func (r *run) exist(ctx context.Context, places []place) ([]bool, error) {
+func (r *run) exist(ctx context.Context, w *writer, places []place) ([]bool, error) {
 	out := make([]bool, len(places))
 	for i := 0; i < len(places); {
 		from, table := i, places[i].table
@@ -102,7 +102,7 @@ func (r *run) exist(ctx context.Context, places []place) ([]bool, error) {
 		for ; i < len(places) && places[i].table == table && len(keys) < getChunk; i++ {
 			keys = append(keys, places[i].key)
 		}
-		rows, err := r.client.Get(ctx, table, keys, readOptions(nil, &catalog.Layout{Kind: catalog.Index}))
+		rows, err := r.client.Get(ctx, table, keys, readOptions(&planner.Scan{Entries: true}, w.table.Layouts[1]))
 		if errors.Is(err, hbase.ErrNoTable) {
 			continue
 		}
@@ -136,7 +136,7 @@ func (r *run) checkMissing(ctx context.Context, w *writer, i int, repair bool) (
 				n++ // queries take the index for one with all rows
 			}
 		}
-		found, err := r.exist(ctx, places)
+		found, err := r.exist(ctx, w, places)
 		if err != nil {
 			return err
 		}

@@ -56,7 +56,7 @@ func (st *statement) scan(ctx context.Context, s *planner.Scan) (op operator, er
 	if s.Hold >= 0 {
 		op = &holdScan{in: op, col: s.Hold, limit: s.Limit}
 	}
-	if s.Layout.Kind == catalog.Index {
+	if s.Entries {
 		x, err := newIndexScan(st, s, stats, op)
 		if err != nil {
 			op.Close()
@@ -80,7 +80,7 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 	opts.Region, opts.Slots = stats.regions.answered, st.slots
 	packed := slices.ContainsFunc(s.Table.Columns, func(c *catalog.Column) bool { return c.Packed != nil })
 	opts.Encoded = !s.AllVersions && !packed && !s.Needed[len(s.Table.Columns)+1] // each cell is looked at once, for its column
-	filtered := s.Residual != nil || s.Hold >= 0 || s.Layout.Kind == catalog.Index
+	filtered := s.Residual != nil || s.Hold >= 0 || s.Entries
 	workers := cap(st.slots)
 	dec := newDecoder(st, s, s.Layout)
 	makeReader := func(tasks []scanTask) *reader {

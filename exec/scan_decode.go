@@ -69,6 +69,7 @@ type decoder struct {
 	wanted   []wantedCell // by family, then qualifier: the order in which cells come
 	packed   *catalog.Column
 	key, ts  bool // whether _key and _ts are wanted
+	entries  bool // of the rows only the keys: see planner.Scan.Entries
 	residual expr.Expr
 	keys     *catalog.KeyReader
 	texts    arena
@@ -82,14 +83,15 @@ type decoder struct {
 }
 
 // newDecoder makes a decoder for rows of layout l of s's table. It checks the
-// residual unless it reads an index: index rows are checked when looked up back.
+// residual unless it reads entries: rows are checked when looked up back.
 func newDecoder(st *statement, s *planner.Scan, l *catalog.Layout) *decoder {
 	n := len(s.Table.Columns)
 	d := &decoder{st: st, scan: s, layout: l, env: st.exprEnv(), ctx: context.Background()}
 	d.keys = catalog.NewKeyReader(l)
 	d.names, d.err = nameColumns(s.Table, l)
 	d.key, d.ts = s.Needed[n], s.Needed[n+1]
-	if l.Kind == catalog.Index {
+	if s.Entries && l.Kind != catalog.Primary {
+		d.entries = true
 		d.key = true // to compare the entry with the row it leads to
 		return d
 	}
@@ -140,7 +142,7 @@ func (d *decoder) appendRows(b *scanBatch, table string, r *hbase.Row) error {
 	switch {
 	case d.err != nil:
 		return d.err
-	case d.packed != nil && d.layout.Kind != catalog.Index:
+	case d.packed != nil && !d.entries:
 		return d.appendPacked(b, table, r)
 	case d.scan.AllVersions:
 		return d.appendVersions(b, table, r)

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -12,7 +13,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// indexScan looks the rows of an INDEX layout up back in the primary one, a
+// indexScan looks the rows of an INDEX or a copy up back in the primary one, a
 // batch at a time and in the index's order. An entry whose row is gone, or says
 // something else now, is passed over: a crash between the writes of the two leaves such.
 type indexScan struct {
@@ -86,7 +87,7 @@ func (x *indexScan) lookUp(ctx context.Context, entries [][]types.Value) error {
 		}
 		rows, err := x.st.client.Get(ctx, table, keys, x.opts)
 		if err != nil {
-			return fmt.Errorf("look up rows of index %s in %s: %w", x.scan.Layout.Name, table, err)
+			return fmt.Errorf("look up the rows of %s in %s: %w", x.scan.Layout.Name, table, err)
 		}
 		x.stats.gets.Add(int64(len(keys)))
 		for i := range rows {
@@ -126,11 +127,19 @@ func (x *indexScan) lookUp(ctx context.Context, entries [][]types.Value) error {
 	return flush()
 }
 
-// agrees tells that row has the key that entry was found under.
+// agrees tells that row has the place that entry was found at.
 func (x *indexScan) agrees(entry, row []types.Value) bool {
-	x.env.Row = row
-	key, err := x.scan.Layout.Key.Append(nil, row, &x.env)
-	return err == nil && string(key) == entry[len(entry)-2].Text()
+	l := x.scan.Layout
+	key, err := l.Key.Append(nil, row, &x.env)
+	if err != nil || string(key) != entry[len(entry)-2].Text() || l.Stored.IsLiteral() {
+		return err == nil && string(key) == entry[len(entry)-2].Text()
+	}
+	is, err := l.Stored.Append(nil, row, &x.env)
+	if err != nil {
+		return false
+	}
+	was, err := l.Stored.Append(nil, entry, &x.env)
+	return err == nil && bytes.Equal(is, was)
 }
 
 // Close ends the reading of the index.

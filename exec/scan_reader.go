@@ -62,7 +62,7 @@ var allScanBytes = 4 << 20
 
 // readOptions says what is read of the rows of a layout.
 func readOptions(s *planner.Scan, l *catalog.Layout) *hbase.ReadOptions {
-	if l.Kind == catalog.Index {
+	if s.Entries && l.Kind != catalog.Primary {
 		return &hbase.ReadOptions{Filter: filter.And{filter.FirstCell{}, filter.KeyOnly{}}}
 	}
 	o := &hbase.ReadOptions{MinTime: s.MinTime, MaxTime: s.MaxTime, NoCacheBlocks: s.Access == planner.FullScan}

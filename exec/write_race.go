@@ -269,7 +269,7 @@ func (w *writer) lacking(ctx context.Context, rows []writtenRow) (again []writte
 				}
 			}
 		}
-		found, err := w.run.exist(ctx, ask)
+		found, err := w.run.exist(ctx, w, ask)
 		if err != nil {
 			return nil, err
 		}

@@ -2,9 +2,11 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -180,4 +182,48 @@ func TestEntryOfTwoColumns(t *testing.T) {
 			}
 		}
 	}
+}
+
+// broken refuses to change one table.
+type broken struct {
+	hbase.Client
+	table atomic.Pointer[string]
+}
+
+func (b *broken) Mutate(ctx context.Context, table string, ms []hbase.Mutation) error {
+	if t := b.table.Load(); t != nil && *t == table {
+		return errors.New("the table is read-only")
+	}
+	return b.Client.Mutate(ctx, table, ms)
+}
+
+// What a statement that failed half-way left in a copy is never read, and repeating it is enough.
+func TestCopyIsCheckedAgainstItsRows(t *testing.T) {
+	_, c := newStore(t)
+	b := &broken{Client: c}
+	w := peers(t, b, "CREATE TABLE cp (id TEXT, n INT, v TEXT) ROW KEY main (id AS TEXT) STORED IN 'cp' ROW KEY by_n (n AS ORDERED INT32, id AS TEXT) STORED IN 'cp_by_n'", 0)[0]
+	breaking := func(table string) { b.table.Store(&table) }
+	const byN = "SELECT /*+ LAYOUT(by_n) */ id, n, v FROM cp WHERE n > 0"
+	breaking("cp")
+	w.refused("write cp: ", "INSERT INTO cp VALUES ('a', 1, 'x')")
+	w.expect("", byN)
+	breaking("")
+	w.run("INSERT INTO cp VALUES ('a', 1, 'x'), ('b', 2, 'y')")
+	w.expect("a|1|x\nb|2|y", byN+" ORDER BY n")
+	breaking("cp_by_n")
+	w.refused("write cp_by_n, after these rows were changed in cp: ", "DELETE FROM cp WHERE id = 'a'")
+	w.refused("write cp_by_n, before any of these rows is changed in cp: ", "UPDATE cp SET v = 'z' WHERE id = 'b'")
+	w.expect("b|2|y", byN)
+	breaking("cp")
+	w.refused("write cp: ", "UPDATE cp SET n = 3, v = 'z' WHERE id = 'b'")
+	w.expect("b|2|y", byN)
+	breaking("")
+	if n := w.changed("DELETE FROM cp WHERE id = 'a'"); n != 0 {
+		t.Errorf("%d rows", n)
+	}
+	w.expect("b|2|y", byN)
+	w.expect("1", "SELECT /*+ LAYOUT(by_n) */ COUNT(*) FROM cp")
+	w.run("UPDATE cp SET n = 3, v = 'z' WHERE id = 'b'; CHECK TABLE cp REPAIR")
+	w.expect("by_n|rows without an entry|0\nby_n|entries without their row|0\nby_n|entries unlike their row|0", "CHECK TABLE cp")
+	w.expect("b|3|z", byN)
 }

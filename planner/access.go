@@ -175,9 +175,12 @@ func (e *Env) candidate(l *catalog.Layout, req *accessRequest, terms []term, box
 			w.walk(b)
 		}
 	}
-	c := &candidate{walker: w, boxes: boxes, spans: w.keyConstraint(boxes, len(req.table.Columns))}
+	c := &candidate{walker: w, boxes: boxes, spans: w.spans}
+	if l.Kind == catalog.Primary { // _key is its key
+		c.spans = w.keyConstraint(boxes, len(req.table.Columns))
+	}
 	c.scan = &Scan{Table: req.table, Layout: l, Alias: req.alias, Hold: -1, Limit: -1, CapHit: w.capped,
-		ListTables: w.listTables, TablePrefix: w.tablePrefix, Lookups: w.lookups,
+		Entries: l.Kind == catalog.Index || l.Kind == catalog.Copy && l.LeadsTo(req.table.Layouts[0]), ListTables: w.listTables, TablePrefix: w.tablePrefix, Lookups: w.lookups,
 		MinTime: req.minTime, MaxTime: req.maxTime, AllVersions: req.allVersions}
 	c.prove(terms)
 	c.order(req, e.Options.NoOrder)
@@ -243,7 +246,7 @@ func (c *candidate) price(req *accessRequest) float64 {
 		}
 	}
 	cost += rows + trip*float64(len(c.scan.Spans))
-	if c.scan.Layout.Kind == catalog.Index {
+	if c.scan.Entries {
 		cost += 3 * rows // each row is looked up back
 	}
 	if len(req.orderBy) > 0 && c.scan.Order == NoOrder {

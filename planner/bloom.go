@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/hql-db/hql/catalog"
 )
 
 // bloom tells which Bloom filter saves the servers from reading store files: HBase's name of it
@@ -17,7 +15,7 @@ func (s *Scan) bloom() (kind, why string) {
 	}
 	families := s.Families
 	explicit := !s.KeyOnly && !s.Whole && !s.FirstCell
-	if s.Layout.Kind == catalog.Index {
+	if s.Entries {
 		families, explicit = nil, false
 		for _, f := range s.Table.Families {
 			families = append(families, f.Name)

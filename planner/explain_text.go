@@ -259,6 +259,9 @@ func (d *drawing) scan(s *Scan, in string) {
 		line("server", "%s", s.Filter)
 	}
 	line("columns", "%s", s.ColumnsText())
+	if s.Entries {
+		line("checked", "against the primary: the keys lead to its rows")
+	}
 	if versions := s.versionsText(); versions != "" {
 		line("versions", "%s", versions)
 	}

@@ -129,6 +129,9 @@ type Scan struct {
 	// table's name: TablePrefix is the literal start of the name; Spans then hold for each table found.
 	ListTables  bool
 	TablePrefix string
+	// Entries is set when the layout is read for its keys only: each leads to a row of the primary layout, whose
+	// values are what counts. A crash between the writes of the two leaves entries of rows that say something else.
+	Entries bool
 	// Lookups are values of LOOKUP calls the plan depends on: resolve them, then plan again.
 	Lookups []LookupKey
 

@@ -13,7 +13,7 @@ import (
 // finish fills in what does not depend on the layout's spans alone: filters,
 // residual, columns, limit, the plan's explanation.
 func (e *Env) finish(s *Scan, req *accessRequest, c *candidate) {
-	push := !e.Options.NoPushdown && !req.noPushdown && !req.allVersions && req.maxTime == 0 && !c.packed() && s.Layout.Kind != catalog.Index
+	push := !e.Options.NoPushdown && !req.noPushdown && !req.allVersions && req.maxTime == 0 && !c.packed() && !s.Entries
 	var filters filter.And
 	var client []expr.Expr
 	k := 0
@@ -38,7 +38,7 @@ func (e *Env) finish(s *Scan, req *accessRequest, c *candidate) {
 		}
 		client = append(client, p)
 	}
-	if !e.Options.NoPushdown && !req.noPushdown && !s.Reversed && s.Layout.Kind != catalog.Index {
+	if !e.Options.NoPushdown && !req.noPushdown && !s.Reversed && !s.Entries {
 		if f := c.fuzzy(); f != nil {
 			filters = append(filter.And{f}, filters...)
 		}

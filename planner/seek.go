@@ -3,7 +3,6 @@ package planner
 import (
 	"slices"
 
-	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
 )
@@ -52,7 +51,7 @@ func anyOfSame(c *parser.SelectCore, grouped bool, aggs []AggCall) bool {
 // skip lets a scan jump from value to value of the leading key parts that hold the used columns.
 func skip(n Node, used []bool) {
 	s, ok := n.(*Scan)
-	if !ok || s.Layout.Kind == catalog.Index || s.Whole || s.AllVersions || s.Table.MalformedKeyError || s.Reversed || s.Hold >= 0 || s.Access == Get || s.Access == Empty {
+	if !ok || s.Entries || s.Whole || s.AllVersions || s.Table.MalformedKeyError || s.Reversed || s.Hold >= 0 || s.Access == Get || s.Access == Empty {
 		return
 	}
 	wanted := 0
