@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"context"
 	"hash/maphash"
 	"sync"
 	"time"
@@ -10,7 +9,7 @@ import (
 // writeClock gives the timestamps of writes in milliseconds since 1970, never going back and never before a removal:
 // a row deleted and written again at the same time would stay deleted. It does not run ahead of the
 // time by itself: another process would not see over writes from the future. What
-// replaces cells of this very millisecond is written at the next one, and acknowledged when that has come: settle.
+// replaces cells of this very millisecond is written at the next one, and sent when that has come: await.
 type writeClock struct {
 	now  func() time.Time
 	mu   sync.Mutex
@@ -33,8 +32,9 @@ func (c *writeClock) next() int64 {
 	return c.last
 }
 
-// settle waits until whoever begins now, on a machine whose clock agrees, writes at time from at least.
-func (c *writeClock) settle(ctx context.Context, from int64) {
+// await waits until whoever begins from now on, on a machine whose clock agrees, writes at time from or later: that is
+// when something that hides older writes may be sent.
+func (c *writeClock) await(from int64) {
 	c.mu.Lock()
 	ahead := time.UnixMilli(from).Sub(c.now())
 	if ahead <= maxAhead*time.Millisecond {
@@ -44,12 +44,7 @@ func (c *writeClock) settle(ctx context.Context, from int64) {
 	if ahead <= 0 || ahead > maxAhead*time.Millisecond {
 		return
 	}
-	t := time.NewTimer(ahead)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
+	time.Sleep(ahead)
 }
 
 // unlike gives a time from ts on that differs from those of the writes of the same row before: its versions stay apart.

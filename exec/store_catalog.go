@@ -105,7 +105,7 @@ func (r *run) saveTable(ctx context.Context, t *catalog.Table) error {
 // forgetTable removes the definition of name from the store.
 func (r *run) forgetTable(ctx context.Context, name string) error {
 	ts := r.engine.clock.next()
-	defer r.engine.clock.settle(ctx, ts+1)
+	r.engine.clock.await(ts + 1)
 	err := r.client.Mutate(ctx, catalogTable, []hbase.Mutation{{Kind: hbase.DeleteRow, Key: catalogKey(name), Timestamp: ts}})
 	if errors.Is(err, hbase.ErrNoTable) {
 		return nil

@@ -36,7 +36,7 @@ type writer struct {
 	refused map[rowID]bool
 	joins   bool         // see joint
 	written []writtenRow // pending ones that complete looks at
-	settled int64        // the time at which a statement that follows may write: see writeClock
+	after   int64        // when whoever begins after the pending mutations are sent writes at the earliest: see writeClock
 	// pending mutations by layout, then physical table; puts and removals apart.
 	puts, removals []tableMutations
 	rows           int
@@ -74,8 +74,8 @@ func (w *writer) newest(row []types.Value) int64 {
 }
 
 func (w *writer) add(m *tableMutations, table string, mutation hbase.Mutation) {
-	if w.settled = max(w.settled, mutation.Timestamp); mutation.Kind != hbase.Put || len(mutation.Removed) > 0 {
-		w.settled = max(w.settled, mutation.Timestamp+1) // what is written at the time of a removal is removed, too
+	if w.after = max(w.after, mutation.Timestamp); mutation.Kind != hbase.Put || len(mutation.Removed) > 0 {
+		w.after = max(w.after, mutation.Timestamp+1) // what is written at the time of a removal is removed, too
 	}
 	if m.by == nil {
 		m.by = map[string][]hbase.Mutation{}
@@ -380,7 +380,6 @@ func (w *writer) flush(ctx context.Context) error {
 		return err
 	}
 	w.rows, w.ts = 0, 0
-	w.run.engine.clock.settle(ctx, w.settled)
 	return nil
 }
 
@@ -417,6 +416,7 @@ func (w *writer) sendAll(ctx context.Context) error {
 
 // send sends mutations of layout i; when: at which state of the rows, for the error.
 func (w *writer) send(ctx context.Context, i int, m *tableMutations, create bool, when string) error {
+	w.run.engine.clock.await(w.after)
 	for _, name := range m.names {
 		if create {
 			if err := w.ensureTable(ctx, w.table.Layouts[i], name); err != nil {

@@ -25,7 +25,7 @@ func (in *inserter) flushNew(ctx context.Context, rows []pendingRow) error {
 	if err != nil || len(rows) == 0 {
 		return err
 	}
-	w.at(w.run.engine.clock.next()) // after all removals that were seen
+	w.at(0) // after all removals that were seen
 	drawn := w.env.Rand
 	defer func() { w.env.Rand = drawn }()
 	for _, p := range rows {
@@ -73,6 +73,7 @@ func (w *writer) claim(puts []hbase.Cell, at place) []hbase.Cell {
 
 // sendNew is send for rows of the primary layout that are stored only where no other IF NOT EXISTS was faster.
 func (w *writer) sendNew(ctx context.Context, _ int, m *tableMutations, _ bool, when string) error {
+	w.run.engine.clock.await(w.after)
 	for _, name := range m.names {
 		if err := w.ensureTable(ctx, w.table.Layouts[0], name); err != nil {
 			return err
@@ -144,7 +145,7 @@ func (w *writer) seeClaims(ctx context.Context, table string, ms []hbase.Mutatio
 		seen := false
 		for _, c := range rows[i].Cells {
 			if bytes.Equal(c.Family, mine.Family) && bytes.Equal(c.Qualifier, mine.Qualifier) {
-				seen = c.Timestamp >= ms[i].Timestamp
+				seen = bytes.Equal(c.Value, mine.Value) || !bytes.Equal(mine.Value, w.token) && c.Timestamp >= ms[i].Timestamp
 				stored[i] = stored[i] || bytes.Equal(c.Value, w.token)
 			}
 		}
