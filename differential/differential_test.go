@@ -18,10 +18,11 @@ func TestDifferential(t *testing.T) {
 			w.load(r, tb)
 		}
 		for range 5 {
-			w.setZone()
 			for range 20 {
-				q, ordered := g.statement()
-				w.check(r, &call{text: q, args: g.args, ordered: ordered, approx: g.approx, risky: g.risky, named: g.odds(4), pieces: g.pieces})
+				if g.odds(3) {
+					w.setZone(r)
+				}
+				w.check(g, g.query())
 			}
 			w.write(g)
 		}

@@ -10,6 +10,7 @@ import (
 type source struct {
 	alias   string
 	columns []column
+	table   *table // nil for a query
 }
 
 // scope is what an expression can name: the sources of its query, and those around it.
@@ -46,18 +47,31 @@ func (g *gen) piece(full, less string) string {
 
 // constant is a literal or an argument.
 func (g *gen) constant(k kind) string {
-	v := someValue(g.Rand, k)
-	if g.odds(20) {
-		v = null(k)
+	if g.odds(20) { // one that has a type
+		return "CAST(NULL AS " + dialect(hqlType[k], pgType[k]) + ")"
 	}
-	if g.params && g.odds(2) && k != kJSON && !v.null() {
+	return g.given(someValue(g.Rand, k))
+}
+
+// given is that constant.
+func (g *gen) given(v value) string {
+	if g.params && g.odds(2) && v.kind != kJSON && !v.null() {
 		g.args = append(g.args, v)
 		return fmt.Sprintf("\x15%d\x13", len(g.args)-1)
 	}
-	if v.null() { // one that has a type
-		return "CAST(NULL AS " + dialect(hqlType[k], pgType[k]) + ")"
-	}
 	return v.literal()
+}
+
+// like is another value for the argument v.
+func (g *gen) like(v value) value {
+	if v.list == nil {
+		return someValue(g.Rand, v.kind)
+	}
+	list := []value{}
+	for range g.IntN(4) {
+		list = append(list, someValue(g.Rand, v.kind))
+	}
+	return value{kind: v.kind, list: list}
 }
 
 // column names a column of that kind, of the query itself mostly.

@@ -28,12 +28,12 @@ func (g *gen) item(s *scope, depth int) string {
 	alias := g.newAlias()
 	switch n := g.IntN(12); {
 	case n == 0 && depth > 0:
-		q, cols := g.query(nil, depth-1)
-		s.sources = append(s.sources, source{alias, cols})
+		q, cols := g.subquery(nil, depth-1)
+		s.sources = append(s.sources, source{alias: alias, columns: cols})
 		return "(" + q + ") AS " + alias + " (" + strings.Join(names(cols), ", ") + ")"
 	case n == 1 && len(g.ctes) > 0:
 		c := g.ctes[g.IntN(len(g.ctes))]
-		s.sources = append(s.sources, source{alias, c.columns})
+		s.sources = append(s.sources, source{alias: alias, columns: c.columns})
 		return c.alias + " AS " + alias
 	case n == 2 && depth > 0:
 		var cols []column
@@ -48,11 +48,11 @@ func (g *gen) item(s *scope, depth int) string {
 			}
 			rows = append(rows, "("+strings.Join(vs, ", ")+")")
 		}
-		s.sources = append(s.sources, source{alias, cols})
+		s.sources = append(s.sources, source{alias: alias, columns: cols})
 		return "(VALUES " + strings.Join(rows, ", ") + ") AS " + alias + " (" + strings.Join(names(cols), ", ") + ")"
 	}
 	t := g.tables[g.IntN(len(g.tables))]
-	s.sources = append(s.sources, source{alias, t.columns})
+	s.sources = append(s.sources, source{alias, t.columns, t})
 	return t.name + " " + g.pick("", "AS ") + alias
 }
 
@@ -153,16 +153,59 @@ func (g *gen) aggregate(s *scope) (string, kind) {
 	return "AVG(" + distinct + g.bounded(s, 1) + ")" + filter, kDec
 }
 
+// where is a condition; it looks for a row that there is now and then.
+func (g *gen) where(s *scope) string {
+	if g.odds(2) {
+		src := s.sources[g.IntN(len(s.sources))]
+		if src.table != nil && len(src.table.rows) > 0 {
+			return g.found(src)
+		}
+	}
+	out := g.condition(s, 2)
+	for g.odds(4) {
+		out += " AND " + g.condition(s, 1)
+	}
+	return out
+}
+
+// found is a condition that binds columns, of the key mostly, to the values of some row.
+func (g *gen) found(src source) string {
+	var out []string
+	row, other := src.table.rows[g.IntN(len(src.table.rows))], src.table.rows[g.IntN(len(src.table.rows))]
+	for i, c := range src.columns {
+		if c.kind == kJSON || !c.key && !g.odds(6) || c.key && g.odds(6) {
+			continue
+		}
+		x, v, w := src.alias+"."+c.name, g.given(row[i]), g.given(other[i])
+		switch g.IntN(8) {
+		case 0:
+			out = append(out, g.piece(x+" IN ("+v+", "+w+")", "TRUE"))
+		case 1:
+			out = append(out, g.piece(x+g.pick(" >= ", " <= ", " > ", " < ")+v, "TRUE"))
+		case 2:
+			out = append(out, g.piece(x+" BETWEEN "+v+" AND "+w, "TRUE"))
+		case 3:
+			if g.params {
+				g.args = append(g.args, value{kind: c.kind, list: []value{row[i], other[i], someValue(g.Rand, c.kind)}})
+				out = append(out, g.piece(fmt.Sprintf("%s IN (\x15%d\x13)", x, len(g.args)-1), "TRUE"))
+			}
+		default:
+			out = append(out, g.piece(x+" = "+v, "TRUE"))
+		}
+	}
+	if out == nil {
+		return "TRUE"
+	}
+	return strings.Join(out, " AND ")
+}
+
 // core is a SELECT without ORDER BY. With as, its columns have those kinds.
 func (g *gen) core(outer *scope, as []kind, depth int) (string, []column) {
 	s := &scope{outer: outer}
 	from := g.fromClause(s, depth)
 	where := ""
-	if g.IntN(5) > 0 {
-		where = " WHERE " + g.condition(s, 2)
-		for g.odds(3) {
-			where += " AND " + g.condition(s, 1)
-		}
+	if g.IntN(3) > 0 {
+		where = " WHERE " + g.where(s)
 	}
 	var cols []column
 	var items []string
@@ -240,16 +283,12 @@ func (g *gen) core(outer *scope, as []kind, depth int) (string, []column) {
 	return "SELECT " + hint + g.pick("", "", "", "DISTINCT ") + strings.Join(items, ", ") + " FROM " + from + where, cols
 }
 
-// query is a SELECT, a set operation or VALUES, with a total order if it has a LIMIT.
-func (g *gen) query(outer *scope, depth int) (string, []column) {
+// subquery is a SELECT, a set operation or VALUES, with a total order if it has a LIMIT.
+func (g *gen) subquery(outer *scope, depth int) (string, []column) {
 	q, cols := g.core(outer, nil, depth)
 	for depth > 0 && g.odds(6) {
-		var as []kind
-		for _, c := range cols {
-			as = append(as, c.kind)
-		}
-		r, _ := g.core(outer, as, depth-1)
-		q += g.pick(" UNION ", " UNION ALL ", " EXCEPT ", " INTERSECT ", " EXCEPT ALL ", " INTERSECT ALL ") + r
+		r, _ := g.core(outer, kindsOf(cols), depth-1)
+		q += g.pick(setOperators...) + r
 	}
 	if g.odds(3) {
 		q += g.order(cols)
@@ -273,31 +312,46 @@ func (g *gen) order(cols []column) string {
 	return out
 }
 
-// statement is a whole query; ordered tells that its rows have an order.
-func (g *gen) statement() (q string, ordered bool) {
-	g.args, g.ctes, g.pieces, g.alias, g.approx = nil, nil, 0, 0, false
-	g.params, g.risky, g.plain = g.odds(3), g.odds(8), true
+// query draws a whole query.
+func (g *gen) query() *call {
+	g.start()
+	g.risky = g.odds(8)
+	c := &call{}
 	with := ""
 	for i := range []int{0, 0, 0, 0, 1, 2}[g.IntN(6)] {
 		name := fmt.Sprintf("w%d", i)
-		c, cols := g.query(nil, 1)
-		with += ", " + name + " (" + strings.Join(names(cols), ", ") + ") AS (" + c + ")"
-		g.ctes = append(g.ctes, source{name, cols})
+		q, cols := g.subquery(nil, 1)
+		with += ", " + name + " (" + strings.Join(names(cols), ", ") + ") AS (" + q + ")"
+		g.ctes = append(g.ctes, source{alias: name, columns: cols})
 	}
 	if with != "" {
 		with = "WITH " + with[2:] + " "
 	}
-	q, cols := g.core(nil, nil, 2)
-	for g.odds(8) {
-		var as []kind
-		for _, c := range cols {
-			as = append(as, c.kind)
+	if g.odds(10) {
+		s := &scope{}
+		c.text = with + "SELECT * FROM " + g.fromClause(s, 1) + " WHERE " + g.where(s)
+	} else {
+		q, cols := g.core(nil, nil, 2)
+		for g.odds(8) {
+			r, _ := g.core(nil, kindsOf(cols), 1)
+			q += g.pick(setOperators...) + r
 		}
-		r, _ := g.core(nil, as, 1)
-		q += g.pick(" UNION ", " UNION ALL ", " EXCEPT ", " INTERSECT ", " EXCEPT ALL ", " INTERSECT ALL ") + r
+		if c.ordered = g.odds(2); c.ordered {
+			q += g.piece(g.order(cols), "")
+		}
+		c.text = with + q
 	}
-	if g.odds(2) {
-		q, ordered = q+g.piece(g.order(cols), ""), true
+	if g.odds(6) {
+		c.memory = int64(2000 + g.IntN(100_000))
 	}
-	return with + q, ordered
+	c.args, c.approx, c.risky, c.named, c.pieces = g.args, g.approx, g.risky, g.odds(4), g.pieces
+	return c
+}
+
+var setOperators = []string{" UNION ", " UNION ALL ", " EXCEPT ", " INTERSECT ", " EXCEPT ALL ", " INTERSECT ALL "}
+
+// start begins a new statement.
+func (g *gen) start() {
+	g.args, g.ctes, g.pieces, g.alias, g.approx, g.risky = nil, nil, 0, 0, false, false
+	g.params, g.plain = g.odds(3), g.odds(3)
 }

@@ -23,7 +23,8 @@ type table struct {
 	layouts []string // names that the hint LAYOUT takes
 	create  []string // for hql
 	pg      string
-	drawn   bool // a salt of each row is drawn: the same key may stand there twice
+	rows    [][]value // some that were stored once
+	drawn   bool      // a salt of each row is drawn: the same key may stand there twice
 }
 
 func (t *table) keys() (out []string) {
@@ -184,9 +185,9 @@ func newTable(r *rand.Rand, name string) *table {
 				ddl += " ROW KEY other (" + strings.Join(copied, ", ") + ") STORED IN '" + name + "_other'"
 				t.layouts = append(t.layouts, "other")
 			}
-			if r.IntN(3) == 0 {
+			if r.IntN(3) == 0 && lookup == "" { // by an INDEX of such a table rows are not found yet
 				var lead []string
-				for range 1 {
+				for range 1 + r.IntN(2) {
 					lead = append(lead, g.indexed(t.columns[len(keys)+r.IntN(len(t.columns)-len(keys))])...)
 				}
 				ddl += " INDEX by_cell (" + strings.Join(append(lead, g.key(r.Perm(len(g.names)), false)...), ", ") + ") STORED IN '" + name + "_index'"
@@ -200,7 +201,11 @@ func newTable(r *rand.Rand, name string) *table {
 	t.drawn = strings.Contains(ddl, "(SALT")
 	var pg []string
 	for i := range t.columns {
-		pg = append(pg, t.columns[i].name+" "+t.columns[i].pgDeclare())
+		def := t.columns[i].name + " " + t.columns[i].pgDeclare()
+		if t.columns[i].notNull {
+			def += " NOT NULL"
+		}
+		pg = append(pg, def)
 	}
 	t.pg = "CREATE TABLE " + name + " (" + strings.Join(pg, ", ") + ", UNIQUE (" + strings.Join(t.keys(), ", ") + "))"
 	return t
@@ -230,7 +235,7 @@ func (g *tableMaker) part(i int, last bool) []string {
 	open := strings.HasPrefix(p, "!")
 	out := []string{fmt.Sprintf(strings.TrimPrefix(p, "!"), g.names[i])}
 	if open && !last || g.IntN(8) == 0 {
-		out = append(out, g.pick(delimiters[:1]...))
+		out = append(out, g.pick(delimiters...))
 	}
 	return out
 }
@@ -261,9 +266,9 @@ func (g *tableMaker) indexed(c column) []string {
 		return []string{c.name + g.pick(" AS INT64", " AS ORDERED INT64", " AS INT32")}
 	case kText:
 		if g.IntN(3) == 0 {
-			return []string{"LEFT(MD5(" + c.name + "), 2)", c.name + " AS TEXT", g.pick(delimiters[:1]...)}
+			return []string{"LEFT(MD5(" + c.name + "), 2)", c.name + " AS TEXT", g.pick(delimiters...)}
 		}
-		return []string{c.name + " AS TEXT", g.pick(delimiters[:1]...)}
+		return []string{c.name + " AS TEXT", g.pick(delimiters...)}
 	case kBytes:
 		return []string{c.name + " AS COUNT8 TEXT"}
 	case kDate:

@@ -41,11 +41,12 @@ var (
 	hqlType = [...]string{"BOOLEAN", "BIGINT", "DECIMAL", "DOUBLE", "STRING", "BYTES", "DATE", "TIME", "TIMESTAMP", "JSON"}
 )
 
-// value is a constant; null or of v, whose text for PostgreSQL is pg.
+// value is a constant; null or of v, whose text for PostgreSQL is pg; or a list of such, as an argument.
 type value struct {
 	kind kind
 	v    types.Value
 	pg   string
+	list []value
 }
 
 func (v value) null() bool { return v.v.IsNull() }
@@ -68,36 +69,40 @@ func (v value) literal() string {
 		return dialect("CAST("+quote(v.pg)+" AS "+hqlType[v.kind]+")", pg)
 	case kBool:
 		return v.pg
+	case kTs: // without an offset it would be one of the session's zone
+		return dialect("TIMESTAMP '"+v.pg+"'", pg)
 	}
 	return dialect(v.v.SQL(), pg)
 }
 
-func null(k kind) value     { return value{kind: k} }
-func boolean(b bool) value  { return value{kBool, types.NewBool(b), strconv.FormatBool(b)} }
-func integer(i int64) value { return value{kInt, types.NewInt(i), strconv.FormatInt(i, 10)} }
-func text(s string) value   { return value{kText, types.NewString(s), s} }
-func binary(s string) value {
-	return value{kBytes, types.NewBytes(s), `\x` + hex.EncodeToString([]byte(s))}
+func null(k kind) value    { return value{kind: k} }
+func boolean(b bool) value { return value{kind: kBool, v: types.NewBool(b), pg: strconv.FormatBool(b)} }
+func integer(i int64) value {
+	return value{kind: kInt, v: types.NewInt(i), pg: strconv.FormatInt(i, 10)}
 }
-func jsonOf(s string) value { return value{kJSON, types.NewJSON(s), s} }
+func text(s string) value { return value{kind: kText, v: types.NewString(s), pg: s} }
+func binary(s string) value {
+	return value{kind: kBytes, v: types.NewBytes(s), pg: `\x` + hex.EncodeToString([]byte(s))}
+}
+func jsonOf(s string) value { return value{kind: kJSON, v: types.NewJSON(s), pg: s} }
 func timeOfDay(ms int64) value {
-	return value{kTime, types.NewIntOf(types.Time, ms), time.UnixMilli(ms).UTC().Format("15:04:05.000")}
+	return value{kind: kTime, v: types.NewIntOf(types.Time, ms), pg: time.UnixMilli(ms).UTC().Format("15:04:05.000")}
 }
 func moment(ms int64) value {
-	return value{kTs, types.NewTimestamp(ms), time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05.000+00")}
+	return value{kind: kTs, v: types.NewTimestamp(ms), pg: time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05.000+00")}
 }
 func day(d int64) value {
-	return value{kDate, types.NewDate(d), time.Unix(d*86400, 0).UTC().Format("2006-01-02")}
+	return value{kind: kDate, v: types.NewDate(d), pg: time.Unix(d*86400, 0).UTC().Format("2006-01-02")}
 }
 func double(f float64) value {
-	return value{kDbl, types.NewDouble(f), strings.Replace(strconv.FormatFloat(f, 'g', -1, 64), "Inf", "Infinity", 1)}
+	return value{kind: kDbl, v: types.NewDouble(f), pg: strings.Replace(strconv.FormatFloat(f, 'g', -1, 64), "Inf", "Infinity", 1)}
 }
 func decimal(s string) value {
 	v, err := types.ParseDecimal(s)
 	if err != nil {
 		panic(err)
 	}
-	return value{kDec, v, s}
+	return value{kind: kDec, v: v, pg: s}
 }
 
 const dayMillis = 86400 * 1000

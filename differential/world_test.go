@@ -22,18 +22,20 @@ const timeout = time.Minute
 
 // world is the same tables in hql and in PostgreSQL.
 type world struct {
-	t      testing.TB
-	pg     *pgconn.PgConn
-	store  *store.Store
-	dbs    []*hql.DB // clients of one store
-	tables []*table
-	fig    seeds.Figures
-	zone   string
+	t     testing.TB
+	pg    *pgconn.PgConn
+	store *store.Store
+	// clients are of one store; dbs their sessions in the zone of PostgreSQL's.
+	clients, dbs []*hql.DB
+	sessions     map[string][]*hql.DB
+	tables       []*table
+	fig          seeds.Figures
+	zone         string
 }
 
 // newWorld makes tables and fills them.
 func newWorld(t testing.TB, pg *pgconn.PgConn, r *rand.Rand, fig seeds.Figures) *world {
-	w := &world{t: t, pg: pg, fig: fig}
+	w := &world{t: t, pg: pg, fig: fig, sessions: map[string][]*hql.DB{}}
 	w.exec("DROP SCHEMA IF EXISTS public CASCADE; CREATE SCHEMA public; SET TIME ZONE 'UTC'; SET extra_float_digits = 1; SET client_min_messages = error; SET statement_timeout = '200ms'")
 	w.open()
 	refused := 0
@@ -54,6 +56,7 @@ func newWorld(t testing.TB, pg *pgconn.PgConn, r *rand.Rand, fig seeds.Figures) 
 		all = append(all, tb.create...)
 	}
 	w.client(hql.WithCatalog(strings.Join(all, ";\n")), hql.WithMaxFanOut(5))
+	w.setZone(r)
 	return w
 }
 
@@ -75,16 +78,16 @@ func (w *world) client(opts ...hql.Option) {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { db.Close() })
-	w.dbs = append(w.dbs, db)
+	w.clients = append(w.clients, db)
 }
 
 // create makes a table; the error is hql's.
 func (w *world) create(t *table) error {
 	ctx := context.Background()
 	for i, ddl := range t.create {
-		if _, err := w.dbs[0].Exec(ctx, ddl); err != nil {
+		if _, err := w.clients[0].Exec(ctx, ddl); err != nil {
 			if i > 0 {
-				w.dbs[0].Exec(ctx, "DROP TABLE dict_"+t.name)
+				w.clients[0].Exec(ctx, "DROP TABLE dict_"+t.name)
 			}
 			return err
 		}
@@ -115,6 +118,7 @@ type call struct {
 	ordered bool
 	approx  bool // the last digits of a DOUBLE may differ
 	risky   bool // it may fail
+	memory  int64
 	named   bool
 	pieces  int // numbered from 1
 	dropped map[int]bool
@@ -147,6 +151,13 @@ func (c *call) forHQL() (string, []any) {
 }
 
 func goValue(v value) any {
+	if v.list != nil {
+		var list []any
+		for _, x := range v.list {
+			list = append(list, goValue(x))
+		}
+		return list
+	}
 	if v.null() {
 		return nil
 	}
@@ -168,6 +179,16 @@ func goValue(v value) any {
 func (c *call) forPG() (string, [][]byte) {
 	var order []int
 	s := render(c.text, true, c.dropped, func(n int) string {
+		if list := c.args[n].list; list != nil {
+			if len(list) == 0 {
+				return "SELECT NULL::" + pgType[c.args[n].kind] + " WHERE FALSE"
+			}
+			var out []string
+			for _, v := range list {
+				out = append(out, render(v.literal(), true, nil, nil))
+			}
+			return strings.Join(out, ", ")
+		}
 		i := slices.Index(order, n)
 		if i < 0 {
 			i = len(order)
@@ -207,21 +228,17 @@ func (w *world) onPG(c *call) (a answer) {
 	return a
 }
 
-func (w *world) onHQL(db *hql.DB, c *call, stmts map[string]*hql.Stmt) (a answer) {
+func (w *world) onHQL(db *hql.DB, c *call, stmt *hql.Stmt) (a answer) {
 	sql, args := c.forHQL()
+	if c.memory > 0 {
+		args = append([]any{hql.QueryOptions{MemoryLimit: c.memory}}, args...)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	var rows *hql.Rows
 	var err error
-	if stmts != nil {
-		s := stmts[sql]
-		if s == nil {
-			if s, err = db.Prepare(ctx, sql); err != nil {
-				return answer{err: err}
-			}
-			stmts[sql] = s
-		}
-		rows, err = s.Query(ctx, args...)
+	if stmt != nil {
+		rows, err = stmt.Query(ctx, args...)
 	} else {
 		rows, err = db.Query(ctx, sql, args...)
 	}
@@ -274,6 +291,8 @@ func judge(c *call, h, p answer) outcome {
 	var pe *pgconn.PgError
 	errors.As(p.err, &pe)
 	switch {
+	case tooLong(p.err):
+		return agree // as far as one can tell
 	case h.err != nil && p.err != nil:
 		return bothFail
 	case h.err != nil:
@@ -304,17 +323,42 @@ func tooLong(err error) bool {
 	return errors.As(err, &pe) && pe.Code == "57014"
 }
 
-// check compares a query.
-func (w *world) check(r *rand.Rand, c *call) {
+// check compares a query; one with arguments also as a prepared statement, with others.
+func (w *world) check(g *gen, c *call) {
 	w.t.Helper()
-	db := w.dbs[r.IntN(len(w.dbs))]
+	db := w.dbs[g.IntN(len(w.dbs))]
+	w.compare(db, c, nil)
+	if len(c.args) == 0 || g.odds(3) {
+		return
+	}
+	sql, _ := c.forHQL()
+	stmt, err := db.Prepare(context.Background(), sql)
+	if err != nil {
+		return // as it was when it was run
+	}
+	for range 2 {
+		again := *c
+		again.args = slices.Clone(c.args)
+		for i, v := range c.args {
+			again.args[i] = g.like(v)
+		}
+		w.compare(db, &again, stmt)
+	}
+}
+
+func (w *world) compare(db *hql.DB, c *call, stmt *hql.Stmt) {
+	w.t.Helper()
 	p := w.onPG(c)
 	if tooLong(p.err) {
 		w.fig["too long"]++
 		return
 	}
-	h := w.onHQL(db, c, nil)
+	h := w.onHQL(db, c, stmt)
 	w.fig["queries"]++
+	if errors.Is(h.err, hql.ErrMemoryLimit) && c.memory > 0 {
+		w.fig["beyond the memory"]++
+		return
+	}
 	switch judge(c, h, p) {
 	case agree:
 		if len(p.rows) > 0 {
