@@ -82,3 +82,25 @@ func TestCostOfSalts(t *testing.T) {
 		}
 	}
 }
+
+// A join on ids costs the same whether they follow one another or not, under a bucket and under a hash.
+func TestCostOfNeighbours(t *testing.T) {
+	const n = 600
+	for _, key := range []string{"id % 260 AS UINT16", "LEFT(MD5(CONCAT(id)), 4)"} {
+		_, w := newCluster(t, 1, Config{}, "CREATE TABLE m (id BIGINT, v INT) ROW KEY ("+key+", id AS INT64)")
+		w.run("CREATE TABLE o (step INT, id BIGINT) ROW KEY (step AS INT32, id AS INT64)")
+		w.fill("m", n, func(i int) string { return fmt.Sprintf("(%d, %d), (%d, %d)", i, i, n+7*i, i) })
+		w.fill("o", n, func(i int) string { return fmt.Sprintf("(1, %d), (7, %d)", i, n+7*i) })
+		rpcs := map[int]int64{}
+		for _, step := range []int{7, 1} {
+			rows, s := w.read(fmt.Sprintf("SELECT * FROM o JOIN m ON m.id = o.id WHERE o.step = %d", step))
+			if rows != n {
+				t.Errorf("%s, step %d: %d rows, want %d", key, step, rows, n)
+			}
+			rpcs[step] = s.RPCs
+		}
+		if rpcs[1] > rpcs[7]+2 {
+			t.Errorf("%s: %d RPCs for ids that follow one another, %d with gaps", key, rpcs[1], rpcs[7])
+		}
+	}
+}

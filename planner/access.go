@@ -163,13 +163,13 @@ const maxMerged = 256
 
 // candidate plans one layout.
 func (e *Env) candidate(l *catalog.Layout, req *accessRequest, terms []term, boxes []box, merging bool) *candidate {
-	w := newWalker(l, e, len(req.table.Columns)+2)
+	w := newWalker(l, e, req)
 	w.merging = merging
 	for _, b := range boxes {
 		w.walk(b)
 	}
 	if w.listTables && slices.ContainsFunc(w.spans, func(s keySpan) bool { return s.Table != "" }) {
-		w = newWalker(l, e, len(req.table.Columns)+2) // one box must list the tables, so all spans are read in all of them
+		w = newWalker(l, e, req) // one box must list the tables, so all spans are read in all of them
 		w.listTables = true
 		for _, b := range boxes {
 			w.walk(b)

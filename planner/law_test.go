@@ -212,6 +212,10 @@ func (g *lawWorld) predicate(depth int) string {
 	case 0:
 		return fmt.Sprintf("%s BETWEEN %s AND %s", col.Name, g.constant(col), g.constant(col))
 	case 1:
+		if !g.kept && col.Type.IsInteger() && r.IntN(2) == 0 { // neighbours, and one apart
+			lo := r.IntN(8) - 2
+			return fmt.Sprintf("%s IN (%s, %s)", col.Name, numbers(lo, 2+r.IntN(5), 1), g.constant(col))
+		}
 		return fmt.Sprintf("%s IN (%s, %s, %s)", col.Name, g.constant(col), g.constant(col), g.constant(col))
 	case 2:
 		if col.Type == types.String {

@@ -63,6 +63,8 @@ type walker struct {
 	width   int    // columns of a row
 	bytes   []byte // room for the bytes of keys, handed out piece by piece
 	steps   int    // calls of key
+	// few is how many values of one column are walked one by one at most: MaxEnumerate, or as many as the statement names.
+	few int
 }
 
 // room gives n free bytes, of length 0.
@@ -89,10 +91,26 @@ func (w *walker) encode(p *catalog.Part, v types.Value) ([]byte, error) {
 	return p.Append(w.room(n), v)
 }
 
-func newWalker(l *catalog.Layout, e *Env, width int) *walker {
-	n := len(l.Key.Parts)
-	return &walker{env: e, layout: l, opt: e.Options.withDefaults(), uses: make([]partUse, n), detail: make([]types.Set, n), varied: make([]bool, n),
-		stopPart: n, lookup: e.Lookups, width: width}
+func newWalker(l *catalog.Layout, e *Env, req *accessRequest) *walker {
+	n, opt := len(l.Key.Parts), e.Options.withDefaults()
+	return &walker{env: e, layout: l, opt: opt, uses: make([]partUse, n), detail: make([]types.Set, n), varied: make([]bool, n),
+		stopPart: n, lookup: e.Lookups, width: len(req.table.Columns) + 2, few: max(opt.MaxEnumerate, named(req.conjuncts))}
+}
+
+// named counts the values that es name.
+func named(es []expr.Expr) int {
+	n := 0
+	for _, e := range es {
+		switch e := e.(type) {
+		case *expr.Const:
+			n++
+		case *expr.In:
+			n += len(e.List)
+		default:
+			n += named(expr.Children(e))
+		}
+	}
+	return n
 }
 
 // branch is one way through the parts: the bytes so far and the columns' sets, narrowed by the choices made.
@@ -403,15 +421,19 @@ func (w *walker) split(br branch, i int, rest *[]keySpan) (done, useful bool) {
 		if w.splitSet(br, i, set, rest) {
 			return true, true
 		}
-		if vs, ok := set.Values(w.opt.MaxEnumerate); ok { // the bytes are in no order, but there are few
+		if vs, ok := set.Values(w.few); ok { // the bytes are in no order, but there are few
 			return w.splitPoints(br, i, col, vs, rest)
 		}
 		return false, true
 	}
 	// Not every value of the column has a value of its own here (a bucket, a hash, a day).
-	if allPoints(set) && len(set) <= w.opt.MaxSpans {
-		vs, _ := set.Values(len(set))
-		return w.splitPoints(br, i, col, vs, rest)
+	if vs, ranges := w.scattered(p, set); len(vs) > 0 {
+		_, useful = w.splitPoints(br, i, col, vs, rest)
+		if len(ranges) > 0 {
+			br.fix(col, ranges)
+			useful = w.key(br, i, rest) || useful
+		}
+		return true, useful
 	}
 	if img, ok := expr.Image(p.Expr, col, set); ok && !img.IsAll() {
 		if dom, ok := expr.Domain(p.Expr); ok && dom.SubsetOf(img) {
@@ -435,6 +457,30 @@ func (w *walker) split(br branch, i int, rest *[]keySpan) (done, useful bool) {
 		return w.splitPoints(br, i, col, vs, rest)
 	}
 	return false, false
+}
+
+// scattered divides set, of p's only column, into the values that are best walked one by one and the ranges. Neighbours are
+// one interval, which p, a bucket or a hash, tears apart: it would be read once in each bucket. Where its values are
+// fewer than the buckets they say more.
+func (w *walker) scattered(p *catalog.Part, set types.Set) (vs []types.Value, ranges types.Set) {
+	each, all := 1, w.opt.MaxSpans // in steps and days neighbours stay together
+	if expr.Monotone(p.Expr, p.Columns[0]) == 0 && !allPoints(set) {
+		each, all = w.few, w.few
+		if dom, ok := expr.Domain(p.Expr); ok {
+			if buckets, ok := dom.Values(w.opt.MaxEnumerate); ok {
+				each, all = len(buckets), w.opt.MaxSpans
+			}
+		}
+	}
+	for n := range set {
+		some, ok := set[n : n+1].Values(each)
+		if !ok {
+			ranges = append(ranges, set[n])
+		} else if vs = append(vs, some...); len(vs) > all {
+			return nil, set
+		}
+	}
+	return vs, ranges
 }
 
 // maxSteps bounds the values of a contiguous range that are read one by one so that later parts can be bound too.
@@ -472,7 +518,7 @@ func (w *walker) splitColumns(br branch, i int, rest *[]keySpan) (done, useful b
 		if len(s) == 1 && s[0].IsPoint() {
 			continue
 		}
-		vs, ok := s.Values(w.opt.MaxEnumerate)
+		vs, ok := s.Values(w.few)
 		if !ok {
 			return false, false
 		}
