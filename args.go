@@ -215,12 +215,12 @@ func value(a any) (v types.Value, ok bool, err error) {
 		if s := a.Unix(); s <= math.MinInt64/1000 || s >= math.MaxInt64/1000 {
 			return v, false, fmt.Errorf("a TIMESTAMP cannot hold the time %s", a)
 		}
-		return types.NewTimestamp(a.UnixMilli()), true, nil
+		return types.NewTimestamp(a.Round(time.Millisecond).UnixMilli()), true, nil
 	case time.Duration:
-		if a < 0 || a >= 24*time.Hour {
+		if a < 0 || a.Round(time.Millisecond) >= 24*time.Hour {
 			return v, false, fmt.Errorf("a TIME is from 0 to 24 hours, not %s", a)
 		}
-		return types.NewIntOf(types.Time, a.Milliseconds()), true, nil
+		return types.NewIntOf(types.Time, a.Round(time.Millisecond).Milliseconds()), true, nil
 	case driver.Valuer:
 		if r := reflect.ValueOf(a); r.Kind() == reflect.Pointer && r.IsNil() {
 			return types.Value{}, true, nil

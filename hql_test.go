@@ -505,7 +505,7 @@ func TestArguments(t *testing.T) {
 		want string
 	}{
 		{nil, "NULL"}, {true, "true"}, {int8(-1), "-1"}, {uint64(1<<63 + 1), "9223372036854775809"}, {float32(1.5), "1.5"}, {name("a"), "a"}, {&n, "5"},
-		{(*int)(nil), "NULL"}, {at, "2026-01-02 03:04:05.006"}, {10*time.Hour + time.Minute, "10:01:00"}, {json.RawMessage(`{"a":1}`), `{"a":1}`},
+		{(*int)(nil), "NULL"}, {at, "2026-01-02 03:04:05.006"}, {at.Add(600_000), "2026-01-02 03:04:05.007"}, {at.Add(-600_000), "2026-01-02 03:04:05.005"}, {time.Second + 999_600, "00:00:01.001"}, {10*time.Hour + time.Minute, "10:01:00"}, {json.RawMessage(`{"a":1}`), `{"a":1}`},
 		{key{'a', 'b'}, "ab"}, {digest("xyz"), "xyz"}, {sql.NullString{}, "NULL"}, {sql.NullInt64{Int64: 7, Valid: true}, "7"}, {types.NewDate(1), "1970-01-02"},
 	} {
 		rows, err := db.Query(context.Background(), "SELECT COALESCE(CAST(? AS STRING), 'NULL')", c.arg)

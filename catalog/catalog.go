@@ -58,6 +58,7 @@ type Column struct {
 	// HasCell tells that Family:Qualifier exists (a key column may be copied in a cell too).
 	HasCell bool
 	Pos     parser.Pos
+	inKey   bool // of some layout
 }
 
 // Family is a column family with HBase's attribute names and values (VERSIONS, TTL, BLOOMFILTER ...).

@@ -259,5 +259,8 @@ func (c *Column) DecodePacked(qualifier, b []byte) (types.Value, error) {
 
 // AppendCell appends the bytes of c's cell; v is not NULL. An error tells what does not fit.
 func (c *Column) AppendCell(dst []byte, v types.Value) ([]byte, error) {
+	if c.inKey {
+		v = v.OneZero() // as in the key
+	}
 	return c.Encoding.Append(dst, v)
 }

@@ -143,6 +143,17 @@ func (e datePattern) after(n int64) int64 {
 	return time.Unix(n/e.day()*86400, 0).UTC().AddDate(0, e.months, 0).Unix() / 86400 * e.day()
 }
 
+// unit is the pattern's finest unit.
+func (e datePattern) unit() string {
+	switch {
+	case e.months > 0:
+		return map[int]string{12: "year", 1: "month"}[e.months]
+	case e.step == e.day():
+		return "day"
+	}
+	return map[int64]string{3_600_000: "hour", 60_000: "minute", 1000: "second", 1: "millisecond"}[e.step]
+}
+
 func (e datePattern) String() string {
 	return "TEXT('" + strings.ReplaceAll(e.source, "'", "''") + "')"
 }

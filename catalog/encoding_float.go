@@ -38,9 +38,6 @@ func (e float) Order() Order {
 
 func (e float) Append(dst []byte, v types.Value) ([]byte, error) {
 	f := v.Double()
-	if f == 0 {
-		f = 0 // one zero, so that equal values have equal bytes
-	}
 	if math.IsNaN(f) {
 		f = math.NaN()
 	}

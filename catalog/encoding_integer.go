@@ -38,6 +38,15 @@ func (e integer) String() string {
 }
 func (e integer) Width() int       { return e.bytes }
 func (e integer) Type() types.Type { return e.t }
+
+// unit is the unit of time that the number counts in where it is coarser than the type's.
+func (e integer) unit() string {
+	if e.scale == 1000 {
+		return "second"
+	}
+	return ""
+}
+
 func (e integer) Order() Order {
 	switch e.kind {
 	case signed:
@@ -51,13 +60,17 @@ func (e integer) Order() Order {
 // limits are the least and the greatest number, before scaling. UINT64 holds up to the greatest BIGINT.
 func (e integer) limits() (lo, hi int64) {
 	bits := 8 * e.bytes
-	if e.kind == unsigned {
-		if bits == 64 {
-			return 0, math.MaxInt64
-		}
-		return 0, 1<<bits - 1
+	switch {
+	case e.kind == unsigned && bits == 64:
+		hi = math.MaxInt64
+	case e.kind == unsigned:
+		hi = 1<<bits - 1
+	default:
+		lo, hi = -1<<(bits-1), 1<<(bits-1)-1
 	}
-	lo, hi = -1<<(bits-1), 1<<(bits-1)-1
+	if e.t == types.Date {
+		lo, hi = max(lo, -types.MaxDate), min(hi, types.MaxDate)
+	}
 	return lo, hi
 }
 
@@ -107,6 +120,9 @@ func (e integer) Decode(src []byte) (types.Value, error) {
 	}
 	if e.t == types.Time && (n < 0 || n >= types.MillisPerDay) {
 		return types.Value{}, fmt.Errorf("%d is no time of day", n)
+	}
+	if e.t == types.Date && (n < -types.MaxDate || n > types.MaxDate) {
+		return types.Value{}, fmt.Errorf("%d is no day", n)
 	}
 	return types.NewIntOf(e.t, n*e.scale), nil
 }

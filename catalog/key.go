@@ -51,7 +51,7 @@ func (p *Pattern) IsLiteral() bool {
 // rows written in one zone must be found in every other. An error is a *KeyError.
 func (p *Pattern) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte, error) {
 	e := *env
-	e.Row, e.Loc = row, nil
+	e.Row, e.Loc = p.oneZero(row), nil
 	start := len(dst)
 	type pending struct {
 		part *Part
@@ -104,10 +104,26 @@ func (p *Pattern) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte, 
 	return dst, nil
 }
 
+// oneZero is row with 0 for each -0 that p is made of, so that equal values are in one place.
+func (p *Pattern) oneZero(row []types.Value) []types.Value {
+	copied := false
+	for _, part := range p.Parts {
+		for _, col := range part.Columns {
+			if v := row[col]; v != v.OneZero() {
+				if !copied {
+					row, copied = slices.Clone(row), true
+				}
+				row[col] = v.OneZero()
+			}
+		}
+	}
+	return row
+}
+
 // Append appends the bytes of v in p. An error tells why no key can have them.
 func (p *Part) Append(dst []byte, v types.Value) ([]byte, error) {
 	at := len(dst)
-	dst, err := p.Encoding.Append(dst, v)
+	dst, err := p.Encoding.Append(dst, v.OneZero())
 	if err == nil && p.end != nil && EndsEarly(dst[at:], p.end.Literal) {
 		if bytes.Contains(dst[at:], p.end.Literal) {
 			return dst, fmt.Errorf("%s holds the delimiter %s that ends it", v.SQL(), p.end.Source)
@@ -252,7 +268,7 @@ func (p *Pattern) split(src []byte, first int, vals []types.Value, ends, decides
 			return &MalformedError{part.Source, err.Error()}
 		}
 		if part.respells {
-			if want, err := part.Encoding.Append(nil, v); err != nil || !bytes.Equal(want, rest[:n]) {
+			if want, err := part.Append(nil, v); err != nil || !bytes.Equal(want, rest[:n]) {
 				return &MalformedError{part.Source, "the value is not written so"}
 			}
 		}

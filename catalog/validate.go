@@ -114,6 +114,7 @@ func (b *builder) readable() error {
 				ref := partRef{from, i}
 				for _, col := range part.Columns {
 					users[col] = append(users[col], ref)
+					b.t.Columns[col].inKey = true
 				}
 				if part.Literal == nil && part.fromRest == nil {
 					if len(part.Columns) > 0 || part.domain != nil {
@@ -151,6 +152,54 @@ func (b *builder) readable() error {
 		slices.SortFunc(l.Sparse, func(a, b *Column) int { return a.Index - b.Index })
 		l.check = checksNeeded(l)
 		l.findDependencies()
+	}
+	return b.holdTimes()
+}
+
+// holdTimes refuses parts that cannot hold the times that the primary layout holds of a column in another part or in its
+// cell: the month of a moment whose millisecond is known. A range of it would be looked for where no row is.
+func (b *builder) holdTimes() error {
+	for _, col := range b.t.Columns {
+		if !col.Type.IsTemporal() {
+			continue
+		}
+		row := make([]types.Value, len(b.t.Columns))
+		row[col.Index] = sampleValue(col.Type)
+		known := false
+		if !col.KeyPart || col.HasCell {
+			_, err := col.Encoding.Append(nil, row[col.Index])
+			known = err == nil
+		}
+		var coarse *Part
+		for n, l := range b.t.Layouts {
+			for _, p := range l.patterns() {
+				if p == nil {
+					continue
+				}
+				for _, part := range p.Parts {
+					if len(part.Columns) != 1 || part.Columns[0] != col.Index || part.fromRest != nil {
+						continue
+					}
+					v, err := part.Expr.Eval(&expr.Env{Row: row})
+					if err != nil || v.IsNull() || !v.Type().IsTemporal() {
+						continue
+					}
+					_, isColumn := part.Expr.(*expr.Column)
+					if _, err := part.Encoding.Append(nil, v); err == nil {
+						known = known || isColumn && n == 0
+					} else if coarse == nil {
+						coarse = part
+					}
+				}
+			}
+		}
+		if known && coarse != nil {
+			err := parser.Errorf(coarse.Def.Pos, "%s cannot hold every %s that column %s has elsewhere", coarse.Source, col.Type, col.Name)
+			if e, ok := coarse.Encoding.(interface{ unit() string }); ok && e.unit() != "" && coarse.Expr.Type() != types.Time {
+				err = err.WithHint("its start can be held: DATE_TRUNC('%s', %s) AS %s", e.unit(), coarse.Def.Expr, coarse.Encoding)
+			}
+			return err
+		}
 	}
 	return nil
 }

@@ -113,8 +113,11 @@ func (c compiler) literal(l *parser.Literal) (Expr, error) {
 		k.Val = types.NewBool(strings.EqualFold(l.Text, "true"))
 	case parser.NumberLiteral:
 		k.Val, err = number(l.Text)
-	case parser.StringLiteral, parser.IntervalLiteral:
+	case parser.StringLiteral:
 		k.Val = types.NewString(l.Text)
+	case parser.IntervalLiteral:
+		return nil, parser.Errorf(l.Pos, "an INTERVAL can only be added to a DATE, TIME or TIMESTAMP, taken from one, or be the width of DATE_BIN").
+			WithHint("instead of b - a > INTERVAL '2 hours' write b > a + INTERVAL '2 hours'")
 	case parser.BytesLiteral:
 		k.Val = types.NewBytes(l.Text)
 	case parser.DateLiteral:
@@ -184,6 +187,13 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 			return c.tuples(op, tx, ty, e.Pos)
 		}
 	}
+	if il, sign, other := intervalOperand(e); il != nil {
+		base, err := c.expr(other)
+		if err != nil {
+			return nil, err
+		}
+		return c.apply("DATE_ADD_INTERVAL", e.Pos, []Expr{base, intervalText(il, sign)})
+	}
 	x, err := c.expr(e.X)
 	if err != nil {
 		return nil, err
@@ -224,17 +234,10 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 			return off, nil
 		}
 	}
-	if il, sign, other := intervalOperand(e); il != nil {
-		base := x
-		if other == 1 {
-			base = y
-		}
-		return c.apply("DATE_ADD_INTERVAL", e.Pos, []Expr{base, &Const{Pos: il.Pos, Val: types.NewString(sign + il.Text), Typ: types.String}})
-	}
-	if x, err = c.asNumber(e, e.X, x, y); err != nil {
+	if x, err = c.asNumber(e, x, y); err != nil {
 		return nil, err
 	}
-	if y, err = c.asNumber(e, e.Y, y, x); err != nil {
+	if y, err = c.asNumber(e, y, x); err != nil {
 		return nil, err
 	}
 	return c.apply(e.Op, e.Pos, []Expr{x, y})
@@ -242,32 +245,33 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 
 // asNumber reads a text constant x, which is operand of e, as a number where the other operand y is one: as in
 // comparisons it has the type that its place wants.
-func (c compiler) asNumber(e *parser.Binary, operand parser.Expr, x, y Expr) (Expr, error) {
+func (c compiler) asNumber(e *parser.Binary, x, y Expr) (Expr, error) {
 	k, ok := x.(*Const)
 	if !ok || k.Typ != types.String || !y.Type().IsNumeric() || !strings.Contains("+-*/%", e.Op) {
-		return x, nil
-	}
-	if l, ok := operand.(*parser.Literal); ok && l.Kind == parser.IntervalLiteral {
 		return x, nil
 	}
 	return c.adapt(k, y.Type())
 }
 
-// intervalOperand finds the INTERVAL literal of x ± INTERVAL and tells which side the other one is.
-func intervalOperand(e *parser.Binary) (l *parser.Literal, sign string, other int) {
+// intervalOperand finds the INTERVAL literal of x ± INTERVAL and the other side.
+func intervalOperand(e *parser.Binary) (l *parser.Literal, sign string, other parser.Expr) {
 	if e.Op != "+" && e.Op != "-" {
-		return nil, "", 0
+		return nil, "", nil
 	}
 	if l, ok := e.Y.(*parser.Literal); ok && l.Kind == parser.IntervalLiteral {
 		if e.Op == "-" {
 			sign = "- "
 		}
-		return l, sign, 0
+		return l, sign, e.X
 	}
 	if l, ok := e.X.(*parser.Literal); ok && l.Kind == parser.IntervalLiteral && e.Op == "+" {
-		return l, "", 1
+		return l, "", e.Y
 	}
-	return nil, "", 0
+	return nil, "", nil
+}
+
+func intervalText(l *parser.Literal, sign string) *Const {
+	return &Const{Pos: l.Pos, Val: types.NewString(sign + l.Text), Typ: types.String}
 }
 
 // binOffset recognises x - DATE_BIN(w, x), the offset in the bin.
@@ -900,6 +904,10 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 				return nil, parser.Errorf(a.Position(), "LOOKUP takes table.column first")
 			}
 			flat = append(flat, &Const{Pos: ref.Pos, Val: types.NewString(ref.Table + "." + ref.Name), Typ: types.String})
+			continue
+		}
+		if l, ok := a.(*parser.Literal); ok && l.Kind == parser.IntervalLiteral && i == 0 && (name == "DATE_BIN" || name == "BIN_OFFSET") {
+			flat = append(flat, intervalText(l, ""))
 			continue
 		}
 		x, err := c.expr(a)

@@ -166,6 +166,9 @@ func (c *Call) Eval(env *Env) (types.Value, error) {
 		}
 		return types.Value{}, err
 	}
+	if len(v.Text()) > maxText {
+		return types.Value{}, parser.Errorf(c.Pos, "%s", errTooLong)
+	}
 	return v, nil
 }
 

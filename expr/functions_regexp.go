@@ -192,6 +192,9 @@ func regexpReplace(_ *Env, a []types.Value) (types.Value, error) {
 	})
 	s := a[0].Text()
 	if all {
+		if replacedTooLong(re, s, to) {
+			return types.Value{}, errTooLong
+		}
 		return types.NewString(re.ReplaceAllString(s, to)), nil
 	}
 	m := re.FindStringSubmatchIndex(s)
@@ -199,4 +202,16 @@ func regexpReplace(_ *Env, a []types.Value) (types.Value, error) {
 		return a[0], nil
 	}
 	return types.NewString(s[:m[0]] + string(re.ExpandString(nil, to, s, m)) + s[m[1]:]), nil
+}
+
+// replacedTooLong reports whether s with all matches of re replaced by to can be longer than maxText. What the groups in
+// to stand for is taken to be all of a match.
+func replacedTooLong(re *regexp.Regexp, s, to string) bool {
+	rest := len(s) * (1 + strings.Count(to, "${")) // matches do not overlap
+	if rest+(len(s)+1)*len(to) <= maxText {
+		return false
+	}
+	n := 0
+	re.ReplaceAllStringFunc(s, func(string) string { n++; return "" })
+	return rest+n*len(to) > maxText
 }

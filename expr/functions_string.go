@@ -25,7 +25,8 @@ func text1(f func(string) string) evalFunc {
 	return func(_ *Env, a []types.Value) (types.Value, error) { return types.NewString(f(a[0].Text())), nil }
 }
 
-// maxText bounds the text a function may make.
+// maxText bounds the text a function may make: Call.Eval looks at each. Functions that multiply or sum up their arguments
+// look before they make it.
 const maxText = 64 << 20
 
 var errTooLong = errors.New("the text would be longer than 64 MiB")
@@ -502,6 +503,7 @@ func decodeEscape(s string) ([]byte, error) {
 
 func concat(env *Env, sep string, a []types.Value) (types.Value, error) {
 	var parts []string
+	size := 0
 	for _, v := range a {
 		if v.IsNull() {
 			continue
@@ -512,6 +514,9 @@ func concat(env *Env, sep string, a []types.Value) (types.Value, error) {
 		}
 		if v.Type() == types.Boolean {
 			s = types.NewString(s.Text()[:1]) // unlike ||
+		}
+		if size += len(sep) + len(s.Text()); size-len(sep) > maxText {
+			return types.Value{}, errTooLong
 		}
 		parts = append(parts, s.Text())
 	}

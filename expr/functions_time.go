@@ -55,7 +55,7 @@ var timeFunctions = []Function{
 			ms := millis(a[1])
 			t, err := truncate(a[0].Text(), time.UnixMilli(ms).UTC())
 			if err == nil && t.UnixMilli() > ms {
-				err = errors.New("TIMESTAMP out of range") // its unit began before the first one
+				err = errMoment // its unit began before the first one
 			}
 			return types.NewTimestamp(t.UnixMilli()), err
 		}, Key: truncAlgebra},
@@ -70,8 +70,18 @@ var timeFunctions = []Function{
 			if a[0].Type() == types.Time {
 				return types.NewIntOf(types.Time, floorMod(a[0].Int()+ms%types.MillisPerDay, types.MillisPerDay)), nil
 			}
-			t := addMonths(time.UnixMilli(millis(a[0])).UTC(), months).UnixMilli()
+			t := millis(a[0])
+			if months != 0 {
+				const most = maxCivil / (28 * types.MillisPerDay)
+				if months < -most || months > most || t < -maxCivil || t > maxCivil {
+					return types.Value{}, errMoment
+				}
+				t = addMonths(time.UnixMilli(t).UTC(), months).UnixMilli()
+			}
 			sum, err := intOp("+", t, ms)
+			if err != nil {
+				err = errMoment
+			}
 			return types.NewTimestamp(sum), err
 		}, Key: intervalAlgebra},
 	{Name: "TIMEZONE", Group: "time", Signature: "timestamp AT TIME ZONE zone", Doc: "The wall-clock time in the zone, as a timestamp.", MinArgs: 2, MaxArgs: 2,
@@ -139,6 +149,8 @@ var timeFunctions = []Function{
 		}},
 }
 
+var errMoment = errors.New("TIMESTAMP out of range")
+
 func intervalResult(args []Expr) (types.Type, error) {
 	if args[0].Type() == types.Time {
 		return returns(types.Time, isTime, isText)(args)
@@ -181,11 +193,17 @@ var intervalAlgebra = &Algebra{
 	},
 	Image: func(c *Call, in types.Set) (types.Set, bool) {
 		ms, ok := c.fixedInterval()
-		return mapSpans(in, types.Timestamp, func(s span) (span, bool) { return shift("+", s, ms, true) }), ok
+		if !ok {
+			return nil, false
+		}
+		return mapSpans(in, types.Timestamp, func(s span) (span, bool) { return shift("+", s, ms, true) }), true
 	},
 	Preimage: func(c *Call, out, within types.Set) (types.Set, bool) {
 		ms, ok := c.fixedInterval()
-		return mapSpans(out, types.Timestamp, func(s span) (span, bool) { return unshift("+", s, ms, true) }).Intersect(within), ok
+		if !ok {
+			return nil, false
+		}
+		return mapSpans(out, types.Timestamp, func(s span) (span, bool) { return unshift("+", s, ms, true) }).Intersect(within), true
 	},
 }
 
@@ -202,7 +220,13 @@ func (c *Call) fixedInterval() (ms int64, ok bool) {
 // scaled is the algebra of floor(x / unit), as values of type t.
 func scaled(unit int64, t types.Type) *Algebra {
 	return &Algebra{
-		ExactPreimage: true, Monotone: slope(1),
+		ExactPreimage: true,
+		Monotone: func(c *Call) int {
+			if c.Args[c.argument()].Type().IsText() {
+				return 0 // of '2024-1-9' and '2024-01-10' the first is the greater text
+			}
+			return 1
+		},
 		Image: func(c *Call, in types.Set) (types.Set, bool) {
 			if !timestampArg(c) {
 				return nil, false

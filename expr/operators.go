@@ -118,7 +118,10 @@ func evalArithmetic(op string) func(*Env, []types.Value) (types.Value, error) {
 			return types.NewInt(a.Int() - b.Int()), nil
 		case a.Type() == types.Date || b.Type() == types.Date:
 			i, err := intOp(op, a.Int(), b.Int())
-			return types.NewDate(i), err
+			if err != nil || i < -types.MaxDate || i > types.MaxDate {
+				return types.Value{}, errors.New("DATE out of range")
+			}
+			return types.NewDate(i), nil
 		case a.Type().IsInteger() && b.Type().IsInteger() || a.Type() == types.Timestamp:
 			i, err := intOp(op, a.Int(), b.Int())
 			return types.NewInt(i), err
@@ -279,7 +282,8 @@ func addAlgebra(sign int) *Algebra {
 	if sign < 0 {
 		op = "-"
 	}
-	a := &Algebra{Arg: AnyArg, ExactPreimage: true, Injective: always(true)}
+	exact := func(c *Call) bool { return c.Typ != types.Double && c.Typ != types.Float }
+	a := &Algebra{Arg: AnyArg, ExactPreimage: true, Injective: exact} // floats are rounded: x - 5.0 of neighbours may be one number
 	side := func(c *Call) (k int64, first, ok bool) {
 		if k, ok := c.constInt(1); ok {
 			return k, true, true
@@ -287,10 +291,22 @@ func addAlgebra(sign int) *Algebra {
 		k, ok = c.constInt(0)
 		return k, false, ok
 	}
-	down := func(c *Call) bool { _, first, _ := side(c); return sign < 0 && !first }
 	a.Monotone = func(c *Call) int {
-		if down(c) {
-			return -1
+		at := c.argument()
+		down := sign < 0 && at == 1
+		if exact(c) {
+			if down {
+				return -1
+			}
+			return 1
+		}
+		// NaN, the greatest, stays NaN when it is taken from something, and an infinity may become NaN.
+		k, ok := c.Args[1-at].(*Const)
+		if !ok || down {
+			return 0
+		}
+		if f, err := types.Cast(k.Val, types.Double, nil); err != nil || !finite(f.Double()) {
+			return 0
 		}
 		return 1
 	}

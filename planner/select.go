@@ -620,6 +620,9 @@ func sorted(n Node, cols []OutputColumn, orderBy []parser.OrderTerm, limit int64
 	return &Sort{Input: n, By: by, Limit: limit}, nil
 }
 
+// maxColumns bounds the columns of a query: each SELECT a.*, b.* over the one before doubles them.
+const maxColumns = 16_384
+
 // items compiles the SELECT list.
 func (q *query) items(c *parser.SelectCore, f *from, scope *expr.Scope) ([]output, error) {
 	var outs []output
@@ -636,6 +639,9 @@ func (q *query) items(c *parser.SelectCore, f *from, scope *expr.Scope) ([]outpu
 		shown := f.star
 		if it.Table != "" {
 			shown = f.shown(it.Table)
+		}
+		if len(outs)+len(shown) > maxColumns {
+			return nil, parser.Errorf(it.Pos, "%d columns are more than the %d that a query may have", len(outs)+len(shown), maxColumns)
 		}
 		for _, c := range shown {
 			outs = append(outs, output{c.Name, &expr.Column{Pos: it.Pos, Index: c.Index, Name: c.Name, Typ: c.Typ}})

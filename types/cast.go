@@ -1,6 +1,7 @@
 package types
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -54,6 +55,13 @@ func Cast(v Value, to Type, loc *time.Location) (Value, error) {
 		}
 		return NewString(v.Format(loc)), nil
 	case Bytes:
+		if digits, ok := strings.CutPrefix(v.s, `\x`); ok && v.typ == String {
+			b, err := hex.DecodeString(digits)
+			if err != nil {
+				err = fmt.Errorf(`invalid bytes %s (use \x and pairs of hexadecimal digits)`, short(v.s))
+			}
+			return NewBytes(string(b)), err
+		}
 		if v.typ.IsText() {
 			return NewBytes(v.s), nil
 		}
@@ -178,6 +186,9 @@ func toFloat(v Value, to Type) (Value, error) {
 		f = v.Double()
 	case v.typ == Decimal:
 		f, _ = v.d.Float64()
+		if math.IsInf(f, 0) || f == 0 && !v.d.IsZero() {
+			return Value{}, fmt.Errorf("%s out of range: %s", to, short(v.d.Text('G')))
+		}
 	case v.typ.IsText():
 		x, err := strconv.ParseFloat(strings.TrimSpace(v.s), 64)
 		if err != nil || strings.ContainsAny(v.s, "_xX") {

@@ -39,6 +39,9 @@ func Compare(a, b Value) (int, error) {
 // MillisPerDay is the length of a day of the proleptic calendar in TIMESTAMP's unit.
 const MillisPerDay = 86_400_000
 
+// MaxDate is the last day that lies in a TIMESTAMP's range; -MaxDate is the first.
+const MaxDate = math.MaxInt64 / MillisPerDay
+
 func floorDiv(a, b int64) int64 {
 	q := a / b
 	if a%b != 0 && (a < 0) != (b < 0) {
@@ -119,10 +122,7 @@ func (v Value) AppendKey(dst []byte) []byte {
 	case v.typ.IsInteger() || v.typ.IsTemporal() || v.typ == Boolean:
 		return appendUint64(append(dst, 1), uint64(v.i))
 	case v.typ == Float || v.typ == Double:
-		f := v.Double()
-		if f == 0 {
-			f = 0 // -0 is 0
-		}
+		f := v.OneZero().Double()
 		if math.IsNaN(f) {
 			f = math.NaN()
 		}

@@ -35,18 +35,20 @@ func ParseDate(s string) (int64, error) {
 			return t.Unix() / 86400, nil
 		}
 	}
-	if ms, err := ParseTimestamp(s, time.UTC); err == nil {
-		return floorDiv(ms, MillisPerDay), nil
+	if t, err := parseTimestamp(s, time.UTC); err == nil {
+		return floorDiv(t.Unix(), 86400), nil
 	}
 	return 0, fmt.Errorf("invalid date %q (use YYYY-MM-DD)", s)
 }
 
-// ParseTime reads 15:04, 15:04:05 or 15:04:05.000 as milliseconds since midnight.
+// ParseTime reads 15:04, 15:04:05 or 15:04:05.000 as milliseconds since midnight; what is finer is rounded.
 func ParseTime(s string) (int64, error) {
 	s = strings.TrimSpace(s)
 	for _, l := range []string{"15:04:05.999999999", "15:04"} {
 		if t, err := time.Parse(l, s); err == nil {
-			return int64(t.Hour())*3_600_000 + int64(t.Minute())*60_000 + int64(t.Second())*1000 + int64(t.Nanosecond())/1_000_000, nil
+			if ms := t.Sub(t.Truncate(24 * time.Hour)).Round(time.Millisecond).Milliseconds(); ms < MillisPerDay {
+				return ms, nil
+			}
 		}
 	}
 	return 0, fmt.Errorf("invalid time %q (use HH:MM:SS)", s)
@@ -56,8 +58,13 @@ var timestampLayouts = []string{"2006-01-02 15:04:05.999999999", "2006-01-02 15:
 var zonedLayouts = []string{"2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999 Z07:00", "2006-01-02 15:04:05.999999999Z07", "2006-01-02 15:04Z07:00"}
 
 // ParseTimestamp reads 2006-01-02[ |T]15:04[:05[.000]][zone] as milliseconds since
-// 1970; without a zone it is a time in loc.
+// 1970, rounded where it is finer; without a zone it is a time in loc.
 func ParseTimestamp(s string, loc *time.Location) (int64, error) {
+	t, err := parseTimestamp(s, loc)
+	return t.Round(time.Millisecond).UnixMilli(), err
+}
+
+func parseTimestamp(s string, loc *time.Location) (time.Time, error) {
 	if loc == nil {
 		loc = time.UTC
 	}
@@ -67,13 +74,13 @@ func ParseTimestamp(s string, loc *time.Location) (int64, error) {
 	}
 	for _, l := range timestampLayouts {
 		if t, err := time.Parse(l, x); err == nil {
-			return inZone(t, loc).UnixMilli(), nil
+			return inZone(t, loc), nil
 		}
 	}
 	for _, l := range zonedLayouts {
 		if t, err := time.Parse(l, x); err == nil {
-			return t.UnixMilli(), nil
+			return t, nil
 		}
 	}
-	return 0, fmt.Errorf("invalid timestamp %q (use YYYY-MM-DD HH:MM:SS)", s)
+	return time.Time{}, fmt.Errorf("invalid timestamp %q (use YYYY-MM-DD HH:MM:SS)", s)
 }

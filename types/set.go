@@ -7,7 +7,7 @@ import (
 
 // Interval is a range of non-NULL values of one type. A NULL bound is open-ended.
 // For integers, dates and times the bounds are normalised to inclusive ones, so
-// that (1, 3) and [2, 2] are the same interval.
+// that (1, 3) and [2, 2] are the same interval; -0 is 0.
 type Interval struct {
 	Lo, Hi         Value // NULL: unbounded
 	LoOpen, HiOpen bool  // the bound itself is outside
@@ -17,7 +17,10 @@ type Interval struct {
 var everything = Interval{}
 
 // Point is [v, v].
-func Point(v Value) Interval { return Interval{Lo: v, Hi: v} }
+func Point(v Value) Interval {
+	v = v.OneZero()
+	return Interval{Lo: v, Hi: v}
+}
 
 // IsPoint tells whether iv holds exactly one value.
 func (iv Interval) IsPoint() bool {
@@ -64,6 +67,7 @@ func isDiscrete(t Type) bool { return t.IsInteger() || t.IsTemporal() || t == Bo
 
 // normalise makes bounds of discrete types inclusive; ok is false when iv is empty.
 func (iv Interval) normalise() (Interval, bool) {
+	iv.Lo, iv.Hi = iv.Lo.OneZero(), iv.Hi.OneZero()
 	if iv.LoOpen && isDiscrete(iv.Lo.typ) {
 		if iv.Lo.i == maxInt {
 			return iv, false

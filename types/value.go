@@ -25,7 +25,7 @@ const (
 	Decimal               // arbitrary precision
 	String                // text, normally UTF-8; compared bytewise
 	Bytes                 // raw bytes, compared unsigned
-	Date                  // days since 1970-01-01
+	Date                  // days since 1970-01-01, from -MaxDate to MaxDate
 	Time                  // milliseconds since midnight, 0 to 86399999
 	Timestamp             // milliseconds since 1970-01-01T00:00:00Z
 	JSON                  // JSON text as stored
@@ -129,6 +129,14 @@ func (v Value) Int() int64 { return v.i }
 
 // Double is the number behind a FLOAT or DOUBLE.
 func (v Value) Double() float64 { return math.Float64frombits(uint64(v.i)) }
+
+// OneZero is v, but 0 for the -0 of a FLOAT or DOUBLE, which is equal to it: what is told apart by its bytes is made of this.
+func (v Value) OneZero() Value {
+	if (v.typ == Float || v.typ == Double) && v.Double() == 0 {
+		v.i = 0
+	}
+	return v
+}
 
 // Decimal is the number behind a DECIMAL; it must not be changed.
 func (v Value) Decimal() *apd.Decimal { return v.d }
