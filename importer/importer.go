@@ -51,7 +51,10 @@ func Import(format, src string) (string, error) {
 type table struct {
 	name, stored string
 	columns      []string // name TYPE [FROM f:q] [AS encoding]
+	later        []string // columns that the reader of the definition has to complete
+	families     []string // named without a column
 	parts        []string
+	options      string
 	todo         []string
 	used         map[string]bool // column names in lower case
 }
@@ -74,8 +77,25 @@ func (t *table) unique(name string) string {
 	return out
 }
 
+// family names a family in which rows exist.
+func (t *table) family(name string) {
+	if !slices.Contains(t.families, name) {
+		t.families = append(t.families, name)
+	}
+}
+
 // column adds a column with a type and, for a cell, where and how it is stored.
 func (t *table) column(name, typ, from, encoding string) {
+	t.columns = append(t.columns, columnDef(name, typ, from, encoding))
+}
+
+// unknown adds a column to be completed: its qualifier is not known.
+func (t *table) unknown(name, typ, family, qualifier, encoding string) {
+	t.family(family)
+	t.later = append(t.later, columnDef(name, typ, parser.QuoteName(family)+":"+qualifier, encoding))
+}
+
+func columnDef(name, typ, from, encoding string) string {
 	def := parser.QuoteName(name) + " " + typ
 	if from != "" {
 		def += " FROM " + from
@@ -83,7 +103,7 @@ func (t *table) column(name, typ, from, encoding string) {
 	if encoding != "" {
 		def += " AS " + encoding
 	}
-	t.columns = append(t.columns, def)
+	return def
 }
 
 // cell writes family:qualifier.
@@ -101,8 +121,12 @@ func text(s string) string {
 
 // sql writes the definition and checks that it builds.
 func (t *table) sql() (string, error) {
-	src := fmt.Sprintf("CREATE EXTERNAL TABLE %s (%s) STORED IN %s ROW KEY (%s)",
-		parser.QuoteName(t.name), strings.Join(t.columns, ", "), text(t.stored), strings.Join(t.parts, ", "))
+	families := ""
+	for _, f := range t.families {
+		families += "FAMILY " + parser.QuoteName(f) + " () "
+	}
+	src := fmt.Sprintf("CREATE EXTERNAL TABLE %s (%s) %sSTORED IN %s ROW KEY (%s) %s",
+		parser.QuoteName(t.name), strings.Join(t.columns, ", "), families, text(t.stored), strings.Join(t.parts, ", "), t.options)
 	c := catalog.New()
 	if err := c.Load(src); err != nil {
 		return "", err
@@ -110,6 +134,9 @@ func (t *table) sql() (string, error) {
 	var b strings.Builder
 	for _, todo := range t.todo {
 		fmt.Fprintf(&b, "-- TODO %s\n", strings.Join(strings.Fields(todo), " "))
+	}
+	for _, def := range t.later {
+		fmt.Fprintf(&b, "-- TODO   %s\n", strings.Join(strings.Fields(def), " "))
 	}
 	b.WriteString(c.Tables()[0].SQL())
 	b.WriteString(";\n")

@@ -19,10 +19,7 @@ type phoenixType struct {
 	note     string
 }
 
-const (
-	truth = "Phoenix writes 1 and 0 where HBase's client writes FF and 00: it is a number here"
-	twice = "is 8 bytes of milliseconds and 4 of nanoseconds"
-)
+const twice = "is 8 bytes of milliseconds and 4 of nanoseconds"
 
 // phoenixTypes are Phoenix's types. Signed numbers have their sign bit flipped; DESC
 // inverts every byte, which of a number x is the encoding of -1 - x.
@@ -38,9 +35,9 @@ var phoenixTypes = map[string]phoenixType{
 	"DOUBLE":            {typ: "DOUBLE", cell: "PHOENIX DOUBLE", key: "PHOENIX DOUBLE"},
 	"UNSIGNED_DOUBLE":   {typ: "DOUBLE", key: "FLOAT64"},
 	"UNSIGNED_FLOAT":    {typ: "FLOAT", key: "FLOAT32"},
-	"FLOAT":             {typ: "BYTES", cell: "BYTES(4)", key: "BYTES(4)", note: "Phoenix's FLOAT is read as its 4 bytes"},
+	"FLOAT":             {typ: "FLOAT", cell: "PHOENIX FLOAT", key: "PHOENIX FLOAT"},
 	"DECIMAL":           {typ: "BYTES", key: "BYTES", variable: true, note: "Phoenix's DECIMAL is read as its bytes"},
-	"BOOLEAN":           {typ: "TINYINT", key: "UINT8", note: truth},
+	"BOOLEAN":           {typ: "BOOLEAN", cell: "PHOENIX BOOLEAN", key: "PHOENIX BOOLEAN"},
 	"DATE":              {typ: "TIMESTAMP", cell: "ORDERED INT64", key: "ORDERED INT64", desc: "-1 - {} AS ORDERED INT64"},
 	"TIME":              {typ: "TIMESTAMP", cell: "ORDERED INT64", key: "ORDERED INT64", desc: "-1 - {} AS ORDERED INT64"},
 	"UNSIGNED_DATE":     {typ: "TIMESTAMP", key: "INT64", desc: "-1 - {} AS INT64"},
@@ -74,6 +71,8 @@ type phoenixColumn struct {
 	typ          string
 	length       int
 	array        bool
+	notNull      bool
+	filled       bool // it has a DEFAULT
 	pos          int
 }
 
@@ -117,7 +116,7 @@ func phoenixTable(r *reader) (*table, error) {
 	if !r.accept("CREATE") {
 		return nil, r.errorf("only CREATE TABLE and CREATE VIEW are read, not %q", r.peek().text)
 	}
-	r.accept("IMMUTABLE")
+	immutable := r.accept("IMMUTABLE")
 	view := r.accept("VIEW")
 	if !view && !r.accept("TABLE") {
 		return nil, r.errorf("only CREATE TABLE and CREATE VIEW are read, not CREATE %s", r.peek().text)
@@ -132,11 +131,18 @@ func phoenixTable(r *reader) (*table, error) {
 		t.stored = schema + "." + name
 		t.note("with phoenix.schema.isNamespaceMappingEnabled the table is stored in %s", text(schema+":"+name))
 	}
-	items, err := r.inParens()
-	if err != nil {
-		return nil, err
+	pos := r.peek().pos
+	var items [][]token
+	if r.peek().is("(") || !view {
+		if items, err = r.inParens(); err != nil {
+			return nil, err
+		}
+	}
+	if view && r.find("AS", "SELECT") {
+		return nil, at(r.src, pos, "the view %s has its rows in the table that it selects from: import that table's statement", name)
 	}
 	options := phoenixOptions(r)
+	immutable = immutable || strings.EqualFold(options["IMMUTABLE_ROWS"], "true")
 	var cols []*phoenixColumn
 	var keys []keyColumn
 	for _, item := range items {
@@ -169,11 +175,13 @@ func phoenixTable(r *reader) (*table, error) {
 	for _, k := range keys {
 		inKey[k.name] = nil
 	}
-	cells := false
+	encoded := strings.ToUpper(options["COLUMN_ENCODED_BYTES"])
+	named := view || encoded == "NONE" || encoded == "0"
 	family := "0"
 	if f := options["DEFAULT_COLUMN_FAMILY"]; f != "" {
 		family = f
 	}
+	cells := 0
 	for _, c := range cols {
 		c.hql = t.unique(lower(c.name))
 		p, err := c.stored(r.src, t)
@@ -185,41 +193,79 @@ func phoenixTable(r *reader) (*table, error) {
 			t.column(c.hql, p.typ, "", "")
 			continue
 		}
-		cells = true
 		f := c.family
 		if f == "" {
 			f = family
 		}
-		t.column(c.hql, p.typ, cell(f, c.name), p.cell)
+		if c.filled {
+			t.note("column %s: where Phoenix shows its DEFAULT nothing is stored, and it is NULL here", c.hql)
+		}
+		if named {
+			t.column(c.hql, p.typ, cell(f, c.name), p.cell)
+		} else {
+			t.unknown(c.hql, p.typ, f, qualifierNumber(encoded, firstQualifier+cells), p.cell)
+		}
+		cells++
 	}
 	if n := options["SALT_BUCKETS"]; n != "" && n != "0" {
 		t.parts = append(t.parts, "PHOENIX_SALT("+n+") AS UINT8")
 	}
+	variable := make([]bool, len(keys)) // of the key's columns
+	absent := 0                         // at the key's end, columns that may be NULL
 	for i, k := range keys {
 		c := inKey[k.name]
 		if c == nil {
 			return nil, fmt.Errorf("table %s: the key column %s is not defined", name, k.name)
 		}
-		if err := t.phoenixPart(r.src, c, k.desc, i+1 == len(keys)); err != nil {
+		if variable[i], err = t.phoenixPart(r.src, c, k.desc, i+1 == len(keys)); err != nil {
 			return nil, err
 		}
+		absent++
+		if c.notNull || !variable[i] || len(keys) == 1 { // Phoenix refuses NULL in a part of fixed width
+			absent = 0
+			continue
+		}
+		t.note("the key column %s may be NULL: that reads as an empty value here, which Phoenix takes for NULL, too", c.hql)
 	}
-	if cells && !view {
-		if enc := strings.ToUpper(options["COLUMN_ENCODED_BYTES"]); enc != "NONE" && enc != "0" {
-			t.note("Phoenix since 4.10 numbers qualifiers unless COLUMN_ENCODED_BYTES = NONE: the qualifiers below are the columns' names; SYSTEM.CATALOG (COLUMN_QUALIFIER) has those in use")
-		}
-		if strings.EqualFold(options["IMMUTABLE_ROWS"], "true") {
-			t.note("a table with IMMUTABLE_ROWS may hold all cells in one (IMMUTABLE_STORAGE_SCHEME): hql does not read that")
-		}
+	if n := len(keys); absent > 1 || absent == 1 && (keys[n-1].desc || variable[n-2]) {
+		t.note("Phoenix leaves NULLs at the end of a key away, with the bytes between them: hql does not read such keys; so that no row is passed over, a query that meets one fails (ON MALFORMED KEY ERROR)")
+		t.options = "ON MALFORMED KEY ERROR"
+	}
+	if cells == 0 {
+		t.family(family)
+	}
+	switch {
+	case cells == 0 || named:
+	case immutable && !strings.EqualFold(options["IMMUTABLE_STORAGE_SCHEME"], "ONE_CELL_PER_COLUMN"):
+		t.note("the columns that are not in the key are left out: an immutable table has all of them in one cell, which hql does not read, unless ENCODING_SCHEME in SYSTEM.CATALOG is 0 (then add COLUMN_ENCODED_BYTES = NONE to the statement and import it again) or IMMUTABLE_STORAGE_SCHEME is 1 (then add IMMUTABLE_STORAGE_SCHEME = ONE_CELL_PER_COLUMN)")
+		t.later = nil
+	default:
+		t.note("the columns that are not in the key are left out: their qualifiers are not known, and the wrong ones would read as NULL. A statement does not tell how they are encoded, unless it says COLUMN_ENCODED_BYTES = NONE; SYSTEM.CATALOG does, in the row with TABLE_NAME = %s and no COLUMN_NAME", text(name))
+		t.note("where ENCODING_SCHEME is 0 there, add COLUMN_ENCODED_BYTES = NONE to the statement and import it again; elsewhere add the columns below, each with its COLUMN_QUALIFIER: what stands there is right for the default encoding if the table was never altered. Do not write through such a definition: Phoenix would not show the rows")
 	}
 	return t, nil
 }
 
-// phoenixPart adds a key column's part, and the separator after it.
-func (t *table) phoenixPart(src string, c *phoenixColumn, desc, last bool) error {
+// firstQualifier is the number of a table's first encoded column.
+const firstQualifier = 11
+
+// qualifierNumber is the qualifier of the column with that number; "?" where it is not known.
+func qualifierNumber(encoded string, n int) string {
+	switch encoded {
+	case "", "2":
+		return fmt.Sprintf("X'%04X'", 1<<15|n)
+	case "4":
+		return fmt.Sprintf("X'%08X'", 1<<31|n)
+	}
+	return "?"
+}
+
+// phoenixPart adds a key column's part, and the separator after it, which a part of variable
+// width has unless it is the last one and ascends.
+func (t *table) phoenixPart(src string, c *phoenixColumn, desc, last bool) (variable bool, err error) {
 	p, err := c.stored(src, &table{})
 	if err != nil {
-		return err
+		return false, err
 	}
 	separator := "X'00'"
 	part := quoteAs(c.hql, p.key)
@@ -242,14 +288,14 @@ func (t *table) phoenixPart(src string, c *phoenixColumn, desc, last bool) error
 		}
 	}
 	t.parts = append(t.parts, part)
-	if p.variable && !last {
+	if p.variable && (!last || desc) {
 		t.parts = append(t.parts, separator)
 	}
-	return nil
+	return p.variable, nil
 }
 
 // widths of the encodings that DESC has no expression for.
-var widths = map[string]int{"PHOENIX DOUBLE": 8, "FLOAT64": 8, "FLOAT32": 4, "BYTES(4)": 4, "BYTES(12)": 12, "UINT8": 1}
+var widths = map[string]int{"PHOENIX DOUBLE": 8, "FLOAT64": 8, "PHOENIX FLOAT": 4, "FLOAT32": 4, "BYTES(12)": 12, "PHOENIX BOOLEAN": 1}
 
 // retype changes a key column's type.
 func (t *table) retype(name, typ string) {
@@ -272,7 +318,8 @@ func (c *phoenixColumn) stored(src string, t *table) (phoenixType, error) {
 			return phoenixType{}, at(src, c.pos, "column %s: %s needs a length", c.name, c.typ)
 		}
 		if c.typ == "CHAR" {
-			return phoenixType{typ: "STRING", key: fmt.Sprintf("TEXT(%d)", c.length)}, nil
+			padded := fmt.Sprintf("TEXT(%d)", c.length)
+			return phoenixType{typ: "STRING", cell: padded, key: padded}, nil
 		}
 		return phoenixType{typ: "BYTES", cell: fmt.Sprintf("BYTES(%d)", c.length), key: fmt.Sprintf("BYTES(%d)", c.length)}, nil
 	case c.typ == "UNSIGNED_TIMESTAMP":
@@ -321,6 +368,8 @@ func phoenixColumnDef(r *reader) (*phoenixColumn, *keyColumn, error) {
 		}
 	}
 	c.array = r.accept("ARRAY") || r.accept("[")
+	has := func(words ...string) bool { return (&reader{r.src, r.toks}).find(words...) }
+	c.notNull, c.filled = has("NOT", "NULL"), has("DEFAULT") && !has("DEFAULT", "NULL")
 	if r.find("PRIMARY", "KEY") {
 		return c, &keyColumn{c.name, r.accept("DESC")}, nil
 	}

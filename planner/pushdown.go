@@ -123,6 +123,11 @@ func (s *Scan) read(req *accessRequest, client, residual []expr.Expr) {
 			s.Columns = append(s.Columns, filter.Column{Family: col.Family, Qualifier: col.Qualifier})
 		}
 	}
+	if len(s.Families) == 0 { // without cell columns a row exists in the families that the definition names
+		for _, f := range s.Table.Def.Families {
+			s.Families = append(s.Families, f.Name)
+		}
+	}
 	packed := false
 	for _, col := range s.Table.Columns {
 		packed = packed || col.Packed != nil

@@ -25,7 +25,7 @@ type tool struct {
 	flags func(*flag.FlagSet)
 	args  int                       // arguments taken
 	check func(args []string) error // of flags and arguments; nil: none
-	run   func(ctx context.Context, c *config, args []string, stdin io.Reader, stdout io.Writer) error
+	run   func(ctx context.Context, c *config, args []string, stdin io.Reader, stdout, stderr io.Writer) error
 }
 
 // tools are the sub-commands by name.
@@ -49,7 +49,7 @@ func tools() map[string]*tool {
 				}
 				return nil
 			},
-			run: func(ctx context.Context, c *config, args []string, _ io.Reader, stdout io.Writer) error {
+			run: func(ctx context.Context, c *config, args []string, _ io.Reader, stdout, _ io.Writer) error {
 				return inferTable(ctx, c, args[0], sample, most, stdout)
 			},
 		},
@@ -66,7 +66,7 @@ func tools() map[string]*tool {
 				}
 				return nil
 			},
-			run: func(ctx context.Context, c *config, _ []string, stdin io.Reader, stdout io.Writer) error {
+			run: func(ctx context.Context, c *config, _ []string, stdin io.Reader, stdout, _ io.Writer) error {
 				src, err := readInput(file, stdin)
 				if err != nil {
 					return err
@@ -85,7 +85,7 @@ func tools() map[string]*tool {
 				}
 				return nil
 			},
-			run: func(_ context.Context, _ *config, args []string, stdin io.Reader, stdout io.Writer) error {
+			run: func(_ context.Context, _ *config, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 				src, err := readInput(args[1], stdin)
 				if err != nil {
 					return err
@@ -93,6 +93,11 @@ func tools() map[string]*tool {
 				out, err := importer.Import(args[0], src)
 				if err != nil {
 					return err
+				}
+				for line := range strings.Lines(out) { // who sends the definitions to a file must see it, too
+					if todo, ok := strings.CutPrefix(line, "-- TODO "); ok {
+						fmt.Fprint(stderr, "TODO ", printableLines(todo))
+					}
 				}
 				_, err = io.WriteString(stdout, out)
 				return err
@@ -155,7 +160,7 @@ func runTool(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 			return exitUsage, true
 		}
 	}
-	if err := t.run(ctx, c, rest, stdin, stdout); err != nil {
+	if err := t.run(ctx, c, rest, stdin, stdout, stderr); err != nil {
 		s := &session{stderr: stderr}
 		return s.report(err), true
 	}
