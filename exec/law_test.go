@@ -385,6 +385,9 @@ func (g *lawWorld) predicate(depth int) string {
 	case 0:
 		return fmt.Sprintf("%s %sBETWEEN %s AND %s", col.Name, g.pick("", "", "NOT "), g.constant(col), g.constant(col))
 	case 1:
+		if lo := r.IntN(8) - 2; col.Type.IsInteger() && r.IntN(2) == 0 { // neighbours, and one apart
+			return fmt.Sprintf("%s %sIN (%d, %d, %d, %s)", col.Name, g.pick("", "", "NOT "), lo, lo+1, lo+2, g.constant(col))
+		}
 		return fmt.Sprintf("%s %sIN (%s, %s, %s)", col.Name, g.pick("", "", "NOT "), g.constant(col), g.constant(col), g.constant(col))
 	case 2:
 		if col.Type == types.String {
