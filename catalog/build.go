@@ -131,7 +131,7 @@ type builder struct {
 // Build checks a definition and makes the table, without adding it.
 func (c *Catalog) Build(def *parser.CreateTable) (*Table, error) {
 	b := &builder{c: c, def: def, t: &Table{Name: def.Name, External: def.External, Split: def.Split, Def: def}}
-	for _, step := range []func() error{b.options, b.families, b.columns, b.layouts, b.readable} {
+	for _, step := range []func() error{b.options, b.families, b.columns, b.layouts, b.readable, b.lookups} {
 		if err := step(); err != nil {
 			return nil, err
 		}

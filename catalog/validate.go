@@ -213,7 +213,10 @@ func (l *Layout) solverFor(col *Column, refs []partRef) (solver, bool) {
 		if _, ok := p.Expr.(*expr.Column); ok {
 			return solver{col: col.Index, from: ref.from, part: ref.part, direct: true, source: p.Source}, true
 		}
-		if c, ok := p.Expr.(*expr.Call); ok && c.Func.Key != nil && c.Func.Key.Lookup {
+		if ref.from != 1 {
+			continue
+		}
+		if _, _, ok := l.NameAt(col.Index, ref.part); ok {
 			return solver{col: col.Index, byLookup: true, source: p.Source}, true
 		}
 	}

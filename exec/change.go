@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
@@ -67,7 +68,7 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 func (r *run) change(ctx context.Context, w *writer, p *planner.Plan, moves bool, next func(row []types.Value) ([]types.Value, error), f func(row, next []types.Value) error) (*Rows, error) {
 	n := int64(0)
 	err := r.eachRow(ctx, p, moves, func(rows [][]types.Value) error {
-		if err := r.know(ctx, w, rows); err != nil {
+		if err := r.know(ctx, w.table, rows); err != nil {
 			return err
 		}
 		become := make([][]types.Value, len(rows))
@@ -224,6 +225,7 @@ func (r *run) stored(ctx context.Context, w *writer, rows []pendingRow) ([][]typ
 		if err != nil {
 			return nil, err
 		}
+		dec.ctx, dec.seen = ctx, time.Now()
 		for k := range found {
 			if found[k].Key == nil {
 				continue

@@ -82,7 +82,7 @@ func (r *run) batches(ctx context.Context, w *writer, l *catalog.Layout, f func(
 			return nil
 		}
 		if err == nil {
-			err = r.know(ctx, w, rows)
+			err = r.know(ctx, w.table, rows)
 		}
 		if err == nil {
 			err = f(rows)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/hbase"
@@ -24,6 +25,11 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 	t, err := cat.Build(s)
 	if err != nil {
 		return nil, err
+	}
+	for _, u := range t.Lookups() {
+		if _, ok := cat.Table(u.Table); !ok {
+			return nil, parser.Errorf(u.Pos, "LOOKUP in %s: there is no such table", u.Table).WithHint("create it first")
+		}
 	}
 	if !t.External {
 		for _, l := range t.Layouts {
@@ -107,6 +113,13 @@ func (r *run) dropTable(ctx context.Context, s *parser.DropTable) (*Rows, error)
 			return r.done(-1), nil
 		}
 		return nil, err
+	}
+	for _, o := range r.engine.catalog.Tables() {
+		for _, u := range o.Lookups() {
+			if strings.EqualFold(u.Table, t.Name) {
+				return nil, parser.Errorf(s.NamePos, "table %s is used by %s: %s", t.Name, o.Name, u.Source).WithHint("drop %s first", o.Name)
+			}
+		}
 	}
 	if !t.External {
 		for i := len(t.Layouts) - 1; i >= 0; i-- {

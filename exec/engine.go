@@ -114,6 +114,7 @@ type run struct {
 	session  *Session
 	env      *planner.Env
 	settings settings
+	numbers  *lookupView // of LOOKUP
 	// subqueries runs the queries inside expressions; nil for a plan that is not to be run.
 	subqueries *subqueries
 }
@@ -132,11 +133,12 @@ func (e *Engine) newRun(args Args) *run {
 	if opt.Watch != nil {
 		opt.Watch(func() Stats { return st.rec.stats(st.client) })
 	}
-	r := &run{statement: st, engine: e, session: session, settings: set}
+	r := &run{statement: st, engine: e, session: session, settings: set, numbers: &lookupView{}}
 	st.full = &e.full
 	st.names = &dictionaries{load: r.loadNames, uid: r.uidName}
+	st.number, st.know = r.knownNumber, r.know
 	r.env = &planner.Env{Catalog: e.catalog, Args: args.Positional, Named: args.Named, Loc: set.loc, Now: now,
-		Funcs: e.cfg.Funcs, Options: e.cfg.Planner, Lookups: e.lookups.get}
+		Funcs: e.cfg.Funcs, Options: e.cfg.Planner, Lookups: r.lookedUp}
 	return r
 }
 
@@ -176,7 +178,7 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 	if x, ok := stmt.(*parser.Explain); !ok || x.Analyze {
 		r.subqueries = newSubqueries(ctx, r)
 		r.env.Subqueries = r.subqueries.values
-		r.opt.Subquery, r.opt.Resolve = r.subqueries.answer, r.resolved
+		r.opt.Subquery, r.opt.Resolve = r.subqueries.answer, r.resolvedBatch
 	}
 	switch s := stmt.(type) {
 	case *parser.Select:

@@ -112,7 +112,7 @@ func (g *lawWorld) load(n int) {
 			if g.stored == nil {
 				continue
 			}
-			table, key, qualifier, err := primary.EncodeRow(args, &expr.Env{Lookup: g.planned.lookups.known})
+			table, key, qualifier, err := primary.EncodeRow(args, &expr.Env{Lookup: g.planned.newRun(Args{}).knownNumber})
 			if err != nil {
 				g.t.Fatalf("%s\ninsert %v: %v", g.ddl, args, err)
 			}

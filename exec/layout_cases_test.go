@@ -93,7 +93,7 @@ func layoutCases(t *testing.T, client func(*testing.T) hbase.Client, more func(*
 
 // drop leaves the store without the case's tables.
 func (lc *layoutCase) drop() {
-	for _, name := range lc.mine {
+	for _, name := range slices.Backward(lc.mine) { // look-up tables after those that use them
 		lc.planned.run("DROP TABLE " + name)
 		for table := range foreignTables[name] {
 			if err := lc.client.DropTable(context.Background(), table); err != nil {

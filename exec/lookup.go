@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
@@ -15,22 +14,16 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// lookupCache keeps the numbers that LOOKUP gives to names. A name that has none
-// is remembered for a moment only: another writer may be adding it.
+// lookupCache keeps numbers that LOOKUP gave to names, for statements to come. Numbers do not change; a name that
+// has none may get one at any time, and is not kept.
 type lookupCache struct {
-	mu     sync.Mutex
-	byName map[string]lookupEntry
+	mu      sync.Mutex
+	byName  map[string]types.Value
+	cleared int // how often: a number that was read before is not kept after
 }
 
-type lookupEntry struct {
-	v       types.Value
-	expires time.Time // zero: never; numbers do not change
-}
-
-const (
-	maxLookups   = 100_000
-	lookupAbsent = time.Second
-)
+// maxLookups bounds the numbers that an engine keeps, and a statement beyond those of the rows it is at.
+const maxLookups = 100_000
 
 func lookupName(k planner.LookupKey) string {
 	b := append([]byte(k.Table), 0)
@@ -41,116 +34,210 @@ func lookupName(k planner.LookupKey) string {
 	return string(b)
 }
 
-// get gives a number, NULL for a name that has none; ok is false when it must be asked for.
-func (c *lookupCache) get(k planner.LookupKey) (types.Value, bool) {
+func (c *lookupCache) get(name string) (types.Value, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e, ok := c.byName[lookupName(k)]
-	if !ok || !e.expires.IsZero() && time.Now().After(e.expires) {
-		return types.Value{}, false
-	}
-	return e.v, true
+	v, ok := c.byName[name]
+	return v, ok
 }
 
-// known is get for numbers that exist.
-func (c *lookupCache) known(table, column string, args []types.Value) (types.Value, bool) {
-	v, ok := c.get(planner.LookupKey{Table: table, Column: column, Args: args})
+// age tells what put must be told of a number that is read from now on.
+func (c *lookupCache) age() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cleared
+}
+
+func (c *lookupCache) put(name string, v types.Value, age int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if age != c.cleared {
+		return
+	}
+	if c.byName == nil || len(c.byName) >= maxLookups {
+		c.byName = map[string]types.Value{}
+	}
+	c.byName[name] = v
+}
+
+// clear forgets all: a look-up table was changed.
+func (c *lookupCache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.byName = nil
+	c.cleared++
+}
+
+// lookupView are the numbers that a statement goes by, NULL for a name that has none. What it was told once
+// stays as it is, whatever other statements write: planning asks for numbers until it knows all that it needs, and
+// a row is written with those under which it was looked for.
+type lookupView struct {
+	mu          sync.Mutex
+	now, before map[string]types.Value
+}
+
+func (w *lookupView) get(name string) (types.Value, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	v, ok := w.now[name]
+	if !ok {
+		if v, ok = w.before[name]; ok {
+			w.now[name] = v
+		}
+	}
+	return v, ok
+}
+
+func (w *lookupView) put(name string, v types.Value) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.now == nil {
+		w.now = map[string]types.Value{}
+	}
+	w.now[name] = v
+}
+
+// trim lets go of numbers of rows that are done with; it is called before others are begun.
+func (w *lookupView) trim() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.now) > maxLookups {
+		w.before, w.now = w.now, map[string]types.Value{}
+	}
+}
+
+// lookedUp gives the number of a name, NULL when it has none; ok is false when it must be asked for.
+func (r *run) lookedUp(k planner.LookupKey) (types.Value, bool) {
+	name := lookupName(k)
+	if v, ok := r.numbers.get(name); ok {
+		return v, true
+	}
+	v, ok := r.engine.lookups.get(name)
+	if ok {
+		r.numbers.put(name, v)
+	}
+	return v, ok
+}
+
+// knownNumber is expr.Env.Lookup for the names that have numbers.
+func (r *run) knownNumber(table, column string, args []types.Value) (types.Value, bool) {
+	v, ok := r.lookedUp(planner.LookupKey{Table: table, Column: column, Args: args})
 	return v, ok && !v.IsNull()
 }
 
-func (c *lookupCache) put(k planner.LookupKey, v types.Value) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.byName == nil || len(c.byName) >= maxLookups {
-		c.byName = map[string]lookupEntry{}
+// withNumbers calls eval until it asks for no number that is not known, and gives its error. Those are left to get,
+// which makes them known: resolve for reading, number where each name is to have one.
+func (r *run) withNumbers(ctx context.Context, eval func(env *expr.Env) error, get func(context.Context, planner.LookupKey) error, each bool) error {
+	env := r.keyEnv()
+	for {
+		var wanted []planner.LookupKey
+		env.Lookup = func(table, column string, args []types.Value) (types.Value, bool) {
+			k := planner.LookupKey{Table: table, Column: column, Args: args}
+			v, ok := r.lookedUp(k)
+			if !ok || each && v.IsNull() {
+				wanted = append(wanted, k)
+				return types.Value{}, false
+			}
+			return v, true
+		}
+		err := eval(&env)
+		if len(wanted) == 0 {
+			return err
+		}
+		for _, k := range wanted {
+			if err := get(ctx, k); err != nil {
+				return err
+			}
+		}
 	}
-	e := lookupEntry{v: v}
-	if v.IsNull() {
-		e.expires = time.Now().Add(lookupAbsent)
-	}
-	c.byName[lookupName(k)] = e
 }
 
 // lookupPlace finds where the number of k stands: the row of the look-up table whose key columns are k's arguments.
-func (r *run) lookupPlace(k planner.LookupKey) (*catalog.Table, *catalog.Column, place, []types.Value, error) {
-	t, err := r.tableNamed(k.Table, parser.NoPos)
-	if err != nil {
-		return nil, nil, place{}, nil, err
-	}
-	col, ok := t.Column(k.Column)
+// Numbers that stand in that key themselves are had from get: see withNumbers.
+func (r *run) lookupPlace(ctx context.Context, k planner.LookupKey, get func(context.Context, planner.LookupKey) error, each bool) (t *catalog.Table, col *catalog.Column, at place, err error) {
+	t, ok := r.engine.catalog.Table(k.Table)
 	if !ok {
-		return nil, nil, place{}, nil, parser.Errorf(parser.NoPos, "LOOKUP: table %s has no column %q", k.Table, k.Column)
+		return nil, nil, at, parser.Errorf(parser.NoPos, "LOOKUP: there is no table %q", k.Table)
 	}
-	cols := keyColumnsInOrder(t.Layouts[0])
+	col, ok = t.Column(k.Column)
+	if !ok {
+		return nil, nil, at, parser.Errorf(parser.NoPos, "LOOKUP: table %s has no column %q", k.Table, k.Column)
+	}
+	cols := t.Layouts[0].KeyColumns()
 	if len(cols) != len(k.Args) {
-		return nil, nil, place{}, nil, parser.Errorf(parser.NoPos, "LOOKUP: the key of %s has %d columns, %d are given", k.Table, len(cols), len(k.Args))
+		return nil, nil, at, parser.Errorf(parser.NoPos, "LOOKUP: the key of %s has %d columns, %d are given", k.Table, len(cols), len(k.Args))
 	}
 	row := make([]types.Value, len(t.Columns)+2)
 	for i, c := range cols {
 		if row[c], err = types.Cast(k.Args[i], t.Columns[c].Type, nil); err != nil {
-			return nil, nil, place{}, nil, fmt.Errorf("LOOKUP in %s: column %s: %w", k.Table, t.Columns[c].Name, err)
+			return nil, nil, at, fmt.Errorf("LOOKUP in %s: column %s: %w", k.Table, t.Columns[c].Name, err)
 		}
 	}
-	env := r.keyEnv()
-	var at place
-	at.table, at.key, at.qualifier, err = t.Layouts[0].EncodeRow(row, &env)
-	return t, col, at, row, err
+	err = r.withNumbers(ctx, func(env *expr.Env) (err error) {
+		at.table, at.key, at.qualifier, err = t.Layouts[0].EncodeRow(row, env)
+		return err
+	}, get, each)
+	return t, col, at, err
 }
 
-// keyColumnsInOrder are the columns of l's key in the order of its parts.
-func keyColumnsInOrder(l *catalog.Layout) []int {
-	var out []int
-	seen := map[int]bool{}
-	for _, p := range l.Key.Parts {
-		for _, c := range p.Columns {
-			if !seen[c] {
-				seen[c] = true
-				out = append(out, c)
-			}
-		}
-	}
-	return out
-}
-
-// resolve asks for the number of k and remembers it.
+// resolve makes the number of k known, or that it has none.
 func (r *run) resolve(ctx context.Context, k planner.LookupKey) error {
-	if _, ok := r.engine.lookups.get(k); ok {
+	if _, ok := r.lookedUp(k); ok {
 		return nil
 	}
+	_, err := r.ask(ctx, k)
+	return err
+}
+
+// ask reads the number of k, NULL for none, which is known from then on.
+func (r *run) ask(ctx context.Context, k planner.LookupKey) (v types.Value, err error) {
+	age := r.engine.lookups.age()
 	if k.Table == uidTable {
-		return r.resolveUID(ctx, k)
-	}
-	_, col, at, _, err := r.lookupPlace(k)
-	var refused *catalog.KeyError
-	if errors.As(err, &refused) { // a name that cannot be stored has no number
-		r.engine.lookups.put(k, types.Value{})
-		return nil
+		v, err = r.readUID(ctx, k)
+	} else {
+		v, err = r.readNumber(ctx, k)
 	}
 	if err != nil {
-		return err
+		return types.Value{}, err
+	}
+	name := lookupName(k)
+	r.numbers.put(name, v)
+	if !v.IsNull() {
+		r.engine.lookups.put(name, v, age)
+	}
+	return v, nil
+}
+
+func (r *run) readNumber(ctx context.Context, k planner.LookupKey) (types.Value, error) {
+	_, col, at, err := r.lookupPlace(ctx, k, r.resolve, false)
+	var refused *catalog.KeyError
+	if errors.As(err, &refused) { // a name that cannot be stored has no number
+		return types.Value{}, nil
+	}
+	if err != nil {
+		return types.Value{}, err
 	}
 	rows, err := r.client.Get(ctx, at.table, [][]byte{at.key}, &hbase.ReadOptions{Families: []string{col.Family}})
 	if err != nil {
-		return fmt.Errorf("LOOKUP in %s: %w", k.Table, err)
+		return types.Value{}, fmt.Errorf("LOOKUP in %s: %w", k.Table, err)
 	}
-	var v types.Value
 	for _, c := range rows[0].Cells {
 		if string(c.Family) == col.Family && string(c.Qualifier) == col.Qualifier {
-			if v, err = col.DecodeCell(c.Value); err != nil {
-				return fmt.Errorf("LOOKUP in %s: column %s at key %s: %w", k.Table, k.Column, hexBytes(at.key), err)
+			v, err := col.DecodeCell(c.Value)
+			if err != nil {
+				return types.Value{}, fmt.Errorf("LOOKUP in %s: column %s at key %s: %w", k.Table, k.Column, hexBytes(at.key), err)
 			}
-			break
+			return v, nil
 		}
 	}
-	r.engine.lookups.put(k, v)
-	return nil
+	return types.Value{}, nil
 }
 
 // lookupParts are the expressions of t's keys and names that LOOKUP stands in.
 func lookupParts(t *catalog.Table) []expr.Expr {
 	var parts []expr.Expr
 	for _, l := range t.Layouts {
-		for _, p := range append(append([]*catalog.Part(nil), l.Stored.Parts...), l.Key.Parts...) {
+		for _, p := range l.AllParts() {
 			if usesLookup(p.Expr) {
 				parts = append(parts, p.Expr)
 			}
@@ -172,9 +259,15 @@ func (r *run) allocate(ctx context.Context, w *writer, rows []pendingRow) error 
 			}
 		}
 	}
+	r.numbers.trim()
 	for _, row := range rows {
 		for _, x := range parts {
-			if err := r.allocateFor(ctx, x, row.row); err != nil {
+			err := r.withNumbers(ctx, func(env *expr.Env) error {
+				env.Row = row.row
+				_, err := x.Eval(env)
+				return err
+			}, r.number, true)
+			if err != nil {
 				return w.refuse(err, row.pos)
 			}
 		}
@@ -182,20 +275,22 @@ func (r *run) allocate(ctx context.Context, w *writer, rows []pendingRow) error 
 	return nil
 }
 
-// know asks for the numbers of the names in rows, which were read: the cache may have lost them since.
-func (r *run) know(ctx context.Context, w *writer, rows [][]types.Value) error {
-	for _, x := range lookupParts(w.table) {
+// know makes the numbers of the names in rows, which were read, known.
+func (r *run) know(ctx context.Context, t *catalog.Table, rows [][]types.Value) error {
+	parts := lookupParts(t)
+	if len(parts) == 0 {
+		return nil
+	}
+	r.numbers.trim()
+	for _, x := range parts {
 		for _, row := range rows {
-			for range maxLookupRounds {
-				wanted, _ := r.unknown(x, row)
-				if len(wanted) == 0 {
-					break
-				}
-				for _, k := range wanted {
-					if err := r.resolve(ctx, k); err != nil {
-						return err
-					}
-				}
+			err := r.withNumbers(ctx, func(env *expr.Env) error {
+				env.Row = row
+				x.Eval(env) // where the row would stand is not the question
+				return nil
+			}, r.resolve, false)
+			if err != nil {
+				return err
 			}
 		}
 	}
@@ -217,53 +312,32 @@ func usesLookup(e expr.Expr) bool {
 	return false
 }
 
-// unknown evaluates x for row and gives the names whose numbers are not known.
-func (r *run) unknown(x expr.Expr, row []types.Value) (wanted []planner.LookupKey, err error) {
-	env := expr.Env{Row: row} // in UTC: see catalog.Pattern.Append
-	env.Lookup = func(table, column string, args []types.Value) (types.Value, bool) {
-		v, ok := r.engine.lookups.known(table, column, args)
-		if !ok {
-			wanted = append(wanted, planner.LookupKey{Table: table, Column: column, Args: args})
-		}
-		return v, ok
-	}
-	_, err = x.Eval(&env)
-	return wanted, err
-}
-
-// allocateFor evaluates x for row until all the names that it asks for have numbers.
-func (r *run) allocateFor(ctx context.Context, x expr.Expr, row []types.Value) error {
-	for range maxLookupRounds {
-		wanted, err := r.unknown(x, row)
-		if len(wanted) == 0 {
-			return err
-		}
-		for _, k := range wanted {
-			if err := r.number(ctx, k); err != nil {
-				return err
-			}
-		}
-	}
-	return fmt.Errorf("LOOKUP: numbers are needed to find numbers, more than %d deep", maxLookupRounds)
-}
-
-// number finds the number of k or draws a new one. Numbers come from a counter
+// number makes the number of k known, which is a new one if it has none yet. Numbers come from a counter
 // that servers increment, and the name's cell is written only if it has none: two
 // writers cannot give one name two numbers.
 func (r *run) number(ctx context.Context, k planner.LookupKey) error {
-	if v, ok := r.engine.lookups.get(k); !ok || v.IsNull() {
-		r.engine.lookups.forget(k)
-		if err := r.resolve(ctx, k); err != nil {
-			return err
-		}
-	}
-	if _, ok := r.engine.lookups.known(k.Table, k.Column, k.Args); ok {
+	if _, ok := r.knownNumber(k.Table, k.Column, k.Args); ok {
 		return nil
 	}
+	if v, err := r.ask(ctx, k); err != nil || !v.IsNull() {
+		return err
+	}
+	if err := r.draw(ctx, k); err != nil {
+		return err
+	}
+	v, err := r.ask(ctx, k) // ours, or the one that another writer gave meanwhile
+	if err == nil && v.IsNull() {
+		err = fmt.Errorf("LOOKUP in %s: the number that %s was given is gone: it was deleted, or one was with a later timestamp", k.Table, k.Args[len(k.Args)-1].SQL())
+	}
+	return err
+}
+
+// draw gives k a new number, unless another writer does.
+func (r *run) draw(ctx context.Context, k planner.LookupKey) error {
 	if k.Table == uidTable {
 		return r.allocateUID(ctx, k)
 	}
-	t, col, at, _, err := r.lookupPlace(k)
+	t, col, at, err := r.lookupPlace(ctx, k, r.number, true)
 	if err != nil {
 		return err
 	}
@@ -280,19 +354,5 @@ func (r *run) number(ctx context.Context, k planner.LookupKey) error {
 	if err != nil {
 		return fmt.Errorf("LOOKUP in %s: %w", k.Table, err)
 	}
-	r.engine.lookups.forget(k)
-	return r.resolve(ctx, k) // ours, or the one that another writer gave meanwhile
-}
-
-func (c *lookupCache) forget(k planner.LookupKey) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.byName, lookupName(k))
-}
-
-// clear forgets all: a look-up table was changed.
-func (c *lookupCache) clear() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.byName = nil
+	return nil
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hql-db/hql/catalog"
-	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
@@ -16,32 +16,13 @@ import (
 // numbered are the columns of t from which LOOKUP in another table's key takes numbers.
 func (r *run) numbered(t *catalog.Table) []*catalog.Column {
 	var out []*catalog.Column
-	var walk func(expr.Expr)
-	walk = func(e expr.Expr) {
-		if e == nil {
-			return
-		}
-		if c, ok := e.(*expr.Call); ok && c.Func.Name == "LOOKUP" {
-			if k, ok := c.Args[0].(*expr.Const); ok {
-				table, column, _ := strings.Cut(k.Val.Text(), ".")
-				if named, ok := r.engine.catalog.Table(table); ok && named == t {
-					if col, ok := t.Column(column); ok {
-						out = append(out, col)
-					}
-				}
-			}
-		}
-		for _, x := range expr.Children(e) {
-			walk(x)
-		}
-	}
 	for _, o := range r.engine.catalog.Tables() {
-		for _, l := range o.Layouts {
-			for _, p := range l.Stored.Parts {
-				walk(p.Expr)
+		for _, u := range o.Lookups() {
+			if !strings.EqualFold(u.Table, t.Name) {
+				continue
 			}
-			for _, p := range l.Key.Parts {
-				walk(p.Expr)
+			if col, ok := t.Column(u.Column); ok && !slices.Contains(out, col) {
+				out = append(out, col)
 			}
 		}
 	}

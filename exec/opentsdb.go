@@ -36,20 +36,17 @@ func uidKind(call *expr.Call) (string, bool) {
 	return k.Val.Text(), true
 }
 
-// resolveUID asks the UID table for the id of a name and remembers it.
-func (r *run) resolveUID(ctx context.Context, k planner.LookupKey) error {
-	var id types.Value
-	if name, ok := latin1(k.Args[0].Text()); ok && name != "" { // no other name can have an id
-		v, err := r.uidCell(ctx, name, uidFamily, k.Column)
-		if err != nil {
-			return err
-		}
-		if len(v) == uidWidth {
-			id = types.NewBytes(string(v))
-		}
+// readUID asks the UID table for the id of a name, NULL when it has none.
+func (r *run) readUID(ctx context.Context, k planner.LookupKey) (types.Value, error) {
+	name, ok := latin1(k.Args[0].Text())
+	if !ok || name == "" { // it cannot have one
+		return types.Value{}, nil
 	}
-	r.engine.lookups.put(k, id)
-	return nil
+	v, err := r.uidCell(ctx, name, uidFamily, k.Column)
+	if err != nil || len(v) != uidWidth {
+		return types.Value{}, err
+	}
+	return types.NewBytes(string(v)), nil
 }
 
 // uidName gives the name of an id, NULL when it has none.
@@ -108,8 +105,7 @@ func (r *run) allocateUID(ctx context.Context, k planner.LookupKey) error {
 			return fmt.Errorf("OpenTSDB's table of ids %s: %w", uidTable, err)
 		}
 		if free {
-			r.engine.lookups.forget(k)
-			return r.resolveUID(ctx, k)
+			return nil
 		}
 	}
 }

@@ -10,10 +10,6 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// maxLookupRounds bounds how often a plan is made again because LOOKUPs that
-// depend on others were resolved.
-const maxLookupRounds = 8
-
 // plan plans the reading side of stmt.
 func (r *run) plan(ctx context.Context, stmt parser.Statement) (*planner.Plan, error) {
 	switch s := stmt.(type) {
@@ -50,9 +46,10 @@ func (r *run) planSelect(ctx context.Context, s *parser.Select) (*planner.Plan, 
 	return r.resolved(ctx, func() (*planner.Plan, error) { return r.env.Select(s) })
 }
 
-// resolved plans again and again until the plan asks for no more LOOKUP values and rows of sub-queries.
+// resolved plans again and again until the plan asks for no more LOOKUP values and rows of sub-queries: each time it
+// knows those it asked for before, and a plan depends on so many of them.
 func (r *run) resolved(ctx context.Context, plan func() (*planner.Plan, error)) (*planner.Plan, error) {
-	for round := 0; ; round++ {
+	for {
 		p, err := plan()
 		if stop := ctx.Err(); stop != nil {
 			return nil, stop
@@ -75,7 +72,7 @@ func (r *run) resolved(ctx context.Context, plan func() (*planner.Plan, error)) 
 				}
 			}
 		}
-		if !asked || round == maxLookupRounds || r.client == nil {
+		if !asked || r.client == nil {
 			return p, nil
 		}
 		for _, k := range keys {
@@ -84,6 +81,12 @@ func (r *run) resolved(ctx context.Context, plan func() (*planner.Plan, error)) 
 			}
 		}
 	}
+}
+
+// resolvedBatch is resolved for one batch of rows out of many.
+func (r *run) resolvedBatch(ctx context.Context, plan func() (*planner.Plan, error)) (*planner.Plan, error) {
+	r.numbers.trim()
+	return r.resolved(ctx, plan)
 }
 
 // checkPlan applies the full-scan policy to all tables of p before anything is sent.

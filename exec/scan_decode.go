@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
@@ -78,8 +79,8 @@ type decoder struct {
 	times    []int64 // scratch of AllVersions
 	points   []storedPoint
 	names    []nameColumn
-	err      error           // why rows cannot be decoded
 	ctx      context.Context // of the read that is being decoded: a name may have to be asked for
+	seen     time.Time       // not before that read was answered
 }
 
 // newDecoder makes a decoder for rows of layout l of s's table. It checks the
@@ -88,7 +89,7 @@ func newDecoder(st *statement, s *planner.Scan, l *catalog.Layout) *decoder {
 	n := len(s.Table.Columns)
 	d := &decoder{st: st, scan: s, layout: l, env: st.exprEnv(), ctx: context.Background()}
 	d.keys = catalog.NewKeyReader(l)
-	d.names, d.err = nameColumns(s.Table, l)
+	d.names = nameColumns(s.Table, l)
 	d.key, d.ts = s.Needed[n], s.Needed[n+1]
 	if s.Entries && l.Kind != catalog.Primary {
 		d.entries = true
@@ -140,8 +141,6 @@ func (d *decoder) expect(b *scanBatch, n int) {
 // appendRows adds the logical rows of r for which the residual is true.
 func (d *decoder) appendRows(b *scanBatch, table string, r *hbase.Row) error {
 	switch {
-	case d.err != nil:
-		return d.err
 	case d.packed != nil && !d.entries:
 		return d.appendPacked(b, table, r)
 	case d.scan.AllVersions:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
@@ -44,8 +45,10 @@ func newIndexScan(st *statement, s *planner.Scan, stats *scanStats, in operator)
 	opts := readOptions(&whole, primary)
 	opts.NoCacheBlocks = false
 	opts.Region, opts.Slots = stats.regions.answered, st.slots
+	env := st.keyEnv()
+	env.Lookup = st.number
 	return &indexScan{in: in, st: st, stats: stats, scan: s, dec: newDecoder(st, &whole, primary), opts: opts,
-		env: st.keyEnv(), batch: newScanBatch(s.Width())}, nil
+		env: env, batch: newScanBatch(s.Width())}, nil
 }
 
 // drawnPart gives a part whose value is drawn when a row is written, so that nothing computes it again; nil for none.
@@ -90,6 +93,7 @@ func (x *indexScan) lookUp(ctx context.Context, entries [][]types.Value) error {
 			return fmt.Errorf("look up the rows of %s in %s: %w", x.scan.Layout.Name, table, err)
 		}
 		x.stats.gets.Add(int64(len(keys)))
+		x.dec.ctx, x.dec.seen = ctx, time.Now()
 		for i := range rows {
 			if rows[i].Key == nil {
 				continue
@@ -105,6 +109,9 @@ func (x *indexScan) lookUp(ctx context.Context, entries [][]types.Value) error {
 		}
 		keys, of = keys[:0], of[:0]
 		return nil
+	}
+	if err := x.st.know(ctx, x.scan.Table, entries); err != nil {
+		return err
 	}
 	for _, e := range entries {
 		x.env.Row = e

@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
 )
 
@@ -22,97 +25,100 @@ type nameColumn struct {
 	call          *expr.Call
 }
 
-// nameColumns finds the columns of l that stand in the key as numbers. Their
-// parts come after parts of fixed width, or they cannot be found in a key.
-func nameColumns(t *catalog.Table, l *catalog.Layout) ([]nameColumn, error) {
+// nameColumns finds the columns of l that stand in the key as numbers.
+func nameColumns(t *catalog.Table, l *catalog.Layout) []nameColumn {
 	var out []nameColumn
-	offset := 0
-	for _, p := range l.Key.Parts {
-		if p.Literal != nil {
-			if offset >= 0 {
-				offset += len(p.Literal)
+	for i, p := range l.Key.Parts {
+		for _, c := range p.Columns {
+			if !t.Columns[c].KeyPart || directPart(l, c) {
+				continue
 			}
-			continue
-		}
-		w := p.Encoding.Width()
-		if call, ok := p.Expr.(*expr.Call); ok && call.Func.Key != nil && call.Func.Key.Lookup {
-			for _, c := range p.Columns {
-				if !t.Columns[c].KeyPart || directPart(l, c) {
-					continue
-				}
-				if offset < 0 || w == catalog.Variable {
-					return nil, fmt.Errorf("column %s of %s cannot be read back: the part %s stands behind one of varying width", t.Columns[c].Name, t.Name, p.Source)
-				}
-				out = append(out, nameColumn{c, offset, w, p, call})
+			if offset, call, ok := l.NameAt(c, i); ok {
+				out = append(out, nameColumn{c, offset, p.Encoding.Width(), p, call})
 			}
-		}
-		if w == catalog.Variable {
-			offset = -1
-		} else if offset >= 0 {
-			offset += w
 		}
 	}
-	return out, nil
+	return out
 }
 
 func directPart(l *catalog.Layout, col int) bool {
-	for _, p := range append(append([]*catalog.Part(nil), l.Stored.Parts...), l.Key.Parts...) {
-		if c, ok := p.Expr.(*expr.Column); ok && c.Index == col {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.AllParts(), func(p *catalog.Part) bool {
+		c, ok := p.Expr.(*expr.Column)
+		return ok && c.Index == col
+	})
 }
 
 // dictionaries are the names by number that a statement has read, by LOOKUP call.
 type dictionaries struct {
 	mu   sync.Mutex
-	read map[string]map[string]types.Value
+	read map[string]*dictionary
 	load func(ctx context.Context, call *expr.Call) (map[string]types.Value, error)
 	uid  func(ctx context.Context, kind string, id types.Value) (types.Value, error) // of OPENTSDB_UID; NULL: none
 }
 
-// name gives the name of a number. An unknown number is looked for once more:
-// another writer may have drawn it since.
-func (d *dictionaries) name(ctx context.Context, call *expr.Call, number types.Value) (types.Value, bool, error) {
+// dictionary holds the names of one call. A look-up table may have names in its key that are numbers themselves: then
+// reading it reads another dictionary, never this one again.
+type dictionary struct {
+	slot  chan struct{} // holds one that reads or fills what follows
+	names map[string]types.Value
+	none  map[string]bool // numbers that were looked for after they were seen
+	began time.Time       // reading the names
+}
+
+func (d *dictionaries) of(call *expr.Call) *dictionary {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	id, n := call.String(), number.AppendKey(nil)
+	id := call.String()
+	if d.read == nil {
+		d.read = map[string]*dictionary{}
+	}
+	if d.read[id] == nil {
+		d.read[id] = &dictionary{slot: make(chan struct{}, 1), none: map[string]bool{}}
+	}
+	return d.read[id]
+}
+
+// name gives the name of a number that stands in a row read at seen. Another writer may have drawn the number after
+// the names were read, but the name was stored before the row: names that were read since then tell all.
+func (d *dictionaries) name(ctx context.Context, call *expr.Call, number types.Value, seen time.Time) (types.Value, bool, error) {
+	dict, n := d.of(call), string(number.AppendKey(nil))
+	select {
+	case dict.slot <- struct{}{}:
+		defer func() { <-dict.slot }()
+	case <-ctx.Done():
+		return types.Value{}, false, ctx.Err()
+	}
+	if v, ok := dict.names[n]; ok || dict.none[n] {
+		return v, ok, nil
+	}
 	if kind, ok := uidKind(call); ok { // millions of ids: each is asked for by itself
-		v, ok := d.read[id][string(n)]
-		if !ok {
-			var err error
-			if v, err = d.uid(ctx, kind, number); err != nil {
-				return types.Value{}, false, err
-			}
-			if d.read[id] == nil {
-				if d.read == nil {
-					d.read = map[string]map[string]types.Value{}
-				}
-				d.read[id] = map[string]types.Value{}
-			}
-			d.read[id][string(n)] = v
+		v, err := d.uid(ctx, kind, number)
+		if err != nil {
+			return types.Value{}, false, err
 		}
-		return v, !v.IsNull(), nil
+		if v.IsNull() {
+			dict.none[n] = true
+			return v, false, nil
+		}
+		if dict.names == nil {
+			dict.names = map[string]types.Value{}
+		}
+		dict.names[n] = v
+		return v, true, nil
 	}
-	for range 2 {
-		names, ok := d.read[id]
-		if !ok {
-			var err error
-			if names, err = d.load(ctx, call); err != nil {
-				return types.Value{}, false, err
-			}
-			if d.read == nil {
-				d.read = map[string]map[string]types.Value{}
-			}
-			d.read[id] = names
+	if dict.names == nil || !dict.began.After(seen) {
+		began := time.Now()
+		names, err := d.load(ctx, call)
+		if err != nil {
+			return types.Value{}, false, err
 		}
-		if v, ok := names[string(n)]; ok {
-			return v, !v.IsNull(), nil
-		}
-		delete(d.read, id)
+		dict.names, dict.began = names, began
 	}
-	return types.Value{}, false, nil
+	v, ok := dict.names[n]
+	if !ok {
+		dict.none[n] = true
+	}
+	return v, ok, nil
 }
 
 // loadNames reads the names and numbers of one LOOKUP call: the rows of its table
@@ -127,7 +133,7 @@ func (r *run) loadNames(ctx context.Context, call *expr.Call) (map[string]types.
 	if err != nil {
 		return nil, err
 	}
-	cols := keyColumnsInOrder(t.Layouts[0])
+	cols := t.Layouts[0].KeyColumns()
 	if len(cols) != len(call.Args)-1 {
 		return nil, fmt.Errorf("the key of %s has %d columns, %s names %d", table, len(cols), call, len(call.Args)-1)
 	}
@@ -152,7 +158,9 @@ func (r *run) loadNames(ctx context.Context, call *expr.Call) (map[string]types.
 		return nil, fmt.Errorf("%s: its number stands for %d columns", call, len(q.Items))
 	}
 	q.Items = append(q.Items, parser.SelectItem{Expr: &parser.ColumnRef{Name: column, Quoted: true}})
-	p, err := env.Select(&parser.Select{Cores: []*parser.SelectCore{q}, AllowFullScan: true})
+	p, err := r.resolved(ctx, func() (*planner.Plan, error) {
+		return env.Select(&parser.Select{Cores: []*parser.SelectCore{q}, AllowFullScan: true})
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +188,7 @@ func (d *decoder) setNames(row []types.Value, key []byte) error {
 		if err != nil {
 			return &catalog.MalformedError{Part: n.part.Source, Msg: err.Error()}
 		}
-		v, ok, err := d.st.names.name(d.ctx, n.call, number)
+		v, ok, err := d.st.names.name(d.ctx, n.call, number, d.seen)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
@@ -29,8 +30,11 @@ type statement struct {
 	allowFull bool
 	policy    FullScanPolicy
 	names     *dictionaries // of LOOKUP
-	full      *filledLayouts
-	tracer    ScanTracer // nil: none
+	// number is expr.Env.Lookup for the names that know was told of.
+	number func(table, column string, args []types.Value) (types.Value, bool)
+	know   func(ctx context.Context, t *catalog.Table, rows [][]types.Value) error
+	full   *filledLayouts
+	tracer ScanTracer // nil: none
 }
 
 func (st *statement) exprEnv() expr.Env { return *st.opt.env() }
@@ -233,7 +237,7 @@ func (r *reader) fetch(ctx context.Context) error {
 	case err != nil:
 		return r.failed(err)
 	}
-	r.raw = rows
+	r.raw, r.dec.seen = rows, time.Now()
 	r.got += len(rows)
 	r.stats.read.Add(int64(len(rows)))
 	if n := len(rows); n > 0 && r.asked > 0 { // where to go on from
@@ -273,7 +277,7 @@ func (r *reader) get(ctx context.Context, t *scanTask) error {
 		}
 	}
 	r.stats.read.Add(n)
-	r.raw = rows
+	r.raw, r.dec.seen = rows, time.Now()
 	return nil
 }
 

@@ -90,7 +90,7 @@ func (r *run) newWriter(t *catalog.Table) *writer {
 	n := len(t.Layouts)
 	w := &writer{run: r, table: t, env: r.keyEnv(), known: map[string]bool{},
 		puts: make([]tableMutations, n), removals: make([]tableMutations, n)}
-	w.env.Lookup = r.engine.lookups.known
+	w.env.Lookup = r.knownNumber
 	w.joins, w.token, w.refused = w.joint(), claimToken(), map[rowID]bool{}
 	w.numbered = r.numbered(t)
 	w.largest = make([]int64, len(w.numbered))

@@ -1,0 +1,138 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+)
+
+// AllParts are the parts of l's table name, key and packed qualifier.
+func (l *Layout) AllParts() []*Part {
+	var out []*Part
+	for _, p := range l.patterns() {
+		if p != nil {
+			out = append(out, p.Parts...)
+		}
+	}
+	return out
+}
+
+// KeyColumns are the columns of l's key in the order of its parts.
+func (l *Layout) KeyColumns() []int {
+	var out []int
+	for _, p := range l.Key.Parts {
+		for _, c := range p.Columns {
+			if !slices.Contains(out, c) {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// A Lookup is a LOOKUP in the keys of a table: Column of the look-up table Table, in whose row the key columns have the
+// values of Args, holds the number.
+type Lookup struct {
+	Table, Column string
+	Args          []expr.Expr
+	Source        string // the part that it stands in
+	Pos           parser.Pos
+}
+
+// Lookups lists the LOOKUPs in t's keys and table names.
+func (t *Table) Lookups() []Lookup {
+	var out []Lookup
+	for _, l := range t.Layouts {
+		for _, p := range l.AllParts() {
+			var walk func(e expr.Expr)
+			walk = func(e expr.Expr) {
+				if e == nil {
+					return
+				}
+				if c, ok := e.(*expr.Call); ok && c.Func.Name == "LOOKUP" {
+					if k, ok := c.Args[0].(*expr.Const); ok {
+						table, column, _ := strings.Cut(k.Val.Text(), ".")
+						out = append(out, Lookup{table, column, c.Args[1:], p.Source, p.Def.Pos})
+					}
+				}
+				for _, x := range expr.Children(e) {
+					walk(x)
+				}
+			}
+			walk(p.Expr)
+		}
+	}
+	return out
+}
+
+// lookups refuses LOOKUPs that cannot work. Look-up tables that are not known yet are let be: a file may name them later.
+func (b *builder) lookups() error {
+	for _, u := range b.t.Lookups() {
+		if strings.EqualFold(u.Table, b.t.Name) || b.c.leads(u.Table, b.t.Name, map[string]bool{}) {
+			return parser.Errorf(u.Pos, "LOOKUP in %s: its keys are made of numbers of %s", u.Table, b.t.Name).
+				WithHint("a look-up table's key must be known before the numbers that it leads to")
+		}
+		if t, ok := b.c.Table(u.Table); ok {
+			if err := t.numbers(u); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// leads tells that numbers of table to go into the keys of table from, or of one whose numbers do.
+func (c *Catalog) leads(from, to string, seen map[string]bool) bool {
+	t, ok := c.Table(from)
+	if !ok || seen[t.Name] {
+		return false
+	}
+	seen[t.Name] = true
+	return slices.ContainsFunc(t.Lookups(), func(u Lookup) bool { return strings.EqualFold(u.Table, to) || c.leads(u.Table, to, seen) })
+}
+
+// numbers checks that t can give the numbers that u asks for.
+func (t *Table) numbers(u Lookup) error {
+	refuse := func(format string, args ...any) error {
+		return parser.Errorf(u.Pos, "LOOKUP in %s: "+format, append([]any{t.Name}, args...)...)
+	}
+	primary := t.Layouts[0]
+	col, ok := t.Column(u.Column)
+	if !ok {
+		return expr.Suggest(parser.Errorf(u.Pos, "LOOKUP in %s: there is no column %q", t.Name, u.Column), u.Column, t.ColumnNames())
+	}
+	switch key := primary.KeyColumns(); {
+	case !col.Type.IsInteger() || col.KeyPart || col.Packed != nil:
+		return refuse("%s is no column that can hold numbers: it takes a BIGINT (or another integer) in a cell", col.Name)
+	case len(t.Layouts) > 1 || primary.Packed != nil:
+		return refuse("a look-up table has one ROW KEY and no columns FROM f:[...]: the number of a new name is written under that alone")
+	case slices.ContainsFunc(primary.AllParts(), func(p *Part) bool { return p.draw != nil }):
+		return refuse("its key is drawn: it does not follow from a name")
+	case len(key) != len(u.Args):
+		return refuse("its key has %d columns, %d are given", len(key), len(u.Args))
+	}
+	return nil
+}
+
+// NameAt tells that the name in column col can be read back from the number that part i of l's key, a LOOKUP, holds:
+// where the number stands in a key, and the call, which takes one column as it is.
+func (l *Layout) NameAt(col, i int) (offset int, call *expr.Call, ok bool) {
+	p := l.Key.Parts[i]
+	call, ok = p.Expr.(*expr.Call)
+	if !ok || call.Func.Key == nil || !call.Func.Key.Lookup || p.Encoding.Width() == Variable {
+		return 0, nil, false
+	}
+	for _, a := range call.Args {
+		switch a := a.(type) {
+		case *expr.Const:
+		case *expr.Column:
+			ok = ok && a.Index == col && len(p.Columns) == 1
+		default:
+			return 0, nil, false
+		}
+	}
+	offset, fixed := fixedBytes(l.Key.Parts[:i])
+	return offset, call, ok && fixed
+}

@@ -1,0 +1,142 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tsuna/gohbase/hrpc"
+
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/seeds"
+	"github.com/hql-db/hql/parser"
+)
+
+// Look-up tables that are written while others go by their numbers: what was acknowledged is found by each engine at
+// once, by name and by number, no statement fails, and no name has two numbers.
+func TestLookupsWhileWritten(t *testing.T) {
+	seeds.Each(t, 3, func(t *testing.T, seed uint64, fig seeds.Figures) {
+		_, c := newStore(t)
+		ws := []*world{newWorld(t, c, Config{FullScan: AllowFullScan})}
+		ws[0].run(`CREATE TABLE hosts (name STRING, id INT) ROW KEY (name AS TEXT);
+			CREATE TABLE metrics (host STRING, name STRING, id INT) ROW KEY (LOOKUP(hosts.id, host) AS INT32, name AS TEXT);
+			CREATE TABLE points (host STRING, n INT, v INT) ROW KEY (LOOKUP(hosts.id, host) AS INT32, n AS INT32) ROW KEY by_n (n AS INT32, LOOKUP(hosts.id, host) AS INT32);
+			CREATE TABLE deep (metric STRING, n INT) ROW KEY (LOOKUP(metrics.id, 'h0', metric) AS INT32, n AS INT32)`)
+		ws = append(ws, &world{t, New(c, ws[0].catalog, Config{FullScan: AllowFullScan})})
+		const known = 60
+		var names []string
+		for i := range known {
+			names = append(names, fmt.Sprintf("'h%d'", i))
+			ws[0].run(fmt.Sprintf("INSERT INTO points VALUES ('h%d', 0, %[1]d); INSERT INTO deep VALUES ('m%[1]d', 0)", i))
+		}
+		list := strings.Join(names, ", ")
+		var wg sync.WaitGroup
+		var stop atomic.Bool
+		for id := range 3 {
+			wg.Go(func() { // writers of names, by hand and by their use
+				w := ws[id%2]
+				for i := 0; !stop.Load(); i++ {
+					name := fmt.Sprintf("new%d_%d", id, i)
+					sql := fmt.Sprintf("INSERT INTO points VALUES ('%s', %d, 7), ('shared%[2]d', %[2]d, %d)", name, i+1, id)
+					if id == 0 {
+						sql = fmt.Sprintf("UPSERT INTO hosts VALUES ('byhand%d', %d); ", i, 50_000*(i+1)) + sql
+					}
+					if _, _, err := w.try(sql); err != nil {
+						t.Errorf("%s: %v", sql, err)
+						return
+					}
+					other := ws[1-id%2]
+					if got, _, err := other.try("SELECT v FROM points WHERE host = '" + name + "'"); err != nil || got != "7" {
+						t.Errorf("%s, acknowledged, is read as %q, %v", name, got, err)
+					}
+				}
+			})
+		}
+		deadline := time.Now().Add(2 * time.Second)
+		for n := 0; time.Now().Before(deadline); n++ {
+			w := ws[n%2]
+			for sql, want := range map[string]string{
+				"SELECT count(*) FROM points WHERE n = 0 AND host IN (" + list + ")":                             fmt.Sprint(known),
+				"SELECT count(*) FROM deep WHERE metric IN (" + strings.ReplaceAll(list, "'h", "'m") + ")":       fmt.Sprint(known),
+				"SELECT count(*), count(DISTINCT host) FROM points WHERE n = 0":                                  fmt.Sprintf("%d|%[1]d", known),
+				"SELECT count(*) FROM points a JOIN points b ON a.host = b.host AND b.n = 0 WHERE a.host = 'h5'": "1",
+			} {
+				if got, warnings, err := w.try(sql); err != nil || got != want || len(warnings) > 0 {
+					t.Errorf("%.60s: %q, not %q, %v %q", sql, got, want, err, warnings)
+				}
+			}
+			fig["queries"] += 4
+		}
+		stop.Store(true)
+		wg.Wait()
+		w := newWorld(t, c, Config{FullScan: AllowFullScan})
+		w.Engine.LoadCatalog(context.Background())
+		if got := w.run("SELECT count(*) - count(DISTINCT id) FROM hosts"); got != "0" {
+			t.Errorf("%s names share a number", got)
+		}
+		w.expect("by_n|rows without an entry|0\nby_n|entries without their row|0\nby_n|entries unlike their row|0", "CHECK TABLE points")
+	})
+}
+
+// countedClient counts the scans of one table.
+type countedClient struct {
+	hbase.Client
+	table string
+	scans atomic.Int64
+}
+
+func (c *countedClient) Scan(ctx context.Context, r hbase.ScanRange, o *hbase.ReadOptions) (hbase.Scanner, error) {
+	if r.Table == c.table {
+		c.scans.Add(1)
+	}
+	return c.Client.Scan(ctx, r, o)
+}
+
+// Numbers without names cost one more reading of the names, not one for each.
+func TestNumbersWithoutNames(t *testing.T) {
+	_, c := newStore(t)
+	cc := &countedClient{Client: c, table: "hosts"}
+	w := newWorld(t, cc, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE hosts (name STRING, id INT) ROW KEY (name AS TEXT); CREATE TABLE points (host STRING, n INT) ROW KEY (LOOKUP(hosts.id, host) AS INT32, n AS INT32)")
+	var rows []string
+	for i := range 300 {
+		rows = append(rows, fmt.Sprintf("('h%d', 1)", i))
+	}
+	w.run("INSERT INTO points VALUES " + strings.Join(rows, ", ") + "; DELETE FROM hosts WHERE name <> 'h7'")
+	cc.scans.Store(0)
+	out, warnings, err := w.try("SELECT host FROM points")
+	if err != nil || out != "h7" || len(warnings) != 1 || !strings.Contains(warnings[0], "299 rows") {
+		t.Errorf("%q, %v, %q", out, err, warnings)
+	}
+	if n := cc.scans.Load(); n > 2 {
+		t.Errorf("the names were read %d times", n)
+	}
+}
+
+// Reading names ends with the statement's context.
+func TestNamesObserveContext(t *testing.T) {
+	s, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run(`CREATE TABLE hosts (name STRING, id INT) ROW KEY (name AS TEXT);
+		CREATE TABLE points (host STRING, n INT) ROW KEY (LOOKUP(hosts.id, host) AS INT32, n AS INT32) SPLIT AT (X'00000002', X'00000003');
+		INSERT INTO points VALUES ('a', 1), ('b', 1), ('c', 1)`)
+	if err := s.Admin().DisableTable(hrpc.NewDisableTable(context.Background(), []byte("hosts"))); err != nil {
+		t.Fatal(err)
+	}
+	stmt, _ := parser.ParseStatement("SELECT host FROM points")
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	rows, err := w.Run(ctx, stmt, Args{})
+	if err == nil {
+		_, err = rows.Next(ctx)
+		rows.Close()
+	}
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "hosts") {
+		t.Error(err)
+	}
+}
