@@ -95,6 +95,7 @@ func openStore(ctx context.Context, dir string, opts []Option) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	cfg.exec.Alone = true
 	db := newDB(hbase.New(s, s.Admin()), cfg, Warn, true)
 	db.store = s
 	return db, db.load(ctx)

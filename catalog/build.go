@@ -58,6 +58,13 @@ func (c *Catalog) Add(t *Table) error {
 	return nil
 }
 
+// Replace puts a table in the place of the one that had its name, if any.
+func (c *Catalog) Replace(t *Table) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tables[strings.ToLower(t.Name)] = t
+}
+
 // Drop removes a table and tells whether it was there.
 func (c *Catalog) Drop(name string) bool {
 	c.mu.Lock()
@@ -387,6 +394,7 @@ func (b *builder) layouts() error {
 		if i > 0 && d.StoredIn == nil { // rows of two layouts in one table would be read as each other's
 			l.Stored.Parts = append(slices.Clip(l.Stored.Parts), &Part{Literal: []byte("_" + l.Name), Source: "'_" + l.Name + "'"})
 		}
+		l.Stored.Parts = withoutDefault(l.Stored.Parts)
 		if err := checkTableName(l.Stored, d.Pos); err != nil {
 			return err
 		}

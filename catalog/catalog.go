@@ -13,6 +13,9 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
+// SystemTable is the HBase table that holds the definitions of tables created in hql. No definition maps it.
+const SystemTable = "hql_catalog"
+
 // Catalog is a set of tables by name. It is safe for concurrent use; the tables
 // in it do not change.
 type Catalog struct {

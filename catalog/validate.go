@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -86,8 +87,25 @@ func (p *Part) alphabet() string {
 	return ""
 }
 
+// withoutDefault gives the parts of a table's name without the namespace default: that is how HBase names the table.
+func withoutDefault(parts []*Part) []*Part {
+	name, ok := bytes.CutPrefix(parts[0].Literal, []byte("default:"))
+	if !ok {
+		return parts
+	}
+	if len(name) == 0 && len(parts) > 1 {
+		return parts[1:]
+	}
+	first := *parts[0]
+	first.Literal = name
+	return append([]*Part{&first}, parts[1:]...)
+}
+
 // checkTableName checks the literal parts of a physical table's name.
 func checkTableName(p *Pattern, pos parser.Pos) error {
+	if len(p.Parts) == 1 && string(p.Parts[0].Literal) == SystemTable {
+		return parser.Errorf(pos, "the HBase table %s is hql's own: it holds the definitions of tables", SystemTable)
+	}
 	for n, part := range p.Parts {
 		for i, c := range part.Literal {
 			letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == ':'

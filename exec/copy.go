@@ -249,6 +249,9 @@ func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format string) (*Row
 	if err != nil {
 		return nil, err
 	}
+	if _, err := r.makeMissing(ctx, t.Name, nil); err != nil {
+		return nil, err
+	}
 	f, err := os.Open(s.File)
 	if err != nil {
 		return nil, fmt.Errorf("COPY: %w", err)

@@ -1,9 +1,12 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,13 +15,22 @@ import (
 	"github.com/hql-db/hql/parser"
 )
 
-// createTable runs CREATE TABLE: the definition is checked, the HBase tables that
-// are missing are made, the definition is kept in the store.
+// MadeFor is the attribute of the families of an HBase table that hql made: the table whose definition it was made
+// for. DROP TABLE drops no others, and CREATE TABLE takes no others for its own.
+const MadeFor = "HQL_TABLE"
+
+// createTable runs CREATE TABLE: the definition is checked, the HBase tables that are missing are made, the definition
+// is kept in the store. Of several connections that define a table one succeeds. A crash in between leaves empty
+// HBase tables, which the statement takes when it is repeated.
 func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, error) {
 	cat := r.engine.catalog
-	if _, ok := cat.Table(s.Name); ok {
+	if err := r.engine.reload(ctx); err != nil {
+		return nil, err
+	}
+	if t, ok := cat.Table(s.Name); ok {
 		if s.IfNotExists {
-			return r.done(-1), nil
+			_, err := r.makeTables(ctx, t, true)
+			return r.done(-1), err
 		}
 		return nil, parser.Errorf(s.NamePos, "table %q exists already", s.Name)
 	}
@@ -31,26 +43,128 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 			return nil, parser.Errorf(u.Pos, "LOOKUP in %s: there is no such table", u.Table).WithHint("create it first")
 		}
 	}
-	if !t.External {
-		for _, l := range t.Layouts {
-			if !l.Stored.IsLiteral() {
-				continue // made when a row is written
-			}
-			if err := r.createPhysical(ctx, t, storedName(l)); err != nil {
-				return nil, err
-			}
-		}
+	made, err := r.makeTables(ctx, t, false)
+	if err == nil {
+		err = r.saveTable(ctx, t)
 	}
-	switch err := r.saveTable(ctx, t); {
+	switch {
 	case errors.Is(err, ErrReadOnly) && t.External:
 		r.warn.add(warnReadOnly, fmt.Sprintf("the connection is read-only: %s is known until it ends", t.Name))
+		return r.done(-1), cat.Add(t)
 	case err != nil:
+		return nil, errors.Join(err, r.unmake(ctx, t, made))
+	}
+	if err := r.engine.reload(ctx); err != nil {
 		return nil, err
 	}
-	if err := cat.Add(t); err != nil {
-		return nil, err
+	if len(t.Lookups()) > 0 { // whoever writes numbers by hand must keep them from being drawn
+		err = r.engine.settle(ctx)
 	}
-	return r.done(-1), nil
+	return r.done(-1), err
+}
+
+// makeTables makes the HBase tables of t that are missing, except for those that are made when a row is written; of a
+// table that is not known yet it refuses those that are not missing and are another's. It gives the names of those it made.
+func (r *run) makeTables(ctx context.Context, t *catalog.Table, known bool) (made []string, err error) {
+	if t.External {
+		return nil, nil
+	}
+	for _, l := range t.Layouts {
+		if !l.Stored.IsLiteral() {
+			continue
+		}
+		name := storedName(l)
+		ok, err := r.createPhysical(ctx, t, name)
+		if ok {
+			made = append(made, name)
+		} else if err == nil && !known {
+			err = r.mayTake(ctx, t, name)
+		}
+		if err != nil {
+			return made, errors.Join(err, r.unmake(ctx, t, made))
+		}
+	}
+	return made, nil
+}
+
+// makeMissing makes the HBase tables that the table name needs to be written to, the look-up tables' among them, where
+// its definition lets hql make them: a definition from a file makes none by itself. again tells that it did;
+// otherwise err, for which they were missed, stands.
+func (r *run) makeMissing(ctx context.Context, name string, err error) (again bool, _ error) {
+	if e := r.engine.reload(ctx); e != nil { // dropped by another connection, it is not to come back
+		return false, e
+	}
+	t, ok := r.engine.catalog.Table(name)
+	if !ok {
+		return false, err
+	}
+	made, e := r.makeTables(ctx, t, true)
+	if e != nil {
+		return false, e
+	}
+	for _, u := range t.Lookups() {
+		ok, e := r.makeMissing(ctx, u.Table, nil)
+		if e != nil {
+			return false, e
+		}
+		again = again || ok
+	}
+	again = again || len(made) > 0
+	if again {
+		return true, nil
+	}
+	return false, err
+}
+
+// mayTake refuses to take the HBase table name for t, which is being defined: unless another table of hql's own is
+// stored there, so that several record types share it, it must be one that hql made and nothing was written to.
+func (r *run) mayTake(ctx context.Context, t *catalog.Table, name string) error {
+	if o := r.sharing(t, name); o != nil && !o.External {
+		return nil
+	}
+	refused := parser.Errorf(t.Def.NamePos, "the HBase table %s exists already", name).
+		WithHint("CREATE EXTERNAL TABLE maps a table that exists; STORED IN names another one")
+	if ours, err := r.made(ctx, name); err != nil || !ours {
+		return cmp.Or[error](err, refused)
+	}
+	sc, err := r.client.Scan(ctx, hbase.ScanRange{Table: name, Limit: 1}, nil)
+	if err != nil {
+		return err
+	}
+	defer sc.Close()
+	switch _, err := sc.Next(ctx); err {
+	case io.EOF:
+		return nil
+	case nil:
+		return refused
+	default:
+		return err
+	}
+}
+
+// made tells that hql made the HBase table name.
+func (r *run) made(ctx context.Context, name string) (bool, error) {
+	families, err := r.client.Families(ctx, name)
+	return slices.ContainsFunc(families, func(f hbase.Family) bool { return f.Attributes[MadeFor] != "" }), err
+}
+
+// unmake drops HBase tables that a CREATE TABLE made which failed, but for those that another definition names by now.
+func (r *run) unmake(ctx context.Context, t *catalog.Table, made []string) error {
+	if len(made) == 0 || ctx.Err() != nil {
+		return nil
+	}
+	if err := r.engine.reload(ctx); err != nil {
+		return err
+	}
+	for _, name := range made {
+		if r.sharing(t, name) != nil {
+			continue
+		}
+		if err := r.client.DropTable(ctx, name); err != nil && !errors.Is(err, hbase.ErrNoTable) {
+			return err
+		}
+	}
+	return nil
 }
 
 // storedName is the name of the physical table of l, which is a literal.
@@ -62,21 +176,33 @@ func storedName(l *catalog.Layout) string {
 	return string(b)
 }
 
-// createPhysical makes the HBase table name for t, unless it exists: several
-// record types may share one, and another writer may be faster. It must then have the families of t.
-func (r *run) createPhysical(ctx context.Context, t *catalog.Table, name string) error {
-	have, err := r.client.Families(ctx, name)
-	switch {
-	case err == nil:
-		for _, f := range t.Families {
-			if !slices.ContainsFunc(have, func(h hbase.Family) bool { return h.Name == f.Name }) {
-				return parser.Errorf(t.Def.NamePos, "the HBase table %s exists and has no family %q", name, f.Name)
-			}
-		}
-		return nil
-	case !errors.Is(err, hbase.ErrNoTable):
-		return err
+// createPhysical makes the HBase table name for t and tells whether it did: one that exists, as several record types
+// may share one, must have the families of t.
+func (r *run) createPhysical(ctx context.Context, t *catalog.Table, name string) (made bool, err error) {
+	if name == catalog.SystemTable {
+		return false, fmt.Errorf("table %s: the HBase table %s is hql's own", t.Name, name)
 	}
+	have, err := r.client.Families(ctx, name)
+	if errors.Is(err, hbase.ErrNoTable) {
+		if err = r.makePhysical(ctx, t, name); err == nil {
+			return true, nil
+		}
+		if errors.Is(err, hbase.ErrTableExists) { // another was faster
+			have, err = r.client.Families(ctx, name)
+		}
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, f := range t.Families {
+		if !slices.ContainsFunc(have, func(h hbase.Family) bool { return h.Name == f.Name }) {
+			return false, parser.Errorf(t.Def.NamePos, "the HBase table %s exists and has no family %q", name, f.Name)
+		}
+	}
+	return false, nil
+}
+
+func (r *run) makePhysical(ctx context.Context, t *catalog.Table, name string) (err error) {
 	l := t.Layouts[0]
 	for _, o := range t.Layouts {
 		if o.Stored.IsLiteral() && storedName(o) == name {
@@ -91,13 +217,11 @@ func (r *run) createPhysical(ctx context.Context, t *catalog.Table, name string)
 	}
 	var families []hbase.Family
 	for _, f := range t.Families {
-		families = append(families, hbase.Family{Name: f.Name, Attributes: f.Attributes})
+		attributes := maps.Clone(f.Attributes)
+		attributes[MadeFor] = t.Name
+		families = append(families, hbase.Family{Name: f.Name, Attributes: attributes})
 	}
-	err = r.client.CreateTable(ctx, name, families, splits)
-	if errors.Is(err, hbase.ErrTableExists) {
-		return r.createPhysical(ctx, t, name)
-	}
-	return err
+	return r.client.CreateTable(ctx, name, families, splits)
 }
 
 // splitKeys gives the keys that a new table of layout l is split at.
@@ -105,8 +229,12 @@ func (r *run) splitKeys(ctx context.Context, t *catalog.Table, l *catalog.Layout
 	return t.SplitKeys(l, r.engine.cfg.ReadFile, func(file string) ([][]byte, error) { return r.sampleKeys(ctx, t, file) })
 }
 
-// dropTable runs DROP TABLE. HBase tables that another definition uses too stay.
+// dropTable runs DROP TABLE. HBase tables that another definition uses too stay, and those that hql did not make.
+// When it returns no connection goes by the definition any more.
 func (r *run) dropTable(ctx context.Context, s *parser.DropTable) (*Rows, error) {
+	if err := r.engine.reload(ctx); err != nil {
+		return nil, err
+	}
 	t, err := r.tableNamed(s.Name, s.NamePos)
 	if err != nil {
 		if s.IfExists {
@@ -128,12 +256,17 @@ func (r *run) dropTable(ctx context.Context, s *parser.DropTable) (*Rows, error)
 			}
 		}
 	}
-	if err := r.forgetTable(ctx, t.Name); err != nil && !(t.External && errors.Is(err, ErrReadOnly)) {
+	if err := r.forgetTable(ctx, t); err != nil && !(t.External && errors.Is(err, ErrReadOnly)) {
 		return nil, err
 	}
-	r.engine.catalog.Drop(t.Name)
 	r.engine.lookups.clear() // t may have given numbers
-	return r.done(-1), nil
+	if now, ok := r.engine.catalog.Table(t.Name); ok && now == t {
+		r.engine.catalog.Drop(t.Name)
+	}
+	if err := r.engine.reload(ctx); err != nil {
+		return nil, err
+	}
+	return r.done(-1), r.engine.settle(ctx)
 }
 
 // physical lists the HBase tables of one layout.
@@ -155,7 +288,15 @@ func (r *run) dropPhysical(ctx context.Context, t *catalog.Table, l *catalog.Lay
 			r.warn.add(warnTableKept, fmt.Sprintf("the HBase table %s stays: %s is stored in it too", name, o.Name))
 			continue
 		}
-		if err := r.client.DropTable(ctx, name); err != nil && !errors.Is(err, hbase.ErrNoTable) {
+		ours, err := r.made(ctx, name)
+		if err == nil && !ours {
+			r.warn.add(warnTableKept, fmt.Sprintf("the HBase table %s stays: it was not made by CREATE TABLE", name))
+			continue
+		}
+		if err == nil {
+			err = r.client.DropTable(ctx, name)
+		}
+		if err != nil && !errors.Is(err, hbase.ErrNoTable) {
 			return err
 		}
 	}

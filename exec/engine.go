@@ -8,6 +8,7 @@ package exec
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"sync/atomic"
@@ -33,6 +34,8 @@ type Config struct {
 	Tracer      ScanTracer   // nil: none
 	Funcs       *expr.Registry
 	Planner     planner.Options
+	// Alone tells that no other engine uses the store: its definitions need not be asked for again.
+	Alone bool
 	// ReadFile reads the files that SPLIT FROM FILE names; nil means os.ReadFile.
 	ReadFile func(name string) ([]byte, error)
 	// NoFiles refuses COPY and SPLIT FROM FILE with ErrNoFiles.
@@ -50,6 +53,7 @@ type Engine struct {
 	lookups lookupCache
 	full    filledLayouts
 	lives   lives
+	defs    definitions
 	session *Session // of statements that name none
 }
 
@@ -73,7 +77,8 @@ func New(client hbase.Client, cat *catalog.Catalog, cfg Config) *Engine {
 	case cfg.ReadFile == nil:
 		cfg.ReadFile = os.ReadFile
 	}
-	e := &Engine{client: client, catalog: cat, cfg: cfg, clock: writeClock{now: cfg.Clock}}
+	e := &Engine{client: client, catalog: cat, cfg: cfg, clock: writeClock{now: cfg.Clock},
+		defs: definitions{slot: make(chan struct{}, 1), began: time.Now(), stored: map[string]string{}}}
 	e.session = e.NewSession()
 	return e
 }
@@ -114,6 +119,7 @@ type run struct {
 	session  *Session
 	env      *planner.Env
 	settings settings
+	args     Args
 	numbers  *lookupView // of LOOKUP
 	// subqueries runs the queries inside expressions; nil for a plan that is not to be run.
 	subqueries *subqueries
@@ -133,7 +139,7 @@ func (e *Engine) newRun(args Args) *run {
 	if opt.Watch != nil {
 		opt.Watch(func() Stats { return st.rec.stats(st.client) })
 	}
-	r := &run{statement: st, engine: e, session: session, settings: set, numbers: &lookupView{}}
+	r := &run{statement: st, engine: e, session: session, settings: set, args: args, numbers: &lookupView{}}
 	st.full = &e.full
 	st.names = &dictionaries{load: r.loadNames, uid: r.uidName}
 	st.number, st.know = r.knownNumber, r.know
@@ -151,6 +157,11 @@ func (e *Engine) Run(ctx context.Context, stmt parser.Statement, args Args) (*Ro
 	if err != nil {
 		return nil, err
 	}
+	if err := e.refresh(l.ctx); err != nil {
+		l.mu.Unlock()
+		l.end()
+		return nil, l.why(err)
+	}
 	return e.newRun(args).start(l, stmt, args.Plans)
 }
 
@@ -158,7 +169,7 @@ func (e *Engine) Run(ctx context.Context, stmt parser.Statement, args Args) (*Ro
 func (r *run) start(l *life, stmt parser.Statement, kept *Plans) (rows *Rows, err error) {
 	defer l.mu.Unlock()
 	err = safely(func() (err error) {
-		rows, err = r.do(l.ctx, stmt, kept)
+		rows, err = r.attempt(l.ctx, stmt, kept)
 		return err
 	})
 	if err != nil {
@@ -171,6 +182,28 @@ func (r *run) start(l *life, stmt parser.Statement, kept *Plans) (rows *Rows, er
 	}
 	rows.life, l.rows = l, rows
 	return rows, nil
+}
+
+// attempt runs stmt, once more where a table was missing that can be had.
+func (r *run) attempt(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows, error) {
+	rows, err := r.do(ctx, stmt, kept)
+	e, again := r.engine, false
+	if s, ok := stmt.(*parser.Insert); ok && errors.Is(err, hbase.ErrNoTable) {
+		if again, err = r.makeMissing(ctx, s.Table, err); err != nil {
+			return nil, err
+		}
+	}
+	if errors.Is(err, catalog.ErrUnknownTable) && !e.cfg.Alone { // another connection may have created it just now
+		known := e.defs.edition.Load()
+		if err := e.reload(ctx); err != nil {
+			return nil, err
+		}
+		again = e.defs.edition.Load() != known
+	}
+	if again {
+		return e.newRun(r.args).do(ctx, stmt, kept)
+	}
+	return rows, err
 }
 
 func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows, error) {
@@ -208,7 +241,7 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 }
 
 // Plan plans a query, or the reading side of a DELETE, UPDATE or INSERT ... SELECT, without running it.
-// Nothing is sent, except for the names that LOOKUP parts of the key need.
+// Nothing is sent, except for the names that LOOKUP parts of the key need and for definitions that may have changed.
 func (e *Engine) Plan(ctx context.Context, stmt parser.Statement, args Args) (*planner.Plan, error) {
 	l, err := e.lives.begin(ctx)
 	if err != nil {
@@ -216,6 +249,9 @@ func (e *Engine) Plan(ctx context.Context, stmt parser.Statement, args Args) (*p
 	}
 	defer l.end()
 	defer l.mu.Unlock()
+	if err := e.refresh(l.ctx); err != nil {
+		return nil, l.why(err)
+	}
 	r := e.newRun(args)
 	r.env.Stop = l.ctx.Err
 	p, err := r.plan(l.ctx, stmt)

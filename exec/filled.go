@@ -121,7 +121,7 @@ func (r *run) fill(ctx context.Context, t *catalog.Table) error {
 		}
 		switch _, err := r.client.Families(ctx, storedName(l)); {
 		case errors.Is(err, hbase.ErrNoTable):
-			if err := r.createPhysical(ctx, t, storedName(l)); err != nil {
+			if _, err := r.createPhysical(ctx, t, storedName(l)); err != nil {
 				return err
 			}
 		case err != nil:

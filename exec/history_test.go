@@ -135,11 +135,10 @@ func (g *historyWorld) engine(client int) *world {
 	w := newWorld(g.t, g.c, Config{FullScan: AllowFullScan, Clock: func() time.Time { return time.Now().Add(ahead) }})
 	g.c.spare.Add(1)
 	defer g.c.spare.Add(-1)
-	def := "CREATE EXTERNAL TABLE t "
-	if !g.made {
-		def, g.made = "CREATE TABLE t ", true
+	if !g.made { // the others find it
+		w.run("CREATE TABLE t (id STRING, v STRING, w STRING) " + g.def + " WITH (create_tables = true)")
+		g.made = true
 	}
-	w.run(def + "(id STRING, v STRING, w STRING) " + g.def + " WITH (create_tables = true)")
 	return w
 }
 

@@ -115,7 +115,6 @@ func checkOpenTSDB(t *testing.T, c hbase.Client) {
 		t.Errorf("cells after INSERT %s, want %s", got, want)
 	}
 	other := newWorld(t, c, Config{FullScan: AllowFullScan})
-	other.run(w.run("SHOW CREATE TABLE tsdb"))
 	other.expect("sys.net", "SELECT DISTINCT metric FROM tsdb WHERE value = -1")
 	w.refused("no name for OpenTSDB", "INSERT INTO tsdb VALUES ('no spaces', TIMESTAMP '2013-01-01 00:00:01', X'', 2)")
 	w.refused("OPENTSDB_VALUE", "CREATE TABLE bad (a INT, v DOUBLE AS OPENTSDB_VALUE) ROW KEY (a AS INT32)")

@@ -140,7 +140,10 @@ func (r *run) eachRow(ctx context.Context, p *planner.Plan, whole bool, f func(r
 			kept = append(kept, slices.Clone(row))
 		}
 	}
-	if err := op.Close(); err != nil || len(kept) == 0 {
+	if err := op.Close(); err != nil {
+		return err
+	}
+	if err := r.unchanged(ctx, p.Tables()...); err != nil || len(kept) == 0 {
 		return err
 	}
 	return f(kept)

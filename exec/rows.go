@@ -51,6 +51,13 @@ func (r *Rows) Next() ([][]types.Value, error) {
 		return err
 	})
 	if err != nil {
+		if err == io.EOF && r.Plan != nil {
+			s := r.run.rec.stats(r.run.client) // without what the following asks
+			r.stats.Store(&s)
+			if changed := r.run.unchanged(r.life.ctx, r.Plan.Tables()...); changed != nil {
+				err = changed
+			}
+		}
 		_ = r.end(r.life.why(err))
 		return nil, r.err
 	}
@@ -71,7 +78,7 @@ func (r *Rows) end(why error) error {
 	err := r.op.Close()
 	r.life.end()
 	s := r.run.rec.stats(r.run.client)
-	r.stats.Store(&s)
+	r.stats.CompareAndSwap(nil, &s)
 	return err
 }
 

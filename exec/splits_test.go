@@ -52,7 +52,7 @@ func TestSplits(t *testing.T) {
 			if create != "CREATE " {
 				ddl += fmt.Sprintf(" STORED IN 'none%d'", i)
 			}
-			w.Catalog().Drop(fmt.Sprintf("t%d", i))
+			w.run(fmt.Sprintf("DROP TABLE IF EXISTS t%d", i))
 			_, _, err := w.try(ddl)
 			var got string
 			if err == nil {

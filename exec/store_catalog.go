@@ -2,10 +2,16 @@ package exec
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math"
+	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/hbase"
@@ -14,78 +20,223 @@ import (
 
 // The definitions of tables created in hql are kept in the store, so that every
 // user of a cluster sees the same: table hql_catalog, a row a table under its
-// lower-case name, the statement in d:sql. Rows that begin with a NUL are counters.
+// lower-case name, the statement in d:sql. Rows that begin with a NUL are counters:
+// of the numbers that LOOKUP draws, and one of the changes of definitions.
 const (
-	catalogTable     = "hql_catalog"
+	catalogTable     = catalog.SystemTable
 	catalogFamily    = "d"
 	catalogQualifier = "sql"
 	counterPrefix    = "\x00counter/"
 	counterQualifier = "n"
+	changesKey       = "\x00changes"
 )
+
+// serverTime as the timestamp of a definition leaves it to the server: clients' clocks differ.
+const serverTime = math.MaxInt64
+
+// definitionsAge is how long an engine goes by the definitions that it has read. After that the next statement asks
+// whether they were changed, which is one Get; DROP TABLE waits for as long, so that no statement that begins after it
+// goes by the definition. A variable for tests.
+var definitionsAge = 250 * time.Millisecond
+
+// definitions are what an engine knows of the store's catalog.
+type definitions struct {
+	slot    chan struct{} // holds one that reads them
+	checked atomic.Int64  // when they were read or known to be unchanged, in nanoseconds since the engine was made
+	began   time.Time
+	changes int64             // the counter when they were read
+	stored  map[string]string // the statements by lower-case name, of those tables that are in the catalog for them
+	edition atomic.Int64      // how often the catalog was changed for them
+}
 
 // LoadCatalog adds the tables that the store's catalog holds and that the engine's
 // does not know yet. A definition that cannot be read is a warning, not an error:
 // it must not hide all others.
 func (e *Engine) LoadCatalog(ctx context.Context) (warnings []string, err error) {
-	sc, err := e.client.Scan(ctx, hbase.ScanRange{Table: catalogTable, Start: []byte{1}}, &hbase.ReadOptions{Families: []string{catalogFamily}})
-	if errors.Is(err, hbase.ErrNoTable) {
-		return nil, nil
+	err = e.follow(ctx, true, func(w string) { warnings = append(warnings, w) })
+	return warnings, err
+}
+
+// reload takes over all that other connections have changed in the store's catalog.
+func (e *Engine) reload(ctx context.Context) error { return e.follow(ctx, true, e.warn) }
+
+// refresh is reload for what may be definitionsAge old.
+func (e *Engine) refresh(ctx context.Context) error {
+	if e.defs.fresh() || e.cfg.Alone && e.defs.checked.Load() > 0 {
+		return nil
+	}
+	return e.follow(ctx, false, e.warn)
+}
+
+func (e *Engine) warn(text string) { e.cfg.Logger.Warn(text) }
+
+// settle waits until no statement begins any more with definitions that were read before now.
+func (e *Engine) settle(ctx context.Context) error {
+	if e.cfg.Alone {
+		return nil
+	}
+	select {
+	case <-time.After(definitionsAge):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (d *definitions) fresh() bool {
+	at := d.checked.Load()
+	return at > 0 && time.Since(d.began)-time.Duration(at) < definitionsAge
+}
+
+// follow brings the catalog up to date with the store's; now: whether or not it was changed by then.
+func (e *Engine) follow(ctx context.Context, now bool, warn func(string)) error {
+	d := &e.defs
+	if e.client == nil {
+		return nil
+	}
+	select {
+	case d.slot <- struct{}{}:
+		defer func() { <-d.slot }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if !now && d.fresh() { // by another statement
+		return nil
+	}
+	at := time.Since(d.began)
+	changes, err := e.countChanges(ctx)
+	if err == nil && (now || changes != d.changes || d.checked.Load() == 0) {
+		var defs map[string]string
+		if defs, err = e.readDefinitions(ctx); err == nil {
+			e.takeOver(defs, warn)
+			d.changes = changes
+		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the catalog: %w", err)
+		return fmt.Errorf("read the catalog: %w", err)
+	}
+	d.checked.Store(int64(at))
+	return nil
+}
+
+// countChanges gives the counter that every change of a definition increments.
+func (e *Engine) countChanges(ctx context.Context) (int64, error) {
+	rows, err := e.client.Get(ctx, catalogTable, [][]byte{[]byte(changesKey)}, &hbase.ReadOptions{Families: []string{catalogFamily}})
+	if errors.Is(err, hbase.ErrNoTable) {
+		return 0, nil
+	}
+	if err != nil || len(rows[0].Cells) == 0 || len(rows[0].Cells[0].Value) != 8 {
+		return 0, err
+	}
+	return int64(binary.BigEndian.Uint64(rows[0].Cells[0].Value)), nil
+}
+
+// readDefinitions gives the statements in the store's catalog by their keys.
+func (e *Engine) readDefinitions(ctx context.Context) (map[string]string, error) {
+	defs := map[string]string{}
+	sc, err := e.client.Scan(ctx, hbase.ScanRange{Table: catalogTable, Start: []byte{1}}, &hbase.ReadOptions{Families: []string{catalogFamily}})
+	if errors.Is(err, hbase.ErrNoTable) {
+		return defs, nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	defer sc.Close()
-	var defs []*parser.CreateTable
 	for {
 		rows, err := sc.Next(ctx)
 		if err == io.EOF || errors.Is(err, hbase.ErrNoTable) {
-			break
+			return defs, nil
 		}
 		if err != nil {
-			return warnings, fmt.Errorf("read the catalog: %w", err)
+			return nil, err
 		}
 		for _, row := range rows {
 			for _, c := range row.Cells {
-				if string(c.Qualifier) != catalogQualifier {
-					continue
+				if string(c.Qualifier) == catalogQualifier {
+					defs[string(row.Key)] = string(c.Value)
 				}
-				s, err := parser.ParseStatement(string(c.Value))
-				def, ok := s.(*parser.CreateTable)
-				if err == nil && !ok {
-					err = errors.New("it is another statement")
-				}
-				if err != nil {
-					warnings = append(warnings, fmt.Sprintf("%s: row %q holds no CREATE TABLE statement: %v", catalogTable, row.Key, err))
-					continue
-				}
-				defs = append(defs, def)
 			}
 		}
 	}
-	return append(warnings, e.addTables(defs)...), nil
 }
 
-// addTables adds the tables of defs that are not known.
-func (e *Engine) addTables(defs []*parser.CreateTable) (warnings []string) {
-	for _, def := range defs {
-		if _, ok := e.catalog.Table(def.Name); ok {
-			continue
-		}
-		t, err := e.catalog.Build(def)
-		if err == nil {
-			err = e.catalog.Add(t)
-		}
-		if err != nil {
-			warnings = append(warnings, fmt.Sprintf("%s: table %s: %v", catalogTable, def.Name, err))
+// takeOver makes the catalog hold the tables of defs instead of those that it held for the store before. Tables that
+// it knows otherwise, from a file, stay.
+func (e *Engine) takeOver(defs map[string]string, warn func(string)) {
+	stored := e.defs.stored
+	changed := false
+	for name := range stored {
+		if _, ok := defs[name]; !ok {
+			e.catalog.Drop(name)
+			delete(stored, name)
+			changed = true
 		}
 	}
-	return warnings
+	for _, key := range slices.Sorted(maps.Keys(defs)) {
+		was, ours := stored[key]
+		if ours && was == defs[key] {
+			continue
+		}
+		if _, ok := e.catalog.Table(key); ok && !ours {
+			continue
+		}
+		t, err := e.definition(key, defs[key])
+		if err == nil {
+			e.catalog.Replace(t)
+		} else {
+			e.catalog.Drop(key)
+			warn(err.Error())
+		}
+		stored[key] = defs[key]
+		changed = true
+	}
+	if changed {
+		e.lookups.clear()
+		e.defs.edition.Add(1)
+	}
+}
+
+// definition reads a row of the store's catalog.
+func (e *Engine) definition(key, sql string) (*catalog.Table, error) {
+	s, err := parser.ParseStatement(sql)
+	def, ok := s.(*parser.CreateTable)
+	if err == nil && !ok {
+		err = errors.New("it is another statement")
+	}
+	if err == nil && strings.ToLower(def.Name) != key {
+		err = fmt.Errorf("it is table %s", def.Name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: row %q holds no CREATE TABLE statement: %v", catalogTable, key, err)
+	}
+	t, err := e.catalog.Build(def)
+	if err != nil {
+		return nil, fmt.Errorf("%s: table %s: %v", catalogTable, def.Name, err)
+	}
+	return t, nil
+}
+
+// unchanged fails when one of the tables that a statement goes by was dropped or replaced since it began: what
+// it read or is about to write may be of another table under the same name.
+func (r *run) unchanged(ctx context.Context, tables ...*catalog.Table) error {
+	if err := r.engine.refresh(ctx); err != nil {
+		return err
+	}
+	for _, t := range tables {
+		if now, ok := r.engine.catalog.Table(t.Name); !ok || now != t {
+			return fmt.Errorf("table %s was dropped or defined anew while the statement ran: run it again", t.Name)
+		}
+	}
+	return nil
 }
 
 func (r *run) ensureCatalogTable(ctx context.Context) error {
 	_, err := r.client.Families(ctx, catalogTable)
 	if errors.Is(err, hbase.ErrNoTable) {
 		err = r.client.CreateTable(ctx, catalogTable, []hbase.Family{{Name: catalogFamily}}, nil)
+		if errors.Is(err, hbase.ErrTableExists) { // another was faster
+			err = nil
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("make the catalog table: %w", err)
@@ -93,23 +244,51 @@ func (r *run) ensureCatalogTable(ctx context.Context) error {
 	return nil
 }
 
-// saveTable keeps the definition of t in the store.
+// saveTable keeps the definition of t in the store, unless that has another one.
 func (r *run) saveTable(ctx context.Context, t *catalog.Table) error {
 	if err := r.ensureCatalogTable(ctx); err != nil {
 		return err
 	}
-	return r.client.Mutate(ctx, catalogTable, []hbase.Mutation{{Kind: hbase.Put, Key: catalogKey(t.Name), Timestamp: r.engine.clock.next(),
-		Cells: []hbase.Cell{{Family: []byte(catalogFamily), Qualifier: []byte(catalogQualifier), Value: []byte(t.SQL())}}}})
+	key := catalogKey(t.Name)
+	for {
+		done, err := r.client.PutIfAbsent(ctx, catalogTable, hbase.Mutation{Kind: hbase.Put, Key: key, Timestamp: serverTime,
+			Cells: []hbase.Cell{{Family: []byte(catalogFamily), Qualifier: []byte(catalogQualifier), Value: []byte(t.SQL())}}})
+		if err != nil {
+			return err
+		}
+		if !done {
+			return parser.Errorf(t.Def.NamePos, "table %q exists already", t.Name)
+		}
+		rows, err := r.client.Get(ctx, catalogTable, [][]byte{key}, &hbase.ReadOptions{Families: []string{catalogFamily}})
+		if err != nil {
+			return err
+		}
+		if rows[0].Key != nil { // else it is hidden by a removal in the same millisecond
+			return r.countChange(ctx)
+		}
+	}
 }
 
-// forgetTable removes the definition of name from the store.
-func (r *run) forgetTable(ctx context.Context, name string) error {
-	ts := r.engine.clock.next()
-	r.engine.clock.await(ts + 1)
-	err := r.client.Mutate(ctx, catalogTable, []hbase.Mutation{{Kind: hbase.DeleteRow, Key: catalogKey(name), Timestamp: ts}})
+// forgetTable removes the definition of t from the store, and the counters of the numbers drawn for it.
+func (r *run) forgetTable(ctx context.Context, t *catalog.Table) error {
+	gone := []hbase.Mutation{{Kind: hbase.DeleteRow, Key: catalogKey(t.Name), Timestamp: serverTime}}
+	for _, c := range t.Columns {
+		if c.Type.IsInteger() && !c.KeyPart {
+			gone = append(gone, hbase.Mutation{Kind: hbase.DeleteRow, Key: counterKey(t, c), Timestamp: serverTime})
+		}
+	}
+	err := r.client.Mutate(ctx, catalogTable, gone)
 	if errors.Is(err, hbase.ErrNoTable) {
 		return nil
 	}
+	if err != nil {
+		return err
+	}
+	return r.countChange(ctx)
+}
+
+func (r *run) countChange(ctx context.Context) error {
+	_, err := r.client.Increment(ctx, catalogTable, []byte(changesKey), catalogFamily, counterQualifier, 1)
 	return err
 }
 

@@ -352,6 +352,9 @@ func (w *writer) full() bool { return w.rows >= writeBatch }
 // flush sends what is pending: new entries first, derived layouts before the
 // primary; then removals, the primary first.
 func (w *writer) flush(ctx context.Context) error {
+	if err := w.run.unchanged(ctx, w.table); err != nil {
+		return err
+	}
 	if err := w.retirePoints(ctx); err != nil {
 		return err
 	}
@@ -453,7 +456,7 @@ func (w *writer) ensureTable(ctx context.Context, l *catalog.Layout, name string
 	}
 	_, err := w.run.client.Families(ctx, name)
 	if errors.Is(err, hbase.ErrNoTable) && (w.table.CreateTables || !w.table.External) {
-		err = w.run.createPhysical(ctx, w.table, name)
+		_, err = w.run.createPhysical(ctx, w.table, name)
 	}
 	if err == nil {
 		err = w.awaitRegions(ctx, name)

@@ -241,7 +241,7 @@ func (w *writer) lacking(ctx context.Context, rows []writtenRow) (again []writte
 	if err != nil {
 		return nil, err
 	}
-	if err := w.run.know(ctx, w, slices.DeleteFunc(slices.Clone(now), func(row []types.Value) bool { return row == nil })); err != nil {
+	if err := w.run.know(ctx, w.table, slices.DeleteFunc(slices.Clone(now), func(row []types.Value) bool { return row == nil })); err != nil {
 		return nil, err
 	}
 	all := allColumns(w.table)

@@ -13,17 +13,15 @@ import (
 	"github.com/hql-db/hql/hbase"
 )
 
-// peers are engines on one store, as of several processes, whose clocks are ahead by ahead each; defs are known to all.
+// peers are engines on one store, as of several processes, whose clocks are ahead by ahead each; the first runs defs.
 func peers(t testing.TB, c hbase.Client, defs string, ahead ...time.Duration) []*world {
 	t.Helper()
 	var out []*world
 	for i, d := range ahead {
 		w := newWorld(t, c, Config{FullScan: AllowFullScan, Clock: func() time.Time { return time.Now().Add(d) }})
-		if i > 0 { // the tables are there
-			defs = strings.ReplaceAll(defs, "CREATE TABLE", "CREATE EXTERNAL TABLE")
-			defs = strings.ReplaceAll(defs, "EXTERNAL TABLE b", "TABLE b") // made by the first row
+		if i == 0 { // the others find them
+			w.run(defs)
 		}
-		w.run(defs)
 		out = append(out, w)
 	}
 	return out

@@ -231,6 +231,18 @@ func Scans(n Node) []*Scan {
 	return out
 }
 
+// Tables lists the tables that a plan reads, those of its sub-queries among them.
+func (p *Plan) Tables() []*catalog.Table {
+	var out []*catalog.Table
+	for _, s := range Scans(p.Root) {
+		out = append(out, s.Table)
+	}
+	for _, s := range p.Subplans {
+		out = append(out, s.Sample.Tables()...)
+	}
+	return out
+}
+
 // HitsPrefix tells whether no access of the plan misses the rowkey prefix.
 func (p *Plan) HitsPrefix() bool {
 	for _, s := range Scans(p.Root) {

@@ -15,6 +15,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/types"
@@ -353,6 +354,9 @@ func (s *session) drawStored(ctx context.Context, w io.Writer, t *catalog.Table,
 	for _, f := range families {
 		line := "  family " + printable(f.Name)
 		for _, k := range slices.Sorted(maps.Keys(f.Attributes)) {
+			if k == exec.MadeFor {
+				continue
+			}
 			line += fmt.Sprintf("  %s=%s", printable(k), printable(f.Attributes[k]))
 		}
 		fmt.Fprintln(w, line)

@@ -1,0 +1,230 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/seeds"
+	"github.com/hql-db/hql/parser"
+)
+
+// connections are engines of their own on one store.
+func connections(t *testing.T, c hbase.Client, n int) []*world {
+	var out []*world
+	for range n {
+		out = append(out, newWorld(t, c, Config{FullScan: AllowFullScan}))
+	}
+	return out
+}
+
+// Of several connections that define tables at once, the very first of a store among them, each table is defined by
+// exactly one, and what all then read and write is by its definition.
+func TestDefinedByOne(t *testing.T) {
+	seeds.Each(t, 5, func(t *testing.T, seed uint64, fig seeds.Figures) {
+		_, c := newStore(t)
+		ws := connections(t, c, 4)
+		keys := []string{"(id AS INT32)", "(id AS ORDERED INT32)", "(id AS TEXT(6))", "(10 - id AS INT32) ROW KEY copy (v AS INT32, id AS INT32)"}
+		var wg sync.WaitGroup
+		won := make([]string, len(ws))
+		for i, w := range ws {
+			wg.Go(func() {
+				if _, _, err := w.try("CREATE TABLE mine" + fmt.Sprint(i) + " (id INT PRIMARY KEY); INSERT INTO mine" + fmt.Sprint(i) + " VALUES (1)"); err != nil {
+					t.Error(err)
+				}
+				_, _, err := w.try("CREATE TABLE t (id INT, v INT) ROW KEY " + keys[i])
+				if err == nil {
+					won[i] = keys[i]
+				} else if err.Error() != `table "t" exists already` {
+					t.Error(err)
+				}
+				if _, _, err = w.try(fmt.Sprintf("INSERT INTO t VALUES (%d, %[1]d)", i)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		winners := 0
+		for _, k := range won {
+			if k != "" {
+				winners++
+			}
+		}
+		if winners != 1 {
+			t.Errorf("%d connections defined t", winners)
+		}
+		for _, w := range ws {
+			w.expect("0|0\n1|1\n2|2\n3|3", "SELECT * FROM t ORDER BY id")
+			w.expect("2|2", "SELECT * FROM t WHERE id = 2")
+			w.expect("1", "SELECT count(*) FROM mine3")
+		}
+		tables, _ := c.Tables(context.Background(), "t_")
+		if want := strings.Contains(strings.Join(won, ""), "copy"); want != (len(tables) == 1) {
+			t.Errorf("%q left", tables)
+		}
+	})
+}
+
+// Connections that drop, create and write tables at random, one statement after the other: each goes by what the
+// others did before.
+func TestDefinitionsOfOthers(t *testing.T) {
+	seeds.Each(t, 4, func(t *testing.T, seed uint64, fig seeds.Figures) {
+		_, c := newStore(t)
+		ws := connections(t, c, 3)
+		r := rand.New(rand.NewPCG(seed, 1))
+		keys := []string{"(id AS INT32)", "(id AS ORDERED INT32)", "(id AS TEXT(6))", "(LOOKUP(names.id, s) AS INT32, id AS INT32)"}
+		ws[0].run("CREATE TABLE names (name STRING, id INT) ROW KEY (name AS TEXT)")
+		key := -1 // of t; -1: there is none
+		rows := map[int]bool{}
+		for range 25 {
+			w := ws[r.IntN(len(ws))]
+			id := r.IntN(50)
+			fig["statements"]++
+			switch k := r.IntN(len(keys)); {
+			case key < 0:
+				w.refused("table", "SELECT * FROM t")
+				w.run("CREATE TABLE t (s STRING FROM f:s, id INT) ROW KEY " + keys[k])
+				key = k
+			case r.IntN(8) == 0:
+				w.refused("exists already", "CREATE TABLE t (id INT PRIMARY KEY)")
+				w.run("CREATE TABLE IF NOT EXISTS t (id INT PRIMARY KEY)")
+				w.run("DROP TABLE t")
+				key, rows = -1, map[int]bool{}
+			case r.IntN(2) == 0:
+				w.run(fmt.Sprintf("INSERT INTO t VALUES ('n%d', %d)", id%3, id))
+				rows[id] = true
+			default:
+				w.expect(fmt.Sprint(len(rows)), "SELECT count(*) FROM t")
+				n := 0
+				if rows[id] {
+					n = 1
+				}
+				w.expect(fmt.Sprint(n), fmt.Sprintf("SELECT count(*) FROM t WHERE id = %d AND s IN ('n0', 'n1', 'n2')", id))
+			}
+		}
+	})
+}
+
+// A statement that reads on while its table is dropped and defined anew by another connection fails.
+func TestDefinedAnewWhileRead(t *testing.T) {
+	_, c := newStore(t)
+	ws := connections(t, c, 2)
+	ws[0].run("CREATE TABLE t (id INT, v INT) ROW KEY (id AS INT32); INSERT INTO t VALUES (1, 1), (2, 2)")
+	s, _ := parser.ParseStatement("SELECT * FROM t")
+	rows, err := ws[0].Run(context.Background(), s, Args{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	ws[1].run("DROP TABLE t; CREATE TABLE t (id INT, v INT) ROW KEY (v AS INT32, id AS INT32); INSERT INTO t VALUES (7, 70), (9, 90)")
+	for err == nil {
+		_, err = rows.Next()
+	}
+	if err == nil || !strings.Contains(err.Error(), "table t was dropped or defined anew while the statement ran") {
+		t.Error(err)
+	}
+	ws[0].expect("7|70", "SELECT * FROM t WHERE v = 70")
+}
+
+// What hql did not make it neither takes nor drops.
+func TestForeignTables(t *testing.T) {
+	checkForeignTables(t, func() hbase.Client { _, c := newStore(t); return c }())
+}
+
+func TestForeignTablesHBase(t *testing.T) { checkForeignTables(t, dialHBase(t)) }
+
+func checkForeignTables(t *testing.T, c hbase.Client) {
+	ctx := context.Background()
+	ws := connections(t, c, 2)
+	if err := c.CreateTable(ctx, "ddl_prod", []hbase.Family{{Name: "f"}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	defer c.DropTable(ctx, "ddl_prod")
+	put := func(table, key string) {
+		t.Helper()
+		if err := c.Mutate(ctx, table, []hbase.Mutation{{Key: []byte(key), Timestamp: 1, Cells: []hbase.Cell{{Family: []byte("f"), Qualifier: []byte("v"), Value: []byte("x")}}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("ddl_prod", "k1")
+	for _, ddl := range []string{
+		"CREATE TABLE ddl_prod (k STRING, v STRING) ROW KEY (k AS TEXT)",
+		"CREATE TABLE ddl_own (k STRING, v STRING) ROW KEY (k AS TEXT) STORED IN 'ddl_prod'",
+		"CREATE TABLE ddl_own (k STRING, v STRING) ROW KEY (k AS TEXT) STORED IN 'default:ddl_prod'",
+		"CREATE TABLE ddl_own (k STRING, v STRING) ROW KEY (k AS TEXT) ROW KEY other (v AS TEXT(1), k AS TEXT) STORED IN 'ddl_prod'",
+	} {
+		ws[0].refused("the HBase table ddl_prod exists already", ddl)
+	}
+	if _, err := c.Families(ctx, "ddl_own"); !errors.Is(err, hbase.ErrNoTable) {
+		t.Errorf("a refused CREATE TABLE left a table: %v", err)
+	}
+	for _, ddl := range []string{"CREATE TABLE hql_catalog (k STRING PRIMARY KEY)", "CREATE EXTERNAL TABLE ddl_x (k STRING) ROW KEY (k AS TEXT) STORED IN 'default:hql_catalog'"} {
+		ws[0].refused("the HBase table hql_catalog is hql's own", ddl)
+	}
+	// A definition from a file, or of an earlier version, may name it all the same.
+	if err := ws[1].catalog.Load("CREATE TABLE ddl_prod (k STRING, v STRING) ROW KEY (k AS TEXT)"); err != nil {
+		t.Fatal(err)
+	}
+	ws[1].expect("k1|x", "SELECT * FROM ddl_prod")
+	if _, warnings, err := ws[1].try("DROP TABLE ddl_prod"); err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "the HBase table ddl_prod stays: it was not made by CREATE TABLE") {
+		t.Errorf("%v %q", err, warnings)
+	}
+	ws[0].run("CREATE EXTERNAL TABLE ddl_prod (k STRING, v STRING) ROW KEY (k AS TEXT)")
+	ws[1].expect("k1|x", "SELECT * FROM ddl_prod")
+	ws[1].run("DROP TABLE ddl_prod")
+	if _, err := c.Families(ctx, "ddl_prod"); err != nil {
+		t.Error(err)
+	}
+	// A crash between the HBase table and the definition leaves an empty table: the statement can be repeated.
+	crash := &world{t, New(&uncataloged{c}, catalog.New(), Config{})}
+	for range 2 {
+		crash.refused("gone", "CREATE TABLE ddl_own (k STRING, v STRING) ROW KEY (k AS TEXT)")
+	}
+	ws[0].run("CREATE TABLE ddl_own (k STRING, v STRING) ROW KEY (k AS TEXT); CREATE TABLE ddl_too (k STRING, v STRING) ROW KEY (k AS TEXT) STORED IN 'default:ddl_own'")
+	if _, warnings, err := ws[1].try("DROP TABLE ddl_own"); err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "ddl_too is stored in it too") {
+		t.Errorf("%v %q", err, warnings)
+	}
+	ws[0].run("DROP TABLE ddl_too")
+	if _, err := c.Families(ctx, "ddl_own"); !errors.Is(err, hbase.ErrNoTable) {
+		t.Errorf("DROP TABLE left what CREATE TABLE made: %v", err)
+	}
+}
+
+// uncataloged is a client that is gone when a definition is to be stored.
+type uncataloged struct{ hbase.Client }
+
+func (uncataloged) PutIfAbsent(context.Context, string, hbase.Mutation) (bool, error) {
+	return false, errors.New("gone")
+}
+func (uncataloged) DropTable(context.Context, string) error { return errors.New("gone") }
+
+// A definition from a file makes no table by itself: the first write does, or CREATE TABLE IF NOT EXISTS.
+func TestDefinitionsFromFiles(t *testing.T) {
+	_, c := newStore(t)
+	file := `CREATE TABLE hosts (name STRING, id INT) ROW KEY (name AS TEXT);
+		CREATE TABLE t (s STRING, v INT) ROW KEY (LOOKUP(hosts.id, s) AS INT32) ROW KEY by_v (v AS INT32, LOOKUP(hosts.id, s) AS INT32);
+		CREATE TABLE u (id INT PRIMARY KEY); CREATE EXTERNAL TABLE x (id INT) ROW KEY (id AS INT32)`
+	ws := connections(t, c, 2)
+	for _, w := range ws {
+		if err := w.catalog.Load(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ws[0].refused("the HBase table of t does not exist", "SELECT * FROM t")
+	ws[0].run("INSERT INTO t VALUES ('a', 1), ('b', 2)")
+	ws[1].expect("a|1\nb|2", "SELECT * FROM t ORDER BY v")
+	ws[1].expect("b", "SELECT s FROM t WHERE v = 2")
+	ws[0].run("CREATE TABLE IF NOT EXISTS u (id INT PRIMARY KEY)")
+	ws[0].expect("0", "SELECT count(*) FROM u")
+	ws[0].refused("x", "INSERT INTO x VALUES (1)")
+	ws[0].run("DROP TABLE t; DROP TABLE u")
+	if tables, _ := c.Tables(context.Background(), "t"); len(tables) > 0 {
+		t.Errorf("DROP TABLE left %q", tables)
+	}
+}
