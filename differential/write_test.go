@@ -104,8 +104,8 @@ func (t *table) upsert(columns []string) string {
 // load fills a table, row by row: those that do not fit its key are refused.
 func (w *world) load(r *rand.Rand, t *table) {
 	n := []int{0, 3, 20, 20, 60, 60}[r.IntN(6)]
-	if r.IntN(6) == 0 {
-		n = 250 // of few values: hundreds of rows share them
+	if r.IntN(8) == 0 {
+		n = 220 // of few values: more than a hundred rows share them
 	}
 	common := t.row(r)
 	stored := 0
