@@ -263,10 +263,11 @@ func (l *Layout) solverFor(col *Column, refs []partRef) (solver, bool) {
 			}
 		}
 	}
-	if len(set) != 1 || set[0].Lo.IsNull() || set[0].Hi.IsNull() || col.Type == types.String && !set[0].IsPoint() {
+	if len(set) != 1 || set[0].Lo.IsNull() || set[0].Hi.IsNull() {
 		return s, false
 	}
-	return s, true
+	// Where the key tells less than the value, a month of a moment, the value is that of the cell, if there is one.
+	return s, set[0].IsPoint() || col.Type != types.String && !col.HasCell
 }
 
 // sampleValue is some value of a type, to try a key's expressions on.
