@@ -3,7 +3,6 @@ package infer
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -16,7 +15,8 @@ import (
 // cellColumn is a column made of the cells of one qualifier.
 type cellColumn struct {
 	name, def string
-	source    bool // text that a key may hold a hash of
+	why       string // what speaks for the type, where bytes alone do not tell it
+	source    bool   // text that a key may hold a hash of
 }
 
 // maxCells is how many qualifiers become columns: a table with more has data in its qualifiers.
@@ -44,6 +44,10 @@ func cellColumns(rows []hbase.Row) (cols []cellColumn, notes []string) {
 		}
 		return strings.Compare(a.qualifier, b.qualifier)
 	})
+	phoenix := byPhoenix(rows)
+	if phoenix {
+		notes = append(notes, "every row has the cell _0 that Phoenix writes: it is no column")
+	}
 	used := map[string]bool{catalog.KeyColumn: true, catalog.TimestampColumn: true}
 	wide := map[string]bool{}
 	for _, k := range order {
@@ -54,8 +58,8 @@ func cellColumns(rows []hbase.Row) (cols []cellColumn, notes []string) {
 			}
 			continue
 		}
-		if k.qualifier == "" {
-			continue // HBase clients write it to mark a row
+		if k.qualifier == "" || phoenix && k.qualifier == phoenixMarker {
+			continue // written to mark a row
 		}
 		if !isText([]byte(k.qualifier)) {
 			notes = append(notes, fmt.Sprintf("family %s has the qualifier %s, which is no text", k.family, types.NewBytes(k.qualifier)))
@@ -69,43 +73,46 @@ func cellColumns(rows []hbase.Row) (cols []cellColumn, notes []string) {
 			continue
 		}
 		used[name] = true
-		typ := cellType(values[k])
-		cols = append(cols, cellColumn{name: name, def: typ + " FROM " + parser.QuoteName(k.family) + ":" + parser.QuoteQualifier(k.qualifier), source: typ == "STRING"})
+		typ, as, why := cellType(values[k], phoenix)
+		def := typ + " FROM " + parser.QuoteName(k.family) + ":" + parser.QuoteQualifier(k.qualifier)
+		if as != "" {
+			def += " AS " + as
+		}
+		cols = append(cols, cellColumn{name: name, def: def, why: why, source: typ == "STRING"})
 	}
 	return cols, notes
 }
 
-// cellType is the type whose default encoding all values read back from.
-func cellType(values [][]byte) string {
+// phoenixMarker is the cell that Phoenix gives each row.
+const phoenixMarker = "_0"
+
+func byPhoenix(rows []hbase.Row) bool {
+	return !slices.ContainsFunc(rows, func(r hbase.Row) bool {
+		return !slices.ContainsFunc(r.Cells, func(c hbase.Cell) bool { return string(c.Qualifier) == phoenixMarker })
+	})
+}
+
+// cellType is the type and encoding that all values read back from, and what speaks for it.
+func cellType(values [][]byte, phoenix bool) (typ, as, why string) {
 	all := func(f func([]byte) bool) bool {
 		return !slices.ContainsFunc(values, func(b []byte) bool { return !f(b) })
 	}
-	width := func(n int) bool { return all(func(b []byte) bool { return len(b) == n }) }
-	number := func(b []byte) int64 { return int64(uint64(bigEndian(string(b)))) }
+	width := len(values[0])
 	switch {
 	case all(func(b []byte) bool { return len(b) > 1 && (b[0] == '{' || b[0] == '[') && json.Valid(b) }):
-		return "JSON"
+		return "JSON", "", ""
 	case all(isText):
-		return "STRING"
-	case width(1) && all(func(b []byte) bool { return b[0] == 0 || b[0] == 0xff }):
-		return "BOOLEAN"
-	case width(1):
-		return "TINYINT"
-	case width(2):
-		return "SMALLINT"
-	case width(4):
-		return "INT"
-	case width(8) && all(func(b []byte) bool { n := number(b); return n >= earliest && n < latest }):
-		return "TIMESTAMP"
-	case width(8) && all(func(b []byte) bool { n := number(b); return n > -1<<48 && n < 1<<48 }):
-		return "BIGINT"
-	case width(8) && all(func(b []byte) bool {
-		f := math.Abs(math.Float64frombits(uint64(number(b))))
-		return f == 0 || f > 1e-9 && f < 1e15
-	}):
-		return "DOUBLE"
+		return "STRING", "", ""
+	case !all(func(b []byte) bool { return len(b) == width }):
+		return "BYTES", "", ""
+	case width == 1 && phoenix && all(func(b []byte) bool { return b[0] <= 1 }):
+		return "BOOLEAN", "PHOENIX BOOLEAN", "0 and 1 only"
+	case width == 1 && all(func(b []byte) bool { return b[0] == 0 || b[0] == 0xff }):
+		return "BOOLEAN", "", "00 and FF only"
+	case width == 1 || width == 2 || width == 4 || width == 8:
+		return readCells(values, phoenix)
 	}
-	return "BYTES"
+	return "BYTES", "", ""
 }
 
 // addCells reads r's cells into the columns of row that the key does not give.

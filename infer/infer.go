@@ -28,6 +28,7 @@ import (
 type Proposal struct {
 	Table *catalog.Table
 	Parts []Evidence // one for each part of the key
+	Cells []Evidence // of the cells whose type their bytes do not tell at once: how sure it is
 	// Fit of Sampled distinct keys are read by the definition, and where all columns
 	// are known, written as the same bytes again.
 	Fit, Sampled int
@@ -45,16 +46,20 @@ type Evidence struct{ Part, Why string }
 func (p *Proposal) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "-- %d of %d sampled keys fit\n", p.Fit, p.Sampled)
-	width := 0
-	for _, e := range p.Parts {
-		width = max(width, len(e.Part))
+	list := func(es []Evidence) {
+		width := 0
+		for _, e := range es {
+			width = max(width, len(e.Part))
+		}
+		for _, e := range es {
+			fmt.Fprintf(&b, "--   %-*s  %s\n", width, oneLine(e.Part), oneLine(e.Why))
+		}
 	}
-	for _, e := range p.Parts {
-		fmt.Fprintf(&b, "--   %-*s  %s\n", width, oneLine(e.Part), oneLine(e.Why))
-	}
+	list(p.Parts)
 	if len(p.Values) > 0 {
 		fmt.Fprintf(&b, "--   for example %s is %s\n", types.NewBytes(string(p.Key)).String(), oneLine(strings.Join(p.Values, ", ")))
 	}
+	list(p.Cells)
 	for _, n := range p.Notes {
 		fmt.Fprintf(&b, "-- %s\n", oneLine(n))
 	}
@@ -325,6 +330,11 @@ func (v *verifier) verify(p parse) *Proposal {
 	l := t.Layouts[0]
 	for i, part := range l.Key.Parts {
 		out.Parts = append(out.Parts, Evidence{part.Source, p.segs[i].why})
+	}
+	for _, c := range v.cells {
+		if c.why != "" && !p.same[c.name] {
+			out.Cells = append(out.Cells, Evidence{c.name + " " + c.def, c.why})
+		}
 	}
 	row := make([]types.Value, len(t.Columns)+2)
 	for _, r := range v.rows {

@@ -1,0 +1,100 @@
+package infer
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/types"
+)
+
+// Cells of known truth: the encoding that wrote them is found from their bytes, or it is said that nothing is.
+func TestCellTypes(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	now := int64(1_767_225_600_000)
+	ints := func(f func(i int) int64) func(int) types.Value {
+		return func(i int) types.Value { return types.NewInt(f(i)) }
+	}
+	floats := func(f func(i int) float64) func(int) types.Value {
+		return func(i int) types.Value { return types.NewDouble(f(i)) }
+	}
+	price := floats(func(int) float64 { return float64(r.IntN(100_000)) / 100 })
+	signed := floats(func(int) float64 { return float64(r.IntN(100_000))/100 - 300 })
+	reals := floats(func(int) float64 { return r.NormFloat64()*4 + 21 })
+	small := ints(func(int) int64 { return int64(r.IntN(1000)) })
+	either := ints(func(int) int64 { return int64(r.IntN(2001)) - 1000 })
+	moment := ints(func(int) int64 { return now - r.Int64N(40*86_400_000) })
+	amount := ints(func(int) int64 { return (1000 + r.Int64N(300)) * 1_000_000_000 })
+	wide := ints(func(int) int64 { return 1_000_000_000_000 + r.Int64N(1_000_000_000_000) })
+	for _, c := range []struct {
+		truth, want string // TYPE AS encoding, want "" for the same
+		value       func(i int) types.Value
+	}{
+		{"SMALLINT AS INT16", "", either}, {"SMALLINT AS ORDERED INT16", "", either}, {"SMALLINT AS LITTLE INT16", "", small},
+		{"INT AS INT32", "", small}, {"INT AS INT32", "", either}, {"INT AS LITTLE INT32", "", small}, {"INT AS ORDERED INT32", "", either},
+		{"INT AS ORDERED INT32", "", small}, {"INT AS INT32", "", ints(func(i int) int64 { return 1_000_000_000 + int64(i) })},
+		{"INT AS INT32", "", ints(func(int) int64 { return r.Int64N(1_000_000_000) })},
+		{"BIGINT AS INT64", "", either}, {"BIGINT AS LITTLE INT64", "", either}, {"BIGINT AS ORDERED INT64", "", either},
+		{"BIGINT AS INT64", "", ints(func(int) int64 { return 1_500_000_000_000_000_000 + r.Int64N(1<<50) })},
+		{"FLOAT AS FLOAT32", "", floats(func(int) float64 { return float64(float32(r.IntN(1000)) / 8) })},
+		{"FLOAT AS FLOAT32", "", floats(func(int) float64 { return float64(float32(r.NormFloat64()*4 + 21)) })},
+		{"FLOAT AS PHOENIX FLOAT", "", floats(func(int) float64 { return float64(float32(r.IntN(1000)) / 8) })},
+		{"DOUBLE AS FLOAT64", "", price}, {"DOUBLE AS FLOAT64", "", reals}, {"DOUBLE AS PHOENIX DOUBLE", "", price}, {"DOUBLE AS ORDERED FLOAT64", "", signed},
+		{"DOUBLE AS FLOAT64", "", floats(func(i int) float64 { return -0.1 * float64(i) })}, {"DOUBLE AS FLOAT64", "", floats(func(i int) float64 { return float64(i % 3) })},
+		{"TIMESTAMP AS INT64", "", moment}, {"TIMESTAMP AS ORDERED INT64", "", moment}, {"TIMESTAMP AS LITTLE INT64", "", moment},
+		{"BIGINT AS INT64", "", amount}, {"BIGINT AS INT64", "", wide},
+		{"BIGINT AS INT64", "BYTES", ints(func(int) int64 { return int64(r.Uint64()) })}, // opaque
+		{"INT AS INT32", "BYTES", ints(func(int) int64 { return int64(int32(r.Uint32())) })},
+		{"SMALLINT AS INT16", "BYTES", ints(func(int) int64 { return int64(int16(r.Uint32())) })},
+	} {
+		typ, as, _ := strings.Cut(c.truth, " AS ")
+		defs := catalog.New()
+		if err := defs.Load(fmt.Sprintf("CREATE EXTERNAL TABLE t (k STRING, v %s FROM f:v AS %s) ROW KEY (k AS TEXT)", typ, as)); err != nil {
+			t.Fatal(err)
+		}
+		col, _ := defs.Tables()[0].Column("v")
+		var values [][]byte
+		for i := range 120 {
+			v := c.value(i)
+			if v.Type() != types.Double {
+				v = types.NewIntOf(col.Type, v.Int())
+			}
+			b, err := col.AppendCell(nil, v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values = append(values, b)
+		}
+		gotTyp, gotAs, why := cellType(values, false)
+		want := c.want
+		if want == "" {
+			want = c.truth
+		}
+		wantTyp, wantAs, _ := strings.Cut(want, " AS ")
+		same := gotAs == wantAs || gotAs == "" && !strings.Contains(wantAs, " ")
+		if gotTyp != wantTyp || !same {
+			t.Errorf("%s read as %s AS %s: %s", c.truth, gotTyp, gotAs, why)
+		}
+		t.Logf("%-28s %s", c.truth, why)
+	}
+}
+
+// One value is no evidence, and its reading is not called clear where another is as good.
+func TestCellDoubt(t *testing.T) {
+	for _, c := range []struct{ bytes, want, says string }{
+		{"\x00\x00\x00\x05", "INT", "clear"},
+		{"\xd3\x9a\x11\x7f", "BYTES", "nothing else is plausible"},
+		{string(binary.BigEndian.AppendUint64(nil, math.Float64bits(1.5))), "DOUBLE", "doubtful"},
+		{string(binary.BigEndian.AppendUint64(nil, 1_767_225_600_123)), "TIMESTAMP", "clear"},
+		{string(binary.BigEndian.AppendUint64(nil, math.Float64bits(-1.5))), "DOUBLE", "doubtful"}, // or 1.5 AS ORDERED FLOAT64
+	} {
+		typ, _, why := cellType([][]byte{[]byte(c.bytes)}, false)
+		if typ != c.want || !strings.Contains(why, c.says) {
+			t.Errorf("%q: %s: %s", c.bytes, typ, why)
+		}
+	}
+}
