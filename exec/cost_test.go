@@ -89,8 +89,8 @@ func TestCostOfNeighbours(t *testing.T) {
 	for _, key := range []string{"id % 260 AS UINT16", "LEFT(MD5(CONCAT(id)), 4)"} {
 		_, w := newCluster(t, 1, Config{}, "CREATE TABLE m (id BIGINT, v INT) ROW KEY ("+key+", id AS INT64)")
 		w.run("CREATE TABLE o (step INT, id BIGINT) ROW KEY (step AS INT32, id AS INT64)")
-		w.fill("m", n, func(i int) string { return fmt.Sprintf("(%d, %d), (%d, %d)", i, i, n+7*i, i) })
-		w.fill("o", n, func(i int) string { return fmt.Sprintf("(1, %d), (7, %d)", i, n+7*i) })
+		w.fill("m", n, func(i int) string { return fmt.Sprintf("(%d, %d), (%d, %d)", i+i/2, i, 2*n+7*i, i) })
+		w.fill("o", n, func(i int) string { return fmt.Sprintf("(1, %d), (7, %d)", i+i/2, 2*n+7*i) }) // pairs of neighbours, and none
 		rpcs := map[int]int64{}
 		for _, step := range []int{7, 1} {
 			rows, s := w.read(fmt.Sprintf("SELECT * FROM o JOIN m ON m.id = o.id WHERE o.step = %d", step))

@@ -177,7 +177,44 @@ func (c compiler) needBool(x Expr, what string, pos parser.Pos) error {
 
 var compareOps = map[string]CompareOp{"=": EQ, "<>": NE, "!=": NE, "<": LT, "<=": LE, ">": GT, ">=": GE}
 
+// terms compiles a AND b AND c, or with OR, at once: added one by one they would be copied each time.
+func (c compiler) terms(e *parser.Binary) (Expr, error) {
+	chain := []*parser.Binary{e}
+	for {
+		left, ok := chain[len(chain)-1].X.(*parser.Binary)
+		if !ok || left.Op != e.Op {
+			break
+		}
+		chain = append(chain, left)
+	}
+	first := chain[len(chain)-1]
+	out := make([]Expr, 0, len(chain)+1)
+	add := func(tree parser.Expr, pos parser.Pos) error {
+		x, err := c.expr(tree)
+		if err == nil {
+			err = c.needBool(x, e.Op, pos)
+		}
+		out = append(out, x)
+		return err
+	}
+	if err := add(first.X, first.Pos); err != nil {
+		return nil, err
+	}
+	for _, b := range slices.Backward(chain) {
+		if err := add(b.Y, b.Pos); err != nil {
+			return nil, err
+		}
+	}
+	if e.Op == "AND" {
+		return conjunction(out...), nil
+	}
+	return disjunction(out...), nil
+}
+
 func (c compiler) binary(e *parser.Binary) (Expr, error) {
+	if e.Op == "AND" || e.Op == "OR" {
+		return c.terms(e)
+	}
 	if op, ok := compareOps[e.Op]; ok {
 		if tx, ok := e.X.(*parser.Tuple); ok {
 			ty, ok := e.Y.(*parser.Tuple)
@@ -206,17 +243,6 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 		return c.compare(op, x, y, e.Pos)
 	}
 	switch e.Op {
-	case "AND", "OR":
-		if err := c.needBool(x, e.Op, e.Pos); err != nil {
-			return nil, err
-		}
-		if err := c.needBool(y, e.Op, e.Pos); err != nil {
-			return nil, err
-		}
-		if e.Op == "AND" {
-			return conjunction(x, y), nil
-		}
-		return disjunction(x, y), nil
 	case "IS DISTINCT FROM", "IS NOT DISTINCT FROM":
 		same, err := c.compare(EQ, x, y, e.Pos)
 		if err != nil {

@@ -396,36 +396,25 @@ func Sarg(e Expr) (col int, s types.Set, exact, ok bool) {
 		col, set, ex, ok := sargOf(e.X, types.SetOf(iv))
 		return col, set, ex && (whole || tail), ok
 	case *Or:
-		return sargTerms(e.Terms, types.Set.Union, true)
+		return sargTerms(e.Terms, func(sets []types.Set) types.Set { return types.SetOf(slices.Concat(sets...)...) })
 	case *And:
-		return sargTerms(e.Terms, types.Set.Intersect, false)
+		return sargTerms(e.Terms, types.IntersectAll)
 	}
 	return 0, nil, false, false
 }
 
 // sargTerms combines the sets of terms over one and the same column.
-func sargTerms(terms []Expr, combine func(a, b types.Set) types.Set, union bool) (col int, s types.Set, exact, ok bool) {
+func sargTerms(terms []Expr, combine func(sets []types.Set) types.Set) (col int, s types.Set, exact, ok bool) {
 	exact = true
-	var pieces []types.Interval
+	sets := make([]types.Set, len(terms))
 	for i, t := range terms {
 		c, ts, ex, ok := Sarg(t)
 		if !ok || i > 0 && c != col {
 			return 0, nil, false, false
 		}
-		exact = exact && ex
-		switch {
-		case union:
-			col, pieces = c, append(pieces, ts...)
-		case i == 0:
-			col, s = c, ts
-		default:
-			s = combine(s, ts)
-		}
+		col, sets[i], exact = c, ts, exact && ex
 	}
-	if union {
-		s = types.SetOf(pieces...)
-	}
-	return col, s, exact, true
+	return col, combine(sets), exact, true
 }
 
 // sargOf carries the set of values of x over to x's only column.

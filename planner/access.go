@@ -364,16 +364,28 @@ func less(a, b Span) bool {
 
 // prove splits the conjuncts into those that every span implies and the residual.
 func (c *candidate) prove(terms []term) {
-	for _, t := range terms {
-		p := newProof(t, c.scan.Table)
-		implied := len(c.spans) > 0
+	implies := func(p proof) bool {
 		for i := range c.spans {
 			if !p.holds(&c.spans[i]) {
-				implied = false
-				break
+				return false
 			}
 		}
-		if implied || len(c.spans) == 0 {
+		return true
+	}
+	together := map[int]bool{} // columns of which all terms are implied at once, for where they are many each takes its time
+	if len(terms) > 8 {
+		sets := map[int][]types.Set{}
+		for _, t := range terms {
+			if t.ok && t.exact {
+				sets[t.col] = append(sets[t.col], t.set)
+			}
+		}
+		for col, s := range sets {
+			together[col] = implies(proof{col: col, set: types.IntersectAll(s), sarg: true})
+		}
+	}
+	for _, t := range terms {
+		if t.ok && t.exact && together[t.col] || implies(newProof(t, c.scan.Table)) {
 			c.fates = append(c.fates, Fate{Expr: t.Expr, Where: "key"})
 			continue
 		}
@@ -441,7 +453,7 @@ func (p *proof) holds(s *keySpan) bool {
 	for k := range p.any {
 		i := (p.likely + k) % len(p.any)
 		if p.any[i].holds(s) {
-			p.likely = i + 1
+			p.likely = i // several spans may come of one term
 			return true
 		}
 	}

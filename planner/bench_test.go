@@ -1,10 +1,12 @@
 package planner
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/parser"
 )
 
@@ -41,4 +43,43 @@ func BenchmarkPlanInList(b *testing.B) {
 		items[i] = strconv.Itoa(7 * i)
 	}
 	benchmark(b, "SELECT * FROM files WHERE user_id IN ("+strings.Join(items, ", ")+")", false)
+}
+
+// Long conditions: planning must not grow faster than they do.
+func BenchmarkPlanLong(b *testing.B) {
+	list := func(n int, sep, format string, args func(i int) []any) string {
+		terms := make([]string, n)
+		for i := range terms {
+			terms[i] = fmt.Sprintf(format, args(i)...)
+		}
+		return strings.Join(terms, sep)
+	}
+	one := func(step int) func(int) []any { return func(i int) []any { return []any{step * i} } }
+	for _, c := range []struct{ name, key, where string }{
+		{"unequal", "k AS INT64", list(400, " AND ", "k <> %d", one(7))},
+		{"unequal4000", "k AS INT64", list(4000, " AND ", "k <> %d", one(7))},
+		{"unequalSalted", "SALT(0 TO 99) AS UINT8, k AS INT64", list(300, " AND ", "k <> %d", one(7))},
+		{"notIn", "k AS INT64", "k NOT IN (" + list(8000, ", ", "%d", one(7)) + ")"},
+		{"notInBuckets", "k % 260 AS UINT16, k AS INT64", "k NOT IN (" + list(1000, ", ", "%d", one(7)) + ")"},
+		{"between", "k AS INT64", list(6_000, " OR ", "k BETWEEN %d AND %d", func(i int) []any { return []any{20 * i, 20*i + 9} })},
+		{"ranges", "k AS INT64, v AS INT32", list(3_000, " OR ", "k BETWEEN %d AND %d AND v > 0", func(i int) []any { return []any{20 * i, 20*i + 9} })},
+		{"salted", "SALT(0 TO 99) AS UINT8, k AS INT64", list(300, " OR ", "k = %d AND v = 1", one(7))},
+		{"saltedIn", "SALT(0 TO 99) AS UINT8, k AS INT64", "k IN (" + list(300, ", ", "%d", one(7)) + ")"},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			cat := catalog.New()
+			if err := cat.Load("CREATE TABLE t (k BIGINT, v INT, w INT) ROW KEY (" + c.key + ")"); err != nil {
+				b.Fatal(err)
+			}
+			st, err := parser.ParseStatement("SELECT * FROM t WHERE " + c.where)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if _, err := (&Env{Catalog: cat}).Select(st.(*parser.Select)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

@@ -124,11 +124,15 @@ func (x boxer) all() box { return box{cols: make([]types.Set, x.width)} }
 // tells that a term was left out to bound their number.
 func (x boxer) conjunction(terms []term) (boxes []box, capped bool) {
 	base := x.all()
+	more := map[int][]types.Set{} // of columns with several terms
 	var unions [][]box
 	for _, t := range terms {
 		x.env.tick()
-		if ok, left := x.narrowed(&base, t); ok {
-			if !left {
+		if x.narrows(t) {
+			base.liked(t)
+			if base.cols[t.col] != nil {
+				more[t.col] = append(more[t.col], t.set)
+			} else if !base.narrow(t.col, t.set) {
 				return nil, capped
 			}
 			continue
@@ -142,6 +146,11 @@ func (x boxer) conjunction(terms []term) (boxes []box, capped bool) {
 			continue
 		}
 		unions = append(unions, bs)
+	}
+	for col, s := range more {
+		if !base.narrow(col, types.IntersectAll(s)) {
+			return nil, capped
+		}
 	}
 	slices.SortStableFunc(unions, func(a, b []box) int { return len(a) - len(b) })
 	boxes = []box{base}
@@ -164,22 +173,22 @@ func (x boxer) conjunction(terms []term) (boxes []box, capped bool) {
 	return boxes, capped
 }
 
-// narrowed adds e to b if it is about one column, and tells whether anything is left then.
-func (x boxer) narrowed(b *box, t term) (ok, left bool) {
-	if !t.ok || t.col >= x.width {
-		return false, false
-	}
+// narrows tells that t is about one column.
+func (x boxer) narrows(t term) bool { return t.ok && t.col < x.width }
+
+// liked adds t if it is a pattern that its set does not express.
+func (b *box) liked(t term) {
 	if l, ok := t.Expr.(*expr.Like); ok && !t.exact {
 		b.likes = append(b.likes, l)
 	}
-	return true, b.narrow(t.col, t.set)
 }
 
 // boxes gives the boxes of one predicate.
 func (x boxer) boxes(t term) (boxes []box, capped bool) {
 	b := x.all()
-	if ok, left := x.narrowed(&b, t); ok {
-		if !left {
+	if x.narrows(t) {
+		b.liked(t)
+		if !b.narrow(t.col, t.set) {
 			return nil, false
 		}
 		return []box{b}, false

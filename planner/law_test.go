@@ -221,6 +221,13 @@ func (g *lawWorld) predicate(depth int) string {
 		if col.Type == types.String {
 			return fmt.Sprintf("%s LIKE '%s'", col.Name, g.pick("a%", "%a", "ab%", "a_", "%", "", "b%b", "%b", "aé%"))
 		}
+		if !g.kept && r.IntN(3) == 0 { // many terms about a column are proved together
+			terms := make([]string, 10)
+			for i := range terms {
+				terms[i] = col.Name + g.pick(" <> ", " <> ", " <> ", " >= ") + g.constant(col)
+			}
+			return strings.Join(terms, " AND ")
+		}
 		return fmt.Sprintf("%s <> %s", col.Name, g.constant(col))
 	case 3:
 		o := cols[r.IntN(len(cols))]

@@ -564,13 +564,19 @@ func (w *walker) splitSet(br branch, i int, set types.Set, rest *[]keySpan) (don
 	}
 	f := followOf(w.layout, i)
 	out := make([]byteRange, 0, len(set))
-	allExact := true
-	for _, iv := range set {
+	of := make([]types.Set, 0, len(set)) // the interval that a range holds exactly, by range
+	for n := range set {
 		var exact, ok bool
-		if out, exact, ok = ranges(out, p.Encoding, iv, f); !ok {
+		if out, exact, ok = ranges(out, p.Encoding, set[n], f); !ok {
 			return false
 		}
-		allExact = allExact && exact
+		var proven types.Set
+		if exact {
+			proven = set[n : n+1]
+		}
+		for len(of) < len(out) {
+			of = append(of, proven)
+		}
 	}
 	if !allPointRanges(out) && w.pays(br, i) {
 		if vals, ok := w.values(&br, p); ok && len(vals) <= maxSteps {
@@ -585,7 +591,7 @@ func (w *walker) splitSet(br branch, i int, set types.Set, rest *[]keySpan) (don
 	}
 	w.use(i, u, set)
 	w.spans = slices.Grow(w.spans, min(len(out), w.opt.MaxSpans))
-	for _, r := range out {
+	for n, r := range out {
 		if w.full() {
 			w.emit(br, nil, rest)
 			return true
@@ -599,8 +605,8 @@ func (w *walker) splitSet(br branch, i int, set types.Set, rest *[]keySpan) (don
 		}
 		nb := br
 		nb.bound = i + 1
-		if allExact {
-			if pre, ok := expr.Preimage(p.Expr, col, set, nb.proven.setOf(col)); ok {
+		if of[n] != nil {
+			if pre, ok := expr.Preimage(p.Expr, col, of[n], nb.proven.setOf(col)); ok {
 				nb.prove(col, pre)
 			}
 		}

@@ -253,6 +253,19 @@ func (s Set) Intersect(o Set) Set {
 	return out
 }
 
+// IntersectAll is the set of the values in all of sets, which are halved again and again: one after the other, each would
+// copy what is left of those before it.
+func IntersectAll(sets []Set) Set {
+	switch n := len(sets); n {
+	case 0:
+		return All()
+	case 1:
+		return sets[0]
+	default:
+		return IntersectAll(sets[:n/2]).Intersect(IntersectAll(sets[n/2:]))
+	}
+}
+
 // Complement is the set of the non-NULL values outside s.
 func (s Set) Complement() Set {
 	var out []Interval
