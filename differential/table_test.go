@@ -179,7 +179,7 @@ func newTable(r *rand.Rand, name string) *table {
 			stored = " STORED IN '" + name + "'"
 		}
 		ddl += stored
-		if packed == "" && hidden == "" && !salted && !strings.Contains(stored, "(") {
+		if packed == "" && hidden == "" && !salted {
 			if r.IntN(4) == 0 {
 				copied := g.key(r.Perm(len(g.names)), false)
 				ddl += " ROW KEY other (" + strings.Join(copied, ", ") + ") STORED IN '" + name + "_other'"

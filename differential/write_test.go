@@ -144,7 +144,7 @@ func (w *world) insert(t *table, columns []string, rows [][]value, ifNew bool) i
 		conflict = " ON CONFLICT (" + strings.Join(t.keys(), ", ") + ") DO NOTHING"
 	}
 	sql, _ := h.forHQL()
-	if _, err := w.dbs[0].Exec(context.Background(), sql); err != nil {
+	if _, err := w.dbs[w.r.IntN(len(w.dbs))].Exec(context.Background(), sql); err != nil {
 		if excuse(err, false) == "" {
 			w.t.Fatalf("hql refuses a row: %v\n%s\n%s", err, strings.Join(t.create, ";\n"), sql)
 		}
@@ -280,7 +280,7 @@ func (w *world) change(g *gen, t *table, c *call) {
 		return
 	}
 	sql, args := c.forHQL()
-	res, err := w.dbs[0].Exec(context.Background(), sql, args...)
+	res, err := w.dbs[g.IntN(len(w.dbs))].Exec(context.Background(), sql, args...)
 	verb := strings.Fields(sql)[0]
 	fail := func(why string) {
 		w.t.Helper()
