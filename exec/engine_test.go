@@ -313,3 +313,34 @@ func TestRepairOfMissingIndex(t *testing.T) {
 	w.run("CHECK TABLE e REPAIR")
 	w.expect("1", "SELECT id FROM e WHERE tel = 't1'")
 }
+
+// The first row that others write, or write and remove, while an empty index is looked at makes no index that nobody filled.
+func TestFirstRowOfOthers(t *testing.T) {
+	for at := int64(1); ; at++ {
+		_, c := newStore(t)
+		w := newWorld(t, c, Config{FullScan: AllowFullScan})
+		w.run("CREATE TABLE t (id INT, tel STRING) ROW KEY main (id AS INT32) STORED IN 't' INDEX by_tel (tel AS TEXT, '|', id AS INT32)")
+		came := false
+		s := &stepping{Client: c, at: at, do: func() {
+			came = true
+			w.run("INSERT INTO t VALUES (1, 't1')")
+		}}
+		reader := &world{t, New(s, w.catalog, Config{FullScan: AllowFullScan})}
+		if _, _, err := reader.try("SELECT id FROM t WHERE tel = 't1'"); err != nil {
+			t.Errorf("a row is written at step %d: %v", at, err)
+		}
+		if !came {
+			break
+		}
+		w.run("DELETE FROM t WHERE id = 1")
+		s.n.Store(0)
+		s.do = func() {
+			w.run("INSERT INTO t VALUES (1, 't1')")
+			s.at, s.do = s.n.Load()+3, func() { w.run("DELETE FROM t WHERE id = 1") }
+		}
+		writer := &world{t, New(s, w.catalog, Config{FullScan: AllowFullScan})}
+		if _, _, err := writer.try("INSERT INTO t VALUES (2, 't2')"); err != nil {
+			t.Errorf("a row is written at step %d, and removed: %v", at, err)
+		}
+	}
+}

@@ -23,6 +23,10 @@ var ErrNotFilled = errors.New("the layout was never filled")
 // belongRows is how many rows of a table are looked at for one that an empty index lacks.
 const belongRows = 1000
 
+// looks is how many times in turn a layout must be empty and a row seen that belongs in it. The two are not seen at one
+// moment: others may write the first row, entry and all, in between, and remove it.
+const looks = 3
+
 // filled refuses l, an index or copy that is empty while rows of t belong in it: one that was defined when they were
 // there, which nobody filled. It would answer without them, and after the first new row nothing would show it.
 // Once l holds a row it is not asked again.
@@ -33,24 +37,25 @@ func (st *statement) filled(ctx context.Context, t *catalog.Table, l *catalog.La
 	if _, ok := st.full.known.Load(l); ok {
 		return nil
 	}
-	some, err := st.hasRow(ctx, l)
-	if err != nil {
-		return err
-	}
-	if !some {
-		rows, lacking, err := st.lacks(ctx, t, l)
+	for range looks {
+		some, err := st.hasRow(ctx, l)
 		if err != nil {
 			return err
 		}
-		if lacking {
-			return fmt.Errorf("%s of %s is empty, and %s has rows that belong in it (CHECK TABLE %s REPAIR fills it): %w", l.Name, t.Name, t.Name, t.Name, ErrNotFilled)
+		rows, lacking := false, false
+		if !some {
+			if rows, lacking, err = st.lacks(ctx, t, l); err != nil {
+				return err
+			}
 		}
-		if !rows {
-			return nil // the first ones are written to both
+		if some || rows && !lacking {
+			st.full.known.Store(l, true)
+		}
+		if !lacking {
+			return nil // where there are no rows, the first ones are written to both
 		}
 	}
-	st.full.known.Store(l, true)
-	return nil
+	return fmt.Errorf("%s of %s is empty, and %s has rows that belong in it (CHECK TABLE %s REPAIR fills it): %w", l.Name, t.Name, t.Name, t.Name, ErrNotFilled)
 }
 
 // hasRow tells whether any HBase table of l has a row.
