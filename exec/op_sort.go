@@ -80,7 +80,7 @@ type sortOp struct {
 	runs  []*spillFile
 	merge *runMerge
 	done  bool
-	at    int
+	at    int // rows given
 	out   [][]types.Value
 }
 
@@ -110,7 +110,7 @@ func (s *sortOp) Next(ctx context.Context) ([][]types.Value, error) {
 	}
 	if s.merge != nil {
 		s.out = s.out[:0]
-		for len(s.out) < batchRows {
+		for len(s.out) < batchRows && (s.limit < 0 || int64(s.at) < s.limit) {
 			row, err := s.merge.next()
 			if err == io.EOF {
 				break
@@ -119,6 +119,7 @@ func (s *sortOp) Next(ctx context.Context) ([][]types.Value, error) {
 				return nil, err
 			}
 			s.out = append(s.out, row[len(s.s.by):])
+			s.at++
 		}
 		if len(s.out) == 0 {
 			return nil, io.EOF
@@ -181,7 +182,7 @@ func (s *sortOp) fill(ctx context.Context) error {
 			}
 			size := sizeOf(r) + sizeOf(keys)
 			if err := s.share.take(size, "ORDER BY"); err != nil {
-				if s.limit >= 0 || len(s.rows) == 0 {
+				if len(s.rows) == 0 {
 					return err
 				}
 				if err := s.spill(ctx); err != nil {
