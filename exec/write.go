@@ -299,7 +299,7 @@ func (w *writer) cells(l *catalog.Layout, row []types.Value, set []bool, at plac
 	return puts, removed, nil
 }
 
-// marker is the cell that makes a row without values exist, in a family that reads look at.
+// marker is the cell that makes a row without values exist, in a family that reads look at. No column is read from it.
 func (w *writer) marker() hbase.Cell {
 	family := w.table.Families[0].Name
 	for _, c := range w.table.Columns {
@@ -311,7 +311,13 @@ func (w *writer) marker() hbase.Cell {
 	if w.table.Phoenix {
 		return hbase.Cell{Family: []byte(family), Qualifier: []byte("_0"), Value: []byte("x")} // every row of Phoenix has it
 	}
-	return hbase.Cell{Family: []byte(family), Qualifier: []byte{}, Value: []byte{}}
+	qualifier := []byte{}
+	for slices.ContainsFunc(w.table.Columns, func(c *catalog.Column) bool {
+		return hasCell(c) && c.Family == family && c.Qualifier == string(qualifier)
+	}) {
+		qualifier = append(qualifier, 0)
+	}
+	return hbase.Cell{Family: []byte(family), Qualifier: qualifier, Value: []byte{}}
 }
 
 // remove adds the mutations that delete row, as it was read; at is where it stands in the primary layout.

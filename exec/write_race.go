@@ -53,21 +53,18 @@ func claimToken() []byte {
 // claim puts first what every IF NOT EXISTS writes into a row, so that only one of them finds it absent: the packed cell,
 // Phoenix's own, or the marker with the statement's token.
 func (w *writer) claim(puts []hbase.Cell, at place) []hbase.Cell {
-	mark := w.marker()
 	if at.qualifier != nil {
-		mark.Qualifier = at.qualifier
-	}
-	i := slices.IndexFunc(puts, func(c hbase.Cell) bool {
-		return bytes.Equal(c.Qualifier, mark.Qualifier) && (at.qualifier != nil || bytes.Equal(c.Family, mark.Family))
-	})
-	if i >= 0 && len(puts[i].Value) > 0 {
+		i := slices.IndexFunc(puts, func(c hbase.Cell) bool { return bytes.Equal(c.Qualifier, at.qualifier) })
 		puts[0], puts[i] = puts[i], puts[0]
 		return puts
 	}
-	if i >= 0 {
-		puts = slices.Delete(puts, i, i+1)
+	mark := w.marker()
+	if !w.table.Phoenix {
+		mark.Value = w.token
 	}
-	mark.Value = w.token
+	puts = slices.DeleteFunc(puts, func(c hbase.Cell) bool {
+		return bytes.Equal(c.Qualifier, mark.Qualifier) && bytes.Equal(c.Family, mark.Family)
+	})
 	return append([]hbase.Cell{mark}, puts...)
 }
 
