@@ -118,6 +118,23 @@ func (t *Table) ColumnNames() []string {
 	return names
 }
 
+// RowFamilies are the families in which a row of t has a cell, or else is none of it: those of the columns in cells; without such, those that
+// the definition names; nil for any.
+func (t *Table) RowFamilies() []string {
+	var out []string
+	for _, c := range t.Columns {
+		if (!c.KeyPart || c.HasCell) && c.Family != "" && !slices.Contains(out, c.Family) {
+			out = append(out, c.Family)
+		}
+	}
+	if out == nil {
+		for _, f := range t.Def.Families {
+			out = append(out, f.Name)
+		}
+	}
+	return out
+}
+
 // Column finds a column; letters' case does not matter.
 func (t *Table) Column(name string) (*Column, bool) {
 	for _, c := range t.Columns {

@@ -195,7 +195,7 @@ func (r *run) stored(ctx context.Context, w *writer, rows []pendingRow) ([][]typ
 		return nil, nil
 	}
 	t := w.table
-	s := &planner.Scan{Table: t, Layout: t.Layouts[0], Hold: -1, Limit: -1, Access: planner.Get, Whole: true, Needed: make([]bool, len(t.Columns)+2)}
+	s := &planner.Scan{Table: t, Layout: t.Layouts[0], Hold: -1, Limit: -1, Access: planner.Get, Whole: true, Families: t.RowFamilies(), Needed: make([]bool, len(t.Columns)+2)}
 	for i := range t.Columns {
 		s.Needed[i] = true
 	}

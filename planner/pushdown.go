@@ -105,27 +105,16 @@ func (s *Scan) read(req *accessRequest, client, residual []expr.Expr) {
 			}
 		}
 	}
-	all, seen := true, map[string]bool{}
+	s.Families = s.Table.RowFamilies()
+	all := true
 	for i, col := range s.Table.Columns {
-		if col.KeyPart && !col.HasCell || col.Family == "" {
-			continue
-		}
-		if !seen[col.Family] {
-			seen[col.Family] = true
-			s.Families = append(s.Families, col.Family)
-		}
-		if col.KeyPart {
+		if col.KeyPart || col.Family == "" {
 			continue
 		}
 		if !fetch[i] {
 			all = false
 		} else if col.Packed == nil {
 			s.Columns = append(s.Columns, filter.Column{Family: col.Family, Qualifier: col.Qualifier})
-		}
-	}
-	if len(s.Families) == 0 { // without cell columns a row exists in the families that the definition names
-		for _, f := range s.Table.Def.Families {
-			s.Families = append(s.Families, f.Name)
 		}
 	}
 	packed := false
