@@ -392,7 +392,7 @@ func (b *builder) layouts() error {
 		}
 		for _, o := range b.t.Layouts {
 			if o.Name == l.Name {
-				return parser.Errorf(d.Pos, "two layouts are called %q", l.Name)
+				return parser.Errorf(d.Pos, "two layouts are called %q", l.Name).WithHint("name each after the first: ROW KEY by_column (...), INDEX by_column (...)")
 			}
 		}
 		var err error
