@@ -35,12 +35,14 @@ var moments = sync.OnceValue(func() []*form {
 		{typ: "TIMESTAMP", part: "9223372036854775807 - c / 1000 AS INT64", width: 8, base: "ts", prior: 8, what: "8 bytes big-endian, Long.MAX_VALUE minus seconds since 1970: newest first"},
 		{typ: "BIGINT", part: "c AS INT64", width: 8, base: "ts_us", prior: 8, what: "8 bytes big-endian, microseconds since 1970 (finer than TIMESTAMP: kept as a number)"},
 		{typ: "BIGINT", part: "9223372036854775807 - c AS INT64", width: 8, base: "ts_us", prior: 8, what: "8 bytes big-endian, Long.MAX_VALUE minus microseconds since 1970: newest first"},
+		{typ: "BIGINT", part: "c AS INT64", width: 8, base: "ts_ns", prior: 4, what: "8 bytes big-endian, nanoseconds since 1970 (finer than TIMESTAMP: kept as a number)"},
 		{typ: "TIMESTAMP", part: "c AS EPOCH32", width: 4, base: "ts", prior: 1.7, what: "4 bytes big-endian, seconds since 1970"},
 		{typ: "TIMESTAMP", part: "4294967295 - c / 1000 AS UINT32", width: 4, base: "ts", prior: 1.2, what: "4 bytes big-endian, the greatest number minus seconds since 1970: newest first"},
 		{typ: "TIMESTAMP", part: "2147483647 - c / 1000 AS INT32", width: 4, base: "ts", prior: 1.2, what: "4 bytes big-endian, Integer.MAX_VALUE minus seconds since 1970: newest first"},
 		{typ: "TIMESTAMP", part: "c AS TEXT(13)", width: 13, base: "ts", prior: 3, text: true, what: "13 digits, milliseconds since 1970"},
 		{typ: "TIMESTAMP", part: "c / 1000 AS TEXT(10)", width: 10, base: "ts", prior: 3, text: true, what: "10 digits, seconds since 1970"},
 		{typ: "BIGINT", part: "c AS TEXT(16)", width: 16, base: "ts_us", prior: 3, text: true, what: "16 digits, microseconds since 1970"},
+		{typ: "BIGINT", part: "c AS TEXT(19)", width: 19, base: "ts_ns", prior: 4, text: true, what: "19 digits, nanoseconds since 1970"},
 		{typ: "TIMESTAMP", part: "9223372036854775807 - c AS TEXT(19)", width: 19, base: "ts", prior: 8, text: true, what: "19 digits, Long.MAX_VALUE minus milliseconds since 1970: newest first"},
 	}
 	for _, p := range []struct {
@@ -70,11 +72,13 @@ var moments = sync.OnceValue(func() []*form {
 // numbers are the ways to write a number in bytes.
 var numbers = sync.OnceValue(func() []*form {
 	var fs []*form
-	for _, bits := range []int{8, 16, 32} {
+	for _, bits := range []int{8, 16, 24, 32} {
 		fs = append(fs, &form{typ: "BIGINT", part: fmt.Sprintf("c AS UINT%d", bits), what: fmt.Sprintf("%d bytes big-endian", bits/8)})
 	}
 	fs = append(fs, &form{typ: "BIGINT", part: "c AS INT64", what: "8 bytes big-endian"},
 		&form{typ: "BIGINT", part: "c AS ORDERED INT64", what: "8 bytes big-endian, the sign bit flipped"},
+		&form{typ: "BIGINT", part: "c AS LITTLE INT64", what: "8 bytes, the least first"},
+		&form{typ: "INT", part: "c AS INT32", what: "4 bytes big-endian, two's complement"},
 		&form{typ: "INT", part: "c AS ORDERED INT32", what: "4 bytes big-endian, the sign bit flipped"},
 		&form{typ: "BIGINT", part: "9223372036854775807 - c AS INT64", what: "8 bytes big-endian, Long.MAX_VALUE minus the number"})
 	for _, f := range fs {
@@ -118,6 +122,8 @@ func (f *form) moment(n int64) bool {
 		n *= types.MillisPerDay
 	case f.base == "ts_us":
 		n /= 1000
+	case f.base == "ts_ns":
+		n /= 1_000_000
 	}
 	if strings.Contains(f.part, "'yyMM") && n < twoDigits {
 		return false

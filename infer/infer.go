@@ -37,6 +37,8 @@ type Proposal struct {
 	Values []string
 	Notes  []string // what else the sample tells
 	bits   float64
+	// computed tells that the first part follows from the others in every sampled key.
+	computed bool
 }
 
 // Evidence tells why a part was read as it was.
@@ -101,7 +103,7 @@ func Propose(name string, rows []hbase.Row, n int) ([]*Proposal, error) {
 	start := make([]int, len(s.keys))
 	tried := slices.Clone(s.parse(start))
 	for _, lead := range s.leads(start) {
-		for _, tail := range s.parse(lead.next) {
+		for _, tail := range slices.Concat(s.parse(lead.next), s.whole(lead.next)) {
 			tried = append(tried, tail.after(lead))
 		}
 	}
@@ -112,11 +114,14 @@ func Propose(name string, rows []hbase.Row, n int) ([]*Proposal, error) {
 	}
 	var out []*Proposal
 	seen := map[string]bool{}
+	recomputed := false // the first part of some proposal is a function of the others
 	consider := func(p parse) {
 		p = v.withDay(p)
 		if pr := v.verify(p); pr != nil && !seen[keyOf(pr)] {
 			seen[keyOf(pr)] = true
 			out = append(out, pr)
+			pr.computed = p.segs[0].computed && pr.Fit == pr.Sampled
+			recomputed = recomputed || pr.computed
 		}
 	}
 	taken := map[string]bool{}
@@ -133,6 +138,9 @@ func Propose(name string, rows []hbase.Row, n int) ([]*Proposal, error) {
 	}
 	if len(out) == 0 { // too many parts, say
 		consider(parse{}.after(s.rest(start)[0]).named(taken))
+	}
+	if recomputed { // then it is no salt and no column: who writes as if it were gives rows a second key
+		out = slices.DeleteFunc(out, func(p *Proposal) bool { return !p.computed })
 	}
 	slices.SortStableFunc(out, func(a, b *Proposal) int {
 		return compareFloat(a.cost(), b.cost())

@@ -54,6 +54,18 @@ func (s *search) leads(at []int) []option {
 	return out
 }
 
+// whole gives the cuts that leave a text at the beginning whole, which may look like several parts:
+// a salt or bucket is computed from all of it.
+func (s *search) whole(at []int) []parse {
+	out := []parse{parse{}.after(s.rest(at)[0])}
+	for _, o := range s.delimited(at) {
+		for _, tail := range s.parse(o.next)[:1] {
+			out = append(out, tail.after(o))
+		}
+	}
+	return out
+}
+
 // saltEnds tells whether a salt can end at next: a word or a number would not be cut there.
 func (s *search) saltEnds(bs [][]byte, next []int) bool {
 	switch {
@@ -360,10 +372,15 @@ func (v *verifier) modulus(p parse, i int, f string) (n int64, negative bool) {
 			return 0, false
 		}
 	}
-	if seen < 8 || n <= most || 2*most < n {
-		return 0, false // buckets are filled up to the last one or so
+	if seen < 8 {
+		return 0, false
 	}
-	return n, negative
+	for d := max(2, most+1); d <= min(n, 2*most); d++ { // buckets are filled up to the last one or so
+		if n%d == 0 {
+			return d, negative
+		}
+	}
+	return 0, false
 }
 
 func segmentWidth(g segment) int {

@@ -32,7 +32,9 @@ type segment struct {
 	why    string
 	bits   float64 // left to say of it, a key
 	lead   leadKind
-	values []string // of a lead: its bytes in each key of the search; "" where a key does not fit
+	// computed tells that the part follows from others in the sampled keys.
+	computed bool
+	values   []string // of a lead: its bytes in each key of the search; "" where a key does not fit
 }
 
 func (g segment) sql() string {
@@ -71,7 +73,7 @@ func (p parse) after(o option) parse {
 // with replaces part i by a function of another column.
 func (p parse) with(i int, h hypothesis) parse {
 	out := parse{segs: slices.Clone(p.segs), bits: p.bits - p.segs[i].bits - h.bonus, cells: p.cells || h.cell, same: p.same, day: p.day}
-	out.segs[i] = segment{part: h.part, why: h.why}
+	out.segs[i] = segment{part: h.part, why: h.why, computed: true}
 	return out
 }
 
@@ -276,7 +278,7 @@ func (s *search) times(at []int) []option {
 	var out []option
 	for _, f := range moments() {
 		o, distinct, ok := s.form(f, at, f.moment)
-		if !ok || f.width == 4 && (s.looksText(at) || o.spread < 86_400_000) {
+		if !ok || f.width == 4 && (s.looksText(at, 0) || o.spread < 86_400_000) || inSeconds(f) && s.looksText(at, 4) {
 			continue
 		}
 		if (o.days > 2 && o.hours == 1 || o.days > 10 && o.hours < 10) && strings.Contains(f.part, "HH") {
@@ -332,12 +334,15 @@ func (s *search) printable(at []int, w int) bool {
 	return 4*n > total
 }
 
-// looksText tells whether 4 bytes are rather characters: of a number of seconds the last
+// inSeconds tells 8 bytes of which the first four are always zero, or all ones.
+func inSeconds(f *form) bool { return f.width == 8 && strings.Contains(f.part, "/ 1000") }
+
+// looksText tells whether the 4 bytes after skip others are rather characters: of a number of seconds the last
 // two are anything, and the first two are letters in our time.
-func (s *search) looksText(at []int) bool {
+func (s *search) looksText(at []int, skip int) bool {
 	n, total := 0, 0
 	for i, p := range at {
-		if p < 0 || p+4 > len(s.keys[i]) {
+		if p += skip; p < skip || p+4 > len(s.keys[i]) {
 			continue
 		}
 		for _, c := range s.keys[i][p+2 : p+4] {
@@ -368,6 +373,7 @@ func (s *search) options(at []int, last bool) []option {
 		out = append(out, s.integers(at)...)
 		out = append(out, s.literals(at, least, most)...)
 		out = append(out, s.delimited(at)...)
+		out = append(out, s.counted(at)...)
 		out = append(out, s.fixed(at, least, most)...)
 	}
 	return append(out, s.rest(at)...)
@@ -384,14 +390,27 @@ func (s *search) integers(at []int) []option {
 		if strings.HasPrefix(f.part, "c AS UINT") {
 			sane = func(int64) bool { return true }
 		} else if f.width == 4 {
-			sane = func(n int64) bool { return n > -1<<24 && n < 1<<24 }
+			sane = func(n int64) bool { return n > -1<<24 && (n < 1<<24 || f.part == "c AS ORDERED INT32") }
 		}
 		if o, _, ok := s.form(f, at, sane); ok {
+			switch f.part {
+			case "c AS UINT24":
+				o.segs[0].bits += 0.9 // less common than one byte and two
+			case "c AS INT32":
+				if o.most-o.spread >= 0 {
+					continue // UINT32 says the same
+				}
+			case "c AS ORDERED INT32":
+				o.segs[0].bits -= 0.8 // as unsigned numbers they would all lie in the upper half, or about its beginning
+			}
 			if t, ok := timeOfDay(f, o); ok && s.daily {
 				out = append(out, t)
 			}
-			if o.step > 1 {
-				o.segs[0].bits += 0.5 // a constant byte of the next part, rather
+			switch {
+			case o.step > 1 && o.step%256 == 0:
+				o.segs[0].bits += 2 // a constant byte of the next part, rather
+			case o.step > 1:
+				o.segs[0].bits += 0.5
 			}
 			out = append(out, o)
 		}
