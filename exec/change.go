@@ -54,7 +54,11 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 		return nil, err
 	}
 	w := r.newWriter(t)
-	return r.change(ctx, w, p, len(p.Subplans) > 0, nil, func(row, _ []types.Value) error {
+	when := asRead
+	if len(p.Subplans) > 0 {
+		when = allFirst
+	}
+	return r.change(ctx, w, p, when, nil, func(row, _ []types.Value) error {
 		at, err := w.standing(row)
 		if err == nil {
 			err = w.remove(row, at)
@@ -63,11 +67,11 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 	})
 }
 
-// change has f write, to w, what becomes of each row of p, and sends it; moves: the statement may move what it reads.
-// With next, f also gets what that makes of the row. It is asked for all of the rows before one is written, for it may read the table.
-func (r *run) change(ctx context.Context, w *writer, p *planner.Plan, moves bool, next func(row []types.Value) ([]types.Value, error), f func(row, next []types.Value) error) (*Rows, error) {
+// change has f write, to w, what becomes of each row of p, and sends it.
+// With next, f also gets what that makes of the row; with atOnce it is asked for all of them before one is written.
+func (r *run) change(ctx context.Context, w *writer, p *planner.Plan, when reading, next func(row []types.Value) ([]types.Value, error), f func(row, next []types.Value) error) (*Rows, error) {
 	n := int64(0)
-	err := r.eachRow(ctx, p, moves, func(rows [][]types.Value) error {
+	err := r.eachRow(ctx, p, when, func(rows [][]types.Value) error {
 		if err := r.know(ctx, w.table, rows); err != nil {
 			return err
 		}
@@ -131,7 +135,14 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 		}
 		return row, nil
 	}
-	return r.change(ctx, w, p, len(t.Layouts) > 1 || len(p.Subplans) > 0, next, func(old, row []types.Value) error {
+	when := asRead
+	switch {
+	case len(p.Subplans) > 0:
+		when = atOnce // for next may read the table
+	case len(t.Layouts) > 1:
+		when = allFirst
+	}
+	return r.change(ctx, w, p, when, next, func(old, row []types.Value) error {
 		if err := r.allocate(ctx, w, []pendingRow{{row: row, pos: s.Pos}}); err != nil {
 			return err
 		}
@@ -312,7 +323,7 @@ func (r *run) underAnySalt(ctx context.Context, w *writer, rows []pendingRow, se
 		if err != nil {
 			return err
 		}
-		err = r.eachRow(ctx, p, false, func(found [][]types.Value) error {
+		err = r.eachRow(ctx, p, asRead, func(found [][]types.Value) error {
 			for _, row := range found {
 				id, err := w.identity(row)
 				if err != nil {

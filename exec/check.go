@@ -233,7 +233,7 @@ func (r *run) current(ctx context.Context, w *writer, rows [][]types.Value) ([][
 		if err != nil {
 			return nil, err
 		}
-		err = r.eachRow(ctx, p, false, func(found [][]types.Value) error {
+		err = r.eachRow(ctx, p, asRead, func(found [][]types.Value) error {
 			for _, row := range found {
 				for _, i := range at[keyOf(row, cols)] {
 					out[i] = append(out[i], slices.Clone(row))

@@ -126,7 +126,7 @@ func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string, overwri
 	out := rowWriter{w: buf, format: format, columns: p.Columns}
 	out.header()
 	n := int64(0)
-	err = r.eachRow(ctx, p, false, func(rows [][]types.Value) error {
+	err = r.eachRow(ctx, p, asRead, func(rows [][]types.Value) error {
 		n += int64(len(rows))
 		r.rec.written.Store(n)
 		for _, row := range rows {

@@ -85,7 +85,7 @@ func (r *run) analyze(ctx context.Context, s *parser.Explain, p *planner.Plan) (
 	r.rec = newRecorder(r.client)
 	r.rec.tracing = true
 	out.begin = r.rec.start
-	err := r.eachRow(ctx, p, false, func(rows [][]types.Value) error {
+	err := r.eachRow(ctx, p, asRead, func(rows [][]types.Value) error {
 		r.rec.returned.Add(int64(len(rows)))
 		return nil
 	})

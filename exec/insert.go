@@ -267,7 +267,11 @@ func (r *run) insertQuery(ctx context.Context, s *parser.Insert, in *inserter) (
 	if len(p.Columns) != len(in.cols) {
 		return nil, parser.Errorf(s.Query.Pos, "the query gives %d columns for %d of %s", len(p.Columns), len(in.cols), in.w.table.Name)
 	}
-	err = r.eachRow(ctx, p, readsTable(p, in.w.table), func(rows [][]types.Value) error {
+	when := asRead
+	if readsTable(p, in.w.table) {
+		when = allFirst
+	}
+	err = r.eachRow(ctx, p, when, func(rows [][]types.Value) error {
 		for _, from := range rows {
 			row := make([]types.Value, len(in.w.table.Columns)+2)
 			for i, c := range in.cols {

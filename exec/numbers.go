@@ -90,7 +90,7 @@ func (r *run) largest(ctx context.Context, t *catalog.Table, col *catalog.Column
 	if err != nil {
 		return 0, err
 	}
-	err = r.eachRow(ctx, p, true, func(rows [][]types.Value) error {
+	err = r.eachRow(ctx, p, allFirst, func(rows [][]types.Value) error {
 		if len(rows) > 0 && !rows[0][0].IsNull() {
 			most = max(most, rows[0][0].Int())
 		}

@@ -113,15 +113,26 @@ func (r *run) open(ctx context.Context, p *planner.Plan) (operator, error) {
 	return newOperator(ctx, p.Root, r.scan, r.opt)
 }
 
-// eachRow runs p and calls f with its rows, batch by batch, or with whole set once with all of them, when
-// nothing is read any more; not at all for no rows. They are valid until f returns, with whole set for good.
-func (r *run) eachRow(ctx context.Context, p *planner.Plan, whole bool, f func(rows [][]types.Value) error) error {
+// reading says when eachRow gives rows.
+type reading uint8
+
+const (
+	asRead   reading = iota // batch by batch; a row is valid until f returns
+	allFirst                // batch by batch, when nothing is read any more; what does not fit in memory goes to a file till then
+	atOnce                  // all of them at once, when nothing is read any more; they must fit
+)
+
+// eachRow runs p and calls f with its rows; not at all for no rows. Those that are not given as they are read are valid for good.
+func (r *run) eachRow(ctx context.Context, p *planner.Plan, when reading, f func(rows [][]types.Value) error) error {
 	op, err := r.open(ctx, p)
 	if err != nil {
 		return err
 	}
 	defer op.Close()
+	held := &budget{limit: r.opt.memory()}
 	var kept [][]types.Value
+	var beyond *spillFile
+	defer func() { beyond.close() }()
 	for {
 		rows, err := op.Next(ctx)
 		if err == io.EOF {
@@ -130,23 +141,58 @@ func (r *run) eachRow(ctx context.Context, p *planner.Plan, whole bool, f func(r
 		if err != nil {
 			return err
 		}
-		if !whole {
+		if when == asRead {
 			if err := f(rows); err != nil {
 				return err
 			}
 			continue
 		}
 		for _, row := range rows {
-			kept = append(kept, slices.Clone(row))
+			if beyond == nil {
+				full := held.take(sizeOf(row), "the rows to be changed")
+				if full == nil {
+					kept = append(kept, slices.Clone(row))
+					continue
+				}
+				if when == atOnce {
+					return full
+				}
+				if beyond, err = newSpillFile(r.opt.SpillDir); err != nil {
+					return err
+				}
+			}
+			if err := beyond.add(row); err != nil {
+				return err
+			}
 		}
 	}
 	if err := op.Close(); err != nil {
 		return err
 	}
-	if err := r.unchanged(ctx, p.Tables()...); err != nil || len(kept) == 0 {
+	if err := r.unchanged(ctx, p.Tables()...); err != nil || len(kept) == 0 && beyond == nil {
 		return err
 	}
-	return f(kept)
+	if len(kept) > 0 {
+		if err := f(kept); err != nil || beyond == nil {
+			return err
+		}
+	}
+	if err := beyond.rewind(); err != nil {
+		return err
+	}
+	rest := &spillOp{file: beyond}
+	for {
+		rows, err := rest.Next(ctx)
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = f(rows)
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // planKept is planSelect with what is kept of plans made before.

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -191,4 +192,25 @@ func (w *world) counted(sql string) (string, Stats) {
 		}
 	}
 	return strings.Join(lines, "\n"), rows.Stats()
+}
+
+// What a statement reads of the table it writes is kept within the limit, too, and goes to files.
+func TestSpillOfChanges(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan, MemoryLimit: 20_000, SpillDir: t.TempDir()})
+	const n = 3000
+	w.run("CREATE TABLE t (id BIGINT, a BIGINT, v STRING) ROW KEY main (id AS INT64) STORED IN 't' ROW KEY by_a (a AS INT64, id AS INT64) STORED IN 't_by_a'")
+	w.run("CREATE TABLE other (id BIGINT PRIMARY KEY)")
+	w.run("INSERT INTO other VALUES (1), (2)")
+	w.fill("t", n, func(i int) string { return fmt.Sprintf("(%d, %d, 'value')", i, i) })
+	w.run(fmt.Sprintf("INSERT INTO t SELECT id + %d, a + %d, v FROM t", n, n))
+	w.expect(fmt.Sprintf("%d|%d", 2*n, 2*n-1), "SELECT count(*), max(a) FROM t")
+	w.run("UPDATE t SET a = a + 100000")
+	w.expect(fmt.Sprintf("%d|%d|100000", 2*n, 100000+2*n-1), "SELECT count(*), max(a), min(a) FROM t WHERE a >= 100000")
+	w.run("DELETE FROM t WHERE NOT EXISTS (SELECT 1 FROM other WHERE other.id = t.id)")
+	w.expect("1|100001\n2|100002", "SELECT id, a FROM t ORDER BY id")
+	w.fill("t", n, func(i int) string { return fmt.Sprintf("(%d, %d, 'value')", i, i) })
+	if _, _, err := w.try("UPDATE t SET v = (SELECT max(o.v) FROM t o WHERE o.id = t.id)"); !errors.Is(err, ErrMemoryLimit) {
+		t.Errorf("rows that must be read together: %v, want the limit", err)
+	}
 }

@@ -100,7 +100,7 @@ func (q *subqueries) read(ctx context.Context, sub *planner.Subplan, outer []typ
 	}
 	held := &budget{limit: r.opt.memory()}
 	var out []types.Value
-	err = r.eachRow(ctx, p, false, func(rows [][]types.Value) error {
+	err = r.eachRow(ctx, p, asRead, func(rows [][]types.Value) error {
 		for _, row := range rows {
 			if err := held.take(sizeOf(row[:1]), "sub-query"); err != nil {
 				return fmt.Errorf("(%s): %w", sub.Text, err)
