@@ -151,6 +151,10 @@ func (b *builder) readable() error {
 			}
 			s, ok := l.solverFor(col, refs)
 			if !ok {
+				if n > 0 && col.KeyPart {
+					return parser.Errorf(l.Pos, "layout %s does not tell the key column %s: its rows could not be told apart", l.Name, col.Name).
+						WithHint("add %s itself as a part", col.Name)
+				}
 				if col.HasCell || n > 0 {
 					continue // read from its cell
 				}
