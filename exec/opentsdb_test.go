@@ -69,6 +69,7 @@ func checkOpenTSDB(t *testing.T, c hbase.Client) {
 			if _, err := w.Run(ctx, def, Args{}); err != nil {
 				t.Fatal(err)
 			}
+			defer w.run("DROP TABLE tsdb") // its HBase tables are foreign and stay
 		}
 	}
 	hour := func(q string) string {
