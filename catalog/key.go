@@ -431,7 +431,7 @@ func (l *Layout) solveJoint(s *solver, vals *[3][]types.Value) (types.Value, boo
 	return set[0].Lo, true
 }
 
-// LeadsTo reports whether the keys of l, a copy, tell where the primary layout has the row. They do not where a part of its
+// LeadsTo reports whether the keys of l, a copy or an INDEX, tell where the primary layout has the row. They do not where a part of its
 // keys is drawn at random or made of what only a cell holds, or where a row holds several.
 func (l *Layout) LeadsTo(primary *Layout) bool {
 	for _, p := range []*Pattern{primary.Stored, primary.Key} {

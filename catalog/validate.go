@@ -166,6 +166,10 @@ func (b *builder) readable() error {
 				col.KeyPart = true
 			}
 		}
+		if l.Kind == Index && !l.LeadsTo(b.t.Layouts[0]) {
+			return parser.Errorf(l.Pos, "INDEX %s cannot lead to its rows: its key does not tell all columns of their ROW KEY", l.Name).
+				WithHint("put those columns into it as they are, not what is computed from them")
+		}
 		for col := range users {
 			if c := b.t.Columns[col]; l.Kind == Index && !c.KeyPart {
 				l.Sparse = append(l.Sparse, c)
