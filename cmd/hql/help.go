@@ -33,9 +33,12 @@ EXPLAIN (FORMAT TEXT | JSON | HTML [, ANALYZE]) statement`},
   [ROW KEY | INDEX [name] (part, ...) [STORED IN ...]] ...
   [SPLIT AT (key, ...) | FROM FILE 'file' | INTO n BY HEX | UNIFORM | KEY]
   [ON MALFORMED KEY ERROR | SKIP] [WITH (option = value, ...)]
-part: a literal, or an expression over the columns AS an encoding; EXTERNAL maps a table that exists`},
+part: a literal, or an expression over the columns AS an encoding; EXTERNAL maps a table that exists, which
+CREATE TABLE without it refuses unless it is one of hql's own. Definitions are kept in the HBase table hql_catalog:
+other connections go by a change from their next statement on`},
 	{"DROP TABLE", `DROP TABLE [IF EXISTS] table
-of an EXTERNAL table only the definition is dropped`},
+of an EXTERNAL table only the definition is dropped, and of others the HBase tables that CREATE TABLE made;
+a look-up table is not dropped while the keys of another table hold its numbers`},
 	{"SHOW", `SHOW TABLES | CREATE TABLE table | SPLITS table | FUNCTIONS | ALL | setting`},
 	{"DESCRIBE", `DESCRIBE [TABLE] table`},
 	{"SET", `SET setting = value | DEFAULT
