@@ -33,7 +33,6 @@ type finder struct {
 	src   []byte
 	name  string
 	sites []site
-	loops []ast.Node // loops, switches and function literals around the node
 }
 
 // findSites gives all sites of a package but those of tests.
