@@ -431,8 +431,8 @@ func (b *builder) layouts() error {
 }
 
 // refuseDrawn refuses parts that are drawn at random where an entry and its row are found by each other: in an INDEX and
-// in the ROW KEY that it points at, and in a copy, whose rows an UPDATE or DELETE finds by the row. Nor does an INDEX find one of several
-// rows that a row of HBase holds.
+// in the ROW KEY that it points at, and in a copy, which is checked against the rows of the first ROW KEY. Nor does an INDEX
+// find one of several rows that a row of HBase holds.
 func (b *builder) refuseDrawn(l *Layout) error {
 	if l.Kind == Primary {
 		return nil
@@ -443,18 +443,15 @@ func (b *builder) refuseDrawn(l *Layout) error {
 				WithHint("a part that the row determines spreads them too: LEFT(MD5(column), 1), or CRC32(column) %% 8 AS UINT8")
 		}
 	}
-	if l.Kind != Index {
-		return nil
-	}
 	primary := b.t.Layouts[0]
-	if l.Packed != nil {
+	if l.Kind == Index && l.Packed != nil {
 		return parser.Errorf(l.Pos, "INDEX %s cannot lead to its rows: a row of HBase holds several of %s, each in a cell", l.Name, b.t.Name).
 			WithHint("a second ROW KEY holds the rows again and need not lead to them")
 	}
 	for _, p := range slices.Concat(primary.Stored.Parts, primary.Key.Parts) {
 		if p.draw != nil {
-			return parser.Errorf(l.Pos, "INDEX %s cannot lead to its rows: part %s of their ROW KEY is drawn at random", l.Name, p.Source).
-				WithHint("a second ROW KEY holds the rows again and need not lead to them")
+			return parser.Errorf(l.Pos, "%s %s cannot lead to its rows: part %s of their ROW KEY is drawn at random", l.Kind, l.Name, p.Source).
+				WithHint("a part that the row determines spreads them too: LEFT(MD5(column), 1), or CRC32(column) %% 8 AS UINT8")
 		}
 	}
 	return nil

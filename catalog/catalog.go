@@ -80,6 +80,14 @@ const (
 	Index              // key columns only; the row is looked up in the primary layout
 )
 
+// String is how a definition begins a layout of the kind.
+func (k LayoutKind) String() string {
+	if k == Index {
+		return "INDEX"
+	}
+	return "ROW KEY"
+}
+
 // Layout is one way in which the table's rows are stored.
 type Layout struct {
 	Name   string // "primary" where the definition has none
