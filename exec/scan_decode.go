@@ -74,7 +74,8 @@ type decoder struct {
 	residual expr.Expr
 	keys     *catalog.KeyReader
 	texts    arena
-	same     []types.Value // the row that stands for every one where nothing of them is wanted; nil: something is
+	same     []types.Value // where nothing of the rows is wanted, scratch to check keys in; nil: something is
+	blank    []types.Value // stands for every row then; nobody writes it
 	env      expr.Env
 	times    []int64 // scratch of AllVersions
 	points   []storedPoint
@@ -111,7 +112,7 @@ func newDecoder(st *statement, s *planner.Scan, l *catalog.Layout) *decoder {
 		}
 	}
 	if !slices.Contains(s.Needed, true) && s.Residual == nil {
-		d.same = make([]types.Value, n+2)
+		d.same, d.blank = make([]types.Value, n+2), make([]types.Value, n+2)
 	}
 	slices.SortFunc(d.wanted, func(a, b wantedCell) int {
 		return cmp.Or(bytes.Compare(a.family, b.family), bytes.Compare(a.qualifier, b.qualifier))
@@ -174,7 +175,7 @@ func (d *decoder) appendSame(b *scanBatch, table string, r *hbase.Row) error {
 	if err != nil {
 		return d.malformed(table, r.Key, err)
 	}
-	b.rows = append(b.rows, d.same)
+	b.rows = append(b.rows, d.blank)
 	return nil
 }
 
