@@ -16,8 +16,8 @@ func poisonValues(vs []types.Value) {
 	}
 }
 
-// poisonOp gives the rows of in as copies, and overwrites those when their time is over, at the following call.
-// It stands around every operator in tests.
+// poisonOp gives the rows of in as copies, and overwrites those when their time is over, at the following call of Next:
+// not in Close, which another goroutine may call while rows are being looked at. It stands around every operator in tests.
 type poisonOp struct {
 	in   operator
 	last [][]types.Value
@@ -25,7 +25,10 @@ type poisonOp struct {
 
 // Next gives the next rows.
 func (p *poisonOp) Next(ctx context.Context) ([][]types.Value, error) {
-	p.spoil()
+	for _, row := range p.last {
+		poisonValues(row)
+	}
+	p.last = nil
 	rows, err := p.in.Next(ctx)
 	for _, row := range rows {
 		p.last = append(p.last, append(make([]types.Value, 0, len(row)), row...))
@@ -33,15 +36,5 @@ func (p *poisonOp) Next(ctx context.Context) ([][]types.Value, error) {
 	return p.last, err
 }
 
-func (p *poisonOp) spoil() {
-	for _, row := range p.last {
-		poisonValues(row)
-	}
-	p.last = nil
-}
-
 // Close ends the input.
-func (p *poisonOp) Close() error {
-	p.spoil()
-	return p.in.Close()
-}
+func (p *poisonOp) Close() error { return p.in.Close() }
