@@ -130,7 +130,7 @@ func meaning(s string) []string {
 		case parser.HintToken:
 			out = append(out, newlines.Replace(t.Text))
 		case parser.StringToken, parser.BytesToken:
-			said := t.Text // what is no literal stays as it is
+			said := lineBreaks.Replace(t.Text) // what is no literal stays as it is, but for its line breaks
 			if st, err := parser.ParseStatement("SELECT " + t.Text); err == nil {
 				if q, ok := st.(*parser.Select); ok {
 					said = fmt.Sprintf("%q", q.Cores[0].Items[0].Expr.(*parser.Literal).Text)
