@@ -44,6 +44,9 @@ func oneLine(s string) string {
 					text = " " + text // LIKE'...' may stand without one
 				}
 			case t.Kind == parser.StringToken || t.Kind == parser.BytesToken && (text[0] == 'b' || text[0] == 'B'):
+				if strings.Contains(text, "\\\n") || strings.Contains(text, "\\\r") {
+					return "" // a line break that is escaped itself
+				}
 				text = lineBreaks.Replace(text)
 			case t.Kind == parser.CommentToken, t.Kind == parser.HintToken:
 				text = newlines.Replace(text)
