@@ -34,19 +34,32 @@ const (
 
 // client sends region RPCs through gohbase, replacing a client that is stuck.
 type client struct {
-	mu      sync.Mutex
-	rpc     gohbase.Client
-	admin   gohbase.AdminClient
-	redial  func() gohbase.Client // nil: the client was handed in and is never replaced
-	owned   bool
-	attempt time.Duration // 0: the defaults
-	dialer  *dialer       // nil: the client was handed in
+	mu     sync.Mutex
+	rpc    gohbase.Client
+	admin  gohbase.AdminClient
+	redial func() gohbase.Client // nil: the client was handed in and is never replaced
+	// closeAdmin closes admin; nil: both clients were handed in, and stay open.
+	closeAdmin func()
+	attempt    time.Duration // 0: the defaults
+	dialer     *dialer       // nil: the client was handed in
 
 	regions regionCache
 	stats   counters
 	late    atomic.Int64 // how long calls waited that missed their callers' deadlines, since the last answer
 	noSeq   bool         // for tests: scans without next_call_seq lose rows
 }
+
+// ownClient is a gohbase client that is closed with its connections.
+type ownClient struct {
+	gohbase.Client
+	conns *connections
+}
+
+func (c *ownClient) SendRPC(call hrpc.Call) (proto.Message, error) {
+	return c.Client.(gohbase.RPCClient).SendRPC(call)
+}
+
+func (c *ownClient) Close() { c.conns.close(c.Client.Close) }
 
 type counters struct {
 	rpcs, rows, cells, bytes, reopens, retries, replaced atomic.Int64
@@ -68,13 +81,13 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 	defer cancel()
 	reach, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	conns := &dialer{opening: stop}
+	dials := &dialer{opening: stop}
 	if cfg.Kerberos != nil {
 		auth, err := kerberos.New(*cfg.Kerberos)
 		if err != nil {
 			return nil, err
 		}
-		conns.auth, cfg.User = auth, cmp.Or(cfg.User, auth.Principal())
+		dials.auth, cfg.User = auth, cmp.Or(cfg.User, auth.Principal())
 	}
 	up, err := preflight(ctx, cfg.Quorum)
 	if err != nil {
@@ -95,12 +108,19 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 			who = u.Username
 		}
 	}
-	options := []gohbase.Option{gohbase.ZookeeperRoot(root), gohbase.EffectiveUser(who), gohbase.RegionReadTimeout(readTimeout),
-		gohbase.RegionDialer(conns.dial)}
-	dial := func() gohbase.Client { return gohbase.NewClient(quorum, options...) }
-	c := &client{rpc: dial(), admin: gohbase.NewAdminClient(quorum, options...), redial: dial, owned: true, attempt: cfg.AttemptTimeout, dialer: conns}
+	options := func(conns *connections) []gohbase.Option {
+		return []gohbase.Option{gohbase.ZookeeperRoot(root), gohbase.EffectiveUser(who), gohbase.RegionReadTimeout(readTimeout),
+			gohbase.RegionDialer(conns.dial)}
+	}
+	dial := func() gohbase.Client {
+		conns := dials.connections()
+		return &ownClient{gohbase.NewClient(quorum, options(conns)...), conns}
+	}
+	conns := dials.connections()
+	c := &client{rpc: dial(), admin: gohbase.NewAdminClient(quorum, options(conns)...), redial: dial, attempt: cfg.AttemptTimeout, dialer: dials,
+		closeAdmin: func() { conns.close(func() {}) }}
 	if _, err := c.metaRegions(reach, "hbase:namespace"); err != nil && !errors.Is(err, ErrNoTable) {
-		c.rpc.Close()
+		c.Close()
 		if cause := context.Cause(reach); errors.Is(cause, ErrUnreachable) {
 			return nil, cause
 		}
@@ -366,8 +386,9 @@ func (c *client) Stats() Stats {
 
 // Close closes what Dial opened.
 func (c *client) Close() error {
-	if c.owned {
+	if c.closeAdmin != nil {
 		c.current().Close()
+		c.closeAdmin()
 	}
 	return nil
 }

@@ -36,6 +36,8 @@ type regionConn struct {
 	greeted bool        // the preamble was sent: gohbase's own, which it writes first, must not follow
 	heard   atomic.Bool // something was read
 	dialer  *dialer
+	used    func() // called when the connection is first used
+	gone    func() // called when it is closed
 }
 
 // Read notices when the server's first words refuse the connection: gohbase passes over answers without a call.
@@ -79,6 +81,17 @@ func (c *regionConn) SetReadDeadline(t time.Time) error {
 		return nil
 	}
 	return err
+}
+
+// SetWriteDeadline is what gohbase calls first on a connection: see connections.
+func (c *regionConn) SetWriteDeadline(t time.Time) error {
+	c.used()
+	return c.TCPConn.SetWriteDeadline(t)
+}
+
+func (c *regionConn) Close() error {
+	c.gone()
+	return c.TCPConn.Close()
 }
 
 func (c *regionConn) Write(b []byte) (int, error) {
@@ -131,7 +144,72 @@ func (d *dialer) refusedSince(t time.Time) error {
 	return nil
 }
 
-func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+// connections are those of one gohbase client. Its Close and its making of connections do not know of each other:
+// a connection that is made meanwhile would stay open for ever. So close waits until those being made have
+// come into gohbase's hands, which its first use of them shows, and there are no new ones afterwards.
+type connections struct {
+	*dialer
+	making sync.RWMutex // held for reading by who makes one
+	ended  context.Context
+	end    context.CancelFunc
+	open   sync.Map // *regionConn to nil
+}
+
+func (d *dialer) connections() *connections {
+	ended, end := context.WithCancel(context.Background())
+	return &connections{dialer: d, ended: ended, end: end}
+}
+
+// close closes a gohbase client through its own Close, and the connections: an admin client of gohbase can close
+// nothing.
+func (c *connections) close(gohbase func()) {
+	c.end()
+	c.making.Lock()
+	defer c.making.Unlock()
+	gohbase()
+	c.open.Range(func(conn, _ any) bool {
+		conn.(*regionConn).Close()
+		return true
+	})
+}
+
+// dial is a gohbase.RegionDialer. An error comes in a connection, since only its use shows that gohbase has taken it.
+func (c *connections) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	c.making.RLock()
+	used := sync.OnceFunc(c.making.RUnlock)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(c.ended, cancel)()
+	conn, err := c.dialer.dial(ctx, network, addr)
+	if err != nil {
+		return &noConn{err: err, used: used}, nil
+	}
+	c.open.Store(conn, nil)
+	conn.used, conn.gone = used, func() { c.open.Delete(conn) }
+	return conn, nil
+}
+
+// noConn is a connection that could not be made.
+type noConn struct {
+	net.Conn
+	err  error
+	used func()
+}
+
+// SetWriteDeadline is what gohbase calls first on a connection.
+func (c *noConn) SetWriteDeadline(time.Time) error {
+	c.used()
+	return c.err
+}
+
+func (c *noConn) Write([]byte) (int, error) {
+	c.used()
+	return 0, c.err
+}
+
+func (c *noConn) Close() error { return nil }
+
+func (d *dialer) dial(ctx context.Context, network, addr string) (*regionConn, error) {
 	var nd net.Dialer
 	conn, err := nd.DialContext(ctx, network, addr)
 	if err != nil {
@@ -142,8 +220,9 @@ func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, erro
 		conn.Close()
 		return nil, fmt.Errorf("a connection over %s is not TCP", network)
 	}
+	c := &regionConn{TCPConn: tcp, dialer: d, used: func() {}, gone: func() {}}
 	if d.auth == nil {
-		return &regionConn{TCPConn: tcp, dialer: d}, nil
+		return c, nil
 	}
 	host, _, err := net.SplitHostPort(addr)
 	if err == nil {
@@ -154,5 +233,6 @@ func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, erro
 		d.refuse(err)
 		return nil, err
 	}
-	return &regionConn{TCPConn: tcp, greeted: true, dialer: d}, nil
+	c.greeted = true
+	return c, nil
 }

@@ -10,12 +10,14 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/tsuna/gohbase"
 	"github.com/tsuna/gohbase/hrpc"
 	"github.com/tsuna/gohbase/pb"
+	"github.com/tsuna/gohbase/region"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -149,5 +151,50 @@ func TestRefusedConnection(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), test.want) || errors.Is(err, ErrUnreachable) != (test.want != "did not answer") {
 			t.Errorf("%q: %v", test.first, err)
 		}
+	}
+}
+
+// gohbase closes a connection while it is making it: nothing of it stays open, whichever comes first.
+func TestCloseWhileConnecting(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var open, ever atomic.Int64
+	go func() {
+		for {
+			peer, err := l.Accept()
+			if err != nil {
+				return
+			}
+			open.Add(1)
+			ever.Add(1)
+			go func() {
+				defer open.Add(-1)
+				defer peer.Close()
+				_, _ = io.Copy(io.Discard, peer) // until it is closed, or reset
+			}()
+		}
+	}()
+	for i := range 300 {
+		conns := new(dialer).connections()
+		rc := region.NewClient(l.Addr().String(), region.RegionClient, 10, time.Millisecond, "hql", time.Minute, nil, conns.dial)
+		dialed := make(chan struct{})
+		go func() {
+			defer close(dialed)
+			_ = rc.Dial(t.Context()) // it may be closed already
+		}()
+		time.Sleep(time.Duration(i%10) * 20 * time.Microsecond)
+		conns.close(rc.Close)
+		<-dialed
+	}
+	for deadline := time.Now().Add(10 * time.Second); open.Load() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d of %d connections stay open", open.Load(), ever.Load())
+		}
+	}
+	if ever.Load() == 0 {
+		t.Error("no connection was made in time to be closed")
 	}
 }
