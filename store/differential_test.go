@@ -2,10 +2,14 @@ package store
 
 import (
 	"context"
+	"flag"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -359,20 +363,101 @@ func transcript(c gohbase.RPCClient, table string, q spec, numRegions int, calls
 // differentialSeeds have differed once.
 var differentialSeeds = []uint64{1031, 1198}
 
+// server is a place where random tables are made: a real HBase or the store.
+type server struct {
+	gohbase.Client
+	admin gohbase.AdminClient
+}
+
+// randomTable makes the table that g draws on all servers, and fills it alike.
+func randomTable(t *testing.T, g gen, name string, servers ...server) {
+	fam := map[string]map[string]string{"f": {"VERSIONS": "3"}, "g": {"VERSIONS": g.pick("1", "2"), "KEEP_DELETED_CELLS": g.pick("FALSE", "FALSE", "TRUE")}}
+	splits := hrpc.SplitKeys([][]byte{[]byte("b"), []byte("c")})
+	for _, s := range servers {
+		if err := s.admin.CreateTable(hrpc.NewCreateTable(context.Background(), []byte(name), fam, splits)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := map[string]bool{}
+	for range 40 + g.IntN(60) {
+		row, ts := g.key(), uint64(1+g.IntN(6))
+		fam, qual, val := g.fam(), g.pick(quals...), g.pick(vals...)
+		kind := g.IntN(12)
+		one := g.IntN(2) == 0
+		noTS := g.IntN(3) == 0
+		dup := fmt.Sprint(kind >= 9, kind, row, ts, fam, qual)
+		if kind < 9 {
+			dup = fmt.Sprint(row, ts, fam, qual)
+		}
+		if seen[dup] {
+			continue
+		}
+		seen[dup] = true
+		for _, c := range servers {
+			var err error
+			ctx := context.Background()
+			o := opts{hrpc.SkipBatch()}
+			if kind < 9 || !one || !noTS || kind != 10 {
+				o = append(o, hrpc.TimestampUint64(ts))
+			}
+			if one && kind > 9 {
+				o = append(o, hrpc.DeleteOneVersion())
+			}
+			switch {
+			case kind < 9:
+				_, err = c.Put(must(hrpc.NewPutStr(ctx, name, row, map[string]map[string][]byte{fam: {qual: []byte(val)}}, o...)))
+			case kind == 9:
+				_, err = c.Delete(must(hrpc.NewDelStr(ctx, name, row, nil, o...)))
+			case kind == 10:
+				_, err = c.Delete(must(hrpc.NewDelStr(ctx, name, row, map[string]map[string][]byte{fam: {qual: nil}}, o...)))
+			case kind == 11:
+				_, err = c.Delete(must(hrpc.NewDelStr(ctx, name, row, map[string]map[string][]byte{fam: nil}, o...)))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func dropTable(t *testing.T, name string, servers ...server) {
+	for _, s := range servers {
+		ctx := context.Background()
+		if err := s.admin.DisableTable(hrpc.NewDisableTable(ctx, []byte(name))); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.admin.DeleteTable(hrpc.NewDeleteTable(ctx, []byte(name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// queriesPerTable is how many scans each random table gets.
+const queriesPerTable = 150
+
+// realServer is an HBase, and embedded a store.
+func realServer(t *testing.T) server {
+	quorum := hbasetest.Quorum(t)
+	t.Cleanup(hbasetest.Stop)
+	c := gohbase.NewClient(quorum, gohbase.FlushInterval(0))
+	t.Cleanup(c.Close)
+	return server{c, gohbase.NewAdminClient(quorum)}
+}
+
+func embedded(t *testing.T) server {
+	s, err := Open(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return server{s, s.Admin()}
+}
+
 // The same random tables, scans and filters on a real HBase and on the store give the
 // same answers, call by call: rows, cells, partial flags, region and scanner ends. HQL_SEED
 // replays, HQL_CHECKS sets how many tables.
 func TestDifferential(t *testing.T) {
-	quorum := hbasetest.Quorum(t)
-	t.Cleanup(hbasetest.Stop)
-	real := gohbase.NewClient(quorum, gohbase.FlushInterval(0))
-	t.Cleanup(real.Close)
-	admin := gohbase.NewAdminClient(quorum)
-	mem, err := Open(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer mem.Close()
+	real, mem := realServer(t), embedded(t)
 	first, tables := seeds.Range(t, 3)
 	todo := slices.Clone(differentialSeeds)
 	for i := range tables {
@@ -385,58 +470,12 @@ func TestDifferential(t *testing.T) {
 	for _, seed := range todo {
 		g := gen{rand.New(rand.NewPCG(seed, 1))}
 		name := fmt.Sprintf("d%d_%d", os.Getpid(), seed)
-		fam := map[string]map[string]string{"f": {"VERSIONS": "3"}, "g": {"VERSIONS": g.pick("1", "2"), "KEEP_DELETED_CELLS": g.pick("FALSE", "FALSE", "TRUE")}}
-		splits := hrpc.SplitKeys([][]byte{[]byte("b"), []byte("c")})
-		for _, a := range []gohbase.AdminClient{admin, mem.Admin()} {
-			if err := a.CreateTable(hrpc.NewCreateTable(context.Background(), []byte(name), fam, splits)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		seen := map[string]bool{}
-		for range 40 + g.IntN(60) {
-			row, ts := g.key(), uint64(1+g.IntN(6))
-			fam, qual, val := g.fam(), g.pick(quals...), g.pick(vals...)
-			kind := g.IntN(12)
-			one := g.IntN(2) == 0
-			noTS := g.IntN(3) == 0
-			dup := fmt.Sprint(kind >= 9, kind, row, ts, fam, qual)
-			if kind < 9 {
-				dup = fmt.Sprint(row, ts, fam, qual)
-			}
-			if seen[dup] {
-				continue
-			}
-			seen[dup] = true
-			for _, c := range []gohbase.Client{real, mem} {
-				var err error
-				ctx := context.Background()
-				o := opts{hrpc.SkipBatch()}
-				if kind < 9 || !one || !noTS || kind != 10 {
-					o = append(o, hrpc.TimestampUint64(ts))
-				}
-				if one && kind > 9 {
-					o = append(o, hrpc.DeleteOneVersion())
-				}
-				switch {
-				case kind < 9:
-					_, err = c.Put(must(hrpc.NewPutStr(ctx, name, row, map[string]map[string][]byte{fam: {qual: []byte(val)}}, o...)))
-				case kind == 9:
-					_, err = c.Delete(must(hrpc.NewDelStr(ctx, name, row, nil, o...)))
-				case kind == 10:
-					_, err = c.Delete(must(hrpc.NewDelStr(ctx, name, row, map[string]map[string][]byte{fam: {qual: nil}}, o...)))
-				case kind == 11:
-					_, err = c.Delete(must(hrpc.NewDelStr(ctx, name, row, map[string]map[string][]byte{fam: nil}, o...)))
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		for i := range 150 {
+		randomTable(t, g, name, real, mem)
+		for i := range queriesPerTable {
 			q := g.query()
 			queries++
-			want := transcript(real.(gohbase.RPCClient), name, q, 3, &calls)
-			got := transcript(mem, name, q, 3, new(int))
+			want := transcript(real.Client.(gohbase.RPCClient), name, q, 3, &calls)
+			got := transcript(mem.Client.(gohbase.RPCClient), name, q, 3, new(int))
 			if q.normal(got) != q.normal(want) {
 				bad++
 				t.Errorf("HQL_SEED=%d HQL_CHECKS=1, query %d:%s\n--- got\n%s--- want\n%s", seed, i, q.text, got, want)
@@ -445,14 +484,65 @@ func TestDifferential(t *testing.T) {
 				}
 			}
 		}
-		for _, a := range []gohbase.AdminClient{admin, mem.Admin()} {
-			ctx := context.Background()
-			if err := a.DisableTable(hrpc.NewDisableTable(ctx, []byte(name))); err != nil {
-				t.Fatal(err)
+		dropTable(t, name, real, mem)
+	}
+}
+
+var update = flag.Bool("update", false, "record the answers of a real HBase in testdata/recorded.txt anew")
+
+// recorded holds what a real HBase answered: a line for each random table with its seed and a hash of each answer.
+const recorded = "testdata/recorded.txt"
+
+// recordedTables are the tables that -update records, with the seeds from 1.
+const recordedTables = 30
+
+// The answers of the store are those that a real HBase once gave to the scans of TestDifferential.
+func TestRecorded(t *testing.T) {
+	hash := func(q spec, transcript string) string {
+		h := fnv.New32a()
+		io.WriteString(h, q.normal(transcript))
+		return fmt.Sprintf("%08x", h.Sum32())
+	}
+	if *update {
+		real := realServer(t)
+		var out strings.Builder
+		for seed := range uint64(recordedTables) {
+			seed++
+			g := gen{rand.New(rand.NewPCG(seed, 1))}
+			name := fmt.Sprintf("r%d_%d", os.Getpid(), seed)
+			randomTable(t, g, name, real)
+			fmt.Fprint(&out, seed)
+			for range queriesPerTable {
+				q := g.query()
+				fmt.Fprint(&out, " ", hash(q, transcript(real.Client.(gohbase.RPCClient), name, q, 3, new(int))))
 			}
-			if err := a.DeleteTable(hrpc.NewDeleteTable(ctx, []byte(name))); err != nil {
-				t.Fatal(err)
+			fmt.Fprintln(&out)
+			dropTable(t, name, real)
+		}
+		if err := os.WriteFile(recorded, []byte(out.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(recorded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem := embedded(t)
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Fields(line)
+		seed, err := strconv.ParseUint(fields[0], 10, 64)
+		if err != nil || len(fields) != 1+queriesPerTable {
+			t.Fatalf("%s: %d fields, %v", recorded, len(fields), err)
+		}
+		g := gen{rand.New(rand.NewPCG(seed, 1))}
+		name := "t" + fields[0]
+		randomTable(t, g, name, mem)
+		for i, want := range fields[1:] {
+			q := g.query()
+			if got := transcript(mem.Client.(gohbase.RPCClient), name, q, 3, new(int)); hash(q, got) != want {
+				t.Fatalf("another answer than an HBase's, see HQL_SEED=%d HQL_CHECKS=1 go test -run TestDifferential: query %d:%s\n%s", seed, i, q.text, got)
 			}
 		}
+		dropTable(t, name, mem)
 	}
 }
