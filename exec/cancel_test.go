@@ -22,70 +22,76 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// A statement that is cancelled, timed out or closed is an error or a whole answer, wherever in its course that
-// happens: each of its steps, which are the calls of the client and of every operator, is a place to end it at.
+// A statement that is cancelled, timed out or closed, or one of whose calls fails, is an error or a whole answer, wherever
+// in its course that happens: each of its steps, which are the calls of the client and of every operator, is a place to
+// end it at.
 
 // stepping counts the steps of one statement and ends it at one of them. Its scans give few rows at a time.
 type stepping struct {
 	hbase.Client
-	n  atomic.Int64
-	at int64
-	do func() // at that step
+	n   atomic.Int64
+	at  int64
+	do  func() // at that step
+	err error  // of the call at that step
 }
 
-func (s *stepping) step() {
+func (s *stepping) step() error {
 	if s.n.Add(1) == s.at {
 		s.do()
+		return s.err
 	}
+	return nil
+}
+
+// around calls f between two steps. When one of them fails, so does f: it is called all the same when that is the second.
+func around[T any](s *stepping, f func() (T, error)) (T, error) {
+	var none T
+	if err := s.step(); err != nil {
+		return none, err
+	}
+	out, err := f()
+	if failed := s.step(); failed != nil {
+		return none, failed
+	}
+	return out, err
 }
 
 func (s *stepping) Get(ctx context.Context, table string, keys [][]byte, o *hbase.ReadOptions) ([]hbase.Row, error) {
-	s.step()
-	defer s.step()
-	return s.Client.Get(ctx, table, keys, o)
+	return around(s, func() ([]hbase.Row, error) { return s.Client.Get(ctx, table, keys, o) })
 }
 
 func (s *stepping) Scan(ctx context.Context, r hbase.ScanRange, o *hbase.ReadOptions) (hbase.Scanner, error) {
-	s.step()
+	if err := s.step(); err != nil {
+		return nil, err
+	}
 	r.BatchRows = 30
 	sc, err := s.Client.Scan(ctx, r, o)
 	return &steppingScanner{sc, s}, err
 }
 
 func (s *stepping) Mutate(ctx context.Context, table string, ms []hbase.Mutation) error {
-	s.step()
-	defer s.step()
-	return s.Client.Mutate(ctx, table, ms)
+	_, err := around(s, func() (any, error) { return nil, s.Client.Mutate(ctx, table, ms) })
+	return err
 }
 
 func (s *stepping) Increment(ctx context.Context, table string, key []byte, family, qualifier string, n int64) (int64, error) {
-	s.step()
-	defer s.step()
-	return s.Client.Increment(ctx, table, key, family, qualifier, n)
+	return around(s, func() (int64, error) { return s.Client.Increment(ctx, table, key, family, qualifier, n) })
 }
 
 func (s *stepping) PutIfAbsent(ctx context.Context, table string, m hbase.Mutation) (bool, error) {
-	s.step()
-	defer s.step()
-	return s.Client.PutIfAbsent(ctx, table, m)
+	return around(s, func() (bool, error) { return s.Client.PutIfAbsent(ctx, table, m) })
 }
 
 func (s *stepping) Tables(ctx context.Context, prefix string) ([]string, error) {
-	s.step()
-	defer s.step()
-	return s.Client.Tables(ctx, prefix)
+	return around(s, func() ([]string, error) { return s.Client.Tables(ctx, prefix) })
 }
 
 func (s *stepping) Families(ctx context.Context, table string) ([]hbase.Family, error) {
-	s.step()
-	defer s.step()
-	return s.Client.Families(ctx, table)
+	return around(s, func() ([]hbase.Family, error) { return s.Client.Families(ctx, table) })
 }
 
 func (s *stepping) KnownRegions(ctx context.Context, table string) ([]hbase.Region, error) {
-	s.step()
-	defer s.step()
-	return s.Client.KnownRegions(ctx, table)
+	return around(s, func() ([]hbase.Region, error) { return s.Client.KnownRegions(ctx, table) })
 }
 
 type steppingScanner struct {
@@ -94,9 +100,7 @@ type steppingScanner struct {
 }
 
 func (s *steppingScanner) Next(ctx context.Context) ([]hbase.Row, error) {
-	s.s.step()
-	defer s.s.step()
-	return s.Scanner.Next(ctx)
+	return around(s.s, func() ([]hbase.Row, error) { return s.Scanner.Next(ctx) })
 }
 
 // wrap is options.wrap.
@@ -108,9 +112,7 @@ type steppingOp struct {
 }
 
 func (o *steppingOp) Next(ctx context.Context) ([][]types.Value, error) {
-	o.s.step()
-	defer o.s.step()
-	return o.operator.Next(ctx)
+	return around(o.s, func() ([][]types.Value, error) { return o.operator.Next(ctx) })
 }
 
 // endedStatement is one to be ended. $ stands for what the names of a world's tables begin with.
@@ -352,21 +354,30 @@ func (w *endedWorld) removeFiles() []string {
 // closesEngine marks a context under which the engine is closed at the step.
 type closesEngine struct{}
 
-// How a statement is ended, and with what error.
-var ends = []struct {
+// ending is how a statement is ended, and with what error.
+type ending struct {
 	name string
 	err  error
-}{
+}
+
+var ends = []ending{
 	{"cancelled", context.Canceled},
 	{"timed out", context.DeadlineExceeded},
 	{"closed", errRowsClosed},
 	{"engine closed", ErrClosed},
 }
 
+// errCall is that of a call that fails.
+var errCall = errors.New("the call failed")
+
 // check ends the n-th statement and tells what came of it: "" for a whole answer, else how it was ended.
 func (w *endedWorld) check(n, round int, random *rand.Rand) (string, error) {
+	return w.checkEnd(n, round, random, ends[random.IntN(len(ends))])
+}
+
+// checkEnd ends it as how says.
+func (w *endedWorld) checkEnd(n, round int, random *rand.Rand, how ending) (string, error) {
 	s := &w.statements[n%len(w.statements)]
-	how := ends[random.IntN(len(ends))]
 	st := &stepping{Client: w.client, at: 1 + int64(round)%s.steps}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -383,6 +394,8 @@ func (w *endedWorld) check(n, round int, random *rand.Rand) (string, error) {
 		closing = random.IntN(4)
 	case ErrClosed:
 		ctx = context.WithValue(ctx, closesEngine{}, true)
+	case errCall:
+		st.err = errCall
 	}
 	slow := time.Duration(0)
 	if random.IntN(4) == 0 {
@@ -483,5 +496,31 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// The same on a real HBase.
+// Statements of which a call fails, each call in turn but for the middle ones of the long statements.
+func TestCallFails(t *testing.T) {
+	_, c := newStore(t)
+	const ends = 6
+	var wg sync.WaitGroup
+	for i := range 4 {
+		w := newEndedWorld(t, c, fmt.Sprintf("f%d", i))
+		defer w.drop()
+		wg.Go(func() {
+			for n := i; n < len(w.statements); n += 4 {
+				steps := int(w.statements[n].steps)
+				for at := range steps {
+					if at >= ends && at < steps-ends {
+						continue
+					}
+					if _, err := w.checkEnd(n, at, rand.New(rand.NewPCG(uint64(at), 0)), ending{"a call failed", errCall}); err != nil {
+						t.Error(err)
+						break
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Statements that are ended at each of their steps, on a real HBase.
 func TestEndedHBase(t *testing.T) { checkEnded(t, dialHBase(t), 100, 2) }
