@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -33,7 +34,7 @@ type options struct {
 	seed             uint64
 	longest, limit   time.Duration
 	mends            bool
-	only             string
+	only             *regexp.Regexp
 }
 
 func main() {
@@ -42,12 +43,17 @@ func main() {
 	suites := flag.String("suites", "types expr catalog parser planner filter store hbase exec . advise sqldriver", "the packages whose tests are run")
 	flag.IntVar(&o.n, "n", 500, "how many mutants are tried")
 	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()), "draws the sample, and is HQL_SEED of the tests")
-	flag.DurationVar(&o.longest, "longest", 10*time.Second, "tests that take longer are left out")
+	flag.DurationVar(&o.longest, "longest", 30*time.Second, "tests that take longer are left out")
 	flag.DurationVar(&o.limit, "time", 24*time.Hour, "when no further mutant is begun: the ones tried are still a random sample")
 	flag.BoolVar(&o.mends, "mends", false, "take back the mends that are kept, one at a time")
-	flag.StringVar(&o.only, "only", "", "with -mends: only those whose file's name contains this")
+	only := flag.String("only", "", "only the places, as file:line: change, or the mends that match this regular expression")
 	flag.Parse()
 	o.packages, o.suites = strings.Fields(*pkgs), strings.Fields(*suites)
+	var err error
+	if o.only, err = regexp.Compile(*only); err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(2)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	run := tryMutants
@@ -97,9 +103,8 @@ func tryMutants(ctx context.Context, o options) error {
 		if ctx.Err() != nil {
 			return
 		}
-		s := sites[n]
+		line := sites[n].String()
 		tried++
-		line := fmt.Sprintf("%s:%d: %s", s.file, s.line, firstLine(s.what))
 		if by != "" {
 			noticed++
 			fmt.Printf("%4d noticed by %-40s %s\n", n, by, line)
@@ -156,7 +161,7 @@ func sample(o options) ([]site, error) {
 		if rel, err := filepath.Rel(here, s.file); err == nil {
 			s.file = rel
 		}
-		if !slices.ContainsFunc(out, func(t site) bool { return t.file == s.file && s.from < t.to && t.from < s.to }) {
+		if o.only.MatchString(s.String()) && !slices.ContainsFunc(out, func(t site) bool { return t.file == s.file && s.from < t.to && t.from < s.to }) {
 			out = append(out, s)
 		}
 	}

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -109,7 +111,7 @@ func tryMends(ctx context.Context, o options) error {
 	var survivors []string
 	end := time.Now().Add(o.limit)
 	for _, m := range mends {
-		if !strings.Contains(m.name, o.only) || time.Now().After(end) {
+		if !o.only.MatchString(m.name) || time.Now().After(end) {
 			continue
 		}
 		changed, err := m.revert(files)
@@ -136,7 +138,7 @@ func tryMends(ctx context.Context, o options) error {
 	return ctx.Err()
 }
 
-// tryMend runs the suites on the code with changed files, the cheap ones first, and gives the first that fails.
+// tryMend runs the suites on the code with changed files, those of the changed packages first, and gives the first that fails.
 func tryMend(ctx context.Context, changed map[string][]byte, o options) (string, error) {
 	dir, err := os.MkdirTemp("", "mends")
 	if err != nil {
@@ -153,7 +155,17 @@ func tryMend(ctx context.Context, changed map[string][]byte, o options) (string,
 	if err != nil {
 		return "", err
 	}
+	var suites []string
+	for name := range changed {
+		suites = append(suites, path.Dir(name))
+	}
+	slices.Sort(suites)
 	for _, p := range o.suites {
+		if !slices.Contains(suites, p) {
+			suites = append(suites, p)
+		}
+	}
+	for _, p := range slices.Compact(suites) {
 		o.suites = []string{p}
 		built, err := build(ctx, dir, overlay, o)
 		if err != nil {

@@ -20,6 +20,8 @@ type site struct {
 	code     func(n int) string // what stands there when it is mutant n
 }
 
+func (s site) String() string { return fmt.Sprintf("%s:%d: %s", s.file, s.line, firstLine(s.what)) }
+
 // activePath is the package that mutated code imports, and activeName its name there.
 const (
 	activePath = "github.com/hql-db/hql/internal/mutants/active"
@@ -33,6 +35,9 @@ type finder struct {
 	src   []byte
 	name  string
 	sites []site
+
+	without map[ast.Node]bool   // changes nothing that can be seen
+	failed  map[ast.Stmt]string // the error that is not nil where the statement runs
 }
 
 // findSites gives all sites of a package but those of tests.
@@ -44,7 +49,7 @@ func findSites(p *packages.Package, read func(string) ([]byte, error)) ([]site, 
 		if err != nil {
 			return nil, err
 		}
-		w := &finder{fset: p.Fset, info: p.TypesInfo, src: src, name: name}
+		w := &finder{fset: p.Fset, info: p.TypesInfo, src: src, name: name, without: map[ast.Node]bool{}, failed: map[ast.Stmt]string{}}
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
 				ast.Inspect(fn.Body, w.visit)
@@ -88,12 +93,16 @@ var comparisons = map[token.Token]token.Token{
 }
 
 func (w *finder) visit(n ast.Node) bool {
+	if w.without[n] {
+		return false
+	}
 	switch n := n.(type) {
 	case *ast.GenDecl:
 		return n.Tok == token.VAR
 	case *ast.BinaryExpr:
 		w.binary(n)
 	case *ast.IfStmt:
+		w.noteFailed(n)
 		if _, ok := n.Cond.(*ast.BinaryExpr); !ok {
 			cond := w.text(n.Cond)
 			w.add(n.Cond, "not "+cond, func(k int) string { return fmt.Sprintf("(%s.Is(%d) != (%s))", activeName, k, cond) })
@@ -114,8 +123,10 @@ func (w *finder) visit(n ast.Node) bool {
 	case *ast.CommClause:
 		w.statements(n.Body)
 	case *ast.CallExpr:
+		w.leaveOutCapacity(n)
 		w.call(n)
 	case *ast.ReturnStmt:
+		w.leaveOutBesideError(n)
 		w.returns(n)
 	case *ast.ArrayType:
 		return false
@@ -196,11 +207,57 @@ func (w *finder) call(n *ast.CallExpr) {
 	}
 }
 
+// leaveOutCapacity leaves out what only says how much room is made at once.
+func (w *finder) leaveOutCapacity(n *ast.CallExpr) {
+	switch f := w.text(n.Fun); {
+	case f == "make" && len(n.Args) == 3:
+		w.without[n.Args[2]] = true
+	case f == "make" && len(n.Args) == 2:
+		if _, ok := w.info.TypeOf(n).Underlying().(*types.Map); ok {
+			w.without[n.Args[1]] = true
+		}
+	case f == "slices.Grow":
+		w.without[n.Args[1]] = true
+	}
+}
+
+// noteFailed notes that an error is not nil in the statements of an if.
+func (w *finder) noteFailed(n *ast.IfStmt) {
+	c, ok := n.Cond.(*ast.BinaryExpr)
+	if !ok || c.Op != token.NEQ || w.text(c.Y) != "nil" {
+		return
+	}
+	for _, s := range n.Body.List {
+		w.failed[s] = w.text(c.X)
+	}
+}
+
+// leaveOutBesideError leaves out what is returned beside an error that is not nil: nobody reads that.
+func (w *finder) leaveOutBesideError(n *ast.ReturnStmt) {
+	if len(n.Results) < 2 {
+		return
+	}
+	last := n.Results[len(n.Results)-1]
+	if t := w.info.TypeOf(last); t == nil || t.String() != "error" {
+		return
+	}
+	made := false
+	if c, ok := last.(*ast.CallExpr); ok {
+		made = w.text(c.Fun) == "errors.New" || strings.HasSuffix(w.text(c.Fun), "Errorf")
+	}
+	if !made && w.failed[n] != w.text(last) {
+		return
+	}
+	for _, r := range n.Results[:len(n.Results)-1] {
+		w.without[r] = true
+	}
+}
+
 // returns adds errors that are not returned and flags that are returned the other way.
 func (w *finder) returns(n *ast.ReturnStmt) {
 	for _, r := range n.Results {
 		t := w.info.TypeOf(r)
-		if t == nil {
+		if t == nil || w.without[r] {
 			continue
 		}
 		plain := w.text(r)
