@@ -22,7 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(tests{m}, admin...)
+	goleak.VerifyTestMain(tests{m})
 }
 
 type tests struct{ *testing.M }
@@ -31,10 +31,6 @@ func (m tests) Run() int {
 	defer hbasetest.Stop()
 	return poison.Tests(m.M).Run()
 }
-
-// admin is what gohbase's administration client, which cannot be closed, leaves: its connection to the master.
-var admin = []goleak.Option{goleak.IgnoreAnyFunction("github.com/tsuna/gohbase/region.(*client).receiveRPCs"),
-	goleak.IgnoreAnyFunction("github.com/tsuna/gohbase/region.(*client).processRPCs")}
 
 func open(t testing.TB, dsn string, opts ...hql.Option) *hql.DB {
 	t.Helper()

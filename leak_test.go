@@ -143,19 +143,19 @@ func TestCloseEndsAll(t *testing.T) {
 				t.Fatal(err)
 			}
 			return db
-		}, admin...)
+		})
 	})
 }
 
-func checkClose(t *testing.T, open func() *hql.DB, ignore ...goleak.Option) {
-	before := append(ignore, goleak.IgnoreCurrent())
+func checkClose(t *testing.T, open func() *hql.DB) {
+	before := goleak.IgnoreCurrent()
 	db := open()
 	exec(t, db, "CREATE TABLE open_rows (id INT, pad STRING) ROW KEY (id % 4 AS UINT8, id AS INT32) SPLIT AT (X'01', X'02', X'03')")
 	drop := open() // the table goes when db is closed
 	defer func() {
 		exec(t, drop, "DROP TABLE IF EXISTS open_rows")
 		drop.Close()
-		if err := goleak.Find(before...); err != nil {
+		if err := goleak.Find(before); err != nil {
 			t.Error(err)
 		}
 	}()

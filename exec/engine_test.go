@@ -24,10 +24,7 @@ func TestMain(m *testing.M) {
 	code := poison.Tests(m).Run()
 	hbasetest.Stop()
 	if code == 0 {
-		// gohbase's administration client cannot be closed: its connection to the master stays.
-		err := goleak.Find(goleak.IgnoreAnyFunction("github.com/tsuna/gohbase/region.(*client).receiveRPCs"),
-			goleak.IgnoreAnyFunction("github.com/tsuna/gohbase/region.(*client).processRPCs"))
-		if err != nil {
+		if err := goleak.Find(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
