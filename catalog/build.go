@@ -431,7 +431,7 @@ func (b *builder) layouts() error {
 }
 
 // refuseDrawn refuses parts that are drawn at random where an entry and its row are found by each other: in an INDEX and
-// in the ROW KEY that it points at, and in a copy, which is checked against the rows of the first ROW KEY. Nor does an INDEX
+// in the ROW KEY that it points at, and in a copy, which is checked against the rows of the first ROW KEY. Nor does either
 // find one of several rows that a row of HBase holds.
 func (b *builder) refuseDrawn(l *Layout) error {
 	if l.Kind == Primary {
@@ -444,9 +444,9 @@ func (b *builder) refuseDrawn(l *Layout) error {
 		}
 	}
 	primary := b.t.Layouts[0]
-	if l.Kind == Index && l.Packed != nil {
-		return parser.Errorf(l.Pos, "INDEX %s cannot lead to its rows: a row of HBase holds several of %s, each in a cell", l.Name, b.t.Name).
-			WithHint("a second ROW KEY holds the rows again and need not lead to them")
+	if l.Packed != nil {
+		return parser.Errorf(l.Pos, "%s %s cannot lead to its rows: a row of HBase holds several of %s, each in a cell", l.Kind, l.Name, b.t.Name).
+			WithHint("a table of its own, with its own ROW KEY, that is written as well")
 	}
 	for _, p := range slices.Concat(primary.Stored.Parts, primary.Key.Parts) {
 		if p.draw != nil {

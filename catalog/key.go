@@ -431,14 +431,11 @@ func (l *Layout) solveJoint(s *solver, vals *[3][]types.Value) (types.Value, boo
 	return set[0].Lo, true
 }
 
-// LeadsTo reports whether the keys of l, a copy or an INDEX, tell where the primary layout has the row. They do not where a part of its
-// keys is drawn at random or made of what only a cell holds, or where a row holds several.
-func (l *Layout) LeadsTo(primary *Layout) bool {
+// leadsTo reports whether the keys of l, a copy or an INDEX, tell where the primary layout has the row. They do not where a part of its
+// keys is made of what only a cell holds.
+func (l *Layout) leadsTo(primary *Layout) bool {
 	for _, p := range []*Pattern{primary.Stored, primary.Key} {
 		for _, part := range p.Parts {
-			if part.draw != nil {
-				return false
-			}
 			for _, c := range part.Columns {
 				if !slices.ContainsFunc(l.solve, func(s solver) bool { return s.col == c }) {
 					return false
@@ -446,5 +443,5 @@ func (l *Layout) LeadsTo(primary *Layout) bool {
 			}
 		}
 	}
-	return l.Packed == nil
+	return true
 }

@@ -166,7 +166,7 @@ func (b *builder) readable() error {
 				col.KeyPart = true
 			}
 		}
-		if l.Kind != Primary && l.Packed == nil && !l.LeadsTo(b.t.Layouts[0]) {
+		if l.Kind != Primary && !l.leadsTo(b.t.Layouts[0]) {
 			return parser.Errorf(l.Pos, "%s %s cannot lead to its rows: its key does not tell all columns of their ROW KEY", l.Kind, l.Name).
 				WithHint("put those columns into it as they are, not what is computed from them")
 		}

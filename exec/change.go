@@ -28,6 +28,17 @@ func (r *run) planWhere(ctx context.Context, t *catalog.Table, alias string, whe
 	return p, exprs, err
 }
 
+// drawnPart gives a part whose value is drawn when a row is written, so that nothing computes it again; nil for none. There
+// is none where a table has several layouts.
+func drawnPart(p *catalog.Pattern) *catalog.Part {
+	for _, part := range p.Parts {
+		if part.Expr != nil && expr.Draw(part.Expr) != nil {
+			return part
+		}
+	}
+	return nil
+}
+
 // standing is where a row that was read stands in the primary layout.
 func (w *writer) standing(row []types.Value) (place, error) {
 	primary := w.table.Layouts[0]
@@ -193,7 +204,7 @@ func keyPartOf(l *catalog.Layout, col int) string {
 // present is stored for writing: what derived layouts hold of a row follows from the row as it was. Tables without them
 // are not read.
 func (r *run) present(ctx context.Context, w *writer, rows []pendingRow) ([][]types.Value, error) {
-	if len(w.table.Layouts) == 1 || drawnPart(w.table.Layouts[0].Key) != nil {
+	if len(w.table.Layouts) == 1 {
 		return nil, nil
 	}
 	return r.stored(ctx, w, rows)
@@ -342,15 +353,6 @@ func (r *run) underAnySalt(ctx context.Context, w *writer, rows []pendingRow, se
 
 // keysPerPlan bounds the rows that one plan looks for by their key columns.
 const keysPerPlan = 200
-
-// keyOf tells rows with other values in cols apart.
-func keyOf(row []types.Value, cols []int) string {
-	var b []byte
-	for _, c := range cols {
-		b = row[c].AppendKey(b)
-	}
-	return string(b)
-}
 
 // keyColumns are the columns that go into the primary layout's keys.
 func keyColumns(t *catalog.Table) []int {

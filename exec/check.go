@@ -162,7 +162,11 @@ func (r *run) checkStale(ctx context.Context, w *writer, i int, repair bool) (st
 	l := w.table.Layouts[i]
 	all := allColumns(w.table)
 	err = r.batches(ctx, w, l, func(rows [][]types.Value) error {
-		now, err := r.current(ctx, w, rows)
+		pending := make([]pendingRow, len(rows))
+		for k, row := range rows {
+			pending[k] = pendingRow{row: row, pos: parser.NoPos}
+		}
+		now, err := r.stored(ctx, w, pending)
 		if err != nil {
 			return err
 		}
@@ -171,20 +175,16 @@ func (r *run) checkStale(ctx context.Context, w *writer, i int, repair bool) (st
 			if err != nil {
 				return err
 			}
-			mine := slices.DeleteFunc(now[k], func(row []types.Value) bool {
-				at, err := w.place(l, row)
-				return err != nil || at.skip || at.table != is.table || !bytes.Equal(at.key, is.key)
-			})
 			switch {
-			case len(mine) == 0:
+			case now[k] == nil || !w.standsAt(l, now[k], is):
 				stale++
 				if repair {
 					w.add(&w.removals[i], is.table, w.removal(l, is, max(w.at(0), w.newest(row))))
 				}
-			case l.Kind != catalog.Index && !slices.ContainsFunc(mine, func(have []types.Value) bool { return sameRow(w.table, have, row) }):
+			case l.Kind != catalog.Index && !sameRow(w.table, now[k], row):
 				unlike++
 				if repair {
-					if err := w.entry(i, mine[0], all, is, w.at(max(w.newest(mine[0]), w.newest(row)))); err != nil {
+					if err := w.entry(i, now[k], all, is, w.at(max(w.newest(now[k]), w.newest(row)))); err != nil {
 						return err
 					}
 				}
@@ -205,47 +205,10 @@ func (w *writer) entryPlace(l *catalog.Layout, row []types.Value) (place, error)
 	return place{table: string(name), key: []byte(row[len(w.table.Columns)].Text())}, err
 }
 
-// current reads the rows that the primary layout holds now with the key columns of rows: of each there may be
-// several, under drawn parts.
-func (r *run) current(ctx context.Context, w *writer, rows [][]types.Value) ([][][]types.Value, error) {
-	out := make([][][]types.Value, len(rows))
-	pending := make([]pendingRow, len(rows))
-	for i, row := range rows {
-		pending[i] = pendingRow{row: row, pos: parser.NoPos}
-	}
-	if drawnPart(w.table.Layouts[0].Key) == nil {
-		now, err := r.present(ctx, w, pending)
-		for i, row := range now {
-			if row != nil {
-				out[i] = [][]types.Value{row}
-			}
-		}
-		return out, err
-	}
-	at := map[string][]int{}
-	cols := keyColumns(w.table)
-	for i, row := range rows {
-		k := keyOf(row, cols)
-		at[k] = append(at[k], i)
-	}
-	for from := 0; from < len(pending); from += keysPerPlan {
-		p, err := r.planKeys(ctx, w.table, cols, pending[from:min(from+keysPerPlan, len(pending))])
-		if err != nil {
-			return nil, err
-		}
-		err = r.eachRow(ctx, p, asRead, func(found [][]types.Value) error {
-			for _, row := range found {
-				for _, i := range at[keyOf(row, cols)] {
-					out[i] = append(out[i], slices.Clone(row))
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+// standsAt tells whether the entry of row in l stands at p.
+func (w *writer) standsAt(l *catalog.Layout, row []types.Value, p place) bool {
+	at, err := w.place(l, row)
+	return err == nil && !at.skip && at.table == p.table && bytes.Equal(at.key, p.key)
 }
 
 func sameRow(t *catalog.Table, a, b []types.Value) bool {

@@ -57,12 +57,7 @@ func (st *statement) scan(ctx context.Context, s *planner.Scan) (op operator, er
 		op = &holdScan{in: op, col: s.Hold, limit: s.Limit}
 	}
 	if s.Entries {
-		x, err := newIndexScan(st, s, stats, op)
-		if err != nil {
-			op.Close()
-			return nil, err
-		}
-		op = x
+		op = newIndexScan(st, s, stats, op)
 	}
 	op = &countedScan{in: op, stats: stats, scan: s, ctx: traced}
 	if s.Limit >= 0 {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/planner"
@@ -28,11 +27,8 @@ type indexScan struct {
 	batch *scanBatch
 }
 
-func newIndexScan(st *statement, s *planner.Scan, stats *scanStats, in operator) (*indexScan, error) {
+func newIndexScan(st *statement, s *planner.Scan, stats *scanStats, in operator) *indexScan {
 	primary := s.Table.Layouts[0]
-	if p := drawnPart(primary.Key); p != nil {
-		return nil, fmt.Errorf("index %s of %s cannot be looked up back: part %s of the rowkey is drawn at random", s.Layout.Name, s.Table.Name, p.Source)
-	}
 	// The entry is compared with the row it leads to, so the columns of the index are needed.
 	whole := *s
 	whole.KeyOnly, whole.FirstCell, whole.Whole = false, false, true
@@ -48,17 +44,7 @@ func newIndexScan(st *statement, s *planner.Scan, stats *scanStats, in operator)
 	env := st.keyEnv()
 	env.Lookup = st.number
 	return &indexScan{in: in, st: st, stats: stats, scan: s, dec: newDecoder(st, &whole, primary), opts: opts,
-		env: env, batch: newScanBatch(s.Width())}, nil
-}
-
-// drawnPart gives a part whose value is drawn when a row is written, so that nothing computes it again; nil for none.
-func drawnPart(p *catalog.Pattern) *catalog.Part {
-	for _, part := range p.Parts {
-		if part.Expr != nil && expr.Draw(part.Expr) != nil {
-			return part
-		}
-	}
-	return nil
+		env: env, batch: newScanBatch(s.Width())}
 }
 
 // Next gives the rows that a batch of entries leads to.
@@ -138,8 +124,11 @@ func (x *indexScan) lookUp(ctx context.Context, entries [][]types.Value) error {
 func (x *indexScan) agrees(entry, row []types.Value) bool {
 	l := x.scan.Layout
 	key, err := l.Key.Append(nil, row, &x.env)
-	if err != nil || string(key) != entry[len(entry)-2].Text() || l.Stored.IsLiteral() {
-		return err == nil && string(key) == entry[len(entry)-2].Text()
+	if err != nil || string(key) != entry[len(entry)-2].Text() {
+		return false
+	}
+	if l.Stored.IsLiteral() {
+		return true
 	}
 	is, err := l.Stored.Append(nil, row, &x.env)
 	if err != nil {

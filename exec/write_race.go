@@ -203,7 +203,7 @@ func (w *writer) complete(ctx context.Context) error {
 	if !w.joins {
 		rows = slices.DeleteFunc(rows, func(r writtenRow) bool { return !w.refused[r.claimed] })
 	}
-	if drawnPart(w.table.Layouts[0].Key) != nil || len(w.table.Layouts) == 1 {
+	if len(w.table.Layouts) == 1 {
 		return nil
 	}
 	for range maxCompletions {

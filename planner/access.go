@@ -180,7 +180,7 @@ func (e *Env) candidate(l *catalog.Layout, req *accessRequest, terms []term, box
 		c.spans = w.keyConstraint(boxes, len(req.table.Columns))
 	}
 	c.scan = &Scan{Table: req.table, Layout: l, Alias: req.alias, Hold: -1, Limit: -1, CapHit: w.capped,
-		Entries: l.Kind == catalog.Index || l.Kind == catalog.Copy && l.LeadsTo(req.table.Layouts[0]), ListTables: w.listTables, TablePrefix: w.tablePrefix, Lookups: w.lookups,
+		Entries: l.Kind != catalog.Primary, ListTables: w.listTables, TablePrefix: w.tablePrefix, Lookups: w.lookups,
 		MinTime: req.minTime, MaxTime: req.maxTime, AllVersions: req.allVersions}
 	c.prove(terms)
 	c.order(req, e.Options.NoOrder)
