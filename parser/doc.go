@@ -6,9 +6,10 @@
 //
 //   - The grammar structs never leave the package: lower.go and its neighbours are their
 //     only readers, so that the AST (ast.go) can be plain data.
-//   - An expression is read as a flat chain of operands and operators (chain.go) and
-//     folded by precedence when it is lowered (precedence.go): depth of the Go stack
-//     follows the nesting of the text, not the number of operators.
+//   - Statements are read by participle, expressions by precedence (expression.go), each of
+//     them a node of the grammar that reads itself, straight into the tree. The depth of the Go
+//     stack follows the nesting of the text, not the number of operators, and the height of
+//     the tree is bounded for those who walk it.
 //   - Printing is the inverse of parsing: String of every node parses to an equal node.
 //
 // Positions are byte offsets; line and column are worked out when an Error is printed.

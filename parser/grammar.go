@@ -182,9 +182,9 @@ type setNode struct {
 // valueNode is a setting's or option's value; a bare word is text.
 type valueNode struct {
 	Pos  lexer.Position
-	Word *ident    `parser:"  @@ (?! '(' | '.' | ':' | String)"`
-	On   string    `parser:"| @( 'ON' | 'ALL' )"`
-	Expr *exprNode `parser:"| @@"`
+	Word *ident      `parser:"  @@ (?! '(' | '.' | ':' | String)"`
+	On   lexer.Token `parser:"| @( 'ON' | 'ALL' )"`
+	Expr *exprNode   `parser:"| @@"`
 }
 
 type copyNode struct {
@@ -206,7 +206,7 @@ type checkNode struct {
 // textNode is a string literal where the notation wants nothing else.
 type textNode struct {
 	Pos  lexer.Position
-	Text string `parser:"@String"`
+	Text lexer.Token `parser:"@String"`
 }
 
 var (

@@ -5,6 +5,9 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
+// maxJoins bounds the joins of one FROM item, which nest to the left.
+const maxJoins = 100
+
 // fromNode is one item of FROM with the joins that hang on it.
 type fromNode struct {
 	First factorNode
@@ -17,6 +20,9 @@ func (n *fromNode) Parse(lex *lexer.PeekingLexer) error {
 		return err
 	}
 	for startsJoin(lex) {
+		if len(n.Joins) == maxJoins {
+			return Errorf(pos(lex.Peek()), "more than %d joins", maxJoins)
+		}
 		j, err := joinParser.ParseFromLexer(lex, participle.AllowTrailing(true))
 		if err != nil {
 			return err
@@ -47,17 +53,21 @@ type parenQuery struct {
 
 // Parse implements participle.Parseable.
 func (n *parenQuery) Parse(lex *lexer.PeekingLexer) (err error) {
-	if at := lex.MakeCheckpoint(); !startsQuery(lex) {
-		lex.LoadCheckpoint(at)
+	if !isQuery(lex) {
 		return participle.NextMatch
-	} else {
-		lex.LoadCheckpoint(at)
 	}
 	n.selectNode, err = selectParser.ParseFromLexer(lex, participle.AllowTrailing(true))
 	return err
 }
 
-// startsQuery tells whether a query comes next; it moves lex. A parenthesis opens one where it holds
+// isQuery reports whether a query comes next.
+func isQuery(lex *lexer.PeekingLexer) bool {
+	at := lex.MakeCheckpoint()
+	defer lex.LoadCheckpoint(at)
+	return startsQuery(lex)
+}
+
+// startsQuery reports whether a query comes next; it moves lex. A parenthesis opens one where it holds
 // one and what follows its end belongs to a query: ((SELECT 1) UNION (SELECT 2)) is a query,
 // ((SELECT 1) + 1) is not.
 func startsQuery(lex *lexer.PeekingLexer) bool {

@@ -7,96 +7,71 @@ import (
 
 // selectList is the items between SELECT and FROM.
 type selectList struct {
-	items []selectItem
+	items  []SelectItem
+	height int
 }
 
 // Parse implements participle.Parseable.
 func (l *selectList) Parse(lex *lexer.PeekingLexer) error {
+	if t := lex.Peek(); !startsOperand(t) && t.Value != "*" {
+		return participle.NextMatch
+	}
+	r := exprReader{lex: lex}
 	for {
-		var it selectItem
-		if err := it.Parse(lex); err != nil {
-			if err == participle.NextMatch && len(l.items) > 0 {
-				err = unexpected(lex)
-			}
+		it, err := r.selectItem()
+		if err != nil {
 			return err
 		}
-		l.items = append(l.items, it)
-		if !accept(lex, ",") {
+		if l.items = append(l.items, it); !accept(lex, ",") {
+			l.height = r.height
 			return nil
 		}
 	}
 }
 
-// selectItem is *, name.* or an expression with an alias.
-type selectItem struct {
-	Start *lexer.Token
-	Star  bool
-	Table *lexer.Token
-	Expr  exprNode
-	Alias alias
-}
-
-// Parse implements participle.Parseable.
-func (n *selectItem) Parse(lex *lexer.PeekingLexer) error {
-	n.Start = lex.Peek()
-	if accept(lex, "*") {
-		n.Star = true
-		return nil
+// selectItem reads *, name.* or an expression with an alias.
+func (r *exprReader) selectItem() (out SelectItem, err error) {
+	t := r.lex.Peek()
+	out.Pos = pos(t)
+	if out.Star = accept(r.lex, "*"); out.Star {
+		return out, nil
 	}
-	if isName(n.Start) {
-		at := lex.MakeCheckpoint()
-		lex.Next()
-		if accept(lex, ".", "*") {
-			n.Star, n.Table = true, n.Start
-			return nil
+	if isName(t) {
+		at := r.lex.MakeCheckpoint()
+		r.lex.Next()
+		if out.Star = accept(r.lex, ".", "*"); out.Star {
+			out.Table = name(t)
+			return out, nil
 		}
-		lex.LoadCheckpoint(at)
+		r.lex.LoadCheckpoint(at)
 	}
-	if err := n.Expr.Parse(lex); err != nil {
-		return err
+	if out.Expr, err = r.expr(); err != nil {
+		return out, err
 	}
-	if err := n.Alias.Parse(lex); err != nil && err != participle.NextMatch {
-		return err
+	var a alias
+	if err = a.Parse(r.lex); err == participle.NextMatch {
+		err = nil
 	}
-	return nil
+	out.Alias = a.name()
+	return out, err
 }
 
 // orderList is the terms behind ORDER BY.
 type orderList struct {
-	terms []orderNode
-}
-
-// orderNode is expression [ASC | DESC] [NULLS FIRST | LAST].
-type orderNode struct {
-	expr  exprNode
-	desc  bool
-	nulls string // "FIRST", "LAST" or ""
+	terms  []OrderTerm
+	height int
 }
 
 // Parse implements participle.Parseable.
 func (l *orderList) Parse(lex *lexer.PeekingLexer) error {
-	for {
-		var n orderNode
-		if err := n.expr.Parse(lex); err != nil {
-			if err == participle.NextMatch && len(l.terms) > 0 {
-				err = unexpected(lex)
-			}
-			return err
-		}
-		if n.desc = accept(lex, "DESC"); !n.desc {
-			accept(lex, "ASC")
-		}
-		if accept(lex, "NULLS") {
-			n.nulls = lex.Peek().Value
-			if !accept(lex, "FIRST") && !accept(lex, "LAST") {
-				return unexpected(lex)
-			}
-		}
-		l.terms = append(l.terms, n)
-		if !accept(lex, ",") {
-			return nil
-		}
+	if !startsOperand(lex.Peek()) {
+		return participle.NextMatch
 	}
+	r := exprReader{lex: lex}
+	var err error
+	l.terms, err = r.order()
+	l.height = r.height
+	return err
 }
 
 // tailList is the clauses that end a query, in any order.
@@ -107,7 +82,7 @@ type tailList struct {
 // tailNode is LIMIT n, LIMIT ALL, FETCH FIRST n ROWS ONLY, OFFSET n or ALLOW FULL SCAN.
 type tailNode struct {
 	tok   *lexer.Token // its first word
-	count exprNode     // of no items for LIMIT ALL and ALLOW
+	count exprNode     // empty for LIMIT ALL and ALLOW
 }
 
 // Parse implements participle.Parseable.

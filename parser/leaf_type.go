@@ -51,37 +51,34 @@ func (n *typeName) Parse(lex *lexer.PeekingLexer) error {
 
 // encodingNode is the encoding behind AS: words and, in parentheses, arguments.
 type encodingNode struct {
-	Start *lexer.Token
-	Name  string // upper case
-	Args  exprList
+	def *EncodingDef
 }
 
 // Parse implements participle.Parseable.
 func (n *encodingNode) Parse(lex *lexer.PeekingLexer) error {
-	n.Start = lex.Peek()
+	n.def = &EncodingDef{Pos: pos(lex.Peek())}
 	for isEncodingWord(lex) {
 		word := strings.ToUpper(lex.Next().Value)
-		if n.Name != "" {
-			word = n.Name + " " + word
+		if n.def.Name != "" {
+			word = n.def.Name + " " + word
 		}
-		n.Name = word
+		n.def.Name = word
 	}
-	if n.Name == "" {
+	if n.def.Name == "" {
 		return participle.NextMatch
 	}
 	if !accept(lex, "(") {
 		return nil
 	}
-	if err := n.Args.Parse(lex); err != nil {
-		if err == participle.NextMatch {
-			err = unexpected(lex)
-		}
+	r := exprReader{lex: lex}
+	var err error
+	if n.def.Args, err = r.list(0); err != nil {
 		return err
 	}
 	if !accept(lex, ")") {
 		return unexpected(lex)
 	}
-	return nil
+	return onlyLiterals(n.def.Args, "an encoding's argument")
 }
 
 // isEncodingWord keeps PRIMARY KEY behind a column's encoding out of the encoding.

@@ -19,8 +19,8 @@ const (
 )
 
 // Types of the tokens that the grammar sees. A keyword is a word whose Value is the
-// keyword in upper case, so that a grammar literal matches it by plain comparison; the
-// spelling is still in the source at the token's offset, and has the same length.
+// keyword in upper case, so that a grammar literal matches it by plain comparison; its
+// spelling is in Pos.Filename.
 const (
 	tokWord     lexer.TokenType = -(iota + 2) // a name, or a keyword that may be one
 	tokGuarded                                // a keyword that is a name except as a bare alias
@@ -130,7 +130,7 @@ func (r *tokenReader) classify(out *lexer.Token, t scanned) error {
 	switch t.kind {
 	case KeywordToken:
 		k, _ := keywordOf(out.Value)
-		out.Type, out.Value = wordTypes[k.class], k.word
+		out.Type, out.Value, out.Pos.Filename = wordTypes[k.class], k.word, out.Value
 		if before == afterColon {
 			return nil
 		}
@@ -150,10 +150,14 @@ func (r *tokenReader) classify(out *lexer.Token, t scanned) error {
 		}
 	case NumberToken:
 		out.Type = tokNumber
-	case StringToken:
-		out.Type = tokString
-	case BytesToken:
-		out.Type = tokBytes
+	case StringToken, BytesToken:
+		if out.Type = tokString; t.kind == BytesToken {
+			out.Type = tokBytes
+		}
+		if out.Value[0] != '\'' {
+			_, err := decode(out)
+			return err
+		}
 	case HintToken:
 		out.Type, r.after = tokHint, afterSelect
 	case ParamToken:

@@ -17,6 +17,9 @@ func TestHostile(t *testing.T) {
 		"NOT":                  "SELECT " + strings.Repeat("NOT ", many) + "a",
 		"signs":                "SELECT " + strings.Repeat("- ", many) + "a",
 		"operators":            "SELECT a" + strings.Repeat(" + a", many),
+		"operators in each":    "SELECT " + nested("(", "a", ")"+strings.Repeat("+ a", 3000)),
+		"sub-queries in each":  nested("SELECT (", "SELECT a", ") "+strings.Repeat("+ a", 3000)),
+		"NOT behind operators": "SELECT " + strings.Repeat("1 = NOT ", many) + "a",
 		"casts":                "SELECT a" + strings.Repeat("::INT", many),
 		"functions":            "SELECT " + strings.Repeat("f(", many),
 		"subqueries":           strings.Repeat("SELECT * FROM (", many),
@@ -56,6 +59,11 @@ func TestHostile(t *testing.T) {
 			}
 		})
 	}
+}
+
+// nested is core in 200 pairs of before and behind.
+func nested(before, core, behind string) string {
+	return strings.Repeat(before, 200) + core + strings.Repeat(behind, 200)
 }
 
 // TestGenerous reads what is large but sound.

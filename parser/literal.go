@@ -13,17 +13,19 @@ func unquote(quoted string) string {
 	return strings.ReplaceAll(quoted[1:len(quoted)-1], q+q, q)
 }
 
-// text is the value of a string token: '..' or E'..'.
-func text(t *lexer.Token) (string, error) {
-	if t.Value[0] == '\'' {
-		return unquote(t.Value), nil
-	}
-	return unescape(t, 2)
+// text gives the value of a string or bytes token, which the lexer has checked.
+func text(t *lexer.Token) string {
+	s, _ := decode(t)
+	return s
 }
 
-// bytesText is the value of a bytes token, as a string: X'00ff' or b'\x00a'.
-func bytesText(t *lexer.Token) (string, error) {
-	if t.Value[0] == 'b' || t.Value[0] == 'B' {
+// decode gives the value of a string token, '..' or E'..', or of a bytes token, X'00ff' or b'\x00a'.
+func decode(t *lexer.Token) (string, error) {
+	switch t.Value[0] {
+	case '\'':
+		return unquote(t.Value), nil
+	case 'x', 'X':
+	default:
 		return unescape(t, 2)
 	}
 	b, err := hex.DecodeString(strings.ReplaceAll(t.Value[2:len(t.Value)-1], " ", ""))

@@ -7,62 +7,82 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// lowerer turns grammar nodes into the AST. It knows the source, from which the spelling
-// of names comes: the grammar sees keywords in upper case.
+// lowerer turns grammar nodes into the AST.
 type lowerer struct {
-	src string
+	height int // of the highest expression among them
+}
+
+// expr gives the expression of a node, nil for a nil one.
+func (l *lowerer) expr(n *exprNode) Expr {
+	if n == nil {
+		return nil
+	}
+	l.height = max(l.height, n.height)
+	return n.X
+}
+
+func (l *lowerer) exprs(n *exprList) []Expr {
+	l.height = max(l.height, n.height)
+	return n.items
+}
+
+func (l *lowerer) rows(n *rowList) [][]Expr {
+	l.height = max(l.height, n.height)
+	return n.rows
 }
 
 func pos(t *lexer.Token) Pos { return Pos(t.Pos.Offset) }
 
 // name gives a word's spelling, or what stands in a name's double quotes.
-func (l *lowerer) name(t *lexer.Token) string {
-	if t == nil {
+func name(t *lexer.Token) string {
+	switch {
+	case t == nil:
 		return ""
-	}
-	if t.Type == tokQuoted {
+	case t.Type == tokQuoted:
 		return unquote(t.Value)
+	case t.Pos.Filename != "": // a keyword
+		return t.Pos.Filename
 	}
-	return l.src[t.Pos.Offset : t.Pos.Offset+len(t.Value)]
+	return t.Value
 }
 
-func (l *lowerer) alias(n *alias) string {
+func (n *alias) name() string {
 	if n == nil {
 		return ""
 	}
-	return l.name(n.Tok)
+	return name(n.Tok)
 }
 
-func (l *lowerer) names(in []*ident) []string {
+func names(in []*ident) []string {
 	if in == nil {
 		return nil
 	}
 	out := make([]string, len(in))
 	for i, n := range in {
-		out[i] = l.name(n.Tok)
+		out[i] = name(n.Tok)
 	}
 	return out
 }
 
-func (l *lowerer) placed(n *qname) Name { return Name{Pos: pos(n.A), Name: l.qname(n)} }
+func placed(n *qname) Name { return Name{Pos: pos(n.A), Name: n.name()} }
 
-func (l *lowerer) placedAll(in []*qname) []Name {
+func placedAll(in []*qname) []Name {
 	if in == nil {
 		return nil
 	}
 	out := make([]Name, len(in))
 	for i, n := range in {
-		out[i] = l.placed(n)
+		out[i] = placed(n)
 	}
 	return out
 }
 
-// qname gives name or name:name.
-func (l *lowerer) qname(n *qname) string {
+// name gives name or name:name.
+func (n *qname) name() string {
 	if n.B == nil {
-		return l.name(n.A)
+		return name(n.A)
 	}
-	return l.name(n.A) + ":" + l.name(n.B)
+	return name(n.A) + ":" + name(n.B)
 }
 
 func (l *lowerer) statement(n *statementNode) (Statement, error) {
@@ -72,28 +92,28 @@ func (l *lowerer) statement(n *statementNode) (Statement, error) {
 	case n.Insert != nil:
 		return statement(l.insert(n.Insert))
 	case n.Update != nil:
-		return statement(l.update(n.Update))
+		return l.update(n.Update), nil
 	case n.Delete != nil:
-		return statement(l.delete(n.Delete))
+		return l.delete(n.Delete), nil
 	case n.Explain != nil:
 		return statement(l.explain(n.Explain))
 	case n.Create != nil:
 		return statement(l.create(n.Create))
 	case n.Drop != nil:
 		d := n.Drop
-		return &DropTable{Pos: at(d.Pos), IfExists: d.IfExists, Name: l.qname(&d.Table), NamePos: pos(d.Table.A)}, nil
+		return &DropTable{Pos: at(d.Pos), IfExists: d.IfExists, Name: d.Table.name(), NamePos: pos(d.Table.A)}, nil
 	case n.Show != nil:
 		return l.show(n.Show), nil
 	case n.Describe != nil:
 		d := n.Describe
-		return &Show{Pos: at(d.Pos), Kind: ShowColumns, Name: l.qname(&d.Table), NamePos: pos(d.Table.A)}, nil
+		return &Show{Pos: at(d.Pos), Kind: ShowColumns, Name: d.Table.name(), NamePos: pos(d.Table.A)}, nil
 	case n.Set != nil:
-		return statement(l.set(n.Set))
+		return l.set(n.Set), nil
 	case n.Copy != nil:
 		return statement(l.copy(n.Copy))
 	default:
 		c := n.Check
-		return &CheckTable{Pos: at(c.Pos), Name: l.qname(&c.Table), NamePos: pos(c.Table.A), Repair: c.Repair}, nil
+		return &CheckTable{Pos: at(c.Pos), Name: c.Table.name(), NamePos: pos(c.Table.A), Repair: c.Repair}, nil
 	}
 }
 
@@ -110,34 +130,28 @@ func at(p lexer.Position) Pos { return Pos(p.Offset) }
 func (l *lowerer) insert(n *insertNode) (*Insert, error) {
 	out := &Insert{
 		Pos: at(n.Pos), Upsert: n.Verb == "UPSERT", IfNotExists: n.IfBefore || n.IfBehind,
-		Table: l.qname(&n.Table), TablePos: pos(n.Table.A), Columns: l.placedAll(n.Columns),
+		Table: n.Table.name(), TablePos: pos(n.Table.A), Columns: placedAll(n.Columns),
 	}
 	var err error
 	if n.Query != nil {
 		out.Query, err = l.query(n.Query)
 	} else {
-		out.Rows, err = l.rows(n.Rows)
+		out.Rows = l.rows(n.Rows)
 	}
 	return out, err
 }
 
-func (l *lowerer) update(n *updateNode) (*Update, error) {
-	out := &Update{Pos: at(n.Pos), Table: l.qname(&n.Table), TablePos: pos(n.Table.A), Alias: l.alias(n.Alias), AllowFullScan: n.Allow}
+func (l *lowerer) update(n *updateNode) *Update {
+	out := &Update{Pos: at(n.Pos), Table: n.Table.name(), TablePos: pos(n.Table.A), Alias: n.Alias.name(), AllowFullScan: n.Allow}
 	for _, a := range n.Set {
-		x, err := l.expr(&a.Expr)
-		if err != nil {
-			return nil, err
-		}
-		out.Set = append(out.Set, Assignment{Column: l.placed(&a.Column), Expr: x})
+		out.Set = append(out.Set, Assignment{Column: placed(&a.Column), Expr: l.expr(&a.Expr)})
 	}
-	var err error
-	out.Where, err = l.expr(n.Where)
-	return out, err
+	out.Where = l.expr(n.Where)
+	return out
 }
 
-func (l *lowerer) delete(n *deleteNode) (*Delete, error) {
-	where, err := l.expr(n.Where)
-	return &Delete{Pos: at(n.Pos), Table: l.qname(&n.Table), TablePos: pos(n.Table.A), Alias: l.alias(n.Alias), Where: where, AllowFullScan: n.Allow}, err
+func (l *lowerer) delete(n *deleteNode) *Delete {
+	return &Delete{Pos: at(n.Pos), Table: n.Table.name(), TablePos: pos(n.Table.A), Alias: n.Alias.name(), Where: l.expr(n.Where), AllowFullScan: n.Allow}
 }
 
 func (l *lowerer) explain(n *explainNode) (*Explain, error) {
@@ -168,38 +182,37 @@ func (l *lowerer) show(n *showNode) *Show {
 	case n.Functions:
 		out.Kind = ShowFunctions
 	case n.Setting != nil:
-		out.Name, out.NamePos = l.dotted(n.Setting), pos(n.Setting.First.Tok)
+		out.Name, out.NamePos = n.Setting.name(), pos(n.Setting.First.Tok)
 	}
 	if table != nil {
-		out.Name, out.NamePos = l.qname(table), pos(table.A)
+		out.Name, out.NamePos = table.name(), pos(table.A)
 	}
 	return out
 }
 
-func (l *lowerer) dotted(n *dotted) string {
-	s := l.name(n.First.Tok)
+func (n *dotted) name() string {
+	s := name(n.First.Tok)
 	for _, r := range n.Rest {
-		s += "." + l.name(r.Tok)
+		s += "." + name(r.Tok)
 	}
 	return s
 }
 
-func (l *lowerer) set(n *setNode) (*Set, error) {
-	v, err := l.value(&n.Value)
-	if n.Zone {
-		return &Set{Pos: at(n.Pos), Name: "timezone", Value: v}, err
+func (l *lowerer) set(n *setNode) *Set {
+	out := &Set{Pos: at(n.Pos), Name: "timezone", Value: l.value(&n.Value)}
+	if !n.Zone {
+		out.Name = n.Name.name()
 	}
-	return &Set{Pos: at(n.Pos), Name: l.dotted(&n.Name), Value: v}, err
+	return out
 }
 
 // value lowers a setting; a bare word is a string.
-func (l *lowerer) value(n *valueNode) (Expr, error) {
+func (l *lowerer) value(n *valueNode) Expr {
 	switch {
 	case n.Word != nil:
-		return &Literal{Pos: pos(n.Word.Tok), Kind: StringLiteral, Text: l.name(n.Word.Tok)}, nil
-	case n.On != "":
-		start := n.Pos.Offset // ON is a reserved word: its spelling is in the source
-		return &Literal{Pos: at(n.Pos), Kind: StringLiteral, Text: l.src[start : start+len(n.On)]}, nil
+		return &Literal{Pos: pos(n.Word.Tok), Kind: StringLiteral, Text: name(n.Word.Tok)}
+	case n.On.Value != "":
+		return &Literal{Pos: at(n.Pos), Kind: StringLiteral, Text: name(&n.On)}
 	}
 	return l.expr(n.Expr)
 }
@@ -208,28 +221,20 @@ func (l *lowerer) options(in []*optionNode) ([]Option, error) {
 	var out []Option
 	for _, n := range in {
 		o := Option{Pos: at(n.Pos)}
-		var err error
-		if n.Text != nil {
-			if o.Key, err = l.text(n.Text); err == nil && (o.Key == "" || !utf8.ValidString(o.Key) || strings.ContainsRune(o.Key, 0)) {
-				err = Errorf(o.Pos, "%q is not an option's name", o.Key)
-			}
-		} else {
-			o.Key = l.optionKey(n.Name.Tok)
+		if n.Text == nil {
+			o.Key = optionKey(n.Name.Tok)
+		} else if o.Key = n.Text.value(); o.Key == "" || !utf8.ValidString(o.Key) || strings.ContainsRune(o.Key, 0) {
+			return nil, Errorf(o.Pos, "%q is not an option's name", o.Key)
 		}
-		if err == nil && n.Value != nil {
-			o.Value, err = l.value(n.Value)
-		}
-		if err != nil {
-			return nil, err
+		if n.Value != nil {
+			o.Value = l.value(n.Value)
 		}
 		out = append(out, o)
 	}
 	return out, nil
 }
 
-func (l *lowerer) text(n *textNode) (string, error) {
-	return text(&lexer.Token{Value: n.Text, Pos: n.Pos})
-}
+func (n *textNode) value() string { return text(&n.Text) }
 
 func (l *lowerer) copy(n *copyNode) (*Copy, error) {
 	out := &Copy{Pos: at(n.Pos), To: n.Dir == "TO"}
@@ -242,12 +247,10 @@ func (l *lowerer) copy(n *copyNode) (*Copy, error) {
 			return nil, err
 		}
 	} else {
-		out.Table, out.Columns = l.qname(&n.Table), l.placedAll(n.Columns)
+		out.Table, out.Columns = n.Table.name(), placedAll(n.Columns)
 	}
 	if n.File != nil {
-		if out.File, err = l.text(n.File); err != nil {
-			return nil, err
-		}
+		out.File = n.File.value()
 	}
 	out.Options, err = l.options(n.Options)
 	return out, err

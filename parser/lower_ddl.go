@@ -12,7 +12,7 @@ import (
 func (l *lowerer) create(n *createNode) (*CreateTable, error) {
 	out := &CreateTable{
 		Pos: at(n.Pos), External: n.External, IfNotExists: n.IfNotExists,
-		Name: l.qname(&n.Table), NamePos: pos(n.Table.A),
+		Name: n.Table.name(), NamePos: pos(n.Table.A),
 	}
 	for _, it := range n.Items {
 		if err := l.item(out, it); err != nil {
@@ -34,7 +34,7 @@ func (l *lowerer) item(out *CreateTable, it *tableItem) error {
 			return Errorf(first, "there are two PRIMARY KEY clauses")
 		}
 		for _, k := range it.PrimaryKey {
-			out.PrimaryKey = append(out.PrimaryKey, Name{Pos: pos(k.Tok), Name: l.name(k.Tok)})
+			out.PrimaryKey = append(out.PrimaryKey, Name{Pos: pos(k.Tok), Name: name(k.Tok)})
 		}
 		return nil
 	}
@@ -53,7 +53,7 @@ func (l *lowerer) item(out *CreateTable, it *tableItem) error {
 }
 
 func (l *lowerer) column(n *columnItem) (ColumnDef, error) {
-	out := ColumnDef{Pos: pos(n.Name.Tok), Name: l.name(n.Name.Tok), Type: n.Type.Text}
+	out := ColumnDef{Pos: pos(n.Name.Tok), Name: name(n.Name.Tok), Type: n.Type.Text}
 	var err error
 	for _, p := range n.Parts {
 		switch {
@@ -64,9 +64,9 @@ func (l *lowerer) column(n *columnItem) (ColumnDef, error) {
 			out.From, err = l.source(p.From)
 		case p.Encoding != nil:
 			if out.Encoding != nil {
-				return out, Errorf(pos(p.Encoding.Start), "column %s has two encodings", out.Name)
+				return out, Errorf(p.Encoding.def.Pos, "column %s has two encodings", out.Name)
 			}
-			out.Encoding, err = l.encoding(p.Encoding)
+			out.Encoding = p.Encoding.def
 		case p.NotNull:
 			out.NotNull = true
 		case p.PrimaryKey:
@@ -80,21 +80,15 @@ func (l *lowerer) column(n *columnItem) (ColumnDef, error) {
 }
 
 func (l *lowerer) source(n *sourceNode) (*ColumnSource, error) {
-	out := &ColumnSource{Pos: pos(n.Family.Tok), Family: l.name(n.Family.Tok)}
+	out := &ColumnSource{Pos: pos(n.Family.Tok), Family: name(n.Family.Tok)}
 	asBytes := n.Qualifier != nil && n.Qualifier.Tok.Type == tokBytes
 	switch {
 	case n.Parts != nil:
-		var err error
-		if out.Parts, err = l.parts(n.Parts); err != nil {
-			return nil, err
-		}
+		out.Parts = l.parts(n.Parts)
 	case asBytes:
-		var err error
-		if out.Qualifier, err = bytesText(n.Qualifier.Tok); err != nil {
-			return nil, err
-		}
+		out.Qualifier = text(n.Qualifier.Tok)
 	case n.Qualifier != nil:
-		out.Qualifier = l.name(n.Qualifier.Tok)
+		out.Qualifier = name(n.Qualifier.Tok)
 	default:
 		family, q, ok := strings.Cut(out.Family, ":")
 		if !ok {
@@ -123,64 +117,42 @@ func unescaped(s string) string {
 	})
 }
 
-func (l *lowerer) encoding(n *encodingNode) (*EncodingDef, error) {
+func (n *encodingNode) encoding() *EncodingDef {
 	if n == nil {
-		return nil, nil
+		return nil
 	}
-	out := &EncodingDef{Pos: pos(n.Start), Name: n.Name}
-	if n.Args.items == nil {
-		return out, nil
-	}
-	var err error
-	if out.Args, err = l.literals(&n.Args, "an encoding's argument"); err != nil {
-		return nil, err
-	}
-	return out, nil
+	return n.def
 }
 
-// literals lowers a list that may hold nothing but literals.
-func (l *lowerer) literals(n *exprList, what string) ([]Expr, error) {
-	out, err := l.exprs(n)
-	if err != nil {
-		return nil, err
-	}
-	for _, x := range out {
+// onlyLiterals refuses a list that holds anything else.
+func onlyLiterals(list []Expr, what string) error {
+	for _, x := range list {
 		if _, ok := x.(*Literal); !ok {
-			return nil, Errorf(x.Position(), "%s must be a literal", what)
+			return Errorf(x.Position(), "%s must be a literal", what)
 		}
 	}
-	return out, nil
+	return nil
 }
 
-func (l *lowerer) parts(in []*partDef) ([]PartDef, error) {
+func (l *lowerer) parts(in []*partDef) []PartDef {
 	out := make([]PartDef, len(in))
 	for i, n := range in {
-		x, err := l.expr(&n.Expr)
-		if err != nil {
-			return nil, err
-		}
-		enc, err := l.encoding(n.Encoding)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = PartDef{Pos: at(n.Pos), Expr: x, Encoding: enc}
+		out[i] = PartDef{Pos: at(n.Pos), Expr: l.expr(&n.Expr), Encoding: n.Encoding.encoding()}
 	}
-	return out, nil
+	return out
 }
 
-func (l *lowerer) storage(n *storageNode) (*PartList, error) {
+func (l *lowerer) storage(n *storageNode) *PartList {
 	if n == nil {
-		return nil, nil
+		return nil
 	}
 	out := &PartList{Pos: at(n.Pos)}
 	if n.Name == nil {
-		var err error
-		out.Parts, err = l.parts(n.Parts)
-		return out, err
+		out.Parts = l.parts(n.Parts)
+		return out
 	}
-	name, err := l.text(n.Name)
-	out.Parts = []PartDef{{Pos: out.Pos, Expr: &Literal{Pos: out.Pos, Kind: StringLiteral, Text: name}}}
-	return out, err
+	out.Parts = []PartDef{{Pos: out.Pos, Expr: &Literal{Pos: out.Pos, Kind: StringLiteral, Text: n.Name.value()}}}
+	return out
 }
 
 func (l *lowerer) clause(out *CreateTable, c *clauseNode) error {
@@ -189,17 +161,16 @@ func (l *lowerer) clause(out *CreateTable, c *clauseNode) error {
 		if out.StoredIn != nil {
 			return Errorf(at(c.Pos), "there are two STORED IN clauses")
 		}
-		s, err := l.storage(c.StoredIn)
-		out.StoredIn = s
-		return err
+		out.StoredIn = l.storage(c.StoredIn)
+		return nil
 	case c.Layout != nil:
 		d, err := l.layout(c.Layout)
 		out.Layouts = append(out.Layouts, d)
 		return err
 	case c.Family != nil:
 		opts, err := l.options(c.Family.Options)
-		name := c.Family.Name.Tok
-		out.Families = append(out.Families, FamilyDef{Pos: pos(name), Name: l.name(name), Options: opts})
+		family := c.Family.Name.Tok
+		out.Families = append(out.Families, FamilyDef{Pos: pos(family), Name: name(family), Options: opts})
 		return err
 	case c.Split != nil:
 		if out.Split != nil {
@@ -220,30 +191,23 @@ func (l *lowerer) clause(out *CreateTable, c *clauseNode) error {
 func (l *lowerer) layout(n *layoutNode) (LayoutDef, error) {
 	out := LayoutDef{Pos: at(n.Pos), Index: n.Index}
 	if n.Name != nil {
-		out.Name = l.name(n.Name.Tok)
+		out.Name = name(n.Name.Tok)
 	} else if n.Index {
 		return out, Errorf(out.Pos, "an INDEX needs a name").WithHint("INDEX by_phone (phone AS TEXT)")
 	}
-	var err error
-	if out.Parts, err = l.parts(n.Parts); err != nil {
-		return out, err
-	}
-	out.StoredIn, err = l.storage(n.StoredIn)
-	return out, err
+	out.Parts, out.StoredIn = l.parts(n.Parts), l.storage(n.StoredIn)
+	return out, nil
 }
 
 func (l *lowerer) split(n *splitNode, at Pos) (*SplitDef, error) {
 	out := &SplitDef{Pos: at}
-	var err error
 	switch {
 	case n.Keys != nil:
-		out.Kind = SplitAt
-		out.Keys, err = l.literals(n.Keys, "a split key")
-		return out, err
+		out.Kind, out.Keys = SplitAt, l.exprs(n.Keys)
+		return out, onlyLiterals(out.Keys, "a split key")
 	case n.File != nil:
-		out.Kind = SplitFile
-		out.File, err = l.text(n.File)
-		return out, err
+		out.Kind, out.File = SplitFile, n.File.value()
+		return out, nil
 	}
 	switch n.By {
 	case "HEX":
@@ -253,11 +217,9 @@ func (l *lowerer) split(n *splitNode, at Pos) (*SplitDef, error) {
 	case "KEY":
 		out.Kind = SplitKey
 	default:
-		out.Kind = SplitSampleFile
-		if out.File, err = l.text(n.SampleFile); err != nil {
-			return nil, err
-		}
+		out.Kind, out.File = SplitSampleFile, n.SampleFile.value()
 	}
+	var err error
 	if out.N, err = strconv.Atoi(n.N); err != nil || out.N < 1 || out.N > maxRegions {
 		return nil, Errorf(at, "SPLIT INTO takes a number of regions from 1 to %d", maxRegions)
 	}
@@ -268,9 +230,9 @@ func (l *lowerer) split(n *splitNode, at Pos) (*SplitDef, error) {
 const maxRegions = 100000
 
 // optionKey is an option's key in upper case; in double quotes it stays as it is.
-func (l *lowerer) optionKey(t *lexer.Token) string {
+func optionKey(t *lexer.Token) string {
 	if t.Type == tokQuoted {
-		return l.name(t)
+		return name(t)
 	}
-	return strings.ToUpper(l.name(t))
+	return strings.ToUpper(name(t))
 }

@@ -9,7 +9,7 @@ func (l *lowerer) query(n *selectNode) (*Select, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.With = append(out.With, CTE{Pos: pos(c.Name.Tok), Name: l.name(c.Name.Tok), Columns: l.names(c.Columns), Query: q})
+		out.With = append(out.With, CTE{Pos: pos(c.Name.Tok), Name: name(c.Name.Tok), Columns: names(c.Columns), Query: q})
 	}
 	var err error
 	if out.Cores[0], err = l.core(n.First); err != nil {
@@ -31,8 +31,9 @@ func (l *lowerer) query(n *selectNode) (*Select, error) {
 		out.AllowFullScan = out.AllowFullScan || c.Query.AllowFullScan
 		c.Query.AllowFullScan = false
 	}
-	if out.OrderBy, err = l.order(n.Order); err != nil {
-		return nil, err
+	if n.Order != nil {
+		out.OrderBy = n.Order.terms
+		l.height = max(l.height, n.Order.height)
 	}
 	if n.Tail == nil {
 		return out, nil
@@ -58,20 +59,16 @@ func (l *lowerer) tail(out *Select, t *tailNode) error {
 	if *to != nil {
 		return Errorf(pos(t.tok), "there are two %s clauses", t.tok.Value)
 	}
-	if t.count.head.tok == nil {
-		return nil // LIMIT ALL
-	}
-	x, err := l.expr(&t.count)
-	*to = x
-	return err
+	*to = l.expr(&t.count) // nil of LIMIT ALL
+	return nil
 }
 
 func (l *lowerer) core(n *coreNode) (*SelectCore, error) {
 	out := &SelectCore{Pos: at(n.Pos), Distinct: n.Distinct}
 	var err error
 	if n.Values != nil {
-		out.Values, err = l.rows(n.Values)
-		return out, err
+		out.Values = l.rows(n.Values)
+		return out, nil
 	}
 	if n.Query != nil {
 		out.Query, err = l.query(n.Query)
@@ -82,18 +79,8 @@ func (l *lowerer) core(n *coreNode) (*SelectCore, error) {
 			return nil, err
 		}
 	}
-	out.Items = make([]SelectItem, len(n.Items.items))
-	for i := range n.Items.items {
-		it, item := &n.Items.items[i], &out.Items[i]
-		item.Pos, item.Star, item.Table = pos(it.Start), it.Star, l.name(it.Table)
-		if it.Star {
-			continue
-		}
-		if item.Expr, err = l.expr(&it.Expr); err != nil {
-			return nil, err
-		}
-		item.Alias = l.name(it.Alias.Tok)
-	}
+	out.Items = n.Items.items
+	l.height = max(l.height, n.Items.height)
 	for _, f := range n.From {
 		t, err := l.from(f)
 		if err != nil {
@@ -101,31 +88,20 @@ func (l *lowerer) core(n *coreNode) (*SelectCore, error) {
 		}
 		out.From = append(out.From, t)
 	}
-	if out.Where, err = l.expr(n.Where); err != nil {
-		return nil, err
-	}
+	out.Where, out.Having = l.expr(n.Where), l.expr(n.Having)
 	if n.GroupBy != nil {
-		if out.GroupBy, err = l.exprs(n.GroupBy); err != nil {
-			return nil, err
-		}
+		out.GroupBy = l.exprs(n.GroupBy)
 	}
-	out.Having, err = l.expr(n.Having)
-	return out, err
+	return out, nil
 }
-
-// maxJoins bounds the joins of one FROM item, which nest to the left.
-const maxJoins = 100
 
 func (l *lowerer) from(n *fromNode) (TableExpr, error) {
 	left, err := l.factor(&n.First)
 	if err != nil {
 		return nil, err
 	}
-	if len(n.Joins) > maxJoins {
-		return nil, Errorf(at(n.Joins[maxJoins].Pos), "more than %d joins", maxJoins)
-	}
 	for _, j := range n.Joins {
-		out := &Join{Pos: at(j.Pos), Left: left, Using: l.names(j.Using)}
+		out := &Join{Pos: at(j.Pos), Left: left, Using: names(j.Using)}
 		switch {
 		case j.Cross:
 			out.Kind = CrossJoin
@@ -145,10 +121,7 @@ func (l *lowerer) from(n *fromNode) (TableExpr, error) {
 		if out.Right, err = l.factor(j.Right); err != nil {
 			return nil, err
 		}
-		if out.On, err = l.expr(j.On); err != nil {
-			return nil, err
-		}
-		left = out
+		out.On, left = l.expr(j.On), out
 	}
 	return left, nil
 }
@@ -157,11 +130,7 @@ func (l *lowerer) factor(n *factorNode) (TableExpr, error) {
 	if n.Derived != nil {
 		return l.derived(n.Derived)
 	}
-	time, err := l.systemTime(n.Time)
-	if err != nil {
-		return nil, err
-	}
-	return &TableName{Pos: pos(n.Table.A), Name: l.qname(&n.Table), Alias: l.name(n.Alias.Tok), SystemTime: time}, nil
+	return &TableName{Pos: pos(n.Table.A), Name: n.Table.name(), Alias: name(n.Alias.Tok), SystemTime: l.systemTime(n.Time)}, nil
 }
 
 func (l *lowerer) derived(n *derivedNode) (TableExpr, error) {
@@ -177,46 +146,20 @@ func (l *lowerer) derived(n *derivedNode) (TableExpr, error) {
 	}
 	out := &Subquery{Pos: at(n.Pos), Query: q}
 	if n.Columns != nil {
-		out.Alias, out.Columns = l.name(n.Columns.Alias.Tok), l.names(n.Columns.Columns)
+		out.Alias, out.Columns = name(n.Columns.Alias.Tok), names(n.Columns.Columns)
 	}
 	return out, nil
 }
 
-func (l *lowerer) systemTime(n *systemTimeNode) (*SystemTime, error) {
+func (l *lowerer) systemTime(n *systemTimeNode) *SystemTime {
 	if n == nil {
-		return nil, nil
+		return nil
 	}
-	out := &SystemTime{Pos: at(n.Pos), All: n.All}
 	from := n.AsOf
 	if n.From != nil {
 		from = &n.From.exprNode
 	}
-	var err error
-	if out.From, err = l.expr(from); err != nil {
-		return nil, err
-	}
-	out.To, err = l.expr(n.To)
-	return out, err
-}
-
-func (l *lowerer) order(in *orderList) ([]OrderTerm, error) {
-	if in == nil {
-		return nil, nil
-	}
-	out := make([]OrderTerm, len(in.terms))
-	for i := range in.terms {
-		n := &in.terms[i]
-		x, err := l.expr(&n.expr)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = OrderTerm{Expr: x, Desc: n.desc}
-		if n.nulls != "" {
-			first := n.nulls == "FIRST"
-			out[i].NullsFirst = &first
-		}
-	}
-	return out, nil
+	return &SystemTime{Pos: at(n.Pos), All: n.All, From: l.expr(from), To: l.expr(n.To)}
 }
 
 // parseHints reads the hints of one comment: /*+ LAYOUT(by_seller) NO_PUSHDOWN */.

@@ -1,13 +1,13 @@
 package parser
 
 import (
+	"strconv"
 	"strings"
 
-	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// startsOperand tells whether an expression can start with t.
+// startsOperand reports whether an expression can start with t.
 func startsOperand(t *lexer.Token) bool {
 	switch t.Type {
 	case tokWord, tokGuarded, tokQuoted, tokNumber, tokString, tokBytes, tokParam:
@@ -23,111 +23,175 @@ func startsOperand(t *lexer.Token) bool {
 	return false
 }
 
-// readOperand reads one operand. Single tokens stay tokens; the rest goes to its
-// production, chosen by its first word so that nothing is tried in vain.
-func readOperand(lex *lexer.PeekingLexer) (chainItem, error) {
-	t := lex.Peek()
+// operand reads one operand with the prefix operators in front of it.
+func (r *exprReader) operand() (Expr, error) {
+	t := r.lex.Peek()
 	if !startsOperand(t) {
-		return chainItem{}, unexpected(lex)
+		return nil, unexpected(r.lex)
 	}
-	item := chainItem{tok: t}
-	var err error
-	switch {
-	case t.Value == "(":
-		item.node, err = read(parenParser, lex)
-	case t.Value == "CASE":
-		item.node, err = read(caseParser, lex)
-	case isName(t):
-		item.node, err = readNamed(lex)
-	case t.Value == "CURRENT_DATE" || t.Value == "CURRENT_TIME" || t.Value == "CURRENT_TIMESTAMP":
-		lex.Next()
-		if accept(lex, "(") && !accept(lex, ")") {
-			err = unexpected(lex)
-		}
+	r.lex.Next()
+	switch t.Type {
+	case tokNumber:
+		return r.number(t), nil
+	case tokString:
+		return &Literal{Pos: pos(t), Kind: StringLiteral, Text: text(t)}, nil
+	case tokBytes:
+		return &Literal{Pos: pos(t), Kind: BytesLiteral, Text: text(t)}, nil
+	case tokParam:
+		return param(t), nil
+	case tokOp, tokReserved:
+		return r.signed(t)
+	}
+	return r.named(t)
+}
+
+func (r *exprReader) number(t *lexer.Token) Expr {
+	if len(r.numbers) == 0 {
+		return &Literal{Pos: pos(t), Kind: NumberLiteral, Text: t.Value}
+	}
+	out := &r.numbers[0]
+	r.numbers = r.numbers[1:]
+	*out = Literal{Pos: pos(t), Kind: NumberLiteral, Text: t.Value}
+	return out
+}
+
+// param makes ?, $n or @name; the lexer has counted the ? and checked the n.
+func param(t *lexer.Token) Expr {
+	p := &Param{Pos: pos(t)}
+	switch t.Value[0] {
+	case '?':
+		p.Index = t.Pos.Line
+	case '$':
+		p.Index, _ = strconv.Atoi(t.Value[1:])
 	default:
-		lex.Next()
+		p.Name = t.Value[1:]
 	}
-	return item, err
+	return p
 }
 
-// readNamed reads what starts with a name: a column, a call, a literal led by its type. A nil
-// node is a column of one word.
-func readNamed(lex *lexer.PeekingLexer) (operandNode, error) {
-	at := lex.MakeCheckpoint()
-	t := lex.Next()
-	switch next := lex.Peek(); {
+// signed reads the operand that starts with t, a sign or a reserved word.
+func (r *exprReader) signed(t *lexer.Token) (Expr, error) {
+	switch t.Value {
+	case "(":
+		return r.paren(t)
+	case "NOT":
+		return r.prefix(t, bindNot)
+	case "-", "+":
+		return r.prefix(t, bindSign)
+	case "NULL":
+		return &Literal{Pos: pos(t), Kind: NullLiteral}, nil
+	case "TRUE", "FALSE":
+		return &Literal{Pos: pos(t), Kind: BoolLiteral, Text: strings.ToLower(t.Value)}, nil
+	case "CASE":
+		return r.caseExpr(t)
+	}
+	out := &Call{Pos: pos(t), Name: t.Value} // CURRENT_DATE and its like
+	if accept(r.lex, "(") {
+		return r.close(out, nil)
+	}
+	return out, nil
+}
+
+func (r *exprReader) prefix(t *lexer.Token, binding int) (Expr, error) {
+	if r.prefixes++; r.prefixes > maxPrefixes {
+		return nil, Errorf(pos(t), "more than %d NOT and signs, one in the other", maxPrefixes)
+	}
+	x, err := r.binary(binding)
+	r.prefixes--
+	return &Unary{Pos: pos(t), Op: t.Value, X: x}, err
+}
+
+// paren reads (SELECT ...), (a) or the row value (a, b), behind the parenthesis t.
+func (r *exprReader) paren(t *lexer.Token) (Expr, error) {
+	if isQuery(r.lex) {
+		q, err := r.query()
+		return r.close(&SubqueryExpr{Pos: pos(t), Query: q}, err)
+	}
+	x, err := r.expr()
+	if err != nil || r.lex.Peek().Value != "," {
+		return r.close(x, err)
+	}
+	r.lex.Next()
+	rest, err := r.list(0)
+	return r.close(&Tuple{Pos: pos(t), Items: append([]Expr{x}, rest...)}, err)
+}
+
+// caseExpr reads what follows the CASE t.
+func (r *exprReader) caseExpr(t *lexer.Token) (_ Expr, err error) {
+	out := &Case{Pos: pos(t)}
+	if startsOperand(r.lex.Peek()) {
+		if out.X, err = r.expr(); err != nil {
+			return nil, err
+		}
+	}
+	for len(out.Whens) == 0 || r.lex.Peek().Value == "WHEN" {
+		var w When
+		if w.Cond, err = r.after("WHEN"); err != nil {
+			return nil, err
+		}
+		if w.Then, err = r.after("THEN"); err != nil {
+			return nil, err
+		}
+		out.Whens = append(out.Whens, w)
+	}
+	if r.lex.Peek().Value == "ELSE" {
+		if out.Else, err = r.after("ELSE"); err != nil {
+			return nil, err
+		}
+	}
+	if !accept(r.lex, "END") {
+		return nil, unexpected(r.lex)
+	}
+	return out, nil
+}
+
+// after reads word and the expression behind it.
+func (r *exprReader) after(word string) (Expr, error) {
+	if !accept(r.lex, word) {
+		return nil, unexpected(r.lex)
+	}
+	return r.expr()
+}
+
+// named reads what starts with the name t: a column, a call, a literal led by its type.
+func (r *exprReader) named(t *lexer.Token) (Expr, error) {
+	switch next := r.lex.Peek(); {
 	case next.Value == "(":
-		lex.LoadCheckpoint(at)
-		return readCall(lex, t)
+		r.lex.Next()
+		return r.call(t)
 	case next.Value == "." || next.Value == ":":
-		return readColumn(lex, t)
-	case next.Type == tokString:
-		if kind, ok := typedLiterals[strings.ToUpper(t.Value)]; ok && t.Type == tokWord {
-			return readTyped(lex, kind)
+		return r.column(t)
+	case next.Type == tokString && t.Type == tokWord:
+		if kind, ok := typedLiterals[strings.ToUpper(t.Value)]; ok {
+			return r.typed(t, kind), nil
 		}
-	case t.Value == "SALT" && next.Value == "HEX":
-		if isNext(lex, "HEX", "(") {
-			lex.LoadCheckpoint(at)
-			return read(callParser, lex)
-		}
+	case t.Value == "SALT" && accept(r.lex, "HEX", "("):
+		return r.plainCall(&Call{Pos: pos(t), Name: "SALT_HEX"})
 	}
-	return nil, nil
+	return &ColumnRef{Pos: pos(t), Name: name(t), Quoted: t.Type == tokQuoted}, nil
 }
 
-// readCall chooses the production of a call by the function's name.
-func readCall(lex *lexer.PeekingLexer, name *lexer.Token) (operandNode, error) {
-	switch name.Value {
-	case "CAST":
-		return read(castParser, lex)
-	case "EXISTS":
-		return read(existsParser, lex)
-	case "EXTRACT":
-		return read(extractParser, lex)
-	case "POSITION":
-		return read(positionParser, lex)
-	case "SUBSTRING", "SUBSTR":
-		return read(substringParser, lex)
-	case "TRIM":
-		return read(trimParser, lex)
-	case "ROW":
-		return read(rowParser, lex)
-	}
-	return read(callParser, lex)
-}
-
-// read runs one production where the lexer stands. The detour keeps a failed node from
-// becoming a non-nil interface.
-func read[N any, P interface {
-	*N
-	operandNode
-}](p *participle.Parser[N], lex *lexer.PeekingLexer) (operandNode, error) {
-	n, err := p.ParseFromLexer(lex, participle.AllowTrailing(true))
-	if err != nil {
-		return nil, err
-	}
-	return P(n), nil
-}
-
-// columnNode is table.column, family:qualifier or table.family:qualifier.
-type columnNode struct {
-	table, family, name *lexer.Token // table and family may be nil
-}
-
-func readColumn(lex *lexer.PeekingLexer, first *lexer.Token) (operandNode, error) {
-	n := &columnNode{name: first}
-	if accept(lex, ".") {
-		if !isName(lex.Peek()) {
-			return nil, unexpected(lex)
+// column reads table.column, family:qualifier or table.family:qualifier.
+func (r *exprReader) column(first *lexer.Token) (Expr, error) {
+	out, last := &ColumnRef{Pos: pos(first)}, first
+	if accept(r.lex, ".") {
+		if !isName(r.lex.Peek()) {
+			return nil, unexpected(r.lex)
 		}
-		n.table, n.name = first, lex.Next()
+		out.Table, last = name(first), r.lex.Next()
 	}
-	if accept(lex, ":") {
-		if !isQualifier(lex.Peek()) {
-			return nil, unexpected(lex)
-		}
-		n.family, n.name = n.name, lex.Next()
+	out.Name, out.Quoted = name(last), last.Type == tokQuoted
+	if !accept(r.lex, ":") {
+		return out, nil
 	}
-	return n, nil
+	if !isQualifier(r.lex.Peek()) {
+		return nil, unexpected(r.lex)
+	}
+	if out.Name == "" || strings.Contains(out.Name, ":") {
+		return nil, Errorf(pos(last), "the family %q is empty or holds a colon", out.Name)
+	}
+	out.Name, out.Quoted = out.Name+":"+name(r.lex.Next()), false
+	return out, nil
 }
 
 var typedLiterals = map[string]LiteralKind{
@@ -140,17 +204,11 @@ var intervalUnits = map[string]bool{
 	"YEARS": true, "MONTHS": true, "WEEKS": true, "DAYS": true, "HOURS": true, "MINUTES": true, "SECONDS": true, "MILLISECONDS": true,
 }
 
-// typedNode is DATE '..', TIME '..', TIMESTAMP '..' or INTERVAL '..' [unit].
-type typedNode struct {
-	kind LiteralKind
-	text *lexer.Token
-	unit string
-}
-
-func readTyped(lex *lexer.PeekingLexer, kind LiteralKind) (operandNode, error) {
-	n := &typedNode{kind: kind, text: lex.Next()}
-	if t := lex.Peek(); kind == IntervalLiteral && t.Type == tokWord && intervalUnits[strings.ToUpper(t.Value)] {
-		n.unit = strings.ToLower(lex.Next().Value)
+// typed reads DATE '..', TIME '..', TIMESTAMP '..' or INTERVAL '..' [unit], behind its first word.
+func (r *exprReader) typed(first *lexer.Token, kind LiteralKind) Expr {
+	s := text(r.lex.Next())
+	if t := r.lex.Peek(); kind == IntervalLiteral && t.Type == tokWord && intervalUnits[strings.ToUpper(t.Value)] {
+		s += " " + strings.ToLower(r.lex.Next().Value)
 	}
-	return n, nil
+	return &Literal{Pos: pos(first), Kind: kind, Text: s}
 }

@@ -60,12 +60,7 @@ func ParseExpr(src string) (Expr, error) {
 	if err != nil {
 		return nil, attach(err, src)
 	}
-	l := lowerer{src: src}
-	x, err := l.expr(&n)
-	if err != nil {
-		return nil, attach(err, src)
-	}
-	return x, nil
+	return n.X, nil
 }
 
 // tokens reads the statement's tokens, the last one of type lexer.EOF.
@@ -93,7 +88,7 @@ func (r *tokenReader) statement() (Statement, error) {
 	if err != nil {
 		return nil, r.explain(err, tokens)
 	}
-	l := lowerer{src: r.src}
+	var l lowerer
 	return l.statement(n)
 }
 

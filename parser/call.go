@@ -1,0 +1,243 @@
+package parser
+
+import (
+	"strings"
+
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// call reads what follows "t(": of some functions, arguments with words between them.
+func (r *exprReader) call(t *lexer.Token) (Expr, error) {
+	switch t.Value {
+	case "CAST":
+		return r.cast(t)
+	case "EXISTS":
+		return r.exists(t)
+	case "EXTRACT":
+		return r.extract(t)
+	case "POSITION":
+		return r.position(t)
+	case "SUBSTRING", "SUBSTR":
+		return r.substring(t)
+	case "TRIM":
+		return r.trim(t)
+	case "ROW":
+		return r.row(t)
+	}
+	return r.plainCall(&Call{Pos: pos(t), Name: strings.ToUpper(name(t))})
+}
+
+// plainCall reads the arguments of any other function or aggregate.
+func (r *exprReader) plainCall(out *Call) (_ Expr, err error) {
+	out.Star = accept(r.lex, "*")
+	if out.Distinct = accept(r.lex, "DISTINCT"); !out.Distinct {
+		accept(r.lex, "ALL")
+	}
+	if startsOperand(r.lex.Peek()) {
+		if out.Args, err = r.args(); err != nil {
+			return nil, err
+		}
+	}
+	if accept(r.lex, "ORDER") {
+		if !accept(r.lex, "BY") {
+			return nil, unexpected(r.lex)
+		}
+		if out.OrderBy, err = r.order(); err != nil {
+			return nil, err
+		}
+	}
+	if !accept(r.lex, ")") {
+		return nil, unexpected(r.lex)
+	}
+	if out.Star && (out.Distinct || out.Args != nil || out.OrderBy != nil) {
+		return nil, Errorf(out.Pos, "%s(*) takes nothing beside the *", out.Name)
+	}
+	if out.Distinct && out.Args == nil {
+		return nil, Errorf(out.Pos, "%s(DISTINCT) needs an argument", out.Name)
+	}
+	if !accept(r.lex, "FILTER") {
+		return out, nil
+	}
+	if !accept(r.lex, "(") {
+		return nil, unexpected(r.lex)
+	}
+	out.Filter, err = r.after("WHERE")
+	return r.close(out, err)
+}
+
+// args reads arguments between commas, each an expression or a range lo TO hi.
+func (r *exprReader) args() ([]Expr, error) {
+	var out []Expr
+	for {
+		x, err := r.expr()
+		if err != nil {
+			return nil, err
+		}
+		if t := r.lex.Peek(); accept(r.lex, "TO") {
+			hi, err := r.expr()
+			if err != nil {
+				return nil, err
+			}
+			x = &RangeArg{Pos: pos(t), Lo: x, Hi: hi}
+		}
+		if out = append(out, x); !accept(r.lex, ",") {
+			return out, nil
+		}
+	}
+}
+
+// order reads the terms behind ORDER BY.
+func (r *exprReader) order() ([]OrderTerm, error) {
+	var out []OrderTerm
+	for {
+		x, err := r.expr()
+		if err != nil {
+			return nil, err
+		}
+		o := OrderTerm{Expr: x, Desc: accept(r.lex, "DESC")}
+		if !o.Desc {
+			accept(r.lex, "ASC")
+		}
+		if accept(r.lex, "NULLS") {
+			first := accept(r.lex, "FIRST")
+			if !first && !accept(r.lex, "LAST") {
+				return nil, unexpected(r.lex)
+			}
+			o.NullsFirst = &first
+		}
+		if out = append(out, o); !accept(r.lex, ",") {
+			return out, nil
+		}
+	}
+}
+
+// cast reads x AS type [AS encoding].
+func (r *exprReader) cast(t *lexer.Token) (Expr, error) {
+	out := &Cast{Pos: pos(t)}
+	var err error
+	if out.X, err = r.expr(); err != nil {
+		return nil, err
+	}
+	if !accept(r.lex, "AS") {
+		return nil, unexpected(r.lex)
+	}
+	if out.Type, err = r.typeName(); err != nil {
+		return nil, err
+	}
+	if !accept(r.lex, "AS") {
+		return r.close(out, nil)
+	}
+	var n encodingNode
+	if err = n.Parse(r.lex); err == participle.NextMatch {
+		err = unexpected(r.lex)
+	}
+	out.Encoding = n.def
+	return r.close(out, err)
+}
+
+func (r *exprReader) exists(t *lexer.Token) (Expr, error) {
+	q, err := r.query()
+	return r.close(&SubqueryExpr{Pos: pos(t), Exists: true, Query: q}, err)
+}
+
+// extract turns EXTRACT(YEAR FROM ts) into EXTRACT('year', ts).
+func (r *exprReader) extract(t *lexer.Token) (Expr, error) {
+	field, err := r.expr()
+	if err != nil {
+		return nil, err
+	}
+	if !accept(r.lex, "FROM") && !accept(r.lex, ",") {
+		return nil, unexpected(r.lex)
+	}
+	x, err := r.expr()
+	if c, ok := field.(*ColumnRef); ok && c.Table == "" {
+		field = &Literal{Pos: c.Pos, Kind: StringLiteral, Text: strings.ToLower(c.Name)}
+	}
+	return r.close(&Call{Pos: pos(t), Name: "EXTRACT", Args: []Expr{field, x}}, err)
+}
+
+// position turns POSITION(a IN b) into STRPOS(b, a).
+func (r *exprReader) position(t *lexer.Token) (Expr, error) {
+	needle, err := r.until("IN")
+	if err != nil {
+		return nil, err
+	}
+	in := accept(r.lex, "IN")
+	if !in && !accept(r.lex, ",") {
+		return nil, unexpected(r.lex)
+	}
+	x, err := r.expr()
+	if in {
+		return r.close(&Call{Pos: pos(t), Name: "STRPOS", Args: []Expr{x, needle}}, err)
+	}
+	return r.close(&Call{Pos: pos(t), Name: "POSITION", Args: []Expr{needle, x}}, err)
+}
+
+// substring turns SUBSTRING(x FROM a FOR b) into SUBSTRING(x, a, b); either word may stand alone.
+func (r *exprReader) substring(t *lexer.Token) (Expr, error) {
+	args, err := r.list(3)
+	if err != nil {
+		return nil, err
+	}
+	out := &Call{Pos: pos(t), Name: t.Value, Args: args}
+	words := false
+	for _, word := range []string{"FROM", "FOR"} {
+		switch {
+		case r.lex.Peek().Value == word:
+			x, err := r.after(word)
+			if err != nil {
+				return nil, err
+			}
+			out.Args, words = append(out.Args, x), true
+		case word == "FROM" && r.lex.Peek().Value == "FOR":
+			out.Args = append(out.Args, &Literal{Pos: out.Pos, Kind: NumberLiteral, Text: "1"})
+		}
+	}
+	if !accept(r.lex, ")") {
+		return nil, unexpected(r.lex)
+	}
+	if words && len(args) != 1 {
+		return nil, Errorf(out.Pos, "%s takes commas or FROM and FOR, not both", out.Name)
+	}
+	return out, nil
+}
+
+var trimNames = map[string]string{"BOTH": "TRIM", "LEADING": "LTRIM", "TRAILING": "RTRIM"}
+
+// trim turns TRIM(LEADING c FROM x) into LTRIM(x, c), TRAILING into RTRIM, BOTH and neither into TRIM.
+func (r *exprReader) trim(t *lexer.Token) (_ Expr, err error) {
+	out := &Call{Pos: pos(t), Name: "TRIM"}
+	if side, ok := trimNames[r.lex.Peek().Value]; ok {
+		r.lex.Next()
+		out.Name = side
+	}
+	if startsOperand(r.lex.Peek()) {
+		if out.Args, err = r.list(2); err != nil {
+			return nil, err
+		}
+	}
+	if r.lex.Peek().Value == "FROM" {
+		x, err := r.after("FROM")
+		if err != nil {
+			return nil, err
+		}
+		out.Args = append([]Expr{x}, out.Args...)
+	}
+	if !accept(r.lex, ")") {
+		return nil, unexpected(r.lex)
+	}
+	if len(out.Args) == 0 || len(out.Args) > 2 {
+		return nil, Errorf(out.Pos, "TRIM takes a text and, before FROM, the characters to remove")
+	}
+	return out, nil
+}
+
+// row reads the row value ROW(a, b), which may be empty or of one item.
+func (r *exprReader) row(t *lexer.Token) (_ Expr, err error) {
+	out := &Tuple{Pos: pos(t), Items: []Expr{}}
+	if startsOperand(r.lex.Peek()) {
+		out.Items, err = r.list(0)
+	}
+	return r.close(out, err)
+}

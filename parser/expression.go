@@ -1,0 +1,349 @@
+package parser
+
+import (
+	"slices"
+
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+const (
+	// maxHeight bounds the tree of an expression with all sub-queries in it: one of that
+	// height is still safe to walk recursively.
+	maxHeight = 20000
+	// maxPrefixes bounds NOT NOT NOT ... and - - - ..., for which the reader recurses. The
+	// other recursion is for brackets and CASE, which the lexer bounds (maxDepth).
+	maxPrefixes = 256
+)
+
+// How tightly operators bind, as in PostgreSQL. BETWEEN, IN and LIKE bind more tightly
+// than comparisons, IS less tightly.
+const (
+	bindNone = iota
+	bindOr
+	bindAnd
+	bindNot
+	bindIs
+	bindCompare // does not chain: a < b < c is an error
+	bindRange   // BETWEEN, IN, LIKE; does not chain either
+	bindOther   // || -> ->> ~
+	bindAdd
+	bindMul
+	bindZone
+	bindSign
+	bindCast
+	bindOperand
+)
+
+// infix says how tightly the operator binds that starts with a word or sign. NOT stands
+// for NOT IN, NOT LIKE and NOT BETWEEN.
+var infix = map[string]int{
+	"OR": bindOr, "AND": bindAnd, "IS": bindIs, "ISNULL": bindIs, "NOTNULL": bindIs,
+	"=": bindCompare, "<>": bindCompare, "<": bindCompare, "<=": bindCompare, ">": bindCompare, ">=": bindCompare,
+	"BETWEEN": bindRange, "IN": bindRange, "LIKE": bindRange, "ILIKE": bindRange, "SIMILAR": bindRange, "NOT": bindRange,
+	"||": bindOther, "->": bindOther, "->>": bindOther, "~": bindOther, "~*": bindOther, "!~": bindOther, "!~*": bindOther,
+	"+": bindAdd, "-": bindAdd, "*": bindMul, "/": bindMul, "%": bindMul, "AT": bindZone, "::": bindCast,
+}
+
+// exprNode is an expression in the grammar. It reads itself, straight into the tree.
+type exprNode struct {
+	X      Expr
+	height int
+}
+
+// Parse implements participle.Parseable.
+func (n *exprNode) Parse(lex *lexer.PeekingLexer) error { return n.parse(lex, "") }
+
+func (n *exprNode) parse(lex *lexer.PeekingLexer, stop string) error {
+	if !startsOperand(lex.Peek()) {
+		return participle.NextMatch
+	}
+	r := exprReader{lex: lex}
+	x, err := r.until(stop)
+	n.X, n.height = x, r.height
+	return err
+}
+
+// lowBound is an expression in front of an AND that does not belong to it: FOR SYSTEM_TIME BETWEEN a AND b.
+type lowBound struct{ exprNode }
+
+// Parse implements participle.Parseable.
+func (n *lowBound) Parse(lex *lexer.PeekingLexer) error { return n.parse(lex, "AND") }
+
+// exprList is expressions between commas. It is one node, not a grammar repetition: IN
+// and VALUES lists are long.
+type exprList struct {
+	items  []Expr
+	height int
+}
+
+// Parse implements participle.Parseable.
+func (n *exprList) Parse(lex *lexer.PeekingLexer) error {
+	if !startsOperand(lex.Peek()) {
+		return participle.NextMatch
+	}
+	r := exprReader{lex: lex}
+	items, err := r.list(0)
+	n.items, n.height = items, r.height
+	return err
+}
+
+// rowList is the rows of VALUES: (a, b), (c, d).
+type rowList struct {
+	rows   [][]Expr
+	height int
+}
+
+// Parse implements participle.Parseable.
+func (n *rowList) Parse(lex *lexer.PeekingLexer) error {
+	if lex.Peek().Value != "(" {
+		return participle.NextMatch
+	}
+	r := exprReader{lex: lex}
+	for width := 0; ; {
+		if !accept(lex, "(") {
+			return unexpected(lex)
+		}
+		row, err := r.list(width)
+		if err != nil {
+			return err
+		}
+		if !accept(lex, ")") {
+			return unexpected(lex)
+		}
+		width = len(row)
+		if n.rows = append(n.rows, row); !accept(lex, ",") {
+			n.height = r.height
+			return nil
+		}
+	}
+}
+
+// exprReader reads expressions by precedence: an operand, then operators for as long as
+// they bind tightly enough, each with its right side (a Pratt parser).
+type exprReader struct {
+	lex *lexer.PeekingLexer
+	// stop is a word that is no operator here, since the grammar wants it for itself: AND in
+	// SYSTEM_TIME BETWEEN a AND b, IN in POSITION(a IN b). "" for none.
+	stop     string
+	prefixes int // prefix operators whose operand is being read
+	// height is that of the highest tree that was read for the node in hand.
+	height  int
+	numbers []Literal // spare ones: those of a long list share an allocation
+}
+
+// until reads a whole expression in which stop is no operator.
+func (r *exprReader) until(stop string) (Expr, error) {
+	outer := r.stop
+	r.stop = stop
+	x, err := r.binary(bindOr)
+	r.stop = outer
+	if err == nil && r.lex.Peek().Value == "ESCAPE" {
+		err = Errorf(pos(r.lex.Peek()), "ESCAPE must follow the pattern of a LIKE")
+	}
+	return x, err
+}
+
+// expr reads a whole expression.
+func (r *exprReader) expr() (Expr, error) { return r.until("") }
+
+// list reads expressions between commas, about n of them.
+func (r *exprReader) list(n int) ([]Expr, error) {
+	out := make([]Expr, 0, max(n, 1))
+	for {
+		if len(out) == cap(out) && len(out) >= 256 {
+			out = slices.Grow(out, 3*len(out)) // long lists are long: copy them less often
+		}
+		if len(out) >= 16 && len(r.numbers) == 0 {
+			r.numbers = make([]Literal, min(len(out), 256))
+		}
+		x, err := r.expr()
+		if err != nil {
+			return nil, err
+		}
+		if out = append(out, x); !accept(r.lex, ",") {
+			return out, nil
+		}
+	}
+}
+
+// binary reads an operand and the operators behind it that bind at least as tightly as least.
+func (r *exprReader) binary(least int) (Expr, error) {
+	outer := r.height
+	r.height = 0
+	x, err := r.operand()
+	if err != nil {
+		return nil, err
+	}
+	last := bindNone // of the operator that made x, where that one does not chain
+	for {
+		t := r.lex.Peek()
+		binding := r.infix(t)
+		if binding < least || binding == bindNone {
+			break
+		}
+		if binding == last {
+			return nil, doesNotChain(t, binding)
+		}
+		if x, err = r.apply(x, binding); err != nil {
+			return nil, err
+		}
+		if r.height++; r.height > maxHeight {
+			return nil, Errorf(pos(t), "more than %d operators in one expression", maxHeight).
+				WithHint("a long list of alternatives is shorter as x IN (...)")
+		}
+		last = bindNone
+		if binding == bindCompare || binding == bindRange {
+			last = binding
+		}
+	}
+	r.height = max(r.height+1, outer)
+	return x, nil
+}
+
+// infix says how tightly the operator binds that starts at t, bindNone where none does.
+func (r *exprReader) infix(t *lexer.Token) int {
+	switch t.Type {
+	case tokOp:
+	case tokReserved, tokGuarded:
+		if t.Value == r.stop || t.Value == "AT" && !isNext(r.lex, "AT", "TIME", "ZONE") || t.Value == "SIMILAR" && !isNext(r.lex, "SIMILAR", "TO") {
+			return bindNone
+		}
+	default:
+		return bindNone
+	}
+	return infix[t.Value]
+}
+
+func doesNotChain(t *lexer.Token, binding int) error {
+	if binding == bindCompare {
+		return Errorf(pos(t), "comparisons do not chain").WithHint("write a < b AND b < c, or use parentheses")
+	}
+	return Errorf(pos(t), "%s cannot follow another BETWEEN, IN or LIKE", t.Value).WithHint("use parentheses")
+}
+
+// apply reads the operator that comes next, and its right side, and applies it to x.
+func (r *exprReader) apply(x Expr, binding int) (Expr, error) {
+	t := r.lex.Next()
+	switch t.Value {
+	case "IS":
+		return r.is(x, t)
+	case "ISNULL", "NOTNULL":
+		return &Is{Pos: pos(t), Not: t.Value == "NOTNULL", X: x, What: "NULL"}, nil
+	case "::":
+		typ, err := r.typeName()
+		return &Cast{Pos: pos(t), X: x, Type: typ}, err
+	case "AT":
+		accept(r.lex, "TIME", "ZONE")
+		zone, err := r.binary(bindZone + 1)
+		return &AtTimeZone{Pos: pos(t), X: x, Zone: zone}, err
+	case "NOT":
+		return r.ranged(x, t, r.lex.Next(), true)
+	}
+	if binding == bindRange {
+		return r.ranged(x, t, t, false)
+	}
+	y, err := r.binary(binding + 1)
+	return &Binary{Pos: pos(t), Op: t.Value, X: x, Y: y}, err
+}
+
+// is reads what follows IS: [NOT] NULL | TRUE | FALSE | UNKNOWN | DISTINCT FROM y.
+func (r *exprReader) is(x Expr, t *lexer.Token) (Expr, error) {
+	not := accept(r.lex, "NOT")
+	switch word := r.lex.Peek().Value; word {
+	case "NULL", "TRUE", "FALSE", "UNKNOWN":
+		r.lex.Next()
+		return &Is{Pos: pos(t), Not: not, X: x, What: word}, nil
+	}
+	if !accept(r.lex, "DISTINCT", "FROM") {
+		accept(r.lex, "DISTINCT") // FROM is what is missing
+		return nil, unexpected(r.lex)
+	}
+	y, err := r.binary(bindIs + 1)
+	var out Expr = &Binary{Pos: pos(t), Op: "IS DISTINCT FROM", X: x, Y: y}
+	if not {
+		out = &Unary{Pos: pos(t), Op: "NOT", X: out}
+		r.height++
+	}
+	return out, err
+}
+
+// ranged reads what follows [NOT] IN, BETWEEN, LIKE, ILIKE and SIMILAR; start is the NOT or the word itself.
+func (r *exprReader) ranged(x Expr, start, word *lexer.Token, not bool) (Expr, error) {
+	switch word.Value {
+	case "IN":
+		return r.in(&In{Pos: pos(start), Not: not, X: x})
+	case "BETWEEN":
+		return r.between(&Between{Pos: pos(start), Not: not, X: x})
+	case "LIKE", "ILIKE":
+		return r.like(&Like{Pos: pos(word), Not: not, Op: word.Value, X: x})
+	case "SIMILAR":
+		if accept(r.lex, "TO") {
+			return r.like(&Like{Pos: pos(word), Not: not, Op: "SIMILAR TO", X: x})
+		}
+	}
+	return nil, &participle.UnexpectedTokenError{Unexpected: *word}
+}
+
+func (r *exprReader) in(out *In) (Expr, error) {
+	if !accept(r.lex, "(") {
+		return nil, unexpected(r.lex)
+	}
+	var err error
+	if isQuery(r.lex) {
+		out.Query, err = r.query()
+	} else {
+		out.List, err = r.list(0)
+	}
+	return r.close(out, err)
+}
+
+func (r *exprReader) between(out *Between) (_ Expr, err error) {
+	if out.Lo, err = r.binary(bindRange + 1); err != nil {
+		return nil, err
+	}
+	if !accept(r.lex, "AND") {
+		return nil, Errorf(out.Pos, "BETWEEN needs two bounds: BETWEEN low AND high")
+	}
+	out.Hi, err = r.binary(bindRange + 1)
+	return out, err
+}
+
+func (r *exprReader) like(out *Like) (_ Expr, err error) {
+	if out.Pattern, err = r.binary(bindRange + 1); err != nil {
+		return nil, err
+	}
+	if accept(r.lex, "ESCAPE") {
+		out.Escape, err = r.binary(bindRange + 1)
+	}
+	return out, err
+}
+
+// close ends x with the parenthesis that must follow.
+func (r *exprReader) close(x Expr, err error) (Expr, error) {
+	if err == nil && !accept(r.lex, ")") {
+		err = unexpected(r.lex)
+	}
+	return x, err
+}
+
+// query reads a query in the expression.
+func (r *exprReader) query() (*Select, error) {
+	n, err := selectParser.ParseFromLexer(r.lex, participle.AllowTrailing(true))
+	if err != nil {
+		return nil, err
+	}
+	var l lowerer
+	q, err := l.query(n)
+	r.height = max(r.height, l.height)
+	return q, err
+}
+
+func (r *exprReader) typeName() (string, error) {
+	var n typeName
+	err := n.Parse(r.lex)
+	if err == participle.NextMatch {
+		err = unexpected(r.lex)
+	}
+	return n.Text, err
+}
