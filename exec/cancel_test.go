@@ -488,7 +488,7 @@ func (w *endedWorld) drop() {
 // Statements that are ended at each of their steps.
 func TestEnded(t *testing.T) {
 	s, c := newStore(t)
-	checkEnded(t, c, 400, 4)
+	checkEnded(t, c, 250, 4)
 	for end := time.Now().Add(10 * time.Second); s.OpenScanners() > 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d scanners are open", s.OpenScanners())
@@ -523,4 +523,4 @@ func TestCallFails(t *testing.T) {
 }
 
 // Statements that are ended at each of their steps, on a real HBase.
-func TestEndedHBase(t *testing.T) { checkEnded(t, dialHBase(t), 100, 2) }
+func TestEndedHBase(t *testing.T) { checkEnded(t, dialHBase(t), 50, 2) }

@@ -33,7 +33,7 @@ func TestCostGrowsWithMatches(t *testing.T) {
 	if large() {
 		sizes = append(sizes, 1_000_000)
 	}
-	_, w := newCluster(t, 1, Config{}, events(8))
+	_, w := newCluster(t, 1, Config{Alone: true}, events(8))
 	want := map[string][3]int64{}
 	stored := 0
 	for _, size := range sizes {
@@ -66,7 +66,7 @@ func TestCostGrowsWithMatches(t *testing.T) {
 // A key that is bound costs one RPC under any number of salts, a range one for each salt, an order a few more.
 func TestCostOfSalts(t *testing.T) {
 	for _, salts := range []int64{1, 2, 4, 8, 16, 32, 64, 128, 256} {
-		_, w := newCluster(t, 1, Config{}, events(int(salts)))
+		_, w := newCluster(t, 1, Config{Alone: true}, events(int(salts)))
 		w.fill("events", 2000, event)
 		for i, most := range []int64{1, salts, salts + 10} {
 			q := boundQueries[i]
@@ -87,7 +87,7 @@ func TestCostOfSalts(t *testing.T) {
 func TestCostOfNeighbours(t *testing.T) {
 	const n = 600
 	for _, key := range []string{"id % 260 AS UINT16", "LEFT(MD5(CONCAT(id)), 4)"} {
-		_, w := newCluster(t, 1, Config{}, "CREATE TABLE m (id BIGINT, v INT) ROW KEY ("+key+", id AS INT64)")
+		_, w := newCluster(t, 1, Config{Alone: true}, "CREATE TABLE m (id BIGINT, v INT) ROW KEY ("+key+", id AS INT64)")
 		w.run("CREATE TABLE o (step INT, id BIGINT) ROW KEY (step AS INT32, id AS INT64)")
 		w.fill("m", n, func(i int) string { return fmt.Sprintf("(%d, %d), (%d, %d)", i+i/2, i, 2*n+7*i, i) })
 		w.fill("o", n, func(i int) string { return fmt.Sprintf("(1, %d), (7, %d)", i+i/2, 2*n+7*i) }) // pairs of neighbours, and none

@@ -42,7 +42,7 @@ func analyzed(t *testing.T, w *world, query string) (out struct{ Analyze jsonAna
 // What is told of tables and regions adds up to what the client counted, and no step takes longer than the whole.
 func TestAnalyzeAddsUp(t *testing.T) {
 	s, c := newStore(t)
-	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
 	w.run(`CREATE TABLE m (k STRING, v BIGINT) ROW KEY (SALT('a', 'b', 'c'), k AS TEXT) SPLIT AT ('b', 'c')`)
 	var rows []string
 	for i := range 500 {

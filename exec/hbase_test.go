@@ -23,7 +23,7 @@ func dialHBase(t *testing.T) hbase.Client {
 // The law on a real HBase: real filters, real regions, the same random worlds.
 func TestLawHBase(t *testing.T) {
 	c := dialHBase(t)
-	seeds.Each(t, 8, func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, 5, func(t *testing.T, seed uint64, fig seeds.Figures) {
 		g := newLawWorld(t, seed, c, planner.Options{})
 		g.check(10)
 		fig["queries"] += 10

@@ -22,8 +22,8 @@ func TestLawOfEveryLayout(t *testing.T) {
 		t.Run(def.Name, func(t *testing.T) {
 			seeds.Each(t, 1, func(t *testing.T, seed uint64, fig seeds.Figures) {
 				_, c := newStore(t)
-				newLayoutWorld(t, seed, c, def).check(20)
-				fig["queries"] += 20
+				newLayoutWorld(t, seed, c, def).check(10)
+				fig["queries"] += 10
 			})
 		})
 	}

@@ -209,7 +209,7 @@ func TestScale(t *testing.T) {
 		{"256 salts, the newest 10", "SELECT * FROM salted ORDER BY id DESC LIMIT 10", 10, salts, salts + 10, 16, 16, false},
 	}
 	for _, servers := range []int{20, 1} {
-		c, w := newCluster(t, servers, Config{}, spread, salted)
+		c, w := newCluster(t, servers, Config{Alone: true}, spread, salted)
 		w.fill("spread", rows, func(i int) string { return fmt.Sprintf("(%d, 'v%d')", i, i) })
 		w.fill("salted", rows, func(i int) string { return fmt.Sprintf("(%d, 'v%d')", i, i) })
 		c.SetFaults(store.Faults{Latency: 2 * time.Millisecond})
@@ -247,7 +247,7 @@ func TestScale(t *testing.T) {
 // A merge of more streams than may keep a scanner keeps none while it waits for its consumer.
 func TestMergeOfManyLeavesNoScanner(t *testing.T) {
 	const salts, rows = 8, 800
-	c, w := newCluster(t, 2, Config{}, "CREATE TABLE t (id BIGINT, v STRING) ROW KEY (SALT(0 TO 7) AS UINT8, id AS UINT64) SPLIT INTO 8 BY KEY")
+	c, w := newCluster(t, 2, Config{Alone: true}, "CREATE TABLE t (id BIGINT, v STRING) ROW KEY (SALT(0 TO 7) AS UINT8, id AS UINT64) SPLIT INTO 8 BY KEY")
 	v := strings.Repeat("x", 8000)
 	w.fill("t", rows, func(i int) string { return fmt.Sprintf("(%d, '%s')", i, v) })
 	defer func(n, bytes int) { maxOpenScanners, allScanBytes = n, bytes }(maxOpenScanners, allScanBytes)
