@@ -12,9 +12,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/seeds"
+	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
 
@@ -268,6 +270,45 @@ func TestCopyFiles(t *testing.T) {
 	names, err := os.ReadDir(dir)
 	if err != nil || len(names) != 4 {
 		t.Errorf("%v %v: temporary files are left", names, err)
+	}
+}
+
+// COPY FROM a pipe that gives nothing more ends with its statement.
+func TestCopyFromPipe(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE t (id INT PRIMARY KEY)")
+	out, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	defer in.Close()
+	file := fmt.Sprintf("/dev/fd/%d", out.Fd())
+	if _, err := os.Stat(file); err != nil {
+		t.Skip(err)
+	}
+	if _, err := in.WriteString("id\n1\n"); err != nil {
+		t.Fatal(err)
+	}
+	stmt, err := parser.ParseStatement("COPY t FROM '" + file + "' WITH (FORMAT = csv)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		_, err := w.Run(ctx, stmt, Args{})
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("it waits for the pipe")
 	}
 }
 

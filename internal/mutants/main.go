@@ -238,7 +238,7 @@ func build(ctx context.Context, dir, overlay string, o options) ([]*suite, error
 	var out []*suite
 	for _, p := range o.suites {
 		s := &suite{pkg: p, binary: filepath.Join(dir, strings.ReplaceAll(p, "/", "_")+".test")}
-		cmd := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-c", "-o", s.binary, "./"+p)
+		cmd := exec.CommandContext(ctx, "go", "test", "-vet=off", "-overlay", overlay, "-c", "-o", s.binary, "./"+p)
 		if text, err := cmd.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("compile the tests of %s: %v\n%s", p, err, text)
 		}
