@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -8,13 +9,21 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// testdata/explain holds what EXPLAIN draws for queries on layouts.sql, and, under "styles", in which styles.
+// testdata/explain holds what EXPLAIN draws for queries on layouts.sql, and, under "styles", in which styles, or the
+// plan under "json".
 func TestExplain(t *testing.T) {
 	c := layouts(t)
 	datadriven.RunTest(t, "testdata/explain", func(t *testing.T, d *datadriven.TestData) string {
 		p, err := planSelect(c, d.Input)
 		if err != nil {
 			d.Fatalf(t, "%v", err)
+		}
+		if d.Cmd == "json" {
+			b, err := json.MarshalIndent(p, "", " ")
+			if err != nil {
+				d.Fatalf(t, "%v", err)
+			}
+			return string(b) + "\n"
 		}
 		lines := p.Draw(nil)
 		if d.Cmd == "text" {
