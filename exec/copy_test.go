@@ -200,7 +200,7 @@ func TestCopyCSV(t *testing.T) {
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
 	w.run("CREATE TABLE t (id STRING, n INT, s STRING) ROW KEY ('k', id AS TEXT)")
 	file := filepath.Join(t.TempDir(), "f.csv")
-	csv := "\ufeff\"id\", n ,s\r\n" + `a,1,x` + "\r\n\r\n" + `"b","2","say ""hi"", ok"` + "\r\n" + "\"c\",\"\",\"two\r\nlines\"\r\n" + `d,3,a"b` + "\n" + `e,"4"x,y` + "\n" + ",5,\nf,6,\"not closed\n"
+	csv := "\ufeff\"id\", n ,s\r\n" + `a,1,x` + "\r\n\r\n" + `"b","2","say ""hi"", ok"` + "\r\n" + "\"c\",\"\",\"two\r\nlines\"\r\n" + `d,3,a"b` + "\n" + `e,"4"x,y` + "\n" + ",5,\ng,7\nf,6,\"not closed\n"
 	if err := os.WriteFile(file, []byte(csv), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestCopyCSV(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{`line 7: a quote in a field that does not begin with one`, `line 8: text behind a closing quote`, `line 10: the quote that opens in line 10 is not closed`}
+	want := []string{`line 7: a quote in a field that does not begin with one`, `line 8: text behind a closing quote`, `line 10: 2 fields for 3 columns`, `line 11: the quote that opens in line 11 is not closed`}
 	for i, x := range want {
 		if i >= len(warnings) || !strings.HasSuffix(warnings[i], x) {
 			t.Errorf("warnings %q, want %q", warnings, want)
