@@ -37,17 +37,15 @@ func (s *rowSource) Next(context.Context) ([][]types.Value, error) {
 
 func (s *rowSource) Close() error { return nil }
 
-// Sorts, groups, DISTINCT and joins of 60 MB in 2 MB.
-func TestSpill(t *testing.T) {
-	const rows, limit = 200_000, 2 << 20
-	dir := t.TempDir()
+// spillingNodes are the nodes that keep rows in files, over inputs of rows rows of rowSource.
+func spillingNodes(rows int64) map[string]planner.Node {
 	scan := func() *planner.Scan {
 		return &planner.Scan{Table: &catalog.Table{}} // two pseudo-columns: its rows are two wide
 	}
 	num := &expr.Column{Index: 0, Name: "n", Typ: types.BigInt}
 	text := &expr.Column{Index: 1, Name: "s", Typ: types.String}
 	group := &planner.Aggregate{Input: scan(), GroupBy: []expr.Expr{num}, Aggs: []planner.AggCall{{Func: "MAX", Arg: text, Typ: types.String}}}
-	nodes := map[string]planner.Node{
+	return map[string]planner.Node{
 		"sorted first rows": &planner.Sort{Input: scan(), By: []planner.SortTerm{{Expr: num}}, Limit: rows / 2},
 		"sorted groups":     &planner.Sort{Input: group, By: []planner.SortTerm{{Expr: num}}, Limit: -1},
 		"sorted distinct":   &planner.Sort{Input: &planner.Distinct{Input: scan()}, By: []planner.SortTerm{{Expr: num}}, Limit: -1},
@@ -59,7 +57,13 @@ func TestSpill(t *testing.T) {
 		"full join": &planner.Join{Left: scan(), Right: scan(), LeftKeys: []expr.Expr{num}, RightKeys: []expr.Expr{&expr.Const{Typ: types.BigInt}},
 			Outer: true, Full: true}, // no key meets a NULL one: each row comes alone
 	}
-	for name, n := range nodes {
+}
+
+// Sorts, groups, DISTINCT and joins of 60 MB in 2 MB.
+func TestSpill(t *testing.T) {
+	const rows, limit = 200_000, 2 << 20
+	dir := t.TempDir()
+	for name, n := range spillingNodes(rows) {
 		t.Run(name, func(t *testing.T) {
 			src := func(context.Context, *planner.Scan) (operator, error) {
 				return &rowSource{n: rows, pad: strings.Repeat("x", 200)}, nil
