@@ -207,17 +207,26 @@ func (r *run) present(ctx context.Context, w *writer, rows []pendingRow) ([][]ty
 	if len(w.table.Layouts) == 1 {
 		return nil, nil
 	}
-	return r.stored(ctx, w, rows)
+	return r.stored(ctx, w, w.table.Layouts[0], rows)
 }
 
-// stored reads the rows that the primary layout holds under the keys of rows: nil for a row that is not there. No part
-// of its keys is drawn.
-func (r *run) stored(ctx context.Context, w *writer, rows []pendingRow) ([][]types.Value, error) {
+// pending are rows that no place in a statement is known of.
+func pending(rows [][]types.Value) []pendingRow {
+	out := make([]pendingRow, len(rows))
+	for i, row := range rows {
+		out[i] = pendingRow{row: row, pos: parser.NoPos}
+	}
+	return out
+}
+
+// stored reads the rows that layout l, the primary one or a copy, holds under the keys of rows: nil for a row that is not
+// there. No part of its keys is drawn.
+func (r *run) stored(ctx context.Context, w *writer, l *catalog.Layout, rows []pendingRow) ([][]types.Value, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
 	t := w.table
-	s := &planner.Scan{Table: t, Layout: t.Layouts[0], Hold: -1, Limit: -1, Access: planner.Get, Whole: true, Families: t.RowFamilies(), Needed: make([]bool, len(t.Columns)+2)}
+	s := &planner.Scan{Table: t, Layout: l, Hold: -1, Limit: -1, Access: planner.Get, Whole: true, Families: t.RowFamilies(), Needed: make([]bool, len(t.Columns)+2)}
 	for i := range t.Columns {
 		s.Needed[i] = true
 	}
@@ -302,7 +311,7 @@ func (r *run) missing(ctx context.Context, w *writer, rows []pendingRow) ([]pend
 	if drawn {
 		return out, nil
 	}
-	old, err := r.stored(ctx, w, out)
+	old, err := r.stored(ctx, w, w.table.Layouts[0], out)
 	if err != nil {
 		return nil, err
 	}

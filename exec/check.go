@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/hbase"
@@ -146,7 +147,7 @@ func (r *run) checkMissing(ctx context.Context, w *writer, i int, repair bool) (
 			}
 			n++
 			if repair {
-				if err := w.entry(i, of[k], all, places[k], w.at(w.newest(of[k]))); err != nil {
+				if err := w.mend(i, of[k], all, places[k], 0); err != nil {
 					return err
 				}
 			}
@@ -161,38 +162,91 @@ func (r *run) checkMissing(ctx context.Context, w *writer, i int, repair bool) (
 func (r *run) checkStale(ctx context.Context, w *writer, i int, repair bool) (stale, unlike int64, err error) {
 	l := w.table.Layouts[i]
 	all := allColumns(w.table)
+	var doubtful [][]types.Value // entries that have no row yet
 	err = r.batches(ctx, w, l, func(rows [][]types.Value) error {
-		pending := make([]pendingRow, len(rows))
-		for k, row := range rows {
-			pending[k] = pendingRow{row: row, pos: parser.NoPos}
-		}
-		now, err := r.stored(ctx, w, pending)
+		now, err := r.stored(ctx, w, w.table.Layouts[0], pending(rows))
 		if err != nil {
 			return err
 		}
 		for k, row := range rows {
-			is, err := w.entryPlace(l, row)
+			is, ok, err := w.leads(l, row, now[k])
 			if err != nil {
 				return err
 			}
 			switch {
-			case now[k] == nil || !w.standsAt(l, now[k], is):
+			case !ok:
 				stale++
 				if repair {
-					w.add(&w.removals[i], is.table, w.removal(l, is, max(w.at(0), w.newest(row))))
+					doubtful = append(doubtful, slices.Clone(row))
 				}
-			case l.Kind != catalog.Index && !sameRow(w.table, now[k], row):
+			case l.Kind != catalog.Index && !w.alike(row, now[k]):
 				unlike++
 				if repair {
-					if err := w.entry(i, now[k], all, is, w.at(max(w.newest(now[k]), w.newest(row)))); err != nil {
+					if err := w.mend(i, now[k], all, is, w.newest(row)); err != nil {
 						return err
 					}
 				}
 			}
 		}
-		return w.flush(ctx)
+		if err := w.flush(ctx); err != nil || len(doubtful) < maxDoubtful {
+			return err
+		}
+		kept, err := r.removeStale(ctx, w, i, doubtful)
+		stale, doubtful = stale-kept, doubtful[:0]
+		return err
 	})
+	if err == nil && len(doubtful) > 0 {
+		var kept int64
+		kept, err = r.removeStale(ctx, w, i, doubtful)
+		stale -= kept
+	}
 	return stale, unlike, err
+}
+
+// maxDoubtful bounds the entries without a row that are held until they are looked at again.
+const maxDoubtful = 20_000
+
+// removeStale removes entries of layout i that had no row when they were read. A statement may have written one and be about
+// to write its row: those that have it by now are kept, and counted. A statement that takes longer looks for its entries
+// itself, and the row of one that ended in between is found by the flush.
+func (r *run) removeStale(ctx context.Context, w *writer, i int, entries [][]types.Value) (kept int64, err error) {
+	select {
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	case <-time.After(entryPatience + maxAhead*time.Millisecond):
+	}
+	l := w.table.Layouts[i]
+	for some := range slices.Chunk(entries, writeBatch) {
+		now, err := r.stored(ctx, w, w.table.Layouts[0], pending(some))
+		if err != nil {
+			return 0, err
+		}
+		for k, row := range some {
+			is, ok, err := w.leads(l, row, now[k])
+			if err != nil {
+				return 0, err
+			}
+			if ok {
+				kept++
+				continue
+			}
+			ts := w.newest(row) // what was written there since stays
+			w.add(&w.removals[i], is.table, w.removal(l, is, ts))
+			w.written = append(w.written, writtenRow{row: row, ts: ts})
+		}
+		if err := w.flush(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return kept, nil
+}
+
+// mend adds the mutation that stores row, as it was read, in layout i over an entry whose newest cell is from newest. The
+// row is looked at again afterwards.
+func (w *writer) mend(i int, row []types.Value, all []bool, at place, newest int64) error {
+	ts := w.at(max(w.newest(row), newest))
+	w.written = append(w.written, writtenRow{row: slices.Clone(row), ts: ts})
+	return w.entry(i, row, all, at, ts)
 }
 
 // entryPlace is where row, as it was read from l, stands there. An entry of an index need not tell the columns that its key
@@ -205,11 +259,18 @@ func (w *writer) entryPlace(l *catalog.Layout, row []types.Value) (place, error)
 	return place{table: string(name), key: []byte(row[len(w.table.Columns)].Text())}, err
 }
 
-// standsAt tells whether the entry of row in l stands at p.
-func (w *writer) standsAt(l *catalog.Layout, row []types.Value, p place) bool {
+// leads tells where entry, as it was read from l, stands, and whether the entry of row, nil for none, stands there.
+func (w *writer) leads(l *catalog.Layout, entry, row []types.Value) (is place, ok bool, err error) {
+	is, err = w.entryPlace(l, entry)
+	if err != nil || row == nil {
+		return is, false, err
+	}
 	at, err := w.place(l, row)
-	return err == nil && !at.skip && at.table == p.table && bytes.Equal(at.key, p.key)
+	return is, err == nil && !at.skip && at.table == is.table && bytes.Equal(at.key, is.key), nil
 }
+
+// alike tells whether a copy holds what row holds.
+func (w *writer) alike(copied, row []types.Value) bool { return sameRow(w.table, copied, row) }
 
 func sameRow(t *catalog.Table, a, b []types.Value) bool {
 	for i := range t.Columns {

@@ -223,7 +223,7 @@ func (w *writer) put(row []types.Value, set []bool, at *place, old []types.Value
 	if old != nil {
 		w.retire(old, places, ts)
 	}
-	if w.ifNew || w.joins {
+	if len(t.Layouts) > 1 {
 		w.written = append(w.written, writtenRow{row, ts, places[0].id()})
 	}
 	for i, c := range w.numbered {
@@ -382,10 +382,11 @@ func (w *writer) flush(ctx context.Context) error {
 		}
 		w.largest[i] = 0
 	}
+	began := time.Now()
 	if err := w.sendAll(ctx); err != nil {
 		return err
 	}
-	if err := w.complete(ctx); err != nil {
+	if err := w.complete(ctx, time.Since(began)); err != nil {
 		return err
 	}
 	w.rows, w.ts = 0, 0

@@ -9,6 +9,7 @@ import (
 	"hash/fnv"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/hbase"
@@ -174,11 +175,15 @@ type writtenRow struct {
 }
 
 // joint reports whether some entries depend on several columns that UPDATE can change: of two statements that change
-// different ones at the same time neither writes the entry under both.
+// different ones at the same time neither writes the entry under both. A copy depends on all columns, and of two
+// statements that write a row in the same millisecond it may hold the one and the row the other.
 func (w *writer) joint() bool {
 	primary := w.table.Layouts[0]
 	for _, l := range w.table.Layouts[1:] {
 		n := 0
+		if l.Kind == catalog.Copy {
+			return true
+		}
 		for c := range w.table.Columns {
 			if keyPartOf(l, c) != "" && keyPartOf(primary, c) == "" {
 				n++
@@ -194,23 +199,25 @@ func (w *writer) joint() bool {
 // maxCompletions bounds how often the entries of rows that others change all the time are looked at.
 const maxCompletions = 20
 
-// complete reads the rows that were written and gives each the entries that it lacks: of several statements that changed
-// it at the same time the last to look sees what all have left. Rows that were refused have the entries that their
-// statement wrote for them replaced.
-func (w *writer) complete(ctx context.Context) error {
+// entryPatience is how long a statement may take from the entries that it writes to their rows before it looks whether
+// the entries still stand: who finds an entry without its row leaves it alone for that long.
+const entryPatience = time.Second
+
+// complete reads the rows that were written, in the time that took, and gives each the entries that it lacks: of several
+// statements that changed it at the same time the last to look sees what all have left. Rows that were refused have the
+// entries that their statement wrote for them replaced.
+func (w *writer) complete(ctx context.Context, took time.Duration) error {
 	rows := w.written
 	w.written = nil
-	if !w.joins {
+	slow := w.filling || took >= entryPatience
+	if !w.joins && !slow {
 		rows = slices.DeleteFunc(rows, func(r writtenRow) bool { return !w.refused[r.claimed] })
-	}
-	if len(w.table.Layouts) == 1 {
-		return nil
 	}
 	for range maxCompletions {
 		if len(rows) == 0 {
 			return nil
 		}
-		lacking, err := w.lacking(ctx, rows)
+		lacking, err := w.lacking(ctx, rows, slow)
 		if err != nil {
 			return err
 		}
@@ -229,19 +236,20 @@ func (w *writer) complete(ctx context.Context) error {
 }
 
 // lacking adds the mutations that store the missing entries of rows, and gives those that had some, to be looked at again.
-func (w *writer) lacking(ctx context.Context, rows []writtenRow) (again []writtenRow, err error) {
-	pending := make([]pendingRow, len(rows))
+// Entries of an INDEX that were written for what a row holds are taken to stand, unless all are to be looked for.
+func (w *writer) lacking(ctx context.Context, rows []writtenRow, all bool) (again []writtenRow, err error) {
+	written := make([][]types.Value, len(rows))
 	for i, r := range rows {
-		pending[i] = pendingRow{row: r.row}
+		written[i] = r.row
 	}
-	now, err := w.run.stored(ctx, w, pending)
+	now, err := w.run.stored(ctx, w, w.table.Layouts[0], pending(written))
 	if err != nil {
 		return nil, err
 	}
 	if err := w.run.know(ctx, w.table, slices.DeleteFunc(slices.Clone(now), func(row []types.Value) bool { return row == nil })); err != nil {
 		return nil, err
 	}
-	all := allColumns(w.table)
+	every := allColumns(w.table)
 	had := make([]bool, len(rows))
 	places := make([][]place, len(rows))
 	for i, l := range w.table.Layouts {
@@ -249,8 +257,7 @@ func (w *writer) lacking(ctx context.Context, rows []writtenRow) (again []writte
 		var of []int
 		for k, row := range now {
 			mine := rows[k]
-			lost := w.refused[mine.claimed]
-			if row == nil || !lost && w.newest(row) == mine.ts && sameRow(w.table, row, mine.row) {
+			if row == nil || !all && l.Kind != catalog.Copy && !w.refused[mine.claimed] && w.newest(row) == mine.ts && sameRow(w.table, row, mine.row) {
 				continue // it has the entries that were written
 			}
 			at, err := w.place(l, row)
@@ -258,36 +265,66 @@ func (w *writer) lacking(ctx context.Context, rows []writtenRow) (again []writte
 				return nil, err
 			}
 			places[k] = append(places[k], at)
-			if i > 0 && !at.skip && !(lost && l.Kind == catalog.Copy) {
+			if i > 0 && !at.skip {
 				ask, of = append(ask, at), append(of, k)
 			}
-			if i > 0 && lost && l.Kind == catalog.Copy {
-				if err := w.entry(i, row, all, at, max(w.newest(row), mine.ts+1)); err != nil {
-					return nil, err
-				}
-			}
 		}
-		found, err := w.run.exist(ctx, w, ask)
+		newest, err := w.outOfStep(ctx, l, ask, of, now)
 		if err != nil {
 			return nil, err
 		}
-		for n, ok := range found {
-			if k := of[n]; !ok {
-				had[k] = true
-				if err := w.entry(i, now[k], all, ask[n], w.newest(now[k])); err != nil {
-					return nil, err
-				}
+		for n, k := range of {
+			if newest[n] == inStep {
+				continue
+			}
+			had[k] = true
+			ts := max(w.run.engine.clock.next(), w.newest(now[k]), newest[n]+1, rows[k].ts+1)
+			if err := w.entry(i, now[k], every, ask[n], ts); err != nil {
+				return nil, err
 			}
 		}
 	}
 	for k := range rows {
 		if w.refused[rows[k].claimed] && places[k] != nil {
 			w.retire(rows[k].row, places[k], rows[k].ts+1)
-			rows[k].claimed = rowID{}
+			rows[k].claimed, had[k] = rowID{}, true // another statement may have written the same entry
 		}
 		if had[k] {
 			again = append(again, rows[k])
 		}
 	}
 	return again, nil
+}
+
+// inStep is what outOfStep gives for an entry that its row has.
+const inStep = -1
+
+// outOfStep gives of each of the places in l, where the entry of a row of now is to stand, the time of the newest cell of
+// an entry unlike its row, 0 where there is none, or inStep.
+func (w *writer) outOfStep(ctx context.Context, l *catalog.Layout, at []place, of []int, now [][]types.Value) ([]int64, error) {
+	out := make([]int64, len(at))
+	if l.Kind == catalog.Index {
+		found, err := w.run.exist(ctx, w, at)
+		for n, ok := range found {
+			if ok {
+				out[n] = inStep
+			}
+		}
+		return out, err
+	}
+	rows := make([][]types.Value, len(at))
+	for n, k := range of {
+		rows[n] = now[k]
+	}
+	have, err := w.run.stored(ctx, w, l, pending(rows))
+	for n, row := range have {
+		switch {
+		case row == nil:
+		case w.alike(row, rows[n]):
+			out[n] = inStep
+		default:
+			out[n] = w.newest(row)
+		}
+	}
+	return out, err
 }
