@@ -37,6 +37,7 @@ type table struct {
 	configuration              []pair
 	regions                    []*region
 	disabled                   bool
+	readOnly                   bool
 	meta                       bool
 }
 
@@ -120,6 +121,11 @@ func newTable(r record) *table {
 	t := &table{name: fullName(r.Namespace, r.Qualifier), namespace: r.Namespace, qualifier: r.Qualifier,
 		id: r.ID, attributes: r.Attributes, configuration: r.Configuration, disabled: r.Disabled,
 		meta: r.ID == metaTableID}
+	for _, a := range r.Attributes {
+		if string(a.Name) == "READONLY" {
+			t.readOnly = strings.EqualFold(string(a.Value), "true")
+		}
+	}
 	for _, f := range r.Families {
 		t.families = append(t.families, newFamily(r.ID, f))
 	}

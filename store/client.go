@@ -163,14 +163,21 @@ func (s *Store) sendRegion(ctx context.Context, g *region, batch []hrpc.Call, wh
 		return nil
 	}
 	for _, rar := range msg.(*pb.MultiResponse).RegionActionResult {
-		if rar.Exception != nil { // the region is no longer there
-			return which
+		if rar.Exception != nil {
+			err := pairError(rar.Exception)
+			if isClass(err, classNotServing) || isClass(err, classMoved) { // the region is no longer there
+				return which
+			}
+			for _, i := range which {
+				res[i] = hrpc.RPCResult{Error: err}
+			}
+			return nil
 		}
 		for _, roe := range rar.ResultOrException {
 			i := which[roe.GetIndex()-1]
 			res[i] = hrpc.RPCResult{}
 			if roe.Exception != nil {
-				if err := pairError(roe.Exception); isClass(err, classNotServing) || isClass(err, classWrongRegion) || isClass(err, classInsane) {
+				if err := pairError(roe.Exception); isClass(err, classWrongRegion) || isClass(err, classInsane) || isClass(err, classTooBusy) {
 					again = append(again, i)
 				} else {
 					res[i].Error = err

@@ -1,23 +1,33 @@
 package store
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/tsuna/gohbase/pb"
 )
 
-// holds tells whether a row fulfils the condition of a check-and-mutate.
-func (w *writer) holds(ctx context.Context, t *table, g *region, c *pb.Condition) (bool, error) {
+// holds tells whether a row that is to be changed fulfils the condition of a check-and-mutate.
+func (w *writer) holds(ctx context.Context, t *table, g *region, c *pb.Condition, row []byte) (bool, error) {
+	cmp, err := newComparator(c.GetComparator())
+	if err != nil {
+		return false, throw(classIO, "%v", err)
+	}
+	if !bytes.Equal(row, c.GetRow()) {
+		return false, throw(classDoNotRetry, "The row of the action <%s> doesn't match the original one <%s>", row, c.GetRow())
+	}
+	if err := checkWritable(t); err != nil {
+		return false, err
+	}
+	if !g.contains(row) {
+		return false, outOfRange(classWrongRegion, "doCheckAndRowMutate", g, row)
+	}
 	if t.family(c.GetFamily()) == nil {
 		return false, noSuchFamily(c.GetFamily(), t, g)
 	}
 	found, err := w.read(ctx, t, g, c.GetRow(), column(c.GetFamily(), c.GetQualifier()), 1)
 	if err != nil {
 		return false, err
-	}
-	cmp, err := newComparator(c.GetComparator())
-	if err != nil {
-		return false, throw(classDoNotRetry, "%v", err)
 	}
 	if len(found) > 0 {
 		w.notBefore = found[0].ts

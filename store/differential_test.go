@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"io"
 	"math/rand/v2"
+	"net"
 	"os"
 	"slices"
 	"strconv"
@@ -438,10 +439,17 @@ const queriesPerTable = 150
 // realServer is an HBase, and embedded a store.
 func realServer(t *testing.T) server {
 	quorum := hbasetest.Quorum(t)
-	t.Cleanup(hbasetest.Stop)
 	c := gohbase.NewClient(quorum, gohbase.FlushInterval(0))
 	t.Cleanup(c.Close)
-	return server{c, gohbase.NewAdminClient(quorum)}
+	var d net.Dialer
+	dial := gohbase.RegionDialer(func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := d.DialContext(ctx, network, addr)
+		if err == nil {
+			t.Cleanup(func() { conn.Close() }) // gohbase's admin client cannot be closed
+		}
+		return conn, err
+	})
+	return server{c, gohbase.NewAdminClient(quorum, dial)}
 }
 
 func embedded(t *testing.T) server {

@@ -10,6 +10,7 @@ import (
 // exceptions by their class in that text.
 type exception struct {
 	class, msg string
+	runtime    bool // a RuntimeException on the server: it fails the call as a whole
 }
 
 // Error gives gohbase's text of a server's exception.
@@ -34,6 +35,7 @@ const (
 	classWrongRegion    = "org.apache.hadoop.hbase.regionserver.WrongRegionException"
 	classInsane         = "org.apache.hadoop.hbase.exceptions.FailedSanityCheckException"
 	classNotServing     = "org.apache.hadoop.hbase.NotServingRegionException"
+	classMoved          = "org.apache.hadoop.hbase.exceptions.RegionMovedException"
 	classUnknownScanner = "org.apache.hadoop.hbase.UnknownScannerException"
 	classOutOfOrder     = "org.apache.hadoop.hbase.exceptions.OutOfOrderScannerNextException"
 	classScannerReset   = "org.apache.hadoop.hbase.exceptions.ScannerResetException"
@@ -51,7 +53,14 @@ func throw(class, format string, args ...any) *exception {
 
 // illegalArgument is how a RuntimeException on the server reaches a client.
 func illegalArgument(format string, args ...any) *exception {
-	return throw(classIO, format, args...)
+	e := throw(classIO, format, args...)
+	e.runtime = true
+	return e
+}
+
+func isRuntime(err error) bool {
+	var e *exception
+	return errors.As(err, &e) && e.runtime
 }
 
 // isClass tells whether err is an exception of the given class.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"math/rand/v2"
 	"sync"
@@ -85,6 +86,8 @@ type injection struct {
 	requestLost, loseAnswer, hang, leaseGone bool
 	move, split, merge                       bool
 	tooBusy, exception, heartbeat            bool
+	region                                   *region // that of the call
+	moved                                    bool    // the server knows that it is elsewhere
 	delay                                    time.Duration
 	cut                                      int     // cells until the answer is cut; 0: never
 	at                                       float64 // where to split, as a fraction
@@ -170,6 +173,7 @@ func (s *Store) before(ctx context.Context, t *table, g *region, req proto.Messa
 	if i.from == nil {
 		return nil
 	}
+	i.region = g
 	if i.delay > 0 {
 		i.did(FaultDelay)
 	}
@@ -185,16 +189,15 @@ func (s *Store) before(ctx context.Context, t *table, g *region, req proto.Messa
 	if m, ok := req.(*pb.ScanRequest); ok && i.leaseGone && m.ScannerId != nil && s.scanners.dropLease(m.GetScannerId()) {
 		i.did(FaultLeaseGone)
 	}
-	if reshaped, err := s.reshapeFor(t, g, i); err != nil || reshaped {
-		if err != nil {
-			return err
-		}
-		return throw(classNotServing, "%s is not online on %s", g.name, serverAddr)
+	if err := s.reshapeFor(t, g, i); err != nil {
+		return err
 	}
-	switch {
+	switch _, batch := req.(*pb.MultiRequest); {
 	case i.tooBusy:
 		i.did(FaultTooBusy)
-		return throw(classTooBusy, "Above parallelPutToStoreThreadLimit")
+		if !batch { // its actions are refused one by one
+			return i.busy(g)
+		}
 	case i.exception:
 		i.did(FaultException)
 		class := i.ExceptionClass
@@ -206,9 +209,16 @@ func (s *Store) before(ctx context.Context, t *table, g *region, req proto.Messa
 	return nil
 }
 
-// reshapeFor moves, splits or merges the region of a call.
-func (s *Store) reshapeFor(t *table, g *region, i *injection) (bool, error) {
-	done := false
+// busy is the refusal of a region that is too busy; nil when it is not.
+func (i *injection) busy(g *region) error {
+	if !i.tooBusy || !bytes.Equal(g.name, i.region.name) {
+		return nil
+	}
+	return throw(classTooBusy, "Over memstore limit")
+}
+
+// reshapeFor moves, splits or merges the region of a call, which goes to it all the same.
+func (s *Store) reshapeFor(t *table, g *region, i *injection) error {
 	step := func(due bool, kind FaultKind, f func() (bool, error)) error {
 		if !due {
 			return nil
@@ -216,23 +226,22 @@ func (s *Store) reshapeFor(t *table, g *region, i *injection) (bool, error) {
 		ok, err := f()
 		if ok {
 			i.did(kind)
-			done = true
 		}
 		return err
 	}
+	i.moved = i.move
 	if err := step(i.move, FaultMove, func() (bool, error) { return true, s.Move(t.name, g.start) }); err != nil {
-		return done, err
+		return err
 	}
 	if err := step(i.split, FaultSplit, func() (bool, error) { return s.splitSomewhere(t, g, i) }); err != nil {
-		return done, err
+		return err
 	}
-	err := step(i.merge, FaultMerge, func() (bool, error) {
+	return step(i.merge, FaultMerge, func() (bool, error) {
 		if len(g.stop) == 0 {
 			return false, nil
 		}
 		return true, s.Merge(t.name, g.start)
 	})
-	return done, err
 }
 
 // splitSomewhere splits a region at one of its rows.

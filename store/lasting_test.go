@@ -14,10 +14,19 @@ import (
 	"github.com/tsuna/gohbase/hrpc"
 	"go.uber.org/goleak"
 
+	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/internal/poison"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(poison.Tests(m)) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(tests{poison.Tests(m)}) }
+
+// tests end the HBase that some of them share.
+type tests struct{ m interface{ Run() int } }
+
+func (t tests) Run() int {
+	defer hbasetest.Stop()
+	return t.m.Run()
+}
 
 func openDir(t *testing.T, dir string) *world {
 	t.Helper()

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/proto"
@@ -14,27 +16,30 @@ func (s *Store) mutateRequest(ctx context.Context, t *table, g *region, req *pb.
 	defer s.locks.lockAll([][]byte{m.GetRow()})()
 	w := s.newWriter()
 	defer func() { w.close() }()
+	cells, err := convert(g, m)
+	holds := true
 	if c := req.GetCondition(); c != nil {
-		if !g.contains(m.GetRow()) {
-			return nil, throw(classWrongRegion, "Requested row out of range for %s on HRegion %s, startKey='%s', getEndKey()='%s', row='%s'",
-				"doCheckAndRowMutate", g.name, g.start, g.stop, m.GetRow())
+		if isRuntime(err) {
+			err = throw(classDoNotRetry, "%s", err.(*exception).msg) // a condition is read together with its mutation
 		}
-		if _, err := w.check(t, g, m); err != nil {
-			return nil, err
-		}
-		holds, err := w.holds(ctx, t, g, c)
-		if err != nil {
-			return nil, err
-		}
-		if !holds {
-			return &pb.MutateResponse{Processed: proto.Bool(false)}, nil
+		if err == nil {
+			holds, err = w.holds(ctx, t, g, c, m.GetRow())
 		}
 	}
-	r, err := w.mutate(ctx, t, g, m, b)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.flush(); err != nil {
+	if !holds {
+		return &pb.MutateResponse{Processed: proto.Bool(false)}, nil
+	}
+	var r *pb.Result
+	if err = admit(t, g, m, cells, req.Condition != nil || !plain(m)); err == nil {
+		r, err = w.apply(ctx, t, g, m, cells, b)
+	}
+	if err == nil {
+		err = w.flush()
+	}
+	if err != nil {
 		return nil, err
 	}
 	return &pb.MutateResponse{Result: r, Processed: proto.Bool(true)}, nil
@@ -43,24 +48,29 @@ func (s *Store) mutateRequest(ctx context.Context, t *table, g *region, req *pb.
 // multi serves a batch of Gets and mutations, region by region. What fails for one
 // action or region is told in its place; the rows of Gets are in b, in the order of
 // the results.
-func (s *Store) multi(ctx context.Context, req *pb.MultiRequest, b *block) (*pb.MultiResponse, error) {
+func (s *Store) multi(ctx context.Context, req *pb.MultiRequest, b *block, inject *injection) (*pb.MultiResponse, error) {
 	resp := &pb.MultiResponse{Processed: proto.Bool(true)}
 	for _, ra := range req.GetRegionAction() {
-		r, err := s.regionActions(ctx, ra, b)
+		r, holds, err := s.regionActions(ctx, ra, req.Condition, b, inject)
 		if err != nil {
 			return nil, err
 		}
 		resp.RegionActionResult = append(resp.RegionActionResult, r)
+		if req.Condition != nil { // it is for the first region's actions, and all there is
+			resp.Processed = &holds
+			break
+		}
 	}
 	return resp, nil
 }
 
-func (s *Store) regionActions(ctx context.Context, ra *pb.RegionAction, b *block) (*pb.RegionActionResult, error) {
+// regionActions serves the part of one region. An error is one of the request as a whole; what was done before stays done.
+func (s *Store) regionActions(ctx context.Context, ra *pb.RegionAction, c *pb.Condition, b *block, inject *injection) (*pb.RegionActionResult, bool, error) {
 	out := &pb.RegionActionResult{}
-	t, g, ok := s.catalog.regionByName(ra.GetRegion().GetValue())
-	if !ok {
-		out.Exception = exceptionPair(throw(classNotServing, "%s is not online on %s", ra.GetRegion().GetValue(), serverAddr))
-		return out, nil
+	t, g, err := s.served(ra.GetRegion(), inject)
+	if err != nil {
+		out.Exception = exceptionPair(err)
+		return out, false, nil
 	}
 	var rows [][]byte
 	for _, a := range ra.GetAction() {
@@ -71,40 +81,159 @@ func (s *Store) regionActions(ctx context.Context, ra *pb.RegionAction, b *block
 	defer s.locks.lockAll(rows)()
 	w := s.newWriter()
 	defer func() { w.close() }()
-	if ra.GetAtomic() {
-		for _, a := range ra.GetAction() {
-			if _, err := w.check(t, g, a.GetMutation()); err != nil {
-				out.Exception = exceptionPair(err)
-				return out, nil
-			}
+	m := &actions{w: w, t: t, g: g, list: ra.GetAction(), out: out, b: b, busy: inject.busy(g)}
+	holds := true
+	if c != nil || ra.GetAtomic() {
+		if holds, err = m.atomic(ctx, c); err != nil {
+			w.batch.Reset()
+		}
+	} else {
+		err = m.each(ctx)
+	}
+	if failed := w.flush(); failed != nil {
+		return nil, false, failed
+	}
+	switch {
+	case err == nil:
+	case isRuntime(err) || !isException(err):
+		return nil, false, err
+	default:
+		out.Exception = exceptionPair(err)
+	}
+	return out, holds, nil
+}
+
+// actions are those of a Multi on one region.
+type actions struct {
+	w    *writer
+	t    *table
+	g    *region
+	list []*pb.Action
+	out  *pb.RegionActionResult
+	b    *block
+	busy error // refuses all of them
+}
+
+// atomic applies all mutations, which a condition may hold back, or none.
+func (m *actions) atomic(ctx context.Context, c *pb.Condition) (holds bool, err error) {
+	cells := make([][]cell, len(m.list))
+	for i, a := range m.list {
+		if cells[i], err = convert(m.g, a.GetMutation()); err != nil {
+			return false, err
 		}
 	}
-	for i, a := range ra.GetAction() {
-		roe := &pb.ResultOrException{Index: proto.Uint32(uint32(i))}
-		if a.Index != nil {
-			roe.Index = a.Index
+	if m.busy != nil {
+		return false, m.busy
+	}
+	if c != nil && len(m.list) > 0 {
+		if holds, err = m.w.holds(ctx, m.t, m.g, c, m.list[0].GetMutation().GetRow()); err != nil || !holds {
+			return false, err
 		}
-		var r *pb.Result
-		var err error
-		switch {
-		case a.Get != nil:
-			r, err = s.get(ctx, t, g, a.Get, b)
-		case a.Mutation != nil:
-			r, err = w.mutate(ctx, t, g, a.Mutation, b)
-		default:
-			err = throw(classDoNotRetry, "Unsupported action")
+	}
+	for i, a := range m.list {
+		if err := admit(m.t, m.g, a.GetMutation(), cells[i], true); err != nil {
+			return false, err
+		}
+	}
+	for i, a := range m.list {
+		r, err := m.w.apply(ctx, m.t, m.g, a.GetMutation(), cells[i], m.b)
+		if err == nil {
+			err = m.done(i, r, nil)
 		}
 		if err != nil {
-			if !isException(err) || isClass(err, classIO) {
-				return nil, err // the server fails on the request as a whole
-			}
-			roe.Exception = exceptionPair(err)
-		} else if roe.Result = r; r == nil {
-			roe.Result = &pb.Result{AssociatedCellCount: proto.Int32(0)}
+			m.out.ResultOrException = nil
+			return false, err
 		}
-		out.ResultOrException = append(out.ResultOrException, roe)
 	}
-	return out, w.flush()
+	return true, nil
+}
+
+// each serves the actions one by one, but Puts and Deletes together: at the end, or before any other mutation.
+func (m *actions) each(ctx context.Context) error {
+	var waiting []int
+	for i, a := range m.list {
+		var r *pb.Result
+		err := m.busy
+		switch {
+		case a.Mutation != nil && plain(a.Mutation):
+			waiting = append(waiting, i)
+			continue
+		case a.Mutation != nil:
+			if err := m.together(ctx, waiting); err != nil {
+				return err
+			}
+			waiting = nil
+			var cells []cell
+			if err == nil {
+				cells, err = convert(m.g, a.Mutation)
+			}
+			if err == nil {
+				err = admit(m.t, m.g, a.Mutation, cells, true)
+			}
+			if err == nil {
+				r, err = m.w.apply(ctx, m.t, m.g, a.Mutation, cells, m.b)
+			}
+		case a.Get == nil:
+			err = throw(classDoNotRetry, "Unsupported action")
+		case err == nil:
+			r, err = m.w.s.get(ctx, m.t, m.g, a.Get, m.b)
+		}
+		if err := m.done(i, r, err); err != nil {
+			return err
+		}
+	}
+	return m.together(ctx, waiting)
+}
+
+// together applies Puts and Deletes in the order of their rows. One that cannot be read, or is too large, takes the others with it.
+func (m *actions) together(ctx context.Context, at []int) error {
+	if len(at) == 0 {
+		return nil
+	}
+	cells := make([][]cell, len(m.list))
+	var refused error
+	for _, i := range at {
+		if cells[i], refused = convert(m.g, m.list[i].Mutation); refused != nil {
+			break
+		}
+	}
+	if refused == nil {
+		refused = m.busy
+	}
+	if refused == nil {
+		slices.SortStableFunc(at, func(i, j int) int { return bytes.Compare(m.list[i].Mutation.GetRow(), m.list[j].Mutation.GetRow()) })
+	}
+	for _, i := range at {
+		err, mutation := refused, m.list[i].Mutation
+		if err == nil {
+			err = admit(m.t, m.g, mutation, cells[i], false)
+		}
+		if err == nil {
+			_, err = m.w.apply(ctx, m.t, m.g, mutation, cells[i], m.b)
+		}
+		if err := m.done(i, nil, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// done tells what became of an action; an error that is not its own it gives back.
+func (m *actions) done(i int, r *pb.Result, err error) error {
+	if err != nil && (isRuntime(err) || !isException(err)) {
+		return err
+	}
+	roe := &pb.ResultOrException{Index: m.list[i].Index}
+	if roe.Index == nil {
+		roe.Index = proto.Uint32(uint32(i))
+	}
+	if err != nil {
+		roe.Exception = exceptionPair(err)
+	} else if roe.Result = r; r == nil {
+		roe.Result = &pb.Result{AssociatedCellCount: proto.Int32(0)}
+	}
+	m.out.ResultOrException = append(m.out.ResultOrException, roe)
+	return nil
 }
 
 func isException(err error) bool {

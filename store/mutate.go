@@ -81,13 +81,9 @@ func (w *writer) put(f *family, meta bool, c *cell) error {
 	return w.batch.Set(w.key, w.value, nil)
 }
 
-// mutate applies one mutation whose row is locked. The result of an increment or
-// append is a row of b; for others the result is nil.
-func (w *writer) mutate(ctx context.Context, t *table, g *region, m *pb.MutationProto, b *block) (*pb.Result, error) {
-	cells, err := w.check(t, g, m)
-	if err != nil {
-		return nil, err
-	}
+// apply applies one mutation that was admitted and whose row is locked. The result of an
+// increment or append is a row of b; for others the result is nil.
+func (w *writer) apply(ctx context.Context, t *table, g *region, m *pb.MutationProto, cells []cell, b *block) (*pb.Result, error) {
 	now := max(w.s.now(), w.notBefore)
 	switch m.GetMutateType() {
 	case pb.MutationProto_PUT:
@@ -98,29 +94,57 @@ func (w *writer) mutate(ctx context.Context, t *table, g *region, m *pb.Mutation
 	return w.combine(ctx, t, g, m, cells, now, b)
 }
 
-// check refuses what the server would, and gives the mutation's cells.
-func (w *writer) check(t *table, g *region, m *pb.MutationProto) ([]cell, error) {
+// plain tells a Put or Delete from what reads the row first.
+func plain(m *pb.MutationProto) bool {
+	return m.GetMutateType() == pb.MutationProto_PUT || m.GetMutateType() == pb.MutationProto_DELETE
+}
+
+// convert gives a mutation's cells. It refuses what the server would while it reads the message.
+func convert(g *region, m *pb.MutationProto) ([]cell, error) {
 	if err := checkRow(m.GetRow()); err != nil {
 		return nil, err
 	}
-	if !g.contains(m.GetRow()) {
-		return nil, throw(classInsane, "Requested row out of range for %s on HRegion %s, startKey='%s', getEndKey()='%s', row='%s'",
-			"batchMutate", g.name, g.start, g.stop, m.GetRow())
+	if ts := int64(m.GetTimestamp()); ts < 0 {
+		return nil, illegalArgument("Timestamp cannot be negative. ts=%d", ts)
 	}
 	cells := mutationCells(m)
 	for i := range cells {
-		c := &cells[i]
-		if t.family(c.family) == nil {
-			return nil, noSuchFamily(c.family, t, g)
+		if ts := cells[i].ts; ts < 0 {
+			return nil, illegalArgument("Timestamp cannot be negative. ts=%d", ts)
 		}
-		if c.ts < 0 {
-			return nil, illegalArgument("Timestamp cannot be negative. ts=%d", c.ts)
-		}
-		if n := cellSize(c); n > maxCellSize {
+		if n := cellSize(&cells[i]); n > maxCellSize {
 			return nil, throw(classDoNotRetry, "Cell with size %d exceeds limit of %d bytes in region %s", n, maxCellSize, g.name)
 		}
 	}
 	return cells, nil
+}
+
+// admit refuses a mutation that its region cannot take. Only of one that could be one of several the class is another
+// for a row of another region.
+func admit(t *table, g *region, m *pb.MutationProto, cells []cell, atomic bool) error {
+	if err := checkWritable(t); err != nil {
+		return err
+	}
+	if !g.contains(m.GetRow()) {
+		class := classInsane
+		if atomic {
+			class = classWrongRegion
+		}
+		return outOfRange(class, "batchMutate", g, m.GetRow())
+	}
+	for i := range cells {
+		if f := cells[i].family; t.family(f) == nil {
+			return noSuchFamily(f, t, g)
+		}
+	}
+	return nil
+}
+
+func checkWritable(t *table) error {
+	if t.readOnly {
+		return throw(classDoNotRetry, "region is read only")
+	}
+	return nil
 }
 
 // mutationCells lists a mutation's cells, in the order of the message.
@@ -176,9 +200,6 @@ func (w *writer) deleteAll(ctx context.Context, t *table, g *region, m *pb.Mutat
 		ts := now
 		if m.Timestamp != nil && int64(m.GetTimestamp()) != latestTimestamp {
 			ts = int64(m.GetTimestamp())
-		}
-		if ts < 0 {
-			return illegalArgument("Timestamp cannot be negative. ts=%d", ts)
 		}
 		for _, f := range t.families {
 			if err := w.put(f, t.meta, &cell{row: m.GetRow(), ts: ts, typ: typeDeleteFamily, ttl: -1}); err != nil {

@@ -168,6 +168,10 @@ func noSuchFamily(name []byte, t *table, g *region) error {
 	return throw(classNoFamily, "Column family %s does not exist in region %s in table '%s'", name, g.name, t.name)
 }
 
+func outOfRange(class, doing string, g *region, row []byte) error {
+	return throw(class, "Requested row out of range for %s on HRegion %s, startKey='%s', getEndKey()='%s', row='%s'", doing, g.name, g.start, g.stop, row)
+}
+
 // checkRow refuses row keys that no request may have.
 func checkRow(row []byte) error {
 	if len(row) == 0 {
@@ -185,8 +189,7 @@ func newGet(t *table, g *region, m *pb.Get) (*query, error) {
 		return nil, err
 	}
 	if !g.contains(m.GetRow()) {
-		return nil, throw(classWrongRegion, "Requested row out of range for Get on HRegion %s, startKey='%s', getEndKey()='%s', row='%s'",
-			g.name, g.start, g.stop, m.GetRow())
+		return nil, outOfRange(classWrongRegion, "Get", g, m.GetRow())
 	}
 	q := &query{start: m.GetRow(), stop: m.GetRow(), includeStart: true, includeStop: true, get: true, onDemand: true}
 	err := q.readColumns(t, g, columnsQuery{columns: m.Column, times: m.TimeRange, familyTimes: m.CfTimeRange,

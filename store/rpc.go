@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strings"
@@ -37,7 +38,7 @@ func (s *Store) SendRPC(rpc hrpc.Call) (proto.Message, error) {
 		switch {
 		case err == nil:
 			return msg, nil
-		case err == errResend || isClass(err, classNotServing):
+		case err == errResend || isClass(err, classNotServing) || isClass(err, classMoved):
 			continue
 		case isClass(err, classTooBusy):
 			if err := sleep(ctx, backoff); err != nil {
@@ -113,7 +114,7 @@ func (s *Store) regionCall(ctx context.Context, t *table, g *region, rpc hrpc.Ca
 	if err := s.before(ctx, t, g, req, &inject); err != nil {
 		return nil, err
 	}
-	msg, b, err := s.execute(ctx, t, g, req, &inject)
+	msg, b, err := s.execute(ctx, req, &inject)
 	if inject.loseAnswer {
 		kind := FaultAnswerLost
 		if m, ok := req.(*pb.ScanRequest); ok && m.ScannerId == nil && err == nil {
@@ -134,11 +135,11 @@ func (s *Store) regionCall(ctx context.Context, t *table, g *region, rpc hrpc.Ca
 }
 
 // execute is the region server.
-func (s *Store) execute(ctx context.Context, t *table, g *region, req proto.Message, inject *injection) (proto.Message, *block, error) {
+func (s *Store) execute(ctx context.Context, req proto.Message, inject *injection) (proto.Message, *block, error) {
 	var msg proto.Message
 	var b *block
 	err := s.working(func() (err error) {
-		msg, b, err = s.serve(ctx, t, g, req, inject)
+		msg, b, err = s.serve(ctx, req, inject)
 		return err
 	})
 	if err != nil {
@@ -164,13 +165,17 @@ func (s *Store) working(f func() error) error {
 }
 
 // serve executes a call.
-func (s *Store) serve(ctx context.Context, t *table, g *region, req proto.Message, inject *injection) (proto.Message, *block, error) {
+func (s *Store) serve(ctx context.Context, req proto.Message, inject *injection) (proto.Message, *block, error) {
 	b := &block{}
 	switch m := req.(type) {
 	case *pb.ScanRequest:
-		resp, b, err := s.scan(ctx, t, g, m, inject)
+		resp, b, err := s.scan(ctx, m, inject)
 		return resp, b, err
 	case *pb.GetRequest:
+		t, g, err := s.served(m.GetRegion(), inject)
+		if err != nil {
+			return nil, nil, err
+		}
 		b.reset(nil)
 		r, err := s.get(ctx, t, g, m.GetGet(), b)
 		if err != nil {
@@ -179,15 +184,31 @@ func (s *Store) serve(ctx context.Context, t *table, g *region, req proto.Messag
 		inline(r, b) // servers send a single Get's cells in the message
 		return &pb.GetResponse{Result: r}, nil, nil
 	case *pb.MutateRequest:
+		t, g, err := s.served(m.GetRegion(), inject)
+		if err != nil {
+			return nil, nil, err
+		}
 		b.reset(nil)
 		resp, err := s.mutateRequest(ctx, t, g, m, b)
 		return resp, b, err
 	case *pb.MultiRequest:
 		b.reset(nil)
-		resp, err := s.multi(ctx, m, b)
+		resp, err := s.multi(ctx, m, b, inject)
 		return resp, b, err
 	}
 	return nil, nil, throw(classUnsupported, "%T", req)
+}
+
+// served finds a region that is online by its name.
+func (s *Store) served(r *pb.RegionSpecifier, inject *injection) (*table, *region, error) {
+	if inject.moved && bytes.Equal(r.GetValue(), inject.region.name) {
+		return nil, nil, throw(classMoved, "Region moved to: hostname=%s port=%d startCode=1. As of locationSeqNum=1.", serverHost, serverPort)
+	}
+	t, g, ok := s.catalog.regionByName(r.GetValue())
+	if !ok {
+		return nil, nil, throw(classNotServing, "%s is not online on %s", r.GetValue(), serverAddr)
+	}
+	return t, g, nil
 }
 
 // deliver hands an answer to its call: cells as a block when it can read one, else

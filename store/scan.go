@@ -14,12 +14,12 @@ const maxScanBytes = 100 << 20
 
 // scan serves a ScanRequest: opens a scanner or goes on with one, reads rows, closes.
 // The rows are in the block; the response counts them.
-func (s *Store) scan(ctx context.Context, t *table, g *region, req *pb.ScanRequest, inject *injection) (*pb.ScanResponse, *block, error) {
+func (s *Store) scan(ctx context.Context, req *pb.ScanRequest, inject *injection) (*pb.ScanResponse, *block, error) {
 	if req.ScannerId == nil && req.Scan == nil {
 		return nil, nil, throw(classDoNotRetry, "Missing required input: scannerId or scan")
 	}
 	resp := &pb.ScanResponse{}
-	h, ended, err := s.holder(t, g, req, resp)
+	h, ended, err := s.holder(req, resp, inject)
 	if err != nil || ended {
 		return resp, &block{}, err
 	}
@@ -71,9 +71,13 @@ func scanError(ctx context.Context, err error) error {
 
 // holder finds or opens the scanner of a request. ended tells that it was closed at
 // its end: there is nothing to do.
-func (s *Store) holder(t *table, g *region, req *pb.ScanRequest, resp *pb.ScanResponse) (h *scannerHolder, ended bool, err error) {
+func (s *Store) holder(req *pb.ScanRequest, resp *pb.ScanResponse, inject *injection) (h *scannerHolder, ended bool, err error) {
 	now := s.opts.Now()
 	if req.ScannerId == nil {
+		t, g, err := s.served(req.GetRegion(), inject)
+		if err != nil {
+			return nil, false, err
+		}
 		q, err := newScan(t, g, req.Scan)
 		if err != nil {
 			return nil, false, err

@@ -1,0 +1,655 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/tsuna/gohbase"
+	"github.com/tsuna/gohbase/hrpc"
+	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+)
+
+// TestErrors runs testdata/errors on the store, and TestErrorsOfHBase on a real HBase, from which the file was recorded with
+//
+//	go test ./store -run TestErrorsOfHBase -rewrite
+//
+// Each of its situations is brought about, and then calls of all kinds are sent to the region server as they are, so that no
+// client hides what it says. A line tells of a call what it was answered: its class, after "call:" where the whole call failed,
+// after "region:" where all of a region's part of a Multi did, and else in the place of its action. Rows that were stored
+// although something was refused are named behind.
+func TestErrors(t *testing.T) {
+	if flag.Lookup("rewrite").Value.String() == "true" {
+		t.Skip("the real HBase is what is recorded")
+	}
+	s := embedded(t).Client.(*Store)
+	s.SetFaults(Faults{})
+	runErrors(t, embeddedDoor{s})
+}
+
+func TestErrorsOfHBase(t *testing.T) {
+	runErrors(t, realDoor{realServer(t)})
+}
+
+func runErrors(t *testing.T, d door) {
+	shared := wrong{t: t, door: d}
+	shared.newTable(nil)
+	defer shared.drop()
+	answers := make([]string, len(situations))
+	var wg sync.WaitGroup
+	for i, s := range situations { // all at once, as a cluster takes its time to change regions
+		w := shared
+		w.situation, w.rows = s, fmt.Sprintf("k%02d", i)
+		wg.Go(func() { answers[i] = w.answers() })
+	}
+	wg.Wait()
+	if t.Failed() {
+		return
+	}
+	datadriven.RunTest(t, filepath.Join("testdata", "errors"), func(t *testing.T, td *datadriven.TestData) string {
+		i := slices.IndexFunc(situations, func(s situation) bool { return s.name == td.Input })
+		if i < 0 {
+			td.Fatalf(t, "no such situation")
+		}
+		return answers[i]
+	})
+}
+
+// door is a store or cluster whose servers take messages as they are.
+type door interface {
+	// send sends a message to the region server. busy, if not nil, names a region that is too busy to write: one of a store
+	// never is but by a fault.
+	send(busy []byte, method string, req, resp proto.Message) (proto.Message, error)
+	// procedure has the master do something and waits until it is done.
+	procedure(method string, req proto.Message) error
+	// locate gives the name of the region that holds a key.
+	locate(table, key string) []byte
+	split(table string, region []byte, key string) error
+	merge(table string, a, b []byte) error
+}
+
+// embeddedDoor is that of a store.
+type embeddedDoor struct{ *Store }
+
+func (d embeddedDoor) send(busy []byte, _ string, req, _ proto.Message) (proto.Message, error) {
+	i := &injection{}
+	if t, g, ok := d.catalog.regionByName(busy); ok {
+		i = &injection{from: &d.faults, tooBusy: true}
+		if err := d.before(context.Background(), t, g, req, i); err != nil {
+			return nil, err
+		}
+	}
+	msg, b, err := d.execute(context.Background(), req, i)
+	if err == nil && b != nil && len(b.buf) > 0 {
+		inlineAll(msg, b)
+	}
+	return msg, err
+}
+
+func (d embeddedDoor) procedure(_ string, req proto.Message) error {
+	_, err := d.master(req)
+	return err
+}
+
+func (d embeddedDoor) locate(table, key string) []byte {
+	t, _ := d.catalog.lookup(table)
+	return t.region([]byte(key)).name
+}
+
+func (d embeddedDoor) split(table string, _ []byte, key string) error {
+	return d.Split(table, []byte(key))
+}
+func (d embeddedDoor) merge(table string, _, _ []byte) error { return d.Merge(table, nil) }
+
+// realDoor is that of an HBase of one server.
+type realDoor struct{ server }
+
+func (d realDoor) info(table, key string) hrpc.RegionInfo {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	g := must(hrpc.NewGetStr(ctx, table, key, hrpc.SkipBatch()))
+	must(d.Get(g))
+	return g.Region()
+}
+
+func (d realDoor) locate(table, key string) []byte { return d.info(table, key).Name() }
+
+func (d realDoor) send(_ []byte, method string, req, resp proto.Message) (proto.Message, error) {
+	server := d.info("hbase:meta", "a").Client()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	call := &rawCall{must(hrpc.NewGetStr(ctx, "", "", hrpc.SkipBatch())), method, req, resp}
+	server.QueueRPC(call)
+	select {
+	case r := <-call.ResultChan():
+		return r.Msg, r.Error
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (d realDoor) master(method string, req, resp proto.Message) (proto.Message, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	return d.admin.(gohbase.RPCClient).SendRPC(&rawCall{must(hrpc.NewGetStr(ctx, "", "", hrpc.SkipBatch())), method, req, resp})
+}
+
+func (d realDoor) procedure(method string, req proto.Message) error {
+	msg, err := d.master(method, req, &pb.EnableTableResponse{}) // the answers to all of them are alike
+	for err == nil {
+		id := msg.(*pb.EnableTableResponse).ProcId
+		var done proto.Message
+		if done, err = d.master("getProcedureResult", &pb.GetProcedureResultRequest{ProcId: id}, &pb.GetProcedureResultResponse{}); err != nil {
+			break
+		}
+		r := done.(*pb.GetProcedureResultResponse)
+		if e := r.GetException().GetGenericException(); e != nil {
+			return fmt.Errorf("%s: %s", e.GetClassName(), e.GetMessage())
+		}
+		if r.GetState() == pb.GetProcedureResultResponse_FINISHED {
+			return nil
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return err
+}
+
+func (d realDoor) split(table string, region []byte, key string) error {
+	name := strings.Split(string(region), ",")
+	id, err := strconv.ParseUint(strings.Split(name[2], ".")[0], 10, 64)
+	if err != nil {
+		return err
+	}
+	stop := d.info(table, "a").StopKey()
+	info := must(proto.Marshal(&pb.RegionInfo{RegionId: &id, TableName: tableNameOf(table), StartKey: []byte(name[1]), EndKey: stop}))
+	return d.procedure("SplitRegion", fields(info, 2, []byte(key)))
+}
+
+func (d realDoor) merge(_ string, a, b []byte) error {
+	encoded := func(name []byte) []byte {
+		return must(proto.Marshal(&pb.RegionSpecifier{Type: pb.RegionSpecifier_ENCODED_REGION_NAME.Enum(), Value: []byte(strings.Split(string(name), ".")[1])}))
+	}
+	return d.procedure("MergeTableRegions", fields(encoded(a), 1, encoded(b)))
+}
+
+// fields is a message of a type that gohbase lacks: its field 1, and another.
+func fields(first []byte, n protowire.Number, second []byte) proto.Message {
+	raw := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), first)
+	raw = protowire.AppendBytes(protowire.AppendTag(raw, n, protowire.BytesType), second)
+	m := &pb.IsMasterRunningRequest{}
+	m.ProtoReflect().SetUnknown(raw)
+	return m
+}
+
+// rawCall is a message as it is; the Get stands for what a call needs beside.
+type rawCall struct {
+	*hrpc.Get
+	method    string
+	req, resp proto.Message
+}
+
+func (c *rawCall) Name() string               { return c.method }
+func (c *rawCall) Description() string        { return c.method }
+func (c *rawCall) ToProto() proto.Message     { return c.req }
+func (c *rawCall) NewResponse() proto.Message { return proto.Clone(c.resp) }
+func (c *rawCall) DeserializeCellBlocks(_ proto.Message, b []byte) (uint32, error) {
+	return uint32(len(b)), nil
+}
+
+func tableNameOf(table string) *pb.TableName {
+	return &pb.TableName{Namespace: []byte("default"), Qualifier: []byte(table)}
+}
+
+func specifier(region []byte) *pb.RegionSpecifier {
+	return &pb.RegionSpecifier{Type: pb.RegionSpecifier_REGION_NAME.Enum(), Value: region}
+}
+
+// situation is what is wrong.
+type situation struct {
+	name string
+	// schema makes the table of its own that the situation has; it has one, too, when broken is set.
+	schema func(*pb.TableSchema)
+	// broken changes the region after a client learned its name.
+	broken func(w *wrong) error
+	// part makes a part of a call wrong: the only one, or the middle one of a Multi.
+	part func(p *part)
+	// scanner makes a call on an open scanner wrong.
+	scanner func(w *wrong, m *pb.ScanRequest)
+	only    []string // the calls that it can be wrong with; nil: all
+}
+
+// part is what calls are made of.
+type part struct {
+	row, family  string
+	value, delta []byte // delta is of increments
+	time         *uint64
+	times        *pb.TimeRange
+	filter       string // its class
+	noCells      bool
+	checked      struct{ row, family, comparator string }
+}
+
+var situations = []situation{
+	{name: "nothing is wrong", part: func(*part) {}},
+	{name: "the region was split", broken: func(w *wrong) error { return w.split(w.table, w.region, "g") }},
+	{name: "the region was merged", broken: func(w *wrong) error { return w.merge(w.table, w.region, w.locate(w.table, "z")) }},
+	{name: "the table is disabled", broken: (*wrong).disable},
+	{name: "the table is disabled and enabled again", broken: func(w *wrong) error { return errors.Join(w.disable(), w.enable()) }},
+	{name: "the table was dropped", broken: func(w *wrong) error { return errors.Join(w.disable(), w.delete()) }},
+	{name: "the table was dropped and created again", broken: func(w *wrong) error {
+		return errors.Join(w.disable(), w.delete(), w.create(nil))
+	}},
+	{name: "the name is none of a region", broken: func(w *wrong) error {
+		w.region = []byte("never,,1700000000000.0123456789abcdef0123456789abcdef.")
+		return nil
+	}},
+	{name: "the table is read-only", schema: func(s *pb.TableSchema) {
+		s.Attributes = []*pb.BytesBytesPair{{First: []byte("READONLY"), Second: []byte("true")}}
+	}},
+	{name: tooBusy, schema: func(s *pb.TableSchema) { // no memory is little enough
+		s.Configuration = []*pb.NameStringPair{{Name: proto.String("hbase.hregion.memstore.block.multiplier"), Value: proto.String("-1")}}
+	}, only: writing},
+	{name: "there is no such family", part: func(p *part) { p.family = "x" }},
+	{name: "there is no such family to check", part: func(p *part) { p.checked.family = "x" }, only: checking},
+	{name: "the row is another region's", part: func(p *part) { p.row, p.checked.row = "z"+p.row, "z"+p.row }},
+	{name: "the checked row is another", part: func(p *part) { p.checked.row += "0" }, only: checking},
+	{name: "the checked row is another region's", part: func(p *part) { p.checked.row = "z" }, only: checking},
+	{name: "the row is empty", part: func(p *part) { p.row, p.checked.row = "", "" }},
+	{name: "the row is too long", part: func(p *part) {
+		p.row = strings.Repeat("k", math.MaxInt16+1)
+		p.checked.row = p.row
+	}},
+	{name: "the time is negative", part: func(p *part) {
+		p.time = proto.Uint64(math.MaxUint64)
+		p.times = &pb.TimeRange{From: p.time}
+	}},
+	{name: "the times end before they begin", part: func(p *part) { p.times = &pb.TimeRange{From: proto.Uint64(2), To: proto.Uint64(1)} }, only: reading},
+	{name: "there is no such filter", part: func(p *part) { p.filter = "org.example.Filter" }, only: reading},
+	{name: "there is no such comparator", part: func(p *part) { p.checked.comparator = "org.example.Comparator" }, only: checking},
+	{name: "the cell is too large", part: func(p *part) { p.value = make([]byte, maxCellSize) },
+		only: []string{"put", "append", "check and put", "multi put", "multi append", "multi atomic", "multi checked"}},
+	{name: "the counter is no number", part: func(p *part) { p.delta = []byte("abc") }, only: counting},
+	{name: notCounted, part: func(p *part) { p.family = "g" }, only: counting},
+	{name: "there are no cells", part: func(p *part) { p.noCells = true }, only: []string{"put", "append", "increment", "check and put", "multi put",
+		"multi append", "multi increment", "multi atomic", "multi checked"}},
+	{name: "the scanner was never opened", scanner: func(_ *wrong, m *pb.ScanRequest) { m.ScannerId = proto.Uint64(1 << 40) }},
+	{name: "the scanner was closed", scanner: func(w *wrong, m *pb.ScanRequest) {
+		_, err := w.send("Scan", &pb.ScanRequest{ScannerId: m.ScannerId, CloseScanner: proto.Bool(true)}, &pb.ScanResponse{})
+		w.fail(err)
+	}},
+	{name: "the call on the scanner is out of order", scanner: func(_ *wrong, m *pb.ScanRequest) { m.NextCallSeq = proto.Uint64(7) }},
+}
+
+const (
+	tooBusy    = "the region is too busy"
+	notCounted = "the stored counter is no number"
+)
+
+var (
+	reading  = []string{"get", "exists", "scan", "multi get"}
+	checking = []string{"check and put", "multi checked"}
+	writing  = []string{"put", "delete", "append", "increment", "check and put", "multi put", "multi delete", "multi append", "multi increment", "multi atomic", "multi checked"}
+	counting = []string{"increment", "multi increment"}
+)
+
+// wrong is a situation that was brought about.
+type wrong struct {
+	t *testing.T
+	door
+	situation
+	table  string
+	region []byte // the name of its first region as a client had learned it
+	next   []byte // a region of another table that is well; nil where the region is
+	rows   string // what the rows of its calls begin with
+	calls  int
+	opened []uint64 // the scanners for the calls on scanners
+}
+
+// fail ends the situation.
+func (w *wrong) fail(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatalf("%s: %v", w.name, err)
+	}
+}
+
+var tables atomic.Int32
+
+// newTable makes the table of the situation, of two regions.
+func (w *wrong) newTable(schema func(*pb.TableSchema)) {
+	w.table = fmt.Sprintf("errors%d_%d", os.Getpid(), tables.Add(1))
+	w.fail(w.create(schema))
+	w.region = w.locate(w.table, "a")
+}
+
+func (w *wrong) create(schema func(*pb.TableSchema)) error {
+	versions := []*pb.BytesBytesPair{{First: []byte("VERSIONS"), Second: []byte("1")}}
+	s := &pb.TableSchema{TableName: tableNameOf(w.table), ColumnFamilies: []*pb.ColumnFamilySchema{
+		{Name: []byte("f"), Attributes: versions}, {Name: []byte("g"), Attributes: versions}}}
+	if schema != nil {
+		schema(s)
+	}
+	return w.procedure("CreateTable", &pb.CreateTableRequest{TableSchema: s, SplitKeys: [][]byte{[]byte("m")}})
+}
+
+func (w *wrong) disable() error {
+	return w.procedure("DisableTable", &pb.DisableTableRequest{TableName: tableNameOf(w.table)})
+}
+
+func (w *wrong) enable() error {
+	return w.procedure("EnableTable", &pb.EnableTableRequest{TableName: tableNameOf(w.table)})
+}
+
+func (w *wrong) delete() error {
+	return w.procedure("DeleteTable", &pb.DeleteTableRequest{TableName: tableNameOf(w.table)})
+}
+
+// drop leaves nothing of the table, whatever became of it.
+func (w *wrong) drop() {
+	_ = w.disable()
+	_ = w.delete()
+}
+
+func (w *wrong) send(method string, req, resp proto.Message) (proto.Message, error) {
+	var busy []byte
+	if w.name == tooBusy {
+		busy = w.region
+	}
+	return w.door.send(busy, method, req, resp)
+}
+
+// answers brings the situation about and gives a line for each call.
+func (w *wrong) answers() string {
+	if w.broken != nil || w.schema != nil {
+		w.next = w.region
+		w.newTable(w.schema)
+		defer w.drop()
+	}
+	if w.broken != nil || w.scanner != nil {
+		for range 3 {
+			req := &pb.ScanRequest{Region: specifier(w.region), Scan: &pb.Scan{}, NumberOfRows: proto.Uint32(0)}
+			msg, err := w.send("Scan", req, &pb.ScanResponse{})
+			w.fail(err)
+			w.opened = append(w.opened, msg.(*pb.ScanResponse).GetScannerId())
+		}
+	}
+	if w.broken != nil {
+		w.fail(w.broken(w))
+	}
+	var b strings.Builder
+	for _, c := range calls {
+		if c.scanner && w.opened == nil || !c.scanner && w.situation.scanner != nil || w.only != nil && !slices.Contains(w.only, c.name) {
+			continue
+		}
+		fmt.Fprintf(&b, "%-16s %s\n", c.name, c.run(w))
+	}
+	return b.String()
+}
+
+// parts gives the parts of a new call, the middle one wrong, or the only one.
+func (w *wrong) parts(n int) []part {
+	w.calls++
+	out := make([]part, n)
+	for i := range out {
+		p := &out[i]
+		p.row, p.family, p.value, p.delta = fmt.Sprintf("%s%02d%c", w.rows, w.calls, 'a'+i), "f", []byte("v"), binary.BigEndian.AppendUint64(nil, 1)
+		p.checked.row, p.checked.family, p.checked.comparator = p.row, "f", filterPackage+"BinaryComparator"
+		if i == n/2 && w.part != nil {
+			w.part(p)
+		}
+	}
+	return out
+}
+
+func (p *part) get() *pb.Get {
+	g := &pb.Get{Row: []byte(p.row), Column: []*pb.Column{{Family: []byte(p.family)}}, TimeRange: p.times}
+	if p.filter != "" {
+		g.Filter = &pb.Filter{Name: &p.filter}
+	}
+	return g
+}
+
+func (p *part) scan() *pb.Scan {
+	g := p.get()
+	return &pb.Scan{StartRow: g.Row, Column: g.Column, TimeRange: g.TimeRange, Filter: g.Filter}
+}
+
+func (p *part) mutation(kind pb.MutationProto_MutationType) *pb.MutationProto {
+	m := &pb.MutationProto{Row: []byte(p.row), MutateType: &kind, Timestamp: p.time}
+	if p.noCells {
+		return m
+	}
+	q := &pb.MutationProto_ColumnValue_QualifierValue{Qualifier: []byte("q"), Value: p.value, Timestamp: p.time}
+	switch kind {
+	case pb.MutationProto_INCREMENT:
+		q.Value = p.delta
+	case pb.MutationProto_DELETE:
+		q.Value, q.DeleteType = nil, pb.MutationProto_DELETE_MULTIPLE_VERSIONS.Enum()
+	}
+	m.ColumnValue = []*pb.MutationProto_ColumnValue{{Family: []byte(p.family), QualifierValue: []*pb.MutationProto_ColumnValue_QualifierValue{q}}}
+	return m
+}
+
+// condition is that a cell is absent.
+func (p *part) condition() *pb.Condition {
+	empty := must(proto.Marshal(&pb.BinaryComparator{Comparable: &pb.ByteArrayComparable{Value: []byte{}}}))
+	return &pb.Condition{Row: []byte(p.checked.row), Family: []byte(p.checked.family), Qualifier: []byte("absent"), CompareType: pb.CompareType_EQUAL.Enum(),
+		Comparator: &pb.Comparator{Name: &p.checked.comparator, SerializedComparator: empty}}
+}
+
+// caller is a kind of call.
+type caller struct {
+	name    string
+	scanner bool // it continues a scanner
+	run     func(w *wrong) string
+}
+
+var calls = []caller{
+	{name: "get", run: (*wrong).get},
+	{name: "exists", run: (*wrong).exists},
+	{name: "scan", run: (*wrong).open},
+	{name: "renew a scanner", scanner: true, run: func(w *wrong) string { return w.onScanner(&pb.ScanRequest{Renew: proto.Bool(true)}) }},
+	{name: "next of a scan", scanner: true, run: func(w *wrong) string { return w.onScanner(&pb.ScanRequest{NumberOfRows: proto.Uint32(1)}) }},
+	{name: "close a scanner", scanner: true, run: func(w *wrong) string {
+		return w.onScanner(&pb.ScanRequest{NumberOfRows: proto.Uint32(0), CloseScanner: proto.Bool(true)})
+	}},
+	{name: "put", run: mutate(pb.MutationProto_PUT)},
+	{name: "delete", run: mutate(pb.MutationProto_DELETE)},
+	{name: "append", run: mutate(pb.MutationProto_APPEND)},
+	{name: "increment", run: mutate(pb.MutationProto_INCREMENT)},
+	{name: "check and put", run: (*wrong).checkAndPut},
+	{name: "multi get", run: func(w *wrong) string {
+		return w.multi(false, func(p *part) *pb.Action { return &pb.Action{Get: p.get()} })
+	}},
+	{name: "multi put", run: multiOf(pb.MutationProto_PUT, false)},
+	{name: "multi delete", run: multiOf(pb.MutationProto_DELETE, false)},
+	{name: "multi append", run: multiOf(pb.MutationProto_APPEND, false)},
+	{name: "multi increment", run: multiOf(pb.MutationProto_INCREMENT, false)},
+	{name: "multi atomic", run: multiOf(pb.MutationProto_PUT, true)},
+	{name: "multi checked", run: (*wrong).multiChecked},
+}
+
+func (w *wrong) one(method string, req, resp proto.Message, p part) string {
+	_, err := w.send(method, req, resp)
+	return place("call", err) + w.stored([]part{p}, err != nil)
+}
+
+func (w *wrong) get() string {
+	p := w.parts(1)[0]
+	return w.one("Get", &pb.GetRequest{Region: specifier(w.region), Get: p.get()}, &pb.GetResponse{}, p)
+}
+
+func (w *wrong) exists() string {
+	p := w.parts(1)[0]
+	g := p.get()
+	g.ExistenceOnly = proto.Bool(true)
+	return w.one("Get", &pb.GetRequest{Region: specifier(w.region), Get: g}, &pb.GetResponse{}, p)
+}
+
+func (w *wrong) open() string {
+	p := w.parts(1)[0]
+	req := &pb.ScanRequest{Region: specifier(w.region), Scan: p.scan(), NumberOfRows: proto.Uint32(1), CloseScanner: proto.Bool(true)}
+	return w.one("Scan", req, &pb.ScanResponse{}, p)
+}
+
+// onScanner goes on with the scanner that was opened before.
+func (w *wrong) onScanner(req *pb.ScanRequest) string {
+	req.ScannerId, w.opened = &w.opened[0], w.opened[1:]
+	if w.situation.scanner != nil {
+		w.situation.scanner(w, req)
+	}
+	_, err := w.send("Scan", req, &pb.ScanResponse{})
+	return place("call", err)
+}
+
+func mutate(kind pb.MutationProto_MutationType) func(w *wrong) string {
+	return func(w *wrong) string {
+		p := w.parts(1)[0]
+		w.prepare([]part{p})
+		return w.one("Mutate", &pb.MutateRequest{Region: specifier(w.region), Mutation: p.mutation(kind)}, &pb.MutateResponse{}, p)
+	}
+}
+
+func (w *wrong) checkAndPut() string {
+	p := w.parts(1)[0]
+	req := &pb.MutateRequest{Region: specifier(w.region), Mutation: p.mutation(pb.MutationProto_PUT), Condition: p.condition()}
+	return w.one("Mutate", req, &pb.MutateResponse{}, p)
+}
+
+func multiOf(kind pb.MutationProto_MutationType, atomic bool) func(w *wrong) string {
+	return func(w *wrong) string {
+		return w.multi(atomic, func(p *part) *pb.Action { return &pb.Action{Mutation: p.mutation(kind)} })
+	}
+}
+
+// prepare stores a counter that is none where the situation says so.
+func (w *wrong) prepare(ps []part) {
+	for _, p := range ps {
+		if w.name == notCounted && p.family == "g" {
+			_, err := w.send("Mutate", &pb.MutateRequest{Region: specifier(w.region), Mutation: p.mutation(pb.MutationProto_PUT)}, &pb.MutateResponse{})
+			w.fail(err)
+		}
+	}
+}
+
+// multi sends three actions to the region, and one to another table's where it is the region that is wrong.
+func (w *wrong) multi(atomic bool, action func(p *part) *pb.Action) string {
+	ps := w.parts(3)
+	w.prepare(ps)
+	ra := &pb.RegionAction{Region: specifier(w.region), Atomic: &atomic}
+	for i := range ps {
+		a := action(&ps[i])
+		a.Index = proto.Uint32(uint32(i))
+		ra.Action = append(ra.Action, a)
+	}
+	req := &pb.MultiRequest{RegionAction: []*pb.RegionAction{ra}}
+	if w.next != nil {
+		p := w.parts(1)[0]
+		a := action(&p)
+		a.Index = proto.Uint32(0)
+		req.RegionAction = append(req.RegionAction, &pb.RegionAction{Region: specifier(w.next), Atomic: &atomic, Action: []*pb.Action{a}})
+	}
+	return w.sendMulti(req, ps)
+}
+
+func (w *wrong) multiChecked() string {
+	ps := w.parts(1)
+	a := &pb.Action{Mutation: ps[0].mutation(pb.MutationProto_PUT), Index: proto.Uint32(0)}
+	req := &pb.MultiRequest{Condition: ps[0].condition(), RegionAction: []*pb.RegionAction{{Region: specifier(w.region), Atomic: proto.Bool(true), Action: []*pb.Action{a}}}}
+	return w.sendMulti(req, ps)
+}
+
+func (w *wrong) sendMulti(req *pb.MultiRequest, ps []part) string {
+	msg, err := w.send("Multi", req, &pb.MultiResponse{})
+	if err != nil {
+		return place("call", err) + w.stored(ps, true)
+	}
+	var b strings.Builder
+	failed := false
+	for i, rar := range msg.(*pb.MultiResponse).RegionActionResult {
+		if i > 0 {
+			b.WriteString("; the next region: ")
+		}
+		if rar.Exception != nil {
+			failed = true
+			b.WriteString(place("region", pairError(rar.Exception)))
+			if len(rar.ResultOrException) > 0 {
+				b.WriteString(" and ")
+			}
+		}
+		for j, roe := range rar.ResultOrException {
+			if j > 0 {
+				b.WriteString(", ")
+			}
+			if int(roe.GetIndex()) != j {
+				fmt.Fprintf(&b, "%d:", roe.GetIndex())
+			}
+			if roe.Exception != nil {
+				failed = true
+				b.WriteString(place("", pairError(roe.Exception)))
+			} else {
+				b.WriteString("ok")
+			}
+		}
+		if rar.Exception == nil && len(rar.ResultOrException) == 0 {
+			b.WriteString("ok")
+		}
+	}
+	return b.String() + w.stored(ps, failed)
+}
+
+// stored names the rows of a refused call that are there.
+func (w *wrong) stored(ps []part, refused bool) string {
+	if !refused || w.next != nil {
+		return ""
+	}
+	var there []string
+	for i, p := range ps {
+		if p.row == "" || len(p.row) > math.MaxInt16 {
+			continue
+		}
+		g := &pb.Get{Row: []byte(p.row), Column: []*pb.Column{{Family: []byte("f"), Qualifier: [][]byte{[]byte("q")}}}, ExistenceOnly: proto.Bool(true)}
+		msg, err := w.send("Get", &pb.GetRequest{Region: specifier(w.locate(w.table, p.row)), Get: g}, &pb.GetResponse{})
+		w.fail(err)
+		if msg.(*pb.GetResponse).GetResult().GetExists() {
+			there = append(there, strconv.Itoa(i))
+		}
+	}
+	if len(there) == 0 {
+		return ""
+	}
+	return "; stored: " + strings.Join(there, ", ")
+}
+
+var javaClass = regexp.MustCompile(`HBase Java exception ([\w.$]+):`)
+
+// place tells where an error was, and its class.
+func place(where string, err error) string {
+	if err == nil {
+		return "ok"
+	}
+	m := javaClass.FindStringSubmatch(err.Error())
+	if m == nil {
+		return "error " + err.Error()
+	}
+	if where != "" {
+		where += ": "
+	}
+	return where + m[1][strings.LastIndexByte(m[1], '.')+1:]
+}
