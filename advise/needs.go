@@ -85,46 +85,46 @@ func orderOf(s *parser.Select, core *parser.SelectCore) []parser.OrderTerm {
 }
 
 // visit calls f for each SELECT within s, with its tables and conditions.
-func (a *adviser) visit(s *parser.Select, f func(*scope, *parser.SelectCore, []parser.Expr)) {
-	for i := range s.With {
-		a.visit(s.With[i].Query, f)
-	}
-	for _, core := range s.Cores {
-		if core.Query != nil {
-			a.visit(core.Query, f)
-			continue
+func (a *adviser) visit(s parser.Node, f func(*scope, *parser.SelectCore, []parser.Expr)) {
+	parser.Inspect(s, func(n parser.Node) bool {
+		if q, ok := n.(*parser.Select); ok {
+			for _, core := range q.Cores {
+				sc, conds := a.scope(core)
+				f(sc, core, conds)
+			}
 		}
-		sc := &scope{}
-		var conds []parser.Expr
-		var from func(t parser.TableExpr)
-		from = func(t parser.TableExpr) {
-			switch t := t.(type) {
+		return true
+	})
+}
+
+// scope gives the tables and the conditions of one SELECT.
+func (a *adviser) scope(core *parser.SelectCore) (*scope, []parser.Expr) {
+	sc := &scope{}
+	var conds []parser.Expr
+	for _, t := range core.From {
+		parser.Inspect(t, func(n parser.Node) bool {
+			switch n := n.(type) {
 			case *parser.TableName:
-				if table, ok := a.catalog.Table(t.Name); ok {
-					name := t.Alias
+				if table, ok := a.catalog.Table(n.Name); ok {
+					name := n.Alias
 					if name == "" {
-						name = t.Name
+						name = n.Name
 					}
 					sc.names, sc.tables = append(sc.names, name), append(sc.tables, table)
 				}
 			case *parser.Subquery:
-				a.visit(t.Query, f)
-			case *parser.Join:
-				from(t.Left)
-				from(t.Right)
-				if t.On != nil {
-					conds = append(conds, t.On)
-				}
+				return false
+			case parser.Expr: // ON
+				conds = append(conds, n)
+				return false
 			}
-		}
-		for _, t := range core.From {
-			from(t)
-		}
-		if core.Where != nil {
-			conds = append(conds, core.Where)
-		}
-		f(sc, core, conds)
+			return true
+		})
 	}
+	if core.Where != nil {
+		conds = append(conds, core.Where)
+	}
+	return sc, conds
 }
 
 // needs sorts the conjuncts of conds by table and kind.
@@ -395,9 +395,6 @@ func (a *adviser) samples(ast parser.Statement) ([]types.Value, map[string]types
 	}
 	expr := func(sc *scope, e parser.Expr) {
 		parser.Walk(e, func(e parser.Expr) bool {
-			if p, ok := e.(*parser.Param); ok && named[p.Name].IsNull() && p.Index > len(args) {
-				set(p, types.NewInt(1))
-			}
 			typ := types.Null
 			for _, c := range parser.Children(e) {
 				if _, col := sc.column(c); col != nil {
@@ -415,22 +412,15 @@ func (a *adviser) samples(ast parser.Statement) ([]types.Value, map[string]types
 			return true
 		})
 	}
-	switch s := ast.(type) {
-	case *parser.Select:
-		a.visit(s, func(sc *scope, core *parser.SelectCore, conds []parser.Expr) {
-			for _, e := range append(conds, core.Having) {
-				expr(sc, e)
-			}
-			for _, item := range core.Items {
-				expr(sc, item.Expr)
-			}
-		})
-		expr(&scope{}, s.Limit)
-		expr(&scope{}, s.Offset)
-	case *parser.Insert:
-		if s.Query != nil {
-			return a.samples(s.Query)
+	a.visit(ast, func(sc *scope, core *parser.SelectCore, conds []parser.Expr) {
+		for _, e := range append(conds, core.Having) {
+			expr(sc, e)
 		}
+		for _, item := range core.Items {
+			expr(sc, item.Expr)
+		}
+	})
+	switch s := ast.(type) {
 	case *parser.Update:
 		if t, ok := a.catalog.Table(s.Table); ok {
 			expr(&scope{[]string{s.Table}, []*catalog.Table{t}}, s.Where)
@@ -440,6 +430,16 @@ func (a *adviser) samples(ast parser.Statement) ([]types.Value, map[string]types
 			expr(&scope{[]string{s.Table}, []*catalog.Table{t}}, s.Where)
 		}
 	}
+	parser.Inspect(ast, func(n parser.Node) bool {
+		p, ok := n.(*parser.Param)
+		if !ok {
+			return true
+		}
+		if _, known := named[p.Name]; p.Index > len(args) || p.Name != "" && !known {
+			set(p, types.NewInt(1))
+		}
+		return true
+	})
 	return args, named
 }
 

@@ -51,8 +51,110 @@ func appendSet(list []Expr, e Expr) []Expr {
 	return append(list, e)
 }
 
+// Node is a Statement, an Expr or a TableExpr.
+type Node interface {
+	String() string
+	Position() Pos
+}
+
+// Inspect calls visit for n and, where it returns true, for what is below it, in the order
+// of the text: sub-queries as *Select, items of FROM, expressions. It does nothing for nil.
+// What CREATE TABLE defines is not entered: its expressions belong to no query.
+func Inspect(n Node, visit func(Node) bool) {
+	if n == nil || !visit(n) {
+		return
+	}
+	w := inspector(visit)
+	switch n := n.(type) {
+	case *Select:
+		w.query(n)
+	case *Insert:
+		w.rows(n.Rows)
+		w.sub(n.Query)
+	case *Update:
+		for _, a := range n.Set {
+			Inspect(a.Expr, visit)
+		}
+		Inspect(n.Where, visit)
+	case *Delete:
+		Inspect(n.Where, visit)
+	case *Explain:
+		Inspect(n.Statement, visit)
+	case *Set:
+		Inspect(n.Value, visit)
+	case *Copy:
+		w.sub(n.Query)
+	case *CreateTable, *DropTable, *Show, *CheckTable:
+	case *TableName:
+		if n.SystemTime != nil {
+			w.exprs(n.SystemTime.From, n.SystemTime.To)
+		}
+	case *Subquery:
+		w.sub(n.Query)
+	case *Join:
+		Inspect(n.Left, visit)
+		Inspect(n.Right, visit)
+		Inspect(n.On, visit)
+	case Expr:
+		w.exprs(Children(n)...)
+		switch n := n.(type) {
+		case *In:
+			w.sub(n.Query)
+		case *SubqueryExpr:
+			w.sub(n.Query)
+		}
+	default:
+		panic(fmt.Sprintf("parser: unknown node %T", n))
+	}
+}
+
+// inspector is a visit that Inspect makes.
+type inspector func(Node) bool
+
+func (w inspector) query(s *Select) {
+	for _, c := range s.With {
+		w.sub(c.Query)
+	}
+	for _, c := range s.Cores {
+		w.sub(c.Query)
+		for _, it := range c.Items {
+			w.exprs(it.Expr)
+		}
+		for _, t := range c.From {
+			Inspect(t, w)
+		}
+		w.exprs(c.Where)
+		w.exprs(c.GroupBy...)
+		w.exprs(c.Having)
+		w.rows(c.Values)
+	}
+	for _, o := range s.OrderBy {
+		w.exprs(o.Expr)
+	}
+	w.exprs(s.Limit, s.Offset)
+}
+
+// sub inspects a query that may be missing.
+func (w inspector) sub(s *Select) {
+	if s != nil {
+		Inspect(s, w)
+	}
+}
+
+func (w inspector) exprs(list ...Expr) {
+	for _, x := range list {
+		Inspect(x, w)
+	}
+}
+
+func (w inspector) rows(rows [][]Expr) {
+	for _, row := range rows {
+		w.exprs(row...)
+	}
+}
+
 // Walk calls visit for e and, where it returns true, for what is below it, in the order
-// of the text. It does nothing for nil.
+// of the text. Queries are not entered. It does nothing for nil.
 func Walk(e Expr, visit func(Expr) bool) {
 	if e == nil || !visit(e) {
 		return
