@@ -342,7 +342,7 @@ func (b *builder) part(d parser.PartDef) (*Part, error) {
 	if c, ok := e.(*expr.Call); ok && c.Func.Name == "PHOENIX_SALT" {
 		b.t.Phoenix = true
 	}
-	part.fromRest, part.draw = expr.FromRest(e), expr.Draw(e)
+	part.fromRest, part.draw, part.lookup = expr.FromRest(e), expr.Draw(e), expr.UsesLookup(e)
 	if len(part.Columns) == 0 && part.fromRest == nil {
 		if dom, ok := expr.Domain(e); ok {
 			part.domain = dom

@@ -113,34 +113,6 @@ type Pattern struct {
 	table *Table
 }
 
-// Part is one part of a Pattern.
-type Part struct {
-	// Literal is set for a literal part; the other fields but Def are then empty.
-	Literal  []byte
-	Expr     expr.Expr // over the table's columns: expr.Column.Index is Column.Index
-	Encoding Encoding
-	Columns  []int // the columns that Expr reads
-	Def      parser.PartDef
-	Source   string // as written: "uid AS TEXT(6)"
-
-	tail     int       // see Tail
-	scales   bool      // see Scales
-	ends     Delimited // the encoding, where its bytes tell where they end; or nil
-	end      *Part     // the literal that ends a part of varying width; or nil
-	respells bool      // see spellings
-	fromRest func(rest []byte) (types.Value, error)
-	draw     func(*expr.Env) (types.Value, error)
-	domain   types.Set // of a part without columns
-}
-
-// Tail is the number of bytes after a part that varies in width and has no delimiter behind it: what follows is of fixed
-// width, so that the end of the key tells where the part ends. It is 0 for all other parts.
-func (p *Part) Tail() int { return p.tail }
-
-// Scales tells that the part is made of a DECIMAL and that 1.5 and 1.50, which are equal, have different
-// bytes in it: a value does not tell which bytes to look for.
-func (p *Part) Scales() bool { return p.scales }
-
 // Rows of a table are []types.Value: one a column, in order, then these pseudo-columns.
 const (
 	KeyColumn       = "_key" // BYTES: the rowkey

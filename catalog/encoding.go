@@ -249,6 +249,18 @@ func (c *Column) Plain() bool {
 // do not tell its value's.
 func (c *Column) Respells() bool { return spellings(c.Encoding) }
 
+// Ranges appends the ranges of bytes that cells of c have for the values in iv; see Part.Ranges.
+func (c *Column) Ranges(dst []ByteRange, iv types.Interval) (out []ByteRange, exact, ok bool) {
+	if !iv.IsPoint() {
+		return appendRanges(dst, c.Encoding, iv, follow{})
+	}
+	b, err := c.Encoding.Append(nil, iv.Lo)
+	if err != nil {
+		return dst, true, true // it cannot be stored: no row has it
+	}
+	return append(dst, ByteRange{Lo: b, Point: true, Value: iv.Lo}), true, true
+}
+
 // DecodePacked reads the bytes of a packed column's cell under its qualifier; of an OpenTSDB cell, those of one Point.
 func (c *Column) DecodePacked(qualifier, b []byte) (types.Value, error) {
 	if e, ok := c.Encoding.(openTSDBValue); ok && len(qualifier) > 0 {

@@ -36,6 +36,16 @@ func (p *Part) refuse(t *Table, format string, args ...any) *KeyError {
 	return e
 }
 
+// Drawn gives the first part whose value is drawn for each new row; nil for none.
+func (p *Pattern) Drawn() *Part {
+	for _, part := range p.Parts {
+		if part.Drawn() {
+			return part
+		}
+	}
+	return nil
+}
+
 // IsLiteral tells a pattern without parts to compute: most table names.
 func (p *Pattern) IsLiteral() bool {
 	for _, part := range p.Parts {
@@ -118,30 +128,6 @@ func (p *Pattern) oneZero(row []types.Value) []types.Value {
 		}
 	}
 	return row
-}
-
-// Append appends the bytes of v in p. An error tells why no key can have them.
-func (p *Part) Append(dst []byte, v types.Value) ([]byte, error) {
-	at := len(dst)
-	dst, err := p.Encoding.Append(dst, v.OneZero())
-	if err == nil && p.end != nil && EndsEarly(dst[at:], p.end.Literal) {
-		if bytes.Contains(dst[at:], p.end.Literal) {
-			return dst, fmt.Errorf("%s holds the delimiter %s that ends it", v.SQL(), p.end.Source)
-		}
-		return dst, fmt.Errorf("the end of %s and the delimiter %s after it hold that delimiter earlier", v.SQL(), p.end.Source)
-	}
-	return dst, err
-}
-
-// EndsEarly reports whether delimiter, put behind b, stands in them earlier as well, as :: does behind "a:": b would be
-// read back as what is before the first of them.
-func EndsEarly(b, delimiter []byte) bool {
-	for n := 1; n < len(delimiter); n++ { // bytes of it at the end of b
-		if bytes.HasSuffix(b, delimiter[:n]) && bytes.HasPrefix(delimiter, delimiter[n:]) {
-			return true
-		}
-	}
-	return bytes.Contains(b, delimiter)
 }
 
 // spellings tells that e reads more than it writes: "1.0" for 1. In a cell that

@@ -26,7 +26,7 @@ type Expr interface {
 type Env struct {
 	Row []types.Value
 	// Lookup answers LOOKUP calls in keys; nil, or ok false: not known.
-	Lookup func(table, column string, args []types.Value) (v types.Value, ok bool)
+	Lookup LookupFunc
 	// Subquery runs s for the given outer values, and gives s.Bare's Answer of what it gave; nil: sub-queries fail.
 	Subquery func(s *Subquery, outer []types.Value) (Expr, error)
 	Loc      *time.Location // nil: UTC
@@ -35,6 +35,9 @@ type Env struct {
 	// Stop says why evaluation is to end, nil to go on. Functions ask it where texts are long; nil: they never do.
 	Stop func() error
 }
+
+// LookupFunc gives the number that column of a look-up table has in the row of args; ok is false when it is not known.
+type LookupFunc func(table, column string, args []types.Value) (v types.Value, ok bool)
 
 // longText is the length in bytes from which on a text makes what is done with it take long.
 const longText = 1 << 16

@@ -330,6 +330,14 @@ func Volatile(e Expr) string {
 	return ""
 }
 
+// UsesLookup reports whether e holds a number that a dictionary gives to a name: LOOKUP.
+func UsesLookup(e Expr) bool {
+	if c, ok := e.(*Call); ok && c.Func.Key != nil && c.Func.Key.Lookup {
+		return true
+	}
+	return slices.ContainsFunc(Children(e), UsesLookup)
+}
+
 // Draw gives the function that makes a value of e for a new row; nil when e is
 // computed from columns.
 func Draw(e Expr) func(env *Env) (types.Value, error) {

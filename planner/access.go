@@ -281,12 +281,12 @@ func cutSpan(s keySpan, iv types.Interval, col int) (keySpan, bool) {
 	if s.Key {
 		return s, iv.Contains(types.NewBytes(string(s.Start)))
 	}
-	r, _ := textRange(iv, follow{})
-	if bytes.Compare(r.lo, s.Start) > 0 {
-		s.Start = r.lo
+	r := catalog.KeyRange(iv)
+	if bytes.Compare(r.Lo, s.Start) > 0 {
+		s.Start = r.Lo
 	}
-	if r.hi != nil && (len(s.Stop) == 0 || bytes.Compare(r.hi, s.Stop) < 0) {
-		s.Stop = r.hi
+	if r.Hi != nil && (len(s.Stop) == 0 || bytes.Compare(r.Hi, s.Stop) < 0) {
+		s.Stop = r.Hi
 	}
 	if len(s.Stop) > 0 && bytes.Compare(s.Start, s.Stop) >= 0 {
 		return s, false

@@ -46,6 +46,14 @@ func (f facts) of(col int) types.Set {
 	return f.base[col]
 }
 
+// single gives the only value that column col can have.
+func (f facts) single(col int) (types.Value, bool) {
+	if s := f.of(col); len(s) == 1 && s[0].IsPoint() {
+		return s[0].Lo, true
+	}
+	return types.Value{}, false
+}
+
 // setOf is of, with All for nothing.
 func (f facts) setOf(col int) types.Set {
 	if s := f.of(col); s != nil {

@@ -212,7 +212,7 @@ func (s *Scan) Advice() string {
 
 // enumerable tells that p has few values, whatever its columns have.
 func (w *walker) enumerable(p *catalog.Part) bool {
-	dom, ok := expr.Domain(p.Expr)
+	dom, ok := p.Domain()
 	if ok {
 		_, ok = dom.Values(w.opt.MaxEnumerate)
 	}

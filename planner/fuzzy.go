@@ -41,10 +41,7 @@ func (w *walker) fuzzy(br branch) []fuzzyPattern {
 	first := br.begun - 1
 	ways := []way{{branch: br, mask: make([]byte, len(br.prefix))}}
 	for i, p := range w.layout.Key.Parts[first:] {
-		width := len(p.Literal)
-		if p.Literal == nil {
-			width = p.Encoding.Width()
-		}
+		width := p.Width()
 		if width == catalog.Variable {
 			break
 		}
@@ -56,7 +53,7 @@ func (w *walker) fuzzy(br branch) []fuzzyPattern {
 				continue
 			}
 			vals, ok := w.values(&x.branch, p)
-			if i == 0 || expr.FromRest(p.Expr) != nil || !ok || len(vals)*len(ways) > maxFuzzy {
+			if i == 0 || p.IsFromRest() || !ok || len(vals)*len(ways) > maxFuzzy {
 				x.branch, x.mask = w.with(&x.branch, make([]byte, width)), append(slices.Clip(x.mask), bytes.Repeat([]byte{1}, width)...)
 				out = append(out, x)
 				continue

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
@@ -159,8 +160,8 @@ func (s *keySpan) partBytes(k *catalog.Pattern, i int) []byte {
 // matchPart tells whether part i sorts like column col and adds what reading it in that order takes.
 func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, desc, constant, open bool) bool {
 	p := c.scan.Layout.Key.Parts[i]
-	m := expr.Monotone(p.Expr, col)
-	if m == 0 || !expr.Injective(p.Expr, col) && !c.scan.Layout.ReadFrom(col, i) {
+	m := p.Monotone()
+	if m == 0 || !p.Injective() && !c.scan.Layout.ReadFrom(col, i) {
 		return false
 	}
 	dir := m
@@ -170,7 +171,7 @@ func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, desc, constan
 	if o.dir != 0 && o.dir != dir {
 		return false
 	}
-	switch p.Encoding.Order() {
+	switch p.Order() {
 	case catalog.Unordered:
 		return false
 	case catalog.Halves:
@@ -184,15 +185,15 @@ func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, desc, constan
 			}
 		}
 	case catalog.Terminated:
-		if f := followOf(c.scan.Layout, i); !f.end() && !f.zero() {
+		if !p.PrefixFirst() {
 			o.uneven = true
 			if constant {
 				break
 			}
-			if open || dir > 0 || f.any {
+			if open || dir > 0 || p.Tail() > 0 {
 				return false
 			}
-			if _, ok := p.Expr.(*expr.Column); !ok {
+			if _, ok := p.Column(); !ok {
 				return false
 			}
 			o.hold = col
@@ -206,8 +207,8 @@ func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, desc, constan
 func nonNegative(p *catalog.Part, col int, s *keySpan) bool {
 	set := s.sets.setOf(col)
 	img := set
-	if _, ok := p.Expr.(*expr.Column); !ok {
-		if img, ok = expr.Image(p.Expr, col, set); !ok {
+	if _, ok := p.Column(); !ok {
+		if img, ok = p.Image(set); !ok {
 			return false
 		}
 	}
@@ -216,8 +217,7 @@ func nonNegative(p *catalog.Part, col int, s *keySpan) bool {
 
 // pivot is where the negative values of part i begin, when that is inside s.
 func (c *candidate) pivot(s *keySpan, i int) []byte {
-	p := append(bytes.Clone(s.Start[:s.fixed]), 0x80)
-	p = append(p, make([]byte, c.scan.Layout.Key.Parts[i].Encoding.Width()-1)...)
+	p := slices.Concat(s.Start[:s.fixed], c.scan.Layout.Key.Parts[i].Negatives())
 	if bytes.Compare(p, s.Start) <= 0 || len(s.Stop) > 0 && bytes.Compare(p, s.Stop) >= 0 {
 		return nil
 	}

@@ -3,7 +3,6 @@ package planner
 import (
 	"bytes"
 
-	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/filter"
 )
 
@@ -30,21 +29,21 @@ func (c *candidate) qualifiers(boxes []box) filter.Filter {
 		if !ok {
 			return nil
 		}
-		if dom, ok := expr.Domain(part.Expr); ok && dom.SubsetOf(set) {
+		if dom, ok := part.Domain(); ok && dom.SubsetOf(set) {
 			return nil
 		}
 		for _, iv := range set {
-			rs, _, ok := ranges(nil, part.Encoding, iv, follow{})
+			rs, _, ok := part.Ranges(nil, iv)
 			if !ok {
 				return nil
 			}
 			for _, r := range rs {
-				hi := r.hi
-				if r.point {
-					hi = append(bytes.Clone(r.lo), 0)
+				hi := r.Hi
+				if r.Point {
+					hi = append(bytes.Clone(r.Lo), 0)
 				}
-				if !found || bytes.Compare(r.lo, least) < 0 {
-					least = r.lo
+				if !found || bytes.Compare(r.Lo, least) < 0 {
+					least = r.Lo
 				}
 				if !found || len(end) > 0 && (len(hi) == 0 || bytes.Compare(hi, end) > 0) {
 					end = hi

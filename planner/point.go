@@ -42,7 +42,7 @@ func (e *Env) PointOf(s *parser.Select, p *Plan) *Point {
 	}
 	scan, ok := project.Input.(*Scan)
 	if !ok || scan.Access != Get || len(scan.Spans) != 1 || scan.Filter != nil || scan.Residual != nil || scan.MaxTime > 0 || scan.AllVersions ||
-		scan.Layout.Kind != catalog.Primary || len(scan.Table.Layouts) > 1 || scan.Layout.Packed != nil || slices.ContainsFunc(scan.Layout.Key.Parts, drawn) || slices.ContainsFunc(scan.Layout.Stored.Parts, drawn) {
+		scan.Layout.Kind != catalog.Primary || len(scan.Table.Layouts) > 1 || scan.Layout.Packed != nil || scan.Layout.Key.Drawn() != nil || scan.Layout.Stored.Drawn() != nil {
 		return nil
 	}
 	out := &Point{plan: p, project: project, scan: scan, row: make([]types.Value, len(scan.Table.Columns)), loc: e.Loc}
@@ -77,11 +77,6 @@ func plainItems(items []parser.SelectItem) bool {
 		}
 	}
 	return true
-}
-
-// drawn tells that a part follows from no column: a salt that is found by looking at all of them.
-func drawn(p *catalog.Part) bool {
-	return p.Literal == nil && len(p.Columns) == 0 && expr.FromRest(p.Expr) == nil
 }
 
 // keyTerm is column = argument, or with param nil column = constant. ref is nil for anything else.

@@ -270,37 +270,37 @@ func pushSet(col int, s types.Set, setExact bool, t *catalog.Table) (f filter.Fi
 	if c.Respells() {
 		return nil, false, false
 	}
-	var out []byteRange
+	var out []catalog.ByteRange
 	exact = setExact && anyBytes(c)
 	for _, iv := range s {
 		var ex bool
-		if out, ex, ok = ranges(out, c.Encoding, iv, follow{}); !ok {
+		if out, ex, ok = c.Ranges(out, iv); !ok {
 			return nil, false, false
 		}
 		exact = exact && ex
 	}
 	var any filter.Or
 	for _, r := range out {
-		cell := filter.Cell{Family: c.Family, Qualifier: c.Qualifier, Value: r.lo}
-		if r.point {
+		cell := filter.Cell{Family: c.Family, Qualifier: c.Qualifier, Value: r.Lo}
+		if r.Point {
 			any = append(any, cell)
 			continue
 		}
-		if r.hi != nil && len(r.hi) == 0 {
+		if r.Hi != nil && len(r.Hi) == 0 {
 			continue // nothing sorts before the empty string
 		}
-		if r.hi != nil && string(types.PrefixEnd(r.lo)) == string(r.hi) {
+		if r.Hi != nil && string(types.PrefixEnd(r.Lo)) == string(r.Hi) {
 			cell.Op = filter.Prefix
 			any = append(any, cell)
 			continue
 		}
 		var both filter.And
-		if len(bytes.Trim(r.lo, "\x00")) > 0 || exact && len(r.lo) > 0 { // else next to nothing sorts before lo, and the client checks it
+		if len(bytes.Trim(r.Lo, "\x00")) > 0 || exact && len(r.Lo) > 0 { // else next to nothing sorts before lo, and the client checks it
 			cell.Op = filter.GreaterOrEqual
 			both = append(both, cell)
 		}
-		if r.hi != nil {
-			both = append(both, filter.Cell{Family: c.Family, Qualifier: c.Qualifier, Op: filter.Less, Value: r.hi})
+		if r.Hi != nil {
+			both = append(both, filter.Cell{Family: c.Family, Qualifier: c.Qualifier, Op: filter.Less, Value: r.Hi})
 		}
 		switch len(both) {
 		case 0:

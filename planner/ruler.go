@@ -23,10 +23,7 @@ func (s *Scan) Ruler() []RulerPart {
 	at := 0
 	for i, st := range parts {
 		p := s.Layout.Key.Parts[i]
-		w := len(p.Literal)
-		if p.Literal == nil {
-			w = p.Encoding.Width()
-		}
+		w := p.Width()
 		out[i] = RulerPart{PartState: st, Offset: at, Width: w}
 		if w == catalog.Variable {
 			at = -1

@@ -65,8 +65,8 @@ func skip(n Node, used []bool) {
 		if p.Tail() > 0 {
 			return // keys with other values lie between those with the same
 		}
-		if col, ok := p.Expr.(*expr.Column); ok && p.Literal == nil && used[col.Index] {
-			found[col.Index] = true
+		if col, ok := p.Column(); ok && used[col] {
+			found[col] = true
 		}
 		if len(found) == wanted && wanted > 0 {
 			n := i + 1

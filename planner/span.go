@@ -84,7 +84,7 @@ func (w *walker) join(a, b []byte) []byte {
 
 // encode gives the bytes of v in p; an error means that it was never stored.
 func (w *walker) encode(p *catalog.Part, v types.Value) ([]byte, error) {
-	n := p.Encoding.Width()
+	n := p.Width()
 	if n == catalog.Variable {
 		n = len(v.Text())
 	}
@@ -183,55 +183,15 @@ func (w *walker) tables(br branch, parts []*catalog.Part) {
 
 // values lists the values that p can have in br, when they are few.
 func (w *walker) values(br *branch, p *catalog.Part) ([]types.Value, bool) {
-	if p.Scales() {
-		return nil, false
-	}
-	s, ok := w.image(br, p)
+	set, ok := w.image(br, p)
 	if !ok {
 		return nil, false
 	}
-	c, ok := clipSet(p.Encoding, s)
-	if !ok {
-		return nil, false
+	column := types.All()
+	if len(p.Columns) == 1 {
+		column = br.sets.setOf(p.Columns[0])
 	}
-	lister, ok := p.Encoding.(catalog.Lister)
-	if !ok {
-		vals, few := c.Values(w.opt.MaxEnumerate)
-		if !few && len(p.Columns) == 1 {
-			return expr.Steps(p.Expr, p.Columns[0], br.sets.setOf(p.Columns[0]), w.opt.MaxEnumerate)
-		}
-		return vals, few
-	}
-	var vals []types.Value
-	for _, iv := range c {
-		if iv.Lo.IsNull() || iv.Hi.IsNull() {
-			return nil, false
-		}
-		some, ok := lister.List(iv, w.opt.MaxEnumerate-len(vals))
-		if !ok {
-			return nil, false
-		}
-		vals = append(vals, some...)
-	}
-	return vals, true
-}
-
-// clipSet narrows the intervals of s that are not points to storable bounds.
-func clipSet(enc catalog.Encoding, s types.Set) (types.Set, bool) {
-	ivs := make([]types.Interval, 0, len(s))
-	for _, iv := range s {
-		if !iv.IsPoint() {
-			if enc.Order() == catalog.Terminated || enc.Order() == catalog.Unordered {
-				return nil, false
-			}
-			var some bool
-			if iv, some = enc.Clip(iv); !some {
-				continue
-			}
-		}
-		ivs = append(ivs, iv)
-	}
-	return types.SetOf(ivs...), true
+	return p.Values(set, column, w.opt.MaxEnumerate)
 }
 
 // image gives the values of p when its only column is constrained, or its columns are all bound.
@@ -245,7 +205,7 @@ func (w *walker) image(br *branch, p *catalog.Part) (types.Set, bool) {
 	if len(p.Columns) == 1 {
 		col := p.Columns[0]
 		if s := br.sets.setOf(col); !s.IsAll() {
-			if img, ok := expr.Image(p.Expr, col, s); ok && !img.IsAll() {
+			if img, ok := p.Image(s); ok && !img.IsAll() {
 				return img, true
 			}
 		}
@@ -255,29 +215,7 @@ func (w *walker) image(br *branch, p *catalog.Part) (types.Set, bool) {
 
 // computed gives p's value when all its columns are bound to single values.
 func (w *walker) computed(br *branch, p *catalog.Part) (types.Value, bool) {
-	if len(p.Columns) == 0 {
-		return types.Value{}, false
-	}
-	if c, ok := p.Expr.(*expr.Column); ok {
-		if s := br.sets.of(c.Index); len(s) == 1 && s[0].IsPoint() {
-			return s[0].Lo, true
-		}
-		return types.Value{}, false
-	}
-	for _, col := range p.Columns {
-		if s := br.sets.of(col); len(s) != 1 || !s[0].IsPoint() {
-			return types.Value{}, false
-		}
-	}
-	row := make([]types.Value, w.width)
-	for _, col := range p.Columns {
-		row[col] = br.sets.of(col)[0].Lo
-	}
-	v, err := p.Expr.Eval(&expr.Env{Row: row, Lookup: w.resolve})
-	if err != nil {
-		return types.Value{}, true // what cannot be computed was never stored
-	}
-	return v, true
+	return p.Compute(br.sets.single, w.resolve)
 }
 
 // resolve answers LOOKUP calls from what is known and notes the others.
@@ -308,18 +246,18 @@ func (w *walker) take(br *branch, p *catalog.Part, v types.Value) (branch, bool)
 	if len(p.Columns) == 1 {
 		col := p.Columns[0]
 		pt := types.Points(v)
-		if _, ok := p.Expr.(*expr.Column); ok {
+		if _, ok := p.Column(); ok {
 			nb.fix(col, pt)
 			nb.prove(col, pt)
 			return nb, true
 		}
-		if pre, ok := expr.Preimage(p.Expr, col, pt, nb.sets.setOf(col)); ok {
+		if pre, ok := p.Preimage(pt, nb.sets.setOf(col)); ok {
 			if pre.IsEmpty() {
 				return branch{}, false
 			}
 			nb.fix(col, pre)
 		}
-		if pre, ok := expr.Preimage(p.Expr, col, pt, nb.proven.setOf(col)); ok {
+		if pre, ok := p.Preimage(pt, nb.proven.setOf(col)); ok {
 			nb.prove(col, pre)
 		}
 	}
@@ -370,7 +308,7 @@ func (w *walker) key(br branch, i int, rest *[]keySpan) bool {
 			br = w.with(&br, p.Literal)
 			continue
 		}
-		if expr.FromRest(p.Expr) != nil {
+		if p.IsFromRest() {
 			return w.fromRest(br, i, rest)
 		}
 		if v, ok := w.computed(&br, p); ok && !p.Scales() {
@@ -396,7 +334,7 @@ func (w *walker) key(br branch, i int, rest *[]keySpan) bool {
 		w.emit(br, nil, rest)
 		return br.bound > 0
 	}
-	w.emit(br, &byteRange{point: true}, rest)
+	w.emit(br, &catalog.ByteRange{Point: true}, rest)
 	return br.bound > 0
 }
 
@@ -417,7 +355,7 @@ func (w *walker) split(br branch, i int, rest *[]keySpan) (done, useful bool) {
 	if set == nil || set.IsAll() {
 		return false, false
 	}
-	if expr.Injective(p.Expr, col) {
+	if p.Injective() {
 		if w.splitSet(br, i, set, rest) {
 			return true, true
 		}
@@ -435,12 +373,12 @@ func (w *walker) split(br branch, i int, rest *[]keySpan) (done, useful bool) {
 		}
 		return true, useful
 	}
-	if img, ok := expr.Image(p.Expr, col, set); ok && !img.IsAll() {
-		if dom, ok := expr.Domain(p.Expr); ok && dom.SubsetOf(img) {
+	if img, ok := p.Image(set); ok && !img.IsAll() {
+		if dom, ok := p.Domain(); ok && dom.SubsetOf(img) {
 			return false, false // no better than enumerating
 		}
 		vals, few := w.values(&br, p)
-		if few && expr.Monotone(p.Expr, col) != 0 {
+		if few && p.Monotone() != 0 {
 			few = len(vals) <= maxSteps
 		}
 		if few && w.pays(br, i) {
@@ -464,9 +402,9 @@ func (w *walker) split(br branch, i int, rest *[]keySpan) (done, useful bool) {
 // fewer than the buckets they say more.
 func (w *walker) scattered(p *catalog.Part, set types.Set) (vs []types.Value, ranges types.Set) {
 	each, all := 1, w.opt.MaxSpans // in steps and days neighbours stay together
-	if expr.Monotone(p.Expr, p.Columns[0]) == 0 && !allPoints(set) {
+	if p.Monotone() == 0 && !allPoints(set) {
 		each, all = w.few, w.few
-		if dom, ok := expr.Domain(p.Expr); ok {
+		if dom, ok := p.Domain(); ok {
 			if buckets, ok := dom.Values(w.opt.MaxEnumerate); ok {
 				each, all = len(buckets), w.opt.MaxSpans
 			}
@@ -553,21 +491,20 @@ func (w *walker) full() bool {
 func (w *walker) splitSet(br branch, i int, set types.Set, rest *[]keySpan) (done bool) {
 	p := w.layout.Key.Parts[i]
 	col := p.Columns[0]
-	if expr.Injective(p.Expr, col) {
-		if _, ok := p.Expr.(*expr.Column); !ok {
-			img, ok := expr.Image(p.Expr, col, set)
+	if p.Injective() {
+		if _, ok := p.Column(); !ok {
+			img, ok := p.Image(set)
 			if !ok {
 				return false
 			}
 			set = img
 		}
 	}
-	f := followOf(w.layout, i)
-	out := make([]byteRange, 0, len(set))
+	out := make([]catalog.ByteRange, 0, len(set))
 	of := make([]types.Set, 0, len(set)) // the interval that a range holds exactly, by range
 	for n := range set {
 		var exact, ok bool
-		if out, exact, ok = ranges(out, p.Encoding, set[n], f); !ok {
+		if out, exact, ok = p.Ranges(out, set[n]); !ok {
 			return false
 		}
 		var proven types.Set
@@ -596,8 +533,8 @@ func (w *walker) splitSet(br branch, i int, set types.Set, rest *[]keySpan) (don
 			w.emit(br, nil, rest)
 			return true
 		}
-		if r.point {
-			if nb, ok := w.take(&br, p, r.val); ok {
+		if r.Point {
+			if nb, ok := w.take(&br, p, r.Value); ok {
 				nb.bound = i + 1
 				w.key(nb, i+1, rest)
 			}
@@ -606,7 +543,7 @@ func (w *walker) splitSet(br branch, i int, set types.Set, rest *[]keySpan) (don
 		nb := br
 		nb.bound = i + 1
 		if of[n] != nil {
-			if pre, ok := expr.Preimage(p.Expr, col, of[n], nb.proven.setOf(col)); ok {
+			if pre, ok := p.Preimage(of[n], nb.proven.setOf(col)); ok {
 				nb.prove(col, pre)
 			}
 		}
@@ -615,9 +552,9 @@ func (w *walker) splitSet(br branch, i int, set types.Set, rest *[]keySpan) (don
 	return true
 }
 
-func allPointRanges(rs []byteRange) bool {
+func allPointRanges(rs []catalog.ByteRange) bool {
 	for _, r := range rs {
-		if !r.point {
+		if !r.Point {
 			return false
 		}
 	}
@@ -633,7 +570,7 @@ func (w *walker) splitLike(br branch, i int, rest *[]keySpan) (done, useful bool
 		if !ok || c.Index != col || l.Not || l.Fold || l.Fixed == nil {
 			continue
 		}
-		pat, ok := expr.LikeImage(p.Expr, col, l.Fixed)
+		pat, ok := p.LikeImage(l.Fixed)
 		if !ok {
 			continue
 		}
@@ -642,7 +579,7 @@ func (w *walker) splitLike(br branch, i int, rest *[]keySpan) (done, useful bool
 			continue
 		}
 		iv := expr.PrefixInterval(lit)
-		out, exact, ok := ranges(nil, p.Encoding, iv, followOf(w.layout, i))
+		out, exact, ok := p.Ranges(nil, iv)
 		if !ok {
 			continue
 		}
@@ -682,11 +619,11 @@ func (w *walker) each(br branch, i int, vals []types.Value, u partUse, rest *[]k
 // enumerate reads all values of a finite part (a salt), if a later part narrows the key.
 func (w *walker) enumerate(br branch, i int, rest *[]keySpan) bool {
 	p := w.layout.Key.Parts[i]
-	dom, ok := expr.Domain(p.Expr)
+	dom, ok := p.Domain()
 	if !ok {
 		return false
 	}
-	if dom, ok = clipSet(p.Encoding, dom); !ok {
+	if dom, ok = p.Storable(dom); !ok {
 		return false
 	}
 	vals, ok := dom.Values(w.opt.MaxEnumerate)
@@ -732,7 +669,7 @@ func (w *walker) fromRest(br branch, i int, rest *[]keySpan) bool {
 		w.emit(br, nil, rest)
 		return false
 	}
-	dom, _ := expr.Domain(p.Expr)
+	dom, _ := p.Domain()
 	vals, ok := dom.Values(w.opt.MaxEnumerate)
 	if !ok {
 		w.emit(br, nil, rest)
@@ -745,7 +682,7 @@ func (w *walker) fromRest(br branch, i int, rest *[]keySpan) bool {
 	for _, t := range tails {
 		salts := vals
 		if t.Key || sharesRest(p, t) {
-			v, err := expr.FromRest(p.Expr)(t.Start)
+			v, err := p.FromRest(t.Start)
 			if err != nil {
 				continue
 			}
@@ -785,7 +722,7 @@ func (w *walker) fromRest(br branch, i int, rest *[]keySpan) bool {
 
 // sharesRest tells that all keys of t begin with the bytes that p is computed from.
 func sharesRest(p *catalog.Part, t keySpan) bool {
-	n, ok := expr.RestLength(p.Expr)
+	n, ok := p.RestLength()
 	if !ok || len(t.Start) < n {
 		return false
 	}
@@ -793,26 +730,31 @@ func sharesRest(p *catalog.Part, t keySpan) bool {
 	return allBegin(t.Stop, common)
 }
 
+// allBegin tells that the keys below stop, of those from one on that begins with prefix, all begin with it.
+func allBegin(stop, prefix []byte) bool {
+	return bytes.HasPrefix(stop, prefix) || bytes.Equal(stop, types.PrefixEnd(prefix))
+}
+
 // emit adds the span of br continued by r: nil means everything that starts with
 // br's bytes, a point that the key is complete.
-func (w *walker) emit(br branch, r *byteRange, rest *[]keySpan) {
+func (w *walker) emit(br branch, r *catalog.ByteRange, rest *[]keySpan) {
 	s := keySpan{Span: Span{Table: br.table}, proven: br.proven, likes: br.matched, bound: br.bound, begun: br.begun, sets: br.sets, fixed: len(br.prefix)}
-	if br.loose && (r == nil || !r.point) {
+	if br.loose && (r == nil || !r.Point) {
 		s.proven, s.likes = br.sure, br.sureMatched
 	}
 	switch {
 	case r == nil:
 		s.Start, s.Stop = br.prefix, types.PrefixEnd(br.prefix)
 		s.fuzzy = w.fuzzy(br)
-	case r.point:
+	case r.Point:
 		s.Start, s.Key = br.prefix, true
 	default:
 		s.fuzzy = w.fuzzy(br)
-		s.Start = w.join(br.prefix, r.lo)
-		if r.hi == nil {
+		s.Start = w.join(br.prefix, r.Lo)
+		if r.Hi == nil {
 			s.Stop = types.PrefixEnd(br.prefix)
 		} else {
-			s.Stop = w.join(br.prefix, r.hi)
+			s.Stop = w.join(br.prefix, r.Hi)
 			if len(s.Stop) == 0 {
 				return // nothing sorts before the empty string
 			}

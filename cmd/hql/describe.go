@@ -141,9 +141,8 @@ func (s *session) drawKey(ctx context.Context, w io.Writer, t *catalog.Table, l 
 		if offset >= 0 {
 			at = strconv.Itoa(offset)
 		}
-		n := len(p.Literal)
+		n := p.Width()
 		if p.Literal == nil {
-			n = p.Encoding.Width()
 			source, encoding = p.Def.Expr.String(), p.Encoding.String()
 		}
 		if n == catalog.Variable {

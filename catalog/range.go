@@ -1,73 +1,46 @@
-package planner
+package catalog
 
 import (
 	"bytes"
 
-	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/types"
 )
 
-// byteRange holds the bytes that a part's encoding can start with, [lo, hi); a nil
-// hi is open: up to the end of what goes before the part.
-type byteRange struct {
-	lo, hi []byte
-	point  bool // lo is the whole encoding of the one value val
-	val    types.Value
+// ByteRange holds the bytes that the encoded values of an interval begin with: [Lo, Hi). A nil Hi is open: up to the end of what
+// goes before them.
+type ByteRange struct {
+	Lo, Hi []byte
+	Point  bool // Lo is the whole encoding of the one value Value
+	Value  types.Value
 }
 
-// above is types.PrefixEnd, but where there is none a bound that no string of the length of b reaches.
-func above(b []byte) []byte {
-	if n := types.PrefixEnd(b); n != nil {
-		return n
-	}
-	return bytes.Repeat([]byte{0xff}, len(b)+1)
-}
-
-// allBegin tells that the keys below stop, of those from one on that begins with prefix, all begin with it.
-func allBegin(stop, prefix []byte) bool {
-	return bytes.HasPrefix(stop, prefix) || bytes.Equal(stop, types.PrefixEnd(prefix))
-}
-
-// follow tells what comes after a part: a delimiter, parts of fixed width, any bytes, or (empty) the
-// end of the key. It matters for variable-width encodings only.
+// follow is what comes after a value of varying width: a delimiter, parts of fixed width, which are any bytes, or (the zero
+// follow) the end of the bytes.
 type follow struct {
 	literal []byte
 	any     bool
 }
 
-// followOf gives what comes after part i of l's key.
-func followOf(l *catalog.Layout, i int) follow {
-	if _, ok := l.Key.Parts[i].Encoding.(catalog.Delimited); ok || i+1 == len(l.Key.Parts) {
-		return follow{}
-	}
-	return follow{l.Key.Parts[i+1].Literal, l.Key.Parts[i].Tail() > 0}
-}
-
-// holdsDelimiter tells that bytes of a part that f follows cannot be stored: they would end before their end.
-func (f follow) holdsDelimiter(enc catalog.Encoding, b []byte) bool {
-	return len(f.literal) > 0 && enc.Width() == catalog.Variable && catalog.EndsEarly(b, f.literal)
-}
-
-// end tells that the key ends there, zero that 0x00 follows.
+// end reports whether the bytes end there, zero whether 0x00 follows.
 func (f follow) end() bool  { return len(f.literal) == 0 && !f.any }
 func (f follow) zero() bool { return len(f.literal) == 1 && f.literal[0] == 0 }
 
-// ranges turns the interval iv of values into byte ranges under enc. exact tells
-// that a stored value has its bytes in the ranges only if it lies in iv. ok is
-// false when the encoding's order says nothing about iv.
-func ranges(dst []byteRange, enc catalog.Encoding, iv types.Interval, f follow) (out []byteRange, exact, ok bool) {
-	if iv.IsPoint() {
-		b, err := enc.Append(nil, iv.Lo)
-		if err != nil || f.holdsDelimiter(enc, b) {
-			return dst, true, true // cannot be stored: no row
-		}
-		return append(dst, byteRange{lo: b, point: true, val: iv.Lo}), true, true
-	}
+// KeyRange is the range of the keys in iv, an interval of KeyColumn.
+//
+//	['a', 'b']     ['a', 'b\x00')
+func KeyRange(iv types.Interval) ByteRange {
+	r, _ := textRange(iv, follow{})
+	return r
+}
+
+// appendRanges appends the byte ranges of the values in iv, which is no point. exact reports whether a stored value has its bytes in the
+// ranges only if it lies in iv. ok is false when the order of enc says nothing about iv.
+func appendRanges(dst []ByteRange, enc Encoding, iv types.Interval, f follow) (out []ByteRange, exact, ok bool) {
 	switch enc.Order() {
-	case catalog.Terminated:
+	case Terminated:
 		r, exact := textRange(iv, f)
 		return append(dst, r), exact, true
-	case catalog.Ascending:
+	case Ascending:
 		if t := enc.Type(); t == types.String || t == types.Bytes || t == types.JSON {
 			r, exact := paddedRange(enc, iv)
 			return append(dst, r), exact, true
@@ -78,7 +51,7 @@ func ranges(dst []byteRange, enc catalog.Encoding, iv types.Interval, f follow) 
 		}
 		dst, ok = appendClipped(dst, enc, c)
 		return dst, true, ok
-	case catalog.Halves:
+	case Halves:
 		c, some := enc.Clip(iv)
 		if !some {
 			return dst, true, true
@@ -104,7 +77,7 @@ func ranges(dst []byteRange, enc catalog.Encoding, iv types.Interval, f follow) 
 }
 
 // appendClipped appends the range between two storable, inclusive bounds.
-func appendClipped(dst []byteRange, enc catalog.Encoding, iv types.Interval) ([]byteRange, bool) {
+func appendClipped(dst []ByteRange, enc Encoding, iv types.Interval) ([]ByteRange, bool) {
 	lo, err := enc.Append(nil, iv.Lo)
 	if err != nil {
 		return dst, false
@@ -114,16 +87,16 @@ func appendClipped(dst []byteRange, enc catalog.Encoding, iv types.Interval) ([]
 		return dst, false
 	}
 	if bytes.Equal(lo, hi) {
-		return append(dst, byteRange{lo: lo, point: true, val: iv.Lo}), true
+		return append(dst, ByteRange{Lo: lo, Point: true, Value: iv.Lo}), true
 	}
-	return append(dst, byteRange{lo: lo, hi: types.PrefixEnd(hi)}), true
+	return append(dst, ByteRange{Lo: lo, Hi: types.PrefixEnd(hi)}), true
 }
 
 // textRange is the range of a variable-width text or bytes interval. At the end
 // of the key and before the delimiter 0x00 byte order is value order; before
 // another delimiter d, "a" sorts after "aX" for bytes X below d, so the range is widened; so it is
 // where any bytes follow.
-func textRange(iv types.Interval, f follow) (r byteRange, exact bool) {
+func textRange(iv types.Interval, f follow) (r ByteRange, exact bool) {
 	lo, hi := []byte(iv.Lo.Text()), []byte(iv.Hi.Text())
 	noHi := iv.Hi.IsNull()
 	ordered, least := f.end(), byte(0) // byte order is value order; the least byte that a longer value goes on with
@@ -135,19 +108,19 @@ func textRange(iv types.Interval, f follow) (r byteRange, exact bool) {
 			lo = append(lo, least)
 		}
 		if noHi {
-			return byteRange{lo: lo}, true
+			return ByteRange{Lo: lo}, true
 		}
 		if !iv.HiOpen {
 			hi = append(hi, least)
 		}
-		return byteRange{lo: lo, hi: hi}, true
+		return ByteRange{Lo: lo, Hi: hi}, true
 	}
 	if noHi {
-		return byteRange{lo: lo}, false
+		return ByteRange{Lo: lo}, false
 	}
 	// A prefix: every value that starts with lo, whatever the delimiter.
 	if iv.HiOpen && !iv.LoOpen && bytes.Equal(types.PrefixEnd(lo), hi) {
-		return byteRange{lo: lo, hi: hi}, len(f.literal) == 1 && !bytes.Contains(lo, f.literal)
+		return ByteRange{Lo: lo, Hi: hi}, len(f.literal) == 1 && !bytes.Contains(lo, f.literal)
 	}
 	stop := hi
 	if !iv.HiOpen {
@@ -162,26 +135,26 @@ func textRange(iv types.Interval, f follow) (r byteRange, exact bool) {
 			stop = s
 		}
 	}
-	return byteRange{lo: lo, hi: stop}, false
+	return ByteRange{Lo: lo, Hi: stop}, false
 }
 
 // paddedRange is the range of an interval over fixed-width strings (padded with
 // spaces, no byte below a space stored) or bytes.
-func paddedRange(enc catalog.Encoding, iv types.Interval) (r byteRange, exact bool) {
+func paddedRange(enc Encoding, iv types.Interval) (r ByteRange, exact bool) {
 	n := enc.Width()
 	exact = true
-	r.lo = []byte{}
+	r.Lo = []byte{}
 	if !iv.Lo.IsNull() {
 		lo := []byte(iv.Lo.Text())
 		exact = exact && plain(enc, lo)
 		padded, err := enc.Append(nil, iv.Lo)
 		switch {
 		case len(lo) > n: // a value greater than lo is greater than lo's first n bytes
-			r.lo = above(lo[:n])
+			r.Lo = above(lo[:n])
 		case iv.LoOpen && err == nil:
-			r.lo = above(padded)
+			r.Lo = above(padded)
 		default:
-			r.lo = lo
+			r.Lo = lo
 			exact = exact && !iv.LoOpen
 		}
 	}
@@ -191,21 +164,29 @@ func paddedRange(enc catalog.Encoding, iv types.Interval) (r byteRange, exact bo
 		padded, err := enc.Append(nil, iv.Hi)
 		switch {
 		case !iv.HiOpen && err == nil:
-			r.hi = types.PrefixEnd(padded)
+			r.Hi = types.PrefixEnd(padded)
 		case len(hi) > n && plain(enc, hi):
-			r.hi = types.PrefixEnd(hi[:n])
+			r.Hi = types.PrefixEnd(hi[:n])
 		case iv.HiOpen && plain(enc, hi):
-			r.hi = hi
+			r.Hi = hi
 		default: // a padded shorter value may sort after hi: stop after all that start like it
-			r.hi, exact = types.PrefixEnd(upToBlank(hi, n)), false
+			r.Hi, exact = types.PrefixEnd(upToBlank(hi, n)), false
 		}
 	}
 	return r, exact
 }
 
 // plain tells that padding does not disturb the order around b: no byte up to a space in a text bound.
-func plain(enc catalog.Encoding, b []byte) bool {
+func plain(enc Encoding, b []byte) bool {
 	return enc.Type() == types.Bytes || len(upToBlank(b, len(b))) == len(b)
+}
+
+// above is types.PrefixEnd, but where there is none a bound that no string of the length of b reaches.
+func above(b []byte) []byte {
+	if n := types.PrefixEnd(b); n != nil {
+		return n
+	}
+	return bytes.Repeat([]byte{0xff}, len(b)+1)
 }
 
 // upToBlank cuts b at its first byte up to a space, and at n bytes.

@@ -1,0 +1,312 @@
+package catalog
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// A Part is one part of a Pattern: a literal, or an expression over the table's columns with an encoding.
+//
+// The planner has no list of layouts. It asks each part the questions that have methods here, and everything follows from the
+// answers. The part puts them together from those of its functions (expr.Algebra), of its encoding and of what stands behind it
+// in the pattern.
+type Part struct {
+	// Literal is set for a literal part; the other fields but Def are then empty.
+	Literal  []byte
+	Expr     expr.Expr // over the table's columns: expr.Column.Index is Column.Index
+	Encoding Encoding
+	Columns  []int // the columns that Expr reads, ascending
+	Def      parser.PartDef
+	Source   string // as written: "uid AS TEXT(6)"
+
+	tail     int       // see Tail
+	scales   bool      // see Scales
+	ends     Delimited // the encoding, where its bytes tell where they end; or nil
+	end      *Part     // the literal that ends a part of varying width; or nil
+	respells bool      // see spellings
+	fromRest func(rest []byte) (types.Value, error)
+	draw     func(*expr.Env) (types.Value, error)
+	domain   types.Set // of a part without columns
+	lookup   bool      // see UsesLookup
+}
+
+// Column gives the column that the part is, as it stands.
+//
+//	uid AS TEXT(6)      uid
+//	LEFT(uid, 3)        none: the part is made from uid
+func (p *Part) Column() (col int, ok bool) {
+	c, ok := p.Expr.(*expr.Column)
+	if !ok {
+		return -1, false
+	}
+	return c.Index, true
+}
+
+// Compute gives the part's value in the rows whose columns have the values that bound tells; NULL where it cannot be computed, so that no
+// such row was ever stored. ok is false when a column that it needs is not bound, or when no column determines it. lookup answers LOOKUP.
+//
+//	CRC32(uid) % 8, uid = 'a7'      the bucket of a7
+//	a || b, a = 'x'                 not ok: b is not bound
+//	SALT('a', 'b')                  not ok: no column determines it
+func (p *Part) Compute(bound func(col int) (types.Value, bool), lookup expr.LookupFunc) (v types.Value, ok bool) {
+	if col, ok := p.Column(); ok {
+		return bound(col)
+	}
+	if len(p.Columns) == 0 {
+		return types.Value{}, false
+	}
+	for _, col := range p.Columns {
+		if _, ok := bound(col); !ok {
+			return types.Value{}, false
+		}
+	}
+	row := make([]types.Value, p.Columns[len(p.Columns)-1]+1)
+	for _, col := range p.Columns {
+		row[col], _ = bound(col)
+	}
+	v, err := p.Expr.Eval(&expr.Env{Row: row, Lookup: lookup})
+	if err != nil {
+		return types.Value{}, true
+	}
+	return v, true
+}
+
+// Drawn reports whether the part's value is drawn for each new row, so that nothing computes it again.
+//
+//	SALT('a', 'b')      true
+//	PHOENIX_SALT(8)     false: it follows from the key
+func (p *Part) Drawn() bool { return p.draw != nil }
+
+// IsFromRest reports whether the part follows from the bytes of the key behind it, and from no column.
+//
+//	PHOENIX_SALT(8)     true
+//	CRC32(uid) % 8      false: it follows from a column
+func (p *Part) IsFromRest() bool { return p.fromRest != nil }
+
+// FromRest gives the value of a part that IsFromRest under the bytes behind it. An error means that no key has these bytes there.
+//
+//	PHOENIX_SALT(8), all of the bytes behind it      the salt
+func (p *Part) FromRest(rest []byte) (types.Value, error) { return p.fromRest(rest) }
+
+// RestLength is the number of bytes behind the part that FromRest reads at most; ok is false where it reads all of them.
+//
+//	PINPOINT_SALT(64, 0, 8)     8
+//	PHOENIX_SALT(8)             not ok
+func (p *Part) RestLength() (n int, ok bool) { return expr.RestLength(p.Expr) }
+
+// UsesLookup reports whether the part holds numbers of names that a dictionary gives out.
+//
+//	LOOKUP(hosts.id, host)     true
+func (p *Part) UsesLookup() bool { return p.lookup }
+
+// column is the only column of p, and -1 where p has none or several: then what is asked about a column is not known.
+func (p *Part) column() int {
+	if len(p.Columns) != 1 {
+		return -1
+	}
+	return p.Columns[0]
+}
+
+// Image gives the values that the part has where its only column lies in in. It may give more than the truth, never less.
+//
+//	DATE(ts), ts in [noon of May 1, noon of May 3]     May 1 to May 3
+//	LEFT(uid, 2), uid = 'a77'                          'a7'
+//	MD5(uid), uid > 'a'                                not ok
+func (p *Part) Image(in types.Set) (types.Set, bool) { return expr.Image(p.Expr, p.column(), in) }
+
+// Preimage gives the values of the part's only column in within for which the part lies in out: the part inverted. It may give more than the
+// truth, never less.
+//
+//	9223372036854775807 - ts, out = 9223372036854775800     ts = 7
+//	LEFT(uid, 2), out = 'a7'                                ['a7', 'a8')
+//	CRC32(uid) % 8, out = 3, within = {'x', 'y'}            those of x and y that are in bucket 3, or not ok
+func (p *Part) Preimage(out, within types.Set) (types.Set, bool) {
+	return expr.Preimage(p.Expr, p.column(), out, within)
+}
+
+// Injective reports whether different values of the part's only column give different values of the part.
+//
+//	REVERSE(domain)     true
+//	ts % 16             false
+func (p *Part) Injective() bool { return expr.Injective(p.Expr, p.column()) }
+
+// Monotone is +1 when the part never falls as its only column grows, -1 when it never rises, 0 when neither is known.
+//
+//	DATE(ts)                      +1
+//	9223372036854775807 - ts      -1
+//	REVERSE(domain)               0
+func (p *Part) Monotone() int { return expr.Monotone(p.Expr, p.column()) }
+
+// Order is what the order of the part's bytes says of the order of its values.
+//
+//	n AS ORDERED INT64     Ascending
+//	n AS INT64             Halves: negative numbers stand behind the others
+//	n AS TEXT              Unordered: '10' stands before '9'
+func (p *Part) Order() Order { return p.Encoding.Order() }
+
+// Negatives are the least bytes of a negative value, of a part whose Order is Halves.
+//
+//	n AS INT16     0x80 0x00
+func (p *Part) Negatives() []byte {
+	b := make([]byte, p.Width())
+	b[0] = 0x80
+	return b
+}
+
+// PrefixFirst reports whether, of two values of which one begins with the other, the shorter one stands first in the keys.
+//
+//	uid AS TEXT, X'00', ...      true: nothing is less than the delimiter
+//	uid AS TEXT, '|', ...        false: 'a|' stands behind 'aX|'
+//	uid AS TEXT at the end       true
+func (p *Part) PrefixFirst() bool { return p.follow().end() || p.follow().zero() }
+
+// LikeImage turns a LIKE pattern that the part's only column matches into one that the part matches: it keeps prefixes.
+//
+//	REVERSE(domain), domain LIKE '%.org'     'gro.%'
+//	LEFT(uid, 3), uid LIKE 'ab%'             'ab%'
+func (p *Part) LikeImage(like *expr.Pattern) (*expr.Pattern, bool) {
+	return expr.LikeImage(p.Expr, p.column(), like)
+}
+
+// Domain gives all values that the part has in any row.
+//
+//	SALT('a', 'b')        'a' and 'b'
+//	CRC32(uid) % 8        0 to 7
+//	uid                   not ok
+func (p *Part) Domain() (types.Set, bool) { return expr.Domain(p.Expr) }
+
+// Storable narrows the intervals of s, but for its points, to bounds that the part's bytes can have. ok is false when its encoding does not
+// know them.
+//
+//	day AS TEXT('yyyyMMdd'), day <= 2024-05-01     [0000-01-01, 2024-05-01]
+func (p *Part) Storable(s types.Set) (types.Set, bool) {
+	ivs := make([]types.Interval, 0, len(s))
+	for _, iv := range s {
+		if !iv.IsPoint() {
+			if p.Order() == Terminated || p.Order() == Unordered {
+				return nil, false
+			}
+			var some bool
+			if iv, some = p.Encoding.Clip(iv); !some {
+				continue
+			}
+		}
+		ivs = append(ivs, iv)
+	}
+	return types.SetOf(ivs...), true
+}
+
+// Values lists the values in set that the part can have where its only column lies in column, if they are at most limit.
+//
+//	DATE_TRUNC('month', ts) AS TEXT('yyyyMM'), ts in 2024      the first days of 12 months
+//	DATE_BIN('5 minutes', ts) AS INT64, ts in an hour          12 moments
+func (p *Part) Values(set, column types.Set, limit int) ([]types.Value, bool) {
+	if p.scales {
+		return nil, false
+	}
+	set, ok := p.Storable(set)
+	if !ok {
+		return nil, false
+	}
+	lister, ok := p.Encoding.(Lister)
+	if !ok {
+		vals, few := set.Values(limit)
+		if !few && len(p.Columns) == 1 {
+			return expr.Steps(p.Expr, p.Columns[0], column, limit)
+		}
+		return vals, few
+	}
+	var vals []types.Value
+	for _, iv := range set {
+		if iv.Lo.IsNull() || iv.Hi.IsNull() {
+			return nil, false
+		}
+		some, ok := lister.List(iv, limit-len(vals))
+		if !ok {
+			return nil, false
+		}
+		vals = append(vals, some...)
+	}
+	return vals, true
+}
+
+// Width is the number of bytes of the part in every key, or Variable.
+//
+//	'|'                1
+//	uid AS TEXT(6)     6
+//	uid AS TEXT        Variable
+func (p *Part) Width() int {
+	if p.Literal != nil {
+		return len(p.Literal)
+	}
+	return p.Encoding.Width()
+}
+
+// Tail is the number of bytes after a part that varies in width and has no delimiter behind it: what follows is of fixed
+// width, so that the end of the key tells where the part ends. It is 0 for all other parts.
+//
+//	uid AS TEXT in (uid AS TEXT, ts AS INT64)     8
+func (p *Part) Tail() int { return p.tail }
+
+// Scales reports whether the part is made of a DECIMAL and has different bytes for 1.5 and 1.50, which are equal: a value does not tell which
+// bytes to look for.
+//
+//	price AS BIGDECIMAL     true
+func (p *Part) Scales() bool { return p.scales }
+
+// Append appends the bytes of v in the part. An error tells why no key can have them.
+//
+//	uid AS TEXT(6), 'a7'                     'a7    '
+//	uid AS TEXT, 'a|7' before a literal '|'  an error
+func (p *Part) Append(dst []byte, v types.Value) ([]byte, error) {
+	at := len(dst)
+	dst, err := p.Encoding.Append(dst, v.OneZero())
+	if err == nil && p.end != nil && endsEarly(dst[at:], p.end.Literal) {
+		if bytes.Contains(dst[at:], p.end.Literal) {
+			return dst, fmt.Errorf("%s holds the delimiter %s that ends it", v.SQL(), p.end.Source)
+		}
+		return dst, fmt.Errorf("the end of %s and the delimiter %s after it hold that delimiter earlier", v.SQL(), p.end.Source)
+	}
+	return dst, err
+}
+
+// Ranges appends the ranges of bytes that the part has for the values in iv. exact reports whether a stored value has its bytes in
+// the ranges only if it lies in iv. ok is false when the order of the bytes says nothing about iv.
+//
+//	n AS INT64, n in [-2, 5]        [0, 6) and [-2, end): two ranges
+//	uid AS TEXT(3), uid >= 'a7'     ['a7', end)
+//	n AS TEXT, n > 5                not ok
+func (p *Part) Ranges(dst []ByteRange, iv types.Interval) (out []ByteRange, exact, ok bool) {
+	if !iv.IsPoint() {
+		return appendRanges(dst, p.Encoding, iv, p.follow())
+	}
+	b, err := p.Append(nil, iv.Lo)
+	if err != nil {
+		return dst, true, true // it cannot be stored: no row has it
+	}
+	return append(dst, ByteRange{Lo: b, Point: true, Value: iv.Lo}), true, true
+}
+
+// follow tells what comes after the part.
+func (p *Part) follow() follow {
+	f := follow{any: p.tail > 0}
+	if p.end != nil {
+		f.literal = p.end.Literal
+	}
+	return f
+}
+
+// endsEarly reports whether delimiter, put behind b, stands in them earlier as well, as :: does behind "a:": b would be
+// read back as what is before the first of them.
+func endsEarly(b, delimiter []byte) bool {
+	for n := 1; n < len(delimiter); n++ { // bytes of it at the end of b
+		if bytes.HasSuffix(b, delimiter[:n]) && bytes.HasPrefix(delimiter, delimiter[n:]) {
+			return true
+		}
+	}
+	return bytes.Contains(b, delimiter)
+}
