@@ -438,7 +438,7 @@ func (b *builder) refuseDrawn(l *Layout) error {
 		return nil
 	}
 	for _, p := range slices.Concat(l.Stored.Parts, l.Key.Parts) {
-		if p.draw != nil {
+		if p.Drawn() {
 			return parser.Errorf(p.Def.Pos, "%s is drawn at random: the entries of %s could not be found again by their rows", p.Source, l.Name).
 				WithHint("a part that the row determines spreads them too: LEFT(MD5(column), 1), or CRC32(column) %% 8 AS UINT8")
 		}
@@ -449,7 +449,7 @@ func (b *builder) refuseDrawn(l *Layout) error {
 			WithHint("a table of its own, with its own ROW KEY, that is written as well")
 	}
 	for _, p := range slices.Concat(primary.Stored.Parts, primary.Key.Parts) {
-		if p.draw != nil {
+		if p.Drawn() {
 			return parser.Errorf(l.Pos, "%s %s cannot lead to its rows: part %s of their ROW KEY is drawn at random", l.Kind, l.Name, p.Source).
 				WithHint("a part that the row determines spreads them too: LEFT(MD5(column), 1), or CRC32(column) %% 8 AS UINT8")
 		}

@@ -36,7 +36,7 @@ func (p *Part) refuse(t *Table, format string, args ...any) *KeyError {
 	return e
 }
 
-// Drawn gives the first part whose value is drawn for each new row; nil for none.
+// Drawn gives the first part whose value is drawn for each new row; nil for none. There is none where a table has several layouts.
 func (p *Pattern) Drawn() *Part {
 	for _, part := range p.Parts {
 		if part.Drawn() {
@@ -145,8 +145,9 @@ func spellings(e Encoding) bool {
 // maxParts bounds the parts of a pattern.
 const maxParts = 32
 
-// length gives how many bytes at the start of rest are those of part i, which is no literal.
-func (p *Pattern) length(i int, rest []byte) (int, error) {
+// length gives how many bytes at the start of rest are those of part i. whole reports whether rest goes up to the end of the key: where
+// it does not, nothing tells where a part ends that the end of the key ends.
+func (p *Pattern) length(i int, rest []byte, whole bool) (int, error) {
 	part := p.Parts[i]
 	if part.ends != nil {
 		n, err := part.ends.Length(rest)
@@ -155,8 +156,10 @@ func (p *Pattern) length(i int, rest []byte) (int, error) {
 		}
 		return n, nil
 	}
-	n := part.Encoding.Width()
+	n := part.Width()
 	switch {
+	case !whole && n == Variable && (i+1 == len(p.Parts) || part.tail > 0):
+		return 0, &MalformedError{part.Source, "only the end of the key tells where it ends"}
 	case n == Variable && i+1 == len(p.Parts):
 		n = len(rest)
 	case part.tail > 0:
@@ -195,7 +198,7 @@ func (p *Pattern) Fields(src []byte) ([]Field, error) {
 			}
 			f.Bytes = rest[:len(part.Literal)]
 		} else {
-			n, err := p.length(i, rest)
+			n, err := p.length(i, rest, true)
 			if err != nil {
 				return out, err
 			}
@@ -235,7 +238,7 @@ func (p *Pattern) split(src []byte, first int, vals []types.Value, ends, decides
 			ends[i], decides[i] = at, at
 			continue
 		}
-		n, err := p.length(i, rest)
+		n, err := p.length(i, rest, true)
 		if err != nil {
 			return err
 		}
@@ -282,21 +285,18 @@ func (p *Part) belongs(rest []byte, v types.Value) error {
 	return nil
 }
 
-// PrefixLen gives the length of the first n parts of key, or of the start of a key; -1 when key does not have them, or
-// only its end tells.
-func (p *Pattern) PrefixLen(key []byte, n int) int {
+// PrefixLen gives the length of the first n parts of key, which is whole or the start of a key; -1 when key does not have them, or
+// only the end of the key tells.
+//
+//	ROW KEY (uid AS TEXT, '|', ts AS INT64), 'a7|...', n = 2     3
+func (p *Pattern) PrefixLen(key []byte, n int, whole bool) int {
 	at := 0
-	for i, part := range p.Parts[:n] {
-		w := len(part.Literal)
-		if part.Literal == nil {
-			var err error
-			if w, err = p.length(i, key[at:]); err != nil || part.tail > 0 {
-				return -1
-			}
-		}
-		if at += w; at > len(key) {
+	for i := range n {
+		w, err := p.length(i, key[at:], whole)
+		if err != nil {
 			return -1
 		}
+		at += w
 	}
 	return at
 }

@@ -19,6 +19,18 @@ func (l *Layout) AllParts() []*Part {
 	return out
 }
 
+// PartOf gives the first of l's parts that column col goes into; nil for none.
+//
+//	ROW KEY (LEFT(MD5(uid), 2), uid AS TEXT), uid     LEFT(MD5(uid), 2)
+func (l *Layout) PartOf(col int) *Part {
+	for _, p := range l.AllParts() {
+		if slices.Contains(p.Columns, col) {
+			return p
+		}
+	}
+	return nil
+}
+
 // KeyColumns are the columns of l's key in the order of its parts.
 func (l *Layout) KeyColumns() []int {
 	var out []int
@@ -39,6 +51,19 @@ type Lookup struct {
 	Args          []expr.Expr
 	Source        string // the part that it stands in
 	Pos           parser.Pos
+}
+
+// LookupParts are the parts of t's keys and names that use a dictionary.
+func (t *Table) LookupParts() []*Part {
+	var parts []*Part
+	for _, l := range t.Layouts {
+		for _, p := range l.AllParts() {
+			if p.UsesLookup() {
+				parts = append(parts, p)
+			}
+		}
+	}
+	return parts
 }
 
 // Lookups lists the LOOKUPs in t's keys and table names.
@@ -108,7 +133,7 @@ func (t *Table) numbers(u Lookup) error {
 		return refuse("%s is no column that can hold numbers: it takes a BIGINT (or another integer) in a cell", col.Name)
 	case len(t.Layouts) > 1 || primary.Packed != nil:
 		return refuse("a look-up table has one ROW KEY and no columns FROM f:[...]: the number of a new name is written under that alone")
-	case slices.ContainsFunc(primary.AllParts(), func(p *Part) bool { return p.draw != nil }):
+	case slices.ContainsFunc(primary.AllParts(), func(p *Part) bool { return p.Drawn() }):
 		return refuse("its key is drawn: it does not follow from a name")
 	case len(key) != len(u.Args):
 		return refuse("its key has %d columns, %d are given", len(key), len(u.Args))

@@ -28,21 +28,10 @@ func (r *run) planWhere(ctx context.Context, t *catalog.Table, alias string, whe
 	return p, exprs, err
 }
 
-// drawnPart gives a part whose value is drawn when a row is written, so that nothing computes it again; nil for none. There
-// is none where a table has several layouts.
-func drawnPart(p *catalog.Pattern) *catalog.Part {
-	for _, part := range p.Parts {
-		if part.Expr != nil && expr.Draw(part.Expr) != nil {
-			return part
-		}
-	}
-	return nil
-}
-
 // standing is where a row that was read stands in the primary layout.
 func (w *writer) standing(row []types.Value) (place, error) {
 	primary := w.table.Layouts[0]
-	if drawnPart(primary.Key) == nil {
+	if primary.Key.Drawn() == nil {
 		return w.place(primary, row)
 	}
 	at := place{key: []byte(row[len(w.table.Columns)].Text())}
@@ -173,8 +162,8 @@ func assignments(t *catalog.Table, s *parser.Update) (set []bool, values []parse
 		if err != nil {
 			return nil, nil, err
 		}
-		if part := keyPartOf(t.Layouts[0], c.Index); part != "" {
-			return nil, nil, parser.Errorf(a.Column.Pos, "column %s is part of the rowkey (%s): UPDATE cannot change it", c.Name, part).
+		if part := t.Layouts[0].PartOf(c.Index); part != nil {
+			return nil, nil, parser.Errorf(a.Column.Pos, "column %s is part of the rowkey (%s): UPDATE cannot change it", c.Name, part.Source).
 				WithHint("insert the row anew and delete the old one")
 		}
 		if set[c.Index] {
@@ -184,21 +173,6 @@ func assignments(t *catalog.Table, s *parser.Update) (set []bool, values []parse
 		values = append(values, a.Expr)
 	}
 	return set, values, nil
-}
-
-// keyPartOf gives the part of l's keys and names that column col goes into; "" for none.
-func keyPartOf(l *catalog.Layout, col int) string {
-	for _, p := range []*catalog.Pattern{l.Stored, l.Key, l.Packed} {
-		if p == nil {
-			continue
-		}
-		for _, part := range p.Parts {
-			if slices.Contains(part.Columns, col) {
-				return part.Source
-			}
-		}
-	}
-	return ""
 }
 
 // present is stored for writing: what derived layouts hold of a row follows from the row as it was. Tables without them
@@ -290,7 +264,7 @@ func (w *writer) identity(row []types.Value) (rowID, error) {
 // missing keeps the rows whose key no row of the table has, under any salt, for IF NOT EXISTS. Of rows with the same key
 // the first is kept.
 func (r *run) missing(ctx context.Context, w *writer, rows []pendingRow) ([]pendingRow, error) {
-	drawn := drawnPart(w.table.Layouts[0].Key) != nil
+	drawn := w.table.Layouts[0].Key.Drawn() != nil
 	seen := map[rowID]bool{}
 	if drawn {
 		if err := r.underAnySalt(ctx, w, rows, seen); err != nil {
@@ -367,7 +341,7 @@ const keysPerPlan = 200
 func keyColumns(t *catalog.Table) []int {
 	var out []int
 	for i := range t.Columns {
-		if keyPartOf(t.Layouts[0], i) != "" {
+		if t.Layouts[0].PartOf(i) != nil {
 			out = append(out, i)
 		}
 	}

@@ -64,7 +64,7 @@ func newLayoutWorld(t testing.TB, seed uint64, client hbase.Client, def *parser.
 // layoutValue is a value for a column of any table: few of each type, so that predicates hit some.
 func (g *lawWorld) layoutValue(col *catalog.Column) types.Value {
 	r := g.r
-	if !col.KeyPart && col.Packed == nil && keyPartOf(g.table.Layouts[0], col.Index) == "" && !g.inAnyKey(col) && r.IntN(4) == 0 {
+	if !col.KeyPart && col.Packed == nil && g.table.Layouts[0].PartOf(col.Index) == nil && !g.inAnyKey(col) && r.IntN(4) == 0 {
 		return types.Value{}
 	}
 	switch t := col.Type; t {
@@ -94,7 +94,7 @@ func (g *lawWorld) layoutValue(col *catalog.Column) types.Value {
 
 func (g *lawWorld) inAnyKey(col *catalog.Column) bool {
 	for _, l := range g.table.Layouts[1:] {
-		if keyPartOf(l, col.Index) != "" {
+		if l.PartOf(col.Index) != nil {
 			return true
 		}
 	}

@@ -97,7 +97,7 @@ func (g *lawWorld) load(n int) {
 	}
 	stored := 0
 	primary := g.table.Layouts[0]
-	if drawnPart(primary.Key) == nil && !g.table.HiddenKey {
+	if primary.Key.Drawn() == nil && !g.table.HiddenKey {
 		g.stored = map[string][]types.Value{}
 	}
 	for range n {
@@ -117,7 +117,7 @@ func (g *lawWorld) load(n int) {
 				g.t.Fatalf("%s\ninsert %v: %v", g.ddl, args, err)
 			}
 			for i, c := range g.table.Columns {
-				if keyPartOf(primary, i) != "" || g.inAnyKey(c) {
+				if primary.PartOf(i) != nil || g.inAnyKey(c) {
 					args[i] = args[i].OneZero()
 				}
 			}
@@ -542,7 +542,7 @@ func (g *lawWorld) prepared() {
 	text := map[int]string{} // constants that the zone gives a meaning
 	for _, c := range g.table.Columns {
 		switch {
-		case keyPartOf(g.table.Layouts[0], c.Index) == "":
+		case g.table.Layouts[0].PartOf(c.Index) == nil:
 		case c.Type == types.Timestamp && g.r.IntN(2) == 0:
 			v := rows[g.r.IntN(len(rows))][c.Index]
 			at, err := types.Cast(v, types.String, g.zone())

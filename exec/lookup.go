@@ -233,22 +233,9 @@ func (r *run) readNumber(ctx context.Context, k planner.LookupKey) (types.Value,
 	return types.Value{}, nil
 }
 
-// lookupParts are the expressions of t's keys and names that LOOKUP stands in.
-func lookupParts(t *catalog.Table) []expr.Expr {
-	var parts []expr.Expr
-	for _, l := range t.Layouts {
-		for _, p := range l.AllParts() {
-			if usesLookup(p.Expr) {
-				parts = append(parts, p.Expr)
-			}
-		}
-	}
-	return parts
-}
-
 // allocate gives numbers to the names in rows that have none yet.
 func (r *run) allocate(ctx context.Context, w *writer, rows []pendingRow) error {
-	parts := lookupParts(w.table)
+	parts := w.table.LookupParts()
 	if len(parts) == 0 {
 		return nil
 	}
@@ -264,7 +251,7 @@ func (r *run) allocate(ctx context.Context, w *writer, rows []pendingRow) error 
 		for _, x := range parts {
 			err := r.withNumbers(ctx, func(env *expr.Env) error {
 				env.Row = row.row
-				_, err := x.Eval(env)
+				_, err := x.Expr.Eval(env)
 				return err
 			}, r.number, true)
 			if err != nil {
@@ -277,7 +264,7 @@ func (r *run) allocate(ctx context.Context, w *writer, rows []pendingRow) error 
 
 // know makes the numbers of the names in rows, which were read, known.
 func (r *run) know(ctx context.Context, t *catalog.Table, rows [][]types.Value) error {
-	parts := lookupParts(t)
+	parts := t.LookupParts()
 	if len(parts) == 0 {
 		return nil
 	}
@@ -286,7 +273,7 @@ func (r *run) know(ctx context.Context, t *catalog.Table, rows [][]types.Value) 
 		for _, row := range rows {
 			err := r.withNumbers(ctx, func(env *expr.Env) error {
 				env.Row = row
-				x.Eval(env) // where the row would stand is not the question
+				x.Expr.Eval(env) // where the row would stand is not the question
 				return nil
 			}, r.resolve, false)
 			if err != nil {
@@ -295,21 +282,6 @@ func (r *run) know(ctx context.Context, t *catalog.Table, rows [][]types.Value) 
 		}
 	}
 	return nil
-}
-
-func usesLookup(e expr.Expr) bool {
-	if e == nil {
-		return false
-	}
-	if c, ok := e.(*expr.Call); ok && c.Func.Key != nil && c.Func.Key.Lookup {
-		return true
-	}
-	for _, x := range expr.Children(e) {
-		if usesLookup(x) {
-			return true
-		}
-	}
-	return false
 }
 
 // number makes the number of k known, which is a new one if it has none yet. Numbers come from a counter

@@ -82,7 +82,7 @@ func TestPhoenix(t *testing.T) {
 				var a, b []string
 				for _, col := range tab.Columns {
 					v := "NULL"
-					inKey := keyPartOf(tab.Layouts[0], col.Index) != ""
+					inKey := tab.Layouts[0].PartOf(col.Index) != nil
 					switch t := col.Type.String(); {
 					case !inKey && r.IntN(4) == 0:
 					case t == "STRING":

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,7 +29,7 @@ func nameColumns(t *catalog.Table, l *catalog.Layout) []nameColumn {
 	var out []nameColumn
 	for i, p := range l.Key.Parts {
 		for _, c := range p.Columns {
-			if !t.Columns[c].KeyPart || directPart(l, c) {
+			if !t.Columns[c].KeyPart || l.Holds(c) {
 				continue
 			}
 			if offset, call, ok := l.NameAt(c, i); ok {
@@ -39,13 +38,6 @@ func nameColumns(t *catalog.Table, l *catalog.Layout) []nameColumn {
 		}
 	}
 	return out
-}
-
-func directPart(l *catalog.Layout, col int) bool {
-	return slices.ContainsFunc(l.AllParts(), func(p *catalog.Part) bool {
-		c, ok := p.Expr.(*expr.Column)
-		return ok && c.Index == col
-	})
 }
 
 // dictionaries are the names by number that a statement has read, by LOOKUP call.

@@ -182,7 +182,7 @@ func (r *reader) next(ctx context.Context, b *scanBatch) error {
 		}
 		n := -1
 		if r.skip > 0 {
-			n = r.dec.layout.Key.PrefixLen(row.Key, r.skip)
+			n = r.dec.layout.Key.PrefixLen(row.Key, r.skip, false)
 			if n >= 0 && r.prefix != nil && bytes.Equal(row.Key[:n], r.prefix) {
 				continue
 			}

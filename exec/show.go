@@ -123,7 +123,7 @@ func (r *run) describe(t *catalog.Table) *Rows {
 		case c.Packed != nil:
 			where = c.Family + ":[" + sources(c.Packed) + "]"
 		case c.KeyPart:
-			where, encoding = keyPartOf(t.Layouts[0], c.Index), ""
+			where, encoding = t.Layouts[0].PartOf(c.Index).Source, ""
 			where = "key: " + where
 		}
 		rows = append(rows, []string{c.Name, c.Type.String(), null, where, encoding})

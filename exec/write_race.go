@@ -185,7 +185,7 @@ func (w *writer) joint() bool {
 			return true
 		}
 		for c := range w.table.Columns {
-			if keyPartOf(l, c) != "" && keyPartOf(primary, c) == "" {
+			if l.PartOf(c) != nil && primary.PartOf(c) == nil {
 				n++
 			}
 		}

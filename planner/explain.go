@@ -66,7 +66,7 @@ func describe(s types.Set) string {
 
 // why tells why a walk cannot go through p.
 func (w *walker) why(p *catalog.Part, br *branch) string {
-	t := w.columnName
+	t := func(col int) string { return w.table.Columns[col].Name }
 	if len(p.Columns) == 0 {
 		return "its values cannot be computed or listed"
 	}
@@ -86,35 +86,6 @@ func (w *walker) why(p *catalog.Part, br *branch) string {
 	}
 }
 
-func (w *walker) columnName(col int) string {
-	for _, p := range w.layout.Key.Parts {
-		for _, c := range columnsOf(p) {
-			if c.Index == col {
-				return c.Name
-			}
-		}
-	}
-	return fmt.Sprintf("column %d", col)
-}
-
-func columnsOf(p *catalog.Part) []*expr.Column {
-	if p.Expr == nil {
-		return nil
-	}
-	var out []*expr.Column
-	var visit func(e expr.Expr)
-	visit = func(e expr.Expr) {
-		if c, ok := e.(*expr.Column); ok {
-			out = append(out, c)
-		}
-		for _, x := range expr.Children(e) {
-			visit(x)
-		}
-	}
-	visit(p.Expr)
-	return out
-}
-
 // whyNotKey tells why predicate e is not decided by the key.
 func (w *walker) whyNotKey(e expr.Expr, t *catalog.Table) string {
 	cols := expr.Columns(e)
@@ -123,10 +94,10 @@ func (w *walker) whyNotKey(e expr.Expr, t *catalog.Table) string {
 			return ""
 		}
 		if !t.Columns[col].KeyPart {
-			if !w.inKey(col) {
+			if !slices.Contains(w.layout.KeyColumns(), col) {
 				return fmt.Sprintf("%s is not in the key", t.Columns[col].Name)
 			}
-			if !w.isPart(col) {
+			if !w.layout.Holds(col) {
 				return fmt.Sprintf("the key holds only a hash of %s", t.Columns[col].Name)
 			}
 		}
@@ -148,18 +119,6 @@ func (w *walker) whyNotKey(e expr.Expr, t *catalog.Table) string {
 	return "the key narrows it, but not to exactly these rows"
 }
 
-// isPart tells that a part of the key is column col as it is.
-func (w *walker) isPart(col int) bool {
-	return slices.ContainsFunc(w.layout.Key.Parts, func(p *catalog.Part) bool {
-		c, ok := p.Expr.(*expr.Column)
-		return ok && c.Index == col
-	})
-}
-
-func (w *walker) inKey(col int) bool {
-	return slices.ContainsFunc(w.layout.Key.Parts, func(p *catalog.Part) bool { return slices.Contains(p.Columns, col) })
-}
-
 // Advice tells what a query that misses the prefix could add to hit it; "" when it hits it, or nothing helps.
 func (s *Scan) Advice() string {
 	if s.Access != FullScan {
@@ -178,9 +137,9 @@ func (s *Scan) Advice() string {
 				}
 				break // no condition gets past it
 			}
-			for _, c := range columnsOf(p) {
-				name := c.Name
-				if m := expr.Monotone(p.Expr, c.Index); m != 0 && expr.Injective(p.Expr, c.Index) && p.Encoding.Order() != catalog.Unordered {
+			for _, c := range p.Columns {
+				name := s.Table.Columns[c].Name
+				if p.Monotone() != 0 && p.Injective() && p.Order() != catalog.Unordered {
 					name += " = ... (or a range of it)"
 				} else if s.walker.enumerable(p) {
 					continue

@@ -148,9 +148,9 @@ func isConstant(s *keySpan, col int) bool {
 func (s *keySpan) partBytes(k *catalog.Pattern, i int) []byte {
 	end := len(s.Start)
 	if i+1 < s.begun {
-		end = k.PrefixLen(s.Start, i+1)
+		end = k.PrefixLen(s.Start, i+1, false)
 	}
-	start := k.PrefixLen(s.Start, i)
+	start := k.PrefixLen(s.Start, i, false)
 	if start < 0 || end < 0 {
 		return s.Start // that is no less than the part's, so that more spans are merged
 	}

@@ -40,6 +40,7 @@ const (
 // walker walks the parts of one layout for one box after the other.
 type walker struct {
 	env    *Env
+	table  *catalog.Table
 	layout *catalog.Layout
 	opt    Options
 	spans  []keySpan
@@ -60,7 +61,6 @@ type walker struct {
 	merging bool
 	lookups []LookupKey
 	lookup  func(LookupKey) (types.Value, bool)
-	width   int    // columns of a row
 	bytes   []byte // room for the bytes of keys, handed out piece by piece
 	steps   int    // calls of key
 	// few is how many values of one column are walked one by one at most: MaxEnumerate, or as many as the statement names.
@@ -93,8 +93,8 @@ func (w *walker) encode(p *catalog.Part, v types.Value) ([]byte, error) {
 
 func newWalker(l *catalog.Layout, e *Env, req *accessRequest) *walker {
 	n, opt := len(l.Key.Parts), e.Options.withDefaults()
-	return &walker{env: e, layout: l, opt: opt, uses: make([]partUse, n), detail: make([]types.Set, n), varied: make([]bool, n),
-		stopPart: n, lookup: e.Lookups, width: len(req.table.Columns) + 2, few: max(opt.MaxEnumerate, named(req.conjuncts))}
+	return &walker{env: e, table: req.table, layout: l, opt: opt, uses: make([]partUse, n), detail: make([]types.Set, n), varied: make([]bool, n),
+		stopPart: n, lookup: e.Lookups, few: max(opt.MaxEnumerate, named(req.conjuncts))}
 }
 
 // named counts the values that es name.

@@ -25,44 +25,21 @@ func cutLeaf(l *catalog.Layout, sp Span) leaf {
 	out := leaf{Span: sp}
 	at := 0
 	for i, p := range l.Key.Parts {
-		rest := sp.Start[at:]
-		n := len(p.Literal)
-		if p.Literal == nil {
-			n = p.Encoding.Width()
-		}
-		if n == catalog.Variable {
-			d, delimited := p.Encoding.(catalog.Delimited)
-			switch {
-			case delimited:
-				if length, err := d.Length(rest); err == nil {
-					n = length
-				}
-			case p.Tail() > 0 && sp.Key:
-				n = len(rest) - p.Tail()
-			case p.Tail() > 0:
-			case i+1 < len(l.Key.Parts):
-				n = bytes.Index(rest, l.Key.Parts[i+1].Literal)
-			case sp.Key:
-				n = len(rest)
-			}
-		}
-		if n < 0 || n > len(rest) || n == 0 && !sp.Key {
+		end := l.Key.PrefixLen(sp.Start, i+1, sp.Key)
+		if end < 0 || !sp.Key && (end == at || !allBegin(sp.Stop, sp.Start[:end])) {
 			break
 		}
-		common := sp.Start[:at+n]
-		if !sp.Key && !allBegin(sp.Stop, common) {
-			break
-		}
+		part := sp.Start[at:end]
 		value := ""
 		if p.Literal == nil {
-			if v, err := p.Encoding.Decode(rest[:n]); err == nil {
+			if v, err := p.Encoding.Decode(part); err == nil {
 				value = runewidth.Truncate(v.SQL(), 40, "...")
 			} else {
-				value = Escape(rest[:n])
+				value = Escape(part)
 			}
 		}
-		out.bytes, out.values = append(out.bytes, rest[:n]), append(out.values, value)
-		at += n
+		out.bytes, out.values = append(out.bytes, part), append(out.values, value)
+		at = end
 	}
 	return out
 }
