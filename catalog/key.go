@@ -364,11 +364,17 @@ type solver struct {
 	// joint are the parts that determine the column together (or one that must be inverted).
 	joint    []partRef
 	byLookup bool
+	whole    bool // what is read is what was written, not the start of a day or month of it
 }
 
 // Holds tells that a part of l is the column col itself: what is read from it is every value that was written.
 func (l *Layout) Holds(col int) bool {
 	return slices.ContainsFunc(l.solve, func(s solver) bool { return s.col == col && s.direct })
+}
+
+// Tells reports whether column col is read from the keys of l as it was written.
+func (l *Layout) Tells(col int) bool {
+	return slices.ContainsFunc(l.solve, func(s solver) bool { return s.col == col && s.whole })
 }
 
 // ReadFrom tells that column col is read from part i of the key and nothing else, so that rows which agree in the part

@@ -237,13 +237,13 @@ func (l *Layout) solverFor(col *Column, refs []partRef) (solver, bool) {
 	for _, ref := range refs {
 		p := pats[ref.from].Parts[ref.part]
 		if _, ok := p.Expr.(*expr.Column); ok {
-			return solver{col: col.Index, from: ref.from, part: ref.part, direct: true, source: p.Source}, true
+			return solver{col: col.Index, from: ref.from, part: ref.part, direct: true, whole: true, source: p.Source}, true
 		}
 		if ref.from != 1 {
 			continue
 		}
 		if _, _, ok := l.NameAt(col.Index, ref.part); ok {
-			return solver{col: col.Index, byLookup: true, source: p.Source}, true
+			return solver{col: col.Index, byLookup: true, whole: true, source: p.Source}, true
 		}
 	}
 	sample := sampleValue(col.Type)
@@ -274,8 +274,9 @@ func (l *Layout) solverFor(col *Column, refs []partRef) (solver, bool) {
 	if len(set) != 1 || set[0].Lo.IsNull() || set[0].Hi.IsNull() {
 		return s, false
 	}
+	s.whole = set[0].IsPoint()
 	// Where the key tells less than the value, a month of a moment, the value is that of the cell, if there is one.
-	return s, set[0].IsPoint() || col.Type != types.String && !col.HasCell
+	return s, s.whole || col.Type != types.String && !col.HasCell
 }
 
 // sampleValue is some value of a type, to try a key's expressions on.

@@ -47,7 +47,7 @@ func (c *candidate) order(req *accessRequest, off bool) {
 		}
 		orders[i] = o
 	}
-	if merge && req.unmerged {
+	if merge && (req.unmerged || c.scan.Entries && !c.entriesTell(req.orderBy)) {
 		return
 	}
 	if hold >= 0 && (dir > 0 || len(c.spans) > 1) {
@@ -66,6 +66,18 @@ func (c *candidate) order(req *accessRequest, off bool) {
 		c.scan.Order = KeyOrder
 	}
 	c.scan.Reversed = dir < 0
+}
+
+// entriesTell reports whether entries, which are merged before their rows are looked up, hold what terms are made of.
+func (c *candidate) entriesTell(terms []SortTerm) bool {
+	for _, t := range terms {
+		for _, col := range expr.Columns(t.Expr) {
+			if !c.scan.Layout.Tells(col) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // unordered gives up the order that order found.

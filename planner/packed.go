@@ -14,6 +14,9 @@ func (c *candidate) qualifiers(boxes []box) filter.Filter {
 		return nil
 	}
 	part := p.Parts[0]
+	if part.Scales() { // equal numbers of other scales have other bytes
+		return nil
+	}
 	var family string
 	for _, col := range c.scan.Table.Columns {
 		if col.Packed != nil {

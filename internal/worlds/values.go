@@ -1,0 +1,285 @@
+package worlds
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/types"
+)
+
+// The ends of types, and numbers at which widths end.
+var (
+	intEnds   = []int64{127, 128, -128, -129, 255, 256, 999, 1000, 9999, 10000, 32767, -32768, 65535, 65536, 1<<24 - 1, math.MaxInt32, math.MinInt32, math.MaxUint32, 1 << 32, 1<<53 + 1, math.MaxInt64, math.MaxInt64 - 1, math.MinInt64, math.MinInt64 + 1}
+	floatEnds = []float64{math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64, math.MaxFloat64, -math.MaxFloat64, math.MaxFloat32, math.SmallestNonzeroFloat32, 1e16, 1e16 + 2, 0.1, 1 << 24, 1<<24 + 1}
+	dayEnds   = []int64{-719528, 2932896, -1, 0, 1, 24837, 24855, -719162}
+	timeEnds  = []int64{0, 1, 999, types.MillisPerDay - 1, 36_000_500}
+	msEnds    = []int64{-719528 * types.MillisPerDay, 2932897*types.MillisPerDay - 1, -1, 0, 1, 999, math.MaxUint32 * 1000, math.MaxUint32*1000 + 999, math.MaxInt32 * 1000, 1<<47 - 1, 9_999_999_999_999, -62135596800000}
+	decimals  = []string{"0", "1.5", "1.50", "-3", "100", "1e2", "-0.0", "0.001", "12345678901234567890.123", "-99999999999999999999", "1e-30"}
+	jsons     = []string{`{"n":1}`, `{"n":2}`, `[]`, `"s"`, `null`, ` 12`}
+	uuids     = []string{"00000000-0000-0000-0000-000000000000", "017f22e2-79b0-7cc3-98c4-dc0c0c07398f", "017f22e2-79b0-7cc3-98c4-dc0c0c073990", "ffffffff-ffff-ffff-ffff-ffffffffffff"}
+)
+
+// Value draws a value for a column of t; few of each type, so that rows share them and predicates hit some, now and then at
+// the ends of the type. Columns that may be NULL are.
+func (t *Table) Value(r *rand.Rand, col *catalog.Column) types.Value {
+	if i := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == col.Name }); i >= 0 && !t.Columns[i].NotNull && r.IntN(4) == 0 {
+		return types.Value{}
+	}
+	end := r.IntN(15) == 0
+	switch typ := col.Type; {
+	case typ.IsInteger():
+		bits := map[types.Type]int{types.TinyInt: 7, types.SmallInt: 15, types.Int: 31}[typ]
+		for end {
+			if n := pick(r, intEnds); bits == 0 || n < 1<<bits && n >= -1<<bits {
+				return types.NewIntOf(typ, n)
+			}
+		}
+		return types.NewIntOf(typ, int64(r.IntN(14)-3))
+	case typ == types.Double || typ == types.Float:
+		f := float64(r.IntN(20)-6) / 4
+		if end || r.IntN(15) == 0 {
+			f = pick(r, floatEnds)
+		}
+		if typ == types.Float {
+			f = float64(float32(f))
+		}
+		return types.NewFloatOf(typ, f)
+	case typ == types.Boolean:
+		return types.NewBool(r.IntN(2) == 0)
+	case typ == types.Decimal:
+		v, err := types.ParseDecimal(pick(r, decimals))
+		if err != nil {
+			panic(err)
+		}
+		return v
+	case typ == types.Date:
+		if end {
+			return types.NewDate(pick(r, dayEnds))
+		}
+		return types.NewDate([]int64{0, 18000, 18001, 18030, 18031, 18517, 18518, 19000}[r.IntN(8)])
+	case typ == types.Time:
+		if end {
+			return types.NewIntOf(types.Time, pick(r, timeEnds))
+		}
+		return types.NewIntOf(types.Time, []int64{0, 36_000_000, 36_001_000}[r.IntN(3)])
+	case typ == types.Timestamp:
+		if end {
+			return types.NewTimestamp(pick(r, msEnds))
+		}
+		base := []int64{0, 1_600_000_000_000, 1_600_041_600_000, 1_600_041_600_000 + types.MillisPerDay}[r.IntN(4)]
+		return types.NewTimestamp(base + int64(r.IntN(9)-4)*[]int64{1, 1000, 1000, 60_000, 3_600_000}[r.IntN(5)])
+	case typ == types.JSON:
+		return types.NewJSON(pick(r, jsons))
+	case typ == types.Bytes:
+		var b strings.Builder
+		for range r.IntN(4) {
+			b.WriteString(pick(r, []string{"a", "b", "\x00", "\xff", "ab"}))
+		}
+		return types.NewBytes(b.String() + t.piece(r))
+	}
+	if t.isUUID(col) {
+		return types.NewString(pick(r, uuids))
+	}
+	if end {
+		return types.NewString(pick(r, []string{"", " ", "😀", "\U0010ffff", strings.Repeat("a", 300), "null", `\`, "'", "%", "_", "a_b", "2020-09-14", "1.50"}))
+	}
+	var b strings.Builder
+	for range r.IntN(4) {
+		b.WriteString(pick(r, []string{"a", "a", "b", "B", ".", "é", "}", "\x7f", "\x01"}))
+	}
+	return types.NewString(b.String() + t.piece(r))
+}
+
+// piece is what a delimiter of t begins with, sometimes.
+func (t *Table) piece(r *rand.Rand) string {
+	if len(t.pieces) == 0 || r.IntN(5) > 0 {
+		return ""
+	}
+	return pick(r, t.pieces)
+}
+
+// isUUID reports whether col is stored as a UUID: other texts do not fit.
+func (t *Table) isUUID(col *catalog.Column) bool {
+	return strings.Contains(t.DDL(), col.Name+" AS UUID")
+}
+
+func pick[T any](r *rand.Rand, xs []T) T { return xs[r.IntN(len(xs))] }
+
+// Zones are behind and before UTC, with summer time, half hours, and midnights that do not exist.
+var Zones = []string{"UTC", "UTC", "Asia/Tokyo", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "America/Havana", "Pacific/Apia"}
+
+// Zone draws one.
+func Zone(r *rand.Rand) *time.Location {
+	loc, err := types.Zone(pick(r, Zones))
+	if err != nil {
+		panic(err)
+	}
+	return loc
+}
+
+// Predicates draws conditions on the rows of Table, with constants that Value gives.
+type Predicates struct {
+	*rand.Rand
+	Table *catalog.Table
+	Value func(*catalog.Column) types.Value
+}
+
+func (g *Predicates) pick(xs ...string) string { return xs[g.IntN(len(xs))] }
+
+// Constant is a literal for col, now and then outside what the column can hold.
+func (g *Predicates) Constant(col *catalog.Column) string {
+	if g.IntN(25) == 0 && col.Type.IsInteger() {
+		return g.pick("1.5", "9000000000", "-9000000000", "9223372036854775808", "-1e30", "CAST('NaN' AS DOUBLE)", "CAST(0.5 AS DOUBLE)")
+	}
+	v := g.Value(col)
+	switch {
+	case v.IsNull():
+		return "NULL"
+	case v.Type() == types.Timestamp && g.IntN(10) == 0 && !strings.HasPrefix(v.String(), "-"): // finer than it can be
+		return "TIMESTAMP '" + time.UnixMilli(v.Int()).UTC().Format("2006-01-02 15:04:05.000") + g.pick("4", "9996") + "'"
+	case v.Type().IsInteger() && v.Int() < 0 && v.Int() > math.MinInt64:
+		return fmt.Sprint(v.Int())
+	}
+	return v.SQL()
+}
+
+// Draw is a condition of that depth at most.
+func (g *Predicates) Draw(depth int) string {
+	if depth > 0 && g.IntN(2) == 0 {
+		switch g.IntN(6) {
+		case 0:
+			return "NOT (" + g.Draw(depth-1) + ")"
+		case 1, 2:
+			return "(" + g.Draw(depth-1) + " OR " + g.Draw(depth-1) + ")"
+		case 3:
+			return "(" + g.Draw(depth-1) + ") IS " + g.pick("", "NOT ") + g.pick("TRUE", "FALSE", "UNKNOWN", "NULL")
+		default:
+			return "(" + g.Draw(depth-1) + " AND " + g.Draw(depth-1) + ")"
+		}
+	}
+	cols := g.Table.Columns
+	col := cols[g.IntN(len(cols))]
+	c, t := col.Name, col.Type
+	if t == types.JSON {
+		return c + g.pick(" IS NULL", " IS NOT NULL")
+	}
+	if (t == types.Timestamp || t == types.Date) && g.IntN(3) == 0 {
+		return g.moment(col)
+	}
+	k := func() string { return g.Constant(col) }
+	op := func() string { return g.pick(" = ", " = ", " = ", " < ", " <= ", " > ", " >= ", " <> ") }
+	switch g.IntN(12) {
+	case 0:
+		return c + g.pick("", "", " NOT") + " BETWEEN " + k() + " AND " + k()
+	case 1:
+		if lo := g.IntN(8) - 2; t.IsInteger() && g.IntN(2) == 0 { // neighbours, and one apart
+			return fmt.Sprintf("%s %sIN (%d, %d, %d, %s)", c, g.pick("", "", "NOT "), lo, lo+1, lo+2, k())
+		}
+		return c + g.pick("", "", " NOT") + " IN (" + k() + ", " + k() + ", " + k() + ")"
+	case 2:
+		if t == types.String {
+			return c + g.pick("", "", " NOT") + g.pick(" LIKE ", " LIKE ", " LIKE ", " ILIKE ") + "'" + g.pick("a%", "%a", "ab%", "a_", "%", "", "b%b", "%b", "aé%", "_", `\%`, `a\_%`, "}%") + "'"
+		}
+		if g.IntN(3) == 0 { // many terms about a column are proved together
+			terms := make([]string, 10)
+			for i := range terms {
+				terms[i] = c + g.pick(" <> ", " <> ", " <> ", " >= ") + k()
+			}
+			return strings.Join(terms, " AND ")
+		}
+		return c + " <> " + k()
+	case 3:
+		o := cols[g.IntN(len(cols))]
+		if o.Type == types.JSON {
+			o = col
+		}
+		return fmt.Sprintf("(%s, %s) %s (%s, %s)", c, o.Name, g.pick("<", "<=", ">", ">=", "=", "<>"), k(), g.Constant(o))
+	case 4:
+		return c + " IS " + g.pick("", "NOT ") + "NULL"
+	case 5, 6:
+		return g.computed(col, op())
+	case 7:
+		for _, o := range cols[g.IntN(len(cols)):] {
+			if o.Type == t && o != col {
+				return c + op() + o.Name
+			}
+		}
+		return c + g.pick(" IS DISTINCT FROM ", " IS NOT DISTINCT FROM ") + k()
+	}
+	return c + op() + k()
+}
+
+// computed is a condition on what is made of col.
+func (g *Predicates) computed(col *catalog.Column, op string) string {
+	c, k := col.Name, g.Constant(col)
+	switch g.IntN(6) {
+	case 0:
+		return "COALESCE(" + c + ", " + k + ")" + op + g.Constant(col)
+	case 1:
+		return "CASE WHEN " + c + op + k + " THEN 'a' WHEN " + c + " IS NULL THEN 'b' ELSE 'c' END" + g.pick(" = ", " <> ") + g.pick("'a'", "'b'", "'c'")
+	case 2:
+		return g.pick("GREATEST(", "LEAST(") + c + ", " + k + ")" + op + g.Constant(col)
+	case 3:
+		return "NULLIF(" + c + ", " + k + ")" + g.pick(" IS NULL", " IS NOT NULL", op+g.Constant(col))
+	}
+	switch t := col.Type; {
+	case t.IsInteger():
+		n := fmt.Sprint(g.IntN(9) - 2)
+		return g.pick(c+" % 3", c+" / 2", "FLOORMOD("+c+", 3)", "LENGTH(CONCAT("+c+"))", "SIGN("+c+")", "CRC32("+c+") % 5", c+" * 0.5", "CAST("+c+" AS DECIMAL) + 1", "CAST("+c+" AS DOUBLE) - 1") + op + n
+	case t == types.String:
+		n := g.pick("'a'", "'b'", "'ab'", "''", "'A'")
+		return g.pick("LEFT("+c+", 1)"+op+n, "SUBSTRING("+c+", 2, 1)"+op+n, "UPPER("+c+") = 'A'", "LOWER("+c+")"+op+n, "REVERSE("+c+") LIKE '"+g.pick("a%", "ab%", "%a")+"'", "STARTS_WITH("+c+", "+n+")", c+" || 'x'"+op+"'ax'",
+			"LENGTH("+c+")"+op+fmt.Sprint(g.IntN(4)), c+g.pick(" ~ ", " !~ ", " ~* ")+g.pick("'^a'", "'b$'", "'^ab?$'", "'a|b'"), c+g.pick("", " NOT")+" SIMILAR TO 'a(a|b)*'", "MD5("+c+") = MD5("+n+")", "REVERSE_DOMAIN("+c+")"+op+"'a.b'", "RIGHT("+c+", 1)"+op+n)
+	case t == types.Timestamp || t == types.Date:
+		return g.pick("DATE_TRUNC('"+g.pick("month", "year", "day")+"', "+c+")"+op+g.pick("TIMESTAMP '2020-09-01 00:00:00Z'", "TIMESTAMP '2019-01-01 00:00:00Z'"), "EXTRACT("+g.pick("year", "month", "dow", "day")+" FROM "+c+")"+op+g.pick("2019", "2020", "9", "4", "1"),
+			"TO_CHAR("+c+", 'YYYY-MM')"+op+"'2020-09'", "EXTRACT(hour FROM CAST("+c+" AS TIMESTAMP) AT TIME ZONE 'Asia/Kolkata')"+op+g.pick("5", "12"), "DATE(CAST("+c+" AS TIMESTAMP))"+op+"DATE '2020-09-13'", "HOUR_OF_DAY(CAST("+c+" AS TIMESTAMP))"+op+"12")
+	case t == types.Double || t == types.Float || t == types.Decimal:
+		return g.pick("ABS("+c+")", "CAST("+c+" AS STRING) = '1.5' OR "+c, "SIGN("+c+")") + op + g.pick("1", "0.25", "1.5")
+	case t == types.Boolean:
+		return g.pick("NOT "+c, c, c+" IS TRUE", c+" IS NOT FALSE", c+" IS UNKNOWN", "CAST("+c+" AS INT) = 1")
+	case t == types.Bytes:
+		return g.pick("LENGTH("+c+")"+op+"1", "HEX("+c+")"+op+"'61'", "LEFT(HEX("+c+"), 2) = '00'", c+" || X'00'"+op+"X'6100'")
+	}
+	return "CAST(" + c + " AS STRING)" + op + "'10:00:00'"
+}
+
+// moment is a predicate on a day or a moment whose meaning depends on the zone.
+func (g *Predicates) moment(col *catalog.Column) string {
+	other := types.Timestamp
+	if col.Type == other {
+		other = types.Date
+	}
+	op := g.pick(" = ", " <> ", " < ", " <= ", " > ", " >= ")
+	k := types.NewDate([]int64{0, 18000, 18001, 18517, 18518, 18519}[g.IntN(6)])
+	moment := func() string { // sometimes the midnight of a zone
+		ms := k.Int()*types.MillisPerDay + int64(g.IntN(3)-1)
+		if z, err := types.Cast(k, types.Timestamp, Zone(g.Rand)); err == nil && g.IntN(2) == 0 {
+			ms = z.Int()
+		}
+		return types.NewTimestamp(ms).SQL()
+	}
+	for _, c := range g.Table.Columns {
+		if c.Type == other && g.IntN(2) == 0 {
+			return col.Name + op + c.Name
+		}
+	}
+	switch n := g.IntN(5); {
+	case n == 4:
+		return "CONCAT(" + col.Name + ")" + op + "'" + k.String() + g.pick("", " 01:30:00", " 14") + "'"
+	case n == 0:
+		return "CAST(" + col.Name + " AS " + other.String() + ")" + op + map[bool]string{true: k.SQL(), false: moment()}[other == types.Date]
+	case n == 1 && col.Type == types.Timestamp:
+		return col.Name + op + "'" + k.String() + g.pick("", " 12:00", " 23:30:00") + "'"
+	case n == 2:
+		return col.Name + g.pick(" IN (", " NOT IN (") + k.SQL() + ", " + moment() + ")"
+	}
+	if col.Type == types.Timestamp {
+		return col.Name + op + k.SQL()
+	}
+	return col.Name + op + moment()
+}

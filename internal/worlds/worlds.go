@@ -1,0 +1,390 @@
+// Package worlds draws random tables for tests: definitions that say all that a definition can, values that their columns
+// can hold, and predicates about these. What it must draw, and that it does, internal/coverage tells.
+package worlds
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+)
+
+// Table is a drawn definition.
+type Table struct {
+	Name string
+	// Create are the statements that make it, its own last.
+	Create  []string
+	Columns []Column
+	Layouts []string // names that the hint LAYOUT takes
+	Drawn   bool     // a part of the key is drawn for each row: the same values may stand there twice
+	// pieces are the beginnings of delimiters: values that end with one are looked for.
+	pieces []string
+	// Def is what a catalog makes of it.
+	Def *catalog.Table
+}
+
+// Column is a column of a definition.
+type Column struct {
+	Name, Type   string
+	Key, NotNull bool
+}
+
+// DDL is the table's own statement.
+func (t *Table) DDL() string { return t.Create[len(t.Create)-1] }
+
+// Options say what a test can do with tables.
+type Options struct {
+	// Unique draws keys that tell rows apart by the values of all their columns, as PRIMARY KEY does: no beginnings of texts,
+	// no numbers that are equal and written otherwise.
+	Unique bool
+	// NoLookup draws no numbers of other tables, NoCells no cells of the primary layout that other layouts have in their keys.
+	NoLookup bool
+}
+
+// field is a type of column as it can stand in a key.
+type field struct {
+	typ string
+	// parts of %s, each enough to tell rows apart; those that begin with ! vary in width and have no end. {n} is any encoding of
+	// integers of n bytes or more.
+	parts  []string
+	hashes []string // parts that may stand before or behind, made of the column
+}
+
+var (
+	anyHashes  = []string{"LEFT(MD5(%s), 1)", "LEFT(MD5(CONCAT(%s)), 2)"}
+	intHashes  = append([]string{"FLOORMOD(%s, 3) AS UINT8", "CRC32(%s) %% 5 AS UINT8", "ABS(%s %% 3) AS UINT8", "%s %% 4 AS INT8", "%s / 10 AS INT64", "RING(%s, 'a', 'b', 'c', 5)", "LENGTH(CONCAT(%s)) AS UINT8", "MURMUR3(%s) %% 7 AS TEXT(2)", "%s AS VINT"}, anyHashes...)
+	textHashes = append([]string{"LEFT(SHA1(%s), 1)", "CRC32(%s) %% 3 AS TEXT(1)", "ABS(JAVA_HASH(%s)) %% 4 AS UINT8", "SUBSTRING(MD5(%s), 9, 2)", "UNHEX(MD5(%s))", "UPPER(LEFT(MD5(%s), 3))", "LOWER(RIGHT(SHA256(%s), 2))",
+		"MURMUR3(%s) %% 7 AS TEXT(2)", "LEFT(SHA512(%s), 3)", "RING(%s, 'a' TO 'd', 10)", "LENGTH(%s) AS UINT8", "REVERSE(LEFT(MD5(%s), 2)) AS TEXT(2)"}, anyHashes...)
+	timeHashes = append([]string{"FLOORMOD(%s, 7) AS UINT8", "%s %% 10 AS INT8", "DATE(%s) AS TEXT('yyyyMMdd')", "CAST(%s AS DATE) AS TEXT('yyyy-MM-dd')", "DATE_TRUNC('month', %s) AS TEXT('yyyyMM')", "HOUR_OF_DAY(%s) AS UINT8", "MINUTE_OF_DAY(%s) AS UINT16",
+		"SECOND_OF_DAY(%s) AS UINT24", "MILLIS_OF_DAY(%s) AS TEXT(8)", "DATE_BIN('1 hour', %s) AS INT64", "BIN_OFFSET('1 hour', %s) AS UINT32", "%s + INTERVAL '8 hours' AS INT64", "EXTRACT(dow FROM %s) AS UINT8", "LEFT(MD5(CAST(EPOCH_MS(%s) AS STRING)), 1)", "2147483647 - %s / 1000 AS INT64"}, anyHashes...)
+)
+
+var fields = []field{
+	{"INT", []string{"%s AS {1}", "%s AS {1}", "%s AS {2}", "%s AS TEXT(4)", "%s AS REVERSED TEXT(3)", "%s AS HEX(3)", "%s AS UPPER HEX(4)", "%s AS CROCKFORD(4)", "%s AS BASE36(4)", "%s AS VINT", "!%s AS TEXT", "100 - %s AS {2}", "%s + 3 AS {2}"}, intHashes},
+	{"BIGINT", []string{"%s AS {1}", "%s AS {4}", "%s AS {8}", "%s AS TEXT(6)", "%s AS REVERSED TEXT(7)", "%s AS HEX(4)", "%s AS BASE36(4)", "%s AS VINT", "!%s AS TEXT", "100 - %s AS {4}", "%s + 3 AS {4}", "9223372036854775807 - %s AS INT64", "-1 - %s AS ORDERED INT64"}, intHashes},
+	{"SMALLINT", []string{"%s AS {1}", "%s AS {2}", "%s AS TEXT(5)", "%s AS VINT"}, intHashes},
+	{"TINYINT", []string{"%s AS {1}", "%s AS TEXT(3)", "%s AS VINT"}, intHashes},
+	{"STRING", []string{"%s AS TEXT(4)", "%s AS NUL TEXT(4)", "%s AS COUNT8 TEXT", "%s AS COUNT16 TEXT", "%s AS COUNT32 TEXT", "%s AS VINT TEXT", "%s AS BYTES(2)", "%s AS UUID", "!%s AS BYTES", "!%s AS TEXT", "!%s AS TEXT", "!%s AS TEXT", "!%s AS TEXT", "!REVERSE(%s) AS TEXT", "!REVERSE_DOMAIN(%s) AS TEXT", "REVERSE(%s) AS TEXT(4)"}, textHashes},
+	{"BYTES", []string{"%s AS COUNT8 TEXT", "%s AS COUNT16 TEXT", "%s AS VINT TEXT", "%s AS BYTES(2)", "%s AS TEXT(2)", "!%s AS BYTES", "!%s AS BYTES"}, []string{"LEFT(MD5(HEX(%s)), 1)", "LENGTH(%s) AS UINT8", "LEFT(SHA1(%s), 2)"}},
+	{"TIMESTAMP", []string{"%s AS INT64", "%s AS {6}", "9223372036854775807 - %s AS INT64", "%s AS TEXT(13)", "%s AS REVERSED TEXT(13)", "%s AS HEX(12)", "%s AS UPPER HEX(11)", "%s AS BASE36(9)", "%s AS CROCKFORD(10)", "%s AS VINT", "%s AS TEXT('yyyyMMddHHmmssSSS')", "%s AS EPOCH32", "!%s AS TEXT",
+		"DATE(%s) AS TEXT('yyyyMMdd'), MILLIS_OF_DAY(%[1]s) AS UINT32", "DATE_BIN('5 minutes', %s) AS INT64, BIN_OFFSET('5 minutes', %[1]s) AS UINT32", "DATE(%s) AS ORDERED INT32, SECOND_OF_DAY(%[1]s) AS UINT24", "2147483647 - %s / 1000 AS INT32", "%s + INTERVAL '8 hours' AS TEXT('yyyyMMddHHmmssSSS')", "%s - INTERVAL '1 hour' AS INT64"}, timeHashes},
+	{"DATE", []string{"%s AS TEXT('yyyyMMdd')", "%s AS TEXT('yyyy-MM-dd')", "%s AS TEXT('ddMMyyyy')", "%s AS {4}", "%s AS {3}", "!%s AS TEXT"}, append([]string{"DATE_TRUNC('year', %s) AS TEXT('yyyy')", "LEFT(MD5(%s::TIMESTAMP), 1)", "EXTRACT(month FROM %s) AS UINT8"}, anyHashes...)},
+	{"TIME", []string{"%s AS UINT32", "%s AS {4}", "%s AS TEXT('HHmmssSSS')", "!%s AS TEXT"}, anyHashes},
+	{"DOUBLE", []string{"%s AS FLOAT64", "%s AS ORDERED FLOAT64", "%s AS PHOENIX DOUBLE", "%s AS FLOAT32", "%s AS ORDERED FLOAT32", "%s AS PHOENIX FLOAT", "!%s AS TEXT"}, append([]string{"%s - 5.0 AS ORDERED FLOAT64", "0.5 + %s AS FLOAT64", "1 - %s AS ORDERED FLOAT64"}, anyHashes...)},
+	{"FLOAT", []string{"%s AS FLOAT32", "%s AS ORDERED FLOAT32", "%s AS PHOENIX FLOAT", "%s AS ORDERED FLOAT64", "!%s AS TEXT"}, anyHashes},
+	{"BOOLEAN", []string{"%s AS BOOLEAN", "%s AS PHOENIX BOOLEAN", "!%s AS TEXT"}, anyHashes},
+	{"DECIMAL", []string{"!%s AS TEXT", "!%s AS BIGDECIMAL"}, anyHashes},
+}
+
+var integers = []string{"INT", "UINT", "ORDERED INT", "LITTLE INT"}
+
+var delimiters = []string{"X'00'", "X'00'", "'|'", "'~'", "'::'", "'aa'", "X'FFFF'", "X'0000'", "'aba'", "'-a-'"}
+
+// cellEncodings are those of cells by type, beside the type's own.
+var cellEncodings = map[string][]string{
+	"BOOLEAN": {"TEXT", "BOOLEAN", "PHOENIX BOOLEAN"}, "TINYINT": {"TEXT", "{1}", "TEXT(3)", "VINT"}, "SMALLINT": {"TEXT", "{2}", "VINT"},
+	"INT": {"TEXT", "{4}", "VINT", "TEXT(10)", "HEX(8)"}, "BIGINT": {"TEXT", "{8}", "VINT", "BASE36(13)", "CROCKFORD(13)", "UPPER HEX(16)", "REVERSED TEXT(19)"},
+	"FLOAT": {"TEXT", "FLOAT32", "FLOAT64", "ORDERED FLOAT32", "PHOENIX FLOAT"}, "DOUBLE": {"TEXT", "FLOAT64", "ORDERED FLOAT64", "PHOENIX DOUBLE"}, "DECIMAL": {"TEXT", "BIGDECIMAL"},
+	"STRING": {"TEXT", "BYTES", "VINT TEXT", "COUNT8 TEXT", "COUNT16 TEXT", "COUNT32 TEXT"}, "BYTES": {"BYTES", "VINT TEXT", "COUNT8 TEXT", "COUNT16 TEXT", "COUNT32 TEXT"},
+	"DATE": {"TEXT", "{4}", "TEXT('yyyyMMdd')"}, "TIME": {"TEXT", "{4}", "TEXT('HHmmssSSS')"}, "TIMESTAMP": {"TEXT", "{8}", "TEXT('yyyyMMddHHmmssSSS')", "VINT"}, "JSON": {"TEXT"},
+}
+
+// indexParts are parts at the head of an index over a cell, by type; ! as in field.
+var indexParts = map[string][]string{
+	"DATE": {"%s AS TEXT('yyyyMMdd')", "%s AS INT32"}, "TIME": {"%s AS UINT32"}, "TIMESTAMP": {"%s AS INT64", "DATE(%s) AS TEXT('yyyyMMdd'), %[1]s AS ORDERED INT64"},
+	"STRING": {"LEFT(MD5(%s), 2), %[1]s AS TEXT, '|'", "!%s AS TEXT", "%s AS COUNT8 TEXT", "!REVERSE(%s) AS TEXT", "LEFT(MD5(%s), 2)", "!UPPER(%s) AS TEXT", "LEFT(%s, 1) AS TEXT(1)"},
+	"INT":    {"%s AS INT32", "%s AS ORDERED INT32", "FLOORMOD(%s, 3) AS UINT8", "CRC32(%s) %% 4 AS UINT8, %[1]s AS INT64", "%s AS VINT"},
+}
+
+type maker struct {
+	*rand.Rand
+	t      *Table
+	fields []field
+	names  []string
+	opt    Options
+}
+
+// New draws a table of that name that a catalog takes.
+func New(r *rand.Rand, name string, opt Options) *Table {
+	for {
+		g := &maker{Rand: r, t: &Table{Name: name, Layouts: []string{"main"}}, opt: opt}
+		g.draw()
+		c := catalog.New()
+		if c.Load(strings.Join(g.t.Create, ";\n")) != nil {
+			continue
+		}
+		g.t.Def, _ = c.Table(name)
+		if !slices.ContainsFunc(g.t.Def.Layouts, func(l *catalog.Layout) bool { _, err := g.t.Def.SplitKeys(l, nil, nil); return err != nil }) {
+			return g.t
+		}
+	}
+}
+
+func (g *maker) pick(xs ...string) string { return xs[g.IntN(len(xs))] }
+func (g *maker) odds(n int) bool          { return g.IntN(n) == 0 }
+
+// Types are those of columns.
+var Types = []string{"BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL", "STRING", "BYTES", "DATE", "TIME", "TIMESTAMP", "JSON"}
+
+func (g *maker) draw() {
+	t := g.t
+	for i := range 1 + g.IntN(4) {
+		f := fields[g.IntN(len(fields))]
+		for f.typ == "DECIMAL" && g.opt.Unique {
+			f = fields[g.IntN(len(fields))]
+		}
+		g.add(fmt.Sprintf("k%d", i), f)
+	}
+	if g.odds(2) { // else few values tell rows apart
+		g.add("id", fields[0])
+	}
+	keys := len(t.Columns)
+	var cells []string
+	for i := range 1 + g.IntN(5) {
+		c := Column{Name: fmt.Sprintf("c%d", i), Type: g.pick(Types...), NotNull: g.odds(5)}
+		if i < 2 {
+			c.Type = []string{"INT", "STRING"}[i]
+		}
+		t.Columns = append(t.Columns, c)
+		cells = append(cells, g.cell(c))
+	}
+	order := g.Perm(keys)
+	salted := g.odds(6)
+	parts := g.key(order)
+	if salted {
+		parts = append([]string{g.pick("SALT('a','b','c')", "SALT(0 TO 2) AS UINT8", "PHOENIX_SALT(4) AS UINT8", "PINPOINT_SALT(4, 1, 3) AS UINT8", "HBASEWD_SALT(8) AS UINT8", "OPENTSDB_SALT(5) AS UINT8", "SALT HEX(2)", "SALT HEX(4)")}, parts...)
+	}
+	t.Drawn = salted && strings.HasPrefix(parts[0], "SALT")
+	variant := ""
+	switch g.IntN(12) {
+	case 0:
+		variant = "primary key"
+	case 1, 2:
+		variant = "stored in"
+	case 3:
+		variant = "packed"
+	case 4:
+		variant = "hashed"
+	case 5, 6:
+		variant = "lookup"
+	}
+	stored, inCell := g.odds(2), ""
+	storedIn := ""
+	if stored {
+		storedIn = " STORED IN '" + t.Name + "'"
+	}
+	at := g.IntN(keys)
+	field, name := g.fields[at], g.names[at]
+	switch {
+	case variant == "stored in":
+		storedIn = g.computedName(t.Name)
+	case variant == "packed":
+		switch {
+		case field.typ == "TIMESTAMP": // wide rows: the moment within the bin is the qualifier
+			parts = append(g.key(slices.DeleteFunc(order, func(i int) bool { return i == at })), "DATE_BIN('1 hour', "+name+") AS INT64")
+			cells = []string{g.packedCell(keys, name+" - DATE_BIN('1 hour', "+name+") AS UINT32")}
+		case keys > 1:
+			parts = g.key(slices.DeleteFunc(order, func(i int) bool { return i == at }))
+			cells = []string{g.packedCell(keys, strings.Join(g.part(at, true), ", "))}
+		}
+	case variant == "hashed" && (field.typ == "STRING" || field.typ == "BYTES"): // in place of the value, which is a cell
+		inCell = name
+		parts = g.key(slices.DeleteFunc(order, func(i int) bool { return i == at }))
+		hash := "UNHEX(MD5(" + name + "))"
+		if field.typ == "STRING" && !g.opt.Unique {
+			hash = g.pick(hash, "LEFT("+name+", 3) AS TEXT", "SUBSTRING("+name+", 1, 2) AS TEXT", "LEFT(SHA256("+name+"), 20)")
+		}
+		parts = append(parts, hash)
+		if len(parts) == 1 || g.odds(2) {
+			break
+		}
+		parts = append([]string{hash, g.pick(delimiters...)}, parts[:len(parts)-1]...)
+	case variant == "lookup" && field.typ == "STRING" && !g.opt.NoLookup:
+		dict := "dict_" + t.Name
+		t.Create = append(t.Create, "CREATE TABLE "+dict+" (kind STRING, name STRING, n BIGINT) ROW KEY (kind AS TEXT(4), name AS TEXT)")
+		parts = g.key(slices.DeleteFunc(order, func(i int) bool { return i == at }))
+		parts = slices.Insert(parts, g.IntN(2)*len(parts), "LOOKUP("+dict+".n, 'k', "+name+") AS "+g.pick("INT64", "UINT32", "ORDERED INT64"))
+	}
+	var cols []string
+	for i := range keys {
+		c := &t.Columns[i]
+		c.NotNull = true
+		def := c.Name + " " + c.Type
+		if c.Name == inCell || c.Type != "DECIMAL" && g.odds(12) {
+			def += " FROM " + g.pick("f", "g") + ":" + c.Name
+		}
+		cols = append(cols, def)
+	}
+	ddl := "CREATE TABLE " + t.Name + " (" + strings.Join(append(cols, cells...), ", ") + ")"
+	if g.odds(6) {
+		ddl += " FAMILY f (" + g.pick("VERSIONS = 3", "BLOOMFILTER = 'ROWCOL'", "") + ")" + g.pick("", " FAMILY g (TTL = 100000000)")
+	}
+	if variant == "primary key" {
+		ddl = "CREATE TABLE " + t.Name + " (" + strings.Join(append(cols, cells...), ", ") + ", PRIMARY KEY (" + strings.Join(g.names, ", ") + "))"
+		t.Drawn = false
+	} else {
+		ddl += " ROW KEY main (" + strings.Join(parts, ", ") + ")" + storedIn
+		if variant != "packed" && inCell == "" && !t.Drawn {
+			ddl += g.others(keys)
+		}
+	}
+	if variant != "stored in" && g.odds(3) {
+		ddl += g.pick(" SPLIT AT ('1', 'a', X'80')", " SPLIT AT (X'0001')", " SPLIT INTO 3 BY HEX", " SPLIT INTO 4 BY UNIFORM", " SPLIT INTO 3 BY KEY", " SPLIT INTO 3 BY KEY")
+	}
+	if g.odds(10) {
+		ddl += " ON MALFORMED KEY " + g.pick("ERROR", "SKIP")
+	}
+	t.Create = append(t.Create, ddl)
+}
+
+func (g *maker) add(name string, f field) {
+	g.fields, g.names = append(g.fields, f), append(g.names, name)
+	g.t.Columns = append(g.t.Columns, Column{Name: name, Type: f.typ, Key: true, NotNull: true})
+}
+
+// others are layouts beside the first.
+func (g *maker) others(keys int) (ddl string) {
+	t := g.t
+	where := func(kind string) string {
+		if g.odds(4) {
+			if s := g.computedName(t.Name + kind); s != "" {
+				return s
+			}
+		}
+		return g.pick("", " STORED IN '"+t.Name+kind+"'")
+	}
+	if g.odds(4) {
+		ddl += " ROW KEY other (" + strings.Join(g.key(g.Perm(keys)), ", ") + ")" + where("_other")
+		t.Layouts = append(t.Layouts, "other")
+	}
+	for n := range []int{0, 0, 1, 1, 2}[g.IntN(5)] {
+		var lead []string
+		for range 1 + g.IntN(2) {
+			lead = append(lead, g.indexed(t.Columns[keys+g.IntN(len(t.Columns)-keys)])...)
+		}
+		if g.odds(4) {
+			lead = g.key(g.Perm(keys)[:1])
+			lead = append(lead, "'|'")
+		}
+		name := fmt.Sprint("by_cell", n)
+		ddl += " INDEX " + name + " (" + strings.Join(append(lead, g.key(g.Perm(keys))...), ", ") + ")" + where("_"+name)
+	}
+	return ddl
+}
+
+// computedName is a STORED IN of a name made of a column; "" where no column has a kind for it.
+func (g *maker) computedName(prefix string) string {
+	i := g.IntN(len(g.names))
+	n := g.names[i]
+	switch g.fields[i].typ {
+	case "TIMESTAMP":
+		return " STORED IN ('" + prefix + "_', " + g.pick("DATE("+n+") AS TEXT('yyyyMMdd')", "DATE_TRUNC('month', "+n+") AS TEXT('yyyyMM')", "DATE_TRUNC('year', "+n+") AS TEXT('yyyy')", "DATE_BIN('1 hour', "+n+") AS TEXT('yyyyMMddHH')", "CAST("+n+" AS DATE) AS TEXT('yyyyMMdd')") + ")"
+	case "DATE":
+		return " STORED IN ('" + prefix + "_', " + n + " AS TEXT('yyyyMMdd'))"
+	case "INT", "BIGINT", "SMALLINT", "TINYINT":
+		return " STORED IN ('" + prefix + "_', " + g.pick("FLOORMOD("+n+", 3) AS TEXT(1)", "CRC32("+n+") % 4 AS TEXT(1)") + ")"
+	case "STRING":
+		return " STORED IN ('" + prefix + "_', LEFT(MD5(" + n + "), 1))"
+	}
+	return ""
+}
+
+// packedCell is the one cell of a table whose qualifiers are made of parts.
+func (g *maker) packedCell(keys int, qualifier string) string {
+	c := &g.t.Columns[keys]
+	g.t.Columns = g.t.Columns[:keys+1]
+	c.NotNull = true
+	return c.Name + " " + c.Type + " FROM f:[" + qualifier + "]" + g.encoding(*c)
+}
+
+// cell is a column of a cell.
+func (g *maker) cell(c Column) string {
+	out := c.Name + " " + c.Type + g.pick("", "", " FROM g:"+c.Name, " FROM f:X'02"+fmt.Sprintf("%02x", c.Name[1])+"'") + g.encoding(c)
+	if c.NotNull {
+		out += " NOT NULL"
+	}
+	return out
+}
+
+func (g *maker) encoding(c Column) string {
+	if !g.odds(3) {
+		return ""
+	}
+	return " AS " + g.integers(g.pick(cellEncodings[c.Type]...))
+}
+
+// integers writes {n} as an encoding.
+func (g *maker) integers(part string) string {
+	i := strings.IndexByte(part, '{')
+	if i < 0 {
+		return part
+	}
+	least := int(part[i+1] - '0')
+	return part[:i] + fmt.Sprint(g.pick(integers...), 8*(least+g.IntN(9-least))) + part[i+3:]
+}
+
+// part is the field i as parts, with a delimiter behind where it needs one.
+func (g *maker) part(i int, last bool) []string {
+	return g.delimited(g.pick(g.fields[i].parts...), g.names[i], last)
+}
+
+func (g *maker) delimited(part, name string, last bool) []string {
+	part, open := strings.CutPrefix(part, "!")
+	out := []string{g.integers(fmt.Sprintf(part, name))}
+	if !open && g.odds(8) || open && (!last || g.odds(8)) && !g.odds(4) { // without one, what follows may be of fixed width
+		d := g.pick(delimiters...)
+		out = append(out, d)
+		if literal := strings.Trim(d, "'"); d[0] == '\'' && len(literal) > 1 {
+			g.t.pieces = append(g.t.pieces, literal[:1+g.IntN(len(literal)-1)])
+		} else if d[0] == '\'' {
+			g.t.pieces = append(g.t.pieces, literal)
+		}
+	}
+	return out
+}
+
+// key writes a key of fields in that order, behind what is made of one of them.
+func (g *maker) key(order []int) (parts []string) {
+	made := func() {
+		i := g.IntN(len(g.names))
+		if len(g.names) > 1 && g.odds(6) {
+			a, b := g.names[i], g.names[g.IntN(len(g.names))]
+			parts = append(parts, "LEFT(MD5(CONCAT("+a+", '-', "+b+")), 1)")
+			return
+		}
+		if hs := g.fields[i].hashes; len(hs) > 0 {
+			parts = append(parts, fmt.Sprintf(g.pick(hs...), g.names[i]))
+			if g.odds(4) {
+				parts = append(parts, g.pick("'-'", "'::'"))
+			}
+		}
+	}
+	if g.odds(2) {
+		made()
+	}
+	for n, i := range order {
+		parts = append(parts, g.part(i, n == len(order)-1)...)
+		if g.odds(15) {
+			made()
+		}
+	}
+	return parts
+}
+
+// indexed is a cell as parts at the head of an index.
+func (g *maker) indexed(c Column) []string {
+	parts := indexParts[c.Type]
+	if parts == nil || g.odds(3) {
+		for _, f := range fields {
+			if f.typ == c.Type {
+				parts = f.parts
+			}
+		}
+	}
+	if c.Type == "JSON" {
+		parts = []string{"!%s AS TEXT"}
+	}
+	return g.delimited(g.pick(parts...), c.Name, false)
+}
