@@ -26,7 +26,7 @@ import (
 // of a full scan that evaluates the WHERE on each row, each row exactly once,
 // and in the order asked for. HQL_SEED replays, HQL_CHECKS sets how many worlds.
 func TestLaw(t *testing.T) {
-	seeds.Each(t, 100, func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, 85, func(t *testing.T, seed uint64, fig seeds.Figures) {
 		newLawWorld(t, seed, newFakeClient(), planner.Options{NoPushdown: true}).check(12)
 		fig["queries"] += 12
 	})

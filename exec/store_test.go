@@ -22,7 +22,7 @@ func newStore(t testing.TB) (*store.Store, hbase.Client) {
 
 // The law on the embedded store, with all that the region servers filter.
 func TestLawStore(t *testing.T) {
-	seeds.Each(t, 150, func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, 105, func(t *testing.T, seed uint64, fig seeds.Figures) {
 		_, c := newStore(t)
 		newLawWorld(t, seed, c, planner.Options{}).check(10)
 		fig["queries"] += 10
