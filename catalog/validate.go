@@ -179,7 +179,23 @@ func (b *builder) readable() error {
 		l.check = checksNeeded(l)
 		l.findDependencies()
 	}
+	if err := b.packedAlone(); err != nil {
+		return err
+	}
 	return b.holdTimes()
+}
+
+// packedAlone refuses cells in the family of a packed column: each qualifier there is made of its parts.
+func (b *builder) packedAlone() error {
+	for _, packed := range b.t.Columns {
+		for _, c := range b.t.Columns {
+			if packed.Packed != nil && c.Packed == nil && c.Family == packed.Family && (!c.KeyPart || c.HasCell) {
+				return parser.Errorf(c.Pos, "the cell of column %s would stand among those of %s, FROM %s:[...]: it would be read as one of them", c.Name, packed.Name, packed.Family).
+					WithHint("it needs another family: %s %s FROM other:%s", c.Name, c.Type, c.Name)
+			}
+		}
+	}
+	return nil
 }
 
 // holdTimes refuses parts that cannot hold the times that the primary layout holds of a column in another part or in its
