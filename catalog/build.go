@@ -246,10 +246,10 @@ func (b *builder) columns() error {
 		col := &Column{Index: len(b.t.Columns), Name: d.Name, Type: t, NotNull: d.NotNull, Family: b.t.Families[0].Name, Qualifier: d.Name, Pos: d.Pos}
 		if d.From != nil {
 			col.Family, col.Qualifier, col.HasCell = d.From.Family, d.From.Qualifier, true
+			if err := checkFamilyName(col.Family); err != nil {
+				return parser.Errorf(d.From.Pos, "%s", err)
+			}
 			if b.family(col.Family) == nil {
-				if err := checkFamilyName(col.Family); err != nil {
-					return parser.Errorf(d.From.Pos, "%s", err)
-				}
 				b.t.Families = append(b.t.Families, Family{Name: col.Family, Attributes: map[string]string{}})
 			}
 		}
@@ -349,6 +349,13 @@ func (b *builder) part(d parser.PartDef) (*Part, error) {
 		}
 		if part.draw == nil {
 			return nil, parser.Errorf(d.Pos, "this part is neither a constant nor made from columns")
+		}
+		for _, iv := range part.domain {
+			for _, v := range []types.Value{iv.Lo, iv.Hi} {
+				if _, err := part.Encoding.Append(nil, v); err != nil {
+					return nil, parser.Errorf(d.Pos, "%s can be drawn: %s", v.SQL(), err)
+				}
+			}
 		}
 	}
 	if part.fromRest != nil && part.Encoding.Width() == Variable {
