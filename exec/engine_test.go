@@ -55,11 +55,14 @@ func (w *world) run(sql string, args ...types.Value) string {
 }
 
 func (w *world) try(sql string, args ...types.Value) (out string, warnings []string, err error) {
+	return w.tryUnder(context.Background(), sql, args...)
+}
+
+func (w *world) tryUnder(ctx context.Context, sql string, args ...types.Value) (out string, warnings []string, err error) {
 	stmts, err := parser.Parse(sql)
 	if err != nil {
 		return "", nil, err
 	}
-	ctx := context.Background()
 	for _, s := range stmts {
 		rows, err := w.Run(ctx, s, Args{Positional: args})
 		if err != nil {
