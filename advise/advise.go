@@ -1,6 +1,3 @@
-// Package advise reads a workload and says what each statement costs on the tables as
-// they are, which INDEX or key order would bind it, and what that costs to write. It
-// guesses nothing about plans: every layout that it proposes was planned against.
 package advise
 
 import (

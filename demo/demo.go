@@ -1,5 +1,3 @@
-// Package demo is an embedded store with sample tables: one for each kind of
-// rowkey, small enough to look through, ready to query.
 package demo
 
 import (

@@ -1,8 +1,3 @@
-// Package exec runs statements. A query's plan becomes a tree of operators that
-// pull batches of rows from one another (operator.go, op_*.go); at its leaves
-// the scans read Gets and key ranges from HBase (scan*.go). Statements that
-// write turn rows into keys and cells of every layout of their table
-// (write.go). The engine ties both to a catalog and a client.
 package exec
 
 import (

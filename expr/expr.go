@@ -1,6 +1,3 @@
-// Package expr holds compiled, typed expressions over a row of values: how they
-// are made from the parser's tree, evaluated, and what the key algebra may know
-// of them (see Algebra).
 package expr
 
 import (

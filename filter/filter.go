@@ -1,10 +1,3 @@
-// Package filter describes, as plain data, the row filters that region servers
-// can evaluate for hql. The planner builds them, package hbase turns them into
-// HBase's filter messages, EXPLAIN prints them. Nothing here evaluates anything.
-//
-// A filter is a promise in one direction: it never drops a row (or a cell that
-// is needed) for which the predicate it stands for is true. Whether it keeps
-// only such rows is the planner's business.
 package filter
 
 // Filter is one of the types below.

@@ -1,12 +1,3 @@
-// Package hbase is the only package that calls gohbase. It offers what gohbase
-// lacks or does wrong as calls of its own sent through gohbase.RPCClient: a
-// scanner that survives lost answers, expired leases and moved regions, one-RPC
-// multi-gets, batched mutations, table descriptions and creation, and cells
-// decoded without a heap object each.
-//
-// Everything above the single region RPC (retry, restart, attempt timeouts,
-// replacement of a stuck client) lives here, so that the embedded store, which
-// stands in for gohbase below, is read through the very code that production uses.
 package hbase
 
 import (

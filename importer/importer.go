@@ -1,6 +1,3 @@
-// Package importer turns other tools' catalogs into hql's: the JSON of SHC (Spark on
-// HBase), Hive's CREATE TABLE and Phoenix's. What these do not say, or say in Java, or
-// hql cannot store, stands in the result as a comment "-- TODO".
 package importer
 
 import (

@@ -1,11 +1,3 @@
-// Package infer proposes CREATE EXTERNAL TABLE statements for a table that nobody
-// described, from a sample of its rows. Propose is a pure function of the sample;
-// Sample reads one.
-//
-// Ways to cut the keys into parts are compared by the bits that are left to say of
-// a key once its parts are known: a constant costs nothing, a hash that can be
-// recomputed costs nothing, a number costs its range, a text its letters. Every
-// proposal is then built by package catalog and each sampled key read with it.
 package infer
 
 import (

@@ -1,19 +1,3 @@
-// Package planner turns a query into a plan: which keys and key ranges of which
-// layout to read, what the region servers can check, what is left to check, and
-// in which order rows come. Plans are plain data: the planner does no I/O and
-// knows no client.
-//
-//	SELECT -> names resolved, nodes (select.go, from.go, aggregate.go, join.go, subquery.go)
-//	           |  each table's conjuncts, wanted columns and order (accessRequest)
-//	           v
-//	access:  conjuncts -> boxes (box.go)
-//	         -> of each layout: key spans (span.go), order (order.go), residual by proof, cost (access.go)
-//	         -> of the cheapest: server filter, client filter, columns (pushdown.go)
-//	           |
-//	           v
-//	Plan  -> EXPLAIN (explain.go, explain_text.go, ruler.go)
-//
-// A point query is planned once for all its arguments (point.go).
 package planner
 
 import (

@@ -1,17 +1,3 @@
-// Package sqldriver makes hql a driver of database/sql, by the name "hql":
-//
-//	import _ "github.com/hql-db/hql/sqldriver"
-//	db, err := sql.Open("hql", "hbase://zk1,zk2:2181/hbase?catalog=tables.sql")
-//
-// A data source name is what hql.Open takes; the store is opened at the first use, with NewConnector(db) it is one that
-// is open already. All connections of a sql.DB share it, each with settings of its own (SET): its pool needs no limits.
-//
-// Parameters are ? or $1, or @name with sql.Named. Arguments are what hql.DB.Query takes, a slice in x IN (?) and
-// hql.QueryOptions in the first place included. Columns give int64, float64, bool, string, []byte (BYTES
-// and JSON), time.Time (DATE and TIMESTAMP) and nil; DECIMAL and TIME give text.
-//
-// HBase has no transactions over several rows: Begin and BeginTx give ErrTransactions. Rows have no insert id. Errors
-// are hql's own, never driver.ErrBadConn: nothing that was sent is sent again behind the caller's back.
 package sqldriver
 
 import (

@@ -1,5 +1,3 @@
-// Package types holds SQL types and values: what they are, how they compare,
-// convert and print, and ordered sets of them.
 package types
 
 import (

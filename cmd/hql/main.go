@@ -1,4 +1,3 @@
-// Command hql answers SQL over Apache HBase tables: at a prompt, from -c or -f, or from standard input.
 package main
 
 import (

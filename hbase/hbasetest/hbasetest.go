@@ -1,5 +1,3 @@
-// Package hbasetest starts a real HBase for tests: master, region server and
-// ZooKeeper in one JVM on free loopback ports, with jars that Maven resolves.
 package hbasetest
 
 import (

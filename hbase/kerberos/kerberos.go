@@ -1,6 +1,3 @@
-// Package kerberos authenticates connections to HBase's servers: SASL with GSSAPI as HBase's RPC
-// frames it, with the tickets that gokrb5 gets. The server proves itself to the client too. Messages after
-// that are as they were: hbase.rpc.protection must allow "authentication".
 package kerberos
 
 import (

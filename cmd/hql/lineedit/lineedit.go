@@ -1,6 +1,3 @@
-// Package lineedit reads lines at a terminal through chzyer/readline and masks what that
-// does not do right: wide characters move the cursor by one column, Delete on an empty
-// line ends the input, a pasted tab starts a completion, long pastes are redrawn key by key.
 package lineedit
 
 import (
