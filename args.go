@@ -148,7 +148,7 @@ func bindNamed(used *params, named NamedArgs) (exec.Args, error) {
 	})
 }
 
-// changes tells that binding args changes the statement: a slice fills an IN list.
+// changes reports whether binding args changes the statement: a slice fills an IN list.
 func changes(args []any) bool {
 	for _, a := range args {
 		if named, ok := a.(NamedArgs); ok {

@@ -298,7 +298,7 @@ func Collect[T any](rows *Rows) ([]T, error) {
 	return CollectRows(rows, RowTo[T])
 }
 
-// scansItself tells the structs that take one value: time.Time, sql.NullString ...
+// scansItself reports whether t is a struct that takes one value: time.Time, sql.NullString ...
 func scansItself(t reflect.Type) bool {
 	if t.PkgPath() == "time" || t.PkgPath() == "github.com/hql-db/hql/types" {
 		return true

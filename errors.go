@@ -17,7 +17,7 @@ type Error = parser.Error
 // statement hit the rowkey prefix. errors.Is finds ErrFullScan in it.
 type FullScanError = exec.FullScanError
 
-// BatchError tells which rows of a write were refused and of which no answer came; errors.As finds it.
+// BatchError says which rows of a write were refused and of which no answer came; errors.As finds it.
 type BatchError = hbase.BatchError
 
 // Errors to test for with errors.Is.
@@ -35,7 +35,7 @@ var (
 	// ErrMemoryLimit ends a statement that needs more memory than WithMemoryLimit
 	// allows and cannot use files in its place.
 	ErrMemoryLimit = exec.ErrMemoryLimit
-	// ErrUnreachable tells that no connection to the cluster could be made.
+	// ErrUnreachable says that no connection to the cluster could be made.
 	ErrUnreachable = hbase.ErrUnreachable
 	// ErrNoRows is what Scan of a QueryRow gives when there is no row.
 	ErrNoRows = errors.New("no rows in the result")

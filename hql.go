@@ -57,7 +57,7 @@ type Result struct {
 	Stats        Stats
 }
 
-// Stats tells what a statement did.
+// Stats says what a statement did.
 type Stats = exec.Stats
 
 // Query runs one statement and gives its rows, which must be closed (reading
@@ -197,7 +197,7 @@ func (db *DB) Catalog() *catalog.Catalog { return db.engine.Catalog() }
 // Client is what the DB reads and writes through; it refuses writes unless they are allowed.
 func (db *DB) Client() hbase.Client { return db.engine.Client() }
 
-// Writable tells whether statements may write.
+// Writable reports whether statements may write.
 func (db *DB) Writable() bool { return db.writable }
 
 // Ping asks the store for something small.
@@ -209,7 +209,7 @@ func (db *DB) Ping(ctx context.Context) error {
 	return err
 }
 
-// Closed tells that Close was called: statements fail with ErrClosed.
+// Closed reports whether Close was called: statements fail with ErrClosed.
 func (db *DB) Closed() bool { return db.open() != nil }
 
 // Close ends all statements, whose Rows give ErrClosed then, and the connection that Open made. It must not be called

@@ -2,7 +2,7 @@ package hql
 
 import "github.com/hql-db/hql/planner"
 
-// Plan tells how a query would be run. String is EXPLAIN for a person, MarshalJSON EXPLAIN (FORMAT JSON).
+// Plan says how a query would be run. String is EXPLAIN for a person, MarshalJSON EXPLAIN (FORMAT JSON).
 type Plan struct {
 	// Access is how the first table is read: "get", "scan", "full scan" or "empty".
 	Access string
@@ -46,10 +46,10 @@ func newPlan(p *planner.Plan) *Plan {
 	return out
 }
 
-// HitsPrefix tells that no table is read whole.
+// HitsPrefix reports whether no table is read whole.
 func (p *Plan) HitsPrefix() bool { return p.plan.HitsPrefix() }
 
-// FullScan tells that some table is read whole.
+// FullScan reports whether some table is read whole.
 func (p *Plan) FullScan() bool { return !p.plan.HitsPrefix() }
 
 // String draws the plan.

@@ -34,7 +34,7 @@ type ColumnType struct {
 	Type types.Type
 }
 
-// Next moves to the next row and tells whether there is one. At the end, and
+// Next moves to the next row and reports whether there is one. At the end, and
 // after an error, the rows are closed.
 func (r *Rows) Next() bool {
 	if r.done {
@@ -81,7 +81,7 @@ func (r *Rows) Close() error { return r.finish() }
 // Drawn is the text or JSON of EXPLAIN as lines of styled pieces, the same lines as the rows; nil for other statements.
 func (r *Rows) Drawn() []planner.Line { return r.rows.Drawn }
 
-// Document tells that the one value of the one row is a whole file, to be written
+// Document reports whether the one value of the one row is a whole file, to be written
 // as it is: EXPLAIN (FORMAT HTML), SHOW CREATE TABLE.
 func (r *Rows) Document() bool { return r.rows.Document }
 
@@ -138,10 +138,10 @@ func (r *Rows) All() iter.Seq2[Row, error] {
 // Warnings are what the result should be read with; complete after the last row.
 func (r *Rows) Warnings() []string { return r.rows.Warnings() }
 
-// Stats tells what the query did so far. It may be called while another goroutine reads the rows.
+// Stats says what the query did so far. It may be called while another goroutine reads the rows.
 func (r *Rows) Stats() Stats { return r.rows.Stats() }
 
-// Regions tells how many of the regions that the query reads from are done. The total, 0 where it
+// Regions says how many of the regions that the query reads from are done. The total, 0 where it
 // is not known, is looked up in hbase:meta, once. It may be called while another goroutine reads the rows.
 func (r *Rows) Regions(ctx context.Context) (done, total int, err error) { return r.rows.Regions(ctx) }
 

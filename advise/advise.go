@@ -24,7 +24,7 @@ type Report struct {
 type Statement struct {
 	N    int    // from 1
 	Text string // on one line
-	// Reads tells how each of its tables is read; nil for a statement that reads none.
+	// Reads says how each of its tables is read; nil for a statement that reads none.
 	Reads []Read
 	Puts  int                // of an INSERT: the Puts that each row takes, one a layout
 	Err   error              // why it cannot be planned

@@ -209,7 +209,7 @@ func (sc *scope) needs(conds []parser.Expr, order []parser.OrderTerm) []need {
 	return out
 }
 
-// constant tells whether e reads no column.
+// constant reports whether e reads no column.
 func (sc *scope) constant(e parser.Expr) bool {
 	ok := true
 	parser.Walk(e, func(e parser.Expr) bool {

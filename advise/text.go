@@ -95,7 +95,7 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// write tells how one table is read.
+// write says how one table is read.
 func (r Read) write(b *strings.Builder) {
 	fmt.Fprintf(b, "   now     %s of %s", r.Access, r.Table)
 	if r.Layout != "primary" {

@@ -67,8 +67,10 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 	})
 }
 
-// change has f write, to w, what becomes of each row of p, and sends it.
-// With next, f also gets what that makes of the row; with atOnce it is asked for all of them before one is written.
+// change runs p and calls f for each of its rows: f gives w what is to be written for the row. change sends that in
+// batches, and answers with the number of rows.
+// next, which may be nil, makes the new values of a row, and f gets them. It is called for all rows that come together
+// before f is called for one of them: with atOnce for all rows of p, so that its error leaves nothing written.
 func (r *run) change(ctx context.Context, w *writer, p *planner.Plan, when reading, next func(row []types.Value) ([]types.Value, error), f func(row, next []types.Value) error) (*Rows, error) {
 	n := int64(0)
 	err := r.eachRow(ctx, p, when, func(rows [][]types.Value) error {
@@ -252,7 +254,8 @@ func (r *run) stored(ctx context.Context, w *writer, l *catalog.Layout, rows []p
 	return out, nil
 }
 
-// identity tells rows with other keys apart: where the primary layout has a row, whatever is drawn.
+// identity is the place of a row in the primary layout, the same whatever salt is drawn for it. Rows of one identity
+// are one row.
 func (w *writer) identity(row []types.Value) (rowID, error) {
 	env := w.env
 	defer func() { w.env = env }()

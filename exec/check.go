@@ -259,7 +259,7 @@ func (w *writer) entryPlace(l *catalog.Layout, row []types.Value) (place, error)
 	return place{table: string(name), key: []byte(row[len(w.table.Columns)].Text())}, err
 }
 
-// leads tells where entry, as it was read from l, stands, and whether the entry of row, nil for none, stands there.
+// leads says where entry, as it was read from l, stands, and whether the entry of row, nil for none, stands there.
 func (w *writer) leads(l *catalog.Layout, entry, row []types.Value) (is place, ok bool, err error) {
 	is, err = w.entryPlace(l, entry)
 	if err != nil || row == nil {
@@ -269,7 +269,7 @@ func (w *writer) leads(l *catalog.Layout, entry, row []types.Value) (is place, o
 	return is, err == nil && !at.skip && at.table == is.table && bytes.Equal(at.key, is.key), nil
 }
 
-// alike tells whether a copy holds what row holds.
+// alike reports whether a copy holds what row holds.
 func (w *writer) alike(copied, row []types.Value) bool { return sameRow(w.table, copied, row) }
 
 func sameRow(t *catalog.Table, a, b []types.Value) bool {

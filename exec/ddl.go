@@ -88,8 +88,8 @@ func (r *run) makeTables(ctx context.Context, t *catalog.Table, known bool) (mad
 }
 
 // makeMissing makes the HBase tables that the table name needs to be written to, the look-up tables' among them, where
-// its definition lets hql make them: a definition from a file makes none by itself. again tells that it did;
-// otherwise err, for which they were missed, stands.
+// its definition lets hql make them: a definition from a file makes none by itself. again reports whether it made
+// some. If not, err stands: the error of the write that missed them.
 func (r *run) makeMissing(ctx context.Context, name string, err error) (again bool, _ error) {
 	if e := r.engine.reload(ctx); e != nil { // dropped by another connection, it is not to come back
 		return false, e
@@ -142,7 +142,7 @@ func (r *run) mayTake(ctx context.Context, t *catalog.Table, name string) error 
 	}
 }
 
-// made tells that hql made the HBase table name.
+// made reports whether hql made the HBase table name.
 func (r *run) made(ctx context.Context, name string) (bool, error) {
 	families, err := r.client.Families(ctx, name)
 	return slices.ContainsFunc(families, func(f hbase.Family) bool { return f.Attributes[MadeFor] != "" }), err
@@ -176,7 +176,7 @@ func storedName(l *catalog.Layout) string {
 	return string(b)
 }
 
-// createPhysical makes the HBase table name for t and tells whether it did: one that exists, as several record types
+// createPhysical makes the HBase table name for t and reports whether it did: one that exists, as several record types
 // may share one, must have the families of t.
 func (r *run) createPhysical(ctx context.Context, t *catalog.Table, name string) (made bool, err error) {
 	if name == catalog.SystemTable {

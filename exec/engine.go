@@ -29,7 +29,7 @@ type Config struct {
 	Tracer      ScanTracer   // nil: none
 	Funcs       *expr.Registry
 	Planner     planner.Options
-	// Alone tells that no other engine uses the store: its definitions need not be asked for again.
+	// Alone reports whether no other engine uses the store: its definitions need not be asked for again.
 	Alone bool
 	// ReadFile reads the files that SPLIT FROM FILE names; nil means os.ReadFile.
 	ReadFile func(name string) ([]byte, error)

@@ -58,7 +58,7 @@ func (st *statement) filled(ctx context.Context, t *catalog.Table, l *catalog.La
 	return fmt.Errorf("%s of %s is empty, and %s has rows that belong in it (CHECK TABLE %s REPAIR fills it): %w", l.Name, t.Name, t.Name, t.Name, ErrNotFilled)
 }
 
-// hasRow tells whether any HBase table of l has a row.
+// hasRow reports whether any HBase table of l has a row.
 func (st *statement) hasRow(ctx context.Context, l *catalog.Layout) (bool, error) {
 	names := []string{storedName(l)}
 	if !l.Stored.IsLiteral() {
@@ -84,7 +84,7 @@ func (st *statement) hasRow(ctx context.Context, l *catalog.Layout) (bool, error
 	return false, nil
 }
 
-// lacks tells whether t has rows, and, of the first of them, whether one belongs in l.
+// lacks reports whether t has rows, and, of the first of them, whether one belongs in l.
 func (st *statement) lacks(ctx context.Context, t *catalog.Table, l *catalog.Layout) (rows, lacking bool, err error) {
 	s := wholeScan(t, t.Layouts[0])
 	s.Limit = belongRows
@@ -113,7 +113,7 @@ func (st *statement) lacks(ctx context.Context, t *catalog.Table, l *catalog.Lay
 	return true, false, nil
 }
 
-// absent tells that row has no entry in l, as a column of it is NULL.
+// absent reports whether row has no entry in l, as a column of it is NULL.
 func absent(l *catalog.Layout, row []types.Value) bool {
 	return slices.ContainsFunc(l.Sparse, func(c *catalog.Column) bool { return row[c.Index].IsNull() })
 }

@@ -296,7 +296,7 @@ func (r *run) insertQuery(ctx context.Context, s *parser.Insert, in *inserter) (
 	return r.done(in.n), nil
 }
 
-// readsTable tells that p, or a query inside its expressions, reads a physical table of t.
+// readsTable reports whether p, or a query inside its expressions, reads a physical table of t.
 func readsTable(p *planner.Plan, t *catalog.Table) bool {
 	for _, s := range p.Subplans {
 		if readsTable(s.Sample, t) {

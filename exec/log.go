@@ -10,7 +10,7 @@ import (
 	"github.com/hql-db/hql/hbase"
 )
 
-// Logged is c that tells l of each read at the debug level: the table, the keys in hexadecimal, the rows that came, the
+// Logged is c that logs each read to l at the debug level: the table, the keys in hexadecimal, the rows that came, the
 // time it took and the error that ended it. Keys may be personal data; they are named at no other level.
 func Logged(c hbase.Client, l *slog.Logger) hbase.Client { return loggedClient{c, l} }
 
@@ -44,7 +44,7 @@ func (c loggedClient) Scan(ctx context.Context, r hbase.ScanRange, o *hbase.Read
 	return &loggedScanner{Scanner: s, ctx: ctx, log: c.log, r: r, start: time.Now()}, nil
 }
 
-// loggedScanner tells of its scan once, when it is closed.
+// loggedScanner logs its scan once, when it is closed.
 type loggedScanner struct {
 	hbase.Scanner
 	ctx    context.Context // for the handler of the log

@@ -41,7 +41,7 @@ func (c *lookupCache) get(name string) (types.Value, bool) {
 	return v, ok
 }
 
-// age tells what put must be told of a number that is read from now on.
+// age says what put must be told of a number that is read from now on.
 func (c *lookupCache) age() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

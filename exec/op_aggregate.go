@@ -182,7 +182,7 @@ func (a *aggregateOp) Close() error {
 	return a.in.Close()
 }
 
-// aggKind tells how an aggregate is computed.
+// aggKind says how an aggregate is computed.
 type aggKind uint8
 
 const (

@@ -192,7 +192,7 @@ func (d *decoder) appendPoints(b *scanBatch, table string, r *hbase.Row) error {
 type pointRow struct{ table, key string }
 
 // touchPoint notes that the statement writes the data point at p under the qualifier kept, or
-// deletes it where that is "": what other cells hold of it must go. It tells whether p is one.
+// deletes it where that is "": what other cells hold of it must go. It reports whether p is one.
 func (w *writer) touchPoint(p place, kept string) bool {
 	if c := w.pointColumn(); c == nil {
 		return false

@@ -108,7 +108,7 @@ func regionsOf(list []hbase.Region, s planner.Span) []hbase.Region {
 	return list[first:last]
 }
 
-// Regions tells how many of the regions that the statement reads from are done, of those that are
+// Regions says how many of the regions that the statement reads from are done, of those that are
 // known beforehand; total is 0 when that is too much to count. It asks hbase:meta once a table,
 // and may be called while another goroutine reads the rows.
 func (r *Rows) Regions(ctx context.Context) (done, total int, err error) {

@@ -97,7 +97,7 @@ func (r *Rows) Warnings() []string {
 	return r.run.warn.list()
 }
 
-// Stats tells what the statement did so far. It may be called while another goroutine reads the rows.
+// Stats says what the statement did so far. It may be called while another goroutine reads the rows.
 func (r *Rows) Stats() Stats {
 	if s := r.stats.Load(); s != nil {
 		return *s

@@ -346,7 +346,7 @@ func (d *decoder) appendPacked(b *scanBatch, table string, r *hbase.Row) error {
 	return nil
 }
 
-// repeats tells that cell i is an older version of the cell before it.
+// repeats reports whether cell i is an older version of the cell before it.
 func repeats(cells []hbase.Cell, i int) bool {
 	return i > 0 && bytes.Equal(cells[i].Qualifier, cells[i-1].Qualifier) && bytes.Equal(cells[i].Family, cells[i-1].Family)
 }

@@ -120,7 +120,7 @@ func (x *indexScan) lookUp(ctx context.Context, entries [][]types.Value) error {
 	return flush()
 }
 
-// agrees tells that row has the place that entry was found at.
+// agrees reports whether row has the place that entry was found at.
 func (x *indexScan) agrees(entry, row []types.Value) bool {
 	l := x.scan.Layout
 	key, err := l.Key.Append(nil, row, &x.env)

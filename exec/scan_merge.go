@@ -191,7 +191,7 @@ feed:
 	return err
 }
 
-// pump reads s ahead. It tells whether it got to the end.
+// pump reads s ahead. It reports whether it got to the end.
 func (s *mergeStream) pump(ctx context.Context, m *mergeScan) bool {
 	if !s.sorted {
 		var b *scanBatch

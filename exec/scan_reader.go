@@ -26,7 +26,7 @@ type statement struct {
 	opt    options
 	// slots bounds the reads in flight, over all of the statement's tables.
 	slots chan struct{}
-	// allowFull tells that a full scan was allowed by the statement.
+	// allowFull reports whether a full scan was allowed by the statement.
 	allowFull bool
 	policy    FullScanPolicy
 	names     *dictionaries // of LOOKUP

@@ -81,7 +81,7 @@ func (l *lane) recycle(b *scanBatch) {
 	}
 }
 
-// send delivers d unless the crew ends; it tells whether it did.
+// send delivers d unless the crew ends; it reports whether it did.
 func (l *lane) send(ctx context.Context, d delivery) bool {
 	select {
 	case l.out <- d:
@@ -94,7 +94,7 @@ func (l *lane) send(ctx context.Context, d delivery) bool {
 // end says that all there is was delivered.
 func (l *lane) end(ctx context.Context) { l.send(ctx, delivery{err: io.EOF}) }
 
-// pump reads r to its end into l. It tells whether it got there: only then may the lane be ended.
+// pump reads r to its end into l. It reports whether it got there: only then may the lane be ended.
 func (l *lane) pump(ctx context.Context, r *reader, width int) bool {
 	defer r.close()
 	for {

@@ -86,7 +86,7 @@ func (q *scanQueue) next() (t scanTask, from *serverTasks) {
 	return t, from
 }
 
-// done says that a task was read to its end. It tells whether all are.
+// done says that a task was read to its end. It reports whether all are.
 func (q *scanQueue) done(from *serverTasks) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/hql-db/hql/planner"
 )
 
-// Stats tells what a statement did. The RPC figures are the client's over the
+// Stats says what a statement did. The RPC figures are the client's over the
 // statement's time: another statement on the same client at that time is in them too.
 type Stats struct {
 	Gets, Scans  int64 // rows asked for by key; ranges opened

@@ -352,7 +352,7 @@ func (w *writer) removal(l *catalog.Layout, p place, ts int64) hbase.Mutation {
 	return hbase.Mutation{Kind: hbase.DeleteRow, Key: p.key, Timestamp: ts}
 }
 
-// full tells that enough is pending to be sent.
+// full reports whether enough is pending to be sent.
 func (w *writer) full() bool { return w.rows >= writeBatch }
 
 // flush sends what is pending: new entries first, derived layouts before the

@@ -44,7 +44,7 @@ func (in *inserter) flushNew(ctx context.Context, rows []pendingRow) error {
 	return in.send(ctx, len(rows))
 }
 
-// claimToken tells one statement's claims from another's.
+// claimToken marks the claims of one statement.
 func claimToken() []byte {
 	var b [8]byte
 	rand.Read(b[:]) // never fails

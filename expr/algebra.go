@@ -42,22 +42,22 @@ type Algebra struct {
 	// Preimage gives the argument's values in within for which the call lies in out.
 	// An invertible function gives points for points.
 	Preimage func(c *Call, out, within types.Set) (types.Set, bool)
-	// ExactPreimage tells that Preimage gives exactly the truth.
+	// ExactPreimage reports whether Preimage gives exactly the truth.
 	ExactPreimage bool
 	// Domain gives all values that the call can have, whatever its argument.
 	Domain func(c *Call) (types.Set, bool)
 	// Monotone is +1 when a greater argument never gives a smaller result, -1
 	// when it never gives a greater one, 0 when neither is known.
 	Monotone func(c *Call) int
-	// Injective tells that different arguments give different results.
+	// Injective reports whether different arguments give different results.
 	Injective func(c *Call) bool
 	// Like turns a LIKE pattern that the argument matches into one that the result matches.
 	Like func(c *Call, p *Pattern) (*Pattern, bool)
 	// Width is the fixed number of bytes of the result's text; 0: not fixed.
 	Width func(c *Call) int
-	// HexDigits tells that the result is lower-case hexadecimal digits, any of them.
+	// HexDigits reports whether the result is lower-case hexadecimal digits, any of them.
 	HexDigits bool
-	// ManyForms tells that several results stand for one argument: a stored one is not recomputed.
+	// ManyForms reports whether several results stand for one argument: a stored one is not recomputed.
 	ManyForms bool
 	// FromRest computes the value from the key bytes that follow the part (PHOENIX_SALT).
 	FromRest func(c *Call, rest []byte) (types.Value, error)

@@ -93,7 +93,7 @@ type Compare struct {
 }
 
 // In is X IN (List) where every item is a constant of X's type: List is sorted
-// without duplicates and without NULL; HasNull tells that the list had one. An
+// without duplicates and without NULL; HasNull reports whether the list had one. An
 // IN with other items is lowered to Or of Compare. Not negates it.
 type In struct {
 	Pos     parser.Pos

@@ -177,7 +177,7 @@ func millis(v types.Value) int64 {
 	return v.Int()
 }
 
-// timestampArg tells that the algebra's argument is a TIMESTAMP, the only type it is about.
+// timestampArg reports whether the algebra's argument is a TIMESTAMP, the only type it is about.
 func timestampArg(c *Call) bool { return c.Args[c.argument()].Type() == types.Timestamp }
 
 // intervalAlgebra is for a TIMESTAMP moved by an interval without months: keys that
@@ -244,7 +244,7 @@ func scaled(unit int64, t types.Type) *Algebra {
 	}
 }
 
-// reachable tells that some x / unit lies in s, for an x of 64 bits.
+// reachable reports whether some x / unit lies in s, for an x of 64 bits.
 func reachable(s span, unit int64) bool {
 	return s.lo <= floorDiv(math.MaxInt64, unit) && s.hi >= floorDiv(math.MinInt64, unit)
 }

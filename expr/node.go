@@ -60,7 +60,7 @@ func (o CompareOp) Negate() CompareOp { return [...]CompareOp{NE, EQ, GE, GT, LE
 // Flip gives the operator for swapped sides.
 func (o CompareOp) Flip() CompareOp { return [...]CompareOp{EQ, NE, GT, GE, LT, LE}[o] }
 
-// Holds tells whether o is true of two values that compare as c.
+// Holds reports whether o is true of two values that compare as c.
 func (o CompareOp) Holds(c int) bool {
 	switch o {
 	case EQ:
@@ -240,7 +240,7 @@ func Columns(e Expr) []int {
 	return out
 }
 
-// Same tells that a and b, over one row, are the same expression of the same columns, whatever tables they are of and
+// Same reports whether a and b, over one row, are the same expression of the same columns, whatever tables they are of and
 // wherever they were written.
 func Same(a, b Expr) bool { return sameNode(a, b) && slices.EqualFunc(Children(a), Children(b), Same) }
 

@@ -64,7 +64,7 @@ func ParsePattern(s, escape string) (*Pattern, error) {
 	return p, nil
 }
 
-// Match tells whether s matches the whole pattern.
+// Match reports whether s matches the whole pattern.
 func (p *Pattern) Match(s string) bool {
 	items := p.items
 	i := 0

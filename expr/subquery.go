@@ -8,7 +8,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// SubqueryKind tells how the rows of a sub-query are used.
+// SubqueryKind says how the rows of a sub-query are used.
 type SubqueryKind uint8
 
 // The uses: (SELECT ...) as a value, EXISTS (SELECT ...), X IN (SELECT ...).

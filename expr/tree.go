@@ -45,7 +45,7 @@ func (c *Call) algebra() (arg Expr, a *Algebra, ok bool) {
 	return c.Args[at], c.Func.Key, true
 }
 
-// sameNumbers tells casts that keep the number behind a value: a TIMESTAMP and its
+// sameNumbers reports whether a cast keeps the number behind a value: a TIMESTAMP and its
 // milliseconds, or an integer in a wider type.
 func sameNumbers(from, to types.Type) bool {
 	return (from.IsInteger() || from == types.Timestamp) && (to == types.BigInt || to == types.Timestamp || from.IsInteger() && to.IsInteger() && to >= from)
@@ -190,7 +190,7 @@ func Preimage(e Expr, col int, out, within types.Set) (types.Set, bool) {
 	return nil, false
 }
 
-// exactPreimage tells that Preimage of e gives exactly the truth.
+// exactPreimage reports whether Preimage of e gives exactly the truth.
 func exactPreimage(e Expr) bool {
 	switch e := e.(type) {
 	case *Column:
@@ -255,7 +255,7 @@ func Monotone(e Expr, col int) int {
 	return 0
 }
 
-// Injective tells that different values of column col give different values of e.
+// Injective reports whether different values of column col give different values of e.
 func Injective(e Expr, col int) bool {
 	switch e := e.(type) {
 	case *Column:
@@ -438,7 +438,7 @@ func sargOf(x Expr, set types.Set) (col int, s types.Set, exact, ok bool) {
 	return cols[0], s, ok && exactPreimage(x), ok
 }
 
-// RejectsNull tells that e, a condition, is true for no row in which column col is NULL.
+// RejectsNull reports whether e, a condition, is true for no row in which column col is NULL.
 func RejectsNull(e Expr, col int) bool {
 	rejects := func(t Expr) bool { return RejectsNull(t, col) }
 	switch e := e.(type) {
@@ -454,7 +454,7 @@ func RejectsNull(e Expr, col int) bool {
 	return passesNull(e, col)
 }
 
-// passesNull tells that e is NULL for every row in which column col is.
+// passesNull reports whether e is NULL for every row in which column col is.
 func passesNull(e Expr, col int) bool {
 	switch e := e.(type) {
 	case *Column:
@@ -483,7 +483,8 @@ func PrefixInterval(p string) types.Interval {
 	return types.Interval{Lo: types.NewString(p)}
 }
 
-// mixed tells comparisons between types whose values do not convert both ways: they are left to evaluation.
+// mixed reports whether v is compared with a value of type t whose conversion does not work both ways: such
+// comparisons are left to evaluation.
 func mixed(t types.Type, v types.Value) bool {
 	return v.Type() != t && !(t.IsInteger() && v.Type().IsNumeric())
 }
@@ -548,7 +549,7 @@ func beyond(op CompareOp, above bool) types.Set {
 	return nil
 }
 
-// roundedSet compares with a constant whose floor is v; whole tells that it is v itself.
+// roundedSet compares with a constant whose floor is v; whole reports whether it is v itself.
 func roundedSet(op CompareOp, v types.Value, whole bool) types.Set {
 	switch op {
 	case EQ, NE:

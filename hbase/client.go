@@ -45,8 +45,10 @@ type client struct {
 
 	regions regionCache
 	stats   counters
-	late    atomic.Int64 // how long calls waited that missed their callers' deadlines, since the last answer
-	noSeq   bool         // for tests: scans without next_call_seq lose rows
+	// late adds up, since the last answer, how long calls waited until their callers' deadlines passed. When the sum
+	// reaches the time of one attempt, gohbase's client is taken for stuck and replaced.
+	late  atomic.Int64
+	noSeq bool // set by tests: scans go without next_call_seq, and lose rows when an answer is lost
 }
 
 // ownClient is a gohbase client that is closed with its connections.
@@ -237,7 +239,7 @@ var (
 	errReplaced = errors.New("the connections were replaced")
 )
 
-// repeatable tells whether a call that failed with err may be sent again as it is.
+// repeatable reports whether a call that failed with err may be sent again as it is.
 func repeatable(err error) bool {
 	return errors.Is(err, errAttempt) || errors.Is(err, errReplaced) || classify(err) == retry
 }
@@ -327,7 +329,7 @@ func (c *client) tryAnd(ctx context.Context, d time.Duration, mk call, abandoned
 	return m, msg, err
 }
 
-// disabled tells whether hbase:meta says that a table is disabled, if it says so within d.
+// disabled reports whether hbase:meta says that a table is disabled, if it says so within d.
 func (c *client) disabled(rpc gohbase.Client, table []byte, d time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()

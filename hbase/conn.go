@@ -51,7 +51,7 @@ func (c *regionConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// refusalIn tells why a server refuses a connection, if that is what its answer says: its call is -1 then.
+// refusalIn says why a server refuses a connection, if that is what its answer says: its call is -1 then.
 func refusalIn(b []byte) error {
 	if len(b) < 5 {
 		return nil
@@ -133,7 +133,7 @@ func (d *dialer) refuse(err error) {
 	}
 }
 
-// refusedSince tells why a connection was refused, if one was since t; nil otherwise.
+// refusedSince says why a connection was refused, if one was since t; nil otherwise.
 func (d *dialer) refusedSince(t time.Time) error {
 	if d == nil {
 		return nil

@@ -22,7 +22,7 @@ var (
 	ErrUnreachable = errors.New("the HBase cluster cannot be reached")
 )
 
-// class tells what to do about a failed call.
+// class says what to do about a failed call.
 type class uint8
 
 const (
@@ -47,7 +47,7 @@ var scannerStays = append([]string{"OutOfOrderScannerNextException"}, overloaded
 // alwaysRefused are refusals that the same mutation has met each time it was sent.
 var alwaysRefused = []string{"NoSuchColumnFamilyException", "FailedSanityCheckException", "AccessDeniedException", "RequestTooBigException"}
 
-// busy tells that a server refused a call for its load.
+// busy reports whether a server refused a call for its load.
 func busy(err error) bool { return err != nil && isOneOf(err, overloaded) }
 
 // outOfRange is how a FailedSanityCheckException reads where a row of a batch is in another region now. For a call of one
@@ -70,7 +70,7 @@ func foreign(err error) bool {
 	return strings.Contains(text, "FailedSanityCheckException") && strings.Contains(text, outOfRange)
 }
 
-// isOneOf tells whether an error is of one of these Java classes.
+// isOneOf reports whether an error is of one of these Java classes.
 func isOneOf(err error, classes []string) bool {
 	text := err.Error()
 	return slices.ContainsFunc(classes, func(c string) bool { return strings.Contains(text, c) })
@@ -105,7 +105,7 @@ func explain(err error, doing, table string) error {
 	return fmt.Errorf("%s %s: %w", doing, table, err)
 }
 
-// Error tells how many mutations were refused and left unknown, and names the first rows of both.
+// Error says how many mutations were refused and left unknown, and names the first rows of both.
 func (e *BatchError) Error() string {
 	s := fmt.Sprintf("%d of %d mutations refused", len(e.Failed), len(e.Keys)) + e.name(slices.Sorted(maps.Keys(e.Failed)))
 	if len(e.Unknown) > 0 {

@@ -50,7 +50,7 @@ func (c *client) readOptions(o *ReadOptions) ([]func(hrpc.Call) error, error) {
 var compareTypes = map[filter.Op]gf.CompareType{filter.Equal: gf.Equal, filter.NotEqual: gf.NotEqual, filter.Less: gf.Less,
 	filter.LessOrEqual: gf.LessOrEqual, filter.Greater: gf.Greater, filter.GreaterOrEqual: gf.GreaterOrEqual, filter.Prefix: gf.Equal}
 
-// shapes tells the filters that drop cells rather than rows: in a list they come last.
+// shapes reports whether f drops cells and not rows: such filters come last in a list.
 func shapes(f filter.Filter) bool {
 	switch f.(type) {
 	case filter.ColumnRange, filter.FirstCell, filter.KeyOnly, filter.Columns:
@@ -59,7 +59,7 @@ func shapes(f filter.Filter) bool {
 	return false
 }
 
-// seeks tells the filters that jump: HBase evaluates them wrongly beside others under OR.
+// seeks reports whether f jumps to a key: HBase evaluates such filters wrongly beside others under OR.
 func seeks(f filter.Filter) bool {
 	switch f.(type) {
 	case filter.KeyRanges, filter.Fuzzy, filter.ColumnRange:

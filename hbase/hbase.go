@@ -69,7 +69,7 @@ type Scanner interface {
 	Close() error
 }
 
-// MutationKind tells the mutations apart.
+// MutationKind is the kind of a Mutation.
 type MutationKind uint8
 
 // The mutations.
@@ -90,7 +90,7 @@ type Mutation struct {
 	Removed []Cell
 }
 
-// BatchError tells which mutations of a batch were applied.
+// BatchError says which mutations of a batch were applied.
 type BatchError struct {
 	// Failed maps the index of each mutation that was refused to its error;
 	// Unknown lists those whose answer never came. All others are applied.

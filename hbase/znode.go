@@ -51,7 +51,7 @@ func checkRoot(ctx context.Context, quorum []string, root string) error {
 	}
 }
 
-// checkMetaServer tells what is wrong with a znode's content: 0xff, the length of an id, the
+// checkMetaServer says what is wrong with a znode's content: 0xff, the length of an id, the
 // id, "PBUF" and a MetaRegionServer are wanted.
 func checkMetaServer(b []byte) error {
 	if len(b) < 5 || b[0] != 0xff {

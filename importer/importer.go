@@ -157,7 +157,7 @@ type token struct {
 	pos  int
 }
 
-// is tells whether t is a word, whatever its case, or a punctuation mark.
+// is reports whether t is a word, whatever its case, or a punctuation mark.
 func (t token) is(s string) bool {
 	return (t.kind == word || t.kind == punct) && strings.EqualFold(t.text, s)
 }

@@ -307,7 +307,7 @@ func (t *table) retype(name, typ string) {
 	}
 }
 
-// stored tells how a column is stored; what is lost is noted in t.
+// stored says how a column is stored; what is lost is noted in t.
 func (c *phoenixColumn) stored(src string, t *table) (phoenixType, error) {
 	switch {
 	case c.array:

@@ -115,7 +115,7 @@ var (
 	latest    = time.Date(2036, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 )
 
-// moment tells whether n, as f decodes it, lies in the years that are believed.
+// moment reports whether n, as f decodes it, lies in the years that are believed.
 func (f *form) moment(n int64) bool {
 	switch {
 	case f.typ == "DATE":

@@ -29,11 +29,11 @@ type Proposal struct {
 	Values []string
 	Notes  []string // what else the sample tells
 	bits   float64
-	// computed tells that the first part follows from the others in every sampled key.
+	// computed reports whether the first part follows from the others in every sampled key.
 	computed bool
 }
 
-// Evidence tells why a part was read as it was.
+// Evidence says why a part was read as it was.
 type Evidence struct{ Part, Why string }
 
 // String is the statement, the evidence before it as comments.
@@ -199,7 +199,7 @@ type verifier struct {
 	prefix *string
 }
 
-// dayTable tells whether an HBase table's name ends with a day, and what stands before it.
+// dayTable reports whether an HBase table's name ends with a day, and what stands before it.
 func dayTable(name string) (prefix string, ok bool) {
 	if len(name) < 9 {
 		return "", false
@@ -305,7 +305,7 @@ func (v *verifier) namedByCells(p parse) parse {
 	return p
 }
 
-// alike tells whether two columns hold the same in all rows, and not always the same value.
+// alike reports whether two columns hold the same in all rows, and not always the same value.
 func alike(rows [][]types.Value, a, b int) bool {
 	values := map[string]bool{}
 	for _, row := range rows {
@@ -373,7 +373,7 @@ func (v *verifier) fits(t *catalog.Table, r hbase.Row, row []types.Value, cells 
 }
 
 // relate replaces the parts of p that look random by a function of other columns
-// that gives the same bytes for nearly all keys; ok tells whether it found one.
+// that gives the same bytes for nearly all keys; ok reports whether it found one.
 func (v *verifier) relate(p parse) (_ parse, ok bool) {
 	for i := range p.segs {
 		if p.segs[i].lead == noLead {
@@ -394,7 +394,7 @@ func (v *verifier) relate(p parse) (_ parse, ok bool) {
 	return p, ok
 }
 
-// holds tells whether a definition fits most of a few keys spread over the sample.
+// holds reports whether a definition fits most of a few keys spread over the sample.
 func (v *verifier) holds(p parse) bool {
 	t := v.build(p)
 	if t == nil {

@@ -66,7 +66,7 @@ func (s *search) whole(at []int) []parse {
 	return out
 }
 
-// saltEnds tells whether a salt can end at next: a word or a number would not be cut there.
+// saltEnds reports whether a salt can end at next: a word or a number would not be cut there.
 func (s *search) saltEnds(bs [][]byte, next []int) bool {
 	switch {
 	case !isText(bs[0]):
@@ -80,7 +80,7 @@ func (s *search) saltEnds(bs [][]byte, next []int) bool {
 	return len(bs[0]) <= 2 && ok && !isAlnum(d[0][0]) && distinctOf(d) == 1
 }
 
-// independent tells whether the bytes between at and next do not follow from those
+// independent reports whether the bytes between at and next do not follow from those
 // after them: among keys in the order of the rest, neighbours differ as often as any two do.
 func (s *search) independent(at, next []int) bool {
 	type pair struct{ lead, rest string }
@@ -320,7 +320,7 @@ func (v *verifier) buckets(p parse, i int, sources []source) []hypothesis {
 }
 
 // modulus gives the n for which part i of p is f % n in every key; 0 for none.
-// negative tells that f has negative values.
+// negative reports whether f has negative values.
 func (v *verifier) modulus(p parse, i int, f string) (n int64, negative bool) {
 	g := p.segs[i]
 	kind := fmt.Sprintf("{} AS TEXT(%d)", segmentWidth(g))

@@ -22,7 +22,7 @@ type reading struct {
 	show    func(u uint64, width int) string
 }
 
-// readings are those of cells of 1, 2, 4 or 8 bytes; phoenix tells that Phoenix wrote the rows.
+// readings are those of cells of 1, 2, 4 or 8 bytes; phoenix reports whether Phoenix wrote the rows.
 func readings(width int, phoenix bool) []reading {
 	typ := map[int]string{1: "TINYINT", 2: "SMALLINT", 4: "INT", 8: "BIGINT"}[width]
 	size := strconv.Itoa(8 * width)

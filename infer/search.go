@@ -14,7 +14,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// leadKind tells parts whose bytes may follow from other columns.
+// leadKind is the kind of a part whose bytes may follow from other columns.
 type leadKind uint8
 
 const (
@@ -32,7 +32,7 @@ type segment struct {
 	why    string
 	bits   float64 // left to say of it, a key
 	lead   leadKind
-	// computed tells that the part follows from others in the sampled keys.
+	// computed reports whether the part follows from others in the sampled keys.
 	computed bool
 	values   []string // of a lead: its bytes in each key of the search; "" where a key does not fit
 }
@@ -56,7 +56,7 @@ type parse struct {
 func (p parse) compare(o parse) int { return compareFloat(p.bits, o.bits) }
 func (p parse) hasCells() bool      { return p.cells }
 
-// opaque tells that a part has no definition yet.
+// opaque reports whether a part has no definition yet.
 func (p parse) opaque() bool {
 	return slices.ContainsFunc(p.segs, func(g segment) bool { return g.part == "" })
 }
@@ -298,7 +298,7 @@ func (s *search) times(at []int) []option {
 	return out
 }
 
-// digitNext tells whether a digit stands at nearly every place.
+// digitNext reports whether a digit stands at nearly every place.
 func (s *search) digitNext(at []int) bool {
 	n := 0
 	for i, p := range at {
@@ -309,7 +309,7 @@ func (s *search) digitNext(at []int) bool {
 	return 20*n >= 19*alive(at)
 }
 
-// digitBefore tells whether a digit stands before some place.
+// digitBefore reports whether a digit stands before some place.
 func (s *search) digitBefore(at []int) bool {
 	for i, p := range at {
 		if p > 0 && isDigits(s.keys[i][p-1:p]) {
@@ -319,7 +319,7 @@ func (s *search) digitBefore(at []int) bool {
 	return false
 }
 
-// printable tells whether the next w bytes are characters in more than one key of four.
+// printable reports whether the next w bytes are characters in more than one key of four.
 func (s *search) printable(at []int, w int) bool {
 	n, total := 0, 0
 	for i, p := range at {
@@ -334,10 +334,10 @@ func (s *search) printable(at []int, w int) bool {
 	return 4*n > total
 }
 
-// inSeconds tells 8 bytes of which the first four are always zero, or all ones.
+// inSeconds reports whether f is a number of seconds in 8 bytes: the first four are always zero, or all ones.
 func inSeconds(f *form) bool { return f.width == 8 && strings.Contains(f.part, "/ 1000") }
 
-// looksText tells whether the 4 bytes after skip others are rather characters: of a number of seconds the last
+// looksText reports whether the 4 bytes after skip others are rather characters: of a number of seconds the last
 // two are anything, and the first two are letters in our time.
 func (s *search) looksText(at []int, skip int) bool {
 	n, total := 0, 0
@@ -591,7 +591,7 @@ func variable(texts [][]byte, d byte) segment {
 	return g
 }
 
-// canonical tells a decimal number without leading zeros that a BIGINT holds.
+// canonical reports whether b is a decimal number without leading zeros that a BIGINT holds.
 func canonical(b []byte) bool {
 	if len(b) == 0 || len(b) > 18 || b[0] == '0' && len(b) > 1 {
 		return false
@@ -603,7 +603,7 @@ func isDigits(b []byte) bool {
 	return !slices.ContainsFunc(b, func(c byte) bool { return c < '0' || c > '9' })
 }
 
-// reversedDomains tells whether most texts begin as a domain name written backwards does.
+// reversedDomains reports whether most texts begin as a domain name written backwards does.
 func reversedDomains(texts [][]byte) bool {
 	n := 0
 	for _, b := range texts {
@@ -623,7 +623,7 @@ func reversedDomain(b []byte) bool {
 	return false
 }
 
-// describe tells what values a part has.
+// describe says what values a part has.
 func describe(what string, bs [][]byte) string {
 	widths, values := map[int]bool{}, map[string]bool{}
 	lo, hi := math.MaxInt, 0
@@ -792,7 +792,7 @@ func valuesOf(at, next []int, keys [][]byte) []string {
 
 var digests = map[int]string{16: "MD5", 20: "SHA-1", 32: "SHA-256"}
 
-// digestOf tells bytes that look like a digest: its width, and no byte or digit rare.
+// digestOf names the digest that bs look like: they have its width, and no byte or digit is rare.
 func digestOf(bs [][]byte) (string, bool) {
 	w := len(bs[0])
 	values := map[string]bool{}
@@ -821,7 +821,7 @@ func digestOf(bs [][]byte) (string, bool) {
 	return "", false
 }
 
-// mostlyText tells bytes that are mostly UTF-8 text, which has high bytes too.
+// mostlyText reports whether bs are mostly UTF-8 text, which has high bytes too.
 func mostlyText(bs [][]byte) bool {
 	n := 0
 	for _, b := range bs {
@@ -832,7 +832,7 @@ func mostlyText(bs [][]byte) bool {
 	return 2*n > len(bs)
 }
 
-// letters tells that hex digits hold letters and digits: numbers alone would not be hex.
+// letters reports whether hex digits hold letters and digits: numbers alone would not be hex.
 func letters(bs [][]byte) bool {
 	n := 0
 	for _, b := range bs {
@@ -854,14 +854,14 @@ func letters(bs [][]byte) bool {
 	return 10*n >= 9*len(bs)
 }
 
-// isHex tells hex digits of one case.
+// isHex reports whether b is hex digits of one case.
 func isHex(b []byte) bool { return isHexCase(b, 'a') || isHexCase(b, 'A') }
 
 func isHexCase(b []byte, a byte) bool {
 	return !slices.ContainsFunc(b, func(c byte) bool { return !(c >= '0' && c <= '9' || c >= a && c <= a+5) })
 }
 
-// begins tells whether something recognisable begins at next, w bytes after at.
+// begins reports whether something recognisable begins at next, w bytes after at.
 func (s *search) begins(at, next []int, w int) bool {
 	if len(s.times(next)) > 0 {
 		return true

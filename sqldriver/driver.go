@@ -263,7 +263,7 @@ func (r *resultRows) Next(dest []driver.Value) error {
 // ColumnTypeDatabaseTypeName is the SQL type: BIGINT, TIMESTAMP ...
 func (r *resultRows) ColumnTypeDatabaseTypeName(i int) string { return r.types[i].Type.String() }
 
-// ColumnTypeNullable tells that any column may be NULL.
+// ColumnTypeNullable reports whether any column may be NULL.
 func (r *resultRows) ColumnTypeNullable(int) (nullable, ok bool) { return true, true }
 
 // ColumnTypeLength is without limit for text and bytes; other types have none.

@@ -220,7 +220,7 @@ func (c *catalog) all() []*table {
 	return slices.SortedFunc(maps.Values(c.tables), func(a, b *table) int { return strings.Compare(a.name, b.name) })
 }
 
-// online tells whether g is being served: still part of its table, which is enabled.
+// online reports whether g is being served: still part of its table, which is enabled.
 func (c *catalog) online(g *region) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

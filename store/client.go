@@ -53,7 +53,7 @@ func (s *Store) mutate(m *hrpc.Mutate) (*hrpc.Result, error) {
 }
 
 // CheckAndPut writes when a column has the expected value; an empty one stands for
-// no cell. It tells whether it wrote.
+// no cell. It reports whether it wrote.
 func (s *Store) CheckAndPut(p *hrpc.Mutate, family, qualifier string, expected []byte) (bool, error) {
 	cas, err := hrpc.NewCheckAndPut(p, family, qualifier, expected)
 	if err != nil {

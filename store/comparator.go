@@ -42,7 +42,7 @@ func newTest(m *pb.CompareFilter) (test, error) {
 	return t, err
 }
 
-// refuses tells whether a value fails the test. NO_OP refuses everything, as on the server.
+// refuses reports whether a value fails the test. NO_OP refuses everything, as on the server.
 func (t *test) refuses(value []byte) bool {
 	if t.op == pb.CompareType_NO_OP {
 		return true

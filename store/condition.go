@@ -7,7 +7,7 @@ import (
 	"github.com/tsuna/gohbase/pb"
 )
 
-// holds tells whether a row that is to be changed fulfils the condition of a check-and-mutate.
+// holds reports whether a row that is to be changed fulfils the condition of a check-and-mutate.
 func (w *writer) holds(ctx context.Context, t *table, g *region, c *pb.Condition, row []byte) (bool, error) {
 	cmp, err := newComparator(c.GetComparator())
 	if err != nil {

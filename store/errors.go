@@ -63,7 +63,7 @@ func isRuntime(err error) bool {
 	return errors.As(err, &e) && e.runtime
 }
 
-// isClass tells whether err is an exception of the given class.
+// isClass reports whether err is an exception of the given class.
 func isClass(err error, class string) bool {
 	var e *exception
 	return errors.As(err, &e) && e.class == class

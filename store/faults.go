@@ -106,7 +106,7 @@ func (s *Store) SetFaults(f Faults) {
 		f.PartialRow+f.Heartbeat+f.Hang > 0 || f.Latency > 0 || len(f.MoveAt)+len(f.SplitAt)+len(f.MergeAt) > 0)
 }
 
-// FaultCounts tells how many faults of each kind have befallen calls since SetFaults.
+// FaultCounts says how many faults of each kind have befallen calls since SetFaults.
 func (s *Store) FaultCounts() map[FaultKind]int {
 	s.faults.mu.Lock()
 	defer s.faults.mu.Unlock()

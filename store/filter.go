@@ -30,22 +30,22 @@ func (c returnCode) includes() bool { return c <= includeAndNextRow }
 // at cells of a row that rowKey refused: passing over a row walks its cells.
 type filter interface {
 	reset()
-	// rowKey tells whether the row is refused by its key.
+	// rowKey reports whether the row is refused by its key.
 	rowKey(row []byte) bool
 	allRemaining() bool
 	cell(c *cell) returnCode
 	// transform changes what is returned of an included cell.
 	transform(c *cell)
-	// hasRow tells whether the filter needs all cells of a row before it decides:
+	// hasRow reports whether the filter needs all cells of a row before it decides:
 	// such scans never return parts of rows.
 	hasRow() bool
 	// rowCells removes cells of the row.
 	rowCells(r *rowCells)
-	// row tells whether the row is refused.
+	// row reports whether the row is refused.
 	row() bool
 	// nextHint is the first position worth looking at after c; nil: no idea, go on.
 	nextHint(c *cell) *cell
-	// essential tells whether the filter needs a family's cells for its decision.
+	// essential reports whether the filter needs a family's cells for its decision.
 	essential(family []byte) bool
 	// hinting marks the filters that a list asks for a hint even when another refuses.
 	hinting() bool

@@ -240,7 +240,7 @@ func (l *filterOr) cell(c *cell) returnCode {
 	return rc
 }
 
-// stillPassing tells what a member says of a cell that lies within its last step.
+// stillPassing says what a member says of a cell that lies within its last step.
 func (l *filterOr) stillPassing(i int, c *cell) (returnCode, bool) {
 	prev := l.prevCell[i]
 	if prev == nil {

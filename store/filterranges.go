@@ -101,7 +101,7 @@ func mergeRanges(rs []rowRange) (out []rowRange) {
 	return out
 }
 
-// reaches tells whether a range that starts no later overlaps or touches s.
+// reaches reports whether a range that starts no later overlaps or touches s.
 func (r rowRange) reaches(s rowRange) bool {
 	c := bytes.Compare(r.stop, s.start)
 	return c > 0 || c == 0 && (r.stopIncl || s.startIncl)

@@ -33,7 +33,7 @@ const (
 // wire: servers count the cell's object.
 const cellOverhead = 36
 
-// betweenCells tells whether the request can stop within a row.
+// betweenCells reports whether the request can stop within a row.
 func (l *limits) betweenCells() bool { return !l.off && !l.wholeRows }
 
 func (l *limits) count(size int) {
@@ -57,7 +57,7 @@ func (l *limits) sizeReached(at scope) bool {
 	return l.size > 0 && l.sizeDone >= l.size || l.isCut
 }
 
-// reached tells whether any limit is.
+// reached reports whether any limit is.
 func (l *limits) reached(at scope) bool {
 	return at == betweenCells && l.batchReached() || l.sizeReached(at)
 }
@@ -65,7 +65,7 @@ func (l *limits) reached(at scope) bool {
 // pollEvery is how many cells are looked at between two looks at the context.
 const pollEvery = 1 << 9
 
-// poll tells whether the request has been given up.
+// poll reports whether the request has been given up.
 func (l *limits) poll(ctx context.Context) bool {
 	l.steps++
 	return l.steps%pollEvery == 0 && ctx.Err() != nil

@@ -154,7 +154,7 @@ type columnTracker struct {
 
 func (t *columnTracker) reset() { t.index, t.count, t.started = 0, 0, false }
 
-// done tells that all explicit columns have been read.
+// done reports whether all explicit columns have been read.
 func (t *columnTracker) done() bool { return t.explicit != nil && t.index >= len(t.explicit) }
 
 // hint is the column to go to next; nil: the next there is.

@@ -58,7 +58,7 @@ func newTimeRange(m *pb.TimeRange) (timeRange, error) {
 	return t, nil
 }
 
-// compare tells where a timestamp lies: -1 before, 0 in, 1 after the range.
+// compare says where a timestamp lies: -1 before, 0 in, 1 after the range.
 func (t *timeRange) compare(ts int64) int {
 	switch {
 	case t.all:

@@ -48,7 +48,7 @@ func openRegion(g *region) *region {
 	return g
 }
 
-// contains tells whether row lies in the region.
+// contains reports whether row lies in the region.
 func (g *region) contains(row []byte) bool {
 	return bytes.Compare(row, g.start) >= 0 && (len(g.stop) == 0 || bytes.Compare(row, g.stop) < 0)
 }

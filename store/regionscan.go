@@ -155,11 +155,11 @@ func (r *regionScanner) passRow(ctx context.Context, row []byte) error {
 	return nil
 }
 
-// filterDone tells whether the filter has ended the region.
+// filterDone reports whether the filter has ended the region.
 func (r *regionScanner) filterDone() bool { return r.hasFilter && r.filter.allRemaining() }
 
 // next adds the next row, or a part of it, to b's open row. When the row stays empty
-// there is none, or a limit was reached on the way. more tells whether there can be others.
+// there is none, or a limit was reached on the way. more reports whether there can be others.
 func (r *regionScanner) next(ctx context.Context, b *block, lim *limits) (more bool, err error) {
 	lim.midRow = false
 	more, err = r.nextRow(ctx, b, lim)

@@ -69,7 +69,7 @@ func scanError(ctx context.Context, err error) error {
 	return throw(classScannerReset, "Scanner is closed on the server-side: %v", err)
 }
 
-// holder finds or opens the scanner of a request. ended tells that it was closed at
+// holder finds or opens the scanner of a request. ended reports whether it was closed at
 // its end: there is nothing to do.
 func (s *Store) holder(req *pb.ScanRequest, resp *pb.ScanResponse, inject *injection) (h *scannerHolder, ended bool, err error) {
 	now := s.opts.Now()
@@ -206,7 +206,7 @@ func (h *scannerHolder) read(ctx context.Context, req *pb.ScanRequest, resp *pb.
 	return nil
 }
 
-// endsPartialRow tells whether the open row comes after one of which a part was sent.
+// endsPartialRow reports whether the open row comes after one of which a part was sent.
 func (h *scannerHolder) endsPartialRow(b *block) bool {
 	if n := len(b.partial); n > 0 {
 		return b.partial[n-1] && !bytes.Equal(b.openRow(), b.rowAt(b.lastRow))

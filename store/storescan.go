@@ -252,7 +252,7 @@ func (s *storeScanner) toHint(h *cell) {
 	s.toRowStart()
 }
 
-// moreRows tells whether rows behind the current one can belong to the scan.
+// moreRows reports whether rows behind the current one can belong to the scan.
 func (s *storeScanner) moreRows() bool { return !s.query.get }
 
 // finish ends the scanner.
@@ -262,7 +262,7 @@ func (s *storeScanner) finish() bool {
 }
 
 // next adds the cells of the current row to b until the row ends or a limit is
-// reached. It tells whether there is more to come. A nil b only walks.
+// reached. It reports whether there is more to come. A nil b only walks.
 func (s *storeScanner) next(ctx context.Context, b *block, lim *limits) (more bool, err error) {
 	if !s.valid {
 		return false, s.err

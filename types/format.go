@@ -72,7 +72,7 @@ func formatFloat(f float64, bits int) string {
 	return strconv.FormatFloat(f, 'f', -1, bits)
 }
 
-// halfway tells that the number s is in the middle of f and the next one.
+// halfway reports whether the number s is in the middle of f and the next one.
 func halfway(s string, f float64, bits int) bool {
 	exact := func(f float64) *big.Float { return new(big.Float).SetPrec(2000).SetFloat64(f) }
 	x, ok := new(big.Float).SetPrec(2000).SetString(s)

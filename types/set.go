@@ -22,12 +22,12 @@ func Point(v Value) Interval {
 	return Interval{Lo: v, Hi: v}
 }
 
-// IsPoint tells whether iv holds exactly one value.
+// IsPoint reports whether iv holds exactly one value.
 func (iv Interval) IsPoint() bool {
 	return !iv.Lo.IsNull() && !iv.Hi.IsNull() && !iv.LoOpen && !iv.HiOpen && order(iv.Lo, iv.Hi) == 0
 }
 
-// Contains tells whether v, not NULL, lies in iv.
+// Contains reports whether v, not NULL, lies in iv.
 func (iv Interval) Contains(v Value) bool {
 	return compareLo(iv, Point(v)) <= 0 && compareHi(iv, Point(v)) >= 0
 }
@@ -128,7 +128,7 @@ func compareHi(a, b Interval) int {
 	}
 }
 
-// touches tells whether b, which starts no earlier than a, overlaps a or continues it without a gap.
+// touches reports whether b, which starts no earlier than a, overlaps a or continues it without a gap.
 func touches(a, b Interval) bool {
 	if a.Hi.IsNull() || b.Lo.IsNull() {
 		return true
@@ -193,13 +193,13 @@ func Points(vs ...Value) Set {
 	return SetOf(ivs...)
 }
 
-// IsAll tells whether s holds every non-NULL value.
+// IsAll reports whether s holds every non-NULL value.
 func (s Set) IsAll() bool { return len(s) == 1 && s[0].Lo.IsNull() && s[0].Hi.IsNull() }
 
-// IsEmpty tells whether s holds nothing.
+// IsEmpty reports whether s holds nothing.
 func (s Set) IsEmpty() bool { return len(s) == 0 }
 
-// Contains tells whether v, not NULL, is in s.
+// Contains reports whether v, not NULL, is in s.
 func (s Set) Contains(v Value) bool {
 	i, found := slices.BinarySearchFunc(s, v, func(iv Interval, v Value) int {
 		if compareHi(iv, Point(v)) < 0 {
@@ -284,7 +284,7 @@ func (s Set) Complement() Set {
 	return SetOf(append(out, next)...)
 }
 
-// SubsetOf tells whether every value of s is in o.
+// SubsetOf reports whether every value of s is in o.
 func (s Set) SubsetOf(o Set) bool {
 	j := 0
 	for _, iv := range s {

@@ -35,16 +35,16 @@ var typeNames = [...]string{"NULL", "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BI
 // String is the type's name in SQL.
 func (t Type) String() string { return typeNames[t] }
 
-// IsInteger tells TINYINT, SMALLINT, INT and BIGINT.
+// IsInteger reports whether t is TINYINT, SMALLINT, INT or BIGINT.
 func (t Type) IsInteger() bool { return t >= TinyInt && t <= BigInt }
 
-// IsNumeric tells the integers, FLOAT, DOUBLE and DECIMAL.
+// IsNumeric reports whether t is an integer type, FLOAT, DOUBLE or DECIMAL.
 func (t Type) IsNumeric() bool { return t >= TinyInt && t <= Decimal }
 
-// IsText tells STRING and JSON, whose values hold text.
+// IsText reports whether t is STRING or JSON, whose values hold text.
 func (t Type) IsText() bool { return t == String || t == JSON }
 
-// IsTemporal tells DATE, TIME and TIMESTAMP.
+// IsTemporal reports whether t is DATE, TIME or TIMESTAMP.
 func (t Type) IsTemporal() bool { return t >= Date && t <= Timestamp }
 
 // Value is an immutable SQL value. The zero Value is NULL.
@@ -105,7 +105,7 @@ func (v Value) Clone() Value {
 	return v
 }
 
-// Identical tells whether v and w are one value to everything: 1.5 and 1.50, which are equal, are not.
+// Identical reports whether v and w are one value to everything: 1.5 and 1.50, which are equal, are not.
 func (v Value) Identical(w Value) bool {
 	if v.d == nil || w.d == nil {
 		return v == w
@@ -116,7 +116,7 @@ func (v Value) Identical(w Value) bool {
 // Type is the value's type, Null for NULL.
 func (v Value) Type() Type { return v.typ }
 
-// IsNull tells whether v is NULL.
+// IsNull reports whether v is NULL.
 func (v Value) IsNull() bool { return v.typ == Null }
 
 // Bool is the value of a BOOLEAN.

@@ -7,7 +7,7 @@ import (
 	"github.com/hql-db/hql/planner"
 )
 
-// colour tells whether results are coloured now: \o may have turned them to a file.
+// colour reports whether results are coloured now: \o may have turned them to a file.
 func (s *session) colour() bool {
 	switch s.conf.Color {
 	case "always":

@@ -95,7 +95,7 @@ func upper(toks []parser.Token) []string {
 	return out
 }
 
-// ends tells whether words end with want.
+// ends reports whether words end with want.
 func ends(words []string, want ...string) bool {
 	return len(words) >= len(want) && slices.Equal(words[len(words)-len(want):], want)
 }

@@ -15,7 +15,7 @@ import (
 // When the line of progress is first seen, and how often it changes.
 const progressAfter, progressEvery = 500 * time.Millisecond, 200 * time.Millisecond
 
-// progress is a line on the terminal that tells how a slow statement stands.
+// progress is a line on the terminal that says how a slow statement stands.
 type progress struct {
 	stats  atomic.Pointer[func() hql.Stats] // nil: nothing is known yet
 	rows   atomic.Pointer[hql.Rows]         // of a query
@@ -49,7 +49,7 @@ func (p *progress) watch(stats func() hql.Stats) {
 	}
 }
 
-// follow tells whose regions are to be shown.
+// follow says whose regions are to be shown.
 func (p *progress) follow(rows *hql.Rows) {
 	if p != nil {
 		p.rows.Store(rows)

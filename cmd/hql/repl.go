@@ -153,7 +153,7 @@ func (s *session) startup(ctx context.Context) bool {
 	return true
 }
 
-// prompt tells how a statement stands: new, going on, or inside quotes.
+// prompt says how a statement stands: new, going on, or inside quotes.
 func prompt(open string) string {
 	switch {
 	case strings.TrimSpace(open) == "":

@@ -221,7 +221,7 @@ func adviseOn(ctx context.Context, c *config, src string, stdout io.Writer) erro
 	return err
 }
 
-// storedAs tells where a table of that name in the catalog is stored.
+// storedAs says where a table of that name in the catalog is stored.
 func storedAs(db *hql.DB, name string) string {
 	t, ok := db.Catalog().Table(name)
 	if !ok {

@@ -49,10 +49,10 @@ type Cluster struct {
 	Krb5Conf, Keytab, CCache string
 }
 
-// errNoJava tells that this machine cannot run HBase.
+// errNoJava says that this machine cannot run HBase.
 var errNoJava = errors.New("java, javac and mvn are needed to run HBase")
 
-// errUnwanted tells that no HBase shall run.
+// errUnwanted says that no HBase shall run.
 var errUnwanted = errors.New("no HBase: " + quorumEnv + " is none")
 
 // Quorum gives the ZooKeeper quorum of an HBase, started on first use. Where there
@@ -80,7 +80,7 @@ func Kerberos(tb testing.TB) Cluster {
 	return Cluster{Quorum: r.quorum, Krb5Conf: in("krb5.conf"), Keytab: in("alice.keytab"), CCache: in("alice.ccache")}
 }
 
-// Scanners tells how many scanners are open on the region server of the HBase that Quorum started, and how many it
+// Scanners says how many scanners are open on the region server of the HBase that Quorum started, and how many it
 // closed because nobody read them for a minute. It is called after Quorum and takes two seconds or more, as the server counts
 // once a second. Tests on an HBase that HQL_TEST_HBASE names are skipped.
 func Scanners(tb testing.TB) (open, expired int) {
