@@ -13,7 +13,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/internal/coverage"
 	"github.com/hql-db/hql/internal/seeds"
+	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/store"
 )
 
@@ -36,6 +38,7 @@ type world struct {
 
 // newWorld makes tables and fills them.
 func newWorld(t testing.TB, pg *pgconn.PgConn, r *rand.Rand, fig seeds.Figures) *world {
+	t.Cleanup(coverage.Write)
 	w := &world{t: t, pg: pg, r: r, fig: fig, sessions: map[string][]*hql.DB{}}
 	w.exec("DROP SCHEMA IF EXISTS public CASCADE; CREATE SCHEMA public; SET TIME ZONE 'UTC'; SET extra_float_digits = 1; SET client_min_messages = error")
 	w.open()
@@ -50,6 +53,9 @@ func newWorld(t testing.TB, pg *pgconn.PgConn, r *rand.Rand, fig seeds.Figures) 
 			continue
 		}
 		w.tables = append(w.tables, tb)
+		if s, err := parser.ParseStatement(tb.create[len(tb.create)-1]); err == nil {
+			coverage.Add(nil, s)
+		}
 		fig["tables made"]++
 	}
 	var all []string
@@ -233,6 +239,10 @@ func (w *world) onHQL(db *hql.DB, c *call, stmt *hql.Stmt) (a answer) {
 	sql, args := c.forHQL()
 	if c.memory > 0 {
 		args = append([]any{hql.QueryOptions{MemoryLimit: c.memory}}, args...)
+	}
+	if coverage.On() {
+		s, _ := parser.ParseStatement(sql) // nil where it fails
+		coverage.Add(nil, s, "zone "+w.zone)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()

@@ -15,6 +15,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/coverage"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/internal/worlds"
 	"github.com/hql-db/hql/parser"
@@ -64,6 +65,7 @@ func (g *lawWorld) predicate(depth int) string {
 }
 
 func newLawWorld(t testing.TB, seed uint64, client hbase.Client, opt planner.Options) *lawWorld {
+	t.Cleanup(coverage.Write)
 	g := &lawWorld{t: t, name: "t", r: rand.New(rand.NewPCG(seed, 1))}
 	g.drawn = worlds.New(g.r, "t", worlds.Options{})
 	g.ddl = strings.Join(g.drawn.Create, ";\n")
@@ -410,6 +412,9 @@ func (g *lawWorld) rowsOf(w *world, q string, args Args) []string {
 	s, err := parser.ParseStatement(q)
 	if err != nil {
 		g.t.Fatalf("%s: %v", q, err)
+	}
+	if w == g.planned {
+		coverage.Add(g.table.Def, s, "zone "+g.loc.String())
 	}
 	ctx := context.Background()
 	rows, err := w.Run(ctx, s, args)

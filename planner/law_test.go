@@ -12,6 +12,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/coverage"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/internal/worlds"
 	"github.com/hql-db/hql/parser"
@@ -22,6 +23,7 @@ import (
 // key in the plan's spans, and a row in the spans passes what is left of the
 // WHERE exactly when the whole WHERE is true for it. Layouts, rows and predicates are random.
 func TestLaw(t *testing.T) {
+	t.Cleanup(coverage.Write)
 	seeds.Each(t, 1000, func(t *testing.T, seed uint64, fig seeds.Figures) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		drawn := worlds.New(r, "t", worlds.Options{NoLookup: true})
@@ -48,6 +50,7 @@ func TestLaw(t *testing.T) {
 			}
 			g.check(draw.Draw(2), order, maxSpans)
 		}
+		coverage.Add(g.table.Def, nil)
 		fig["plans"] += lawPlans
 	})
 }

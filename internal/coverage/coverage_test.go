@@ -1,0 +1,165 @@
+package coverage
+
+import (
+	"go/ast"
+	goparser "go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+)
+
+// The features that a definition and a query can have, each with its reason if no world draws it.
+var notDrawn = map[string]string{
+	"key encoding OPENTSDB_VALUE": "stands in cells only", "key function OPENTSDB_QUALIFIER": "stands in qualifiers only",
+	"key function OPENTSDB_UID": "is that of the layout tsdb, which has cases of its own",
+	"IntervalLiteral":           "is a kind of Literal",
+	"CTE":                       "is drawn beside PostgreSQL, whose statements have no table to be counted with",
+}
+
+// wanted lists what must be drawn: the catalog's encodings and the functions of the key algebra in keys, the kinds of nodes in queries.
+func wanted(t *testing.T) (out []string) {
+	catalog := source(t, "../../catalog/encoding.go")
+	ast.Inspect(catalog, func(n ast.Node) bool {
+		if f, ok := n.(*ast.FuncDecl); ok {
+			return f.Name.Name == "named"
+		}
+		if c, ok := n.(*ast.CaseClause); ok {
+			for _, e := range c.List {
+				if l, ok := e.(*ast.BasicLit); ok {
+					name, _ := strconv.Unquote(l.Value)
+					out = append(out, "key encoding "+name)
+				}
+			}
+		}
+		return true
+	})
+	for _, kind := range []string{"INT", "UINT", "ORDERED INT", "LITTLE INT"} {
+		out = append(out, "key encoding "+kind, "index encoding "+kind, "cell encoding "+kind)
+	}
+	for _, f := range expr.Builtins().All() {
+		if f.Key != nil && f.Group != "operator" && f.Name != "DATE_ADD_INTERVAL" {
+			out = append(out, "key function "+f.Name)
+		}
+	}
+	ast.Inspect(source(t, "../../parser/ast.go"), func(n ast.Node) bool {
+		f, ok := n.(*ast.FuncDecl)
+		if ok && (f.Name.Name == "expr" || f.Name.Name == "tableExpr") {
+			kind := f.Recv.List[0].Type.(*ast.StarExpr).X.(*ast.Ident).Name
+			if kind != "RangeArg" {
+				out = append(out, kind)
+			}
+		}
+		return true
+	})
+	for _, n := range []string{"1", "2", "3"} {
+		out = append(out, "delimiter of "+n)
+	}
+	return append(out, "no delimiter", "computed name", "LayoutDef.Index", "ColumnDef.NotNull", "CreateTable.PrimaryKey", "CreateTable.Split", "CreateTable.Families", "ColumnSource.Parts", "In.Query", "SubqueryExpr.Exists")
+}
+
+func source(t *testing.T, path string) *ast.File {
+	f, err := goparser.ParseFile(token.NewFileSet(), path, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// What the tests of a nightly run drew, by what they left in the directory that HQL_COVERAGE names.
+func TestDrawn(t *testing.T) {
+	dir := os.Getenv(Env)
+	if dir == "" {
+		t.Skipf("%s names no directory with counts", Env)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no counts in %s: %v", dir, err)
+	}
+	sum := map[string]int{}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(b)) {
+			n, what, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+			count, err := strconv.Atoi(n)
+			if err != nil {
+				t.Fatalf("%s: %q", file, line)
+			}
+			sum[what] += count
+		}
+	}
+	want := wanted(t)
+	for _, k := range slices.Sorted(maps.Keys(sum)) {
+		if !strings.Contains(k, "\t") {
+			t.Logf("%9d %s", sum[k], k)
+		}
+	}
+	drawn := func(f string) bool { // TEXT is any of TEXT, TEXT(n) and TEXT('...')
+		return sum[f] > 0 || sum[f+"(n)"] > 0 || sum[f+"('...')"] > 0
+	}
+	var never, keys []string
+	for _, f := range want {
+		switch {
+		case drawn(f):
+			if strings.HasPrefix(f, "key ") || strings.HasPrefix(f, "delimiter") {
+				keys = append(keys, f)
+			}
+		case notDrawn[f] == "":
+			never = append(never, f)
+		}
+	}
+	pairs, lacking := 0, []string{}
+	for i, a := range keys {
+		for _, b := range keys[i+1:] {
+			pairs++
+			found := false
+			for _, x := range []string{"", "(n)", "('...')"} {
+				for _, y := range []string{"", "(n)", "('...')"} {
+					p := []string{a + x, b + y}
+					slices.Sort(p)
+					found = found || sum[p[0]+"\t"+p[1]] > 0
+				}
+			}
+			if !found {
+				lacking = append(lacking, a+" with "+b)
+			}
+		}
+	}
+	t.Logf("pairs never drawn: %s", strings.Join(lacking, "; "))
+	t.Logf("figures: features %d, features never drawn %d, pairs in keys %d, pairs never drawn %d, seeds from 0", len(want), len(never), pairs, len(lacking))
+	if len(never) > 0 {
+		t.Errorf("never drawn: %s", strings.Join(never, ", "))
+	}
+}
+
+func TestOf(t *testing.T) {
+	s, err := parser.ParseStatement("CREATE TABLE t (a INT, s STRING, v INT AS ORDERED INT32) ROW KEY main (LEFT(MD5(s), 2), s AS TEXT, '::', a AS TEXT(4)) STORED IN ('t_', FLOORMOD(a, 3) AS TEXT(1)) INDEX x (v AS INT32, s AS TEXT, X'00', a AS INT32)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := Of(s)
+	for _, f := range []string{"key function MD5", "key encoding TEXT", "key encoding TEXT(n)", "delimiter of 2", "delimiter of 1", "computed name", "name function FLOORMOD", "index encoding INT", "cell encoding ORDERED INT", "LayoutDef.Index"} {
+		if !slices.Contains(got, f) {
+			t.Errorf("no %q in %q", f, got)
+		}
+	}
+	s, err = parser.ParseStatement("SELECT 1 FROM t WHERE a NOT IN (SELECT 1) AND EXISTS (SELECT 1)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []string{"In.Not", "In.Query", "SubqueryExpr.Exists", "Binary.Op AND"} {
+		if got := Of(s); !slices.Contains(got, f) {
+			t.Errorf("no %q in %q", f, got)
+		}
+	}
+}
