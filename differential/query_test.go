@@ -101,11 +101,31 @@ func (g *gen) fromClause(s *scope, depth int) string {
 			if join == " FULL JOIN " { // PostgreSQL does these with equalities only
 				on = g.equality(left, right)
 			}
+			if shared := g.shared(left, right); shared != "" && g.odds(4) {
+				from += join + item + " USING (" + shared + ")"
+				break
+			}
 			from += join + item + " ON " + on
 		}
 		s.sources = append(s.sources, right.sources...)
 	}
 	return from
+}
+
+// shared lists columns that the one table of each side has of the same kind; "" for none.
+func (g *gen) shared(left, right *scope) string {
+	if len(left.sources) != 1 || len(right.sources) != 1 {
+		return ""
+	}
+	var out []string
+	for _, a := range left.sources[0].columns {
+		for _, b := range right.sources[0].columns {
+			if a.name == b.name && a.kind == b.kind && a.kind != kJSON && (len(out) == 0 || g.odds(3)) {
+				out = append(out, a.name)
+			}
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 func (g *gen) equality(left, right *scope) string {

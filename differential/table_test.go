@@ -185,7 +185,7 @@ func newTable(r *rand.Rand, name string) *table {
 				ddl += " ROW KEY other (" + strings.Join(copied, ", ") + ") STORED IN '" + name + "_other'"
 				t.layouts = append(t.layouts, "other")
 			}
-			if r.IntN(3) == 0 && lookup == "" { // by an INDEX of such a table rows are not found yet
+			if r.IntN(3) == 0 {
 				var lead []string
 				for range 1 + r.IntN(2) {
 					lead = append(lead, g.indexed(t.columns[len(keys)+r.IntN(len(t.columns)-len(keys))])...)
