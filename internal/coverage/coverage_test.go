@@ -16,12 +16,10 @@ import (
 	"github.com/hql-db/hql/parser"
 )
 
-// The features that a definition and a query can have, each with its reason if no world draws it.
+// Features that no world draws, with the reason.
 var notDrawn = map[string]string{
 	"key encoding OPENTSDB_VALUE": "stands in cells only", "key function OPENTSDB_QUALIFIER": "stands in qualifiers only",
 	"key function OPENTSDB_UID": "is that of the layout tsdb, which has cases of its own",
-	"IntervalLiteral":           "is a kind of Literal",
-	"CTE":                       "is drawn beside PostgreSQL, whose statements have no table to be counted with",
 }
 
 // wanted lists what must be drawn: the catalog's encodings and the functions of the key algebra in keys, the kinds of nodes in queries.
