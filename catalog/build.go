@@ -13,14 +13,11 @@ import (
 
 // New makes an empty catalog with the built-in functions and encodings.
 func New() *Catalog {
-	return &Catalog{tables: map[string]*Table{}, funcs: expr.NewRegistry(), encs: map[string]NewEncoding{}}
+	return &Catalog{tables: map[string]*Table{}, funcs: expr.NewRegistry()}
 }
 
 // Funcs is the registry that key expressions are compiled with; functions are added to it before tables are.
 func (c *Catalog) Funcs() *expr.Registry { return c.funcs }
-
-// RegisterEncoding adds an encoding under a new name, before tables use it.
-func (c *Catalog) RegisterEncoding(name string, f NewEncoding) { c.encs[strings.ToUpper(name)] = f }
 
 // Load adds the tables of a catalog file: CREATE TABLE statements.
 func (c *Catalog) Load(src string) error {
@@ -258,7 +255,7 @@ func (b *builder) columns() error {
 			return err
 		}
 		col.Encoding = enc
-		b.t.Phoenix = b.t.Phoenix || strings.HasPrefix(enc.String(), "PHOENIX ")
+		b.t.Phoenix = b.t.Phoenix || b.c.phoenix(d.Encoding)
 		b.t.Columns = append(b.t.Columns, col)
 	}
 	for i, d := range b.def.Columns { // after all columns are known
@@ -338,8 +335,8 @@ func (b *builder) part(d parser.PartDef) (*Part, error) {
 	part.scales = (part.Encoding.Order() == Unordered || e.Type() != types.Decimal) &&
 		slices.ContainsFunc(part.Columns, func(col int) bool { return b.t.Columns[col].Type == types.Decimal })
 	part.ends, _ = part.Encoding.(Delimited)
-	part.respells = spellings(part.Encoding)
-	if c, ok := e.(*expr.Call); ok && c.Func.Name == "PHOENIX_SALT" {
+	part.respells = respells(part.Encoding)
+	if c, ok := e.(*expr.Call); ok && c.Func.Key != nil && c.Func.Key.Phoenix {
 		b.t.Phoenix = true
 	}
 	part.fromRest, part.draw, part.lookup = expr.FromRest(e), expr.Draw(e), expr.UsesLookup(e)

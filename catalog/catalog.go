@@ -22,7 +22,7 @@ type Catalog struct {
 	mu     sync.RWMutex
 	tables map[string]*Table // by folded name
 	funcs  *expr.Registry
-	encs   map[string]NewEncoding // custom encodings by upper-case name
+	encs   []*EncodingType // those that were registered
 }
 
 // Table is a logical table.
@@ -130,7 +130,8 @@ const (
 	Unordered  Order = iota
 	Ascending        // greater values, greater bytes
 	Halves           // two's complement: ascending, but negative values after the others
-	Terminated       // variable-width text: ascending on the value's bytes, which a delimiter or the end of the key follows
+	Padded           // fixed-width text: ascending on the value's bytes, filled up to the width
+	Terminated       // variable-width text: the value's bytes as they are, any of them, which a delimiter or the end of the key follows
 )
 
 // Variable is the Width of an encoding whose values vary in length.
@@ -153,6 +154,36 @@ type Encoding interface {
 	Clip(iv types.Interval) (types.Interval, bool)
 }
 
+// Respeller is an Encoding that may read more than it writes: "1.0" for 1. In a cell that is welcome; in a key the row would not be found
+// again, and be written in another place, so that there each value is compared with what would be written.
+type Respeller interface {
+	// Respells reports whether it does.
+	Respells() bool
+}
+
+func respells(e Encoding) bool {
+	r, ok := e.(Respeller)
+	return ok && r.Respells()
+}
+
+// OneFalse is an Encoding of BOOLEAN that may read all bytes as TRUE but those that it writes for FALSE.
+type OneFalse interface {
+	// OneFalse reports whether it does.
+	OneFalse() bool
+}
+
+// OneFalse reports whether all cells of c are TRUE but those with the bytes of FALSE.
+func (c *Column) OneFalse() bool {
+	e, ok := c.Encoding.(OneFalse)
+	return ok && e.OneFalse()
+}
+
+// Coarse is an Encoding that may hold only some moments of its type.
+type Coarse interface {
+	// Unit names the unit of time whose starts it holds: "month", as DATE_TRUNC takes it. It is "" where all moments are held.
+	Unit() string
+}
+
 // Lister is an Encoding that can hold only some of its type's values between two.
 type Lister interface {
 	// List gives those in an interval that Clip gave or that is a point, where they are at most limit.
@@ -164,6 +195,3 @@ var (
 	ErrUnknownTable  = errors.New("unknown table")
 	ErrUnknownColumn = errors.New("unknown column")
 )
-
-// NewEncoding makes a registered encoding for values of type t.
-type NewEncoding func(t types.Type, args []types.Value) (Encoding, error)

@@ -143,8 +143,8 @@ func (e datePattern) after(n int64) int64 {
 	return time.Unix(n/e.day()*86400, 0).UTC().AddDate(0, e.months, 0).Unix() / 86400 * e.day()
 }
 
-// unit is the pattern's finest unit.
-func (e datePattern) unit() string {
+// Unit is the pattern's finest unit.
+func (e datePattern) Unit() string {
 	switch {
 	case e.months > 0:
 		return map[int]string{12: "year", 1: "month"}[e.months]

@@ -28,6 +28,7 @@ func (e float) String() string {
 	return "FLOAT64"
 }
 func (e float) Width() int       { return e.bytes }
+func (e float) Respells() bool   { return true } // -0 and the many NaNs
 func (e float) Type() types.Type { return e.t }
 func (e float) Order() Order {
 	if e.bytes == 8 && (e.ordered || e.phoenix) {

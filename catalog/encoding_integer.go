@@ -39,8 +39,8 @@ func (e integer) String() string {
 func (e integer) Width() int       { return e.bytes }
 func (e integer) Type() types.Type { return e.t }
 
-// unit is the unit of time that the number counts in where it is coarser than the type's.
-func (e integer) unit() string {
+// Unit is the unit of time that the number counts in where it is coarser than the type's.
+func (e integer) Unit() string {
 	if e.scale == 1000 {
 		return "second"
 	}
@@ -195,14 +195,6 @@ type digits struct {
 }
 
 const decimalDigits = "0123456789"
-
-// alphabets are the digits of numbers to other bases. CROCKFORD is Crockford's Base32, of ULIDs.
-var alphabets = map[string]string{
-	"HEX":       "0123456789abcdef",
-	"UPPER HEX": "0123456789ABCDEF",
-	"BASE36":    "0123456789abcdefghijklmnopqrstuvwxyz",
-	"CROCKFORD": "0123456789ABCDEFGHJKMNPQRSTVWXYZ",
-}
 
 func (e digits) String() string   { return fmt.Sprintf("%s(%d)", e.name, e.n) }
 func (e digits) Width() int       { return e.n }

@@ -30,6 +30,9 @@ func (e text) Order() Order {
 	return Unordered // "10" sorts before "9"
 }
 
+// Respells reports whether numbers and times have several texts.
+func (e text) Respells() bool { return !e.t.IsText() && e.t != types.Bytes && !e.t.IsInteger() }
+
 func (e text) Append(dst []byte, v types.Value) ([]byte, error) {
 	if e.t.IsText() || e.t == types.Bytes {
 		return append(dst, v.Text()...), nil
@@ -121,7 +124,7 @@ func (e padded) String() string {
 }
 func (e padded) Width() int       { return e.n }
 func (e padded) Type() types.Type { return types.String }
-func (e padded) Order() Order     { return Ascending }
+func (e padded) Order() Order     { return Padded }
 
 func (e padded) Append(dst []byte, v types.Value) ([]byte, error) {
 	s := v.Text()
@@ -230,7 +233,7 @@ type rawBytes struct {
 func (e rawBytes) String() string   { return fmt.Sprintf("BYTES(%d)", e.n) }
 func (e rawBytes) Width() int       { return e.n }
 func (e rawBytes) Type() types.Type { return e.t }
-func (e rawBytes) Order() Order     { return Ascending }
+func (e rawBytes) Order() Order     { return Padded }
 
 func (e rawBytes) Append(dst []byte, v types.Value) ([]byte, error) {
 	if len(v.Text()) != e.n {
@@ -264,6 +267,8 @@ func (e boolean) String() string {
 func (boolean) Width() int       { return 1 }
 func (boolean) Type() types.Type { return types.Boolean }
 func (boolean) Order() Order     { return Unordered }
+func (boolean) Respells() bool   { return true } // whatever is not 0x00 is true
+func (boolean) OneFalse() bool   { return true }
 
 func (e boolean) Append(dst []byte, v types.Value) ([]byte, error) {
 	switch {

@@ -3,7 +3,6 @@ package catalog
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -85,7 +84,11 @@ func cellEncodings(tb testing.TB) []Encoding {
 	names := []string{"TEXT", "TEXT(1)", "TEXT(4)", "TEXT(19)", "TEXT(25)", "NUL TEXT(4)", "COUNT8 TEXT", "COUNT16 TEXT", "COUNT32 TEXT", "VINT TEXT", "VINT", "BIGDECIMAL", "UUID", "REVERSED TEXT(5)", "HEX(4)", "UPPER HEX(16)", "BASE36(13)", "CROCKFORD(10)", "TEXT('yyyyMMdd')", "TEXT('yyMM')", "TEXT('HH:mm:ss')",
 		"TEXT('ss.SSS, mmHH')", "TEXT('yyyy-MM-dd''T''HH:mm:ss.SSS')", "BYTES", "BYTES(3)", "EPOCH32", "FLOAT32", "FLOAT64", "ORDERED FLOAT32",
 		"ORDERED FLOAT64", "PHOENIX DOUBLE", "PHOENIX FLOAT", "BOOLEAN", "PHOENIX BOOLEAN"}
-	names = append(names, slices.Sorted(maps.Keys(integerBytes))...)
+	for _, e := range builtins {
+		if e.Args == NoArgs && !slices.Contains(names, e.Name) {
+			names = append(names, e.Name)
+		}
+	}
 	var out []Encoding
 	for _, t := range all {
 		out = append(out, cellEncoding(t))

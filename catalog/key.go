@@ -130,18 +130,6 @@ func (p *Pattern) oneZero(row []types.Value) []types.Value {
 	return row
 }
 
-// spellings tells that e reads more than it writes: "1.0" for 1. In a cell that
-// is welcome; in a key the row would not be found again, and be written in another place.
-func spellings(e Encoding) bool {
-	switch e := e.(type) {
-	case boolean, float:
-		return true
-	case text:
-		return !e.t.IsText() && e.t != types.Bytes && !e.t.IsInteger()
-	}
-	return false
-}
-
 // maxParts bounds the parts of a pattern.
 const maxParts = 32
 

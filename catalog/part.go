@@ -27,7 +27,7 @@ type Part struct {
 	scales   bool      // see Scales
 	ends     Delimited // the encoding, where its bytes tell where they end; or nil
 	end      *Part     // the literal that ends a part of varying width; or nil
-	respells bool      // see spellings
+	respells bool      // see Respeller
 	fromRest func(rest []byte) (types.Value, error)
 	draw     func(*expr.Env) (types.Value, error)
 	domain   types.Set // of a part without columns

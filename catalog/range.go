@@ -40,11 +40,10 @@ func appendRanges(dst []ByteRange, enc Encoding, iv types.Interval, f follow) (o
 	case Terminated:
 		r, exact := textRange(iv, f)
 		return append(dst, r), exact, true
+	case Padded:
+		r, exact := paddedRange(enc, iv)
+		return append(dst, r), exact, true
 	case Ascending:
-		if t := enc.Type(); t == types.String || t == types.Bytes || t == types.JSON {
-			r, exact := paddedRange(enc, iv)
-			return append(dst, r), exact, true
-		}
 		c, some := enc.Clip(iv)
 		if !some {
 			return dst, true, true

@@ -237,8 +237,8 @@ func (b *builder) holdTimes() error {
 		}
 		if known && coarse != nil {
 			err := parser.Errorf(coarse.Def.Pos, "%s cannot hold every %s that column %s has elsewhere", coarse.Source, col.Type, col.Name)
-			if e, ok := coarse.Encoding.(interface{ unit() string }); ok && e.unit() != "" && coarse.Expr.Type() != types.Time {
-				err = err.WithHint("its start can be held: DATE_TRUNC('%s', %s) AS %s", e.unit(), coarse.Def.Expr, coarse.Encoding)
+			if e, ok := coarse.Encoding.(Coarse); ok && e.Unit() != "" && coarse.Expr.Type() != types.Time {
+				err = err.WithHint("its start can be held: DATE_TRUNC('%s', %s) AS %s", e.Unit(), coarse.Def.Expr, coarse.Encoding)
 			}
 			return err
 		}

@@ -105,7 +105,7 @@ func newDecoder(st *statement, s *planner.Scan, l *catalog.Layout) *decoder {
 		case c.KeyPart || !s.Needed[c.Index]:
 		default:
 			w := wantedCell{family: []byte(c.Family), qualifier: []byte(c.Qualifier), col: c}
-			if c.Plain() {
+			if c.Encoding.Order() == catalog.Terminated {
 				w.plain = c.Encoding.Type()
 			}
 			d.wanted = append(d.wanted, w)

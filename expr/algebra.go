@@ -65,6 +65,8 @@ type Algebra struct {
 	RestLength func(c *Call) int
 	// Draw makes a value for a new row where the function has no argument (SALT).
 	Draw func(c *Call, env *Env) (types.Value, error)
+	// Phoenix is set when Phoenix alone writes keys so: rows get the cell that marks them for it.
+	Phoenix bool
 	// Lookup marks LOOKUP: the planner asks for the value before it plans.
 	Lookup bool
 }

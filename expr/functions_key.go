@@ -69,7 +69,7 @@ var keyFunctions = []Function{
 		Key: &Algebra{
 			Domain: func(c *Call) (types.Set, bool) { return types.Points(constants(c.Args[1 : len(c.Args)-1])...), true },
 			Width:  func(c *Call) int { return commonWidth(c.Args[1 : len(c.Args)-1]) }}},
-	restSalt("PHOENIX_SALT(buckets)", "Phoenix's salt byte, computed from the key bytes after it.", nil, signedSalt),
+	ofPhoenix(restSalt("PHOENIX_SALT(buckets)", "Phoenix's salt byte, computed from the key bytes after it.", nil, signedSalt)),
 	restSalt("HBASEWD_SALT(buckets)", "The byte that HBaseWD's OneByteSimpleHash puts before a key, computed from the key bytes after it.", nil, signedSalt),
 	restSalt("OPENTSDB_SALT(buckets)", "OpenTSDB's salt, computed from the ids of the metric, of 3 bytes, and of the tags after it.", nil,
 		func(c *Call, rest []byte, n int64) (int64, error) {
@@ -144,6 +144,11 @@ func restSalt(signature, doc string, length func(*Call) int, salt func(c *Call, 
 				s, err := salt(c, rest, n)
 				return types.NewInt(s), err
 			}}}
+}
+
+func ofPhoenix(f Function) Function {
+	f.Key.Phoenix = true
+	return f
 }
 
 // signedSalt is |hash % n| of the bytes.

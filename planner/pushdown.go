@@ -263,7 +263,7 @@ func pushSet(col int, s types.Set, setExact bool, t *catalog.Table) (f filter.Fi
 	case types.Float, types.Double, types.Decimal, types.JSON:
 		return nil, false, false // equal values may have different bytes
 	case types.Boolean:
-		if c.Encoding.Width() == 1 {
+		if c.OneFalse() {
 			return pushBoolean(c, s)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/types"
 )
 
 var update = flag.Bool("update", false, "write the generated parts of docs/sql.md anew")
@@ -26,7 +27,7 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts := map[string]func(*testing.T) string{"statements": docStatements, "functions": docFunctions, "settings": docSettings, "yardstick": docYardstick}
+	parts := map[string]func(*testing.T) string{"statements": docStatements, "functions": docFunctions, "encodings": docEncodings, "settings": docSettings, "yardstick": docYardstick}
 	block := regexp.MustCompile(`(?s)<!-- (\w+) -->\n.*?<!-- end -->`)
 	now := block.ReplaceAllStringFunc(string(text), func(s string) string {
 		name := block.FindStringSubmatch(s)[1]
@@ -84,6 +85,47 @@ func docFunctions(*testing.T) string {
 		}
 	}
 	return b.String() + "\n"
+}
+
+func docEncodings(*testing.T) string {
+	all := catalog.New().Encodings()
+	var b strings.Builder
+	b.WriteString("\n| encoding | of | bytes |\n|---|---|---|\n")
+	for len(all) > 0 {
+		first, n := all[0], 1
+		for n < len(all) && all[n].Doc == first.Doc && slices.Equal(all[n].Types, first.Types) {
+			n++
+		}
+		var names []string
+		for _, e := range all[:n] {
+			names = append(names, "`"+e.Usage()+"`")
+		}
+		list := strings.Join(names, ", ")
+		if n > 4 {
+			list = names[0] + ", " + names[1] + " ... " + names[n-1]
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", list, typeList(first.Types), first.Doc)
+		all = all[n:]
+	}
+	return b.String() + "\n"
+}
+
+// typeList names types, all integers in one word.
+func typeList(ts []types.Type) string {
+	if ts == nil {
+		return "all"
+	}
+	var out []string
+	for _, t := range ts {
+		name := t.String()
+		if t.IsInteger() {
+			name = "integers"
+		}
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 func docSettings(t *testing.T) string {
@@ -144,7 +186,7 @@ func TestDocumentedEncodings(t *testing.T) {
 	}
 	_, section, _ := strings.Cut(string(text), "\n## Encodings\n")
 	section, _, _ = strings.Cut(section, "\n## ")
-	all := strings.NewReplacer("integers", "BIGINT", "the same", "BIGINT", "all", "STRING")
+	all := strings.NewReplacer("integers", "BIGINT", "all", "STRING")
 	names, n := regexp.MustCompile("`([^`]+)`"), 0
 	for _, row := range regexp.MustCompile("(?m)^\\| (`.*?) \\| (.*?) \\|").FindAllStringSubmatch(section, -1) {
 		for _, name := range names.FindAllStringSubmatch(row[1], -1) {

@@ -1,0 +1,252 @@
+package catalog
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// EncodingType is what can stand behind AS. One entry makes an encoding known everywhere: to definitions, the planner, \d and the
+// documentation. Entries may share a name: TEXT and TEXT(n) are two, of which the arguments and the type of the values choose.
+//
+// What the planner asks of an encoding is answered by the Encoding that Make gives; it may answer more than it must: Delimited, Lister,
+// Respeller, Coarse.
+type EncodingType struct {
+	Name      string       // upper case: "ORDERED INT64"
+	Signature string       // for help: "HEX(n)"; "": the name alone
+	Doc       string       // what the bytes are, without a full stop
+	Types     []types.Type // of the values that it stores; nil: all
+	Args      EncodingArgs
+	// Phoenix is set when Phoenix alone writes cells so: rows get the cell that marks them for it.
+	Phoenix bool
+	// Make makes the encoding of values of type t, one of Types. args are such as Args says.
+	Make func(t types.Type, args []types.Value) (Encoding, error)
+}
+
+// EncodingArgs are the arguments that an encoding takes.
+type EncodingArgs uint8
+
+// The kinds of arguments.
+const (
+	NoArgs     EncodingArgs = iota
+	WidthArg                // a number of bytes or digits: TEXT(6)
+	PatternArg              // a text: TEXT('yyyyMMdd')
+	AnyArgs                 // Make checks them
+)
+
+// Lists of types that several encodings are for.
+var (
+	numbers  = []types.Type{types.TinyInt, types.SmallInt, types.Int, types.BigInt, types.Timestamp}
+	counts   = append(slices.Clip(numbers), types.Date, types.Time)
+	floats   = []types.Type{types.Float, types.Double}
+	texts    = []types.Type{types.String, types.Bytes}
+	temporal = []types.Type{types.Date, types.Time, types.Timestamp}
+)
+
+// builtins are the encodings that every catalog has.
+var builtins = slices.Concat([]EncodingType{
+	{Name: "TEXT", Doc: "the value as text; ends at the literal after it, at the end of the key, or where parts of fixed width alone follow up to the end. Order: of texts and BYTES only",
+		Make: func(t types.Type, _ []types.Value) (Encoding, error) { return text{t}, nil }},
+	{Name: "TEXT", Signature: "TEXT(n)", Doc: "padded with spaces to n bytes", Types: []types.Type{types.String}, Args: WidthArg, Make: makePadded(' ')},
+	{Name: "NUL TEXT", Signature: "NUL TEXT(n)", Doc: "padded with 0x00 to n bytes, as `Bytes.padTail` does", Types: []types.Type{types.String}, Args: WidthArg, Make: makePadded(0)},
+	digitsOf("TEXT", decimalDigits, "n decimal digits, zeros in front", false),
+	digitsOf("HEX", "0123456789abcdef", otherBases, false),
+	digitsOf("UPPER HEX", "0123456789ABCDEF", otherBases, false),
+	digitsOf("BASE36", "0123456789abcdefghijklmnopqrstuvwxyz", otherBases, false),
+	digitsOf("CROCKFORD", "0123456789ABCDEFGHJKMNPQRSTVWXYZ", otherBases, false),
+	digitsOf("REVERSED TEXT", decimalDigits, "n decimal digits, zeros in front, then all of them back to front. No order", true),
+	{Name: "TEXT", Signature: "TEXT('yyyyMMdd')", Doc: "a Java date pattern of fixed width (`yyyy yy MM dd HH mm ss SSS`), in UTC; of a zone with a fixed offset: `ts + INTERVAL '8 hours' AS TEXT(...)`",
+		Types: temporal, Args: PatternArg, Make: func(t types.Type, args []types.Value) (Encoding, error) { return newDatePattern(t, args[0].Text()) }},
+},
+	integersOf("INT", signed, "two's complement, big-endian, of 1 to 8 bytes, as `Bytes.toBytes` writes it: negative numbers behind the others"),
+	integersOf("UINT", unsigned, "unsigned, big-endian, of 1 to 8 bytes: `UINT24`, `ts AS UINT48` (UUIDs of version 7)"),
+	integersOf("ORDERED INT", ordered, "as INT, with the sign bit flipped"),
+	integersOf("LITTLE INT", little, "two's complement, the least byte first. No order"),
+	[]EncodingType{
+		{Name: "EPOCH32", Doc: "seconds since 1970, 4 bytes unsigned", Types: []types.Type{types.Timestamp},
+			Make: func(t types.Type, _ []types.Value) (Encoding, error) {
+				return integer{t: t, bytes: 4, kind: unsigned, scale: 1000, name: "EPOCH32"}, nil
+			}},
+		floatOf("FLOAT32", float{bytes: 4}, "IEEE 754; no order"),
+		floatOf("FLOAT64", float{bytes: 8}, "IEEE 754; no order"),
+		floatOf("ORDERED FLOAT32", float{bytes: 4, ordered: true}, orderedFloats),
+		floatOf("ORDERED FLOAT64", float{bytes: 8, ordered: true}, orderedFloats),
+		countedOf("COUNT8 TEXT", 1, countedTexts),
+		countedOf("COUNT16 TEXT", 2, countedTexts),
+		countedOf("COUNT32 TEXT", 4, countedTexts),
+		countedOf("VINT TEXT", 0, "behind their length, a VINT, as Hadoop's Text and `Bytes.writeByteArray` write it. No order"),
+		{Name: "VINT", Doc: "1 to 9 bytes, as Hadoop's `WritableUtils.writeVLong` writes it; any part may follow. No order", Types: numbers,
+			Make: func(t types.Type, _ []types.Value) (Encoding, error) { return vint{t}, nil }},
+		{Name: "UUID", Doc: "the 16 bytes of `017f22e2-79b0-7cc3-98c4-dc0c0c07398f`. No order", Types: []types.Type{types.String}, Make: always(uuid{})},
+		{Name: "BIGDECIMAL", Doc: "scale and unscaled number, as `Bytes.toBytes(BigDecimal)` writes them. No order", Types: []types.Type{types.Decimal}, Make: always(bigDecimal{})},
+		{Name: "BYTES", Doc: "as they are", Types: texts, Make: func(t types.Type, _ []types.Value) (Encoding, error) { return text{t}, nil }},
+		{Name: "BYTES", Signature: "BYTES(n)", Doc: "as they are, n bytes exactly", Types: texts, Args: WidthArg, Make: makeRaw},
+		{Name: "TEXT", Signature: "TEXT(n)", Doc: "as they are, n bytes exactly", Types: []types.Type{types.Bytes}, Args: WidthArg, Make: makeRaw},
+		{Name: "BOOLEAN", Doc: "0x00 or 0xff", Types: []types.Type{types.Boolean}, Make: always(boolean{})},
+		floatOf("PHOENIX DOUBLE", float{bytes: 8, phoenix: true}, asPhoenix),
+		floatOf("PHOENIX FLOAT", float{bytes: 4, phoenix: true}, asPhoenix),
+		{Name: "PHOENIX BOOLEAN", Doc: asPhoenix, Types: []types.Type{types.Boolean}, Phoenix: true, Make: always(boolean{phoenix: true})},
+		{Name: "OPENTSDB_VALUE", Doc: "as OpenTSDB writes it, for cells under `OPENTSDB_QUALIFIER`", Types: []types.Type{types.Double}, Make: always(openTSDBValue{})},
+	})
+
+const (
+	otherBases    = "n digits to base 16, 36 or 32, zeros in front; CROCKFORD is that of ULIDs: `ts AS CROCKFORD(10)`"
+	orderedFloats = "IEEE 754, the sign bit flipped, all bits of negative numbers"
+	countedTexts  = "behind their length, unsigned and big-endian in 1, 2 or 4 bytes; any part may follow. No order"
+	asPhoenix     = "as Phoenix writes them"
+)
+
+// always is Make of an encoding that is for one type.
+func always(e Encoding) func(types.Type, []types.Value) (Encoding, error) {
+	return func(types.Type, []types.Value) (Encoding, error) { return e, nil }
+}
+
+func makePadded(filler byte) func(types.Type, []types.Value) (Encoding, error) {
+	return func(_ types.Type, args []types.Value) (Encoding, error) {
+		return padded{int(args[0].Int()), filler}, nil
+	}
+}
+
+func makeRaw(t types.Type, args []types.Value) (Encoding, error) {
+	return rawBytes{t, int(args[0].Int())}, nil
+}
+
+func digitsOf(name, alphabet, doc string, reversed bool) EncodingType {
+	return EncodingType{Name: name, Signature: name + "(n)", Doc: doc, Types: numbers, Args: WidthArg, Make: func(t types.Type, args []types.Value) (Encoding, error) {
+		return digits{t: t, n: int(args[0].Int()), name: name, alphabet: alphabet, reversed: reversed}, nil
+	}}
+}
+
+// integersOf are the encodings of integers of one kind, of 1 to 8 bytes.
+func integersOf(name string, kind integerKind, doc string) []EncodingType {
+	var out []EncodingType
+	for n := 1; n <= 8; n++ {
+		name := fmt.Sprint(name, 8*n)
+		out = append(out, EncodingType{Name: name, Doc: doc, Types: counts, Make: func(t types.Type, _ []types.Value) (Encoding, error) {
+			return integer{t: t, bytes: n, kind: kind, scale: 1, name: name}, nil
+		}})
+	}
+	return out
+}
+
+func floatOf(name string, f float, doc string) EncodingType {
+	f.name = name
+	return EncodingType{Name: name, Doc: doc, Types: floats, Phoenix: f.phoenix, Make: func(t types.Type, _ []types.Value) (Encoding, error) {
+		f := f
+		f.t = t
+		return f, nil
+	}}
+}
+
+func countedOf(name string, length int, doc string) EncodingType {
+	return EncodingType{Name: name, Doc: doc, Types: texts, Make: func(t types.Type, _ []types.Value) (Encoding, error) { return counted{t, length}, nil }}
+}
+
+// byName are the built-in encodings by name.
+var byName = sync.OnceValue(func() map[string][]*EncodingType {
+	m := map[string][]*EncodingType{}
+	for i := range builtins {
+		e := &builtins[i]
+		m[e.Name] = append(m[e.Name], e)
+	}
+	return m
+})
+
+// RegisterEncoding adds an encoding under a new name, before tables use it.
+func (c *Catalog) RegisterEncoding(e EncodingType) error {
+	e.Name = strings.ToUpper(e.Name)
+	if e.Name == "" || e.Make == nil {
+		return fmt.Errorf("encoding %q needs Name and Make", e.Name)
+	}
+	if len(c.encodings(e.Name)) > 0 {
+		return fmt.Errorf("encoding %s exists already", e.Name)
+	}
+	c.encs = append(c.encs, &e)
+	return nil
+}
+
+// Encodings lists the encodings: the built-in ones and those that were registered.
+func (c *Catalog) Encodings() []*EncodingType {
+	var out []*EncodingType
+	for i := range builtins {
+		out = append(out, &builtins[i])
+	}
+	return append(out, c.encs...)
+}
+
+// encodings are those called name.
+func (c *Catalog) encodings(name string) []*EncodingType {
+	for _, e := range c.encs {
+		if e.Name == name {
+			return []*EncodingType{e}
+		}
+	}
+	return byName()[name]
+}
+
+// phoenix reports whether def names an encoding of Phoenix's.
+func (c *Catalog) phoenix(def *parser.EncodingDef) bool {
+	return def != nil && slices.ContainsFunc(c.encodings(def.Name), func(e *EncodingType) bool { return e.Phoenix })
+}
+
+// named makes the encoding called name for values of type t.
+func (c *Catalog) named(name string, t types.Type, args []types.Value) (Encoding, error) {
+	all := c.encodings(name)
+	if all == nil {
+		return nil, fmt.Errorf("unknown encoding %s", name)
+	}
+	var wrong error // arguments; nil when some encoding takes them
+	for _, e := range all {
+		if wrong = e.check(args); wrong == nil {
+			break
+		}
+	}
+	if wrong != nil {
+		return nil, wrong
+	}
+	for _, e := range all {
+		if e.check(args) == nil && (e.Types == nil || slices.Contains(e.Types, t)) {
+			return e.Make(t, args)
+		}
+	}
+	return nil, fmt.Errorf("%s cannot be stored AS %s%s", t, name, written(args))
+}
+
+// written is how arguments stand behind an encoding's name.
+func written(args []types.Value) string {
+	var out []string
+	for _, a := range args {
+		out = append(out, a.SQL())
+	}
+	if out == nil {
+		return ""
+	}
+	return "(" + strings.Join(out, ", ") + ")"
+}
+
+// check refuses arguments that e does not take.
+func (e *EncodingType) check(args []types.Value) error {
+	switch one := len(args) == 1; e.Args {
+	case NoArgs:
+		if len(args) > 0 {
+			return fmt.Errorf("%s takes no argument", e.Name)
+		}
+	case WidthArg:
+		if !one || !args[0].Type().IsInteger() || args[0].Int() < 1 || args[0].Int() > MaxKeyLength {
+			return fmt.Errorf("%s takes a width from 1 to %d", e.Name, MaxKeyLength)
+		}
+	case PatternArg:
+		if !one || !args[0].Type().IsText() {
+			return fmt.Errorf("%s takes a text", e.Name)
+		}
+	}
+	return nil
+}
+
+// Usage is how the encoding is written: its signature or name.
+func (e *EncodingType) Usage() string { return cmp.Or(e.Signature, e.Name) }
