@@ -61,8 +61,9 @@ type walker struct {
 	merging bool
 	lookups []LookupKey
 	lookup  func(LookupKey) (types.Value, bool)
-	bytes   []byte // room for the bytes of keys, handed out piece by piece
-	steps   int    // calls of key
+	number  expr.LookupFunc // resolve, which would be made anew for each part
+	bytes   []byte          // room for the bytes of keys, handed out piece by piece
+	steps   int             // calls of key
 	// few is how many values of one column are walked one by one at most: MaxEnumerate, or as many as the statement names.
 	few int
 }
@@ -93,8 +94,10 @@ func (w *walker) encode(p *catalog.Part, v types.Value) ([]byte, error) {
 
 func newWalker(l *catalog.Layout, e *Env, req *accessRequest) *walker {
 	n, opt := len(l.Key.Parts), e.Options.withDefaults()
-	return &walker{env: e, table: req.table, layout: l, opt: opt, uses: make([]partUse, n), detail: make([]types.Set, n), varied: make([]bool, n),
+	w := &walker{env: e, table: req.table, layout: l, opt: opt, uses: make([]partUse, n), detail: make([]types.Set, n), varied: make([]bool, n),
 		stopPart: n, lookup: e.Lookups, few: max(opt.MaxEnumerate, named(req.conjuncts))}
+	w.number = w.resolve
+	return w
 }
 
 // named counts the values that es name.
@@ -215,7 +218,7 @@ func (w *walker) image(br *branch, p *catalog.Part) (types.Set, bool) {
 
 // computed gives p's value when all its columns are bound to single values.
 func (w *walker) computed(br *branch, p *catalog.Part) (types.Value, bool) {
-	return p.Compute(br.sets.single, w.resolve)
+	return p.Compute(br.sets.single, w.number)
 }
 
 // resolve answers LOOKUP calls from what is known and notes the others.
