@@ -119,7 +119,7 @@ type Subquery struct {
 	Columns []string
 }
 
-// JoinKind tells the joins apart.
+// JoinKind is which join a Join is.
 type JoinKind uint8
 
 // The joins.
@@ -269,7 +269,7 @@ type PartDef struct {
 	Encoding *EncodingDef // nil: the expression's own
 }
 
-// SplitKind tells the ways to pre-split apart.
+// SplitKind is how SPLIT says where regions begin.
 type SplitKind uint8
 
 // The ways to pre-split.
@@ -299,7 +299,7 @@ type DropTable struct {
 	NamePos  Pos
 }
 
-// ShowKind tells the SHOW statements apart.
+// ShowKind is what a Show statement shows.
 type ShowKind uint8
 
 // The SHOW statements.
@@ -356,7 +356,7 @@ type CheckTable struct {
 
 // ---- expressions
 
-// LiteralKind tells the literals apart.
+// LiteralKind is what a Literal was written as.
 type LiteralKind uint8
 
 // The literals.

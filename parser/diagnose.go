@@ -35,7 +35,7 @@ var pairs = map[string]string{
 	"EXPLAIN": "a statement, ANALYZE or ( and options", "IF": "NOT EXISTS", "ROW": "KEY",
 }
 
-// isLonePair tells whether token i starts a clause of two words whose second is missing.
+// isLonePair reports whether token i starts a clause of two words whose second is missing.
 func (d *diagnosis) isLonePair(i int) bool {
 	switch word := d.value(i); word {
 	case "ORDER", "GROUP", "CROSS", "INNER", "FOR", "ALLOW":
@@ -44,7 +44,7 @@ func (d *diagnosis) isLonePair(i int) bool {
 	return false
 }
 
-// endsOperand tells whether an expression or a name could end with token i.
+// endsOperand reports whether an expression or a name could end with token i.
 func (d *diagnosis) endsOperand(i int) bool {
 	t := &d.tokens[i]
 	switch t.Type {
@@ -56,7 +56,7 @@ func (d *diagnosis) endsOperand(i int) bool {
 	return true
 }
 
-// mentions tells whether word is one of the things that expected lists.
+// mentions reports whether word is one of the things that expected lists.
 func mentions(expected, word string) bool {
 	expected, _, _ = strings.Cut(expected, " after ")
 	if word == "," {

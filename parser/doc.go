@@ -2,6 +2,11 @@
 //
 //	text -> scan (tokens) -> grammar (private participle structs) -> lower -> AST
 //
+// The files, in that order: scan, lexer and keywords (words and signs); grammar, grammar_*
+// and names (statements); expression, operand and call (expressions); lower, lower_*
+// (grammar to AST); ast, walk (the tree and its walker); print, print_* (the tree as text);
+// error, diagnose, diagnose_context and hint (mistakes in the user's words).
+//
 // Three rules shape it:
 //
 //   - The grammar structs never leave the package: lower.go and its neighbours are their

@@ -123,7 +123,7 @@ func (d *diagnosis) unsupported(i int) string {
 	return ""
 }
 
-// wantsName tells whether only a name could stand at token i.
+// wantsName reports whether only a name could stand at token i.
 func (d *diagnosis) wantsName(i int) bool {
 	switch e := d.expected(i); {
 	case strings.HasPrefix(e, "a table name"), strings.HasPrefix(e, "a column"), strings.HasPrefix(e, "a name"):
@@ -132,7 +132,7 @@ func (d *diagnosis) wantsName(i int) bool {
 	return false
 }
 
-// followsClause tells whether word and the next token look like a clause rather than a
+// followsClause reports whether word and the next token look like a clause rather than a
 // name that happens to be reserved: FROM WHERE x is a forgotten table.
 func followsClause(next, word string) bool {
 	switch word {
@@ -201,7 +201,7 @@ func nearestKeyword(word string, first bool) string {
 	return near
 }
 
-// isNear tells whether a becomes b by one letter more, less or other, or by swapping two neighbours.
+// isNear reports whether a becomes b by one letter more, less or other, or by swapping two neighbours.
 func isNear(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

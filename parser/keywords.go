@@ -114,7 +114,7 @@ func QuoteQualifier(q string) string {
 
 func quoteAlways(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// isPlainName tells whether name needs no quotes wherever a name can stand.
+// isPlainName reports whether name needs no quotes wherever a name can stand.
 func isPlainName(name string) bool {
 	if name == "" || wordEnd(name, 0) != len(name) {
 		return false

@@ -71,7 +71,7 @@ const (
 	afterColon       // a qualifier follows: f:case opens nothing
 )
 
-// more tells whether there is another statement and moves to it.
+// more reports whether there is another statement and moves to it.
 func (r *tokenReader) more() bool {
 	for {
 		t := r.scan()

@@ -182,7 +182,7 @@ func (p *printer) columnRef(e *ColumnRef) {
 	}
 }
 
-// isPlainColumn tells whether name is a column without quotes: guarded words are.
+// isPlainColumn reports whether name is a column without quotes: guarded words are.
 func isPlainColumn(name string) bool {
 	k, ok := keywordOf(name)
 	return isPlainName(name) || ok && k.class == guarded

@@ -32,7 +32,7 @@ func (n *fromNode) Parse(lex *lexer.PeekingLexer) error {
 	return nil
 }
 
-// startsJoin tells whether a join comes next.
+// startsJoin reports whether a join comes next.
 func startsJoin(lex *lexer.PeekingLexer) bool {
 	switch lex.Peek().Value {
 	case "JOIN", "INNER", "CROSS":

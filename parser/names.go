@@ -5,9 +5,8 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-// The nodes in this file implement participle's Parseable: they are the leaves that
-// would cost the generic machinery most, and the places where one word of lookahead
-// more than the grammar's decides.
+// Names and what is made of them read themselves (participle's Parseable): every statement
+// is full of them, and whether a word is a name is a question of its class.
 
 // ident is one name.
 type ident struct {
@@ -24,15 +23,15 @@ func (n *ident) Parse(lex *lexer.PeekingLexer) error {
 	return nil
 }
 
-// isName tells whether t can stand as a name.
+// isName reports whether t can stand as a name.
 func isName(t *lexer.Token) bool {
 	return t.Type == tokWord || t.Type == tokGuarded || t.Type == tokQuoted
 }
 
-// isAlias tells whether t can stand as an alias without AS.
+// isAlias reports whether t can stand as an alias without AS.
 func isAlias(t *lexer.Token) bool { return t.Type == tokWord || t.Type == tokQuoted }
 
-// isQualifier tells whether t can stand behind a family's colon: any word, quoted or
+// isQualifier reports whether t can stand behind a family's colon: any word, quoted or
 // not, or a number.
 func isQualifier(t *lexer.Token) bool {
 	return isName(t) || t.Type == tokReserved || t.Type == tokNumber
@@ -43,7 +42,7 @@ func unexpected(lex *lexer.PeekingLexer) error {
 	return &participle.UnexpectedTokenError{Unexpected: *lex.Peek()}
 }
 
-// isNext tells whether the next tokens have these values, which are keywords or operators.
+// isNext reports whether the next tokens have these values, which are keywords or operators.
 func isNext(lex *lexer.PeekingLexer, values ...string) bool {
 	at := lex.MakeCheckpoint()
 	defer lex.LoadCheckpoint(at)
