@@ -30,24 +30,24 @@ func (r *exprReader) call(t *lexer.Token) (Expr, error) {
 
 // plainCall reads the arguments of any other function or aggregate.
 func (r *exprReader) plainCall(out *Call) (_ Expr, err error) {
-	out.Star = accept(r.lex, "*")
-	if out.Distinct = accept(r.lex, "DISTINCT"); !out.Distinct {
-		accept(r.lex, "ALL")
+	out.Star = wanted(r.lex, "*")
+	if out.Distinct = wanted(r.lex, "DISTINCT"); !out.Distinct {
+		wanted(r.lex, "ALL")
 	}
-	if startsOperand(r.lex.Peek()) {
+	if r.startsOperand() {
 		if out.Args, err = r.args(); err != nil {
 			return nil, err
 		}
 	}
-	if accept(r.lex, "ORDER") {
-		if !accept(r.lex, "BY") {
+	if wanted(r.lex, "ORDER") {
+		if !wanted(r.lex, "BY") {
 			return nil, unexpected(r.lex)
 		}
 		if out.OrderBy, err = r.order(); err != nil {
 			return nil, err
 		}
 	}
-	if !accept(r.lex, ")") {
+	if !wanted(r.lex, ")") {
 		return nil, unexpected(r.lex)
 	}
 	if out.Star && (out.Distinct || out.Args != nil || out.OrderBy != nil) {
@@ -56,10 +56,10 @@ func (r *exprReader) plainCall(out *Call) (_ Expr, err error) {
 	if out.Distinct && out.Args == nil {
 		return nil, Errorf(out.Pos, "%s(DISTINCT) needs an argument", out.Name)
 	}
-	if !accept(r.lex, "FILTER") {
+	if !wanted(r.lex, "FILTER") {
 		return out, nil
 	}
-	if !accept(r.lex, "(") {
+	if !wanted(r.lex, "(") {
 		return nil, unexpected(r.lex)
 	}
 	out.Filter, err = r.after("WHERE")
@@ -74,14 +74,14 @@ func (r *exprReader) args() ([]Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		if t := r.lex.Peek(); accept(r.lex, "TO") {
+		if t := r.lex.Peek(); wanted(r.lex, "TO") {
 			hi, err := r.expr()
 			if err != nil {
 				return nil, err
 			}
 			x = &RangeArg{Pos: pos(t), Lo: x, Hi: hi}
 		}
-		if out = append(out, x); !accept(r.lex, ",") {
+		if out = append(out, x); !wanted(r.lex, ",") {
 			return out, nil
 		}
 	}
@@ -95,18 +95,18 @@ func (r *exprReader) order() ([]OrderTerm, error) {
 		if err != nil {
 			return nil, err
 		}
-		o := OrderTerm{Expr: x, Desc: accept(r.lex, "DESC")}
+		o := OrderTerm{Expr: x, Desc: wanted(r.lex, "DESC")}
 		if !o.Desc {
-			accept(r.lex, "ASC")
+			wanted(r.lex, "ASC")
 		}
-		if accept(r.lex, "NULLS") {
-			first := accept(r.lex, "FIRST")
-			if !first && !accept(r.lex, "LAST") {
+		if wanted(r.lex, "NULLS") {
+			first := wanted(r.lex, "FIRST")
+			if !first && !wanted(r.lex, "LAST") {
 				return nil, unexpected(r.lex)
 			}
 			o.NullsFirst = &first
 		}
-		if out = append(out, o); !accept(r.lex, ",") {
+		if out = append(out, o); !wanted(r.lex, ",") {
 			return out, nil
 		}
 	}
@@ -119,13 +119,13 @@ func (r *exprReader) cast(t *lexer.Token) (Expr, error) {
 	if out.X, err = r.expr(); err != nil {
 		return nil, err
 	}
-	if !accept(r.lex, "AS") {
+	if !wanted(r.lex, "AS") {
 		return nil, unexpected(r.lex)
 	}
 	if out.Type, err = r.typeName(); err != nil {
 		return nil, err
 	}
-	if !accept(r.lex, "AS") {
+	if !wanted(r.lex, "AS") {
 		return r.close(out, nil)
 	}
 	var n encodingNode
@@ -147,7 +147,7 @@ func (r *exprReader) extract(t *lexer.Token) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !accept(r.lex, "FROM") && !accept(r.lex, ",") {
+	if !wanted(r.lex, "FROM") && !wanted(r.lex, ",") {
 		return nil, unexpected(r.lex)
 	}
 	x, err := r.expr()
@@ -163,8 +163,8 @@ func (r *exprReader) position(t *lexer.Token) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := accept(r.lex, "IN")
-	if !in && !accept(r.lex, ",") {
+	in := wanted(r.lex, "IN")
+	if !in && !wanted(r.lex, ",") {
 		return nil, unexpected(r.lex)
 	}
 	x, err := r.expr()
@@ -184,7 +184,7 @@ func (r *exprReader) substring(t *lexer.Token) (Expr, error) {
 	words := false
 	for _, word := range []string{"FROM", "FOR"} {
 		switch {
-		case r.lex.Peek().Value == word:
+		case r.isNext(word):
 			x, err := r.after(word)
 			if err != nil {
 				return nil, err
@@ -194,7 +194,7 @@ func (r *exprReader) substring(t *lexer.Token) (Expr, error) {
 			out.Args = append(out.Args, &Literal{Pos: out.Pos, Kind: NumberLiteral, Text: "1"})
 		}
 	}
-	if !accept(r.lex, ")") {
+	if !wanted(r.lex, ")") {
 		return nil, unexpected(r.lex)
 	}
 	if words && len(args) != 1 {
@@ -212,19 +212,19 @@ func (r *exprReader) trim(t *lexer.Token) (_ Expr, err error) {
 		r.lex.Next()
 		out.Name = side
 	}
-	if startsOperand(r.lex.Peek()) {
+	if r.startsOperand() {
 		if out.Args, err = r.list(2); err != nil {
 			return nil, err
 		}
 	}
-	if r.lex.Peek().Value == "FROM" {
+	if r.isNext("FROM") {
 		x, err := r.after("FROM")
 		if err != nil {
 			return nil, err
 		}
 		out.Args = append([]Expr{x}, out.Args...)
 	}
-	if !accept(r.lex, ")") {
+	if !wanted(r.lex, ")") {
 		return nil, unexpected(r.lex)
 	}
 	if len(out.Args) == 0 || len(out.Args) > 2 {
@@ -236,7 +236,7 @@ func (r *exprReader) trim(t *lexer.Token) (_ Expr, err error) {
 // row reads the row value ROW(a, b), which may be empty or of one item.
 func (r *exprReader) row(t *lexer.Token) (_ Expr, err error) {
 	out := &Tuple{Pos: pos(t), Items: []Expr{}}
-	if startsOperand(r.lex.Peek()) {
+	if r.startsOperand() {
 		out.Items, err = r.list(0)
 	}
 	return r.close(out, err)

@@ -1,20 +1,18 @@
 package parser
 
-import "github.com/alecthomas/participle/v2/lexer"
-
 // diagnosis is what is known of the place of the mistake: the parentheses that are open
 // and the clause in each.
 type diagnosis struct {
-	tokens []lexer.Token
+	reading
 	src    string
-	verb   string // the statement's first word
+	verb   string   // the statement's first word
+	wanted []string // what was looked for at the mistake
 	frames []frame
 }
 
 // frame is the statement or one open parenthesis, bracket or CASE.
 type frame struct {
 	open    int    // the token that opened it, -1 for the statement
-	purpose string // "" for the statement; what its items are: "a value"
 	clause  string // the last word that started a clause
 	clauseI int    // its token
 }
@@ -42,7 +40,7 @@ func (d *diagnosis) walk(i int) {
 		top := &d.frames[len(d.frames)-1]
 		switch v := d.value(j); v {
 		case "(", "[", "CASE":
-			d.frames = append(d.frames, frame{open: j, purpose: d.purpose(j, top)})
+			d.frames = append(d.frames, frame{open: j})
 		case ")", "]", "END":
 			if len(d.frames) > 1 {
 				d.frames = d.frames[:len(d.frames)-1]
@@ -53,37 +51,4 @@ func (d *diagnosis) walk(i int) {
 			}
 		}
 	}
-}
-
-// purpose says what stands in the parentheses that open at j.
-func (d *diagnosis) purpose(j int, top *frame) string {
-	before := d.value(j - 1)
-	switch {
-	case d.value(j) == "CASE":
-		return "CASE"
-	case d.value(j) == "[":
-		return "a key part"
-	case before == "IN" && d.value(j-2) != "STORED", top.clause == "VALUES":
-		return "a value"
-	case d.verb == "EXPLAIN" && j == 1:
-		return "FORMAT or ANALYZE"
-	case before == "USING", d.verb == "INSERT" || d.verb == "UPSERT" || d.verb == "COPY":
-		if top.open < 0 || before == "USING" {
-			return "a column name"
-		}
-	case d.verb == "CREATE" && top.open < 0:
-		switch top.clause {
-		case "TABLE":
-			return "a column name"
-		case "KEY", "INDEX", "STORED":
-			return "a key part"
-		case "SPLIT":
-			return "a split key"
-		}
-		return "an option"
-	}
-	if j > 0 && isName(&d.tokens[j-1]) {
-		return "an argument"
-	}
-	return "an expression"
 }

@@ -5,9 +5,9 @@
 // The files, in that order: scan, lexer and keywords (words and signs); grammar, grammar_*
 // and names (statements); expression, operand and call (expressions); lower, lower_*
 // (grammar to AST); ast, walk (the tree and its walker); print, print_* (the tree as text);
-// error, diagnose, diagnose_context and hint (mistakes in the user's words).
+// error, expected, diagnose, diagnose_context and hint (mistakes in the user's words).
 //
-// Three rules shape it:
+// Four rules shape it:
 //
 //   - The grammar structs never leave the package: lower.go and its neighbours are their
 //     only readers, so that the AST (ast.go) can be plain data.
@@ -15,6 +15,8 @@
 //     them a node of the grammar that reads itself, straight into the tree. The depth of the Go
 //     stack follows the nesting of the text, not the number of operators, and the height of
 //     the tree is bounded for those who walk it.
+//   - What was expected at a mistake is what the grammar looked for there (expected.go): there
+//     is no second list of what may follow what.
 //   - Printing is the inverse of parsing: String of every node parses to an equal node.
 //
 // Positions are byte offsets; line and column are worked out when an Error is printed.

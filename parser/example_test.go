@@ -27,7 +27,7 @@ func ExampleError_Format() {
 		fmt.Println(e.Format())
 	}
 	// Output:
-	// error: 1:22: expected a comma, JOIN, WHERE or another clause, found "uid"
+	// error: 1:22: expected a comma, JOIN, WHERE, GROUP BY, HAVING or another clause, found "uid"
 	//   SELECT * FROM t WERE uid = 7
 	//                        ^
 	// hint: did you mean WHERE?

@@ -52,10 +52,11 @@ type exprNode struct {
 }
 
 // Parse implements participle.Parseable.
-func (n *exprNode) Parse(lex *lexer.PeekingLexer) error { return n.parse(lex, "") }
+func (n *exprNode) Parse(lex *lexer.PeekingLexer) error { return n.parse(lex, "an expression", "") }
 
-func (n *exprNode) parse(lex *lexer.PeekingLexer, stop string) error {
+func (n *exprNode) parse(lex *lexer.PeekingLexer, what, stop string) error {
 	if !startsOperand(lex.Peek()) {
+		missed(lex, what)
 		return participle.NextMatch
 	}
 	r := exprReader{lex: lex}
@@ -68,7 +69,13 @@ func (n *exprNode) parse(lex *lexer.PeekingLexer, stop string) error {
 type lowBound struct{ exprNode }
 
 // Parse implements participle.Parseable.
-func (n *lowBound) Parse(lex *lexer.PeekingLexer) error { return n.parse(lex, "AND") }
+func (n *lowBound) Parse(lex *lexer.PeekingLexer) error { return n.parse(lex, "an expression", "AND") }
+
+// keyPart is an expression that is part of a row key.
+type keyPart struct{ exprNode }
+
+// Parse implements participle.Parseable.
+func (n *keyPart) Parse(lex *lexer.PeekingLexer) error { return n.parse(lex, "a key part", "") }
 
 // exprList is expressions between commas. It is one node, not a grammar repetition: IN
 // and VALUES lists are long.
@@ -79,10 +86,10 @@ type exprList struct {
 
 // Parse implements participle.Parseable.
 func (n *exprList) Parse(lex *lexer.PeekingLexer) error {
-	if !startsOperand(lex.Peek()) {
+	r := exprReader{lex: lex}
+	if !r.startsOperand() {
 		return participle.NextMatch
 	}
-	r := exprReader{lex: lex}
 	items, err := r.list(0)
 	n.items, n.height = items, r.height
 	return err
@@ -96,23 +103,25 @@ type rowList struct {
 
 // Parse implements participle.Parseable.
 func (n *rowList) Parse(lex *lexer.PeekingLexer) error {
+	r := exprReader{lex: lex}
 	if lex.Peek().Value != "(" {
+		missed(lex, "( and a row")
 		return participle.NextMatch
 	}
-	r := exprReader{lex: lex}
 	for width := 0; ; {
 		if !accept(lex, "(") {
+			missed(lex, "( and a row")
 			return unexpected(lex)
 		}
 		row, err := r.list(width)
 		if err != nil {
 			return err
 		}
-		if !accept(lex, ")") {
+		if !wanted(lex, ")") {
 			return unexpected(lex)
 		}
 		width = len(row)
-		if n.rows = append(n.rows, row); !accept(lex, ",") {
+		if n.rows = append(n.rows, row); !wanted(lex, ",") {
 			n.height = r.height
 			return nil
 		}
@@ -161,7 +170,7 @@ func (r *exprReader) list(n int) ([]Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		if out = append(out, x); !accept(r.lex, ",") {
+		if out = append(out, x); !wanted(r.lex, ",") {
 			return out, nil
 		}
 	}
@@ -204,6 +213,9 @@ func (r *exprReader) binary(least int) (Expr, error) {
 // infix says how tightly the operator binds that starts at t, bindNone where none does.
 func (r *exprReader) infix(t *lexer.Token) int {
 	switch t.Type {
+	case tokMarked:
+		missed(r.lex, "an operator")
+		return bindNone
 	case tokOp:
 	case tokReserved, tokGuarded:
 		if t.Value == r.stop || t.Value == "AT" && !isNext(r.lex, "AT", "TIME", "ZONE") || t.Value == "SIMILAR" && !isNext(r.lex, "SIMILAR", "TO") {
@@ -238,7 +250,12 @@ func (r *exprReader) apply(x Expr, binding int) (Expr, error) {
 		zone, err := r.binary(bindZone + 1)
 		return &AtTimeZone{Pos: pos(t), X: x, Zone: zone}, err
 	case "NOT":
-		return r.ranged(x, t, r.lex.Next(), true)
+		switch word := r.lex.Peek(); word.Value {
+		case "IN", "BETWEEN", "LIKE", "ILIKE", "SIMILAR":
+			return r.ranged(x, t, r.lex.Next(), true)
+		}
+		missed(r.lex, "IN, BETWEEN, LIKE")
+		return nil, unexpected(r.lex)
 	}
 	if binding == bindRange {
 		return r.ranged(x, t, t, false)
@@ -249,13 +266,14 @@ func (r *exprReader) apply(x Expr, binding int) (Expr, error) {
 
 // is reads what follows IS: [NOT] NULL | TRUE | FALSE | UNKNOWN | DISTINCT FROM y.
 func (r *exprReader) is(x Expr, t *lexer.Token) (Expr, error) {
-	not := accept(r.lex, "NOT")
+	not := wanted(r.lex, "NOT")
 	switch word := r.lex.Peek().Value; word {
 	case "NULL", "TRUE", "FALSE", "UNKNOWN":
 		r.lex.Next()
 		return &Is{Pos: pos(t), Not: not, X: x, What: word}, nil
 	}
-	if !accept(r.lex, "DISTINCT", "FROM") {
+	missed(r.lex, "NULL, TRUE, FALSE, UNKNOWN")
+	if !wanted(r.lex, "DISTINCT", "FROM") {
 		accept(r.lex, "DISTINCT") // FROM is what is missing
 		return nil, unexpected(r.lex)
 	}
@@ -277,16 +295,15 @@ func (r *exprReader) ranged(x Expr, start, word *lexer.Token, not bool) (Expr, e
 		return r.between(&Between{Pos: pos(start), Not: not, X: x})
 	case "LIKE", "ILIKE":
 		return r.like(&Like{Pos: pos(word), Not: not, Op: word.Value, X: x})
-	case "SIMILAR":
-		if accept(r.lex, "TO") {
-			return r.like(&Like{Pos: pos(word), Not: not, Op: "SIMILAR TO", X: x})
-		}
 	}
-	return nil, &participle.UnexpectedTokenError{Unexpected: *word}
+	if !wanted(r.lex, "TO") { // SIMILAR TO
+		return nil, unexpected(r.lex)
+	}
+	return r.like(&Like{Pos: pos(word), Not: not, Op: "SIMILAR TO", X: x})
 }
 
 func (r *exprReader) in(out *In) (Expr, error) {
-	if !accept(r.lex, "(") {
+	if !wanted(r.lex, "(") {
 		return nil, unexpected(r.lex)
 	}
 	var err error
@@ -302,7 +319,7 @@ func (r *exprReader) between(out *Between) (_ Expr, err error) {
 	if out.Lo, err = r.binary(bindRange + 1); err != nil {
 		return nil, err
 	}
-	if !accept(r.lex, "AND") {
+	if !wanted(r.lex, "AND") {
 		return nil, Errorf(out.Pos, "BETWEEN needs two bounds: BETWEEN low AND high")
 	}
 	out.Hi, err = r.binary(bindRange + 1)
@@ -313,7 +330,7 @@ func (r *exprReader) like(out *Like) (_ Expr, err error) {
 	if out.Pattern, err = r.binary(bindRange + 1); err != nil {
 		return nil, err
 	}
-	if accept(r.lex, "ESCAPE") {
+	if wanted(r.lex, "ESCAPE") {
 		out.Escape, err = r.binary(bindRange + 1)
 	}
 	return out, err
@@ -321,7 +338,7 @@ func (r *exprReader) like(out *Like) (_ Expr, err error) {
 
 // close ends x with the parenthesis that must follow.
 func (r *exprReader) close(x Expr, err error) (Expr, error) {
-	if err == nil && !accept(r.lex, ")") {
+	if err == nil && !wanted(r.lex, ")") {
 		err = unexpected(r.lex)
 	}
 	return x, err
@@ -329,7 +346,7 @@ func (r *exprReader) close(x Expr, err error) (Expr, error) {
 
 // query reads a query in the expression.
 func (r *exprReader) query() (*Select, error) {
-	n, err := selectParser.ParseFromLexer(r.lex, participle.AllowTrailing(true))
+	n, err := read(selectParser, r.lex, participle.AllowTrailing(true))
 	if err != nil {
 		return nil, err
 	}

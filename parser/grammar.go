@@ -31,9 +31,9 @@ type selectNode struct {
 }
 
 type cteNode struct {
-	Name    ident       `parser:"@@"`
-	Columns []*ident    `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
-	Query   *selectNode `parser:"'AS' '(' @@ ')'"`
+	Name    ident          `parser:"@@"`
+	Columns []*columnIdent `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
+	Query   *selectNode    `parser:"'AS' '(' @@ ')'"`
 }
 
 // combineNode is UNION [ALL] and the core after it.
@@ -68,8 +68,8 @@ type derivedNode struct {
 
 // derivedAlias is [AS] alias [(columns)].
 type derivedAlias struct {
-	Alias   alias    `parser:"@@"`
-	Columns []*ident `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
+	Alias   alias          `parser:"@@"`
+	Columns []*columnIdent `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
 }
 
 type systemTimeNode struct {
@@ -82,28 +82,28 @@ type systemTimeNode struct {
 
 type joinNode struct {
 	Pos     lexer.Position
-	Cross   bool        `parser:"( @'CROSS' 'JOIN'"`
-	Natural bool        `parser:"| @'NATURAL'?"`
-	Outer   string      `parser:"  ( 'INNER' | @( 'LEFT' | 'RIGHT' | 'FULL' ) 'OUTER'? )? 'JOIN' )"`
-	Right   *factorNode `parser:"@@"`
-	On      *exprNode   `parser:"( 'ON' @@"`
-	Using   []*ident    `parser:"| 'USING' '(' @@ ( ',' @@ )* ')' )?"`
+	Cross   bool           `parser:"( @'CROSS' 'JOIN'"`
+	Natural bool           `parser:"| @'NATURAL'?"`
+	Outer   string         `parser:"  ( 'INNER' | @( 'LEFT' | 'RIGHT' | 'FULL' ) 'OUTER'? )? 'JOIN' )"`
+	Right   *factorNode    `parser:"@@"`
+	On      *exprNode      `parser:"( 'ON' @@"`
+	Using   []*columnIdent `parser:"| 'USING' '(' @@ ( ',' @@ )* ')' )?"`
 }
 
 type insertNode struct {
 	Pos      lexer.Position
-	Verb     string      `parser:"@( 'INSERT' | 'UPSERT' )"`
-	IfBefore bool        `parser:"( @'IF' 'NOT' 'EXISTS' )?"`
-	Table    qname       `parser:"'INTO' @@"`
-	Columns  []*qname    `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
-	Rows     *rowList    `parser:"( 'VALUES' @@"`
-	Query    *selectNode `parser:"| @@ )"`
-	IfBehind bool        `parser:"( @'IF' 'NOT' 'EXISTS' )?"`
+	Verb     string        `parser:"@( 'INSERT' | 'UPSERT' )"`
+	IfBefore bool          `parser:"( @'IF' 'NOT' 'EXISTS' )?"`
+	Table    tableName     `parser:"'INTO' @@"`
+	Columns  []*columnName `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
+	Rows     *rowList      `parser:"( 'VALUES' @@"`
+	Query    *selectNode   `parser:"| @@ )"`
+	IfBehind bool          `parser:"( @'IF' 'NOT' 'EXISTS' )?"`
 }
 
 type updateNode struct {
 	Pos   lexer.Position
-	Table qname         `parser:"'UPDATE' @@"`
+	Table tableName     `parser:"'UPDATE' @@"`
 	Alias *alias        `parser:"@@?"`
 	Set   []*assignNode `parser:"'SET' @@ ( ',' @@ )*"`
 	Where *exprNode     `parser:"( 'WHERE' @@ )?"`
@@ -111,13 +111,13 @@ type updateNode struct {
 }
 
 type assignNode struct {
-	Column qname    `parser:"@@"`
-	Expr   exprNode `parser:"'=' @@"`
+	Column columnName `parser:"@@"`
+	Expr   exprNode   `parser:"'=' @@"`
 }
 
 type deleteNode struct {
 	Pos   lexer.Position
-	Table qname     `parser:"'DELETE' 'FROM' @@"`
+	Table tableName `parser:"'DELETE' 'FROM' @@"`
 	Alias *alias    `parser:"@@?"`
 	Where *exprNode `parser:"( 'WHERE' @@ )?"`
 	Allow bool      `parser:"( @'ALLOW' 'FULL' 'SCAN' )?"`
@@ -147,29 +147,29 @@ type explained struct {
 
 type dropNode struct {
 	Pos      lexer.Position
-	IfExists bool  `parser:"'DROP' 'TABLE' ( @'IF' 'EXISTS' )?"`
-	Table    qname `parser:"@@"`
+	IfExists bool      `parser:"'DROP' 'TABLE' ( @'IF' 'EXISTS' )?"`
+	Table    tableName `parser:"@@"`
 }
 
 type showNode struct {
 	Pos       lexer.Position
-	Tables    bool    `parser:"'SHOW' ( @'TABLES'"`
-	Create    *qname  `parser:"| 'CREATE' 'TABLE' @@"`
-	Splits    *qname  `parser:"| 'SPLITS' @@"`
-	Functions bool    `parser:"| @'FUNCTIONS'"`
-	All       bool    `parser:"| @'ALL'"`
-	Setting   *dotted `parser:"| @@ )"`
+	Tables    bool       `parser:"'SHOW' ( @'TABLES'"`
+	Create    *tableName `parser:"| 'CREATE' 'TABLE' @@"`
+	Splits    *tableName `parser:"| 'SPLITS' @@"`
+	Functions bool       `parser:"| @'FUNCTIONS'"`
+	All       bool       `parser:"| @'ALL'"`
+	Setting   *dotted    `parser:"| @@ )"`
 }
 
 type describeNode struct {
 	Pos   lexer.Position
-	Table qname `parser:"( 'DESCRIBE' | 'DESC' ) 'TABLE'? @@"`
+	Table tableName `parser:"( 'DESCRIBE' | 'DESC' ) 'TABLE'? @@"`
 }
 
 // dotted is a setting's name: words between dots.
 type dotted struct {
-	First ident    `parser:"@@"`
-	Rest  []*ident `parser:"( '.' @@ )*"`
+	First settingIdent `parser:"@@"`
+	Rest  []*ident     `parser:"( '.' @@ )*"`
 }
 
 type setNode struct {
@@ -179,19 +179,11 @@ type setNode struct {
 	Value valueNode `parser:"@@"`
 }
 
-// valueNode is a setting's or option's value; a bare word is text.
-type valueNode struct {
-	Pos  lexer.Position
-	Word *ident      `parser:"  @@ (?! '(' | '.' | ':' | String)"`
-	On   lexer.Token `parser:"| @( 'ON' | 'ALL' )"`
-	Expr *exprNode   `parser:"| @@"`
-}
-
 type copyNode struct {
 	Pos     lexer.Position
 	Query   *selectNode   `parser:"'COPY' ( '(' @@ ')'"`
-	Table   qname         `parser:"| @@"`
-	Columns []*qname      `parser:"  ( '(' @@ ( ',' @@ )* ')' )? )"`
+	Table   tableName     `parser:"| @@"`
+	Columns []*columnName `parser:"  ( '(' @@ ( ',' @@ )* ')' )? )"`
 	Dir     string        `parser:"@( 'FROM' | 'TO' )"`
 	File    *textNode     `parser:"( @@ | 'STDIN' | 'STDOUT' )"`
 	Options []*optionNode `parser:"( 'WITH'? '(' @@ ( ',' @@ )* ')' )?"`
@@ -199,8 +191,8 @@ type copyNode struct {
 
 type checkNode struct {
 	Pos    lexer.Position
-	Table  qname `parser:"'CHECK' 'TABLE' @@"`
-	Repair bool  `parser:"@'REPAIR'?"`
+	Table  tableName `parser:"'CHECK' 'TABLE' @@"`
+	Repair bool      `parser:"@'REPAIR'?"`
 }
 
 // textNode is a string literal where the notation wants nothing else.

@@ -6,19 +6,19 @@ type createNode struct {
 	Pos         lexer.Position
 	External    bool          `parser:"'CREATE' @'EXTERNAL'? 'TABLE'"`
 	IfNotExists bool          `parser:"( @'IF' 'NOT' 'EXISTS' )?"`
-	Table       qname         `parser:"@@"`
+	Table       tableName     `parser:"@@"`
 	Items       []*tableItem  `parser:"'(' @@ ( ',' @@ )* ')'"`
 	Clauses     []*clauseNode `parser:"@@*"`
 }
 
 // tableItem is one entry between the parentheses of CREATE TABLE.
 type tableItem struct {
-	PrimaryKey []*ident    `parser:"  (?= 'CONSTRAINT' Word 'PRIMARY' | 'PRIMARY' 'KEY' ) ( 'CONSTRAINT' Word )? 'PRIMARY' 'KEY' '(' @@ ( ',' @@ )* ')'"`
-	Column     *columnItem `parser:"| @@"`
+	PrimaryKey []*columnIdent `parser:"  (?= 'CONSTRAINT' Word 'PRIMARY' | 'PRIMARY' 'KEY' ) ( 'CONSTRAINT' Word )? 'PRIMARY' 'KEY' '(' @@ ( ',' @@ )* ')'"`
+	Column     *columnItem    `parser:"| @@"`
 }
 
 type columnItem struct {
-	Name  ident          `parser:"@@"`
+	Name  columnIdent    `parser:"@@"`
 	Type  typeName       `parser:"@@"`
 	Parts []*columnPhase `parser:"@@*"`
 }
@@ -34,9 +34,9 @@ type columnPhase struct {
 
 // sourceNode is family:qualifier, family:[parts] or "family:qualifier".
 type sourceNode struct {
-	Family    ident      `parser:"@@"`
-	Parts     []*partDef `parser:"( ':' ( '[' @@ ( ',' @@ )* ']'"`
-	Qualifier *qualifier `parser:"      | @@ ) )?"`
+	Family    familyIdent `parser:"@@"`
+	Parts     []*partDef  `parser:"( ':' ( '[' @@ ( ',' @@ )* ']'"`
+	Qualifier *qualifier  `parser:"      | @@ ) )?"`
 }
 
 // clauseNode is one of the clauses behind the columns, in any order.
@@ -67,12 +67,12 @@ type layoutNode struct {
 
 type partDef struct {
 	Pos      lexer.Position
-	Expr     exprNode      `parser:"@@"`
+	Expr     keyPart       `parser:"@@"`
 	Encoding *encodingNode `parser:"( 'AS' @@ )?"`
 }
 
 type familyNode struct {
-	Name    ident         `parser:"@@"`
+	Name    familyIdent   `parser:"@@"`
 	Options []*optionNode `parser:"( '(' ( @@ ( ',' @@ )* )? ')' )?"`
 }
 

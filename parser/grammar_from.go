@@ -23,7 +23,7 @@ func (n *fromNode) Parse(lex *lexer.PeekingLexer) error {
 		if len(n.Joins) == maxJoins {
 			return Errorf(pos(lex.Peek()), "more than %d joins", maxJoins)
 		}
-		j, err := joinParser.ParseFromLexer(lex, participle.AllowTrailing(true))
+		j, err := read(joinParser, lex, participle.AllowTrailing(true))
 		if err != nil {
 			return err
 		}
@@ -43,6 +43,7 @@ func startsJoin(lex *lexer.PeekingLexer) bool {
 	case "NATURAL":
 		return true
 	}
+	missed(lex, "JOIN")
 	return false
 }
 
@@ -56,7 +57,7 @@ func (n *parenQuery) Parse(lex *lexer.PeekingLexer) (err error) {
 	if !isQuery(lex) {
 		return participle.NextMatch
 	}
-	n.selectNode, err = selectParser.ParseFromLexer(lex, participle.AllowTrailing(true))
+	n.selectNode, err = read(selectParser, lex, participle.AllowTrailing(true))
 	return err
 }
 
@@ -106,7 +107,7 @@ func startsQuery(lex *lexer.PeekingLexer) bool {
 // parentheses. The table is read by hand: every query has one.
 type factorNode struct {
 	Derived *derivedNode
-	Table   qname
+	Table   tableName
 	Alias   alias
 	Time    *systemTimeNode
 }
@@ -115,7 +116,7 @@ type factorNode struct {
 func (n *factorNode) Parse(lex *lexer.PeekingLexer) error {
 	var err error
 	if lex.Peek().Value == "(" {
-		n.Derived, err = derivedParser.ParseFromLexer(lex, participle.AllowTrailing(true))
+		n.Derived, err = read(derivedParser, lex, participle.AllowTrailing(true))
 		return err
 	}
 	if err := n.Table.Parse(lex); err != nil {
@@ -136,6 +137,6 @@ func (n *factorNode) systemTime(lex *lexer.PeekingLexer) error {
 		return nil
 	}
 	var err error
-	n.Time, err = systemTimeParser.ParseFromLexer(lex, participle.AllowTrailing(true))
+	n.Time, err = read(systemTimeParser, lex, participle.AllowTrailing(true))
 	return err
 }

@@ -13,16 +13,16 @@ type selectList struct {
 
 // Parse implements participle.Parseable.
 func (l *selectList) Parse(lex *lexer.PeekingLexer) error {
-	if t := lex.Peek(); !startsOperand(t) && t.Value != "*" {
+	r := exprReader{lex: lex}
+	if !r.startsOperand() && !r.isNext("*") {
 		return participle.NextMatch
 	}
-	r := exprReader{lex: lex}
 	for {
 		it, err := r.selectItem()
 		if err != nil {
 			return err
 		}
-		if l.items = append(l.items, it); !accept(lex, ",") {
+		if l.items = append(l.items, it); !wanted(lex, ",") {
 			l.height = r.height
 			return nil
 		}
@@ -33,7 +33,7 @@ func (l *selectList) Parse(lex *lexer.PeekingLexer) error {
 func (r *exprReader) selectItem() (out SelectItem, err error) {
 	t := r.lex.Peek()
 	out.Pos = pos(t)
-	if out.Star = accept(r.lex, "*"); out.Star {
+	if out.Star = wanted(r.lex, "*"); out.Star {
 		return out, nil
 	}
 	if isName(t) {
@@ -64,10 +64,10 @@ type orderList struct {
 
 // Parse implements participle.Parseable.
 func (l *orderList) Parse(lex *lexer.PeekingLexer) error {
-	if !startsOperand(lex.Peek()) {
+	r := exprReader{lex: lex}
+	if !r.startsOperand() {
 		return participle.NextMatch
 	}
-	r := exprReader{lex: lex}
 	var err error
 	l.terms, err = r.order()
 	l.height = r.height
@@ -91,15 +91,19 @@ func (l *tailList) Parse(lex *lexer.PeekingLexer) error {
 		n := tailNode{tok: lex.Peek()}
 		var err error
 		switch {
-		case accept(lex, "LIMIT", "ALL"), accept(lex, "ALLOW", "FULL", "SCAN"):
-		case accept(lex, "LIMIT"):
+		case accept(lex, "LIMIT", "ALL"):
+		case wanted(lex, "LIMIT"):
 			err = n.count.Parse(lex)
-		case accept(lex, "OFFSET"):
+		case wanted(lex, "OFFSET"):
 			if err = n.count.Parse(lex); err == nil && !accept(lex, "ROWS") {
 				accept(lex, "ROW")
 			}
 		case accept(lex, "FETCH", "FIRST"), accept(lex, "FETCH", "NEXT"):
 			err = n.fetch(lex)
+		case wanted(lex, "ALLOW"):
+			if !wanted(lex, "FULL", "SCAN") {
+				return unexpected(lex)
+			}
 		case len(l.clauses) == 0:
 			return participle.NextMatch
 		default:
@@ -120,8 +124,27 @@ func (n *tailNode) fetch(lex *lexer.PeekingLexer) error {
 	if err := n.count.Parse(lex); err != nil {
 		return err
 	}
-	if !accept(lex, "ROWS", "ONLY") && !accept(lex, "ROW", "ONLY") {
+	if !wanted(lex, "ROWS", "ONLY") && !wanted(lex, "ROW", "ONLY") {
 		return unexpected(lex)
 	}
 	return nil
+}
+
+// valueNode is a setting's or option's value; a bare word is text.
+type valueNode struct{ exprNode }
+
+// Parse implements participle.Parseable.
+func (n *valueNode) Parse(lex *lexer.PeekingLexer) error {
+	t := lex.Peek()
+	if word := t.Value == "ON" || t.Value == "ALL"; word || isName(t) {
+		at := lex.MakeCheckpoint()
+		lex.Next()
+		next := lex.Peek()
+		if word || next.Type != tokString && next.Value != "(" && next.Value != "." && next.Value != ":" {
+			n.X = &Literal{Pos: pos(t), Kind: StringLiteral, Text: name(t)}
+			return nil
+		}
+		lex.LoadCheckpoint(at)
+	}
+	return n.exprNode.Parse(lex)
 }

@@ -17,6 +17,7 @@ type typeName struct {
 func (n *typeName) Parse(lex *lexer.PeekingLexer) error {
 	n.Start = lex.Peek()
 	if n.Start.Type != tokWord {
+		missed(lex, "a type")
 		return participle.NextMatch
 	}
 	text := strings.ToUpper(lex.Next().Value)
@@ -28,13 +29,14 @@ func (n *typeName) Parse(lex *lexer.PeekingLexer) error {
 	}
 	if accept(lex, "(") {
 		args := make([]string, 0, 2)
-		for len(args) == 0 || accept(lex, ",") {
+		for len(args) == 0 || wanted(lex, ",") {
 			if lex.Peek().Type != tokNumber {
+				missed(lex, "a number")
 				return unexpected(lex)
 			}
 			args = append(args, lex.Next().Value)
 		}
-		if !accept(lex, ")") {
+		if !wanted(lex, ")") {
 			return unexpected(lex)
 		}
 		text += "(" + strings.Join(args, ",") + ")"
@@ -65,6 +67,7 @@ func (n *encodingNode) Parse(lex *lexer.PeekingLexer) error {
 		n.def.Name = word
 	}
 	if n.def.Name == "" {
+		missed(lex, "an encoding")
 		return participle.NextMatch
 	}
 	if !accept(lex, "(") {
@@ -75,7 +78,7 @@ func (n *encodingNode) Parse(lex *lexer.PeekingLexer) error {
 	if n.def.Args, err = r.list(0); err != nil {
 		return err
 	}
-	if !accept(lex, ")") {
+	if !wanted(lex, ")") {
 		return unexpected(lex)
 	}
 	return onlyLiterals(n.def.Args, "an encoding's argument")

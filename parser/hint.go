@@ -2,6 +2,7 @@ package parser
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/participle/v2/lexer"
@@ -125,11 +126,10 @@ func (d *diagnosis) unsupported(i int) string {
 
 // wantsName reports whether only a name could stand at token i.
 func (d *diagnosis) wantsName(i int) bool {
-	switch e := d.expected(i); {
-	case strings.HasPrefix(e, "a table name"), strings.HasPrefix(e, "a column"), strings.HasPrefix(e, "a name"):
-		return d.tokens[i].Value != "SELECT" && !followsClause(d.value(i+1), d.tokens[i].Value)
-	}
-	return false
+	named := slices.ContainsFunc(d.wanted, func(w string) bool {
+		return w == "a table name" || w == "a column name" || w == "a name" || w == "*"
+	})
+	return named && d.tokens[i].Value != "SELECT" && !followsClause(d.value(i+1), d.tokens[i].Value)
 }
 
 // followsClause reports whether word and the next token look like a clause rather than a

@@ -32,6 +32,7 @@ const (
 	tokParam // Pos.Line holds the ordinal of a ?, from 1
 	tokOp
 	tokHint
+	tokMarked // stands where a mistake is explained (expected.go)
 )
 
 var symbols = map[string]lexer.TokenType{

@@ -53,7 +53,7 @@ func (n *alias) name() string {
 	return name(n.Tok)
 }
 
-func names(in []*ident) []string {
+func names(in []*columnIdent) []string {
 	if in == nil {
 		return nil
 	}
@@ -66,13 +66,13 @@ func names(in []*ident) []string {
 
 func placed(n *qname) Name { return Name{Pos: pos(n.A), Name: n.name()} }
 
-func placedAll(in []*qname) []Name {
+func placedAll(in []*columnName) []Name {
 	if in == nil {
 		return nil
 	}
 	out := make([]Name, len(in))
 	for i, n := range in {
-		out[i] = placed(n)
+		out[i] = placed(&n.qname)
 	}
 	return out
 }
@@ -144,7 +144,7 @@ func (l *lowerer) insert(n *insertNode) (*Insert, error) {
 func (l *lowerer) update(n *updateNode) *Update {
 	out := &Update{Pos: at(n.Pos), Table: n.Table.name(), TablePos: pos(n.Table.A), Alias: n.Alias.name(), AllowFullScan: n.Allow}
 	for _, a := range n.Set {
-		out.Set = append(out.Set, Assignment{Column: placed(&a.Column), Expr: l.expr(&a.Expr)})
+		out.Set = append(out.Set, Assignment{Column: placed(&a.Column.qname), Expr: l.expr(&a.Expr)})
 	}
 	out.Where = l.expr(n.Where)
 	return out
@@ -199,22 +199,11 @@ func (n *dotted) name() string {
 }
 
 func (l *lowerer) set(n *setNode) *Set {
-	out := &Set{Pos: at(n.Pos), Name: "timezone", Value: l.value(&n.Value)}
+	out := &Set{Pos: at(n.Pos), Name: "timezone", Value: l.expr(&n.Value.exprNode)}
 	if !n.Zone {
 		out.Name = n.Name.name()
 	}
 	return out
-}
-
-// value lowers a setting; a bare word is a string.
-func (l *lowerer) value(n *valueNode) Expr {
-	switch {
-	case n.Word != nil:
-		return &Literal{Pos: pos(n.Word.Tok), Kind: StringLiteral, Text: name(n.Word.Tok)}
-	case n.On.Value != "":
-		return &Literal{Pos: at(n.Pos), Kind: StringLiteral, Text: name(&n.On)}
-	}
-	return l.expr(n.Expr)
 }
 
 func (l *lowerer) options(in []*optionNode) ([]Option, error) {
@@ -227,7 +216,7 @@ func (l *lowerer) options(in []*optionNode) ([]Option, error) {
 			return nil, Errorf(o.Pos, "%q is not an option's name", o.Key)
 		}
 		if n.Value != nil {
-			o.Value = l.value(n.Value)
+			o.Value = l.expr(&n.Value.exprNode)
 		}
 		out = append(out, o)
 	}

@@ -137,7 +137,7 @@ func onlyLiterals(list []Expr, what string) error {
 func (l *lowerer) parts(in []*partDef) []PartDef {
 	out := make([]PartDef, len(in))
 	for i, n := range in {
-		out[i] = PartDef{Pos: at(n.Pos), Expr: l.expr(&n.Expr), Encoding: n.Encoding.encoding()}
+		out[i] = PartDef{Pos: at(n.Pos), Expr: l.expr(&n.Expr.exprNode), Encoding: n.Encoding.encoding()}
 	}
 	return out
 }

@@ -14,14 +14,34 @@ type ident struct {
 }
 
 // Parse implements participle.Parseable.
-func (n *ident) Parse(lex *lexer.PeekingLexer) error {
-	t := lex.Peek()
-	if !isName(t) {
+func (n *ident) Parse(lex *lexer.PeekingLexer) error { return n.read(lex, "a name") }
+
+func (n *ident) read(lex *lexer.PeekingLexer, what string) error {
+	if !isName(lex.Peek()) {
+		missed(lex, what)
 		return participle.NextMatch
 	}
 	n.Tok = lex.Next()
 	return nil
 }
+
+// columnIdent is a column's name.
+type columnIdent struct{ ident }
+
+// Parse implements participle.Parseable.
+func (n *columnIdent) Parse(lex *lexer.PeekingLexer) error { return n.read(lex, "a column name") }
+
+// settingIdent is the first word of a setting's name.
+type settingIdent struct{ ident }
+
+// Parse implements participle.Parseable.
+func (n *settingIdent) Parse(lex *lexer.PeekingLexer) error { return n.read(lex, "a setting's name") }
+
+// familyIdent is a family's name.
+type familyIdent struct{ ident }
+
+// Parse implements participle.Parseable.
+func (n *familyIdent) Parse(lex *lexer.PeekingLexer) error { return n.read(lex, "a family's name") }
 
 // isName reports whether t can stand as a name.
 func isName(t *lexer.Token) bool {
@@ -70,9 +90,9 @@ type qname struct {
 	A, B *lexer.Token
 }
 
-// Parse implements participle.Parseable.
-func (n *qname) Parse(lex *lexer.PeekingLexer) error {
+func (n *qname) read(lex *lexer.PeekingLexer, what string) error {
 	if !isName(lex.Peek()) {
+		missed(lex, what)
 		return participle.NextMatch
 	}
 	n.A = lex.Next()
@@ -80,11 +100,24 @@ func (n *qname) Parse(lex *lexer.PeekingLexer) error {
 		return nil
 	}
 	if !isQualifier(lex.Peek()) {
+		missed(lex, "a qualifier")
 		return unexpected(lex)
 	}
 	n.B = lex.Next()
 	return nil
 }
+
+// tableName is the name of a table.
+type tableName struct{ qname }
+
+// Parse implements participle.Parseable.
+func (n *tableName) Parse(lex *lexer.PeekingLexer) error { return n.read(lex, "a table name") }
+
+// columnName is the name of a column that is written.
+type columnName struct{ qname }
+
+// Parse implements participle.Parseable.
+func (n *columnName) Parse(lex *lexer.PeekingLexer) error { return n.read(lex, "a column name") }
 
 // alias is [AS] name. Without AS, words that could start the next clause are left alone.
 type alias struct {
@@ -96,9 +129,11 @@ func (a *alias) Parse(lex *lexer.PeekingLexer) error {
 	switch {
 	case accept(lex, "AS"):
 		if !isName(lex.Peek()) {
+			missed(lex, "a name")
 			return unexpected(lex)
 		}
 	case !isAlias(lex.Peek()):
+		missed(lex, "an alias")
 		return participle.NextMatch
 	}
 	a.Tok = lex.Next()
@@ -113,6 +148,7 @@ type qualifier struct {
 // Parse implements participle.Parseable.
 func (q *qualifier) Parse(lex *lexer.PeekingLexer) error {
 	if t := lex.Peek(); !isQualifier(t) && t.Type != tokBytes {
+		missed(lex, "a qualifier")
 		return participle.NextMatch
 	}
 	q.Tok = lex.Next()

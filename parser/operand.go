@@ -27,6 +27,7 @@ func startsOperand(t *lexer.Token) bool {
 func (r *exprReader) operand() (Expr, error) {
 	t := r.lex.Peek()
 	if !startsOperand(t) {
+		missed(r.lex, "an expression")
 		return nil, unexpected(r.lex)
 	}
 	r.lex.Next()
@@ -108,7 +109,7 @@ func (r *exprReader) paren(t *lexer.Token) (Expr, error) {
 		return r.close(&SubqueryExpr{Pos: pos(t), Query: q}, err)
 	}
 	x, err := r.expr()
-	if err != nil || r.lex.Peek().Value != "," {
+	if err != nil || !r.isNext(",") {
 		return r.close(x, err)
 	}
 	r.lex.Next()
@@ -119,12 +120,12 @@ func (r *exprReader) paren(t *lexer.Token) (Expr, error) {
 // caseExpr reads what follows the CASE t.
 func (r *exprReader) caseExpr(t *lexer.Token) (_ Expr, err error) {
 	out := &Case{Pos: pos(t)}
-	if startsOperand(r.lex.Peek()) {
+	if r.startsOperand() {
 		if out.X, err = r.expr(); err != nil {
 			return nil, err
 		}
 	}
-	for len(out.Whens) == 0 || r.lex.Peek().Value == "WHEN" {
+	for len(out.Whens) == 0 || r.isNext("WHEN") {
 		var w When
 		if w.Cond, err = r.after("WHEN"); err != nil {
 			return nil, err
@@ -134,20 +135,32 @@ func (r *exprReader) caseExpr(t *lexer.Token) (_ Expr, err error) {
 		}
 		out.Whens = append(out.Whens, w)
 	}
-	if r.lex.Peek().Value == "ELSE" {
+	if r.isNext("ELSE") {
 		if out.Else, err = r.after("ELSE"); err != nil {
 			return nil, err
 		}
 	}
-	if !accept(r.lex, "END") {
+	if !wanted(r.lex, "END") {
 		return nil, unexpected(r.lex)
 	}
 	return out, nil
 }
 
+// isNext reports whether word comes next.
+func (r *exprReader) isNext(word string) bool {
+	missed(r.lex, word)
+	return r.lex.Peek().Value == word
+}
+
+// startsOperand reports whether an expression comes next.
+func (r *exprReader) startsOperand() bool {
+	missed(r.lex, "an expression")
+	return startsOperand(r.lex.Peek())
+}
+
 // after reads word and the expression behind it.
 func (r *exprReader) after(word string) (Expr, error) {
-	if !accept(r.lex, word) {
+	if !wanted(r.lex, word) {
 		return nil, unexpected(r.lex)
 	}
 	return r.expr()
@@ -176,6 +189,7 @@ func (r *exprReader) column(first *lexer.Token) (Expr, error) {
 	out, last := &ColumnRef{Pos: pos(first)}, first
 	if accept(r.lex, ".") {
 		if !isName(r.lex.Peek()) {
+			missed(r.lex, "a column name")
 			return nil, unexpected(r.lex)
 		}
 		out.Table, last = name(first), r.lex.Next()
@@ -185,6 +199,7 @@ func (r *exprReader) column(first *lexer.Token) (Expr, error) {
 		return out, nil
 	}
 	if !isQualifier(r.lex.Peek()) {
+		missed(r.lex, "a qualifier")
 		return nil, unexpected(r.lex)
 	}
 	if out.Name == "" || strings.Contains(out.Name, ":") {

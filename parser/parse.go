@@ -47,20 +47,24 @@ func ParseExpr(src string) (Expr, error) {
 		return nil, attach(err, src)
 	}
 	var n exprNode
-	switch err = n.Parse(lex); {
-	case err == participle.NextMatch:
-		err = diagnose(tokens, src, 0)
-	case err != nil:
-		err = r.explain(err, tokens)
-	case !lex.Peek().EOF():
-		err = diagnose(tokens, src, int(lex.RawCursor()))
-	case r.more():
+	if err = readExpr(lex, &n); err != nil {
+		err = r.explain(err, tokens, func(lex *lexer.PeekingLexer) error { return readExpr(lex, new(exprNode)) })
+	} else if r.more() {
 		err = Errorf(Pos(r.start), "expected one expression, found more after the ;")
 	}
 	if err != nil {
 		return nil, attach(err, src)
 	}
 	return n.X, nil
+}
+
+// readExpr reads an expression and nothing behind it.
+func readExpr(lex *lexer.PeekingLexer, n *exprNode) error {
+	err := n.Parse(lex)
+	if err == participle.NextMatch || err == nil && !lex.Peek().EOF() {
+		err = unexpected(lex)
+	}
+	return err
 }
 
 // tokens reads the statement's tokens, the last one of type lexer.EOF.
@@ -78,23 +82,29 @@ func (r *tokenReader) statement() (Statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &statementNode{}
-	switch tokens[0].Value {
-	case "SELECT", "WITH", "VALUES", "(": // most statements: spare them the choice
-		n.Select, err = selectParser.ParseFromLexer(lex)
-	default:
-		n, err = statementParser.ParseFromLexer(lex)
-	}
+	n, err := readStatement(lex)
 	if err != nil {
-		return nil, r.explain(err, tokens)
+		return nil, r.explain(err, tokens, func(lex *lexer.PeekingLexer) error {
+			_, err := readStatement(lex)
+			return err
+		})
 	}
 	var l lowerer
 	return l.statement(n)
 }
 
-// explain puts a grammar error into the user's words. What the grammar itself would say
-// names its own rules, so that only the place is taken from it.
-func (r *tokenReader) explain(err error, tokens []lexer.Token) error {
+// readStatement reads one statement and nothing behind it.
+func readStatement(lex *lexer.PeekingLexer) (*statementNode, error) {
+	switch lex.Peek().Value {
+	case "SELECT", "WITH", "VALUES", "(": // most statements: spare them the choice
+		n, err := read(selectParser, lex)
+		return &statementNode{Select: n}, err
+	}
+	return read(statementParser, lex)
+}
+
+// explain puts a grammar error into the user's words; again reads the tokens as they were read.
+func (r *tokenReader) explain(err error, tokens []lexer.Token, again func(*lexer.PeekingLexer) error) error {
 	var own *Error
 	if errors.As(err, &own) {
 		return own
@@ -106,10 +116,10 @@ func (r *tokenReader) explain(err error, tokens []lexer.Token) error {
 	offset := placed.Position().Offset
 	for i := range tokens {
 		if tokens[i].Pos.Offset >= offset {
-			return diagnose(tokens, r.src, i)
+			return diagnose(reading{tokens, again}, r.src, i)
 		}
 	}
-	return diagnose(tokens, r.src, len(tokens)-1)
+	return diagnose(reading{tokens, again}, r.src, len(tokens)-1)
 }
 
 // attach makes err an *Error that knows its source.
