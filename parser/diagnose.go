@@ -87,7 +87,7 @@ func (d *diagnosis) phrases(i int) []string {
 // completed adds what must follow word at token i: ORDER BY, IF NOT EXISTS, AS and a type.
 func (d *diagnosis) completed(i int, word string) string {
 	words := strings.Fields(word)
-	for len(words) < 3 && !strings.Contains(word, " and ") {
+	for i < maxCompleted && len(words) < 3 && !strings.Contains(word, " and ") {
 		next := asQueries(d.lookedFor(i, words...))
 		switch {
 		case len(next) == 1 && isWordStart(next[0], 0) && strings.ToUpper(next[0]) == next[0]:

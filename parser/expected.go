@@ -18,8 +18,12 @@ import (
 // noteEnd stands behind each note, and first of all in the token.
 const noteEnd = "\x00"
 
-// maxExplained bounds the tokens that are read a second time.
-const maxExplained = 2000
+const (
+	// maxExplained bounds the tokens that are read a second time.
+	maxExplained = 200_000
+	// maxCompleted bounds those that are read once more for each thing that was expected.
+	maxCompleted = 2000
+)
 
 // missed leaves a note that what could stand next.
 func missed(lex *lexer.PeekingLexer, what string) {
