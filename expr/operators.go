@@ -46,13 +46,15 @@ var operators = []Function{
 	{Name: "||", Group: "operator", Signature: "a || b", Doc: "Texts, or BYTES, one after the other.", MinArgs: 2, MaxArgs: 2,
 		Result: func(args []Expr) (types.Type, error) {
 			a, b := args[0].Type(), args[1].Type()
-			if a == types.Bytes && (b == types.Bytes || b == types.Null) {
-				return types.Bytes, nil
+			if a != types.Bytes && b != types.Bytes {
+				return types.String, nil
 			}
-			if a == types.Bytes || b == types.Bytes {
-				return 0, fmt.Errorf("%s || %s: both must be BYTES", a, b)
+			for _, t := range []types.Type{a, b} {
+				if t != types.Bytes && t != types.Null {
+					return 0, fmt.Errorf("%s || %s: both must be BYTES", a, b)
+				}
 			}
-			return types.String, nil
+			return types.Bytes, nil
 		},
 		Eval: func(env *Env, a []types.Value) (types.Value, error) {
 			if a[0].Type() == types.Bytes {
