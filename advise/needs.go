@@ -287,7 +287,7 @@ func (a *adviser) layoutName(t *catalog.Table, name string) string {
 func keyColumns(t *catalog.Table) []*catalog.Column {
 	var out []*catalog.Column
 	l := t.Layouts[0]
-	for _, pattern := range []*catalog.Pattern{l.Stored, l.Key} {
+	for _, pattern := range []*catalog.Composite{l.Stored, l.Key} {
 		for _, p := range pattern.Parts {
 			for _, i := range p.Columns {
 				if c := t.Columns[i]; !slices.Contains(out, c) {

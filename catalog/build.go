@@ -286,8 +286,8 @@ func (b *builder) scope() *expr.Scope {
 }
 
 // pattern compiles a list of parts and checks that their bytes can be told apart.
-func (b *builder) pattern(defs []parser.PartDef, key bool) (*Pattern, error) {
-	p := &Pattern{table: b.t}
+func (b *builder) pattern(defs []parser.PartDef, key bool) (*Composite, error) {
+	p := &Composite{table: b.t}
 	if len(defs) > maxParts {
 		return nil, parser.Errorf(defs[0].Pos, "at most %d parts", maxParts)
 	}
@@ -335,7 +335,7 @@ func (b *builder) part(d parser.PartDef) (*Part, error) {
 	part.scales = (part.Encoding.Order() == Unordered || e.Type() != types.Decimal) &&
 		slices.ContainsFunc(part.Columns, func(col int) bool { return b.t.Columns[col].Type == types.Decimal })
 	part.ends, _ = part.Encoding.(Delimited)
-	part.respells = respells(part.Encoding)
+	part.needsCanonicalCheck = respells(part.Encoding)
 	if c, ok := e.(*expr.Call); ok && c.Func.Key != nil && c.Func.Key.Phoenix {
 		b.t.Phoenix = true
 	}
@@ -372,7 +372,7 @@ func (b *builder) layouts() error {
 	} else if len(b.def.PrimaryKey) > 0 {
 		return parser.Errorf(b.def.PrimaryKey[0].Pos, "a table has either PRIMARY KEY or ROW KEY")
 	}
-	var packed *Pattern
+	var packed *Composite
 	for _, c := range b.t.Columns {
 		if c.Packed != nil {
 			if packed != nil {
@@ -408,7 +408,7 @@ func (b *builder) layouts() error {
 			stored = b.def.StoredIn
 		}
 		if stored == nil {
-			l.Stored = &Pattern{table: b.t, Parts: []*Part{{Literal: []byte(b.t.Name), Source: "'" + b.t.Name + "'"}}}
+			l.Stored = &Composite{table: b.t, Parts: []*Part{{Literal: []byte(b.t.Name), Source: "'" + b.t.Name + "'"}}}
 		} else if l.Stored, err = b.pattern(stored.Parts, false); err != nil {
 			return err
 		}
@@ -462,14 +462,14 @@ func (b *builder) refuseDrawn(l *Layout) error {
 }
 
 // sameBytes tells that two patterns are written alike.
-func sameBytes(a, b *Pattern) bool {
+func sameBytes(a, b *Composite) bool {
 	return slices.EqualFunc(a.Parts, b.Parts, func(x, y *Part) bool {
 		return bytes.Equal(x.Literal, y.Literal) && (x.Literal != nil || x.Source == y.Source)
 	})
 }
 
 // apart tells that two keys begin with literals of which none begins with the other.
-func apart(a, b *Pattern) bool {
+func apart(a, b *Composite) bool {
 	x, y := a.Parts[0].Literal, b.Parts[0].Literal
 	return x != nil && y != nil && !bytes.HasPrefix(x, y) && !bytes.HasPrefix(y, x)
 }

@@ -57,7 +57,7 @@ type Column struct {
 	Family, Qualifier string
 	Encoding          Encoding
 	// Packed is the qualifier made of parts: one logical row a cell. Nil otherwise.
-	Packed *Pattern
+	Packed *Composite
 	// HasCell tells that Family:Qualifier exists (a key column may be copied in a cell too).
 	HasCell bool
 	Pos     parser.Pos
@@ -92,9 +92,9 @@ func (k LayoutKind) String() string {
 type Layout struct {
 	Name   string // "primary" where the definition has none
 	Kind   LayoutKind
-	Stored *Pattern // the physical table's name; a single literal for most
-	Key    *Pattern
-	Packed *Pattern // the packed column's qualifier; nil for most
+	Stored *Composite // the physical table's name; a single literal for most
+	Key    *Composite
+	Packed *Composite // the packed column's qualifier; nil for most
 	// Sparse are, of an Index, the columns of its parts that are not in the primary key: a row in which one of them is NULL
 	// has no entry.
 	Sparse []*Column
@@ -107,8 +107,8 @@ type Layout struct {
 	solvedBy, checkedBy []int
 }
 
-// Pattern is a byte string made of parts: a rowkey, a table name, a qualifier.
-type Pattern struct {
+// Composite is a byte string made of parts: a rowkey, a table name, a qualifier.
+type Composite struct {
 	Parts []*Part
 	table *Table
 }

@@ -37,7 +37,7 @@ func (p *Part) refuse(t *Table, format string, args ...any) *KeyError {
 }
 
 // Drawn gives the first part whose value is drawn for each new row; nil for none. There is none where a table has several layouts.
-func (p *Pattern) Drawn() *Part {
+func (p *Composite) Drawn() *Part {
 	for _, part := range p.Parts {
 		if part.Drawn() {
 			return part
@@ -47,7 +47,7 @@ func (p *Pattern) Drawn() *Part {
 }
 
 // IsLiteral tells a pattern without parts to compute: most table names.
-func (p *Pattern) IsLiteral() bool {
+func (p *Composite) IsLiteral() bool {
 	for _, part := range p.Parts {
 		if part.Literal == nil {
 			return false
@@ -59,7 +59,7 @@ func (p *Pattern) IsLiteral() bool {
 // Append appends the bytes of row. Values for parts that no column determines
 // (SALT) are drawn with env.Rand. Parts are computed in UTC, as they are when a plan or a reader computes them:
 // rows written in one zone must be found in every other. An error is a *KeyError.
-func (p *Pattern) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte, error) {
+func (p *Composite) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte, error) {
 	e := *env
 	e.Row, e.Loc = p.oneZero(row), nil
 	start := len(dst)
@@ -115,7 +115,7 @@ func (p *Pattern) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte, 
 }
 
 // oneZero is row with 0 for each -0 that p is made of, so that equal values are in one place.
-func (p *Pattern) oneZero(row []types.Value) []types.Value {
+func (p *Composite) oneZero(row []types.Value) []types.Value {
 	copied := false
 	for _, part := range p.Parts {
 		for _, col := range part.Columns {
@@ -135,7 +135,7 @@ const maxParts = 32
 
 // length gives how many bytes at the start of rest are those of part i. whole reports whether rest goes up to the end of the key: where
 // it does not, nothing tells where a part ends that the end of the key ends.
-func (p *Pattern) length(i int, rest []byte, whole bool) (int, error) {
+func (p *Composite) length(i int, rest []byte, whole bool) (int, error) {
 	part := p.Parts[i]
 	if part.ends != nil {
 		n, err := part.ends.Length(rest)
@@ -174,7 +174,7 @@ type Field struct {
 
 // Fields cuts src into the parts of p, to be looked at: DecodeRow also checks that they belong
 // together. At bytes that do not fit it gives the fields before them and a *MalformedError.
-func (p *Pattern) Fields(src []byte) ([]Field, error) {
+func (p *Composite) Fields(src []byte) ([]Field, error) {
 	var out []Field
 	at := 0
 	for i, part := range p.Parts {
@@ -205,13 +205,13 @@ func (p *Pattern) Fields(src []byte) ([]Field, error) {
 }
 
 // splitWhole cuts src into its parts' bytes and decodes those that are not literals.
-func (p *Pattern) splitWhole(src []byte, vals []types.Value) error {
+func (p *Composite) splitWhole(src []byte, vals []types.Value) error {
 	n := len(p.Parts)
 	return p.split(src, 0, vals, make([]int, n), make([]int, n))
 }
 
 // split is splitWhole from part first on, where those before are known: see KeyReader.
-func (p *Pattern) split(src []byte, first int, vals []types.Value, ends, decides []int) error {
+func (p *Composite) split(src []byte, first int, vals []types.Value, ends, decides []int) error {
 	at := 0
 	if first > 0 {
 		at = ends[first-1]
@@ -244,7 +244,7 @@ func (p *Pattern) split(src []byte, first int, vals []types.Value, ends, decides
 		if err != nil {
 			return &MalformedError{part.Source, err.Error()}
 		}
-		if part.respells {
+		if part.needsCanonicalCheck {
 			if want, err := part.Append(nil, v); err != nil || !bytes.Equal(want, rest[:n]) {
 				return &MalformedError{part.Source, "the value is not written so"}
 			}
@@ -277,7 +277,7 @@ func (p *Part) belongs(rest []byte, v types.Value) error {
 // only the end of the key tells.
 //
 //	ROW KEY (uid AS TEXT, '|', ts AS INT64), 'a7|...', n = 2     3
-func (p *Pattern) PrefixLen(key []byte, n int, whole bool) int {
+func (p *Composite) PrefixLen(key []byte, n int, whole bool) int {
 	at := 0
 	for i := range n {
 		w, err := p.length(i, key[at:], whole)
@@ -380,7 +380,7 @@ func (l *Layout) ReadFrom(col, i int) bool {
 type partRef struct{ from, part int }
 
 // patterns are the byte strings that a row's key columns are read from.
-func (l *Layout) patterns() [3]*Pattern { return [3]*Pattern{l.Stored, l.Key, l.Packed} }
+func (l *Layout) patterns() [3]*Composite { return [3]*Composite{l.Stored, l.Key, l.Packed} }
 
 // DecodeRow reads the key columns of one row: see KeyReader.
 func (l *Layout) DecodeRow(table string, key, qualifier []byte, row []types.Value) error {
@@ -414,7 +414,7 @@ func (l *Layout) solveJoint(s *solver, vals *[3][]types.Value) (types.Value, boo
 // leadsTo reports whether the keys of l, a copy or an INDEX, tell where the primary layout has the row. They do not where a part of its
 // keys is made of what only a cell holds.
 func (l *Layout) leadsTo(primary *Layout) bool {
-	for _, p := range []*Pattern{primary.Stored, primary.Key} {
+	for _, p := range []*Composite{primary.Stored, primary.Key} {
 		for _, part := range p.Parts {
 			for _, c := range part.Columns {
 				if !slices.ContainsFunc(l.solve, func(s solver) bool { return s.col == c }) {

@@ -112,7 +112,7 @@ func Compact(points []Point) (qualifier, value []byte) {
 }
 
 // isOpenTSDB tells that a qualifier is OpenTSDB's.
-func isOpenTSDB(p *Pattern) bool {
+func isOpenTSDB(p *Composite) bool {
 	if p == nil || len(p.Parts) != 1 {
 		return false
 	}

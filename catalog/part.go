@@ -9,7 +9,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// A Part is one part of a Pattern: a literal, or an expression over the table's columns with an encoding.
+// A Part is one part of a Composite: a literal, or an expression over the table's columns with an encoding.
 //
 // The planner has no list of layouts. It asks each part the questions that have methods here, and everything follows from the
 // answers. The part puts them together from those of its functions (expr.Algebra), of its encoding and of what stands behind it
@@ -23,15 +23,15 @@ type Part struct {
 	Def      parser.PartDef
 	Source   string // as written: "uid AS TEXT(6)"
 
-	tail     int       // see Tail
-	scales   bool      // see Scales
-	ends     Delimited // the encoding, where its bytes tell where they end; or nil
-	end      *Part     // the literal that ends a part of varying width; or nil
-	respells bool      // see Respeller
-	fromRest func(rest []byte) (types.Value, error)
-	draw     func(*expr.Env) (types.Value, error)
-	domain   types.Set // of a part without columns
-	lookup   bool      // see UsesLookup
+	tail                int       // see FixedTail
+	scales              bool      // see ManyScales
+	ends                Delimited // the encoding, where its bytes tell where they end; or nil
+	end                 *Part     // the literal that ends a part of varying width; or nil
+	needsCanonicalCheck bool      // see Respeller
+	fromRest            func(rest []byte) (types.Value, error)
+	draw                func(*expr.Env) (types.Value, error)
+	domain              types.Set // of a part without columns
+	lookup              bool      // see UsesLookup
 }
 
 // Column gives the column that the part is, as it stands.
@@ -246,17 +246,17 @@ func (p *Part) Width() int {
 	return p.Encoding.Width()
 }
 
-// Tail is the number of bytes after a part that varies in width and has no delimiter behind it: what follows is of fixed
+// FixedTail is the number of bytes after a part that varies in width and has no delimiter behind it: what follows is of fixed
 // width, so that the end of the key tells where the part ends. It is 0 for all other parts.
 //
 //	uid AS TEXT in (uid AS TEXT, ts AS INT64)     8
-func (p *Part) Tail() int { return p.tail }
+func (p *Part) FixedTail() int { return p.tail }
 
-// Scales reports whether the part is made of a DECIMAL and has different bytes for 1.5 and 1.50, which are equal: a value does not tell which
+// ManyScales reports whether the part is made of a DECIMAL and has different bytes for 1.5 and 1.50, which are equal: a value does not tell which
 // bytes to look for.
 //
 //	price AS BIGDECIMAL     true
-func (p *Part) Scales() bool { return p.scales }
+func (p *Part) ManyScales() bool { return p.scales }
 
 // Append appends the bytes of v in the part. An error tells why no key can have them.
 //

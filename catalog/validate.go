@@ -102,7 +102,7 @@ func withoutDefault(parts []*Part) []*Part {
 }
 
 // checkTableName checks the literal parts of a physical table's name.
-func checkTableName(p *Pattern, pos parser.Pos) error {
+func checkTableName(p *Composite, pos parser.Pos) error {
 	if len(p.Parts) == 1 && string(p.Parts[0].Literal) == SystemTable {
 		return parser.Errorf(pos, "the HBase table %s is hql's own: it holds the definitions of tables", SystemTable)
 	}

@@ -187,7 +187,7 @@ func (st *statement) tables(ctx context.Context, l *catalog.Layout, prefix strin
 
 // fitsName reports whether name can be one of the computed names of p: tx_20120901 but
 // not tx_archive for 'tx_' and a day.
-func fitsName(p *catalog.Pattern, name string) bool {
+func fitsName(p *catalog.Composite, name string) bool {
 	_, err := p.Fields([]byte(name))
 	return err == nil
 }

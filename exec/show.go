@@ -65,7 +65,7 @@ func (r *run) showTables() *Rows {
 }
 
 // sources prints the parts of a pattern as they were written.
-func sources(p *catalog.Pattern) string {
+func sources(p *catalog.Composite) string {
 	var parts []string
 	for _, part := range p.Parts {
 		parts = append(parts, part.Source)

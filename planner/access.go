@@ -186,7 +186,7 @@ func (e *Env) candidate(l *catalog.Layout, req *accessRequest, terms []term, box
 	c.order(req, e.Options.NoOrder)
 	var torn bool
 	c.scan.Spans, torn = mergeSpans(c.spans, c.scan.Order != MergeOrder)
-	if torn || len(c.scan.Spans) < len(c.spans) && slices.ContainsFunc(l.Key.Parts, func(p *catalog.Part) bool { return p.Tail() > 0 }) {
+	if torn || len(c.scan.Spans) < len(c.spans) && slices.ContainsFunc(l.Key.Parts, func(p *catalog.Part) bool { return p.FixedTail() > 0 }) {
 		c.unordered()
 		c.scan.Spans, _ = mergeSpans(c.spans, true)
 	}

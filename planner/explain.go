@@ -79,7 +79,7 @@ func (w *walker) why(p *catalog.Part, br *branch) string {
 	switch {
 	case len(free) > 0:
 		return "nothing binds " + strings.Join(free, ", ")
-	case p.Scales():
+	case p.ManyScales():
 		return "equal numbers of other scales have other bytes"
 	default:
 		return "a range of " + t(p.Columns[0]) + " is not a range of this part"
@@ -131,7 +131,7 @@ func (s *Scan) Advice() string {
 			if p.Literal != nil {
 				continue
 			}
-			if len(p.Columns) == 0 || p.Scales() {
+			if len(p.Columns) == 0 || p.ManyScales() {
 				if s.walker.enumerable(p) {
 					continue // salts are enumerated
 				}

@@ -157,7 +157,7 @@ func isConstant(s *keySpan, col int) bool {
 }
 
 // partBytes gives the bytes of the constant part i of k, or more where they cannot be told apart.
-func (s *keySpan) partBytes(k *catalog.Pattern, i int) []byte {
+func (s *keySpan) partBytes(k *catalog.Composite, i int) []byte {
 	end := len(s.Start)
 	if i+1 < s.begun {
 		end = k.PrefixLen(s.Start, i+1, false)
@@ -202,7 +202,7 @@ func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, desc, constan
 			if constant {
 				break
 			}
-			if open || dir > 0 || p.Tail() > 0 {
+			if open || dir > 0 || p.FixedTail() > 0 {
 				return false
 			}
 			if _, ok := p.Column(); !ok {

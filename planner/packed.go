@@ -14,7 +14,7 @@ func (c *candidate) qualifiers(boxes []box) filter.Filter {
 		return nil
 	}
 	part := p.Parts[0]
-	if part.Scales() { // equal numbers of other scales have other bytes
+	if part.ManyScales() { // equal numbers of other scales have other bytes
 		return nil
 	}
 	var family string

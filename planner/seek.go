@@ -62,7 +62,7 @@ func skip(n Node, used []bool) {
 	}
 	found := map[int]bool{}
 	for i, p := range s.Layout.Key.Parts {
-		if p.Tail() > 0 {
+		if p.FixedTail() > 0 {
 			return // keys with other values lie between those with the same
 		}
 		if col, ok := p.Column(); ok && used[col] {

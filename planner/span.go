@@ -243,7 +243,7 @@ func (w *walker) take(br *branch, p *catalog.Part, v types.Value) (branch, bool)
 		return branch{}, false
 	}
 	nb := w.with(br, enc)
-	if p.Tail() > 0 {
+	if p.FixedTail() > 0 {
 		nb.loose, nb.sure, nb.sureMatched = true, br.proven, br.matched
 	}
 	if len(p.Columns) == 1 {
@@ -314,7 +314,7 @@ func (w *walker) key(br branch, i int, rest *[]keySpan) bool {
 		if p.IsFromRest() {
 			return w.fromRest(br, i, rest)
 		}
-		if v, ok := w.computed(&br, p); ok && !p.Scales() {
+		if v, ok := w.computed(&br, p); ok && !p.ManyScales() {
 			nb, ok := w.take(&br, p, v)
 			if !ok {
 				w.use(i, bound, nil)
@@ -325,7 +325,7 @@ func (w *walker) key(br branch, i int, rest *[]keySpan) bool {
 			br = nb
 			continue
 		}
-		if !p.Scales() {
+		if !p.ManyScales() {
 			if done, useful := w.split(br, i, rest); done {
 				return useful
 			}

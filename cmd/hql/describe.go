@@ -502,7 +502,7 @@ func (s *session) grid(cols []string, ts []types.Type, rows [][]types.Value) err
 	return w.end()
 }
 
-func patternText(p *catalog.Pattern) string {
+func patternText(p *catalog.Composite) string {
 	parts := make([]string, len(p.Parts))
 	for i, x := range p.Parts {
 		parts[i] = x.Source
