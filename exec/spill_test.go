@@ -127,6 +127,19 @@ func TestSpill(t *testing.T) {
 	}
 }
 
+// What spans several batches of rows: what is skipped, and answers to sub-queries that are kept from one to the next.
+func TestSeveralBatches(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE t (id BIGINT, s STRING) ROW KEY (id AS INT64); CREATE TABLE one (id INT PRIMARY KEY); INSERT INTO one VALUES (1)")
+	w.fill("t", 4000, func(i int) string { return fmt.Sprintf("(%d, 'text of %d')", i, i%3) })
+	w.expect("3500\n3501", "SELECT id FROM t LIMIT 2 OFFSET 3500")
+	w.expect("399\n398", "SELECT id FROM t WHERE s LIKE 'text%' ORDER BY id DESC LIMIT 2 OFFSET 3600")
+	w.expect("3500\n3501", "SELECT q.id FROM (SELECT id, s FROM t ORDER BY id LIMIT 3900) q JOIN one ON q.id > one.id - 2 LIMIT 2 OFFSET 3500")
+	w.expect("0", "SELECT count(*) FROM t WHERE s <> (SELECT t.s FROM one WHERE one.id = 1)")
+	w.expect("3|text of 0|text of 2", "SELECT count(DISTINCT q), min(q), max(q) FROM (SELECT (SELECT CONCAT(t.s, '') FROM one) AS q FROM t) z")
+}
+
 // What needs few rows reads few.
 func TestFewRowsRead(t *testing.T) {
 	_, c := newStore(t)
