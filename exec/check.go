@@ -179,7 +179,7 @@ func (r *run) checkStale(ctx context.Context, w *writer, i int, repair bool) (st
 				if repair {
 					doubtful = append(doubtful, slices.Clone(row))
 				}
-			case l.Kind != catalog.Index && !w.alike(row, now[k]):
+			case l.Kind != catalog.Index && !w.alike(l, row, now[k]):
 				unlike++
 				if repair {
 					if err := w.mend(i, now[k], all, is, w.newest(row)); err != nil {
@@ -269,17 +269,33 @@ func (w *writer) leads(l *catalog.Layout, entry, row []types.Value) (is place, o
 	return is, err == nil && !at.skip && at.table == is.table && bytes.Equal(at.key, is.key), nil
 }
 
-// alike reports whether a copy holds what row holds.
-func (w *writer) alike(copied, row []types.Value) bool { return sameRow(w.table, copied, row) }
+// alike reports whether copied, as it was read from the copy l, is what is written there for row: of a cell that several
+// columns read, and others wrote, a copy may not hold what all of them read.
+func (w *writer) alike(l *catalog.Layout, copied, row []types.Value) bool {
+	if sameRow(w.table, copied, row) {
+		return true
+	}
+	all := allColumns(w.table)
+	is, _, err := w.cells(l, copied, all, place{})
+	if err != nil {
+		return false
+	}
+	wanted, _, err := w.cells(l, row, all, place{})
+	return err == nil && slices.EqualFunc(is, wanted, func(a, b hbase.Cell) bool {
+		return string(a.Family) == string(b.Family) && bytes.Equal(a.Qualifier, b.Qualifier) && bytes.Equal(a.Value, b.Value)
+	})
+}
 
 func sameRow(t *catalog.Table, a, b []types.Value) bool {
 	for i := range t.Columns {
-		if string(a[i].AppendKey(nil)) != string(b[i].AppendKey(nil)) {
+		if !sameValue(a[i], b[i]) {
 			return false
 		}
 	}
 	return true
 }
+
+func sameValue(a, b types.Value) bool { return string(a.AppendKey(nil)) == string(b.AppendKey(nil)) }
 
 func allColumns(t *catalog.Table) []bool {
 	all := make([]bool, len(t.Columns))

@@ -43,7 +43,7 @@ type writer struct {
 	points         map[pointRow]map[int64]string // see touchPoint
 	numbered       []*catalog.Column             // columns from which other tables' keys take numbers
 	largest        []int64                       // of each in the pending rows
-	shared         [][2]*catalog.Column          // columns that are read from one cell, in pairs
+	shared         [][]*catalog.Column           // by column: all that are read from its cell, where that are several
 	filling        bool                          // derived layouts are being filled
 }
 
@@ -94,11 +94,15 @@ func (r *run) newWriter(t *catalog.Table) *writer {
 	w.joins, w.token, w.refused = w.joint(), claimToken(), map[rowID]bool{}
 	w.numbered = r.numbered(t)
 	w.largest = make([]int64, len(w.numbered))
+	w.shared = make([][]*catalog.Column, len(t.Columns))
 	for i, a := range t.Columns {
-		for _, b := range t.Columns[i+1:] {
+		for _, b := range t.Columns {
 			if hasCell(a) && hasCell(b) && a.Family == b.Family && a.Qualifier == b.Qualifier {
-				w.shared = append(w.shared, [2]*catalog.Column{a, b})
+				w.shared[i] = append(w.shared[i], b)
 			}
+		}
+		if len(w.shared[i]) == 1 {
+			w.shared[i] = nil
 		}
 	}
 	return w
@@ -107,32 +111,86 @@ func (r *run) newWriter(t *catalog.Table) *writer {
 // hasCell reports whether c is read from a cell of its name.
 func hasCell(c *catalog.Column) bool { return c.Packed == nil && (!c.KeyPart || c.HasCell) }
 
-// agree checks that columns of one cell are not given different values.
+// agree checks that columns of one cell are not given different values, and gives those that the statement does not name
+// what they will read there: entries are made of it.
 func (w *writer) agree(row []types.Value, set []bool) error {
-	for _, p := range w.shared {
-		var cells [2][]byte
-		for i, c := range p {
-			if v := row[c.Index]; !v.IsNull() {
-				var err error
-				if cells[i], err = c.AppendCell([]byte{1}, v); err != nil {
-					return parser.Errorf(parser.NoPos, "column %s of %s: %v", c.Name, w.table.Name, err)
+	for i, b := range w.table.Columns {
+		if w.shared[i] == nil {
+			continue
+		}
+		a := named(w.shared[i], set)
+		switch {
+		case a == nil || a == b:
+		case !set[i]:
+			row[i] = readAs(b, a, row[a.Index])
+		default:
+			var cells [2][]byte
+			for k, c := range []*catalog.Column{a, b} {
+				if v := row[c.Index]; !v.IsNull() {
+					var err error
+					if cells[k], err = c.AppendCell([]byte{1}, v); err != nil {
+						return parser.Errorf(parser.NoPos, "column %s of %s: %v", c.Name, w.table.Name, err)
+					}
 				}
 			}
-		}
-		if set[p[0].Index] && set[p[1].Index] && !bytes.Equal(cells[0], cells[1]) {
-			return parser.Errorf(parser.NoPos, "columns %s and %s of %s stand in one cell, %s:%s, and are given different values", p[0].Name, p[1].Name, w.table.Name, p[0].Family, p[0].Qualifier).
-				WithHint("name one of them alone: INSERT INTO t (...) or SET")
+			if !bytes.Equal(cells[0], cells[1]) {
+				return parser.Errorf(parser.NoPos, "columns %s and %s of %s stand in one cell, %s:%s, and are given different values", a.Name, b.Name, w.table.Name, a.Family, a.Qualifier).
+					WithHint("name one of them alone: INSERT INTO t (...) or SET")
+			}
 		}
 	}
 	return nil
 }
 
-// elsewhere reports whether the cell of column i is written for another column.
-func (w *writer) elsewhere(i int, set []bool) bool {
-	return slices.ContainsFunc(w.shared, func(p [2]*catalog.Column) bool {
-		a, b := p[0].Index, p[1].Index
-		return i == b && set[a] || i == a && set[b] && !set[a]
-	})
+// named gives the first of columns that the statement names, nil for none.
+func named(cols []*catalog.Column, set []bool) *catalog.Column {
+	for _, c := range cols {
+		if set[c.Index] {
+			return c
+		}
+	}
+	return nil
+}
+
+// readAs is what column c reads of the cell that holds v of column of.
+func readAs(c, of *catalog.Column, v types.Value) types.Value {
+	if v.IsNull() {
+		return v
+	}
+	cell, err := of.AppendCell(nil, v)
+	if err == nil {
+		v, err = c.DecodeCell(cell)
+	}
+	if err != nil {
+		return types.Value{}
+	}
+	return v
+}
+
+// elsewhere reports whether the cell of column i is written for another column: for the first that the statement names and,
+// in a copy, the first from whose value all others read what row has.
+func (w *writer) elsewhere(i int, row []types.Value, set []bool, kind catalog.LayoutKind) bool {
+	cols := w.shared[i]
+	if cols == nil {
+		return false
+	}
+	if kind == catalog.Primary {
+		c := named(cols, set)
+		return c != nil && c.Index != i
+	}
+	for _, c := range cols {
+		if !slices.ContainsFunc(cols, func(o *catalog.Column) bool {
+			return !sameValue(readAs(o, c, row[c.Index]), row[o.Index])
+		}) {
+			return c.Index != i
+		}
+	}
+	for _, c := range cols { // a cell that others wrote: the copy is as like it as can be
+		if !row[c.Index].IsNull() {
+			return c.Index != i
+		}
+	}
+	return cols[0].Index != i
 }
 
 // place is where a row stands under one layout.
@@ -187,13 +245,13 @@ func (w *writer) put(row []types.Value, set []bool, at *place, old []types.Value
 			}
 		}
 	}
+	if err := w.agree(row, set); err != nil {
+		return err
+	}
 	for i, c := range t.Columns {
 		if row[i].IsNull() && (c.NotNull || c.Packed != nil) && (set[i] || at == nil) {
 			return parser.Errorf(parser.NoPos, "column %s of %s must not be NULL", c.Name, t.Name)
 		}
-	}
-	if err := w.agree(row, set); err != nil {
-		return err
 	}
 	places := make([]place, len(t.Layouts))
 	for i, l := range t.Layouts {
@@ -272,7 +330,7 @@ func (w *writer) cells(l *catalog.Layout, row []types.Value, set []bool, at plac
 		return []hbase.Cell{w.marker()}, nil, nil
 	}
 	for i, c := range w.table.Columns {
-		if !set[i] && l.Kind == catalog.Primary || c.KeyPart && !c.HasCell || c.Name == catalog.HiddenColumn || w.elsewhere(i, set) {
+		if !set[i] && l.Kind == catalog.Primary || c.KeyPart && !c.HasCell || c.Name == catalog.HiddenColumn || w.elsewhere(i, row, set, l.Kind) {
 			continue // a copy may stand under a new key: it gets every column
 		}
 		cell := hbase.Cell{Family: []byte(c.Family), Qualifier: []byte(c.Qualifier)}

@@ -320,7 +320,7 @@ func (w *writer) outOfStep(ctx context.Context, l *catalog.Layout, at []place, o
 	for n, row := range have {
 		switch {
 		case row == nil:
-		case w.alike(row, rows[n]):
+		case w.alike(l, row, rows[n]):
 			out[n] = inStep
 		default:
 			out[n] = w.newest(row)
