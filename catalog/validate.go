@@ -290,8 +290,11 @@ func (l *Layout) solverFor(col *Column, refs []partRef) (solver, bool) {
 	if len(set) != 1 || set[0].Lo.IsNull() || set[0].Hi.IsNull() {
 		return s, false
 	}
-	s.whole = set[0].IsPoint()
-	// Where the key tells less than the value, a month of a moment, the value is that of the cell, if there is one.
+	// Where the key tells less than the value, a month of a moment, the value is that of the cell or, of an INDEX or a copy,
+	// what the first ROW KEY has; only where that tells no more is it all that there is.
+	if s.whole = set[0].IsPoint(); !s.whole && l.Kind != Primary {
+		return s, slices.ContainsFunc(l.Key.table.Layouts[0].solve, func(p solver) bool { return p.col == col.Index && !p.whole })
+	}
 	return s, s.whole || col.Type != types.String && !col.HasCell
 }
 
