@@ -20,6 +20,9 @@ type FullScanError = exec.FullScanError
 // BatchError says which rows of a write were refused and of which no answer came; errors.As finds it.
 type BatchError = hbase.BatchError
 
+// PartialError is the failure of a statement that had written rows before, which stand; errors.As finds it.
+type PartialError = exec.PartialError
+
 // Errors to test for with errors.Is.
 var (
 	// ErrFullScan refuses a statement that would read a whole table.

@@ -88,14 +88,13 @@ func (r *run) change(ctx context.Context, w *writer, p *planner.Plan, when readi
 			if err := f(row, become[i]); err != nil {
 				return err
 			}
-			if w.full() {
+			if n++; w.full() {
 				if err := w.flush(ctx); err != nil {
 					return err
 				}
+				r.rec.written.Store(n)
 			}
 		}
-		n += int64(len(rows))
-		r.rec.written.Store(n)
 		return nil
 	})
 	if err == nil {
@@ -104,6 +103,7 @@ func (r *run) change(ctx context.Context, w *writer, p *planner.Plan, when readi
 	if err != nil {
 		return nil, err
 	}
+	r.rec.written.Store(n)
 	return r.done(n), nil
 }
 

@@ -270,7 +270,7 @@ func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format string) (*Row
 		err = in.flush(ctx)
 	}
 	if err != nil {
-		return nil, err
+		return nil, r.partly(err)
 	}
 	if in.rejected > 0 {
 		r.warn.add(warnLine, fmt.Sprintf("%s not copied", counted(in.rejected, "line")))

@@ -212,11 +212,14 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 	case *parser.Select:
 		return r.query(ctx, s, kept)
 	case *parser.Insert:
-		return r.insert(ctx, s)
+		rows, err := r.insert(ctx, s)
+		return rows, r.partly(err)
 	case *parser.Update:
-		return r.update(ctx, s)
+		rows, err := r.update(ctx, s)
+		return rows, r.partly(err)
 	case *parser.Delete:
-		return r.delete(ctx, s)
+		rows, err := r.delete(ctx, s)
+		return rows, r.partly(err)
 	case *parser.CreateTable:
 		return r.createTable(ctx, s)
 	case *parser.DropTable:

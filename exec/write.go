@@ -566,3 +566,35 @@ func (w *writer) refuse(err error, pos parser.Pos) error {
 	}
 	return err
 }
+
+// PartialError is the failure of a statement that had written rows before, which stand.
+type PartialError struct {
+	Written int64
+	Err     error
+}
+
+// Error is that of Err, and how many rows stand.
+func (e *PartialError) Error() string { return e.Err.Error() + e.Stand() }
+
+// Stand tells how many rows stand, behind what happened.
+func (e *PartialError) Stand() string {
+	return fmt.Sprintf("; %s written before %s", counted(e.Written, "row"), plural(e.Written, "stands", "stand"))
+}
+
+// Unwrap gives Err.
+func (e *PartialError) Unwrap() error { return e.Err }
+
+// partly is err with the number of rows that the statement had written before.
+func (r *run) partly(err error) error {
+	n := r.rec.written.Load()
+	if err == nil || n == 0 {
+		return err
+	}
+	partial := &PartialError{Written: n, Err: err}
+	if pe, ok := err.(*parser.Error); ok {
+		e := *pe
+		e.Msg += partial.Stand()
+		return &e
+	}
+	return partial
+}

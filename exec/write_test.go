@@ -298,3 +298,47 @@ c|entries unlike their row|0`, "CHECK TABLE t")
 		})
 	}
 }
+
+// endingWrite ends a context at the second write to one table.
+type endingWrite struct {
+	hbase.Client
+	table string
+	n     int
+	end   func()
+}
+
+func (c *endingWrite) Mutate(ctx context.Context, table string, ms []hbase.Mutation) error {
+	if table == c.table {
+		if c.n++; c.n == 2 {
+			c.end()
+			return ctx.Err()
+		}
+	}
+	return c.Client.Mutate(ctx, table, ms)
+}
+
+// A statement that ends half-way says how many rows it has written.
+func TestRowsThatStand(t *testing.T) {
+	_, store := newStore(t)
+	w := newWorld(t, store, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE a (id INT, v INT) ROW KEY (id AS INT32); CREATE TABLE b (id INT, v INT) ROW KEY (id AS INT32)")
+	var rows []string
+	for i := range 2500 {
+		rows = append(rows, fmt.Sprintf("(%d, 0)", i))
+	}
+	w.run("INSERT INTO a VALUES " + strings.Join(rows, ", "))
+	for sql, table := range map[string]string{"INSERT INTO b SELECT * FROM a": "b", "UPDATE a SET v = 1 WHERE id > -1000": "a"} {
+		ctx, cancel := context.WithCancel(context.Background())
+		c := &endingWrite{Client: store, table: table, end: cancel}
+		_, err := New(c, w.catalog, Config{FullScan: AllowFullScan}).Run(ctx, mustParse(t, sql), Args{})
+		cancel()
+		var partial *PartialError
+		if !errors.As(err, &partial) || partial.Written < writeBatch || !errors.Is(err, context.Canceled) || !strings.HasSuffix(err.Error(), "rows written before stand") {
+			t.Errorf("%s: %v", sql, err)
+		} else if sql[0] == 'I' {
+			w.expect(fmt.Sprint(partial.Written), "SELECT COUNT(*) FROM b")
+		} else {
+			w.expect(fmt.Sprint(partial.Written), "SELECT COUNT(*) FROM a WHERE v = 1")
+		}
+	}
+}

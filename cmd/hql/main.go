@@ -292,7 +292,7 @@ func (s *session) statement(ctx context.Context, text, source string, offset int
 		return exitOK
 	}
 	if errors.Is(err, context.DeadlineExceeded) && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		err = fmt.Errorf("timed out after %v (--timeout)", s.conf.Timeout)
+		err = fmt.Errorf("timed out after %v (--timeout)%s", s.conf.Timeout, standing(err))
 	}
 	var pe *hql.Error
 	if errors.As(err, &pe) && pe.Pos >= 0 {
@@ -304,12 +304,21 @@ func (s *session) statement(ctx context.Context, text, source string, offset int
 	return s.report(err)
 }
 
+// standing tells what a statement that did not end had written.
+func standing(err error) string {
+	var partial *hql.PartialError
+	if errors.As(err, &partial) {
+		return partial.Stand()
+	}
+	return ""
+}
+
 // report prints an error and gives the exit status that it means.
 func (s *session) report(err error) int {
 	var pe *hql.Error
 	switch {
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(s.stderr, "error: interrupted")
+		fmt.Fprintln(s.stderr, "error: interrupted"+standing(err))
 		return exitInterrupted
 	case errors.As(err, &pe):
 		shown := *pe // its text may hold keys and cells
