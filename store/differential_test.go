@@ -438,8 +438,11 @@ const queriesPerTable = 150
 
 // realServer is an HBase, and embedded a store.
 func realServer(t *testing.T) server {
-	quorum := hbasetest.Quorum(t)
-	c := gohbase.NewClient(quorum, gohbase.FlushInterval(0))
+	return serverAt(t, hbasetest.Quorum(t))
+}
+
+func serverAt(t *testing.T, quorum string, o ...gohbase.Option) server {
+	c := gohbase.NewClient(quorum, append(o, gohbase.FlushInterval(0))...)
 	t.Cleanup(c.Close)
 	var d net.Dialer
 	dial := gohbase.RegionDialer(func(ctx context.Context, network, addr string) (net.Conn, error) {

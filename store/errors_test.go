@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/user"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -24,6 +25,8 @@ import (
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/hql-db/hql/hbase/hbasetest"
 )
 
 // TestErrors runs testdata/errors on the store, and TestErrorsOfHBase on a real HBase, from which the file was recorded with
@@ -40,14 +43,23 @@ func TestErrors(t *testing.T) {
 	}
 	s := embedded(t).Client.(*Store)
 	s.SetFaults(Faults{})
-	runErrors(t, embeddedDoor{s})
+	runErrors(t, "errors", embeddedDoor{s}, situations)
 }
 
 func TestErrorsOfHBase(t *testing.T) {
-	runErrors(t, realDoor{realServer(t)})
+	s := realServer(t)
+	runErrors(t, "errors", realDoor{s, s}, situations)
 }
 
-func runErrors(t *testing.T, d door) {
+// What an HBase with permissions answers to a user who has none; the store has no users.
+func TestErrorsNotPermitted(t *testing.T) {
+	quorum := hbasetest.Guarded(t)
+	nobody := serverAt(t, quorum, gohbase.EffectiveUser("nobody"))
+	owner := serverAt(t, quorum, gohbase.EffectiveUser(must(user.Current()).Username))
+	runErrors(t, "errors_not_permitted", realDoor{owner, nobody}, []situation{{name: "the user may do nothing", schema: func(*pb.TableSchema) {}}})
+}
+
+func runErrors(t *testing.T, file string, d door, situations []situation) {
 	shared := wrong{t: t, door: d}
 	shared.newTable(nil)
 	defer shared.drop()
@@ -62,7 +74,7 @@ func runErrors(t *testing.T, d door) {
 	if t.Failed() {
 		return
 	}
-	datadriven.RunTest(t, filepath.Join("testdata", "errors"), func(t *testing.T, td *datadriven.TestData) string {
+	datadriven.RunTest(t, filepath.Join("testdata", file), func(t *testing.T, td *datadriven.TestData) string {
 		i := slices.IndexFunc(situations, func(s situation) bool { return s.name == td.Input })
 		if i < 0 {
 			td.Fatalf(t, "no such situation")
@@ -118,20 +130,23 @@ func (d embeddedDoor) split(table string, _ []byte, key string) error {
 func (d embeddedDoor) merge(table string, _, _ []byte) error { return d.Merge(table, nil) }
 
 // realDoor is that of an HBase of one server.
-type realDoor struct{ server }
+type realDoor struct {
+	server
+	caller gohbase.Client // whose calls are answered
+}
 
-func (d realDoor) info(table, key string) hrpc.RegionInfo {
+func info(c gohbase.Client, table, key string) hrpc.RegionInfo {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	g := must(hrpc.NewGetStr(ctx, table, key, hrpc.SkipBatch()))
-	must(d.Get(g))
+	must(c.Get(g))
 	return g.Region()
 }
 
-func (d realDoor) locate(table, key string) []byte { return d.info(table, key).Name() }
+func (d realDoor) locate(table, key string) []byte { return info(d, table, key).Name() }
 
 func (d realDoor) send(_ []byte, method string, req, resp proto.Message) (proto.Message, error) {
-	server := d.info("hbase:meta", "a").Client()
+	server := info(d.caller, "hbase:meta", "a").Client()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	call := &rawCall{must(hrpc.NewGetStr(ctx, "", "", hrpc.SkipBatch())), method, req, resp}
@@ -176,9 +191,9 @@ func (d realDoor) split(table string, region []byte, key string) error {
 	if err != nil {
 		return err
 	}
-	stop := d.info(table, "a").StopKey()
-	info := must(proto.Marshal(&pb.RegionInfo{RegionId: &id, TableName: tableNameOf(table), StartKey: []byte(name[1]), EndKey: stop}))
-	return d.procedure("SplitRegion", fields(info, 2, []byte(key)))
+	stop := info(d, table, "a").StopKey()
+	parent := must(proto.Marshal(&pb.RegionInfo{RegionId: &id, TableName: tableNameOf(table), StartKey: []byte(name[1]), EndKey: stop}))
+	return d.procedure("SplitRegion", fields(parent, 2, []byte(key)))
 }
 
 func (d realDoor) merge(_ string, a, b []byte) error {

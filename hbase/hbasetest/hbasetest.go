@@ -28,6 +28,9 @@ const quorumEnv = "HQL_TEST_HBASE"
 // requireEnv makes a missing Java or Maven a failure.
 const requireEnv = "HQL_REQUIRE_HBASE"
 
+// guardedEnv asks for the tests that run an HBase with permissions.
+const guardedEnv = "HQL_TEST_GUARDED"
+
 var shared struct {
 	once sync.Once
 	running
@@ -78,6 +81,24 @@ func Kerberos(tb testing.TB) Cluster {
 	tb.Cleanup(r.stop)
 	in := func(name string) string { return filepath.Join(r.dir, name) }
 	return Cluster{Quorum: r.quorum, Krb5Conf: in("krb5.conf"), Keytab: in("alice.keytab"), CCache: in("alice.ccache")}
+}
+
+// Guarded starts an HBase that permits nothing to anybody but the user who runs it, and stops it after the test, which is
+// skipped unless HQL_TEST_GUARDED is set: it takes half a minute.
+func Guarded(tb testing.TB) (quorum string) {
+	tb.Helper()
+	if os.Getenv(guardedEnv) == "" {
+		tb.Skipf("set %s=1 to check against an HBase with permissions", guardedEnv)
+	}
+	p := plain
+	p.props = [][2]string{{"hbase.security.authorization", "true"}}
+	for _, of := range []string{"master", "region", "regionserver"} {
+		p.props = append(p.props, [2]string{"hbase.coprocessor." + of + ".classes", "org.apache.hadoop.hbase.security.access.AccessController"})
+	}
+	r, err := start(p, false)
+	check(tb, err)
+	tb.Cleanup(r.stop)
+	return r.quorum
 }
 
 // Scanners says how many scanners are open on the region server of the HBase that Quorum started, and how many it
