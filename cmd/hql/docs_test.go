@@ -68,7 +68,7 @@ func docFunctions(*testing.T) string {
 	funcs := expr.Builtins()
 	var b strings.Builder
 	for _, t := range titles {
-		fmt.Fprintf(&b, "\n%s\n\n| | |\n|---|---|\n", t.title)
+		fmt.Fprintf(&b, "\n%s\n\n", t.title)
 		for _, f := range funcs.All() {
 			if f.Group != t.group {
 				continue
@@ -81,7 +81,7 @@ func docFunctions(*testing.T) string {
 			if len(names) > 0 {
 				doc += " Also `" + strings.ToLower(strings.Join(names, "`, `")) + "`."
 			}
-			fmt.Fprintf(&b, "| `%s` | %s |\n", f.Signature, strings.ReplaceAll(doc, "|", `\|`))
+			b.WriteString(docItem("`"+f.Signature+"`", doc))
 		}
 	}
 	return b.String() + "\n"
@@ -90,7 +90,7 @@ func docFunctions(*testing.T) string {
 func docEncodings(*testing.T) string {
 	all := catalog.New().Encodings()
 	var b strings.Builder
-	b.WriteString("\n| encoding | of | bytes |\n|---|---|---|\n")
+	b.WriteString("\n")
 	for len(all) > 0 {
 		first, n := all[0], 1
 		for n < len(all) && all[n].Doc == first.Doc && slices.Equal(all[n].Types, first.Types) {
@@ -104,7 +104,7 @@ func docEncodings(*testing.T) string {
 		if n > 4 {
 			list = names[0] + ", " + names[1] + " ... " + names[n-1]
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", list, typeList(first.Types), first.Doc)
+		b.WriteString(docItem(list+" ("+typeList(first.Types)+")", first.Doc))
 		all = all[n:]
 	}
 	return b.String() + "\n"
@@ -126,6 +126,18 @@ func typeList(ts []types.Type) string {
 		}
 	}
 	return strings.Join(out, ", ")
+}
+
+// docItem is an item of a list, in lines of 118 characters at most: HEAD: doc.
+func docItem(head, doc string) string {
+	line, out := "- "+head+":", ""
+	for _, word := range strings.Fields(doc) {
+		if len([]rune(line))+1+len([]rune(word)) > 118 {
+			out, line = out+line+"\n", " "
+		}
+		line += " " + word
+	}
+	return out + line + "\n"
 }
 
 func docSettings(t *testing.T) string {
@@ -188,7 +200,7 @@ func TestDocumentedEncodings(t *testing.T) {
 	section, _, _ = strings.Cut(section, "\n## ")
 	all := strings.NewReplacer("integers", "BIGINT", "all", "STRING")
 	names, n := regexp.MustCompile("`([^`]+)`"), 0
-	for _, row := range regexp.MustCompile("(?m)^\\| (`.*?) \\| (.*?) \\|").FindAllStringSubmatch(section, -1) {
+	for _, row := range regexp.MustCompile("(?m)^- (`.*?`) \\((.*?)\\):").FindAllStringSubmatch(section, -1) {
 		for _, name := range names.FindAllStringSubmatch(row[1], -1) {
 			enc := strings.ReplaceAll(name[1], "(n)", "(4)")
 			if enc == "OPENTSDB_VALUE" {

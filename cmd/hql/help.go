@@ -11,8 +11,10 @@ type topic struct{ name, text string }
 
 var topics = []topic{
 	{"SELECT", `[WITH name [(column, ...)] AS (query), ...] SELECT [DISTINCT] * | table.* | expression [AS name], ...
-  [FROM table [AS alias] [FOR SYSTEM_TIME ALL | AS OF time | BETWEEN time AND time] | (query) [AS alias [(column, ...)]], ...
-    [[INNER | LEFT | RIGHT | FULL] JOIN ... ON condition | USING (column, ...)] [CROSS JOIN ...] [NATURAL [LEFT | RIGHT | FULL] JOIN ...]]
+  [FROM table [AS alias] [FOR SYSTEM_TIME ALL | AS OF time | BETWEEN time AND time]
+      | (query) [AS alias [(column, ...)]], ...
+    [[INNER | LEFT | RIGHT | FULL] JOIN ... ON condition | USING (column, ...)]
+    [CROSS JOIN ...] [NATURAL [LEFT | RIGHT | FULL] JOIN ...]]
   [WHERE condition] [GROUP BY expression, ...] [HAVING condition]
   [UNION | EXCEPT | INTERSECT [ALL] SELECT ... | VALUES ... | (query)]
   [ORDER BY expression [ASC | DESC] [NULLS FIRST | LAST], ...]
@@ -27,7 +29,8 @@ columns of the key cannot be changed`},
 	{"DELETE", `DELETE FROM table [AS alias] [WHERE condition] [ALLOW FULL SCAN]`},
 	{"EXPLAIN", `EXPLAIN [ANALYZE] statement
 EXPLAIN (FORMAT TEXT | JSON | HTML [, ANALYZE]) statement`},
-	{"CREATE TABLE", `CREATE [EXTERNAL] TABLE [IF NOT EXISTS] name (column TYPE [FROM family:qualifier] [AS encoding] [NOT NULL] [PRIMARY KEY], ...)
+	{"CREATE TABLE", `CREATE [EXTERNAL] TABLE [IF NOT EXISTS] name
+  (column TYPE [FROM family:qualifier] [AS encoding] [NOT NULL] [PRIMARY KEY], ...)
   [FAMILY name (ATTRIBUTE = value, ...)] ...
   [STORED IN 'name' | (part, ...)]
   [ROW KEY | INDEX [name] (part, ...) [STORED IN ...]] ...
