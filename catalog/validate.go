@@ -36,7 +36,8 @@ func checkParts(parts []*Part, key bool) error {
 				WithHint("give it a width, %s AS TEXT(n), or put a delimiter such as X'00' after it", p.Def.Expr)
 		}
 		if alphabet := p.alphabet(); alphabet != "" && strings.ContainsAny(string(next.Literal[:1]), alphabet) {
-			return parser.Errorf(next.Def.Pos, "%s can stand in the values of %s, so it cannot end them", next.Source, p.Source)
+			return parser.Errorf(next.Def.Pos, "%s can stand in the values of %s, so it cannot end them", next.Source, p.Source).
+				WithHint("put another delimiter after it, or put it last")
 		}
 		p.end = next
 	}
@@ -73,6 +74,9 @@ func fixedBytes(parts []*Part) (n int, ok bool) {
 // are few: a delimiter among them would always be ambiguous.
 func (p *Part) alphabet() string {
 	const digits = "0123456789"
+	if _, ok := p.Encoding.(bigDecimal); ok {
+		return "\x00" // any byte can stand there, these in front of nearly every number
+	}
 	switch t := p.Encoding.Type(); {
 	case t.IsInteger():
 		return digits + "-"

@@ -14,8 +14,8 @@ func (g *gen) newAlias() string {
 
 // hint is put behind SELECT, which hql alone reads.
 func (g *gen) hint(tables ...*table) string {
-	if len(tables) == 1 && len(tables[0].layouts) > 1 && g.odds(2) {
-		return dialect("/*+ LAYOUT("+g.pick(tables[0].layouts...)+") */ ", "")
+	if len(tables) == 1 && len(tables[0].hints) > 1 && g.odds(2) {
+		return dialect("/*+ "+g.pick(tables[0].hints...)+" */ ", "")
 	}
 	if g.odds(20) {
 		return dialect("/*+ NO_PUSHDOWN */ ", "")
@@ -53,7 +53,7 @@ func (g *gen) item(s *scope, depth int) string {
 	}
 	t := g.tables[g.IntN(len(g.tables))]
 	s.sources = append(s.sources, source{alias, t.columns, t})
-	return t.name + " " + g.pick("", "AS ") + alias
+	return t.Name + " " + g.pick("", "AS ") + alias
 }
 
 // on is the condition of a join: of columns of both sides mostly.
@@ -101,6 +101,10 @@ func (g *gen) fromClause(s *scope, depth int) string {
 			if join == " FULL JOIN " { // PostgreSQL does these with equalities only
 				on = g.equality(left, right)
 			}
+			if natural(left, right) && g.odds(2) {
+				from += " NATURAL" + join + item
+				break
+			}
 			if shared := g.shared(left, right); shared != "" && g.odds(4) {
 				from += join + item + " USING (" + shared + ")"
 				break
@@ -126,6 +130,25 @@ func (g *gen) shared(left, right *scope) string {
 		}
 	}
 	return strings.Join(out, ", ")
+}
+
+// natural reports whether a column and the one of that name on the other side can be compared, and there is such a pair.
+func natural(left, right *scope) bool {
+	if len(left.sources) != 1 || len(right.sources) != 1 {
+		return false
+	}
+	pairs := 0
+	for _, a := range left.sources[0].columns {
+		for _, b := range right.sources[0].columns {
+			if a.name == b.name && (a.kind != b.kind || a.kind == kJSON) {
+				return false
+			}
+			if a.name == b.name {
+				pairs++
+			}
+		}
+	}
+	return pairs > 0
 }
 
 func (g *gen) equality(left, right *scope) string {
@@ -295,7 +318,7 @@ func (g *gen) core(outer *scope, as []kind, depth int) (string, []column) {
 	hint := ""
 	if len(s.sources) == 1 {
 		for _, t := range g.tables {
-			if strings.HasPrefix(from, t.name+" ") {
+			if strings.HasPrefix(from, t.Name+" ") {
 				hint = g.hint(t)
 			}
 		}

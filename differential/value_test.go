@@ -95,7 +95,7 @@ func day(d int64) value {
 	return value{kind: kDate, v: types.NewDate(d), pg: time.Unix(d*86400, 0).UTC().Format("2006-01-02")}
 }
 func double(f float64) value {
-	return value{kind: kDbl, v: types.NewDouble(f), pg: strings.Replace(strconv.FormatFloat(f, 'g', -1, 64), "Inf", "Infinity", 1)}
+	return value{kind: kDbl, v: types.NewDouble(f), pg: strings.Replace(strings.TrimPrefix(strconv.FormatFloat(f, 'g', -1, 64), "+"), "Inf", "Infinity", 1)}
 }
 func decimal(s string) value {
 	v, err := types.ParseDecimal(s)
@@ -105,7 +105,38 @@ func decimal(s string) value {
 	return value{kind: kDec, v: v, pg: s}
 }
 
-const dayMillis = 86400 * 1000
+// valueOf is v of a column of that kind.
+func valueOf(k kind, v types.Value) value {
+	if v.IsNull() {
+		return null(k)
+	}
+	switch k {
+	case kBool:
+		return boolean(v.Bool())
+	case kInt:
+		return integer(v.Int())
+	case kDec:
+		return decimal(v.Decimal().Text('f'))
+	case kDbl:
+		return double(v.Double())
+	case kBytes:
+		return binary(v.Text())
+	case kDate:
+		return day(v.Int())
+	case kTime:
+		return timeOfDay(v.Int())
+	case kTs:
+		return moment(v.Int())
+	case kJSON:
+		return jsonOf(v.Text())
+	}
+	return text(v.Text())
+}
+
+const (
+	dayMillis = 86400 * 1000
+	firstDay  = -719162 // of the year 1
+)
 
 // someDays are days at which calendars and numbers turn.
 var someDays = []int64{0, -1, 1, 10957, 11016, 18321, 18322, 19782, 19782 + 31, 19813, 20023, -25567, 15583, 15584, 15585}
@@ -116,7 +147,7 @@ var edges = [...][]value{
 	kBool:  {boolean(true), boolean(false)},
 	kInt:   {integer(0), integer(1), integer(-1), integer(127), integer(-128), integer(128), integer(255), integer(256), integer(32767), integer(-32768), integer(65535), integer(math.MaxInt32), integer(math.MinInt32), integer(1 << 31), integer(1<<53 + 1), integer(math.MaxInt64), integer(math.MinInt64)},
 	kDec:   {decimal("0"), decimal("1.5"), decimal("1.50"), decimal("-1.5"), decimal("0.001"), decimal("100"), decimal("12345678901234567890.123"), decimal("-99999999999999999999"), decimal("1e10")},
-	kDbl:   {double(0), double(1), double(-1.5), double(0.25), double(1e300), double(-1e300), double(5e-324), double(0.1), double(1 << 53)},
+	kDbl:   {double(0), double(1), double(-1.5), double(0.25), double(1e300), double(-1e300), double(5e-324), double(0.1), double(1 << 53), double(math.Copysign(0, -1)), double(math.NaN()), double(math.Inf(1)), double(math.Inf(-1))},
 	kText:  {text(""), text(" "), text("a"), text("A"), text("ab"), text("abc"), text("a%"), text("a_b"), text(`a\`), text("é"), text("É"), text("日本"), text("1"), text("01"), text("-5"), text("1.5"), text("true"), text("2024-02-29"), text("'"), text(`"`), text("|"), text("a|b"), text("::"), text(":"), text("~"), text("\x01"), text("\x7f"), text("😀"), text("a b"), text("null")},
 	kBytes: {binary(""), binary("a"), binary("ab"), binary("\x00"), binary("a\x00"), binary("\xff"), binary("\xff\xff"), binary("\x80")},
 	kDate:  {day(0), day(-719162), day(2932896), day(-1), day(18321), day(19782)},

@@ -5,8 +5,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,14 +29,19 @@ func (c *column) value(r *rand.Rand) value {
 	if !c.notNull && r.IntN(4) == 0 {
 		return null(c.kind)
 	}
-	v := someValue(r, c.kind)
-	for tries := 0; !c.holds(v) && tries < 20; tries++ {
-		v = someValue(r, c.kind)
+	for tries := 0; ; tries++ {
+		v := someValue(r, c.kind)
+		if c.only || r.IntN(3) == 0 {
+			v = valueOf(c.kind, c.draw(r))
+		}
+		if c.holds(v) || tries == 20 {
+			return v
+		}
 	}
-	return v
 }
 
-// holds tells that v fits the declared type; -0.0 and several scales of a number would be several keys in hql and one in PostgreSQL.
+// holds tells that v fits the declared type. A DECIMAL of several scales would be several keys in hql and one in PostgreSQL,
+// which keeps the sign of a zero in keys; texts of years before the first are others.
 func (c *column) holds(v value) bool {
 	if v.null() {
 		return !c.notNull
@@ -43,8 +50,16 @@ func (c *column) holds(v value) bool {
 	if bits > 0 {
 		return v.v.Int() < 1<<bits && v.v.Int() >= -1<<bits
 	}
-	if c.declare == "FLOAT" {
-		return float64(float32(v.v.Double())) == v.v.Double()
+	switch c.kind {
+	case kDbl:
+		f := v.v.Double()
+		return (c.declare != "FLOAT" || float64(float32(f)) == f || f != f) && !(c.key && f == 0 && math.Signbit(f))
+	case kDec:
+		return !c.key || !strings.Contains(v.pg, "e") && !(strings.Contains(v.pg, ".") && strings.HasSuffix(v.pg, "0"))
+	case kDate:
+		return v.v.Int() >= firstDay
+	case kTs:
+		return v.v.Int() >= firstDay*dayMillis
 	}
 	return true
 }
@@ -128,15 +143,15 @@ func (w *world) load(r *rand.Rand, t *table) {
 func (w *world) insert(t *table, columns []string, rows [][]value, ifNew bool) int {
 	var list []string
 	for _, row := range rows {
-		if t.drawn && (len(columns) < len(t.columns) || w.exists(t, row)) {
+		if t.Drawn && (len(columns) < len(t.columns) || w.exists(t, row)) {
 			continue
 		}
 		list = append(list, literals(row))
 	}
-	if len(list) == 0 || t.drawn && len(list) > 1 {
+	if len(list) == 0 || t.Drawn && len(list) > 1 {
 		return 0
 	}
-	into := "INSERT INTO " + t.name + " (" + strings.Join(columns, ", ") + ") VALUES "
+	into := "INSERT INTO " + t.Name + " (" + strings.Join(columns, ", ") + ") VALUES "
 	h := &call{text: into + strings.Join(list, ", ")}
 	conflict := t.upsert(columns)
 	if ifNew {
@@ -146,7 +161,7 @@ func (w *world) insert(t *table, columns []string, rows [][]value, ifNew bool) i
 	sql, _ := h.forHQL()
 	if _, err := w.dbs[w.r.IntN(len(w.dbs))].Exec(context.Background(), sql); err != nil {
 		if excuse(err, false) == "" {
-			w.t.Fatalf("hql refuses a row: %v\n%s\n%s", err, strings.Join(t.create, ";\n"), sql)
+			w.t.Fatalf("hql refuses a row: %v\n%s\n%s", err, strings.Join(t.Create, ";\n"), sql)
 		}
 		w.fig["rows refused"] += len(rows)
 		return 0
@@ -159,7 +174,7 @@ func (w *world) insert(t *table, columns []string, rows [][]value, ifNew bool) i
 
 // exists tells that t has a row of that key.
 func (w *world) exists(t *table, row []value) bool {
-	return len(w.onPG(&call{text: "SELECT 1 FROM " + t.name + " WHERE " + t.is(row)}).rows) > 0
+	return len(w.onPG(&call{text: "SELECT 1 FROM " + t.Name + " WHERE " + t.is(row)}).rows) > 0
 }
 
 // setZone goes on in sessions of another zone.
@@ -185,7 +200,7 @@ func (w *world) write(g *gen) {
 	w.t.Helper()
 	t := w.tables[g.IntN(len(w.tables))]
 	g.start()
-	s := &scope{sources: []source{{t.name, t.columns, t}}}
+	s := &scope{sources: []source{{t.Name, t.columns, t}}}
 	var cells []column
 	for _, c := range t.columns {
 		if !c.key {
@@ -202,9 +217,9 @@ func (w *world) write(g *gen) {
 		w.copied(g, t)
 		return
 	case 0:
-		c.text = "DELETE FROM " + t.name + where + " AND " + g.condition(s, 1)
+		c.text = "DELETE FROM " + t.Name + where + " AND " + g.condition(s, 1)
 		if where == "" {
-			c.text = "DELETE FROM " + t.name + " WHERE " + g.condition(s, 1)
+			c.text = "DELETE FROM " + t.Name + " WHERE " + g.condition(s, 1)
 		}
 	case 1, 2:
 		var set []string
@@ -215,11 +230,19 @@ func (w *world) write(g *gen) {
 			}
 			set = append(set, cells[i].name+" = "+x)
 		}
-		c.text = "UPDATE " + t.name + " SET " + strings.Join(set, ", ") + where
+		c.text = "UPDATE " + t.Name + " SET " + strings.Join(set, ", ") + where
 	case 3:
 		var rows [][]value
 		for range 1 + g.IntN(8) {
-			rows = append(rows, t.row(g.Rand))
+			row := t.row(g.Rand)
+			if before := slices.Concat(t.rows, rows); len(before) > 0 && g.odds(3) { // again
+				for i, v := range before[len(before)-1-g.IntN(min(len(before), 8))] {
+					if t.columns[i].key {
+						row[i] = v
+					}
+				}
+			}
+			rows = append(rows, row)
 		}
 		w.insert(t, names(t.columns), rows, g.odds(3))
 		w.compareTable(g, t, "INSERT")
@@ -237,12 +260,24 @@ func (w *world) write(g *gen) {
 		w.compareTable(g, t, "INSERT")
 		return
 	default:
-		if t.drawn {
+		if t.Drawn {
 			return
 		}
 		// from a query, of other rows or the same
+		if slices.ContainsFunc(t.columns, func(c column) bool { return c.key && c.kind == kDec }) {
+			return
+		}
 		q, _ := g.core(nil, kindsOf(t.columns), 1)
-		c.text = "INSERT INTO " + t.name + " (" + strings.Join(names(t.columns), ", ") + ") " + q + dialect("", t.upsert(names(t.columns)))
+		var zeros []string // in keys none has a sign
+		for _, c := range t.columns {
+			if c.key && c.kind == kDbl {
+				zeros = append(zeros, c.name+" + 0")
+			} else {
+				zeros = append(zeros, c.name)
+			}
+		}
+		cols := strings.Join(names(t.columns), ", ")
+		c.text = "INSERT INTO " + t.Name + " (" + cols + ") " + dialect("", "SELECT "+strings.Join(zeros, ", ")+" FROM (") + q + dialect("", ") z ("+cols+")"+t.upsert(names(t.columns)))
 	}
 	c.args = g.args
 	w.change(g, t, c)
@@ -251,10 +286,10 @@ func (w *world) write(g *gen) {
 // copied writes t to a file, empties it and reads it back.
 func (w *world) copied(g *gen, t *table) {
 	w.t.Helper()
-	file := filepath.Join(w.t.TempDir(), "t."+g.pick("tsv", "jsonl"))
-	for _, sql := range []string{"COPY " + t.name + " TO '" + file + "'", "DELETE FROM " + t.name, "COPY " + t.name + " FROM '" + file + "'"} {
+	file := filepath.Join(w.t.TempDir(), "t."+g.pick("tsv", "jsonl", "csv"))
+	for _, sql := range []string{"COPY " + t.Name + " TO '" + file + "'", "DELETE FROM " + t.Name, "COPY " + t.Name + " FROM '" + file + "'"} {
 		if _, err := w.dbs[0].Exec(context.Background(), sql); err != nil {
-			w.t.Fatalf("%s\n%s: %v", strings.Join(t.create, ";\n"), sql, err)
+			w.t.Fatalf("%s\n%s: %v", strings.Join(t.Create, ";\n"), sql, err)
 		}
 	}
 	w.fig["tables copied"]++
@@ -285,7 +320,7 @@ func (w *world) change(g *gen, t *table, c *call) {
 	fail := func(why string) {
 		w.t.Helper()
 		ps, _ := c.forPG()
-		w.t.Fatalf("%s\n%s;\n%s;\narguments %v\nPostgreSQL: %s\nhql %d rows, error %v; PostgreSQL %d rows, error %v", why, strings.Join(t.create, ";\n"), sql, args, ps, res.RowsAffected, err, p.tag, p.err)
+		w.t.Fatalf("%s\n%s;\n%s;\narguments %v\nPostgreSQL: %s\nhql %d rows, error %v; PostgreSQL %d rows, error %v", why, strings.Join(t.Create, ";\n"), sql, args, ps, res.RowsAffected, err, p.tag, p.err)
 	}
 	if err != nil || p.err != nil {
 		w.exec("ROLLBACK")
@@ -307,24 +342,24 @@ func (w *world) change(g *gen, t *table, c *call) {
 func (w *world) compareTable(g *gen, t *table, why string) {
 	w.t.Helper()
 	cols := strings.Join(names(t.columns), ", ")
-	p := w.onPG(&call{text: "SELECT " + cols + " FROM " + t.name})
-	for _, l := range t.layouts {
-		c := &call{text: "SELECT /*+ LAYOUT(" + l + ") */ " + cols + " FROM " + t.name}
-		if len(t.layouts) == 1 {
-			c.text = "SELECT " + cols + " FROM " + t.name
+	p := w.onPG(&call{text: "SELECT " + cols + " FROM " + t.Name})
+	for _, l := range t.Layouts {
+		c := &call{text: "SELECT /*+ LAYOUT(" + l + ") */ " + cols + " FROM " + t.Name}
+		if len(t.Layouts) == 1 {
+			c.text = "SELECT " + cols + " FROM " + t.Name
 		}
 		for _, db := range w.dbs {
 			h := w.onHQL(db, c, nil)
 			if h.err != nil || p.err != nil || !same(c, h.rows, p.rows) {
-				w.t.Fatalf("after %s\n%s\nlayout %s\nhql        %s\nPostgreSQL %s", why, strings.Join(t.create, ";\n"), l, show(h, p), show(p, h))
+				w.t.Fatalf("after %s\n%s\nlayout %s\nhql        %s\nPostgreSQL %s", why, strings.Join(t.Create, ";\n"), l, show(h, p), show(p, h))
 			}
 		}
 		w.fig["tables compared"]++
 	}
-	h := w.onHQL(w.dbs[0], &call{text: "CHECK TABLE " + t.name}, nil)
+	h := w.onHQL(w.dbs[0], &call{text: "CHECK TABLE " + t.Name}, nil)
 	for _, row := range h.rows {
 		if row[2] != "n0" {
-			w.t.Fatalf("after %s\n%s\nCHECK TABLE: %s", why, strings.Join(t.create, ";\n"), fmt.Sprint(row))
+			w.t.Fatalf("after %s\n%s\nCHECK TABLE: %s", why, strings.Join(t.Create, ";\n"), fmt.Sprint(row))
 		}
 	}
 }

@@ -82,7 +82,7 @@ func (t *Table) Value(r *rand.Rand, col *catalog.Column) types.Value {
 		}
 		return types.NewBytes(b.String() + t.piece(r))
 	}
-	if t.isUUID(col) {
+	if t.IsUUID(col) {
 		return types.NewString(pick(r, uuids))
 	}
 	if end {
@@ -103,8 +103,8 @@ func (t *Table) piece(r *rand.Rand) string {
 	return pick(r, t.pieces)
 }
 
-// isUUID reports whether col is stored as a UUID: other texts do not fit.
-func (t *Table) isUUID(col *catalog.Column) bool {
+// IsUUID reports whether col is stored as a UUID: other texts do not fit.
+func (t *Table) IsUUID(col *catalog.Column) bool {
 	return strings.Contains(t.DDL(), col.Name+" AS UUID")
 }
 
