@@ -180,7 +180,8 @@ func plain(enc Encoding, b []byte) bool {
 	return enc.Type() == types.Bytes || len(upToBlank(b, len(b))) == len(b)
 }
 
-// above is types.PrefixEnd, but where there is none a bound that no string of the length of b reaches.
+// above gives a bound that is greater than b and than all strings of its length that begin as b does: types.PrefixEnd, or,
+// where b is all 0xff and has none, one 0xff more.
 func above(b []byte) []byte {
 	if n := types.PrefixEnd(b); n != nil {
 		return n

@@ -372,7 +372,9 @@ func (c *candidate) prove(terms []term) {
 		}
 		return true
 	}
-	together := map[int]bool{} // columns of which all terms are implied at once, for where they are many each takes its time
+	// together are the columns all of whose terms are proven by one look at the spans. To prove many terms one by one
+	// takes long.
+	together := map[int]bool{}
 	if len(terms) > 8 {
 		sets := map[int][]types.Set{}
 		for _, t := range terms {

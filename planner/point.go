@@ -20,8 +20,8 @@ type Point struct {
 	row     []types.Value // the constants, by column
 	binds   []pointBind
 	loc     *time.Location // in which the constants were read
-	// checked tells that a key may hold less than the values it was made of, LEFT(x, 8): whether it holds all of them is
-	// asked for each.
+	// checked is set when a key may not hold all of its columns' values, as with LEFT(x, 8): then each key is read back
+	// and compared with the arguments.
 	checked bool
 }
 

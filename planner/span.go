@@ -19,11 +19,11 @@ type keySpan struct {
 	bound int
 	// begun is the number of key parts that begin within Start, or at its end.
 	begun int
-	// fixed is the number of bytes of Start that all keys of the span begin with by the walk: those of its constant parts.
+	// fixed is the number of bytes of Start that come from constant parts: all keys of the span begin with them.
 	fixed int
-	// sets are the values that columns can have in rows that matter, by column.
+	// sets are, by column, the values that the column can have in the rows that the query asks for.
 	sets facts
-	// fuzzy are patterns of which every row's key that matters fits one; nil: none are known.
+	// fuzzy are patterns: the key of each row that the query asks for fits one of them; nil: none are known.
 	fuzzy []fuzzyPattern
 }
 
@@ -100,7 +100,7 @@ func newWalker(l *catalog.Layout, e *Env, req *accessRequest) *walker {
 	return w
 }
 
-// named counts the values that es name.
+// named counts the constants in es, those in IN lists too: more values than these are not worth a span each.
 func named(es []expr.Expr) int {
 	n := 0
 	for _, e := range es {
@@ -127,8 +127,9 @@ type branch struct {
 	matched []*expr.Like
 	begun   int
 	bound   int
-	// loose tells that the prefix ends with, or goes on behind, a part whose end only the end of the key
-	// tells: keys that begin so may have longer values there. What was proven before holds nevertheless.
+	// loose is set when the prefix holds a part that only the end of the key ends, uid AS TEXT, ts AS INT64: in a
+	// longer key that begins with the prefix, that part may be a longer value. sure and sureMatched are what was proven
+	// and matched before that part; this holds for such a key, too.
 	loose       bool
 	sure        facts
 	sureMatched []*expr.Like
