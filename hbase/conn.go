@@ -181,6 +181,10 @@ func (c *connections) dial(ctx context.Context, network, addr string) (net.Conn,
 	defer cancel()
 	defer context.AfterFunc(c.ended, cancel)()
 	conn, err := c.dialer.dial(ctx, network, addr)
+	if err == nil && c.ended.Err() != nil { // ctx follows in its own time
+		conn.Close()
+		err = net.ErrClosed
+	}
 	if err != nil {
 		return &noConn{err: err, used: used}, nil
 	}
