@@ -2,6 +2,7 @@ package differential
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/hql-db/hql/catalog"
@@ -74,6 +75,10 @@ func newTable(r *rand.Rand, name string) *table {
 		pg = append(pg, line)
 	}
 	t.pg = "CREATE TABLE " + name + " (" + strings.Join(pg, ", ") + ", UNIQUE (" + strings.Join(t.keys(), ", ") + "))"
+	if zeros := t.zeros(); zeros != "" {
+		t.pg += "; CREATE FUNCTION zeros_" + name + "() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN " + zeros + "RETURN NEW; END $$" +
+			"; CREATE TRIGGER zeros BEFORE INSERT OR UPDATE ON " + name + " FOR EACH ROW EXECUTE FUNCTION zeros_" + name + "()"
+	}
 	for _, l := range t.Def.Layouts {
 		if l.Kind == catalog.Index {
 			t.hints = append(t.hints, "INDEX("+l.Name+")")
@@ -82,4 +87,19 @@ func newTable(r *rand.Rand, name string) *table {
 		}
 	}
 	return t
+}
+
+// zeros are assignments that take the sign from zeros of columns in keys.
+func (t *table) zeros() (sql string) {
+	for i, c := range t.columns {
+		inKey := slices.ContainsFunc(t.Def.Layouts, func(l *catalog.Layout) bool {
+			return slices.ContainsFunc([]*catalog.Composite{l.Key, l.Stored, l.Packed}, func(p *catalog.Composite) bool {
+				return p != nil && slices.ContainsFunc(p.Parts, func(p *catalog.Part) bool { return slices.Contains(p.Columns, i) })
+			})
+		})
+		if inKey && c.kind == kDbl {
+			sql += "NEW." + c.name + " := NEW." + c.name + " + 0; "
+		}
+	}
+	return sql
 }

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -361,6 +362,10 @@ func (w *world) check(g *gen, c *call) {
 	if len(c.args) == 0 || g.odds(3) {
 		return
 	}
+	if g.odds(3) {
+		w.together(g, c)
+		return
+	}
 	sql, _ := c.forHQL()
 	stmt, err := db.Prepare(context.Background(), sql)
 	if err != nil {
@@ -376,16 +381,69 @@ func (w *world) check(g *gen, c *call) {
 	}
 }
 
+// together runs c by sessions of one client at the same time, with other arguments and in other zones: they share its plans.
+func (w *world) together(g *gen, c *call) {
+	w.t.Helper()
+	type run struct {
+		call call
+		zone string
+		db   *hql.DB
+		h, p answer
+	}
+	runs := make([]run, 4)
+	client := g.IntN(len(w.clients))
+	for i := range runs {
+		r := &runs[i]
+		if i == 0 || g.odds(2) {
+			w.setZone(g.Rand)
+		}
+		r.call, r.zone, r.db = *c, w.zone, w.dbs[client]
+		r.call.args = slices.Clone(c.args)
+		for i, v := range c.args {
+			r.call.args[i] = g.like(v)
+		}
+		r.p = w.known(&r.call)
+	}
+	var all sync.WaitGroup
+	for i := range runs {
+		r := &runs[i]
+		all.Go(func() { r.h = w.onHQL(r.db, &r.call, nil) })
+	}
+	all.Wait()
+	for i := range runs {
+		r := &runs[i]
+		w.inZone(r.zone)
+		w.settle(r.db, &r.call, r.h, r.p)
+	}
+	w.fig["together"] += len(runs)
+}
+
 func (w *world) compare(db *hql.DB, c *call, stmt *hql.Stmt) {
+	w.t.Helper()
+	p := w.known(c)
+	var h answer
+	if !tooLong(p.err) {
+		h = w.onHQL(db, c, stmt)
+	}
+	w.settle(db, c, h, p)
+}
+
+// known is PostgreSQL's answer, unless it takes long.
+func (w *world) known(c *call) answer {
 	w.t.Helper()
 	w.exec("SET statement_timeout = '500ms'")
 	p := w.onPG(c)
 	w.exec("SET statement_timeout = 0")
+	return p
+}
+
+// settle judges two answers.
+func (w *world) settle(db *hql.DB, c *call, h, p answer) {
+	w.t.Helper()
 	if tooLong(p.err) {
 		w.fig["too long"]++
 		return
 	}
-	h := w.onHQL(db, c, stmt)
 	if errors.Is(h.err, context.DeadlineExceeded) { // a product of tables that PostgreSQL joins in a better order
 		w.fig["too long for hql"]++
 		return
