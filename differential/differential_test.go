@@ -25,6 +25,7 @@ func TestDifferential(t *testing.T) {
 				w.check(g, g.query())
 			}
 			w.write(g)
+			w.past(g)
 		}
 	})
 }

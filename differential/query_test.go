@@ -53,6 +53,9 @@ func (g *gen) item(s *scope, depth int) string {
 	}
 	t := g.tables[g.IntN(len(g.tables))]
 	s.sources = append(s.sources, source{alias, t.columns, t})
+	if t.asOf != "" {
+		return dialect(t.Name, pastName(t)) + " AS " + alias + dialect(" FOR SYSTEM_TIME AS OF "+t.asOf, "")
+	}
 	return t.Name + " " + g.pick("", "AS ") + alias
 }
 

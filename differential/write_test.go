@@ -10,8 +10,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/hql-db/hql/internal/worlds"
 )
 
 // row draws values for the columns of t; NULL in those of the key is refused.
@@ -237,15 +240,7 @@ func (w *world) write(g *gen) {
 	case 3:
 		var rows [][]value
 		for range 1 + g.IntN(8) {
-			row := t.row(g.Rand)
-			if before := slices.Concat(t.rows, rows); len(before) > 0 && g.odds(3) { // again
-				for i, v := range before[len(before)-1-g.IntN(min(len(before), 8))] {
-					if t.columns[i].key {
-						row[i] = v
-					}
-				}
-			}
-			rows = append(rows, row)
+			rows = append(rows, t.again(g, rows))
 		}
 		w.insert(t, names(t.columns), rows, g.odds(3))
 		w.compareTable(g, t, "INSERT")
@@ -359,4 +354,55 @@ func (w *world) compareTable(g *gen, t *table, why string) {
 			w.t.Fatalf("after %s\n%s\nCHECK TABLE: %s", why, strings.Join(t.Create, ";\n"), fmt.Sprint(row))
 		}
 	}
+}
+
+func pastName(t *table) string { return "past_" + t.Name }
+
+// past queries a table as it was before a few writes. What becomes NULL is not kept, so none does.
+func (w *world) past(g *gen) {
+	w.t.Helper()
+	t := w.tables[g.IntN(len(w.tables))]
+	if !strings.Contains(t.DDL(), worlds.Versions) {
+		return
+	}
+	newest := w.onHQL(w.dbs[0], &call{text: "SELECT MAX(_ts) FROM " + t.Name}, nil)
+	if newest.err != nil {
+		w.t.Fatal(newest.err)
+	}
+	ms, err := strconv.ParseInt(strings.TrimPrefix(newest.rows[0][0], "ts"), 10, 64)
+	if err != nil {
+		return // it is empty
+	}
+	w.exec("DROP TABLE IF EXISTS " + pastName(t) + "; CREATE TABLE " + pastName(t) + " AS SELECT * FROM " + t.Name)
+	time.Sleep(time.Until(time.UnixMilli(ms + 2)))
+	for range 1 + g.IntN(4) {
+		row := t.again(g, nil)
+		for i, c := range t.columns {
+			for row[i].null() {
+				row[i] = c.value(g.Rand)
+			}
+		}
+		w.insert(t, names(t.columns), [][]value{row}, false)
+	}
+	before := *t
+	before.hints, before.asOf = nil, "TIMESTAMP '"+moment(ms).pg+"'"
+	g.tables = []*table{&before, w.tables[g.IntN(len(w.tables))]}
+	for range 8 {
+		w.check(g, g.query())
+	}
+	g.tables = w.tables
+	w.fig["tables of before"]++
+}
+
+// again is a row, now and then of the key of one that is there or in more.
+func (t *table) again(g *gen, more [][]value) []value {
+	row := t.row(g.Rand)
+	if before := slices.Concat(t.rows, more); len(before) > 0 && g.odds(3) {
+		for i, v := range before[len(before)-1-g.IntN(min(len(before), 8))] {
+			if t.columns[i].key {
+				row[i] = v
+			}
+		}
+	}
+	return row
 }

@@ -31,6 +31,9 @@ type Column struct {
 	Key, NotNull bool
 }
 
+// Versions is what a definition says whose rows of before can be read after a few writes.
+const Versions = " FAMILY f (VERSIONS = 9) FAMILY g (VERSIONS = 9)"
+
 // DDL is the table's own statement.
 func (t *Table) DDL() string { return t.Create[len(t.Create)-1] }
 
@@ -216,6 +219,8 @@ func (g *maker) draw() {
 	ddl := "CREATE TABLE " + t.Name + " (" + strings.Join(append(cols, cells...), ", ") + ")"
 	if g.odds(6) {
 		ddl += " FAMILY f (" + g.pick("VERSIONS = 3", "BLOOMFILTER = 'ROWCOL'", "") + ")" + g.pick("", " FAMILY g (TTL = 100000000)")
+	} else if g.odds(4) {
+		ddl += Versions
 	}
 	if variant == "primary key" {
 		ddl = "CREATE TABLE " + t.Name + " (" + strings.Join(append(cols, cells...), ", ") + ", PRIMARY KEY (" + strings.Join(g.names, ", ") + "))"
