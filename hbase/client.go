@@ -263,6 +263,10 @@ func (e *lateError) Error() string {
 
 func (e *lateError) Unwrap() error { return context.DeadlineExceeded }
 
+// stateWait is how long it may take to learn that a table is disabled, which no call to one of its regions tells:
+// gohbase waits until it is enabled again.
+const stateWait = 2 * time.Second
+
 // maxMargin is how long before the caller's deadline the last attempt ends at most.
 const maxMargin = 250 * time.Millisecond
 
@@ -322,7 +326,9 @@ func (c *client) tryAnd(ctx context.Context, d time.Duration, mk call, abandoned
 		err = c.dialer.refusedSince(began)
 	case actx.Err() != nil:
 		c.replace(rpc)
-		err = errAttempt
+		if err = errAttempt; c.disabled(c.current(), msg.Table(), stateWait) {
+			err = fmt.Errorf("table %s is disabled", msg.Table())
+		}
 	case errors.Is(err, gohbase.ErrClientClosed) && c.current() != rpc:
 		err = errReplaced
 	}

@@ -462,3 +462,48 @@ func TestUnreachable(t *testing.T) {
 		t.Errorf("%v after %v", err, time.Since(start))
 	}
 }
+
+// gohbase waits for a disabled table to be enabled. Its calls end after an attempt, and say why.
+func TestDisabledTable(t *testing.T) {
+	both(t, func(t *testing.T, of Client) {
+		ctx, table := within(t), fmt.Sprintf("disabled%d", os.Getpid())
+		if err := of.CreateTable(ctx, table, []Family{{Name: "f"}}, nil); err != nil {
+			t.Fatal(err)
+		}
+		defer of.DropTable(ctx, table)
+		if err := of.Mutate(ctx, table, []Mutation{put("k", 1, "f:a=1")}); err != nil {
+			t.Fatal(err)
+		}
+		c := of.(*client)
+		if err := c.admin.DisableTable(hrpc.NewDisableTable(ctx, []byte(table))); err != nil {
+			t.Fatal(err)
+		}
+		c.attempt = 500 * time.Millisecond
+		ctx = context.Background() // no deadline of the caller's
+		for name, call := range map[string]func() error{
+			"get": func() error {
+				_, err := c.Get(ctx, table, [][]byte{[]byte("k")}, nil)
+				return err
+			},
+			"scan": func() error {
+				sc, err := c.Scan(ctx, ScanRange{Table: table}, nil)
+				if err != nil {
+					return err
+				}
+				defer sc.Close()
+				_, err = sc.Next(ctx)
+				return err
+			},
+			"mutate":        func() error { return c.Mutate(ctx, table, []Mutation{put("k", 2, "f:a=2")}) },
+			"put if absent": func() error { _, err := c.PutIfAbsent(ctx, table, put("k", 2, "f:b=2")); return err },
+			"increment":     func() error { _, err := c.Increment(ctx, table, []byte("k"), "f", "n", 1); return err },
+		} {
+			t.Run(name, func(t *testing.T) {
+				if err := call(); err == nil || !strings.Contains(err.Error(), "table "+table+" is disabled") {
+					t.Errorf("got %v", err)
+				}
+			})
+		}
+		c.attempt = 0
+	})
+}

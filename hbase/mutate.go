@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -260,18 +261,18 @@ func (c *client) mutateBatch(ctx context.Context, table string, ms []Mutation, a
 }
 
 func (c *client) Increment(ctx context.Context, table string, key []byte, family, qualifier string, n int64) (int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.timeout(callAttempt))
-	defer cancel()
-	inc, err := hrpc.NewIncSingle(ctx, []byte(table), key, family, qualifier, n, hrpc.SkipBatch())
-	if err != nil {
-		return 0, err
-	}
-	c.stats.rpcs.Add(1)
-	v, err := c.current().Increment(inc)
+	// One attempt: sent twice, it might count twice.
+	msg, _, err := c.try(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
+		return hrpc.NewIncSingle(ctx, []byte(table), key, family, qualifier, n, hrpc.SkipBatch())
+	})
 	if err != nil {
 		return 0, explain(err, "increment", table)
 	}
-	return v, nil
+	cells := msg.(*pb.MutateResponse).GetResult().GetCell()
+	if len(cells) != 1 || len(cells[0].Value) != 8 {
+		return 0, fmt.Errorf("increment %s: the answer is not one number", table)
+	}
+	return int64(binary.BigEndian.Uint64(cells[0].Value)), nil
 }
 
 func (c *client) PutIfAbsent(ctx context.Context, table string, m Mutation) (bool, error) {
