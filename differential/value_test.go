@@ -91,6 +91,11 @@ func timeOfDay(ms int64) value {
 func moment(ms int64) value {
 	return value{kind: kTs, v: types.NewTimestamp(ms), pg: time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05.000+00")}
 }
+
+// finer is a moment of so many microseconds, which both round.
+func finer(us int64) value {
+	return value{kind: kTs, v: types.NewTimestamp(time.UnixMicro(us).Round(time.Millisecond).UnixMilli()), pg: time.UnixMicro(us).UTC().Format("2006-01-02 15:04:05.000000+00")}
+}
 func day(d int64) value {
 	return value{kind: kDate, v: types.NewDate(d), pg: time.Unix(d*86400, 0).UTC().Format("2006-01-02")}
 }
@@ -152,7 +157,7 @@ var edges = [...][]value{
 	kBytes: {binary(""), binary("a"), binary("ab"), binary("\x00"), binary("a\x00"), binary("\xff"), binary("\xff\xff"), binary("\x80")},
 	kDate:  {day(0), day(-719162), day(2932896), day(-1), day(18321), day(19782)},
 	kTime:  {timeOfDay(0), timeOfDay(dayMillis - 1), timeOfDay(1), timeOfDay(12 * 3600 * 1000), timeOfDay(36000500)},
-	kTs:    {moment(0), moment(-1), moment(1), moment(999), moment(-719162 * dayMillis), moment(2932896 * dayMillis), moment(1709164800000), moment(1711846799999), moment(1711846800000), moment(1730000000000)},
+	kTs:    {moment(0), moment(-1), moment(1), moment(999), moment(-719162 * dayMillis), moment(2932896 * dayMillis), moment(1709164800000), moment(1711846799999), moment(1711846800000), moment(1730000000000), finer(1709164800000499), finer(1709164800000501), finer(-1501), finer(946684799999501)},
 	kJSON:  {jsonOf(`{"a":1,"b":"x"}`), jsonOf(`[]`), jsonOf(`{"a":null}`), jsonOf(`[1,"a",null]`), jsonOf(`"s"`), jsonOf(`{"a":{"b":[1,2]}}`), jsonOf(`12`)},
 }
 
@@ -175,6 +180,9 @@ func someValue(r *rand.Rand, k kind) value {
 	case kTime:
 		return timeOfDay(int64(r.IntN(24)) * 3600 * 1000)
 	case kTs:
+		if r.IntN(12) == 0 {
+			return finer(someDays[r.IntN(len(someDays))]*dayMillis*1000 + int64(r.IntN(3000)-1500))
+		}
 		return moment(someDays[r.IntN(len(someDays))]*dayMillis + []int64{0, 0, 1, -1, 3600 * 1000, 300_000, 12345678}[r.IntN(7)])
 	}
 	return text(someText(r, "a", "a", "b", "B", "x", "é", ".", "|", ":", "~", "1", "\x7f", " a"))

@@ -180,7 +180,8 @@ func goValue(v value) any {
 	case kBool:
 		return v.v.Bool()
 	case kTs:
-		return time.UnixMilli(v.v.Int()).UTC()
+		t, _ := pgTime(v.pg)
+		return t
 	}
 	return v.v
 }
