@@ -143,33 +143,52 @@ func (w *world) load(r *rand.Rand, t *table) {
 
 // insert writes rows by one statement, in hql first: what it refuses because it does not fit a key, PostgreSQL is not given.
 func (w *world) insert(t *table, columns []string, rows [][]value, ifNew bool) int {
-	var list []string
+	var list, given []string
+	h := &call{}
 	for _, row := range rows {
 		if t.Drawn && (len(columns) < len(t.columns) || w.exists(t, row)) {
 			continue
 		}
 		list = append(list, literals(row))
+		var vs []string
+		for _, v := range row {
+			h.args = append(h.args, v)
+			vs = append(vs, fmt.Sprintf("\x15%d\x13", len(h.args)-1))
+		}
+		given = append(given, "("+strings.Join(vs, ", ")+")")
 	}
 	if len(list) == 0 || t.Drawn && len(list) > 1 {
 		return 0
 	}
 	into := "INSERT INTO " + t.Name + " (" + strings.Join(columns, ", ") + ") VALUES "
-	h := &call{text: into + strings.Join(list, ", ")}
+	h.text = into + strings.Join(list, ", ")
+	if w.r.IntN(2) == 0 {
+		h.text = into + strings.Join(given, ", ")
+	}
 	conflict := t.upsert(columns)
 	if ifNew {
 		h.text += " IF NOT EXISTS"
 		conflict = " ON CONFLICT (" + strings.Join(t.keys(), ", ") + ") DO NOTHING"
 	}
-	sql, _ := h.forHQL()
-	if _, err := w.dbs[w.r.IntN(len(w.dbs))].Exec(context.Background(), sql); err != nil {
+	sql, args := h.forHQL()
+	res, err := w.dbs[w.r.IntN(len(w.dbs))].Exec(context.Background(), sql, args...)
+	if err != nil {
 		if excuse(err, false) == "" {
-			w.t.Fatalf("hql refuses a row: %v\n%s\n%s", err, strings.Join(t.Create, ";\n"), sql)
+			w.t.Fatalf("hql refuses a row: %v\n%s\n%s\narguments %v", err, strings.Join(t.Create, ";\n"), sql, args)
 		}
 		w.fig["rows refused"] += len(rows)
 		return 0
 	}
+	var written int64
 	for _, row := range list { // PostgreSQL does not overwrite a row twice in one statement
-		w.exec(render(into+row+conflict, true, nil, nil))
+		p := w.onPG(&call{text: into + row + conflict})
+		if p.err != nil {
+			w.t.Fatalf("PostgreSQL: %v\n%s", p.err, into+row)
+		}
+		written += p.tag
+	}
+	if res.RowsAffected != written {
+		w.t.Fatalf("hql says that it wrote %d rows, PostgreSQL %d\n%s\n%s\narguments %v", res.RowsAffected, written, strings.Join(t.Create, ";\n"), sql, args)
 	}
 	return len(rows)
 }
