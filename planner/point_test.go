@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/parser"
@@ -65,6 +66,9 @@ func TestPoint(t *testing.T) {
 					if args[i] = (types.Value{}); point.Plan(env(args)) != nil {
 						t.Errorf("%s: a plan for NULL", s)
 					}
+				}
+				if point.Plan(&Env{Catalog: c, Args: sampleArgs(kinds, from), Loc: time.FixedZone("", 3600)}) != nil {
+					t.Errorf("%s: a plan for another zone", s)
 				}
 				if point.Plan(&Env{Catalog: &catalog.Catalog{}, Args: sampleArgs(kinds, from)}) != nil {
 					t.Errorf("%s: a plan for a table that is gone", s)

@@ -203,7 +203,7 @@ func TestRegexes(t *testing.T) {
 			}
 		}
 	}
-	for _, p := range []string{`(?=a)`, `(?<!a)b`, `(a)\1`, `a*+`, `[a[b]]`, `[a&&b]`, `(?i)a`, `\G`, `a{`, `\`, `[a`, `(`} {
+	for _, p := range []string{`(?=a)`, `(?<!a)b`, `(a)\1`, `a*+`, `[a[b]]`, `[a&&b]`, `(?i)a`, `\G`, `a{`, `\`, `[a`, `(`, `\x`, `\x4`, `\x{41}`, `\u041`} {
 		m := &pb.RegexStringComparator{Pattern: &p, PatternFlags: proto.Int32(0), Charset: proto.String("UTF-8")}
 		if _, err := newRegexComparator(m); err == nil {
 			t.Errorf("%s was translated", p)

@@ -225,9 +225,9 @@ func (p *javaPattern) escape(inClass bool) error {
 	case strings.IndexByte("dDwWtnrfaAzb", c) >= 0 && !(inClass && strings.IndexByte("Azb", c) >= 0):
 		p.copy(2)
 	case c == 'x':
-		return p.hex(2, len(r) > 3 && r[2] != '{', 2)
+		return p.hex(2, 2)
 	case c == 'u':
-		return p.hex(2, true, 4)
+		return p.hex(2, 4)
 	case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
 		return fmt.Errorf(`escape \%c not supported`, c)
 	default: // an escaped character stands for itself
@@ -251,9 +251,9 @@ func (p *javaPattern) classOr(inClass bool, chars, negate string) {
 }
 
 // hex translates \xhh and \uhhhh.
-func (p *javaPattern) hex(skip int, ok bool, digits int) error {
+func (p *javaPattern) hex(skip, digits int) error {
 	r := p.rest()
-	if !ok || len(r) < skip+digits || strings.Trim(r[skip:skip+digits], "0123456789abcdefABCDEF") != "" {
+	if len(r) < skip+digits || strings.Trim(r[skip:skip+digits], "0123456789abcdefABCDEF") != "" {
 		return fmt.Errorf("illegal hexadecimal escape sequence")
 	}
 	p.replace(skip+digits, `\x{`+r[skip:skip+digits]+`}`)
