@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -205,6 +206,104 @@ func allRows(s *Store, table string) (int, error) {
 			return n, nil
 		} else if err != nil {
 			return n, err
+		}
+	}
+}
+
+// unreadable is a file system of which one read fails.
+type unreadable struct {
+	vfs.FS
+	left atomic.Int64 // reads before it
+}
+
+func (d *unreadable) Open(name string, o ...vfs.OpenOption) (vfs.File, error) {
+	f, err := d.FS.Open(name, o...)
+	if err != nil {
+		return nil, err
+	}
+	return &unreadableFile{f, d}, nil
+}
+
+// Unwrap is what this file system stands on.
+func (d *unreadable) Unwrap() vfs.FS { return d.FS }
+
+type unreadableFile struct {
+	vfs.File
+	disk *unreadable
+}
+
+func (f *unreadableFile) ReadAt(b []byte, at int64) (int, error) {
+	if f.disk.left.Add(-1) == -1 {
+		return 0, fmt.Errorf("read: %w", syscall.EIO)
+	}
+	return f.File.ReadAt(b, at)
+}
+
+// A read that fails is an error of the call that needs it, whichever of all reads it is: nothing is left out or made up.
+func TestReadFails(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	w := openDir(t, dir)
+	w.create("t", map[string]map[string]string{"f": {"VERSIONS": "5"}})
+	for i := range 300 {
+		w.put(fmt.Sprintf("%05d", i), 1, "f:x="+strings.Repeat("x", 500))
+		w.put(fmt.Sprintf("%05d", i), 2, "f:x=2")
+	}
+	if err := w.db.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	calls := map[string]func(s *Store) (string, error){
+		"scan": func(s *Store) (string, error) {
+			n, err := allRows(s, "t")
+			return fmt.Sprint(n), err
+		},
+		"get": func(s *Store) (string, error) {
+			r, err := s.Get(must(hrpc.NewGetStr(context.Background(), "t", "00123", hrpc.MaxVersions(5))))
+			if err != nil {
+				return "", err
+			}
+			return fmt.Sprint(len(r.Cells)), nil
+		},
+		"delete of the newest version": func(s *Store) (string, error) {
+			values := map[string]map[string][]byte{"f": {"x": nil}}
+			if _, err := s.Delete(must(hrpc.NewDelStr(context.Background(), "t", "00123", values, hrpc.DeleteOneVersion()))); err != nil {
+				return "", err
+			}
+			r, err := s.Get(must(hrpc.NewGetStr(context.Background(), "t", "00123")))
+			if err != nil {
+				return "", err
+			}
+			return fmt.Sprint(*r.Cells[0].Timestamp), nil
+		},
+	}
+	for name, call := range calls {
+		run := func(at int64) (got string, over bool, err error) {
+			disk := &unreadable{FS: vfs.Default}
+			disk.left.Store(at)
+			s, err := Open(Options{Dir: copyOf(t, dir), Now: (&testClock{time.UnixMilli(1_000_000)}).now, fs: disk})
+			if err == nil {
+				got, err = call(s)
+				s.Close()
+			}
+			return got, disk.left.Load() >= 0, err
+		}
+		want, _, err := run(math.MaxInt32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		failed := int64(0)
+		for ; ; failed++ {
+			got, over, err := run(failed)
+			if over {
+				break
+			}
+			if err == nil && got != want || err != nil && !strings.Contains(err.Error(), syscall.EIO.Error()) {
+				t.Errorf("%s: read %d fails: %q, %v; want %q", name, failed, got, err, want)
+			}
+		}
+		t.Logf("%s: %d reads failed", name, failed)
+		if failed == 0 {
+			t.Errorf("%s: no read failed", name)
 		}
 	}
 }

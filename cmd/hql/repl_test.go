@@ -359,6 +359,18 @@ func TestREPLAuto(t *testing.T) {
 	x.see("\\x is on, off or auto, not maybe")
 }
 
+// Nothing in the data drives the terminal, whatever the format.
+func TestREPLControlCharacters(t *testing.T) {
+	x := openTerminal(t, filepath.Join(t.TempDir(), "history"))
+	x.see("hql> ")
+	for _, format := range []string{"table", "csv", "tsv", "json", "jsonl"} {
+		x.enter("\\format " + format + "\r")
+		x.enter("SELECT 'a' || chr(155) || '31mb' AS driven;\r") // the C1 control that begins a sequence: JSON has no escape for it
+		x.see(`a\x9B31mb`)
+		x.see("hql> ")
+	}
+}
+
 // What commands print goes to the pager, too.
 func TestREPLPagedCommands(t *testing.T) {
 	t.Setenv("PAGER", "sed s/^/P:/")
