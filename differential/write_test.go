@@ -250,6 +250,9 @@ func (w *world) write(g *gen) {
 		var set []string
 		for _, i := range g.Perm(len(cells))[:1+g.IntN(min(2, len(cells)))] {
 			x := g.constant(cells[i].kind)
+			if cells[i].declare == "FLOAT" || g.odds(2) { // PostgreSQL casts a constant to FLOAT where no row needs it
+				x = g.given(cells[i].value(g.Rand))
+			}
 			if g.odds(2) && cells[i].kind != kInt && cells[i].declare != "FLOAT" && cells[i].kind != kJSON {
 				x = g.expr(s, cells[i].kind, 2)
 			}
