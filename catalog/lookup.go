@@ -141,6 +141,15 @@ func (t *Table) numbers(u Lookup) error {
 	return nil
 }
 
+// nameIn is NameAt for a part of any pattern: only keys hold numbers that are read back.
+func (l *Layout) nameIn(col int, ref partRef) bool {
+	if ref.from != 1 {
+		return false
+	}
+	_, _, ok := l.NameAt(col, ref.part)
+	return ok
+}
+
 // NameAt tells that the name in column col can be read back from the number that part i of l's key, a LOOKUP, holds:
 // where the number stands in a key, and the call, which takes one column as it is.
 func (l *Layout) NameAt(col, i int) (offset int, call *expr.Call, ok bool) {

@@ -145,26 +145,45 @@ func (r *KeyReader) read(table string, key, qualifier []byte, row []types.Value,
 // verify recomputes the parts that follow from others: hashes, buckets, salts. Those that the leading same
 // parts decide were verified before.
 func (r *KeyReader) verify(row []types.Value, qualifier []byte, same int) error {
-	pats := r.l.patterns()
 	for i, ref := range r.l.check {
 		if same > 0 && r.l.checkedBy[i] < same || ref.from == 2 && qualifier == nil {
 			continue
 		}
-		p, have := pats[ref.from].Parts[ref.part], r.vals[ref.from][ref.part]
-		if p.domain != nil {
-			if !p.domain.Contains(have) {
-				return &MalformedError{p.Source, have.SQL() + " is none of its values"}
-			}
+		if err := r.verifyPart(ref, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Named verifies the parts of the row last read that follow from names of LOOKUP, once row has these.
+func (r *KeyReader) Named(qualifier []byte, row []types.Value) error {
+	for _, ref := range r.l.named {
+		if ref.from == 2 && qualifier == nil {
 			continue
 		}
-		r.env.Row = row
-		want, err := p.Expr.Eval(&r.env)
-		if err != nil || want.IsNull() {
-			return &MalformedError{p.Source, "it cannot be recomputed"}
+		if err := r.verifyPart(ref, row); err != nil {
+			return err
 		}
-		if c, err := types.Compare(want, have); err != nil || c != 0 {
-			return &MalformedError{p.Source, fmt.Sprintf("%s does not belong to the row, %s would", have.SQL(), want.SQL())}
+	}
+	return nil
+}
+
+func (r *KeyReader) verifyPart(ref partRef, row []types.Value) error {
+	p, have := r.l.patterns()[ref.from].Parts[ref.part], r.vals[ref.from][ref.part]
+	if p.domain != nil {
+		if !p.domain.Contains(have) {
+			return &MalformedError{p.Source, have.SQL() + " is none of its values"}
 		}
+		return nil
+	}
+	r.env.Row = row
+	want, err := p.Expr.Eval(&r.env)
+	if err != nil || want.IsNull() {
+		return &MalformedError{p.Source, "it cannot be recomputed"}
+	}
+	if c, err := types.Compare(want, have); err != nil || c != 0 {
+		return &MalformedError{p.Source, fmt.Sprintf("%s does not belong to the row, %s would", have.SQL(), want.SQL())}
 	}
 	return nil
 }

@@ -180,7 +180,10 @@ func (b *builder) readable() error {
 			}
 		}
 		slices.SortFunc(l.Sparse, func(a, b *Column) int { return a.Index - b.Index })
-		l.check = checksNeeded(l)
+		l.check, l.named = checksNeeded(l)
+		if err := l.comparable(); err != nil {
+			return err
+		}
 		l.findDependencies()
 	}
 	if err := b.packedAlone(); err != nil {
@@ -259,11 +262,10 @@ func (l *Layout) solverFor(col *Column, refs []partRef) (solver, bool) {
 		if _, ok := p.Expr.(*expr.Column); ok {
 			return solver{col: col.Index, from: ref.from, part: ref.part, direct: true, whole: true, source: p.Source}, true
 		}
-		if ref.from != 1 {
-			continue
-		}
-		if _, _, ok := l.NameAt(col.Index, ref.part); ok {
-			return solver{col: col.Index, byLookup: true, whole: true, source: p.Source}, true
+	}
+	for _, ref := range refs {
+		if l.nameIn(col.Index, ref) {
+			return solver{col: col.Index, byLookup: true, whole: true, source: pats[ref.from].Parts[ref.part].Source}, true
 		}
 	}
 	sample := sampleValue(col.Type)
@@ -320,9 +322,21 @@ func sampleValue(t types.Type) types.Value {
 	return types.NewIntOf(t, 42)
 }
 
+// comparable refuses a LOOKUP of what the key tells as well where the reader cannot compare the two: only names that are
+// read from the number can be compared.
+func (l *Layout) comparable() error {
+	for _, ref := range l.check {
+		if p := l.patterns()[ref.from].Parts[ref.part]; p.UsesLookup() {
+			return parser.Errorf(p.Def.Pos, "%s cannot be compared with what the key tells of its name", p.Source).
+				WithHint("put it before the parts that vary in width, and the column into it as it is; or leave one of the two out")
+		}
+	}
+	return nil
+}
+
 // checksNeeded drops the checks that hold by the way a column is read: its own
-// part, and a single part that is inverted.
-func checksNeeded(l *Layout) []partRef {
+// part, and a single part that is inverted. named are those that wait for names, see KeyReader.Named.
+func checksNeeded(l *Layout) (check, named []partRef) {
 	own := map[partRef]bool{}
 	lookups := map[int]bool{}
 	known := map[int]bool{}
@@ -335,7 +349,6 @@ func checksNeeded(l *Layout) []partRef {
 			lookups[s.col] = true
 		}
 	}
-	var out []partRef
 	pats := l.patterns()
 	for _, ref := range l.check {
 		p := pats[ref.from].Parts[ref.part]
@@ -343,12 +356,18 @@ func checksNeeded(l *Layout) []partRef {
 		if c, ok := p.Expr.(*expr.Call); ok && c.Func.Key != nil && c.Func.Key.ManyForms {
 			recomputable = false
 		}
+		waits := false
 		for _, col := range p.Columns {
-			recomputable = recomputable && known[col] && !lookups[col]
+			recomputable = recomputable && known[col] && (!lookups[col] || l.Key.table.Columns[col].KeyPart)
+			waits = waits || lookups[col]
 		}
-		if recomputable {
-			out = append(out, ref)
+		switch {
+		case !recomputable || len(p.Columns) == 1 && l.nameIn(p.Columns[0], ref): // of the latter the reader has the name
+		case !waits:
+			check = append(check, ref)
+		case !p.UsesLookup():
+			named = append(named, ref)
 		}
 	}
-	return out
+	return check, named
 }

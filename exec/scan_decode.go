@@ -170,7 +170,7 @@ func (d *decoder) appendRows(b *scanBatch, table string, r *hbase.Row) error {
 func (d *decoder) appendSame(b *scanBatch, table string, r *hbase.Row) error {
 	err := d.keys.Read(table, r.Key, nil, d.same)
 	if err == nil && len(d.names) > 0 {
-		err = d.setNames(d.same, r.Key)
+		err = d.setNames(d.same, r.Key, nil)
 	}
 	if err != nil {
 		return d.malformed(table, r.Key, err)
@@ -184,7 +184,7 @@ func (d *decoder) decodeKey(b *scanBatch, table string, key, qualifier []byte) (
 	row = b.grow()
 	err = d.keys.Read(table, key, qualifier, row)
 	if err == nil && len(d.names) > 0 {
-		err = d.setNames(row, key)
+		err = d.setNames(row, key, qualifier)
 	}
 	if err != nil {
 		b.drop()

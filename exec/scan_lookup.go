@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +23,7 @@ type nameColumn struct {
 	offset, width int // of the number in the key
 	part          *catalog.Part
 	call          *expr.Call
+	known         bool // the key tells the name elsewhere, too: the two are compared
 }
 
 // nameColumns finds the columns of l that stand in the key as numbers.
@@ -29,11 +31,12 @@ func nameColumns(t *catalog.Table, l *catalog.Layout) []nameColumn {
 	var out []nameColumn
 	for i, p := range l.Key.Parts {
 		for _, c := range p.Columns {
-			if !t.Columns[c].KeyPart || l.Holds(c) {
+			if !t.Columns[c].KeyPart {
 				continue
 			}
 			if offset, call, ok := l.NameAt(c, i); ok {
-				out = append(out, nameColumn{c, offset, p.Encoding.Width(), p, call})
+				known := l.Holds(c) || slices.ContainsFunc(out, func(n nameColumn) bool { return n.col == c })
+				out = append(out, nameColumn{c, offset, p.Encoding.Width(), p, call, known})
 			}
 		}
 	}
@@ -172,8 +175,8 @@ func (r *run) loadNames(ctx context.Context, call *expr.Call) (map[string]types.
 }
 
 // setNames fills in the columns that the key holds as numbers. A number without a
-// name makes the key malformed.
-func (d *decoder) setNames(row []types.Value, key []byte) error {
+// name makes the key malformed, and so does one of another name than the key has elsewhere.
+func (d *decoder) setNames(row []types.Value, key, qualifier []byte) error {
 	for i := range d.names {
 		n := &d.names[i]
 		number, err := n.part.Encoding.Decode(key[n.offset : n.offset+n.width])
@@ -187,9 +190,14 @@ func (d *decoder) setNames(row []types.Value, key []byte) error {
 		if !ok {
 			return &catalog.MalformedError{Part: n.part.Source, Msg: "the number " + number.SQL() + " has no name"}
 		}
+		if n.known {
+			if c, err := types.Compare(v, row[n.col]); err != nil || c != 0 {
+				return &catalog.MalformedError{Part: n.part.Source, Msg: fmt.Sprintf("the number %s is that of %s, not of %s", number.SQL(), v.SQL(), row[n.col].SQL())}
+			}
+		}
 		row[n.col] = v
 	}
-	return nil
+	return d.keys.Named(qualifier, row)
 }
 
 // drainTo calls f with every row of op and closes it.
