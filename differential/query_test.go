@@ -383,7 +383,7 @@ func (g *gen) query() *call {
 			q += g.pick(setOperators...) + r
 		}
 		if c.ordered = g.odds(2); c.ordered {
-			q += g.piece(g.order(cols), "")
+			q += g.order(cols) // no piece: without it the rows may come in any order
 		}
 		c.text = with + q
 	}
