@@ -101,8 +101,11 @@ func (r *recordReader) quoted(line string) (text, rest string, err error) {
 		switch {
 		case i < 0:
 			b.WriteString(line)
-			if line, err = r.next(); err != nil {
+			if line, err = r.next(); err == io.EOF {
 				return "", "", recordError(fmt.Sprintf("the quote that opens in line %d is not closed", first))
+			}
+			if err != nil {
+				return "", "", err
 			}
 		case strings.HasPrefix(line[i:], `""`):
 			b.WriteString(line[:i+1])

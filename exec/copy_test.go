@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/hql-db/hql/hbase"
@@ -326,5 +328,24 @@ func TestNoFiles(t *testing.T) {
 	}
 	if slices.Contains(strings.Split(w.run("SHOW TABLES"), "\n"), "s") {
 		t.Error("the table was made")
+	}
+}
+
+// Where reading fails in a line, what was read of it is no record.
+func TestPartOfALine(t *testing.T) {
+	broken := errors.New("the disk is gone")
+	for _, text := range []string{"1\n2", "1\n\"2", "1\n\"2\n3", "1\n"} {
+		for _, read := range []func(*recordReader) ([]field, error){(*recordReader).csv, (*recordReader).tsv} {
+			r := &recordReader{r: bufio.NewReader(io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)))}
+			var err error
+			n := -1
+			for ; err == nil; n++ {
+				_, err = read(r)
+			}
+			whole := strings.Count(text, "\n")
+			if !errors.Is(err, broken) || n > whole {
+				t.Errorf("%q: %d records, then %v", text, n, err)
+			}
+		}
 	}
 }
