@@ -228,3 +228,32 @@ func TestDefinitionsFromFiles(t *testing.T) {
 		t.Errorf("DROP TABLE left %q", tables)
 	}
 }
+
+// forestalled is a client before whose first conditional Put something else happens.
+type forestalled struct {
+	hbase.Client
+	first func()
+}
+
+func (c *forestalled) PutIfAbsent(ctx context.Context, table string, m hbase.Mutation) (bool, error) {
+	if first := c.first; first != nil {
+		c.first = nil
+		first()
+	}
+	return c.Client.PutIfAbsent(ctx, table, m)
+}
+
+// A definition that another connection keeps at the last moment stands.
+func TestDefinedAtTheLastMoment(t *testing.T) {
+	_, c := newStore(t)
+	ws := connections(t, c, 2)
+	late := newWorld(t, &forestalled{c, func() {
+		ws[0].run("CREATE TABLE t (id INT, v INT) ROW KEY (id AS ORDERED INT32); INSERT INTO t VALUES (-1, 5)")
+	}}, Config{FullScan: AllowFullScan})
+	if _, _, err := late.try("CREATE TABLE t (id INT, v INT) ROW KEY (id AS TEXT)"); err == nil || err.Error() != `table "t" exists already` {
+		t.Errorf("got %v", err)
+	}
+	for _, w := range []*world{late, ws[0], ws[1]} {
+		w.expect("-1|5", "SELECT * FROM t WHERE id < 0")
+	}
+}
