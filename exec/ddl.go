@@ -46,6 +46,10 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 	made, err := r.makeTables(ctx, t, false)
 	if err == nil {
 		err = r.saveTable(ctx, t)
+	} else if r.engine.reload(ctx) == nil {
+		if _, ok := cat.Table(s.Name); ok { // another connection was faster, and has written to the HBase table since
+			return r.createTable(ctx, s)
+		}
 	}
 	switch {
 	case errors.Is(err, ErrReadOnly) && t.External:
