@@ -100,6 +100,8 @@ func layoutCases(t *testing.T, client func(*testing.T) hbase.Client, more func(*
 func (lc *layoutCase) drop() {
 	for _, name := range slices.Backward(lc.made) { // look-up tables after those that use them
 		lc.planned.run("DROP TABLE IF EXISTS " + name)
+	}
+	for _, name := range lc.mine {
 		for table := range foreignTables[name] {
 			if err := lc.client.DropTable(context.Background(), table); err != nil {
 				lc.t.Error(err)

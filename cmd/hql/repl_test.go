@@ -256,7 +256,7 @@ func TestREPLInterrupt(t *testing.T) {
 		x.see("\r\x1b[Kerror: interrupted\r\n") // the line is gone
 		took := time.Since(start)
 		t.Logf("%v", took)
-		if took > time.Second {
+		if took > 10*time.Second { // they take hours
 			t.Errorf("%s: ended %v after ^C", sql, took)
 		}
 		x.see("hql> ")
