@@ -114,7 +114,7 @@ func TestSpill(t *testing.T) {
 			if count != want {
 				t.Errorf("%d rows, want %d", count, want)
 			}
-			if peak > before+25<<20 {
+			if peak > before+45<<20 { // buffers and what waits to be collected: far from 60
 				t.Errorf("%d MB are held under a limit of %d", (peak-before)>>20, limit>>20)
 			}
 			left, err := os.ReadDir(dir)
