@@ -318,8 +318,7 @@ func (a *accumulator) collect(v types.Value) error {
 		k.row = append(k.row, sep)
 	}
 	if len(a.call.OrderBy) > 0 {
-		s := sorter{by: a.call.OrderBy, env: a.env}
-		keys, err := s.keys(a.env.Row)
+		keys, err := order(a.call.OrderBy).keys(nil, a.env, a.env.Row)
 		if err != nil {
 			return err
 		}
@@ -361,8 +360,7 @@ func (a *accumulator) result() (types.Value, error) {
 		}
 		return types.NewDecimal(types.Quotient(a.dec, apd.New(a.n, 0))), nil
 	}
-	s := sorter{by: a.call.OrderBy}
-	slices.SortFunc(a.rows, s.less)
+	slices.SortFunc(a.rows, order(a.call.OrderBy).less)
 	if a.call.Func == "STRING_AGG" {
 		var b strings.Builder
 		for i, k := range a.rows {

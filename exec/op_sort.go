@@ -11,58 +11,14 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// sorter orders rows by terms.
-type sorter struct {
-	by  []planner.SortTerm
-	env *expr.Env
-}
-
 // keyed is a row with the values it is sorted by.
 type keyed struct {
 	keys, row []types.Value
 	seq       int // arrival: equal rows keep their order
 }
 
-func (s *sorter) keys(row []types.Value) ([]types.Value, error) {
-	s.env.Row = row
-	out := make([]types.Value, len(s.by))
-	for i, t := range s.by {
-		v, err := t.Expr.Eval(s.env)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = v
-	}
-	return out, nil
-}
-
-// compareKeys orders the values of ORDER BY terms.
-func compareKeys(by []planner.SortTerm, a, b []types.Value) int {
-	for i, t := range by {
-		x, y := a[i], b[i]
-		if x.IsNull() || y.IsNull() {
-			if x.IsNull() == y.IsNull() {
-				continue
-			}
-			if x.IsNull() == t.NullsFirst {
-				return -1
-			}
-			return 1
-		}
-		c, err := types.Compare(x, y)
-		if err != nil || c == 0 {
-			continue // one column has values of one type: err cannot be
-		}
-		if t.Desc {
-			return -c
-		}
-		return c
-	}
-	return 0
-}
-
-func (s *sorter) less(a, b keyed) int {
-	if c := compareKeys(s.by, a.keys, b.keys); c != 0 {
+func (o order) less(a, b keyed) int {
+	if c := o.compare(a.keys, b.keys); c != 0 {
 		return c
 	}
 	return a.seq - b.seq
@@ -72,7 +28,8 @@ func (s *sorter) less(a, b keyed) int {
 // heap. What does not fit in memory goes to files in sorted runs, which are merged in the end.
 type sortOp struct {
 	in    operator
-	s     sorter
+	by    order
+	env   *expr.Env
 	limit int64
 	share share
 	dir   string
@@ -85,11 +42,11 @@ type sortOp struct {
 }
 
 func newSort(in operator, n *planner.Sort, o options, b *budget) *sortOp {
-	return &sortOp{in: in, s: sorter{by: n.By, env: o.env()}, limit: n.Limit, share: share{budget: b}, dir: o.SpillDir}
+	return &sortOp{in: in, by: n.By, env: o.env(), limit: n.Limit, share: share{budget: b}, dir: o.SpillDir}
 }
 
 func (s *sortOp) Len() int           { return len(s.rows) }
-func (s *sortOp) Less(i, j int) bool { return s.s.less(s.rows[i], s.rows[j]) > 0 }
+func (s *sortOp) Less(i, j int) bool { return s.by.less(s.rows[i], s.rows[j]) > 0 }
 func (s *sortOp) Swap(i, j int)      { s.rows[i], s.rows[j] = s.rows[j], s.rows[i] }
 func (s *sortOp) Push(x any)         { s.rows = append(s.rows, x.(keyed)) }
 func (s *sortOp) Pop() any {
@@ -118,7 +75,7 @@ func (s *sortOp) Next(ctx context.Context) ([][]types.Value, error) {
 			if err != nil {
 				return nil, err
 			}
-			s.out = append(s.out, row[len(s.s.by):])
+			s.out = append(s.out, row[len(s.by):])
 			s.at++
 		}
 		if len(s.out) == 0 {
@@ -148,7 +105,7 @@ func (s *sortOp) sort(ctx context.Context) error {
 		if ended {
 			return 0
 		}
-		return s.s.less(a, b)
+		return s.by.less(a, b)
 	})
 	return ctx.Err()
 }
@@ -164,14 +121,14 @@ func (s *sortOp) fill(ctx context.Context) error {
 			return err
 		}
 		for _, r := range rows {
-			keys, err := s.s.keys(r)
+			keys, err := s.by.keys(make([]types.Value, 0, len(s.by)), s.env, r)
 			if err != nil {
 				return err
 			}
 			k := keyed{keys: keys, seq: seq}
 			seq++
 			full := s.limit >= 0 && int64(len(s.rows)) >= s.limit
-			if full && (s.limit == 0 || s.s.less(k, s.rows[0]) >= 0) {
+			if full && (s.limit == 0 || s.by.less(k, s.rows[0]) >= 0) {
 				continue
 			}
 			k.row = slices.Clone(r) // the input's rows do not last
@@ -240,7 +197,7 @@ func (s *sortOp) spill(ctx context.Context) error {
 
 // mergeRuns makes one run of all.
 func (s *sortOp) mergeRuns(ctx context.Context) error {
-	m, err := newRunMerge(s.s.by, s.runs)
+	m, err := newRunMerge(s.by, s.runs)
 	if err != nil {
 		return err
 	}
@@ -281,13 +238,13 @@ func (s *sortOp) finish(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	s.merge, err = newRunMerge(s.s.by, s.runs)
+	s.merge, err = newRunMerge(s.by, s.runs)
 	return err
 }
 
 // runMerge merges sorted runs; of equal rows those of the earlier run come first.
 type runMerge struct {
-	by    []planner.SortTerm
+	by    order
 	runs  []*spillFile
 	heads []runHead // a heap, the first row on top
 }
@@ -297,7 +254,7 @@ type runHead struct {
 	run int
 }
 
-func newRunMerge(by []planner.SortTerm, runs []*spillFile) (*runMerge, error) {
+func newRunMerge(by order, runs []*spillFile) (*runMerge, error) {
 	m := &runMerge{by: by, runs: runs}
 	for i, r := range runs {
 		row, err := r.next()
@@ -318,7 +275,7 @@ func (m *runMerge) Swap(i, j int) { m.heads[i], m.heads[j] = m.heads[j], m.heads
 func (m *runMerge) Push(any)      { panic("exec: the heads of a merge are there from the start") }
 func (m *runMerge) Less(i, j int) bool {
 	a, b := m.heads[i], m.heads[j]
-	if c := compareKeys(m.by, a.row, b.row); c != 0 {
+	if c := m.by.compare(a.row, b.row); c != 0 {
 		return c < 0
 	}
 	return a.run < b.run

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/hql-db/hql/expr"
-	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
 )
 
@@ -16,7 +15,7 @@ import (
 // for more only when their last known row was taken, because only those can still win.
 type mergeScan struct {
 	crew    *crew
-	by      []planner.SortTerm
+	by      order
 	env     expr.Env
 	streams []*mergeStream
 	heads   mergeHeap
@@ -43,9 +42,8 @@ type mergeStream struct {
 
 // mergeHeap holds the streams with a head row, the first row's stream on top.
 type mergeHeap struct {
-	by      []planner.SortTerm
+	by      order
 	streams []*mergeStream
-	err     error
 }
 
 func (h *mergeHeap) Len() int      { return len(h.streams) }
@@ -60,55 +58,11 @@ func (h *mergeHeap) Pop() any {
 
 func (h *mergeHeap) Less(i, j int) bool {
 	a, b := h.streams[i], h.streams[j]
-	c, err := compareSortKeys(h.by, a.keys, b.keys)
-	if err != nil {
-		h.err = err
-	}
+	c := h.by.compare(a.keys, b.keys)
 	if c == 0 {
 		return a.index < b.index
 	}
 	return c < 0
-}
-
-// compareSortKeys compares the values of the terms of two rows in ORDER BY's sense.
-func compareSortKeys(by []planner.SortTerm, a, b []types.Value) (int, error) {
-	for i, t := range by {
-		x, y := a[i], b[i]
-		switch {
-		case x.IsNull() && y.IsNull():
-			continue
-		case x.IsNull() || y.IsNull():
-			if x.IsNull() == t.NullsFirst {
-				return -1, nil
-			}
-			return 1, nil
-		}
-		c, err := types.Compare(x, y)
-		if err != nil {
-			return 0, err
-		}
-		if c == 0 {
-			continue
-		}
-		if t.Desc {
-			c = -c
-		}
-		return c, nil
-	}
-	return 0, nil
-}
-
-// sortKeys appends the values of the terms for row.
-func sortKeys(dst []types.Value, by []planner.SortTerm, env *expr.Env, row []types.Value) ([]types.Value, error) {
-	env.Row = row
-	for _, t := range by {
-		v, err := t.Expr.Eval(env)
-		if err != nil {
-			return nil, err
-		}
-		dst = append(dst, v)
-	}
-	return dst, nil
 }
 
 // begin gets the first rows of every stream, several at a time.
@@ -144,7 +98,7 @@ func (m *mergeScan) begin(ctx context.Context) error {
 		m.heads.streams = append(m.heads.streams, s)
 	}
 	heap.Init(&m.heads)
-	return m.heads.err
+	return nil
 }
 
 // fillAll makes the first fetch of all streams with a few goroutines.
@@ -248,28 +202,20 @@ func (s *mergeStream) all(ctx context.Context, m *mergeScan) (*scanBatch, error)
 }
 
 // sortRows sorts rows in memory.
-func sortRows(rows [][]types.Value, by []planner.SortTerm, env expr.Env) error {
-	type keyed struct{ keys, row []types.Value }
+func sortRows(rows [][]types.Value, by order, env expr.Env) error {
 	ks := make([]keyed, len(rows))
 	for i, row := range rows {
-		k, err := sortKeys(nil, by, &env, row)
+		k, err := by.keys(nil, &env, row)
 		if err != nil {
 			return err
 		}
-		ks[i] = keyed{k, row}
+		ks[i] = keyed{keys: k, row: row, seq: i}
 	}
-	var failed error
-	slices.SortStableFunc(ks, func(a, b keyed) int {
-		c, err := compareSortKeys(by, a.keys, b.keys)
-		if err != nil {
-			failed = err
-		}
-		return c
-	})
+	slices.SortFunc(ks, by.less)
 	for i := range ks {
 		rows[i] = ks[i].row
 	}
-	return failed
+	return nil
 }
 
 // refill replaces the batch of s; io.EOF when it is read to its end.
@@ -289,7 +235,7 @@ func (m *mergeScan) refill(ctx context.Context, s *mergeStream) error {
 
 // head computes the order values of s's first row.
 func (m *mergeScan) head(s *mergeStream) (err error) {
-	s.keys, err = sortKeys(s.keys[:0], m.by, &m.env, s.batch.rows[s.pos])
+	s.keys, err = m.by.keys(s.keys[:0], &m.env, s.batch.rows[s.pos])
 	return err
 }
 
@@ -342,7 +288,7 @@ func (m *mergeScan) advance(ctx context.Context, s *mergeStream) error {
 		switch err := m.refill(ctx, s); {
 		case err == io.EOF: // not one that another error is about
 			heap.Pop(&m.heads)
-			return m.heads.err
+			return nil
 		case err != nil:
 			return err
 		}
@@ -351,7 +297,7 @@ func (m *mergeScan) advance(ctx context.Context, s *mergeStream) error {
 		return err
 	}
 	heap.Fix(&m.heads, 0)
-	return m.heads.err
+	return nil
 }
 
 // Close ends the readers.
