@@ -24,7 +24,7 @@ import (
 //	    parallelScan   any order
 //	    orderedScan    KeyOrder, ReverseOrder, and any order under a limit
 //	    mergeScan      MergeOrder
-//	-> holdScan -> indexScan -> limitScan
+//	-> holdScan -> indexScan -> limitOp
 func (st *statement) scan(ctx context.Context, s *planner.Scan) (op operator, err error) {
 	if err := st.guard(s); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (st *statement) scan(ctx context.Context, s *planner.Scan) (op operator, er
 	}
 	op = &countedScan{in: op, stats: stats, scan: s, ctx: traced}
 	if s.Limit >= 0 {
-		op = &limitScan{in: op, left: s.Limit}
+		op = &limitOp{in: op, left: s.Limit}
 	}
 	return op, nil
 }
@@ -229,28 +229,3 @@ func (c *countedScan) Close() error {
 	defer c.stats.done(nil)
 	return c.in.Close()
 }
-
-// limitScan ends a table access when enough rows came.
-type limitScan struct {
-	in   operator
-	left int64
-}
-
-// Next gives rows until the limit is reached.
-func (l *limitScan) Next(ctx context.Context) ([][]types.Value, error) {
-	if l.left <= 0 {
-		return nil, io.EOF
-	}
-	rows, err := l.in.Next(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(rows)) > l.left {
-		rows = rows[:l.left]
-	}
-	l.left -= int64(len(rows))
-	return rows, nil
-}
-
-// Close ends the input.
-func (l *limitScan) Close() error { return l.in.Close() }
