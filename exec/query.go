@@ -2,8 +2,6 @@ package exec
 
 import (
 	"context"
-	"io"
-	"slices"
 
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
@@ -128,71 +126,21 @@ func (r *run) eachRow(ctx context.Context, p *planner.Plan, when reading, f func
 	if err != nil {
 		return err
 	}
-	defer op.Close()
-	held := &budget{limit: r.opt.memory()}
-	var kept [][]types.Value
-	var beyond *spillFile
-	defer func() { beyond.close() }()
-	for {
-		rows, err := op.Next(ctx)
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
+	if when == asRead {
+		if err := drain(ctx, op, f); err != nil {
 			return err
 		}
-		if when == asRead {
-			if err := f(rows); err != nil {
-				return err
-			}
-			continue
-		}
-		for _, row := range rows {
-			if beyond == nil {
-				full := held.take(sizeOf(row), "the rows to be changed")
-				if full == nil {
-					kept = append(kept, slices.Clone(row))
-					continue
-				}
-				if when == atOnce {
-					return full
-				}
-				if beyond, err = newSpillFile(r.opt.SpillDir); err != nil {
-					return err
-				}
-			}
-			if err := beyond.add(row); err != nil {
-				return err
-			}
-		}
+		return r.unchanged(ctx, p.Tables()...)
 	}
-	if err := op.Close(); err != nil {
+	kept := &rowBuffer{budget: budget{limit: r.opt.memory()}, dir: r.opt.SpillDir, what: "the rows to be changed", whole: when == atOnce}
+	defer kept.close()
+	if err := drain(ctx, op, kept.add); err != nil {
 		return err
 	}
-	if err := r.unchanged(ctx, p.Tables()...); err != nil || len(kept) == 0 && beyond == nil {
+	if err := r.unchanged(ctx, p.Tables()...); err != nil {
 		return err
 	}
-	if len(kept) > 0 {
-		if err := f(kept); err != nil || beyond == nil {
-			return err
-		}
-	}
-	if err := beyond.rewind(); err != nil {
-		return err
-	}
-	rest := &spillOp{file: beyond}
-	for {
-		rows, err := rest.Next(ctx)
-		if err == io.EOF {
-			return nil
-		}
-		if err == nil {
-			err = f(rows)
-		}
-		if err != nil {
-			return err
-		}
-	}
+	return kept.each(ctx, f)
 }
 
 // planKept is planSelect with what is kept of plans made before.

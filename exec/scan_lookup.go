@@ -3,7 +3,6 @@ package exec
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -167,10 +166,13 @@ func (r *run) loadNames(ctx context.Context, call *expr.Call) (map[string]types.
 	if err != nil {
 		return nil, err
 	}
-	return names, drainTo(ctx, op, func(row []types.Value) {
-		if !row[1].IsNull() {
-			names[string(row[1].AppendKey(nil))] = row[0]
+	return names, drain(ctx, op, func(rows [][]types.Value) error {
+		for _, row := range rows {
+			if !row[1].IsNull() {
+				names[string(row[1].AppendKey(nil))] = row[0]
+			}
 		}
+		return nil
 	})
 }
 
@@ -198,21 +200,4 @@ func (d *decoder) setNames(row []types.Value, key, qualifier []byte) error {
 		row[n.col] = v
 	}
 	return d.keys.Named(qualifier, row)
-}
-
-// drainTo calls f with every row of op and closes it.
-func drainTo(ctx context.Context, op operator, f func(row []types.Value)) error {
-	defer op.Close()
-	for {
-		rows, err := op.Next(ctx)
-		if err == io.EOF {
-			return op.Close()
-		}
-		if err != nil {
-			return err
-		}
-		for _, row := range rows {
-			f(row)
-		}
-	}
 }
