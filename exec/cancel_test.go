@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/parser"
@@ -103,16 +104,18 @@ func (s *steppingScanner) Next(ctx context.Context) ([]hbase.Row, error) {
 	return around(s.s, func() ([]hbase.Row, error) { return s.Scanner.Next(ctx) })
 }
 
-// wrap is options.wrap.
-func (s *stepping) wrap(_ planner.Node, op operator) operator { return &steppingOp{op, s} }
+// wrap is operator.Options.Wrap.
+func (s *stepping) wrap(_ planner.Node, op operator.Operator) operator.Operator {
+	return &steppingOp{op, s}
+}
 
 type steppingOp struct {
-	operator
+	operator.Operator
 	s *stepping
 }
 
 func (o *steppingOp) Next(ctx context.Context) ([][]types.Value, error) {
-	return around(o.s, func() ([][]types.Value, error) { return o.operator.Next(ctx) })
+	return around(o.s, func() ([][]types.Value, error) { return o.Operator.Next(ctx) })
 }
 
 // endedStatement is one to be ended. $ stands for what the names of a world's tables begin with.
@@ -300,7 +303,7 @@ func (w *endedWorld) rows(ctx context.Context, s *endedStatement, st *stepping, 
 		return nil, err
 	}
 	r := e.newRun(Args{Options: RunOptions{MemoryLimit: s.memory, Parallelism: 4}})
-	r.opt.wrap = st.wrap
+	r.opt.Wrap = st.wrap
 	rows, err := r.start(l, stmt, nil)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
@@ -130,7 +131,7 @@ func (e *Engine) newRun(args Args) *run {
 	now := e.cfg.Clock().UnixMilli()
 	st := &statement{client: e.client, warn: &warnings{}, rec: newRecorder(e.client), policy: set.fullScan,
 		slots: make(chan struct{}, cmp.Or(opt.Parallelism, e.cfg.Parallelism)), tracer: e.cfg.Tracer, allowFull: opt.AllowFullScan,
-		opt: options{MemoryLimit: cmp.Or(opt.MemoryLimit, set.memory), SpillDir: e.cfg.SpillDir, Loc: set.loc, Now: now}}
+		opt: operator.Options{MemoryLimit: cmp.Or(opt.MemoryLimit, set.memory), SpillDir: e.cfg.SpillDir, Loc: set.loc, Now: now}}
 	if opt.Watch != nil {
 		opt.Watch(func() Stats { return st.rec.stats(st.client) })
 	}

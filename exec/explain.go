@@ -81,7 +81,7 @@ func (r *run) analyze(ctx context.Context, s *parser.Explain, p *planner.Plan) (
 	}
 	out := &analysis{planning: time.Since(r.rec.start)}
 	m := &meter{steps: map[planner.Node]*meteredOp{}}
-	r.opt.wrap = m.wrap
+	r.opt.Wrap = m.wrap
 	r.rec = newRecorder(r.client)
 	r.rec.tracing = true
 	out.begin = r.rec.start

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/planner"
 )
@@ -35,6 +36,9 @@ func ParseFullScanPolicy(s string) (FullScanPolicy, error) {
 
 // ErrFullScan is what errors.Is finds in the refusal of a full scan.
 var ErrFullScan = errors.New("full scan refused")
+
+// ErrMemoryLimit is what errors.Is finds in the end of a query that needs more memory than allowed.
+var ErrMemoryLimit = operator.ErrMemoryLimit
 
 // ErrReadOnly is what errors.Is finds in the refusal of a write on a read-only connection.
 var ErrReadOnly = errors.New("the connection is read-only: open it with writes allowed (--write, hql.WithWrites)")

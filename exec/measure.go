@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
@@ -41,7 +42,7 @@ type meter struct {
 }
 
 // wrap makes op, which runs n, measured.
-func (m *meter) wrap(n planner.Node, op operator) operator {
+func (m *meter) wrap(n planner.Node, op operator.Operator) operator.Operator {
 	x := &meteredOp{in: op}
 	m.mu.Lock()
 	m.steps[n] = x
@@ -68,7 +69,7 @@ func (m *meter) stats(n planner.Node, depth int) []StepStats {
 
 // meteredOp counts the rows and the time of an operator.
 type meteredOp struct {
-	in   operator
+	in   operator.Operator
 	rows int64
 	took time.Duration
 }

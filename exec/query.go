@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 
+	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
@@ -104,11 +105,11 @@ func (r *run) checkPlan(p *planner.Plan) error {
 }
 
 // open starts p.
-func (r *run) open(ctx context.Context, p *planner.Plan) (operator, error) {
+func (r *run) open(ctx context.Context, p *planner.Plan) (operator.Operator, error) {
 	if err := r.checkPlan(p); err != nil {
 		return nil, err
 	}
-	return newOperator(ctx, p.Root, r.scan, r.opt)
+	return operator.New(ctx, p.Root, r.scan, r.opt)
 }
 
 // reading says when eachRow gives rows.
@@ -127,20 +128,20 @@ func (r *run) eachRow(ctx context.Context, p *planner.Plan, when reading, f func
 		return err
 	}
 	if when == asRead {
-		if err := drain(ctx, op, f); err != nil {
+		if err := operator.Drain(ctx, op, f); err != nil {
 			return err
 		}
 		return r.unchanged(ctx, p.Tables()...)
 	}
-	kept := &rowBuffer{budget: budget{limit: r.opt.memory()}, dir: r.opt.SpillDir, what: "the rows to be changed", whole: when == atOnce}
-	defer kept.close()
-	if err := drain(ctx, op, kept.add); err != nil {
+	kept := &operator.Buffer{Budget: operator.Budget{Limit: r.opt.Memory()}, Dir: r.opt.SpillDir, What: "the rows to be changed", Whole: when == atOnce}
+	defer kept.Close()
+	if err := operator.Drain(ctx, op, kept.Add); err != nil {
 		return err
 	}
 	if err := r.unchanged(ctx, p.Tables()...); err != nil {
 		return err
 	}
-	return kept.each(ctx, f)
+	return kept.Each(ctx, f)
 }
 
 // planKept is planSelect with what is kept of plans made before.

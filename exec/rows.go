@@ -1,12 +1,12 @@
 package exec
 
 import (
-	"context"
 	"errors"
 	"io"
 	"sync/atomic"
 	"time"
 
+	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
 )
@@ -26,7 +26,7 @@ type Rows struct {
 
 	run   *run
 	life  *life // nil for a statement that gives no rows
-	op    operator
+	op    operator.Operator
 	err   error                 // what ended the rows
 	stats atomic.Pointer[Stats] // once ended
 }
@@ -105,23 +105,9 @@ func (r *Rows) Stats() Stats {
 	return r.run.rec.stats(r.run.client)
 }
 
-// literalRows gives rows that are already there.
-type literalRows struct{ rows [][]types.Value }
-
-func (l *literalRows) Next(context.Context) ([][]types.Value, error) {
-	if len(l.rows) == 0 {
-		return nil, io.EOF
-	}
-	out := l.rows
-	l.rows = nil
-	return out, nil
-}
-
-func (l *literalRows) Close() error { return nil }
-
 // table is a result of rows that are already there.
 func (r *run) table(columns []planner.OutputColumn, rows [][]types.Value) *Rows {
-	return &Rows{Columns: columns, Affected: -1, run: r, op: &literalRows{rows}}
+	return &Rows{Columns: columns, Affected: -1, run: r, op: operator.Literal(rows)}
 }
 
 // done is the result of a statement that wrote n rows (-1: it does not count any).

@@ -11,12 +11,13 @@ import (
 	"strings"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
 )
 
-// scan opens one table access: it is the statement's opener. Nothing is sent
+// scan opens one table access: it is the statement's operator.Source. Nothing is sent
 // before the first Next.
 //
 //	spans -> tasks -> readers (get or scan, decode, residual) -> one of
@@ -24,8 +25,8 @@ import (
 //	    parallelScan   any order
 //	    orderedScan    KeyOrder, ReverseOrder, and any order under a limit
 //	    mergeScan      MergeOrder
-//	-> holdScan -> indexScan -> limitOp
-func (st *statement) scan(ctx context.Context, s *planner.Scan) (op operator, err error) {
+//	-> holdScan -> indexScan -> operator.Limit
+func (st *statement) scan(ctx context.Context, s *planner.Scan) (op operator.Operator, err error) {
 	if err := st.guard(s); err != nil {
 		return nil, err
 	}
@@ -61,15 +62,15 @@ func (st *statement) scan(ctx context.Context, s *planner.Scan) (op operator, er
 	}
 	op = &countedScan{in: op, stats: stats, scan: s, ctx: traced}
 	if s.Limit >= 0 {
-		op = &limitOp{in: op, left: s.Limit}
+		op = operator.Limit(op, 0, s.Limit)
 	}
 	return op, nil
 }
 
 // read makes the operator that reads spans.
-func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.Span, stats *scanStats) operator {
+func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.Span, stats *scanStats) operator.Operator {
 	if len(spans) == 0 || s.Limit == 0 {
-		return noRows{}
+		return operator.None{}
 	}
 	opts := readOptions(s, s.Layout)
 	opts.Region, opts.Slots = stats.regions.answered, st.slots
@@ -115,7 +116,7 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 	}
 	if len(tasks) == 0 {
 		c.cancel()
-		return noRows{}
+		return operator.None{}
 	}
 	if len(tasks) == 1 && tasks[0].keys != nil && s.Limit < 0 {
 		c.cancel()
@@ -192,15 +193,9 @@ func fitsName(p *catalog.Composite, name string) bool {
 	return err == nil
 }
 
-// noRows is a plan that reads nothing.
-type noRows struct{}
-
-func (noRows) Next(context.Context) ([][]types.Value, error) { return nil, io.EOF }
-func (noRows) Close() error                                  { return nil }
-
 // countedScan counts rows and words the errors of a table access.
 type countedScan struct {
-	in    operator
+	in    operator.Operator
 	stats *scanStats
 	scan  *planner.Scan
 	ctx   context.Context // of the table access; nil where nobody traces it

@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/poison"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
 )
@@ -22,10 +24,6 @@ type scanBatch struct {
 	slab  []types.Value
 	width int
 }
-
-// batchRows is the number of rows in a full batch: enough to pay for a
-// channel operation, few enough to stay in the cache.
-const batchRows = 256
 
 func newScanBatch(width int) *scanBatch { return &scanBatch{width: width} }
 
@@ -46,12 +44,12 @@ func (b *scanBatch) grow() []types.Value {
 // drop takes the last row back.
 func (b *scanBatch) drop() {
 	n := len(b.slab) - b.width
-	poisonValues(b.slab[n:])
+	poison.Values(b.slab[n:])
 	b.rows, b.slab = b.rows[:len(b.rows)-1], b.slab[:n]
 }
 
 func (b *scanBatch) reset() {
-	poisonValues(b.slab)
+	poison.Values(b.slab)
 	b.rows, b.slab = b.rows[:0], b.slab[:0]
 }
 
@@ -133,7 +131,7 @@ func (d *decoder) another() *decoder {
 
 // expect makes room in b for n rows of the store.
 func (d *decoder) expect(b *scanBatch, n int) {
-	if n = min(n, batchRows-len(b.rows)); d.same == nil && len(b.slab)+n*b.width > cap(b.slab) {
+	if n = min(n, operator.BatchRows-len(b.rows)); d.same == nil && len(b.slab)+n*b.width > cap(b.slab) {
 		b.slab = make([]types.Value, 0, n*b.width)
 	}
 	b.rows = slices.Grow(b.rows, n)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/types"
 )
 
@@ -17,7 +18,7 @@ import (
 // A row is held back until the rows whose value extends its own have passed:
 // they follow it at once, so what is held are values that each extend the one before.
 type holdScan struct {
-	in    operator
+	in    operator.Operator
 	col   int
 	limit int64 // rows wanted in all; -1: all. More rows of one value need not be held
 	held  []heldRows

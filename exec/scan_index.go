@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/planner"
@@ -17,7 +18,7 @@ import (
 // batch at a time and in the index's order. An entry whose row is gone, or says
 // something else now, is passed over: a crash between the writes of the two leaves such.
 type indexScan struct {
-	in    operator // rows of the index: the columns of its key
+	in    operator.Operator // rows of the index: the columns of its key
 	st    *statement
 	stats *scanStats
 	scan  *planner.Scan
@@ -27,7 +28,7 @@ type indexScan struct {
 	batch *scanBatch
 }
 
-func newIndexScan(st *statement, s *planner.Scan, stats *scanStats, in operator) *indexScan {
+func newIndexScan(st *statement, s *planner.Scan, stats *scanStats, in operator.Operator) *indexScan {
 	primary := s.Table.Layouts[0]
 	// The entry is compared with the row it leads to, so the columns of the index are needed.
 	whole := *s

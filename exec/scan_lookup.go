@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
@@ -162,11 +163,11 @@ func (r *run) loadNames(ctx context.Context, call *expr.Call) (map[string]types.
 	st := *r.statement
 	st.allowFull = true
 	st.slots = make(chan struct{}, cap(r.slots)) // the caller may hold a slot
-	op, err := newOperator(ctx, p.Root, st.scan, r.opt)
+	op, err := operator.New(ctx, p.Root, st.scan, r.opt)
 	if err != nil {
 		return nil, err
 	}
-	return names, drain(ctx, op, func(rows [][]types.Value) error {
+	return names, operator.Drain(ctx, op, func(rows [][]types.Value) error {
 		for _, row := range rows {
 			if !row[1].IsNull() {
 				names[string(row[1].AppendKey(nil))] = row[0]

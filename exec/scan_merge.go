@@ -4,8 +4,8 @@ import (
 	"container/heap"
 	"context"
 	"io"
-	"slices"
 
+	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/types"
 )
@@ -15,7 +15,7 @@ import (
 // for more only when their last known row was taken, because only those can still win.
 type mergeScan struct {
 	crew    *crew
-	by      order
+	by      operator.Order
 	env     expr.Env
 	streams []*mergeStream
 	heads   mergeHeap
@@ -42,7 +42,7 @@ type mergeStream struct {
 
 // mergeHeap holds the streams with a head row, the first row's stream on top.
 type mergeHeap struct {
-	by      order
+	by      operator.Order
 	streams []*mergeStream
 }
 
@@ -58,7 +58,7 @@ func (h *mergeHeap) Pop() any {
 
 func (h *mergeHeap) Less(i, j int) bool {
 	a, b := h.streams[i], h.streams[j]
-	c := h.by.compare(a.keys, b.keys)
+	c := h.by.Compare(a.keys, b.keys)
 	if c == 0 {
 		return a.index < b.index
 	}
@@ -198,24 +198,8 @@ func (s *mergeStream) all(ctx context.Context, m *mergeScan) (*scanBatch, error)
 	if len(all.rows) == 0 {
 		return nil, io.EOF
 	}
-	return all, sortRows(all.rows, m.by, s.reader.st.exprEnv())
-}
-
-// sortRows sorts rows in memory.
-func sortRows(rows [][]types.Value, by order, env expr.Env) error {
-	ks := make([]keyed, len(rows))
-	for i, row := range rows {
-		k, err := by.keys(nil, &env, row)
-		if err != nil {
-			return err
-		}
-		ks[i] = keyed{keys: k, row: row, seq: i}
-	}
-	slices.SortFunc(ks, by.less)
-	for i := range ks {
-		rows[i] = ks[i].row
-	}
-	return nil
+	env := s.reader.st.exprEnv()
+	return all, m.by.Sort(all.rows, &env)
 }
 
 // refill replaces the batch of s; io.EOF when it is read to its end.
@@ -235,7 +219,7 @@ func (m *mergeScan) refill(ctx context.Context, s *mergeStream) error {
 
 // head computes the order values of s's first row.
 func (m *mergeScan) head(s *mergeStream) (err error) {
-	s.keys, err = m.by.keys(s.keys[:0], &m.env, s.batch.rows[s.pos])
+	s.keys, err = m.by.Keys(s.keys[:0], &m.env, s.batch.rows[s.pos])
 	return err
 }
 
@@ -251,9 +235,9 @@ func (m *mergeScan) Next(ctx context.Context) ([][]types.Value, error) {
 	}
 	m.out, m.slab = m.out[:0], m.slab[:0]
 	if cap(m.slab) == 0 {
-		m.slab = make([]types.Value, 0, batchRows*m.width)
+		m.slab = make([]types.Value, 0, operator.BatchRows*m.width)
 	}
-	for len(m.out) < batchRows {
+	for len(m.out) < operator.BatchRows {
 		// The stream of the row given last is asked for more only when another row is wanted.
 		if s := m.last; s != nil {
 			if s.pos >= len(s.batch.rows) && len(m.out) > 0 && m.lazy {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/hbase"
@@ -23,7 +24,7 @@ type statement struct {
 	client hbase.Client
 	warn   *warnings
 	rec    *recorder
-	opt    options
+	opt    operator.Options
 	// slots bounds the reads in flight, over all of the statement's tables.
 	slots chan struct{}
 	// allowFull reports whether a full scan was allowed by the statement.
@@ -37,7 +38,7 @@ type statement struct {
 	tracer ScanTracer // nil: none
 }
 
-func (st *statement) exprEnv() expr.Env { return *st.opt.env() }
+func (st *statement) exprEnv() expr.Env { return *st.opt.Env() }
 
 // keyEnv is what the parts of keys are computed in. A row whose key cannot be computed is taken for one that is not
 // stored: that the statement ends is no such reason, so that nothing stops it here.
@@ -164,7 +165,7 @@ func (r *reader) next(ctx context.Context, b *scanBatch) error {
 	b.reset()
 	r.dec.ctx = ctx
 	r.dec.expect(b, len(r.raw))
-	for len(b.rows) < batchRows {
+	for len(b.rows) < operator.BatchRows {
 		if len(r.raw) == 0 {
 			if len(b.rows) > 0 {
 				return nil // rather than wait for more

@@ -2,13 +2,11 @@ package exec
 
 import (
 	"cmp"
-	"fmt"
-	"math"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
@@ -32,7 +30,7 @@ func (e *Engine) NewSession() *Session { return &Session{settings: e.initial()} 
 
 // initial is what a session begins with, and what SET ... TO DEFAULT goes back to.
 func (e *Engine) initial() settings {
-	return settings{fullScan: e.cfg.FullScan, loc: e.cfg.Loc, memory: cmp.Or(e.cfg.MemoryLimit, defaultMemoryLimit)}
+	return settings{fullScan: e.cfg.FullScan, loc: e.cfg.Loc, memory: cmp.Or(e.cfg.MemoryLimit, operator.DefaultMemoryLimit)}
 }
 
 func (s *Session) now() settings {
@@ -59,9 +57,9 @@ func settingList() []setting {
 			},
 			func(s *settings, initial settings) { s.fullScan = initial.fullScan }},
 		{"memory_limit", "the bytes that the sorts, groups and joins of a statement hold, such as '64MB'",
-			func(s settings) string { return formatSize(s.memory) },
+			func(s settings) string { return operator.FormatSize(s.memory) },
 			func(s *settings, v string) (err error) {
-				s.memory, err = parseSize(v)
+				s.memory, err = operator.ParseSize(v)
 				return err
 			},
 			func(s *settings, initial settings) { s.memory = initial.memory }},
@@ -76,38 +74,6 @@ func settingList() []setting {
 			},
 			func(s *settings, initial settings) { s.loc = initial.loc }},
 	}
-}
-
-// sizes are the units of bytes, the largest first.
-var sizes = []struct {
-	unit  string
-	bytes int64
-}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"kB", 1 << 10}, {"B", 1}}
-
-// parseSize reads a positive number of bytes, as PostgreSQL's settings have it: '64MB', '1 GB', 1048576.
-func parseSize(text string) (int64, error) {
-	number, unit := strings.TrimSpace(text), int64(1)
-	for _, s := range sizes {
-		if n := len(number) - len(s.unit); n >= 0 && strings.EqualFold(number[n:], s.unit) {
-			number, unit = strings.TrimSpace(number[:n]), s.bytes
-			break
-		}
-	}
-	n, err := strconv.ParseInt(number, 10, 64)
-	if err != nil || n < 1 || n > math.MaxInt64/unit {
-		return 0, fmt.Errorf("%q is no size: a positive number of bytes with kB, MB or GB behind it", text)
-	}
-	return n * unit, nil
-}
-
-// formatSize is the shortest text that parseSize reads as n.
-func formatSize(n int64) string {
-	for _, s := range sizes {
-		if n%s.bytes == 0 && s.bytes > 1 {
-			return strconv.FormatInt(n/s.bytes, 10) + s.unit
-		}
-	}
-	return strconv.FormatInt(n, 10)
 }
 
 func findSetting(name string, pos parser.Pos) (setting, error) {

@@ -1,137 +1,14 @@
 package exec
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"runtime"
 	"strings"
 	"testing"
 
-	"github.com/hql-db/hql/catalog"
-	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
-	"github.com/hql-db/hql/planner"
-	"github.com/hql-db/hql/types"
 )
-
-// rowSource gives n rows (a permutation of 0..n-1, a long text) that exist only while they are read.
-type rowSource struct {
-	n, at int64
-	out   [][]types.Value
-	pad   string
-}
-
-func (s *rowSource) Next(context.Context) ([][]types.Value, error) {
-	s.out = s.out[:0]
-	for ; s.at < s.n && len(s.out) < 256; s.at++ {
-		s.out = append(s.out, []types.Value{types.NewInt(s.at * 7919 % s.n), types.NewString(s.pad)})
-	}
-	if len(s.out) == 0 {
-		return nil, io.EOF
-	}
-	return s.out, nil
-}
-
-func (s *rowSource) Close() error { return nil }
-
-// spillingNodes are the nodes that keep rows in files, over inputs of rows rows of rowSource.
-func spillingNodes(rows int64) map[string]planner.Node {
-	scan := func() *planner.Scan {
-		return &planner.Scan{Table: &catalog.Table{}} // two pseudo-columns: its rows are two wide
-	}
-	num := &expr.Column{Index: 0, Name: "n", Typ: types.BigInt}
-	text := &expr.Column{Index: 1, Name: "s", Typ: types.String}
-	group := &planner.Aggregate{Input: scan(), GroupBy: []expr.Expr{num}, Aggs: []planner.AggCall{{Func: "MAX", Arg: text, Typ: types.String}}}
-	return map[string]planner.Node{
-		"sorted first rows": &planner.Sort{Input: scan(), By: []planner.SortTerm{{Expr: num}}, Limit: rows / 2},
-		"sorted groups":     &planner.Sort{Input: group, By: []planner.SortTerm{{Expr: num}}, Limit: -1},
-		"sorted distinct":   &planner.Sort{Input: &planner.Distinct{Input: scan()}, By: []planner.SortTerm{{Expr: num}}, Limit: -1},
-		"grouped distinct":  &planner.Aggregate{Input: &planner.Distinct{Input: scan()}, GroupBy: []expr.Expr{num}, Aggs: []planner.AggCall{{Func: "COUNT", Typ: types.BigInt}}},
-		"sort":              &planner.Sort{Input: scan(), By: []planner.SortTerm{{Expr: num}}, Limit: -1},
-		"group":             &planner.Aggregate{Input: scan(), GroupBy: []expr.Expr{num}, Aggs: []planner.AggCall{{Func: "COUNT", Typ: types.BigInt}, {Func: "MAX", Arg: text, Typ: types.String}}},
-		"distinct":          &planner.Distinct{Input: scan()},
-		"join":              &planner.Join{Left: scan(), Right: scan(), LeftKeys: []expr.Expr{num}, RightKeys: []expr.Expr{num}},
-		"full join": &planner.Join{Left: scan(), Right: scan(), LeftKeys: []expr.Expr{num}, RightKeys: []expr.Expr{&expr.Const{Typ: types.BigInt}},
-			Outer: true, Full: true}, // no key meets a NULL one: each row comes alone
-	}
-}
-
-// Sorts, groups, DISTINCT and joins of 60 MB in 2 MB.
-func TestSpill(t *testing.T) {
-	const rows, limit = 200_000, 2 << 20
-	dir := t.TempDir()
-	for name, n := range spillingNodes(rows) {
-		t.Run(name, func(t *testing.T) {
-			src := func(context.Context, *planner.Scan) (operator, error) {
-				return &rowSource{n: rows, pad: strings.Repeat("x", 200)}, nil
-			}
-			op, err := newOperator(t.Context(), n, src, options{MemoryLimit: limit, SpillDir: dir})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer op.Close()
-			want := rows
-			switch name {
-			case "full join":
-				want = 2 * rows
-			case "sorted first rows":
-				want = rows / 2
-			}
-			seen := make([]bool, want)
-			count, last, peak := 0, int64(-1), uint64(0)
-			before := heapBytes() // of tests that ran earlier
-			for {
-				batch, err := op.Next(t.Context())
-				if err == io.EOF {
-					break
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, r := range batch {
-					var i int64
-					if r[0].IsNull() {
-						i = rows + r[2].Int()
-					} else {
-						i = r[0].Int()
-					}
-					if seen[i] {
-						t.Fatalf("row %d came twice", i)
-					}
-					if strings.HasPrefix(name, "sort") && i < last {
-						t.Fatalf("row %d came after %d", i, last)
-					}
-					seen[i], last = true, i
-					count++
-				}
-				if count%(256*100) == 0 {
-					peak = max(peak, heapBytes())
-				}
-			}
-			if count != want {
-				t.Errorf("%d rows, want %d", count, want)
-			}
-			if peak > before+45<<20 { // buffers and what waits to be collected: far from 60
-				t.Errorf("%d MB are held under a limit of %d", (peak-before)>>20, limit>>20)
-			}
-			left, err := os.ReadDir(dir)
-			if err != nil || len(left) > 0 {
-				t.Errorf("files are left: %v %v", left, err)
-			}
-		})
-	}
-}
-
-// heapBytes is what is held now, in bytes.
-func heapBytes() uint64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
-}
 
 // What spans several batches of rows: what is skipped, and answers to sub-queries that are kept from one to the next.
 func TestSeveralBatches(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
@@ -80,7 +81,7 @@ func (q *subqueries) answer(s *expr.Subquery, outer []types.Value) (expr.Expr, e
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.held += sizeOf(values) + int64(len(key)) + 128; q.held > q.run.opt.memory()/4 {
+	if q.held += operator.SizeOf(values) + int64(len(key)) + 128; q.held > q.run.opt.Memory()/4 {
 		clear(q.answers) // they can be had again
 		q.held = 0
 	}
@@ -98,11 +99,11 @@ func (q *subqueries) read(ctx context.Context, sub *planner.Subplan, outer []typ
 	if err != nil {
 		return nil, err
 	}
-	held := &budget{limit: r.opt.memory()}
+	held := &operator.Budget{Limit: r.opt.Memory()}
 	var out []types.Value
 	err = r.eachRow(ctx, p, asRead, func(rows [][]types.Value) error {
 		for _, row := range rows {
-			if err := held.take(sizeOf(row[:1]), "sub-query"); err != nil {
+			if err := held.Take(operator.SizeOf(row[:1]), "sub-query"); err != nil {
 				return fmt.Errorf("(%s): %w", sub.Text, err)
 			}
 			out = append(out, row[0])

@@ -1,9 +1,9 @@
 // Command mutants measures what the tests notice: it changes the code in small ways, one place at a
 // time, and runs the tests on each change.
 //
-//	go run ./internal/mutants -n 500              a random sample of the places that can be changed
-//	go run ./internal/mutants -only 'exec/spill'  those whose line of the report matches
-//	go run ./internal/mutants -mends              each mend that is kept in mends/ taken back
+//	go run ./internal/mutants -n 500                 a random sample of the places that can be changed
+//	go run ./internal/mutants -only 'operator/spill' those whose line of the report matches
+//	go run ./internal/mutants -mends                 each mend that is kept in mends/ taken back
 //
 // The places are comparisons, conditions, integer constants, sums, calls, assignments, arguments,
 // returned errors and flags of the packages that can give a wrong answer (-packages). Not drawn is what by its kind

@@ -1,4 +1,4 @@
-package exec
+package operator
 
 import (
 	"context"
@@ -22,7 +22,7 @@ func TestSortEnds(t *testing.T) {
 		if cancelled {
 			cancel()
 		}
-		s := newSort(&literalRows{rows}, n, options{}, &budget{limit: 1 << 30})
+		s := newSort(Literal(rows), n, Options{}, &Budget{Limit: 1 << 30})
 		out, err := s.Next(ctx)
 		if cancelled != errors.Is(err, context.Canceled) || !cancelled && out[1][0].Int() != 1 {
 			t.Errorf("cancelled %v: %v %v", cancelled, out, err)

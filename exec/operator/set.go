@@ -1,4 +1,4 @@
-package exec
+package operator
 
 import (
 	"context"
@@ -8,18 +8,56 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
+// unionOp gives the rows of its parts one after the other; each is opened when its turn comes.
+type unionOp struct {
+	b     *build
+	parts []planner.Node
+	cur   Operator
+}
+
+func (u *unionOp) Next(ctx context.Context) ([][]types.Value, error) {
+	for {
+		if u.cur == nil {
+			if len(u.parts) == 0 {
+				return nil, io.EOF
+			}
+			op, err := u.b.node(ctx, u.parts[0])
+			if err != nil {
+				return nil, err
+			}
+			u.cur, u.parts = op, u.parts[1:]
+		}
+		rows, err := u.cur.Next(ctx)
+		if err != io.EOF {
+			return rows, err
+		}
+		if err := u.cur.Close(); err != nil {
+			return nil, err
+		}
+		u.cur = nil
+	}
+}
+
+func (u *unionOp) Close() error {
+	u.parts = nil
+	if u.cur == nil {
+		return nil
+	}
+	return u.cur.Close()
+}
+
 // setOp is EXCEPT and INTERSECT: it counts the rows of the right side and lets
 // those of the left side pass or not.
 type setOp struct {
-	left, right operator
+	left, right Operator
 	node        *planner.SetOp
-	budget      *budget
+	budget      *Budget
 	counts      map[string]int
 	key         []byte
 	out         [][]types.Value
 }
 
-func (b *build) setOp(ctx context.Context, n *planner.SetOp) (operator, error) {
+func (b *build) setOp(ctx context.Context, n *planner.SetOp) (Operator, error) {
 	left, err := b.node(ctx, n.Left)
 	if err != nil {
 		return nil, err
@@ -49,7 +87,7 @@ func (s *setOp) load(ctx context.Context) error {
 		for _, r := range rows {
 			s.key = rowKey(s.key[:0], r)
 			if _, ok := s.counts[string(s.key)]; !ok {
-				if err := s.budget.take(int64(len(s.key))+64, what); err != nil {
+				if err := s.budget.Take(int64(len(s.key))+64, what); err != nil {
 					return err
 				}
 			}

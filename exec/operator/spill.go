@@ -1,4 +1,4 @@
-package exec
+package operator
 
 import (
 	"bufio"
@@ -102,7 +102,7 @@ type spillOp struct {
 
 func (s *spillOp) Next(ctx context.Context) ([][]types.Value, error) {
 	s.out = s.out[:0]
-	for len(s.out) < batchRows {
+	for len(s.out) < BatchRows {
 		row, err := s.file.next()
 		if err == io.EOF {
 			break

@@ -1,4 +1,4 @@
-package exec
+package operator
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 // aggregateOp groups its input in a hash table; where rows of a group come
 // together it holds one group at a time.
 type aggregateOp struct {
-	in    operator
+	in    Operator
 	node  *planner.Aggregate
 	env   *expr.Env
 	share share
@@ -75,7 +75,7 @@ func (a *aggregateOp) Next(ctx context.Context) ([][]types.Value, error) {
 		}
 		return a.Next(ctx)
 	}
-	return a.emit(min(len(a.order), batchRows))
+	return a.emit(min(len(a.order), BatchRows))
 }
 
 // reread begins with the next file of rows whose groups did not fit; io.EOF when there is none.
@@ -129,7 +129,7 @@ func (a *aggregateOp) add(row []types.Value) error {
 			if a.parts != nil { // a group is either held or in a file, even when memory is free again
 				return a.parts.add(a.key, row)
 			}
-			if err := a.share.take(sizeOf(a.vals)+int64(len(a.key))+int64(128*len(a.node.Aggs)), "GROUP BY"); err != nil {
+			if err := a.share.take(SizeOf(a.vals)+int64(len(a.key))+int64(128*len(a.node.Aggs)), "GROUP BY"); err != nil {
 				if len(a.groups) == 0 || a.level == maxSpillLevel {
 					return err
 				}
@@ -318,14 +318,14 @@ func (a *accumulator) collect(v types.Value) error {
 		k.row = append(k.row, sep)
 	}
 	if len(a.call.OrderBy) > 0 {
-		keys, err := order(a.call.OrderBy).keys(nil, a.env, a.env.Row)
+		keys, err := Order(a.call.OrderBy).Keys(nil, a.env, a.env.Row)
 		if err != nil {
 			return err
 		}
 		k.keys = keys
 	}
 	a.rows = append(a.rows, k)
-	return a.share.take(sizeOf(k.row)+sizeOf(k.keys), a.call.Func)
+	return a.share.take(SizeOf(k.row)+SizeOf(k.keys), a.call.Func)
 }
 
 func (a *accumulator) result() (types.Value, error) {
@@ -360,7 +360,7 @@ func (a *accumulator) result() (types.Value, error) {
 		}
 		return types.NewDecimal(types.Quotient(a.dec, apd.New(a.n, 0))), nil
 	}
-	slices.SortFunc(a.rows, order(a.call.OrderBy).less)
+	slices.SortFunc(a.rows, Order(a.call.OrderBy).less)
 	if a.call.Func == "STRING_AGG" {
 		var b strings.Builder
 		for i, k := range a.rows {

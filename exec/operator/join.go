@@ -1,4 +1,4 @@
-package exec
+package operator
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 // they are all of the right side; where they do not fit, both sides are divided
 // into files by a hash of the keys, and each pair of files is joined by itself.
 type joinOp struct {
-	left, right operator
+	left, right Operator
 	node        *planner.Join
 	build       *build
 	env         *expr.Env
@@ -44,12 +44,12 @@ type spilledJoin struct {
 	level       int
 }
 
-func (b *build) join(ctx context.Context, n *planner.Join) (operator, error) {
+func (b *build) join(ctx context.Context, n *planner.Join) (Operator, error) {
 	left, err := b.node(ctx, n.Left)
 	if err != nil {
 		return nil, err
 	}
-	j := &joinOp{left: left, right: noRows{}, node: n, build: b, env: b.opt.env(), share: share{budget: b.budget},
+	j := &joinOp{left: left, right: None{}, node: n, build: b, env: b.opt.Env(), share: share{Budget: b.budget},
 		width: n.Left.Width() + n.Right.Width(), nulls: make([]types.Value, n.Right.Width())}
 	if n.Lookup != nil {
 		return j, nil
@@ -76,7 +76,7 @@ func (j *joinOp) keyOf(exprs []expr.Expr, row []types.Value) (key string, ok boo
 }
 
 // load reads right into the table. Where it does not fit, it goes to files with the left side, and the table stays nil.
-func (j *joinOp) load(ctx context.Context, right operator) error {
+func (j *joinOp) load(ctx context.Context, right Operator) error {
 	j.table, j.matched = map[string][][]types.Value{}, map[string][]bool{}
 	j.share.release()
 	var parts *partitions
@@ -104,7 +104,7 @@ func (j *joinOp) load(ctx context.Context, right operator) error {
 				continue
 			}
 			if parts == nil {
-				if err = j.share.take(sizeOf(r)+int64(len(key)), "JOIN"); err == nil {
+				if err = j.share.take(SizeOf(r)+int64(len(key)), "JOIN"); err == nil {
 					if ok {
 						j.table[key] = append(j.table[key], slices.Clone(r))
 					} else {
@@ -208,11 +208,11 @@ func (j *joinOp) nextPair(ctx context.Context) error {
 	for len(j.pending) > 0 {
 		p := j.pending[0]
 		j.pending = j.pending[1:]
-		j.left, j.level = noRows{}, p.level
+		j.left, j.level = None{}, p.level
 		if p.left != nil {
 			j.left = &spillOp{file: p.left}
 		}
-		var right operator = noRows{}
+		var right Operator = None{}
 		if p.right != nil {
 			right = &spillOp{file: p.right}
 		}
@@ -294,7 +294,7 @@ func (j *joinOp) Next(ctx context.Context) ([][]types.Value, error) {
 			}
 		}
 	}
-	for j.out = j.out[:0]; len(j.out) < batchRows; {
+	for j.out = j.out[:0]; len(j.out) < BatchRows; {
 		if len(j.rest) > 0 {
 			j.out = append(j.out, append(make([]types.Value, j.node.Left.Width(), j.width), j.rest[0]...))
 			j.rest = j.rest[1:]
@@ -334,7 +334,7 @@ func (j *joinOp) nextLeft(ctx context.Context) (err error) {
 	}
 	if j.node.Full && j.table != nil {
 		j.rest = j.unmatched()
-		j.left, j.table, j.keyless = noRows{}, nil, nil
+		j.left, j.table, j.keyless = None{}, nil, nil
 		return nil
 	}
 	return j.nextPair(ctx)

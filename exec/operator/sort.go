@@ -1,4 +1,4 @@
-package exec
+package operator
 
 import (
 	"container/heap"
@@ -11,24 +11,11 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// keyed is a row with the values it is sorted by.
-type keyed struct {
-	keys, row []types.Value
-	seq       int // arrival: equal rows keep their order
-}
-
-func (o order) less(a, b keyed) int {
-	if c := o.compare(a.keys, b.keys); c != 0 {
-		return c
-	}
-	return a.seq - b.seq
-}
-
 // sortOp orders its input: all of it, or with a limit the first rows only, in a
 // heap. What does not fit in memory goes to files in sorted runs, which are merged in the end.
 type sortOp struct {
-	in    operator
-	by    order
+	in    Operator
+	by    Order
 	env   *expr.Env
 	limit int64
 	share share
@@ -41,8 +28,8 @@ type sortOp struct {
 	out   [][]types.Value
 }
 
-func newSort(in operator, n *planner.Sort, o options, b *budget) *sortOp {
-	return &sortOp{in: in, by: n.By, env: o.env(), limit: n.Limit, share: share{budget: b}, dir: o.SpillDir}
+func newSort(in Operator, n *planner.Sort, o Options, b *Budget) *sortOp {
+	return &sortOp{in: in, by: n.By, env: o.Env(), limit: n.Limit, share: share{Budget: b}, dir: o.SpillDir}
 }
 
 func (s *sortOp) Len() int           { return len(s.rows) }
@@ -67,7 +54,7 @@ func (s *sortOp) Next(ctx context.Context) ([][]types.Value, error) {
 	}
 	if s.merge != nil {
 		s.out = s.out[:0]
-		for len(s.out) < batchRows && (s.limit < 0 || int64(s.at) < s.limit) {
+		for len(s.out) < BatchRows && (s.limit < 0 || int64(s.at) < s.limit) {
 			row, err := s.merge.next()
 			if err == io.EOF {
 				break
@@ -86,7 +73,7 @@ func (s *sortOp) Next(ctx context.Context) ([][]types.Value, error) {
 	if s.at == len(s.rows) {
 		return nil, io.EOF
 	}
-	n := min(batchRows, len(s.rows)-s.at)
+	n := min(BatchRows, len(s.rows)-s.at)
 	s.out = s.out[:0]
 	for _, k := range s.rows[s.at : s.at+n] {
 		s.out = append(s.out, k.row)
@@ -121,7 +108,7 @@ func (s *sortOp) fill(ctx context.Context) error {
 			return err
 		}
 		for _, r := range rows {
-			keys, err := s.by.keys(make([]types.Value, 0, len(s.by)), s.env, r)
+			keys, err := s.by.Keys(make([]types.Value, 0, len(s.by)), s.env, r)
 			if err != nil {
 				return err
 			}
@@ -137,7 +124,7 @@ func (s *sortOp) fill(ctx context.Context) error {
 				heap.Fix(s, 0)
 				continue
 			}
-			size := sizeOf(r) + sizeOf(keys)
+			size := SizeOf(r) + SizeOf(keys)
 			if err := s.share.take(size, "ORDER BY"); err != nil {
 				if len(s.rows) == 0 {
 					return err
@@ -244,7 +231,7 @@ func (s *sortOp) finish(ctx context.Context) (err error) {
 
 // runMerge merges sorted runs; of equal rows those of the earlier run come first.
 type runMerge struct {
-	by    order
+	by    Order
 	runs  []*spillFile
 	heads []runHead // a heap, the first row on top
 }
@@ -254,7 +241,7 @@ type runHead struct {
 	run int
 }
 
-func newRunMerge(by order, runs []*spillFile) (*runMerge, error) {
+func newRunMerge(by Order, runs []*spillFile) (*runMerge, error) {
 	m := &runMerge{by: by, runs: runs}
 	for i, r := range runs {
 		row, err := r.next()
@@ -272,10 +259,10 @@ func newRunMerge(by order, runs []*spillFile) (*runMerge, error) {
 
 func (m *runMerge) Len() int      { return len(m.heads) }
 func (m *runMerge) Swap(i, j int) { m.heads[i], m.heads[j] = m.heads[j], m.heads[i] }
-func (m *runMerge) Push(any)      { panic("exec: the heads of a merge are there from the start") }
+func (m *runMerge) Push(any)      { panic("operator: the heads of a merge are there from the start") }
 func (m *runMerge) Less(i, j int) bool {
 	a, b := m.heads[i], m.heads[j]
-	if c := m.by.compare(a.row, b.row); c != 0 {
+	if c := m.by.Compare(a.row, b.row); c != 0 {
 		return c < 0
 	}
 	return a.run < b.run

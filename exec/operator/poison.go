@@ -1,4 +1,4 @@
-package exec
+package operator
 
 import (
 	"context"
@@ -7,26 +7,17 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// poisonValues overwrites values that nobody may hold any more: see package poison.
-func poisonValues(vs []types.Value) {
-	if poison.On {
-		for i := range vs {
-			vs[i] = types.NewString("\xdbhanded out again")
-		}
-	}
-}
-
 // poisonOp gives the rows of in as copies, and overwrites those when their time is over, at the following call of Next:
 // not in Close, which another goroutine may call while rows are being looked at. It stands around every operator in tests.
 type poisonOp struct {
-	in   operator
+	in   Operator
 	last [][]types.Value
 }
 
 // Next gives the next rows.
 func (p *poisonOp) Next(ctx context.Context) ([][]types.Value, error) {
 	for _, row := range p.last {
-		poisonValues(row)
+		poison.Values(row)
 	}
 	p.last = nil
 	rows, err := p.in.Next(ctx)

@@ -1,4 +1,4 @@
-package exec
+package operator
 
 import (
 	"context"
@@ -24,10 +24,10 @@ func TestSpillFails(t *testing.T) {
 	const rows = 12_000
 	dir := t.TempDir()
 	run := func(n planner.Node, broken func()) (count int, err error) {
-		src := func(context.Context, *planner.Scan) (operator, error) {
+		src := func(context.Context, *planner.Scan) (Operator, error) {
 			return &rowSource{n: rows, pad: strings.Repeat("x", 200)}, nil
 		}
-		op, err := newOperator(t.Context(), n, src, options{MemoryLimit: 300_000, SpillDir: dir})
+		op, err := New(t.Context(), n, src, Options{MemoryLimit: 300_000, SpillDir: dir})
 		if err != nil {
 			return 0, err
 		}

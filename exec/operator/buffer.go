@@ -1,0 +1,78 @@
+package operator
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"github.com/hql-db/hql/types"
+)
+
+// Drain calls f with the rows of op, each valid until f returns, and closes it.
+func Drain(ctx context.Context, op Operator, f func(rows [][]types.Value) error) error {
+	defer op.Close()
+	for {
+		rows, err := op.Next(ctx)
+		if err == io.EOF {
+			return op.Close()
+		}
+		if err == nil {
+			err = f(rows)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// Buffer keeps rows until they are asked for: in memory, and those that do not fit in a file.
+type Buffer struct {
+	Budget Budget
+	Dir    string // of the file
+	What   string // is kept, for the error
+	Whole  bool   // what does not fit is an error
+	held   [][]types.Value
+	beyond *spillFile
+}
+
+// Add keeps rows. They may change afterwards: what is kept are copies.
+func (b *Buffer) Add(rows [][]types.Value) (err error) {
+	for _, row := range rows {
+		if b.beyond == nil {
+			full := b.Budget.Take(SizeOf(row), b.What)
+			if full == nil {
+				b.held = append(b.held, slices.Clone(row))
+				continue
+			}
+			if b.Whole {
+				return full
+			}
+			if b.beyond, err = newSpillFile(b.Dir); err != nil {
+				return err
+			}
+		}
+		if err := b.beyond.add(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Each calls f with what is kept, first with all that is in memory; not at all for no rows. The rows are valid for good.
+func (b *Buffer) Each(ctx context.Context, f func(rows [][]types.Value) error) error {
+	if len(b.held) > 0 {
+		if err := f(b.held); err != nil {
+			return err
+		}
+	}
+	if b.beyond == nil {
+		return nil
+	}
+	if err := b.beyond.rewind(); err != nil {
+		return err
+	}
+	return Drain(ctx, &spillOp{file: b.beyond}, f)
+}
+
+// Close removes what is kept.
+func (b *Buffer) Close() { b.beyond.close() }

@@ -1,0 +1,100 @@
+package operator
+
+import (
+	"context"
+	"io"
+
+	"github.com/hql-db/hql/types"
+)
+
+// distinctOp drops rows that came before. Rows that are new when the memory is used up go to
+// files, to be read when the input has ended.
+type distinctOp struct {
+	in      Operator
+	seen    map[string]struct{}
+	share   share
+	dir     string
+	parts   *partitions
+	pending []spilled
+	level   int
+	key     []byte
+	out     [][]types.Value
+}
+
+func (d *distinctOp) Next(ctx context.Context) ([][]types.Value, error) {
+	for {
+		rows, err := d.in.Next(ctx)
+		if err == io.EOF {
+			if err = d.reread(); err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		d.out = d.out[:0]
+		for _, r := range rows {
+			d.key = rowKey(d.key[:0], r)
+			if _, ok := d.seen[string(d.key)]; ok {
+				continue
+			}
+			if d.parts == nil {
+				if err := d.share.take(int64(len(d.key))+64, "DISTINCT"); err != nil {
+					if len(d.seen) == 0 || d.level == maxSpillLevel {
+						return nil, err
+					}
+					d.parts = newPartitions(d.dir)
+				}
+			}
+			if d.parts != nil { // also when memory is free again: rows like it may be in a file
+				if err := d.parts.add(d.key, r); err != nil {
+					return nil, err
+				}
+				continue
+			}
+			d.seen[string(d.key)] = struct{}{}
+			d.out = append(d.out, r)
+		}
+		if len(d.out) > 0 {
+			return d.out, nil
+		}
+	}
+}
+
+// reread begins with the next file of rows that did not fit; io.EOF when there is none.
+func (d *distinctOp) reread() error {
+	if err := d.in.Close(); err != nil {
+		return err
+	}
+	if d.parts != nil {
+		d.pending = append(d.pending, d.parts.pending(d.level+1)...)
+		err := d.parts.rewind()
+		d.parts = nil
+		if err != nil {
+			return err
+		}
+	}
+	d.seen = map[string]struct{}{}
+	d.share.release()
+	if len(d.pending) == 0 {
+		return io.EOF
+	}
+	next := d.pending[0]
+	d.in, d.level, d.pending = &spillOp{file: next.file}, next.level, d.pending[1:]
+	return nil
+}
+
+func (d *distinctOp) Close() error {
+	d.parts.close()
+	closeSpilled(d.pending)
+	d.pending = nil
+	return d.in.Close()
+}
+
+// rowKey appends bytes that are equal for rows of equal values.
+func rowKey(dst []byte, row []types.Value) []byte {
+	for _, v := range row {
+		dst = v.AppendKey(dst)
+	}
+	return dst
+}

@@ -1,0 +1,114 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/poison"
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/types"
+)
+
+// Operator produces the rows of one step of a plan.
+type Operator interface {
+	// Next gives the next rows, valid until the following call; io.EOF at the end.
+	Next(ctx context.Context) ([][]types.Value, error)
+	// Close ends the operator and what it reads; it is idempotent.
+	Close() error
+}
+
+// BatchRows is the number of rows in a full batch: enough to pay for a
+// channel operation, few enough to stay in the cache.
+const BatchRows = 256
+
+// Source opens the access to one table.
+type Source func(ctx context.Context, s *planner.Scan) (Operator, error)
+
+// Options bound and place a query's work. The zero value works.
+type Options struct {
+	// MemoryLimit bounds the rows that a query's sorts, groups and joins hold, in bytes; 0 means 256 MiB.
+	MemoryLimit int64
+	SpillDir    string // where larger sorts go; "" means the system's temporary directory
+	Loc         *time.Location
+	Now         int64
+	// Subquery runs the queries inside expressions: see expr.Env.
+	Subquery func(s *expr.Subquery, outer []types.Value) (expr.Expr, error)
+	Stop     func() error // see expr.Env
+	// Resolve plans until the LOOKUPs that plan asks for are known; nil: as it comes.
+	Resolve func(ctx context.Context, plan func() (*planner.Plan, error)) (*planner.Plan, error)
+	// Wrap stands around each operator of a step, to measure it; nil: none.
+	Wrap func(planner.Node, Operator) Operator
+}
+
+// Env is what the expressions of the query are evaluated in.
+func (o Options) Env() *expr.Env {
+	return &expr.Env{Loc: o.Loc, Now: o.Now, Subquery: o.Subquery, Stop: o.Stop}
+}
+
+// Memory is MemoryLimit or, where that is 0, the limit that holds then.
+func (o Options) Memory() int64 {
+	if o.MemoryLimit == 0 {
+		return DefaultMemoryLimit
+	}
+	return o.MemoryLimit
+}
+
+// New makes the operators of the plan under node. src opens the tables. An error leaves nothing open.
+func New(ctx context.Context, node planner.Node, src Source, o Options) (Operator, error) {
+	b := &build{src: src, opt: o, budget: &Budget{Limit: o.Memory()}}
+	return b.node(ctx, node)
+}
+
+type build struct {
+	src    Source
+	opt    Options
+	budget *Budget
+}
+
+func (b *build) node(ctx context.Context, n planner.Node) (Operator, error) {
+	op, err := b.bare(ctx, n)
+	if err == nil && b.opt.Wrap != nil {
+		op = b.opt.Wrap(n, op)
+	}
+	if err == nil && poison.On {
+		op = &poisonOp{in: op}
+	}
+	return op, err
+}
+
+func (b *build) bare(ctx context.Context, n planner.Node) (Operator, error) {
+	switch n := n.(type) {
+	case *planner.Scan:
+		return b.src(ctx, n)
+	case *planner.Values:
+		return &valuesOp{rows: n.Rows, env: b.opt.Env()}, nil
+	case *planner.Union:
+		return &unionOp{b: b, parts: n.Parts}, nil
+	case *planner.SetOp:
+		return b.setOp(ctx, n)
+	case *planner.Join:
+		return b.join(ctx, n)
+	}
+	in, err := b.node(ctx, n.Inputs()[0])
+	if err != nil {
+		return nil, err
+	}
+	switch n := n.(type) {
+	case *planner.Filter:
+		return &filterOp{in: in, cond: n.Cond, env: b.opt.Env()}, nil
+	case *planner.Project:
+		return project(in, n.Exprs, b.opt), nil
+	case *planner.Limit:
+		return Limit(in, n.Offset, n.Count), nil
+	case *planner.Distinct:
+		return &distinctOp{in: in, seen: map[string]struct{}{}, share: share{Budget: b.budget}, dir: b.opt.SpillDir}, nil
+	case *planner.Sort:
+		return newSort(in, n, b.opt, b.budget), nil
+	case *planner.Aggregate:
+		return &aggregateOp{in: in, node: n, env: b.opt.Env(), share: share{Budget: b.budget}, dir: b.opt.SpillDir}, nil
+	}
+	in.Close()
+	panic(fmt.Sprintf("operator: unknown node %T", n))
+}
