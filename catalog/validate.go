@@ -192,11 +192,20 @@ func (b *builder) readable() error {
 	return b.holdTimes()
 }
 
-// packedAlone refuses cells in the family of a packed column: each qualifier there is made of its parts.
+// packedAlone refuses what the rows that a row of HBase holds under a packed column cannot each have: cells in its family, where
+// each qualifier is made of its parts, and columns that are read from another cell, of which there is one for all these rows.
 func (b *builder) packedAlone() error {
 	for _, packed := range b.t.Columns {
 		for _, c := range b.t.Columns {
-			if packed.Packed != nil && c.Packed == nil && c.Family == packed.Family && (!c.KeyPart || c.HasCell) {
+			switch {
+			case packed.Packed == nil || c == packed:
+			case !c.KeyPart:
+				err := parser.Errorf(c.Pos, "a row of HBase holds several of %s, each in a cell of %s: they would share the one cell of column %s", b.t.Name, packed.Name, c.Name)
+				if c.inKey {
+					return err.WithHint("put %s itself into the key or into %s:[...]: what is made of it does not tell it", c.Name, packed.Family)
+				}
+				return err.WithHint("define what a row of HBase has once as a table of its own, EXTERNAL and STORED IN the same, and join the two")
+			case c.HasCell && c.Family == packed.Family:
 				return parser.Errorf(c.Pos, "the cell of column %s would stand among those of %s, FROM %s:[...]: it would be read as one of them", c.Name, packed.Name, packed.Family).
 					WithHint("it needs another family: %s %s FROM other:%s", c.Name, c.Type, c.Name)
 			}

@@ -334,9 +334,6 @@ func (d *decoder) appendPacked(b *scanBatch, table string, r *hbase.Row) error {
 		if d.ts {
 			row[len(row)-1] = types.NewTimestamp(cell.Timestamp)
 		}
-		if len(d.wanted) > 0 {
-			d.decodeCells(row, r)
-		}
 		if err := d.check(b, row); err != nil {
 			return err
 		}

@@ -124,7 +124,7 @@ func hiveTable(r *reader) (*table, error) {
 		case source == ":timestamp":
 			t.note("column %s is the cells' time: read it as _ts", c.name)
 		case strings.HasSuffix(source, ":") || strings.HasSuffix(source, ".*"):
-			t.note("column %s maps all qualifiers %s: name those that matter as columns, or have a row for each cell with FROM family:[name AS TEXT]", c.name, source)
+			t.note("column %s maps all qualifiers %s: name those that matter as columns, or have a row for each cell in a table of its own, with FROM family:[name AS TEXT]", c.name, source)
 		default:
 			family, qualifier, ok := strings.Cut(source, ":")
 			if !ok || family == "" {
