@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -62,10 +64,14 @@ func TestLayoutCases(t *testing.T) {
 func TestLayoutCasesHBase(t *testing.T) {
 	c := dialHBase(t)
 	first, _ := seeds.Range(t, 1)
-	tables := first
-	layoutCases(t, func(*testing.T) hbase.Client { return c }, func(lc *layoutCase) {
+	var tables atomic.Uint64
+	layoutCases(t, func(t *testing.T) hbase.Client {
+		t.Parallel() // HBase takes its time to make a table
+		reserve(t, filepath.Base(t.Name()))
+		return c
+	}, func(lc *layoutCase) {
 		for _, name := range lc.mine {
-			if tables++; tables%3 != 0 {
+			if (first+tables.Add(1))%3 != 0 {
 				continue
 			}
 			def, _ := lc.planned.catalog.Table(name)
@@ -80,6 +86,29 @@ func TestLayoutCasesHBase(t *testing.T) {
 			})
 		}
 	})
+}
+
+var reserved sync.Map // a *sync.Mutex by table
+
+// reserve waits until no other case that runs has tables of the names that this layout's case creates.
+func reserve(t *testing.T, layout string) {
+	b, err := os.ReadFile(filepath.Join("testdata/layouts", layout))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, m := range creates.FindAllSubmatch(b, -1) {
+		names = append(names, string(m[1]))
+	}
+	for _, m := range made.FindAllSubmatch(b, -1) {
+		names = append(names, strings.Fields(string(m[1]))...)
+	}
+	slices.Sort(names) // so that no two cases wait for each other
+	for _, name := range slices.Compact(names) {
+		mu, _ := reserved.LoadOrStore(name, new(sync.Mutex))
+		mu.(*sync.Mutex).Lock()
+		t.Cleanup(mu.(*sync.Mutex).Unlock)
+	}
 }
 
 // layoutCases runs the cases, each in a store that client gives, and then, before its tables are dropped, more.
@@ -110,7 +139,9 @@ func (lc *layoutCase) drop() {
 	}
 }
 
+// How a case makes tables: its own, and those of layouts.sql.
 var creates = regexp.MustCompile(`\bCREATE (?:EXTERNAL )?TABLE (?:IF NOT EXISTS )?(\w+)`)
+var made = regexp.MustCompile(`(?m)^create (.+)$`)
 
 type layoutCase struct {
 	t              *testing.T
