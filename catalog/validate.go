@@ -372,9 +372,9 @@ func checksNeeded(l *Layout) (check, named []partRef) {
 		}
 		switch {
 		case !recomputable || len(p.Columns) == 1 && l.nameIn(p.Columns[0], ref): // of the latter the reader has the name
-		case !waits:
+		case !waits || p.UsesLookup():
 			check = append(check, ref)
-		case !p.UsesLookup():
+		default:
 			named = append(named, ref)
 		}
 	}
