@@ -164,9 +164,15 @@ func assignments(t *catalog.Table, s *parser.Update) (set []bool, values []parse
 		if err != nil {
 			return nil, nil, err
 		}
-		if part := t.Layouts[0].PartOf(c.Index); part != nil {
-			return nil, nil, parser.Errorf(a.Column.Pos, "column %s is part of the rowkey (%s): UPDATE cannot change it", c.Name, part.Source).
-				WithHint("insert the row anew and delete the old one")
+		for _, o := range t.Columns {
+			if part := t.Layouts[0].PartOf(o.Index); part != nil && (o == c || oneCell(o, c)) {
+				what := "column " + c.Name + " is"
+				if o != c {
+					what = "column " + c.Name + " stands in one cell with " + o.Name + ", which is"
+				}
+				return nil, nil, parser.Errorf(a.Column.Pos, "%s part of the rowkey (%s): UPDATE cannot change it", what, part.Source).
+					WithHint("insert the row anew and delete the old one")
+			}
 		}
 		if set[c.Index] {
 			return nil, nil, parser.Errorf(a.Column.Pos, "column %q is set twice", c.Name)

@@ -97,7 +97,7 @@ func (r *run) newWriter(t *catalog.Table) *writer {
 	w.shared = make([][]*catalog.Column, len(t.Columns))
 	for i, a := range t.Columns {
 		for _, b := range t.Columns {
-			if hasCell(a) && hasCell(b) && a.Family == b.Family && a.Qualifier == b.Qualifier {
+			if oneCell(a, b) {
 				w.shared[i] = append(w.shared[i], b)
 			}
 		}
@@ -110,6 +110,11 @@ func (r *run) newWriter(t *catalog.Table) *writer {
 
 // hasCell reports whether c is read from a cell of its name.
 func hasCell(c *catalog.Column) bool { return c.Packed == nil && (!c.KeyPart || c.HasCell) }
+
+// oneCell reports whether a and b are read from the same cell.
+func oneCell(a, b *catalog.Column) bool {
+	return hasCell(a) && hasCell(b) && a.Family == b.Family && a.Qualifier == b.Qualifier
+}
 
 // agree checks that columns of one cell are not given different values, and gives those that the statement does not name
 // what they will read there: entries are made of it.
