@@ -26,7 +26,8 @@ const writeBatch = 1000
 type writer struct {
 	run   *run
 	table *catalog.Table
-	ts    int64 // see at; 0: to be drawn
+	ts    int64     // see at; 0: to be drawn
+	drawn time.Time // when ts was
 	env   expr.Env
 	known map[string]bool // physical tables that exist
 	// ifNew: rows are stored only where the primary layout has none. token is what this statement claims them with,
@@ -60,7 +61,7 @@ type tableMutations struct {
 // asked when the first row of a batch has been read.
 func (w *writer) at(newest int64) int64 {
 	if w.ts == 0 {
-		w.ts = w.run.engine.clock.next()
+		w.drawn, w.ts = time.Now(), w.run.engine.clock.next()
 	}
 	return max(w.ts, newest+1)
 }
@@ -332,7 +333,7 @@ func (w *writer) retire(old []types.Value, places []place, ts int64) {
 // HBase a row without cells does not exist.
 func (w *writer) cells(l *catalog.Layout, row []types.Value, set []bool, at place) (puts, removed []hbase.Cell, err error) {
 	if l.Kind == catalog.Index {
-		return []hbase.Cell{w.marker()}, nil, nil
+		return []hbase.Cell{w.entryCell()}, nil, nil
 	}
 	for i, c := range w.table.Columns {
 		if !set[i] && l.Kind == catalog.Primary || c.KeyPart && !c.HasCell || c.Name == catalog.HiddenColumn || w.elsewhere(i, row, set, l.Kind) {
@@ -383,6 +384,16 @@ func (w *writer) marker() hbase.Cell {
 	return hbase.Cell{Family: []byte(family), Qualifier: qualifier, Value: []byte{}}
 }
 
+// entryCell is the cell of an entry in an INDEX. IF NOT EXISTS has one of its own: what it takes back when its row is
+// refused is not the entry that another statement has written and is about to write the row of.
+func (w *writer) entryCell() hbase.Cell {
+	c := w.marker()
+	if w.ifNew {
+		c.Qualifier = w.token
+	}
+	return c
+}
+
 // remove adds the mutations that delete row, as it was read; at is where it stands in the primary layout.
 func (w *writer) remove(row []types.Value, at place) error {
 	ts := max(w.at(0), w.newest(row))
@@ -404,6 +415,9 @@ func (w *writer) remove(row []types.Value, at place) error {
 
 // removal is the mutation that deletes what stands at p and is not newer than ts.
 func (w *writer) removal(l *catalog.Layout, p place, ts int64) hbase.Mutation {
+	if w.ifNew && l.Kind == catalog.Index {
+		return hbase.Mutation{Kind: hbase.DeleteColumns, Key: p.key, Timestamp: ts, Cells: []hbase.Cell{w.entryCell()}}
+	}
 	if p.qualifier != nil && l.Kind != catalog.Index {
 		for _, c := range w.table.Columns {
 			if c.Packed != nil {
@@ -445,11 +459,10 @@ func (w *writer) flush(ctx context.Context) error {
 		}
 		w.largest[i] = 0
 	}
-	began := time.Now()
 	if err := w.sendAll(ctx); err != nil {
 		return err
 	}
-	if err := w.complete(ctx, time.Since(began)); err != nil {
+	if err := w.complete(ctx, time.Since(w.drawn)); err != nil {
 		return err
 	}
 	w.rows, w.ts = 0, 0

@@ -199,11 +199,11 @@ func (w *writer) joint() bool {
 // maxCompletions bounds how often the entries of rows that others change all the time are looked at.
 const maxCompletions = 20
 
-// entryPatience is how long a statement may take from the entries that it writes to their rows before it looks whether
-// the entries still stand: who finds an entry without its row leaves it alone for that long.
+// entryPatience is how long a statement may take from the time that it draws for its entries to their rows before it looks
+// whether the entries still stand: who finds an entry without its row leaves it alone for that long.
 const entryPatience = time.Second
 
-// complete reads the rows that were written, in the time that took, and gives each the entries that it lacks: of several
+// complete reads the rows that were written, in the time that took from its drawing on, and gives each the entries that it lacks: of several
 // statements that changed it at the same time the last to look sees what all have left. Rows that were refused have the
 // entries that their statement wrote for them replaced.
 func (w *writer) complete(ctx context.Context, took time.Duration) error {

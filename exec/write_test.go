@@ -261,12 +261,73 @@ type waiting struct {
 	held, goOn chan struct{}
 }
 
-func (c *waiting) Mutate(ctx context.Context, table string, ms []hbase.Mutation) error {
+func (c *waiting) wait(table string) {
 	if table == c.table {
 		close(c.held)
 		<-c.goOn
 	}
+}
+
+func (c *waiting) Mutate(ctx context.Context, table string, ms []hbase.Mutation) error {
+	c.wait(table)
 	return c.Client.Mutate(ctx, table, ms)
+}
+
+func (c *waiting) PutIfAbsent(ctx context.Context, table string, m hbase.Mutation) (bool, error) {
+	c.wait(table)
+	return c.Client.PutIfAbsent(ctx, table, m)
+}
+
+// An IF NOT EXISTS that is refused takes back its own entries only: not that of an INSERT which is about to write the row
+// that the entry leads to, at the same time or an earlier one.
+func TestRefusedClaimBesideInsert(t *testing.T) {
+	for _, later := range []time.Duration{3, 5} {
+		_, c := newStore(t)
+		began := time.Now()
+		at := func(ms time.Duration) Config {
+			return Config{FullScan: AllowFullScan, Clock: func() time.Time { return began.Add(ms * time.Millisecond) }}
+		}
+		w := newWorld(t, c, at(0))
+		w.run("CREATE TABLE t (id TEXT, n INT) ROW KEY (id AS TEXT) STORED IN 't' INDEX i (n AS ORDERED INT32, id AS TEXT)")
+		start := func(cfg Config, sql string) (goOn func() int64) {
+			slow := &waiting{c, "t", make(chan struct{}), make(chan struct{})}
+			writer, done := &world{t, New(slow, w.catalog, cfg)}, make(chan int64)
+			go func() { done <- writer.changed(sql) }()
+			<-slow.held
+			return func() int64 { close(slow.goOn); return <-done }
+		}
+		claim := start(at(5), "INSERT INTO t VALUES ('a', 1) IF NOT EXISTS")
+		w.run("INSERT INTO t VALUES ('a', 2) IF NOT EXISTS")
+		insert := start(at(later), "INSERT INTO t VALUES ('a', 1)")
+		if n := claim(); n != 0 {
+			t.Errorf("%d rows", n)
+		}
+		if n := insert(); n != 1 {
+			t.Errorf("%d rows", n)
+		}
+		w.expect("a|1", "SELECT * FROM t")
+		w.expect("a|1", "SELECT * FROM t WHERE n = 1")
+		w.expect("i|rows without an entry|0\ni|entries without their row|0", "CHECK TABLE t")
+		w.run("DELETE FROM t WHERE id = 'a'")
+		w.expect("i|rows without an entry|0\ni|entries without their row|0", "CHECK TABLE t")
+	}
+}
+
+// Rows that HBase's table cannot hold are not taken for rows that are gone: their entries stay.
+func TestCheckOfATableMadeAnew(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE t (id TEXT, n INT NOT NULL FROM f:n) ROW KEY (id AS TEXT) STORED IN 't' INDEX i (n AS ORDERED INT32, id AS TEXT); INSERT INTO t VALUES ('a', 1)")
+	if err := c.DropTable(t.Context(), "t"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.CreateTable(t.Context(), "t", []hbase.Family{{Name: "g"}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, sql := range []string{"CHECK TABLE t", "CHECK TABLE t REPAIR", "SELECT n FROM t", "SELECT id FROM t WHERE n = 1"} {
+		w.refused("NoSuchColumnFamilyException", sql)
+	}
+	w.expect("1", "CREATE EXTERNAL TABLE entries (entry BYTES) ROW KEY (entry AS BYTES) STORED IN 't_i'; SELECT COUNT(*) FROM entries")
 }
 
 // REPAIR takes no entry away whose row another statement is writing, and gives no copy the values that a row had.
