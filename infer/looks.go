@@ -1,0 +1,273 @@
+package infer
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/hql-db/hql/types"
+)
+
+// printable reports whether the next w bytes are characters in more than one key of four.
+func (s *search) printable(at []int, w int) bool {
+	n, total := 0, 0
+	for i, p := range at {
+		if p < 0 {
+			continue
+		}
+		total++
+		if isText(s.keys[i][p:min(len(s.keys[i]), p+w)]) {
+			n++
+		}
+	}
+	return 4*n > total
+}
+
+// looksText reports whether the 4 bytes after skip others are rather characters: of a number of seconds the last
+// two are anything, and the first two are letters in our time.
+func (s *search) looksText(at []int, skip int) bool {
+	n, total := 0, 0
+	for i, p := range at {
+		if p += skip; p < skip || p+4 > len(s.keys[i]) {
+			continue
+		}
+		for _, c := range s.keys[i][p+2 : p+4] {
+			total++
+			if c >= ' ' && c < 0x7f {
+				n++
+			}
+		}
+	}
+	return 4*n > 3*total
+}
+
+func isText(b []byte) bool {
+	for _, c := range b {
+		if c < ' ' || c == 0x7f {
+			return false
+		}
+	}
+	return utf8.Valid(b)
+}
+
+func isAlnum(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+}
+
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+
+// canonical reports whether b is a decimal number without leading zeros that a BIGINT holds.
+func canonical(b []byte) bool {
+	if len(b) == 0 || len(b) > 18 || b[0] == '0' && len(b) > 1 {
+		return false
+	}
+	return isDigits(b)
+}
+
+func isDigits(b []byte) bool {
+	return !slices.ContainsFunc(b, func(c byte) bool { return c < '0' || c > '9' })
+}
+
+// reversedDomains reports whether most texts begin as a domain name written backwards does.
+func reversedDomains(texts [][]byte) bool {
+	n := 0
+	for _, b := range texts {
+		if reversedDomain(b) {
+			n++
+		}
+	}
+	return 2*n > len(texts)
+}
+
+func reversedDomain(b []byte) bool {
+	for _, tld := range []string{"moc.", "gro.", "ten.", "ude.", "vog.", "oi.", "nc.", "ed.", "ku.", "pj.", "rf.", "vt.", "ppa.", "ved."} {
+		if bytes.HasPrefix(b, []byte(tld)) {
+			return true
+		}
+	}
+	return false
+}
+
+// describe says what values a part has.
+func describe(what string, bs [][]byte) string {
+	widths, values := map[int]bool{}, map[string]bool{}
+	lo, hi := math.MaxInt, 0
+	first, last := bs[0], bs[0]
+	for _, b := range bs {
+		widths[len(b)], values[string(b)] = true, true
+		lo, hi = min(lo, len(b)), max(hi, len(b))
+		if bytes.Compare(b, first) < 0 {
+			first = b
+		}
+		if bytes.Compare(b, last) > 0 {
+			last = b
+		}
+	}
+	size := fmt.Sprintf("%d to %d bytes", lo, hi)
+	if lo == hi {
+		size = fmt.Sprintf("%d bytes", lo)
+	}
+	show := func(b []byte) string {
+		if len(b) > 40 {
+			b = b[:40]
+		}
+		if isText(b) {
+			return types.NewString(string(b)).SQL()
+		}
+		return types.NewBytes(string(b)).SQL()
+	}
+	if len(values) == 1 {
+		return fmt.Sprintf("%s, %s, always %s", what, size, show(first))
+	}
+	return fmt.Sprintf("%s, %s, %d values in %d keys: %s to %s", what, size, len(values), len(bs), show(first), show(last))
+}
+
+// textBits is the entropy of a text's bytes, a text; by position for texts of one width.
+func textBits(texts [][]byte, byPosition bool) float64 {
+	var all [256]int
+	total := 0
+	values := map[string]bool{}
+	for _, b := range texts {
+		values[string(b)] = true
+		total += len(b)
+		for _, c := range b {
+			all[c]++
+		}
+	}
+	bits := entropy(all[:], total) * float64(total) / float64(len(texts))
+	if byPosition {
+		sum := 0.0
+		for i := range texts[0] {
+			var here [256]int
+			for _, b := range texts {
+				here[b[i]]++
+			}
+			sum += entropy(here[:], len(texts))
+		}
+		bits = min(bits, sum)
+	}
+	return min(bits, dictionary(len(values), len(texts), bits))
+}
+
+// numberBits is what numbers written in digits cost, as for numbers in bytes.
+func numberBits(bs [][]byte) float64 {
+	lo, hi := int64(math.MaxInt64), int64(0)
+	values := map[int64]bool{}
+	for _, b := range bs {
+		n, _ := strconv.ParseInt(string(b), 10, 64)
+		lo, hi, values[n] = min(lo, n), max(hi, n), true
+	}
+	bits := rangeBits(lo, hi)
+	return min(bits, dictionary(len(values), len(bs), bits))
+}
+
+func entropy(counts []int, total int) float64 {
+	h := 0.0
+	for _, n := range counts {
+		if n > 0 {
+			p := float64(n) / float64(total)
+			h -= p * math.Log2(p)
+		}
+	}
+	return h
+}
+
+// punctuation counts the places that always hold the same character, no letter or digit: a delimiter.
+func punctuation(bs [][]byte) int {
+	n := 0
+	for i, c := range bs[0] {
+		if !isAlnum(c) && c != ' ' && !slices.ContainsFunc(bs, func(b []byte) bool { return b[i] != c }) {
+			n++
+		}
+	}
+	return n
+}
+
+func isUUID(b []byte) bool {
+	return len(b) == 36 && b[8] == '-' && b[13] == '-' && b[18] == '-' && b[23] == '-'
+}
+
+// valuesOf gives the bytes between two places in each key, "" where a key does not fit.
+func valuesOf(at, next []int, keys [][]byte) []string {
+	out := make([]string, len(at))
+	for i := range at {
+		if next[i] >= 0 {
+			out[i] = string(keys[i][at[i]:next[i]])
+		}
+	}
+	return out
+}
+
+var digests = map[int]string{16: "MD5", 20: "SHA-1", 32: "SHA-256"}
+
+// digestOf names the digest that bs look like: they have its width, and no byte or digit is rare.
+func digestOf(bs [][]byte) (string, bool) {
+	w := len(bs[0])
+	values := map[string]bool{}
+	for _, b := range bs {
+		values[string(b)] = true
+	}
+	if name := digests[w/2]; w%2 == 0 && name != "" && !slices.ContainsFunc(bs, func(b []byte) bool { return !isHex(b) }) {
+		if textBits(bs, false) > 0 && letters(bs) {
+			return fmt.Sprintf("%d hex digits, as an %s has", w, name), true
+		}
+	}
+	if name := digests[w]; name != "" {
+		high, total := 0, 0
+		for v := range values {
+			for i := range len(v) {
+				total++
+				if v[i] >= 0x80 {
+					high++
+				}
+			}
+		}
+		if 10*high > 3*total && 10*high < 7*total && !mostlyText(bs) {
+			return fmt.Sprintf("%d bytes that look random, as an %s has", w, name), true
+		}
+	}
+	return "", false
+}
+
+// mostlyText reports whether bs are mostly UTF-8 text, which has high bytes too.
+func mostlyText(bs [][]byte) bool {
+	n := 0
+	for _, b := range bs {
+		if isText(b) {
+			n++
+		}
+	}
+	return 2*n > len(bs)
+}
+
+// letters reports whether hex digits hold letters and digits: numbers alone would not be hex.
+func letters(bs [][]byte) bool {
+	n := 0
+	for _, b := range bs {
+		if !isDigits(b) && bytes.ContainsAny(b, "0123456789") {
+			n++
+		}
+	}
+	if len(bs) >= 16 { // each digit is a letter in some key, but for a version in it
+		never := 0
+		for i := range bs[0] {
+			if !slices.ContainsFunc(bs, func(b []byte) bool { return b[i] > '9' }) {
+				never++
+			}
+		}
+		if never > 2 {
+			return false
+		}
+	}
+	return 10*n >= 9*len(bs)
+}
+
+// isHex reports whether b is hex digits of one case.
+func isHex(b []byte) bool { return isHexCase(b, 'a') || isHexCase(b, 'A') }
+
+func isHexCase(b []byte, a byte) bool {
+	return !slices.ContainsFunc(b, func(c byte) bool { return !(c >= '0' && c <= '9' || c >= a && c <= a+5) })
+}
