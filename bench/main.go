@@ -1,5 +1,5 @@
 // Command bench runs the workloads W1 to W11 as SQL through the public API over the table that
-// Phoenix wrote (layout L42), as hql's side of a comparison with Phoenix, a hand-written
+// Phoenix wrote (layout phoenix_events), as hql's side of a comparison with Phoenix, a hand-written
 // gohbase program and a hand-written Java client; compare.sh runs them all.
 //
 //	bench WORKLOAD [CLIENTS]     prints one line of JSON

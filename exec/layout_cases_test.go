@@ -28,8 +28,8 @@ import (
 	"github.com/hql-db/hql/testdata"
 )
 
-// Every layout by itself, with rows to look at: testdata/layouts has a file for each, whose name is the
-// layout's in layouts.sql and queries.tsv.
+// Every layout by itself, with rows to look at: testdata/layouts has a file for each, named for
+// its (first) table in layouts.sql; queries.tsv uses these names, too.
 //
 //	create TABLE...          makes tables of layouts.sql
 //	sql                      runs statements; prints the rows of the last one, warnings and the error

@@ -199,7 +199,7 @@ func saltResult(args []Expr) (types.Type, error) {
 	return t, nil
 }
 
-// ringHash is the hash of a consistent-hash ring (seed layout L31): 32-bit
+// ringHash is the hash of a consistent-hash ring (as in the layout messages_ring): 32-bit
 // two's complement FNV with a final mix, made absolute.
 func ringHash(s string) int32 {
 	const start = 216613626111 & 0xffffffff

@@ -32,7 +32,7 @@ func TestImport(t *testing.T) {
 	})
 }
 
-// Phoenix's definition of L42 gives the columns and the key that layouts.sql has for it.
+// Phoenix's definition of phoenix_events gives the columns and the key that layouts.sql has for it.
 func TestPhoenixLayout(t *testing.T) {
 	out, err := importer.Import("phoenix", `CREATE TABLE EVENTS (HOST VARCHAR NOT NULL, TS BIGINT NOT NULL, LEVEL VARCHAR, MSG VARCHAR, VAL DOUBLE, CNT BIGINT
 		CONSTRAINT pk PRIMARY KEY (HOST, TS)) SALT_BUCKETS = 8, COLUMN_ENCODED_BYTES = NONE`)
