@@ -103,7 +103,8 @@ type Layout struct {
 	storedParts bool      // Stored has parts to compute
 	solve       []solver  // how key columns are read
 	check       []partRef // parts to recompute
-	named       []partRef // of those, the ones that follow from names of LOOKUP: see KeyReader.Named
+	numbered    []numbered
+	named       []partRef // of check, the ones that follow from names of LOOKUP
 	// solvedBy and checkedBy are the last key part that each of solve and check depends on; unstable: not only on the key.
 	solvedBy, checkedBy []int
 }

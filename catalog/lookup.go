@@ -6,6 +6,7 @@ import (
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
 )
 
 // AllParts are the parts of l's table name, key and packed qualifier.
@@ -141,22 +142,42 @@ func (t *Table) numbers(u Lookup) error {
 	return nil
 }
 
-// nameIn is NameAt for a part of any pattern: only keys hold numbers that are read back.
-func (l *Layout) nameIn(col int, ref partRef) bool {
-	if ref.from != 1 {
-		return false
-	}
-	_, _, ok := l.NameAt(col, ref.part)
-	return ok
+// A Names gives the name of a number that call, a LOOKUP, gave to it; ok is false where no name has the number.
+type Names func(call *expr.Call, number types.Value) (name types.Value, ok bool, err error)
+
+// numbered is a part of the key that holds a number in place of the name in column col.
+type numbered struct {
+	part, col int
+	call      *expr.Call
+	known     bool // the key tells the name elsewhere, too: the two are compared
 }
 
-// NameAt tells that the name in column col can be read back from the number that part i of l's key, a LOOKUP, holds:
-// where the number stands in a key, and the call, which takes one column as it is.
-func (l *Layout) NameAt(col, i int) (offset int, call *expr.Call, ok bool) {
-	p := l.Key.Parts[i]
+// findNumbered fills in numbered.
+func (l *Layout) findNumbered() {
+	for i, p := range l.Key.Parts {
+		for _, c := range p.Columns {
+			if call, ok := l.numberOf(c, partRef{1, i}); ok && l.Key.table.Columns[c].KeyPart {
+				known := l.Holds(c) || slices.ContainsFunc(l.numbered, func(n numbered) bool { return n.col == c })
+				l.numbered = append(l.numbered, numbered{i, c, call, known})
+			}
+		}
+	}
+}
+
+// numberOf reports whether a part is the number that call, a LOOKUP, gives to the name in column col as it stands, so that the
+// name can be read back. Only keys hold numbers that are read back.
+//
+//	LOOKUP(hosts.id, host) AS INT32             ok
+//	LOOKUP(metrics.id, 'cpu', host) AS INT32    ok
+//	LOOKUP(hosts.id, LOWER(host)) AS INT32      not ok
+func (l *Layout) numberOf(col int, ref partRef) (call *expr.Call, ok bool) {
+	if ref.from != 1 {
+		return nil, false
+	}
+	p := l.Key.Parts[ref.part]
 	call, ok = p.Expr.(*expr.Call)
-	if !ok || call.Func.Key == nil || !call.Func.Key.Lookup || p.Encoding.Width() == Variable {
-		return 0, nil, false
+	if !ok || call.Func.Key == nil || !call.Func.Key.Lookup {
+		return nil, false
 	}
 	for _, a := range call.Args {
 		switch a := a.(type) {
@@ -164,9 +185,8 @@ func (l *Layout) NameAt(col, i int) (offset int, call *expr.Call, ok bool) {
 		case *expr.Column:
 			ok = ok && a.Index == col && len(p.Columns) == 1
 		default:
-			return 0, nil, false
+			return nil, false
 		}
 	}
-	offset, fixed := fixedBytes(l.Key.Parts[:i])
-	return offset, call, ok && fixed
+	return call, ok
 }

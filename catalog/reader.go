@@ -14,6 +14,9 @@ import (
 // a scan share the beginning of their keys with the row before: what these
 // bytes decide is not decoded and verified again. It is for one goroutine.
 type KeyReader struct {
+	// Names, where set, gives the columns of which the key holds numbers. They stay as they are otherwise.
+	Names Names
+
 	l     *Layout
 	table string
 	key   []byte           // of the last row read; nil after an error
@@ -22,6 +25,7 @@ type KeyReader struct {
 	// decide a part: a delimiter belongs to what it ends.
 	ends, decides []int
 	solved        []types.Value // by solver
+	names         []types.Value // by Layout.numbered
 	env           expr.Env
 }
 
@@ -36,6 +40,9 @@ func NewKeyReader(l *Layout) *KeyReader {
 	vals := make([]types.Value, len(l.solve)+len(l.Stored.Parts)+n)
 	r.solved, vals = vals[:len(l.solve)], vals[len(l.solve):]
 	r.vals[0], r.vals[1] = vals[:len(l.Stored.Parts)], vals[len(l.Stored.Parts):]
+	if len(l.numbered) > 0 {
+		r.names = make([]types.Value, len(l.numbered))
+	}
 	if l.Packed != nil {
 		r.vals[2] = make([]types.Value, len(l.Packed.Parts))
 	}
@@ -139,14 +146,37 @@ func (r *KeyReader) read(table string, key, qualifier []byte, row []types.Value,
 		}
 		row[s.col] = r.solved[i]
 	}
-	return r.verify(row, qualifier, same)
+	if err := r.verify(row, qualifier, same); err != nil || r.Names == nil || len(l.numbered) == 0 {
+		return err
+	}
+	return r.name(row, qualifier, same)
 }
 
-// verify recomputes the parts that follow from others: hashes, buckets, salts. Those that the leading same
-// parts decide were verified before.
-func (r *KeyReader) verify(row []types.Value, qualifier []byte, same int) error {
-	for i, ref := range r.l.check {
-		if same > 0 && r.l.checkedBy[i] < same || ref.from == 2 && qualifier == nil {
+// name fills in the columns that the key holds as numbers. A number without a name makes the key malformed, and so does one
+// of another name than the key has elsewhere.
+func (r *KeyReader) name(row []types.Value, qualifier []byte, same int) error {
+	for i, n := range r.l.numbered {
+		part, number := r.l.Key.Parts[n.part], r.vals[1][n.part]
+		if same <= n.part { // else it is that of the last row
+			name, ok, err := r.Names(n.call, number)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				return &MalformedError{part.Source, "the number " + number.SQL() + " has no name"}
+			}
+			r.names[i] = name
+		}
+		name := r.names[i]
+		if n.known {
+			if c, err := types.Compare(name, row[n.col]); err != nil || c != 0 {
+				return &MalformedError{part.Source, fmt.Sprintf("the number %s is that of %s, not of %s", number.SQL(), name.SQL(), row[n.col].SQL())}
+			}
+		}
+		row[n.col] = name
+	}
+	for _, ref := range r.l.named {
+		if ref.from == 2 && qualifier == nil {
 			continue
 		}
 		if err := r.verifyPart(ref, row); err != nil {
@@ -156,10 +186,11 @@ func (r *KeyReader) verify(row []types.Value, qualifier []byte, same int) error 
 	return nil
 }
 
-// Named verifies the parts of the row last read that follow from names of LOOKUP, once row has these.
-func (r *KeyReader) Named(qualifier []byte, row []types.Value) error {
-	for _, ref := range r.l.named {
-		if ref.from == 2 && qualifier == nil {
+// verify recomputes the parts that follow from others: hashes, buckets, salts. Those that the leading same
+// parts decide were verified before.
+func (r *KeyReader) verify(row []types.Value, qualifier []byte, same int) error {
+	for i, ref := range r.l.check {
+		if same > 0 && r.l.checkedBy[i] < same || ref.from == 2 && qualifier == nil {
 			continue
 		}
 		if err := r.verifyPart(ref, row); err != nil {

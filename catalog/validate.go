@@ -181,6 +181,7 @@ func (b *builder) readable() error {
 		}
 		slices.SortFunc(l.Sparse, func(a, b *Column) int { return a.Index - b.Index })
 		l.check, l.named = checksNeeded(l)
+		l.findNumbered()
 		if err := l.comparable(); err != nil {
 			return err
 		}
@@ -273,7 +274,7 @@ func (l *Layout) solverFor(col *Column, refs []partRef) (solver, bool) {
 		}
 	}
 	for _, ref := range refs {
-		if l.nameIn(col.Index, ref) {
+		if _, ok := l.numberOf(col.Index, ref); ok {
 			return solver{col: col.Index, byLookup: true, whole: true, source: pats[ref.from].Parts[ref.part].Source}, true
 		}
 	}
@@ -337,14 +338,14 @@ func (l *Layout) comparable() error {
 	for _, ref := range l.check {
 		if p := l.patterns()[ref.from].Parts[ref.part]; p.UsesLookup() {
 			return parser.Errorf(p.Def.Pos, "%s cannot be compared with what the key tells of its name", p.Source).
-				WithHint("put it before the parts that vary in width, and the column into it as it is; or leave one of the two out")
+				WithHint("put the column into it as it is, or leave one of the two out")
 		}
 	}
 	return nil
 }
 
 // checksNeeded drops the checks that hold by the way a column is read: its own
-// part, and a single part that is inverted. named are those that wait for names, see KeyReader.Named.
+// part, and a single part that is inverted. named are those that wait for names.
 func checksNeeded(l *Layout) (check, named []partRef) {
 	own := map[partRef]bool{}
 	lookups := map[int]bool{}
@@ -370,8 +371,12 @@ func checksNeeded(l *Layout) (check, named []partRef) {
 			recomputable = recomputable && known[col] && (!lookups[col] || l.Key.table.Columns[col].KeyPart)
 			waits = waits || lookups[col]
 		}
+		numbered := false // the reader compares the names
+		if len(p.Columns) == 1 {
+			_, numbered = l.numberOf(p.Columns[0], ref)
+		}
 		switch {
-		case !recomputable || len(p.Columns) == 1 && l.nameIn(p.Columns[0], ref): // of the latter the reader has the name
+		case !recomputable || numbered:
 		case !waits || p.UsesLookup():
 			check = append(check, ref)
 		default:

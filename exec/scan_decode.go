@@ -77,7 +77,6 @@ type decoder struct {
 	env      expr.Env
 	times    []int64 // scratch of AllVersions
 	points   []storedPoint
-	names    []nameColumn
 	ctx      context.Context // of the read that is being decoded: a name may have to be asked for
 	seen     time.Time       // not before that read was answered
 }
@@ -88,7 +87,7 @@ func newDecoder(st *statement, s *planner.Scan, l *catalog.Layout) *decoder {
 	n := len(s.Table.Columns)
 	d := &decoder{st: st, scan: s, layout: l, env: st.exprEnv(), ctx: context.Background()}
 	d.keys = catalog.NewKeyReader(l)
-	d.names = nameColumns(s.Table, l)
+	d.keys.Names = d.name
 	d.key, d.ts = s.Needed[n], s.Needed[n+1]
 	if s.Entries && l.Kind != catalog.Primary {
 		d.entries = true
@@ -122,11 +121,17 @@ func newDecoder(st *statement, s *planner.Scan, l *catalog.Layout) *decoder {
 func (d *decoder) another() *decoder {
 	c := *d
 	c.keys, c.texts = catalog.NewKeyReader(d.layout), arena{}
+	c.keys.Names = c.name
 	c.times, c.points = nil, nil
 	if d.same != nil {
 		c.same = make([]types.Value, len(d.same))
 	}
 	return &c
+}
+
+// name is catalog.KeyReader.Names.
+func (d *decoder) name(call *expr.Call, number types.Value) (types.Value, bool, error) {
+	return d.st.names.name(d.ctx, call, number, d.seen)
 }
 
 // expect makes room in b for n rows of the store.
@@ -166,11 +171,7 @@ func (d *decoder) appendRows(b *scanBatch, table string, r *hbase.Row) error {
 
 // appendSame counts r as a row when its key is one of the table's.
 func (d *decoder) appendSame(b *scanBatch, table string, r *hbase.Row) error {
-	err := d.keys.Read(table, r.Key, nil, d.same)
-	if err == nil && len(d.names) > 0 {
-		err = d.setNames(d.same, r.Key, nil)
-	}
-	if err != nil {
+	if err := d.keys.Read(table, r.Key, nil, d.same); err != nil {
 		return d.malformed(table, r.Key, err)
 	}
 	b.rows = append(b.rows, d.blank)
@@ -181,9 +182,6 @@ func (d *decoder) appendSame(b *scanBatch, table string, r *hbase.Row) error {
 func (d *decoder) decodeKey(b *scanBatch, table string, key, qualifier []byte) (row []types.Value, ok bool, err error) {
 	row = b.grow()
 	err = d.keys.Read(table, key, qualifier, row)
-	if err == nil && len(d.names) > 0 {
-		err = d.setNames(row, key, qualifier)
-	}
 	if err != nil {
 		b.drop()
 		return nil, false, d.malformed(table, key, err)

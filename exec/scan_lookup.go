@@ -3,45 +3,16 @@ package exec
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
 )
-
-// nameColumn is a key column of which the key holds only the number that a LOOKUP
-// gave it: reading turns the number back into the name.
-type nameColumn struct {
-	col           int
-	offset, width int // of the number in the key
-	part          *catalog.Part
-	call          *expr.Call
-	known         bool // the key tells the name elsewhere, too: the two are compared
-}
-
-// nameColumns finds the columns of l that stand in the key as numbers.
-func nameColumns(t *catalog.Table, l *catalog.Layout) []nameColumn {
-	var out []nameColumn
-	for i, p := range l.Key.Parts {
-		for _, c := range p.Columns {
-			if !t.Columns[c].KeyPart {
-				continue
-			}
-			if offset, call, ok := l.NameAt(c, i); ok {
-				known := l.Holds(c) || slices.ContainsFunc(out, func(n nameColumn) bool { return n.col == c })
-				out = append(out, nameColumn{c, offset, p.Encoding.Width(), p, call, known})
-			}
-		}
-	}
-	return out
-}
 
 // dictionaries are the names by number that a statement has read, by LOOKUP call.
 type dictionaries struct {
@@ -175,30 +146,4 @@ func (r *run) loadNames(ctx context.Context, call *expr.Call) (map[string]types.
 		}
 		return nil
 	})
-}
-
-// setNames fills in the columns that the key holds as numbers. A number without a
-// name makes the key malformed, and so does one of another name than the key has elsewhere.
-func (d *decoder) setNames(row []types.Value, key, qualifier []byte) error {
-	for i := range d.names {
-		n := &d.names[i]
-		number, err := n.part.Encoding.Decode(key[n.offset : n.offset+n.width])
-		if err != nil {
-			return &catalog.MalformedError{Part: n.part.Source, Msg: err.Error()}
-		}
-		v, ok, err := d.st.names.name(d.ctx, n.call, number, d.seen)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			return &catalog.MalformedError{Part: n.part.Source, Msg: "the number " + number.SQL() + " has no name"}
-		}
-		if n.known {
-			if c, err := types.Compare(v, row[n.col]); err != nil || c != 0 {
-				return &catalog.MalformedError{Part: n.part.Source, Msg: fmt.Sprintf("the number %s is that of %s, not of %s", number.SQL(), v.SQL(), row[n.col].SQL())}
-			}
-		}
-		row[n.col] = v
-	}
-	return d.keys.Named(qualifier, row)
 }

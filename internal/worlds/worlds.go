@@ -203,8 +203,10 @@ func (g *maker) draw() {
 	case variant == "lookup" && field.typ == "STRING" && !g.opt.NoLookup:
 		dict := "dict_" + t.Name
 		t.Create = append(t.Create, "CREATE TABLE "+dict+" (kind STRING, name STRING, n BIGINT) ROW KEY (kind AS TEXT(4), name AS TEXT)")
-		parts = g.key(slices.DeleteFunc(order, func(i int) bool { return i == at }))
-		parts = slices.Insert(parts, g.IntN(2)*len(parts), "LOOKUP("+dict+".n, 'k', "+name+") AS "+g.pick("INT64", "UINT32", "ORDERED INT64"))
+		if parts = g.key(order); !g.odds(4) { // else the name stands beside its number
+			parts = g.key(slices.DeleteFunc(order, func(i int) bool { return i == at }))
+		}
+		parts = slices.Insert(parts, g.IntN(len(parts)+1), "LOOKUP("+dict+".n, 'k', "+name+") AS "+g.pick("INT64", "UINT32", "ORDERED INT64", "VINT"))
 	}
 	var cols []string
 	for i := range keys {
