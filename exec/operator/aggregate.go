@@ -82,7 +82,7 @@ func (a *aggregateOp) Next(ctx context.Context) ([][]types.Value, error) {
 func (a *aggregateOp) reread() error {
 	a.share.release()
 	if a.parts != nil {
-		a.pending = append(a.pending, a.parts.pending(a.level+1)...)
+		a.pending = append(a.parts.pending(a.level+1), a.pending...)
 		err := a.parts.rewind()
 		a.parts = nil
 		if err != nil {

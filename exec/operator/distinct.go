@@ -67,7 +67,7 @@ func (d *distinctOp) reread() error {
 		return err
 	}
 	if d.parts != nil {
-		d.pending = append(d.pending, d.parts.pending(d.level+1)...)
+		d.pending = append(d.parts.pending(d.level+1), d.pending...)
 		err := d.parts.rewind()
 		d.parts = nil
 		if err != nil {

@@ -190,6 +190,7 @@ func (j *joinOp) divideLeft(ctx context.Context, right *partitions) error {
 	if err := right.rewind(); err != nil {
 		return fail(err)
 	}
+	var pairs []spilledJoin
 	for i, f := range left.files {
 		if f == nil && !j.node.Full {
 			right.files[i].close()
@@ -198,8 +199,9 @@ func (j *joinOp) divideLeft(ctx context.Context, right *partitions) error {
 		if f == nil && right.files[i] == nil {
 			continue
 		}
-		j.pending = append(j.pending, spilledJoin{f, right.files[i], j.level + 1})
+		pairs = append(pairs, spilledJoin{f, right.files[i], j.level + 1})
 	}
+	j.pending = append(pairs, j.pending...) // first: else all files of a level would be open, each with its buffer
 	return j.left.Close()
 }
 
