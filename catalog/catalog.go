@@ -1,7 +1,3 @@
-// Package catalog knows the tables: their columns, how a rowkey, a physical
-// table name and a packed qualifier are put together from parts, and how values
-// are stored as bytes. It turns CREATE TABLE into checked layouts and rows into
-// keys and back. It reads no store.
 package catalog
 
 import (
