@@ -50,11 +50,11 @@ func wanted(lex *lexer.PeekingLexer, values ...string) bool {
 }
 
 // read reads what one of participle's parsers reads, where lex stands.
-func read[N any](p *participle.Parser[N], lex *lexer.PeekingLexer, options ...participle.ParseOption) (*N, error) {
+func read[N any](p func() *participle.Parser[N], lex *lexer.PeekingLexer, options ...participle.ParseOption) (*N, error) {
 	if i := lex.Range(0, 1)[0].Pos.Column; i > 0 {
 		options = append(options, participle.Trace(notes{&lex.Range(0, lexer.RawCursor(i))[i-1]}))
 	}
-	return p.ParseFromLexer(lex, options...)
+	return p().ParseFromLexer(lex, options...)
 }
 
 // notes takes participle's trace, a line for each thing that it tries, for the marked token.

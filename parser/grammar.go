@@ -1,6 +1,8 @@
 package parser
 
 import (
+	"sync"
+
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
 )
@@ -201,10 +203,17 @@ type textNode struct {
 	Text lexer.Token `parser:"@String"`
 }
 
+// The parsers are built when the first statement asks for them: that takes milliseconds, and most programs need few of them.
 var (
-	selectParser     = participle.MustBuild[selectNode](participle.Lexer(lexerDefinition{symbols}))
-	statementParser  = participle.MustBuild[statementNode](participle.Lexer(lexerDefinition{symbols}))
-	derivedParser    = participle.MustBuild[derivedNode](participle.Lexer(lexerDefinition{symbols}))
-	joinParser       = participle.MustBuild[joinNode](participle.Lexer(lexerDefinition{symbols}))
-	systemTimeParser = participle.MustBuild[systemTimeNode](participle.Lexer(lexerDefinition{symbols}))
+	selectParser     = built[selectNode]()
+	statementParser  = built[statementNode]()
+	derivedParser    = built[derivedNode]()
+	joinParser       = built[joinNode]()
+	systemTimeParser = built[systemTimeNode]()
 )
+
+func built[N any]() func() *participle.Parser[N] {
+	return sync.OnceValue(func() *participle.Parser[N] {
+		return participle.MustBuild[N](participle.Lexer(lexerDefinition{symbols}))
+	})
+}

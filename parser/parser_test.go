@@ -11,7 +11,7 @@ import (
 // TestGrammarWords checks that every word in the grammar is in the keyword list: one that
 // is not could never match.
 func TestGrammarWords(t *testing.T) {
-	grammar := statementParser.String() + derivedParser.String() + joinParser.String() + systemTimeParser.String()
+	grammar := statementParser().String() + derivedParser().String() + joinParser().String() + systemTimeParser().String()
 	words := regexp.MustCompile(`"([A-Z_]+)"`).FindAllStringSubmatch(grammar, -1)
 	if len(words) < 50 {
 		t.Fatalf("found only %d words in the grammar", len(words))
