@@ -21,6 +21,7 @@ type Function struct {
 	NullArgs bool // called with NULLs too; otherwise any NULL argument gives NULL
 	First    bool // gives its first argument that is not NULL; those after it are not evaluated
 	Volatile bool // not a function of its arguments alone: RANDOM, SALT
+	strict   bool // known to give NULL for NULL arguments alone
 	Key      *Algebra
 }
 
@@ -44,6 +45,8 @@ type Algebra struct {
 	Preimage func(c *Call, out, within types.Set) (types.Set, bool)
 	// ExactPreimage reports whether Preimage gives exactly the truth.
 	ExactPreimage bool
+	// Invert is Preimage, with what it knows of this call and out: whether it gives exactly the truth.
+	Invert func(c *Call, out types.Set) (pre types.Set, exact, ok bool)
 	// Domain gives all values that the call can have, whatever its argument.
 	Domain func(c *Call) (types.Set, bool)
 	// Monotone is +1 when a greater argument never gives a smaller result, -1

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/testdata"
@@ -87,7 +88,7 @@ func randomValue(r *rand.Rand, t types.Type) types.Value {
 	case types.String:
 		var s string
 		for range r.IntN(4) {
-			s += []string{"a", "b", "é", "\x00", "\U0010ffff", "z", ".", "1970-01-0"}[r.IntN(8)]
+			s += []string{"a", "b", "é", "\x00", "\U0010ffff", "z", ".", "1970-01-0", "\xc3", "\xa9", "\xff"}[r.IntN(11)]
 		}
 		return types.NewString(s)
 	}
@@ -184,7 +185,8 @@ func TestAlgebra(t *testing.T) {
 				}
 				c, _ := types.Compare(v, w)
 				d, _ := types.Compare(y, z)
-				if m := Monotone(e, col); m*c > 0 && d < 0 || m*c < 0 && d > 0 {
+				// Of bytes that are no characters LEFT may cut more or less than of the text before.
+				if m := Monotone(e, col); utf8.ValidString(v.Text()) && utf8.ValidString(w.Text()) && (m*c > 0 && d < 0 || m*c < 0 && d > 0) {
 					t.Fatalf("%s is not monotone (%d): %s %s", text, m, v.SQL(), w.SQL())
 				}
 				if Injective(e, col) && c != 0 && d == 0 {
@@ -234,7 +236,7 @@ func TestSarg(t *testing.T) {
 		{"NOT (n < 3)", "0 [3 - ) exact"},
 		{"n <> 3", "0 ( - 2] [4 - ) exact"},
 		{"n IN (3, 1, 2, 9)", "0 [1 - 3] [9 - 9] exact"},
-		{"n NOT IN (3, NULL)", "none"},
+		{"n NOT IN (3, NULL)", "0 (none) exact"},
 		{"i = 9223372036854775807", "1 (none) exact"},
 		{"i >= 9223372036854775807", "1 (none) exact"},
 		{"i > -9223372036854775807", "1 ( - ) exact"},

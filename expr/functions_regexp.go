@@ -18,7 +18,13 @@ var regexpFunctions = []Function{
 				return types.Value{}, err
 			}
 			return types.NewBool(re.MatchString(a[0].Text())), nil
-		}},
+		}, Key: conditionAlgebra(func(c *Call) (types.Set, bool, bool) {
+			flags, _, err := flagsOf(append([]types.Value{{}}, constants(c.Args[1:])...), 2, false)
+			if err != nil {
+				return nil, false, false
+			}
+			return matched(flags + c.constText(1))
+		})},
 	{Name: "REGEXP_COUNT", Group: "string", Signature: "regexp_count(text, pattern [, start [, flags]]) bigint", Doc: "Number of matches from the character start (1) on.", MinArgs: 2, MaxArgs: 4,
 		Result: returns(types.BigInt, isText, isText, isInt, isText), Eval: func(env *Env, a []types.Value) (types.Value, error) {
 			re, _, err := flagged(a, 3, false)
@@ -61,10 +67,19 @@ var regexpFunctions = []Function{
 		Result: returns(types.String, isText), Eval: regexpReplace},
 }
 
-// flagged compiles the pattern a[1] with the flags of a[at], if it is there: i for any case, n for
-// lines (. ends at their ends, ^ and $ stand there), c and s for the contrary, and
-// g, where it may stand, for all matches.
+// flagged compiles the pattern a[1] with the flags of a[at], if it is there: see flagsOf.
 func flagged(a []types.Value, at int, global bool) (re *regexp.Regexp, all bool, err error) {
+	flags, all, err := flagsOf(a, at, global)
+	if err != nil {
+		return nil, false, err
+	}
+	re, err = compileRegexp(flags + a[1].Text())
+	return re, all, err
+}
+
+// flagsOf reads the flags a[at], if they are there: i for any case, n for lines (. ends at their ends, ^ and $ stand there), c
+// and s for the contrary, and g, where it may stand, for all matches.
+func flagsOf(a []types.Value, at int, global bool) (flags string, all bool, err error) {
 	anyCase, lines := "", ""
 	if len(a) > at {
 		for _, f := range a[at].Text() {
@@ -80,12 +95,11 @@ func flagged(a []types.Value, at int, global bool) (re *regexp.Regexp, all bool,
 			case f == 'g' && global:
 				all = true
 			default:
-				return nil, false, fmt.Errorf("unknown regular expression flag %q", f)
+				return "", false, fmt.Errorf("unknown regular expression flag %q", f)
 			}
 		}
 	}
-	re, err = compileRegexp(anyCase + lines + a[1].Text())
-	return re, all, err
+	return anyCase + lines, all, nil
 }
 
 // startOf gives the byte at which the character a[at], counted from 1, begins in a[0]; -1 when it is behind the end.

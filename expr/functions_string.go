@@ -38,15 +38,15 @@ var stringFunctions = []Function{
 				return types.NewInt(int64(len(a[0].Text()))), nil
 			}
 			return types.NewInt(int64(utf8.RuneCountInString(a[0].Text()))), nil
-		}},
+		}, Key: lengthAlgebra},
 	{Name: "OCTET_LENGTH", Group: "string", Signature: "octet_length(text) bigint", Doc: "Number of bytes.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.BigInt, isBytes), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			return types.NewInt(int64(len(a[0].Text()))), nil
-		}},
+		}, Key: lengthAlgebra},
 	{Name: "LOWER", Group: "string", Signature: "lower(text) text", Doc: "Lower case.", MinArgs: 1, MaxArgs: 1,
-		Result: returns(types.String, isText), Eval: text1(strings.ToLower), Key: caseAlgebra},
+		Result: returns(types.String, isText), Eval: text1(strings.ToLower), Key: caseAlgebra(lowerForms)},
 	{Name: "UPPER", Group: "string", Signature: "upper(text) text", Doc: "Upper case.", MinArgs: 1, MaxArgs: 1,
-		Result: returns(types.String, isText), Eval: text1(strings.ToUpper), Key: caseAlgebra},
+		Result: returns(types.String, isText), Eval: text1(strings.ToUpper), Key: caseAlgebra(upperForms)},
 	{Name: "INITCAP", Group: "string", Signature: "initcap(text) text", Doc: "First letter of each word in upper case, the rest in lower case.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.String, isText), Eval: text1(initCap)},
 	{Name: "REVERSE", Group: "string", Signature: "reverse(text) text", Doc: "The characters in reverse order.", MinArgs: 1, MaxArgs: 1,
@@ -59,15 +59,15 @@ var stringFunctions = []Function{
 		}, Key: leftAlgebra},
 	{Name: "RIGHT", Group: "string", Signature: "right(text, n) text", Doc: "The last n characters; all but the first -n when n is negative.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.String, isText, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			return types.NewString(reverseString(left(reverseString(a[0].Text()), a[1].Int()))), nil
-		}, Key: &Algebra{Width: func(c *Call) int {
+			return types.NewString(right(a[0].Text(), a[1].Int())), nil
+		}, Key: &Algebra{Invert: invertRight, Width: func(c *Call) int {
 			if n, ok := c.constInt(1); ok && n >= 0 && n <= int64(hexWidth(c.Args[0])) {
 				return int(n)
 			}
 			return 0
 		}}},
 	{Name: "SUBSTRING", Group: "string", Signature: "substring(text, from [, n]) text", Doc: "n characters from the given one on, counted from 1.", MinArgs: 2, MaxArgs: 3,
-		Result: sameAs(0, isBytes, isInt), Eval: substring, Key: &Algebra{Width: func(c *Call) int {
+		Result: sameAs(0, isBytes, isInt), Eval: substring, Key: &Algebra{Invert: invertSubstring, Width: func(c *Call) int {
 			w := int64(hexWidth(c.Args[0]))
 			from, ok := c.constInt(1)
 			if w == 0 || !ok || from < 1 || from > w {
@@ -83,15 +83,15 @@ var stringFunctions = []Function{
 			return int(w)
 		}}},
 	{Name: "BTRIM", Group: "string", Signature: "trim(text [, characters]) text", Doc: "Without the characters (spaces) at both ends.", MinArgs: 1, MaxArgs: 2,
-		Result: returns(types.String, isText), Eval: trim(strings.Trim)},
+		Result: returns(types.String, isText), Eval: trim(strings.Trim), Key: trimAlgebra(true, true)},
 	{Name: "LTRIM", Group: "string", Signature: "ltrim(text [, characters]) text", Doc: "Without the characters (spaces) at the start.", MinArgs: 1, MaxArgs: 2,
-		Result: returns(types.String, isText), Eval: trim(strings.TrimLeft)},
+		Result: returns(types.String, isText), Eval: trim(strings.TrimLeft), Key: trimAlgebra(true, false)},
 	{Name: "RTRIM", Group: "string", Signature: "rtrim(text [, characters]) text", Doc: "Without the characters (spaces) at the end.", MinArgs: 1, MaxArgs: 2,
-		Result: returns(types.String, isText), Eval: trim(strings.TrimRight)},
+		Result: returns(types.String, isText), Eval: trim(strings.TrimRight), Key: trimAlgebra(false, true)},
 	{Name: "LPAD", Group: "string", Signature: "lpad(text, n [, fill]) text", Doc: "Filled at the start, or cut at the end, to n characters.", MinArgs: 2, MaxArgs: 3,
-		Result: returns(types.String, isText, isInt, isText), Eval: pad(true)},
+		Result: returns(types.String, isText, isInt, isText), Eval: pad(true), Key: padAlgebra},
 	{Name: "RPAD", Group: "string", Signature: "rpad(text, n [, fill]) text", Doc: "Filled or cut at the end to n characters.", MinArgs: 2, MaxArgs: 3,
-		Result: returns(types.String, isText, isInt, isText), Eval: pad(false)},
+		Result: returns(types.String, isText, isInt, isText), Eval: pad(false), Key: padAlgebra},
 	{Name: "REPLACE", Group: "string", Signature: "replace(text, from, to) text", Doc: "Every occurrence of from replaced.", MinArgs: 3, MaxArgs: 3,
 		Result: returns(types.String, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			s, from, to := a[0].Text(), a[1].Text(), a[2].Text()
@@ -125,7 +125,7 @@ var stringFunctions = []Function{
 				return types.NewInt(0), nil
 			}
 			return types.NewInt(int64(utf8.RuneCountInString(a[0].Text()[:i])) + 1), nil
-		}},
+		}, Key: &Algebra{Invert: invertPosition}},
 	{Name: "SPLIT_PART", Group: "string", Signature: "split_part(text, delimiter, n) text", Doc: "The n-th field, counted from 1, or from the end when negative.", MinArgs: 3, MaxArgs: 3,
 		Result: returns(types.String, isText, isText, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			fields, n := strings.Split(a[0].Text(), a[1].Text()), a[2].Int()
@@ -142,7 +142,7 @@ var stringFunctions = []Function{
 				return types.NewString(""), nil
 			}
 			return types.NewString(fields[n-1]), nil
-		}},
+		}, Key: &Algebra{Invert: invertSplit}},
 	{Name: "CONCAT", Group: "string", Signature: "concat(a, ...) text", Doc: "The texts of all arguments that are not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true,
 		Result: returns(types.String), Eval: func(env *Env, a []types.Value) (types.Value, error) { return concat(env, "", a) }},
 	{Name: "CONCAT_WS", Group: "string", Signature: "concat_ws(separator, a, ...) text", Doc: "The texts of all arguments that are not NULL, separated.", MinArgs: 2, MaxArgs: -1, NullArgs: true,
@@ -163,7 +163,9 @@ var stringFunctions = []Function{
 	{Name: "STARTS_WITH", Group: "string", Signature: "starts_with(text, prefix) boolean", Doc: "Whether the text starts with the prefix.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Boolean, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			return types.NewBool(strings.HasPrefix(a[0].Text(), a[1].Text())), nil
-		}},
+		}, Key: conditionAlgebra(func(c *Call) (types.Set, bool, bool) {
+			return types.SetOf(PrefixInterval(c.constText(1))), true, true
+		})},
 	{Name: "ASCII", Group: "string", Signature: "ascii(text) bigint", Doc: "The code point of the first character; 0 for an empty text.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.BigInt, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			if a[0].Text() == "" {
@@ -171,7 +173,7 @@ var stringFunctions = []Function{
 			}
 			r, _ := utf8.DecodeRuneInString(a[0].Text())
 			return types.NewInt(int64(r)), nil
-		}},
+		}, Key: &Algebra{Invert: invertASCII}},
 	{Name: "CHR", Group: "string", Signature: "chr(n) text", Doc: "The character with that code point.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.String, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			if n := a[0].Int(); n > 0 && n <= unicode.MaxRune && !utf16.IsSurrogate(rune(n)) {
@@ -180,7 +182,10 @@ var stringFunctions = []Function{
 			return types.Value{}, fmt.Errorf("%d is no character", a[0].Int())
 		}},
 	{Name: "HEX", Group: "string", Signature: "hex(bytes) text", Doc: "The bytes, or a text's UTF-8, in lower-case hexadecimal digits.", MinArgs: 1, MaxArgs: 1,
-		Result: returns(types.String, isBytes), Eval: text1(func(s string) string { return hex.EncodeToString([]byte(s)) })},
+		Result: returns(types.String, isBytes), Eval: text1(func(s string) string { return hex.EncodeToString([]byte(s)) }),
+		Key: &Algebra{Invert: func(c *Call, out types.Set) (types.Set, bool, bool) {
+			return undo(c, out, func(s string) (string, error) { b, err := hex.DecodeString(s); return string(b), err })
+		}}},
 	{Name: "UNHEX", Group: "string", Signature: "unhex(text) bytes", Doc: "The bytes that hexadecimal digits stand for.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.Bytes, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			b, err := hex.DecodeString(a[0].Text())
@@ -232,22 +237,19 @@ var stringFunctions = []Function{
 			return types.NewBytes(string(b)), nil
 		}},
 	{Name: "~", Group: "operator", Signature: "text ~ pattern", Doc: "Whether the text has a match of the regular expression (RE2).", MinArgs: 2, MaxArgs: 2,
-		Result: returns(types.Boolean, isText), Eval: matches("", false)},
+		Result: returns(types.Boolean, isText), Eval: matches("", false), Key: matchAlgebra("", false)},
 	{Name: "~*", Group: "operator", Signature: "text ~* pattern", Doc: "As ~, case ignored.", MinArgs: 2, MaxArgs: 2,
-		Result: returns(types.Boolean, isText), Eval: matches("(?i)", false)},
+		Result: returns(types.Boolean, isText), Eval: matches("(?i)", false), Key: matchAlgebra("(?i)", false)},
 	{Name: "!~", Group: "operator", Signature: "text !~ pattern", Doc: "Not ~.", MinArgs: 2, MaxArgs: 2,
-		Result: returns(types.Boolean, isText), Eval: matches("", true)},
+		Result: returns(types.Boolean, isText), Eval: matches("", true), Key: matchAlgebra("", true)},
 	{Name: "!~*", Group: "operator", Signature: "text !~* pattern", Doc: "Not ~*.", MinArgs: 2, MaxArgs: 2,
-		Result: returns(types.Boolean, isText), Eval: matches("(?i)", true)},
+		Result: returns(types.Boolean, isText), Eval: matches("(?i)", true), Key: matchAlgebra("(?i)", true)},
 	{Name: "SIMILAR_TO", Group: "string", Signature: "text SIMILAR TO pattern", Doc: "Whether the whole text matches an SQL regular expression.", MinArgs: 2, MaxArgs: 3,
 		Result: returns(types.Boolean, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			escape := `\`
-			if len(a) == 3 {
-				if escape = a[2].Text(); utf8.RuneCountInString(escape) > 1 {
-					return types.Value{}, fmt.Errorf("ESCAPE takes one character, not %q", escape)
-				}
+			pattern, err := similarPattern(a)
+			if err != nil {
+				return types.Value{}, err
 			}
-			pattern := similar(a[1].Text(), escape)
 			re, err := compileRegexp(pattern)
 			if _, bad := syntax.Parse(pattern, syntax.Perl); err != nil && bad != nil {
 				if bad, ok := errors.AsType[*syntax.Error](bad); ok { // its text has RE2's form of the pattern
@@ -258,11 +260,265 @@ var stringFunctions = []Function{
 				return types.Value{}, err
 			}
 			return types.NewBool(re.MatchString(a[0].Text())), nil
-		}},
+		}, Key: conditionAlgebra(func(c *Call) (types.Set, bool, bool) {
+			pattern, err := similarPattern(append([]types.Value{{}}, constants(c.Args[1:])...))
+			if err != nil {
+				return nil, false, false
+			}
+			return matched(pattern)
+		})},
+}
+
+// similarPattern gives the regular expression of a SIMILAR TO with arguments a.
+func similarPattern(a []types.Value) (string, error) {
+	escape := `\`
+	if len(a) == 3 {
+		if escape = a[2].Text(); utf8.RuneCountInString(escape) > 1 {
+			return "", fmt.Errorf("ESCAPE takes one character, not %q", escape)
+		}
+	}
+	return similar(a[1].Text(), escape), nil
 }
 
 // caseAlgebra knows that ASCII text keeps its width; hex digits are ASCII.
-var caseAlgebra = &Algebra{Width: func(c *Call) int { return Width(c.Args[0]) }}
+func caseAlgebra(of func() forms) *Algebra {
+	return &Algebra{
+		Width: func(c *Call) int { return Width(c.Args[0]) },
+		Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+			if c.Args[0].Type() != types.String {
+				return nil, false, false
+			}
+			pre, exact = unfold(out, of())
+			return pre, exact, true
+		},
+	}
+}
+
+// lengthAlgebra knows which text has no length.
+var lengthAlgebra = &Algebra{Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+	t := c.Args[0].Type()
+	if t != types.String && t != types.Bytes {
+		return nil, false, false
+	}
+	empty, longer := out.Contains(types.NewInt(0)), out.Intersect(types.SetOf(types.Interval{Lo: types.NewInt(1)}))
+	none := types.Points(textOf(t, ""))
+	switch {
+	case longer.IsEmpty() && empty:
+		return none, true, true
+	case longer.IsEmpty():
+		return nil, true, true
+	case !empty:
+		pre = none.Complement()
+	default:
+		pre = types.All()
+	}
+	return pre, types.SetOf(types.Interval{Lo: types.NewInt(1)}).SubsetOf(longer), true
+}}
+
+// invertLeft is for what cuts its argument to its first n characters.
+func invertLeft(c *Call, n int64, out types.Set) (pre types.Set, exact, ok bool) {
+	t := c.Args[0].Type()
+	if t != types.String && t != types.Bytes {
+		return nil, false, false
+	}
+	pre, exact = firstOf(t, n).inverse(out)
+	return pre, exact, true
+}
+
+func invertSubstring(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+	from, ok := c.constInt(1)
+	if !ok || from > 1 {
+		return nil, false, false
+	}
+	if len(c.Args) == 2 {
+		return out, true, true
+	}
+	n, ok := c.constInt(2)
+	if !ok || n < 0 {
+		return nil, false, false
+	}
+	return invertLeft(c, max(addClamp(from, n)-1, 0), out)
+}
+
+// invertRight knows texts that are shorter than what is cut off them; the others end with what is wanted, see Restate.
+func invertRight(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+	n, ok := c.constInt(1)
+	if !ok || n < 0 || c.Args[0].Type() != types.String {
+		return nil, false, false
+	}
+	var vs []types.Value
+	for _, iv := range out {
+		if !iv.IsPoint() {
+			return nil, false, false
+		}
+		switch k := units(types.String, iv.Lo.Text()); {
+		case k == n:
+			return nil, false, false
+		case k < n:
+			vs = append(vs, iv.Lo)
+		}
+	}
+	return types.Points(vs...), true, true
+}
+
+// trimAlgebra is for what cuts characters off the start or the end of a text, or both.
+func trimAlgebra(start, end bool) *Algebra {
+	return &Algebra{Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+		cut, ok := trims(c)
+		if !ok || c.Args[0].Type() != types.String {
+			return nil, false, false
+		}
+		pre, exact = out, len(cut) == 0
+		if end {
+			pre, _ = trimmedEnd(cut).inverse(out)
+		}
+		if !start {
+			return pre, exact, true
+		}
+		var ivs []types.Interval
+		for _, iv := range pre {
+			begin := func(c string) bool { return strings.HasPrefix(iv.Lo.Text(), c) }
+			if !iv.IsPoint() || !slices.ContainsFunc(cut, begin) {
+				ivs = append(ivs, iv)
+			}
+		}
+		for _, c := range cut {
+			ivs = append(ivs, PrefixInterval(c))
+		}
+		return types.SetOf(ivs...), exact, true
+	}}
+}
+
+// padAlgebra is for LPAD and RPAD: what is long enough is cut to its first n characters, and what is shorter begins or ends
+// what is made of it.
+var padAlgebra = &Algebra{Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+	n, ok := c.constInt(1)
+	if !ok || n > maxCuts || c.Args[0].Type() != types.String {
+		return nil, false, false
+	}
+	var ivs []types.Interval
+	exact = true
+	for _, iv := range out {
+		s := iv.Lo.Text()
+		if !iv.IsPoint() || len(s) > maxCuts {
+			return nil, false, false
+		}
+		some, ex := firstOf(types.String, max(n, 0)).at(s)
+		for _, x := range some {
+			if !x.IsPoint() {
+				ivs, exact = append(ivs, x), exact && ex
+			}
+		}
+		for i := range len(s) + 1 {
+			for _, x := range []string{s[:i], s[i:]} {
+				if v, err := c.with(types.NewString(x)); err == nil && v.Text() == s {
+					ivs = append(ivs, types.Point(types.NewString(x)))
+				}
+			}
+		}
+	}
+	return types.SetOf(ivs...), exact, true
+}}
+
+func invertPosition(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+	if c.Args[0].Type() != types.String {
+		return nil, false, false
+	}
+	first := types.Points(types.NewInt(1))
+	begin := types.SetOf(PrefixInterval(c.constText(1)))
+	others := out.Intersect(types.SetOf(types.Interval{Lo: types.NewInt(0)})).Intersect(first.Complement())
+	exact = true
+	if out.Contains(types.NewInt(1)) {
+		pre = begin
+	}
+	if !others.IsEmpty() {
+		pre = pre.Union(begin.Complement())
+		exact = types.SetOf(types.Interval{Lo: types.NewInt(0)}).Intersect(first.Complement()).SubsetOf(others)
+	}
+	return pre, exact || pre.IsEmpty(), true
+}
+
+func invertSplit(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+	n, ok := c.constInt(2)
+	if !ok || n != 1 || c.Args[0].Type() != types.String {
+		return nil, false, false
+	}
+	d := c.constText(1)
+	if d == "" {
+		return out, true, true
+	}
+	pre, exact = fieldBefore(d).inverse(out)
+	return pre, exact, true
+}
+
+// invertASCII knows that texts stand in the order of their first characters.
+func invertASCII(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+	if c.Args[0].Type() != types.String || out.Contains(types.NewInt(utf8.RuneError)) {
+		return nil, false, false // what is no character has that number too
+	}
+	codes := out.Intersect(types.SetOf(types.Interval{Lo: types.NewInt(0), Hi: types.NewInt(unicode.MaxRune)}))
+	var ivs []types.Interval
+	exact = true
+	for _, iv := range codes {
+		s := spanOf(iv)
+		if s.lo == 0 {
+			ivs = append(ivs, types.Point(types.NewString("")))
+		}
+		if utf16.IsSurrogate(rune(s.lo)) || utf16.IsSurrogate(rune(s.hi)) {
+			return nil, false, false
+		}
+		ivs = append(ivs, types.Interval{Lo: types.NewString(string(rune(s.lo))), Hi: PrefixInterval(string(rune(s.hi))).Hi, HiOpen: true})
+		exact = exact && (s.lo == s.hi || s.hi < utf8.RuneSelf)
+	}
+	return types.SetOf(ivs...), exact, true
+}
+
+// undo gives the argument of an injective function for the points of out; back is its inverse, which may know more texts than
+// the function gives.
+func undo(c *Call, out types.Set, back func(string) (string, error)) (pre types.Set, exact, ok bool) {
+	var vs []types.Value
+	for _, iv := range out {
+		if !iv.IsPoint() {
+			return nil, false, false
+		}
+		s, err := back(iv.Lo.Text())
+		if err != nil {
+			continue
+		}
+		v := textOf(c.Args[0].Type(), s)
+		if w, err := c.with(v); err == nil && w.Text() == iv.Lo.Text() {
+			vs = append(vs, v)
+		}
+	}
+	return types.Points(vs...), true, true
+}
+
+// conditionAlgebra is for conditions on a text: of gives the texts for which one is true, exact: and for no others.
+func conditionAlgebra(of func(c *Call) (set types.Set, exact, ok bool)) *Algebra {
+	return &Algebra{Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+		if c.Args[0].Type() != types.String {
+			return nil, false, false
+		}
+		set, exact, ok := of(c)
+		a := of3(set, exact, out.Contains(trueValue), out.Contains(falseValue), false)
+		return a.set, a.exact, ok
+	}}
+}
+
+// matchAlgebra is for ~ and its kin.
+func matchAlgebra(flags string, negate bool) *Algebra {
+	return &Algebra{Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+		if c.Args[0].Type() != types.String {
+			return nil, false, false
+		}
+		set, exact, ok := matched(flags + c.constText(1))
+		a := of3(set, exact, out.Contains(types.NewBool(!negate)), out.Contains(types.NewBool(negate)), false)
+		return a.set, a.exact, ok
+	}}
+}
+
+// constText is the text of argument i, a constant.
+func (c *Call) constText(i int) string { return c.Args[i].(*Const).Val.Text() }
 
 var reverseAlgebra = involution(reverseString, (*Pattern).Reverse)
 
@@ -315,6 +571,13 @@ func hexWidth(e Expr) int {
 // leftAlgebra is for LEFT(x, n) with n >= 0: a prefix of x, which grows with x.
 var leftAlgebra = &Algebra{
 	ExactPreimage: true,
+	Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+		n, ok := c.constInt(1)
+		if !ok || n < 0 {
+			return nil, false, false
+		}
+		return invertLeft(c, n, out)
+	},
 	Monotone: func(c *Call) int {
 		if n, ok := c.constInt(1); ok && n >= 0 {
 			return 1
@@ -329,11 +592,19 @@ var leftAlgebra = &Algebra{
 		var out []types.Interval
 		for _, iv := range in {
 			var to types.Interval
-			if !iv.Lo.IsNull() {
-				to.Lo = types.NewString(left(iv.Lo.Text(), n))
+			if iv.IsPoint() {
+				out = append(out, types.Point(types.NewString(left(iv.Lo.Text(), n))))
+				continue
+			}
+			if !iv.Lo.IsNull() { // at least n bytes of a text are left, of parts of characters no more
+				lo := left(iv.Lo.Text(), n)
+				to.Lo = types.NewString(lo[:min(int64(len(lo)), n)])
 			}
 			if !iv.Hi.IsNull() {
 				hi := left(iv.Hi.Text(), n)
+				if !utf8.ValidString(hi) { // more of it may be a character
+					hi = iv.Hi.Text()
+				}
 				to.Hi = types.NewString(hi)
 				to.HiOpen = iv.HiOpen && hi == iv.Hi.Text()
 			}
@@ -399,6 +670,18 @@ func left(s string, n int64) string {
 		return ""
 	}
 	return s
+}
+
+func right(s string, n int64) string {
+	if n > 0 {
+		n = max(int64(utf8.RuneCountInString(s))-n, 0)
+	} else {
+		n = -n
+		if n == 0 || n < 0 {
+			return ""
+		}
+	}
+	return s[len(left(s, n)):]
 }
 
 func initCap(s string) string {

@@ -131,8 +131,13 @@ func (p *Pattern) Literals() (pieces []string, ok bool) {
 	return pieces, true
 }
 
-// Reverse is the pattern that reversed strings match.
+// Reverse is the pattern that reversed strings match; nil for one with bytes that are no character, which may be a part of one.
 func (p *Pattern) Reverse() *Pattern {
+	for _, it := range p.items {
+		if !utf8.ValidString(it.lit) {
+			return nil
+		}
+	}
 	r := &Pattern{items: slices.Clone(p.items)}
 	slices.Reverse(r.items)
 	for i := range r.items {
@@ -159,15 +164,26 @@ func (p *Pattern) reverseDomain() *Pattern {
 	return r
 }
 
-// reverseString reverses the characters of s; a byte that is not UTF-8 is one.
+// reverseString reverses the characters of s. Bytes that are no character stay together as they are, so that they do not
+// become one: what is reversed twice is as it was.
 func reverseString(s string) string {
 	b := make([]byte, len(s))
 	at := len(s)
 	for i := 0; i < len(s); {
-		_, n := utf8.DecodeRuneInString(s[i:])
-		at -= n
-		copy(b[at:], s[i:i+n])
-		i += n
+		from := i
+		for i < len(s) {
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && n == 1 {
+				i++
+				continue
+			}
+			if i == from {
+				i += n
+			}
+			break
+		}
+		at -= i - from
+		copy(b[at:], s[from:i])
 	}
 	return string(b)
 }

@@ -28,7 +28,9 @@ var Builtins = sync.OnceValue(func() *Registry {
 	}}
 	for _, group := range [][]Function{operators, stringFunctions, numberFunctions, timeFunctions, hashFunctions, regexpFunctions, jsonFunctions, keyFunctions, aggregateFunctions, formFunctions} {
 		for i := range group {
-			r.funcs[group[i].Name] = &group[i]
+			f := &group[i]
+			f.strict = !f.NullArgs && !f.Volatile && f.Eval != nil && f.Group != "json" && f.Group != "key" && f.Name != "REGEXP_SUBSTR"
+			r.funcs[f.Name] = f
 		}
 	}
 	return r

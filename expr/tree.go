@@ -347,95 +347,11 @@ func Draw(e Expr) func(env *Env) (types.Value, error) {
 	return nil
 }
 
-// Sarg turns a predicate over one column into the set of the column's values for
+// Sarg turns a predicate over one column, which is not true where that is NULL, into the set of the column's values for
 // which it can be true; exact: it is true exactly for those. ok is false for other predicates.
 func Sarg(e Expr) (col int, s types.Set, exact, ok bool) {
-	switch e := e.(type) {
-	case *Column:
-		if e.Typ == types.Boolean {
-			return e.Index, types.Points(trueValue), true, true
-		}
-	case *Not:
-		if c, isCol := e.X.(*Column); isCol {
-			return c.Index, types.Points(falseValue), true, true
-		}
-	case *IsNull:
-		if c, isCol := e.X.(*Column); isCol && e.Not {
-			return c.Index, types.All(), true, true
-		}
-	case *Compare:
-		k, isConst := e.Y.(*Const)
-		if !isConst {
-			break
-		}
-		if k.Val.IsNull() || mixed(e.X.Type(), k.Val) {
-			break
-		}
-		return sargOf(e.X, compareSet(e.Op, k.Val, e.X.Type()))
-	case *In:
-		if e.Not && e.HasNull {
-			break
-		}
-		s := make([]types.Interval, 0, len(e.List))
-		for _, v := range e.List {
-			if mixed(e.X.Type(), v) {
-				return 0, nil, false, false
-			}
-			if t := e.X.Type(); t == v.Type() && !t.IsInteger() {
-				s = append(s, types.Point(v)) // as compareSet, for a list may be long
-			} else {
-				s = append(s, compareSet(EQ, v, t)...)
-			}
-		}
-		set := types.SetOf(s...)
-		if e.Not {
-			set = set.Complement()
-		}
-		return sargOf(e.X, set)
-	case *Like:
-		if e.Fold || e.Not || e.Fixed == nil || e.X.Type() != types.String {
-			break
-		}
-		lit, whole, tail := e.Fixed.Prefix()
-		iv := PrefixInterval(lit)
-		if whole {
-			iv = types.Point(types.NewString(lit))
-		}
-		col, set, ex, ok := sargOf(e.X, types.SetOf(iv))
-		return col, set, ex && (whole || tail), ok
-	case *Or:
-		return sargTerms(e.Terms, func(sets []types.Set) types.Set { return types.SetOf(slices.Concat(sets...)...) })
-	case *And:
-		return sargTerms(e.Terms, types.IntersectAll)
-	}
-	return 0, nil, false, false
-}
-
-// sargTerms combines the sets of terms over one and the same column.
-func sargTerms(terms []Expr, combine func(sets []types.Set) types.Set) (col int, s types.Set, exact, ok bool) {
-	exact = true
-	sets := make([]types.Set, len(terms))
-	for i, t := range terms {
-		c, ts, ex, ok := Sarg(t)
-		if !ok || i > 0 && c != col {
-			return 0, nil, false, false
-		}
-		col, sets[i], exact = c, ts, exact && ex
-	}
-	return col, combine(sets), exact, true
-}
-
-// sargOf carries the set of values of x over to x's only column.
-func sargOf(x Expr, set types.Set) (col int, s types.Set, exact, ok bool) {
-	if c, isCol := x.(*Column); isCol {
-		return c.Index, set, true, true
-	}
-	cols := Columns(x)
-	if len(cols) != 1 {
-		return 0, nil, false, false
-	}
-	s, ok = Preimage(x, cols[0], set, types.All())
-	return cols[0], s, ok && exactPreimage(x), ok
+	col, s, null, exact, ok := Truth(e)
+	return col, s, exact, ok && !null
 }
 
 // RejectsNull reports whether e, a condition, is true for no row in which column col is NULL.
@@ -451,7 +367,11 @@ func RejectsNull(e Expr, col int) bool {
 	case *IsNull:
 		return e.Not && passesNull(e.X, col)
 	}
-	return passesNull(e, col)
+	if passesNull(e, col) {
+		return true
+	}
+	c, _, null, _, ok := Truth(e)
+	return ok && c == col && !null
 }
 
 // passesNull reports whether e is NULL for every row in which column col is.

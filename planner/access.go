@@ -35,8 +35,8 @@ func (e *Env) access(req *accessRequest) (_ *Scan, err error) {
 		}
 	}()
 	e.tick()
-	x := boxer{env: e, width: len(req.table.Columns) + 2}
-	terms := termsOf(req.conjuncts)
+	x := boxer{env: e, table: req.table, width: len(req.table.Columns) + 2}
+	terms := termsOf(req.conjuncts, req.table)
 	boxes, capped := x.conjunction(terms)
 	if e.Options.NoKey && len(boxes) > 0 {
 		boxes = []box{x.all()}
@@ -419,13 +419,13 @@ func newProof(of term, t *catalog.Table) proof {
 	case *expr.Like:
 		p.like = e
 	case *expr.And:
-		for _, term := range e.Terms {
-			p.all = append(p.all, newProof(termOf(term), t))
+		for _, term := range termsOf(e.Terms, t) {
+			p.all = append(p.all, newProof(term, t))
 		}
 	case *expr.Or:
 		p.any = make([]proof, 0, len(e.Terms))
 		for _, term := range e.Terms {
-			p.any = append(p.any, newProof(termOf(term), t))
+			p.any = append(p.any, newProof(termOf(term, t), t))
 		}
 	case *expr.Const:
 		p.truth = !e.Val.IsNull() && e.Val.Type() == types.Boolean && e.Val.Bool()

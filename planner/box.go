@@ -3,6 +3,7 @@ package planner
 import (
 	"slices"
 
+	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/types"
 )
@@ -98,24 +99,43 @@ func (b *box) intersect(o box) bool {
 	return true
 }
 
-// term is a predicate, and the set of one column that says the same: see expr.Sarg.
+// term is a predicate, and the set of one column that says the same: see expr.Truth.
 type term struct {
 	expr.Expr
 	col       int
 	set       types.Set
 	exact, ok bool
+	null      bool // it may be true where col is NULL, too, which it may be
 }
 
-func termOf(e expr.Expr) term {
-	t := term{Expr: e}
-	t.col, t.set, t.exact, t.ok = expr.Sarg(e)
-	return t
+func termOf(e expr.Expr, t *catalog.Table) term {
+	of := term{Expr: e}
+	of.col, of.set, of.null, of.exact, of.ok = expr.Truth(e)
+	of.null = of.null && (of.col >= len(t.Columns) || !t.Columns[of.col].KeyPart)
+	of.ok = of.ok && !of.null
+	return of
 }
 
-func termsOf(es []expr.Expr) []term {
+// termsOf gives the terms of a conjunction.
+func termsOf(es []expr.Expr, t *catalog.Table) []term {
 	out := make([]term, len(es))
 	for i, e := range es {
-		out[i] = termOf(e)
+		out[i] = termOf(e, t)
+	}
+	bare := map[int]bool{} // columns that another term says are not NULL
+	for i := range out {
+		of := &out[i]
+		if !of.null {
+			continue
+		}
+		rejects, known := bare[of.col]
+		if !known {
+			rejects = slices.ContainsFunc(es, func(e expr.Expr) bool { return expr.RejectsNull(e, of.col) })
+			bare[of.col] = rejects
+		}
+		if rejects {
+			of.ok, of.null = of.exact || !of.set.IsAll(), false
+		}
 	}
 	return out
 }
@@ -123,6 +143,7 @@ func termsOf(es []expr.Expr) []term {
 // boxer makes boxes over rows of width columns.
 type boxer struct {
 	env   *Env
+	table *catalog.Table
 	width int
 }
 
@@ -186,7 +207,7 @@ func (x boxer) narrows(t term) bool { return t.ok && t.col < x.width }
 
 // liked adds t if it is a pattern that its set does not express.
 func (b *box) liked(t term) {
-	if l, ok := t.Expr.(*expr.Like); ok && !t.exact {
+	if l, ok := t.Expr.(*expr.Like); ok && !t.exact && !l.Not && !l.Fold && l.Fixed != nil {
 		b.likes = append(b.likes, l)
 	}
 }
@@ -208,12 +229,12 @@ func (x boxer) boxes(t term) (boxes []box, capped bool) {
 		}
 		return nil, false
 	case *expr.And:
-		return x.conjunction(termsOf(e.Terms))
+		return x.conjunction(termsOf(e.Terms, x.table))
 	case *expr.Or:
 		var union []box
 		for _, t := range e.Terms {
 			x.env.tick()
-			bs, c := x.boxes(termOf(t))
+			bs, c := x.boxes(termOf(t, x.table))
 			capped = capped || c
 			union = append(union, bs...)
 			if len(union) > maxBoxes {

@@ -1,0 +1,420 @@
+package expr
+
+import (
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hql-db/hql/types"
+)
+
+// The functions here turn sets of texts about: which texts x are there such that what is made of x lies in a set. Texts are
+// any bytes: what a table holds need not be UTF-8.
+
+// textOf makes a value of t, STRING or BYTES.
+func textOf(t types.Type, s string) types.Value {
+	if t == types.Bytes {
+		return types.NewBytes(s)
+	}
+	return types.NewString(s)
+}
+
+// begins is the interval of the values of t that begin with p.
+func begins(t types.Type, p string) types.Interval {
+	iv := PrefixInterval(p)
+	for _, v := range []*types.Value{&iv.Lo, &iv.Hi} {
+		if !v.IsNull() {
+			*v = textOf(t, v.Text())
+		}
+	}
+	return iv
+}
+
+// around gives the texts that c, which puts texts together, puts before and after its argument at, the only one that is not constant.
+func around(c *Call, at int) (before, after string, ok bool) {
+	args, separator := c.Args, ""
+	switch c.Func.Name {
+	case "||", "CONCAT":
+	case "CONCAT_WS":
+		if at == 0 {
+			return "", "", false
+		}
+		separator = c.Args[0].(*Const).Val.Text()
+		args, at = args[1:], at-1
+	default:
+		return "", "", false
+	}
+	if c.Args[0].Type() == types.JSON {
+		return "", "", false
+	}
+	for i, x := range args {
+		if i == at {
+			continue
+		}
+		v := x.(*Const).Val
+		switch {
+		case v.IsNull():
+		case v.Type() != types.String && v.Type() != c.Typ:
+			return "", "", false // its text may depend on the zone
+		case i < at:
+			before += v.Text() + separator
+		default:
+			after += separator + v.Text()
+		}
+	}
+	return before, after, true
+}
+
+// affixed gives the values x of type t for which before || x || after lies in out.
+func affixed(out types.Set, t types.Type, before, after string) types.Set {
+	if before == "" && after == "" {
+		return out
+	}
+	var ivs []types.Interval
+	for _, iv := range out {
+		if iv.IsPoint() {
+			if s, ok := strings.CutPrefix(iv.Lo.Text(), before); ok {
+				if s, ok = strings.CutSuffix(s, after); ok {
+					ivs = append(ivs, types.Point(textOf(t, s)))
+				}
+			}
+			continue
+		}
+		iv, ok := behind(iv, t, before)
+		if !ok {
+			continue
+		}
+		s := types.All()
+		if !iv.Lo.IsNull() {
+			s = extended(t, iv.Lo.Text(), after, iv.LoOpen)
+		}
+		if !iv.Hi.IsNull() {
+			s = s.Intersect(extended(t, iv.Hi.Text(), after, !iv.HiOpen).Complement())
+		}
+		ivs = append(ivs, s...)
+	}
+	return types.SetOf(ivs...)
+}
+
+// behind gives the interval of the x for which before || x lies in iv; ok is false when there is none.
+func behind(iv types.Interval, t types.Type, before string) (out types.Interval, ok bool) {
+	if !iv.Lo.IsNull() {
+		lo := iv.Lo.Text()
+		if s, ok := strings.CutPrefix(lo, before); ok {
+			out.Lo, out.LoOpen = textOf(t, s), iv.LoOpen
+		} else if before < lo {
+			return out, false
+		}
+	}
+	if !iv.Hi.IsNull() {
+		hi := iv.Hi.Text()
+		if s, ok := strings.CutPrefix(hi, before); ok {
+			out.Hi, out.HiOpen = textOf(t, s), iv.HiOpen
+		} else if before > hi {
+			return out, false
+		}
+	}
+	return out, true
+}
+
+// extended gives the x for which x || after is at least k, or with open greater: those that are greater than k themselves, and
+// those that k begins with, when after makes them so.
+func extended(t types.Type, k, after string, open bool) types.Set {
+	ivs := []types.Interval{{Lo: textOf(t, k), LoOpen: true}}
+	for i := range len(k) + 1 {
+		if c := strings.Compare(after, k[i:]); c > 0 || c == 0 && !open {
+			ivs = append(ivs, types.Point(textOf(t, k[:i])))
+		}
+	}
+	return types.SetOf(ivs...)
+}
+
+// A cutter knows a function f that cuts texts: f(x) is what x begins with, or x.
+type cutter struct {
+	// at gives the x for which f(x) is s.
+	at func(s string) (ivs []types.Interval, exact bool)
+	// upTo gives the x for which f(x) is at most s, or with open less.
+	upTo func(s string, open bool) (s2 types.Set, exact bool)
+}
+
+// inverse gives the x for which f(x) lies in out.
+func (f cutter) inverse(out types.Set) (pre types.Set, exact bool) {
+	var ivs []types.Interval
+	exact = true
+	for _, iv := range out {
+		if iv.IsPoint() {
+			some, ex := f.at(iv.Lo.Text())
+			ivs, exact = append(ivs, some...), exact && ex
+			continue
+		}
+		s := types.All()
+		if !iv.Lo.IsNull() {
+			less, ex := f.upTo(iv.Lo.Text(), !iv.LoOpen)
+			if ex {
+				s = less.Complement()
+			} else { // x is not less than f(x)
+				s = types.SetOf(types.Interval{Lo: iv.Lo, LoOpen: iv.LoOpen})
+			}
+			exact = exact && ex
+		}
+		if !iv.Hi.IsNull() {
+			most, ex := f.upTo(iv.Hi.Text(), iv.HiOpen)
+			s, exact = s.Intersect(most), exact && ex
+		}
+		ivs = append(ivs, s...)
+	}
+	return types.SetOf(ivs...), exact
+}
+
+func atMost(t types.Type, s string, open bool) types.Interval {
+	return types.Interval{Hi: textOf(t, s), HiOpen: open}
+}
+
+// firstOf is the cutter of LEFT(x, n), x of type t, n >= 0.
+func firstOf(t types.Type, n int64) cutter {
+	return cutter{
+		at: func(s string) ([]types.Interval, bool) {
+			switch k := units(t, s); {
+			case k < n:
+				return []types.Interval{types.Point(textOf(t, s))}, true
+			case k > n:
+				return nil, true
+			}
+			// Of a text that ends within a character, more of it is not the same first n.
+			return []types.Interval{begins(t, s)}, t == types.Bytes || utf8.ValidString(s)
+		},
+		upTo: func(s string, open bool) (types.Set, bool) {
+			p, ok := firstBytes(t, s, n)
+			if !ok || open && p == s {
+				return types.SetOf(atMost(t, s, open)), true
+			}
+			end := begins(t, p).Hi // nil: nothing is behind them
+			return types.SetOf(types.Interval{Hi: end, HiOpen: true}), t == types.Bytes || utf8.ValidString(p)
+		},
+	}
+}
+
+// units counts the characters of s, or the bytes of BYTES.
+func units(t types.Type, s string) int64 {
+	if t == types.Bytes {
+		return int64(len(s))
+	}
+	return int64(utf8.RuneCountInString(s))
+}
+
+// firstBytes gives the least number of bytes that s begins with and that are n characters, each byte of a part of a character
+// counting as one.
+func firstBytes(t types.Type, s string, n int64) (p string, ok bool) {
+	if t == types.Bytes {
+		return s[:min(n, int64(len(s)))], n <= int64(len(s))
+	}
+	have := int64(0)
+	for at := 0; ; {
+		if have == n {
+			return s[:at], true
+		}
+		if at == len(s) {
+			return "", false
+		}
+		_, size := utf8.DecodeRuneInString(s[at:])
+		if need := n - have; need < int64(size) {
+			return s[:at+int(need)], true
+		}
+		at += size
+		have++
+	}
+}
+
+// maxCuts bounds the length of a constant all of whose beginnings are looked at.
+const maxCuts = 256
+
+// fieldBefore is the cutter of SPLIT_PART(x, d, 1), d not empty.
+func fieldBefore(d string) cutter {
+	is := func(p string) bool { return strings.Index(p+d, d) == len(p) } // p can be a field, or a last one
+	return cutter{
+		at: func(s string) ([]types.Interval, bool) {
+			var ivs []types.Interval
+			if !strings.Contains(s, d) {
+				ivs = append(ivs, types.Point(types.NewString(s)))
+			}
+			if is(s) {
+				ivs = append(ivs, PrefixInterval(s+d))
+			}
+			return ivs, true
+		},
+		upTo: func(s string, open bool) (types.Set, bool) {
+			if len(s) > maxCuts {
+				return types.All(), false
+			}
+			ivs := []types.Interval{atMost(types.String, s, open)}
+			for i := range len(s) + 1 {
+				if p := s[:i]; is(p) && !(open && i == len(s)) {
+					ivs = append(ivs, PrefixInterval(p+d))
+				}
+			}
+			return types.SetOf(ivs...), true
+		},
+	}
+}
+
+// trimmedEnd is the cutter of RTRIM(x, cut).
+func trimmedEnd(cut []string) cutter {
+	more := func(ivs []types.Interval, p string) []types.Interval {
+		for _, c := range cut {
+			ivs = append(ivs, PrefixInterval(p+c))
+		}
+		return ivs
+	}
+	return cutter{
+		at: func(s string) ([]types.Interval, bool) {
+			if slices.ContainsFunc(cut, func(c string) bool { return strings.HasSuffix(s, c) }) {
+				return nil, true
+			}
+			return more([]types.Interval{types.Point(types.NewString(s))}, s), len(cut) == 0
+		},
+		upTo: func(s string, open bool) (types.Set, bool) {
+			if len(s) > maxCuts {
+				return types.All(), false
+			}
+			ivs := []types.Interval{atMost(types.String, s, open)}
+			for i := range len(s) + 1 {
+				ivs = more(ivs, s[:i])
+			}
+			return types.SetOf(ivs...), len(cut) == 0
+		},
+	}
+}
+
+// trims gives the characters that a call of TRIM, LTRIM or RTRIM cuts off, when they are a few.
+func trims(c *Call) ([]string, bool) {
+	if len(c.Args) == 1 {
+		return []string{" "}, true
+	}
+	k, ok := c.Args[1].(*Const)
+	if !ok || len(k.Val.Text()) > 16 || !utf8.ValidString(k.Val.Text()) {
+		return nil, false
+	}
+	var out []string
+	for _, r := range k.Val.Text() {
+		if r == utf8.RuneError { // stands for bytes that are no character
+			return nil, false
+		}
+		out = append(out, string(r))
+	}
+	return out, true
+}
+
+// forms are, by a character that a mapping gives, those that it gives it for. Characters that it leaves alone and gives for no
+// other are not among them.
+type forms map[rune][]rune
+
+func (f forms) of(r rune) []rune {
+	if rs, ok := f[r]; ok {
+		return rs
+	}
+	return []rune{r}
+}
+
+func formsOf(mapping func(rune) rune) func() forms {
+	return sync.OnceValue(func() forms {
+		f := forms{}
+		for _, cr := range unicode.CaseRanges {
+			for r := rune(cr.Lo); r <= rune(cr.Hi); r++ {
+				if _, ok := f[r]; !ok {
+					f[r] = nil
+				}
+				f[mapping(r)] = append(f[mapping(r)], r)
+			}
+		}
+		for r, from := range f {
+			if mapping(r) == r && !slices.Contains(from, r) { // ß is in no range, and is what a capital one becomes
+				f[r] = append(from, r)
+			}
+		}
+		return f
+	})
+}
+
+var lowerForms, upperForms = formsOf(unicode.ToLower), formsOf(unicode.ToUpper)
+
+// maxForms bounds the texts that one text stands for.
+const maxForms = 32
+
+// unfold gives the texts x such that f's mapping of x lies in out. exact: no others.
+func unfold(out types.Set, f forms) (pre types.Set, exact bool) {
+	var ivs []types.Interval
+	exact = true
+	for _, iv := range out {
+		if iv.IsPoint() {
+			texts, full := variants(iv.Lo.Text(), f)
+			for _, s := range texts {
+				if full {
+					ivs = append(ivs, types.Point(types.NewString(s)))
+				} else {
+					ivs = append(ivs, PrefixInterval(s))
+				}
+			}
+			exact = exact && full
+			continue
+		}
+		p, whole := commonPrefix(iv)
+		texts, full := variants(p, f)
+		for _, s := range texts {
+			ivs = append(ivs, PrefixInterval(s))
+		}
+		exact = exact && full && whole
+	}
+	return types.SetOf(ivs...), exact
+}
+
+// variants lists the texts that f's mapping makes s of, or full false what these begin with.
+func variants(s string, f forms) (texts []string, full bool) {
+	texts = []string{""}
+	for i, r := range s {
+		if r == utf8.RuneError || i > maxCuts { // a mapping makes it of bytes that are no character
+			return texts, false
+		}
+		rs := f.of(r)
+		if len(texts)*len(rs) > maxForms {
+			return texts, false
+		}
+		if len(rs) == 1 && rs[0] == r { // the rest of the text need not be copied for each
+			for j := range texts {
+				texts[j] += s[i : i+utf8.RuneLen(r)]
+			}
+			continue
+		}
+		next := make([]string, 0, len(texts)*len(rs))
+		for _, t := range texts {
+			for _, v := range rs {
+				next = append(next, t+string(v))
+			}
+		}
+		texts = next
+	}
+	return texts, true
+}
+
+// commonPrefix gives characters that all texts in iv begin with; whole: iv holds all texts that begin with them.
+func commonPrefix(iv types.Interval) (p string, whole bool) {
+	if iv.Lo.IsNull() || iv.Hi.IsNull() {
+		return "", iv.Lo.IsNull() && iv.Hi.IsNull()
+	}
+	lo, hi := iv.Lo.Text(), iv.Hi.Text()
+	if iv.HiOpen && string(types.PrefixEnd([]byte(lo))) == hi {
+		p, whole = lo, !iv.LoOpen
+	} else {
+		n := sort.Search(min(len(lo), len(hi)), func(n int) bool { return lo[:n+1] != hi[:n+1] })
+		p = lo[:n]
+	}
+	if len(p) > maxCuts {
+		p, whole = p[:maxCuts], false
+	}
+	for !utf8.ValidString(p) {
+		p, whole = p[:len(p)-1], false
+	}
+	return p, whole
+}

@@ -1,0 +1,242 @@
+package expr
+
+import (
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hql-db/hql/types"
+)
+
+// A head is one way in which a text that matches a regular expression begins, as far as the expression was walked through.
+type head struct {
+	text string
+	state
+}
+
+type state uint8
+
+const (
+	free  state = iota // the match has not begun, and may begin anywhere
+	bound              // the text begins with text, and the match goes on behind it
+	loose              // as bound, behind any more of it
+	ended              // text is the text
+	rest               // the text begins with text, and ends anywhere
+	cut                // the text begins with text; what else must be is not known
+)
+
+// maxHeads bounds the alternatives that are told apart.
+const maxHeads = 32
+
+// matched gives the texts that match pattern, exact: and no others. ok is false for what is no pattern.
+func matched(pattern string) (set types.Set, exact, ok bool) {
+	heads, ok := headsOf(pattern, false)
+	ivs := make([]types.Interval, len(heads))
+	exact = true
+	for i, h := range heads {
+		ivs[i] = PrefixInterval(h.text)
+		if h.state == ended {
+			ivs[i] = types.Point(types.NewString(h.text))
+		}
+		exact = exact && h.state != cut
+	}
+	return types.SetOf(ivs...), exact, ok
+}
+
+// headsOf gives the ways in which texts that match pattern begin, or, with fromEnd, end: the characters of these are in
+// reverse. Their states are ended, rest and cut.
+func headsOf(pattern string, fromEnd bool) ([]head, bool) {
+	re, err := syntax.Parse("(?s)"+pattern, syntax.Perl) // as compileRegexp
+	if err != nil {
+		return nil, false
+	}
+	if re = re.Simplify(); fromEnd {
+		re = mirrored(re)
+	}
+	heads := walk(re, []head{{}})
+	for i := range heads {
+		switch h := &heads[i]; h.state {
+		case free, bound, loose:
+			h.state = rest // a match may end anywhere
+		}
+	}
+	return heads, true
+}
+
+// mirrored is the expression that matches a text's characters in reverse.
+func mirrored(re *syntax.Regexp) *syntax.Regexp {
+	m := *re
+	switch re.Op {
+	case syntax.OpBeginText:
+		m.Op = syntax.OpEndText
+	case syntax.OpEndText:
+		m.Op = syntax.OpBeginText
+	case syntax.OpLiteral:
+		m.Rune = slices.Clone(re.Rune)
+		slices.Reverse(m.Rune)
+	}
+	m.Sub = make([]*syntax.Regexp, len(re.Sub))
+	for i, sub := range re.Sub {
+		m.Sub[i] = mirrored(sub)
+	}
+	if re.Op == syntax.OpConcat {
+		slices.Reverse(m.Sub)
+	}
+	return &m
+}
+
+// walk goes on from heads through re.
+func walk(re *syntax.Regexp, heads []head) []head {
+	switch re.Op {
+	case syntax.OpNoMatch:
+		return nil
+	case syntax.OpEmptyMatch:
+		return heads
+	case syntax.OpCapture:
+		return walk(re.Sub[0], heads)
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			heads = walk(sub, heads)
+		}
+		return heads
+	case syntax.OpAlternate, syntax.OpQuest:
+		var out []head
+		if re.Op == syntax.OpQuest {
+			out = slices.Clone(heads)
+		}
+		for _, sub := range re.Sub {
+			if out = append(out, walk(sub, heads)...); len(out) > maxHeads {
+				return lost(heads, nil)
+			}
+		}
+		return out
+	case syntax.OpBeginText, syntax.OpEndText:
+		return anchored(heads, re.Op == syntax.OpBeginText)
+	case syntax.OpLiteral:
+		for _, r := range re.Rune {
+			rs := []rune{r}
+			if re.Flags&syntax.FoldCase != 0 {
+				for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+					rs = append(rs, f)
+				}
+			}
+			heads = one(heads, rs)
+		}
+		return heads
+	case syntax.OpCharClass:
+		var rs []rune
+		for i := 0; i < len(re.Rune); i += 2 {
+			if lo, hi := re.Rune[i], re.Rune[i+1]; hi-lo < maxHeads {
+				for r := lo; r <= hi; r++ {
+					rs = append(rs, r)
+				}
+			} else {
+				return one(heads, nil)
+			}
+		}
+		if len(rs) == 0 {
+			return nil
+		}
+		return one(heads, rs)
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return one(heads, nil)
+	case syntax.OpPlus:
+		return lost(walk(re.Sub[0], heads), nil)
+	case syntax.OpStar:
+		if re.Sub[0].Op == syntax.OpAnyChar {
+			out := slices.Clone(heads)
+			for i := range out {
+				if out[i].state == bound {
+					out[i].state = loose
+				}
+			}
+			return out
+		}
+		return lost(heads, []state{ended, rest})
+	}
+	return lost(heads, nil) // ends of lines and of words
+}
+
+// lost cuts heads, of which it is not known how they go on, but for those in states that stay as they are.
+func lost(heads []head, stay []state) []head {
+	var out []head
+	for _, h := range heads {
+		if !slices.Contains(stay, h.state) {
+			h.state = cut
+		}
+		if !slices.Contains(out, h) {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// one goes on from heads by one character of rs, nil: any of many.
+func one(heads []head, rs []rune) []head {
+	var out []head
+	many := rs == nil || slices.Contains(rs, utf8.RuneError) // that stands for bytes that are no character
+	n := 0
+	for _, h := range heads {
+		if h.state == bound {
+			n += len(rs)
+		}
+	}
+	for _, h := range heads {
+		switch {
+		case h.state == ended || h.state == rest:
+			continue // nothing can be behind them
+		case h.state == bound && !many && n <= maxHeads && len(h.text) < maxCuts:
+			for _, r := range rs {
+				out = append(out, head{h.text + string(r), bound})
+			}
+			continue
+		}
+		if h.state = cut; !slices.Contains(out, h) {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// anchored goes on from heads at the begin of the text, or at its end.
+func anchored(heads []head, begin bool) []head {
+	var out []head
+	for _, h := range heads {
+		switch h.state {
+		case free:
+			if h.state = cut; begin {
+				h.state = bound
+			}
+		case bound, loose, ended, rest:
+			switch {
+			case begin && h.text != "":
+				continue
+			case begin && h.state == loose:
+				h.state = bound
+			case begin && h.state == rest:
+				h.state = ended
+			case begin || h.state == ended || h.state == rest:
+			case h.state == bound:
+				h.state = ended
+			default:
+				h.state = rest
+			}
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// reversed is h.text from the end of a text, as it stands there.
+func (h head) reversed() string {
+	rs := []rune(h.text)
+	slices.Reverse(rs)
+	return string(rs)
+}
+
+// likeText is the LIKE pattern that s alone matches.
+func likeText(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
+}
