@@ -77,6 +77,16 @@ func (st *statement) guard(s *planner.Scan) error {
 	return nil
 }
 
+// gaveUp applies the full-scan policy to a skip scan that found too many values to hop to: the rest would be read whole.
+func (st *statement) gaveUp(s *planner.Scan) error {
+	if s.Access != planner.SkipScan {
+		return nil // the policy was asked before
+	}
+	full := *s
+	full.Access = planner.FullScan
+	return st.guard(&full)
+}
+
 // ReadOnly is c without the calls that write: they fail with ErrReadOnly and send nothing.
 func ReadOnly(c hbase.Client) hbase.Client { return readOnly{c} }
 

@@ -33,6 +33,18 @@ func TestLaw(t *testing.T) {
 	})
 }
 
+// The law holds where scans hop, however soon they give it up.
+func TestLawOfHops(t *testing.T) {
+	defer func(a, b, c, d int, e int64) { hopRows, hopPays, hopLongest, hopLongLook, maxHops = a, b, c, d, e }(hopRows, hopPays, hopLongest, hopLongLook, maxHops)
+	seeds.Each(t, 60, func(t *testing.T, seed uint64, fig seeds.Figures) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		hopRows, hopPays, hopLongest, hopLongLook, maxHops = 1+r.IntN(4), 1+r.IntN(8), 1<<r.IntN(10), 2+r.IntN(3), 1<<r.IntN(8)
+		g := newLawWorld(t, seed, newFakeClient(), planner.Options{NoPushdown: true})
+		g.check(12)
+		fig["queries"] += 12
+	})
+}
+
 // lawWorld is a random table with random rows, read by two engines: one plans, the other scans.
 type lawWorld struct {
 	t       testing.TB

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/operator"
@@ -52,7 +53,9 @@ func (st *statement) scan(ctx context.Context, s *planner.Scan) (op operator.Ope
 	for _, w := range s.Warnings {
 		st.warn.add(warnRanges, w)
 	}
-	stats.regions.plan(spans)
+	if s.Hop == nil { // which regions it reads is not known beforehand
+		stats.regions.plan(spans)
+	}
 	op = st.read(ctx, s, spans, stats)
 	if s.Hold >= 0 {
 		op = &holdScan{in: op, col: s.Hold, limit: s.Limit}
@@ -87,11 +90,20 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 		return r
 	}
 	c := newCrew(ctx)
+	looks := new(atomic.Int64)
+	hops := func(tasks []scanTask) []scanTask {
+		for i := range tasks {
+			if s.Hop != nil && tasks[i].keys == nil {
+				st.hop(&tasks[i], s, stats, looks)
+			}
+		}
+		return tasks
+	}
 	if s.Order == planner.MergeOrder {
 		if streams := scanStreams(s, spans); len(streams) > 1 || len(streams) == 1 && streams[0][0].keys != nil {
 			m := &mergeScan{crew: c, by: s.OrderBy, env: st.exprEnv(), width: s.Width(), workers: min(workers, len(streams)), lazy: s.Limit >= 0}
 			for i, tasks := range streams {
-				r := makeReader(tasks)
+				r := makeReader(hops(tasks))
 				r.bytes, r.brief = responseBytes(len(streams)), len(streams) > maxOpenScanners
 				if m.lazy && r.chunk > 0 && !filtered {
 					r.chunk = min(r.chunk, firstShare(r.chunk, len(streams)))
@@ -110,7 +122,18 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 	if s.Limit >= 0 && s.Limit < getChunk {
 		chunk = int(max(16, 2*s.Limit))
 	}
-	tasks := scanTasks(s, spans, chunk)
+	tasks := hops(scanTasks(s, spans, chunk))
+	read := func(ctx context.Context, tasks []scanTask) operator.Operator {
+		return st.readTasks(ctx, s, tasks, c, makeReader)
+	}
+	if s.Hop != nil && s.Limit < 0 {
+		return &hopScan{crew: c, tasks: tasks, read: read}
+	}
+	return read(ctx, tasks)
+}
+
+// readTasks makes the operator that reads tasks.
+func (st *statement) readTasks(ctx context.Context, s *planner.Scan, tasks []scanTask, c *crew, makeReader func([]scanTask) *reader) operator.Operator {
 	if s.Limit < 0 || s.Access == planner.FullScan && (s.Filter != nil || s.Residual != nil) { // a search goes through many regions
 		tasks = st.byRegion(ctx, tasks, s.Limit < 0 && !s.Reversed)
 	}
@@ -122,7 +145,7 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 		c.cancel()
 		return &getScan{reader: makeReader(tasks), batch: newScanBatch(s.Width())}
 	}
-	workers = min(workers, len(tasks))
+	workers := min(cap(st.slots), len(tasks))
 	plain := makeReader
 	makeReader = func(tasks []scanTask) *reader {
 		r := plain(tasks)

@@ -139,11 +139,16 @@ type reader struct {
 
 func newReader(st *statement, s *planner.Scan, l *catalog.Layout, stats *scanStats, dec *decoder, opts *hbase.ReadOptions, tasks []scanTask) *reader {
 	r := &reader{st: st, stats: stats, dec: dec, opts: opts, tasks: tasks, bytes: scanBytes,
-		skip: s.Skip, missOK: len(l.Stored.Parts) != 1 || l.Stored.Parts[0].Literal == nil}
+		skip: s.Skip, missOK: computedName(l)}
 	if r.skip > 0 {
 		r.chunk = firstRows
 	}
 	return r
+}
+
+// computedName tells that the physical tables of l are named by their rows: one that does not exist is empty.
+func computedName(l *catalog.Layout) bool {
+	return len(l.Stored.Parts) != 1 || l.Stored.Parts[0].Literal == nil
 }
 
 // limitTo makes the reader ask for few rows first: limit rows are wanted, of which
@@ -217,6 +222,9 @@ func (r *reader) fetch(ctx context.Context) error {
 		if t.keys != nil {
 			return r.get(ctx, t)
 		}
+		if t.hop != nil {
+			return r.hop(ctx, *t)
+		}
 		r.start, r.stop = t.start, t.stop
 		if err := r.open(ctx); err != nil {
 			return err
@@ -249,6 +257,21 @@ func (r *reader) fetch(ctx context.Context) error {
 			r.start = append(append(r.start[:0:0], last...), 0)
 		}
 	}
+	return nil
+}
+
+// hop puts in the place of t, the first task, what is worth reading of it: of few values first, as under a LIMIT they often suffice.
+func (r *reader) hop(ctx context.Context, t scanTask) error {
+	found, left, err := t.hop.next(ctx, t, t.hop.want)
+	if err != nil {
+		return err
+	}
+	t.hop.want = min(4*t.hop.want, maxPacked)
+	tasks := r.st.byRegion(ctx, joinKeys(found), !t.reversed)
+	if left != nil {
+		tasks = append(tasks, *left)
+	}
+	r.tasks = append(tasks, r.tasks[1:]...)
 	return nil
 }
 
@@ -366,12 +389,14 @@ func (r *reader) closeTask() error {
 	return nil
 }
 
-// failed says which table a read was of, unless it was given up.
-func (r *reader) failed(err error) error {
+func (r *reader) failed(err error) error { return readError(r.table, err) }
+
+// readError says which table a read was of, unless it was given up.
+func readError(table string, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return fmt.Errorf("read %s: %w", r.table, err)
+	return fmt.Errorf("read %s: %w", table, err)
 }
 
 func (r *reader) acquire(ctx context.Context) error {

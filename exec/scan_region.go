@@ -25,7 +25,7 @@ func (st *statement) byRegion(ctx context.Context, tasks []scanTask, pack bool) 
 		first = len(out)
 	}
 	for _, t := range tasks {
-		if t.keys != nil {
+		if t.keys != nil || t.hop != nil {
 			flush()
 			out = append(out, t)
 			first = len(out)

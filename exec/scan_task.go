@@ -21,6 +21,7 @@ type scanTask struct {
 	reversed    bool
 	server      string           // that has the range; "": several, or unknown
 	ranges      filter.KeyRanges // those read of [start, stop); nil: all of it
+	hop         *hopper          // finds what of the range is worth reading; nil: all of it
 }
 
 // scanQueue deals tasks out, each time from the server that fewest are being read from and, of these, that has most left. From one server

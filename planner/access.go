@@ -191,6 +191,11 @@ func (e *Env) candidate(l *catalog.Layout, req *accessRequest, terms []term, box
 		c.scan.Spans, _ = mergeSpans(c.spans, true)
 	}
 	c.scan.Access = c.accessKind()
+	if c.scan.Access == FullScan {
+		if c.scan.Hop = c.hop(); c.scan.Hop != nil && slices.ContainsFunc(c.scan.Hop.Tails, func(t Span) bool { return !t.Key }) {
+			c.scan.Access = SkipScan // else each value has a row or none: little speaks for few values
+		}
+	}
 	c.cost = c.price(req)
 	c.considered = Considered{Layout: l.Name, Access: c.scan.Access, Spans: len(c.scan.Spans), Cost: c.cost}
 	return c
@@ -228,6 +233,9 @@ func (c *candidate) price(req *accessRequest) float64 {
 		return 0
 	case Get:
 		rows = float64(len(c.scan.Spans))
+	case SkipScan:
+		rows = tableRows / narrowed
+		cost = full / 10
 	case FullScan:
 		rows = tableRows
 		cost = full

@@ -29,14 +29,17 @@ func (s *Scan) Parts() []PartState {
 				st.Why = "the prefix ends with the range before it"
 			}
 		default:
-			st.State = [...]string{"", "bound", "enumerated", "range"}[w.uses[i]]
+			st.State = w.uses[i].String()
 			st.Detail = describe(w.detail[i])
 			if w.varied[i] {
 				st.Detail += ", and others"
 			}
 		}
-		if s.Access == FullScan && p.Literal == nil {
+		if s.Access.wide() && p.Literal == nil {
 			st.State, st.Detail = "unused", ""
+			if s.Access == SkipScan {
+				s.hopped(&st, i)
+			}
 		}
 		out = append(out, st)
 	}
@@ -121,7 +124,7 @@ func (w *walker) whyNotKey(e expr.Expr, t *catalog.Table) string {
 
 // Advice tells what a query that misses the prefix could add to hit it; "" when it hits it, or nothing helps.
 func (s *Scan) Advice() string {
-	if s.Access != FullScan {
+	if !s.Access.wide() {
 		return ""
 	}
 	var best string
@@ -325,7 +328,10 @@ func scanJSON(s *Scan) *jsonPlan {
 	gets, scans := s.counts()
 	out := &jsonPlan{Table: s.Table.Name, Layout: s.Layout.Name, HBaseTables: s.tables(), Access: s.Access.String(),
 		HitsPrefix: s.Access != FullScan, Gets: gets, Scans: scans, Ranges: len(s.Spans), Spans: []jsonSpan{}, Parts: []jsonPart{},
-		Columns: []string{}, Order: s.Order.String(), Advice: s.Advice(), Warnings: append([]string{}, s.Warnings...)}
+		Columns: []string{}, Order: s.Order.String(), Warnings: append([]string{}, s.Warnings...)}
+	if s.Access == FullScan {
+		out.Advice = s.Advice()
+	}
 	for _, p := range s.Parts() {
 		out.Parts = append(out.Parts, jsonPart{p.Part, p.State, p.Detail})
 	}

@@ -212,6 +212,10 @@ func (s *Scan) Verdict() string {
 		return "MISSES the rowkey prefix"
 	}
 	gets, scans := s.counts()
+	hits := "hits the rowkey prefix, " + plural(gets, "get", scans, "scan")
+	if s.Access == SkipScan {
+		hits = "hops from value to value of the rowkey prefix"
+	}
 	used, all := 0, 0
 	for _, p := range s.Parts() {
 		if p.State != "literal" {
@@ -219,11 +223,10 @@ func (s *Scan) Verdict() string {
 			used += btoi(p.State != "unused")
 		}
 	}
-	out := "hits the rowkey prefix, " + plural(gets, "get", scans, "scan")
 	if all == 1 {
-		return out
+		return hits
 	}
-	return fmt.Sprintf("%s, %d of %d key parts", out, used, all)
+	return fmt.Sprintf("%s, %d of %d key parts", hits, used, all)
 }
 
 // Style is that of the verdict.
@@ -274,6 +277,9 @@ func (d *drawing) scan(s *Scan, in string) {
 	if s.Limit >= 0 {
 		line("limit", "%d", s.Limit)
 	}
+	if s.Hop != nil {
+		line("hops", "%s", s.hopText())
+	}
 	if s.Skip > 0 {
 		n := s.Skip - 1
 		for s.Layout.Key.Parts[n].Literal != nil { // the delimiter behind the part
@@ -298,7 +304,7 @@ func (d *drawing) scan(s *Scan, in string) {
 	for _, w := range s.Warnings {
 		d.labelled(in, "warning", Piece{Miss, w})
 	}
-	if a := s.Advice(); a != "" {
+	if a := s.Advice(); a != "" && s.Access == FullScan {
 		d.labelled(in, "to hit", Piece{Hit, a})
 	}
 }

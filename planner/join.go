@@ -251,7 +251,7 @@ func (q *query) arrange(f *from, conds []expr.Expr, h hints) []int {
 			return false
 		}
 		scan, err := q.env.access(req)
-		return err == nil && scan.Access != FullScan
+		return err == nil && !scan.Access.wide()
 	}
 	if bound(0, nil) {
 		return nil
@@ -364,7 +364,7 @@ func (q *query) lookup(j *Join, s *source, own []expr.Expr, used []bool, h hints
 		if err != nil {
 			return err
 		}
-		if p.Access == FullScan {
+		if p.Access.wide() {
 			return nil
 		}
 		if p.Access != Empty {
@@ -372,7 +372,7 @@ func (q *query) lookup(j *Join, s *source, own []expr.Expr, used []bool, h hints
 			break
 		}
 	}
-	if sample == nil || whole.Access != FullScan && estimate(j.Left)*cost(sample) >= cost(whole) {
+	if sample == nil || !whole.Access.wide() && estimate(j.Left)*cost(sample) >= cost(whole) {
 		return nil
 	}
 	j.Right, j.Lookup = sample, &Lookup{Plan: plan}
@@ -386,7 +386,7 @@ func estimate(n Node) float64 {
 	const unknown = 1e6
 	switch n := n.(type) {
 	case *Scan:
-		if n.Access == FullScan {
+		if n.Access.wide() {
 			return unknown
 		}
 		return min(unknown, cost(n))

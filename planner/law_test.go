@@ -209,6 +209,9 @@ func (g *lawWorld) check(where string, order []parser.OrderTerm, maxSpans int) {
 			fail("row %v with key %s: residual and WHERE (%v) disagree", row.row, Escape(at.key), match)
 		}
 		if match {
+			if s.Hop != nil && !s.Spans[in].Key && !hopsTo(s, at.key) {
+				fail("row %v with key %s matches but is hopped over", row.row, Escape(at.key))
+			}
 			read[in] = append(read[in], row)
 		}
 	}
@@ -245,6 +248,12 @@ func (g *lawWorld) check(where string, order []parser.OrderTerm, maxSpans int) {
 	if s.Order != MergeOrder && !isOrdered(all, s.OrderBy) {
 		fail("spans one after the other are not in order")
 	}
+}
+
+// hopsTo tells that key is read when s is read by hops.
+func hopsTo(s *Scan, key []byte) bool {
+	n := s.Layout.Key.PrefixLen(key, s.Hop.Parts, false)
+	return n >= 0 && slices.ContainsFunc(s.Hop.Tails, func(t Span) bool { return inSpan(t, key[n:]) })
 }
 
 func inSpan(s Span, key []byte) bool {

@@ -40,12 +40,16 @@ const (
 	Empty     Access = iota // no row can match: no RPC
 	Get                     // every span is one key
 	RangeScan               // ranges from bound leading parts
+	SkipScan                // hops over the values of leading parts that nothing binds
 	FullScan                // nothing binds the key
 )
 
+// wide tells that nothing binds the start of the key.
+func (a Access) wide() bool { return a >= SkipScan }
+
 // String is the access kind as EXPLAIN's JSON names it.
 func (a Access) String() string {
-	return [...]string{"empty", "get", "scan", "full scan"}[a]
+	return [...]string{"empty", "get", "scan", "skip scan", "full scan"}[a]
 }
 
 // OrderKind tells how a plan gets the order that ORDER BY asks for.
@@ -82,7 +86,7 @@ type Span struct {
 // PartState tells what a plan does with one part of the key.
 type PartState struct {
 	Part  string // as written
-	State string // "bound", "range", "enumerated", "unused" or "literal"
+	State string // "bound", "range", "enumerated", "skipped", "unused" or "literal"
 	// Detail is the value or range in readable form, "" for none; Why tells why the walk stopped here.
 	Detail, Why string
 }
@@ -148,6 +152,9 @@ type Scan struct {
 	// Skip, where not 0, is the number of leading key parts that hold all that is wanted of a row: of rows
 	// with the same ones any suffices, and the reader may jump over the others.
 	Skip int
+	// Hop, of a SkipScan and of a FullScan that is worth a try, tells where in Spans to look. Nothing else changes: what
+	// it leaves out does not match.
+	Hop *Hop
 
 	Fates      []Fate
 	Considered []Considered // layouts looked at, the chosen one first

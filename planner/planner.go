@@ -16,7 +16,7 @@ type Options struct {
 	// MaxEnumerate bounds the values of a salt, hash or bucket part that are enumerated; 0 means 1024.
 	MaxEnumerate int
 	// The switches turn single rules off, to compare plans with and without them.
-	NoKey, NoPushdown, NoOrder bool
+	NoKey, NoPushdown, NoOrder, NoSkip bool
 }
 
 // Env is what a statement is planned in.

@@ -54,7 +54,7 @@ func (r RulerPart) Style() Style {
 		return Bound
 	case "range":
 		return Ranged
-	case "enumerated":
+	case "enumerated", "skipped":
 		return Enumerated
 	case "literal":
 		return Literal
@@ -64,6 +64,9 @@ func (r RulerPart) Style() Style {
 
 // mark is the character that the part's bytes are drawn with.
 func (r RulerPart) mark() string {
+	if r.State == "skipped" {
+		return ">"
+	}
 	return map[Style]string{Bound: "#", Ranged: "~", Enumerated: "*", Literal: "=", Dim: "."}[r.Style()]
 }
 

@@ -25,6 +25,7 @@ type keySpan struct {
 	sets facts
 	// fuzzy are patterns: the key of each row that the query asks for fits one of them; nil: none are known.
 	fuzzy []fuzzyPattern
+	hop   *tailHop // nil: none is known
 }
 
 // partUse says what the spans of a box do with a part; the greater wins.
@@ -36,6 +37,8 @@ const (
 	enumerated
 	ranged
 )
+
+func (u partUse) String() string { return [...]string{"unused", "bound", "enumerated", "range"}[u] }
 
 // walker walks the parts of one layout for one box after the other.
 type walker struct {
@@ -65,7 +68,9 @@ type walker struct {
 	bytes   []byte          // room for the bytes of keys, handed out piece by piece
 	steps   int             // calls of key
 	// few is how many values of one column are walked one by one at most: MaxEnumerate, or as many as the statement names.
-	few int
+	few     int
+	hopping bool     // the parts behind those that nothing binds are walked: see tails
+	hopped  *tailHop // the first of the spans', for EXPLAIN
 }
 
 // room gives n free bytes, of length 0.
@@ -749,11 +754,11 @@ func (w *walker) emit(br branch, r *catalog.ByteRange, rest *[]keySpan) {
 	switch {
 	case r == nil:
 		s.Start, s.Stop = br.prefix, types.PrefixEnd(br.prefix)
-		s.fuzzy = w.fuzzy(br)
+		s.fuzzy, s.hop = w.fuzzy(br), w.hop(br)
 	case r.Point:
 		s.Start, s.Key = br.prefix, true
 	default:
-		s.fuzzy = w.fuzzy(br)
+		s.fuzzy, s.hop = w.fuzzy(br), w.hop(br)
 		s.Start = w.join(br.prefix, r.Lo)
 		if r.Hi == nil {
 			s.Stop = types.PrefixEnd(br.prefix)

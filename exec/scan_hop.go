@@ -1,0 +1,305 @@
+package exec
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"github.com/hql-db/hql/exec/operator"
+	"github.com/hql-db/hql/filter"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/types"
+)
+
+// How hopping is tried and given up. A hop, a call of its own, costs about what reading a few hundred rows costs. So each look at the keys
+// takes some rows, and where these hold many values it goes on reading: the next look is longer. Now and then a look
+// is long although hops pay, since a hop does not tell how much it passed. Variables for tests.
+var (
+	hopRows     = 100          // of a short look
+	hopPays     = 400          // rows behind a value that make a hop to the next one worth its call
+	hopLongest  = 6400         // rows of the longest look: if hops do not pay in it, they are given up
+	hopLongLook = 16           // each of so many looks is a long one
+	maxHops     = int64(1_000) // looks of one table access
+)
+
+// hopper finds the parts of a task that are worth reading: those that Scan.Hop tells of. It looks at keys, a few at a time, and hops
+// from each value of the key's first parts behind its last key. What it gives, in the order of the task, holds each
+// row of the task that can match; after it has given up, that is all of the rest.
+type hopper struct {
+	st    *statement
+	scan  *planner.Scan
+	stats *scanStats
+	opts  *hbase.ReadOptions
+	looks *atomic.Int64 // of the whole table access
+	own   int           // looks of this task
+	rows  int           // of the next look
+	want  int           // values to find before what stands behind them is read; see reader
+}
+
+// hop lets t, a range, be read by hops.
+func (st *statement) hop(t *scanTask, s *planner.Scan, stats *scanStats, looks *atomic.Int64) {
+	o := *readOptions(s, s.Layout)
+	if !s.Entries {
+		o.Families = s.Families
+	}
+	o.Columns, o.Filter, o.NoCacheBlocks = nil, filter.And{filter.FirstCell{}, filter.KeyOnly{}}, false
+	o.Region, o.Slots = stats.regions.answered, st.slots
+	t.hop = &hopper{st: st, scan: s, stats: stats, opts: &o, looks: looks, rows: hopRows, want: 1}
+}
+
+// next gives the tasks of the next values, at least want if there are so many. left is what remains of t, which is to be read
+// by hops as well; nil: nothing.
+func (h *hopper) next(ctx context.Context, t scanTask, want int) (found []scanTask, left *scanTask, err error) {
+	for values := 0; values < want; {
+		if h.rows > hopLongest || h.looks.Load() >= maxHops {
+			if err := h.st.gaveUp(h.scan); err != nil {
+				return nil, nil, err
+			}
+			t.hop = nil
+			return appendPlain(found, t), nil, nil
+		}
+		keys, err := h.look(ctx, t)
+		if err != nil {
+			return nil, nil, err
+		}
+		seen, more := t, len(keys) == h.rows
+		fresh := 0
+		var tasks []scanTask
+		for _, key := range keys {
+			if t.behind(key) {
+				continue
+			}
+			n := h.scan.Layout.Key.PrefixLen(key, h.scan.Hop.Parts, false)
+			if n < 0 {
+				continue // no row has such a key
+			}
+			fresh++
+			tasks = h.appendTails(tasks, t, key[:n:n])
+			if !t.pass(key[:n:n]) {
+				more = false
+				break
+			}
+		}
+		if more && fresh == 0 && !t.passKey(keys[len(keys)-1]) {
+			more = false
+		}
+		if len(keys) > 0 && fresh*len(h.scan.Hop.Tails)*8 > len(keys) { // they cost more to seek than to read
+			if more {
+				seen.cut(t)
+			}
+			seen.hop = nil
+			found = appendPlain(found, seen)
+		} else {
+			found = append(found, tasks...)
+		}
+		if !more {
+			return found, nil, nil
+		}
+		values += fresh
+		h.adapt(len(keys), fresh)
+	}
+	return found, &t, nil
+}
+
+// adapt chooses the length of the next look after one at rows keys with fresh values.
+func (h *hopper) adapt(rows, fresh int) {
+	h.own++
+	switch {
+	case fresh > 1 && rows/fresh < min(rows, hopPays):
+		h.rows *= 4
+	case h.own%hopLongLook == hopLongLook-1:
+		h.rows = 4 * hopPays
+	default:
+		h.rows = hopRows
+	}
+}
+
+// look reads the next keys of t.
+func (h *hopper) look(ctx context.Context, t scanTask) (keys [][]byte, err error) {
+	h.looks.Add(1)
+	sc, err := h.st.client.Scan(ctx, hbase.ScanRange{Table: t.table, Start: t.start, Stop: t.stop, Reversed: t.reversed, Limit: h.rows, BatchBytes: scanBytes}, h.opts)
+	h.stats.ranges.Add(1)
+	if err == nil {
+		defer sc.Close()
+	}
+	for err == nil {
+		var rows []hbase.Row
+		if rows, err = h.slot(ctx, sc); err == nil {
+			h.stats.read.Add(int64(len(rows)))
+			for _, r := range rows {
+				keys = append(keys, bytes.Clone(r.Key))
+			}
+		}
+	}
+	if err == io.EOF || errors.Is(err, hbase.ErrNoTable) && computedName(h.scan.Layout) {
+		return keys, nil
+	}
+	return nil, readError(t.table, err)
+}
+
+// slot is sc.Next within the reads that the statement may have in flight.
+func (h *hopper) slot(ctx context.Context, sc hbase.Scanner) ([]hbase.Row, error) {
+	select {
+	case h.st.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-h.st.slots }()
+	return sc.Next(ctx)
+}
+
+// appendTails appends what is to be read of t behind head.
+func (h *hopper) appendTails(tasks []scanTask, t scanTask, head []byte) []scanTask {
+	first := len(tasks)
+	for _, tail := range h.scan.Hop.Tails {
+		x := t
+		x.hop = nil
+		start := append(head, tail.Start...)
+		if tail.Key {
+			if bytes.Compare(start, t.start) < 0 || len(t.stop) > 0 && bytes.Compare(start, t.stop) >= 0 {
+				continue
+			}
+			x.start, x.stop, x.keys = nil, nil, [][]byte{start}
+			tasks = append(tasks, x)
+			continue
+		}
+		stop := types.PrefixEnd(head)
+		if len(tail.Stop) > 0 {
+			stop = append(head, tail.Stop...)
+		}
+		if bytes.Compare(start, t.start) > 0 {
+			x.start = start
+		}
+		if len(stop) > 0 && (len(t.stop) == 0 || bytes.Compare(stop, t.stop) < 0) {
+			x.stop = stop
+		}
+		if len(x.stop) == 0 || bytes.Compare(x.start, x.stop) < 0 {
+			tasks = append(tasks, x)
+		}
+	}
+	if t.reversed {
+		slices.Reverse(tasks[first:])
+	}
+	return tasks
+}
+
+// appendPlain appends t, as one with the last of tasks where it continues that.
+func appendPlain(tasks []scanTask, t scanTask) []scanTask {
+	if n := len(tasks); n > 0 && tasks[n-1].keys == nil && len(t.start) > 0 && len(t.stop) > 0 {
+		switch last := &tasks[n-1]; {
+		case t.reversed && bytes.Equal(t.stop, last.start):
+			last.start = t.start
+			return tasks
+		case !t.reversed && bytes.Equal(t.start, last.stop):
+			last.stop = t.stop
+			return tasks
+		}
+	}
+	return append(tasks, t)
+}
+
+// behind tells that key was passed.
+func (t *scanTask) behind(key []byte) bool {
+	if t.reversed {
+		return len(t.stop) > 0 && bytes.Compare(key, t.stop) >= 0
+	}
+	return bytes.Compare(key, t.start) < 0
+}
+
+// pass leaves of t what comes after all keys that begin with head. It is false when that is nothing.
+func (t *scanTask) pass(head []byte) bool {
+	if t.reversed {
+		t.stop = head
+		return bytes.Compare(t.start, t.stop) < 0
+	}
+	end := types.PrefixEnd(head)
+	if end == nil || len(t.stop) > 0 && bytes.Compare(end, t.stop) >= 0 {
+		return false
+	}
+	t.start = end
+	return true
+}
+
+// passKey leaves of t what comes after key.
+func (t *scanTask) passKey(key []byte) bool {
+	if t.reversed {
+		t.stop = key
+		return bytes.Compare(t.start, t.stop) < 0
+	}
+	t.start = append(key, 0)
+	return len(t.stop) == 0 || bytes.Compare(t.start, t.stop) < 0
+}
+
+// cut leaves of t what comes before left, its rest.
+func (t *scanTask) cut(left scanTask) {
+	if t.reversed {
+		t.start = left.stop
+	} else {
+		t.stop = left.start
+	}
+}
+
+// joinKeys makes one task of those that follow one another and read single keys.
+func joinKeys(tasks []scanTask) []scanTask {
+	out := tasks[:0]
+	for _, t := range tasks {
+		if n := len(out); n > 0 && t.keys != nil && out[n-1].keys != nil && out[n-1].table == t.table && len(out[n-1].keys) < getChunk {
+			out[n-1].keys = append(out[n-1].keys, t.keys...)
+			continue
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// hopScan finds what is worth reading of its tasks, then reads that.
+type hopScan struct {
+	crew  *crew
+	tasks []scanTask
+	read  func(ctx context.Context, tasks []scanTask) operator.Operator
+	in    operator.Operator
+}
+
+// Next gives the rows that can match.
+func (h *hopScan) Next(ctx context.Context) ([][]types.Value, error) {
+	if h.in == nil {
+		found, err := h.find(ctx)
+		if err != nil {
+			return nil, err
+		}
+		h.in = h.read(ctx, found)
+	}
+	return h.in.Next(ctx)
+}
+
+func (h *hopScan) find(ctx context.Context) (out []scanTask, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(h.crew.ctx, cancel)()
+	for _, t := range h.tasks {
+		if t.hop == nil {
+			out = append(out, t)
+			continue
+		}
+		found, _, err := t.hop.next(ctx, t, math.MaxInt)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, joinKeys(found)...)
+	}
+	return out, nil
+}
+
+// Close ends the reading.
+func (h *hopScan) Close() error {
+	h.crew.close()
+	if h.in != nil {
+		return h.in.Close()
+	}
+	return nil
+}
