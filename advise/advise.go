@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
@@ -125,7 +126,7 @@ func (a *adviser) plan(c *catalog.Catalog, ast parser.Statement) ([]*planner.Sca
 	args, named := a.samples(ast)
 	env := &planner.Env{Catalog: c, Funcs: a.catalog.Funcs(), Args: args, Named: named, Loc: time.UTC, Now: a.now.UnixMilli(),
 		Lookups: func(k planner.LookupKey) (types.Value, bool) { // any number does: what matters is that it is one
-			if strings.EqualFold(k.Table, "tsdb-uid") {
+			if strings.EqualFold(k.Table, expr.UIDTable) {
 				return types.NewBytes("\x00\x00\x01"), true
 			}
 			return types.NewInt(1), true

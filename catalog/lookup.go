@@ -93,6 +93,22 @@ func (t *Table) Lookups() []Lookup {
 	return out
 }
 
+// Numbered are the columns of t from which LOOKUP in another table's key takes numbers.
+func (c *Catalog) Numbered(t *Table) []*Column {
+	var out []*Column
+	for _, o := range c.Tables() {
+		for _, u := range o.Lookups() {
+			if !strings.EqualFold(u.Table, t.Name) {
+				continue
+			}
+			if col, ok := t.Column(u.Column); ok && !slices.Contains(out, col) {
+				out = append(out, col)
+			}
+		}
+	}
+	return out
+}
+
 // lookups refuses LOOKUPs that cannot work. Look-up tables that are not known yet are let be: a file may name them later.
 func (b *builder) lookups() error {
 	for _, u := range b.t.Lookups() {

@@ -74,7 +74,7 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 func (r *run) change(ctx context.Context, w *writer, p *planner.Plan, when reading, next func(row []types.Value) ([]types.Value, error), f func(row, next []types.Value) error) (*Rows, error) {
 	n := int64(0)
 	err := r.eachRow(ctx, p, when, func(rows [][]types.Value) error {
-		if err := r.know(ctx, w.table, rows); err != nil {
+		if err := r.numbers.Know(ctx, w.table, rows); err != nil {
 			return err
 		}
 		become := make([][]types.Value, len(rows))

@@ -83,7 +83,7 @@ func (r *run) batches(ctx context.Context, w *writer, l *catalog.Layout, f func(
 			return nil
 		}
 		if err == nil {
-			err = r.know(ctx, w.table, rows)
+			err = r.numbers.Know(ctx, w.table, rows)
 		}
 		if err == nil {
 			err = f(rows)

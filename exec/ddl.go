@@ -263,7 +263,7 @@ func (r *run) dropTable(ctx context.Context, s *parser.DropTable) (*Rows, error)
 	if err := r.forgetTable(ctx, t); err != nil && !(t.External && errors.Is(err, ErrReadOnly)) {
 		return nil, err
 	}
-	r.engine.lookups.clear() // t may have given numbers
+	r.engine.lookups.Clear() // t may have given numbers
 	if now, ok := r.engine.catalog.Table(t.Name); ok && now == t {
 		r.engine.catalog.Drop(t.Name)
 	}

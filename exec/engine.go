@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/lookup"
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
@@ -46,7 +47,7 @@ type Engine struct {
 	catalog *catalog.Catalog
 	cfg     Config
 	clock   writeClock
-	lookups lookupCache
+	lookups lookup.Cache
 	full    filledLayouts
 	lives   lives
 	defs    definitions
@@ -116,7 +117,6 @@ type run struct {
 	env      *planner.Env
 	settings settings
 	args     Args
-	numbers  *lookupView // of LOOKUP
 	// subqueries runs the queries inside expressions; nil for a plan that is not to be run.
 	subqueries *subqueries
 }
@@ -135,12 +135,11 @@ func (e *Engine) newRun(args Args) *run {
 	if opt.Watch != nil {
 		opt.Watch(func() Stats { return st.rec.stats(st.client) })
 	}
-	r := &run{statement: st, engine: e, session: session, settings: set, args: args, numbers: &lookupView{}}
+	r := &run{statement: st, engine: e, session: session, settings: set, args: args}
 	st.full = &e.full
-	st.names = &dictionaries{load: r.loadNames, uid: r.uidName}
-	st.number, st.know = r.knownNumber, r.know
+	st.numbers = r.newNumbers()
 	r.env = &planner.Env{Catalog: e.catalog, Args: args.Positional, Named: args.Named, Loc: set.loc, Now: now,
-		Funcs: e.cfg.Funcs, Options: e.cfg.Planner, Lookups: r.lookedUp}
+		Funcs: e.cfg.Funcs, Options: e.cfg.Planner, Lookups: st.numbers.Get}
 	return r
 }
 

@@ -142,7 +142,7 @@ func (g *lawWorld) load(n int) {
 			if g.stored == nil {
 				continue
 			}
-			table, key, qualifier, err := primary.EncodeRow(args, &expr.Env{Lookup: g.planned.newRun(Args{}).knownNumber})
+			table, key, qualifier, err := primary.EncodeRow(args, &expr.Env{Lookup: g.planned.newRun(Args{}).numbers.Known})
 			if err != nil {
 				g.t.Fatalf("%s\ninsert %v: %v", g.ddl, args, err)
 			}

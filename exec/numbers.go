@@ -4,97 +4,94 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"slices"
-	"strings"
 
-	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/lookup"
+	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
 )
 
-// numbered are the columns of t from which LOOKUP in another table's key takes numbers.
-func (r *run) numbered(t *catalog.Table) []*catalog.Column {
-	var out []*catalog.Column
-	for _, o := range r.engine.catalog.Tables() {
-		for _, u := range o.Lookups() {
-			if !strings.EqualFold(u.Table, t.Name) {
-				continue
-			}
-			if col, ok := t.Column(u.Column); ok && !slices.Contains(out, col) {
-				out = append(out, col)
+// newNumbers are those that the statement of r goes by.
+func (r *run) newNumbers() *lookup.Numbers {
+	e := r.engine
+	return lookup.New(lookup.Env{Client: e.client, Catalog: e.catalog, Cache: &e.lookups, Clock: e.clock.next, Key: r.keyEnv,
+		Query: r.queryWhole, Counters: counters{r}})
+}
+
+// queryWhole is lookup.Env.Query: beside the reads of the statement, for one of which it may be.
+func (r *run) queryWhole(ctx context.Context, q *parser.SelectCore, args []types.Value, f func(rows [][]types.Value) error) error {
+	env := *r.env
+	env.Args = args
+	p, err := r.resolved(ctx, func() (*planner.Plan, error) {
+		return env.Select(&parser.Select{Cores: []*parser.SelectCore{q}, AllowFullScan: true})
+	})
+	if err != nil {
+		return err
+	}
+	st := *r.statement
+	st.allowFull = true
+	st.slots = make(chan struct{}, cap(r.slots)) // the caller may hold a slot
+	op, err := operator.New(ctx, p.Root, st.scan, r.opt)
+	if err != nil {
+		return err
+	}
+	return operator.Drain(ctx, op, f)
+}
+
+// allocate gives numbers to the names in rows that have none yet.
+func (r *run) allocate(ctx context.Context, w *writer, rows []pendingRow) error {
+	if len(w.table.LookupParts()) == 0 {
+		return nil
+	}
+	for _, row := range rows { // a row that is refused for another reason draws no number
+		for _, l := range w.table.Layouts {
+			if _, err := w.fits(l, row.row); err != nil {
+				return w.refuse(err, row.pos)
 			}
 		}
 	}
-	return out
+	r.numbers.Trim()
+	for _, row := range rows {
+		if err := r.numbers.Allocate(ctx, w.table, row.row); err != nil {
+			return w.refuse(err, row.pos)
+		}
+	}
+	return nil
 }
 
-// nextNumber draws a number for t.col that no name has.
-func (r *run) nextNumber(ctx context.Context, t *catalog.Table, col *catalog.Column) (int64, error) {
-	if _, err := r.counter(ctx, t, col); err != nil {
-		return 0, err
+// counters are rows of the system table.
+type counters struct{ *run }
+
+// Count reads a counter.
+func (c counters) Count(ctx context.Context, name string) (n int64, ok bool, err error) {
+	if err := c.ensureCatalogTable(ctx); err != nil {
+		return 0, false, err
 	}
-	return r.client.Increment(ctx, catalogTable, counterKey(t, col), catalogFamily, counterQualifier, 1)
+	rows, err := c.client.Get(ctx, catalogTable, [][]byte{[]byte(counterPrefix + name)}, &hbase.ReadOptions{Families: []string{catalogFamily}})
+	if err != nil {
+		return 0, false, err
+	}
+	for _, cell := range rows[0].Cells {
+		if string(cell.Qualifier) == counterQualifier {
+			if len(cell.Value) != 8 {
+				return 0, false, fmt.Errorf("the counter of %s has %d bytes, not 8", name, len(cell.Value))
+			}
+			return int64(binary.BigEndian.Uint64(cell.Value)), true, nil
+		}
+	}
+	return 0, false, nil
 }
 
-// reserve keeps numbers up to n from being drawn for t.col: a name is about to get one of them by hand.
-func (r *run) reserve(ctx context.Context, t *catalog.Table, col *catalog.Column, n int64) error {
-	last, err := r.counter(ctx, t, col)
-	if err == nil && last < n {
-		_, err = r.client.Increment(ctx, catalogTable, counterKey(t, col), catalogFamily, counterQualifier, n-last)
-	}
+// Begin writes a counter's cell where there is none.
+func (c counters) Begin(ctx context.Context, name string, n int64) error {
+	_, err := c.client.PutIfAbsent(ctx, catalogTable, hbase.Mutation{Kind: hbase.Put, Key: []byte(counterPrefix + name), Timestamp: c.engine.clock.next(),
+		Cells: []hbase.Cell{{Family: []byte(catalogFamily), Qualifier: []byte(counterQualifier), Value: binary.BigEndian.AppendUint64(nil, uint64(n))}}})
 	return err
 }
 
-func counterKey(t *catalog.Table, col *catalog.Column) []byte {
-	return []byte(counterPrefix + t.Name + "." + col.Name)
-}
-
-// counter gives the number drawn last for t.col. A counter that is not there yet is made, at the largest number
-// that the table holds; of two writers who make it only one does, so that none draws a number below it.
-func (r *run) counter(ctx context.Context, t *catalog.Table, col *catalog.Column) (int64, error) {
-	if err := r.ensureCatalogTable(ctx); err != nil {
-		return 0, err
-	}
-	key := counterKey(t, col)
-	for {
-		rows, err := r.client.Get(ctx, catalogTable, [][]byte{key}, &hbase.ReadOptions{Families: []string{catalogFamily}})
-		if err != nil {
-			return 0, err
-		}
-		for _, c := range rows[0].Cells {
-			if string(c.Qualifier) == counterQualifier {
-				if len(c.Value) != 8 {
-					return 0, fmt.Errorf("the counter of %s.%s has %d bytes, not 8", t.Name, col.Name, len(c.Value))
-				}
-				return int64(binary.BigEndian.Uint64(c.Value)), nil
-			}
-		}
-		most, err := r.largest(ctx, t, col)
-		if err != nil {
-			return 0, err
-		}
-		_, err = r.client.PutIfAbsent(ctx, catalogTable, hbase.Mutation{Kind: hbase.Put, Key: key, Timestamp: r.engine.clock.next(),
-			Cells: []hbase.Cell{{Family: []byte(catalogFamily), Qualifier: []byte(counterQualifier), Value: binary.BigEndian.AppendUint64(nil, uint64(most))}}})
-		if err != nil {
-			return 0, err
-		}
-	}
-}
-
-// largest gives the largest number in t.col, at least 0.
-func (r *run) largest(ctx context.Context, t *catalog.Table, col *catalog.Column) (most int64, err error) {
-	p, err := r.env.Select(&parser.Select{Cores: []*parser.SelectCore{{
-		Items: []parser.SelectItem{{Expr: &parser.Call{Name: "MAX", Args: []parser.Expr{&parser.ColumnRef{Name: col.Name, Quoted: true}}}}},
-		From:  []parser.TableExpr{&parser.TableName{Name: t.Name}}}}, AllowFullScan: true})
-	if err != nil {
-		return 0, err
-	}
-	err = r.eachRow(ctx, p, allFirst, func(rows [][]types.Value) error {
-		if len(rows) > 0 && !rows[0][0].IsNull() {
-			most = max(most, rows[0][0].Int())
-		}
-		return nil
-	})
-	return most, err
+// Add lets the server count.
+func (c counters) Add(ctx context.Context, name string, n int64) (int64, error) {
+	return c.client.Increment(ctx, catalogTable, []byte(counterPrefix+name), catalogFamily, counterQualifier, n)
 }

@@ -3,128 +3,15 @@ package exec
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
-	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
 )
-
-// OpenTSDB's UID table: a row a name with its id, a row an id with its name, both under the
-// kind (metrics, tagk, tagv) as qualifier, and the counters of the kinds.
-const (
-	uidTable      = "tsdb-uid"
-	uidFamily     = "id"
-	uidNameFamily = "name"
-	uidCounterRow = "\x00"
-	uidWidth      = 3 // bytes
-)
-
-// uidKind is the kind of ids that an OPENTSDB_UID call gives.
-func uidKind(call *expr.Call) (string, bool) {
-	k, ok := call.Args[0].(*expr.Const)
-	if !ok || call.Func.Name != "OPENTSDB_UID" {
-		return "", false
-	}
-	return k.Val.Text(), true
-}
-
-// readUID asks the UID table for the id of a name, NULL when it has none.
-func (r *run) readUID(ctx context.Context, k planner.LookupKey) (types.Value, error) {
-	name, ok := latin1(k.Args[0].Text())
-	if !ok || name == "" { // it cannot have one
-		return types.Value{}, nil
-	}
-	v, err := r.uidCell(ctx, name, uidFamily, k.Column)
-	if err != nil || len(v) != uidWidth {
-		return types.Value{}, err
-	}
-	return types.NewBytes(string(v)), nil
-}
-
-// uidName gives the name of an id, NULL when it has none.
-func (r *run) uidName(ctx context.Context, kind string, id types.Value) (types.Value, error) {
-	v, err := r.uidCell(ctx, id.Text(), uidNameFamily, kind)
-	if err != nil || v == nil {
-		return types.Value{}, err
-	}
-	name := make([]rune, len(v))
-	for i, b := range v {
-		name[i] = rune(b)
-	}
-	return types.NewString(string(name)), nil
-}
-
-// uidCell reads a cell of the UID table, nil when it is not there.
-func (r *run) uidCell(ctx context.Context, key, family, kind string) ([]byte, error) {
-	rows, err := r.client.Get(ctx, uidTable, [][]byte{[]byte(key)}, &hbase.ReadOptions{Families: []string{family}})
-	if err != nil {
-		return nil, fmt.Errorf("OpenTSDB's table of ids %s: %w", uidTable, err)
-	}
-	for _, c := range rows[0].Cells {
-		if string(c.Qualifier) == kind {
-			return c.Value, nil
-		}
-	}
-	return nil, nil
-}
-
-// allocateUID gives a name an id in the steps in which OpenTSDB does, so that both may run at a
-// time: a number is drawn, its row takes the name, then the name's row takes the
-// number unless another writer was faster.
-func (r *run) allocateUID(ctx context.Context, k planner.LookupKey) error {
-	name, ok := latin1(k.Args[0].Text())
-	if !ok || name == "" || strings.ContainsFunc(k.Args[0].Text(), refusedInName) {
-		return fmt.Errorf("%s is no name for OpenTSDB: it takes letters of Latin-1, digits and -_./", k.Args[0].SQL())
-	}
-	put := func(key, family, value string) (bool, error) {
-		return r.client.PutIfAbsent(ctx, uidTable, hbase.Mutation{Kind: hbase.Put, Key: []byte(key), Timestamp: r.engine.clock.next(),
-			Cells: []hbase.Cell{{Family: []byte(family), Qualifier: []byte(k.Column), Value: []byte(value)}}})
-	}
-	for {
-		n, err := r.client.Increment(ctx, uidTable, []byte(uidCounterRow), uidFamily, k.Column, 1)
-		if err == nil && (n <= 0 || n >= 1<<(8*uidWidth)) {
-			return fmt.Errorf("OpenTSDB's ids of %s are used up", k.Column)
-		}
-		id := string(binary.BigEndian.AppendUint64(nil, uint64(n))[8-uidWidth:])
-		free := false
-		if err == nil {
-			free, err = put(id, uidNameFamily, name)
-		}
-		if err == nil && free {
-			_, err = put(name, uidFamily, id)
-		}
-		if err != nil {
-			return fmt.Errorf("OpenTSDB's table of ids %s: %w", uidTable, err)
-		}
-		if free {
-			return nil
-		}
-	}
-}
-
-func refusedInName(c rune) bool {
-	return !unicode.IsLetter(c) && (c < '0' || c > '9') && !strings.ContainsRune("-_./", c)
-}
-
-// latin1 gives the bytes of s in ISO-8859-1, as OpenTSDB stores names.
-func latin1(s string) (string, bool) {
-	b := make([]byte, 0, len(s))
-	for _, c := range s {
-		if c > 0xff {
-			return "", false
-		}
-		b = append(b, byte(c))
-	}
-	return string(b), true
-}
 
 // storedPoint is a data point as it was found in a row.
 type storedPoint struct {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
 )
 
@@ -39,10 +40,10 @@ func checkOpenTSDB(t *testing.T, c hbase.Client) {
 	}
 	metrics := hex.EncodeToString([]byte("metrics"))
 	for id, name := range map[string]string{"000001": "sys.cpu", "000002": "sys.mem", "00000a": "gr\xf6\xdfe"} {
-		put(uidTable, []byte(name), 1, "id", metrics, id)
-		put(uidTable, bytes(id), 1, "name", metrics, hex.EncodeToString([]byte(name)))
+		put(expr.UIDTable, []byte(name), 1, "id", metrics, id)
+		put(expr.UIDTable, bytes(id), 1, "name", metrics, hex.EncodeToString([]byte(name)))
 	}
-	put(uidTable, []byte{0}, 1, "id", metrics, "000000000000000a")
+	put(expr.UIDTable, []byte{0}, 1, "id", metrics, "000000000000000a")
 
 	cpu, mem := bytes("000001 50e22700 000001000001"), bytes("000002 50e22700 000001000001")
 	// A cell a point: seconds 0 to 5 as integers of 1, 2, 4 and 8 bytes and floats of 4 and 8, then milliseconds.

@@ -75,7 +75,7 @@ func (r *run) resolved(ctx context.Context, plan func() (*planner.Plan, error)) 
 			return p, nil
 		}
 		for _, k := range keys {
-			if err := r.resolve(ctx, k); err != nil {
+			if err := r.numbers.Resolve(ctx, k); err != nil {
 				return nil, err
 			}
 		}
@@ -84,7 +84,7 @@ func (r *run) resolved(ctx context.Context, plan func() (*planner.Plan, error)) 
 
 // resolvedBatch is resolved for one batch of rows out of many.
 func (r *run) resolvedBatch(ctx context.Context, plan func() (*planner.Plan, error)) (*planner.Plan, error) {
-	r.numbers.trim()
+	r.numbers.Trim()
 	return r.resolved(ctx, plan)
 }
 

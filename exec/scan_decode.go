@@ -131,7 +131,7 @@ func (d *decoder) another() *decoder {
 
 // name is catalog.KeyReader.Names.
 func (d *decoder) name(call *expr.Call, number types.Value) (types.Value, bool, error) {
-	return d.st.names.name(d.ctx, call, number, d.seen)
+	return d.st.numbers.Name(d.ctx, call, number, d.seen)
 }
 
 // expect makes room in b for n rows of the store.

@@ -43,7 +43,7 @@ func newIndexScan(st *statement, s *planner.Scan, stats *scanStats, in operator.
 	opts.NoCacheBlocks = false
 	opts.Region, opts.Slots = stats.regions.answered, st.slots
 	env := st.keyEnv()
-	env.Lookup = st.number
+	env.Lookup = st.numbers.Known
 	return &indexScan{in: in, st: st, stats: stats, scan: s, dec: newDecoder(st, &whole, primary), opts: opts,
 		env: env, batch: newScanBatch(s.Width())}
 }
@@ -97,7 +97,7 @@ func (x *indexScan) lookUp(ctx context.Context, entries [][]types.Value) error {
 		keys, of = keys[:0], of[:0]
 		return nil
 	}
-	if err := x.st.know(ctx, x.scan.Table, entries); err != nil {
+	if err := x.st.numbers.Know(ctx, x.scan.Table, entries); err != nil {
 		return err
 	}
 	for _, e := range entries {

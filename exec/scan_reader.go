@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/lookup"
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/filter"
@@ -30,12 +31,9 @@ type statement struct {
 	// allowFull reports whether a full scan was allowed by the statement.
 	allowFull bool
 	policy    FullScanPolicy
-	names     *dictionaries // of LOOKUP
-	// number is expr.Env.Lookup for the names that know was told of.
-	number func(table, column string, args []types.Value) (types.Value, bool)
-	know   func(ctx context.Context, t *catalog.Table, rows [][]types.Value) error
-	full   *filledLayouts
-	tracer ScanTracer // nil: none
+	numbers   *lookup.Numbers // of names in keys
+	full      *filledLayouts
+	tracer    ScanTracer // nil: none
 }
 
 func (st *statement) exprEnv() expr.Env { return *st.opt.Env() }

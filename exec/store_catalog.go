@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/lookup"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
 )
@@ -191,7 +192,7 @@ func (e *Engine) takeOver(defs map[string]string, warn func(string)) {
 		changed = true
 	}
 	if changed {
-		e.lookups.clear()
+		e.lookups.Clear()
 		e.defs.edition.Add(1)
 	}
 }
@@ -274,7 +275,7 @@ func (r *run) forgetTable(ctx context.Context, t *catalog.Table) error {
 	gone := []hbase.Mutation{{Kind: hbase.DeleteRow, Key: catalogKey(t.Name), Timestamp: serverTime}}
 	for _, c := range t.Columns {
 		if c.Type.IsInteger() && !c.KeyPart {
-			gone = append(gone, hbase.Mutation{Kind: hbase.DeleteRow, Key: counterKey(t, c), Timestamp: serverTime})
+			gone = append(gone, hbase.Mutation{Kind: hbase.DeleteRow, Key: []byte(counterPrefix + lookup.Counter(t, c)), Timestamp: serverTime})
 		}
 	}
 	err := r.client.Mutate(ctx, catalogTable, gone)

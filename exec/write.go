@@ -91,9 +91,9 @@ func (r *run) newWriter(t *catalog.Table) *writer {
 	n := len(t.Layouts)
 	w := &writer{run: r, table: t, env: r.keyEnv(), known: map[string]bool{},
 		puts: make([]tableMutations, n), removals: make([]tableMutations, n)}
-	w.env.Lookup = r.knownNumber
+	w.env.Lookup = r.numbers.Known
 	w.joins, w.token, w.refused = w.joint(), claimToken(), map[rowID]bool{}
-	w.numbered = r.numbered(t)
+	w.numbered = r.engine.catalog.Numbered(t)
 	w.largest = make([]int64, len(w.numbered))
 	w.shared = make([][]*catalog.Column, len(t.Columns))
 	for i, a := range t.Columns {
@@ -221,17 +221,8 @@ func (w *writer) place(l *catalog.Layout, row []types.Value) (place, error) {
 
 // fits computes where row would stand under layout l if each name had a number.
 func (w *writer) fits(l *catalog.Layout, row []types.Value) (place, error) {
-	known := w.env.Lookup
-	defer func() { w.env.Lookup = known }()
-	w.env.Lookup = func(table, column string, args []types.Value) (types.Value, bool) {
-		if v, ok := known(table, column, args); ok {
-			return v, true
-		}
-		if table == uidTable {
-			return types.NewBytes(string(make([]byte, uidWidth))), true
-		}
-		return types.NewInt(0), true
-	}
+	defer func(known expr.LookupFunc) { w.env.Lookup = known }(w.env.Lookup)
+	w.env.Lookup = w.run.numbers.Any
 	return w.place(l, row)
 }
 
@@ -449,11 +440,11 @@ func (w *writer) flush(ctx context.Context) error {
 		}
 	}
 	if len(w.numbered) > 0 {
-		defer w.run.engine.lookups.clear()
+		defer w.run.engine.lookups.Clear()
 	}
 	for i, n := range w.largest {
 		if n > 0 {
-			if err := w.run.reserve(ctx, w.table, w.numbered[i], n); err != nil {
+			if err := w.run.numbers.Reserve(ctx, w.table, w.numbered[i], n); err != nil {
 				return err
 			}
 		}

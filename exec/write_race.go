@@ -246,7 +246,7 @@ func (w *writer) lacking(ctx context.Context, rows []writtenRow, all bool) (agai
 	if err != nil {
 		return nil, err
 	}
-	if err := w.run.know(ctx, w.table, slices.DeleteFunc(slices.Clone(now), func(row []types.Value) bool { return row == nil })); err != nil {
+	if err := w.run.numbers.Know(ctx, w.table, slices.DeleteFunc(slices.Clone(now), func(row []types.Value) bool { return row == nil })); err != nil {
 		return nil, err
 	}
 	every := allColumns(w.table)

@@ -36,6 +36,9 @@ type Env struct {
 // LookupFunc gives the number that column of a look-up table has in the row of args; ok is false when it is not known.
 type LookupFunc func(table, column string, args []types.Value) (v types.Value, ok bool)
 
+// UIDTable is the look-up table that OPENTSDB_UID asks: OpenTSDB's table of ids. A column is a kind of them.
+const UIDTable = "tsdb-uid"
+
 // longText is the length in bytes from which on a text makes what is done with it take long.
 const longText = 1 << 16
 

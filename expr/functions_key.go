@@ -100,7 +100,7 @@ var keyFunctions = []Function{
 	{Name: "OPENTSDB_UID", Group: "key", Signature: "OPENTSDB_UID(kind, name)", Doc: "The id that OpenTSDB's UID table gives to a name.", MinArgs: 2, MaxArgs: 2, Volatile: true,
 		Result: returns(types.Bytes, isText), Eval: func(env *Env, a []types.Value) (types.Value, error) {
 			if env.Lookup != nil {
-				if v, ok := env.Lookup("tsdb-uid", a[0].Text(), slices.Clone(a[1:])); ok {
+				if v, ok := env.Lookup(UIDTable, a[0].Text(), slices.Clone(a[1:])); ok {
 					return v, nil
 				}
 			}

@@ -1,0 +1,63 @@
+package lookup
+
+import (
+	"sync"
+
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/types"
+)
+
+// Cache keeps numbers of names for statements to come. Numbers do not change; a name that has none may get one at any
+// time, and is not kept. The zero value works; it is safe for concurrent use.
+type Cache struct {
+	mu      sync.Mutex
+	byName  map[string]types.Value
+	cleared int // how often: a number that was read before is not kept after
+}
+
+// maxKept bounds the numbers that an engine keeps, and a statement beyond those of the rows it is at.
+const maxKept = 100_000
+
+// nameOf is what the number of k is kept under.
+func nameOf(k planner.LookupKey) string {
+	b := append([]byte(k.Table), 0)
+	b = append(append(b, k.Column...), 0)
+	for _, a := range k.Args {
+		b = a.AppendKey(b)
+	}
+	return string(b)
+}
+
+func (c *Cache) get(name string) (types.Value, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v, ok := c.byName[name]
+	return v, ok
+}
+
+// age says what put must be told of a number that is read from now on.
+func (c *Cache) age() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cleared
+}
+
+func (c *Cache) put(name string, v types.Value, age int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if age != c.cleared {
+		return
+	}
+	if c.byName == nil || len(c.byName) >= maxKept {
+		c.byName = map[string]types.Value{}
+	}
+	c.byName[name] = v
+}
+
+// Clear forgets all: a look-up table was changed.
+func (c *Cache) Clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.byName = nil
+	c.cleared++
+}

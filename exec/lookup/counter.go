@@ -1,0 +1,71 @@
+package lookup
+
+import (
+	"context"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// Counters are numbers in the store that every client counts up.
+type Counters interface {
+	// Count gives a counter's number; ok is false where there is no such counter.
+	Count(ctx context.Context, name string) (n int64, ok bool, err error)
+	// Begin makes a counter that stands at n, unless it is there already.
+	Begin(ctx context.Context, name string, n int64) error
+	// Add counts up by n and gives the sum.
+	Add(ctx context.Context, name string, n int64) (int64, error)
+}
+
+// next draws a number for t.col that no name has.
+func (d tables) next(ctx context.Context, t *catalog.Table, col *catalog.Column) (int64, error) {
+	if _, err := d.count(ctx, t, col); err != nil {
+		return 0, err
+	}
+	return d.Counters.Add(ctx, Counter(t, col), 1)
+}
+
+// Reserve keeps numbers up to most from being drawn for t.col: a name is about to get one of them by hand.
+func (n *Numbers) Reserve(ctx context.Context, t *catalog.Table, col *catalog.Column, most int64) error {
+	last, err := n.tables.count(ctx, t, col)
+	if err == nil && last < most {
+		_, err = n.env.Counters.Add(ctx, Counter(t, col), most-last)
+	}
+	return err
+}
+
+// Counter is the name of the counter that the numbers of t.col are drawn from.
+func Counter(t *catalog.Table, col *catalog.Column) string { return t.Name + "." + col.Name }
+
+// count gives the number drawn last for t.col. A counter that is not there yet is made, at the largest number
+// that the table holds; of two writers who make it only one does, so that none draws a number below it.
+func (d tables) count(ctx context.Context, t *catalog.Table, col *catalog.Column) (int64, error) {
+	for {
+		n, ok, err := d.Counters.Count(ctx, Counter(t, col))
+		if ok || err != nil {
+			return n, err
+		}
+		most, err := d.largest(ctx, t, col)
+		if err != nil {
+			return 0, err
+		}
+		if err := d.Counters.Begin(ctx, Counter(t, col), most); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// largest gives the largest number in t.col, at least 0.
+func (d tables) largest(ctx context.Context, t *catalog.Table, col *catalog.Column) (most int64, err error) {
+	q := &parser.SelectCore{
+		Items: []parser.SelectItem{{Expr: &parser.Call{Name: "MAX", Args: []parser.Expr{&parser.ColumnRef{Name: col.Name, Quoted: true}}}}},
+		From:  []parser.TableExpr{&parser.TableName{Name: t.Name}}}
+	err = d.Query(ctx, q, nil, func(rows [][]types.Value) error {
+		if len(rows) > 0 && !rows[0][0].IsNull() {
+			most = max(most, rows[0][0].Int())
+		}
+		return nil
+	})
+	return most, err
+}

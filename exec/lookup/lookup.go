@@ -1,0 +1,281 @@
+package lookup
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/types"
+)
+
+// A Dictionary gives numbers to names. Another writer may use it at the same time.
+type Dictionary interface {
+	// ID reads the number of a name, NULL where it has none.
+	ID(ctx context.Context, k planner.LookupKey) (types.Value, error)
+	// Names reads the names that call has given numbers to, by their numbers' types.Value.AppendKey: all of them, or
+	// that of one number where there may be millions.
+	Names(ctx context.Context, call *expr.Call, number types.Value) (names map[string]types.Value, all bool, err error)
+	// Allocate gives a name that has none the next number, unless another writer does.
+	Allocate(ctx context.Context, k planner.LookupKey) error
+	// Some is a number such as names get: what a key is tried with before its names have theirs.
+	Some() types.Value
+}
+
+// Env is what dictionaries work with.
+type Env struct {
+	Client  hbase.Client
+	Catalog *catalog.Catalog
+	Cache   *Cache
+	// Clock gives the timestamp of a write.
+	Clock func() int64
+	// Key is what the parts of keys are computed in.
+	Key func() expr.Env
+	// Query calls f with the rows of a query that reads whole tables; args are its parameters.
+	Query func(ctx context.Context, q *parser.SelectCore, args []types.Value, f func(rows [][]types.Value) error) error
+	// Counters are in the store.
+	Counters Counters
+}
+
+// Numbers are what a statement goes by. What it was told once stays as it is, whatever other statements write: planning
+// asks for numbers until it knows all that it needs, and a row is written with those under which it was looked for. They are
+// safe for concurrent use.
+type Numbers struct {
+	env    Env
+	uids   uids
+	tables tables
+
+	mu          sync.Mutex
+	now, before map[string]types.Value // NULL for a name that has none
+	names       map[string]*names      // by LOOKUP call
+}
+
+// New gives the numbers of a statement that begins.
+func New(env Env) *Numbers {
+	n := &Numbers{env: env, now: map[string]types.Value{}, names: map[string]*names{}}
+	n.uids, n.tables = uids{&n.env}, tables{&n.env, n}
+	return n
+}
+
+// dictionary is the one behind a table's name.
+func (n *Numbers) dictionary(table string) Dictionary {
+	if table == expr.UIDTable {
+		return n.uids
+	}
+	return n.tables
+}
+
+// giver is the one that call asks.
+func (n *Numbers) giver(call *expr.Call) Dictionary {
+	if call.Func.Name == "OPENTSDB_UID" {
+		return n.uids
+	}
+	return n.tables
+}
+
+// Get gives the number of a name, NULL when it has none; ok is false when it must be asked for: Resolve. It is
+// planner.Env.Lookups.
+func (n *Numbers) Get(k planner.LookupKey) (v types.Value, ok bool) {
+	name := nameOf(k)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if v, ok = n.now[name]; ok {
+		return v, true
+	}
+	if v, ok = n.before[name]; !ok {
+		v, ok = n.env.Cache.get(name)
+	}
+	if ok {
+		n.now[name] = v
+	}
+	return v, ok
+}
+
+// Known is expr.Env.Lookup for the names that have numbers.
+func (n *Numbers) Known(table, column string, args []types.Value) (types.Value, bool) {
+	v, ok := n.Get(planner.LookupKey{Table: table, Column: column, Args: args})
+	return v, ok && !v.IsNull()
+}
+
+// Any is Known with some number for each other name, as if it had one.
+func (n *Numbers) Any(table, column string, args []types.Value) (types.Value, bool) {
+	if v, ok := n.Known(table, column, args); ok {
+		return v, true
+	}
+	return n.dictionary(table).Some(), true
+}
+
+// Trim lets go of numbers of rows that are done with; it is called before others are begun.
+func (n *Numbers) Trim() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.now) > maxKept {
+		n.before, n.now = n.now, map[string]types.Value{}
+	}
+}
+
+// Resolve makes the number of k known, or that it has none.
+func (n *Numbers) Resolve(ctx context.Context, k planner.LookupKey) error {
+	if _, ok := n.Get(k); ok {
+		return nil
+	}
+	_, err := n.ask(ctx, k)
+	return err
+}
+
+// ask reads the number of k, NULL for none, which is known from then on.
+func (n *Numbers) ask(ctx context.Context, k planner.LookupKey) (types.Value, error) {
+	age := n.env.Cache.age()
+	v, err := n.dictionary(k.Table).ID(ctx, k)
+	if err != nil {
+		return types.Value{}, err
+	}
+	name := nameOf(k)
+	n.mu.Lock()
+	n.now[name] = v
+	n.mu.Unlock()
+	if !v.IsNull() {
+		n.env.Cache.put(name, v, age)
+	}
+	return v, nil
+}
+
+// number makes the number of k known, which is a new one if it has none yet.
+func (n *Numbers) number(ctx context.Context, k planner.LookupKey) error {
+	if v, ok := n.Get(k); ok && !v.IsNull() {
+		return nil
+	}
+	if v, err := n.ask(ctx, k); err != nil || !v.IsNull() {
+		return err
+	}
+	if err := n.dictionary(k.Table).Allocate(ctx, k); err != nil {
+		return err
+	}
+	v, err := n.ask(ctx, k) // ours, or the one that another writer gave meanwhile
+	if err == nil && v.IsNull() {
+		err = fmt.Errorf("LOOKUP in %s: the number that %s was given is gone: it was deleted, or one was with a later timestamp", k.Table, k.Args[len(k.Args)-1].SQL())
+	}
+	return err
+}
+
+// with calls eval until it asks for no number that is not known, and gives its error. Those are left to get,
+// which makes them known: Resolve for reading, number where each name is to have one.
+func (n *Numbers) with(ctx context.Context, eval func(env *expr.Env) error, get func(context.Context, planner.LookupKey) error, each bool) error {
+	env := n.env.Key()
+	for {
+		var wanted []planner.LookupKey
+		env.Lookup = func(table, column string, args []types.Value) (types.Value, bool) {
+			k := planner.LookupKey{Table: table, Column: column, Args: args}
+			v, ok := n.Get(k)
+			if !ok || each && v.IsNull() {
+				wanted = append(wanted, k)
+				return types.Value{}, false
+			}
+			return v, true
+		}
+		err := eval(&env)
+		if len(wanted) == 0 {
+			return err
+		}
+		for _, k := range wanted {
+			if err := get(ctx, k); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// Allocate gives numbers to the names in a row of t that have none yet.
+func (n *Numbers) Allocate(ctx context.Context, t *catalog.Table, row []types.Value) error {
+	for _, p := range t.LookupParts() {
+		err := n.with(ctx, func(env *expr.Env) error {
+			env.Row = row
+			_, err := p.Expr.Eval(env)
+			return err
+		}, n.number, true)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Know makes the numbers of the names in rows of t, which were read, known.
+func (n *Numbers) Know(ctx context.Context, t *catalog.Table, rows [][]types.Value) error {
+	parts := t.LookupParts()
+	if len(parts) == 0 {
+		return nil
+	}
+	n.Trim()
+	for _, p := range parts {
+		for _, row := range rows {
+			err := n.with(ctx, func(env *expr.Env) error {
+				env.Row = row
+				p.Expr.Eval(env) // where the row would stand is not the question
+				return nil
+			}, n.Resolve, false)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// names are the names by number that a statement has read of one call. A look-up table may have names in its key that are
+// numbers themselves: then reading it reads others, never these again.
+type names struct {
+	slot  chan struct{} // holds one that reads or fills what follows
+	found map[string]types.Value
+	none  map[string]bool // numbers that were looked for after they were seen
+	began time.Time       // reading all names
+}
+
+// namesOf gives the names of call.
+func (n *Numbers) namesOf(call *expr.Call) *names {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	id := call.String()
+	if n.names[id] == nil {
+		n.names[id] = &names{slot: make(chan struct{}, 1), found: map[string]types.Value{}, none: map[string]bool{}}
+	}
+	return n.names[id]
+}
+
+// Name gives the name of a number that stands in a row read at seen. Another writer may have drawn the number after
+// the names were read, but the name was stored before the row: names that were read since then tell all.
+func (n *Numbers) Name(ctx context.Context, call *expr.Call, number types.Value, seen time.Time) (name types.Value, ok bool, err error) {
+	known, key := n.namesOf(call), string(number.AppendKey(nil))
+	select {
+	case known.slot <- struct{}{}:
+		defer func() { <-known.slot }()
+	case <-ctx.Done():
+		return types.Value{}, false, ctx.Err()
+	}
+	if v, ok := known.found[key]; ok || known.none[key] {
+		return v, ok, nil
+	}
+	if !known.began.After(seen) {
+		began := time.Now()
+		found, all, err := n.giver(call).Names(ctx, call, number)
+		if err != nil {
+			return types.Value{}, false, err
+		}
+		if all {
+			known.found, known.began = found, began
+		} else {
+			maps.Copy(known.found, found)
+		}
+	}
+	v, ok := known.found[key]
+	if !ok {
+		known.none[key] = true
+	}
+	return v, ok, nil
+}

@@ -1,0 +1,124 @@
+package lookup
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/types"
+)
+
+// OpenTSDB's UID table: a row a name with its id, a row an id with its name, both under the
+// kind (metrics, tagk, tagv) as qualifier, and the counters of the kinds.
+const (
+	uidTable      = expr.UIDTable
+	uidFamily     = "id"
+	uidNameFamily = "name"
+	uidCounterRow = "\x00"
+	uidWidth      = 3 // bytes
+)
+
+// uids is OpenTSDB's table of ids.
+type uids struct{ *Env }
+
+// Some is an id.
+func (uids) Some() types.Value { return types.NewBytes(string(make([]byte, uidWidth))) }
+
+// ID asks for the id of a name.
+func (d uids) ID(ctx context.Context, k planner.LookupKey) (types.Value, error) {
+	name, ok := latin1(k.Args[0].Text())
+	if !ok || name == "" { // it cannot have one
+		return types.Value{}, nil
+	}
+	v, err := d.cell(ctx, name, uidFamily, k.Column)
+	if err != nil || len(v) != uidWidth {
+		return types.Value{}, err
+	}
+	return types.NewBytes(string(v)), nil
+}
+
+// Names asks for the name of one id: there may be millions.
+func (d uids) Names(ctx context.Context, call *expr.Call, id types.Value) (names map[string]types.Value, all bool, err error) {
+	kind, ok := call.Args[0].(*expr.Const)
+	if !ok {
+		return nil, false, fmt.Errorf("the names of %s cannot be listed", call)
+	}
+	v, err := d.cell(ctx, id.Text(), uidNameFamily, kind.Val.Text())
+	if err != nil || v == nil {
+		return nil, false, err
+	}
+	name := make([]rune, len(v))
+	for i, b := range v {
+		name[i] = rune(b)
+	}
+	return map[string]types.Value{string(id.AppendKey(nil)): types.NewString(string(name))}, false, nil
+}
+
+// cell reads a cell of the UID table, nil when it is not there.
+func (d uids) cell(ctx context.Context, key, family, kind string) ([]byte, error) {
+	rows, err := d.Client.Get(ctx, uidTable, [][]byte{[]byte(key)}, &hbase.ReadOptions{Families: []string{family}})
+	if err != nil {
+		return nil, fmt.Errorf("OpenTSDB's table of ids %s: %w", uidTable, err)
+	}
+	for _, c := range rows[0].Cells {
+		if string(c.Qualifier) == kind {
+			return c.Value, nil
+		}
+	}
+	return nil, nil
+}
+
+// Allocate gives a name an id in the steps in which OpenTSDB does, so that both may run at a
+// time: a number is drawn, its row takes the name, then the name's row takes the
+// number unless another writer was faster.
+func (d uids) Allocate(ctx context.Context, k planner.LookupKey) error {
+	name, ok := latin1(k.Args[0].Text())
+	if !ok || name == "" || strings.ContainsFunc(k.Args[0].Text(), refusedInName) {
+		return fmt.Errorf("%s is no name for OpenTSDB: it takes letters of Latin-1, digits and -_./", k.Args[0].SQL())
+	}
+	put := func(key, family, value string) (bool, error) {
+		return d.Client.PutIfAbsent(ctx, uidTable, hbase.Mutation{Kind: hbase.Put, Key: []byte(key), Timestamp: d.Clock(),
+			Cells: []hbase.Cell{{Family: []byte(family), Qualifier: []byte(k.Column), Value: []byte(value)}}})
+	}
+	for {
+		n, err := d.Client.Increment(ctx, uidTable, []byte(uidCounterRow), uidFamily, k.Column, 1)
+		if err == nil && (n <= 0 || n >= 1<<(8*uidWidth)) {
+			return fmt.Errorf("OpenTSDB's ids of %s are used up", k.Column)
+		}
+		id := string(binary.BigEndian.AppendUint64(nil, uint64(n))[8-uidWidth:])
+		free := false
+		if err == nil {
+			free, err = put(id, uidNameFamily, name)
+		}
+		if err == nil && free {
+			_, err = put(name, uidFamily, id)
+		}
+		if err != nil {
+			return fmt.Errorf("OpenTSDB's table of ids %s: %w", uidTable, err)
+		}
+		if free {
+			return nil
+		}
+	}
+}
+
+func refusedInName(c rune) bool {
+	return !unicode.IsLetter(c) && (c < '0' || c > '9') && !strings.ContainsRune("-_./", c)
+}
+
+// latin1 gives the bytes of s in ISO-8859-1, as OpenTSDB stores names.
+func latin1(s string) (string, bool) {
+	b := make([]byte, 0, len(s))
+	for _, c := range s {
+		if c > 0xff {
+			return "", false
+		}
+		b = append(b, byte(c))
+	}
+	return string(b), true
+}
