@@ -199,3 +199,60 @@ func TestRegisteredPieces(t *testing.T) {
 		t.Error("the same names are registered twice")
 	}
 }
+
+// A function that tells some of its arguments apart, and not others: what a kept plan finds for one argument is not taken
+// for what it would find for another.
+func TestRegisteredFunctionOfManyToOne(t *testing.T) {
+	ctx := t.Context()
+	const most = 100
+	capped := func(c *catalog.Catalog) error {
+		return c.Funcs().Register(expr.Function{Name: "CAPPED", Group: "number", Signature: "capped(n) bigint", Doc: "100 at most.", MinArgs: 1, MaxArgs: 1,
+			Result: func([]expr.Expr) (types.Type, error) { return types.BigInt, nil },
+			Eval: func(_ *expr.Env, args []types.Value) (types.Value, error) {
+				return types.NewInt(min(args[0].Int(), most)), nil
+			},
+			Key: &expr.Algebra{ExactPreimage: true, Monotone: func(*expr.Call) int { return 1 },
+				Image: func(_ *expr.Call, in types.Set) (types.Set, bool) {
+					return types.Points(types.NewInt(min(in[0].Lo.Int(), most))), len(in) == 1 && in[0].IsPoint()
+				},
+				Preimage: func(_ *expr.Call, out, within types.Set) (types.Set, bool) {
+					if len(out) != 1 || !out[0].IsPoint() || out[0].Lo.Int() > most {
+						return nil, false
+					}
+					if out[0].Lo.Int() == most {
+						out = types.SetOf(types.Interval{Lo: types.NewInt(most), Hi: types.NewInt(math.MaxInt64)})
+					}
+					return out.Intersect(within), true
+				}}})
+	}
+	db, err := hql.Open(ctx, "mem:", hql.WithTables(capped))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(ctx, "CREATE TABLE t (n BIGINT, v STRING) ROW KEY (CAPPED(n) AS INT64); INSERT INTO t VALUES (42, 'a'), (100, 'b')"); err != nil {
+		t.Fatal(err)
+	}
+	found := func(n int64) int {
+		t.Helper()
+		rows, err := db.Query(ctx, "SELECT v FROM t WHERE n = ?", n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values, err := hql.CollectRows(rows, hql.RowTo[string])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(values)
+	}
+	for range 2 { // by a plan that was kept, from the second query on
+		for n, want := range map[int64]int{42: 1, 43: 0, 100: 1, 101: 0} {
+			if got := found(42); got != 1 {
+				t.Errorf("n = 42: %d rows", got)
+			}
+			if got := found(n); got != want {
+				t.Errorf("n = %d: %d rows, want %d", n, got, want)
+			}
+		}
+	}
+}
