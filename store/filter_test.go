@@ -97,6 +97,10 @@ func TestRowFilters(t *testing.T) {
 		{"ranges", ranges("[a2,b1)", "[b3,c1)"), "a2 a3 b3"},
 		{"ranges, ends", ranges("(a2,b1]", "[c1,)"), "a3 b1 c1"},
 		{"ranges, unsorted, overlapping", ranges("[b1,b3)", "[a1,a1]", "[b2,c1)"), "a1 b1 b2 b3"},
+		{"ranges, one within another", ranges("[a0,b2]", "[a00,a01]", "[c1,)"), "a1 a2 a3 b1 b2 c1"},
+		{"ranges, what neither has between them", ranges("[a1,a3)", "(a3,b2)"), "a1 a2 b1"},
+		{"ranges, what the first has between them", ranges("[a0,a1]", "(a1,b2)"), "a1 a2 a3 b1"},
+		{"ranges, what the second has between them", ranges("[a1,a3)", "[a3,b2)"), "a1 a2 a3 b1"},
 		{"ranges, nothing", ranges("[aa,ab)", "[d,e)"), ""},
 		{"ranges, open start", ranges("[,a2)"), "a1"},
 		{"fuzzy", fuzzy("?2"), "a2 b2"},
@@ -177,6 +181,33 @@ func TestReversedFilters(t *testing.T) {
 	w := filterWorld(t)
 	w.want("families on demand", strings.SplitN(w.rows("z", "", hrpc.Reversed(), hrpc.Filters(scvf("f:n", hfilter.Equal, bin("2"), true, true))), "\n", 2)[0],
 		"error: HBase Java exception "+classDoNotRetry+":")
+}
+
+// hinted is a filter that would go on at a row.
+type hinted struct {
+	filterBase
+	to   string // "" for one that does not know
+	done bool
+}
+
+func (f hinted) allRemaining() bool { return f.done }
+func (f hinted) nextHint(*cell) *cell {
+	if f.to == "" {
+		return nil
+	}
+	return &cell{row: []byte(f.to)}
+}
+
+// A list that requires all goes on where the member that wants to go farthest does.
+func TestFarthestHint(t *testing.T) {
+	members := []filter{hinted{to: "b"}, hinted{}, hinted{to: "d"}, hinted{to: "c"}, hinted{to: "a", done: true}, hinted{to: "e", done: true}}
+	for reversed, want := range map[bool]string{false: "d", true: "b"} {
+		l := newFilterAnd(nil, reversed)
+		l.hints = members
+		if got := l.nextHint(&cell{}); got == nil || string(got.row) != want {
+			t.Errorf("reversed %v: %v, want %s", reversed, got, want)
+		}
+	}
 }
 
 // These filters choose cells, not rows.

@@ -271,6 +271,27 @@ func TestAliasedCells(t *testing.T) {
 	}
 }
 
+// A scan whose context has ended says so, and leaves no scanner open.
+func TestEndedScan(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	ctx, cancel := context.WithCancel(context.Background())
+	sc := w.Scan(must(hrpc.NewScanStr(ctx, "t", hrpc.NumberOfRows(1))))
+	if _, err := sc.Next(); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.OpenScanners(); got != 1 {
+		t.Errorf("%d scanners open before the end", got)
+	}
+	cancel()
+	if r, err := sc.Next(); r != nil || err != context.Canceled {
+		t.Errorf("%v, %v", r, err)
+	}
+	if got := w.OpenScanners(); got != 0 {
+		t.Errorf("%d scanners open", got)
+	}
+}
+
 // hbase:meta lists regions and states as clients read them.
 func TestMeta(t *testing.T) {
 	w := newWorld(t, "c", "c,d", "p\x00")
