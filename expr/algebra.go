@@ -47,6 +47,8 @@ type Algebra struct {
 	ExactPreimage bool
 	// Invert is Preimage, with what it knows of this call and out: whether it gives exactly the truth.
 	Invert func(c *Call, out types.Set) (pre types.Set, exact, ok bool)
+	// Pattern gives the regular expression of a call that is TRUE where it matches.
+	Pattern func(c *Call) (string, bool)
 	// Domain gives all values that the call can have, whatever its argument.
 	Domain func(c *Call) (types.Set, bool)
 	// Monotone is +1 when a greater argument never gives a smaller result, -1

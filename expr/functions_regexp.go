@@ -18,12 +18,9 @@ var regexpFunctions = []Function{
 				return types.Value{}, err
 			}
 			return types.NewBool(re.MatchString(a[0].Text())), nil
-		}, Key: conditionAlgebra(func(c *Call) (types.Set, bool, bool) {
+		}, Key: patternAlgebra(false, func(c *Call) (string, bool) {
 			flags, _, err := flagsOf(append([]types.Value{{}}, constants(c.Args[1:])...), 2, false)
-			if err != nil {
-				return nil, false, false
-			}
-			return matched(flags + c.constText(1))
+			return flags + c.constText(1), err == nil
 		})},
 	{Name: "REGEXP_COUNT", Group: "string", Signature: "regexp_count(text, pattern [, start [, flags]]) bigint", Doc: "Number of matches from the character start (1) on.", MinArgs: 2, MaxArgs: 4,
 		Result: returns(types.BigInt, isText, isText, isInt, isText), Eval: func(env *Env, a []types.Value) (types.Value, error) {

@@ -163,7 +163,7 @@ var stringFunctions = []Function{
 	{Name: "STARTS_WITH", Group: "string", Signature: "starts_with(text, prefix) boolean", Doc: "Whether the text starts with the prefix.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Boolean, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			return types.NewBool(strings.HasPrefix(a[0].Text(), a[1].Text())), nil
-		}, Key: conditionAlgebra(func(c *Call) (types.Set, bool, bool) {
+		}, Key: conditionAlgebra(false, func(c *Call) (types.Set, bool, bool) {
 			return types.SetOf(PrefixInterval(c.constText(1))), true, true
 		})},
 	{Name: "ASCII", Group: "string", Signature: "ascii(text) bigint", Doc: "The code point of the first character; 0 for an empty text.", MinArgs: 1, MaxArgs: 1,
@@ -237,13 +237,13 @@ var stringFunctions = []Function{
 			return types.NewBytes(string(b)), nil
 		}},
 	{Name: "~", Group: "operator", Signature: "text ~ pattern", Doc: "Whether the text has a match of the regular expression (RE2).", MinArgs: 2, MaxArgs: 2,
-		Result: returns(types.Boolean, isText), Eval: matches("", false), Key: matchAlgebra("", false)},
+		Result: returns(types.Boolean, isText), Eval: matches("", false), Key: patternAlgebra(false, flaggedPattern(""))},
 	{Name: "~*", Group: "operator", Signature: "text ~* pattern", Doc: "As ~, case ignored.", MinArgs: 2, MaxArgs: 2,
-		Result: returns(types.Boolean, isText), Eval: matches("(?i)", false), Key: matchAlgebra("(?i)", false)},
+		Result: returns(types.Boolean, isText), Eval: matches("(?i)", false), Key: patternAlgebra(false, flaggedPattern("(?i)"))},
 	{Name: "!~", Group: "operator", Signature: "text !~ pattern", Doc: "Not ~.", MinArgs: 2, MaxArgs: 2,
-		Result: returns(types.Boolean, isText), Eval: matches("", true), Key: matchAlgebra("", true)},
+		Result: returns(types.Boolean, isText), Eval: matches("", true), Key: patternAlgebra(true, flaggedPattern(""))},
 	{Name: "!~*", Group: "operator", Signature: "text !~* pattern", Doc: "Not ~*.", MinArgs: 2, MaxArgs: 2,
-		Result: returns(types.Boolean, isText), Eval: matches("(?i)", true), Key: matchAlgebra("(?i)", true)},
+		Result: returns(types.Boolean, isText), Eval: matches("(?i)", true), Key: patternAlgebra(true, flaggedPattern("(?i)"))},
 	{Name: "SIMILAR_TO", Group: "string", Signature: "text SIMILAR TO pattern", Doc: "Whether the whole text matches an SQL regular expression.", MinArgs: 2, MaxArgs: 3,
 		Result: returns(types.Boolean, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			pattern, err := similarPattern(a)
@@ -260,12 +260,9 @@ var stringFunctions = []Function{
 				return types.Value{}, err
 			}
 			return types.NewBool(re.MatchString(a[0].Text())), nil
-		}, Key: conditionAlgebra(func(c *Call) (types.Set, bool, bool) {
+		}, Key: patternAlgebra(false, func(c *Call) (string, bool) {
 			pattern, err := similarPattern(append([]types.Value{{}}, constants(c.Args[1:])...))
-			if err != nil {
-				return nil, false, false
-			}
-			return matched(pattern)
+			return pattern, err == nil
 		})},
 }
 
@@ -493,28 +490,36 @@ func undo(c *Call, out types.Set, back func(string) (string, error)) (pre types.
 	return types.Points(vs...), true, true
 }
 
-// conditionAlgebra is for conditions on a text: of gives the texts for which one is true, exact: and for no others.
-func conditionAlgebra(of func(c *Call) (set types.Set, exact, ok bool)) *Algebra {
+// conditionAlgebra is for conditions on a text: of gives the texts for which one is not negated, exact: and no others.
+func conditionAlgebra(negated bool, of func(c *Call) (set types.Set, exact, ok bool)) *Algebra {
 	return &Algebra{Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
 		if c.Args[0].Type() != types.String {
 			return nil, false, false
 		}
 		set, exact, ok := of(c)
-		a := of3(set, exact, out.Contains(trueValue), out.Contains(falseValue), false)
+		a := of3(set, exact, out.Contains(types.NewBool(!negated)), out.Contains(types.NewBool(negated)), false)
 		return a.set, a.exact, ok
 	}}
 }
 
-// matchAlgebra is for ~ and its kin.
-func matchAlgebra(flags string, negate bool) *Algebra {
-	return &Algebra{Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
-		if c.Args[0].Type() != types.String {
+// patternAlgebra is for the match of a text with a regular expression, or the contrary.
+func patternAlgebra(negated bool, pattern func(c *Call) (string, bool)) *Algebra {
+	a := conditionAlgebra(negated, func(c *Call) (set types.Set, exact, ok bool) {
+		p, ok := pattern(c)
+		if !ok {
 			return nil, false, false
 		}
-		set, exact, ok := matched(flags + c.constText(1))
-		a := of3(set, exact, out.Contains(types.NewBool(!negate)), out.Contains(types.NewBool(negate)), false)
-		return a.set, a.exact, ok
-	}}
+		return matched(p)
+	})
+	if !negated {
+		a.Pattern = pattern
+	}
+	return a
+}
+
+// flaggedPattern is the pattern of ~ and its kin.
+func flaggedPattern(flags string) func(c *Call) (string, bool) {
+	return func(c *Call) (string, bool) { return flags + c.constText(1), true }
 }
 
 // constText is the text of argument i, a constant.

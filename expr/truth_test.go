@@ -17,7 +17,14 @@ import (
 type truthWorld struct {
 	*rand.Rand
 	col    Column
+	cols   []Column // of which col is drawn anew each time; nil: col stays
 	params []types.Value
+}
+
+func (w *truthWorld) draw() {
+	if w.cols != nil {
+		w.col = w.cols[w.IntN(len(w.cols))]
+	}
 }
 
 var characters = []string{"a", "a", "b", "B", "k", "K", "K", "s", "S", "ſ", "i", "I", "İ", "ı", "1", "|", ".", "%", "_", "^", "$", " ", " ", "é", "É", "ß", "€", "😀", "\U0010ffff", "\ufffd", "\x00", "\x01", "\x7f", "\n",
@@ -110,11 +117,14 @@ func (w *truthWorld) int() string { return fmt.Sprint(w.IntN(6) - 1) }
 // texts is an expression that gives a text.
 func (w *truthWorld) texts(depth int) string {
 	x := func() string { return w.texts(depth - 1) }
-	if depth <= 0 || w.IntN(3) == 0 {
+	if w.draw(); depth <= 0 || w.IntN(3) == 0 {
 		if w.col.Typ != types.String {
 			return w.pick("CAST("+w.col.Name+" AS STRING)", "CONCAT("+w.col.Name+")")
 		}
 		return w.col.Name
+	}
+	if w.cols != nil && w.IntN(2) == 0 {
+		return w.pick("("+x()+" || "+w.k()+" || "+x()+")", "("+x()+" || "+x()+")", "CONCAT("+x()+", "+w.k()+", "+x()+")", "CONCAT_WS("+w.k()+", "+x()+", "+x()+")", "CONCAT_WS('', "+x()+", "+w.k()+", "+x()+")")
 	}
 	switch w.IntN(21) {
 	case 0, 1:
@@ -211,7 +221,7 @@ func (w *truthWorld) cond(depth int) string {
 			return "(CASE WHEN " + c() + " THEN 1 WHEN " + c() + " THEN 2 END" + w.op() + w.int() + ")"
 		}
 	}
-	if w.col.Typ != types.String && w.IntN(3) > 0 {
+	if w.draw(); w.col.Typ != types.String && w.IntN(3) > 0 {
 		v := func() string { return w.param(w.other()) }
 		x := w.col.Name
 		switch w.IntN(6) {
@@ -260,30 +270,83 @@ func (w *truthWorld) cond(depth int) string {
 	return x + w.op() + w.k()
 }
 
-// Where conditions are said to be TRUE, FALSE or NULL they are, as evaluation has it.
-func TestTruth(t *testing.T) {
-	checks := 4000
+// harness reads how many checks are wanted, and the seed.
+func harness() (checks int, seed uint64) {
+	checks, seed = 4000, rand.Uint64()
 	if s := os.Getenv("HQL_CHECKS"); s != "" {
 		checks, _ = strconv.Atoi(s)
 	}
-	seed := rand.Uint64()
 	if s := os.Getenv("HQL_SEED"); s != "" {
 		seed, _ = strconv.ParseUint(s, 10, 64)
 	}
+	return checks, seed
+}
+
+// compile compiles a drawn condition; nil: it is none, or has no column.
+func (w *truthWorld) compile(t *testing.T, text string) Expr {
+	tree, err := parser.ParseExpr(text)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	e, err := Compile(tree, &Scope{Column: testScope(false).Column, Param: func(p *parser.Param) (types.Value, error) { return w.params[p.Index-1], nil }})
+	if err != nil {
+		return nil
+	}
+	if e = Fold(e, nil); len(Columns(e)) == 0 {
+		return nil
+	}
+	return e
+}
+
+// A restated condition is true for the same rows.
+func TestRestate(t *testing.T) {
+	checks, seed := harness()
+	restated, rows, trues := 0, 0, 0
+	for n := range checks {
+		r := rand.New(rand.NewPCG(seed, uint64(n)))
+		w := &truthWorld{Rand: r, cols: []Column{keyColumns[2], keyColumns[10], keyColumns[2], keyColumns[10], keyColumns[0], keyColumns[5]}}
+		e := w.compile(t, w.cond(2+r.IntN(2)))
+		if e == nil {
+			continue
+		}
+		m := Restate(e)
+		if m == e {
+			continue
+		}
+		restated++
+		for range 40 {
+			row := make([]types.Value, len(keyColumns))
+			for _, c := range w.cols {
+				w.col = c
+				row[c.Index] = w.value()
+			}
+			y, err := e.Eval(&Env{Row: row})
+			z, err2 := m.Eval(&Env{Row: row})
+			if err != nil || err2 != nil {
+				continue
+			}
+			rows++
+			is := !y.IsNull() && y.Bool()
+			if is {
+				trues++
+			}
+			if is != (!z.IsNull() && z.Bool()) {
+				t.Fatalf("seed %d, %d: %s with %v is %s, but %s is %s\nfor %v", seed, n, e, w.params, y.SQL(), m, z.SQL(), row)
+			}
+		}
+	}
+	t.Logf("%d conditions, %d restated, true for %d of %d rows", checks, restated, trues, rows)
+}
+
+// Where conditions are said to be TRUE, FALSE or NULL they are, as evaluation has it.
+func TestTruth(t *testing.T) {
+	checks, seed := harness()
 	known, exactly, points := 0, 0, 0
 	for n := range checks {
 		r := rand.New(rand.NewPCG(seed, uint64(n)))
 		w := &truthWorld{Rand: r, col: keyColumns[[]int{2, 2, 2, 2, 0, 1, 3, 4, 5, 6, 8}[r.IntN(11)]]}
-		text := w.cond(3)
-		tree, err := parser.ParseExpr(text)
-		if err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
-		e, err := Compile(tree, &Scope{Column: testScope(false).Column, Param: func(p *parser.Param) (types.Value, error) { return w.params[p.Index-1], nil }})
-		if err != nil {
-			continue
-		}
-		if e = Fold(e, nil); len(Columns(e)) != 1 {
+		e := w.compile(t, w.cond(3))
+		if e == nil {
 			continue
 		}
 		for wanted := 1; wanted < 8; wanted++ {

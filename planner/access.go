@@ -36,7 +36,7 @@ func (e *Env) access(req *accessRequest) (_ *Scan, err error) {
 	}()
 	e.tick()
 	x := boxer{env: e, table: req.table, width: len(req.table.Columns) + 2}
-	terms := termsOf(req.conjuncts, req.table)
+	terms := meanings(req.conjuncts, req.table)
 	boxes, capped := x.conjunction(terms)
 	if e.Options.NoKey && len(boxes) > 0 {
 		boxes = []box{x.all()}
@@ -423,7 +423,7 @@ func newProof(of term, t *catalog.Table) proof {
 		p.col, p.set, p.sarg = of.col, of.set, true
 		p.truth = p.set.IsAll() && p.col < len(t.Columns) && t.Columns[p.col].KeyPart // never NULL
 	}
-	switch e := of.Expr.(type) {
+	switch e := of.means.(type) {
 	case *expr.Like:
 		p.like = e
 	case *expr.And:

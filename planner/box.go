@@ -102,6 +102,7 @@ func (b *box) intersect(o box) bool {
 // term is a predicate, and the set of one column that says the same: see expr.Truth.
 type term struct {
 	expr.Expr
+	means     expr.Expr // the same, as what it says of each column
 	col       int
 	set       types.Set
 	exact, ok bool
@@ -109,11 +110,26 @@ type term struct {
 }
 
 func termOf(e expr.Expr, t *catalog.Table) term {
-	of := term{Expr: e}
+	of := term{Expr: e, means: e}
 	of.col, of.set, of.null, of.exact, of.ok = expr.Truth(e)
 	of.null = of.null && (of.col >= len(t.Columns) || !t.Columns[of.col].KeyPart)
 	of.ok = of.ok && !of.null
 	return of
+}
+
+// meanings gives the terms of a WHERE, with what those mean that are about several columns or the end of a text.
+func meanings(es []expr.Expr, t *catalog.Table) []term {
+	out := termsOf(es, t)
+	for i, of := range out {
+		if of.ok && !of.set.IsAll() {
+			continue
+		}
+		if m := expr.Restate(of.Expr); m != of.Expr {
+			out[i] = termOf(m, t)
+			out[i].Expr = of.Expr
+		}
+	}
+	return out
 }
 
 // termsOf gives the terms of a conjunction.
@@ -207,7 +223,7 @@ func (x boxer) narrows(t term) bool { return t.ok && t.col < x.width }
 
 // liked adds t if it is a pattern that its set does not express.
 func (b *box) liked(t term) {
-	if l, ok := t.Expr.(*expr.Like); ok && !t.exact && !l.Not && !l.Fold && l.Fixed != nil {
+	if l, ok := t.means.(*expr.Like); ok && !t.exact && !l.Not && !l.Fold && l.Fixed != nil {
 		b.likes = append(b.likes, l)
 	}
 }
@@ -222,7 +238,7 @@ func (x boxer) boxes(t term) (boxes []box, capped bool) {
 		}
 		return []box{b}, false
 	}
-	switch e := t.Expr.(type) {
+	switch e := t.means.(type) {
 	case *expr.Const:
 		if !e.Val.IsNull() && e.Val.Type() == types.Boolean && e.Val.Bool() {
 			return []box{x.all()}, false

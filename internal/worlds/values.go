@@ -203,6 +203,15 @@ func (g *Predicates) Draw(depth int) string {
 		return c + " IS " + g.pick("", "NOT ") + "NULL"
 	case 5, 6:
 		return g.computed(col, op())
+	case 8:
+		if t == types.String {
+			return g.turned(c, g.Draw(0))
+		}
+		return g.chosen(col)
+	case 9:
+		if g.IntN(2) == 0 {
+			return g.joined()
+		}
 	case 7:
 		for _, o := range cols[g.IntN(len(cols)):] {
 			if o.Type == t && o != col {
@@ -246,6 +255,103 @@ func (g *Predicates) computed(col *catalog.Column, op string) string {
 		return g.pick("LENGTH("+c+")"+op+"1", "HEX("+c+")"+op+"'61'", "LEFT(HEX("+c+"), 2) = '00'", c+" || X'00'"+op+"X'6100'")
 	}
 	return "CAST(" + c + " AS STRING)" + op + "'10:00:00'"
+}
+
+// text is a text of a column of the table or of the pieces that they are made of, or one that begins or ends so.
+func (g *Predicates) text() string {
+	texts := []string{"a", "b", "ab", "", "A", "aé", "K", "ſ", "a.b", "|", "a|b", "\xc3", "\x01"}
+	for _, c := range g.Table.Columns {
+		if c.Type == types.String {
+			if v := g.Value(c); !v.IsNull() {
+				texts = append(texts, v.Text(), v.Text(), v.Text()[:g.IntN(len(v.Text())+1)], v.Text()[g.IntN(len(v.Text())+1):])
+			}
+		}
+	}
+	return texts[g.IntN(len(texts))]
+}
+
+func (g *Predicates) quoted() string { return types.NewString(g.text()).SQL() }
+
+// turned is a condition on what functions of texts make of column c; other is another condition.
+func (g *Predicates) turned(c, other string) string {
+	for range 1 + g.IntN(2) {
+		n := fmt.Sprint(g.IntN(4))
+		c = g.pick("LEFT("+c+", "+n+")", "SUBSTRING("+c+", 1, "+n+")", "SUBSTRING("+c+", 2)", "RIGHT("+c+", "+n+")", "LOWER("+c+")", "UPPER("+c+")", "REVERSE("+c+")", "TRIM("+c+")", "RTRIM("+c+", 'b ')", "LTRIM("+c+")",
+			"SPLIT_PART("+c+", '"+g.pick(".", "b", "|")+"', "+g.pick("1", "1", "-1")+")", "RPAD("+c+", "+n+", 'b')", "LPAD("+c+", "+n+", 'a')", c+" || ''", c+" || 'b'", "'a' || "+c, "CONCAT("+c+", 'a')", "REVERSE_DOMAIN("+c+")",
+			"COALESCE("+c+", "+g.quoted()+")", "NULLIF("+c+", "+g.quoted()+")", "GREATEST("+c+", "+g.quoted()+")", "CASE WHEN "+other+" THEN "+c+" ELSE "+g.quoted()+" END", c, c)
+		c = "(" + c + ")"
+	}
+	switch g.IntN(8) {
+	case 0:
+		return c + g.pick("", " NOT") + " BETWEEN " + g.quoted() + " AND " + g.quoted()
+	case 1:
+		return c + g.pick("", " NOT") + " IN (" + g.quoted() + ", " + g.quoted() + ", " + g.quoted() + ")"
+	case 2:
+		return c + g.pick("", "", " NOT") + g.pick(" LIKE '", " ILIKE '") + g.pick("a%", "%b", "ab%", "A%b", "a.b", "_", "12%") + "'"
+	case 3:
+		return c + g.pick(" ~ ", " ~ ", " !~ ", " ~* ") + g.pick("'^a'", "'b$'", "'^(a|b)$'", "'^(a.|b[ab])'", "'[.](b|é)$'", "'^a.*b$'", "'^$'", "'k|a$'", "'^a+b?'")
+	case 4:
+		return c + g.pick("", " NOT") + " SIMILAR TO " + g.pick("'a%'", "'(a|b)_'", "'%b'", "'a[ab]'")
+	case 5:
+		return "((" + g.pick("STARTS_WITH("+c+", "+g.quoted()+")", "POSITION("+g.quoted()+" IN "+c+") = 1", "LENGTH("+c+") > 0", "ASCII("+c+") = 97") + ")" + g.pick(" IS TRUE", " IS NOT FALSE", " = TRUE", " <> FALSE", " IS NOT TRUE") + ")"
+	}
+	return c + g.pick(" = ", " = ", " <> ", " < ", " <= ", " > ", " >= ") + g.quoted()
+}
+
+// chosen is a condition on what a conditional gives for col.
+func (g *Predicates) chosen(col *catalog.Column) string {
+	c, k := col.Name, func() string { return g.Constant(col) }
+	op := g.pick(" = ", " = ", " <> ", " < ", " >= ")
+	if col.Type == types.JSON {
+		return c + " IS NULL"
+	}
+	switch g.IntN(5) {
+	case 0:
+		return "CASE WHEN " + c + op + k() + " THEN " + c + " WHEN " + c + " > " + k() + " THEN NULL ELSE " + k() + " END" + op + k()
+	case 1:
+		return "(" + c + op + k() + ") " + g.pick("= TRUE", "<> TRUE", "= FALSE", "IS NOT TRUE", "IS NOT FALSE", "IS UNKNOWN", "IS NOT UNKNOWN")
+	case 2:
+		return "COALESCE(" + c + op + k() + ", " + c + op + k() + ", " + g.pick("TRUE", "FALSE") + ")"
+	case 3:
+		return "CASE WHEN " + g.Draw(0) + " THEN " + g.Draw(0) + " ELSE " + g.Draw(0) + " END"
+	}
+	return g.pick("GREATEST(", "LEAST(") + "NULLIF(" + c + ", " + k() + "), " + k() + ")" + op + k()
+}
+
+// joined is a condition on several columns put together.
+func (g *Predicates) joined() string {
+	var names, texts []string
+	for _, i := range g.Perm(len(g.Table.Columns)) {
+		c := g.Table.Columns[i]
+		v := g.Value(c)
+		if c.Type != types.String && !c.Type.IsInteger() || v.IsNull() || len(v.Text()) > 20 {
+			continue
+		}
+		names, texts = append(names, c.Name), append(texts, v.String())
+	}
+	if len(names) < 2 {
+		return g.Draw(0)
+	}
+	n, sep := 2+g.IntN(min(len(names), 3)-1), g.pick("|", "", "a", ".")
+	quoted := types.NewString(sep).SQL()
+	x := strings.Join(names[:n], " || "+quoted+" || ")
+	switch g.IntN(3) {
+	case 0:
+		x = "CONCAT(" + strings.Join(names[:n], ", "+quoted+", ") + ")"
+	case 1:
+		x = "CONCAT_WS(" + quoted + ", " + strings.Join(names[:n], ", ") + ")"
+	}
+	whole := strings.Join(texts[:n], sep)
+	k := types.NewString(whole).SQL()
+	switch part := whole[:g.IntN(len(whole)+1)]; g.IntN(4) {
+	case 0:
+		return "STARTS_WITH(" + x + ", " + types.NewString(part).SQL() + ")"
+	case 1:
+		return x + g.pick(" < ", " <= ", " > ", " >= ") + g.pick(k, types.NewString(part).SQL())
+	case 2:
+		return x + " IN (" + k + ", " + types.NewString(part).SQL() + ")"
+	}
+	return x + " = " + k
 }
 
 // moment is a predicate on a day or a moment whose meaning depends on the zone.

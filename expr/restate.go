@@ -1,0 +1,583 @@
+package expr
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hql-db/hql/types"
+)
+
+// maxRestated bounds the alternatives that a condition becomes.
+const maxRestated = 1024
+
+// Restate gives a condition that is true for the same rows as e, put together by AND and OR of conditions that bound one
+// column each, where e says something of several columns or of the end of a text:
+//
+//	a || '|' || b = 'x|y'                    a = 'x' AND b = 'y'
+//	CASE WHEN a = 1 THEN b ELSE c END = 2    a = 1 AND b = 2 OR (a <> 1 OR a IS NULL) AND c = 2
+//	RIGHT(domain, 4) = '.org'                domain LIKE '%.org'
+func Restate(e Expr) Expr {
+	r := restater{left: maxRestated}
+	return r.restate(e)
+}
+
+type restater struct{ left int }
+
+func (r *restater) each(es []Expr) []Expr {
+	out := make([]Expr, len(es))
+	for i, e := range es {
+		out[i] = r.restate(e)
+	}
+	return out
+}
+
+func (r *restater) restate(e Expr) Expr {
+	switch e := e.(type) {
+	case *And:
+		return conjunction(r.each(e.Terms)...)
+	case *Or:
+		return disjunction(r.each(e.Terms)...)
+	case *Const:
+		return e
+	}
+	if _, ok := soleColumn(e); ok {
+		return endings(e)
+	}
+	if r.left <= 0 {
+		return e
+	}
+	var out Expr
+	ok := false
+	switch e := e.(type) {
+	case *Not:
+		if n := Negate(e.X); !isNot(n) {
+			out, ok = n, true
+		}
+	case *Case:
+		out, ok = r.branches(e), true
+	case *Compare:
+		out, ok = r.compared(e)
+	case *In:
+		out, ok = r.listed(e)
+	case *Like:
+		if lit, whole, tail := fixedPrefix(e); (lit != "" || tail) && !whole {
+			if out, ok = r.begins(e.X, lit); ok && !tail {
+				out = conjunction(out, e)
+			}
+		}
+	case *IsNull:
+		if c, isCase := conditional(e.X); isCase {
+			out, ok = applied(c, func(x Expr) Expr { return &IsNull{Pos: e.Pos, X: x, Not: e.Not} }), true
+		}
+	case *Call:
+		if k, isConst := e.Args[len(e.Args)-1].(*Const); isConst && e.Func.Name == "STARTS_WITH" && !k.Val.IsNull() {
+			out, ok = r.begins(e.Args[0], k.Val.Text())
+		} else if c, isCase := conditional(e); isCase {
+			out, ok = c, true
+		}
+	}
+	if !ok || r.left <= 0 {
+		return e
+	}
+	if r.left--; out == e {
+		return e
+	}
+	return r.restate(out)
+}
+
+func isNot(e Expr) bool { _, ok := e.(*Not); return ok }
+
+func isNull(x Expr) Expr { return &IsNull{Pos: x.Position(), X: x} }
+
+func notNullOf(x Expr) Expr { return &IsNull{Pos: x.Position(), X: x, Not: true} }
+
+// branches is the condition that c, a CASE of conditions, is.
+func (r *restater) branches(c *Case) Expr {
+	var alts, before []Expr
+	for _, w := range c.Whens {
+		alts = append(alts, conjunction(append(slices.Clone(before), w.Cond, w.Then)...))
+		before = append(before, disjunction(Negate(w.Cond), isNull(w.Cond)))
+	}
+	return disjunction(append(alts, conjunction(append(before, c.Else)...))...)
+}
+
+// conditional gives the CASE that e is, if it is one in other words.
+func conditional(e Expr) (*Case, bool) {
+	switch e := e.(type) {
+	case *Case:
+		return e, true
+	case *Call:
+		if !e.Func.First {
+			return nil, false
+		}
+		c := &Case{Pos: e.Pos, Typ: e.Typ, Else: e.Args[len(e.Args)-1]}
+		for _, x := range e.Args[:len(e.Args)-1] {
+			c.Whens = append(c.Whens, When{notNullOf(x), x})
+		}
+		return c, true
+	}
+	return nil, false
+}
+
+// applied is c with f of each of its values, conditions.
+func applied(c *Case, f func(Expr) Expr) Expr {
+	of := func(x Expr) Expr { return fold(f(x), nil) }
+	out := &Case{Pos: c.Pos, Typ: types.Boolean, Else: of(c.Else)}
+	for _, w := range c.Whens {
+		out.Whens = append(out.Whens, When{w.Cond, of(w.Then)})
+	}
+	return out
+}
+
+// compared restates a comparison of what is made of several columns with a constant.
+func (r *restater) compared(e *Compare) (Expr, bool) {
+	k, ok := e.Y.(*Const)
+	if !ok || k.Val.IsNull() || mixed(e.X.Type(), k.Val) {
+		return nil, false
+	}
+	if e.X.Type() == types.Boolean {
+		t, f := e.Op.Holds(1-btoi(k.Val.Bool())), e.Op.Holds(0-btoi(k.Val.Bool()))
+		switch {
+		case t && !f:
+			return e.X, true
+		case f && !t:
+			return Negate(e.X), true
+		}
+		return nil, false
+	}
+	if c, isCase := conditional(e.X); isCase {
+		return applied(c, func(x Expr) Expr { return &Compare{Pos: e.Pos, Op: e.Op, X: x, Y: e.Y} }), true
+	}
+	if c, isCall := e.X.(*Call); isCall && (c.Func.Name == "GREATEST" || c.Func.Name == "LEAST") {
+		return extremes(e, c)
+	}
+	ways, ok := joined(e.X)
+	if !ok {
+		return nil, false
+	}
+	var alts []Expr
+	for _, w := range ways {
+		some, ok := r.order(w, e.Op, k.Val.Text())
+		if !ok {
+			return nil, false
+		}
+		alts = append(alts, some)
+	}
+	return disjunction(alts...), true
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// extremes restates a comparison of c, the greatest or least of some, with a constant.
+func extremes(e *Compare, c *Call) (Expr, bool) {
+	op := func(op CompareOp, x Expr) Expr { return fold(&Compare{Pos: e.Pos, Op: op, X: x, Y: e.Y}, nil) }
+	within, beyond := LE, GE
+	if c.Func.Name == "LEAST" {
+		within, beyond = GE, LE
+	}
+	var any, all []Expr
+	for _, x := range c.Args {
+		if x.Type() != e.X.Type() {
+			return nil, false
+		}
+		any = append(any, op(e.Op, x))
+		o := e.Op
+		if o == EQ {
+			o = within
+		}
+		all = append(all, disjunction(op(o, x), isNull(x)))
+	}
+	switch e.Op {
+	case NE:
+		return nil, false
+	case beyond, map[CompareOp]CompareOp{GE: GT, LE: LT}[beyond]:
+		return disjunction(any...), true
+	}
+	return conjunction(append(all, disjunction(any...))...), true
+}
+
+func (r *restater) listed(e *In) (Expr, bool) {
+	if e.Not || len(e.List) > maxRestated {
+		return nil, false
+	}
+	if c, isCase := conditional(e.X); isCase {
+		return applied(c, func(x Expr) Expr { in := *e; in.X = x; return &in }), true
+	}
+	ways, ok := joined(e.X)
+	if !ok {
+		return nil, false
+	}
+	var alts []Expr
+	for _, v := range e.List {
+		for _, w := range ways {
+			if v.Type() != types.String || r.left <= 0 {
+				return nil, false
+			}
+			some, ok := r.order(w, EQ, v.Text())
+			if !ok {
+				return nil, false
+			}
+			alts = append(alts, some)
+		}
+	}
+	return disjunction(alts...), true
+}
+
+// A joint is texts, one after the other, under a condition.
+type joint struct {
+	parts []Expr // constants and others, of texts
+	when  Expr
+	// lenient: a part may be NULL and counts for nothing then, as in CONCAT.
+	lenient bool
+}
+
+// joined gives the ways in which x puts texts together; ok is false for what does not.
+func joined(x Expr) ([]joint, bool) {
+	c, ok := x.(*Call)
+	if !ok || c.Typ != types.String {
+		return nil, false
+	}
+	when := Expr(boolConst(x, true))
+	switch c.Func.Name {
+	case "||":
+		var parts []Expr
+		var flatten func(x Expr)
+		flatten = func(x Expr) {
+			if c, ok := x.(*Call); ok && c.Func.Name == "||" && c.Typ == types.String {
+				flatten(c.Args[0])
+				flatten(c.Args[1])
+				return
+			}
+			parts = append(parts, x)
+		}
+		flatten(c)
+		parts, ok = allTexts(parts)
+		null := func(x Expr) bool { k, constant := x.(*Const); return constant && k.Val.IsNull() }
+		return []joint{{parts: parts, when: when}}, ok && !slices.ContainsFunc(parts, null)
+	case "CONCAT":
+		parts, ok := allTexts(c.Args)
+		return []joint{{parts, when, true}}, ok
+	case "CONCAT_WS":
+		args := c.Args[1:]
+		sep, constant := c.Args[0].(*Const)
+		if !constant || sep.Val.IsNull() || len(args) > 5 {
+			return nil, false
+		}
+		args, ok = allTexts(args)
+		var ways []joint
+		for nulls := range 1 << len(args) {
+			var terms, parts []Expr
+			some := true
+			for i, x := range args {
+				k, constant := x.(*Const)
+				isNullHere := nulls&(1<<i) > 0
+				switch {
+				case constant && k.Val.IsNull() != isNullHere:
+					some = false
+				case constant && isNullHere:
+				case isNullHere:
+					terms = append(terms, isNull(x))
+				default:
+					if len(parts) > 0 {
+						parts = append(parts, sep)
+					}
+					if parts = append(parts, x); !constant {
+						terms = append(terms, notNullOf(x))
+					}
+				}
+			}
+			if some {
+				ways = append(ways, joint{parts: parts, when: conjunction(append(terms, when)...)})
+			}
+		}
+		return ways, ok
+	}
+	return nil, false
+}
+
+// allTexts gives xs as texts; ok is false where the text of one is not that of a cast, or depends on the zone.
+func allTexts(xs []Expr) ([]Expr, bool) {
+	out := make([]Expr, len(xs))
+	for i, x := range xs {
+		switch t := x.Type(); {
+		case t == types.String || t == types.Null:
+			out[i] = x
+		case t.IsInteger():
+			out[i] = fold(&Cast{Pos: x.Position(), X: x, Typ: types.String}, nil)
+		default:
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+func textConst(x Expr, s string) *Const {
+	return &Const{Pos: x.Position(), Val: types.NewString(s), Typ: types.String}
+}
+
+func comparison(op CompareOp, x Expr, s string) Expr {
+	return fold(&Compare{Pos: x.Position(), Op: op, X: x, Y: textConst(x, s)}, nil)
+}
+
+// head takes constant texts off the parts.
+func (j joint) head() (text string, rest joint) {
+	for len(j.parts) > 0 {
+		k, ok := j.parts[0].(*Const)
+		if !ok {
+			break
+		}
+		text += k.Val.Text()
+		j.parts = j.parts[1:]
+	}
+	return text, j
+}
+
+// equal is the condition that part x is s.
+func (j joint) equal(x Expr, s string) Expr {
+	eq := comparison(EQ, x, s)
+	if j.lenient && s == "" {
+		return disjunction(eq, isNull(x))
+	}
+	return eq
+}
+
+// whole is the condition that all parts are not NULL, where they must not be.
+func (j joint) whole() Expr {
+	terms := []Expr{boolConst(textConst(j.when, ""), true)}
+	for _, x := range j.parts {
+		if _, constant := x.(*Const); !constant && !j.lenient {
+			terms = append(terms, notNullOf(x))
+		}
+	}
+	return conjunction(terms...)
+}
+
+// order restates the comparison of the joined texts with s.
+func (r *restater) order(j joint, op CompareOp, s string) (Expr, bool) {
+	if len(s) > maxCuts || op == NE {
+		return nil, false
+	}
+	e, ok := r.ordered(j, op, s)
+	return conjunction(j.when, e), ok
+}
+
+func (r *restater) ordered(j joint, op CompareOp, s string) (Expr, bool) {
+	if r.left--; r.left <= 0 {
+		return boolConst(j.when, true), false
+	}
+	text, rest := j.head()
+	truth := func(b bool) Expr { return boolConst(j.when, b) }
+	if text != "" || len(rest.parts) == 0 {
+		tail, ok := strings.CutPrefix(s, text)
+		switch {
+		case !ok: // they differ within both, or text goes on behind s
+			if !op.Holds(strings.Compare(text, s)) {
+				return truth(false), true
+			}
+			return rest.whole(), true
+		case len(rest.parts) == 0:
+			return truth(op.Holds(strings.Compare("", tail))), true
+		}
+		return r.ordered(rest, op, tail)
+	}
+	x := rest.parts[0]
+	behind := joint{parts: rest.parts[1:], when: j.when, lenient: j.lenient}
+	if len(behind.parts) == 0 {
+		if j.lenient && op.Holds(strings.Compare("", s)) {
+			return disjunction(comparison(op, x, s), isNull(x)), true
+		}
+		return comparison(op, x, s), true
+	}
+	var alts []Expr
+	var beginnings []types.Value // of s, for which what is behind decides
+	for i := range len(s) + 1 {
+		e, ok := r.ordered(behind, op, s[i:])
+		if !ok {
+			return truth(true), false
+		}
+		if beginnings = append(beginnings, types.NewString(s[:i])); !isFalseConst(e) {
+			alts = append(alts, conjunction(j.equal(x, s[:i]), e))
+		}
+	}
+	switch op { // where x is no beginning of s, it decides
+	case GT, GE:
+		alts = append(alts, conjunction(comparison(GT, x, s), behind.whole()))
+	case LT, LE:
+		alts = append(alts, conjunction(comparison(LT, x, s), fold(&In{Pos: x.Position(), X: x, List: beginnings, Not: true}, nil), behind.whole()))
+	}
+	return disjunction(alts...), true
+}
+
+// begins restates that joined texts begin with p.
+func (r *restater) begins(x Expr, p string) (Expr, bool) {
+	ways, ok := joined(x)
+	if !ok || len(p) > maxCuts {
+		return nil, false
+	}
+	var alts []Expr
+	for _, j := range ways {
+		e, ok := r.beginning(j, p)
+		if !ok {
+			return nil, false
+		}
+		alts = append(alts, conjunction(j.when, e))
+	}
+	return disjunction(alts...), true
+}
+
+func (r *restater) beginning(j joint, p string) (Expr, bool) {
+	if r.left--; r.left <= 0 {
+		return boolConst(j.when, true), false
+	}
+	text, rest := j.head()
+	switch tail, ok := strings.CutPrefix(p, text); {
+	case !ok && !strings.HasPrefix(text, p):
+		return boolConst(j.when, false), true
+	case !ok || tail == "":
+		return rest.whole(), true
+	case len(rest.parts) == 0:
+		return boolConst(j.when, false), true
+	default:
+		p = tail
+	}
+	x := rest.parts[0]
+	behind := joint{parts: rest.parts[1:], when: j.when, lenient: j.lenient}
+	alts := []Expr{conjunction(startsWith(x, p), behind.whole())}
+	for i := range len(p) {
+		e, ok := r.beginning(behind, p[i:])
+		if !ok {
+			return boolConst(j.when, true), false
+		}
+		if !isFalseConst(e) {
+			alts = append(alts, conjunction(j.equal(x, p[:i]), e))
+		}
+	}
+	return disjunction(alts...), true
+}
+
+func startsWith(x Expr, p string) Expr { return likeExpr(x, likeText(p)+"%") }
+
+func likeExpr(x Expr, pattern string) Expr {
+	l := &Like{Pos: x.Position(), X: x, Pattern: textConst(x, pattern)}
+	var err error
+	if l.Fixed, err = ParsePattern(pattern, l.escape()); err != nil {
+		panic("expr: " + err.Error()) // it was escaped
+	}
+	return l
+}
+
+// fixedPrefix is what a text begins with that a LIKE matches, see Pattern.Prefix.
+func fixedPrefix(l *Like) (lit string, whole, tail bool) {
+	if l.Not || l.Fold || l.Fixed == nil {
+		return "", true, false
+	}
+	return l.Fixed.Prefix()
+}
+
+// endings restates a condition on the end of a column's text as LIKEs.
+func endings(e Expr) Expr {
+	var x Expr
+	var alts []Expr
+	exact := true
+	switch e := e.(type) {
+	case *Compare:
+		if k, ok := e.Y.(*Const); ok && e.Op == EQ && !k.Val.IsNull() {
+			x = e.X
+			alts = endsWith(x, []types.Value{k.Val})
+		}
+	case *In:
+		if !e.Not && len(e.List) <= maxHeads {
+			x = e.X
+			alts = endsWith(x, e.List)
+		}
+	case *Call:
+		x, alts, exact = matchedEnd(e)
+	}
+	switch {
+	case len(alts) == 0:
+		return e
+	case !exact:
+		return conjunction(disjunction(alts...), e)
+	}
+	return disjunction(alts...)
+}
+
+// endsWith gives the conditions of which one is true where x, the end of a column's text, is one of vs; none where it is something else.
+func endsWith(x Expr, vs []types.Value) (alts []Expr) {
+	c, ok := x.(*Call)
+	if !ok || len(c.Args) < 2 {
+		return nil
+	}
+	col, ok := c.Args[0].(*Column)
+	if !ok || col.Typ != types.String {
+		return nil
+	}
+	for _, v := range vs {
+		s := v.Text()
+		if v.Type() != types.String || !utf8.ValidString(s) {
+			return nil
+		}
+		switch c.Func.Name {
+		case "RIGHT":
+			n, ok := c.constInt(1)
+			if !ok || n < 0 {
+				return nil
+			}
+			switch k := units(types.String, s); {
+			case k == n:
+				alts = append(alts, likeExpr(col, "%"+likeText(s)))
+			case k < n:
+				alts = append(alts, comparison(EQ, col, s))
+			default:
+				alts = append(alts, boolConst(c, false))
+			}
+		case "SPLIT_PART":
+			n, ok := c.constInt(2)
+			if k, constant := c.Args[1].(*Const); !ok || !constant || n != -1 || len(k.Val.Text()) != 1 || strings.Contains(s, k.Val.Text()) {
+				return nil
+			}
+			alts = append(alts, comparison(EQ, col, s), likeExpr(col, "%"+likeText(c.constText(1)+s)))
+		default:
+			return nil
+		}
+	}
+	return alts
+}
+
+// matchedEnd gives the conditions of which one is true where c, a regular expression, matches a column's text, if it says how that
+// ends and not how it begins. exact: it matches where one is true.
+func matchedEnd(c *Call) (x Expr, alts []Expr, exact bool) {
+	if c.Func.Key == nil || c.Func.Key.Pattern == nil || len(c.Args) < 2 {
+		return nil, nil, false
+	}
+	col, ok := c.Args[0].(*Column)
+	if !ok || col.Typ != types.String || slices.ContainsFunc(c.Args[1:], func(x Expr) bool { k, ok := x.(*Const); return !ok || k.Val.IsNull() }) {
+		return nil, nil, false
+	}
+	pattern, ok := c.Func.Key.Pattern(c)
+	if !ok {
+		return nil, nil, false
+	}
+	if set, _, ok := matched(pattern); !ok || !set.IsAll() {
+		return nil, nil, false
+	}
+	heads, _ := headsOf(pattern, true)
+	exact = true
+	for _, h := range heads {
+		if h.text == "" && h.state != ended {
+			return nil, nil, false
+		}
+		if exact = exact && h.state != cut; h.state == ended {
+			alts = append(alts, comparison(EQ, col, h.reversed()))
+		} else {
+			alts = append(alts, likeExpr(col, "%"+likeText(h.reversed())))
+		}
+	}
+	return col, alts, exact
+}
