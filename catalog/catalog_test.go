@@ -257,3 +257,52 @@ func TestYearOfText(t *testing.T) {
 		}
 	}
 }
+
+// Where a table is split by its key: over the values of its first part, however it is written.
+func TestSplitKeys(t *testing.T) {
+	hundred := func(string) ([][]byte, error) {
+		var keys [][]byte
+		for i := range 100 {
+			keys = append(keys, fmt.Appendf(nil, "%02d", i))
+		}
+		return keys, nil
+	}
+	for _, test := range []struct{ key, split, want string }{
+		{"MD5(id)", "SPLIT INTO 4 BY KEY", "error: SPLIT BY KEY: the values of MD5(id) are not known"},
+		{"LEFT(MD5(id), 8)", "SPLIT INTO 4 BY KEY", `"40000000" "80000000" "c0000000"`},
+		{"LEFT(MD5(id), 9)", "SPLIT INTO 4 BY KEY", "error: SPLIT BY KEY: the values of LEFT(MD5(id), 9) are not known"},
+		{"LOWER(UPPER(LEFT(MD5(id), 1)))", "SPLIT INTO 4 BY KEY", `"4" "8" "c"`},
+		{"UNHEX(MD5(id))", "SPLIT INTO 4 BY KEY", "error: SPLIT BY KEY: the values of UNHEX(MD5(id)) are not known"},
+		{"id AS TEXT(4)", "SPLIT INTO 4 BY KEY", "error: SPLIT BY KEY: the values of id AS TEXT(4) are not known"},
+		{"'x', id AS TEXT", "SPLIT INTO 4 BY KEY", "error: SPLIT BY KEY: the key starts with the same bytes in every row"},
+		{"n AS UINT16", "SPLIT INTO 4 BY KEY", `"?\xff" "\x7f\xfe" "\xbf\xfd"`},
+		{"n AS ORDERED INT32", "SPLIT INTO 2 BY KEY", `"\x7f\xff\xff\xff"`},
+		{"n AS ORDERED INT64", "SPLIT INTO 4 BY KEY", `"?\xff\xff\xff\xff\xff\xff\xff" "\x7f\xff\xff\xff\xff\xff\xff\xfe" "\xbf\xff\xff\xff\xff\xff\xff\xfd"`},
+		{"FLOORMOD(n, 4) AS UINT8", "SPLIT INTO 4 BY KEY", `"\x01" "\x02" "\x03"`},
+		{"FLOORMOD(n, 4) AS UINT8", "SPLIT INTO 5 BY KEY", "error: SPLIT BY KEY: FLOORMOD(n, 4) AS UINT8 has only 4 values"},
+		{"id AS TEXT", "SPLIT INTO 3 BY HEX", `"55555555" "aaaaaaaa"`},
+		{"id AS TEXT", "SPLIT INTO 3 BY UNIFORM", `"UUUUUUUU" "\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa"`},
+		{"id AS TEXT", "SPLIT INTO 1 BY HEX", "error: a table is split into 2 to 10000 regions"},
+		{"id AS TEXT", "SPLIT INTO 10001 BY HEX", "error: a table is split into 2 to 10000 regions"},
+		{"id AS TEXT", "SPLIT INTO 10000 BY HEX", "9999 keys"},
+		{"id AS TEXT(2)", "SPLIT INTO 100 BY SAMPLE OF FILE 'x'", "99 keys"},
+		{"id AS TEXT(2)", "SPLIT INTO 101 BY SAMPLE OF FILE 'x'", "error: sample file: its rows have 100 different keys, too few for 101 regions"},
+	} {
+		c := New()
+		if err := c.Load("CREATE TABLE t (id STRING FROM f:id, n BIGINT FROM f:n) ROW KEY (" + test.key + ") " + test.split); err != nil {
+			t.Errorf("%s: %v", test.key, err)
+			continue
+		}
+		table, _ := c.Table("t")
+		keys, err := table.SplitKeys(table.Layouts[0], nil, hundred)
+		got := strings.Trim(fmt.Sprintf("%q", keys), "[]")
+		if err != nil {
+			got = "error: " + err.Error()
+		} else if len(keys) > 10 {
+			got = fmt.Sprint(len(keys), " keys")
+		}
+		if got != test.want {
+			t.Errorf("%s %s: %s, want %s", test.key, test.split, got, test.want)
+		}
+	}
+}

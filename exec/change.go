@@ -363,9 +363,6 @@ func (r *run) planKeys(ctx context.Context, t *catalog.Table, cols []int, rows [
 	env.Args = nil
 	in := &parser.In{}
 	tuple := func(item func(c int) parser.Expr) parser.Expr {
-		if len(cols) == 1 {
-			return item(cols[0])
-		}
 		tp := &parser.Tuple{}
 		for _, c := range cols {
 			tp.Items = append(tp.Items, item(c))

@@ -186,10 +186,18 @@ func checkForeignTables(t *testing.T, c hbase.Client) {
 	for range 2 {
 		crash.refused("gone", "CREATE TABLE ddl_own (k STRING, v STRING) ROW KEY (k AS TEXT)")
 	}
+	// An empty one that hql did not make is another's all the same.
+	if err := c.CreateTable(ctx, "ddl_empty", []hbase.Family{{Name: "f"}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	defer c.DropTable(ctx, "ddl_empty")
+	ws[0].refused("the HBase table ddl_empty exists already", "CREATE TABLE ddl_empty (k STRING, v STRING) ROW KEY (k AS TEXT)")
 	ws[0].run("CREATE TABLE ddl_own (k STRING, v STRING) ROW KEY (k AS TEXT); CREATE TABLE ddl_too (k STRING, v STRING) ROW KEY (k AS TEXT) STORED IN 'default:ddl_own'")
 	if _, warnings, err := ws[1].try("DROP TABLE ddl_own"); err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "ddl_too is stored in it too") {
 		t.Errorf("%v %q", err, warnings)
 	}
+	crash.refused("gone", "DROP TABLE ddl_too")
+	ws[0].expect("0", "SELECT count(*) FROM ddl_too")
 	ws[0].run("DROP TABLE ddl_too")
 	if _, err := c.Families(ctx, "ddl_own"); !errors.Is(err, hbase.ErrNoTable) {
 		t.Errorf("DROP TABLE left what CREATE TABLE made: %v", err)
@@ -220,6 +228,11 @@ func TestDefinitionsFromFiles(t *testing.T) {
 	ws[0].run("INSERT INTO t VALUES ('a', 1), ('b', 2)")
 	ws[1].expect("a|1\nb|2", "SELECT * FROM t ORDER BY v")
 	ws[1].expect("b", "SELECT s FROM t WHERE v = 2")
+	if err := c.DropTable(context.Background(), "hosts"); err != nil {
+		t.Fatal(err)
+	}
+	ws[0].run("INSERT INTO t VALUES ('c', 3)") // of the look-up table alone
+	ws[0].expect("c", "SELECT s FROM t WHERE v = 3")
 	ws[0].run("CREATE TABLE IF NOT EXISTS u (id INT PRIMARY KEY)")
 	ws[0].expect("0", "SELECT count(*) FROM u")
 	ws[0].refused("x", "INSERT INTO x VALUES (1)")

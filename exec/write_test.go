@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/types"
 )
 
 // peers are engines on one store, as of several processes, whose clocks are ahead by ahead each; the first runs defs.
@@ -132,6 +133,9 @@ func TestInsertIfNotExistsOnce(t *testing.T) {
 					t.Errorf("row %d is %s's, not %s's", r, got, winner[r])
 				}
 			}
+			if name == "salt" && w[0].run("SELECT count(DISTINCT LEFT(HEX(_key), 2)) > 1 FROM t") != "true" {
+				t.Error("all rows drew one salt")
+			}
 			if name == "index" || name == "copy" {
 				for _, line := range strings.Split(w[0].run("CHECK TABLE t"), "\n") {
 					if !strings.HasSuffix(line, "|0") {
@@ -160,25 +164,108 @@ func TestFirstRowsOfATable(t *testing.T) {
 
 // Two statements that change different columns of a row leave the entry under both.
 func TestEntryOfTwoColumns(t *testing.T) {
-	_, c := newStore(t)
-	w := peers(t, c, `CREATE TABLE t (id TEXT, n INT, m INT) ROW KEY (id AS TEXT) INDEX i (n AS ORDERED INT32, m AS ORDERED INT32, id AS TEXT)
-		ROW KEY c (m AS ORDERED INT32, n AS ORDERED INT32, id AS TEXT)`, 0, 0)
-	for v := range 60 {
-		w[0].run("INSERT INTO t VALUES ('a', 0, 0)")
-		together(len(w), func(i int) {
-			switch i {
-			case 0:
-				w[0].changed(fmt.Sprintf("UPDATE t SET n = %d WHERE id = 'a'", v))
-			case 1:
-				w[1].changed(fmt.Sprintf("UPDATE t SET m = %d WHERE id = 'a'", v))
-			}
-		})
-		want := fmt.Sprintf("a|%d|%d", v, v)
-		for _, layout := range []string{"i", "c"} {
-			if got := w[0].run(fmt.Sprintf("SELECT /*+ LAYOUT(%s) */ * FROM t WHERE n = %d AND m = %d", layout, v, v)); got != want {
-				t.Fatalf("round %d by %s: %q; %q", v, layout, got, w[0].run("SELECT * FROM t; CHECK TABLE t"))
+	const index, copied = "INDEX i (n AS ORDERED INT32, m AS ORDERED INT32, id AS TEXT)", "ROW KEY c (m AS ORDERED INT32, n AS ORDERED INT32, id AS TEXT)"
+	for _, def := range []string{index, index + " " + copied} {
+		_, c := newStore(t)
+		w := peers(t, c, "CREATE TABLE t (id TEXT, n INT, m INT) ROW KEY (id AS TEXT) "+def, 0, 0)
+		layouts := []string{"i", "c"}
+		if def == index {
+			layouts = layouts[:1]
+		}
+		for v := range 60 {
+			w[0].run("INSERT INTO t VALUES ('a', 0, 0)")
+			together(len(w), func(i int) {
+				switch i {
+				case 0:
+					w[0].changed(fmt.Sprintf("UPDATE t SET n = %d WHERE id = 'a'", v))
+				case 1:
+					w[1].changed(fmt.Sprintf("UPDATE t SET m = %d WHERE id = 'a'", v))
+				}
+			})
+			want := fmt.Sprintf("a|%d|%d", v, v)
+			for _, layout := range layouts {
+				if got := w[0].run(fmt.Sprintf("SELECT /*+ LAYOUT(%s) */ * FROM t WHERE n = %d AND m = %d", layout, v, v)); got != want {
+					t.Fatalf("round %d by %s: %q; %q", v, layout, got, w[0].run("SELECT * FROM t; CHECK TABLE t"))
+				}
 			}
 		}
+	}
+}
+
+// unanswered is a client some of whose calls fail.
+type unanswered struct {
+	hbase.Client
+	fail func(call, table string) error
+}
+
+func (c *unanswered) Get(ctx context.Context, table string, keys [][]byte, o *hbase.ReadOptions) ([]hbase.Row, error) {
+	if err := c.fail("get", table); err != nil {
+		return nil, err
+	}
+	return c.Client.Get(ctx, table, keys, o)
+}
+
+func (c *unanswered) Scan(ctx context.Context, r hbase.ScanRange, o *hbase.ReadOptions) (hbase.Scanner, error) {
+	if err := c.fail("scan", r.Table); err != nil {
+		return nil, err
+	}
+	return c.Client.Scan(ctx, r, o)
+}
+
+func (c *unanswered) PutIfAbsent(ctx context.Context, table string, m hbase.Mutation) (bool, error) {
+	if err := c.fail("put if absent", table); err != nil {
+		return false, err
+	}
+	return c.Client.PutIfAbsent(ctx, table, m)
+}
+
+func (c *unanswered) Families(ctx context.Context, table string) ([]hbase.Family, error) {
+	if err := c.fail("families", table); err != nil {
+		return nil, err
+	}
+	return c.Client.Families(ctx, table)
+}
+
+// IF NOT EXISTS whose claims have no answer, or cannot be looked at, does not say that it has written, nor that it has not.
+func TestClaimsWithoutAnswer(t *testing.T) {
+	_, c := newStore(t)
+	var at string
+	n := 0
+	f := &unanswered{Client: c, fail: func(call, table string) error {
+		if n--; at == call+" "+table && n < 0 {
+			return errors.New("no answer")
+		}
+		if at != call+" "+table {
+			n++
+		}
+		return nil
+	}}
+	w := newWorld(t, f, Config{FullScan: AllowFullScan})
+	w.run(`CREATE TABLE t (id TEXT, n INT) ROW KEY (id AS TEXT) STORED IN 't' INDEX i (n AS ORDERED INT32, id AS TEXT) STORED IN 't_i' ROW KEY c (n AS ORDERED INT32, id AS TEXT) STORED IN 't_c';
+		CREATE TABLE day (id TEXT, d TEXT) ROW KEY (id AS TEXT) STORED IN ('day_', d AS TEXT); INSERT INTO day VALUES ('a', '1')`)
+	for i, test := range []struct {
+		at    string // the call that fails
+		after int    // calls that succeed before
+		want  string
+		sql   string
+	}{
+		{"put if absent t", 0, `0 of 1 mutations refused, 1 without an answer (rows "a0"): no answer`, "INSERT INTO t VALUES ('a%d', 1) IF NOT EXISTS"},
+		{"get t", 1, `0 of 1 mutations refused, 1 without an answer (rows "a1"): no answer`, "INSERT INTO t VALUES ('a%d', 1) IF NOT EXISTS"},
+		{"get t", 2, "no answer", "INSERT INTO t VALUES ('a%d', 1) IF NOT EXISTS"},
+		{"get t_c", 0, "no answer", "UPDATE t SET n = 5 WHERE id = 'there'"},
+		{"families day_1", 0, "no answer", "INSERT INTO day VALUES ('a%d', '1') IF NOT EXISTS"},
+	} {
+		if strings.HasPrefix(test.sql, "UPDATE") {
+			w.run("INSERT INTO t VALUES ('there', 1)")
+		}
+		writer := &world{t, New(f, w.catalog, Config{FullScan: AllowFullScan})}
+		at, n = test.at, test.after
+		sql := test.sql
+		if strings.Contains(sql, "%d") {
+			sql = fmt.Sprintf(sql, i)
+		}
+		writer.refused(test.want, sql)
+		at = ""
 	}
 }
 
@@ -400,6 +487,27 @@ func TestRowsThatStand(t *testing.T) {
 			w.expect(fmt.Sprint(partial.Written), "SELECT COUNT(*) FROM b")
 		} else {
 			w.expect(fmt.Sprint(partial.Written), "SELECT COUNT(*) FROM a WHERE v = 1")
+		}
+	}
+}
+
+// IF NOT EXISTS looks for its rows under every salt, and for no others.
+func TestNewRowsUnderAnySalt(t *testing.T) {
+	for _, key := range []string{"id AS INT32", "id AS INT32, b AS INT32"} {
+		_, c := newStore(t)
+		w := newWorld(t, c, Config{FullScan: DenyFullScan})
+		w.run("CREATE TABLE t (id INT, b INT FROM f:b) ROW KEY (SALT(0 TO 3) AS UINT8, " + key + ")")
+		w.fill("t", 2000, func(i int) string { return fmt.Sprintf("(%d, 0)", i) })
+		args := []types.Value{types.NewInt(5), types.NewInt(0), types.NewInt(7)}
+		rows, err := w.Run(t.Context(), mustParse(t, "INSERT INTO t VALUES (?, ?), (2005, 0) IF NOT EXISTS"), Args{Positional: args[:2]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stats := rows.Stats(); rows.Affected != 1 || stats.RowsRead > 20 || stats.RowsRead == 0 {
+			t.Errorf("%s: %d rows, %d read", key, rows.Affected, stats.RowsRead)
+		}
+		if args[2].Int() != 7 {
+			t.Error("the caller's arguments are overwritten")
 		}
 	}
 }

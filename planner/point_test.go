@@ -104,6 +104,13 @@ func TestNoPoint(t *testing.T) {
 		"SELECT DISTINCT msg FROM phoenix_events WHERE host = 'h' AND ts = 5",
 		"SELECT * FROM phoenix_events WHERE host IN ('h', 'i') AND ts = 5",
 		"SELECT * FROM phoenix_events WHERE host = 'h' AND ts = 5.0",
+		"SELECT * FROM phoenix_events WHERE 'h' = host AND 5 = ts",
+		"SELECT * FROM phoenix_events WHERE host = 'h' AND ts = 5 AND host = 'h'",
+		"SELECT * FROM phoenix_events WHERE host >= 'h' AND host <= 'h' AND ts = 5",
+		"SELECT * FROM phoenix_events WHERE host LIKE 'h' AND ts = 5",
+		"SELECT * FROM phoenix_events WHERE host IS NOT DISTINCT FROM 'h' AND ts = 5",
+		"SELECT * FROM phoenix_events WHERE (host, ts) = ('h', 5)",
+		"SELECT * FROM phoenix_events WHERE ts + 1 = 6 AND host = 'h'",
 	} {
 		st, err := parser.ParseStatement(text)
 		if err != nil {
