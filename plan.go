@@ -1,6 +1,9 @@
 package hql
 
-import "github.com/hql-db/hql/planner"
+import (
+	"github.com/hql-db/hql/explain"
+	"github.com/hql-db/hql/planner"
+)
 
 // Plan says how a query would be run. String is EXPLAIN for a person, MarshalJSON EXPLAIN (FORMAT JSON).
 type Plan struct {
@@ -53,10 +56,10 @@ func (p *Plan) HitsPrefix() bool { return p.plan.HitsPrefix() }
 func (p *Plan) FullScan() bool { return !p.plan.HitsPrefix() }
 
 // String draws the plan.
-func (p *Plan) String() string { return p.plan.String() }
+func (p *Plan) String() string { return explain.String(p.plan) }
 
 // MarshalJSON is the object that EXPLAIN (FORMAT JSON) prints.
-func (p *Plan) MarshalJSON() ([]byte, error) { return p.plan.MarshalJSON() }
+func (p *Plan) MarshalJSON() ([]byte, error) { return explain.JSON(p.plan, nil) }
 
 // Raw is the plan as data.
 func (p *Plan) Raw() *planner.Plan { return p.plan }

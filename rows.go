@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/exec"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/explain"
 	"github.com/hql-db/hql/types"
 )
 
@@ -79,7 +79,7 @@ func (r *Rows) Err() error { return r.err }
 func (r *Rows) Close() error { return r.finish() }
 
 // Drawn is the text or JSON of EXPLAIN as lines of styled pieces, the same lines as the rows; nil for other statements.
-func (r *Rows) Drawn() []planner.Line { return r.rows.Drawn }
+func (r *Rows) Drawn() []explain.Line { return r.rows.Drawn }
 
 // Document reports whether the one value of the one row is a whole file, to be written
 // as it is: EXPLAIN (FORMAT HTML), SHOW CREATE TABLE.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
 )
@@ -24,7 +25,7 @@ func (r *Report) String() string {
 			fmt.Fprintf(&b, "   cannot be planned: %v\n", s.Err)
 			continue
 		case s.Puts > 0:
-			fmt.Fprintf(&b, "   now     writes %s for each row\n", plural(s.Puts, "Put"))
+			fmt.Fprintf(&b, "   now     writes %s for each row\n", words.Count(s.Puts, "Put"))
 		case len(s.Reads) == 0:
 			b.WriteString("   reads no table\n")
 		}
@@ -80,19 +81,12 @@ func readWith(s Served) string {
 func amount(gets, ranges int) string {
 	var parts []string
 	if gets > 0 {
-		parts = append(parts, plural(gets, "key"))
+		parts = append(parts, words.Count(gets, "key"))
 	}
 	if ranges > 0 || gets == 0 {
-		parts = append(parts, plural(ranges, "range"))
+		parts = append(parts, words.Count(ranges, "range"))
 	}
 	return strings.Join(parts, " and ")
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // write says how one table is read.

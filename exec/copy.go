@@ -19,6 +19,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
@@ -273,7 +274,7 @@ func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format string) (*Row
 		return nil, r.partly(err)
 	}
 	if in.rejected > 0 {
-		r.warn.add(warnLine, fmt.Sprintf("%s not copied", counted(in.rejected, "line")))
+		r.warn.add(warnLine, fmt.Sprintf("%s not copied", words.Count(in.rejected, "line")))
 	}
 	return r.done(in.n), nil
 }

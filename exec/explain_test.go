@@ -33,8 +33,26 @@ func TestExplain(t *testing.T) {
 	})
 }
 
+// figures is some of what stands under "analyze".
+type figures struct {
+	RPCs, Bytes int64
+	MS          float64
+	Steps       []struct {
+		Depth  int
+		MS     float64
+		SelfMS float64 `json:"self_ms"`
+	}
+	Tables []struct {
+		RPCs, Bytes int64
+		Regions     []struct {
+			Region      string
+			RPCs, Bytes int64
+		}
+	}
+}
+
 // analyzed is EXPLAIN (ANALYZE, FORMAT JSON) of a query.
-func analyzed(t *testing.T, w *world, query string) (out struct{ Analyze jsonAnalysis }) {
+func analyzed(t *testing.T, w *world, query string) (out struct{ Analyze figures }) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(w.run("EXPLAIN (ANALYZE, FORMAT JSON) "+query)), &out); err != nil {
 		t.Fatal(err)

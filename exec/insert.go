@@ -6,6 +6,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
@@ -119,7 +120,7 @@ func (r *run) valuesRow(values []parser.Expr, in *inserter) ([]types.Value, erro
 		if len(values) > 0 {
 			pos = values[0].Position()
 		}
-		return nil, parser.Errorf(pos, "%s for %s", counted(int64(len(values)), "value"), counted(int64(len(in.cols)), "column"))
+		return nil, parser.Errorf(pos, "%s for %s", words.Count(int64(len(values)), "value"), words.Count(int64(len(in.cols)), "column"))
 	}
 	row := make([]types.Value, len(in.w.table.Columns)+2)
 	for i, x := range values {

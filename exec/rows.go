@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/exec/operator"
+	"github.com/hql-db/hql/explain"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
 )
@@ -19,7 +20,7 @@ type Rows struct {
 	Affected int64
 	Plan     *planner.Plan // of a query; nil otherwise
 	// Drawn is the same as the rows of EXPLAIN's text or JSON, with styles for a terminal; nil for other statements.
-	Drawn []planner.Line
+	Drawn []explain.Line
 	// Document is set when the one value of the one row is a whole file, to be written
 	// as it is (EXPLAIN's HTML, SHOW CREATE TABLE).
 	Document bool

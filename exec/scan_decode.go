@@ -14,6 +14,7 @@ import (
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/poison"
+	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
 )
@@ -211,8 +212,8 @@ func (d *decoder) malformed(table string, key []byte, err error) error {
 	first := bytes.Clone(key)
 	d.st.warn.count(warnKey, d.layout, func() func(int64) string {
 		return func(n int64) string {
-			return fmt.Sprintf("%s of %s not read: %s not fit layout %s, first %s (%v)", counted(n, "row"), t.Name,
-				plural(n, "its key does", "their keys do"), d.layout.Name, hexBytes(first), m)
+			return fmt.Sprintf("%s of %s not read: %s not fit layout %s, first %s (%v)", words.Count(n, "row"), t.Name,
+				words.Plural(n, "its key does", "their keys do"), d.layout.Name, hexBytes(first), m)
 		}
 	})
 	return nil
@@ -278,7 +279,7 @@ func (d *decoder) undecodable(c *catalog.Column, key []byte, err error) {
 	first := bytes.Clone(key)
 	d.st.warn.count(warnCell, c, func() func(int64) string {
 		return func(n int64) string {
-			return fmt.Sprintf("%s of column %s of %s undecodable and read as NULL, first at key %s: %v", counted(n, "value"), c.Name,
+			return fmt.Sprintf("%s of column %s of %s undecodable and read as NULL, first at key %s: %v", words.Count(n, "value"), c.Name,
 				d.scan.Table.Name, hexBytes(first), err)
 		}
 	})
@@ -380,13 +381,4 @@ func hexBytes(b []byte) string {
 		return fmt.Sprintf("x'%x...'", b[:64])
 	}
 	return fmt.Sprintf("x'%x'", b)
-}
-
-func counted(n int64, what string) string { return fmt.Sprintf("%d %s", n, plural(n, what, what+"s")) }
-
-func plural(n int64, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }

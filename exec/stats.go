@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hql-db/hql/explain"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/planner"
 )
@@ -33,7 +34,7 @@ type TableStats struct {
 	Elapsed       time.Duration
 	// Under EXPLAIN ANALYZE: what was sent for this access alone.
 	RPCs, Bytes int64
-	Regions     []RegionStats
+	Regions     []explain.Region
 
 	scan  *planner.Scan
 	calls []hbase.RPCEnd // the first of them

@@ -12,6 +12,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -587,7 +588,7 @@ func (e *PartialError) Error() string { return e.Err.Error() + e.Stand() }
 
 // Stand tells how many rows stand, behind what happened.
 func (e *PartialError) Stand() string {
-	return fmt.Sprintf("; %s written before %s", counted(e.Written, "row"), plural(e.Written, "stands", "stand"))
+	return fmt.Sprintf("; %s written before %s", words.Count(e.Written, "row"), words.Plural(e.Written, "stands", "stand"))
 }
 
 // Unwrap gives Err.

@@ -10,7 +10,7 @@
 //	         -> of the cheapest: server filter, client filter, columns (pushdown.go)
 //	           |
 //	           v
-//	Plan  -> EXPLAIN (explain.go, explain_text.go, ruler.go)
+//	Plan  -> run by package exec, drawn by package explain
 //
 // A point query is planned once for all its arguments (point.go).
 //

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -215,8 +214,8 @@ func (p *Plan) HitsPrefix() bool {
 	return !slices.ContainsFunc(p.Subplans, func(s *Subplan) bool { return !s.Sample.HitsPrefix() })
 }
 
-// counts gives the Gets and Scans planned.
-func (s *Scan) counts() (gets, scans int) {
+// Counts gives the Gets and scans that are planned.
+func (s *Scan) Counts() (gets, scans int) {
 	for _, sp := range s.Spans {
 		if sp.Key {
 			gets++
@@ -225,8 +224,8 @@ func (s *Scan) counts() (gets, scans int) {
 	return gets, len(s.Spans) - gets
 }
 
-// tables lists the physical tables of s.
-func (s *Scan) tables() []string {
+// Stored lists the HBase tables of s.
+func (s *Scan) Stored() []string {
 	out := []string{}
 	for _, sp := range s.Spans {
 		if len(out) == 0 || out[len(out)-1] != sp.Table {
@@ -250,156 +249,4 @@ func Escape(b []byte) string {
 		}
 	}
 	return s.String()
-}
-
-type jsonSpan struct {
-	Table string `json:"table"`
-	Start string `json:"start"`
-	Stop  string `json:"stop"`
-}
-
-type jsonPart struct {
-	Part   string `json:"part"`
-	State  string `json:"state"`
-	Detail string `json:"detail,omitempty"`
-}
-
-// jsonPlan is the contract of EXPLAIN (FORMAT JSON).
-type jsonPlan struct {
-	Table        string      `json:"table"`
-	Layout       string      `json:"layout"`
-	HBaseTables  []string    `json:"hbase_tables"`
-	Access       string      `json:"access"`
-	HitsPrefix   bool        `json:"hits_prefix"`
-	Parts        []jsonPart  `json:"parts"`
-	Gets         int         `json:"gets"`
-	Scans        int         `json:"scans"`
-	Ranges       int         `json:"ranges"`
-	Spans        []jsonSpan  `json:"spans"`
-	ServerFilter string      `json:"server_filter"`
-	ClientFilter string      `json:"client_filter"`
-	Columns      []string    `json:"columns"`
-	Bloom        string      `json:"bloom,omitempty"`
-	Order        string      `json:"order"`
-	Limit        *int64      `json:"limit"`
-	Advice       string      `json:"advice,omitempty"`
-	Warnings     []string    `json:"warnings"`
-	Inputs       []*jsonPlan `json:"inputs,omitempty"`
-	Subqueries   []jsonSub   `json:"subqueries,omitempty"`
-}
-
-// jsonSub is a query inside an expression. Closed: it runs once, before the query around it is planned.
-type jsonSub struct {
-	Query  string `json:"query"`
-	Closed bool   `json:"closed"`
-	Plan   *Plan  `json:"plan"`
-}
-
-// MarshalJSON is the object that EXPLAIN (FORMAT JSON) prints. Its fields are a contract. A query
-// over several tables has the fields of the first one, and every table's under "inputs".
-func (p *Plan) MarshalJSON() ([]byte, error) {
-	scans := Scans(p.Root)
-	var out *jsonPlan
-	switch len(scans) {
-	case 0:
-		out = &jsonPlan{HBaseTables: []string{}, Access: Empty.String(), HitsPrefix: true, Parts: []jsonPart{}, Spans: []jsonSpan{},
-			Columns: []string{}, Order: NoOrder.String(), Warnings: []string{}}
-	default:
-		out = scanJSON(scans[0])
-		if len(scans) > 1 {
-			for _, s := range scans {
-				out.Inputs = append(out.Inputs, scanJSON(s))
-			}
-		}
-	}
-	out.HitsPrefix = p.HitsPrefix()
-	for _, s := range p.Subplans {
-		out.Subqueries = append(out.Subqueries, jsonSub{s.Text, s.Closed, s.Sample})
-	}
-	if k, ok := sortKind(p.Root); ok {
-		out.Order = k.String()
-	}
-	out.Limit = limitOf(p.Root)
-	return json.Marshal(out)
-}
-
-func scanJSON(s *Scan) *jsonPlan {
-	const most = 100
-	gets, scans := s.counts()
-	out := &jsonPlan{Table: s.Table.Name, Layout: s.Layout.Name, HBaseTables: s.tables(), Access: s.Access.String(),
-		HitsPrefix: s.Access != FullScan, Gets: gets, Scans: scans, Ranges: len(s.Spans), Spans: []jsonSpan{}, Parts: []jsonPart{},
-		Columns: []string{}, Order: s.Order.String(), Warnings: append([]string{}, s.Warnings...)}
-	if s.Access == FullScan {
-		out.Advice = s.Advice()
-	}
-	for _, p := range s.Parts() {
-		out.Parts = append(out.Parts, jsonPart{p.Part, p.State, p.Detail})
-	}
-	for i, sp := range s.Spans {
-		if i == most {
-			break
-		}
-		stop := sp.Stop
-		if sp.Key {
-			stop = append(slices.Clone(sp.Start), 0)
-		}
-		out.Spans = append(out.Spans, jsonSpan{sp.Table, Escape(sp.Start), Escape(stop)})
-	}
-	if s.Filter != nil {
-		out.ServerFilter = s.Filter.String()
-	}
-	if s.Residual != nil {
-		out.ClientFilter = s.Residual.String()
-	}
-	out.Bloom, _ = s.bloom()
-	for _, c := range s.Columns {
-		out.Columns = append(out.Columns, c.Family+":"+Escape([]byte(c.Qualifier)))
-	}
-	return out
-}
-
-// sortKind gives the order kind when a node above the tables sorts.
-func sortKind(n Node) (OrderKind, bool) {
-	for {
-		switch x := n.(type) {
-		case *Sort:
-			if x.Limit >= 0 {
-				return TopNOrder, true
-			}
-			return SortOrder, true
-		case *Project:
-			n = x.Input
-		case *Limit:
-			n = x.Input
-		case *Distinct:
-			n = x.Input
-		case *Filter:
-			n = x.Input
-		default:
-			return NoOrder, false
-		}
-	}
-}
-
-func limitOf(n Node) *int64 {
-	for {
-		switch x := n.(type) {
-		case *Limit:
-			if x.Count < 0 {
-				return nil
-			}
-			return &x.Count
-		case *Project:
-			n = x.Input
-		case *Sort:
-			n = x.Input
-		case *Scan:
-			if x.Limit >= 0 {
-				return &x.Limit
-			}
-			return nil
-		default:
-			return nil
-		}
-	}
 }

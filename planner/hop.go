@@ -1,9 +1,7 @@
 package planner
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
@@ -111,25 +109,6 @@ func (c *candidate) hop() *Hop {
 	}
 	c.walker.hopped = c.spans[0].hop
 	return &out
-}
-
-// hopText tells what is hopped over, and what is read behind each value.
-func (s *Scan) hopText() string {
-	var free []string
-	for i, p := range s.Parts() {
-		if p.State == "skipped" || s.Access == FullScan && i < s.Hop.Parts && p.State != "literal" {
-			free = append(free, p.Part)
-		}
-	}
-	reads := make([]string, 0, len(s.Hop.Tails))
-	for i, t := range s.Hop.Tails {
-		if i == 3 {
-			reads = append(reads, fmt.Sprintf("... (%d in all)", len(s.Hop.Tails)))
-			break
-		}
-		reads = append(reads, t.Bounds())
-	}
-	return fmt.Sprintf("over the values of %s, unless they turn out to be many; reads %s behind each", strings.Join(free, ", "), strings.Join(reads, ", "))
 }
 
 // hopped puts what a skip scan does with part i into st.

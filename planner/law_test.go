@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -179,7 +180,7 @@ func (g *lawWorld) check(where string, order []parser.OrderTerm, maxSpans int) {
 	}
 	fail := func(format string, args ...any) {
 		t.Helper()
-		t.Fatalf("%s\n%s\nWHERE %s ORDER BY%s\n%s", fmt.Sprintf(format, args...), g.table.SQL(), where, orderText, (&Plan{Root: s}).String())
+		t.Fatalf("%s\n%s\nWHERE %s ORDER BY%s\n%s", fmt.Sprintf(format, args...), g.table.SQL(), where, orderText, shown(s))
 	}
 	for i := 1; i < len(s.Spans); i++ {
 		if s.Spans[i-1].Table == s.Spans[i].Table && bytes.Compare(s.Spans[i-1].Start, s.Spans[i].Start) >= 0 {
@@ -311,4 +312,20 @@ func compileWhere(table *catalog.Table, where string, loc *time.Location) (expr.
 		return nil, err
 	}
 	return expr.Fold(e, loc), nil
+}
+
+// shown prints what s reads.
+func shown(s *Scan) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s (%s)", s.Access, s.Table.Name, s.Layout.Name)
+	for _, p := range s.Parts() {
+		fmt.Fprintf(&b, "\n  %s: %s %s%s", p.Part, p.State, p.Detail, p.Why)
+	}
+	for _, sp := range s.Spans {
+		fmt.Fprintf(&b, "\n  read %s %s", sp.Table, sp.Bounds())
+	}
+	for _, f := range s.Fates {
+		fmt.Fprintf(&b, "\n  %s [%s]", f.Expr, f.Where)
+	}
+	return b.String()
 }

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"fmt"
+
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/filter"
@@ -82,6 +84,27 @@ type Span struct {
 	// it (negative two's complement numbers). It matters only when Scan.Order is not NoOrder.
 	Pivot []byte
 }
+
+// Bounds prints the keys of a span: one key, or [start, stop).
+func (sp Span) Bounds() string {
+	if sp.Key {
+		return Escape(sp.Start)
+	}
+	if len(sp.Start)+len(sp.Stop) == 0 {
+		return "all of it"
+	}
+	return fmt.Sprintf("[%s, %s)", orOpen(Escape(sp.Start)), orOpen(Escape(sp.Stop)))
+}
+
+func orOpen(s string) string {
+	if s == "" {
+		return "open"
+	}
+	return s
+}
+
+// AllBegin reports whether all keys of sp, of which Start begins with prefix, begin with it.
+func (sp Span) AllBegin(prefix []byte) bool { return sp.Key || allBegin(sp.Stop, prefix) }
 
 // PartState tells what a plan does with one part of the key.
 type PartState struct {

@@ -4,7 +4,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/explain"
 )
 
 // colour reports whether results are coloured now: \o may have turned them to a file.
@@ -29,18 +29,18 @@ func (s *session) look() look {
 
 // escapes are the terminal's codes of the styles that EXPLAIN's text has: of the sixteen
 // colours that every terminal shows in its own palette, light or dark.
-var escapes = map[planner.Style]string{
-	planner.Dim:        "2",
-	planner.Hit:        "1;32",
-	planner.Miss:       "1;31",
-	planner.Bound:      "32",
-	planner.Ranged:     "33",
-	planner.Enumerated: "36",
-	planner.Literal:    "34",
+var escapes = map[explain.Style]string{
+	explain.Dim:        "2",
+	explain.Hit:        "1;32",
+	explain.Miss:       "1;31",
+	explain.Bound:      "32",
+	explain.Ranged:     "33",
+	explain.Enumerated: "36",
+	explain.Literal:    "34",
 }
 
 // paint prints a line of EXPLAIN; nothing in the data may act on a terminal.
-func paint(l planner.Line, colour bool) string {
+func paint(l explain.Line, colour bool) string {
 	var b strings.Builder
 	for _, p := range l {
 		text := printable(p.Text)

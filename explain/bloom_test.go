@@ -1,4 +1,4 @@
-package planner
+package explain
 
 import (
 	"encoding/json"
@@ -34,7 +34,7 @@ func TestBloom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := json.Marshal(p)
+		b, err := JSON(p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +42,7 @@ func TestBloom(t *testing.T) {
 		if err := json.Unmarshal(b, &got); err != nil {
 			t.Fatal(err)
 		}
-		if text := p.String(); got.Bloom != test[1] || (test[1] == "") == strings.Contains(text, "bloom  ") || !strings.Contains(text, test[2]) {
+		if text := String(p); got.Bloom != test[1] || (test[1] == "") == strings.Contains(text, "bloom  ") || !strings.Contains(text, test[2]) {
 			t.Errorf("%s: bloom %q, want %q\n%s", test[0], got.Bloom, test[1], text)
 		}
 	}

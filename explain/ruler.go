@@ -1,4 +1,4 @@
-package planner
+package explain
 
 import (
 	"fmt"
@@ -7,24 +7,25 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/planner"
 )
 
-// RulerPart is one part of a key as it lies in the key's bytes.
-type RulerPart struct {
-	PartState
+// rulerPart is one part of a key as it lies in the key's bytes.
+type rulerPart struct {
+	planner.PartState
 	Offset int // of its first byte; -1 behind a part whose length varies
 	Width  int // in bytes, or catalog.Variable (-1)
 }
 
-// Ruler lays out the parts of s's key byte by byte.
-func (s *Scan) Ruler() []RulerPart {
+// ruler lays out the parts of s's key byte by byte.
+func ruler(s *planner.Scan) []rulerPart {
 	parts := s.Parts()
-	out := make([]RulerPart, len(parts))
+	out := make([]rulerPart, len(parts))
 	at := 0
 	for i, st := range parts {
 		p := s.Layout.Key.Parts[i]
 		w := p.Width()
-		out[i] = RulerPart{PartState: st, Offset: at, Width: w}
+		out[i] = rulerPart{PartState: st, Offset: at, Width: w}
 		if w == catalog.Variable {
 			at = -1
 		} else if at >= 0 {
@@ -35,7 +36,7 @@ func (s *Scan) Ruler() []RulerPart {
 }
 
 // Bytes names the bytes of the part: "6-13", "20", "14-" for one that runs on, "" where unknown.
-func (r RulerPart) Bytes() string {
+func (r rulerPart) Bytes() string {
 	switch {
 	case r.Offset < 0:
 		return ""
@@ -48,7 +49,7 @@ func (r RulerPart) Bytes() string {
 }
 
 // Style is the style of the part's state.
-func (r RulerPart) Style() Style {
+func (r rulerPart) Style() Style {
 	switch r.State {
 	case "bound":
 		return Bound
@@ -63,7 +64,7 @@ func (r RulerPart) Style() Style {
 }
 
 // mark is the character that the part's bytes are drawn with.
-func (r RulerPart) mark() string {
+func (r rulerPart) mark() string {
 	if r.State == "skipped" {
 		return ">"
 	}
@@ -75,7 +76,7 @@ func (r RulerPart) mark() string {
 const maxMarks = 16
 
 // bar draws the part's bytes.
-func (r RulerPart) bar() string {
+func (r rulerPart) bar() string {
 	switch {
 	case r.Width == catalog.Variable:
 		return strings.Repeat(r.mark(), 4) + "//" + strings.Repeat(r.mark(), 2)
@@ -87,8 +88,8 @@ func (r RulerPart) bar() string {
 }
 
 // drawKey draws the key: a scale of byte offsets, the bytes under it, then a line a part.
-func (d *drawing) drawKey(s *Scan, in string) {
-	parts := s.Ruler()
+func (d *drawing) drawKey(s *planner.Scan, in string) {
+	parts := ruler(s)
 	var scale strings.Builder
 	bytes := Line{{Dim, fmt.Sprintf("%s  %-8s |", in, "")}}
 	for _, p := range parts {

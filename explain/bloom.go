@@ -1,16 +1,18 @@
-package planner
+package explain
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/hql-db/hql/planner"
 )
 
 // bloom tells which Bloom filter saves the servers from reading store files: HBase's name of it
 // or "none", and why. Both are empty where the definition says nothing of the families read.
 // Families that differ are told apart: "a: ROW, b: none".
-func (s *Scan) bloom() (kind, why string) {
-	if s.Access == Empty {
+func bloom(s *planner.Scan) (kind, why string) {
+	if s.Access == planner.Empty {
 		return "", ""
 	}
 	families := s.Families
@@ -34,7 +36,7 @@ func (s *Scan) bloom() (kind, why string) {
 		if declared == "" || !read {
 			continue
 		}
-		k, y := s.usableBloom(declared, explicit)
+		k, y := usableBloom(s, declared, explicit)
 		if !slices.Contains(kinds, k) {
 			kinds, whys = append(kinds, k), append(whys, y)
 		}
@@ -50,8 +52,8 @@ func (s *Scan) bloom() (kind, why string) {
 }
 
 // usableBloom tells what a family's filter is good for; explicit tells that only named columns are read.
-func (s *Scan) usableBloom(declared string, explicit bool) (kind, why string) {
-	gets, _ := s.counts()
+func usableBloom(s *planner.Scan, declared string, explicit bool) (kind, why string) {
+	gets, _ := s.Counts()
 	switch declared {
 	case "ROW":
 		if gets > 0 {

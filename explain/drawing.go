@@ -1,8 +1,10 @@
-package planner
+package explain
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/hql-db/hql/planner"
 )
 
 // Style says what a piece of EXPLAIN's text stands for, so that a terminal can colour it.
@@ -40,18 +42,17 @@ func (l Line) String() string {
 
 // drawing is EXPLAIN's text while it is put together.
 type drawing struct {
-	lines []Line
-	// notes gives what was measured of a node, a line each: for EXPLAIN ANALYZE. Nil: nothing.
-	notes func(Node) []string
+	lines   []Line
+	figures *Figures // of EXPLAIN ANALYZE; or nil
 }
 
 func (d *drawing) add(pieces ...Piece) { d.lines = append(d.lines, pieces) }
 
-func (d *drawing) measured(n Node) []string {
-	if d.notes == nil {
+func (d *drawing) measured(n planner.Node) []string {
+	if d.figures == nil {
 		return nil
 	}
-	return d.notes(n)
+	return d.figures.notes(n)
 }
 
 // labelled adds a line of a table access: a label in a column of its own, then pieces.

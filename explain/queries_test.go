@@ -1,4 +1,4 @@
-package planner
+package explain
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner"
 )
 
 func layouts(tb testing.TB) *catalog.Catalog {
@@ -24,12 +25,12 @@ func layouts(tb testing.TB) *catalog.Catalog {
 	return c
 }
 
-func planSelect(c *catalog.Catalog, query string) (*Plan, error) {
+func planSelect(c *catalog.Catalog, query string) (*planner.Plan, error) {
 	st, err := parser.ParseStatement(query)
 	if err != nil {
 		return nil, err
 	}
-	return (&Env{Catalog: c}).Select(st.(*parser.Select))
+	return (&planner.Env{Catalog: c}).Select(st.(*parser.Select))
 }
 
 // testdata/queries.tsv fixes what EXPLAIN (FORMAT JSON) says of a query on each layout.
@@ -51,7 +52,7 @@ func TestQueries(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", f[1], err)
 			}
-			b, err := json.Marshal(p)
+			b, err := JSON(p, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +67,7 @@ func TestQueries(t *testing.T) {
 			have := []string{got.Access, fmt.Sprint(got.Gets), fmt.Sprint(got.Scans), fmt.Sprint(got.Ranges), got.Order}
 			for i, want := range f[2:] {
 				if want != "-" && want != have[i] {
-					t.Errorf("%s\ngot  %v\nwant %v\n%s", f[1], have, f[2:], p)
+					t.Errorf("%s\ngot  %v\nwant %v\n%s", f[1], have, f[2:], String(p))
 					break
 				}
 			}

@@ -1,12 +1,12 @@
-package planner
+package explain
 
 import (
-	"encoding/json"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner"
 )
 
 // Any query on layouts.sql is an error or a plan that can be shown; printed and read again, it has the same plan.
@@ -34,22 +34,22 @@ func FuzzExplain(f *testing.F) {
 		if !ok {
 			return
 		}
-		p, err := (&Env{Catalog: c}).Select(sel)
+		p, err := (&planner.Env{Catalog: c}).Select(sel)
 		if err != nil {
 			if err.Error() == "" {
 				t.Fatalf("%q: an error without a message", query)
 			}
 			return
 		}
-		shown := p.String()
-		if _, err := json.Marshal(p); err != nil || shown == "" {
+		shown := String(p)
+		if _, err := JSON(p, nil); err != nil || shown == "" {
 			t.Fatalf("%q: %q, %v", query, shown, err)
 		}
 		again, err := planSelect(c, sel.String())
 		if err != nil {
 			t.Fatalf("%q is planned, and printed as %q: %v", query, sel, err)
 		}
-		if got := again.String(); got != shown {
+		if got := String(again); got != shown {
 			t.Fatalf("%q:\n%s\nprinted as %q:\n%s", query, shown, sel, got)
 		}
 	})

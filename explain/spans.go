@@ -1,4 +1,4 @@
-package planner
+package explain
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/planner"
 )
 
 // maxLeaves bounds the spans that EXPLAIN draws of one table access.
@@ -15,18 +16,18 @@ const maxLeaves = 12
 
 // leaf is a span with the key parts that all of its keys have in common.
 type leaf struct {
-	Span
+	planner.Span
 	bytes  [][]byte // of each common part
 	values []string // in readable form; "" for literals
 }
 
 // cutLeaf finds the leading parts of l's key that all keys of sp share.
-func cutLeaf(l *catalog.Layout, sp Span) leaf {
+func cutLeaf(l *catalog.Layout, sp planner.Span) leaf {
 	out := leaf{Span: sp}
 	at := 0
 	for i, p := range l.Key.Parts {
 		end := l.Key.PrefixLen(sp.Start, i+1, sp.Key)
-		if end < 0 || !sp.Key && (end == at || !allBegin(sp.Stop, sp.Start[:end])) {
+		if end < 0 || !sp.Key && (end == at || !sp.AllBegin(sp.Start[:end])) {
 			break
 		}
 		part := sp.Start[at:end]
@@ -35,7 +36,7 @@ func cutLeaf(l *catalog.Layout, sp Span) leaf {
 			if v, err := p.Encoding.Decode(part); err == nil {
 				value = runewidth.Truncate(v.SQL(), 40, "...")
 			} else {
-				value = Escape(part)
+				value = planner.Escape(part)
 			}
 		}
 		out.bytes, out.values = append(out.bytes, part), append(out.values, value)
@@ -44,26 +45,8 @@ func cutLeaf(l *catalog.Layout, sp Span) leaf {
 	return out
 }
 
-// Bounds prints the keys of a span: one key, or [start, stop).
-func (sp Span) Bounds() string {
-	if sp.Key {
-		return Escape(sp.Start)
-	}
-	if len(sp.Start)+len(sp.Stop) == 0 {
-		return "all of it"
-	}
-	return fmt.Sprintf("[%s, %s)", orOpen(Escape(sp.Start)), orOpen(Escape(sp.Stop)))
-}
-
-func orOpen(s string) string {
-	if s == "" {
-		return "open"
-	}
-	return s
-}
-
 // drawSpans draws what is read: the tables, under each its spans as a tree of the key parts they have in common.
-func (d *drawing) drawSpans(s *Scan, in string) {
+func (d *drawing) drawSpans(s *planner.Scan, in string) {
 	label, drawn := "read", 0
 	for i := 0; i < len(s.Spans); {
 		if drawn >= maxLeaves {

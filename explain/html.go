@@ -1,7 +1,6 @@
-package exec
+package explain
 
 import (
-	"context"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -11,17 +10,17 @@ import (
 	"unicode"
 
 	"github.com/hql-db/hql/hbase"
-	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/planner"
 )
 
 //go:embed explain.html
 var explainHTML string
 
-var explainPage = template.Must(template.New("explain").Funcs(template.FuncMap{"ms": ms, "class": styleClass}).Parse(explainHTML))
+var explainPage = template.Must(template.New("explain").Funcs(template.FuncMap{"ms": ms, "class": styleClass, "place": placeOf}).Parse(explainHTML))
 
 // styleClass is the page's class for a style.
-func styleClass(s planner.Style) string {
+func styleClass(s Style) string {
 	return [...]string{"plain", "unused", "hit", "miss", "bound", "range", "enumerated", "literal"}[s]
 }
 
@@ -52,21 +51,26 @@ type pageTable struct {
 	Cut       bool          // there were more calls than are drawn
 }
 
+// What the page says of a scan.
+func (t pageTable) Verdict() string     { return verdictOf(t.Scan) }
+func (t pageTable) ColumnsText() string { return columnsText(t.Scan) }
+func (t pageTable) OrderText() string   { return orderOf(t.Scan) }
+
 // pagePart is a part of the key; Grow is its share of the picture's width.
 type pagePart struct {
-	planner.RulerPart
+	rulerPart
 	Grow int
 }
 
 // pageStep is a step of the plan. Bars are per cent of the longest.
 type pageStep struct {
-	StepStats
+	Step
 	SelfBar, WaitBar float64
 }
 
 // pageRegion is a region with its share of the time.
 type pageRegion struct {
-	RegionStats
+	Region
 	Name string
 	Bar  float64
 }
@@ -88,24 +92,31 @@ type pageCall struct {
 const (
 	maxDrawnTables = 8
 	maxLanes       = 24
-	regionsTimeout = 3 * time.Second
 )
 
-// page draws a plan, and what was measured of it, as a self-contained HTML page. The regions are
-// read from the store; where they cannot be, the page says so.
-func (r *run) page(ctx context.Context, s *parser.Explain, p *planner.Plan, an *analysis) (string, error) {
-	d := page{Query: s.Statement.String(), Verdict: p.Verdict().String(), Hit: p.HitsPrefix(), Analyzed: an != nil, MaxListed: maxListedSpans}
-	steps := (&meter{}).stats(p.Root, 0)
-	if an != nil {
-		d.Summary, steps = an.summary(), an.steps
+// Stored is an HBase table that a plan reads.
+type Stored struct {
+	Name    string
+	Spans   []planner.Span // that are read of it
+	Regions []hbase.Region
+	Err     error // why the regions are not known; nil: they are
+}
+
+// HTML draws the plan of query, and what was measured of it unless f is nil, as a self-contained page. stored gives the
+// HBase tables of a table access, at most a page's worth of them, and what is to be said where these are not all.
+func HTML(query string, p *planner.Plan, f *Figures, stored func(s *planner.Scan, most int) (tables []Stored, note string)) (string, error) {
+	d := page{Query: query, Verdict: Verdict(p).String(), Hit: p.HitsPrefix(), Analyzed: f != nil, MaxListed: maxListedSpans}
+	steps := Steps(p.Root, nil)
+	if f != nil {
+		d.Summary, steps = f.summary(), f.Steps
 	}
 	for _, st := range steps {
 		longest := float64(max(1, steps[0].Total))
 		d.Steps = append(d.Steps, pageStep{st, 100 * float64(st.Self) / longest, 100 * float64(st.Total-st.Self) / longest})
 	}
 	for _, scan := range planner.Scans(p.Root) {
-		t := pageTable{Scan: scan, Title: planner.Title(scan), Hit: scan.Access != planner.FullScan}
-		for _, part := range scan.Ruler() {
+		t := pageTable{Scan: scan, Title: Title(scan), Hit: scan.Access != planner.FullScan}
+		for _, part := range ruler(scan) {
 			if scan.Access == planner.Empty {
 				break // nothing is read by it
 			}
@@ -115,12 +126,16 @@ func (r *run) page(ctx context.Context, s *parser.Explain, p *planner.Plan, an *
 			}
 			t.Key = append(t.Key, pagePart{part, grow})
 		}
-		r.drawKeyspaces(ctx, &t)
-		if an != nil {
-			for i := range an.Tables {
-				if an.Tables[i].scan == scan {
-					t.Took = an.took(&an.Tables[i])
-					t.measured(&an.Tables[i], an.begin)
+		tables, note := stored(scan, maxDrawnTables)
+		t.MoreNote = note
+		for _, x := range tables {
+			t.Keyspaces = append(t.Keyspaces, drawStored(x))
+		}
+		if f != nil {
+			for i := range f.Tables {
+				if f.Tables[i].Scan == scan {
+					t.Took = f.took(&f.Tables[i])
+					t.measured(&f.Tables[i], f.Begin)
 				}
 			}
 		}
@@ -146,45 +161,18 @@ func readable(s string) string {
 	return b.String()
 }
 
-// drawKeyspaces draws the physical tables of t.
-func (r *run) drawKeyspaces(ctx context.Context, t *pageTable) {
-	spans := t.Spans
-	if r.client == nil || len(spans) == 0 {
-		return
+// drawStored draws the keys of an HBase table, as one region where its regions are not known.
+func drawStored(x Stored) keyspace {
+	if x.Err != nil {
+		k := drawKeyspace(x.Name, []hbase.Region{{}}, x.Spans)
+		k.Note = "The regions cannot be read now: " + x.Err.Error()
+		return k
 	}
-	ctx, cancel := context.WithTimeout(ctx, regionsTimeout)
-	defer cancel()
-	if t.ListTables {
-		var err error
-		if spans, err = r.listTables(ctx, t.Scan); err != nil {
-			t.MoreNote = "The tables cannot be listed now: " + err.Error()
-			return
-		}
-	}
-	for len(spans) > 0 {
-		n := 1
-		for n < len(spans) && spans[n].Table == spans[0].Table {
-			n++
-		}
-		if len(t.Keyspaces) == maxDrawnTables {
-			t.MoreNote = "More tables are read than are drawn here."
-			return
-		}
-		regions, err := r.client.Regions(ctx, spans[0].Table)
-		if err != nil {
-			regions = []hbase.Region{{}}
-		}
-		k := drawKeyspace(spans[0].Table, regions, spans[:n])
-		if err != nil {
-			k.Note = "The regions cannot be read now: " + err.Error()
-		}
-		t.Keyspaces = append(t.Keyspaces, k)
-		spans = spans[n:]
-	}
+	return drawKeyspace(x.Name, x.Regions, x.Spans)
 }
 
 // measured adds what EXPLAIN ANALYZE found of the access.
-func (t *pageTable) measured(s *TableStats, begin time.Time) {
+func (t *pageTable) measured(s *Table, begin time.Time) {
 	longest := time.Duration(1)
 	for _, g := range s.Regions {
 		longest = max(longest, g.Time)
@@ -193,12 +181,12 @@ func (t *pageTable) measured(s *TableStats, begin time.Time) {
 		t.Regions = append(t.Regions, pageRegion{g, g.name(), 100 * float64(g.Time) / float64(longest)})
 		t.Servers = t.Servers || g.Region.Server != ""
 	}
-	t.Cut = int64(len(s.calls)) < s.RPCs
-	if len(s.calls) == 0 {
+	t.Cut = int64(len(s.Calls)) < s.RPCs
+	if len(s.Calls) == 0 {
 		return
 	}
-	first, last := s.calls[0].Begin, begin
-	for _, c := range s.calls {
+	first, last := s.Calls[0].Begin, begin
+	for _, c := range s.Calls {
 		if c.Begin.Before(first) {
 			first = c.Begin
 		}
@@ -213,11 +201,11 @@ func (t *pageTable) measured(s *TableStats, begin time.Time) {
 			break
 		}
 		lane := pageLane{Name: g.name()}
-		for _, c := range s.calls {
+		for _, c := range s.Calls {
 			if c.Table != g.Table || c.Region.Name != g.Region.Name {
 				continue
 			}
-			title := fmt.Sprintf("%s after %s: %s, %s, %s", c.Method, ms(c.Begin.Sub(first)), ms(c.Took), counted(c.Rows, "row"), counted(c.Bytes, "byte"))
+			title := fmt.Sprintf("%s after %s: %s, %s, %s", c.Method, ms(c.Begin.Sub(first)), ms(c.Took), words.Count(c.Rows, "row"), words.Count(c.Bytes, "byte"))
 			if c.Err != nil {
 				title += ": " + c.Err.Error()
 			}

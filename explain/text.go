@@ -1,10 +1,12 @@
-package planner
+package explain
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/hql-db/hql/internal/words"
+	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/types"
 )
 
@@ -18,9 +20,9 @@ import (
 //	           6-13  ~ create_time AS TEXT('yyyyMMdd')  range       [DATE '2012-09-01' - DATE '2012-10-01']
 //	           14-19 . file_id AS TEXT(6)               unused      the prefix ends with the range before it
 //	  read     files [00000120120901, 00000120121002)
-func (p *Plan) String() string {
+func String(p *planner.Plan) string {
 	var b strings.Builder
-	for i, l := range p.Draw(nil) {
+	for i, l := range Text(p, nil) {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
@@ -29,20 +31,20 @@ func (p *Plan) String() string {
 	return b.String()
 }
 
-// Draw is String as lines of styled pieces. notes, where not nil, gives what was measured of a
-// step: the first line goes behind the step's own, the others under it.
-func (p *Plan) Draw(notes func(Node) []string) []Line {
-	d := &drawing{notes: notes}
+// Text is String as lines of styled pieces. With figures, which may be nil, each step has its own behind or under it, and the
+// last line sums up.
+func Text(p *planner.Plan, f *Figures) []Line {
+	d := &drawing{figures: f}
 	root := p.Root
 	for {
-		x, ok := root.(*Project) // says nothing that a reader needs
-		if !ok || notes != nil {
+		x, ok := root.(*planner.Project) // says nothing that a reader needs
+		if !ok || f != nil {
 			break
 		}
 		root = x.Input
 	}
-	if _, ok := root.(*Scan); !ok {
-		d.lines = append(d.lines, p.Verdict())
+	if _, ok := root.(*planner.Scan); !ok {
+		d.lines = append(d.lines, Verdict(p))
 	}
 	d.node(root, 0)
 	for _, s := range p.Subplans {
@@ -54,19 +56,22 @@ func (p *Plan) Draw(notes func(Node) []string) []Line {
 			}
 		}
 		d.add(textf("sub-query (%s) runs %s:", s.Text, when))
-		for _, l := range s.Sample.Draw(nil) {
+		for _, l := range Text(s.Sample, nil) {
 			d.add(append(Line{textf("  ")}, l...)...)
 		}
+	}
+	if f != nil {
+		d.add(textf("%s", f.summary()))
 	}
 	return d.lines
 }
 
 // Verdict tells in a line whether every table of the plan is read by its rowkey's prefix.
-func (p *Plan) Verdict() Line {
-	scans := Scans(p.Root)
+func Verdict(p *planner.Plan) Line {
+	scans := planner.Scans(p.Root)
 	var missed []string
 	for _, s := range scans {
-		if s.Access == FullScan {
+		if s.Access == planner.FullScan {
 			missed = append(missed, s.Table.Name)
 		}
 	}
@@ -88,15 +93,15 @@ func of(reads int, prefix string) string {
 	return fmt.Sprintf(" (%s%d reads)", prefix, reads)
 }
 
-func (d *drawing) node(n Node, depth int) {
+func (d *drawing) node(n planner.Node, depth int) {
 	in := strings.Repeat("  ", depth)
 	next := depth + 1
 	switch n := n.(type) {
-	case *Scan:
+	case *planner.Scan:
 		d.scan(n, in)
 		return
-	case *Project:
-		if d.notes == nil {
+	case *planner.Project:
+		if d.figures == nil {
 			next = depth
 			break
 		}
@@ -109,7 +114,7 @@ func (d *drawing) node(n Node, depth int) {
 		}
 		d.add(line...)
 	}
-	if j, ok := n.(*Join); ok && j.Lookup != nil {
+	if j, ok := n.(*planner.Join); ok && j.Lookup != nil {
 		d.node(j.Left, next)
 		d.add(textf("%s  for each left row, shown for a made-up one:", in))
 		d.node(j.Right, next+1)
@@ -121,9 +126,9 @@ func (d *drawing) node(n Node, depth int) {
 }
 
 // Title names a step in one line.
-func Title(n Node) string {
+func Title(n planner.Node) string {
 	switch n := n.(type) {
-	case *Scan:
+	case *planner.Scan:
 		t := n.Access.String() + " " + n.Table.Name
 		if n.Alias != "" && n.Alias != n.Table.Name {
 			t += " " + n.Alias
@@ -132,11 +137,11 @@ func Title(n Node) string {
 			t += " (" + n.Layout.Name + ")"
 		}
 		return t
-	case *Project:
+	case *planner.Project:
 		return "columns"
-	case *Filter:
+	case *planner.Filter:
 		return "filter " + n.Cond.String()
-	case *Limit:
+	case *planner.Limit:
 		t := "all rows"
 		if n.Count >= 0 {
 			t = fmt.Sprintf("limit %d", n.Count)
@@ -145,26 +150,35 @@ func Title(n Node) string {
 			t += fmt.Sprintf(" offset %d", n.Offset)
 		}
 		return t
-	case *Sort:
+	case *planner.Sort:
 		if n.Limit >= 0 {
 			return fmt.Sprintf("top %d by %s", n.Limit, orderText(n.By))
 		}
 		return "sort by " + orderText(n.By)
-	case *Distinct:
+	case *planner.Distinct:
 		return "distinct"
-	case *Aggregate:
+	case *planner.Aggregate:
 		t := "aggregate"
 		if n.Ordered {
 			t += " (streaming)"
 		}
 		for i, e := range n.GroupBy {
-			t += [...]string{", ", " by "}[btoi(i == 0)] + e.String()
+			sep := ", "
+			if i == 0 {
+				sep = " by "
+			}
+			t += sep + e.String()
 		}
 		return t
-	case *Join:
-		t := [...]string{"inner join, ", "left join, ", "full join, "}[btoi(n.Outer)+btoi(n.Full)]
-		if n.Swapped {
+	case *planner.Join:
+		t := "inner join, "
+		switch {
+		case n.Swapped:
 			t = "right join from its right side, "
+		case n.Full:
+			t = "full join, "
+		case n.Outer:
+			t = "left join, "
 		}
 		switch {
 		case n.Lookup != nil:
@@ -178,21 +192,24 @@ func Title(n Node) string {
 			t += ", on " + n.On.String()
 		}
 		return t
-	case *Union:
+	case *planner.Union:
 		return "union all"
-	case *SetOp:
-		t := [...]string{"intersect", "except"}[btoi(n.Except)]
+	case *planner.SetOp:
+		t := "intersect"
+		if n.Except {
+			t = "except"
+		}
 		if n.All {
 			t += " all"
 		}
 		return t
-	case *Values:
-		return "values: " + plural(len(n.Rows), "row", 0, "")
+	case *planner.Values:
+		return "values: " + words.Count(len(n.Rows), "row")
 	}
 	return fmt.Sprintf("%T", n)
 }
 
-func orderText(terms []SortTerm) string {
+func orderText(terms []planner.SortTerm) string {
 	parts := make([]string, len(terms))
 	for i, t := range terms {
 		parts[i] = t.Expr.String()
@@ -203,24 +220,27 @@ func orderText(terms []SortTerm) string {
 	return strings.Join(parts, ", ")
 }
 
-// Verdict tells in words whether s hits the rowkey prefix and what it opens.
-func (s *Scan) Verdict() string {
+// verdictOf tells in words whether s hits the rowkey prefix and what it opens.
+func verdictOf(s *planner.Scan) string {
 	switch s.Access {
-	case Empty:
+	case planner.Empty:
 		return "no row can match, nothing is read"
-	case FullScan:
+	case planner.FullScan:
 		return "MISSES the rowkey prefix"
 	}
-	gets, scans := s.counts()
-	hits := "hits the rowkey prefix, " + plural(gets, "get", scans, "scan")
-	if s.Access == SkipScan {
+	gets, scans := s.Counts()
+	hits := "hits the rowkey prefix, " + gotten(gets, scans)
+	if s.Access == planner.SkipScan {
 		hits = "hops from value to value of the rowkey prefix"
 	}
 	used, all := 0, 0
 	for _, p := range s.Parts() {
-		if p.State != "literal" {
+		switch p.State {
+		case "literal":
+		case "unused":
 			all++
-			used += btoi(p.State != "unused")
+		default:
+			all, used = all+1, used+1
 		}
 	}
 	if all == 1 {
@@ -229,18 +249,14 @@ func (s *Scan) Verdict() string {
 	return fmt.Sprintf("%s, %d of %d key parts", hits, used, all)
 }
 
-// Style is that of the verdict.
-func (s *Scan) Style() Style {
-	if s.Access == FullScan {
-		return Miss
-	}
-	return Hit
-}
-
 // scan draws one table access.
-func (d *drawing) scan(s *Scan, in string) {
-	d.add(textf("%s%s: ", in, Title(s)), Piece{s.Style(), s.Verdict()})
-	if s.Access == Empty {
+func (d *drawing) scan(s *planner.Scan, in string) {
+	style := Hit
+	if s.Access == planner.FullScan {
+		style = Miss
+	}
+	d.add(textf("%s%s: ", in, Title(s)), Piece{style, verdictOf(s)})
+	if s.Access == planner.Empty {
 		return
 	}
 	line := func(label, format string, args ...any) { d.labelled(in, label, textf(format, args...)) }
@@ -251,7 +267,7 @@ func (d *drawing) scan(s *Scan, in string) {
 	}
 	label := "where"
 	for _, f := range s.Fates {
-		where := "  [" + f.Place()
+		where := "  [" + placeOf(f)
 		if f.Why != "" {
 			where += ": " + f.Why
 		}
@@ -261,24 +277,24 @@ func (d *drawing) scan(s *Scan, in string) {
 	if s.Filter != nil {
 		line("server", "%s", s.Filter)
 	}
-	line("columns", "%s", s.ColumnsText())
+	line("columns", "%s", columnsText(s))
 	if s.Entries {
 		line("checked", "against the primary: the keys lead to its rows")
 	}
-	if versions := s.versionsText(); versions != "" {
+	if versions := versionsText(s); versions != "" {
 		line("versions", "%s", versions)
 	}
-	if kind, why := s.bloom(); kind != "" {
+	if kind, why := bloom(s); kind != "" {
 		line("bloom", "%s: %s", kind, why)
 	}
-	if s.Order != NoOrder {
-		line("order", "%s", s.OrderText())
+	if s.Order != planner.NoOrder {
+		line("order", "%s", orderOf(s))
 	}
 	if s.Limit >= 0 {
 		line("limit", "%d", s.Limit)
 	}
 	if s.Hop != nil {
-		line("hops", "%s", s.hopText())
+		line("hops", "%s", hopText(s))
 	}
 	if s.Skip > 0 {
 		n := s.Skip - 1
@@ -304,13 +320,13 @@ func (d *drawing) scan(s *Scan, in string) {
 	for _, w := range s.Warnings {
 		d.labelled(in, "warning", Piece{Miss, w})
 	}
-	if a := s.Advice(); a != "" && s.Access == FullScan {
+	if a := s.Advice(); a != "" && s.Access == planner.FullScan {
 		d.labelled(in, "to hit", Piece{Hit, a})
 	}
 }
 
 // versionsText tells which versions of the cells are read; "" for the newest.
-func (s *Scan) versionsText() string {
+func versionsText(s *planner.Scan) string {
 	var out []string
 	if s.AllVersions {
 		out = append(out, "all")
@@ -324,40 +340,56 @@ func (s *Scan) versionsText() string {
 	return strings.Join(out, " ")
 }
 
-// Place tells in words where the predicate is checked.
-func (f Fate) Place() string {
+// placeOf tells in words where a predicate is checked.
+func placeOf(f planner.Fate) string {
 	return map[string]string{"key": "by the key", "server": "server filter", "client": "client filter",
 		"server+client": "server filter, checked again on the client"}[f.Where]
 }
 
-// OrderText tells in which order rows come and how, "" for none.
-func (s *Scan) OrderText() string {
-	if s.Order == NoOrder {
+// orderOf tells in which order the rows of s come and how, "" for none.
+func orderOf(s *planner.Scan) string {
+	if s.Order == planner.NoOrder {
 		return ""
 	}
 	return fmt.Sprintf("%s (%s)", s.Order, orderText(s.OrderBy))
 }
 
-func plural(gets int, get string, scans int, scan string) string {
+// gotten counts Gets and scans: "2 gets and 1 scan".
+func gotten(gets, scans int) string {
 	var parts []string
-	for _, x := range []struct {
-		n    int
-		what string
-	}{{gets, get}, {scans, scan}} {
-		if x.n == 1 {
-			parts = append(parts, "1 "+x.what)
-		} else if x.n > 1 {
-			parts = append(parts, fmt.Sprintf("%d %ss", x.n, x.what))
-		}
+	if gets > 0 {
+		parts = append(parts, words.Count(gets, "get"))
+	}
+	if scans > 0 {
+		parts = append(parts, words.Count(scans, "scan"))
 	}
 	return strings.Join(parts, " and ")
 }
 
-// ColumnsText tells what is read of each row.
-func (s *Scan) ColumnsText() string {
+// hopText tells what is hopped over, and what is read behind each value.
+func hopText(s *planner.Scan) string {
+	var free []string
+	for i, p := range s.Parts() {
+		if p.State == "skipped" || s.Access == planner.FullScan && i < s.Hop.Parts && p.State != "literal" {
+			free = append(free, p.Part)
+		}
+	}
+	reads := make([]string, 0, len(s.Hop.Tails))
+	for i, t := range s.Hop.Tails {
+		if i == 3 {
+			reads = append(reads, fmt.Sprintf("... (%d in all)", len(s.Hop.Tails)))
+			break
+		}
+		reads = append(reads, t.Bounds())
+	}
+	return fmt.Sprintf("over the values of %s, unless they turn out to be many; reads %s behind each", strings.Join(free, ", "), strings.Join(reads, ", "))
+}
+
+// columnsText tells what is read of each row.
+func columnsText(s *planner.Scan) string {
 	var names []string
 	for _, c := range s.Columns {
-		names = append(names, c.Family+":"+Escape([]byte(c.Qualifier)))
+		names = append(names, c.Family+":"+planner.Escape([]byte(c.Qualifier)))
 	}
 	list := strings.Join(names, ", ")
 	switch {

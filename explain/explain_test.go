@@ -1,6 +1,7 @@
-package planner
+package explain
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -19,15 +20,19 @@ func TestExplain(t *testing.T) {
 			d.Fatalf(t, "%v", err)
 		}
 		if d.Cmd == "json" {
-			b, err := json.MarshalIndent(p, "", " ")
+			b, err := JSON(p, nil)
+			var out bytes.Buffer
+			if err == nil {
+				err = json.Indent(&out, b, "", " ")
+			}
 			if err != nil {
 				d.Fatalf(t, "%v", err)
 			}
-			return string(b) + "\n"
+			return out.String() + "\n"
 		}
-		lines := p.Draw(nil)
+		lines := Text(p, nil)
 		if d.Cmd == "text" {
-			return p.String() + "\n"
+			return String(p) + "\n"
 		}
 		names := map[Style]string{Hit: "hit", Miss: "miss", Bound: "bound", Ranged: "ranged", Enumerated: "enumerated", Literal: "literal"}
 		var out []string

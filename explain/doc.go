@@ -1,0 +1,7 @@
+// Package explain draws plans, and what was measured of them, for a person and for programs. It plans nothing and runs nothing:
+// it is given a planner.Plan, which is data, and Figures.
+//
+//	Text    lines of styled pieces: the verdict, the steps, each table's access with its key byte by byte
+//	JSON    the object that EXPLAIN (FORMAT JSON) prints, a contract
+//	HTML    a page: the same, with the regions and the calls over time as pictures
+package explain

@@ -1,0 +1,184 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-runewidth"
+
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/words"
+	"github.com/hql-db/hql/planner"
+)
+
+// Figures are what EXPLAIN ANALYZE measured of a plan.
+type Figures struct {
+	RowsReturned, RowsRead int64
+	Gets, Scans            int64
+	RPCs, Bytes, Retries   int64
+	Begin                  time.Time
+	Planning, Elapsed      time.Duration
+	Steps                  []Step // see Steps
+	Tables                 []Table
+}
+
+// Step is what one step of a plan did.
+type Step struct {
+	Node  planner.Node
+	Depth int   // of the step in the plan's tree, the last step having 0
+	Rows  int64 // that it gave
+	// Total is the time until it had given them, what it waited for its inputs included; Self is without that.
+	Total, Self time.Duration
+}
+
+// Title names the step in one line.
+func (s Step) Title() string { return Title(s.Node) }
+
+// Steps lists the steps of the tree under n, a step before its inputs. measured gives what each did by itself; nil: nothing is known.
+func Steps(n planner.Node, measured func(planner.Node) (rows int64, took time.Duration)) []Step {
+	return steps(n, 0, measured)
+}
+
+func steps(n planner.Node, depth int, measured func(planner.Node) (rows int64, took time.Duration)) []Step {
+	s := Step{Node: n, Depth: depth}
+	if measured != nil {
+		s.Rows, s.Total = measured(n)
+	}
+	out := []Step{s}
+	inputs := time.Duration(0)
+	for _, in := range n.Inputs() {
+		below := steps(in, depth+1, measured)
+		inputs += below[0].Total
+		out = append(out, below...)
+	}
+	out[0].Self = max(0, s.Total-inputs)
+	return out
+}
+
+// Table is what one table access did.
+type Table struct {
+	Scan           *planner.Scan
+	Gets, Scans    int64
+	RowsRead, Rows int64 // before the client's filter, and after it
+	RPCs, Bytes    int64
+	Elapsed        time.Duration
+	Regions        []Region
+	Calls          []hbase.RPCEnd // the first of them
+}
+
+// Region is what one table access did in one region.
+type Region struct {
+	Table string
+	// Region is zero for the RPCs that failed and were repeated.
+	Region      hbase.Region
+	RPCs        int64
+	Rows, Bytes int64         // received; a row that came in parts counts as often
+	Time        time.Duration // of its RPCs, added up: several may have run at once
+}
+
+// summary is the last line of EXPLAIN ANALYZE.
+func (f *Figures) summary() string {
+	return fmt.Sprintf("returned %s in %s after %s of planning: %s read, %s, %s, %s", words.Count(f.RowsReturned, "row"), ms(f.Elapsed), ms(f.Planning),
+		words.Count(f.RowsRead, "row"), words.Count(f.RPCs, "RPC"), words.Count(f.Bytes, "byte"), tries(f.Retries))
+}
+
+func tries(n int64) string { return fmt.Sprintf("%d %s", n, words.Plural(n, "retry", "retries")) }
+
+// notes gives what was measured of a step.
+func (f *Figures) notes(n planner.Node) []string {
+	var out []string
+	for _, s := range f.Steps {
+		if s.Node != n {
+			continue
+		}
+		if _, ok := n.(*planner.Scan); !ok {
+			return []string{fmt.Sprintf("%s, %s, of it here %s", words.Count(s.Rows, "row"), ms(s.Total), ms(s.Self))}
+		}
+		for _, t := range f.Tables {
+			if t.Scan == n {
+				out = append(out, f.took(&t))
+				out = append(out, regionLines(t.Regions)...)
+			}
+		}
+	}
+	return out
+}
+
+// took tells in a line what a table access took.
+func (f *Figures) took(t *Table) string {
+	var total time.Duration
+	for _, s := range f.Steps {
+		if s.Node == planner.Node(t.Scan) {
+			total = s.Total
+		}
+	}
+	return fmt.Sprintf("%s: %s read, %s kept; %s, %s, %s, %s", ms(total), words.Count(t.RowsRead, "row"), words.Count(t.Rows, "row"),
+		words.Count(t.Gets, "get"), words.Count(t.Scans, "scan"), words.Count(t.RPCs, "RPC"), words.Count(t.Bytes, "byte"))
+}
+
+// maxRegions bounds the regions listed of one table access.
+const maxRegions = 20
+
+// regionLines is a small table of regions with a bar for the time of each.
+func regionLines(regions []Region) []string {
+	cells := [][]string{{"region", "RPCs", "rows", "bytes", "time", ""}}
+	longest := time.Duration(1)
+	for _, r := range regions {
+		longest = max(longest, r.Time)
+	}
+	for _, r := range regions[:min(len(regions), maxRegions)] {
+		bar := strings.Repeat("#", int((10*r.Time+longest-1)/longest))
+		cells = append(cells, []string{r.name(), fmt.Sprint(r.RPCs), fmt.Sprint(r.Rows), fmt.Sprint(r.Bytes), ms(r.Time), bar})
+	}
+	width := make([]int, len(cells[0]))
+	for _, row := range cells {
+		for i, c := range row {
+			width[i] = max(width[i], runewidth.StringWidth(c))
+		}
+	}
+	var out []string
+	for _, row := range cells {
+		line := runewidth.FillRight(row[0], width[0])
+		for i, c := range row[1:5] {
+			line += fmt.Sprintf("  %*s", width[i+1], c)
+		}
+		out = append(out, strings.TrimRight(line+"  "+row[5], " "))
+	}
+	if n := len(regions) - maxRegions; n > 0 {
+		out = append(out, fmt.Sprintf("... and %d more regions", n))
+	}
+	if len(regions) == 0 {
+		return nil
+	}
+	return out
+}
+
+// name tells a region by its table and keys.
+func (r Region) name() string {
+	if r.Region.Name == "" {
+		return r.Table + " (failed and repeated)"
+	}
+	return fmt.Sprintf("%s [%s, %s)", r.Table, openKey(r.Region.Start), openKey(r.Region.Stop))
+}
+
+func openKey(b []byte) string {
+	if len(b) == 0 {
+		return "open"
+	}
+	return planner.Escape(b)
+}
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// ms prints d in milliseconds, to three figures or so.
+func ms(d time.Duration) string {
+	digits := 0
+	switch {
+	case d < time.Millisecond:
+		digits = 3
+	case d < 100*time.Millisecond:
+		digits = 1
+	}
+	return fmt.Sprintf("%.*f ms", digits, float64(d)/float64(time.Millisecond))
+}

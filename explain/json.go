@@ -1,0 +1,235 @@
+package explain
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/hql-db/hql/planner"
+)
+
+type jsonSpan struct {
+	Table string `json:"table"`
+	Start string `json:"start"`
+	Stop  string `json:"stop"`
+}
+
+type jsonPart struct {
+	Part   string `json:"part"`
+	State  string `json:"state"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// jsonPlan is the contract of EXPLAIN (FORMAT JSON).
+type jsonPlan struct {
+	Table        string       `json:"table"`
+	Layout       string       `json:"layout"`
+	HBaseTables  []string     `json:"hbase_tables"`
+	Access       string       `json:"access"`
+	HitsPrefix   bool         `json:"hits_prefix"`
+	Parts        []jsonPart   `json:"parts"`
+	Gets         int          `json:"gets"`
+	Scans        int          `json:"scans"`
+	Ranges       int          `json:"ranges"`
+	Spans        []jsonSpan   `json:"spans"`
+	ServerFilter string       `json:"server_filter"`
+	ClientFilter string       `json:"client_filter"`
+	Columns      []string     `json:"columns"`
+	Bloom        string       `json:"bloom,omitempty"`
+	Order        string       `json:"order"`
+	Limit        *int64       `json:"limit"`
+	Advice       string       `json:"advice,omitempty"`
+	Warnings     []string     `json:"warnings"`
+	Inputs       []*jsonPlan  `json:"inputs,omitempty"`
+	Subqueries   []jsonSub    `json:"subqueries,omitempty"`
+	Analyze      *jsonFigures `json:"analyze,omitempty"`
+}
+
+// jsonSub is a query inside an expression. Closed: it runs once, before the query around it is planned.
+type jsonSub struct {
+	Query  string    `json:"query"`
+	Closed bool      `json:"closed"`
+	Plan   *jsonPlan `json:"plan"`
+}
+
+// JSON is the object that EXPLAIN (FORMAT JSON) prints. Its fields are a contract. A query over several tables has the fields of the
+// first one, and every table's under "inputs". Figures, where there are some, stand under "analyze".
+func JSON(p *planner.Plan, f *Figures) ([]byte, error) {
+	out := planJSON(p)
+	if f != nil {
+		out.Analyze = f.json()
+	}
+	return json.Marshal(out)
+}
+
+func planJSON(p *planner.Plan) *jsonPlan {
+	scans := planner.Scans(p.Root)
+	var out *jsonPlan
+	switch len(scans) {
+	case 0:
+		out = &jsonPlan{HBaseTables: []string{}, Access: planner.Empty.String(), HitsPrefix: true, Parts: []jsonPart{}, Spans: []jsonSpan{},
+			Columns: []string{}, Order: planner.NoOrder.String(), Warnings: []string{}}
+	default:
+		out = scanJSON(scans[0])
+		if len(scans) > 1 {
+			for _, s := range scans {
+				out.Inputs = append(out.Inputs, scanJSON(s))
+			}
+		}
+	}
+	out.HitsPrefix = p.HitsPrefix()
+	for _, s := range p.Subplans {
+		out.Subqueries = append(out.Subqueries, jsonSub{s.Text, s.Closed, planJSON(s.Sample)})
+	}
+	if k, ok := sortKind(p.Root); ok {
+		out.Order = k.String()
+	}
+	out.Limit = limitOf(p.Root)
+	return out
+}
+
+func scanJSON(s *planner.Scan) *jsonPlan {
+	const most = 100
+	gets, scans := s.Counts()
+	out := &jsonPlan{Table: s.Table.Name, Layout: s.Layout.Name, HBaseTables: s.Stored(), Access: s.Access.String(),
+		HitsPrefix: s.Access != planner.FullScan, Gets: gets, Scans: scans, Ranges: len(s.Spans), Spans: []jsonSpan{}, Parts: []jsonPart{},
+		Columns: []string{}, Order: s.Order.String(), Warnings: append([]string{}, s.Warnings...)}
+	if s.Access == planner.FullScan {
+		out.Advice = s.Advice()
+	}
+	for _, p := range s.Parts() {
+		out.Parts = append(out.Parts, jsonPart{p.Part, p.State, p.Detail})
+	}
+	for i, sp := range s.Spans {
+		if i == most {
+			break
+		}
+		stop := sp.Stop
+		if sp.Key {
+			stop = append(slices.Clone(sp.Start), 0)
+		}
+		out.Spans = append(out.Spans, jsonSpan{sp.Table, planner.Escape(sp.Start), planner.Escape(stop)})
+	}
+	if s.Filter != nil {
+		out.ServerFilter = s.Filter.String()
+	}
+	if s.Residual != nil {
+		out.ClientFilter = s.Residual.String()
+	}
+	out.Bloom, _ = bloom(s)
+	for _, c := range s.Columns {
+		out.Columns = append(out.Columns, c.Family+":"+planner.Escape([]byte(c.Qualifier)))
+	}
+	return out
+}
+
+// sortKind gives the order kind when a node above the tables sorts.
+func sortKind(n planner.Node) (planner.OrderKind, bool) {
+	for {
+		switch x := n.(type) {
+		case *planner.Sort:
+			if x.Limit >= 0 {
+				return planner.TopNOrder, true
+			}
+			return planner.SortOrder, true
+		case *planner.Project:
+			n = x.Input
+		case *planner.Limit:
+			n = x.Input
+		case *planner.Distinct:
+			n = x.Input
+		case *planner.Filter:
+			n = x.Input
+		default:
+			return planner.NoOrder, false
+		}
+	}
+}
+
+func limitOf(n planner.Node) *int64 {
+	for {
+		switch x := n.(type) {
+		case *planner.Limit:
+			if x.Count < 0 {
+				return nil
+			}
+			return &x.Count
+		case *planner.Project:
+			n = x.Input
+		case *planner.Sort:
+			n = x.Input
+		case *planner.Scan:
+			if x.Limit >= 0 {
+				return &x.Limit
+			}
+			return nil
+		default:
+			return nil
+		}
+	}
+}
+
+// jsonFigures is what EXPLAIN (ANALYZE, FORMAT JSON) adds under "analyze". Times are in milliseconds.
+type jsonFigures struct {
+	RowsReturned int64       `json:"rows_returned"`
+	RowsRead     int64       `json:"rows_read"`
+	Gets         int64       `json:"gets"`
+	Scans        int64       `json:"scans"`
+	RPCs         int64       `json:"rpcs"`
+	Bytes        int64       `json:"bytes"`
+	Retries      int64       `json:"retries"`
+	MS           float64     `json:"ms"`
+	PlanningMS   float64     `json:"planning_ms"`
+	Steps        []jsonStep  `json:"steps"`
+	Tables       []jsonTable `json:"tables"`
+}
+
+type jsonStep struct {
+	Step   string  `json:"step"`
+	Depth  int     `json:"depth"`
+	Rows   int64   `json:"rows"`
+	MS     float64 `json:"ms"`
+	SelfMS float64 `json:"self_ms"`
+}
+
+type jsonTable struct {
+	Table    string       `json:"table"`
+	Layout   string       `json:"layout"`
+	Gets     int64        `json:"gets"`
+	Scans    int64        `json:"scans"`
+	RowsRead int64        `json:"rows_read"`
+	Rows     int64        `json:"rows"`
+	RPCs     int64        `json:"rpcs"`
+	Bytes    int64        `json:"bytes"`
+	MS       float64      `json:"ms"`
+	Regions  []jsonRegion `json:"regions"`
+}
+
+type jsonRegion struct {
+	Table  string  `json:"table"`
+	Region string  `json:"region"` // "" for calls that failed and were repeated
+	Start  string  `json:"start"`
+	Stop   string  `json:"stop"`
+	Server string  `json:"server"`
+	RPCs   int64   `json:"rpcs"`
+	Rows   int64   `json:"rows"`
+	Bytes  int64   `json:"bytes"`
+	MS     float64 `json:"ms"`
+}
+
+func (f *Figures) json() *jsonFigures {
+	out := &jsonFigures{RowsReturned: f.RowsReturned, RowsRead: f.RowsRead, Gets: f.Gets, Scans: f.Scans, RPCs: f.RPCs, Bytes: f.Bytes,
+		Retries: f.Retries, MS: millis(f.Elapsed), PlanningMS: millis(f.Planning), Steps: []jsonStep{}, Tables: []jsonTable{}}
+	for _, s := range f.Steps {
+		out.Steps = append(out.Steps, jsonStep{s.Title(), s.Depth, s.Rows, millis(s.Total), millis(s.Self)})
+	}
+	for _, t := range f.Tables {
+		x := jsonTable{Table: t.Scan.Table.Name, Layout: t.Scan.Layout.Name, Gets: t.Gets, Scans: t.Scans, RowsRead: t.RowsRead, Rows: t.Rows,
+			RPCs: t.RPCs, Bytes: t.Bytes, MS: millis(t.Elapsed), Regions: []jsonRegion{}}
+		for _, r := range t.Regions {
+			x.Regions = append(x.Regions, jsonRegion{r.Table, planner.Escape([]byte(r.Region.Name)), planner.Escape(r.Region.Start), planner.Escape(r.Region.Stop),
+				r.Region.Server, r.RPCs, r.Rows, r.Bytes, millis(r.Time)})
+		}
+		out.Tables = append(out.Tables, x)
+	}
+	return out
+}

@@ -1,0 +1,30 @@
+package planner
+
+import (
+	"os"
+	"testing"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/parser"
+)
+
+func layouts(tb testing.TB) *catalog.Catalog {
+	tb.Helper()
+	src, err := os.ReadFile("../testdata/layouts.sql")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	c := catalog.New()
+	if err := c.Load(string(src)); err != nil {
+		tb.Fatal(err)
+	}
+	return c
+}
+
+func planSelect(c *catalog.Catalog, query string) (*Plan, error) {
+	st, err := parser.ParseStatement(query)
+	if err != nil {
+		return nil, err
+	}
+	return (&Env{Catalog: c}).Select(st.(*parser.Select))
+}
