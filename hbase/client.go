@@ -339,7 +339,7 @@ func (c *client) tryAnd(ctx context.Context, d time.Duration, mk call, abandoned
 func (c *client) disabled(rpc gohbase.Client, table []byte, d time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
-	get, err := hrpc.NewGet(ctx, []byte("hbase:meta"), table, hrpc.SkipBatch(), hrpc.Families(map[string][]string{"table": {"state"}}))
+	get, err := hrpc.NewGet(ctx, []byte("hbase:meta"), table, hrpc.SkipBatch(), anyTime, hrpc.Families(map[string][]string{"table": {"state"}}))
 	if err != nil {
 		return false
 	}

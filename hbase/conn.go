@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hql-db/hql/hbase/kerberos"
@@ -107,10 +109,40 @@ func (c *regionConn) Write(b []byte) (int, error) {
 		}
 		skipped, c.greeted = len(simplePreamble), false
 	}
-	n, err := c.TCPConn.Write(b[skipped:])
+	frame, wanted := withoutTimeRange(b), len(b)-skipped
+	n, err := c.TCPConn.Write(frame[skipped:])
+	if n == len(frame)-skipped { // all of what may be a shorter frame
+		n = wanted
+	}
 	n += skipped
 	_ = c.SetWriteDeadline(time.Time{}) // it would end a write of net.Buffers, later; if it fails, so will they
 	return n, err
+}
+
+// withoutTimeRange takes the time range without ends off gohbase's own look-ups of regions: HBase 3 takes it for one that ends where
+// it begins. frame is a call, or the connection's first bytes, as gohbase writes it.
+func withoutTimeRange(frame []byte) []byte {
+	if len(frame) < 4 || !bytes.Contains(frame[:min(len(frame), 256)], []byte("hbase:meta,,1")) {
+		return frame
+	}
+	head, n := protowire.ConsumeBytes(frame[4:])
+	var header pb.RequestHeader
+	if n < 0 || proto.Unmarshal(head, &header) != nil || header.GetMethodName() != "Scan" {
+		return frame
+	}
+	body, m := protowire.ConsumeBytes(frame[4+n:])
+	var scan pb.ScanRequest
+	if m < 0 || proto.Unmarshal(body, &scan) != nil || scan.Scan == nil || scan.Scan.TimeRange == nil || scan.Scan.TimeRange.To != nil {
+		return frame
+	}
+	scan.Scan.TimeRange = nil
+	body, err := proto.Marshal(&scan)
+	if err != nil {
+		return frame
+	}
+	out := protowire.AppendBytes(slices.Clone(frame[:4+n]), body)
+	binary.BigEndian.PutUint32(out, uint32(len(out)-4))
+	return out
 }
 
 // dialer makes the connections to servers.

@@ -2,6 +2,7 @@ package hbase
 
 import (
 	"fmt"
+	"math"
 
 	gf "github.com/tsuna/gohbase/filter"
 	"github.com/tsuna/gohbase/hrpc"
@@ -9,12 +10,16 @@ import (
 	"github.com/hql-db/hql/filter"
 )
 
+// anyTime asks for cells of any time. Each read of rows says so: gohbase would send a range without ends, which HBase 3 takes
+// for one that ends where it begins.
+var anyTime = hrpc.TimeRangeUint64(0, math.MaxInt64)
+
 // readOptions turns options into gohbase's.
 func (c *client) readOptions(o *ReadOptions) ([]func(hrpc.Call) error, error) {
+	opts := []func(hrpc.Call) error{anyTime}
 	if o == nil {
-		return nil, nil
+		return opts, nil
 	}
-	var opts []func(hrpc.Call) error
 	if len(o.Columns) > 0 || len(o.Families) > 0 {
 		fams := map[string][]string{}
 		for _, f := range o.Families {

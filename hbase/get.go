@@ -164,7 +164,7 @@ func inChunks(ctx context.Context, groups [][]int, slots chan struct{}, get func
 func (c *client) relocate(ctx context.Context, table string, keys [][]byte, groups [][]int) {
 	for _, g := range groups {
 		_, _, _ = c.try(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
-			get, err := hrpc.NewGet(ctx, []byte(table), keys[g[0]], hrpc.SkipBatch())
+			get, err := hrpc.NewGet(ctx, []byte(table), keys[g[0]], hrpc.SkipBatch(), anyTime)
 			if err == nil {
 				get.ExistsOnly()
 			}

@@ -199,7 +199,7 @@ func (c *client) mutateGroups(ctx context.Context, table string, ms []Mutation, 
 // whose answer was lost may be sent again. twice: it was, perhaps after the first was applied.
 func (c *client) mutateBatch(ctx context.Context, table string, ms []Mutation, at []int) (failed map[int]error, again []int, twice bool, cause error) {
 	msg, sent, err := c.try(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
-		t, err := hrpc.NewGet(ctx, []byte(table), ms[at[0]].Key, hrpc.SkipBatch())
+		t, err := hrpc.NewGet(ctx, []byte(table), ms[at[0]].Key, hrpc.SkipBatch(), anyTime)
 		if err != nil {
 			return nil, err
 		}

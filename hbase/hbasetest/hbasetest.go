@@ -2,6 +2,7 @@ package hbasetest
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,6 +28,9 @@ const quorumEnv = "HQL_TEST_HBASE"
 
 // requireEnv makes a missing Java or Maven a failure.
 const requireEnv = "HQL_REQUIRE_HBASE"
+
+// versionEnv names the version of hbase-server to start.
+const versionEnv = "HQL_HBASE_VERSION"
 
 // guardedEnv asks for the tests that run an HBase with permissions.
 const guardedEnv = "HQL_TEST_GUARDED"
@@ -155,15 +159,15 @@ func Stop() {
 	}
 }
 
-// product is something to run: jars that testdata/dir/pom.xml names, their class path kept under
-// the name cache, and what it needs in hbase-site.xml.
+// product is something to run: jars that testdata/dir/pom.xml names, with this version of what it names first, and what it needs
+// in hbase-site.xml.
 type product struct {
-	dir, cache string
-	keep       *regexp.Regexp // the jars wanted; nil: all
-	props      [][2]string
+	dir, version string
+	keep         *regexp.Regexp // the jars wanted; nil: all
+	props        [][2]string
 }
 
-var plain = product{dir: "hbase", cache: "hbase-2.5.10.classpath"}
+var plain = product{dir: "hbase", version: cmp.Or(os.Getenv(versionEnv), "2.5.10-hadoop3")}
 
 // testdata is a directory in the project's testdata.
 func testdata(dir string) string {
@@ -192,8 +196,10 @@ func start(p product, kerberos bool) (running, error) {
 		return running{}, err
 	}
 	conf := filepath.Join(dir, "conf")
-	if err := os.MkdirAll(conf, 0o755); err != nil {
-		return running{}, err
+	for _, name := range []string{"master", "regionserver", "static"} { // the jars of 2.6 and later have no pages, and their servers miss them
+		if err := os.MkdirAll(filepath.Join(conf, "hbase-webapps", name), 0o755); err != nil {
+			return running{}, err
+		}
 	}
 	info, props := "", p.props
 	if p.keep == nil { // its jars can serve pages
@@ -294,13 +300,13 @@ func classPath(p product) (string, error) {
 		return "", err
 	}
 	defer unlock()
-	file := filepath.Join(cache, p.cache)
+	file := filepath.Join(cache, p.dir+"-"+p.version+".classpath")
 	if b, err := os.ReadFile(file); err == nil && jarsExist(string(b)) {
 		return string(b), nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "mvn", "-q", "-B", "-f", pom, "dependency:build-classpath", "-Dmdep.outputFile="+file).CombinedOutput()
+	out, err := exec.CommandContext(ctx, "mvn", "-q", "-B", "-f", pom, "dependency:build-classpath", "-D"+p.dir+".version="+p.version, "-Dmdep.outputFile="+file).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("resolving HBase with Maven: %v\n%s", err, out)
 	}

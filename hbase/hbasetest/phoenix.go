@@ -18,7 +18,7 @@ import (
 const phoenixEnv = "HQL_TEST_PHOENIX"
 
 var phoenix = product{
-	dir: "phoenix", cache: "phoenix-5.2.1.classpath",
+	dir: "phoenix", version: "5.2.1",
 	// The client has HBase's classes in it; the jars of HBase itself would be there twice.
 	keep:  regexp.MustCompile(`/(phoenix-client|slf4j-|reload4j|javax\.servlet-api|audience-annotations|htrace-|opentelemetry-|jersey-|jsr311|javax\.ws\.rs|javax\.activation|commons-io-)[^/]*$`),
 	props: [][2]string{{"hbase.regionserver.wal.codec", "org.apache.hadoop.hbase.regionserver.wal.IndexedWALEditCodec"}},
