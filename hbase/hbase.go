@@ -46,7 +46,8 @@ type ReadOptions struct {
 
 // ScanRange is one scan: rows in [Start, Stop), empty meaning open. Start == Stop
 // with both non-empty is an empty range. With Reversed the rows come from the
-// highest key below Stop down to Start: Start and Stop keep their meaning.
+// highest key below Stop down to Start: Start and Stop keep their meaning, and filters that
+// jump to keys (filter.KeyRanges, filter.Fuzzy) are refused.
 type ScanRange struct {
 	Table       string
 	Start, Stop []byte

@@ -106,8 +106,8 @@ func (c *client) Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner
 	if err != nil {
 		return nil, err
 	}
-	if r.Reversed && o != nil && hasKeyRanges(o.Filter) {
-		return nil, errors.New("HBase ends a reversed scan early under a filter of key ranges")
+	if r.Reversed && o != nil && hops(o.Filter) {
+		return nil, fmt.Errorf("HBase takes no reversed scan with %s: filters that jump to keys do so forward", o.Filter)
 	}
 	s := &scanner{c: c, r: r, opts: opts, route: r.Start}
 	if r.Reversed {
@@ -130,14 +130,16 @@ func (c *client) Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner
 	return s, nil
 }
 
-func hasKeyRanges(f filter.Filter) bool {
+// hops reports whether f jumps to keys. It does so forward: under key ranges a reversed scan ends early, and under a fuzzy filter one
+// of HBase 2.6 never ends.
+func hops(f filter.Filter) bool {
 	switch f := f.(type) {
-	case filter.KeyRanges:
+	case filter.KeyRanges, filter.Fuzzy:
 		return true
 	case filter.And:
-		return slices.ContainsFunc(f, hasKeyRanges)
+		return slices.ContainsFunc(f, hops)
 	case filter.Or:
-		return slices.ContainsFunc(f, hasKeyRanges)
+		return slices.ContainsFunc(f, hops)
 	}
 	return false
 }

@@ -71,7 +71,7 @@ func Quorum(tb testing.TB) string {
 			shared.quorum = q
 			return
 		}
-		shared.running, shared.err = start(plain, false)
+		shared.running, shared.err = start(plain(), false)
 	})
 	check(tb, shared.err)
 	return shared.quorum
@@ -80,7 +80,7 @@ func Quorum(tb testing.TB) string {
 // Kerberos starts an HBase that wants Kerberos, and stops it after the test. It is skipped as with Quorum.
 func Kerberos(tb testing.TB) Cluster {
 	tb.Helper()
-	r, err := start(plain, true)
+	r, err := start(plain(), true)
 	check(tb, err)
 	tb.Cleanup(r.stop)
 	in := func(name string) string { return filepath.Join(r.dir, name) }
@@ -94,7 +94,7 @@ func Guarded(tb testing.TB) (quorum string) {
 	if os.Getenv(guardedEnv) == "" {
 		tb.Skipf("set %s=1 to check against an HBase with permissions", guardedEnv)
 	}
-	p := plain
+	p := plain()
 	p.props = [][2]string{{"hbase.security.authorization", "true"}}
 	for _, of := range []string{"master", "region", "regionserver"} {
 		p.props = append(p.props, [2]string{"hbase.coprocessor." + of + ".classes", "org.apache.hadoop.hbase.security.access.AccessController"})
@@ -167,7 +167,9 @@ type product struct {
 	props        [][2]string
 }
 
-var plain = product{dir: "hbase", version: cmp.Or(os.Getenv(versionEnv), "2.5.10-hadoop3")}
+func plain() product {
+	return product{dir: "hbase", version: cmp.Or(os.Getenv(versionEnv), "2.5.10-hadoop3")}
+}
 
 // testdata is a directory in the project's testdata.
 func testdata(dir string) string {
