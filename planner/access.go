@@ -35,8 +35,9 @@ func (e *Env) access(req *accessRequest) (_ *Scan, err error) {
 		}
 	}()
 	e.tick()
-	x := boxer{env: e, table: req.table, width: len(req.table.Columns) + 2}
-	terms := meanings(req.conjuncts, req.table)
+	req.columns = columns{req.table, partsNamed(req.table, req.conjuncts)}
+	x := boxer{env: e, columns: req.columns}
+	terms := meanings(req.conjuncts, req.columns)
 	boxes, capped := x.conjunction(terms)
 	if e.Options.NoKey && len(boxes) > 0 {
 		boxes = []box{x.all()}
@@ -395,7 +396,7 @@ func (c *candidate) prove(terms []term) {
 		}
 	}
 	for _, t := range terms {
-		if t.ok && t.exact && together[t.col] || implies(newProof(t, c.scan.Table)) {
+		if t.ok && t.exact && together[t.col] || implies(newProof(t, c.walker.columns)) {
 			c.fates = append(c.fates, Fate{Expr: t.Expr, Where: "key"})
 			continue
 		}
@@ -417,24 +418,26 @@ type proof struct {
 	truth  bool
 }
 
-func newProof(of term, t *catalog.Table) proof {
+func newProof(of term, c columns) proof {
 	var p proof
 	if of.ok && of.exact {
 		p.col, p.set, p.sarg = of.col, of.set, true
-		p.truth = p.set.IsAll() && p.col < len(t.Columns) && t.Columns[p.col].KeyPart // never NULL
+		p.truth = p.set.IsAll() && c.notNull(p.col)
 	}
 	switch e := of.means.(type) {
 	case *expr.Like:
 		p.like = e
 	case *expr.And:
-		for _, term := range termsOf(e.Terms, t) {
-			p.all = append(p.all, newProof(term, t))
+		for _, term := range termsOf(e.Terms, c) {
+			p.all = append(p.all, newProof(term, c))
 		}
 	case *expr.Or:
 		p.any = make([]proof, 0, len(e.Terms))
 		for _, term := range e.Terms {
-			p.any = append(p.any, newProof(termOf(term, t), t))
+			p.any = append(p.any, newProof(termOf(term, c), c))
 		}
+	case both:
+		p.any = []proof{newProof(termOf(e.Expr, c), c), newProof(termOf(e.ofParts, c), c)}
 	case *expr.Const:
 		p.truth = !e.Val.IsNull() && e.Val.Type() == types.Boolean && e.Val.Bool()
 	}

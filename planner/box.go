@@ -109,23 +109,114 @@ type term struct {
 	null      bool // it may be true where col is NULL, too, which it may be
 }
 
-func termOf(e expr.Expr, t *catalog.Table) term {
+// columns are those of a table, and behind them what its key parts are computed to, of those that conditions name.
+type columns struct {
+	table *catalog.Table
+	parts []expr.Expr
+}
+
+// first is the column of parts[0]: behind the table's and its two pseudo-columns.
+func (c columns) first() int { return len(c.table.Columns) + 2 }
+func (c columns) width() int { return c.first() + len(c.parts) }
+
+// notNull tells that no row of the table has NULL in col.
+func (c columns) notNull(col int) bool {
+	switch t := c.table; {
+	case col < len(t.Columns):
+		return t.Columns[col].KeyPart
+	case col >= c.first(): // a part of a key that was stored is not NULL
+		return !slices.ContainsFunc(expr.Columns(c.parts[col-c.first()]), func(col int) bool { return !c.notNull(col) })
+	}
+	return false
+}
+
+// partsNamed gives the parts of t's keys, beside columns, that stand in es.
+func partsNamed(t *catalog.Table, es []expr.Expr) (parts []expr.Expr) {
+	for _, l := range t.Layouts {
+		for _, p := range l.Key.Parts {
+			if len(p.Columns) == 0 || !fixed(p.Expr) || p.ManyScales() || slices.ContainsFunc(parts, func(e expr.Expr) bool { return expr.Same(e, p.Expr) }) {
+				continue
+			}
+			if _, column := p.Column(); !column && slices.ContainsFunc(es, func(e expr.Expr) bool { return holds(e, p.Expr) }) {
+				parts = append(parts, p.Expr)
+			}
+		}
+	}
+	return parts
+}
+
+// fixed tells that e has one value for a row, whatever the zone and what was looked up.
+func fixed(e expr.Expr) bool {
+	if c, ok := e.(*expr.Call); ok && (c.Func.Volatile || c.Func.Key != nil && (c.Func.Key.ManyForms || c.Func.Key.Lookup)) {
+		return false
+	}
+	return !e.Type().IsTemporal() && !slices.ContainsFunc(expr.Children(e), func(x expr.Expr) bool { return !fixed(x) })
+}
+
+// holds tells that part stands in e.
+func holds(e, part expr.Expr) bool {
+	switch e.(type) {
+	case *expr.Column, *expr.Const:
+		return false
+	}
+	return expr.Same(e, part) || slices.ContainsFunc(expr.Children(e), func(x expr.Expr) bool { return holds(x, part) })
+}
+
+// both is a condition, and one on key parts that is true for the same rows.
+type both struct {
+	expr.Expr
+	ofParts expr.Expr
+}
+
+// ofParts gives e with conditions on key parts put beside those in it that they are the same as.
+func (c columns) ofParts(e expr.Expr) expr.Expr {
+	each := func(terms []expr.Expr) []expr.Expr {
+		out := make([]expr.Expr, len(terms))
+		for i, t := range terms {
+			out[i] = c.ofParts(t)
+		}
+		return out
+	}
+	switch e := e.(type) {
+	case *expr.And:
+		return &expr.And{Terms: each(e.Terms)}
+	case *expr.Or:
+		return &expr.Or{Terms: each(e.Terms)}
+	}
+	of := expr.Map(e, func(x expr.Expr) expr.Expr {
+		for i, p := range c.parts {
+			if expr.Same(x, p) {
+				return &expr.Column{Pos: x.Position(), Index: c.first() + i, Typ: x.Type()}
+			}
+		}
+		return x
+	})
+	if t := termOf(of, c); of == e || !t.ok || t.set.IsAll() || t.col < c.first() {
+		return e
+	}
+	return both{e, of}
+}
+
+func termOf(e expr.Expr, c columns) term {
 	of := term{Expr: e, means: e}
 	of.col, of.set, of.null, of.exact, of.ok = expr.Truth(e)
-	of.null = of.null && (of.col >= len(t.Columns) || !t.Columns[of.col].KeyPart)
+	of.null = of.null && !c.notNull(of.col)
 	of.ok = of.ok && !of.null
 	return of
 }
 
 // meanings gives the terms of a WHERE, with what those mean that are about several columns or the end of a text.
-func meanings(es []expr.Expr, t *catalog.Table) []term {
-	out := termsOf(es, t)
+func meanings(es []expr.Expr, c columns) []term {
+	out := termsOf(es, c)
 	for i, of := range out {
-		if of.ok && !of.set.IsAll() {
+		m := of.Expr
+		if len(c.parts) > 0 {
+			m = c.ofParts(m)
+		} else if of.ok && !of.set.IsAll() {
 			continue
 		}
-		if m := expr.Restate(of.Expr); m != of.Expr {
-			out[i] = termOf(m, t)
+		if m = expr.Restate(m); m != of.Expr {
+			out[i] = termOf(m, c)
 			out[i].Expr = of.Expr
 		}
 	}
@@ -133,10 +224,10 @@ func meanings(es []expr.Expr, t *catalog.Table) []term {
 }
 
 // termsOf gives the terms of a conjunction.
-func termsOf(es []expr.Expr, t *catalog.Table) []term {
+func termsOf(es []expr.Expr, c columns) []term {
 	out := make([]term, len(es))
 	for i, e := range es {
-		out[i] = termOf(e, t)
+		out[i] = termOf(e, c)
 	}
 	bare := map[int]bool{} // columns that another term says are not NULL
 	for i := range out {
@@ -156,14 +247,13 @@ func termsOf(es []expr.Expr, t *catalog.Table) []term {
 	return out
 }
 
-// boxer makes boxes over rows of width columns.
+// boxer makes boxes over rows of columns.
 type boxer struct {
-	env   *Env
-	table *catalog.Table
-	width int
+	env *Env
+	columns
 }
 
-func (x boxer) all() box { return box{cols: make([]types.Set, x.width)} }
+func (x boxer) all() box { return box{cols: make([]types.Set, x.width())} }
 
 // conjunction gives the boxes of the rows for which all terms can be true. capped
 // tells that a term was left out to bound their number.
@@ -219,7 +309,7 @@ func (x boxer) conjunction(terms []term) (boxes []box, capped bool) {
 }
 
 // narrows tells that t is about one column.
-func (x boxer) narrows(t term) bool { return t.ok && t.col < x.width }
+func (x boxer) narrows(t term) bool { return t.ok && t.col < x.width() }
 
 // liked adds t if it is a pattern that its set does not express.
 func (b *box) liked(t term) {
@@ -245,12 +335,14 @@ func (x boxer) boxes(t term) (boxes []box, capped bool) {
 		}
 		return nil, false
 	case *expr.And:
-		return x.conjunction(termsOf(e.Terms, x.table))
+		return x.conjunction(termsOf(e.Terms, x.columns))
+	case both:
+		return x.conjunction(termsOf([]expr.Expr{e.Expr, e.ofParts}, x.columns))
 	case *expr.Or:
 		var union []box
 		for _, t := range e.Terms {
 			x.env.tick()
-			bs, c := x.boxes(termOf(t, x.table))
+			bs, c := x.boxes(termOf(t, x.columns))
 			capped = capped || c
 			union = append(union, bs...)
 			if len(union) > maxBoxes {

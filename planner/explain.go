@@ -107,7 +107,7 @@ func (w *walker) whyNotKey(e expr.Expr, t *catalog.Table) string {
 	if len(cols) > 1 {
 		return "it is about several columns at once"
 	}
-	if !termOf(e, t).ok {
+	if !termOf(e, columns{table: t}).ok {
 		return "it is not a range or a prefix of one key column"
 	}
 	for i, p := range w.layout.Key.Parts {

@@ -51,8 +51,9 @@ func (e *Env) tick() {
 
 // accessRequest asks for the best way to read one table.
 type accessRequest struct {
-	table *catalog.Table
-	alias string
+	table   *catalog.Table
+	columns columns // set by access
+	alias   string
 	// conjuncts are the predicates over the table's own row (expr.Column.Index is the column's),
 	// all of which must hold. The two pseudo-columns follow the table's columns.
 	conjuncts        []expr.Expr

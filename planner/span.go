@@ -69,6 +69,8 @@ type walker struct {
 	steps   int             // calls of key
 	// few is how many values of one column are walked one by one at most: MaxEnumerate, or as many as the statement names.
 	few     int
+	columns columns
+	part    []int    // by key part: the column of what it is computed to, -1: no condition is about that
 	hopping bool     // the parts behind those that nothing binds are walked: see tails
 	hopped  *tailHop // the first of the spans', for EXPLAIN
 }
@@ -100,8 +102,17 @@ func (w *walker) encode(p *catalog.Part, v types.Value) ([]byte, error) {
 func newWalker(l *catalog.Layout, e *Env, req *accessRequest) *walker {
 	n, opt := len(l.Key.Parts), e.Options.withDefaults()
 	w := &walker{env: e, table: req.table, layout: l, opt: opt, uses: make([]partUse, n), detail: make([]types.Set, n), varied: make([]bool, n),
-		stopPart: n, lookup: e.Lookups, few: max(opt.MaxEnumerate, named(req.conjuncts))}
+		stopPart: n, lookup: e.Lookups, few: max(opt.MaxEnumerate, named(req.conjuncts)),
+		columns: req.columns, part: make([]int, n)}
 	w.number = w.resolve
+	for i, p := range l.Key.Parts {
+		w.part[i] = -1
+		if p.Literal == nil && len(req.columns.parts) > 0 {
+			if k := slices.IndexFunc(req.columns.parts, func(e expr.Expr) bool { return expr.Same(e, p.Expr) }); k >= 0 {
+				w.part[i] = req.columns.first() + k
+			}
+		}
+	}
 	return w
 }
 
@@ -322,11 +333,12 @@ func (w *walker) key(br branch, i int, rest *[]keySpan) bool {
 		}
 		if v, ok := w.computed(&br, p); ok && !p.ManyScales() {
 			nb, ok := w.take(&br, p, v)
-			if !ok {
+			if !ok || !v.IsNull() && w.part[i] >= 0 && !br.sets.setOf(w.part[i]).Contains(v) {
 				w.use(i, bound, nil)
 				return true
 			}
 			w.use(i, bound, types.Points(v))
+			w.proveOf(&nb, i, types.Points(v))
 			nb.bound = i + 1
 			br = nb
 			continue
@@ -351,12 +363,20 @@ func (w *walker) key(br branch, i int, rest *[]keySpan) bool {
 func (w *walker) split(br branch, i int, rest *[]keySpan) (done, useful bool) {
 	p := w.layout.Key.Parts[i]
 	if len(p.Columns) > 1 {
-		return w.splitColumns(br, i, rest)
+		if done, useful = w.splitColumns(br, i, rest); done {
+			return done, useful
+		}
+		s := w.partSet(&br, i)
+		done = s != nil && w.splitValues(br, i, s, rest)
+		return done, done
 	}
 	if len(p.Columns) == 0 {
 		return false, false
 	}
 	col := p.Columns[0]
+	if s := w.partSet(&br, i); s != nil && w.splitValues(br, i, s, rest) {
+		return true, true
+	}
 	if done, useful := w.splitLike(br, i, rest); done {
 		return true, useful
 	}
@@ -406,6 +426,28 @@ func (w *walker) split(br branch, i int, rest *[]keySpan) (done, useful bool) {
 	return false, false
 }
 
+// partSet gives what conditions on part i itself leave of its values, nil where there are none, or where the values of its
+// column are few and say more.
+func (w *walker) partSet(br *branch, i int) types.Set {
+	if w.part[i] < 0 {
+		return nil
+	}
+	set, p := br.sets.of(w.part[i]), w.layout.Key.Parts[i]
+	if set == nil || set.IsAll() {
+		return nil
+	}
+	if len(p.Columns) == 1 {
+		column := br.sets.setOf(p.Columns[0])
+		if _, few := column.Values(w.few); few {
+			return nil
+		}
+		if img, ok := p.Image(column); ok {
+			set = set.Intersect(img)
+		}
+	}
+	return set
+}
+
 // scattered divides set, of p's only column, into the values that are best walked one by one and the ranges. Neighbours are
 // one interval, which p, a bucket or a hash, tears apart: it would be read once in each bucket. Where its values are
 // fewer than the buckets they say more.
@@ -435,9 +477,12 @@ const maxSteps = 64
 
 // pays tells that a part after i is constrained, so that cutting part i into single values narrows the spans.
 func (w *walker) pays(br branch, i int) bool {
-	for _, p := range w.layout.Key.Parts[i+1:] {
+	for j, p := range w.layout.Key.Parts[i+1:] {
 		if p.Literal != nil {
 			continue
+		}
+		if of := w.part[i+1+j]; of >= 0 && !br.sets.setOf(of).IsAll() {
+			return true
 		}
 		for _, col := range p.Columns {
 			if br.sets.setOf(col).IsAll() {
@@ -499,7 +544,6 @@ func (w *walker) full() bool {
 // splitSet covers the values of part i: points go on to the next part, ranges end here.
 func (w *walker) splitSet(br branch, i int, set types.Set, rest *[]keySpan) (done bool) {
 	p := w.layout.Key.Parts[i]
-	col := p.Columns[0]
 	if p.Injective() {
 		if _, ok := p.Column(); !ok {
 			img, ok := p.Image(set)
@@ -509,6 +553,12 @@ func (w *walker) splitSet(br branch, i int, set types.Set, rest *[]keySpan) (don
 			set = img
 		}
 	}
+	return w.splitValues(br, i, set, rest)
+}
+
+// splitValues is splitSet for a set of values of the part itself.
+func (w *walker) splitValues(br branch, i int, set types.Set, rest *[]keySpan) (done bool) {
+	p := w.layout.Key.Parts[i]
 	out := make([]catalog.ByteRange, 0, len(set))
 	of := make([]types.Set, 0, len(set)) // the interval that a range holds exactly, by range
 	for n := range set {
@@ -525,7 +575,11 @@ func (w *walker) splitSet(br branch, i int, set types.Set, rest *[]keySpan) (don
 		}
 	}
 	if !allPointRanges(out) && w.pays(br, i) {
-		if vals, ok := w.values(&br, p); ok && len(vals) <= maxSteps {
+		column := types.All()
+		if len(p.Columns) == 1 {
+			column = br.sets.setOf(p.Columns[0])
+		}
+		if vals, ok := p.Values(set, column, maxSteps); ok {
 			w.use(i, ranged, set)
 			w.each(br, i, vals, ranged, rest)
 			return true
@@ -544,6 +598,7 @@ func (w *walker) splitSet(br branch, i int, set types.Set, rest *[]keySpan) (don
 		}
 		if r.Point {
 			if nb, ok := w.take(&br, p, r.Value); ok {
+				w.proveOf(&nb, i, types.Points(r.Value))
 				nb.bound = i + 1
 				w.key(nb, i+1, rest)
 			}
@@ -552,13 +607,23 @@ func (w *walker) splitSet(br branch, i int, set types.Set, rest *[]keySpan) (don
 		nb := br
 		nb.bound = i + 1
 		if of[n] != nil {
-			if pre, ok := p.Preimage(of[n], nb.proven.setOf(col)); ok {
-				nb.prove(col, pre)
+			if len(p.Columns) == 1 {
+				if pre, ok := p.Preimage(of[n], nb.proven.setOf(p.Columns[0])); ok {
+					nb.prove(p.Columns[0], pre)
+				}
 			}
+			w.proveOf(&nb, i, of[n])
 		}
 		w.emit(nb, &r, rest)
 	}
 	return true
+}
+
+// proveOf records that the value of part i lies in s for every row of the branch.
+func (w *walker) proveOf(br *branch, i int, s types.Set) {
+	if w.part[i] >= 0 {
+		br.prove(w.part[i], s)
+	}
 }
 
 func allPointRanges(rs []catalog.ByteRange) bool {
@@ -618,6 +683,7 @@ func (w *walker) each(br branch, i int, vals []types.Value, u partUse, rest *[]k
 			return true
 		}
 		if nb, ok := w.take(&br, w.layout.Key.Parts[i], v); ok {
+			w.proveOf(&nb, i, types.Points(v))
 			nb.bound = i + 1
 			w.key(nb, i+1, rest)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/types"
 )
 
@@ -212,6 +213,7 @@ func (g *Predicates) Draw(depth int) string {
 		if g.IntN(2) == 0 {
 			return g.joined()
 		}
+		return g.part()
 	case 7:
 		for _, o := range cols[g.IntN(len(cols)):] {
 			if o.Type == t && o != col {
@@ -316,6 +318,33 @@ func (g *Predicates) chosen(col *catalog.Column) string {
 		return "CASE WHEN " + g.Draw(0) + " THEN " + g.Draw(0) + " ELSE " + g.Draw(0) + " END"
 	}
 	return g.pick("GREATEST(", "LEAST(") + "NULLIF(" + c + ", " + k() + "), " + k() + ")" + op + k()
+}
+
+// part is a condition on what a part of a key is computed to.
+func (g *Predicates) part() string {
+	l := g.Table.Layouts[g.IntN(len(g.Table.Layouts))]
+	p := l.Key.Parts[g.IntN(len(l.Key.Parts))]
+	value := func() types.Value {
+		if len(p.Columns) == 0 || onlyInKeys(p.Expr) {
+			return types.Value{}
+		}
+		v, _ := p.Compute(func(col int) (types.Value, bool) { return g.Value(g.Table.Columns[col]), true }, nil)
+		return v
+	}
+	x, y := value(), value()
+	if x.IsNull() || y.IsNull() {
+		return g.Draw(0)
+	}
+	e := "(" + p.Expr.String() + ")"
+	if x.Type() == types.String && g.IntN(3) == 0 {
+		return e + " LIKE " + types.NewString(x.Text()[:g.IntN(len(x.Text())+1)]+"%").SQL()
+	}
+	return e + g.pick(" = ", " = ", " <> ", " < ", " >= ", " NOT IN ("+x.SQL()+") AND "+e+" <> ", " BETWEEN "+x.SQL()+" AND ", " IN ("+x.SQL()+", NULL) OR "+e+" = ") + y.SQL()
+}
+
+func onlyInKeys(e expr.Expr) bool {
+	c, ok := e.(*expr.Call)
+	return ok && c.Func.Group == "key" || slices.ContainsFunc(expr.Children(e), onlyInKeys)
 }
 
 // joined is a condition on several columns put together.
