@@ -23,6 +23,8 @@ type Function struct {
 	Volatile bool // not a function of its arguments alone: RANDOM, SALT
 	strict   bool // known to give NULL for NULL arguments alone
 	Key      *Algebra
+	// Unknown says why Key knows nothing of the function: "nothing is known, because ...".
+	Unknown string
 }
 
 // Values of Algebra.Arg beside an argument's index.
@@ -49,6 +51,11 @@ type Algebra struct {
 	Invert func(c *Call, out types.Set) (pre types.Set, exact, ok bool)
 	// Pattern gives the regular expression of a call that is TRUE where it matches.
 	Pattern func(c *Call) (string, bool)
+	// Pieces gives intervals of the argument's values in in, in ascending order, on which the call is monotone: of what
+	// lies in none of them nothing is known. Where there is no Preimage, or it does not know, it is found by bisection.
+	Pieces func(c *Call, in types.Interval) []Piece
+	// Noise is the relative error of a call that is not monotone to the last digit; nil: it is.
+	Noise func(c *Call) float64
 	// Domain gives all values that the call can have, whatever its argument.
 	Domain func(c *Call) (types.Set, bool)
 	// Monotone is +1 when a greater argument never gives a smaller result, -1

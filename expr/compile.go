@@ -1,10 +1,12 @@
 package expr
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
@@ -854,7 +856,7 @@ func (c compiler) cast(x Expr, t types.Type, pos parser.Pos) (Expr, error) {
 	if x.Type() == t {
 		return x, nil
 	}
-	k := &Cast{Pos: pos, X: x, Typ: t}
+	k := &Cast{Pos: pos, X: x, Typ: t, Zone: cmp.Or(c.s.Loc, time.UTC)}
 	if l, ok := x.(*Const); ok {
 		v, err := types.Cast(l.Val, t, c.s.Loc)
 		if err != nil && l.Val.Type().IsNumeric() && t.IsNumeric() {

@@ -134,9 +134,10 @@ type Call struct {
 
 // Cast converts X to Typ.
 type Cast struct {
-	Pos parser.Pos
-	X   Expr
-	Typ types.Type
+	Pos  parser.Pos
+	X    Expr
+	Typ  types.Type
+	Zone *time.Location // in which it is evaluated; nil: not known before
 }
 
 // Case is the searched CASE; the simple form is lowered to it.

@@ -13,8 +13,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// absAlgebra is for ABS of integers.
-var absAlgebra = &Algebra{Image: func(c *Call, in types.Set) (types.Set, bool) {
+// absAlgebra is for ABS; its image for that of integers.
+var absAlgebra = &Algebra{Pieces: allPieces(atZero(true, false)), Image: func(c *Call, in types.Set) (types.Set, bool) {
 	if c.Typ != types.BigInt {
 		return nil, false
 	}

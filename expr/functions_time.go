@@ -60,7 +60,7 @@ var timeFunctions = []Function{
 			return types.NewTimestamp(t.UnixMilli()), err
 		}, Key: truncAlgebra},
 	{Name: "EXTRACT", Group: "time", Signature: "extract(field FROM timestamp) bigint", Doc: "year, quarter, month, week, day, hour, minute, milliseconds, microseconds, dow, isodow, doy, isoyear, decade, century, millennium, julian; a DOUBLE of second and epoch. In UTC.", MinArgs: 2, MaxArgs: 2,
-		Result: extractResult, Eval: extract},
+		Result: extractResult, Eval: extract, Key: extractAlgebra},
 	{Name: "DATE_ADD_INTERVAL", Group: "time", Signature: "timestamp + INTERVAL '...'", Doc: "Moved by an interval such as '1 month 2 days', '-5 minutes', '2 days ago' or 'P1DT2H'; a TIME goes round midnight.", MinArgs: 2, MaxArgs: 2,
 		Result: intervalResult, Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			months, ms, err := signedInterval(a[1].Text())
@@ -90,10 +90,12 @@ var timeFunctions = []Function{
 			if err != nil {
 				return types.Value{}, err
 			}
-			t := time.UnixMilli(millis(a[1])).In(loc)
-			_, off := t.Zone()
-			return types.NewTimestamp(t.UnixMilli() + int64(off)*1000), nil
-		}},
+			wall, err := intOp("+", millis(a[1]), offset(millis(a[1]), loc))
+			if err != nil {
+				err = errMoment
+			}
+			return types.NewTimestamp(wall), err
+		}, Key: zoneAlgebra},
 	{Name: "TO_TIMESTAMP", Group: "time", Signature: "to_timestamp(seconds) or to_timestamp(text, format) timestamp", Doc: "The moment so many seconds after 1970-01-01 UTC; the one that a text in the format of to_char tells, in UTC.", MinArgs: 1, MaxArgs: 2,
 		Result: func(args []Expr) (types.Type, error) {
 			if len(args) == 2 {
@@ -207,6 +209,64 @@ var intervalAlgebra = &Algebra{
 	},
 }
 
+// offset is how far, in milliseconds, clocks in loc are ahead of UTC at a moment.
+func offset(ms int64, loc *time.Location) int64 {
+	_, s := time.UnixMilli(ms).In(loc).Zone()
+	return int64(s) * 1000
+}
+
+// zoneAlgebra is that of AT TIME ZONE.
+var zoneAlgebra = &Algebra{Arg: 1, ExactPreimage: true, Preimage: func(c *Call, out, within types.Set) (types.Set, bool) {
+	k, ok := c.Args[0].(*Const)
+	if !ok || k.Val.IsNull() || !timestampArg(c) {
+		return nil, false
+	}
+	loc, err := types.Zone(k.Val.Text())
+	if err != nil {
+		return nil, false
+	}
+	return fromWall(out, loc).Intersect(within), true
+}}
+
+// fromWall gives the moments at which clocks in loc show a time in wall.
+func fromWall(wall types.Set, loc *time.Location) types.Set {
+	const most = 2 * types.MillisPerDay // no zone is so far from UTC
+	var out []types.Interval
+	for _, iv := range wall {
+		s := spanOf(iv)
+		// Between the days around either end all moments are in it. Around them one stretch without a change of the clocks
+		// comes after the other.
+		near := func(from, to int64) {
+			for t := from; ; {
+				until := to
+				switch _, end := time.UnixMilli(t).In(loc).ZoneBounds(); {
+				case end.IsZero() || end.Unix() > floorDiv(to, 1000):
+				case end.UnixMilli() > t:
+					until = end.UnixMilli() - 1
+				default: // on the last day of leap years time says so; clocks do not change on it
+					until = min(to, t+types.MillisPerDay-1)
+				}
+				if there, ok := shift("-", s, offset(t, loc), true); ok && there.lo <= until && there.hi >= t {
+					out = append(out, span{max(t, there.lo), min(until, there.hi)}.interval(types.Timestamp))
+				}
+				if until == to {
+					return
+				}
+				t = until + 1
+			}
+		}
+		first, second := addClamp(s.lo, most), subClamp(s.hi, most)
+		if first >= second {
+			near(subClamp(s.lo, most), addClamp(s.hi, most))
+			continue
+		}
+		near(subClamp(s.lo, most), first)
+		out = append(out, span{first, second}.interval(types.Timestamp))
+		near(second, addClamp(s.hi, most))
+	}
+	return types.SetOf(out...)
+}
+
 // fixedInterval gives the milliseconds that the call adds to a TIMESTAMP; ok is false where they vary.
 func (c *Call) fixedInterval() (ms int64, ok bool) {
 	k, isConst := c.Args[1].(*Const)
@@ -236,6 +296,9 @@ func scaled(unit int64, t types.Type) *Algebra {
 		Preimage: func(c *Call, out, within types.Set) (types.Set, bool) {
 			if !timestampArg(c) {
 				return nil, false
+			}
+			if t == types.Date {
+				out = out.Intersect(allDates)
 			}
 			return mapSpans(out, types.Timestamp, func(s span) (span, bool) {
 				return span{mulClamp(s.lo, unit), addClamp(mulClamp(s.hi, unit), unit-1)}, reachable(s, unit)
@@ -344,7 +407,7 @@ var binAlgebra = &Algebra{
 
 // truncAlgebra is that of DATE_TRUNC by units from a year to a millisecond, in the years that a time.Time counts in.
 var truncAlgebra = &Algebra{
-	Arg: 1, ExactPreimage: true,
+	Arg: 1, Pieces: allPieces(rises),
 	Monotone: func(c *Call) int {
 		if _, ok := c.unitEnd(0); ok {
 			return 1
@@ -366,27 +429,6 @@ var truncAlgebra = &Algebra{
 			}
 			return s, true
 		}), true
-	},
-	Preimage: func(c *Call, out, within types.Set) (types.Set, bool) {
-		if _, ok := c.unitEnd(0); !ok || !timestampArg(c) {
-			return nil, false
-		}
-		known := true
-		set := mapSpans(out, types.Timestamp, func(s span) (span, bool) {
-			lo, hi := s.lo, s.hi
-			switch {
-			case lo != math.MinInt64 && (lo < -maxCivil || lo > maxCivil), hi != math.MaxInt64 && (hi < -maxCivil || hi > maxCivil):
-				known = false
-			case lo != math.MinInt64 && c.unitStart(lo) != lo:
-				lo, _ = c.unitEnd(lo)
-			}
-			if known && hi != math.MaxInt64 {
-				hi, _ = c.unitEnd(hi)
-				hi--
-			}
-			return span{lo, hi}, lo <= hi
-		})
-		return set.Intersect(within), known
 	},
 }
 
@@ -583,11 +625,11 @@ func truncate(unit string, t time.Time) (time.Time, error) {
 	y, m, d := t.Date()
 	switch strings.TrimSuffix(strings.ToLower(unit), "s") {
 	case "millennium":
-		return time.Date((y-1)/1000*1000+1, 1, 1, 0, 0, 0, 0, time.UTC), nil
+		return time.Date(int(floorDiv(int64(y)-1, 1000))*1000+1, 1, 1, 0, 0, 0, 0, time.UTC), nil
 	case "century":
-		return time.Date((y-1)/100*100+1, 1, 1, 0, 0, 0, 0, time.UTC), nil
+		return time.Date(int(floorDiv(int64(y)-1, 100))*100+1, 1, 1, 0, 0, 0, 0, time.UTC), nil
 	case "decade":
-		return time.Date(y/10*10, 1, 1, 0, 0, 0, 0, time.UTC), nil
+		return time.Date(int(floorDiv(int64(y), 10))*10, 1, 1, 0, 0, 0, 0, time.UTC), nil
 	case "year":
 		return time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC), nil
 	case "quarter":
@@ -629,6 +671,19 @@ func field(v types.Value) string {
 	}
 	return strings.TrimSuffix(name, "s")
 }
+
+// extractAlgebra is that of EXTRACT.
+var extractAlgebra = &Algebra{Arg: 1, Pieces: func(c *Call, in types.Interval) []Piece {
+	k, ok := c.Args[0].(*Const)
+	if !ok {
+		return nil
+	}
+	switch field(k.Val) {
+	case "millennium", "century", "decade", "year", "isoyear", "julian", "epoch":
+		return rises
+	}
+	return nil
+}}
 
 func extract(_ *Env, a []types.Value) (types.Value, error) {
 	ms := millis(a[1])

@@ -22,13 +22,14 @@ var operators = []Function{
 		Result: arithmetic("+"), Eval: evalArithmetic("+"), Key: addAlgebra(+1)},
 	{Name: "-", Group: "operator", Signature: "a - b", Doc: "Difference; days between two DATEs, milliseconds between two TIMESTAMPs.", MinArgs: 2, MaxArgs: 2,
 		Result: arithmetic("-"), Eval: evalArithmetic("-"), Key: addAlgebra(-1)},
-	{Name: "*", Group: "operator", Signature: "a * b", Doc: "Product.", MinArgs: 2, MaxArgs: 2, Result: arithmetic("*"), Eval: evalArithmetic("*")},
+	{Name: "*", Group: "operator", Signature: "a * b", Doc: "Product.", MinArgs: 2, MaxArgs: 2,
+		Result: arithmetic("*"), Eval: evalArithmetic("*"), Key: multiplyAlgebra},
 	{Name: "/", Group: "operator", Signature: "a / b", Doc: "Quotient; integers are divided towards zero.", MinArgs: 2, MaxArgs: 2,
 		Result: arithmetic("/"), Eval: evalArithmetic("/"), Key: divideAlgebra},
 	{Name: "%", Group: "operator", Signature: "a % b", Doc: "Remainder, with the sign of a.", MinArgs: 2, MaxArgs: 2,
 		Result: arithmetic("%"), Eval: evalArithmetic("%"), Key: remainderAlgebra(false)},
 	{Name: "NEGATE", Group: "operator", Signature: "-a", Doc: "The negative number.", MinArgs: 1, MaxArgs: 1,
-		Result: sameAs(0, isNumber), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+		Result: absResult, Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			switch v := a[0]; {
 			case v.Type().IsInteger():
 				if v.Int() == math.MinInt64 {
@@ -40,7 +41,7 @@ var operators = []Function{
 			default:
 				return types.NewFloatOf(v.Type(), -v.Double()), nil
 			}
-		}},
+		}, Key: &Algebra{Pieces: allPieces(falls)}},
 	{Name: "DECIMAL", Group: "operator", Signature: "CAST(x AS DECIMAL(p, s))", Doc: "Rounded to s digits behind the point; an error where more than p - s stand before it.", MinArgs: 2, MaxArgs: 3,
 		Result: returns(types.Decimal, isNumber, isInt), Eval: precision},
 	{Name: "||", Group: "operator", Signature: "a || b", Doc: "Texts, or BYTES, one after the other.", MinArgs: 2, MaxArgs: 2,
@@ -328,10 +329,20 @@ func addAlgebra(sign int) *Algebra {
 			return nil, false
 		}
 		t := c.Args[c.argument()].Type()
-		return mapSpans(out, t, func(s span) (span, bool) { return unshift(op, s, k, first) }).Intersect(within), true
+		if c.Typ == types.Date {
+			out = out.Intersect(allDates)
+		}
+		pre := mapSpans(out, t, func(s span) (span, bool) { return unshift(op, s, k, first) }).Intersect(within)
+		if t == types.Date {
+			pre = pre.Intersect(allDates)
+		}
+		return pre, true
 	}
 	return a
 }
+
+// allDates are the days that a DATE can be.
+var allDates = types.SetOf(types.Interval{Lo: types.NewDate(-types.MaxDate), Hi: types.NewDate(types.MaxDate)})
 
 // shift moves s by the operation; what overflows is cut off.
 func shift(op string, s span, k int64, first bool) (span, bool) {
@@ -392,6 +403,40 @@ func subClamp(a, b int64) int64 {
 		return math.MinInt64
 	}
 	return math.MaxInt64
+}
+
+// multiplyAlgebra is for x * c, c * x and x * x.
+var multiplyAlgebra = &Algebra{Arg: AnyArg, Pieces: func(c *Call, _ types.Interval) []Piece {
+	k, _, ok := c.constant()
+	switch {
+	case !ok: // a square
+		return aroundZero(true, false)
+	case !isFinite(k):
+		return nil
+	}
+	falls := sign(k) < 0
+	return aroundZero(falls, falls)
+}}
+
+// constant gives the only constant of a call of two arguments, and which it is.
+func (c *Call) constant() (k types.Value, at int, ok bool) {
+	for at, x := range c.Args {
+		if k, ok := x.(*Const); ok {
+			return k.Val, at, true
+		}
+	}
+	return k, 0, false
+}
+
+// isFinite reports whether v is a number, and none that only a DOUBLE has.
+func isFinite(v types.Value) bool {
+	return v.Type().IsNumeric() && (v.Type() != types.Double && v.Type() != types.Float || finite(v.Double()))
+}
+
+// sign is -1, 0 or +1 for a number.
+func sign(v types.Value) int {
+	c, _ := types.Compare(v, zero)
+	return c
 }
 
 // divideAlgebra is for x / c with c > 0, towards zero.

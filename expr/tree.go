@@ -3,6 +3,7 @@ package expr
 import (
 	"math"
 	"slices"
+	"time"
 
 	"github.com/hql-db/hql/types"
 )
@@ -165,43 +166,67 @@ func (c *Call) with(v types.Value) (types.Value, error) {
 
 // Preimage gives the values of column col in within for which e lies in out.
 func Preimage(e Expr, col int, out, within types.Set) (types.Set, bool) {
-	switch e := e.(type) {
-	case *Column:
-		return out.Intersect(within), e.Index == col
-	case *Cast:
-		if sameNumbers(e.X.Type(), e.Typ) {
-			return Preimage(e.X, col, retag(out, e.X.Type()), within)
-		}
-	case *Call:
-		arg, a, ok := e.algebra()
-		if !ok || a.Preimage == nil {
-			break
-		}
-		mid, ok := Image(arg, col, within)
-		if !ok {
-			mid = types.All()
-		}
-		pre, ok := a.Preimage(e, out, mid)
-		if !ok {
-			break
-		}
-		return Preimage(arg, col, pre, within)
-	}
-	return nil, false
+	s, _, ok := preimage(e, col, out, within)
+	return s, ok
 }
 
-// exactPreimage reports whether Preimage of e gives exactly the truth.
-func exactPreimage(e Expr) bool {
+// preimage is Preimage; exact tells that e lies in out for all of the values.
+func preimage(e Expr, col int, out, within types.Set) (s types.Set, exact, ok bool) {
+	if c, isCol := e.(*Column); isCol {
+		return out.Intersect(within), true, c.Index == col
+	}
+	x, pre, sure, ok := inverse(e, out, func(x Expr) types.Set {
+		if s, ok := Image(x, col, within); ok {
+			return s
+		}
+		return types.All()
+	})
+	if !ok {
+		return nil, false, false
+	}
+	s, exact, ok = preimage(x, col, pre, within)
+	return s, exact && sure, ok
+}
+
+// inverse gives the values of x, an expression in e, for which e, a call or cast of it, lies in out. within gives those that
+// x can have.
+func inverse(e Expr, out types.Set, within func(x Expr) types.Set) (x Expr, pre types.Set, exact, ok bool) {
 	switch e := e.(type) {
-	case *Column:
-		return true
 	case *Cast:
-		return sameNumbers(e.X.Type(), e.Typ) && exactPreimage(e.X)
+		switch {
+		case sameNumbers(e.X.Type(), e.Typ):
+			return e.X, retag(out, e.X.Type()), true, true
+		case e.Zone == nil && (e.X.Type() == types.Timestamp || e.Typ == types.Timestamp): // not made by Compile
+			return nil, nil, false, false
+		case e.X.Type() == types.Timestamp && e.Zone != time.UTC: // what clocks there show is cast
+			c, _, ok := newChain(&Cast{X: e.X, Typ: e.Typ, Zone: time.UTC})
+			if ok {
+				pre, exact, ok = c.preimage(out, types.All())
+			}
+			return e.X, fromWall(pre, e.Zone), exact, ok
+		}
 	case *Call:
 		arg, a, ok := e.algebra()
-		return ok && a.Preimage != nil && a.ExactPreimage && exactPreimage(arg)
+		if !ok {
+			break
+		}
+		if a.Invert != nil {
+			if pre, exact, ok = a.Invert(e, out); ok {
+				return arg, pre, exact, true
+			}
+		}
+		if a.Preimage != nil {
+			if pre, ok = a.Preimage(e, out, within(arg)); ok {
+				return arg, pre, a.ExactPreimage, true
+			}
+		}
 	}
-	return false
+	c, x, ok := newChain(e)
+	if !ok {
+		return nil, nil, false, false
+	}
+	pre, exact, ok = c.preimage(out, within(x))
+	return x, pre, exact, ok
 }
 
 // Domain gives all values that e can have, whatever its columns.

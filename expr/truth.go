@@ -322,10 +322,19 @@ func (f *finder) cast(e *Cast, out among) among {
 	if e.X.Type() == types.Boolean {
 		return f.ofBoolean(e.X, false, out, func(v types.Value) (types.Value, error) { return types.Cast(v, e.Typ, nil) })
 	}
-	if sameNumbers(e.X.Type(), e.Typ) {
-		return f.where(e.X, among{set: retag(out.set, e.X.Type()), null: out.null})
+	return f.invert(e, true, out)
+}
+
+// invert is where for a call or cast whose arguments are constant but for one; strict: it is NULL where that is, and nowhere else.
+func (f *finder) invert(e Expr, strict bool, out among) among {
+	if out.set.IsEmpty() || out.set.IsAll() || out.null && !strict {
+		return f.opaque(Children(e), strict, e.Type(), out)
 	}
-	return f.opaque([]Expr{e.X}, true, e.Typ, out)
+	x, pre, exact, ok := inverse(e, out.set, func(Expr) types.Set { return types.All() })
+	if !ok {
+		return f.opaque(Children(e), strict, e.Type(), out)
+	}
+	return f.where(x, among{set: pre, null: out.null}).but(exact)
 }
 
 // ofBoolean is where for what eval makes of x, a condition; nulls: of NULL, too, which otherwise gives NULL.
@@ -380,7 +389,7 @@ func (f *finder) call(e *Call, out among) among {
 	case (at < 0 || at == len(e.Args)) && e.Func.NullArgs:
 		return somewhere
 	case at < 0 || at == len(e.Args):
-		return f.opaque(e.Args, e.Func.strict, e.Typ, out)
+		return f.invert(e, e.Func.strict, out)
 	}
 	x := e.Args[at]
 	eval := func(v types.Value) (types.Value, error) { return e.at(at, v) }
@@ -401,36 +410,7 @@ func (f *finder) call(e *Call, out among) among {
 	if e.Func.NullArgs {
 		return somewhere
 	}
-	if out.null && !e.Func.strict {
-		return somewhere
-	}
-	if out.set.IsEmpty() {
-		return f.where(x, onlyNull)
-	}
-	pre, exact, ok := inverse(e, at, out.set)
-	if !ok {
-		return f.opaque(e.Args[at:at+1], e.Func.strict, e.Typ, out)
-	}
-	return f.where(x, among{set: pre, null: out.null}).but(exact)
-}
-
-// inverse gives the values of argument at, the only one that is not constant, for which c lies in out.
-func inverse(c *Call, at int, out types.Set) (pre types.Set, exact, ok bool) {
-	a := c.Func.Key
-	if out.IsAll() {
-		return out, c.Func.strict, true
-	}
-	if a == nil || c.argument() != at {
-		return nil, false, false
-	}
-	if a.Invert != nil {
-		return a.Invert(c, out)
-	}
-	if a.Preimage != nil {
-		pre, ok = a.Preimage(c, out, types.All())
-		return pre, a.ExactPreimage, ok
-	}
-	return nil, false, false
+	return f.invert(e, e.Func.strict, out)
 }
 
 // at evaluates c with v for argument i.

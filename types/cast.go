@@ -48,7 +48,8 @@ func Cast(v Value, to Type, loc *time.Location) (Value, error) {
 			return NewString(v.s), nil
 		}
 		if v.typ == Timestamp {
-			return NewString(time.UnixMilli(v.i).In(loc).Format("2006-01-02 15:04:05.999")), nil
+			t, err := clock(v, loc)
+			return NewString(t.Format("2006-01-02 15:04:05.999")), err
 		}
 		if s := v.Format(loc); v.typ == Time && strings.Contains(s, ".") {
 			return NewString(strings.TrimRight(s, "0")), nil
@@ -84,8 +85,13 @@ func Cast(v Value, to Type, loc *time.Location) (Value, error) {
 	case Date:
 		switch {
 		case v.typ == Timestamp:
-			y, m, d := time.UnixMilli(v.i).In(loc).Date()
-			return NewDate(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() / 86400), nil
+			t, err := clock(v, loc)
+			y, m, d := t.Date()
+			day := time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() / 86400
+			if err == nil && day < -MaxDate {
+				err = fmt.Errorf("DATE out of range: %s", v)
+			}
+			return NewDate(day), err
 		case v.typ.IsText():
 			days, err := ParseDate(v.s)
 			return NewDate(days), err
@@ -93,8 +99,8 @@ func Cast(v Value, to Type, loc *time.Location) (Value, error) {
 	case Time:
 		switch {
 		case v.typ == Timestamp:
-			t := time.UnixMilli(v.i).In(loc)
-			return NewIntOf(Time, int64(t.Hour())*3_600_000+int64(t.Minute())*60_000+int64(t.Second())*1000+int64(t.Nanosecond())/1_000_000), nil
+			t, err := clock(v, loc)
+			return NewIntOf(Time, int64(t.Hour())*3_600_000+int64(t.Minute())*60_000+int64(t.Second())*1000+int64(t.Nanosecond())/1_000_000), err
 		case v.typ.IsText():
 			ms, err := ParseTime(v.s)
 			return NewIntOf(Time, ms), err
@@ -112,6 +118,16 @@ func Cast(v Value, to Type, loc *time.Location) (Value, error) {
 		}
 	}
 	return Value{}, fmt.Errorf("%s cannot be cast to %s", v.typ, to)
+}
+
+// clock is a TIMESTAMP as clocks in loc show it; an error where that is none.
+func clock(v Value, loc *time.Location) (time.Time, error) {
+	t := time.UnixMilli(v.i).In(loc)
+	_, off := t.Zone()
+	if ms := v.i + int64(off)*1000; off != 0 && (ms > v.i) != (off > 0) {
+		return t, fmt.Errorf("TIMESTAMP out of range: %s", v)
+	}
+	return t, nil
 }
 
 // short quotes s for an error, cut to a readable length.
