@@ -468,7 +468,7 @@ var divideAlgebra = &Algebra{
 			if s.hi >= 0 {
 				hi = addClamp(hi, k-1)
 			}
-			return span{lo, hi}, reachable(s, k)
+			return span{lo, hi}, s.lo <= math.MaxInt64/k && s.hi >= math.MinInt64/k
 		}).Intersect(within), true
 	},
 }
