@@ -262,8 +262,8 @@ func (a *adviser) candidates(n need) []*candidate {
 			name = append(name, "reversed_"+l.reverse.Name)
 		}
 		k.name = a.layoutName(n.table, "by_"+strings.ToLower(strings.Join(name, "_")))
-		for _, c := range keyColumns(n.table) {
-			if c != l.reverse {
+		for _, i := range n.table.Layouts[0].PlaceColumns() {
+			if c := n.table.Columns[i]; c != l.reverse {
 				cols = append(cols, c)
 			}
 		}
@@ -279,22 +279,6 @@ func (a *adviser) layoutName(t *catalog.Table, name string) string {
 	out := name
 	for n := 2; slices.ContainsFunc(t.Layouts, func(l *catalog.Layout) bool { return l.Name == out }); n++ {
 		out = fmt.Sprintf("%s_%d", name, n)
-	}
-	return out
-}
-
-// keyColumns are the columns that the primary key is made of, in its order.
-func keyColumns(t *catalog.Table) []*catalog.Column {
-	var out []*catalog.Column
-	l := t.Layouts[0]
-	for _, pattern := range []*catalog.Composite{l.Stored, l.Key} {
-		for _, p := range pattern.Parts {
-			for _, i := range p.Columns {
-				if c := t.Columns[i]; !slices.Contains(out, c) {
-					out = append(out, c)
-				}
-			}
-		}
 	}
 	return out
 }

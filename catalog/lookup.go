@@ -33,9 +33,15 @@ func (l *Layout) PartOf(col int) *Part {
 }
 
 // KeyColumns are the columns of l's key in the order of its parts.
-func (l *Layout) KeyColumns() []int {
+func (l *Layout) KeyColumns() []int { return columnsOf(l.Key.Parts) }
+
+// PlaceColumns are the columns on which the place of a row under l depends: those of the table's name, the key and the packed
+// qualifier, in the order of the parts.
+func (l *Layout) PlaceColumns() []int { return columnsOf(l.AllParts()) }
+
+func columnsOf(parts []*Part) []int {
 	var out []int
-	for _, p := range l.Key.Parts {
+	for _, p := range parts {
 		for _, c := range p.Columns {
 			if !slices.Contains(out, c) {
 				out = append(out, c)

@@ -309,7 +309,7 @@ func (r *run) missing(ctx context.Context, w *writer, rows []pendingRow) ([]pend
 
 // underAnySalt notes the identities of the rows that the table has with the keys of rows.
 func (r *run) underAnySalt(ctx context.Context, w *writer, rows []pendingRow, seen map[rowID]bool) error {
-	cols := keyColumns(w.table)
+	cols := w.table.Layouts[0].PlaceColumns()
 	for part := range slices.Chunk(rows, keysPerPlan) {
 		read := make([]pendingRow, len(part))
 		for i, p := range part { // the key may not read back as what it is made of: COALESCE
@@ -345,17 +345,6 @@ func (r *run) underAnySalt(ctx context.Context, w *writer, rows []pendingRow, se
 
 // keysPerPlan bounds the rows that one plan looks for by their key columns.
 const keysPerPlan = 200
-
-// keyColumns are the columns that go into the primary layout's keys.
-func keyColumns(t *catalog.Table) []int {
-	var out []int
-	for i := range t.Columns {
-		if t.Layouts[0].PartOf(i) != nil {
-			out = append(out, i)
-		}
-	}
-	return out
-}
 
 // planKeys plans reading the rows with the key columns of rows: (a, b) IN ((?, ?), ...).
 func (r *run) planKeys(ctx context.Context, t *catalog.Table, cols []int, rows []pendingRow) (*planner.Plan, error) {
