@@ -91,12 +91,11 @@ type qname struct {
 }
 
 func (n *qname) read(lex *lexer.PeekingLexer, what string) error {
-	if !isName(lex.Peek()) {
-		missed(lex, what)
-		return participle.NextMatch
+	var first ident
+	if err := first.read(lex, what); err != nil {
+		return err
 	}
-	n.A = lex.Next()
-	if !accept(lex, ":") {
+	if n.A = first.Tok; !accept(lex, ":") {
 		return nil
 	}
 	if !isQualifier(lex.Peek()) {
