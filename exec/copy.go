@@ -271,7 +271,7 @@ func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format string) (*Row
 		err = in.flush(ctx)
 	}
 	if err != nil {
-		return nil, r.partly(err)
+		return r.partly(nil, err)
 	}
 	if in.rejected > 0 {
 		r.warn.add(warnLine, fmt.Sprintf("%s not copied", words.Count(in.rejected, "line")))

@@ -212,14 +212,11 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 	case *parser.Select:
 		return r.query(ctx, s, kept)
 	case *parser.Insert:
-		rows, err := r.insert(ctx, s)
-		return rows, r.partly(err)
+		return r.partly(r.insert(ctx, s))
 	case *parser.Update:
-		rows, err := r.update(ctx, s)
-		return rows, r.partly(err)
+		return r.partly(r.update(ctx, s))
 	case *parser.Delete:
-		rows, err := r.delete(ctx, s)
-		return rows, r.partly(err)
+		return r.partly(r.delete(ctx, s))
 	case *parser.CreateTable:
 		return r.createTable(ctx, s)
 	case *parser.DropTable:

@@ -594,17 +594,17 @@ func (e *PartialError) Stand() string {
 // Unwrap gives Err.
 func (e *PartialError) Unwrap() error { return e.Err }
 
-// partly is err with the number of rows that the statement had written before.
-func (r *run) partly(err error) error {
+// partly passes on what a statement gave: its error with the number of rows that it had written before.
+func (r *run) partly(rows *Rows, err error) (*Rows, error) {
 	n := r.rec.written.Load()
 	if err == nil || n == 0 {
-		return err
+		return rows, err
 	}
 	partial := &PartialError{Written: n, Err: err}
 	if pe, ok := err.(*parser.Error); ok {
 		e := *pe
 		e.Msg += partial.Stand()
-		return &e
+		return rows, &e
 	}
-	return partial
+	return rows, partial
 }
