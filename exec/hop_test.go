@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -33,7 +34,7 @@ func TestCostOfHops(t *testing.T) {
 		sizes = append(sizes, 1_000_000)
 	}
 	for i, key := range []string{"host AS TEXT, X'00', ts AS INT64", "host AS TEXT(8), ts AS ORDERED INT64", "CRC32(host) % 4 AS UINT8, host AS TEXT, '|', ts AS INT64"} {
-		_, w := newCluster(t, 1, Config{Alone: true, FullScan: AllowFullScan}, "CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY ("+key+")")
+		_, w := newCluster(t, 1, Config{Alone: true}, "CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY ("+key+")")
 		want := map[string]int64{}
 		stored := 0
 		for _, size := range sizes[:max(1, len(sizes)*(1-i))] {
@@ -51,6 +52,61 @@ func TestCostOfHops(t *testing.T) {
 				} else if s.RPCs != want[q.name] && q.name != "limited" || s.RPCs > 17 { // under a LIMIT more is read ahead or less
 					t.Errorf("%s, %s of %d rows: %d RPCs; of %d rows: %d", key, q.name, size, s.RPCs, sizes[0], want[q.name])
 				}
+			}
+		}
+	}
+}
+
+// The least and the greatest of each group are read at its ends, whatever the table's size.
+func TestCostOfEnds(t *testing.T) {
+	_, w := newCluster(t, 1, Config{Alone: true}, "CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")
+	stored := 0
+	want := map[string]int64{}
+	for _, size := range []int{10_000, 40_000} {
+		from := stored
+		w.fill("m", size-stored, func(i int) string { return hosts(8)(from + i) })
+		stored = size
+		for _, q := range []string{"SELECT host, max(ts) FROM m GROUP BY host", "SELECT host, min(ts) FROM m WHERE v > 20 GROUP BY host", "SELECT max(ts) FROM m"} {
+			n, s := w.read(q)
+			t.Logf("%d rows stored, %s: %d read, %d RPCs", size, q, s.RowsRead, s.RPCs)
+			if before, ok := want[q]; n != 8 && n != 1 || s.RPCs > 10 || ok && s.RPCs != before {
+				t.Errorf("%d rows stored, %s: %d rows, %d read, %d RPCs", size, q, n, s.RowsRead, s.RPCs)
+			}
+			want[q] = s.RPCs
+		}
+	}
+}
+
+// A table of many values costs little more than without hops: looks are given up.
+func TestCostOfHopsGivenUp(t *testing.T) {
+	const rows = 40_000
+	for _, n := range []int{20_000, 2_000, 395, 60} { // values
+		_, w := newCluster(t, 1, Config{Alone: true}, "CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")
+		w.fill("m", rows, hosts(n))
+		plain := New(w.client, w.catalog, Config{Planner: planner.Options{NoSkip: true}})
+		for _, q := range []string{"SELECT * FROM m WHERE ts >= 1000000 AND ts < 1000001", "SELECT * FROM m WHERE ts >= 1000000 AND v >= 0"} {
+			got, s := w.read(q)
+			want, p := (&world{t, plain}).read(q)
+			t.Logf("%d values, %s: %d rows; %d read, %d RPCs in %s; without hops %d read, %d RPCs in %s", n, q, got, s.RowsRead, s.RPCs, s.Elapsed, p.RowsRead, p.RPCs, p.Elapsed)
+			if got != want {
+				t.Errorf("%d values, %s: %d rows, want %d", n, q, got, want)
+			}
+			if s.RPCs > p.RPCs+rows/int64(hopPays)+10 || s.RowsRead > 2*p.RowsRead+rows/2 {
+				t.Errorf("%d values, %s: %d read, %d RPCs; without hops %d read, %d RPCs", n, q, s.RowsRead, s.RPCs, p.RowsRead, p.RPCs)
+			}
+		}
+	}
+}
+
+// Where a full scan is refused, so is a skip scan over too many values: it has read little by then.
+func TestHopsRefused(t *testing.T) {
+	for n, refused := range map[int]bool{8: false, 20_000: true} {
+		_, w := newCluster(t, 1, Config{Alone: true}, "CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")
+		w.fill("m", 20_000, hosts(n))
+		w.run("SET full_scan = 'deny'")
+		for _, q := range []string{"SELECT * FROM m WHERE ts < 1000001", "SELECT * FROM m WHERE ts < 1000001 ORDER BY host LIMIT 19000", "DELETE FROM m WHERE ts < 1000001 AND v < 0"} {
+			if _, _, err := w.try(q); refused != errors.Is(err, ErrFullScan) || !refused && err != nil {
+				t.Errorf("%d values, %s: %v", n, q, err)
 			}
 		}
 	}

@@ -36,9 +36,8 @@ type hopper struct {
 	stats *scanStats
 	opts  *hbase.ReadOptions
 	looks *atomic.Int64 // of the whole table access
-	own   int           // looks of this task
-	rows  int           // of the next look
-	want  int           // values to find before what stands behind them is read; see reader
+	pace  pace
+	want  int // values to find before what stands behind them is read; see reader
 }
 
 // hop lets t, a range, be read by hops.
@@ -49,14 +48,14 @@ func (st *statement) hop(t *scanTask, s *planner.Scan, stats *scanStats, looks *
 	}
 	o.Columns, o.Filter, o.NoCacheBlocks = nil, filter.And{filter.FirstCell{}, filter.KeyOnly{}}, false
 	o.Region, o.Slots = stats.regions.answered, st.slots
-	t.hop = &hopper{st: st, scan: s, stats: stats, opts: &o, looks: looks, rows: hopRows, want: 1}
+	t.hop = &hopper{st: st, scan: s, stats: stats, opts: &o, looks: looks, pace: pace{rows: hopRows}, want: 1}
 }
 
 // next gives the tasks of the next values, at least want if there are so many. left is what remains of t, which is to be read
 // by hops as well; nil: nothing.
 func (h *hopper) next(ctx context.Context, t scanTask, want int) (found []scanTask, left *scanTask, err error) {
 	for values := 0; values < want; {
-		if h.rows > hopLongest || h.looks.Load() >= maxHops {
+		if h.pace.rows > hopLongest || h.looks.Load() >= maxHops {
 			if err := h.st.gaveUp(h.scan); err != nil {
 				return nil, nil, err
 			}
@@ -67,7 +66,7 @@ func (h *hopper) next(ctx context.Context, t scanTask, want int) (found []scanTa
 		if err != nil {
 			return nil, nil, err
 		}
-		seen, more := t, len(keys) == h.rows
+		seen, more := t, len(keys) == h.pace.rows
 		fresh := 0
 		var tasks []scanTask
 		for _, key := range keys {
@@ -101,28 +100,34 @@ func (h *hopper) next(ctx context.Context, t scanTask, want int) (found []scanTa
 			return found, nil, nil
 		}
 		values += fresh
-		h.adapt(len(keys), fresh)
+		h.pace.next(len(keys), fresh)
 	}
 	return found, &t, nil
 }
 
-// adapt chooses the length of the next look after one at rows keys with fresh values.
-func (h *hopper) adapt(rows, fresh int) {
-	h.own++
+// pace is how long the looks of one that hops are.
+type pace struct {
+	rows  int // of the next
+	looks int
+}
+
+// next chooses the length of the next look, after one at rows keys with fresh values.
+func (p *pace) next(rows, fresh int) {
+	p.looks++
 	switch {
 	case fresh > 1 && rows/fresh < min(rows, hopPays):
-		h.rows *= 4
-	case h.own%hopLongLook == hopLongLook-1:
-		h.rows = 4 * hopPays
+		p.rows *= 4
+	case p.looks%hopLongLook == hopLongLook-1:
+		p.rows = 4 * hopPays
 	default:
-		h.rows = hopRows
+		p.rows = hopRows
 	}
 }
 
 // look reads the next keys of t.
 func (h *hopper) look(ctx context.Context, t scanTask) (keys [][]byte, err error) {
 	h.looks.Add(1)
-	sc, err := h.st.client.Scan(ctx, hbase.ScanRange{Table: t.table, Start: t.start, Stop: t.stop, Reversed: t.reversed, Limit: h.rows, BatchBytes: scanBytes}, h.opts)
+	sc, err := h.st.client.Scan(ctx, hbase.ScanRange{Table: t.table, Start: t.start, Stop: t.stop, Reversed: t.reversed, Limit: h.pace.rows, BatchBytes: scanBytes}, h.opts)
 	h.stats.ranges.Add(1)
 	if err == nil {
 		defer sc.Close()

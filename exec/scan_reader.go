@@ -122,8 +122,11 @@ type reader struct {
 	// skip, where not 0, is Scan.Skip: of rows with the same leading parts the first that fits is kept.
 	// While a fetch brings many different ones it goes on reading, else it jumps behind the last.
 	skip   int
+	halves bool   // Scan.SkipHalves: rows whose next byte has another top bit are different too
 	prefix []byte // the leading parts of the last row kept
-	fresh  int    // different ones since the scan was opened
+	half   byte
+	fresh  int // different ones since the scan was opened
+	pace   pace
 
 	sc     hbase.Scanner
 	start  []byte // of the open scan, narrowed as rows come
@@ -137,8 +140,9 @@ type reader struct {
 
 func newReader(st *statement, s *planner.Scan, l *catalog.Layout, stats *scanStats, dec *decoder, opts *hbase.ReadOptions, tasks []scanTask) *reader {
 	r := &reader{st: st, stats: stats, dec: dec, opts: opts, tasks: tasks, bytes: scanBytes,
-		skip: s.Skip, missOK: computedName(l)}
+		skip: s.Skip, halves: s.SkipHalves, missOK: computedName(l)}
 	if r.skip > 0 {
+		r.pace.rows = firstRows
 		r.chunk = firstRows
 	}
 	return r
@@ -187,7 +191,7 @@ func (r *reader) next(ctx context.Context, b *scanBatch) error {
 		n := -1
 		if r.skip > 0 {
 			n = r.dec.layout.Key.PrefixLen(row.Key, r.skip, false)
-			if n >= 0 && r.prefix != nil && bytes.Equal(row.Key[:n], r.prefix) {
+			if n >= 0 && r.isLast(row.Key) {
 				continue
 			}
 		}
@@ -202,7 +206,7 @@ func (r *reader) next(ctx context.Context, b *scanBatch) error {
 			}
 		}
 		if n >= 0 && len(b.rows) > kept {
-			r.prefix = append(r.prefix[:0], row.Key[:n]...)
+			r.prefix, r.half = append(r.prefix[:0], row.Key[:n]...), r.halfOf(row.Key, n)
 			r.fresh++
 		}
 	}
@@ -336,10 +340,12 @@ func (r *reader) finished(ctx context.Context) error {
 	if more && len(r.start) > 0 && len(r.stop) > 0 && string(r.start) >= string(r.stop) || more && t.reversed && len(r.stop) == 0 {
 		more = false
 	}
-	if r.skip == 0 || r.fresh > r.asked/4 {
+	if r.skip == 0 {
 		r.grow()
+	} else if r.pace.next(r.got, r.fresh); r.pace.rows <= maxChunkRows {
+		r.chunk = r.pace.rows
 	} else {
-		r.chunk = firstRows
+		r.chunk = 0
 	}
 	r.fresh = 0
 	if !more {
@@ -356,15 +362,37 @@ func (r *reader) finished(ctx context.Context) error {
 // jump moves on behind the rows with the leading parts of the last one kept, if the scan ended among
 // them. It is false when nothing can follow.
 func (r *reader) jump() bool {
-	if r.prefix == nil || !bytes.HasPrefix(r.start, r.prefix) {
+	if r.tasks[0].reversed {
+		if r.isLast(r.stop) {
+			r.stop = r.prefix[:len(r.prefix):len(r.prefix)]
+			if r.half != 0 {
+				r.stop = append(r.stop, r.half)
+			}
+		}
 		return true
 	}
-	end := types.PrefixEnd(r.prefix)
-	if end == nil {
-		return false
+	if !r.isLast(r.start) {
+		return true
 	}
-	r.start = end
-	return true
+	if r.halves && r.half == 0 {
+		r.start = append(r.prefix[:len(r.prefix):len(r.prefix)], 0x80)
+		return true
+	}
+	r.start = types.PrefixEnd(r.prefix)
+	return r.start != nil
+}
+
+// isLast tells that key is of those of which one was kept last.
+func (r *reader) isLast(key []byte) bool {
+	return r.prefix != nil && bytes.HasPrefix(key, r.prefix) && r.halfOf(key, len(r.prefix)) == r.half
+}
+
+// halfOf is the top bit of the byte behind the first n of key.
+func (r *reader) halfOf(key []byte, n int) byte {
+	if !r.halves || n >= len(key) {
+		return 0
+	}
+	return key[n] & 0x80
 }
 
 // grow lets the next limited fetch be larger, in the end unlimited.

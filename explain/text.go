@@ -301,7 +301,11 @@ func (d *drawing) scan(s *planner.Scan, in string) {
 		for s.Layout.Key.Parts[n].Literal != nil { // the delimiter behind the part
 			n--
 		}
-		line("skip", "from value to value of %s", s.Layout.Key.Parts[n].Source)
+		of := ""
+		if s.SkipEnds {
+			of = [...]string{", the first row of each", ", the last row of each"}[btoi(s.Reversed)]
+		}
+		line("skip", "from value to value of %s%s", s.Layout.Key.Parts[n].Source, of)
 	}
 	if len(s.Considered) > 1 {
 		for _, c := range s.Considered {

@@ -127,20 +127,16 @@ func (c *candidate) spanOrder(s *keySpan, terms []SortTerm) (keyOrder, bool) {
 			continue
 		}
 		// Parts all matched or constant: rows differ in the key, nothing is left to order.
-		if c.scan.AllVersions || c.packed() {
+		if c.scan.AllVersions || packed(c.scan.Table) {
 			return o, false
 		}
 	}
 	return o, true
 }
 
-func (c *candidate) packed() bool {
-	for _, col := range c.scan.Table.Columns {
-		if col.Packed != nil {
-			return true
-		}
-	}
-	return false
+// packed tells that a row of HBase may hold many rows of t.
+func packed(t *catalog.Table) bool {
+	return slices.ContainsFunc(t.Columns, func(c *catalog.Column) bool { return c.Packed != nil })
 }
 
 func termColumn(t SortTerm) (int, bool) {

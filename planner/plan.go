@@ -173,8 +173,12 @@ type Scan struct {
 	Hold  int
 	Limit int64 // rows wanted after Residual; -1: all
 	// Skip, where not 0, is the number of leading key parts that hold all that is wanted of a row: of rows
-	// with the same ones any suffices, and the reader may jump over the others.
+	// with the same ones the first that is read suffices, and the reader may jump over the others.
 	Skip int
+	// SkipHalves: behind these parts stands one whose negative values follow the others. Any row suffices of those that are on the same
+	// side as well, the first that is read.
+	SkipHalves bool
+	SkipEnds   bool // the first row of each value is wanted, not any
 	// Hop, of a SkipScan and of a FullScan that is worth a try, tells where in Spans to look. Nothing else changes: what
 	// it leaves out does not match.
 	Hop *Hop

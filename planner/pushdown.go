@@ -13,7 +13,7 @@ import (
 // finish fills in what does not depend on the layout's spans alone: filters,
 // residual, columns, limit, the plan's explanation.
 func (e *Env) finish(s *Scan, req *accessRequest, c *candidate) {
-	push := !e.Options.NoPushdown && !req.noPushdown && !req.allVersions && req.maxTime == 0 && !c.packed() && !s.Entries
+	push := !e.Options.NoPushdown && !req.noPushdown && !req.allVersions && req.maxTime == 0 && !packed(s.Table) && !s.Entries
 	var filters filter.And
 	var client []expr.Expr
 	k := 0
@@ -117,12 +117,8 @@ func (s *Scan) read(req *accessRequest, client, residual []expr.Expr) {
 			s.Columns = append(s.Columns, filter.Column{Family: col.Family, Qualifier: col.Qualifier})
 		}
 	}
-	packed := false
-	for _, col := range s.Table.Columns {
-		packed = packed || col.Packed != nil
-	}
 	switch {
-	case packed || s.Needed[n+1] || s.AllVersions: // _ts is the newest of all cells
+	case packed(s.Table) || s.Needed[n+1] || s.AllVersions: // _ts is the newest of all cells
 		s.Whole = true
 	case len(s.Columns) == 0:
 		s.KeyOnly = true

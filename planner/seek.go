@@ -3,7 +3,9 @@ package planner
 import (
 	"slices"
 
+	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/parser"
 )
 
@@ -48,12 +50,13 @@ func anyOfSame(c *parser.SelectCore, grouped bool, aggs []AggCall) bool {
 	return !slices.ContainsFunc(aggs, func(a AggCall) bool { return !a.Distinct && a.Func != "MIN" && a.Func != "MAX" })
 }
 
-// skip lets a scan jump from value to value of the leading key parts that hold the used columns.
-func skip(n Node, used []bool) {
-	s, ok := n.(*Scan)
-	if !ok || s.Entries || s.Whole || s.AllVersions || s.Table.MalformedKeyError || s.Reversed || s.Hold >= 0 || s.Access == Get || s.Access == Empty {
-		return
-	}
+// skips tells that s gives each row of its keys as it stands, so that some may be left out.
+func (s *Scan) skips() bool {
+	return !s.Entries && !packed(s.Table) && !s.AllVersions && !s.Table.MalformedKeyError && !s.Reversed && s.Hold < 0 && s.Access != Get && s.Access != Empty
+}
+
+// skip lets s jump from value to value of the leading key parts that hold the used columns.
+func skip(s *Scan, used []bool) {
 	wanted := 0
 	for _, u := range used {
 		if u {
@@ -79,4 +82,65 @@ func skip(n Node, used []bool) {
 			return
 		}
 	}
+}
+
+// ends lets s, whose rows are grouped by groups for the MIN or MAX a, read the first or the last row alone of those with the same values of
+// the key parts before the one that a is about.
+func ends(s *Scan, groups []expr.Expr, a *AggCall) {
+	col, ok := a.Arg.(*expr.Column)
+	if !ok || a.Func != "MIN" && a.Func != "MAX" || a.Filter != nil || s.Order == MergeOrder {
+		return
+	}
+	parts := s.Layout.Key.Parts
+	n := slices.IndexFunc(parts, func(p *catalog.Part) bool { return len(p.Columns) == 1 && p.Columns[0] == col.Index && p.Monotone() != 0 })
+	if n < 1 || !s.Layout.Tells(col.Index) {
+		return
+	}
+	p := parts[n]
+	if !p.Injective() && !s.Layout.ReadFrom(col.Index, n) || p.Order() == catalog.Unordered || p.Order() == catalog.Terminated && !p.PrefixFirst() {
+		return
+	}
+	same := map[int]bool{} // columns that are the same in all rows of a value
+	for _, q := range parts[:n] {
+		if q.FixedTail() > 0 {
+			return
+		}
+		if c, ok := q.Column(); ok && !q.ManyScales() {
+			same[c] = true
+		}
+	}
+	for _, g := range groups {
+		if slices.ContainsFunc(expr.Columns(g), func(c int) bool { return !same[c] }) {
+			return
+		}
+	}
+	if (a.Func == "MAX") == (p.Monotone() > 0) {
+		if s.seeksForward() {
+			return
+		}
+		s.Reversed = true
+		if s.Order == KeyOrder {
+			s.Order = ReverseOrder
+			s.OrderBy = slices.Clone(s.OrderBy)
+			for i := range s.OrderBy {
+				s.OrderBy[i].Desc = !s.OrderBy[i].Desc
+			}
+		}
+	}
+	s.Skip, s.SkipEnds, s.SkipHalves = n, true, p.Order() == catalog.Halves
+}
+
+// seeksForward tells that the servers' filter of s cannot go from the end to the start.
+func (s *Scan) seeksForward() bool {
+	fs, ok := s.Filter.(filter.And)
+	if !ok {
+		fs = filter.And{s.Filter}
+	}
+	return slices.ContainsFunc(fs, func(f filter.Filter) bool {
+		switch f.(type) {
+		case filter.Fuzzy, filter.ColumnRange:
+			return true
+		}
+		return false
+	})
 }

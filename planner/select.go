@@ -518,7 +518,11 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 			return nil, nil, err
 		}
 		if anyOfSame(c, grouped, aggs.calls) {
-			skip(node, used)
+			if s, ok := node.(*Scan); ok && s.skips() {
+				if skip(s, used); s.Skip == 0 && grouped && len(aggs.calls) == 1 {
+					ends(s, groups, &aggs.calls[0])
+				}
+			}
 		}
 	}
 	if grouped {
