@@ -82,15 +82,16 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 	filtered := s.Residual != nil || s.Hold >= 0 || s.Entries
 	workers := cap(st.slots)
 	dec := newDecoder(st, s, s.Layout)
+	looks := new(atomic.Int64)
 	makeReader := func(tasks []scanTask) *reader {
 		r := newReader(st, s, s.Layout, stats, dec.another(), opts, tasks)
+		r.looks = looks
 		if s.Limit >= 0 {
 			r.limitTo(s.Limit, filtered)
 		}
 		return r
 	}
 	c := newCrew(ctx)
-	looks := new(atomic.Int64)
 	hops := func(tasks []scanTask) []scanTask {
 		for i := range tasks {
 			if s.Hop != nil && tasks[i].keys == nil {

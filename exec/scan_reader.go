@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/hql-db/hql/catalog"
@@ -68,7 +69,7 @@ func readOptions(s *planner.Scan, l *catalog.Layout) *hbase.ReadOptions {
 	if s.Entries && l.Kind != catalog.Primary {
 		return &hbase.ReadOptions{Filter: filter.And{filter.FirstCell{}, filter.KeyOnly{}}}
 	}
-	o := &hbase.ReadOptions{MinTime: s.MinTime, MaxTime: s.MaxTime, NoCacheBlocks: s.Access == planner.FullScan}
+	o := &hbase.ReadOptions{MinTime: s.MinTime, MaxTime: s.MaxTime, NoCacheBlocks: s.Access >= planner.SkipScan}
 	if s.AllVersions {
 		o.Versions = math.MaxInt32
 	}
@@ -125,7 +126,9 @@ type reader struct {
 	halves bool   // Scan.SkipHalves: rows whose next byte has another top bit are different too
 	prefix []byte // the leading parts of the last row kept
 	half   byte
-	fresh  int // different ones since the scan was opened
+	scan   *planner.Scan
+	looks  *atomic.Int64 // of all readers of the table access
+	fresh  int           // different ones since the scan was opened
 	pace   pace
 
 	sc     hbase.Scanner
@@ -140,7 +143,7 @@ type reader struct {
 
 func newReader(st *statement, s *planner.Scan, l *catalog.Layout, stats *scanStats, dec *decoder, opts *hbase.ReadOptions, tasks []scanTask) *reader {
 	r := &reader{st: st, stats: stats, dec: dec, opts: opts, tasks: tasks, bytes: scanBytes,
-		skip: s.Skip, halves: s.SkipHalves, missOK: computedName(l)}
+		scan: s, skip: s.Skip, halves: s.SkipHalves, missOK: computedName(l)}
 	if r.skip > 0 {
 		r.pace.rows = firstRows
 		r.chunk = firstRows
@@ -317,6 +320,9 @@ func (r *reader) open(ctx context.Context) error {
 		packed.Filter = allOf(t.ranges, flat(opts.Filter)...)
 		opts = &packed
 	}
+	if r.skip > 0 {
+		r.looks.Add(1)
+	}
 	sc, err := r.st.client.Scan(ctx, sr, opts)
 	r.stats.ranges.Add(1)
 	if err != nil {
@@ -345,6 +351,12 @@ func (r *reader) finished(ctx context.Context) error {
 	} else if r.pace.next(r.got, r.fresh); r.pace.rows <= maxChunkRows {
 		r.chunk = r.pace.rows
 	} else {
+		r.chunk = 0
+	}
+	if r.skip > 0 && more && (r.chunk == 0 || r.looks.Load() >= maxHops) {
+		if err := r.st.gaveUp(r.scan); err != nil {
+			return err
+		}
 		r.chunk = 0
 	}
 	r.fresh = 0

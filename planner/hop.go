@@ -113,11 +113,13 @@ func (c *candidate) hop() *Hop {
 
 // hopped puts what a skip scan does with part i into st.
 func (s *Scan) hopped(st *PartState, i int) {
-	h := s.walker.hopped
-	switch {
-	case i < s.Hop.Parts:
+	n := s.Skip
+	if s.Hop != nil {
+		n = s.Hop.Parts
+	}
+	if i < n {
 		st.State, st.Why = "skipped", ""
-	case h.uses[i] != unused:
+	} else if h := s.walker.hopped; s.Hop != nil && h.uses[i] != unused {
 		st.State, st.Detail, st.Why = h.uses[i].String(), describe(h.detail[i]), ""
 	}
 }

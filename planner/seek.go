@@ -92,7 +92,9 @@ func ends(s *Scan, groups []expr.Expr, a *AggCall) {
 		return
 	}
 	parts := s.Layout.Key.Parts
-	n := slices.IndexFunc(parts, func(p *catalog.Part) bool { return len(p.Columns) == 1 && p.Columns[0] == col.Index && p.Monotone() != 0 })
+	n := slices.IndexFunc(parts, func(p *catalog.Part) bool {
+		return len(p.Columns) == 1 && p.Columns[0] == col.Index && p.Monotone() != 0
+	})
 	if n < 1 || !s.Layout.Tells(col.Index) {
 		return
 	}

@@ -519,8 +519,14 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 		}
 		if anyOfSame(c, grouped, aggs.calls) {
 			if s, ok := node.(*Scan); ok && s.skips() {
-				if skip(s, used); s.Skip == 0 && grouped && len(aggs.calls) == 1 {
+				if len(aggs.calls) == 1 {
 					ends(s, groups, &aggs.calls[0])
+				}
+				if s.Skip == 0 {
+					skip(s, used)
+				}
+				if s.Skip > 0 && s.Access == FullScan {
+					s.Access, s.Considered[0].Access = SkipScan, SkipScan
 				}
 			}
 		}
