@@ -302,8 +302,10 @@ func (d *drawing) scan(s *planner.Scan, in string) {
 			n--
 		}
 		of := ""
-		if s.SkipEnds {
-			of = [...]string{", the first row of each", ", the last row of each"}[btoi(s.Reversed)]
+		if s.SkipEnds && s.Reversed {
+			of = ", the last row of each"
+		} else if s.SkipEnds {
+			of = ", the first row of each"
 		}
 		line("skip", "from value to value of %s%s", s.Layout.Key.Parts[n].Source, of)
 	}
