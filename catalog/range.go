@@ -29,7 +29,7 @@ func (f follow) zero() bool { return len(f.literal) == 1 && f.literal[0] == 0 }
 //
 //	['a', 'b']     ['a', 'b\x00')
 func KeyRange(iv types.Interval) ByteRange {
-	r, _ := textRange(iv, follow{})
+	r, _, _ := textRange(iv, follow{})
 	return r
 }
 
@@ -38,7 +38,14 @@ func KeyRange(iv types.Interval) ByteRange {
 func appendRanges(dst []ByteRange, enc Encoding, iv types.Interval, f follow) (out []ByteRange, exact, ok bool) {
 	switch enc.Order() {
 	case Terminated:
-		r, exact := textRange(iv, f)
+		r, before, exact := textRange(iv, f)
+		for _, b := range before {
+			v := types.NewString(b)
+			if enc.Type() == types.Bytes {
+				v = types.NewBytes(b)
+			}
+			dst = append(dst, ByteRange{Lo: []byte(b), Point: true, Value: v})
+		}
 		return append(dst, r), exact, true
 	case Padded:
 		r, exact := paddedRange(enc, iv)
@@ -93,9 +100,9 @@ func appendClipped(dst []ByteRange, enc Encoding, iv types.Interval) ([]ByteRang
 
 // textRange is the range of a variable-width text or bytes interval. At the end
 // of the key and before the delimiter 0x00 byte order is value order; before
-// another delimiter d, "a" sorts after "aX" for bytes X below d, so the range is widened; so it is
-// where any bytes follow.
-func textRange(iv types.Interval, f follow) (r ByteRange, exact bool) {
+// another delimiter d, "a" sorts after "aX" for bytes X below d, so the range is widened, or, where it would become much
+// wider, "a" is among before, the values of iv beside it; it is widened too where any bytes follow.
+func textRange(iv types.Interval, f follow) (r ByteRange, before []string, exact bool) {
 	lo, hi := []byte(iv.Lo.Text()), []byte(iv.Hi.Text())
 	noHi := iv.Hi.IsNull()
 	ordered, least := f.end(), byte(0) // byte order is value order; the least byte that a longer value goes on with
@@ -107,34 +114,49 @@ func textRange(iv types.Interval, f follow) (r ByteRange, exact bool) {
 			lo = append(lo, least)
 		}
 		if noHi {
-			return ByteRange{Lo: lo}, true
+			return ByteRange{Lo: lo}, nil, true
 		}
 		if !iv.HiOpen {
 			hi = append(hi, least)
 		}
-		return ByteRange{Lo: lo, Hi: hi}, true
+		return ByteRange{Lo: lo, Hi: hi}, nil, true
 	}
 	if noHi {
-		return ByteRange{Lo: lo}, false
+		return ByteRange{Lo: lo}, nil, false
 	}
 	// A prefix: every value that starts with lo, whatever the delimiter.
 	if iv.HiOpen && !iv.LoOpen && bytes.Equal(types.PrefixEnd(lo), hi) {
-		return ByteRange{Lo: lo, Hi: hi}, len(f.literal) == 1 && !bytes.Contains(lo, f.literal)
+		return ByteRange{Lo: lo, Hi: hi}, nil, len(f.literal) == 1 && !bytes.Contains(lo, f.literal)
 	}
 	stop := hi
 	if !iv.HiOpen {
 		stop = types.PrefixEnd(append(bytes.Clone(hi), f.literal...))
 	}
+	const apart = 8 // the shortest are apart, and so little is left to the others
+	exact = iv.HiOpen && !iv.LoOpen && len(f.literal) > 0
 	for n := range hi { // values that are proper prefixes of hi
 		p := hi[:n]
-		if bytes.Compare(p, lo) < 0 {
+		if c := bytes.Compare(p, lo); c < 0 || c == 0 && iv.LoOpen {
 			continue
 		}
-		if s := types.PrefixEnd(append(bytes.Clone(p), f.literal...)); stop != nil && (s == nil || bytes.Compare(s, stop) > 0) {
-			stop = s
+		s := types.PrefixEnd(append(bytes.Clone(p), f.literal...))
+		if stop == nil || s != nil && bytes.Compare(s, stop) <= 0 {
+			continue
+		}
+		if n < apart && len(f.literal) > 0 {
+			before = append(before, string(p))
+		} else {
+			stop, exact = s, false
 		}
 	}
-	return ByteRange{Lo: lo, Hi: stop}, false
+	for n := range lo { // values that are proper prefixes of lo
+		if exact = exact && n < 256; !exact {
+			break
+		}
+		p := append(bytes.Clone(lo[:n]), f.literal...)
+		exact = bytes.Compare(p, lo) < 0 && !bytes.HasPrefix(lo, p)
+	}
+	return ByteRange{Lo: lo, Hi: stop}, before, exact
 }
 
 // paddedRange is the range of an interval over fixed-width strings (padded with
