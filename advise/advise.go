@@ -173,9 +173,9 @@ func readOf(s *planner.Scan) Read {
 	}
 	for _, f := range s.Fates {
 		switch {
-		case strings.HasPrefix(f.Where, "server"):
+		case f.By == planner.ByServer || f.By == planner.ByBoth:
 			r.Server = append(r.Server, f.Expr.String())
-		case f.Where == "client":
+		case f.By == planner.ByClient:
 			r.Client = append(r.Client, f.Expr.String())
 		}
 	}

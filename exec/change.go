@@ -208,7 +208,8 @@ func (r *run) stored(ctx context.Context, w *writer, l *catalog.Layout, rows []p
 		return nil, nil
 	}
 	t := w.table
-	s := &planner.Scan{Table: t, Layout: l, Hold: -1, Limit: -1, Access: planner.Get, Whole: true, Families: t.RowFamilies(), Needed: make([]bool, len(t.Columns)+2)}
+	s := planner.NewScan(t, l)
+	s.Access = planner.Get
 	for i := range t.Columns {
 		s.Needed[i] = true
 	}

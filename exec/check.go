@@ -52,7 +52,8 @@ func (r *run) check(ctx context.Context, s *parser.CheckTable) (*Rows, error) {
 
 // wholeScan reads all rows of one layout.
 func wholeScan(t *catalog.Table, l *catalog.Layout) *planner.Scan {
-	s := &planner.Scan{Table: t, Layout: l, Entries: l.Kind == catalog.Index, Access: planner.FullScan, Hold: -1, Limit: -1, Whole: true, Families: t.RowFamilies(), Needed: make([]bool, len(t.Columns)+2)}
+	s := planner.NewScan(t, l)
+	s.Entries = l.Kind == catalog.Index
 	for i := range s.Needed {
 		s.Needed[i] = true
 	}

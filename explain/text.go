@@ -348,8 +348,8 @@ func versionsText(s *planner.Scan) string {
 
 // placeOf tells in words where a predicate is checked.
 func placeOf(f planner.Fate) string {
-	return map[string]string{"key": "by the key", "server": "server filter", "client": "client filter",
-		"server+client": "server filter, checked again on the client"}[f.Where]
+	return [...]string{planner.ByKey: "by the key", planner.ByServer: "server filter", planner.ByClient: "client filter",
+		planner.ByBoth: "server filter, checked again on the client"}[f.By]
 }
 
 // orderOf tells in which order the rows of s come and how, "" for none.

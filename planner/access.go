@@ -397,7 +397,7 @@ func (c *candidate) prove(terms []term) {
 	}
 	for _, t := range terms {
 		if t.ok && t.exact && together[t.col] || implies(newProof(t, c.walker.columns)) {
-			c.fates = append(c.fates, Fate{Expr: t.Expr, Where: "key"})
+			c.fates = append(c.fates, Fate{Expr: t.Expr, By: ByKey})
 			continue
 		}
 		c.residual = append(c.residual, t.Expr)

@@ -101,13 +101,13 @@ func (c *candidate) fuzzy() filter.Filter {
 	}
 	k := 0
 	for i := range c.fates {
-		if c.fates[i].Where == "key" {
+		if c.fates[i].By == ByKey {
 			continue
 		}
 		used := expr.Columns(c.residual[k])
 		k++
-		if c.fates[i].Where == "client" && len(used) > 0 && !slices.ContainsFunc(used, func(col int) bool { return !cols[col] }) {
-			c.fates[i].Where, c.fates[i].Why = "server+client", "the servers seek to keys that fit"
+		if c.fates[i].By == ByClient && len(used) > 0 && !slices.ContainsFunc(used, func(col int) bool { return !cols[col] }) {
+			c.fates[i].By, c.fates[i].Why = ByBoth, "the servers seek to keys that fit"
 		}
 	}
 	return f

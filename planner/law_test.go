@@ -325,7 +325,7 @@ func shown(s *Scan) string {
 		fmt.Fprintf(&b, "\n  read %s %s", sp.Table, sp.Bounds())
 	}
 	for _, f := range s.Fates {
-		fmt.Fprintf(&b, "\n  %s [%s]", f.Expr, f.Where)
+		fmt.Fprintf(&b, "\n  %s [%d]", f.Expr, f.By)
 	}
 	return b.String()
 }

@@ -121,11 +121,22 @@ type SortTerm struct {
 	NullsFirst bool
 }
 
+// Checked says where a predicate is checked.
+type Checked uint8
+
+// Where predicates are checked.
+const (
+	ByClient Checked = iota
+	ByServer
+	ByBoth // the servers drop some of the rows for which it is not true
+	ByKey  // it is true for every key that is read
+)
+
 // Fate tells where one predicate of the WHERE is checked, and why not in the key.
 type Fate struct {
-	Expr  expr.Expr
-	Where string // "key", "server", "client", "server+client"
-	Why   string
+	Expr expr.Expr
+	By   Checked
+	Why  string
 }
 
 // Scan reads one table. Its rows hold the table's columns in order, then _key
@@ -198,6 +209,12 @@ type Considered struct {
 	Cost   float64
 	Why    string
 	Lost   string // a column: rows in which it is NULL are not in the index, and the query may want them
+}
+
+// NewScan is the Scan that reads all of a layout: every cell, in no order, without a filter or a limit. Its spans and the
+// columns that are needed are the caller's to set.
+func NewScan(t *catalog.Table, l *catalog.Layout) *Scan {
+	return &Scan{Table: t, Layout: l, Access: FullScan, Whole: true, Families: t.RowFamilies(), Needed: make([]bool, len(t.Columns)+2), Hold: -1, Limit: -1}
 }
 
 // LookupKey names a LOOKUP whose value the planner needs.

@@ -19,19 +19,18 @@ func (e *Env) finish(s *Scan, req *accessRequest, c *candidate) {
 	k := 0
 	for i := range c.fates {
 		f := &c.fates[i]
-		if f.Where == "key" {
+		if f.By == ByKey {
 			continue
 		}
 		p := c.residual[k]
 		k++
-		f.Where = "client"
 		f.Why = c.walker.whyNotKey(p, s.Table)
 		if push {
 			if sf, exact, ok := pushDown(p, s.Table); ok {
 				filters = append(filters, sf)
-				f.Where = "server+client"
+				f.By = ByBoth
 				if exact {
-					f.Where = "server"
+					f.By = ByServer
 					continue
 				}
 			}

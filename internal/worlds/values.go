@@ -324,11 +324,13 @@ func (g *Predicates) chosen(col *catalog.Column) string {
 func (g *Predicates) part() string {
 	l := g.Table.Layouts[g.IntN(len(g.Table.Layouts))]
 	p := l.Key.Parts[g.IntN(len(l.Key.Parts))]
+	all := g.Table.Columns // the predicates may be of some of the columns only
+	other := func(col int) bool { return col >= len(all) || all[col].Index != col }
 	value := func() types.Value {
-		if len(p.Columns) == 0 || onlyInKeys(p.Expr) {
+		if len(p.Columns) == 0 || onlyInKeys(p.Expr) || slices.ContainsFunc(p.Columns, other) {
 			return types.Value{}
 		}
-		v, _ := p.Compute(func(col int) (types.Value, bool) { return g.Value(g.Table.Columns[col]), true }, nil)
+		v, _ := p.Compute(func(col int) (types.Value, bool) { return g.Value(all[col]), true }, nil)
 		return v
 	}
 	x, y := value(), value()
