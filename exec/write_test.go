@@ -491,6 +491,33 @@ func TestRowsThatStand(t *testing.T) {
 	}
 }
 
+// followed is a client after whose first conditional Put something else happens.
+type followed struct {
+	hbase.Client
+	then func()
+}
+
+func (c *followed) PutIfAbsent(ctx context.Context, table string, m hbase.Mutation) (bool, error) {
+	ok, err := c.Client.PutIfAbsent(ctx, table, m)
+	if then := c.then; then != nil {
+		c.then = nil
+		then()
+	}
+	return ok, err
+}
+
+// A row that is deleted, and claimed by another, between its claim and the look at it is not said to be inserted.
+func TestClaimDeletedAtOnce(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE t (id TEXT, n INT) ROW KEY (id AS TEXT)")
+	for id, then := range map[string]string{"a": "DELETE FROM t WHERE id = 'a'", "b": "DELETE FROM t WHERE id = 'b'; INSERT INTO t VALUES ('b', 2) IF NOT EXISTS"} {
+		first := &world{t, New(&followed{c, func() { w.run(then) }}, w.catalog, Config{FullScan: AllowFullScan})}
+		first.refused("a row was deleted while it was inserted", "INSERT INTO t VALUES ('"+id+"', 1) IF NOT EXISTS")
+	}
+	w.expect("b|2", "SELECT * FROM t")
+}
+
 // IF NOT EXISTS looks for its rows under every salt, and for no others.
 func TestNewRowsUnderAnySalt(t *testing.T) {
 	for _, key := range []string{"id AS INT32", "id AS INT32, b AS INT32"} {
