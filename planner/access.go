@@ -185,6 +185,9 @@ func (e *Env) candidate(l *catalog.Layout, req *accessRequest, terms []term, box
 		MinTime: req.minTime, MaxTime: req.maxTime, AllVersions: req.allVersions}
 	c.prove(terms)
 	c.order(req, e.Options.NoOrder)
+	if c.scan.Order != MergeOrder {
+		c.closeGaps()
+	}
 	var torn bool
 	c.scan.Spans, torn = mergeSpans(c.spans, c.scan.Order != MergeOrder)
 	if torn || len(c.scan.Spans) < len(c.spans) && slices.ContainsFunc(l.Key.Parts, func(p *catalog.Part) bool { return p.FixedTail() > 0 }) {
@@ -342,6 +345,58 @@ func mergeSpans(spans []keySpan, adjacent bool) (out []Span, torn bool) {
 		n++
 	}
 	return out[:n], torn
+}
+
+// closeGaps lets a span end where another begins if no key can stand between the two: that of January 31, and that of February 1.
+func (c *candidate) closeGaps() {
+	const most = 1000 // of more, one call less is not worth the time
+	if len(c.spans) < 2 || len(c.spans) > most || c.scan.Table.MalformedKeyError || slices.ContainsFunc(c.spans, func(s keySpan) bool { return s.Key || len(s.Pivot) > 0 }) ||
+		slices.ContainsFunc(c.scan.Layout.Key.Parts, func(p *catalog.Part) bool { return p.FixedTail() > 0 }) {
+		return
+	}
+	begins := map[string][]byte{} // by table and stop, the start behind the gap
+	for _, s := range c.spans {
+		if stop := c.walker.before(s.Start); stop != nil {
+			begins[s.Table+"\x00"+string(stop)] = s.Start
+		}
+	}
+	for i := range c.spans {
+		s := &c.spans[i]
+		if next, ok := begins[s.Table+"\x00"+string(s.Stop)]; ok && len(s.Stop) > 0 {
+			s.Stop = next
+		}
+	}
+}
+
+// before gives the end of the keys of the value before the one with which start ends: no key stands between the two. Nil: it is not known.
+func (w *walker) before(start []byte) []byte {
+	at := 0
+	for _, p := range w.layout.Key.Parts {
+		n := p.Width()
+		if n == catalog.Variable {
+			return nil
+		}
+		if at += n; at < len(start) {
+			continue
+		}
+		if at > len(start) || p.Literal != nil || p.Order() != catalog.Ascending || p.ManyScales() {
+			return nil
+		}
+		v, err := p.Encoding.Decode(start[at-n:])
+		if err != nil {
+			return nil
+		}
+		below := types.SetOf(types.Interval{Hi: v, HiOpen: true})
+		if len(below) != 1 || below[0].HiOpen { // there are values in between
+			return nil
+		}
+		b, err := p.Append(slices.Clip(start[:at-n]), below[0].Hi)
+		if err != nil {
+			return nil
+		}
+		return types.PrefixEnd(b)
+	}
+	return nil
 }
 
 // compareStop compares the end of s with key: above 0 when key lies in s (or before its end).

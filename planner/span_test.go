@@ -20,6 +20,7 @@ func numbers(lo, n, step int) string {
 // What is read of a table where part of the key is computed from id: no more Gets and scans than ids or buckets.
 func TestNeighbours(t *testing.T) {
 	const bucket, hash, step, both = "id % 260 AS UINT16, id AS INT64", "LEFT(MD5(CONCAT(id)), 4), id AS INT64", "id / 10 AS INT32, id AS INT64", "CRC32(CONCAT(id, v)) % 2000 AS UINT16, id AS INT64, v AS INT64"
+	const pair, day = "id AS INT64, v AS INT64", "d AS TEXT('yyyyMMdd'), id AS ORDERED INT64"
 	for _, c := range []struct {
 		key, where  string
 		gets, scans int
@@ -39,9 +40,14 @@ func TestNeighbours(t *testing.T) {
 		{step, "id IN (1, 2, 3)", 0, 1},
 		{step, "id IN (" + numbers(0, 300, 20) + ", 1)", 299, 1},
 		{both, "v = 1 AND id IN (" + numbers(0, 3000, 1) + ")", 3000, 0},
+		{both, "(id, v) IN ((1, 2), (2, 3), (3, 4)) AND id < 3", 2, 0}, // a list of tuples, not all ids with all values
+		{pair, "(id, v) IN ((1, 2), (2, 3), (9, 4)) AND v > 2 AND id > 0", 2, 0},
+		{day, "d = DATE '2026-01-31' AND id > 5 OR d = DATE '2026-02-01' OR d = DATE '2026-02-02' AND id < 7", 0, 2},
+		{day, "d = DATE '2026-01-31' AND id > 5 OR d BETWEEN DATE '2026-02-01' AND DATE '2026-02-27' OR d = DATE '2026-03-01'", 0, 2},
+		{day, "d = DATE '2026-01-31' AND id > 5 OR d = DATE '2026-02-02'", 0, 2},
 	} {
 		cat := catalog.New()
-		if err := cat.Load("CREATE TABLE t (id BIGINT, v BIGINT) ROW KEY (" + c.key + ")"); err != nil {
+		if err := cat.Load("CREATE TABLE t (id BIGINT, v BIGINT, d DATE) ROW KEY (" + c.key + ")"); err != nil {
 			t.Fatal(err)
 		}
 		p, err := planSelect(cat, "SELECT * FROM t WHERE "+c.where)
