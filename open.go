@@ -3,10 +3,13 @@ package hql
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 
@@ -30,6 +33,8 @@ import (
 // parameters: hbase://zk/hbase?catalog=tables.sql&full_scan=warn. Options win over them.
 // One with kerberos=NAME@REALM authenticates that user with the keys in keytab=FILE or, without it, with the tickets of
 // kinit, whose user is meant by kerberos= alone; service=hbase/_HOST@REALM is the servers' principal. See WithKerberos.
+// One with tls secures the connections to HBase; tls_ca=FILE holds the authorities to trust in place of the system's, tls_cert=FILE and
+// tls_key=FILE what the client proves itself with, all in PEM form. See WithTLS.
 // Tables that were created in the store are known at once.
 func Open(ctx context.Context, dsn string, opts ...Option) (*DB, error) {
 	scheme, rest, ok := strings.Cut(dsn, ":")
@@ -122,7 +127,7 @@ func openCluster(ctx context.Context, dsn string, opts []Option) (*DB, error) {
 	if user == "" && u.User != nil {
 		user = u.User.Username()
 	}
-	c, err := hbase.Dial(ctx, hbase.Config{Quorum: quorum, Root: strings.TrimSuffix(u.Path, "/"), User: user, Kerberos: cfg.kerberos, ConnectTimeout: cfg.timeout})
+	c, err := hbase.Dial(ctx, hbase.Config{Quorum: quorum, Root: strings.TrimSuffix(u.Path, "/"), User: user, Kerberos: cfg.kerberos, TLS: cfg.tls, ConnectTimeout: cfg.timeout})
 	if err != nil {
 		return nil, err
 	}
@@ -191,6 +196,7 @@ func quorumOf(dsn string) (string, error) {
 func dsnOptions(q url.Values) ([]Option, error) {
 	var out []Option
 	var krb kerberos.Config
+	var files tlsFiles
 	for name, values := range q {
 		v := values[len(values)-1]
 		switch name {
@@ -224,8 +230,20 @@ func dsnOptions(q url.Values) ([]Option, error) {
 			krb.Keytab = v
 		case "service":
 			krb.Service = v
+		case "tls":
+			on, err := strconv.ParseBool(cmp.Or(v, "true"))
+			if err != nil {
+				return nil, fmt.Errorf("connect: tls is true or false, not %q", v)
+			}
+			files.on = on
+		case "tls_ca":
+			files.ca = v
+		case "tls_cert":
+			files.cert = v
+		case "tls_key":
+			files.key = v
 		default:
-			return nil, fmt.Errorf("connect: unknown parameter %q: user, catalog, tz, full_scan, write, kerberos, keytab, service", name)
+			return nil, fmt.Errorf("connect: unknown parameter %q: user, catalog, tz, full_scan, write, kerberos, keytab, service, tls, tls_ca, tls_cert, tls_key", name)
 		}
 	}
 	switch {
@@ -234,5 +252,47 @@ func dsnOptions(q url.Values) ([]Option, error) {
 	case krb != kerberos.Config{}:
 		return nil, errors.New("connect: keytab and service need kerberos=NAME@REALM")
 	}
+	if files != (tlsFiles{}) {
+		cfg, err := files.config()
+		if err != nil {
+			return nil, fmt.Errorf("connect: %w", err)
+		}
+		out = append(out, WithTLS(cfg))
+	}
 	return out, nil
+}
+
+// tlsFiles are what an address says of TLS: PEM files.
+type tlsFiles struct {
+	on            bool
+	ca, cert, key string
+}
+
+// config reads the files; nil: no TLS.
+func (f tlsFiles) config() (*tls.Config, error) {
+	if !f.on {
+		if f != (tlsFiles{}) {
+			return nil, errors.New("tls_ca, tls_cert and tls_key need tls")
+		}
+		return nil, nil
+	}
+	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
+	if f.ca != "" {
+		pem, err := os.ReadFile(f.ca)
+		if err != nil {
+			return nil, fmt.Errorf("tls_ca: %w", err)
+		}
+		cfg.RootCAs = x509.NewCertPool()
+		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("tls_ca: no certificates in PEM form in %s", f.ca)
+		}
+	}
+	if f.cert != "" || f.key != "" {
+		pair, err := tls.LoadX509KeyPair(cmp.Or(f.cert, f.key), cmp.Or(f.key, f.cert)) // one file may hold both
+		if err != nil {
+			return nil, fmt.Errorf("tls_cert and tls_key: %w", err)
+		}
+		cfg.Certificates = []tls.Certificate{pair}
+	}
+	return cfg, nil
 }

@@ -1,6 +1,7 @@
 package hql
 
 import (
+	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"os"
@@ -32,6 +33,7 @@ type config struct {
 	writes   *bool
 	user     string
 	kerberos *kerberos.Config
+	tls      *tls.Config
 	timeout  time.Duration
 	tracers  tracers
 }
@@ -144,6 +146,14 @@ func WithUser(name string) Option {
 // "authentication". WithUser then names a user for whom the authenticated one acts, where hadoop.proxyuser allows that.
 func WithKerberos(k kerberos.Config) Option {
 	return func(c *config) error { c.kerberos = &k; return nil }
+}
+
+// WithTLS secures the connections to a cluster's servers, masters and region servers, with TLS (HBase 2.6 and later:
+// hbase.server.netty.tls.enabled). The zero value trusts the system's roots; RootCAs, Certificates (for clusters that want one of
+// clients too) and the like are used as crypto/tls says. Certificates must be for the names under which the cluster
+// names its servers. ZooKeeper is reached in clear text.
+func WithTLS(cfg *tls.Config) Option {
+	return func(c *config) error { c.tls = cfg; return nil }
 }
 
 // WithConnectTimeout bounds the first contact with a cluster; the default is 10 s.

@@ -83,7 +83,7 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 	defer cancel()
 	reach, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	dials := &dialer{opening: stop}
+	dials := &dialer{tls: cfg.TLS, opening: stop}
 	if cfg.Kerberos != nil {
 		auth, err := kerberos.New(*cfg.Kerberos)
 		if err != nil {

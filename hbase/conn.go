@@ -3,15 +3,18 @@ package hbase
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/tsuna/gohbase/pb"
@@ -29,11 +32,9 @@ const simplePreamble = "HBas\x00\x50"
 // server takes nothing in. It is more than an attempt has.
 const writeTimeout = 30 * time.Second
 
-// regionConn is a connection to a server. It embeds a TCPConn, and not any net.Conn, because
-// gohbase writes net.Buffers from several goroutines: only the net package's own
-// connections write them whole.
+// regionConn is a connection to a server, with TLS or without. Several goroutines write to it, each a whole call: see wholeCall.
 type regionConn struct {
-	*net.TCPConn
+	net.Conn
 	writing sync.Mutex
 	greeted bool        // the preamble was sent: gohbase's own, which it writes first, must not follow
 	heard   atomic.Bool // something was read
@@ -44,11 +45,14 @@ type regionConn struct {
 
 // Read notices when the server's first words refuse the connection: gohbase passes over answers without a call.
 func (c *regionConn) Read(b []byte) (int, error) {
-	n, err := c.TCPConn.Read(b)
-	if n > 0 && !c.heard.Swap(true) {
+	n, err := c.Conn.Read(b)
+	switch {
+	case n > 0 && !c.heard.Swap(true):
 		if r := refusalIn(b[:n]); r != nil {
 			c.dialer.refuse(r)
 		}
+	case n == 0 && errors.Is(err, io.EOF) && !c.heard.Load() && c.dialer.tls == nil:
+		c.dialer.giveUp(fmt.Errorf("%s ends the connection without a word, as servers do that want TLS (tls in the address)", c.RemoteAddr()))
 	}
 	return n, err
 }
@@ -78,7 +82,7 @@ func refusalIn(b []byte) error {
 // SetReadDeadline takes no offence at a closed connection: gohbase sets it between taking a call
 // off its list and delivering the answer, and over an error would never deliver anything.
 func (c *regionConn) SetReadDeadline(t time.Time) error {
-	err := c.TCPConn.SetReadDeadline(t)
+	err := c.Conn.SetReadDeadline(t)
 	if errors.Is(err, net.ErrClosed) {
 		return nil
 	}
@@ -88,12 +92,12 @@ func (c *regionConn) SetReadDeadline(t time.Time) error {
 // SetWriteDeadline is what gohbase calls first on a connection: see connections.
 func (c *regionConn) SetWriteDeadline(t time.Time) error {
 	c.used()
-	return c.TCPConn.SetWriteDeadline(t)
+	return c.Conn.SetWriteDeadline(t)
 }
 
 func (c *regionConn) Close() error {
 	c.gone()
-	return c.TCPConn.Close()
+	return c.Conn.Close()
 }
 
 func (c *regionConn) Write(b []byte) (int, error) {
@@ -110,7 +114,7 @@ func (c *regionConn) Write(b []byte) (int, error) {
 		skipped, c.greeted = len(simplePreamble), false
 	}
 	frame, wanted := withoutTimeRange(b), len(b)-skipped
-	n, err := c.TCPConn.Write(frame[skipped:])
+	n, err := c.Conn.Write(frame[skipped:])
 	if n == len(frame)-skipped { // all of what may be a shorter frame
 		n = wanted
 	}
@@ -147,6 +151,7 @@ func withoutTimeRange(frame []byte) []byte {
 
 // dialer makes the connections to servers.
 type dialer struct {
+	tls     *tls.Config             // nil: connections are in clear text
 	auth    *kerberos.Authenticator // nil: authentication is simple
 	refused atomic.Pointer[refusal]
 	opening context.CancelCauseFunc // ends Dial, which gohbase would let wait for its whole time; may be nil
@@ -160,6 +165,11 @@ type refusal struct {
 
 func (d *dialer) refuse(err error) {
 	d.refused.Store(&refusal{err, time.Now()})
+	d.giveUp(err)
+}
+
+// giveUp ends Dial, if it is still at work.
+func (d *dialer) giveUp(err error) {
 	if d.opening != nil {
 		d.opening(fmt.Errorf("%w: %w", ErrUnreachable, err))
 	}
@@ -251,24 +261,46 @@ func (d *dialer) dial(ctx context.Context, network, addr string) (*regionConn, e
 	if err != nil {
 		return nil, err
 	}
-	tcp, ok := conn.(*net.TCPConn)
-	if !ok {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
 		conn.Close()
-		return nil, fmt.Errorf("a connection over %s is not TCP", network)
+		return nil, err
 	}
-	c := &regionConn{TCPConn: tcp, dialer: d, used: func() {}, gone: func() {}}
+	if d.tls != nil {
+		if conn, err = d.secure(ctx, conn, host); err != nil {
+			d.refuse(err)
+			return nil, err
+		}
+	}
+	c := &regionConn{Conn: conn, dialer: d, used: func() {}, gone: func() {}}
 	if d.auth == nil {
 		return c, nil
 	}
-	host, _, err := net.SplitHostPort(addr)
-	if err == nil {
-		err = d.auth.Authenticate(ctx, tcp, host)
-	}
-	if err != nil {
+	if err = d.auth.Authenticate(ctx, conn, host); err != nil {
 		conn.Close()
 		d.refuse(err)
 		return nil, err
 	}
 	c.greeted = true
 	return c, nil
+}
+
+// secure speaks TLS on conn with the server at host, or closes it.
+func (d *dialer) secure(ctx context.Context, conn net.Conn, host string) (net.Conn, error) {
+	cfg := d.tls
+	if cfg.ServerName == "" && !cfg.InsecureSkipVerify {
+		cfg = cfg.Clone()
+		cfg.ServerName = host
+	}
+	secured := tls.Client(conn, cfg)
+	err := secured.HandshakeContext(ctx)
+	if err == nil {
+		return secured, nil
+	}
+	conn.Close()
+	var other tls.RecordHeaderError
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.As(err, &other) {
+		err = errors.New("the server ends the connection, as one does that speaks clear text")
+	}
+	return nil, fmt.Errorf("TLS with %s: %w", conn.RemoteAddr(), err)
 }

@@ -1,7 +1,6 @@
 package hbase
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -9,7 +8,6 @@ import (
 	"math"
 	"net"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -48,39 +46,6 @@ func TestReadDeadlineOfClosedConnection(t *testing.T) {
 	}
 	if _, err := conn.Write([]byte("x")); err == nil {
 		t.Error("a closed connection takes a write")
-	}
-}
-
-// Several goroutines write to one connection: what is one call must arrive as one.
-func TestBuffersAreWrittenWhole(t *testing.T) {
-	conn, peer := pipe(t)
-	const writers, times, half = 4, 20, 100_000
-	var wg sync.WaitGroup
-	for i := range writers {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			part := bytes.Repeat([]byte{byte(i)}, half)
-			for range times {
-				b := net.Buffers{part, part}
-				if _, err := b.WriteTo(conn); err != nil {
-					t.Error(err)
-				}
-			}
-		}()
-	}
-	go func() {
-		wg.Wait()
-		conn.Close()
-	}()
-	got := make([]byte, 2*half)
-	for range writers * times {
-		if _, err := io.ReadFull(peer, got); err != nil {
-			t.Fatal(err)
-		}
-		if bytes.Count(got, got[:1]) != len(got) {
-			t.Fatal("two writes were mixed")
-		}
 	}
 }
 

@@ -2,6 +2,7 @@ package hbase
 
 import (
 	"context"
+	"crypto/tls"
 	"time"
 
 	"github.com/hql-db/hql/filter"
@@ -165,7 +166,10 @@ type Config struct {
 	User   string // sent unverified; "" means the operating system's user, or the one that Kerberos authenticates
 	// Kerberos authenticates the connections to HBase; nil: authentication is simple. Another User is then one that
 	// the authenticated user acts for, which the cluster must allow (hadoop.proxyuser).
-	Kerberos       *kerberos.Config
+	Kerberos *kerberos.Config
+	// TLS secures the connections to HBase, as hbase.server.netty.tls.enabled asks for since 2.6; nil: they are in clear text. The
+	// server's name is the one under which the cluster names it unless ServerName is set. ZooKeeper is reached in clear text.
+	TLS            *tls.Config
 	ConnectTimeout time.Duration // of the first contact; 0: 10 s
 	AttemptTimeout time.Duration // one RPC; 0: 90 s for scans, 20 s for others
 }

@@ -263,7 +263,8 @@ func (c *client) mutateBatch(ctx context.Context, table string, ms []Mutation, a
 func (c *client) Increment(ctx context.Context, table string, key []byte, family, qualifier string, n int64) (int64, error) {
 	// One attempt: sent twice, it might count twice.
 	msg, _, err := c.try(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
-		return hrpc.NewIncSingle(ctx, []byte(table), key, family, qualifier, n, hrpc.SkipBatch())
+		inc, err := hrpc.NewIncSingle(ctx, []byte(table), key, family, qualifier, n, hrpc.SkipBatch())
+		return wholeCall{inc}, err
 	})
 	if err != nil {
 		return 0, explain(err, "increment", table)
@@ -274,6 +275,13 @@ func (c *client) Increment(ctx context.Context, table string, key []byte, family
 	}
 	return int64(binary.BigEndian.Uint64(cells[0].Value)), nil
 }
+
+// wholeCall is a mutation that is sent in one write. gohbase would send its cells behind it in another, and a call that is sent at the
+// same time might come between the two.
+type wholeCall struct{ *hrpc.Mutate }
+
+// CellBlocksEnabled keeps the cells inside the message.
+func (wholeCall) CellBlocksEnabled() bool { return false }
 
 func (c *client) PutIfAbsent(ctx context.Context, table string, m Mutation) (bool, error) {
 	if err := m.check(); err != nil {

@@ -318,13 +318,27 @@ func parseSite(b []byte) (string, error) {
 			props[strings.TrimSpace(p.Name)] = v
 		}
 	}
-	params := ""
+	var params []string
 	switch v := props["hbase.security.authentication"]; strings.ToLower(v) {
 	case "", "simple":
 	case "kerberos":
-		params = "?kerberos=&service=" + url.QueryEscape(props["hbase.regionserver.kerberos.principal"])
+		params = append(params, "kerberos=", "service="+url.QueryEscape(props["hbase.regionserver.kerberos.principal"]))
 	default:
 		return "", fmt.Errorf("hbase.security.authentication is %s: hql speaks simple and kerberos", v)
+	}
+	if strings.EqualFold(props["hbase.client.netty.tls.enabled"], "true") {
+		params = append(params, "tls")
+		for store, param := range map[string]string{"hbase.rpc.tls.truststore": "tls_ca", "hbase.rpc.tls.keystore": "tls_cert"} {
+			file := props[store+".location"]
+			if file == "" {
+				continue
+			}
+			if typ := cmp.Or(props[store+".type"], strings.TrimPrefix(filepath.Ext(file), ".")); !strings.EqualFold(typ, "PEM") {
+				return "", fmt.Errorf("%s.location is %s: hql reads PEM files; keytool and openssl make one of it, for %s in the address", store, file, param)
+			}
+			params = append(params, param+"="+url.QueryEscape(file))
+		}
+		slices.Sort(params)
 	}
 	var hosts []string
 	for h := range strings.SplitSeq(props["hbase.zookeeper.quorum"], ",") {
@@ -344,5 +358,9 @@ func parseSite(b []byte) (string, error) {
 	if i := strings.IndexFunc(quorum, func(r rune) bool { return r <= ' ' || strings.ContainsRune("/?#@%", r) }); i >= 0 || quorum == "" {
 		return "", fmt.Errorf("hbase.zookeeper.quorum is %q, not HOST:PORT[,HOST:PORT]", quorum)
 	}
-	return "hbase://" + quorum + (&url.URL{Path: "/" + root}).EscapedPath() + params, nil
+	query := ""
+	if len(params) > 0 {
+		query = "?" + strings.Join(params, "&")
+	}
+	return "hbase://" + quorum + (&url.URL{Path: "/" + root}).EscapedPath() + query, nil
 }

@@ -68,7 +68,8 @@ Flags:
   -f FILE           a file of statements (repeatable)
   --connect URL     mem: (default), dir:PATH, hbase://zk1,zk2:2181/hbase, hbase: for
                     what hbase-site.xml says, or the name of a configured connection;
-                    hbase://...?kerberos logs in with the tickets of kinit
+                    hbase://...?kerberos logs in with the tickets of kinit,
+                    hbase://...?tls&tls_ca=FILE speaks TLS
   --conf DIR        where hbase-site.xml is (default: $HBASE_CONF_DIR)
   --catalog FILE    CREATE TABLE statements that describe the tables (repeatable)
   --format FORMAT   table, vertical, csv, tsv, json, jsonl or markdown

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -32,6 +34,28 @@ func TestScripts(t *testing.T) {
 		e.Setenv("ESC", "\x1b")
 		return nil
 	}})
+}
+
+// The same beside clusters that speak TLS, one of which wants certificates of clients.
+func TestTLS(t *testing.T) {
+	for _, mutual := range []bool{false, true} {
+		t.Run(fmt.Sprintf("mutual=%v", mutual), func(t *testing.T) {
+			quorum, ca, client := hbasetest.Secured(t, mutual)
+			address := "hbase://" + quorum + "/hbase"
+			secured := address + "?tls&tls_ca=" + url.QueryEscape(ca)
+			if mutual {
+				secured += "&tls_cert=" + url.QueryEscape(client)
+			}
+			testscript.Run(t, testscript.Params{Dir: "testdata/tls",
+				Setup: func(e *testscript.Env) error {
+					e.Setenv("ADDRESS", address)
+					e.Setenv("SECURED", secured)
+					e.Setenv("CA", url.QueryEscape(ca))
+					return nil
+				},
+				Condition: func(cond string) (bool, error) { return cond == "mutual" && mutual, nil }})
+		})
+	}
 }
 
 // The demo's tables on a real HBase give what the embedded store gives.

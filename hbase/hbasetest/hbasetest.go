@@ -4,9 +4,15 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
+	"math/big"
 	"net"
 	"net/http"
 	"os"
@@ -31,6 +37,9 @@ const requireEnv = "HQL_REQUIRE_HBASE"
 
 // versionEnv names the version of hbase-server to start.
 const versionEnv = "HQL_HBASE_VERSION"
+
+// securedEnv asks for the tests that run an HBase with TLS.
+const securedEnv = "HQL_TEST_TLS"
 
 // guardedEnv asks for the tests that run an HBase with permissions.
 const guardedEnv = "HQL_TEST_GUARDED"
@@ -103,6 +112,67 @@ func Guarded(tb testing.TB) (quorum string) {
 	check(tb, err)
 	tb.Cleanup(r.stop)
 	return r.quorum
+}
+
+// Secured starts an HBase 2.6 that speaks nothing but TLS, and stops it after the test, which is skipped unless HQL_TEST_TLS is set:
+// it takes half a minute. Its certificate, for localhost, is signed by the authority in the PEM file ca; mutual: it wants one of that
+// authority's from clients, which the PEM file client holds with its key.
+func Secured(tb testing.TB, mutual bool) (quorum, ca, client string) {
+	tb.Helper()
+	if os.Getenv(securedEnv) == "" {
+		tb.Skipf("set %s=1 to check against an HBase with TLS", securedEnv)
+	}
+	dir := tb.TempDir()
+	ca, client, err := certificates(dir)
+	check(tb, err)
+	mode := "NONE"
+	if mutual {
+		mode = "NEED"
+	}
+	p := plain()
+	p.version = cmp.Or(os.Getenv(versionEnv), "2.6.4-hadoop3")
+	for _, of := range []string{"server", "client"} {
+		p.props = append(p.props, [2]string{"hbase." + of + ".netty.tls.enabled", "true"})
+	}
+	p.props = append(p.props, [][2]string{{"hbase.server.netty.tls.supportplaintext", "false"}, {"hbase.server.netty.tls.client.auth.mode", mode},
+		{"hbase.rpc.tls.keystore.location", client}, {"hbase.rpc.tls.keystore.type", "PEM"}, {"hbase.rpc.tls.keystore.password", ""},
+		{"hbase.rpc.tls.truststore.location", ca}, {"hbase.rpc.tls.truststore.type", "PEM"}, {"hbase.rpc.tls.truststore.password", ""}}...)
+	r, err := start(p, false)
+	check(tb, err)
+	tb.Cleanup(r.stop)
+	return r.quorum, ca, client
+}
+
+// certificates writes an authority's certificate, and one of its for localhost with its key, as PEM files into dir.
+func certificates(dir string) (ca, client string, err error) {
+	until := time.Now().Add(24 * time.Hour)
+	authority := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "hql's tests"}, NotAfter: until, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
+	host := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "localhost"}, NotAfter: until, DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageKeyEncipherment, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
+	caKey, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return "", "", err
+	}
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return "", "", err
+	}
+	caBytes, err := x509.CreateCertificate(rand.Reader, authority, authority, &caKey.PublicKey, caKey)
+	if err != nil {
+		return "", "", err
+	}
+	hostBytes, err := x509.CreateCertificate(rand.Reader, host, authority, &key.PublicKey, caKey)
+	if err != nil {
+		return "", "", err
+	}
+	keyBytes, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return "", "", err
+	}
+	ca, client = filepath.Join(dir, "ca.pem"), filepath.Join(dir, "client.pem")
+	block := func(typ string, b []byte) []byte { return pem.EncodeToMemory(&pem.Block{Type: typ, Bytes: b}) }
+	return ca, client, errors.Join(os.WriteFile(ca, block("CERTIFICATE", caBytes), 0o600),
+		os.WriteFile(client, append(block("PRIVATE KEY", keyBytes), block("CERTIFICATE", hostBytes)...), 0o600))
 }
 
 // Scanners says how many scanners are open on the region server of the HBase that Quorum started, and how many it
