@@ -258,6 +258,15 @@ func (p *Part) FixedTail() int { return p.tail }
 //	price AS BIGDECIMAL     true
 func (p *Part) ManyScales() bool { return p.scales }
 
+// NoBlankEnd reports whether no value of the part ends with a space: they fill the part's width.
+//
+//	uid AS TEXT(6)     true
+//	uid AS TEXT        false
+func (p *Part) NoBlankEnd() bool {
+	e, ok := p.Encoding.(padded)
+	return ok && e.filler == ' '
+}
+
 // Append appends the bytes of v in the part. An error tells why no key can have them.
 //
 //	uid AS TEXT(6), 'a7'                     'a7    '

@@ -46,6 +46,15 @@ func appendRanges(dst []ByteRange, enc Encoding, iv types.Interval, f follow) (o
 			}
 			dst = append(dst, ByteRange{Lo: []byte(b), Point: true, Value: v})
 		}
+		if lo := append(bytes.Clone(r.Lo), f.literal...); iv.LoOpen && len(f.literal) > 0 && bytes.Equal(r.Lo, []byte(iv.Lo.Text())) {
+			// What begins with the lower bound and the delimiter is that bound itself, which is not in iv.
+			if r.Hi == nil || bytes.Compare(lo, r.Hi) < 0 {
+				dst = append(dst, ByteRange{Lo: r.Lo, Hi: lo})
+				if r.Lo = types.PrefixEnd(lo); r.Lo == nil || r.Hi != nil && bytes.Compare(r.Lo, r.Hi) >= 0 {
+					return dst, exact, true
+				}
+			}
+		}
 		return append(dst, r), exact, true
 	case Padded:
 		r, exact := paddedRange(enc, iv)
@@ -122,7 +131,7 @@ func textRange(iv types.Interval, f follow) (r ByteRange, before []string, exact
 		return ByteRange{Lo: lo, Hi: hi}, nil, true
 	}
 	if noHi {
-		return ByteRange{Lo: lo}, nil, false
+		return ByteRange{Lo: lo}, nil, len(f.literal) > 0 && !beginningsAbove(lo, f.literal)
 	}
 	// A prefix: every value that starts with lo, whatever the delimiter.
 	if iv.HiOpen && !iv.LoOpen && bytes.Equal(types.PrefixEnd(lo), hi) {
@@ -133,7 +142,7 @@ func textRange(iv types.Interval, f follow) (r ByteRange, before []string, exact
 		stop = types.PrefixEnd(append(bytes.Clone(hi), f.literal...))
 	}
 	const apart = 8 // the shortest are apart, and so little is left to the others
-	exact = iv.HiOpen && !iv.LoOpen && len(f.literal) > 0
+	exact = iv.HiOpen && len(f.literal) > 0
 	for n := range hi { // values that are proper prefixes of hi
 		p := hi[:n]
 		if c := bytes.Compare(p, lo); c < 0 || c == 0 && iv.LoOpen {
@@ -149,14 +158,19 @@ func textRange(iv types.Interval, f follow) (r ByteRange, before []string, exact
 			stop, exact = s, false
 		}
 	}
-	for n := range lo { // values that are proper prefixes of lo
-		if exact = exact && n < 256; !exact {
-			break
-		}
-		p := append(bytes.Clone(lo[:n]), f.literal...)
-		exact = bytes.Compare(p, lo) < 0 && !bytes.HasPrefix(lo, p)
-	}
+	exact = exact && !beginningsAbove(lo, f.literal)
 	return ByteRange{Lo: lo, Hi: stop}, before, exact
+}
+
+// beginningsAbove reports whether a value that lo begins with, and that is less, may stand behind lo before a delimiter.
+func beginningsAbove(lo, delimiter []byte) bool {
+	const most = 256
+	for n := range lo {
+		if p := append(bytes.Clone(lo[:n]), delimiter...); n > most || bytes.Compare(p, lo) >= 0 || bytes.HasPrefix(lo, p) {
+			return true
+		}
+	}
+	return false
 }
 
 // paddedRange is the range of an interval over fixed-width strings (padded with

@@ -153,6 +153,42 @@ func fixed(e expr.Expr) bool {
 	return !e.Type().IsTemporal() && !slices.ContainsFunc(expr.Children(e), func(x expr.Expr) bool { return !fixed(x) })
 }
 
+// untrimmed gives e without what cuts spaces off the ends of columns whose texts have none there.
+func (c columns) untrimmed(e expr.Expr) expr.Expr {
+	return expr.Map(e, func(e expr.Expr) expr.Expr {
+		call, ok := e.(*expr.Call)
+		if !ok || call.Func.Name != "RTRIM" && call.Func.Name != "BTRIM" {
+			return e
+		}
+		col, ok := call.Args[0].(*expr.Column)
+		if !ok || !c.noBlankEnd(col.Index) {
+			return e
+		}
+		if len(call.Args) == 2 {
+			if k, ok := call.Args[1].(*expr.Const); !ok || k.Val.IsNull() || k.Val.Text() != " " {
+				return e
+			}
+		}
+		if call.Func.Name == "RTRIM" {
+			return col
+		}
+		start := *call
+		start.Func = expr.Builtins().Lookup("LTRIM")
+		return &start
+	})
+}
+
+// noBlankEnd tells that no text in col ends with a space: a row's key would not hold it.
+func (c columns) noBlankEnd(col int) bool {
+	if col >= len(c.table.Columns) || !c.table.Columns[col].KeyPart {
+		return false
+	}
+	return slices.ContainsFunc(c.table.Layouts[0].Key.Parts, func(p *catalog.Part) bool {
+		of, ok := p.Column()
+		return p.Literal == nil && ok && of == col && p.NoBlankEnd()
+	})
+}
+
 // holds tells that part stands in e.
 func holds(e, part expr.Expr) bool {
 	switch e.(type) {
@@ -209,10 +245,14 @@ func termOf(e expr.Expr, c columns) term {
 func meanings(es []expr.Expr, c columns) []term {
 	out := termsOf(es, c)
 	for i, of := range out {
-		m := of.Expr
+		m := c.untrimmed(of.Expr)
+		if m != of.Expr {
+			out[i] = termOf(m, c)
+			out[i].Expr = of.Expr
+		}
 		if len(c.parts) > 0 {
 			m = c.ofParts(m)
-		} else if of.ok && !of.set.IsAll() {
+		} else if out[i].ok && !out[i].set.IsAll() {
 			continue
 		}
 		if m = expr.Restate(m); m != of.Expr {
