@@ -116,7 +116,7 @@ func (r Read) write(b *strings.Builder) {
 			fmt.Fprintf(b, "           the %s %s\n", f.where, strings.Join(f.preds, ", "))
 		}
 	}
-	if r.Access == planner.FullScan && r.Why != "" {
+	if r.Why != "" {
 		fmt.Fprintf(b, "           or %s\n", r.Why)
 	}
 }
