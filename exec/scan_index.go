@@ -32,7 +32,7 @@ func newIndexScan(st *statement, s *planner.Scan, stats *scanStats, in operator.
 	primary := s.Table.Layouts[0]
 	// The entry is compared with the row it leads to, so the columns of the index are needed.
 	whole := *s
-	whole.KeyOnly, whole.FirstCell, whole.Whole = false, false, true
+	whole.Fetch = planner.FetchAll
 	whole.Needed = slices.Clone(s.Needed)
 	for _, p := range s.Layout.Key.Parts {
 		for _, c := range p.Columns {

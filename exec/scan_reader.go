@@ -74,13 +74,12 @@ func readOptions(s *planner.Scan, l *catalog.Layout) *hbase.ReadOptions {
 		o.Versions = math.MaxInt32
 	}
 	o.Filter, o.Families = s.Filter, s.Families
-	switch {
-	case s.KeyOnly:
+	switch s.Fetch {
+	case planner.FetchKeys:
 		o.Filter = allOf(s.Filter, filter.FirstCell{}, filter.KeyOnly{})
-	case s.Whole:
-	case s.FirstCell:
+	case planner.FetchFirst:
 		o.Filter = allOf(s.Filter, filter.Columns(s.Columns))
-	default:
+	case planner.FetchColumns:
 		o.Columns, o.Families = s.Columns, nil
 	}
 	return o

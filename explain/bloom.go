@@ -16,7 +16,7 @@ func bloom(s *planner.Scan) (kind, why string) {
 		return "", ""
 	}
 	families := s.Families
-	explicit := !s.KeyOnly && !s.Whole && !s.FirstCell
+	explicit := s.Fetch == planner.FetchColumns
 	if s.Entries {
 		families, explicit = nil, false
 		for _, f := range s.Table.Families {

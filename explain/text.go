@@ -398,12 +398,12 @@ func columnsText(s *planner.Scan) string {
 		names = append(names, c.Family+":"+planner.Escape([]byte(c.Qualifier)))
 	}
 	list := strings.Join(names, ", ")
-	switch {
-	case s.KeyOnly:
+	switch s.Fetch {
+	case planner.FetchKeys:
 		return "none: keys only"
-	case s.Whole:
+	case planner.FetchAll:
 		return strings.TrimSpace(list + " (all of " + strings.Join(s.Families, ", ") + ")")
-	case s.FirstCell:
+	case planner.FetchFirst:
 		return list + " and each row's first cell"
 	}
 	return list

@@ -160,15 +160,10 @@ type Scan struct {
 	Filter   filter.Filter // for the region servers; nil: none
 	Residual expr.Expr     // what the client checks on each row; nil: none
 	Needed   []bool        // by column index incl. the two pseudo-columns: who must be decoded
-	// A row exists when it has any cell in Families (nil: in any family). What is read of it, one of:
-	//   KeyOnly       no value: filter.FirstCell and filter.KeyOnly over Families
-	//   Whole         every cell of Families, no shaping filter
-	//   FirstCell     Families through filter.Columns(Columns): these columns and, so that a row
-	//                 without any of them is seen, its first cell
-	//   none of them  exactly Columns: the predicate is false for rows without them
-	Families                  []string
-	Columns                   []filter.Column // the cells whose values are needed
-	KeyOnly, Whole, FirstCell bool
+	// A row exists when it has any cell in Families (nil: in any family). Fetch says what is read of it.
+	Families []string
+	Columns  []filter.Column // the cells whose values are needed
+	Fetch    Fetch
 	// MinTime and MaxTime bound cell timestamps, [MinTime, MaxTime), 0 and 0: none; Versions per
 	// cell: 0 means the newest; AllVersions gives a row a version (FOR SYSTEM_TIME ALL | BETWEEN).
 	MinTime, MaxTime int64
@@ -214,8 +209,21 @@ type Considered struct {
 // NewScan is the Scan that reads all of a layout: every cell, in no order, without a filter or a limit. Its spans and the
 // columns that are needed are the caller's to set.
 func NewScan(t *catalog.Table, l *catalog.Layout) *Scan {
-	return &Scan{Table: t, Layout: l, Access: FullScan, Whole: true, Families: t.RowFamilies(), Needed: make([]bool, len(t.Columns)+2), Hold: -1, Limit: -1}
+	return &Scan{Table: t, Layout: l, Access: FullScan, Families: t.RowFamilies(), Needed: make([]bool, len(t.Columns)+2), Hold: -1, Limit: -1}
 }
+
+// Fetch says which cells of its rows a Scan reads.
+type Fetch uint8
+
+// What is read of a row.
+const (
+	FetchAll     Fetch = iota // every cell of Families
+	FetchColumns              // Columns alone: the predicate is false for rows without them
+	// FetchFirst is Columns and, so that a row without any of them is seen, its first cell: Families through
+	// filter.Columns(Columns).
+	FetchFirst
+	FetchKeys // no value: filter.FirstCell and filter.KeyOnly over Families
+)
 
 // LookupKey names a LOOKUP whose value the planner needs.
 type LookupKey struct {

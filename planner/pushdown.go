@@ -118,15 +118,15 @@ func (s *Scan) read(req *accessRequest, client, residual []expr.Expr) {
 	}
 	switch {
 	case packed(s.Table) || s.Needed[n+1] || s.AllVersions: // _ts is the newest of all cells
-		s.Whole = true
+		s.Fetch = FetchAll
 	case len(s.Columns) == 0:
-		s.KeyOnly = true
+		s.Fetch = FetchKeys
 	case all:
-		s.Whole = true
+		s.Fetch = FetchAll
 	case rejectsMissing(residual, s.Table):
-		// exactly Columns
+		s.Fetch = FetchColumns
 	default:
-		s.FirstCell = true
+		s.Fetch = FetchFirst
 	}
 }
 
