@@ -58,7 +58,7 @@ type Numbers struct {
 
 // New gives the numbers of a statement that begins.
 func New(env Env) *Numbers {
-	n := &Numbers{env: env, now: map[string]types.Value{}, names: map[string]*names{}}
+	n := &Numbers{env: env}
 	n.uids, n.tables = uids{&n.env}, tables{&n.env, n}
 	return n
 }
@@ -92,9 +92,17 @@ func (n *Numbers) Get(k planner.LookupKey) (v types.Value, ok bool) {
 		v, ok = n.env.Cache.get(name)
 	}
 	if ok {
-		n.now[name] = v
+		n.keep(name, v)
 	}
 	return v, ok
+}
+
+// keep notes a number under n.mu. Most statements ask for none.
+func (n *Numbers) keep(name string, v types.Value) {
+	if n.now == nil {
+		n.now = map[string]types.Value{}
+	}
+	n.now[name] = v
 }
 
 // Known is expr.Env.Lookup for the names that have numbers.
@@ -116,7 +124,7 @@ func (n *Numbers) Trim() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.now) > maxKept {
-		n.before, n.now = n.now, map[string]types.Value{}
+		n.before, n.now = n.now, nil
 	}
 }
 
@@ -138,7 +146,7 @@ func (n *Numbers) ask(ctx context.Context, k planner.LookupKey) (types.Value, er
 	}
 	name := nameOf(k)
 	n.mu.Lock()
-	n.now[name] = v
+	n.keep(name, v)
 	n.mu.Unlock()
 	if !v.IsNull() {
 		n.env.Cache.put(name, v, age)
@@ -242,6 +250,9 @@ func (n *Numbers) namesOf(call *expr.Call) *names {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	id := call.String()
+	if n.names == nil {
+		n.names = map[string]*names{}
+	}
 	if n.names[id] == nil {
 		n.names[id] = &names{slot: make(chan struct{}, 1), found: map[string]types.Value{}, none: map[string]bool{}}
 	}
