@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
+	"math"
 	"slices"
 	"strings"
 
@@ -164,6 +166,9 @@ func (w *finder) integer(n *ast.BasicLit) string {
 	b, ok := w.info.TypeOf(n).(*types.Basic)
 	if !ok || b.Info()&types.IsInteger == 0 || b.Info()&types.IsUntyped != 0 {
 		return ""
+	}
+	if k, _ := constant.Int64Val(w.info.Types[n].Value); b.Kind() == types.Byte && k == math.MaxUint8 {
+		return "" // one more would not compile
 	}
 	return b.Name()
 }
