@@ -75,7 +75,42 @@ func compareNumbers(a, b Value) int {
 		}
 		return compareFloats(fa, fb)
 	}
+	if c, ok := compareAbout(a, b); ok {
+		return c
+	}
 	return a.exact().Cmp(b.exact())
+}
+
+// compareAbout compares finite numbers that are as far apart as floats can tell: an exact form has hundreds of digits where
+// a float is very great or very small, and the planner compares many of these.
+func compareAbout(a, b Value) (c int, ok bool) {
+	x, offX, okX := a.about()
+	y, offY, okY := b.about()
+	if !okX || !okY || math.Abs(x-y) <= offX+offY && offX+offY > 0 {
+		return 0, false
+	}
+	return compareFloats(x, y), true
+}
+
+// about gives a float that is no more than off away from a finite number.
+func (v Value) about() (f, off float64, ok bool) {
+	switch {
+	case v.typ == Float || v.typ == Double:
+		return v.Double(), 0, true
+	case v.typ.IsInteger():
+		if f = float64(v.i); v.i < -1<<53 || v.i > 1<<53 {
+			off = math.Abs(f) * 0x1p-50
+		}
+		return f, off, true
+	}
+	if !v.d.Coeff.IsInt64() || v.d.Exponent < -280 || v.d.Exponent > 280 {
+		return 0, 0, false
+	}
+	f = float64(v.d.Coeff.Int64()) * math.Pow10(int(v.d.Exponent))
+	if v.d.Negative {
+		f = -f
+	}
+	return f, math.Abs(f) * 0x1p-50, true
 }
 
 // special gives the value of a float that is no finite number.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 )
 
@@ -111,6 +112,47 @@ func TestCompare(t *testing.T) {
 		if _, err := Compare(p[0], p[1]); err == nil {
 			t.Errorf("%s and %s compare", p[0].Type(), p[1].Type())
 		}
+	}
+}
+
+// What floats tell of two numbers is what their exact forms say.
+func TestCompareAbout(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	number := func(near float64) Value {
+		switch r.IntN(3) {
+		case 0:
+			return NewDouble(math.Nextafter(near, math.Inf(r.IntN(2)*2-1)))
+		case 1:
+			if math.Abs(near) < 1<<63 {
+				return NewInt(int64(near) + int64(r.IntN(3)) - 1)
+			}
+		}
+		digits := r.IntN(18)
+		d, err := ParseDecimal(strconv.FormatFloat(near, 'e', digits, 64))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	told := 0
+	for range 20_000 {
+		near := (r.Float64() - 0.5) * math.Pow(10, float64(r.IntN(40)-20))
+		switch r.IntN(8) {
+		case 0:
+			near = math.Round(near)
+		case 1:
+			near *= math.Pow(10, float64(r.IntN(560)-280))
+		}
+		a, b := number(near), number(near)
+		if c, ok := compareAbout(a, b); ok {
+			told++
+			if want := a.exact().Cmp(b.exact()); c != want {
+				t.Fatalf("%s and %s: %d, want %d", a.SQL(), b.SQL(), c, want)
+			}
+		}
+	}
+	if told < 1000 {
+		t.Errorf("%d are told apart", told)
 	}
 }
 
