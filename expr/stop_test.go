@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +66,37 @@ func TestLongEvaluationStops(t *testing.T) {
 		}
 		if _, err := e.Eval(&Env{Stop: func() error { return why }}); err != why {
 			t.Errorf("%s: %v", sql, err)
+		}
+	}
+}
+
+// What conditions bind is found with little work, whatever stands in them. Work is counted as what is allocated.
+func TestTruthIsCheap(t *testing.T) {
+	nested := func(form, x string, times int) string {
+		for range times {
+			x = strings.ReplaceAll(form, "%s", x)
+		}
+		return x
+	}
+	list := make([]string, 1000)
+	for i := range list {
+		list[i] = strconv.Itoa(i * 7)
+	}
+	for _, c := range []struct {
+		sql  string
+		most float64
+	}{
+		{"f * 2 > 5", 1000},
+		{"ABS(f) < 5.5", 1000},
+		{"n::STRING IN ('" + strings.Join(list, "', '") + "')", 20_000},
+		{"n::STRING NOT IN ('" + strings.Join(list, "', '") + "')", 20_000},
+		{nested("CASE %s WHEN 'a' THEN 'b' WHEN 'c' THEN 'd' ELSE %s END", "n::STRING", 8) + " > 'a'", 500_000},
+		{nested("COALESCE(NULLIF(%s, 'a'), %s)", "ts::STRING", 8) + " > 'a'", 500_000},
+		{nested("CASE WHEN %s > 'b' THEN %s ELSE 'c' || %s END", "n::STRING", 5) + " > 'a'", 500_000},
+	} {
+		e := Fold(mustCompile(t, c.sql, false), nil)
+		if n := testing.AllocsPerRun(1, func() { Truth(e) }); n > c.most {
+			t.Errorf("%.100s: %.0f allocations", c.sql, n)
 		}
 	}
 }

@@ -196,6 +196,10 @@ func inverse(e Expr, out types.Set, within func(x Expr) types.Set) (x Expr, pre 
 		switch {
 		case sameNumbers(e.X.Type(), e.Typ):
 			return e.X, retag(out, e.X.Type()), true, true
+		case e.X.Type().IsInteger() && e.Typ == types.String:
+			if pre, ok = writtenAs(out, e.X.Type()); ok {
+				return e.X, pre, true, true
+			}
 		case e.Zone == nil && (e.X.Type() == types.Timestamp || e.Typ == types.Timestamp): // not made by Compile
 			return nil, nil, false, false
 		case e.X.Type() == types.Timestamp && e.Zone != time.UTC: // what clocks there show is cast
@@ -227,6 +231,30 @@ func inverse(e Expr, out types.Set, within func(x Expr) types.Set) (x Expr, pre 
 	}
 	pre, exact, ok = c.preimage(out, within(x))
 	return x, pre, exact, ok
+}
+
+// writtenAs gives the integers of type t whose texts lie in out, when that are single texts or all but these.
+func writtenAs(out types.Set, t types.Type) (pre types.Set, ok bool) {
+	single := func(s types.Set) bool {
+		return !slices.ContainsFunc(s, func(iv types.Interval) bool { return !iv.IsPoint() })
+	}
+	texts, others := out, false
+	if !single(out) {
+		texts, others = out.Complement(), true
+	}
+	if !single(texts) {
+		return nil, false
+	}
+	var vs []types.Value
+	for _, iv := range texts {
+		if v, err := types.Cast(iv.Lo, t, nil); err == nil && v.String() == iv.Lo.Text() {
+			vs = append(vs, v)
+		}
+	}
+	if pre = types.Points(vs...); others {
+		pre = pre.Complement()
+	}
+	return pre, true
 }
 
 // Domain gives all values that e can have, whatever its columns.

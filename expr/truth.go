@@ -100,8 +100,11 @@ type finder struct {
 	col, depth, steps int
 }
 
-// maxSteps bounds the work on conditionals that stand in conditionals.
-const maxFinds = 1 << 14
+// maxFinds bounds the work on conditionals that stand in conditionals, of which what is inverted counts for inversion.
+const (
+	maxFinds  = 1 << 14
+	inversion = 64
+)
 
 // where gives the values of the column for which e is among out.
 func (f *finder) where(e Expr, out among) among {
@@ -329,6 +332,11 @@ func (f *finder) cast(e *Cast, out among) among {
 func (f *finder) invert(e Expr, strict bool, out among) among {
 	if out.set.IsEmpty() || out.set.IsAll() || out.null && !strict {
 		return f.opaque(Children(e), strict, e.Type(), out)
+	}
+	if f.depth > 5 {
+		if f.steps += inversion; f.steps > maxFinds {
+			return somewhere
+		}
 	}
 	x, pre, exact, ok := inverse(e, out.set, func(Expr) types.Set { return types.All() })
 	if !ok {
