@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"context"
 	"slices"
 
@@ -42,7 +43,7 @@ func (st *statement) byRegion(ctx context.Context, tasks []scanTask, pack bool) 
 			continue
 		}
 		touched := regionsOf(regions, planner.Span{Start: t.start, Stop: t.stop})
-		if touched[0].Name != region {
+		if touched[0].Name != region || len(out) > first && bytes.Compare(t.start, out[len(out)-1].start) < 0 { // the half with the lesser keys comes last
 			flush()
 			region = touched[0].Name
 		}
