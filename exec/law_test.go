@@ -35,11 +35,20 @@ func TestLaw(t *testing.T) {
 
 // The law holds where scans hop, however soon they give it up.
 func TestLawOfHops(t *testing.T) {
-	defer func(a, b, c, d int, e int64) { hopRows, hopPays, hopLongest, hopLongLook, maxHops = a, b, c, d, e }(hopRows, hopPays, hopLongest, hopLongLook, maxHops)
+	defer func(a, b, c, d, e, f int, n int64) {
+		hopRows, seekRows, hopPays, hopLongest, hopLongLook, firstRows, maxHops = a, b, c, d, e, f, n
+	}(hopRows, seekRows, hopPays, hopLongest, hopLongLook, firstRows, maxHops)
 	seeds.Each(t, 60, func(t *testing.T, seed uint64, fig seeds.Figures) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		hopRows, hopPays, hopLongest, hopLongLook, maxHops = 1+r.IntN(4), 1+r.IntN(8), 1<<r.IntN(10), 2+r.IntN(3), 1<<r.IntN(8)
-		g := newLawWorld(t, seed, newFakeClient(), planner.Options{NoPushdown: true})
+		seekRows, firstRows = r.IntN(3), 1+r.IntN(6)
+		var client hbase.Client = newFakeClient()
+		opt := planner.Options{NoPushdown: true}
+		if r.IntN(2) == 0 { // with regions, to which ranges are fitted
+			_, client = newStore(t)
+			opt.NoPushdown = false
+		}
+		g := newLawWorld(t, seed, client, opt)
 		g.check(12)
 		g.ends(12)
 		fig["queries"] += 24

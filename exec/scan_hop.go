@@ -21,6 +21,7 @@ import (
 // is long although hops pay, since a hop does not tell how much it passed. Variables for tests.
 var (
 	hopRows     = 100          // of a short look
+	seekRows    = 8            // rows that cost as much to read as a range does to seek
 	hopPays     = 400          // rows behind a value that make a hop to the next one worth its call
 	hopLongest  = 6400         // rows of the longest look: if hops do not pay in it, they are given up
 	hopLongLook = 16           // each of so many looks is a long one
@@ -48,7 +49,7 @@ func (st *statement) hop(t *scanTask, s *planner.Scan, stats *scanStats, looks *
 	}
 	o.Columns, o.Filter, o.NoCacheBlocks = nil, filter.And{filter.FirstCell{}, filter.KeyOnly{}}, false
 	o.Region, o.Slots = stats.regions.answered, st.slots
-	t.hop = &hopper{st: st, scan: s, stats: stats, opts: &o, looks: looks, pace: pace{rows: hopRows}, want: 1}
+	t.hop = &hopper{st: st, scan: s, stats: stats, opts: &o, looks: looks, pace: newPace(max(hopRows, seekRows*len(s.Hop.Tails))), want: 1}
 }
 
 // next gives the tasks of the next values, at least want if there are so many. left is what remains of t, which is to be read
@@ -66,9 +67,11 @@ func (h *hopper) next(ctx context.Context, t scanTask, want int) (found []scanTa
 		if err != nil {
 			return nil, nil, err
 		}
-		seen, more := t, len(keys) == h.pace.rows
+		seen, full := t, len(keys) == h.pace.rows
+		more := full
 		fresh := 0
 		var tasks []scanTask
+		last, before := 0, t // the tasks of the last value, and what remained of t then
 		for _, key := range keys {
 			if t.behind(key) {
 				continue
@@ -78,6 +81,7 @@ func (h *hopper) next(ctx context.Context, t scanTask, want int) (found []scanTa
 				continue // no row has such a key
 			}
 			fresh++
+			last, before = len(tasks), t
 			tasks = h.appendTails(tasks, t, key[:n:n])
 			if !t.pass(key[:n:n]) {
 				more = false
@@ -87,15 +91,18 @@ func (h *hopper) next(ctx context.Context, t scanTask, want int) (found []scanTa
 		if more && fresh == 0 && !t.passKey(keys[len(keys)-1]) {
 			more = false
 		}
-		if len(keys) > 0 && fresh*len(h.scan.Hop.Tails)*8 > len(keys) { // they cost more to seek than to read
-			if more {
-				seen.cut(t)
+		if len(keys) > 0 && fresh*len(h.scan.Hop.Tails)*seekRows > len(keys) { // they cost more to seek than to read
+			if full {
+				seen.cut(before)
+				tasks = tasks[last:] // how many rows the last one has is not known
+			} else {
+				tasks = nil
 			}
-			seen.hop = nil
-			found = appendPlain(found, seen)
-		} else {
-			found = append(found, tasks...)
+			if seen.hop = nil; !full || fresh > 1 {
+				found = appendPlain(found, seen)
+			}
 		}
+		found = append(found, tasks...)
 		if !more {
 			return found, nil, nil
 		}
@@ -108,19 +115,24 @@ func (h *hopper) next(ctx context.Context, t scanTask, want int) (found []scanTa
 // pace is how long the looks of one that hops are.
 type pace struct {
 	rows  int // of the next
+	short int // of a short one
 	looks int
 }
+
+func newPace(short int) pace { return pace{rows: short, short: short} }
 
 // next chooses the length of the next look, after one at rows keys with fresh values.
 func (p *pace) next(rows, fresh int) {
 	p.looks++
 	switch {
+	case fresh == 0: // nothing to hop from: it goes on reading
+		p.rows = max(p.rows, min(4*p.rows, hopLongest))
 	case fresh > 1 && rows/fresh < min(rows, hopPays):
 		p.rows *= 4
 	case p.looks%hopLongLook == hopLongLook-1:
 		p.rows = 4 * hopPays
 	default:
-		p.rows = hopRows
+		p.rows = p.short
 	}
 }
 

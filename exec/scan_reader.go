@@ -144,7 +144,7 @@ func newReader(st *statement, s *planner.Scan, l *catalog.Layout, stats *scanSta
 	r := &reader{st: st, stats: stats, dec: dec, opts: opts, tasks: tasks, bytes: scanBytes,
 		scan: s, skip: s.Skip, halves: s.SkipHalves, missOK: computedName(l)}
 	if r.skip > 0 {
-		r.pace.rows = firstRows
+		r.pace = newPace(firstRows)
 		r.chunk = firstRows
 	}
 	return r

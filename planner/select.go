@@ -525,7 +525,7 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 				if s.Skip == 0 {
 					skip(s, used)
 				}
-				if s.Skip > 0 && s.Access == FullScan {
+				if s.Skip > 0 && s.Access == FullScan && s.Filter == nil && s.Residual == nil { // else a row that passes may be far
 					s.Access, s.Considered[0].Access = SkipScan, SkipScan
 				}
 			}
