@@ -54,8 +54,9 @@ type Algebra struct {
 	// Pieces gives intervals of the argument's values in in, in ascending order, on which the call is monotone: of what
 	// lies in none of them nothing is known. Where there is no Preimage, or it does not know, it is found by bisection.
 	Pieces func(c *Call, in types.Interval) []Piece
-	// Noise is the relative error of a call that is not monotone to the last digit; nil: it is.
-	Noise func(c *Call) float64
+	// Noise is the error of a call that is not monotone to the last digit: the part of the value that it may be, and what it
+	// may be of any value; nil: there is none.
+	Noise func(c *Call) (of, beside float64)
 	// Domain gives all values that the call can have, whatever its argument.
 	Domain func(c *Call) (types.Set, bool)
 	// Monotone is +1 when a greater argument never gives a smaller result, -1

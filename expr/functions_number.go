@@ -48,8 +48,66 @@ const degree = math.Pi / 180 // in radians
 
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 
-func numberFunction(name, doc string, f func(float64) float64) Function {
-	return Function{Name: name, Group: "number", Signature: strings.ToLower(name) + "(x) double", Doc: doc, MinArgs: 1, MaxArgs: 1, Result: returns(types.Double, isNumber), Eval: float1(f)}
+func numberFunction(name, doc string, f func(float64) float64, pieces ...Piece) Function {
+	out := Function{Name: name, Group: "number", Signature: strings.ToLower(name) + "(x) double", Doc: doc, MinArgs: 1, MaxArgs: 1, Result: returns(types.Double, isNumber), Eval: float1(f)}
+	if pieces == nil {
+		out.Unknown = "it goes up and down again and again"
+		return out
+	}
+	out.Key = &Algebra{Pieces: allPieces(pieces), Noise: func(*Call) (float64, float64) { return 1e-13, 1e-14 }}
+	return out
+}
+
+// unit are the pieces of a function from -1 to 1.
+func unit(falls bool) []Piece {
+	return []Piece{{In: types.Interval{Hi: minusOne, HiOpen: true}}, {In: types.Interval{Lo: minusOne, Hi: plusOne}, Falls: falls}, {In: types.Interval{Lo: plusOne, LoOpen: true}}}
+}
+
+// roundAlgebra is that of FLOOR, CEIL, ROUND and TRUNC.
+var roundAlgebra = &Algebra{Pieces: func(c *Call, _ types.Interval) []Piece {
+	if len(c.Args) > 1 { // at digits before the point integers may grow beyond their type
+		return atZero(false, false)
+	}
+	return rises
+}}
+
+// powerAlgebra is for POWER(x, c) and POWER(c, x).
+var powerAlgebra = &Algebra{Arg: AnyArg,
+	Pieces: func(c *Call, _ types.Interval) []Piece {
+		k, at, ok := c.constant()
+		if !ok || !isFinite(k) {
+			return nil
+		}
+		f := number64(k)
+		switch {
+		case at == 0 && f > 0:
+			return atZero(f < 1, f < 1)
+		case at == 0:
+			return nil
+		case math.Mod(f, 2) == 0 && f != 0: // even: a bowl, or for f < 0 a hill
+			return aroundZero(f > 0, f < 0)
+		}
+		return aroundZero(f < 0, f < 0)
+	},
+	Noise: func(c *Call) (float64, float64) { // squared again and again, it doubles each time
+		k, at, ok := c.constant()
+		f := number64(k)
+		switch {
+		case !ok || !isFinite(k):
+			return 1, 0
+		case at == 0:
+			f = 800 / math.Log(f)
+		}
+		return 1e-13 + 1e-14*math.Abs(f), 0
+	}}
+
+// number64 is a number as a DOUBLE.
+func number64(v types.Value) float64 {
+	f, err := types.Cast(v, types.Double, nil)
+	if err != nil {
+		return math.NaN()
+	}
+	return f.Double()
 }
 
 var numberFunctions = []Function{
@@ -74,20 +132,20 @@ var numberFunctions = []Function{
 			}
 			c, err := types.Compare(a[0], types.NewInt(0))
 			return types.NewInt(int64(c)), err
-		}},
-	{Name: "CEIL", Group: "number", Signature: "ceil(x)", Doc: "The least whole number not below x.", MinArgs: 1, MaxArgs: 1, Result: numberResult, Eval: round(apd.RoundCeiling, math.Ceil)},
-	{Name: "FLOOR", Group: "number", Signature: "floor(x)", Doc: "The greatest whole number not above x.", MinArgs: 1, MaxArgs: 1, Result: numberResult, Eval: round(apd.RoundFloor, math.Floor)},
-	{Name: "ROUND", Group: "number", Signature: "round(x [, digits])", Doc: "Rounded, halves away from zero (a DOUBLE's to even).", MinArgs: 1, MaxArgs: 2, Result: roundResult, Eval: round(apd.RoundHalfUp, math.RoundToEven)},
-	{Name: "TRUNC", Group: "number", Signature: "trunc(x [, digits])", Doc: "Cut towards zero.", MinArgs: 1, MaxArgs: 2, Result: roundResult, Eval: round(apd.RoundDown, math.Trunc)},
-	numberFunction("CBRT", "The cube root.", math.Cbrt),
-	numberFunction("DEGREES", "Radians as degrees.", func(x float64) float64 { return x / degree }),
-	numberFunction("RADIANS", "Degrees as radians.", func(x float64) float64 { return x * degree }),
+		}, Key: &Algebra{Pieces: allPieces(rises)}},
+	{Name: "CEIL", Group: "number", Signature: "ceil(x)", Doc: "The least whole number not below x.", MinArgs: 1, MaxArgs: 1, Result: numberResult, Eval: round(apd.RoundCeiling, math.Ceil), Key: roundAlgebra},
+	{Name: "FLOOR", Group: "number", Signature: "floor(x)", Doc: "The greatest whole number not above x.", MinArgs: 1, MaxArgs: 1, Result: numberResult, Eval: round(apd.RoundFloor, math.Floor), Key: roundAlgebra},
+	{Name: "ROUND", Group: "number", Signature: "round(x [, digits])", Doc: "Rounded, halves away from zero (a DOUBLE's to even).", MinArgs: 1, MaxArgs: 2, Result: roundResult, Eval: round(apd.RoundHalfUp, math.RoundToEven), Key: roundAlgebra},
+	{Name: "TRUNC", Group: "number", Signature: "trunc(x [, digits])", Doc: "Cut towards zero.", MinArgs: 1, MaxArgs: 2, Result: roundResult, Eval: round(apd.RoundDown, math.Trunc), Key: roundAlgebra},
+	numberFunction("CBRT", "The cube root.", math.Cbrt, Piece{}),
+	numberFunction("DEGREES", "Radians as degrees.", func(x float64) float64 { return x / degree }, atZero(false, false)...),
+	numberFunction("RADIANS", "Degrees as radians.", func(x float64) float64 { return x * degree }, Piece{}),
 	numberFunction("SIN", "The sine of radians.", math.Sin),
 	numberFunction("COS", "The cosine of radians.", math.Cos),
 	numberFunction("TAN", "The tangent of radians.", math.Tan),
-	numberFunction("ASIN", "The inverse sine, in radians.", math.Asin),
-	numberFunction("ACOS", "The inverse cosine, in radians.", math.Acos),
-	numberFunction("ATAN", "The inverse tangent, in radians.", math.Atan),
+	numberFunction("ASIN", "The inverse sine, in radians.", math.Asin, unit(false)...),
+	numberFunction("ACOS", "The inverse cosine, in radians.", math.Acos, unit(true)...),
+	numberFunction("ATAN", "The inverse tangent, in radians.", math.Atan, Piece{}),
 	{Name: "ATAN2", Group: "number", Signature: "atan2(y, x) double", Doc: "The angle of the point (x, y), in radians.", MinArgs: 2, MaxArgs: 2, Result: returns(types.Double, isNumber),
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			y, err := types.Cast(a[0], types.Double, nil)
@@ -96,7 +154,7 @@ var numberFunctions = []Function{
 			}
 			x, err := types.Cast(a[1], types.Double, nil)
 			return types.NewDouble(math.Atan2(y.Double(), x.Double())), err
-		}},
+		}, Unknown: "an angle is about two numbers"},
 	{Name: "DIV", Group: "number", Signature: "div(a, b)", Doc: "The whole quotient, cut towards zero.", MinArgs: 2, MaxArgs: 2, Result: arithmetic("/"),
 		Eval: func(env *Env, a []types.Value) (types.Value, error) {
 			q, err := evalArithmetic("/")(env, a)
@@ -115,7 +173,7 @@ var numberFunctions = []Function{
 			d := new(apd.Decimal) // q may have been rounded up
 			_, err = types.Wide.QuoInteger(d, x[0].Decimal(), x[1].Decimal())
 			return types.NewDecimal(d), err
-		}},
+		}, Key: &Algebra{Arg: AnyArg, Pieces: quotientPieces}},
 	{Name: "GCD", Group: "number", Signature: "gcd(a, b) bigint", Doc: "The greatest common divisor.", MinArgs: 2, MaxArgs: 2, Result: returns(types.BigInt, isInt),
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			g := new(big.Int).GCD(nil, nil, new(big.Int).Abs(big.NewInt(a[0].Int())), new(big.Int).Abs(big.NewInt(a[1].Int())))
@@ -123,7 +181,7 @@ var numberFunctions = []Function{
 				return types.Value{}, errOverflow
 			}
 			return types.NewInt(g.Int64()), nil
-		}},
+		}, Unknown: "numbers beside one another have other divisors"},
 	{Name: "POWER", Group: "number", Signature: "power(x, y) double", Doc: "x to the power y.", MinArgs: 2, MaxArgs: 2, Result: returns(types.Double, isNumber),
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			x, err := types.Cast(a[0], types.Double, nil)
@@ -139,28 +197,30 @@ var numberFunctions = []Function{
 				return types.Value{}, errors.New("DOUBLE out of range")
 			}
 			return types.NewDouble(p), nil
-		}},
-	numberFunction("SQRT", "The square root.", math.Sqrt),
+		}, Key: powerAlgebra},
+	numberFunction("SQRT", "The square root.", math.Sqrt, besideZero(false, false)...),
 	numberFunction("EXP", "e to the power x.", func(x float64) float64 {
 		y := math.Exp(x)
 		if y == 0 && finite(x) {
 			return math.NaN() // too small
 		}
 		return y
-	}),
-	numberFunction("LN", "The natural logarithm.", logarithm),
-	numberFunction("LOG10", "The logarithm to base 10.", log10),
-	numberFunction("LOG", "The logarithm to base 10.", log10),
+	}, atZero(false, false)...),
+	numberFunction("LN", "The natural logarithm.", logarithm, besideZero(false, false)...),
+	numberFunction("LOG10", "The logarithm to base 10.", log10, besideZero(false, false)...),
+	numberFunction("LOG", "The logarithm to base 10.", log10, besideZero(false, false)...),
 	{Name: "PI", Group: "number", Signature: "pi() double", Doc: "π.", Result: returns(types.Double),
-		Eval: func(*Env, []types.Value) (types.Value, error) { return types.NewDouble(math.Pi), nil }},
+		Eval: func(*Env, []types.Value) (types.Value, error) { return types.NewDouble(math.Pi), nil }, Unknown: "it is a constant"},
 	{Name: "RANDOM", Group: "number", Signature: "random() double", Doc: "A random number from 0 up to 1.", Volatile: true, Result: returns(types.Double),
 		Eval: func(env *Env, _ []types.Value) (types.Value, error) {
 			return types.NewDouble(float64(env.random()>>11) / (1 << 53)), nil
-		}},
+		}, Unknown: "it differs each time"},
 	{Name: "TO_HEX", Group: "number", Signature: "to_hex(n) text", Doc: "Hexadecimal digits.", MinArgs: 1, MaxArgs: 1, Result: returns(types.String, isInt),
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			return types.NewString(strconv.FormatUint(uint64(a[0].Int()), 16)), nil
-		}},
+		}, Key: &Algebra{Pieces: func(*Call, types.Interval) []Piece { // of negative numbers the 64 bits
+			return append([]Piece{{In: types.Interval{Hi: minusOne}}}, digitPieces(16)[16:]...)
+		}}},
 	{Name: "FLOORMOD", Group: "number", Signature: "floormod(a, n) bigint", Doc: "Remainder, with the sign of n.", MinArgs: 2, MaxArgs: 2, Result: keyNumbers,
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			n := a[1].Int()

@@ -116,9 +116,14 @@ var timeFunctions = []Function{
 				return types.Value{}, fmt.Errorf("TIMESTAMP out of range: %s", a[0])
 			}
 			return types.NewTimestamp(int64(ms)), nil
-		}},
+		}, Key: &Algebra{Pieces: func(c *Call, _ types.Interval) []Piece {
+			if len(c.Args) > 1 { // of a text
+				return nil
+			}
+			return aroundZero(false, false)
+		}}},
 	{Name: "EPOCH_MS", Group: "time", Signature: "epoch_ms(timestamp) bigint", Doc: "Milliseconds since 1970-01-01 UTC.", MinArgs: 1, MaxArgs: 1,
-		Result: returns(types.BigInt, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return types.NewInt(millis(a[0])), nil }},
+		Result: returns(types.BigInt, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return types.NewInt(millis(a[0])), nil }, Key: &Algebra{Pieces: allPieces(rises)}},
 	{Name: "TO_CHAR", Group: "time", Signature: "to_char(timestamp, format) text", Doc: "Formatted, in UTC, with PostgreSQL's patterns: YYYY MM DD HH24 HH12 MI SS MS AM Mon Month Dy Day DDD IYYY IW ID Q J ...; FM before one drops padding.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.String, isMoment, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			return types.NewString(formatTime(time.UnixMilli(millis(a[0])).UTC(), a[1].Text())), nil
@@ -185,8 +190,13 @@ func timestampArg(c *Call) bool { return c.Args[c.argument()].Type() == types.Ti
 // intervalAlgebra is for a TIMESTAMP moved by an interval without months: keys that
 // hold the time of a zone with a fixed offset.
 var intervalAlgebra = &Algebra{
-	ExactPreimage: true,
-	Injective:     func(c *Call) bool { _, ok := c.fixedInterval(); return ok },
+	ExactPreimage: true, Pieces: func(c *Call, _ types.Interval) []Piece {
+		if c.Args[0].Type() != types.Date {
+			return nil
+		}
+		return atZero(false, false)
+	},
+	Injective: func(c *Call) bool { _, ok := c.fixedInterval(); return ok },
 	Monotone: func(c *Call) int {
 		if _, ok := c.fixedInterval(); ok {
 			return 1
@@ -203,7 +213,7 @@ var intervalAlgebra = &Algebra{
 	Preimage: func(c *Call, out, within types.Set) (types.Set, bool) {
 		ms, ok := c.fixedInterval()
 		if !ok {
-			return nil, false
+			return c.beforeMonths(out, within)
 		}
 		return mapSpans(out, types.Timestamp, func(s span) (span, bool) { return unshift("+", s, ms, true) }).Intersect(within), true
 	},
@@ -267,6 +277,47 @@ func fromWall(wall types.Set, loc *time.Location) types.Set {
 	return types.SetOf(out...)
 }
 
+// beforeMonths is the preimage of moving a TIMESTAMP by months: days follow one another as before, but for those that the
+// month before its last ones has not, which go to its last day.
+func (c *Call) beforeMonths(out, within types.Set) (types.Set, bool) {
+	k, ok := c.Args[1].(*Const)
+	if !ok || k.Val.IsNull() || !timestampArg(c) {
+		return nil, false
+	}
+	months, ms, err := signedInterval(k.Val.Text())
+	const most = maxCivil / (28 * types.MillisPerDay)
+	if err != nil || months < -most || months > most || ms < -maxCivil || ms > maxCivil {
+		return nil, false
+	}
+	const day = types.MillisPerDay
+	moved := func(d int64) int64 { return addMonths(time.UnixMilli(d*day).UTC(), months).UnixMilli() + ms } // the midnight
+	var pre []types.Interval
+	for _, iv := range out {
+		s := spanOf(iv)
+		from, to := int64(-maxCivil/day)-1, int64(maxCivil/day)+1
+		lo := first(from, to, func(d int64) bool { return moved(d) >= subClamp(s.lo, day-1) })
+		hi := last(from, to, func(d int64) bool { return moved(d) <= s.hi })
+		part := func(d int64) {
+			at := moved(d)
+			if a, b := max(s.lo, at), min(s.hi, at+day-1); a <= b {
+				pre = append(pre, span{max(d*day+a-at, -maxCivil), min(d*day+b-at, maxCivil)}.interval(types.Timestamp))
+			}
+		}
+		// Whole days lie between those at the ends, of which four may go to one.
+		a, b := lo, hi
+		for ; a <= hi && moved(a) < s.lo; a++ {
+			part(a)
+		}
+		for ; b >= a && moved(b) > subClamp(s.hi, day-1); b-- {
+			part(b)
+		}
+		if a <= b {
+			pre = append(pre, span{max(a*day, -maxCivil), min(b*day+day-1, maxCivil)}.interval(types.Timestamp))
+		}
+	}
+	return types.SetOf(pre...).Intersect(within), true
+}
+
 // fixedInterval gives the milliseconds that the call adds to a TIMESTAMP; ok is false where they vary.
 func (c *Call) fixedInterval() (ms int64, ok bool) {
 	k, isConst := c.Args[1].(*Const)
@@ -281,6 +332,12 @@ func (c *Call) fixedInterval() (ms int64, ok bool) {
 func scaled(unit int64, t types.Type) *Algebra {
 	return &Algebra{
 		ExactPreimage: true,
+		Pieces: func(c *Call, _ types.Interval) []Piece {
+			if c.Args[0].Type().IsText() {
+				return nil
+			}
+			return rises
+		},
 		Monotone: func(c *Call) int {
 			if c.Args[c.argument()].Type().IsText() {
 				return 0 // of '2024-1-9' and '2024-01-10' the first is the greater text
@@ -383,7 +440,7 @@ func (c *Call) width() (int64, bool) {
 }
 
 var binAlgebra = &Algebra{
-	Arg: 1, ExactPreimage: true, Monotone: slope(1),
+	Arg: 1, ExactPreimage: true, Monotone: slope(1), Pieces: allPieces(rises),
 	Image: func(c *Call, in types.Set) (types.Set, bool) {
 		w, ok := c.width()
 		if !ok || !timestampArg(c) {

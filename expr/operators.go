@@ -43,7 +43,7 @@ var operators = []Function{
 			}
 		}, Key: &Algebra{Pieces: allPieces(falls)}},
 	{Name: "DECIMAL", Group: "operator", Signature: "CAST(x AS DECIMAL(p, s))", Doc: "Rounded to s digits behind the point; an error where more than p - s stand before it.", MinArgs: 2, MaxArgs: 3,
-		Result: returns(types.Decimal, isNumber, isInt), Eval: precision},
+		Result: returns(types.Decimal, isNumber, isInt), Eval: precision, Key: &Algebra{Pieces: allPieces(atZero(false, false))}},
 	{Name: "||", Group: "operator", Signature: "a || b", Doc: "Texts, or BYTES, one after the other.", MinArgs: 2, MaxArgs: 2,
 		Result: func(args []Expr) (types.Type, error) {
 			a, b := args[0].Type(), args[1].Type()
@@ -279,6 +279,22 @@ func mapSpans(in types.Set, t types.Type, f func(span) (span, bool)) types.Set {
 	return types.SetOf(out...)
 }
 
+// sumPieces are those of x + c, c + x (sign +1), x - c, c - x (sign -1), x + x and x - x.
+func sumPieces(sign int) func(*Call, types.Interval) []Piece {
+	return func(c *Call, _ types.Interval) []Piece {
+		k, at, ok := c.constant()
+		switch {
+		case ok && k.Type().IsNumeric() && !isFinite(k):
+			return nil
+		case !ok || c.Args[1-at].Type() == types.Decimal && c.Typ != types.Decimal: // x + x, or what is no DOUBLE near 0
+			return aroundZero(false, false)
+		case sign < 0 && at == 0:
+			return falls
+		}
+		return rises
+	}
+}
+
 // addAlgebra is for x + c, c + x (sign +1), x - c and c - x (sign -1).
 func addAlgebra(sign int) *Algebra {
 	op := "+"
@@ -286,7 +302,7 @@ func addAlgebra(sign int) *Algebra {
 		op = "-"
 	}
 	exact := func(c *Call) bool { return c.Typ != types.Double && c.Typ != types.Float }
-	a := &Algebra{Arg: AnyArg, ExactPreimage: true, Injective: exact} // floats are rounded: x - 5.0 of neighbours may be one number
+	a := &Algebra{Arg: AnyArg, ExactPreimage: true, Pieces: sumPieces(sign), Injective: exact} // floats are rounded: x - 5.0 of neighbours may be one number
 	side := func(c *Call) (k int64, first, ok bool) {
 		if k, ok := c.constInt(1); ok {
 			return k, true, true
@@ -439,9 +455,36 @@ func sign(v types.Value) int {
 	return c
 }
 
-// divideAlgebra is for x / c with c > 0, towards zero.
+// quotientPieces are those of x / c, c / x and x / x.
+func quotientPieces(c *Call, _ types.Interval) []Piece {
+	k, at, ok := c.constant()
+	if !ok {
+		return besideZero(false, false)
+	}
+	if !isFinite(k) || sign(k) == 0 {
+		return nil
+	}
+	down := sign(k) < 0
+	switch {
+	case at == 0:
+		return besideZero(!down, !down)
+	case c.Typ == types.BigInt && down:
+		return falls
+	case c.Typ == types.BigInt:
+		return rises
+	}
+	return aroundZero(down, down)
+}
+
+// divideAlgebra is for x / c, c / x and x / x; its images for integers with c > 0, towards zero.
 var divideAlgebra = &Algebra{
-	ExactPreimage: true,
+	Arg: AnyArg, ExactPreimage: true, Pieces: quotientPieces,
+	Noise: func(c *Call) (float64, float64) {
+		if c.Typ == types.Decimal { // rounded where that depends on its size
+			return 1e-12, 0
+		}
+		return 0, 0
+	},
 	Monotone: func(c *Call) int {
 		if k, ok := c.constInt(1); ok && k > 0 && c.Typ == types.BigInt {
 			return 1
@@ -486,7 +529,7 @@ func mulClamp(a, b int64) int64 {
 
 // remainderAlgebra is for x % n (sign of x), and FLOORMOD (never negative for n > 0).
 func remainderAlgebra(floor bool) *Algebra {
-	return &Algebra{Image: func(c *Call, in types.Set) (types.Set, bool) {
+	return &Algebra{Pieces: remainderPieces(floor), Image: func(c *Call, in types.Set) (types.Set, bool) {
 		n, ok := c.constInt(1)
 		if !ok || n <= 0 || c.Typ != types.BigInt {
 			return nil, false
@@ -521,6 +564,48 @@ func remainderAlgebra(floor bool) *Algebra {
 		}
 		return types.SetOf(out...), true
 	}}
+}
+
+// mostPeriods bounds the pieces of what begins again and again.
+const mostPeriods = 400
+
+// periodic are the pieces of in, between two numbers, that begin at start and the multiples of n from there; nil where they are many.
+func periodic(in types.Interval, n, start int64) []Piece {
+	if in.Lo.IsNull() || in.Hi.IsNull() || n <= 0 {
+		return nil
+	}
+	s := spanOf(in)
+	if s.lo < -maxCivil || s.hi > maxCivil || n > maxCivil || (s.hi-s.lo)/n > mostPeriods {
+		return nil
+	}
+	var out []Piece
+	for lo := floorDiv(s.lo-start, n)*n + start; lo <= s.hi; lo += n {
+		out = append(out, Piece{In: span{lo, lo + n - 1}.interval(in.Lo.Type())})
+	}
+	return out
+}
+
+// remainderPieces are those of x % n and FLOORMOD(x, n), in a range of few multiples of n.
+func remainderPieces(floor bool) func(*Call, types.Interval) []Piece {
+	return func(c *Call, in types.Interval) []Piece {
+		n, ok := c.constInt(1)
+		if !ok || c.Typ != types.BigInt || n == 0 || n == math.MinInt64 || in.Lo.IsNull() || in.Hi.IsNull() {
+			return nil
+		}
+		up, down := int64(0), 1-max(n, -n) // from a multiple on, and up to one
+		if floor && n > 0 || !floor && in.Lo.Int() >= 0 {
+			return periodic(in, max(n, -n), up)
+		}
+		if floor || in.Hi.Int() <= 0 {
+			return periodic(in, max(n, -n), down)
+		}
+		below, above := periodic(types.Interval{Lo: in.Lo, Hi: types.NewIntOf(in.Lo.Type(), 0)}, max(n, -n), down), periodic(types.Interval{Lo: types.NewIntOf(in.Lo.Type(), 0), Hi: in.Hi}, max(n, -n), up)
+		if below == nil || above == nil {
+			return nil
+		}
+		below[len(below)-1].In.Hi = types.NewIntOf(in.Lo.Type(), 0)
+		return append(below, above...)
+	}
 }
 
 // residues gives the values x mod n for x in s, where the remainder is never negative.

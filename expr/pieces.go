@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cockroachdb/apd/v3"
+
 	"github.com/hql-db/hql/types"
 )
 
@@ -216,12 +218,17 @@ func (l *link) pieces(in types.Interval) []Piece {
 	return nil
 }
 
-// noise is the relative error of what l computes, with which it may rise a little where it falls.
-func (l *link) noise() float64 {
+// noise is the error of what l computes, of the value and beside it, with which it may rise a little where it falls.
+func (l *link) noise() (of, beside float64) {
 	if c, ok := l.e.(*Call); ok && c.Func.Key.Noise != nil {
 		return c.Func.Key.Noise(c)
 	}
-	return 0
+	return 0, 0
+}
+
+func (l *link) noisy() bool {
+	of, _ := l.noise()
+	return of > 0
 }
 
 // piecewise gives the argument of a call or cast of which pieces may be known. It may stand there twice: k * k.
@@ -258,7 +265,7 @@ func newChain(e Expr) (c *chain, inner Expr, ok bool) {
 		}
 		c.links = append(c.links, newLink(inner))
 		if n := len(c.links) - 1; n > 0 {
-			if call, isCall := inner.(*Call); c.links[n].noise() > 0 || isCall && !call.Func.strict {
+			if call, isCall := inner.(*Call); c.links[n].noisy() || isCall && !call.Func.strict {
 				return nil, nil, false // what is above would have to allow for its noise, and for its NULLs
 			}
 		}
@@ -295,15 +302,18 @@ func (c *chain) preimage(out, within types.Set) (s types.Set, exact, ok bool) {
 		return nil, false, false // nothing is known, or nothing can be evaluated: who does will hear of it
 	}
 	var found []stretch
-	noise := c.links[len(c.links)-1].noise()
+	top := &c.links[len(c.links)-1]
+	if of, _ := top.noise(); of > 0.1 {
+		return nil, false, false
+	}
 	for _, r := range c.runs {
 		order := slices.All(out)
 		if r.falls {
 			order = slices.Backward(out)
 		}
 		for _, iv := range order {
-			if noise > 0 {
-				found = append(found, c.noisy(r, iv, noise)...)
+			if top.noisy() {
+				found = append(found, c.noisy(r, iv)...)
 				continue
 			}
 			s, ok := c.where(len(c.links), r, iv)
@@ -373,7 +383,7 @@ func (c *chain) extend(n int) {
 			s.hi = last(s.lo, s.hi, can)
 			to, _ = c.eval(n+1, s.hi)
 		}
-		if l.noise() > 0 { // nor is the end of what can be evaluated sharp
+		if l.noisy() { // nor is the end of what can be evaluated sharp
 			if s.lo > full.lo {
 				c.rest = append(c.rest, stretch{max(full.lo, subClamp(s.lo, c.blur(s.lo))), s.lo - 1})
 			}
@@ -498,14 +508,28 @@ func (c *chain) where(n int, r run, iv types.Interval) (stretch, bool) {
 
 // noisy is where, for values of a relative error: what may lie in iv. Where few values are uncertain, each is looked at;
 // else they are in rest.
-func (c *chain) noisy(r run, iv types.Interval, noise float64) (found []stretch) {
+func (c *chain) noisy(r run, iv types.Interval) (found []stretch) {
 	n := len(c.links)
+	of, beside := c.links[n-1].noise()
 	move := func(v types.Value, by float64) types.Value {
-		if v.IsNull() || v.Type() != types.Double || !finite(v.Double()) {
+		if v.IsNull() || !isFinite(v) {
+			return v
+		}
+		if d := v.Decimal(); d != nil {
+			by, err := decimalOf(by * of)
+			if err == nil {
+				by, err = decimalOp("*", v, by)
+			}
+			if err == nil && d.Negative {
+				by = types.NewDecimal(new(apd.Decimal).Neg(by.Decimal()))
+			}
+			if err == nil {
+				v, err = decimalOp("+", v, by)
+			}
 			return v
 		}
 		f := v.Double()
-		return types.NewDouble(f + by*(math.Abs(f)*noise+math.SmallestNonzeroFloat64))
+		return types.NewDouble(f + by*(math.Abs(f)*of+beside+math.SmallestNonzeroFloat64))
 	}
 	wide, ok := c.where(n, r, types.Interval{Lo: move(iv.Lo, -1), Hi: move(iv.Hi, 1)})
 	if !ok {
@@ -533,6 +557,10 @@ func (c *chain) noisy(r run, iv types.Interval, noise float64) (found []stretch)
 		}
 	}
 	return found
+}
+
+func decimalOf(f float64) (types.Value, error) {
+	return types.Cast(types.NewDouble(f), types.Decimal, nil)
 }
 
 // without gives what is left of s beside others.
