@@ -503,6 +503,16 @@ func (c compiler) adapt(k *Const, t types.Type) (*Const, error) {
 }
 
 func (c compiler) between(e *parser.Between) (Expr, error) {
+	if e.Symmetric {
+		one, two := *e, *e
+		one.Symmetric, one.Not, two.Symmetric, two.Not = false, false, false, false
+		two.Lo, two.Hi = e.Hi, e.Lo
+		var out parser.Expr = &parser.Binary{Pos: e.Pos, Op: "OR", X: &one, Y: &two}
+		if e.Not {
+			out = &parser.Unary{Pos: e.Pos, Op: "NOT", X: out}
+		}
+		return c.expr(out)
+	}
 	lo := &parser.Binary{Pos: e.Pos, Op: ">=", X: e.X, Y: e.Lo}
 	hi := &parser.Binary{Pos: e.Pos, Op: "<=", X: e.X, Y: e.Hi}
 	x, err := c.binary(lo)
@@ -950,6 +960,9 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 			return nil, parser.Errorf(pos, "%s differs each time: a key with it could not be found again", name)
 		}
 	}
+	if f := fieldFunctions[name]; f != "" && len(flat) == 1 {
+		return c.apply("EXTRACT", pos, []Expr{&Const{Pos: pos, Val: types.NewString(f), Typ: types.String}, flat[0]})
+	}
 	switch name {
 	case "NOW", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP":
 		return &Const{Pos: pos, Val: types.NewTimestamp(c.s.Now), Typ: types.Timestamp}, nil
@@ -973,6 +986,9 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 	}
 	return c.apply(name, pos, flat)
 }
+
+// fieldFunctions are functions that are EXTRACTs.
+var fieldFunctions = map[string]string{"YEAR": "year", "QUARTER": "quarter", "MONTH": "month", "DAY": "day", "DAYOFMONTH": "day", "DAYOFYEAR": "doy", "HOUR": "hour", "MINUTE": "minute", "SECOND": "second"}
 
 // rangeArg lists 'a' TO 'b' of equal-width decimal numbers, or of integers.
 func (c compiler) rangeArg(r *parser.RangeArg) ([]Expr, error) {

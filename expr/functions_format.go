@@ -2,11 +2,14 @@ package expr
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/hql-db/hql/types"
 )
 
 // Patterns of TO_CHAR, TO_DATE and TO_TIMESTAMP, as in PostgreSQL 16, 9.8. A
@@ -334,4 +337,43 @@ func parseTime(s, format string) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("there is no day %04d-%02d-%02d", year, month, day)
 	}
 	return t, nil
+}
+
+// formatUnit is what a pattern tells: it is the same for all moments of that unit. Units are in order, from the year on.
+var formatUnit = map[string]int{"Y,YYY": 1, "YYYY": 1, "YYY": 1, "YY": 1, "Y": 1, "CC": 1, "AD": 0, "BC": 0, "A.D.": 0, "B.C.": 0, "TZ": 0, "OF": 0,
+	"Q": 2, "MM": 3, "MONTH": 3, "MON": 3, "RM": 3, "DD": 4, "DDD": 4, "DAY": 4, "DY": 4, "D": 4, "ID": 4, "IDDD": 4, "IW": 4, "WW": 4, "W": 4, "J": 4, "IYYY": 4, "IYY": 4, "IY": 4, "I": 4,
+	"HH24": 5, "HH12": 5, "HH": 5, "AM": 5, "PM": 5, "A.M.": 5, "P.M.": 5, "MI": 6, "SS": 7, "SSSS": 7, "SSSSS": 7, "FF1": 8, "FF2": 9, "MS": 10, "FF3": 10, "FF4": 10, "FF5": 10, "US": 10, "FF6": 10}
+
+// formatFiner tells which patterns, of fixed width and rising in it, may follow those that tell a unit.
+var formatFiner = map[int][]string{1: {"Q", "MM", "DDD"}, 2: {"MM"}, 3: {"DD"}, 4: {"HH24"}, 5: {"MI"}, 6: {"SS"}, 7: {"FF1", "FF2", "MS", "FF3", "FF4", "FF5", "US", "FF6"}}
+
+// formatPieces are those of TO_CHAR by a pattern that goes from the year to what is smaller, so that texts are in the order
+// of time. What is the same for all moments that the text before it tells changes nothing.
+func formatPieces(c *Call, _ types.Interval) []Piece {
+	k, ok := c.Args[1].(*Const)
+	if !ok || k.Val.IsNull() {
+		return nil
+	}
+	known, at := 0, 0 // the unit that is told, and where the year stands
+	for i, p := range parseFormat(k.Val.Text()) {
+		u := formatUnit[p.name]
+		switch {
+		case p.name == "", u <= known:
+		case p.th == "" && p.fill && (known == 0 && p.name == "YYYY" || slices.Contains(formatFiner[known], p.name)):
+			if known == 0 {
+				at = i
+			}
+			known = u
+		default:
+			return nil
+		}
+	}
+	if known == 0 {
+		return nil
+	}
+	pieces := yearPieces(c.Args[0].Type())
+	if at > 0 { // of years before 0 the sign stands elsewhere
+		return pieces[1:]
+	}
+	return pieces
 }

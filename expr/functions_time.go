@@ -59,7 +59,7 @@ var timeFunctions = []Function{
 			}
 			return types.NewTimestamp(t.UnixMilli()), err
 		}, Key: truncAlgebra},
-	{Name: "EXTRACT", Group: "time", Signature: "extract(field FROM timestamp) bigint", Doc: "year, quarter, month, week, day, hour, minute, milliseconds, microseconds, dow, isodow, doy, isoyear, decade, century, millennium, julian; a DOUBLE of second and epoch. In UTC.", MinArgs: 2, MaxArgs: 2,
+	{Name: "EXTRACT", Group: "time", Signature: "extract(field FROM timestamp) bigint", Doc: "year, quarter, month, week, day, hour, minute, milliseconds, microseconds, dow, isodow, doy, isoyear, decade, century, millennium, julian; a DOUBLE of second and epoch. In UTC. Also `year(timestamp)`, `quarter`, `month`, `day`, `dayofmonth`, `dayofyear`, `hour`, `minute`, `second`.", MinArgs: 2, MaxArgs: 2,
 		Result: extractResult, Eval: extract, Key: extractAlgebra},
 	{Name: "DATE_ADD_INTERVAL", Group: "time", Signature: "timestamp + INTERVAL '...'", Doc: "Moved by an interval such as '1 month 2 days', '-5 minutes', '2 days ago' or 'P1DT2H'; a TIME goes round midnight.", MinArgs: 2, MaxArgs: 2,
 		Result: intervalResult, Eval: func(_ *Env, a []types.Value) (types.Value, error) {
@@ -127,7 +127,7 @@ var timeFunctions = []Function{
 	{Name: "TO_CHAR", Group: "time", Signature: "to_char(timestamp, format) text", Doc: "Formatted, in UTC, with PostgreSQL's patterns: YYYY MM DD HH24 HH12 MI SS MS AM Mon Month Dy Day DDD IYYY IW ID Q J ...; FM before one drops padding.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.String, isMoment, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			return types.NewString(formatTime(time.UnixMilli(millis(a[0])).UTC(), a[1].Text())), nil
-		}},
+		}, Key: &Algebra{Pieces: formatPieces}},
 	{Name: "TO_DATE", Group: "time", Signature: "to_date(text, format) date", Doc: "The day that a text in the format of to_char tells.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Date, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			t, err := parseTime(a[0].Text(), a[1].Text())
@@ -738,9 +738,71 @@ var extractAlgebra = &Algebra{Arg: 1, Pieces: func(c *Call, in types.Interval) [
 	switch field(k.Val) {
 	case "millennium", "century", "decade", "year", "isoyear", "julian", "epoch":
 		return rises
+	case "quarter", "month", "doy":
+		return calendarPieces(in, 12)
+	case "week":
+		return isoYearPieces(in)
+	case "day":
+		return calendarPieces(in, 1)
+	case "dow":
+		return timePieces(in, 7*types.MillisPerDay, 3*types.MillisPerDay) // from a Sunday on
+	case "isodow":
+		return timePieces(in, 7*types.MillisPerDay, 4*types.MillisPerDay)
+	case "hour":
+		return timePieces(in, types.MillisPerDay, 0)
+	case "minute":
+		return timePieces(in, 3_600_000, 0)
+	case "second", "millisecond", "microsecond":
+		return timePieces(in, 60_000, 0)
 	}
 	return nil
 }}
+
+// timePieces are periodic, of TIMESTAMPs and DATEs, in milliseconds.
+func timePieces(in types.Interval, n, start int64) []Piece {
+	if !in.Lo.IsNull() && in.Lo.Type() == types.Date {
+		return periodic(in, max(n/types.MillisPerDay, 1), start/types.MillisPerDay)
+	}
+	return periodic(in, n, start)
+}
+
+// calendarPieces are the units of so many months of in, those of years from January on.
+func calendarPieces(in types.Interval, months int) []Piece {
+	return unitPieces(in, int64(months)*28*types.MillisPerDay, func(t time.Time) time.Time {
+		return time.Date(t.Year(), (t.Month()-1)/time.Month(months)*time.Month(months)+1, 1, 0, 0, 0, 0, time.UTC)
+	}, func(t time.Time) time.Time { return t.AddDate(0, months, 0) })
+}
+
+// isoYearPieces are the years of ISO 8601's weeks.
+func isoYearPieces(in types.Interval) []Piece {
+	start := func(year int) time.Time { // of the week in which January 4 is
+		t := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC)
+		return t.AddDate(0, 0, -int(t.Weekday()+6)%7)
+	}
+	return unitPieces(in, 364*types.MillisPerDay, func(t time.Time) time.Time { y, _ := t.ISOWeek(); return start(y) },
+		func(t time.Time) time.Time { y, _ := t.ISOWeek(); return start(y + 1) })
+}
+
+// unitPieces are the units of in, TIMESTAMPs or DATEs, that last at least so long.
+func unitPieces(in types.Interval, least int64, start, next func(time.Time) time.Time) (out []Piece) {
+	if in.Lo.IsNull() || in.Hi.IsNull() {
+		return nil
+	}
+	lo, hi := millis(in.Lo), millis(in.Hi)
+	if lo < -maxCivil || hi > maxCivil || (hi-lo)/least > mostPeriods {
+		return nil
+	}
+	of := func(t time.Time) types.Value {
+		if in.Lo.Type() == types.Date {
+			return types.NewDate(floorDiv(t.Unix(), 86400))
+		}
+		return types.NewTimestamp(t.UnixMilli())
+	}
+	for t := start(time.UnixMilli(lo).UTC()); t.UnixMilli() <= hi; t = next(t) {
+		out = append(out, Piece{In: types.Interval{Lo: of(t), Hi: of(next(t)), HiOpen: true}})
+	}
+	return out
+}
 
 func extract(_ *Env, a []types.Value) (types.Value, error) {
 	ms := millis(a[1])

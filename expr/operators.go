@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 
 	"github.com/cockroachdb/apd/v3"
 
@@ -472,15 +473,48 @@ func quotientPieces(c *Call, _ types.Interval) []Piece {
 		return falls
 	case c.Typ == types.BigInt:
 		return rises
+	case c.Typ == types.Decimal && c.Args[0].Type().IsInteger():
+		return scalePieces(k, down)
 	}
 	return aroundZero(down, down)
+}
+
+// scalePieces are those of x / k, of an integer and a DECIMAL: the quotient has other digits behind the point from each
+// number on at which the leading digit of x in base 10,000 passes that of k, or has a new place.
+func scalePieces(k types.Value, falls bool) []Piece {
+	d, err := types.Cast(k, types.Decimal, nil)
+	if err != nil {
+		return nil
+	}
+	digit, _ := types.Leading(d.Decimal())
+	var below, above []Piece
+	add := func(lo, hi int64) {
+		above = append(above, Piece{In: span{lo, hi}.interval(types.BigInt), Falls: falls})
+		below = append(below, Piece{In: span{-hi, -lo}.interval(types.BigInt), Falls: falls})
+	}
+	add(0, 0)
+	for place := int64(1); ; place *= 10_000 {
+		if place > math.MaxInt64/(digit+1) {
+			add(place, math.MaxInt64)
+			break
+		}
+		add(place, (digit+1)*place-1)
+		if place > math.MaxInt64/10_000 {
+			add((digit+1)*place, math.MaxInt64)
+			break
+		}
+		add((digit+1)*place, 10_000*place-1)
+	}
+	slices.Reverse(below)
+	below[0].In.Lo = types.NewInt(math.MinInt64)
+	return append(below, above...)
 }
 
 // divideAlgebra is for x / c, c / x and x / x; its images for integers with c > 0, towards zero.
 var divideAlgebra = &Algebra{
 	Arg: AnyArg, ExactPreimage: true, Pieces: quotientPieces,
 	Noise: func(c *Call) (float64, float64) {
-		if c.Typ == types.Decimal { // rounded where that depends on its size
+		if k, at, _ := c.constant(); c.Typ == types.Decimal && (at == 0 || k.IsNull() || !c.Args[0].Type().IsInteger()) { // rounded where its size says
 			return 1e-12, 0
 		}
 		return 0, 0

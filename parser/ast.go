@@ -409,10 +409,11 @@ type Binary struct {
 	X, Y Expr
 }
 
-// Between is X [NOT] BETWEEN Lo AND Hi.
+// Between is X [NOT] BETWEEN [SYMMETRIC] Lo AND Hi.
 type Between struct {
 	Pos       Pos
 	Not       bool
+	Symmetric bool
 	X, Lo, Hi Expr
 }
 

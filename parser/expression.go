@@ -316,6 +316,9 @@ func (r *exprReader) in(out *In) (Expr, error) {
 }
 
 func (r *exprReader) between(out *Between) (_ Expr, err error) {
+	if out.Symmetric = accept(r.lex, "SYMMETRIC"); !out.Symmetric {
+		accept(r.lex, "ASYMMETRIC")
+	}
 	if out.Lo, err = r.binary(bindRange + 1); err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ type keyword struct {
 // literal uses and that is missing here can never match; a test compares the two.
 var keywordList = []keyword{
 	{"ALL", reserved}, {"ALLOW", guarded}, {"ANALYZE", free}, {"AND", reserved}, {"AS", reserved},
-	{"ASC", reserved}, {"AT", guarded}, {"BETWEEN", reserved}, {"BOTH", free}, {"BY", free},
+	{"ASC", reserved}, {"ASYMMETRIC", reserved}, {"AT", guarded}, {"BETWEEN", reserved}, {"BOTH", free}, {"BY", free},
 	{"CASE", reserved}, {"CAST", free}, {"CHECK", free}, {"CONSTRAINT", free}, {"COPY", free},
 	{"CREATE", reserved}, {"CROSS", reserved}, {"CURRENT_DATE", reserved}, {"CURRENT_TIME", reserved},
 	{"CURRENT_TIMESTAMP", reserved}, {"DATE", free}, {"DELETE", free}, {"DESC", reserved}, {"DESCRIBE", free},
@@ -48,7 +48,7 @@ var keywordList = []keyword{
 	{"SAMPLE", free}, {"SCAN", free}, {"SELECT", reserved}, {"SET", guarded}, {"SHOW", free},
 	{"SIMILAR", guarded}, {"SKIP", free}, {"SPLIT", free}, {"SPLITS", free}, {"STDIN", free},
 	{"STDOUT", free}, {"STORED", free}, {"SUBSTR", free}, {"SUBSTRING", free}, {"SYSTEM_TIME", free},
-	{"TABLE", free}, {"TABLES", free}, {"TEXT", free}, {"THEN", reserved}, {"TIME", free},
+	{"SYMMETRIC", reserved}, {"TABLE", free}, {"TABLES", free}, {"TEXT", free}, {"THEN", reserved}, {"TIME", free},
 	{"TIMESTAMP", free}, {"TO", guarded}, {"TRAILING", free}, {"TRIM", free}, {"TRUE", reserved},
 	{"UNIFORM", free}, {"UNION", reserved}, {"UNKNOWN", free}, {"UPDATE", free}, {"UPSERT", free},
 	{"USING", reserved}, {"VALUES", reserved}, {"VARYING", free}, {"WHEN", reserved}, {"WHERE", reserved},

@@ -84,6 +84,9 @@ func (p *printer) expr(e Expr, least int) {
 	case *Between:
 		p.expr(e.X, bindRange+1)
 		p.put(negated(e.Not), " BETWEEN ")
+		if e.Symmetric {
+			p.put("SYMMETRIC ")
+		}
 		p.expr(e.Lo, bindRange+1)
 		p.put(" AND ")
 		p.expr(e.Hi, bindRange+1)

@@ -268,23 +268,8 @@ func ParseDecimal(s string) (Value, error) {
 // Quotient is x / y, y not being zero: exact, or rounded (halves away from zero) to as many digits behind the point as
 // PostgreSQL gives it, at least 16 significant ones and no fewer than x and y have; without zeros at its end.
 func Quotient(x, y *apd.Decimal) *apd.Decimal {
-	// The leading digit in base 10,000 and its place, in which PostgreSQL counts.
-	lead := func(d *apd.Decimal) (digit, place int64) {
-		digits := d.Coeff.String()
-		if d.IsZero() {
-			return 0, 0
-		}
-		top := int64(len(digits)) + int64(d.Exponent) - 1 // the exponent of the first digit
-		place = floorDiv(top, 4)
-		n := min(int(top-4*place)+1, len(digits))
-		digit, _ = strconv.ParseInt(digits[:n], 10, 64)
-		for i := int64(n); i < top-4*place+1; i++ {
-			digit *= 10
-		}
-		return digit, place
-	}
-	first, at := lead(x)
-	second, below := lead(y)
+	first, at := Leading(x)
+	second, below := Leading(y)
 	weight := at - below
 	if first <= second {
 		weight--
@@ -309,4 +294,20 @@ func Quotient(x, y *apd.Decimal) *apd.Decimal {
 		_, _ = Wide.Quantize(out, out, 0) // of at most 2,000 digits
 	}
 	return out
+}
+
+// Leading gives d's leading digit in base 10,000, in which PostgreSQL counts, and its place.
+func Leading(d *apd.Decimal) (digit, place int64) {
+	digits := d.Coeff.String()
+	if d.IsZero() {
+		return 0, 0
+	}
+	top := int64(len(digits)) + int64(d.Exponent) - 1 // the exponent of the first digit
+	place = floorDiv(top, 4)
+	n := min(int(top-4*place)+1, len(digits))
+	digit, _ = strconv.ParseInt(digits[:n], 10, 64)
+	for i := int64(n); i < top-4*place+1; i++ {
+		digit *= 10
+	}
+	return digit, place
 }
