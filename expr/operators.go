@@ -460,15 +460,15 @@ func sign(v types.Value) int {
 func quotientPieces(c *Call, _ types.Interval) []Piece {
 	k, at, ok := c.constant()
 	if !ok {
-		return besideZero(false, false)
+		return slices.Delete(besideZero(false, false), 1, 2)
 	}
 	if !isFinite(k) || sign(k) == 0 {
 		return nil
 	}
 	down := sign(k) < 0
 	switch {
-	case at == 0:
-		return besideZero(!down, !down)
+	case at == 0: // 0 is left in: who divides by it is told
+		return slices.Delete(besideZero(!down, !down), 1, 2)
 	case c.Typ == types.BigInt && down:
 		return falls
 	case c.Typ == types.BigInt:
