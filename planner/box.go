@@ -69,8 +69,12 @@ func (f facts) with(col int, s types.Set) facts {
 	return f
 }
 
-// maxBoxes bounds the union. A conjunct that would exceed it is left to the residual.
-const maxBoxes = 1 << 15
+// maxBoxes bounds the union, and maxMultiplied those that a further conjunct of several boxes multiplies: n pairs that are
+// ruled out, (a <> 1 OR b <> 'x') AND ..., would be 2^n boxes. A conjunct that would exceed them is left to the residual.
+const (
+	maxBoxes      = 1 << 15
+	maxMultiplied = 1 << 8
+)
 
 func (b box) clone() box {
 	return box{cols: slices.Clone(b.cols), likes: slices.Clone(b.likes)}
@@ -330,7 +334,7 @@ func (x boxer) conjunction(terms []term) (boxes []box, capped bool) {
 	slices.SortStableFunc(unions, func(a, b []box) int { return len(a) - len(b) })
 	boxes = []box{base}
 	for _, u := range unions {
-		if len(boxes)*len(u) > maxBoxes {
+		if len(boxes) > maxMultiplied || len(boxes)*len(u) > maxBoxes {
 			capped = true
 			continue
 		}

@@ -2,6 +2,8 @@ package planner
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/hql-db/hql/catalog"
@@ -54,5 +56,26 @@ func TestPlanningStops(t *testing.T) {
 				t.Errorf("%s, stopped at question %d: %v", sql, at, err)
 			}
 		}
+	}
+}
+
+// Pairs that are ruled out do not multiply the work without bound.
+func TestPairsRuledOut(t *testing.T) {
+	c := catalog.New()
+	if err := c.Load("CREATE TABLE t (a INT, b STRING) ROW KEY (LEFT(MD5(b), 2), a AS INT32, b AS TEXT)"); err != nil {
+		t.Fatal(err)
+	}
+	var where []string
+	for i := range 20 {
+		where = append(where, fmt.Sprintf("(a <> %d OR b <> 'x%d')", i, i))
+	}
+	s, err := parser.ParseStatement("SELECT a FROM t WHERE " + strings.Join(where, " AND "))
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := 0
+	e := &Env{Catalog: c, Stop: func() error { steps++; return nil }}
+	if _, err := e.Select(s.(*parser.Select)); err != nil || steps > 2000 {
+		t.Errorf("%d steps; %v", steps, err)
 	}
 }
