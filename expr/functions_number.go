@@ -162,7 +162,7 @@ var numberFunctions = []Function{
 			case err != nil || q.Type().IsInteger():
 				return q, err
 			case q.Type() != types.Decimal:
-				return types.NewDouble(math.Trunc(q.Double())), nil
+				return types.NewFloatOf(q.Type(), math.Trunc(q.Double())), nil
 			}
 			var x [2]types.Value
 			for i := range x {
