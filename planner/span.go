@@ -275,13 +275,28 @@ func (w *walker) take(br *branch, p *catalog.Part, v types.Value) (branch, bool)
 			if pre.IsEmpty() {
 				return branch{}, false
 			}
-			nb.fix(col, pre)
+			nb.fix(col, together(pre, nb.sets.setOf(col)))
 		}
 		if pre, ok := p.Preimage(pt, nb.proven.setOf(col)); ok {
 			nb.prove(col, pre)
 		}
 	}
 	return nb, true
+}
+
+// fewPieces is how many pieces of a column's set are worth a span each where a key part has one value.
+const fewPieces = 2
+
+// together gives what to walk of set where a part has the value that pre is the preimage of. The keys of that value that lie between
+// two pieces of pre do not exist: where pre has many more pieces than set, what of set lies between its ends serves as well.
+func together(pre, set types.Set) types.Set {
+	if len(pre) <= max(len(set), fewPieces) {
+		return pre
+	}
+	ends := pre[0]
+	last := pre[len(pre)-1]
+	ends.Hi, ends.HiOpen = last.Hi, last.HiOpen
+	return set.Intersect(types.SetOf(ends))
 }
 
 // use notes what happens to key part i.
