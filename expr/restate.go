@@ -482,22 +482,19 @@ func fixedPrefix(l *Like) (lit string, whole, tail bool) {
 
 // endings restates a condition on the end of a column's text as LIKEs.
 func endings(e Expr) Expr {
-	var x Expr
 	var alts []Expr
 	exact := true
 	switch e := e.(type) {
 	case *Compare:
 		if k, ok := e.Y.(*Const); ok && e.Op == EQ && !k.Val.IsNull() {
-			x = e.X
-			alts = endsWith(x, []types.Value{k.Val})
+			alts = endsWith(e.X, []types.Value{k.Val})
 		}
 	case *In:
 		if !e.Not && len(e.List) <= maxHeads {
-			x = e.X
-			alts = endsWith(x, e.List)
+			alts = endsWith(e.X, e.List)
 		}
 	case *Call:
-		x, alts, exact = matchedEnd(e)
+		alts, exact = matchedEnd(e)
 	}
 	switch {
 	case len(alts) == 0:
@@ -552,26 +549,26 @@ func endsWith(x Expr, vs []types.Value) (alts []Expr) {
 
 // matchedEnd gives the conditions of which one is true where c, a regular expression, matches a column's text, if it says how that
 // ends and not how it begins. exact: it matches where one is true.
-func matchedEnd(c *Call) (x Expr, alts []Expr, exact bool) {
+func matchedEnd(c *Call) (alts []Expr, exact bool) {
 	if c.Func.Key == nil || c.Func.Key.Pattern == nil || len(c.Args) < 2 {
-		return nil, nil, false
+		return nil, false
 	}
 	col, ok := c.Args[0].(*Column)
 	if !ok || col.Typ != types.String || slices.ContainsFunc(c.Args[1:], func(x Expr) bool { k, ok := x.(*Const); return !ok || k.Val.IsNull() }) {
-		return nil, nil, false
+		return nil, false
 	}
 	pattern, ok := c.Func.Key.Pattern(c)
 	if !ok {
-		return nil, nil, false
+		return nil, false
 	}
 	if set, _, ok := matched(pattern); !ok || !set.IsAll() {
-		return nil, nil, false
+		return nil, false
 	}
 	heads, _ := headsOf(pattern, true)
 	exact = true
 	for _, h := range heads {
 		if h.text == "" && h.state != ended {
-			return nil, nil, false
+			return nil, false
 		}
 		if exact = exact && h.state != cut; h.state == ended {
 			alts = append(alts, comparison(EQ, col, h.reversed()))
@@ -579,5 +576,5 @@ func matchedEnd(c *Call) (x Expr, alts []Expr, exact bool) {
 			alts = append(alts, likeExpr(col, "%"+likeText(h.reversed())))
 		}
 	}
-	return col, alts, exact
+	return alts, exact
 }

@@ -24,7 +24,6 @@ var (
 	notNull    = among{set: types.All(), exact: true}
 	onlyNull   = among{null: true, exact: true}
 	onlyTrue   = among{set: types.Points(trueValue), exact: true}
-	onlyFalse  = among{set: types.Points(falseValue), exact: true}
 )
 
 // holds reports whether v is among a.
@@ -32,15 +31,14 @@ func (a among) holds(v types.Value) bool {
 	if v.IsNull() {
 		return a.null
 	}
-	for _, iv := range a.set { // their values may be of another type
-		for _, end := range []types.Value{iv.Lo, iv.Hi} {
+	if len(a.set) > 0 { // its values may be of another type
+		for _, end := range []types.Value{a.set[0].Lo, a.set[0].Hi} {
 			if !end.IsNull() {
 				if _, err := types.Compare(end, v); err != nil {
 					return true
 				}
 			}
 		}
-		break
 	}
 	return a.set.Contains(v)
 }
