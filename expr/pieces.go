@@ -511,31 +511,26 @@ func (c *chain) where(n int, r run, iv types.Interval) (stretch, bool) {
 func (c *chain) noisy(r run, iv types.Interval) (found []stretch) {
 	n := len(c.links)
 	of, beside := c.links[n-1].noise()
+	moved := true // as far as asked for
 	move := func(v types.Value, by float64) types.Value {
 		if v.IsNull() || !isFinite(v) {
 			return v
 		}
-		if d := v.Decimal(); d != nil {
-			by, err := decimalOf(by * of)
-			if err == nil {
-				by, err = decimalOp("*", v, by)
-			}
-			if err == nil && d.Negative {
-				by = types.NewDecimal(new(apd.Decimal).Neg(by.Decimal()))
-			}
-			if err == nil {
-				v, err = decimalOp("+", v, by)
-			}
-			return v
+		if v.Decimal() == nil {
+			f := v.Double()
+			return types.NewDouble(f + by*(math.Abs(f)*of+beside+math.SmallestNonzeroFloat64))
 		}
-		f := v.Double()
-		return types.NewDouble(f + by*(math.Abs(f)*of+beside+math.SmallestNonzeroFloat64))
+		d, err := movedDecimal(v, by*of)
+		moved = moved && err == nil
+		return d
 	}
-	wide, ok := c.where(n, r, types.Interval{Lo: move(iv.Lo, -1), Hi: move(iv.Hi, 1)})
+	wide, ok := c.where(n, r, types.Interval{Lo: move(iv.Lo, -1), Hi: move(iv.Hi, 1)}) // without end where that cannot be told
 	if !ok {
 		return nil
 	}
-	sure, ok := c.where(n, r, types.Interval{Lo: move(iv.Lo, 1), Hi: move(iv.Hi, -1), LoOpen: iv.LoOpen, HiOpen: iv.HiOpen})
+	narrow := types.Interval{Lo: move(iv.Lo, 1), Hi: move(iv.Hi, -1), LoOpen: iv.LoOpen, HiOpen: iv.HiOpen}
+	sure, ok := c.where(n, r, narrow)
+	ok = ok && moved
 	edges := []stretch{wide}
 	if ok {
 		found = append(found, sure)
@@ -559,8 +554,19 @@ func (c *chain) noisy(r run, iv types.Interval) (found []stretch) {
 	return found
 }
 
-func decimalOf(f float64) (types.Value, error) {
-	return types.Cast(types.NewDouble(f), types.Decimal, nil)
+// movedDecimal is v and that share of its size.
+func movedDecimal(v types.Value, share float64) (types.Value, error) {
+	by, err := types.Cast(types.NewDouble(share), types.Decimal, nil)
+	if err == nil {
+		by, err = decimalOp("*", v, by)
+	}
+	if err == nil && v.Decimal().Negative {
+		by = types.NewDecimal(new(apd.Decimal).Neg(by.Decimal()))
+	}
+	if err != nil {
+		return types.Value{}, err
+	}
+	return decimalOp("+", v, by)
 }
 
 // without gives what is left of s beside others.
