@@ -96,6 +96,7 @@ func (a among) but(exact bool) among {
 // finder finds the values of column col at which expressions have given values.
 type finder struct {
 	col, depth, steps int
+	window            types.Set // nil: all; values of the column beyond are of no account
 }
 
 // maxFinds bounds the work on conditionals that stand in conditionals, of which what is inverted counts for inversion.
@@ -336,7 +337,7 @@ func (f *finder) invert(e Expr, strict bool, out among) among {
 			return somewhere
 		}
 	}
-	x, pre, exact, ok := inverse(e, out.set, func(Expr) types.Set { return types.All() })
+	x, pre, exact, ok := inverse(e, out.set, f.within)
 	if !ok {
 		return f.opaque(Children(e), strict, e.Type(), out)
 	}
@@ -464,6 +465,31 @@ func Truth(e Expr) (col int, s types.Set, null, exact, ok bool) {
 		return c, a.set, a.null, a.exact, a.exact || pattern || !a.set.IsAll()
 	}
 	return 0, nil, false, false, false
+}
+
+// TruthWithin is Truth where the column's value is known to lie in window: the condition is true within it at most for the values
+// in s; exact: for all of them.
+//
+//	EXTRACT(month FROM ts) = 2, ts in 2026     February 2026, where Truth knows nothing
+func TruthWithin(e Expr, window types.Set) (s types.Set, exact, ok bool) {
+	c, ok := soleColumn(e)
+	if !ok {
+		return nil, false, false
+	}
+	f := &finder{col: c, window: window}
+	a := f.where(e, onlyTrue)
+	return a.set.Intersect(window), a.exact, true
+}
+
+// within gives the values that x can have where the column lies in the window. A set does not tell 0 from -0, whose texts differ: of
+// floats it says nothing.
+func (f *finder) within(x Expr) types.Set {
+	if t := x.Type(); f.window != nil && t != types.Double && t != types.Float {
+		if s, ok := Image(x, f.col, f.window); ok {
+			return s
+		}
+	}
+	return types.All()
 }
 
 // soleColumn is the column of an expression that has one.

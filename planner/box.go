@@ -264,7 +264,31 @@ func meanings(es []expr.Expr, c columns) []term {
 			out[i].Expr = of.Expr
 		}
 	}
+	narrowed(out)
 	return out
+}
+
+// narrowed finds what terms of which nothing is known by themselves say beside the others: of a month within a year.
+func narrowed(terms []term) {
+	for i := range terms {
+		t := &terms[i]
+		if t.set == nil || t.ok && !t.set.IsAll() {
+			continue
+		}
+		var others []types.Set
+		for _, o := range terms {
+			if o.ok && o.col == t.col && !o.set.IsAll() {
+				others = append(others, o.set)
+			}
+		}
+		if len(others) == 0 {
+			continue
+		}
+		window := types.IntersectAll(others)
+		if set, exact, ok := expr.TruthWithin(t.Expr, window); ok && !window.SubsetOf(set) {
+			t.set, t.exact, t.ok, t.null = set, exact, true, false
+		}
+	}
 }
 
 // termsOf gives the terms of a conjunction.
