@@ -23,7 +23,9 @@ type Function struct {
 	Volatile bool // not a function of its arguments alone: RANDOM, SALT
 	strict   bool // known to give NULL for NULL arguments alone
 	Key      *Algebra
-	// Unknown says why Key knows nothing of the function: "nothing is known, because ...".
+	// Binds says how conditions on a call bind a key, where that follows from the arguments and not from Key: "as its arguments do".
+	Binds string
+	// Unknown says why nothing is known of such conditions: "nothing is known, because ...".
 	Unknown string
 }
 

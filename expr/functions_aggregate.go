@@ -16,7 +16,7 @@ var aggregateFunctions = []Function{
 
 // formFunctions are made into other expressions when they are compiled.
 var formFunctions = []Function{
-	{Name: "NULLIF", Group: "conditional", Signature: "nullif(a, b)", Doc: "NULL where a = b, else a.", MinArgs: 2, MaxArgs: 2},
-	{Name: "NOW", Group: "time", Signature: "now() timestamp", Doc: "The moment the statement began.", MinArgs: 0, MaxArgs: 0},
-	{Name: "CURRENT_DATE", Group: "time", Signature: "current_date date", Doc: "The day on which the statement began, in the zone of SET timezone.", MinArgs: 0, MaxArgs: 0},
+	{Name: "NULLIF", Group: "conditional", Binds: "as its first argument does", Signature: "nullif(a, b)", Doc: "NULL where a = b, else a.", MinArgs: 2, MaxArgs: 2},
+	{Name: "NOW", Group: "time", Binds: "as a constant", Signature: "now() timestamp", Doc: "The moment the statement began.", MinArgs: 0, MaxArgs: 0},
+	{Name: "CURRENT_DATE", Group: "time", Binds: "as a constant", Signature: "current_date date", Doc: "The day on which the statement began, in the zone of SET timezone.", MinArgs: 0, MaxArgs: 0},
 }

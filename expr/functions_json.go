@@ -13,17 +13,17 @@ var isJSON class = func(t types.Type) bool { return t.IsText() }
 var isStep class = func(t types.Type) bool { return t.IsText() || t.IsInteger() }
 
 var jsonFunctions = []Function{
-	{Name: "->", Group: "operator", Signature: "json -> key", Doc: "An object's member or an array's element (from 0, negative from the end), as JSON.", MinArgs: 2, MaxArgs: 2,
+	{Name: "->", Group: "operator", Unknown: "JSON is not looked into", Signature: "json -> key", Doc: "An object's member or an array's element (from 0, negative from the end), as JSON.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.JSON, isJSON, isStep), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return jsonStep(a[0].Text(), a[1:], false, false) }},
-	{Name: "->>", Group: "operator", Signature: "json ->> key", Doc: "As ->, as text.", MinArgs: 2, MaxArgs: 2,
+	{Name: "->>", Group: "operator", Unknown: "JSON is not looked into", Signature: "json ->> key", Doc: "As ->, as text.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.String, isJSON, isStep), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return jsonStep(a[0].Text(), a[1:], true, false) }},
-	{Name: "JSON_EXTRACT_PATH_TEXT", Group: "json", Signature: "json_extract_path_text(json, key, ...) text", Doc: "The value at a path, as text.", MinArgs: 2, MaxArgs: -1,
+	{Name: "JSON_EXTRACT_PATH_TEXT", Group: "json", Unknown: "JSON is not looked into", Signature: "json_extract_path_text(json, key, ...) text", Doc: "The value at a path, as text.", MinArgs: 2, MaxArgs: -1,
 		Result: returns(types.String, isJSON, isStep), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return jsonStep(a[0].Text(), a[1:], true, true) }},
-	{Name: "JSON_EXTRACT_PATH", Group: "json", Signature: "json_extract_path(json, key, ...) json", Doc: "The value at a path.", MinArgs: 2, MaxArgs: -1,
+	{Name: "JSON_EXTRACT_PATH", Group: "json", Unknown: "JSON is not looked into", Signature: "json_extract_path(json, key, ...) json", Doc: "The value at a path.", MinArgs: 2, MaxArgs: -1,
 		Result: returns(types.JSON, isJSON, isStep), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return jsonStep(a[0].Text(), a[1:], false, true) }},
-	{Name: "JSON_BUILD_OBJECT", Group: "json", Signature: "json_build_object(key, value, ...) json", Doc: "An object of these members, NULLs as null.", MinArgs: 0, MaxArgs: -1,
+	{Name: "JSON_BUILD_OBJECT", Group: "json", Unknown: "JSON is not looked into", Signature: "json_build_object(key, value, ...) json", Doc: "An object of these members, NULLs as null.", MinArgs: 0, MaxArgs: -1,
 		NullArgs: true, Result: returns(types.JSON), Eval: buildObject},
-	{Name: "JSON_BUILD_ARRAY", Group: "json", Signature: "json_build_array(value, ...) json", Doc: "An array of these values, NULLs as null.", MinArgs: 0, MaxArgs: -1,
+	{Name: "JSON_BUILD_ARRAY", Group: "json", Unknown: "JSON is not looked into", Signature: "json_build_array(value, ...) json", Doc: "An array of these values, NULLs as null.", MinArgs: 0, MaxArgs: -1,
 		NullArgs: true, Result: returns(types.JSON), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			out := []byte{'['}
 			for i, v := range a {
@@ -34,11 +34,11 @@ var jsonFunctions = []Function{
 			}
 			return types.NewJSON(string(append(out, ']'))), nil
 		}},
-	{Name: "TO_JSON", Group: "json", Signature: "to_json(value) json", Doc: "A number, a boolean, JSON as it is, or else a string.", MinArgs: 1, MaxArgs: 1,
+	{Name: "TO_JSON", Group: "json", Unknown: "JSON is not looked into", Signature: "to_json(value) json", Doc: "A number, a boolean, JSON as it is, or else a string.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.JSON), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			return types.NewJSON(string(a[0].AppendJSON(nil))), nil
 		}},
-	{Name: "JSON_TYPEOF", Group: "json", Signature: "json_typeof(json) text", Doc: "object, array, string, number, boolean or null.", MinArgs: 1, MaxArgs: 1,
+	{Name: "JSON_TYPEOF", Group: "json", Unknown: "JSON is not looked into", Signature: "json_typeof(json) text", Doc: "object, array, string, number, boolean or null.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.String, isJSON), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			s := bytes.TrimSpace([]byte(a[0].Text()))
 			if len(s) == 0 || !json.Valid(s) {
@@ -58,7 +58,7 @@ var jsonFunctions = []Function{
 			}
 			return types.NewString("number"), nil
 		}},
-	{Name: "JSON_ARRAY_LENGTH", Group: "json", Signature: "json_array_length(json) bigint", Doc: "Number of elements of an array.", MinArgs: 1, MaxArgs: 1,
+	{Name: "JSON_ARRAY_LENGTH", Group: "json", Unknown: "JSON is not looked into", Signature: "json_array_length(json) bigint", Doc: "Number of elements of an array.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.BigInt, isJSON), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			var items []json.RawMessage
 			if err := json.Unmarshal([]byte(a[0].Text()), &items); err != nil || items == nil {

@@ -22,7 +22,7 @@ var regexpFunctions = []Function{
 			flags, _, err := flagsOf(append([]types.Value{{}}, constants(c.Args[1:])...), 2, false)
 			return flags + c.constText(1), err == nil
 		})},
-	{Name: "REGEXP_COUNT", Group: "string", Signature: "regexp_count(text, pattern [, start [, flags]]) bigint", Doc: "Number of matches from the character start (1) on.", MinArgs: 2, MaxArgs: 4,
+	{Name: "REGEXP_COUNT", Group: "string", Unknown: "matches stand anywhere in a text", Signature: "regexp_count(text, pattern [, start [, flags]]) bigint", Doc: "Number of matches from the character start (1) on.", MinArgs: 2, MaxArgs: 4,
 		Result: returns(types.BigInt, isText, isText, isInt, isText), Eval: func(env *Env, a []types.Value) (types.Value, error) {
 			re, _, err := flagged(a, 3, false)
 			if err != nil {
@@ -35,7 +35,7 @@ var regexpFunctions = []Function{
 			n, err := countMatches(env, re, a[0].Text()[from:])
 			return types.NewInt(n), err
 		}},
-	{Name: "REGEXP_INSTR", Group: "string", Signature: "regexp_instr(text, pattern [, start [, n [, end [, flags [, group]]]]]) bigint",
+	{Name: "REGEXP_INSTR", Group: "string", Unknown: "matches stand anywhere in a text", Signature: "regexp_instr(text, pattern [, start [, n [, end [, flags [, group]]]]]) bigint",
 		Doc: "Where the n-th match (the first) begins, or with end 1 the character after it; 0 when there is none.", MinArgs: 2, MaxArgs: 7,
 		Result: returns(types.BigInt, isText, isText, isInt, isInt, isInt, isText, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			side := int64(0)
@@ -50,7 +50,7 @@ var regexpFunctions = []Function{
 			}
 			return types.NewInt(int64(utf8.RuneCountInString(a[0].Text()[:m[side]])) + 1), nil
 		}},
-	{Name: "REGEXP_SUBSTR", Group: "string", Signature: "regexp_substr(text, pattern [, start [, n [, flags [, group]]]]) text",
+	{Name: "REGEXP_SUBSTR", Group: "string", Unknown: "matches stand anywhere in a text", Signature: "regexp_substr(text, pattern [, start [, n [, flags [, group]]]]) text",
 		Doc: "The n-th match (the first), or a group of it; NULL when there is none.", MinArgs: 2, MaxArgs: 6,
 		Result: returns(types.String, isText, isText, isInt, isInt, isText, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			m, err := nthMatch(a, 4)
@@ -59,7 +59,7 @@ var regexpFunctions = []Function{
 			}
 			return types.NewString(a[0].Text()[m[0]:m[1]]), nil
 		}},
-	{Name: "REGEXP_REPLACE", Group: "string", Signature: "regexp_replace(text, pattern, to [, flags]) text",
+	{Name: "REGEXP_REPLACE", Group: "string", Unknown: "many texts give the same", Signature: "regexp_replace(text, pattern, to [, flags]) text",
 		Doc: "The first match replaced, with flag g every one; \\1 in to stands for a group, \\& for the match.", MinArgs: 3, MaxArgs: 4,
 		Result: returns(types.String, isText), Eval: regexpReplace},
 }

@@ -47,7 +47,7 @@ var stringFunctions = []Function{
 		Result: returns(types.String, isText), Eval: text1(strings.ToLower), Key: caseAlgebra(lowerForms)},
 	{Name: "UPPER", Group: "string", Signature: "upper(text) text", Doc: "Upper case.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.String, isText), Eval: text1(strings.ToUpper), Key: caseAlgebra(upperForms)},
-	{Name: "INITCAP", Group: "string", Signature: "initcap(text) text", Doc: "First letter of each word in upper case, the rest in lower case.", MinArgs: 1, MaxArgs: 1,
+	{Name: "INITCAP", Group: "string", Unknown: "many texts give the same", Signature: "initcap(text) text", Doc: "First letter of each word in upper case, the rest in lower case.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.String, isText), Eval: text1(initCap)},
 	{Name: "REVERSE", Group: "string", Signature: "reverse(text) text", Doc: "The characters in reverse order.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.String, isText), Eval: text1(reverseString), Key: reverseAlgebra},
@@ -92,7 +92,7 @@ var stringFunctions = []Function{
 		Result: returns(types.String, isText, isInt, isText), Eval: pad(true), Key: padAlgebra},
 	{Name: "RPAD", Group: "string", Signature: "rpad(text, n [, fill]) text", Doc: "Filled or cut at the end to n characters.", MinArgs: 2, MaxArgs: 3,
 		Result: returns(types.String, isText, isInt, isText), Eval: pad(false), Key: padAlgebra},
-	{Name: "REPLACE", Group: "string", Signature: "replace(text, from, to) text", Doc: "Every occurrence of from replaced.", MinArgs: 3, MaxArgs: 3,
+	{Name: "REPLACE", Group: "string", Unknown: "many texts give the same", Signature: "replace(text, from, to) text", Doc: "Every occurrence of from replaced.", MinArgs: 3, MaxArgs: 3,
 		Result: returns(types.String, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			s, from, to := a[0].Text(), a[1].Text(), a[2].Text()
 			if from == "" {
@@ -103,7 +103,7 @@ var stringFunctions = []Function{
 			}
 			return types.NewString(strings.ReplaceAll(s, from, to)), nil
 		}},
-	{Name: "TRANSLATE", Group: "string", Signature: "translate(text, from, to) text", Doc: "Each character in from replaced by the one at its place in to, or dropped.", MinArgs: 3, MaxArgs: 3,
+	{Name: "TRANSLATE", Group: "string", Unknown: "many texts give the same", Signature: "translate(text, from, to) text", Doc: "Each character in from replaced by the one at its place in to, or dropped.", MinArgs: 3, MaxArgs: 3,
 		Result: returns(types.String, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			from, to := []rune(a[1].Text()), []rune(a[2].Text())
 			return types.NewString(strings.Map(func(r rune) rune {
@@ -143,16 +143,16 @@ var stringFunctions = []Function{
 			}
 			return types.NewString(fields[n-1]), nil
 		}, Key: &Algebra{Invert: invertSplit}},
-	{Name: "CONCAT", Group: "string", Signature: "concat(a, ...) text", Doc: "The texts of all arguments that are not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true,
+	{Name: "CONCAT", Group: "string", Binds: "compared with a text, by all ways to cut that text", Signature: "concat(a, ...) text", Doc: "The texts of all arguments that are not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true,
 		Result: returns(types.String), Eval: func(env *Env, a []types.Value) (types.Value, error) { return concat(env, "", a) }},
-	{Name: "CONCAT_WS", Group: "string", Signature: "concat_ws(separator, a, ...) text", Doc: "The texts of all arguments that are not NULL, separated.", MinArgs: 2, MaxArgs: -1, NullArgs: true,
+	{Name: "CONCAT_WS", Group: "string", Binds: "compared with a text, by all ways to cut that text", Signature: "concat_ws(separator, a, ...) text", Doc: "The texts of all arguments that are not NULL, separated.", MinArgs: 2, MaxArgs: -1, NullArgs: true,
 		Result: returns(types.String, isText, isAny), Eval: func(env *Env, a []types.Value) (types.Value, error) {
 			if a[0].IsNull() {
 				return types.Value{}, nil
 			}
 			return concat(env, a[0].Text(), a[1:])
 		}},
-	{Name: "REPEAT", Group: "string", Signature: "repeat(text, n) text", Doc: "The text n times.", MinArgs: 2, MaxArgs: 2,
+	{Name: "REPEAT", Group: "string", Unknown: "a text may be a repetition in several ways", Signature: "repeat(text, n) text", Doc: "The text n times.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.String, isText, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			n := max(a[1].Int(), 0)
 			if s := a[0].Text(); len(s) > 0 && n > int64(maxText/len(s)) {
@@ -174,7 +174,7 @@ var stringFunctions = []Function{
 			r, _ := utf8.DecodeRuneInString(a[0].Text())
 			return types.NewInt(int64(r)), nil
 		}, Key: &Algebra{Invert: invertASCII}},
-	{Name: "CHR", Group: "string", Signature: "chr(n) text", Doc: "The character with that code point.", MinArgs: 1, MaxArgs: 1,
+	{Name: "CHR", Group: "string", Unknown: "characters of one code point are not sought", Signature: "chr(n) text", Doc: "The character with that code point.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.String, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			if n := a[0].Int(); n > 0 && n <= unicode.MaxRune && !utf16.IsSurrogate(rune(n)) {
 				return types.NewString(string(rune(n))), nil
@@ -186,7 +186,7 @@ var stringFunctions = []Function{
 		Key: &Algebra{Invert: func(c *Call, out types.Set) (types.Set, bool, bool) {
 			return undo(c, out, func(s string) (string, error) { b, err := hex.DecodeString(s); return string(b), err })
 		}}},
-	{Name: "UNHEX", Group: "string", Signature: "unhex(text) bytes", Doc: "The bytes that hexadecimal digits stand for.", MinArgs: 1, MaxArgs: 1,
+	{Name: "UNHEX", Group: "string", Unknown: "several texts stand for the same bytes", Signature: "unhex(text) bytes", Doc: "The bytes that hexadecimal digits stand for.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.Bytes, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			b, err := hex.DecodeString(a[0].Text())
 			if err != nil {
@@ -194,7 +194,7 @@ var stringFunctions = []Function{
 			}
 			return types.NewBytes(string(b)), nil
 		}, Key: &Algebra{Width: func(c *Call) int { return Width(c.Args[0]) / 2 }}},
-	{Name: "ENCODE", Group: "string", Signature: "encode(bytes, format) text", Doc: "Bytes as 'hex', 'base64' or 'escape' text.", MinArgs: 2, MaxArgs: 2,
+	{Name: "ENCODE", Group: "string", Unknown: "its forms keep no order", Signature: "encode(bytes, format) text", Doc: "Bytes as 'hex', 'base64' or 'escape' text.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.String, isBytes, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			switch strings.ToLower(a[1].Text()) {
 			case "hex":
@@ -217,7 +217,7 @@ var stringFunctions = []Function{
 			}
 			return types.Value{}, fmt.Errorf("unknown format %s (hex, base64 or escape)", a[1].SQL())
 		}},
-	{Name: "DECODE", Group: "string", Signature: "decode(text, format) bytes", Doc: "The bytes of 'hex', 'base64' or 'escape' text.", MinArgs: 2, MaxArgs: 2,
+	{Name: "DECODE", Group: "string", Unknown: "several texts stand for the same bytes", Signature: "decode(text, format) bytes", Doc: "The bytes of 'hex', 'base64' or 'escape' text.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Bytes, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			var b []byte
 			var err error

@@ -128,17 +128,17 @@ var timeFunctions = []Function{
 		Result: returns(types.String, isMoment, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			return types.NewString(formatTime(time.UnixMilli(millis(a[0])).UTC(), a[1].Text())), nil
 		}, Key: &Algebra{Pieces: formatPieces}},
-	{Name: "TO_DATE", Group: "time", Signature: "to_date(text, format) date", Doc: "The day that a text in the format of to_char tells.", MinArgs: 2, MaxArgs: 2,
+	{Name: "TO_DATE", Group: "time", Unknown: "several texts stand for the same day", Signature: "to_date(text, format) date", Doc: "The day that a text in the format of to_char tells.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Date, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			t, err := parseTime(a[0].Text(), a[1].Text())
 			return types.NewDate(floorDiv(t.Unix(), 86400)), err
 		}},
-	{Name: "MAKE_DATE", Group: "time", Signature: "make_date(year, month, day) date", Doc: "That day; an error where there is none.", MinArgs: 3, MaxArgs: 3,
+	{Name: "MAKE_DATE", Group: "time", Unknown: "a day is made of several numbers", Signature: "make_date(year, month, day) date", Doc: "That day; an error where there is none.", MinArgs: 3, MaxArgs: 3,
 		Result: returns(types.Date, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			t, err := makeDate(a)
 			return types.NewDate(floorDiv(t.Unix(), 86400)), err
 		}},
-	{Name: "MAKE_TIMESTAMP", Group: "time", Signature: "make_timestamp(year, month, day, hour, minute, seconds) timestamp", Doc: "That moment, in UTC; seconds may have a fraction.", MinArgs: 6, MaxArgs: 6,
+	{Name: "MAKE_TIMESTAMP", Group: "time", Unknown: "a moment is made of several numbers", Signature: "make_timestamp(year, month, day, hour, minute, seconds) timestamp", Doc: "That moment, in UTC; seconds may have a fraction.", MinArgs: 6, MaxArgs: 6,
 		Result: returns(types.Timestamp, isInt, isInt, isInt, isInt, isInt, isNumber), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			t, err := makeDate(a)
 			if err != nil {

@@ -329,6 +329,16 @@ func (f *finder) cast(e *Cast, out among) among {
 
 // invert is where for a call or cast whose arguments are constant but for one; strict: it is NULL where that is, and nowhere else.
 func (f *finder) invert(e Expr, strict bool, out among) among {
+	if all, ok := Domain(e); ok {
+		switch {
+		case all.SubsetOf(out.set):
+			out.set = types.All()
+		case all.Intersect(out.set).IsEmpty() && !out.null:
+			return nowhere
+		case all.Intersect(out.set).IsEmpty():
+			out.set = nil
+		}
+	}
 	if out.set.IsEmpty() || out.set.IsAll() || out.null && !strict {
 		return f.opaque(Children(e), strict, e.Type(), out)
 	}

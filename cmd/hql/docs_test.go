@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -27,7 +28,7 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts := map[string]func(*testing.T) string{"statements": docStatements, "functions": docFunctions, "encodings": docEncodings, "settings": docSettings, "yardstick": docYardstick}
+	parts := map[string]func(*testing.T) string{"statements": docStatements, "functions": docFunctions, "binding": docBinding, "encodings": docEncodings, "settings": docSettings, "yardstick": docYardstick}
 	block := regexp.MustCompile(`(?s)<!-- (\w+) -->\n.*?<!-- end -->`)
 	now := block.ReplaceAllStringFunc(string(text), func(s string) string {
 		name := block.FindStringSubmatch(s)[1]
@@ -83,6 +84,30 @@ func docFunctions(*testing.T) string {
 			}
 			b.WriteString(docItem("`"+f.Signature+"`", doc))
 		}
+	}
+	return b.String() + "\n"
+}
+
+// docBinding says of each function and operator how conditions on it bind a key, or why they do not.
+func docBinding(*testing.T) string {
+	var inverted []string
+	others := map[string][]string{} // functions by what is said of them
+	for _, f := range expr.Builtins().All() {
+		name := "`" + strings.ToLower(f.Name) + "`"
+		switch {
+		case f.Group == "aggregate" || f.Group == "key":
+		case f.Binds != "":
+			others["Bound "+f.Binds] = append(others["Bound "+f.Binds], name)
+		case f.Unknown != "":
+			others["Nothing is known, because "+f.Unknown] = append(others["Nothing is known, because "+f.Unknown], name)
+		default:
+			inverted = append(inverted, name)
+		}
+	}
+	var b strings.Builder
+	b.WriteString("\n" + docItem("Bound by the arguments that give such results, all but one of them constant", strings.Join(inverted, ", ")+"."))
+	for _, what := range slices.Sorted(maps.Keys(others)) {
+		b.WriteString(docItem(what, strings.Join(others[what], ", ")+"."))
 	}
 	return b.String() + "\n"
 }

@@ -1,0 +1,22 @@
+package expr
+
+import "testing"
+
+// A new function says how conditions on it bind a key, or why they do not. Aggregates have no conditions in a WHERE, and what stands in
+// key parts alone has none either.
+func TestEveryFunctionAnswers(t *testing.T) {
+	for _, f := range Builtins().All() {
+		if f.Group == "aggregate" || f.Group == "key" {
+			continue
+		}
+		said := 0
+		for _, is := range []bool{f.Inverts(), f.Binds != "", f.Unknown != ""} {
+			if is {
+				said++
+			}
+		}
+		if said != 1 {
+			t.Errorf("%s: one of its Key's answers, Binds and Unknown is wanted, %d are given", f.Name, said)
+		}
+	}
+}
