@@ -283,7 +283,7 @@ func (l *Layout) solverFor(col *Column, refs []partRef) (solver, bool) {
 	for range 2 {
 		for _, ref := range refs {
 			p := pats[ref.from].Parts[ref.part]
-			if len(p.Columns) != 1 {
+			if t := p.Expr.Type(); len(p.Columns) != 1 || t == types.Double || t == types.Float { // several numbers are rounded to one
 				continue
 			}
 			img, ok := expr.Image(p.Expr, col.Index, types.Points(sample))

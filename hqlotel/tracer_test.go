@@ -59,7 +59,7 @@ func tree(spans tracetest.SpanStubs, parent trace.SpanID, indent string) string 
 func TestSpans(t *testing.T) {
 	db, spans := open(t)
 	for _, c := range []struct{ sql, want string }{
-		{"SELECT * FROM t WHERE id > 0 AND name || '' <> 'b'", `
+		{"SELECT * FROM t WHERE id > 0 AND REPLACE(name, 'x', '') <> 'b'", `
 SELECT (client) db.operation.name=SELECT db.response.returned_rows=2 db.system.name=hbase hql.access=scan hql.gets=0 hql.retries=0 hql.rows_read=3 hql.rpcs=1 hql.scans=1
   scan t (internal) db.collection.name=t db.system.name=hbase hql.access=scan hql.gets=0 hql.layout=primary hql.ranges=1 hql.rows_kept=2 hql.rows_read=3 hql.scans=1
     hbase Scan (client) db.collection.name=t db.system.name=hbase hql.rows_read=3 rpc.method=Scan
