@@ -89,3 +89,29 @@ func TestInterruptedExpression(t *testing.T) {
 		t.Errorf("exit %d after %v: %s", status, took, errs)
 	}
 }
+
+// Nothing stops the search of one regular expression; a second signal ends the program.
+func TestInterruptedTwice(t *testing.T) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Args = []string{"hql", "-c", "SELECT length(regexp_replace(repeat('ab', 100000), '(a|b)*?c|a', 'x', 'g'))"}
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(ended) }()
+	for range 60 {
+		select {
+		case <-ended:
+			if s, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !s.Signaled() || s.Signal() != syscall.SIGINT {
+				t.Errorf("it ended with %v", cmd.ProcessState)
+			}
+			return
+		case <-time.After(time.Second):
+			_ = cmd.Process.Signal(os.Interrupt)
+		}
+	}
+	_ = cmd.Process.Kill()
+	<-ended
+	t.Error("it goes on after many signals")
+}

@@ -283,6 +283,7 @@ func (s *session) statement(ctx context.Context, text, source string, offset int
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the program: there are expressions that nothing stops
 	if s.conf.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, s.conf.Timeout)
