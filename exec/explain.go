@@ -74,7 +74,7 @@ func (r *run) analyze(ctx context.Context, s *parser.Explain, p *planner.Plan) (
 		Retries: st.Retries, Begin: r.rec.start, Planning: planning, Elapsed: st.Elapsed, Steps: explain.Steps(p.Root, m.of)}
 	for _, t := range st.Tables {
 		out.Tables = append(out.Tables, explain.Table{Scan: t.scan, Gets: t.Gets, Scans: t.Scans, RowsRead: t.RowsRead, Rows: t.Rows,
-			RPCs: t.RPCs, Bytes: t.Bytes, Elapsed: t.Elapsed, Regions: t.Regions, Calls: t.calls})
+			RPCs: t.RPCs, Bytes: t.Bytes, Scanned: t.Scanned, Elapsed: t.Elapsed, Regions: t.Regions, Calls: t.calls})
 	}
 	return out, nil
 }

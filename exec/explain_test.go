@@ -2,6 +2,8 @@ package exec
 
 import (
 	"encoding/json"
+	"fmt"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -33,18 +35,26 @@ func TestExplain(t *testing.T) {
 	})
 }
 
+// scannedRows is what servers told; null is nil.
+type scannedRows struct {
+	RowsScanned  *int64 `json:"rows_scanned"`
+	RowsFiltered *int64 `json:"rows_filtered"`
+}
+
 // figures is some of what stands under "analyze".
 type figures struct {
 	RPCs, Bytes int64
-	MS          float64
-	Steps       []struct {
+	scannedRows
+	MS    float64
+	Steps []struct {
 		Depth  int
 		MS     float64
 		SelfMS float64 `json:"self_ms"`
 	}
 	Tables []struct {
 		RPCs, Bytes int64
-		Regions     []struct {
+		scannedRows
+		Regions []struct {
 			Region      string
 			RPCs, Bytes int64
 		}
@@ -103,6 +113,40 @@ func TestAnalyzeAddsUp(t *testing.T) {
 			t.Errorf("faults %v, %d failed RPCs told", faulty, failed)
 		}
 	}
+}
+
+// The servers say what they looked at for scans, and nothing of Gets.
+func TestAnalyzeTellsWhatWasScanned(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
+	w.run(`CREATE TABLE m (k STRING, v BIGINT FROM f:v) ROW KEY (SALT('a', 'b'), k AS TEXT) SPLIT AT ('b')`)
+	w.run("INSERT INTO m SELECT LPAD(CAST(n AS STRING), 3, '0'), n % 10 FROM (VALUES " + "(0)" + numbers(1, 300) + ") AS t (n)")
+	for _, q := range []struct {
+		query             string
+		scanned, filtered *int64
+	}{
+		{"SELECT * FROM m WHERE v = 3", new(int64(300)), new(int64(270))},
+		{"SELECT * FROM m WHERE k < '100' AND v = 3", new(int64(100)), new(int64(90))},
+		{"SELECT * FROM m WHERE k = '003'", nil, nil},
+		{"SELECT * FROM m WHERE k = '003' AND k = '004'", nil, nil},
+	} {
+		a := analyzed(t, w, q.query).Analyze
+		if !reflect.DeepEqual(a.RowsScanned, q.scanned) || !reflect.DeepEqual(a.RowsFiltered, q.filtered) {
+			t.Errorf("%s: %s", q.query, w.run("EXPLAIN (ANALYZE, FORMAT JSON) "+q.query))
+		}
+		if len(a.Tables) > 0 && !reflect.DeepEqual(a.Tables[0].scannedRows, a.scannedRows) {
+			t.Errorf("%s: the table has other figures than the statement", q.query)
+		}
+	}
+}
+
+// numbers lists the rows of a VALUES, from from to before to, each behind a comma.
+func numbers(from, to int) string {
+	var b strings.Builder
+	for i := from; i < to; i++ {
+		fmt.Fprintf(&b, ", (%d)", i)
+	}
+	return b.String()
 }
 
 // EXPLAIN alone sends nothing.

@@ -65,6 +65,7 @@ type trace struct {
 	mu      sync.Mutex
 	calls   []hbase.RPCEnd
 	regions map[string]*explain.Region
+	scanned *hbase.Scanned // nil: no server told
 }
 
 // TraceRPCStart implements hbase.RPCTracer.
@@ -90,11 +91,18 @@ func (t *trace) TraceRPCEnd(_ context.Context, c hbase.RPCEnd) {
 	r.Rows += c.Rows
 	r.Bytes += c.Bytes
 	r.Time += c.Took
+	if c.Scanned != nil {
+		if t.scanned == nil {
+			t.scanned = &hbase.Scanned{}
+		}
+		t.scanned.Rows += c.Scanned.Rows
+		t.scanned.Filtered += c.Scanned.Filtered
+	}
 }
 
 // stats gives the calls, and the regions in the order of tables and keys; those of
-// failed calls come first of their table.
-func (t *trace) stats() ([]hbase.RPCEnd, []explain.Region) {
+// failed calls come first of their table. scanned is nil where no server told.
+func (t *trace) stats() (calls []hbase.RPCEnd, regions []explain.Region, scanned *hbase.Scanned) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out := make([]explain.Region, 0, len(t.regions))
@@ -104,5 +112,9 @@ func (t *trace) stats() ([]hbase.RPCEnd, []explain.Region) {
 	slices.SortFunc(out, func(a, b explain.Region) int {
 		return cmp.Or(cmp.Compare(a.Table, b.Table), bytes.Compare(a.Region.Start, b.Region.Start), cmp.Compare(a.Region.Name, b.Region.Name))
 	})
-	return slices.Clone(t.calls), out
+	if t.scanned != nil {
+		told := *t.scanned
+		scanned = &told
+	}
+	return slices.Clone(t.calls), out, scanned
 }

@@ -76,7 +76,7 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 		return operator.None{}
 	}
 	opts := readOptions(s, s.Layout)
-	opts.Region, opts.Slots = stats.regions.answered, st.slots
+	opts.Region, opts.Slots, opts.Metrics = stats.regions.answered, st.slots, stats.trace != nil
 	packed := slices.ContainsFunc(s.Table.Columns, func(c *catalog.Column) bool { return c.Packed != nil })
 	opts.Encoded = !s.AllVersions && !packed && !s.Needed[len(s.Table.Columns)+1] // each cell is looked at once, for its column
 	filtered := s.Residual != nil || s.Hold >= 0 || s.Entries

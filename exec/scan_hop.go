@@ -48,7 +48,7 @@ func (st *statement) hop(t *scanTask, s *planner.Scan, stats *scanStats, looks *
 		o.Families = s.Families
 	}
 	o.Columns, o.Filter, o.NoCacheBlocks = nil, filter.And{filter.FirstCell{}, filter.KeyOnly{}}, false
-	o.Region, o.Slots = stats.regions.answered, st.slots
+	o.Region, o.Slots, o.Metrics = stats.regions.answered, st.slots, stats.trace != nil
 	t.hop = &hopper{st: st, scan: s, stats: stats, opts: &o, looks: looks, pace: newPace(max(hopRows, seekRows*len(s.Hop.Tails))), want: 1}
 }
 

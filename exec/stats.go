@@ -34,6 +34,7 @@ type TableStats struct {
 	Elapsed       time.Duration
 	// Under EXPLAIN ANALYZE: what was sent for this access alone.
 	RPCs, Bytes int64
+	Scanned     *hbase.Scanned // by the servers, for the scans; nil: they told nothing
 	Regions     []explain.Region
 
 	scan  *planner.Scan
@@ -136,7 +137,7 @@ func (r *recorder) stats(c hbase.Client) Stats {
 		t := s.table()
 		if s.trace != nil {
 			t.scan = s.scan
-			t.calls, t.Regions = s.trace.stats()
+			t.calls, t.Regions, t.Scanned = s.trace.stats()
 			for _, g := range t.Regions {
 				t.RPCs, t.Bytes = t.RPCs+g.RPCs, t.Bytes+g.Bytes
 			}

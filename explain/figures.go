@@ -62,6 +62,7 @@ type Table struct {
 	Gets, Scans    int64
 	RowsRead, Rows int64 // before the client's filter, and after it
 	RPCs, Bytes    int64
+	Scanned        *hbase.Scanned // by the servers, for the scans; nil: they told nothing
 	Elapsed        time.Duration
 	Regions        []Region
 	Calls          []hbase.RPCEnd // the first of them
@@ -113,8 +114,28 @@ func (f *Figures) took(t *Table) string {
 			total = s.Total
 		}
 	}
-	return fmt.Sprintf("%s: %s read, %s kept; %s, %s, %s, %s", ms(total), words.Count(t.RowsRead, "row"), words.Count(t.Rows, "row"),
+	out := fmt.Sprintf("%s: %s read, %s kept; %s, %s, %s, %s", ms(total), words.Count(t.RowsRead, "row"), words.Count(t.Rows, "row"),
 		words.Count(t.Gets, "get"), words.Count(t.Scans, "scan"), words.Count(t.RPCs, "RPC"), words.Count(t.Bytes, "byte"))
+	if t.Scanned != nil {
+		out += fmt.Sprintf("; servers scanned %s, filtered %d", words.Count(t.Scanned.Rows, "row"), t.Scanned.Filtered)
+	}
+	return out
+}
+
+// scanned adds up what the servers told of all tables; nil: nothing.
+func (f *Figures) scanned() *hbase.Scanned {
+	var sum *hbase.Scanned
+	for _, t := range f.Tables {
+		if t.Scanned == nil {
+			continue
+		}
+		if sum == nil {
+			sum = &hbase.Scanned{}
+		}
+		sum.Rows += t.Scanned.Rows
+		sum.Filtered += t.Scanned.Filtered
+	}
+	return sum
 }
 
 // maxRegions bounds the regions listed of one table access.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/planner"
 )
 
@@ -170,17 +171,31 @@ func limitOf(n planner.Node) *int64 {
 
 // jsonFigures is what EXPLAIN (ANALYZE, FORMAT JSON) adds under "analyze". Times are in milliseconds.
 type jsonFigures struct {
-	RowsReturned int64       `json:"rows_returned"`
-	RowsRead     int64       `json:"rows_read"`
-	Gets         int64       `json:"gets"`
-	Scans        int64       `json:"scans"`
-	RPCs         int64       `json:"rpcs"`
-	Bytes        int64       `json:"bytes"`
-	Retries      int64       `json:"retries"`
-	MS           float64     `json:"ms"`
-	PlanningMS   float64     `json:"planning_ms"`
-	Steps        []jsonStep  `json:"steps"`
-	Tables       []jsonTable `json:"tables"`
+	RowsReturned int64 `json:"rows_returned"`
+	RowsRead     int64 `json:"rows_read"`
+	Gets         int64 `json:"gets"`
+	Scans        int64 `json:"scans"`
+	RPCs         int64 `json:"rpcs"`
+	Bytes        int64 `json:"bytes"`
+	Retries      int64 `json:"retries"`
+	jsonScanned
+	MS         float64     `json:"ms"`
+	PlanningMS float64     `json:"planning_ms"`
+	Steps      []jsonStep  `json:"steps"`
+	Tables     []jsonTable `json:"tables"`
+}
+
+// jsonScanned is what the servers told of scans, null where they told nothing.
+type jsonScanned struct {
+	RowsScanned  *int64 `json:"rows_scanned"`
+	RowsFiltered *int64 `json:"rows_filtered"`
+}
+
+func scannedJSON(s *hbase.Scanned) jsonScanned {
+	if s == nil {
+		return jsonScanned{}
+	}
+	return jsonScanned{&s.Rows, &s.Filtered}
 }
 
 type jsonStep struct {
@@ -192,16 +207,17 @@ type jsonStep struct {
 }
 
 type jsonTable struct {
-	Table    string       `json:"table"`
-	Layout   string       `json:"layout"`
-	Gets     int64        `json:"gets"`
-	Scans    int64        `json:"scans"`
-	RowsRead int64        `json:"rows_read"`
-	Rows     int64        `json:"rows"`
-	RPCs     int64        `json:"rpcs"`
-	Bytes    int64        `json:"bytes"`
-	MS       float64      `json:"ms"`
-	Regions  []jsonRegion `json:"regions"`
+	Table    string `json:"table"`
+	Layout   string `json:"layout"`
+	Gets     int64  `json:"gets"`
+	Scans    int64  `json:"scans"`
+	RowsRead int64  `json:"rows_read"`
+	Rows     int64  `json:"rows"`
+	RPCs     int64  `json:"rpcs"`
+	Bytes    int64  `json:"bytes"`
+	jsonScanned
+	MS      float64      `json:"ms"`
+	Regions []jsonRegion `json:"regions"`
 }
 
 type jsonRegion struct {
@@ -218,13 +234,13 @@ type jsonRegion struct {
 
 func (f *Figures) json() *jsonFigures {
 	out := &jsonFigures{RowsReturned: f.RowsReturned, RowsRead: f.RowsRead, Gets: f.Gets, Scans: f.Scans, RPCs: f.RPCs, Bytes: f.Bytes,
-		Retries: f.Retries, MS: millis(f.Elapsed), PlanningMS: millis(f.Planning), Steps: []jsonStep{}, Tables: []jsonTable{}}
+		Retries: f.Retries, jsonScanned: scannedJSON(f.scanned()), MS: millis(f.Elapsed), PlanningMS: millis(f.Planning), Steps: []jsonStep{}, Tables: []jsonTable{}}
 	for _, s := range f.Steps {
 		out.Steps = append(out.Steps, jsonStep{s.Title(), s.Depth, s.Rows, millis(s.Total), millis(s.Self)})
 	}
 	for _, t := range f.Tables {
 		x := jsonTable{Table: t.Scan.Table.Name, Layout: t.Scan.Layout.Name, Gets: t.Gets, Scans: t.Scans, RowsRead: t.RowsRead, Rows: t.Rows,
-			RPCs: t.RPCs, Bytes: t.Bytes, MS: millis(t.Elapsed), Regions: []jsonRegion{}}
+			RPCs: t.RPCs, Bytes: t.Bytes, jsonScanned: scannedJSON(t.Scanned), MS: millis(t.Elapsed), Regions: []jsonRegion{}}
 		for _, r := range t.Regions {
 			x.Regions = append(x.Regions, jsonRegion{r.Table, planner.Escape([]byte(r.Region.Name)), planner.Escape(r.Region.Start), planner.Escape(r.Region.Stop),
 				r.Region.Server, r.RPCs, r.Rows, r.Bytes, millis(r.Time)})

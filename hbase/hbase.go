@@ -40,6 +40,8 @@ type ReadOptions struct {
 	// Region, if not nil, is told of each region that answers, by its name in hbase:meta; done: a scan
 	// has read its part of it. Several goroutines may call it.
 	Region func(name string, done bool)
+	// Metrics asks the servers of a scan what they looked at for it: RPCEnd.Scanned tells.
+	Metrics bool
 	// Slots, if not nil, bounds the RPCs that Gets have in flight, over all that share it: each takes a
 	// place in it for as long as it lasts. nil: a few for each Get.
 	Slots chan struct{}

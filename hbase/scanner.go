@@ -23,6 +23,7 @@ const (
 	limitOfRowsField     = 11 // of ScanRequest
 	includeStartRowField = 21 // of Scan
 	includeStopRowField  = 22 // of Scan
+	scanMetricsField     = 10 // of ScanResponse
 )
 
 // scanCall is gohbase's Scan with a routing key apart from the start row, with
@@ -79,6 +80,7 @@ type scanner struct {
 	r ScanRange
 	// encoded leaves the cells of rows as they came: see Row.Encoded.
 	encoded bool
+	metrics bool // of what the servers look at are asked for
 	opts    []func(hrpc.Call) error
 	tell    func(region string, done bool) // may be nil
 
@@ -118,6 +120,7 @@ func (c *client) Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner
 		s.tell = o.Region
 	}
 	s.encoded = o != nil && o.Encoded
+	s.metrics = o != nil && o.Metrics
 	if o != nil && o.NoCacheBlocks {
 		s.opts = append(s.opts, hrpc.CacheBlocks(false))
 	}
@@ -199,6 +202,9 @@ func (s *scanner) request(ctx context.Context) (hrpc.Call, error) {
 	}
 	seq, brief := s.seq, s.r.Brief
 	edit := func(m *pb.ScanRequest) {
+		if s.metrics { // each request asks anew
+			m.TrackScanMetrics = proto.Bool(true)
+		}
 		if !s.c.noSeq {
 			m.NextCallSeq = proto.Uint64(seq)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tsuna/gohbase/hrpc"
 	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -31,7 +32,16 @@ type RPCEnd struct {
 	Took   time.Duration // until the answer, retries inside gohbase included
 	// Rows and Bytes count what the answer holds: rows and parts of rows, bytes of their cells.
 	Rows, Bytes int64
-	Err         error
+	// Scanned is what the server looked at for the answer: nil where ReadOptions.Metrics did not ask for it,
+	// and for calls that no server tells it of, as Gets are.
+	Scanned *Scanned
+	Err     error
+}
+
+// Scanned counts the rows that a server looked at for a scan.
+type Scanned struct {
+	Rows     int64 // all of them
+	Filtered int64 // those that the filter refused, or that had no cell of the columns asked for
 }
 
 type rpcTracerKey struct{}
@@ -79,6 +89,7 @@ func (c *RPCEnd) read(msg hrpc.Call, answer proto.Message) {
 		for _, r := range a.Results {
 			c.result(r)
 		}
+		c.Scanned = scanMetrics(a)
 	case *pb.GetResponse:
 		c.result(a.GetResult())
 	case *pb.MultiResponse:
@@ -96,6 +107,65 @@ func (c *RPCEnd) read(msg hrpc.Call, answer proto.Message) {
 		c.Bytes += int64(len(m.block))
 	case *multiCall:
 		c.Bytes += int64(len(m.block))
+	}
+}
+
+// scanMetrics reads the metrics of an answer, pairs of a name and a number; nil: it has none.
+func scanMetrics(a *pb.ScanResponse) *Scanned {
+	var out *Scanned
+	eachField(a.ProtoReflect().GetUnknown(), func(n protowire.Number, metrics []byte, _ uint64) {
+		if n != scanMetricsField {
+			return
+		}
+		out = &Scanned{}
+		eachField(metrics, func(_ protowire.Number, pair []byte, _ uint64) {
+			var name string
+			var count int64
+			eachField(pair, func(n protowire.Number, b []byte, v uint64) {
+				switch n {
+				case 1:
+					name = string(b)
+				case 2:
+					count = int64(v)
+				}
+			})
+			switch name {
+			case "ROWS_SCANNED":
+				out.Rows = count
+			case "ROWS_FILTERED":
+				out.Filtered = count
+			}
+		})
+	})
+	return out
+}
+
+// eachField calls f with each field of a message: with its bytes, or its number if it is one. It stops where the message is malformed.
+func eachField(msg []byte, f func(n protowire.Number, b []byte, v uint64)) {
+	for len(msg) > 0 {
+		n, typ, size := protowire.ConsumeTag(msg)
+		if size < 0 {
+			return
+		}
+		msg = msg[size:]
+		switch typ {
+		case protowire.BytesType:
+			b, size := protowire.ConsumeBytes(msg)
+			if size < 0 {
+				return
+			}
+			f(n, b, 0)
+		case protowire.VarintType:
+			v, size := protowire.ConsumeVarint(msg)
+			if size < 0 {
+				return
+			}
+			f(n, nil, v)
+		}
+		if size = protowire.ConsumeFieldValue(n, typ, msg); size < 0 {
+			return
+		}
+		msg = msg[size:]
 	}
 }
 

@@ -7,6 +7,10 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"github.com/tsuna/gohbase/pb"
+
+	"github.com/hql-db/hql/filter"
 )
 
 // rpcTape keeps the ends of calls.
@@ -71,4 +75,61 @@ func TestTrace(t *testing.T) {
 			t.Errorf("traced %+v, counted %+v", sum, d)
 		}
 	})
+}
+
+// A scan that asks for it is told what its servers looked at; a Get is told nothing, and neither is a scan that does not ask.
+func TestScanned(t *testing.T) {
+	both(t, func(t *testing.T, c Client) {
+		name := table(t, c, []Family{{Name: "f"}}, "c")
+		if err := c.Mutate(within(t), name, []Mutation{put("a1", 1, "f:x=1"), put("b1", 1, "f:x=22"), put("b2", 1, "f:x=1"), put("c1", 1, "f:y=1"), put("c2", 1, "f:x=4")}); err != nil {
+			t.Fatal(err)
+		}
+		one := filter.Cell{Family: "f", Qualifier: "x", Op: filter.Equal, Value: []byte("1")}
+		for _, asked := range []bool{false, true} {
+			tape := &rpcTape{}
+			ctx := WithRPCTracer(within(t), tape)
+			o := &ReadOptions{Filter: one, Metrics: asked}
+			sc, err := c.Scan(ctx, ScanRange{Table: name, BatchRows: 1}, o) // several calls a region
+			if err != nil {
+				t.Fatal(err)
+			}
+			for {
+				if _, err := sc.Next(ctx); err == io.EOF {
+					break
+				} else if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := c.Get(ctx, name, [][]byte{[]byte("a1")}, o); err != nil {
+				t.Fatal(err)
+			}
+			var sum Scanned
+			for _, x := range tape.calls {
+				if told := x.Scanned != nil; told != (asked && x.Method == "Scan") {
+					t.Errorf("asked %v: %+v", asked, x)
+				} else if told {
+					sum.Rows, sum.Filtered = sum.Rows+x.Scanned.Rows, sum.Filtered+x.Scanned.Filtered
+				}
+			}
+			if want := (Scanned{Rows: 5, Filtered: 3}); asked && sum != want {
+				t.Errorf("scanned %+v, want %+v", sum, want)
+			}
+		}
+	})
+}
+
+// Metrics that are cut or mean nothing to this client are no more than unknown.
+func TestScanMetricsMalformed(t *testing.T) {
+	whole := []byte("\x52\x14\x0a\x10\x0a\x0cROWS_SCANNED\x10\x07\x0a\x00")
+	for n := range len(whole) + 1 {
+		m := &pb.ScanResponse{}
+		m.ProtoReflect().SetUnknown(whole[:n])
+		want := (*Scanned)(nil)
+		if n == len(whole) {
+			want = &Scanned{Rows: 7}
+		}
+		if got := scanMetrics(m); (got == nil) != (want == nil) || got != nil && *got != *want {
+			t.Errorf("%q: %+v, want %+v", whole[:n], got, want)
+		}
+	}
 }

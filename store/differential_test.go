@@ -21,6 +21,7 @@ import (
 	hfilter "github.com/tsuna/gohbase/filter"
 	"github.com/tsuna/gohbase/hrpc"
 	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -256,6 +257,7 @@ func (g gen) query() spec {
 	od, inStart, inStop, limit, batch := g.IntN(3), g.IntN(4), g.IntN(4), g.IntN(6), g.IntN(10)
 	s.text += fmt.Sprintf(" start=%q stop=%q rows=%d od=%d inStart=%d inStop=%d limit=%d batch=%d", s.start, s.stop, s.rows, od, inStart, inStop, limit, batch)
 	s.edit = func(m *pb.ScanRequest) {
+		m.TrackScanMetrics = proto.Bool(true)
 		if limit < 3 && limit > 0 {
 			m.ProtoReflect().SetUnknown(varintField(fieldLimitOfRows, uint64(limit)))
 		}
@@ -332,7 +334,11 @@ func transcript(c gohbase.RPCClient, table string, q spec, numRegions int, calls
 			for _, res := range r.Results {
 				b.WriteString(format(hrpc.ToLocalResult(res)) + "\n")
 			}
-			fmt.Fprintf(&b, "region=%v more=%v\n", r.GetMoreResultsInRegion(), r.GetMoreResults())
+			fmt.Fprintf(&b, "region=%v more=%v", r.GetMoreResultsInRegion(), r.GetMoreResults())
+			if !q.times { // HBase passes by the files that hold nothing of the time
+				b.WriteString(scanMetrics(r))
+			}
+			b.WriteByte('\n')
 			if !r.GetMoreResults() {
 				return b.String()
 			}
@@ -359,6 +365,26 @@ func transcript(c gohbase.RPCClient, table string, q spec, numRegions int, calls
 		}
 	}
 	return b.String()
+}
+
+// scanMetrics gives what a server says it looked at for an answer.
+func scanMetrics(r *pb.ScanResponse) string {
+	counts := map[string]uint64{}
+	for b := r.ProtoReflect().GetUnknown(); len(b) > 0; {
+		num, typ, n := protowire.ConsumeField(b)
+		if num == fieldScanMetrics && typ == protowire.BytesType {
+			_, _, tag := protowire.ConsumeTag(b)
+			m, _ := protowire.ConsumeBytes(b[tag:])
+			for len(m) > 0 { // pairs of one letter's tag, the name, and the count
+				pair, size := protowire.ConsumeBytes(m[1:])
+				name, at := protowire.ConsumeString(pair[1:])
+				counts[name], _ = protowire.ConsumeVarint(pair[1+at+1:])
+				m = m[1+size:]
+			}
+		}
+		b = b[n:]
+	}
+	return fmt.Sprintf(" scanned=%d filtered=%d", counts["ROWS_SCANNED"], counts["ROWS_FILTERED"])
 }
 
 // differentialSeeds have differed once.

@@ -17,6 +17,8 @@ type limits struct {
 	cut   int
 	isCut bool
 
+	rowsScanned, rowsFiltered int64 // looked at, and of them not given: HBase's scan metrics
+
 	midRow bool // the last result ended within its row
 	steps  uint // cells looked at
 }

@@ -76,6 +76,7 @@ const (
 	fieldScanIncludeStart protowire.Number = 21
 	fieldScanIncludeStop  protowire.Number = 22
 	fieldLimitOfRows      protowire.Number = 11
+	fieldScanMetrics      protowire.Number = 10 // of ScanResponse
 )
 
 // unknownVarint finds a varint field among those that the message's type does not know.

@@ -113,6 +113,9 @@ func (r *regionScanner) populate(ctx context.Context, stores []*storeScanner, ro
 		}
 		next := r.top(stores)
 		inRow := next != nil && bytes.Equal(next.cur.row, row)
+		if !inRow {
+			lim.rowsScanned++ // as HBase counts, a second time for families that are read only where the filter keeps the row
+		}
 		if lim.batchReached() && inRow || lim.sizeReached(betweenCells) {
 			lim.midRow = inRow
 			return nil
@@ -195,9 +198,11 @@ func (r *regionScanner) nextRow(ctx context.Context, b *block, lim *limits) (mor
 			r.lastRowBuf = append(r.lastRowBuf[:0], s.cur.row...)
 			row := r.lastRowBuf
 			if r.hasFilter && r.refusesKey(row) {
+				lim.rowsFiltered++
 				if r.filter.allRemaining() {
 					return false, nil
 				}
+				lim.rowsScanned++
 				if err := r.passRow(ctx, row); err != nil {
 					return false, err
 				}
@@ -217,6 +222,7 @@ func (r *regionScanner) nextRow(ctx context.Context, b *block, lim *limits) (mor
 			}
 			last := r.top(r.stores) == nil
 			if r.refusesRow(b, lim, size, batch) {
+				lim.rowsFiltered++
 				b.drop()
 				if err := r.passRow(ctx, row); err != nil {
 					return false, err
@@ -239,6 +245,7 @@ func (r *regionScanner) nextRow(ctx context.Context, b *block, lim *limits) (mor
 			}
 		}
 		if b.cells == 0 {
+			lim.rowsFiltered++
 			if err := r.passRow(ctx, r.lastRowBuf); err != nil {
 				return false, err
 			}

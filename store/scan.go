@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -165,6 +166,9 @@ func (h *scannerHolder) read(ctx context.Context, req *pb.ScanRequest, resp *pb.
 	if q.maxResultSize > 0 {
 		lim.size = min(lim.size, q.maxResultSize)
 	}
+	if req.GetTrackScanMetrics() {
+		defer func() { setScanMetrics(resp, lim) }()
+	}
 	whole := 0 // rows that are complete with this answer
 	full := func() bool {
 		if limit > 0 && whole >= limit {
@@ -204,6 +208,20 @@ func (h *scannerHolder) read(ctx context.Context, req *pb.ScanRequest, resp *pb.
 		}
 	}
 	return nil
+}
+
+// setScanMetrics tells in an answer what was looked at for it, in the field that HBase has for it: pairs of a name and a number.
+func setScanMetrics(resp *pb.ScanResponse, lim *limits) {
+	var metrics []byte
+	for _, m := range []struct {
+		name  string
+		count int64
+	}{{"ROWS_SCANNED", lim.rowsScanned}, {"ROWS_FILTERED", lim.rowsFiltered}} {
+		pair := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), m.name)
+		pair = protowire.AppendVarint(protowire.AppendTag(pair, 2, protowire.VarintType), uint64(m.count))
+		metrics = protowire.AppendBytes(protowire.AppendTag(metrics, 1, protowire.BytesType), pair)
+	}
+	resp.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, fieldScanMetrics, protowire.BytesType), metrics))
 }
 
 // endsPartialRow reports whether the open row comes after one of which a part was sent.
