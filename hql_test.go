@@ -263,7 +263,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("option %d: no error", i)
 		}
 	}
-	for _, dsn := range []string{"", "mem", "ftp://x", "dir:", "hbase://", "hbase://a,,b/hbase", "hbase://a/hbase?nonsense=1", "hbase://a/hbase?full_scan=no", "hbase://a/hbase?write=yes"} {
+	for _, dsn := range []string{"", "mem", "ftp://x", "dir:", "hbase://", "hbase://a,,b/hbase", "hbase://a/hbase?nonsense=1", "hbase://a/hbase?full_scan=no", "hbase://a/hbase?write=yes", "hbase+rpc://", "hbase+rpc://a/hbase", "hbase+rpc://a,,b"} {
 		if db, err := hql.Open(ctx, dsn); err == nil {
 			db.Close()
 			t.Errorf("Open(%q): no error", dsn)

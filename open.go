@@ -28,6 +28,7 @@ import (
 //	mem:                                 embedded, in memory
 //	dir:./data                           embedded, in a directory
 //	hbase://zk1,zk2:2181/hbase           a cluster: ZooKeeper quorum and root znode
+//	hbase+rpc://master1,master2:16000    a cluster without ZooKeeper: masters or, from HBase 2.5 on, region servers
 //
 // A cluster's address may carry user, tz, full_scan, catalog (a file) and write as
 // parameters: hbase://zk/hbase?catalog=tables.sql&full_scan=warn. Options win over them.
@@ -39,7 +40,7 @@ import (
 func Open(ctx context.Context, dsn string, opts ...Option) (*DB, error) {
 	scheme, rest, ok := strings.Cut(dsn, ":")
 	if !ok {
-		return nil, fmt.Errorf("connect %q: an address is mem:, dir:PATH or hbase://QUORUM/ROOT", dsn)
+		return nil, fmt.Errorf("connect %q: an address is mem:, dir:PATH, hbase://QUORUM/ROOT or hbase+rpc://MASTERS", dsn)
 	}
 	switch scheme {
 	case "mem":
@@ -49,10 +50,10 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*DB, error) {
 			return nil, fmt.Errorf("connect %q: the directory is missing", dsn)
 		}
 		return openStore(ctx, rest, opts)
-	case "hbase":
-		return openCluster(ctx, dsn, opts)
+	case "hbase", "hbase+rpc":
+		return openCluster(ctx, scheme, rest, opts)
 	}
-	return nil, fmt.Errorf("connect %q: unknown scheme %q: an address is mem:, dir:PATH or hbase://QUORUM/ROOT", dsn, scheme)
+	return nil, fmt.Errorf("connect %q: unknown scheme %q: an address is mem:, dir:PATH, hbase://QUORUM/ROOT or hbase+rpc://MASTERS", dsn, scheme)
 }
 
 // New makes a DB on a client of the caller's own, which must also send single RPCs
@@ -106,10 +107,13 @@ func openStore(ctx context.Context, dir string, opts []Option) (*DB, error) {
 	return db, db.load(ctx)
 }
 
-func openCluster(ctx context.Context, dsn string, opts []Option) (*DB, error) {
-	u, err := url.Parse(quorumAsHost(dsn))
+// openCluster connects to the cluster of an address, which rest is without its scheme.
+func openCluster(ctx context.Context, scheme, rest string, opts []Option) (*DB, error) {
+	form := map[string]string{"hbase": "hbase://QUORUM/ROOT", "hbase+rpc": "hbase+rpc://MASTER[,MASTER]:16000"}[scheme]
+	hosts, tail := cutHosts(rest)
+	u, err := url.Parse("hbase://" + tail)
 	if err != nil {
-		return nil, fmt.Errorf("connect: the address is not hbase://QUORUM/ROOT: %w", errors.Unwrap(err))
+		return nil, fmt.Errorf("connect: the address is not %s: %w", form, errors.Unwrap(err))
 	}
 	params, err := dsnOptions(u.Query())
 	if err != nil {
@@ -119,15 +123,23 @@ func openCluster(ctx context.Context, dsn string, opts []Option) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	quorum, err := quorumOf(dsn)
-	if err != nil {
-		return nil, err
-	}
 	user := cfg.user
 	if user == "" && u.User != nil {
 		user = u.User.Username()
 	}
-	c, err := hbase.Dial(ctx, hbase.Config{Quorum: quorum, Root: strings.TrimSuffix(u.Path, "/"), User: user, Kerberos: cfg.kerberos, TLS: cfg.tls, ConnectTimeout: cfg.timeout})
+	how := hbase.Config{Root: strings.TrimSuffix(u.Path, "/"), User: user, Kerberos: cfg.kerberos, TLS: cfg.tls, ConnectTimeout: cfg.timeout}
+	switch {
+	case scheme == "hbase":
+		how.Quorum, err = withPorts(hosts, "2181", "the ZooKeeper quorum", "hbase://HOST[,HOST]:2181/hbase")
+	case how.Root != "":
+		err = fmt.Errorf("connect: %s has no root znode %s: that is ZooKeeper's", form, how.Root)
+	default:
+		how.Servers, err = withPorts(hosts, "16000", "the list of masters", form)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := hbase.Dial(ctx, how)
 	if err != nil {
 		return nil, err
 	}
@@ -151,39 +163,29 @@ func (db *DB) load(ctx context.Context) error {
 	return nil
 }
 
-// quorumAsHost replaces the quorum, which url.Parse takes only for one host, by a name.
-func quorumAsHost(dsn string) string {
-	rest := strings.TrimPrefix(dsn, "hbase:")
+// cutHosts takes the hosts out of an address without its scheme and puts a name in their place: url.Parse takes only one host.
+func cutHosts(rest string) (hosts, tail string) {
 	rest = strings.TrimPrefix(rest, "//")
 	end := strings.IndexAny(rest, "/?")
 	if end < 0 {
 		end = len(rest)
 	}
-	user := ""
-	if at := strings.LastIndexByte(rest[:end], '@'); at >= 0 {
-		user = rest[:at+1]
-	}
-	return "hbase://" + user + "quorum" + rest[end:]
+	start := strings.LastIndexByte(rest[:end], '@') + 1
+	return rest[start:end], rest[:start] + "hosts" + rest[end:]
 }
 
-// quorumOf gives the quorum with a port at each host: one given at the last host holds for those without.
-func quorumOf(dsn string) (string, error) {
-	rest := strings.TrimPrefix(strings.TrimPrefix(dsn, "hbase:"), "//")
-	if end := strings.IndexAny(rest, "/?"); end >= 0 {
-		rest = rest[:end]
+// withPorts gives the hosts of an address with a port at each: one given at the last host holds for those without.
+func withPorts(list, port, what, form string) (string, error) {
+	if list == "" {
+		return "", fmt.Errorf("connect: %s is missing: %s", what, form)
 	}
-	rest = rest[strings.LastIndexByte(rest, '@')+1:]
-	if rest == "" {
-		return "", fmt.Errorf("connect: the ZooKeeper quorum is missing: hbase://HOST[,HOST]:2181/hbase")
-	}
-	hosts := strings.Split(rest, ",")
-	port := "2181"
+	hosts := strings.Split(list, ",")
 	if _, p, err := net.SplitHostPort(hosts[len(hosts)-1]); err == nil {
 		port = p
 	}
 	for i, h := range hosts {
 		if h == "" {
-			return "", fmt.Errorf("connect: an empty host in the ZooKeeper quorum %q", rest)
+			return "", fmt.Errorf("connect: an empty host in %s %q", what, list)
 		}
 		if _, _, err := net.SplitHostPort(h); err != nil {
 			hosts[i] = net.JoinHostPort(strings.Trim(h, "[]"), port)

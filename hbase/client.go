@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os/user"
 	"strings"
 	"sync"
@@ -83,7 +82,7 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 	defer cancel()
 	reach, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	dials := &dialer{tls: cfg.TLS, opening: stop}
+	dials := &dialer{tls: cfg.TLS, opening: func(err error) { stop(fmt.Errorf("%w: %w", ErrUnreachable, err)) }}
 	if cfg.Kerberos != nil {
 		auth, err := kerberos.New(*cfg.Kerberos)
 		if err != nil {
@@ -91,18 +90,6 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 		}
 		dials.auth, cfg.User = auth, cmp.Or(cfg.User, auth.Principal())
 	}
-	up, err := preflight(ctx, cfg.Quorum)
-	if err != nil {
-		return nil, err
-	}
-	root := cfg.Root
-	if root == "" {
-		root = "/hbase"
-	}
-	if err := checkRoot(ctx, up, root); err != nil {
-		return nil, err
-	}
-	quorum := strings.Join(up, ",")
 	who := cfg.User
 	if who == "" {
 		who = "hql"
@@ -110,51 +97,34 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 			who = u.Username
 		}
 	}
-	options := func(conns *connections) []gohbase.Option {
-		return []gohbase.Option{gohbase.ZookeeperRoot(root), gohbase.EffectiveUser(who), gohbase.RegionReadTimeout(readTimeout),
-			gohbase.RegionDialer(conns.dial)}
+	from := "hbase:meta"
+	if cfg.Servers != "" {
+		dials.locator = newRegistry(strings.Split(cfg.Servers, ","), who, dials)
+	} else {
+		root := cmp.Or(cfg.Root, "/hbase")
+		from += " under " + root
+		dials.locator = &zooKeeper{quorum: strings.Split(cfg.Quorum, ","), root: root}
 	}
 	dial := func() gohbase.Client {
 		conns := dials.connections()
-		return &ownClient{gohbase.NewClient(quorum, options(conns)...), conns}
+		return &ownClient{gohbase.NewClient(nowhere, conns.options(who)...), conns}
 	}
 	conns := dials.connections()
-	c := &client{rpc: dial(), admin: gohbase.NewAdminClient(quorum, options(conns)...), redial: dial, attempt: cfg.AttemptTimeout, dialer: dials,
+	c := &client{rpc: dial(), admin: gohbase.NewAdminClient(nowhere, conns.options(who)...), redial: dial, attempt: cfg.AttemptTimeout, dialer: dials,
 		closeAdmin: func() { conns.close(func() {}) }}
+	server, err := dials.locate(ctx, metaPlace)
+	if err != nil {
+		c.Close()
+		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
+	}
 	if _, err := c.metaRegions(reach, "hbase:namespace"); err != nil && !errors.Is(err, ErrNoTable) {
 		c.Close()
 		if cause := context.Cause(reach); errors.Is(cause, ErrUnreachable) {
 			return nil, cause
 		}
-		return nil, fmt.Errorf("%w: ZooKeeper at %s answers, but hbase:meta under %s does not (%v)", ErrUnreachable, cfg.Quorum, root, err)
+		return nil, fmt.Errorf("%w: %s is at %s, which does not answer (%v)", ErrUnreachable, from, address(server), err)
 	}
 	return c, nil
-}
-
-// preflight finds the ZooKeeper servers that take connections.
-func preflight(ctx context.Context, quorum string) ([]string, error) {
-	var up []string
-	var last error
-	for _, host := range strings.Split(quorum, ",") {
-		if host = strings.TrimSpace(host); host == "" {
-			continue
-		}
-		if _, _, err := net.SplitHostPort(host); err != nil {
-			host = net.JoinHostPort(host, "2181")
-		}
-		var d net.Dialer
-		conn, err := d.DialContext(ctx, "tcp", host)
-		if err != nil {
-			last = err
-			continue
-		}
-		conn.Close()
-		up = append(up, host)
-	}
-	if len(up) == 0 {
-		return nil, fmt.Errorf("%w: no ZooKeeper server of %q takes connections (%v)", ErrUnreachable, quorum, last)
-	}
-	return up, nil
 }
 
 func (c *client) current() gohbase.Client {
@@ -397,6 +367,7 @@ func (c *client) Close() error {
 	if c.closeAdmin != nil {
 		c.current().Close()
 		c.closeAdmin()
+		c.dialer.close()
 	}
 	return nil
 }

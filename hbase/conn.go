@@ -10,6 +10,8 @@ import (
 	"io"
 	"math"
 	"net"
+	"path"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tsuna/gohbase"
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
@@ -32,12 +35,19 @@ const simplePreamble = "HBas\x00\x50"
 // server takes nothing in. It is more than an attempt has.
 const writeTimeout = 30 * time.Second
 
+// How a server shows that it speaks TLS, or that it does not.
+var (
+	errNoWord = errors.New("ends the connection without a word, as servers do that want TLS (tls in the address)")
+	errNoTLS  = errors.New("the server ends the connection, as one does that speaks clear text")
+)
+
 // regionConn is a connection to a server, with TLS or without. Several goroutines write to it, each a whole call: see wholeCall.
 type regionConn struct {
 	net.Conn
 	writing sync.Mutex
 	greeted bool        // the preamble was sent: gohbase's own, which it writes first, must not follow
 	heard   atomic.Bool // something was read
+	answers frames      // of Read, which one goroutine calls
 	dialer  *dialer
 	used    func() // called when the connection is first used
 	gone    func() // called when it is closed
@@ -46,15 +56,56 @@ type regionConn struct {
 // Read notices when the server's first words refuse the connection: gohbase passes over answers without a call.
 func (c *regionConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
+	if size := c.answers.pass(b[:n]); size > maxAnswer {
+		err = fmt.Errorf("%s announces an answer of %d bytes, as no HBase does", c.RemoteAddr(), size)
+		c.dialer.refuse(err)
+		return 0, err
+	}
 	switch {
 	case n > 0 && !c.heard.Swap(true):
 		if r := refusalIn(b[:n]); r != nil {
 			c.dialer.refuse(r)
 		}
 	case n == 0 && errors.Is(err, io.EOF) && !c.heard.Load() && c.dialer.tls == nil:
-		c.dialer.giveUp(fmt.Errorf("%s ends the connection without a word, as servers do that want TLS (tls in the address)", c.RemoteAddr()))
+		c.dialer.giveUp(fmt.Errorf("%s %w", c.RemoteAddr(), errNoWord))
 	}
 	return n, err
+}
+
+// maxAnswer bounds an answer, for which gohbase reserves memory before there is any of it. It is beyond all that servers send, and
+// below what the first letters of a text are as a length: those of a server of another protocol.
+const maxAnswer = 1 << 30
+
+// frames follows the lengths in a stream of answers.
+type frames struct {
+	left uint32 // of the answer, or of the length before it
+	size uint32 // what is known of the length
+	in   bool   // an answer; otherwise a length
+}
+
+// pass goes on by what was read and gives the last length in it that is too long, or 0.
+func (f *frames) pass(b []byte) uint32 {
+	for len(b) > 0 {
+		if f.left == 0 {
+			if f.in = !f.in && f.size > 0; f.in {
+				f.left = f.size
+			} else {
+				f.left, f.size = 4, 0
+			}
+		}
+		if f.in {
+			n := min(uint64(f.left), uint64(len(b)))
+			f.left -= uint32(n)
+			b = b[n:]
+			continue
+		}
+		f.size = f.size<<8 | uint32(b[0])
+		f.left--
+		if b = b[1:]; f.left == 0 && f.size > maxAnswer {
+			return f.size
+		}
+	}
+	return 0
 }
 
 // refusalIn says why a server refuses a connection, if that is what its answer says: its call is -1 then.
@@ -154,7 +205,8 @@ type dialer struct {
 	tls     *tls.Config             // nil: connections are in clear text
 	auth    *kerberos.Authenticator // nil: authentication is simple
 	refused atomic.Pointer[refusal]
-	opening context.CancelCauseFunc // ends Dial, which gohbase would let wait for its whole time; may be nil
+	opening func(error) // ends Dial, which gohbase would let wait for its whole time; may be nil
+	locator             // of what gohbase does not find in hbase:meta
 }
 
 // refusal is the last time that a server, or the KDC, refused a connection.
@@ -171,7 +223,7 @@ func (d *dialer) refuse(err error) {
 // giveUp ends Dial, if it is still at work.
 func (d *dialer) giveUp(err error) {
 	if d.opening != nil {
-		d.opening(fmt.Errorf("%w: %w", ErrUnreachable, err))
+		d.opening(err)
 	}
 }
 
@@ -194,7 +246,8 @@ type connections struct {
 	making sync.RWMutex // held for reading by who makes one
 	ended  context.Context
 	end    context.CancelFunc
-	open   sync.Map // *regionConn to nil
+	open   sync.Map    // *regionConn to nil
+	closed atomic.Bool // gohbase's client is closed
 }
 
 func (d *dialer) connections() *connections {
@@ -204,15 +257,43 @@ func (d *dialer) connections() *connections {
 
 // close closes a gohbase client through its own Close, and the connections: an admin client of gohbase can close
 // nothing.
-func (c *connections) close(gohbase func()) {
+func (c *connections) close(closeClient func()) {
 	c.end()
 	c.making.Lock()
 	defer c.making.Unlock()
-	gohbase()
+	closeClient()
+	c.closed.Store(true)
 	c.open.Range(func(conn, _ any) bool {
 		conn.(*regionConn).Close()
 		return true
 	})
+}
+
+// nowhere is the ZooKeeper that gohbase is told of. Looked up it is itself, and what dials it reaches zooKeeper.
+const nowhere = "127.0.0.1:1"
+
+func (c *connections) options(user string) []gohbase.Option {
+	return []gohbase.Option{gohbase.EffectiveUser(user), gohbase.RegionReadTimeout(readTimeout), gohbase.RegionDialer(c.dial), gohbase.ZooKeeperDialer(c.zooKeeper)}
+}
+
+// zooKeeper is a dialer that leads to what the client's locator finds: see serveZnodes. A closed client is led to a
+// server at once, since gohbase would go on to look for it for ever: see dial.
+func (c *connections) zooKeeper(context.Context, string, string) (net.Conn, error) {
+	conn, peer := net.Pipe()
+	go serveZnodes(peer, func(name string) ([]byte, error) {
+		p := place(path.Base(name))
+		if c.ended.Err() != nil {
+			return znode(p, &pb.ServerName{HostName: proto.String("closed"), Port: proto.Uint32(1)})
+		}
+		ctx, cancel := context.WithTimeout(c.ended, locateTimeout)
+		defer cancel()
+		server, err := c.locate(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		return znode(p, server)
+	})
+	return conn, nil
 }
 
 // dial is a gohbase.RegionDialer. An error comes in a connection, since only its use shows that gohbase has taken it.
@@ -228,7 +309,7 @@ func (c *connections) dial(ctx context.Context, network, addr string) (net.Conn,
 		err = net.ErrClosed
 	}
 	if err != nil {
-		return &noConn{err: err, used: used}, nil
+		return &noConn{err: err, used: used, closed: &c.closed}, nil
 	}
 	c.open.Store(conn, nil)
 	conn.used, conn.gone = used, func() { c.open.Delete(conn) }
@@ -238,8 +319,9 @@ func (c *connections) dial(ctx context.Context, network, addr string) (net.Conn,
 // noConn is a connection that could not be made.
 type noConn struct {
 	net.Conn
-	err  error
-	used func()
+	err    error
+	used   func()
+	closed *atomic.Bool
 }
 
 // SetWriteDeadline is what gohbase calls first on a connection.
@@ -253,7 +335,14 @@ func (c *noConn) Write([]byte) (int, error) {
 	return 0, c.err
 }
 
-func (c *noConn) Close() error { return nil }
+// Close ends the goroutine that calls it if the client was closed: only the one is left then which tried to connect, and gohbase would
+// let it try again for ever. gohbase has already told those who wait for the same connection that there is none.
+func (c *noConn) Close() error {
+	if c.closed.Load() {
+		runtime.Goexit()
+	}
+	return nil
+}
 
 func (d *dialer) dial(ctx context.Context, network, addr string) (*regionConn, error) {
 	var nd net.Dialer
@@ -300,7 +389,7 @@ func (d *dialer) secure(ctx context.Context, conn net.Conn, host string) (net.Co
 	conn.Close()
 	var other tls.RecordHeaderError
 	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.As(err, &other) {
-		err = errors.New("the server ends the connection, as one does that speaks clear text")
+		err = errNoTLS
 	}
 	return nil, fmt.Errorf("TLS with %s: %w", conn.RemoteAddr(), err)
 }

@@ -1,7 +1,6 @@
 package hbase
 
 import (
-	"encoding/binary"
 	"slices"
 	"testing"
 
@@ -41,30 +40,35 @@ func FuzzScanAnswer(f *testing.F) {
 	})
 }
 
-// A znode that is believed is one that gohbase can read.
+// A znode that is believed names a server, and gohbase is given the same.
 func FuzzMetaServer(f *testing.F) {
-	m, err := proto.Marshal(&pb.MetaRegionServer{Server: &pb.ServerName{HostName: new("rs1.example.com"), Port: new(uint32(16020)), StartCode: new(uint64(1))}, RpcVersion: new(uint32(0)), State: pb.RegionState_OPEN.Enum()})
+	server := &pb.ServerName{HostName: new("rs1.example.com"), Port: new(uint32(16020)), StartCode: new(uint64(1))}
+	m, err := proto.Marshal(&pb.MetaRegionServer{Server: server, RpcVersion: new(uint32(0)), State: pb.RegionState_OPEN.Enum()})
 	if err != nil {
 		f.Fatal(err)
 	}
-	znode := slices.Concat([]byte("\xff\x00\x00\x00\x06master"), []byte("PBUF"), m)
-	f.Add(znode)
-	f.Add(znode[:11])
-	f.Add(znode[:len(znode)-9])
+	whole := slices.Concat([]byte("\xff\x00\x00\x00\x06master"), []byte("PBUF"), m)
+	f.Add(whole)
+	f.Add(whole[:11])
+	f.Add(whole[:len(whole)-9])
 	f.Add([]byte("\xff\xff\xff\xff\xffPBUF"))
 	f.Add([]byte("\xff\x00\x00\x00\x01-PBUF"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if checkMetaServer(b) != nil {
-			return
-		}
-		// As gohbase does, without looking at what is there.
-		n := int(binary.BigEndian.Uint32(b[1:]))
-		var m pb.MetaRegionServer
-		if b[0] != 0xff || string(b[5+n:9+n]) != "PBUF" || proto.Unmarshal(b[9+n:], &m) != nil || m.Server.GetHostName() == "" {
-			t.Fatalf("%q names %v", b, &m)
-		}
-		if p := m.Server.GetPort(); p == 0 || p > 65535 {
-			t.Fatalf("%q names port %d", b, p)
+		for _, p := range []place{metaPlace, masterPlace} {
+			server, err := parseZnode(p, b)
+			if err != nil {
+				continue
+			}
+			if server.GetHostName() == "" || server.GetPort() == 0 || server.GetPort() > 65535 {
+				t.Fatalf("%q names %v", b, server)
+			}
+			own, err := znode(p, server)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again, err := parseZnode(p, own); err != nil || !proto.Equal(again, server) {
+				t.Errorf("%v becomes %v, %v", server, again, err)
+			}
 		}
 	})
 }

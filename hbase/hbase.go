@@ -163,9 +163,11 @@ type Client interface {
 
 // Config says how to reach a cluster.
 type Config struct {
-	Quorum string // "zk1:2181,zk2:2181"
+	Quorum string // of ZooKeeper, "zk1:2181,zk2:2181"; "" if Servers are given
 	Root   string // root znode; "" means /hbase
-	User   string // sent unverified; "" means the operating system's user, or the one that Kerberos authenticates
+	// Servers are masters or region servers to ask in place of ZooKeeper, "master1:16000,master2:16000".
+	Servers string
+	User    string // sent unverified; "" means the operating system's user, or the one that Kerberos authenticates
 	// Kerberos authenticates the connections to HBase; nil: authentication is simple. Another User is then one that
 	// the authenticated user acts for, which the cluster must allow (hadoop.proxyuser).
 	Kerberos *kerberos.Config

@@ -238,7 +238,7 @@ func (c *config) resolve() error {
 		named, ok := c.file.Connections[name]
 		if !ok {
 			known := strings.Join(slices.Sorted(maps.Keys(c.file.Connections)), ", ")
-			return fmt.Errorf("no connection is named %q (%s); an address is mem:, dir:PATH or hbase://QUORUM/ROOT", name, cmp.Or(known, "the configuration has none"))
+			return fmt.Errorf("no connection is named %q (%s); an address is mem:, dir:PATH, hbase://QUORUM/ROOT or hbase+rpc://MASTERS", name, cmp.Or(known, "the configuration has none"))
 		}
 		s.Connect = named.Connect
 		s = s.or(named)
@@ -340,27 +340,53 @@ func parseSite(b []byte) (string, error) {
 		}
 		slices.Sort(params)
 	}
+	scheme, list, name, port := "hbase://", props["hbase.zookeeper.quorum"], "hbase.zookeeper.quorum", props["hbase.zookeeper.property.clientPort"]
+	root := "/" + strings.Trim(props["zookeeper.znode.parent"], "/")
+	if servers, from := siteServers(props); servers != "" {
+		scheme, list, name, port, root = "hbase+rpc://", servers, from, cmp.Or(props["hbase.master.port"], "16000"), ""
+	}
 	var hosts []string
-	for h := range strings.SplitSeq(props["hbase.zookeeper.quorum"], ",") {
+	for h := range strings.SplitSeq(list, ",") {
 		h = strings.TrimSpace(h)
 		if h == "" {
 			continue
 		}
 		if !strings.Contains(h, ":") {
-			h += ":" + props["hbase.zookeeper.property.clientPort"]
+			h += ":" + port
 		}
 		hosts = append(hosts, h)
 	}
-	quorum, root := strings.Join(hosts, ","), strings.Trim(props["zookeeper.znode.parent"], "/")
-	if address := "hbase://" + quorum + "/" + root; strings.Contains(address, "${") {
+	list = strings.Join(hosts, ",")
+	if address := scheme + list + root; strings.Contains(address, "${") {
 		return "", fmt.Errorf("%s: references to other properties are not followed", address)
 	}
-	if i := strings.IndexFunc(quorum, func(r rune) bool { return r <= ' ' || strings.ContainsRune("/?#@%", r) }); i >= 0 || quorum == "" {
-		return "", fmt.Errorf("hbase.zookeeper.quorum is %q, not HOST:PORT[,HOST:PORT]", quorum)
+	if i := strings.IndexFunc(list, func(r rune) bool { return r <= ' ' || strings.ContainsRune("/?#@%", r) }); i >= 0 || list == "" {
+		return "", fmt.Errorf("%s is %q, not HOST:PORT[,HOST:PORT]", name, list)
 	}
 	query := ""
 	if len(params) > 0 {
 		query = "?" + strings.Join(params, "&")
 	}
-	return "hbase://" + quorum + (&url.URL{Path: "/" + root}).EscapedPath() + query, nil
+	return scheme + list + (&url.URL{Path: root}).EscapedPath() + query, nil
+}
+
+// siteServers are the servers to ask in place of ZooKeeper, and the property that names them; "": ZooKeeper is asked. HBase 3 asks
+// servers unless told otherwise; an hbase-site.xml that names a quorum and does not say how to ask may be an older one's.
+func siteServers(props map[string]string) (servers, from string) {
+	class := props["hbase.client.registry.impl"]
+	switch class[strings.LastIndexByte(class, '.')+1:] {
+	case "RpcConnectionRegistry", "MasterRegistry":
+	case "":
+		if props["hbase.client.bootstrap.servers"] == "" {
+			return "", ""
+		}
+	default:
+		return "", ""
+	}
+	for _, from := range []string{"hbase.client.bootstrap.servers", "hbase.masters"} {
+		if servers := props[from]; servers != "" {
+			return servers, from
+		}
+	}
+	return "localhost", "hbase.masters"
 }

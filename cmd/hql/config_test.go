@@ -19,6 +19,12 @@ func TestParseSite(t *testing.T) {
 		{property("zookeeper.znode.parent", "/a b?write=1"), "hbase://127.0.0.1:2181/a%20b%3Fwrite=1", ""},
 		{property("hbase.zookeeper.quorum", "zk1/?write=1"), "", `hbase.zookeeper.quorum is "zk1/?write=1:2181", not HOST:PORT[,HOST:PORT]`},
 		{property("hbase.zookeeper.quorum", ", ,"), "", `hbase.zookeeper.quorum is "", not HOST:PORT[,HOST:PORT]`},
+		{property("hbase.client.bootstrap.servers", "m1, rs1:16020"), "hbase+rpc://m1:16000,rs1:16020", ""},
+		{property("hbase.client.registry.impl", "org.apache.hadoop.hbase.client.RpcConnectionRegistry") + property("hbase.masters", "m1,m2") + property("hbase.master.port", "60000") +
+			property("hbase.client.netty.tls.enabled", "true"), "hbase+rpc://m1:60000,m2:60000?tls", ""},
+		{property("hbase.client.registry.impl", "org.apache.hadoop.hbase.client.MasterRegistry"), "hbase+rpc://localhost:16000", ""},
+		{property("hbase.client.registry.impl", "org.apache.hadoop.hbase.client.ZKConnectionRegistry") + property("hbase.client.bootstrap.servers", "m1"), "hbase://127.0.0.1:2181/hbase", ""},
+		{property("hbase.client.bootstrap.servers", "m1/?write"), "", `hbase.client.bootstrap.servers is "m1/?write:16000", not HOST:PORT[,HOST:PORT]`},
 		{"<property>", "", "XML syntax error on line 1: element <property> closed by </configuration>"},
 	} {
 		got, err := parseSite([]byte("<configuration>" + c.properties + "</configuration>"))

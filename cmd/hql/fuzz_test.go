@@ -68,21 +68,24 @@ func FuzzSite(f *testing.F) {
 		"<property><name>hbase.security.authentication</name><value>kerberos</value></property></configuration>"))
 	f.Add([]byte("<configuration><property><name>zookeeper.znode.parent</name><value>/a b?write</value></property></configuration>"))
 	f.Add([]byte("<configuration><property><name>hbase.zookeeper.quorum</name><value>a/?write#,b</value></property></configuration>"))
+	f.Add([]byte("<configuration><property><name>hbase.client.bootstrap.servers</name><value>a?write,b/c</value></property></configuration>"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		address, err := parseSite(b)
 		if err != nil {
 			return
 		}
-		hosts, rest, ok := strings.Cut(strings.TrimPrefix(address, "hbase://"), "/")
-		if !ok || hosts == "" || strings.ContainsAny(hosts, "?#@%") {
+		scheme, rest, _ := strings.Cut(address, "://")
+		end := max(strings.IndexAny(rest+"?", "/?"), 0)
+		hosts, rest := rest[:end], rest[end:]
+		if scheme != "hbase" && (scheme != "hbase+rpc" || strings.HasPrefix(rest, "/")) || hosts == "" || strings.ContainsAny(hosts, "#@%") {
 			t.Fatalf("%q has the hosts %q", address, hosts)
 		}
-		u, err := url.Parse("hbase://quorum/" + rest)
+		u, err := url.Parse("hbase://hosts" + rest)
 		if err != nil {
 			t.Fatalf("%q: %v", address, err)
 		}
 		for name := range u.Query() {
-			if u.Fragment != "" || name != "kerberos" && name != "service" {
+			if u.Fragment != "" || !slices.Contains([]string{"kerberos", "service", "tls", "tls_ca", "tls_cert"}, name) {
 				t.Fatalf("%q has the parameter %s and the fragment %s", address, name, u.Fragment)
 			}
 		}

@@ -66,7 +66,8 @@ const usage = `hql answers SQL over Apache HBase tables.
 Flags:
   -c SQL            statements separated by ';' (repeatable)
   -f FILE           a file of statements (repeatable)
-  --connect URL     mem: (default), dir:PATH, hbase://zk1,zk2:2181/hbase, hbase: for
+  --connect URL     mem: (default), dir:PATH, hbase://zk1,zk2:2181/hbase,
+                    hbase+rpc://master1,master2:16000 (no ZooKeeper), hbase: for
                     what hbase-site.xml says, or the name of a configured connection;
                     hbase://...?kerberos logs in with the tickets of kinit,
                     hbase://...?tls&tls_ca=FILE speaks TLS

@@ -1,0 +1,147 @@
+package hbase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/proto"
+)
+
+// place is a server that no table of HBase tells of. Its name is that of the znode which does.
+type place string
+
+const (
+	metaPlace   place = "meta-region-server" // who serves hbase:meta
+	masterPlace place = "master"             // the active master
+)
+
+// locator finds servers: in ZooKeeper, or by asking masters and region servers.
+type locator interface {
+	locate(ctx context.Context, p place) (*pb.ServerName, error)
+	// close ends what runs in the background.
+	close()
+}
+
+const (
+	// askNext is how long a server may take before the next one is asked as well.
+	askNext = 500 * time.Millisecond
+	// askTimeout bounds what one server is asked, locateTimeout what all are.
+	askTimeout    = 5 * time.Second
+	locateTimeout = 20 * time.Second
+)
+
+// firstOf asks servers in an order left to chance, each when the one before failed or took long, and gives the first answer.
+func firstOf[T any](ctx context.Context, servers []string, ask func(ctx context.Context, server string) (T, error)) (T, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type answer struct {
+		value T
+		err   error
+	}
+	answers := make(chan answer, len(servers))
+	left := slices.Clone(servers)
+	rand.Shuffle(len(left), func(i, j int) { left[i], left[j] = left[j], left[i] })
+	next := func() {
+		if len(left) == 0 {
+			return
+		}
+		server := left[0]
+		left = left[1:]
+		go func() {
+			ctx, cancel := context.WithTimeout(ctx, askTimeout)
+			defer cancel()
+			v, err := ask(ctx, server)
+			if err != nil {
+				err = fmt.Errorf("%s: %w", server, err)
+			}
+			answers <- answer{v, err}
+		}()
+	}
+	next()
+	ticker := time.NewTicker(askNext)
+	defer ticker.Stop()
+	var errs joined
+	for len(errs) < len(servers) {
+		select {
+		case a := <-answers:
+			if a.err == nil {
+				return a.value, nil
+			}
+			errs = append(errs, a.err)
+			next()
+		case <-ticker.C:
+			next()
+		}
+	}
+	var none T
+	return none, errs
+}
+
+// joined are errors told in one line.
+type joined []error
+
+func (j joined) Error() string {
+	texts := make([]string, len(j))
+	for i, err := range j {
+		texts[i] = err.Error()
+	}
+	return strings.Join(texts, "; ")
+}
+
+func (j joined) Unwrap() []error { return j }
+
+// checkServer says what is wrong with a server's name.
+func checkServer(s *pb.ServerName) error {
+	if s.GetHostName() == "" || s.GetPort() == 0 || s.GetPort() > 65535 {
+		return errors.New("it names no server")
+	}
+	return nil
+}
+
+// address is where a server listens.
+func address(s *pb.ServerName) string {
+	return net.JoinHostPort(s.GetHostName(), fmt.Sprint(s.GetPort()))
+}
+
+// parseZnode reads a znode's content: 0xff, the length of an id, the id, "PBUF" and a message.
+func parseZnode(p place, b []byte) (*pb.ServerName, error) {
+	if len(b) < 5 || b[0] != 0xff {
+		return nil, fmt.Errorf("its %d bytes have no header", len(b))
+	}
+	n := uint64(uint32(b[1])<<24 | uint32(b[2])<<16 | uint32(b[3])<<8 | uint32(b[4]))
+	if n < 1 || n > 65000 || uint64(len(b)) < 5+n+4 || string(b[5+n:5+n+4]) != "PBUF" {
+		return nil, fmt.Errorf("its %d bytes hold no message", len(b))
+	}
+	var server *pb.ServerName
+	var err error
+	if message := b[5+n+4:]; p == masterPlace {
+		var m pb.Master
+		err = proto.Unmarshal(message, &m)
+		server = m.Master
+	} else {
+		var m pb.MetaRegionServer
+		err = proto.Unmarshal(message, &m)
+		server = m.Server
+	}
+	if err != nil {
+		return nil, err
+	}
+	return server, checkServer(server)
+}
+
+// znode is what parseZnode reads.
+func znode(p place, server *pb.ServerName) ([]byte, error) {
+	var m proto.Message = &pb.MetaRegionServer{Server: server}
+	if p == masterPlace {
+		m = &pb.Master{Master: server}
+	}
+	b, err := proto.Marshal(m)
+	return append([]byte("\xff\x00\x00\x00\x03hqlPBUF"), b...), err
+}

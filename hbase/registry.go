@@ -1,0 +1,271 @@
+package hbase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tsuna/gohbase/hrpc"
+	"github.com/tsuna/gohbase/pb"
+	"github.com/tsuna/gohbase/region"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+)
+
+const (
+	// refreshEvery is how often the servers to ask are looked up anew: masters and region servers come and go.
+	refreshEvery = 5 * time.Minute
+	// maxNodes bounds how many of the servers that a cluster names are kept.
+	maxNodes = 16
+)
+
+// registry finds servers without ZooKeeper: masters of 2.4 and later, and region servers of 2.5 and later, answer HBase's
+// ClientMetaService.
+type registry struct {
+	given []string // as the address has them: they are asked again whatever the cluster names
+	user  string
+	dials *dialer
+	stop  context.CancelFunc // ends refreshing
+	ended chan struct{}
+
+	mu      sync.Mutex
+	named   []string // by the cluster
+	cluster string   // the cluster's id, once known
+}
+
+func newRegistry(given []string, user string, dials *dialer) *registry {
+	ctx, stop := context.WithCancel(context.Background())
+	r := &registry{given: given, user: user, dials: dials, stop: stop, ended: make(chan struct{})}
+	go r.refreshing(ctx)
+	return r
+}
+
+func (r *registry) close() {
+	r.stop()
+	<-r.ended
+}
+
+// refreshing asks the cluster for its servers from time to time, soon for the first time.
+func (r *registry) refreshing(ctx context.Context) {
+	defer close(r.ended)
+	wait := time.Second
+	for {
+		t := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return
+		case <-t.C:
+		}
+		wait = refreshEvery
+		if r.refresh(ctx) != nil {
+			wait /= 5
+		}
+	}
+}
+
+// refresh asks one server for others. Masters name themselves; those of 2.5 and later name region servers too, which
+// are many and spare the masters.
+func (r *registry) refresh(ctx context.Context) error {
+	named, err := firstOf(ctx, r.servers(), func(ctx context.Context, server string) (map[string]bool, error) {
+		named := map[string]bool{}
+		var failed error
+		for method, path := range map[string][]protowire.Number{"GetMasters": {1, 1}, "GetBootstrapNodes": {1}} {
+			answer, err := r.ask(ctx, server, method)
+			if err != nil {
+				failed = err // 2.4 has no bootstrap nodes
+				continue
+			}
+			for _, b := range fields(answer, path...) {
+				if s, err := serverName(b); err == nil {
+					named[address(s)] = true
+				}
+			}
+		}
+		if len(named) == 0 && failed == nil {
+			failed = errors.New("it names no servers")
+		}
+		if len(named) == 0 {
+			return nil, failed
+		}
+		return named, nil
+	})
+	if err != nil {
+		return err
+	}
+	list := slices.Collect(maps.Keys(named))
+	rand.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.named = list[:min(len(list), maxNodes)]
+	return nil
+}
+
+// servers are all that can be asked.
+func (r *registry) servers() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := slices.Concat(r.given, r.named)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// locate asks who serves hbase:meta, or is the active master.
+func (r *registry) locate(ctx context.Context, p place) (*pb.ServerName, error) {
+	server, err := firstOf(ctx, r.servers(), func(ctx context.Context, server string) (*pb.ServerName, error) {
+		if p == masterPlace {
+			answer, err := r.ask(ctx, server, "GetActiveMaster")
+			if err != nil {
+				return nil, err
+			}
+			return oneServer(fields(answer, 1), "it knows of no active master")
+		}
+		answer, err := r.ask(ctx, server, "GetMetaRegionLocations")
+		if err != nil {
+			return nil, err
+		}
+		return metaServer(answer)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("no server of %q tells where %s is: %w", strings.Join(r.given, ","), p, err)
+	}
+	return server, nil
+}
+
+// metaServer finds the server of hbase:meta in a GetMetaRegionLocationsResponse: RegionLocations of it and of its replicas.
+func metaServer(answer []byte) (*pb.ServerName, error) {
+	for _, location := range fields(answer, 1) {
+		var info pb.RegionInfo
+		if infos := fields(location, 1); len(infos) == 0 || proto.Unmarshal(infos[0], &info) != nil || info.GetReplicaId() != 0 {
+			continue
+		}
+		return oneServer(fields(location, 2), "it does not know who serves hbase:meta")
+	}
+	return nil, errors.New("it does not know where hbase:meta is")
+}
+
+// oneServer is the first of some ServerNames.
+func oneServer(names [][]byte, none string) (*pb.ServerName, error) {
+	if len(names) == 0 {
+		return nil, errors.New(none)
+	}
+	return serverName(names[0])
+}
+
+func serverName(b []byte) (*pb.ServerName, error) {
+	var s pb.ServerName
+	if err := proto.Unmarshal(b, &s); err != nil {
+		return nil, err
+	}
+	return &s, checkServer(&s)
+}
+
+// fields gives what is at a path of field numbers of a message, which gohbase has no types for: each is a message or a text.
+func fields(message []byte, path ...protowire.Number) (out [][]byte) {
+	if len(path) == 0 {
+		return [][]byte{message}
+	}
+	for len(message) > 0 {
+		number, typ, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return out
+		}
+		m := protowire.ConsumeFieldValue(number, typ, message[n:])
+		if m < 0 {
+			return out
+		}
+		if number == path[0] && typ == protowire.BytesType {
+			value, _ := protowire.ConsumeBytes(message[n:])
+			out = append(out, fields(value, path[1:]...)...)
+		}
+		message = message[n+m:]
+	}
+	return out
+}
+
+// ask sends a request without a content to one server, once this has named its cluster: an address may be another's by now.
+func (r *registry) ask(ctx context.Context, server, method string) (answer []byte, err error) {
+	asking, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	answer, err = r.askOnce(asking, &dialer{tls: r.dials.tls, auth: r.dials.auth, opening: giveUp}, server, method)
+	switch {
+	case err == nil:
+		return answer, nil
+	case ctx.Err() != nil:
+		return nil, errors.New("it takes connections and does not answer")
+	case asking.Err() != nil: // the connection tells more than who waits on it
+		err = context.Cause(asking)
+	}
+	if (errors.Is(err, errNoWord) || errors.Is(err, errNoTLS)) && answersAsZooKeeper(ctx, server) {
+		return nil, fmt.Errorf("this is a port of ZooKeeper's, whose address is hbase://%s", server)
+	}
+	if errors.Is(err, errNoWord) {
+		err = fmt.Errorf("%w, and region servers before 2.5, which have no ClientMetaService", err)
+	}
+	return nil, err
+}
+
+func (r *registry) askOnce(ctx context.Context, dials *dialer, server, method string) ([]byte, error) {
+	conn, err := dials.dial(ctx, "tcp", server)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	rc := region.NewClient(server, "ClientMetaService", 1, 0, r.user, askTimeout, nil,
+		func(context.Context, string, string) (net.Conn, error) { return conn, nil })
+	defer rc.Close()
+	if err := rc.Dial(ctx); err != nil {
+		return nil, err
+	}
+	id, err := send(ctx, rc, "GetClusterId")
+	if err != nil {
+		return nil, err
+	}
+	if err := r.checkCluster(fields(id, 1)); err != nil {
+		return nil, err
+	}
+	return send(ctx, rc, method)
+}
+
+// checkCluster compares a cluster's id with the first one seen.
+func (r *registry) checkCluster(id [][]byte) error {
+	if len(id) == 0 || len(id[0]) == 0 {
+		return errors.New("it does not know its cluster's id")
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.cluster == "" {
+		r.cluster = string(id[0])
+	}
+	if r.cluster != string(id[0]) {
+		return fmt.Errorf("it is of another cluster (%.64q, not %.64q)", id[0], r.cluster)
+	}
+	return nil
+}
+
+// send sends a request without a content and gives the answer as its bytes.
+func send(ctx context.Context, rc hrpc.RegionClient, method string) ([]byte, error) {
+	base, err := hrpc.NewListTableNames(ctx)
+	if err != nil {
+		return nil, err
+	}
+	call := &masterCall{base, method, &emptypb.Empty{}, &emptypb.Empty{}}
+	rc.QueueRPC(call)
+	select {
+	case res := <-call.ResultChan():
+		if res.Error != nil {
+			return nil, explain(res.Error, "ask", method)
+		}
+		return res.Msg.ProtoReflect().GetUnknown(), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
