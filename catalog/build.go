@@ -254,7 +254,7 @@ func (b *builder) columns() error {
 		if err != nil {
 			return err
 		}
-		col.Encoding = enc
+		col.Encoding, col.noScale = enc, withoutScale(enc)
 		b.t.Phoenix = b.t.Phoenix || b.c.phoenix(d.Encoding)
 		b.t.Columns = append(b.t.Columns, col)
 	}
@@ -334,6 +334,11 @@ func (b *builder) part(d parser.PartDef) (*Part, error) {
 	}
 	part.scales = (part.Encoding.Order() == Unordered || e.Type() != types.Decimal) &&
 		slices.ContainsFunc(part.Columns, func(col int) bool { return b.t.Columns[col].Type == types.Decimal })
+	if withoutScale(part.Encoding) {
+		for _, col := range part.Columns {
+			b.t.Columns[col].noScale = true
+		}
+	}
 	part.ends, _ = part.Encoding.(Delimited)
 	part.needsCanonicalCheck = respells(part.Encoding)
 	if c, ok := e.(*expr.Call); ok && c.Func.Key != nil && c.Func.Key.Phoenix {

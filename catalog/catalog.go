@@ -58,6 +58,7 @@ type Column struct {
 	HasCell bool
 	Pos     parser.Pos
 	inKey   bool // of some layout
+	noScale bool // some part or cell holds 1.5 for 1.50
 }
 
 // Family is a column family with HBase's attribute names and values (VERSIONS, TTL, BLOOMFILTER ...).
@@ -130,6 +131,9 @@ const (
 	Halves           // two's complement: ascending, but negative values after the others
 	Padded           // fixed-width text: ascending on the value's bytes, filled up to the width
 	Terminated       // variable-width text: the value's bytes as they are, any of them, which a delimiter or the end of the key follows
+	Lexical          // bytes of varying width that sort as the values do where 0x00 or the end follows
+	// Inverted is added to one of the others where all bits are inverted: ascending is descending.
+	Inverted Order = 1 << 7
 )
 
 // Variable is the Width of an encoding whose values vary in length.
@@ -148,7 +152,7 @@ type Encoding interface {
 	Decode(src []byte) (types.Value, error)
 	Order() Order
 	// Clip narrows iv to values that can be stored: the bounds of the result are
-	// inclusive and storable (or NULL, for Terminated only); ok is false when none is.
+	// inclusive and storable (or as they were, for Terminated; or open or NULL, for Lexical); ok is false when none is.
 	Clip(iv types.Interval) (types.Interval, bool)
 }
 

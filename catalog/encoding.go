@@ -119,8 +119,17 @@ func (c *Column) DecodePacked(qualifier, b []byte) (types.Value, error) {
 
 // AppendCell appends the bytes of c's cell; v is not NULL. An error tells what does not fit.
 func (c *Column) AppendCell(dst []byte, v types.Value) ([]byte, error) {
+	return c.Encoding.Append(dst, c.Canonical(v))
+}
+
+// Canonical is the one of the values equal to v that a row holds that v is written to, wherever it is read from: 0 for -0 where a
+// key is made of c, and 1.5 for 1.50 where c is stored without its scale.
+func (c *Column) Canonical(v types.Value) types.Value {
 	if c.inKey {
-		v = v.OneZero() // as in the key
+		v = v.OneZero()
 	}
-	return c.Encoding.Append(dst, v)
+	if c.noScale && v.Type() == types.Decimal {
+		v = types.WithoutScale(v)
+	}
+	return v
 }

@@ -31,7 +31,7 @@ func (e float) Width() int       { return e.bytes }
 func (e float) Respells() bool   { return true } // -0 and the many NaNs
 func (e float) Type() types.Type { return e.t }
 func (e float) Order() Order {
-	if e.bytes == 8 && (e.ordered || e.phoenix) {
+	if e.ordered || e.phoenix {
 		return Ascending
 	}
 	return Unordered
@@ -136,6 +136,18 @@ func (e float) Clip(iv types.Interval) (types.Interval, bool) {
 			default:
 				hi = math.Nextafter(hi, math.Inf(-1))
 			}
+		}
+	}
+	if e.bytes == 4 {
+		if f := float32(lo); float64(f) < lo {
+			lo = float64(math.Nextafter32(f, float32(math.Inf(1))))
+		} else {
+			lo = float64(f)
+		}
+		if f := float32(hi); float64(f) > hi {
+			hi = float64(math.Nextafter32(f, float32(math.Inf(-1))))
+		} else {
+			hi = float64(f)
 		}
 	}
 	out := types.Interval{Lo: types.NewFloatOf(e.t, lo), Hi: types.NewFloatOf(e.t, hi)}

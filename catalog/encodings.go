@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -91,7 +92,14 @@ var builtins = slices.Concat([]EncodingType{
 		floatOf("PHOENIX DOUBLE", float{bytes: 8, phoenix: true}, asPhoenix),
 		floatOf("PHOENIX FLOAT", float{bytes: 4, phoenix: true}, asPhoenix),
 		{Name: "PHOENIX BOOLEAN", Doc: asPhoenix, Types: []types.Type{types.Boolean}, Phoenix: true, Make: always(boolean{phoenix: true})},
+		{Name: "PHOENIX DECIMAL", Doc: "as Phoenix writes them: at most 38 digits, equal numbers alike; `X'00'` ends it", Types: []types.Type{types.Decimal}, Phoenix: true, Make: always(phoenixDecimal{})},
+		momentOf("PHOENIX TIMESTAMP", ordered),
+		momentOf("PHOENIX UNSIGNED TIMESTAMP", unsigned),
 		{Name: "OPENTSDB_VALUE", Doc: "as OpenTSDB writes it, for cells under `OPENTSDB_QUALIFIER`", Types: []types.Type{types.Double}, Make: always(openTSDBValue{})},
+		{Name: invertedName, Signature: "INVERTED encoding", Doc: "the bytes of any of the others, all bits inverted: greater values first, as of Phoenix's columns that are DESC. `X'FF'` behind `INVERTED TEXT` keeps the order",
+			Make: func(types.Type, []types.Value) (Encoding, error) {
+				return nil, errors.New("INVERTED stands in front of an encoding: INVERTED TEXT")
+			}},
 	})
 
 const (
@@ -143,6 +151,17 @@ func floatOf(name string, f float, doc string) EncodingType {
 	}}
 }
 
+func momentOf(name string, kind integerKind) EncodingType {
+	return EncodingType{Name: name, Doc: "8 bytes of milliseconds since 1970 and 4 of nanoseconds, as Phoenix writes them; of a DECIMAL: seconds since 1970 with nine decimals", Types: []types.Type{types.Timestamp, types.Decimal}, Phoenix: true,
+		Make: func(t types.Type, _ []types.Value) (Encoding, error) {
+			of := types.Timestamp
+			if t == types.Decimal {
+				of = types.BigInt
+			}
+			return moment96{t: t, millis: integer{t: of, bytes: 8, kind: kind, scale: 1, name: name}, name: name}, nil
+		}}
+}
+
 func countedOf(name string, length int, doc string) EncodingType {
 	return EncodingType{Name: name, Doc: doc, Types: texts, Make: func(t types.Type, _ []types.Value) (Encoding, error) { return counted{t, length}, nil }}
 }
@@ -191,11 +210,27 @@ func (c *Catalog) encodings(name string) []*EncodingType {
 
 // phoenix reports whether def names an encoding of Phoenix's.
 func (c *Catalog) phoenix(def *parser.EncodingDef) bool {
-	return def != nil && slices.ContainsFunc(c.encodings(def.Name), func(e *EncodingType) bool { return e.Phoenix })
+	if def == nil {
+		return false
+	}
+	name, _ := uprightName(def.Name)
+	return slices.ContainsFunc(c.encodings(name), func(e *EncodingType) bool { return e.Phoenix })
+}
+
+// uprightName is the name of the encoding behind INVERTED, and any other name itself.
+func uprightName(name string) (of string, turned bool) {
+	return strings.CutPrefix(name, invertedName+" ")
 }
 
 // named makes the encoding called name for values of type t.
 func (c *Catalog) named(name string, t types.Type, args []types.Value) (Encoding, error) {
+	if of, turned := uprightName(name); turned {
+		enc, err := c.named(of, t, args)
+		if err != nil {
+			return nil, err
+		}
+		return invert(enc)
+	}
 	all := c.encodings(name)
 	if all == nil {
 		return nil, fmt.Errorf("unknown encoding %s", name)

@@ -61,7 +61,7 @@ func (p *Composite) IsLiteral() bool {
 // rows written in one zone must be found in every other. An error is a *KeyError.
 func (p *Composite) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte, error) {
 	e := *env
-	e.Row, e.Loc = p.oneZero(row), nil
+	e.Row, e.Loc = p.canonical(row), nil
 	start := len(dst)
 	type pending struct {
 		part *Part
@@ -114,16 +114,16 @@ func (p *Composite) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte
 	return dst, nil
 }
 
-// oneZero is row with 0 for each -0 that p is made of, so that equal values are in one place.
-func (p *Composite) oneZero(row []types.Value) []types.Value {
+// canonical is row with Column.Canonical of each value that p is made of, so that equal values are in one place.
+func (p *Composite) canonical(row []types.Value) []types.Value {
 	copied := false
 	for _, part := range p.Parts {
 		for _, col := range part.Columns {
-			if v := row[col]; v != v.OneZero() {
+			if v := p.table.Columns[col].Canonical(row[col]); v != row[col] {
 				if !copied {
 					row, copied = slices.Clone(row), true
 				}
-				row[col] = v.OneZero()
+				row[col] = v
 			}
 		}
 	}

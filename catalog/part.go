@@ -146,9 +146,25 @@ func (p *Part) Monotone() int { return expr.Monotone(p.Expr, p.column()) }
 //	n AS ORDERED INT64     Ascending
 //	n AS INT64             Halves: negative numbers stand behind the others
 //	n AS TEXT              Unordered: '10' stands before '9'
-func (p *Part) Order() Order { return p.Encoding.Order() }
+//
+// Of an INVERTED encoding it is what these bytes say that it inverts: see Rises.
+func (p *Part) Order() Order { return p.Encoding.Order() &^ Inverted }
 
-// Negatives are the least bytes of a negative value, of a part whose Order is Halves.
+// Rises is Monotone for the part's bytes, as far as Order goes: the other way round where they are inverted.
+//
+//	n AS ORDERED INT64               +1
+//	n AS INVERTED ORDERED INT64      -1
+//	-n AS INVERTED ORDERED INT64     +1
+func (p *Part) Rises() int {
+	if p.inverted() {
+		return -p.Monotone()
+	}
+	return p.Monotone()
+}
+
+func (p *Part) inverted() bool { return isInverted(p.Encoding) }
+
+// Negatives are the least bytes of a negative value, of a part whose Order is Halves and whose bytes are not inverted.
 //
 //	n AS INT16     0x80 0x00
 func (p *Part) Negatives() []byte {
@@ -157,12 +173,20 @@ func (p *Part) Negatives() []byte {
 	return b
 }
 
-// PrefixFirst reports whether, of two values of which one begins with the other, the shorter one stands first in the keys.
+// PrefixFirst reports whether, of two values of which one begins with the other, the shorter one stands first in the keys, or last where
+// the bytes are inverted: they sort as the values do.
 //
 //	uid AS TEXT, X'00', ...      true: nothing is less than the delimiter
 //	uid AS TEXT, '|', ...        false: 'a|' stands behind 'aX|'
 //	uid AS TEXT at the end       true
-func (p *Part) PrefixFirst() bool { return p.follow().end() || p.follow().zero() }
+//	uid AS INVERTED TEXT, X'FF'  true
+func (p *Part) PrefixFirst() bool {
+	f := p.follow()
+	if p.inverted() {
+		f = f.inverted()
+	}
+	return f.end() || f.zero()
+}
 
 // LikeImage turns a LIKE pattern that the part's only column matches into one that the part matches: it keeps prefixes.
 //
@@ -187,7 +211,7 @@ func (p *Part) Storable(s types.Set) (types.Set, bool) {
 	ivs := make([]types.Interval, 0, len(s))
 	for _, iv := range s {
 		if !iv.IsPoint() {
-			if p.Order() == Terminated || p.Order() == Unordered {
+			if o := p.Order(); o == Terminated || o == Unordered || o == Lexical {
 				return nil, false
 			}
 			var some bool
@@ -212,7 +236,7 @@ func (p *Part) Values(set, column types.Set, limit int) ([]types.Value, bool) {
 	if !ok {
 		return nil, false
 	}
-	lister, ok := p.Encoding.(Lister)
+	lister, ok := upright(p.Encoding).(Lister)
 	if !ok {
 		vals, few := set.Values(limit)
 		if !few && len(p.Columns) == 1 {
@@ -263,7 +287,7 @@ func (p *Part) ManyScales() bool { return p.scales }
 //	uid AS TEXT(6)     true
 //	uid AS TEXT        false
 func (p *Part) NoBlankEnd() bool {
-	e, ok := p.Encoding.(padded)
+	e, ok := upright(p.Encoding).(padded)
 	return ok && e.filler == ' '
 }
 

@@ -25,6 +25,17 @@ type follow struct {
 func (f follow) end() bool  { return len(f.literal) == 0 && !f.any }
 func (f follow) zero() bool { return len(f.literal) == 1 && f.literal[0] == 0 }
 
+// inverted is what follows once all bits are inverted. The end of the bytes stands before all that may follow, and would
+// stand behind it then: it is one of any bytes.
+func (f follow) inverted() follow {
+	if f.end() {
+		return follow{any: true}
+	}
+	f.literal = bytes.Clone(f.literal)
+	invertBytes(f.literal)
+	return f
+}
+
 // KeyRange is the range of the keys in iv, an interval of KeyColumn.
 //
 //	['a', 'b']     ['a', 'b\x00')
@@ -36,7 +47,17 @@ func KeyRange(iv types.Interval) ByteRange {
 // appendRanges appends the byte ranges of the values in iv, which is no point. exact reports whether a stored value has its bytes in the
 // ranges only if it lies in iv. ok is false when the order of enc says nothing about iv.
 func appendRanges(dst []ByteRange, enc Encoding, iv types.Interval, f follow) (out []ByteRange, exact, ok bool) {
+	if enc.Order()&Inverted != 0 {
+		return appendInverted(dst, enc, iv, f.inverted())
+	}
 	switch enc.Order() {
+	case Lexical:
+		c, some := enc.Clip(iv)
+		if !some {
+			return dst, true, true
+		}
+		r, exact, ok := lexicalRange(enc, c, f)
+		return append(dst, r), exact, ok
 	case Terminated:
 		r, before, exact := textRange(iv, f)
 		for _, b := range before {
@@ -105,6 +126,33 @@ func appendClipped(dst []ByteRange, enc Encoding, iv types.Interval) ([]ByteRang
 		return append(dst, ByteRange{Lo: lo, Point: true, Value: iv.Lo}), true
 	}
 	return append(dst, ByteRange{Lo: lo, Hi: types.PrefixEnd(hi)}), true
+}
+
+// lexicalRange is the range between two storable bounds.
+func lexicalRange(enc Encoding, iv types.Interval, f follow) (r ByteRange, exact, ok bool) {
+	bound := func(v types.Value) types.Value {
+		if v.IsNull() {
+			return v
+		}
+		b, err := enc.Append(nil, v)
+		ok = ok && err == nil
+		return types.NewBytes(string(b))
+	}
+	ok = true
+	of := types.Interval{Lo: bound(iv.Lo), LoOpen: iv.LoOpen, Hi: bound(iv.Hi), HiOpen: iv.HiOpen}
+	if !ok {
+		return r, false, false
+	}
+	if f.end() || f.zero() {
+		r, _, exact = textRange(of, f)
+		return r, exact, true
+	}
+	// What follows may put a value behind one that begins with it: all that begins as the upper bound does is read.
+	r.Lo = []byte(of.Lo.Text())
+	if hi := of.Hi.Text(); hi != "" {
+		r.Hi = types.PrefixEnd([]byte(hi[:1]))
+	}
+	return r, false, true
 }
 
 // textRange is the range of a variable-width text or bytes interval. At the end

@@ -35,7 +35,7 @@ func checkParts(parts []*Part, key bool) error {
 			return parser.Errorf(p.Def.Pos, "%s varies in width: it must be last or be followed by a literal", p.Source).
 				WithHint("give it a width, %s AS TEXT(n), or put a delimiter such as X'00' after it", p.Def.Expr)
 		}
-		if alphabet := p.alphabet(); alphabet != "" && strings.ContainsAny(string(next.Literal[:1]), alphabet) {
+		if alphabet := p.alphabet(); alphabet != "" && strings.IndexByte(alphabet, next.Literal[0]) >= 0 {
 			return parser.Errorf(next.Def.Pos, "%s can stand in the values of %s, so it cannot end them", next.Source, p.Source).
 				WithHint("put another delimiter after it, or put it last")
 		}
@@ -70,12 +70,24 @@ func fixedBytes(parts []*Part) (n int, ok bool) {
 	return n, true
 }
 
-// alphabet gives the characters that values of a part are made of, where those
-// are few: a delimiter among them would always be ambiguous.
+// alphabet gives the bytes that a part is made of, where those are few: a delimiter among them would always be ambiguous.
 func (p *Part) alphabet() string {
+	of := p.uprightAlphabet()
+	if !p.inverted() {
+		return of
+	}
+	b := []byte(of)
+	invertBytes(b)
+	return string(b)
+}
+
+func (p *Part) uprightAlphabet() string {
 	const digits = "0123456789"
-	if _, ok := p.Encoding.(bigDecimal); ok {
+	switch upright(p.Encoding).(type) {
+	case bigDecimal:
 		return "\x00" // any byte can stand there, these in front of nearly every number
+	case phoenixDecimal:
+		return phoenixBytes
 	}
 	switch t := p.Encoding.Type(); {
 	case t.IsInteger():

@@ -189,9 +189,7 @@ func (g *lawWorld) load(n int) {
 				g.t.Fatalf("%s\ninsert %v: %v", g.ddl, args, err)
 			}
 			for i, c := range g.table.Columns {
-				if primary.PartOf(i) != nil || g.inAnyKey(c) {
-					args[i] = args[i].OneZero()
-				}
+				args[i] = c.Canonical(args[i])
 			}
 			g.stored[table+"\x00"+string(key)+"\x00"+string(qualifier)] = args
 			continue
@@ -366,7 +364,7 @@ func (g *lawWorld) prepared() {
 			if g.r.IntN(4) == 0 {
 				v = g.value(c)
 			}
-			args.Positional, want[c.Index] = append(args.Positional, v), v.OneZero()
+			args.Positional, want[c.Index] = append(args.Positional, v), c.Canonical(v)
 		}
 		for i, s := range text {
 			ms, err := types.ParseTimestamp(s, g.loc)

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -13,38 +14,37 @@ import (
 type phoenixType struct {
 	typ      string // hql's type
 	cell     string // encoding of a cell, "" for the type's own
-	key      string // encoding in a key
-	desc     string // DESC, where a key can say it: an expression over {} with its encoding
+	key      string // encoding in a key, of which a column that is DESC has the bits inverted
 	variable bool   // a separator follows in a key
 	note     string
 }
 
-const twice = "is 8 bytes of milliseconds and 4 of nanoseconds"
+const nanoseconds = "is in seconds since 1970, which keep its nanoseconds; where it has none, it may be a TIMESTAMP"
 
-// phoenixTypes are Phoenix's types. Signed numbers have their sign bit flipped; DESC
-// inverts every byte, which of a number x is the encoding of -1 - x.
+// phoenixTypes are Phoenix's types. Signed numbers have their sign bit flipped.
 var phoenixTypes = map[string]phoenixType{
-	"TINYINT":           {typ: "TINYINT", cell: "ORDERED INT8", key: "ORDERED INT8", desc: "-1 - {} AS ORDERED INT8"},
-	"SMALLINT":          {typ: "SMALLINT", cell: "ORDERED INT16", key: "ORDERED INT16", desc: "-1 - {} AS ORDERED INT16"},
-	"INTEGER":           {typ: "INT", cell: "ORDERED INT32", key: "ORDERED INT32", desc: "-1 - {} AS ORDERED INT32"},
-	"BIGINT":            {typ: "BIGINT", cell: "ORDERED INT64", key: "ORDERED INT64", desc: "-1 - {} AS ORDERED INT64"},
-	"UNSIGNED_TINYINT":  {typ: "TINYINT", key: "UINT8", desc: "255 - {} AS UINT8"},
-	"UNSIGNED_SMALLINT": {typ: "SMALLINT", key: "UINT16", desc: "65535 - {} AS UINT16"},
-	"UNSIGNED_INT":      {typ: "INT", key: "UINT32", desc: "4294967295 - {} AS UINT32"},
-	"UNSIGNED_LONG":     {typ: "BIGINT", key: "UINT64", desc: "-1 - {} AS INT64"},
-	"DOUBLE":            {typ: "DOUBLE", cell: "PHOENIX DOUBLE", key: "PHOENIX DOUBLE"},
-	"UNSIGNED_DOUBLE":   {typ: "DOUBLE", key: "FLOAT64"},
-	"UNSIGNED_FLOAT":    {typ: "FLOAT", key: "FLOAT32"},
-	"FLOAT":             {typ: "FLOAT", cell: "PHOENIX FLOAT", key: "PHOENIX FLOAT"},
-	"DECIMAL":           {typ: "BYTES", key: "BYTES", variable: true, note: "Phoenix's DECIMAL is read as its bytes"},
-	"BOOLEAN":           {typ: "BOOLEAN", cell: "PHOENIX BOOLEAN", key: "PHOENIX BOOLEAN"},
-	"DATE":              {typ: "TIMESTAMP", cell: "ORDERED INT64", key: "ORDERED INT64", desc: "-1 - {} AS ORDERED INT64"},
-	"TIME":              {typ: "TIMESTAMP", cell: "ORDERED INT64", key: "ORDERED INT64", desc: "-1 - {} AS ORDERED INT64"},
-	"UNSIGNED_DATE":     {typ: "TIMESTAMP", key: "INT64", desc: "-1 - {} AS INT64"},
-	"UNSIGNED_TIME":     {typ: "TIMESTAMP", key: "INT64", desc: "-1 - {} AS INT64"},
-	"TIMESTAMP":         {typ: "BYTES", cell: "BYTES(12)", key: "BYTES(12)", note: twice},
-	"VARCHAR":           {typ: "STRING", key: "TEXT", variable: true},
-	"VARBINARY":         {typ: "BYTES", key: "BYTES", variable: true},
+	"TINYINT":            {typ: "TINYINT", cell: "ORDERED INT8", key: "ORDERED INT8"},
+	"SMALLINT":           {typ: "SMALLINT", cell: "ORDERED INT16", key: "ORDERED INT16"},
+	"INTEGER":            {typ: "INT", cell: "ORDERED INT32", key: "ORDERED INT32"},
+	"BIGINT":             {typ: "BIGINT", cell: "ORDERED INT64", key: "ORDERED INT64"},
+	"UNSIGNED_TINYINT":   {typ: "TINYINT", key: "UINT8"},
+	"UNSIGNED_SMALLINT":  {typ: "SMALLINT", key: "UINT16"},
+	"UNSIGNED_INT":       {typ: "INT", key: "UINT32"},
+	"UNSIGNED_LONG":      {typ: "BIGINT", key: "UINT64"},
+	"DOUBLE":             {typ: "DOUBLE", cell: "PHOENIX DOUBLE", key: "PHOENIX DOUBLE"},
+	"UNSIGNED_DOUBLE":    {typ: "DOUBLE", key: "FLOAT64"},
+	"UNSIGNED_FLOAT":     {typ: "FLOAT", key: "FLOAT32"},
+	"FLOAT":              {typ: "FLOAT", cell: "PHOENIX FLOAT", key: "PHOENIX FLOAT"},
+	"DECIMAL":            {typ: "DECIMAL", cell: "PHOENIX DECIMAL", key: "PHOENIX DECIMAL", variable: true},
+	"BOOLEAN":            {typ: "BOOLEAN", cell: "PHOENIX BOOLEAN", key: "PHOENIX BOOLEAN"},
+	"DATE":               {typ: "TIMESTAMP", cell: "ORDERED INT64", key: "ORDERED INT64"},
+	"TIME":               {typ: "TIMESTAMP", cell: "ORDERED INT64", key: "ORDERED INT64"},
+	"UNSIGNED_DATE":      {typ: "TIMESTAMP", key: "UINT64"},
+	"UNSIGNED_TIME":      {typ: "TIMESTAMP", key: "UINT64"},
+	"TIMESTAMP":          {typ: "DECIMAL", cell: "PHOENIX TIMESTAMP", key: "PHOENIX TIMESTAMP", note: nanoseconds},
+	"UNSIGNED_TIMESTAMP": {typ: "DECIMAL", cell: "PHOENIX UNSIGNED TIMESTAMP", key: "PHOENIX UNSIGNED TIMESTAMP", note: nanoseconds},
+	"VARCHAR":            {typ: "STRING", key: "TEXT", variable: true},
+	"VARBINARY":          {typ: "BYTES", key: "BYTES", variable: true},
 }
 
 // phoenix reads Phoenix's CREATE TABLE and CREATE VIEW statements.
@@ -72,7 +72,9 @@ type phoenixColumn struct {
 	length       int
 	array        bool
 	notNull      bool
-	filled       bool // it has a DEFAULT
+	filled       bool   // it has a DEFAULT
+	qualifier    string // of its cell; "" where it is not known
+	guess        string // what it is where a table was never altered
 	pos          int
 }
 
@@ -171,79 +173,107 @@ func phoenixTable(r *reader) (*table, error) {
 	if len(keys) == 0 {
 		return nil, fmt.Errorf("table %s has no PRIMARY KEY", name)
 	}
-	inKey := map[string]*phoenixColumn{}
-	for _, k := range keys {
-		inKey[k.name] = nil
-	}
+	d := phoenixDef{table: t, src: r.src, name: name, cols: cols, keys: keys, salt: options["SALT_BUCKETS"], family: cmp.Or(options["DEFAULT_COLUMN_FAMILY"], "0")}
 	encoded := strings.ToUpper(options["COLUMN_ENCODED_BYTES"])
 	named := view || encoded == "NONE" || encoded == "0"
-	family := "0"
-	if f := options["DEFAULT_COLUMN_FAMILY"]; f != "" {
-		family = f
-	}
 	cells := 0
 	for _, c := range cols {
-		c.hql = t.unique(lower(c.name))
-		p, err := c.stored(r.src, t)
-		if err != nil {
-			return nil, err
-		}
-		if _, key := inKey[c.name]; key && c.family == "" {
-			inKey[c.name] = c
-			t.column(c.hql, p.typ, "", "")
+		if d.isKey(c) {
 			continue
 		}
-		f := c.family
-		if f == "" {
-			f = family
-		}
-		if c.filled {
-			t.note("column %s: where Phoenix shows its DEFAULT nothing is stored, and it is NULL here", c.hql)
-		}
 		if named {
-			t.column(c.hql, p.typ, cell(f, c.name), p.cell)
+			c.qualifier = c.name
 		} else {
-			t.unknown(c.hql, p.typ, f, qualifierNumber(encoded, firstQualifier+cells), p.cell)
+			c.guess = qualifierNumber(encoded, firstQualifier+cells)
 		}
 		cells++
 	}
-	if n := options["SALT_BUCKETS"]; n != "" && n != "0" {
-		t.parts = append(t.parts, "PHOENIX_SALT("+n+") AS UINT8")
-	}
-	variable := make([]bool, len(keys)) // of the key's columns
-	absent := 0                         // at the key's end, columns that may be NULL
-	for i, k := range keys {
-		c := inKey[k.name]
-		if c == nil {
-			return nil, fmt.Errorf("table %s: the key column %s is not defined", name, k.name)
-		}
-		if variable[i], err = t.phoenixPart(r.src, c, k.desc, i+1 == len(keys)); err != nil {
-			return nil, err
-		}
-		absent++
-		if c.notNull || !variable[i] || len(keys) == 1 { // Phoenix refuses NULL in a part of fixed width
-			absent = 0
-			continue
-		}
-		t.note("the key column %s may be NULL: that reads as an empty value here, which Phoenix takes for NULL, too", c.hql)
-	}
-	if n := len(keys); absent > 1 || absent == 1 && (keys[n-1].desc || variable[n-2]) {
-		t.note("Phoenix leaves NULLs at the end of a key away, with the bytes between them: hql does not read such keys; so that no row is passed over, a query that meets one fails (ON MALFORMED KEY ERROR)")
-		t.options = "ON MALFORMED KEY ERROR"
-	}
-	if cells == 0 {
-		t.family(family)
+	if err := d.describe(); err != nil {
+		return nil, err
 	}
 	switch {
 	case cells == 0 || named:
 	case immutable && !strings.EqualFold(options["IMMUTABLE_STORAGE_SCHEME"], "ONE_CELL_PER_COLUMN"):
-		t.note("the columns that are not in the key are left out: an immutable table has all of them in one cell, which hql does not read, unless ENCODING_SCHEME in SYSTEM.CATALOG is 0 (then add COLUMN_ENCODED_BYTES = NONE to the statement and import it again) or IMMUTABLE_STORAGE_SCHEME is 1 (then add IMMUTABLE_STORAGE_SCHEME = ONE_CELL_PER_COLUMN)")
+		t.note("the columns that are not in the key are left out: an immutable table has all of them in one cell, unless ENCODING_SCHEME in SYSTEM.CATALOG is 0 (then add COLUMN_ENCODED_BYTES = NONE to the statement and import it again) or IMMUTABLE_STORAGE_SCHEME is 1 (then add IMMUTABLE_STORAGE_SCHEME = ONE_CELL_PER_COLUMN)")
 		t.later = nil
 	default:
 		t.note("the columns that are not in the key are left out: their qualifiers are not known, and the wrong ones would read as NULL. A statement does not tell how they are encoded, unless it says COLUMN_ENCODED_BYTES = NONE; SYSTEM.CATALOG does, in the row with TABLE_NAME = %s and no COLUMN_NAME", text(name))
 		t.note("where ENCODING_SCHEME is 0 there, add COLUMN_ENCODED_BYTES = NONE to the statement and import it again; elsewhere add the columns below, each with its COLUMN_QUALIFIER: what stands there is right for the default encoding if the table was never altered. Do not write through such a definition: Phoenix would not show the rows")
 	}
 	return t, nil
+}
+
+// phoenixDef is what is known of a table of Phoenix's.
+type phoenixDef struct {
+	*table
+	src    string // of the statement, for errors
+	name   string // Phoenix's
+	cols   []*phoenixColumn
+	keys   []keyColumn
+	salt   string // buckets; "" or "0": none
+	family string // of cells whose column names none
+}
+
+// isKey reports whether c is a column of the primary key.
+func (d *phoenixDef) isKey(c *phoenixColumn) bool {
+	return c.family == "" && slices.ContainsFunc(d.keys, func(k keyColumn) bool { return k.name == c.name })
+}
+
+// describe adds the columns and the key's parts.
+func (d *phoenixDef) describe() error {
+	t, inKey := d.table, map[string]*phoenixColumn{}
+	cells := 0
+	for _, c := range d.cols {
+		c.hql = t.unique(lower(c.name))
+		p, err := c.stored(d.src, t)
+		if err != nil {
+			return err
+		}
+		if d.isKey(c) {
+			inKey[c.name] = c
+			t.column(c.hql, p.typ, "", "")
+			continue
+		}
+		f := cmp.Or(c.family, d.family)
+		if c.filled {
+			t.note("column %s: where Phoenix shows its DEFAULT nothing is stored, and it is NULL here", c.hql)
+		}
+		if c.qualifier != "" {
+			t.column(c.hql, p.typ, cell(f, c.qualifier), p.cell)
+		} else {
+			t.unknown(c.hql, p.typ, f, c.guess, p.cell)
+		}
+		cells++
+	}
+	if d.salt != "" && d.salt != "0" {
+		t.parts = append(t.parts, "PHOENIX_SALT("+d.salt+") AS UINT8")
+	}
+	variable := make([]bool, len(d.keys)) // of the key's columns
+	absent := 0                           // at the key's end, columns that may be NULL
+	for i, k := range d.keys {
+		c := inKey[k.name]
+		if c == nil {
+			return fmt.Errorf("table %s: the key column %s is not defined", d.name, k.name)
+		}
+		var err error
+		if variable[i], err = t.phoenixPart(d.src, c, k.desc, i+1 == len(d.keys)); err != nil {
+			return err
+		}
+		absent++
+		if c.notNull || !variable[i] || len(d.keys) == 1 { // Phoenix refuses NULL in a part of fixed width
+			absent = 0
+			continue
+		}
+		t.note("the key column %s may be NULL: that reads as an empty value here, which Phoenix takes for NULL, too", c.hql)
+	}
+	if n := len(d.keys); absent > 1 || absent == 1 && (d.keys[n-1].desc || variable[n-2]) {
+		t.note("Phoenix leaves NULLs at the end of a key away, with the bytes between them: hql does not read such keys; so that no row is passed over, a query that meets one fails (ON MALFORMED KEY ERROR)")
+		t.options = "ON MALFORMED KEY ERROR"
+	}
+	if cells == 0 {
+		t.family(d.family)
+	}
+	return nil
 }
 
 // firstQualifier is the number of a table's first encoded column.
@@ -268,43 +298,15 @@ func (t *table) phoenixPart(src string, c *phoenixColumn, desc, last bool) (vari
 		return false, err
 	}
 	separator := "X'00'"
-	part := quoteAs(c.hql, p.key)
+	encoding := p.key
 	if desc {
-		separator = "X'FF'"
-		switch {
-		case p.desc != "":
-			part = strings.ReplaceAll(p.desc, "{}", parser.QuoteName(c.hql))
-		default:
-			t.note("column %s is DESC: every byte of it is inverted, and it is read so", c.hql)
-			t.retype(c.hql, "BYTES")
-			switch {
-			case p.variable:
-				part = quoteAs(c.hql, "BYTES")
-			case c.length > 0:
-				part = quoteAs(c.hql, fmt.Sprintf("BYTES(%d)", c.length))
-			default:
-				part = quoteAs(c.hql, fmt.Sprintf("BYTES(%d)", widths[p.key]))
-			}
-		}
+		separator, encoding = "X'FF'", "INVERTED "+encoding
 	}
-	t.parts = append(t.parts, part)
+	t.parts = append(t.parts, quoteAs(c.hql, encoding))
 	if p.variable && (!last || desc) {
 		t.parts = append(t.parts, separator)
 	}
 	return p.variable, nil
-}
-
-// widths of the encodings that DESC has no expression for.
-var widths = map[string]int{"PHOENIX DOUBLE": 8, "FLOAT64": 8, "PHOENIX FLOAT": 4, "FLOAT32": 4, "BYTES(12)": 12, "PHOENIX BOOLEAN": 1}
-
-// retype changes a key column's type.
-func (t *table) retype(name, typ string) {
-	prefix := parser.QuoteName(name) + " "
-	for i, c := range t.columns {
-		if strings.HasPrefix(c, prefix) {
-			t.columns[i] = prefix + typ
-		}
-	}
 }
 
 // stored says how a column is stored; what is lost is noted in t.
@@ -322,9 +324,6 @@ func (c *phoenixColumn) stored(src string, t *table) (phoenixType, error) {
 			return phoenixType{typ: "STRING", cell: padded, key: padded}, nil
 		}
 		return phoenixType{typ: "BYTES", cell: fmt.Sprintf("BYTES(%d)", c.length), key: fmt.Sprintf("BYTES(%d)", c.length)}, nil
-	case c.typ == "UNSIGNED_TIMESTAMP":
-		t.note("column %s %s", c.hql, twice)
-		return phoenixTypes["TIMESTAMP"], nil
 	}
 	name := c.typ
 	if alias := map[string]string{"INT": "INTEGER", "LONG": "BIGINT"}[name]; alias != "" {
@@ -334,12 +333,8 @@ func (c *phoenixColumn) stored(src string, t *table) (phoenixType, error) {
 	if !ok {
 		return p, at(src, c.pos, "column %s has the unknown type %s", c.name, c.typ)
 	}
-	switch p.note {
-	case "":
-	case twice:
+	if p.note != "" {
 		t.note("column %s %s", c.hql, p.note)
-	default:
-		t.note("column %s: %s", c.hql, p.note)
 	}
 	return p, nil
 }

@@ -379,7 +379,7 @@ func (w *walker) before(start []byte) []byte {
 		if at += n; at < len(start) {
 			continue
 		}
-		if at > len(start) || p.Literal != nil || p.Order() != catalog.Ascending || p.ManyScales() {
+		if at > len(start) || p.Literal != nil || p.Encoding.Order() != catalog.Ascending || p.ManyScales() {
 			return nil
 		}
 		v, err := p.Encoding.Decode(start[at-n:])

@@ -120,12 +120,8 @@ type place struct {
 
 // add stores a row, if it fits and none stands in its place.
 func (g *lawWorld) add(row []types.Value, env *expr.Env) {
-	for _, l := range g.table.Layouts {
-		for _, p := range l.AllParts() {
-			for _, c := range p.Columns {
-				row[c] = row[c].OneZero()
-			}
-		}
+	for i, c := range g.table.Columns {
+		row[i] = c.Canonical(row[i])
 	}
 	s := stored{row: append(row, types.Value{}, types.Value{}), at: map[*catalog.Layout]place{}}
 	var qualifier []byte

@@ -168,7 +168,7 @@ func (s *keySpan) partBytes(k *catalog.Composite, i int) []byte {
 // matchPart tells whether part i sorts like column col and adds what reading it in that order takes.
 func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, desc, constant, open bool) bool {
 	p := c.scan.Layout.Key.Parts[i]
-	m := p.Monotone()
+	m := p.Rises()
 	if m == 0 || !p.Injective() && !c.scan.Layout.ReadFrom(col, i) {
 		return false
 	}
@@ -184,7 +184,7 @@ func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, desc, constan
 		return false
 	case catalog.Halves:
 		if !nonNegative(p, col, s) {
-			if open {
+			if open || m != p.Monotone() {
 				return false
 			}
 			o.uneven = true
@@ -192,8 +192,15 @@ func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, desc, constan
 				o.pivot = c.pivot(s, i)
 			}
 		}
+	case catalog.Lexical:
+		if !p.PrefixFirst() {
+			return false
+		}
 	case catalog.Terminated:
 		if !p.PrefixFirst() {
+			if m != p.Monotone() {
+				return false
+			}
 			o.uneven = true
 			if constant {
 				break

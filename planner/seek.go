@@ -99,8 +99,20 @@ func ends(s *Scan, groups []expr.Expr, a *AggCall) {
 		return
 	}
 	p := parts[n]
-	if !p.Injective() && !s.Layout.ReadFrom(col.Index, n) || p.Order() == catalog.Unordered || p.Order() == catalog.Terminated && !p.PrefixFirst() {
+	if !p.Injective() && !s.Layout.ReadFrom(col.Index, n) {
 		return
+	}
+	switch p.Order() {
+	case catalog.Unordered:
+		return
+	case catalog.Terminated, catalog.Lexical:
+		if !p.PrefixFirst() {
+			return
+		}
+	case catalog.Halves:
+		if p.Rises() != p.Monotone() {
+			return
+		}
 	}
 	same := map[int]bool{} // columns that are the same in all rows of a value
 	for _, q := range parts[:n] {
@@ -116,7 +128,7 @@ func ends(s *Scan, groups []expr.Expr, a *AggCall) {
 			return
 		}
 	}
-	if (a.Func == "MAX") == (p.Monotone() > 0) {
+	if (a.Func == "MAX") == (p.Rises() > 0) {
 		if s.seeksForward() {
 			return
 		}

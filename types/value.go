@@ -136,6 +136,24 @@ func (v Value) OneZero() Value {
 	return v
 }
 
+// WithoutScale is the DECIMAL v without zeros at its end behind the point: 1.5 for 1.50.
+func WithoutScale(v Value) Value {
+	d := v.d
+	if d.Exponent >= 0 {
+		return v
+	}
+	var out apd.Decimal
+	if out.Reduce(d); out.Exponent == d.Exponent {
+		return v
+	}
+	if out.Exponent > 0 {
+		if _, err := Wide.Quantize(&out, &out, 0); err != nil {
+			return v
+		}
+	}
+	return NewDecimal(&out)
+}
+
 // Decimal is the number behind a DECIMAL; it must not be changed.
 func (v Value) Decimal() *apd.Decimal { return v.d }
 

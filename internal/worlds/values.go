@@ -20,9 +20,10 @@ var (
 	dayEnds   = []int64{-719528, 2932896, -1, 0, 1, 24837, 24855, -719162}
 	timeEnds  = []int64{0, 1, 999, types.MillisPerDay - 1, 36_000_500}
 	msEnds    = []int64{-719528 * types.MillisPerDay, 2932897*types.MillisPerDay - 1, -1, 0, 1, 999, math.MaxUint32 * 1000, math.MaxUint32*1000 + 999, math.MaxInt32 * 1000, 1<<47 - 1, 9_999_999_999_999, -62135596800000}
-	decimals  = []string{"0", "1.5", "1.50", "-3", "100", "1e2", "-0.0", "0.001", "12345678901234567890.123", "-99999999999999999999", "1e-30"}
-	jsons     = []string{`{"n":1}`, `{"n":2}`, `[]`, `"s"`, `null`, ` 12`}
-	uuids     = []string{"00000000-0000-0000-0000-000000000000", "017f22e2-79b0-7cc3-98c4-dc0c0c07398f", "017f22e2-79b0-7cc3-98c4-dc0c0c073990", "ffffffff-ffff-ffff-ffff-ffffffffffff"}
+	decimals  = []string{"0", "1.5", "1.50", "-3", "100", "1e2", "-0.0", "0.001", "12345678901234567890.123", "-99999999999999999999", "1e-30", "1.51", "-1.5", "-1", "10", "99", "-100", "-0.01",
+		"1700000000.123456789", "-0.000000001", "12345678901234567890123456789012345678", "-1.2345678901234567890123456789012345678", "1e124", "-1e130"}
+	jsons = []string{`{"n":1}`, `{"n":2}`, `[]`, `"s"`, `null`, ` 12`}
+	uuids = []string{"00000000-0000-0000-0000-000000000000", "017f22e2-79b0-7cc3-98c4-dc0c0c07398f", "017f22e2-79b0-7cc3-98c4-dc0c0c073990", "ffffffff-ffff-ffff-ffff-ffffffffffff"}
 )
 
 // Value draws a value for a column of t; few of each type, so that rows share them and predicates hit some, now and then at
@@ -106,7 +107,7 @@ func (t *Table) piece(r *rand.Rand) string {
 
 // IsUUID reports whether col is stored as a UUID: other texts do not fit.
 func (t *Table) IsUUID(col *catalog.Column) bool {
-	return strings.Contains(t.DDL(), col.Name+" AS UUID")
+	return strings.Contains(t.DDL(), col.Name+" AS UUID") || strings.Contains(t.DDL(), col.Name+" AS INVERTED UUID")
 }
 
 func pick[T any](r *rand.Rand, xs []T) T { return xs[r.IntN(len(xs))] }

@@ -71,27 +71,27 @@ var fields = []field{
 	{"TINYINT", []string{"%s AS {1}", "%s AS TEXT(3)", "%s AS VINT"}, intHashes},
 	{"STRING", []string{"%s AS TEXT(4)", "%s AS NUL TEXT(4)", "%s AS COUNT8 TEXT", "%s AS COUNT16 TEXT", "%s AS COUNT32 TEXT", "%s AS VINT TEXT", "%s AS BYTES(2)", "%s AS UUID", "!%s AS BYTES", "!%s AS TEXT", "!%s AS TEXT", "!%s AS TEXT", "!%s AS TEXT", "!REVERSE(%s) AS TEXT", "!REVERSE_DOMAIN(%s) AS TEXT", "REVERSE(%s) AS TEXT(4)"}, textHashes},
 	{"BYTES", []string{"%s AS COUNT8 TEXT", "%s AS COUNT16 TEXT", "%s AS VINT TEXT", "%s AS BYTES(2)", "%s AS TEXT(2)", "!%s AS BYTES", "!%s AS BYTES"}, []string{"LEFT(MD5(HEX(%s)), 1)", "LENGTH(%s) AS UINT8", "LEFT(SHA1(%s), 2)"}},
-	{"TIMESTAMP", []string{"%s AS INT64", "%s AS {6}", "9223372036854775807 - %s AS INT64", "%s AS TEXT(13)", "%s AS REVERSED TEXT(13)", "%s AS HEX(12)", "%s AS UPPER HEX(11)", "%s AS BASE36(9)", "%s AS CROCKFORD(10)", "%s AS VINT", "%s AS TEXT('yyyyMMddHHmmssSSS')", "%s AS EPOCH32", "!%s AS TEXT",
+	{"TIMESTAMP", []string{"%s AS INT64", "%s AS {6}", "9223372036854775807 - %s AS INT64", "%s AS TEXT(13)", "%s AS REVERSED TEXT(13)", "%s AS HEX(12)", "%s AS UPPER HEX(11)", "%s AS BASE36(9)", "%s AS CROCKFORD(10)", "%s AS VINT", "%s AS TEXT('yyyyMMddHHmmssSSS')", "%s AS EPOCH32", "!%s AS TEXT", "%s AS PHOENIX TIMESTAMP", "%s AS PHOENIX UNSIGNED TIMESTAMP",
 		"DATE(%s) AS TEXT('yyyyMMdd'), MILLIS_OF_DAY(%[1]s) AS UINT32", "DATE_BIN('5 minutes', %s) AS INT64, BIN_OFFSET('5 minutes', %[1]s) AS UINT32", "DATE(%s) AS ORDERED INT32, SECOND_OF_DAY(%[1]s) AS UINT24", "2147483647 - %s / 1000 AS INT32", "%s + INTERVAL '8 hours' AS TEXT('yyyyMMddHHmmssSSS')", "%s - INTERVAL '1 hour' AS INT64"}, timeHashes},
 	{"DATE", []string{"%s AS TEXT('yyyyMMdd')", "%s AS TEXT('yyyy-MM-dd')", "%s AS TEXT('ddMMyyyy')", "%s AS {4}", "%s AS {3}", "!%s AS TEXT"}, append([]string{"DATE_TRUNC('year', %s) AS TEXT('yyyy')", "LEFT(MD5(%s::TIMESTAMP), 1)", "EXTRACT(month FROM %s) AS UINT8"}, anyHashes...)},
 	{"TIME", []string{"%s AS UINT32", "%s AS {4}", "%s AS TEXT('HHmmssSSS')", "!%s AS TEXT"}, anyHashes},
 	{"DOUBLE", []string{"%s AS FLOAT64", "%s AS ORDERED FLOAT64", "%s AS PHOENIX DOUBLE", "%s AS FLOAT32", "%s AS ORDERED FLOAT32", "%s AS PHOENIX FLOAT", "!%s AS TEXT"}, append([]string{"%s - 5.0 AS ORDERED FLOAT64", "0.5 + %s AS FLOAT64", "1 - %s AS ORDERED FLOAT64"}, anyHashes...)},
 	{"FLOAT", []string{"%s AS FLOAT32", "%s AS ORDERED FLOAT32", "%s AS PHOENIX FLOAT", "%s AS ORDERED FLOAT64", "!%s AS TEXT"}, anyHashes},
 	{"BOOLEAN", []string{"%s AS BOOLEAN", "%s AS PHOENIX BOOLEAN", "!%s AS TEXT"}, anyHashes},
-	{"DECIMAL", []string{"!%s AS TEXT", "!%s AS BIGDECIMAL"}, anyHashes},
+	{"DECIMAL", []string{"!%s AS TEXT", "!%s AS BIGDECIMAL", "!%s AS PHOENIX DECIMAL", "!%s AS PHOENIX DECIMAL", "%s AS PHOENIX TIMESTAMP", "%s AS PHOENIX UNSIGNED TIMESTAMP"}, anyHashes},
 }
 
 var integers = []string{"INT", "UINT", "ORDERED INT", "LITTLE INT"}
 
-var delimiters = []string{"X'00'", "X'00'", "'|'", "'~'", "'::'", "'aa'", "X'FFFF'", "X'0000'", "'aba'", "'-a-'"}
+var delimiters = []string{"X'00'", "X'00'", "'|'", "'~'", "'::'", "'aa'", "X'FFFF'", "X'0000'", "'aba'", "'-a-'", "X'FF'"}
 
 // cellEncodings are those of cells by type, beside the type's own.
 var cellEncodings = map[string][]string{
 	"BOOLEAN": {"TEXT", "BOOLEAN", "PHOENIX BOOLEAN"}, "TINYINT": {"TEXT", "{1}", "TEXT(3)", "VINT"}, "SMALLINT": {"TEXT", "{2}", "VINT"},
 	"INT": {"TEXT", "{4}", "VINT", "TEXT(10)", "HEX(8)"}, "BIGINT": {"TEXT", "{8}", "VINT", "BASE36(13)", "CROCKFORD(13)", "UPPER HEX(16)", "REVERSED TEXT(19)"},
-	"FLOAT": {"TEXT", "FLOAT32", "FLOAT64", "ORDERED FLOAT32", "PHOENIX FLOAT"}, "DOUBLE": {"TEXT", "FLOAT64", "ORDERED FLOAT64", "PHOENIX DOUBLE"}, "DECIMAL": {"TEXT", "BIGDECIMAL"},
+	"FLOAT": {"TEXT", "FLOAT32", "FLOAT64", "ORDERED FLOAT32", "PHOENIX FLOAT"}, "DOUBLE": {"TEXT", "FLOAT64", "ORDERED FLOAT64", "PHOENIX DOUBLE"}, "DECIMAL": {"TEXT", "BIGDECIMAL", "PHOENIX DECIMAL", "PHOENIX TIMESTAMP"},
 	"STRING": {"TEXT", "BYTES", "VINT TEXT", "COUNT8 TEXT", "COUNT16 TEXT", "COUNT32 TEXT"}, "BYTES": {"BYTES", "VINT TEXT", "COUNT8 TEXT", "COUNT16 TEXT", "COUNT32 TEXT"},
-	"DATE": {"TEXT", "{4}", "TEXT('yyyyMMdd')"}, "TIME": {"TEXT", "{4}", "TEXT('HHmmssSSS')"}, "TIMESTAMP": {"TEXT", "{8}", "TEXT('yyyyMMddHHmmssSSS')", "VINT"}, "JSON": {"TEXT"},
+	"DATE": {"TEXT", "{4}", "TEXT('yyyyMMdd')"}, "TIME": {"TEXT", "{4}", "TEXT('HHmmssSSS')"}, "TIMESTAMP": {"TEXT", "{8}", "TEXT('yyyyMMddHHmmssSSS')", "VINT", "PHOENIX TIMESTAMP"}, "JSON": {"TEXT"},
 }
 
 // indexParts are parts at the head of an index over a cell, by type; ! as in field.
@@ -315,7 +315,7 @@ func (g *maker) encoding(c Column) string {
 	if !g.odds(3) {
 		return ""
 	}
-	return " AS " + g.integers(g.pick(cellEncodings[c.Type]...))
+	return g.inverted(" AS " + g.integers(g.pick(cellEncodings[c.Type]...)))
 }
 
 // integers writes {n} as an encoding.
@@ -328,6 +328,14 @@ func (g *maker) integers(part string) string {
 	return part[:i] + fmt.Sprint(g.pick(integers...), 8*(least+g.IntN(9-least))) + part[i+3:]
 }
 
+// inverted writes some encodings INVERTED.
+func (g *maker) inverted(part string) string {
+	if !g.odds(5) {
+		return part
+	}
+	return strings.ReplaceAll(part, " AS ", " AS INVERTED ")
+}
+
 // part is the field i as parts, with a delimiter behind where it needs one.
 func (g *maker) part(i int, last bool) []string {
 	return g.delimited(g.pick(g.fields[i].parts...), g.names[i], last)
@@ -335,9 +343,12 @@ func (g *maker) part(i int, last bool) []string {
 
 func (g *maker) delimited(part, name string, last bool) []string {
 	part, open := strings.CutPrefix(part, "!")
-	out := []string{g.integers(fmt.Sprintf(part, name))}
+	out := []string{g.inverted(g.integers(fmt.Sprintf(part, name)))}
 	if !open && g.odds(8) || open && (!last || g.odds(8)) && !g.odds(4) { // without one, what follows may be of fixed width
 		d := g.pick(delimiters...)
+		if strings.Contains(out[0], "INVERTED") && g.odds(2) {
+			d = "X'FF'"
+		}
 		out = append(out, d)
 		if literal := strings.Trim(d, "'"); d[0] == '\'' && len(literal) > 1 {
 			g.t.pieces = append(g.t.pieces, literal[:1+g.IntN(len(literal)-1)])
