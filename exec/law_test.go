@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -227,8 +228,25 @@ func (g *lawWorld) respell() {
 		if c.KeyPart || c.NotNull {
 			continue
 		}
-		cell := hbase.Cell{Family: []byte(c.Family), Qualifier: []byte(c.Qualifier), Value: []byte(value)}
-		err = g.planned.client.Mutate(ctx, table, []hbase.Mutation{{Key: key, Timestamp: 1 << 45, Cells: []hbase.Cell{cell}}})
+		cells := []hbase.Cell{{Family: []byte(c.Family), Qualifier: []byte(c.Qualifier), Value: []byte(value)}}
+		if slices.Contains(l.PlaceColumns(), c.Index) { // a cell that says another thing than its row's key is no spelling
+			if row[c.Index], err = c.DecodeCell([]byte(value)); err != nil {
+				continue
+			}
+			if toTable, toKey, _, err := l.EncodeRow(row, &expr.Env{}); err != nil || toTable != table || !bytes.Equal(toKey, key) {
+				continue
+			}
+		}
+		for _, i := range l.PlaceColumns() { // nor is one that is missing
+			if o := g.table.Columns[i]; i != c.Index && !row[i].IsNull() && (!o.KeyPart || o.HasCell) {
+				b, err := o.AppendCell(nil, row[i])
+				if err != nil {
+					g.t.Fatalf("%s\nrow %v: %v", g.ddl, row, err)
+				}
+				cells = append(cells, hbase.Cell{Family: []byte(o.Family), Qualifier: []byte(o.Qualifier), Value: b})
+			}
+		}
+		err = g.planned.client.Mutate(ctx, table, []hbase.Mutation{{Key: key, Timestamp: 1 << 45, Cells: cells}})
 		if err != nil && !errors.Is(err, hbase.ErrNoTable) {
 			g.t.Fatal(err)
 		}
