@@ -335,7 +335,7 @@ func (g *Predicates) part() string {
 		return v
 	}
 	x, y := value(), value()
-	if x.IsNull() || y.IsNull() {
+	if x.IsNull() || y.IsNull() || l.Kind == catalog.Index && g.overflows(p) {
 		return g.Draw(0)
 	}
 	e := "(" + p.Expr.String() + ")"
@@ -343,6 +343,26 @@ func (g *Predicates) part() string {
 		return e + " LIKE " + types.NewString(x.Text()[:g.IntN(len(x.Text())+1)]+"%").SQL()
 	}
 	return e + g.pick(" = ", " = ", " <> ", " < ", " >= ", " NOT IN ("+x.SQL()+") AND "+e+" <> ", " BETWEEN "+x.SQL()+" AND ", " IN ("+x.SQL()+", NULL) OR "+e+" = ") + y.SQL()
+}
+
+// overflows reports whether p is not computed from every value of its columns: an INDEX leaves rows out that have a NULL, and
+// they may hold such values.
+func (g *Predicates) overflows(p *catalog.Part) bool {
+	row := make([]types.Value, len(g.Table.Columns))
+	return slices.ContainsFunc(intEnds, func(n int64) bool {
+		for _, i := range p.Columns {
+			switch c := g.Table.Columns[i]; c.Type {
+			case types.BigInt:
+				row[i] = types.NewIntOf(c.Type, n)
+			case types.Timestamp:
+				row[i] = types.NewTimestamp(max(n, -1))
+			default:
+				row[i] = g.Value(c)
+			}
+		}
+		_, err := p.Expr.Eval(&expr.Env{Row: row})
+		return err != nil
+	})
 }
 
 func onlyInKeys(e expr.Expr) bool {
