@@ -32,19 +32,20 @@ var regexpFunctions = []Function{
 			if err != nil || from < 0 {
 				return types.NewInt(0), err
 			}
-			n, err := countMatches(env, re, a[0].Text()[from:])
+			n := int64(0)
+			err = eachMatch(env, re, a[0].Text()[from:], -1, func([]int) error { n++; return nil })
 			return types.NewInt(n), err
 		}},
 	{Name: "REGEXP_INSTR", Group: "string", Unknown: "matches stand anywhere in a text", Signature: "regexp_instr(text, pattern [, start [, n [, end [, flags [, group]]]]]) bigint",
 		Doc: "Where the n-th match (the first) begins, or with end 1 the character after it; 0 when there is none.", MinArgs: 2, MaxArgs: 7,
-		Result: returns(types.BigInt, isText, isText, isInt, isInt, isInt, isText, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+		Result: returns(types.BigInt, isText, isText, isInt, isInt, isInt, isText, isInt), Eval: func(env *Env, a []types.Value) (types.Value, error) {
 			side := int64(0)
 			if len(a) > 4 {
 				if side = a[4].Int(); side != 0 && side != 1 {
 					return types.Value{}, fmt.Errorf("end must be 0 or 1, not %d", side)
 				}
 			}
-			m, err := nthMatch(a, 5)
+			m, err := nthMatch(env, a, 5)
 			if m == nil {
 				return types.NewInt(0), err
 			}
@@ -52,8 +53,8 @@ var regexpFunctions = []Function{
 		}},
 	{Name: "REGEXP_SUBSTR", Group: "string", Unknown: "matches stand anywhere in a text", Signature: "regexp_substr(text, pattern [, start [, n [, flags [, group]]]]) text",
 		Doc: "The n-th match (the first), or a group of it; NULL when there is none.", MinArgs: 2, MaxArgs: 6,
-		Result: returns(types.String, isText, isText, isInt, isInt, isText, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			m, err := nthMatch(a, 4)
+		Result: returns(types.String, isText, isText, isInt, isInt, isText, isInt), Eval: func(env *Env, a []types.Value) (types.Value, error) {
+			m, err := nthMatch(env, a, 4)
 			if m == nil {
 				return types.Value{}, err
 			}
@@ -120,36 +121,66 @@ func startOf(a []types.Value, at int) (int, error) {
 	return -1, nil
 }
 
-// countMatches counts the matches of re in s. For each, all that is behind it may have to be looked at.
-func countMatches(env *Env, re *regexp.Regexp, s string) (n int64, err error) {
-	type stopped struct{ why error }
-	defer func() {
-		if p := recover(); p != nil {
-			s, ok := p.(stopped)
-			if !ok {
-				panic(p)
-			}
-			err = s.why
-		}
-	}()
-	if len(s) > longText {
-		if err := env.stopped(); err != nil {
-			return 0, err
+// eachMatch calls f with the bytes of each match of re in s and of its groups, as FindAllStringSubmatchIndex gives the first n.
+// For each match all that is behind it may have to be looked at: in a long text env may stop it between two.
+func eachMatch(env *Env, re *regexp.Regexp, s string, n int, f func(m []int) error) error {
+	const short = 1 << 12
+	if len(s) > short {
+		// A match behind a character, which ^ and \b look back at. It does not compile where \Q has no end.
+		if behind, err := compileRegexp(`\A.(?s:.*?)(` + re.String() + `)`); err == nil {
+			return eachMatchBehind(env, re, behind, s, n, f)
 		}
 	}
-	re.ReplaceAllStringFunc(s, func(string) string { // the only way to see one match after the other: it is left by a panic
-		if n++; len(s) > longText || n%1000 == 0 {
-			if err := env.stopped(); err != nil {
-				panic(stopped{err})
+	for _, m := range re.FindAllStringSubmatchIndex(s, n) {
+		if err := f(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func eachMatchBehind(env *Env, re, behind *regexp.Regexp, s string, n int, f func(m []int) error) error {
+	for pos, end := 0, -1; pos <= len(s) && n != 0; {
+		if err := env.stopped(); err != nil {
+			return err
+		}
+		var m []int
+		if pos == 0 {
+			m = re.FindStringSubmatchIndex(s)
+		} else {
+			_, width := utf8.DecodeLastRuneInString(s[:pos])
+			if m = behind.FindStringSubmatchIndex(s[pos-width:]); m != nil {
+				m = m[2:]
+				for i := range m {
+					if m[i] >= 0 {
+						m[i] += pos - width
+					}
+				}
 			}
 		}
-		return ""
-	})
-	return n, nil
+		if m == nil {
+			return nil
+		}
+		none := m[0] == m[1] && m[0] == end // nothing, where the match before ended
+		if end = m[1]; end > pos {
+			pos = end
+		} else {
+			_, width := utf8.DecodeRuneInString(s[pos:])
+			pos += max(width, 1)
+		}
+		if none {
+			continue
+		}
+		n--
+		if err := f(m); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // nthMatch gives the bytes of a[0] that match: from a[2] on, the a[3]-th time, with flags at flags and then a group.
-func nthMatch(a []types.Value, flags int) ([]int, error) {
+func nthMatch(env *Env, a []types.Value, flags int) ([]int, error) {
 	re, _, err := flagged(a, flags, false)
 	if err != nil {
 		return nil, err
@@ -172,20 +203,19 @@ func nthMatch(a []types.Value, flags int) ([]int, error) {
 	if n > int64(len(s))+1 || group > int64(re.NumSubexp()) {
 		return nil, nil
 	}
-	all := re.FindAllStringSubmatchIndex(s[from:], int(n))
-	if int64(len(all)) < n {
-		return nil, nil
-	}
-	m := all[n-1][2*group : 2*group+2]
-	if m[0] < 0 {
-		return nil, nil
-	}
-	return []int{m[0] + from, m[1] + from}, nil
+	var found []int
+	err = eachMatch(env, re, s[from:], int(n), func(m []int) error {
+		if n--; n == 0 && m[2*group] >= 0 {
+			found = []int{m[2*group] + from, m[2*group+1] + from}
+		}
+		return nil
+	})
+	return found, err
 }
 
 var groupRef = regexp.MustCompile(`\\[\d&\\]`)
 
-func regexpReplace(_ *Env, a []types.Value) (types.Value, error) {
+func regexpReplace(env *Env, a []types.Value) (types.Value, error) {
 	re, all, err := flagged(a, 3, true)
 	if err != nil {
 		return types.Value{}, err
@@ -202,27 +232,24 @@ func regexpReplace(_ *Env, a []types.Value) (types.Value, error) {
 		return "${" + m[1:] + "}"
 	})
 	s := a[0].Text()
+	n := 1
 	if all {
-		if replacedTooLong(re, s, to) {
-			return types.Value{}, errTooLong
+		n = -1
+	}
+	var out []byte
+	end := 0
+	err = eachMatch(env, re, s, n, func(m []int) error {
+		out = re.ExpandString(append(out, s[end:m[0]]...), to, s, m)
+		if end = m[1]; len(out) > maxText {
+			return errTooLong
 		}
-		return types.NewString(re.ReplaceAllString(s, to)), nil
+		return nil
+	})
+	if err != nil {
+		return types.Value{}, err
 	}
-	m := re.FindStringSubmatchIndex(s)
-	if m == nil {
-		return a[0], nil
+	if len(out)+len(s)-end > maxText {
+		return types.Value{}, errTooLong
 	}
-	return types.NewString(s[:m[0]] + string(re.ExpandString(nil, to, s, m)) + s[m[1]:]), nil
-}
-
-// replacedTooLong reports whether s with all matches of re replaced by to can be longer than maxText. What the groups in
-// to stand for is taken to be all of a match.
-func replacedTooLong(re *regexp.Regexp, s, to string) bool {
-	rest := len(s) * (1 + strings.Count(to, "${")) // matches do not overlap
-	if rest+(len(s)+1)*len(to) <= maxText {
-		return false
-	}
-	n := 0
-	re.ReplaceAllStringFunc(s, func(string) string { n++; return "" })
-	return rest+n*len(to) > maxText
+	return types.NewString(string(append(out, s[end:]...))), nil
 }
