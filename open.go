@@ -33,7 +33,8 @@ import (
 // A cluster's address may carry user, tz, full_scan, catalog (a file) and write as
 // parameters: hbase://zk/hbase?catalog=tables.sql&full_scan=warn. Options win over them.
 // One with kerberos=NAME@REALM authenticates that user with the keys in keytab=FILE or, without it, with the tickets of
-// kinit, whose user is meant by kerberos= alone; service=hbase/_HOST@REALM is the servers' principal. See WithKerberos.
+// kinit, whose user is meant by kerberos= alone; service=hbase/_HOST@REALM is the servers' principal,
+// protection=privacy (or integrity, or authentication) what the cluster calls hbase.rpc.protection. See WithKerberos.
 // One with tls secures the connections to HBase; tls_ca=FILE holds the authorities to trust in place of the system's, tls_cert=FILE and
 // tls_key=FILE what the client proves itself with, all in PEM form. See WithTLS.
 // Tables that were created in the store are known at once.
@@ -232,6 +233,8 @@ func dsnOptions(q url.Values) ([]Option, error) {
 			krb.Keytab = v
 		case "service":
 			krb.Service = v
+		case "protection":
+			krb.Protection = v
 		case "tls":
 			on, err := strconv.ParseBool(cmp.Or(v, "true"))
 			if err != nil {
@@ -245,14 +248,14 @@ func dsnOptions(q url.Values) ([]Option, error) {
 		case "tls_key":
 			files.key = v
 		default:
-			return nil, fmt.Errorf("connect: unknown parameter %q: user, catalog, tz, full_scan, write, kerberos, keytab, service, tls, tls_ca, tls_cert, tls_key", name)
+			return nil, fmt.Errorf("connect: unknown parameter %q: user, catalog, tz, full_scan, write, kerberos, keytab, service, protection, tls, tls_ca, tls_cert, tls_key", name)
 		}
 	}
 	switch {
 	case q.Has("kerberos"):
 		out = append(out, WithKerberos(krb))
 	case krb != kerberos.Config{}:
-		return nil, errors.New("connect: keytab and service need kerberos=NAME@REALM")
+		return nil, errors.New("connect: keytab, service and protection need kerberos=NAME@REALM")
 	}
 	if files != (tlsFiles{}) {
 		cfg, err := files.config()

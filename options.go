@@ -142,8 +142,8 @@ func WithUser(name string) Option {
 }
 
 // WithKerberos authenticates the connections to a cluster's servers, and these to the client; its zero value
-// takes the tickets of kinit. Messages are neither signed nor encrypted, so hbase.rpc.protection must include
-// "authentication". WithUser then names a user for whom the authenticated one acts, where hadoop.proxyuser allows that.
+// takes the tickets of kinit. Messages are signed or encrypted if the cluster wants that (hbase.rpc.protection) or
+// Protection does. WithUser then names a user for whom the authenticated one acts, where hadoop.proxyuser allows that.
 func WithKerberos(k kerberos.Config) Option {
 	return func(c *config) error { c.kerberos = &k; return nil }
 }

@@ -56,6 +56,14 @@ type regionConn struct {
 // Read notices when the server's first words refuse the connection: gohbase passes over answers without a call.
 func (c *regionConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
+	if broken := (*kerberos.MessageError)(nil); errors.As(err, &broken) {
+		said := refusalIn(broken.Message)
+		if said == nil || c.heard.Load() {
+			said = err
+		}
+		c.dialer.refuse(said)
+		return 0, err
+	}
 	if size := c.answers.pass(b[:n]); size > maxAnswer {
 		err = fmt.Errorf("%s announces an answer of %d bytes, as no HBase does", c.RemoteAddr(), size)
 		c.dialer.refuse(err)
@@ -365,8 +373,11 @@ func (d *dialer) dial(ctx context.Context, network, addr string) (*regionConn, e
 	if d.auth == nil {
 		return c, nil
 	}
-	if err = d.auth.Authenticate(ctx, conn, host); err != nil {
+	if c.Conn, err = d.auth.Authenticate(ctx, conn, host); err != nil {
 		conn.Close()
+		if errors.Is(err, kerberos.ErrClosed) && d.tls == nil {
+			err = fmt.Errorf("%w, as servers do that want TLS (tls in the address)", err)
+		}
 		d.refuse(err)
 		return nil, err
 	}

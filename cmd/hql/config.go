@@ -323,6 +323,9 @@ func parseSite(b []byte) (string, error) {
 	case "", "simple":
 	case "kerberos":
 		params = append(params, "kerberos=", "service="+url.QueryEscape(props["hbase.regionserver.kerberos.principal"]))
+		if p := props["hbase.rpc.protection"]; p != "" {
+			params = append(params, "protection="+url.QueryEscape(p))
+		}
 	default:
 		return "", fmt.Errorf("hbase.security.authentication is %s: hql speaks simple and kerberos", v)
 	}

@@ -12,6 +12,7 @@ func TestParseSite(t *testing.T) {
 		{property("hbase.zookeeper.quorum", "zk1") + property("hbase.zookeeper.property.clientPort", "2222") + property("zookeeper.znode.parent", "/a/b/"), "hbase://zk1:2222/a/b", ""},
 		{property("hbase.security.authentication", "Simple"), "hbase://127.0.0.1:2181/hbase", ""},
 		{property("hbase.security.authentication", "kerberos") + property("hbase.regionserver.kerberos.principal", "hb/_HOST@R.COM"), "hbase://127.0.0.1:2181/hbase?kerberos=&service=hb%2F_HOST%40R.COM", ""},
+		{property("hbase.security.authentication", "kerberos") + property("hbase.rpc.protection", "privacy,integrity"), "hbase://127.0.0.1:2181/hbase?kerberos=&service=&protection=privacy%2Cintegrity", ""},
 		{property("hbase.client.netty.tls.enabled", "true"), "hbase://127.0.0.1:2181/hbase?tls", ""},
 		{property("hbase.client.netty.tls.enabled", "true") + property("hbase.rpc.tls.truststore.location", "/a/ca.pem") + property("hbase.rpc.tls.keystore.location", "/a/me") + property("hbase.rpc.tls.keystore.type", "PEM"), "hbase://127.0.0.1:2181/hbase?tls&tls_ca=%2Fa%2Fca.pem&tls_cert=%2Fa%2Fme", ""},
 		{property("hbase.client.netty.tls.enabled", "true") + property("hbase.rpc.tls.truststore.location", "/a/ca.jks"), "", "hbase.rpc.tls.truststore.location is /a/ca.jks: hql reads PEM files; keytool and openssl make one of it, for tls_ca in the address"},

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -44,6 +45,7 @@ func TestHBase(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := "hbase://" + c.Quorum + "/hbase?write"
+	const tenth = "(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))"
 	keytab := "&kerberos=alice@HQL.TEST&keytab=" + url.QueryEscape(c.Keytab)
 	for _, test := range []struct {
 		name, params string
@@ -56,6 +58,10 @@ func TestHBase(t *testing.T) {
 		{"ticket cache of a user", "&kerberos=alice@HQL.TEST", nil, ""},
 		{"service", keytab + "&service=hbase/_HOST@HQL.TEST", nil, ""},
 		{"option", "", hql.WithKerberos(kerberos.Config{CCache: c.CCache, Krb5Conf: c.Krb5Conf}), ""},
+		{"integrity", keytab + "&protection=integrity", nil, ""},
+		{"privacy", keytab + "&protection=privacy", nil, ""},
+		{"no such protection", keytab + "&protection=secrecy", nil, `the protection "secrecy" is not authentication, integrity or privacy`},
+		{"acting for another, sealed", keytab + "&protection=privacy&user=bob", nil, "User: alice@HQL.TEST is not allowed to impersonate bob"},
 		{"simple", "", nil, "the cluster wants Kerberos"},
 		{"acting for another", keytab + "&user=bob", nil, "User: alice@HQL.TEST is not allowed to impersonate bob"},
 		{"unknown service", keytab + "&service=nobody", nil, "no ticket for nobody/localhost"},
@@ -91,10 +97,60 @@ func TestHBase(t *testing.T) {
 			if err := db.QueryRow(t.Context(), "SELECT name FROM t WHERE id = 2").Scan(&name); err != nil || name != "y" {
 				t.Errorf("%q, %v", name, err)
 			}
+			// Answers of many messages, to several who ask at once.
+			if _, err := db.Exec(t.Context(), "INSERT INTO t SELECT 10 + 100 * a.n + 10 * b.n + c.n, LPAD('', 20000, 'xy') FROM (VALUES (0), (1), (2), (3), (4)) AS a (n), "+tenth+" AS b (n), "+tenth+" AS c (n)"); err != nil {
+				t.Fatal(err)
+			}
+			var all sync.WaitGroup
+			for range 4 {
+				all.Go(func() {
+					var n, size int64
+					if err := db.QueryRow(t.Context(), "SELECT count(*), SUM(LENGTH(name)) FROM t ALLOW FULL SCAN").Scan(&n, &size); err != nil || n != 502 || size != 500*20000+2 {
+						t.Errorf("%d rows, %d, %v", n, size, err)
+					}
+				})
+			}
+			all.Wait()
 			if _, err := db.Exec(t.Context(), "DROP TABLE t"); err != nil {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// On an HBase that takes sealed messages only, within TLS.
+func TestSealed(t *testing.T) {
+	c := hbasetest.Sealed(t)
+	t.Setenv("KRB5_CONFIG", c.Krb5Conf)
+	plain := "hbase://" + c.Quorum + "/hbase?write&kerberos=alice@HQL.TEST&keytab=" + url.QueryEscape(c.Keytab)
+	address := plain + "&tls&tls_ca=" + url.QueryEscape(c.CA)
+	for _, test := range []struct{ address, want string }{
+		{address, ""},
+		{address + "&protection=integrity,privacy", ""},
+		{address + "&protection=authentication,integrity", "the server offers the protection privacy (hbase.rpc.protection), and authentication,integrity is wanted"},
+		{plain, "the server closes the connection, as servers do that want TLS (tls in the address)"},
+	} {
+		db, err := hql.Open(t.Context(), test.address)
+		if test.want != "" {
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%s: %v", test.address, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec(t.Context(), "CREATE TABLE t (id INT PRIMARY KEY, name STRING); INSERT INTO t VALUES (1, LPAD('', 100000, 'xy'))"); err != nil {
+			t.Fatal(err)
+		}
+		var n int64
+		if err := db.QueryRow(t.Context(), "SELECT LENGTH(name) FROM t WHERE id = 1").Scan(&n); err != nil || n != 100000 {
+			t.Errorf("%d, %v", n, err)
+		}
+		if _, err := db.Exec(t.Context(), "DROP TABLE t"); err != nil {
+			t.Error(err)
+		}
+		db.Close()
 	}
 }
 

@@ -30,6 +30,9 @@ type Config struct {
 	// Service is the servers' principal: "hbase", the default, or SERVICE/_HOST@REALM as hbase-site.xml has it.
 	// _HOST is the name under which a server has registered itself, in lower case.
 	Service string
+	// Protection is what protects messages, in the order wanted, as hbase.rpc.protection has it: authentication (nothing does),
+	// integrity (they are signed), privacy (they are sealed). "" is the least that the server offers.
+	Protection string
 	// Krb5Conf is the Kerberos configuration; "" is what KRB5_CONFIG names, or /etc/krb5.conf.
 	Krb5Conf string
 }
@@ -42,6 +45,7 @@ type Authenticator struct {
 	user, realm   string
 	service, host string // of the servers' principal: host may be _HOST
 	serviceRealm  string // "": as the Kerberos configuration maps the host
+	wanted        []byte // layers, in this order
 }
 
 // New checks a configuration and reads the files that it names; no server is asked.
@@ -55,6 +59,9 @@ func New(cfg Config) (a *Authenticator, err error) {
 	a.host = cmp.Or(a.host, "_HOST")
 	if a.service == "" || strings.ContainsAny(a.host, "/@") {
 		return nil, fmt.Errorf("kerberos: the service %q is not SERVICE or SERVICE/_HOST@REALM", cfg.Service)
+	}
+	if a.wanted, err = parseProtection(cmp.Or(cfg.Protection, "authentication,integrity,privacy")); err != nil {
+		return nil, err
 	}
 	conf, err := a.config()
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,14 +29,16 @@ const (
 	switchToSimple = -88
 	// maxToken bounds a server's tokens and messages, in bytes; they are a few hundred long.
 	maxToken = 1 << 20
-	// layerNone is the bit of RFC 4752 for no security layer.
-	layerNone = 1
 )
+
+// ErrClosed is that a server ends the connection in place of an answer.
+var ErrClosed = errors.New("the server closes the connection")
 
 // Flags of the wrap tokens of RFC 4121.
 const (
-	sealed       = 2
-	acceptorsKey = 4
+	sentByAcceptor = 1
+	sealed         = 2
+	acceptorsKey   = 4
 )
 
 // Kinds of tokens of RFC 4121.
@@ -46,59 +49,62 @@ const (
 )
 
 // Authenticate sends the preamble and authenticates both ends of a new connection to the server of that host name.
-// What HBase wants next is the connection header. The connection has no deadlines
-// then; after an error it must be closed.
-func (a *Authenticator) Authenticate(ctx context.Context, conn net.Conn, host string) error {
+// What HBase wants next is the connection header, through the connection that is returned: conn itself, or one that signs or seals what
+// goes through it. conn has no deadlines then; after an error it must be closed.
+func (a *Authenticator) Authenticate(ctx context.Context, conn net.Conn, host string) (net.Conn, error) {
 	c, err := a.credentialWithin(ctx, host)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	return a.authenticate(ctx, conn, c)
 }
 
-func (a *Authenticator) authenticate(ctx context.Context, conn net.Conn, c credential) error {
+func (a *Authenticator) authenticate(ctx context.Context, conn net.Conn, c credential) (net.Conn, error) {
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	err := c.handshake(conn)
+	g, err := c.handshake(conn, a.wanted)
 	if !stop() {
 		err = ctx.Err()
 	}
-	if err != nil {
-		return fmt.Errorf("kerberos: %s and %s: %w", a.Principal(), conn.RemoteAddr(), err)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("kerberos: %s and %s: %w", a.Principal(), conn.RemoteAddr(), err)
+	case g.layer == layerNone:
+		return conn, nil
 	}
-	return nil
+	return g.layered(conn), nil
 }
 
-// handshake is RFC 4752's exchange, in HBase's frames.
-func (c *credential) handshake(conn io.ReadWriter) (err error) {
+// handshake is RFC 4752's exchange, in HBase's frames. Of the layers that the server offers it takes the first that is wanted.
+func (c *credential) handshake(conn io.ReadWriter, wanted []byte) (ctx *gssContext, err error) {
 	defer recovered(&err)
 	ctx, token, err := c.initiate()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	first := append([]byte(preamble), frame(token)...)
 	if _, err := conn.Write(first); err != nil {
-		return err
+		return nil, err
 	}
 	reply, err := receive(conn)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := ctx.verify(reply); err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := conn.Write(frame(nil)); err != nil {
-		return err
+		return nil, err
 	}
 	offer, err := receive(conn)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	choice, err := ctx.choose(offer)
+	choice, err := ctx.choose(offer, wanted)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	_, err = conn.Write(frame(choice))
-	return err
+	return ctx, err
 }
 
 // frame puts a token's length before it.
@@ -131,7 +137,7 @@ func readInt(r io.Reader) (int32, error) {
 	var b [4]byte
 	if _, err := io.ReadFull(r, b[:]); err != nil {
 		if errors.Is(err, io.EOF) {
-			return 0, errors.New("the server closes the connection")
+			return 0, ErrClosed
 		}
 		return 0, err
 	}
@@ -159,7 +165,9 @@ type gssContext struct {
 	session  types.EncryptionKey // the ticket's
 	key      types.EncryptionKey // what messages are protected with: the initiator's, or the acceptor's if it sends one
 	auth     types.Authenticator
-	acceptor bool // key is the acceptor's
+	acceptor bool   // key is the acceptor's
+	layer    byte   // chosen
+	offered  uint64 // the number of the server's offer
 }
 
 // initiate makes the first token, an AP-REQ that asks the server to prove itself.
@@ -178,7 +186,7 @@ func (c *credential) initiate() (*gssContext, []byte, error) {
 	// RFC 4121, 4.1.1: the length of the channel bindings, of which there are none, these, and the flags.
 	sum := binary.LittleEndian.AppendUint32(nil, 16)
 	sum = append(sum, make([]byte, 16)...)
-	sum = binary.LittleEndian.AppendUint32(sum, gssapi.ContextFlagMutual|gssapi.ContextFlagSequence|gssapi.ContextFlagInteg)
+	sum = binary.LittleEndian.AppendUint32(sum, gssapi.ContextFlagMutual|gssapi.ContextFlagSequence|gssapi.ContextFlagInteg|gssapi.ContextFlagConf)
 	auth.Cksum = types.Checksum{CksumType: chksumtype.GSSAPI, Checksum: sum}
 	req, err := messages.NewAPReq(c.ticket, c.key, auth)
 	if err != nil {
@@ -241,34 +249,32 @@ func (g *gssContext) verify(token []byte) error {
 	}
 }
 
-// choose answers the server's offer of security layers: none of them, and no other user than the ticket's.
-func (g *gssContext) choose(offer []byte) ([]byte, error) {
-	var w gssapi.WrapToken
-	if err := w.Unmarshal(offer, true); err != nil {
-		return nil, err
-	}
-	if w.Flags&sealed != 0 || w.RRC != 0 {
-		return nil, errors.New("the server seals its offer, which is not supported")
-	}
-	if _, err := w.Verify(g.key, keyusage.GSSAPI_ACCEPTOR_SEAL); err != nil {
-		return nil, err
-	}
-	if len(w.Payload) != 4 {
-		return nil, fmt.Errorf("the server's offer has %d bytes", len(w.Payload))
-	}
-	if w.Payload[0]&layerNone == 0 {
-		return nil, errors.New("the server wants messages signed or encrypted, which is not supported: hbase.rpc.protection there does not include authentication")
-	}
-	etype, err := crypto.GetEtype(g.key.KeyType)
+// choose answers the server's offer of security layers: with the first of those wanted, and no other user than the ticket's.
+func (g *gssContext) choose(offer, wanted []byte) ([]byte, error) {
+	payload, number, err := g.unwrap(offer, false)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the server's offer: %w", err)
 	}
-	reply := gssapi.WrapToken{EC: uint16(etype.GetHMACBitLength() / 8), SndSeqNum: uint64(g.auth.SeqNumber), Payload: []byte{layerNone, 0, 0, 0}}
-	if g.acceptor {
-		reply.Flags = acceptorsKey
+	if len(payload) != 4 {
+		return nil, fmt.Errorf("the server's offer has %d bytes", len(payload))
 	}
-	if err := reply.SetCheckSum(g.key, keyusage.GSSAPI_INITIATOR_SEAL); err != nil {
-		return nil, err
+	g.offered = number
+	i := slices.IndexFunc(wanted, func(layer byte) bool { return payload[0]&layer != 0 })
+	if i < 0 {
+		return nil, fmt.Errorf("the server offers the protection %s (hbase.rpc.protection), and %s is wanted", protection(payload[0]), protection(sum(wanted)))
 	}
-	return reply.Marshal()
+	g.layer = wanted[i]
+	choice := []byte{g.layer, 0, 0, 0}
+	if g.layer != layerNone {
+		choice = []byte{g.layer, 0xff, 0xff, 0xff} // the longest message that may come, of which HBase takes no notice
+	}
+	return g.wrap(choice, uint64(g.auth.SeqNumber), false)
+}
+
+// sum joins the bits of several layers.
+func sum(layers []byte) (bits byte) {
+	for _, l := range layers {
+		bits |= l
+	}
+	return bits
 }

@@ -35,6 +35,7 @@ type server struct {
 	layers   byte                                // the offer
 	spoil    func(step int, token []byte) []byte // changes a whole answer, status and length included
 	got      string                              // the header, once authenticated
+	key      types.EncryptionKey                 // of messages
 	choice   gssapi.WrapToken                    // the client's answer to the offer
 }
 
@@ -145,6 +146,7 @@ func (s *server) serve(conn net.Conn) error {
 	if s.choice.SndSeqNum != uint64(auth.SeqNumber) || s.choice.Flags != flag {
 		return errors.New("the choice has another number, or flags")
 	}
+	s.key = key
 	header, err := io.ReadAll(conn)
 	s.got = string(header)
 	return err
@@ -198,12 +200,13 @@ func TestHandshake(t *testing.T) {
 		{"authentication only", server{layers: 1}, ""},
 		{"all layers", server{layers: 7}, ""},
 		{"acceptor's key", server{layers: 1, subkey: true}, ""},
-		{"privacy", server{layers: 4}, "hbase.rpc.protection"},
+		{"no layer", server{layers: 8}, "the server offers the protection  (hbase.rpc.protection), and authentication is wanted"},
+		{"privacy", server{layers: 4}, "the server offers the protection privacy (hbase.rpc.protection), and authentication is wanted"},
 		{"not the server of the ticket", server{layers: 1, otherKey: true}, "the server cannot prove itself"},
 		{"an old proof", server{layers: 1, late: -time.Second}, "it answers another request"},
 		{"a changed proof", server{layers: 1, spoil: change(1, -1)}, "the server cannot prove itself"},
 		{"a changed offer", server{layers: 4, spoil: change(2, 8+16)}, "checksum mismatch"},
-		{"a sealed offer", server{layers: 1, spoil: change(2, 8+2)}, "the server seals its offer"},
+		{"a sealed offer", server{layers: 1, spoil: change(2, 8+2)}, "the server's offer: its flags are 3, not 1"},
 		{"simple", server{spoil: at(1, []byte("\x00\x00\x00\x00\xff\xff\xff\xa8"))}, "hbase.security.authentication is simple there"},
 		{"refusal", server{spoil: at(1, []byte("\x00\x00\x00\x01"+text("javax.security.sasl.SaslException")+text("clock skew")))}, "the server refuses: SaslException: clock skew"},
 		{"refusal without a message", server{spoil: at(1, []byte("\x00\x00\x00\x01"+text("java.io.IOException")+"\xff\xff\xff\xff"))}, "the server refuses: IOException"},
@@ -211,7 +214,7 @@ func TestHandshake(t *testing.T) {
 		{"negative token", server{spoil: at(1, []byte("\x00\x00\x00\x00\xff\xff\xff\x00"))}, "announces -256 bytes"},
 		{"no token", server{spoil: at(1, []byte("\x00\x00\x00\x00\x00\x00\x00\x00"))}, "not one of Kerberos"},
 		{"other token", server{spoil: at(1, []byte("\x00\x00\x00\x00"+text("\x60\x03\x02\x01\x00")))}, "not one of Kerberos"},
-		{"empty offer", server{spoil: at(2, []byte("\x00\x00\x00\x00\x00\x00\x00\x00"))}, "shorter than header"},
+		{"empty offer", server{spoil: at(2, []byte("\x00\x00\x00\x00\x00\x00\x00\x00"))}, "it is no wrap token"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			conn, peer := net.Pipe()
@@ -219,7 +222,7 @@ func TestHandshake(t *testing.T) {
 			s.keys = keys
 			served := make(chan error, 1)
 			go func() { served <- s.serve(peer) }()
-			err := c.handshake(conn)
+			_, err := c.handshake(conn, []byte{layerNone})
 			if test.want != "" {
 				conn.Close()
 				<-served
@@ -276,12 +279,12 @@ func TestSilence(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := a.authenticate(ctx, conn, c); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := a.authenticate(ctx, conn, c); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := a.Authenticate(ctx, conn, "localhost"); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "no KDC of HQL.TEST") {
+	if _, err := a.Authenticate(ctx, conn, "localhost"); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "no KDC of HQL.TEST") {
 		t.Error(err)
 	}
 }
@@ -292,7 +295,7 @@ func FuzzReply(f *testing.F) {
 	conn, peer := net.Pipe()
 	s := server{keys: keys, layers: 1, spoil: func(_ int, b []byte) []byte { f.Add(b); return b }}
 	go func() { _ = s.serve(peer) }()
-	if err := c.handshake(conn); err != nil {
+	if _, err := c.handshake(conn, []byte{layerNone}); err != nil {
 		f.Fatal(err)
 	}
 	conn.Close()
@@ -301,7 +304,7 @@ func FuzzReply(f *testing.F) {
 			io.Reader
 			io.Writer
 		}{strings.NewReader(string(reply)), io.Discard}
-		if err := c.handshake(rw); err == nil {
+		if _, err := c.handshake(rw, []byte{layerNone}); err == nil {
 			t.Error("a server without the key is believed")
 		}
 	})
