@@ -2,7 +2,7 @@ package hql
 
 import (
 	"github.com/hql-db/hql/explain"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 // Plan says how a query would be run. String is EXPLAIN for a person, MarshalJSON EXPLAIN (FORMAT JSON).
@@ -11,13 +11,13 @@ type Plan struct {
 	Access string
 	// Warnings are what is to be known about the key ranges, table by table; nil when there is nothing.
 	Warnings []string
-	plan     *planner.Plan
+	plan     *plan.Plan
 }
 
 // Ranges is the number of disjoint key ranges that would be read in all tables, a key counting as one.
 func (p *Plan) Ranges() int {
 	n := 0
-	for _, s := range planner.Scans(p.plan.Root) {
+	for _, s := range plan.Scans(p.plan.Root) {
 		n += len(s.Spans)
 	}
 	return n
@@ -27,7 +27,7 @@ func (p *Plan) Ranges() int {
 // rowkey, "table.index" by an index or copy.
 func (p *Plan) Layouts() []string {
 	var out []string
-	for _, s := range planner.Scans(p.plan.Root) {
+	for _, s := range plan.Scans(p.plan.Root) {
 		name := s.Table.Name
 		if s.Layout != s.Table.Layouts[0] {
 			name += "." + s.Layout.Name
@@ -37,9 +37,9 @@ func (p *Plan) Layouts() []string {
 	return out
 }
 
-func newPlan(p *planner.Plan) *Plan {
-	out := &Plan{Access: planner.Empty.String(), plan: p}
-	scans := planner.Scans(p.Root)
+func newPlan(p *plan.Plan) *Plan {
+	out := &Plan{Access: plan.Empty.String(), plan: p}
+	scans := plan.Scans(p.Root)
 	if len(scans) > 0 {
 		out.Access = scans[0].Access.String()
 	}
@@ -62,4 +62,4 @@ func (p *Plan) String() string { return explain.String(p.plan) }
 func (p *Plan) MarshalJSON() ([]byte, error) { return explain.JSON(p.plan, nil) }
 
 // Raw is the plan as data.
-func (p *Plan) Raw() *planner.Plan { return p.plan }
+func (p *Plan) Raw() *plan.Plan { return p.plan }

@@ -8,7 +8,7 @@ import (
 	"github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 // Tracer is told of the statements that a DB runs. One that is a ScanTracer or an RPCTracer, too, is told of each
@@ -154,7 +154,7 @@ func (ts tracers) begin(ctx context.Context, s parser.Statement, sql string, arg
 			d.Affected, d.Stats = rows.Affected, rows.Stats()
 			d.Access = costliest(rows.Plan, d.Stats)
 		case errors.Is(err, ErrFullScan):
-			d.Access = planner.FullScan.String()
+			d.Access = plan.FullScan.String()
 		}
 		ts.TraceQueryEnd(ctx, d)
 	}
@@ -190,10 +190,10 @@ func operation(s parser.Statement) string {
 }
 
 // costliest names the costliest access to a table in a plan, which may be nil, and in what was done; "" for none.
-func costliest(p *planner.Plan, done Stats) string {
-	var all []planner.Access
+func costliest(p *plan.Plan, done Stats) string {
+	var all []plan.Access
 	if p != nil {
-		for _, s := range planner.Scans(p.Root) {
+		for _, s := range plan.Scans(p.Root) {
 			all = append(all, s.Access)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -37,9 +38,9 @@ type Statement struct {
 // Read is how a statement reads one table.
 type Read struct {
 	Table, Layout string
-	Access        planner.Access
+	Access        plan.Access
 	Gets, Ranges  int
-	Parts         []planner.PartState
+	Parts         []plan.PartUse
 	// Server and Client are the predicates left to filters, Why what to add to bind the key.
 	Server, Client []string
 	Why            string
@@ -64,7 +65,7 @@ type Layout struct {
 // Served is a statement before and after.
 type Served struct {
 	N            int
-	Access       planner.Access
+	Access       plan.Access
 	Gets, Ranges int
 	Bound        []string // the parts that are bound or a range
 }
@@ -122,16 +123,16 @@ func (a *adviser) statement(n int, ast parser.Statement) Statement {
 }
 
 // plan gives the scans of a statement over the tables of c.
-func (a *adviser) plan(c *catalog.Catalog, ast parser.Statement) ([]*planner.Scan, error) {
+func (a *adviser) plan(c *catalog.Catalog, ast parser.Statement) ([]*plan.Scan, error) {
 	args, named := a.samples(ast)
 	env := &planner.Env{Catalog: c, Funcs: a.catalog.Funcs(), Args: args, Named: named, Loc: time.UTC, Now: a.now.UnixMilli(),
-		Lookups: func(k planner.LookupKey) (types.Value, bool) { // any number does: what matters is that it is one
+		Lookups: func(k plan.LookupKey) (types.Value, bool) { // any number does: what matters is that it is one
 			if strings.EqualFold(k.Table, expr.UIDTable) {
 				return types.NewBytes("\x00\x00\x01"), true
 			}
 			return types.NewInt(1), true
 		}}
-	where := func(name, alias string, pos parser.Pos, cond parser.Expr) ([]*planner.Scan, error) {
+	where := func(name, alias string, pos parser.Pos, cond parser.Expr) ([]*plan.Scan, error) {
 		t, ok := c.Table(name)
 		if !ok {
 			return nil, parser.Errorf(pos, "unknown table %q", name)
@@ -140,7 +141,7 @@ func (a *adviser) plan(c *catalog.Catalog, ast parser.Statement) ([]*planner.Sca
 		if err != nil {
 			return nil, err
 		}
-		return planner.Scans(p.Root), nil
+		return plan.Scans(p.Root), nil
 	}
 	switch s := ast.(type) {
 	case *parser.Select:
@@ -148,7 +149,7 @@ func (a *adviser) plan(c *catalog.Catalog, ast parser.Statement) ([]*planner.Sca
 		if err != nil {
 			return nil, err
 		}
-		return planner.Scans(p.Root), nil
+		return plan.Scans(p.Root), nil
 	case *parser.Insert:
 		if s.Query == nil {
 			return nil, nil
@@ -162,8 +163,8 @@ func (a *adviser) plan(c *catalog.Catalog, ast parser.Statement) ([]*planner.Sca
 	return nil, nil
 }
 
-func readOf(s *planner.Scan) Read {
-	r := Read{Table: s.Table.Name, Layout: s.Layout.Name, Access: s.Access, Parts: s.Parts(), Why: s.Advice()}
+func readOf(s *plan.Scan) Read {
+	r := Read{Table: s.Table.Name, Layout: s.Layout.Name, Access: s.Access, Parts: s.Key, Why: s.Advice}
 	for _, sp := range s.Spans {
 		if sp.Key {
 			r.Gets++
@@ -173,9 +174,9 @@ func readOf(s *planner.Scan) Read {
 	}
 	for _, f := range s.Fates {
 		switch {
-		case f.By == planner.ByServer || f.By == planner.ByBoth:
+		case f.By == plan.ByServer || f.By == plan.ByBoth:
 			r.Server = append(r.Server, f.Expr.String())
-		case f.By == planner.ByClient:
+		case f.By == plan.ByClient:
 			r.Client = append(r.Client, f.Expr.String())
 		}
 	}
@@ -183,7 +184,7 @@ func readOf(s *planner.Scan) Read {
 }
 
 // costOf is the planner's cost of a scan.
-func costOf(s *planner.Scan) float64 {
+func costOf(s *plan.Scan) float64 {
 	if len(s.Considered) == 0 {
 		return 0
 	}
@@ -347,9 +348,9 @@ func (a *adviser) try(k *candidate, stmts []Statement) *trial {
 			if s.Layout.Name == k.name {
 				r := readOf(s)
 				served = &Served{N: stmts[i].N, Access: r.Access, Gets: r.Gets, Ranges: r.Ranges}
-				for _, p := range s.Parts() {
-					if p.State == "bound" || p.State == "range" {
-						served.Bound = append(served.Bound, p.Part)
+				for _, p := range s.Key {
+					if p.Use == plan.Bound || p.Use == plan.Ranged {
+						served.Bound = append(served.Bound, p.Part.Source)
 					}
 				}
 			}

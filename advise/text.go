@@ -6,7 +6,7 @@ import (
 
 	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 // String is the report for a person.
@@ -95,13 +95,13 @@ func (r Read) write(b *strings.Builder) {
 	if r.Layout != "primary" {
 		fmt.Fprintf(b, " by layout %s", r.Layout)
 	}
-	if r.Access != planner.Empty && r.Access != planner.FullScan {
+	if r.Access != plan.Empty && r.Access != plan.FullScan {
 		fmt.Fprintf(b, ", %s", amount(r.Gets, r.Ranges))
 	}
 	var bound []string
 	for _, p := range r.Parts {
-		if p.State == "bound" || p.State == "range" {
-			bound = append(bound, p.Part)
+		if p.Use == plan.Bound || p.Use == plan.Ranged {
+			bound = append(bound, p.Part.Source)
 		}
 	}
 	if len(bound) > 0 {

@@ -19,7 +19,7 @@ import (
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/parser"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -105,7 +105,7 @@ func (s *steppingScanner) Next(ctx context.Context) ([]hbase.Row, error) {
 }
 
 // wrap is operator.Options.Wrap.
-func (s *stepping) wrap(_ planner.Node, op operator.Operator) operator.Operator {
+func (s *stepping) wrap(_ plan.Node, op operator.Operator) operator.Operator {
 	return &steppingOp{op, s}
 }
 

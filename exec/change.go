@@ -11,15 +11,15 @@ import (
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
 // planWhere plans the reading of the rows that an UPDATE or DELETE is about, with all their columns, and
 // compiles the values that an UPDATE sets.
-func (r *run) planWhere(ctx context.Context, t *catalog.Table, alias string, where parser.Expr, allow bool, values ...parser.Expr) (*planner.Plan, []expr.Expr, error) {
+func (r *run) planWhere(ctx context.Context, t *catalog.Table, alias string, where parser.Expr, allow bool, values ...parser.Expr) (*plan.Plan, []expr.Expr, error) {
 	var exprs []expr.Expr
-	p, err := r.resolved(ctx, func() (p *planner.Plan, err error) {
+	p, err := r.resolved(ctx, func() (p *plan.Plan, err error) {
 		if p, exprs, err = r.env.Where(t, alias, where, values); err == nil {
 			p.FullScanAllowed = allow
 		}
@@ -71,7 +71,7 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 // batches, and answers with the number of rows.
 // next, which may be nil, makes the new values of a row, and f gets them. It is called for all rows that come together
 // before f is called for one of them: with atOnce for all rows of p, so that its error leaves nothing written.
-func (r *run) change(ctx context.Context, w *writer, p *planner.Plan, when reading, next func(row []types.Value) ([]types.Value, error), f func(row, next []types.Value) error) (*Rows, error) {
+func (r *run) change(ctx context.Context, w *writer, p *plan.Plan, when reading, next func(row []types.Value) ([]types.Value, error), f func(row, next []types.Value) error) (*Rows, error) {
 	n := int64(0)
 	err := r.eachRow(ctx, p, when, func(rows [][]types.Value) error {
 		if err := r.numbers.Know(ctx, w.table, rows); err != nil {
@@ -208,8 +208,8 @@ func (r *run) stored(ctx context.Context, w *writer, l *catalog.Layout, rows []p
 		return nil, nil
 	}
 	t := w.table
-	s := planner.NewScan(t, l)
-	s.Access = planner.Get
+	s := plan.NewScan(t, l)
+	s.Access = plan.Get
 	for i := range t.Columns {
 		s.Needed[i] = true
 	}
@@ -348,7 +348,7 @@ func (r *run) underAnySalt(ctx context.Context, w *writer, rows []pendingRow, se
 const keysPerPlan = 200
 
 // planKeys plans reading the rows with the key columns of rows: (a, b) IN ((?, ?), ...).
-func (r *run) planKeys(ctx context.Context, t *catalog.Table, cols []int, rows []pendingRow) (*planner.Plan, error) {
+func (r *run) planKeys(ctx context.Context, t *catalog.Table, cols []int, rows []pendingRow) (*plan.Plan, error) {
 	env := *r.env
 	env.Args = nil
 	in := &parser.In{}

@@ -11,7 +11,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -23,7 +23,7 @@ func (r *run) check(ctx context.Context, s *parser.CheckTable) (*Rows, error) {
 		return nil, err
 	}
 	r.allowFull = true // it is what the statement is for
-	columns := append(textColumns("layout", "problem"), planner.OutputColumn{Name: "count", Type: types.BigInt})
+	columns := append(textColumns("layout", "problem"), plan.OutputColumn{Name: "count", Type: types.BigInt})
 	var rows [][]types.Value
 	w := r.newWriter(t)
 	if w.filling = s.Repair; s.Repair {
@@ -51,16 +51,16 @@ func (r *run) check(ctx context.Context, s *parser.CheckTable) (*Rows, error) {
 }
 
 // wholeScan reads all rows of one layout.
-func wholeScan(t *catalog.Table, l *catalog.Layout) *planner.Scan {
-	s := planner.NewScan(t, l)
+func wholeScan(t *catalog.Table, l *catalog.Layout) *plan.Scan {
+	s := plan.NewScan(t, l)
 	s.Entries = l.Kind == catalog.Index
 	for i := range s.Needed {
 		s.Needed[i] = true
 	}
 	if l.Stored.IsLiteral() {
-		s.Spans = []planner.Span{{Table: storedName(l)}}
+		s.Spans = []plan.Span{{Table: storedName(l)}}
 	} else {
-		s.ListTables, s.TablePrefix, s.Spans = true, string(l.Stored.Parts[0].Literal), []planner.Span{{}}
+		s.ListTables, s.TablePrefix, s.Spans = true, string(l.Stored.Parts[0].Literal), []plan.Span{{}}
 	}
 	return s
 }
@@ -104,7 +104,7 @@ func (r *run) exist(ctx context.Context, w *writer, places []place) ([]bool, err
 		for ; i < len(places) && places[i].table == table && len(keys) < getChunk; i++ {
 			keys = append(keys, places[i].key)
 		}
-		rows, err := r.client.Get(ctx, table, keys, readOptions(&planner.Scan{Entries: true}, w.table.Layouts[1]))
+		rows, err := r.client.Get(ctx, table, keys, readOptions(&plan.Scan{Entries: true}, w.table.Layouts[1]))
 		if errors.Is(err, hbase.ErrNoTable) {
 			continue
 		}

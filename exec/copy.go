@@ -21,7 +21,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -151,7 +151,7 @@ func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string, overwri
 type rowWriter struct {
 	w       io.Writer
 	format  string
-	columns []planner.OutputColumn
+	columns []plan.OutputColumn
 	line    []byte
 	err     error
 }

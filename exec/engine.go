@@ -16,6 +16,7 @@ import (
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -237,7 +238,7 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 
 // Plan plans a query, or the reading side of a DELETE, UPDATE or INSERT ... SELECT, without running it.
 // Nothing is sent, except for the names that LOOKUP parts of the key need and for definitions that may have changed.
-func (e *Engine) Plan(ctx context.Context, stmt parser.Statement, args Args) (*planner.Plan, error) {
+func (e *Engine) Plan(ctx context.Context, stmt parser.Statement, args Args) (*plan.Plan, error) {
 	l, err := e.lives.begin(ctx)
 	if err != nil {
 		return nil, err

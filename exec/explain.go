@@ -6,7 +6,7 @@ import (
 
 	"github.com/hql-db/hql/explain"
 	"github.com/hql-db/hql/parser"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -37,11 +37,11 @@ func (r *run) explain(ctx context.Context, s *parser.Explain) (*Rows, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows := r.table([]planner.OutputColumn{{Name: "plan", Type: types.JSON}}, [][]types.Value{{types.NewJSON(string(b))}})
+		rows := r.table([]plan.OutputColumn{{Name: "plan", Type: types.JSON}}, [][]types.Value{{types.NewJSON(string(b))}})
 		rows.Drawn = []explain.Line{{{Text: string(b)}}}
 		return rows, nil
 	case "HTML":
-		page, err := explain.HTML(s.Statement.String(), p, figures, func(s *planner.Scan, most int) ([]explain.Stored, string) { return r.readStored(ctx, s, most) })
+		page, err := explain.HTML(s.Statement.String(), p, figures, func(s *plan.Scan, most int) ([]explain.Stored, string) { return r.readStored(ctx, s, most) })
 		if err != nil {
 			return nil, err
 		}
@@ -53,12 +53,12 @@ func (r *run) explain(ctx context.Context, s *parser.Explain) (*Rows, error) {
 }
 
 // analyze runs the query of p and measures it.
-func (r *run) analyze(ctx context.Context, s *parser.Explain, p *planner.Plan) (*explain.Figures, error) {
+func (r *run) analyze(ctx context.Context, s *parser.Explain, p *plan.Plan) (*explain.Figures, error) {
 	if _, ok := s.Statement.(*parser.Select); !ok {
 		return nil, parser.Errorf(s.Pos, "EXPLAIN ANALYZE runs queries only")
 	}
 	planning := time.Since(r.rec.start)
-	m := &meter{steps: map[planner.Node]*meteredOp{}}
+	m := &meter{steps: map[plan.Node]*meteredOp{}}
 	r.opt.Wrap = m.wrap
 	r.rec = newRecorder(r.client)
 	r.rec.tracing = true
@@ -83,7 +83,7 @@ func (r *run) analyze(ctx context.Context, s *parser.Explain, p *planner.Plan) (
 const regionsTimeout = 3 * time.Second
 
 // readStored reads the regions of at most so many HBase tables of s, and says why these are not all.
-func (r *run) readStored(ctx context.Context, s *planner.Scan, most int) (tables []explain.Stored, note string) {
+func (r *run) readStored(ctx context.Context, s *plan.Scan, most int) (tables []explain.Stored, note string) {
 	spans := s.Spans
 	if r.client == nil || len(spans) == 0 {
 		return nil, ""

@@ -7,7 +7,7 @@ import (
 
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/hbase"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 // FullScanPolicy says what happens to a statement that would read a whole
@@ -62,15 +62,15 @@ func (e *FullScanError) Error() string {
 func (e *FullScanError) Is(target error) bool { return target == ErrFullScan }
 
 // guard applies the full-scan policy to one table access.
-func (st *statement) guard(s *planner.Scan) error {
-	if s.Access != planner.FullScan || st.allowFull || st.policy == AllowFullScan {
+func (st *statement) guard(s *plan.Scan) error {
+	if s.Access != plan.FullScan || st.allowFull || st.policy == AllowFullScan {
 		return nil
 	}
 	if st.policy == DenyFullScan {
-		return &FullScanError{Table: s.Table.Name, Advice: s.Advice()}
+		return &FullScanError{Table: s.Table.Name, Advice: s.Advice}
 	}
 	text := "full scan of " + s.Table.Name
-	if a := s.Advice(); a != "" {
+	if a := s.Advice; a != "" {
 		text += ": " + a + " to hit the rowkey prefix"
 	}
 	st.warn.add(warnFullScan, text)
@@ -78,12 +78,12 @@ func (st *statement) guard(s *planner.Scan) error {
 }
 
 // gaveUp applies the full-scan policy to a skip scan that found too many values to hop to: the rest would be read whole.
-func (st *statement) gaveUp(s *planner.Scan) error {
-	if s.Access != planner.SkipScan {
+func (st *statement) gaveUp(s *plan.Scan) error {
+	if s.Access != plan.SkipScan {
 		return nil // the policy was asked before
 	}
 	full := *s
-	full.Access = planner.FullScan
+	full.Access = plan.FullScan
 	return st.guard(&full)
 }
 

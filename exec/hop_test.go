@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 // Rows of a few hosts, or of many, in a table of any size.
@@ -18,14 +19,14 @@ func hosts(n int) func(i int) string {
 var hopQueries = []struct {
 	name, sql string
 	rows      int
-	access    planner.Access
+	access    plan.Access
 }{
-	{"a range", "SELECT * FROM m WHERE ts >= 1000010 AND ts < 1000020", 80, planner.SkipScan},
-	{"a point", "SELECT * FROM m WHERE ts = 1000017", 8, planner.FullScan},
-	{"ordered", "SELECT * FROM m WHERE ts >= 1000010 AND ts < 1000020 ORDER BY host, ts", 80, planner.SkipScan},
-	{"reversed", "SELECT * FROM m WHERE ts >= 1000010 AND ts < 1000020 ORDER BY host DESC, ts DESC", 80, planner.SkipScan},
-	{"limited", "SELECT * FROM m WHERE ts >= 1000010 AND ts < 1000020 ORDER BY host DESC, ts DESC LIMIT 25", 25, planner.SkipScan},
-	{"counted", "SELECT count(*) FROM m WHERE ts IN (1000010, 1000012, 1000014) AND v >= 0", 1, planner.FullScan},
+	{"a range", "SELECT * FROM m WHERE ts >= 1000010 AND ts < 1000020", 80, plan.SkipScan},
+	{"a point", "SELECT * FROM m WHERE ts = 1000017", 8, plan.FullScan},
+	{"ordered", "SELECT * FROM m WHERE ts >= 1000010 AND ts < 1000020 ORDER BY host, ts", 80, plan.SkipScan},
+	{"reversed", "SELECT * FROM m WHERE ts >= 1000010 AND ts < 1000020 ORDER BY host DESC, ts DESC", 80, plan.SkipScan},
+	{"limited", "SELECT * FROM m WHERE ts >= 1000010 AND ts < 1000020 ORDER BY host DESC, ts DESC LIMIT 25", 25, plan.SkipScan},
+	{"counted", "SELECT count(*) FROM m WHERE ts IN (1000010, 1000012, 1000014) AND v >= 0", 1, plan.FullScan},
 }
 
 // A skip scan costs what the values hopped over cost, whatever the table's size.
@@ -67,10 +68,10 @@ func TestCostOfEnds(t *testing.T) {
 		from := stored
 		w.fill("m", size-stored, func(i int) string { return hosts(8)(from + i) })
 		stored = size
-		for q, access := range map[string]planner.Access{
-			"SELECT host, max(ts) FROM m GROUP BY host":              planner.SkipScan,
-			"SELECT host, min(ts) FROM m WHERE v > 20 GROUP BY host": planner.FullScan, // what v says of the rows is not known
-			"SELECT max(ts) FROM m":                                  planner.SkipScan,
+		for q, access := range map[string]plan.Access{
+			"SELECT host, max(ts) FROM m GROUP BY host":              plan.SkipScan,
+			"SELECT host, min(ts) FROM m WHERE v > 20 GROUP BY host": plan.FullScan, // what v says of the rows is not known
+			"SELECT max(ts) FROM m":                                  plan.SkipScan,
 		} {
 			n, s := w.read(q)
 			t.Logf("%d rows stored, %s: %d read, %d RPCs", size, q, s.RowsRead, s.RPCs)

@@ -8,7 +8,7 @@ import (
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -298,13 +298,13 @@ func (r *run) insertQuery(ctx context.Context, s *parser.Insert, in *inserter) (
 }
 
 // readsTable reports whether p, or a query inside its expressions, reads a physical table of t.
-func readsTable(p *planner.Plan, t *catalog.Table) bool {
+func readsTable(p *plan.Plan, t *catalog.Table) bool {
 	for _, s := range p.Subplans {
 		if readsTable(s.Sample, t) {
 			return true
 		}
 	}
-	for _, s := range planner.Scans(p.Root) {
+	for _, s := range plan.Scans(p.Root) {
 		if s.Table == t {
 			return true
 		}

@@ -25,6 +25,7 @@ import (
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/testdata"
 )
 
@@ -196,7 +197,7 @@ func (lc *layoutCase) run(t *testing.T, d *datadriven.TestData) string {
 		}
 		var starts []string
 		for _, r := range regions {
-			starts = append(starts, planner.Escape(r.Start))
+			starts = append(starts, plan.Escape(r.Start))
 		}
 		return strings.Join(starts, " ")
 	case "law":
@@ -297,10 +298,10 @@ func (lc *layoutCase) dump(tables []string, skip int, cells bool) string {
 				return "error: " + err.Error()
 			}
 			for _, r := range rows {
-				line := planner.Escape(r.Key[skip:])
+				line := plan.Escape(r.Key[skip:])
 				for _, c := range r.Cells {
 					if cells {
-						line += fmt.Sprintf(" %s:%s=%s", c.Family, planner.Escape(c.Qualifier), planner.Escape(c.Value))
+						line += fmt.Sprintf(" %s:%s=%s", c.Family, plan.Escape(c.Qualifier), plan.Escape(c.Value))
 					}
 				}
 				lines = append(lines, line)

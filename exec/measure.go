@@ -11,18 +11,18 @@ import (
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/explain"
 	"github.com/hql-db/hql/hbase"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
 // meter measures the steps of a plan while it runs.
 type meter struct {
 	mu    sync.Mutex
-	steps map[planner.Node]*meteredOp
+	steps map[plan.Node]*meteredOp
 }
 
 // wrap makes op, which runs n, measured.
-func (m *meter) wrap(n planner.Node, op operator.Operator) operator.Operator {
+func (m *meter) wrap(n plan.Node, op operator.Operator) operator.Operator {
 	x := &meteredOp{in: op}
 	m.mu.Lock()
 	m.steps[n] = x
@@ -31,7 +31,7 @@ func (m *meter) wrap(n planner.Node, op operator.Operator) operator.Operator {
 }
 
 // of gives what was measured of n. A later part of a union may never have begun.
-func (m *meter) of(n planner.Node) (rows int64, took time.Duration) {
+func (m *meter) of(n plan.Node) (rows int64, took time.Duration) {
 	if x := m.steps[n]; x != nil {
 		return x.rows, x.took
 	}

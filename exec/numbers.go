@@ -9,7 +9,7 @@ import (
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -24,7 +24,7 @@ func (r *run) newNumbers() *lookup.Numbers {
 func (r *run) queryWhole(ctx context.Context, q *parser.SelectCore, args []types.Value, f func(rows [][]types.Value) error) error {
 	env := *r.env
 	env.Args = args
-	p, err := r.resolved(ctx, func() (*planner.Plan, error) {
+	p, err := r.resolved(ctx, func() (*plan.Plan, error) {
 		return env.Select(&parser.Select{Cores: []*parser.SelectCore{q}, AllowFullScan: true})
 	})
 	if err != nil {

@@ -5,12 +5,12 @@ import (
 
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/parser"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
 // plan plans the reading side of stmt.
-func (r *run) plan(ctx context.Context, stmt parser.Statement) (*planner.Plan, error) {
+func (r *run) plan(ctx context.Context, stmt parser.Statement) (*plan.Plan, error) {
 	switch s := stmt.(type) {
 	case *parser.Select:
 		return r.planSelect(ctx, s)
@@ -41,23 +41,23 @@ func (r *run) plan(ctx context.Context, stmt parser.Statement) (*planner.Plan, e
 	return nil, parser.Errorf(stmt.Position(), "EXPLAIN needs SELECT, INSERT ... SELECT, UPDATE or DELETE")
 }
 
-func (r *run) planSelect(ctx context.Context, s *parser.Select) (*planner.Plan, error) {
-	return r.resolved(ctx, func() (*planner.Plan, error) { return r.env.Select(s) })
+func (r *run) planSelect(ctx context.Context, s *parser.Select) (*plan.Plan, error) {
+	return r.resolved(ctx, func() (*plan.Plan, error) { return r.env.Select(s) })
 }
 
 // resolved plans again and again until the plan asks for no more LOOKUP values and rows of sub-queries: each time it
 // knows those it asked for before, and a plan depends on so many of them.
-func (r *run) resolved(ctx context.Context, plan func() (*planner.Plan, error)) (*planner.Plan, error) {
+func (r *run) resolved(ctx context.Context, ask func() (*plan.Plan, error)) (*plan.Plan, error) {
 	for {
-		p, err := plan()
+		p, err := ask()
 		if stop := ctx.Err(); stop != nil {
 			return nil, stop
 		}
 		if err != nil {
 			return nil, err
 		}
-		var keys []planner.LookupKey
-		for _, s := range planner.Scans(p.Root) {
+		var keys []plan.LookupKey
+		for _, s := range plan.Scans(p.Root) {
 			keys = append(keys, s.Lookups...)
 		}
 		asked := len(keys) > 0
@@ -83,20 +83,20 @@ func (r *run) resolved(ctx context.Context, plan func() (*planner.Plan, error)) 
 }
 
 // resolvedBatch is resolved for one batch of rows out of many.
-func (r *run) resolvedBatch(ctx context.Context, plan func() (*planner.Plan, error)) (*planner.Plan, error) {
+func (r *run) resolvedBatch(ctx context.Context, ask func() (*plan.Plan, error)) (*plan.Plan, error) {
 	r.numbers.Trim()
-	return r.resolved(ctx, plan)
+	return r.resolved(ctx, ask)
 }
 
 // checkPlan applies the full-scan policy to all tables of p before anything is sent.
-func (r *run) checkPlan(p *planner.Plan) error {
+func (r *run) checkPlan(p *plan.Plan) error {
 	r.allowFull = r.allowFull || p.FullScanAllowed
 	for _, s := range p.Subplans {
 		if err := r.inner().checkPlan(s.Sample); err != nil {
 			return err
 		}
 	}
-	for _, s := range planner.Scans(p.Root) {
+	for _, s := range plan.Scans(p.Root) {
 		if err := r.guard(s); err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ func (r *run) checkPlan(p *planner.Plan) error {
 }
 
 // open starts p.
-func (r *run) open(ctx context.Context, p *planner.Plan) (operator.Operator, error) {
+func (r *run) open(ctx context.Context, p *plan.Plan) (operator.Operator, error) {
 	if err := r.checkPlan(p); err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ const (
 )
 
 // eachRow runs p and calls f with its rows; not at all for no rows. Those that are not given as they are read are valid for good.
-func (r *run) eachRow(ctx context.Context, p *planner.Plan, when reading, f func(rows [][]types.Value) error) error {
+func (r *run) eachRow(ctx context.Context, p *plan.Plan, when reading, f func(rows [][]types.Value) error) error {
 	op, err := r.open(ctx, p)
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func (r *run) eachRow(ctx context.Context, p *planner.Plan, when reading, f func
 }
 
 // planKept is planSelect with what is kept of plans made before.
-func (r *run) planKept(ctx context.Context, s *parser.Select, kept *Plans) (*planner.Plan, error) {
+func (r *run) planKept(ctx context.Context, s *parser.Select, kept *Plans) (*plan.Plan, error) {
 	if kept == nil {
 		return r.planSelect(ctx, s)
 	}

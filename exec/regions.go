@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/hql-db/hql/hbase"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 // maxPlanned bounds the spans, and the physical tables, whose regions are counted beforehand.
@@ -17,14 +17,14 @@ const maxPlanned, maxPlannedTables = 10_000, 100
 type regionProgress struct {
 	mu       sync.Mutex
 	finished map[string]int // by name: scans that read their part of it
-	spans    []planner.Span // what is to be read
+	spans    []plan.Span    // what is to be read
 	unknown  bool           // too much to count beforehand
 	needs    map[string]int // by name: scans that will read a part of it; of spans[:counted]
 	counted  int
 }
 
 // plan adds what is to be read.
-func (r *regionProgress) plan(spans []planner.Span) {
+func (r *regionProgress) plan(spans []plan.Span) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.unknown = r.unknown || len(r.spans)+len(spans) > maxPlanned; !r.unknown {
@@ -96,7 +96,7 @@ func (r *regionProgress) progress(regions func(table string) ([]hbase.Region, er
 }
 
 // regionsOf gives the regions, sorted and without gaps, that s touches.
-func regionsOf(list []hbase.Region, s planner.Span) []hbase.Region {
+func regionsOf(list []hbase.Region, s plan.Span) []hbase.Region {
 	first, found := slices.BinarySearchFunc(list, s.Start, func(r hbase.Region, k []byte) int { return bytes.Compare(r.Start, k) })
 	if !found {
 		first = max(0, first-1)

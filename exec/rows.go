@@ -8,17 +8,17 @@ import (
 
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/explain"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
 // Rows is the result of a statement. It is not for concurrent use.
 type Rows struct {
 	// Columns is nil for a statement that gives no rows.
-	Columns []planner.OutputColumn
+	Columns []plan.OutputColumn
 	// Affected is the number of rows written by INSERT, UPDATE, DELETE or COPY; -1 for others.
 	Affected int64
-	Plan     *planner.Plan // of a query; nil otherwise
+	Plan     *plan.Plan // of a query; nil otherwise
 	// Drawn is the same as the rows of EXPLAIN's text or JSON, with styles for a terminal; nil for other statements.
 	Drawn []explain.Line
 	// Document is set when the one value of the one row is a whole file, to be written
@@ -107,7 +107,7 @@ func (r *Rows) Stats() Stats {
 }
 
 // table is a result of rows that are already there.
-func (r *run) table(columns []planner.OutputColumn, rows [][]types.Value) *Rows {
+func (r *run) table(columns []plan.OutputColumn, rows [][]types.Value) *Rows {
 	return &Rows{Columns: columns, Affected: -1, run: r, op: operator.Literal(rows)}
 }
 
@@ -119,10 +119,10 @@ func (r *run) done(n int64) *Rows {
 	return out
 }
 
-func textColumns(names ...string) []planner.OutputColumn {
-	out := make([]planner.OutputColumn, len(names))
+func textColumns(names ...string) []plan.OutputColumn {
+	out := make([]plan.OutputColumn, len(names))
 	for i, n := range names {
-		out[i] = planner.OutputColumn{Name: n, Type: types.String}
+		out[i] = plan.OutputColumn{Name: n, Type: types.String}
 	}
 	return out
 }

@@ -19,7 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hql-db/hql/hbase"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/store"
 )
 
@@ -54,7 +54,7 @@ func (c *cluster) SendRPC(call hrpc.Call) (proto.Message, error) {
 	if regions == nil {
 		return c.Store.SendRPC(call)
 	}
-	server := regionsOf(regions, planner.Span{Start: call.Key(), Key: true})[0].Server
+	server := regionsOf(regions, plan.Span{Start: call.Key(), Key: true})[0].Server
 	var scan *pb.ScanRequest
 	if call.Name() == "Scan" {
 		call.SetRegion(region.NewInfo(0, nil, nil, []byte("any"), nil, nil)) // else there is no request

@@ -14,7 +14,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/hbase"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -26,8 +26,8 @@ import (
 //	    parallelScan   any order
 //	    orderedScan    KeyOrder, ReverseOrder, and any order under a limit
 //	    mergeScan      MergeOrder
-//	-> holdScan -> indexScan -> operator.Limit
-func (st *statement) scan(ctx context.Context, s *planner.Scan) (op operator.Operator, err error) {
+//	-> prefixOrderScan -> indexScan -> operator.Limit
+func (st *statement) scan(ctx context.Context, s *plan.Scan) (op operator.Operator, err error) {
 	if err := st.guard(s); err != nil {
 		return nil, err
 	}
@@ -57,8 +57,8 @@ func (st *statement) scan(ctx context.Context, s *planner.Scan) (op operator.Ope
 		stats.regions.plan(spans)
 	}
 	op = st.read(ctx, s, spans, stats)
-	if s.Hold >= 0 {
-		op = &holdScan{in: op, col: s.Hold, limit: s.Limit}
+	if s.PrefixFix != nil {
+		op = &prefixOrderScan{in: op, col: s.PrefixFix.Index, limit: s.Limit}
 	}
 	if s.Entries {
 		op = newIndexScan(st, s, stats, op)
@@ -71,7 +71,7 @@ func (st *statement) scan(ctx context.Context, s *planner.Scan) (op operator.Ope
 }
 
 // read makes the operator that reads spans.
-func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.Span, stats *scanStats) operator.Operator {
+func (st *statement) read(ctx context.Context, s *plan.Scan, spans []plan.Span, stats *scanStats) operator.Operator {
 	if len(spans) == 0 || s.Limit == 0 {
 		return operator.None{}
 	}
@@ -79,7 +79,7 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 	opts.Region, opts.Slots, opts.Metrics = stats.regions.answered, st.slots, stats.trace != nil
 	packed := slices.ContainsFunc(s.Table.Columns, func(c *catalog.Column) bool { return c.Packed != nil })
 	opts.Encoded = !s.AllVersions && !packed && !s.Needed[len(s.Table.Columns)+1] // each cell is looked at once, for its column
-	filtered := s.Residual != nil || s.Hold >= 0 || s.Entries
+	filtered := s.Residual != nil || s.PrefixFix != nil || s.Entries
 	workers := cap(st.slots)
 	dec := newDecoder(st, s, s.Layout)
 	looks := new(atomic.Int64)
@@ -100,7 +100,7 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 		}
 		return tasks
 	}
-	if s.Order == planner.MergeOrder {
+	if s.Order == plan.MergeOrder {
 		if streams := scanStreams(s, spans); len(streams) > 1 || len(streams) == 1 && streams[0][0].keys != nil {
 			m := &mergeScan{crew: c, by: s.OrderBy, env: st.exprEnv(), width: s.Width(), workers: min(workers, len(streams)), lazy: s.Limit >= 0}
 			for i, tasks := range streams {
@@ -134,8 +134,8 @@ func (st *statement) read(ctx context.Context, s *planner.Scan, spans []planner.
 }
 
 // readTasks makes the operator that reads tasks.
-func (st *statement) readTasks(ctx context.Context, s *planner.Scan, tasks []scanTask, c *crew, makeReader func([]scanTask) *reader) operator.Operator {
-	if s.Limit < 0 || s.Access == planner.FullScan && (s.Filter != nil || s.Residual != nil) { // a search goes through many regions
+func (st *statement) readTasks(ctx context.Context, s *plan.Scan, tasks []scanTask, c *crew, makeReader func([]scanTask) *reader) operator.Operator {
+	if s.Limit < 0 || s.Access == plan.FullScan && (s.Filter != nil || s.Residual != nil) { // a search goes through many regions
 		tasks = st.byRegion(ctx, tasks, s.Limit < 0 && !s.Reversed)
 	}
 	if len(tasks) == 0 {
@@ -153,7 +153,7 @@ func (st *statement) readTasks(ctx context.Context, s *planner.Scan, tasks []sca
 		r.bytes = responseBytes(workers)
 		return r
 	}
-	if s.Order == planner.NoOrder && s.Limit < 0 {
+	if s.Order == plan.NoOrder && s.Limit < 0 {
 		queue := newScanQueue(tasks, min(scannersOnServer(), (cap(st.slots)+1)/2))
 		workers = min(workers, queue.atOnce())
 		return &parallelScan{crew: c, queue: queue, workers: workers, width: s.Width(), reader: makeReader}
@@ -180,12 +180,12 @@ func firstShare(limit, n int) int {
 func responseBytes(n int) int { return max(minScanBytes, min(scanBytes, allScanBytes/n)) }
 
 // listTables gives the spans of s in each physical table that fits the layout's name.
-func (st *statement) listTables(ctx context.Context, s *planner.Scan) ([]planner.Span, error) {
+func (st *statement) listTables(ctx context.Context, s *plan.Scan) ([]plan.Span, error) {
 	names, err := st.tables(ctx, s.Layout, s.TablePrefix)
 	if err != nil {
 		return nil, err
 	}
-	var out []planner.Span
+	var out []plan.Span
 	for _, n := range names {
 		for _, sp := range s.Spans {
 			sp.Table = n
@@ -221,7 +221,7 @@ func fitsName(p *catalog.Composite, name string) bool {
 type countedScan struct {
 	in    operator.Operator
 	stats *scanStats
-	scan  *planner.Scan
+	scan  *plan.Scan
 	ctx   context.Context // of the table access; nil where nobody traces it
 }
 

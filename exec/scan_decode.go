@@ -15,7 +15,7 @@ import (
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/poison"
 	"github.com/hql-db/hql/internal/words"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -64,12 +64,12 @@ type wantedCell struct {
 // decoder turns the rows of a store into rows of values. It is for one goroutine.
 type decoder struct {
 	st       *statement
-	scan     *planner.Scan
+	scan     *plan.Scan
 	layout   *catalog.Layout
 	wanted   []wantedCell // by family, then qualifier: the order in which cells come
 	packed   *catalog.Column
 	key, ts  bool // whether _key and _ts are wanted
-	entries  bool // of the rows only the keys: see planner.Scan.Entries
+	entries  bool // of the rows only the keys: see plan.Scan.Entries
 	residual expr.Expr
 	keys     *catalog.KeyReader
 	texts    arena
@@ -84,7 +84,7 @@ type decoder struct {
 
 // newDecoder makes a decoder for rows of layout l of s's table. It checks the
 // residual unless it reads entries: rows are checked when looked up back.
-func newDecoder(st *statement, s *planner.Scan, l *catalog.Layout) *decoder {
+func newDecoder(st *statement, s *plan.Scan, l *catalog.Layout) *decoder {
 	n := len(s.Table.Columns)
 	d := &decoder{st: st, scan: s, layout: l, env: st.exprEnv(), ctx: context.Background()}
 	d.keys = catalog.NewKeyReader(l)

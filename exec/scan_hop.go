@@ -12,7 +12,7 @@ import (
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/hbase"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -33,7 +33,7 @@ var (
 // row of the task that can match; after it has given up, that is all of the rest.
 type hopper struct {
 	st    *statement
-	scan  *planner.Scan
+	scan  *plan.Scan
 	stats *scanStats
 	opts  *hbase.ReadOptions
 	looks *atomic.Int64 // of the whole table access
@@ -42,7 +42,7 @@ type hopper struct {
 }
 
 // hop lets t, a range, be read by hops.
-func (st *statement) hop(t *scanTask, s *planner.Scan, stats *scanStats, looks *atomic.Int64) {
+func (st *statement) hop(t *scanTask, s *plan.Scan, stats *scanStats, looks *atomic.Int64) {
 	o := *readOptions(s, s.Layout)
 	if !s.Entries {
 		o.Families = s.Families

@@ -10,7 +10,7 @@ import (
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -21,18 +21,18 @@ type indexScan struct {
 	in    operator.Operator // rows of the index: the columns of its key
 	st    *statement
 	stats *scanStats
-	scan  *planner.Scan
+	scan  *plan.Scan
 	dec   *decoder
 	opts  *hbase.ReadOptions
 	env   expr.Env
 	batch *scanBatch
 }
 
-func newIndexScan(st *statement, s *planner.Scan, stats *scanStats, in operator.Operator) *indexScan {
+func newIndexScan(st *statement, s *plan.Scan, stats *scanStats, in operator.Operator) *indexScan {
 	primary := s.Table.Layouts[0]
 	// The entry is compared with the row it leads to, so the columns of the index are needed.
 	whole := *s
-	whole.Fetch = planner.FetchAll
+	whole.Fetch = plan.FetchAll
 	whole.Needed = slices.Clone(s.Needed)
 	for _, p := range s.Layout.Key.Parts {
 		for _, c := range p.Columns {

@@ -17,7 +17,7 @@ import (
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/hbase"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -65,21 +65,21 @@ const (
 var allScanBytes = 4 << 20
 
 // readOptions says what is read of the rows of a layout.
-func readOptions(s *planner.Scan, l *catalog.Layout) *hbase.ReadOptions {
+func readOptions(s *plan.Scan, l *catalog.Layout) *hbase.ReadOptions {
 	if s.Entries && l.Kind != catalog.Primary {
 		return &hbase.ReadOptions{Filter: filter.And{filter.FirstCell{}, filter.KeyOnly{}}}
 	}
-	o := &hbase.ReadOptions{MinTime: s.MinTime, MaxTime: s.MaxTime, NoCacheBlocks: s.Access >= planner.SkipScan}
+	o := &hbase.ReadOptions{MinTime: s.MinTime, MaxTime: s.MaxTime, NoCacheBlocks: s.Access >= plan.SkipScan}
 	if s.AllVersions {
 		o.Versions = math.MaxInt32
 	}
 	o.Filter, o.Families = s.Filter, s.Families
 	switch s.Fetch {
-	case planner.FetchKeys:
+	case plan.FetchKeys:
 		o.Filter = allOf(s.Filter, filter.FirstCell{}, filter.KeyOnly{})
-	case planner.FetchFirst:
+	case plan.FetchFirst:
 		o.Filter = allOf(s.Filter, filter.Columns(s.Columns))
-	case planner.FetchColumns:
+	case plan.FetchColumns:
 		o.Columns, o.Families = s.Columns, nil
 	}
 	return o
@@ -125,7 +125,7 @@ type reader struct {
 	halves bool   // Scan.SkipHalves: rows whose next byte has another top bit are different too
 	prefix []byte // the leading parts of the last row kept
 	half   byte
-	scan   *planner.Scan
+	scan   *plan.Scan
 	looks  *atomic.Int64 // of all readers of the table access
 	fresh  int           // different ones since the scan was opened
 	pace   pace
@@ -140,7 +140,7 @@ type reader struct {
 	missOK bool // a physical table that does not exist is empty: its name is computed
 }
 
-func newReader(st *statement, s *planner.Scan, l *catalog.Layout, stats *scanStats, dec *decoder, opts *hbase.ReadOptions, tasks []scanTask) *reader {
+func newReader(st *statement, s *plan.Scan, l *catalog.Layout, stats *scanStats, dec *decoder, opts *hbase.ReadOptions, tasks []scanTask) *reader {
 	r := &reader{st: st, stats: stats, dec: dec, opts: opts, tasks: tasks, bytes: scanBytes,
 		scan: s, skip: s.Skip, halves: s.SkipHalves, missOK: computedName(l)}
 	if r.skip > 0 {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/hbase"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 // byRegion fits the ranges of tasks to the regions: a range is cut where regions begin, so that
@@ -42,7 +42,7 @@ func (st *statement) byRegion(ctx context.Context, tasks []scanTask, pack bool) 
 			first = len(out)
 			continue
 		}
-		touched := regionsOf(regions, planner.Span{Start: t.start, Stop: t.stop})
+		touched := regionsOf(regions, plan.Span{Start: t.start, Stop: t.stop})
 		if touched[0].Name != region || len(out) > first && bytes.Compare(t.start, out[len(out)-1].start) < 0 { // the half with the lesser keys comes last
 			flush()
 			region = touched[0].Name

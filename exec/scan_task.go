@@ -6,7 +6,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/filter"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 // getChunk is the number of keys asked for in one Client.Get: enough to spread
@@ -104,7 +104,7 @@ func (q *scanQueue) done(from *serverTasks) bool {
 //	the same reversed  ->  [lo, p) [p, hi)    each read from its end
 //
 // chunk bounds the keys of a multi-get.
-func scanTasks(s *planner.Scan, spans []planner.Span, chunk int) []scanTask {
+func scanTasks(s *plan.Scan, spans []plan.Span, chunk int) []scanTask {
 	var out []scanTask
 	for i := 0; i < len(spans); {
 		sp := spans[i]
@@ -137,9 +137,9 @@ func scanTasks(s *planner.Scan, spans []planner.Span, chunk int) []scanTask {
 
 // appendRange appends the one or two tasks of a range. Halves are in forward
 // order: scanTasks turns the whole list round under Reversed.
-func appendRange(out []scanTask, s *planner.Scan, sp planner.Span) []scanTask {
+func appendRange(out []scanTask, s *plan.Scan, sp plan.Span) []scanTask {
 	t := scanTask{table: sp.Table, start: sp.Start, stop: sp.Stop, reversed: s.Reversed}
-	if len(sp.Pivot) == 0 || s.Order == planner.NoOrder {
+	if len(sp.Pivot) == 0 || s.Order == plan.NoOrder {
 		return append(out, t)
 	}
 	upper, lower := t, t
@@ -149,9 +149,9 @@ func appendRange(out []scanTask, s *planner.Scan, sp planner.Span) []scanTask {
 
 // scanStreams cuts the spans of s for a merge: each stream is in order within itself.
 // Keys that are to be fetched together are one stream, sorted by whoever reads it.
-func scanStreams(s *planner.Scan, spans []planner.Span) [][]scanTask {
+func scanStreams(s *plan.Scan, spans []plan.Span) [][]scanTask {
 	var out [][]scanTask
-	var keys []planner.Span
+	var keys []plan.Span
 	for _, sp := range spans {
 		if sp.Key {
 			keys = append(keys, sp)

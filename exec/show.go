@@ -9,7 +9,7 @@ import (
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -133,8 +133,8 @@ func (r *run) describe(t *catalog.Table) *Rows {
 
 // showSplits lists the regions of t's tables as they are, or as they would be made.
 func (r *run) showSplits(ctx context.Context, t *catalog.Table) (*Rows, error) {
-	columns := append(textColumns("table"), planner.OutputColumn{Name: "start", Type: types.Bytes},
-		planner.OutputColumn{Name: "stop", Type: types.Bytes}, planner.OutputColumn{Name: "server", Type: types.String})
+	columns := append(textColumns("table"), plan.OutputColumn{Name: "start", Type: types.Bytes},
+		plan.OutputColumn{Name: "stop", Type: types.Bytes}, plan.OutputColumn{Name: "server", Type: types.String})
 	var rows [][]types.Value
 	for _, l := range t.Layouts {
 		names, err := r.physical(ctx, l)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/hql-db/hql/explain"
 	"github.com/hql-db/hql/hbase"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 // Stats says what a statement did. The RPC figures are the client's over the
@@ -27,7 +27,7 @@ type Stats struct {
 // TableStats is the share of one table access in Stats.
 type TableStats struct {
 	Table, Layout string
-	Access        planner.Access
+	Access        plan.Access
 	Gets, Scans   int64
 	RowsRead      int64 // before the client's filter
 	Rows          int64 // after it
@@ -37,7 +37,7 @@ type TableStats struct {
 	Scanned     *hbase.Scanned // by the servers, for the scans; nil: they told nothing
 	Regions     []explain.Region
 
-	scan  *planner.Scan
+	scan  *plan.Scan
 	calls []hbase.RPCEnd // the first of them
 }
 
@@ -57,7 +57,7 @@ type recorder struct {
 
 // scanStats counts one table access; its workers add to it.
 type scanStats struct {
-	scan                         *planner.Scan
+	scan                         *plan.Scan
 	start                        time.Time
 	gets, ranges, read, returned atomic.Int64
 	elapsed                      atomic.Int64 // ns from the start to the end
@@ -75,7 +75,7 @@ func newRecorder(c hbase.Client) *recorder {
 	return r
 }
 
-func (r *recorder) open(s *planner.Scan) *scanStats {
+func (r *recorder) open(s *plan.Scan) *scanStats {
 	st := &scanStats{scan: s, start: time.Now(), regions: &regionProgress{}}
 	if r.tracing {
 		st.trace = &trace{}

@@ -8,7 +8,7 @@ import (
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -20,16 +20,16 @@ type subqueries struct {
 
 	mu      sync.Mutex
 	closed  map[*parser.Select][]types.Value
-	answers map[*planner.Subplan]map[string]expr.Expr // by the outer values
-	held    int64                                     // bytes kept in answers
+	answers map[*plan.Subplan]map[string]expr.Expr // by the outer values
+	held    int64                                  // bytes kept in answers
 }
 
 func newSubqueries(ctx context.Context, r *run) *subqueries {
-	return &subqueries{run: r, ctx: ctx, closed: map[*parser.Select][]types.Value{}, answers: map[*planner.Subplan]map[string]expr.Expr{}}
+	return &subqueries{run: r, ctx: ctx, closed: map[*parser.Select][]types.Value{}, answers: map[*plan.Subplan]map[string]expr.Expr{}}
 }
 
 // values is planner.Env.Subqueries.
-func (q *subqueries) values(s *planner.Subplan) ([]types.Value, bool) {
+func (q *subqueries) values(s *plan.Subplan) ([]types.Value, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	v, ok := q.closed[s.Select]
@@ -37,7 +37,7 @@ func (q *subqueries) values(s *planner.Subplan) ([]types.Value, bool) {
 }
 
 // close runs a sub-query that depends on nothing around it.
-func (q *subqueries) close(ctx context.Context, s *planner.Subplan) error {
+func (q *subqueries) close(ctx context.Context, s *plan.Subplan) error {
 	if _, ok := q.values(s); ok {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (q *subqueries) close(ctx context.Context, s *planner.Subplan) error {
 
 // answer is expr.Env.Subquery.
 func (q *subqueries) answer(s *expr.Subquery, outer []types.Value) (expr.Expr, error) {
-	sub := s.Query.(*planner.Subplan)
+	sub := s.Query.(*plan.Subplan)
 	var b []byte
 	if s.X != nil {
 		b = append(b, byte(s.X.Type()))
@@ -93,9 +93,9 @@ func (q *subqueries) answer(s *expr.Subquery, outer []types.Value) (expr.Expr, e
 }
 
 // read runs sub for the outer values and gives the values of its column.
-func (q *subqueries) read(ctx context.Context, sub *planner.Subplan, outer []types.Value) ([]types.Value, error) {
+func (q *subqueries) read(ctx context.Context, sub *plan.Subplan, outer []types.Value) ([]types.Value, error) {
 	r := q.run.inner()
-	p, err := r.resolved(ctx, func() (*planner.Plan, error) { return sub.Plan(outer) })
+	p, err := r.resolved(ctx, func() (*plan.Plan, error) { return sub.Plan(outer) })
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/hql-db/hql/hbase"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 // ScanTracer is told of each access to a table.
@@ -18,7 +18,7 @@ type ScanTracer interface {
 // ScanStart says how a table is going to be read.
 type ScanStart struct {
 	Table, Layout string
-	Access        planner.Access
+	Access        plan.Access
 	Ranges        int // disjoint key ranges, a key counting as one
 }
 
@@ -30,7 +30,7 @@ type ScanEnd struct {
 
 // traceScan announces an access to a table, whose end stats reports. The context it returns is nil when nobody
 // wants to know more.
-func (st *statement) traceScan(ctx context.Context, s *planner.Scan, stats *scanStats) context.Context {
+func (st *statement) traceScan(ctx context.Context, s *plan.Scan, stats *scanStats) context.Context {
 	if st.tracer == nil && stats.trace == nil {
 		return nil
 	}

@@ -5,18 +5,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 // bloom tells which Bloom filter saves the servers from reading store files: HBase's name of it
 // or "none", and why. Both are empty where the definition says nothing of the families read.
 // Families that differ are told apart: "a: ROW, b: none".
-func bloom(s *planner.Scan) (kind, why string) {
-	if s.Access == planner.Empty {
+func bloom(s *plan.Scan) (kind, why string) {
+	if s.Access == plan.Empty {
 		return "", ""
 	}
 	families := s.Families
-	explicit := s.Fetch == planner.FetchColumns
+	explicit := s.Fetch == plan.FetchColumns
 	if s.Entries {
 		families, explicit = nil, false
 		for _, f := range s.Table.Families {
@@ -52,7 +52,7 @@ func bloom(s *planner.Scan) (kind, why string) {
 }
 
 // usableBloom tells what a family's filter is good for; explicit tells that only named columns are read.
-func usableBloom(s *planner.Scan, declared string, explicit bool) (kind, why string) {
+func usableBloom(s *plan.Scan, declared string, explicit bool) (kind, why string) {
 	gets, _ := s.Counts()
 	switch declared {
 	case "ROW":

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 // Style says what a piece of EXPLAIN's text stands for, so that a terminal can colour it.
@@ -48,7 +48,7 @@ type drawing struct {
 
 func (d *drawing) add(pieces ...Piece) { d.lines = append(d.lines, pieces) }
 
-func (d *drawing) measured(n planner.Node) []string {
+func (d *drawing) measured(n plan.Node) []string {
 	if d.figures == nil {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/words"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 // Figures are what EXPLAIN ANALYZE measured of a plan.
@@ -25,7 +25,7 @@ type Figures struct {
 
 // Step is what one step of a plan did.
 type Step struct {
-	Node  planner.Node
+	Node  plan.Node
 	Depth int   // of the step in the plan's tree, the last step having 0
 	Rows  int64 // that it gave
 	// Total is the time until it had given them, what it waited for its inputs included; Self is without that.
@@ -36,11 +36,11 @@ type Step struct {
 func (s Step) Title() string { return Title(s.Node) }
 
 // Steps lists the steps of the tree under n, a step before its inputs. measured gives what each did by itself; nil: nothing is known.
-func Steps(n planner.Node, measured func(planner.Node) (rows int64, took time.Duration)) []Step {
+func Steps(n plan.Node, measured func(plan.Node) (rows int64, took time.Duration)) []Step {
 	return steps(n, 0, measured)
 }
 
-func steps(n planner.Node, depth int, measured func(planner.Node) (rows int64, took time.Duration)) []Step {
+func steps(n plan.Node, depth int, measured func(plan.Node) (rows int64, took time.Duration)) []Step {
 	s := Step{Node: n, Depth: depth}
 	if measured != nil {
 		s.Rows, s.Total = measured(n)
@@ -58,7 +58,7 @@ func steps(n planner.Node, depth int, measured func(planner.Node) (rows int64, t
 
 // Table is what one table access did.
 type Table struct {
-	Scan           *planner.Scan
+	Scan           *plan.Scan
 	Gets, Scans    int64
 	RowsRead, Rows int64 // before the client's filter, and after it
 	RPCs, Bytes    int64
@@ -87,13 +87,13 @@ func (f *Figures) summary() string {
 func tries(n int64) string { return fmt.Sprintf("%d %s", n, words.Plural(n, "retry", "retries")) }
 
 // notes gives what was measured of a step.
-func (f *Figures) notes(n planner.Node) []string {
+func (f *Figures) notes(n plan.Node) []string {
 	var out []string
 	for _, s := range f.Steps {
 		if s.Node != n {
 			continue
 		}
-		if _, ok := n.(*planner.Scan); !ok {
+		if _, ok := n.(*plan.Scan); !ok {
 			return []string{fmt.Sprintf("%s, %s, of it here %s", words.Count(s.Rows, "row"), ms(s.Total), ms(s.Self))}
 		}
 		for _, t := range f.Tables {
@@ -110,7 +110,7 @@ func (f *Figures) notes(n planner.Node) []string {
 func (f *Figures) took(t *Table) string {
 	var total time.Duration
 	for _, s := range f.Steps {
-		if s.Node == planner.Node(t.Scan) {
+		if s.Node == plan.Node(t.Scan) {
 			total = s.Total
 		}
 	}
@@ -187,7 +187,7 @@ func openKey(b []byte) string {
 	if len(b) == 0 {
 		return "open"
 	}
-	return planner.Escape(b)
+	return plan.Escape(b)
 }
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

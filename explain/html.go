@@ -11,7 +11,7 @@ import (
 
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/words"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 //go:embed explain.html
@@ -37,7 +37,7 @@ type page struct {
 
 // pageTable is one table access.
 type pageTable struct {
-	*planner.Scan
+	*plan.Scan
 	Title     string
 	Hit       bool
 	Key       []pagePart
@@ -97,14 +97,14 @@ const (
 // Stored is an HBase table that a plan reads.
 type Stored struct {
 	Name    string
-	Spans   []planner.Span // that are read of it
+	Spans   []plan.Span // that are read of it
 	Regions []hbase.Region
 	Err     error // why the regions are not known; nil: they are
 }
 
 // HTML draws the plan of query, and what was measured of it unless f is nil, as a self-contained page. stored gives the
 // HBase tables of a table access, at most a page's worth of them, and what is to be said where these are not all.
-func HTML(query string, p *planner.Plan, f *Figures, stored func(s *planner.Scan, most int) (tables []Stored, note string)) (string, error) {
+func HTML(query string, p *plan.Plan, f *Figures, stored func(s *plan.Scan, most int) (tables []Stored, note string)) (string, error) {
 	d := page{Query: query, Verdict: Verdict(p).String(), Hit: p.HitsPrefix(), Analyzed: f != nil, MaxListed: maxListedSpans}
 	steps := Steps(p.Root, nil)
 	if f != nil {
@@ -114,10 +114,10 @@ func HTML(query string, p *planner.Plan, f *Figures, stored func(s *planner.Scan
 		longest := float64(max(1, steps[0].Total))
 		d.Steps = append(d.Steps, pageStep{st, 100 * float64(st.Self) / longest, 100 * float64(st.Total-st.Self) / longest})
 	}
-	for _, scan := range planner.Scans(p.Root) {
-		t := pageTable{Scan: scan, Title: Title(scan), Hit: scan.Access != planner.FullScan}
+	for _, scan := range plan.Scans(p.Root) {
+		t := pageTable{Scan: scan, Title: Title(scan), Hit: scan.Access != plan.FullScan}
 		for _, part := range ruler(scan) {
-			if scan.Access == planner.Empty {
+			if scan.Access == plan.Empty {
 				break // nothing is read by it
 			}
 			grow := min(part.Width, 24)

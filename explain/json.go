@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/hql-db/hql/hbase"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 type jsonSpan struct {
@@ -54,7 +54,7 @@ type jsonSub struct {
 
 // JSON is the object that EXPLAIN (FORMAT JSON) prints. Its fields are a contract. A query over several tables has the fields of the
 // first one, and every table's under "inputs". Figures, where there are some, stand under "analyze".
-func JSON(p *planner.Plan, f *Figures) ([]byte, error) {
+func JSON(p *plan.Plan, f *Figures) ([]byte, error) {
 	out := planJSON(p)
 	if f != nil {
 		out.Analyze = f.json()
@@ -62,13 +62,13 @@ func JSON(p *planner.Plan, f *Figures) ([]byte, error) {
 	return json.Marshal(out)
 }
 
-func planJSON(p *planner.Plan) *jsonPlan {
-	scans := planner.Scans(p.Root)
+func planJSON(p *plan.Plan) *jsonPlan {
+	scans := plan.Scans(p.Root)
 	var out *jsonPlan
 	switch len(scans) {
 	case 0:
-		out = &jsonPlan{HBaseTables: []string{}, Access: planner.Empty.String(), HitsPrefix: true, Parts: []jsonPart{}, Spans: []jsonSpan{},
-			Columns: []string{}, Order: planner.NoOrder.String(), Warnings: []string{}}
+		out = &jsonPlan{HBaseTables: []string{}, Access: plan.Empty.String(), HitsPrefix: true, Parts: []jsonPart{}, Spans: []jsonSpan{},
+			Columns: []string{}, Order: plan.NoOrder.String(), Warnings: []string{}}
 	default:
 		out = scanJSON(scans[0])
 		if len(scans) > 1 {
@@ -88,17 +88,17 @@ func planJSON(p *planner.Plan) *jsonPlan {
 	return out
 }
 
-func scanJSON(s *planner.Scan) *jsonPlan {
+func scanJSON(s *plan.Scan) *jsonPlan {
 	const most = 100
 	gets, scans := s.Counts()
 	out := &jsonPlan{Table: s.Table.Name, Layout: s.Layout.Name, HBaseTables: s.Stored(), Access: s.Access.String(),
-		HitsPrefix: s.Access != planner.FullScan, Gets: gets, Scans: scans, Ranges: len(s.Spans), Spans: []jsonSpan{}, Parts: []jsonPart{},
+		HitsPrefix: s.Access != plan.FullScan, Gets: gets, Scans: scans, Ranges: len(s.Spans), Spans: []jsonSpan{}, Parts: []jsonPart{},
 		Columns: []string{}, Order: s.Order.String(), Warnings: append([]string{}, s.Warnings...)}
-	if s.Access == planner.FullScan {
-		out.Advice = s.Advice()
+	if s.Access == plan.FullScan {
+		out.Advice = s.Advice
 	}
-	for _, p := range s.Parts() {
-		out.Parts = append(out.Parts, jsonPart{p.Part, p.State, p.Detail})
+	for _, p := range s.Key {
+		out.Parts = append(out.Parts, jsonPart{p.Part.Source, p.Use.String(), p.Detail()})
 	}
 	for i, sp := range s.Spans {
 		if i == most {
@@ -108,7 +108,7 @@ func scanJSON(s *planner.Scan) *jsonPlan {
 		if sp.Key {
 			stop = append(slices.Clone(sp.Start), 0)
 		}
-		out.Spans = append(out.Spans, jsonSpan{sp.Table, planner.Escape(sp.Start), planner.Escape(stop)})
+		out.Spans = append(out.Spans, jsonSpan{sp.Table, plan.Escape(sp.Start), plan.Escape(stop)})
 	}
 	if s.Filter != nil {
 		out.ServerFilter = s.Filter.String()
@@ -118,47 +118,47 @@ func scanJSON(s *planner.Scan) *jsonPlan {
 	}
 	out.Bloom, _ = bloom(s)
 	for _, c := range s.Columns {
-		out.Columns = append(out.Columns, c.Family+":"+planner.Escape([]byte(c.Qualifier)))
+		out.Columns = append(out.Columns, c.Family+":"+plan.Escape([]byte(c.Qualifier)))
 	}
 	return out
 }
 
 // sortKind gives the order kind when a node above the tables sorts.
-func sortKind(n planner.Node) (planner.OrderKind, bool) {
+func sortKind(n plan.Node) (plan.OrderKind, bool) {
 	for {
 		switch x := n.(type) {
-		case *planner.Sort:
+		case *plan.Sort:
 			if x.Limit >= 0 {
-				return planner.TopNOrder, true
+				return plan.TopNOrder, true
 			}
-			return planner.SortOrder, true
-		case *planner.Project:
+			return plan.SortOrder, true
+		case *plan.Project:
 			n = x.Input
-		case *planner.Limit:
+		case *plan.Limit:
 			n = x.Input
-		case *planner.Distinct:
+		case *plan.Distinct:
 			n = x.Input
-		case *planner.Filter:
+		case *plan.Filter:
 			n = x.Input
 		default:
-			return planner.NoOrder, false
+			return plan.NoOrder, false
 		}
 	}
 }
 
-func limitOf(n planner.Node) *int64 {
+func limitOf(n plan.Node) *int64 {
 	for {
 		switch x := n.(type) {
-		case *planner.Limit:
+		case *plan.Limit:
 			if x.Count < 0 {
 				return nil
 			}
 			return &x.Count
-		case *planner.Project:
+		case *plan.Project:
 			n = x.Input
-		case *planner.Sort:
+		case *plan.Sort:
 			n = x.Input
-		case *planner.Scan:
+		case *plan.Scan:
 			if x.Limit >= 0 {
 				return &x.Limit
 			}
@@ -242,7 +242,7 @@ func (f *Figures) json() *jsonFigures {
 		x := jsonTable{Table: t.Scan.Table.Name, Layout: t.Scan.Layout.Name, Gets: t.Gets, Scans: t.Scans, RowsRead: t.RowsRead, Rows: t.Rows,
 			RPCs: t.RPCs, Bytes: t.Bytes, jsonScanned: scannedJSON(t.Scanned), MS: millis(t.Elapsed), Regions: []jsonRegion{}}
 		for _, r := range t.Regions {
-			x.Regions = append(x.Regions, jsonRegion{r.Table, planner.Escape([]byte(r.Region.Name)), planner.Escape(r.Region.Start), planner.Escape(r.Region.Stop),
+			x.Regions = append(x.Regions, jsonRegion{r.Table, plan.Escape([]byte(r.Region.Name)), plan.Escape(r.Region.Start), plan.Escape(r.Region.Stop),
 				r.Region.Server, r.RPCs, r.Rows, r.Bytes, millis(r.Time)})
 		}
 		out.Tables = append(out.Tables, x)

@@ -7,7 +7,7 @@ import (
 	"sort"
 
 	"github.com/hql-db/hql/hbase"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 // keyspace is the picture of a physical table: its regions side by side, the spans over them.
@@ -43,7 +43,7 @@ const (
 )
 
 // drawKeyspace draws spans, which are sorted, over regions, which are sorted and cover all keys.
-func drawKeyspace(table string, regions []hbase.Region, spans []planner.Span) keyspace {
+func drawKeyspace(table string, regions []hbase.Region, spans []plan.Span) keyspace {
 	out := keyspace{Table: table, Total: len(regions)}
 	read := make([]bool, len(regions))
 	for i, r := range regions {
@@ -106,7 +106,7 @@ func drawKeyspace(table string, regions []hbase.Region, spans []planner.Span) ke
 	}
 	for _, b := range boxes {
 		title := fmt.Sprintf("[%s, %s)", openKey(b.start), openKey(b.stop))
-		label := planner.Escape(b.start)
+		label := plan.Escape(b.start)
 		if b.n > 1 {
 			title = fmt.Sprintf("%d regions %s", b.n, title)
 			label = fmt.Sprintf("%d regions", b.n)
@@ -124,7 +124,7 @@ func drawKeyspace(table string, regions []hbase.Region, spans []planner.Span) ke
 }
 
 // end is the first key behind s, "" for the table's end.
-func end(s planner.Span) []byte {
+func end(s plan.Span) []byte {
 	if s.Key {
 		return append(slices.Clone(s.Start), 0)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/hql-db/hql/hbase"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 // In the picture a span lies over a region exactly when it holds keys of it.
@@ -36,13 +36,13 @@ func TestKeyspace(t *testing.T) {
 		for i := range splits[1:] {
 			regions = append(regions, hbase.Region{Start: splits[i], Stop: splits[i+1]})
 		}
-		var spans []planner.Span
+		var spans []plan.Span
 		ks := sorted(2 + rnd.IntN(9))
 		for i := 0; i+1 < len(ks); i += 2 {
 			if rnd.IntN(3) == 0 {
-				spans = append(spans, planner.Span{Start: ks[i], Key: true})
+				spans = append(spans, plan.Span{Start: ks[i], Key: true})
 			} else {
-				spans = append(spans, planner.Span{Start: ks[i], Stop: ks[i+1]})
+				spans = append(spans, plan.Span{Start: ks[i], Stop: ks[i+1]})
 			}
 		}
 		if len(spans) > 0 && rnd.IntN(4) == 0 && !spans[len(spans)-1].Key {
@@ -80,10 +80,10 @@ func TestKeyspace(t *testing.T) {
 // Thousands of regions and spans make a picture of a few hundred boxes, with what is left out told.
 func TestKeyspaceLarge(t *testing.T) {
 	var regions []hbase.Region
-	var spans []planner.Span
+	var spans []plan.Span
 	for i := range 3000 {
 		regions = append(regions, hbase.Region{Start: fmt.Appendf(nil, "%04d", i), Stop: fmt.Appendf(nil, "%04d", i+1)})
-		spans = append(spans, planner.Span{Start: fmt.Appendf(nil, "%04dx", i), Stop: fmt.Appendf(nil, "%04dy", i)})
+		spans = append(spans, plan.Span{Start: fmt.Appendf(nil, "%04dx", i), Stop: fmt.Appendf(nil, "%04dy", i)})
 	}
 	regions[0].Start, regions[2999].Stop = nil, nil
 	k := drawKeyspace("t", regions, spans)

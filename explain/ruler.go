@@ -7,25 +7,24 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/hql-db/hql/catalog"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 // rulerPart is one part of a key as it lies in the key's bytes.
 type rulerPart struct {
-	planner.PartState
+	plan.PartUse
 	Offset int // of its first byte; -1 behind a part whose length varies
 	Width  int // in bytes, or catalog.Variable (-1)
 }
 
 // ruler lays out the parts of s's key byte by byte.
-func ruler(s *planner.Scan) []rulerPart {
-	parts := s.Parts()
+func ruler(s *plan.Scan) []rulerPart {
+	parts := s.Key
 	out := make([]rulerPart, len(parts))
 	at := 0
-	for i, st := range parts {
-		p := s.Layout.Key.Parts[i]
-		w := p.Width()
-		out[i] = rulerPart{PartState: st, Offset: at, Width: w}
+	for i, use := range parts {
+		w := use.Part.Width()
+		out[i] = rulerPart{PartUse: use, Offset: at, Width: w}
 		if w == catalog.Variable {
 			at = -1
 		} else if at >= 0 {
@@ -48,16 +47,16 @@ func (r rulerPart) Bytes() string {
 	return fmt.Sprintf("%d-%d", r.Offset, r.Offset+r.Width-1)
 }
 
-// Style is the style of the part's state.
+// Style is the style of what is done with the part.
 func (r rulerPart) Style() Style {
-	switch r.State {
-	case "bound":
+	switch r.Use {
+	case plan.Bound:
 		return Bound
-	case "range":
+	case plan.Ranged:
 		return Ranged
-	case "enumerated", "skipped":
+	case plan.Enumerated, plan.Skipped:
 		return Enumerated
-	case "literal":
+	case plan.Literal:
 		return Literal
 	}
 	return Dim
@@ -65,7 +64,7 @@ func (r rulerPart) Style() Style {
 
 // mark is the character that the part's bytes are drawn with.
 func (r rulerPart) mark() string {
-	if r.State == "skipped" {
+	if r.Use == plan.Skipped {
 		return ">"
 	}
 	return map[Style]string{Bound: "#", Ranged: "~", Enumerated: "*", Literal: "=", Dim: "."}[r.Style()]
@@ -88,7 +87,7 @@ func (r rulerPart) bar() string {
 }
 
 // drawKey draws the key: a scale of byte offsets, the bytes under it, then a line a part.
-func (d *drawing) drawKey(s *planner.Scan, in string) {
+func (d *drawing) drawKey(s *plan.Scan, in string) {
 	parts := ruler(s)
 	var scale strings.Builder
 	bytes := Line{{Dim, fmt.Sprintf("%s  %-8s |", in, "")}}
@@ -111,18 +110,18 @@ func (d *drawing) drawKey(s *planner.Scan, in string) {
 
 	source, at := 0, 0
 	for _, p := range parts {
-		source, at = max(source, runewidth.StringWidth(p.Part)), max(at, len(p.Bytes()))
+		source, at = max(source, runewidth.StringWidth(p.Part.Source)), max(at, len(p.Bytes()))
 	}
 	for _, p := range parts {
-		note := p.Detail
+		note := p.Detail()
 		if p.Why != "" {
 			note = p.Why
 		}
-		line := Line{{Dim, fmt.Sprintf("%-*s ", at, p.Bytes())}, {p.Style(), p.mark()}, {Plain, " " + runewidth.FillRight(p.Part, source) + "  "}}
+		line := Line{{Dim, fmt.Sprintf("%-*s ", at, p.Bytes())}, {p.Style(), p.mark()}, {Plain, " " + runewidth.FillRight(p.Part.Source, source) + "  "}}
 		if note == "" {
-			line = append(line, Piece{p.Style(), p.State})
+			line = append(line, Piece{p.Style(), p.Use.String()})
 		} else {
-			line = append(line, Piece{p.Style(), fmt.Sprintf("%-10s", p.State)}, Piece{Plain, "  " + note})
+			line = append(line, Piece{p.Style(), fmt.Sprintf("%-10s", p.Use)}, Piece{Plain, "  " + note})
 		}
 		d.labelled(in, "", line...)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/hql-db/hql/catalog"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 // maxLeaves bounds the spans that EXPLAIN draws of one table access.
@@ -16,13 +16,13 @@ const maxLeaves = 12
 
 // leaf is a span with the key parts that all of its keys have in common.
 type leaf struct {
-	planner.Span
+	plan.Span
 	bytes  [][]byte // of each common part
 	values []string // in readable form; "" for literals
 }
 
 // cutLeaf finds the leading parts of l's key that all keys of sp share.
-func cutLeaf(l *catalog.Layout, sp planner.Span) leaf {
+func cutLeaf(l *catalog.Layout, sp plan.Span) leaf {
 	out := leaf{Span: sp}
 	at := 0
 	for i, p := range l.Key.Parts {
@@ -36,7 +36,7 @@ func cutLeaf(l *catalog.Layout, sp planner.Span) leaf {
 			if v, err := p.Encoding.Decode(part); err == nil {
 				value = runewidth.Truncate(v.SQL(), 40, "...")
 			} else {
-				value = planner.Escape(part)
+				value = plan.Escape(part)
 			}
 		}
 		out.bytes, out.values = append(out.bytes, part), append(out.values, value)
@@ -46,7 +46,7 @@ func cutLeaf(l *catalog.Layout, sp planner.Span) leaf {
 }
 
 // drawSpans draws what is read: the tables, under each its spans as a tree of the key parts they have in common.
-func (d *drawing) drawSpans(s *planner.Scan, in string) {
+func (d *drawing) drawSpans(s *plan.Scan, in string) {
 	label, drawn := "read", 0
 	for i := 0; i < len(s.Spans); {
 		if drawn >= maxLeaves {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/hql-db/hql/internal/words"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -20,7 +20,7 @@ import (
 //	           6-13  ~ create_time AS TEXT('yyyyMMdd')  range       [DATE '2012-09-01' - DATE '2012-10-01']
 //	           14-19 . file_id AS TEXT(6)               unused      the prefix ends with the range before it
 //	  read     files [00000120120901, 00000120121002)
-func String(p *planner.Plan) string {
+func String(p *plan.Plan) string {
 	var b strings.Builder
 	for i, l := range Text(p, nil) {
 		if i > 0 {
@@ -33,17 +33,17 @@ func String(p *planner.Plan) string {
 
 // Text is String as lines of styled pieces. With figures, which may be nil, each step has its own behind or under it, and the
 // last line sums up.
-func Text(p *planner.Plan, f *Figures) []Line {
+func Text(p *plan.Plan, f *Figures) []Line {
 	d := &drawing{figures: f}
 	root := p.Root
 	for {
-		x, ok := root.(*planner.Project) // says nothing that a reader needs
+		x, ok := root.(*plan.Project) // says nothing that a reader needs
 		if !ok || f != nil {
 			break
 		}
 		root = x.Input
 	}
-	if _, ok := root.(*planner.Scan); !ok {
+	if _, ok := root.(*plan.Scan); !ok {
 		d.lines = append(d.lines, Verdict(p))
 	}
 	d.node(root, 0)
@@ -67,11 +67,11 @@ func Text(p *planner.Plan, f *Figures) []Line {
 }
 
 // Verdict tells in a line whether every table of the plan is read by its rowkey's prefix.
-func Verdict(p *planner.Plan) Line {
-	scans := planner.Scans(p.Root)
+func Verdict(p *plan.Plan) Line {
+	scans := plan.Scans(p.Root)
 	var missed []string
 	for _, s := range scans {
-		if s.Access == planner.FullScan {
+		if s.Access == plan.FullScan {
 			missed = append(missed, s.Table.Name)
 		}
 	}
@@ -93,14 +93,14 @@ func of(reads int, prefix string) string {
 	return fmt.Sprintf(" (%s%d reads)", prefix, reads)
 }
 
-func (d *drawing) node(n planner.Node, depth int) {
+func (d *drawing) node(n plan.Node, depth int) {
 	in := strings.Repeat("  ", depth)
 	next := depth + 1
 	switch n := n.(type) {
-	case *planner.Scan:
+	case *plan.Scan:
 		d.scan(n, in)
 		return
-	case *planner.Project:
+	case *plan.Project:
 		if d.figures == nil {
 			next = depth
 			break
@@ -114,7 +114,7 @@ func (d *drawing) node(n planner.Node, depth int) {
 		}
 		d.add(line...)
 	}
-	if j, ok := n.(*planner.Join); ok && j.Lookup != nil {
+	if j, ok := n.(*plan.Join); ok && j.Lookup != nil {
 		d.node(j.Left, next)
 		d.add(textf("%s  for each left row, shown for a made-up one:", in))
 		d.node(j.Right, next+1)
@@ -126,9 +126,9 @@ func (d *drawing) node(n planner.Node, depth int) {
 }
 
 // Title names a step in one line.
-func Title(n planner.Node) string {
+func Title(n plan.Node) string {
 	switch n := n.(type) {
-	case *planner.Scan:
+	case *plan.Scan:
 		t := n.Access.String() + " " + n.Table.Name
 		if n.Alias != "" && n.Alias != n.Table.Name {
 			t += " " + n.Alias
@@ -137,11 +137,11 @@ func Title(n planner.Node) string {
 			t += " (" + n.Layout.Name + ")"
 		}
 		return t
-	case *planner.Project:
+	case *plan.Project:
 		return "columns"
-	case *planner.Filter:
+	case *plan.Filter:
 		return "filter " + n.Cond.String()
-	case *planner.Limit:
+	case *plan.Limit:
 		t := "all rows"
 		if n.Count >= 0 {
 			t = fmt.Sprintf("limit %d", n.Count)
@@ -150,14 +150,14 @@ func Title(n planner.Node) string {
 			t += fmt.Sprintf(" offset %d", n.Offset)
 		}
 		return t
-	case *planner.Sort:
+	case *plan.Sort:
 		if n.Limit >= 0 {
 			return fmt.Sprintf("top %d by %s", n.Limit, orderText(n.By))
 		}
 		return "sort by " + orderText(n.By)
-	case *planner.Distinct:
+	case *plan.Distinct:
 		return "distinct"
-	case *planner.Aggregate:
+	case *plan.Aggregate:
 		t := "aggregate"
 		if n.Ordered {
 			t += " (streaming)"
@@ -170,7 +170,7 @@ func Title(n planner.Node) string {
 			t += sep + e.String()
 		}
 		return t
-	case *planner.Join:
+	case *plan.Join:
 		t := "inner join, "
 		switch {
 		case n.Swapped:
@@ -192,9 +192,9 @@ func Title(n planner.Node) string {
 			t += ", on " + n.On.String()
 		}
 		return t
-	case *planner.Union:
+	case *plan.Union:
 		return "union all"
-	case *planner.SetOp:
+	case *plan.SetOp:
 		t := "intersect"
 		if n.Except {
 			t = "except"
@@ -203,13 +203,13 @@ func Title(n planner.Node) string {
 			t += " all"
 		}
 		return t
-	case *planner.Values:
+	case *plan.Values:
 		return "values: " + words.Count(len(n.Rows), "row")
 	}
 	return fmt.Sprintf("%T", n)
 }
 
-func orderText(terms []planner.SortTerm) string {
+func orderText(terms []plan.SortTerm) string {
 	parts := make([]string, len(terms))
 	for i, t := range terms {
 		parts[i] = t.Expr.String()
@@ -221,23 +221,23 @@ func orderText(terms []planner.SortTerm) string {
 }
 
 // verdictOf tells in words whether s hits the rowkey prefix and what it opens.
-func verdictOf(s *planner.Scan) string {
+func verdictOf(s *plan.Scan) string {
 	switch s.Access {
-	case planner.Empty:
+	case plan.Empty:
 		return "no row can match, nothing is read"
-	case planner.FullScan:
+	case plan.FullScan:
 		return "MISSES the rowkey prefix"
 	}
 	gets, scans := s.Counts()
 	hits := "hits the rowkey prefix, " + gotten(gets, scans)
-	if s.Access == planner.SkipScan {
+	if s.Access == plan.SkipScan {
 		hits = "hops from value to value of the rowkey prefix"
 	}
 	used, all := 0, 0
-	for _, p := range s.Parts() {
-		switch p.State {
-		case "literal":
-		case "unused":
+	for _, p := range s.Key {
+		switch p.Use {
+		case plan.Literal:
+		case plan.Unused:
 			all++
 		default:
 			all, used = all+1, used+1
@@ -250,13 +250,13 @@ func verdictOf(s *planner.Scan) string {
 }
 
 // scan draws one table access.
-func (d *drawing) scan(s *planner.Scan, in string) {
+func (d *drawing) scan(s *plan.Scan, in string) {
 	style := Hit
-	if s.Access == planner.FullScan {
+	if s.Access == plan.FullScan {
 		style = Miss
 	}
 	d.add(textf("%s%s: ", in, Title(s)), Piece{style, verdictOf(s)})
-	if s.Access == planner.Empty {
+	if s.Access == plan.Empty {
 		return
 	}
 	line := func(label, format string, args ...any) { d.labelled(in, label, textf(format, args...)) }
@@ -287,7 +287,7 @@ func (d *drawing) scan(s *planner.Scan, in string) {
 	if kind, why := bloom(s); kind != "" {
 		line("bloom", "%s: %s", kind, why)
 	}
-	if s.Order != planner.NoOrder {
+	if s.Order != plan.NoOrder {
 		line("order", "%s", orderOf(s))
 	}
 	if s.Limit >= 0 {
@@ -326,13 +326,13 @@ func (d *drawing) scan(s *planner.Scan, in string) {
 	for _, w := range s.Warnings {
 		d.labelled(in, "warning", Piece{Miss, w})
 	}
-	if a := s.Advice(); a != "" && s.Access == planner.FullScan {
+	if a := s.Advice; a != "" && s.Access == plan.FullScan {
 		d.labelled(in, "to hit", Piece{Hit, a})
 	}
 }
 
 // versionsText tells which versions of the cells are read; "" for the newest.
-func versionsText(s *planner.Scan) string {
+func versionsText(s *plan.Scan) string {
 	var out []string
 	if s.AllVersions {
 		out = append(out, "all")
@@ -347,14 +347,14 @@ func versionsText(s *planner.Scan) string {
 }
 
 // placeOf tells in words where a predicate is checked.
-func placeOf(f planner.Fate) string {
-	return [...]string{planner.ByKey: "by the key", planner.ByServer: "server filter", planner.ByClient: "client filter",
-		planner.ByBoth: "server filter, checked again on the client"}[f.By]
+func placeOf(f plan.Fate) string {
+	return [...]string{plan.ByKey: "by the key", plan.ByServer: "server filter", plan.ByClient: "client filter",
+		plan.ByBoth: "server filter, checked again on the client"}[f.By]
 }
 
 // orderOf tells in which order the rows of s come and how, "" for none.
-func orderOf(s *planner.Scan) string {
-	if s.Order == planner.NoOrder {
+func orderOf(s *plan.Scan) string {
+	if s.Order == plan.NoOrder {
 		return ""
 	}
 	return fmt.Sprintf("%s (%s)", s.Order, orderText(s.OrderBy))
@@ -373,11 +373,11 @@ func gotten(gets, scans int) string {
 }
 
 // hopText tells what is hopped over, and what is read behind each value.
-func hopText(s *planner.Scan) string {
+func hopText(s *plan.Scan) string {
 	var free []string
-	for i, p := range s.Parts() {
-		if p.State == "skipped" || s.Access == planner.FullScan && i < s.Hop.Parts && p.State != "literal" {
-			free = append(free, p.Part)
+	for i, p := range s.Key {
+		if p.Use == plan.Skipped || s.Access == plan.FullScan && i < s.Hop.Parts && p.Use != plan.Literal {
+			free = append(free, p.Part.Source)
 		}
 	}
 	reads := make([]string, 0, len(s.Hop.Tails))
@@ -392,18 +392,18 @@ func hopText(s *planner.Scan) string {
 }
 
 // columnsText tells what is read of each row.
-func columnsText(s *planner.Scan) string {
+func columnsText(s *plan.Scan) string {
 	var names []string
 	for _, c := range s.Columns {
-		names = append(names, c.Family+":"+planner.Escape([]byte(c.Qualifier)))
+		names = append(names, c.Family+":"+plan.Escape([]byte(c.Qualifier)))
 	}
 	list := strings.Join(names, ", ")
 	switch s.Fetch {
-	case planner.FetchKeys:
+	case plan.FetchKeys:
 		return "none: keys only"
-	case planner.FetchAll:
+	case plan.FetchAll:
 		return strings.TrimSpace(list + " (all of " + strings.Join(s.Families, ", ") + ")")
-	case planner.FetchFirst:
+	case plan.FetchFirst:
 		return list + " and each row's first cell"
 	}
 	return list

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -21,7 +22,7 @@ func aggregate(name string) *expr.Function {
 type aggregates struct {
 	q      *query
 	srcs   []*source
-	calls  []AggCall
+	calls  []plan.AggCall
 	texts  []string
 	inside bool
 }
@@ -64,7 +65,7 @@ func (a *aggregates) call(c *parser.Call, f *expr.Function) (expr.Expr, error) {
 	a.q.resolved = func(is bool) { own, around = own || is, around || !is }
 	defer func() { a.inside, a.q.resolved = false, nil }()
 	scope := a.scope()
-	call := AggCall{Func: f.Name, Distinct: c.Distinct}
+	call := plan.AggCall{Func: f.Name, Distinct: c.Distinct}
 	if c.Star {
 		if f.Name != "COUNT" {
 			return nil, parser.Errorf(c.Pos, "%s(*) is not defined", c.Name)

@@ -31,8 +31,10 @@ func benchmark(b *testing.B, query string, parse bool) {
 
 const pointQuery = "SELECT level, msg, val, cnt FROM phoenix_events WHERE host = 'host0001' AND ts = 1700000000000"
 
-func BenchmarkPlanPoint(b *testing.B)      { benchmark(b, pointQuery, false) }
+func BenchmarkPlanPoint(b *testing.B) { benchmark(b, pointQuery, false) }
+
 func BenchmarkParsePlanPoint(b *testing.B) { benchmark(b, pointQuery, true) }
+
 func BenchmarkPlanWindow(b *testing.B) {
 	benchmark(b, "SELECT * FROM phoenix_events WHERE host = 'host0001' AND ts BETWEEN 1700000000000 AND 1700000100000", false)
 }

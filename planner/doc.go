@@ -1,16 +1,13 @@
 // Package planner turns a query into a plan: which keys and key ranges of which layout to read, what the region
-// servers check, what the client checks, and in which order the rows come. A plan is plain data. The planner does
-// no I/O and knows no client.
+// servers check, what the client checks, and in which order the rows come. The planner does no I/O and knows no client.
 //
-//	SELECT -> names resolved, nodes (select.go, from.go, aggregate.go, join.go, subquery.go)
-//	           |  each table's conjuncts, wanted columns and order (accessRequest)
+//	SELECT -> names resolved, nodes (select.go, resolve.go, from.go, output.go, aggregate.go, join.go, setop.go, subquery.go)
+//	           |  each table's conjuncts, wanted columns and order (request.go)
 //	           v
-//	access:  conjuncts -> boxes (box.go)
-//	         -> of each layout: key spans (span.go), order (order.go), residual by proof, cost (access.go)
-//	         -> of the cheapest: server filter, client filter, columns (pushdown.go)
+//	planner/access:  one table: boxes -> spans -> proof -> filters and cells -> plan.Scan
 //	           |
 //	           v
-//	Plan  -> run by package exec, drawn by package explain
+//	plan.Plan, plain data  -> run by package exec, drawn by package explain
 //
 // A point query is planned once for all its arguments (point.go).
 //

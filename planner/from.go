@@ -8,6 +8,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 // from lists the sources of FROM and the conditions that tie them.
@@ -245,7 +246,7 @@ func (q *query) addOne(f *from, t parser.TableExpr) ([]*expr.Column, error) {
 }
 
 // whole reads all columns of f.
-func (q *query) whole(f *from) (Node, error) {
+func (q *query) whole(f *from) (plan.Node, error) {
 	used := make([]bool, f.width())
 	for i := range used {
 		used[i] = true
@@ -255,7 +256,7 @@ func (q *query) whole(f *from) (Node, error) {
 }
 
 // addJoined adds a join of srcs, read by node, as one source; more columns than theirs stand under no table's name.
-func (f *from) addJoined(srcs []*source, node Node, star []*expr.Column, more ...OutputColumn) []*expr.Column {
+func (f *from) addJoined(srcs []*source, node plan.Node, star []*expr.Column, more ...plan.OutputColumn) []*expr.Column {
 	out := &source{node: node}
 	for _, s := range srcs {
 		for i, c := range s.cols {
@@ -311,11 +312,11 @@ func (q *query) fullJoin(f *from, t *parser.Join) ([]*expr.Column, error) {
 	}
 	j := newJoin(left, right, true, expr.Conjuncts(on), offset)
 	j.Full = true
-	node := Node(j)
-	var merged []OutputColumn
+	node := plan.Node(j)
+	var merged []plan.OutputColumn
 	var star []*expr.Column
 	if len(shared) > 0 {
-		p := &Project{Input: j}
+		p := &plan.Project{Input: j}
 		for _, s := range srcs {
 			for i, c := range s.cols {
 				p.Exprs = append(p.Exprs, &expr.Column{Index: s.offset + i, Name: c.Name, Typ: c.Type})
@@ -330,7 +331,7 @@ func (q *query) fullJoin(f *from, t *parser.Join) ([]*expr.Column, error) {
 			}
 			star = append(star, &expr.Column{Index: len(p.Exprs), Name: c[0].Name, Typ: either.Type()})
 			p.Exprs = append(p.Exprs, either)
-			merged = append(merged, OutputColumn{c[0].Name, either.Type()})
+			merged = append(merged, plan.OutputColumn{Name: c[0].Name, Type: either.Type()})
 		}
 		node = p
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -15,12 +16,12 @@ import (
 //	inner joins begin with a source whose key is bound, and go on with those whose keys
 //	  the rows so far bind (arrange)
 //	each further source is looked up by key where the rows so far bind it, else hashed
-func (q *query) joined(f *from, conds []expr.Expr, used []bool, want accessOrder, h hints) (n Node, ordered bool, err error) {
+func (q *query) joined(f *from, conds []expr.Expr, used []bool, want accessOrder, h hints) (n plan.Node, ordered bool, err error) {
 	switch len(f.srcs) {
 	case 0:
-		n = &Values{Rows: [][]expr.Expr{{}}}
+		n = &plan.Values{Rows: [][]expr.Expr{{}}}
 		if c := expr.Conjunction(conds); len(conds) > 0 {
-			n = &Filter{Input: n, Cond: c}
+			n = &plan.Filter{Input: n, Cond: c}
 		}
 		return n, false, nil
 	case 1:
@@ -36,7 +37,7 @@ func (q *query) joined(f *from, conds []expr.Expr, used []bool, want accessOrder
 }
 
 // chain joins the sources as they stand.
-func (q *query) chain(f *from, conds []expr.Expr, used []bool, h hints) (n Node, err error) {
+func (q *query) chain(f *from, conds []expr.Expr, used []bool, h hints) (n plan.Node, err error) {
 	rest := conds
 	for i, s := range f.srcs {
 		var own, on []expr.Expr
@@ -79,7 +80,7 @@ func (q *query) chain(f *from, conds []expr.Expr, used []bool, h hints) (n Node,
 		n = j
 	}
 	if len(rest) > 0 {
-		n = &Filter{Input: n, Cond: expr.Conjunction(rest)}
+		n = &plan.Filter{Input: n, Cond: expr.Conjunction(rest)}
 	}
 	return n, nil
 }
@@ -125,8 +126,8 @@ func moved(e expr.Expr, to func(index int) int) expr.Expr {
 }
 
 // newJoin joins on the equalities between the sides; other conditions are checked on each pair.
-func newJoin(left, right Node, outer bool, on []expr.Expr, offset int) *Join {
-	j := &Join{Left: left, Right: right, Outer: outer}
+func newJoin(left, right plan.Node, outer bool, on []expr.Expr, offset int) *plan.Join {
+	j := &plan.Join{Left: left, Right: right, Outer: outer}
 	var rest []expr.Expr
 	for _, t := range on {
 		if x, y, ok := equality(t); ok {
@@ -251,7 +252,7 @@ func (q *query) arrange(f *from, conds []expr.Expr, h hints) []int {
 			return false
 		}
 		scan, err := q.env.access(req)
-		return err == nil && !scan.Access.wide()
+		return err == nil && !scan.Access.Wide()
 	}
 	if bound(0, nil) {
 		return nil
@@ -307,7 +308,7 @@ func keySide(e expr.Expr, s *source, given []int, f *from) (expr.Expr, types.Typ
 }
 
 // rearranged joins the sources in another order, and puts the row back into the written one.
-func (q *query) rearranged(f *from, order []int, conds []expr.Expr, used []bool, h hints) (Node, bool, error) {
+func (q *query) rearranged(f *from, order []int, conds []expr.Expr, used []bool, h hints) (plan.Node, bool, error) {
 	g := &from{}
 	at := make([]int, len(used)) // where a column of the written row stands in the joined one
 	for _, i := range order {
@@ -335,73 +336,73 @@ func (q *query) rearranged(f *from, order []int, conds []expr.Expr, used []bool,
 	if err != nil {
 		return nil, false, err
 	}
-	return &Project{Input: n, Exprs: exprs}, false, nil
+	return &plan.Project{Input: n, Exprs: exprs}, false, nil
 }
 
 // lookup makes j read its right side, the table of s, by key for the rows of the left one, where
 // they bind its key and reading it without them costs more.
-func (q *query) lookup(j *Join, s *source, own []expr.Expr, used []bool, h hints) error {
-	whole, ok := j.Right.(*Scan)
-	if !ok || len(j.RightKeys) == 0 || whole.Access == Empty || whole.Access == Get {
+func (q *query) lookup(j *plan.Join, s *source, own []expr.Expr, used []bool, h hints) error {
+	whole, ok := j.Right.(*plan.Scan)
+	if !ok || len(j.RightKeys) == 0 || whole.Access == plan.Empty || whole.Access == plan.Get {
 		return nil
 	}
 	keys := slices.Clone(used)
 	mark(keys, j.RightKeys...)
-	plan := func(batch [][]types.Value) (*Scan, error) {
+	read := func(batch [][]types.Value) (*plan.Scan, error) {
 		req, err := q.request(s, append(slices.Clip(own), keyCondition(j.RightKeys, batch)), keys, accessOrder{limit: -1}, h)
 		if err != nil {
 			return nil, err
 		}
 		return q.env.access(req)
 	}
-	var sample *Scan
+	var sample *plan.Scan
 	for i := range sampleValues {
 		row := make([]types.Value, len(j.RightKeys))
 		for k, e := range j.RightKeys {
 			row[k] = sampleValue(e.Type(), i)
 		}
-		p, err := plan([][]types.Value{row})
+		p, err := read([][]types.Value{row})
 		if err != nil {
 			return err
 		}
-		if p.Access.wide() {
+		if p.Access.Wide() {
 			return nil
 		}
-		if p.Access != Empty {
+		if p.Access != plan.Empty {
 			sample = p
 			break
 		}
 	}
-	if sample == nil || !whole.Access.wide() && estimate(j.Left)*cost(sample) >= cost(whole) {
+	if sample == nil || !whole.Access.Wide() && estimate(j.Left)*cost(sample) >= cost(whole) {
 		return nil
 	}
-	j.Right, j.Lookup = sample, &Lookup{Plan: plan}
+	j.Right, j.Lookup = sample, &plan.Lookup{Plan: read}
 	return nil
 }
 
-func cost(s *Scan) float64 { return s.Considered[0].Cost }
+func cost(s *plan.Scan) float64 { return s.Considered[0].Cost }
 
 // estimate guesses how many rows n gives.
-func estimate(n Node) float64 {
+func estimate(n plan.Node) float64 {
 	const unknown = 1e6
 	switch n := n.(type) {
-	case *Scan:
-		if n.Access.wide() {
+	case *plan.Scan:
+		if n.Access.Wide() {
 			return unknown
 		}
 		return min(unknown, cost(n))
-	case *Join:
+	case *plan.Join:
 		if n.Lookup != nil {
-			return min(unknown, estimate(n.Left)*cost(n.Right.(*Scan)))
+			return min(unknown, estimate(n.Left)*cost(n.Right.(*plan.Scan)))
 		}
 		return unknown
-	case *Filter:
+	case *plan.Filter:
 		return estimate(n.Input)
-	case *Limit:
+	case *plan.Limit:
 		if n.Count >= 0 {
 			return min(float64(n.Count), estimate(n.Input))
 		}
-	case *Values:
+	case *plan.Values:
 		return float64(len(n.Rows))
 	}
 	return unknown

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 func layouts(tb testing.TB) *catalog.Catalog {
@@ -21,7 +22,7 @@ func layouts(tb testing.TB) *catalog.Catalog {
 	return c
 }
 
-func planSelect(c *catalog.Catalog, query string) (*Plan, error) {
+func planSelect(c *catalog.Catalog, query string) (*plan.Plan, error) {
 	st, err := parser.ParseStatement(query)
 	if err != nil {
 		return nil, err

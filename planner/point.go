@@ -8,15 +8,16 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
 // A Point is the plan of a query that reads one row by equality of all of its key's columns with
 // arguments or constants. It is made once: of other arguments of the same types only the key follows.
 type Point struct {
-	plan    *Plan
-	project *Project
-	scan    *Scan
+	plan    *plan.Plan
+	project *plan.Project
+	scan    *plan.Scan
 	row     []types.Value // the constants, by column
 	binds   []pointBind
 	loc     *time.Location // in which the constants were read
@@ -28,7 +29,7 @@ type Point struct {
 type pointBind struct{ column, arg int }
 
 // PointOf makes a Point of p, which Select of e made of s; nil when that does not fit p, or would not for all arguments.
-func (e *Env) PointOf(s *parser.Select, p *Plan) *Point {
+func (e *Env) PointOf(s *parser.Select, p *plan.Plan) *Point {
 	if len(s.Cores) != 1 || len(s.With)+len(s.OrderBy) > 0 || s.Limit != nil || s.Offset != nil {
 		return nil
 	}
@@ -36,12 +37,12 @@ func (e *Env) PointOf(s *parser.Select, p *Plan) *Point {
 	if c.Where == nil || c.Distinct || c.Having != nil || len(c.GroupBy)+len(c.Hints) > 0 || len(c.From) != 1 || !plainItems(c.Items) {
 		return nil
 	}
-	project, ok := p.Root.(*Project)
+	project, ok := p.Root.(*plan.Project)
 	if !ok {
 		return nil
 	}
-	scan, ok := project.Input.(*Scan)
-	if !ok || scan.Access != Get || len(scan.Spans) != 1 || scan.Filter != nil || scan.Residual != nil || scan.MaxTime > 0 || scan.AllVersions ||
+	scan, ok := project.Input.(*plan.Scan)
+	if !ok || scan.Access != plan.Get || len(scan.Spans) != 1 || scan.Filter != nil || scan.Residual != nil || scan.MaxTime > 0 || scan.AllVersions ||
 		scan.Layout.Kind != catalog.Primary || len(scan.Table.Layouts) > 1 || scan.Layout.Packed != nil || scan.Layout.Key.Drawn() != nil || scan.Layout.Stored.Drawn() != nil {
 		return nil
 	}
@@ -112,7 +113,7 @@ func fits(v types.Value, t types.Type) bool {
 
 // Plan gives the plan for the arguments of e, nil when it must be made anew: the table was replaced, the zone is
 // another, or the arguments are of other types or such that no key has them.
-func (t *Point) Plan(e *Env) *Plan {
+func (t *Point) Plan(e *Env) *plan.Plan {
 	scan, args := t.scan, e.Args
 	if now, ok := e.Catalog.Table(scan.Table.Name); !ok || now != scan.Table || e.Loc != t.loc {
 		return nil
@@ -133,11 +134,11 @@ func (t *Point) Plan(e *Env) *Plan {
 		return nil
 	}
 	out := &struct {
-		plan    Plan
-		project Project
-		scan    Scan
-		spans   [1]Span
-	}{*t.plan, *t.project, *scan, [1]Span{{Table: table, Start: key, Key: true}}}
+		plan    plan.Plan
+		project plan.Project
+		scan    plan.Scan
+		spans   [1]plan.Span
+	}{*t.plan, *t.project, *scan, [1]plan.Span{{Table: table, Start: key, Key: true}}}
 	out.scan.Spans = out.spans[:]
 	out.project.Input = &out.scan
 	out.plan.Root = &out.project

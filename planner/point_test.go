@@ -8,6 +8,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -33,7 +34,7 @@ func TestPoint(t *testing.T) {
 		}
 		s := st.(*parser.Select)
 		env := func(args []types.Value) *Env { return &Env{Catalog: c, Args: args} }
-		plan := func(args []types.Value) *Plan {
+		anew := func(args []types.Value) *plan.Plan {
 			p, err := env(args).Select(s)
 			if err != nil {
 				t.Fatalf("%s %v: %v", s, args, err)
@@ -41,7 +42,7 @@ func TestPoint(t *testing.T) {
 			return p
 		}
 		for from := range 8 {
-			point := env(nil).PointOf(s, plan(sampleArgs(kinds, from)))
+			point := env(nil).PointOf(s, anew(sampleArgs(kinds, from)))
 			for i := range sampleValues {
 				args := sampleArgs(kinds, i)
 				if point == nil {
@@ -52,8 +53,8 @@ func TestPoint(t *testing.T) {
 					continue
 				}
 				served[table.Name]++
-				want := plan(args)
-				if a, b := Scans(got.Root)[0], Scans(want.Root)[0]; a.Access != b.Access || !reflect.DeepEqual(a.Spans, b.Spans) {
+				want := anew(args)
+				if a, b := plan.Scans(got.Root)[0], plan.Scans(want.Root)[0]; a.Access != b.Access || !reflect.DeepEqual(a.Spans, b.Spans) {
 					t.Errorf("%s %v: %v %v, planned anew %v %v", s, args, a.Access, a.Spans, b.Access, b.Spans)
 				}
 			}

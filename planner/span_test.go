@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 // numbers lists n numbers from lo on.
@@ -55,7 +56,7 @@ func TestNeighbours(t *testing.T) {
 			t.Fatal(err)
 		}
 		gets, scans := 0, 0
-		for _, s := range Scans(p.Root)[0].Spans {
+		for _, s := range plan.Scans(p.Root)[0].Spans {
 			if s.Key {
 				gets++
 			} else {

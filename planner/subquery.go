@@ -6,33 +6,19 @@ import (
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
-
-// Subplan is a query inside an expression: the Query of an expr.Subquery.
-type Subplan struct {
-	Select *parser.Select // as it stands in the statement, the same in every plan of it
-	// Closed is set when the query depends on nothing around it. Run it once, give its rows through
-	// Env.Subqueries and plan again: as constants they can bind the key.
-	Closed bool
-	// Plan plans the query for the values of the expr.Subquery's Outer.
-	Plan func(outer []types.Value) (*Plan, error)
-	// Sample is the plan for outer values made up, for EXPLAIN. Where nothing is run, the plan
-	// around a closed query is made as if it had given one row, Shown.
-	Sample *Plan
-	Shown  types.Value
-	Text   string
-}
 
 // subquery compiles a query inside an expression over srcs.
 func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (expr.Expr, error) {
 	node.Text = s.String()
-	sub := &Subplan{Select: s, Closed: true, Text: node.Text}
+	sub := &plan.Subplan{Select: s, Closed: true, Text: node.Text}
 	srcs = frozen(srcs)
 	run := limited(s, node.Kind)
 	ctes, depth := slices.Clone(q.ctes), q.depth
-	plan := func(outer func(c *expr.Column) types.Value) (*Plan, error) {
-		in := &query{env: q.env, ctes: ctes, depth: depth, plan: &Plan{}}
+	planFor := func(outer func(c *expr.Column) types.Value) (*plan.Plan, error) {
+		in := &query{env: q.env, ctes: ctes, depth: depth, plan: &plan.Plan{}}
 		in.outer = func(ref *parser.ColumnRef) (expr.Expr, error) {
 			x, err := q.column(ref, srcs)
 			c, own := x.(*expr.Column)
@@ -54,7 +40,7 @@ func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (
 		return slices.IndexFunc(node.Outer, func(x expr.Expr) bool { return x.(*expr.Column).Index == c.Index })
 	}
 	for i := range sampleValues {
-		p, err := plan(func(c *expr.Column) types.Value {
+		p, err := planFor(func(c *expr.Column) types.Value {
 			if find(c) < 0 {
 				node.Outer = append(node.Outer, c)
 			}
@@ -76,8 +62,8 @@ func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (
 	node.Typ = sub.Sample.Columns[0].Type
 	node.Query = sub
 	columns := slices.Clone(node.Outer) // node.Outer is rewritten when rows change shape; the values' order stays
-	sub.Plan = func(outer []types.Value) (*Plan, error) {
-		return plan(func(c *expr.Column) types.Value {
+	sub.Plan = func(outer []types.Value) (*plan.Plan, error) {
+		return planFor(func(c *expr.Column) types.Value {
 			return outer[slices.IndexFunc(columns, func(x expr.Expr) bool { return x.(*expr.Column).Index == c.Index })]
 		})
 	}
@@ -124,8 +110,8 @@ func limited(s *parser.Select, kind expr.SubqueryKind) *parser.Select {
 }
 
 // readsNothing tells that the made-up values fit no key, so that the plan says nothing of others.
-func readsNothing(p *Plan) bool {
-	return slices.ContainsFunc(Scans(p.Root), func(s *Scan) bool { return s.Access == Empty })
+func readsNothing(p *plan.Plan) bool {
+	return slices.ContainsFunc(plan.Scans(p.Root), func(s *plan.Scan) bool { return s.Access == plan.Empty })
 }
 
 // sampleValues is the number of different values that sampleValue has.

@@ -3,7 +3,7 @@ package lookup
 import (
 	"sync"
 
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -19,7 +19,7 @@ type Cache struct {
 const maxKept = 100_000
 
 // nameOf is what the number of k is kept under.
-func nameOf(k planner.LookupKey) string {
+func nameOf(k plan.LookupKey) string {
 	b := append([]byte(k.Table), 0)
 	b = append(append(b, k.Column...), 0)
 	for _, a := range k.Args {

@@ -11,19 +11,19 @@ import (
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
 // A Dictionary gives numbers to names. Another writer may use it at the same time.
 type Dictionary interface {
 	// ID reads the number of a name, NULL where it has none.
-	ID(ctx context.Context, k planner.LookupKey) (types.Value, error)
+	ID(ctx context.Context, k plan.LookupKey) (types.Value, error)
 	// Names reads the names that call has given numbers to, by their numbers' types.Value.AppendKey: all of them, or
 	// that of one number where there may be millions.
 	Names(ctx context.Context, call *expr.Call, number types.Value) (names map[string]types.Value, all bool, err error)
 	// Allocate gives a name that has none the next number, unless another writer does.
-	Allocate(ctx context.Context, k planner.LookupKey) error
+	Allocate(ctx context.Context, k plan.LookupKey) error
 	// Some is a number such as names get: what a key is tried with before its names have theirs.
 	Some() types.Value
 }
@@ -81,7 +81,7 @@ func (n *Numbers) giver(call *expr.Call) Dictionary {
 
 // Get gives the number of a name, NULL when it has none; ok is false when it must be asked for: Resolve. It is
 // planner.Env.Lookups.
-func (n *Numbers) Get(k planner.LookupKey) (v types.Value, ok bool) {
+func (n *Numbers) Get(k plan.LookupKey) (v types.Value, ok bool) {
 	name := nameOf(k)
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -107,7 +107,7 @@ func (n *Numbers) keep(name string, v types.Value) {
 
 // Known is expr.Env.Lookup for the names that have numbers.
 func (n *Numbers) Known(table, column string, args []types.Value) (types.Value, bool) {
-	v, ok := n.Get(planner.LookupKey{Table: table, Column: column, Args: args})
+	v, ok := n.Get(plan.LookupKey{Table: table, Column: column, Args: args})
 	return v, ok && !v.IsNull()
 }
 
@@ -129,7 +129,7 @@ func (n *Numbers) Trim() {
 }
 
 // Resolve makes the number of k known, or that it has none.
-func (n *Numbers) Resolve(ctx context.Context, k planner.LookupKey) error {
+func (n *Numbers) Resolve(ctx context.Context, k plan.LookupKey) error {
 	if _, ok := n.Get(k); ok {
 		return nil
 	}
@@ -138,7 +138,7 @@ func (n *Numbers) Resolve(ctx context.Context, k planner.LookupKey) error {
 }
 
 // ask reads the number of k, NULL for none, which is known from then on.
-func (n *Numbers) ask(ctx context.Context, k planner.LookupKey) (types.Value, error) {
+func (n *Numbers) ask(ctx context.Context, k plan.LookupKey) (types.Value, error) {
 	age := n.env.Cache.age()
 	v, err := n.dictionary(k.Table).ID(ctx, k)
 	if err != nil {
@@ -155,7 +155,7 @@ func (n *Numbers) ask(ctx context.Context, k planner.LookupKey) (types.Value, er
 }
 
 // number makes the number of k known, which is a new one if it has none yet.
-func (n *Numbers) number(ctx context.Context, k planner.LookupKey) error {
+func (n *Numbers) number(ctx context.Context, k plan.LookupKey) error {
 	if v, ok := n.Get(k); ok && !v.IsNull() {
 		return nil
 	}
@@ -174,12 +174,12 @@ func (n *Numbers) number(ctx context.Context, k planner.LookupKey) error {
 
 // with calls eval until it asks for no number that is not known, and gives its error. Those are left to get,
 // which makes them known: Resolve for reading, number where each name is to have one.
-func (n *Numbers) with(ctx context.Context, eval func(env *expr.Env) error, get func(context.Context, planner.LookupKey) error, each bool) error {
+func (n *Numbers) with(ctx context.Context, eval func(env *expr.Env) error, get func(context.Context, plan.LookupKey) error, each bool) error {
 	env := n.env.Key()
 	for {
-		var wanted []planner.LookupKey
+		var wanted []plan.LookupKey
 		env.Lookup = func(table, column string, args []types.Value) (types.Value, bool) {
-			k := planner.LookupKey{Table: table, Column: column, Args: args}
+			k := plan.LookupKey{Table: table, Column: column, Args: args}
 			v, ok := n.Get(k)
 			if !ok || each && v.IsNull() {
 				wanted = append(wanted, k)

@@ -10,7 +10,7 @@ import (
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -26,7 +26,7 @@ type tables struct {
 func (tables) Some() types.Value { return types.NewInt(0) }
 
 // ID reads the cell of a name.
-func (d tables) ID(ctx context.Context, k planner.LookupKey) (types.Value, error) {
+func (d tables) ID(ctx context.Context, k plan.LookupKey) (types.Value, error) {
 	at, err := d.place(ctx, k, d.numbers.Resolve, false)
 	var refused *catalog.KeyError
 	if errors.As(err, &refused) { // a name that cannot be stored has no number
@@ -61,7 +61,7 @@ type cell struct {
 
 // place finds the cell of k: in the row whose key columns are its arguments. Numbers that stand in that key themselves are
 // had from get: see Numbers.with.
-func (d tables) place(ctx context.Context, k planner.LookupKey, get func(context.Context, planner.LookupKey) error, each bool) (at cell, err error) {
+func (d tables) place(ctx context.Context, k plan.LookupKey, get func(context.Context, plan.LookupKey) error, each bool) (at cell, err error) {
 	t, ok := d.Catalog.Table(k.Table)
 	if !ok {
 		return at, parser.Errorf(parser.NoPos, "LOOKUP: there is no table %q", k.Table)
@@ -88,7 +88,7 @@ func (d tables) place(ctx context.Context, k planner.LookupKey, get func(context
 }
 
 // Allocate draws a number for the name of k and writes it where there is none.
-func (d tables) Allocate(ctx context.Context, k planner.LookupKey) error {
+func (d tables) Allocate(ctx context.Context, k plan.LookupKey) error {
 	at, err := d.place(ctx, k, d.numbers.number, true)
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -30,7 +30,7 @@ type uids struct{ *Env }
 func (uids) Some() types.Value { return types.NewBytes(string(make([]byte, uidWidth))) }
 
 // ID asks for the id of a name.
-func (d uids) ID(ctx context.Context, k planner.LookupKey) (types.Value, error) {
+func (d uids) ID(ctx context.Context, k plan.LookupKey) (types.Value, error) {
 	name, ok := latin1(k.Args[0].Text())
 	if !ok || name == "" { // it cannot have one
 		return types.Value{}, nil
@@ -76,7 +76,7 @@ func (d uids) cell(ctx context.Context, key, family, kind string) ([]byte, error
 // Allocate gives a name an id in the steps in which OpenTSDB does, so that both may run at a
 // time: a number is drawn, its row takes the name, then the name's row takes the
 // number unless another writer was faster.
-func (d uids) Allocate(ctx context.Context, k planner.LookupKey) error {
+func (d uids) Allocate(ctx context.Context, k plan.LookupKey) error {
 	name, ok := latin1(k.Args[0].Text())
 	if !ok || name == "" || strings.ContainsFunc(k.Args[0].Text(), refusedInName) {
 		return fmt.Errorf("%s is no name for OpenTSDB: it takes letters of Latin-1, digits and -_./", k.Args[0].SQL())

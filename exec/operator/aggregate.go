@@ -10,7 +10,7 @@ import (
 	"github.com/cockroachdb/apd/v3"
 
 	"github.com/hql-db/hql/expr"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -18,7 +18,7 @@ import (
 // together it holds one group at a time.
 type aggregateOp struct {
 	in    Operator
-	node  *planner.Aggregate
+	node  *plan.Aggregate
 	env   *expr.Env
 	share share
 	dir   string
@@ -199,7 +199,7 @@ var aggKinds = map[string]aggKind{"COUNT": counting, "SUM": summing, "AVG": summ
 
 // accumulator computes one aggregate of one group.
 type accumulator struct {
-	call  *planner.AggCall
+	call  *plan.AggCall
 	kind  aggKind
 	env   *expr.Env
 	share *share
@@ -212,7 +212,7 @@ type accumulator struct {
 	rows  []keyed             // STRING_AGG, ARRAY_AGG: the values in order
 }
 
-func newAccumulator(c *planner.AggCall, env *expr.Env, s *share) accumulator {
+func newAccumulator(c *plan.AggCall, env *expr.Env, s *share) accumulator {
 	a := accumulator{call: c, kind: aggKinds[c.Func], env: env, share: s}
 	if c.Distinct {
 		a.seen = map[string]struct{}{}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/hql-db/hql/expr"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -19,7 +19,7 @@ import (
 // into files by a hash of the keys, and each pair of files is joined by itself.
 type joinOp struct {
 	left, right Operator
-	node        *planner.Join
+	node        *plan.Join
 	build       *build
 	env         *expr.Env
 	share       share
@@ -44,7 +44,7 @@ type spilledJoin struct {
 	level       int
 }
 
-func (b *build) join(ctx context.Context, n *planner.Join) (Operator, error) {
+func (b *build) join(ctx context.Context, n *plan.Join) (Operator, error) {
 	left, err := b.node(ctx, n.Left)
 	if err != nil {
 		return nil, err
@@ -270,18 +270,18 @@ rows:
 }
 
 // lookup plans the right side for a batch, with the LOOKUPs of its key resolved.
-func (b *build) lookup(ctx context.Context, l *planner.Lookup, batch [][]types.Value) (*planner.Scan, error) {
+func (b *build) lookup(ctx context.Context, l *plan.Lookup, batch [][]types.Value) (*plan.Scan, error) {
 	if b.opt.Resolve == nil {
 		return l.Plan(batch)
 	}
-	p, err := b.opt.Resolve(ctx, func() (*planner.Plan, error) {
+	p, err := b.opt.Resolve(ctx, func() (*plan.Plan, error) {
 		s, err := l.Plan(batch)
-		return &planner.Plan{Root: s}, err
+		return &plan.Plan{Root: s}, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return p.Root.(*planner.Scan), nil
+	return p.Root.(*plan.Scan), nil
 }
 
 func (j *joinOp) Next(ctx context.Context) ([][]types.Value, error) {

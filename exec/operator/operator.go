@@ -7,7 +7,7 @@ import (
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/internal/poison"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -24,7 +24,7 @@ type Operator interface {
 const BatchRows = 256
 
 // Source opens the access to one table.
-type Source func(ctx context.Context, s *planner.Scan) (Operator, error)
+type Source func(ctx context.Context, s *plan.Scan) (Operator, error)
 
 // Options bound and place a query's work. The zero value works.
 type Options struct {
@@ -37,9 +37,9 @@ type Options struct {
 	Subquery func(s *expr.Subquery, outer []types.Value) (expr.Expr, error)
 	Stop     func() error // see expr.Env
 	// Resolve plans until the LOOKUPs that plan asks for are known; nil: as it comes.
-	Resolve func(ctx context.Context, plan func() (*planner.Plan, error)) (*planner.Plan, error)
+	Resolve func(ctx context.Context, ask func() (*plan.Plan, error)) (*plan.Plan, error)
 	// Wrap stands around each operator of a step, to measure it; nil: none.
-	Wrap func(planner.Node, Operator) Operator
+	Wrap func(plan.Node, Operator) Operator
 }
 
 // Env is what the expressions of the query are evaluated in.
@@ -56,7 +56,7 @@ func (o Options) Memory() int64 {
 }
 
 // New makes the operators of the plan under node. src opens the tables. An error leaves nothing open.
-func New(ctx context.Context, node planner.Node, src Source, o Options) (Operator, error) {
+func New(ctx context.Context, node plan.Node, src Source, o Options) (Operator, error) {
 	b := &build{src: src, opt: o, budget: &Budget{Limit: o.Memory()}}
 	return b.node(ctx, node)
 }
@@ -67,7 +67,7 @@ type build struct {
 	budget *Budget
 }
 
-func (b *build) node(ctx context.Context, n planner.Node) (Operator, error) {
+func (b *build) node(ctx context.Context, n plan.Node) (Operator, error) {
 	op, err := b.bare(ctx, n)
 	if err == nil && b.opt.Wrap != nil {
 		op = b.opt.Wrap(n, op)
@@ -78,17 +78,17 @@ func (b *build) node(ctx context.Context, n planner.Node) (Operator, error) {
 	return op, err
 }
 
-func (b *build) bare(ctx context.Context, n planner.Node) (Operator, error) {
+func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 	switch n := n.(type) {
-	case *planner.Scan:
+	case *plan.Scan:
 		return b.src(ctx, n)
-	case *planner.Values:
+	case *plan.Values:
 		return &valuesOp{rows: n.Rows, env: b.opt.Env()}, nil
-	case *planner.Union:
+	case *plan.Union:
 		return &unionOp{b: b, parts: n.Parts}, nil
-	case *planner.SetOp:
+	case *plan.SetOp:
 		return b.setOp(ctx, n)
-	case *planner.Join:
+	case *plan.Join:
 		return b.join(ctx, n)
 	}
 	in, err := b.node(ctx, n.Inputs()[0])
@@ -96,17 +96,17 @@ func (b *build) bare(ctx context.Context, n planner.Node) (Operator, error) {
 		return nil, err
 	}
 	switch n := n.(type) {
-	case *planner.Filter:
+	case *plan.Filter:
 		return &filterOp{in: in, cond: n.Cond, env: b.opt.Env()}, nil
-	case *planner.Project:
+	case *plan.Project:
 		return project(in, n.Exprs, b.opt), nil
-	case *planner.Limit:
+	case *plan.Limit:
 		return Limit(in, n.Offset, n.Count), nil
-	case *planner.Distinct:
+	case *plan.Distinct:
 		return &distinctOp{in: in, seen: map[string]struct{}{}, share: share{Budget: b.budget}, dir: b.opt.SpillDir}, nil
-	case *planner.Sort:
+	case *plan.Sort:
 		return newSort(in, n, b.opt, b.budget), nil
-	case *planner.Aggregate:
+	case *plan.Aggregate:
 		return &aggregateOp{in: in, node: n, env: b.opt.Env(), share: share{Budget: b.budget}, dir: b.opt.SpillDir}, nil
 	}
 	in.Close()

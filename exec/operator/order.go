@@ -4,12 +4,12 @@ import (
 	"slices"
 
 	"github.com/hql-db/hql/expr"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
 // Order is the order that the terms of ORDER BY make.
-type Order []planner.SortTerm
+type Order []plan.SortTerm
 
 // Keys appends the values that row is sorted by.
 func (o Order) Keys(dst []types.Value, env *expr.Env, row []types.Value) ([]types.Value, error) {

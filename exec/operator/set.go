@@ -4,14 +4,14 @@ import (
 	"context"
 	"io"
 
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
 // unionOp gives the rows of its parts one after the other; each is opened when its turn comes.
 type unionOp struct {
 	b     *build
-	parts []planner.Node
+	parts []plan.Node
 	cur   Operator
 }
 
@@ -50,14 +50,14 @@ func (u *unionOp) Close() error {
 // those of the left side pass or not.
 type setOp struct {
 	left, right Operator
-	node        *planner.SetOp
+	node        *plan.SetOp
 	budget      *Budget
 	counts      map[string]int
 	key         []byte
 	out         [][]types.Value
 }
 
-func (b *build) setOp(ctx context.Context, n *planner.SetOp) (Operator, error) {
+func (b *build) setOp(ctx context.Context, n *plan.SetOp) (Operator, error) {
 	left, err := b.node(ctx, n.Left)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/hql-db/hql/expr"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -28,7 +28,7 @@ type sortOp struct {
 	out   [][]types.Value
 }
 
-func newSort(in Operator, n *planner.Sort, o Options, b *Budget) *sortOp {
+func newSort(in Operator, n *plan.Sort, o Options, b *Budget) *sortOp {
 	return &sortOp{in: in, by: n.By, env: o.Env(), limit: n.Limit, share: share{Budget: b}, dir: o.SpillDir}
 }
 

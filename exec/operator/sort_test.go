@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/hql-db/hql/expr"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -16,7 +16,7 @@ func TestSortEnds(t *testing.T) {
 	for i := range rows {
 		rows[i] = []types.Value{types.NewInt(int64(i * 7919 % len(rows)))}
 	}
-	n := &planner.Sort{By: []planner.SortTerm{{Expr: &expr.Column{Typ: types.BigInt}}}, Limit: -1}
+	n := &plan.Sort{By: []plan.SortTerm{{Expr: &expr.Column{Typ: types.BigInt}}}, Limit: -1}
 	for _, cancelled := range []bool{false, true} {
 		ctx, cancel := context.WithCancel(context.Background())
 		if cancelled {

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 // fileLimitEnv marks a process of its own in which files cannot grow: see TestSpillFails.
@@ -23,8 +23,8 @@ const fileLimitEnv = "HQL_TEST_FILE_LIMIT"
 func TestSpillFails(t *testing.T) {
 	const rows = 12_000
 	dir := t.TempDir()
-	run := func(n planner.Node, broken func()) (count int, err error) {
-		src := func(context.Context, *planner.Scan) (Operator, error) {
+	run := func(n plan.Node, broken func()) (count int, err error) {
+		src := func(context.Context, *plan.Scan) (Operator, error) {
 			return &rowSource{n: rows, pad: strings.Repeat("x", 200)}, nil
 		}
 		op, err := New(t.Context(), n, src, Options{MemoryLimit: 300_000, SpillDir: dir})

@@ -11,7 +11,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/internal/poison"
-	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -38,23 +38,23 @@ func (s *rowSource) Next(context.Context) ([][]types.Value, error) {
 func (s *rowSource) Close() error { return nil }
 
 // spillingNodes are the nodes that keep rows in files, over inputs of rows rows of rowSource.
-func spillingNodes(rows int64) map[string]planner.Node {
-	scan := func() *planner.Scan {
-		return &planner.Scan{Table: &catalog.Table{}} // two pseudo-columns: its rows are two wide
+func spillingNodes(rows int64) map[string]plan.Node {
+	scan := func() *plan.Scan {
+		return &plan.Scan{Table: &catalog.Table{}} // two pseudo-columns: its rows are two wide
 	}
 	num := &expr.Column{Index: 0, Name: "n", Typ: types.BigInt}
 	text := &expr.Column{Index: 1, Name: "s", Typ: types.String}
-	group := &planner.Aggregate{Input: scan(), GroupBy: []expr.Expr{num}, Aggs: []planner.AggCall{{Func: "MAX", Arg: text, Typ: types.String}}}
-	return map[string]planner.Node{
-		"sorted first rows": &planner.Sort{Input: scan(), By: []planner.SortTerm{{Expr: num}}, Limit: rows / 2},
-		"sorted groups":     &planner.Sort{Input: group, By: []planner.SortTerm{{Expr: num}}, Limit: -1},
-		"sorted distinct":   &planner.Sort{Input: &planner.Distinct{Input: scan()}, By: []planner.SortTerm{{Expr: num}}, Limit: -1},
-		"grouped distinct":  &planner.Aggregate{Input: &planner.Distinct{Input: scan()}, GroupBy: []expr.Expr{num}, Aggs: []planner.AggCall{{Func: "COUNT", Typ: types.BigInt}}},
-		"sort":              &planner.Sort{Input: scan(), By: []planner.SortTerm{{Expr: num}}, Limit: -1},
-		"group":             &planner.Aggregate{Input: scan(), GroupBy: []expr.Expr{num}, Aggs: []planner.AggCall{{Func: "COUNT", Typ: types.BigInt}, {Func: "MAX", Arg: text, Typ: types.String}}},
-		"distinct":          &planner.Distinct{Input: scan()},
-		"join":              &planner.Join{Left: scan(), Right: scan(), LeftKeys: []expr.Expr{num}, RightKeys: []expr.Expr{num}},
-		"full join": &planner.Join{Left: scan(), Right: scan(), LeftKeys: []expr.Expr{num}, RightKeys: []expr.Expr{&expr.Const{Typ: types.BigInt}},
+	group := &plan.Aggregate{Input: scan(), GroupBy: []expr.Expr{num}, Aggs: []plan.AggCall{{Func: "MAX", Arg: text, Typ: types.String}}}
+	return map[string]plan.Node{
+		"sorted first rows": &plan.Sort{Input: scan(), By: []plan.SortTerm{{Expr: num}}, Limit: rows / 2},
+		"sorted groups":     &plan.Sort{Input: group, By: []plan.SortTerm{{Expr: num}}, Limit: -1},
+		"sorted distinct":   &plan.Sort{Input: &plan.Distinct{Input: scan()}, By: []plan.SortTerm{{Expr: num}}, Limit: -1},
+		"grouped distinct":  &plan.Aggregate{Input: &plan.Distinct{Input: scan()}, GroupBy: []expr.Expr{num}, Aggs: []plan.AggCall{{Func: "COUNT", Typ: types.BigInt}}},
+		"sort":              &plan.Sort{Input: scan(), By: []plan.SortTerm{{Expr: num}}, Limit: -1},
+		"group":             &plan.Aggregate{Input: scan(), GroupBy: []expr.Expr{num}, Aggs: []plan.AggCall{{Func: "COUNT", Typ: types.BigInt}, {Func: "MAX", Arg: text, Typ: types.String}}},
+		"distinct":          &plan.Distinct{Input: scan()},
+		"join":              &plan.Join{Left: scan(), Right: scan(), LeftKeys: []expr.Expr{num}, RightKeys: []expr.Expr{num}},
+		"full join": &plan.Join{Left: scan(), Right: scan(), LeftKeys: []expr.Expr{num}, RightKeys: []expr.Expr{&expr.Const{Typ: types.BigInt}},
 			Outer: true, Full: true}, // no key meets a NULL one: each row comes alone
 	}
 }
@@ -65,7 +65,7 @@ func TestSpill(t *testing.T) {
 	dir := t.TempDir()
 	for name, n := range spillingNodes(rows) {
 		t.Run(name, func(t *testing.T) {
-			src := func(context.Context, *planner.Scan) (Operator, error) {
+			src := func(context.Context, *plan.Scan) (Operator, error) {
 				return &rowSource{n: rows, pad: strings.Repeat("x", 200)}, nil
 			}
 			op, err := New(t.Context(), n, src, Options{MemoryLimit: limit, SpillDir: dir})

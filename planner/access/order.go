@@ -1,4 +1,4 @@
-package planner
+package access
 
 import (
 	"bytes"
@@ -6,30 +6,31 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 // keyOrder is what the bytes of one span say of a wanted order.
 type keyOrder struct {
-	dir   int    // +1: forward, -1: reversed, 0: any (all terms are constant)
-	fixed []byte // the span's table and constant parts that no term asks about: spans that differ here must be merged
-	pivot []byte // see Span.Pivot
-	hold  int    // see Scan.Hold; -1: none
+	dir       int             // +1: forward, -1: reversed, 0: any (all terms are constant)
+	fixed     []byte          // the span's table and constant parts that no term asks about: spans that differ here must be merged
+	pivot     []byte          // see Span.Pivot
+	prefixFix *catalog.Column // see Scan.PrefixFix; nil: none
 	// uneven: values of a term do not sort quite like their bytes (negative numbers, text
 	// before a delimiter), so that several spans cannot be read one after the other.
 	uneven bool
 }
 
 // order decides whether reading the spans in key order, reversed, or merged gives the wanted order.
-func (c *candidate) order(req *accessRequest, off bool) {
-	if len(req.orderBy) == 0 || off || c.scan.ListTables || c.scan.CapHit || len(c.spans) == 0 { // widened spans overlap in any way
+func (c *candidate) order(req *Request, off bool) {
+	if len(req.OrderBy) == 0 || off || c.scan.ListTables || c.scan.CapHit || len(c.spans) == 0 { // widened spans overlap in any way
 		return
 	}
 	dir, merge := 0, false
 	var first keyOrder
-	hold := -1
+	var fix *catalog.Column
 	orders := make([]keyOrder, len(c.spans))
 	for i := range c.spans {
-		o, ok := c.spanOrder(&c.spans[i], req.orderBy)
+		o, ok := c.spanOrder(&c.spans[i], req.OrderBy)
 		if !ok || dir != 0 && o.dir != 0 && o.dir != dir {
 			return
 		}
@@ -42,34 +43,34 @@ func (c *candidate) order(req *accessRequest, off bool) {
 			merge = true
 		}
 		merge = merge || o.uneven && len(c.spans) > 1
-		if o.hold >= 0 {
-			hold = o.hold
+		if o.prefixFix != nil {
+			fix = o.prefixFix
 		}
 		orders[i] = o
 	}
-	if merge && (req.unmerged || c.scan.Entries && !c.entriesTell(req.orderBy)) {
+	if merge && (req.Unmerged || c.scan.Entries && !c.entriesTell(req.OrderBy)) {
 		return
 	}
-	if hold >= 0 && (dir > 0 || len(c.spans) > 1) {
+	if fix != nil && (dir > 0 || len(c.spans) > 1) {
 		return
 	}
 	for i, o := range orders {
 		c.spans[i].Pivot = o.pivot
 	}
-	c.scan.OrderBy, c.scan.Hold = req.orderBy, hold
+	c.scan.OrderBy, c.scan.PrefixFix = req.OrderBy, fix
 	switch {
 	case merge:
-		c.scan.Order = MergeOrder
+		c.scan.Order = plan.MergeOrder
 	case dir < 0:
-		c.scan.Order = ReverseOrder
+		c.scan.Order = plan.ReverseOrder
 	default:
-		c.scan.Order = KeyOrder
+		c.scan.Order = plan.KeyOrder
 	}
 	c.scan.Reversed = dir < 0
 }
 
 // entriesTell reports whether entries, which are merged before their rows are looked up, hold what terms are made of.
-func (c *candidate) entriesTell(terms []SortTerm) bool {
+func (c *candidate) entriesTell(terms []plan.SortTerm) bool {
 	for _, t := range terms {
 		for _, col := range expr.Columns(t.Expr) {
 			if !c.scan.Layout.Tells(col) {
@@ -82,15 +83,15 @@ func (c *candidate) entriesTell(terms []SortTerm) bool {
 
 // unordered gives up the order that order found.
 func (c *candidate) unordered() {
-	c.scan.Order, c.scan.OrderBy, c.scan.Hold, c.scan.Reversed = NoOrder, nil, -1, false
+	c.scan.Order, c.scan.OrderBy, c.scan.PrefixFix, c.scan.Reversed = plan.NoOrder, nil, nil, false
 	for i := range c.spans {
 		c.spans[i].Pivot = nil
 	}
 }
 
 // spanOrder matches the terms with the key's parts within one span.
-func (c *candidate) spanOrder(s *keySpan, terms []SortTerm) (keyOrder, bool) {
-	o := keyOrder{hold: -1, fixed: append([]byte(s.Table), 0)}
+func (c *candidate) spanOrder(s *keySpan, terms []plan.SortTerm) (keyOrder, bool) {
+	o := keyOrder{fixed: append([]byte(s.Table), 0)}
 	parts := c.scan.Layout.Key.Parts
 	open := false // a part before was not constant
 	for i := 0; i < len(parts); {
@@ -139,7 +140,7 @@ func packed(t *catalog.Table) bool {
 	return slices.ContainsFunc(t.Columns, func(c *catalog.Column) bool { return c.Packed != nil })
 }
 
-func termColumn(t SortTerm) (int, bool) {
+func termColumn(t plan.SortTerm) (int, bool) {
 	c, ok := t.Expr.(*expr.Column)
 	if !ok {
 		return 0, false
@@ -211,7 +212,7 @@ func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, desc, constan
 			if _, ok := p.Column(); !ok {
 				return false
 			}
-			o.hold = col
+			o.prefixFix = c.scan.Table.Columns[col]
 		}
 	}
 	o.dir = dir

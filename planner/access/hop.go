@@ -1,27 +1,17 @@
-package planner
+package access
 
 import (
 	"slices"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
-	"github.com/hql-db/hql/types"
+	"github.com/hql-db/hql/planner/plan"
 )
-
-// A Hop tells where in the spans of a Scan the keys lie that can match: behind each value of the first Parts parts of the
-// key, which nothing binds, in one of Tails. A reader hops from value to value of these parts instead of reading them all.
-//
-//	ROW KEY (host AS TEXT, X'00', ts AS INT64), ts BETWEEN 5 AND 9      Parts 2, Tails [00..05, 00..0A)
-type Hop struct {
-	Parts int    // with the literals behind the last of them
-	Tails []Span // what follows them: sorted, disjoint, of no table; one with Key ends the key
-}
 
 // tailHop is a Hop while it is planned: with what is known of the parts behind the free ones.
 type tailHop struct {
-	Hop
-	uses   []partUse
-	detail []types.Set
+	plan.Hop
+	uses []plan.PartUse
 }
 
 // maxTails bounds the ranges behind each value that is hopped to.
@@ -67,34 +57,35 @@ func (w *walker) constrains(br *branch, p *catalog.Part) bool {
 func (w *walker) tails(br branch, n int) *tailHop {
 	was := *w
 	w.hopping = true
-	w.uses, w.detail, w.varied = make([]partUse, len(was.uses)), make([]types.Set, len(was.uses)), make([]bool, len(was.uses))
+	w.uses = partUses(w.layout)
 	br.prefix, br.bound, br.begun = nil, 0, n
 	var found []keySpan
 	useful := w.key(br, n, &found)
-	h := &tailHop{Hop: Hop{Parts: n}, uses: w.uses, detail: w.detail}
+	h := &tailHop{Hop: plan.Hop{Parts: n}, uses: w.uses}
 	capped := w.capped
-	w.hopping, w.uses, w.detail, w.varied = false, was.uses, was.detail, was.varied
+	w.hopping, w.uses = false, was.uses
 	w.stopPart, w.stopWhy, w.capped, w.spans, w.lookups = was.stopPart, was.stopWhy, was.capped, was.spans, was.lookups
 	if !useful || capped {
 		return nil
 	}
 	h.Tails, _ = mergeSpans(found, true)
-	if len(h.Tails) == 0 || len(h.Tails) > maxTails || slices.ContainsFunc(h.Tails, func(s Span) bool { return len(s.Start)+len(s.Stop) == 0 }) {
+	if len(h.Tails) == 0 || len(h.Tails) > maxTails || slices.ContainsFunc(h.Tails, func(s plan.Span) bool { return len(s.Start)+len(s.Stop) == 0 }) {
 		return nil
 	}
 	return h
 }
 
-// hop is the one that all spans of c have, with the tails of each of them; nil: they have none.
-func (c *candidate) hop() *Hop {
+// hop is the one that all spans of c have, with the tails of each of them, and what the first of them does with the key's parts. Nil: they
+// have none.
+func (c *candidate) hop() (*plan.Hop, []plan.PartUse) {
 	if c.scan.CapHit || len(c.spans) == 0 {
-		return nil
+		return nil, nil
 	}
-	var out Hop
+	var out plan.Hop
 	var tails []keySpan
 	for i, s := range c.spans {
 		if s.hop == nil || i > 0 && s.hop.Parts != out.Parts {
-			return nil
+			return nil, nil
 		}
 		if i > 0 && s.hop == c.spans[i-1].hop {
 			continue
@@ -105,21 +96,7 @@ func (c *candidate) hop() *Hop {
 		}
 	}
 	if out.Tails, _ = mergeSpans(tails, true); len(out.Tails) > maxTails {
-		return nil
+		return nil, nil
 	}
-	c.walker.hopped = c.spans[0].hop
-	return &out
-}
-
-// hopped puts what a skip scan does with part i into st.
-func (s *Scan) hopped(st *PartState, i int) {
-	n := s.Skip
-	if s.Hop != nil {
-		n = s.Hop.Parts
-	}
-	if i < n {
-		st.State, st.Why = "skipped", ""
-	} else if h := s.walker.hopped; s.Hop != nil && h.uses[i] != unused {
-		st.State, st.Detail, st.Why = h.uses[i].String(), describe(h.detail[i]), ""
-	}
+	return &out, c.spans[0].hop.uses
 }

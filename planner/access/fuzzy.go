@@ -1,4 +1,4 @@
-package planner
+package access
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/filter"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 // maxFuzzy bounds the patterns of a fuzzy filter: the servers try each of them on each row that they stop at.
@@ -101,13 +102,13 @@ func (c *candidate) fuzzy() filter.Filter {
 	}
 	k := 0
 	for i := range c.fates {
-		if c.fates[i].By == ByKey {
+		if c.fates[i].By == plan.ByKey {
 			continue
 		}
 		used := expr.Columns(c.residual[k])
 		k++
-		if c.fates[i].By == ByClient && len(used) > 0 && !slices.ContainsFunc(used, func(col int) bool { return !cols[col] }) {
-			c.fates[i].By, c.fates[i].Why = ByBoth, "the servers seek to keys that fit"
+		if c.fates[i].By == plan.ByClient && len(used) > 0 && !slices.ContainsFunc(used, func(col int) bool { return !cols[col] }) {
+			c.fates[i].By, c.fates[i].Why = plan.ByBoth, "the servers seek to keys that fit"
 		}
 	}
 	return f

@@ -9,7 +9,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// holdScan mends the order of rows read in reverse by a column that a
+// prefixOrderScan mends the order of rows read in reverse by a column that a
 // delimiter follows, where some bytes of values sort before the delimiter:
 //
 //	keys, reversed   a|    a\x10|    Z|
@@ -17,7 +17,7 @@ import (
 //
 // A row is held back until the rows whose value extends its own have passed:
 // they follow it at once, so what is held are values that each extend the one before.
-type holdScan struct {
+type prefixOrderScan struct {
 	in    operator.Operator
 	col   int
 	limit int64 // rows wanted in all; -1: all. More rows of one value need not be held
@@ -33,7 +33,7 @@ type heldRows struct {
 }
 
 // Next gives the rows that nothing can come before any more.
-func (h *holdScan) Next(ctx context.Context) ([][]types.Value, error) {
+func (h *prefixOrderScan) Next(ctx context.Context) ([][]types.Value, error) {
 	if h.err != nil {
 		return nil, h.err
 	}
@@ -58,7 +58,7 @@ func (h *holdScan) Next(ctx context.Context) ([][]types.Value, error) {
 	return h.out, nil
 }
 
-func (h *holdScan) take(row []types.Value) {
+func (h *prefixOrderScan) take(row []types.Value) {
 	v := row[h.col].Text()
 	h.release(v, false)
 	if n := len(h.held); n == 0 || h.held[n-1].value != v {
@@ -71,7 +71,7 @@ func (h *holdScan) take(row []types.Value) {
 }
 
 // release gives out the held rows whose value v does not extend, all of them at the end.
-func (h *holdScan) release(v string, end bool) {
+func (h *prefixOrderScan) release(v string, end bool) {
 	n := len(h.held)
 	for n > 0 && (end || !strings.HasPrefix(v, h.held[n-1].value)) {
 		n--
@@ -81,4 +81,4 @@ func (h *holdScan) release(v string, end bool) {
 }
 
 // Close ends the input.
-func (h *holdScan) Close() error { return h.in.Close() }
+func (h *prefixOrderScan) Close() error { return h.in.Close() }

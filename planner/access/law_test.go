@@ -1,4 +1,4 @@
-package planner
+package access
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/internal/worlds"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -161,16 +162,16 @@ func (g *lawWorld) check(where string, order []parser.OrderTerm, maxSpans int) {
 	if and, ok := cond.(*expr.And); ok {
 		conjuncts = and.Terms
 	}
-	req := &accessRequest{table: g.table, conjuncts: conjuncts, needed: make([]bool, len(g.table.Columns)+2), limit: -1, noPushdown: true}
+	req := &Request{Table: g.table, Conjuncts: conjuncts, Needed: make([]bool, len(g.table.Columns)+2), Limit: -1, NoPushdown: true}
 	orderText := ""
 	for _, o := range order {
 		c, _ := g.table.Column(o.Expr.(*parser.ColumnRef).Name)
-		req.orderBy = append(req.orderBy, SortTerm{Expr: &expr.Column{Index: c.Index, Name: c.Name, Typ: c.Type}, Desc: o.Desc})
+		req.OrderBy = append(req.OrderBy, plan.SortTerm{Expr: &expr.Column{Index: c.Index, Name: c.Name, Typ: c.Type}, Desc: o.Desc})
 		orderText += fmt.Sprintf(" %s desc=%v", c.Name, o.Desc)
 	}
-	e := &Env{Loc: g.loc}
+	e := &Env{}
 	e.Options.MaxSpans = maxSpans
-	s, err := e.access(req)
+	s, err := e.Scan(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,28 +192,28 @@ func (g *lawWorld) check(where string, order []parser.OrderTerm, maxSpans int) {
 		for i, sp := range s.Spans {
 			if there && (sp.Table == at.table || s.ListTables) && inSpan(sp, at.key) {
 				if in >= 0 {
-					fail("row %v with key %s lies in two spans", row.row, Escape(at.key))
+					fail("row %v with key %s lies in two spans", row.row, plan.Escape(at.key))
 				}
 				in = i
 			}
 		}
 		if in < 0 {
 			if match {
-				fail("row %v with key %s %s matches but lies in no span", row.row, at.table, Escape(at.key))
+				fail("row %v with key %s %s matches but lies in no span", row.row, at.table, plan.Escape(at.key))
 			}
 			continue
 		}
 		if left := s.Residual == nil || isTrue(t, s.Residual, row.row, g.loc); left != match {
-			fail("row %v with key %s: residual and WHERE (%v) disagree", row.row, Escape(at.key), match)
+			fail("row %v with key %s: residual and WHERE (%v) disagree", row.row, plan.Escape(at.key), match)
 		}
 		if match {
 			if s.Hop != nil && !s.Spans[in].Key && !hopsTo(s, at.key) {
-				fail("row %v with key %s matches but is hopped over", row.row, Escape(at.key))
+				fail("row %v with key %s matches but is hopped over", row.row, plan.Escape(at.key))
 			}
 			read[in] = append(read[in], row)
 		}
 	}
-	if s.Order == NoOrder || s.Hold >= 0 {
+	if s.Order == plan.NoOrder || s.PrefixFix != nil {
 		return
 	}
 	var all [][]types.Value
@@ -242,25 +243,25 @@ func (g *lawWorld) check(where string, order []parser.OrderTerm, maxSpans int) {
 			all = append(all, ordered...)
 		}
 	}
-	if s.Order != MergeOrder && !isOrdered(all, s.OrderBy) {
+	if s.Order != plan.MergeOrder && !isOrdered(all, s.OrderBy) {
 		fail("spans one after the other are not in order")
 	}
 }
 
 // hopsTo tells that key is read when s is read by hops.
-func hopsTo(s *Scan, key []byte) bool {
+func hopsTo(s *plan.Scan, key []byte) bool {
 	n := s.Layout.Key.PrefixLen(key, s.Hop.Parts, false)
-	return n >= 0 && slices.ContainsFunc(s.Hop.Tails, func(t Span) bool { return inSpan(t, key[n:]) })
+	return n >= 0 && slices.ContainsFunc(s.Hop.Tails, func(t plan.Span) bool { return inSpan(t, key[n:]) })
 }
 
-func inSpan(s Span, key []byte) bool {
+func inSpan(s plan.Span, key []byte) bool {
 	if s.Key {
 		return bytes.Equal(s.Start, key)
 	}
 	return bytes.Compare(key, s.Start) >= 0 && (len(s.Stop) == 0 || bytes.Compare(key, s.Stop) < 0)
 }
 
-func isOrdered(rows [][]types.Value, by []SortTerm) bool {
+func isOrdered(rows [][]types.Value, by []plan.SortTerm) bool {
 	return slices.IsSortedFunc(rows, func(a, b []types.Value) int {
 		for _, t := range by {
 			i, _ := termColumn(t)
@@ -311,11 +312,11 @@ func compileWhere(table *catalog.Table, where string, loc *time.Location) (expr.
 }
 
 // shown prints what s reads.
-func shown(s *Scan) string {
+func shown(s *plan.Scan) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s (%s)", s.Access, s.Table.Name, s.Layout.Name)
-	for _, p := range s.Parts() {
-		fmt.Fprintf(&b, "\n  %s: %s %s%s", p.Part, p.State, p.Detail, p.Why)
+	for _, p := range s.Key {
+		fmt.Fprintf(&b, "\n  %s: %s %s%s", p.Part.Source, p.Use, p.Detail(), p.Why)
 	}
 	for _, sp := range s.Spans {
 		fmt.Fprintf(&b, "\n  read %s %s", sp.Table, sp.Bounds())

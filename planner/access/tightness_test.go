@@ -1,4 +1,4 @@
-package planner
+package access
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/internal/worlds"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -97,7 +98,7 @@ func TestTightness(t *testing.T) {
 				if and, ok := cond.(*expr.And); ok {
 					conjuncts = and.Terms
 				}
-				s, err := new(Env).access(&accessRequest{table: table, conjuncts: conjuncts, needed: make([]bool, len(table.Columns)+2), limit: -1, noPushdown: true})
+				s, err := new(Env).Scan(&Request{Table: table, Conjuncts: conjuncts, Needed: make([]bool, len(table.Columns)+2), Limit: -1, NoPushdown: true})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -111,7 +112,7 @@ func TestTightness(t *testing.T) {
 						}
 					}
 					inside = match
-					if slices.ContainsFunc(s.Spans, func(s Span) bool { return inSpan(s, row.at[l].key) }) {
+					if slices.ContainsFunc(s.Spans, func(s plan.Span) bool { return inSpan(s, row.at[l].key) }) {
 						f.covered++
 					}
 				}

@@ -1,0 +1,99 @@
+package access
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
+)
+
+// Scan finds the best way to read req.Table: see the package comment. It provides req.OrderBy if its Order is not NoOrder; otherwise
+// the caller sorts. It applies req.Limit only where the order, if any, is provided.
+func (e *Env) Scan(req *Request) (_ *plan.Scan, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s, ok := p.(stopped)
+			if !ok {
+				panic(p)
+			}
+			err = s.why
+		}
+	}()
+	e.tick()
+	req.columns = columns{req.Table, partsNamed(req.Table, req.Conjuncts)}
+	x := boxer{env: e, columns: req.columns}
+	terms := meanings(req.Conjuncts, req.columns)
+	boxes, capped := x.conjunction(terms)
+	if e.Options.NoKey && len(boxes) > 0 {
+		boxes = []box{x.all()}
+	}
+	var best *candidate
+	var all []*candidate
+	var left []plan.Considered
+	for _, l := range req.Table.Layouts {
+		if !eligible(l, req) {
+			continue
+		}
+		if lost := req.lost(l); lost != "" {
+			if l.Name == req.Layout {
+				return nil, parser.Errorf(parser.NoPos, "INDEX %s cannot answer this: rows in which %s is NULL are not in it", l.Name, lost).
+					WithHint("add %s IS NOT NULL", lost)
+			}
+			left = append(left, plan.Considered{Layout: l.Name, Lost: lost})
+			continue
+		}
+		c := e.candidate(l, req, terms, boxes, false)
+		if len(req.OrderBy) > 0 && !req.Unmerged && c.scan.Order == plan.NoOrder && c.scan.Access != plan.Empty && !e.Options.NoOrder {
+			if m := e.candidate(l, req, terms, boxes, true); m.scan.Order != plan.NoOrder && len(m.scan.Spans) <= maxMerged {
+				c = m
+			}
+		}
+		c.scan.CapHit = c.scan.CapHit || capped
+		all = append(all, c)
+		if best == nil || c.cost < best.cost {
+			best = c
+		}
+	}
+	if best == nil && req.past() && slices.ContainsFunc(req.Table.Layouts, func(l *catalog.Layout) bool { return l.Name == req.Layout }) {
+		return nil, parser.Errorf(parser.NoPos, "FOR SYSTEM_TIME cannot use layout %q of table %q: it holds rows only where they stand now", req.Layout, req.Table.Name)
+	}
+	if best == nil {
+		return nil, parser.Errorf(parser.NoPos, "table %q has no layout %q", req.Table.Name, req.Layout).
+			WithHint("layouts: %s", layoutNames(req.Table))
+	}
+	s := best.scan
+	for _, c := range all {
+		if c != best {
+			if c.considered.Why = "costs more"; c.cost == best.cost {
+				c.considered.Why = "costs the same"
+			}
+		} else {
+			c.considered.Why = "chosen"
+		}
+		s.Considered = append(s.Considered, c.considered)
+	}
+	s.Considered = append(s.Considered, left...)
+	slices.SortStableFunc(s.Considered, func(a, b plan.Considered) int { return cmp.Compare(btoi(b.Why == "chosen"), btoi(a.Why == "chosen")) })
+	best.finish(req)
+	return s, nil
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func layoutNames(t *catalog.Table) string {
+	var b []byte
+	for i, l := range t.Layouts {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = append(b, l.Name...)
+	}
+	return string(b)
+}

@@ -1,0 +1,130 @@
+package access
+
+import (
+	"slices"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/planner/plan"
+)
+
+// candidate is one layout's way to answer a request.
+type candidate struct {
+	scan       *plan.Scan
+	spans      []keySpan // before merging
+	walker     *walker
+	boxes      []box
+	residual   []expr.Expr
+	fates      []plan.Fate
+	hopped     []plan.PartUse // what is done with the parts behind those that are hopped over
+	cost       float64
+	considered plan.Considered
+}
+
+// maxMerged bounds the scans that are opened only to merge them into an order.
+const maxMerged = 256
+
+// candidate plans one layout.
+func (e *Env) candidate(l *catalog.Layout, req *Request, terms []term, boxes []box, merging bool) *candidate {
+	w := newWalker(l, e, req)
+	w.merging = merging
+	for _, b := range boxes {
+		w.walk(b)
+	}
+	if w.listTables && slices.ContainsFunc(w.spans, func(s keySpan) bool { return s.Table != "" }) {
+		w = newWalker(l, e, req) // one box must list the tables, so all spans are read in all of them
+		w.listTables = true
+		for _, b := range boxes {
+			w.walk(b)
+		}
+	}
+	c := &candidate{walker: w, boxes: boxes, spans: w.spans}
+	if l.Kind == catalog.Primary { // _key is its key
+		c.spans = w.keyConstraint(boxes, len(req.Table.Columns))
+	}
+	c.scan = &plan.Scan{Table: req.Table, Layout: l, Alias: req.Alias, Limit: -1, CapHit: w.capped,
+		Entries: l.Kind != catalog.Primary, ListTables: w.listTables, TablePrefix: w.tablePrefix, Lookups: w.lookups,
+		MinTime: req.MinTime, MaxTime: req.MaxTime, AllVersions: req.AllVersions}
+	c.prove(terms)
+	c.order(req, e.Options.NoOrder)
+	if c.scan.Order != plan.MergeOrder {
+		c.closeGaps()
+	}
+	var torn bool
+	c.scan.Spans, torn = mergeSpans(c.spans, c.scan.Order != plan.MergeOrder)
+	if torn || len(c.scan.Spans) < len(c.spans) && slices.ContainsFunc(l.Key.Parts, func(p *catalog.Part) bool { return p.FixedTail() > 0 }) {
+		c.unordered()
+		c.scan.Spans, _ = mergeSpans(c.spans, true)
+	}
+	c.scan.Access = c.accessKind()
+	if c.scan.Access == plan.FullScan {
+		if c.scan.Hop, c.hopped = c.hop(); c.scan.Hop != nil && slices.ContainsFunc(c.scan.Hop.Tails, func(t plan.Span) bool { return !t.Key }) {
+			c.scan.Access = plan.SkipScan // else each value has a row or none: little speaks for few values
+		}
+	}
+	c.cost = c.price(req)
+	c.considered = plan.Considered{Layout: l.Name, Access: c.scan.Access, Spans: len(c.scan.Spans), Cost: c.cost}
+	return c
+}
+
+func (c *candidate) accessKind() plan.Access {
+	switch {
+	case len(c.scan.Spans) == 0:
+		return plan.Empty
+	case !slices.ContainsFunc(c.scan.Spans, func(s plan.Span) bool { return !s.Key }):
+		return plan.Get
+	}
+	tableBound := !c.scan.ListTables && slices.ContainsFunc(c.scan.Layout.Stored.Parts, func(p *catalog.Part) bool { return p.Literal == nil })
+	for _, s := range c.spans {
+		if s.bound == 0 && !s.Key && !tableBound {
+			return plan.FullScan
+		}
+	}
+	if len(c.scan.Spans) == 1 && len(c.scan.Spans[0].Start) == 0 && len(c.scan.Spans[0].Stop) == 0 && !tableBound {
+		return plan.FullScan // the ranges of the parts cover everything
+	}
+	return plan.RangeScan
+}
+
+// price estimates what reading costs, in rows: a range narrows the table by what
+// its leading parts bind, each span costs a round trip.
+func (c *candidate) price(req *Request) float64 {
+	// Nothing is known of the table's size: the figures only put layouts in an order. Each part that is bound leaves a
+	// narrowed share of the rows, and no full scan costs less than any range.
+	const tableRows, narrowed, trip, full = 1e6, 30, 2, 1e9
+	cost := 0.0
+	rows := 0.0
+	switch c.scan.Access {
+	case plan.Empty:
+		return 0
+	case plan.Get:
+		rows = float64(len(c.scan.Spans))
+	case plan.SkipScan:
+		rows = tableRows / narrowed
+		cost = full / 10
+	case plan.FullScan:
+		rows = tableRows
+		cost = full
+	default:
+		for _, s := range c.spans {
+			r := tableRows
+			for i := range s.bound {
+				if c.scan.Layout.Key.Parts[i].Literal == nil {
+					r /= narrowed
+				}
+			}
+			if s.Key {
+				r = 1
+			}
+			rows += max(r, 1)
+		}
+	}
+	cost += rows + trip*float64(len(c.scan.Spans))
+	if c.scan.Entries {
+		cost += 3 * rows // each row is looked up back
+	}
+	if len(req.OrderBy) > 0 && c.scan.Order == plan.NoOrder {
+		cost += rows / 2
+	}
+	return cost
+}

@@ -1,0 +1,49 @@
+package access
+
+import (
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// Options steer planning. The zero value works.
+type Options struct {
+	// MaxSpans bounds the key ranges of one table access; 0 means 100,000. Beyond it a
+	// plan reads wider ranges and says so.
+	MaxSpans int
+	// MaxEnumerate bounds the values of a salt, hash or bucket part that are enumerated; 0 means 1024.
+	MaxEnumerate int
+	// The switches turn single rules off, to compare plans with and without them.
+	NoKey, NoPushdown, NoOrder, NoSkip bool
+}
+
+func (o Options) withDefaults() Options {
+	if o.MaxSpans == 0 {
+		o.MaxSpans = 100_000
+	}
+	if o.MaxEnumerate == 0 {
+		o.MaxEnumerate = 1024
+	}
+	return o
+}
+
+// Env is what a table access is planned in.
+type Env struct {
+	Options Options
+	// Lookups gives known values of LOOKUP calls; ok false: not resolved yet. A NULL value: no such name.
+	Lookups func(k plan.LookupKey) (v types.Value, ok bool)
+	// Stop says why planning is to end, nil to go on; it is asked often. nil: planning goes on to its end.
+	Stop func() error
+}
+
+// stopped is what tick panics with, for Scan to turn into an error: there is none in the loops between the two.
+type stopped struct{ why error }
+
+// tick ends the planning when that is wanted.
+func (e *Env) tick() {
+	if e.Stop == nil {
+		return
+	}
+	if why := e.Stop(); why != nil {
+		panic(stopped{why})
+	}
+}

@@ -1,0 +1,446 @@
+package access
+
+import (
+	"slices"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// split handles a part whose column (or columns) is constrained to several values.
+func (w *walker) split(br branch, i int, rest *[]keySpan) (done, useful bool) {
+	p := w.layout.Key.Parts[i]
+	if len(p.Columns) > 1 {
+		if done, useful = w.splitColumns(br, i, rest); done {
+			return done, useful
+		}
+		s := w.partSet(&br, i)
+		done = s != nil && w.splitValues(br, i, s, rest)
+		return done, done
+	}
+	if len(p.Columns) == 0 {
+		return false, false
+	}
+	col := p.Columns[0]
+	if s := w.partSet(&br, i); s != nil && w.splitValues(br, i, s, rest) {
+		return true, true
+	}
+	if done, useful := w.splitLike(br, i, rest); done {
+		return true, useful
+	}
+	set := br.sets.of(col)
+	if set == nil || set.IsAll() {
+		return false, false
+	}
+	if p.Injective() {
+		if w.splitSet(br, i, set, rest) {
+			return true, true
+		}
+		if vs, ok := set.Values(w.few); ok { // the bytes are in no order, but there are few
+			return w.splitPoints(br, i, col, vs, rest)
+		}
+		return false, true
+	}
+	// Not every value of the column has a value of its own here (a bucket, a hash, a day).
+	if vs, ranges := w.scattered(p, set); len(vs) > 0 {
+		_, useful = w.splitPoints(br, i, col, vs, rest)
+		if len(ranges) > 0 {
+			br.fix(col, ranges)
+			useful = w.key(br, i, rest) || useful
+		}
+		return true, useful
+	}
+	if img, ok := p.Image(set); ok && !img.IsAll() {
+		if dom, ok := p.Domain(); ok && dom.SubsetOf(img) {
+			return false, false // no better than enumerating
+		}
+		vals, few := w.values(&br, p)
+		if few && p.Monotone() != 0 {
+			few = len(vals) <= maxSteps
+		}
+		if few && w.pays(br, i) {
+			return true, w.each(br, i, vals, plan.Enumerated, rest)
+		}
+		if w.splitSet(br, i, img, rest) {
+			return true, true
+		}
+		if few {
+			return true, w.each(br, i, vals, plan.Enumerated, rest)
+		}
+	}
+	if vs, ok := set.Values(w.opt.MaxEnumerate); ok {
+		return w.splitPoints(br, i, col, vs, rest)
+	}
+	return false, false
+}
+
+// partSet gives what conditions on part i itself leave of its values, nil where there are none, or where the values of its
+// column are few and say more.
+func (w *walker) partSet(br *branch, i int) types.Set {
+	if w.part[i] < 0 {
+		return nil
+	}
+	set, p := br.sets.of(w.part[i]), w.layout.Key.Parts[i]
+	if set == nil || set.IsAll() {
+		return nil
+	}
+	if len(p.Columns) == 1 {
+		column := br.sets.setOf(p.Columns[0])
+		if _, few := column.Values(w.few); few {
+			return nil
+		}
+		if img, ok := p.Image(column); ok {
+			set = set.Intersect(img)
+		}
+	}
+	return set
+}
+
+// scattered divides set, of p's only column, into the values that are best walked one by one and the ranges. Neighbours are
+// one interval, which p, a bucket or a hash, tears apart: it would be read once in each bucket. Where its values are
+// fewer than the buckets they say more.
+func (w *walker) scattered(p *catalog.Part, set types.Set) (vs []types.Value, ranges types.Set) {
+	each, all := 1, w.opt.MaxSpans // in steps and days neighbours stay together
+	if p.Monotone() == 0 && !allPoints(set) {
+		each, all = w.few, w.few
+		if dom, ok := p.Domain(); ok {
+			if buckets, ok := dom.Values(w.opt.MaxEnumerate); ok {
+				each, all = len(buckets), w.opt.MaxSpans
+			}
+		}
+	}
+	for n := range set {
+		some, ok := set[n : n+1].Values(each)
+		if !ok {
+			ranges = append(ranges, set[n])
+		} else if vs = append(vs, some...); len(vs) > all {
+			return nil, set
+		}
+	}
+	return vs, ranges
+}
+
+// maxSteps bounds the values of a contiguous range that are read one by one so that later parts can be bound too.
+const maxSteps = 64
+
+// pays tells that a part after i is constrained, so that cutting part i into single values narrows the spans.
+func (w *walker) pays(br branch, i int) bool {
+	for j, p := range w.layout.Key.Parts[i+1:] {
+		if p.Literal != nil {
+			continue
+		}
+		if of := w.part[i+1+j]; of >= 0 && !br.sets.setOf(of).IsAll() {
+			return true
+		}
+		for _, col := range p.Columns {
+			if br.sets.setOf(col).IsAll() {
+				return false
+			}
+		}
+		return len(p.Columns) > 0
+	}
+	return false
+}
+
+func allPoints(s types.Set) bool {
+	for _, iv := range s {
+		if !iv.IsPoint() {
+			return false
+		}
+	}
+	return true
+}
+
+// splitColumns gives each of several columns its values one by one.
+func (w *walker) splitColumns(br branch, i int, rest *[]keySpan) (done, useful bool) {
+	for _, col := range w.layout.Key.Parts[i].Columns {
+		s := br.sets.setOf(col)
+		if len(s) == 1 && s[0].IsPoint() {
+			continue
+		}
+		vs, ok := s.Values(w.few)
+		if !ok {
+			return false, false
+		}
+		return w.splitPoints(br, i, col, vs, rest)
+	}
+	return false, false
+}
+
+// splitPoints walks on from part i once for each value of col. They are values and no set, in which neighbours are one interval.
+func (w *walker) splitPoints(br branch, i, col int, vs []types.Value, rest *[]keySpan) (done, useful bool) {
+	for _, v := range vs {
+		if w.full() {
+			w.emit(br, nil, rest)
+			return true, br.bound > 0
+		}
+		nb := br
+		nb.fix(col, types.Points(v))
+		useful = w.key(nb, i, rest) || useful
+	}
+	return true, useful
+}
+
+// full tells that the cap on the number of spans is reached.
+func (w *walker) full() bool {
+	if len(w.spans) >= w.opt.MaxSpans {
+		w.capped = true
+	}
+	return w.capped
+}
+
+// splitSet covers the values of part i: points go on to the next part, ranges end here.
+func (w *walker) splitSet(br branch, i int, set types.Set, rest *[]keySpan) (done bool) {
+	p := w.layout.Key.Parts[i]
+	if p.Injective() {
+		if _, ok := p.Column(); !ok {
+			img, ok := p.Image(set)
+			if !ok {
+				return false
+			}
+			set = img
+		}
+	}
+	return w.splitValues(br, i, set, rest)
+}
+
+// splitValues is splitSet for a set of values of the part itself.
+func (w *walker) splitValues(br branch, i int, set types.Set, rest *[]keySpan) (done bool) {
+	p := w.layout.Key.Parts[i]
+	out := make([]catalog.ByteRange, 0, len(set))
+	of := make([]types.Set, 0, len(set)) // the interval that a range holds exactly, by range
+	for n := range set {
+		var exact, ok bool
+		if out, exact, ok = p.Ranges(out, set[n]); !ok {
+			return false
+		}
+		var proven types.Set
+		if exact {
+			proven = set[n : n+1]
+		}
+		for len(of) < len(out) {
+			of = append(of, proven)
+		}
+	}
+	if !allPointRanges(out) && w.pays(br, i) {
+		column := types.All()
+		if len(p.Columns) == 1 {
+			column = br.sets.setOf(p.Columns[0])
+		}
+		if vals, ok := p.Values(set, column, maxSteps); ok {
+			w.use(i, plan.Ranged, set)
+			w.each(br, i, vals, plan.Ranged, rest)
+			return true
+		}
+	}
+	u := plan.Bound
+	if !allPointRanges(out) {
+		u = plan.Ranged
+	}
+	w.use(i, u, set)
+	w.spans = slices.Grow(w.spans, min(len(out), w.opt.MaxSpans))
+	for n, r := range out {
+		if w.full() {
+			w.emit(br, nil, rest)
+			return true
+		}
+		if r.Point {
+			if nb, ok := w.take(&br, p, r.Value); ok {
+				w.proveOf(&nb, i, types.Points(r.Value))
+				nb.bound = i + 1
+				w.key(nb, i+1, rest)
+			}
+			continue
+		}
+		nb := br
+		nb.bound = i + 1
+		if of[n] != nil {
+			if len(p.Columns) == 1 {
+				if pre, ok := p.Preimage(of[n], nb.proven.setOf(p.Columns[0])); ok {
+					nb.prove(p.Columns[0], pre)
+				}
+			}
+			w.proveOf(&nb, i, of[n])
+		}
+		w.emit(nb, &r, rest)
+	}
+	return true
+}
+
+// proveOf records that the value of part i lies in s for every row of the branch.
+func (w *walker) proveOf(br *branch, i int, s types.Set) {
+	if w.part[i] >= 0 {
+		br.prove(w.part[i], s)
+	}
+}
+
+func allPointRanges(rs []catalog.ByteRange) bool {
+	for _, r := range rs {
+		if !r.Point {
+			return false
+		}
+	}
+	return true
+}
+
+// splitLike uses a pattern on the column: REVERSE(domain) under LIKE '%.suffix'.
+func (w *walker) splitLike(br branch, i int, rest *[]keySpan) (done, useful bool) {
+	p := w.layout.Key.Parts[i]
+	col := p.Columns[0]
+	for _, l := range br.likes {
+		c, ok := l.X.(*expr.Column)
+		if !ok || c.Index != col || l.Not || l.Fold || l.Fixed == nil {
+			continue
+		}
+		pat, ok := p.LikeImage(l.Fixed)
+		if !ok {
+			continue
+		}
+		lit, whole, tail := pat.Prefix()
+		if lit == "" || whole {
+			continue
+		}
+		iv := expr.PrefixInterval(lit)
+		out, exact, ok := p.Ranges(nil, iv)
+		if !ok {
+			continue
+		}
+		w.use(i, plan.Ranged, types.SetOf(iv))
+		nb := br
+		nb.bound = i + 1
+		if exact && tail {
+			nb.matched = append(slices.Clip(nb.matched), l)
+		}
+		for _, r := range out {
+			w.emit(nb, &r, rest)
+		}
+		return true, true
+	}
+	return false, false
+}
+
+// each walks on once for each value of part i.
+func (w *walker) each(br branch, i int, vals []types.Value, u plan.Use, rest *[]keySpan) (useful bool) {
+	if w.uses[i].Values == nil {
+		w.use(i, u, types.Points(vals...))
+	}
+	w.use(i, u, nil)
+	for _, v := range vals {
+		if w.full() {
+			w.emit(br, nil, rest)
+			return true
+		}
+		if nb, ok := w.take(&br, w.layout.Key.Parts[i], v); ok {
+			w.proveOf(&nb, i, types.Points(v))
+			nb.bound = i + 1
+			w.key(nb, i+1, rest)
+		}
+	}
+	return true
+}
+
+// enumerate reads all values of a finite part (a salt), if a later part narrows the key.
+func (w *walker) enumerate(br branch, i int, rest *[]keySpan) bool {
+	p := w.layout.Key.Parts[i]
+	dom, ok := p.Domain()
+	if !ok {
+		return false
+	}
+	if dom, ok = p.Storable(dom); !ok {
+		return false
+	}
+	vals, ok := dom.Values(w.opt.MaxEnumerate)
+	if !ok || len(w.spans)+len(vals) > w.opt.MaxSpans {
+		return false
+	}
+	// Without a bound part behind it, the enumeration is a full scan in pieces: the first value tells.
+	spans, tails := len(w.spans), 0
+	if rest != nil {
+		tails = len(*rest)
+	}
+	uses, stopPart, stopWhy := slices.Clone(w.uses), w.stopPart, w.stopWhy
+	tried := false
+	for _, v := range vals {
+		enc, err := p.Append(nil, v)
+		if err != nil {
+			continue
+		}
+		nb := w.with(&br, enc)
+		nb.bound = 0
+		if useful := w.key(nb, i+1, rest); !useful && !tried && !w.merging {
+			w.spans = w.spans[:spans]
+			if rest != nil {
+				*rest = (*rest)[:tails]
+			}
+			w.uses, w.stopPart, w.stopWhy = uses, stopPart, stopWhy
+			return false
+		}
+		tried = true
+	}
+	w.use(i, plan.Enumerated, dom)
+	return true
+}
+
+// fromRest plans a part that is computed from the key bytes after it.
+func (w *walker) fromRest(br branch, i int, rest *[]keySpan) bool {
+	p := w.layout.Key.Parts[i]
+	sub := br
+	sub.prefix = nil
+	var tails []keySpan
+	if !w.key(sub, i+1, &tails) && !w.merging {
+		w.stopAt(i, p, &br)
+		w.emit(br, nil, rest)
+		return false
+	}
+	dom, _ := p.Domain()
+	vals, ok := dom.Values(w.opt.MaxEnumerate)
+	if !ok {
+		w.emit(br, nil, rest)
+		return false
+	}
+	u := plan.Bound
+	if rest == nil && len(tails) > 0 && !tails[0].Key {
+		w.spans = slices.Grow(w.spans, len(tails)*len(vals))
+	}
+	for _, t := range tails {
+		salts := vals
+		if t.Key || sharesRest(p, t) {
+			v, err := p.FromRest(t.Start)
+			if err != nil {
+				continue
+			}
+			salts = []types.Value{v}
+		} else {
+			u = plan.Enumerated
+		}
+		for _, v := range salts {
+			enc, err := p.Encoding.Append(nil, v)
+			if err != nil {
+				continue
+			}
+			pre := w.join(br.prefix, enc)
+			s := t
+			s.Start, s.fixed = w.join(pre, t.Start), len(pre)+t.fixed
+			switch {
+			case t.Key:
+				s.Stop = nil
+			case len(t.Stop) == 0:
+				s.Stop = types.PrefixEnd(pre)
+			default:
+				s.Stop = w.join(pre, t.Stop)
+			}
+			s.fuzzy = nil
+			for _, f := range t.fuzzy {
+				s.fuzzy = append(s.fuzzy, f.after(pre))
+			}
+			w.add(s, rest)
+		}
+	}
+	if u == plan.Enumerated {
+		w.use(i, u, dom)
+	}
+	w.use(i, u, nil)
+	return true
+}

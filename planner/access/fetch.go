@@ -1,0 +1,175 @@
+package access
+
+import (
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/filter"
+	"github.com/hql-db/hql/planner/plan"
+)
+
+// finish fills in what does not depend on the layout's spans alone: filters,
+// residual, columns, limit, the plan's explanation.
+func (c *candidate) finish(req *Request) {
+	s, allowed := c.scan, !c.walker.opt.NoPushdown && !req.NoPushdown
+	push := allowed && !req.AllVersions && req.MaxTime == 0 && !packed(s.Table) && !s.Entries
+	var filters filter.And
+	var client []expr.Expr
+	k := 0
+	for i := range c.fates {
+		f := &c.fates[i]
+		if f.By == plan.ByKey {
+			continue
+		}
+		p := c.residual[k]
+		k++
+		f.Why = c.walker.whyNotKey(p, s.Table)
+		if push {
+			if sf, exact, ok := pushDown(p, s.Table); ok {
+				filters = append(filters, sf)
+				f.By = plan.ByBoth
+				if exact {
+					f.By = plan.ByServer
+					continue
+				}
+			}
+		}
+		client = append(client, p)
+	}
+	if allowed && !s.Reversed && !s.Entries {
+		if f := c.fuzzy(); f != nil {
+			filters = append(filter.And{f}, filters...)
+		}
+	}
+	if allowed && !s.Reversed && len(filters) == 0 {
+		if f := c.qualifiers(c.boxes); f != nil {
+			filters = append(filters, f)
+		}
+	}
+	s.Fates = c.fates
+	switch len(filters) {
+	case 0:
+	case 1:
+		s.Filter = filters[0]
+	default:
+		s.Filter = filters
+	}
+	s.Residual = conjoin(client)
+	c.read(req, client)
+	if s.Access == plan.Empty {
+		s.Filter, s.Residual = nil, nil
+	}
+	if len(req.OrderBy) == 0 || s.Order != plan.NoOrder {
+		s.Limit = req.Limit
+	}
+	s.Key = c.partUses()
+	if s.Access.Wide() {
+		s.Advice = c.walker.advice()
+	}
+	if s.CapHit {
+		s.Warnings = append(s.Warnings, "the predicate gives more key ranges than the limit: some were widened and are checked row by row")
+	}
+}
+
+func conjoin(terms []expr.Expr) expr.Expr {
+	switch len(terms) {
+	case 0:
+		return nil
+	case 1:
+		return terms[0]
+	}
+	return &expr.And{Terms: terms}
+}
+
+// read decides which cells are read.
+func (c *candidate) read(req *Request, client []expr.Expr) {
+	s := c.scan
+	n := len(s.Table.Columns)
+	s.Needed = make([]bool, n+2)
+	copy(s.Needed, req.Needed)
+	for _, e := range client {
+		for _, col := range expr.Columns(e) {
+			s.Needed[col] = true
+		}
+	}
+	for _, t := range s.OrderBy {
+		for _, col := range expr.Columns(t.Expr) {
+			s.Needed[col] = true
+		}
+	}
+	fetch := make([]bool, n)
+	copy(fetch, s.Needed[:n])
+	for _, e := range c.residual { // what the server's filter looks at must be read
+		for _, col := range expr.Columns(e) {
+			if col < n {
+				fetch[col] = true
+			}
+		}
+	}
+	s.Families = s.Table.RowFamilies()
+	all := true
+	for i, col := range s.Table.Columns {
+		if col.KeyPart || col.Family == "" {
+			continue
+		}
+		if !fetch[i] {
+			all = false
+		} else if col.Packed == nil {
+			s.Columns = append(s.Columns, filter.Column{Family: col.Family, Qualifier: col.Qualifier})
+		}
+	}
+	switch {
+	case packed(s.Table) || s.Needed[n+1] || s.AllVersions: // _ts is the newest of all cells
+		s.Fetch = plan.FetchAll
+	case len(s.Columns) == 0:
+		s.Fetch = plan.FetchKeys
+	case all:
+		s.Fetch = plan.FetchAll
+	case rejectsMissing(c.residual, s.Table):
+		s.Fetch = plan.FetchColumns
+	default:
+		s.Fetch = plan.FetchFirst
+	}
+}
+
+// rejectsMissing tells that one of the predicates is not true for a row that
+// lacks all cells, so that such rows need not be seen.
+func rejectsMissing(preds []expr.Expr, t *catalog.Table) bool {
+	for _, e := range preds {
+		if rejectsNull(e, t) {
+			return true
+		}
+	}
+	return false
+}
+
+// rejectsNull tells that e is not true when the cells it looks at are missing.
+func rejectsNull(e expr.Expr, t *catalog.Table) bool {
+	cell := func(x expr.Expr) bool {
+		c, ok := x.(*expr.Column)
+		return ok && c.Index < len(t.Columns) && !t.Columns[c.Index].KeyPart
+	}
+	switch e := e.(type) {
+	case *expr.Compare:
+		return cell(e.X) || cell(e.Y)
+	case *expr.In:
+		return cell(e.X)
+	case *expr.Like:
+		return cell(e.X)
+	case *expr.IsNull:
+		return e.Not && cell(e.X)
+	case *expr.And:
+		for _, x := range e.Terms {
+			if rejectsNull(x, t) {
+				return true
+			}
+		}
+	case *expr.Or:
+		for _, x := range e.Terms {
+			if !rejectsNull(x, t) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}

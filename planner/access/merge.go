@@ -1,0 +1,170 @@
+package access
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// keyConstraint cuts the spans by what the boxes say of _key, column col.
+func (w *walker) keyConstraint(boxes []box, col int) []keySpan {
+	var keys types.Set
+	for _, b := range boxes {
+		s := b.cols[col]
+		if s == nil || s.IsAll() {
+			return w.spans
+		}
+		keys = keys.Union(s)
+	}
+	var out []keySpan
+	for _, s := range w.spans {
+		for _, iv := range keys {
+			if c, ok := cutSpan(s, iv, col); ok {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// cutSpan cuts s to the keys in iv.
+func cutSpan(s keySpan, iv types.Interval, col int) (keySpan, bool) {
+	if s.Key {
+		return s, iv.Contains(types.NewBytes(string(s.Start)))
+	}
+	r := catalog.KeyRange(iv)
+	if bytes.Compare(r.Lo, s.Start) > 0 {
+		s.Start = r.Lo
+	}
+	if r.Hi != nil && (len(s.Stop) == 0 || bytes.Compare(r.Hi, s.Stop) < 0) {
+		s.Stop = r.Hi
+	}
+	if len(s.Stop) > 0 && bytes.Compare(s.Start, s.Stop) >= 0 {
+		return s, false
+	}
+	s.Key = iv.IsPoint()
+	if s.Key {
+		s.Stop = nil
+	}
+	s.bound = max(s.bound, 1)
+	s.proven = s.proven.with(col, types.SetOf(iv))
+	return s, len(s.Start) > 0 || !s.Key
+}
+
+// mergeSpans sorts spans and merges those that overlap; with adjacent also those
+// that continue one another. torn tells that spans were merged whose values begin at
+// different pivots: no order can be read from the result.
+func mergeSpans(spans []keySpan, adjacent bool) (out []plan.Span, torn bool) {
+	out = make([]plan.Span, 0, len(spans))
+	for _, s := range spans {
+		out = append(out, s.Span)
+	}
+	slices.SortFunc(out, func(a, b plan.Span) int {
+		if c := cmp.Compare(a.Table, b.Table); c != 0 {
+			return c
+		}
+		if c := bytes.Compare(a.Start, b.Start); c != 0 {
+			return c
+		}
+		return btoi(a.Key) - btoi(b.Key)
+	})
+	n := 0
+	for _, s := range out {
+		if n > 0 && out[n-1].Table == s.Table {
+			last := &out[n-1]
+			if c := compareStop(*last, s.Start); c > 0 || c == 0 && adjacent && !last.Key && !s.Key {
+				torn = torn || !bytes.Equal(last.Pivot, s.Pivot)
+				if less(*last, s) {
+					last.Stop, last.Key = s.Stop, false
+				}
+				continue
+			}
+		}
+		out[n] = s
+		n++
+	}
+	return out[:n], torn
+}
+
+// closeGaps lets a span end where another begins if no key can stand between the two: that of January 31, and that of February 1.
+func (c *candidate) closeGaps() {
+	const most = 1000 // of more, one call less is not worth the time
+	if len(c.spans) < 2 || len(c.spans) > most || c.scan.Table.MalformedKeyError || slices.ContainsFunc(c.spans, func(s keySpan) bool { return s.Key || len(s.Pivot) > 0 }) ||
+		slices.ContainsFunc(c.scan.Layout.Key.Parts, func(p *catalog.Part) bool { return p.FixedTail() > 0 }) {
+		return
+	}
+	begins := map[string][]byte{} // by table and stop, the start behind the gap
+	for _, s := range c.spans {
+		if stop := c.walker.before(s.Start); stop != nil {
+			begins[s.Table+"\x00"+string(stop)] = s.Start
+		}
+	}
+	for i := range c.spans {
+		s := &c.spans[i]
+		if next, ok := begins[s.Table+"\x00"+string(s.Stop)]; ok && len(s.Stop) > 0 {
+			s.Stop = next
+		}
+	}
+}
+
+// before gives the end of the keys of the value before the one with which start ends: no key stands between the two. Nil: it is not known.
+func (w *walker) before(start []byte) []byte {
+	at := 0
+	for _, p := range w.layout.Key.Parts {
+		n := p.Width()
+		if n == catalog.Variable {
+			return nil
+		}
+		if at += n; at < len(start) {
+			continue
+		}
+		if at > len(start) || p.Literal != nil || p.Encoding.Order() != catalog.Ascending || p.ManyScales() {
+			return nil
+		}
+		v, err := p.Encoding.Decode(start[at-n:])
+		if err != nil {
+			return nil
+		}
+		below := types.SetOf(types.Interval{Hi: v, HiOpen: true})
+		if len(below) != 1 || below[0].HiOpen { // there are values in between
+			return nil
+		}
+		b, err := p.Append(slices.Clip(start[:at-n]), below[0].Hi)
+		if err != nil {
+			return nil
+		}
+		return types.PrefixEnd(b)
+	}
+	return nil
+}
+
+// compareStop compares the end of s with key: above 0 when key lies in s (or before its end).
+func compareStop(s plan.Span, key []byte) int {
+	if s.Key {
+		if bytes.Equal(s.Start, key) {
+			return 1
+		}
+		return -1
+	}
+	if len(s.Stop) == 0 {
+		return 1
+	}
+	return bytes.Compare(s.Stop, key)
+}
+
+// less tells that a ends before b does.
+func less(a, b plan.Span) bool {
+	switch {
+	case a.Key:
+		return !b.Key
+	case len(a.Stop) == 0 || b.Key:
+		return false
+	case len(b.Stop) == 0:
+		return true
+	}
+	return bytes.Compare(a.Stop, b.Stop) < 0
+}

@@ -1,0 +1,119 @@
+package access
+
+import (
+	"slices"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// prove splits the conjuncts into those that every span implies and the residual.
+func (c *candidate) prove(terms []term) {
+	implies := func(p proof) bool {
+		for i := range c.spans {
+			if !p.holds(&c.spans[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	// together are the columns all of whose terms are proven by one look at the spans. To prove many terms one by one
+	// takes long.
+	together := map[int]bool{}
+	if len(terms) > 8 {
+		sets := map[int][]types.Set{}
+		for _, t := range terms {
+			if t.ok && t.exact {
+				sets[t.col] = append(sets[t.col], t.set)
+			}
+		}
+		for col, s := range sets {
+			together[col] = implies(proof{col: col, set: types.IntersectAll(s), sarg: true})
+		}
+	}
+	for _, t := range terms {
+		if t.ok && t.exact && together[t.col] || implies(newProof(t, c.walker.columns)) {
+			c.fates = append(c.fates, plan.Fate{Expr: t.Expr, By: plan.ByKey})
+			continue
+		}
+		c.residual = append(c.residual, t.Expr)
+		c.fates = append(c.fates, plan.Fate{Expr: t.Expr})
+	}
+}
+
+// proof is a predicate prepared to be proved of many spans.
+type proof struct {
+	col  int
+	set  types.Set // the predicate is true exactly for these values of col; nil when it is not of that kind
+	like *expr.Like
+	all  []proof // AND
+	any  []proof // OR
+	// likely is the term of any, or the interval of set, to try first: spans come in their order.
+	likely int
+	sarg   bool
+	truth  bool
+}
+
+func newProof(of term, c columns) proof {
+	var p proof
+	if of.ok && of.exact {
+		p.col, p.set, p.sarg = of.col, of.set, true
+		p.truth = p.set.IsAll() && c.notNull(p.col)
+	}
+	switch e := of.means.(type) {
+	case *expr.Like:
+		p.like = e
+	case *expr.And:
+		for _, term := range termsOf(e.Terms, c) {
+			p.all = append(p.all, newProof(term, c))
+		}
+	case *expr.Or:
+		p.any = make([]proof, 0, len(e.Terms))
+		for _, term := range e.Terms {
+			p.any = append(p.any, newProof(termOf(term, c), c))
+		}
+	case both:
+		p.any = []proof{newProof(termOf(e.Expr, c), c), newProof(termOf(e.ofParts, c), c)}
+	case *expr.Const:
+		p.truth = !e.Val.IsNull() && e.Val.Type() == types.Boolean && e.Val.Bool()
+	}
+	return p
+}
+
+// holds tells whether the predicate is true in every row of s.
+func (p *proof) holds(s *keySpan) bool {
+	if p.truth {
+		return true
+	}
+	if p.sarg {
+		if known := s.proven.of(p.col); known != nil {
+			if n := p.likely; n < len(p.set) && known.SubsetOf(p.set[n:n+1]) {
+				p.likely++
+				return true
+			}
+			if known.SubsetOf(p.set) {
+				return true
+			}
+		}
+	}
+	if p.like != nil && slices.Contains(s.likes, p.like) {
+		return true
+	}
+	for k := range p.any {
+		i := (p.likely + k) % len(p.any)
+		if p.any[i].holds(s) {
+			p.likely = i // several spans may come of one term
+			return true
+		}
+	}
+	if len(p.all) == 0 {
+		return false
+	}
+	for i := range p.all {
+		if !p.all[i].holds(s) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,63 @@
+package access
+
+import (
+	"slices"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/planner/plan"
+)
+
+// Request asks for the best way to read one table.
+type Request struct {
+	Table   *catalog.Table
+	columns columns // set by Scan
+	Alias   string
+	// Conjuncts are the predicates over the table's own row (expr.Column.Index is the column's),
+	// all of which must hold. The two pseudo-columns follow the table's columns.
+	Conjuncts        []expr.Expr
+	Needed           []bool          // columns that nodes above read, by index incl. pseudo-columns; conjuncts' columns are added as needed
+	OrderBy          []plan.SortTerm // wanted order over the table's row; nil: any
+	Unmerged         bool            // the order is wanted only if spans need not be merged for it
+	Limit            int64           // rows wanted in that order; -1: all
+	Layout           string          // forced by a hint; "": the cheapest
+	MinTime, MaxTime int64
+	AllVersions      bool
+	NoPushdown       bool
+}
+
+// past reports whether req reads versions: other layouts than the primary one hold rows only where they stand now.
+func (req *Request) past() bool { return req.AllVersions || req.MaxTime > 0 }
+
+// eligible reports whether l can answer req: the pseudo-column _key means the primary layout's.
+func eligible(l *catalog.Layout, req *Request) bool {
+	if req.past() && l.Kind != catalog.Primary {
+		return false
+	}
+	if req.Layout != "" {
+		return l.Name == req.Layout
+	}
+	if l.Kind == catalog.Primary {
+		return true
+	}
+	key := len(req.Table.Columns)
+	if req.Needed[key] {
+		return false
+	}
+	for _, c := range req.Conjuncts {
+		if slices.Contains(expr.Columns(c), key) {
+			return false
+		}
+	}
+	return true
+}
+
+// lost gives a column of which req may want rows with NULL, while l has none of them; "" for none.
+func (req *Request) lost(l *catalog.Layout) string {
+	for _, c := range l.Sparse {
+		if !c.NotNull && !slices.ContainsFunc(req.Conjuncts, func(e expr.Expr) bool { return expr.RejectsNull(e, c.Index) }) {
+			return c.Name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,74 @@
+package access
+
+import (
+	"bytes"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// A keySpan is a Span while it is planned: with what is known of every row in it.
+type keySpan struct {
+	plan.Span
+	// proven holds, by column, a set that the column's value in any row of the span lies in.
+	proven facts
+	likes  []*expr.Like // patterns that every row in the span matches
+	// bound is the number of leading key parts that the span binds or ranges over.
+	bound int
+	// begun is the number of key parts that begin within Start, or at its end.
+	begun int
+	// fixed is the number of bytes of Start that come from constant parts: all keys of the span begin with them.
+	fixed int
+	// sets are, by column, the values that the column can have in the rows that the query asks for.
+	sets facts
+	// fuzzy are patterns: the key of each row that the query asks for fits one of them; nil: none are known.
+	fuzzy []fuzzyPattern
+	hop   *tailHop // nil: none is known
+}
+
+// sharesRest tells that all keys of t begin with the bytes that p is computed from.
+func sharesRest(p *catalog.Part, t keySpan) bool {
+	n, ok := p.RestLength()
+	return ok && len(t.Start) >= n && t.AllBegin(t.Start[:n])
+}
+
+// emit adds the span of br continued by r: nil means everything that starts with
+// br's bytes, a point that the key is complete.
+func (w *walker) emit(br branch, r *catalog.ByteRange, rest *[]keySpan) {
+	s := keySpan{Span: plan.Span{Table: br.table}, proven: br.proven, likes: br.matched, bound: br.bound, begun: br.begun, sets: br.sets, fixed: len(br.prefix)}
+	if br.loose && (r == nil || !r.Point) {
+		s.proven, s.likes = br.sure, br.sureMatched
+	}
+	switch {
+	case r == nil:
+		s.Start, s.Stop = br.prefix, types.PrefixEnd(br.prefix)
+		s.fuzzy, s.hop = w.fuzzy(br), w.hop(br)
+	case r.Point:
+		s.Start, s.Key = br.prefix, true
+	default:
+		s.fuzzy, s.hop = w.fuzzy(br), w.hop(br)
+		s.Start = w.join(br.prefix, r.Lo)
+		if r.Hi == nil {
+			s.Stop = types.PrefixEnd(br.prefix)
+		} else {
+			s.Stop = w.join(br.prefix, r.Hi)
+			if len(s.Stop) == 0 {
+				return // nothing sorts before the empty string
+			}
+		}
+		if len(s.Stop) > 0 && bytes.Compare(s.Start, s.Stop) >= 0 {
+			return
+		}
+	}
+	w.add(s, rest)
+}
+
+func (w *walker) add(s keySpan, rest *[]keySpan) {
+	if rest != nil {
+		*rest = append(*rest, s)
+		return
+	}
+	w.spans = append(w.spans, s)
+}

@@ -1,0 +1,347 @@
+package access
+
+import (
+	"slices"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// walker walks the parts of one layout for one box after the other.
+type walker struct {
+	env    *Env
+	table  *catalog.Table
+	layout *catalog.Layout
+	opt    Options
+	spans  []keySpan
+	uses   []plan.PartUse // by key part; of its values those of the first box
+	// stop tells for the first part at which a walk stopped why it did.
+	stopPart int
+	stopWhy  string
+	capped   bool
+	// listTables: nothing binds the physical table's name; the spans are read in
+	// every table whose name starts with tablePrefix.
+	listTables  bool
+	tablePrefix string
+	// merging: finite parts are enumerated even if nothing behind them is bound, as the spans of
+	// their values, merged, give an order.
+	merging bool
+	lookups []plan.LookupKey
+	lookup  func(plan.LookupKey) (types.Value, bool)
+	number  expr.LookupFunc // resolve, which would be made anew for each part
+	bytes   []byte          // room for the bytes of keys, handed out piece by piece
+	steps   int             // calls of key
+	// few is how many values of one column are walked one by one at most: MaxEnumerate, or as many as the statement names.
+	few     int
+	columns columns
+	part    []int // by key part: the column of what it is computed to, -1: no condition is about that
+	hopping bool  // the parts behind those that nothing binds are walked: see tails
+}
+
+// room gives n free bytes, of length 0.
+func (w *walker) room(n int) []byte {
+	if n > cap(w.bytes)-len(w.bytes) {
+		w.bytes = make([]byte, 0, max(n, min(2*cap(w.bytes), 1<<16), 64))
+	}
+	at := len(w.bytes)
+	w.bytes = w.bytes[:at+n]
+	return w.bytes[at : at : at+n]
+}
+
+// join gives a followed by b.
+func (w *walker) join(a, b []byte) []byte {
+	return append(append(w.room(len(a)+len(b)), a...), b...)
+}
+
+// encode gives the bytes of v in p; an error means that it was never stored.
+func (w *walker) encode(p *catalog.Part, v types.Value) ([]byte, error) {
+	n := p.Width()
+	if n == catalog.Variable {
+		n = len(v.Text())
+	}
+	return p.Append(w.room(n), v)
+}
+
+func newWalker(l *catalog.Layout, e *Env, req *Request) *walker {
+	n, opt := len(l.Key.Parts), e.Options.withDefaults()
+	w := &walker{env: e, table: req.Table, layout: l, opt: opt, uses: partUses(l),
+		stopPart: n, lookup: e.Lookups, few: max(opt.MaxEnumerate, named(req.Conjuncts)),
+		columns: req.columns, part: make([]int, n)}
+	w.number = w.resolve
+	for i, p := range l.Key.Parts {
+		w.part[i] = -1
+		if p.Literal == nil && len(req.columns.parts) > 0 {
+			if k := slices.IndexFunc(req.columns.parts, func(e expr.Expr) bool { return expr.Same(e, p.Expr) }); k >= 0 {
+				w.part[i] = req.columns.first() + k
+			}
+		}
+	}
+	return w
+}
+
+// named counts the constants in es, those in IN lists too: more values than these are not worth a span each.
+func named(es []expr.Expr) int {
+	n := 0
+	for _, e := range es {
+		switch e := e.(type) {
+		case *expr.Const:
+			n++
+		case *expr.In:
+			n += len(e.List)
+		default:
+			n += named(expr.Children(e))
+		}
+	}
+	return n
+}
+
+// branch is one way through the parts: the bytes so far and the columns' sets, narrowed by the choices made.
+type branch struct {
+	sets   facts
+	likes  []*expr.Like
+	table  string
+	prefix []byte
+	proven facts
+	// matched are the patterns that every row of the branch matches.
+	matched []*expr.Like
+	begun   int
+	bound   int
+	// loose is set when the prefix holds a part that only the end of the key ends, uid AS TEXT, ts AS INT64: in a
+	// longer key that begins with the prefix, that part may be a longer value. sure and sureMatched are what was proven
+	// and matched before that part; this holds for such a key, too.
+	loose       bool
+	sure        facts
+	sureMatched []*expr.Like
+}
+
+// with continues b with bytesOf.
+func (w *walker) with(b *branch, bytesOf []byte) branch {
+	c := *b
+	c.prefix = w.join(b.prefix, bytesOf)
+	return c
+}
+
+// fix sets column col to s for what follows.
+func (b *branch) fix(col int, s types.Set) { b.sets = b.sets.with(col, s) }
+
+// prove records that col lies in s for every row of the branch.
+func (b *branch) prove(col int, s types.Set) {
+	if p := b.proven.of(col); p != nil {
+		s = p.Intersect(s)
+	}
+	b.proven = b.proven.with(col, s)
+}
+
+// walk adds the spans of the rows of b.
+func (w *walker) walk(b box) {
+	br := branch{sets: facts{base: b.cols}, likes: b.likes}
+	w.tables(br, w.layout.Stored.Parts)
+}
+
+// tables walks the parts of the physical table's name, which must come out as single names.
+func (w *walker) tables(br branch, parts []*catalog.Part) {
+	for i, p := range parts {
+		if p.Literal != nil {
+			br.prefix = w.join(br.prefix, p.Literal)
+			continue
+		}
+		vals, ok := w.values(&br, p)
+		if !ok || w.listTables {
+			w.listTables = true
+			w.tablePrefix = string(br.prefix)
+			br.prefix = nil
+			w.key(br, 0, nil)
+			return
+		}
+		for _, v := range vals {
+			if nb, ok := w.take(&br, p, v); ok {
+				w.tables(nb, parts[i+1:])
+			}
+		}
+		return
+	}
+	br.table, br.prefix = string(br.prefix), nil
+	w.key(br, 0, nil)
+}
+
+// values lists the values that p can have in br, when they are few.
+func (w *walker) values(br *branch, p *catalog.Part) ([]types.Value, bool) {
+	set, ok := w.image(br, p)
+	if !ok {
+		return nil, false
+	}
+	column := types.All()
+	if len(p.Columns) == 1 {
+		column = br.sets.setOf(p.Columns[0])
+	}
+	return p.Values(set, column, w.opt.MaxEnumerate)
+}
+
+// image gives the values of p when its only column is constrained, or its columns are all bound.
+func (w *walker) image(br *branch, p *catalog.Part) (types.Set, bool) {
+	if v, ok := w.computed(br, p); ok {
+		if v.IsNull() {
+			return nil, true
+		}
+		return types.Points(v), true
+	}
+	if len(p.Columns) == 1 {
+		col := p.Columns[0]
+		if s := br.sets.setOf(col); !s.IsAll() {
+			if img, ok := p.Image(s); ok && !img.IsAll() {
+				return img, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// computed gives p's value when all its columns are bound to single values.
+func (w *walker) computed(br *branch, p *catalog.Part) (types.Value, bool) {
+	return p.Compute(br.sets.single, w.number)
+}
+
+// resolve answers LOOKUP calls from what is known and notes the others.
+func (w *walker) resolve(table, column string, args []types.Value) (types.Value, bool) {
+	k := plan.LookupKey{Table: table, Column: column, Args: args}
+	if w.lookup != nil {
+		if v, ok := w.lookup(k); ok {
+			return v, true
+		}
+	}
+	w.lookups = append(w.lookups, k)
+	return types.Value{}, false
+}
+
+// take continues br with part p having the value v.
+func (w *walker) take(br *branch, p *catalog.Part, v types.Value) (branch, bool) {
+	if v.IsNull() {
+		return branch{}, false
+	}
+	enc, err := w.encode(p, v)
+	if err != nil {
+		return branch{}, false
+	}
+	nb := w.with(br, enc)
+	if p.FixedTail() > 0 {
+		nb.loose, nb.sure, nb.sureMatched = true, br.proven, br.matched
+	}
+	if len(p.Columns) == 1 {
+		col := p.Columns[0]
+		pt := types.Points(v)
+		if _, ok := p.Column(); ok {
+			nb.fix(col, pt)
+			nb.prove(col, pt)
+			return nb, true
+		}
+		if pre, ok := p.Preimage(pt, nb.sets.setOf(col)); ok {
+			if pre.IsEmpty() {
+				return branch{}, false
+			}
+			nb.fix(col, together(pre, nb.sets.setOf(col)))
+		}
+		if pre, ok := p.Preimage(pt, nb.proven.setOf(col)); ok {
+			nb.prove(col, pre)
+		}
+	}
+	return nb, true
+}
+
+// fewPieces is how many pieces of a column's set are worth a span each where a key part has one value.
+const fewPieces = 2
+
+// together gives what to walk of set where a part has the value that pre is the preimage of. The keys of that value that lie between
+// two pieces of pre do not exist: where pre has many more pieces than set, what of set lies between its ends serves as well.
+func together(pre, set types.Set) types.Set {
+	if len(pre) <= max(len(set), fewPieces) {
+		return pre
+	}
+	ends := pre[0]
+	last := pre[len(pre)-1]
+	ends.Hi, ends.HiOpen = last.Hi, last.HiOpen
+	return set.Intersect(types.SetOf(ends))
+}
+
+// use notes what happens to key part i.
+func (w *walker) use(i int, u plan.Use, s types.Set) {
+	of := &w.uses[i]
+	of.Use = max(of.Use, u)
+	switch {
+	case of.Values == nil:
+		of.Values = s
+	case s != nil && !of.Varied && !alike(of.Values, s):
+		of.Varied = true
+	}
+}
+
+// alike tells that two sets have as many intervals and the same ends: enough to say "and others" by.
+func alike(a, b types.Set) bool {
+	if len(a) != len(b) || len(a) == 0 {
+		return len(a) == len(b)
+	}
+	same := func(x, y types.Value) bool {
+		if x.IsNull() || y.IsNull() {
+			return x.IsNull() && y.IsNull()
+		}
+		c, err := types.Compare(x, y)
+		return err == nil && c == 0
+	}
+	return same(a[0].Lo, b[0].Lo) && same(a[len(a)-1].Hi, b[len(b)-1].Hi)
+}
+
+// key walks the key's parts from i on. It tells whether any of them is bound or ranged.
+// rest, when set, collects suffixes for a part computed from the rest of the key.
+func (w *walker) key(br branch, i int, rest *[]keySpan) bool {
+	if w.steps++; w.steps%256 == 1 {
+		w.env.tick()
+	}
+	parts := w.layout.Key.Parts
+	for ; i < len(parts); i++ {
+		p := parts[i]
+		if br.begun == i {
+			br.begun++
+		}
+		if p.Literal != nil {
+			br = w.with(&br, p.Literal)
+			continue
+		}
+		if p.IsFromRest() {
+			return w.fromRest(br, i, rest)
+		}
+		if v, ok := w.computed(&br, p); ok && !p.ManyScales() {
+			nb, ok := w.take(&br, p, v)
+			if !ok || !v.IsNull() && w.part[i] >= 0 && !br.sets.setOf(w.part[i]).Contains(v) {
+				w.use(i, plan.Bound, nil)
+				return true
+			}
+			w.use(i, plan.Bound, types.Points(v))
+			w.proveOf(&nb, i, types.Points(v))
+			nb.bound = i + 1
+			br = nb
+			continue
+		}
+		if !p.ManyScales() {
+			if done, useful := w.split(br, i, rest); done {
+				return useful
+			}
+		}
+		if w.enumerate(br, i, rest) {
+			return true
+		}
+		w.stopAt(i, p, &br)
+		w.emit(br, nil, rest)
+		return br.bound > 0
+	}
+	w.emit(br, &catalog.ByteRange{Point: true}, rest)
+	return br.bound > 0
+}
+
+// stopAt notes why the walk ends before part i.
+func (w *walker) stopAt(i int, p *catalog.Part, br *branch) {
+	if i < w.stopPart {
+		w.stopPart = i
+		w.stopWhy = w.why(p, br)
+	}
+}

@@ -1,0 +1,175 @@
+package access
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/planner/plan"
+)
+
+// partUses are the uses of l's key parts before anything is known of them.
+func partUses(l *catalog.Layout) []plan.PartUse {
+	out := make([]plan.PartUse, len(l.Key.Parts))
+	for i, p := range l.Key.Parts {
+		if out[i].Part = p; p.Literal != nil {
+			out[i].Use = plan.Literal
+		}
+	}
+	return out
+}
+
+// partUses is what the chosen access of c does with the key's parts.
+func (c *candidate) partUses() []plan.PartUse {
+	w := c.walker
+	uses := w.uses
+	for i := range uses {
+		switch u := &uses[i]; {
+		case u.Use != plan.Unused:
+		case i == w.stopPart:
+			u.Why = w.stopWhy
+		case i > 0 && uses[i-1].Use == plan.Ranged, i > 1 && uses[i-1].Use == plan.Literal && uses[i-2].Use == plan.Ranged:
+			u.Why = "the prefix ends with the range before it"
+		}
+	}
+	if !c.scan.Access.Wide() {
+		return uses
+	}
+	for i, u := range uses { // what the walk found does not narrow the keys
+		if u.Use != plan.Literal {
+			uses[i] = plan.PartUse{Part: u.Part, Why: u.Why}
+		}
+	}
+	if c.scan.Access == plan.SkipScan {
+		n := c.scan.Hop.Parts
+		skipped(uses[:n])
+		for i := n; i < len(uses); i++ {
+			if h := c.hopped[i]; h.Use != plan.Unused {
+				uses[i] = h
+			}
+		}
+	}
+	return uses
+}
+
+// skipped marks parts of a key whose values are hopped over.
+func skipped(parts []plan.PartUse) {
+	for i := range parts {
+		if parts[i].Use != plan.Literal {
+			parts[i].Use, parts[i].Why = plan.Skipped, ""
+		}
+	}
+}
+
+// why tells why a walk cannot go through p.
+func (w *walker) why(p *catalog.Part, br *branch) string {
+	t := func(col int) string { return w.table.Columns[col].Name }
+	if len(p.Columns) == 0 {
+		return "its values cannot be computed or listed"
+	}
+	var free []string
+	for _, col := range p.Columns {
+		if br.sets.setOf(col).IsAll() {
+			free = append(free, t(col))
+		}
+	}
+	switch {
+	case len(free) > 0:
+		return "nothing binds " + strings.Join(free, ", ")
+	case p.ManyScales():
+		return "equal numbers of other scales have other bytes"
+	default:
+		return "a range of " + t(p.Columns[0]) + " is not a range of this part"
+	}
+}
+
+// whyNotKey tells why predicate e is not decided by the key.
+func (w *walker) whyNotKey(e expr.Expr, t *catalog.Table) string {
+	cols := expr.Columns(e)
+	for _, col := range cols {
+		if col >= len(t.Columns) {
+			return ""
+		}
+		if !t.Columns[col].KeyPart {
+			if !slices.Contains(w.layout.KeyColumns(), col) {
+				return fmt.Sprintf("%s is not in the key", t.Columns[col].Name)
+			}
+			if !w.layout.Holds(col) {
+				return fmt.Sprintf("the key holds only a hash of %s", t.Columns[col].Name)
+			}
+		}
+	}
+	if len(cols) > 1 {
+		return "it is about several columns at once"
+	}
+	if !termOf(e, columns{table: t}).ok {
+		return "it is not a range or a prefix of one key column"
+	}
+	for i, p := range w.layout.Key.Parts {
+		if i < w.stopPart && w.uses[i].Use == plan.Unused && slices.Contains(p.Columns, cols[0]) {
+			return "the key's prefix ends with the range before it"
+		}
+	}
+	if w.stopPart < len(w.layout.Key.Parts) {
+		return fmt.Sprintf("the key is used up to %s", w.layout.Key.Parts[w.stopPart].Source)
+	}
+	return "the key narrows it, but not to exactly these rows"
+}
+
+// advice is what a query that misses the prefix could add to hit it; "" where nothing helps.
+func (w *walker) advice() string {
+	var best string
+	for _, l := range w.table.Layouts {
+		var need []string
+		for _, p := range l.Key.Parts {
+			if p.Literal != nil {
+				continue
+			}
+			if len(p.Columns) == 0 || p.ManyScales() {
+				if w.enumerable(p) {
+					continue // salts are enumerated
+				}
+				break // no condition gets past it
+			}
+			for _, c := range p.Columns {
+				name := w.table.Columns[c].Name
+				if p.Monotone() != 0 && p.Injective() && p.Order() != catalog.Unordered {
+					name += " = ... (or a range of it)"
+				} else if w.enumerable(p) {
+					continue
+				} else {
+					name += " = ..."
+				}
+				if !slices.Contains(need, name) {
+					need = append(need, name)
+				}
+			}
+			if len(need) > 0 {
+				break
+			}
+		}
+		if len(need) == 0 {
+			continue
+		}
+		text := "add " + strings.Join(need, " AND ")
+		if len(w.table.Layouts) > 1 {
+			text += " (layout " + l.Name + ")"
+		}
+		if best != "" {
+			best += ", or "
+		}
+		best += text
+	}
+	return best
+}
+
+// enumerable tells that p has few values, whatever its columns have.
+func (w *walker) enumerable(p *catalog.Part) bool {
+	dom, ok := p.Domain()
+	if ok {
+		_, ok = dom.Values(w.opt.MaxEnumerate)
+	}
+	return ok
+}

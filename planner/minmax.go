@@ -1,0 +1,50 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
+)
+
+// extremes plans SELECT MIN(a), MAX(b) ... without GROUP BY where each is the first row of an order
+// that the key has: one row is read for each. Nil: they are not such.
+func (q *query) extremes(c *parser.SelectCore, f *from, groups []expr.Expr, aggs []plan.AggCall, conds []expr.Expr, used []bool, h hints) (plan.Node, error) {
+	const most = 4 // beyond it one scan of all costs less
+	if len(groups) > 0 || len(c.GroupBy) > 0 || len(aggs) == 0 || len(aggs) > most || len(f.srcs) != 1 || f.srcs[0].table == nil || q.env.Options.NoOrder {
+		return nil, nil
+	}
+	t := f.srcs[0].table
+	var out plan.Node
+	for i := range aggs {
+		a := &aggs[i]
+		col, ok := a.Arg.(*expr.Column)
+		if !ok || a.Func != "MIN" && a.Func != "MAX" || a.Filter != nil || col.Index >= len(t.Columns) || !t.Columns[col.Index].KeyPart {
+			return nil, nil // a column outside the key may be NULL, which neither counts
+		}
+		want := accessOrder{by: []plan.SortTerm{{Expr: a.Arg, Desc: a.Func == "MAX"}}, limit: 1}
+		node, ordered, err := q.source(f.srcs[0], conds, used, want, h)
+		if err != nil {
+			return nil, err
+		}
+		if s := node.(*plan.Scan); !ordered || s.Access == plan.Empty {
+			return nil, nil
+		}
+		var one plan.Node = &plan.Aggregate{Input: node, Aggs: aggs[i : i+1]}
+		if out != nil {
+			one = &plan.Join{Left: out, Right: one}
+		}
+		out = one
+	}
+	q.fewRows = q.depth == 1 && len(conds) == 0
+	return out, nil
+}
+
+// anyOfSame tells that of rows that are the same in all that the query takes from them one is enough.
+func anyOfSame(c *parser.SelectCore, grouped bool, aggs []plan.AggCall) bool {
+	if !grouped {
+		return c.Distinct
+	}
+	return !slices.ContainsFunc(aggs, func(a plan.AggCall) bool { return !a.Distinct && a.Func != "MIN" && a.Func != "MAX" })
+}

@@ -1,0 +1,152 @@
+package planner
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
+)
+
+// output is one column of the result while a core is planned.
+type output struct {
+	name string
+	expr expr.Expr
+}
+
+// maxColumns bounds the columns of a query: each SELECT a.*, b.* over the one before doubles them.
+const maxColumns = 16_384
+
+// items compiles the SELECT list.
+func (q *query) items(c *parser.SelectCore, f *from, scope *expr.Scope) ([]output, error) {
+	var outs []output
+	for _, it := range c.Items {
+		if !it.Star {
+			x, err := expr.Compile(it.Expr, scope)
+			if err != nil {
+				return nil, err
+			}
+			outs = append(outs, output{itemName(it), x})
+			continue
+		}
+		n := len(outs)
+		shown := f.star
+		if it.Table != "" {
+			shown = f.shown(it.Table)
+		}
+		if len(outs)+len(shown) > maxColumns {
+			return nil, parser.Errorf(it.Pos, "%d columns are more than the %d that a query may have", len(outs)+len(shown), maxColumns)
+		}
+		for _, c := range shown {
+			outs = append(outs, output{c.Name, &expr.Column{Pos: it.Pos, Index: c.Index, Name: c.Name, Typ: c.Typ}})
+		}
+		if len(outs) == n {
+			if it.Table != "" {
+				return nil, parser.Errorf(it.Pos, "unknown table %q", it.Table).Of(catalog.ErrUnknownTable)
+			}
+			return nil, parser.Errorf(it.Pos, "SELECT * needs a table")
+		}
+	}
+	return outs, nil
+}
+
+// itemName is the result column's name: the alias, the column's name, or the function's.
+func itemName(it parser.SelectItem) string {
+	if it.Alias != "" {
+		return it.Alias
+	}
+	switch e := it.Expr.(type) {
+	case *parser.ColumnRef:
+		return e.Name
+	case *parser.Call:
+		return strings.ToLower(e.Name)
+	case *parser.Cast:
+		if r, ok := e.X.(*parser.ColumnRef); ok {
+			return r.Name
+		}
+	case *parser.Case:
+		return "case"
+	}
+	return "?column?"
+}
+
+// outputIndex finds the result column that an ORDER BY or GROUP BY term names or numbers.
+func outputIndex(e parser.Expr, cols []plan.OutputColumn) (int, bool) {
+	switch e := e.(type) {
+	case *parser.Literal:
+		if n, err := strconv.Atoi(e.Text); err == nil && e.Kind == parser.NumberLiteral && n >= 1 && n <= len(cols) {
+			return n - 1, true
+		}
+	case *parser.ColumnRef:
+		for i, c := range cols {
+			if e.Table == "" && strings.EqualFold(c.Name, e.Name) {
+				return i, true
+			}
+		}
+	}
+	return 0, false
+}
+
+func sortTerm(t parser.OrderTerm, x expr.Expr) plan.SortTerm {
+	st := plan.SortTerm{Expr: x, Desc: t.Desc, NullsFirst: t.Desc}
+	if t.NullsFirst != nil {
+		st.NullsFirst = *t.NullsFirst
+	}
+	return st
+}
+
+// orderTerms compiles ORDER BY: result columns by name or number first, then expressions over the tables.
+func (q *query) orderTerms(orderBy []parser.OrderTerm, outs []output, scope *expr.Scope) ([]plan.SortTerm, error) {
+	cols := make([]plan.OutputColumn, len(outs))
+	for i, o := range outs {
+		cols[i] = plan.OutputColumn{Name: o.name, Type: o.expr.Type()}
+	}
+	var terms []plan.SortTerm
+	for _, t := range orderBy {
+		if i, ok := outputIndex(t.Expr, cols); ok {
+			terms = append(terms, sortTerm(t, outs[i].expr))
+			continue
+		}
+		if l, ok := t.Expr.(*parser.Literal); ok && l.Kind == parser.NumberLiteral {
+			return nil, parser.Errorf(l.Pos, "ORDER BY %s: the result has no column of that number, the last is %d", l.Text, len(outs))
+		}
+		x, err := expr.Compile(t.Expr, scope)
+		if err != nil {
+			return nil, err
+		}
+		if _, constant := x.(*expr.Const); !constant {
+			terms = append(terms, sortTerm(t, x))
+		}
+	}
+	return terms, nil
+}
+
+// groups compiles GROUP BY: columns of the tables first, then result columns by name or number.
+func (q *query) groups(by []parser.Expr, outs []output, srcs []*source) ([]expr.Expr, error) {
+	cols := make([]plan.OutputColumn, len(outs))
+	for i, o := range outs {
+		cols[i] = plan.OutputColumn{Name: o.name, Type: o.expr.Type()}
+	}
+	var out []expr.Expr
+	for _, g := range by {
+		x, err := expr.Compile(g, q.scope(srcs))
+		_, literal := g.(*parser.Literal)
+		if err != nil || literal {
+			i, ok := outputIndex(g, cols)
+			if !ok {
+				if err == nil {
+					err = parser.Errorf(g.Position(), "GROUP BY takes expressions, or numbers of result columns")
+				}
+				return nil, err
+			}
+			if x = outs[i].expr; slices.ContainsFunc(expr.Columns(x), func(c int) bool { return c >= aggMark }) {
+				return nil, parser.Errorf(g.Position(), "GROUP BY %s: result column %d is an aggregate, which is computed of the groups", g, i+1)
+			}
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}

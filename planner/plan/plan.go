@@ -1,0 +1,228 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// Plan is a planned query.
+type Plan struct {
+	Root    Node
+	Columns []OutputColumn
+	// FullScanAllowed is set by ALLOW FULL SCAN and by a plain LIMIT without WHERE.
+	FullScanAllowed bool
+	// Subplans are the queries inside the plan's expressions that are not constants yet.
+	Subplans []*Subplan
+}
+
+// OutputColumn is a column of the result.
+type OutputColumn struct {
+	Name string
+	Type types.Type
+}
+
+// Node is a step of a plan; every node produces rows of values.
+type Node interface {
+	// Width is the number of values in each row it produces.
+	Width() int
+	// Inputs are the nodes it reads.
+	Inputs() []Node
+	node()
+}
+
+// Filter keeps the rows for which Cond is true.
+type Filter struct {
+	Input Node
+	Cond  expr.Expr
+}
+
+// Project computes Exprs over its input's rows.
+type Project struct {
+	Input Node
+	Exprs []expr.Expr
+}
+
+// Aggregate groups its input. Output rows: the group values, then the aggregates.
+type Aggregate struct {
+	Input   Node
+	GroupBy []expr.Expr
+	Aggs    []AggCall
+	// Ordered is set when rows of a group come together: groups stream.
+	Ordered bool
+}
+
+// AggCall is one aggregate.
+type AggCall struct {
+	Func     string      // COUNT, SUM, MIN, MAX, AVG, STRING_AGG, JSON_AGG ...
+	Arg      expr.Expr   // nil for COUNT(*)
+	Args     []expr.Expr // further arguments (the separator of STRING_AGG)
+	Distinct bool
+	OrderBy  []SortTerm
+	Filter   expr.Expr // nil: none
+	Typ      types.Type
+}
+
+// Distinct drops repeated rows.
+type Distinct struct{ Input Node }
+
+// Sort orders its input; with Limit >= 0 it keeps the first Limit rows (a top-N heap).
+type Sort struct {
+	Input Node
+	By    []SortTerm
+	Limit int64
+}
+
+// Limit skips Offset rows and gives at most Count (-1: all).
+type Limit struct {
+	Input         Node
+	Offset, Count int64
+}
+
+// Values are literal rows.
+type Values struct {
+	Rows [][]expr.Expr
+	N    int // width
+}
+
+// SetOp gives the rows of Left that Right has too, or with Except those that it has not. All
+// pairs repeated rows one to one; otherwise every row comes as often as in Left.
+type SetOp struct {
+	Left, Right Node
+	Except, All bool
+}
+
+// Union gives the rows of all inputs, one input after the other.
+type Union struct{ Parts []Node }
+
+// Join pairs the rows of Left with those of Right: left values, then right values.
+type Join struct {
+	Left, Right Node
+	Outer       bool // LEFT JOIN: an unmatched left row comes with NULLs
+	Full        bool // FULL JOIN: an unmatched right row does too; Outer is set as well
+	Swapped     bool // written as a RIGHT JOIN, whose right side is Left
+	// Lookup, where set, reads the right side by key for a batch of left rows. Right is
+	// then the scan for one left row whose values are made up, for EXPLAIN.
+	Lookup *Lookup
+	// LeftKeys and RightKeys are equal in a matching pair (a hash join); both empty: a nested loop.
+	LeftKeys, RightKeys []expr.Expr
+	On                  expr.Expr // what remains to be checked on the pair; nil: none
+}
+
+// Lookup plans the inner side of a lookup join.
+type Lookup struct {
+	// Plan gives the scan for a batch of values, not NULL, of the join's RightKeys.
+	Plan func(batch [][]types.Value) (*Scan, error)
+}
+
+func (f *Filter) Width() int { return f.Input.Width() }
+
+func (p *Project) Width() int { return len(p.Exprs) }
+
+func (a *Aggregate) Width() int { return len(a.GroupBy) + len(a.Aggs) }
+
+func (d *Distinct) Width() int { return d.Input.Width() }
+
+func (s *Sort) Width() int { return s.Input.Width() }
+
+func (l *Limit) Width() int { return l.Input.Width() }
+
+func (v *Values) Width() int { return v.N }
+
+func (u *Union) Width() int { return u.Parts[0].Width() }
+
+func (s *SetOp) Width() int { return s.Left.Width() }
+
+func (j *Join) Width() int { return j.Left.Width() + j.Right.Width() }
+
+func (f *Filter) Inputs() []Node { return []Node{f.Input} }
+
+func (p *Project) Inputs() []Node { return []Node{p.Input} }
+
+func (a *Aggregate) Inputs() []Node { return []Node{a.Input} }
+
+func (d *Distinct) Inputs() []Node { return []Node{d.Input} }
+
+func (s *Sort) Inputs() []Node { return []Node{s.Input} }
+
+func (l *Limit) Inputs() []Node { return []Node{l.Input} }
+
+func (v *Values) Inputs() []Node { return nil }
+
+func (u *Union) Inputs() []Node { return u.Parts }
+
+func (s *SetOp) Inputs() []Node { return []Node{s.Left, s.Right} }
+
+func (j *Join) Inputs() []Node { return []Node{j.Left, j.Right} }
+
+func (*Filter) node() {}
+
+func (*Project) node() {}
+
+func (*Aggregate) node() {}
+
+func (*Distinct) node() {}
+
+func (*Sort) node() {}
+
+func (*Limit) node() {}
+
+func (*Values) node() {}
+
+func (*Union) node() {}
+
+func (*SetOp) node() {}
+
+func (*Join) node() {}
+
+// Scans lists the table accesses of a plan, in the order they are written.
+func Scans(n Node) []*Scan {
+	if s, ok := n.(*Scan); ok {
+		return []*Scan{s}
+	}
+	var out []*Scan
+	for _, in := range n.Inputs() {
+		out = append(out, Scans(in)...)
+	}
+	return out
+}
+
+// Tables lists the tables that a plan reads, those of its sub-queries among them.
+func (p *Plan) Tables() []*catalog.Table {
+	var out []*catalog.Table
+	for _, s := range Scans(p.Root) {
+		out = append(out, s.Table)
+	}
+	for _, s := range p.Subplans {
+		out = append(out, s.Sample.Tables()...)
+	}
+	return out
+}
+
+// HitsPrefix tells whether no access of the plan misses the rowkey prefix.
+func (p *Plan) HitsPrefix() bool {
+	for _, s := range Scans(p.Root) {
+		if s.Access == FullScan {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(p.Subplans, func(s *Subplan) bool { return !s.Sample.HitsPrefix() })
+}
+
+// Subplan is a query inside an expression: the Query of an expr.Subquery.
+type Subplan struct {
+	Select *parser.Select // as it stands in the statement, the same in every plan of it
+	// Closed is set when the query depends on nothing around it. Run it once, give its rows through
+	// Env.Subqueries and plan again: as constants they can bind the key.
+	Closed bool
+	// Plan plans the query for the values of the expr.Subquery's Outer.
+	Plan func(outer []types.Value) (*Plan, error)
+	// Sample is the plan for outer values made up, for EXPLAIN. Where nothing is run, the plan
+	// around a closed query is made as if it had given one row, Shown.
+	Sample *Plan
+	Shown  types.Value
+	Text   string
+}

@@ -1,0 +1,207 @@
+package plan
+
+import (
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/filter"
+	"github.com/hql-db/hql/types"
+)
+
+// A Hop tells where in the spans of a Scan the keys lie that can match: behind each value of the first Parts parts of the
+// key, which nothing binds, in one of Tails. A reader hops from value to value of these parts instead of reading them all.
+//
+//	ROW KEY (host AS TEXT, X'00', ts AS INT64), ts BETWEEN 5 AND 9      Parts 2, Tails [00..05, 00..0A)
+type Hop struct {
+	Parts int    // with the literals behind the last of them
+	Tails []Span // what follows them: sorted, disjoint, of no table; one with Key ends the key
+}
+
+// Access tells how a Scan reads its table.
+type Access uint8
+
+// The kinds of access, the cheapest first.
+const (
+	Empty     Access = iota // no row can match: no RPC
+	Get                     // every span is one key
+	RangeScan               // ranges from bound leading parts
+	SkipScan                // hops over the values of leading parts that nothing binds
+	FullScan                // nothing binds the key
+)
+
+// Wide reports whether nothing binds the start of the key.
+func (a Access) Wide() bool { return a >= SkipScan }
+
+// String is the access kind as EXPLAIN's JSON names it.
+func (a Access) String() string {
+	return [...]string{"empty", "get", "scan", "skip scan", "full scan"}[a]
+}
+
+// OrderKind tells how a plan gets the order that ORDER BY asks for.
+type OrderKind uint8
+
+// The order kinds. KeyOrder and ReverseOrder read spans one after the other,
+// MergeOrder merges spans that are each in order.
+const (
+	NoOrder OrderKind = iota
+	KeyOrder
+	ReverseOrder
+	MergeOrder
+	SortOrder
+	TopNOrder
+)
+
+// String is the order as EXPLAIN's JSON names it.
+func (o OrderKind) String() string {
+	return [...]string{"none", "key", "reverse", "merge", "sort", "top-n"}[o]
+}
+
+// SortTerm is one term of an order over a node's output.
+type SortTerm struct {
+	Expr       expr.Expr
+	Desc       bool
+	NullsFirst bool
+}
+
+// Checked says where a predicate is checked.
+type Checked uint8
+
+// Where predicates are checked.
+const (
+	ByClient Checked = iota
+	ByServer
+	ByBoth // the servers drop some of the rows for which it is not true
+	ByKey  // it is true for every key that is read
+)
+
+// Fate tells where one predicate of the WHERE is checked, and why not in the key.
+type Fate struct {
+	Expr expr.Expr
+	By   Checked
+	Why  string
+}
+
+// Scan reads one table. Its rows hold the table's columns in order, then _key
+// and _ts; columns that nobody needs are NULL.
+type Scan struct {
+	Table  *catalog.Table
+	Layout *catalog.Layout
+	Alias  string
+	Access Access
+	Spans  []Span // by table, then start; disjoint within a table
+	// ListTables is set when the physical tables must be listed, because nothing binds the
+	// table's name: TablePrefix is the literal start of the name; Spans then hold for each table found.
+	ListTables  bool
+	TablePrefix string
+	// Entries is set when the layout is read for its keys only: each leads to a row of the primary layout, whose
+	// values are what counts. A crash between the writes of the two leaves entries of rows that say something else.
+	Entries bool
+	// Lookups are values of LOOKUP calls the plan depends on: resolve them, then plan again.
+	Lookups []LookupKey
+
+	Filter   filter.Filter // for the region servers; nil: none
+	Residual expr.Expr     // what the client checks on each row; nil: none
+	Needed   []bool        // by column index incl. the two pseudo-columns: who must be decoded
+	// A row exists when it has any cell in Families (nil: in any family). Fetch says what is read of it.
+	Families []string
+	Columns  []filter.Column // the cells whose values are needed
+	Fetch    Fetch
+	// MinTime and MaxTime bound cell timestamps, [MinTime, MaxTime), 0 and 0: none; Versions per
+	// cell: 0 means the newest; AllVersions gives a row a version (FOR SYSTEM_TIME ALL | BETWEEN).
+	MinTime, MaxTime int64
+	AllVersions      bool
+
+	Order OrderKind // KeyOrder, ReverseOrder, MergeOrder or NoOrder
+	// Reversed is set when each span is read from its end (always so under ReverseOrder).
+	Reversed bool
+	OrderBy  []SortTerm // what Order provides
+	// PrefixFix, where set, is the column in whose order keys are not quite: a delimiter sorts
+	// after some bytes of longer values. Reversed reading must hold a row back
+	// until the rows whose value extends its own have passed.
+	PrefixFix *catalog.Column
+	Limit     int64 // rows wanted after Residual; -1: all
+	// Skip, where not 0, is the number of leading key parts that hold all that is wanted of a row: of rows
+	// with the same ones the first that is read suffices, and the reader may jump over the others.
+	Skip int
+	// SkipHalves: behind these parts stands one whose negative values follow the others. Any row suffices of those that are on the same
+	// side as well, the first that is read.
+	SkipHalves bool
+	SkipEnds   bool // the first row of each value is wanted, not any
+	// Hop, of a SkipScan and of a FullScan that is worth a try, tells where in Spans to look. Nothing else changes: what
+	// it leaves out does not match.
+	Hop *Hop
+
+	Fates      []Fate
+	Considered []Considered // layouts looked at, the chosen one first
+	CapHit     bool         // ranges were merged or dropped to stay under the cap
+	Warnings   []string
+	// Key says what is done with each part of the layout's key.
+	Key []PartUse
+	// Advice is what a query that misses the rowkey's prefix could add to hit it; "" where it hits it, or nothing helps.
+	Advice string
+}
+
+// Considered is a layout that the planner looked at.
+type Considered struct {
+	Layout string
+	Access Access
+	Spans  int
+	Cost   float64
+	Why    string
+	Lost   string // a column: rows in which it is NULL are not in the index, and the query may want them
+}
+
+// NewScan is the Scan that reads all of a layout: every cell, in no order, without a filter or a limit. Its spans and the
+// columns that are needed are the caller's to set.
+func NewScan(t *catalog.Table, l *catalog.Layout) *Scan {
+	return &Scan{Table: t, Layout: l, Access: FullScan, Families: t.RowFamilies(), Needed: make([]bool, len(t.Columns)+2), Limit: -1}
+}
+
+// Fetch says which cells of its rows a Scan reads.
+type Fetch uint8
+
+// What is read of a row.
+const (
+	FetchAll     Fetch = iota // every cell of Families
+	FetchColumns              // Columns alone: the predicate is false for rows without them
+	// FetchFirst is Columns and, so that a row without any of them is seen, its first cell: Families through
+	// filter.Columns(Columns).
+	FetchFirst
+	FetchKeys // no value: filter.FirstCell and filter.KeyOnly over Families
+)
+
+// LookupKey names a LOOKUP whose value the planner needs.
+type LookupKey struct {
+	Table, Column string
+	Args          []types.Value
+}
+
+// Width and Inputs of the nodes.
+func (s *Scan) Width() int { return len(s.Table.Columns) + 2 }
+
+func (s *Scan) Inputs() []Node { return nil }
+
+func (*Scan) node() {}
+
+// Counts gives the Gets and scans that are planned.
+func (s *Scan) Counts() (gets, scans int) {
+	for _, sp := range s.Spans {
+		if sp.Key {
+			gets++
+		}
+	}
+	return gets, len(s.Spans) - gets
+}
+
+// Stored lists the HBase tables of s.
+func (s *Scan) Stored() []string {
+	out := []string{}
+	for _, sp := range s.Spans {
+		if len(out) == 0 || out[len(out)-1] != sp.Table {
+			out = append(out, sp.Table)
+		}
+	}
+	if s.ListTables {
+		return []string{s.TablePrefix + "*"}
+	}
+	return out
+}

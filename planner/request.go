@@ -1,0 +1,115 @@
+package planner
+
+import (
+	"math"
+	"slices"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/access"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+type hints struct {
+	layout     string
+	noPushdown bool
+}
+
+// readHints reads the hints of a SELECT. One that is not known would change nothing without a word.
+func readHints(hs []parser.Hint) (hints, error) {
+	var h hints
+	for _, x := range hs {
+		switch {
+		case (x.Name == "LAYOUT" || x.Name == "INDEX") && len(x.Args) == 1:
+			h.layout = x.Args[0]
+		case x.Name == "NO_PUSHDOWN" && len(x.Args) == 0:
+			h.noPushdown = true
+		default:
+			return h, parser.Errorf(x.Pos, "unknown hint %s", x.Name).WithHint("hints are LAYOUT(name), INDEX(name) and NO_PUSHDOWN")
+		}
+	}
+	return h, nil
+}
+
+// accessOrder is the order wanted of a single table.
+type accessOrder struct {
+	by    []plan.SortTerm
+	limit int64
+	// unmerged: the order is not worth merging for. Groups that come in pieces cost a look-up for each.
+	unmerged bool
+}
+
+func groupOrder(groups []expr.Expr) []plan.SortTerm {
+	terms := make([]plan.SortTerm, len(groups))
+	for i, g := range groups {
+		terms[i] = plan.SortTerm{Expr: g}
+	}
+	return terms
+}
+
+// source reads one source.
+func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (plan.Node, bool, error) {
+	if s.table == nil {
+		n := s.node
+		if len(own) > 0 {
+			n = &plan.Filter{Input: n, Cond: expr.Conjunction(own)}
+		}
+		return n, false, nil
+	}
+	req, err := q.request(s, own, used, want, h)
+	if err != nil {
+		return nil, false, err
+	}
+	scan, err := q.env.access(req)
+	if err != nil {
+		return nil, false, err
+	}
+	return scan, len(want.by) > 0 && scan.Order != plan.NoOrder, nil
+}
+
+// request asks for access to a table.
+func (q *query) request(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (*access.Request, error) {
+	req := &access.Request{Table: s.table, Alias: s.name, Conjuncts: own, Needed: slices.Clone(used), OrderBy: want.by, Unmerged: want.unmerged, Limit: want.limit, Layout: h.layout, NoPushdown: h.noPushdown}
+	return req, q.systemTime(s.system, req)
+}
+
+// systemTime reads FOR SYSTEM_TIME into the request.
+func (q *query) systemTime(s *parser.SystemTime, req *access.Request) error {
+	if s == nil {
+		return nil
+	}
+	if s.All {
+		req.AllVersions = true
+		return nil
+	}
+	at := func(e parser.Expr) (int64, error) {
+		x, err := expr.Compile(e, q.scope(nil))
+		if err != nil {
+			return 0, err
+		}
+		k, ok := x.(*expr.Const)
+		if !ok {
+			return 0, parser.Errorf(e.Position(), "FOR SYSTEM_TIME takes a constant")
+		}
+		v, err := types.Cast(k.Val, types.Timestamp, q.env.Loc)
+		if err != nil || v.IsNull() || v.Int() < 0 || v.Int() == math.MaxInt64 {
+			return 0, parser.Errorf(e.Position(), "FOR SYSTEM_TIME takes a TIMESTAMP from 1970 on")
+		}
+		return v.Int(), nil
+	}
+	from, err := at(s.From)
+	if err != nil {
+		return err
+	}
+	if s.To == nil { // AS OF: the newest cells up to then
+		req.MinTime, req.MaxTime = 0, from+1
+		return nil
+	}
+	to, err := at(s.To)
+	if err == nil && to < from {
+		err = parser.Errorf(s.To.Position(), "FOR SYSTEM_TIME BETWEEN ends before it begins")
+	}
+	req.MinTime, req.MaxTime, req.AllVersions = from, to+1, true
+	return err
+}

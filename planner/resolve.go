@@ -1,0 +1,180 @@
+package planner
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// source is what stands in FROM under one name; its columns begin at offset in the joined row. A join
+// that is read as a whole is one source of several names.
+type source struct {
+	name   string
+	names  []string // of a join: the name under which each column stands
+	merged []bool   // columns that JOIN ... USING has under their table's name only; nil: none
+	cols   []plan.OutputColumn
+	hidden int // the last columns that * does not show: _key and _ts
+	offset int
+	table  *catalog.Table // nil for a derived table
+	system *parser.SystemTime
+	node   plan.Node // of a derived table
+}
+
+func (s *source) width() int { return len(s.cols) }
+
+// has tells whether column i is one of those that table (empty: no table) stands for.
+func (s *source) has(i int, table string) bool {
+	switch {
+	case table == "":
+		return s.merged == nil || !s.merged[i]
+	case s.names != nil:
+		return strings.EqualFold(table, s.names[i])
+	}
+	return strings.EqualFold(table, s.name)
+}
+
+func (q *query) tableSource(t *catalog.Table, alias string) *source {
+	src := &source{name: alias, table: t, hidden: 2}
+	for _, c := range t.Columns {
+		src.cols = append(src.cols, plan.OutputColumn{Name: c.Name, Type: c.Type})
+	}
+	src.cols = append(src.cols, plan.OutputColumn{Name: catalog.KeyColumn, Type: types.Bytes}, plan.OutputColumn{Name: catalog.TimestampColumn, Type: types.Timestamp})
+	return src
+}
+
+// scope resolves names among sources.
+func (q *query) scope(srcs []*source) *expr.Scope {
+	e := q.env
+	return &expr.Scope{Funcs: e.Funcs, Loc: e.Loc, Now: e.Now,
+		Column: func(ref *parser.ColumnRef) (expr.Expr, error) {
+			x, err := q.column(ref, srcs)
+			if err == nil && x == nil {
+				err = unknownColumn(ref, srcs)
+			}
+			return x, err
+		},
+		Subquery: func(s *parser.Select, pos parser.Pos, exists bool, x expr.Expr, not bool) (expr.Expr, error) {
+			node := expr.Subquery{Pos: pos, Kind: expr.ScalarSubquery, X: x, Not: not}
+			if exists {
+				node.Kind = expr.ExistsSubquery
+			} else if x != nil {
+				node.Kind = expr.InSubquery
+			}
+			return q.subquery(srcs, s, node)
+		},
+		Param: func(p *parser.Param) (types.Value, error) {
+			if p.Name != "" {
+				if v, ok := e.Named[p.Name]; ok {
+					return v, nil
+				}
+				return types.Value{}, parser.Errorf(p.Pos, "no argument for @%s", p.Name)
+			}
+			if p.Index < 1 || p.Index > len(e.Args) {
+				return types.Value{}, parser.Errorf(p.Pos, "no argument for parameter %d: %d given", p.Index, len(e.Args))
+			}
+			return e.Args[p.Index-1], nil
+		}}
+}
+
+// column finds a column by name among sources, then in the queries around; nil without an error: there is none.
+func (q *query) column(ref *parser.ColumnRef, srcs []*source) (expr.Expr, error) {
+	found, err := findColumn(ref, srcs)
+	if q.resolved != nil {
+		q.resolved(found != nil)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case found != nil:
+		return found, nil
+	case q.outer != nil:
+		return q.outer(ref)
+	}
+	return nil, nil
+}
+
+// findColumn finds a column by name among sources; nil when there is none.
+func findColumn(ref *parser.ColumnRef, srcs []*source) (*expr.Column, error) {
+	var found *expr.Column
+	for _, s := range srcs {
+		for i, c := range s.cols {
+			if !strings.EqualFold(c.Name, ref.Name) || !s.has(i, ref.Table) {
+				continue
+			}
+			if found != nil {
+				return nil, parser.Errorf(ref.Pos, "column %q is ambiguous", ref.Name).WithHint("write table.%s", ref.Name)
+			}
+			found = &expr.Column{Pos: ref.Pos, Index: s.offset + i, Name: c.Name, Typ: c.Type}
+		}
+	}
+	return found, nil
+}
+
+// unknownColumn says that ref names nothing, and what is near.
+func unknownColumn(ref *parser.ColumnRef, srcs []*source) error {
+	if len(srcs) == 0 {
+		return parser.Errorf(ref.Pos, "unknown column %q: there is no table here", ref.Name).Of(catalog.ErrUnknownColumn)
+	}
+	var names []string
+	for _, s := range srcs {
+		for i, c := range s.cols {
+			if s.has(i, ref.Table) {
+				names = append(names, c.Name)
+			}
+		}
+	}
+	if ref.Table != "" && len(names) == 0 {
+		return parser.Errorf(ref.Pos, "unknown table %q", ref.Table).Of(catalog.ErrUnknownTable)
+	}
+	err := expr.Suggest(parser.Errorf(ref.Pos, "unknown column %q", ref.Name).Of(catalog.ErrUnknownColumn), ref.Name, names)
+	family, qualifier, cell := strings.Cut(ref.Name, ":")
+	switch {
+	case err.Hint != "":
+	case cell:
+		return err.WithHint("a cell is read by a column of the table's definition: %s BYTES FROM %s:%s", parser.QuoteName(qualifier), parser.QuoteName(family), parser.QuoteQualifier(qualifier))
+	case ref.Quoted:
+		return err.WithHint("double quotes make a name: the text is %s", types.NewString(ref.Name).SQL())
+	}
+	return err
+}
+
+// named finds a CTE or a table of the catalog.
+func (q *query) named(t *parser.TableName) (*source, error) {
+	alias := cmp.Or(t.Alias, t.Name)
+	for i := len(q.ctes) - 1; i >= 0; i-- {
+		if c := q.ctes[i]; strings.EqualFold(c.Name, t.Name) {
+			inner := &query{env: q.env, ctes: slices.Clone(q.ctes[:i]), depth: q.depth, plan: q.plan, outer: q.outer} // a CTE sees those before it
+			node, cols, err := inner.selectStmt(c.Query)
+			if err != nil {
+				return nil, err
+			}
+			cols, err = renamed(cols, c.Columns, c.Name, c.Pos)
+			return &source{name: alias, cols: cols, node: node}, err
+		}
+	}
+	table, err := q.env.Catalog.TableAt(t.Name, t.Pos)
+	if err != nil {
+		return nil, err
+	}
+	s := q.tableSource(table, alias)
+	s.system = t.SystemTime
+	return s, nil
+}
+
+// renamed gives the columns of the query called alias the names of its column list.
+func renamed(cols []plan.OutputColumn, names []string, alias string, pos parser.Pos) ([]plan.OutputColumn, error) {
+	if len(names) > len(cols) {
+		return nil, parser.Errorf(pos, "%s has %d columns, not %d", alias, len(cols), len(names))
+	}
+	cols = slices.Clone(cols)
+	for i, n := range names {
+		cols[i].Name = n
+	}
+	return cols, nil
+}

@@ -1,0 +1,86 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// sets plans the cores of s and ties them together, INTERSECT first.
+func (q *query) sets(s *parser.Select) (plan.Node, []plan.OutputColumn, error) {
+	parts := make([]plan.Node, len(s.Cores))
+	var cols []plan.OutputColumn
+	lists := make([][]plan.OutputColumn, len(s.Cores))
+	for i, c := range s.Cores {
+		n, cs, err := q.core(c, nil, -1, 0)
+		if err != nil {
+			return nil, nil, err
+		}
+		if i == 0 {
+			cols = slices.Clone(cs)
+		} else if len(cs) != len(cols) {
+			return nil, nil, parser.Errorf(c.Pos, "each part of %s must have %d columns, not %d", s.Sets[i-1].Op, len(cols), len(cs))
+		}
+		for k := range cols {
+			t, ok := expr.Widen(cols[k].Type, cs[k].Type)
+			if !ok {
+				return nil, nil, parser.Errorf(c.Pos, "column %d is %s here and %s before", k+1, cs[k].Type, cols[k].Type)
+			}
+			cols[k].Type = t
+		}
+		parts[i], lists[i] = n, cs
+	}
+	for i := range parts {
+		parts[i] = casted(parts[i], lists[i], cols)
+	}
+	ops := s.Sets
+	left, rest := []plan.Node{parts[0]}, []parser.SetOp{}
+	for i, op := range ops {
+		if op.Op != "INTERSECT" {
+			left, rest = append(left, parts[i+1]), append(rest, op)
+			continue
+		}
+		left[len(left)-1] = distinctUnless(op.All, &plan.SetOp{Left: left[len(left)-1], Right: parts[i+1], All: op.All})
+	}
+	node := left[0]
+	for i, op := range rest {
+		if op.Op == "EXCEPT" {
+			node = distinctUnless(op.All, &plan.SetOp{Left: node, Right: left[i+1], Except: true, All: op.All})
+			continue
+		}
+		u, ok := node.(*plan.Union)
+		if !ok {
+			u = &plan.Union{Parts: []plan.Node{node}}
+		}
+		u.Parts = append(u.Parts, left[i+1])
+		node = distinctUnless(op.All, u)
+	}
+	return node, cols, nil
+}
+
+func distinctUnless(all bool, n plan.Node) plan.Node {
+	if all {
+		return n
+	}
+	return &plan.Distinct{Input: n}
+}
+
+// casted gives the rows of n, whose columns are of the types in from, with those in to.
+func casted(n plan.Node, from, to []plan.OutputColumn) plan.Node {
+	exprs := make([]expr.Expr, len(from))
+	same := true
+	for i, c := range from {
+		exprs[i] = &expr.Column{Index: i, Name: c.Name, Typ: c.Type}
+		if c.Type != to[i].Type && c.Type != types.Null {
+			exprs[i] = &expr.Cast{X: exprs[i], Typ: to[i].Type}
+			same = false
+		}
+	}
+	if same {
+		return n
+	}
+	return &plan.Project{Input: n, Exprs: exprs}
+}
