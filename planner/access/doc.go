@@ -13,6 +13,9 @@
 //
 // A walk asks each part of the key what catalog.Part answers, and nothing else: no layout, function or encoding has code here.
 //
-//	ROW KEY (LEFT(MD5(host), 2), host AS TEXT, X'00', ts AS INT64)
-//	host = 'a' AND ts >= 5      {host: ['a' - 'a'], ts: [5 - )}      one span, from 0ca\x00 and the bytes of 5 on
+// Boxes and spans have a notation (see plan.Span.Over), in which testdata/spans has them:
+//
+//	(host STRING, n INT, v INT FROM f:v) ROW KEY (LEFT(MD5(host), 2), host AS TEXT, X'00', n AS ORDERED INT32)
+//	host = 'a' AND n >= 5 AND v = 7     {host: ['a' - 'a'], n: [5 - ), v: [7 - 7]}
+//	                                    [/'0c'/'a'/0x00/5 - /'0c'/'a'/0x00]    residual v = 7
 package access

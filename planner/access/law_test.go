@@ -184,6 +184,11 @@ func (g *lawWorld) check(where string, order []parser.OrderTerm, maxSpans int) {
 			fail("spans are not sorted")
 		}
 	}
+	for _, sp := range s.Spans[:min(len(s.Spans), 20)] {
+		if err := readsBack(sp, s.Layout); err != nil {
+			fail("%v", err)
+		}
+	}
 	read := make([][]stored, len(s.Spans))
 	for _, row := range g.rows {
 		at, there := row.at[s.Layout]
@@ -314,12 +319,9 @@ func compileWhere(table *catalog.Table, where string, loc *time.Location) (expr.
 // shown prints what s reads.
 func shown(s *plan.Scan) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s (%s)", s.Access, s.Table.Name, s.Layout.Name)
+	b.WriteString(s.String())
 	for _, p := range s.Key {
 		fmt.Fprintf(&b, "\n  %s: %s %s%s", p.Part.Source, p.Use, p.Detail(), p.Why)
-	}
-	for _, sp := range s.Spans {
-		fmt.Fprintf(&b, "\n  read %s %s", sp.Table, sp.Bounds())
 	}
 	for _, f := range s.Fates {
 		fmt.Fprintf(&b, "\n  %s [%d]", f.Expr, f.By)
