@@ -38,7 +38,11 @@ require (
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
 )
 
-require github.com/anishathalye/porcupine v1.0.3
+require (
+	github.com/anishathalye/porcupine v1.0.3
+	github.com/pavlo-v-chernykh/keystore-go/v4 v4.5.0
+	software.sslmate.com/src/go-pkcs12 v0.7.4
+)
 
 require (
 	github.com/hashicorp/go-uuid v1.0.3 // indirect

@@ -3,13 +3,10 @@ package hql
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 
@@ -19,6 +16,7 @@ import (
 	"github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hbase/kerberos"
+	"github.com/hql-db/hql/internal/tlsfiles"
 	"github.com/hql-db/hql/store"
 	"github.com/hql-db/hql/types"
 )
@@ -36,7 +34,9 @@ import (
 // kinit, whose user is meant by kerberos= alone; service=hbase/_HOST@REALM is the servers' principal,
 // protection=privacy (or integrity, or authentication) what the cluster calls hbase.rpc.protection. See WithKerberos.
 // One with tls secures the connections to HBase; tls_ca=FILE holds the authorities to trust in place of the system's, tls_cert=FILE and
-// tls_key=FILE what the client proves itself with, all in PEM form. See WithTLS.
+// tls_key=FILE what the client proves itself with: PEM, PKCS #12 or JKS, the stores with the password that tls_password_file=FILE holds.
+// tls_site=FILE takes all these from an hbase-site.xml; tls_verify=ca leaves unchecked that a certificate is for its server's name. The
+// files are read at each connection. See WithTLS.
 // Tables that were created in the store are known at once.
 func Open(ctx context.Context, dsn string, opts ...Option) (*DB, error) {
 	scheme, rest, ok := strings.Cut(dsn, ":")
@@ -199,7 +199,8 @@ func withPorts(list, port, what, form string) (string, error) {
 func dsnOptions(q url.Values) ([]Option, error) {
 	var out []Option
 	var krb kerberos.Config
-	var files tlsFiles
+	var secure bool
+	var files tlsfiles.Files
 	for name, values := range q {
 		v := values[len(values)-1]
 		switch name {
@@ -240,15 +241,24 @@ func dsnOptions(q url.Values) ([]Option, error) {
 			if err != nil {
 				return nil, fmt.Errorf("connect: tls is true or false, not %q", v)
 			}
-			files.on = on
+			secure = on
 		case "tls_ca":
-			files.ca = v
+			files.CA = v
 		case "tls_cert":
-			files.cert = v
+			files.Cert = v
 		case "tls_key":
-			files.key = v
+			files.Key = v
+		case "tls_password_file":
+			files.Password = v
+		case "tls_site":
+			files.Site = v
+		case "tls_verify":
+			if v != "ca" && v != "full" {
+				return nil, fmt.Errorf("connect: tls_verify is full or ca, not %q", v)
+			}
+			files.AnyHost = v == "ca"
 		default:
-			return nil, fmt.Errorf("connect: unknown parameter %q: user, catalog, tz, full_scan, write, kerberos, keytab, service, protection, tls, tls_ca, tls_cert, tls_key", name)
+			return nil, fmt.Errorf("connect: unknown parameter %q: user, catalog, tz, full_scan, write, kerberos, keytab, service, protection, tls, tls_ca, tls_cert, tls_key, tls_password_file, tls_site, tls_verify", name)
 		}
 	}
 	switch {
@@ -257,47 +267,14 @@ func dsnOptions(q url.Values) ([]Option, error) {
 	case krb != kerberos.Config{}:
 		return nil, errors.New("connect: keytab, service and protection need kerberos=NAME@REALM")
 	}
-	if files != (tlsFiles{}) {
-		cfg, err := files.config()
-		if err != nil {
+	switch {
+	case secure:
+		if _, err := files.Config(); err != nil {
 			return nil, fmt.Errorf("connect: %w", err)
 		}
-		out = append(out, WithTLS(cfg))
+		out = append(out, func(c *config) error { c.tls = files.Config; return nil })
+	case files != (tlsfiles.Files{}):
+		return nil, errors.New("connect: tls_ca, tls_cert, tls_key, tls_password_file, tls_site and tls_verify need tls")
 	}
 	return out, nil
-}
-
-// tlsFiles are what an address says of TLS: PEM files.
-type tlsFiles struct {
-	on            bool
-	ca, cert, key string
-}
-
-// config reads the files; nil: no TLS.
-func (f tlsFiles) config() (*tls.Config, error) {
-	if !f.on {
-		if f != (tlsFiles{}) {
-			return nil, errors.New("tls_ca, tls_cert and tls_key need tls")
-		}
-		return nil, nil
-	}
-	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
-	if f.ca != "" {
-		pem, err := os.ReadFile(f.ca)
-		if err != nil {
-			return nil, fmt.Errorf("tls_ca: %w", err)
-		}
-		cfg.RootCAs = x509.NewCertPool()
-		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("tls_ca: no certificates in PEM form in %s", f.ca)
-		}
-	}
-	if f.cert != "" || f.key != "" {
-		pair, err := tls.LoadX509KeyPair(cmp.Or(f.cert, f.key), cmp.Or(f.key, f.cert)) // one file may hold both
-		if err != nil {
-			return nil, fmt.Errorf("tls_cert and tls_key: %w", err)
-		}
-		cfg.Certificates = []tls.Certificate{pair}
-	}
-	return cfg, nil
 }

@@ -33,7 +33,7 @@ type config struct {
 	writes   *bool
 	user     string
 	kerberos *kerberos.Config
-	tls      *tls.Config
+	tls      func() (*tls.Config, error) // nil: no TLS
 	timeout  time.Duration
 	tracers  tracers
 }
@@ -153,7 +153,12 @@ func WithKerberos(k kerberos.Config) Option {
 // clients too) and the like are used as crypto/tls says. Certificates must be for the names under which the cluster
 // names its servers. ZooKeeper is reached in clear text.
 func WithTLS(cfg *tls.Config) Option {
-	return func(c *config) error { c.tls = cfg; return nil }
+	return func(c *config) error {
+		if c.tls = nil; cfg != nil {
+			c.tls = func() (*tls.Config, error) { return cfg, nil }
+		}
+		return nil
+	}
 }
 
 // WithConnectTimeout bounds the first contact with a cluster; the default is 10 s.

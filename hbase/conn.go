@@ -210,8 +210,8 @@ func withoutTimeRange(frame []byte) []byte {
 
 // dialer makes the connections to servers.
 type dialer struct {
-	tls     *tls.Config             // nil: connections are in clear text
-	auth    *kerberos.Authenticator // nil: authentication is simple
+	tls     func() (*tls.Config, error) // nil: connections are in clear text
+	auth    *kerberos.Authenticator     // nil: authentication is simple
 	refused atomic.Pointer[refusal]
 	opening func(error) // ends Dial, which gohbase would let wait for its whole time; may be nil
 	locator             // of what gohbase does not find in hbase:meta
@@ -387,13 +387,17 @@ func (d *dialer) dial(ctx context.Context, network, addr string) (*regionConn, e
 
 // secure speaks TLS on conn with the server at host, or closes it.
 func (d *dialer) secure(ctx context.Context, conn net.Conn, host string) (net.Conn, error) {
-	cfg := d.tls
-	if cfg.ServerName == "" && !cfg.InsecureSkipVerify {
+	cfg, err := d.tls()
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	if cfg.ServerName == "" {
 		cfg = cfg.Clone()
 		cfg.ServerName = host
 	}
 	secured := tls.Client(conn, cfg)
-	err := secured.HandshakeContext(ctx)
+	err = secured.HandshakeContext(ctx)
 	if err == nil {
 		return secured, nil
 	}

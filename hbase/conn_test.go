@@ -2,8 +2,10 @@ package hbase
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"net"
@@ -64,6 +66,26 @@ func TestPreambleIsSentOnce(t *testing.T) {
 	conn.Close()
 	if b, err := io.ReadAll(peer); string(b) != "header"+simplePreamble+"call" || err != nil {
 		t.Errorf("%q %v", b, err)
+	}
+}
+
+// What TLS takes is asked for anew at each connection, since its files may have changed.
+func TestTLSIsAskedForEachConnection(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	asked := 0
+	d := &dialer{tls: func() (*tls.Config, error) { asked++; return nil, fmt.Errorf("file %d is missing", asked) }}
+	for n := 1; n <= 2; n++ {
+		want := fmt.Sprintf("file %d is missing", n)
+		if _, err := d.dial(t.Context(), "tcp", l.Addr().String()); err == nil || err.Error() != want {
+			t.Errorf("%v, not %s", err, want)
+		}
+		if err := d.refusedSince(time.Now().Add(-time.Minute)); !errors.Is(err, ErrUnreachable) || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("told is %v", err)
+		}
 	}
 }
 

@@ -173,7 +173,8 @@ type Config struct {
 	Kerberos *kerberos.Config
 	// TLS secures the connections to HBase, as hbase.server.netty.tls.enabled asks for since 2.6; nil: they are in clear text. The
 	// server's name is the one under which the cluster names it unless ServerName is set. ZooKeeper is reached in clear text.
-	TLS            *tls.Config
+	// It is asked for each connection.
+	TLS            func() (*tls.Config, error)
 	ConnectTimeout time.Duration // of the first contact; 0: 10 s
 	AttemptTimeout time.Duration // one RPC; 0: 90 s for scans, 20 s for others
 }

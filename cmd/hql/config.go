@@ -292,7 +292,7 @@ func siteAddress(conf string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		address, err := parseSite(b)
+		address, err := parseSite(p, b)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", p, err)
 		}
@@ -301,8 +301,8 @@ func siteAddress(conf string) (string, error) {
 	return "", fmt.Errorf("no hbase-site.xml at %s: name its directory with --conf or HBASE_CONF_DIR", strings.Join(tried, " or "))
 }
 
-// parseSite reads hbase-site.xml; what it does not say is as HBase has it by default.
-func parseSite(b []byte) (string, error) {
+// parseSite reads an hbase-site.xml, file; what it does not say is as HBase has it by default.
+func parseSite(file string, b []byte) (string, error) {
 	var site struct {
 		Properties []struct {
 			Name  string `xml:"name"`
@@ -330,18 +330,7 @@ func parseSite(b []byte) (string, error) {
 		return "", fmt.Errorf("hbase.security.authentication is %s: hql speaks simple and kerberos", v)
 	}
 	if strings.EqualFold(props["hbase.client.netty.tls.enabled"], "true") {
-		params = append(params, "tls")
-		for store, param := range map[string]string{"hbase.rpc.tls.truststore": "tls_ca", "hbase.rpc.tls.keystore": "tls_cert"} {
-			file := props[store+".location"]
-			if file == "" {
-				continue
-			}
-			if typ := cmp.Or(props[store+".type"], strings.TrimPrefix(filepath.Ext(file), ".")); !strings.EqualFold(typ, "PEM") {
-				return "", fmt.Errorf("%s.location is %s: hql reads PEM files; keytool and openssl make one of it, for %s in the address", store, file, param)
-			}
-			params = append(params, param+"="+url.QueryEscape(file))
-		}
-		slices.Sort(params)
+		params = append(params, "tls", "tls_site="+url.QueryEscape(file)) // its passwords are not for addresses
 	}
 	scheme, list, name, port := "hbase://", props["hbase.zookeeper.quorum"], "hbase.zookeeper.quorum", props["hbase.zookeeper.property.clientPort"]
 	root := "/" + strings.Trim(props["zookeeper.znode.parent"], "/")

@@ -13,22 +13,20 @@ func TestParseSite(t *testing.T) {
 		{property("hbase.security.authentication", "Simple"), "hbase://127.0.0.1:2181/hbase", ""},
 		{property("hbase.security.authentication", "kerberos") + property("hbase.regionserver.kerberos.principal", "hb/_HOST@R.COM"), "hbase://127.0.0.1:2181/hbase?kerberos=&service=hb%2F_HOST%40R.COM", ""},
 		{property("hbase.security.authentication", "kerberos") + property("hbase.rpc.protection", "privacy,integrity"), "hbase://127.0.0.1:2181/hbase?kerberos=&service=&protection=privacy%2Cintegrity", ""},
-		{property("hbase.client.netty.tls.enabled", "true"), "hbase://127.0.0.1:2181/hbase?tls", ""},
-		{property("hbase.client.netty.tls.enabled", "true") + property("hbase.rpc.tls.truststore.location", "/a/ca.pem") + property("hbase.rpc.tls.keystore.location", "/a/me") + property("hbase.rpc.tls.keystore.type", "PEM"), "hbase://127.0.0.1:2181/hbase?tls&tls_ca=%2Fa%2Fca.pem&tls_cert=%2Fa%2Fme", ""},
-		{property("hbase.client.netty.tls.enabled", "true") + property("hbase.rpc.tls.truststore.location", "/a/ca.jks"), "", "hbase.rpc.tls.truststore.location is /a/ca.jks: hql reads PEM files; keytool and openssl make one of it, for tls_ca in the address"},
+		{property("hbase.client.netty.tls.enabled", "true"), "hbase://127.0.0.1:2181/hbase?tls&tls_site=%2Fc%2Fhbase-site.xml", ""},
 		{property("hbase.zookeeper.quorum", "${env.ZK}"), "", "hbase://${env.ZK}:2181/hbase: references to other properties are not followed"},
 		{property("zookeeper.znode.parent", "/a b?write=1"), "hbase://127.0.0.1:2181/a%20b%3Fwrite=1", ""},
 		{property("hbase.zookeeper.quorum", "zk1/?write=1"), "", `hbase.zookeeper.quorum is "zk1/?write=1:2181", not HOST:PORT[,HOST:PORT]`},
 		{property("hbase.zookeeper.quorum", ", ,"), "", `hbase.zookeeper.quorum is "", not HOST:PORT[,HOST:PORT]`},
 		{property("hbase.client.bootstrap.servers", "m1, rs1:16020"), "hbase+rpc://m1:16000,rs1:16020", ""},
 		{property("hbase.client.registry.impl", "org.apache.hadoop.hbase.client.RpcConnectionRegistry") + property("hbase.masters", "m1,m2") + property("hbase.master.port", "60000") +
-			property("hbase.client.netty.tls.enabled", "true"), "hbase+rpc://m1:60000,m2:60000?tls", ""},
+			property("hbase.client.netty.tls.enabled", "true"), "hbase+rpc://m1:60000,m2:60000?tls&tls_site=%2Fc%2Fhbase-site.xml", ""},
 		{property("hbase.client.registry.impl", "org.apache.hadoop.hbase.client.MasterRegistry"), "hbase+rpc://localhost:16000", ""},
 		{property("hbase.client.registry.impl", "org.apache.hadoop.hbase.client.ZKConnectionRegistry") + property("hbase.client.bootstrap.servers", "m1"), "hbase://127.0.0.1:2181/hbase", ""},
 		{property("hbase.client.bootstrap.servers", "m1/?write"), "", `hbase.client.bootstrap.servers is "m1/?write:16000", not HOST:PORT[,HOST:PORT]`},
 		{"<property>", "", "XML syntax error on line 1: element <property> closed by </configuration>"},
 	} {
-		got, err := parseSite([]byte("<configuration>" + c.properties + "</configuration>"))
+		got, err := parseSite("/c/hbase-site.xml", []byte("<configuration>"+c.properties+"</configuration>"))
 		msg := ""
 		if err != nil {
 			msg = err.Error()

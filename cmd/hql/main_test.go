@@ -51,6 +51,18 @@ func TestTLS(t *testing.T) {
 					e.Setenv("ADDRESS", address)
 					e.Setenv("SECURED", secured)
 					e.Setenv("CA", url.QueryEscape(ca))
+					host, port, _ := strings.Cut(quorum, ":")
+					site := "<configuration>"
+					for name, value := range map[string]string{"hbase.zookeeper.quorum": host, "hbase.zookeeper.property.clientPort": port, "hbase.client.netty.tls.enabled": "true",
+						"hbase.rpc.tls.truststore.location": ca, "hbase.rpc.tls.keystore.location": client} {
+						site += "<property><name>" + name + "</name><value>" + value + "</value></property>"
+					}
+					if err := os.Mkdir(e.WorkDir+"/conf", 0o755); err != nil {
+						return err
+					}
+					if err := os.WriteFile(e.WorkDir+"/conf/hbase-site.xml", []byte(site+"</configuration>"), 0o600); err != nil {
+						return err
+					}
 					return nil
 				},
 				Condition: func(cond string) (bool, error) { return cond == "mutual" && mutual, nil }})

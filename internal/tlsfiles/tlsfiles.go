@@ -1,0 +1,282 @@
+// Package tlsfiles makes a TLS client's configuration of files: PEM, and the stores that Java keeps certificates in.
+package tlsfiles
+
+import (
+	"bytes"
+	"cmp"
+	"crypto"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"encoding/xml"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/pavlo-v-chernykh/keystore-go/v4"
+	"software.sslmate.com/src/go-pkcs12"
+)
+
+// Files name what a client trusts and proves itself with. Each may be PEM, PKCS #12 or JKS, which its content tells.
+type Files struct {
+	CA        string // the authorities to trust; "": the system's
+	Cert, Key string // the client's certificates and key, together or apart if PEM; "": none
+	Password  string // a file that holds the password of the stores above, on a line; "": they have none
+	Site      string // an hbase-site.xml, for what is not named above
+	// AnyHost leaves unchecked that a server's certificate is for its name.
+	AnyHost bool
+}
+
+// store is a file and its password.
+type store struct {
+	file, password string
+}
+
+// Config reads the files.
+func (f Files) Config() (*tls.Config, error) {
+	password := ""
+	if f.Password != "" {
+		b, err := os.ReadFile(f.Password)
+		if err != nil {
+			return nil, fmt.Errorf("tls_password_file: %w", err)
+		}
+		password = strings.TrimRight(string(b), "\r\n")
+	}
+	trust, own := store{f.CA, password}, store{cmp.Or(f.Cert, f.Key), password}
+	if f.Site != "" {
+		site, err := readSite(f.Site)
+		if err != nil {
+			return nil, fmt.Errorf("tls_site: %w", err)
+		}
+		if trust.file == "" {
+			trust = site.store("hbase.rpc.tls.truststore")
+		}
+		if own.file == "" {
+			own = site.store("hbase.rpc.tls.keystore")
+		}
+		f.AnyHost = f.AnyHost || strings.EqualFold(site["hbase.client.netty.tls.verify.server.hostname"], "false")
+	}
+	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
+	if trust.file != "" {
+		roots, err := trust.authorities()
+		if err != nil {
+			return nil, fmt.Errorf("tls_ca: %w", err)
+		}
+		cfg.RootCAs = x509.NewCertPool()
+		for _, c := range roots {
+			cfg.RootCAs.AddCert(c)
+		}
+	}
+	if own.file != "" {
+		pair, err := own.pair(f.Key)
+		if err != nil {
+			return nil, fmt.Errorf("tls_cert and tls_key: %w", err)
+		}
+		cfg.Certificates = []tls.Certificate{pair}
+	}
+	if f.AnyHost {
+		cfg.InsecureSkipVerify = true // of the host's name only: what follows is the rest of it
+		cfg.VerifyConnection = func(s tls.ConnectionState) error { return verify(s, cfg.RootCAs) }
+	}
+	return cfg, nil
+}
+
+// verify checks a server's certificate as crypto/tls does, but for the server's name.
+func verify(s tls.ConnectionState, roots *x509.CertPool) error {
+	between := x509.NewCertPool()
+	for _, c := range s.PeerCertificates[1:] {
+		between.AddCert(c)
+	}
+	if _, err := s.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: between}); err != nil {
+		return &tls.CertificateVerificationError{UnverifiedCertificates: s.PeerCertificates, Err: err}
+	}
+	return nil
+}
+
+// site holds the properties of an hbase-site.xml.
+type site map[string]string
+
+func readSite(file string) (site, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var doc struct {
+		Properties []struct {
+			Name  string `xml:"name"`
+			Value string `xml:"value"`
+		} `xml:"property"`
+	}
+	if err := xml.Unmarshal(b, &doc); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	out := site{}
+	for _, p := range doc.Properties {
+		out[strings.TrimSpace(p.Name)] = strings.TrimSpace(p.Value)
+	}
+	return out, nil
+}
+
+// store is the one that properties of a prefix describe. Its type is not asked for: the content tells.
+func (s site) store(prefix string) store {
+	return store{s[prefix+".location"], s[prefix+".password"]}
+}
+
+// read tells how a store is kept from its first bytes.
+func (s store) read() (kind string, b []byte, err error) {
+	b, err = os.ReadFile(s.file)
+	switch {
+	case err != nil:
+		return "", nil, err
+	case bytes.HasPrefix(b, []byte{0xfe, 0xed, 0xfe, 0xed}):
+		kind = "JKS"
+	case len(b) > 0 && b[0] == 0x30: // a sequence of ASN.1
+		kind = "PKCS #12"
+	case bytes.Contains(b, []byte("-----BEGIN ")):
+		kind = "PEM"
+	default:
+		return "", nil, fmt.Errorf("%s is neither PEM nor PKCS #12 nor JKS", s.file)
+	}
+	return kind, b, nil
+}
+
+// authorities are the certificates that a store trusts.
+func (s store) authorities() ([]*x509.Certificate, error) {
+	kind, b, err := s.read()
+	if err != nil {
+		return nil, err
+	}
+	var out []*x509.Certificate
+	switch kind {
+	case "JKS":
+		ks, err := s.jks(b)
+		if err != nil {
+			return nil, err
+		}
+		for _, alias := range ks.Aliases() {
+			if !ks.IsTrustedCertificateEntry(alias) {
+				continue
+			}
+			entry, err := ks.GetTrustedCertificateEntry(alias)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %s: %w", s.file, alias, err)
+			}
+			c, err := x509.ParseCertificate(entry.Certificate.Content)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %s: %w", s.file, alias, err)
+			}
+			out = append(out, c)
+		}
+	case "PKCS #12":
+		if out, err = pkcs12.DecodeTrustStore(b, s.password); err != nil {
+			return nil, s.explain(kind, err)
+		}
+	default:
+		for block, rest := pem.Decode(b); block != nil; block, rest = pem.Decode(rest) {
+			if block.Type != "CERTIFICATE" {
+				continue
+			}
+			c, err := x509.ParseCertificate(block.Bytes)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", s.file, err)
+			}
+			out = append(out, c)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%s (%s) has no certificates to trust", s.file, kind)
+	}
+	return out, nil
+}
+
+// pair is the first key of a store with its certificates; of PEM, the key may be in another file.
+func (s store) pair(keyFile string) (tls.Certificate, error) {
+	kind, b, err := s.read()
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	switch kind {
+	case "JKS":
+		ks, err := s.jks(b)
+		if err != nil {
+			return tls.Certificate{}, err
+		}
+		for _, alias := range ks.Aliases() {
+			if !ks.IsPrivateKeyEntry(alias) {
+				continue
+			}
+			entry, err := ks.GetPrivateKeyEntry(alias, []byte(s.password))
+			if err != nil {
+				return tls.Certificate{}, s.explain(kind, fmt.Errorf("%s: %w", alias, err))
+			}
+			key, err := x509.ParsePKCS8PrivateKey(entry.PrivateKey)
+			if err != nil {
+				return tls.Certificate{}, fmt.Errorf("%s: %s: %w", s.file, alias, err)
+			}
+			var chain [][]byte
+			for _, c := range entry.CertificateChain {
+				chain = append(chain, c.Content)
+			}
+			return checked(s.file, key, chain)
+		}
+		return tls.Certificate{}, fmt.Errorf("%s (JKS) has no key", s.file)
+	case "PKCS #12":
+		key, c, more, err := pkcs12.DecodeChain(b, s.password)
+		if err != nil {
+			return tls.Certificate{}, s.explain(kind, err)
+		}
+		chain := [][]byte{c.Raw}
+		for _, c := range more {
+			chain = append(chain, c.Raw)
+		}
+		return checked(s.file, key, chain)
+	}
+	keyBytes := b
+	if keyFile != "" {
+		if keyBytes, err = os.ReadFile(keyFile); err != nil {
+			return tls.Certificate{}, err
+		}
+	}
+	if bytes.Contains(keyBytes, []byte("ENCRYPTED")) {
+		return tls.Certificate{}, fmt.Errorf("the key in %s is encrypted: hql reads keys with a password from PKCS #12 and JKS only", cmp.Or(keyFile, s.file))
+	}
+	pair, err := tls.X509KeyPair(b, keyBytes)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("%s: %w", s.file, err)
+	}
+	return pair, nil
+}
+
+// checked is a key with certificates, the first of which must be the key's.
+func checked(file string, key any, chain [][]byte) (tls.Certificate, error) {
+	signer, ok := key.(crypto.Signer)
+	if !ok || len(chain) == 0 {
+		return tls.Certificate{}, fmt.Errorf("%s has no key that signs, with a certificate", file)
+	}
+	c, err := x509.ParseCertificate(chain[0])
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("%s: %w", file, err)
+	}
+	if public, ok := c.PublicKey.(interface{ Equal(crypto.PublicKey) bool }); !ok || !public.Equal(signer.Public()) {
+		return tls.Certificate{}, fmt.Errorf("%s: the certificate is of another key", file)
+	}
+	return tls.Certificate{Certificate: chain, PrivateKey: key, Leaf: c}, nil
+}
+
+// jks reads a store of Java's own form.
+func (s store) jks(b []byte) (keystore.KeyStore, error) {
+	ks := keystore.New(keystore.WithOrderedAliases(), keystore.WithCaseExactAliases())
+	if err := ks.Load(bytes.NewReader(b), []byte(s.password)); err != nil {
+		return ks, s.explain("JKS", err)
+	}
+	return ks, nil
+}
+
+// explain names the file and says whether a password was tried.
+func (s store) explain(kind string, err error) error {
+	tried := "without a password"
+	if s.password != "" {
+		tried = "with the password given"
+	}
+	return fmt.Errorf("%s (%s), read %s: %w", s.file, kind, tried, err)
+}
