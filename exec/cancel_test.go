@@ -303,7 +303,7 @@ func (w *endedWorld) rows(ctx context.Context, s *endedStatement, st *stepping, 
 		return nil, err
 	}
 	r := e.newRun(Args{Options: RunOptions{MemoryLimit: s.memory, Parallelism: 4}})
-	r.opt.Wrap = st.wrap
+	r.Opt.Wrap = st.wrap
 	rows, err := r.start(l, stmt, nil)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
@@ -74,7 +75,7 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 func (r *run) change(ctx context.Context, w *writer, p *plan.Plan, when reading, next func(row []types.Value) ([]types.Value, error), f func(row, next []types.Value) error) (*Rows, error) {
 	n := int64(0)
 	err := r.eachRow(ctx, p, when, func(rows [][]types.Value) error {
-		if err := r.numbers.Know(ctx, w.table, rows); err != nil {
+		if err := r.Numbers.Know(ctx, w.table, rows); err != nil {
 			return err
 		}
 		become := make([][]types.Value, len(rows))
@@ -121,7 +122,7 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, env := r.newWriter(t), r.exprEnv()
+	w, env := r.newWriter(t), r.ExprEnv()
 	next := func(old []types.Value) ([]types.Value, error) {
 		row := slices.Clone(old)
 		env.Row = old
@@ -214,15 +215,14 @@ func (r *run) stored(ctx context.Context, w *writer, l *catalog.Layout, rows []p
 		s.Needed[i] = true
 	}
 	s.Needed[len(t.Columns)+1] = true
-	opts := readOptions(s, s.Layout)
-	dec := newDecoder(r.statement, s, s.Layout)
-	dec.ctx = ctx
+	opts := scan.ReadOptions(s, s.Layout)
+	dec := scan.NewDecoder(&r.Reads, s, s.Layout)
 	out := make([][]types.Value, len(rows))
 	for i := 0; i < len(rows); {
 		var table string
 		var keys, qualifiers [][]byte
 		from := i
-		for ; i < len(rows) && len(keys) < getChunk; i++ {
+		for ; i < len(rows) && len(keys) < scan.GetChunk; i++ {
 			at, err := w.place(s.Layout, rows[i].row)
 			if err != nil {
 				return nil, w.refuse(err, rows[i].pos)
@@ -232,23 +232,23 @@ func (r *run) stored(ctx context.Context, w *writer, l *catalog.Layout, rows []p
 			}
 			table, keys, qualifiers = at.table, append(keys, at.key), append(qualifiers, at.qualifier)
 		}
-		found, err := r.client.Get(ctx, table, keys, opts)
+		found, err := r.Client.Get(ctx, table, keys, opts)
 		if errors.Is(err, hbase.ErrNoTable) && !s.Layout.Stored.IsLiteral() {
 			continue // the first row of its table
 		}
 		if err != nil {
 			return nil, err
 		}
-		dec.ctx, dec.seen = ctx, time.Now()
+		seen := time.Now()
 		for k := range found {
 			if found[k].Key == nil {
 				continue
 			}
-			b := newScanBatch(s.Width())
-			if err := dec.appendRows(b, table, &found[k]); err != nil {
+			decoded, err := dec.Rows(ctx, table, &found[k], seen)
+			if err != nil {
 				return nil, err
 			}
-			for _, row := range b.rows {
+			for _, row := range decoded {
 				if qualifiers[k] != nil { // the row of HBase holds several
 					if at, err := w.place(s.Layout, row); err != nil || !bytes.Equal(at.qualifier, qualifiers[k]) {
 						continue

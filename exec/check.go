@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
@@ -68,15 +69,15 @@ func wholeScan(t *catalog.Table, l *catalog.Layout) *plan.Scan {
 // batches calls f with the rows of layout l as they stand there: an index is not looked up back.
 func (r *run) batches(ctx context.Context, w *writer, l *catalog.Layout, f func(rows [][]types.Value) error) error {
 	s := wholeScan(w.table, l)
-	stats := r.rec.open(s)
+	stats := r.rec.Open(s)
 	spans := s.Spans
 	if s.ListTables {
 		var err error
-		if spans, err = r.listTables(ctx, s); err != nil {
+		if spans, err = r.ListTables(ctx, s); err != nil {
 			return err
 		}
 	}
-	op := r.read(ctx, s, spans, stats)
+	op := r.Read(ctx, s, spans, stats)
 	defer op.Close()
 	for {
 		rows, err := op.Next(ctx)
@@ -84,7 +85,7 @@ func (r *run) batches(ctx context.Context, w *writer, l *catalog.Layout, f func(
 			return nil
 		}
 		if err == nil {
-			err = r.numbers.Know(ctx, w.table, rows)
+			err = r.Numbers.Know(ctx, w.table, rows)
 		}
 		if err == nil {
 			err = f(rows)
@@ -101,10 +102,10 @@ func (r *run) exist(ctx context.Context, w *writer, places []place) ([]bool, err
 	for i := 0; i < len(places); {
 		from, table := i, places[i].table
 		var keys [][]byte
-		for ; i < len(places) && places[i].table == table && len(keys) < getChunk; i++ {
+		for ; i < len(places) && places[i].table == table && len(keys) < scan.GetChunk; i++ {
 			keys = append(keys, places[i].key)
 		}
-		rows, err := r.client.Get(ctx, table, keys, readOptions(&plan.Scan{Entries: true}, w.table.Layouts[1]))
+		rows, err := r.Client.Get(ctx, table, keys, scan.ReadOptions(&plan.Scan{Entries: true}, w.table.Layouts[1]))
 		if errors.Is(err, hbase.ErrNoTable) {
 			continue
 		}

@@ -19,6 +19,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/warning"
 	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
@@ -274,7 +275,7 @@ func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format string) (*Row
 		return r.partly(nil, err)
 	}
 	if in.rejected > 0 {
-		r.warn.add(warnLine, fmt.Sprintf("%s not copied", words.Count(in.rejected, "line")))
+		r.Warn.Add(warning.Line, fmt.Sprintf("%s not copied", words.Count(in.rejected, "line")))
 	}
 	return r.done(in.n), nil
 }
@@ -311,7 +312,7 @@ const maxReasons = 10
 func (c *copier) reject(err error) {
 	c.rejected++
 	if c.rejected <= maxReasons {
-		c.run.warn.add(warnLine, fmt.Sprintf("line %d: %v", c.line, err))
+		c.run.Warn.Add(warning.Line, fmt.Sprintf("line %d: %v", c.line, err))
 	}
 }
 

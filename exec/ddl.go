@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/scan"
+	"github.com/hql-db/hql/exec/warning"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
 )
@@ -53,7 +55,7 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 	}
 	switch {
 	case errors.Is(err, ErrReadOnly) && t.External:
-		r.warn.add(warnReadOnly, fmt.Sprintf("the connection is read-only: %s is known until it ends", t.Name))
+		r.Warn.Add(warning.ReadOnly, fmt.Sprintf("the connection is read-only: %s is known until it ends", t.Name))
 		return r.done(-1), cat.Add(t)
 	case err != nil:
 		return nil, errors.Join(err, r.unmake(ctx, t, made))
@@ -131,7 +133,7 @@ func (r *run) mayTake(ctx context.Context, t *catalog.Table, name string) error 
 	if ours, err := r.made(ctx, name); err != nil || !ours {
 		return cmp.Or[error](err, refused)
 	}
-	sc, err := r.client.Scan(ctx, hbase.ScanRange{Table: name, Limit: 1}, nil)
+	sc, err := r.Client.Scan(ctx, hbase.ScanRange{Table: name, Limit: 1}, nil)
 	if err != nil {
 		return err
 	}
@@ -148,7 +150,7 @@ func (r *run) mayTake(ctx context.Context, t *catalog.Table, name string) error 
 
 // made reports whether hql made the HBase table name.
 func (r *run) made(ctx context.Context, name string) (bool, error) {
-	families, err := r.client.Families(ctx, name)
+	families, err := r.Client.Families(ctx, name)
 	return slices.ContainsFunc(families, func(f hbase.Family) bool { return f.Attributes[MadeFor] != "" }), err
 }
 
@@ -164,7 +166,7 @@ func (r *run) unmake(ctx context.Context, t *catalog.Table, made []string) error
 		if r.sharing(t, name) != nil {
 			continue
 		}
-		if err := r.client.DropTable(ctx, name); err != nil && !errors.Is(err, hbase.ErrNoTable) {
+		if err := r.Client.DropTable(ctx, name); err != nil && !errors.Is(err, hbase.ErrNoTable) {
 			return err
 		}
 	}
@@ -186,13 +188,13 @@ func (r *run) createPhysical(ctx context.Context, t *catalog.Table, name string)
 	if name == catalog.SystemTable {
 		return false, fmt.Errorf("table %s: the HBase table %s is hql's own", t.Name, name)
 	}
-	have, err := r.client.Families(ctx, name)
+	have, err := r.Client.Families(ctx, name)
 	if errors.Is(err, hbase.ErrNoTable) {
 		if err = r.makePhysical(ctx, t, name); err == nil {
 			return true, nil
 		}
 		if errors.Is(err, hbase.ErrTableExists) { // another was faster
-			have, err = r.client.Families(ctx, name)
+			have, err = r.Client.Families(ctx, name)
 		}
 	}
 	if err != nil {
@@ -225,7 +227,7 @@ func (r *run) makePhysical(ctx context.Context, t *catalog.Table, name string) (
 		attributes[MadeFor] = t.Name
 		families = append(families, hbase.Family{Name: f.Name, Attributes: attributes})
 	}
-	return r.client.CreateTable(ctx, name, families, splits)
+	return r.Client.CreateTable(ctx, name, families, splits)
 }
 
 // splitKeys gives the keys that a new table of layout l is split at.
@@ -278,7 +280,7 @@ func (r *run) physical(ctx context.Context, l *catalog.Layout) ([]string, error)
 	if l.Stored.IsLiteral() {
 		return []string{storedName(l)}, nil
 	}
-	return r.tables(ctx, l, string(l.Stored.Parts[0].Literal))
+	return r.Tables(ctx, l, string(l.Stored.Parts[0].Literal))
 }
 
 // dropPhysical drops the HBase tables of one layout.
@@ -289,16 +291,16 @@ func (r *run) dropPhysical(ctx context.Context, t *catalog.Table, l *catalog.Lay
 	}
 	for _, name := range names {
 		if o := r.sharing(t, name); o != nil {
-			r.warn.add(warnTableKept, fmt.Sprintf("the HBase table %s stays: %s is stored in it too", name, o.Name))
+			r.Warn.Add(warning.TableKept, fmt.Sprintf("the HBase table %s stays: %s is stored in it too", name, o.Name))
 			continue
 		}
 		ours, err := r.made(ctx, name)
 		if err == nil && !ours {
-			r.warn.add(warnTableKept, fmt.Sprintf("the HBase table %s stays: it was not made by CREATE TABLE", name))
+			r.Warn.Add(warning.TableKept, fmt.Sprintf("the HBase table %s stays: it was not made by CREATE TABLE", name))
 			continue
 		}
 		if err == nil {
-			err = r.client.DropTable(ctx, name)
+			err = r.Client.DropTable(ctx, name)
 		}
 		if err != nil && !errors.Is(err, hbase.ErrNoTable) {
 			return err
@@ -317,7 +319,7 @@ func (r *run) sharing(t *catalog.Table, name string) *catalog.Table {
 			if l.Stored.IsLiteral() && storedName(l) == name {
 				return o
 			}
-			if !l.Stored.IsLiteral() && fitsName(l.Stored, name) {
+			if !l.Stored.IsLiteral() && scan.FitsName(l.Stored, name) {
 				return o
 			}
 		}

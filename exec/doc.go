@@ -1,10 +1,7 @@
 // Package exec runs statements. An Engine ties a catalog to a client of the store.
 //
 //	query   plan -> operators that pull batches of rows from one another (package operator)
-//	               -> at the leaves: Gets and scans of key ranges (scan*.go)
+//	               -> at the leaves: Gets and scans of key ranges (package scan)
 //	write   rows -> keys and cells of every layout of the table (write.go, insert.go, change.go)
 //	define  CREATE and DROP TABLE, the definitions kept in the store (ddl.go, store_catalog.go)
-//
-// A scan is divided into tasks where regions begin (scan_task.go). Workers read the tasks, and the rows are
-// merged again where the plan promises an order (scan_merge.go).
 package exec

@@ -12,6 +12,8 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/lookup"
 	"github.com/hql-db/hql/exec/operator"
+	"github.com/hql-db/hql/exec/scan"
+	"github.com/hql-db/hql/exec/warning"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
@@ -29,7 +31,7 @@ type Config struct {
 	Loc         *time.Location
 	Clock       func() time.Time
 	Logger      *slog.Logger // nil: silent
-	Tracer      ScanTracer   // nil: none
+	Tracer      scan.Tracer  // nil: none
 	Funcs       *expr.Registry
 	Planner     planner.Options
 	// Alone reports whether no other engine uses the store: its definitions need not be asked for again.
@@ -130,17 +132,18 @@ func (e *Engine) newRun(args Args) *run {
 		set.loc = opt.Location
 	}
 	now := e.cfg.Clock().UnixMilli()
-	st := &statement{client: e.client, warn: &warnings{}, rec: newRecorder(e.client), policy: set.fullScan,
-		slots: make(chan struct{}, cmp.Or(opt.Parallelism, e.cfg.Parallelism)), tracer: e.cfg.Tracer, allowFull: opt.AllowFullScan,
-		opt: operator.Options{MemoryLimit: cmp.Or(opt.MemoryLimit, set.memory), SpillDir: e.cfg.SpillDir, Loc: set.loc, Now: now}}
+	st := &statement{policy: set.fullScan, allowFull: opt.AllowFullScan, full: &e.full, Reads: scan.Reads{Client: e.client, Warn: &warning.List{},
+		Slots: make(chan struct{}, cmp.Or(opt.Parallelism, e.cfg.Parallelism)), Tracer: e.cfg.Tracer,
+		Opt: operator.Options{MemoryLimit: cmp.Or(opt.MemoryLimit, set.memory), SpillDir: e.cfg.SpillDir, Loc: set.loc, Now: now}}}
+	st.TooMany = st.gaveUp
+	st.record(newRecorder(e.client))
 	if opt.Watch != nil {
-		opt.Watch(func() Stats { return st.rec.stats(st.client) })
+		opt.Watch(func() Stats { return st.rec.stats(st.Client) })
 	}
 	r := &run{statement: st, engine: e, session: session, settings: set, args: args}
-	st.full = &e.full
-	st.numbers = r.newNumbers()
+	st.Numbers = r.newNumbers()
 	r.env = &planner.Env{Catalog: e.catalog, Args: args.Positional, Named: args.Named, Loc: set.loc, Now: now,
-		Funcs: e.cfg.Funcs, Options: e.cfg.Planner, Lookups: st.numbers.Get}
+		Funcs: e.cfg.Funcs, Options: e.cfg.Planner, Lookups: st.Numbers.Get}
 	return r
 }
 
@@ -164,7 +167,7 @@ func (e *Engine) Run(ctx context.Context, stmt parser.Statement, args Args) (*Ro
 // start runs stmt, whose life has begun, until its rows can be read.
 func (r *run) start(l *life, stmt parser.Statement, kept *Plans) (rows *Rows, err error) {
 	defer l.mu.Unlock()
-	err = safely(func() (err error) {
+	err = scan.Safely(func() (err error) {
 		rows, err = r.attempt(l.ctx, stmt, kept)
 		return err
 	})
@@ -203,11 +206,11 @@ func (r *run) attempt(ctx context.Context, stmt parser.Statement, kept *Plans) (
 }
 
 func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows, error) {
-	r.opt.Stop, r.env.Stop = ctx.Err, ctx.Err
+	r.Opt.Stop, r.env.Stop = ctx.Err, ctx.Err
 	if x, ok := stmt.(*parser.Explain); !ok || x.Analyze {
 		r.subqueries = newSubqueries(ctx, r)
 		r.env.Subqueries = r.subqueries.values
-		r.opt.Subquery, r.opt.Resolve = r.subqueries.answer, r.resolvedBatch
+		r.Opt.Subquery, r.Opt.Resolve = r.subqueries.answer, r.resolvedBatch
 	}
 	switch s := stmt.(type) {
 	case *parser.Select:

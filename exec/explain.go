@@ -59,9 +59,9 @@ func (r *run) analyze(ctx context.Context, s *parser.Explain, p *plan.Plan) (*ex
 	}
 	planning := time.Since(r.rec.start)
 	m := &meter{steps: map[plan.Node]*meteredOp{}}
-	r.opt.Wrap = m.wrap
-	r.rec = newRecorder(r.client)
-	r.rec.tracing = true
+	r.Opt.Wrap = m.wrap
+	r.record(newRecorder(r.Client))
+	r.rec.Tracing = true
 	err := r.eachRow(ctx, p, asRead, func(rows [][]types.Value) error {
 		r.rec.returned.Add(int64(len(rows)))
 		return nil
@@ -69,12 +69,12 @@ func (r *run) analyze(ctx context.Context, s *parser.Explain, p *plan.Plan) (*ex
 	if err != nil {
 		return nil, err
 	}
-	st := r.rec.stats(r.client)
+	st := r.rec.stats(r.Client)
 	out := &explain.Figures{RowsReturned: st.RowsReturned, RowsRead: st.RowsRead, Gets: st.Gets, Scans: st.Scans, RPCs: st.RPCs, Bytes: st.Bytes,
 		Retries: st.Retries, Begin: r.rec.start, Planning: planning, Elapsed: st.Elapsed, Steps: explain.Steps(p.Root, m.of)}
 	for _, t := range st.Tables {
-		out.Tables = append(out.Tables, explain.Table{Scan: t.scan, Gets: t.Gets, Scans: t.Scans, RowsRead: t.RowsRead, Rows: t.Rows,
-			RPCs: t.RPCs, Bytes: t.Bytes, Scanned: t.Scanned, Elapsed: t.Elapsed, Regions: t.Regions, Calls: t.calls})
+		out.Tables = append(out.Tables, explain.Table{Scan: t.Scan, Gets: t.Gets, Scans: t.Scans, RowsRead: t.RowsRead, Rows: t.Rows,
+			RPCs: t.RPCs, Bytes: t.Bytes, Scanned: t.Scanned, Elapsed: t.Elapsed, Regions: t.Regions, Calls: t.Calls})
 	}
 	return out, nil
 }
@@ -85,14 +85,14 @@ const regionsTimeout = 3 * time.Second
 // readStored reads the regions of at most so many HBase tables of s, and says why these are not all.
 func (r *run) readStored(ctx context.Context, s *plan.Scan, most int) (tables []explain.Stored, note string) {
 	spans := s.Spans
-	if r.client == nil || len(spans) == 0 {
+	if r.Client == nil || len(spans) == 0 {
 		return nil, ""
 	}
 	ctx, cancel := context.WithTimeout(ctx, regionsTimeout)
 	defer cancel()
 	if s.ListTables {
 		var err error
-		if spans, err = r.listTables(ctx, s); err != nil {
+		if spans, err = r.ListTables(ctx, s); err != nil {
 			return nil, "The tables cannot be listed now: " + err.Error()
 		}
 	}
@@ -104,7 +104,7 @@ func (r *run) readStored(ctx context.Context, s *plan.Scan, most int) (tables []
 		if len(tables) == most {
 			return tables, "More tables are read than are drawn here."
 		}
-		regions, err := r.client.Regions(ctx, spans[0].Table)
+		regions, err := r.Client.Regions(ctx, spans[0].Table)
 		tables = append(tables, explain.Stored{Name: spans[0].Table, Spans: spans[:n], Regions: regions, Err: err})
 		spans = spans[n:]
 	}

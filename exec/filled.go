@@ -63,12 +63,12 @@ func (st *statement) hasRow(ctx context.Context, l *catalog.Layout) (bool, error
 	names := []string{storedName(l)}
 	if !l.Stored.IsLiteral() {
 		var err error
-		if names, err = st.tables(ctx, l, string(l.Stored.Parts[0].Literal)); err != nil {
+		if names, err = st.Tables(ctx, l, string(l.Stored.Parts[0].Literal)); err != nil {
 			return false, err
 		}
 	}
 	for _, name := range names {
-		sc, err := st.client.Scan(ctx, hbase.ScanRange{Table: name, Limit: 1}, &hbase.ReadOptions{Filter: filter.And{filter.FirstCell{}, filter.KeyOnly{}}})
+		sc, err := st.Client.Scan(ctx, hbase.ScanRange{Table: name, Limit: 1}, &hbase.ReadOptions{Filter: filter.And{filter.FirstCell{}, filter.KeyOnly{}}})
 		var rows []hbase.Row
 		if err == nil {
 			rows, err = sc.Next(ctx)
@@ -90,12 +90,12 @@ func (st *statement) lacks(ctx context.Context, t *catalog.Table, l *catalog.Lay
 	s.Limit = belongRows
 	spans := s.Spans
 	if s.ListTables {
-		if spans, err = st.listTables(ctx, s); err != nil {
+		if spans, err = st.ListTables(ctx, s); err != nil {
 			return false, false, err
 		}
 	}
-	stats := newRecorder(st.client).open(s)
-	op := st.read(ctx, s, spans, stats)
+	stats := newRecorder(st.Client).Open(s)
+	op := st.Read(ctx, s, spans, stats)
 	defer op.Close()
 	for n := 0; n < belongRows; {
 		batch, err := op.Next(ctx)
@@ -124,7 +124,7 @@ func (r *run) fill(ctx context.Context, t *catalog.Table) error {
 		if !l.Stored.IsLiteral() {
 			continue
 		}
-		switch _, err := r.client.Families(ctx, storedName(l)); {
+		switch _, err := r.Client.Families(ctx, storedName(l)); {
 		case errors.Is(err, hbase.ErrNoTable):
 			if _, err := r.createPhysical(ctx, t, storedName(l)); err != nil {
 				return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/hql-db/hql/exec/operator"
+	"github.com/hql-db/hql/exec/warning"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/planner/plan"
 )
@@ -73,7 +74,7 @@ func (st *statement) guard(s *plan.Scan) error {
 	if a := s.Advice; a != "" {
 		text += ": " + a + " to hit the rowkey prefix"
 	}
-	st.warn.add(warnFullScan, text)
+	st.Warn.Add(warning.FullScan, text)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/planner/plan"
 )
@@ -97,7 +98,7 @@ func TestCostOfHopsGivenUp(t *testing.T) {
 			if got != want {
 				t.Errorf("%d values, %s: %d rows, want %d", n, q, got, want)
 			}
-			if s.RPCs > p.RPCs+rows/int64(hopPays)+10 || s.RowsRead > 2*p.RowsRead+rows/2 {
+			if s.RPCs > p.RPCs+rows/int64(scan.HopPays)+10 || s.RowsRead > 2*p.RowsRead+rows/2 {
 				t.Errorf("%d values, %s: %d read, %d RPCs; without hops %d read, %d RPCs", n, q, s.RowsRead, s.RPCs, p.RowsRead, p.RPCs)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/internal/coverage"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/parser"
@@ -55,9 +56,9 @@ func newQueryWorld(t *testing.T, seed uint64) *queryWorld {
 	t.Cleanup(coverage.Write)
 	g := &queryWorld{t: t, r: rand.New(rand.NewPCG(seed, 7))}
 	_, c := newStore(t)
-	old := firstRows
-	firstRows = 1 + g.r.IntN(6)
-	t.Cleanup(func() { firstRows = old })
+	old := scan.FirstRows
+	scan.FirstRows = 1 + g.r.IntN(6)
+	t.Cleanup(func() { scan.FirstRows = old })
 	g.planned = newWorld(t, c, Config{FullScan: AllowFullScan})
 	for _, ddl := range queryTables {
 		g.planned.run(ddl)

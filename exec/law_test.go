@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/coverage"
@@ -37,12 +38,12 @@ func TestLaw(t *testing.T) {
 // The law holds where scans hop, however soon they give it up.
 func TestLawOfHops(t *testing.T) {
 	defer func(a, b, c, d, e, f int, n int64) {
-		hopRows, seekRows, hopPays, hopLongest, hopLongLook, firstRows, maxHops = a, b, c, d, e, f, n
-	}(hopRows, seekRows, hopPays, hopLongest, hopLongLook, firstRows, maxHops)
+		scan.HopRows, scan.SeekRows, scan.HopPays, scan.HopLongest, scan.HopLongLook, scan.FirstRows, scan.MaxHops = a, b, c, d, e, f, n
+	}(scan.HopRows, scan.SeekRows, scan.HopPays, scan.HopLongest, scan.HopLongLook, scan.FirstRows, scan.MaxHops)
 	seeds.Each(t, 60, func(t *testing.T, seed uint64, fig seeds.Figures) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		hopRows, hopPays, hopLongest, hopLongLook, maxHops = 1+r.IntN(4), 1+r.IntN(8), 1<<r.IntN(10), 2+r.IntN(3), 1<<r.IntN(8)
-		seekRows, firstRows = r.IntN(3), 1+r.IntN(6)
+		scan.HopRows, scan.HopPays, scan.HopLongest, scan.HopLongLook, scan.MaxHops = 1+r.IntN(4), 1+r.IntN(8), 1<<r.IntN(10), 2+r.IntN(3), 1<<r.IntN(8)
+		scan.SeekRows, scan.FirstRows = r.IntN(3), 1+r.IntN(6)
 		var client hbase.Client = newFakeClient()
 		opt := planner.Options{NoPushdown: true}
 		if r.IntN(2) == 0 { // with regions, to which ranges are fitted
@@ -185,7 +186,7 @@ func (g *lawWorld) load(n int) {
 			if g.stored == nil {
 				continue
 			}
-			table, key, qualifier, err := primary.EncodeRow(args, &expr.Env{Lookup: g.planned.newRun(Args{}).numbers.Known})
+			table, key, qualifier, err := primary.EncodeRow(args, &expr.Env{Lookup: g.planned.newRun(Args{}).Numbers.Known})
 			if err != nil {
 				g.t.Fatalf("%s\ninsert %v: %v", g.ddl, args, err)
 			}

@@ -16,7 +16,7 @@ import (
 // newNumbers are those that the statement of r goes by.
 func (r *run) newNumbers() *lookup.Numbers {
 	e := r.engine
-	return lookup.New(lookup.Env{Client: e.client, Catalog: e.catalog, Cache: &e.lookups, Clock: e.clock.next, Key: r.keyEnv,
+	return lookup.New(lookup.Env{Client: e.client, Catalog: e.catalog, Cache: &e.lookups, Clock: e.clock.next, Key: r.KeyEnv,
 		Query: r.queryWhole, Counters: counters{r}})
 }
 
@@ -31,9 +31,9 @@ func (r *run) queryWhole(ctx context.Context, q *parser.SelectCore, args []types
 		return err
 	}
 	st := *r.statement
-	st.allowFull = true
-	st.slots = make(chan struct{}, cap(r.slots)) // the caller may hold a slot
-	op, err := operator.New(ctx, p.Root, st.scan, r.opt)
+	st.allowFull, st.TooMany = true, st.gaveUp
+	st.Slots = make(chan struct{}, cap(r.Slots)) // the caller may hold a slot
+	op, err := operator.New(ctx, p.Root, st.scan, r.Opt)
 	if err != nil {
 		return err
 	}
@@ -52,9 +52,9 @@ func (r *run) allocate(ctx context.Context, w *writer, rows []pendingRow) error 
 			}
 		}
 	}
-	r.numbers.Trim()
+	r.Numbers.Trim()
 	for _, row := range rows {
-		if err := r.numbers.Allocate(ctx, w.table, row.row); err != nil {
+		if err := r.Numbers.Allocate(ctx, w.table, row.row); err != nil {
 			return w.refuse(err, row.pos)
 		}
 	}
@@ -69,7 +69,7 @@ func (c counters) Count(ctx context.Context, name string) (n int64, ok bool, err
 	if err := c.ensureCatalogTable(ctx); err != nil {
 		return 0, false, err
 	}
-	rows, err := c.client.Get(ctx, catalogTable, [][]byte{[]byte(counterPrefix + name)}, &hbase.ReadOptions{Families: []string{catalogFamily}})
+	rows, err := c.Client.Get(ctx, catalogTable, [][]byte{[]byte(counterPrefix + name)}, &hbase.ReadOptions{Families: []string{catalogFamily}})
 	if err != nil {
 		return 0, false, err
 	}
@@ -86,12 +86,12 @@ func (c counters) Count(ctx context.Context, name string) (n int64, ok bool, err
 
 // Begin writes a counter's cell where there is none.
 func (c counters) Begin(ctx context.Context, name string, n int64) error {
-	_, err := c.client.PutIfAbsent(ctx, catalogTable, hbase.Mutation{Kind: hbase.Put, Key: []byte(counterPrefix + name), Timestamp: c.engine.clock.next(),
+	_, err := c.Client.PutIfAbsent(ctx, catalogTable, hbase.Mutation{Kind: hbase.Put, Key: []byte(counterPrefix + name), Timestamp: c.engine.clock.next(),
 		Cells: []hbase.Cell{{Family: []byte(catalogFamily), Qualifier: []byte(counterQualifier), Value: binary.BigEndian.AppendUint64(nil, uint64(n))}}})
 	return err
 }
 
 // Add lets the server count.
 func (c counters) Add(ctx context.Context, name string, n int64) (int64, error) {
-	return c.client.Increment(ctx, catalogTable, []byte(counterPrefix+name), catalogFamily, counterQualifier, n)
+	return c.Client.Increment(ctx, catalogTable, []byte(counterPrefix+name), catalogFamily, counterQualifier, n)
 }

@@ -71,11 +71,11 @@ func (r *run) resolved(ctx context.Context, ask func() (*plan.Plan, error)) (*pl
 				}
 			}
 		}
-		if !asked || r.client == nil {
+		if !asked || r.Client == nil {
 			return p, nil
 		}
 		for _, k := range keys {
-			if err := r.numbers.Resolve(ctx, k); err != nil {
+			if err := r.Numbers.Resolve(ctx, k); err != nil {
 				return nil, err
 			}
 		}
@@ -84,7 +84,7 @@ func (r *run) resolved(ctx context.Context, ask func() (*plan.Plan, error)) (*pl
 
 // resolvedBatch is resolved for one batch of rows out of many.
 func (r *run) resolvedBatch(ctx context.Context, ask func() (*plan.Plan, error)) (*plan.Plan, error) {
-	r.numbers.Trim()
+	r.Numbers.Trim()
 	return r.resolved(ctx, ask)
 }
 
@@ -109,7 +109,7 @@ func (r *run) open(ctx context.Context, p *plan.Plan) (operator.Operator, error)
 	if err := r.checkPlan(p); err != nil {
 		return nil, err
 	}
-	return operator.New(ctx, p.Root, r.scan, r.opt)
+	return operator.New(ctx, p.Root, r.scan, r.Opt)
 }
 
 // reading says when eachRow gives rows.
@@ -133,7 +133,7 @@ func (r *run) eachRow(ctx context.Context, p *plan.Plan, when reading, f func(ro
 		}
 		return r.unchanged(ctx, p.Tables()...)
 	}
-	kept := &operator.Buffer{Budget: operator.Budget{Limit: r.opt.Memory()}, Dir: r.opt.SpillDir, What: "the rows to be changed", Whole: when == atOnce}
+	kept := &operator.Buffer{Budget: operator.Budget{Limit: r.Opt.Memory()}, Dir: r.Opt.SpillDir, What: "the rows to be changed", Whole: when == atOnce}
 	defer kept.Close()
 	if err := operator.Drain(ctx, op, kept.Add); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/exec/operator"
+	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/explain"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -47,13 +48,13 @@ func (r *Rows) Next() ([][]types.Value, error) {
 		return nil, r.err
 	}
 	var rows [][]types.Value
-	err := safely(func() (err error) {
+	err := scan.Safely(func() (err error) {
 		rows, err = r.op.Next(r.life.ctx)
 		return err
 	})
 	if err != nil {
 		if err == io.EOF && r.Plan != nil {
-			s := r.run.rec.stats(r.run.client) // without what the following asks
+			s := r.run.rec.stats(r.run.Client) // without what the following asks
 			r.stats.Store(&s)
 			if changed := r.run.unchanged(r.life.ctx, r.Plan.Tables()...); changed != nil {
 				err = changed
@@ -78,7 +79,7 @@ func (r *Rows) end(why error) error {
 	r.life.cancel(nil) // before readers are waited for: one may be in a sub-query
 	err := r.op.Close()
 	r.life.end()
-	s := r.run.rec.stats(r.run.client)
+	s := r.run.rec.stats(r.run.Client)
 	r.stats.CompareAndSwap(nil, &s)
 	return err
 }
@@ -95,7 +96,7 @@ func (r *Rows) Close() error {
 
 // Warnings are what the result should be read with, so far.
 func (r *Rows) Warnings() []string {
-	return r.run.warn.list()
+	return r.run.Warn.Texts()
 }
 
 // Stats says what the statement did so far. It may be called while another goroutine reads the rows.
@@ -103,7 +104,7 @@ func (r *Rows) Stats() Stats {
 	if s := r.stats.Load(); s != nil {
 		return *s
 	}
-	return r.run.rec.stats(r.run.client)
+	return r.run.rec.stats(r.run.Client)
 }
 
 // table is a result of rows that are already there.
@@ -113,7 +114,7 @@ func (r *run) table(columns []plan.OutputColumn, rows [][]types.Value) *Rows {
 
 // done is the result of a statement that wrote n rows (-1: it does not count any).
 func (r *run) done(n int64) *Rows {
-	s := r.rec.stats(r.client)
+	s := r.rec.stats(r.Client)
 	out := &Rows{Affected: n, run: r}
 	out.stats.Store(&s)
 	return out

@@ -18,6 +18,7 @@ import (
 	"github.com/tsuna/gohbase/region"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/store"
@@ -54,7 +55,7 @@ func (c *cluster) SendRPC(call hrpc.Call) (proto.Message, error) {
 	if regions == nil {
 		return c.Store.SendRPC(call)
 	}
-	server := regionsOf(regions, plan.Span{Start: call.Key(), Key: true})[0].Server
+	server := scan.RegionsOf(regions, plan.Span{Start: call.Key(), Key: true})[0].Server
 	var scan *pb.ScanRequest
 	if call.Name() == "Scan" {
 		call.SetRegion(region.NewInfo(0, nil, nil, []byte("any"), nil, nil)) // else there is no request
@@ -250,10 +251,10 @@ func TestMergeOfManyLeavesNoScanner(t *testing.T) {
 	c, w := newCluster(t, 2, Config{Alone: true}, "CREATE TABLE t (id BIGINT, v STRING) ROW KEY (SALT(0 TO 7) AS UINT8, id AS UINT64) SPLIT INTO 8 BY KEY")
 	v := strings.Repeat("x", 8000)
 	w.fill("t", rows, func(i int) string { return fmt.Sprintf("(%d, '%s')", i, v) })
-	defer func(n, bytes int) { maxOpenScanners, allScanBytes = n, bytes }(maxOpenScanners, allScanBytes)
-	allScanBytes = 1 // a stream is many answers
+	defer func(n, bytes int) { scan.MaxOpenScanners, scan.AllScanBytes = n, bytes }(scan.MaxOpenScanners, scan.AllScanBytes)
+	scan.AllScanBytes = 1 // a stream is many answers
 	for most, want := range map[int]int{salts: salts, salts - 1: 0} {
-		maxOpenScanners = most
+		scan.MaxOpenScanners = most
 		r, err := w.Run(t.Context(), mustParse(t, "SELECT id, v FROM t ORDER BY id"), Args{})
 		if err != nil {
 			t.Fatal(err)
@@ -294,45 +295,5 @@ func waitFor(t *testing.T, ok func() bool) {
 		if time.Now().After(end) {
 			t.Fatal("it did not come so far in 5 s")
 		}
-	}
-}
-
-// The regions of one server are read a few at a time even when nothing else is left, and all are read.
-func TestScanQueue(t *testing.T) {
-	var tasks []scanTask
-	for i := range 100 {
-		server := "a" // whose regions all come first
-		if i >= 80 {
-			server = "b"
-		}
-		tasks = append(tasks, scanTask{server: server, start: []byte{byte(i)}})
-	}
-	q := newScanQueue(tasks, 3)
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	var l load
-	seen := map[byte]bool{}
-	for range 16 {
-		wg.Go(func() {
-			for {
-				task, from := q.next()
-				if from == nil {
-					return
-				}
-				mu.Lock()
-				l.add(task.server, 1)
-				seen[task.start[0]] = true
-				mu.Unlock()
-				time.Sleep(time.Millisecond)
-				mu.Lock()
-				l.add(task.server, -1)
-				mu.Unlock()
-				q.done(from)
-			}
-		})
-	}
-	wg.Wait()
-	if len(seen) != len(tasks) || l.most != 6 || l.mostOnOne != 3 {
-		t.Errorf("%d tasks read, %d at a time, %d of one server; want 100, 6, 3", len(seen), l.most, l.mostOnOne)
 	}
 }

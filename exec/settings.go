@@ -126,7 +126,7 @@ func (r *run) set(s *parser.Set) (*Rows, error) {
 
 // scope compiles expressions over no table.
 func (r *run) scope() *expr.Scope {
-	return &expr.Scope{Funcs: r.env.Funcs, Loc: r.settings.loc, Now: r.opt.Now, Param: r.param}
+	return &expr.Scope{Funcs: r.env.Funcs, Loc: r.settings.loc, Now: r.Opt.Now, Param: r.param}
 }
 
 // param gives the value of a parameter.
@@ -149,6 +149,6 @@ func (r *run) constant(x parser.Expr) (types.Value, error) {
 	if err != nil {
 		return types.Value{}, err
 	}
-	env := r.exprEnv()
+	env := r.ExprEnv()
 	return e.Eval(&env)
 }

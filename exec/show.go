@@ -142,7 +142,7 @@ func (r *run) showSplits(ctx context.Context, t *catalog.Table) (*Rows, error) {
 			return nil, err
 		}
 		for _, name := range names {
-			regions, err := r.client.Regions(ctx, name)
+			regions, err := r.Client.Regions(ctx, name)
 			if err == nil && len(regions) == 0 {
 				err = hbase.ErrNoTable
 			}

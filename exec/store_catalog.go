@@ -232,9 +232,9 @@ func (r *run) unchanged(ctx context.Context, tables ...*catalog.Table) error {
 }
 
 func (r *run) ensureCatalogTable(ctx context.Context) error {
-	_, err := r.client.Families(ctx, catalogTable)
+	_, err := r.Client.Families(ctx, catalogTable)
 	if errors.Is(err, hbase.ErrNoTable) {
-		err = r.client.CreateTable(ctx, catalogTable, []hbase.Family{{Name: catalogFamily}}, nil)
+		err = r.Client.CreateTable(ctx, catalogTable, []hbase.Family{{Name: catalogFamily}}, nil)
 		if errors.Is(err, hbase.ErrTableExists) { // another was faster
 			err = nil
 		}
@@ -252,7 +252,7 @@ func (r *run) saveTable(ctx context.Context, t *catalog.Table) error {
 	}
 	key := catalogKey(t.Name)
 	for {
-		done, err := r.client.PutIfAbsent(ctx, catalogTable, hbase.Mutation{Kind: hbase.Put, Key: key, Timestamp: serverTime,
+		done, err := r.Client.PutIfAbsent(ctx, catalogTable, hbase.Mutation{Kind: hbase.Put, Key: key, Timestamp: serverTime,
 			Cells: []hbase.Cell{{Family: []byte(catalogFamily), Qualifier: []byte(catalogQualifier), Value: []byte(t.SQL())}}})
 		if err != nil {
 			return err
@@ -260,7 +260,7 @@ func (r *run) saveTable(ctx context.Context, t *catalog.Table) error {
 		if !done {
 			return parser.Errorf(t.Def.NamePos, "table %q exists already", t.Name)
 		}
-		rows, err := r.client.Get(ctx, catalogTable, [][]byte{key}, &hbase.ReadOptions{Families: []string{catalogFamily}})
+		rows, err := r.Client.Get(ctx, catalogTable, [][]byte{key}, &hbase.ReadOptions{Families: []string{catalogFamily}})
 		if err != nil {
 			return err
 		}
@@ -278,7 +278,7 @@ func (r *run) forgetTable(ctx context.Context, t *catalog.Table) error {
 			gone = append(gone, hbase.Mutation{Kind: hbase.DeleteRow, Key: []byte(counterPrefix + lookup.Counter(t, c)), Timestamp: serverTime})
 		}
 	}
-	err := r.client.Mutate(ctx, catalogTable, gone)
+	err := r.Client.Mutate(ctx, catalogTable, gone)
 	if errors.Is(err, hbase.ErrNoTable) {
 		return nil
 	}
@@ -289,7 +289,7 @@ func (r *run) forgetTable(ctx context.Context, t *catalog.Table) error {
 }
 
 func (r *run) countChange(ctx context.Context) error {
-	_, err := r.client.Increment(ctx, catalogTable, []byte(changesKey), catalogFamily, counterQualifier, 1)
+	_, err := r.Client.Increment(ctx, catalogTable, []byte(changesKey), catalogFamily, counterQualifier, 1)
 	return err
 }
 

@@ -75,13 +75,13 @@ func (q *subqueries) answer(s *expr.Subquery, outer []types.Value) (expr.Expr, e
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.Bare().Answer(values, q.run.opt.Loc)
+	out, err := s.Bare().Answer(values, q.run.Opt.Loc)
 	if err != nil {
 		return nil, err
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.held += operator.SizeOf(values) + int64(len(key)) + 128; q.held > q.run.opt.Memory()/4 {
+	if q.held += operator.SizeOf(values) + int64(len(key)) + 128; q.held > q.run.Opt.Memory()/4 {
 		clear(q.answers) // they can be had again
 		q.held = 0
 	}
@@ -99,7 +99,7 @@ func (q *subqueries) read(ctx context.Context, sub *plan.Subplan, outer []types.
 	if err != nil {
 		return nil, err
 	}
-	held := &operator.Budget{Limit: r.opt.Memory()}
+	held := &operator.Budget{Limit: r.Opt.Memory()}
 	var out []types.Value
 	err = r.eachRow(ctx, p, asRead, func(rows [][]types.Value) error {
 		for _, row := range rows {
@@ -116,7 +116,7 @@ func (q *subqueries) read(ctx context.Context, sub *plan.Subplan, outer []types.
 // inner is r for a query inside it: reads of its own, as the outer query's wait for it.
 func (r *run) inner() *run {
 	st := *r.statement
-	st.slots = make(chan struct{}, cap(r.slots))
+	st.Slots = make(chan struct{}, cap(r.Slots))
 	out := *r
 	out.statement = &st
 	return &out

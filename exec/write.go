@@ -90,9 +90,9 @@ func (w *writer) add(m *tableMutations, table string, mutation hbase.Mutation) {
 
 func (r *run) newWriter(t *catalog.Table) *writer {
 	n := len(t.Layouts)
-	w := &writer{run: r, table: t, env: r.keyEnv(), known: map[string]bool{},
+	w := &writer{run: r, table: t, env: r.KeyEnv(), known: map[string]bool{},
 		puts: make([]tableMutations, n), removals: make([]tableMutations, n)}
-	w.env.Lookup = r.numbers.Known
+	w.env.Lookup = r.Numbers.Known
 	w.joins, w.token, w.refused = w.joint(), claimToken(), map[rowID]bool{}
 	w.numbered = r.engine.catalog.Numbered(t)
 	w.largest = make([]int64, len(w.numbered))
@@ -223,7 +223,7 @@ func (w *writer) place(l *catalog.Layout, row []types.Value) (place, error) {
 // fits computes where row would stand under layout l if each name had a number.
 func (w *writer) fits(l *catalog.Layout, row []types.Value) (place, error) {
 	defer func(known expr.LookupFunc) { w.env.Lookup = known }(w.env.Lookup)
-	w.env.Lookup = w.run.numbers.Any
+	w.env.Lookup = w.run.Numbers.Any
 	return w.place(l, row)
 }
 
@@ -445,7 +445,7 @@ func (w *writer) flush(ctx context.Context) error {
 	}
 	for i, n := range w.largest {
 		if n > 0 {
-			if err := w.run.numbers.Reserve(ctx, w.table, w.numbered[i], n); err != nil {
+			if err := w.run.Numbers.Reserve(ctx, w.table, w.numbered[i], n); err != nil {
 				return err
 			}
 		}
@@ -501,7 +501,7 @@ func (w *writer) send(ctx context.Context, i int, m *tableMutations, create bool
 				return err
 			}
 		}
-		err := w.run.client.Mutate(ctx, name, m.by[name])
+		err := w.run.Client.Mutate(ctx, name, m.by[name])
 		if !create && errors.Is(err, hbase.ErrNoTable) {
 			err = nil
 		}
@@ -529,7 +529,7 @@ func (w *writer) ensureTable(ctx context.Context, l *catalog.Layout, name string
 	if l.Stored.IsLiteral() || w.known[name] {
 		return nil
 	}
-	_, err := w.run.client.Families(ctx, name)
+	_, err := w.run.Client.Families(ctx, name)
 	if errors.Is(err, hbase.ErrNoTable) && (w.table.CreateTables || !w.table.External) {
 		_, err = w.run.createPhysical(ctx, w.table, name)
 	}
@@ -547,7 +547,7 @@ func (w *writer) awaitRegions(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, maxTableWait)
 	defer cancel()
 	for {
-		_, err := w.run.client.KnownRegions(ctx, name)
+		_, err := w.run.Client.KnownRegions(ctx, name)
 		if !errors.Is(err, hbase.ErrNoTable) {
 			return err
 		}

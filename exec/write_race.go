@@ -94,7 +94,7 @@ func (w *writer) claimAll(ctx context.Context, table string, ms []hbase.Mutation
 	stored := make([]bool, len(ms))
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	slots := make(chan struct{}, cap(w.run.slots))
+	slots := make(chan struct{}, cap(w.run.Slots))
 	for i := range ms {
 		report.Keys[i] = ms[i].Key
 		slots <- struct{}{}
@@ -108,7 +108,7 @@ func (w *writer) claimAll(ctx context.Context, table string, ms []hbase.Mutation
 		}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			ok, err := w.run.client.PutIfAbsent(ctx, table, ms[i])
+			ok, err := w.run.Client.PutIfAbsent(ctx, table, ms[i])
 			mu.Lock()
 			defer mu.Unlock()
 			if stored[i] = ok; err != nil {
@@ -134,7 +134,7 @@ func (w *writer) seeClaims(ctx context.Context, table string, ms []hbase.Mutatio
 	for i := range ms {
 		all[i], keys[i] = i, ms[i].Key
 	}
-	rows, err := w.run.client.Get(ctx, table, keys, &hbase.ReadOptions{})
+	rows, err := w.run.Client.Get(ctx, table, keys, &hbase.ReadOptions{})
 	if err != nil {
 		return all, err
 	}
@@ -246,7 +246,7 @@ func (w *writer) lacking(ctx context.Context, rows []writtenRow, all bool) (agai
 	if err != nil {
 		return nil, err
 	}
-	if err := w.run.numbers.Know(ctx, w.table, slices.DeleteFunc(slices.Clone(now), func(row []types.Value) bool { return row == nil })); err != nil {
+	if err := w.run.Numbers.Know(ctx, w.table, slices.DeleteFunc(slices.Clone(now), func(row []types.Value) bool { return row == nil })); err != nil {
 		return nil, err
 	}
 	every := allColumns(w.table)

@@ -1,4 +1,4 @@
-package exec
+package scan
 
 import (
 	"container/heap"
@@ -35,7 +35,7 @@ type mergeStream struct {
 	reader *reader
 	sorted bool // its rows need no sorting: a range, not a multi-get
 	lane   *lane
-	batch  *scanBatch
+	batch  *rowBatch
 	pos    int
 	keys   []types.Value // of the head row
 }
@@ -110,7 +110,7 @@ func (m *mergeScan) fillAll(ctx context.Context) error {
 		m.crew.run(func(ctx context.Context) {
 			defer func() { done <- struct{}{} }()
 			for s := range work {
-				if err := safely(func() error { return s.fill(ctx, m) }); err != nil && err != io.EOF {
+				if err := Safely(func() error { return s.fill(ctx, m) }); err != nil && err != io.EOF {
 					select {
 					case errs <- err:
 					default:
@@ -148,8 +148,8 @@ feed:
 // pump reads s ahead. It reports whether it got to the end.
 func (s *mergeStream) pump(ctx context.Context, m *mergeScan) bool {
 	if !s.sorted {
-		var b *scanBatch
-		err := safely(func() (err error) {
+		var b *rowBatch
+		err := Safely(func() (err error) {
 			b, err = s.all(ctx, m)
 			return err
 		})
@@ -170,7 +170,7 @@ func (s *mergeStream) fill(ctx context.Context, m *mergeScan) error {
 		return err
 	}
 	if s.batch == nil {
-		s.batch = newScanBatch(m.width)
+		s.batch = newRowBatch(m.width)
 	}
 	if err := s.reader.next(ctx, s.batch); err != nil {
 		s.batch = nil
@@ -180,9 +180,9 @@ func (s *mergeStream) fill(ctx context.Context, m *mergeScan) error {
 }
 
 // all reads the rest of s and sorts it; io.EOF when it is empty.
-func (s *mergeStream) all(ctx context.Context, m *mergeScan) (*scanBatch, error) {
-	all := newScanBatch(m.width)
-	b := newScanBatch(m.width)
+func (s *mergeStream) all(ctx context.Context, m *mergeScan) (*rowBatch, error) {
+	all := newRowBatch(m.width)
+	b := newRowBatch(m.width)
 	for {
 		err := s.reader.next(ctx, b)
 		if err == io.EOF {
@@ -198,7 +198,7 @@ func (s *mergeStream) all(ctx context.Context, m *mergeScan) (*scanBatch, error)
 	if len(all.rows) == 0 {
 		return nil, io.EOF
 	}
-	env := s.reader.st.exprEnv()
+	env := s.reader.st.ExprEnv()
 	return all, m.by.Sort(all.rows, &env)
 }
 

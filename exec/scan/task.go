@@ -1,4 +1,4 @@
-package exec
+package scan
 
 import (
 	"slices"
@@ -9,12 +9,12 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// getChunk is the number of keys asked for in one Client.Get: enough to spread
+// GetChunk is the number of keys asked for in one Client.Get: enough to spread
 // over regions, few enough to stream.
-const getChunk = 1000
+const GetChunk = 1000
 
-// scanTask is one thing to read: some keys, or one key range.
-type scanTask struct {
+// task is one thing to read: some keys, or one key range.
+type task struct {
 	table       string
 	keys        [][]byte // a multi-get, in the order wanted; nil for a range
 	start, stop []byte
@@ -24,9 +24,9 @@ type scanTask struct {
 	hop         *hopper          // finds what of the range is worth reading; nil: all of it
 }
 
-// scanQueue deals tasks out, each time from the server that fewest are being read from and, of these, that has most left. From one server
+// taskQueue deals tasks out, each time from the server that fewest are being read from and, of these, that has most left. From one server
 // no more than most are read at a time, so that a statement leaves it room for others. It is safe for concurrent use.
-type scanQueue struct {
+type taskQueue struct {
 	mu      sync.Mutex
 	most    int
 	left    int // tasks that are not read to their end
@@ -35,12 +35,12 @@ type scanQueue struct {
 
 type serverTasks struct {
 	name    string
-	tasks   []scanTask // in the order given
+	tasks   []task // in the order given
 	reading int
 }
 
-func newScanQueue(tasks []scanTask, most int) *scanQueue {
-	q := &scanQueue{most: most, left: len(tasks)}
+func newTaskQueue(tasks []task, most int) *taskQueue {
+	q := &taskQueue{most: most, left: len(tasks)}
 	byName := map[string]*serverTasks{}
 	for _, t := range tasks {
 		s := byName[t.server]
@@ -55,7 +55,7 @@ func newScanQueue(tasks []scanTask, most int) *scanQueue {
 }
 
 // atOnce is how many tasks can be read at a time.
-func (q *scanQueue) atOnce() (n int) {
+func (q *taskQueue) atOnce() (n int) {
 	for _, s := range q.servers {
 		if s.name == "" {
 			n += len(s.tasks)
@@ -68,7 +68,7 @@ func (q *scanQueue) atOnce() (n int) {
 
 // next gives a task and what to call done with when it is read. That is nil when nothing is left for the
 // caller: what there still is will be taken by those who read from the same servers now.
-func (q *scanQueue) next() (t scanTask, from *serverTasks) {
+func (q *taskQueue) next() (t task, from *serverTasks) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, s := range q.servers {
@@ -88,7 +88,7 @@ func (q *scanQueue) next() (t scanTask, from *serverTasks) {
 }
 
 // done says that a task was read to its end. It reports whether all are.
-func (q *scanQueue) done(from *serverTasks) bool {
+func (q *taskQueue) done(from *serverTasks) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	from.reading--
@@ -96,7 +96,7 @@ func (q *scanQueue) done(from *serverTasks) bool {
 	return q.left == 0
 }
 
-// scanTasks cuts the spans of s into tasks in the order in which their rows
+// cutTasks cuts the spans of s into tasks in the order in which their rows
 // come: by table and key, or from the end when s reads in reverse. A span with
 // a pivot, where an order is wanted, gives its halves:
 //
@@ -104,8 +104,8 @@ func (q *scanQueue) done(from *serverTasks) bool {
 //	the same reversed  ->  [lo, p) [p, hi)    each read from its end
 //
 // chunk bounds the keys of a multi-get.
-func scanTasks(s *plan.Scan, spans []plan.Span, chunk int) []scanTask {
-	var out []scanTask
+func cutTasks(s *plan.Scan, spans []plan.Span, chunk int) []task {
+	var out []task
 	for i := 0; i < len(spans); {
 		sp := spans[i]
 		if !sp.Key {
@@ -116,7 +116,7 @@ func scanTasks(s *plan.Scan, spans []plan.Span, chunk int) []scanTask {
 			i++
 			continue
 		}
-		t := scanTask{table: sp.Table, reversed: s.Reversed}
+		t := task{table: sp.Table, reversed: s.Reversed}
 		for ; i < len(spans) && spans[i].Key && spans[i].Table == sp.Table && len(t.keys) < chunk; i++ {
 			if n := len(spans[i].Start); n > 0 && n <= catalog.MaxKeyLength {
 				t.keys = append(t.keys, spans[i].Start) // no row has another key
@@ -137,8 +137,8 @@ func scanTasks(s *plan.Scan, spans []plan.Span, chunk int) []scanTask {
 
 // appendRange appends the one or two tasks of a range. Halves are in forward
 // order: scanTasks turns the whole list round under Reversed.
-func appendRange(out []scanTask, s *plan.Scan, sp plan.Span) []scanTask {
-	t := scanTask{table: sp.Table, start: sp.Start, stop: sp.Stop, reversed: s.Reversed}
+func appendRange(out []task, s *plan.Scan, sp plan.Span) []task {
+	t := task{table: sp.Table, start: sp.Start, stop: sp.Stop, reversed: s.Reversed}
 	if len(sp.Pivot) == 0 || s.Order == plan.NoOrder {
 		return append(out, t)
 	}
@@ -147,10 +147,10 @@ func appendRange(out []scanTask, s *plan.Scan, sp plan.Span) []scanTask {
 	return append(out, upper, lower)
 }
 
-// scanStreams cuts the spans of s for a merge: each stream is in order within itself.
+// cutStreams cuts the spans of s for a merge: each stream is in order within itself.
 // Keys that are to be fetched together are one stream, sorted by whoever reads it.
-func scanStreams(s *plan.Scan, spans []plan.Span) [][]scanTask {
-	var out [][]scanTask
+func cutStreams(s *plan.Scan, spans []plan.Span) [][]task {
+	var out [][]task
 	var keys []plan.Span
 	for _, sp := range spans {
 		if sp.Key {
@@ -163,8 +163,8 @@ func scanStreams(s *plan.Scan, spans []plan.Span) [][]scanTask {
 		}
 		out = append(out, tasks)
 	}
-	for _, t := range scanTasks(s, keys, getChunk) {
-		out = append(out, []scanTask{t})
+	for _, t := range cutTasks(s, keys, GetChunk) {
+		out = append(out, []task{t})
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package exec
+package scan
 
 import (
 	"bytes"
@@ -19,16 +19,16 @@ import (
 // something else now, is passed over: a crash between the writes of the two leaves such.
 type indexScan struct {
 	in    operator.Operator // rows of the index: the columns of its key
-	st    *statement
-	stats *scanStats
+	st    *Reads
+	stats *Counts
 	scan  *plan.Scan
-	dec   *decoder
+	dec   *Decoder
 	opts  *hbase.ReadOptions
 	env   expr.Env
-	batch *scanBatch
+	batch *rowBatch
 }
 
-func newIndexScan(st *statement, s *plan.Scan, stats *scanStats, in operator.Operator) *indexScan {
+func newIndexScan(st *Reads, s *plan.Scan, stats *Counts, in operator.Operator) *indexScan {
 	primary := s.Table.Layouts[0]
 	// The entry is compared with the row it leads to, so the columns of the index are needed.
 	whole := *s
@@ -39,13 +39,13 @@ func newIndexScan(st *statement, s *plan.Scan, stats *scanStats, in operator.Ope
 			whole.Needed[c] = true
 		}
 	}
-	opts := readOptions(&whole, primary)
+	opts := ReadOptions(&whole, primary)
 	opts.NoCacheBlocks = false
-	opts.Region, opts.Slots = stats.regions.answered, st.slots
-	env := st.keyEnv()
-	env.Lookup = st.numbers.Known
-	return &indexScan{in: in, st: st, stats: stats, scan: s, dec: newDecoder(st, &whole, primary), opts: opts,
-		env: env, batch: newScanBatch(s.Width())}
+	opts.Region, opts.Slots = stats.regions.answered, st.Slots
+	env := st.KeyEnv()
+	env.Lookup = st.Numbers.Known
+	return &indexScan{in: in, st: st, stats: stats, scan: s, dec: NewDecoder(st, &whole, primary), opts: opts,
+		env: env, batch: newRowBatch(s.Width())}
 }
 
 // Next gives the rows that a batch of entries leads to.
@@ -75,7 +75,7 @@ func (x *indexScan) lookUp(ctx context.Context, entries [][]types.Value) error {
 		if len(keys) == 0 {
 			return nil
 		}
-		rows, err := x.st.client.Get(ctx, table, keys, x.opts)
+		rows, err := x.st.Client.Get(ctx, table, keys, x.opts)
 		if err != nil {
 			return fmt.Errorf("look up the rows of %s in %s: %w", x.scan.Layout.Name, table, err)
 		}
@@ -97,7 +97,7 @@ func (x *indexScan) lookUp(ctx context.Context, entries [][]types.Value) error {
 		keys, of = keys[:0], of[:0]
 		return nil
 	}
-	if err := x.st.numbers.Know(ctx, x.scan.Table, entries); err != nil {
+	if err := x.st.Numbers.Know(ctx, x.scan.Table, entries); err != nil {
 		return err
 	}
 	for _, e := range entries {

@@ -1,4 +1,4 @@
-package exec
+package scan
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/operator"
+	"github.com/hql-db/hql/exec/warning"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/poison"
@@ -19,17 +20,17 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// scanBatch is a run of decoded rows over one array, to be filled again.
-type scanBatch struct {
+// rowBatch is a run of decoded rows over one array, to be filled again.
+type rowBatch struct {
 	rows  [][]types.Value
 	slab  []types.Value
 	width int
 }
 
-func newScanBatch(width int) *scanBatch { return &scanBatch{width: width} }
+func newRowBatch(width int) *rowBatch { return &rowBatch{width: width} }
 
 // grow appends a row of NULLs. Rows stay where they are when the array is replaced.
-func (b *scanBatch) grow() []types.Value {
+func (b *rowBatch) grow() []types.Value {
 	n := len(b.slab)
 	if n+b.width > cap(b.slab) {
 		b.slab = make([]types.Value, 0, max(8, 2*len(b.rows))*b.width)
@@ -43,13 +44,13 @@ func (b *scanBatch) grow() []types.Value {
 }
 
 // drop takes the last row back.
-func (b *scanBatch) drop() {
+func (b *rowBatch) drop() {
 	n := len(b.slab) - b.width
 	poison.Values(b.slab[n:])
 	b.rows, b.slab = b.rows[:len(b.rows)-1], b.slab[:n]
 }
 
-func (b *scanBatch) reset() {
+func (b *rowBatch) reset() {
 	poison.Values(b.slab)
 	b.rows, b.slab = b.rows[:0], b.slab[:0]
 }
@@ -61,9 +62,9 @@ type wantedCell struct {
 	plain             types.Type // of cells that are the value's bytes; Null for others
 }
 
-// decoder turns the rows of a store into rows of values. It is for one goroutine.
-type decoder struct {
-	st       *statement
+// Decoder turns the rows of a store into rows of values. It is for one goroutine.
+type Decoder struct {
+	st       *Reads
 	scan     *plan.Scan
 	layout   *catalog.Layout
 	wanted   []wantedCell // by family, then qualifier: the order in which cells come
@@ -77,16 +78,16 @@ type decoder struct {
 	blank    []types.Value // stands for every row then; nobody writes it
 	env      expr.Env
 	times    []int64 // scratch of AllVersions
-	points   []storedPoint
+	points   []StoredPoint
 	ctx      context.Context // of the read that is being decoded: a name may have to be asked for
 	seen     time.Time       // not before that read was answered
 }
 
-// newDecoder makes a decoder for rows of layout l of s's table. It checks the
+// NewDecoder makes a decoder for rows of layout l of s's table. It checks the
 // residual unless it reads entries: rows are checked when looked up back.
-func newDecoder(st *statement, s *plan.Scan, l *catalog.Layout) *decoder {
+func NewDecoder(st *Reads, s *plan.Scan, l *catalog.Layout) *Decoder {
 	n := len(s.Table.Columns)
-	d := &decoder{st: st, scan: s, layout: l, env: st.exprEnv(), ctx: context.Background()}
+	d := &Decoder{st: st, scan: s, layout: l, env: st.ExprEnv(), ctx: context.Background()}
 	d.keys = catalog.NewKeyReader(l)
 	d.keys.Names = d.name
 	d.key, d.ts = s.Needed[n], s.Needed[n+1]
@@ -119,7 +120,7 @@ func newDecoder(st *statement, s *plan.Scan, l *catalog.Layout) *decoder {
 }
 
 // another is a decoder for another goroutine.
-func (d *decoder) another() *decoder {
+func (d *Decoder) another() *Decoder {
 	c := *d
 	c.keys, c.texts = catalog.NewKeyReader(d.layout), arena{}
 	c.keys.Names = c.name
@@ -131,20 +132,28 @@ func (d *decoder) another() *decoder {
 }
 
 // name is catalog.KeyReader.Names.
-func (d *decoder) name(call *expr.Call, number types.Value) (types.Value, bool, error) {
-	return d.st.numbers.Name(d.ctx, call, number, d.seen)
+func (d *Decoder) name(call *expr.Call, number types.Value) (types.Value, bool, error) {
+	return d.st.Numbers.Name(d.ctx, call, number, d.seen)
 }
 
 // expect makes room in b for n rows of the store.
-func (d *decoder) expect(b *scanBatch, n int) {
+func (d *Decoder) expect(b *rowBatch, n int) {
 	if n = min(n, operator.BatchRows-len(b.rows)); d.same == nil && len(b.slab)+n*b.width > cap(b.slab) {
 		b.slab = make([]types.Value, 0, n*b.width)
 	}
 	b.rows = slices.Grow(b.rows, n)
 }
 
+// Rows gives the logical rows of r for which the residual is true; r was not read before seen.
+func (d *Decoder) Rows(ctx context.Context, table string, r *hbase.Row, seen time.Time) ([][]types.Value, error) {
+	d.ctx, d.seen = ctx, seen
+	b := newRowBatch(d.scan.Width())
+	err := d.appendRows(b, table, r)
+	return b.rows, err
+}
+
 // appendRows adds the logical rows of r for which the residual is true.
-func (d *decoder) appendRows(b *scanBatch, table string, r *hbase.Row) error {
+func (d *Decoder) appendRows(b *rowBatch, table string, r *hbase.Row) error {
 	switch {
 	case d.packed != nil && !d.entries:
 		return d.appendPacked(b, table, r)
@@ -171,7 +180,7 @@ func (d *decoder) appendRows(b *scanBatch, table string, r *hbase.Row) error {
 }
 
 // appendSame counts r as a row when its key is one of the table's.
-func (d *decoder) appendSame(b *scanBatch, table string, r *hbase.Row) error {
+func (d *Decoder) appendSame(b *rowBatch, table string, r *hbase.Row) error {
 	if err := d.keys.Read(table, r.Key, nil, d.same); err != nil {
 		return d.malformed(table, r.Key, err)
 	}
@@ -180,7 +189,7 @@ func (d *decoder) appendSame(b *scanBatch, table string, r *hbase.Row) error {
 }
 
 // decodeKey starts a row with what its table, key and qualifier tell; ok is false when it is none of the table's.
-func (d *decoder) decodeKey(b *scanBatch, table string, key, qualifier []byte) (row []types.Value, ok bool, err error) {
+func (d *Decoder) decodeKey(b *rowBatch, table string, key, qualifier []byte) (row []types.Value, ok bool, err error) {
 	row = b.grow()
 	err = d.keys.Read(table, key, qualifier, row)
 	if err != nil {
@@ -195,10 +204,10 @@ func (d *decoder) decodeKey(b *scanBatch, table string, key, qualifier []byte) (
 
 // malformed decides what a key that does not fit means: nothing when another
 // record type shares the table, else a counted warning or an error.
-func (d *decoder) malformed(table string, key []byte, err error) error {
+func (d *Decoder) malformed(table string, key []byte, err error) error {
 	var m *catalog.MalformedError
 	if !errors.As(err, &m) {
-		return fmt.Errorf("table %s, key %s: %w", table, hexBytes(key), err)
+		return fmt.Errorf("table %s, key %s: %w", table, HexBytes(key), err)
 	}
 	for _, p := range d.layout.Key.Parts {
 		if p.Literal != nil && p.Source == m.Part {
@@ -207,13 +216,13 @@ func (d *decoder) malformed(table string, key []byte, err error) error {
 	}
 	t := d.scan.Table
 	if t.MalformedKeyError {
-		return fmt.Errorf("key %s of %s does not fit layout %s: %w", hexBytes(key), table, d.layout.Name, err)
+		return fmt.Errorf("key %s of %s does not fit layout %s: %w", HexBytes(key), table, d.layout.Name, err)
 	}
 	first := bytes.Clone(key)
-	d.st.warn.count(warnKey, d.layout, func() func(int64) string {
+	d.st.Warn.Count(warning.Key, d.layout, func() func(int64) string {
 		return func(n int64) string {
 			return fmt.Sprintf("%s of %s not read: %s not fit layout %s, first %s (%v)", words.Count(n, "row"), t.Name,
-				words.Plural(n, "its key does", "their keys do"), d.layout.Name, hexBytes(first), m)
+				words.Plural(n, "its key does", "their keys do"), d.layout.Name, HexBytes(first), m)
 		}
 	})
 	return nil
@@ -221,7 +230,7 @@ func (d *decoder) malformed(table string, key []byte, err error) error {
 
 // decodeCells fills the wanted columns from the newest cells of r. Both lists
 // are sorted, so one pass over each is enough.
-func (d *decoder) decodeCells(row []types.Value, r *hbase.Row) {
+func (d *Decoder) decodeCells(row []types.Value, r *hbase.Row) {
 	if r.Encoded != nil {
 		cells := hbase.CellReader{Encoded: r.Encoded}
 		for i := 0; i < len(d.wanted) && cells.Next(); {
@@ -239,7 +248,7 @@ func (d *decoder) decodeCells(row []types.Value, r *hbase.Row) {
 
 // matchCell decodes cell if it is of the i-th wanted column or a later one, and gives the column to look for
 // next: older versions of a cell follow it, and find the next wanted column greater.
-func (d *decoder) matchCell(row []types.Value, i int, key []byte, cell *hbase.Cell) int {
+func (d *Decoder) matchCell(row []types.Value, i int, key []byte, cell *hbase.Cell) int {
 	for ; i < len(d.wanted); i++ {
 		w := &d.wanted[i]
 		if bytes.Equal(w.qualifier, cell.Qualifier) && bytes.Equal(w.family, cell.Family) {
@@ -253,7 +262,7 @@ func (d *decoder) matchCell(row []types.Value, i int, key []byte, cell *hbase.Ce
 	return i
 }
 
-func (d *decoder) decodeCell(row []types.Value, w *wantedCell, key, value []byte) {
+func (d *Decoder) decodeCell(row []types.Value, w *wantedCell, key, value []byte) {
 	c := w.col
 	switch w.plain {
 	case types.String:
@@ -275,17 +284,17 @@ func (d *decoder) decodeCell(row []types.Value, w *wantedCell, key, value []byte
 }
 
 // undecodable counts a value of c that is read as NULL.
-func (d *decoder) undecodable(c *catalog.Column, key []byte, err error) {
+func (d *Decoder) undecodable(c *catalog.Column, key []byte, err error) {
 	first := bytes.Clone(key)
-	d.st.warn.count(warnCell, c, func() func(int64) string {
+	d.st.Warn.Count(warning.Cell, c, func() func(int64) string {
 		return func(n int64) string {
 			return fmt.Sprintf("%s of column %s of %s undecodable and read as NULL, first at key %s: %v", words.Count(n, "value"), c.Name,
-				d.scan.Table.Name, hexBytes(first), err)
+				d.scan.Table.Name, HexBytes(first), err)
 		}
 	})
 }
 
-func (d *decoder) setNewest(row []types.Value, cells []hbase.Cell) {
+func (d *Decoder) setNewest(row []types.Value, cells []hbase.Cell) {
 	if len(cells) == 0 {
 		return
 	}
@@ -297,7 +306,7 @@ func (d *decoder) setNewest(row []types.Value, cells []hbase.Cell) {
 }
 
 // check evaluates the residual on the last row of b and drops it unless it is true.
-func (d *decoder) check(b *scanBatch, row []types.Value) error {
+func (d *Decoder) check(b *rowBatch, row []types.Value) error {
 	if d.residual == nil {
 		return nil
 	}
@@ -313,7 +322,7 @@ func (d *decoder) check(b *scanBatch, row []types.Value) error {
 }
 
 // appendPacked adds one row a cell of the packed column's family.
-func (d *decoder) appendPacked(b *scanBatch, table string, r *hbase.Row) error {
+func (d *Decoder) appendPacked(b *rowBatch, table string, r *hbase.Row) error {
 	if d.packed.HoldsPoints() {
 		return d.appendPoints(b, table, r)
 	}
@@ -347,7 +356,7 @@ func repeats(cells []hbase.Cell, i int) bool {
 
 // appendVersions adds a row for each time at which a cell of r was written, newest first:
 // the row as it was then, as far as the cells read tell.
-func (d *decoder) appendVersions(b *scanBatch, table string, r *hbase.Row) error {
+func (d *Decoder) appendVersions(b *rowBatch, table string, r *hbase.Row) error {
 	d.times = d.times[:0]
 	for i := range r.Cells {
 		d.times = append(d.times, r.Cells[i].Timestamp)
@@ -375,8 +384,8 @@ func (d *decoder) appendVersions(b *scanBatch, table string, r *hbase.Row) error
 	return nil
 }
 
-// hexBytes prints bytes as an SQL literal.
-func hexBytes(b []byte) string {
+// HexBytes prints bytes as an SQL literal.
+func HexBytes(b []byte) string {
 	if len(b) > 64 {
 		return fmt.Sprintf("x'%x...'", b[:64])
 	}

@@ -1,4 +1,4 @@
-package exec
+package scan
 
 import (
 	"context"
@@ -8,18 +8,17 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/operator"
+	"github.com/hql-db/hql/exec/warning"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
-// scan opens one table access: it is the statement's operator.Source. Nothing is sent
-// before the first Next.
+// Open opens one table access. Nothing is sent before the first Next.
 //
 //	spans -> tasks -> readers (get or scan, decode, residual) -> one of
 //	    getScan        the keys of one Get
@@ -27,14 +26,8 @@ import (
 //	    orderedScan    KeyOrder, ReverseOrder, and any order under a limit
 //	    mergeScan      MergeOrder
 //	-> prefixOrderScan -> indexScan -> operator.Limit
-func (st *statement) scan(ctx context.Context, s *plan.Scan) (op operator.Operator, err error) {
-	if err := st.guard(s); err != nil {
-		return nil, err
-	}
-	if err := st.filled(ctx, s.Table, s.Layout); err != nil {
-		return nil, err
-	}
-	stats := st.rec.open(s)
+func (st *Reads) Open(ctx context.Context, s *plan.Scan) (op operator.Operator, err error) {
+	stats := st.Recorder.Open(s)
 	traced := st.traceScan(ctx, s, stats)
 	if traced != nil {
 		ctx = traced
@@ -46,17 +39,17 @@ func (st *statement) scan(ctx context.Context, s *plan.Scan) (op operator.Operat
 	}()
 	spans := s.Spans
 	if s.ListTables {
-		if spans, err = st.listTables(ctx, s); err != nil {
+		if spans, err = st.ListTables(ctx, s); err != nil {
 			return nil, err
 		}
 	}
 	for _, w := range s.Warnings {
-		st.warn.add(warnRanges, w)
+		st.Warn.Add(warning.Ranges, w)
 	}
 	if s.Hop == nil { // which regions it reads is not known beforehand
 		stats.regions.plan(spans)
 	}
-	op = st.read(ctx, s, spans, stats)
+	op = st.Read(ctx, s, spans, stats)
 	if s.PrefixFix != nil {
 		op = &prefixOrderScan{in: op, col: s.PrefixFix.Index, limit: s.Limit}
 	}
@@ -70,20 +63,20 @@ func (st *statement) scan(ctx context.Context, s *plan.Scan) (op operator.Operat
 	return op, nil
 }
 
-// read makes the operator that reads spans.
-func (st *statement) read(ctx context.Context, s *plan.Scan, spans []plan.Span, stats *scanStats) operator.Operator {
+// Read makes the operator that reads spans.
+func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stats *Counts) operator.Operator {
 	if len(spans) == 0 || s.Limit == 0 {
 		return operator.None{}
 	}
-	opts := readOptions(s, s.Layout)
-	opts.Region, opts.Slots, opts.Metrics = stats.regions.answered, st.slots, stats.trace != nil
+	opts := ReadOptions(s, s.Layout)
+	opts.Region, opts.Slots, opts.Metrics = stats.regions.answered, st.Slots, stats.trace != nil
 	packed := slices.ContainsFunc(s.Table.Columns, func(c *catalog.Column) bool { return c.Packed != nil })
 	opts.Encoded = !s.AllVersions && !packed && !s.Needed[len(s.Table.Columns)+1] // each cell is looked at once, for its column
 	filtered := s.Residual != nil || s.PrefixFix != nil || s.Entries
-	workers := cap(st.slots)
-	dec := newDecoder(st, s, s.Layout)
+	workers := cap(st.Slots)
+	dec := NewDecoder(st, s, s.Layout)
 	looks := new(atomic.Int64)
-	makeReader := func(tasks []scanTask) *reader {
+	makeReader := func(tasks []task) *reader {
 		r := newReader(st, s, s.Layout, stats, dec.another(), opts, tasks)
 		r.looks = looks
 		if s.Limit >= 0 {
@@ -92,7 +85,7 @@ func (st *statement) read(ctx context.Context, s *plan.Scan, spans []plan.Span, 
 		return r
 	}
 	c := newCrew(ctx)
-	hops := func(tasks []scanTask) []scanTask {
+	hops := func(tasks []task) []task {
 		for i := range tasks {
 			if s.Hop != nil && tasks[i].keys == nil {
 				st.hop(&tasks[i], s, stats, looks)
@@ -101,11 +94,11 @@ func (st *statement) read(ctx context.Context, s *plan.Scan, spans []plan.Span, 
 		return tasks
 	}
 	if s.Order == plan.MergeOrder {
-		if streams := scanStreams(s, spans); len(streams) > 1 || len(streams) == 1 && streams[0][0].keys != nil {
-			m := &mergeScan{crew: c, by: s.OrderBy, env: st.exprEnv(), width: s.Width(), workers: min(workers, len(streams)), lazy: s.Limit >= 0}
+		if streams := cutStreams(s, spans); len(streams) > 1 || len(streams) == 1 && streams[0][0].keys != nil {
+			m := &mergeScan{crew: c, by: s.OrderBy, env: st.ExprEnv(), width: s.Width(), workers: min(workers, len(streams)), lazy: s.Limit >= 0}
 			for i, tasks := range streams {
 				r := makeReader(hops(tasks))
-				r.bytes, r.brief = responseBytes(len(streams)), len(streams) > maxOpenScanners
+				r.bytes, r.brief = responseBytes(len(streams)), len(streams) > MaxOpenScanners
 				if m.lazy && r.chunk > 0 && !filtered {
 					r.chunk = min(r.chunk, firstShare(r.chunk, len(streams)))
 				}
@@ -119,12 +112,12 @@ func (st *statement) read(ctx context.Context, s *plan.Scan, spans []plan.Span, 
 			return m
 		}
 	}
-	chunk := getChunk
-	if s.Limit >= 0 && s.Limit < getChunk {
+	chunk := GetChunk
+	if s.Limit >= 0 && s.Limit < GetChunk {
 		chunk = int(max(16, 2*s.Limit))
 	}
-	tasks := hops(scanTasks(s, spans, chunk))
-	read := func(ctx context.Context, tasks []scanTask) operator.Operator {
+	tasks := hops(cutTasks(s, spans, chunk))
+	read := func(ctx context.Context, tasks []task) operator.Operator {
 		return st.readTasks(ctx, s, tasks, c, makeReader)
 	}
 	if s.Hop != nil && s.Limit < 0 {
@@ -134,7 +127,7 @@ func (st *statement) read(ctx context.Context, s *plan.Scan, spans []plan.Span, 
 }
 
 // readTasks makes the operator that reads tasks.
-func (st *statement) readTasks(ctx context.Context, s *plan.Scan, tasks []scanTask, c *crew, makeReader func([]scanTask) *reader) operator.Operator {
+func (st *Reads) readTasks(ctx context.Context, s *plan.Scan, tasks []task, c *crew, makeReader func([]task) *reader) operator.Operator {
 	if s.Limit < 0 || s.Access == plan.FullScan && (s.Filter != nil || s.Residual != nil) { // a search goes through many regions
 		tasks = st.byRegion(ctx, tasks, s.Limit < 0 && !s.Reversed)
 	}
@@ -144,17 +137,17 @@ func (st *statement) readTasks(ctx context.Context, s *plan.Scan, tasks []scanTa
 	}
 	if len(tasks) == 1 && tasks[0].keys != nil && s.Limit < 0 {
 		c.cancel()
-		return &getScan{reader: makeReader(tasks), batch: newScanBatch(s.Width())}
+		return &getScan{reader: makeReader(tasks), batch: newRowBatch(s.Width())}
 	}
-	workers := min(cap(st.slots), len(tasks))
+	workers := min(cap(st.Slots), len(tasks))
 	plain := makeReader
-	makeReader = func(tasks []scanTask) *reader {
+	makeReader = func(tasks []task) *reader {
 		r := plain(tasks)
 		r.bytes = responseBytes(workers)
 		return r
 	}
 	if s.Order == plan.NoOrder && s.Limit < 0 {
-		queue := newScanQueue(tasks, min(scannersOnServer(), (cap(st.slots)+1)/2))
+		queue := newTaskQueue(tasks, min(scannersOnServer(), (cap(st.Slots)+1)/2))
 		workers = min(workers, queue.atOnce())
 		return &parallelScan{crew: c, queue: queue, workers: workers, width: s.Width(), reader: makeReader}
 	}
@@ -177,50 +170,12 @@ func firstShare(limit, n int) int {
 }
 
 // responseBytes shares the memory for responses out to n open scans.
-func responseBytes(n int) int { return max(minScanBytes, min(scanBytes, allScanBytes/n)) }
-
-// listTables gives the spans of s in each physical table that fits the layout's name.
-func (st *statement) listTables(ctx context.Context, s *plan.Scan) ([]plan.Span, error) {
-	names, err := st.tables(ctx, s.Layout, s.TablePrefix)
-	if err != nil {
-		return nil, err
-	}
-	var out []plan.Span
-	for _, n := range names {
-		for _, sp := range s.Spans {
-			sp.Table = n
-			out = append(out, sp)
-		}
-	}
-	return out, nil
-}
-
-// tables lists the physical tables of l, in the order of their names.
-func (st *statement) tables(ctx context.Context, l *catalog.Layout, prefix string) ([]string, error) {
-	names, err := st.client.Tables(ctx, prefix)
-	if err != nil {
-		return nil, fmt.Errorf("list tables %s*: %w", prefix, err)
-	}
-	out := names[:0]
-	for _, n := range names {
-		if strings.HasPrefix(n, prefix) && fitsName(l.Stored, n) {
-			out = append(out, n)
-		}
-	}
-	return out, nil
-}
-
-// fitsName reports whether name can be one of the computed names of p: tx_20120901 but
-// not tx_archive for 'tx_' and a day.
-func fitsName(p *catalog.Composite, name string) bool {
-	_, err := p.Fields([]byte(name))
-	return err == nil
-}
+func responseBytes(n int) int { return max(minScanBytes, min(scanBytes, AllScanBytes/n)) }
 
 // countedScan counts rows and words the errors of a table access.
 type countedScan struct {
 	in    operator.Operator
-	stats *scanStats
+	stats *Counts
 	scan  *plan.Scan
 	ctx   context.Context // of the table access; nil where nobody traces it
 }
@@ -228,7 +183,7 @@ type countedScan struct {
 // Next passes rows through.
 func (c *countedScan) Next(ctx context.Context) ([][]types.Value, error) {
 	if c.ctx != nil {
-		ctx = scanContext{ctx, c.ctx}
+		ctx = valuesOf{ctx, c.ctx}
 	}
 	rows, err := c.in.Next(ctx)
 	c.stats.returned.Add(int64(len(rows)))

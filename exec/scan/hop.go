@@ -1,4 +1,4 @@
-package exec
+package scan
 
 import (
 	"bytes"
@@ -20,21 +20,21 @@ import (
 // takes some rows, and where these hold many values it goes on reading: the next look is longer. Now and then a look
 // is long although hops pay, since a hop does not tell how much it passed. Variables for tests.
 var (
-	hopRows     = 100          // of a short look
-	seekRows    = 8            // rows that cost as much to read as a range does to seek
-	hopPays     = 400          // rows behind a value that make a hop to the next one worth its call
-	hopLongest  = 6400         // rows of the longest look: if hops do not pay in it, they are given up
-	hopLongLook = 16           // each of so many looks is a long one
-	maxHops     = int64(1_000) // looks of one table access
+	HopRows     = 100          // of a short look
+	SeekRows    = 8            // rows that cost as much to read as a range does to seek
+	HopPays     = 400          // rows behind a value that make a hop to the next one worth its call
+	HopLongest  = 6400         // rows of the longest look: if hops do not pay in it, they are given up
+	HopLongLook = 16           // each of so many looks is a long one
+	MaxHops     = int64(1_000) // looks of one table access
 )
 
 // hopper finds the parts of a task that are worth reading: those that Scan.Hop tells of. It looks at keys, a few at a time, and hops
 // from each value of the key's first parts behind its last key. What it gives, in the order of the task, holds each
 // row of the task that can match; after it has given up, that is all of the rest.
 type hopper struct {
-	st    *statement
+	st    *Reads
 	scan  *plan.Scan
-	stats *scanStats
+	stats *Counts
 	opts  *hbase.ReadOptions
 	looks *atomic.Int64 // of the whole table access
 	pace  pace
@@ -42,22 +42,22 @@ type hopper struct {
 }
 
 // hop lets t, a range, be read by hops.
-func (st *statement) hop(t *scanTask, s *plan.Scan, stats *scanStats, looks *atomic.Int64) {
-	o := *readOptions(s, s.Layout)
+func (st *Reads) hop(t *task, s *plan.Scan, stats *Counts, looks *atomic.Int64) {
+	o := *ReadOptions(s, s.Layout)
 	if !s.Entries {
 		o.Families = s.Families
 	}
 	o.Columns, o.Filter, o.NoCacheBlocks = nil, filter.And{filter.FirstCell{}, filter.KeyOnly{}}, false
-	o.Region, o.Slots, o.Metrics = stats.regions.answered, st.slots, stats.trace != nil
-	t.hop = &hopper{st: st, scan: s, stats: stats, opts: &o, looks: looks, pace: newPace(max(hopRows, seekRows*len(s.Hop.Tails))), want: 1}
+	o.Region, o.Slots, o.Metrics = stats.regions.answered, st.Slots, stats.trace != nil
+	t.hop = &hopper{st: st, scan: s, stats: stats, opts: &o, looks: looks, pace: newPace(max(HopRows, SeekRows*len(s.Hop.Tails))), want: 1}
 }
 
 // next gives the tasks of the next values, at least want if there are so many. left is what remains of t, which is to be read
 // by hops as well; nil: nothing.
-func (h *hopper) next(ctx context.Context, t scanTask, want int) (found []scanTask, left *scanTask, err error) {
+func (h *hopper) next(ctx context.Context, t task, want int) (found []task, left *task, err error) {
 	for values := 0; values < want; {
-		if h.pace.rows > hopLongest || h.looks.Load() >= maxHops {
-			if err := h.st.gaveUp(h.scan); err != nil {
+		if h.pace.rows > HopLongest || h.looks.Load() >= MaxHops {
+			if err := h.st.TooMany(h.scan); err != nil {
 				return nil, nil, err
 			}
 			t.hop = nil
@@ -70,7 +70,7 @@ func (h *hopper) next(ctx context.Context, t scanTask, want int) (found []scanTa
 		seen, full := t, len(keys) == h.pace.rows
 		more := full
 		fresh := 0
-		var tasks []scanTask
+		var tasks []task
 		last, before := 0, t // the tasks of the last value, and what remained of t then
 		for _, key := range keys {
 			if t.behind(key) {
@@ -91,7 +91,7 @@ func (h *hopper) next(ctx context.Context, t scanTask, want int) (found []scanTa
 		if more && fresh == 0 && !t.passKey(keys[len(keys)-1]) {
 			more = false
 		}
-		if len(keys) > 0 && fresh*len(h.scan.Hop.Tails)*seekRows > len(keys) { // they cost more to seek than to read
+		if len(keys) > 0 && fresh*len(h.scan.Hop.Tails)*SeekRows > len(keys) { // they cost more to seek than to read
 			if full {
 				seen.cut(before)
 				tasks = tasks[last:] // how many rows the last one has is not known
@@ -126,20 +126,20 @@ func (p *pace) next(rows, fresh int) {
 	p.looks++
 	switch {
 	case fresh == 0: // nothing to hop from: it goes on reading
-		p.rows = max(p.rows, min(4*p.rows, hopLongest))
-	case fresh > 1 && rows/fresh < min(rows, hopPays):
+		p.rows = max(p.rows, min(4*p.rows, HopLongest))
+	case fresh > 1 && rows/fresh < min(rows, HopPays):
 		p.rows *= 4
-	case p.looks%hopLongLook == hopLongLook-1:
-		p.rows = 4 * hopPays
+	case p.looks%HopLongLook == HopLongLook-1:
+		p.rows = 4 * HopPays
 	default:
 		p.rows = p.short
 	}
 }
 
 // look reads the next keys of t.
-func (h *hopper) look(ctx context.Context, t scanTask) (keys [][]byte, err error) {
+func (h *hopper) look(ctx context.Context, t task) (keys [][]byte, err error) {
 	h.looks.Add(1)
-	sc, err := h.st.client.Scan(ctx, hbase.ScanRange{Table: t.table, Start: t.start, Stop: t.stop, Reversed: t.reversed, Limit: h.pace.rows, BatchBytes: scanBytes}, h.opts)
+	sc, err := h.st.Client.Scan(ctx, hbase.ScanRange{Table: t.table, Start: t.start, Stop: t.stop, Reversed: t.reversed, Limit: h.pace.rows, BatchBytes: scanBytes}, h.opts)
 	h.stats.ranges.Add(1)
 	if err == nil {
 		defer sc.Close()
@@ -162,16 +162,16 @@ func (h *hopper) look(ctx context.Context, t scanTask) (keys [][]byte, err error
 // slot is sc.Next within the reads that the statement may have in flight.
 func (h *hopper) slot(ctx context.Context, sc hbase.Scanner) ([]hbase.Row, error) {
 	select {
-	case h.st.slots <- struct{}{}:
+	case h.st.Slots <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	defer func() { <-h.st.slots }()
+	defer func() { <-h.st.Slots }()
 	return sc.Next(ctx)
 }
 
 // appendTails appends what is to be read of t behind head.
-func (h *hopper) appendTails(tasks []scanTask, t scanTask, head []byte) []scanTask {
+func (h *hopper) appendTails(tasks []task, t task, head []byte) []task {
 	first := len(tasks)
 	for _, tail := range h.scan.Hop.Tails {
 		x := t
@@ -206,7 +206,7 @@ func (h *hopper) appendTails(tasks []scanTask, t scanTask, head []byte) []scanTa
 }
 
 // appendPlain appends t, as one with the last of tasks where it continues that.
-func appendPlain(tasks []scanTask, t scanTask) []scanTask {
+func appendPlain(tasks []task, t task) []task {
 	if n := len(tasks); n > 0 && tasks[n-1].keys == nil && len(t.start) > 0 && len(t.stop) > 0 {
 		switch last := &tasks[n-1]; {
 		case t.reversed && bytes.Equal(t.stop, last.start):
@@ -221,7 +221,7 @@ func appendPlain(tasks []scanTask, t scanTask) []scanTask {
 }
 
 // behind tells that key was passed.
-func (t *scanTask) behind(key []byte) bool {
+func (t *task) behind(key []byte) bool {
 	if t.reversed {
 		return len(t.stop) > 0 && bytes.Compare(key, t.stop) >= 0
 	}
@@ -229,7 +229,7 @@ func (t *scanTask) behind(key []byte) bool {
 }
 
 // pass leaves of t what comes after all keys that begin with head. It is false when that is nothing.
-func (t *scanTask) pass(head []byte) bool {
+func (t *task) pass(head []byte) bool {
 	if t.reversed {
 		t.stop = head
 		return bytes.Compare(t.start, t.stop) < 0
@@ -243,7 +243,7 @@ func (t *scanTask) pass(head []byte) bool {
 }
 
 // passKey leaves of t what comes after key.
-func (t *scanTask) passKey(key []byte) bool {
+func (t *task) passKey(key []byte) bool {
 	if t.reversed {
 		t.stop = key
 		return bytes.Compare(t.start, t.stop) < 0
@@ -253,7 +253,7 @@ func (t *scanTask) passKey(key []byte) bool {
 }
 
 // cut leaves of t what comes before left, its rest.
-func (t *scanTask) cut(left scanTask) {
+func (t *task) cut(left task) {
 	if t.reversed {
 		t.start = left.stop
 	} else {
@@ -262,10 +262,10 @@ func (t *scanTask) cut(left scanTask) {
 }
 
 // joinKeys makes one task of those that follow one another and read single keys.
-func joinKeys(tasks []scanTask) []scanTask {
+func joinKeys(tasks []task) []task {
 	out := tasks[:0]
 	for _, t := range tasks {
-		if n := len(out); n > 0 && t.keys != nil && out[n-1].keys != nil && out[n-1].table == t.table && len(out[n-1].keys) < getChunk {
+		if n := len(out); n > 0 && t.keys != nil && out[n-1].keys != nil && out[n-1].table == t.table && len(out[n-1].keys) < GetChunk {
 			out[n-1].keys = append(out[n-1].keys, t.keys...)
 			continue
 		}
@@ -277,8 +277,8 @@ func joinKeys(tasks []scanTask) []scanTask {
 // hopScan finds what is worth reading of its tasks, then reads that.
 type hopScan struct {
 	crew  *crew
-	tasks []scanTask
-	read  func(ctx context.Context, tasks []scanTask) operator.Operator
+	tasks []task
+	read  func(ctx context.Context, tasks []task) operator.Operator
 	in    operator.Operator
 }
 
@@ -294,7 +294,7 @@ func (h *hopScan) Next(ctx context.Context) ([][]types.Value, error) {
 	return h.in.Next(ctx)
 }
 
-func (h *hopScan) find(ctx context.Context) (out []scanTask, err error) {
+func (h *hopScan) find(ctx context.Context) (out []task, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(h.crew.ctx, cancel)()

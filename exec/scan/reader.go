@@ -1,58 +1,26 @@
-package exec
+package scan
 
 import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"math"
-	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/hql-db/hql/catalog"
-	"github.com/hql-db/hql/exec/lookup"
 	"github.com/hql-db/hql/exec/operator"
-	"github.com/hql-db/hql/expr"
-	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
-// statement is what the readers of one statement share.
-type statement struct {
-	client hbase.Client
-	warn   *warnings
-	rec    *recorder
-	opt    operator.Options
-	// slots bounds the reads in flight, over all of the statement's tables.
-	slots chan struct{}
-	// allowFull reports whether a full scan was allowed by the statement.
-	allowFull bool
-	policy    FullScanPolicy
-	numbers   *lookup.Numbers // of names in keys
-	full      *filledLayouts
-	tracer    ScanTracer // nil: none
-}
+// FirstRows is the first fetch of a reader that may need few of the rows. A variable for tests.
+var FirstRows = 100
 
-func (st *statement) exprEnv() expr.Env { return *st.opt.Env() }
-
-// keyEnv is what the parts of keys are computed in. A row whose key cannot be computed is taken for one that is not
-// stored: that the statement ends is no such reason, so that nothing stops it here.
-func (st *statement) keyEnv() expr.Env {
-	env := st.exprEnv()
-	env.Stop = nil
-	return env
-}
-
-// firstRows is the first fetch of a reader that may need few of the rows. A variable for tests.
-var firstRows = 100
-
-// maxOpenScanners is how many scanners a merge leaves open between two fetches: of more, as hundreds of
+// MaxOpenScanners is how many scanners a merge leaves open between two fetches: of more, as hundreds of
 // salts need them, none. A variable for tests.
-var maxOpenScanners = 64
+var MaxOpenScanners = 64
 
 // Sizes of reads, in rows and bytes.
 const (
@@ -61,58 +29,17 @@ const (
 	minScanBytes = 128 << 10
 )
 
-// allScanBytes is the size of the responses held by all open scans of a table access together. A variable for tests.
-var allScanBytes = 4 << 20
-
-// readOptions says what is read of the rows of a layout.
-func readOptions(s *plan.Scan, l *catalog.Layout) *hbase.ReadOptions {
-	if s.Entries && l.Kind != catalog.Primary {
-		return &hbase.ReadOptions{Filter: filter.And{filter.FirstCell{}, filter.KeyOnly{}}}
-	}
-	o := &hbase.ReadOptions{MinTime: s.MinTime, MaxTime: s.MaxTime, NoCacheBlocks: s.Access >= plan.SkipScan}
-	if s.AllVersions {
-		o.Versions = math.MaxInt32
-	}
-	o.Filter, o.Families = s.Filter, s.Families
-	switch s.Fetch {
-	case plan.FetchKeys:
-		o.Filter = allOf(s.Filter, filter.FirstCell{}, filter.KeyOnly{})
-	case plan.FetchFirst:
-		o.Filter = allOf(s.Filter, filter.Columns(s.Columns))
-	case plan.FetchColumns:
-		o.Columns, o.Families = s.Columns, nil
-	}
-	return o
-}
-
-// allOf is a flat And of first, which may be nil, and more.
-func allOf(first filter.Filter, more ...filter.Filter) filter.Filter {
-	out := append(filter.And(slices.Clone(flat(first))), more...)
-	if len(out) == 1 {
-		return out[0]
-	}
-	return out
-}
-
-// flat gives the filters that f is the And of; none for nil.
-func flat(f filter.Filter) []filter.Filter {
-	switch f := f.(type) {
-	case nil:
-		return nil
-	case filter.And:
-		return f
-	}
-	return []filter.Filter{f}
-}
+// AllScanBytes is the size of the responses held by all open scans of a table access together. A variable for tests.
+var AllScanBytes = 4 << 20
 
 // reader reads tasks one after the other and decodes their rows. It is for one
 // goroutine at a time.
 type reader struct {
-	st    *statement
-	stats *scanStats
-	dec   *decoder
+	st    *Reads
+	stats *Counts
+	dec   *Decoder
 	opts  *hbase.ReadOptions
-	tasks []scanTask
+	tasks []task
 	bytes int // of a response
 	// chunk, where not 0, is the number of rows that the next scan asks for: a
 	// reader under a LIMIT asks for few and goes on after them only when wanted.
@@ -140,19 +67,14 @@ type reader struct {
 	missOK bool // a physical table that does not exist is empty: its name is computed
 }
 
-func newReader(st *statement, s *plan.Scan, l *catalog.Layout, stats *scanStats, dec *decoder, opts *hbase.ReadOptions, tasks []scanTask) *reader {
+func newReader(st *Reads, s *plan.Scan, l *catalog.Layout, stats *Counts, dec *Decoder, opts *hbase.ReadOptions, tasks []task) *reader {
 	r := &reader{st: st, stats: stats, dec: dec, opts: opts, tasks: tasks, bytes: scanBytes,
 		scan: s, skip: s.Skip, halves: s.SkipHalves, missOK: computedName(l)}
 	if r.skip > 0 {
-		r.pace = newPace(firstRows)
-		r.chunk = firstRows
+		r.pace = newPace(FirstRows)
+		r.chunk = FirstRows
 	}
 	return r
-}
-
-// computedName tells that the physical tables of l are named by their rows: one that does not exist is empty.
-func computedName(l *catalog.Layout) bool {
-	return len(l.Stored.Parts) != 1 || l.Stored.Parts[0].Literal == nil
 }
 
 // limitTo makes the reader ask for few rows first: limit rows are wanted, of which
@@ -162,7 +84,7 @@ func (r *reader) limitTo(limit int64, filtered bool) {
 	if !filtered {
 		r.quota = limit
 	} else {
-		n = max(int64(firstRows), 2*limit)
+		n = max(int64(FirstRows), 2*limit)
 	}
 	if n <= maxChunkRows {
 		r.chunk = int(max(n, 1))
@@ -170,7 +92,7 @@ func (r *reader) limitTo(limit int64, filtered bool) {
 }
 
 // next fills b with rows, at least one; io.EOF when there are no more.
-func (r *reader) next(ctx context.Context, b *scanBatch) error {
+func (r *reader) next(ctx context.Context, b *rowBatch) error {
 	b.reset()
 	r.dec.ctx = ctx
 	r.dec.expect(b, len(r.raw))
@@ -265,7 +187,7 @@ func (r *reader) fetch(ctx context.Context) error {
 }
 
 // hop puts in the place of t, the first task, what is worth reading of it: of few values first, as under a LIMIT they often suffice.
-func (r *reader) hop(ctx context.Context, t scanTask) error {
+func (r *reader) hop(ctx context.Context, t task) error {
 	found, left, err := t.hop.next(ctx, t, t.hop.want)
 	if err != nil {
 		return err
@@ -280,12 +202,12 @@ func (r *reader) hop(ctx context.Context, t scanTask) error {
 }
 
 // get reads the first keys of t that are wanted now.
-func (r *reader) get(ctx context.Context, t *scanTask) error {
+func (r *reader) get(ctx context.Context, t *task) error {
 	keys := t.keys
 	if r.chunk > 0 && len(keys) > r.chunk {
 		keys = keys[:r.chunk]
 	}
-	rows, err := r.st.client.Get(ctx, t.table, keys, r.opts)
+	rows, err := r.st.Client.Get(ctx, t.table, keys, r.opts)
 	r.stats.gets.Add(int64(len(keys)))
 	t.keys = t.keys[len(keys):]
 	if len(t.keys) == 0 {
@@ -322,7 +244,7 @@ func (r *reader) open(ctx context.Context) error {
 	if r.skip > 0 {
 		r.looks.Add(1)
 	}
-	sc, err := r.st.client.Scan(ctx, sr, opts)
+	sc, err := r.st.Client.Scan(ctx, sr, opts)
 	r.stats.ranges.Add(1)
 	if err != nil {
 		if r.missOK && errors.Is(err, hbase.ErrNoTable) {
@@ -352,8 +274,8 @@ func (r *reader) finished(ctx context.Context) error {
 	} else {
 		r.chunk = 0
 	}
-	if r.skip > 0 && more && (r.chunk == 0 || r.looks.Load() >= maxHops) {
-		if err := r.st.gaveUp(r.scan); err != nil {
+	if r.skip > 0 && more && (r.chunk == 0 || r.looks.Load() >= MaxHops) {
+		if err := r.st.TooMany(r.scan); err != nil {
 			return err
 		}
 		r.chunk = 0
@@ -428,24 +350,16 @@ func (r *reader) closeTask() error {
 
 func (r *reader) failed(err error) error { return readError(r.table, err) }
 
-// readError says which table a read was of, unless it was given up.
-func readError(table string, err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return fmt.Errorf("read %s: %w", table, err)
-}
-
 func (r *reader) acquire(ctx context.Context) error {
 	select {
-	case r.st.slots <- struct{}{}:
+	case r.st.Slots <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (r *reader) release() { <-r.st.slots }
+func (r *reader) release() { <-r.st.Slots }
 
 // close ends the open scan.
 func (r *reader) close() {

@@ -1,4 +1,4 @@
-package exec
+package scan
 
 import (
 	"context"
@@ -32,9 +32,9 @@ func (c *crew) run(f func(ctx context.Context)) {
 	}()
 }
 
-// safely turns a panic of f, a mistake in hql, into an error: the process and
+// Safely turns a panic of f, a mistake in hql, into an error: the process and
 // other statements go on.
-func safely(f func() error) (err error) {
+func Safely(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("internal error: %v\n%s", p, debug.Stack())
@@ -50,7 +50,7 @@ func (c *crew) close() {
 
 // delivery is what a worker hands over: a batch, or the error that ended it.
 type delivery struct {
-	b   *scanBatch
+	b   *rowBatch
 	err error // io.EOF: all that the lane is for was read
 }
 
@@ -58,23 +58,23 @@ type delivery struct {
 // any other: a lane on which nothing comes any more, as its workers were cancelled, has no end.
 type lane struct {
 	out  chan delivery
-	free chan *scanBatch
+	free chan *rowBatch
 }
 
 func newLane(depth int) *lane {
-	return &lane{out: make(chan delivery, depth), free: make(chan *scanBatch, depth+2)}
+	return &lane{out: make(chan delivery, depth), free: make(chan *rowBatch, depth+2)}
 }
 
-func (l *lane) batch(width int) *scanBatch {
+func (l *lane) batch(width int) *rowBatch {
 	select {
 	case b := <-l.free:
 		return b
 	default:
-		return newScanBatch(width)
+		return newRowBatch(width)
 	}
 }
 
-func (l *lane) recycle(b *scanBatch) {
+func (l *lane) recycle(b *rowBatch) {
 	select {
 	case l.free <- b:
 	default:
@@ -99,7 +99,7 @@ func (l *lane) pump(ctx context.Context, r *reader, width int) bool {
 	defer r.close()
 	for {
 		b := l.batch(width)
-		if err := safely(func() error { return r.next(ctx, b) }); err != nil {
+		if err := Safely(func() error { return r.next(ctx, b) }); err != nil {
 			if err == io.EOF {
 				return true
 			}
@@ -127,7 +127,7 @@ func (l *lane) receive(ctx, own context.Context) (delivery, error) {
 // getScan reads the rows of a few keys in the caller's goroutine: there is nothing to read ahead.
 type getScan struct {
 	reader *reader
-	batch  *scanBatch
+	batch  *rowBatch
 }
 
 // Next gives the next rows, valid until the following call.
@@ -147,12 +147,12 @@ func (g *getScan) Close() error {
 // parallelScan reads its tasks with several workers; rows come as they come.
 type parallelScan struct {
 	crew    *crew
-	queue   *scanQueue
+	queue   *taskQueue
 	workers int
 	width   int
-	reader  func([]scanTask) *reader
+	reader  func([]task) *reader
 	lane    *lane
-	last    *scanBatch
+	last    *rowBatch
 	err     error
 }
 
@@ -165,7 +165,7 @@ func (p *parallelScan) start() {
 				if from == nil {
 					return
 				}
-				if !p.lane.pump(ctx, p.reader([]scanTask{t}), p.width) {
+				if !p.lane.pump(ctx, p.reader([]task{t}), p.width) {
 					return
 				}
 				if p.queue.done(from) {
@@ -208,14 +208,14 @@ func (p *parallelScan) Close() error {
 // time: the first one often suffices.
 type orderedScan struct {
 	crew   *crew
-	tasks  []scanTask
+	tasks  []task
 	ahead  int // tasks read at a time, at most
 	window int // tasks read at a time now
 	width  int
-	reader func([]scanTask) *reader
+	reader func([]task) *reader
 	lanes  []*lane // those begun and not yet read to the end
 	begun  int
-	last   *scanBatch
+	last   *rowBatch
 	err    error
 }
 

@@ -1,4 +1,4 @@
-package exec
+package scan
 
 import (
 	"bytes"
@@ -14,8 +14,8 @@ import (
 // several workers read a long one, and with pack set the ranges in one region become one scan that
 // seeks from range to range. Tasks get the names of their servers; their order stays. The tables of a
 // statement are asked for their regions once in a while; where that fails, ranges stay as they are.
-func (st *statement) byRegion(ctx context.Context, tasks []scanTask, pack bool) []scanTask {
-	out := make([]scanTask, 0, len(tasks))
+func (st *Reads) byRegion(ctx context.Context, tasks []task, pack bool) []task {
+	out := make([]task, 0, len(tasks))
 	var regions []hbase.Region
 	region, table := "", "" // of the ranges since first
 	first := 0
@@ -35,14 +35,14 @@ func (st *statement) byRegion(ctx context.Context, tasks []scanTask, pack bool) 
 		if t.table != table {
 			flush()
 			table = t.table
-			regions, _ = st.client.KnownRegions(ctx, table)
+			regions, _ = st.Client.KnownRegions(ctx, table)
 		}
 		if len(regions) == 0 {
 			out = append(out, t)
 			first = len(out)
 			continue
 		}
-		touched := regionsOf(regions, plan.Span{Start: t.start, Stop: t.stop})
+		touched := RegionsOf(regions, plan.Span{Start: t.start, Stop: t.stop})
 		if touched[0].Name != region || len(out) > first && bytes.Compare(t.start, out[len(out)-1].start) < 0 { // the half with the lesser keys comes last
 			flush()
 			region = touched[0].Name
@@ -72,13 +72,13 @@ func (st *statement) byRegion(ctx context.Context, tasks []scanTask, pack bool) 
 const minPacked, maxPacked = 4, 1000
 
 // packed makes scans of the ranges in one region, which are in order.
-func packed(ranges []scanTask) []scanTask {
+func packed(ranges []task) []task {
 	if len(ranges) < minPacked {
 		return ranges
 	}
-	var out []scanTask
+	var out []task
 	for part := range slices.Chunk(ranges, maxPacked) {
-		t := scanTask{table: part[0].table, server: part[0].server, start: part[0].start, stop: part[len(part)-1].stop, ranges: make(filter.KeyRanges, len(part))}
+		t := task{table: part[0].table, server: part[0].server, start: part[0].start, stop: part[len(part)-1].stop, ranges: make(filter.KeyRanges, len(part))}
 		for i, r := range part {
 			t.ranges[i] = filter.KeyRange{Start: r.start, Stop: r.stop}
 		}

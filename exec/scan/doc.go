@@ -1,0 +1,12 @@
+// Package scan reads one table: the spans of a plan.Scan become rows of values.
+//
+//	spans      -> tasks: some keys, or a range, cut where regions begin (task.go, region.go)
+//	           -> what of a range is worth reading, by hops from value to value (hop.go)
+//	tasks      -> readers: Gets and scanners that go on where they ended (reader.go)
+//	           -> decoders: keys and cells to values, and the client's filter (decode.go, points.go)
+//	readers    -> workers, whose rows come as they come, in the order of the tasks, or merged (workers.go, merge.go)
+//	rows       -> an order mended (prefix_order.go), the rows of an index's entries (index.go)
+//
+// It knows no statement: Reads is what the accesses of one share. What is read is counted (stats.go), told to a tracer (tracer.go) and
+// followed region by region (progress.go).
+package scan

@@ -1,0 +1,108 @@
+package scan
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/planner/plan"
+)
+
+// maxPlanned bounds the spans whose regions are counted beforehand.
+const maxPlanned = 10_000
+
+// regionProgress follows the regions that one table access reads.
+type regionProgress struct {
+	mu       sync.Mutex
+	finished map[string]int // by name: scans that read their part of it
+	spans    []plan.Span    // what is to be read
+	unknown  bool           // too much to count beforehand
+	needs    map[string]int // by name: scans that will read a part of it; of spans[:counted]
+	counted  int
+}
+
+// plan adds what is to be read.
+func (r *regionProgress) plan(spans []plan.Span) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.unknown = r.unknown || len(r.spans)+len(spans) > maxPlanned; !r.unknown {
+		r.spans = append(r.spans, spans...)
+	}
+}
+
+// answered is hbase.ReadOptions.Region.
+func (r *regionProgress) answered(name string, done bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.finished == nil {
+		r.finished = map[string]int{}
+	}
+	n := r.finished[name]
+	if done {
+		n++
+	}
+	r.finished[name] = n
+}
+
+func (r *regionProgress) addTo(seen map[string]bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for name := range r.finished {
+		seen[name] = true
+	}
+}
+
+// progress counts the planned regions that are read. regions lists a table's.
+func (r *regionProgress) progress(regions func(table string) ([]hbase.Region, error)) (done, total int, err error) {
+	r.mu.Lock()
+	spans, counted, unknown := r.spans, r.counted, r.unknown
+	r.mu.Unlock()
+	if unknown {
+		return 0, 0, nil
+	}
+	needs := map[string]int{}
+	for _, s := range spans[counted:] { // without the lock: it may ask the store
+		list, err := regions(s.Table)
+		if err != nil {
+			return 0, 0, err
+		}
+		for _, reg := range RegionsOf(list, s) {
+			n := needs[reg.Name]
+			if !s.Key {
+				n++
+			}
+			needs[reg.Name] = n
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.needs == nil {
+		r.needs = map[string]int{}
+	}
+	if r.counted == counted { // nobody else did
+		for name, n := range needs {
+			r.needs[name] += n
+		}
+		r.counted = len(spans)
+	}
+	for name, n := range r.needs {
+		if have, seen := r.finished[name]; seen && have >= n {
+			done++
+		}
+	}
+	return done, len(r.needs), nil
+}
+
+// RegionsOf gives the regions, sorted and without gaps, that s touches.
+func RegionsOf(list []hbase.Region, s plan.Span) []hbase.Region {
+	first, found := slices.BinarySearchFunc(list, s.Start, func(r hbase.Region, k []byte) int { return bytes.Compare(r.Start, k) })
+	if !found {
+		first = max(0, first-1)
+	}
+	last := first
+	for last < len(list) && (last == first || !s.Key && (len(s.Stop) == 0 || bytes.Compare(list[last].Start, s.Stop) < 0)) {
+		last++
+	}
+	return list[first:last]
+}

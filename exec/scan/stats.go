@@ -1,0 +1,129 @@
+package scan
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hql-db/hql/explain"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/planner/plan"
+)
+
+// TableStats is the share of one table access in Stats.
+type TableStats struct {
+	Table, Layout string
+	Access        plan.Access
+	Gets, Scans   int64
+	RowsRead      int64 // before the client's filter
+	Rows          int64 // after it
+	Elapsed       time.Duration
+	// Under EXPLAIN ANALYZE: what was sent for this access alone.
+	RPCs, Bytes int64
+	Scanned     *hbase.Scanned // by the servers, for the scans; nil: they told nothing
+	Regions     []explain.Region
+	Scan        *plan.Scan
+	Calls       []hbase.RPCEnd // the first of them
+}
+
+// Recorder counts the table accesses of a statement.
+type Recorder struct {
+	mu      sync.Mutex
+	scans   []*Counts
+	Tracing bool // for EXPLAIN ANALYZE
+}
+
+// Counts counts one table access; its workers add to it.
+type Counts struct {
+	scan                         *plan.Scan
+	start                        time.Time
+	gets, ranges, read, returned atomic.Int64
+	elapsed                      atomic.Int64 // ns from the start to the end
+	ended                        func(error)  // told of the end; nil: nobody is
+	trace                        *trace       // nil: none
+	into                         *Counts      // what the counts are added to in the end; nil: they stand for themselves
+	regions                      *regionProgress
+}
+
+// Open begins to count an access.
+func (r *Recorder) Open(s *plan.Scan) *Counts {
+	st := &Counts{scan: s, start: time.Now(), regions: &regionProgress{}}
+	if r.Tracing {
+		st.trace = &trace{}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.scans) >= 64 { // a sub-query for each row, a join's look-ups: counted together
+		for _, o := range r.scans {
+			if o.scan.Table == s.Table && o.scan.Layout == s.Layout && o.scan.Access == s.Access {
+				st.into, st.regions = o, o.regions
+				return st
+			}
+		}
+	}
+	r.scans = append(r.scans, st)
+	return st
+}
+
+// done ends the table access, with the error that ended it or nil, unless it has ended.
+func (s *Counts) done(err error) {
+	if !s.elapsed.CompareAndSwap(0, max(1, int64(time.Since(s.start)))) {
+		return
+	}
+	if s.ended != nil {
+		s.ended(err)
+	}
+	if s.into != nil {
+		s.into.gets.Add(s.gets.Load())
+		s.into.ranges.Add(s.ranges.Load())
+		s.into.read.Add(s.read.Load())
+		s.into.returned.Add(s.returned.Load())
+		s.into.elapsed.Add(s.elapsed.Load())
+	}
+}
+
+// table gives what was counted so far.
+func (s *Counts) table() TableStats {
+	t := TableStats{Table: s.scan.Table.Name, Layout: s.scan.Layout.Name, Access: s.scan.Access, Gets: s.gets.Load(),
+		Scans: s.ranges.Load(), RowsRead: s.read.Load(), Rows: s.returned.Load(), Elapsed: time.Duration(s.elapsed.Load())}
+	if t.Elapsed == 0 {
+		t.Elapsed = time.Since(s.start)
+	}
+	return t
+}
+
+// Tables gives what was counted so far, in the order in which the accesses began, and the names of the regions that answered.
+func (r *Recorder) Tables() (tables []TableStats, regions map[string]bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	regions = map[string]bool{}
+	for _, s := range r.scans {
+		s.regions.addTo(regions)
+		t := s.table()
+		if s.trace != nil {
+			t.Scan = s.scan
+			t.Calls, t.Regions, t.Scanned = s.trace.stats()
+			for _, g := range t.Regions {
+				t.RPCs, t.Bytes = t.RPCs+g.RPCs, t.Bytes+g.Bytes
+			}
+		}
+		tables = append(tables, t)
+	}
+	return tables, regions
+}
+
+// Progress counts the regions that are read, of those that were planned. regions lists a table's.
+func (r *Recorder) Progress(regions func(table string) ([]hbase.Region, error)) (done, total int, err error) {
+	r.mu.Lock()
+	scans := slices.Clone(r.scans)
+	r.mu.Unlock()
+	for _, s := range scans {
+		d, t, err := s.regions.progress(regions)
+		if err != nil {
+			return 0, 0, err
+		}
+		done, total = done+d, total+t
+	}
+	return done, total, nil
+}

@@ -1,0 +1,48 @@
+package scan
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/planner/plan"
+)
+
+// ListTables gives the spans of s in each physical table that fits the layout's name.
+func (st *Reads) ListTables(ctx context.Context, s *plan.Scan) ([]plan.Span, error) {
+	names, err := st.Tables(ctx, s.Layout, s.TablePrefix)
+	if err != nil {
+		return nil, err
+	}
+	var out []plan.Span
+	for _, n := range names {
+		for _, sp := range s.Spans {
+			sp.Table = n
+			out = append(out, sp)
+		}
+	}
+	return out, nil
+}
+
+// Tables lists the physical tables of l, in the order of their names.
+func (st *Reads) Tables(ctx context.Context, l *catalog.Layout, prefix string) ([]string, error) {
+	names, err := st.Client.Tables(ctx, prefix)
+	if err != nil {
+		return nil, fmt.Errorf("list tables %s*: %w", prefix, err)
+	}
+	out := names[:0]
+	for _, n := range names {
+		if strings.HasPrefix(n, prefix) && FitsName(l.Stored, n) {
+			out = append(out, n)
+		}
+	}
+	return out, nil
+}
+
+// FitsName reports whether name can be one of the computed names of p: tx_20120901 but
+// not tx_archive for 'tx_' and a day.
+func FitsName(p *catalog.Composite, name string) bool {
+	_, err := p.Fields([]byte(name))
+	return err == nil
+}

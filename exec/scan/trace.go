@@ -1,0 +1,74 @@
+package scan
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/hql-db/hql/explain"
+	"github.com/hql-db/hql/hbase"
+)
+
+// maxCalls bounds the RPCs that are kept one by one, for drawing; the sums are of all.
+const maxCalls = 500
+
+// trace collects the RPCs of one table access.
+type trace struct {
+	mu      sync.Mutex
+	calls   []hbase.RPCEnd
+	regions map[string]*explain.Region
+	scanned *hbase.Scanned // nil: no server told
+}
+
+// TraceRPCStart implements hbase.RPCTracer.
+func (t *trace) TraceRPCStart(ctx context.Context, _ hbase.RPCStart) context.Context { return ctx }
+
+// TraceRPCEnd implements hbase.RPCTracer.
+func (t *trace) TraceRPCEnd(_ context.Context, c hbase.RPCEnd) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.calls) < maxCalls {
+		t.calls = append(t.calls, c)
+	}
+	id := c.Table + "\x00" + c.Region.Name
+	r := t.regions[id]
+	if r == nil {
+		r = &explain.Region{Table: c.Table, Region: c.Region}
+		if t.regions == nil {
+			t.regions = map[string]*explain.Region{}
+		}
+		t.regions[id] = r
+	}
+	r.RPCs++
+	r.Rows += c.Rows
+	r.Bytes += c.Bytes
+	r.Time += c.Took
+	if c.Scanned != nil {
+		if t.scanned == nil {
+			t.scanned = &hbase.Scanned{}
+		}
+		t.scanned.Rows += c.Scanned.Rows
+		t.scanned.Filtered += c.Scanned.Filtered
+	}
+}
+
+// stats gives the calls, and the regions in the order of tables and keys; those of
+// failed calls come first of their table. scanned is nil where no server told.
+func (t *trace) stats() (calls []hbase.RPCEnd, regions []explain.Region, scanned *hbase.Scanned) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := make([]explain.Region, 0, len(t.regions))
+	for _, r := range t.regions {
+		out = append(out, *r)
+	}
+	slices.SortFunc(out, func(a, b explain.Region) int {
+		return cmp.Or(cmp.Compare(a.Table, b.Table), bytes.Compare(a.Region.Start, b.Region.Start), cmp.Compare(a.Region.Name, b.Region.Name))
+	})
+	if t.scanned != nil {
+		told := *t.scanned
+		scanned = &told
+	}
+	return slices.Clone(t.calls), out, scanned
+}

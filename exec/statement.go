@@ -1,0 +1,33 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/hql-db/hql/exec/operator"
+	"github.com/hql-db/hql/exec/scan"
+	"github.com/hql-db/hql/planner/plan"
+)
+
+// statement is what the reads of one statement share, with what is asked before each.
+type statement struct {
+	scan.Reads
+	rec *recorder
+	// allowFull reports whether a full scan was allowed by the statement.
+	allowFull bool
+	policy    FullScanPolicy
+	full      *filledLayouts
+}
+
+// record counts what is read from now on in rec.
+func (st *statement) record(rec *recorder) { st.rec, st.Recorder = rec, &rec.Recorder }
+
+// scan opens one table access: it is the statement's operator.Source.
+func (st *statement) scan(ctx context.Context, s *plan.Scan) (operator.Operator, error) {
+	if err := st.guard(s); err != nil {
+		return nil, err
+	}
+	if err := st.filled(ctx, s.Table, s.Layout); err != nil {
+		return nil, err
+	}
+	return st.Open(ctx, s)
+}
