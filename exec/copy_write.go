@@ -1,0 +1,157 @@
+package exec
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// copyTo writes the rows of a query. The file appears under its name when it is whole.
+func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string, overwrite bool) (_ *Rows, err error) {
+	q := s.Query
+	if q == nil {
+		q = &parser.Select{Pos: s.Pos, AllowFullScan: true, Cores: []*parser.SelectCore{{Pos: s.Pos, From: []parser.TableExpr{&parser.TableName{Pos: s.Pos, Name: s.Table}}}}}
+		for _, c := range s.Columns {
+			q.Cores[0].Items = append(q.Cores[0].Items, parser.SelectItem{Pos: c.Pos, Expr: &parser.ColumnRef{Pos: c.Pos, Name: c.Name, Quoted: true}})
+		}
+		if len(s.Columns) == 0 {
+			q.Cores[0].Items = []parser.SelectItem{{Pos: s.Pos, Star: true}}
+		}
+	}
+	p, err := r.planSelect(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	f, err := createCopy(s.File, overwrite)
+	if err != nil {
+		return nil, fmt.Errorf("COPY: %w", err)
+	}
+	defer f.drop()
+	buf := bufio.NewWriterSize(f, 1<<16)
+	out := rowWriter{w: buf, format: format, columns: p.Columns}
+	out.header()
+	n := int64(0)
+	err = r.eachRow(ctx, p, asRead, func(rows [][]types.Value) error {
+		n += int64(len(rows))
+		r.rec.written.Store(n)
+		for _, row := range rows {
+			out.row(row)
+		}
+		return out.err
+	})
+	if err == nil {
+		err = errors.Join(out.err, buf.Flush())
+	}
+	if err == nil {
+		err = f.done()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.done(n), nil
+}
+
+// rowWriter writes rows as text.
+type rowWriter struct {
+	w       io.Writer
+	format  string
+	columns []plan.OutputColumn
+	line    []byte
+	err     error
+}
+
+func (o *rowWriter) header() {
+	if o.format == "jsonl" {
+		return
+	}
+	b := o.line[:0]
+	for i, c := range o.columns {
+		b = o.field(b, i, types.NewString(c.Name))
+	}
+	o.end(b)
+}
+
+// field appends the i-th field of a line between commas or tabs.
+func (o *rowWriter) field(b []byte, i int, v types.Value) []byte {
+	tsv := o.format == "tsv"
+	switch {
+	case i == 0:
+	case tsv:
+		b = append(b, '\t')
+	default:
+		b = append(b, ',')
+	}
+	switch {
+	case tsv && v.IsNull():
+		return append(b, `\N`...)
+	case tsv:
+		return append(b, types.EscapeTSV(copyText(v))...)
+	case v.IsNull():
+		return b
+	}
+	return types.AppendCSV(b, copyText(v))
+}
+
+// copyText is a value's text, from which fromText makes it again.
+func copyText(v types.Value) string {
+	if v.Type() == types.Decimal && v.Decimal().Exponent > 0 {
+		return v.Decimal().Text('E') // 1E+3, which is stored otherwise than 1000
+	}
+	return v.String()
+}
+
+func (o *rowWriter) row(row []types.Value) {
+	b := o.line[:0]
+	if o.format != "jsonl" {
+		for i, v := range row {
+			b = o.field(b, i, v)
+		}
+		o.end(b)
+		return
+	}
+	b = append(b, '{')
+	for i, v := range row {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(types.NewString(o.columns[i].Name).AppendJSON(b), ':')
+		switch {
+		case v.Type() == types.Decimal:
+			b = append(b, copyText(v)...)
+		case v.Type() != types.JSON:
+			b = v.AppendJSON(b)
+		case standsInLine(v.Text()):
+			b = append(b, v.Text()...)
+		default:
+			b = append(types.NewString(v.Text()).AppendJSON(append(b, jsonText...)), '}')
+		}
+	}
+	o.end(append(b, '}'))
+}
+
+// jsonText begins the object that stands in jsonl for JSON which cannot stand there as it is: its member is the text.
+const jsonText = `{"$json":`
+
+// standsInLine reports whether JSON text can be read back from a line as it is: not where it has line breaks or white space
+// around it, is null without being NULL, or looks like jsonText.
+func standsInLine(text string) bool {
+	return text != "null" && text == strings.TrimSpace(text) && !strings.ContainsAny(text, "\r\n") && !strings.HasPrefix(text, jsonText) &&
+		utf8.ValidString(text) && json.Valid([]byte(text))
+}
+
+// end writes a line.
+func (o *rowWriter) end(b []byte) {
+	o.line = append(b, '\n')
+	if o.err == nil {
+		_, o.err = o.w.Write(o.line)
+	}
+}

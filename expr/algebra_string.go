@@ -1,0 +1,389 @@
+package expr
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/hql-db/hql/types"
+)
+
+// caseAlgebra knows that ASCII text keeps its width; hex digits are ASCII.
+func caseAlgebra(of func() forms) *Algebra {
+	return &Algebra{
+		Width: func(c *Call) int { return Width(c.Args[0]) },
+		Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+			if c.Args[0].Type() != types.String {
+				return nil, false, false
+			}
+			pre, exact = unfold(out, of())
+			return pre, exact, true
+		},
+	}
+}
+
+// lengthAlgebra knows which text has no length.
+var lengthAlgebra = &Algebra{Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+	t := c.Args[0].Type()
+	if t != types.String && t != types.Bytes {
+		return nil, false, false
+	}
+	empty, longer := out.Contains(types.NewInt(0)), out.Intersect(types.SetOf(types.Interval{Lo: types.NewInt(1)}))
+	none := types.Points(textOf(t, ""))
+	switch {
+	case longer.IsEmpty() && empty:
+		return none, true, true
+	case longer.IsEmpty():
+		return nil, true, true
+	case !empty:
+		pre = none.Complement()
+	default:
+		pre = types.All()
+	}
+	return pre, types.SetOf(types.Interval{Lo: types.NewInt(1)}).SubsetOf(longer), true
+}}
+
+// invertLeft is for what cuts its argument to its first n characters.
+func invertLeft(c *Call, n int64, out types.Set) (pre types.Set, exact, ok bool) {
+	t := c.Args[0].Type()
+	if t != types.String && t != types.Bytes {
+		return nil, false, false
+	}
+	pre, exact = firstOf(t, n).inverse(out)
+	return pre, exact, true
+}
+
+func invertSubstring(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+	from, ok := c.constInt(1)
+	if !ok || from > 1 {
+		return nil, false, false
+	}
+	if len(c.Args) == 2 {
+		return out, true, true
+	}
+	n, ok := c.constInt(2)
+	if !ok || n < 0 {
+		return nil, false, false
+	}
+	return invertLeft(c, max(addClamp(from, n)-1, 0), out)
+}
+
+// invertRight knows texts that are shorter than what is cut off them; the others end with what is wanted, see Restate.
+func invertRight(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+	n, ok := c.constInt(1)
+	if !ok || n < 0 || c.Args[0].Type() != types.String {
+		return nil, false, false
+	}
+	var vs []types.Value
+	for _, iv := range out {
+		if !iv.IsPoint() {
+			return nil, false, false
+		}
+		switch k := units(types.String, iv.Lo.Text()); {
+		case k == n:
+			return nil, false, false
+		case k < n:
+			vs = append(vs, iv.Lo)
+		}
+	}
+	return types.Points(vs...), true, true
+}
+
+// trimAlgebra is for what cuts characters off the start or the end of a text, or both.
+func trimAlgebra(start, end bool) *Algebra {
+	return &Algebra{Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+		cut, ok := trims(c)
+		if !ok || c.Args[0].Type() != types.String {
+			return nil, false, false
+		}
+		pre, exact = out, len(cut) == 0
+		if end {
+			pre, _ = trimmedEnd(cut).inverse(out)
+		}
+		if !start {
+			return pre, exact, true
+		}
+		var ivs []types.Interval
+		for _, iv := range pre {
+			begin := func(c string) bool { return strings.HasPrefix(iv.Lo.Text(), c) }
+			if !iv.IsPoint() || !slices.ContainsFunc(cut, begin) {
+				ivs = append(ivs, iv)
+			}
+		}
+		for _, c := range cut {
+			ivs = append(ivs, PrefixInterval(c))
+		}
+		return types.SetOf(ivs...), exact, true
+	}}
+}
+
+// padAlgebra is for LPAD and RPAD: what is long enough is cut to its first n characters, and what is shorter begins or ends
+// what is made of it.
+var padAlgebra = &Algebra{Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+	n, ok := c.constInt(1)
+	if !ok || n > maxCuts || c.Args[0].Type() != types.String {
+		return nil, false, false
+	}
+	var ivs []types.Interval
+	exact = true
+	for _, iv := range out {
+		s := iv.Lo.Text()
+		if !iv.IsPoint() || len(s) > maxCuts {
+			return nil, false, false
+		}
+		some, ex := firstOf(types.String, max(n, 0)).at(s)
+		for _, x := range some {
+			if !x.IsPoint() {
+				ivs, exact = append(ivs, x), exact && ex
+			}
+		}
+		for i := range len(s) + 1 {
+			for _, x := range []string{s[:i], s[i:]} {
+				if v, err := c.with(types.NewString(x)); err == nil && v.Text() == s {
+					ivs = append(ivs, types.Point(types.NewString(x)))
+				}
+			}
+		}
+	}
+	return types.SetOf(ivs...), exact, true
+}}
+
+func invertPosition(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+	if c.Args[0].Type() != types.String {
+		return nil, false, false
+	}
+	first := types.Points(types.NewInt(1))
+	begin := types.SetOf(PrefixInterval(c.constText(1)))
+	others := out.Intersect(types.SetOf(types.Interval{Lo: types.NewInt(0)})).Intersect(first.Complement())
+	exact = true
+	if out.Contains(types.NewInt(1)) {
+		pre = begin
+	}
+	if !others.IsEmpty() {
+		pre = pre.Union(begin.Complement())
+		exact = types.SetOf(types.Interval{Lo: types.NewInt(0)}).Intersect(first.Complement()).SubsetOf(others)
+	}
+	return pre, exact || pre.IsEmpty(), true
+}
+
+func invertSplit(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+	n, ok := c.constInt(2)
+	if !ok || n != 1 || c.Args[0].Type() != types.String {
+		return nil, false, false
+	}
+	d := c.constText(1)
+	if d == "" {
+		return out, true, true
+	}
+	pre, exact = fieldBefore(d).inverse(out)
+	return pre, exact, true
+}
+
+// invertASCII knows that texts stand in the order of their first characters.
+func invertASCII(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+	if c.Args[0].Type() != types.String || out.Contains(types.NewInt(utf8.RuneError)) {
+		return nil, false, false // what is no character has that number too
+	}
+	codes := out.Intersect(types.SetOf(types.Interval{Lo: types.NewInt(0), Hi: types.NewInt(unicode.MaxRune)}))
+	var ivs []types.Interval
+	exact = true
+	for _, iv := range codes {
+		s := spanOf(iv)
+		if s.lo == 0 {
+			ivs = append(ivs, types.Point(types.NewString("")))
+		}
+		if utf16.IsSurrogate(rune(s.lo)) || utf16.IsSurrogate(rune(s.hi)) {
+			return nil, false, false
+		}
+		ivs = append(ivs, types.Interval{Lo: types.NewString(string(rune(s.lo))), Hi: PrefixInterval(string(rune(s.hi))).Hi, HiOpen: true})
+		exact = exact && (s.lo == s.hi || s.hi < utf8.RuneSelf)
+	}
+	return types.SetOf(ivs...), exact, true
+}
+
+// undo gives the argument of an injective function for the points of out; back is its inverse, which may know more texts than
+// the function gives.
+func undo(c *Call, out types.Set, back func(string) (string, error)) (pre types.Set, exact, ok bool) {
+	var vs []types.Value
+	for _, iv := range out {
+		if !iv.IsPoint() {
+			return nil, false, false
+		}
+		s, err := back(iv.Lo.Text())
+		if err != nil {
+			continue
+		}
+		v := textOf(c.Args[0].Type(), s)
+		if w, err := c.with(v); err == nil && w.Text() == iv.Lo.Text() {
+			vs = append(vs, v)
+		}
+	}
+	return types.Points(vs...), true, true
+}
+
+// conditionAlgebra is for conditions on a text: of gives the texts for which one is not negated, exact: and no others.
+func conditionAlgebra(negated bool, of func(c *Call) (set types.Set, exact, ok bool)) *Algebra {
+	return &Algebra{Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+		if c.Args[0].Type() != types.String {
+			return nil, false, false
+		}
+		set, exact, ok := of(c)
+		a := of3(set, exact, out.Contains(types.NewBool(!negated)), out.Contains(types.NewBool(negated)), false)
+		return a.set, a.exact, ok
+	}}
+}
+
+// patternAlgebra is for the match of a text with a regular expression, or the contrary.
+func patternAlgebra(negated bool, pattern func(c *Call) (string, bool)) *Algebra {
+	a := conditionAlgebra(negated, func(c *Call) (set types.Set, exact, ok bool) {
+		p, ok := pattern(c)
+		if !ok {
+			return nil, false, false
+		}
+		return matched(p)
+	})
+	if !negated {
+		a.Pattern = pattern
+	}
+	return a
+}
+
+// flaggedPattern is the pattern of ~ and its kin.
+func flaggedPattern(flags string) func(c *Call) (string, bool) {
+	return func(c *Call) (string, bool) { return flags + c.constText(1), true }
+}
+
+// constText is the text of argument i, a constant.
+func (c *Call) constText(i int) string { return c.Args[i].(*Const).Val.Text() }
+
+var reverseAlgebra = involution(reverseString, (*Pattern).Reverse)
+
+var reverseDomainAlgebra = involution(reverseDomain, (*Pattern).reverseDomain)
+
+// involution is the algebra of a function of texts that undoes itself and keeps their length.
+func involution(f func(string) string, like func(*Pattern) *Pattern) *Algebra {
+	return &Algebra{
+		ExactPreimage: true,
+		Injective:     always(true),
+		Preimage: func(_ *Call, out, within types.Set) (types.Set, bool) {
+			var vs []types.Value
+			for _, iv := range out {
+				if !iv.IsPoint() {
+					return nil, false
+				}
+				vs = append(vs, types.NewString(f(iv.Lo.Text())))
+			}
+			return types.Points(vs...).Intersect(within), true
+		},
+		Like: func(_ *Call, p *Pattern) (*Pattern, bool) {
+			p = like(p)
+			return p, p != nil
+		},
+		Width: func(c *Call) int { return Width(c.Args[0]) },
+	}
+}
+
+// hexWidth is Width where every character is one byte: the digits of a hash.
+func hexWidth(e Expr) int {
+	c, ok := e.(*Call)
+	if !ok || c.Func.Key == nil {
+		return 0
+	}
+	if !c.Func.Key.HexDigits {
+		if len(c.Args) == 0 || hexWidth(c.Args[0]) == 0 {
+			return 0
+		}
+	}
+	return Width(c)
+}
+
+// leftAlgebra is for LEFT(x, n) with n >= 0: a prefix of x, which grows with x.
+var leftAlgebra = &Algebra{
+	ExactPreimage: true,
+	Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+		n, ok := c.constInt(1)
+		if !ok || n < 0 {
+			return nil, false, false
+		}
+		return invertLeft(c, n, out)
+	},
+	Monotone: func(c *Call) int {
+		if n, ok := c.constInt(1); ok && n >= 0 {
+			return 1
+		}
+		return 0
+	},
+	Image: func(c *Call, in types.Set) (types.Set, bool) {
+		n, ok := c.constInt(1)
+		if !ok || n < 0 {
+			return nil, false
+		}
+		var out []types.Interval
+		for _, iv := range in {
+			var to types.Interval
+			if iv.IsPoint() {
+				out = append(out, types.Point(types.NewString(left(iv.Lo.Text(), n))))
+				continue
+			}
+			if !iv.Lo.IsNull() { // at least n bytes of a text are left, of parts of characters no more
+				lo := left(iv.Lo.Text(), n)
+				to.Lo = types.NewString(lo[:min(int64(len(lo)), n)])
+			}
+			if !iv.Hi.IsNull() {
+				hi := left(iv.Hi.Text(), n)
+				if !utf8.ValidString(hi) { // more of it may be a character
+					hi = iv.Hi.Text()
+				}
+				to.Hi = types.NewString(hi)
+				to.HiOpen = iv.HiOpen && hi == iv.Hi.Text()
+			}
+			out = append(out, to)
+		}
+		return types.SetOf(out...), true
+	},
+	Preimage: func(c *Call, out, within types.Set) (types.Set, bool) {
+		n, ok := c.constInt(1)
+		if !ok || n < 0 {
+			return nil, false
+		}
+		var pre []types.Interval
+		for _, iv := range out {
+			if !iv.IsPoint() {
+				return nil, false
+			}
+			s := iv.Lo.Text()
+			switch k := int64(utf8.RuneCountInString(s)); {
+			case k < n:
+				pre = append(pre, iv)
+			case k == n:
+				if !utf8.ValidString(s) {
+					return nil, false
+				}
+				pre = append(pre, PrefixInterval(s))
+			}
+		}
+		return types.SetOf(pre...).Intersect(within), true
+	},
+	Domain: func(c *Call) (types.Set, bool) {
+		n, ok := c.constInt(1)
+		inner, isCall := c.Args[0].(*Call)
+		if !ok || n < 1 || n > 3 || !isCall || inner.Func.Key == nil || !inner.Func.Key.HexDigits {
+			return nil, false
+		}
+		vs := make([]types.Value, 0, 1<<(4*n))
+		for i := range int64(1) << (4 * n) {
+			vs = append(vs, types.NewString(fmt.Sprintf("%0*x", n, i)))
+		}
+		return types.Points(vs...), true
+	},
+	Width: func(c *Call) int {
+		n, ok := c.constInt(1)
+		if w := Width(c.Args[0]); ok && n >= 0 && int64(w) >= n {
+			return int(n)
+		}
+		return 0
+	},
+}

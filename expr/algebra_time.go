@@ -1,0 +1,422 @@
+package expr
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"github.com/hql-db/hql/types"
+)
+
+// timestampArg reports whether the algebra's argument is a TIMESTAMP, the only type it is about.
+func timestampArg(c *Call) bool { return c.Args[c.argument()].Type() == types.Timestamp }
+
+// intervalAlgebra is for a TIMESTAMP moved by an interval without months: keys that
+// hold the time of a zone with a fixed offset.
+var intervalAlgebra = &Algebra{
+	ExactPreimage: true, Pieces: func(c *Call, _ types.Interval) []Piece {
+		if c.Args[0].Type() != types.Date {
+			return nil
+		}
+		return atZero(false, false)
+	},
+	Injective: func(c *Call) bool { _, ok := c.fixedInterval(); return ok },
+	Monotone: func(c *Call) int {
+		if _, ok := c.fixedInterval(); ok {
+			return 1
+		}
+		return 0
+	},
+	Image: func(c *Call, in types.Set) (types.Set, bool) {
+		ms, ok := c.fixedInterval()
+		if !ok {
+			return nil, false
+		}
+		return mapSpans(in, types.Timestamp, func(s span) (span, bool) { return shift("+", s, ms, true) }), true
+	},
+	Preimage: func(c *Call, out, within types.Set) (types.Set, bool) {
+		ms, ok := c.fixedInterval()
+		if !ok {
+			return c.beforeMonths(out, within)
+		}
+		return mapSpans(out, types.Timestamp, func(s span) (span, bool) { return unshift("+", s, ms, true) }).Intersect(within), true
+	},
+}
+
+// zoneAlgebra is that of AT TIME ZONE.
+var zoneAlgebra = &Algebra{Arg: 1, ExactPreimage: true, Preimage: func(c *Call, out, within types.Set) (types.Set, bool) {
+	k, ok := c.Args[0].(*Const)
+	if !ok || k.Val.IsNull() || !timestampArg(c) {
+		return nil, false
+	}
+	loc, err := types.Zone(k.Val.Text())
+	if err != nil {
+		return nil, false
+	}
+	return fromWall(out, loc).Intersect(within), true
+}}
+
+// fromWall gives the moments at which clocks in loc show a time in wall.
+func fromWall(wall types.Set, loc *time.Location) types.Set {
+	const most = 2 * types.MillisPerDay // no zone is so far from UTC
+	var out []types.Interval
+	for _, iv := range wall {
+		s := spanOf(iv)
+		// Between the days around either end all moments are in it. Around them one stretch without a change of the clocks
+		// comes after the other.
+		near := func(from, to int64) {
+			for t := from; ; {
+				until := to
+				switch _, end := time.UnixMilli(t).In(loc).ZoneBounds(); {
+				case end.IsZero() || end.Unix() > floorDiv(to, 1000):
+				case end.UnixMilli() > t:
+					until = end.UnixMilli() - 1
+				default: // on the last day of leap years time says so; clocks do not change on it
+					until = min(to, t+types.MillisPerDay-1)
+				}
+				if there, ok := shift("-", s, offset(t, loc), true); ok && there.lo <= until && there.hi >= t {
+					out = append(out, span{max(t, there.lo), min(until, there.hi)}.interval(types.Timestamp))
+				}
+				if until == to {
+					return
+				}
+				t = until + 1
+			}
+		}
+		first, second := addClamp(s.lo, most), subClamp(s.hi, most)
+		if first >= second {
+			near(subClamp(s.lo, most), addClamp(s.hi, most))
+			continue
+		}
+		near(subClamp(s.lo, most), first)
+		out = append(out, span{first, second}.interval(types.Timestamp))
+		near(second, addClamp(s.hi, most))
+	}
+	return types.SetOf(out...)
+}
+
+// beforeMonths is the preimage of moving a TIMESTAMP by months: days follow one another as before, but for those that the
+// month before its last ones has not, which go to its last day.
+func (c *Call) beforeMonths(out, within types.Set) (types.Set, bool) {
+	k, ok := c.Args[1].(*Const)
+	if !ok || k.Val.IsNull() || !timestampArg(c) {
+		return nil, false
+	}
+	months, ms, err := signedInterval(k.Val.Text())
+	const most = maxCivil / (28 * types.MillisPerDay)
+	if err != nil || months < -most || months > most || ms < -maxCivil || ms > maxCivil {
+		return nil, false
+	}
+	const day = types.MillisPerDay
+	moved := func(d int64) int64 { return addMonths(time.UnixMilli(d*day).UTC(), months).UnixMilli() + ms } // the midnight
+	var pre []types.Interval
+	for _, iv := range out {
+		s := spanOf(iv)
+		from, to := int64(-maxCivil/day)-1, int64(maxCivil/day)+1
+		lo := first(from, to, func(d int64) bool { return moved(d) >= subClamp(s.lo, day-1) })
+		hi := last(from, to, func(d int64) bool { return moved(d) <= s.hi })
+		part := func(d int64) {
+			at := moved(d)
+			if a, b := max(s.lo, at), min(s.hi, at+day-1); a <= b {
+				pre = append(pre, span{max(d*day+a-at, -maxCivil), min(d*day+b-at, maxCivil)}.interval(types.Timestamp))
+			}
+		}
+		// Whole days lie between those at the ends, of which four may go to one.
+		a, b := lo, hi
+		for ; a <= hi && moved(a) < s.lo; a++ {
+			part(a)
+		}
+		for ; b >= a && moved(b) > subClamp(s.hi, day-1); b-- {
+			part(b)
+		}
+		if a <= b {
+			pre = append(pre, span{max(a*day, -maxCivil), min(b*day+day-1, maxCivil)}.interval(types.Timestamp))
+		}
+	}
+	return types.SetOf(pre...).Intersect(within), true
+}
+
+// fixedInterval gives the milliseconds that the call adds to a TIMESTAMP; ok is false where they vary.
+func (c *Call) fixedInterval() (ms int64, ok bool) {
+	k, isConst := c.Args[1].(*Const)
+	if !isConst || k.Val.IsNull() || !timestampArg(c) {
+		return 0, false
+	}
+	months, ms, err := signedInterval(k.Val.Text())
+	return ms, err == nil && months == 0
+}
+
+// scaled is the algebra of floor(x / unit), as values of type t.
+func scaled(unit int64, t types.Type) *Algebra {
+	return &Algebra{
+		ExactPreimage: true,
+		Pieces: func(c *Call, _ types.Interval) []Piece {
+			if c.Args[0].Type().IsText() {
+				return nil
+			}
+			return rises
+		},
+		Monotone: func(c *Call) int {
+			if c.Args[c.argument()].Type().IsText() {
+				return 0 // of '2024-1-9' and '2024-01-10' the first is the greater text
+			}
+			return 1
+		},
+		Image: func(c *Call, in types.Set) (types.Set, bool) {
+			if !timestampArg(c) {
+				return nil, false
+			}
+			return mapSpans(in, t, func(s span) (span, bool) { return span{floorDiv(s.lo, unit), floorDiv(s.hi, unit)}, true }), true
+		},
+		Preimage: func(c *Call, out, within types.Set) (types.Set, bool) {
+			if !timestampArg(c) {
+				return nil, false
+			}
+			if t == types.Date {
+				out = out.Intersect(allDates)
+			}
+			return mapSpans(out, types.Timestamp, func(s span) (span, bool) {
+				return span{mulClamp(s.lo, unit), addClamp(mulClamp(s.hi, unit), unit-1)}, reachable(s, unit)
+			}).Intersect(within), true
+		},
+	}
+}
+
+// reachable reports whether some x / unit lies in s, for an x of 64 bits.
+func reachable(s span, unit int64) bool {
+	return s.lo <= floorDiv(math.MaxInt64, unit) && s.hi >= floorDiv(math.MinInt64, unit)
+}
+
+func ofDayAlgebra(unit int64) *Algebra {
+	return offsetAlgebra(unit, func(*Call) int64 { return types.MillisPerDay })
+}
+
+// offsetAlgebra is the algebra of floor((x mod period) / unit).
+func offsetAlgebra(unit int64, period func(*Call) int64) *Algebra {
+	// arg is the index of the timestamp: the last argument
+	a := &Algebra{Arg: AnyArg}
+	a.Image = func(c *Call, in types.Set) (types.Set, bool) {
+		p := period(c)
+		if !timestampArg(c) || p <= 0 {
+			return nil, false
+		}
+		var out []types.Interval
+		for _, iv := range in {
+			for _, r := range residues(spanOf(iv), p) {
+				s := spanOf(r)
+				out = append(out, span{s.lo / unit, s.hi / unit}.interval(types.BigInt))
+			}
+		}
+		return types.SetOf(out...), true
+	}
+	a.Preimage = func(c *Call, out, within types.Set) (types.Set, bool) {
+		const most = 512 // periods that are looked at one by one
+		p := period(c)
+		if !timestampArg(c) || p <= 0 {
+			return nil, false
+		}
+		var pre []types.Interval
+		for _, iv := range within {
+			if iv.Lo.IsNull() || iv.Hi.IsNull() {
+				return within, true
+			}
+			w := spanOf(iv)
+			first, last := floorDiv(w.lo, p), floorDiv(w.hi, p)
+			if last-first > most || last-first < 0 || first <= math.MinInt64/p || last >= math.MaxInt64/p-1 {
+				return within, true
+			}
+			for n := first; n <= last; n++ {
+				for _, o := range out {
+					s := spanOf(o)
+					s.lo, s.hi = max(s.lo, 0), min(s.hi, (p-1)/unit)
+					if s.lo > s.hi {
+						continue
+					}
+					pre = append(pre, span{n*p + s.lo*unit, min(n*p+s.hi*unit+unit-1, n*p+p-1)}.interval(types.Timestamp))
+				}
+			}
+		}
+		return types.SetOf(pre...).Intersect(within), true
+	}
+	return a
+}
+
+// width is the bin width of a DATE_BIN or BIN_OFFSET call.
+func (c *Call) width() (int64, bool) {
+	k, ok := c.Args[0].(*Const)
+	if !ok || !k.Val.Type().IsText() || len(c.Args) > 2 { // the algebra is of bins from 1970 on
+		return 0, false
+	}
+	w, err := fixedWidth(k.Val.Text())
+	return w, err == nil
+}
+
+var binAlgebra = &Algebra{
+	Arg: 1, ExactPreimage: true, Monotone: slope(1), Pieces: allPieces(rises),
+	Image: func(c *Call, in types.Set) (types.Set, bool) {
+		w, ok := c.width()
+		if !ok || !timestampArg(c) {
+			return nil, false
+		}
+		return mapSpans(in, types.Timestamp, func(s span) (span, bool) {
+			return span{mulClamp(floorDiv(s.lo, w), w), mulClamp(floorDiv(s.hi, w), w)}, true
+		}), true
+	},
+	Preimage: func(c *Call, out, within types.Set) (types.Set, bool) {
+		w, ok := c.width()
+		if !ok || !timestampArg(c) {
+			return nil, false
+		}
+		return mapSpans(out, types.Timestamp, func(s span) (span, bool) {
+			lo, hi := -floorDiv(-max(s.lo, -math.MaxInt64), w), floorDiv(s.hi, w)
+			return span{mulClamp(lo, w), addClamp(mulClamp(hi, w), w-1)}, lo <= hi
+		}).Intersect(within), true
+	},
+}
+
+// truncAlgebra is that of DATE_TRUNC by units from a year to a millisecond, in the years that a time.Time counts in.
+var truncAlgebra = &Algebra{
+	Arg: 1, Pieces: allPieces(rises),
+	Monotone: func(c *Call) int {
+		if _, ok := c.unitEnd(0); ok {
+			return 1
+		}
+		return 0
+	},
+	Image: func(c *Call, in types.Set) (types.Set, bool) {
+		if _, ok := c.unitEnd(0); !ok || !timestampArg(c) {
+			return nil, false
+		}
+		return mapSpans(in, types.Timestamp, func(s span) (span, bool) {
+			if s.lo < -maxCivil { // no later than where its unit begins
+				s.lo = math.MinInt64
+			} else {
+				s.lo = c.unitStart(s.lo)
+			}
+			if s.hi <= maxCivil {
+				s.hi = c.unitStart(s.hi)
+			}
+			return s, true
+		}), true
+	},
+}
+
+// maxCivil bounds the milliseconds that are taken for years, months and days: some 270000 years either way.
+const maxCivil = 8_640_000_000_000_000
+
+func (c *Call) unit() string {
+	k, ok := c.Args[0].(*Const)
+	if !ok || !k.Val.Type().IsText() {
+		return ""
+	}
+	return strings.TrimSuffix(strings.ToLower(k.Val.Text()), "s")
+}
+
+// unitStart gives the first millisecond of DATE_TRUNC's unit that ms lies in.
+func (c *Call) unitStart(ms int64) int64 {
+	t, _ := truncate(c.unit(), time.UnixMilli(ms).UTC())
+	return t.UnixMilli()
+}
+
+// unitEnd gives the first millisecond of the unit after that in which ms lies; ok is false for other units.
+func (c *Call) unitEnd(ms int64) (end int64, ok bool) {
+	t := time.UnixMilli(c.unitStart(ms)).UTC()
+	switch c.unit() {
+	case "year":
+		t = t.AddDate(1, 0, 0)
+	case "quarter":
+		t = t.AddDate(0, 3, 0)
+	case "month":
+		t = t.AddDate(0, 1, 0)
+	case "week":
+		t = t.AddDate(0, 0, 7)
+	case "day":
+		t = t.AddDate(0, 0, 1)
+	case "hour":
+		t = t.Add(time.Hour)
+	case "minute":
+		t = t.Add(time.Minute)
+	case "second":
+		t = t.Add(time.Second)
+	case "millisecond":
+		t = t.Add(time.Millisecond)
+	default:
+		return 0, false
+	}
+	return t.UnixMilli(), true
+}
+
+// extractAlgebra is that of EXTRACT.
+var extractAlgebra = &Algebra{Arg: 1, Pieces: func(c *Call, in types.Interval) []Piece {
+	k, ok := c.Args[0].(*Const)
+	if !ok {
+		return nil
+	}
+	switch field(k.Val) {
+	case "millennium", "century", "decade", "year", "isoyear", "julian", "epoch":
+		return rises
+	case "quarter", "month", "doy":
+		return calendarPieces(in, 12)
+	case "week":
+		return isoYearPieces(in)
+	case "day":
+		return calendarPieces(in, 1)
+	case "dow":
+		return timePieces(in, 7*types.MillisPerDay, 3*types.MillisPerDay) // from a Sunday on
+	case "isodow":
+		return timePieces(in, 7*types.MillisPerDay, 4*types.MillisPerDay)
+	case "hour":
+		return timePieces(in, types.MillisPerDay, 0)
+	case "minute":
+		return timePieces(in, 3_600_000, 0)
+	case "second", "millisecond", "microsecond":
+		return timePieces(in, 60_000, 0)
+	}
+	return nil
+}}
+
+// timePieces are periodic, of TIMESTAMPs and DATEs, in milliseconds.
+func timePieces(in types.Interval, n, start int64) []Piece {
+	if !in.Lo.IsNull() && in.Lo.Type() == types.Date {
+		return periodic(in, max(n/types.MillisPerDay, 1), start/types.MillisPerDay)
+	}
+	return periodic(in, n, start)
+}
+
+// calendarPieces are the units of so many months of in, those of years from January on.
+func calendarPieces(in types.Interval, months int) []Piece {
+	return unitPieces(in, int64(months)*28*types.MillisPerDay, func(t time.Time) time.Time {
+		return time.Date(t.Year(), (t.Month()-1)/time.Month(months)*time.Month(months)+1, 1, 0, 0, 0, 0, time.UTC)
+	}, func(t time.Time) time.Time { return t.AddDate(0, months, 0) })
+}
+
+// isoYearPieces are the years of ISO 8601's weeks.
+func isoYearPieces(in types.Interval) []Piece {
+	start := func(year int) time.Time { // of the week in which January 4 is
+		t := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC)
+		return t.AddDate(0, 0, -int(t.Weekday()+6)%7)
+	}
+	return unitPieces(in, 364*types.MillisPerDay, func(t time.Time) time.Time { y, _ := t.ISOWeek(); return start(y) },
+		func(t time.Time) time.Time { y, _ := t.ISOWeek(); return start(y + 1) })
+}
+
+// unitPieces are the units of in, TIMESTAMPs or DATEs, that last at least so long.
+func unitPieces(in types.Interval, least int64, start, next func(time.Time) time.Time) (out []Piece) {
+	if in.Lo.IsNull() || in.Hi.IsNull() {
+		return nil
+	}
+	lo, hi := millis(in.Lo), millis(in.Hi)
+	if lo < -maxCivil || hi > maxCivil || (hi-lo)/least > mostPeriods {
+		return nil
+	}
+	of := func(t time.Time) types.Value {
+		if in.Lo.Type() == types.Date {
+			return types.NewDate(floorDiv(t.Unix(), 86400))
+		}
+		return types.NewTimestamp(t.UnixMilli())
+	}
+	for t := start(time.UnixMilli(lo).UTC()); t.UnixMilli() <= hi; t = next(t) {
+		out = append(out, Piece{In: types.Interval{Lo: of(t), Hi: of(next(t)), HiOpen: true}})
+	}
+	return out
+}

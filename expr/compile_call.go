@@ -1,0 +1,176 @@
+package expr
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+func (c compiler) registry() *Registry {
+	if c.s.Funcs != nil {
+		return c.s.Funcs
+	}
+	return Builtins()
+}
+
+func misplaced(pos parser.Pos, aggregate string) error {
+	return parser.Errorf(pos, "%s is an aggregate, which cannot stand here", aggregate).
+		WithHint("aggregates stand in SELECT, HAVING and ORDER BY: HAVING has the conditions on groups, WHERE those on rows")
+}
+
+func (c compiler) call(e *parser.Call) (Expr, error) {
+	if e.Star || e.Distinct || e.Filter != nil || len(e.OrderBy) > 0 {
+		switch f := c.registry().Lookup(e.Name); {
+		case f == nil: // which is what it says
+		case f.Group == "aggregate":
+			return nil, misplaced(e.Pos, e.Name)
+		default:
+			return nil, parser.Errorf(e.Pos, "%s is no aggregate: it takes no *, DISTINCT, ORDER BY or FILTER", e.Name)
+		}
+	}
+	return c.function(e.Name, e.Pos, e.Args)
+}
+
+func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Expr, error) {
+	var flat []Expr
+	for i, a := range args {
+		if r, ok := a.(*parser.RangeArg); ok {
+			items, err := c.rangeArg(r)
+			if err != nil {
+				return nil, err
+			}
+			flat = append(flat, items...)
+			continue
+		}
+		if name == "LOOKUP" && i == 0 { // the first argument names a table's column
+			ref, ok := a.(*parser.ColumnRef)
+			if !ok || ref.Table == "" {
+				return nil, parser.Errorf(a.Position(), "LOOKUP takes table.column first")
+			}
+			flat = append(flat, &Const{Pos: ref.Pos, Val: types.NewString(ref.Table + "." + ref.Name), Typ: types.String})
+			continue
+		}
+		if l, ok := a.(*parser.Literal); ok && l.Kind == parser.IntervalLiteral && i == 0 && (name == "DATE_BIN" || name == "BIN_OFFSET") {
+			flat = append(flat, intervalText(l, ""))
+			continue
+		}
+		x, err := c.expr(a)
+		if err != nil {
+			return nil, err
+		}
+		flat = append(flat, x)
+	}
+	switch name {
+	case "NOW", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "CURRENT_DATE":
+		if c.s.Key {
+			return nil, parser.Errorf(pos, "%s differs each time: a key with it could not be found again", name)
+		}
+	}
+	if f := fieldFunctions[name]; f != "" && len(flat) == 1 {
+		return c.apply("EXTRACT", pos, []Expr{&Const{Pos: pos, Val: types.NewString(f), Typ: types.String}, flat[0]})
+	}
+	switch name {
+	case "NOW", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP":
+		return &Const{Pos: pos, Val: types.NewTimestamp(c.s.Now), Typ: types.Timestamp}, nil
+	case "CURRENT_DATE":
+		v, err := types.Cast(types.NewTimestamp(c.s.Now), types.Date, c.s.Loc)
+		return &Const{Pos: pos, Val: v, Typ: types.Date}, err
+	case "COALESCE", "GREATEST", "LEAST", "IFNULL", "NVL":
+		xs, _, err := c.common(flat, pos)
+		if err != nil {
+			return nil, err
+		}
+		flat = xs
+	case "NULLIF":
+		if len(flat) == 2 {
+			eq, err := c.compare(EQ, flat[0], flat[1], pos)
+			if err != nil {
+				return nil, err
+			}
+			return c.fold(&Case{Pos: pos, Whens: []When{{eq, &Const{Pos: pos, Typ: flat[0].Type()}}}, Else: flat[0], Typ: flat[0].Type()}), nil
+		}
+	}
+	return c.apply(name, pos, flat)
+}
+
+// fieldFunctions are functions that are EXTRACTs.
+var fieldFunctions = map[string]string{"YEAR": "year", "QUARTER": "quarter", "MONTH": "month", "DAY": "day", "DAYOFMONTH": "day", "DAYOFYEAR": "doy", "HOUR": "hour", "MINUTE": "minute", "SECOND": "second"}
+
+// rangeArg lists 'a' TO 'b' of equal-width decimal numbers, or of integers.
+func (c compiler) rangeArg(r *parser.RangeArg) ([]Expr, error) {
+	lo, err := c.expr(r.Lo)
+	if err != nil {
+		return nil, err
+	}
+	hi, err := c.expr(r.Hi)
+	if err != nil {
+		return nil, err
+	}
+	a, ok1 := lo.(*Const)
+	b, ok2 := hi.(*Const)
+	if !ok1 || !ok2 || a.Typ != b.Typ {
+		return nil, parser.Errorf(r.Pos, "TO takes two constants of one type")
+	}
+	const most = 1 << 16
+	var from, to int64
+	width := 0
+	switch {
+	case a.Typ == types.BigInt:
+		from, to = a.Val.Int(), b.Val.Int()
+	case a.Typ == types.String && len(a.Val.Text()) == len(b.Val.Text()):
+		width = len(a.Val.Text())
+		va, err1 := types.Cast(a.Val, types.BigInt, nil)
+		vb, err2 := types.Cast(b.Val, types.BigInt, nil)
+		if err1 != nil || err2 != nil {
+			return nil, parser.Errorf(r.Pos, "TO takes numbers, or texts of digits of one width")
+		}
+		from, to = va.Int(), vb.Int()
+	default:
+		return nil, parser.Errorf(r.Pos, "TO takes numbers, or texts of digits of one width")
+	}
+	if to < from || to-from >= most {
+		return nil, parser.Errorf(r.Pos, "%s TO %s is not a range of at most %d values", a, b, most)
+	}
+	var out []Expr
+	for i := from; i <= to; i++ {
+		v := types.NewInt(i)
+		if width > 0 {
+			v = types.NewString(fmt.Sprintf("%0*d", width, i))
+		}
+		out = append(out, &Const{Pos: r.Pos, Val: v, Typ: v.Type()})
+	}
+	return out, nil
+}
+
+// apply makes a call of the function called name.
+func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) {
+	f := c.registry().Lookup(name)
+	switch {
+	case f == nil:
+		return nil, Suggest(parser.Errorf(pos, "unknown function %s", name), name, slices.Sorted(maps.Keys(c.registry().funcs)))
+	case f.Group == "key" && !c.s.Key:
+		return nil, parser.Errorf(pos, "%s stands only in key parts", name)
+	}
+	if len(args) < f.MinArgs || f.MaxArgs >= 0 && len(args) > f.MaxArgs {
+		return nil, parser.Errorf(pos, "%s takes %s, not %d", f.Name, f.arity(), len(args))
+	}
+	if c.s.Key && f.Group == "operator" {
+		for i, a := range args {
+			if a.Type() == types.Timestamp {
+				args = slices.Clone(args)
+				args[i] = &Cast{Pos: a.Position(), X: a, Typ: types.BigInt}
+			}
+		}
+	}
+	if f.Eval == nil {
+		return nil, misplaced(pos, f.Name)
+	}
+	t, err := f.Result(args)
+	if err != nil {
+		return nil, parser.Errorf(pos, "%s", err)
+	}
+	return c.fold(&Call{Pos: pos, Func: f, Args: args, Typ: t}), nil
+}

@@ -1,0 +1,431 @@
+package expr
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+var compareOps = map[string]CompareOp{"=": EQ, "<>": NE, "!=": NE, "<": LT, "<=": LE, ">": GT, ">=": GE}
+
+func (c compiler) tuples(op CompareOp, x, y *parser.Tuple, pos parser.Pos) (Expr, error) {
+	if len(x.Items) != len(y.Items) {
+		return nil, parser.Errorf(pos, "row values of %d and %d items cannot be compared", len(x.Items), len(y.Items))
+	}
+	xs, err := c.list(x.Items)
+	if err != nil {
+		return nil, err
+	}
+	ys, err := c.list(y.Items)
+	if err != nil {
+		return nil, err
+	}
+	return c.compareRows(op, xs, ys, pos)
+}
+
+// compareRows lowers (a, b) > (1, 2) to a > 1 OR (a = 1 AND b > 2).
+func (c compiler) compareRows(op CompareOp, xs, ys []Expr, pos parser.Pos) (Expr, error) {
+	if op == EQ || op == NE {
+		terms := make([]Expr, len(xs))
+		for i := range xs {
+			t, err := c.compare(EQ, xs[i], ys[i], pos)
+			if err != nil {
+				return nil, err
+			}
+			terms[i] = t
+		}
+		all := conjunction(terms...)
+		if op == NE {
+			return Negate(all), nil
+		}
+		return all, nil
+	}
+	strict := op
+	if op == LE {
+		strict = LT
+	} else if op == GE {
+		strict = GT
+	}
+	var alts []Expr
+	var same []Expr
+	for i := range xs {
+		o := strict
+		if i == len(xs)-1 {
+			o = op
+		}
+		t, err := c.compare(o, xs[i], ys[i], pos)
+		if err != nil {
+			return nil, err
+		}
+		alts = append(alts, conjunction(append(slices.Clone(same), t)...))
+		eq, err := c.compare(EQ, xs[i], ys[i], pos)
+		if err != nil {
+			return nil, err
+		}
+		same = append(same, eq)
+	}
+	return disjunction(alts...), nil
+}
+
+func (c compiler) list(es []parser.Expr) ([]Expr, error) {
+	out := make([]Expr, len(es))
+	for i, e := range es {
+		x, err := c.expr(e)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = x
+	}
+	return out, nil
+}
+
+// compare makes x op y after making the types meet.
+func (c compiler) compare(op CompareOp, x, y Expr, pos parser.Pos) (Expr, error) {
+	if _, ok := x.(*Const); ok {
+		if _, ok := y.(*Const); !ok {
+			x, y, op = y, x, op.Flip()
+		}
+	}
+	if k, ok := y.(*Const); ok && x.Type() == types.Date && k.Val.Type() == types.Timestamp {
+		return c.compareDay(op, x, k, pos), nil
+	}
+	x, y, err := c.meet(x, y, pos)
+	if err != nil {
+		return nil, err
+	}
+	return c.fold(&Compare{Pos: pos, Op: op, X: x, Y: y}), nil
+}
+
+// compareDay compares the midnights of x, a DATE, with the moment k, by days: keys and filters hold days.
+func (c compiler) compareDay(op CompareOp, x Expr, k *Const, pos parser.Pos) Expr {
+	from, after := types.DaysAt(k.Val, c.s.Loc)
+	day := func(op CompareOp, d types.Value) Expr {
+		return c.fold(&Compare{Pos: pos, Op: op, X: x, Y: &Const{Pos: k.Pos, Val: d, Typ: types.Date}})
+	}
+	if after.Int() == from.Int()+1 && (op == EQ || op == NE) {
+		return day(op, from)
+	}
+	switch op {
+	case LT, GE:
+		return day(op, from)
+	case LE:
+		return day(LT, after)
+	case GT:
+		return day(GE, after)
+	case NE:
+		return disjunction(day(LT, from), day(GE, after))
+	}
+	return conjunction(day(GE, from), day(LT, after))
+}
+
+// meet casts a constant to the other side's type, or refuses types that cannot be compared.
+func (c compiler) meet(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
+	tx, ty := x.Type(), y.Type()
+	if tx == types.Null || ty == types.Null || tx == ty {
+		return x, y, nil
+	}
+	switch { // a DATE beside a TIMESTAMP is its midnight in the session's zone
+	case tx == types.Date && ty == types.Timestamp:
+		x, err := c.cast(x, ty, pos)
+		return x, y, err
+	case tx == types.Timestamp && ty == types.Date:
+		y, err := c.cast(y, tx, pos)
+		return x, y, err
+	}
+	_, constant := x.(*Const)
+	text := constant && tx == types.String // is read as the other, be that constant or not
+	if k, ok := y.(*Const); ok && !text {
+		n, err := c.adapt(k, tx)
+		if err != nil {
+			return nil, nil, err
+		}
+		return x, n, c.comparable(tx, n.Type(), pos)
+	}
+	if k, ok := x.(*Const); ok {
+		n, err := c.adapt(k, ty)
+		if err != nil {
+			return nil, nil, err
+		}
+		return n, y, c.comparable(n.Type(), ty, pos)
+	}
+	return x, y, c.comparable(tx, ty, pos)
+}
+
+func (c compiler) comparable(a, b types.Type, pos parser.Pos) error {
+	switch {
+	case a == b, a == types.Null, b == types.Null, a.IsNumeric() && b.IsNumeric(), a.IsText() && b.IsText(),
+		a == types.Date && b == types.Timestamp, a == types.Timestamp && b == types.Date: // see meet
+		return nil
+	}
+	return parser.Errorf(pos, "%s and %s cannot be compared", a, b)
+}
+
+// adapt casts the constant k to type t where that keeps its meaning: text is
+// read as a t, a number becomes a double beside a double, an integer a TIMESTAMP's milliseconds.
+func (c compiler) adapt(k *Const, t types.Type) (*Const, error) {
+	from := k.Typ
+	cast := false
+	switch {
+	case from == t || k.Val.IsNull():
+		return k, nil
+	case from == types.String:
+		cast = !t.IsText()
+	case from == types.Date && t == types.Timestamp, from.IsInteger() && t == types.Timestamp, from == types.Bytes && t == types.String:
+		cast = true
+	case from.IsNumeric() && (t == types.Double || t == types.Float):
+		t = types.Double // FLOAT columns are kept as doubles
+		cast = true
+	case from.IsInteger() && t == types.Decimal:
+		cast = true
+	}
+	if !cast {
+		return k, nil
+	}
+	v, err := types.Cast(k.Val, t, c.s.Loc)
+	if err != nil && from == types.String && t.IsInteger() { // '1.5' or a number beyond the type
+		v, err = types.ParseDecimal(k.Val.Text())
+	}
+	if err != nil {
+		return nil, parser.Errorf(k.Pos, "%s is no %s: %s", k.Val.SQL(), t, err)
+	}
+	return &Const{Pos: k.Pos, Val: v, Typ: v.Type()}, nil
+}
+
+func (c compiler) between(e *parser.Between) (Expr, error) {
+	if e.Symmetric {
+		one, two := *e, *e
+		one.Symmetric, one.Not, two.Symmetric, two.Not = false, false, false, false
+		two.Lo, two.Hi = e.Hi, e.Lo
+		var out parser.Expr = &parser.Binary{Pos: e.Pos, Op: "OR", X: &one, Y: &two}
+		if e.Not {
+			out = &parser.Unary{Pos: e.Pos, Op: "NOT", X: out}
+		}
+		return c.expr(out)
+	}
+	lo := &parser.Binary{Pos: e.Pos, Op: ">=", X: e.X, Y: e.Lo}
+	hi := &parser.Binary{Pos: e.Pos, Op: "<=", X: e.X, Y: e.Hi}
+	x, err := c.binary(lo)
+	if err != nil {
+		return nil, err
+	}
+	y, err := c.binary(hi)
+	if err != nil {
+		return nil, err
+	}
+	both := conjunction(x, y)
+	if e.Not {
+		return Negate(both), nil
+	}
+	return both, nil
+}
+
+func (c compiler) in(e *parser.In) (Expr, error) {
+	if e.Query != nil {
+		if c.s.Subquery == nil {
+			return nil, parser.Errorf(e.Pos, "a sub-query cannot stand here")
+		}
+		x, err := c.expr(e.X)
+		if err != nil {
+			return nil, err
+		}
+		return c.s.Subquery(e.Query, e.Pos, false, x, e.Not)
+	}
+	if t, ok := e.X.(*parser.Tuple); ok {
+		return c.inRows(e, t)
+	}
+	x, err := c.expr(e.X)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]Expr, len(e.List))
+	for i, item := range e.List {
+		if items[i], err = c.expr(item); err != nil {
+			return nil, err
+		}
+	}
+	return c.inList(e.Pos, x, e.Not, items)
+}
+
+// inList is x [NOT] IN (items): an In of the constants, and comparisons with the others.
+func (c compiler) inList(pos parser.Pos, x Expr, not bool, items []Expr) (Expr, error) {
+	in := &In{Pos: pos, X: x, Not: not, List: make([]types.Value, 0, len(items))}
+	var others []Expr
+	for _, y := range items {
+		if l, ok := y.(*Const); ok {
+			if l.Val.IsNull() {
+				in.HasNull = true
+				continue
+			}
+			if x.Type() != types.Null {
+				var err error
+				if l, err = c.adapt(l, x.Type()); err != nil {
+					return nil, err
+				}
+				if err := c.comparable(x.Type(), l.Typ, l.Pos); err != nil {
+					return nil, err
+				}
+				if x.Type() == types.Date && l.Typ == types.Timestamp {
+					others = append(others, l)
+					continue
+				}
+			}
+			in.List = append(in.List, l.Val)
+			continue
+		}
+		others = append(others, y)
+	}
+	var sortErr error
+	order := func(a, b types.Value) int {
+		r, err := types.Compare(a, b)
+		if err != nil {
+			sortErr = err
+		}
+		return r
+	}
+	slices.SortFunc(in.List, order)
+	in.List = slices.CompactFunc(in.List, func(a, b types.Value) bool { return order(a, b) == 0 })
+	if sortErr != nil {
+		return nil, parser.Errorf(pos, "the values of an IN list must be comparable: %s", sortErr)
+	}
+	if len(others) == 0 {
+		return c.fold(in), nil
+	}
+	in.Not = false
+	alts := []Expr{in}
+	if len(in.List) == 0 && !in.HasNull {
+		alts = nil
+	}
+	for _, y := range others {
+		eq, err := c.compare(EQ, x, y, pos)
+		if err != nil {
+			return nil, err
+		}
+		alts = append(alts, eq)
+	}
+	any := disjunction(alts...)
+	if not {
+		return Negate(any), nil
+	}
+	return any, nil
+}
+
+func (c compiler) inRows(e *parser.In, t *parser.Tuple) (Expr, error) {
+	xs, err := c.list(t.Items)
+	if err != nil {
+		return nil, err
+	}
+	alts := make([]Expr, 0, len(e.List))
+	for _, item := range e.List {
+		row, ok := item.(*parser.Tuple)
+		if !ok || len(row.Items) != len(xs) {
+			return nil, parser.Errorf(item.Position(), "expected a row value of %d items", len(xs))
+		}
+		ys, err := c.list(row.Items)
+		if err != nil {
+			return nil, err
+		}
+		eq, err := c.compareRows(EQ, xs, ys, e.Pos)
+		if err != nil {
+			return nil, err
+		}
+		alts = append(alts, eq)
+	}
+	any := disjunction(alts...)
+	if e.Not {
+		return Negate(any), nil
+	}
+	return any, nil
+}
+
+func (c compiler) like(e *parser.Like) (Expr, error) {
+	x, err := c.expr(e.X)
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.expr(e.Pattern)
+	if err != nil {
+		return nil, err
+	}
+	for _, side := range []Expr{x, p} {
+		if t := side.Type(); !t.IsText() && t != types.Null && t != types.Bytes {
+			return nil, parser.Errorf(e.Pos, "%s takes text, not %s", e.Op, t)
+		}
+	}
+	if e.Op == "SIMILAR TO" {
+		args := []Expr{x, p}
+		if e.Escape != nil {
+			k, err := c.expr(e.Escape)
+			if err != nil {
+				return nil, err
+			}
+			args = append(args, k)
+		}
+		re, err := c.apply("SIMILAR_TO", e.Pos, args)
+		if err != nil {
+			return nil, err
+		}
+		if e.Not {
+			return Negate(re), nil
+		}
+		return re, nil
+	}
+	l := &Like{Pos: e.Pos, X: x, Not: e.Not, Fold: e.Op == "ILIKE", Pattern: p}
+	if e.Escape != nil {
+		k, err := c.expr(e.Escape)
+		if err != nil {
+			return nil, err
+		}
+		ek, ok := k.(*Const)
+		if !ok || !ek.Typ.IsText() {
+			return nil, parser.Errorf(e.Escape.Position(), "ESCAPE takes a text constant")
+		}
+		esc := ek.Val.Text()
+		l.Escape = &esc
+	}
+	if k, ok := p.(*Const); ok && !k.Val.IsNull() {
+		s := k.Val.Text()
+		if l.Fold {
+			s = strings.ToLower(s)
+		}
+		if l.Fixed, err = ParsePattern(s, l.escape()); err != nil {
+			return nil, parser.Errorf(e.Pattern.Position(), "%s", err)
+		}
+		if lit, exact, _ := l.Fixed.Prefix(); exact && !l.Fold && x.Type() == types.String { // no wildcard: equality
+			op := EQ
+			if l.Not {
+				op = NE
+			}
+			return c.compare(op, x, &Const{Pos: k.Pos, Val: types.NewString(lit), Typ: types.String}, e.Pos)
+		}
+	}
+	return c.fold(l), nil
+}
+
+func (c compiler) is(e *parser.Is) (Expr, error) {
+	x, err := c.expr(e.X)
+	if err != nil {
+		return nil, err
+	}
+	if e.What == "NULL" || e.What == "UNKNOWN" {
+		return c.fold(&IsNull{Pos: e.Pos, X: x, Not: e.Not}), nil
+	}
+	if err := c.needBool(x, "IS "+e.What, e.Pos); err != nil {
+		return nil, err
+	}
+	want := x
+	if e.What == "FALSE" {
+		want = Negate(x)
+	}
+	out := conjunction(&IsNull{Pos: e.Pos, X: x, Not: true}, want)
+	if e.Not {
+		return Negate(out), nil
+	}
+	return out, nil
+}
+
+// Equal is x = y; types that cannot be compared are an error.
+func Equal(x, y Expr, pos parser.Pos) (Expr, error) {
+	return compiler{&Scope{}}.compare(EQ, x, y, pos)
+}

@@ -1,0 +1,172 @@
+package expr
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+func (c compiler) caseExpr(e *parser.Case) (Expr, error) {
+	out := &Case{Pos: e.Pos}
+	var results []Expr
+	for _, w := range e.Whens {
+		cond := w.Cond
+		if e.X != nil {
+			cond = &parser.Binary{Pos: w.Cond.Position(), Op: "=", X: e.X, Y: w.Cond}
+		}
+		cx, err := CompileCondition(cond, c.s)
+		if err != nil {
+			return nil, err
+		}
+		then, err := c.expr(w.Then)
+		if err != nil {
+			return nil, err
+		}
+		out.Whens = append(out.Whens, When{cx, then})
+		results = append(results, then)
+	}
+	out.Else = &Const{Pos: e.Pos}
+	if e.Else != nil {
+		x, err := c.expr(e.Else)
+		if err != nil {
+			return nil, err
+		}
+		out.Else = x
+	}
+	results, t, err := c.common(append(results, out.Else), e.Pos)
+	if err != nil {
+		return nil, err
+	}
+	out.Typ = t
+	for i := range out.Whens {
+		out.Whens[i].Then = results[i]
+	}
+	out.Else = results[len(results)-1]
+	return c.fold(out), nil
+}
+
+// common gives expressions one type: that of the first which has one, widened among numbers.
+func (c compiler) common(xs []Expr, pos parser.Pos) ([]Expr, types.Type, error) {
+	t := types.Null
+	for _, x := range xs {
+		t = widen(t, x.Type())
+	}
+	for _, x := range xs { // a text constant beside another type is read as that type
+		if k, ok := x.(*Const); (!ok || k.Typ != types.String) && x.Type() != types.Null && t == types.String {
+			t = x.Type()
+		}
+	}
+	out := slices.Clone(xs)
+	for i, x := range xs {
+		if x.Type() == t {
+			continue
+		}
+		k, isConst := x.(*Const)
+		switch {
+		case isConst && k.Val.IsNull():
+			out[i] = &Const{Pos: k.Pos, Typ: t}
+		case isConst && k.Typ == types.String, x.Type().IsNumeric() && t.IsNumeric(), x.Type() == types.Date && t == types.Timestamp:
+			y, err := c.cast(x, t, pos)
+			if err != nil {
+				return nil, t, err
+			}
+			out[i] = y
+		case x.Type() == types.Null:
+		default:
+			return nil, t, parser.Errorf(pos, "%s and %s cannot stand side by side here", x.Type(), t)
+		}
+	}
+	return out, t, nil
+}
+
+// Coalesce is COALESCE(x, y).
+func Coalesce(x, y Expr, pos parser.Pos) (Expr, error) {
+	c := compiler{&Scope{}}
+	both, _, err := c.common([]Expr{x, y}, pos)
+	if err != nil {
+		return nil, err
+	}
+	return c.apply("COALESCE", pos, both)
+}
+
+// Common gives expressions one type, the one that holds the values of all; text constants are read as it.
+func Common(xs []Expr, s *Scope, pos parser.Pos) ([]Expr, types.Type, error) {
+	return compiler{s}.common(xs, pos)
+}
+
+// Widen gives the type that holds the values of both, ok false where there is none: numbers
+// widen, a DATE goes into a TIMESTAMP.
+func Widen(a, b types.Type) (t types.Type, ok bool) {
+	t = widen(a, b)
+	if a == types.Timestamp && b == types.Date {
+		t = a
+	}
+	fits := func(x types.Type) bool {
+		return x == t || x == types.Null || x.IsNumeric() && t.IsNumeric() || x == types.Date && t == types.Timestamp
+	}
+	return t, fits(a) && fits(b)
+}
+
+// widen gives the type that holds both: the wider number, a TIMESTAMP over a DATE, else the first that is known.
+func widen(a, b types.Type) types.Type {
+	switch {
+	case a == types.Null:
+		return b
+	case b == types.Null:
+		return a
+	case a.IsInteger() && b.IsInteger():
+		return max(a, b)
+	case a == b:
+		return a
+	case a.IsNumeric() && b.IsNumeric():
+		if a == types.Double || b == types.Double || a == types.Float || b == types.Float {
+			return types.Double
+		}
+		return types.Decimal
+	case a == types.Date && b == types.Timestamp:
+		return b
+	}
+	return a
+}
+
+func (c compiler) cast(x Expr, t types.Type, pos parser.Pos) (Expr, error) {
+	if x.Type() == t {
+		return x, nil
+	}
+	k := &Cast{Pos: pos, X: x, Typ: t, Zone: cmp.Or(c.s.Loc, time.UTC)}
+	if l, ok := x.(*Const); ok {
+		v, err := types.Cast(l.Val, t, c.s.Loc)
+		if err != nil && l.Val.Type().IsNumeric() && t.IsNumeric() {
+			return k, nil // fails if it is evaluated
+		}
+		if err != nil {
+			return nil, parser.Errorf(pos, "%s", err)
+		}
+		return &Const{Pos: l.Pos, Val: v, Typ: t}, nil
+	}
+	return k, nil
+}
+
+// limit cuts x to what stands in parentheses behind a CAST's type: CHAR(3), DECIMAL(10,2).
+func (c compiler) limit(x Expr, e *parser.Cast) (Expr, error) {
+	_, list, ok := strings.Cut(strings.TrimSuffix(e.Type, ")"), "(")
+	if !ok || x.Type() != types.String && x.Type() != types.Decimal {
+		return x, nil
+	}
+	args := []Expr{x}
+	for _, s := range strings.Split(list, ",") {
+		v, err := types.Cast(types.NewString(s), types.BigInt, nil)
+		if err != nil || v.Int() > 1000 && x.Type() == types.Decimal {
+			return nil, parser.Errorf(e.Pos, "%s cannot have the length %s", x.Type(), s)
+		}
+		args = append(args, &Const{Pos: e.Pos, Val: v, Typ: v.Type()})
+	}
+	if x.Type() == types.String {
+		return c.apply("LEFT", e.Pos, args)
+	}
+	return c.apply("DECIMAL", e.Pos, args)
+}
