@@ -87,7 +87,7 @@ func ExampleDB_Explain() {
 
 func ExampleRows_All() {
 	ctx := context.Background()
-	db, err := hql.Open(ctx, "mem:", hql.WithFullScan(hql.Allow))
+	db, err := hql.Open(ctx, "mem:", hql.WithFullScan(hql.FullScanAllow))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func ExampleNamedArgs() {
 }
 
 func ExampleQueryOptions() {
-	db := shop(hql.WithFullScan(hql.Deny))
+	db := shop(hql.WithFullScan(hql.FullScanDeny))
 	defer db.Close()
 	ctx := context.Background()
 	const sql = "SELECT COUNT(*) FROM orders WHERE note IS NULL"

@@ -55,7 +55,7 @@ func exec(t testing.TB, db *hql.DB, sql string, args ...any) hql.Result {
 }
 
 func filled(t testing.TB) *hql.DB {
-	db := open(t, "mem:", hql.WithFullScan(hql.Allow))
+	db := open(t, "mem:", hql.WithFullScan(hql.FullScanAllow))
 	exec(t, db, ddl)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
 	r := exec(t, db, "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?), (2, TIMESTAMP '2026-01-01', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)",
@@ -225,7 +225,7 @@ func TestCollect(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	ctx := context.Background()
-	db := open(t, "mem:", hql.WithCatalog(ddl), hql.WithFullScan(hql.Deny), hql.WithWrites(false))
+	db := open(t, "mem:", hql.WithCatalog(ddl), hql.WithFullScan(hql.FullScanDeny), hql.WithWrites(false))
 	_, err := db.Query(ctx, "SELECT *\nFROM events WHERE uidd = 1")
 	var e *hql.Error
 	if !errors.As(err, &e) {
@@ -462,7 +462,7 @@ func TestPrepare(t *testing.T) {
 }
 
 func TestQueryOptions(t *testing.T) {
-	db := open(t, "mem:", hql.WithFullScan(hql.Deny))
+	db := open(t, "mem:", hql.WithFullScan(hql.FullScanDeny))
 	exec(t, db, ddl)
 	exec(t, db, "INSERT INTO events (uid, ts) VALUES (1, TIMESTAMP '2026-01-02 03:04:05')")
 	ctx := context.Background()

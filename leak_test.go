@@ -24,7 +24,7 @@ func TestNothingLeaks(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		db, err := hql.New(s, s.Admin(), nil, hql.WithWrites(true), hql.WithFullScan(hql.Allow))
+		db, err := hql.New(s, s.Admin(), nil, hql.WithWrites(true), hql.WithFullScan(hql.FullScanAllow))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +32,7 @@ func TestNothingLeaks(t *testing.T) {
 		checkNothingLeaks(t, db, func() (open, expired int) { return s.OpenScanners(), 0 })
 	})
 	t.Run("hbase", func(t *testing.T) {
-		db, err := hql.Open(t.Context(), "hbase://"+hbasetest.Quorum(t)+"/hbase", hql.WithWrites(true), hql.WithFullScan(hql.Allow))
+		db, err := hql.Open(t.Context(), "hbase://"+hbasetest.Quorum(t)+"/hbase", hql.WithWrites(true), hql.WithFullScan(hql.FullScanAllow))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +128,7 @@ func checkNothingLeaks(t *testing.T, db *hql.DB, scanners func() (open, expired 
 func TestCloseEndsAll(t *testing.T) {
 	t.Run("embedded", func(t *testing.T) {
 		checkClose(t, func() *hql.DB {
-			db, err := hql.Open(t.Context(), "mem:", hql.WithFullScan(hql.Allow))
+			db, err := hql.Open(t.Context(), "mem:", hql.WithFullScan(hql.FullScanAllow))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -138,7 +138,7 @@ func TestCloseEndsAll(t *testing.T) {
 	t.Run("hbase", func(t *testing.T) {
 		address := "hbase://" + hbasetest.Quorum(t) + "/hbase"
 		checkClose(t, func() *hql.DB {
-			db, err := hql.Open(t.Context(), address, hql.WithWrites(true), hql.WithFullScan(hql.Allow))
+			db, err := hql.Open(t.Context(), address, hql.WithWrites(true), hql.WithFullScan(hql.FullScanAllow))
 			if err != nil {
 				t.Fatal(err)
 			}

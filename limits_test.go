@@ -9,7 +9,7 @@ import (
 	"github.com/hql-db/hql"
 )
 
-// large tells that the limits are to be tested at their full size.
+// large reports whether the limits are to be tested at their full size.
 func large() bool { return os.Getenv("HQL_LARGE") == "1" }
 
 // size is n, or a tenth of it where the limits are only to be tried.
@@ -49,7 +49,7 @@ func fill(t *testing.T, db *hql.DB, table string, n int, value func(i int) strin
 
 func TestRowOfManyColumns(t *testing.T) {
 	n := size(100_000)
-	db := open(t, "mem:", hql.WithFullScan(hql.Allow))
+	db := open(t, "mem:", hql.WithFullScan(hql.FullScanAllow))
 	exec(t, db, "CREATE TABLE wide (user STRING, id BIGINT, v STRING FROM f:[id AS UINT64]) ROW KEY (user AS TEXT(8))")
 	fill(t, db, "wide", n, func(i int) string { return fmt.Sprintf("('u', %d, 'v%d')", i, i) })
 	expect(t, db, n, "SELECT count(*) FROM wide WHERE user = 'u'")
@@ -76,7 +76,7 @@ func TestLargeCell(t *testing.T) {
 
 func TestManyRegions(t *testing.T) {
 	n := size(1000)
-	db := open(t, "mem:", hql.WithFullScan(hql.Allow))
+	db := open(t, "mem:", hql.WithFullScan(hql.FullScanAllow))
 	exec(t, db, fmt.Sprintf("CREATE TABLE spread (id BIGINT, v STRING) ROW KEY (LEFT(MD5(id), 8), id AS TEXT) SPLIT INTO %d BY HEX", n))
 	regions, err := db.Client().Regions(t.Context(), "spread")
 	if err != nil || len(regions) != n {
@@ -90,7 +90,7 @@ func TestManyRegions(t *testing.T) {
 }
 
 func TestManySalts(t *testing.T) {
-	db := open(t, "mem:", hql.WithFullScan(hql.Allow))
+	db := open(t, "mem:", hql.WithFullScan(hql.FullScanAllow))
 	exec(t, db, "CREATE TABLE salted (id BIGINT, v STRING) ROW KEY (SALT(0 TO 255) AS UINT8, id AS INT64)")
 	rows := size(50_000)
 	fill(t, db, "salted", rows, func(i int) string { return fmt.Sprintf("(%d, 'v%d')", i, i) })

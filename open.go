@@ -68,7 +68,7 @@ func New(client gohbase.Client, admin gohbase.AdminClient, cat *catalog.Catalog,
 	if err != nil {
 		return nil, err
 	}
-	return newDB(hbase.New(client, admin), cfg, Deny, false), nil
+	return newDB(hbase.New(client, admin), cfg, FullScanDeny, false), nil
 }
 
 func newDB(c hbase.Client, cfg *config, fullScan FullScan, writes bool) *DB {
@@ -103,7 +103,7 @@ func openStore(ctx context.Context, dir string, opts []Option) (*DB, error) {
 		return nil, err
 	}
 	cfg.exec.Alone = true
-	db := newDB(hbase.New(s, s.Admin()), cfg, Warn, true)
+	db := newDB(hbase.New(s, s.Admin()), cfg, FullScanWarn, true)
 	db.store = s
 	return db, db.load(ctx)
 }
@@ -144,7 +144,7 @@ func openCluster(ctx context.Context, scheme, rest string, opts []Option) (*DB, 
 	if err != nil {
 		return nil, err
 	}
-	db := newDB(c, cfg, Deny, false)
+	db := newDB(c, cfg, FullScanDeny, false)
 	db.owned = true
 	return db, db.load(ctx)
 }

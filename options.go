@@ -15,11 +15,11 @@ import (
 // FullScan says what happens to a statement that would read a whole table.
 type FullScan = exec.FullScanPolicy
 
-// The policies: Deny is the default on a cluster, Warn on the embedded store.
+// The policies: FullScanDeny is the default on a cluster, FullScanWarn on the embedded store.
 const (
-	Warn  = exec.WarnFullScan
-	Allow = exec.AllowFullScan
-	Deny  = exec.DenyFullScan
+	FullScanWarn  = exec.WarnFullScan
+	FullScanAllow = exec.AllowFullScan
+	FullScanDeny  = exec.DenyFullScan
 )
 
 // Option changes how a DB is opened.

@@ -61,7 +61,7 @@ func (t *tape) TraceRPCEnd(ctx context.Context, d hql.RPCEnd) { t.end(ctx, "") }
 
 func TestTracer(t *testing.T) {
 	tr := &tape{}
-	db := open(t, "mem:", hql.WithTracer(tr), hql.WithFullScan(hql.Deny))
+	db := open(t, "mem:", hql.WithTracer(tr), hql.WithFullScan(hql.FullScanDeny))
 	exec(t, db, "CREATE TABLE t (id INT PRIMARY KEY, by_name STRING); INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')")
 	for _, c := range []struct {
 		sql  string
@@ -113,7 +113,7 @@ end access="" affected=-1 read=0 returned=0 invalid`},
 // Each that begins ends once, also when a query is left early, and rows of an index are looked up within its scan.
 func TestTracerEnds(t *testing.T) {
 	first, second := &tape{}, &tape{}
-	db := open(t, "mem:", hql.WithTracer(first), hql.WithTracer(second), hql.WithFullScan(hql.Allow))
+	db := open(t, "mem:", hql.WithTracer(first), hql.WithTracer(second), hql.WithFullScan(hql.FullScanAllow))
 	exec(t, db, "CREATE TABLE t (id INT, name STRING, v INT) ROW KEY (id AS INT32) INDEX names (name AS TEXT, X'00', id AS INT32) STORED IN 'names'; INSERT INTO t VALUES (1, 'a', 1), (2, 'a', 2), (3, 'b', 3)")
 	first.got, second.got = nil, nil
 	rows := must(db.Query(context.Background(), "SELECT v FROM t WHERE name = 'a'"))

@@ -185,10 +185,10 @@ func readOf(s *plan.Scan) Read {
 
 // costOf is the planner's cost of a scan.
 func costOf(s *plan.Scan) float64 {
-	if len(s.Considered) == 0 {
+	if len(s.Candidates) == 0 {
 		return 0
 	}
-	return s.Considered[0].Cost
+	return s.Candidates[0].Cost
 }
 
 // candidate is a layout to try.

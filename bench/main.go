@@ -113,7 +113,7 @@ func main() {
 	if quorum == "" {
 		quorum = "localhost:2183"
 	}
-	db := must(hql.Open(ctx, "hbase://"+quorum+"/hbase", hql.WithCatalog(tables), hql.WithFullScan(hql.Allow), hql.WithWrites(true)))
+	db := must(hql.Open(ctx, "hbase://"+quorum+"/hbase", hql.WithCatalog(tables), hql.WithFullScan(hql.FullScanAllow), hql.WithWrites(true)))
 	defer db.Close()
 	if f := os.Getenv("CPUPROF"); f != "" {
 		pf := must(os.Create(f))

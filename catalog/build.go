@@ -62,7 +62,7 @@ func (c *Catalog) Replace(t *Table) {
 	c.tables[strings.ToLower(t.Name)] = t
 }
 
-// Drop removes a table and tells whether it was there.
+// Drop removes a table and reports whether it was there.
 func (c *Catalog) Drop(name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -466,14 +466,14 @@ func (b *builder) refuseDrawn(l *Layout) error {
 	return nil
 }
 
-// sameBytes tells that two patterns are written alike.
+// sameBytes reports whether two patterns are written alike.
 func sameBytes(a, b *Composite) bool {
 	return slices.EqualFunc(a.Parts, b.Parts, func(x, y *Part) bool {
 		return bytes.Equal(x.Literal, y.Literal) && (x.Literal != nil || x.Source == y.Source)
 	})
 }
 
-// apart tells that two keys begin with literals of which none begins with the other.
+// apart reports whether two keys begin with literals of which none begins with the other.
 func apart(a, b *Composite) bool {
 	x, y := a.Parts[0].Literal, b.Parts[0].Literal
 	return x != nil && y != nil && !bytes.HasPrefix(x, y) && !bytes.HasPrefix(y, x)

@@ -47,14 +47,14 @@ type Column struct {
 	Name    string
 	Type    types.Type
 	NotNull bool
-	// KeyPart tells that the column is read from the key (or from table name or qualifier).
+	// KeyPart reports whether the column is read from the key (or from table name or qualifier).
 	KeyPart bool
 	// Family and Qualifier name the cell otherwise; Encoding says how its value is stored.
 	Family, Qualifier string
 	Encoding          Encoding
 	// Packed is the qualifier made of parts: one logical row a cell. Nil otherwise.
 	Packed *Composite
-	// HasCell tells that Family:Qualifier exists (a key column may be copied in a cell too).
+	// HasCell reports whether Family:Qualifier exists (a key column may be copied in a cell too).
 	HasCell bool
 	Pos     parser.Pos
 	inKey   bool // of some layout
@@ -126,12 +126,12 @@ type Order uint8
 
 // The orders.
 const (
-	Unordered  Order = iota
-	Ascending        // greater values, greater bytes
-	Halves           // two's complement: ascending, but negative values after the others
-	Padded           // fixed-width text: ascending on the value's bytes, filled up to the width
-	Terminated       // variable-width text: the value's bytes as they are, any of them, which a delimiter or the end of the key follows
-	Lexical          // bytes of varying width that sort as the values do where 0x00 or the end follows
+	Unordered      Order = iota
+	Ascending            // greater values, greater bytes
+	TwosComplement       // two's complement: ascending, but negative values after the others
+	Padded               // fixed-width text: ascending on the value's bytes, filled up to the width
+	Terminated           // variable-width text: the value's bytes as they are, any of them, which a delimiter or the end of the key follows
+	Lexical              // bytes of varying width that sort as the values do where 0x00 or the end follows
 	// Inverted is added to one of the others where all bits are inverted: ascending is descending.
 	Inverted Order = 1 << 7
 )

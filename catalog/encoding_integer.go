@@ -50,7 +50,7 @@ func (e integer) Unit() string {
 func (e integer) Order() Order {
 	switch e.kind {
 	case signed:
-		return Halves
+		return TwosComplement
 	case little:
 		return Unordered
 	}
@@ -147,7 +147,7 @@ func readUint(src []byte) (u uint64) {
 	return u
 }
 
-// checkInt tells that n is no value of t.
+// checkInt reports whether n is no value of t.
 func checkInt(t types.Type, n int64) error {
 	if lo, hi := types.IntRange(t); n < lo || n > hi {
 		return fmt.Errorf("%d is no %s", n, t)

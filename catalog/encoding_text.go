@@ -57,7 +57,7 @@ func (e text) Append(dst []byte, v types.Value) ([]byte, error) {
 
 var errYear = errors.New("as text the year is from 0000 to 9999")
 
-// yearFits tells that the year of a DATE or TIMESTAMP has four digits; other values have none.
+// yearFits reports whether the year of a DATE or TIMESTAMP has four digits; other values have none.
 func yearFits(v types.Value) bool {
 	const first, last = -62_167_219_200_000, 253_402_300_799_999 // milliseconds since 1970
 	switch v.Type() {
@@ -159,7 +159,7 @@ func (e padded) Decode(src []byte) (types.Value, error) {
 	return types.NewString(s), nil
 }
 
-// disturbed tells that s holds a byte for which padded strings would not sort like the strings.
+// disturbed reports whether s holds a byte for which padded strings would not sort like the strings.
 func (e padded) disturbed(s string) bool {
 	for i := range len(s) {
 		if s[i] < max(e.filler, 1) {

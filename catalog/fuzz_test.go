@@ -103,7 +103,7 @@ func cellEncodings(tb testing.TB) []Encoding {
 	return out
 }
 
-// canonical tells that each value of e has one form: neither text that several spellings have, nor the
+// canonical reports whether each value of e has one form: neither text that several spellings have, nor the
 // bytes of zeros, NaNs and truths.
 func canonical(e Encoding, v types.Value) bool {
 	switch e := e.(type) {

@@ -355,7 +355,7 @@ type solver struct {
 	whole    bool // what is read is what was written, not the start of a day or month of it
 }
 
-// Holds tells that a part of l is the column col itself: what is read from it is every value that was written.
+// Holds reports whether a part of l is the column col itself: what is read from it is every value that was written.
 func (l *Layout) Holds(col int) bool {
 	return slices.ContainsFunc(l.solve, func(s solver) bool { return s.col == col && s.direct })
 }
@@ -365,7 +365,7 @@ func (l *Layout) Tells(col int) bool {
 	return slices.ContainsFunc(l.solve, func(s solver) bool { return s.col == col && s.whole })
 }
 
-// ReadFrom tells that column col is read from part i of the key and nothing else, so that rows which agree in the part
+// ReadFrom reports whether column col is read from part i of the key and nothing else, so that rows which agree in the part
 // agree in the column: the minute that the key holds is all that is known of a moment.
 func (l *Layout) ReadFrom(col, i int) bool {
 	ref := partRef{1, i}

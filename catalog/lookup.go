@@ -131,7 +131,7 @@ func (b *builder) lookups() error {
 	return nil
 }
 
-// leads tells that numbers of table to go into the keys of table from, or of one whose numbers do.
+// leads reports whether numbers of table to go into the keys of table from, or of one whose numbers do.
 func (c *Catalog) leads(from, to string, seen map[string]bool) bool {
 	t, ok := c.Table(from)
 	if !ok || seen[t.Name] {

@@ -12,7 +12,7 @@ type Point struct {
 	Qualifier, Value []byte // of a cell that holds this point alone
 }
 
-// HoldsPoints tells that c's cells are OpenTSDB's: a cell holds one data point or many, and a
+// HoldsPoints reports whether c's cells are OpenTSDB's: a cell holds one data point or many, and a
 // point's qualifier depends on its number's width.
 func (c *Column) HoldsPoints() bool {
 	_, ok := c.Encoding.(openTSDBValue)
@@ -111,7 +111,7 @@ func Compact(points []Point) (qualifier, value []byte) {
 	return qualifier, append(value, 1)
 }
 
-// isOpenTSDB tells that a qualifier is OpenTSDB's.
+// isOpenTSDB reports whether a qualifier is OpenTSDB's.
 func isOpenTSDB(p *Composite) bool {
 	if p == nil || len(p.Parts) != 1 {
 		return false

@@ -144,7 +144,7 @@ func (p *Part) Monotone() int { return expr.Monotone(p.Expr, p.column()) }
 // Order is what the order of the part's bytes says of the order of its values.
 //
 //	n AS ORDERED INT64     Ascending
-//	n AS INT64             Halves: negative numbers stand behind the others
+//	n AS INT64             TwosComplement: negative numbers stand behind the others
 //	n AS TEXT              Unordered: '10' stands before '9'
 //
 // Of an INVERTED encoding it is what these bytes say that it inverts: see Rises.
@@ -164,7 +164,7 @@ func (p *Part) Rises() int {
 
 func (p *Part) inverted() bool { return isInverted(p.Encoding) }
 
-// Negatives are the least bytes of a negative value, of a part whose Order is Halves and whose bytes are not inverted.
+// Negatives are the least bytes of a negative value, of a part whose Order is TwosComplement and whose bytes are not inverted.
 //
 //	n AS INT16     0x80 0x00
 func (p *Part) Negatives() []byte {

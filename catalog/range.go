@@ -87,7 +87,7 @@ func appendRanges(dst []ByteRange, enc Encoding, iv types.Interval, f follow) (o
 		}
 		dst, ok = appendClipped(dst, enc, c)
 		return dst, true, ok
-	case Halves:
+	case TwosComplement:
 		c, some := enc.Clip(iv)
 		if !some {
 			return dst, true, true
@@ -259,7 +259,7 @@ func paddedRange(enc Encoding, iv types.Interval) (r ByteRange, exact bool) {
 	return r, exact
 }
 
-// plain tells that padding does not disturb the order around b: no byte up to a space in a text bound.
+// plain reports whether padding does not disturb the order around b: no byte up to a space in a text bound.
 func plain(enc Encoding, b []byte) bool {
 	return enc.Type() == types.Bytes || len(upToBlank(b, len(b))) == len(b)
 }

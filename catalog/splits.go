@@ -105,7 +105,7 @@ func splitByKey(l *Layout, d *parser.SplitDef) ([][]byte, error) {
 	}
 	var lo, hi types.Value
 	switch p.Encoding.Order() {
-	case Ascending, Halves:
+	case Ascending, TwosComplement:
 		iv, ok := p.Encoding.Clip(types.Interval{})
 		if ok && !iv.Lo.IsNull() && p.Encoding.Type().IsInteger() {
 			lo, hi = iv.Lo, iv.Hi

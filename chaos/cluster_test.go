@@ -144,7 +144,7 @@ func (c *cluster) script(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// admin asks the Java client to do something; ok tells that it did.
+// admin asks the Java client to do something; ok reports whether it did.
 func (c *cluster) admin(args ...string) (answer string, ok bool) {
 	out := c.script(append([]string{"c"}, args...)...)
 	return out, strings.HasPrefix(out, "ok")
@@ -163,7 +163,7 @@ func (c *cluster) pid(name string) int {
 	return pid
 }
 
-// signal tells whether the process got it.
+// signal reports whether the process got it.
 func (c *cluster) signal(name string, s syscall.Signal) bool {
 	pid := c.pid(name)
 	return pid > 0 && syscall.Kill(pid, s) == nil
@@ -181,7 +181,7 @@ func (c *cluster) server(i int) string { return fmt.Sprintf("rs%d", i%c.servers+
 // port of the region server with that number.
 func (c *cluster) port(i int) int { return c.base + 621 + i%c.servers }
 
-// kill ends a process at once and starts it again after some time. It tells whether it
+// kill ends a process at once and starts it again after some time. It reports whether it
 // was back, and the master knew, within a minute.
 func (c *cluster) kill(name string, away time.Duration) bool {
 	before, _ := c.admin("servers")

@@ -398,5 +398,5 @@ func (w *world) explained(t *testing.T) {
 	}
 }
 
-// missed tells whether err says that its time was over.
+// missed reports whether err says that its time was over.
 func missed(err error) bool { return errors.Is(err, context.DeadlineExceeded) }

@@ -28,9 +28,9 @@ type gen struct {
 	pieces int
 	// alias counts aliases.
 	alias int
-	// params tells that some constants are arguments, risky that expressions may fail, zoned that the zone is not UTC.
+	// params reports whether some constants are arguments, risky that expressions may fail, zoned that the zone is not UTC.
 	params, risky bool
-	// approx tells that a DOUBLE of the statement depends on the order of additions or on a library of functions.
+	// approx reports whether a DOUBLE of the statement depends on the order of additions or on a library of functions.
 	approx bool
 	// plain forbids sub-queries.
 	plain bool

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// errNotInstalled tells that there is no PostgreSQL on this machine.
+// errNotInstalled reports whether there is no PostgreSQL on this machine.
 var errNotInstalled = errors.New("PostgreSQL is not installed")
 
 // server is a PostgreSQL server in a temporary folder, which nobody else reaches.

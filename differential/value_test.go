@@ -322,7 +322,7 @@ func pgTime(s string) (time.Time, bool) {
 	return time.Date(n[1], time.Month(n[2]), n[3], n[4], n[5], n[6], nanos, time.UTC).Add(-time.Duration(offset) * time.Second), true
 }
 
-// nearly tells that two normal values are equal but for the last digits of a DOUBLE.
+// nearly reports whether two normal values are equal but for the last digits of a DOUBLE.
 func nearly(a, b string) bool {
 	if a == b {
 		return true

@@ -82,7 +82,7 @@ func (w *world) open() {
 
 // client adds one with memory and settings of its own.
 func (w *world) client(opts ...hql.Option) {
-	db, err := hql.New(w.store, w.store.Admin(), nil, append(opts, hql.WithFullScan(hql.Allow), hql.WithWrites(true))...)
+	db, err := hql.New(w.store, w.store.Admin(), nil, append(opts, hql.WithFullScan(hql.FullScanAllow), hql.WithWrites(true))...)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func (w *world) onHQL(db *hql.DB, c *call, stmt *hql.Stmt) (a answer) {
 	return a
 }
 
-// same tells that two answers are equal.
+// same reports whether two answers are equal.
 func same(c *call, a, b [][]string) bool {
 	if len(a) != len(b) {
 		return false
@@ -349,7 +349,7 @@ func judge(c *call, h, p answer) outcome {
 	return agree
 }
 
-// tooLong tells that PostgreSQL took longer than its statement_timeout: a product of tables, of little use.
+// tooLong reports whether PostgreSQL took longer than its statement_timeout: a product of tables, of little use.
 func tooLong(err error) bool {
 	var pe *pgconn.PgError
 	return errors.As(err, &pe) && pe.Code == "57014"

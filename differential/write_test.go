@@ -42,7 +42,7 @@ func (c *column) value(r *rand.Rand) value {
 	}
 }
 
-// holds tells that v fits the declared type. A DECIMAL of several scales would be several keys in hql and one in PostgreSQL;
+// holds reports whether v fits the declared type. A DECIMAL of several scales would be several keys in hql and one in PostgreSQL;
 // texts of years before the first are others.
 func (c *column) holds(v value) bool {
 	if v.null() {
@@ -193,7 +193,7 @@ func (w *world) insert(t *table, columns []string, rows [][]value, ifNew bool) i
 	return len(rows)
 }
 
-// exists tells that t has a row of that key.
+// exists reports whether t has a row of that key.
 func (w *world) exists(t *table, row []value) bool {
 	return len(w.onPG(&call{text: "SELECT 1 FROM " + t.Name + " WHERE " + t.is(row)}).rows) > 0
 }

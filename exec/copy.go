@@ -204,7 +204,7 @@ func (c *copier) add(ctx context.Context, row []types.Value, set []bool) error {
 		if c.table.HiddenKey {
 			break
 		}
-		if _, err := c.in.w.fits(l, row); err != nil {
+		if _, err := c.in.w.checkFits(l, row); err != nil {
 			c.reject(err)
 			return nil
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// large tells that sizes are to be tested up to their largest.
+// large reports whether sizes are to be tested up to their largest.
 func large() bool { return os.Getenv("HQL_LARGE") == "1" }
 
 // The queries whose cost is that of the rows they give. Rows of a host are newest first by j.

@@ -42,7 +42,7 @@ func compareFakeCells(a, b fakeCell) int {
 	return cmp.Or(bytes.Compare(a.key, b.key), bytes.Compare(a.Family, b.Family), bytes.Compare(a.Qualifier, b.Qualifier), cmp.Compare(b.Timestamp, a.Timestamp))
 }
 
-// inKeyRanges tells whether key lies in the ranges of keys that f has.
+// inKeyRanges reports whether key lies in the ranges of keys that f has.
 func inKeyRanges(f filter.Filter, key []byte) bool {
 	switch f := f.(type) {
 	case filter.And:

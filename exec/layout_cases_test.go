@@ -317,7 +317,7 @@ func (lc *layoutCase) dump(tables []string, skip int, cells bool) string {
 	return strings.Join(lines, "\n")
 }
 
-// sameStart tells that two rows have the same first column, which those of an ORDER BY are ordered by first.
+// sameStart reports whether two rows have the same first column, which those of an ORDER BY are ordered by first.
 func sameStart(a, b string) bool {
 	x, _, _ := strings.Cut(a, "|")
 	y, _, _ := strings.Cut(b, "|")

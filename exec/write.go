@@ -216,8 +216,8 @@ func (w *writer) place(l *catalog.Layout, row []types.Value) (place, error) {
 	return at, err
 }
 
-// fits computes where row would stand under layout l if each name had a number.
-func (w *writer) fits(l *catalog.Layout, row []types.Value) (place, error) {
+// checkFits computes where row would stand under layout l if each name had a number.
+func (w *writer) checkFits(l *catalog.Layout, row []types.Value) (place, error) {
 	defer func(known expr.LookupFunc) { w.env.Lookup = known }(w.env.Lookup)
 	w.env.Lookup = w.run.Numbers.Any
 	return w.place(l, row)
@@ -273,7 +273,7 @@ func (w *writer) put(row []types.Value, set []bool, at *place, old []types.Value
 		}
 	}
 	if old != nil {
-		w.retire(old, places, ts)
+		w.deleteStaleEntries(old, places, ts)
 	}
 	if len(t.Layouts) > 1 {
 		w.written = append(w.written, writtenRow{row, ts, places[0].id()})
@@ -302,9 +302,9 @@ func (w *writer) entry(i int, row []types.Value, set []bool, p place, ts int64) 
 	return nil
 }
 
-// retire deletes the entries of old in derived layouts that a row written at ts, with its entries at places, does not
+// deleteStaleEntries deletes the entries of old in derived layouts that a row written at ts, with its entries at places, does not
 // overwrite: none is newer than its row. What another statement writes there at ts stays.
-func (w *writer) retire(old []types.Value, places []place, ts int64) {
+func (w *writer) deleteStaleEntries(old []types.Value, places []place, ts int64) {
 	for i, l := range w.table.Layouts[1:] {
 		was, err := w.place(l, old)
 		if err != nil || was.skip {

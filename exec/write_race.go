@@ -246,7 +246,7 @@ func (w *writer) lacking(ctx context.Context, rows []writtenRow, all bool) (agai
 	if err != nil {
 		return nil, err
 	}
-	if err := w.run.Numbers.Know(ctx, w.table, slices.DeleteFunc(slices.Clone(now), func(row []types.Value) bool { return row == nil })); err != nil {
+	if err := w.run.Numbers.ResolveNames(ctx, w.table, slices.DeleteFunc(slices.Clone(now), func(row []types.Value) bool { return row == nil })); err != nil {
 		return nil, err
 	}
 	every := allColumns(w.table)
@@ -286,7 +286,7 @@ func (w *writer) lacking(ctx context.Context, rows []writtenRow, all bool) (agai
 	}
 	for k := range rows {
 		if w.refused[rows[k].claimed] && places[k] != nil {
-			w.retire(rows[k].row, places[k], rows[k].ts+1)
+			w.deleteStaleEntries(rows[k].row, places[k], rows[k].ts+1)
 			rows[k].claimed, had[k] = rowID{}, true // another statement may have written the same entry
 		}
 		if had[k] {

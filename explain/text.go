@@ -296,21 +296,21 @@ func (d *drawing) scan(s *plan.Scan, in string) {
 	if s.Hop != nil {
 		line("hops", "%s", hopText(s))
 	}
-	if s.Skip > 0 {
-		n := s.Skip - 1
+	if s.DistinctPrefix > 0 {
+		n := s.DistinctPrefix - 1
 		for s.Layout.Key.Parts[n].Literal != nil { // the delimiter behind the part
 			n--
 		}
 		of := ""
-		if s.SkipEnds && s.Reversed {
+		if s.DistinctFirst && s.Reversed {
 			of = ", the last row of each"
-		} else if s.SkipEnds {
+		} else if s.DistinctFirst {
 			of = ", the first row of each"
 		}
 		line("skip", "from value to value of %s%s", s.Layout.Key.Parts[n].Source, of)
 	}
-	if len(s.Considered) > 1 {
-		for _, c := range s.Considered {
+	if len(s.Candidates) > 1 {
+		for _, c := range s.Candidates {
 			if c.Lost != "" {
 				line("layout", "%s: no, it has no rows in which %s is NULL", c.Layout, c.Lost)
 				continue

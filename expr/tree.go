@@ -170,7 +170,7 @@ func Preimage(e Expr, col int, out, within types.Set) (types.Set, bool) {
 	return s, ok
 }
 
-// preimage is Preimage; exact tells that e lies in out for all of the values.
+// preimage is Preimage; exact reports whether e lies in out for all of the values.
 func preimage(e Expr, col int, out, within types.Set) (s types.Set, exact, ok bool) {
 	if c, isCol := e.(*Column); isCol {
 		return out.Intersect(within), true, c.Index == col

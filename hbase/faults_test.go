@@ -42,7 +42,7 @@ var faultWorld = sync.OnceValues(func() ([]Row, []Mutation) {
 	return rows, ms
 })
 
-// errWrongRows tells that a scan gave other rows than are stored.
+// errWrongRows reports whether a scan gave other rows than are stored.
 var errWrongRows = errors.New("wrong rows")
 
 // faultyScan reads rows in batches of a few through a store that loses answers,

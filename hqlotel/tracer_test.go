@@ -24,7 +24,7 @@ func open(t *testing.T, options ...hqlotel.Option) (*hql.DB, *tracetest.InMemory
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))
 	tracer := hqlotel.New(append(options, hqlotel.WithTracerProvider(provider))...)
 	ctx := context.Background()
-	db, err := hql.Open(ctx, "mem:", hql.WithTracer(tracer), hql.WithFullScan(hql.Deny))
+	db, err := hql.Open(ctx, "mem:", hql.WithTracer(tracer), hql.WithFullScan(hql.FullScanDeny))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	db, err := hql.Open(ctx, "mem:", hql.WithTracer(tracer), hql.WithFullScan(hql.Deny), hql.WithCatalog("CREATE TABLE t (id INT PRIMARY KEY, name STRING)"))
+	db, err := hql.Open(ctx, "mem:", hql.WithTracer(tracer), hql.WithFullScan(hql.FullScanDeny), hql.WithCatalog("CREATE TABLE t (id INT PRIMARY KEY, name STRING)"))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func TestMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := context.Background()
-	db, err := hql.Open(ctx, "mem:", hql.WithTracer(tracer), hql.WithFullScan(hql.Deny))
+	db, err := hql.Open(ctx, "mem:", hql.WithTracer(tracer), hql.WithFullScan(hql.FullScanDeny))
 	if err != nil {
 		t.Fatal(err)
 	}

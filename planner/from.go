@@ -213,7 +213,7 @@ func (q *query) condition(t *parser.Join, a, b side) (on expr.Expr, shared [][2]
 	return expr.Conjunction(terms), shared, nil
 }
 
-// isAlways tells whether e is the constant TRUE.
+// isAlways reports whether e is the constant TRUE.
 func isAlways(e expr.Expr) bool {
 	k, ok := e.(*expr.Const)
 	return ok && !k.Val.IsNull() && k.Val.Bool()

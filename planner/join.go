@@ -10,7 +10,7 @@ import (
 )
 
 // joined reads the sources and joins them, one to the row of those before it.
-// ordered tells that the wanted order is provided.
+// ordered reports whether the wanted order is provided.
 //
 //	a predicate on a column holds for the columns it is equal to (spread)
 //	inner joins begin with a source whose key is bound, and go on with those whose keys
@@ -380,7 +380,7 @@ func (q *query) lookup(j *plan.Join, s *source, own []expr.Expr, used []bool, h 
 	return nil
 }
 
-func cost(s *plan.Scan) float64 { return s.Considered[0].Cost }
+func cost(s *plan.Scan) float64 { return s.Candidates[0].Cost }
 
 // estimate guesses how many rows n gives.
 func estimate(n plan.Node) float64 {
@@ -408,7 +408,7 @@ func estimate(n plan.Node) float64 {
 	return unknown
 }
 
-// keyCondition tells that the keys have the values of one of the rows.
+// keyCondition reports whether the keys have the values of one of the rows.
 func keyCondition(keys []expr.Expr, rows [][]types.Value) expr.Expr {
 	if len(keys) == 1 {
 		in := &expr.In{Pos: keys[0].Position(), X: keys[0], List: make([]types.Value, len(rows))}

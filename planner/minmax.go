@@ -41,7 +41,7 @@ func (q *query) extremes(c *parser.SelectCore, f *from, groups []expr.Expr, aggs
 	return out, nil
 }
 
-// anyOfSame tells that of rows that are the same in all that the query takes from them one is enough.
+// anyOfSame reports whether of rows that are the same in all that the query takes from them one is enough.
 func anyOfSame(c *parser.SelectCore, grouped bool, aggs []plan.AggCall) bool {
 	if !grouped {
 		return c.Distinct

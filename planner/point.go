@@ -70,7 +70,7 @@ func (e *Env) PointOf(s *parser.Select, p *plan.Plan) *Point {
 	return out
 }
 
-// plainItems tells that the SELECT list has columns only, so that no argument is in it.
+// plainItems reports whether the SELECT list has columns only, so that no argument is in it.
 func plainItems(items []parser.SelectItem) bool {
 	for _, it := range items {
 		if _, ok := it.Expr.(*parser.ColumnRef); !ok && !it.Star {
@@ -106,7 +106,7 @@ func equalities(dst []keyTerm, e parser.Expr) []keyTerm {
 	return append(dst, keyTerm{})
 }
 
-// fits tells that a value is compared with a column of type t as it is.
+// fits reports whether a value is compared with a column of type t as it is.
 func fits(v types.Value, t types.Type) bool {
 	return !v.IsNull() && (v.Type() == t || v.Type().IsInteger() && t.IsInteger())
 }

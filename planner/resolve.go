@@ -28,7 +28,7 @@ type source struct {
 
 func (s *source) width() int { return len(s.cols) }
 
-// has tells whether column i is one of those that table (empty: no table) stands for.
+// has reports whether column i is one of those that table (empty: no table) stands for.
 func (s *source) has(i int, table string) bool {
 	switch {
 	case table == "":

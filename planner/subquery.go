@@ -109,7 +109,7 @@ func limited(s *parser.Select, kind expr.SubqueryKind) *parser.Select {
 	return &out
 }
 
-// readsNothing tells that the made-up values fit no key, so that the plan says nothing of others.
+// readsNothing reports whether the made-up values fit no key, so that the plan says nothing of others.
 func readsNothing(p *plan.Plan) bool {
 	return slices.ContainsFunc(plan.Scans(p.Root), func(s *plan.Scan) bool { return s.Access == plan.Empty })
 }

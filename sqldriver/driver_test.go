@@ -96,7 +96,7 @@ func TestDriver(t *testing.T) {
 }
 
 func TestConnector(t *testing.T) {
-	inner, err := hql.Open(context.Background(), "mem:", hql.WithFullScan(hql.Deny))
+	inner, err := hql.Open(context.Background(), "mem:", hql.WithFullScan(hql.FullScanDeny))
 	if err != nil {
 		t.Fatal(err)
 	}

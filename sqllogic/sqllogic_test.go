@@ -125,7 +125,7 @@ func runFile(t *testing.T, file string) *count {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := hql.Open(t.Context(), "mem:", hql.WithFullScan(hql.Allow))
+	db, err := hql.Open(t.Context(), "mem:", hql.WithFullScan(hql.FullScanAllow))
 	if err != nil {
 		t.Fatal(err)
 	}

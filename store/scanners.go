@@ -55,7 +55,7 @@ func (s *scanners) add(g *region, r *regionScanner, expires time.Time) *scannerH
 	return h
 }
 
-// find gives an open scanner, or tells that the scanner ended a short while ago.
+// find gives an open scanner, or says that the scanner ended a short while ago.
 func (s *scanners) find(id uint64, now time.Time) (h *scannerHolder, ended closedScanner, ok bool) {
 	s.expire(now)
 	s.mu.Lock()

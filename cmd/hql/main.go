@@ -137,7 +137,7 @@ func flagError(err error, command string) error {
 	return fmt.Errorf("%s\nhint: %s -h lists the flags", text, command)
 }
 
-var policies = map[string]*hql.FullScan{"": nil, "allow": ptr(hql.Allow), "warn": ptr(hql.Warn), "deny": ptr(hql.Deny)}
+var policies = map[string]*hql.FullScan{"": nil, "allow": ptr(hql.FullScanAllow), "warn": ptr(hql.FullScanWarn), "deny": ptr(hql.FullScanDeny)}
 
 func ptr[T any](v T) *T { return &v }
 

@@ -23,7 +23,7 @@ type op struct {
 
 func main() {
 	ctx := context.Background()
-	db, err := hql.Open(ctx, "mem:", hql.WithFullScan(hql.Deny))
+	db, err := hql.Open(ctx, "mem:", hql.WithFullScan(hql.FullScanDeny))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func TestQueriesHitThePrefix(t *testing.T) {
 // The embedded store stands in for the cluster.
 func TestMailboxes(t *testing.T) {
 	ctx := context.Background()
-	db, err := hql.Open(ctx, "mem:", hql.WithFullScan(hql.Deny))
+	db, err := hql.Open(ctx, "mem:", hql.WithFullScan(hql.FullScanDeny))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -214,8 +214,8 @@ func (n *Numbers) Allocate(ctx context.Context, t *catalog.Table, row []types.Va
 	return nil
 }
 
-// Know makes the numbers of the names in rows of t, which were read, known.
-func (n *Numbers) Know(ctx context.Context, t *catalog.Table, rows [][]types.Value) error {
+// ResolveNames makes the numbers of the names in rows of t, which were read, known.
+func (n *Numbers) ResolveNames(ctx context.Context, t *catalog.Table, rows [][]types.Value) error {
 	parts := t.LookupParts()
 	if len(parts) == 0 {
 		return nil

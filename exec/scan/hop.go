@@ -220,7 +220,7 @@ func appendPlain(tasks []task, t task) []task {
 	return append(tasks, t)
 }
 
-// behind tells that key was passed.
+// behind reports whether key was passed.
 func (t *task) behind(key []byte) bool {
 	if t.reversed {
 		return len(t.stop) > 0 && bytes.Compare(key, t.stop) >= 0
@@ -276,7 +276,7 @@ func joinKeys(tasks []task) []task {
 
 // hopScan finds what is worth reading of its tasks, then reads that.
 type hopScan struct {
-	crew  *crew
+	group *group
 	tasks []task
 	read  func(ctx context.Context, tasks []task) operator.Operator
 	in    operator.Operator
@@ -297,7 +297,7 @@ func (h *hopScan) Next(ctx context.Context) ([][]types.Value, error) {
 func (h *hopScan) find(ctx context.Context) (out []task, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(h.crew.ctx, cancel)()
+	defer context.AfterFunc(h.group.ctx, cancel)()
 	for _, t := range h.tasks {
 		if t.hop == nil {
 			out = append(out, t)
@@ -314,7 +314,7 @@ func (h *hopScan) find(ctx context.Context) (out []task, err error) {
 
 // Close ends the reading.
 func (h *hopScan) Close() error {
-	h.crew.close()
+	h.group.close()
 	if h.in != nil {
 		return h.in.Close()
 	}

@@ -97,7 +97,7 @@ func (x *indexScan) lookUp(ctx context.Context, entries [][]types.Value) error {
 		keys, of = keys[:0], of[:0]
 		return nil
 	}
-	if err := x.st.Numbers.Know(ctx, x.scan.Table, entries); err != nil {
+	if err := x.st.Numbers.ResolveNames(ctx, x.scan.Table, entries); err != nil {
 		return err
 	}
 	for _, e := range entries {

@@ -14,7 +14,7 @@ import (
 // read ahead by a goroutine; under one, streams are asked for few rows at first and
 // for more only when their last known row was taken, because only those can still win.
 type mergeScan struct {
-	crew    *crew
+	group   *group
 	by      operator.Order
 	env     expr.Env
 	streams []*mergeStream
@@ -34,7 +34,7 @@ type mergeStream struct {
 	index  int
 	reader *reader
 	sorted bool // its rows need no sorting: a range, not a multi-get
-	lane   *lane
+	stream *stream
 	batch  *rowBatch
 	pos    int
 	keys   []types.Value // of the head row
@@ -75,10 +75,10 @@ func (m *mergeScan) begin(ctx context.Context) error {
 		}
 	} else {
 		for _, s := range m.streams {
-			s.lane = newLane(1)
-			m.crew.run(func(ctx context.Context) {
+			s.stream = newStream(1)
+			m.group.run(func(ctx context.Context) {
 				if s.pump(ctx, m) {
-					s.lane.end(ctx)
+					s.stream.end(ctx)
 				}
 			})
 		}
@@ -107,7 +107,7 @@ func (m *mergeScan) fillAll(ctx context.Context) error {
 	errs := make(chan error, m.workers)
 	done := make(chan struct{})
 	for range m.workers {
-		m.crew.run(func(ctx context.Context) {
+		m.group.run(func(ctx context.Context) {
 			defer func() { done <- struct{}{} }()
 			for s := range work {
 				if err := Safely(func() error { return s.fill(ctx, m) }); err != nil && err != io.EOF {
@@ -115,7 +115,7 @@ func (m *mergeScan) fillAll(ctx context.Context) error {
 					case errs <- err:
 					default:
 					}
-					m.crew.cancel()
+					m.group.cancel()
 				}
 			}
 		})
@@ -127,10 +127,10 @@ feed:
 		case work <- s:
 		case <-ctx.Done():
 			err = ctx.Err()
-			m.crew.cancel()
+			m.group.cancel()
 			break feed
-		case <-m.crew.ctx.Done():
-			err = m.crew.ctx.Err()
+		case <-m.group.ctx.Done():
+			err = m.group.ctx.Err()
 			break feed
 		}
 	}
@@ -156,9 +156,9 @@ func (s *mergeStream) pump(ctx context.Context, m *mergeScan) bool {
 		if err == io.EOF {
 			return true
 		}
-		return s.lane.send(ctx, delivery{b, err}) && err == nil
+		return s.stream.send(ctx, batchOrErr{b, err}) && err == nil
 	}
-	return s.lane.pump(ctx, s.reader, m.width)
+	return s.stream.pump(ctx, s.reader, m.width)
 }
 
 // fill gets the next batch of s itself.
@@ -204,15 +204,15 @@ func (s *mergeStream) all(ctx context.Context, m *mergeScan) (*rowBatch, error) 
 
 // refill replaces the batch of s; io.EOF when it is read to its end.
 func (m *mergeScan) refill(ctx context.Context, s *mergeStream) error {
-	if s.lane == nil {
+	if s.stream == nil {
 		return s.fill(ctx, m)
 	}
 	if s.batch != nil {
-		s.lane.recycle(s.batch)
+		s.stream.recycle(s.batch)
 		s.batch = nil
 	}
 	s.pos = 0
-	d, err := s.lane.receive(ctx, m.crew.ctx)
+	d, err := s.stream.receive(ctx, m.group.ctx)
 	s.batch = d.b
 	return err
 }
@@ -286,7 +286,7 @@ func (m *mergeScan) advance(ctx context.Context, s *mergeStream) error {
 
 // Close ends the readers.
 func (m *mergeScan) Close() error {
-	m.crew.close()
+	m.group.close()
 	for _, s := range m.streams {
 		s.reader.close()
 	}

@@ -46,10 +46,10 @@ type reader struct {
 	chunk int
 	quota int64 // rows after which it ends; 0: none
 	brief bool  // hbase.ScanRange.Brief: it is one of very many
-	// skip, where not 0, is Scan.Skip: of rows with the same leading parts the first that fits is kept.
+	// skip, where not 0, is Scan.DistinctPrefix: of rows with the same leading parts the first that fits is kept.
 	// While a fetch brings many different ones it goes on reading, else it jumps behind the last.
 	skip   int
-	halves bool   // Scan.SkipHalves: rows whose next byte has another top bit are different too
+	halves bool   // Scan.DistinctBySign: rows whose next byte has another top bit are different too
 	prefix []byte // the leading parts of the last row kept
 	half   byte
 	scan   *plan.Scan
@@ -69,7 +69,7 @@ type reader struct {
 
 func newReader(st *Reads, s *plan.Scan, l *catalog.Layout, stats *Counts, dec *Decoder, opts *hbase.ReadOptions, tasks []task) *reader {
 	r := &reader{st: st, stats: stats, dec: dec, opts: opts, tasks: tasks, bytes: scanBytes,
-		scan: s, skip: s.Skip, halves: s.SkipHalves, missOK: computedName(l)}
+		scan: s, skip: s.DistinctPrefix, halves: s.DistinctBySign, missOK: computedName(l)}
 	if r.skip > 0 {
 		r.pace = newPace(FirstRows)
 		r.chunk = FirstRows
@@ -315,7 +315,7 @@ func (r *reader) jump() bool {
 	return r.start != nil
 }
 
-// isLast tells that key is of those of which one was kept last.
+// isLast reports whether key is of those of which one was kept last.
 func (r *reader) isLast(key []byte) bool {
 	return r.prefix != nil && bytes.HasPrefix(key, r.prefix) && r.halfOf(key, len(r.prefix)) == r.half
 }

@@ -84,7 +84,7 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 		}
 		return r
 	}
-	c := newCrew(ctx)
+	c := newGroup(ctx)
 	hops := func(tasks []task) []task {
 		for i := range tasks {
 			if s.Hop != nil && tasks[i].keys == nil {
@@ -95,7 +95,7 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 	}
 	if s.Order == plan.MergeOrder {
 		if streams := cutStreams(s, spans); len(streams) > 1 || len(streams) == 1 && streams[0][0].keys != nil {
-			m := &mergeScan{crew: c, by: s.OrderBy, env: st.ExprEnv(), width: s.Width(), workers: min(workers, len(streams)), lazy: s.Limit >= 0}
+			m := &mergeScan{group: c, by: s.OrderBy, env: st.ExprEnv(), width: s.Width(), workers: min(workers, len(streams)), lazy: s.Limit >= 0}
 			for i, tasks := range streams {
 				r := makeReader(hops(tasks))
 				r.bytes, r.brief = responseBytes(len(streams)), len(streams) > MaxOpenScanners
@@ -121,13 +121,13 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 		return st.readTasks(ctx, s, tasks, c, makeReader)
 	}
 	if s.Hop != nil && s.Limit < 0 {
-		return &hopScan{crew: c, tasks: tasks, read: read}
+		return &hopScan{group: c, tasks: tasks, read: read}
 	}
 	return read(ctx, tasks)
 }
 
 // readTasks makes the operator that reads tasks.
-func (st *Reads) readTasks(ctx context.Context, s *plan.Scan, tasks []task, c *crew, makeReader func([]task) *reader) operator.Operator {
+func (st *Reads) readTasks(ctx context.Context, s *plan.Scan, tasks []task, c *group, makeReader func([]task) *reader) operator.Operator {
 	if s.Limit < 0 || s.Access == plan.FullScan && (s.Filter != nil || s.Residual != nil) { // a search goes through many regions
 		tasks = st.byRegion(ctx, tasks, s.Limit < 0 && !s.Reversed)
 	}
@@ -149,9 +149,9 @@ func (st *Reads) readTasks(ctx context.Context, s *plan.Scan, tasks []task, c *c
 	if s.Order == plan.NoOrder && s.Limit < 0 {
 		queue := newTaskQueue(tasks, min(scannersOnServer(), (cap(st.Slots)+1)/2))
 		workers = min(workers, queue.atOnce())
-		return &parallelScan{crew: c, queue: queue, workers: workers, width: s.Width(), reader: makeReader}
+		return &parallelScan{group: c, queue: queue, workers: workers, width: s.Width(), reader: makeReader}
 	}
-	o := &orderedScan{crew: c, tasks: tasks, ahead: workers, window: min(2, workers), width: s.Width(), reader: makeReader}
+	o := &orderedScan{group: c, tasks: tasks, ahead: workers, window: min(2, workers), width: s.Width(), reader: makeReader}
 	if s.Limit >= 0 {
 		o.window = 1
 	}

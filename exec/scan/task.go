@@ -139,11 +139,11 @@ func cutTasks(s *plan.Scan, spans []plan.Span, chunk int) []task {
 // order: scanTasks turns the whole list round under Reversed.
 func appendRange(out []task, s *plan.Scan, sp plan.Span) []task {
 	t := task{table: sp.Table, start: sp.Start, stop: sp.Stop, reversed: s.Reversed}
-	if len(sp.Pivot) == 0 || s.Order == plan.NoOrder {
+	if len(sp.SignSplit) == 0 || s.Order == plan.NoOrder {
 		return append(out, t)
 	}
 	upper, lower := t, t
-	upper.start, lower.stop = sp.Pivot, sp.Pivot
+	upper.start, lower.stop = sp.SignSplit, sp.SignSplit
 	return append(out, upper, lower)
 }
 

@@ -10,21 +10,21 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// crew is the goroutines of one table access. Closing it ends them all.
-type crew struct {
+// group is the goroutines of one table access. Closing it ends them all.
+type group struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 }
 
-func newCrew(ctx context.Context) *crew {
-	c := &crew{}
+func newGroup(ctx context.Context) *group {
+	c := &group{}
 	c.ctx, c.cancel = context.WithCancel(ctx)
 	return c
 }
 
 // run starts f.
-func (c *crew) run(f func(ctx context.Context)) {
+func (c *group) run(f func(ctx context.Context)) {
 	c.wg.Add(1)
 	go func() {
 		defer c.wg.Done()
@@ -43,29 +43,29 @@ func Safely(f func() error) (err error) {
 	return f()
 }
 
-func (c *crew) close() {
+func (c *group) close() {
 	c.cancel()
 	c.wg.Wait()
 }
 
-// delivery is what a worker hands over: a batch, or the error that ended it.
-type delivery struct {
+// batchOrErr is what a worker hands over: a batch, or the error that ended it.
+type batchOrErr struct {
 	b   *rowBatch
-	err error // io.EOF: all that the lane is for was read
+	err error // io.EOF: all that the stream is for was read
 }
 
-// lane carries the batches of one worker or of several and takes used ones back. Its end is a delivery like
-// any other: a lane on which nothing comes any more, as its workers were cancelled, has no end.
-type lane struct {
-	out  chan delivery
+// stream carries the batches of one worker or of several and takes used ones back. Its end is a batchOrErr like
+// any other: a stream on which nothing comes any more, as its workers were cancelled, has no end.
+type stream struct {
+	out  chan batchOrErr
 	free chan *rowBatch
 }
 
-func newLane(depth int) *lane {
-	return &lane{out: make(chan delivery, depth), free: make(chan *rowBatch, depth+2)}
+func newStream(depth int) *stream {
+	return &stream{out: make(chan batchOrErr, depth), free: make(chan *rowBatch, depth+2)}
 }
 
-func (l *lane) batch(width int) *rowBatch {
+func (l *stream) batch(width int) *rowBatch {
 	select {
 	case b := <-l.free:
 		return b
@@ -74,15 +74,15 @@ func (l *lane) batch(width int) *rowBatch {
 	}
 }
 
-func (l *lane) recycle(b *rowBatch) {
+func (l *stream) recycle(b *rowBatch) {
 	select {
 	case l.free <- b:
 	default:
 	}
 }
 
-// send delivers d unless the crew ends; it reports whether it did.
-func (l *lane) send(ctx context.Context, d delivery) bool {
+// send delivers d unless the group ends; it reports whether it did.
+func (l *stream) send(ctx context.Context, d batchOrErr) bool {
 	select {
 	case l.out <- d:
 		return true
@@ -92,10 +92,10 @@ func (l *lane) send(ctx context.Context, d delivery) bool {
 }
 
 // end says that all there is was delivered.
-func (l *lane) end(ctx context.Context) { l.send(ctx, delivery{err: io.EOF}) }
+func (l *stream) end(ctx context.Context) { l.send(ctx, batchOrErr{err: io.EOF}) }
 
-// pump reads r to its end into l. It reports whether it got there: only then may the lane be ended.
-func (l *lane) pump(ctx context.Context, r *reader, width int) bool {
+// pump reads r to its end into l. It reports whether it got there: only then may the stream be ended.
+func (l *stream) pump(ctx context.Context, r *reader, width int) bool {
 	defer r.close()
 	for {
 		b := l.batch(width)
@@ -103,24 +103,24 @@ func (l *lane) pump(ctx context.Context, r *reader, width int) bool {
 			if err == io.EOF {
 				return true
 			}
-			l.send(ctx, delivery{err: err})
+			l.send(ctx, batchOrErr{err: err})
 			return false
 		}
-		if !l.send(ctx, delivery{b: b}) {
+		if !l.send(ctx, batchOrErr{b: b}) {
 			return false
 		}
 	}
 }
 
-// receive waits for the next delivery, of which it gives the error too.
-func (l *lane) receive(ctx, own context.Context) (delivery, error) {
+// receive waits for the next batchOrErr, of which it gives the error too.
+func (l *stream) receive(ctx, own context.Context) (batchOrErr, error) {
 	select {
 	case d := <-l.out:
 		return d, d.err
 	case <-ctx.Done():
-		return delivery{}, ctx.Err()
+		return batchOrErr{}, ctx.Err()
 	case <-own.Done():
-		return delivery{}, own.Err()
+		return batchOrErr{}, own.Err()
 	}
 }
 
@@ -146,30 +146,30 @@ func (g *getScan) Close() error {
 
 // parallelScan reads its tasks with several workers; rows come as they come.
 type parallelScan struct {
-	crew    *crew
+	group   *group
 	queue   *taskQueue
 	workers int
 	width   int
 	reader  func([]task) *reader
-	lane    *lane
+	stream  *stream
 	last    *rowBatch
 	err     error
 }
 
 func (p *parallelScan) start() {
-	p.lane = newLane(p.workers)
+	p.stream = newStream(p.workers)
 	for range p.workers {
-		p.crew.run(func(ctx context.Context) {
+		p.group.run(func(ctx context.Context) {
 			for {
 				t, from := p.queue.next()
 				if from == nil {
 					return
 				}
-				if !p.lane.pump(ctx, p.reader([]task{t}), p.width) {
+				if !p.stream.pump(ctx, p.reader([]task{t}), p.width) {
 					return
 				}
 				if p.queue.done(from) {
-					p.lane.end(ctx)
+					p.stream.end(ctx)
 				}
 			}
 		})
@@ -181,14 +181,14 @@ func (p *parallelScan) Next(ctx context.Context) ([][]types.Value, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
-	if p.lane == nil {
+	if p.stream == nil {
 		p.start()
 	}
 	if p.last != nil {
-		p.lane.recycle(p.last)
+		p.stream.recycle(p.last)
 		p.last = nil
 	}
-	d, err := p.lane.receive(ctx, p.crew.ctx)
+	d, err := p.stream.receive(ctx, p.group.ctx)
 	if err != nil {
 		p.err = err
 		return nil, err
@@ -199,7 +199,7 @@ func (p *parallelScan) Next(ctx context.Context) ([][]types.Value, error) {
 
 // Close ends the workers.
 func (p *parallelScan) Close() error {
-	p.crew.close()
+	p.group.close()
 	return nil
 }
 
@@ -207,25 +207,25 @@ func (p *parallelScan) Close() error {
 // while the next tasks are read ahead. Under a limit it begins with one task at a
 // time: the first one often suffices.
 type orderedScan struct {
-	crew   *crew
-	tasks  []task
-	ahead  int // tasks read at a time, at most
-	window int // tasks read at a time now
-	width  int
-	reader func([]task) *reader
-	lanes  []*lane // those begun and not yet read to the end
-	begun  int
-	last   *rowBatch
-	err    error
+	group   *group
+	tasks   []task
+	ahead   int // tasks read at a time, at most
+	window  int // tasks read at a time now
+	width   int
+	reader  func([]task) *reader
+	streams []*stream // those begun and not yet read to the end
+	begun   int
+	last    *rowBatch
+	err     error
 }
 
 func (o *orderedScan) start() {
-	for len(o.lanes) < o.window && o.begun < len(o.tasks) {
-		l := newLane(2)
+	for len(o.streams) < o.window && o.begun < len(o.tasks) {
+		l := newStream(2)
 		t := o.tasks[o.begun : o.begun+1 : o.begun+1]
 		o.begun++
-		o.lanes = append(o.lanes, l)
-		o.crew.run(func(ctx context.Context) {
+		o.streams = append(o.streams, l)
+		o.group.run(func(ctx context.Context) {
 			if l.pump(ctx, o.reader(t), o.width) {
 				l.end(ctx)
 			}
@@ -240,18 +240,18 @@ func (o *orderedScan) Next(ctx context.Context) ([][]types.Value, error) {
 	}
 	for {
 		o.start()
-		if len(o.lanes) == 0 {
+		if len(o.streams) == 0 {
 			o.err = io.EOF
 			return nil, o.err
 		}
-		l := o.lanes[0]
+		l := o.streams[0]
 		if o.last != nil {
 			l.recycle(o.last)
 			o.last = nil
 		}
-		d, err := l.receive(ctx, o.crew.ctx)
+		d, err := l.receive(ctx, o.group.ctx)
 		if err == io.EOF {
-			o.lanes = o.lanes[1:]
+			o.streams = o.streams[1:]
 			o.window = min(2*o.window, o.ahead)
 			continue
 		}
@@ -266,6 +266,6 @@ func (o *orderedScan) Next(ctx context.Context) ([][]types.Value, error) {
 
 // Close ends the workers.
 func (o *orderedScan) Close() error {
-	o.crew.close()
+	o.group.close()
 	return nil
 }

@@ -97,7 +97,7 @@ func (m *mend) revert(files map[string][]byte) (map[string][]byte, error) {
 	return out, nil
 }
 
-// tryMends takes each mend back and tells whether the tests notice.
+// tryMends takes each mend back and reports whether the tests notice.
 func tryMends(ctx context.Context, o options) error {
 	mends, err := readMends(".")
 	if err != nil {

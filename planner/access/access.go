@@ -23,7 +23,7 @@ func (e *Env) Scan(req *Request) (_ *plan.Scan, err error) {
 	}()
 	e.tick()
 	req.columns = columns{req.Table, partsNamed(req.Table, req.Conjuncts)}
-	x := boxer{env: e, columns: req.columns}
+	x := boxMaker{env: e, columns: req.columns}
 	terms := meanings(req.Conjuncts, req.columns)
 	boxes, capped := x.conjunction(terms)
 	if e.Options.NoKey && len(boxes) > 0 {
@@ -31,7 +31,7 @@ func (e *Env) Scan(req *Request) (_ *plan.Scan, err error) {
 	}
 	var best *candidate
 	var all []*candidate
-	var left []plan.Considered
+	var left []plan.Candidate
 	for _, l := range req.Table.Layouts {
 		if !eligible(l, req) {
 			continue
@@ -41,7 +41,7 @@ func (e *Env) Scan(req *Request) (_ *plan.Scan, err error) {
 				return nil, parser.Errorf(parser.NoPos, "INDEX %s cannot answer this: rows in which %s is NULL are not in it", l.Name, lost).
 					WithHint("add %s IS NOT NULL", lost)
 			}
-			left = append(left, plan.Considered{Layout: l.Name, Lost: lost})
+			left = append(left, plan.Candidate{Layout: l.Name, Lost: lost})
 			continue
 		}
 		c := e.candidate(l, req, terms, boxes, false)
@@ -72,10 +72,10 @@ func (e *Env) Scan(req *Request) (_ *plan.Scan, err error) {
 		} else {
 			c.considered.Why = "chosen"
 		}
-		s.Considered = append(s.Considered, c.considered)
+		s.Candidates = append(s.Candidates, c.considered)
 	}
-	s.Considered = append(s.Considered, left...)
-	slices.SortStableFunc(s.Considered, func(a, b plan.Considered) int { return cmp.Compare(btoi(b.Why == "chosen"), btoi(a.Why == "chosen")) })
+	s.Candidates = append(s.Candidates, left...)
+	slices.SortStableFunc(s.Candidates, func(a, b plan.Candidate) int { return cmp.Compare(btoi(b.Why == "chosen"), btoi(a.Why == "chosen")) })
 	best.finish(req)
 	return s, nil
 }

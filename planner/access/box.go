@@ -32,7 +32,7 @@ func (b box) clone() box {
 	return box{cols: slices.Clone(b.cols), likes: slices.Clone(b.likes)}
 }
 
-// narrow intersects column col with s and tells whether anything is left.
+// narrow intersects column col with s and reports whether anything is left.
 func (b *box) narrow(col int, s types.Set) bool {
 	if b.cols[col] != nil {
 		s = b.cols[col].Intersect(s)
@@ -44,7 +44,7 @@ func (b *box) narrow(col int, s types.Set) bool {
 	return true
 }
 
-// intersect adds o's constraints to b and tells whether anything is left.
+// intersect adds o's constraints to b and reports whether anything is left.
 func (b *box) intersect(o box) bool {
 	for col, s := range o.cols {
 		if s != nil && !b.narrow(col, s) {
@@ -55,17 +55,17 @@ func (b *box) intersect(o box) bool {
 	return true
 }
 
-// boxer makes boxes over rows of columns.
-type boxer struct {
+// boxMaker makes boxes over rows of columns.
+type boxMaker struct {
 	env *Env
 	columns
 }
 
-func (x boxer) all() box { return box{cols: make([]types.Set, x.width())} }
+func (x boxMaker) all() box { return box{cols: make([]types.Set, x.width())} }
 
 // conjunction gives the boxes of the rows for which all terms can be true. capped
-// tells that a term was left out to bound their number.
-func (x boxer) conjunction(terms []term) (boxes []box, capped bool) {
+// reports whether a term was left out to bound their number.
+func (x boxMaker) conjunction(terms []term) (boxes []box, capped bool) {
 	base := x.all()
 	more := map[int][]types.Set{} // of columns with several terms
 	var unions [][]box
@@ -116,8 +116,8 @@ func (x boxer) conjunction(terms []term) (boxes []box, capped bool) {
 	return boxes, capped
 }
 
-// narrows tells that t is about one column.
-func (x boxer) narrows(t term) bool { return t.ok && t.col < x.width() }
+// narrows reports whether t is about one column.
+func (x boxMaker) narrows(t term) bool { return t.ok && t.col < x.width() }
 
 // liked adds t if it is a pattern that its set does not express.
 func (b *box) liked(t term) {
@@ -127,7 +127,7 @@ func (b *box) liked(t term) {
 }
 
 // boxes gives the boxes of one predicate.
-func (x boxer) boxes(t term) (boxes []box, capped bool) {
+func (x boxMaker) boxes(t term) (boxes []box, capped bool) {
 	b := x.all()
 	if x.narrows(t) {
 		b.liked(t)

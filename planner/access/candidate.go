@@ -12,13 +12,13 @@ import (
 type candidate struct {
 	scan       *plan.Scan
 	spans      []keySpan // before merging
-	walker     *walker
+	builder    *spanBuilder
 	boxes      []box
 	residual   []expr.Expr
 	fates      []plan.Fate
 	hopped     []plan.PartUse // what is done with the parts behind those that are hopped over
 	cost       float64
-	considered plan.Considered
+	considered plan.Candidate
 }
 
 // maxMerged bounds the scans that are opened only to merge them into an order.
@@ -26,19 +26,19 @@ const maxMerged = 256
 
 // candidate plans one layout.
 func (e *Env) candidate(l *catalog.Layout, req *Request, terms []term, boxes []box, merging bool) *candidate {
-	w := newWalker(l, e, req)
+	w := newSpanBuilder(l, e, req)
 	w.merging = merging
 	for _, b := range boxes {
 		w.walk(b)
 	}
 	if w.listTables && slices.ContainsFunc(w.spans, func(s keySpan) bool { return s.Table != "" }) {
-		w = newWalker(l, e, req) // one box must list the tables, so all spans are read in all of them
+		w = newSpanBuilder(l, e, req) // one box must list the tables, so all spans are read in all of them
 		w.listTables = true
 		for _, b := range boxes {
 			w.walk(b)
 		}
 	}
-	c := &candidate{walker: w, boxes: boxes, spans: w.spans}
+	c := &candidate{builder: w, boxes: boxes, spans: w.spans}
 	if l.Kind == catalog.Primary { // _key is its key
 		c.spans = w.keyConstraint(boxes, len(req.Table.Columns))
 	}
@@ -50,9 +50,9 @@ func (e *Env) candidate(l *catalog.Layout, req *Request, terms []term, boxes []b
 	if c.scan.Order != plan.MergeOrder {
 		c.closeGaps()
 	}
-	var torn bool
-	c.scan.Spans, torn = mergeSpans(c.spans, c.scan.Order != plan.MergeOrder)
-	if torn || len(c.scan.Spans) < len(c.spans) && slices.ContainsFunc(l.Key.Parts, func(p *catalog.Part) bool { return p.FixedTail() > 0 }) {
+	var mixedSplits bool
+	c.scan.Spans, mixedSplits = mergeSpans(c.spans, c.scan.Order != plan.MergeOrder)
+	if mixedSplits || len(c.scan.Spans) < len(c.spans) && slices.ContainsFunc(l.Key.Parts, func(p *catalog.Part) bool { return p.FixedTail() > 0 }) {
 		c.unordered()
 		c.scan.Spans, _ = mergeSpans(c.spans, true)
 	}
@@ -63,7 +63,7 @@ func (e *Env) candidate(l *catalog.Layout, req *Request, terms []term, boxes []b
 		}
 	}
 	c.cost = c.price(req)
-	c.considered = plan.Considered{Layout: l.Name, Access: c.scan.Access, Spans: len(c.scan.Spans), Cost: c.cost}
+	c.considered = plan.Candidate{Layout: l.Name, Access: c.scan.Access, Spans: len(c.scan.Spans), Cost: c.cost}
 	return c
 }
 

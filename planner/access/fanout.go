@@ -10,7 +10,7 @@ import (
 )
 
 // split handles a part whose column (or columns) is constrained to several values.
-func (w *walker) split(br branch, i int, rest *[]keySpan) (done, useful bool) {
+func (w *spanBuilder) split(br path, i int, rest *[]keySpan) (done, useful bool) {
 	p := w.layout.Key.Parts[i]
 	if len(p.Columns) > 1 {
 		if done, useful = w.splitColumns(br, i, rest); done {
@@ -78,7 +78,7 @@ func (w *walker) split(br branch, i int, rest *[]keySpan) (done, useful bool) {
 
 // partSet gives what conditions on part i itself leave of its values, nil where there are none, or where the values of its
 // column are few and say more.
-func (w *walker) partSet(br *branch, i int) types.Set {
+func (w *spanBuilder) partSet(br *path, i int) types.Set {
 	if w.part[i] < 0 {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (w *walker) partSet(br *branch, i int) types.Set {
 // scattered divides set, of p's only column, into the values that are best walked one by one and the ranges. Neighbours are
 // one interval, which p, a bucket or a hash, tears apart: it would be read once in each bucket. Where its values are
 // fewer than the buckets they say more.
-func (w *walker) scattered(p *catalog.Part, set types.Set) (vs []types.Value, ranges types.Set) {
+func (w *spanBuilder) scattered(p *catalog.Part, set types.Set) (vs []types.Value, ranges types.Set) {
 	each, all := 1, w.opt.MaxSpans // in steps and days neighbours stay together
 	if p.Monotone() == 0 && !allPoints(set) {
 		each, all = w.few, w.few
@@ -125,8 +125,8 @@ func (w *walker) scattered(p *catalog.Part, set types.Set) (vs []types.Value, ra
 // maxSteps bounds the values of a contiguous range that are read one by one so that later parts can be bound too.
 const maxSteps = 64
 
-// pays tells that a part after i is constrained, so that cutting part i into single values narrows the spans.
-func (w *walker) pays(br branch, i int) bool {
+// pays reports whether a part after i is constrained, so that cutting part i into single values narrows the spans.
+func (w *spanBuilder) pays(br path, i int) bool {
 	for j, p := range w.layout.Key.Parts[i+1:] {
 		if p.Literal != nil {
 			continue
@@ -154,7 +154,7 @@ func allPoints(s types.Set) bool {
 }
 
 // splitColumns gives each of several columns its values one by one.
-func (w *walker) splitColumns(br branch, i int, rest *[]keySpan) (done, useful bool) {
+func (w *spanBuilder) splitColumns(br path, i int, rest *[]keySpan) (done, useful bool) {
 	for _, col := range w.layout.Key.Parts[i].Columns {
 		s := br.sets.setOf(col)
 		if len(s) == 1 && s[0].IsPoint() {
@@ -170,7 +170,7 @@ func (w *walker) splitColumns(br branch, i int, rest *[]keySpan) (done, useful b
 }
 
 // splitPoints walks on from part i once for each value of col. They are values and no set, in which neighbours are one interval.
-func (w *walker) splitPoints(br branch, i, col int, vs []types.Value, rest *[]keySpan) (done, useful bool) {
+func (w *spanBuilder) splitPoints(br path, i, col int, vs []types.Value, rest *[]keySpan) (done, useful bool) {
 	for _, v := range vs {
 		if w.full() {
 			w.emit(br, nil, rest)
@@ -183,8 +183,8 @@ func (w *walker) splitPoints(br branch, i, col int, vs []types.Value, rest *[]ke
 	return true, useful
 }
 
-// full tells that the cap on the number of spans is reached.
-func (w *walker) full() bool {
+// full reports whether the cap on the number of spans is reached.
+func (w *spanBuilder) full() bool {
 	if len(w.spans) >= w.opt.MaxSpans {
 		w.capped = true
 	}
@@ -192,7 +192,7 @@ func (w *walker) full() bool {
 }
 
 // splitSet covers the values of part i: points go on to the next part, ranges end here.
-func (w *walker) splitSet(br branch, i int, set types.Set, rest *[]keySpan) (done bool) {
+func (w *spanBuilder) splitSet(br path, i int, set types.Set, rest *[]keySpan) (done bool) {
 	p := w.layout.Key.Parts[i]
 	if p.Injective() {
 		if _, ok := p.Column(); !ok {
@@ -207,7 +207,7 @@ func (w *walker) splitSet(br branch, i int, set types.Set, rest *[]keySpan) (don
 }
 
 // splitValues is splitSet for a set of values of the part itself.
-func (w *walker) splitValues(br branch, i int, set types.Set, rest *[]keySpan) (done bool) {
+func (w *spanBuilder) splitValues(br path, i int, set types.Set, rest *[]keySpan) (done bool) {
 	p := w.layout.Key.Parts[i]
 	out := make([]catalog.ByteRange, 0, len(set))
 	of := make([]types.Set, 0, len(set)) // the interval that a range holds exactly, by range
@@ -269,8 +269,8 @@ func (w *walker) splitValues(br branch, i int, set types.Set, rest *[]keySpan) (
 	return true
 }
 
-// proveOf records that the value of part i lies in s for every row of the branch.
-func (w *walker) proveOf(br *branch, i int, s types.Set) {
+// proveOf records that the value of part i lies in s for every row of the path.
+func (w *spanBuilder) proveOf(br *path, i int, s types.Set) {
 	if w.part[i] >= 0 {
 		br.prove(w.part[i], s)
 	}
@@ -286,7 +286,7 @@ func allPointRanges(rs []catalog.ByteRange) bool {
 }
 
 // splitLike uses a pattern on the column: REVERSE(domain) under LIKE '%.suffix'.
-func (w *walker) splitLike(br branch, i int, rest *[]keySpan) (done, useful bool) {
+func (w *spanBuilder) splitLike(br path, i int, rest *[]keySpan) (done, useful bool) {
 	p := w.layout.Key.Parts[i]
 	col := p.Columns[0]
 	for _, l := range br.likes {
@@ -322,7 +322,7 @@ func (w *walker) splitLike(br branch, i int, rest *[]keySpan) (done, useful bool
 }
 
 // each walks on once for each value of part i.
-func (w *walker) each(br branch, i int, vals []types.Value, u plan.Use, rest *[]keySpan) (useful bool) {
+func (w *spanBuilder) each(br path, i int, vals []types.Value, u plan.Use, rest *[]keySpan) (useful bool) {
 	if w.uses[i].Values == nil {
 		w.use(i, u, types.Points(vals...))
 	}
@@ -342,7 +342,7 @@ func (w *walker) each(br branch, i int, vals []types.Value, u plan.Use, rest *[]
 }
 
 // enumerate reads all values of a finite part (a salt), if a later part narrows the key.
-func (w *walker) enumerate(br branch, i int, rest *[]keySpan) bool {
+func (w *spanBuilder) enumerate(br path, i int, rest *[]keySpan) bool {
 	p := w.layout.Key.Parts[i]
 	dom, ok := p.Domain()
 	if !ok {
@@ -384,7 +384,7 @@ func (w *walker) enumerate(br branch, i int, rest *[]keySpan) bool {
 }
 
 // fromRest plans a part that is computed from the key bytes after it.
-func (w *walker) fromRest(br branch, i int, rest *[]keySpan) bool {
+func (w *spanBuilder) fromRest(br path, i int, rest *[]keySpan) bool {
 	p := w.layout.Key.Parts[i]
 	sub := br
 	sub.prefix = nil

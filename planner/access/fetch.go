@@ -10,7 +10,7 @@ import (
 // finish fills in what does not depend on the layout's spans alone: filters,
 // residual, columns, limit, the plan's explanation.
 func (c *candidate) finish(req *Request) {
-	s, allowed := c.scan, !c.walker.opt.NoPushdown && !req.NoPushdown
+	s, allowed := c.scan, !c.builder.opt.NoPushdown && !req.NoPushdown
 	push := allowed && !req.AllVersions && req.MaxTime == 0 && !packed(s.Table) && !s.Entries
 	var filters filter.And
 	var client []expr.Expr
@@ -22,7 +22,7 @@ func (c *candidate) finish(req *Request) {
 		}
 		p := c.residual[k]
 		k++
-		f.Why = c.walker.whyNotKey(p, s.Table)
+		f.Why = c.builder.whyNotKey(p, s.Table)
 		if push {
 			if sf, exact, ok := pushDown(p, s.Table); ok {
 				filters = append(filters, sf)
@@ -63,7 +63,7 @@ func (c *candidate) finish(req *Request) {
 	}
 	s.Key = c.partUses()
 	if s.Access.Wide() {
-		s.Advice = c.walker.advice()
+		s.Advice = c.builder.advice()
 	}
 	if s.CapHit {
 		s.Warnings = append(s.Warnings, "the predicate gives more key ranges than the limit: some were widened and are checked row by row")
@@ -131,7 +131,7 @@ func (c *candidate) read(req *Request, client []expr.Expr) {
 	}
 }
 
-// rejectsMissing tells that one of the predicates is not true for a row that
+// rejectsMissing reports whether one of the predicates is not true for a row that
 // lacks all cells, so that such rows need not be seen.
 func rejectsMissing(preds []expr.Expr, t *catalog.Table) bool {
 	for _, e := range preds {
@@ -142,7 +142,7 @@ func rejectsMissing(preds []expr.Expr, t *catalog.Table) bool {
 	return false
 }
 
-// rejectsNull tells that e is not true when the cells it looks at are missing.
+// rejectsNull reports whether e is not true when the cells it looks at are missing.
 func rejectsNull(e expr.Expr, t *catalog.Table) bool {
 	cell := func(x expr.Expr) bool {
 		c, ok := x.(*expr.Column)

@@ -29,9 +29,9 @@ func (f fuzzyPattern) after(pre []byte) fuzzyPattern {
 // fuzzy gives patterns for the keys under br, whose walk ends at a part that is not bound: parts
 // of fixed width are stepped over, those after them that are bound stand in the pattern. A
 // range of keys cannot use these, servers that seek can.
-func (w *walker) fuzzy(br branch) []fuzzyPattern {
+func (w *spanBuilder) fuzzy(br path) []fuzzyPattern {
 	type way struct {
-		branch
+		path
 		mask []byte
 		end  int // of the last bound part
 		cols []int
@@ -40,7 +40,7 @@ func (w *walker) fuzzy(br branch) []fuzzyPattern {
 		return nil
 	}
 	first := br.begun - 1
-	ways := []way{{branch: br, mask: make([]byte, len(br.prefix))}}
+	ways := []way{{path: br, mask: make([]byte, len(br.prefix))}}
 	for i, p := range w.layout.Key.Parts[first:] {
 		width := p.Width()
 		if width == catalog.Variable {
@@ -49,18 +49,18 @@ func (w *walker) fuzzy(br branch) []fuzzyPattern {
 		var out []way
 		for _, x := range ways {
 			if p.Literal != nil {
-				x.branch, x.mask = w.with(&x.branch, p.Literal), append(slices.Clip(x.mask), make([]byte, width)...)
+				x.path, x.mask = w.with(&x.path, p.Literal), append(slices.Clip(x.mask), make([]byte, width)...)
 				out = append(out, x)
 				continue
 			}
-			vals, ok := w.values(&x.branch, p)
+			vals, ok := w.values(&x.path, p)
 			if i == 0 || p.IsFromRest() || !ok || len(vals)*len(ways) > maxFuzzy {
-				x.branch, x.mask = w.with(&x.branch, make([]byte, width)), append(slices.Clip(x.mask), bytes.Repeat([]byte{1}, width)...)
+				x.path, x.mask = w.with(&x.path, make([]byte, width)), append(slices.Clip(x.mask), bytes.Repeat([]byte{1}, width)...)
 				out = append(out, x)
 				continue
 			}
 			for _, v := range vals {
-				if nb, ok := w.take(&x.branch, p, v); ok {
+				if nb, ok := w.take(&x.path, p, v); ok {
 					out = append(out, way{nb, append(slices.Clip(x.mask), make([]byte, width)...), len(nb.prefix), append(slices.Clip(x.cols), p.Columns...)})
 				}
 			}

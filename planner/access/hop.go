@@ -17,16 +17,16 @@ type tailHop struct {
 // maxTails bounds the ranges behind each value that is hopped to.
 const maxTails = 64
 
-// scatters tells that p has a value of its own for about each row, or each of its columns: there is nothing to hop to. Buckets are few.
-func (w *walker) scatters(p *catalog.Part) bool {
+// scatters reports whether p has a value of its own for about each row, or each of its columns: there is nothing to hop to. Buckets are few.
+func (w *spanBuilder) scatters(p *catalog.Part) bool {
 	return p.Literal == nil && p.Monotone() == 0 && !p.Injective() && !w.enumerable(p)
 }
 
 // hop finds a part behind the one where the walk of br ended that br's sets bind or range over. Nil: there is none, or the bytes of a
 // key do not tell where the parts before it end.
-func (w *walker) hop(br branch) *tailHop {
+func (w *spanBuilder) hop(br path) *tailHop {
 	parts := w.layout.Key.Parts
-	if w.hopping || br.loose || br.begun == 0 || w.opt.NoSkip || w.capped || w.table.MalformedKeyError || len(w.spans) > maxFuzzy {
+	if w.hopping || br.openTail || br.begun == 0 || w.opt.NoSkip || w.capped || w.table.MalformedKeyError || len(w.spans) > maxFuzzy {
 		return nil
 	}
 	for n := br.begun; n < len(parts); n++ {
@@ -43,8 +43,8 @@ func (w *walker) hop(br branch) *tailHop {
 	return nil
 }
 
-// constrains tells that br narrows all columns of p.
-func (w *walker) constrains(br *branch, p *catalog.Part) bool {
+// constrains reports whether br narrows all columns of p.
+func (w *spanBuilder) constrains(br *path, p *catalog.Part) bool {
 	for _, col := range p.Columns {
 		if s := br.sets.of(col); (s == nil || s.IsAll()) && !slices.ContainsFunc(br.likes, func(l *expr.Like) bool { return slices.Contains(expr.Columns(l), col) }) {
 			return false
@@ -54,7 +54,7 @@ func (w *walker) constrains(br *branch, p *catalog.Part) bool {
 }
 
 // tails walks the parts from n on as if the key began there.
-func (w *walker) tails(br branch, n int) *tailHop {
+func (w *spanBuilder) tails(br path, n int) *tailHop {
 	was := *w
 	w.hopping = true
 	w.uses = partUses(w.layout)

@@ -225,8 +225,8 @@ func (g *lawWorld) check(where string, order []parser.OrderTerm, maxSpans int) {
 	for i, rs := range read {
 		sp := s.Spans[i]
 		slices.SortFunc(rs, func(a, b stored) int {
-			if len(sp.Pivot) > 0 {
-				if c := btoi(bytes.Compare(a.at[s.Layout].key, sp.Pivot) < 0) - btoi(bytes.Compare(b.at[s.Layout].key, sp.Pivot) < 0); c != 0 {
+			if len(sp.SignSplit) > 0 {
+				if c := btoi(bytes.Compare(a.at[s.Layout].key, sp.SignSplit) < 0) - btoi(bytes.Compare(b.at[s.Layout].key, sp.SignSplit) < 0); c != 0 {
 					return c
 				}
 			}
@@ -253,7 +253,7 @@ func (g *lawWorld) check(where string, order []parser.OrderTerm, maxSpans int) {
 	}
 }
 
-// hopsTo tells that key is read when s is read by hops.
+// hopsTo reports whether key is read when s is read by hops.
 func hopsTo(s *plan.Scan, key []byte) bool {
 	n := s.Layout.Key.PrefixLen(key, s.Hop.Parts, false)
 	return n >= 0 && slices.ContainsFunc(s.Hop.Tails, func(t plan.Span) bool { return inSpan(t, key[n:]) })

@@ -11,7 +11,7 @@ import (
 )
 
 // keyConstraint cuts the spans by what the boxes say of _key, column col.
-func (w *walker) keyConstraint(boxes []box, col int) []keySpan {
+func (w *spanBuilder) keyConstraint(boxes []box, col int) []keySpan {
 	var keys types.Set
 	for _, b := range boxes {
 		s := b.cols[col]
@@ -56,9 +56,9 @@ func cutSpan(s keySpan, iv types.Interval, col int) (keySpan, bool) {
 }
 
 // mergeSpans sorts spans and merges those that overlap; with adjacent also those
-// that continue one another. torn tells that spans were merged whose values begin at
+// that continue one another. mixedSplits reports whether spans were merged whose values begin at
 // different pivots: no order can be read from the result.
-func mergeSpans(spans []keySpan, adjacent bool) (out []plan.Span, torn bool) {
+func mergeSpans(spans []keySpan, adjacent bool) (out []plan.Span, mixedSplits bool) {
 	out = make([]plan.Span, 0, len(spans))
 	for _, s := range spans {
 		out = append(out, s.Span)
@@ -77,7 +77,7 @@ func mergeSpans(spans []keySpan, adjacent bool) (out []plan.Span, torn bool) {
 		if n > 0 && out[n-1].Table == s.Table {
 			last := &out[n-1]
 			if c := compareStop(*last, s.Start); c > 0 || c == 0 && adjacent && !last.Key && !s.Key {
-				torn = torn || !bytes.Equal(last.Pivot, s.Pivot)
+				mixedSplits = mixedSplits || !bytes.Equal(last.SignSplit, s.SignSplit)
 				if less(*last, s) {
 					last.Stop, last.Key = s.Stop, false
 				}
@@ -87,19 +87,19 @@ func mergeSpans(spans []keySpan, adjacent bool) (out []plan.Span, torn bool) {
 		out[n] = s
 		n++
 	}
-	return out[:n], torn
+	return out[:n], mixedSplits
 }
 
 // closeGaps lets a span end where another begins if no key can stand between the two: that of January 31, and that of February 1.
 func (c *candidate) closeGaps() {
 	const most = 1000 // of more, one call less is not worth the time
-	if len(c.spans) < 2 || len(c.spans) > most || c.scan.Table.MalformedKeyError || slices.ContainsFunc(c.spans, func(s keySpan) bool { return s.Key || len(s.Pivot) > 0 }) ||
+	if len(c.spans) < 2 || len(c.spans) > most || c.scan.Table.MalformedKeyError || slices.ContainsFunc(c.spans, func(s keySpan) bool { return s.Key || len(s.SignSplit) > 0 }) ||
 		slices.ContainsFunc(c.scan.Layout.Key.Parts, func(p *catalog.Part) bool { return p.FixedTail() > 0 }) {
 		return
 	}
 	begins := map[string][]byte{} // by table and stop, the start behind the gap
 	for _, s := range c.spans {
-		if stop := c.walker.before(s.Start); stop != nil {
+		if stop := c.builder.before(s.Start); stop != nil {
 			begins[s.Table+"\x00"+string(stop)] = s.Start
 		}
 	}
@@ -112,7 +112,7 @@ func (c *candidate) closeGaps() {
 }
 
 // before gives the end of the keys of the value before the one with which start ends: no key stands between the two. Nil: it is not known.
-func (w *walker) before(start []byte) []byte {
+func (w *spanBuilder) before(start []byte) []byte {
 	at := 0
 	for _, p := range w.layout.Key.Parts {
 		n := p.Width()
@@ -156,7 +156,7 @@ func compareStop(s plan.Span, key []byte) int {
 	return bytes.Compare(s.Stop, key)
 }
 
-// less tells that a ends before b does.
+// less reports whether a ends before b does.
 func less(a, b plan.Span) bool {
 	switch {
 	case a.Key:

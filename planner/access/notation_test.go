@@ -97,7 +97,7 @@ func spansText(t *testing.T, req *Request) string {
 // boxesText prints the boxes of a request.
 func boxesText(t *testing.T, req *Request) string {
 	c := columns{req.Table, partsNamed(req.Table, req.Conjuncts)}
-	boxes, capped := boxer{env: &Env{}, columns: c}.conjunction(meanings(req.Conjuncts, c))
+	boxes, capped := boxMaker{env: &Env{}, columns: c}.conjunction(meanings(req.Conjuncts, c))
 	if len(boxes) == 0 {
 		return "none"
 	}
@@ -253,7 +253,7 @@ func parseSpan(l *catalog.Layout, text string) (sp plan.Span, err error) {
 		return sp, err
 	}
 	if ends := cut(text, " from "); len(ends) == 2 {
-		if sp.Pivot, err = parseTuple(l.Key, ends[1]); err != nil {
+		if sp.SignSplit, err = parseTuple(l.Key, ends[1]); err != nil {
 			return sp, err
 		}
 		text = ends[0]
@@ -307,7 +307,7 @@ func parseTuple(k *catalog.Composite, text string) (key []byte, err error) {
 func readsBack(sp plan.Span, l *catalog.Layout) error {
 	text := sp.Over(l)
 	back, err := parseSpan(l, text)
-	if err == nil && (sp.Table != back.Table || sp.Key != back.Key || !bytes.Equal(sp.Start, back.Start) || !bytes.Equal(sp.Stop, back.Stop) || !bytes.Equal(sp.Pivot, back.Pivot)) {
+	if err == nil && (sp.Table != back.Table || sp.Key != back.Key || !bytes.Equal(sp.Start, back.Start) || !bytes.Equal(sp.Stop, back.Stop) || !bytes.Equal(sp.SignSplit, back.SignSplit)) {
 		err = errors.New("it is not the same")
 	}
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 type keyOrder struct {
 	dir       int             // +1: forward, -1: reversed, 0: any (all terms are constant)
 	fixed     []byte          // the span's table and constant parts that no term asks about: spans that differ here must be merged
-	pivot     []byte          // see Span.Pivot
+	pivot     []byte          // see Span.SignSplit
 	prefixFix *catalog.Column // see Scan.PrefixFix; nil: none
 	// uneven: values of a term do not sort quite like their bytes (negative numbers, text
 	// before a delimiter), so that several spans cannot be read one after the other.
@@ -55,7 +55,7 @@ func (c *candidate) order(req *Request, off bool) {
 		return
 	}
 	for i, o := range orders {
-		c.spans[i].Pivot = o.pivot
+		c.spans[i].SignSplit = o.pivot
 	}
 	c.scan.OrderBy, c.scan.PrefixFix = req.OrderBy, fix
 	switch {
@@ -85,7 +85,7 @@ func (c *candidate) entriesTell(terms []plan.SortTerm) bool {
 func (c *candidate) unordered() {
 	c.scan.Order, c.scan.OrderBy, c.scan.PrefixFix, c.scan.Reversed = plan.NoOrder, nil, nil, false
 	for i := range c.spans {
-		c.spans[i].Pivot = nil
+		c.spans[i].SignSplit = nil
 	}
 }
 
@@ -135,7 +135,7 @@ func (c *candidate) spanOrder(s *keySpan, terms []plan.SortTerm) (keyOrder, bool
 	return o, true
 }
 
-// packed tells that a row of HBase may hold many rows of t.
+// packed reports whether a row of HBase may hold many rows of t.
 func packed(t *catalog.Table) bool {
 	return slices.ContainsFunc(t.Columns, func(c *catalog.Column) bool { return c.Packed != nil })
 }
@@ -166,7 +166,7 @@ func (s *keySpan) partBytes(k *catalog.Composite, i int) []byte {
 	return s.Start[start:end]
 }
 
-// matchPart tells whether part i sorts like column col and adds what reading it in that order takes.
+// matchPart reports whether part i sorts like column col and adds what reading it in that order takes.
 func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, desc, constant, open bool) bool {
 	p := c.scan.Layout.Key.Parts[i]
 	m := p.Rises()
@@ -183,7 +183,7 @@ func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, desc, constan
 	switch p.Order() {
 	case catalog.Unordered:
 		return false
-	case catalog.Halves:
+	case catalog.TwosComplement:
 		if !nonNegative(p, col, s) {
 			if open || m != p.Monotone() {
 				return false
@@ -219,7 +219,7 @@ func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, desc, constan
 	return true
 }
 
-// nonNegative tells that p is never negative for the values of col that matter.
+// nonNegative reports whether p is never negative for the values of col that matter.
 func nonNegative(p *catalog.Part, col int, s *keySpan) bool {
 	set := s.sets.setOf(col)
 	img := set

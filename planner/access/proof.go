@@ -33,7 +33,7 @@ func (c *candidate) prove(terms []term) {
 		}
 	}
 	for _, t := range terms {
-		if t.ok && t.exact && together[t.col] || implies(newProof(t, c.walker.columns)) {
+		if t.ok && t.exact && together[t.col] || implies(newProof(t, c.builder.columns)) {
 			c.fates = append(c.fates, plan.Fate{Expr: t.Expr, By: plan.ByKey})
 			continue
 		}
@@ -81,7 +81,7 @@ func newProof(of term, c columns) proof {
 	return p
 }
 
-// holds tells whether the predicate is true in every row of s.
+// holds reports whether the predicate is true in every row of s.
 func (p *proof) holds(s *keySpan) bool {
 	if p.truth {
 		return true

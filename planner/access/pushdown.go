@@ -14,7 +14,7 @@ import (
 const maxFilterIntervals = 128
 
 // pushDown turns a predicate on cells into a filter that keeps every row for
-// which it is true; exact tells that it keeps no other.
+// which it is true; exact reports whether it keeps no other.
 func pushDown(e expr.Expr, t *catalog.Table) (f filter.Filter, exact, ok bool) {
 	switch e := e.(type) {
 	case *expr.And:
@@ -77,7 +77,7 @@ func cellColumn(e expr.Expr, t *catalog.Table) (*catalog.Column, bool) {
 	return col, !col.KeyPart && col.Packed == nil && col.Encoding != nil
 }
 
-// anyBytes tells that every byte string is a value of c: nothing is malformed.
+// anyBytes reports whether every byte string is a value of c: nothing is malformed.
 func anyBytes(c *catalog.Column) bool {
 	return c.Encoding.Order() == catalog.Terminated
 }

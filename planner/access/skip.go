@@ -18,13 +18,13 @@ func OneOfSame(s *plan.Scan, used []bool, groups []expr.Expr, aggs []plan.AggCal
 	if len(aggs) == 1 {
 		ends(s, groups, &aggs[0])
 	}
-	if s.Skip == 0 {
+	if s.DistinctPrefix == 0 {
 		skip(s, used)
 	}
-	if s.Skip > 0 && s.Access == plan.FullScan && s.Filter == nil && s.Residual == nil { // else a row that passes may be far
-		s.Access, s.Considered[0].Access = plan.SkipScan, plan.SkipScan
+	if s.DistinctPrefix > 0 && s.Access == plan.FullScan && s.Filter == nil && s.Residual == nil { // else a row that passes may be far
+		s.Access, s.Candidates[0].Access = plan.SkipScan, plan.SkipScan
 		if s.Hop == nil {
-			skipped(s.Key[:s.Skip])
+			skipped(s.Key[:s.DistinctPrefix])
 		}
 	}
 }
@@ -51,7 +51,7 @@ func skip(s *plan.Scan, used []bool) {
 				n++ // a delimiter tells the value from those that go on
 			}
 			if n < len(s.Layout.Key.Parts) {
-				s.Skip = n
+				s.DistinctPrefix = n
 			}
 			return
 		}
@@ -83,7 +83,7 @@ func ends(s *plan.Scan, groups []expr.Expr, a *plan.AggCall) {
 		if !p.PrefixFirst() {
 			return
 		}
-	case catalog.Halves:
+	case catalog.TwosComplement:
 		if p.Rises() != p.Monotone() {
 			return
 		}
@@ -115,7 +115,7 @@ func ends(s *plan.Scan, groups []expr.Expr, a *plan.AggCall) {
 			}
 		}
 	}
-	s.Skip, s.SkipEnds, s.SkipHalves = n, true, p.Order() == catalog.Halves
+	s.DistinctPrefix, s.DistinctFirst, s.DistinctBySign = n, true, p.Order() == catalog.TwosComplement
 }
 
 // seeksForward reports whether the servers' filter cannot go from the end to the start.

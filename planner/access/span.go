@@ -28,7 +28,7 @@ type keySpan struct {
 	hop   *tailHop // nil: none is known
 }
 
-// sharesRest tells that all keys of t begin with the bytes that p is computed from.
+// sharesRest reports whether all keys of t begin with the bytes that p is computed from.
 func sharesRest(p *catalog.Part, t keySpan) bool {
 	n, ok := p.RestLength()
 	return ok && len(t.Start) >= n && t.AllBegin(t.Start[:n])
@@ -36,10 +36,10 @@ func sharesRest(p *catalog.Part, t keySpan) bool {
 
 // emit adds the span of br continued by r: nil means everything that starts with
 // br's bytes, a point that the key is complete.
-func (w *walker) emit(br branch, r *catalog.ByteRange, rest *[]keySpan) {
+func (w *spanBuilder) emit(br path, r *catalog.ByteRange, rest *[]keySpan) {
 	s := keySpan{Span: plan.Span{Table: br.table}, proven: br.proven, likes: br.matched, bound: br.bound, begun: br.begun, sets: br.sets, fixed: len(br.prefix)}
-	if br.loose && (r == nil || !r.Point) {
-		s.proven, s.likes = br.sure, br.sureMatched
+	if br.openTail && (r == nil || !r.Point) {
+		s.proven, s.likes = br.provenBeforeTail, br.matchedBeforeTail
 	}
 	switch {
 	case r == nil:
@@ -65,7 +65,7 @@ func (w *walker) emit(br branch, r *catalog.ByteRange, rest *[]keySpan) {
 	w.add(s, rest)
 }
 
-func (w *walker) add(s keySpan, rest *[]keySpan) {
+func (w *spanBuilder) add(s keySpan, rest *[]keySpan) {
 	if rest != nil {
 		*rest = append(*rest, s)
 		return

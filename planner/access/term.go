@@ -29,7 +29,7 @@ func (c columns) first() int { return len(c.table.Columns) + 2 }
 
 func (c columns) width() int { return c.first() + len(c.parts) }
 
-// notNull tells that no row of the table has NULL in col.
+// notNull reports whether no row of the table has NULL in col.
 func (c columns) notNull(col int) bool {
 	switch t := c.table; {
 	case col < len(t.Columns):
@@ -55,7 +55,7 @@ func partsNamed(t *catalog.Table, es []expr.Expr) (parts []expr.Expr) {
 	return parts
 }
 
-// fixed tells that e has one value for a row, whatever the zone and what was looked up.
+// fixed reports whether e has one value for a row, whatever the zone and what was looked up.
 func fixed(e expr.Expr) bool {
 	if c, ok := e.(*expr.Call); ok && (c.Func.Volatile || c.Func.Key != nil && (c.Func.Key.ManyForms || c.Func.Key.Lookup)) {
 		return false
@@ -88,7 +88,7 @@ func (c columns) untrimmed(e expr.Expr) expr.Expr {
 	})
 }
 
-// noBlankEnd tells that no text in col ends with a space: a row's key would not hold it.
+// noBlankEnd reports whether no text in col ends with a space: a row's key would not hold it.
 func (c columns) noBlankEnd(col int) bool {
 	if col >= len(c.table.Columns) || !c.table.Columns[col].KeyPart {
 		return false
@@ -99,7 +99,7 @@ func (c columns) noBlankEnd(col int) bool {
 	})
 }
 
-// holds tells that part stands in e.
+// holds reports whether part stands in e.
 func holds(e, part expr.Expr) bool {
 	switch e.(type) {
 	case *expr.Column, *expr.Const:

@@ -9,8 +9,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// walker walks the parts of one layout for one box after the other.
-type walker struct {
+// spanBuilder walks the parts of one layout for one box after the other.
+type spanBuilder struct {
 	env    *Env
 	table  *catalog.Table
 	layout *catalog.Layout
@@ -41,7 +41,7 @@ type walker struct {
 }
 
 // room gives n free bytes, of length 0.
-func (w *walker) room(n int) []byte {
+func (w *spanBuilder) room(n int) []byte {
 	if n > cap(w.bytes)-len(w.bytes) {
 		w.bytes = make([]byte, 0, max(n, min(2*cap(w.bytes), 1<<16), 64))
 	}
@@ -51,12 +51,12 @@ func (w *walker) room(n int) []byte {
 }
 
 // join gives a followed by b.
-func (w *walker) join(a, b []byte) []byte {
+func (w *spanBuilder) join(a, b []byte) []byte {
 	return append(append(w.room(len(a)+len(b)), a...), b...)
 }
 
 // encode gives the bytes of v in p; an error means that it was never stored.
-func (w *walker) encode(p *catalog.Part, v types.Value) ([]byte, error) {
+func (w *spanBuilder) encode(p *catalog.Part, v types.Value) ([]byte, error) {
 	n := p.Width()
 	if n == catalog.Variable {
 		n = len(v.Text())
@@ -64,9 +64,9 @@ func (w *walker) encode(p *catalog.Part, v types.Value) ([]byte, error) {
 	return p.Append(w.room(n), v)
 }
 
-func newWalker(l *catalog.Layout, e *Env, req *Request) *walker {
+func newSpanBuilder(l *catalog.Layout, e *Env, req *Request) *spanBuilder {
 	n, opt := len(l.Key.Parts), e.Options.withDefaults()
-	w := &walker{env: e, table: req.Table, layout: l, opt: opt, uses: partUses(l),
+	w := &spanBuilder{env: e, table: req.Table, layout: l, opt: opt, uses: partUses(l),
 		stopPart: n, lookup: e.Lookups, few: max(opt.MaxEnumerate, named(req.Conjuncts)),
 		columns: req.columns, part: make([]int, n)}
 	w.number = w.resolve
@@ -97,37 +97,37 @@ func named(es []expr.Expr) int {
 	return n
 }
 
-// branch is one way through the parts: the bytes so far and the columns' sets, narrowed by the choices made.
-type branch struct {
+// path is one way through the parts: the bytes so far and the columns' sets, narrowed by the choices made.
+type path struct {
 	sets   facts
 	likes  []*expr.Like
 	table  string
 	prefix []byte
 	proven facts
-	// matched are the patterns that every row of the branch matches.
+	// matched are the patterns that every row of the path matches.
 	matched []*expr.Like
 	begun   int
 	bound   int
-	// loose is set when the prefix holds a part that only the end of the key ends, uid AS TEXT, ts AS INT64: in a
-	// longer key that begins with the prefix, that part may be a longer value. sure and sureMatched are what was proven
+	// openTail is set when the prefix holds a part that only the end of the key ends, uid AS TEXT, ts AS INT64: in a
+	// longer key that begins with the prefix, that part may be a longer value. provenBeforeTail and matchedBeforeTail are what was proven
 	// and matched before that part; this holds for such a key, too.
-	loose       bool
-	sure        facts
-	sureMatched []*expr.Like
+	openTail          bool
+	provenBeforeTail  facts
+	matchedBeforeTail []*expr.Like
 }
 
 // with continues b with bytesOf.
-func (w *walker) with(b *branch, bytesOf []byte) branch {
+func (w *spanBuilder) with(b *path, bytesOf []byte) path {
 	c := *b
 	c.prefix = w.join(b.prefix, bytesOf)
 	return c
 }
 
 // fix sets column col to s for what follows.
-func (b *branch) fix(col int, s types.Set) { b.sets = b.sets.with(col, s) }
+func (b *path) fix(col int, s types.Set) { b.sets = b.sets.with(col, s) }
 
-// prove records that col lies in s for every row of the branch.
-func (b *branch) prove(col int, s types.Set) {
+// prove records that col lies in s for every row of the path.
+func (b *path) prove(col int, s types.Set) {
 	if p := b.proven.of(col); p != nil {
 		s = p.Intersect(s)
 	}
@@ -135,13 +135,13 @@ func (b *branch) prove(col int, s types.Set) {
 }
 
 // walk adds the spans of the rows of b.
-func (w *walker) walk(b box) {
-	br := branch{sets: facts{base: b.cols}, likes: b.likes}
+func (w *spanBuilder) walk(b box) {
+	br := path{sets: facts{base: b.cols}, likes: b.likes}
 	w.tables(br, w.layout.Stored.Parts)
 }
 
 // tables walks the parts of the physical table's name, which must come out as single names.
-func (w *walker) tables(br branch, parts []*catalog.Part) {
+func (w *spanBuilder) tables(br path, parts []*catalog.Part) {
 	for i, p := range parts {
 		if p.Literal != nil {
 			br.prefix = w.join(br.prefix, p.Literal)
@@ -167,7 +167,7 @@ func (w *walker) tables(br branch, parts []*catalog.Part) {
 }
 
 // values lists the values that p can have in br, when they are few.
-func (w *walker) values(br *branch, p *catalog.Part) ([]types.Value, bool) {
+func (w *spanBuilder) values(br *path, p *catalog.Part) ([]types.Value, bool) {
 	set, ok := w.image(br, p)
 	if !ok {
 		return nil, false
@@ -180,7 +180,7 @@ func (w *walker) values(br *branch, p *catalog.Part) ([]types.Value, bool) {
 }
 
 // image gives the values of p when its only column is constrained, or its columns are all bound.
-func (w *walker) image(br *branch, p *catalog.Part) (types.Set, bool) {
+func (w *spanBuilder) image(br *path, p *catalog.Part) (types.Set, bool) {
 	if v, ok := w.computed(br, p); ok {
 		if v.IsNull() {
 			return nil, true
@@ -199,12 +199,12 @@ func (w *walker) image(br *branch, p *catalog.Part) (types.Set, bool) {
 }
 
 // computed gives p's value when all its columns are bound to single values.
-func (w *walker) computed(br *branch, p *catalog.Part) (types.Value, bool) {
+func (w *spanBuilder) computed(br *path, p *catalog.Part) (types.Value, bool) {
 	return p.Compute(br.sets.single, w.number)
 }
 
 // resolve answers LOOKUP calls from what is known and notes the others.
-func (w *walker) resolve(table, column string, args []types.Value) (types.Value, bool) {
+func (w *spanBuilder) resolve(table, column string, args []types.Value) (types.Value, bool) {
 	k := plan.LookupKey{Table: table, Column: column, Args: args}
 	if w.lookup != nil {
 		if v, ok := w.lookup(k); ok {
@@ -216,17 +216,17 @@ func (w *walker) resolve(table, column string, args []types.Value) (types.Value,
 }
 
 // take continues br with part p having the value v.
-func (w *walker) take(br *branch, p *catalog.Part, v types.Value) (branch, bool) {
+func (w *spanBuilder) take(br *path, p *catalog.Part, v types.Value) (path, bool) {
 	if v.IsNull() {
-		return branch{}, false
+		return path{}, false
 	}
 	enc, err := w.encode(p, v)
 	if err != nil {
-		return branch{}, false
+		return path{}, false
 	}
 	nb := w.with(br, enc)
 	if p.FixedTail() > 0 {
-		nb.loose, nb.sure, nb.sureMatched = true, br.proven, br.matched
+		nb.openTail, nb.provenBeforeTail, nb.matchedBeforeTail = true, br.proven, br.matched
 	}
 	if len(p.Columns) == 1 {
 		col := p.Columns[0]
@@ -238,7 +238,7 @@ func (w *walker) take(br *branch, p *catalog.Part, v types.Value) (branch, bool)
 		}
 		if pre, ok := p.Preimage(pt, nb.sets.setOf(col)); ok {
 			if pre.IsEmpty() {
-				return branch{}, false
+				return path{}, false
 			}
 			nb.fix(col, together(pre, nb.sets.setOf(col)))
 		}
@@ -265,7 +265,7 @@ func together(pre, set types.Set) types.Set {
 }
 
 // use notes what happens to key part i.
-func (w *walker) use(i int, u plan.Use, s types.Set) {
+func (w *spanBuilder) use(i int, u plan.Use, s types.Set) {
 	of := &w.uses[i]
 	of.Use = max(of.Use, u)
 	switch {
@@ -276,7 +276,7 @@ func (w *walker) use(i int, u plan.Use, s types.Set) {
 	}
 }
 
-// alike tells that two sets have as many intervals and the same ends: enough to say "and others" by.
+// alike reports whether two sets have as many intervals and the same ends: enough to say "and others" by.
 func alike(a, b types.Set) bool {
 	if len(a) != len(b) || len(a) == 0 {
 		return len(a) == len(b)
@@ -291,9 +291,9 @@ func alike(a, b types.Set) bool {
 	return same(a[0].Lo, b[0].Lo) && same(a[len(a)-1].Hi, b[len(b)-1].Hi)
 }
 
-// key walks the key's parts from i on. It tells whether any of them is bound or ranged.
+// key walks the key's parts from i on. It reports whether any of them is bound or ranged.
 // rest, when set, collects suffixes for a part computed from the rest of the key.
-func (w *walker) key(br branch, i int, rest *[]keySpan) bool {
+func (w *spanBuilder) key(br path, i int, rest *[]keySpan) bool {
 	if w.steps++; w.steps%256 == 1 {
 		w.env.tick()
 	}
@@ -339,7 +339,7 @@ func (w *walker) key(br branch, i int, rest *[]keySpan) bool {
 }
 
 // stopAt notes why the walk ends before part i.
-func (w *walker) stopAt(i int, p *catalog.Part, br *branch) {
+func (w *spanBuilder) stopAt(i int, p *catalog.Part, br *path) {
 	if i < w.stopPart {
 		w.stopPart = i
 		w.stopWhy = w.why(p, br)

@@ -23,7 +23,7 @@ func partUses(l *catalog.Layout) []plan.PartUse {
 
 // partUses is what the chosen access of c does with the key's parts.
 func (c *candidate) partUses() []plan.PartUse {
-	w := c.walker
+	w := c.builder
 	uses := w.uses
 	for i := range uses {
 		switch u := &uses[i]; {
@@ -64,7 +64,7 @@ func skipped(parts []plan.PartUse) {
 }
 
 // why tells why a walk cannot go through p.
-func (w *walker) why(p *catalog.Part, br *branch) string {
+func (w *spanBuilder) why(p *catalog.Part, br *path) string {
 	t := func(col int) string { return w.table.Columns[col].Name }
 	if len(p.Columns) == 0 {
 		return "its values cannot be computed or listed"
@@ -86,7 +86,7 @@ func (w *walker) why(p *catalog.Part, br *branch) string {
 }
 
 // whyNotKey tells why predicate e is not decided by the key.
-func (w *walker) whyNotKey(e expr.Expr, t *catalog.Table) string {
+func (w *spanBuilder) whyNotKey(e expr.Expr, t *catalog.Table) string {
 	cols := expr.Columns(e)
 	for _, col := range cols {
 		if col >= len(t.Columns) {
@@ -119,7 +119,7 @@ func (w *walker) whyNotKey(e expr.Expr, t *catalog.Table) string {
 }
 
 // advice is what a query that misses the prefix could add to hit it; "" where nothing helps.
-func (w *walker) advice() string {
+func (w *spanBuilder) advice() string {
 	var best string
 	for _, l := range w.table.Layouts {
 		var need []string
@@ -165,8 +165,8 @@ func (w *walker) advice() string {
 	return best
 }
 
-// enumerable tells that p has few values, whatever its columns have.
-func (w *walker) enumerable(p *catalog.Part) bool {
+// enumerable reports whether p has few values, whatever its columns have.
+func (w *spanBuilder) enumerable(p *catalog.Part) bool {
 	dom, ok := p.Domain()
 	if ok {
 		_, ok = dom.Values(w.opt.MaxEnumerate)

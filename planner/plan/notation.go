@@ -46,7 +46,7 @@ func (h *Hop) Over(l *catalog.Layout) string {
 //	[/1/'x'% - /1/'x'%]       'x'% is the start of a text of fixed width
 //	[/1/0x7C - )              0x7C is a literal of the key, or bytes that no value of the part has
 //	events_2024 [/1 - /1]     of the HBase table events_2024, where the layout has several; * stands for each of them
-//	[ - ) from /0x80          the rows from /0x80 on come before those below it: see Pivot
+//	[ - ) from /0x80          the rows from /0x80 on come before those below it: see SignSplit
 func (sp Span) Over(l *catalog.Layout) string {
 	var b strings.Builder
 	if len(l.Stored.Parts) > 1 || l.Stored.Parts[0].Literal == nil {
@@ -57,8 +57,8 @@ func (sp Span) Over(l *catalog.Layout) string {
 		return b.String() + cmp.Or(start.text, "/")
 	}
 	fmt.Fprintf(&b, "[%s - %s", start.text, endText(l.Key, sp.Start, sp.Stop))
-	if len(sp.Pivot) > 0 {
-		b.WriteString(" from " + tupleOf(l.Key, sp.Pivot, false).text)
+	if len(sp.SignSplit) > 0 {
+		b.WriteString(" from " + tupleOf(l.Key, sp.SignSplit, false).text)
 	}
 	return b.String()
 }

@@ -202,7 +202,7 @@ func (p *Plan) Tables() []*catalog.Table {
 	return out
 }
 
-// HitsPrefix tells whether no access of the plan misses the rowkey prefix.
+// HitsPrefix reports whether no access of the plan misses the rowkey prefix.
 func (p *Plan) HitsPrefix() bool {
 	for _, s := range Scans(p.Root) {
 		if s.Access == FullScan {

@@ -119,20 +119,20 @@ type Scan struct {
 	// until the rows whose value extends its own have passed.
 	PrefixFix *catalog.Column
 	Limit     int64 // rows wanted after Residual; -1: all
-	// Skip, where not 0, is the number of leading key parts that hold all that is wanted of a row: of rows
+	// DistinctPrefix, where not 0, is the number of leading key parts that hold all that is wanted of a row: of rows
 	// with the same ones the first that is read suffices, and the reader may jump over the others.
-	Skip int
-	// SkipHalves: behind these parts stands one whose negative values follow the others. Any row suffices of those that are on the same
+	DistinctPrefix int
+	// DistinctBySign: behind these parts stands one whose negative values follow the others. Any row suffices of those that are on the same
 	// side as well, the first that is read.
-	SkipHalves bool
-	SkipEnds   bool // the first row of each value is wanted, not any
+	DistinctBySign bool
+	DistinctFirst  bool // the first row of each value is wanted, not any
 	// Hop, of a SkipScan and of a FullScan that is worth a try, tells where in Spans to look. Nothing else changes: what
 	// it leaves out does not match.
 	Hop *Hop
 
 	Fates      []Fate
-	Considered []Considered // layouts looked at, the chosen one first
-	CapHit     bool         // ranges were merged or dropped to stay under the cap
+	Candidates []Candidate // layouts looked at, the chosen one first
+	CapHit     bool        // ranges were merged or dropped to stay under the cap
 	Warnings   []string
 	// Key says what is done with each part of the layout's key.
 	Key []PartUse
@@ -140,8 +140,8 @@ type Scan struct {
 	Advice string
 }
 
-// Considered is a layout that the planner looked at.
-type Considered struct {
+// Candidate is a layout that the planner looked at.
+type Candidate struct {
 	Layout string
 	Access Access
 	Spans  int

@@ -14,10 +14,10 @@ type Span struct {
 	Start, Stop []byte
 	// Key is set when the span is the single key Start: a Get.
 	Key bool
-	// Pivot, where set, lies in the span and cuts it into two halves whose value
-	// order is the other one round: the rows from Pivot on come before those below
+	// SignSplit, where set, lies in the span and cuts it into two halves whose value
+	// order is the other one round: the rows from SignSplit on come before those below
 	// it (negative two's complement numbers). It matters only when Scan.Order is not NoOrder.
-	Pivot []byte
+	SignSplit []byte
 }
 
 // Bounds prints the keys of a span: one key, or [start, stop).

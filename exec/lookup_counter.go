@@ -47,7 +47,7 @@ func (r *run) allocate(ctx context.Context, w *writer, rows []pendingRow) error 
 	}
 	for _, row := range rows { // a row that is refused for another reason draws no number
 		for _, l := range w.table.Layouts {
-			if _, err := w.fits(l, row.row); err != nil {
+			if _, err := w.checkFits(l, row.row); err != nil {
 				return w.refuse(err, row.pos)
 			}
 		}

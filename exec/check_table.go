@@ -85,7 +85,7 @@ func (r *run) batches(ctx context.Context, w *writer, l *catalog.Layout, f func(
 			return nil
 		}
 		if err == nil {
-			err = r.Numbers.Know(ctx, w.table, rows)
+			err = r.Numbers.ResolveNames(ctx, w.table, rows)
 		}
 		if err == nil {
 			err = f(rows)

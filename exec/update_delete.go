@@ -29,8 +29,8 @@ func (r *run) planWhere(ctx context.Context, t *catalog.Table, alias string, whe
 	return p, exprs, err
 }
 
-// standing is where a row that was read stands in the primary layout.
-func (w *writer) standing(row []types.Value) (place, error) {
+// currentPlace is where a row that was read stands in the primary layout.
+func (w *writer) currentPlace(row []types.Value) (place, error) {
 	primary := w.table.Layouts[0]
 	if primary.Key.Drawn() == nil {
 		return w.place(primary, row)
@@ -60,7 +60,7 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 		when = allFirst
 	}
 	return r.change(ctx, w, p, when, nil, func(row, _ []types.Value) error {
-		at, err := w.standing(row)
+		at, err := w.currentPlace(row)
 		if err == nil {
 			err = w.remove(row, at)
 		}
@@ -75,7 +75,7 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 func (r *run) change(ctx context.Context, w *writer, p *plan.Plan, when reading, next func(row []types.Value) ([]types.Value, error), f func(row, next []types.Value) error) (*Rows, error) {
 	n := int64(0)
 	err := r.eachRow(ctx, p, when, func(rows [][]types.Value) error {
-		if err := r.Numbers.Know(ctx, w.table, rows); err != nil {
+		if err := r.Numbers.ResolveNames(ctx, w.table, rows); err != nil {
 			return err
 		}
 		become := make([][]types.Value, len(rows))
@@ -149,7 +149,7 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 		if err := r.allocate(ctx, w, []pendingRow{{row: row, pos: s.Pos}}); err != nil {
 			return err
 		}
-		at, err := w.standing(old)
+		at, err := w.currentPlace(old)
 		if err == nil {
 			err = w.put(row, set, &at, old)
 		}
