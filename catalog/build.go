@@ -147,7 +147,12 @@ type builder struct {
 	c   *Catalog
 	def *parser.CreateTable
 	t   *Table
+	// phoenix is set when a part or column is in a form of Phoenix's own.
+	phoenix bool
 }
+
+// phoenixMarker is the qualifier of the cell that Phoenix gives each row, but for tables whose qualifiers are numbers.
+const phoenixMarker = "_0"
 
 // Build checks a definition and makes the table, without adding it.
 func (c *Catalog) Build(def *parser.CreateTable) (*Table, error) {
@@ -156,6 +161,9 @@ func (c *Catalog) Build(def *parser.CreateTable) (*Table, error) {
 		if err := step(); err != nil {
 			return nil, err
 		}
+	}
+	if b.phoenix && b.t.Marker == "" {
+		b.t.Marker = phoenixMarker
 	}
 	return b.t, nil
 }
@@ -173,6 +181,16 @@ func (b *builder) options() error {
 			b.t.MalformedKeyError = val == "ERROR"
 		case "CREATE_TABLES", "CREATE TABLES":
 			b.t.CreateTables = val == "" || val == "TRUE"
+		case "READ_ONLY", "ROW_MARKER":
+			l, ok := o.Value.(*parser.Literal)
+			if !ok || l.Kind != parser.StringLiteral && l.Kind != parser.BytesLiteral || l.Text == "" {
+				return parser.Errorf(o.Pos, "table option %s takes a text", o.Key)
+			}
+			if o.Key == "READ_ONLY" {
+				b.t.ReadOnly = l.Text
+			} else {
+				b.t.Marker = l.Text
+			}
 		default:
 			return parser.Errorf(o.Pos, "unknown table option %s", o.Key)
 		}
@@ -255,7 +273,7 @@ func (b *builder) columns() error {
 			return err
 		}
 		col.Encoding, col.noScale = enc, withoutScale(enc)
-		b.t.Phoenix = b.t.Phoenix || b.c.phoenix(d.Encoding)
+		b.phoenix = b.phoenix || b.c.phoenix(d.Encoding)
 		b.t.Columns = append(b.t.Columns, col)
 	}
 	for i, d := range b.def.Columns { // after all columns are known
@@ -334,6 +352,10 @@ func (b *builder) part(d parser.PartDef) (*Part, error) {
 	}
 	part.scales = (part.Encoding.Order() == Unordered || e.Type() != types.Decimal) &&
 		slices.ContainsFunc(part.Columns, func(col int) bool { return b.t.Columns[col].Type == types.Decimal })
+	switch upright(part.Encoding).(type) {
+	case phoenixElement, phoenixArray:
+		return nil, parser.Errorf(d.Pos, "%s is for cells", part.Encoding)
+	}
 	if withoutScale(part.Encoding) {
 		for _, col := range part.Columns {
 			b.t.Columns[col].noScale = true
@@ -341,8 +363,8 @@ func (b *builder) part(d parser.PartDef) (*Part, error) {
 	}
 	part.ends, _ = part.Encoding.(Delimited)
 	part.needsCanonicalCheck = respells(part.Encoding)
-	if c, ok := e.(*expr.Call); ok && c.Func.Key != nil && c.Func.Key.Phoenix {
-		b.t.Phoenix = true
+	if c, ok := e.(*expr.Call); ok && c.Func.Key != nil && c.Func.Key.Phoenix || b.c.phoenix(d.Encoding) {
+		b.phoenix = true
 	}
 	part.fromRest, part.draw, part.lookup = expr.FromRest(e), expr.Draw(e), expr.UsesLookup(e)
 	if len(part.Columns) == 0 && part.fromRest == nil {

@@ -35,10 +35,12 @@ type Table struct {
 	CreateTables bool
 	// HiddenKey is set when the table was made without any key: its one key column _id is drawn on write.
 	HiddenKey bool
-	// Phoenix is set when a part or column is in a form of Phoenix's own: rows written
-	// get the cell _0 that marks them for it.
-	Phoenix bool
-	Def     *parser.CreateTable // what it was made from
+	// Marker is the qualifier of a cell that each row written gets, beside its values: what else reads the table does not take the
+	// row for one without it. It is _0 when a part or column is in a form of Phoenix's own, unless the definition names another; "" for none.
+	Marker string
+	// ReadOnly says why nothing is written; "" where it is.
+	ReadOnly string
+	Def      *parser.CreateTable // what it was made from
 }
 
 // Column is a column of a table. One in the key (KeyPart) has no cell, unless HasCell says otherwise.

@@ -177,6 +177,23 @@ func TestData(t *testing.T) {
 					}
 				}
 				return b.String()
+			case "cell": // of the columns that are in none but cells
+				tree, err := parser.ParseExpr(d.Input)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var b strings.Builder
+				for _, col := range tab.Columns {
+					if col.KeyPart {
+						continue
+					}
+					if v, err := col.DecodeCell([]byte(tree.(*parser.Literal).Text)); err != nil {
+						fmt.Fprintf(&b, "%s: %v\n", col.Name, err)
+					} else {
+						fmt.Fprintf(&b, "%s=%s\n", col.Name, v.SQL())
+					}
+				}
+				return b.String()
 			case "splits":
 				keys, err := tab.SplitKeys(tab.Layouts[0], nil, nil)
 				if err != nil {

@@ -90,6 +90,12 @@ func cellEncoding(t types.Type) Encoding {
 // MaxKeyLength is the longest rowkey that HBase stores, in bytes.
 const MaxKeyLength = 32767
 
+// AbsentIsNull reports whether c is NULL exactly in the rows that do not have its cell: not where several columns stand in it.
+func (c *Column) AbsentIsNull() bool {
+	_, one := c.Encoding.(phoenixElement)
+	return !one
+}
+
 // DecodeCell reads the bytes of c's cell. Of packed columns, OpenTSDB's need the qualifier too: see DecodePacked.
 func (c *Column) DecodeCell(b []byte) (types.Value, error) { return c.Encoding.Decode(b) }
 

@@ -95,11 +95,11 @@ var builtins = slices.Concat([]EncodingType{
 		{Name: "PHOENIX DECIMAL", Doc: "as Phoenix writes them: at most 38 digits, equal numbers alike; `X'00'` ends it", Types: []types.Type{types.Decimal}, Phoenix: true, Make: always(phoenixDecimal{})},
 		momentOf("PHOENIX TIMESTAMP", ordered),
 		momentOf("PHOENIX UNSIGNED TIMESTAMP", unsigned),
+		{Name: elementName, Signature: elementName + "(n, 'encoding')", Doc: "the n-th value, from 1, in a cell that holds all columns of a family, as immutable tables of Phoenix have it; read only", Args: AnyArgs, Phoenix: true, Make: aboutOthers},
+		{Name: arrayName, Signature: arrayName + "('type', 'encoding')", Doc: "an ARRAY of Phoenix's of elements of that type; read only", Types: []types.Type{types.JSON}, Args: AnyArgs, Phoenix: true, Make: aboutOthers},
 		{Name: "OPENTSDB_VALUE", Doc: "as OpenTSDB writes it, for cells under `OPENTSDB_QUALIFIER`", Types: []types.Type{types.Double}, Make: always(openTSDBValue{})},
 		{Name: invertedName, Signature: "INVERTED encoding", Doc: "the bytes of any of the others, all bits inverted: greater values first, as of Phoenix's columns that are DESC. `X'FF'` behind `INVERTED TEXT` keeps the order",
-			Make: func(types.Type, []types.Value) (Encoding, error) {
-				return nil, errors.New("INVERTED stands in front of an encoding: INVERTED TEXT")
-			}},
+			Make: aboutOthers},
 	})
 
 const (
@@ -112,6 +112,11 @@ const (
 // always is Make of an encoding that is for one type.
 func always(e Encoding) func(types.Type, []types.Value) (Encoding, error) {
 	return func(types.Type, []types.Value) (Encoding, error) { return e, nil }
+}
+
+// aboutOthers is Make of what is made of another encoding: see Catalog.named.
+func aboutOthers(types.Type, []types.Value) (Encoding, error) {
+	return nil, errors.New("INVERTED stands in front of an encoding: INVERTED TEXT")
 }
 
 func makePadded(filler byte) func(types.Type, []types.Value) (Encoding, error) {
@@ -230,6 +235,12 @@ func (c *Catalog) named(name string, t types.Type, args []types.Value) (Encoding
 			return nil, err
 		}
 		return invert(enc)
+	}
+	switch name {
+	case elementName:
+		return c.element(t, args)
+	case arrayName:
+		return c.array(t, args)
 	}
 	all := c.encodings(name)
 	if all == nil {

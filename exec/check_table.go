@@ -23,6 +23,11 @@ func (r *run) check(ctx context.Context, s *parser.CheckTable) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.Repair {
+		if err := writable(t, s.NamePos); err != nil {
+			return nil, err
+		}
+	}
 	r.allowFull = true // it is what the statement is for
 	columns := append(textColumns("layout", "problem"), plan.OutputColumn{Name: "count", Type: types.BigInt})
 	var rows [][]types.Value

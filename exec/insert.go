@@ -67,6 +67,9 @@ func (r *run) tableNamed(name string, pos parser.Pos) (*catalog.Table, error) {
 // targetColumns finds the named columns, all when none is named, and checks that
 // a key can be made of them.
 func targetColumns(t *catalog.Table, names []parser.Name, pos parser.Pos) ([]*catalog.Column, error) {
+	if err := writable(t, pos); err != nil {
+		return nil, err
+	}
 	var cols []*catalog.Column
 	if len(names) == 0 {
 		for _, c := range t.Columns {

@@ -50,6 +50,9 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := writable(t, s.TablePos); err != nil {
+		return nil, err
+	}
 	p, _, err := r.planWhere(ctx, t, s.Alias, s.Where, s.AllowFullScan)
 	if err != nil {
 		return nil, err
@@ -112,6 +115,9 @@ func (r *run) change(ctx context.Context, w *writer, p *plan.Plan, when reading,
 func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 	t, err := r.tableNamed(s.Table, s.TablePos)
 	if err != nil {
+		return nil, err
+	}
+	if err := writable(t, s.TablePos); err != nil {
 		return nil, err
 	}
 	set, values, err := assignments(t, s)

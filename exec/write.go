@@ -84,6 +84,14 @@ func (w *writer) add(m *tableMutations, table string, mutation hbase.Mutation) {
 	m.by[table] = append(m.by[table], mutation)
 }
 
+// writable is the error of a statement that writes a table which its definition says is not written.
+func writable(t *catalog.Table, at parser.Pos) error {
+	if t.ReadOnly == "" {
+		return nil
+	}
+	return parser.Errorf(at, "table %s is not written: %s", t.Name, t.ReadOnly)
+}
+
 func (r *run) newWriter(t *catalog.Table) *writer {
 	n := len(t.Layouts)
 	w := &writer{run: r, table: t, env: r.KeyEnv(), known: map[string]bool{},
@@ -342,7 +350,7 @@ func (w *writer) cells(l *catalog.Layout, row []types.Value, set []bool, at plac
 		}
 		puts = append(puts, cell)
 	}
-	if len(puts) == 0 || w.table.Phoenix {
+	if len(puts) == 0 || w.table.Marker != "" {
 		puts = append(puts, w.marker())
 	}
 	if w.ifNew && l.Kind == catalog.Primary {
@@ -360,8 +368,8 @@ func (w *writer) marker() hbase.Cell {
 			break
 		}
 	}
-	if w.table.Phoenix {
-		return hbase.Cell{Family: []byte(family), Qualifier: []byte("_0"), Value: []byte("x")} // every row of Phoenix has it
+	if w.table.Marker != "" {
+		return hbase.Cell{Family: []byte(family), Qualifier: []byte(w.table.Marker), Value: []byte("x")} // as Phoenix writes it
 	}
 	qualifier := []byte{}
 	for slices.ContainsFunc(w.table.Columns, func(c *catalog.Column) bool {

@@ -52,7 +52,7 @@ func claimToken() []byte {
 }
 
 // claim puts first what every IF NOT EXISTS writes into a row, so that only one of them finds it absent: the packed cell,
-// Phoenix's own, or the marker with the statement's token.
+// the table's own, or the marker with the statement's token.
 func (w *writer) claim(puts []hbase.Cell, at place) []hbase.Cell {
 	if at.qualifier != nil {
 		i := slices.IndexFunc(puts, func(c hbase.Cell) bool { return bytes.Equal(c.Qualifier, at.qualifier) })
@@ -60,7 +60,7 @@ func (w *writer) claim(puts []hbase.Cell, at place) []hbase.Cell {
 		return puts
 	}
 	mark := w.marker()
-	if !w.table.Phoenix {
+	if w.table.Marker == "" {
 		mark.Value = w.token
 	}
 	puts = slices.DeleteFunc(puts, func(c hbase.Cell) bool {

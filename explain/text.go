@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -391,11 +392,30 @@ func hopText(s *plan.Scan) string {
 	return fmt.Sprintf("over the values of %s, unless they turn out to be many; reads %s behind each", strings.Join(free, ", "), strings.Join(reads, ", "))
 }
 
+// columnsIn names the columns of s's table that are read from a cell.
+func columnsIn(s *plan.Scan, cell filter.Column) []string {
+	var names []string
+	for _, c := range s.Table.Columns {
+		if s.Needed[c.Index] && c.Family == cell.Family && c.Qualifier == cell.Qualifier {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
 // columnsText tells what is read of each row.
 func columnsText(s *plan.Scan) string {
 	var names []string
-	for _, c := range s.Columns {
-		names = append(names, c.Family+":"+plan.Escape([]byte(c.Qualifier)))
+	for i, c := range s.Columns {
+		if slices.Contains(s.Columns[:i], c) {
+			continue // several columns stand in it
+		}
+		qualifier := plan.Escape([]byte(c.Qualifier))
+		name := c.Family + ":" + qualifier
+		if of := columnsIn(s, c); qualifier != c.Qualifier || len(of) > 1 {
+			name += " (" + strings.Join(of, ", ") + ")" // else it says what it is
+		}
+		names = append(names, name)
 	}
 	list := strings.Join(names, ", ")
 	switch s.Fetch {

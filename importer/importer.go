@@ -52,6 +52,7 @@ type table struct {
 	families     []string // named without a column
 	parts        []string
 	options      string
+	with         []string // options behind WITH
 	todo         []string
 	used         map[string]bool // column names in lower case
 }
@@ -124,6 +125,9 @@ func (t *table) sql() (string, error) {
 	}
 	src := fmt.Sprintf("CREATE EXTERNAL TABLE %s (%s) %sSTORED IN %s ROW KEY (%s) %s",
 		parser.QuoteName(t.name), strings.Join(t.columns, ", "), families, text(t.stored), strings.Join(t.parts, ", "), t.options)
+	if t.with != nil {
+		src += " WITH (" + strings.Join(t.with, ", ") + ")"
+	}
 	c := catalog.New()
 	if err := c.Load(src); err != nil {
 		return "", err

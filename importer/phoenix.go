@@ -74,6 +74,7 @@ type phoenixColumn struct {
 	notNull      bool
 	filled       bool   // it has a DEFAULT
 	qualifier    string // of its cell; "" where it is not known
+	element      int64  // its number in the cell that holds all columns; 0: it has its own
 	guess        string // what it is where a table was never altered
 	pos          int
 }
@@ -194,11 +195,11 @@ func phoenixTable(r *reader) (*table, error) {
 	switch {
 	case cells == 0 || named:
 	case immutable && !strings.EqualFold(options["IMMUTABLE_STORAGE_SCHEME"], "ONE_CELL_PER_COLUMN"):
-		t.note("the columns that are not in the key are left out: an immutable table has all of them in one cell, unless ENCODING_SCHEME in SYSTEM.CATALOG is 0 (then add COLUMN_ENCODED_BYTES = NONE to the statement and import it again) or IMMUTABLE_STORAGE_SCHEME is 1 (then add IMMUTABLE_STORAGE_SCHEME = ONE_CELL_PER_COLUMN)")
+		t.note("the columns that are not in the key are left out: an immutable table has all of them in one cell, unless SYSTEM.CATALOG says otherwise: hql import phoenix --connect URL reads it")
 		t.later = nil
 	default:
-		t.note("the columns that are not in the key are left out: their qualifiers are not known, and the wrong ones would read as NULL. A statement does not tell how they are encoded, unless it says COLUMN_ENCODED_BYTES = NONE; SYSTEM.CATALOG does, in the row with TABLE_NAME = %s and no COLUMN_NAME", text(name))
-		t.note("where ENCODING_SCHEME is 0 there, add COLUMN_ENCODED_BYTES = NONE to the statement and import it again; elsewhere add the columns below, each with its COLUMN_QUALIFIER: what stands there is right for the default encoding if the table was never altered. Do not write through such a definition: Phoenix would not show the rows")
+		t.note("the columns that are not in the key are left out: their qualifiers are not known, and the wrong ones would read as NULL. A statement does not tell how they are encoded, unless it says COLUMN_ENCODED_BYTES = NONE: hql import phoenix --connect URL reads it in SYSTEM.CATALOG")
+		t.note("by hand: where ENCODING_SCHEME is 0 in the row of SYSTEM.CATALOG with TABLE_NAME = %s and no COLUMN_NAME, add COLUMN_ENCODED_BYTES = NONE to the statement and import it again; elsewhere add the columns below, each with its COLUMN_QUALIFIER: what stands there is right for the default encoding if the table was never altered; and WITH (ROW_MARKER = X'00000000'), without which Phoenix would not show the rows written", text(name))
 	}
 	return t, nil
 }
@@ -212,6 +213,8 @@ type phoenixDef struct {
 	keys   []keyColumn
 	salt   string // buckets; "" or "0": none
 	family string // of cells whose column names none
+	// constants are the values of key columns that have the same one in all rows.
+	constants map[string]string
 }
 
 // isKey reports whether c is a column of the primary key.
@@ -231,14 +234,28 @@ func (d *phoenixDef) describe() error {
 		}
 		if d.isKey(c) {
 			inKey[c.name] = c
-			t.column(c.hql, p.typ, "", "")
+			if c.array {
+				t.note("column %s is an array, which is read as its bytes in the key", c.hql)
+				p.typ = "BYTES"
+			}
+			if constant, ok := d.constants[c.name]; ok {
+				t.note("column %s is %s in all rows, and left out", c.hql, text(constant))
+			} else {
+				t.column(c.hql, p.typ, "", "")
+			}
 			continue
 		}
 		f := cmp.Or(c.family, d.family)
 		if c.filled {
 			t.note("column %s: where Phoenix shows its DEFAULT nothing is stored, and it is NULL here", c.hql)
 		}
-		if c.qualifier != "" {
+		if c.element > 0 {
+			element := fmt.Sprintf("PHOENIX ELEMENT(%d", c.element)
+			if p.cell != "" {
+				element += ", " + text(p.cell)
+			}
+			t.column(c.hql, p.typ, cell(f, singleCell), element+")")
+		} else if c.qualifier != "" {
 			t.column(c.hql, p.typ, cell(f, c.qualifier), p.cell)
 		} else {
 			t.unknown(c.hql, p.typ, f, c.guess, p.cell)
@@ -256,6 +273,13 @@ func (d *phoenixDef) describe() error {
 			return fmt.Errorf("table %s: the key column %s is not defined", d.name, k.name)
 		}
 		var err error
+		if constant, ok := d.constants[k.name]; ok {
+			if variable[i], err = t.phoenixConstant(d.src, c, k.desc, i+1 == len(d.keys), constant); err != nil {
+				return err
+			}
+			absent = 0
+			continue
+		}
 		if variable[i], err = t.phoenixPart(d.src, c, k.desc, i+1 == len(d.keys)); err != nil {
 			return err
 		}
@@ -275,6 +299,9 @@ func (d *phoenixDef) describe() error {
 	}
 	return nil
 }
+
+// singleCell is the qualifier of a cell that holds all columns.
+const singleCell = "1"
 
 // firstQualifier is the number of a table's first encoded column.
 const firstQualifier = 11
@@ -297,24 +324,57 @@ func (t *table) phoenixPart(src string, c *phoenixColumn, desc, last bool) (vari
 	if err != nil {
 		return false, err
 	}
-	separator := "X'00'"
-	encoding := p.key
+	if c.array {
+		p = phoenixTypes["VARBINARY"]
+	}
+	t.keyPart(parser.QuoteName(c.hql), p, desc, last)
+	return p.variable, nil
+}
+
+// phoenixConstant adds the part of a key column that has one value.
+func (t *table) phoenixConstant(src string, c *phoenixColumn, desc, last bool, constant string) (variable bool, err error) {
+	p, err := c.stored(src, &table{})
+	if err != nil {
+		return false, err
+	}
+	switch p.typ {
+	case "STRING":
+		constant = text(constant)
+	case "TINYINT", "SMALLINT", "INT", "BIGINT":
+		constant = "CAST(" + constant + " AS " + p.typ + ")"
+	default:
+		return false, fmt.Errorf("column %s is a constant %s, which hql does not bind", c.name, c.typ)
+	}
+	t.keyPart(constant, p, desc, last)
+	return p.variable, nil
+}
+
+func (t *table) keyPart(expr string, p phoenixType, desc, last bool) {
+	separator, encoding := "X'00'", p.key
 	if desc {
 		separator, encoding = "X'FF'", "INVERTED "+encoding
 	}
-	t.parts = append(t.parts, quoteAs(c.hql, encoding))
+	t.parts = append(t.parts, expr+" AS "+encoding)
 	if p.variable && (!last || desc) {
 		t.parts = append(t.parts, separator)
 	}
-	return p.variable, nil
 }
 
 // stored says how a column is stored; what is lost is noted in t.
 func (c *phoenixColumn) stored(src string, t *table) (phoenixType, error) {
 	switch {
 	case c.array:
-		t.note("column %s is an array: its bytes are read as they are", c.hql)
-		return phoenixType{typ: "BYTES", key: "BYTES", variable: true}, nil
+		of := *c
+		of.array = false
+		p, err := of.stored(src, t)
+		if err != nil {
+			return p, err
+		}
+		array := "PHOENIX ARRAY(" + text(p.typ)
+		if p.cell != "" {
+			array += ", " + text(p.cell)
+		}
+		return phoenixType{typ: "JSON", cell: array + ")"}, nil
 	case c.typ == "CHAR" || c.typ == "BINARY":
 		if c.length < 1 {
 			return phoenixType{}, at(src, c.pos, "column %s: %s needs a length", c.name, c.typ)

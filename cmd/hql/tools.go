@@ -24,6 +24,7 @@ type tool struct {
 	store bool // it takes the flags that say where the tables are
 	flags func(*flag.FlagSet)
 	args  int                       // arguments taken
+	fewer int                       // how many of them may be left out
 	check func(args []string) error // of flags and arguments; nil: none
 	run   func(ctx context.Context, c *config, args []string, stdin io.Reader, stdout, stderr io.Writer) error
 }
@@ -75,22 +76,25 @@ func tools() map[string]*tool {
 			},
 		},
 		"import": {
-			usage: "hql import shc|hive|phoenix FILE\n\n" +
+			usage: "hql import shc|hive|phoenix FILE\n" +
+				"hql import phoenix --connect URL\n\n" +
 				"Prints the definitions of another tool's catalog as hql's, with TODO comments for\n" +
-				"what cannot be known. FILE - is standard input.\n",
-			args: 2,
+				"what cannot be known. FILE - is standard input. With --connect, Phoenix's own\n" +
+				"catalog on the cluster is read, which tells what its statements do not.\n",
+			store: true,
+			args:  2,
+			fewer: 1,
 			check: func(args []string) error {
 				if !slices.Contains(importer.Formats(), args[0]) {
 					return fmt.Errorf("unknown catalog format %q (%s)", args[0], strings.Join(importer.Formats(), ", "))
 				}
+				if len(args) == 1 && args[0] != "phoenix" {
+					return errors.New("FILE is missing: hql import shc|hive|phoenix FILE")
+				}
 				return nil
 			},
-			run: func(_ context.Context, _ *config, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-				src, err := readInput(args[1], stdin)
-				if err != nil {
-					return err
-				}
-				out, err := importer.Import(args[0], src)
+			run: func(ctx context.Context, c *config, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+				out, err := importCatalog(ctx, c, args, stdin)
 				if err != nil {
 					return err
 				}
@@ -143,7 +147,7 @@ func runTool(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		}
 		rest = append(rest, fs.Arg(0))
 	}
-	if len(rest) != t.args {
+	if len(rest) > t.args || len(rest) < t.args-t.fewer {
 		form, _, _ := strings.Cut(t.usage, "\n")
 		fmt.Fprintf(stderr, "error: %s takes %s, not %d: %s\n", fs.Name(), count(t.args, "argument"), len(rest), form)
 		return exitUsage, true
@@ -165,6 +169,23 @@ func runTool(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		return s.report(err), true
 	}
 	return exitOK, true
+}
+
+// importCatalog gives the definitions in a file or, without one, in Phoenix's catalog on a cluster.
+func importCatalog(ctx context.Context, c *config, args []string, stdin io.Reader) (string, error) {
+	if len(args) == 2 {
+		src, err := readInput(args[1], stdin)
+		if err != nil {
+			return "", err
+		}
+		return importer.Import(args[0], src)
+	}
+	db, err := open(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	defer db.Close()
+	return importer.PhoenixCatalog(ctx, db.Client())
 }
 
 // readInput reads a file, or standard input for "-".

@@ -74,7 +74,7 @@ func cellColumn(e expr.Expr, t *catalog.Table) (*catalog.Column, bool) {
 		return nil, false
 	}
 	col := t.Columns[c.Index]
-	return col, !col.KeyPart && col.Packed == nil && col.Encoding != nil
+	return col, !col.KeyPart && col.Packed == nil && col.Encoding != nil && col.AbsentIsNull()
 }
 
 // anyBytes reports whether every byte string is a value of c: nothing is malformed.

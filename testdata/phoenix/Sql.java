@@ -1,18 +1,49 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.lang.reflect.Array;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.HexFormat;
+import java.util.Properties;
 
 /**
  * Runs the statements on stdin, one a line, against the JDBC URL given. Each is answered by its rows, one a line with
- * '|' between the values, then by a line "." or "! " and the error. Moments are printed as milliseconds since 1970.
+ * '|' between the values, then by a line "." or "! " and the error. Moments are printed as milliseconds since 1970, bytes as
+ * hexadecimal digits, arrays as JSON. A line "@" and a name connects anew as that tenant, "@" alone as none.
  */
 public class Sql {
+  static String show(Object v) throws SQLException {
+    if (v instanceof java.sql.Timestamp t) {
+      BigDecimal nanoseconds = BigDecimal.valueOf(t.getNanos() % 1000000, 6);
+      return BigDecimal.valueOf(t.getTime()).add(nanoseconds).stripTrailingZeros().toPlainString();
+    }
+    if (v instanceof java.util.Date d) {
+      return String.valueOf(d.getTime());
+    }
+    if (v instanceof byte[] b) {
+      return HexFormat.of().formatHex(b);
+    }
+    if (v instanceof BigDecimal d) {
+      return d.toPlainString();
+    }
+    if (v instanceof java.sql.Array a) {
+      StringBuilder s = new StringBuilder("[");
+      Object elements = a.getArray();
+      for (int i = 0; i < Array.getLength(elements); i++) {
+        Object e = Array.get(elements, i);
+        s.append(i > 0 ? "," : "").append(e == null ? "null" : e instanceof String ? '"' + e.toString() + '"' : show(e));
+      }
+      return s.append("]").toString();
+    }
+    return v.toString();
+  }
+
   public static void main(String[] args) throws Exception {
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
@@ -21,6 +52,17 @@ public class Sql {
     connection.setAutoCommit(true);
     out.println(".");
     for (String sql; (sql = in.readLine()) != null; ) {
+      if (sql.startsWith("@")) {
+        Properties as = new Properties();
+        if (sql.length() > 1) {
+          as.setProperty("TenantId", sql.substring(1));
+        }
+        connection.close();
+        connection = DriverManager.getConnection(args[0], as);
+        connection.setAutoCommit(true);
+        out.println(".");
+        continue;
+      }
       try (Statement statement = connection.createStatement()) {
         if (statement.execute(sql)) {
           try (ResultSet rows = statement.getResultSet()) {
@@ -28,7 +70,7 @@ public class Sql {
               StringBuilder line = new StringBuilder();
               for (int i = 1; i <= rows.getMetaData().getColumnCount(); i++) {
                 Object v = rows.getObject(i);
-                line.append(i > 1 ? "|" : "").append(v == null ? "NULL" : v instanceof java.util.Date d ? String.valueOf(d.getTime()) : v.toString());
+                line.append(i > 1 ? "|" : "").append(v == null ? "NULL" : show(v));
               }
               out.println(line);
             }

@@ -1,0 +1,214 @@
+package catalog
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// The names of encodings that are about other encodings.
+const (
+	elementName = "PHOENIX ELEMENT"
+	arrayName   = "PHOENIX ARRAY"
+)
+
+// encodingOf makes the encoding that an argument names.
+func (c *Catalog) encodingOf(t types.Type, named types.Value) (Encoding, error) {
+	s, err := parser.ParseStatement("CREATE TABLE t (c " + t.String() + " AS " + named.Text() + ") ROW KEY (c)")
+	if err != nil {
+		return nil, fmt.Errorf("%s is no encoding", named.SQL())
+	}
+	def := s.(*parser.CreateTable).Columns[0].Encoding
+	args, err := literals(def.Args)
+	if err != nil {
+		return nil, err
+	}
+	return c.named(def.Name, t, args)
+}
+
+// element makes PHOENIX ELEMENT(n) or PHOENIX ELEMENT(n, 'encoding').
+func (c *Catalog) element(t types.Type, args []types.Value) (Encoding, error) {
+	if len(args) < 1 || len(args) > 2 || !args[0].Type().IsInteger() || args[0].Int() < 1 || args[0].Int() > maxElements || len(args) == 2 && !args[1].Type().IsText() {
+		return nil, errors.New("PHOENIX ELEMENT takes the number of the element, from 1, and its encoding: PHOENIX ELEMENT(2, 'ORDERED INT32')")
+	}
+	e := phoenixElement{Encoding: cellEncoding(t), n: int(args[0].Int()), args: args}
+	if len(args) == 2 {
+		var err error
+		if e.Encoding, err = c.encodingOf(t, args[1]); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+// maxElements is the greatest number of an element: those of a qualifier of four bytes.
+const maxElements = 1<<31 - 1
+
+// phoenixElement is the n-th of the values that stand in one cell of an immutable table of Phoenix's: the values one after the other, the
+// offsets of all, of which a negative one is that of a NULL, then the offset of the offsets, their number and a version.
+type phoenixElement struct {
+	Encoding // of the value
+	n        int
+	args     []types.Value
+}
+
+var errElements = errors.New("it holds no values as Phoenix puts them into one cell")
+
+func (e phoenixElement) String() string                              { return elementName + written(e.args) }
+func (phoenixElement) Width() int                                    { return Variable }
+func (phoenixElement) Order() Order                                  { return Unordered }
+func (phoenixElement) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
+
+func (phoenixElement) Append(dst []byte, _ types.Value) ([]byte, error) {
+	return dst, errors.New("hql does not write a cell that holds several columns")
+}
+
+// Decode gives NULL where the cell has no such value.
+func (e phoenixElement) Decode(src []byte) (types.Value, error) {
+	const immutableCell = 3
+	offsets, count, width, err := elementOffsets(src, immutableCell)
+	if err != nil || e.n >= count {
+		return types.Value{}, err
+	}
+	at := func(i int) int {
+		if width == 2 {
+			return int(int16(binary.BigEndian.Uint16(src[offsets+2*i:])))
+		}
+		return int(int32(binary.BigEndian.Uint32(src[offsets+4*i:])))
+	}
+	from, to := at(e.n), offsets
+	if from < 0 {
+		return types.Value{}, nil
+	}
+	if e.n+1 < count {
+		if to = at(e.n + 1); to < 0 {
+			to = -to
+		}
+	}
+	if from > to || to > offsets {
+		return types.Value{}, errElements
+	}
+	if from == to {
+		return types.Value{}, nil // Phoenix has no empty values
+	}
+	return e.Encoding.Decode(src[from:to])
+}
+
+// elementOffsets finds the offsets of count elements, each of width bytes.
+func elementOffsets(src []byte, version byte) (offsets, count, width int, err error) {
+	n := len(src) - 9 // the offset of the offsets, their number and the version
+	if n < 0 || src[len(src)-1] != version {
+		return 0, 0, 0, errElements
+	}
+	offsets, count, width = int(int32(binary.BigEndian.Uint32(src[n:]))), int(int32(binary.BigEndian.Uint32(src[n+4:]))), 2
+	if count < 0 {
+		count, width = -count, 4
+	}
+	if offsets < 0 || offsets > n || count > n || offsets+width*count != n {
+		return 0, 0, 0, errElements
+	}
+	return offsets, count, width, nil
+}
+
+// array makes PHOENIX ARRAY('type') or PHOENIX ARRAY('type', 'encoding').
+func (c *Catalog) array(t types.Type, args []types.Value) (Encoding, error) {
+	if len(args) < 1 || len(args) > 2 || !args[0].Type().IsText() || len(args) == 2 && !args[1].Type().IsText() {
+		return nil, errors.New("PHOENIX ARRAY takes the type of the elements and their encoding: PHOENIX ARRAY('INT', 'ORDERED INT32')")
+	}
+	of, ok := types.ParseType(args[0].Text())
+	if !ok {
+		return nil, fmt.Errorf("%s is no type", args[0].SQL())
+	}
+	if t != types.JSON {
+		return nil, fmt.Errorf("%s cannot be stored AS %s%s: a JSON can", t, arrayName, written(args))
+	}
+	e := phoenixArray{of: cellEncoding(of), args: args}
+	if len(args) == 2 {
+		var err error
+		if e.of, err = c.encodingOf(of, args[1]); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+// phoenixArray is an ARRAY of Phoenix's, read as JSON. Elements of one width stand one after the other; others are ended by 0x00,
+// and behind them stand 0x0000, the offset of each less 32,767 in two bytes (or in four, where the number of elements is negative), the offset
+// of the offsets, the number of elements and a version.
+type phoenixArray struct {
+	of   Encoding // of the elements
+	args []types.Value
+}
+
+func (e phoenixArray) String() string                              { return arrayName + written(e.args) }
+func (phoenixArray) Width() int                                    { return Variable }
+func (phoenixArray) Type() types.Type                              { return types.JSON }
+func (phoenixArray) Order() Order                                  { return Unordered }
+func (phoenixArray) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
+
+func (phoenixArray) Append(dst []byte, _ types.Value) ([]byte, error) {
+	return dst, errors.New("hql does not write arrays of Phoenix's")
+}
+
+func (e phoenixArray) Decode(src []byte) (types.Value, error) {
+	var b []byte
+	add := func(element []byte) error {
+		v, err := types.Value{}, error(nil)
+		if element != nil {
+			v, err = e.of.Decode(element)
+		}
+		if b = append(b, ','); err == nil {
+			b = v.AppendJSON(b)
+		}
+		return err
+	}
+	if w := e.of.Width(); w != Variable {
+		if len(src)%w != 0 {
+			return types.Value{}, errWidth
+		}
+		for ; len(src) > 0; src = src[w:] {
+			if err := add(src[:w]); err != nil {
+				return types.Value{}, err
+			}
+		}
+	} else if err := e.elements(src, add); err != nil {
+		return types.Value{}, err
+	}
+	return types.NewJSON("[" + strings.TrimPrefix(string(b), ",") + "]"), nil
+}
+
+// elements gives the elements of varying width one after the other, nil for a NULL.
+func (e phoenixArray) elements(src []byte, add func([]byte) error) error {
+	const sortableArray, least, end = 1, 32767, 2
+	offsets, count, width, err := elementOffsets(src, sortableArray)
+	if err != nil {
+		return err
+	}
+	at := func(i int) int {
+		if i == count {
+			return offsets - end
+		}
+		if width == 2 {
+			return int(int16(binary.BigEndian.Uint16(src[offsets+2*i:]))) + least
+		}
+		return int(int32(binary.BigEndian.Uint32(src[offsets+4*i:])))
+	}
+	for i := range count {
+		from, to := at(i), at(i+1)
+		if from < 0 || to < from || to > offsets {
+			return errElements
+		}
+		var element []byte
+		if to-from > 1 && src[from] != 0 { // what begins with 0x00 tells how many NULLs follow one another
+			element = src[from : to-1]
+		}
+		if err := add(element); err != nil {
+			return err
+		}
+	}
+	return nil
+}
