@@ -1,7 +1,6 @@
 package access
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/hql-db/hql/catalog"
@@ -64,18 +63,18 @@ func (e *Env) Scan(req *Request) (_ *plan.Scan, err error) {
 			WithHint("layouts: %s", layoutNames(req.Table))
 	}
 	s := best.scan
+	best.considered.Why = "chosen"
+	s.Candidates = append(s.Candidates, best.considered)
 	for _, c := range all {
-		if c != best {
-			if c.considered.Why = "costs more"; c.cost == best.cost {
-				c.considered.Why = "costs the same"
-			}
-		} else {
-			c.considered.Why = "chosen"
+		if c == best {
+			continue
+		}
+		if c.considered.Why = "costs more"; c.cost == best.cost {
+			c.considered.Why = "costs the same"
 		}
 		s.Candidates = append(s.Candidates, c.considered)
 	}
 	s.Candidates = append(s.Candidates, left...)
-	slices.SortStableFunc(s.Candidates, func(a, b plan.Candidate) int { return cmp.Compare(btoi(b.Why == "chosen"), btoi(a.Why == "chosen")) })
 	best.finish(req)
 	return s, nil
 }

@@ -10,24 +10,24 @@ import (
 )
 
 // split handles a part whose column (or columns) is constrained to several values.
-func (w *spanBuilder) split(br path, i int, rest *[]keySpan) (done, useful bool) {
+func (w *spanBuilder) split(br path, i int) (done, useful bool) {
 	p := w.layout.Key.Parts[i]
 	if len(p.Columns) > 1 {
-		if done, useful = w.splitColumns(br, i, rest); done {
+		if done, useful = w.splitColumns(br, i); done {
 			return done, useful
 		}
 		s := w.partSet(&br, i)
-		done = s != nil && w.splitValues(br, i, s, rest)
+		done = s != nil && w.splitValues(br, i, s)
 		return done, done
 	}
 	if len(p.Columns) == 0 {
 		return false, false
 	}
 	col := p.Columns[0]
-	if s := w.partSet(&br, i); s != nil && w.splitValues(br, i, s, rest) {
+	if s := w.partSet(&br, i); s != nil && w.splitValues(br, i, s) {
 		return true, true
 	}
-	if done, useful := w.splitLike(br, i, rest); done {
+	if done, useful := w.splitLike(br, i); done {
 		return true, useful
 	}
 	set := br.sets.of(col)
@@ -35,20 +35,20 @@ func (w *spanBuilder) split(br path, i int, rest *[]keySpan) (done, useful bool)
 		return false, false
 	}
 	if p.Injective() {
-		if w.splitSet(br, i, set, rest) {
+		if w.splitSet(br, i, set) {
 			return true, true
 		}
 		if vs, ok := set.Values(w.few); ok { // the bytes are in no order, but there are few
-			return w.splitPoints(br, i, col, vs, rest)
+			return w.splitPoints(br, i, col, vs)
 		}
 		return false, true
 	}
 	// Not every value of the column has a value of its own here (a bucket, a hash, a day).
 	if vs, ranges := w.scattered(p, set); len(vs) > 0 {
-		_, useful = w.splitPoints(br, i, col, vs, rest)
+		_, useful = w.splitPoints(br, i, col, vs)
 		if len(ranges) > 0 {
 			br.fix(col, ranges)
-			useful = w.key(br, i, rest) || useful
+			useful = w.key(br, i) || useful
 		}
 		return true, useful
 	}
@@ -61,17 +61,17 @@ func (w *spanBuilder) split(br path, i int, rest *[]keySpan) (done, useful bool)
 			few = len(vals) <= maxSteps
 		}
 		if few && w.pays(br, i) {
-			return true, w.each(br, i, vals, plan.Enumerated, rest)
+			return true, w.each(br, i, vals, plan.Enumerated)
 		}
-		if w.splitSet(br, i, img, rest) {
+		if w.splitSet(br, i, img) {
 			return true, true
 		}
 		if few {
-			return true, w.each(br, i, vals, plan.Enumerated, rest)
+			return true, w.each(br, i, vals, plan.Enumerated)
 		}
 	}
 	if vs, ok := set.Values(w.opt.MaxEnumerate); ok {
-		return w.splitPoints(br, i, col, vs, rest)
+		return w.splitPoints(br, i, col, vs)
 	}
 	return false, false
 }
@@ -154,7 +154,7 @@ func allPoints(s types.Set) bool {
 }
 
 // splitColumns gives each of several columns its values one by one.
-func (w *spanBuilder) splitColumns(br path, i int, rest *[]keySpan) (done, useful bool) {
+func (w *spanBuilder) splitColumns(br path, i int) (done, useful bool) {
 	for _, col := range w.layout.Key.Parts[i].Columns {
 		s := br.sets.setOf(col)
 		if len(s) == 1 && s[0].IsPoint() {
@@ -164,21 +164,21 @@ func (w *spanBuilder) splitColumns(br path, i int, rest *[]keySpan) (done, usefu
 		if !ok {
 			return false, false
 		}
-		return w.splitPoints(br, i, col, vs, rest)
+		return w.splitPoints(br, i, col, vs)
 	}
 	return false, false
 }
 
 // splitPoints walks on from part i once for each value of col. They are values and no set, in which neighbours are one interval.
-func (w *spanBuilder) splitPoints(br path, i, col int, vs []types.Value, rest *[]keySpan) (done, useful bool) {
+func (w *spanBuilder) splitPoints(br path, i, col int, vs []types.Value) (done, useful bool) {
 	for _, v := range vs {
 		if w.full() {
-			w.emit(br, nil, rest)
+			w.emit(br, nil)
 			return true, br.bound > 0
 		}
 		nb := br
 		nb.fix(col, types.Points(v))
-		useful = w.key(nb, i, rest) || useful
+		useful = w.key(nb, i) || useful
 	}
 	return true, useful
 }
@@ -192,7 +192,7 @@ func (w *spanBuilder) full() bool {
 }
 
 // splitSet covers the values of part i: points go on to the next part, ranges end here.
-func (w *spanBuilder) splitSet(br path, i int, set types.Set, rest *[]keySpan) (done bool) {
+func (w *spanBuilder) splitSet(br path, i int, set types.Set) (done bool) {
 	p := w.layout.Key.Parts[i]
 	if p.Injective() {
 		if _, ok := p.Column(); !ok {
@@ -203,11 +203,11 @@ func (w *spanBuilder) splitSet(br path, i int, set types.Set, rest *[]keySpan) (
 			set = img
 		}
 	}
-	return w.splitValues(br, i, set, rest)
+	return w.splitValues(br, i, set)
 }
 
 // splitValues is splitSet for a set of values of the part itself.
-func (w *spanBuilder) splitValues(br path, i int, set types.Set, rest *[]keySpan) (done bool) {
+func (w *spanBuilder) splitValues(br path, i int, set types.Set) (done bool) {
 	p := w.layout.Key.Parts[i]
 	out := make([]catalog.ByteRange, 0, len(set))
 	of := make([]types.Set, 0, len(set)) // the interval that a range holds exactly, by range
@@ -231,7 +231,7 @@ func (w *spanBuilder) splitValues(br path, i int, set types.Set, rest *[]keySpan
 		}
 		if vals, ok := p.Values(set, column, maxSteps); ok {
 			w.use(i, plan.Ranged, set)
-			w.each(br, i, vals, plan.Ranged, rest)
+			w.each(br, i, vals, plan.Ranged)
 			return true
 		}
 	}
@@ -243,14 +243,14 @@ func (w *spanBuilder) splitValues(br path, i int, set types.Set, rest *[]keySpan
 	w.spans = slices.Grow(w.spans, min(len(out), w.opt.MaxSpans))
 	for n, r := range out {
 		if w.full() {
-			w.emit(br, nil, rest)
+			w.emit(br, nil)
 			return true
 		}
 		if r.Point {
 			if nb, ok := w.take(&br, p, r.Value); ok {
 				w.proveOf(&nb, i, types.Points(r.Value))
 				nb.bound = i + 1
-				w.key(nb, i+1, rest)
+				w.key(nb, i+1)
 			}
 			continue
 		}
@@ -264,7 +264,7 @@ func (w *spanBuilder) splitValues(br path, i int, set types.Set, rest *[]keySpan
 			}
 			w.proveOf(&nb, i, of[n])
 		}
-		w.emit(nb, &r, rest)
+		w.emit(nb, &r)
 	}
 	return true
 }
@@ -286,7 +286,7 @@ func allPointRanges(rs []catalog.ByteRange) bool {
 }
 
 // splitLike uses a pattern on the column: REVERSE(domain) under LIKE '%.suffix'.
-func (w *spanBuilder) splitLike(br path, i int, rest *[]keySpan) (done, useful bool) {
+func (w *spanBuilder) splitLike(br path, i int) (done, useful bool) {
 	p := w.layout.Key.Parts[i]
 	col := p.Columns[0]
 	for _, l := range br.likes {
@@ -314,7 +314,7 @@ func (w *spanBuilder) splitLike(br path, i int, rest *[]keySpan) (done, useful b
 			nb.matched = append(slices.Clip(nb.matched), l)
 		}
 		for _, r := range out {
-			w.emit(nb, &r, rest)
+			w.emit(nb, &r)
 		}
 		return true, true
 	}
@@ -322,27 +322,27 @@ func (w *spanBuilder) splitLike(br path, i int, rest *[]keySpan) (done, useful b
 }
 
 // each walks on once for each value of part i.
-func (w *spanBuilder) each(br path, i int, vals []types.Value, u plan.Use, rest *[]keySpan) (useful bool) {
+func (w *spanBuilder) each(br path, i int, vals []types.Value, u plan.Use) (useful bool) {
 	if w.uses[i].Values == nil {
 		w.use(i, u, types.Points(vals...))
 	}
 	w.use(i, u, nil)
 	for _, v := range vals {
 		if w.full() {
-			w.emit(br, nil, rest)
+			w.emit(br, nil)
 			return true
 		}
 		if nb, ok := w.take(&br, w.layout.Key.Parts[i], v); ok {
 			w.proveOf(&nb, i, types.Points(v))
 			nb.bound = i + 1
-			w.key(nb, i+1, rest)
+			w.key(nb, i+1)
 		}
 	}
 	return true
 }
 
 // enumerate reads all values of a finite part (a salt), if a later part narrows the key.
-func (w *spanBuilder) enumerate(br path, i int, rest *[]keySpan) bool {
+func (w *spanBuilder) enumerate(br path, i int) bool {
 	p := w.layout.Key.Parts[i]
 	dom, ok := p.Domain()
 	if !ok {
@@ -356,10 +356,7 @@ func (w *spanBuilder) enumerate(br path, i int, rest *[]keySpan) bool {
 		return false
 	}
 	// Without a bound part behind it, the enumeration is a full scan in pieces: the first value tells.
-	spans, tails := len(w.spans), 0
-	if rest != nil {
-		tails = len(*rest)
-	}
+	spans := len(*w.out)
 	uses, stopPart, stopWhy := slices.Clone(w.uses), w.stopPart, w.stopWhy
 	tried := false
 	for _, v := range vals {
@@ -369,11 +366,8 @@ func (w *spanBuilder) enumerate(br path, i int, rest *[]keySpan) bool {
 		}
 		nb := w.with(&br, enc)
 		nb.bound = 0
-		if useful := w.key(nb, i+1, rest); !useful && !tried && !w.merging {
-			w.spans = w.spans[:spans]
-			if rest != nil {
-				*rest = (*rest)[:tails]
-			}
+		if useful := w.key(nb, i+1); !useful && !tried && !w.merging {
+			*w.out = (*w.out)[:spans]
 			w.uses, w.stopPart, w.stopWhy = uses, stopPart, stopWhy
 			return false
 		}
@@ -384,25 +378,25 @@ func (w *spanBuilder) enumerate(br path, i int, rest *[]keySpan) bool {
 }
 
 // fromRest plans a part that is computed from the key bytes after it.
-func (w *spanBuilder) fromRest(br path, i int, rest *[]keySpan) bool {
+func (w *spanBuilder) fromRest(br path, i int) bool {
 	p := w.layout.Key.Parts[i]
 	sub := br
 	sub.prefix = nil
-	var tails []keySpan
-	if !w.key(sub, i+1, &tails) && !w.merging {
+	tails, useful := w.collect(sub, i+1)
+	if !useful && !w.merging {
 		w.stopAt(i, p, &br)
-		w.emit(br, nil, rest)
+		w.emit(br, nil)
 		return false
 	}
 	dom, _ := p.Domain()
 	vals, ok := dom.Values(w.opt.MaxEnumerate)
 	if !ok {
-		w.emit(br, nil, rest)
+		w.emit(br, nil)
 		return false
 	}
 	u := plan.Bound
-	if rest == nil && len(tails) > 0 && !tails[0].Key {
-		w.spans = slices.Grow(w.spans, len(tails)*len(vals))
+	if len(tails) > 0 && !tails[0].Key {
+		*w.out = slices.Grow(*w.out, len(tails)*len(vals))
 	}
 	for _, t := range tails {
 		salts := vals
@@ -435,7 +429,7 @@ func (w *spanBuilder) fromRest(br path, i int, rest *[]keySpan) bool {
 			for _, f := range t.fuzzy {
 				s.fuzzy = append(s.fuzzy, f.after(pre))
 			}
-			w.add(s, rest)
+			w.add(s)
 		}
 	}
 	if u == plan.Enumerated {

@@ -59,8 +59,7 @@ func (w *spanBuilder) tails(br path, n int) *tailHop {
 	w.hopping = true
 	w.uses = partUses(w.layout)
 	br.prefix, br.bound, br.begun = nil, 0, n
-	var found []keySpan
-	useful := w.key(br, n, &found)
+	found, useful := w.collect(br, n)
 	h := &tailHop{Hop: plan.Hop{Parts: n}, uses: w.uses}
 	capped := w.capped
 	w.hopping, w.uses = false, was.uses

@@ -36,7 +36,7 @@ func sharesRest(p *catalog.Part, t keySpan) bool {
 
 // emit adds the span of br continued by r: nil means everything that starts with
 // br's bytes, a point that the key is complete.
-func (w *spanBuilder) emit(br path, r *catalog.ByteRange, rest *[]keySpan) {
+func (w *spanBuilder) emit(br path, r *catalog.ByteRange) {
 	s := keySpan{Span: plan.Span{Table: br.table}, proven: br.proven, likes: br.matched, bound: br.bound, begun: br.begun, sets: br.sets, fixed: len(br.prefix)}
 	if br.openTail && (r == nil || !r.Point) {
 		s.proven, s.likes = br.provenBeforeTail, br.matchedBeforeTail
@@ -62,13 +62,16 @@ func (w *spanBuilder) emit(br path, r *catalog.ByteRange, rest *[]keySpan) {
 			return
 		}
 	}
-	w.add(s, rest)
+	w.add(s)
 }
 
-func (w *spanBuilder) add(s keySpan, rest *[]keySpan) {
-	if rest != nil {
-		*rest = append(*rest, s)
-		return
-	}
-	w.spans = append(w.spans, s)
+func (w *spanBuilder) add(s keySpan) { *w.out = append(*w.out, s) }
+
+// collect gives the spans that a walk from part i on would add, without adding them: as if the key began there.
+func (w *spanBuilder) collect(br path, i int) (spans []keySpan, useful bool) {
+	was := w.out
+	w.out = &spans
+	useful = w.key(br, i)
+	w.out = was
+	return spans, useful
 }

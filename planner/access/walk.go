@@ -16,6 +16,7 @@ type spanBuilder struct {
 	layout *catalog.Layout
 	opt    Options
 	spans  []keySpan
+	out    *[]keySpan     // where spans are added: to spans, or to those of a part that is computed from the key behind it
 	uses   []plan.PartUse // by key part; of its values those of the first box
 	// stop tells for the first part at which a walk stopped why it did.
 	stopPart int
@@ -69,7 +70,7 @@ func newSpanBuilder(l *catalog.Layout, e *Env, req *Request) *spanBuilder {
 	w := &spanBuilder{env: e, table: req.Table, layout: l, opt: opt, uses: partUses(l),
 		stopPart: n, lookup: e.Lookups, few: max(opt.MaxEnumerate, named(req.Conjuncts)),
 		columns: req.columns, part: make([]int, n)}
-	w.number = w.resolve
+	w.out, w.number = &w.spans, w.resolve
 	for i, p := range l.Key.Parts {
 		w.part[i] = -1
 		if p.Literal == nil && len(req.columns.parts) > 0 {
@@ -152,7 +153,7 @@ func (w *spanBuilder) tables(br path, parts []*catalog.Part) {
 			w.listTables = true
 			w.tablePrefix = string(br.prefix)
 			br.prefix = nil
-			w.key(br, 0, nil)
+			w.key(br, 0)
 			return
 		}
 		for _, v := range vals {
@@ -163,7 +164,7 @@ func (w *spanBuilder) tables(br path, parts []*catalog.Part) {
 		return
 	}
 	br.table, br.prefix = string(br.prefix), nil
-	w.key(br, 0, nil)
+	w.key(br, 0)
 }
 
 // values lists the values that p can have in br, when they are few.
@@ -292,8 +293,7 @@ func alike(a, b types.Set) bool {
 }
 
 // key walks the key's parts from i on. It reports whether any of them is bound or ranged.
-// rest, when set, collects suffixes for a part computed from the rest of the key.
-func (w *spanBuilder) key(br path, i int, rest *[]keySpan) bool {
+func (w *spanBuilder) key(br path, i int) bool {
 	if w.steps++; w.steps%256 == 1 {
 		w.env.tick()
 	}
@@ -308,7 +308,7 @@ func (w *spanBuilder) key(br path, i int, rest *[]keySpan) bool {
 			continue
 		}
 		if p.IsFromRest() {
-			return w.fromRest(br, i, rest)
+			return w.fromRest(br, i)
 		}
 		if v, ok := w.computed(&br, p); ok && !p.ManyScales() {
 			nb, ok := w.take(&br, p, v)
@@ -323,18 +323,18 @@ func (w *spanBuilder) key(br path, i int, rest *[]keySpan) bool {
 			continue
 		}
 		if !p.ManyScales() {
-			if done, useful := w.split(br, i, rest); done {
+			if done, useful := w.split(br, i); done {
 				return useful
 			}
 		}
-		if w.enumerate(br, i, rest) {
+		if w.enumerate(br, i) {
 			return true
 		}
 		w.stopAt(i, p, &br)
-		w.emit(br, nil, rest)
+		w.emit(br, nil)
 		return br.bound > 0
 	}
-	w.emit(br, &catalog.ByteRange{Point: true}, rest)
+	w.emit(br, &catalog.ByteRange{Point: true})
 	return br.bound > 0
 }
 
