@@ -1,0 +1,82 @@
+package exec
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/forms"
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/store"
+)
+
+// TestForms runs testdata/forms: conditions in all the forms in which they can be written, and what of the key each binds. The rows
+// are those of a full scan; the differential tests ask PostgreSQL for them. A form that binds less shows as more rows that are
+// read. Commands:
+//
+//	table  a table with its rows, see internal/forms
+//	forms  a condition a line; prints the rows that match, those that are read where servers filter nothing, and the access
+func TestForms(t *testing.T) {
+	datadriven.Walk(t, "../testdata/forms", func(t *testing.T, path string) {
+		s, err := store.Open(store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		client := hbase.New(s, s.Admin())
+		planned := newWorld(t, client, Config{FullScan: AllowFullScan})
+		with := func(o planner.Options) *world {
+			return &world{t, New(client, planned.catalog, Config{FullScan: AllowFullScan, Planner: o})}
+		}
+		keys, naive := with(planner.Options{NoPushdown: true}), with(planner.Options{NoKey: true, NoPushdown: true, NoOrder: true, NoSkip: true})
+		var table forms.Table
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			switch d.Cmd {
+			case "table":
+				if table, err = forms.ParseTable(d.Input); err != nil {
+					d.Fatalf(t, "%v", err)
+				}
+				planned.run(table.Create + ";" + table.Insert)
+				return ""
+			case "forms":
+				var b strings.Builder
+				bind, tight, all := 0, 0, forms.Parse(d.Input)
+				for _, f := range all {
+					sql := "SELECT * FROM " + table.Name + " WHERE " + f.Where
+					want, _, err := naive.try(sql)
+					if err != nil || want == "" {
+						t.Errorf("%s: %v, or no rows", f.Where, err)
+						continue
+					}
+					if got := sorted(planned.run(sql)); got != sorted(want) {
+						t.Errorf("%s\n got %q\nwant %q", f.Where, got, want)
+					}
+					n, s := keys.read(sql)
+					a := s.Tables[len(s.Tables)-1]
+					fmt.Fprintf(&b, "%4d rows of %4d, %s: %s\n", n, a.RowsRead, a.Access, f.Where)
+					if a.Access != planner.FullScan {
+						bind++
+					}
+					if a.RowsRead <= int64(n+3) {
+						tight++
+					}
+				}
+				fmt.Fprintf(&b, "%d forms: %d hit the prefix, %d read 3 rows too many at most\n", len(all), bind, tight)
+				return b.String()
+			}
+			d.Fatalf(t, "unknown command %s", d.Cmd)
+			return ""
+		})
+	})
+}
+
+// sorted sorts lines.
+func sorted(s string) string {
+	lines := strings.Split(s, "\n")
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
