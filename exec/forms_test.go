@@ -11,6 +11,7 @@ import (
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/forms"
 	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/store"
 )
 
@@ -58,7 +59,7 @@ func TestForms(t *testing.T) {
 					n, s := keys.read(sql)
 					a := s.Tables[len(s.Tables)-1]
 					fmt.Fprintf(&b, "%4d rows of %4d, %s: %s\n", n, a.RowsRead, a.Access, f.Where)
-					if a.Access != planner.FullScan {
+					if a.Access != plan.FullScan {
 						bind++
 					}
 					if a.RowsRead <= int64(n+3) {

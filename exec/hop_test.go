@@ -60,6 +60,52 @@ func TestCostOfHops(t *testing.T) {
 	}
 }
 
+// It does so on a real HBase.
+func TestCostOfHopsHBase(t *testing.T) {
+	w := newWorld(t, dialHBase(t), Config{FullScan: AllowFullScan, Alone: true})
+	w.run("DROP TABLE IF EXISTS hops")
+	w.run("CREATE TABLE hops (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")
+	defer w.run("DROP TABLE hops")
+	want := map[string]int64{}
+	stored := 0
+	for _, size := range []int{10_000, 40_000} {
+		from := stored
+		w.fill("hops", size-stored, func(i int) string { return hosts(8)(from + i) })
+		stored = size
+		for _, q := range hopQueries {
+			n, s := w.read(strings.Replace(q.sql, "FROM m", "FROM hops", 1))
+			t.Logf("%d rows stored, %s: %d rows, %d read, %d RPCs", size, q.name, n, s.RowsRead, s.RPCs)
+			before, again := want[q.name]
+			if want[q.name] = s.RPCs; n != q.rows || again && s.RPCs > before || s.RPCs > 40 {
+				t.Errorf("%s of %d rows: %d rows, want %d; %d RPCs, before %d", q.name, size, n, q.rows, s.RPCs, before)
+			}
+		}
+	}
+}
+
+// Within a range of texts what is behind them is hopped to as well, whatever the number of rows.
+func TestCostOfHopsInRanges(t *testing.T) {
+	_, w := newCluster(t, 1, Config{Alone: true}, "CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")
+	stored := 0
+	for _, size := range []int{10_000, 40_000} {
+		from := stored
+		w.fill("m", size-stored, func(i int) string { return hosts(8)(from + i) })
+		stored = size
+		for where, rows := range map[string]int{
+			"host LIKE 'h%' AND ts >= 1000010 AND ts < 1000020":                                      80,
+			"host > 'h0003' AND ts BETWEEN 1000010 AND 1000019 ORDER BY host DESC, ts DESC":          40,
+			"host <> 'h0003' AND ts = 1000010":                                                       7,
+			"(host LIKE 'h0001%' OR host >= 'h0005') AND ts IN (1000010, 1000012) ORDER BY host, ts": 8,
+		} {
+			n, s := w.read("SELECT * FROM m WHERE " + where)
+			t.Logf("%d rows stored, %s: %d read, %d RPCs", size, where, s.RowsRead, s.RPCs)
+			if n != rows || s.RPCs > 17 || s.RowsRead > 1500 {
+				t.Errorf("%d rows stored, %s: %d rows, want %d; %d read, %d RPCs", size, where, n, rows, s.RowsRead, s.RPCs)
+			}
+		}
+	}
+}
+
 // The least and the greatest of each group are read at its ends, whatever the table's size.
 func TestCostOfEnds(t *testing.T) {
 	_, w := newCluster(t, 1, Config{Alone: true}, "CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")

@@ -22,6 +22,7 @@ import (
 	"github.com/hql-db/hql/internal/worlds"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/store"
 	"github.com/hql-db/hql/types"
 )
 
@@ -37,20 +38,38 @@ func TestLaw(t *testing.T) {
 
 // The law holds where scans hop, however soon they give it up.
 func TestLawOfHops(t *testing.T) {
+	lawOfHops(t, 60, func(r *rand.Rand, _ uint64) (hbase.Client, planner.Options) {
+		if r.IntN(2) == 0 {
+			return newFakeClient(), planner.Options{NoPushdown: true}
+		}
+		_, c := newStore(t) // with regions, to which ranges are fitted
+		return c, planner.Options{}
+	}, func() {})
+}
+
+// The law holds where answers to hops are lost, their leases expire and the regions that they land in move, split and merge.
+func TestLawOfHopsUnderFaults(t *testing.T) {
+	var s *store.Store
+	var faults store.Faults
+	lawOfHops(t, 20, func(_ *rand.Rand, seed uint64) (c hbase.Client, _ planner.Options) {
+		s, c = newStore(t)
+		faults = store.Faults{Seed: int64(seed), AnswerLost: 0.05, RequestLost: 0.05, LeaseGone: 0.1, Move: 0.05, Split: 0.05, Merge: 0.03, PartialRow: 0.2, Heartbeat: 0.1}
+		return c, planner.Options{}
+	}, func() { s.SetFaults(faults) })
+}
+
+// lawOfHops checks the law in worlds on clients with hops of all lengths; loaded is called where a world has its rows.
+func lawOfHops(t *testing.T, worlds int, client func(*rand.Rand, uint64) (hbase.Client, planner.Options), loaded func()) {
 	defer func(a, b, c, d, e, f int, n int64) {
 		scan.HopRows, scan.SeekRows, scan.HopPays, scan.HopLongest, scan.HopLongLook, scan.FirstRows, scan.MaxHops = a, b, c, d, e, f, n
 	}(scan.HopRows, scan.SeekRows, scan.HopPays, scan.HopLongest, scan.HopLongLook, scan.FirstRows, scan.MaxHops)
-	seeds.Each(t, 60, func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, worlds, func(t *testing.T, seed uint64, fig seeds.Figures) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		scan.HopRows, scan.HopPays, scan.HopLongest, scan.HopLongLook, scan.MaxHops = 1+r.IntN(4), 1+r.IntN(8), 1<<r.IntN(10), 2+r.IntN(3), 1<<r.IntN(8)
 		scan.SeekRows, scan.FirstRows = r.IntN(3), 1+r.IntN(6)
-		var client hbase.Client = newFakeClient()
-		opt := planner.Options{NoPushdown: true}
-		if r.IntN(2) == 0 { // with regions, to which ranges are fitted
-			_, client = newStore(t)
-			opt.NoPushdown = false
-		}
-		g := newLawWorld(t, seed, client, opt)
+		c, opt := client(r, seed)
+		g := newLawWorld(t, seed, c, opt)
+		loaded()
 		g.check(12)
 		g.ends(12)
 		fig["queries"] += 24

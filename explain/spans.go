@@ -76,7 +76,11 @@ func (d *drawing) drawSpans(s *plan.Scan, in string) {
 				return
 			}
 		} else {
-			d.labelled(in, label, textf("%s %s", table, s.Spans[i].Bounds()))
+			bounds := s.Spans[i].Bounds()
+			if s.Access == plan.SkipScan && len(s.Spans[i].Start)+len(s.Spans[i].Stop) == 0 {
+				bounds = "from value to value of " + freeParts(s)
+			}
+			d.labelled(in, label, textf("%s %s", table, bounds))
 			drawn++
 		}
 		label, i = "", j

@@ -375,12 +375,6 @@ func gotten(gets, scans int) string {
 
 // hopText tells what is hopped over, and what is read behind each value.
 func hopText(s *plan.Scan) string {
-	var free []string
-	for i, p := range s.Key {
-		if p.Use == plan.Skipped || s.Access == plan.FullScan && i < s.Hop.Parts && p.Use != plan.Literal {
-			free = append(free, p.Part.Source)
-		}
-	}
 	reads := make([]string, 0, len(s.Hop.Tails))
 	for i, t := range s.Hop.Tails {
 		if i == 3 {
@@ -389,7 +383,18 @@ func hopText(s *plan.Scan) string {
 		}
 		reads = append(reads, t.Bounds())
 	}
-	return fmt.Sprintf("over the values of %s, unless they turn out to be many; reads %s behind each", strings.Join(free, ", "), strings.Join(reads, ", "))
+	return fmt.Sprintf("over the values of %s, unless they turn out to be many; reads %s behind each", freeParts(s), strings.Join(reads, ", "))
+}
+
+// freeParts names the key parts whose values are hopped over.
+func freeParts(s *plan.Scan) string {
+	var free []string
+	for i, p := range s.Key {
+		if p.Use == plan.Skipped || s.Hop != nil && i < s.Hop.Parts && p.Use != plan.Literal && p.Use != plan.Bound && p.Use != plan.Enumerated {
+			free = append(free, p.Part.Source)
+		}
+	}
+	return strings.Join(free, ", ")
 }
 
 // columnsIn names the columns of s's table that are read from a cell.

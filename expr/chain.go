@@ -351,6 +351,19 @@ func (c *chain) where(n int, r run, iv types.Interval) (stretch, bool) {
 	if from > 0 || to < 0 {
 		return stretch{}, false
 	}
+	if x, ok := c.guess(n, r, iv); ok && eval(x) == 0 {
+		step := int64(1)
+		for lo, hi = subClamp(x, step), addClamp(x, step); lo > r.lo && eval(lo) == 0 || hi < r.hi && eval(hi) == 0; step *= 2 {
+			lo, hi = subClamp(x, 2*step), addClamp(x, 2*step) // the ends are near, mostly
+		}
+		if lo = max(lo, r.lo); eval(lo) < 0 {
+			lo = first(lo, x, func(x int64) bool { return eval(x) >= 0 })
+		}
+		if hi = min(hi, r.hi); eval(hi) > 0 {
+			hi = last(x, hi, func(x int64) bool { return eval(x) <= 0 })
+		}
+		return stretch{lo, hi}, true
+	}
 	for from < 0 && to > 0 { // until a value inside is found, or the two meet
 		if uint64(hi)-uint64(lo) <= 1 {
 			return stretch{}, false
@@ -373,6 +386,20 @@ func (c *chain) where(n int, r run, iv types.Interval) (stretch, bool) {
 		hi = last(lo, hi, func(x int64) bool { return eval(x) <= 0 })
 	}
 	return stretch{lo, hi}, true
+}
+
+// guess gives a value of r that is probably cast to the one in iv: what that is cast back to.
+func (c *chain) guess(n int, r run, iv types.Interval) (x int64, ok bool) {
+	cast, ok := c.links[0].e.(*Cast)
+	if n != 1 || !ok || !iv.IsPoint() || cast.Typ != types.String {
+		return 0, false
+	}
+	v, err := types.Cast(iv.Lo, cast.X.Type(), cast.Zone)
+	if err != nil || v.IsNull() {
+		return 0, false
+	}
+	x = c.rank(v)
+	return x, x >= r.lo && x <= r.hi
 }
 
 // noisy is where, for values of a relative error: what may lie in iv. Where few values are uncertain, each is looked at;

@@ -8,8 +8,12 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// maxRestated bounds the alternatives that a condition becomes.
-const maxRestated = 1024
+// maxRestated bounds the alternatives that a condition becomes, maxCompared those that a list becomes: each of its values is one
+// condition.
+const (
+	maxRestated = 1 << 10
+	maxCompared = 1 << 17
+)
 
 // Restate gives a condition that is true for the same rows as e, put together by AND and OR of conditions that bound one
 // column each, where e says something of several columns or of the end of a text:
@@ -203,7 +207,7 @@ func extremes(e *Compare, c *Call) (Expr, bool) {
 }
 
 func (r *restater) listed(e *In) (Expr, bool) {
-	if e.Not || len(e.List) > maxRestated {
+	if e.Not {
 		return nil, false
 	}
 	if c, isCase := conditional(e.X); isCase {
@@ -214,15 +218,19 @@ func (r *restater) listed(e *In) (Expr, bool) {
 		return nil, false
 	}
 	var alts []Expr
+	left := maxCompared
 	for _, v := range e.List {
 		for _, w := range ways {
-			if v.Type() != types.String || r.left <= 0 {
+			one := restater{left: min(left, maxRestated)}
+			left -= one.left
+			if v.Type() != types.String {
 				return nil, false
 			}
-			some, ok := r.order(w, EQ, v.Text())
+			some, ok := one.order(w, EQ, v.Text())
 			if !ok {
 				return nil, false
 			}
+			left += one.left
 			alts = append(alts, some)
 		}
 	}

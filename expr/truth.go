@@ -45,6 +45,10 @@ func (a among) holds(v types.Value) bool {
 
 // truths tells which of TRUE, FALSE and NULL are among a, the values of a condition.
 func (a among) truths() (t, f, n bool) {
+	if len(a.set) == 1 && a.set[0].IsPoint() {
+		t = a.set[0].Lo.Bool()
+		return t, !t, a.null
+	}
 	return a.set.Contains(trueValue), a.set.Contains(falseValue), a.null
 }
 
@@ -267,13 +271,19 @@ func (f *finder) in(e *In, out among) among {
 func inSet(e *In) (types.Set, bool) {
 	s := make([]types.Interval, 0, len(e.List))
 	t := e.X.Type()
+	lo, hi := types.IntRange(t)
 	for _, v := range e.List {
 		if mixed(t, v) {
 			return nil, false
 		}
-		if t == v.Type() && !t.IsInteger() {
-			s = append(s, types.Point(v)) // as compareSet, for a list may be long
-		} else {
+		switch { // as compareSet, for a list may be long
+		case t.IsInteger() && v.Type().IsInteger():
+			if i := v.Int(); i >= lo && i <= hi {
+				s = append(s, types.Point(types.NewIntOf(t, i)))
+			}
+		case t == v.Type():
+			s = append(s, types.Point(v))
+		default:
 			s = append(s, compareSet(EQ, v, t)...)
 		}
 	}

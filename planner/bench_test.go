@@ -39,6 +39,11 @@ func BenchmarkPlanWindow(b *testing.B) {
 	benchmark(b, "SELECT * FROM phoenix_events WHERE host = 'host0001' AND ts BETWEEN 1700000000000 AND 1700000100000", false)
 }
 
+// The year is sought among all moments: the difference to PlanWindow is what that takes.
+func BenchmarkPlanYear(b *testing.B) {
+	benchmark(b, "SELECT * FROM phoenix_events WHERE host = 'host0001' AND EXTRACT(year FROM ts) = 2026", false)
+}
+
 func BenchmarkPlanInList(b *testing.B) {
 	items := make([]string, 10_000)
 	for i := range items {

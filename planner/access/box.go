@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/hql-db/hql/expr"
@@ -26,6 +27,7 @@ type box struct {
 const (
 	maxBoxes      = 1 << 15
 	maxMultiplied = 1 << 8
+	maxRuledOut   = 1 << 3 // boxes, where the conjunct binds nothing
 )
 
 func (b box) clone() box {
@@ -95,10 +97,12 @@ func (x boxMaker) conjunction(terms []term) (boxes []box, capped bool) {
 			return nil, capped
 		}
 	}
-	slices.SortStableFunc(unions, func(a, b []box) int { return len(a) - len(b) })
+	slices.SortStableFunc(unions, func(a, b []box) int {
+		return cmp.Or(btoi(rulesOut(a))-btoi(rulesOut(b)), len(a)-len(b))
+	})
 	boxes = []box{base}
 	for _, u := range unions {
-		if len(boxes) > maxMultiplied || len(boxes)*len(u) > maxBoxes {
+		if len(boxes) > maxMultiplied || len(boxes) > maxRuledOut && rulesOut(u) || len(boxes)*len(u) > maxBoxes {
 			capped = true
 			continue
 		}
@@ -114,6 +118,15 @@ func (x boxMaker) conjunction(terms []term) (boxes []box, capped bool) {
 		boxes = next
 	}
 	return boxes, capped
+}
+
+// rulesOut reports whether the boxes of u leave values out and bind none: a <> 1 OR b <> 'x'.
+func rulesOut(u []box) bool {
+	return len(u) > 1 && !slices.ContainsFunc(u, func(b box) bool {
+		return len(b.likes) > 0 || slices.ContainsFunc(b.cols, func(s types.Set) bool {
+			return len(s) > 0 && (!s[0].Lo.IsNull() || !s[len(s)-1].Hi.IsNull())
+		})
+	})
 }
 
 // narrows reports whether t is about one column.

@@ -57,7 +57,10 @@ func (e *Env) candidate(l *catalog.Layout, req *Request, terms []term, boxes []b
 		c.scan.Spans, _ = mergeSpans(c.spans, true)
 	}
 	c.scan.Access = c.accessKind()
-	if c.scan.Access == plan.FullScan {
+	switch {
+	case c.scan.Access == plan.RangeScan && c.hopsInRange():
+		c.scan.Hop, c.hopped = c.hop()
+	case c.scan.Access == plan.FullScan:
 		if c.scan.Hop, c.hopped = c.hop(); c.scan.Hop != nil && slices.ContainsFunc(c.scan.Hop.Tails, func(t plan.Span) bool { return !t.Key }) {
 			c.scan.Access = plan.SkipScan // else each value has a row or none: little speaks for few values
 		}

@@ -79,10 +79,10 @@ func (w *spanBuilder) split(br path, i int) (done, useful bool) {
 // partSet gives what conditions on part i itself leave of its values, nil where there are none, or where the values of its
 // column are few and say more.
 func (w *spanBuilder) partSet(br *path, i int) types.Set {
-	if w.part[i] < 0 {
+	if w.partOf(i) < 0 {
 		return nil
 	}
-	set, p := br.sets.of(w.part[i]), w.layout.Key.Parts[i]
+	set, p := br.sets.of(w.partOf(i)), w.layout.Key.Parts[i]
 	if set == nil || set.IsAll() {
 		return nil
 	}
@@ -131,7 +131,7 @@ func (w *spanBuilder) pays(br path, i int) bool {
 		if p.Literal != nil {
 			continue
 		}
-		if of := w.part[i+1+j]; of >= 0 && !br.sets.setOf(of).IsAll() {
+		if of := w.partOf(i + 1 + j); of >= 0 && !br.sets.setOf(of).IsAll() {
 			return true
 		}
 		for _, col := range p.Columns {
@@ -248,7 +248,7 @@ func (w *spanBuilder) splitValues(br path, i int, set types.Set) (done bool) {
 		}
 		if r.Point {
 			if nb, ok := w.take(&br, p, r.Value); ok {
-				w.proveOf(&nb, i, types.Points(r.Value))
+				w.provePoint(&nb, i, r.Value)
 				nb.bound = i + 1
 				w.key(nb, i+1)
 			}
@@ -271,8 +271,14 @@ func (w *spanBuilder) splitValues(br path, i int, set types.Set) (done bool) {
 
 // proveOf records that the value of part i lies in s for every row of the path.
 func (w *spanBuilder) proveOf(br *path, i int, s types.Set) {
-	if w.part[i] >= 0 {
-		br.prove(w.part[i], s)
+	if w.partOf(i) >= 0 {
+		br.prove(w.partOf(i), s)
+	}
+}
+
+func (w *spanBuilder) provePoint(br *path, i int, v types.Value) {
+	if w.partOf(i) >= 0 {
+		w.proveOf(br, i, types.Points(v))
 	}
 }
 
@@ -333,7 +339,7 @@ func (w *spanBuilder) each(br path, i int, vals []types.Value, u plan.Use) (usef
 			return true
 		}
 		if nb, ok := w.take(&br, w.layout.Key.Parts[i], v); ok {
-			w.proveOf(&nb, i, types.Points(v))
+			w.provePoint(&nb, i, v)
 			nb.bound = i + 1
 			w.key(nb, i+1)
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
 )
 
 // tailHop is a Hop while it is planned: with what is known of the parts behind the free ones.
@@ -98,4 +99,16 @@ func (c *candidate) hop() (*plan.Hop, []plan.PartUse) {
 		return nil, nil
 	}
 	return &out, c.spans[0].hop.uses
+}
+
+// hopsInRange reports whether what is free within c's ranges are texts: these stand at many rows each, mostly, where numbers and moments stand
+// at one or a few. Where a fuzzy filter serves, the servers' own seeks take fewer calls than hops. In a whole table hops are tried all the
+// same: they notice, and give up, where each row has a value of its own; a server would seek to its last row.
+func (c *candidate) hopsInRange() bool {
+	return !slices.ContainsFunc(c.spans, func(s keySpan) bool {
+		return !s.Key && (s.hop == nil || len(s.fuzzy) > 0 || slices.ContainsFunc(c.scan.Layout.Key.Parts[s.begun-1:s.hop.Parts], func(p *catalog.Part) bool {
+			col, ok := p.Column()
+			return p.Literal == nil && (!ok || c.scan.Table.Columns[col].Type != types.String)
+		}))
+	})
 }

@@ -155,6 +155,9 @@ func termOf(e expr.Expr, c columns) term {
 func meanings(es []expr.Expr, c columns) []term {
 	out := termsOf(es, c)
 	for i, of := range out {
+		if len(c.parts) == 0 && of.exact && plain(of.Expr) {
+			continue // that is most of them
+		}
 		m := c.untrimmed(of.Expr)
 		if m != of.Expr {
 			out[i] = termOf(m, c)
@@ -172,6 +175,17 @@ func meanings(es []expr.Expr, c columns) []term {
 	}
 	narrowed(out)
 	return out
+}
+
+// plain reports whether e compares a column with a constant.
+func plain(e expr.Expr) bool {
+	cmp, ok := e.(*expr.Compare)
+	if !ok {
+		return false
+	}
+	_, column := cmp.X.(*expr.Column)
+	_, constant := cmp.Y.(*expr.Const)
+	return column && constant
 }
 
 // narrowed finds what terms of which nothing is known by themselves say beside the others: of a month within a year.

@@ -37,7 +37,7 @@ type spanBuilder struct {
 	// few is how many values of one column are walked one by one at most: MaxEnumerate, or as many as the statement names.
 	few     int
 	columns columns
-	part    []int // by key part: the column of what it is computed to, -1: no condition is about that
+	part    []int // see partOf; nil: no condition is about a part
 	hopping bool  // the parts behind those that nothing binds are walked: see tails
 }
 
@@ -69,17 +69,29 @@ func newSpanBuilder(l *catalog.Layout, e *Env, req *Request) *spanBuilder {
 	n, opt := len(l.Key.Parts), e.Options.withDefaults()
 	w := &spanBuilder{env: e, table: req.Table, layout: l, opt: opt, uses: partUses(l),
 		stopPart: n, lookup: e.Lookups, few: max(opt.MaxEnumerate, named(req.Conjuncts)),
-		columns: req.columns, part: make([]int, n)}
+		columns: req.columns}
 	w.out, w.number = &w.spans, w.resolve
+	if len(req.columns.parts) == 0 {
+		return w
+	}
+	w.part = make([]int, n)
 	for i, p := range l.Key.Parts {
 		w.part[i] = -1
-		if p.Literal == nil && len(req.columns.parts) > 0 {
+		if p.Literal == nil {
 			if k := slices.IndexFunc(req.columns.parts, func(e expr.Expr) bool { return expr.Same(e, p.Expr) }); k >= 0 {
 				w.part[i] = req.columns.first() + k
 			}
 		}
 	}
 	return w
+}
+
+// partOf gives the column of what key part i is computed to, -1: no condition is about that.
+func (w *spanBuilder) partOf(i int) int {
+	if w.part == nil {
+		return -1
+	}
+	return w.part[i]
 }
 
 // named counts the constants in es, those in IN lists too: more values than these are not worth a span each.
@@ -237,6 +249,9 @@ func (w *spanBuilder) take(br *path, p *catalog.Part, v types.Value) (path, bool
 			nb.prove(col, pt)
 			return nb, true
 		}
+		if _, one := nb.sets.single(col); one && p.Monotone() == 0 && !p.Injective() {
+			return nb, true // v, a bucket or a hash, was computed from it and says nothing more
+		}
 		if pre, ok := p.Preimage(pt, nb.sets.setOf(col)); ok {
 			if pre.IsEmpty() {
 				return path{}, false
@@ -312,12 +327,12 @@ func (w *spanBuilder) key(br path, i int) bool {
 		}
 		if v, ok := w.computed(&br, p); ok && !p.ManyScales() {
 			nb, ok := w.take(&br, p, v)
-			if !ok || !v.IsNull() && w.part[i] >= 0 && !br.sets.setOf(w.part[i]).Contains(v) {
+			if !ok || !v.IsNull() && w.partOf(i) >= 0 && !br.sets.setOf(w.partOf(i)).Contains(v) {
 				w.use(i, plan.Bound, nil)
 				return true
 			}
 			w.use(i, plan.Bound, types.Points(v))
-			w.proveOf(&nb, i, types.Points(v))
+			w.provePoint(&nb, i, v)
 			nb.bound = i + 1
 			br = nb
 			continue

@@ -35,6 +35,15 @@ func (c *candidate) partUses() []plan.PartUse {
 		}
 	}
 	if !c.scan.Access.Wide() {
+		if h := c.scan.Hop; h != nil {
+			for i := range uses {
+				if i < h.Parts && uses[i].Use == plan.Unused {
+					skipped(uses[i : i+1])
+				} else if i >= h.Parts && c.hopped[i].Use != plan.Unused {
+					uses[i] = c.hopped[i]
+				}
+			}
+		}
 		return uses
 	}
 	for i, u := range uses { // what the walk found does not narrow the keys
@@ -102,10 +111,16 @@ func (w *spanBuilder) whyNotKey(e expr.Expr, t *catalog.Table) string {
 		}
 	}
 	if len(cols) > 1 {
+		if in, ok := e.(*expr.In); ok && !in.Not && len(in.List) > 0 {
+			one := &expr.In{Pos: in.Pos, X: in.X, List: in.List[:1]}
+			if expr.Restate(in) == e && expr.Restate(one) != expr.Expr(one) {
+				return "its list is too long to be compared column by column; a shorter one can"
+			}
+		}
 		return "it is about several columns at once"
 	}
-	if !termOf(e, columns{table: t}).ok {
-		return "it is not a range or a prefix of one key column"
+	if t := termOf(e, columns{table: t}); !t.ok || t.set.IsAll() && !t.exact && !w.couldBind(e, cols[0]) {
+		return w.whyNoRange(e)
 	}
 	for i, p := range w.layout.Key.Parts {
 		if i < w.stopPart && w.uses[i].Use == plan.Unused && slices.Contains(p.Columns, cols[0]) {

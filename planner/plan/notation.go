@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -127,8 +128,13 @@ func element(p *catalog.Part, b []byte) (text string, isValue bool) {
 	return fmt.Sprintf("0x%X", b), false
 }
 
-// readable reports whether v is written as SQL: moments far from now are not.
+// readable reports whether v is written as SQL: moments far from now are not, nor are numbers that no FLOAT is, which eight bytes of a
+// key can hold.
 func readable(v types.Value) bool {
+	if v.Type() == types.Float {
+		d := v.Double()
+		return math.IsNaN(d) || float64(float32(d)) == d
+	}
 	if !v.Type().IsTemporal() {
 		return true
 	}

@@ -1,0 +1,124 @@
+package access
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/types"
+)
+
+// whyNoRange tells why e, about one column of the key, is no range of it, and what is.
+//
+//	REPLACE(host, 'a', 'b') = 'x'    it can't be a range, because many texts give the same; host = 'x' can
+//	host LIKE '%x'                   it can't be a range; host LIKE 'x%' can
+func (w *spanBuilder) whyNoRange(e expr.Expr) string {
+	s := "it can't be a range"
+	if why := unknown(e); why != "" {
+		s += ", because " + why
+	}
+	if can := w.instead(e); can != "" {
+		s += "; " + can + " can"
+	}
+	return s
+}
+
+// unknown says why nothing is known of a function in e; "" where something is of each.
+func unknown(e expr.Expr) string {
+	if c, ok := e.(*expr.Call); ok && c.Func.Unknown != "" {
+		return c.Func.Unknown
+	}
+	for _, x := range expr.Children(e) {
+		if why := unknown(x); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// instead gives a condition like e, about one column, that a part of the key can use; "" where none is known.
+func (w *spanBuilder) instead(e expr.Expr) string {
+	c := columnIn(e)
+	if c == nil {
+		return ""
+	}
+	as := func(t types.Type) bool { return t == c.Typ }
+	var tries []expr.Expr
+	switch e := e.(type) {
+	case *expr.Compare:
+		if k, ok := e.Y.(*expr.Const); ok && as(k.Typ) {
+			tries = append(tries, &expr.Compare{Pos: e.Pos, Op: e.Op, X: c, Y: k})
+		}
+	case *expr.In:
+		if !e.Not && !slices.ContainsFunc(e.List, func(v types.Value) bool { return !as(v.Type()) }) {
+			tries = append(tries, &expr.In{Pos: e.Pos, X: c, List: e.List})
+		}
+	case *expr.Like:
+		if k, ok := e.Pattern.(*expr.Const); ok && e.Escape == nil && !e.Not && c.Typ == types.String && !k.Val.IsNull() {
+			if text := strings.Trim(k.Val.Text(), "%_"); text != "" {
+				tries = append(tries, like(c, text+"%"), like(c, "%"+text))
+			}
+		}
+	}
+	for _, t := range tries {
+		if w.couldBind(t, c.Index) {
+			return t.String()
+		}
+	}
+	if c.Typ == types.String {
+		for _, pattern := range []string{"...%", "%..."} {
+			if l := like(c, pattern); w.couldBind(l, c.Index) {
+				return l.String()
+			}
+		}
+	}
+	if slices.ContainsFunc(w.layout.Key.Parts, func(p *catalog.Part) bool { return slices.Contains(p.Columns, c.Index) && !p.ManyScales() }) {
+		return c.String() + " = ..."
+	}
+	return ""
+}
+
+// columnIn is the first column in e.
+func columnIn(e expr.Expr) *expr.Column {
+	if c, ok := e.(*expr.Column); ok {
+		return c
+	}
+	for _, x := range expr.Children(e) {
+		if c := columnIn(x); c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+func like(c *expr.Column, pattern string) *expr.Like {
+	l := &expr.Like{X: c, Pattern: &expr.Const{Val: types.NewString(pattern), Typ: types.String}}
+	l.Fixed, _ = expr.ParsePattern(pattern, `\`)
+	return l
+}
+
+// couldBind reports whether a part of the key could use e, a condition on column col.
+func (w *spanBuilder) couldBind(e expr.Expr, col int) bool {
+	t := termOf(e, w.columns)
+	l, isLike := e.(*expr.Like)
+	if isLike {
+		if _, bare := l.X.(*expr.Column); !bare || l.Not || l.Fold || l.Fixed == nil {
+			return false
+		}
+	}
+	return slices.ContainsFunc(w.layout.Key.Parts, func(p *catalog.Part) bool {
+		if len(p.Columns) != 1 || p.Columns[0] != col || p.ManyScales() {
+			return false
+		}
+		if isLike {
+			pattern, ok := p.LikeImage(l.Fixed)
+			if !ok {
+				return false
+			}
+			text, _, _ := pattern.Prefix()
+			return text != ""
+		}
+		return t.ok && !t.set.IsAll() && (p.Monotone() != 0 && p.Order() != catalog.Unordered || allPoints(t.set))
+	})
+}
