@@ -459,7 +459,7 @@ func PrefixInterval(p string) types.Interval {
 // mixed reports whether v is compared with a value of type t whose conversion does not work both ways: such
 // comparisons are left to evaluation.
 func mixed(t types.Type, v types.Value) bool {
-	return v.Type() != t && !(t.IsInteger() && v.Type().IsNumeric())
+	return v.Type() != t && !((t.IsInteger() || t == types.Float || t == types.Double) && v.Type().IsNumeric())
 }
 
 // compareSet gives the values of type t for which "value op v" is true.
@@ -470,6 +470,8 @@ func compareSet(op CompareOp, v types.Value, t types.Type) types.Set {
 		return compareInt(op, v, t)
 	case t.IsInteger():
 		v = types.NewIntOf(t, v.Int())
+	case v.Type() != t && (t == types.Float || t == types.Double):
+		return compareFloat(op, v, t)
 	}
 	switch op {
 	case EQ:
@@ -512,6 +514,31 @@ func compareInt(op CompareOp, v types.Value, t types.Type) types.Set {
 		i-- // floor
 	}
 	return typed(roundedSet(op, types.NewIntOf(t, i), c == 0), t)
+}
+
+// compareFloat compares a column of floats with a number that may lie between two of them.
+func compareFloat(op CompareOp, v types.Value, t types.Type) types.Set {
+	sign, _ := types.Compare(v, types.NewInt(0))
+	f := math.Inf(sign) // the neighbour of what is beyond all floats but these
+	if d, err := types.Cast(v, types.Double, nil); err == nil {
+		f = d.Double() // rounded to a neighbour
+	}
+	if t == types.Float {
+		f = float64(float32(f))
+	}
+	x := types.NewFloatOf(t, f)
+	switch c, _ := types.Compare(x, v); {
+	case c == 0:
+		return compareSet(op, x, t)
+	case op == EQ:
+		return nil
+	case op == NE:
+		return types.All()
+	case op == LT || op == LE:
+		return types.SetOf(types.Interval{Hi: x, HiOpen: c > 0})
+	default:
+		return types.SetOf(types.Interval{Lo: x, LoOpen: c < 0})
+	}
 }
 
 // beyond gives the set for a constant above (or below) every value.
