@@ -8,12 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net"
 	"path"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -45,97 +43,34 @@ var (
 type regionConn struct {
 	net.Conn
 	writing sync.Mutex
-	greeted bool        // the preamble was sent: gohbase's own, which it writes first, must not follow
-	heard   atomic.Bool // something was read
-	answers frames      // of Read, which one goroutine calls
+	greeted bool // the preamble was sent: gohbase's own, which it writes first, must not follow
+	answers *answers
 	dialer  *dialer
 	used    func() // called when the connection is first used
 	gone    func() // called when it is closed
 }
 
-// Read notices when the server's first words refuse the connection: gohbase passes over answers without a call.
+// Read notices why a server ends the connection: gohbase passes over answers without a call.
 func (c *regionConn) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	if broken := (*kerberos.MessageError)(nil); errors.As(err, &broken) {
-		said := refusalIn(broken.Message)
-		if said == nil || c.heard.Load() {
+	n, err := c.answers.Read(b)
+	if err == nil {
+		return n, nil
+	}
+	var malformed answerError
+	var broken *kerberos.MessageError
+	switch {
+	case errors.As(err, &malformed):
+		c.dialer.refuse(fmt.Errorf("%s: %w", c.RemoteAddr(), err))
+	case errors.As(err, &broken):
+		said := refusalOf(broken.Message)
+		if said == nil || c.answers.first {
 			said = err
 		}
 		c.dialer.refuse(said)
-		return 0, err
-	}
-	if size := c.answers.pass(b[:n]); size > maxAnswer {
-		err = fmt.Errorf("%s announces an answer of %d bytes, as no HBase does", c.RemoteAddr(), size)
-		c.dialer.refuse(err)
-		return 0, err
-	}
-	switch {
-	case n > 0 && !c.heard.Swap(true):
-		if r := refusalIn(b[:n]); r != nil {
-			c.dialer.refuse(r)
-		}
-	case n == 0 && errors.Is(err, io.EOF) && !c.heard.Load() && c.dialer.tls == nil:
+	case errors.Is(err, io.EOF) && !c.answers.first && c.dialer.tls == nil:
 		c.dialer.giveUp(fmt.Errorf("%s %w", c.RemoteAddr(), errNoWord))
 	}
 	return n, err
-}
-
-// maxAnswer bounds an answer, for which gohbase reserves memory before there is any of it. It is beyond all that servers send, and
-// below what the first letters of a text are as a length: those of a server of another protocol.
-const maxAnswer = 1 << 30
-
-// frames follows the lengths in a stream of answers.
-type frames struct {
-	left uint32 // of the answer, or of the length before it
-	size uint32 // what is known of the length
-	in   bool   // an answer; otherwise a length
-}
-
-// pass goes on by what was read and gives the last length in it that is too long, or 0.
-func (f *frames) pass(b []byte) uint32 {
-	for len(b) > 0 {
-		if f.left == 0 {
-			if f.in = !f.in && f.size > 0; f.in {
-				f.left = f.size
-			} else {
-				f.left, f.size = 4, 0
-			}
-		}
-		if f.in {
-			n := min(uint64(f.left), uint64(len(b)))
-			f.left -= uint32(n)
-			b = b[n:]
-			continue
-		}
-		f.size = f.size<<8 | uint32(b[0])
-		f.left--
-		if b = b[1:]; f.left == 0 && f.size > maxAnswer {
-			return f.size
-		}
-	}
-	return 0
-}
-
-// refusalIn says why a server refuses a connection, if that is what its answer says: its call is -1 then.
-func refusalIn(b []byte) error {
-	if len(b) < 5 {
-		return nil
-	}
-	size, n := binary.Uvarint(b[4:])
-	if n <= 0 || size > uint64(len(b)-4-n) {
-		return nil
-	}
-	var h pb.ResponseHeader
-	if err := proto.Unmarshal(b[4+n:4+n+int(size)], &h); err != nil || h.GetCallId() != math.MaxUint32 || h.Exception == nil {
-		return nil
-	}
-	class := h.Exception.GetExceptionClassName()
-	text, _, _ := strings.Cut(h.Exception.GetStackTrace(), "\n")
-	err := fmt.Errorf("the server refuses the connection: %s: %s", class[strings.LastIndexByte(class, '.')+1:], strings.TrimPrefix(text, class+": "))
-	if strings.Contains(text, "Authentication is required") {
-		err = fmt.Errorf("%w (the cluster wants Kerberos, which the address does not ask for)", err)
-	}
-	return err
 }
 
 // SetReadDeadline takes no offence at a closed connection: gohbase sets it between taking a call
@@ -172,7 +107,7 @@ func (c *regionConn) Write(b []byte) (int, error) {
 		}
 		skipped, c.greeted = len(simplePreamble), false
 	}
-	frame, wanted := withoutTimeRange(b), len(b)-skipped
+	frame, wanted := c.prepare(b), len(b)-skipped
 	n, err := c.Conn.Write(frame[skipped:])
 	if n == len(frame)-skipped { // all of what may be a shorter frame
 		n = wanted
@@ -182,30 +117,49 @@ func (c *regionConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// withoutTimeRange takes the time range without ends off gohbase's own look-ups of regions: HBase 3 takes it for one that ends where
-// it begins. frame is a call, or the connection's first bytes, as gohbase writes it.
-func withoutTimeRange(frame []byte) []byte {
-	if len(frame) < 4 || !bytes.Contains(frame[:min(len(frame), 256)], []byte("hbase:meta,,1")) {
+// prepare notes a call whose answer gohbase decodes itself, and gives what is to be sent of it. frame is a call as gohbase writes it, or the
+// connection's first bytes.
+func (c *regionConn) prepare(frame []byte) []byte {
+	if len(frame) < 4 || uint64(binary.BigEndian.Uint32(frame)) != uint64(len(frame)-4) {
 		return frame
 	}
 	head, n := protowire.ConsumeBytes(frame[4:])
 	var header pb.RequestHeader
-	if n < 0 || proto.Unmarshal(head, &header) != nil || header.GetMethodName() != "Scan" {
+	if n < 0 || proto.Unmarshal(head, &header) != nil {
 		return frame
 	}
-	body, m := protowire.ConsumeBytes(frame[4+n:])
+	own := false
+	switch header.GetMethodName() {
+	case "Get", "Mutate":
+		own = true
+	case "Scan":
+		frame, own = withoutTimeRange(frame, 4+n)
+	}
+	if own {
+		c.answers.expect(&header)
+	}
+	return frame
+}
+
+// withoutTimeRange takes the time range without ends off gohbase's own look-ups of regions: HBase 3 takes it for one that ends where
+// it begins. The scan is in frame at the place given; own tells that it is one of gohbase's.
+func withoutTimeRange(frame []byte, at int) (out []byte, own bool) {
+	if !bytes.Contains(frame[:min(len(frame), 256)], []byte("hbase:meta,,1")) {
+		return frame, false
+	}
+	body, n := protowire.ConsumeBytes(frame[at:])
 	var scan pb.ScanRequest
-	if m < 0 || proto.Unmarshal(body, &scan) != nil || scan.Scan == nil || scan.Scan.TimeRange == nil || scan.Scan.TimeRange.To != nil {
-		return frame
+	if n < 0 || proto.Unmarshal(body, &scan) != nil || scan.Scan == nil || scan.Scan.TimeRange == nil || scan.Scan.TimeRange.To != nil {
+		return frame, false
 	}
 	scan.Scan.TimeRange = nil
 	body, err := proto.Marshal(&scan)
 	if err != nil {
-		return frame
+		return frame, false
 	}
-	out := protowire.AppendBytes(slices.Clone(frame[:4+n]), body)
+	out = protowire.AppendBytes(slices.Clone(frame[:at]), body)
 	binary.BigEndian.PutUint32(out, uint32(len(out)-4))
-	return out
+	return out, true
 }
 
 // dialer makes the connections to servers.
@@ -371,6 +325,7 @@ func (d *dialer) dial(ctx context.Context, network, addr string) (*regionConn, e
 	}
 	c := &regionConn{Conn: conn, dialer: d, used: func() {}, gone: func() {}}
 	if d.auth == nil {
+		c.answers = newAnswers(c.Conn, d.refuse)
 		return c, nil
 	}
 	if c.Conn, err = d.auth.Authenticate(ctx, conn, host); err != nil {
@@ -382,6 +337,7 @@ func (d *dialer) dial(ctx context.Context, network, addr string) (*regionConn, e
 		return nil, err
 	}
 	c.greeted = true
+	c.answers = newAnswers(c.Conn, d.refuse)
 	return c, nil
 }
 

@@ -125,7 +125,7 @@ func TestRefusedConnection(t *testing.T) {
 		{refusal(math.MaxUint32, nil), "did not answer"},
 		{full[:len(full)-1], "did not answer"},
 		{[]byte{0, 0, 0, 9}, "did not answer"},
-		{[]byte("\x00\x00\x00\x09\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), "did not answer"},
+		{[]byte("\x00\x00\x00\x09\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), "the server's answer has no header, as no HBase's"},
 	} {
 		conn, peer := pipe(t)
 		if _, err := peer.Write(test.first); err != nil {

@@ -1,0 +1,273 @@
+package hbase
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"sync"
+
+	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+)
+
+// maxAnswer bounds an answer, for which gohbase reserves memory before there is any of it. It is beyond all that servers send, and
+// below what the first letters of a text are as a length: those of a server of another protocol.
+const maxAnswer = 1 << 30
+
+// answers reads a server's answers for gohbase, which would end the process over some that no HBase sends: it looks into each before
+// gohbase does. Of answers that hql decodes itself (scans, batches) that is the header; of others, which are short, all of it.
+type answers struct {
+	in     *bufio.Reader
+	ready  []byte // of an answer, checked and not yet read
+	left   int    // what follows it of the same answer
+	refuse func(error)
+	first  bool // an answer has come
+
+	mu     sync.Mutex
+	wanted map[uint32]string // the methods of the calls whose answers are looked through
+}
+
+func newAnswers(conn io.Reader, refuse func(error)) *answers {
+	return &answers{in: bufio.NewReader(conn), refuse: refuse, wanted: map[uint32]string{}}
+}
+
+// expect notes a call before it is sent.
+func (a *answers) expect(header *pb.RequestHeader) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.wanted[header.GetCallId()] = header.GetMethodName()
+}
+
+// method is what was asked with a call whose answer is to be looked through; "": it is none of these.
+func (a *answers) method(call uint32) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	m := a.wanted[call]
+	delete(a.wanted, call)
+	return m
+}
+
+// Read is that of the connection. It is for one goroutine at a time.
+func (a *answers) Read(b []byte) (int, error) {
+	if len(a.ready) == 0 && a.left == 0 {
+		if err := a.next(); err != nil {
+			return 0, err
+		}
+	}
+	if len(a.ready) > 0 {
+		n := copy(b, a.ready)
+		a.ready = a.ready[n:]
+		return n, nil
+	}
+	n, err := a.in.Read(b[:min(len(b), a.left)])
+	a.left -= n
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+// answerError is what no HBase sends.
+type answerError string
+
+func (e answerError) Error() string { return "the server's answer " + string(e) + ", as no HBase's" }
+
+// next reads the beginning of an answer and checks it. io.EOF is an end between two answers.
+func (a *answers) next() error {
+	var whole bytes.Buffer
+	if err := a.take(&whole, 4); err != nil {
+		return err
+	}
+	size := binary.BigEndian.Uint32(whole.Bytes())
+	if size == 0 || size > maxAnswer {
+		return answerError(fmt.Sprintf("is of %d bytes", size))
+	}
+	left := int(size)
+	for n := 1; ; n++ { // the header's length
+		if left == 0 || n > 5 {
+			return answerError("has no header")
+		}
+		if err := a.take(&whole, 1); err != nil {
+			return err
+		}
+		left--
+		if whole.Bytes()[whole.Len()-1] < 0x80 {
+			break
+		}
+	}
+	length, _ := binary.Uvarint(whole.Bytes()[4:])
+	if length > uint64(left) {
+		return answerError("ends in its header")
+	}
+	if err := a.take(&whole, int(length)); err != nil {
+		return err
+	}
+	left -= int(length)
+	var header pb.ResponseHeader
+	if err := proto.Unmarshal(whole.Bytes()[whole.Len()-int(length):], &header); err != nil {
+		return answerError("has a header that is none (" + err.Error() + ")")
+	}
+	if e := header.Exception; e != nil && (e.ExceptionClassName == nil || e.StackTrace == nil) {
+		return answerError("is an exception of no class")
+	}
+	cells := int64(header.CellBlockMeta.GetLength())
+	if cells > int64(left) {
+		return answerError(fmt.Sprintf("has %d bytes of cells in %d", cells, left))
+	}
+	if !a.first {
+		a.first = true
+		if err := refusalIn(&header); err != nil {
+			a.refuse(err)
+		}
+	}
+	if method := a.method(header.GetCallId()); method != "" && header.Exception == nil {
+		begin := whole.Len()
+		if err := a.take(&whole, left); err != nil {
+			return err
+		}
+		left = 0
+		if err := checkAnswer(method, whole.Bytes()[begin:], int(cells)); err != nil {
+			return err
+		}
+	}
+	a.ready, a.left = whole.Bytes(), left
+	return nil
+}
+
+// take appends n bytes to b, which grows with what comes, whatever was announced.
+func (a *answers) take(b *bytes.Buffer, n int) error {
+	_, err := io.CopyN(b, a.in, int64(n))
+	if errors.Is(err, io.EOF) && b.Len() > 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// checkAnswer looks through what gohbase decodes itself: its look-ups in hbase:meta, which are scans, and calls for one row. The last bytes
+// are the cells that are not in the message. What is no message gohbase refuses as well.
+func checkAnswer(method string, b []byte, cells int) error {
+	message, n := protowire.ConsumeBytes(b)
+	if n < 0 || n > len(b)-cells {
+		return answerError("has no message")
+	}
+	block := b[len(b)-cells:]
+	var scan pb.ScanResponse
+	var get pb.GetResponse // a MutateResponse has its result in the same place
+	switch {
+	case method == "Scan" && proto.Unmarshal(message, &scan) == nil:
+		return checkLookUp(&scan, block)
+	case method != "Scan" && cells > 0 && proto.Unmarshal(message, &get) == nil:
+		_, err := keyValues(block, int64(get.GetResult().GetAssociatedCellCount()))
+		return err
+	}
+	return nil
+}
+
+// keyValues checks a number of KeyValues at the start of a block, for which gohbase reserves memory first.
+func keyValues(block []byte, n int64) (rest []byte, err error) {
+	if n < 0 || n > int64(len(block)/minKeyValue) {
+		return nil, answerError(fmt.Sprintf("has %d cells in %d bytes", n, len(block)))
+	}
+	for range n {
+		if _, block, err = checkKeyValue(block); err != nil {
+			return nil, answerError("has malformed cells")
+		}
+	}
+	return block, nil
+}
+
+// checkLookUp checks rows of hbase:meta.
+func checkLookUp(m *pb.ScanResponse, block []byte) error {
+	if len(block) == 0 {
+		for _, r := range m.Results {
+			for _, c := range r.GetCell() {
+				if err := checkName(c.Row); err != nil {
+					return err
+				}
+			}
+			if err := checkRegion(appendCells(nil, r.GetCell()), r.GetPartial()); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(m.CellsPerResult) != len(m.PartialFlagPerResult) {
+		return answerError("does not say which rows are whole")
+	}
+	for i, n := range m.CellsPerResult {
+		rest, err := keyValues(block, int64(n))
+		if err != nil {
+			return err
+		}
+		row := block[:len(block)-len(rest)]
+		for at := row; len(at) > 0; {
+			name, next, err := checkKeyValue(at)
+			if err == nil {
+				err = checkName(name)
+			}
+			if err != nil {
+				return err
+			}
+			at = next
+		}
+		if err := checkRegion(decodeCells(nil, row), m.PartialFlagPerResult[i]); err != nil {
+			return err
+		}
+		block = rest
+	}
+	return nil
+}
+
+// checkName wants the commas of a region's name, "table,start,time.encoded.".
+func checkName(row []byte) error {
+	if bytes.Count(row, []byte(",")) < 2 {
+		return answerError("has a region without a name")
+	}
+	return nil
+}
+
+// checkRegion checks the cells of one row of hbase:meta, or of a part of it.
+func checkRegion(cells []Cell, partial bool) error {
+	if partial && len(cells) == 0 {
+		return answerError("has a part of a row without cells")
+	}
+	for _, c := range cells {
+		if string(c.Qualifier) == "regioninfo" && len(c.Value) < len("PBUF") {
+			return answerError("has a region without a description")
+		}
+	}
+	return nil
+}
+
+// refusalIn says why a server refuses a connection, if that is what its answer says: its call is -1 then.
+func refusalIn(h *pb.ResponseHeader) error {
+	if h.GetCallId() != math.MaxUint32 || h.Exception == nil {
+		return nil
+	}
+	class := h.Exception.GetExceptionClassName()
+	text, _, _ := strings.Cut(h.Exception.GetStackTrace(), "\n")
+	err := fmt.Errorf("the server refuses the connection: %s: %s", class[strings.LastIndexByte(class, '.')+1:], strings.TrimPrefix(text, class+": "))
+	if strings.Contains(text, "Authentication is required") {
+		err = fmt.Errorf("%w (the cluster wants Kerberos, which the address does not ask for)", err)
+	}
+	return err
+}
+
+// refusalOf is refusalIn for an answer as its bytes.
+func refusalOf(b []byte) error {
+	if len(b) < 4 {
+		return nil
+	}
+	head, n := protowire.ConsumeBytes(b[4:])
+	var h pb.ResponseHeader
+	if n < 0 || proto.Unmarshal(head, &h) != nil {
+		return nil
+	}
+	return refusalIn(&h)
+}
