@@ -246,19 +246,26 @@ func (d *phoenixDef) describe() error {
 			continue
 		}
 		f := cmp.Or(c.family, d.family)
-		if c.filled {
-			t.note("column %s: where Phoenix shows its DEFAULT nothing is stored, and it is NULL here", c.hql)
-		}
+		from, encoding := cell(f, c.qualifier), p.cell
 		if c.element > 0 {
-			element := fmt.Sprintf("PHOENIX ELEMENT(%d", c.element)
+			from, encoding = cell(f, singleCell), fmt.Sprintf("PHOENIX ELEMENT(%d", c.element)
 			if p.cell != "" {
-				element += ", " + text(p.cell)
+				encoding += ", " + text(p.cell)
 			}
-			t.column(c.hql, p.typ, cell(f, singleCell), element+")")
-		} else if c.qualifier != "" {
-			t.column(c.hql, p.typ, cell(f, c.qualifier), p.cell)
-		} else {
+			encoding += ")"
+		}
+		switch {
+		case c.qualifier == "" && c.element == 0:
+			if c.filled {
+				t.note("column %s: where Phoenix shows its DEFAULT nothing is stored, and hql shows NULL", c.hql)
+			}
 			t.unknown(c.hql, p.typ, f, c.guess, p.cell)
+		case c.filled:
+			t.note("column %s is left out, as it stands below: where Phoenix shows its DEFAULT nothing is stored, and hql would show NULL", c.hql)
+			t.family(f)
+			t.later = append(t.later, columnDef(c.hql, p.typ, from, encoding))
+		default:
+			t.column(c.hql, p.typ, from, encoding)
 		}
 		cells++
 	}

@@ -44,9 +44,14 @@ func cellColumns(rows []hbase.Row) (cols []cellColumn, notes []string) {
 		}
 		return strings.Compare(a.qualifier, b.qualifier)
 	})
-	phoenix := byPhoenix(rows)
-	if phoenix {
+	marker := phoenixMarker(rows)
+	phoenix := marker != ""
+	switch marker {
+	case namedMarker:
 		notes = append(notes, "every row has the cell _0 that Phoenix writes: it is no column")
+	case numberedMarker:
+		notes = append(notes, "every row has the cell X'00000000' that Phoenix writes where columns have numbers: hql import phoenix --connect URL knows their names",
+			"rows are written WITH (ROW_MARKER = X'00000000')")
 	}
 	used := map[string]bool{catalog.KeyColumn: true, catalog.TimestampColumn: true}
 	wide := map[string]bool{}
@@ -58,16 +63,22 @@ func cellColumns(rows []hbase.Row) (cols []cellColumn, notes []string) {
 			}
 			continue
 		}
-		if k.qualifier == "" || phoenix && k.qualifier == phoenixMarker {
+		if k.qualifier == "" || k.qualifier == marker {
 			continue // written to mark a row
 		}
-		if !isText([]byte(k.qualifier)) {
+		name := strings.ToLower(k.qualifier)
+		if marker == numberedMarker && k.qualifier == singleCell {
+			notes = append(notes, fmt.Sprintf("the cells of %s:1 hold all columns of an immutable table", k.family))
+			continue
+		}
+		if numbered := marker == numberedMarker && len(k.qualifier) <= 4; numbered {
+			name = fmt.Sprintf("q%x", k.qualifier)
+		} else if !isText([]byte(k.qualifier)) {
 			notes = append(notes, fmt.Sprintf("family %s has the qualifier %s, which is no text", k.family, types.NewBytes(k.qualifier)))
 			continue
 		}
-		name := strings.ToLower(k.qualifier)
 		if used[name] {
-			name = strings.ToLower(k.family + "_" + k.qualifier)
+			name = strings.ToLower(k.family) + "_" + name
 		}
 		if used[name] {
 			continue
@@ -83,13 +94,23 @@ func cellColumns(rows []hbase.Row) (cols []cellColumn, notes []string) {
 	return cols, notes
 }
 
-// phoenixMarker is the cell that Phoenix gives each row.
-const phoenixMarker = "_0"
+// The cells that Phoenix gives each row, where columns have their names and where they have numbers, and the one that holds all columns.
+const (
+	namedMarker    = "_0"
+	numberedMarker = "\x00\x00\x00\x00"
+	singleCell     = "1"
+)
 
-func byPhoenix(rows []hbase.Row) bool {
-	return !slices.ContainsFunc(rows, func(r hbase.Row) bool {
-		return !slices.ContainsFunc(r.Cells, func(c hbase.Cell) bool { return string(c.Qualifier) == phoenixMarker })
-	})
+// phoenixMarker is the cell of Phoenix's that all rows have; "" for none.
+func phoenixMarker(rows []hbase.Row) string {
+	for _, marker := range []string{namedMarker, numberedMarker} {
+		if !slices.ContainsFunc(rows, func(r hbase.Row) bool {
+			return !slices.ContainsFunc(r.Cells, func(c hbase.Cell) bool { return string(c.Qualifier) == marker })
+		}) {
+			return marker
+		}
+	}
+	return ""
 }
 
 // cellType is the type and encoding that all values read back from, and what speaks for it.

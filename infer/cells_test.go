@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/types"
 )
 
@@ -95,6 +96,37 @@ func TestCellDoubt(t *testing.T) {
 		typ, _, why := cellType([][]byte{[]byte(c.bytes)}, false)
 		if typ != c.want || !strings.Contains(why, c.says) {
 			t.Errorf("%q: %s: %s", c.bytes, typ, why)
+		}
+	}
+}
+
+// Rows of Phoenix are known by the cell that it gives each of them.
+func TestPhoenixCells(t *testing.T) {
+	row := func(marker string, cells ...hbase.Cell) hbase.Row {
+		return hbase.Row{Key: []byte("k"), Cells: append([]hbase.Cell{{Family: []byte("0"), Qualifier: []byte(marker), Value: []byte("x")}}, cells...)}
+	}
+	cell := func(qualifier, value string) hbase.Cell {
+		return hbase.Cell{Family: []byte("0"), Qualifier: []byte(qualifier), Value: []byte(value)}
+	}
+	for _, c := range []struct {
+		rows       []hbase.Row
+		want, note string
+	}{
+		{[]hbase.Row{row("_0", cell("N", "\x80\x00\x00\x05")), row("_0", cell("N", "\x7f\xff\xff\xfb"))}, `n INT FROM "0":N AS ORDERED INT32`, "_0"},
+		{[]hbase.Row{row("\x00\x00\x00\x00", cell("\x80\x0b", "\x80\x00\x00\x05")), row("\x00\x00\x00\x00", cell("\x80\x0b", "\x7f\xff\xff\xfb"))}, `q800b INT FROM "0":X'800B' AS ORDERED INT32`, "hql import phoenix --connect URL"},
+		{[]hbase.Row{row("\x00\x00\x00\x00", cell("1", "x\x00\x00\x00\x00\x00\x01\x00\x00\x00\x01\x03"))}, "", "all columns of an immutable table"},
+		{[]hbase.Row{row("_0", cell("N", "a")), {Key: []byte("l"), Cells: []hbase.Cell{cell("N", "b")}}}, `n STRING FROM "0":N, _0 STRING FROM "0":_0`, ""},
+	} {
+		cols, notes := cellColumns(c.rows)
+		var got []string
+		for _, col := range cols {
+			got = append(got, col.name+" "+col.def)
+		}
+		if s := strings.Join(got, ", "); s != c.want {
+			t.Errorf("columns %s, want %s", s, c.want)
+		}
+		if s := strings.Join(notes, "; "); !strings.Contains(s, c.note) {
+			t.Errorf("notes %q, want %q", s, c.note)
 		}
 	}
 }
