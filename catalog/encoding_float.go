@@ -108,7 +108,11 @@ func (e float) Decode(src []byte) (types.Value, error) {
 		l := int64(u) - 1
 		u = uint64(l ^ ((^l >> 63) | math.MinInt64))
 	}
-	return types.NewFloatOf(e.t, math.Float64frombits(u)), nil
+	f := math.Float64frombits(u)
+	if e.t == types.Float && math.Abs(f) > math.MaxFloat32 && !math.IsInf(f, 0) {
+		return types.Value{}, errors.New("it is beyond FLOAT")
+	}
+	return types.NewFloatOf(e.t, f), nil
 }
 
 // Clip makes the bounds inclusive; NaN is the greatest value, as in Compare.
@@ -136,6 +140,20 @@ func (e float) Clip(iv types.Interval) (types.Interval, bool) {
 			default:
 				hi = math.Nextafter(hi, math.Inf(-1))
 			}
+		}
+	}
+	if e.t == types.Float { // numbers beyond it are none of the type
+		switch {
+		case lo > math.MaxFloat32:
+			lo = math.Inf(1)
+		case lo < -math.MaxFloat32 && !math.IsInf(lo, -1):
+			lo = -math.MaxFloat32
+		}
+		switch {
+		case hi < -math.MaxFloat32:
+			hi = math.Inf(-1)
+		case hi > math.MaxFloat32 && !math.IsInf(hi, 1):
+			hi = math.MaxFloat32
 		}
 	}
 	if e.bytes == 4 {
