@@ -33,8 +33,8 @@ func splitOptions(args []any) (QueryOptions, []any, error) {
 	if !ok {
 		return o, args, nil
 	}
-	if o.Parallelism < 0 || o.MemoryLimit < 0 {
-		return o, nil, parser.Errorf(parser.NoPos, "QueryOptions: Parallelism and MemoryLimit must not be negative")
+	if o.Parallelism < 0 || o.MemoryLimit < 0 || o.ScanLimit.Bytes < 0 || o.ScanLimit.Rows < 0 {
+		return o, nil, parser.Errorf(parser.NoPos, "QueryOptions: Parallelism, MemoryLimit and ScanLimit must not be negative")
 	}
 	return o, args[1:], nil
 }

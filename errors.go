@@ -17,6 +17,10 @@ type Error = parser.Error
 // statement hit the rowkey prefix. errors.Is finds ErrFullScan in it.
 type FullScanError = exec.FullScanError
 
+// ScanLimitError is the end of a statement that reads more than it may: it says how much, and what makes it cheaper.
+// errors.Is finds ErrScanLimit in it.
+type ScanLimitError = exec.ScanLimitError
+
 // BatchError says which rows of a write were refused and of which no answer came; errors.As finds it.
 type BatchError = hbase.BatchError
 
@@ -27,6 +31,8 @@ type PartialError = exec.PartialError
 var (
 	// ErrFullScan refuses a statement that would read a whole table.
 	ErrFullScan = exec.ErrFullScan
+	// ErrScanLimit ends a statement that reads more than its ScanLimit allows.
+	ErrScanLimit = exec.ErrScanLimit
 	// ErrReadOnly refuses a write on a connection without WithWrites.
 	ErrReadOnly = exec.ErrReadOnly
 	// ErrNoFiles refuses a statement that names a file on a connection with WithoutFiles.

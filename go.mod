@@ -34,12 +34,15 @@ require (
 )
 
 require (
+	github.com/dgryski/go-metro v0.0.0-20250106013310-edb8663e5e33 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/kamstrup/intmap v0.5.2 // indirect
 )
 
 require (
 	github.com/anishathalye/porcupine v1.0.3
+	github.com/axiomhq/hyperloglog v0.3.0
 	github.com/pavlo-v-chernykh/keystore-go/v4 v4.5.0
 	software.sslmate.com/src/go-pkcs12 v0.7.4
 )

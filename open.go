@@ -144,6 +144,9 @@ func openCluster(ctx context.Context, scheme, rest string, opts []Option) (*DB, 
 	if err != nil {
 		return nil, err
 	}
+	if !cfg.exec.NoFiles {
+		cfg.exec.Statistics = statisticsFiles{how.Quorum + strings.Join(strings.Fields(fmt.Sprint(how.Servers)), ",") + how.Root}
+	}
 	db := newDB(c, cfg, FullScanDeny, false)
 	db.owned = true
 	return db, db.load(ctx)

@@ -79,6 +79,21 @@ func WithFullScan(p FullScan) Option {
 	return func(c *config) error { c.fullScan = &p; return nil }
 }
 
+// ScanLimit is how much a statement may read: see WithScanLimit.
+type ScanLimit = exec.ScanLimit
+
+// WithScanLimit ends statements that read more with ErrScanLimit, at most a batch of each of their workers later. SET max_scan_bytes
+// and max_scan_rows change it for a session, QueryOptions.ScanLimit for a query.
+func WithScanLimit(l ScanLimit) Option {
+	return func(c *config) error {
+		if l.Bytes < 0 || l.Rows < 0 {
+			return fmt.Errorf("the scan limit %+v is negative", l)
+		}
+		c.exec.ScanLimit = l
+		return nil
+	}
+}
+
 // WithWrites allows or refuses statements that write. A cluster is read-only by default, the embedded store writable.
 func WithWrites(allowed bool) Option {
 	return func(c *config) error { c.writes = &allowed; return nil }

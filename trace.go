@@ -63,7 +63,7 @@ func Outcome(err error) string {
 	switch {
 	case err == nil:
 		return "ok"
-	case errors.Is(err, ErrFullScan), errors.Is(err, ErrReadOnly), errors.Is(err, ErrNoFiles):
+	case errors.Is(err, ErrFullScan), errors.Is(err, ErrScanLimit), errors.Is(err, ErrReadOnly), errors.Is(err, ErrNoFiles):
 		return "refused"
 	case errors.Is(err, context.Canceled):
 		return "canceled"
@@ -185,6 +185,8 @@ func operation(s parser.Statement) string {
 		return "COPY"
 	case *parser.CheckTable:
 		return "CHECK TABLE"
+	case *parser.Analyze:
+		return "ANALYZE"
 	}
 	return "OTHER"
 }

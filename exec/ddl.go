@@ -262,7 +262,11 @@ func (r *run) dropTable(ctx context.Context, s *parser.DropTable) (*Rows, error)
 			}
 		}
 	}
-	if err := r.forgetTable(ctx, t); err != nil && !(t.External && errors.Is(err, ErrReadOnly)) {
+	err = r.forgetTable(ctx, t)
+	if err == nil {
+		err = r.forgetStatistics(ctx, t)
+	}
+	if err != nil && !(t.External && errors.Is(err, ErrReadOnly)) {
 		return nil, err
 	}
 	r.engine.lookups.Clear() // t may have given numbers

@@ -25,7 +25,8 @@ import (
 // Config says how an Engine runs statements. The zero value works.
 type Config struct {
 	FullScan    FullScanPolicy
-	Parallelism int    // reads in flight for one statement; 0 means 16
+	Parallelism int // reads in flight for one statement; 0 means 16
+	ScanLimit   ScanLimit
 	MemoryLimit int64  // bytes that a sort or grouping holds before it spills to disk; 0 means 256 MiB
 	SpillDir    string // "" means the system's directory for temporary files
 	Loc         *time.Location
@@ -38,6 +39,8 @@ type Config struct {
 	Alone bool
 	// ReadFile reads the files that SPLIT FROM FILE names; nil means os.ReadFile.
 	ReadFile func(name string) ([]byte, error)
+	// Statistics keeps those that ANALYZE cannot keep in the store; nil: they last as long as the engine.
+	Statistics StatisticsFiles
 	// NoFiles refuses COPY and SPLIT FROM FILE with ErrNoFiles.
 	NoFiles bool
 }
@@ -54,6 +57,7 @@ type Engine struct {
 	full    filledLayouts
 	lives   lives
 	defs    definitions
+	stats   statistics
 	session *Session // of statements that name none
 }
 
@@ -106,6 +110,7 @@ type RunOptions struct {
 	AllowFullScan bool  // as ALLOW FULL SCAN at the statement's end
 	Parallelism   int   // reads in flight
 	MemoryLimit   int64 // bytes
+	ScanLimit     ScanLimit
 	Location      *time.Location
 	// Watch is called before the statement begins with a function that tells what it has done so far. That one may be
 	// called at any time from any goroutine: a statement that writes gives no rows to ask before its end.
@@ -132,7 +137,8 @@ func (e *Engine) newRun(args Args) *run {
 		set.loc = opt.Location
 	}
 	now := e.cfg.Clock().UnixMilli()
-	st := &statement{policy: set.fullScan, allowFull: opt.AllowFullScan, full: &e.full, Reads: scan.Reads{Client: e.client, Warn: &warning.List{},
+	budget := &scanBudget{limit: opt.ScanLimit.or(set.scanLimit)}
+	st := &statement{budget: budget, policy: set.fullScan, allowFull: opt.AllowFullScan, full: &e.full, Reads: scan.Reads{Client: limited(e.client, budget), Warn: &warning.List{},
 		Slots: make(chan struct{}, cmp.Or(opt.Parallelism, e.cfg.Parallelism)), Tracer: e.cfg.Tracer,
 		Opt: operator.Options{MemoryLimit: cmp.Or(opt.MemoryLimit, set.memory), SpillDir: e.cfg.SpillDir, Loc: set.loc, Now: now}}}
 	st.TooMany = st.gaveUp
@@ -235,6 +241,8 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 		return r.copy(ctx, s)
 	case *parser.CheckTable:
 		return r.check(ctx, s)
+	case *parser.Analyze:
+		return r.analyzeTable(ctx, s)
 	}
 	return nil, parser.Errorf(stmt.Position(), "this statement cannot be run")
 }

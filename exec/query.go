@@ -91,6 +91,10 @@ func (r *run) resolvedBatch(ctx context.Context, ask func() (*plan.Plan, error))
 // checkPlan applies the full-scan policy to all tables of p before anything is sent.
 func (r *run) checkPlan(p *plan.Plan) error {
 	r.allowFull = r.allowFull || p.FullScanAllowed
+	if r.budget.limit != (ScanLimit{}) && r.budget.advice.Load() == nil {
+		advice := cheaper(p)
+		r.budget.advice.Store(&advice)
+	}
 	for _, s := range p.Subplans {
 		if err := r.inner().checkPlan(s.Sample); err != nil {
 			return err

@@ -2,6 +2,8 @@ package exec
 
 import (
 	"cmp"
+	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -14,9 +16,13 @@ import (
 
 // settings are what SET changes.
 type settings struct {
-	fullScan FullScanPolicy
-	loc      *time.Location
-	memory   int64 // bytes
+	fullScan  FullScanPolicy
+	loc       *time.Location
+	memory    int64 // bytes
+	scanLimit ScanLimit
+	// How much ANALYZE reads at most.
+	analyzeRows int64
+	analyzeTime time.Duration
 }
 
 // Session is the settings of the statements that run in it. It is safe for concurrent use.
@@ -30,7 +36,8 @@ func (e *Engine) NewSession() *Session { return &Session{settings: e.initial()} 
 
 // initial is what a session begins with, and what SET ... TO DEFAULT goes back to.
 func (e *Engine) initial() settings {
-	return settings{fullScan: e.cfg.FullScan, loc: e.cfg.Loc, memory: cmp.Or(e.cfg.MemoryLimit, operator.DefaultMemoryLimit)}
+	return settings{fullScan: e.cfg.FullScan, loc: e.cfg.Loc, memory: cmp.Or(e.cfg.MemoryLimit, operator.DefaultMemoryLimit),
+		scanLimit: e.cfg.ScanLimit, analyzeRows: 1_000_000, analyzeTime: time.Minute}
 }
 
 func (s *Session) now() settings {
@@ -49,6 +56,28 @@ type setting struct {
 
 func settingList() []setting {
 	return []setting{
+		{"analyze_rows", "the rows that ANALYZE reads at most",
+			func(s settings) string { return strconv.FormatInt(s.analyzeRows, 10) },
+			func(s *settings, v string) error {
+				n, err := strconv.ParseInt(v, 10, 64)
+				if err != nil || n < 1 {
+					return fmt.Errorf("analyze_rows is a number of rows, not %q", v)
+				}
+				s.analyzeRows = n
+				return nil
+			},
+			func(s *settings, initial settings) { s.analyzeRows = initial.analyzeRows }},
+		{"analyze_time", "the time that ANALYZE reads at most, such as '30s'",
+			func(s settings) string { return s.analyzeTime.String() },
+			func(s *settings, v string) error {
+				d, err := time.ParseDuration(v)
+				if err != nil || d <= 0 {
+					return fmt.Errorf("analyze_time is a time such as '30s' or '5m', not %q", v)
+				}
+				s.analyzeTime = d
+				return nil
+			},
+			func(s *settings, initial settings) { s.analyzeTime = initial.analyzeTime }},
 		{"full_scan", "what happens to a statement that misses the rowkey prefix: allow, warn or deny",
 			func(s settings) string { return s.fullScan.String() },
 			func(s *settings, v string) (err error) {
@@ -56,6 +85,38 @@ func settingList() []setting {
 				return err
 			},
 			func(s *settings, initial settings) { s.fullScan = initial.fullScan }},
+		{maxScanBytes, "the bytes that a statement may read from the region servers, such as '10GB', or 'none'",
+			func(s settings) string {
+				if s.scanLimit.Bytes == 0 {
+					return "none"
+				}
+				return operator.FormatSize(s.scanLimit.Bytes)
+			},
+			func(s *settings, v string) (err error) {
+				s.scanLimit.Bytes, err = ParseScanLimit(v)
+				return err
+			},
+			func(s *settings, initial settings) { s.scanLimit.Bytes = initial.scanLimit.Bytes }},
+		{maxScanRows, "the rows that a statement may read from the region servers, or 'none'",
+			func(s settings) string {
+				if s.scanLimit.Rows == 0 {
+					return "none"
+				}
+				return strconv.FormatInt(s.scanLimit.Rows, 10)
+			},
+			func(s *settings, v string) (err error) {
+				if strings.EqualFold(v, "none") {
+					s.scanLimit.Rows = 0
+					return nil
+				}
+				n, err := strconv.ParseInt(v, 10, 64)
+				if err != nil || n < 1 {
+					return fmt.Errorf("max_scan_rows is a number of rows or 'none', not %q", v)
+				}
+				s.scanLimit.Rows = n
+				return nil
+			},
+			func(s *settings, initial settings) { s.scanLimit.Rows = initial.scanLimit.Rows }},
 		{"memory_limit", "the bytes that the sorts, groups and joins of a statement hold, such as '64MB'",
 			func(s settings) string { return operator.FormatSize(s.memory) },
 			func(s *settings, v string) (err error) {

@@ -32,6 +32,8 @@ func (r *run) show(ctx context.Context, s *parser.Show) (*Rows, error) {
 		rows := r.table(textColumns("statement"), textRows([]string{t.SQL() + ";\n"}))
 		rows.Document = true
 		return rows, nil
+	case parser.ShowStatistics:
+		return r.showStatistics(t), nil
 	case parser.ShowSplits:
 		return r.showSplits(ctx, t)
 	}

@@ -11,7 +11,8 @@ import (
 // statement is what the reads of one statement share, with what is asked before each.
 type statement struct {
 	scan.Reads
-	rec *recorder
+	rec    *recorder
+	budget *scanBudget
 	// allowFull reports whether a full scan was allowed by the statement.
 	allowFull bool
 	policy    FullScanPolicy

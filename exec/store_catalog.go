@@ -109,6 +109,9 @@ func (e *Engine) follow(ctx context.Context, now bool, warn func(string)) error 
 	if err == nil && (now || changes != d.changes || d.checked.Load() == 0) {
 		var defs map[string]string
 		if defs, err = e.readDefinitions(ctx); err == nil {
+			err = e.readStatistics(ctx, warn)
+		}
+		if err == nil {
 			e.takeOver(defs, warn)
 			d.changes = changes
 		}

@@ -66,6 +66,9 @@ type Fuzzy []FuzzyKey
 // byte does; it has a 1 at least. A key and a pattern of other lengths are compared as far as both go.
 type FuzzyKey struct{ Key, Mask []byte }
 
+// Sample keeps each row with the chance Share (RandomRowFilter).
+type Sample struct{ Share float64 }
+
 // ColumnRange keeps the cells of Family whose qualifier lies in [Min, Max); nil is open (ColumnRangeFilter).
 type ColumnRange struct {
 	Family   string
@@ -93,6 +96,7 @@ func (Regex) filter()       {}
 func (KeyRanges) filter()   {}
 func (Fuzzy) filter()       {}
 func (ColumnRange) filter() {}
+func (Sample) filter()      {}
 func (FirstCell) filter()   {}
 func (KeyOnly) filter()     {}
 func (Columns) filter()     {}

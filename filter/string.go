@@ -83,6 +83,9 @@ func (f Fuzzy) String() string {
 	return b.String()
 }
 
+// String is "sample 0.25".
+func (f Sample) String() string { return fmt.Sprintf("sample %g", f.Share) }
+
 func (f ColumnRange) String() string {
 	return fmt.Sprintf("%s:[%s, %s)", f.Family, text(f.Min), text(f.Max))
 }

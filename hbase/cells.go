@@ -80,3 +80,8 @@ func appendCells(dst []Cell, in []*pb.Cell) []Cell {
 	}
 	return dst
 }
+
+// CellSize is how many bytes a server sends for a cell of the row with this key.
+func CellSize(key []byte, c *Cell) int {
+	return minKeyValue + len(key) + len(c.Family) + len(c.Qualifier) + len(c.Value)
+}

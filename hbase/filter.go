@@ -134,6 +134,8 @@ func translate(f filter.Filter, only string) (gf.Filter, error) {
 			pairs[i] = gf.NewBytesBytesPair(k.Key, k.Mask)
 		}
 		return gf.NewFuzzyRowFilter(pairs), nil
+	case filter.Sample:
+		return gf.NewRandomRowFilter(float32(f.Share)), nil
 	case filter.ColumnRange:
 		return gf.NewColumnRangeFilter(f.Min, f.Max, true, false), nil
 	case filter.FirstCell:

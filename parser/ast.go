@@ -307,6 +307,7 @@ const (
 	ShowTables      ShowKind = iota // SHOW TABLES
 	ShowCreateTable                 // SHOW CREATE TABLE t
 	ShowSplits                      // SHOW SPLITS t
+	ShowStatistics                  // SHOW STATISTICS [FOR] t
 	ShowFunctions                   // SHOW FUNCTIONS
 	ShowSettings                    // SHOW ALL | SHOW name
 	ShowColumns                     // DESCRIBE t
@@ -352,6 +353,13 @@ type CheckTable struct {
 	Name    string
 	NamePos Pos
 	Repair  bool
+}
+
+// Analyze is ANALYZE [TABLE] t.
+type Analyze struct {
+	Pos     Pos
+	Name    string
+	NamePos Pos
 }
 
 // ---- expressions
@@ -513,6 +521,7 @@ func (s *Explain) Position() Pos     { return s.Pos }
 func (s *Set) Position() Pos         { return s.Pos }
 func (s *Copy) Position() Pos        { return s.Pos }
 func (s *CheckTable) Position() Pos  { return s.Pos }
+func (s *Analyze) Position() Pos     { return s.Pos }
 
 func (*Select) statement()      {}
 func (*Insert) statement()      {}
@@ -525,6 +534,7 @@ func (*Explain) statement()     {}
 func (*Set) statement()         {}
 func (*Copy) statement()        {}
 func (*CheckTable) statement()  {}
+func (*Analyze) statement()     {}
 
 func (t *TableName) Position() Pos { return t.Pos }
 func (t *Subquery) Position() Pos  { return t.Pos }

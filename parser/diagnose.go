@@ -116,7 +116,8 @@ func asQueries(wanted []string) []string {
 	}
 	out := []string{all}
 	for _, w := range wanted {
-		if w != "(" && !slices.Contains(statementWords, w) || w == "VALUES" && all == "a query" {
+		explained := w == "ANALYZE" && !slices.Contains(wanted, "CHECK") // of EXPLAIN ANALYZE, and no statement
+		if w != "(" && !slices.Contains(statementWords, w) || w == "VALUES" && all == "a query" || explained {
 			out = append(out, w)
 		}
 	}

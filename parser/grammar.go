@@ -21,6 +21,7 @@ type statementNode struct {
 	Set      *setNode      `parser:"| @@"`
 	Copy     *copyNode     `parser:"| @@"`
 	Check    *checkNode    `parser:"| @@"`
+	Analyze  *analyzeNode  `parser:"| @@"`
 }
 
 type selectNode struct {
@@ -158,6 +159,7 @@ type showNode struct {
 	Tables    bool       `parser:"'SHOW' ( @'TABLES'"`
 	Create    *tableName `parser:"| 'CREATE' 'TABLE' @@"`
 	Splits    *tableName `parser:"| 'SPLITS' @@"`
+	Stats     *tableName `parser:"| 'STATISTICS' 'FOR'? @@"`
 	Functions bool       `parser:"| @'FUNCTIONS'"`
 	All       bool       `parser:"| @'ALL'"`
 	Setting   *dotted    `parser:"| @@ )"`
@@ -195,6 +197,11 @@ type checkNode struct {
 	Pos    lexer.Position
 	Table  tableName `parser:"'CHECK' 'TABLE' @@"`
 	Repair bool      `parser:"@'REPAIR'?"`
+}
+
+type analyzeNode struct {
+	Pos   lexer.Position
+	Table tableName `parser:"'ANALYZE' 'TABLE'? @@"`
 }
 
 // textNode is a string literal where the notation wants nothing else.

@@ -59,7 +59,6 @@ var elsewhere = map[string]string{
 	"COUNT":   "rows are counted with SELECT COUNT(*) FROM table ALLOW FULL SCAN",
 	"DESC":    "DESCRIBE table shows a definition",
 	"PRAGMA":  "SHOW ALL lists the settings, DESCRIBE table shows a definition",
-	"ANALYZE": "EXPLAIN ANALYZE statement runs a statement and tells what it took",
 	"VACUUM":  "there is nothing to vacuum: HBase compacts by itself",
 	"CALL":    "there are no stored procedures",
 	"PREPARE": "statements are prepared by the program: ?, $1 and @name stand for values",
@@ -173,7 +172,7 @@ func (d *diagnosis) typo(i int) string {
 
 // statementWords start a statement.
 var statementWords = []string{
-	"SELECT", "INSERT", "UPSERT", "UPDATE", "DELETE", "CREATE", "DROP", "SHOW", "DESCRIBE", "EXPLAIN", "SET", "COPY", "CHECK", "WITH", "VALUES",
+	"SELECT", "INSERT", "UPSERT", "UPDATE", "DELETE", "CREATE", "DROP", "SHOW", "DESCRIBE", "EXPLAIN", "SET", "COPY", "CHECK", "ANALYZE", "WITH", "VALUES",
 }
 
 func nearestKeyword(word string, first bool) string {

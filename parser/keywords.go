@@ -46,7 +46,7 @@ var keywordList = []keyword{
 	{"ORDER", reserved}, {"OUTER", guarded}, {"POSITION", free}, {"PRECISION", free}, {"PRIMARY", free},
 	{"REPAIR", free}, {"RIGHT", guarded}, {"ROW", free}, {"ROWS", free}, {"SALT", free},
 	{"SAMPLE", free}, {"SCAN", free}, {"SELECT", reserved}, {"SET", guarded}, {"SHOW", free},
-	{"SIMILAR", guarded}, {"SKIP", free}, {"SPLIT", free}, {"SPLITS", free}, {"STDIN", free},
+	{"SIMILAR", guarded}, {"SKIP", free}, {"SPLIT", free}, {"SPLITS", free}, {"STATISTICS", free}, {"STDIN", free},
 	{"STDOUT", free}, {"STORED", free}, {"SUBSTR", free}, {"SUBSTRING", free}, {"SYMMETRIC", reserved}, {"SYSTEM_TIME", free},
 	{"TABLE", free}, {"TABLES", free}, {"TEXT", free}, {"THEN", reserved}, {"TIME", free},
 	{"TIMESTAMP", free}, {"TO", guarded}, {"TRAILING", free}, {"TRIM", free}, {"TRUE", reserved},

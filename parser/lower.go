@@ -111,6 +111,9 @@ func (l *lowerer) statement(n *statementNode) (Statement, error) {
 		return l.set(n.Set), nil
 	case n.Copy != nil:
 		return statement(l.copy(n.Copy))
+	case n.Analyze != nil:
+		a := n.Analyze
+		return &Analyze{Pos: at(a.Pos), Name: a.Table.name(), NamePos: pos(a.Table.A)}, nil
 	default:
 		c := n.Check
 		return &CheckTable{Pos: at(c.Pos), Name: c.Table.name(), NamePos: pos(c.Table.A), Repair: c.Repair}, nil
@@ -179,6 +182,8 @@ func (l *lowerer) show(n *showNode) *Show {
 		out.Kind = ShowCreateTable
 	case n.Splits != nil:
 		out.Kind, table = ShowSplits, n.Splits
+	case n.Stats != nil:
+		out.Kind, table = ShowStatistics, n.Stats
 	case n.Functions:
 		out.Kind = ShowFunctions
 	case n.Setting != nil:

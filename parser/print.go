@@ -315,6 +315,8 @@ func (s *Show) String() string {
 		return "SHOW CREATE TABLE " + name
 	case ShowSplits:
 		return "SHOW SPLITS " + name
+	case ShowStatistics:
+		return "SHOW STATISTICS " + name
 	case ShowFunctions:
 		return "SHOW FUNCTIONS"
 	case ShowColumns:
@@ -380,6 +382,8 @@ func (s *CheckTable) String() string {
 	}
 	return "CHECK TABLE " + QuoteName(s.Name)
 }
+
+func (s *Analyze) String() string { return "ANALYZE " + QuoteName(s.Name) }
 
 func (s *DropTable) String() string {
 	if s.IfExists {

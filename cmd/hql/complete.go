@@ -117,7 +117,7 @@ func (s *session) offer(c *completion, toks, all []parser.Token) {
 		}
 		return
 	case words[0] == "SHOW" && len(words) == 1:
-		c.addWords("TABLES", "CREATE TABLE", "SPLITS", "FUNCTIONS", "ALL")
+		c.addWords("TABLES", "CREATE TABLE", "SPLITS", "STATISTICS", "FUNCTIONS", "ALL")
 		c.add(s.settings()...)
 		return
 	case last == "." && len(toks) > 1:
@@ -127,7 +127,7 @@ func (s *session) offer(c *completion, toks, all []parser.Token) {
 		return
 	}
 	switch last {
-	case "FROM", "JOIN", "INTO", "UPDATE", "TABLE", "DESCRIBE", "DESC", "COPY", "SPLITS":
+	case "FROM", "JOIN", "INTO", "UPDATE", "TABLE", "DESCRIBE", "DESC", "COPY", "SPLITS", "STATISTICS", "ANALYZE":
 		if last != "DESC" || len(words) == 1 {
 			for _, t := range s.db.Tables() {
 				c.add(parser.QuoteName(t.Name))
@@ -170,7 +170,7 @@ func (s *session) offer(c *completion, toks, all []parser.Token) {
 
 // statementWords are what a statement begins with.
 var statementWords = []string{"SELECT", "WITH", "VALUES", "INSERT INTO", "UPSERT INTO", "UPDATE", "DELETE FROM", "EXPLAIN",
-	"CREATE TABLE", "CREATE EXTERNAL TABLE", "DROP TABLE", "SHOW", "DESCRIBE", "SET", "COPY", "CHECK TABLE"}
+	"CREATE TABLE", "CREATE EXTERNAL TABLE", "DROP TABLE", "SHOW", "DESCRIBE", "SET", "COPY", "CHECK TABLE", "ANALYZE"}
 
 func (c *completion) addColumns(t *catalog.Table) {
 	for _, col := range t.Columns {

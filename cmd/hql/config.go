@@ -15,18 +15,23 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/hql-db/hql/exec"
 )
 
 // settings are what flags, the environment, a named connection and the configuration file may
 // say, in this order: what comes first wins. Zero values say nothing.
 type settings struct {
-	Connect  string        `yaml:"connect"`
-	Catalog  list          `yaml:"catalog"`
-	Conf     string        `yaml:"conf"` // hbase-site.xml or its directory
-	Format   string        `yaml:"format"`
-	FullScan string        `yaml:"full_scan"`
-	Timeout  time.Duration `yaml:"timeout"`
-	Write    bool          `yaml:"write"`
+	Connect  string `yaml:"connect"`
+	Catalog  list   `yaml:"catalog"`
+	Conf     string `yaml:"conf"` // hbase-site.xml or its directory
+	Format   string `yaml:"format"`
+	FullScan string `yaml:"full_scan"`
+	// What a statement may read; 0 and "": no limit.
+	MaxScanRows  int64         `yaml:"max_scan_rows"`
+	MaxScanBytes string        `yaml:"max_scan_bytes"`
+	Timeout      time.Duration `yaml:"timeout"`
+	Write        bool          `yaml:"write"`
 	// Restricted forbids what reaches files and the shell.
 	Restricted bool    `yaml:"restricted"`
 	Color      string  `yaml:"color"`
@@ -40,6 +45,8 @@ func (s settings) or(t settings) settings {
 	s.Conf = cmp.Or(s.Conf, t.Conf)
 	s.Format = cmp.Or(s.Format, t.Format)
 	s.FullScan = cmp.Or(s.FullScan, t.FullScan)
+	s.MaxScanRows = cmp.Or(s.MaxScanRows, t.MaxScanRows)
+	s.MaxScanBytes = cmp.Or(s.MaxScanBytes, t.MaxScanBytes)
 	s.Color = cmp.Or(s.Color, t.Color)
 	s.Timeout = cmp.Or(s.Timeout, t.Timeout)
 	s.Write = s.Write || t.Write
@@ -62,6 +69,14 @@ func (s settings) check() error {
 	}
 	if !slices.Contains([]string{"", "auto", "always", "never"}, s.Color) {
 		return fmt.Errorf("unknown colour mode %q (auto, always or never)", s.Color)
+	}
+	if s.MaxScanRows < 0 {
+		return fmt.Errorf("the scan limit of %d rows is negative", s.MaxScanRows)
+	}
+	if s.MaxScanBytes != "" {
+		if _, err := exec.ParseScanLimit(s.MaxScanBytes); err != nil {
+			return fmt.Errorf("max-scan-bytes: %w", err)
+		}
 	}
 	if s.Timeout < 0 {
 		return fmt.Errorf("the timeout %v is negative", s.Timeout)

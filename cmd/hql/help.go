@@ -42,7 +42,7 @@ other connections go by a change from their next statement on`},
 	{"DROP TABLE", `DROP TABLE [IF EXISTS] table
 of an EXTERNAL table only the definition is dropped, and of others the HBase tables that CREATE TABLE made;
 a look-up table is not dropped while the keys of another table hold its numbers`},
-	{"SHOW", `SHOW TABLES | CREATE TABLE table | SPLITS table | FUNCTIONS | ALL | setting`},
+	{"SHOW", `SHOW TABLES | CREATE TABLE table | SPLITS table | STATISTICS table | FUNCTIONS | ALL | setting`},
 	{"DESCRIBE", `DESCRIBE [TABLE] table`},
 	{"SET", `SET setting = value | DEFAULT
 SET TIME ZONE zone
@@ -51,6 +51,9 @@ SHOW ALL lists the settings`},
 COPY table | (query) TO 'file' [WITH (FORMAT = 'csv', OVERWRITE = FALSE)]
 csv, tsv or jsonl, by the file's ending unless FORMAT says it; '/dev/stdin' and '/dev/stdout' are files, too
 a file that is there is replaced, once the new one is whole; on a read-only connection only WITH (OVERWRITE = TRUE)`},
+	{"ANALYZE", `ANALYZE [TABLE] table
+reads a sample of the table's rows and keeps statistics, which SHOW STATISTICS table shows. SET analyze_rows and
+analyze_time bound it. They are kept in the HBase table hql_stats or, without the right to write, in the user's cache`},
 	{"CHECK TABLE", `CHECK TABLE table [REPAIR]
 compares a table's indexes and copies with its rows`},
 }

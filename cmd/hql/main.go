@@ -18,6 +18,7 @@ import (
 
 	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/demo"
+	"github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/parser"
 )
 
@@ -27,7 +28,7 @@ const (
 	exitFailed      = 1 // a statement failed
 	exitUsage       = 2
 	exitUnreachable = 3
-	exitGuard       = 4 // the full-scan guard refused
+	exitGuard       = 4 // the full-scan guard refused, or the scan limit
 	exitInterrupted = 130
 )
 
@@ -78,6 +79,8 @@ Flags:
   --color WHEN      auto (on a terminal, unless NO_COLOR is set), always or never
   --full-scan MODE  allow, warn or deny plans that miss the rowkey prefix
                     (default: deny on hbase://, warn on the embedded store)
+  --max-scan-rows N     rows that a statement may read
+  --max-scan-bytes SIZE bytes that a statement may read: 64MB, 10GB
   --write           lets statements write on hbase://
   --restricted      no files and no shell for statements and commands: no COPY,
                     SPLIT FROM FILE, \!, \i, \o, \e, \c, no pager
@@ -91,7 +94,8 @@ HQL_CONF, HQL_PAGER and HQL_NULL, then from hql/config.yaml in $XDG_CONFIG_HOME 
 ~/.config, which may name connections. ~/.hqlrc is run before the first prompt.
 
 Exit status: 0; 1 a statement failed; 2 usage; 3 the store cannot be reached;
-4 the full-scan guard refused; 130 after ^C.
+4 the full-scan guard refused, or more was read than --max-scan-rows or
+--max-scan-bytes allow; 130 after ^C.
 `
 
 func parseFlags(args []string) (*config, error) {
@@ -106,6 +110,8 @@ func parseFlags(args []string) (*config, error) {
 	fs.StringVar(&c.given.Conf, "conf", "", "")
 	fs.StringVar(&c.given.Format, "format", "", "")
 	fs.StringVar(&c.given.FullScan, "full-scan", "", "")
+	fs.Int64Var(&c.given.MaxScanRows, "max-scan-rows", 0, "")
+	fs.StringVar(&c.given.MaxScanBytes, "max-scan-bytes", "", "")
 	fs.BoolVar(&c.given.Write, "write", false, "")
 	fs.BoolVar(&c.given.Restricted, "restricted", false, "")
 	fs.StringVar(&c.given.Color, "color", "", "")
@@ -197,6 +203,13 @@ func open(ctx context.Context, c *config) (*hql.DB, error) {
 	var opts []hql.Option
 	for _, f := range c.Catalog {
 		opts = append(opts, hql.WithCatalogFile(f))
+	}
+	if c.MaxScanRows > 0 || c.MaxScanBytes != "" {
+		bytes, err := exec.ParseScanLimit(cmp.Or(c.MaxScanBytes, "none"))
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, hql.WithScanLimit(hql.ScanLimit{Rows: c.MaxScanRows, Bytes: bytes}))
 	}
 	if p := policies[c.FullScan]; p != nil {
 		opts = append(opts, hql.WithFullScan(*p))
@@ -331,7 +344,7 @@ func (s *session) report(err error) int {
 		fmt.Fprintf(s.stderr, "error: %s\n", printableLines(err.Error()))
 	}
 	switch {
-	case errors.Is(err, hql.ErrFullScan):
+	case errors.Is(err, hql.ErrFullScan), errors.Is(err, hql.ErrScanLimit):
 		return exitGuard
 	case errors.Is(err, hql.ErrUnreachable):
 		return exitUnreachable

@@ -79,6 +79,7 @@ type Decoder struct {
 	env      expr.Env
 	times    []int64 // scratch of AllVersions
 	points   []StoredPoint
+	batch    *rowBatch       // of Decode
 	ctx      context.Context // of the read that is being decoded: a name may have to be asked for
 	seen     time.Time       // not before that read was answered
 }

@@ -1,0 +1,383 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/scan"
+	"github.com/hql-db/hql/filter"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/stats"
+	"github.com/hql-db/hql/types"
+)
+
+// analyzeWorkers is how many scans ANALYZE has open: few, as it is to leave the servers room.
+const analyzeWorkers = 2
+
+// runShares are the shares of the rows that ANALYZE is sent in its first run through a region, in the next, and so on: the later, the
+// fewer, so that there are not many runs in a region of any size.
+var runShares = []float64{1, 1. / 4, 1. / 16, 1. / 256, 1. / 4096, 1. / 65536}
+
+// keptRows is how many rows are held as a sample while a table is read, over all regions.
+const keptRows = 60_000
+
+// analyzeTable runs ANALYZE: it reads rows of all regions of a table, within the limits of rows and time, and keeps what they tell.
+func (r *run) analyzeTable(ctx context.Context, s *parser.Analyze) (*Rows, error) {
+	t, err := r.tableNamed(s.Name, s.NamePos)
+	if err != nil {
+		return nil, err
+	}
+	r.allowFull, r.Client = true, r.engine.client // it has limits of its own
+	a := &analysis{run: r, table: t, layout: t.Layouts[0], left: r.settings.analyzeRows, end: time.Now().Add(r.settings.analyzeTime)}
+	found, err := a.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.saveStatistics(ctx, t, found); err != nil {
+		return nil, err
+	}
+	return r.statisticsRows(t, found), nil
+}
+
+// analysis reads a table for ANALYZE.
+//
+// Each region is read from its start in runs of about as many rows. Of the first run the server sends each row, of the second one in four,
+// of the third one in sixteen, each row with the same chance wherever it stands; it tells how many it has looked at for them. So
+// small regions are read whole, large ones cost hardly more, and each row that came is known to stand for so many.
+type analysis struct {
+	*run
+	table  *catalog.Table
+	layout *catalog.Layout
+	rows   int       // that a run is sent at most
+	kept   int       // of them, as a sample
+	end    time.Time // when the time is up
+
+	mu      sync.Mutex
+	regions []*analyzedRegion
+	left    int64 // rows that may still be sent
+	begun   int   // regions
+	cs      []*stats.Collector
+	failed  error
+}
+
+// analyzedRegion is a region and what was read of it.
+type analyzedRegion struct {
+	table       string
+	start, stop []byte
+	size        int64 // in bytes, as its server told; 0: unknown
+	bytes, rows int64 // that came
+	runs        []*stats.Run
+	whole       bool // all of it was looked at
+}
+
+// read gives the statistics of the table.
+func (a *analysis) read(ctx context.Context) (*stats.Table, error) {
+	at := time.UnixMilli(a.Opt.Now)
+	names, err := a.physical(ctx, a.layout)
+	if err != nil {
+		return nil, err
+	}
+	total := int64(0)
+	for _, name := range names {
+		regions, err := a.Client.Regions(ctx, name)
+		if err != nil {
+			return nil, readFailed(name, err)
+		}
+		sizes, _ := a.Client.RegionSizes(ctx, name) // not every user may ask; nothing depends on it
+		for _, g := range regions {
+			a.regions = append(a.regions, &analyzedRegion{table: name, start: g.Start, stop: g.Stop, size: sizes[g.Name]})
+			total += sizes[g.Name]
+		}
+	}
+	n := max(1, len(a.regions))
+	a.rows = int(min(max(a.left/int64(len(runShares)*n), 1), 1<<30))
+	a.kept = max(20, keptRows/n)
+	rand.Shuffle(len(a.regions), func(i, j int) { a.regions[i], a.regions[j] = a.regions[j], a.regions[i] }) // time may end before the regions do
+	whole := wholeScan(a.table, a.layout)
+	tally := a.rec.Open(whole)
+	var workers sync.WaitGroup
+	for range min(analyzeWorkers, n) {
+		col := stats.NewCollector(shapeOf(a.table))
+		a.cs = append(a.cs, col)
+		w := &analyzer{analysis: a, scan: whole, tally: tally, collector: col, dec: scan.NewDecoder(&a.Reads, whole, a.layout),
+			cells: columnsByCell(a.table), sizes: make([]int, len(a.table.Columns))}
+		workers.Go(func() { w.work(ctx) })
+	}
+	workers.Wait()
+	tally.End(a.failed)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if a.failed != nil {
+		return nil, a.failed
+	}
+	complete := a.fillIn()
+	out := stats.Build(a.table.Name, at, complete, a.cs...)
+	out.Size = total
+	return out, nil
+}
+
+// fillIn lets what was read stand for what there was no time to look at, and reports whether all rows were read.
+func (a *analysis) fillIn() (complete bool) {
+	complete = true
+	bytes, rows, begun := 0.0, 0.0, 0
+	for _, g := range a.regions {
+		bytes, rows = bytes+float64(g.bytes), rows+float64(g.rows)
+		begun += min(len(g.runs), 1)
+		complete = complete && g.whole && len(g.runs) == 1
+	}
+	if rows == 0 {
+		return complete
+	}
+	for _, g := range a.regions {
+		if g.whole || len(g.runs) == 0 {
+			continue
+		}
+		looked := 0.0
+		for _, r := range g.runs {
+			looked += r.Stands
+		}
+		if more := float64(g.size)/(bytes/rows) - looked; more > 0 {
+			g.runs[len(g.runs)-1].Stands += more
+		}
+	}
+	for _, g := range a.regions { // those that were not begun are taken to be like the others
+		for _, r := range g.runs {
+			r.Stands *= float64(len(a.regions)) / float64(begun)
+		}
+	}
+	return complete
+}
+
+// shapeOf says what statistics of t tell of.
+func shapeOf(t *catalog.Table) stats.Shape {
+	var s stats.Shape
+	for _, c := range t.Columns {
+		s.Columns = append(s.Columns, c.Name)
+	}
+	for _, l := range t.Layouts {
+		k := stats.KeyShape{Layout: l.Name}
+		for _, p := range l.Key.Parts {
+			k.Parts = append(k.Parts, p.Source)
+		}
+		s.Keys = append(s.Keys, k)
+	}
+	return s
+}
+
+// columnsByCell gives the columns that a cell, family:qualifier, holds.
+func columnsByCell(t *catalog.Table) map[string][]int {
+	out := map[string][]int{}
+	for _, c := range t.Columns {
+		if !c.KeyPart && c.Packed == nil {
+			out[c.Family+":"+c.Qualifier] = append(out[c.Family+":"+c.Qualifier], c.Index)
+		}
+	}
+	return out
+}
+
+// analyzer is a worker of an analysis.
+type analyzer struct {
+	*analysis
+	scan      *plan.Scan
+	tally     *scan.Counts
+	dec       *scan.Decoder
+	collector *stats.Collector
+	cells     map[string][]int
+	sizes     []int
+	name      []byte
+	places    []stats.Place
+}
+
+// work reads regions until there are none.
+func (w *analyzer) work(ctx context.Context) {
+	for {
+		w.mu.Lock()
+		if w.begun == len(w.regions) || w.failed != nil || ctx.Err() != nil || !time.Now().Before(w.end) || w.left <= 0 {
+			w.mu.Unlock()
+			return
+		}
+		g := w.regions[w.begun]
+		w.begun++
+		w.mu.Unlock()
+		if err := scan.Safely(func() error { return w.readRegion(ctx, g) }); err != nil {
+			w.mu.Lock()
+			w.failed = errors.Join(w.failed, err)
+			w.mu.Unlock()
+		}
+	}
+}
+
+// readRegion reads the runs of a region.
+func (w *analyzer) readRegion(ctx context.Context, g *analyzedRegion) error {
+	start := g.start
+	for i := 0; !g.whole; i++ {
+		share := runShares[min(i, len(runShares)-1)]
+		w.mu.Lock()
+		most := int(min(int64(w.rows), w.left))
+		w.left -= int64(most)
+		w.mu.Unlock()
+		if most == 0 || ctx.Err() != nil {
+			return ctx.Err()
+		}
+		read, next, err := w.readRun(ctx, g, start, share, most)
+		w.mu.Lock()
+		w.left += int64(most - read)
+		w.mu.Unlock()
+		if err != nil || next == nil {
+			return err
+		}
+		start = next
+	}
+	return nil
+}
+
+// readRun reads a share of the rows of g from start on, at most so many, and says how many came and where the next run begins; nil: nowhere.
+func (w *analyzer) readRun(ctx context.Context, g *analyzedRegion, start []byte, share float64, most int) (read int, next []byte, err error) {
+	run := w.collector.Begin(max(20, int(float64(w.kept)*max(share, 0.25))))
+	g.runs = append(g.runs, run)
+	looked := &lookedAt{}
+	timed, cancel := context.WithDeadline(hbase.WithRPCTracer(ctx, looked), w.end)
+	defer cancel()
+	opts := scan.ReadOptions(w.scan, w.layout)
+	opts.Region, opts.Slots, opts.NoCacheBlocks, opts.Metrics = w.tally.Answered, w.Slots, true, true
+	if share < 1 {
+		opts.Filter = filter.Sample{Share: share}
+	}
+	w.tally.Add(1, 0)
+	sc, err := w.Client.Scan(timed, hbase.ScanRange{Table: g.table, Start: start, Stop: g.stop, Limit: most}, opts)
+	if err != nil {
+		return 0, nil, readFailed(g.table, err)
+	}
+	defer sc.Close()
+	ended, late := false, false
+	for !ended && !late {
+		rows, err := sc.Next(timed)
+		switch {
+		case err == io.EOF:
+			ended = true
+		case err != nil && ctx.Err() == nil && timed.Err() != nil:
+			late = true
+		case err != nil:
+			return read, nil, readFailed(g.table, err)
+		}
+		read += len(rows)
+		w.tally.Add(0, int64(len(rows)))
+		for i := range rows {
+			if err := w.add(timed, g, run, &rows[i]); err != nil {
+				return read, nil, err
+			}
+		}
+		if n := len(rows); n > 0 {
+			next = append(append(next[:0], rows[n-1].Key...), 0)
+		}
+	}
+	if share < 1 { // rows of the store, of which each may be several or none of the table's
+		rows := float64(looked.rows.Load())
+		if rows == 0 {
+			rows = float64(read) / share // a server that does not tell
+		}
+		run.Stands = float64(run.Rows) * rows / max(1, float64(read))
+	}
+	g.whole = ended && read < most
+	if g.whole || late {
+		next = nil
+	}
+	return read, next, nil
+}
+
+// lookedAt adds up the rows that servers looked at.
+type lookedAt struct{ rows atomic.Int64 }
+
+// TraceRPCStart implements hbase.RPCTracer.
+func (l *lookedAt) TraceRPCStart(ctx context.Context, _ hbase.RPCStart) context.Context { return ctx }
+
+// TraceRPCEnd implements hbase.RPCTracer.
+func (l *lookedAt) TraceRPCEnd(_ context.Context, d hbase.RPCEnd) {
+	if d.Scanned != nil {
+		l.rows.Add(d.Scanned.Rows)
+	}
+}
+
+// add takes a row as it is stored, which may be several or none of the table's.
+func (w *analyzer) add(ctx context.Context, g *analyzedRegion, run *stats.Run, row *hbase.Row) error {
+	rows, err := w.dec.Decode(ctx, g.table, row)
+	if err == nil {
+		err = w.Numbers.ResolveNames(ctx, w.table, rows)
+	}
+	if err != nil {
+		return err
+	}
+	clear(w.sizes)
+	total := 0
+	for i := range row.Cells {
+		c := &row.Cells[i]
+		n := hbase.CellSize(row.Key, c)
+		total += n
+		w.name = append(append(append(w.name[:0], c.Family...), ':'), c.Qualifier...)
+		for _, col := range w.cells[string(w.name)] {
+			w.sizes[col] = n
+		}
+	}
+	g.bytes, g.rows = g.bytes+int64(total), g.rows+1
+	n := len(rows)
+	for i, values := range rows {
+		out := stats.Row{Values: values, CellBytes: w.sizes, Places: w.placesOf(g.table, row.Key, values)}
+		if i == 0 {
+			out.Bytes, out.Cells = total, len(row.Cells)
+		}
+		for _, c := range w.table.Columns {
+			if c.Packed != nil {
+				w.sizes[c.Index] = total / n
+			}
+		}
+		run.Add(out)
+	}
+	return nil
+}
+
+// placesOf tells where a row stands in each layout.
+func (w *analyzer) placesOf(table string, key []byte, row []types.Value) []stats.Place {
+	w.places = w.places[:0]
+	for i, l := range w.table.Layouts {
+		p := stats.Place{Table: table, Key: key}
+		if i > 0 {
+			p = stats.Place{}
+			if !slices.ContainsFunc(l.Sparse, func(c *catalog.Column) bool { return row[c.Index].IsNull() }) {
+				if name, key, err := l.Place(row); err == nil {
+					p.Table, p.Key = name, key
+				}
+			}
+		}
+		if p.Key != nil {
+			for n := range l.Key.Parts {
+				end := l.Key.PrefixLen(p.Key, n+1, true)
+				if end < 0 {
+					p.Key = nil
+					break
+				}
+				p.Ends = append(p.Ends, end)
+			}
+		}
+		w.places = append(w.places, p)
+	}
+	return w.places
+}
+
+// readFailed says which table a read was of, unless it was given up.
+func readFailed(table string, err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fmt.Errorf("read %s: %w", table, err)
+}

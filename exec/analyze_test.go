@@ -1,0 +1,221 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/hql-db/hql/stats"
+	"github.com/hql-db/hql/types"
+)
+
+// skewedTable has customers of very unlike sizes, whose names differ in length, in regions of very unlike sizes; kinds follow from
+// the customer, notes are often NULL.
+const skewedTable = `CREATE TABLE skewed (customer STRING, ts TIMESTAMP, seq INT, kind STRING FROM d:kind, uid BIGINT FROM d:uid, note STRING FROM d:note)
+	ROW KEY (customer AS TEXT, X'00', ts AS INT64, seq AS INT32)
+	INDEX by_uid (uid AS INT64, customer AS TEXT, X'00', ts AS INT64, seq AS INT32)
+	SPLIT AT ('c', 'customer-1', 'customer-10', 'd', 'z1')`
+
+// skewedRow gives the i-th row; r is of its own.
+func skewedRow(r *rand.Rand, zipf *rand.Zipf, i int) string {
+	c := zipf.Uint64()
+	name := fmt.Sprintf("customer-%d", c)
+	if c%2 == 1 {
+		name = fmt.Sprintf("z%d", c)
+	}
+	day := r.IntN(90)
+	if r.IntN(2) == 0 {
+		day = 40 // a burst
+	}
+	note := "NULL"
+	if r.IntN(10) < 3 {
+		note = "'" + strings.Repeat("n", 1+r.IntN(20)*r.IntN(20)) + "'"
+	}
+	kind := []string{"view", "click"}[r.IntN(2)]
+	if c%5 == 0 {
+		kind = []string{"buy", "refund", "view", "view"}[r.IntN(4)]
+	}
+	return fmt.Sprintf("('%s', TIMESTAMP '2026-01-01 00:00:00' + INTERVAL '%d seconds', %d, '%s', %d, %s)", name, day*86400+r.IntN(86400), i, kind, int(math.Pow(10, 4*r.Float64())), note)
+}
+
+// skewed makes the table with n rows.
+func skewed(t testing.TB, w *world, n int) {
+	t.Helper()
+	w.run(skewedTable)
+	r := rand.New(rand.NewPCG(3, 3))
+	zipf := rand.NewZipf(r, 1.1, 1, 800)
+	w.fill("skewed", n, func(i int) string { return skewedRow(r, zipf, i) })
+}
+
+// number runs a query for one number.
+func number(t testing.TB, w *world, sql string) float64 {
+	t.Helper()
+	f, err := strconv.ParseFloat(strings.TrimSpace(w.run(sql)), 64)
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return f
+}
+
+// statisticsFor gives what the engine knows of a table.
+func statisticsFor(t testing.TB, w *world, name string) *stats.Table {
+	t.Helper()
+	table, ok := w.Catalog().Table(name)
+	if !ok {
+		t.Fatal(name)
+	}
+	s := w.statisticsOf(table)
+	if s == nil {
+		t.Fatalf("no statistics of %s", name)
+	}
+	return s
+}
+
+// qError is how many times too large or too small a figure is.
+func qError(got, want float64) float64 {
+	got, want = max(got, 1), max(want, 1)
+	return max(got/want, want/got)
+}
+
+// What ANALYZE says of a table that it reads whole is what exact queries say; distinct values are counted to a few per cent.
+func TestAnalyzeAgainstExactCounts(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
+	const rows = 30_000
+	skewed(t, w, rows)
+	w.run("ANALYZE skewed")
+	s := statisticsFor(t, w, "skewed")
+	if s.Rows != rows || s.Read != rows || !s.Complete {
+		t.Errorf("%v rows, %d read, complete %v", s.Rows, s.Read, s.Complete)
+	}
+	near := func(what string, got, want, factor float64) {
+		t.Helper()
+		if !(qError(got*rows, want*rows) <= factor) {
+			t.Errorf("%s: %v, is %v", what, got, want)
+		}
+	}
+	for i, name := range []string{"customer", "ts", "seq", "kind", "uid", "note"} {
+		col := s.Column(i)
+		near(name+" NULLs", col.Nulls, number(t, w, "SELECT count(*) - count("+name+") FROM skewed")/rows, 1)
+		near(name+" distinct", col.Distinct, number(t, w, "SELECT count(DISTINCT "+name+") FROM skewed"), 1.03)
+		for _, f := range col.Frequent[:min(5, len(col.Frequent))] {
+			if i == 1 {
+				break // moments are too rare for a share to be known well
+			}
+			near(name+" = "+f.Value.SQL(), f.Share, number(t, w, "SELECT count(*) FROM skewed WHERE "+name+" = "+f.Value.SQL())/rows, 1.25)
+		}
+	}
+	near("bytes", s.Bytes, float64(analyzed(t, w, "SELECT * FROM skewed").Analyze.Bytes)/rows, 1.001)
+	key := s.Key("primary")
+	if key == nil {
+		key = &s.Keys[0]
+	}
+	near("customers", key.Prefixes[0].Distinct, number(t, w, "SELECT count(DISTINCT customer) FROM skewed"), 1.03)
+	near("customers and moments", key.Prefixes[2].Distinct, number(t, w, "SELECT count(*) FROM (SELECT DISTINCT customer, ts FROM skewed) AS d"), 1.03)
+	near("uids of the index", s.Key("by_uid").Prefixes[0].Distinct, number(t, w, "SELECT count(DISTINCT uid) FROM skewed"), 1.03)
+	// SHOW STATISTICS shows them, and they are there for who opens the store anew.
+	shown := w.run("SHOW STATISTICS skewed")
+	other := newWorld(t, c, Config{FullScan: AllowFullScan})
+	if _, err := other.LoadCatalog(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got := other.run("SHOW STATISTICS FOR skewed"); got != shown || !strings.Contains(got, "all of them read") {
+		t.Errorf("%s\nis to others\n%s", shown, got)
+	}
+	w.run("DROP TABLE skewed")
+	w.run(skewedTable)
+	if got := w.run("SHOW STATISTICS skewed"); got != "" {
+		t.Errorf("statistics of a table that was dropped: %s", got)
+	}
+}
+
+// A bounded ANALYZE reads no more than it may, of regions of unlike sizes and keys of unlike widths, and still tells how large things are.
+func TestAnalyzeBounded(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
+	const rows = 60_000
+	skewed(t, w, rows)
+	w.run("SET analyze_rows = 6000; ANALYZE skewed")
+	s := statisticsFor(t, w, "skewed")
+	if s.Read > 6000 || s.Read < 1000 || s.Complete {
+		t.Errorf("%d rows read, complete %v", s.Read, s.Complete)
+	}
+	check := func(what string, got, want, most float64) {
+		t.Helper()
+		t.Logf("%s: %.0f, is %.0f: q-error %.2f", what, got, want, qError(got, want))
+		if q := qError(got, want); !(q <= most) {
+			t.Errorf("%s: %v, is %v", what, got, want)
+		}
+	}
+	check("rows", s.Rows, rows, 2)
+	check("customers", s.Keys[0].Prefixes[0].Distinct, number(t, w, "SELECT count(DISTINCT customer) FROM skewed"), 3)
+	check("kinds", s.Column(3).Distinct, number(t, w, "SELECT count(DISTINCT kind) FROM skewed"), 1)
+	check("NULLs", s.Column(5).Nulls*rows, number(t, w, "SELECT count(*) - count(note) FROM skewed"), 1.2)
+	for _, kind := range []string{"view", "buy"} {
+		got, ok := s.Column(3).Share(types.Points(types.NewString(kind)))
+		if !ok {
+			t.Errorf("nothing is known of %s", kind)
+		}
+		check(kind, got*rows, number(t, w, "SELECT count(*) FROM skewed WHERE kind = '"+kind+"'"), 2)
+	}
+}
+
+// An ANALYZE that is stopped keeps nothing.
+func TestAnalyzeStopped(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
+	skewed(t, w, 2000)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, _, err := w.tryUnder(ctx, "ANALYZE skewed"); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if got := w.run("SHOW STATISTICS skewed"); got != "" {
+		t.Errorf("%s", got)
+	}
+}
+
+// files keeps statistics in memory, as if it were a directory.
+type files map[string][]byte
+
+func (f files) Load(name string) ([]byte, error) { return f[name], nil }
+func (f files) Save(name string, b []byte) error { f[name] = b; return nil }
+
+// Who may not write keeps statistics in files, and without files as long as the connection lasts.
+func TestAnalyzeReadOnly(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{Alone: true})
+	skewed(t, w, 100)
+	reader := func(cfg Config) *world {
+		cfg.FullScan = AllowFullScan
+		out := newWorld(t, ReadOnly(c), cfg)
+		if _, err := out.LoadCatalog(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	kept := files{}
+	shown := reader(Config{Statistics: kept}).run("ANALYZE TABLE skewed")
+	if len(kept) != 1 {
+		t.Fatalf("%d files", len(kept))
+	}
+	if got := reader(Config{Statistics: kept}).run("SHOW STATISTICS skewed"); got != shown || got == "" {
+		t.Errorf("%s\nis\n%s", shown, got)
+	}
+	if got := w.run("SHOW STATISTICS skewed"); got != "" {
+		t.Errorf("the store has %s", got)
+	}
+	without := reader(Config{})
+	shown, warnings, err := without.try("ANALYZE skewed")
+	if err != nil || len(warnings) != 1 || !strings.HasPrefix(warnings[0], "HQL-W008") {
+		t.Errorf("%v %v", warnings, err)
+	}
+	if got := without.run("SHOW STATISTICS skewed"); got != shown {
+		t.Errorf("%s\nis\n%s", shown, got)
+	}
+}

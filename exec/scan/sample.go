@@ -1,0 +1,35 @@
+package scan
+
+import (
+	"context"
+	"time"
+
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/types"
+)
+
+// For who reads a table by itself, as ANALYZE does.
+
+// Decode gives the rows that r, of a physical table, stands for: several of packed columns, none where its key does not fit. They are
+// valid until the next call.
+func (d *Decoder) Decode(ctx context.Context, table string, r *hbase.Row) ([][]types.Value, error) {
+	if d.batch == nil {
+		d.batch = newRowBatch(d.scan.Width())
+	}
+	d.batch.reset()
+	d.ctx, d.seen = ctx, time.Now()
+	err := d.appendRows(d.batch, table, r)
+	return d.batch.rows, err
+}
+
+// Add counts ranges that were opened and rows that were read.
+func (s *Counts) Add(ranges, rows int64) {
+	s.ranges.Add(ranges)
+	s.read.Add(rows)
+}
+
+// Answered is hbase.ReadOptions.Region for reads that are counted here.
+func (s *Counts) Answered(region string, done bool) { s.regions.answered(region, done) }
+
+// End ends the access, with the error that ended it or nil.
+func (s *Counts) End(err error) { s.done(err) }

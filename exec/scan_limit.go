@@ -1,0 +1,185 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/hql-db/hql/exec/operator"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/words"
+	"github.com/hql-db/hql/planner/plan"
+)
+
+// ScanLimit is how much a statement may read: bytes of cells and rows that leave the region servers. What their filters drop is
+// not counted. 0: no limit.
+type ScanLimit struct{ Bytes, Rows int64 }
+
+// or fills what l does not say from m.
+func (l ScanLimit) or(m ScanLimit) ScanLimit {
+	if l.Bytes == 0 {
+		l.Bytes = m.Bytes
+	}
+	if l.Rows == 0 {
+		l.Rows = m.Rows
+	}
+	return l
+}
+
+// ErrScanLimit is what errors.Is finds in the end of a statement that reads more than its ScanLimit.
+var ErrScanLimit = errors.New("scan limit exceeded")
+
+// ScanLimitError is the end of a statement that reads more than it may.
+type ScanLimitError struct {
+	Setting string // max_scan_rows or max_scan_bytes
+	Read    int64  // so far
+	Limit   int64
+	Advice  string // what to add to read less; "" where nothing is known to help
+}
+
+// Error says what was read, the limit, and what makes it cheaper.
+func (e *ScanLimitError) Error() string {
+	read, limit := words.Count(e.Read, "row"), strconv.FormatInt(e.Limit, 10)
+	if e.Setting == maxScanBytes {
+		read, limit = words.Count(e.Read, "byte"), operator.FormatSize(e.Limit)
+	}
+	s := fmt.Sprintf("this reads more than %s allows, %s: %s so far", e.Setting, limit, read)
+	if e.Advice != "" {
+		s += "; to read less, " + e.Advice
+	}
+	return s + fmt.Sprintf("; or allow more: SET %s, or --%s", e.Setting, strings.ReplaceAll(e.Setting, "_", "-"))
+}
+
+// Is makes errors.Is(err, ErrScanLimit) true.
+func (e *ScanLimitError) Is(target error) bool { return target == ErrScanLimit }
+
+// ParseScanLimit reads a number of bytes, such as 10GB, or none, which is 0.
+func ParseScanLimit(text string) (int64, error) {
+	if strings.EqualFold(text, "none") {
+		return 0, nil
+	}
+	return operator.ParseSize(text)
+}
+
+// The names of the settings.
+const (
+	maxScanRows  = "max_scan_rows"
+	maxScanBytes = "max_scan_bytes"
+)
+
+// scanBudget counts what a statement reads.
+type scanBudget struct {
+	limit       ScanLimit
+	rows, bytes atomic.Int64
+	advice      atomic.Pointer[string]
+}
+
+// limited gives a client on which reading ends with a *ScanLimitError beyond l: each worker learns it with its next batch.
+func limited(c hbase.Client, b *scanBudget) hbase.Client {
+	if c == nil || b.limit == (ScanLimit{}) {
+		return c
+	}
+	return limitedClient{c, b}
+}
+
+// check fails when more was read than may be.
+func (b *scanBudget) check() error {
+	e := &ScanLimitError{}
+	switch rows, bytes := b.rows.Load(), b.bytes.Load(); {
+	case b.limit.Rows > 0 && rows > b.limit.Rows:
+		e.Setting, e.Read, e.Limit = maxScanRows, rows, b.limit.Rows
+	case b.limit.Bytes > 0 && bytes > b.limit.Bytes:
+		e.Setting, e.Read, e.Limit = maxScanBytes, bytes, b.limit.Bytes
+	default:
+		return nil
+	}
+	if a := b.advice.Load(); a != nil {
+		e.Advice = *a
+	}
+	return e
+}
+
+// took counts rows that were read.
+func (b *scanBudget) took(rows []hbase.Row) error {
+	n, size := int64(0), int64(0)
+	for i := range rows {
+		r := &rows[i]
+		if r.Key == nil {
+			continue // a Get that found nothing
+		}
+		n++
+		size += int64(len(r.Encoded))
+		for c := range r.Cells {
+			size += int64(hbase.CellSize(r.Key, &r.Cells[c]))
+		}
+	}
+	b.rows.Add(n)
+	b.bytes.Add(size)
+	return b.check()
+}
+
+type limitedClient struct {
+	hbase.Client
+	budget *scanBudget
+}
+
+// Get counts the rows found.
+func (c limitedClient) Get(ctx context.Context, table string, keys [][]byte, o *hbase.ReadOptions) ([]hbase.Row, error) {
+	if err := c.budget.check(); err != nil {
+		return nil, err
+	}
+	rows, err := c.Client.Get(ctx, table, keys, o)
+	if err == nil {
+		err = c.budget.took(rows)
+	}
+	return rows, err
+}
+
+// Scan gives a scanner whose rows are counted.
+func (c limitedClient) Scan(ctx context.Context, r hbase.ScanRange, o *hbase.ReadOptions) (hbase.Scanner, error) {
+	s, err := c.Client.Scan(ctx, r, o)
+	if err != nil {
+		return nil, err
+	}
+	return &limitedScanner{s, c.budget}, nil
+}
+
+type limitedScanner struct {
+	hbase.Scanner
+	budget *scanBudget
+}
+
+// Next counts the rows that it gives.
+func (s *limitedScanner) Next(ctx context.Context) ([]hbase.Row, error) {
+	if err := s.budget.check(); err != nil {
+		return nil, err
+	}
+	rows, err := s.Scanner.Next(ctx)
+	if err == nil {
+		err = s.budget.took(rows)
+	}
+	return rows, err
+}
+
+// cheaper says what to add to p to read less; "" where nothing is known to help.
+func cheaper(p *plan.Plan) string {
+	for _, s := range plan.Scans(p.Root) {
+		if s.Advice != "" {
+			return s.Advice
+		}
+	}
+	for _, s := range plan.Scans(p.Root) {
+		if s.Access != plan.RangeScan {
+			continue
+		}
+		for _, part := range s.Key {
+			if part.Use == plan.Unused || part.Use == plan.Ranged {
+				return fmt.Sprintf("narrow %s, a part of the key of %s", part.Part.Source, s.Table.Name)
+			}
+		}
+	}
+	return ""
+}

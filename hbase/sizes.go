@@ -1,0 +1,32 @@
+package hbase
+
+import (
+	"context"
+
+	"github.com/tsuna/gohbase/pb"
+)
+
+// RegionSizes asks the master for what its servers last reported.
+func (c *client) RegionSizes(ctx context.Context, table string) (map[string]int64, error) {
+	regions, err := c.metaRegions(ctx, table)
+	if err != nil {
+		return nil, err
+	}
+	ours := map[string]bool{}
+	for _, g := range regions {
+		ours[g.Name] = true
+	}
+	msg, err := c.master(ctx, "GetClusterStatus", &pb.GetClusterStatusRequest{}, &pb.GetClusterStatusResponse{})
+	if err != nil {
+		return nil, explain(err, "ask for the region sizes of", table)
+	}
+	out := map[string]int64{}
+	for _, server := range msg.(*pb.GetClusterStatusResponse).GetClusterStatus().GetLiveServers() {
+		for _, load := range server.GetServerLoad().GetRegionLoads() {
+			if name := string(load.GetRegionSpecifier().GetValue()); ours[name] {
+				out[name] = int64(load.GetStoreUncompressedSize_MB()+load.GetMemstoreSize_MB()) << 20
+			}
+		}
+	}
+	return out, nil
+}

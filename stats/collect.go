@@ -1,0 +1,495 @@
+package stats
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/axiomhq/hyperloglog"
+
+	"github.com/hql-db/hql/types"
+)
+
+// How finely a table is described.
+const (
+	maxFrequent       = 100 // values of a column
+	maxFrequentPrefix = 500 // prefixes of a key
+	columnPieces      = 100
+	keyPieces         = 500
+	minSeen           = 4   // times that a value stands in the sample before it counts as frequent
+	maxValueLength    = 256 // of a frequent value, in bytes; bounds are cut to a quarter of it
+	sampleRows        = 40_000
+)
+
+// Shape says what a table has.
+type Shape struct {
+	Columns []string   // their names
+	Keys    []KeyShape // the first is the one in whose order rows are read
+}
+
+// KeyShape is the key of a layout: its parts as written.
+type KeyShape struct {
+	Layout string
+	Parts  []string
+}
+
+// Row is a row that was read. What it points to is copied as far as it is kept.
+type Row struct {
+	Values []types.Value
+	// CellBytes are the sizes of the columns' cells, 0 where there is none; Bytes and Cells count all cells of the row.
+	CellBytes    []int
+	Bytes, Cells int
+	Places       []Place // by key; a zero Place: the layout has no entry for the row
+}
+
+// Place is where a row stands in a layout.
+type Place struct {
+	Table string
+	Key   []byte
+	Ends  []int // where each part of the key ends
+}
+
+// Collector takes the rows that one reader reads. Those of several are put together by Build.
+type Collector struct {
+	shape  Shape
+	values []*hyperloglog.Sketch   // by column
+	starts [][]*hyperloglog.Sketch // by key, then part: of the prefix that ends with it
+	runs   []*Run
+	buf    []byte
+}
+
+// NewCollector makes an empty Collector.
+func NewCollector(s Shape) *Collector {
+	c := &Collector{shape: s}
+	for range s.Columns {
+		c.values = append(c.values, hyperloglog.New14())
+	}
+	for _, k := range s.Keys {
+		var starts []*hyperloglog.Sketch
+		for range k.Parts {
+			starts = append(starts, hyperloglog.New14())
+		}
+		c.starts = append(c.starts, starts)
+	}
+	return c
+}
+
+// Run is rows of a table that were read with the same chance.
+type Run struct {
+	// Stands is how many rows of the table the run stands for, itself among them. It can be set until Build.
+	Stands float64
+	Rows   int64
+
+	c            *Collector
+	keep         int // rows of it that are kept, at most
+	kept         []kept
+	nulls        []int64
+	cellBytes    []int64
+	cellCount    []int64
+	bytes, cells int64
+	entries      []int64 // by key
+	keyBytes     []int64
+	rng          *rand.Rand
+}
+
+// kept is a row of the sample, with the rows that it stands for.
+type kept struct {
+	values []types.Value
+	places []Place
+	weight float64
+	even   bool // of a part of the sample in which each row of the table is with the same chance
+}
+
+// Begin starts a run, of which at most keep rows are kept as a sample.
+func (c *Collector) Begin(keep int) *Run {
+	n, k := len(c.shape.Columns), len(c.shape.Keys)
+	r := &Run{c: c, keep: keep, nulls: make([]int64, n), cellBytes: make([]int64, n), cellCount: make([]int64, n), entries: make([]int64, k),
+		keyBytes: make([]int64, k), rng: rand.New(rand.NewPCG(uint64(len(c.runs)), 1))}
+	c.runs = append(c.runs, r)
+	return r
+}
+
+// Add takes the next row.
+func (r *Run) Add(row Row) {
+	c := r.c
+	for i, v := range row.Values[:len(c.shape.Columns)] {
+		if v.IsNull() {
+			r.nulls[i]++
+			continue
+		}
+		c.buf = v.AppendKey(c.buf[:0])
+		c.values[i].Insert(c.buf)
+		if n := row.CellBytes[i]; n > 0 {
+			r.cellBytes[i] += int64(n)
+			r.cellCount[i]++
+		}
+	}
+	for k, p := range row.Places {
+		if p.Key == nil {
+			continue
+		}
+		r.entries[k]++
+		r.keyBytes[k] += int64(len(p.Key))
+		for i, end := range p.Ends {
+			c.buf = append(append(append(c.buf[:0], p.Table...), 0), p.Key[:end]...)
+			c.starts[k][i].Insert(c.buf)
+		}
+	}
+	r.bytes, r.cells = r.bytes+int64(row.Bytes), r.cells+int64(row.Cells)
+	r.Rows++
+	r.Stands++
+	if len(r.kept) < r.keep {
+		r.kept = append(r.kept, keptRow(row, len(c.shape.Columns)))
+	} else if at := r.rng.Int64N(r.Rows); at < int64(r.keep) {
+		r.kept[at] = keptRow(row, len(c.shape.Columns))
+	}
+}
+
+func keptRow(row Row, columns int) kept {
+	k := kept{values: make([]types.Value, columns), places: make([]Place, len(row.Places))}
+	for i, v := range row.Values[:columns] {
+		k.values[i] = v.Clone()
+	}
+	for i, p := range row.Places {
+		k.places[i] = Place{p.Table, bytes.Clone(p.Key), slices.Clone(p.Ends)}
+	}
+	return k
+}
+
+// Build makes the statistics of a table from what cs took. complete: they took all of its rows.
+func Build(name string, at time.Time, complete bool, cs ...*Collector) *Table {
+	b := builder{shape: cs[0].shape, complete: complete}
+	b.c = NewCollector(b.shape)
+	for _, c := range cs {
+		b.c.runs = append(b.c.runs, c.runs...)
+		for i, s := range c.values {
+			_ = b.c.values[i].Merge(s) // an error is of sketches of unlike precision
+		}
+		for k, starts := range c.starts {
+			for i, s := range starts {
+				_ = b.c.starts[k][i].Merge(s)
+			}
+		}
+	}
+	for _, r := range b.c.runs {
+		if r.Rows == 0 {
+			continue
+		}
+		for i := range r.kept {
+			r.kept[i].weight = r.Stands / float64(len(r.kept))
+		}
+		b.sample = append(b.sample, r.kept...)
+		b.rows += r.Stands
+		b.read += r.Rows
+	}
+	b.thin()
+	b.chooseEven()
+	t := &Table{Name: name, At: at.UTC().Truncate(time.Millisecond), Rows: math.Round(b.rows), Read: b.read, Complete: complete}
+	t.Bytes = b.mean(func(r *Run) int64 { return r.bytes })
+	t.Cells = b.mean(func(r *Run) int64 { return r.cells })
+	for i := range b.shape.Columns {
+		t.Columns = append(t.Columns, b.column(i))
+	}
+	for i := range b.shape.Keys {
+		t.Keys = append(t.Keys, b.key(i))
+	}
+	return t
+}
+
+type builder struct {
+	shape    Shape
+	c        *Collector // all put together
+	complete bool
+	sample   []kept
+	rows     float64
+	read     int64
+}
+
+// thin leaves at most sampleRows rows in the sample, each with a chance as its weight.
+func (b *builder) thin() {
+	if len(b.sample) <= sampleRows {
+		return
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	step := b.rows / sampleRows
+	next, at := step*rng.Float64(), 0.0
+	out := make([]kept, 0, sampleRows)
+	for _, k := range b.sample { // systematic sampling: every step rows that are stood for, one
+		at += k.weight
+		weight := 0.0
+		for ; next < at; next += step {
+			weight += step
+		}
+		if weight > 0 {
+			k.weight = weight
+			out = append(out, k)
+		}
+	}
+	b.sample = out
+}
+
+// chooseEven marks rows of the sample so that each row of the table has the same chance to be among them.
+func (b *builder) chooseEven() {
+	rng := rand.New(rand.NewPCG(2, 2))
+	most := 0.0
+	for _, k := range b.sample {
+		most = max(most, k.weight)
+	}
+	for i := range b.sample {
+		b.sample[i].even = rng.Float64()*most < b.sample[i].weight
+	}
+}
+
+// mean gives the mean over all rows of what f counts in a run.
+func (b *builder) mean(f func(*Run) int64) float64 {
+	if b.rows == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, r := range b.c.runs {
+		if r.Rows > 0 {
+			sum += r.Stands * float64(f(r)) / float64(r.Rows)
+		}
+	}
+	return sum / b.rows
+}
+
+// even counts what a sample has in which each row has the same chance: rows, different things in them, and those that are there once.
+type even struct{ rows, seen, once, most float64 }
+
+// add takes a thing that is there so many times.
+func (e *even) add(times int) {
+	e.rows += float64(times)
+	e.seen += float64(btoi(times > 0))
+	e.once += float64(btoi(times == 1))
+	e.most = max(e.most, float64(times))
+}
+
+// distinct estimates how many different things so many rows have, of which read were seen to be different in all that was read. Where
+// all are about as frequent it is the estimator of Haas and Stokes, as in PostgreSQL; where some are much more frequent, which makes that one
+// far too low, it is the one of Charikar and others.
+func (b *builder) distinct(read uint64, rows float64, e even) float64 {
+	if b.complete {
+		return float64(read)
+	}
+	out := rows
+	switch below := e.rows - e.once + e.once*e.rows/max(rows, e.rows, 1); {
+	case e.most*e.seen > skewed*e.rows:
+		out = math.Sqrt(rows/e.rows)*e.once + e.seen - e.once
+	case below > 0:
+		out = e.rows * e.seen / below
+	}
+	return max(min(out, rows), float64(read))
+}
+
+// skewed is how many times as frequent as the mean the most frequent value is where they are said to be of unlike frequency.
+const skewed = 10
+
+func (b *builder) column(i int) Column {
+	c := Column{Name: b.shape.Columns[i], Nulls: b.mean(func(r *Run) int64 { return r.nulls[i] })}
+	cells := b.mean(func(r *Run) int64 { return r.cellCount[i] })
+	if cells > 0 {
+		c.Bytes = b.mean(func(r *Run) int64 { return r.cellBytes[i] }) / cells
+	}
+	type seen struct {
+		v      types.Value
+		weight float64
+		times  int
+		even   int // times
+	}
+	var all []seen
+	for _, k := range b.sample {
+		if v := k.values[i]; !v.IsNull() {
+			all = append(all, seen{v, k.weight, 1, btoi(k.even)})
+		}
+	}
+	slices.SortFunc(all, func(x, y seen) int { return order(x.v, y.v) })
+	var groups []seen
+	for _, s := range all {
+		if n := len(groups); n > 0 && order(groups[n-1].v, s.v) == 0 {
+			groups[n-1].weight += s.weight
+			groups[n-1].times++
+			groups[n-1].even += s.even
+		} else {
+			groups = append(groups, s)
+		}
+	}
+	var e even
+	for _, g := range groups {
+		e.add(g.even)
+	}
+	c.Distinct = math.Round(b.distinct(b.c.values[i].Estimate(), b.rows*(1-c.Nulls), e))
+	// Frequent: clearly above the mean, or few enough to list them all.
+	mean := b.rows * (1 - c.Nulls) / max(1, c.Distinct)
+	frequent := []seen{}
+	for _, g := range groups {
+		if b.believed(g.times) && (g.weight > 1.25*mean || c.Distinct <= maxFrequent) && len(g.v.Text()) <= maxValueLength {
+			frequent = append(frequent, g)
+		}
+	}
+	slices.SortStableFunc(frequent, func(x, y seen) int { return cmp.Compare(y.weight, x.weight) })
+	frequent = frequent[:min(len(frequent), maxFrequent)]
+	for _, f := range frequent {
+		c.Frequent = append(c.Frequent, Frequent{Value{f.v}, f.weight / b.rows})
+	}
+	var rest []seen
+	sum := 0.0
+	for _, g := range groups {
+		if !c.isFrequent(g.v) {
+			rest = append(rest, g)
+			sum += g.weight
+		}
+	}
+	for _, j := range cuts(len(rest), columnPieces, func(j int) float64 { return rest[j].weight / sum }) {
+		c.Bounds = append(c.Bounds, Value{short(rest[j].v)})
+	}
+	return c
+}
+
+// believed reports whether something that stands so often in the sample is known to be about as frequent in the table.
+func (b *builder) believed(times int) bool {
+	return times >= minSeen || b.complete && int64(len(b.sample)) == b.read
+}
+
+// cuts chooses of n things with shares that sum up to 1 those that bound at most so many pieces of like share: the first, the end of each piece.
+func cuts(n, pieces int, share func(i int) float64) []int {
+	if n == 0 {
+		return nil
+	}
+	pieces = min(pieces, n)
+	out := []int{0}
+	at := 0.0
+	for i := range n {
+		at += share(i)
+		for len(out) <= pieces && at >= float64(len(out))/float64(pieces)-1e-9 {
+			out = append(out, i)
+		}
+	}
+	for len(out) <= pieces {
+		out = append(out, n-1)
+	}
+	return out
+}
+
+// short cuts long texts: a bound need not be a value.
+func short(v types.Value) types.Value {
+	const most = maxValueLength / 4
+	text := v.Text()
+	if len(text) <= most {
+		return v
+	}
+	switch v.Type() {
+	case types.Bytes:
+		return types.NewBytes(text[:most])
+	case types.JSON:
+		return types.NewJSON(text[:most])
+	}
+	return types.NewString(text[:most])
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (b *builder) key(i int) Key {
+	shape := b.shape.Keys[i]
+	k := Key{Layout: shape.Layout, Rows: math.Round(b.rows * b.mean(func(r *Run) int64 { return r.entries[i] }))}
+	type entry struct {
+		Place
+		weight float64
+		even   bool
+	}
+	var all []entry
+	for _, s := range b.sample {
+		if s.places[i].Key != nil {
+			all = append(all, entry{s.places[i], s.weight, s.even})
+		}
+	}
+	if k.Rows > 0 {
+		k.Bytes = b.rows * b.mean(func(r *Run) int64 { return r.keyBytes[i] }) / k.Rows
+	}
+	slices.SortFunc(all, func(x, y entry) int {
+		return cmp.Or(cmp.Compare(x.Table, y.Table), bytes.Compare(x.Key, y.Key))
+	})
+	for from := 0; from < len(all); {
+		to, sum := from, 0.0
+		for ; to < len(all) && all[to].Table == all[from].Table; to++ {
+			sum += all[to].weight
+		}
+		s := Stored{Table: all[from].Table, Rows: math.Round(sum)}
+		for _, j := range cuts(to-from, keyPieces, func(j int) float64 { return all[from+j].weight / sum }) {
+			s.Bounds = append(s.Bounds, all[from+j].Key)
+		}
+		k.Stored = append(k.Stored, s)
+		from = to
+	}
+	for part := range shape.Parts {
+		p := Prefix{Parts: join(shape.Parts[:part+1])}
+		byBytes := map[string]FrequentPrefix{} // over all HBase tables
+		var e even
+		for from := 0; from < len(all); {
+			to, sum, times := from, 0.0, 0
+			at := prefixOf(all[from].Place, part)
+			for ; to < len(all) && all[to].Table == all[from].Table && bytes.Equal(prefixOf(all[to].Place, part), at); to++ {
+				sum += all[to].weight
+				times += btoi(all[to].even)
+			}
+			e.add(times)
+			if b.believed(to - from) {
+				f := byBytes[string(at)]
+				byBytes[string(at)] = FrequentPrefix{at, f.Share + sum/max(1, k.Rows)}
+			}
+			from = to
+		}
+		hll := b.c.starts[i][part].Estimate()
+		if p.Distinct = b.distinct(hll, k.Rows, e); part == len(shape.Parts)-1 && i == 0 {
+			p.Distinct = k.Rows // a key is a row
+		}
+		p.Distinct = math.Round(p.Distinct)
+		mean := k.Rows / max(1, p.Distinct)
+		rest := 1.0
+		for _, f := range byBytes {
+			if f.Share*k.Rows > 1.25*mean || p.Distinct <= maxFrequentPrefix {
+				p.Frequent = append(p.Frequent, f)
+			}
+		}
+		slices.SortFunc(p.Frequent, func(x, y FrequentPrefix) int {
+			return cmp.Or(cmp.Compare(y.Share, x.Share), bytes.Compare(x.Prefix, y.Prefix))
+		})
+		p.Frequent = p.Frequent[:min(len(p.Frequent), maxFrequentPrefix)]
+		slices.SortFunc(p.Frequent, func(x, y FrequentPrefix) int { return bytes.Compare(x.Prefix, y.Prefix) })
+		for _, f := range p.Frequent {
+			rest -= f.Share
+		}
+		if n := p.Distinct - float64(len(p.Frequent)); n >= 1 {
+			p.Rare = max(0, rest) * k.Rows / n
+		}
+		k.Prefixes = append(k.Prefixes, p)
+	}
+	return k
+}
+
+// prefixOf gives the bytes of p up to the end of a part.
+func prefixOf(p Place, part int) []byte {
+	if part >= len(p.Ends) {
+		return p.Key
+	}
+	return p.Key[:p.Ends[part]]
+}
+
+func join(parts []string) string {
+	var b []byte
+	for i, p := range parts {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = append(b, p...)
+	}
+	return string(b)
+}

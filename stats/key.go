@@ -1,0 +1,103 @@
+package stats
+
+import (
+	"bytes"
+	"slices"
+	"sort"
+)
+
+// Range is a range of keys of an HBase table: [Start, Stop), an empty Stop being open.
+type Range struct {
+	Table       string
+	Start, Stop []byte
+	Key         bool // it is the one key Start
+	// Bound is the number of leading parts of which all keys have the same bytes, Prefix; 0: none are known to.
+	Bound  int
+	Prefix []byte
+	// Tail is the share of the rows with these parts that the range keeps, as far as the conditions on the part behind them
+	// tell; negative: they do not.
+	Tail float64
+}
+
+// InRange gives the rows with keys in r. ok is false where nothing is known of its table.
+func (k *Key) InRange(r Range) (rows float64, ok bool) {
+	if k == nil {
+		return 0, false
+	}
+	i, found := slices.BinarySearchFunc(k.Stored, r.Table, func(s Stored, name string) int { return bytes.Compare([]byte(s.Table), []byte(name)) })
+	if !found {
+		return 0, false
+	}
+	s := &k.Stored[i]
+	if s.Rows == 0 || len(s.Bounds) == 0 {
+		return 0, true
+	}
+	if r.Key {
+		return 1, true
+	}
+	byBounds, whole := s.rows(r.Start, r.Stop)
+	if r.Bound <= 0 || r.Bound > len(k.Prefixes) {
+		return byBounds, true
+	}
+	p := &k.Prefixes[r.Bound-1]
+	prefix := p.Rare
+	if j, found := slices.BinarySearchFunc(p.Frequent, r.Prefix, func(f FrequentPrefix, b []byte) int { return bytes.Compare(f.Prefix, b) }); found {
+		prefix = p.Frequent[j].Share * k.Rows
+	}
+	if len(k.Stored) > 1 {
+		prefix = min(prefix, s.Rows)
+	}
+	switch {
+	case bytes.Equal(r.Start, r.Prefix) && bytes.Equal(r.Stop, after(r.Prefix)):
+		return prefix, true
+	case whole >= 2: // the pieces are finer than the prefix
+		return byBounds, true
+	case r.Tail >= 0:
+		return prefix * r.Tail, true
+	}
+	return min(prefix, byBounds), true
+}
+
+// after is the end of the keys that begin with prefix.
+func after(prefix []byte) []byte {
+	for n := len(prefix); n > 0; n-- {
+		if prefix[n-1] != 0xff {
+			b := bytes.Clone(prefix[:n])
+			b[n-1]++
+			return b
+		}
+	}
+	return nil
+}
+
+// rows gives the rows in [start, stop), and how many pieces lie in it as a whole.
+func (s *Stored) rows(start, stop []byte) (rows float64, whole int) {
+	n := len(s.Bounds) - 1
+	if n == 0 {
+		if bytes.Compare(start, s.Bounds[0]) <= 0 && (len(stop) == 0 || bytes.Compare(s.Bounds[0], stop) < 0) {
+			return s.Rows, 1
+		}
+		return 0, 0
+	}
+	from, to := s.position(start), float64(n)
+	if len(stop) > 0 {
+		to = s.position(stop)
+	}
+	if to <= from {
+		return 0, 0
+	}
+	return (to - from) / float64(n) * s.Rows, int(to) - int(from+0.999999)
+}
+
+// position gives how many pieces lie before key, a part of the one that holds it included.
+func (s *Stored) position(key []byte) float64 {
+	n := len(s.Bounds)
+	i := sort.Search(n, func(i int) bool { return bytes.Compare(s.Bounds[i], key) > 0 })
+	switch i {
+	case 0:
+		return 0
+	case n:
+		return float64(n - 1)
+	}
+	return float64(i-1) + betweenBytes(s.Bounds[i-1], s.Bounds[i], key)
+}

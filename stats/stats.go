@@ -1,0 +1,93 @@
+package stats
+
+import "time"
+
+// Table is what is known of a table.
+type Table struct {
+	Name string    `json:"table"`
+	At   time.Time `json:"at"` // when it was read
+	Rows float64   `json:"rows"`
+	Read int64     `json:"rows_read"`
+	// Complete reports whether all rows were read: the counts of rows and NULLs are exact then, of that time.
+	Complete bool     `json:"complete"`
+	Bytes    float64  `json:"bytes_a_row"` // of its cells as a server sends them, keys and names included
+	Cells    float64  `json:"cells_a_row"`
+	Columns  []Column `json:"columns"` // as the table has them
+	Keys     []Key    `json:"keys"`    // by layout, as the table has them
+	// Size is how large the regions were, in bytes, as the master told it; 0: it did not.
+	Size int64 `json:"size,omitempty"`
+}
+
+// Column is what is known of a column.
+type Column struct {
+	Name     string  `json:"name"`
+	Nulls    float64 `json:"nulls"`    // the share of rows in which it is NULL
+	Distinct float64 `json:"distinct"` // values
+	Bytes    float64 `json:"bytes"`    // of its cell where it has one, as a server sends it; 0: it stands in the key
+	// Frequent are values with their shares of all rows, the most frequent first.
+	Frequent []Frequent `json:"frequent,omitempty"`
+	// Bounds cut the other values into pieces of equally many rows: the least value, the end of each piece.
+	Bounds []Value `json:"bounds,omitempty"`
+}
+
+// Frequent is a value with its share of all rows.
+type Frequent struct {
+	Value Value   `json:"value"`
+	Share float64 `json:"share"`
+}
+
+// Key is what is known of the keys of a layout.
+type Key struct {
+	Layout string  `json:"layout"`
+	Rows   float64 `json:"rows"` // entries: an index can have fewer than the table has rows
+	Bytes  float64 `json:"bytes"`
+	// Prefixes tells of the first part, of the first two, and so on to the whole key.
+	Prefixes []Prefix `json:"prefixes"`
+	Stored   []Stored `json:"stored"` // the HBase tables, by name
+}
+
+// Prefix is what is known of the values of the first parts of a key.
+type Prefix struct {
+	Parts    string  `json:"parts"` // as written
+	Distinct float64 `json:"distinct"`
+	// Frequent are the bytes of prefixes with their shares of all rows, by their bytes. They are told apart by HBase table only where the
+	// prefix is.
+	Frequent []FrequentPrefix `json:"frequent,omitempty"`
+	// Rare is how many rows any other prefix has, in the mean.
+	Rare float64 `json:"rare"`
+}
+
+// FrequentPrefix is the start of keys with its share of all rows.
+type FrequentPrefix struct {
+	Prefix []byte  `json:"prefix"`
+	Share  float64 `json:"share"`
+}
+
+// Stored tells how keys lie in an HBase table.
+type Stored struct {
+	Table string  `json:"table"`
+	Rows  float64 `json:"rows"`
+	// Bounds are the first key and the last, and between them keys that cut the table into pieces of equally many rows.
+	Bounds [][]byte `json:"bounds"`
+}
+
+// Column gives the statistics of the i-th column; nil: there are none.
+func (t *Table) Column(i int) *Column {
+	if t == nil || i < 0 || i >= len(t.Columns) {
+		return nil
+	}
+	return &t.Columns[i]
+}
+
+// Key gives the statistics of a layout; nil: there are none.
+func (t *Table) Key(layout string) *Key {
+	if t == nil {
+		return nil
+	}
+	for i := range t.Keys {
+		if t.Keys[i].Layout == layout {
+			return &t.Keys[i]
+		}
+	}
+	return nil
+}

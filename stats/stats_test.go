@@ -1,0 +1,160 @@
+package stats
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"github.com/hql-db/hql/types"
+)
+
+// made is a table of n rows: a tenant of few letters, most of them of the first, and a number that follows; half of the notes are NULL.
+func made(n int, share float64) (*Table, [][]types.Value) {
+	r := rand.New(rand.NewPCG(5, 5))
+	c := NewCollector(Shape{Columns: []string{"tenant", "n", "note"}, Keys: []KeyShape{{Layout: "", Parts: []string{"tenant", "n"}}}})
+	run := c.Begin(5000)
+	var rows [][]types.Value
+	for i := range n {
+		tenant := "a"
+		if i%2 == 1 {
+			tenant = fmt.Sprintf("t%03d", i%200)
+		}
+		note := types.Value{}
+		if r.IntN(2) == 0 {
+			note = types.NewDouble(float64(r.IntN(1000)))
+		}
+		row := []types.Value{types.NewString(tenant), types.NewInt(int64(i)), note}
+		rows = append(rows, row)
+		if r.Float64() >= share {
+			continue
+		}
+		key := fmt.Appendf(nil, "%s\x00%08d", tenant, i)
+		run.Add(Row{Values: row, CellBytes: []int{0, 0, 10}, Bytes: 10, Cells: 1, Places: []Place{{Table: "s", Key: key, Ends: []int{len(tenant) + 1, len(key)}}}})
+	}
+	run.Stands = float64(n)
+	return Build("t", time.UnixMilli(1_700_000_000_000), share >= 1, c), rows
+}
+
+func close(a, b, factor float64) bool {
+	a, b = max(a, 1), max(b, 1)
+	return max(a/b, b/a) <= factor
+}
+
+// The share of a set is about the share of the rows that are in it, whether all rows were read or a few.
+func TestShare(t *testing.T) {
+	const n = 20_000
+	for _, read := range []float64{1, 0.1} {
+		s, rows := made(n, read)
+		if s.Rows != n {
+			t.Errorf("%v rows", s.Rows)
+		}
+		r := rand.New(rand.NewPCG(1, 1))
+		for range 300 {
+			col := r.IntN(3)
+			value := func() types.Value {
+				for {
+					if v := rows[r.IntN(n)][col]; !v.IsNull() {
+						return v
+					}
+				}
+			}
+			a, b := value(), value()
+			sets := []types.Set{types.Points(a), types.Points(a, b), types.SetOf(types.Interval{Lo: a}), types.SetOf(types.Interval{Hi: a, HiOpen: true}), types.SetOf(types.Interval{Lo: a, Hi: b}), types.All()}
+			set := sets[r.IntN(len(sets))]
+			want := 0
+			for _, row := range rows {
+				if v := row[col]; !v.IsNull() && holds(set, v) {
+					want++
+				}
+			}
+			got, ok := s.Column(col).Share(set)
+			if most := map[bool]float64{true: 2, false: 5}[want > 100]; !ok || !close(got*n, float64(want), most) && math.Abs(got*n-float64(want)) > 100 {
+				t.Errorf("%v read, column %d in %v: %v, are %v", read, col, set, got*n, want)
+			}
+		}
+	}
+}
+
+// The rows in a range of keys are about those that are there.
+func TestInRange(t *testing.T) {
+	const n = 20_000
+	s, _ := made(n, 1)
+	k := s.Key("")
+	for _, q := range []struct {
+		start, stop string
+		bound       int
+		prefix      string
+		tail, want  float64
+	}{
+		{"", "", 0, "", -1, n},
+		{"a\x00", "a\x01", 1, "a\x00", 1, n / 2},
+		{"t001\x00", "t001\x01", 1, "t001\x00", 1, 100},
+		{"t", "u", 0, "", -1, n / 2},
+		{"a\x0000000000", "a\x0000005000", 1, "a\x00", 0.25, n / 8},
+		{"t001\x0000000000", "t001\x0000010000", 1, "t001\x00", 0.5, 50},
+		{"b", "c", 0, "", -1, 0},
+		{"z", "", 0, "", -1, 0},
+	} {
+		got, ok := k.InRange(Range{Table: "s", Start: []byte(q.start), Stop: []byte(q.stop), Bound: q.bound, Prefix: []byte(q.prefix), Tail: q.tail})
+		if !ok || !close(got, q.want, 1.5) && math.Abs(got-q.want) > 50 {
+			t.Errorf("[%q, %q): %v, are %v", q.start, q.stop, got, q.want)
+		}
+	}
+	if _, ok := k.InRange(Range{Table: "another"}); ok {
+		t.Error("something is known of a table that was not read")
+	}
+	if d := k.Prefixes[0].Distinct; d != 101 {
+		t.Errorf("%v tenants", d)
+	}
+}
+
+// Statistics are the same after they were kept.
+func TestJSON(t *testing.T) {
+	s, _ := made(3000, 1)
+	d, _, _ := apd.NewFromString("1.50")
+	for _, v := range []types.Value{{}, types.NewBool(true), types.NewBool(false), types.NewInt(math.MinInt64), types.NewIntOf(types.TinyInt, -3), types.NewDouble(math.Inf(-1)),
+		types.NewFloatOf(types.Float, 0.1), types.NewDouble(math.NaN()), types.NewDecimal(d), types.NewString("a\x00ü"), types.NewString("\xff\xfe"), types.NewBytes("\x00\xff"), types.NewBytes(""),
+		types.NewJSON(`{"a":1}`), types.NewDate(-5), types.NewTimestamp(1 << 50), types.NewIntOf(types.Time, 86399999)} {
+		b, err := json.Marshal(Value{v})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Value
+		if err := json.Unmarshal(b, &back); err != nil || !back.Identical(v) {
+			t.Errorf("%s: %v, %v, want %v", b, back, err, v)
+		}
+	}
+	b, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := &Table{}
+	if err := json.Unmarshal(b, back); err != nil || !reflect.DeepEqual(back, s) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Statistics of nothing, of other types and of no rows say nothing wrong and do not panic.
+func TestOfNothing(t *testing.T) {
+	var none *Table
+	if none.Column(0) != nil || none.Key("") != nil {
+		t.Error("something is known")
+	}
+	if _, ok := none.Column(0).Share(types.All()); ok {
+		t.Error("a share is known")
+	}
+	s, _ := made(0, 1)
+	if rows, ok := s.Key("").InRange(Range{Table: "s"}); ok {
+		t.Errorf("%v rows", rows)
+	}
+	s, _ = made(1000, 1)
+	if got, _ := s.Column(1).Share(types.Points(types.NewString("x"))); got != 0 {
+		t.Errorf("a number is a text: %v", got)
+	}
+}
