@@ -31,8 +31,7 @@ func benchmark(b *testing.B, query string, parse bool) {
 
 const pointQuery = "SELECT level, msg, val, cnt FROM phoenix_events WHERE host = 'host0001' AND ts = 1700000000000"
 
-func BenchmarkPlanPoint(b *testing.B) { benchmark(b, pointQuery, false) }
-
+func BenchmarkPlanPoint(b *testing.B)      { benchmark(b, pointQuery, false) }
 func BenchmarkParsePlanPoint(b *testing.B) { benchmark(b, pointQuery, true) }
 
 func BenchmarkPlanWindow(b *testing.B) {

@@ -9,7 +9,13 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// split handles a part whose column (or columns) is constrained to several values.
+// split goes on from part i where its column, or its columns, have several values: with a path for each value, or with spans of ranges of
+// them, which end the walk. done is false where the constraints say nothing of the part; useful reports whether the part, or one behind it,
+// narrows the keys.
+//
+//	a AS ORDERED INT32, a IN (1, 3)      a path for each
+//	a AS ORDERED INT32, a > 5            [/6 - )
+//	CRC32(u) % 8 AS UINT8, u > 'a'       not done: any bucket can hold such a row
 func (w *spanBuilder) split(br path, i int) (done, useful bool) {
 	p := w.layout.Key.Parts[i]
 	if len(p.Columns) > 1 {
@@ -98,9 +104,12 @@ func (w *spanBuilder) partSet(br *path, i int) types.Set {
 	return set
 }
 
-// scattered divides set, of p's only column, into the values that are best walked one by one and the ranges. Neighbours are
-// one interval, which p, a bucket or a hash, tears apart: it would be read once in each bucket. Where its values are
-// fewer than the buckets they say more.
+// scattered divides set, of p's only column, into values that are best walked one by one, and ranges. A bucket or a hash tears neighbours
+// apart: their interval is read once in each bucket. Where the interval has fewer values than there are buckets, a path for each value reads
+// less.
+//
+//	x % 10 AS UINT8, x in [7 - 9]       7, 8 and 9, each in its bucket
+//	x % 10 AS UINT8, x in [0 - 99]      the range, in ten buckets
 func (w *spanBuilder) scattered(p *catalog.Part, set types.Set) (vs []types.Value, ranges types.Set) {
 	each, all := 1, w.opt.MaxSpans // in steps and days neighbours stay together
 	if p.Monotone() == 0 && !allPoints(set) {
@@ -125,7 +134,11 @@ func (w *spanBuilder) scattered(p *catalog.Part, set types.Set) (vs []types.Valu
 // maxSteps bounds the values of a contiguous range that are read one by one so that later parts can be bound too.
 const maxSteps = 64
 
-// pays reports whether a part after i is constrained, so that cutting part i into single values narrows the spans.
+// pays reports whether a part after i is constrained, so that single values of part i give narrower spans than a range of them, which ends
+// the walk.
+//
+//	DATE(t) AS TEXT('yyyyMMdd'), u AS TEXT, t in May                  a range of days
+//	DATE(t) AS TEXT('yyyyMMdd'), u AS TEXT, t in May and u = 'a'      31 days, each with u
 func (w *spanBuilder) pays(br path, i int) bool {
 	for j, p := range w.layout.Key.Parts[i+1:] {
 		if p.Literal != nil {
@@ -347,7 +360,10 @@ func (w *spanBuilder) each(br path, i int, vals []types.Value, u plan.Use) (usef
 	return true
 }
 
-// enumerate reads all values of a finite part (a salt), if a later part narrows the key.
+// enumerate makes a path for each value that part i can have at all, as a salt, if a part behind it narrows the keys: else all of the table
+// would be read in pieces.
+//
+//	SALT('a', 'b'), u AS TEXT, u = 'x'      /'a'/'x' and /'b'/'x'
 func (w *spanBuilder) enumerate(br path, i int) bool {
 	p := w.layout.Key.Parts[i]
 	dom, ok := p.Domain()
@@ -383,7 +399,11 @@ func (w *spanBuilder) enumerate(br path, i int) bool {
 	return true
 }
 
-// fromRest plans a part that is computed from the key bytes after it.
+// fromRest goes on from part i, which follows from the bytes of the key behind it: these are walked first. A whole key tells the part, a
+// range of keys is read with each value that the part has.
+//
+//	PHOENIX_SALT(2) AS UINT8, u AS TEXT, u = 'x'         one key
+//	PHOENIX_SALT(2) AS UINT8, u AS TEXT, u LIKE 'x%'     [/0/'x' - /0/'x'] and [/1/'x' - /1/'x']
 func (w *spanBuilder) fromRest(br path, i int) bool {
 	p := w.layout.Key.Parts[i]
 	sub := br

@@ -9,10 +9,15 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// A keySpan is a Span while it is planned: with what is known of every row in it.
+// A keySpan is a Span while it is planned, with two kinds of knowledge. What its keys prove holds for every row in it, whatever the query
+// asks: such predicates need no check. What the query asks (sets, fuzzy, hop) holds for the rows that are wanted, which may be a few of those
+// in the span.
+//
+//	ROW KEY (a AS ORDERED INT32, b AS TEXT), a = 1 AND b LIKE '%x'
+//	[/1 - /1]    proven {a: [1 - 1]}    sets {a: [1 - 1]}    the LIKE is not proven: each row is checked
 type keySpan struct {
 	plan.Span
-	// proven holds, by column, a set that the column's value in any row of the span lies in.
+	// proven are, by column, sets in which the column's value lies in every row of the span.
 	proven facts
 	likes  []*expr.Like // patterns that every row in the span matches
 	// bound is the number of leading key parts that the span binds or ranges over.

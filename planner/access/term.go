@@ -26,7 +26,6 @@ type columns struct {
 
 // first is the column of parts[0]: behind the table's and its two pseudo-columns.
 func (c columns) first() int { return len(c.table.Columns) + 2 }
-
 func (c columns) width() int { return c.first() + len(c.parts) }
 
 // notNull reports whether no row of the table has NULL in col.

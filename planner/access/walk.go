@@ -9,7 +9,13 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// spanBuilder walks the parts of one layout for one box after the other.
+// A spanBuilder makes the spans of one layout, of one box after the other. It walks through the parts of the key from the left and carries
+// the bytes so far. A part that has one value makes them longer. One that has several makes a path for each. A range, and a part of which
+// nothing is known, end the walk: the span is what begins with the bytes so far.
+//
+//	ROW KEY (CRC32(u) % 2 AS UINT8, u AS TEXT, X'00', t AS INT64)
+//	u IN ('a', 'b') AND t >= 5      /1 -> /1/'a' -> /1/'a'/0x00 -> [/1/'a'/0x00/5 - /1/'a'/0x00]
+//	                                /1 -> /1/'b' -> /1/'b'/0x00 -> [/1/'b'/0x00/5 - /1/'b'/0x00]
 type spanBuilder struct {
 	env    *Env
 	table  *catalog.Table
@@ -18,10 +24,10 @@ type spanBuilder struct {
 	spans  []keySpan
 	out    *[]keySpan     // where spans are added: to spans, or to those of a part that is computed from the key behind it
 	uses   []plan.PartUse // by key part; of its values those of the first box
-	// stop tells for the first part at which a walk stopped why it did.
+	// stopPart is the first part at which a walk ended, stopWhy why it did.
 	stopPart int
 	stopWhy  string
-	capped   bool
+	capped   bool // the spans are wider than the boxes: there would be too many
 	// listTables: nothing binds the physical table's name; the spans are read in
 	// every table whose name starts with tablePrefix.
 	listTables  bool
@@ -268,8 +274,11 @@ func (w *spanBuilder) take(br *path, p *catalog.Part, v types.Value) (path, bool
 // fewPieces is how many pieces of a column's set are worth a span each where a key part has one value.
 const fewPieces = 2
 
-// together gives what to walk of set where a part has the value that pre is the preimage of. The keys of that value that lie between
-// two pieces of pre do not exist: where pre has many more pieces than set, what of set lies between its ends serves as well.
+// together says what to walk of a column's set where a part has one value, of which pre is the preimage. Keys with that value of the part
+// and a value of the column between two pieces of pre do not exist. So where pre has many more pieces than set, the part of set between the
+// ends of pre is as good, in fewer spans.
+//
+//	x % 10 = 3, x in [0 - 99]      pre is 3, 13, 23 ... 93: behind the bucket 3 one span, [3 - 93], is read
 func together(pre, set types.Set) types.Set {
 	if len(pre) <= max(len(set), fewPieces) {
 		return pre

@@ -118,65 +118,36 @@ type Lookup struct {
 	Plan func(batch [][]types.Value) (*Scan, error)
 }
 
-func (f *Filter) Width() int { return f.Input.Width() }
-
-func (p *Project) Width() int { return len(p.Exprs) }
-
-func (a *Aggregate) Width() int { return len(a.GroupBy) + len(a.Aggs) }
-
-func (d *Distinct) Width() int { return d.Input.Width() }
-
-func (s *Sort) Width() int { return s.Input.Width() }
-
-func (l *Limit) Width() int { return l.Input.Width() }
-
-func (v *Values) Width() int { return v.N }
-
-func (u *Union) Width() int { return u.Parts[0].Width() }
-
-func (s *SetOp) Width() int { return s.Left.Width() }
-
-func (j *Join) Width() int { return j.Left.Width() + j.Right.Width() }
-
-func (f *Filter) Inputs() []Node { return []Node{f.Input} }
-
-func (p *Project) Inputs() []Node { return []Node{p.Input} }
-
+func (f *Filter) Width() int        { return f.Input.Width() }
+func (p *Project) Width() int       { return len(p.Exprs) }
+func (a *Aggregate) Width() int     { return len(a.GroupBy) + len(a.Aggs) }
+func (d *Distinct) Width() int      { return d.Input.Width() }
+func (s *Sort) Width() int          { return s.Input.Width() }
+func (l *Limit) Width() int         { return l.Input.Width() }
+func (v *Values) Width() int        { return v.N }
+func (u *Union) Width() int         { return u.Parts[0].Width() }
+func (s *SetOp) Width() int         { return s.Left.Width() }
+func (j *Join) Width() int          { return j.Left.Width() + j.Right.Width() }
+func (f *Filter) Inputs() []Node    { return []Node{f.Input} }
+func (p *Project) Inputs() []Node   { return []Node{p.Input} }
 func (a *Aggregate) Inputs() []Node { return []Node{a.Input} }
-
-func (d *Distinct) Inputs() []Node { return []Node{d.Input} }
-
-func (s *Sort) Inputs() []Node { return []Node{s.Input} }
-
-func (l *Limit) Inputs() []Node { return []Node{l.Input} }
-
-func (v *Values) Inputs() []Node { return nil }
-
-func (u *Union) Inputs() []Node { return u.Parts }
-
-func (s *SetOp) Inputs() []Node { return []Node{s.Left, s.Right} }
-
-func (j *Join) Inputs() []Node { return []Node{j.Left, j.Right} }
-
-func (*Filter) node() {}
-
-func (*Project) node() {}
-
-func (*Aggregate) node() {}
-
-func (*Distinct) node() {}
-
-func (*Sort) node() {}
-
-func (*Limit) node() {}
-
-func (*Values) node() {}
-
-func (*Union) node() {}
-
-func (*SetOp) node() {}
-
-func (*Join) node() {}
+func (d *Distinct) Inputs() []Node  { return []Node{d.Input} }
+func (s *Sort) Inputs() []Node      { return []Node{s.Input} }
+func (l *Limit) Inputs() []Node     { return []Node{l.Input} }
+func (v *Values) Inputs() []Node    { return nil }
+func (u *Union) Inputs() []Node     { return u.Parts }
+func (s *SetOp) Inputs() []Node     { return []Node{s.Left, s.Right} }
+func (j *Join) Inputs() []Node      { return []Node{j.Left, j.Right} }
+func (*Filter) node()               {}
+func (*Project) node()              {}
+func (*Aggregate) node()            {}
+func (*Distinct) node()             {}
+func (*Sort) node()                 {}
+func (*Limit) node()                {}
+func (*Values) node()               {}
+func (*Union) node()                {}
+func (*SetOp) node()                {}
+func (*Join) node()                 {}
 
 // Scans lists the table accesses of a plan, in the order they are written.
 func Scans(n Node) []*Scan {

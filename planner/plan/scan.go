@@ -176,11 +176,9 @@ type LookupKey struct {
 }
 
 // Width and Inputs of the nodes.
-func (s *Scan) Width() int { return len(s.Table.Columns) + 2 }
-
+func (s *Scan) Width() int     { return len(s.Table.Columns) + 2 }
 func (s *Scan) Inputs() []Node { return nil }
-
-func (*Scan) node() {}
+func (*Scan) node()            {}
 
 // Counts gives the Gets and scans that are planned.
 func (s *Scan) Counts() (gets, scans int) {
