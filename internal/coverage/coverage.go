@@ -40,6 +40,9 @@ func Add(def *parser.CreateTable, s parser.Statement, also ...string) {
 	defer counts.Unlock()
 	table, known := counts.tables[def]
 	if !known && def != nil {
+		if len(counts.tables) > 100 { // worlds of before
+			clear(counts.tables)
+		}
 		table = Of(def)
 		counts.tables[def] = table
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
 )
@@ -19,26 +20,34 @@ import (
 // Features that no world draws, with the reason.
 var notDrawn = map[string]string{
 	"key encoding OPENTSDB_VALUE": "stands in cells only", "key function OPENTSDB_QUALIFIER": "stands in qualifiers only",
+	"key encoding INVERTED":     "stands before the name of another",
 	"key function OPENTSDB_UID": "is that of the layout tsdb, which has cases of its own",
 }
 
+// apart says why two features never come together; "" where they may.
+func apart(a, b string) string {
+	salt := func(f string) bool { return strings.Contains(f, "SALT") }
+	switch {
+	case salt(a) && salt(b):
+		return "a key has one salt"
+	case salt(a) && b == "key function LOOKUP", salt(b) && a == "key function LOOKUP":
+		return "numbers spread rows as a salt does: no key has both"
+	}
+	return ""
+}
+
+// fullLength is the number of tables from which on each pair must have come up: what a nightly run draws.
+const fullLength = 200_000
+
 // wanted lists what must be drawn: the catalog's encodings and the functions of the key algebra in keys, the kinds of nodes in queries.
 func wanted(t *testing.T) (out []string) {
-	catalog := source(t, "../../catalog/encoding.go")
-	ast.Inspect(catalog, func(n ast.Node) bool {
-		if f, ok := n.(*ast.FuncDecl); ok {
-			return f.Name.Name == "named"
+	for _, e := range catalog.New().Encodings() {
+		if _, of, ok := strings.Cut(e.Name, "INT"); !ok || of == "" {
+			out = append(out, "key encoding "+e.Name)
 		}
-		if c, ok := n.(*ast.CaseClause); ok {
-			for _, e := range c.List {
-				if l, ok := e.(*ast.BasicLit); ok {
-					name, _ := strconv.Unquote(l.Value)
-					out = append(out, "key encoding "+name)
-				}
-			}
-		}
-		return true
-	})
+	}
+	slices.Sort(out)
+	out = slices.Compact(out)
 	for _, kind := range []string{"INT", "UINT", "ORDERED INT", "LITTLE INT"} {
 		out = append(out, "key encoding "+kind, "index encoding "+kind, "cell encoding "+kind)
 	}
@@ -119,6 +128,9 @@ func TestDrawn(t *testing.T) {
 	pairs, lacking := 0, []string{}
 	for i, a := range keys {
 		for _, b := range keys[i+1:] {
+			if apart(a, b) != "" {
+				continue
+			}
 			pairs++
 			found := false
 			for _, x := range []string{"", "(n)", "('...')"} {
@@ -137,6 +149,9 @@ func TestDrawn(t *testing.T) {
 	t.Logf("figures: features %d, features never drawn %d, pairs in keys %d, pairs never drawn %d, seeds from 0", len(want), len(never), pairs, len(lacking))
 	if len(never) > 0 {
 		t.Errorf("never drawn: %s", strings.Join(never, ", "))
+	}
+	if sum["CreateTable"] >= fullLength && len(lacking) > 0 {
+		t.Errorf("%d pairs never drawn", len(lacking))
 	}
 }
 

@@ -101,6 +101,14 @@ var indexParts = map[string][]string{
 	"INT":    {"%s AS INT32", "%s AS ORDERED INT32", "FLOORMOD(%s, 3) AS UINT8", "CRC32(%s) %% 4 AS UINT8, %[1]s AS INT64", "%s AS VINT"},
 }
 
+// computed are further parts made of a column, by type, of functions whose preimages are known.
+var computed = map[string][]string{
+	"INT":       {"SIGN(%s) AS INT8", "TO_HEX(%s) AS TEXT(16)", "DIV(%s, 3) AS INT64", "ROUND(%s, -1) AS INT64", "TRUNC(%s, -1) AS INT64", "LPAD(CONCAT(%s), 3, '0') AS TEXT(3)"},
+	"DOUBLE":    {"ATAN(%s) AS FLOAT64", "ACOS(%s) AS FLOAT64", "ASIN(%s) AS FLOAT64", "CBRT(%s) AS ORDERED FLOAT64", "CEIL(%s) AS ORDERED FLOAT64", "FLOOR(%s) AS FLOAT64", "DEGREES(%s) AS FLOAT64", "RADIANS(%s) AS ORDERED FLOAT64", "EXP(%s) AS FLOAT64", "LN(%s) AS ORDERED FLOAT64", "LOG(%s) AS FLOAT64", "LOG10(%s) AS FLOAT64", "POWER(%s, 3) AS FLOAT64", "ROUND(%s) AS ORDERED FLOAT64", "TRUNC(%s) AS FLOAT64", "SQRT(%s) AS ORDERED FLOAT64", "SIGN(%s) AS INT8", "TO_TIMESTAMP(%s) AS INT64"},
+	"STRING":    {"ASCII(%s) AS INT32", "LEFT(BTRIM(%s), 2) AS TEXT(2)", "LEFT(LTRIM(%s), 2) AS TEXT(2)", "LEFT(RTRIM(%s), 2) AS TEXT(2)", "OCTET_LENGTH(%s) AS UINT16", "POSITION('a' IN %s) AS UINT16", "REGEXP_LIKE(%s, '^a') AS BOOLEAN", "SIMILAR_TO(%s, '(a|b)%%') AS BOOLEAN", "STARTS_WITH(%s, 'a') AS BOOLEAN", "RPAD(%s, 3, '.') AS TEXT(3)", "LPAD(%s, 3, '.') AS TEXT(3)", "LEFT(SPLIT_PART(%s, '.', 1), 2) AS TEXT(2)"},
+	"TIMESTAMP": {"TO_CHAR(%s, 'YYYYMM') AS TEXT(6)", "TIMEZONE('Asia/Tokyo', %s) AS INT64"},
+}
+
 type maker struct {
 	*rand.Rand
 	t      *Table
@@ -138,6 +146,10 @@ func (g *maker) draw() {
 	}
 	if g.odds(2) { // else few values tell rows apart
 		g.add("id", fields[0])
+	}
+	var wanted []string
+	if g.odds(4) { // any two functions come together
+		wanted = []string{g.wanted(), g.wanted()}
 	}
 	keys := len(t.Columns)
 	var cells []string
@@ -208,6 +220,11 @@ func (g *maker) draw() {
 		}
 		parts = slices.Insert(parts, g.IntN(len(parts)+1), "LOOKUP("+dict+".n, 'k', "+name+") AS "+g.pick("INT64", "UINT32", "ORDERED INT64", "VINT"))
 	}
+	front := 0
+	if len(parts) > 0 && strings.Contains(parts[0], "SALT") {
+		front = 1
+	}
+	parts = slices.Insert(parts, front, wanted...)
 	var cols []string
 	for i := range keys {
 		c := &t.Columns[i]
@@ -240,6 +257,17 @@ func (g *maker) draw() {
 		ddl += " ON MALFORMED KEY " + g.pick("ERROR", "SKIP")
 	}
 	t.Create = append(t.Create, ddl)
+}
+
+// wanted draws a part made of a column, which it adds where there is none of its type.
+func (g *maker) wanted() string {
+	f := fields[g.IntN(len(fields))]
+	i := slices.IndexFunc(g.fields, func(o field) bool { return o.typ == f.typ })
+	if i < 0 {
+		i = len(g.fields)
+		g.add(fmt.Sprintf("k%d", i), f)
+	}
+	return fmt.Sprintf(g.pick(slices.Concat(f.hashes, computed[f.typ])...), g.names[i])
 }
 
 func (g *maker) add(name string, f field) {
