@@ -162,7 +162,10 @@ func (c *Catalog) Build(def *parser.CreateTable) (*Table, error) {
 			return nil, err
 		}
 	}
-	if b.phoenix && b.t.Marker == "" {
+	switch packed := b.t.Layouts[0].Packed != nil; {
+	case packed && b.t.Marker != "":
+		return nil, parser.Errorf(def.NamePos, "ROW_MARKER names a cell that would be read as one of %s, whose qualifiers are computed", def.Name)
+	case b.phoenix && b.t.Marker == "" && !packed: // Phoenix has no tables with computed qualifiers
 		b.t.Marker = phoenixMarker
 	}
 	return b.t, nil
