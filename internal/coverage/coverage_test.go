@@ -20,6 +20,7 @@ import (
 // Features that no world draws, with the reason.
 var notDrawn = map[string]string{
 	"key encoding OPENTSDB_VALUE": "stands in cells only", "key function OPENTSDB_QUALIFIER": "stands in qualifiers only",
+	"key encoding PHOENIX ARRAY": "stands in cells only", "key encoding PHOENIX ELEMENT": "stands in cells only",
 	"key encoding INVERTED":     "stands before the name of another",
 	"key function OPENTSDB_UID": "is that of the layout tsdb, which has cases of its own",
 }

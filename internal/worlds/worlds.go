@@ -148,8 +148,8 @@ func (g *maker) draw() {
 		g.add("id", fields[0])
 	}
 	var wanted []string
-	if g.odds(4) { // any two functions come together
-		wanted = []string{g.wanted(), g.wanted()}
+	if g.odds(4) { // any functions come together
+		wanted = []string{g.wanted(), g.wanted(), g.wanted()}
 	}
 	keys := len(t.Columns)
 	var cells []string
@@ -259,15 +259,34 @@ func (g *maker) draw() {
 	t.Create = append(t.Create, ddl)
 }
 
+// madeParts are all parts that are made of a column, each with its column's kind.
+var madeParts = func() (out []madePart) {
+	seen := map[string]bool{}
+	for _, f := range fields {
+		for _, p := range slices.Concat(f.hashes, computed[f.typ]) {
+			if !seen[p] {
+				seen[p] = true
+				out = append(out, madePart{f, p})
+			}
+		}
+	}
+	return out
+}()
+
+type madePart struct {
+	of   field
+	text string
+}
+
 // wanted draws a part made of a column, which it adds where there is none of its type.
 func (g *maker) wanted() string {
-	f := fields[g.IntN(len(fields))]
-	i := slices.IndexFunc(g.fields, func(o field) bool { return o.typ == f.typ })
+	p := madeParts[g.IntN(len(madeParts))]
+	i := slices.IndexFunc(g.fields, func(f field) bool { return f.typ == p.of.typ })
 	if i < 0 {
 		i = len(g.fields)
-		g.add(fmt.Sprintf("k%d", i), f)
+		g.add(fmt.Sprintf("k%d", i), p.of)
 	}
-	return fmt.Sprintf(g.pick(slices.Concat(f.hashes, computed[f.typ])...), g.names[i])
+	return fmt.Sprintf(p.text, g.names[i])
 }
 
 func (g *maker) add(name string, f field) {
