@@ -46,6 +46,18 @@ var lengthAlgebra = &Algebra{Invert: func(c *Call, out types.Set) (pre types.Set
 	return pre, types.SetOf(types.Interval{Lo: types.NewInt(1)}).SubsetOf(longer), true
 }}
 
+// extensions gives the texts that begin with one of those in out, if these are few.
+func extensions(out types.Set) (pre types.Set, exact, ok bool) {
+	var ivs []types.Interval
+	for _, iv := range out {
+		if !iv.IsPoint() || iv.Lo.Text() == "" {
+			return nil, false, false
+		}
+		ivs = append(ivs, PrefixInterval(iv.Lo.Text()))
+	}
+	return types.SetOf(ivs...), false, true
+}
+
 // invertLeft is for what cuts its argument to its first n characters.
 func invertLeft(c *Call, n int64, out types.Set) (pre types.Set, exact, ok bool) {
 	t := c.Args[0].Type()
@@ -300,13 +312,16 @@ func hexWidth(e Expr) int {
 	return Width(c)
 }
 
-// leftAlgebra is for LEFT(x, n) with n >= 0: a prefix of x, which grows with x.
+// leftAlgebra is for LEFT(x, n): a prefix of x, which grows with x where n >= 0.
 var leftAlgebra = &Algebra{
 	ExactPreimage: true,
 	Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
 		n, ok := c.constInt(1)
-		if !ok || n < 0 {
+		if !ok {
 			return nil, false, false
+		}
+		if n < 0 { // some more characters follow
+			return extensions(out)
 		}
 		return invertLeft(c, n, out)
 	},

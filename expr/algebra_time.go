@@ -18,7 +18,8 @@ var intervalAlgebra = &Algebra{
 		if c.Args[0].Type() != types.Date {
 			return nil
 		}
-		return atZero(false, false)
+		epoch := types.NewDate(0) // months are not added to days far from it, at both ends
+		return []Piece{{In: types.Interval{Hi: epoch}}, {In: types.Interval{Lo: epoch}}}
 	},
 	Injective: func(c *Call) bool { _, ok := c.fixedInterval(); return ok },
 	Monotone: func(c *Call) int {

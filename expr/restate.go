@@ -501,6 +501,13 @@ func endings(e Expr) Expr {
 		if !e.Not && len(e.List) <= maxHeads {
 			alts = endsWith(e.X, e.List)
 		}
+	case *Like: // REVERSE(x) LIKE 'gro.%'
+		c, isCall := e.X.(*Call)
+		if lit, whole, tail := fixedPrefix(e); isCall && c.Func.Name == "REVERSE" && lit != "" && !whole && utf8.ValidString(lit) && !strings.ContainsRune(lit, utf8.RuneError) {
+			if col, ok := c.Args[0].(*Column); ok && col.Typ == types.String {
+				alts, exact = []Expr{likeExpr(col, "%"+likeText(reverseString(lit)))}, tail
+			}
+		}
 	case *Call:
 		alts, exact = matchedEnd(e)
 	}
