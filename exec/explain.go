@@ -6,6 +6,7 @@ import (
 
 	"github.com/hql-db/hql/explain"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/estimate"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -16,6 +17,7 @@ func (r *run) explain(ctx context.Context, s *parser.Explain) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.Estimate = estimate.Of(p, r.engine.statisticsOf)
 	var figures *explain.Figures
 	if s.Analyze {
 		if figures, err = r.analyze(ctx, s, p); err != nil {

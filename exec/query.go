@@ -5,6 +5,7 @@ import (
 
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/estimate"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -94,6 +95,9 @@ func (r *run) checkPlan(p *plan.Plan) error {
 	if r.budget.limit != (ScanLimit{}) && r.budget.advice.Load() == nil {
 		advice := cheaper(p)
 		r.budget.advice.Store(&advice)
+		if err := r.budget.refuse(estimate.Of(p, r.engine.statisticsOf)); err != nil {
+			return err
+		}
 	}
 	for _, s := range p.Subplans {
 		if err := r.inner().checkPlan(s.Sample); err != nil {

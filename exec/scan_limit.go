@@ -35,7 +35,8 @@ var ErrScanLimit = errors.New("scan limit exceeded")
 // ScanLimitError is the end of a statement that reads more than it may.
 type ScanLimitError struct {
 	Setting string // max_scan_rows or max_scan_bytes
-	Read    int64  // so far
+	Read    int64  // so far, or what it would read
+	Before  bool   // it was refused before it read anything, for an estimate
 	Limit   int64
 	Advice  string // what to add to read less; "" where nothing is known to help
 }
@@ -46,7 +47,11 @@ func (e *ScanLimitError) Error() string {
 	if e.Setting == maxScanBytes {
 		read, limit = words.Count(e.Read, "byte"), operator.FormatSize(e.Limit)
 	}
-	s := fmt.Sprintf("this reads more than %s allows, %s: %s so far", e.Setting, limit, read)
+	so := " so far"
+	if e.Before {
+		so = ", by its statistics"
+	}
+	s := fmt.Sprintf("this reads more than %s allows, %s: %s%s", e.Setting, limit, read, so)
 	if e.Advice != "" {
 		s += "; to read less, " + e.Advice
 	}
@@ -119,6 +124,22 @@ func (b *scanBudget) took(rows []hbase.Row) error {
 	b.rows.Add(n)
 	b.bytes.Add(size)
 	return b.check()
+}
+
+// refuse fails when e, nil for nothing known, is more than may be read.
+func (b *scanBudget) refuse(e *plan.Estimate) error {
+	if e == nil {
+		return nil
+	}
+	would := &scanBudget{limit: b.limit}
+	would.rows.Store(int64(e.Rows))
+	would.bytes.Store(int64(e.Bytes))
+	would.advice.Store(b.advice.Load())
+	err := would.check()
+	if over, ok := err.(*ScanLimitError); ok {
+		over.Before = true
+	}
+	return err
 }
 
 type limitedClient struct {

@@ -32,7 +32,8 @@ type page struct {
 	Steps          []pageStep
 	Analyzed       bool
 	Summary        string
-	MaxListed      int // spans written out under each picture
+	Estimate       string // "" where nothing is known
+	MaxListed      int    // spans written out under each picture
 }
 
 // pageTable is one table access.
@@ -105,7 +106,7 @@ type Stored struct {
 // HTML draws the plan of query, and what was measured of it unless f is nil, as a self-contained page. stored gives the
 // HBase tables of a table access, at most a page's worth of them, and what is to be said where these are not all.
 func HTML(query string, p *plan.Plan, f *Figures, stored func(s *plan.Scan, most int) (tables []Stored, note string)) (string, error) {
-	d := page{Query: query, Verdict: Verdict(p).String(), Hit: p.HitsPrefix(), Analyzed: f != nil, MaxListed: maxListedSpans}
+	d := page{Query: query, Verdict: Verdict(p).String(), Hit: p.HitsPrefix(), Estimate: estimateText(p.Estimate, f), Analyzed: f != nil, MaxListed: maxListedSpans}
 	steps := Steps(p.Root, nil)
 	if f != nil {
 		d.Summary, steps = f.summary(), f.Steps

@@ -2,7 +2,9 @@ package explain
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
+	"time"
 
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/planner/plan"
@@ -22,27 +24,44 @@ type jsonPart struct {
 
 // jsonPlan is the contract of EXPLAIN (FORMAT JSON).
 type jsonPlan struct {
-	Table        string       `json:"table"`
-	Layout       string       `json:"layout"`
-	HBaseTables  []string     `json:"hbase_tables"`
-	Access       string       `json:"access"`
-	HitsPrefix   bool         `json:"hits_prefix"`
-	Parts        []jsonPart   `json:"parts"`
-	Gets         int          `json:"gets"`
-	Scans        int          `json:"scans"`
-	Ranges       int          `json:"ranges"`
-	Spans        []jsonSpan   `json:"spans"`
-	ServerFilter string       `json:"server_filter"`
-	ClientFilter string       `json:"client_filter"`
-	Columns      []string     `json:"columns"`
-	Bloom        string       `json:"bloom,omitempty"`
-	Order        string       `json:"order"`
-	Limit        *int64       `json:"limit"`
-	Advice       string       `json:"advice,omitempty"`
-	Warnings     []string     `json:"warnings"`
-	Inputs       []*jsonPlan  `json:"inputs,omitempty"`
-	Subqueries   []jsonSub    `json:"subqueries,omitempty"`
-	Analyze      *jsonFigures `json:"analyze,omitempty"`
+	Table        string        `json:"table"`
+	Layout       string        `json:"layout"`
+	HBaseTables  []string      `json:"hbase_tables"`
+	Access       string        `json:"access"`
+	HitsPrefix   bool          `json:"hits_prefix"`
+	Parts        []jsonPart    `json:"parts"`
+	Gets         int           `json:"gets"`
+	Scans        int           `json:"scans"`
+	Ranges       int           `json:"ranges"`
+	Spans        []jsonSpan    `json:"spans"`
+	ServerFilter string        `json:"server_filter"`
+	ClientFilter string        `json:"client_filter"`
+	Columns      []string      `json:"columns"`
+	Bloom        string        `json:"bloom,omitempty"`
+	Order        string        `json:"order"`
+	Limit        *int64        `json:"limit"`
+	Advice       string        `json:"advice,omitempty"`
+	Warnings     []string      `json:"warnings"`
+	Inputs       []*jsonPlan   `json:"inputs,omitempty"`
+	Subqueries   []jsonSub     `json:"subqueries,omitempty"`
+	Estimate     *jsonEstimate `json:"estimate,omitempty"` // of a plan, not of each of its inputs
+	Analyze      *jsonFigures  `json:"analyze,omitempty"`
+}
+
+// jsonEstimate is what the statistics say of a plan, null where they say nothing.
+type jsonEstimate struct {
+	Rows  *float64 `json:"rows"`
+	Bytes *float64 `json:"bytes"`
+	RPCs  *float64 `json:"rpcs"` // not told yet
+	Basis string   `json:"basis"`
+}
+
+func estimateJSON(e *plan.Estimate) *jsonEstimate {
+	if e == nil {
+		return &jsonEstimate{Basis: "none"}
+	}
+	rows, bytes := math.Round(e.Rows), math.Round(e.Bytes)
+	return &jsonEstimate{Rows: &rows, Bytes: &bytes, Basis: "statistics of " + e.At.UTC().Format(time.RFC3339)}
 }
 
 // jsonSub is a query inside an expression. Closed: it runs once, before the query around it is planned.
@@ -58,6 +77,9 @@ func JSON(p *plan.Plan, f *Figures) ([]byte, error) {
 	out := planJSON(p)
 	if f != nil {
 		out.Analyze = f.json()
+		if q, ok := qError(p.Estimate, f); ok {
+			out.Analyze.QError = &q
+		}
 	}
 	return json.Marshal(out)
 }
@@ -77,7 +99,7 @@ func planJSON(p *plan.Plan) *jsonPlan {
 			}
 		}
 	}
-	out.HitsPrefix = p.HitsPrefix()
+	out.HitsPrefix, out.Estimate = p.HitsPrefix(), estimateJSON(p.Estimate)
 	for _, s := range p.Subplans {
 		out.Subqueries = append(out.Subqueries, jsonSub{s.Text, s.Closed, planJSON(s.Sample)})
 	}
@@ -179,6 +201,7 @@ type jsonFigures struct {
 	Bytes        int64 `json:"bytes"`
 	Retries      int64 `json:"retries"`
 	jsonScanned
+	QError     *float64    `json:"q_error"` // how many times too many or too few rows or bytes were estimated; null: none were
 	MS         float64     `json:"ms"`
 	PlanningMS float64     `json:"planning_ms"`
 	Steps      []jsonStep  `json:"steps"`

@@ -61,6 +61,9 @@ func Text(p *plan.Plan, f *Figures) []Line {
 			d.add(append(Line{textf("  ")}, l...)...)
 		}
 	}
+	if text := estimateText(p.Estimate, f); text != "" {
+		d.add(textf("%s", text))
+	}
 	if f != nil {
 		d.add(textf("%s", f.summary()))
 	}

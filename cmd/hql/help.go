@@ -53,7 +53,8 @@ csv, tsv or jsonl, by the file's ending unless FORMAT says it; '/dev/stdin' and 
 a file that is there is replaced, once the new one is whole; on a read-only connection only WITH (OVERWRITE = TRUE)`},
 	{"ANALYZE", `ANALYZE [TABLE] table
 reads a sample of the table's rows and keeps statistics, which SHOW STATISTICS table shows. SET analyze_rows and
-analyze_time bound it. They are kept in the HBase table hql_stats or, without the right to write, in the user's cache`},
+analyze_time bound it. They are kept in the HBase table hql_stats or, without the right to write, in the user's
+cache`},
 	{"CHECK TABLE", `CHECK TABLE table [REPAIR]
 compares a table's indexes and copies with its rows`},
 }

@@ -17,6 +17,8 @@ type Plan struct {
 	FullScanAllowed bool
 	// Subplans are the queries inside the plan's expressions that are not constants yet.
 	Subplans []*Subplan
+	// Estimate is what the plan is likely to read; nil: it is not known, or nobody asked.
+	Estimate *Estimate
 }
 
 // OutputColumn is a column of the result.

@@ -1,0 +1,37 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/hql-db/hql/internal/words"
+	"github.com/hql-db/hql/planner/plan"
+)
+
+// qError tells how many times too large or too small an estimate was, of rows or of bytes, whichever is worse. What is less than
+// one counts as one. ok is false where there was no estimate.
+func qError(e *plan.Estimate, f *Figures) (q float64, ok bool) {
+	if e == nil || f == nil {
+		return 0, false
+	}
+	factor := func(guess float64, is int64) float64 {
+		guess, measured := max(guess, 1), max(float64(is), 1)
+		return max(guess/measured, measured/guess)
+	}
+	q = max(factor(e.Rows, f.RowsRead), factor(e.Bytes, f.Bytes))
+	return math.Round(q*100) / 100, true
+}
+
+// estimateText says in a line what a plan is likely to read; "" where it is not known.
+func estimateText(e *plan.Estimate, f *Figures) string {
+	if e == nil {
+		return ""
+	}
+	s := fmt.Sprintf("estimated %s and %s to be read, by statistics of %s", words.Count(int64(math.Round(e.Rows)), "row"),
+		words.Count(int64(math.Round(e.Bytes)), "byte"), e.At.UTC().Format(time.RFC3339))
+	if q, ok := qError(e, f); ok {
+		s += fmt.Sprintf("; q-error %.2f", q)
+	}
+	return s
+}

@@ -1,0 +1,231 @@
+// Package estimate tells from statistics how much a plan is likely to read. It is pure: a plan and statistics in, figures out, and
+// where something that a plan needs is not known there is no figure.
+package estimate
+
+import (
+	"slices"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/filter"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/stats"
+)
+
+// Of estimates what leaves the region servers for p. find gives the statistics of a table, nil where there are none. nil: it is not known.
+func Of(p *plan.Plan, find func(*catalog.Table) *stats.Table) *plan.Estimate {
+	if len(p.Subplans) > 0 || !known(p.Root) {
+		return nil
+	}
+	var out *plan.Estimate
+	for _, s := range plan.Scans(p.Root) {
+		e, ok := plan.Estimate{}, s.Access == plan.Empty
+		if t := find(s.Table); t != nil && !ok {
+			e, ok = Scan(s, t)
+			e.At = t.At
+		}
+		if !ok {
+			return nil
+		}
+		switch {
+		case out == nil:
+			out = &e
+		case out.At.IsZero() || !e.At.IsZero() && e.At.Before(out.At): // the oldest tells how old the estimate is
+			out.At = e.At
+			fallthrough
+		default:
+			out.Rows, out.Bytes = out.Rows+e.Rows, out.Bytes+e.Bytes
+		}
+	}
+	if out != nil && out.At.IsZero() {
+		return nil // no table is read, or none that has statistics
+	}
+	return out
+}
+
+// known reports whether the steps above the tables let them be read to their ends: a limit may not, and how often a join looks up is
+// not told.
+func known(n plan.Node) bool {
+	switch n := n.(type) {
+	case *plan.Limit:
+		if _, whole := n.Input.(*plan.Sort); !whole {
+			return onlyScan(n.Input)
+		}
+	case *plan.Join:
+		if n.Lookup != nil {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(n.Inputs(), func(in plan.Node) bool { return !known(in) })
+}
+
+// onlyScan reports whether n gives the rows of one scan, which has the limit itself.
+func onlyScan(n plan.Node) bool {
+	switch n := n.(type) {
+	case *plan.Project:
+		return onlyScan(n.Input)
+	case *plan.Scan:
+		return n.Limit >= 0
+	}
+	return false
+}
+
+// Scan estimates one table access.
+func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
+	k := t.Key(s.Layout.Name)
+	if k == nil || s.AllVersions || s.MaxTime > 0 || s.DistinctPrefix > 0 || s.Hop != nil {
+		return e, false
+	}
+	rows, ok := inSpans(s, t, k)
+	if !ok {
+		return e, false
+	}
+	sent, after := 1.0, 1.0 // shares of the rows that the servers send, and that the client keeps
+	for _, f := range s.Fates {
+		if f.By == plan.ByKey {
+			continue
+		}
+		share, ok := shareOf(f.Expr, t)
+		switch {
+		case f.By == plan.ByClient && s.Limit < 0: // it costs nothing of what is asked here
+		case !ok:
+			return e, false
+		case f.By == plan.ByClient:
+			after *= share
+		default:
+			sent *= share
+		}
+	}
+	rows *= sent
+	if s.Limit >= 0 {
+		if after > 0 {
+			rows = min(rows, float64(s.Limit)/after)
+		}
+	}
+	size := rowBytes(s, t, k)
+	if s.Entries { // the entry, and the row that it leads to
+		size += rowBytesOf(s, t, &t.Keys[0], false)
+		return plan.Estimate{Rows: 2 * rows, Bytes: rows * size}, true
+	}
+	return plan.Estimate{Rows: rows, Bytes: rows * size}, true
+}
+
+// inSpans estimates the rows in the spans of s.
+func inSpans(s *plan.Scan, t *stats.Table, k *stats.Key) (rows float64, ok bool) {
+	bound, tail := 0, -1.0
+	for i, p := range s.Key {
+		if p.Use == plan.Bound || p.Use == plan.Enumerated || p.Use == plan.Literal {
+			bound = i + 1
+			continue
+		}
+		if col, ok := p.Part.Column(); ok && p.Use == plan.Ranged && !p.Varied && p.Values != nil {
+			if c := t.Column(col); c != nil && c.Nulls < 1 {
+				if share, ok := c.Share(p.Values); ok {
+					tail = share / (1 - c.Nulls)
+				}
+			}
+		}
+		if p.Use == plan.Unused {
+			tail = 1
+		}
+		break
+	}
+	for _, sp := range s.Spans {
+		r := stats.Range{Table: sp.Table, Start: sp.Start, Stop: sp.Stop, Key: sp.Key, Tail: tail}
+		if n := s.Layout.Key.PrefixLen(sp.Start, bound, false); bound > 0 && n > 0 && sp.AllBegin(sp.Start[:n]) {
+			r.Bound, r.Prefix = bound, sp.Start[:n]
+		}
+		tables := []string{sp.Table}
+		if s.ListTables {
+			tables = tables[:0]
+			for _, stored := range k.Stored {
+				tables = append(tables, stored.Table)
+			}
+		}
+		for _, name := range tables {
+			r.Table = name
+			n, ok := k.InRange(r)
+			if !ok {
+				return 0, false
+			}
+			rows += n
+		}
+	}
+	return min(rows, max(k.Rows, float64(len(s.Spans)))), true
+}
+
+// shareOf estimates the share of rows for which a predicate is true.
+func shareOf(e expr.Expr, t *stats.Table) (share float64, ok bool) {
+	switch e := e.(type) {
+	case *expr.And:
+		share = 1
+		for _, term := range e.Terms {
+			s, ok := shareOf(term, t)
+			if !ok {
+				return 0, false
+			}
+			share *= s
+		}
+		return share, true
+	case *expr.IsNull:
+		if c, ok := e.X.(*expr.Column); ok {
+			if known := t.Column(c.Index); known != nil {
+				if e.Not {
+					return 1 - known.Nulls, true
+				}
+				return known.Nulls, true
+			}
+		}
+		return 0, false
+	}
+	if col, set, exact, ok := expr.Sarg(e); ok && exact {
+		return t.Column(col).Share(set)
+	}
+	if or, is := e.(*expr.Or); is {
+		none := 1.0
+		for _, term := range or.Terms {
+			s, ok := shareOf(term, t)
+			if !ok {
+				return 0, false
+			}
+			none *= 1 - s
+		}
+		return 1 - none, true
+	}
+	return 0, false
+}
+
+// rowBytes is the mean size of what is sent of a row.
+func rowBytes(s *plan.Scan, t *stats.Table, k *stats.Key) float64 {
+	return rowBytesOf(s, t, k, s.Entries)
+}
+
+// keyValue is what a cell has beside its row's key, its name and its value.
+const keyValue = 24
+
+func rowBytesOf(s *plan.Scan, t *stats.Table, k *stats.Key, keysOnly bool) float64 {
+	name := 4.0
+	if families := s.Families; len(families) > 0 {
+		name = float64(len(families[0])) + 1
+	}
+	first := keyValue + k.Bytes + name // a cell without its value
+	if keysOnly || s.Fetch == plan.FetchKeys {
+		return first
+	}
+	if s.Fetch == plan.FetchAll {
+		return t.Bytes
+	}
+	sum := 0.0
+	for i, c := range s.Table.Columns {
+		if c.KeyPart || c.Packed != nil {
+			continue
+		}
+		if slices.ContainsFunc(s.Columns, func(f filter.Column) bool { return f.Family == c.Family && f.Qualifier == c.Qualifier }) {
+			sum += t.Columns[i].Bytes * (1 - t.Columns[i].Nulls)
+		}
+	}
+	if s.Fetch == plan.FetchFirst {
+		return max(sum, t.Bytes/max(t.Cells, 1))
+	}
+	return sum
+}
