@@ -78,7 +78,7 @@ func (a *adviser) needsOf(table string, where parser.Expr) []need {
 
 // orderOf is the order that a LIMIT makes worth having from the key.
 func orderOf(s *parser.Select, core *parser.SelectCore) []parser.OrderTerm {
-	if s.Limit == nil || len(s.Cores) != 1 || s.Cores[0] != core || core.GroupBy != nil || core.Distinct {
+	if s.Limit == nil || len(s.Cores) != 1 || s.Cores[0] != core || core.GroupBy != nil || core.Distinct || core.On != nil {
 		return nil
 	}
 	return s.OrderBy
@@ -112,7 +112,7 @@ func (a *adviser) scope(core *parser.SelectCore) (*scope, []parser.Expr) {
 					}
 					sc.names, sc.tables = append(sc.names, name), append(sc.tables, table)
 				}
-			case *parser.Subquery:
+			case *parser.Subquery, *parser.TableFunction:
 				return false
 			case parser.Expr: // ON
 				conds = append(conds, n)

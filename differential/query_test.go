@@ -178,7 +178,21 @@ func (g *gen) aggregate(s *scope) (string, kind) {
 		filter = " FILTER (WHERE " + g.condition(s, 1) + ")"
 	}
 	distinct := g.pick("", "", "DISTINCT ")
-	switch g.IntN(9) {
+	switch g.IntN(12) {
+	case 9:
+		return g.pick("STDDEV", "STDDEV_POP", "VARIANCE", "VAR_POP") + "(" + distinct + g.sized(s, 1) + ")" + filter, kDec
+	case 10:
+		f := g.pick("CORR", "COVAR_POP", "COVAR_SAMP", "REGR_SLOPE", "REGR_R2", "REGR_SXX", "REGR_COUNT")
+		return "CAST(" + f + "(" + g.bounded(s, 1) + ", " + g.bounded(s, 1) + ")" + filter + " AS DECIMAL(20, 6))", kDec
+	case 11:
+		n := g.expr(s, kInt, 1)
+		switch g.IntN(3) {
+		case 0:
+			return g.pick("BIT_AND", "BIT_OR") + "(" + n + ")" + filter, kInt
+		case 1:
+			return "PERCENTILE_DISC(" + g.pick("0", "0.25", "0.5", "1") + ") WITHIN GROUP (ORDER BY " + n + ")" + filter, kInt
+		}
+		return "MODE() WITHIN GROUP (ORDER BY " + n + g.pick("", " DESC") + ")" + filter, kInt
 	case 0:
 		return "COUNT(*)" + filter, kInt
 	case 1, 2:
@@ -197,6 +211,82 @@ func (g *gen) aggregate(s *scope) (string, kind) {
 		return "STRING_AGG(" + t + ", ',' ORDER BY " + t + g.pick("", " DESC") + ")" + filter, kText
 	}
 	return "AVG(" + distinct + g.bounded(s, 1) + ")" + filter, kDec
+}
+
+// everyColumn names the columns of s's own sources; nil where one of them has no order.
+func everyColumn(s *scope) []string {
+	var out []string
+	for _, src := range s.sources {
+		for _, c := range src.columns {
+			if c.kind == kJSON {
+				return nil
+			}
+			out = append(out, src.alias+"."+c.name)
+		}
+	}
+	return out
+}
+
+// window is a window function over s, and its kind. Where rows may be equal in the order only what is the same for all of
+// these is asked for.
+func (g *gen) window(s *scope) (string, kind) {
+	own := &scope{sources: s.sources}
+	var partition, order []string
+	for range g.IntN(3) {
+		partition = append(partition, g.expr(own, g.comparable(), 1))
+	}
+	for range g.IntN(3) {
+		order = append(order, g.expr(own, g.comparable(), 1)+g.pick("", "", " DESC", " NULLS FIRST", " DESC NULLS LAST"))
+	}
+	all := everyColumn(s)
+	total := all != nil && g.odds(2)
+	if total {
+		order = append(order, strings.Join(all, ", "))
+	}
+	number := g.bounded(own, 1)
+	frames := []string{""}
+	if len(order) > 0 {
+		frames = append(frames, "", " GROUPS BETWEEN 1 PRECEDING AND 2 FOLLOWING", " GROUPS BETWEEN 2 FOLLOWING AND 3 FOLLOWING", " RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING")
+	}
+	if total {
+		frames = append(frames, " ROWS 2 PRECEDING", " ROWS BETWEEN 3 PRECEDING AND 1 PRECEDING", " ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING", " ROWS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING")
+	}
+	frame := g.pick(frames...)
+	if g.odds(6) {
+		order, total = []string{number + g.pick("", " DESC")}, false
+		frame = fmt.Sprintf(" RANGE BETWEEN %d PRECEDING AND %d FOLLOWING", g.IntN(9), g.IntN(9))
+	}
+	over := " OVER ("
+	if partition != nil {
+		over += "PARTITION BY " + strings.Join(partition, ", ")
+	}
+	if order != nil {
+		over += " ORDER BY " + strings.Join(order, ", ")
+	}
+	over += frame + ")"
+	k := g.comparable()
+	x := g.expr(own, k, 1)
+	if total {
+		switch g.IntN(4) {
+		case 0:
+			return g.pick("ROW_NUMBER()", "NTILE(3)") + over, kInt
+		case 1:
+			return g.pick("LAG(", "LEAD(") + x + g.pick("", ", 2", ", 0") + ")" + over, k
+		case 2:
+			return g.pick("FIRST_VALUE("+x+")", "LAST_VALUE("+x+")", "NTH_VALUE("+x+", 2)") + over, k
+		}
+	}
+	switch g.IntN(4) {
+	case 0:
+		return g.pick("RANK()", "DENSE_RANK()") + over, kInt
+	case 1:
+		return g.pick("COUNT(*)", "COUNT("+x+")") + over, kInt
+	case 2:
+		if k != kBool && k != kBytes {
+			return g.pick("MIN", "MAX") + "(" + x + ")" + over, k
+		}
+	}
+	return "SUM(" + number + ")" + over + dialect("", "::bigint"), kInt
 }
 
 // where is a condition; it looks for a row that there is now and then.
@@ -316,7 +406,17 @@ func (g *gen) core(outer *scope, as []kind, depth int) (string, []column) {
 		if as == nil && g.odds(2) {
 			x, k = g.anyColumn(s)
 		}
+		if as == nil && g.odds(6) {
+			x, k = g.window(s)
+			add(x, k)
+			continue
+		}
 		add(g.piece(x, g.leaf(s, k)), k)
+	}
+	if all := everyColumn(s); as == nil && all != nil && g.odds(8) {
+		by := g.pick(all...)
+		return "SELECT * FROM (SELECT DISTINCT ON (" + by + ") " + strings.Join(items, ", ") + " FROM " + from + where +
+			" ORDER BY " + by + g.pick("", " DESC") + ", " + strings.Join(all, g.pick(", ", " DESC, ")) + ") AS d", cols
 	}
 	hint := ""
 	if len(s.sources) == 1 {

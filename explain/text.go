@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/planner/plan"
@@ -161,17 +162,24 @@ func Title(n plan.Node) string {
 		return "sort by " + orderText(n.By)
 	case *plan.Distinct:
 		return "distinct"
+	case *plan.DistinctOn:
+		return "first of each " + exprsText(n.By)
+	case *plan.Window:
+		t := "window"
+		if len(n.PartitionBy) > 0 {
+			t += " of each " + exprsText(n.PartitionBy)
+		}
+		if len(n.OrderBy) > 0 {
+			t += " by " + orderText(n.OrderBy)
+		}
+		return t
 	case *plan.Aggregate:
 		t := "aggregate"
 		if n.Ordered {
 			t += " (streaming)"
 		}
-		for i, e := range n.GroupBy {
-			sep := ", "
-			if i == 0 {
-				sep = " by "
-			}
-			t += sep + e.String()
+		if len(n.GroupBy) > 0 {
+			t += " by " + exprsText(n.GroupBy)
 		}
 		return t
 	case *plan.Join:
@@ -207,10 +215,20 @@ func Title(n plan.Node) string {
 			t += " all"
 		}
 		return t
+	case *plan.Series:
+		return "series from " + n.From.String() + " to " + n.To.String()
 	case *plan.Values:
 		return "values: " + words.Count(len(n.Rows), "row")
 	}
 	return fmt.Sprintf("%T", n)
+}
+
+func exprsText(list []expr.Expr) string {
+	texts := make([]string, len(list))
+	for i, e := range list {
+		texts[i] = e.String()
+	}
+	return strings.Join(texts, ", ")
 }
 
 func orderText(terms []plan.SortTerm) string {

@@ -21,7 +21,16 @@ func misplaced(pos parser.Pos, aggregate string) error {
 		WithHint("aggregates stand in SELECT, HAVING and ORDER BY: HAVING has the conditions on groups, WHERE those on rows")
 }
 
+// UnknownFunction says that r has no function called name, and what is near.
+func UnknownFunction(r *Registry, name string, pos parser.Pos) error {
+	return Suggest(parser.Errorf(pos, "unknown function %s", name), name, slices.Sorted(maps.Keys(r.funcs)))
+}
+
 func (c compiler) call(e *parser.Call) (Expr, error) {
+	if e.Over != nil {
+		return nil, parser.Errorf(e.Pos, "%s with OVER is a window function, which cannot stand here", e.Name).
+			WithHint("window functions stand in SELECT and ORDER BY: a query around this one can filter and group by their values")
+	}
 	if e.Star || e.Distinct || e.Filter != nil || len(e.OrderBy) > 0 {
 		switch f := c.registry().Lookup(e.Name); {
 		case f == nil: // which is what it says
@@ -150,7 +159,7 @@ func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) 
 	f := c.registry().Lookup(name)
 	switch {
 	case f == nil:
-		return nil, Suggest(parser.Errorf(pos, "unknown function %s", name), name, slices.Sorted(maps.Keys(c.registry().funcs)))
+		return nil, UnknownFunction(c.registry(), name, pos)
 	case f.Group == "key" && !c.s.Key:
 		return nil, parser.Errorf(pos, "%s stands only in key parts", name)
 	}
@@ -164,6 +173,9 @@ func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) 
 				args[i] = &Cast{Pos: a.Position(), X: a, Typ: types.BigInt}
 			}
 		}
+	}
+	if f.Group == "window" {
+		return nil, parser.Errorf(pos, "%s is a window function: it takes OVER (...) behind its arguments", name)
 	}
 	if f.Eval == nil {
 		return nil, misplaced(pos, f.Name)

@@ -1,17 +1,115 @@
 package expr
 
-// aggregateFunctions are known by name and number of arguments; what computes them reads many rows.
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hql-db/hql/types"
+)
+
+// aggregateFunctions are known by name and number of arguments; what computes them reads many rows. The error of a Result
+// goes on from the aggregate's name.
 var aggregateFunctions = []Function{
-	{Name: "COUNT", Group: "aggregate", Signature: "count(*) or count([DISTINCT] x) bigint", Doc: "Number of rows; of values that are not NULL.", MinArgs: 1, MaxArgs: 1},
-	{Name: "SUM", Group: "aggregate", Signature: "sum([DISTINCT] x)", Doc: "The sum: BIGINT of integers, an error beyond it; NULL of no values.", MinArgs: 1, MaxArgs: 1},
-	{Name: "AVG", Group: "aggregate", Signature: "avg([DISTINCT] x)", Doc: "The mean: DECIMAL of integers and DECIMAL, else DOUBLE; NULL of no values.", MinArgs: 1, MaxArgs: 1},
-	{Name: "MIN", Group: "aggregate", Signature: "min(x)", Doc: "The least value.", MinArgs: 1, MaxArgs: 1},
-	{Name: "MAX", Group: "aggregate", Signature: "max(x)", Doc: "The greatest value.", MinArgs: 1, MaxArgs: 1},
-	{Name: "BOOL_AND", Group: "aggregate", Signature: "bool_and(condition) boolean", Doc: "Whether it is true in every row where it is not NULL.", MinArgs: 1, MaxArgs: 1},
-	{Name: "BOOL_OR", Group: "aggregate", Signature: "bool_or(condition) boolean", Doc: "Whether it is true in some row.", MinArgs: 1, MaxArgs: 1},
-	{Name: "STRING_AGG", Group: "aggregate", Signature: "string_agg([DISTINCT] text, delimiter [ORDER BY ...]) text", Doc: "The texts that are not NULL, separated.", MinArgs: 2, MaxArgs: 2},
-	{Name: "ARRAY_AGG", Group: "aggregate", Signature: "array_agg([DISTINCT] x [ORDER BY ...]) json", Doc: "All values, NULLs too, as a JSON array.", MinArgs: 1, MaxArgs: 1},
-	{Name: "JSON_AGG", Group: "aggregate", Signature: "json_agg([DISTINCT] x [ORDER BY ...]) json", Doc: "As array_agg.", MinArgs: 1, MaxArgs: 1},
+	{Name: "COUNT", Group: "aggregate", Signature: "count(*) or count([DISTINCT] x) bigint", Doc: "Number of rows; of values that are not NULL.",
+		MinArgs: 1, MaxArgs: 1, Result: aggregating(types.BigInt, isAny)},
+	{Name: "SUM", Group: "aggregate", Signature: "sum([DISTINCT] x)", Doc: "The sum: BIGINT of integers, an error beyond it; NULL of no values.",
+		MinArgs: 1, MaxArgs: 1, Result: ofNumbers(types.BigInt, types.Decimal)},
+	{Name: "AVG", Group: "aggregate", Signature: "avg([DISTINCT] x)", Doc: "The mean: DECIMAL of integers and DECIMAL, else DOUBLE; NULL of no values.",
+		MinArgs: 1, MaxArgs: 1, Result: ofNumbers(types.Decimal, types.Decimal)},
+	{Name: "MIN", Group: "aggregate", Signature: "min(x)", Doc: "The least value.", MinArgs: 1, MaxArgs: 1, Result: sameAs(0)},
+	{Name: "MAX", Group: "aggregate", Signature: "max(x)", Doc: "The greatest value.", MinArgs: 1, MaxArgs: 1, Result: sameAs(0)},
+	{Name: "MIN_BY", Group: "aggregate", Signature: "min_by(x, y)", Doc: "The x of the row with the least y: any such row's where several have it.", MinArgs: 2, MaxArgs: 2, Result: sameAs(0)},
+	{Name: "MAX_BY", Group: "aggregate", Signature: "max_by(x, y)", Doc: "The x of the row with the greatest y: any such row's where several have it.", MinArgs: 2, MaxArgs: 2, Result: sameAs(0)},
+	{Name: "ANY_VALUE", Group: "aggregate", Signature: "any_value(x)", Doc: "Some value that is not NULL.", MinArgs: 1, MaxArgs: 1, Result: sameAs(0)},
+	{Name: "BOOL_AND", Group: "aggregate", Signature: "bool_and(condition) boolean", Doc: "Whether it is true in every row where it is not NULL.",
+		MinArgs: 1, MaxArgs: 1, Result: aggregating(types.Boolean, isTruth)},
+	{Name: "BOOL_OR", Group: "aggregate", Signature: "bool_or(condition) boolean", Doc: "Whether it is true in some row.",
+		MinArgs: 1, MaxArgs: 1, Result: aggregating(types.Boolean, isTruth)},
+	{Name: "BIT_AND", Group: "aggregate", Signature: "bit_and(n)", Doc: "The bits that are set in all integers.", MinArgs: 1, MaxArgs: 1, Result: ofIntegers},
+	{Name: "BIT_OR", Group: "aggregate", Signature: "bit_or(n)", Doc: "The bits that are set in some integer.", MinArgs: 1, MaxArgs: 1, Result: ofIntegers},
+	{Name: "BIT_XOR", Group: "aggregate", Signature: "bit_xor(n)", Doc: "The bits that are set in an odd number of the integers.", MinArgs: 1, MaxArgs: 1, Result: ofIntegers},
+	{Name: "STDDEV_SAMP", Group: "aggregate", Signature: "stddev([DISTINCT] x)", Doc: "The standard deviation of a sample: DECIMAL of integers and DECIMAL, else DOUBLE; NULL of fewer than two values.",
+		MinArgs: 1, MaxArgs: 1, Result: ofNumbers(types.Decimal, types.Decimal)},
+	{Name: "STDDEV_POP", Group: "aggregate", Signature: "stddev_pop([DISTINCT] x)", Doc: "The standard deviation of all values there are.",
+		MinArgs: 1, MaxArgs: 1, Result: ofNumbers(types.Decimal, types.Decimal)},
+	{Name: "VAR_SAMP", Group: "aggregate", Signature: "variance([DISTINCT] x)", Doc: "The square of stddev.", MinArgs: 1, MaxArgs: 1, Result: ofNumbers(types.Decimal, types.Decimal)},
+	{Name: "VAR_POP", Group: "aggregate", Signature: "var_pop([DISTINCT] x)", Doc: "The square of stddev_pop.", MinArgs: 1, MaxArgs: 1, Result: ofNumbers(types.Decimal, types.Decimal)},
+	pairs("CORR", "The correlation of y and x, from -1 to 1."),
+	pairs("COVAR_POP", "The covariance of all pairs there are."),
+	pairs("COVAR_SAMP", "The covariance of a sample."),
+	pairs("REGR_SLOPE", "The slope of the line of least squares."),
+	pairs("REGR_INTERCEPT", "Where that line meets x = 0."),
+	pairs("REGR_R2", "The square of the correlation."),
+	pairs("REGR_AVGX", "The mean of x."),
+	pairs("REGR_AVGY", "The mean of y."),
+	pairs("REGR_SXX", "The sum of the squares of x about its mean."),
+	pairs("REGR_SYY", "The sum of the squares of y about its mean."),
+	pairs("REGR_SXY", "The sum of the products of both about their means."),
+	{Name: "REGR_COUNT", Group: "aggregate", Signature: "regr_count(y, x) bigint", Doc: "The number of pairs.", MinArgs: 2, MaxArgs: 2, Result: aggregating(types.BigInt, isNumber)},
+	{Name: "MEDIAN", Group: "aggregate", Signature: "median(x) double", Doc: "percentile_cont(0.5) of x.", MinArgs: 1, MaxArgs: 1, Result: aggregating(types.Double, isNumber)},
+	{Name: "PERCENTILE_CONT", Group: "aggregate", Signature: "percentile_cont(p) WITHIN GROUP (ORDER BY x) double", Doc: "The value below which the part p (0 to 1) of the numbers lies, between two of them where need be.",
+		MinArgs: 1, MaxArgs: 1, Result: aggregating(types.Double, isNumber)},
+	{Name: "PERCENTILE_DISC", Group: "aggregate", Signature: "percentile_disc(p) WITHIN GROUP (ORDER BY x)", Doc: "The first value at or below which the part p (0 to 1) of them lies.",
+		MinArgs: 1, MaxArgs: 1, Result: sameAs(0)},
+	{Name: "MODE", Group: "aggregate", Signature: "mode() WITHIN GROUP (ORDER BY x)", Doc: "The value that comes most often, the first of several.", MinArgs: 0, MaxArgs: 0, Result: sameAs(0)},
+	{Name: "STRING_AGG", Group: "aggregate", Signature: "string_agg([DISTINCT] text, delimiter [ORDER BY ...]) text", Doc: "The texts that are not NULL, separated.",
+		MinArgs: 2, MaxArgs: 2, Result: aggregating(types.String, isAny)},
+	{Name: "ARRAY_AGG", Group: "aggregate", Signature: "array_agg([DISTINCT] x [ORDER BY ...]) json", Doc: "All values, NULLs too, as a JSON array.",
+		MinArgs: 1, MaxArgs: 1, Result: aggregating(types.JSON, isAny)},
+	{Name: "JSON_AGG", Group: "aggregate", Signature: "json_agg([DISTINCT] x [ORDER BY ...]) json", Doc: "As array_agg.",
+		MinArgs: 1, MaxArgs: 1, Result: aggregating(types.JSON, isAny)},
+}
+
+// pairs is an aggregate of pairs of numbers, of which those with a NULL are left out.
+func pairs(name, doc string) Function {
+	return Function{Name: name, Group: "aggregate", Signature: strings.ToLower(name) + "(y, x) double", Doc: doc, MinArgs: 2, MaxArgs: 2, Result: aggregating(types.Double, isNumber)}
+}
+
+// aggregating gives t of arguments that are all in c.
+func aggregating(t types.Type, c class) resultFunc {
+	return func(args []Expr) (types.Type, error) {
+		for _, a := range args {
+			if at := a.Type(); at != types.Null && !c(at) {
+				return 0, fmt.Errorf("of %s is not defined", at)
+			}
+		}
+		return t, nil
+	}
+}
+
+// ofNumbers gives whole of integers, exact of DECIMALs, DOUBLE of other numbers.
+func ofNumbers(whole, exact types.Type) resultFunc {
+	check := aggregating(types.Null, isNumber)
+	return func(args []Expr) (types.Type, error) {
+		switch t := args[0].Type(); {
+		case t.IsInteger():
+			return whole, nil
+		case t == types.Decimal:
+			return exact, nil
+		}
+		_, err := check(args)
+		return types.Double, err
+	}
+}
+
+// ofIntegers gives the type of the integer.
+func ofIntegers(args []Expr) (types.Type, error) {
+	return aggregating(args[0].Type(), isInt)(args)
+}
+
+// windowFunctions are computed of rows beside one another: see planner.Window.
+var windowFunctions = []Function{
+	{Name: "ROW_NUMBER", Group: "window", Signature: "row_number() bigint", Doc: "The number of the row in its partition, from 1.", Result: returns(types.BigInt)},
+	{Name: "RANK", Group: "window", Signature: "rank() bigint", Doc: "The number of the first row that is equal in the order.", Result: returns(types.BigInt)},
+	{Name: "DENSE_RANK", Group: "window", Signature: "dense_rank() bigint", Doc: "The number of the group of rows that are equal in the order.", Result: returns(types.BigInt)},
+	{Name: "PERCENT_RANK", Group: "window", Signature: "percent_rank() double", Doc: "(rank - 1) / (rows - 1); 0 of a single row.", Result: returns(types.Double)},
+	{Name: "CUME_DIST", Group: "window", Signature: "cume_dist() double", Doc: "The part of the rows that come before this one or are equal in the order.", Result: returns(types.Double)},
+	{Name: "NTILE", Group: "window", Signature: "ntile(n) integer", Doc: "The number of the row's part, from 1, of n parts of about one size.", MinArgs: 1, MaxArgs: 1, Result: returns(types.Int, isInt)},
+	{Name: "LAG", Group: "window", Signature: "lag(x [, n [, default]])", Doc: "x of the row n (1) rows before; default (NULL) where there is none.", MinArgs: 1, MaxArgs: 3, Result: sameAs(0, isAny, isInt, isAny)},
+	{Name: "LEAD", Group: "window", Signature: "lead(x [, n [, default]])", Doc: "x of the row n (1) rows behind; default (NULL) where there is none.", MinArgs: 1, MaxArgs: 3, Result: sameAs(0, isAny, isInt, isAny)},
+	{Name: "FIRST_VALUE", Group: "window", Signature: "first_value(x)", Doc: "x of the frame's first row.", MinArgs: 1, MaxArgs: 1, Result: sameAs(0)},
+	{Name: "LAST_VALUE", Group: "window", Signature: "last_value(x)", Doc: "x of the frame's last row.", MinArgs: 1, MaxArgs: 1, Result: sameAs(0)},
+	{Name: "NTH_VALUE", Group: "window", Signature: "nth_value(x, n)", Doc: "x of the frame's row number n, from 1; NULL where there is none.", MinArgs: 2, MaxArgs: 2, Result: sameAs(0, isAny, isInt)},
 }
 
 // formFunctions are made into other expressions when they are compiled.

@@ -6,7 +6,7 @@ import "testing"
 // key parts alone has none either.
 func TestEveryFunctionAnswers(t *testing.T) {
 	for _, f := range Builtins().All() {
-		if f.Group == "aggregate" || f.Group == "key" {
+		if f.Group == "aggregate" || f.Group == "window" || f.Group == "key" {
 			continue
 		}
 		said := 0

@@ -20,6 +20,7 @@ var (
 	isBytes  class = func(t types.Type) bool { return t == types.Bytes || t.IsText() }
 	isTime   class = types.Type.IsTemporal
 	isAny    class = func(types.Type) bool { return true }
+	isTruth  class = func(t types.Type) bool { return t == types.Boolean }
 	hashable class = func(t types.Type) bool { return isBytes(t) || t.IsNumeric() || t == types.Timestamp || t == types.Date }
 	isMoment class = func(t types.Type) bool { return t == types.Timestamp || t == types.Date }
 )

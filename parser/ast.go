@@ -56,11 +56,13 @@ type SelectCore struct {
 	Pos      Pos
 	Hints    []Hint // /*+ NAME(args) */ after SELECT
 	Distinct bool
+	On       []Expr // DISTINCT ON (...): the first row alone of those that are equal in these; Distinct is then not set
 	Items    []SelectItem
 	From     []TableExpr // comma list; usually one
 	Where    Expr        // nil: none
 	GroupBy  []Expr
 	Having   Expr // nil: none
+	Windows  []NamedWindow
 	// Values is set for a VALUES list used as a query, Query for one in parentheses; all else is then empty.
 	Values [][]Expr
 	Query  *Select
@@ -115,6 +117,15 @@ type SystemTime struct {
 type Subquery struct {
 	Pos     Pos
 	Query   *Select
+	Alias   string
+	Columns []string
+}
+
+// TableFunction is a function in FROM that gives rows: generate_series(1, 10) AS alias (columns).
+type TableFunction struct {
+	Pos     Pos
+	Name    string // upper case
+	Args    []Expr
 	Alias   string
 	Columns []string
 }
@@ -460,7 +471,39 @@ type Call struct {
 	Distinct bool
 	Args     []Expr
 	OrderBy  []OrderTerm // STRING_AGG(x, ',' ORDER BY y)
+	Within   bool        // OrderBy stands behind the arguments: MODE() WITHIN GROUP (ORDER BY y)
 	Filter   Expr        // FILTER (WHERE ...)
+	Over     *Window     // nil: no window function
+}
+
+// Window is the rows that a window function is computed of: OVER name, or OVER (PARTITION BY ... ORDER BY ... frame).
+type Window struct {
+	Pos         Pos
+	Name        string // of a WINDOW clause; all else is then empty
+	PartitionBy []Expr
+	OrderBy     []OrderTerm
+	Frame       *Frame // nil: as PostgreSQL has it, RANGE from the first row to the peers of this one
+}
+
+// Frame is the rows of a partition that are taken for one of them: ROWS | RANGE | GROUPS BETWEEN Start AND End.
+type Frame struct {
+	Pos        Pos
+	Mode       string
+	Start, End FrameBound
+}
+
+// FrameBound is an end of a Frame.
+type FrameBound struct {
+	Pos    Pos
+	Kind   string // UNBOUNDED PRECEDING, PRECEDING, CURRENT ROW, FOLLOWING, UNBOUNDED FOLLOWING
+	Offset Expr   // of PRECEDING and FOLLOWING
+}
+
+// NamedWindow is one WINDOW name AS (...).
+type NamedWindow struct {
+	Pos    Pos
+	Name   string
+	Window *Window
 }
 
 // RangeArg is 'a' TO 'b' among the arguments of SALT and RING; "SALT HEX(8)" is
@@ -537,12 +580,17 @@ func (*CheckTable) statement()  {}
 func (*Analyze) statement()     {}
 
 func (t *TableName) Position() Pos { return t.Pos }
-func (t *Subquery) Position() Pos  { return t.Pos }
-func (t *Join) Position() Pos      { return t.Pos }
+
+// Position is where the function's name begins.
+func (t *TableFunction) Position() Pos { return t.Pos }
+func (t *Subquery) Position() Pos      { return t.Pos }
+func (t *Join) Position() Pos          { return t.Pos }
 
 func (*TableName) tableExpr() {}
-func (*Subquery) tableExpr()  {}
-func (*Join) tableExpr()      {}
+
+func (*TableFunction) tableExpr() {}
+func (*Subquery) tableExpr()      {}
+func (*Join) tableExpr()          {}
 
 func (e *Literal) Position() Pos      { return e.Pos }
 func (e *Param) Position() Pos        { return e.Pos }

@@ -56,14 +56,35 @@ func (r *exprReader) plainCall(out *Call) (_ Expr, err error) {
 	if out.Distinct && out.Args == nil {
 		return nil, Errorf(out.Pos, "%s(DISTINCT) needs an argument", out.Name)
 	}
-	if !wanted(r.lex, "FILTER") {
-		return out, nil
+	if r.lex.Peek().Value == "WITHIN" && isNext(r.lex, "WITHIN", "GROUP", "(") {
+		if out.OrderBy != nil || out.Distinct || out.Star {
+			return nil, Errorf(pos(r.lex.Peek()), "WITHIN GROUP follows arguments without *, DISTINCT and ORDER BY")
+		}
+		accept(r.lex, "WITHIN", "GROUP", "(")
+		if !wanted(r.lex, "ORDER", "BY") {
+			return nil, unexpected(r.lex)
+		}
+		out.Within = true
+		if out.OrderBy, err = r.order(); err != nil {
+			return nil, err
+		}
+		if !wanted(r.lex, ")") {
+			return nil, unexpected(r.lex)
+		}
 	}
-	if !wanted(r.lex, "(") {
-		return nil, unexpected(r.lex)
+	if wanted(r.lex, "FILTER") {
+		if !wanted(r.lex, "(") {
+			return nil, unexpected(r.lex)
+		}
+		out.Filter, err = r.after("WHERE")
+		if _, err = r.close(out, err); err != nil {
+			return nil, err
+		}
 	}
-	out.Filter, err = r.after("WHERE")
-	return r.close(out, err)
+	if wanted(r.lex, "OVER") {
+		out.Over, err = r.over()
+	}
+	return out, err
 }
 
 // args reads arguments between commas, each an expression or a range lo TO hi.

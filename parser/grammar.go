@@ -51,12 +51,14 @@ type combineNode struct {
 type coreNode struct {
 	Pos      lexer.Position
 	Hints    []lexer.Token `parser:"  'SELECT' @( Hint* )"`
-	Distinct bool          `parser:"  ( @'DISTINCT' | 'ALL' )?"`
+	Distinct bool          `parser:"  ( @'DISTINCT'"`
+	On       *exprList     `parser:"    ( 'ON' '(' @@ ')' )? | 'ALL' )?"`
 	Items    selectList    `parser:"  @@"`
 	From     []*fromNode   `parser:"  ( 'FROM' @@ ( ',' @@ )* )?"`
 	Where    *exprNode     `parser:"  ( 'WHERE' @@ )?"`
 	GroupBy  *exprList     `parser:"  ( 'GROUP' 'BY' @@ )?"`
 	Having   *exprNode     `parser:"  ( 'HAVING' @@ )?"`
+	Windows  []*windowDef  `parser:"  ( 'WINDOW' @@ ( ',' @@ )* )?"`
 	Values   *rowList      `parser:"| 'VALUES' @@"`
 	Query    *selectNode   `parser:"| '(' @@ ')'"`
 }

@@ -1,6 +1,8 @@
 package parser
 
 import (
+	"strings"
+
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
 )
@@ -110,6 +112,15 @@ type factorNode struct {
 	Table   tableName
 	Alias   alias
 	Time    *systemTimeNode
+	// Call is what stands behind the name of a function.
+	Call *tableCall
+}
+
+// tableCall is the arguments of a function in FROM, and its columns' names.
+type tableCall struct {
+	args    []Expr
+	columns []*columnIdent
+	height  int
 }
 
 // Parse implements participle.Parseable.
@@ -122,6 +133,9 @@ func (n *factorNode) Parse(lex *lexer.PeekingLexer) error {
 	if err := n.Table.Parse(lex); err != nil {
 		return err
 	}
+	if !strings.EqualFold(n.Table.name(), "LATERAL") && accept(lex, "(") {
+		return n.call(lex)
+	}
 	if err := n.systemTime(lex); err != nil {
 		return err
 	}
@@ -129,6 +143,39 @@ func (n *factorNode) Parse(lex *lexer.PeekingLexer) error {
 		return err
 	}
 	return n.systemTime(lex)
+}
+
+// call reads what follows the parenthesis of a function.
+func (n *factorNode) call(lex *lexer.PeekingLexer) (err error) {
+	n.Call = &tableCall{}
+	r := exprReader{lex: lex}
+	if r.startsOperand() {
+		if n.Call.args, err = r.list(3); err != nil {
+			return err
+		}
+	}
+	if n.Call.height = r.height; !wanted(lex, ")") {
+		return unexpected(lex)
+	}
+	if err := n.Alias.Parse(lex); err != nil || !wanted(lex, "(") {
+		if err == participle.NextMatch {
+			return nil
+		}
+		return err
+	}
+	for {
+		c := &columnIdent{}
+		if err := c.Parse(lex); err != nil {
+			return unexpected(lex)
+		}
+		if n.Call.columns = append(n.Call.columns, c); !wanted(lex, ",") {
+			break
+		}
+	}
+	if !wanted(lex, ")") {
+		return unexpected(lex)
+	}
+	return nil
 }
 
 // systemTime reads FOR SYSTEM_TIME, which may stand before the alias or behind it.

@@ -101,18 +101,12 @@ func (d *diagnosis) unsupported(i int) string {
 		return "views are not supported: WITH name AS (query) names a query in a statement"
 	case i == 1 && (before == "CREATE" || before == "DROP") && otherObjects[word]:
 		return before + " " + word + " is not supported: tables are all there is"
-	case before == "DISTINCT" && word == "ON":
-		return "DISTINCT ON is not supported: GROUP BY with MIN or MAX takes one row of each group"
 	case d.verb == "WITH" && before == "RECURSIVE" && i == 2:
 		return "WITH RECURSIVE is not supported"
 	case before == "ARRAY" && word == "[":
 		return "arrays are not supported: JSON_BUILD_ARRAY makes a JSON array, IN (...) compares with a list"
 	case word == "LATERAL", before == "LATERAL":
 		return "LATERAL is not supported: a sub-query in SELECT or WHERE may refer to the tables around it"
-	case word == "(" && d.frames[len(d.frames)-1].clause == "FROM" && d.verb != "CREATE" && i > 1 && (upper(i-2) == "FROM" || upper(i-2) == "," || upper(i-2) == "JOIN"):
-		return "functions that give rows, as generate_series does, are not supported: FROM (VALUES (1), (2)) AS v (n) lists rows"
-	case before == "OVER" && word == "(", word == "OVER" && next == "(":
-		return "window functions are not supported"
 	case d.verb == "SHOW" && i == 2 && (word == "FROM" || word == "IN"):
 		return "DESCRIBE table shows a table's columns and keys"
 	case word == "RETURNING":

@@ -79,6 +79,9 @@ func (l *lowerer) core(n *coreNode) (*SelectCore, error) {
 			return nil, err
 		}
 	}
+	if n.On != nil {
+		out.Distinct, out.On = false, l.exprs(n.On)
+	}
 	out.Items = n.Items.items
 	l.height = max(l.height, n.Items.height)
 	for _, f := range n.From {
@@ -91,6 +94,10 @@ func (l *lowerer) core(n *coreNode) (*SelectCore, error) {
 	out.Where, out.Having = l.expr(n.Where), l.expr(n.Having)
 	if n.GroupBy != nil {
 		out.GroupBy = l.exprs(n.GroupBy)
+	}
+	for _, w := range n.Windows {
+		out.Windows = append(out.Windows, NamedWindow{Pos: pos(w.Name.Tok), Name: name(w.Name.Tok), Window: w.Spec.window})
+		l.height = max(l.height, w.Spec.height)
 	}
 	return out, nil
 }
@@ -129,6 +136,10 @@ func (l *lowerer) from(n *fromNode) (TableExpr, error) {
 func (l *lowerer) factor(n *factorNode) (TableExpr, error) {
 	if n.Derived != nil {
 		return l.derived(n.Derived)
+	}
+	if c := n.Call; c != nil {
+		l.height = max(l.height, c.height)
+		return &TableFunction{Pos: pos(n.Table.A), Name: strings.ToUpper(n.Table.name()), Args: c.args, Alias: name(n.Alias.Tok), Columns: names(c.columns)}, nil
 	}
 	return &TableName{Pos: pos(n.Table.A), Name: n.Table.name(), Alias: name(n.Alias.Tok), SystemTime: l.systemTime(n.Time)}, nil
 }

@@ -138,6 +138,11 @@ func (p *printer) core(c *SelectCore) {
 	if c.Distinct {
 		p.put("DISTINCT ")
 	}
+	if c.On != nil {
+		p.put("DISTINCT ON (")
+		p.exprs(c.On)
+		p.put(") ")
+	}
 	p.list(len(c.Items), func(i int) {
 		it := c.Items[i]
 		switch {
@@ -160,6 +165,13 @@ func (p *printer) core(c *SelectCore) {
 		p.exprs(c.GroupBy)
 	}
 	p.clause(" HAVING ", c.Having)
+	if c.Windows != nil {
+		p.put(" WINDOW ")
+		p.list(len(c.Windows), func(i int) {
+			p.put(QuoteName(c.Windows[i].Name), " AS ")
+			p.window(c.Windows[i].Window)
+		})
+	}
 }
 
 func (p *printer) hints(hints []Hint) {
@@ -183,8 +195,10 @@ func (p *printer) alias(name string) {
 }
 
 func (t *TableName) String() string { return printTable(t) }
-func (t *Subquery) String() string  { return printTable(t) }
-func (t *Join) String() string      { return printTable(t) }
+
+func (t *TableFunction) String() string { return printTable(t) }
+func (t *Subquery) String() string      { return printTable(t) }
+func (t *Join) String() string          { return printTable(t) }
 
 func printTable(t TableExpr) string {
 	var p printer
@@ -201,6 +215,16 @@ func (p *printer) table(t TableExpr) {
 	case *Subquery:
 		p.put("(")
 		p.query(t.Query)
+		p.put(")")
+		p.alias(t.Alias)
+		if t.Columns != nil {
+			p.put(" (")
+			p.names(t.Columns)
+			p.put(")")
+		}
+	case *TableFunction:
+		p.put(quoteFunction(t.Name), "(")
+		p.exprs(t.Args)
 		p.put(")")
 		p.alias(t.Alias)
 		if t.Columns != nil {

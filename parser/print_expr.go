@@ -246,12 +246,20 @@ func (p *printer) call(e *Call) {
 		p.put("DISTINCT ")
 	}
 	p.exprs(e.Args)
-	p.order(" ORDER BY ", e.OrderBy)
+	if e.Within {
+		p.put(") WITHIN GROUP (")
+		p.order("ORDER BY ", e.OrderBy)
+	} else {
+		p.order(" ORDER BY ", e.OrderBy)
+	}
 	p.put(")")
 	if e.Filter != nil {
 		p.put(" FILTER (WHERE ")
 		p.expr(e.Filter, bindNone)
 		p.put(")")
+	}
+	if e.Over != nil {
+		p.over(e.Over)
 	}
 }
 

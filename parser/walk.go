@@ -25,7 +25,10 @@ func Children(e Expr) []Expr {
 		for _, o := range e.OrderBy {
 			out = append(out, o.Expr)
 		}
-		return appendSet(out, e.Filter)
+		if out = appendSet(out, e.Filter); e.Over != nil {
+			out = append(out, e.Over.exprs()...)
+		}
+		return out
 	case *RangeArg:
 		return []Expr{e.Lo, e.Hi}
 	case *Case:
@@ -89,6 +92,8 @@ func Inspect(n Node, visit func(Node) bool) {
 		if n.SystemTime != nil {
 			w.exprs(n.SystemTime.From, n.SystemTime.To)
 		}
+	case *TableFunction:
+		w.exprs(n.Args...)
 	case *Subquery:
 		w.sub(n.Query)
 	case *Join:
@@ -117,6 +122,7 @@ func (w inspector) query(s *Select) {
 	}
 	for _, c := range s.Cores {
 		w.sub(c.Query)
+		w.exprs(c.On...)
 		for _, it := range c.Items {
 			w.exprs(it.Expr)
 		}
@@ -126,6 +132,9 @@ func (w inspector) query(s *Select) {
 		w.exprs(c.Where)
 		w.exprs(c.GroupBy...)
 		w.exprs(c.Having)
+		for _, n := range c.Windows {
+			w.exprs(n.Window.exprs()...)
+		}
 		w.rows(c.Values)
 	}
 	for _, o := range s.OrderBy {

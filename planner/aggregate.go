@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
@@ -32,11 +33,12 @@ const (
 	groupMark = 1 << 25
 )
 
+// hasAggregate reports whether an aggregate or a window function stands in e.
 func hasAggregate(e parser.Expr) bool {
 	found := false
 	parser.Walk(e, func(x parser.Expr) bool {
 		if c, ok := x.(*parser.Call); ok {
-			found = found || aggregate(c.Name) != nil
+			found = found || aggregate(c.Name) != nil || c.Over != nil
 		}
 		return !found
 	})
@@ -47,7 +49,7 @@ func (a *aggregates) scope() *expr.Scope {
 	s := a.q.scope(a.srcs)
 	s.Call = func(c *parser.Call) (expr.Expr, bool, error) {
 		f := aggregate(c.Name)
-		if f == nil {
+		if f == nil || c.Over != nil {
 			return nil, false, nil
 		}
 		x, err := a.call(c, f)
@@ -64,49 +66,13 @@ func (a *aggregates) call(c *parser.Call, f *expr.Function) (expr.Expr, error) {
 	a.inside = true
 	a.q.resolved = func(is bool) { own, around = own || is, around || !is }
 	defer func() { a.inside, a.q.resolved = false, nil }()
-	scope := a.scope()
-	call := plan.AggCall{Func: f.Name, Distinct: c.Distinct}
-	if c.Star {
-		if f.Name != "COUNT" {
-			return nil, parser.Errorf(c.Pos, "%s(*) is not defined", c.Name)
-		}
-	} else {
-		if len(c.Args) != f.MinArgs {
-			return nil, parser.Errorf(c.Pos, "%s takes %d argument(s), not %d", c.Name, f.MinArgs, len(c.Args))
-		}
-		for i, x := range c.Args {
-			e, err := expr.Compile(x, scope)
-			if err != nil {
-				return nil, err
-			}
-			if i == 0 {
-				call.Arg = e
-			} else {
-				call.Args = append(call.Args, e)
-			}
-		}
-	}
-	for _, t := range c.OrderBy {
-		e, err := expr.Compile(t.Expr, scope)
-		if err != nil {
-			return nil, err
-		}
-		call.OrderBy = append(call.OrderBy, sortTerm(t, e))
-	}
-	if c.Filter != nil {
-		e, err := expr.CompileCondition(c.Filter, scope)
-		if err != nil {
-			return nil, err
-		}
-		call.Filter = e
+	call, err := a.compile(c, f)
+	if err != nil {
+		return nil, err
 	}
 	if around && !own { // SQL has it computed there, of the rows of that query
 		return nil, parser.Errorf(c.Pos, "%s takes columns of the query around this one alone, which makes it an aggregate of that query: not supported here", c.Name).
 			WithHint("compute it in a sub-query in FROM, and take its column")
-	}
-	var err error
-	if call.Typ, err = aggregateType(c, f.Name, call.Arg); err != nil {
-		return nil, err
 	}
 	text := c.String()
 	for i, t := range a.texts {
@@ -118,47 +84,79 @@ func (a *aggregates) call(c *parser.Call, f *expr.Function) (expr.Expr, error) {
 	return a.ref(len(a.calls)-1, c.Pos), nil
 }
 
+// compile compiles the arguments of the aggregate f and what else stands in c but OVER.
+func (a *aggregates) compile(c *parser.Call, f *expr.Function) (plan.AggCall, error) {
+	scope := a.scope()
+	call := plan.AggCall{Func: f.Name, Distinct: c.Distinct}
+	args, err := a.arguments(c, f)
+	if err != nil {
+		return call, err
+	}
+	compiled := make([]expr.Expr, len(args))
+	for i, x := range args {
+		if compiled[i], err = expr.Compile(x, scope); err != nil {
+			return call, err
+		}
+	}
+	for _, t := range c.OrderBy {
+		e, err := expr.Compile(t.Expr, scope)
+		if err != nil {
+			return call, err
+		}
+		call.OrderBy = append(call.OrderBy, sortTerm(t, e))
+	}
+	if c.Filter != nil {
+		if call.Filter, err = expr.CompileCondition(c.Filter, scope); err != nil {
+			return call, err
+		}
+	}
+	if call.Typ = types.BigInt; !c.Star {
+		call.Arg, call.Args = compiled[0], compiled[1:]
+		if call.Typ, err = f.Result(compiled); err != nil {
+			return call, parser.Errorf(c.Pos, "%s %s", c.Name, err)
+		}
+	}
+	if c.Within {
+		for i, x := range call.Args {
+			if _, ok := x.(*expr.Const); !ok {
+				return call, parser.Errorf(c.Args[i].Position(), "%s takes a constant", c.Name)
+			}
+		}
+	}
+	if f.Name == "MEDIAN" {
+		half := &expr.Const{Pos: c.Pos, Val: types.NewDouble(0.5), Typ: types.Double}
+		call.Func, call.Args, call.OrderBy = "PERCENTILE_CONT", []expr.Expr{half}, []plan.SortTerm{{Expr: call.Arg}}
+	}
+	return call, nil
+}
+
 func (a *aggregates) ref(i int, pos parser.Pos) *expr.Column {
 	return &expr.Column{Pos: pos, Index: aggMark + i, Name: fmt.Sprintf("%s#%d", a.texts[i], i), Typ: a.calls[i].Typ}
 }
 
-func aggregateType(c *parser.Call, name string, arg expr.Expr) (types.Type, error) {
-	t := types.Null
-	if arg != nil {
-		t = arg.Type()
+// arguments gives the expressions that c is computed of, the one that is read of each row first: of what is
+// WITHIN GROUP that is what the group is ordered by. It refuses what f does not take.
+func (a *aggregates) arguments(c *parser.Call, f *expr.Function) ([]parser.Expr, error) {
+	ordered := f.Name == "MODE" || strings.HasPrefix(f.Name, "PERCENTILE_")
+	switch {
+	case c.Star && f.Name != "COUNT":
+		return nil, parser.Errorf(c.Pos, "%s(*) is not defined", c.Name)
+	case c.Star:
+		return nil, nil
+	case ordered != c.Within && ordered:
+		return nil, parser.Errorf(c.Pos, "%s takes WITHIN GROUP (ORDER BY ...) behind its arguments", c.Name).WithHint("%s", f.Signature)
+	case ordered != c.Within:
+		return nil, parser.Errorf(c.Pos, "%s takes no WITHIN GROUP", c.Name)
+	case len(c.Args) != f.MinArgs:
+		return nil, parser.Errorf(c.Pos, "%s takes %d argument(s), not %d", c.Name, f.MinArgs, len(c.Args))
+	case c.Distinct && len(c.Args) > 1 && f.Name != "STRING_AGG":
+		return nil, parser.Errorf(c.Pos, "%s takes no DISTINCT", c.Name)
+	case !ordered:
+		return c.Args, nil
+	case len(c.OrderBy) != 1:
+		return nil, parser.Errorf(c.Pos, "%s takes one ORDER BY, not %d", c.Name, len(c.OrderBy))
 	}
-	number := t.IsNumeric() || t == types.Null
-	switch name {
-	case "COUNT":
-		return types.BigInt, nil
-	case "SUM":
-		switch {
-		case t.IsInteger():
-			return types.BigInt, nil
-		case t == types.Float:
-			return types.Double, nil
-		case number:
-			return t, nil
-		}
-	case "AVG":
-		if t == types.Decimal || t.IsInteger() {
-			return types.Decimal, nil
-		}
-		if number {
-			return types.Double, nil
-		}
-	case "STRING_AGG":
-		return types.String, nil
-	case "ARRAY_AGG", "JSON_AGG":
-		return types.JSON, nil
-	case "BOOL_AND", "BOOL_OR":
-		if t == types.Boolean || t == types.Null {
-			return types.Boolean, nil
-		}
-	default:
-		return t, nil
-	}
-	return 0, parser.Errorf(c.Pos, "%s of %s is not defined", c.Name, t)
+	return append([]parser.Expr{c.OrderBy[0].Expr}, c.Args...), nil
 }
 
 // afterGrouping rewrites e, over the tables' row, to one over an Aggregate's output.
@@ -202,6 +200,7 @@ func afterGrouping(e expr.Expr, groups []expr.Expr) (expr.Expr, error) {
 		}
 		d := *c
 		switch {
+		case c.Index >= windowMark:
 		case c.Index >= groupMark:
 			d.Index -= groupMark
 		case c.Index >= aggMark:

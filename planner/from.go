@@ -105,6 +105,13 @@ func (q *query) addFrom(f *from, t parser.TableExpr) ([]*expr.Column, error) {
 		}
 		f.names = append(f.names, t.Alias)
 		return f.add(&source{name: t.Alias, cols: cols, node: node}), nil
+	case *parser.TableFunction:
+		s, err := q.tableFunction(t)
+		if err != nil {
+			return nil, err
+		}
+		f.names = append(f.names, s.name)
+		return f.add(s), nil
 	case *parser.Join:
 		if t.Kind == parser.FullJoin {
 			return q.fullJoin(f, t)

@@ -34,7 +34,7 @@ func (e *Env) PointOf(s *parser.Select, p *plan.Plan) *Point {
 		return nil
 	}
 	c := s.Cores[0]
-	if c.Where == nil || c.Distinct || c.Having != nil || len(c.GroupBy)+len(c.Hints) > 0 || len(c.From) != 1 || !plainItems(c.Items) {
+	if c.Where == nil || c.Distinct || len(c.On) > 0 || c.Having != nil || len(c.GroupBy)+len(c.Hints) > 0 || len(c.From) != 1 || !plainItems(c.Items) {
 		return nil
 	}
 	project, ok := p.Root.(*plan.Project)

@@ -50,7 +50,7 @@ func plainLimit(s *parser.Select) bool {
 		return false
 	}
 	c := s.Cores[0]
-	if c.Where != nil || len(c.GroupBy) > 0 || c.Having != nil || c.Distinct || len(c.From) != 1 {
+	if c.Where != nil || len(c.GroupBy) > 0 || c.Having != nil || c.Distinct || len(c.On) > 0 || len(c.From) != 1 {
 		return false
 	}
 	if _, ok := c.From[0].(*parser.TableName); !ok {
@@ -200,8 +200,8 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 		return nil, nil, err
 	}
 	aggs := &aggregates{q: q, srcs: f.srcs}
-	scope := aggs.scope()
-	outs, err := q.items(c, f, scope)
+	wins := &windows{aggs: aggs, named: c.Windows}
+	outs, err := q.items(c, f, wins.scope())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -214,18 +214,24 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 		conds = expr.Conjuncts(expr.Fold(w, q.env.Loc))
 	}
 	conds = append(slices.Clone(f.conds), conds...)
-	terms, err := q.orderTerms(orderBy, outs, scope)
+	terms, err := q.orderTerms(orderBy, outs, wins.scope())
 	if err != nil {
 		return nil, nil, err
 	}
+	on, err := q.distinctOn(c.On, outs, terms, wins.scope())
+	if err != nil {
+		return nil, nil, err
+	}
+	terms = onFirst(on, terms)
 	var having expr.Expr
 	if c.Having != nil {
-		if having, err = expr.CompileCondition(c.Having, scope); err != nil {
+		if having, err = expr.CompileCondition(c.Having, aggs.scope()); err != nil {
 			return nil, nil, err
 		}
 	}
 	grouped := len(c.GroupBy) > 0 || len(aggs.calls) > 0 || having != nil
 	used := usage(f.srcs, outs, terms, having, conds, f.on)
+	wins.exprs(func(e *expr.Expr) { mark(used, *e) })
 	var groups []expr.Expr
 	if grouped {
 		if groups, err = q.groups(c.GroupBy, outs, f.srcs); err != nil {
@@ -249,10 +255,14 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 	if err != nil {
 		return nil, nil, err
 	}
-	plain := !grouped && !c.Distinct
+	plain := !grouped && !c.Distinct && len(wins.calls) == 0
 	want := accessOrder{}
 	if plain && len(f.srcs) == 1 {
-		want.by, want.limit = terms, sum(limit, offset)
+		if want.by, want.limit = terms, sum(limit, offset); on != nil {
+			want.limit = -1
+		}
+	} else if !grouped && len(wins.calls) > 0 && len(f.srcs) == 1 {
+		want = accessOrder{by: wins.calls[0].terms(), limit: -1}
 	} else if grouped && len(groups) > 0 && len(f.srcs) == 1 {
 		want = accessOrder{by: groupOrder(groups), limit: -1, unmerged: true}
 	} else {
@@ -267,10 +277,15 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 		if node, ordered, err = q.joined(f, conds, used, want, hints); err != nil {
 			return nil, nil, err
 		}
-		if anyOfSame(c, grouped, aggs.calls) {
-			if s, ok := node.(*plan.Scan); ok {
-				access.OneOfSame(s, used, groups, aggs.calls)
-			}
+		s, ok := node.(*plan.Scan)
+		switch {
+		case !ok || !grouped && len(wins.calls) > 0:
+		case anyOfSame(c, grouped, aggs.calls):
+			access.OneOfSame(s, used, groups, aggs.calls)
+		case on != nil && ordered && !grouped: // the first row of each
+			of := make([]bool, len(used))
+			mark(of, on...)
+			access.OneOfSame(s, of, nil, nil)
 		}
 	}
 	if grouped {
@@ -296,6 +311,27 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 			node = &plan.Filter{Input: node, Cond: having}
 		}
 	}
+	if len(wins.calls) > 0 {
+		if grouped {
+			wins.exprs(func(e *expr.Expr) {
+				if err == nil {
+					*e, err = afterGrouping(*e, groups)
+				}
+			})
+			if err != nil {
+				return nil, nil, err
+			}
+		}
+		var at []int
+		node, at = wins.over(node, ordered)
+		ordered = false
+		for i := range outs {
+			outs[i].expr = placed(outs[i].expr, at)
+		}
+		for i := range terms {
+			terms[i].Expr = placed(terms[i].Expr, at)
+		}
+	}
 	cols := make([]plan.OutputColumn, len(outs))
 	exprs := make([]expr.Expr, len(outs))
 	for i, o := range outs {
@@ -314,6 +350,15 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 			node = &plan.Sort{Input: node, By: terms, Limit: sum(limit, offset)}
 		}
 		return cut(node, limit, offset), cols, nil
+	}
+	if on != nil {
+		if !ordered {
+			node = &plan.Sort{Input: node, By: terms, Limit: -1}
+		}
+		for i := range on {
+			on[i] = terms[i].Expr // which say the same where the rows are now
+		}
+		node, ordered = &plan.DistinctOn{Input: node, By: on}, true
 	}
 	if len(terms) > 0 && !ordered {
 		node = &plan.Sort{Input: node, By: terms, Limit: sum(limit, offset)}

@@ -268,13 +268,7 @@ func ParseDecimal(s string) (Value, error) {
 // Quotient is x / y, y not being zero: exact, or rounded (halves away from zero) to as many digits behind the point as
 // PostgreSQL gives it, at least 16 significant ones and no fewer than x and y have; without zeros at its end.
 func Quotient(x, y *apd.Decimal) *apd.Decimal {
-	first, at := Leading(x)
-	second, below := Leading(y)
-	weight := at - below
-	if first <= second {
-		weight--
-	}
-	scale := min(max(16-4*weight, -int64(x.Exponent), -int64(y.Exponent), 0), 1000)
+	scale := QuotientScale(x, y)
 	// x / y is n / d with scale digits more
 	n, d := new(big.Int).Set(x.Coeff.MathBigInt()), new(big.Int).Set(y.Coeff.MathBigInt())
 	shift := scale + int64(x.Exponent) - int64(y.Exponent)
@@ -294,6 +288,17 @@ func Quotient(x, y *apd.Decimal) *apd.Decimal {
 		_, _ = Wide.Quantize(out, out, 0) // of at most 2,000 digits
 	}
 	return out
+}
+
+// QuotientScale is the number of digits behind the point to which Quotient rounds.
+func QuotientScale(x, y *apd.Decimal) int64 {
+	first, at := Leading(x)
+	second, below := Leading(y)
+	weight := at - below
+	if first <= second {
+		weight--
+	}
+	return min(max(16-4*weight, -int64(x.Exponent), -int64(y.Exponent), 0), 1000)
 }
 
 // Leading gives d's leading digit in base 10,000, in which PostgreSQL counts, and its place.

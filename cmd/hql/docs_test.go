@@ -63,7 +63,7 @@ func docStatements(*testing.T) string {
 
 func docFunctions(*testing.T) string {
 	titles := []struct{ group, title string }{
-		{"aggregate", "Aggregates"}, {"conditional", "Conditional"}, {"string", "Text"}, {"number", "Numbers"}, {"time", "Dates and times"},
+		{"aggregate", "Aggregates"}, {"window", "Window functions"}, {"conditional", "Conditional"}, {"string", "Text"}, {"number", "Numbers"}, {"time", "Dates and times"},
 		{"json", "JSON"}, {"hash", "Hashes"}, {"key", "Only in key parts"},
 	}
 	funcs := expr.Builtins()
@@ -95,7 +95,7 @@ func docBinding(*testing.T) string {
 	for _, f := range expr.Builtins().All() {
 		name := "`" + strings.ToLower(f.Name) + "`"
 		switch {
-		case f.Group == "aggregate" || f.Group == "key":
+		case f.Group == "aggregate" || f.Group == "window" || f.Group == "key":
 		case f.Binds != "":
 			others["Bound "+f.Binds] = append(others["Bound "+f.Binds], name)
 		case f.Unknown != "":

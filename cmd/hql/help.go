@@ -10,15 +10,18 @@ import (
 type topic struct{ name, text string }
 
 var topics = []topic{
-	{"SELECT", `[WITH name [(column, ...)] AS (query), ...] SELECT [DISTINCT] * | table.* | expression [AS name], ...
+	{"SELECT", `[WITH name [(column, ...)] AS (query), ...] SELECT [DISTINCT [ON (expression, ...)]]
+  * | table.* | expression [AS name], ...
   [FROM table [AS alias] [FOR SYSTEM_TIME ALL | AS OF time | BETWEEN time AND time]
       | (query) [AS alias [(column, ...)]], ...
     [[INNER | LEFT | RIGHT | FULL] JOIN ... ON condition | USING (column, ...)]
     [CROSS JOIN ...] [NATURAL [LEFT | RIGHT | FULL] JOIN ...]]
-  [WHERE condition] [GROUP BY expression, ...] [HAVING condition]
+  [WHERE condition] [GROUP BY expression, ...] [HAVING condition] [WINDOW name AS (window), ...]
   [UNION | EXCEPT | INTERSECT [ALL] SELECT ... | VALUES ... | (query)]
   [ORDER BY expression [ASC | DESC] [NULLS FIRST | LAST], ...]
   [LIMIT n | FETCH FIRST n ROWS ONLY] [OFFSET n] [ALLOW FULL SCAN]
+window, after a function: OVER name | ([PARTITION BY expression, ...] [ORDER BY ...]
+  [ROWS | RANGE | GROUPS BETWEEN n PRECEDING | CURRENT ROW | UNBOUNDED ... AND ... FOLLOWING])
 pseudo-columns: _key, the rowkey's bytes; _ts, the newest cell's time`},
 	{"VALUES", `VALUES (expression, ...), ...
 a query by itself, and in FROM: (VALUES (1, 'a'), (2, 'b')) AS v (id, name)`},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -186,16 +187,21 @@ func (a *aggregateOp) Close() error {
 type aggKind uint8
 
 const (
-	collecting aggKind = iota // STRING_AGG, ARRAY_AGG, JSON_AGG
+	other aggKind = iota // what otherAggregates has
 	counting
 	summing // SUM, AVG
 	least
 	greatest
 	allTrue
 	anyTrue
+	collecting // STRING_AGG, ARRAY_AGG, JSON_AGG, and of sorted values MODE and percentiles
 )
 
-var aggKinds = map[string]aggKind{"COUNT": counting, "SUM": summing, "AVG": summing, "MIN": least, "MAX": greatest, "BOOL_AND": allTrue, "BOOL_OR": anyTrue}
+var aggKinds = map[string]aggKind{"COUNT": counting, "SUM": summing, "AVG": summing, "MIN": least, "MAX": greatest, "BOOL_AND": allTrue, "BOOL_OR": anyTrue,
+	"STRING_AGG": collecting, "ARRAY_AGG": collecting, "JSON_AGG": collecting, "MODE": collecting, "PERCENTILE_CONT": collecting, "PERCENTILE_DISC": collecting}
+
+// takesNulls has the aggregates that are told of rows whose first argument is NULL.
+var takesNulls = map[string]bool{"ARRAY_AGG": true, "JSON_AGG": true, "MIN_BY": true, "MAX_BY": true}
 
 // accumulator computes one aggregate of one group.
 type accumulator struct {
@@ -209,7 +215,8 @@ type accumulator struct {
 	dec   *apd.Decimal // SUM, AVG of exact numbers, but for whole; nil: there was none
 	float float64
 	seen  map[string]struct{} // DISTINCT
-	rows  []keyed             // STRING_AGG, ARRAY_AGG: the values in order
+	rows  []keyed             // collecting: the values in order
+	other state
 }
 
 func newAccumulator(c *plan.AggCall, env *expr.Env, s *share) accumulator {
@@ -217,28 +224,33 @@ func newAccumulator(c *plan.AggCall, env *expr.Env, s *share) accumulator {
 	if c.Distinct {
 		a.seen = map[string]struct{}{}
 	}
+	if a.kind == other {
+		a.other = otherAggregates[c.Func]()
+	}
 	return a
+}
+
+// value gives the argument over the row in env; ok is false for a row that does not count.
+func (a *accumulator) value() (v types.Value, ok bool, err error) {
+	c := a.call
+	if c.Filter != nil {
+		if ok, err := expr.IsTrue(c.Filter, a.env); err != nil || !ok {
+			return v, false, err
+		}
+	}
+	if c.Arg == nil {
+		return v, true, nil
+	}
+	v, err = c.Arg.Eval(a.env)
+	return v, err == nil && (!v.IsNull() || takesNulls[c.Func]), err
 }
 
 // add takes the row in env.
 func (a *accumulator) add() error {
 	c := a.call
-	if c.Filter != nil {
-		ok, err := expr.IsTrue(c.Filter, a.env)
-		if err != nil || !ok {
-			return err
-		}
-	}
-	if c.Arg == nil {
-		a.n++
-		return nil
-	}
-	v, err := c.Arg.Eval(a.env)
-	if err != nil {
+	v, ok, err := a.value()
+	if err != nil || !ok {
 		return err
-	}
-	if v.IsNull() && c.Func != "ARRAY_AGG" && c.Func != "JSON_AGG" {
-		return nil
 	}
 	if a.seen != nil {
 		k := string(v.AppendKey(nil))
@@ -269,10 +281,46 @@ func (a *accumulator) add() error {
 		if a.best.IsNull() || v.Bool() == (a.kind == anyTrue) {
 			a.best = v
 		}
-	default:
+	case collecting:
 		return a.collect(v)
+	default:
+		return a.pass(v)
 	}
 	return nil
+}
+
+// pass gives other v and the further arguments.
+func (a *accumulator) pass(v types.Value) error {
+	var more types.Value
+	if len(a.call.Args) > 0 {
+		var err error
+		if more, err = a.call.Args[0].Eval(a.env); err != nil {
+			return err
+		}
+	}
+	return a.other.add(v, more)
+}
+
+// removes reports whether remove is the reverse of add: DOUBLEs do not add up to what they were, and a DECIMAL's digits
+// behind the point stay.
+func (a *accumulator) removes() bool {
+	return a.seen == nil && (a.kind == counting || a.kind == summing && a.call.Arg.Type().IsInteger())
+}
+
+// remove takes the row in env out, which was added.
+func (a *accumulator) remove() error {
+	v, ok, err := a.value()
+	if err != nil || !ok {
+		return err
+	}
+	a.n--
+	if a.kind == counting {
+		return nil
+	}
+	if v.Int() == math.MinInt64 {
+		return a.sumExact(types.NewDecimal(apd.NewWithBigInt(new(apd.BigInt).Neg(apd.NewBigInt(math.MinInt64)), 0)))
+	}
+	return a.sum(types.NewInt(-v.Int()))
 }
 
 func (a *accumulator) sum(v types.Value) error {
@@ -335,6 +383,9 @@ func (a *accumulator) result() (types.Value, error) {
 	case "MIN", "MAX", "BOOL_AND", "BOOL_OR":
 		return a.best, nil
 	}
+	if a.other != nil {
+		return a.other.result()
+	}
 	if a.n == 0 {
 		return types.Value{}, nil
 	}
@@ -361,7 +412,12 @@ func (a *accumulator) result() (types.Value, error) {
 		return types.NewDecimal(types.Quotient(a.dec, apd.New(a.n, 0))), nil
 	}
 	slices.SortFunc(a.rows, Order(a.call.OrderBy).less)
-	if a.call.Func == "STRING_AGG" {
+	switch a.call.Func {
+	case "MODE":
+		return a.mode(), nil
+	case "PERCENTILE_CONT", "PERCENTILE_DISC":
+		return a.percentile()
+	case "STRING_AGG":
 		var b strings.Builder
 		for i, k := range a.rows {
 			if i > 0 && len(k.row) > 1 {

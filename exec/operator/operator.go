@@ -84,6 +84,8 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 		return b.src(ctx, n)
 	case *plan.Values:
 		return &valuesOp{rows: n.Rows, env: b.opt.Env()}, nil
+	case *plan.Series:
+		return &seriesOp{node: n, env: b.opt.Env()}, nil
 	case *plan.Union:
 		return &unionOp{b: b, parts: n.Parts}, nil
 	case *plan.SetOp:
@@ -104,6 +106,10 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 		return Limit(in, n.Offset, n.Count), nil
 	case *plan.Distinct:
 		return &distinctOp{in: in, seen: map[string]struct{}{}, share: share{Budget: b.budget}, dir: b.opt.SpillDir}, nil
+	case *plan.DistinctOn:
+		return &distinctOnOp{in: in, by: n.By, env: b.opt.Env()}, nil
+	case *plan.Window:
+		return &windowOp{in: in, node: n, env: b.opt.Env(), share: share{Budget: b.budget}}, nil
 	case *plan.Sort:
 		return newSort(in, n, b.opt, b.budget), nil
 	case *plan.Aggregate:

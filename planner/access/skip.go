@@ -9,7 +9,7 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// oneOfSame lets s, of whose rows those that are the same in all that is used are worth no more than one, jump over the others: the used
+// OneOfSame lets s, of whose rows those that are the same in all that is used are worth no more than one, jump over the others: the used
 // columns, the groups and the aggregates say what is taken of a row.
 func OneOfSame(s *plan.Scan, used []bool, groups []expr.Expr, aggs []plan.AggCall) {
 	if s.Entries || packed(s.Table) || s.AllVersions || s.Table.MalformedKeyError || s.Reversed || s.PrefixFix != nil || s.Access == plan.Get || s.Access == plan.Empty {

@@ -90,6 +90,23 @@ type Values struct {
 	N    int // width
 }
 
+// Series gives rows of one value: From, and from each value the next one, as long as To is not passed. There are none where
+// one of them is NULL.
+type Series struct {
+	From, To expr.Expr
+	Step     expr.Expr // NULL: no rows; other values are in Next
+	Next     expr.Expr // over a row
+	Typ      types.Type
+}
+
+// Width is the number of values in an output row.
+func (*Series) Width() int { return 1 }
+
+// Inputs gives the nodes below: none.
+func (*Series) Inputs() []Node { return nil }
+
+func (*Series) node() {}
+
 // SetOp gives the rows of Left that Right has too, or with Except those that it has not. All
 // pairs repeated rows one to one; otherwise every row comes as often as in Left.
 type SetOp struct {

@@ -1,0 +1,311 @@
+package operator
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"github.com/hql-db/hql/types"
+)
+
+// state computes an aggregate that the accumulator has no fields for. Values are added with the second argument, which
+// is NULL where the aggregate has one only.
+type state interface {
+	add(x, y types.Value) error
+	result() (types.Value, error)
+}
+
+var otherAggregates = map[string]func() state{
+	"ANY_VALUE":   func() state { return &anyValue{} },
+	"MIN_BY":      func() state { return &extremeBy{sign: -1} },
+	"MAX_BY":      func() state { return &extremeBy{sign: 1} },
+	"BIT_AND":     func() state { return &bits{of: func(a, b int64) int64 { return a & b }} },
+	"BIT_OR":      func() state { return &bits{of: func(a, b int64) int64 { return a | b }} },
+	"BIT_XOR":     func() state { return &bits{of: func(a, b int64) int64 { return a ^ b }} },
+	"VAR_POP":     func() state { return &variance{} },
+	"VAR_SAMP":    func() state { return &variance{less: 1} },
+	"STDDEV_POP":  func() state { return &variance{root: true} },
+	"STDDEV_SAMP": func() state { return &variance{less: 1, root: true} },
+
+	"REGR_COUNT":     func() state { return &regression{} },
+	"REGR_AVGX":      regressionOf(func(r *regression) (float64, bool) { return ratio(r.x.sum, r.n) }),
+	"REGR_AVGY":      regressionOf(func(r *regression) (float64, bool) { return ratio(r.y.sum, r.n) }),
+	"REGR_SXX":       regressionOf(func(r *regression) (float64, bool) { return r.x.squares, true }),
+	"REGR_SYY":       regressionOf(func(r *regression) (float64, bool) { return r.y.squares, true }),
+	"REGR_SXY":       regressionOf(func(r *regression) (float64, bool) { return r.products, true }),
+	"COVAR_POP":      regressionOf(func(r *regression) (float64, bool) { return ratio(r.products, r.n) }),
+	"COVAR_SAMP":     regressionOf(func(r *regression) (float64, bool) { return ratio(r.products, r.n-1) }),
+	"REGR_SLOPE":     regressionOf(func(r *regression) (float64, bool) { return ratio(r.products, r.x.squares) }),
+	"REGR_INTERCEPT": regressionOf(func(r *regression) (float64, bool) { return ratio(r.y.sum-r.x.sum*r.products/r.x.squares, r.n) }),
+	"REGR_R2":        regressionOf((*regression).determination),
+	"CORR": regressionOf(func(r *regression) (float64, bool) {
+		if r.x.squares == 0 || r.y.squares == 0 {
+			return 0, false
+		}
+		return ratio(r.products, math.Sqrt(r.x.squares*r.y.squares))
+	}),
+}
+
+// ratio is a / b; there is none for a b of 0.
+func ratio(a, b float64) (float64, bool) { return a / b, b != 0 }
+
+type anyValue struct{ v types.Value }
+
+func (a *anyValue) add(x, _ types.Value) error {
+	if a.v.IsNull() {
+		a.v = x
+	}
+	return nil
+}
+
+func (a *anyValue) result() (types.Value, error) { return a.v, nil }
+
+// extremeBy keeps the x beside the greatest y (sign 1) or the least one (sign -1).
+type extremeBy struct {
+	sign int
+	x, y types.Value
+}
+
+func (e *extremeBy) add(x, y types.Value) error {
+	if y.IsNull() {
+		return nil
+	}
+	if !e.y.IsNull() {
+		if r, err := types.Compare(y, e.y); err != nil || r*e.sign <= 0 {
+			return err
+		}
+	}
+	e.x, e.y = x, y
+	return nil
+}
+
+func (e *extremeBy) result() (types.Value, error) { return e.x, nil }
+
+type bits struct {
+	of  func(a, b int64) int64
+	v   int64
+	any bool
+}
+
+func (b *bits) add(x, _ types.Value) error {
+	if !b.any {
+		b.v, b.any = x.Int(), true
+		return nil
+	}
+	b.v = b.of(b.v, x.Int())
+	return nil
+}
+
+func (b *bits) result() (types.Value, error) {
+	if !b.any {
+		return types.Value{}, nil
+	}
+	return types.NewInt(b.v), nil
+}
+
+// variance is that of n - less values, or its square root. Integers and DECIMALs are summed exactly.
+type variance struct {
+	less int64
+	root bool
+
+	n            int64
+	exact        bool
+	sum, squares apd.Decimal
+	doubles      moments
+}
+
+func (s *variance) add(x, _ types.Value) error {
+	s.n++
+	if t := x.Type(); t == types.Double || t == types.Float {
+		n := float64(s.n)
+		d := s.doubles.add(x.Double(), n)
+		s.doubles.squares += d * d / max(n*(n-1), 1)
+		return nil
+	}
+	s.exact = true
+	v, err := types.Cast(x, types.Decimal, nil)
+	if err != nil {
+		return err
+	}
+	var square apd.Decimal
+	_, err1 := types.Wide.Mul(&square, v.Decimal(), v.Decimal())
+	_, err2 := types.Wide.Add(&s.squares, &s.squares, &square)
+	_, err3 := types.Wide.Add(&s.sum, &s.sum, v.Decimal())
+	if errors.Join(err1, err2, err3) != nil {
+		return errDecimal
+	}
+	return nil
+}
+
+var errDecimal = errors.New("DECIMAL out of range")
+
+func (s *variance) result() (types.Value, error) {
+	if s.n <= s.less {
+		return types.Value{}, nil
+	}
+	if !s.exact {
+		v := s.doubles.squares / float64(s.n-s.less)
+		if s.root {
+			v = math.Sqrt(v)
+		}
+		return s.doubles.double(v)
+	}
+	// (n * sum of squares - square of sum) / (n * (n - less))
+	var n, scaled, square, by apd.Decimal
+	n.SetInt64(s.n)
+	by.SetInt64(s.n - s.less)
+	_, err1 := types.Wide.Mul(&scaled, &n, &s.squares)
+	_, err2 := types.Wide.Mul(&square, &s.sum, &s.sum)
+	_, err3 := types.Wide.Sub(&scaled, &scaled, &square)
+	_, err4 := types.Wide.Mul(&by, &by, &n)
+	if errors.Join(err1, err2, err3, err4) != nil {
+		return types.Value{}, errDecimal
+	}
+	out := types.Quotient(&scaled, &by)
+	if s.root {
+		scale := types.QuotientScale(&scaled, &by)
+		context := apd.BaseContext.WithPrecision(uint32(out.NumDigits() + scale + 4))
+		if _, err := context.Sqrt(out, out); err != nil {
+			return types.Value{}, errDecimal
+		}
+		context.Rounding = apd.RoundHalfUp
+		if _, err := context.Quantize(out, out, int32(-scale)); err != nil {
+			return types.Value{}, errDecimal
+		}
+		out.Reduce(out)
+	}
+	return types.NewDecimal(out), nil
+}
+
+// moments are the sum of DOUBLEs and that of the squares of their distances from their mean, kept as each comes
+// (Youngs and Cramer 1971), which loses less than a difference of two sums would.
+type moments struct {
+	sum, squares float64
+	infinite     bool // a value was infinite or NaN: squares is NaN
+}
+
+// add takes v into the sum as the value number n; it gives how far v is from the mean of all, times n, whose square over
+// n * (n - 1) is for the caller to add to squares: rounded where PostgreSQL rounds it.
+func (m *moments) add(v, n float64) (distance float64) {
+	m.infinite = m.infinite || math.IsNaN(v) || math.IsInf(v, 0)
+	m.sum += v
+	if m.infinite {
+		return math.NaN()
+	}
+	return v*n - m.sum // 0 of the first
+}
+
+// double gives v, which was computed of m: one beyond the range is an error, unless a value was so.
+func (m *moments) double(v float64) (types.Value, error) {
+	if !m.infinite && (math.IsNaN(v) || math.IsInf(v, 0)) {
+		return types.Value{}, errors.New("DOUBLE out of range")
+	}
+	return types.NewDouble(v), nil
+}
+
+// regression holds what is known of pairs of numbers.
+type regression struct {
+	of       func(*regression) (float64, bool) // nil: their number
+	n        float64
+	x, y     moments
+	products float64 // of the distances of x and y from their means
+}
+
+func regressionOf(f func(*regression) (float64, bool)) func() state {
+	return func() state { return &regression{of: f} }
+}
+
+func (r *regression) add(y, x types.Value) error {
+	if x.IsNull() {
+		return nil
+	}
+	fx, err := types.Cast(x, types.Double, nil)
+	if err != nil {
+		return err
+	}
+	fy, err := types.Cast(y, types.Double, nil)
+	if err != nil {
+		return err
+	}
+	r.n++
+	dx, dy := r.x.add(fx.Double(), r.n), r.y.add(fy.Double(), r.n)
+	by := 1 / max(r.n*(r.n-1), 1)
+	r.x.squares += dx * dx * by
+	r.y.squares += dy * dy * by
+	r.products += dx * dy * by
+	return nil
+}
+
+// determination is the square of the correlation: 1 where all y are equal, which any line explains.
+func (r *regression) determination() (float64, bool) {
+	if r.x.squares != 0 && r.y.squares == 0 {
+		return 1, true
+	}
+	return ratio(r.products*r.products, r.x.squares*r.y.squares)
+}
+
+func (r *regression) result() (types.Value, error) {
+	if r.of == nil {
+		return types.NewInt(int64(r.n)), nil
+	}
+	if r.n == 0 {
+		return types.Value{}, nil
+	}
+	v, ok := r.of(r)
+	if !ok || r.x.squares == 0 && math.IsNaN(v) { // REGR_INTERCEPT of equal x
+		return types.Value{}, nil
+	}
+	both := moments{infinite: r.x.infinite || r.y.infinite}
+	return both.double(v)
+}
+
+// mode gives the value that comes most often in the sorted rows; the first of several.
+func (a *accumulator) mode() types.Value {
+	var best types.Value
+	by, most := Order(a.call.OrderBy), 0
+	for i := 0; i < len(a.rows); {
+		n := i + 1
+		for n < len(a.rows) && by.Compare(a.rows[n].keys, a.rows[i].keys) == 0 {
+			n++
+		}
+		if n-i > most {
+			best, most = a.rows[i].row[0], n-i
+		}
+		i = n
+	}
+	return best
+}
+
+// percentile gives the value at the part of the sorted rows that the argument says.
+func (a *accumulator) percentile() (types.Value, error) {
+	v, err := a.call.Args[0].Eval(a.env)
+	if err != nil || v.IsNull() {
+		return types.Value{}, err
+	}
+	if v, err = types.Cast(v, types.Double, nil); err != nil {
+		return types.Value{}, err
+	}
+	p := v.Double()
+	if !(p >= 0 && p <= 1) {
+		return types.Value{}, fmt.Errorf("percentile value %s is not between 0 and 1", v)
+	}
+	if a.call.Func == "PERCENTILE_DISC" {
+		return a.rows[max(int(math.Ceil(p*float64(len(a.rows))))-1, 0)].row[0], nil
+	}
+	at := p * float64(len(a.rows)-1)
+	first, err := types.Cast(a.rows[int(math.Floor(at))].row[0], types.Double, nil)
+	if err != nil {
+		return types.Value{}, err
+	}
+	second, err := types.Cast(a.rows[int(math.Ceil(at))].row[0], types.Double, nil)
+	if err != nil {
+		return types.Value{}, err
+	}
+	lo, hi := first.Double(), second.Double()
+	if lo == hi {
+		return first, nil
+	}
+	return types.NewDouble(lo + (at-math.Floor(at))*(hi-lo)), nil
+}

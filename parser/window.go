@@ -1,0 +1,159 @@
+package parser
+
+import (
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// windowDef is name AS (...) behind WINDOW.
+type windowDef struct {
+	Name ident      `parser:"@@ 'AS'"`
+	Spec windowSpec `parser:"@@"`
+}
+
+// windowSpec is a window in parentheses.
+type windowSpec struct {
+	window *Window
+	height int
+}
+
+// Parse implements participle.Parseable.
+func (n *windowSpec) Parse(lex *lexer.PeekingLexer) (err error) {
+	r := exprReader{lex: lex}
+	t := lex.Peek()
+	if !wanted(lex, "(") {
+		return participle.NextMatch
+	}
+	n.window, err = r.window(t)
+	n.height = r.height
+	return err
+}
+
+// over reads what follows OVER: a window's name, or (...).
+func (r *exprReader) over() (*Window, error) {
+	t := r.lex.Peek()
+	if wanted(r.lex, "(") {
+		return r.window(t)
+	}
+	if !isName(t) {
+		missed(r.lex, "a window's name")
+		return nil, unexpected(r.lex)
+	}
+	r.lex.Next()
+	return &Window{Pos: pos(t), Name: name(t)}, nil
+}
+
+// window reads what follows the parenthesis t of a window.
+func (r *exprReader) window(t *lexer.Token) (out *Window, err error) {
+	out = &Window{Pos: pos(t)}
+	if wanted(r.lex, "PARTITION", "BY") {
+		if out.PartitionBy, err = r.list(1); err != nil {
+			return nil, err
+		}
+	}
+	if wanted(r.lex, "ORDER", "BY") {
+		if out.OrderBy, err = r.order(); err != nil {
+			return nil, err
+		}
+	}
+	for _, mode := range []string{"ROWS", "RANGE", "GROUPS"} {
+		if t := r.lex.Peek(); out.Frame == nil && wanted(r.lex, mode) {
+			if out.Frame, err = r.frame(t); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if !wanted(r.lex, ")") {
+		return nil, unexpected(r.lex)
+	}
+	return out, nil
+}
+
+// frame reads what follows the word t, ROWS, RANGE or GROUPS.
+func (r *exprReader) frame(t *lexer.Token) (out *Frame, err error) {
+	out = &Frame{Pos: pos(t), Mode: t.Value, End: FrameBound{Pos: pos(t), Kind: "CURRENT ROW"}}
+	between := wanted(r.lex, "BETWEEN")
+	if out.Start, err = r.frameBound(); err != nil || !between {
+		return out, err
+	}
+	if !wanted(r.lex, "AND") {
+		return nil, unexpected(r.lex)
+	}
+	out.End, err = r.frameBound()
+	return out, err
+}
+
+func (r *exprReader) frameBound() (out FrameBound, err error) {
+	out.Pos = pos(r.lex.Peek())
+	for _, words := range [][]string{{"UNBOUNDED", "PRECEDING"}, {"UNBOUNDED", "FOLLOWING"}, {"CURRENT", "ROW"}} {
+		if wanted(r.lex, words...) {
+			out.Kind = words[0] + " " + words[1]
+			return out, nil
+		}
+	}
+	if !r.startsOperand() {
+		return out, unexpected(r.lex)
+	}
+	if out.Offset, err = r.binary(bindRange + 1); err != nil {
+		return out, err
+	}
+	for _, word := range []string{"PRECEDING", "FOLLOWING"} {
+		if wanted(r.lex, word) {
+			out.Kind = word
+			return out, nil
+		}
+	}
+	return out, unexpected(r.lex)
+}
+
+// exprs gives the expressions in w, in the order of the text.
+func (w *Window) exprs() []Expr {
+	out := append([]Expr(nil), w.PartitionBy...)
+	for _, o := range w.OrderBy {
+		out = append(out, o.Expr)
+	}
+	if w.Frame != nil {
+		out = appendSet(out, w.Frame.Start.Offset)
+		out = appendSet(out, w.Frame.End.Offset)
+	}
+	return out
+}
+
+// over writes OVER and the window.
+func (p *printer) over(w *Window) {
+	p.put(" OVER ")
+	if w.Name != "" {
+		p.put(QuoteName(w.Name))
+		return
+	}
+	p.window(w)
+}
+
+func (p *printer) window(w *Window) {
+	p.put("(")
+	between := ""
+	part := func(text string) { p.put(between, text); between = " " }
+	if w.PartitionBy != nil {
+		part("PARTITION BY ")
+		p.exprs(w.PartitionBy)
+	}
+	if w.OrderBy != nil {
+		part("")
+		p.order("ORDER BY ", w.OrderBy)
+	}
+	if f := w.Frame; f != nil {
+		part(f.Mode + " BETWEEN ")
+		p.frameBound(f.Start)
+		p.put(" AND ")
+		p.frameBound(f.End)
+	}
+	p.put(")")
+}
+
+func (p *printer) frameBound(b FrameBound) {
+	if b.Offset != nil {
+		p.expr(b.Offset, bindRange+1)
+		p.put(" ")
+	}
+	p.put(b.Kind)
+}

@@ -1,0 +1,87 @@
+package planner
+
+import (
+	"cmp"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// tableFunction plans a function in FROM.
+func (q *query) tableFunction(t *parser.TableFunction) (*source, error) {
+	if t.Name != "GENERATE_SERIES" {
+		return nil, parser.Errorf(t.Pos, "%s gives no rows: FROM takes tables, queries and generate_series(from, to [, step])", t.Name)
+	}
+	if len(t.Args) < 2 || len(t.Args) > 3 {
+		return nil, parser.Errorf(t.Pos, "GENERATE_SERIES takes from, to and a step, not %d arguments", len(t.Args))
+	}
+	node, err := q.series(t)
+	if err != nil {
+		return nil, err
+	}
+	name := cmp.Or(t.Alias, "generate_series")
+	cols, err := renamed([]plan.OutputColumn{{Name: name, Type: node.Typ}}, t.Columns, name, t.Pos)
+	return &source{name: name, cols: cols, node: node}, err
+}
+
+func (q *query) series(t *parser.TableFunction) (*plan.Series, error) {
+	scope := q.scope(nil)
+	var step parser.Expr = &parser.Literal{Pos: t.Pos, Kind: parser.NumberLiteral, Text: "1"}
+	if len(t.Args) == 3 {
+		step = t.Args[2]
+	}
+	interval, ok := step.(*parser.Literal)
+	moments := ok && interval.Kind == parser.IntervalLiteral
+	var ends []expr.Expr
+	for _, x := range t.Args[:2] {
+		e, err := expr.Compile(x, scope)
+		if err != nil {
+			return nil, err
+		}
+		if typ := e.Type(); typ.IsTemporal() && !moments {
+			return nil, parser.Errorf(t.Pos, "GENERATE_SERIES of %s takes an INTERVAL as its third argument", typ)
+		}
+		ends = append(ends, e)
+	}
+	out := &plan.Series{Step: &expr.Const{Pos: t.Pos, Val: types.NewBool(true), Typ: types.Boolean}}
+	if !moments {
+		e, err := expr.Compile(step, scope)
+		if err != nil {
+			return nil, err
+		}
+		ends, out.Step = append(ends, e), e
+	}
+	same, typ, err := expr.Common(ends, scope, t.Pos)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case moments && typ == types.Date:
+		typ = types.Timestamp
+		for i := range same {
+			same[i] = &expr.Cast{X: same[i], Typ: typ}
+		}
+	case moments && typ == types.Timestamp:
+	case !moments && (typ.IsInteger() || typ == types.Decimal || typ == types.Null):
+	default:
+		return nil, parser.Errorf(t.Pos, "GENERATE_SERIES of %s is not defined", typ).WithHint("it counts integers, DECIMALs and, by an INTERVAL, TIMESTAMPs")
+	}
+	out.From, out.To, out.Typ = same[0], same[1], typ
+	value := *scope
+	value.Column = func(ref *parser.ColumnRef) (expr.Expr, error) {
+		return &expr.Column{Pos: ref.Pos, Index: 0, Name: ref.Name, Typ: typ}, nil
+	}
+	if !moments { // a column of the queries around it may stand in the step
+		step = &parser.ColumnRef{Pos: t.Pos, Name: "step"}
+		value.Column = func(ref *parser.ColumnRef) (expr.Expr, error) {
+			if ref.Name == "step" {
+				return same[2], nil
+			}
+			return &expr.Column{Pos: ref.Pos, Index: 0, Name: ref.Name, Typ: typ}, nil
+		}
+	}
+	out.Next, err = expr.Compile(&parser.Binary{Pos: t.Pos, Op: "+", X: &parser.ColumnRef{Pos: t.Pos, Name: "value"}, Y: step}, &value)
+	return out, err
+}

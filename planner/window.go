@@ -1,0 +1,349 @@
+package planner
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// windowMark is the index from which on a column stands for a window function's value while a core is planned.
+const windowMark = 1 << 26
+
+// windows collects the window functions of a core.
+type windows struct {
+	aggs  *aggregates // whose scope they are compiled in: aggregates may stand in them
+	named []parser.NamedWindow
+	calls []windowCall
+}
+
+// windowCall is a WindowCall with its window.
+type windowCall struct {
+	plan.WindowCall
+	partition []expr.Expr
+	order     []plan.SortTerm
+	text      string
+}
+
+// scope resolves window functions too.
+func (w *windows) scope() *expr.Scope {
+	s := w.aggs.scope()
+	aggregate := s.Call
+	s.Call = func(c *parser.Call) (expr.Expr, bool, error) {
+		if c.Over == nil || w.aggs.inside {
+			return aggregate(c)
+		}
+		x, err := w.call(c)
+		return x, true, err
+	}
+	return s
+}
+
+// call compiles a window function and gives the column that stands for its value.
+func (w *windows) call(c *parser.Call) (expr.Expr, error) {
+	spec, err := w.spec(c.Over)
+	if err != nil {
+		return nil, err
+	}
+	out := windowCall{text: (&parser.Call{Name: c.Name, Star: c.Star, Distinct: c.Distinct, Args: c.Args, OrderBy: c.OrderBy, Within: c.Within, Filter: c.Filter, Over: spec}).String()}
+	f := expr.Builtins().Lookup(c.Name)
+	switch {
+	case f != nil && f.Group == "aggregate":
+		if c.Within || c.Distinct || len(c.OrderBy) > 0 || f.Name == "MODE" || strings.HasPrefix(f.Name, "PERCENTILE_") {
+			return nil, parser.Errorf(c.Pos, "%s takes no DISTINCT, ORDER BY and WITHIN GROUP as a window function", c.Name)
+		}
+		if out.AggCall, err = w.aggs.compile(c, f); err != nil {
+			return nil, err
+		}
+	case f != nil && f.Group == "window":
+		if out.AggCall, err = w.function(c, f); err != nil {
+			return nil, err
+		}
+	case f == nil:
+		return nil, expr.UnknownFunction(expr.Builtins(), c.Name, c.Pos)
+	default:
+		return nil, parser.Errorf(c.Pos, "%s is no window function or aggregate: it takes no OVER", c.Name)
+	}
+	for _, x := range spec.PartitionBy {
+		e, err := expr.Compile(x, w.aggs.scope())
+		if err != nil {
+			return nil, err
+		}
+		out.partition = append(out.partition, e)
+	}
+	for _, t := range spec.OrderBy {
+		e, err := expr.Compile(t.Expr, w.aggs.scope())
+		if err != nil {
+			return nil, err
+		}
+		out.order = append(out.order, sortTerm(t, e))
+	}
+	if out.Frame, err = w.frame(spec); err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(w.calls, func(o windowCall) bool { return o.text == out.text })
+	if at < 0 {
+		at = len(w.calls)
+		w.calls = append(w.calls, out)
+	}
+	return &expr.Column{Pos: c.Pos, Index: windowMark + at, Name: strings.ToLower(c.Name), Typ: out.Typ}, nil
+}
+
+// spec finds the window of a WINDOW clause that o names.
+func (w *windows) spec(o *parser.Window) (*parser.Window, error) {
+	if o.Name == "" {
+		return o, nil
+	}
+	for _, n := range w.named {
+		if strings.EqualFold(n.Name, o.Name) {
+			return n.Window, nil
+		}
+	}
+	return nil, parser.Errorf(o.Pos, "unknown window %q", o.Name).WithHint("WINDOW %s AS (...) behind the other clauses defines it", o.Name)
+}
+
+// function compiles a function that is nothing without a window.
+func (w *windows) function(c *parser.Call, f *expr.Function) (plan.AggCall, error) {
+	out := plan.AggCall{Func: f.Name}
+	if c.Star || c.Distinct || c.Within || c.OrderBy != nil || c.Filter != nil {
+		return out, parser.Errorf(c.Pos, "%s is no aggregate: it takes no *, DISTINCT, ORDER BY or FILTER", c.Name)
+	}
+	if len(c.Args) < f.MinArgs || len(c.Args) > f.MaxArgs {
+		return out, parser.Errorf(c.Pos, "%s takes %s", c.Name, f.Signature)
+	}
+	args := make([]expr.Expr, len(c.Args))
+	for i, x := range c.Args {
+		var err error
+		if args[i], err = expr.Compile(x, w.aggs.scope()); err != nil {
+			return out, err
+		}
+	}
+	if f.Name == "LAG" || f.Name == "LEAD" {
+		if len(args) == 3 { // the default's type counts
+			same, t, err := expr.Common([]expr.Expr{args[0], args[2]}, w.aggs.scope(), c.Pos)
+			if err != nil {
+				return out, err
+			}
+			args[0], args[2], out.Typ = same[0], same[1], t
+		}
+	}
+	t, err := f.Result(args)
+	if err != nil {
+		return out, parser.Errorf(c.Pos, "%s: %s", c.Name, err)
+	}
+	out.Typ = t
+	if len(args) > 0 {
+		out.Arg, out.Args = args[0], args[1:]
+	}
+	return out, nil
+}
+
+var boundKinds = map[string]plan.BoundKind{"UNBOUNDED PRECEDING": plan.UnboundedPreceding, "PRECEDING": plan.Preceding, "CURRENT ROW": plan.CurrentRow,
+	"FOLLOWING": plan.Following, "UNBOUNDED FOLLOWING": plan.UnboundedFollowing}
+
+var frameModes = map[string]plan.FrameMode{"RANGE": plan.RangeFrame, "ROWS": plan.RowsFrame, "GROUPS": plan.GroupsFrame}
+
+func (w *windows) frame(spec *parser.Window) (plan.Frame, error) {
+	f := spec.Frame
+	if f == nil {
+		return plan.Frame{Start: plan.FrameBound{Kind: plan.UnboundedPreceding}, End: plan.FrameBound{Kind: plan.CurrentRow}}, nil
+	}
+	out := plan.Frame{Mode: frameModes[f.Mode]}
+	var err error
+	if out.Start, err = w.bound(spec, f, f.Start); err != nil {
+		return out, err
+	}
+	if out.End, err = w.bound(spec, f, f.End); err != nil {
+		return out, err
+	}
+	switch {
+	case out.Start.Kind == plan.UnboundedFollowing:
+		return out, parser.Errorf(f.Start.Pos, "a frame cannot start at UNBOUNDED FOLLOWING")
+	case out.End.Kind == plan.UnboundedPreceding:
+		return out, parser.Errorf(f.End.Pos, "a frame cannot end at UNBOUNDED PRECEDING")
+	case out.Start.Kind > out.End.Kind:
+		return out, parser.Errorf(f.Start.Pos, "a frame that starts at %s cannot end at %s", f.Start.Kind, f.End.Kind)
+	case f.Mode == "GROUPS" && len(spec.OrderBy) == 0:
+		return out, parser.Errorf(f.Pos, "GROUPS needs ORDER BY in the window")
+	}
+	return out, nil
+}
+
+// bound compiles an end of a frame.
+func (w *windows) bound(spec *parser.Window, f *parser.Frame, b parser.FrameBound) (plan.FrameBound, error) {
+	out := plan.FrameBound{Kind: boundKinds[b.Kind]}
+	if b.Offset == nil {
+		return out, nil
+	}
+	if f.Mode != "RANGE" {
+		x, err := expr.Compile(b.Offset, w.aggs.scope())
+		if err != nil {
+			return out, err
+		}
+		k, ok := x.(*expr.Const)
+		if !ok || k.Val.IsNull() || !k.Val.Type().IsInteger() || k.Val.Int() < 0 {
+			return out, parser.Errorf(b.Offset.Position(), "%s %s takes a whole number that is not negative", f.Mode, b.Kind)
+		}
+		out.By = k
+		return out, nil
+	}
+	if len(spec.OrderBy) != 1 {
+		return out, parser.Errorf(b.Pos, "RANGE with %s needs a window with ORDER BY one expression", b.Kind)
+	}
+	if err := w.notNegative(b); err != nil {
+		return out, err
+	}
+	op := "-"
+	if (b.Kind == "FOLLOWING") != spec.OrderBy[0].Desc {
+		op = "+"
+	}
+	var err error
+	out.By, err = expr.Compile(&parser.Binary{Pos: b.Pos, Op: op, X: spec.OrderBy[0].Expr, Y: b.Offset}, w.aggs.scope())
+	return out, err
+}
+
+// notNegative refuses the offset of b where it is a number below 0, or no constant.
+func (w *windows) notNegative(b parser.FrameBound) error {
+	if l, ok := b.Offset.(*parser.Literal); ok && l.Kind == parser.IntervalLiteral {
+		if strings.Contains(l.Text, "-") {
+			return parser.Errorf(b.Offset.Position(), "%s takes an interval that is not negative", b.Kind)
+		}
+		return nil
+	}
+	x, err := expr.Compile(b.Offset, w.aggs.scope())
+	if err != nil {
+		return err
+	}
+	k, ok := x.(*expr.Const)
+	if !ok || k.Val.IsNull() || !k.Typ.IsNumeric() {
+		return parser.Errorf(b.Offset.Position(), "%s takes a constant number or INTERVAL", b.Kind)
+	}
+	if c, err := types.Compare(k.Val, types.NewInt(0)); err != nil || c < 0 {
+		return parser.Errorf(b.Offset.Position(), "%s takes a number that is not negative", b.Kind)
+	}
+	return nil
+}
+
+// exprs calls f for the place of each expression in w's calls.
+func (w *windows) exprs(f func(*expr.Expr)) {
+	for i := range w.calls {
+		c := &w.calls[i]
+		for _, e := range []*expr.Expr{&c.Arg, &c.Filter, &c.Frame.Start.By, &c.Frame.End.By} {
+			if *e != nil {
+				f(e)
+			}
+		}
+		for _, list := range [][]expr.Expr{c.Args, c.partition} {
+			for k := range list {
+				f(&list[k])
+			}
+		}
+		for k := range c.order {
+			f(&c.order[k].Expr)
+		}
+	}
+}
+
+// terms is the order that c's input must have.
+func (c *windowCall) terms() []plan.SortTerm {
+	return append(groupOrder(c.partition), c.order...)
+}
+
+// over plans the calls over n, those of one order together; ordered reports whether n comes in that of the first. It gives
+// where the value of each call stands in the rows.
+func (w *windows) over(n plan.Node, ordered bool) (plan.Node, []int) {
+	at := make([]int, len(w.calls))
+	for i := range w.calls {
+		c := &w.calls[i]
+		if at[i] > 0 {
+			continue
+		}
+		if terms := c.terms(); len(terms) > 0 && !(ordered && i == 0) {
+			n = &plan.Sort{Input: n, By: terms, Limit: -1}
+		}
+		node := &plan.Window{Input: n, PartitionBy: c.partition, OrderBy: c.order}
+		for k := i; k < len(w.calls); k++ {
+			if o := &w.calls[k]; sameAll(c.partition, o.partition) && sameTerms(c.order, o.order) {
+				at[k] = node.Width()
+				node.Calls = append(node.Calls, o.WindowCall)
+			}
+		}
+		n = node
+	}
+	return n, at
+}
+
+func sameAll(a, b []expr.Expr) bool { return slices.EqualFunc(a, b, expr.Same) }
+
+func sameTerms(a, b []plan.SortTerm) bool {
+	return slices.EqualFunc(a, b, func(x, y plan.SortTerm) bool {
+		return expr.Same(x.Expr, y.Expr) && x.Desc == y.Desc && x.NullsFirst == y.NullsFirst
+	})
+}
+
+// placed puts the columns in e that stand for window functions where they are in the rows.
+func placed(e expr.Expr, at []int) expr.Expr {
+	return expr.Map(e, func(x expr.Expr) expr.Expr {
+		c, ok := x.(*expr.Column)
+		if !ok || c.Index < windowMark {
+			return x
+		}
+		d := *c
+		d.Index = at[c.Index-windowMark]
+		return &d
+	})
+}
+
+// distinctOn compiles the expressions of DISTINCT ON, result columns by name or number as ORDER BY has them; nil: there are
+// none. The first terms of ORDER BY must be the same, in any order.
+func (q *query) distinctOn(list []parser.Expr, outs []output, terms []plan.SortTerm, scope *expr.Scope) ([]expr.Expr, error) {
+	by := make([]parser.OrderTerm, len(list))
+	for i, x := range list {
+		by[i].Expr = x
+	}
+	compiled, err := q.orderTerms(by, outs, scope)
+	if err != nil || list == nil {
+		return nil, err
+	}
+	on := []expr.Expr{}
+	for _, t := range compiled {
+		if !has(on, t.Expr) {
+			on = append(on, t.Expr)
+		}
+	}
+	seen := 0
+	for i, t := range terms {
+		if seen == len(on) {
+			break
+		}
+		if !has(on, t.Expr) {
+			return nil, parser.Errorf(t.Expr.Position(), "ORDER BY must begin with what DISTINCT ON names")
+		}
+		if !slices.ContainsFunc(terms[:i], func(o plan.SortTerm) bool { return expr.Same(o.Expr, t.Expr) }) {
+			seen++
+		}
+	}
+	return on, nil
+}
+
+func has(list []expr.Expr, x expr.Expr) bool {
+	return slices.ContainsFunc(list, func(y expr.Expr) bool { return expr.Same(x, y) })
+}
+
+// onFirst gives an order that begins with the expressions of on, each once, as terms have them.
+func onFirst(on []expr.Expr, terms []plan.SortTerm) []plan.SortTerm {
+	if on == nil {
+		return terms
+	}
+	var out []plan.SortTerm
+	var given []expr.Expr
+	for _, t := range append(slices.Clone(terms), groupOrder(on)...) {
+		if !has(given, t.Expr) {
+			given, out = append(given, t.Expr), append(out, t)
+		}
+	}
+	return out
+}
