@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -116,8 +115,10 @@ func isText(p *catalog.Part) bool { return p.Expr.Type().IsText() || p.Expr.Type
 // element prints bytes of p: as a value, if they are those of one that can be written.
 func element(p *catalog.Part, b []byte) (text string, isValue bool) {
 	if p.Literal == nil {
-		if v, err := p.Encoding.Decode(b); err == nil && readable(v) {
-			if again, err := p.Append(nil, v); err == nil && bytes.Equal(again, b) {
+		if v, err := p.Encoding.Decode(b); err == nil {
+			read, err1 := readAgain(v)
+			again, err2 := p.Append(nil, read)
+			if err1 == nil && err2 == nil && bytes.Equal(again, b) {
 				return literal(v), true
 			}
 		}
@@ -128,18 +129,13 @@ func element(p *catalog.Part, b []byte) (text string, isValue bool) {
 	return fmt.Sprintf("0x%X", b), false
 }
 
-// readable reports whether v is written as SQL: moments far from now are not, nor are numbers that no FLOAT is, which eight bytes of a
-// key can hold.
-func readable(v types.Value) bool {
-	if v.Type() == types.Float {
-		d := v.Double()
-		return math.IsNaN(d) || float64(float32(d)) == d
+// readAgain gives v as it is read from its text. Moments far from now are not; another value comes of a DECIMAL whose last
+// digits before the point are not known, as -1E1, and of a FLOAT that holds what is beyond its range.
+func readAgain(v types.Value) (types.Value, error) {
+	if !v.Type().IsNumeric() && !v.Type().IsTemporal() {
+		return v, nil
 	}
-	if !v.Type().IsTemporal() {
-		return true
-	}
-	_, err := types.Cast(types.NewString(v.String()), v.Type(), nil)
-	return err == nil
+	return types.Cast(types.NewString(v.String()), v.Type(), nil)
 }
 
 // literal prints v as SQL that holds only what can be seen.
