@@ -142,14 +142,14 @@ func boxText(c columns, x box) string {
 // cut splits text at each sep that stands in no quotes and in no brackets.
 func cut(text, sep string) []string {
 	var out []string
-	at, depth, quoted := 0, 0, false
+	at, depth, quoted, escapes := 0, 0, false, false
 	for i := 0; i < len(text); i++ {
 		switch {
-		case quoted && text[i] == '\\':
+		case quoted && escapes && text[i] == '\\':
 			i++
 			continue
 		case text[i] == '\'':
-			quoted = !quoted
+			quoted, escapes = !quoted, i > 0 && text[i-1] == 'E'
 			continue
 		case quoted:
 			continue
