@@ -289,6 +289,16 @@ func (g *gen) window(s *scope) (string, kind) {
 	return "SUM(" + number + ")" + over + dialect("", "::bigint"), kInt
 }
 
+// overGroups is a window function over groups, in an expression.
+func (g *gen) overGroups(s *scope, groups []string) string {
+	by := []string{"COUNT(*)"}
+	if len(groups) > 0 {
+		by = append(by, groups...)
+	}
+	x := g.pick("SUM(COUNT(*))", "MAX(COUNT(*))", "RANK()", "DENSE_RANK()") + " OVER (" + g.pick("", "PARTITION BY "+g.pick(by...)+" ") + "ORDER BY " + strings.Join(by, ", ") + ")"
+	return "CAST(" + g.pick("1 + ", "- ", "COUNT(*) - ", "2 * ") + x + " AS BIGINT)"
+}
+
 // where is a condition; it looks for a row that there is now and then.
 func (g *gen) where(s *scope) string {
 	if g.odds(2) {
@@ -379,6 +389,10 @@ func (g *gen) core(outer *scope, as []kind, depth int) (string, []column) {
 			if j := slices.Index(groupKinds, k); j >= 0 && (!used[j] || as != nil) {
 				used[j] = true
 				add(groups[j], k)
+				continue
+			}
+			if as == nil && g.odds(4) {
+				add(g.overGroups(s, groups), kInt)
 				continue
 			}
 			x, got := g.aggregate(s)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
@@ -23,7 +24,11 @@ func misplaced(pos parser.Pos, aggregate string) error {
 
 // UnknownFunction says that r has no function called name, and what is near.
 func UnknownFunction(r *Registry, name string, pos parser.Pos) error {
-	return Suggest(parser.Errorf(pos, "unknown function %s", name), name, slices.Sorted(maps.Keys(r.funcs)))
+	err := parser.Errorf(pos, "unknown function %s", name)
+	if strings.EqualFold(name, "GENERATE_SERIES") {
+		return err.WithHint("it stands in FROM: SELECT n FROM generate_series(1, 3) AS s (n)")
+	}
+	return Suggest(err, name, slices.Sorted(maps.Keys(r.funcs)))
 }
 
 func (c compiler) call(e *parser.Call) (Expr, error) {

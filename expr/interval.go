@@ -55,6 +55,9 @@ func signedInterval(s string) (months int, ms int64, err error) {
 	return months, ms, err
 }
 
+// ParseInterval reads the text of an INTERVAL as months and milliseconds; a day is 24 hours.
+func ParseInterval(s string) (months int, ms int64, err error) { return parseInterval(s) }
+
 // parseInterval reads '1 year 2 months 3 days 4 hours', '-5 minutes', '1h',
 // '01:30:00', '1-2', '2 days ago', 'P1DT2H'. A day is 24 hours, a part of a month one of 30 days.
 func parseInterval(s string) (months int, ms int64, err error) {

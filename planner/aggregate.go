@@ -110,6 +110,9 @@ func (a *aggregates) compile(c *parser.Call, f *expr.Function) (plan.AggCall, er
 			return call, err
 		}
 	}
+	if f.Name == "PERCENTILE_CONT" || f.Name == "PERCENTILE_DISC" {
+		compiled[1] = constant(compiled[1], types.Double)
+	}
 	if call.Typ = types.BigInt; !c.Star {
 		call.Arg, call.Args = compiled[0], compiled[1:]
 		if call.Typ, err = f.Result(compiled); err != nil {
@@ -163,7 +166,7 @@ func (a *aggregates) arguments(c *parser.Call, f *expr.Function) ([]parser.Expr,
 func afterGrouping(e expr.Expr, groups []expr.Expr) (expr.Expr, error) {
 	written := func(x expr.Expr) expr.Expr { // x with the groups that stand in it as they were
 		return expr.Map(x, func(y expr.Expr) expr.Expr {
-			if c, ok := y.(*expr.Column); ok && c.Index >= groupMark {
+			if c, ok := y.(*expr.Column); ok && c.Index >= groupMark && c.Index < windowMark {
 				return groups[c.Index-groupMark]
 			}
 			return y

@@ -99,7 +99,7 @@ func sortTerm(t parser.OrderTerm, x expr.Expr) plan.SortTerm {
 }
 
 // orderTerms compiles ORDER BY: result columns by name or number first, then expressions over the tables.
-func (q *query) orderTerms(orderBy []parser.OrderTerm, outs []output, scope *expr.Scope) ([]plan.SortTerm, error) {
+func (q *query) orderTerms(clause string, orderBy []parser.OrderTerm, outs []output, scope *expr.Scope) ([]plan.SortTerm, error) {
 	cols := make([]plan.OutputColumn, len(outs))
 	for i, o := range outs {
 		cols[i] = plan.OutputColumn{Name: o.name, Type: o.expr.Type()}
@@ -111,7 +111,7 @@ func (q *query) orderTerms(orderBy []parser.OrderTerm, outs []output, scope *exp
 			continue
 		}
 		if l, ok := t.Expr.(*parser.Literal); ok && l.Kind == parser.NumberLiteral {
-			return nil, parser.Errorf(l.Pos, "ORDER BY %s: the result has no column of that number, the last is %d", l.Text, len(outs))
+			return nil, parser.Errorf(l.Pos, "%s %s: the result has no column of that number, the last is %d", clause, l.Text, len(outs))
 		}
 		x, err := expr.Compile(t.Expr, scope)
 		if err != nil {

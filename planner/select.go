@@ -214,8 +214,11 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 		conds = expr.Conjuncts(expr.Fold(w, q.env.Loc))
 	}
 	conds = append(slices.Clone(f.conds), conds...)
-	terms, err := q.orderTerms(orderBy, outs, wins.scope())
+	terms, err := q.orderTerms("ORDER BY", orderBy, outs, wins.scope())
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := wins.check(); err != nil {
 		return nil, nil, err
 	}
 	on, err := q.distinctOn(c.On, outs, terms, wins.scope())

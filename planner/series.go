@@ -53,35 +53,46 @@ func (q *query) series(t *parser.TableFunction) (*plan.Series, error) {
 		}
 		ends, out.Step = append(ends, e), e
 	}
+	texts := true
+	for _, e := range ends {
+		texts = texts && e.Type() == types.String
+	}
+	for i := range ends {
+		if texts { // arguments that are texts, whose place wants numbers
+			ends[i] = constant(ends[i], types.BigInt)
+		}
+	}
 	same, typ, err := expr.Common(ends, scope, t.Pos)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case moments && typ == types.Date:
+	case moments && typ == types.Date: // as where an INTERVAL is added to one
 		typ = types.Timestamp
 		for i := range same {
-			same[i] = &expr.Cast{X: same[i], Typ: typ}
+			if same[i], err = q.moved(same[i], "+", &parser.Literal{Pos: t.Pos, Kind: parser.IntervalLiteral, Text: "0 days"}); err != nil {
+				return nil, err
+			}
 		}
 	case moments && typ == types.Timestamp:
+	case moments:
+		return nil, parser.Errorf(t.Pos, "GENERATE_SERIES of %s takes no INTERVAL", typ)
 	case !moments && (typ.IsInteger() || typ == types.Decimal || typ == types.Null):
 	default:
 		return nil, parser.Errorf(t.Pos, "GENERATE_SERIES of %s is not defined", typ).WithHint("it counts integers, DECIMALs and, by an INTERVAL, TIMESTAMPs")
 	}
 	out.From, out.To, out.Typ = same[0], same[1], typ
-	value := *scope
-	value.Column = func(ref *parser.ColumnRef) (expr.Expr, error) {
-		return &expr.Column{Pos: ref.Pos, Index: 0, Name: ref.Name, Typ: typ}, nil
+	value := &expr.Column{Pos: t.Pos, Name: "value", Typ: typ}
+	if moments {
+		out.Next, err = q.moved(value, "+", step)
+		return out, err
 	}
-	if !moments { // a column of the queries around it may stand in the step
-		step = &parser.ColumnRef{Pos: t.Pos, Name: "step"}
-		value.Column = func(ref *parser.ColumnRef) (expr.Expr, error) {
-			if ref.Name == "step" {
-				return same[2], nil
-			}
-			return &expr.Column{Pos: ref.Pos, Index: 0, Name: ref.Name, Typ: typ}, nil
+	scope.Column = func(ref *parser.ColumnRef) (expr.Expr, error) {
+		if ref.Name == "value" {
+			return value, nil
 		}
+		return same[2], nil
 	}
-	out.Next, err = expr.Compile(&parser.Binary{Pos: t.Pos, Op: "+", X: &parser.ColumnRef{Pos: t.Pos, Name: "value"}, Y: step}, &value)
+	out.Next, err = expr.Compile(&parser.Binary{Pos: t.Pos, Op: "+", X: &parser.ColumnRef{Name: "value"}, Y: &parser.ColumnRef{Name: "step"}}, scope)
 	return out, err
 }

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -26,6 +27,41 @@ type windowCall struct {
 	partition []expr.Expr
 	order     []plan.SortTerm
 	text      string
+}
+
+// window compiles a window: the call that it gives has no function.
+func (w *windows) window(spec *parser.Window) (out windowCall, err error) {
+	for _, x := range spec.PartitionBy {
+		e, err := expr.Compile(x, w.aggs.scope())
+		if err == nil {
+			err = notVolatile(e)
+		}
+		if err != nil {
+			return out, err
+		}
+		out.partition = append(out.partition, e)
+	}
+	for _, t := range spec.OrderBy {
+		e, err := expr.Compile(t.Expr, w.aggs.scope())
+		if err == nil {
+			err = notVolatile(e)
+		}
+		if err != nil {
+			return out, err
+		}
+		out.order = append(out.order, sortTerm(t, e))
+	}
+	out.Frame, err = w.frame(spec)
+	return out, err
+}
+
+// notVolatile refuses what rows are sorted by and then compared by, where it would be another value.
+func notVolatile(e expr.Expr) error {
+	if f := expr.Volatile(e); f != "" {
+		return parser.Errorf(e.Position(), "%s gives another value each time: rows cannot be told apart by it here", f).
+			WithHint("compute it in a sub-query in FROM, and take its column")
+	}
+	return nil
 }
 
 // scope resolves window functions too.
@@ -67,29 +103,30 @@ func (w *windows) call(c *parser.Call) (expr.Expr, error) {
 	default:
 		return nil, parser.Errorf(c.Pos, "%s is no window function or aggregate: it takes no OVER", c.Name)
 	}
-	for _, x := range spec.PartitionBy {
-		e, err := expr.Compile(x, w.aggs.scope())
-		if err != nil {
-			return nil, err
-		}
-		out.partition = append(out.partition, e)
-	}
-	for _, t := range spec.OrderBy {
-		e, err := expr.Compile(t.Expr, w.aggs.scope())
-		if err != nil {
-			return nil, err
-		}
-		out.order = append(out.order, sortTerm(t, e))
-	}
-	if out.Frame, err = w.frame(spec); err != nil {
+	win, err := w.window(spec)
+	if err != nil {
 		return nil, err
 	}
+	out.partition, out.order, out.Frame = win.partition, win.order, win.Frame
 	at := slices.IndexFunc(w.calls, func(o windowCall) bool { return o.text == out.text })
 	if at < 0 {
 		at = len(w.calls)
 		w.calls = append(w.calls, out)
 	}
 	return &expr.Column{Pos: c.Pos, Index: windowMark + at, Name: strings.ToLower(c.Name), Typ: out.Typ}, nil
+}
+
+// check compiles the windows of the WINDOW clause, used or not.
+func (w *windows) check() error {
+	for i, n := range w.named {
+		if slices.ContainsFunc(w.named[:i], func(o parser.NamedWindow) bool { return strings.EqualFold(o.Name, n.Name) }) {
+			return parser.Errorf(n.Pos, "there are two windows called %q", n.Name)
+		}
+		if _, err := w.window(n.Window); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // spec finds the window of a WINDOW clause that o names.
@@ -103,6 +140,16 @@ func (w *windows) spec(o *parser.Window) (*parser.Window, error) {
 		}
 	}
 	return nil, parser.Errorf(o.Pos, "unknown window %q", o.Name).WithHint("WINDOW %s AS (...) behind the other clauses defines it", o.Name)
+}
+
+// constant gives a constant that is a text the type t, which its place wants; any other expression as it is.
+func constant(e expr.Expr, t types.Type) expr.Expr {
+	if k, ok := e.(*expr.Const); ok && k.Typ == types.String {
+		if v, err := types.Cast(k.Val, t, nil); err == nil {
+			return &expr.Const{Pos: k.Pos, Val: v, Typ: t}
+		}
+	}
+	return e
 }
 
 // function compiles a function that is nothing without a window.
@@ -128,6 +175,11 @@ func (w *windows) function(c *parser.Call, f *expr.Function) (plan.AggCall, erro
 				return out, err
 			}
 			args[0], args[2], out.Typ = same[0], same[1], t
+		}
+	}
+	for i := range args {
+		if f.Name == "NTILE" || i == 1 { // how many
+			args[i] = constant(args[i], types.BigInt)
 		}
 	}
 	t, err := f.Result(args)
@@ -178,60 +230,94 @@ func (w *windows) bound(spec *parser.Window, f *parser.Frame, b parser.FrameBoun
 	if b.Offset == nil {
 		return out, nil
 	}
-	if f.Mode != "RANGE" {
+	at := b.Offset.Position()
+	var by types.Value
+	interval, isInterval := "", false
+	if l, ok := b.Offset.(*parser.Literal); ok && l.Kind == parser.IntervalLiteral {
+		interval, isInterval = l.Text, true
+	} else {
 		x, err := expr.Compile(b.Offset, w.aggs.scope())
 		if err != nil {
 			return out, err
 		}
 		k, ok := x.(*expr.Const)
-		if !ok || k.Val.IsNull() || !k.Val.Type().IsInteger() || k.Val.Int() < 0 {
-			return out, parser.Errorf(b.Offset.Position(), "%s %s takes a whole number that is not negative", f.Mode, b.Kind)
+		if !ok || k.Val.IsNull() {
+			return out, parser.Errorf(at, "%s %s takes a constant", f.Mode, b.Kind)
 		}
-		out.By = k
+		by = k.Val
+	}
+	if f.Mode != "RANGE" {
+		if by.Type() == types.String { // as every text constant it has the type that its place wants
+			by, _ = types.Cast(by, types.BigInt, nil)
+		}
+		if isInterval || by.IsNull() || !by.Type().IsInteger() || by.Int() < 0 {
+			return out, parser.Errorf(at, "%s %s takes a whole number that is not negative", f.Mode, b.Kind)
+		}
+		out.By = by
 		return out, nil
 	}
 	if len(spec.OrderBy) != 1 {
 		return out, parser.Errorf(b.Pos, "RANGE with %s needs a window with ORDER BY one expression", b.Kind)
 	}
-	if err := w.notNegative(b); err != nil {
+	order, err := expr.Compile(spec.OrderBy[0].Expr, w.aggs.scope())
+	if err != nil {
 		return out, err
+	}
+	t := order.Type()
+	switch {
+	case t.IsTemporal():
+		if by.Type() == types.String {
+			interval, isInterval = by.Text(), true
+		}
+		if !isInterval {
+			return out, parser.Errorf(at, "%s of %s takes an INTERVAL", b.Kind, t)
+		}
+	case !t.IsNumeric() || isInterval:
+		return out, parser.Errorf(at, "RANGE with %s is not defined for ORDER BY of %s", b.Kind, t)
+	default:
+		if by.Type() == types.String {
+			if by, err = types.Cast(by, types.Decimal, nil); err != nil {
+				return out, parser.Errorf(at, "%s", err)
+			}
+		}
+		zero := types.NewInt(0)
+		if c, err := types.Compare(by, zero); err != nil || !by.Type().IsNumeric() || c < 0 || by.Type() == types.Double && math.IsNaN(by.Double()) {
+			return out, parser.Errorf(at, "%s takes a number that is not negative", b.Kind)
+		}
+		out.By = by
+		return out, nil
+	}
+	months, ms, err := expr.ParseInterval(interval)
+	if err != nil {
+		return out, parser.Errorf(at, "%s", err)
+	}
+	if int64(months)*30*24*3_600_000+ms < 0 {
+		return out, parser.Errorf(at, "%s takes an interval that is not negative", b.Kind)
+	}
+	if t == types.Time { // does not go round midnight here
+		out.By = types.NewInt(ms)
+		return out, nil
 	}
 	op := "-"
 	if (b.Kind == "FOLLOWING") != spec.OrderBy[0].Desc {
 		op = "+"
 	}
-	var err error
-	out.By, err = expr.Compile(&parser.Binary{Pos: b.Pos, Op: op, X: spec.OrderBy[0].Expr, Y: b.Offset}, w.aggs.scope())
+	out.Moved, err = w.aggs.q.moved(&expr.Column{Pos: at, Name: "value", Typ: t}, op, &parser.Literal{Pos: at, Kind: parser.IntervalLiteral, Text: interval})
 	return out, err
 }
 
-// notNegative refuses the offset of b where it is a number below 0, or no constant.
-func (w *windows) notNegative(b parser.FrameBound) error {
-	if l, ok := b.Offset.(*parser.Literal); ok && l.Kind == parser.IntervalLiteral {
-		if strings.Contains(l.Text, "-") {
-			return parser.Errorf(b.Offset.Position(), "%s takes an interval that is not negative", b.Kind)
-		}
-		return nil
-	}
-	x, err := expr.Compile(b.Offset, w.aggs.scope())
-	if err != nil {
-		return err
-	}
-	k, ok := x.(*expr.Const)
-	if !ok || k.Val.IsNull() || !k.Typ.IsNumeric() {
-		return parser.Errorf(b.Offset.Position(), "%s takes a constant number or INTERVAL", b.Kind)
-	}
-	if c, err := types.Compare(k.Val, types.NewInt(0)); err != nil || c < 0 {
-		return parser.Errorf(b.Offset.Position(), "%s takes a number that is not negative", b.Kind)
-	}
-	return nil
+// moved compiles x op by, where x is compiled already.
+func (q *query) moved(x expr.Expr, op string, by parser.Expr) (expr.Expr, error) {
+	scope := q.scope(nil)
+	scope.Column = func(*parser.ColumnRef) (expr.Expr, error) { return x, nil }
+	return expr.Compile(&parser.Binary{Pos: by.Position(), Op: op, X: &parser.ColumnRef{Pos: by.Position(), Name: "x"}, Y: by}, scope)
 }
 
 // exprs calls f for the place of each expression in w's calls.
 func (w *windows) exprs(f func(*expr.Expr)) {
 	for i := range w.calls {
 		c := &w.calls[i]
-		for _, e := range []*expr.Expr{&c.Arg, &c.Filter, &c.Frame.Start.By, &c.Frame.End.By} {
+		for _, e := range []*expr.Expr{&c.Arg, &c.Filter} {
 			if *e != nil {
 				f(e)
 			}
@@ -304,12 +390,15 @@ func (q *query) distinctOn(list []parser.Expr, outs []output, terms []plan.SortT
 	for i, x := range list {
 		by[i].Expr = x
 	}
-	compiled, err := q.orderTerms(by, outs, scope)
+	compiled, err := q.orderTerms("DISTINCT ON", by, outs, scope)
 	if err != nil || list == nil {
 		return nil, err
 	}
 	on := []expr.Expr{}
 	for _, t := range compiled {
+		if err := notVolatile(t.Expr); err != nil {
+			return nil, err
+		}
 		if !has(on, t.Expr) {
 			on = append(on, t.Expr)
 		}

@@ -59,10 +59,15 @@ func (s *share) release() {
 func SizeOf(row []types.Value) int64 {
 	n := int64(24)
 	for _, v := range row {
-		n += 48 + int64(len(v.Text()))
-		if v.Type() == types.Decimal {
-			n += 64
-		}
+		n += sizeOf(v)
+	}
+	return n
+}
+
+func sizeOf(v types.Value) int64 {
+	n := 48 + int64(len(v.Text()))
+	if v.Type() == types.Decimal {
+		n += 64
 	}
 	return n
 }

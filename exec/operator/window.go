@@ -79,7 +79,11 @@ func (w *windowOp) fill(ctx context.Context) error {
 	p.group()
 	width := len(p.rows[0])
 	for i := range w.node.Calls {
-		if err := p.compute(ctx, &w.node.Calls[i], &w.share, func(row int, v types.Value) { p.rows[row] = append(p.rows[row], v) }); err != nil {
+		give := func(row int, v types.Value) error {
+			p.rows[row] = append(p.rows[row], v)
+			return w.share.take(sizeOf(v), "OVER")
+		}
+		if err := p.compute(ctx, &w.node.Calls[i], &w.share, give); err != nil {
 			return err
 		}
 	}
@@ -114,7 +118,7 @@ func (p *partition) add(row []types.Value, calls int, s *share) error {
 		return err
 	}
 	p.rows, p.keys = append(p.rows, r), append(p.keys, keys)
-	return s.take(SizeOf(r)+SizeOf(keys)+int64(48*calls+16), "OVER")
+	return s.take(SizeOf(r)+SizeOf(keys)+16, "OVER")
 }
 
 func (p *partition) group() {
@@ -135,7 +139,7 @@ func (p *partition) eval(e expr.Expr, i int) (types.Value, error) {
 }
 
 // compute gives the value of c for each row.
-func (p *partition) compute(ctx context.Context, c *plan.WindowCall, s *share, give func(row int, v types.Value)) error {
+func (p *partition) compute(ctx context.Context, c *plan.WindowCall, s *share, give func(row int, v types.Value) error) error {
 	f, ok := windowFunctions[c.Func]
 	if !ok {
 		return p.aggregate(ctx, c, s, give)
@@ -145,10 +149,12 @@ func (p *partition) compute(ctx context.Context, c *plan.WindowCall, s *share, g
 			return ctx.Err()
 		}
 		v, err := f(p, c, i)
+		if err == nil {
+			err = give(i, v)
+		}
 		if err != nil {
 			return err
 		}
-		give(i, v)
 	}
 	return nil
 }
@@ -267,14 +273,10 @@ func (p *partition) bound(f plan.Frame, b plan.FrameBound, i, end int) (int, err
 		}
 		return p.start[p.peers[i]+end], nil
 	}
-	by, err := p.eval(b.By, i)
-	if err != nil {
-		return 0, err
-	}
 	if f.Mode == plan.RangeFrame {
-		return p.valued(by, i, end)
+		return p.valued(b, i, end)
 	}
-	away := int(min(by.Int(), math.MaxInt32))
+	away := int(min(b.By.Int(), math.MaxInt32))
 	if b.Kind == plan.Preceding {
 		away = -away
 	}
@@ -284,31 +286,113 @@ func (p *partition) bound(f plan.Frame, b plan.FrameBound, i, end int) (int, err
 	return p.start[min(max(p.peers[i]+away+end, 0), len(p.start)-1)], nil
 }
 
-// valued gives the first row whose value in the order is v or comes after it, for an end the first that comes after it.
-// Rows with NULL are a frame of their own.
-func (p *partition) valued(v types.Value, i, end int) (int, error) {
-	if v.IsNull() {
+// valued gives the first row whose value in the order is at b or behind it, for an end the first that is behind it. Rows with
+// NULL are a frame of their own.
+func (p *partition) valued(b plan.FrameBound, i, end int) (int, error) {
+	key := p.keys[i][0]
+	if key.IsNull() {
 		return p.start[p.peers[i]+end], nil
 	}
-	var failed error
-	limit := []types.Value{v}
+	desc := p.order[0].Desc
+	limit, err := p.moved(b, key, (b.Kind == plan.Following) != desc, (end == 1) != desc)
+	if err != nil {
+		return 0, err
+	}
 	at := sort.Search(len(p.rows), func(k int) bool {
-		key := p.keys[k]
-		if t := key[0].Type(); t != v.Type() && !key[0].IsNull() && t.IsTemporal() { // a DATE beside a TIMESTAMP
-			moment, err := types.Cast(key[0], v.Type(), p.env.Loc)
-			failed = errors.Join(failed, err)
-			key = []types.Value{moment}
+		v := p.keys[k][0]
+		if v.IsNull() {
+			return !p.order[0].NullsFirst
 		}
-		c := p.order.Compare(key, limit)
+		c, compareErr := types.Compare(position(v), limit)
+		if compareErr != nil {
+			err = compareErr
+		}
+		if desc {
+			c = -c
+		}
 		return c > 0 || c == 0 && end == 0
 	})
-	return at, failed
+	return at, err
+}
+
+// position gives what bounds are compared with: the milliseconds of a moment, any other value as it is.
+func position(v types.Value) types.Value {
+	switch v.Type() {
+	case types.Date:
+		return types.NewInt(v.Int() * 86_400_000)
+	case types.Time, types.Timestamp:
+		return types.NewInt(v.Int())
+	}
+	return v
+}
+
+func isFloat(v types.Value) bool { return v.Type() == types.Double || v.Type() == types.Float }
+
+// moved gives the position at which b lies for a row with the value key: above it or, with up false, below it. What is beyond
+// the type lies at its end. Where all DOUBLEs are as near as the bound, which is infinitely far from an infinite one, it is
+// the greatest if all is set, the least if not.
+func (p *partition) moved(b plan.FrameBound, key types.Value, up, all bool) (types.Value, error) {
+	if b.Moved != nil {
+		p.env.Row = []types.Value{key}
+		if v, err := b.Moved.Eval(p.env); err == nil {
+			return position(v), nil
+		}
+		if up {
+			return types.NewInt(math.MaxInt64), nil
+		}
+		return types.NewInt(math.MinInt64), nil
+	}
+	from, by := position(key), b.By
+	switch {
+	case isFloat(from) || isFloat(by):
+		f, err1 := types.Cast(from, types.Double, nil)
+		d, err2 := types.Cast(by, types.Double, nil)
+		if err := errors.Join(err1, err2); err != nil || math.IsNaN(f.Double()) {
+			return f, err
+		}
+		v := f.Double() - d.Double()
+		if up {
+			v = f.Double() + d.Double()
+		}
+		if math.IsNaN(v) && all {
+			v = math.Inf(1)
+		} else if math.IsNaN(v) {
+			v = math.Inf(-1)
+		}
+		return types.NewDouble(v), nil
+	case from.Type().IsInteger() && by.Type().IsInteger():
+		n, d := from.Int(), by.Int()
+		switch {
+		case up && n > math.MaxInt64-d:
+			n = math.MaxInt64
+		case up:
+			n += d
+		case n < math.MinInt64+d:
+			n = math.MinInt64
+		default:
+			n -= d
+		}
+		return types.NewInt(n), nil
+	}
+	x, err1 := types.Cast(from, types.Decimal, nil)
+	y, err2 := types.Cast(by, types.Decimal, nil)
+	if err := errors.Join(err1, err2); err != nil {
+		return x, err
+	}
+	sum, how := new(apd.Decimal), types.Wide.Sub
+	if up {
+		how = types.Wide.Add
+	}
+	if _, err := how(sum, x.Decimal(), y.Decimal()); err != nil {
+		return x, errDecimal
+	}
+	return types.NewDecimal(sum), nil
 }
 
 // aggregate gives the value of an aggregate over the frame of each row. A frame that begins where the one before began has
 // the new rows added to what is known, and one of a sum or count that begins later has the first ones taken out; any other
 // is computed anew.
-func (p *partition) aggregate(ctx context.Context, c *plan.WindowCall, s *share, give func(row int, v types.Value)) error {
+func (p *partition) aggregate(ctx context.Context, c *plan.WindowCall, s *share, give func(row int, v types.Value) error) error {
 	own := share{Budget: s.Budget}
 	defer own.release()
 	a := newAccumulator(&c.AggCall, p.env, &own)
@@ -351,7 +435,7 @@ func (p *partition) aggregate(ctx context.Context, c *plan.WindowCall, s *share,
 				last = types.NewDecimal(new(apd.Decimal).Set(last.Decimal()))
 			}
 		}
-		if err := take(i, func() error { give(i, last); return nil }); err != nil {
+		if err := take(i, func() error { return give(i, last) }); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/types"
 )
 
 // Window computes window functions. Its input comes sorted by PartitionBy, then by OrderBy. Output rows: the
@@ -50,9 +51,11 @@ type Frame struct {
 // FrameBound is an end of a Frame.
 type FrameBound struct {
 	Kind BoundKind
-	// By is how many rows or groups of peers an end of kind Preceding or Following lies away, in a RangeFrame the value at
-	// which it lies, over the row.
-	By expr.Expr
+	// By is how far from the row an end of kind Preceding or Following lies: rows or groups of peers; in a RangeFrame a number of
+	// the order's type, milliseconds of a TIME.
+	By types.Value
+	// Moved, where set, is the moment at which an end of a RangeFrame lies, over a row of one value, that in the order.
+	Moved expr.Expr
 }
 
 // Width is the number of values in an output row.
