@@ -68,7 +68,11 @@ func TestCostOfHopsHBase(t *testing.T) {
 	defer w.run("DROP TABLE hops")
 	want := map[string]int64{}
 	stored := 0
-	for _, size := range []int{10_000, 40_000} {
+	sizes := []int{10_000, 40_000}
+	if large() {
+		sizes = []int{10_000, 100_000, 1_000_000}
+	}
+	for _, size := range sizes {
 		from := stored
 		w.fill("hops", size-stored, func(i int) string { return hosts(8)(from + i) })
 		stored = size
