@@ -10,6 +10,7 @@ import (
 	"math"
 	"net"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -93,10 +94,11 @@ func TestTLSIsAskedForEachConnection(t *testing.T) {
 type refusing struct {
 	gohbase.Client
 	conn net.Conn
+	read *sync.Once // one goroutine reads a connection
 }
 
 func (s refusing) SendRPC(call hrpc.Call) (proto.Message, error) {
-	_, _ = s.conn.Read(make([]byte, 1000))
+	s.read.Do(func() { go func() { _, _ = s.conn.Read(make([]byte, 1000)) }() })
 	<-call.Context().Done()
 	return nil, call.Context().Err()
 }
@@ -131,7 +133,7 @@ func TestRefusedConnection(t *testing.T) {
 		if _, err := peer.Write(test.first); err != nil {
 			t.Fatal(err)
 		}
-		c := &client{rpc: refusing{conn: conn}, dialer: conn.(*regionConn).dialer}
+		c := &client{rpc: refusing{conn: conn, read: new(sync.Once)}, dialer: conn.(*regionConn).dialer}
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		_, err := c.Get(ctx, "t", [][]byte{[]byte("k")}, nil)
 		cancel()

@@ -224,10 +224,11 @@ func TestDocumentedEncodings(t *testing.T) {
 	_, section, _ := strings.Cut(string(text), "\n## Encodings\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	all := strings.NewReplacer("integers", "BIGINT", "all", "STRING")
+	arguments := strings.NewReplacer("(n)", "(4)", "INVERTED encoding", "INVERTED TEXT", "(n, 'encoding')", "(11, 'TEXT')", "('type', 'encoding')", "('STRING', 'TEXT')")
 	names, n := regexp.MustCompile("`([^`]+)`"), 0
 	for _, row := range regexp.MustCompile("(?m)^- (`.*?`) \\((.*?)\\):").FindAllStringSubmatch(section, -1) {
 		for _, name := range names.FindAllStringSubmatch(row[1], -1) {
-			enc := strings.ReplaceAll(name[1], "(n)", "(4)")
+			enc := arguments.Replace(name[1])
 			if enc == "OPENTSDB_VALUE" {
 				continue // stands under its qualifier only
 			}

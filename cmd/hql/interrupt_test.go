@@ -93,7 +93,7 @@ func TestInterruptedExpression(t *testing.T) {
 // Nothing stops the search of one regular expression; a second signal ends the program.
 func TestInterruptedTwice(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
-	cmd.Args = []string{"hql", "-c", "SELECT length(regexp_replace(repeat('ab', 100000), '(a|b)*?c|a', 'x', 'g'))"}
+	cmd.Args = []string{"hql", "-c", "SELECT repeat('ab', 10000000) ~ '(a|b){900}c'"}
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
