@@ -201,7 +201,8 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 	}
 	aggs := &aggregates{q: q, srcs: f.srcs}
 	wins := &windows{aggs: aggs, named: c.Windows}
-	outs, err := q.items(c, f, wins.scope())
+	scope := wins.scope()
+	outs, err := q.items(c, f, scope)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -214,18 +215,20 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 		conds = expr.Conjuncts(expr.Fold(w, q.env.Loc))
 	}
 	conds = append(slices.Clone(f.conds), conds...)
-	terms, err := q.orderTerms("ORDER BY", orderBy, outs, wins.scope())
+	terms, err := q.orderTerms("ORDER BY", orderBy, outs, scope)
 	if err != nil {
 		return nil, nil, err
 	}
 	if err := wins.check(); err != nil {
 		return nil, nil, err
 	}
-	on, err := q.distinctOn(c.On, outs, terms, wins.scope())
-	if err != nil {
-		return nil, nil, err
+	var on []expr.Expr
+	if c.On != nil {
+		if on, err = q.distinctOn(c.On, outs, terms, scope); err != nil {
+			return nil, nil, err
+		}
+		terms = onFirst(on, terms)
 	}
-	terms = onFirst(on, terms)
 	var having expr.Expr
 	if c.Having != nil {
 		if having, err = expr.CompileCondition(c.Having, aggs.scope()); err != nil {

@@ -383,15 +383,15 @@ func placed(e expr.Expr, at []int) expr.Expr {
 	})
 }
 
-// distinctOn compiles the expressions of DISTINCT ON, result columns by name or number as ORDER BY has them; nil: there are
-// none. The first terms of ORDER BY must be the same, in any order.
+// distinctOn compiles the expressions of DISTINCT ON, result columns by name or number as ORDER BY has them. The
+// first terms of ORDER BY must be the same, in any order.
 func (q *query) distinctOn(list []parser.Expr, outs []output, terms []plan.SortTerm, scope *expr.Scope) ([]expr.Expr, error) {
 	by := make([]parser.OrderTerm, len(list))
 	for i, x := range list {
 		by[i].Expr = x
 	}
 	compiled, err := q.orderTerms("DISTINCT ON", by, outs, scope)
-	if err != nil || list == nil {
+	if err != nil {
 		return nil, err
 	}
 	on := []expr.Expr{}
@@ -424,9 +424,6 @@ func has(list []expr.Expr, x expr.Expr) bool {
 
 // onFirst gives an order that begins with the expressions of on, each once, as terms have them.
 func onFirst(on []expr.Expr, terms []plan.SortTerm) []plan.SortTerm {
-	if on == nil {
-		return terms
-	}
 	var out []plan.SortTerm
 	var given []expr.Expr
 	for _, t := range append(slices.Clone(terms), groupOrder(on)...) {
