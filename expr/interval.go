@@ -21,7 +21,7 @@ func intervalResult(args []Expr) (types.Type, error) {
 
 // fixedWidth reads an interval without months as milliseconds, above 0.
 func fixedWidth(s string) (int64, error) {
-	months, ms, err := parseInterval(s)
+	months, ms, err := ParseInterval(s)
 	if err != nil {
 		return 0, err
 	}
@@ -45,22 +45,19 @@ var (
 // isoInterval is an interval in the notation of ISO 8601: P1Y2M3DT4H5M6S.
 var isoInterval = regexp.MustCompile(`^p(?:([-+]?\d+)y)?(?:([-+]?\d+)m)?(?:([-+]?\d+)w)?(?:([-+]?\d+)d)?(?:t(?:([-+]?\d+)h)?(?:([-+]?\d+)m)?(?:([-+]?[0-9.]+)s)?)?$`)
 
-// signedInterval is parseInterval of what may stand behind "- ": the interval that is taken away.
+// signedInterval is ParseInterval of what may stand behind "- ": the interval that is taken away.
 func signedInterval(s string) (months int, ms int64, err error) {
 	s, back := strings.CutPrefix(s, "- ")
-	months, ms, err = parseInterval(s)
+	months, ms, err = ParseInterval(s)
 	if back {
 		months, ms = -months, -ms
 	}
 	return months, ms, err
 }
 
-// ParseInterval reads the text of an INTERVAL as months and milliseconds; a day is 24 hours.
-func ParseInterval(s string) (months int, ms int64, err error) { return parseInterval(s) }
-
-// parseInterval reads '1 year 2 months 3 days 4 hours', '-5 minutes', '1h',
+// ParseInterval reads '1 year 2 months 3 days 4 hours', '-5 minutes', '1h',
 // '01:30:00', '1-2', '2 days ago', 'P1DT2H'. A day is 24 hours, a part of a month one of 30 days.
-func parseInterval(s string) (months int, ms int64, err error) {
+func ParseInterval(s string) (months int, ms int64, err error) {
 	if m := isoInterval.FindStringSubmatch(strings.ToLower(strings.TrimSpace(s))); m != nil {
 		var words []string
 		for i, unit := range []string{"year", "month", "week", "day", "hour", "minute", "second"} {
@@ -69,11 +66,11 @@ func parseInterval(s string) (months int, ms int64, err error) {
 			}
 		}
 		if len(words) > 0 {
-			return parseInterval(strings.Join(words, " "))
+			return ParseInterval(strings.Join(words, " "))
 		}
 	}
 	if before, ok := strings.CutSuffix(strings.TrimSpace(strings.ToLower(s)), " ago"); ok {
-		months, ms, err = parseInterval(before)
+		months, ms, err = ParseInterval(before)
 		return -months, -ms, err
 	}
 	bad := fmt.Errorf("invalid interval %q (use '5 minutes', '1 day 2 hours', '1 month')", s)

@@ -194,8 +194,7 @@ func (p *printer) alias(name string) {
 	}
 }
 
-func (t *TableName) String() string { return printTable(t) }
-
+func (t *TableName) String() string     { return printTable(t) }
 func (t *TableFunction) String() string { return printTable(t) }
 func (t *Subquery) String() string      { return printTable(t) }
 func (t *Join) String() string          { return printTable(t) }
@@ -216,26 +215,25 @@ func (p *printer) table(t TableExpr) {
 		p.put("(")
 		p.query(t.Query)
 		p.put(")")
-		p.alias(t.Alias)
-		if t.Columns != nil {
-			p.put(" (")
-			p.names(t.Columns)
-			p.put(")")
-		}
+		p.derivedAlias(t.Alias, t.Columns)
 	case *TableFunction:
 		p.put(quoteFunction(t.Name), "(")
 		p.exprs(t.Args)
 		p.put(")")
-		p.alias(t.Alias)
-		if t.Columns != nil {
-			p.put(" (")
-			p.names(t.Columns)
-			p.put(")")
-		}
+		p.derivedAlias(t.Alias, t.Columns)
 	case *Join:
 		p.join(t)
 	default:
 		panic("parser: unknown table expression")
+	}
+}
+
+func (p *printer) derivedAlias(alias string, columns []string) {
+	p.alias(alias)
+	if columns != nil {
+		p.put(" (")
+		p.names(columns)
+		p.put(")")
 	}
 }
 

@@ -45,13 +45,12 @@ func (q *query) series(t *parser.TableFunction) (*plan.Series, error) {
 		}
 		ends = append(ends, e)
 	}
-	out := &plan.Series{Step: &expr.Const{Pos: t.Pos, Val: types.NewBool(true), Typ: types.Boolean}}
 	if !moments {
 		e, err := expr.Compile(step, scope)
 		if err != nil {
 			return nil, err
 		}
-		ends, out.Step = append(ends, e), e
+		ends = append(ends, e)
 	}
 	texts := true
 	for _, e := range ends {
@@ -81,7 +80,7 @@ func (q *query) series(t *parser.TableFunction) (*plan.Series, error) {
 	default:
 		return nil, parser.Errorf(t.Pos, "GENERATE_SERIES of %s is not defined", typ).WithHint("it counts integers, DECIMALs and, by an INTERVAL, TIMESTAMPs")
 	}
-	out.From, out.To, out.Typ = same[0], same[1], typ
+	out := &plan.Series{From: same[0], To: same[1], Typ: typ}
 	value := &expr.Column{Pos: t.Pos, Name: "value", Typ: typ}
 	if moments {
 		out.Next, err = q.moved(value, "+", step)

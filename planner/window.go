@@ -31,21 +31,23 @@ type windowCall struct {
 
 // window compiles a window: the call that it gives has no function.
 func (w *windows) window(spec *parser.Window) (out windowCall, err error) {
-	for _, x := range spec.PartitionBy {
-		e, err := expr.Compile(x, w.aggs.scope())
-		if err == nil {
-			err = notVolatile(e)
+	scope := w.aggs.scope()
+	compile := func(x parser.Expr) (expr.Expr, error) {
+		e, err := expr.Compile(x, scope)
+		if err != nil {
+			return nil, err
 		}
+		return e, notVolatile(e)
+	}
+	for _, x := range spec.PartitionBy {
+		e, err := compile(x)
 		if err != nil {
 			return out, err
 		}
 		out.partition = append(out.partition, e)
 	}
 	for _, t := range spec.OrderBy {
-		e, err := expr.Compile(t.Expr, w.aggs.scope())
-		if err == nil {
-			err = notVolatile(e)
-		}
+		e, err := compile(t.Expr)
 		if err != nil {
 			return out, err
 		}

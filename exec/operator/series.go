@@ -51,7 +51,7 @@ func (s *seriesOp) Next(ctx context.Context) ([][]types.Value, error) {
 // begin computes the ends and which way the step goes, which a value in the middle of the type shows.
 func (s *seriesOp) begin() error {
 	var ends []types.Value
-	for _, e := range []expr.Expr{s.node.From, s.node.To, s.node.Step} {
+	for _, e := range []expr.Expr{s.node.From, s.node.To} {
 		v, err := e.Eval(s.env)
 		if err != nil {
 			return err
@@ -68,7 +68,7 @@ func (s *seriesOp) begin() error {
 		return err
 	}
 	moved, err := s.after(zero)
-	if err != nil {
+	if s.done = moved.IsNull(); s.done || err != nil {
 		return err
 	}
 	if s.sign, err = types.Compare(moved, zero); err == nil && s.sign == 0 {

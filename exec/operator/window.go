@@ -77,7 +77,6 @@ func (w *windowOp) fill(ctx context.Context) error {
 		return io.EOF
 	}
 	p.group()
-	width := len(p.rows[0])
 	for i := range w.node.Calls {
 		give := func(row int, v types.Value) error {
 			p.rows[row] = append(p.rows[row], v)
@@ -85,11 +84,6 @@ func (w *windowOp) fill(ctx context.Context) error {
 		}
 		if err := p.compute(ctx, &w.node.Calls[i], &w.share, give); err != nil {
 			return err
-		}
-	}
-	for _, r := range p.rows {
-		if len(r) != width+len(w.node.Calls) {
-			return errors.New("a window function left out a row")
 		}
 	}
 	w.rest = p.rows
@@ -184,18 +178,10 @@ var windowFunctions = map[string]func(p *partition, c *plan.WindowCall, i int) (
 		return p.neighbour(c, i, 1)
 	},
 	"FIRST_VALUE": func(p *partition, c *plan.WindowCall, i int) (types.Value, error) {
-		from, to, err := p.frame(c.Frame, i)
-		if err != nil || from >= to {
-			return types.Value{}, err
-		}
-		return p.eval(c.Arg, from)
+		return p.nth(c, i, func(int) int64 { return 1 })
 	},
 	"LAST_VALUE": func(p *partition, c *plan.WindowCall, i int) (types.Value, error) {
-		from, to, err := p.frame(c.Frame, i)
-		if err != nil || from >= to {
-			return types.Value{}, err
-		}
-		return p.eval(c.Arg, to-1)
+		return p.nth(c, i, func(rows int) int64 { return int64(rows) })
 	},
 	"NTH_VALUE": func(p *partition, c *plan.WindowCall, i int) (types.Value, error) {
 		n, err := p.eval(c.Args[0], i)
@@ -205,12 +191,23 @@ var windowFunctions = map[string]func(p *partition, c *plan.WindowCall, i int) (
 		if n.Int() <= 0 {
 			return types.Value{}, errors.New("NTH_VALUE takes a number greater than 0")
 		}
-		from, to, err := p.frame(c.Frame, i)
-		if err != nil || n.Int() > int64(to-from) {
-			return types.Value{}, err
-		}
-		return p.eval(c.Arg, from+int(n.Int())-1)
+		return p.nth(c, i, func(int) int64 { return n.Int() })
 	},
+}
+
+// nth is the argument over the row of the frame whose number, from 1, which gives for the frame's number of rows; NULL where
+// there is none.
+func (p *partition) nth(c *plan.WindowCall, i int, which func(rows int) int64) (types.Value, error) {
+	from, to, err := p.frame(c.Frame, i)
+	if err != nil {
+		return types.Value{}, err
+	}
+	rows := max(to-from, 0)
+	n := which(rows)
+	if rows == 0 || n > int64(rows) {
+		return types.Value{}, nil
+	}
+	return p.eval(c.Arg, from+int(n)-1)
 }
 
 // ntile numbers n parts of the rows, the first of which have one row more where they cannot be of one size.

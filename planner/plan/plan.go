@@ -94,8 +94,7 @@ type Values struct {
 // one of them is NULL.
 type Series struct {
 	From, To expr.Expr
-	Step     expr.Expr // NULL: no rows; other values are in Next
-	Next     expr.Expr // over a row
+	Next     expr.Expr // over a row; NULL where the step is
 	Typ      types.Type
 }
 
