@@ -80,6 +80,7 @@ func TestCostOfHopsHBase(t *testing.T) {
 			n, s := w.read(strings.Replace(q.sql, "FROM m", "FROM hops", 1))
 			t.Logf("%d rows stored, %s: %d rows, %d read, %d RPCs", size, q.name, n, s.RowsRead, s.RPCs)
 			before, again := want[q.name]
+			again = again && q.name != "limited" // under a LIMIT more is read ahead or less
 			if want[q.name] = s.RPCs; n != q.rows || again && s.RPCs > before || s.RPCs > 40 {
 				t.Errorf("%s of %d rows: %d rows, want %d; %d RPCs, before %d", q.name, size, n, q.rows, s.RPCs, before)
 			}
