@@ -12,7 +12,6 @@ import (
 	"github.com/hql-db/hql/internal/forms"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/planner/plan"
-	"github.com/hql-db/hql/store"
 )
 
 // TestForms runs testdata/forms: conditions in all the forms in which they can be written, and what of the key each binds. The rows
@@ -22,13 +21,21 @@ import (
 //	table  a table with its rows, see internal/forms
 //	forms  a condition a line; prints the rows that match, those that are read where servers filter nothing, and the access
 func TestForms(t *testing.T) {
+	checkForms(t, func(t *testing.T) hbase.Client {
+		_, c := newStore(t)
+		return c
+	})
+}
+
+// The same on a real HBase: its filters, its ranges and its reversed scans.
+func TestFormsHBase(t *testing.T) {
+	c := dialHBase(t)
+	checkForms(t, func(*testing.T) hbase.Client { return c })
+}
+
+func checkForms(t *testing.T, open func(*testing.T) hbase.Client) {
 	datadriven.Walk(t, "../testdata/forms", func(t *testing.T, path string) {
-		s, err := store.Open(store.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
-		client := hbase.New(s, s.Admin())
+		client := open(t)
 		planned := newWorld(t, client, Config{FullScan: AllowFullScan})
 		with := func(o planner.Options) *world {
 			return &world{t, New(client, planned.catalog, Config{FullScan: AllowFullScan, Planner: o})}
@@ -38,10 +45,13 @@ func TestForms(t *testing.T) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "table":
+				var err error
 				if table, err = forms.ParseTable(d.Input); err != nil {
 					d.Fatalf(t, "%v", err)
 				}
-				planned.run(table.Create + ";" + table.Insert)
+				planned.run(table.Create)
+				planned.t.Cleanup(func() { planned.run("DROP TABLE " + table.Name) })
+				planned.run(table.Insert)
 				return ""
 			case "forms":
 				var b strings.Builder
