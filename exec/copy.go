@@ -200,27 +200,12 @@ func (c *copier) add(ctx context.Context, row []types.Value, set []bool) error {
 		c.take(at)
 		return nil
 	}
-	for _, l := range c.table.Layouts {
-		if c.table.HiddenKey {
-			break
-		}
-		if _, err := c.in.w.checkFits(l, row); err != nil {
-			c.reject(err)
-			return nil
-		}
+	p := pendingRow{row, c.pos, set}
+	if err := c.in.w.check(row, c.in.named(p), true); err != nil {
+		c.reject(err)
+		return nil
 	}
-	for _, col := range c.table.Columns {
-		if v := row[col.Index]; !v.IsNull() && (!col.KeyPart || col.HasCell) {
-			if _, err := col.AppendCell(nil, v); err != nil {
-				c.reject(fmt.Errorf("column %s: %w", col.Name, err))
-				return nil
-			}
-		} else if v.IsNull() && (col.NotNull || col.Packed != nil) && col.Name != catalog.HiddenColumn {
-			c.reject(fmt.Errorf("column %s must not be NULL", col.Name))
-			return nil
-		}
-	}
-	if err := c.run.allocate(ctx, c.in.w, []pendingRow{{row: row, pos: c.pos}}); err != nil {
+	if err := c.run.allocate(ctx, c.in.w, []pendingRow{p}); err != nil {
 		var refused *parser.Error // a name that its look-up table cannot hold
 		if errors.As(err, &refused) {
 			c.reject(refused)
@@ -228,7 +213,7 @@ func (c *copier) add(ctx context.Context, row []types.Value, set []bool) error {
 		}
 		return err
 	}
-	c.in.rows = append(c.in.rows, pendingRow{row, c.pos, set})
+	c.in.rows = append(c.in.rows, p)
 	if len(c.in.rows) >= writeBatch {
 		return c.flush(ctx)
 	}

@@ -220,7 +220,7 @@ func (in *inserter) named(p pendingRow) []bool {
 }
 
 // lastOfEach joins the rows of one place, of whose columns the last that names them holds: all are written with one
-// timestamp, at which a cell that one row deletes would hide the cell that another writes.
+// timestamp, at which a cell that one row deletes would hide the cell that another writes. All must fit.
 func (in *inserter) lastOfEach(rows []pendingRow) ([]pendingRow, error) {
 	if len(rows) < 2 || in.w.table.HiddenKey {
 		return rows, nil // every row is a new one
@@ -233,6 +233,9 @@ func (in *inserter) lastOfEach(rows []pendingRow) ([]pendingRow, error) {
 			return nil, in.w.refuse(err, p.pos)
 		}
 		if earlier, ok := last[ids[i]]; ok {
+			if err := in.w.check(rows[earlier].row, in.named(rows[earlier]), false); err != nil {
+				return nil, in.w.refuse(err, rows[earlier].pos)
+			}
 			rows[i] = in.over(p, rows[earlier])
 		}
 		last[ids[i]] = i

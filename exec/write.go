@@ -231,6 +231,40 @@ func (w *writer) checkFits(l *catalog.Layout, row []types.Value) (place, error) 
 	return w.place(l, row)
 }
 
+// check is the error of a row that cannot be stored. A row that another one of its statement replaces, or that is there
+// already, is checked like one that is written. Where whole is set, columns that the statement does not name are NULL.
+func (w *writer) check(row []types.Value, set []bool, whole bool) error {
+	if err := w.agree(row, set); err != nil {
+		return err
+	}
+	for _, l := range w.table.Layouts {
+		if w.table.HiddenKey {
+			break
+		}
+		if _, err := w.checkFits(l, row); err != nil {
+			return err
+		}
+	}
+	for i, c := range w.table.Columns {
+		switch v := row[i]; {
+		case v.IsNull():
+			if (whole || set[i]) && w.required(c) {
+				return parser.Errorf(parser.NoPos, "column %s of %s must not be NULL", c.Name, w.table.Name)
+			}
+		case !c.KeyPart || c.HasCell:
+			if _, err := c.AppendCell(nil, v); err != nil {
+				return parser.Errorf(parser.NoPos, "column %s of %s: %v", c.Name, w.table.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// required reports whether a row without c cannot be stored.
+func (w *writer) required(c *catalog.Column) bool {
+	return (c.NotNull || c.Packed != nil) && c.Name != catalog.HiddenColumn
+}
+
 // put adds the mutations that store row. set tells the columns that the statement
 // names: of those a NULL deletes the cell. at, where given, is where the row
 // stands in the primary layout already; old is what was read there, nil for nothing.
@@ -251,7 +285,7 @@ func (w *writer) put(row []types.Value, set []bool, at *place, old []types.Value
 		return err
 	}
 	for i, c := range t.Columns {
-		if row[i].IsNull() && (c.NotNull || c.Packed != nil) && (set[i] || at == nil) {
+		if row[i].IsNull() && w.required(c) && (set[i] || at == nil) {
 			return parser.Errorf(parser.NoPos, "column %s of %s must not be NULL", c.Name, t.Name)
 		}
 	}

@@ -22,6 +22,11 @@ import (
 // flushNew writes those of rows that are not there yet.
 func (in *inserter) flushNew(ctx context.Context, rows []pendingRow) error {
 	w := in.w
+	for _, p := range rows {
+		if err := w.check(p.row, in.named(p), true); err != nil {
+			return w.refuse(err, p.pos)
+		}
+	}
 	rows, err := in.run.missing(ctx, w, rows)
 	if err != nil || len(rows) == 0 {
 		return err
