@@ -53,7 +53,8 @@ func (r *run) analyzeTable(ctx context.Context, s *parser.Analyze) (*Rows, error
 //
 // Each region is read from its start in runs of about as many rows. Of the first run the server sends each row, of the second one in four,
 // of the third one in sixteen, each row with the same chance wherever it stands; it tells how many it has looked at for them. So
-// small regions are read whole, large ones cost hardly more, and each row that came is known to stand for so many.
+// small regions are read whole, large ones cost hardly more, and each row that came is known to stand for so many. When all regions are known
+// so, and time and rows are left, those runs are replaced by one that draws as many as may still be sent, each with the same chance.
 type analysis struct {
 	*run
 	table  *catalog.Table
@@ -64,8 +65,9 @@ type analysis struct {
 
 	mu      sync.Mutex
 	regions []*analyzedRegion
-	left    int64 // rows that may still be sent
-	begun   int   // regions
+	left    int64   // rows that may still be sent
+	begun   int     // regions
+	even    float64 // the share of rows that the second time through the regions draws
 	cs      []*stats.Collector
 	failed  error
 }
@@ -77,7 +79,8 @@ type analyzedRegion struct {
 	size        int64 // in bytes, as its server told; 0: unknown
 	bytes, rows int64 // that came
 	runs        []*stats.Run
-	whole       bool // all of it was looked at
+	whole       bool   // all of it was looked at
+	second      []byte // where the second run began; nil: there was none
 }
 
 // read gives the statistics of the table.
@@ -105,15 +108,17 @@ func (a *analysis) read(ctx context.Context) (*stats.Table, error) {
 	rand.Shuffle(len(a.regions), func(i, j int) { a.regions[i], a.regions[j] = a.regions[j], a.regions[i] }) // time may end before the regions do
 	whole := wholeScan(a.table, a.layout)
 	tally := a.rec.Open(whole)
-	var workers sync.WaitGroup
+	var workers []*analyzer
 	for range min(analyzeWorkers, n) {
 		col := stats.NewCollector(shapeOf(a.table))
 		a.cs = append(a.cs, col)
-		w := &analyzer{analysis: a, scan: whole, tally: tally, collector: col, dec: scan.NewDecoder(&a.Reads, whole, a.layout),
-			cells: columnsByCell(a.table), sizes: make([]int, len(a.table.Columns))}
-		workers.Go(func() { w.work(ctx) })
+		workers = append(workers, &analyzer{analysis: a, scan: whole, tally: tally, collector: col, dec: scan.NewDecoder(&a.Reads, whole, a.layout),
+			cells: columnsByCell(a.table), sizes: make([]int, len(a.table.Columns))})
 	}
-	workers.Wait()
+	a.each(ctx, workers, (*analyzer).readRegion)
+	if a.even = a.evenShare(); a.even > 0 {
+		a.each(ctx, workers, (*analyzer).evenOut)
+	}
 	tally.End(a.failed)
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -125,6 +130,34 @@ func (a *analysis) read(ctx context.Context) (*stats.Table, error) {
 	out := stats.Build(a.table.Name, at, complete, a.cs...)
 	out.Size = total
 	return out, nil
+}
+
+// each lets the workers read the regions, one after the other.
+func (a *analysis) each(ctx context.Context, workers []*analyzer, read func(*analyzer, context.Context, *analyzedRegion) error) {
+	a.begun = 0
+	var running sync.WaitGroup
+	for _, w := range workers {
+		running.Go(func() { w.work(ctx, read) })
+	}
+	running.Wait()
+}
+
+// evenShare is the share of the rows behind the first run of each region that may still be sent, 0 where that is no better than what was.
+func (a *analysis) evenShare() float64 {
+	const spared = 0.9 // chance sends some more
+	rows, came := 0.0, 0.0
+	for _, g := range a.regions {
+		if !g.whole || a.failed != nil {
+			return 0
+		}
+		for _, r := range g.runs[1:] {
+			rows, came = rows+r.Stands, came+float64(r.Rows)
+		}
+	}
+	if left := spared * float64(a.left); rows > 0 && left > came {
+		return min(1, left/rows)
+	}
+	return 0
 }
 
 // fillIn lets what was read stand for what there was no time to look at, and reports whether all rows were read.
@@ -200,7 +233,7 @@ type analyzer struct {
 }
 
 // work reads regions until there are none.
-func (w *analyzer) work(ctx context.Context) {
+func (w *analyzer) work(ctx context.Context, read func(*analyzer, context.Context, *analyzedRegion) error) {
 	for {
 		w.mu.Lock()
 		if w.begun == len(w.regions) || w.failed != nil || ctx.Err() != nil || !time.Now().Before(w.end) || w.left <= 0 {
@@ -210,7 +243,7 @@ func (w *analyzer) work(ctx context.Context) {
 		g := w.regions[w.begun]
 		w.begun++
 		w.mu.Unlock()
-		if err := scan.Safely(func() error { return w.readRegion(ctx, g) }); err != nil {
+		if err := scan.Safely(func() error { return read(w, ctx, g) }); err != nil {
 			w.mu.Lock()
 			w.failed = errors.Join(w.failed, err)
 			w.mu.Unlock()
@@ -237,9 +270,35 @@ func (w *analyzer) readRegion(ctx context.Context, g *analyzedRegion) error {
 		if err != nil || next == nil {
 			return err
 		}
-		start = next
+		if start = next; i == 0 {
+			g.second = next
+		}
 	}
 	return nil
+}
+
+// evenOut replaces all runs of a region but the first by one, if there is time for it.
+func (w *analyzer) evenOut(ctx context.Context, g *analyzedRegion) error {
+	if len(g.runs) < 2 {
+		return nil
+	}
+	was := g.runs
+	w.mu.Lock()
+	most := int(w.left)
+	w.mu.Unlock()
+	read, _, err := w.readRun(ctx, g, g.second, w.even, most)
+	w.mu.Lock()
+	w.left -= int64(read)
+	w.mu.Unlock()
+	drop := was[1:]
+	if !g.whole {
+		drop, g.whole = g.runs[len(was):], true
+	}
+	for _, r := range drop {
+		r.Forget()
+	}
+	g.runs = slices.DeleteFunc(g.runs, func(r *stats.Run) bool { return slices.Contains(drop, r) })
+	return err
 }
 
 // readRun reads a share of the rows of g from start on, at most so many, and says how many came and where the next run begins; nil: nowhere.

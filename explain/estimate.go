@@ -10,16 +10,20 @@ import (
 )
 
 // qError tells how many times too large or too small an estimate was, of rows or of bytes, whichever is worse. What is less than
-// one counts as one. ok is false where there was no estimate.
+// a row counts as one, in bytes as well. ok is false where there was no estimate.
 func qError(e *plan.Estimate, f *Figures) (q float64, ok bool) {
 	if e == nil || f == nil {
 		return 0, false
 	}
-	factor := func(guess float64, is int64) float64 {
-		guess, measured := max(guess, 1), max(float64(is), 1)
+	factor := func(guess float64, is int64, least float64) float64 {
+		guess, measured := max(guess, least), max(float64(is), least)
 		return max(guess/measured, measured/guess)
 	}
-	q = max(factor(e.Rows, f.RowsRead), factor(e.Bytes, f.Bytes))
+	row := 1.0
+	if e.Rows > 0 {
+		row = max(e.Bytes/e.Rows, 1)
+	}
+	q = max(factor(e.Rows, f.RowsRead, 1), factor(e.Bytes, f.Bytes, row))
 	return math.Round(q*100) / 100, true
 }
 

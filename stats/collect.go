@@ -22,6 +22,8 @@ const (
 	minSeen           = 4   // times that a value stands in the sample before it counts as frequent
 	maxValueLength    = 256 // of a frequent value, in bytes; bounds are cut to a quarter of it
 	sampleRows        = 40_000
+	keptSample        = 4000    // rows of Table.Sample
+	keptSampleSize    = 1 << 19 // of their values, in bytes
 )
 
 // Shape says what a table has.
@@ -112,6 +114,9 @@ func (c *Collector) Begin(keep int) *Run {
 	return r
 }
 
+// Forget drops what r has taken: another run stands for the rows.
+func (r *Run) Forget() { r.Rows, r.kept = 0, nil }
+
 // Add takes the next row.
 func (r *Run) Add(row Row) {
 	c := r.c
@@ -196,7 +201,50 @@ func Build(name string, at time.Time, complete bool, cs ...*Collector) *Table {
 	for i := range b.shape.Keys {
 		t.Keys = append(t.Keys, b.key(i))
 	}
+	b.keepSample(t)
 	return t
+}
+
+// keepSample gives t rows of which each stands for as many.
+func (b *builder) keepSample(t *Table) {
+	size := 0
+	for _, k := range b.sample {
+		size += sizeOf(k.values)
+	}
+	if size == 0 {
+		return
+	}
+	n := min(keptSample, len(b.sample), keptSampleSize/(size/len(b.sample)))
+	columns := make([]Values, len(b.shape.Columns))
+	add := func(k kept) {
+		for i, v := range k.values {
+			columns[i] = append(columns[i], short(v, maxValueLength))
+		}
+	}
+	if n == len(b.sample) && b.believed(1) { // all rows of the table
+		for _, k := range b.sample {
+			add(k)
+		}
+		t.Sample = columns
+		return
+	}
+	systematic(b.sample, b.rows, n, rand.New(rand.NewPCG(3, 3)), func(k kept, times int) {
+		for range times {
+			add(k)
+		}
+	})
+	if n > 0 {
+		t.Sample = columns
+	}
+}
+
+// sizeOf is about how many bytes values take.
+func sizeOf(values []types.Value) int {
+	n := 0
+	for _, v := range values {
+		n += 8 + min(len(v.Text()), maxValueLength)
+	}
+	return n
 }
 
 type builder struct {
@@ -213,22 +261,28 @@ func (b *builder) thin() {
 	if len(b.sample) <= sampleRows {
 		return
 	}
-	rng := rand.New(rand.NewPCG(1, 1))
-	step := b.rows / sampleRows
-	next, at := step*rng.Float64(), 0.0
 	out := make([]kept, 0, sampleRows)
-	for _, k := range b.sample { // systematic sampling: every step rows that are stood for, one
+	systematic(b.sample, b.rows, sampleRows, rand.New(rand.NewPCG(1, 1)), func(k kept, times int) {
+		k.weight = float64(times) * b.rows / sampleRows
+		out = append(out, k)
+	})
+	b.sample = out
+}
+
+// systematic draws n of the rows that sample stands for, evenly: take is called with each that is drawn, and how often.
+func systematic(sample []kept, rows float64, n int, rng *rand.Rand, take func(k kept, times int)) {
+	step := rows / float64(n)
+	next, at := step*rng.Float64(), 0.0
+	for _, k := range sample {
 		at += k.weight
-		weight := 0.0
+		times := 0
 		for ; next < at; next += step {
-			weight += step
+			times++
 		}
-		if weight > 0 {
-			k.weight = weight
-			out = append(out, k)
+		if times > 0 {
+			take(k, times)
 		}
 	}
-	b.sample = out
 }
 
 // chooseEven marks rows of the sample so that each row of the table has the same chance to be among them.
@@ -257,36 +311,31 @@ func (b *builder) mean(f func(*Run) int64) float64 {
 	return sum / b.rows
 }
 
-// even counts what a sample has in which each row has the same chance: rows, different things in them, and those that are there once.
-type even struct{ rows, seen, once, most float64 }
+// even counts what a sample has in which each row has the same chance: rows, different things in them, and those that are there once and
+// twice.
+type even struct{ rows, seen, once, twice float64 }
 
 // add takes a thing that is there so many times.
 func (e *even) add(times int) {
 	e.rows += float64(times)
 	e.seen += float64(btoi(times > 0))
 	e.once += float64(btoi(times == 1))
-	e.most = max(e.most, float64(times))
+	e.twice += float64(btoi(times == 2))
 }
 
-// distinct estimates how many different things so many rows have, of which read were seen to be different in all that was read. Where
-// all are about as frequent it is the estimator of Haas and Stokes, as in PostgreSQL; where some are much more frequent, which makes that one
-// far too low, it is the one of Charikar and others.
+// distinct estimates how many different things so many rows have, of which read were seen to be different in all that was read. The
+// estimator of Haas and Stokes, as in PostgreSQL, is right where all are about as frequent and far too low elsewhere; that of
+// Chao, too low where nearly all are there once, holds however unlike they are.
 func (b *builder) distinct(read uint64, rows float64, e even) float64 {
 	if b.complete {
 		return float64(read)
 	}
-	out := rows
-	switch below := e.rows - e.once + e.once*e.rows/max(rows, e.rows, 1); {
-	case e.most*e.seen > skewed*e.rows:
-		out = math.Sqrt(rows/e.rows)*e.once + e.seen - e.once
-	case below > 0:
-		out = e.rows * e.seen / below
+	out := e.seen + e.once*(e.once-1)/(2*(e.twice+1))
+	if below := e.rows - e.once + e.once*e.rows/max(rows, e.rows, 1); below > 0 {
+		out = max(out, e.rows*e.seen/below)
 	}
 	return max(min(out, rows), float64(read))
 }
-
-// skewed is how many times as frequent as the mean the most frequent value is where they are said to be of unlike frequency.
-const skewed = 10
 
 func (b *builder) column(i int) Column {
 	c := Column{Name: b.shape.Columns[i], Nulls: b.mean(func(r *Run) int64 { return r.nulls[i] })}
@@ -344,7 +393,7 @@ func (b *builder) column(i int) Column {
 		}
 	}
 	for _, j := range cuts(len(rest), columnPieces, func(j int) float64 { return rest[j].weight / sum }) {
-		c.Bounds = append(c.Bounds, Value{short(rest[j].v)})
+		c.Bounds = append(c.Bounds, Value{short(rest[j].v, maxValueLength/4)})
 	}
 	return c
 }
@@ -374,9 +423,8 @@ func cuts(n, pieces int, share func(i int) float64) []int {
 	return out
 }
 
-// short cuts long texts: a bound need not be a value.
-func short(v types.Value) types.Value {
-	const most = maxValueLength / 4
+// short cuts long texts.
+func short(v types.Value, most int) types.Value {
 	text := v.Text()
 	if len(text) <= most {
 		return v

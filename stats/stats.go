@@ -16,6 +16,9 @@ type Table struct {
 	Keys     []Key    `json:"keys"`    // by layout, as the table has them
 	// Size is how large the regions were, in bytes, as the master told it; 0: it did not.
 	Size int64 `json:"size,omitempty"`
+	// Sample are rows of which each stands for as many of the table, by column: what columns have to do with one another. Long texts are cut.
+	// There are as many as the table has rows where these are all of them.
+	Sample []Values `json:"sample,omitempty"`
 }
 
 // Column is what is known of a column.

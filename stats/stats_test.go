@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/cockroachdb/apd/v3"
 
@@ -128,6 +129,14 @@ func TestJSON(t *testing.T) {
 		var back Value
 		if err := json.Unmarshal(b, &back); err != nil || !back.Identical(v) {
 			t.Errorf("%s: %v, %v, want %v", b, back, err, v)
+		}
+		b, err = json.Marshal(Values{v, {}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list Values
+		if err := json.Unmarshal(b, &list); err != nil || len(list) != 2 || !list[0].Identical(v) && utf8.ValidString(v.String()) || !list[1].IsNull() {
+			t.Errorf("%s: %v, %v, want %v", b, list, err, v)
 		}
 	}
 	b, err := json.Marshal(s)

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -28,13 +29,11 @@ func (v Value) MarshalJSON() ([]byte, error) {
 	switch {
 	case t == types.Null:
 	case t.IsInteger(), t.IsTemporal(), t == types.Boolean:
-		out.Int = strconv.FormatInt(v.Int(), 10)
+		out.Int = text(v.Value)
 	case t == types.Float, t == types.Double:
-		out.Float = strconv.FormatFloat(v.Double(), 'g', -1, 64)
-	case t == types.Decimal:
-		out.Text = v.String()
-	case utf8.ValidString(v.Text()):
-		out.Text = v.Text()
+		out.Float = text(v.Value)
+	case t == types.Decimal || utf8.ValidString(v.Text()):
+		out.Text = text(v.Value)
 	default:
 		out.Bytes = []byte(v.Text())
 	}
@@ -55,39 +54,100 @@ func (v *Value) UnmarshalJSON(b []byte) error {
 	if !ok {
 		return fmt.Errorf("statistics: unknown type %q", in.Type)
 	}
+	text := in.Int + in.Float + in.Text
+	if in.Bytes != nil {
+		text = string(in.Bytes)
+	}
+	var err error
+	v.Value, err = parse(t, text)
+	return err
+}
+
+// text writes v for parse.
+func text(v types.Value) string {
+	switch t := v.Type(); {
+	case t.IsInteger(), t.IsTemporal(), t == types.Boolean:
+		return strconv.FormatInt(v.Int(), 10)
+	case t == types.Float, t == types.Double:
+		return strconv.FormatFloat(v.Double(), 'g', -1, 64)
+	case t == types.Decimal:
+		return v.String()
+	}
+	return v.Text()
+}
+
+// parse reads what text wrote of a value of type t.
+func parse(t types.Type, text string) (types.Value, error) {
 	switch {
 	case t == types.Boolean:
-		v.Value = types.NewBool(in.Int == "1")
+		return types.NewBool(text == "1"), nil
 	case t.IsInteger(), t.IsTemporal():
-		i, err := strconv.ParseInt(in.Int, 10, 64)
-		if err != nil {
-			return err
-		}
-		v.Value = types.NewIntOf(t, i)
+		i, err := strconv.ParseInt(text, 10, 64)
+		return types.NewIntOf(t, i), err
 	case t == types.Float, t == types.Double:
-		f, err := strconv.ParseFloat(in.Float, 64)
-		if err != nil {
-			return err
-		}
-		v.Value = types.NewFloatOf(t, f)
+		f, err := strconv.ParseFloat(text, 64)
+		return types.NewFloatOf(t, f), err
 	case t == types.Decimal:
-		d, err := types.ParseDecimal(in.Text)
+		return types.ParseDecimal(text)
+	case t == types.Bytes:
+		return types.NewBytes(text), nil
+	case t == types.JSON:
+		return types.NewJSON(text), nil
+	}
+	return types.NewString(text), nil
+}
+
+// Values are values of one type, and NULLs, that JSON can hold. Bytes of texts that are no UTF-8 get lost in it.
+type Values []types.Value
+
+type jsonValues struct {
+	Type   string    `json:"type"`
+	Values []*string `json:"values"` // nil: NULL
+}
+
+// MarshalJSON writes the type and the values.
+func (v Values) MarshalJSON() ([]byte, error) {
+	out := jsonValues{Type: types.Null.String(), Values: make([]*string, len(v))}
+	for i, x := range v {
+		if x.IsNull() {
+			continue
+		}
+		out.Type = x.Type().String()
+		s := text(x)
+		if x.Type() == types.Bytes {
+			s = hex.EncodeToString([]byte(s))
+		}
+		out.Values[i] = &s
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (v *Values) UnmarshalJSON(b []byte) error {
+	var in jsonValues
+	if err := json.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	t, ok := types.ParseType(in.Type)
+	if !ok && in.Type != types.Null.String() {
+		return fmt.Errorf("statistics: unknown type %q", in.Type)
+	}
+	*v = make(Values, len(in.Values))
+	for i, s := range in.Values {
+		if s == nil {
+			continue
+		}
+		text, err := *s, error(nil)
+		if t == types.Bytes {
+			var b []byte
+			b, err = hex.DecodeString(text)
+			text = string(b)
+		}
+		if err == nil {
+			(*v)[i], err = parse(t, text)
+		}
 		if err != nil {
 			return err
-		}
-		v.Value = d
-	default:
-		text := in.Text
-		if in.Bytes != nil {
-			text = string(in.Bytes)
-		}
-		switch t {
-		case types.Bytes:
-			v.Value = types.NewBytes(text)
-		case types.JSON:
-			v.Value = types.NewJSON(text)
-		default:
-			v.Value = types.NewString(text)
 		}
 	}
 	return nil

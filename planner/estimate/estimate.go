@@ -80,26 +80,30 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	if !ok {
 		return e, false
 	}
-	sent, after := 1.0, 1.0 // shares of the rows that the servers send, and that the client keeps
-	for _, f := range s.Fates {
-		if f.By == plan.ByKey {
-			continue
+	of := allRows(s.Table, t)
+	if slices.ContainsFunc(s.Fates, func(f plan.Fate) bool { return f.By != plan.ByKey }) {
+		for _, f := range s.Fates {
+			if f.By == plan.ByKey && !of.where(f.Expr) {
+				of.left = nil // what stands in the range is not known to be like the sample
+			}
 		}
-		share, ok := shareOf(f.Expr, t)
-		switch {
-		case f.By == plan.ByClient && s.Limit < 0: // it costs nothing of what is asked here
-		case !ok:
+		of.share = 1 // by the range
+	}
+	for _, f := range s.Fates {
+		if (f.By == plan.ByServer || f.By == plan.ByBoth) && !of.where(f.Expr) {
 			return e, false
-		case f.By == plan.ByClient:
-			after *= share
-		default:
-			sent *= share
 		}
 	}
-	rows *= sent
+	rows *= of.share
 	if s.Limit >= 0 {
-		if after > 0 {
-			rows = min(rows, float64(s.Limit)/after)
+		of.share = 1
+		for _, f := range s.Fates {
+			if f.By == plan.ByClient && !of.where(f.Expr) {
+				return e, false
+			}
+		}
+		if of.share > 0 {
+			rows = min(rows, float64(s.Limit)/of.share)
 		}
 	}
 	size := rowBytes(s, t, k)
@@ -113,15 +117,25 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 // inSpans estimates the rows in the spans of s.
 func inSpans(s *plan.Scan, t *stats.Table, k *stats.Key) (rows float64, ok bool) {
 	bound, tail := 0, -1.0
+	before := allRows(s.Table, t) // rows with the values of the parts that are bound
 	for i, p := range s.Key {
+		col, isColumn := p.Part.Column()
 		if p.Use == plan.Bound || p.Use == plan.Enumerated || p.Use == plan.Literal {
-			bound = i + 1
+			if bound = i + 1; p.Varied || p.Use != plan.Literal && !isColumn {
+				before.left = nil
+			} else if isColumn && before.left != nil {
+				before.in(col, p.Values)
+			}
 			continue
 		}
-		if col, ok := p.Part.Column(); ok && p.Use == plan.Ranged && !p.Varied && p.Values != nil {
+		if isColumn && p.Use == plan.Ranged && !p.Varied && p.Values != nil {
 			if c := t.Column(col); c != nil && c.Nulls < 1 {
 				if share, ok := c.Share(p.Values); ok {
 					tail = share / (1 - c.Nulls)
+					if n := len(before.left); n > 0 {
+						before.in(col, p.Values)
+						tail = given(tail, true, len(before.left), n, before.whole)
+					}
 				}
 			}
 		}

@@ -1,0 +1,114 @@
+package estimate
+
+import (
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/stats"
+	"github.com/hql-db/hql/types"
+)
+
+// rows are those of a table for which some conditions hold: how many of the sample, and what share of all.
+//
+//	a = 1 AND b = 2    share of a = 1, by its histogram, times that of b = 2 among the rows of the sample in which a = 1
+//
+// So columns that follow from one another are told as such as far as the sample has rows; where it has none, they are taken to be
+// independent.
+type rows struct {
+	stats *stats.Table
+	table *catalog.Table
+	whole bool  // the sample is all of the table
+	left  []int // rows of the sample
+	share float64
+	row   []types.Value
+	env   expr.Env
+}
+
+func allRows(t *catalog.Table, s *stats.Table) *rows {
+	r := &rows{stats: s, table: t, share: 1, row: make([]types.Value, len(t.Columns)+2)}
+	r.env.Row, r.env.Rand = r.row, func() uint64 { return 1 << 63 }
+	if len(s.Sample) == len(t.Columns) && len(t.Columns) > 0 {
+		r.left = make([]int, len(s.Sample[0]))
+		for i := range r.left {
+			r.left[i] = i
+		}
+		r.whole = s.Complete && float64(len(r.left)) == s.Rows
+	}
+	return r
+}
+
+// where keeps the rows for which e is true too. It reports whether anything is known of e.
+func (r *rows) where(e expr.Expr) bool {
+	by, known := shareOf(e, r.stats)
+	left, sampled := r.matching(e)
+	if !known && (!sampled || len(r.left) < leastSample) {
+		return false
+	}
+	if sampled {
+		by = given(by, known, len(left), len(r.left), r.whole)
+		r.left = left
+	} else {
+		r.left = nil
+	}
+	r.share *= by
+	return true
+}
+
+// leastSample is how many rows a sample must have for a share that nothing else tells.
+const leastSample = 30
+
+// given is the share of rows that a condition keeps, of which before was known, or nothing, if a sample of so many kept so many. Few rows
+// change little of what was known unless they are many more than it says, and none that are kept do not mean that there are none.
+func given(before float64, known bool, kept, of int, whole bool) float64 {
+	const little, manyMore = 0.5, 4
+	n, k := float64(of), float64(kept)
+	switch {
+	case whole && of > 0, known && of > 0 && k > manyMore*before*n:
+		return k / n
+	case !known:
+		return (k + little) / (n + 1)
+	case before == 0:
+		return 0
+	}
+	return min(1, (k+little)/(n+little/before))
+}
+
+// matching gives the rows of the sample that are left and for which e is true; ok is false where it cannot be told: the sample may be of the
+// table as it was once, and e may ask for what is not in it.
+func (r *rows) matching(e expr.Expr) (left []int, ok bool) {
+	if r.left == nil {
+		return nil, false
+	}
+	columns := expr.Columns(e)
+	for _, c := range columns {
+		if c >= len(r.table.Columns) || len(r.stats.Sample[c]) != len(r.stats.Sample[0]) {
+			return nil, false
+		}
+	}
+	left = []int{}
+	for _, i := range r.left {
+		for _, c := range columns {
+			if r.row[c] = r.stats.Sample[c][i]; !r.row[c].IsNull() && r.row[c].Type() != r.table.Columns[c].Type {
+				return nil, false
+			}
+		}
+		is, err := expr.IsTrue(e, &r.env)
+		if err != nil {
+			return nil, false
+		}
+		if is {
+			left = append(left, i)
+		}
+	}
+	return left, true
+}
+
+// in keeps the rows of the sample whose column lies in set.
+func (r *rows) in(col int, set types.Set) {
+	left := []int{}
+	for _, i := range r.left {
+		if v := r.stats.Sample[col][i]; !v.IsNull() && v.Type() == r.table.Columns[col].Type && set.Contains(v) {
+			left = append(left, i)
+		}
+	}
+	r.left = left
+}
