@@ -4,13 +4,14 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/internal/seeds"
 )
 
 // A world is asked and changed, in turns.
 func TestDifferential(t *testing.T) {
 	pg := connect(t)
-	seeds.Each(t, 9, func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, race.Fewer(9), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		w := newWorld(t, pg, r, fig)
 		g := &gen{Rand: r, tables: w.tables}

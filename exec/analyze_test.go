@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/stats"
 	"github.com/hql-db/hql/types"
 )
@@ -84,6 +85,7 @@ func qError(got, want float64) float64 {
 
 // What ANALYZE says of a table that it reads whole is what exact queries say; distinct values are counted to a few per cent.
 func TestAnalyzeAgainstExactCounts(t *testing.T) {
+	race.Skip(t)
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
 	const rows = 30_000
@@ -136,6 +138,7 @@ func TestAnalyzeAgainstExactCounts(t *testing.T) {
 
 // A bounded ANALYZE reads no more than it may, of regions of unlike sizes and keys of unlike widths, and still tells how large things are.
 func TestAnalyzeBounded(t *testing.T) {
+	race.Skip(t)
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
 	const rows = 60_000

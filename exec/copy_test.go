@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
@@ -56,7 +57,7 @@ var copyJSON = []string{`null`, `"null"`, `"null\n"`, `1`, `-0`, `1.50`, `"a"`, 
 
 // What COPY TO writes, COPY FROM makes again, cell by cell: in every format, of every type.
 func TestCopyKeepsCells(t *testing.T) {
-	seeds.Each(t, 60, func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, race.Fewer(60), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		_, c := newStore(t)
 		w := newWorld(t, c, Config{FullScan: AllowFullScan})

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"testing"
+
+	"github.com/hql-db/hql/internal/race"
 )
 
 // large reports whether sizes are to be tested up to their largest.
@@ -29,6 +31,7 @@ func event(i int) string { return fmt.Sprintf("('h%d', %d, %d)", i%10, 1_000_000
 
 // A table that grows tenfold, and tenfold again, makes no query read more or send more.
 func TestCostGrowsWithMatches(t *testing.T) {
+	race.Skip(t)
 	sizes := []int{10_000, 100_000}
 	if large() {
 		sizes = append(sizes, 1_000_000)
@@ -65,6 +68,7 @@ func TestCostGrowsWithMatches(t *testing.T) {
 
 // A key that is bound costs one RPC under any number of salts, a range one for each salt, an order a few more.
 func TestCostOfSalts(t *testing.T) {
+	race.Skip(t)
 	for _, salts := range []int64{1, 2, 4, 8, 16, 32, 64, 128, 256} {
 		_, w := newCluster(t, 1, Config{Alone: true}, events(int(salts)))
 		w.fill("events", 2000, event)

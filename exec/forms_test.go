@@ -10,6 +10,7 @@ import (
 
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/forms"
+	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/planner/plan"
 )
@@ -21,6 +22,7 @@ import (
 //	table  a table with its rows, see internal/forms
 //	forms  a condition a line; prints the rows that match, those that are read where servers filter nothing, and the access
 func TestForms(t *testing.T) {
+	race.Skip(t)
 	checkForms(t, func(t *testing.T) hbase.Client {
 		_, c := newStore(t)
 		return c
@@ -29,6 +31,7 @@ func TestForms(t *testing.T) {
 
 // The same on a real HBase: its filters, its ranges and its reversed scans.
 func TestFormsHBase(t *testing.T) {
+	race.Skip(t)
 	c := dialHBase(t)
 	checkForms(t, func(*testing.T) hbase.Client { return c })
 }

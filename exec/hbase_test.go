@@ -6,6 +6,7 @@ import (
 
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hbase/hbasetest"
+	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/planner"
 )
@@ -23,7 +24,7 @@ func dialHBase(t *testing.T) hbase.Client {
 // The law on a real HBase: real filters, real regions, the same random worlds.
 func TestLawHBase(t *testing.T) {
 	c := dialHBase(t)
-	seeds.Each(t, 5, func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, race.Fewer(5), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		g := newLawWorld(t, seed, c, planner.Options{})
 		g.check(10)
 		fig["queries"] += 10

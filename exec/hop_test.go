@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hql-db/hql/exec/scan"
+	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/planner/plan"
 )
@@ -32,6 +33,7 @@ var hopQueries = []struct {
 
 // A skip scan costs what the values hopped over cost, whatever the table's size.
 func TestCostOfHops(t *testing.T) {
+	race.Skip(t)
 	sizes := []int{10_000, 100_000}
 	if large() {
 		sizes = append(sizes, 1_000_000)
@@ -62,6 +64,7 @@ func TestCostOfHops(t *testing.T) {
 
 // It does so on a real HBase.
 func TestCostOfHopsHBase(t *testing.T) {
+	race.Skip(t)
 	w := newWorld(t, dialHBase(t), Config{FullScan: AllowFullScan, Alone: true})
 	w.run("DROP TABLE IF EXISTS hops")
 	w.run("CREATE TABLE hops (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")
@@ -90,6 +93,7 @@ func TestCostOfHopsHBase(t *testing.T) {
 
 // Within a range of texts what is behind them is hopped to as well, whatever the number of rows.
 func TestCostOfHopsInRanges(t *testing.T) {
+	race.Skip(t)
 	_, w := newCluster(t, 1, Config{Alone: true}, "CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")
 	stored := 0
 	for _, size := range []int{10_000, 40_000} {
@@ -113,6 +117,7 @@ func TestCostOfHopsInRanges(t *testing.T) {
 
 // The least and the greatest of each group are read at its ends, whatever the table's size.
 func TestCostOfEnds(t *testing.T) {
+	race.Skip(t)
 	_, w := newCluster(t, 1, Config{Alone: true}, "CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")
 	stored := 0
 	want := map[string]int64{}
@@ -137,6 +142,7 @@ func TestCostOfEnds(t *testing.T) {
 
 // A table of many values costs little more than without hops: looks are given up.
 func TestCostOfHopsGivenUp(t *testing.T) {
+	race.Skip(t)
 	const rows = 40_000
 	for _, n := range []int{20_000, 2_000, 395, 60} { // values
 		_, w := newCluster(t, 1, Config{Alone: true}, "CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")
@@ -159,6 +165,7 @@ func TestCostOfHopsGivenUp(t *testing.T) {
 // What is read whole of a look, as seeking costs more, ends before its last value: that may have any number of rows. And where
 // rows do not pass the client's filter, looks become longer.
 func TestCostOfHopsMixed(t *testing.T) {
+	race.Skip(t)
 	const rows = 20_000
 	var ranges []string // more than a short look pays
 	for i := range 20 {
@@ -190,6 +197,7 @@ func TestCostOfHopsMixed(t *testing.T) {
 
 // Where a full scan is refused, so is a skip scan over too many values: it has read little by then.
 func TestHopsRefused(t *testing.T) {
+	race.Skip(t)
 	for n, refused := range map[int]bool{8: false, 20_000: true} {
 		_, w := newCluster(t, 1, Config{Alone: true}, "CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")
 		w.fill("m", 20_000, hosts(n))

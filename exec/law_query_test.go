@@ -12,6 +12,7 @@ import (
 
 	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/internal/coverage"
+	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
@@ -21,7 +22,7 @@ import (
 // whether keys are looked up or everything is scanned, in little memory or much; and a
 // condition, its negation and its being unknown divide the rows between them.
 func TestLawQueries(t *testing.T) {
-	seeds.Each(t, 12, func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, race.Fewer(12), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		g := newQueryWorld(t, seed)
 		for range 25 {
 			g.check()

@@ -18,6 +18,7 @@ import (
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/coverage"
+	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/internal/worlds"
 	"github.com/hql-db/hql/parser"
@@ -30,7 +31,7 @@ import (
 // of a full scan that evaluates the WHERE on each row, each row exactly once,
 // and in the order asked for. HQL_SEED replays, HQL_CHECKS sets how many worlds.
 func TestLaw(t *testing.T) {
-	seeds.Each(t, 85, func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, race.Fewer(85), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		newLawWorld(t, seed, newFakeClient(), planner.Options{NoPushdown: true}).check(12)
 		fig["queries"] += 12
 	})
@@ -63,7 +64,7 @@ func lawOfHops(t *testing.T, worlds int, client func(*rand.Rand, uint64) (hbase.
 	defer func(a, b, c, d, e, f int, n int64) {
 		scan.HopRows, scan.SeekRows, scan.HopPays, scan.HopLongest, scan.HopLongLook, scan.FirstRows, scan.MaxHops = a, b, c, d, e, f, n
 	}(scan.HopRows, scan.SeekRows, scan.HopPays, scan.HopLongest, scan.HopLongLook, scan.FirstRows, scan.MaxHops)
-	seeds.Each(t, worlds, func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, race.Fewer(worlds), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		scan.HopRows, scan.HopPays, scan.HopLongest, scan.HopLongLook, scan.MaxHops = 1+r.IntN(4), 1+r.IntN(8), 1<<r.IntN(10), 2+r.IntN(3), 1<<r.IntN(8)
 		scan.SeekRows, scan.FirstRows = r.IntN(3), 1+r.IntN(6)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/store"
@@ -22,7 +23,7 @@ func newStore(t testing.TB) (*store.Store, hbase.Client) {
 
 // The law on the embedded store, with all that the region servers filter.
 func TestLawStore(t *testing.T) {
-	seeds.Each(t, 105, func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, race.Fewer(105), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		_, c := newStore(t)
 		newLawWorld(t, seed, c, planner.Options{}).check(10)
 		fig["queries"] += 10
@@ -31,7 +32,7 @@ func TestLawStore(t *testing.T) {
 
 // The law while answers are lost, leases expire and regions move, split and merge.
 func TestLawUnderFaults(t *testing.T) {
-	seeds.Each(t, 60, func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, race.Fewer(60), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		s, c := newStore(t)
 		g := newLawWorld(t, seed, c, planner.Options{})
 		s.SetFaults(store.Faults{Seed: int64(seed), AnswerLost: 0.05, RequestLost: 0.05, LeaseGone: 0.05, Move: 0.03, Split: 0.03, Merge: 0.03, PartialRow: 0.2, Heartbeat: 0.1})

@@ -10,11 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/parser"
 )
 
 // Matches that are searched one by one are those that are found together.
 func TestEachMatch(t *testing.T) {
+	race.Skip(t)
 	patterns := []string{"a", "", "a*", "b|", "^", "$", "(?m)^", "(?m)$", `\b`, `\B`, "é?", "(a|b)*?c|a", "a{2}", "[^a]*", `\bb(a)?|(c)`, `\Aa|(?m:^b)`, "(?i)A.?", "(a*)(b|$)", `\z|a`}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {

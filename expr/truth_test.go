@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -272,7 +273,7 @@ func (w *truthWorld) cond(depth int) string {
 
 // harness reads how many checks are wanted, and the seed.
 func harness() (checks int, seed uint64) {
-	checks, seed = 4000, rand.Uint64()
+	checks, seed = race.Fewer(4000), rand.Uint64()
 	if s := os.Getenv("HQL_CHECKS"); s != "" {
 		checks, _ = strconv.Atoi(s)
 	}

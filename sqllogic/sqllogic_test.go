@@ -19,6 +19,7 @@ import (
 
 	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/internal/poison"
+	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/types"
 )
 
@@ -80,7 +81,7 @@ func TestCorpus(t *testing.T) {
 		for _, e := range c.examples {
 			t.Errorf("%s: %s", name, e)
 		}
-		if c.passed < want[name] && !raceEnabled {
+		if c.passed < want[name] && !race.Enabled {
 			t.Errorf("%s: %d queries pass, %d did", name, c.passed, want[name])
 		}
 	}
@@ -131,8 +132,8 @@ func runFile(t *testing.T, file string) *count {
 	}
 	defer db.Close()
 	c := &count{reasons: map[string]int{}}
-	astray := false  // the table is not as the file thinks
-	if raceEnabled { // a tenth of the speed: the beginning of each file
+	astray := false   // the table is not as the file thinks
+	if race.Enabled { // a tenth of the speed: the beginning of each file
 		records = records[:min(len(records), 800)]
 	}
 	for _, r := range records {

@@ -11,6 +11,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/internal/poison"
+	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -61,6 +62,7 @@ func spillingNodes(rows int64) map[string]plan.Node {
 
 // Sorts, groups, DISTINCT and joins of 60 MB in 2 MB.
 func TestSpill(t *testing.T) {
+	race.Skip(t)
 	const rows, limit = 200_000, 2 << 20
 	dir := t.TempDir()
 	for name, n := range spillingNodes(rows) {

@@ -14,6 +14,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/internal/coverage"
+	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/internal/worlds"
 	"github.com/hql-db/hql/parser"
@@ -26,7 +27,7 @@ import (
 // WHERE exactly when the whole WHERE is true for it. Layouts, rows and predicates are random.
 func TestLaw(t *testing.T) {
 	t.Cleanup(coverage.Write)
-	seeds.Each(t, 1000, func(t *testing.T, seed uint64, fig seeds.Figures) {
+	seeds.Each(t, race.Fewer(1000), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		drawn := worlds.New(r, "t", worlds.Options{NoLookup: true})
 		g := &lawWorld{t: t, table: drawn.Def}

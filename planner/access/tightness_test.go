@@ -11,6 +11,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/internal/worlds"
 	"github.com/hql-db/hql/planner/plan"
@@ -65,6 +66,7 @@ const leastTight = 93
 // How many keys are read for those that match: tightness, by what the predicates are made of. It prints the distribution and the
 // worst. A predicate whose rows lie scattered over the keys (x % 3 = 0) has no ranges, and does not count.
 func TestTightness(t *testing.T) {
+	race.Skip(t)
 	type figure struct {
 		kind, where, key string
 		covered, match   int

@@ -1,5 +1,0 @@
-//go:build race
-
-package sqllogic
-
-const raceEnabled = true
