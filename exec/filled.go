@@ -11,6 +11,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -87,7 +88,7 @@ func (st *statement) hasRow(ctx context.Context, l *catalog.Layout) (bool, error
 // lacks reports whether t has rows, and, of the first of them, whether one belongs in l.
 func (st *statement) lacks(ctx context.Context, t *catalog.Table, l *catalog.Layout) (rows, lacking bool, err error) {
 	s := wholeScan(t, t.Layouts[0])
-	s.Limit = belongRows
+	s.Limit = plan.AtMost(belongRows)
 	spans := s.Spans
 	if s.ListTables {
 		if spans, err = st.ListTables(ctx, s); err != nil {

@@ -150,7 +150,7 @@ func sortKind(n plan.Node) (plan.OrderKind, bool) {
 	for {
 		switch x := n.(type) {
 		case *plan.Sort:
-			if x.Limit >= 0 {
+			if x.Limit.Set {
 				return plan.TopNOrder, true
 			}
 			return plan.SortOrder, true
@@ -168,23 +168,25 @@ func sortKind(n plan.Node) (plan.OrderKind, bool) {
 	}
 }
 
+// countOf gives nil where all rows are wanted.
+func countOf(l plan.RowLimit) *int64 {
+	if !l.Set {
+		return nil
+	}
+	return &l.Rows
+}
+
 func limitOf(n plan.Node) *int64 {
 	for {
 		switch x := n.(type) {
 		case *plan.Limit:
-			if x.Count < 0 {
-				return nil
-			}
-			return &x.Count
+			return countOf(x.Count)
 		case *plan.Project:
 			n = x.Input
 		case *plan.Sort:
 			n = x.Input
 		case *plan.Scan:
-			if x.Limit >= 0 {
-				return &x.Limit
-			}
-			return nil
+			return countOf(x.Limit)
 		default:
 			return nil
 		}

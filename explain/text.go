@@ -148,16 +148,16 @@ func Title(n plan.Node) string {
 		return "filter " + n.Cond.String()
 	case *plan.Limit:
 		t := "all rows"
-		if n.Count >= 0 {
-			t = fmt.Sprintf("limit %d", n.Count)
+		if n.Count.Set {
+			t = fmt.Sprintf("limit %d", n.Count.Rows)
 		}
 		if n.Offset > 0 {
 			t += fmt.Sprintf(" offset %d", n.Offset)
 		}
 		return t
 	case *plan.Sort:
-		if n.Limit >= 0 {
-			return fmt.Sprintf("top %d by %s", n.Limit, orderText(n.By))
+		if n.Limit.Set {
+			return fmt.Sprintf("top %d by %s", n.Limit.Rows, orderText(n.By))
 		}
 		return "sort by " + orderText(n.By)
 	case *plan.Distinct:
@@ -312,8 +312,8 @@ func (d *drawing) scan(s *plan.Scan, in string) {
 	if s.Order != plan.NoOrder {
 		line("order", "%s", orderOf(s))
 	}
-	if s.Limit >= 0 {
-		line("limit", "%d", s.Limit)
+	if s.Limit.Set {
+		line("limit", "%d", s.Limit.Rows)
 	}
 	if s.Hop != nil {
 		line("hops", "%s", hopText(s))

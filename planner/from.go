@@ -258,7 +258,7 @@ func (q *query) whole(f *from) (plan.Node, error) {
 	for i := range used {
 		used[i] = true
 	}
-	node, _, err := q.joined(f, f.conds, used, accessOrder{limit: -1}, hints{})
+	node, _, err := q.joined(f, f.conds, used, accessOrder{}, hints{})
 	return node, err
 }
 

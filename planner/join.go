@@ -64,7 +64,7 @@ func (q *query) chain(f *from, conds []expr.Expr, used []bool, h hints) (n plan.
 			}
 			rest = later
 		}
-		right, _, err := q.source(s, own, used[s.offset:s.offset+s.width()], accessOrder{limit: -1}, h)
+		right, _, err := q.source(s, own, used[s.offset:s.offset+s.width()], accessOrder{}, h)
 		if err != nil {
 			return nil, err
 		}
@@ -247,7 +247,7 @@ func (q *query) arrange(f *from, conds []expr.Expr, h hints) []int {
 				own = append(own, &expr.Compare{Op: expr.EQ, X: y, Y: &expr.Const{Val: sampleValue(t, 0), Typ: t}})
 			}
 		}
-		req, err := q.request(s, own, make([]bool, s.width()), accessOrder{limit: -1}, h)
+		req, err := q.request(s, own, make([]bool, s.width()), accessOrder{}, h)
 		if err != nil {
 			return false
 		}
@@ -349,7 +349,7 @@ func (q *query) lookup(j *plan.Join, s *source, own []expr.Expr, used []bool, h 
 	keys := slices.Clone(used)
 	mark(keys, j.RightKeys...)
 	read := func(batch [][]types.Value) (*plan.Scan, error) {
-		req, err := q.request(s, append(slices.Clip(own), keyCondition(j.RightKeys, batch)), keys, accessOrder{limit: -1}, h)
+		req, err := q.request(s, append(slices.Clip(own), keyCondition(j.RightKeys, batch)), keys, accessOrder{}, h)
 		if err != nil {
 			return nil, err
 		}
@@ -399,8 +399,8 @@ func estimate(n plan.Node) float64 {
 	case *plan.Filter:
 		return estimate(n.Input)
 	case *plan.Limit:
-		if n.Count >= 0 {
-			return min(float64(n.Count), estimate(n.Input))
+		if n.Count.Set {
+			return min(float64(n.Count.Rows), estimate(n.Input))
 		}
 	case *plan.Values:
 		return float64(len(n.Rows))

@@ -23,7 +23,7 @@ func (q *query) extremes(c *parser.SelectCore, f *from, groups []expr.Expr, aggs
 		if !ok || a.Func != "MIN" && a.Func != "MAX" || a.Filter != nil || col.Index >= len(t.Columns) || !t.Columns[col.Index].KeyPart {
 			return nil, nil // a column outside the key may be NULL, which neither counts
 		}
-		want := accessOrder{by: []plan.SortTerm{{Expr: a.Arg, Desc: a.Func == "MAX"}}, limit: 1}
+		want := accessOrder{by: []plan.SortTerm{{Expr: a.Arg, Desc: a.Func == "MAX"}}, limit: plan.AtMost(1)}
 		node, ordered, err := q.source(f.srcs[0], conds, used, want, h)
 		if err != nil {
 			return nil, err

@@ -35,7 +35,7 @@ func readHints(hs []parser.Hint) (hints, error) {
 // accessOrder is the order wanted of a single table.
 type accessOrder struct {
 	by    []plan.SortTerm
-	limit int64
+	limit plan.RowLimit
 	// unmerged: the order is not worth merging for. Groups that come in pieces cost a look-up for each.
 	unmerged bool
 }

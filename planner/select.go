@@ -71,7 +71,7 @@ func (e *Env) Where(t *catalog.Table, alias string, where parser.Expr, values []
 	q := &query{env: e, plan: &plan.Plan{}}
 	src := q.tableSource(t, cmp.Or(alias, t.Name))
 	scope := q.scope([]*source{src})
-	req := &access.Request{Table: t, Alias: src.name, Needed: make([]bool, src.width()), Limit: -1}
+	req := &access.Request{Table: t, Alias: src.name, Needed: make([]bool, src.width())}
 	for i := range req.Needed {
 		req.Needed[i] = true
 	}
@@ -122,14 +122,15 @@ func (q *query) selectStmt(s *parser.Select) (plan.Node, []plan.OutputColumn, er
 	}
 	defer func(n int) { q.ctes = q.ctes[:n]; q.depth-- }(len(q.ctes))
 	q.ctes = append(q.ctes, s.With...)
-	limit, err := q.count(s.Limit, "LIMIT", -1)
+	limit, err := q.count(s.Limit, "LIMIT")
 	if err != nil {
 		return nil, nil, err
 	}
-	offset, err := q.count(s.Offset, "OFFSET", 0)
+	skip, err := q.count(s.Offset, "OFFSET")
 	if err != nil {
 		return nil, nil, err
 	}
+	offset := skip.Rows
 	if len(s.Cores) == 1 {
 		return q.core(s.Cores[0], s.OrderBy, limit, offset)
 	}
@@ -137,32 +138,25 @@ func (q *query) selectStmt(s *parser.Select) (plan.Node, []plan.OutputColumn, er
 	if err != nil {
 		return nil, nil, err
 	}
-	node, err = sorted(node, cols, s.OrderBy, sum(limit, offset), s.Sets[0].Op)
+	node, err = sorted(node, cols, s.OrderBy, limit.Behind(offset), s.Sets[0].Op)
 	return cut(node, limit, offset), cols, err
 }
 
-func sum(limit, offset int64) int64 {
-	if limit < 0 {
-		return -1
-	}
-	return limit + offset
-}
-
-func cut(n plan.Node, limit, offset int64) plan.Node {
-	if limit < 0 && offset == 0 {
+func cut(n plan.Node, limit plan.RowLimit, offset int64) plan.Node {
+	if !limit.Set && offset == 0 {
 		return n
 	}
 	return &plan.Limit{Input: n, Offset: offset, Count: limit}
 }
 
-// count evaluates LIMIT or OFFSET.
-func (q *query) count(e parser.Expr, what string, none int64) (int64, error) {
+// count evaluates LIMIT or OFFSET, as they are called in what.
+func (q *query) count(e parser.Expr, what string) (n plan.RowLimit, err error) {
 	if e == nil {
-		return none, nil
+		return n, nil
 	}
 	x, err := expr.Compile(e, q.scope(nil))
 	if err != nil {
-		return 0, err
+		return n, err
 	}
 	k, ok := x.(*expr.Const)
 	if ok && k.Typ == types.String { // as every text constant it has the type that its place wants
@@ -171,19 +165,19 @@ func (q *query) count(e parser.Expr, what string, none int64) (int64, error) {
 		}
 	}
 	if !ok || !k.Val.IsNull() && !k.Val.Type().IsInteger() {
-		return 0, parser.Errorf(e.Position(), "%s takes a whole number", what)
+		return n, parser.Errorf(e.Position(), "%s takes a whole number", what)
 	}
 	if k.Val.IsNull() {
-		return none, nil
+		return n, nil
 	}
-	if n := k.Val.Int(); n >= 0 {
-		return min(n, 1<<62-1), nil // so that LIMIT and OFFSET add up
+	if rows := k.Val.Int(); rows >= 0 {
+		return plan.AtMost(min(rows, 1<<62-1)), nil // so that LIMIT and OFFSET add up
 	}
-	return 0, parser.Errorf(e.Position(), "%s must not be negative", what)
+	return n, parser.Errorf(e.Position(), "%s must not be negative", what)
 }
 
 // core plans SELECT ... FROM ... with the statement's order and cut.
-func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, offset int64) (plan.Node, []plan.OutputColumn, error) {
+func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit plan.RowLimit, offset int64) (plan.Node, []plan.OutputColumn, error) {
 	if c.Values != nil {
 		return q.values(c, orderBy, limit, offset)
 	}
@@ -192,7 +186,7 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 		if err != nil {
 			return nil, nil, err
 		}
-		node, err = sorted(node, cols, orderBy, sum(limit, offset), "a query in parentheses")
+		node, err = sorted(node, cols, orderBy, limit.Behind(offset), "a query in parentheses")
 		return cut(node, limit, offset), cols, err
 	}
 	f, err := q.from(c.From)
@@ -264,15 +258,13 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 	plain := !grouped && !c.Distinct && len(wins.calls) == 0
 	want := accessOrder{}
 	if plain && len(f.srcs) == 1 {
-		if want.by, want.limit = terms, sum(limit, offset); on != nil {
-			want.limit = -1
+		if want.by = terms; on == nil {
+			want.limit = limit.Behind(offset)
 		}
 	} else if !grouped && len(wins.calls) > 0 && len(f.srcs) == 1 {
-		want = accessOrder{by: wins.calls[0].terms(), limit: -1}
+		want.by = wins.calls[0].terms()
 	} else if grouped && len(groups) > 0 && len(f.srcs) == 1 {
-		want = accessOrder{by: groupOrder(groups), limit: -1, unmerged: true}
-	} else {
-		want.limit = -1
+		want.by, want.unmerged = groupOrder(groups), true
 	}
 	extremes, err := q.extremes(c, f, groups, aggs.calls, conds, used, hints)
 	if err != nil {
@@ -353,13 +345,13 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 			terms[i].Expr = &expr.Column{Index: at, Name: cols[at].Name, Typ: cols[at].Type}
 		}
 		if len(terms) > 0 {
-			node = &plan.Sort{Input: node, By: terms, Limit: sum(limit, offset)}
+			node = &plan.Sort{Input: node, By: terms, Limit: limit.Behind(offset)}
 		}
 		return cut(node, limit, offset), cols, nil
 	}
 	if on != nil {
 		if !ordered {
-			node = &plan.Sort{Input: node, By: terms, Limit: -1}
+			node = &plan.Sort{Input: node, By: terms}
 		}
 		for i := range on {
 			on[i] = terms[i].Expr // which say the same where the rows are now
@@ -367,12 +359,12 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, of
 		node, ordered = &plan.DistinctOn{Input: node, By: on}, true
 	}
 	if len(terms) > 0 && !ordered {
-		node = &plan.Sort{Input: node, By: terms, Limit: sum(limit, offset)}
+		node = &plan.Sort{Input: node, By: terms, Limit: limit.Behind(offset)}
 	}
 	return &plan.Project{Input: cut(node, limit, offset), Exprs: exprs}, cols, nil
 }
 
-func (q *query) values(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, offset int64) (plan.Node, []plan.OutputColumn, error) {
+func (q *query) values(c *parser.SelectCore, orderBy []parser.OrderTerm, limit plan.RowLimit, offset int64) (plan.Node, []plan.OutputColumn, error) {
 	v := &plan.Values{N: len(c.Values[0])}
 	cols := make([]plan.OutputColumn, v.N)
 	for _, r := range c.Values {
@@ -403,12 +395,12 @@ func (q *query) values(c *parser.SelectCore, orderBy []parser.OrderTerm, limit, 
 		}
 		cols[i] = plan.OutputColumn{Name: fmt.Sprintf("column%d", i+1), Type: t}
 	}
-	node, err := sorted(v, cols, orderBy, sum(limit, offset), "VALUES")
+	node, err := sorted(v, cols, orderBy, limit.Behind(offset), "VALUES")
 	return cut(node, limit, offset), cols, err
 }
 
 // sorted sorts n by its own columns.
-func sorted(n plan.Node, cols []plan.OutputColumn, orderBy []parser.OrderTerm, limit int64, what string) (plan.Node, error) {
+func sorted(n plan.Node, cols []plan.OutputColumn, orderBy []parser.OrderTerm, limit plan.RowLimit, what string) (plan.Node, error) {
 	if len(orderBy) == 0 {
 		return n, nil
 	}

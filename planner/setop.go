@@ -15,7 +15,7 @@ func (q *query) sets(s *parser.Select) (plan.Node, []plan.OutputColumn, error) {
 	var cols []plan.OutputColumn
 	lists := make([][]plan.OutputColumn, len(s.Cores))
 	for i, c := range s.Cores {
-		n, cs, err := q.core(c, nil, -1, 0)
+		n, cs, err := q.core(c, nil, plan.RowLimit{}, 0)
 		if err != nil {
 			return nil, nil, err
 		}

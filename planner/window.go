@@ -350,7 +350,7 @@ func (w *windows) over(n plan.Node, ordered bool) (plan.Node, []int) {
 			continue
 		}
 		if terms := c.terms(); len(terms) > 0 && !(ordered && i == 0) {
-			n = &plan.Sort{Input: n, By: terms, Limit: -1}
+			n = &plan.Sort{Input: n, By: terms}
 		}
 		node := &plan.Window{Input: n, PartitionBy: c.partition, OrderBy: c.order}
 		for k := i; k < len(w.calls); k++ {

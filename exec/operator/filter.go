@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -109,20 +110,21 @@ func (p *projectOp) Next(ctx context.Context) ([][]types.Value, error) {
 
 func (p *projectOp) Close() error { return p.in.Close() }
 
-// Limit passes over the first skip rows of in and gives the next count ones, all for -1. It closes in when it has enough.
-func Limit(in Operator, skip, count int64) Operator {
+// Limit passes over the first skip rows of in and gives those that follow, as many as count says. It closes in when it has enough.
+func Limit(in Operator, skip int64, count plan.RowLimit) Operator {
 	return &limitOp{in: in, skip: skip, left: count}
 }
 
 // limitOp is Limit.
 type limitOp struct {
-	in         Operator
-	skip, left int64 // left: -1 for all
+	in   Operator
+	skip int64
+	left plan.RowLimit
 }
 
 func (l *limitOp) Next(ctx context.Context) ([][]types.Value, error) {
 	for {
-		if l.left == 0 {
+		if l.left == plan.AtMost(0) {
 			l.in.Close()
 			return nil, io.EOF
 		}
@@ -136,9 +138,9 @@ func (l *limitOp) Next(ctx context.Context) ([][]types.Value, error) {
 		}
 		rows = rows[l.skip:]
 		l.skip = 0
-		if l.left >= 0 {
-			rows = rows[:min(int64(len(rows)), l.left)]
-			l.left -= int64(len(rows))
+		if l.left.Set {
+			rows = rows[:min(int64(len(rows)), l.left.Rows)]
+			l.left.Rows -= int64(len(rows))
 		}
 		return rows, nil
 	}

@@ -17,7 +17,7 @@ type sortOp struct {
 	in    Operator
 	by    Order
 	env   *expr.Env
-	limit int64
+	limit plan.RowLimit
 	share share
 	dir   string
 	rows  []keyed // a heap with the last row on top while a limit holds
@@ -54,7 +54,7 @@ func (s *sortOp) Next(ctx context.Context) ([][]types.Value, error) {
 	}
 	if s.merge != nil {
 		s.out = s.out[:0]
-		for len(s.out) < BatchRows && (s.limit < 0 || int64(s.at) < s.limit) {
+		for len(s.out) < BatchRows && (!s.limit.Set || int64(s.at) < s.limit.Rows) {
 			row, err := s.merge.next()
 			if err == io.EOF {
 				break
@@ -114,8 +114,8 @@ func (s *sortOp) fill(ctx context.Context) error {
 			}
 			k := keyed{keys: keys, seq: seq}
 			seq++
-			full := s.limit >= 0 && int64(len(s.rows)) >= s.limit
-			if full && (s.limit == 0 || s.by.less(k, s.rows[0]) >= 0) {
+			full := s.limit.Set && int64(len(s.rows)) >= s.limit.Rows
+			if full && (s.limit.Rows == 0 || s.by.less(k, s.rows[0]) >= 0) {
 				continue
 			}
 			k.row = slices.Clone(r) // the input's rows do not last
@@ -136,7 +136,7 @@ func (s *sortOp) fill(ctx context.Context) error {
 					return err
 				}
 			}
-			if s.limit >= 0 {
+			if s.limit.Set {
 				heap.Push(s, k)
 			} else {
 				s.rows = append(s.rows, k)

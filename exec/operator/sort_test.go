@@ -16,7 +16,7 @@ func TestSortEnds(t *testing.T) {
 	for i := range rows {
 		rows[i] = []types.Value{types.NewInt(int64(i * 7919 % len(rows)))}
 	}
-	n := &plan.Sort{By: []plan.SortTerm{{Expr: &expr.Column{Typ: types.BigInt}}}, Limit: -1}
+	n := &plan.Sort{By: []plan.SortTerm{{Expr: &expr.Column{Typ: types.BigInt}}}}
 	for _, cancelled := range []bool{false, true} {
 		ctx, cancel := context.WithCancel(context.Background())
 		if cancelled {

@@ -47,11 +47,11 @@ func spillingNodes(rows int64) map[string]plan.Node {
 	text := &expr.Column{Index: 1, Name: "s", Typ: types.String}
 	group := &plan.Aggregate{Input: scan(), GroupBy: []expr.Expr{num}, Aggs: []plan.AggCall{{Func: "MAX", Arg: text, Typ: types.String}}}
 	return map[string]plan.Node{
-		"sorted first rows": &plan.Sort{Input: scan(), By: []plan.SortTerm{{Expr: num}}, Limit: rows / 2},
-		"sorted groups":     &plan.Sort{Input: group, By: []plan.SortTerm{{Expr: num}}, Limit: -1},
-		"sorted distinct":   &plan.Sort{Input: &plan.Distinct{Input: scan()}, By: []plan.SortTerm{{Expr: num}}, Limit: -1},
+		"sorted first rows": &plan.Sort{Input: scan(), By: []plan.SortTerm{{Expr: num}}, Limit: plan.AtMost(rows / 2)},
+		"sorted groups":     &plan.Sort{Input: group, By: []plan.SortTerm{{Expr: num}}},
+		"sorted distinct":   &plan.Sort{Input: &plan.Distinct{Input: scan()}, By: []plan.SortTerm{{Expr: num}}},
 		"grouped distinct":  &plan.Aggregate{Input: &plan.Distinct{Input: scan()}, GroupBy: []expr.Expr{num}, Aggs: []plan.AggCall{{Func: "COUNT", Typ: types.BigInt}}},
-		"sort":              &plan.Sort{Input: scan(), By: []plan.SortTerm{{Expr: num}}, Limit: -1},
+		"sort":              &plan.Sort{Input: scan(), By: []plan.SortTerm{{Expr: num}}},
 		"group":             &plan.Aggregate{Input: scan(), GroupBy: []expr.Expr{num}, Aggs: []plan.AggCall{{Func: "COUNT", Typ: types.BigInt}, {Func: "MAX", Arg: text, Typ: types.String}}},
 		"distinct":          &plan.Distinct{Input: scan()},
 		"join":              &plan.Join{Left: scan(), Right: scan(), LeftKeys: []expr.Expr{num}, RightKeys: []expr.Expr{num}},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hql-db/hql/exec/operator"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -20,7 +21,7 @@ import (
 type prefixOrderScan struct {
 	in    operator.Operator
 	col   int
-	limit int64 // rows wanted in all; -1: all. More rows of one value need not be held
+	limit plan.RowLimit // of the rows in all: more rows of one value need not be held
 	held  []heldRows
 	out   [][]types.Value
 	err   error
@@ -65,7 +66,7 @@ func (h *prefixOrderScan) take(row []types.Value) {
 		h.held = append(h.held, heldRows{value: v})
 	}
 	g := &h.held[len(h.held)-1]
-	if h.limit < 0 || int64(len(g.rows)) < h.limit {
+	if !h.limit.Set || int64(len(g.rows)) < h.limit.Rows {
 		g.rows = append(g.rows, append([]types.Value(nil), row...))
 	}
 }

@@ -57,7 +57,7 @@ func (st *Reads) Open(ctx context.Context, s *plan.Scan) (op operator.Operator, 
 		op = newIndexScan(st, s, stats, op)
 	}
 	op = &countedScan{in: op, stats: stats, scan: s, ctx: traced}
-	if s.Limit >= 0 {
+	if s.Limit.Set {
 		op = operator.Limit(op, 0, s.Limit)
 	}
 	return op, nil
@@ -65,7 +65,7 @@ func (st *Reads) Open(ctx context.Context, s *plan.Scan) (op operator.Operator, 
 
 // Read makes the operator that reads spans.
 func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stats *Counts) operator.Operator {
-	if len(spans) == 0 || s.Limit == 0 {
+	if len(spans) == 0 || s.Limit == plan.AtMost(0) {
 		return operator.None{}
 	}
 	opts := ReadOptions(s, s.Layout)
@@ -79,8 +79,8 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 	makeReader := func(tasks []task) *reader {
 		r := newReader(st, s, s.Layout, stats, dec.another(), opts, tasks)
 		r.looks = looks
-		if s.Limit >= 0 {
-			r.limitTo(s.Limit, filtered)
+		if s.Limit.Set {
+			r.limitTo(s.Limit.Rows, filtered)
 		}
 		return r
 	}
@@ -95,7 +95,7 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 	}
 	if s.Order == plan.MergeOrder {
 		if streams := cutStreams(s, spans); len(streams) > 1 || len(streams) == 1 && streams[0][0].keys != nil {
-			m := &mergeScan{group: c, by: s.OrderBy, env: st.ExprEnv(), width: s.Width(), workers: min(workers, len(streams)), lazy: s.Limit >= 0}
+			m := &mergeScan{group: c, by: s.OrderBy, env: st.ExprEnv(), width: s.Width(), workers: min(workers, len(streams)), lazy: s.Limit.Set}
 			for i, tasks := range streams {
 				r := makeReader(hops(tasks))
 				r.bytes, r.brief = responseBytes(len(streams)), len(streams) > MaxOpenScanners
@@ -113,14 +113,14 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 		}
 	}
 	chunk := GetChunk
-	if s.Limit >= 0 && s.Limit < GetChunk {
-		chunk = int(max(16, 2*s.Limit))
+	if s.Limit.Set && s.Limit.Rows < GetChunk {
+		chunk = int(max(16, 2*s.Limit.Rows))
 	}
 	tasks := hops(cutTasks(s, spans, chunk))
 	read := func(ctx context.Context, tasks []task) operator.Operator {
 		return st.readTasks(ctx, s, tasks, c, makeReader)
 	}
-	if s.Hop != nil && s.Limit < 0 {
+	if s.Hop != nil && !s.Limit.Set {
 		return &hopScan{group: c, tasks: tasks, read: read}
 	}
 	return read(ctx, tasks)
@@ -128,14 +128,14 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 
 // readTasks makes the operator that reads tasks.
 func (st *Reads) readTasks(ctx context.Context, s *plan.Scan, tasks []task, c *group, makeReader func([]task) *reader) operator.Operator {
-	if s.Limit < 0 || s.Access == plan.FullScan && (s.Filter != nil || s.Residual != nil) { // a search goes through many regions
-		tasks = st.byRegion(ctx, tasks, s.Limit < 0 && !s.Reversed)
+	if !s.Limit.Set || s.Access == plan.FullScan && (s.Filter != nil || s.Residual != nil) { // a search goes through many regions
+		tasks = st.byRegion(ctx, tasks, !s.Limit.Set && !s.Reversed)
 	}
 	if len(tasks) == 0 {
 		c.cancel()
 		return operator.None{}
 	}
-	if len(tasks) == 1 && tasks[0].keys != nil && s.Limit < 0 {
+	if len(tasks) == 1 && tasks[0].keys != nil && !s.Limit.Set {
 		c.cancel()
 		return &getScan{reader: makeReader(tasks), batch: newRowBatch(s.Width())}
 	}
@@ -146,13 +146,13 @@ func (st *Reads) readTasks(ctx context.Context, s *plan.Scan, tasks []task, c *g
 		r.bytes = responseBytes(workers)
 		return r
 	}
-	if s.Order == plan.NoOrder && s.Limit < 0 {
+	if s.Order == plan.NoOrder && !s.Limit.Set {
 		queue := newTaskQueue(tasks, min(scannersOnServer(), (cap(st.Slots)+1)/2))
 		workers = min(workers, queue.atOnce())
 		return &parallelScan{group: c, queue: queue, workers: workers, width: s.Width(), reader: makeReader}
 	}
 	o := &orderedScan{group: c, tasks: tasks, ahead: workers, window: min(2, workers), width: s.Width(), reader: makeReader}
-	if s.Limit >= 0 {
+	if s.Limit.Set {
 		o.window = 1
 	}
 	return o

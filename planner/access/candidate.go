@@ -42,7 +42,7 @@ func (e *Env) candidate(l *catalog.Layout, req *Request, terms []term, boxes []b
 	if l.Kind == catalog.Primary { // _key is its key
 		c.spans = w.keyConstraint(boxes, len(req.Table.Columns))
 	}
-	c.scan = &plan.Scan{Table: req.Table, Layout: l, Alias: req.Alias, Limit: -1, CapHit: w.capped,
+	c.scan = &plan.Scan{Table: req.Table, Layout: l, Alias: req.Alias, CapHit: w.capped,
 		Entries: l.Kind != catalog.Primary, ListTables: w.listTables, TablePrefix: w.tablePrefix, Lookups: w.lookups,
 		MinTime: req.MinTime, MaxTime: req.MaxTime, AllVersions: req.AllVersions}
 	c.prove(terms)

@@ -163,7 +163,7 @@ func (g *lawWorld) check(where string, order []parser.OrderTerm, maxSpans int) {
 	if and, ok := cond.(*expr.And); ok {
 		conjuncts = and.Terms
 	}
-	req := &Request{Table: g.table, Conjuncts: conjuncts, Needed: make([]bool, len(g.table.Columns)+2), Limit: -1, NoPushdown: true}
+	req := &Request{Table: g.table, Conjuncts: conjuncts, Needed: make([]bool, len(g.table.Columns)+2), NoPushdown: true}
 	orderText := ""
 	for _, o := range order {
 		c, _ := g.table.Column(o.Expr.(*parser.ColumnRef).Name)

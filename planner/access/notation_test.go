@@ -41,7 +41,7 @@ func TestSpans(t *testing.T) {
 			if err != nil {
 				return strings.SplitN(err.Error(), "\n", 2)[0]
 			}
-			req := &Request{Table: table, Conjuncts: expr.Conjuncts(cond), Needed: make([]bool, len(table.Columns)+2), Limit: -1}
+			req := &Request{Table: table, Conjuncts: expr.Conjuncts(cond), Needed: make([]bool, len(table.Columns)+2)}
 			if d.Cmd == "boxes" {
 				return boxesText(t, req)
 			}

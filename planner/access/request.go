@@ -19,7 +19,7 @@ type Request struct {
 	Needed           []bool          // columns that nodes above read, by index incl. pseudo-columns; conjuncts' columns are added as needed
 	OrderBy          []plan.SortTerm // wanted order over the table's row; nil: any
 	Unmerged         bool            // the order is wanted only if spans need not be merged for it
-	Limit            int64           // rows wanted in that order; -1: all
+	Limit            plan.RowLimit   // of the rows in that order
 	Layout           string          // forced by a hint; "": the cheapest
 	MinTime, MaxTime int64
 	AllVersions      bool

@@ -100,7 +100,7 @@ func TestTightness(t *testing.T) {
 				if and, ok := cond.(*expr.And); ok {
 					conjuncts = and.Terms
 				}
-				s, err := new(Env).Scan(&Request{Table: table, Conjuncts: conjuncts, Needed: make([]bool, len(table.Columns)+2), Limit: -1, NoPushdown: true})
+				s, err := new(Env).Scan(&Request{Table: table, Conjuncts: conjuncts, Needed: make([]bool, len(table.Columns)+2), NoPushdown: true})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -65,7 +65,7 @@ func onlyScan(n plan.Node) bool {
 	case *plan.Project:
 		return onlyScan(n.Input)
 	case *plan.Scan:
-		return n.Limit >= 0
+		return n.Limit.Set
 	}
 	return false
 }
@@ -95,7 +95,7 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 		}
 	}
 	rows *= of.share
-	if s.Limit >= 0 {
+	if s.Limit.Set {
 		of.share = 1
 		for _, f := range s.Fates {
 			if f.By == plan.ByClient && !of.where(f.Expr) {
@@ -103,7 +103,7 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 			}
 		}
 		if of.share > 0 {
-			rows = min(rows, float64(s.Limit)/of.share)
+			rows = min(rows, float64(s.Limit.Rows)/of.share)
 		}
 	}
 	size := rowBytes(s, t, k)

@@ -71,17 +71,35 @@ type AggCall struct {
 // Distinct drops repeated rows.
 type Distinct struct{ Input Node }
 
-// Sort orders its input; with Limit >= 0 it keeps the first Limit rows (a top-N heap).
+// RowLimit is how many rows are wanted at most; the zero value: all.
+type RowLimit struct {
+	Rows int64
+	Set  bool
+}
+
+// AtMost limits rows to n.
+func AtMost(n int64) RowLimit { return RowLimit{n, true} }
+
+// Behind gives the limit of the rows of which the first n are skipped.
+func (l RowLimit) Behind(n int64) RowLimit {
+	if l.Set {
+		l.Rows += n
+	}
+	return l
+}
+
+// Sort orders its input; with a limit it keeps no more of the first rows (a top-N heap).
 type Sort struct {
 	Input Node
 	By    []SortTerm
-	Limit int64
+	Limit RowLimit
 }
 
-// Limit skips Offset rows and gives at most Count (-1: all).
+// Limit skips Offset rows and gives those that follow, at most Count.
 type Limit struct {
-	Input         Node
-	Offset, Count int64
+	Input  Node
+	Offset int64
+	Count  RowLimit
 }
 
 // Values are literal rows.

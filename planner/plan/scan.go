@@ -118,7 +118,7 @@ type Scan struct {
 	// after some bytes of longer values. Reversed reading must hold a row back
 	// until the rows whose value extends its own have passed.
 	PrefixFix *catalog.Column
-	Limit     int64 // rows wanted after Residual; -1: all
+	Limit     RowLimit // after Residual
 	// DistinctPrefix, where not 0, is the number of leading key parts that hold all that is wanted of a row: of rows
 	// with the same ones the first that is read suffices, and the reader may jump over the others.
 	DistinctPrefix int
@@ -153,7 +153,7 @@ type Candidate struct {
 // NewScan is the Scan that reads all of a layout: every cell, in no order, without a filter or a limit. Its spans and the
 // columns that are needed are the caller's to set.
 func NewScan(t *catalog.Table, l *catalog.Layout) *Scan {
-	return &Scan{Table: t, Layout: l, Access: FullScan, Families: t.RowFamilies(), Needed: make([]bool, len(t.Columns)+2), Limit: -1}
+	return &Scan{Table: t, Layout: l, Access: FullScan, Families: t.RowFamilies(), Needed: make([]bool, len(t.Columns)+2)}
 }
 
 // Fetch says which cells of its rows a Scan reads.
