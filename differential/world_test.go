@@ -279,17 +279,21 @@ func same(c *call, a, b [][]string) bool {
 	if oneOfEqual.MatchString(c.text) {
 		a, b = unsigned(a), unsigned(b)
 	}
-	if !c.ordered {
-		a, b = slices.Clone(a), slices.Clone(b)
-		slices.SortFunc(a, slices.Compare)
-		slices.SortFunc(b, slices.Compare)
+	equal := func(a, b [][]string) bool {
+		return slices.EqualFunc(a, b, func(a, b []string) bool {
+			if c.approx {
+				return slices.EqualFunc(a, b, nearly)
+			}
+			return slices.Equal(a, b)
+		})
 	}
-	return slices.EqualFunc(a, b, func(a, b []string) bool {
-		if c.approx {
-			return slices.EqualFunc(a, b, nearly)
-		}
-		return slices.Equal(a, b)
-	})
+	if c.ordered && !equal(unsigned(a), unsigned(b)) { // rows with -0 and 0 may come in any order
+		return false
+	}
+	a, b = slices.Clone(a), slices.Clone(b)
+	slices.SortFunc(a, slices.Compare)
+	slices.SortFunc(b, slices.Compare)
+	return equal(a, b)
 }
 
 // oneOfEqual finds what keeps one of several rows that are equal: -0 or 0.
