@@ -36,11 +36,9 @@ func (s *session) draw(ctx context.Context, arg string, more bool) error {
 		return err
 	}
 	if len(args) == 0 {
-		defer func(auto bool) { s.auto = auto }(s.auto)
-		s.auto = false // a list of names stays one
-		return s.execute(ctx, "SHOW TABLES")
+		return s.tables(ctx)
 	}
-	t, err := s.table(args[0])
+	t, err := s.table(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -74,10 +72,13 @@ func (s *session) draw(ctx context.Context, arg string, more bool) error {
 }
 
 // table finds a table by its name, which may stand in double quotes.
-func (s *session) table(name string) (*catalog.Table, error) {
+func (s *session) table(ctx context.Context, name string) (*catalog.Table, error) {
 	name = strings.Trim(name, `"`)
 	t, ok := s.db.Catalog().Table(name)
 	if !ok {
+		if hint := s.undescribedHint(ctx, name); hint != "" {
+			return nil, errors.New(hint)
+		}
 		return nil, fmt.Errorf("unknown table %q (\\dt lists the tables)", name)
 	}
 	return t, nil
@@ -436,7 +437,7 @@ func (s *session) showSample(ctx context.Context, arg string) error {
 	if len(args) == 0 || len(args) > 2 {
 		return errors.New(`\sample needs a table, and may have a number of rows`)
 	}
-	t, err := s.table(args[0])
+	t, err := s.table(ctx, args[0])
 	if err != nil {
 		return err
 	}

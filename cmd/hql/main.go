@@ -307,6 +307,7 @@ func (s *session) statement(ctx context.Context, text, source string, offset int
 	if err == nil {
 		return exitOK
 	}
+	err = s.withHint(ctx, err)
 	if errors.Is(err, context.DeadlineExceeded) && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		err = fmt.Errorf("timed out after %v (--timeout)%s", s.conf.Timeout, standing(err))
 	}

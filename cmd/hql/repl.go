@@ -74,6 +74,7 @@ func (s *session) repl(ctx context.Context) int {
 	}
 	s.footer = true
 	fmt.Fprintf(s.stdout, "hql %s. Type \\? for help, \\q to quit.\n", version())
+	s.greet(ctx)
 	if !s.startup(ctx) {
 		return exitOK
 	}

@@ -183,6 +183,8 @@ func (s *session) allowed(name, arg string) error {
 	switch name {
 	case `\g`, `\gx`, `\G`, `\o`, `\c`: // by what they name
 		reaches = arg != ""
+	case `\infer`: // its second word is a file
+		reaches = len(strings.Fields(arg)) > 1
 	case `\e`, `\i`, `\ir`, `\cd`, `\!`:
 		reaches = true
 	}

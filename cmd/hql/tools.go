@@ -31,7 +31,7 @@ type tool struct {
 
 // tools are the sub-commands by name.
 func tools() map[string]*tool {
-	sample, most := 1000, 3
+	sample, most := inferredFrom, proposed
 	var file string
 	return map[string]*tool{
 		"infer": {
@@ -218,12 +218,7 @@ func inferTable(ctx context.Context, c *config, table string, sample, most int, 
 	if err != nil {
 		return err
 	}
-	for i, p := range proposals {
-		if i > 0 {
-			fmt.Fprintln(stdout)
-		}
-		fmt.Fprint(stdout, p)
-	}
+	printProposals(stdout, proposals)
 	return nil
 }
 

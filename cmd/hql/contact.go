@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/exec/scan"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/infer"
+)
+
+// This file is what somebody meets who comes to a store for the first time: its tables that nobody described, and a
+// proposal of what they hold.
+
+// askTimeout bounds how long a hint is looked for.
+const askTimeout = 5 * time.Second
+
+// mostNamed is how many tables a note names.
+const mostNamed = 20
+
+// undescribed names the tables of the store that no definition is about, in order.
+func (s *session) undescribed(ctx context.Context) ([]string, error) {
+	names, err := s.db.Client().Tables(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, "hql_") || s.described(name) })
+	slices.Sort(names)
+	return names, nil
+}
+
+// described reports whether a definition is about the HBase table name.
+func (s *session) described(name string) bool {
+	for _, t := range s.db.Tables() {
+		for _, l := range t.Layouts {
+			if scan.FitsName(l.Stored, name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tables is \dt.
+func (s *session) tables(ctx context.Context) error {
+	defer func(auto bool) { s.auto = auto }(s.auto)
+	s.auto = false // a list of names stays one
+	if err := s.execute(ctx, "SHOW TABLES"); err != nil {
+		return err
+	}
+	names, err := s.undescribed(ctx)
+	if err != nil {
+		return err
+	}
+	s.noteUndescribed(names)
+	return nil
+}
+
+func (s *session) noteUndescribed(names []string) {
+	if len(names) == 0 {
+		return
+	}
+	shown := strings.Join(names[:min(len(names), mostNamed)], ", ")
+	if more := len(names) - mostNamed; more > 0 {
+		shown += fmt.Sprintf(" and %d more", more)
+	}
+	fmt.Fprintf(s.stderr, "note: HBase tables without a definition: %s (\\infer TABLE proposes one)\n", printable(shown))
+}
+
+// greet says at the prompt what there is to begin with.
+func (s *session) greet(ctx context.Context) {
+	if s.conf.demo {
+		fmt.Fprint(s.stdout, greeting)
+		return
+	}
+	if len(s.db.Tables()) > 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	if names, err := s.undescribed(ctx); err == nil {
+		s.noteUndescribed(names)
+	}
+}
+
+// greeting is what --demo begins with: docs/tutorial.md goes on from there.
+const greeting = `Sample tables are here. To begin with:
+  \dt
+  SELECT name, category FROM files WHERE user_id = 1 AND create_time >= DATE '2012-10-01';
+  EXPLAIN SELECT * FROM sites WHERE domain LIKE '%.hbase.org';
+`
+
+// withHint adds to the error of a statement about a table without a definition that the store has one of this name.
+func (s *session) withHint(ctx context.Context, err error) error {
+	var pe *hql.Error
+	if !errors.As(err, &pe) || !errors.Is(err, hql.ErrUnknownTable) || pe.Hint != "" {
+		return err
+	}
+	var name string
+	if _, serr := fmt.Sscanf(pe.Msg, "unknown table %q", &name); serr != nil {
+		return err
+	}
+	if hint := s.undescribedHint(ctx, name); hint != "" {
+		hinted := *pe
+		hinted.Hint = hint
+		return &hinted
+	}
+	return err
+}
+
+// undescribedHint is what to do about a table that the store has and no definition is about; "" for others.
+func (s *session) undescribedHint(ctx context.Context, name string) string {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	names, err := s.undescribed(ctx)
+	if err != nil || !slices.Contains(names, name) {
+		return ""
+	}
+	return fmt.Sprintf("the HBase table %s has no definition: \\infer %[1]s proposes one", name)
+}
+
+// infer is \infer TABLE [FILE]: it shows what the keys of an HBase table say about it. The best proposal becomes the
+// statement that \g runs and \e edits, or the end of a file for --catalog.
+func (s *session) infer(ctx context.Context, arg string) error {
+	args, err := words(arg)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 || len(args) > 2 {
+		return errors.New("\\infer takes an HBase table and perhaps a catalog file")
+	}
+	rows, err := infer.Sample(ctx, s.db.Client(), args[0], inferredFrom)
+	if errors.Is(err, hbase.ErrNoTable) {
+		return fmt.Errorf("%w: %s%s", hbase.ErrNoTable, args[0], storedAs(s.db, args[0]))
+	}
+	if err != nil {
+		return err
+	}
+	proposals, err := infer.Propose(args[0], rows, proposed)
+	if err != nil {
+		return err
+	}
+	printProposals(s.stdout, proposals)
+	if len(proposals) == 0 {
+		return nil
+	}
+	if len(args) == 1 {
+		s.last = proposals[0].Table.SQL() // not the one that is open: the end of a script would run it
+		fmt.Fprintln(s.stderr, "note: \\g adopts the first for this session, \\e edits it, \\infer TABLE FILE writes it to a catalog file")
+		return nil
+	}
+	f, err := os.OpenFile(home(args[1]), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(f, proposals[0].String())
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		fmt.Fprintf(s.stderr, "note: the first stands at the end of %s, for --catalog %[1]s\n", printable(args[1]))
+	}
+	return err
+}
+
+// How much hql infer and \infer read and propose unless told.
+const (
+	inferredFrom = 1000
+	proposed     = 3
+)
+
+func printProposals(w io.Writer, proposals []*infer.Proposal) {
+	for i, p := range proposals {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprint(w, p)
+	}
+}
