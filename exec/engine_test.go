@@ -279,7 +279,7 @@ func TestInsertRowsApart(t *testing.T) {
 // once, and that its value binds the key.
 func TestClosedSubqueryRunsOnce(t *testing.T) {
 	_, c := newStore(t)
-	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
 	w.run("CREATE TABLE t (id BIGINT PRIMARY KEY, x INT)")
 	w.run("INSERT INTO t VALUES (1, 1), (2, 5), (3, 20)")
 	for _, q := range []struct {

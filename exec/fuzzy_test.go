@@ -11,7 +11,7 @@ import (
 // Behind parts that nothing can bind the servers seek: rows that do not match are not sent.
 func TestSeeksBehindUnknownParts(t *testing.T) {
 	_, c := newStore(t)
-	w := newWorld(t, c, Config{FullScan: AllowFullScan, Planner: planner.Options{NoSkip: true}}) // or hops would look for the parts first
+	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true, Planner: planner.Options{NoSkip: true}}) // or hops would look for the parts first
 	w.run("CREATE TABLE h (id BIGINT, v STRING) ROW KEY (SALT HEX(8), id AS INT64) SPLIT INTO 4 BY HEX;" +
 		"CREATE TABLE d (day DATE, host STRING, n INT, v STRING) ROW KEY (day AS TEXT('yyyyMMdd'), '/', host AS TEXT(4), n AS INT32);" +
 		"CREATE TABLE p (a INT, b BIGINT, v STRING) ROW KEY (PHOENIX_SALT(4) AS UINT8, a AS ORDERED INT32, b AS ORDERED INT64)")

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/store"
 )
 
@@ -148,6 +149,7 @@ const (
 
 // The rows of a table go through in constant memory: what is held is a part of what is read even in the short form.
 func TestMemoryOfLargeScan(t *testing.T) {
+	race.Skip(t)
 	n := 200_000
 	if large() {
 		n = 10_000_000
