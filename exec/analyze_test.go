@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/stats"
 	"github.com/hql-db/hql/types"
@@ -44,13 +45,16 @@ func skewedRow(r *rand.Rand, zipf *rand.Zipf, i int) string {
 	return fmt.Sprintf("('%s', TIMESTAMP '2026-01-01 00:00:00' + INTERVAL '%d seconds', %d, '%s', %d, %s)", name, day*86400+r.IntN(86400), i, kind, int(math.Pow(10, 4*r.Float64())), note)
 }
 
-// skewed makes the table with n rows.
-func skewed(t testing.TB, w *world, n int) {
+// skewed is a world on a store of its own with n rows of the table.
+func skewed(t testing.TB, n int) (*world, hbase.Client) {
 	t.Helper()
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
 	w.run(skewedTable)
 	r := rand.New(rand.NewPCG(3, 3))
 	zipf := rand.NewZipf(r, 1.1, 1, 800)
 	w.fill("skewed", n, func(i int) string { return skewedRow(r, zipf, i) })
+	return w, c
 }
 
 // number runs a query for one number.
@@ -86,10 +90,8 @@ func qError(got, want float64) float64 {
 // What ANALYZE says of a table that it reads whole is what exact queries say; distinct values are counted to a few per cent.
 func TestAnalyzeAgainstExactCounts(t *testing.T) {
 	race.Skip(t)
-	_, c := newStore(t)
-	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
 	const rows = 30_000
-	skewed(t, w, rows)
+	w, c := skewed(t, rows)
 	w.run("ANALYZE skewed")
 	s := statisticsFor(t, w, "skewed")
 	if s.Rows != rows || s.Read != rows || !s.Complete {
@@ -139,10 +141,8 @@ func TestAnalyzeAgainstExactCounts(t *testing.T) {
 // A bounded ANALYZE reads no more than it may, of regions of unlike sizes and keys of unlike widths, and still tells how large things are.
 func TestAnalyzeBounded(t *testing.T) {
 	race.Skip(t)
-	_, c := newStore(t)
-	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
 	const rows = 60_000
-	skewed(t, w, rows)
+	w, _ := skewed(t, rows)
 	w.run("SET analyze_rows = 6000; ANALYZE skewed")
 	s := statisticsFor(t, w, "skewed")
 	if s.Read > 6000 || s.Read < 1000 || s.Complete {
@@ -170,9 +170,7 @@ func TestAnalyzeBounded(t *testing.T) {
 
 // An ANALYZE that is stopped keeps nothing.
 func TestAnalyzeStopped(t *testing.T) {
-	_, c := newStore(t)
-	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
-	skewed(t, w, 2000)
+	w, _ := skewed(t, 2000)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, _, err := w.tryUnder(ctx, "ANALYZE skewed"); !errors.Is(err, context.Canceled) {
@@ -191,9 +189,7 @@ func (f files) Save(name string, b []byte) error { f[name] = b; return nil }
 
 // Who may not write keeps statistics in files, and without files as long as the connection lasts.
 func TestAnalyzeReadOnly(t *testing.T) {
-	_, c := newStore(t)
-	w := newWorld(t, c, Config{Alone: true})
-	skewed(t, w, 100)
+	w, c := skewed(t, 100)
 	reader := func(cfg Config) *world {
 		cfg.FullScan = AllowFullScan
 		out := newWorld(t, ReadOnly(c), cfg)

@@ -104,24 +104,37 @@ func (r *run) batches(ctx context.Context, w *writer, l *catalog.Layout, f func(
 // exist tells of each place whether a row stands there.
 func (r *run) exist(ctx context.Context, w *writer, places []place) ([]bool, error) {
 	out := make([]bool, len(places))
+	opts := scan.ReadOptions(&plan.Scan{Entries: true}, w.table.Layouts[1])
+	err := r.eachGet(ctx, places, opts, true, func(from int, rows []hbase.Row) error {
+		for k := range rows {
+			out[from+k] = rows[k].Key != nil
+		}
+		return nil
+	})
+	return out, err
+}
+
+// eachGet reads the rows at places, with one call those that follow one another in a table, and gives f what each call brought: rows[k]
+// stands at places[from+k], without a key where there is none. mayLack: a table that does not exist has no rows, and f is not called.
+func (r *run) eachGet(ctx context.Context, places []place, opts *hbase.ReadOptions, mayLack bool, f func(from int, rows []hbase.Row) error) error {
 	for i := 0; i < len(places); {
 		from, table := i, places[i].table
 		var keys [][]byte
 		for ; i < len(places) && places[i].table == table && len(keys) < scan.GetChunk; i++ {
 			keys = append(keys, places[i].key)
 		}
-		rows, err := r.Client.Get(ctx, table, keys, scan.ReadOptions(&plan.Scan{Entries: true}, w.table.Layouts[1]))
-		if errors.Is(err, hbase.ErrNoTable) {
+		rows, err := r.Client.Get(ctx, table, keys, opts)
+		if mayLack && errors.Is(err, hbase.ErrNoTable) {
 			continue
 		}
-		if err != nil {
-			return nil, err
+		if err == nil {
+			err = f(from, rows)
 		}
-		for k := range rows {
-			out[from+k] = rows[k].Key != nil
+		if err != nil {
+			return err
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // checkMissing counts the rows of the primary layout that have no entry in layout i.

@@ -64,9 +64,7 @@ func near(t *testing.T, qs []float64) {
 // and a parcel's days from one another.
 func TestEstimates(t *testing.T) {
 	race.Skip(t)
-	_, c := newStore(t)
-	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
-	skewed(t, w, 20_000)
+	w, c := skewed(t, 20_000)
 	const one = "EXPLAIN SELECT * FROM skewed WHERE customer = 'customer-0' AND kind = 'buy'"
 	without := w.run(one)
 	if e := estimatedBy(t, w, "EXPLAIN (FORMAT JSON) SELECT * FROM skewed"); e.Estimate.Rows != nil || e.Estimate.Bytes != nil || e.Estimate.Basis != "none" {

@@ -3,7 +3,6 @@ package exec
 import (
 	"bytes"
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -221,50 +220,39 @@ func (r *run) stored(ctx context.Context, w *writer, l *catalog.Layout, rows []p
 		s.Needed[i] = true
 	}
 	s.Needed[len(t.Columns)+1] = true
-	opts := scan.ReadOptions(s, s.Layout)
-	dec := scan.NewDecoder(&r.Reads, s, s.Layout)
+	opts := scan.ReadOptions(s, l)
+	dec := scan.NewDecoder(&r.Reads, s, l)
+	places := make([]place, len(rows))
+	for i, p := range rows {
+		var err error
+		if places[i], err = w.place(l, p.row); err != nil {
+			return nil, w.refuse(err, p.pos)
+		}
+	}
 	out := make([][]types.Value, len(rows))
-	for i := 0; i < len(rows); {
-		var table string
-		var keys, qualifiers [][]byte
-		from := i
-		for ; i < len(rows) && len(keys) < scan.GetChunk; i++ {
-			at, err := w.place(s.Layout, rows[i].row)
-			if err != nil {
-				return nil, w.refuse(err, rows[i].pos)
-			}
-			if len(keys) > 0 && at.table != table {
-				break
-			}
-			table, keys, qualifiers = at.table, append(keys, at.key), append(qualifiers, at.qualifier)
-		}
-		found, err := r.Client.Get(ctx, table, keys, opts)
-		if errors.Is(err, hbase.ErrNoTable) && !s.Layout.Stored.IsLiteral() {
-			continue // the first row of its table
-		}
-		if err != nil {
-			return nil, err
-		}
+	err := r.eachGet(ctx, places, opts, !l.Stored.IsLiteral(), func(from int, found []hbase.Row) error {
 		seen := time.Now()
 		for k := range found {
 			if found[k].Key == nil {
 				continue
 			}
-			decoded, err := dec.Rows(ctx, table, &found[k], seen)
+			is := places[from+k]
+			decoded, err := dec.Rows(ctx, is.table, &found[k], seen)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			for _, row := range decoded {
-				if qualifiers[k] != nil { // the row of HBase holds several
-					if at, err := w.place(s.Layout, row); err != nil || !bytes.Equal(at.qualifier, qualifiers[k]) {
+				if is.qualifier != nil { // the row of HBase holds several
+					if at, err := w.place(l, row); err != nil || !bytes.Equal(at.qualifier, is.qualifier) {
 						continue
 					}
 				}
 				out[from+k] = row
 			}
 		}
-	}
-	return out, nil
+		return nil
+	})
+	return out, err
 }
 
 // identity is the place of a row in the primary layout, the same whatever salt is drawn for it. Rows of one identity

@@ -26,6 +26,18 @@ func (t *rpcTape) TraceRPCEnd(_ context.Context, d RPCEnd) {
 	t.calls = append(t.calls, d)
 }
 
+// drain reads a scan to its end.
+func drain(t *testing.T, ctx context.Context, sc Scanner) {
+	t.Helper()
+	for {
+		if _, err := sc.Next(ctx); err == io.EOF {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A trace tells each RPC with its region and what its answer held, and nothing twice: the sums are those of Stats.
 func TestTrace(t *testing.T) {
 	both(t, func(t *testing.T, c Client) {
@@ -43,13 +55,7 @@ func TestTrace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for {
-			if _, err := sc.Next(ctx); err == io.EOF {
-				break
-			} else if err != nil {
-				t.Fatal(err)
-			}
-		}
+		drain(t, ctx, sc)
 		if _, err := c.Get(ctx, name, [][]byte{[]byte("a1")}, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -93,13 +99,7 @@ func TestScanned(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for {
-				if _, err := sc.Next(ctx); err == io.EOF {
-					break
-				} else if err != nil {
-					t.Fatal(err)
-				}
-			}
+			drain(t, ctx, sc)
 			if _, err := c.Get(ctx, name, [][]byte{[]byte("a1")}, o); err != nil {
 				t.Fatal(err)
 			}
