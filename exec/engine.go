@@ -35,6 +35,7 @@ type Config struct {
 	Tracer      scan.Tracer  // nil: none
 	Funcs       *expr.Registry
 	Planner     planner.Options
+	Tuning      scan.Tuning // zero: scan.DefaultTuning
 	// Alone reports whether no other engine uses the store: its definitions need not be asked for again.
 	Alone bool
 	// ReadFile reads the files that SPLIT FROM FILE names; nil means os.ReadFile.
@@ -65,6 +66,9 @@ type Engine struct {
 func New(client hbase.Client, cat *catalog.Catalog, cfg Config) *Engine {
 	if cfg.Parallelism <= 0 {
 		cfg.Parallelism = defaultParallelism
+	}
+	if cfg.Tuning == (scan.Tuning{}) {
+		cfg.Tuning = scan.DefaultTuning()
 	}
 	if cfg.Loc == nil {
 		cfg.Loc = time.UTC
@@ -139,7 +143,7 @@ func (e *Engine) newRun(args Args) *run {
 	now := e.cfg.Clock().UnixMilli()
 	budget := &scanBudget{limit: opt.ScanLimit.or(set.scanLimit)}
 	st := &statement{budget: budget, policy: set.fullScan, allowFull: opt.AllowFullScan, full: &e.full, Reads: scan.Reads{Client: limited(e.client, budget), Warn: &warning.List{},
-		Slots: make(chan struct{}, cmp.Or(opt.Parallelism, e.cfg.Parallelism)), Tracer: e.cfg.Tracer,
+		Slots: make(chan struct{}, cmp.Or(opt.Parallelism, e.cfg.Parallelism)), Tracer: e.cfg.Tracer, Tuning: e.cfg.Tuning,
 		Opt: operator.Options{MemoryLimit: cmp.Or(opt.MemoryLimit, set.memory), SpillDir: e.cfg.SpillDir, Loc: set.loc, Now: now}}}
 	st.TooMany = st.gaveUp
 	st.record(newRecorder(e.client))

@@ -8,7 +8,6 @@ import (
 	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/internal/seeds"
-	"github.com/hql-db/hql/planner"
 )
 
 func dialHBase(t *testing.T) hbase.Client {
@@ -25,7 +24,7 @@ func dialHBase(t *testing.T) hbase.Client {
 func TestLawHBase(t *testing.T) {
 	c := dialHBase(t)
 	seeds.Each(t, race.Fewer(5), func(t *testing.T, seed uint64, fig seeds.Figures) {
-		g := newLawWorld(t, seed, c, planner.Options{})
+		g := newLawWorld(t, seed, c, Config{})
 		g.check(10)
 		fig["queries"] += 10
 		g.planned.run("DROP TABLE t")

@@ -155,7 +155,7 @@ func TestCostOfHopsGivenUp(t *testing.T) {
 			if got != want {
 				t.Errorf("%d values, %s: %d rows, want %d", n, q, got, want)
 			}
-			if s.RPCs > p.RPCs+rows/int64(scan.HopPays)+10 || s.RowsRead > 2*p.RowsRead+rows/2 {
+			if s.RPCs > p.RPCs+rows/int64(scan.DefaultTuning().HopPays)+10 || s.RowsRead > 2*p.RowsRead+rows/2 {
 				t.Errorf("%d values, %s: %d read, %d RPCs; without hops %d read, %d RPCs", n, q, s.RowsRead, s.RPCs, p.RowsRead, p.RPCs)
 			}
 		}

@@ -57,16 +57,15 @@ func newQueryWorld(t *testing.T, seed uint64) *queryWorld {
 	t.Cleanup(coverage.Write)
 	g := &queryWorld{t: t, r: rand.New(rand.NewPCG(seed, 7))}
 	_, c := newStore(t)
-	old := scan.FirstRows
-	scan.FirstRows = 1 + g.r.IntN(6)
-	t.Cleanup(func() { scan.FirstRows = old })
-	g.planned = newWorld(t, c, Config{FullScan: AllowFullScan})
+	tuning := scan.DefaultTuning()
+	tuning.FirstRows = 1 + g.r.IntN(6)
+	g.planned = newWorld(t, c, Config{FullScan: AllowFullScan, Tuning: tuning})
 	for _, ddl := range queryTables {
 		g.planned.run(ddl)
 	}
 	cat := g.planned.catalog
-	g.naive = &world{t, New(c, cat, Config{FullScan: AllowFullScan, Planner: planner.Options{NoKey: true, NoPushdown: true, NoOrder: true}})}
-	g.tight = &world{t, New(c, cat, Config{FullScan: AllowFullScan, MemoryLimit: 2000, SpillDir: t.TempDir()})}
+	g.naive = &world{t, New(c, cat, Config{FullScan: AllowFullScan, Tuning: tuning, Planner: planner.Options{NoKey: true, NoPushdown: true, NoOrder: true}})}
+	g.tight = &world{t, New(c, cat, Config{FullScan: AllowFullScan, Tuning: tuning, MemoryLimit: 2000, SpillDir: t.TempDir()})}
 	for range 25 {
 		g.planned.run(fmt.Sprintf("INSERT INTO p VALUES (%d, %d, %s, %s)", g.r.IntN(7), g.r.IntN(4), g.word(), g.number()))
 		g.planned.run(fmt.Sprintf("INSERT INTO q VALUES ('k%d', %d, %s)", g.r.IntN(12), g.r.IntN(7), g.number()))

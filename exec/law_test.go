@@ -32,19 +32,19 @@ import (
 // and in the order asked for. HQL_SEED replays, HQL_CHECKS sets how many worlds.
 func TestLaw(t *testing.T) {
 	seeds.Each(t, race.Fewer(85), func(t *testing.T, seed uint64, fig seeds.Figures) {
-		newLawWorld(t, seed, newFakeClient(), planner.Options{NoPushdown: true}).check(12)
+		newLawWorld(t, seed, newFakeClient(), noPushdown()).check(12)
 		fig["queries"] += 12
 	})
 }
 
 // The law holds where scans hop, however soon they give it up.
 func TestLawOfHops(t *testing.T) {
-	lawOfHops(t, 60, func(r *rand.Rand, _ uint64) (hbase.Client, planner.Options) {
+	lawOfHops(t, 60, func(r *rand.Rand, _ uint64) (hbase.Client, Config) {
 		if r.IntN(2) == 0 {
-			return newFakeClient(), planner.Options{NoPushdown: true}
+			return newFakeClient(), noPushdown()
 		}
 		_, c := newStore(t) // with regions, to which ranges are fitted
-		return c, planner.Options{}
+		return c, Config{}
 	}, func() {})
 }
 
@@ -52,24 +52,23 @@ func TestLawOfHops(t *testing.T) {
 func TestLawOfHopsUnderFaults(t *testing.T) {
 	var s *store.Store
 	var faults store.Faults
-	lawOfHops(t, 20, func(_ *rand.Rand, seed uint64) (c hbase.Client, _ planner.Options) {
+	lawOfHops(t, 20, func(_ *rand.Rand, seed uint64) (c hbase.Client, _ Config) {
 		s, c = newStore(t)
 		faults = store.Faults{Seed: int64(seed), AnswerLost: 0.05, RequestLost: 0.05, LeaseGone: 0.1, Move: 0.05, Split: 0.05, Merge: 0.03, PartialRow: 0.2, Heartbeat: 0.1}
-		return c, planner.Options{}
+		return c, Config{}
 	}, func() { s.SetFaults(faults) })
 }
 
 // lawOfHops checks the law in worlds on clients with hops of all lengths; loaded is called where a world has its rows.
-func lawOfHops(t *testing.T, worlds int, client func(*rand.Rand, uint64) (hbase.Client, planner.Options), loaded func()) {
-	defer func(a, b, c, d, e, f int, n int64) {
-		scan.HopRows, scan.SeekRows, scan.HopPays, scan.HopLongest, scan.HopLongLook, scan.FirstRows, scan.MaxHops = a, b, c, d, e, f, n
-	}(scan.HopRows, scan.SeekRows, scan.HopPays, scan.HopLongest, scan.HopLongLook, scan.FirstRows, scan.MaxHops)
+func lawOfHops(t *testing.T, worlds int, client func(*rand.Rand, uint64) (hbase.Client, Config), loaded func()) {
 	seeds.Each(t, race.Fewer(worlds), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		scan.HopRows, scan.HopPays, scan.HopLongest, scan.HopLongLook, scan.MaxHops = 1+r.IntN(4), 1+r.IntN(8), 1<<r.IntN(10), 2+r.IntN(3), 1<<r.IntN(8)
-		scan.SeekRows, scan.FirstRows = r.IntN(3), 1+r.IntN(6)
-		c, opt := client(r, seed)
-		g := newLawWorld(t, seed, c, opt)
+		tuning := scan.DefaultTuning()
+		tuning.HopRows, tuning.HopPays, tuning.HopLongest, tuning.HopLongLook, tuning.MaxHops = 1+r.IntN(4), 1+r.IntN(8), 1<<r.IntN(10), 2+r.IntN(3), 1<<r.IntN(8)
+		tuning.SeekRows, tuning.FirstRows = r.IntN(3), 1+r.IntN(6)
+		c, cfg := client(r, seed)
+		cfg.Tuning = tuning
+		g := newLawWorld(t, seed, c, cfg)
 		loaded()
 		g.check(12)
 		g.ends(12)
@@ -140,23 +139,24 @@ func (g *lawWorld) predicate(depth int) string {
 	return p.Draw(depth)
 }
 
-func newLawWorld(t testing.TB, seed uint64, client hbase.Client, opt planner.Options) *lawWorld {
+func newLawWorld(t testing.TB, seed uint64, client hbase.Client, cfg Config) *lawWorld {
 	t.Cleanup(coverage.Write)
 	g := &lawWorld{t: t, name: "t", r: rand.New(rand.NewPCG(seed, 1))}
 	g.drawn = worlds.New(g.r, "t", worlds.Options{})
 	g.ddl = strings.Join(g.drawn.Create, ";\n")
 	if g.r.IntN(8) == 0 {
-		opt.MaxSpans = 1 + g.r.IntN(3)
+		cfg.Planner.MaxSpans = 1 + g.r.IntN(3)
 	}
 	switch g.r.IntN(12) {
 	case 0:
-		opt.NoPushdown = true
+		cfg.Planner.NoPushdown = true
 	case 1:
-		opt.NoOrder = true
+		cfg.Planner.NoOrder = true
 	}
-	g.planned = newWorld(t, client, Config{Planner: opt, FullScan: AllowFullScan, Parallelism: 1 + g.r.IntN(6)})
+	cfg.FullScan, cfg.Parallelism = AllowFullScan, 1+g.r.IntN(6)
+	g.planned = newWorld(t, client, cfg)
 	g.planned.run(g.ddl)
-	g.naive = &world{t, New(client, g.planned.catalog, Config{FullScan: AllowFullScan, Planner: planner.Options{NoKey: true, NoPushdown: true, NoOrder: true}})}
+	g.naive = &world{t, New(client, g.planned.catalog, Config{FullScan: AllowFullScan, Tuning: cfg.Tuning, Planner: planner.Options{NoKey: true, NoPushdown: true, NoOrder: true}})}
 	g.table, _ = g.planned.catalog.Table("t")
 	g.copies = len(g.table.Layouts) > 1
 	n := 70

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/types"
 )
@@ -93,10 +92,11 @@ func checkLongKeys(w *world, table func(name, def string) string) {
 			w.t.Errorf("%s: %q, want %q; %.300v", q.where, got, q.want, err)
 		}
 	}
-	defer func(n int) { scan.FirstRows = n }(scan.FirstRows)
-	scan.FirstRows = 1 // go on behind each key
-	w.expect("9", "SELECT n FROM "+keys+" WHERE n > 2 LIMIT 1")
-	w.expect("0", "SELECT n FROM "+keys+" WHERE n < 1 ORDER BY id DESC LIMIT 1")
+	cfg := w.cfg
+	cfg.Tuning.FirstRows = 1 // go on behind each key
+	each := &world{w.t, New(w.client, w.catalog, cfg)}
+	each.expect("9", "SELECT n FROM "+keys+" WHERE n > 2 LIMIT 1")
+	each.expect("0", "SELECT n FROM "+keys+" WHERE n < 1 ORDER BY id DESC LIMIT 1")
 	if _, _, err := w.try("INSERT INTO "+keys+" VALUES (?, 1)", types.NewString(a.Text()+"a")); err == nil || !strings.Contains(err.Error(), "32767") {
 		w.t.Errorf("a key above the limit: %.200v", err)
 	}

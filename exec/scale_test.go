@@ -251,11 +251,10 @@ func TestMergeOfManyLeavesNoScanner(t *testing.T) {
 	c, w := newCluster(t, 2, Config{Alone: true}, "CREATE TABLE t (id BIGINT, v STRING) ROW KEY (SALT(0 TO 7) AS UINT8, id AS UINT64) SPLIT INTO 8 BY KEY")
 	v := strings.Repeat("x", 8000)
 	w.fill("t", rows, func(i int) string { return fmt.Sprintf("(%d, '%s')", i, v) })
-	defer func(n, bytes int) { scan.MaxOpenScanners, scan.AllScanBytes = n, bytes }(scan.MaxOpenScanners, scan.AllScanBytes)
-	scan.AllScanBytes = 1 // a stream is many answers
 	for most, want := range map[int]int{salts: salts, salts - 1: 0} {
-		scan.MaxOpenScanners = most
-		r, err := w.Run(t.Context(), mustParse(t, "SELECT id, v FROM t ORDER BY id"), Args{})
+		cfg := w.cfg
+		cfg.Tuning.OpenScanners, cfg.Tuning.ResponseBytes = most, 1 // a stream is many answers
+		r, err := New(w.client, w.catalog, cfg).Run(t.Context(), mustParse(t, "SELECT id, v FROM t ORDER BY id"), Args{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,6 @@ import (
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/internal/seeds"
-	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/store"
 )
 
@@ -25,7 +24,7 @@ func newStore(t testing.TB) (*store.Store, hbase.Client) {
 func TestLawStore(t *testing.T) {
 	seeds.Each(t, race.Fewer(105), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		_, c := newStore(t)
-		newLawWorld(t, seed, c, planner.Options{}).check(10)
+		newLawWorld(t, seed, c, Config{}).check(10)
 		fig["queries"] += 10
 	})
 }
@@ -34,7 +33,7 @@ func TestLawStore(t *testing.T) {
 func TestLawUnderFaults(t *testing.T) {
 	seeds.Each(t, race.Fewer(60), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		s, c := newStore(t)
-		g := newLawWorld(t, seed, c, planner.Options{})
+		g := newLawWorld(t, seed, c, Config{})
 		s.SetFaults(store.Faults{Seed: int64(seed), AnswerLost: 0.05, RequestLost: 0.05, LeaseGone: 0.05, Move: 0.03, Split: 0.03, Merge: 0.03, PartialRow: 0.2, Heartbeat: 0.1})
 		g.check(5)
 		fig["queries"] += 5

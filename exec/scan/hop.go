@@ -16,18 +16,6 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// How hopping is tried and given up. A hop, a call of its own, costs about what reading a few hundred rows costs. So each look at the keys
-// takes some rows, and where these hold many values it goes on reading: the next look is longer. Now and then a look
-// is long although hops pay, since a hop does not tell how much it passed. Variables for tests.
-var (
-	HopRows     = 100          // of a short look
-	SeekRows    = 8            // rows that cost as much to read as a range does to seek
-	HopPays     = 400          // rows behind a value that make a hop to the next one worth its call
-	HopLongest  = 6400         // rows of the longest look: if hops do not pay in it, they are given up
-	HopLongLook = 16           // each of so many looks is a long one
-	MaxHops     = int64(1_000) // looks of one table access
-)
-
 // hopper finds the parts of a task that are worth reading: those that Scan.Hop tells of. It looks at keys, a few at a time, and hops
 // from each value of the key's first parts behind its last key. What it gives, in the order of the task, holds each
 // row of the task that can match; after it has given up, that is all of the rest.
@@ -49,14 +37,14 @@ func (st *Reads) hop(t *task, s *plan.Scan, stats *Counts, looks *atomic.Int64) 
 	}
 	o.Columns, o.Filter, o.NoCacheBlocks = nil, filter.And{filter.FirstCell{}, filter.KeyOnly{}}, false
 	o.Region, o.Slots, o.Metrics = stats.regions.answered, st.Slots, stats.trace != nil
-	t.hop = &hopper{st: st, scan: s, stats: stats, opts: &o, looks: looks, pace: newPace(max(HopRows, SeekRows*len(s.Hop.Tails))), want: 1}
+	t.hop = &hopper{st: st, scan: s, stats: stats, opts: &o, looks: looks, pace: newPace(&st.Tuning, max(st.Tuning.HopRows, st.Tuning.SeekRows*len(s.Hop.Tails))), want: 1}
 }
 
 // next gives the tasks of the next values, at least want if there are so many. left is what remains of t, which is to be read
 // by hops as well; nil: nothing.
 func (h *hopper) next(ctx context.Context, t task, want int) (found []task, left *task, err error) {
 	for values := 0; values < want; {
-		if h.pace.rows > HopLongest || h.looks.Load() >= MaxHops {
+		if h.pace.rows > h.st.Tuning.HopLongest || h.looks.Load() >= h.st.Tuning.MaxHops {
 			if err := h.st.TooMany(h.scan); err != nil {
 				return nil, nil, err
 			}
@@ -91,7 +79,7 @@ func (h *hopper) next(ctx context.Context, t task, want int) (found []task, left
 		if more && fresh == 0 && !t.passKey(keys[len(keys)-1]) {
 			more = false
 		}
-		if len(keys) > 0 && fresh*len(h.scan.Hop.Tails)*SeekRows > len(keys) { // they cost more to seek than to read
+		if len(keys) > 0 && fresh*len(h.scan.Hop.Tails)*h.st.Tuning.SeekRows > len(keys) { // they cost more to seek than to read
 			if full {
 				seen.cut(before)
 				tasks = tasks[last:] // how many rows the last one has is not known
@@ -114,23 +102,24 @@ func (h *hopper) next(ctx context.Context, t task, want int) (found []task, left
 
 // pace is how long the looks of one that hops are.
 type pace struct {
+	*Tuning
 	rows  int // of the next
 	short int // of a short one
 	looks int
 }
 
-func newPace(short int) pace { return pace{rows: short, short: short} }
+func newPace(t *Tuning, short int) pace { return pace{Tuning: t, rows: short, short: short} }
 
 // next chooses the length of the next look, after one at rows keys with fresh values.
 func (p *pace) next(rows, fresh int) {
 	p.looks++
 	switch {
 	case fresh == 0: // nothing to hop from: it goes on reading
-		p.rows = max(p.rows, min(4*p.rows, HopLongest))
-	case fresh > 1 && rows/fresh < min(rows, HopPays):
+		p.rows = max(p.rows, min(4*p.rows, p.HopLongest))
+	case fresh > 1 && rows/fresh < min(rows, p.HopPays):
 		p.rows *= 4
-	case p.looks%HopLongLook == HopLongLook-1:
-		p.rows = 4 * HopPays
+	case p.looks%p.HopLongLook == p.HopLongLook-1:
+		p.rows = 4 * p.HopPays
 	default:
 		p.rows = p.short
 	}

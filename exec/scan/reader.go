@@ -15,22 +15,12 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// FirstRows is the first fetch of a reader that may need few of the rows. A variable for tests.
-var FirstRows = 100
-
-// MaxOpenScanners is how many scanners a merge leaves open between two fetches: of more, as hundreds of
-// salts need them, none. A variable for tests.
-var MaxOpenScanners = 64
-
 // Sizes of reads, in rows and bytes.
 const (
 	maxChunkRows = 10_000  // beyond it a limited read becomes an open scan
 	scanBytes    = 2 << 20 // a response of one scan alone: more costs memory, less costs calls
 	minScanBytes = 128 << 10
 )
-
-// AllScanBytes is the size of the responses held by all open scans of a table access together. A variable for tests.
-var AllScanBytes = 4 << 20
 
 // reader reads tasks one after the other and decodes their rows. It is for one
 // goroutine at a time.
@@ -71,8 +61,8 @@ func newReader(st *Reads, s *plan.Scan, l *catalog.Layout, stats *Counts, dec *D
 	r := &reader{st: st, stats: stats, dec: dec, opts: opts, tasks: tasks, bytes: scanBytes,
 		scan: s, skip: s.DistinctPrefix, halves: s.DistinctBySign, missOK: computedName(l)}
 	if r.skip > 0 {
-		r.pace = newPace(FirstRows)
-		r.chunk = FirstRows
+		r.chunk = st.Tuning.FirstRows
+		r.pace = newPace(&st.Tuning, r.chunk)
 	}
 	return r
 }
@@ -84,7 +74,7 @@ func (r *reader) limitTo(limit int64, filtered bool) {
 	if !filtered {
 		r.quota = limit
 	} else {
-		n = max(int64(FirstRows), 2*limit)
+		n = max(int64(r.st.Tuning.FirstRows), 2*limit)
 	}
 	if n <= maxChunkRows {
 		r.chunk = int(max(n, 1))
@@ -274,7 +264,7 @@ func (r *reader) finished(ctx context.Context) error {
 	} else {
 		r.chunk = 0
 	}
-	if r.skip > 0 && more && (r.chunk == 0 || r.looks.Load() >= MaxHops) {
+	if r.skip > 0 && more && (r.chunk == 0 || r.looks.Load() >= r.st.Tuning.MaxHops) {
 		if err := r.st.TooMany(r.scan); err != nil {
 			return err
 		}

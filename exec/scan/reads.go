@@ -23,6 +23,7 @@ type Reads struct {
 	Warn     *warning.List
 	Recorder *Recorder
 	Opt      operator.Options
+	Tuning   Tuning
 	// Slots bounds the reads in flight, over all of the statement's tables.
 	Slots   chan struct{}
 	Numbers *lookup.Numbers // of names in keys

@@ -98,7 +98,7 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 			m := &mergeScan{group: c, by: s.OrderBy, env: st.ExprEnv(), width: s.Width(), workers: min(workers, len(streams)), lazy: s.Limit.Set}
 			for i, tasks := range streams {
 				r := makeReader(hops(tasks))
-				r.bytes, r.brief = responseBytes(len(streams)), len(streams) > MaxOpenScanners
+				r.bytes, r.brief = st.Tuning.responseBytes(len(streams)), len(streams) > st.Tuning.OpenScanners
 				if m.lazy && r.chunk > 0 && !filtered {
 					r.chunk = min(r.chunk, firstShare(r.chunk, len(streams)))
 				}
@@ -143,7 +143,7 @@ func (st *Reads) readTasks(ctx context.Context, s *plan.Scan, tasks []task, c *g
 	plain := makeReader
 	makeReader = func(tasks []task) *reader {
 		r := plain(tasks)
-		r.bytes = responseBytes(workers)
+		r.bytes = st.Tuning.responseBytes(workers)
 		return r
 	}
 	if s.Order == plan.NoOrder && !s.Limit.Set {
@@ -168,9 +168,6 @@ func firstShare(limit, n int) int {
 	mean := float64(limit) / float64(n)
 	return max(3, int(math.Ceil(mean+3*math.Sqrt(mean))))
 }
-
-// responseBytes shares the memory for responses out to n open scans.
-func responseBytes(n int) int { return max(minScanBytes, min(scanBytes, AllScanBytes/n)) }
 
 // countedScan counts rows and words the errors of a table access.
 type countedScan struct {

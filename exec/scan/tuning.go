@@ -1,0 +1,32 @@
+package scan
+
+// Tuning is how much a scan asks for at a time. Answers do not depend on it; tests set it low, so that small tables take every way.
+type Tuning struct {
+	// FirstRows is the first fetch of a reader that may need few of the rows.
+	FirstRows int
+	// OpenScanners is how many scanners a merge leaves open between two fetches: of more, as hundreds of salts need them, none.
+	OpenScanners int
+	// ResponseBytes is the size of the responses held by all open scans of a table access together.
+	ResponseBytes int
+
+	// How hopping is tried and given up. A hop, a call of its own, costs about what reading a few hundred rows costs. So each look at the
+	// keys takes some rows, and where these hold many values it goes on reading: the next look is longer. Now and then a look is long
+	// although hops pay, since a hop does not tell how much it passed.
+
+	HopRows     int   // of a short look
+	SeekRows    int   // rows that cost as much to read as a range does to seek
+	HopPays     int   // rows behind a value that make a hop to the next one worth its call
+	HopLongest  int   // rows of the longest look: if hops do not pay in it, they are given up
+	HopLongLook int   // each of so many looks is a long one
+	MaxHops     int64 // looks of one table access
+}
+
+// DefaultTuning is what an engine goes by unless told.
+func DefaultTuning() Tuning {
+	return Tuning{FirstRows: 100, OpenScanners: 64, ResponseBytes: 4 << 20, HopRows: 100, SeekRows: 8, HopPays: 400, HopLongest: 6400, HopLongLook: 16, MaxHops: 1_000}
+}
+
+// responseBytes shares the memory for responses out to n open scans.
+func (t *Tuning) responseBytes(n int) int {
+	return max(minScanBytes, min(scanBytes, t.ResponseBytes/n))
+}
