@@ -180,7 +180,8 @@ func unsignedNumber(v types.Value) (uint64, bool) {
 	return n, err == nil
 }
 
-// float gives a number as a float of 32 or 64 bits: the nearest one of a fraction, but no integer that it cannot hold.
+// float gives a number as a float of 32 or 64 bits: the nearest one of a fraction, but no integer that it cannot hold,
+// and 0 of nothing else.
 func float(v types.Value, bits int) (float64, bool) {
 	if !v.Type().IsNumeric() {
 		return 0, false
@@ -198,6 +199,9 @@ func float(v types.Value, bits int) (float64, bool) {
 		if err != nil || back.Int() != v.Int() {
 			return 0, false
 		}
+	}
+	if bits == 32 && float32(f.Double()) == 0 && f.Double() != 0 {
+		return 0, false
 	}
 	return f.Double(), true
 }

@@ -83,6 +83,10 @@ func TestScanLimits(t *testing.T) {
 		want any // nil: an error
 	}{
 		{"1e300::double precision", new(float32), nil},
+		{"1e-300::double precision", new(float32), nil},
+		{"-1e-300", new(float32), nil},
+		{"1e-44::double precision", new(float32), float32(1e-44)},
+		{"0::double precision", new(float32), float32(0)},
 		{"1.5::double precision", new(float32), float32(1.5)},
 		{"9007199254740993", new(float64), nil},
 		{"9007199254740992", new(float64), float64(9007199254740992)},
