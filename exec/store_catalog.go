@@ -106,9 +106,16 @@ func (e *Engine) follow(ctx context.Context, now bool, warn func(string)) error 
 	}
 	at := time.Since(d.began)
 	changes, err := e.countChanges(ctx)
+	none := errors.Is(err, hbase.ErrNoTable)
+	if none {
+		err = nil
+	}
 	if err == nil && (now || changes != d.changes || d.checked.Load() == 0) {
-		var defs map[string]string
-		if defs, err = e.readDefinitions(ctx); err == nil {
+		defs := map[string]string{}
+		if !none {
+			defs, err = e.readDefinitions(ctx)
+		}
+		if err == nil {
 			err = e.readStatistics(ctx, warn)
 		}
 		if err == nil {
@@ -123,12 +130,9 @@ func (e *Engine) follow(ctx context.Context, now bool, warn func(string)) error 
 	return nil
 }
 
-// countChanges gives the counter that every change of a definition increments.
+// countChanges gives the counter that every change of a definition increments; hbase.ErrNoTable where there never was one.
 func (e *Engine) countChanges(ctx context.Context) (int64, error) {
 	rows, err := e.client.Get(ctx, catalogTable, [][]byte{[]byte(changesKey)}, &hbase.ReadOptions{Families: []string{catalogFamily}})
-	if errors.Is(err, hbase.ErrNoTable) {
-		return 0, nil
-	}
 	if err != nil || len(rows[0].Cells) == 0 || len(rows[0].Cells[0].Value) != 8 {
 		return 0, err
 	}

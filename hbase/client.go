@@ -117,6 +117,7 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 		c.Close()
 		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
+	dials.meta.Store(server)
 	if _, err := c.metaRegions(reach, "hbase:namespace"); err != nil && !errors.Is(err, ErrNoTable) {
 		c.Close()
 		if cause := context.Cause(reach); errors.Is(cause, ErrUnreachable) {

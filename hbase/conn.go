@@ -169,6 +169,8 @@ type dialer struct {
 	refused atomic.Pointer[refusal]
 	opening func(error) // ends Dial, which gohbase would let wait for its whole time; may be nil
 	locator             // of what gohbase does not find in hbase:meta
+	// meta is who serves hbase:meta as Dial found out, for gohbase to be told once without asking again.
+	meta atomic.Pointer[pb.ServerName]
 }
 
 // refusal is the last time that a server, or the KDC, refused a connection.
@@ -249,13 +251,23 @@ func (c *connections) zooKeeper(context.Context, string, string) (net.Conn, erro
 		}
 		ctx, cancel := context.WithTimeout(c.ended, locateTimeout)
 		defer cancel()
-		server, err := c.locate(ctx, p)
+		server, err := c.find(ctx, p)
 		if err != nil {
 			return nil, err
 		}
 		return znode(p, server)
 	})
 	return conn, nil
+}
+
+// find is locate for gohbase.
+func (d *dialer) find(ctx context.Context, p place) (*pb.ServerName, error) {
+	if p == metaPlace {
+		if server := d.meta.Swap(nil); server != nil {
+			return server, nil
+		}
+	}
+	return d.locate(ctx, p)
 }
 
 // dial is a gohbase.RegionDialer. An error comes in a connection, since only its use shows that gohbase has taken it.
