@@ -324,7 +324,7 @@ func pgTime(s string) (time.Time, bool) {
 
 // nearly reports whether two normal values are equal but for the last digits of a DOUBLE.
 func nearly(a, b string) bool {
-	if a == b {
+	if equalOrRounded(a, b) {
 		return true
 	}
 	if !strings.HasPrefix(a, "f") || !strings.HasPrefix(b, "f") {
@@ -333,4 +333,26 @@ func nearly(a, b string) bool {
 	x, err1 := strconv.ParseFloat(a[1:], 64)
 	y, err2 := strconv.ParseFloat(b[1:], 64)
 	return err1 == nil && err2 == nil && math.Abs(x-y) <= 1e-9*max(math.Abs(x), math.Abs(y), 1e-9)
+}
+
+// equalOrRounded reports whether two values are equal, or one is the other rounded, to 16 digits behind the point or more:
+// a quotient has no zeros at its end, and what is divided again has digits by those that it has.
+func equalOrRounded(a, b string) bool {
+	if a == b {
+		return true
+	}
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	_, digits, _ := strings.Cut(a, ".")
+	if len(digits) < 16 || a[0] != 'n' || b[0] != 'n' {
+		return false
+	}
+	short, _, err1 := apd.NewFromString(a[1:])
+	long, _, err2 := apd.NewFromString(b[1:])
+	if err1 != nil || err2 != nil {
+		return false
+	}
+	_, err := apd.BaseContext.WithPrecision(uint32(len(b))).Quantize(long, long, short.Exponent)
+	return err == nil && short.Cmp(long) == 0
 }

@@ -284,7 +284,7 @@ func same(c *call, a, b [][]string) bool {
 			if c.approx {
 				return slices.EqualFunc(a, b, nearly)
 			}
-			return slices.Equal(a, b)
+			return slices.EqualFunc(a, b, equalOrRounded)
 		})
 	}
 	if c.ordered && !equal(unsigned(a), unsigned(b)) { // rows with -0 and 0 may come in any order
