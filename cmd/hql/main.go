@@ -204,12 +204,12 @@ func open(ctx context.Context, c *config) (*hql.DB, error) {
 	for _, f := range c.Catalog {
 		opts = append(opts, hql.WithCatalogFile(f))
 	}
-	if c.MaxScanRows > 0 || c.MaxScanBytes != "" {
-		bytes, err := exec.ParseScanLimit(cmp.Or(c.MaxScanBytes, "none"))
-		if err != nil {
+	var limit hql.ScanLimit
+	if limit.Rows = c.MaxScanRows; c.MaxScanBytes != "" {
+		var err error
+		if limit.Bytes, err = exec.ParseScanLimit(c.MaxScanBytes); err != nil {
 			return nil, err
 		}
-		opts = append(opts, hql.WithScanLimit(hql.ScanLimit{Rows: c.MaxScanRows, Bytes: bytes}))
 	}
 	if p := policies[c.FullScan]; p != nil {
 		opts = append(opts, hql.WithFullScan(*p))
@@ -221,8 +221,19 @@ func open(ctx context.Context, c *config) (*hql.DB, error) {
 		opts = append(opts, hql.WithoutFiles())
 	}
 	if c.demo {
-		return demo.Open(ctx, opts...)
+		db, err := demo.Open(ctx, opts...)
+		if err != nil {
+			return nil, err
+		}
+		if limit.Rows > 0 { // from here on: filling the sample tables reads as well
+			_, err = db.Exec(ctx, fmt.Sprintf("SET max_scan_rows = %d", limit.Rows))
+		}
+		if err == nil && limit.Bytes > 0 {
+			_, err = db.Exec(ctx, fmt.Sprintf("SET max_scan_bytes = %d", limit.Bytes))
+		}
+		return db, err
 	}
+	opts = append(opts, hql.WithScanLimit(limit))
 	return hql.Open(ctx, c.address(), opts...)
 }
 

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,13 +11,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hbase/hbasetest"
 )
 
 // A line of README or docs that begins with "    $ " is a command, lines behind it with "    > " go on with it, and what
-// follows up to the next command or the end of the block is what the command prints. A line "..." stands for any lines.
-// The commands of a document run in one folder, one after the other; -update writes what they print, but for blocks that
-// have "...".
+// follows up to the next command or the end of the block is what the command prints. A line "..." stands for any
+// lines, "..." within a line for any text. The commands of a document run in one folder, one after the other; -update
+// writes what they print, but for what has "...".
 
 // shown is one command of a document.
 type shown struct {
@@ -63,7 +67,20 @@ func TestSessions(t *testing.T) {
 
 // TestTutorialHBase follows the tutorial on a real HBase.
 func TestTutorialHBase(t *testing.T) {
-	runSessions(t, "../../docs/tutorial.md", "dir:./cluster", "hbase://"+hbasetest.Quorum(t)+"/hbase")
+	address := "hbase://" + hbasetest.Quorum(t) + "/hbase"
+	db, err := hql.Open(context.Background(), address, hql.WithWrites(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	drop := func() {
+		if err := db.Client().DropTable(context.Background(), "prod_readings"); err != nil && !errors.Is(err, hbase.ErrNoTable) {
+			t.Error(err)
+		}
+	}
+	drop()
+	defer drop()
+	runSessions(t, "../../docs/tutorial.md", "dir:./cluster", address)
 }
 
 // runSessions runs the commands of a document with the address in the place of another one.
@@ -114,13 +131,16 @@ func runAll(t *testing.T, dir string, lines []string, old, address string) (chan
 
 // like is the pattern of what a document says is printed.
 func like(want string) *regexp.Regexp {
-	lines := strings.Split(want, "\n")
-	for i, line := range lines {
+	var b strings.Builder
+	between := `\A`
+	for _, line := range strings.Split(want, "\n") {
 		if strings.TrimSpace(line) == "..." {
-			lines[i] = "(?s:.*)"
-		} else {
-			lines[i] = regexp.QuoteMeta(strings.TrimRight(line, " ")) + " *"
+			b.WriteString(`(?s:.*)`)
+			between = `\n?` // there may be none
+			continue
 		}
+		b.WriteString(between + strings.ReplaceAll(regexp.QuoteMeta(strings.TrimRight(line, " ")), `\.\.\.`, ".*") + " *")
+		between = `\n`
 	}
-	return regexp.MustCompile(`\A` + strings.Join(lines, "\n") + `\z`)
+	return regexp.MustCompile(b.String() + `\z`)
 }

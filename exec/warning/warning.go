@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Each warning begins with its code: what to search and filter logs by. README lists them.
+// Each warning begins with its code: what to search and filter logs by. docs/operations.md lists them.
 const (
 	Key        = "HQL-W001" // a key that does not fit the layout was skipped
 	Cell       = "HQL-W002" // a cell that does not fit its column was read as NULL
