@@ -129,6 +129,13 @@ func (a *analysis) read(ctx context.Context) (*stats.Table, error) {
 	complete := a.fillIn()
 	out := stats.Build(a.table.Name, at, complete, a.cs...)
 	out.Size = total
+	for _, k := range out.Keys {
+		for i := range k.Stored {
+			if regions, err := a.Client.Regions(ctx, k.Stored[i].Table); err == nil {
+				k.Stored[i].Regions = len(regions)
+			}
+		}
+	}
 	return out, nil
 }
 

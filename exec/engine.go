@@ -153,7 +153,7 @@ func (e *Engine) newRun(args Args) *run {
 	r := &run{statement: st, engine: e, session: session, settings: set, args: args}
 	st.Numbers = r.newNumbers()
 	r.env = &planner.Env{Catalog: e.catalog, Args: args.Positional, Named: args.Named, Loc: set.loc, Now: now,
-		Funcs: e.cfg.Funcs, Options: e.cfg.Planner, Lookups: st.Numbers.Get}
+		Funcs: e.cfg.Funcs, Options: e.cfg.Planner, Lookups: st.Numbers.Get, Statistics: e.statisticsOf}
 	return r
 }
 

@@ -64,7 +64,7 @@ func (e *FullScanError) Is(target error) bool { return target == ErrFullScan }
 
 // guard applies the full-scan policy to one table access.
 func (st *statement) guard(s *plan.Scan) error {
-	if s.Access != plan.FullScan || st.allowFull || st.policy == AllowFullScan {
+	if s.Access != plan.FullScan || s.Cheaper || st.allowFull || st.policy == AllowFullScan {
 		return nil
 	}
 	if st.policy == DenyFullScan {

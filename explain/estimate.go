@@ -32,10 +32,24 @@ func estimateText(e *plan.Estimate, f *Figures) string {
 	if e == nil {
 		return ""
 	}
-	s := fmt.Sprintf("estimated %s and %s to be read, by statistics of %s", words.Count(int64(math.Round(e.Rows)), "row"),
-		words.Count(int64(math.Round(e.Bytes)), "byte"), e.At.UTC().Format(time.RFC3339))
+	s := fmt.Sprintf("estimated %s to be read, by statistics of %s", amounts(e), e.At.UTC().Format(time.RFC3339))
 	if q, ok := qError(e, f); ok {
 		s += fmt.Sprintf("; q-error %.2f", q)
 	}
 	return s
+}
+
+// amounts tells what e estimates.
+func amounts(e *plan.Estimate) string {
+	count := func(f float64, what string) string { return words.Count(int64(math.Round(f)), what) }
+	return fmt.Sprintf("%s and %s in %s", count(e.Rows, "row"), count(e.Bytes, "byte"), count(e.RPCs, "RPC"))
+}
+
+// alternativeText says in a line which way was not taken, and why.
+func alternativeText(a *plan.Alternative) string {
+	how := a.Access.String()
+	if a.How != "" {
+		how += " " + a.How
+	}
+	return fmt.Sprintf("%s, %s: %s; %s", a.Layout, how, amounts(&a.Estimate), a.Why)
 }

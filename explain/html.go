@@ -56,6 +56,12 @@ type pageTable struct {
 func (t pageTable) Verdict() string     { return verdictOf(t.Scan) }
 func (t pageTable) ColumnsText() string { return columnsText(t.Scan) }
 func (t pageTable) OrderText() string   { return orderOf(t.Scan) }
+func (t pageTable) NotTaken() (texts []string) {
+	for i := range t.Alternatives {
+		texts = append(texts, alternativeText(&t.Alternatives[i]))
+	}
+	return texts
+}
 
 // pagePart is a part of the key; Grow is its share of the picture's width.
 type pagePart struct {

@@ -46,13 +46,27 @@ type jsonPlan struct {
 	Subqueries   []jsonSub     `json:"subqueries,omitempty"`
 	Estimate     *jsonEstimate `json:"estimate,omitempty"` // of a plan, not of each of its inputs
 	Analyze      *jsonFigures  `json:"analyze,omitempty"`
+	// Alternatives are the other ways to read the table, priced by statistics, where there are some.
+	Alternatives []jsonAlternative `json:"alternatives,omitempty"`
+}
+
+type jsonAlternative struct {
+	Layout string  `json:"layout"`
+	Access string  `json:"access"`
+	How    string  `json:"how,omitempty"`
+	Rows   float64 `json:"rows"`
+	Bytes  float64 `json:"bytes"`
+	RPCs   float64 `json:"rpcs"`
+	Cost   float64 `json:"cost"`
+	Why    string  `json:"why"`
 }
 
 // jsonEstimate is what the statistics say of a plan, null where they say nothing.
 type jsonEstimate struct {
 	Rows  *float64 `json:"rows"`
 	Bytes *float64 `json:"bytes"`
-	RPCs  *float64 `json:"rpcs"` // not told yet
+	RPCs  *float64 `json:"rpcs"`
+	Cost  *float64 `json:"cost,omitempty"`
 	Basis string   `json:"basis"`
 }
 
@@ -60,8 +74,8 @@ func estimateJSON(e *plan.Estimate) *jsonEstimate {
 	if e == nil {
 		return &jsonEstimate{Basis: "none"}
 	}
-	rows, bytes := math.Round(e.Rows), math.Round(e.Bytes)
-	return &jsonEstimate{Rows: &rows, Bytes: &bytes, Basis: "statistics of " + e.At.UTC().Format(time.RFC3339)}
+	rows, bytes, rpcs, cost := math.Round(e.Rows), math.Round(e.Bytes), math.Round(e.RPCs), math.Round(e.Cost)
+	return &jsonEstimate{Rows: &rows, Bytes: &bytes, RPCs: &rpcs, Cost: &cost, Basis: "statistics of " + e.At.UTC().Format(time.RFC3339)}
 }
 
 // jsonSub is a query inside an expression. Closed: it runs once, before the query around it is planned.
@@ -139,6 +153,10 @@ func scanJSON(s *plan.Scan) *jsonPlan {
 		out.ClientFilter = s.Residual.String()
 	}
 	out.Bloom, _ = bloom(s)
+	for _, a := range s.Alternatives {
+		out.Alternatives = append(out.Alternatives, jsonAlternative{a.Layout, a.Access.String(), a.How, math.Round(a.Estimate.Rows), math.Round(a.Estimate.Bytes),
+			math.Round(a.Estimate.RPCs), math.Round(a.Estimate.Cost), a.Why})
+	}
 	for _, c := range s.Columns {
 		out.Columns = append(out.Columns, c.Family+":"+plan.Escape([]byte(c.Qualifier)))
 	}

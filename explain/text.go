@@ -340,6 +340,12 @@ func (d *drawing) scan(s *plan.Scan, in string) {
 			line("layout", "%s: %s, %d ranges, cost %.0f: %s", c.Layout, c.Access, c.Spans, c.Cost, c.Why)
 		}
 	}
+	if s.Estimate != nil && len(s.Alternatives) > 0 {
+		line("chosen", "by statistics: %s", amounts(s.Estimate))
+		for i := range s.Alternatives {
+			line("not", "%s", alternativeText(&s.Alternatives[i]))
+		}
+	}
 	label = "took"
 	for _, n := range d.measured(s) {
 		line(label, "%s", n)

@@ -7,6 +7,7 @@ import (
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/planner/access"
 	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/stats"
 	"github.com/hql-db/hql/types"
 )
 
@@ -26,11 +27,13 @@ type Env struct {
 	Lookups func(k plan.LookupKey) (v types.Value, ok bool)
 	// Subqueries gives the rows of closed sub-queries that were run; nil, or ok false: not yet.
 	Subqueries func(s *plan.Subplan) (values []types.Value, ok bool)
+	// Statistics gives what is known of a table, nil for nothing; it may be nil. What it says changes plans, never an answer.
+	Statistics func(*catalog.Table) *stats.Table
 	// Stop says why planning is to end, nil to go on; it is asked often. nil: planning goes on to its end.
 	Stop func() error
 }
 
 // access finds the best way to read a table.
 func (e *Env) access(req *access.Request) (*plan.Scan, error) {
-	return (&access.Env{Options: e.Options, Lookups: e.Lookups, Stop: e.Stop}).Scan(req)
+	return (&access.Env{Options: e.Options, Lookups: e.Lookups, Statistics: e.Statistics, Stop: e.Stop}).Scan(req)
 }

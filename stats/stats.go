@@ -68,8 +68,9 @@ type FrequentPrefix struct {
 
 // Stored tells how keys lie in an HBase table.
 type Stored struct {
-	Table string  `json:"table"`
-	Rows  float64 `json:"rows"`
+	Table   string  `json:"table"`
+	Rows    float64 `json:"rows"`
+	Regions int     `json:"regions,omitempty"` // 0: not known
 	// Bounds are the first key and the last, and between them keys that cut the table into pieces of equally many rows.
 	Bounds [][]byte `json:"bounds"`
 }

@@ -43,9 +43,9 @@ func (e *Env) Scan(req *Request) (_ *plan.Scan, err error) {
 			left = append(left, plan.Candidate{Layout: l.Name, Lost: lost})
 			continue
 		}
-		c := e.candidate(l, req, terms, boxes, false)
+		c := e.candidate(l, req, terms, boxes, narrow)
 		if len(req.OrderBy) > 0 && !req.Unmerged && c.scan.Order == plan.NoOrder && c.scan.Access != plan.Empty && !e.Options.NoOrder {
-			if m := e.candidate(l, req, terms, boxes, true); m.scan.Order != plan.NoOrder && len(m.scan.Spans) <= maxMerged {
+			if m := e.candidate(l, req, terms, boxes, inOrder); m.scan.Order != plan.NoOrder && len(m.scan.Spans) <= maxMerged {
 				c = m
 			}
 		}
@@ -62,11 +62,19 @@ func (e *Env) Scan(req *Request) (_ *plan.Scan, err error) {
 		return nil, parser.Errorf(parser.NoPos, "table %q has no layout %q", req.Table.Name, req.Layout).
 			WithHint("layouts: %s", layoutNames(req.Table))
 	}
+	figured := false
+	if e.Statistics != nil {
+		if known := e.Statistics(req.Table); known != nil {
+			if by := e.byFigures(req, terms, boxes, all, best, known); by != nil {
+				best, figured = by, true
+			}
+		}
+	}
 	s := best.scan
 	best.considered.Why = "chosen"
 	s.Candidates = append(s.Candidates, best.considered)
 	for _, c := range all {
-		if c == best {
+		if c.scan.Layout == s.Layout {
 			continue
 		}
 		if c.considered.Why = "costs more"; c.cost == best.cost {
@@ -75,7 +83,9 @@ func (e *Env) Scan(req *Request) (_ *plan.Scan, err error) {
 		s.Candidates = append(s.Candidates, c.considered)
 	}
 	s.Candidates = append(s.Candidates, left...)
-	best.finish(req)
+	if !figured {
+		best.finish(req)
+	}
 	return s, nil
 }
 

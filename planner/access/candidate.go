@@ -19,15 +19,25 @@ type candidate struct {
 	hopped     []plan.PartUse // what is done with the parts behind those that are hopped over
 	cost       float64
 	considered plan.Candidate
+	how        string // in which way it reads, where that is not the usual one
 }
+
+// reading says which of the spans that a layout has for a request are wanted.
+type reading uint8
+
+const (
+	narrow     reading = iota // the narrowest
+	inOrder                   // those that give an order when they are merged
+	inOneRange                // one for each HBase table, over all of them
+)
 
 // maxMerged bounds the scans that are opened only to merge them into an order.
 const maxMerged = 256
 
 // candidate plans one layout.
-func (e *Env) candidate(l *catalog.Layout, req *Request, terms []term, boxes []box, merging bool) *candidate {
+func (e *Env) candidate(l *catalog.Layout, req *Request, terms []term, boxes []box, how reading) *candidate {
 	w := newSpanBuilder(l, e, req)
-	w.merging = merging
+	w.merging = how == inOrder
 	for _, b := range boxes {
 		w.walk(b)
 	}
@@ -41,6 +51,9 @@ func (e *Env) candidate(l *catalog.Layout, req *Request, terms []term, boxes []b
 	c := &candidate{builder: w, boxes: boxes, spans: w.spans}
 	if l.Kind == catalog.Primary { // _key is its key
 		c.spans = w.keyConstraint(boxes, len(req.Table.Columns))
+	}
+	if how == inOneRange {
+		c.spans, w.uses = oneRange(c.spans), coveredUses(l)
 	}
 	c.scan = &plan.Scan{Table: req.Table, Layout: l, Alias: req.Alias, CapHit: w.capped,
 		Entries: l.Kind != catalog.Primary, ListTables: w.listTables, TablePrefix: w.tablePrefix, Lookups: w.lookups,

@@ -1,7 +1,9 @@
 package access
 
 import (
+	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/stats"
 	"github.com/hql-db/hql/types"
 )
 
@@ -31,6 +33,9 @@ type Env struct {
 	Options Options
 	// Lookups gives known values of LOOKUP calls; ok false: not resolved yet. A NULL value: no such name.
 	Lookups func(k plan.LookupKey) (v types.Value, ok bool)
+	// Statistics gives what is known of a table, nil for nothing; it may be nil. What it says changes which way is chosen to
+	// read a table, never the rows.
+	Statistics func(*catalog.Table) *stats.Table
 	// Stop says why planning is to end, nil to go on; it is asked often. nil: planning goes on to its end.
 	Stop func() error
 }

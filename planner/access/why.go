@@ -24,7 +24,7 @@ func partUses(l *catalog.Layout) []plan.PartUse {
 // partUses is what the chosen access of c does with the key's parts.
 func (c *candidate) partUses() []plan.PartUse {
 	w := c.builder
-	uses := w.uses
+	uses := slices.Clone(w.uses)
 	for i := range uses {
 		switch u := &uses[i]; {
 		case u.Use != plan.Unused:

@@ -34,7 +34,7 @@ func Of(p *plan.Plan, find func(*catalog.Table) *stats.Table) *plan.Estimate {
 			out.At = e.At
 			fallthrough
 		default:
-			out.Rows, out.Bytes = out.Rows+e.Rows, out.Bytes+e.Bytes
+			out.Rows, out.Bytes, out.RPCs, out.Cost = out.Rows+e.Rows, out.Bytes+e.Bytes, out.RPCs+e.RPCs, out.Cost+e.Cost
 		}
 	}
 	if out != nil && out.At.IsZero() {
@@ -73,10 +73,10 @@ func onlyScan(n plan.Node) bool {
 // Scan estimates one table access.
 func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	k := t.Key(s.Layout.Name)
-	if k == nil || s.AllVersions || s.MaxTime > 0 || s.DistinctPrefix > 0 || s.Hop != nil {
+	if k == nil || s.AllVersions || s.MaxTime > 0 {
 		return e, false
 	}
-	rows, ok := inSpans(s, t, k)
+	looked, ok := inSpans(s, t, k) // rows that the servers look at
 	if !ok {
 		return e, false
 	}
@@ -89,29 +89,46 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 		}
 		of.share = 1 // by the range
 	}
+	w := work{ranges: len(s.Spans)}
+	if s.Access == plan.Get {
+		w.gets, w.ranges = looked, 0
+	}
+	switch {
+	case s.Hop != nil || s.DistinctPrefix > 0:
+		if looked, ok = w.hop(s, t, k, looked); !ok {
+			return e, false
+		}
+	case fuzzy(s.Filter):
+		if matching, ok := byKeyColumns(s, t, k); ok {
+			w.skipped = max(0, looked-matching)
+			looked = min(looked, matching)
+		}
+	}
 	for _, f := range s.Fates {
 		if (f.By == plan.ByServer || f.By == plan.ByBoth) && !of.where(f.Expr) {
 			return e, false
 		}
 	}
-	rows *= of.share
+	rows := looked * of.share
 	if s.Limit.Set {
+		was := of.share
 		of.share = 1
 		for _, f := range s.Fates {
 			if f.By == plan.ByClient && !of.where(f.Expr) {
 				return e, false
 			}
 		}
-		if of.share > 0 {
-			rows = min(rows, float64(s.Limit.Rows)/of.share)
+		if of.share > 0 && rows > float64(s.Limit.Rows)/of.share {
+			rows = float64(s.Limit.Rows) / of.share
+			looked = min(looked, rows/max(was, 1e-9))
 		}
 	}
-	size := rowBytes(s, t, k)
-	if s.Entries { // the entry, and the row that it leads to
-		size += rowBytesOf(s, t, &t.Keys[0], false)
-		return plan.Estimate{Rows: 2 * rows, Bytes: rows * size}, true
+	w.looked = looked
+	w.rows, w.bytes = rows, rows*rowBytes(s, t, k)
+	if s.Entries { // each leads to a row
+		w.rows, w.gets, w.bytes = 2*rows, w.gets+rows, w.bytes+rows*rowBytesOf(s, t, &t.Keys[0], false)
 	}
-	return plan.Estimate{Rows: rows, Bytes: rows * size}, true
+	return w.estimate(k), true
 }
 
 // inSpans estimates the rows in the spans of s.

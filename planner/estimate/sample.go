@@ -1,6 +1,8 @@
 package estimate
 
 import (
+	"slices"
+
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/stats"
@@ -26,7 +28,7 @@ type rows struct {
 func allRows(t *catalog.Table, s *stats.Table) *rows {
 	r := &rows{stats: s, table: t, share: 1, row: make([]types.Value, len(t.Columns)+2)}
 	r.env.Row, r.env.Rand = r.row, func() uint64 { return 1 << 63 }
-	if len(s.Sample) == len(t.Columns) && len(t.Columns) > 0 {
+	if len(s.Sample) == len(t.Columns) && !slices.ContainsFunc(s.Sample, func(v stats.Values) bool { return len(v) != len(s.Sample[0]) }) {
 		r.left = make([]int, len(s.Sample[0]))
 		for i := range r.left {
 			r.left[i] = i
@@ -80,7 +82,7 @@ func (r *rows) matching(e expr.Expr) (left []int, ok bool) {
 	}
 	columns := expr.Columns(e)
 	for _, c := range columns {
-		if c >= len(r.table.Columns) || len(r.stats.Sample[c]) != len(r.stats.Sample[0]) {
+		if c >= len(r.table.Columns) {
 			return nil, false
 		}
 	}

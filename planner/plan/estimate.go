@@ -2,8 +2,19 @@ package plan
 
 import "time"
 
-// Estimate is what a plan is likely to read: rows and bytes that leave the region servers.
+// Estimate is what a plan is likely to read: rows and bytes that leave the region servers, and the calls for them.
 type Estimate struct {
-	Rows, Bytes float64
-	At          time.Time // of the oldest statistics that it is made from
+	Rows, Bytes, RPCs float64
+	// Cost is about the time that servers and client work on it, in microseconds: what alternatives are compared by.
+	Cost float64
+	At   time.Time // of the oldest statistics that it is made from
+}
+
+// Alternative is a way to read a table that was not taken.
+type Alternative struct {
+	Layout   string
+	Access   Access
+	How      string // what it does unlike the usual; "": nothing
+	Estimate Estimate
+	Why      string
 }

@@ -132,8 +132,14 @@ type Scan struct {
 
 	Fates      []Fate
 	Candidates []Candidate // layouts looked at, the chosen one first
-	CapHit     bool        // ranges were merged or dropped to stay under the cap
-	Warnings   []string
+	// Estimate is what statistics say of the access by which it was chosen, before anything above it is known; nil: it was chosen by rules.
+	// Alternatives are the other ways that were priced then.
+	Estimate     *Estimate
+	Alternatives []Alternative
+	// Cheaper is set on a full scan that costs less, by statistics, than a way that would not read all of the table: nobody need allow it.
+	Cheaper  bool
+	CapHit   bool // ranges were merged or dropped to stay under the cap
+	Warnings []string
 	// Key says what is done with each part of the layout's key.
 	Key []PartUse
 	// Advice is what a query that misses the rowkey's prefix could add to hit it; "" where it hits it, or nothing helps.

@@ -1,0 +1,80 @@
+package exec
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Where figures speak against the way that rules choose, another one is taken. The answer stays, and without statistics the plan is as before.
+func TestFiguresChoose(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: DenyFullScan, Alone: true})
+	const n = 6000
+	w.run(`CREATE TABLE orders (id BIGINT, status STRING FROM d:status, note STRING FROM d:note, amount BIGINT FROM d:amount) ROW KEY (id AS INT64) INDEX by_status (status AS TEXT, X'00', id AS INT64);
+		CREATE TABLE sensors (host STRING, ts BIGINT, v BIGINT FROM d:v) ROW KEY (host AS TEXT, X'00', ts AS INT64);
+		CREATE TABLE loners (host STRING, ts BIGINT, v BIGINT FROM d:v) ROW KEY (host AS TEXT, X'00', ts AS INT64);
+		CREATE TABLE levels (site BIGINT, floor INT, seq INT, v BIGINT FROM d:v) ROW KEY (site AS INT64, floor AS INT32, seq AS INT32);
+		CREATE TABLE people (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64)`)
+	w.fill("orders", n, func(i int) string {
+		status := "done"
+		if i%500 == 0 {
+			status = "lost"
+		}
+		return fmt.Sprintf("(%d, '%s', 'a note', %d)", i, status, i%10)
+	})
+	w.fill("sensors", n, func(i int) string { return fmt.Sprintf("('host%d', %d, %d)", i%3, i, i) })
+	w.fill("loners", n, func(i int) string { return fmt.Sprintf("('host%05d', %d, %d)", i, i, i) })
+	w.fill("levels", n, func(i int) string { return fmt.Sprintf("(1, %d, %d, %d)", i%3, i, i) })
+	w.fill("people", n, func(i int) string { return fmt.Sprintf("(%d, 'name%d')", i, i) })
+	ids := func(n, step int) string {
+		list := make([]string, n)
+		for i := range list {
+			list[i] = fmt.Sprint(i * step)
+		}
+		return strings.Join(list, ", ")
+	}
+	for _, q := range []struct{ sql, without, with string }{
+		{"SELECT * FROM orders WHERE status = 'done'", "scan orders (by_status)", "full scan orders"},
+		{"SELECT * FROM orders WHERE status = 'lost'", "scan orders (by_status)", "scan orders (by_status)"},
+		{"SELECT * FROM sensors WHERE ts = 17", "full scan sensors", "skip scan sensors"},
+		{"SELECT * FROM sensors WHERE ts BETWEEN 17 AND 20", "skip scan sensors", "skip scan sensors"},
+		{"SELECT * FROM loners WHERE ts BETWEEN 17 AND 20", "skip scan loners", "full scan loners"},
+		{"SELECT * FROM levels WHERE site = 1 AND seq = 17", "1 scan,", "hops"},
+		{"SELECT * FROM people WHERE id IN (" + ids(3000, 2) + ")", "get people", "scan people"},
+		{"SELECT * FROM people WHERE id IN (" + ids(30, 200) + ")", "get people", "get people"},
+	} {
+		t.Run("", func(t *testing.T) {
+			w.t = t
+			defer func() { w.stats.stored = nil }()
+			set := func(sql string) []string {
+				rows := strings.Split(w.run(sql), "\n")
+				slices.Sort(rows)
+				return rows
+			}
+			forced := strings.Replace(q.sql, " ALLOW FULL SCAN", "", 1) + " ALLOW FULL SCAN"
+			before := w.run("EXPLAIN " + q.sql)
+			answer := set(forced)
+			for _, table := range []string{"orders", "sensors", "loners", "levels", "people"} {
+				if strings.Contains(q.sql, table) {
+					w.run("ANALYZE " + table)
+				}
+			}
+			after := w.run("EXPLAIN " + q.sql)
+			if !strings.Contains(before, q.without) || !strings.Contains(after, q.with) || strings.Contains(before, "by statistics") {
+				t.Errorf("%.200s\n%.3000s\nis with statistics\n%.3000s", q.sql, before, after)
+			}
+			if q.with != q.without && !strings.Contains(after, "chosen") {
+				t.Errorf("nothing says why:\n%s", after)
+			}
+			run := q.sql
+			if q.without == "full scan sensors" {
+				run = forced
+			}
+			if got := set(run); !slices.Equal(got, answer) {
+				t.Errorf("%.200s: %d rows, want %d", q.sql, len(got), len(answer))
+			}
+		})
+	}
+}

@@ -1,0 +1,139 @@
+package access
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/planner/estimate"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/stats"
+)
+
+// clearly is how much less another way must cost than the one that rules chose: estimates are no measurements.
+const clearly = 0.9
+
+// byFigures chooses by statistics among the candidates, each also in other ways: with its hops or without, with one range in place of many
+// keys. usual is what rules chose. Whatever is chosen gives the same rows. Nil: the
+// statistics do not tell what the usual way costs.
+func (e *Env) byFigures(req *Request, terms []term, boxes []box, all []*candidate, usual *candidate, s *stats.Table) *candidate {
+	var ways []*candidate
+	for _, c := range all {
+		ways = append(ways, c)
+		ways = append(ways, e.otherWays(c, req, terms, boxes)...)
+	}
+	best := usual
+	known := ways[:0]
+	for _, w := range ways {
+		w.finish(req)
+		asRead := *w.scan
+		if asRead.Access == plan.FullScan { // it only tries hops: that they pay makes it a skip scan
+			asRead.Hop = nil
+		}
+		est, ok := estimate.Scan(&asRead, s)
+		if !ok {
+			continue
+		}
+		est.At = s.At
+		if len(req.OrderBy) > 0 && w.scan.Order == plan.NoOrder && est.Rows > 1 {
+			est.Cost += est.Rows * math.Log2(est.Rows) * 0.1 // to sort them
+		}
+		w.scan.Estimate = &est
+		if known = append(known, w); est.Cost < best.estimated() {
+			best = w
+		}
+	}
+	if usual.scan.Estimate == nil {
+		return nil
+	}
+	if best.estimated() > clearly*usual.estimated() {
+		best = usual
+	}
+	best.scan.Cheaper = best.scan.Access == plan.FullScan && usual.scan.Access != plan.FullScan
+	for _, w := range known {
+		if w == best {
+			continue
+		}
+		a := plan.Alternative{Layout: w.scan.Layout.Name, Access: w.scan.Access, How: w.how, Estimate: *w.scan.Estimate}
+		if a.Why = "costs about the same"; w.estimated() > 1.05*best.estimated() {
+			a.Why = fmt.Sprintf("costs %.3g times as much", w.estimated()/max(best.estimated(), 1))
+		} else if w.estimated() < best.estimated() {
+			a.Why = "costs hardly less than what is usual"
+		}
+		if w == usual {
+			a.Why += ": it is what is done without statistics"
+		}
+		best.scan.Alternatives = append(best.scan.Alternatives, a)
+	}
+	return best
+}
+
+// estimated is what c is likely to cost; nothing known is more than anything.
+func (c *candidate) estimated() float64 {
+	if c.scan.Estimate == nil {
+		return math.Inf(1)
+	}
+	return c.scan.Estimate.Cost
+}
+
+// worthOneRange is how many keys or ranges are worth a look at what one range over all of them costs.
+const worthOneRange = 16
+
+// otherWays gives the ways to do what c does that rules leave alone.
+func (e *Env) otherWays(c *candidate, req *Request, terms []term, boxes []box) (out []*candidate) {
+	if c.scan.Access == plan.Empty {
+		return nil
+	}
+	another := func(how string) *candidate {
+		d, s := *c, *c.scan
+		d.scan, d.how, d.fates = &s, how, slices.Clone(c.fates)
+		out = append(out, &d)
+		return &d
+	}
+	if c.scan.Hop != nil && c.scan.Access != plan.FullScan {
+		d := another("without hops")
+		if d.scan.Hop, d.hopped = nil, nil; d.scan.Access == plan.SkipScan {
+			d.scan.Access = plan.FullScan
+		}
+	} else if hop, hopped := c.hop(); hop != nil && c.scan.Access != plan.Get {
+		d := another("with hops")
+		if d.scan.Hop, d.hopped = hop, hopped; d.scan.Access == plan.FullScan {
+			d.scan.Access = plan.SkipScan
+		}
+	}
+	if len(c.scan.Spans) >= worthOneRange && !req.Table.MalformedKeyError && !c.scan.ListTables {
+		if d := e.candidate(c.scan.Layout, req, terms, boxes, inOneRange); len(req.OrderBy) == 0 || d.scan.Order != plan.NoOrder || c.scan.Order == plan.NoOrder {
+			d.how = "one range over all keys"
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// oneRange gives for each HBase table a span that covers all that spans has of it. It proves nothing: each row is checked.
+func oneRange(spans []keySpan) []keySpan {
+	merged, _ := mergeSpans(spans, true)
+	var out []keySpan
+	for _, s := range merged {
+		stop := s.Stop
+		if s.Key {
+			stop = append(slices.Clone(s.Start), 0)
+		}
+		if n := len(out); n > 0 && out[n-1].Table == s.Table {
+			out[n-1].Stop = stop
+			continue
+		}
+		out = append(out, keySpan{Span: plan.Span{Table: s.Table, Start: s.Start, Stop: stop}, bound: 1})
+	}
+	return out
+}
+
+// coveredUses says what one range over many keys does with the parts of l.
+func coveredUses(l *catalog.Layout) []plan.PartUse {
+	uses := partUses(l)
+	if i := slices.IndexFunc(uses, func(u plan.PartUse) bool { return u.Use != plan.Literal }); i >= 0 {
+		uses[i].Use = plan.Ranged
+	}
+	return uses
+}
