@@ -9,8 +9,12 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// SystemTable is the HBase table that holds the definitions of tables created in hql. No definition maps it.
-const SystemTable = "hql_catalog"
+// SystemTable is the HBase table that holds the definitions of tables created in hql, StatisticsTable the one that holds what ANALYZE
+// found. No definition maps them.
+const (
+	SystemTable     = "hql_catalog"
+	StatisticsTable = "hql_stats"
+)
 
 // Catalog is a set of tables by name. It is safe for concurrent use; the tables
 // in it do not change.

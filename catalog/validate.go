@@ -122,6 +122,9 @@ func checkTableName(p *Composite, pos parser.Pos) error {
 	if len(p.Parts) == 1 && string(p.Parts[0].Literal) == SystemTable {
 		return parser.Errorf(pos, "the HBase table %s is hql's own: it holds the definitions of tables", SystemTable)
 	}
+	if len(p.Parts) == 1 && string(p.Parts[0].Literal) == StatisticsTable {
+		return parser.Errorf(pos, "the HBase table %s is hql's own: it holds statistics of tables", StatisticsTable)
+	}
 	for n, part := range p.Parts {
 		for i, c := range part.Literal {
 			letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == ':'

@@ -46,7 +46,7 @@ func (r *run) analyzeTable(ctx context.Context, s *parser.Analyze) (*Rows, error
 	if err := r.saveStatistics(ctx, t, found); err != nil {
 		return nil, err
 	}
-	return r.statisticsRows(t, found), nil
+	return r.statisticsRows(t, found, ""), nil
 }
 
 // analysis reads a table for ANALYZE.

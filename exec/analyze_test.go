@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/race"
@@ -74,7 +75,7 @@ func statisticsFor(t testing.TB, w *world, name string) *stats.Table {
 	if !ok {
 		t.Fatal(name)
 	}
-	s := w.statisticsOf(table)
+	s := w.statisticsOf(t.Context(), table)
 	if s == nil {
 		t.Fatalf("no statistics of %s", name)
 	}
@@ -130,6 +131,15 @@ func TestAnalyzeAgainstExactCounts(t *testing.T) {
 	}
 	if got := other.run("SHOW STATISTICS FOR skewed"); got != shown || !strings.Contains(got, "all of them read") {
 		t.Errorf("%s\nis to others\n%s", shown, got)
+	}
+	// Those of another time, and of a table that was much larger then, are shown as such.
+	s.At = s.At.Add(-100 * 24 * time.Hour)
+	if got := w.run("SHOW STATISTICS skewed"); !strings.Contains(got, "; OLD") {
+		t.Errorf("%s", got)
+	}
+	s.Size = 1 << 40
+	if got := w.run("SHOW STATISTICS skewed"); !strings.Contains(got, "; OUTDATED: the table has become much smaller") {
+		t.Errorf("%s", got)
 	}
 	w.run("DROP TABLE skewed")
 	w.run(skewedTable)

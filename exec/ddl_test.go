@@ -167,6 +167,7 @@ func checkForeignTables(t *testing.T, c hbase.Client) {
 	for _, ddl := range []string{"CREATE TABLE hql_catalog (k STRING PRIMARY KEY)", "CREATE EXTERNAL TABLE ddl_x (k STRING) ROW KEY (k AS TEXT) STORED IN 'default:hql_catalog'"} {
 		ws[0].refused("the HBase table hql_catalog is hql's own", ddl)
 	}
+	ws[0].refused("the HBase table hql_stats is hql's own", "CREATE EXTERNAL TABLE ddl_x (k STRING) ROW KEY (k AS TEXT) STORED IN 'hql_stats'")
 	// A definition from a file, or of an earlier version, may name it all the same.
 	if err := ws[1].catalog.Load("CREATE TABLE ddl_prod (k STRING, v STRING) ROW KEY (k AS TEXT)"); err != nil {
 		t.Fatal(err)

@@ -153,7 +153,7 @@ func (e *Engine) newRun(args Args) *run {
 	r := &run{statement: st, engine: e, session: session, settings: set, args: args}
 	st.Numbers = r.newNumbers()
 	r.env = &planner.Env{Catalog: e.catalog, Args: args.Positional, Named: args.Named, Loc: set.loc, Now: now,
-		Funcs: e.cfg.Funcs, Options: e.cfg.Planner, Lookups: st.Numbers.Get, Statistics: e.statisticsOf}
+		Funcs: e.cfg.Funcs, Options: e.cfg.Planner, Lookups: st.Numbers.Get}
 	return r
 }
 
@@ -217,6 +217,7 @@ func (r *run) attempt(ctx context.Context, stmt parser.Statement, kept *Plans) (
 
 func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows, error) {
 	r.Opt.Stop, r.env.Stop = ctx.Err, ctx.Err
+	r.env.Statistics = r.engine.statisticsUnder(ctx)
 	if x, ok := stmt.(*parser.Explain); !ok || x.Analyze {
 		r.subqueries = newSubqueries(ctx, r)
 		r.env.Subqueries = r.subqueries.values
@@ -265,6 +266,7 @@ func (e *Engine) Plan(ctx context.Context, stmt parser.Statement, args Args) (*p
 	}
 	r := e.newRun(args)
 	r.env.Stop = l.ctx.Err
+	r.env.Statistics = e.statisticsUnder(l.ctx)
 	p, err := r.plan(l.ctx, stmt)
 	return p, l.why(err)
 }

@@ -17,7 +17,7 @@ func (r *run) explain(ctx context.Context, s *parser.Explain) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Estimate = estimate.Of(p, r.engine.statisticsOf)
+	p.Estimate = estimate.Of(p, r.env.Statistics)
 	var figures *explain.Figures
 	if s.Analyze {
 		if figures, err = r.analyze(ctx, s, p); err != nil {

@@ -95,7 +95,7 @@ func (r *run) checkPlan(p *plan.Plan) error {
 	if r.budget.limit != (ScanLimit{}) && r.budget.advice.Load() == nil {
 		advice := cheaper(p)
 		r.budget.advice.Store(&advice)
-		if err := r.budget.refuse(estimate.Of(p, r.engine.statisticsOf)); err != nil {
+		if err := r.budget.refuse(estimate.Of(p, r.env.Statistics)); err != nil {
 			return err
 		}
 	}

@@ -10,9 +10,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/warning"
+	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/planner/plan"
@@ -24,7 +26,7 @@ import (
 // lower-case name, JSON in d:stats. ANALYZE counts as a change of definitions: with them others read the statistics again. Who may
 // not write there keeps them in files of his own, which come second.
 const (
-	statisticsTable     = "hql_stats"
+	statisticsTable     = catalog.StatisticsTable
 	statisticsQualifier = "stats"
 )
 
@@ -38,17 +40,29 @@ type StatisticsFiles interface {
 // statistics are what an engine knows of tables.
 type statistics struct {
 	mu     sync.Mutex
-	stored map[string]*stats.Table // of the store, by lower-case name
+	stored map[string]*stats.Table // of the store, by lower-case name; nil: it has some, which nobody has wanted yet
 	filed  map[string]*stats.Table // that the store does not have; nil: it was looked for in vain
 }
 
-// statisticsOf gives the statistics of t; nil: there are none that fit it.
-func (e *Engine) statisticsOf(t *catalog.Table) *stats.Table {
+// statisticsOf gives the statistics of t; nil: there are none that fit it. Those of the store are read when they are wanted first.
+func (e *Engine) statisticsOf(ctx context.Context, t *catalog.Table) *stats.Table {
 	name := strings.ToLower(t.Name)
 	s := &e.stats
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if known := s.stored[name]; known != nil && describes(known, t) {
+	known, there := s.stored[name]
+	if there && known == nil {
+		var err error
+		if known, err = e.storedStatistics(ctx, t); err != nil {
+			e.warn(fmt.Sprintf("statistics of %s: %v", t.Name, err))
+		}
+		if ctx.Err() == nil {
+			if s.stored[name] = known; known == nil {
+				delete(s.stored, name)
+			}
+		}
+	}
+	if known != nil && describes(known, t) {
 		return known
 	}
 	known, asked := s.filed[name]
@@ -172,33 +186,49 @@ func (r *run) forgetStatistics(ctx context.Context, t *catalog.Table) error {
 	return err
 }
 
-// readStatistics reads all statistics that the store has.
-func (e *Engine) readStatistics(ctx context.Context, warn func(string)) error {
-	found := map[string]*stats.Table{}
-	sc, err := e.client.Scan(ctx, hbase.ScanRange{Table: statisticsTable}, &hbase.ReadOptions{Families: []string{catalogFamily}})
-	if err == nil {
-		defer sc.Close()
-		for {
-			var rows []hbase.Row
-			if rows, err = sc.Next(ctx); err != nil {
-				break
-			}
-			for _, row := range rows {
-				for _, c := range row.Cells {
-					if string(c.Qualifier) != statisticsQualifier {
-						continue
-					}
-					s, err := parseStatistics(c.Value)
-					if err != nil {
-						warn(fmt.Sprintf("%s: row %q: %v", statisticsTable, row.Key, err))
-						continue
-					}
-					found[string(row.Key)] = s
-				}
-			}
+// statisticsUnder is statisticsOf for a plan, under ctx.
+func (e *Engine) statisticsUnder(ctx context.Context) func(*catalog.Table) *stats.Table {
+	return func(t *catalog.Table) *stats.Table { return e.statisticsOf(ctx, t) }
+}
+
+// statisticsTimeout bounds how long a plan waits for statistics.
+const statisticsTimeout = 10 * time.Second
+
+// storedStatistics reads the statistics of t that the store has; nil: it has none.
+func (e *Engine) storedStatistics(ctx context.Context, t *catalog.Table) (*stats.Table, error) {
+	ctx, cancel := context.WithTimeout(ctx, statisticsTimeout)
+	defer cancel()
+	rows, err := e.client.Get(ctx, statisticsTable, [][]byte{catalogKey(t.Name)}, &hbase.ReadOptions{Families: []string{catalogFamily}})
+	if errors.Is(err, hbase.ErrNoTable) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range rows[0].Cells {
+		if string(c.Qualifier) == statisticsQualifier {
+			return parseStatistics(c.Value)
 		}
 	}
-	if err != nil && err != io.EOF && !errors.Is(err, hbase.ErrNoTable) {
+	return nil, nil
+}
+
+// listStatistics finds out of which tables the store has statistics.
+func (e *Engine) listStatistics(ctx context.Context) error {
+	found := map[string]*stats.Table{}
+	sc, err := e.client.Scan(ctx, hbase.ScanRange{Table: statisticsTable},
+		&hbase.ReadOptions{Families: []string{catalogFamily}, Filter: filter.And{filter.FirstCell{}, filter.KeyOnly{}}})
+	if err == nil {
+		defer sc.Close()
+	}
+	for err == nil {
+		var rows []hbase.Row
+		rows, err = sc.Next(ctx)
+		for _, row := range rows {
+			found[string(row.Key)] = nil
+		}
+	}
+	if err != io.EOF && !errors.Is(err, hbase.ErrNoTable) {
 		return err
 	}
 	e.stats.mu.Lock()
@@ -214,16 +244,42 @@ func statisticsColumns() []plan.OutputColumn {
 }
 
 // showStatistics runs SHOW STATISTICS.
-func (r *run) showStatistics(t *catalog.Table) *Rows {
-	s := r.engine.statisticsOf(t)
+func (r *run) showStatistics(ctx context.Context, t *catalog.Table) *Rows {
+	s := r.engine.statisticsOf(ctx, t)
 	if s == nil {
 		return r.table(statisticsColumns(), nil)
 	}
-	return r.statisticsRows(t, s)
+	return r.statisticsRows(t, s, r.outdated(ctx, t, s))
 }
 
-// statisticsRows prints statistics: a row for the table, for each column, and for each leading part of each key.
-func (r *run) statisticsRows(t *catalog.Table, s *stats.Table) *Rows {
+// oldAge is from when on statistics are shown as old.
+const oldAge = 30 * 24 * time.Hour
+
+// outdated says why s may no longer be true of t; "": nothing is known to speak against it.
+func (r *run) outdated(ctx context.Context, t *catalog.Table, s *stats.Table) string {
+	now := int64(0)
+	names, err := r.physical(ctx, t.Layouts[0])
+	for _, name := range names {
+		sizes, e := r.Client.RegionSizes(ctx, name)
+		err = errors.Join(err, e)
+		for _, n := range sizes {
+			now += n
+		}
+	}
+	const small = 8 << 20 // sizes are told in megabytes
+	switch then := s.Size; {
+	case err == nil && then > 0 && now+small > 2*(then+small):
+		return "; OUTDATED: the table has grown much since"
+	case err == nil && then > 0 && then+small > 2*(now+small):
+		return "; OUTDATED: the table has become much smaller since"
+	case time.UnixMilli(r.Opt.Now).Sub(s.At) > oldAge:
+		return "; OLD"
+	}
+	return ""
+}
+
+// statisticsRows prints statistics, which may be outdated: a row for the table, for each column, and for each leading part of each key.
+func (r *run) statisticsRows(t *catalog.Table, s *stats.Table, outdated string) *Rows {
 	whole := func(f float64) types.Value { return types.NewInt(int64(math.Round(f))) }
 	tenth := func(f float64) types.Value { return types.NewDouble(math.Round(f*10) / 10) }
 	share := func(f float64) types.Value { return types.NewDouble(math.Round(f*1e4) / 1e4) }
@@ -232,7 +288,7 @@ func (r *run) statisticsRows(t *catalog.Table, s *stats.Table) *Rows {
 		how = "estimated from " + words.Count(s.Read, "row")
 	}
 	rows := [][]types.Value{{types.NewString("table"), types.NewString(t.Name), whole(s.Rows), {}, {}, tenth(s.Bytes),
-		types.NewString(fmt.Sprintf("%s at %s, %s cells a row", how, types.NewTimestamp(s.At.UnixMilli()), strconv.FormatFloat(math.Round(s.Cells*10)/10, 'f', -1, 64)))}}
+		types.NewString(fmt.Sprintf("%s at %s, %s cells a row", how, types.NewTimestamp(s.At.UnixMilli()), strconv.FormatFloat(math.Round(s.Cells*10)/10, 'f', -1, 64)) + outdated)}}
 	for _, c := range s.Columns {
 		rows = append(rows, []types.Value{types.NewString("column"), types.NewString(c.Name), whole(s.Rows * (1 - c.Nulls)), whole(c.Distinct), share(c.Nulls),
 			tenth(c.Bytes), types.NewString(columnDetail(&c))})

@@ -116,7 +116,7 @@ func (e *Engine) follow(ctx context.Context, now bool, warn func(string)) error 
 			defs, err = e.readDefinitions(ctx)
 		}
 		if err == nil {
-			err = e.readStatistics(ctx, warn)
+			err = e.listStatistics(ctx)
 		}
 		if err == nil {
 			e.takeOver(defs, warn)

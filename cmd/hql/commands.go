@@ -27,7 +27,7 @@ func commands() []command {
 		{`\e`, "[FILE]", "edit the statement, or the last one, with $EDITOR", (*session).edit},
 		{`\watch`, "[SECONDS]", "run the statement every 2 s until ^C", (*session).watch},
 		{`\d`, "[TABLE]", "tables, or a table's key and columns", paged((*session).describe)},
-		{`\d+`, "TABLE", "the same with families, regions and the qualifiers in use", paged((*session).describeMore)},
+		{`\d+`, "TABLE", "the same with families, regions, the qualifiers in use and statistics", paged((*session).describeMore)},
 		{`\sample`, "TABLE [ROWS]", "stored keys beside what they are read as", paged((*session).showSample)},
 		{`\dt`, "", "tables", func(s *session, ctx context.Context, _ string) error { return s.tables(ctx) }},
 		{`\infer`, "TABLE [FILE]", "propose a definition for an HBase table, for \\g, \\e or a catalog file", (*session).infer},

@@ -18,6 +18,7 @@ import (
 	"github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
 
@@ -27,7 +28,7 @@ const exampleTimeout = 5 * time.Second
 // describe is \d: it lists the tables, or draws a table's keys byte by byte and lists its columns.
 func (s *session) describe(ctx context.Context, arg string) error { return s.draw(ctx, arg, false) }
 
-// describeMore is \d+: families, regions and the qualifiers that a sample has, too.
+// describeMore is \d+: families, regions, the qualifiers that a sample has, and statistics, too.
 func (s *session) describeMore(ctx context.Context, arg string) error { return s.draw(ctx, arg, true) }
 
 func (s *session) draw(ctx context.Context, arg string, more bool) error {
@@ -68,7 +69,33 @@ func (s *session) draw(ctx context.Context, arg string, more bool) error {
 			return err
 		}
 	}
-	return nil
+	return s.drawStatistics(ctx, w, t)
+}
+
+// drawStatistics prints what ANALYZE found of t.
+func (s *session) drawStatistics(ctx context.Context, w io.Writer, t *catalog.Table) error {
+	rows, err := s.db.Query(ctx, "SHOW STATISTICS "+parser.QuoteName(t.Name))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	lines := [][]string{{"of", "name", "rows", "distinct", "NULL", "bytes", ""}}
+	for rows.Next() {
+		var line []string
+		for _, v := range rows.Raw() {
+			text := ""
+			if !v.IsNull() {
+				text = v.String()
+			}
+			line = append(line, text)
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) > 1 {
+		fmt.Fprintln(w, "statistics")
+		align(w, lines)
+	}
+	return rows.Err()
 }
 
 // table finds a table by its name, which may stand in double quotes.
