@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -13,13 +15,14 @@ import (
 )
 
 // A Point is the plan of a query that reads one row by equality of all of its key's columns with
-// arguments or constants. It is made once: of other arguments of the same types only the key follows.
+// arguments or constants, or some by (columns) IN (arguments). It is made once: of other arguments of the same types
+// only the keys follow.
 type Point struct {
 	plan    *plan.Plan
 	project *plan.Project
 	scan    *plan.Scan
-	row     []types.Value // the constants, by column
-	binds   []pointBind
+	row     []types.Value  // the constants, by column
+	rows    [][]pointBind  // the arguments of each row
 	loc     *time.Location // in which the constants were read
 	// checked is set when a key may not hold all of its columns' values, as with LEFT(x, 8): then each key is read back
 	// and compared with the arguments.
@@ -42,15 +45,22 @@ func (e *Env) PointOf(s *parser.Select, p *plan.Plan) *Point {
 		return nil
 	}
 	scan, ok := project.Input.(*plan.Scan)
-	if !ok || scan.Access != plan.Get || len(scan.Spans) != 1 || scan.Filter != nil || scan.Residual != nil || scan.MaxTime > 0 || scan.AllVersions ||
+	if !ok || scan.Access != plan.Get || scan.Filter != nil || scan.Residual != nil || scan.MaxTime > 0 || scan.AllVersions ||
 		scan.Layout.Kind != catalog.Primary || len(scan.Table.Layouts) > 1 || scan.Layout.Packed != nil || scan.Layout.Key.Drawn() != nil || scan.Layout.Stored.Drawn() != nil {
 		return nil
 	}
 	out := &Point{plan: p, project: project, scan: scan, row: make([]types.Value, len(scan.Table.Columns)), loc: e.Loc}
-	terms := equalities(nil, c.Where)
-	if len(terms) != len(scan.Fates) {
+	if in, ok := c.Where.(*parser.In); ok {
+		if spans := out.list(in).spans(e.Args); len(spans) > 0 && slices.EqualFunc(spans, scan.Spans, sameKey) {
+			return out
+		}
 		return nil
 	}
+	terms := equalities(nil, c.Where)
+	if len(scan.Spans) != 1 || len(terms) != len(scan.Fates) {
+		return nil
+	}
+	var binds []pointBind
 	for i, f := range scan.Fates {
 		e, ok := f.Expr.(*expr.Compare)
 		if !ok || e.Op != expr.EQ {
@@ -64,10 +74,46 @@ func (e *Env) PointOf(s *parser.Select, p *plan.Plan) *Point {
 		out.row[col.Index] = k.Val
 		out.checked = out.checked || !scan.Layout.Holds(col.Index)
 		if param := terms[i].param; param != nil {
-			out.binds = append(out.binds, pointBind{col.Index, param.Index - 1})
+			binds = append(binds, pointBind{col.Index, param.Index - 1})
 		}
 	}
+	out.rows = [][]pointBind{binds}
 	return out
+}
+
+// list takes the rows of a list of arguments, or of tuples of them, for columns of the key; none if it is another list.
+func (t *Point) list(in *parser.In) *Point {
+	columns := items(in.X)
+	binds := make([]pointBind, 0, len(columns)*len(in.List))
+	for _, tuple := range in.List {
+		values := items(tuple)
+		if in.Not || len(values) != len(columns) {
+			return t
+		}
+		for i, v := range values {
+			ref, _ := columns[i].(*parser.ColumnRef)
+			param, _ := v.(*parser.Param)
+			if ref == nil || param == nil || param.Name != "" {
+				return t
+			}
+			k := slices.IndexFunc(t.scan.Table.Columns, func(c *catalog.Column) bool { return c.KeyPart && strings.EqualFold(c.Name, ref.Name) })
+			if k < 0 {
+				return t
+			}
+			t.checked = t.checked || !t.scan.Layout.Holds(k)
+			binds = append(binds, pointBind{k, param.Index - 1})
+		}
+	}
+	t.rows = slices.Collect(slices.Chunk(binds, max(len(columns), 1)))
+	return t
+}
+
+// items gives the members of a tuple, or an expression that is none.
+func items(e parser.Expr) []parser.Expr {
+	if t, ok := e.(*parser.Tuple); ok {
+		return t.Items
+	}
+	return []parser.Expr{e}
 }
 
 // plainItems reports whether the SELECT list has columns only, so that no argument is in it.
@@ -118,29 +164,50 @@ func (t *Point) Plan(e *Env) *plan.Plan {
 	if now, ok := e.Catalog.Table(scan.Table.Name); !ok || now != scan.Table || e.Loc != t.loc {
 		return nil
 	}
-	row := slices.Clone(t.row)
-	for _, b := range t.binds {
-		if b.arg >= len(args) || !fits(args[b.arg], scan.Table.Columns[b.column].Type) {
-			return nil
-		}
-		row[b.column] = args[b.arg]
-	}
-	place := scan.Layout.Place
-	if t.checked {
-		place = scan.Layout.PlaceOf
-	}
-	table, key, err := place(row)
-	if err != nil || len(key) == 0 {
+	spans := t.spans(args)
+	if len(spans) == 0 {
 		return nil
 	}
 	out := &struct {
 		plan    plan.Plan
 		project plan.Project
 		scan    plan.Scan
-		spans   [1]plan.Span
-	}{*t.plan, *t.project, *scan, [1]plan.Span{{Table: table, Start: key, Key: true}}}
-	out.scan.Spans = out.spans[:]
+	}{*t.plan, *t.project, *scan}
+	out.scan.Spans = spans
 	out.project.Input = &out.scan
 	out.plan.Root = &out.project
 	return &out.plan
+}
+
+// spans gives the keys of the rows that args name, in order; none where the arguments are of other types, or such that no key has them.
+func (t *Point) spans(args []types.Value) []plan.Span {
+	columns, place := t.scan.Table.Columns, t.scan.Layout.Place
+	if t.checked {
+		place = t.scan.Layout.PlaceOf
+	}
+	row, out := slices.Clone(t.row), make([]plan.Span, 0, len(t.rows))
+	for _, binds := range t.rows {
+		for _, b := range binds {
+			if b.arg >= len(args) || !fits(args[b.arg], columns[b.column].Type) {
+				return nil
+			}
+			row[b.column] = args[b.arg]
+		}
+		table, key, err := place(row)
+		if err != nil || len(key) == 0 {
+			return nil
+		}
+		out = append(out, plan.Span{Table: table, Start: key, Key: true})
+	}
+	if len(out) > 1 {
+		slices.SortFunc(out, func(a, b plan.Span) int {
+			return cmp.Or(cmp.Compare(a.Table, b.Table), bytes.Compare(a.Start, b.Start))
+		})
+		out = slices.CompactFunc(out, sameKey)
+	}
+	return out
+}
+
+func sameKey(a, b plan.Span) bool {
+	return a.Key && b.Key && a.Table == b.Table && bytes.Equal(a.Start, b.Start)
 }

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -87,6 +88,74 @@ func TestPoint(t *testing.T) {
 	}
 }
 
+// A Point of a list gives for other arguments the plan that is made for them, or none.
+func TestPointOfList(t *testing.T) {
+	c := layouts(t)
+	served := map[string]int{}
+	for _, table := range c.Tables() {
+		var names []string
+		var kinds []types.Type
+		for _, col := range table.Columns {
+			if col.KeyPart {
+				names = append(names, parser.QuoteName(col.Name))
+				kinds = append(kinds, col.Type)
+			}
+		}
+		if len(names) == 0 {
+			continue
+		}
+		const n = 3
+		tuple := "(" + strings.TrimSuffix(strings.Repeat("?, ", len(names)), ", ") + "), "
+		st, err := parser.ParseStatement("SELECT * FROM " + parser.QuoteName(table.Name) + " WHERE (" + strings.Join(names, ", ") + ") IN (" +
+			strings.TrimSuffix(strings.Repeat(tuple, n), ", ") + ")")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := st.(*parser.Select)
+		args := func(from int) (all []types.Value) {
+			for i := range n {
+				all = append(all, sampleArgs(kinds, from*(i+1)%sampleValues)...)
+			}
+			return all
+		}
+		anew := func(args []types.Value) (*Env, *plan.Plan) {
+			e := &Env{Catalog: c, Args: args}
+			p, err := e.Select(s)
+			if err != nil {
+				t.Fatalf("%s %v: %v", s, args, err)
+			}
+			return e, p
+		}
+		for from := range 8 {
+			e, p := anew(args(from))
+			point := e.PointOf(s, p)
+			if point == nil {
+				continue
+			}
+			for i := range sampleValues {
+				e, want := anew(args(i))
+				got := point.Plan(e)
+				if got == nil {
+					continue
+				}
+				served[table.Name]++
+				if a, b := plan.Scans(got.Root)[0], plan.Scans(want.Root)[0]; a.Access != b.Access || !reflect.DeepEqual(a.Spans, b.Spans) {
+					t.Errorf("%s %v: %v %v, planned anew %v %v", s, args(i), a.Access, a.Spans, b.Access, b.Spans)
+				}
+			}
+			for i := range n * len(kinds) {
+				wrong := args(from)
+				if wrong[i] = (types.Value{}); point.Plan(&Env{Catalog: c, Args: wrong}) != nil {
+					t.Errorf("%s: a plan for NULL", s)
+				}
+			}
+		}
+	}
+	if len(served) < 10 || served["phoenix_events"] == 0 {
+		t.Errorf("Points for few tables: %v", served)
+	}
+}
+
 func sampleArgs(kinds []types.Type, i int) []types.Value {
 	args := make([]types.Value, len(kinds))
 	for k, kind := range kinds {
@@ -112,6 +181,8 @@ func TestNoPoint(t *testing.T) {
 		"SELECT * FROM phoenix_events WHERE host IS NOT DISTINCT FROM 'h' AND ts = 5",
 		"SELECT * FROM phoenix_events WHERE (host, ts) = ('h', 5)",
 		"SELECT * FROM phoenix_events WHERE ts + 1 = 6 AND host = 'h'",
+		"SELECT * FROM phoenix_events WHERE (host, ts) IN (('h', 5), ('i', 6))",
+		"SELECT * FROM phoenix_events WHERE (host, ts) NOT IN (('h', 5), ('i', 6))",
 	} {
 		st, err := parser.ParseStatement(text)
 		if err != nil {
@@ -146,4 +217,39 @@ func BenchmarkPlanPointAgain(b *testing.B) {
 			b.Fatal("no plan")
 		}
 	}
+}
+
+// The same for 500 rows: planned anew, and by their Point.
+func BenchmarkPlanList(b *testing.B) {
+	c := layouts(b)
+	st, err := parser.ParseStatement("SELECT level, msg, val, cnt FROM phoenix_events WHERE (host, ts) IN (" + strings.TrimSuffix(strings.Repeat("(?, ?), ", 500), ", ") + ")")
+	if err != nil {
+		b.Fatal(err)
+	}
+	var args []types.Value
+	for i := range 500 {
+		args = append(args, types.NewString(fmt.Sprintf("host%04d", i%200)), types.NewInt(int64(1700000000000+7919*i)))
+	}
+	env, s := &Env{Catalog: c, Args: args}, st.(*parser.Select)
+	p, err := env.Select(s)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("anew", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := env.Select(s); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("again", func(b *testing.B) {
+		point := env.PointOf(s, p)
+		b.ReportAllocs()
+		for b.Loop() {
+			if point.Plan(env) == nil {
+				b.Fatal("no plan")
+			}
+		}
+	})
 }
