@@ -9,10 +9,11 @@ import (
 )
 
 // maxRestated bounds the alternatives that a condition becomes, maxCompared those that a list becomes: each of its values is one
-// condition.
+// condition. maxCopied bounds what is written again of the conditions of CASEs: each stands in all branches from its own on.
 const (
 	maxRestated = 1 << 10
 	maxCompared = 1 << 17
+	maxCopied   = 1 << 13
 )
 
 // Restate gives a condition that is true for the same rows as e, put together by AND and OR of conditions that bound one
@@ -22,11 +23,11 @@ const (
 //	CASE WHEN a = 1 THEN b ELSE c END = 2    a = 1 AND b = 2 OR (a <> 1 OR a IS NULL) AND c = 2
 //	RIGHT(domain, 4) = '.org'                domain LIKE '%.org'
 func Restate(e Expr) Expr {
-	r := restater{left: maxRestated}
+	r := restater{left: maxRestated, copies: maxCopied}
 	return r.restate(e)
 }
 
-type restater struct{ left int }
+type restater struct{ left, copies int }
 
 func (r *restater) each(es []Expr) []Expr {
 	out := make([]Expr, len(es))
@@ -59,7 +60,7 @@ func (r *restater) restate(e Expr) Expr {
 			out, ok = n, true
 		}
 	case *Case:
-		out, ok = r.branches(e), true
+		out, ok = r.branches(e)
 	case *Compare:
 		out, ok = r.compared(e)
 	case *In:
@@ -96,14 +97,31 @@ func isNull(x Expr) Expr { return &IsNull{Pos: x.Position(), X: x} }
 
 func notNullOf(x Expr) Expr { return &IsNull{Pos: x.Position(), X: x, Not: true} }
 
-// branches is the condition that c, a CASE of conditions, is.
-func (r *restater) branches(c *Case) Expr {
+// branches is the condition that c, a CASE of conditions, is; ok is false where that is too long.
+func (r *restater) branches(c *Case) (out Expr, ok bool) {
+	for i, w := range c.Whens {
+		if r.copies -= size(w.Cond) * (len(c.Whens) - i); r.copies < 0 {
+			return nil, false
+		}
+	}
 	var alts, before []Expr
 	for _, w := range c.Whens {
 		alts = append(alts, conjunction(append(slices.Clone(before), w.Cond, w.Then)...))
 		before = append(before, disjunction(Negate(w.Cond), isNull(w.Cond)))
 	}
-	return disjunction(append(alts, conjunction(append(before, c.Else)...))...)
+	return disjunction(append(alts, conjunction(append(before, c.Else)...))...), true
+}
+
+// size counts the nodes of e, and the values in its lists.
+func size(e Expr) int {
+	n := 1
+	if in, ok := e.(*In); ok {
+		n += len(in.List)
+	}
+	for _, x := range Children(e) {
+		n += size(x)
+	}
+	return n
 }
 
 // conditional gives the CASE that e is, if it is one in other words.

@@ -3,6 +3,7 @@ package planner
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -77,5 +78,44 @@ func TestPairsRuledOut(t *testing.T) {
 	e := &Env{Catalog: c, Stop: func() error { steps++; return nil }}
 	if _, err := e.Select(s.(*parser.Select)); err != nil || steps > 2000 {
 		t.Errorf("%d steps; %v", steps, err)
+	}
+}
+
+// A list four times as long takes about four times the work to plan, not sixteen. Work is counted as the bytes that are allocated.
+func TestLongConditions(t *testing.T) {
+	of := func(n int, form, between string) string {
+		items := make([]string, n)
+		for i := range items {
+			items[i] = strings.ReplaceAll(form, "?", fmt.Sprint(7*i))
+		}
+		return strings.Join(items, between)
+	}
+	for _, c := range []struct{ table, where, form, between string }{
+		{"(a BIGINT, n INT) ROW KEY (a AS INT64, n AS INT32)", "a IN (%s)", "?", ", "},
+		{"(a TIMESTAMP, n INT) ROW KEY (9223372036854775807 - a AS INT64, n AS INT32)", "a IN (%s) AND n > 5", "TIMESTAMP '1970-01-01' + INTERVAL '? minutes'", ", "},
+		{"(a BIGINT, n INT) ROW KEY (a / 10 AS INT64, a AS INT64, n AS INT32)", "a NOT IN (%s) AND n > 5", "?", ", "},
+		{"(a BIGINT, n INT) ROW KEY (PHOENIX_SALT(4) AS UINT8, a AS INT64, n AS INT32)", "a NOT IN (%s) AND n > 5", "?", ", "},
+		{"(a BIGINT, n STRING) ROW KEY (a AS INT64, n AS TEXT)", "CASE %s ELSE 'x' END = 'h'", "WHEN a = ? THEN n", " "},
+	} {
+		cat := catalog.New()
+		if err := cat.Load("CREATE TABLE t " + c.table); err != nil {
+			t.Fatal(err)
+		}
+		work := func(n int) float64 {
+			s, err := parser.ParseStatement("SELECT * FROM t WHERE " + fmt.Sprintf(c.where, of(n, c.form, c.between)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			if _, err := (&Env{Catalog: cat}).Select(s.(*parser.Select)); err != nil {
+				t.Fatal(err)
+			}
+			runtime.ReadMemStats(&after)
+			return float64(after.TotalAlloc - before.TotalAlloc)
+		}
+		if few, many := work(500), work(2000); many > 7*few {
+			t.Errorf("%s, %s: %.0f bytes for 500, %.0f for 2000", c.table, c.where, few, many)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package types
 
 import (
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -232,6 +233,7 @@ func (s Set) Intersect(o Set) Set {
 	if o.IsAll() {
 		return s
 	}
+	s, o = s.within(o), o.within(s)
 	var out Set
 	for i, j := 0, 0; i < len(s) && j < len(o); {
 		iv := s[i]
@@ -251,6 +253,18 @@ func (s Set) Intersect(o Set) Set {
 		}
 	}
 	return out
+}
+
+// within cuts off a long s what lies before or behind all of o: a point is looked for in a list, not passed along it.
+func (s Set) within(o Set) Set {
+	const few = 8
+	if len(s) <= few || len(o) == 0 {
+		return s
+	}
+	before := func(a, b Interval) bool { return !a.Hi.IsNull() && !b.Lo.IsNull() && order(a.Hi, b.Lo) < 0 }
+	from := sort.Search(len(s), func(i int) bool { return !before(s[i], o[0]) })
+	to := sort.Search(len(s), func(i int) bool { return before(o[len(o)-1], s[i]) })
+	return s[from:to]
 }
 
 // IntersectAll is the set of the values in all of sets, which are halved again and again: one after the other, each would

@@ -10,12 +10,17 @@ import (
 
 // Sets of small integers are checked against sets of numbers.
 func TestSetAlgebra(t *testing.T) {
-	const n = 12
+	const n = 48
 	random := func(r *rand.Rand) (Set, [n]bool) {
 		var ivs []Interval
 		var in [n]bool
-		for range r.IntN(4) {
-			lo, hi := r.IntN(n), r.IntN(n)
+		most := n
+		if r.IntN(4) == 0 {
+			most = 2 // so that they are many
+		}
+		for range r.IntN([]int{n, 4}[btoi(most == n)]) {
+			lo := r.IntN(n)
+			hi := (lo + r.IntN(most)) % n
 			iv := Interval{Lo: NewInt(int64(lo)), Hi: NewInt(int64(hi)), LoOpen: r.IntN(2) == 0, HiOpen: r.IntN(2) == 0}
 			if r.IntN(6) == 0 {
 				iv.Lo = Value{}

@@ -8,6 +8,7 @@ import (
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
 )
 
 // maxFuzzy bounds the patterns of a fuzzy filter: the servers try each of them on each row that they stop at.
@@ -36,7 +37,7 @@ func (w *spanBuilder) fuzzy(br path) []fuzzyPattern {
 		end  int // of the last bound part
 		cols []int
 	}
-	if len(w.spans) > maxFuzzy {
+	if w.hopping || len(*w.out) > maxFuzzy {
 		return nil
 	}
 	first := br.begun - 1
@@ -53,8 +54,12 @@ func (w *spanBuilder) fuzzy(br path) []fuzzyPattern {
 				out = append(out, x)
 				continue
 			}
-			vals, ok := w.values(&x.path, p)
-			if i == 0 || p.IsFromRest() || !ok || len(vals)*len(ways) > maxFuzzy {
+			var vals []types.Value
+			ok := i > 0 && !p.IsFromRest()
+			if ok {
+				vals, ok = w.values(&x.path, p)
+			}
+			if !ok || len(vals)*len(ways) > maxFuzzy {
 				x.path, x.mask = w.with(&x.path, make([]byte, width)), append(slices.Clip(x.mask), bytes.Repeat([]byte{1}, width)...)
 				out = append(out, x)
 				continue

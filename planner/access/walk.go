@@ -258,17 +258,28 @@ func (w *spanBuilder) take(br *path, p *catalog.Part, v types.Value) (path, bool
 		if _, one := nb.sets.single(col); one && p.Monotone() == 0 && !p.Injective() {
 			return nb, true // v, a bucket or a hash, was computed from it and says nothing more
 		}
-		if pre, ok := p.Preimage(pt, nb.sets.setOf(col)); ok {
+		if pre, ok := preimageOf(p, pt, nb.sets.setOf(col)); ok {
 			if pre.IsEmpty() {
 				return path{}, false
 			}
 			nb.fix(col, together(pre, nb.sets.setOf(col)))
 		}
-		if pre, ok := p.Preimage(pt, nb.proven.setOf(col)); ok {
+		if pre, ok := preimageOf(p, pt, nb.proven.setOf(col)); ok {
 			nb.prove(col, pre)
 		}
 	}
 	return nb, true
+}
+
+// preimageOf gives the values of p's column in within for which p lies in out, a point. Where each value of the column has one of p of its
+// own, which it is does not depend on within: to walk through a long list would take its square if each step looked at the list.
+func preimageOf(p *catalog.Part, out, within types.Set) (types.Set, bool) {
+	if p.Injective() {
+		if pre, ok := p.Preimage(out, types.All()); ok {
+			return pre.Intersect(within), true
+		}
+	}
+	return p.Preimage(out, within)
 }
 
 // fewPieces is how many pieces of a column's set are worth a span each where a key part has one value.
