@@ -114,7 +114,11 @@ func (w *spanBuilder) scattered(p *catalog.Part, set types.Set) (vs []types.Valu
 	each, all := 1, w.opt.MaxSpans // in steps and days neighbours stay together
 	if p.Monotone() == 0 && !allPoints(set) {
 		each, all = w.few, w.few
-		if dom, ok := p.Domain(); ok {
+		dom, ok := p.Domain()
+		if !ok {
+			dom, ok = p.Image(set)
+		}
+		if ok {
 			if buckets, ok := dom.Values(w.opt.MaxEnumerate); ok {
 				each, all = len(buckets), w.opt.MaxSpans
 			}
