@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -434,27 +433,16 @@ func concat(env *Env, sep string, a []types.Value) (types.Value, error) {
 	return types.NewString(strings.Join(parts, sep)), nil
 }
 
-// regexps keeps compiled patterns: a pattern is usually the same for every row.
-var regexps = struct {
-	sync.Mutex
-	byPattern map[string]*regexp.Regexp
-}{byPattern: map[string]*regexp.Regexp{}}
+var regexps kept[*regexp.Regexp]
 
 func compileRegexp(pattern string) (*regexp.Regexp, error) {
-	regexps.Lock()
-	defer regexps.Unlock()
-	if re := regexps.byPattern[pattern]; re != nil {
+	return regexps.get(pattern, func() (*regexp.Regexp, error) {
+		re, err := regexp.Compile("(?s)" + pattern) // a dot matches the end of a line too, as in PostgreSQL
+		if err != nil {
+			return nil, fmt.Errorf("invalid regular expression: %s", strings.Replace(strings.TrimPrefix(err.Error(), "error parsing regexp: "), "(?s)", "", 1))
+		}
 		return re, nil
-	}
-	re, err := regexp.Compile("(?s)" + pattern) // a dot matches the end of a line too, as in PostgreSQL
-	if err != nil {
-		return nil, fmt.Errorf("invalid regular expression: %s", strings.Replace(strings.TrimPrefix(err.Error(), "error parsing regexp: "), "(?s)", "", 1))
-	}
-	if len(regexps.byPattern) >= 256 {
-		clear(regexps.byPattern)
-	}
-	regexps.byPattern[strings.Clone(pattern)] = re // it may be a row's
-	return re, nil
+	})
 }
 
 func matches(flags string, negate bool) evalFunc {

@@ -55,9 +55,24 @@ func signedInterval(s string) (months int, ms int64, err error) {
 	return months, ms, err
 }
 
+type interval struct {
+	months int
+	ms     int64
+}
+
+var intervals kept[interval]
+
 // ParseInterval reads '1 year 2 months 3 days 4 hours', '-5 minutes', '1h',
 // '01:30:00', '1-2', '2 days ago', 'P1DT2H'. A day is 24 hours, a part of a month one of 30 days.
 func ParseInterval(s string) (months int, ms int64, err error) {
+	i, err := intervals.get(s, func() (i interval, err error) {
+		i.months, i.ms, err = readInterval(s)
+		return i, err
+	})
+	return i.months, i.ms, err
+}
+
+func readInterval(s string) (months int, ms int64, err error) {
 	if m := isoInterval.FindStringSubmatch(strings.ToLower(strings.TrimSpace(s))); m != nil {
 		var words []string
 		for i, unit := range []string{"year", "month", "week", "day", "hour", "minute", "second"} {
@@ -66,11 +81,11 @@ func ParseInterval(s string) (months int, ms int64, err error) {
 			}
 		}
 		if len(words) > 0 {
-			return ParseInterval(strings.Join(words, " "))
+			return readInterval(strings.Join(words, " "))
 		}
 	}
 	if before, ok := strings.CutSuffix(strings.TrimSpace(strings.ToLower(s)), " ago"); ok {
-		months, ms, err = ParseInterval(before)
+		months, ms, err = readInterval(before)
 		return -months, -ms, err
 	}
 	bad := fmt.Errorf("invalid interval %q (use '5 minutes', '1 day 2 hours', '1 month')", s)

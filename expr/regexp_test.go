@@ -23,7 +23,7 @@ func TestRegexpsOwnTheirPatterns(t *testing.T) {
 	if err != nil || !re.MatchString("kept-b") || re.MatchString("kept-a") {
 		t.Errorf("kept-b gives %v, %v", re, err)
 	}
-	if regexps.byPattern["kept-a"] == nil {
+	if regexps.byText["kept-a"] == nil {
 		t.Error("kept-a is not found any more")
 	}
 }

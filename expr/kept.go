@@ -1,0 +1,30 @@
+package expr
+
+import (
+	"strings"
+	"sync"
+)
+
+// kept keeps what was made of texts, which are usually the same for every row: patterns, intervals.
+type kept[V any] struct {
+	sync.Mutex
+	byText map[string]V
+}
+
+// get gives what was made of text, or makes it. An error is not kept.
+func (k *kept[V]) get(text string, of func() (V, error)) (V, error) {
+	k.Lock()
+	defer k.Unlock()
+	if v, ok := k.byText[text]; ok {
+		return v, nil
+	}
+	v, err := of()
+	if err != nil {
+		return v, err
+	}
+	if k.byText == nil || len(k.byText) >= 256 {
+		k.byText = map[string]V{}
+	}
+	k.byText[strings.Clone(text)] = v // it may be a row's
+	return v, nil
+}
