@@ -2,7 +2,9 @@
 # Runs the workloads as Phoenix (P), hand-written gohbase (G), a hand-written Java client (J) and hql (H) on one
 # server, and prints the ratios.
 #
-#   bench/compare.sh [REPETITIONS [WORKLOADS]]     3 and all; WORKLOADS is a regular expression: '^W[17]:'
+#   bench/compare.sh [REPETITIONS [WORKLOADS]]     3 and all; WORKLOADS is a regular expression: '^W[17]b?:'
+#
+# The last table holds hql against the quickest way of any peer, W3m among those of W3.
 #
 # PEERS_DIR   the peers' programs and the server's scripts (default ../shared/bench beside the project)
 # WORK        where they are copied to, with the server's data; a folder that is there already is used again, tables

@@ -2,11 +2,14 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
+	"strings"
 )
 
 // line is one measurement, as every peer prints it.
@@ -59,7 +62,8 @@ var targets = []target{
 	{"W11", 1, "G", "wall", 0.8}, {"W11", 1, "P", "wall", 0.5},
 }
 
-// ratios prints what hql takes against the others, as the ratio of the medians of their runs.
+// ratios prints what hql takes against the others, as the ratio of the medians of their runs: first against the targets, then
+// against the quickest.
 func ratios(w io.Writer, file string) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -87,7 +91,36 @@ func ratios(w io.Writer, file string) error {
 		}
 		fmt.Fprintf(w, "%-4s %-6s %-4s %10.3f %10.3f  %6.3f  %6.3f  %s\n", t.workload, t.what, t.peer, a, b, a/b, t.most, verdict)
 	}
+	best(w, runs)
 	return nil
+}
+
+// best prints what hql takes beside the quickest way of any peer: W3m, say, is another way to W3.
+func best(w io.Writer, runs map[cell][]line) {
+	fmt.Fprintf(w, "\n%-6s %10s %10s  %6s  %-8s %10s %10s\n", "", "hql ms", "best ms", "ratio", "", "hql client", "its client")
+	ours := slices.SortedFunc(maps.Keys(runs), func(a, b cell) int {
+		return cmp.Or(cmp.Compare(len(a.workload), len(b.workload)), cmp.Compare(a.workload, b.workload), cmp.Compare(a.clients, b.clients))
+	})
+	for _, c := range ours {
+		if c.peer != "H" {
+			continue
+		}
+		var quickest cell
+		for peer := range runs {
+			if peer.peer == "H" || peer.clients != c.clients || strings.TrimRight(peer.workload, "abcdefghijklmnopqrstuvwxyz") != c.workload {
+				continue
+			}
+			if quickest.peer == "" || median(runs[peer], "wall") < median(runs[quickest], "wall") {
+				quickest = peer
+			}
+		}
+		if quickest.peer == "" {
+			continue
+		}
+		a, b := median(runs[c], "wall"), median(runs[quickest], "wall")
+		fmt.Fprintf(w, "%-6s %10.3f %10.3f  %6.3f  %-8s %10.3f %10.3f\n", fmt.Sprintf("%s:%d", c.workload, c.clients), a, b, a/b,
+			quickest.peer+" "+quickest.workload, median(runs[c], "client"), median(runs[quickest], "client"))
+	}
 }
 
 // median gives what an operation takes: milliseconds, or MB.
