@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 
@@ -24,10 +25,12 @@ const maxAnswer = 1 << 30
 // gohbase does. Of answers that hql decodes itself (scans, batches) that is the header; of others, which are short, all of it.
 type answers struct {
 	in     *bufio.Reader
-	ready  []byte // of an answer, checked and not yet read
+	whole  []byte // what was taken of an answer; the next one overwrites it
+	ready  []byte // of whole, checked and not yet read
 	left   int    // what follows it of the same answer
 	refuse func(error)
 	first  bool // an answer has come
+	header pb.ResponseHeader
 
 	mu     sync.Mutex
 	wanted map[uint32]string // the methods of the calls whose answers are looked through
@@ -38,10 +41,10 @@ func newAnswers(conn io.Reader, refuse func(error)) *answers {
 }
 
 // expect notes a call before it is sent.
-func (a *answers) expect(header *pb.RequestHeader) {
+func (a *answers) expect(call uint32, method string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.wanted[header.GetCallId()] = header.GetMethodName()
+	a.wanted[call] = method
 }
 
 // method is what was asked with a call whose answer is to be looked through; "": it is none of these.
@@ -80,11 +83,13 @@ func (e answerError) Error() string { return "the server's answer " + string(e) 
 
 // next reads the beginning of an answer and checks it. io.EOF is an end between two answers.
 func (a *answers) next() error {
-	var whole bytes.Buffer
-	if err := a.take(&whole, 4); err != nil {
+	if a.whole = a.whole[:0]; cap(a.whole) > keptAnswer {
+		a.whole = nil
+	}
+	if err := a.take(4); err != nil {
 		return err
 	}
-	size := binary.BigEndian.Uint32(whole.Bytes())
+	size := binary.BigEndian.Uint32(a.whole)
 	if size == 0 || size > maxAnswer {
 		return answerError(fmt.Sprintf("is of %d bytes", size))
 	}
@@ -93,24 +98,24 @@ func (a *answers) next() error {
 		if left == 0 || n > 5 {
 			return answerError("has no header")
 		}
-		if err := a.take(&whole, 1); err != nil {
+		if err := a.take(1); err != nil {
 			return err
 		}
 		left--
-		if whole.Bytes()[whole.Len()-1] < 0x80 {
+		if a.whole[len(a.whole)-1] < 0x80 {
 			break
 		}
 	}
-	length, _ := binary.Uvarint(whole.Bytes()[4:])
+	length, _ := binary.Uvarint(a.whole[4:])
 	if length > uint64(left) {
 		return answerError("ends in its header")
 	}
-	if err := a.take(&whole, int(length)); err != nil {
+	if err := a.take(int(length)); err != nil {
 		return err
 	}
 	left -= int(length)
-	var header pb.ResponseHeader
-	if err := proto.Unmarshal(whole.Bytes()[whole.Len()-int(length):], &header); err != nil {
+	header := &a.header
+	if err := proto.Unmarshal(a.whole[len(a.whole)-int(length):], header); err != nil {
 		return answerError("has a header that is none (" + err.Error() + ")")
 	}
 	if e := header.Exception; e != nil && (e.ExceptionClassName == nil || e.StackTrace == nil) {
@@ -122,31 +127,42 @@ func (a *answers) next() error {
 	}
 	if !a.first {
 		a.first = true
-		if err := refusalIn(&header); err != nil {
+		if err := refusalIn(header); err != nil {
 			a.refuse(err)
 		}
 	}
 	if method := a.method(header.GetCallId()); method != "" && header.Exception == nil {
-		begin := whole.Len()
-		if err := a.take(&whole, left); err != nil {
+		begin := len(a.whole)
+		if err := a.take(left); err != nil {
 			return err
 		}
 		left = 0
-		if err := checkAnswer(method, whole.Bytes()[begin:], int(cells)); err != nil {
+		if err := checkAnswer(method, a.whole[begin:], int(cells)); err != nil {
 			return err
 		}
 	}
-	a.ready, a.left = whole.Bytes(), left
+	a.ready, a.left = a.whole, left
 	return nil
 }
 
-// take appends n bytes to b, which grows with what comes, whatever was announced.
-func (a *answers) take(b *bytes.Buffer, n int) error {
-	_, err := io.CopyN(b, a.in, int64(n))
-	if errors.Is(err, io.EOF) && b.Len() > 0 {
-		err = io.ErrUnexpectedEOF
+// keptAnswer is how much memory is kept from one answer to the next.
+const keptAnswer = 64 << 10
+
+// take reads n bytes more of the answer. Memory grows with what comes, whatever was announced.
+func (a *answers) take(n int) error {
+	for n > 0 {
+		from, part := len(a.whole), min(n, keptAnswer)
+		a.whole = slices.Grow(a.whole, part)[:from+part]
+		_, err := io.ReadFull(a.in, a.whole[from:])
+		if errors.Is(err, io.EOF) && from > 0 {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return err
+		}
+		n -= part
 	}
-	return err
+	return nil
 }
 
 // checkAnswer looks through what gohbase decodes itself: its look-ups in hbase:meta, which are scans, and calls for one row. The last bytes

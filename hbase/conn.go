@@ -25,6 +25,12 @@ import (
 	"github.com/hql-db/hql/hbase/kerberos"
 )
 
+// Fields of HBase's RequestHeader.
+const (
+	callIDField = 1
+	methodField = 3
+)
+
 // simplePreamble is what gohbase sends in front of each connection header, in one write: magic, version 0,
 // simple authentication.
 const simplePreamble = "HBas\x00\x50"
@@ -124,19 +130,26 @@ func (c *regionConn) prepare(frame []byte) []byte {
 		return frame
 	}
 	head, n := protowire.ConsumeBytes(frame[4:])
-	var header pb.RequestHeader
-	if n < 0 || proto.Unmarshal(head, &header) != nil {
-		return frame
-	}
-	own := false
-	switch header.GetMethodName() {
-	case "Get", "Mutate":
-		own = true
+	var call uint32
+	var method []byte
+	eachField(head, func(n protowire.Number, b []byte, v uint64) {
+		switch n {
+		case callIDField:
+			call = uint32(v)
+		case methodField:
+			method = b
+		}
+	})
+	switch string(method) {
+	case "Get":
+		c.answers.expect(call, "Get")
+	case "Mutate":
+		c.answers.expect(call, "Mutate")
 	case "Scan":
-		frame, own = withoutTimeRange(frame, 4+n)
-	}
-	if own {
-		c.answers.expect(&header)
+		var own bool
+		if frame, own = withoutTimeRange(frame, 4+n); own {
+			c.answers.expect(call, "Scan")
+		}
 	}
 	return frame
 }
