@@ -353,7 +353,7 @@ func (v *verifier) modulus(p parse, i int, f string) (n int64, negative bool) {
 	at, _ := t.Column(bucket)
 	row := make([]types.Value, len(t.Columns)+2)
 	var most int64
-	seen := 0
+	seen := map[int64]bool{}
 	for _, r := range v.rows {
 		if !v.fits(t, r, row, false) {
 			continue
@@ -367,12 +367,12 @@ func (v *verifier) modulus(p parse, i int, f string) (n int64, negative bool) {
 		n = gcd(n, val.Int()-b)
 		negative = negative || val.Int() < 0
 		most = max(most, b)
-		seen++
+		seen[val.Int()] = true
 		if n == 1 {
 			return 0, false
 		}
 	}
-	if seen < 8 {
+	if len(seen) < 4 { // two or three numbers agree with some n by chance
 		return 0, false
 	}
 	for d := max(2, most+1); d <= min(n, 2*most); d++ { // buckets are filled up to the last one or so
