@@ -3,6 +3,7 @@
 //
 //	go run ./internal/mutants -n 500                 a random sample of the places that can be changed
 //	go run ./internal/mutants -only 'operator/spill' those whose line of the report matches
+//	go run ./internal/mutants -run 'Data|Spans'      by the tests that match alone
 //	go run ./internal/mutants -mends                 each mend that is kept in mends/ taken back
 //
 // The places are comparisons, conditions, integer constants, sums, calls, assignments, arguments,

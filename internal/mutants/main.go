@@ -34,7 +34,7 @@ type options struct {
 	seed             uint64
 	longest, limit   time.Duration
 	mends            bool
-	only             *regexp.Regexp
+	only, run        *regexp.Regexp
 }
 
 func main() {
@@ -47,20 +47,24 @@ func main() {
 	flag.DurationVar(&o.limit, "time", 24*time.Hour, "when no further mutant is begun: the ones tried are still a random sample")
 	flag.BoolVar(&o.mends, "mends", false, "take back the mends that are kept, one at a time")
 	only := flag.String("only", "", "only the places, as file:line: change, or the mends that match this regular expression")
+	run := flag.String("run", "", "only the tests that match this regular expression; of mutants alone")
 	flag.Parse()
 	o.packages, o.suites = strings.Fields(*pkgs), strings.Fields(*suites)
 	var err error
-	if o.only, err = regexp.Compile(*only); err != nil {
+	if o.only, err = regexp.Compile(*only); err == nil {
+		o.run, err = regexp.Compile(*run)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	run := tryMutants
+	try := tryMutants
 	if o.mends {
-		run = tryMends
+		try = tryMends
 	}
-	if err := run(ctx, o); err != nil {
+	if err := try(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
@@ -272,7 +276,7 @@ func measure(ctx context.Context, dir string, all []*suite, o options) error {
 			return fmt.Errorf("list the tests of %s: %w", s.pkg, err)
 		}
 		for name := range strings.FieldsSeq(string(text)) {
-			if !strings.HasPrefix(name, "Benchmark") {
+			if !strings.HasPrefix(name, "Benchmark") && o.run.MatchString(name) {
 				s.tests = append(s.tests, &test{suite: s, name: name})
 			}
 		}
