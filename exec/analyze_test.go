@@ -51,11 +51,16 @@ func skewed(t testing.TB, n int) (*world, hbase.Client) {
 	t.Helper()
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
+	fillSkewed(w, n)
+	return w, c
+}
+
+// fillSkewed makes the table with n rows.
+func fillSkewed(w *world, n int) {
 	w.run(skewedTable)
 	r := rand.New(rand.NewPCG(3, 3))
 	zipf := rand.NewZipf(r, 1.1, 1, 800)
 	w.fill("skewed", n, func(i int) string { return skewedRow(r, zipf, i) })
-	return w, c
 }
 
 // number runs a query for one number.

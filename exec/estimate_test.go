@@ -76,55 +76,11 @@ func TestEstimates(t *testing.T) {
 		t.Errorf("%s\nwas without statistics\n%s", with, without)
 	}
 	r := rand.New(rand.NewPCG(9, 9))
-	customers := strings.Split(w.run("SELECT customer FROM skewed WHERE seq % 97 = 0"), "\n")
-	customer := func() string { return "'" + customers[r.IntN(len(customers))] + "'" }
-	day := func() int { return 1 + r.IntN(28) }
-	var forms []func() string
-	for _, where := range []func() string{
-		func() string { return "customer = " + customer() },
-		func() string { return "customer = " + customer() + " AND note IS NOT NULL" },
-		func() string { return "customer IN (" + customer() + ", " + customer() + ")" },
-		func() string { return "customer > " + customer() },
-		func() string { return "kind = 'refund'" },
-		func() string { return "note IS NOT NULL" },
-		func() string { return fmt.Sprintf("uid < %d AND customer < %s", 1+r.IntN(1000), customer()) },
-		func() string { return fmt.Sprintf("uid = %d", 1+r.IntN(20)) },
-		func() string {
-			return fmt.Sprintf("customer = %s AND ts >= TIMESTAMP '2026-02-%02d 00:00:00'", customer(), day())
-		},
-		func() string { return "customer = " + customer() + " AND kind = 'buy'" },
-		func() string { return "customer = " + customer() + " AND kind IN ('click', 'refund')" },
-		func() string { return "customer > " + customer() + " AND kind = 'buy' AND note IS NOT NULL" },
-		func() string { return "note LIKE '%nnnnnnnn%'" },
-	} {
-		forms = append(forms, func() string { return "SELECT * FROM skewed WHERE " + where() })
-	}
-	near(t, qErrors(t, w, 6, forms))
+	near(t, qErrors(t, w, 6, skewedForms(w, r)))
 	w.run(parcelsTable)
 	w.fill("parcels", 12_000, parcelRow(rand.New(rand.NewPCG(4, 4))))
 	w.run("SET analyze_rows = 4000; ANALYZE parcels; SET analyze_rows TO DEFAULT")
-	forms = nil
-	city := func() int { return r.IntN(200) * r.IntN(200) / 200 }
-	for _, where := range []func() string{
-		func() string { n := city(); return fmt.Sprintf("city = 'city%d' AND country = 'land%d'", n, n%20) },
-		func() string { return fmt.Sprintf("city = 'city%d' AND country = 'land%d'", city(), r.IntN(20)) },
-		func() string {
-			n := city()
-			return fmt.Sprintf("country = 'land%d' AND zip BETWEEN %d AND %d", n%20, n*10, n*10+300)
-		},
-		func() string {
-			n := r.IntN(300)
-			return fmt.Sprintf("sent >= DATE '2026-01-01' + %d AND arrived < DATE '2026-01-01' + %d", n, n+5)
-		},
-		func() string {
-			n := r.IntN(300)
-			return fmt.Sprintf("sent < DATE '2026-01-01' + %d AND arrived > DATE '2026-01-01' + %d", n, n+3)
-		},
-		func() string { n := city(); return fmt.Sprintf("city = 'city%d' AND zip = %d", n, n*10+r.IntN(10)) },
-	} {
-		forms = append(forms, func() string { return "SELECT * FROM parcels WHERE " + where() })
-	}
-	near(t, qErrors(t, w, 12, forms))
+	near(t, qErrors(t, w, 12, parcelForms(r)))
 	// Nothing is said of what is not known.
 	for _, q := range []string{"SELECT * FROM skewed WHERE _ts > TIMESTAMP '2026-01-01 00:00:00' LIMIT 5", "SELECT (SELECT count(*) FROM skewed s WHERE s.uid = t.uid) FROM skewed t"} {
 		if e := estimatedBy(t, w, "EXPLAIN (FORMAT JSON) "+q); e.Estimate.Rows != nil {
@@ -153,4 +109,56 @@ func parcelRow(r *rand.Rand) func(i int) string {
 		city, day := r.IntN(200)*r.IntN(200)/200, r.IntN(300)
 		return fmt.Sprintf("(%d, 'city%d', 'land%d', %d, DATE '2026-01-01' + %d, DATE '2026-01-01' + %d)", i, city, city%20, city*10+r.IntN(10), day, day+1+r.IntN(4))
 	}
+}
+
+// skewedForms draw queries of the skewed table.
+func skewedForms(w *world, r *rand.Rand) (forms []func() string) {
+	customers := strings.Split(w.run("SELECT customer FROM skewed WHERE seq % 97 = 0"), "\n")
+	customer := func() string { return "'" + customers[r.IntN(len(customers))] + "'" }
+	day := func() int { return 1 + r.IntN(28) }
+	for _, where := range []func() string{
+		func() string { return "customer = " + customer() },
+		func() string { return "customer = " + customer() + " AND note IS NOT NULL" },
+		func() string { return "customer IN (" + customer() + ", " + customer() + ")" },
+		func() string { return "customer > " + customer() },
+		func() string { return "kind = 'refund'" },
+		func() string { return "note IS NOT NULL" },
+		func() string { return fmt.Sprintf("uid < %d AND customer < %s", 1+r.IntN(1000), customer()) },
+		func() string { return fmt.Sprintf("uid = %d", 1+r.IntN(20)) },
+		func() string {
+			return fmt.Sprintf("customer = %s AND ts >= TIMESTAMP '2026-02-%02d 00:00:00'", customer(), day())
+		},
+		func() string { return "customer = " + customer() + " AND kind = 'buy'" },
+		func() string { return "customer = " + customer() + " AND kind IN ('click', 'refund')" },
+		func() string { return "customer > " + customer() + " AND kind = 'buy' AND note IS NOT NULL" },
+		func() string { return "note LIKE '%nnnnnnnn%'" },
+	} {
+		forms = append(forms, func() string { return "SELECT * FROM skewed WHERE " + where() })
+	}
+	return forms
+}
+
+// parcelForms draw queries of the parcels, by columns that follow from one another.
+func parcelForms(r *rand.Rand) (forms []func() string) {
+	city := func() int { return r.IntN(200) * r.IntN(200) / 200 }
+	for _, where := range []func() string{
+		func() string { n := city(); return fmt.Sprintf("city = 'city%d' AND country = 'land%d'", n, n%20) },
+		func() string { return fmt.Sprintf("city = 'city%d' AND country = 'land%d'", city(), r.IntN(20)) },
+		func() string {
+			n := city()
+			return fmt.Sprintf("country = 'land%d' AND zip BETWEEN %d AND %d", n%20, n*10, n*10+300)
+		},
+		func() string {
+			n := r.IntN(300)
+			return fmt.Sprintf("sent >= DATE '2026-01-01' + %d AND arrived < DATE '2026-01-01' + %d", n, n+5)
+		},
+		func() string {
+			n := r.IntN(300)
+			return fmt.Sprintf("sent < DATE '2026-01-01' + %d AND arrived > DATE '2026-01-01' + %d", n, n+3)
+		},
+		func() string { n := city(); return fmt.Sprintf("city = 'city%d' AND zip = %d", n, n*10+r.IntN(10)) },
+	} {
+		forms = append(forms, func() string { return "SELECT * FROM parcels WHERE " + where() })
+	}
+	return forms
 }
