@@ -67,9 +67,9 @@ func (w *spanBuilder) instead(e expr.Expr) string {
 		}
 	}
 	if c.Typ == types.String {
-		for _, pattern := range []string{"...%", "%..."} {
-			if l := like(c, pattern); w.couldBind(l, c.Index) {
-				return l.String()
+		for _, pattern := range []string{"?%", "%?"} {
+			if w.couldBind(like(c, strings.Replace(pattern, "?", "x", 1)), c.Index) {
+				return like(c, strings.Replace(pattern, "?", "...", 1)).String()
 			}
 		}
 	}
@@ -98,7 +98,8 @@ func like(c *expr.Column, pattern string) *expr.Like {
 	return l
 }
 
-// couldBind reports whether a part of the key could use e, a condition on column col.
+// couldBind reports whether a part of the key could use e, a condition on column col: one before which no part takes the column's values
+// apart, unless e has these one by one.
 func (w *spanBuilder) couldBind(e expr.Expr, col int) bool {
 	t := termOf(e, w.columns)
 	l, isLike := e.(*expr.Like)
@@ -107,18 +108,26 @@ func (w *spanBuilder) couldBind(e expr.Expr, col int) bool {
 			return false
 		}
 	}
-	return slices.ContainsFunc(w.layout.Key.Parts, func(p *catalog.Part) bool {
-		if len(p.Columns) != 1 || p.Columns[0] != col || p.ManyScales() {
+	points := !isLike && t.ok && allPoints(t.set)
+	for _, p := range w.layout.Key.Parts {
+		if !slices.Contains(p.Columns, col) {
+			continue
+		}
+		switch {
+		case len(p.Columns) > 1 || p.ManyScales():
+		case isLike:
+			if pattern, ok := p.LikeImage(l.Fixed); ok {
+				text, _, _ := pattern.Prefix()
+				if _, _, ok := p.Ranges(nil, expr.PrefixInterval(text)); ok && text != "" {
+					return true
+				}
+			}
+		case points, t.ok && !t.set.IsAll() && p.Monotone() != 0 && p.Order() != catalog.Unordered:
+			return true
+		}
+		if !points && !w.enumerable(p) {
 			return false
 		}
-		if isLike {
-			pattern, ok := p.LikeImage(l.Fixed)
-			if !ok {
-				return false
-			}
-			text, _, _ := pattern.Prefix()
-			return text != ""
-		}
-		return t.ok && !t.set.IsAll() && (p.Monotone() != 0 && p.Order() != catalog.Unordered || allPoints(t.set))
-	})
+	}
+	return false
 }
