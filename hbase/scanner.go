@@ -82,7 +82,6 @@ type scanner struct {
 	encoded bool
 	metrics bool // of what the servers look at are asked for
 	opts    []func(hrpc.Call) error
-	narrow  *narrowing                     // may be nil
 	tell    func(region string, done bool) // may be nil
 
 	open  bool
@@ -112,7 +111,7 @@ func (c *client) Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner
 	if r.Reversed && o != nil && hops(o.Filter) {
 		return nil, fmt.Errorf("HBase takes no reversed scan with %s: filters that jump to keys do so forward", o.Filter)
 	}
-	s := &scanner{c: c, r: r, opts: opts, narrow: c.narrowing(r, o), route: r.Start}
+	s := &scanner{c: c, r: r, opts: opts, route: r.Start}
 	if r.Reversed {
 		s.opts = append(s.opts, hrpc.Reversed())
 		s.route = keyBefore(r.Stop)
@@ -160,9 +159,7 @@ func (s *scanner) bounds() (start, stop []byte, withStart, withStop bool) {
 		return start, stop, withStart, withStop
 	}
 	start = s.r.Start
-	if s.last != nil && s.narrow != nil && s.narrow.on {
-		start = s.last // see narrowing
-	} else if s.last != nil {
+	if s.last != nil {
 		start = append(slices.Clone(s.last), 0)
 	}
 	if bytes.Compare(s.route, start) > 0 {
@@ -203,16 +200,9 @@ func (s *scanner) request(ctx context.Context) (hrpc.Call, error) {
 		left = s.r.Limit - s.sent
 		rows = min(rows, uint32(left))
 	}
-	brief, narrow := s.brief(), s.narrow != nil && s.narrow.on
-	if brief && s.narrow != nil {
-		rows = min(rows, uint32(max(ProbeRows, 1)))
-	}
-	seq := s.seq
+	seq, brief := s.seq, s.r.Brief
 	edit := func(m *pb.ScanRequest) {
-		if brief {
-			m.CloseScanner = proto.Bool(true) // after the answer
-		}
-		if s.metrics || narrow { // each request asks anew
+		if s.metrics { // each request asks anew
 			m.TrackScanMetrics = proto.Bool(true)
 		}
 		if !s.c.noSeq {
@@ -227,17 +217,16 @@ func (s *scanner) request(ctx context.Context) (hrpc.Call, error) {
 		return &scanCall{Scan: sc, key: s.route, edit: edit}, err
 	}
 	start, stop, withStart, withStop := s.bounds()
-	opts := s.opts
-	if narrow {
-		opts = s.narrow.opts
-	}
-	opts = append(slices.Clone(opts), hrpc.NumberOfRows(rows))
+	opts := append(slices.Clone(s.opts), hrpc.NumberOfRows(rows))
 	if s.r.BatchBytes > 0 {
 		opts = append(opts, hrpc.MaxResultSize(uint64(s.r.BatchBytes)))
 	}
 	sc, err := hrpc.NewScanRange(ctx, []byte(s.r.Table), start, stop, opts...)
 	return &scanCall{Scan: sc, key: s.route, edit: func(m *pb.ScanRequest) {
 		edit(m)
+		if brief {
+			m.CloseScanner = proto.Bool(true) // after the answer
+		}
 		if m.Scan == nil {
 			return
 		}
@@ -274,18 +263,11 @@ func (s *scanner) Next(ctx context.Context) ([]Row, error) {
 	return nil, io.EOF
 }
 
-// brief reports whether the next answer is to leave no scanner open on the server.
-func (s *scanner) brief() bool { return s.r.Brief || s.narrow.last() }
-
 // fetch sends one call. No rows and no error: go on.
 func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 	if !s.open {
 		s.seq = 0
-		if s.narrow != nil {
-			s.narrow.begin()
-		}
 	}
-	brief := s.brief()
 	msg, sent, err := s.c.tryAnd(ctx, scanAttempt, s.request, s.abandoned())
 	if err != nil {
 		return nil, s.recover(ctx, err)
@@ -304,35 +286,18 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 		return nil, fmt.Errorf("scan %s: %w", s.r.Table, err)
 	}
 	end := !resp.GetMoreResultsInRegion()
-	closed := end || resp.MoreResults != nil && !resp.GetMoreResults() // by the server
-	if closed && s.part != nil {
+	if (end || resp.MoreResults != nil && !resp.GetMoreResults()) && s.part != nil {
 		rows = append(rows, *s.part)
 		s.part = nil
-	}
-	s.c.stats.rows.Add(int64(len(rows)))
-	switch {
-	case s.narrow == nil:
-	case !s.narrow.on:
-		s.narrow.saw(rows)
-	case !s.narrow.misses(resp, len(rows)):
-		if len(rows) > 0 && bytes.Equal(rows[0].Key, s.last) {
-			rows = rows[1:]
-		}
-	default:
-		s.narrow.missed()
-		s.part = nil
-		if s.open = !closed; s.open {
-			s.closeRemote()
-		}
-		return nil, nil
 	}
 	if len(rows) > 0 {
 		s.last = append(s.last[:0:0], rows[len(rows)-1].Key...)
 		s.sent += len(rows)
 		s.back, s.stuck = 0, 0
+		s.c.stats.rows.Add(int64(len(rows)))
 	}
 	if reg := call.Region(); s.tell != nil && reg != nil {
-		s.tell(string(reg.Name()), closed)
+		s.tell(string(reg.Name()), end || resp.MoreResults != nil && !resp.GetMoreResults())
 	}
 	switch {
 	case resp.MoreResults != nil && !resp.GetMoreResults():
@@ -343,18 +308,15 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 		if !end {
 			s.closeRemote()
 		}
-	case brief && !end:
+	case s.r.Brief && !end:
 		s.open, s.part = false, nil
 		if len(rows) > 0 {
 			s.route = s.last
-		} else { // a part of a row, or none in the time that the server gave it
-			s.r.Brief, s.narrow = false, nil
+		} else {
+			s.r.Brief = false // a part of a row, or none in the time that the server gave it
 		}
 	case end:
 		s.open = false
-		if s.narrow != nil {
-			s.narrow.left = max(s.narrow.left, 1)
-		}
 		if err := s.nextRegion(call.Region()); err != nil {
 			return nil, err
 		}
