@@ -556,7 +556,7 @@ func (g *gen) existential(s *scope, x string, k kind, depth int) string {
 	if !ok || g.odds(4) {
 		y = g.expr(own, k, 1)
 	}
-	return x + g.pick(" IN ", " IN ", " NOT IN ") + "(SELECT " + y + rest + ")"
+	return x + g.pick(" IN ", " IN ", " = ANY ", " NOT IN ", " <> ALL ") + "(SELECT " + y + rest + ")"
 }
 
 func names(cs []column) (out []string) {

@@ -260,8 +260,34 @@ func (r *exprReader) apply(x Expr, binding int) (Expr, error) {
 	if binding == bindRange {
 		return r.ranged(x, t, t, false)
 	}
+	if binding == bindCompare {
+		if in, err := r.quantified(x, t); in != nil || err != nil {
+			return in, err
+		}
+	}
 	y, err := r.binary(binding + 1)
 	return &Binary{Pos: pos(t), Op: t.Value, X: x, Y: y}, err
+}
+
+// quantified reads ANY, SOME or ALL and a query behind a comparison: = ANY is IN, <> ALL is NOT IN. It gives nil where
+// something else comes.
+func (r *exprReader) quantified(x Expr, op *lexer.Token) (Expr, error) {
+	word := r.lex.Peek()
+	if !isNext(r.lex, "ANY", "(") && !isNext(r.lex, "SOME", "(") && !isNext(r.lex, "ALL", "(") {
+		return nil, nil
+	}
+	r.lex.Next()
+	all := word.Value == "ALL"
+	if all && op.Value != "<>" || !all && op.Value != "=" {
+		return nil, Errorf(pos(word), "%s %s is not supported", op.Value, word.Value).
+			WithHint("compare with (SELECT MIN(...) ...) or (SELECT MAX(...) ...), or use EXISTS; = ANY and <> ALL are there")
+	}
+	at := r.lex.MakeCheckpoint()
+	if accept(r.lex, "("); !isQuery(r.lex) {
+		return nil, Errorf(pos(word), "%s takes a query", word.Value).WithHint("a list is x IN (...); IN (?) takes a slice")
+	}
+	r.lex.LoadCheckpoint(at)
+	return r.in(&In{Pos: pos(op), Not: all, X: x})
 }
 
 // is reads what follows IS: [NOT] NULL | TRUE | FALSE | UNKNOWN | DISTINCT FROM y.

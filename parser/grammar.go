@@ -36,7 +36,7 @@ type selectNode struct {
 type cteNode struct {
 	Name    ident          `parser:"@@"`
 	Columns []*columnIdent `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
-	Query   *selectNode    `parser:"'AS' '(' @@ ')'"`
+	Query   *selectNode    `parser:"'AS' ( 'NOT'? 'MATERIALIZED' )? '(' @@ ')'"` // each is read as often as it is named, either way
 }
 
 // combineNode is UNION [ALL] and the core after it.

@@ -27,7 +27,7 @@ type keyword struct {
 // keywordList is the only list of words that the grammar knows. A word that a grammar
 // literal uses and that is missing here can never match; a test compares the two.
 var keywordList = []keyword{
-	{"ALL", reserved}, {"ALLOW", guarded}, {"ANALYZE", free}, {"AND", reserved}, {"AS", reserved},
+	{"ALL", reserved}, {"ALLOW", guarded}, {"ANALYZE", free}, {"AND", reserved}, {"ANY", free}, {"AS", reserved},
 	{"ASC", reserved}, {"ASYMMETRIC", reserved}, {"AT", guarded}, {"BETWEEN", reserved}, {"BOTH", free}, {"BY", free},
 	{"CASE", reserved}, {"CAST", free}, {"CHECK", free}, {"CONSTRAINT", free}, {"COPY", free},
 	{"CREATE", reserved}, {"CROSS", reserved}, {"CURRENT", free}, {"CURRENT_DATE", reserved}, {"CURRENT_TIME", reserved},
@@ -40,13 +40,13 @@ var keywordList = []keyword{
 	{"HTML", free}, {"IF", guarded}, {"ILIKE", reserved}, {"IN", reserved}, {"INDEX", free},
 	{"INNER", reserved}, {"INSERT", free}, {"INTERSECT", reserved}, {"INTERVAL", free}, {"INTO", reserved},
 	{"IS", reserved}, {"ISNULL", guarded}, {"JOIN", reserved}, {"JSON", free}, {"KEY", free}, {"LAST", free},
-	{"LEADING", free}, {"LEFT", guarded}, {"LIKE", reserved}, {"LIMIT", reserved}, {"MALFORMED", free},
+	{"LEADING", free}, {"LEFT", guarded}, {"LIKE", reserved}, {"LIMIT", reserved}, {"MALFORMED", free}, {"MATERIALIZED", free},
 	{"NATURAL", guarded}, {"NEXT", free}, {"NOT", reserved}, {"NOTNULL", guarded}, {"NULL", reserved}, {"NULLS", guarded},
 	{"OF", free}, {"OFFSET", reserved}, {"ON", reserved}, {"ONLY", free}, {"OR", reserved},
 	{"ORDER", reserved}, {"OUTER", guarded}, {"OVER", guarded}, {"PARTITION", free}, {"POSITION", free}, {"PRECEDING", free}, {"PRECISION", free}, {"PRIMARY", free},
 	{"RANGE", free}, {"REPAIR", free}, {"RIGHT", guarded}, {"ROW", free}, {"ROWS", free}, {"SALT", free},
 	{"SAMPLE", free}, {"SCAN", free}, {"SELECT", reserved}, {"SET", guarded}, {"SHOW", free},
-	{"SIMILAR", guarded}, {"SKIP", free}, {"SPLIT", free}, {"SPLITS", free}, {"STATISTICS", free}, {"STDIN", free},
+	{"SIMILAR", guarded}, {"SKIP", free}, {"SOME", free}, {"SPLIT", free}, {"SPLITS", free}, {"STATISTICS", free}, {"STDIN", free},
 	{"STDOUT", free}, {"STORED", free}, {"SUBSTR", free}, {"SUBSTRING", free}, {"SYMMETRIC", reserved}, {"SYSTEM_TIME", free},
 	{"TABLE", free}, {"TABLES", free}, {"TEXT", free}, {"THEN", reserved}, {"TIME", free},
 	{"TIMESTAMP", free}, {"TO", guarded}, {"TRAILING", free}, {"TRIM", free}, {"TRUE", reserved},
