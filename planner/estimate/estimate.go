@@ -93,6 +93,7 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	if s.Access == plan.Get {
 		w.gets, w.ranges = looked, 0
 	}
+	sought := s.Hop != nil // only rows that fit the conditions on the key are looked at
 	switch {
 	case s.Hop != nil || s.DistinctPrefix > 0:
 		if looked, ok = w.hop(s, t, k, looked); !ok {
@@ -100,13 +101,20 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 		}
 	case fuzzy(s.Filter):
 		if matching, ok := byKeyColumns(s, t, k); ok {
-			w.skipped = max(0, looked-matching)
+			w.skipped, sought = max(0, looked-matching), true
 			looked = min(looked, matching)
 		}
 	}
 	for _, f := range s.Fates {
-		if (f.By == plan.ByServer || f.By == plan.ByBoth) && !of.where(f.Expr) {
+		if f.By != plan.ByServer && f.By != plan.ByBoth {
+			continue
+		}
+		was := of.share
+		if !of.where(f.Expr) {
 			return e, false
+		}
+		if sought && onKey(s, f.Expr) {
+			of.share = was
 		}
 	}
 	rows := looked * of.share
@@ -124,9 +132,9 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 		}
 	}
 	w.looked = looked
-	w.rows, w.bytes = rows, rows*rowBytes(s, t, k)
+	w.rows, w.bytes = rows+w.keysSeen, rows*rowBytes(s, t, k)+w.keysSeen*rowBytesOf(s, t, k, true)
 	if s.Entries { // each leads to a row
-		w.rows, w.gets, w.bytes = 2*rows, w.gets+rows, w.bytes+rows*rowBytesOf(s, t, &t.Keys[0], false)
+		w.rows, w.gets, w.bytes = w.rows+rows, w.gets+rows, w.bytes+rows*rowBytesOf(s, t, &t.Keys[0], false)
 	}
 	return w.estimate(k), true
 }

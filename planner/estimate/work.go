@@ -39,7 +39,7 @@ type work struct {
 	looked, skipped, gets float64
 	rows, bytes           float64 // sent
 	ranges                int
-	hops                  float64
+	hops, keysSeen        float64 // what is looked at to hop: keys alone
 }
 
 // estimate prices w, on the keys k.
@@ -97,21 +97,24 @@ func (w *work) hop(s *plan.Scan, t *stats.Table, k *stats.Key, looked float64) (
 		return values * hopRows, true
 	}
 	matching, ok := byKeyColumns(s, t, k)
-	return math.Min(matching, looked) + values*hopRows, ok
+	w.keysSeen = values * hopRows
+	return math.Min(matching, looked), ok
 }
 
 // byKeyColumns estimates the rows for which the conditions on columns of the key alone are true.
 func byKeyColumns(s *plan.Scan, t *stats.Table, k *stats.Key) (rows float64, ok bool) {
 	of := allRows(s.Table, t)
 	for _, f := range s.Fates {
-		if slices.ContainsFunc(expr.Columns(f.Expr), func(c int) bool { return c >= len(s.Table.Columns) || s.Layout.PartOf(c) == nil }) {
-			continue
-		}
-		if !of.where(f.Expr) {
+		if onKey(s, f.Expr) && !of.where(f.Expr) {
 			return 0, false
 		}
 	}
 	return k.Rows * of.share, true
+}
+
+// onKey reports whether e is about columns of s's key alone.
+func onKey(s *plan.Scan, e expr.Expr) bool {
+	return !slices.ContainsFunc(expr.Columns(e), func(c int) bool { return c >= len(s.Table.Columns) || s.Layout.PartOf(c) == nil })
 }
 
 // fuzzy reports whether the servers' filter seeks from one pattern of keys to the next.
