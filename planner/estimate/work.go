@@ -10,7 +10,7 @@ import (
 	"github.com/hql-db/hql/stats"
 )
 
-// What things cost, in microseconds of a server's and the client's time together, as measured on one machine. Only how they compare matters.
+// What things cost, in microseconds of a server's and the client's time together: guesses of the usual size, of which only how they compare matters.
 const (
 	perRPC     = 300
 	perGet     = 30
