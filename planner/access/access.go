@@ -35,12 +35,12 @@ func (e *Env) Scan(req *Request) (_ *plan.Scan, err error) {
 		if !eligible(l, req) {
 			continue
 		}
-		if lost := req.lost(l); lost != "" {
+		if lost := req.lost(l); len(lost) > 0 {
 			if l.Name == req.Layout {
-				return nil, parser.Errorf(parser.NoPos, "INDEX %s cannot answer this: rows in which %s is NULL are not in it", l.Name, lost).
-					WithHint("add %s IS NOT NULL", lost)
+				return nil, parser.Errorf(parser.NoPos, "INDEX %s cannot answer this: rows in which %s is NULL are not in it", l.Name, lost[0]).
+					WithHint("add %s IS NOT NULL", lost[0])
 			}
-			left = append(left, plan.Candidate{Layout: l.Name, Lost: lost})
+			left = append(left, plan.Candidate{Layout: l.Name, Lost: lost[0]})
 			continue
 		}
 		c := e.candidate(l, req, terms, boxes, narrow)

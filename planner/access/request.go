@@ -52,12 +52,12 @@ func eligible(l *catalog.Layout, req *Request) bool {
 	return true
 }
 
-// lost gives a column of which req may want rows with NULL, while l has none of them; "" for none.
-func (req *Request) lost(l *catalog.Layout) string {
+// lost gives the columns of which req may want rows with NULL, while l has none of them.
+func (req *Request) lost(l *catalog.Layout) (out []string) {
 	for _, c := range l.Sparse {
 		if !c.NotNull && !slices.ContainsFunc(req.Conjuncts, func(e expr.Expr) bool { return expr.RejectsNull(e, c.Index) }) {
-			return c.Name
+			out = append(out, c.Name)
 		}
 	}
-	return ""
+	return out
 }

@@ -133,10 +133,14 @@ func (w *spanBuilder) whyNotKey(e expr.Expr, t *catalog.Table) string {
 	return "the key narrows it, but not to exactly these rows"
 }
 
-// advice is what a query that misses the prefix could add to hit it; "" where nothing helps.
-func (w *spanBuilder) advice() string {
+// advice is what a query that misses the prefix could add to hit it; "" where nothing helps. Layouts that req cannot
+// be read by are not spoken of.
+func (w *spanBuilder) advice(req *Request) string {
 	var best string
 	for _, l := range w.table.Layouts {
+		if !eligible(l, req) {
+			continue
+		}
 		var need []string
 		for _, p := range l.Key.Parts {
 			if p.Literal != nil {
@@ -167,6 +171,11 @@ func (w *spanBuilder) advice() string {
 		}
 		if len(need) == 0 {
 			continue
+		}
+		for _, name := range req.lost(l) {
+			if !slices.ContainsFunc(need, func(n string) bool { return strings.HasPrefix(n, name+" ") }) {
+				need = append(need, name+" IS NOT NULL")
+			}
 		}
 		text := "add " + strings.Join(need, " AND ")
 		if len(w.table.Layouts) > 1 {
