@@ -1,0 +1,252 @@
+package parser
+
+// LiteralKind is what a Literal was written as.
+type LiteralKind uint8
+
+// The literals.
+const (
+	NullLiteral LiteralKind = iota
+	BoolLiteral
+	NumberLiteral    // digits as written: 12, 1.5, 1e3; never signed
+	StringLiteral    // Text is the unquoted string
+	BytesLiteral     // X'..'; Text holds the bytes
+	DateLiteral      // DATE '..'; Text is what stood in the quotes
+	TimeLiteral      // TIME '..'
+	TimestampLiteral // TIMESTAMP '..'
+	IntervalLiteral  // INTERVAL '..'
+)
+
+// Literal is a constant; its value is decided by whoever knows the column's type.
+type Literal struct {
+	Pos  Pos
+	Kind LiteralKind
+	Text string // for BoolLiteral "true" or "false"
+}
+
+// Param is ?, $n or @name. Index is 1-based and set for ? and $n.
+type Param struct {
+	Pos   Pos
+	Index int
+	Name  string
+}
+
+// ColumnRef is name, table.name or "family:qualifier"; Name keeps its case.
+type ColumnRef struct {
+	Pos    Pos
+	Table  string
+	Name   string
+	Quoted bool
+}
+
+// Unary is -x, +x or NOT x. Op is "-", "+" or "NOT".
+type Unary struct {
+	Pos Pos
+	Op  string
+	X   Expr
+}
+
+// Binary is x op y. Op is one of
+// OR AND = <> < <= > >= + - * / % || -> ->> ~ ~* !~ !~* and "IS DISTINCT FROM".
+type Binary struct {
+	Pos  Pos // of the operator
+	Op   string
+	X, Y Expr
+}
+
+// Between is X [NOT] BETWEEN [SYMMETRIC] Lo AND Hi.
+type Between struct {
+	Pos       Pos
+	Not       bool
+	Symmetric bool
+	X, Lo, Hi Expr
+}
+
+// In is X [NOT] IN (list) or X [NOT] IN (SELECT ...).
+type In struct {
+	Pos   Pos
+	Not   bool
+	X     Expr
+	List  []Expr
+	Query *Select
+}
+
+// Like is X [NOT] LIKE|ILIKE|SIMILAR TO Pattern [ESCAPE e].
+type Like struct {
+	Pos     Pos
+	Not     bool
+	Op      string // "LIKE", "ILIKE" or "SIMILAR TO"
+	X       Expr
+	Pattern Expr
+	Escape  Expr // nil: backslash
+}
+
+// Is is X IS [NOT] NULL|TRUE|FALSE|UNKNOWN. What is in upper case.
+type Is struct {
+	Pos  Pos
+	Not  bool
+	X    Expr
+	What string
+}
+
+// Call is a function or aggregate call.
+type Call struct {
+	Pos      Pos
+	Name     string // upper case
+	Star     bool   // COUNT(*)
+	Distinct bool
+	Args     []Expr
+	OrderBy  []OrderTerm // STRING_AGG(x, ',' ORDER BY y)
+	Within   bool        // OrderBy stands behind the arguments: MODE() WITHIN GROUP (ORDER BY y)
+	Filter   Expr        // FILTER (WHERE ...)
+	Over     *Window     // nil: no window function
+}
+
+// Window is the rows that a window function is computed of: OVER name, or OVER (PARTITION BY ... ORDER BY ... frame).
+type Window struct {
+	Pos         Pos
+	Name        string // of a WINDOW clause; all else is then empty
+	PartitionBy []Expr
+	OrderBy     []OrderTerm
+	Frame       *Frame // nil: as PostgreSQL has it, RANGE from the first row to the peers of this one
+}
+
+// Frame is the rows of a partition that are taken for one of them: ROWS | RANGE | GROUPS BETWEEN Start AND End.
+type Frame struct {
+	Pos        Pos
+	Mode       string
+	Start, End FrameBound
+}
+
+// FrameBound is an end of a Frame.
+type FrameBound struct {
+	Pos    Pos
+	Kind   string // UNBOUNDED PRECEDING, PRECEDING, CURRENT ROW, FOLLOWING, UNBOUNDED FOLLOWING
+	Offset Expr   // of PRECEDING and FOLLOWING
+}
+
+// NamedWindow is one WINDOW name AS (...).
+type NamedWindow struct {
+	Pos    Pos
+	Name   string
+	Window *Window
+}
+
+// RangeArg is 'a' TO 'b' among the arguments of SALT and RING; "SALT HEX(8)" is
+// the call SALT_HEX(8).
+type RangeArg struct {
+	Pos    Pos
+	Lo, Hi Expr
+}
+
+// Case is CASE [X] WHEN .. THEN .. ELSE .. END.
+type Case struct {
+	Pos   Pos
+	X     Expr // nil for the searched form
+	Whens []When
+	Else  Expr
+}
+
+// When is one branch of a Case.
+type When struct{ Cond, Then Expr }
+
+// Cast is CAST(X AS type [AS encoding]) or X::type.
+type Cast struct {
+	Pos  Pos
+	X    Expr
+	Type string // upper case as written
+	// Encoding says how the bytes of a column that the catalog does not know are read:
+	// CAST("f:q" AS BIGINT AS ORDERED INT64). Nil: the type's own.
+	Encoding *EncodingDef
+}
+
+// AtTimeZone is X AT TIME ZONE Zone.
+type AtTimeZone struct {
+	Pos     Pos
+	X, Zone Expr
+}
+
+// Tuple is a row value (a, b).
+type Tuple struct {
+	Pos   Pos
+	Items []Expr
+}
+
+// SubqueryExpr is (SELECT ...) as a scalar, or EXISTS (SELECT ...).
+type SubqueryExpr struct {
+	Pos    Pos
+	Exists bool
+	Query  *Select
+}
+
+func (s *Select) Position() Pos      { return s.Pos }
+func (s *Insert) Position() Pos      { return s.Pos }
+func (s *Update) Position() Pos      { return s.Pos }
+func (s *Delete) Position() Pos      { return s.Pos }
+func (s *CreateTable) Position() Pos { return s.Pos }
+func (s *DropTable) Position() Pos   { return s.Pos }
+func (s *Show) Position() Pos        { return s.Pos }
+func (s *Explain) Position() Pos     { return s.Pos }
+func (s *Set) Position() Pos         { return s.Pos }
+func (s *Copy) Position() Pos        { return s.Pos }
+func (s *CheckTable) Position() Pos  { return s.Pos }
+func (s *Analyze) Position() Pos     { return s.Pos }
+
+func (*Select) statement()      {}
+func (*Insert) statement()      {}
+func (*Update) statement()      {}
+func (*Delete) statement()      {}
+func (*CreateTable) statement() {}
+func (*DropTable) statement()   {}
+func (*Show) statement()        {}
+func (*Explain) statement()     {}
+func (*Set) statement()         {}
+func (*Copy) statement()        {}
+func (*CheckTable) statement()  {}
+func (*Analyze) statement()     {}
+
+func (t *TableName) Position() Pos { return t.Pos }
+
+// Position is where the function's name begins.
+func (t *TableFunction) Position() Pos { return t.Pos }
+func (t *Subquery) Position() Pos      { return t.Pos }
+func (t *Join) Position() Pos          { return t.Pos }
+
+func (*TableName) tableExpr() {}
+
+func (*TableFunction) tableExpr() {}
+func (*Subquery) tableExpr()      {}
+func (*Join) tableExpr()          {}
+
+func (e *Literal) Position() Pos      { return e.Pos }
+func (e *Param) Position() Pos        { return e.Pos }
+func (e *ColumnRef) Position() Pos    { return e.Pos }
+func (e *Unary) Position() Pos        { return e.Pos }
+func (e *Binary) Position() Pos       { return e.Pos }
+func (e *Between) Position() Pos      { return e.Pos }
+func (e *In) Position() Pos           { return e.Pos }
+func (e *Like) Position() Pos         { return e.Pos }
+func (e *Is) Position() Pos           { return e.Pos }
+func (e *Call) Position() Pos         { return e.Pos }
+func (e *RangeArg) Position() Pos     { return e.Pos }
+func (e *Case) Position() Pos         { return e.Pos }
+func (e *Cast) Position() Pos         { return e.Pos }
+func (e *AtTimeZone) Position() Pos   { return e.Pos }
+func (e *Tuple) Position() Pos        { return e.Pos }
+func (e *SubqueryExpr) Position() Pos { return e.Pos }
+
+func (*Literal) expr()      {}
+func (*Param) expr()        {}
+func (*ColumnRef) expr()    {}
+func (*Unary) expr()        {}
+func (*Binary) expr()       {}
+func (*Between) expr()      {}
+func (*In) expr()           {}
+func (*Like) expr()         {}
+func (*Is) expr()           {}
+func (*Call) expr()         {}
+func (*RangeArg) expr()     {}
+func (*Case) expr()         {}
+func (*Cast) expr()         {}
+func (*AtTimeZone) expr()   {}
+func (*Tuple) expr()        {}
+func (*SubqueryExpr) expr() {}
