@@ -150,7 +150,9 @@ type Join struct {
 
 // Lookup plans the inner side of a lookup join.
 type Lookup struct {
-	// Plan gives the scan for a batch of values, not NULL, of the join's RightKeys.
+	// Plan gives the scan for a batch of values, not NULL, of the join's RightKeys. It is a function because the values decide on all of
+	// a Scan: the layout, the spans, what is left to check. Data in its place would be a query not planned yet, and whoever runs the
+	// plan would have to call the planner with it.
 	Plan func(batch [][]types.Value) (*Scan, error)
 }
 
@@ -225,7 +227,7 @@ type Subplan struct {
 	// Closed is set when the query depends on nothing around it. Run it once, give its rows through
 	// Env.Subqueries and plan again: as constants they can bind the key.
 	Closed bool
-	// Plan plans the query for the values of the expr.Subquery's Outer.
+	// Plan plans the query for the values of the expr.Subquery's Outer. It is a function for the same reason as Lookup.Plan.
 	Plan func(outer []types.Value) (*Plan, error)
 	// Sample is the plan for outer values made up, for EXPLAIN. Where nothing is run, the plan
 	// around a closed query is made as if it had given one row, Shown.
