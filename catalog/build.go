@@ -3,6 +3,7 @@ package catalog
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -450,9 +451,9 @@ func (b *builder) layouts() error {
 			return err
 		}
 		for _, o := range b.t.Layouts {
-			if sameBytes(o.Stored, l.Stored) && !apart(o.Key, l.Key) {
-				return parser.Errorf(d.Pos, "layouts %s and %s would be stored in one table, where their rows cannot be told apart", o.Name, l.Name).
-					WithHint("give each its own STORED IN, or begin their keys with different literals")
+			if !namesApart(o.Stored, l.Stored) && !apart(o.Key, l.Key) {
+				return parser.Errorf(d.Pos, "layouts %s and %s may be stored in one table, where their rows cannot be told apart", o.Name, l.Name).
+					WithHint("give each its own STORED IN, with a name that the other cannot have, or begin their keys with different literals")
 			}
 		}
 		l.storedParts = !l.Stored.IsLiteral()
@@ -491,11 +492,39 @@ func (b *builder) refuseDrawn(l *Layout) error {
 	return nil
 }
 
-// sameBytes reports whether two patterns are written alike.
-func sameBytes(a, b *Composite) bool {
-	return slices.EqualFunc(a.Parts, b.Parts, func(x, y *Part) bool {
-		return bytes.Equal(x.Literal, y.Literal) && (x.Literal != nil || x.Source == y.Source)
-	})
+// namesApart reports whether no name of an HBase table fits both patterns, as far as their lengths, beginnings and ends
+// tell: ('t_', day AS TEXT) and ('t_', day AS TEXT, '_c') have t_a_c in common, with days of 8 bytes they have none.
+func namesApart(a, b *Composite) bool {
+	x, y := shapeOf(a), shapeOf(b)
+	n, m := min(len(x.begin), len(y.begin)), min(len(x.end), len(y.end))
+	return x.most < y.least || y.most < x.least || x.begin[:n] != y.begin[:n] || x.end[len(x.end)-m:] != y.end[len(y.end)-m:]
+}
+
+// shape is what is known of the names that fit a pattern.
+type shape struct {
+	least, most int    // bytes
+	begin, end  string // literals
+}
+
+func shapeOf(p *Composite) shape {
+	var s shape
+	literals := true // all parts so far
+	for _, part := range p.Parts {
+		width := len(part.Literal)
+		if part.Literal != nil {
+			s.end += string(part.Literal)
+		} else if s.end, literals = "", false; part.Encoding.Width() != Variable {
+			width = part.Encoding.Width()
+		} else {
+			s.most = math.MaxInt32 // and what follows
+		}
+		if literals {
+			s.begin = s.end
+		}
+		s.least += width
+		s.most += width
+	}
+	return s
 }
 
 // apart reports whether two keys begin with literals of which none begins with the other.

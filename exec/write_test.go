@@ -151,7 +151,8 @@ func TestInsertIfNotExistsOnce(t *testing.T) {
 func TestFirstRowsOfATable(t *testing.T) {
 	_, c := newStore(t)
 	w := peers(t, c, `CREATE TABLE b (id TEXT, day TEXT, n INT, m INT) STORED IN ('b_', day AS TEXT) ROW KEY (id AS TEXT)
-		INDEX i (n AS ORDERED INT32, day AS TEXT(2), id AS TEXT) STORED IN ('i_', day AS TEXT) ROW KEY c (m AS ORDERED INT32, day AS TEXT(2), id AS TEXT)`, 0, 0, 0, 0)
+		INDEX i (n AS ORDERED INT32, day AS TEXT(2), id AS TEXT) STORED IN ('i_', day AS TEXT)
+		ROW KEY c (m AS ORDERED INT32, day AS TEXT(2), id AS TEXT) STORED IN ('c_', day AS TEXT)`, 0, 0, 0, 0)
 	for d := range 10 {
 		together(len(w), func(i int) {
 			w[i].changed(fmt.Sprintf("INSERT INTO b VALUES ('%d', 'd%d', 1, 1)", i, d))
