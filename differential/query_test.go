@@ -183,7 +183,8 @@ func (g *gen) aggregate(s *scope) (string, kind) {
 		return g.pick("STDDEV", "STDDEV_POP", "VARIANCE", "VAR_POP") + "(" + distinct + g.sized(s, 1) + ")" + filter, kDec
 	case 10:
 		f := g.pick("CORR", "COVAR_POP", "COVAR_SAMP", "REGR_SLOPE", "REGR_R2", "REGR_SXX", "REGR_COUNT")
-		return "CAST(" + f + "(" + g.bounded(s, 1) + ", " + g.bounded(s, 1) + ")" + filter + " AS DECIMAL(20, 6))", kDec
+		// Small numbers: of large ones a DOUBLE's last digits, which differ, would stand in front of the point or close behind it.
+		return "CAST(" + f + "(" + g.bounded(s, 1) + " % 1000, " + g.bounded(s, 1) + " % 1000)" + filter + " AS DECIMAL(20, 4))", kDec
 	case 11:
 		n := g.expr(s, kInt, 1)
 		switch g.IntN(3) {
