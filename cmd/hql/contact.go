@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/infer"
@@ -25,15 +26,15 @@ const askTimeout = 5 * time.Second
 // mostNamed is how many tables a note names.
 const mostNamed = 20
 
-// undescribed names the tables of the store that no definition is about, in order.
+// undescribed names the tables of the store that no definition is about, in the order of their names.
 func (s *session) undescribed(ctx context.Context) ([]string, error) {
 	names, err := s.db.Client().Tables(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, "hql_") || s.described(name) })
-	slices.Sort(names)
-	return names, nil
+	return slices.DeleteFunc(names, func(name string) bool {
+		return name == catalog.SystemTable || name == catalog.StatisticsTable || s.described(name)
+	}), nil
 }
 
 // described reports whether a definition is about the HBase table name.
@@ -136,24 +137,13 @@ func (s *session) infer(ctx context.Context, arg string) error {
 	if len(args) == 0 || len(args) > 2 {
 		return errors.New("\\infer takes an HBase table and perhaps a catalog file")
 	}
-	rows, err := infer.Sample(ctx, s.db.Client(), args[0], inferredFrom)
-	if errors.Is(err, hbase.ErrNoTable) {
-		return fmt.Errorf("%w: %s%s", hbase.ErrNoTable, args[0], storedAs(s.db, args[0]))
-	}
-	if err != nil {
+	proposals, err := propose(ctx, s.db, args[0], inferredFrom, proposed, s.stdout)
+	if err != nil || len(proposals) == 0 {
 		return err
-	}
-	proposals, err := infer.Propose(args[0], rows, proposed)
-	if err != nil {
-		return err
-	}
-	printProposals(s.stdout, proposals)
-	if len(proposals) == 0 {
-		return nil
 	}
 	if len(args) == 1 {
 		s.last = proposals[0].Table.SQL() // not the one that is open: the end of a script would run it
-		fmt.Fprintln(s.stderr, "note: \\g adopts the first for this session, \\e edits it, \\infer TABLE FILE writes it to a catalog file")
+		fmt.Fprintln(s.stderr, "note: \\g adopts the first, \\e edits it, \\infer TABLE FILE writes it to a catalog file")
 		return nil
 	}
 	f, err := os.OpenFile(home(args[1]), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
@@ -176,11 +166,21 @@ const (
 	proposed     = 3
 )
 
-func printProposals(w io.Writer, proposals []*infer.Proposal) {
+// propose prints what a sample of an HBase table's keys says about it, at most so many proposals, the best first.
+func propose(ctx context.Context, db *hql.DB, table string, sample, most int, w io.Writer) ([]*infer.Proposal, error) {
+	rows, err := infer.Sample(ctx, db.Client(), table, sample)
+	if errors.Is(err, hbase.ErrNoTable) {
+		return nil, fmt.Errorf("%w: %s%s", hbase.ErrNoTable, table, storedAs(db, table))
+	}
+	if err != nil {
+		return nil, err
+	}
+	proposals, err := infer.Propose(table, rows, most)
 	for i, p := range proposals {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
 		fmt.Fprint(w, p)
 	}
+	return proposals, err
 }

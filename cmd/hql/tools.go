@@ -13,9 +13,7 @@ import (
 
 	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/advise"
-	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/importer"
-	"github.com/hql-db/hql/infer"
 )
 
 // tool is a sub-command: hql NAME [flags] [arguments].
@@ -207,19 +205,8 @@ func inferTable(ctx context.Context, c *config, table string, sample, most int, 
 		return err
 	}
 	defer db.Close()
-	rows, err := infer.Sample(ctx, db.Client(), table, sample)
-	if errors.Is(err, hbase.ErrNoTable) {
-		return fmt.Errorf("%w: %s%s", hbase.ErrNoTable, table, storedAs(db, table))
-	}
-	if err != nil {
-		return err
-	}
-	proposals, err := infer.Propose(table, rows, most)
-	if err != nil {
-		return err
-	}
-	printProposals(stdout, proposals)
-	return nil
+	_, err = propose(ctx, db, table, sample, most, stdout)
+	return err
 }
 
 // adviseOn prints what the statements of src cost and what would make them cheaper.
