@@ -1,6 +1,7 @@
 package access
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/hql-db/hql/expr"
@@ -70,8 +71,18 @@ func newProof(of term, c columns) proof {
 		}
 	case *expr.Or:
 		p.any = make([]proof, 0, len(e.Terms))
-		for _, term := range e.Terms {
-			p.any = append(p.any, newProof(termOf(term, c), c))
+		of := map[int][]types.Interval{} // terms about one column are proven together as well: a >= 7 OR a < 9
+		for _, x := range e.Terms {
+			t := termOf(x, c)
+			p.any = append(p.any, newProof(t, c))
+			if t.ok && t.exact {
+				of[t.col] = append(of[t.col], t.set...)
+			}
+		}
+		for _, col := range slices.Sorted(maps.Keys(of)) {
+			if set := types.SetOf(of[col]...); len(of[col]) > 1 {
+				p.any = append(p.any, proof{col: col, set: set, sarg: true, truth: set.IsAll() && c.notNull(col)})
+			}
 		}
 	case both:
 		p.any = []proof{newProof(termOf(e.Expr, c), c), newProof(termOf(e.ofParts, c), c)}
