@@ -2,22 +2,30 @@ package access
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
 )
 
 // keyOrder is what the bytes of one span say of a wanted order.
 type keyOrder struct {
 	dir       int             // +1: forward, -1: reversed, 0: any (all terms are constant)
 	fixed     []byte          // the span's table and constant parts that no term asks about: spans that differ here must be merged
+	asked     []byte          // what the rows that are wanted have alike, and others of the span have not: spans that differ here may overlap
 	pivot     []byte          // see Span.SignSplit
 	prefixFix *catalog.Column // see Scan.PrefixFix; nil: none
 	// uneven: values of a term do not sort quite like their bytes (negative numbers, text
 	// before a delimiter), so that several spans cannot be read one after the other.
 	uneven bool
+}
+
+// ask records that all rows that are wanted have v in a column, or in part i of the key: then of is ^i.
+func (o *keyOrder) ask(of int, v types.Value) {
+	o.asked = v.AppendKey(binary.AppendVarint(o.asked, int64(of)))
 }
 
 // order decides whether reading the spans in key order, reversed, or merged gives the wanted order.
@@ -39,6 +47,8 @@ func (c *candidate) order(req *Request, off bool) {
 		}
 		if i == 0 {
 			first = o
+		} else if !bytes.Equal(o.asked, first.asked) {
+			return
 		} else if !bytes.Equal(o.fixed, first.fixed) {
 			merge = true
 		}
@@ -48,8 +58,8 @@ func (c *candidate) order(req *Request, off bool) {
 		}
 		orders[i] = o
 	}
-	if merge && (req.Unmerged || c.scan.Entries && !c.entriesTell(req.OrderBy)) {
-		return
+	if merge && (req.Unmerged || c.scan.Entries && (first.asked != nil || !c.entriesTell(req.OrderBy))) {
+		return // of entries those of rows that are not wanted are merged, too
 	}
 	if fix != nil && (dir > 0 || len(c.spans) > 1) {
 		return
@@ -119,8 +129,19 @@ func (c *candidate) spanOrder(s *keySpan, terms []plan.SortTerm) (keyOrder, bool
 			i++
 		case isCol && isConstant(s, col):
 			terms = terms[1:]
-		default:
-			return o, false
+		default: // rows of the span differ here, but those that are wanted may not
+			if v, ok := s.sets.single(col); isCol && ok {
+				o.ask(col, v)
+				terms = terms[1:]
+				continue
+			}
+			v, ok := p.Compute(s.sets.single, c.builder.number)
+			if !ok || p.ManyScales() || p.UsesLookup() {
+				return o, false
+			}
+			o.ask(^i, v)
+			open = true
+			i++
 		}
 	}
 	for _, t := range terms {
