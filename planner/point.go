@@ -194,7 +194,7 @@ func (t *Point) spans(args []types.Value) []plan.Span {
 			row[b.column] = args[b.arg]
 		}
 		table, key, err := place(row)
-		if err != nil || len(key) == 0 {
+		if err != nil || len(key) == 0 || len(key) > catalog.MaxKeyLength {
 			return nil
 		}
 		out = append(out, plan.Span{Table: table, Start: key, Key: true})

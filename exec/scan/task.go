@@ -4,7 +4,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/planner/plan"
 )
@@ -118,16 +117,12 @@ func cutTasks(s *plan.Scan, spans []plan.Span, chunk int) []task {
 		}
 		t := task{table: sp.Table, reversed: s.Reversed}
 		for ; i < len(spans) && spans[i].Key && spans[i].Table == sp.Table && len(t.keys) < chunk; i++ {
-			if n := len(spans[i].Start); n > 0 && n <= catalog.MaxKeyLength {
-				t.keys = append(t.keys, spans[i].Start) // no row has another key
-			}
+			t.keys = append(t.keys, spans[i].Start)
 		}
 		if s.Reversed {
 			slices.Reverse(t.keys)
 		}
-		if len(t.keys) > 0 {
-			out = append(out, t)
-		}
+		out = append(out, t)
 	}
 	if s.Reversed {
 		slices.Reverse(out)

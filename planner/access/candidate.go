@@ -52,6 +52,7 @@ func (e *Env) candidate(l *catalog.Layout, req *Request, terms []term, boxes []b
 	if l.Kind == catalog.Primary { // _key is its key
 		c.spans = w.keyConstraint(boxes, len(req.Table.Columns))
 	}
+	c.spans = slices.DeleteFunc(c.spans, keySpan.isNoKey)
 	if how == inOneRange {
 		c.spans, w.uses = oneRange(c.spans), coveredUses(l)
 	}

@@ -52,7 +52,7 @@ func cutSpan(s keySpan, iv types.Interval, col int) (keySpan, bool) {
 	}
 	s.bound = max(s.bound, 1)
 	s.proven = s.proven.with(col, types.SetOf(iv))
-	return s, len(s.Start) > 0 || !s.Key
+	return s, true
 }
 
 // mergeSpans sorts spans and merges those that overlap; with adjacent also those

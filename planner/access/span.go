@@ -33,6 +33,11 @@ type keySpan struct {
 	hop   *tailHop // nil: none is known
 }
 
+// isNoKey reports whether s is a key that no row has: HBase takes none that is empty or longer.
+func (s keySpan) isNoKey() bool {
+	return s.Key && (len(s.Start) == 0 || len(s.Start) > catalog.MaxKeyLength)
+}
+
 // sharesRest reports whether all keys of t begin with the bytes that p is computed from.
 func sharesRest(p *catalog.Part, t keySpan) bool {
 	n, ok := p.RestLength()
