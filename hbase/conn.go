@@ -39,6 +39,9 @@ const simplePreamble = "HBas\x00\x50"
 // server takes nothing in. It is more than an attempt has.
 const writeTimeout = 30 * time.Second
 
+// lastWords is how long a failed write waits for what the server sent before it ended the connection.
+const lastWords = 500 * time.Millisecond
+
 // How a server shows that it speaks TLS, or that it does not.
 var (
 	errNoWord = errors.New("ends the connection without a word, as servers do that want TLS (tls in the address)")
@@ -54,6 +57,8 @@ type regionConn struct {
 	dialer  *dialer
 	used    func() // called when the connection is first used
 	gone    func() // called when it is closed
+	over    sync.Once
+	ended   chan struct{} // closed, by over, once nothing more can be read
 }
 
 // Read notices why a server ends the connection: gohbase passes over answers without a call.
@@ -62,6 +67,7 @@ func (c *regionConn) Read(b []byte) (int, error) {
 	if err == nil {
 		return n, nil
 	}
+	defer c.over.Do(func() { close(c.ended) })
 	var malformed answerError
 	var broken *kerberos.MessageError
 	switch {
@@ -73,7 +79,7 @@ func (c *regionConn) Read(b []byte) (int, error) {
 			said = err
 		}
 		c.dialer.refuse(said)
-	case errors.Is(err, io.EOF) && !c.answers.first && c.dialer.tls == nil:
+	case (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)) && !c.answers.first && c.dialer.tls == nil:
 		c.dialer.giveUp(fmt.Errorf("%s %w", c.RemoteAddr(), errNoWord))
 	}
 	return n, err
@@ -115,6 +121,13 @@ func (c *regionConn) Write(b []byte) (int, error) {
 	}
 	frame, wanted := c.prepare(b), len(b)-skipped
 	n, err := c.Conn.Write(frame[skipped:])
+	if err != nil {
+		// gohbase closes the connection over this: Read, which may be told more by what the server sent last, comes first.
+		select {
+		case <-c.ended:
+		case <-time.After(lastWords):
+		}
+	}
 	if n == len(frame)-skipped { // all of what may be a shorter frame
 		n = wanted
 	}
@@ -348,7 +361,7 @@ func (d *dialer) dial(ctx context.Context, network, addr string) (*regionConn, e
 			return nil, err
 		}
 	}
-	c := &regionConn{Conn: conn, dialer: d, used: func() {}, gone: func() {}}
+	c := &regionConn{Conn: conn, dialer: d, used: func() {}, gone: func() {}, ended: make(chan struct{})}
 	if d.auth == nil {
 		c.answers = newAnswers(c.Conn, d.refuse)
 		return c, nil
