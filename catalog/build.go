@@ -89,7 +89,11 @@ func (c *Catalog) TableAt(name string, pos parser.Pos) (*Table, error) {
 	for _, t := range c.Tables() {
 		names = append(names, t.Name)
 	}
-	return nil, expr.Suggest(parser.Errorf(pos, "unknown table %q", name).Of(ErrUnknownTable), name, names)
+	err := expr.Suggest(parser.Errorf(pos, "unknown table %q", name).Of(ErrUnknownTable), name, names)
+	if err.Hint == "" && strings.EqualFold(name, "dual") {
+		return nil, err.WithHint("a SELECT without FROM gives one row")
+	}
+	return nil, err
 }
 
 // Tables lists the tables by name.

@@ -22,11 +22,38 @@ func misplaced(pos parser.Pos, aggregate string) error {
 		WithHint("aggregates stand in SELECT, HAVING and ORDER BY: HAVING has the conditions on groups, WHERE those on rows")
 }
 
+// elsewhere are functions of other systems, and what hql has in their place.
+var elsewhere = map[string]string{
+	"GENERATE_SERIES": "it stands in FROM: SELECT n FROM generate_series(1, 3) AS s (n)",
+	"UNNEST":          "there are no arrays: VALUES (1), (2) is a table of constants",
+	"ARRAY_AGG":       "JSON_AGG(x) makes a JSON array, STRING_AGG(x, ',') a text",
+	"GROUP_CONCAT":    "STRING_AGG(x, ',')", "LISTAGG": "STRING_AGG(x, ',')", "WM_CONCAT": "STRING_AGG(x, ',')",
+	"ROLLUP": groupsOnly, "CUBE": groupsOnly, "GROUPING": groupsOnly,
+	"IF": "CASE WHEN condition THEN a ELSE b END", "IIF": "CASE WHEN condition THEN a ELSE b END",
+	"ISNULL": "x IS NULL, or COALESCE(x, y) for y in its place", "ZEROIFNULL": "COALESCE(x, 0)",
+	"SYSDATE": "NOW()", "GETDATE": "NOW()", "SYSTIMESTAMP": "NOW()", "CLOCK_TIMESTAMP": "NOW()", "CURDATE": "CURRENT_DATE", "TODAY": "CURRENT_DATE",
+	"DATE_FORMAT": "TO_CHAR(timestamp, 'YYYY-MM-DD HH24:MI:SS')", "STRFTIME": "TO_CHAR(timestamp, 'YYYY-MM-DD HH24:MI:SS')",
+	"DATE_ADD": "timestamp + INTERVAL '1 day'", "DATEADD": "timestamp + INTERVAL '1 day'", "DATE_SUB": "timestamp - INTERVAL '1 day'",
+	"DATEDIFF": "day - day gives days, timestamp - timestamp milliseconds", "DATE_DIFF": "day - day gives days, timestamp - timestamp milliseconds",
+	"TIMESTAMPDIFF": "day - day gives days, timestamp - timestamp milliseconds", "AGE": "day - day gives days, timestamp - timestamp milliseconds",
+	"UNIX_TIMESTAMP": "EXTRACT(epoch FROM timestamp), or EPOCH_MS(timestamp) for milliseconds", "FROM_UNIXTIME": "TO_TIMESTAMP(seconds)",
+	"STR_TO_DATE": "TO_TIMESTAMP(text, 'YYYY-MM-DD HH24:MI:SS')", "DAYOFWEEK": "EXTRACT(dow FROM timestamp), 0 for Sunday",
+	"LEN": "LENGTH(text)", "INSTR": "STRPOS(text, part)", "CHARINDEX": "STRPOS(text, part)", "LOCATE": "STRPOS(text, part)",
+	"TO_NUMBER": "CAST(text AS DECIMAL)", "CONVERT": "CAST(x AS type)", "TRY_CAST": "CAST(x AS type), which fails for what it cannot convert",
+	"RLIKE": "text ~ 'pattern'", "REGEXP_MATCHES": "REGEXP_SUBSTR(text, 'pattern')",
+	"JSON_EXTRACT": "json -> 'key', or json ->> 'key' as text", "GET_JSON_OBJECT": "json ->> 'key'", "JSON_VALUE": "json ->> 'key'",
+	"VERSION": "hql --version tells its version", "CURRENT_SCHEMA": "there are no schemas: SHOW TABLES lists the tables",
+	"CURRENT_DATABASE": "there are no databases: SHOW TABLES lists the tables",
+	"UUID":             "there are no functions that draw identifiers: the program passes them as arguments", "GEN_RANDOM_UUID": "there are no functions that draw identifiers: the program passes them as arguments",
+}
+
+const groupsOnly = "GROUPING SETS, ROLLUP and CUBE are not supported: a UNION ALL of queries, each with its GROUP BY, gives the same rows"
+
 // UnknownFunction says that r has no function called name, and what is near.
 func UnknownFunction(r *Registry, name string, pos parser.Pos) error {
 	err := parser.Errorf(pos, "unknown function %s", name)
-	if strings.EqualFold(name, "GENERATE_SERIES") {
-		return err.WithHint("it stands in FROM: SELECT n FROM generate_series(1, 3) AS s (n)")
+	if hint := elsewhere[strings.ToUpper(name)]; hint != "" {
+		return err.WithHint("%s", hint)
 	}
 	return Suggest(err, name, slices.Sorted(maps.Keys(r.funcs)))
 }

@@ -63,11 +63,19 @@ var elsewhere = map[string]string{
 	"CALL":    "there are no stored procedures",
 	"PREPARE": "statements are prepared by the program: ?, $1 and @name stand for values",
 	"DISABLE": tables, "ENABLE": tables, "STATUS": tables,
-	"DELETEALL": "rows are deleted with DELETE FROM table WHERE and their keys' columns",
+	"DELETEALL":      "rows are deleted with DELETE FROM table WHERE and their keys' columns",
+	"LIST_NAMESPACE": databases, "NAMESPACES": databases,
+	"HELP": "\\? lists the commands of the prompt, \\h the statements", "?": "\\? lists the commands of the prompt, \\h the statements",
+	"QUIT": "\\q ends the prompt, the end of its statements a script", "EXIT": "\\q ends the prompt, the end of its statements a script",
+	"VERSION": "hql --version tells its version, \\conninfo the store in use", "WHOAMI": "\\conninfo tells the store in use",
+	"LOCK": noLocks, "REINDEX": "CHECK TABLE table REPAIR brings indexes and copies in line with the rows",
+	"TABLE": "all rows of a table are read with SELECT * FROM table",
 }
 
 const (
 	noTransactions = "there are no transactions: a row is written whole, several rows are not atomic"
+	noLocks        = "there are no locks: a row is written whole, several rows are not atomic"
+	databases      = "there are no namespaces to list: SHOW TABLES lists the tables; one of a namespace is STORED IN 'namespace:table'"
 	noRights       = "rights are HBase's: GRANT and REVOKE are its shell's"
 	tables         = "HBase's shell administers its tables and servers"
 )
@@ -77,6 +85,9 @@ var otherObjects = map[string]bool{
 	"DATABASE": true, "EXTENSION": true, "FUNCTION": true, "INDEX": true, "NAMESPACE": true, "PROCEDURE": true, "ROLE": true,
 	"SCHEMA": true, "SEQUENCE": true, "TEMP": true, "TEMPORARY": true, "TRIGGER": true, "TYPE": true, "USER": true,
 }
+
+// namesTable are the words behind which a table's name stands.
+var namesTable = map[string]bool{"FROM": true, "JOIN": true, "INTO": true, "UPDATE": true, "TABLE": true, "DESCRIBE": true, "DESC": true, "COPY": true, "ANALYZE": true}
 
 // unsupported says what hql has in place of what other systems know at token i.
 func (d *diagnosis) unsupported(i int) string {
@@ -91,6 +102,20 @@ func (d *diagnosis) unsupported(i int) string {
 		return "statements end with ; and commands of the prompt begin with a backslash: \\? lists them"
 	case i == 0:
 		return elsewhere[word]
+	case word == "," && before != "" && upper(i-2) == "LIMIT":
+		return fmt.Sprintf("of MySQL's LIMIT skipped, rows it is LIMIT %s OFFSET %s", d.value(i+1), d.value(i-1))
+	case d.verb == "SELECT" && i >= 2 && upper(i-1) == "TOP" && upper(i-2) == "SELECT" && d.tokens[i].Type == tokNumber:
+		return fmt.Sprintf("LIMIT %s stands at the end of the query", d.value(i))
+	case before == "INTERVAL" && d.tokens[i].Type == tokNumber:
+		return fmt.Sprintf("an interval stands in quotes: INTERVAL '%s %s'", d.value(i), strings.ToLower(strings.Trim(d.value(i+1), "()")))
+	case before == "FOR" && (word == "UPDATE" || word == "SHARE"), word == "FOR" && (next == "UPDATE" || next == "SHARE"):
+		return noLocks
+	case d.verb == "CREATE" && word == "AS" && i >= 3 && before != "STORED" && upper(1) == "TABLE" && len(d.frames) == 1:
+		return "CREATE TABLE ... AS is not supported, since the key must be told: CREATE TABLE with a ROW KEY, then INSERT INTO table query"
+	case word == "." && i > 0 && namesTable[upper(i-2)]:
+		return "table names have no schema or namespace before them: SHOW TABLES lists them; one of a namespace is STORED IN 'namespace:table'"
+	case d.verb == "EXPLAIN" && i == 1 && d.tokens[i].Type == tokWord && word != "EXPLAIN":
+		return "DESCRIBE table shows a table's columns and keys"
 	case i == 1 && (before == "DESCRIBE" || before == "DROP" || before == "CREATE") && quoted(i):
 		return "that is HBase's shell: here names stand without quotes, \\h " + strings.ToLower(before) + " shows the form"
 	case before == "DESCRIBE" && quoted(i):
@@ -102,7 +127,7 @@ func (d *diagnosis) unsupported(i int) string {
 	case i == 1 && (before == "CREATE" || before == "DROP") && otherObjects[word]:
 		return before + " " + word + " is not supported: tables are all there is"
 	case d.verb == "WITH" && before == "RECURSIVE" && i == 2:
-		return "WITH RECURSIVE is not supported"
+		return "WITH RECURSIVE is not supported: generate_series(1, 10) counts, and each step of a tree is a join or a statement"
 	case before == "ARRAY" && word == "[":
 		return "arrays are not supported: JSON_BUILD_ARRAY makes a JSON array, IN (...) compares with a list"
 	case word == "LATERAL", before == "LATERAL":
@@ -110,7 +135,7 @@ func (d *diagnosis) unsupported(i int) string {
 	case d.verb == "SHOW" && i == 2 && (word == "FROM" || word == "IN"):
 		return "DESCRIBE table shows a table's columns and keys"
 	case word == "RETURNING":
-		return "RETURNING is not supported"
+		return "RETURNING is not supported: a SELECT with the same WHERE gives the rows, of a DELETE before it"
 	case word == "ON" && next == "CONFLICT", word == "ON" && next == "DUPLICATE":
 		return "INSERT overwrites the row of the same key; with IF NOT EXISTS at its end it keeps it"
 	}

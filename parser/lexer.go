@@ -251,6 +251,9 @@ func (r *tokenReader) problem(t scanned) error {
 		return Errorf(pos, "a NUL character outside a string")
 	}
 	e := Errorf(pos, "unexpected character %q", text)
+	if text == "!" && t.start == r.start { // SQLLine's and Beeline's
+		return e.WithHint("statements end with ; and commands of the prompt begin with a backslash: \\? lists them")
+	}
 	if hint, ok := characterHints[text]; ok {
 		e.Hint = hint
 	}

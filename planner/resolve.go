@@ -116,8 +116,21 @@ func findColumn(ref *parser.ColumnRef, srcs []*source) (*expr.Column, error) {
 	return found, nil
 }
 
+// pseudoColumns are names that stand for values in other systems, and what hql has in their place.
+var pseudoColumns = map[string]string{
+	"CURRENT_USER": noUsers, "SESSION_USER": noUsers, "USER": noUsers,
+	"CURRENT_TIME": "CAST(NOW() AS TIME)", "LOCALTIME": "CAST(NOW() AS TIME)", "SYSDATE": "NOW()",
+	"ROWID": "_key is the rowkey's bytes", "ROWKEY": "_key is the rowkey's bytes", "ROW_KEY": "_key is the rowkey's bytes",
+	"ROWNUM": "LIMIT n takes the first rows, ROW_NUMBER() OVER (ORDER BY ...) numbers them",
+}
+
+const noUsers = "there are no users here: rights are those of the HBase user"
+
 // unknownColumn says that ref names nothing, and what is near.
 func unknownColumn(ref *parser.ColumnRef, srcs []*source) error {
+	if hint := pseudoColumns[strings.ToUpper(ref.Name)]; hint != "" && ref.Table == "" {
+		return parser.Errorf(ref.Pos, "unknown column %q", ref.Name).Of(catalog.ErrUnknownColumn).WithHint("%s", hint)
+	}
 	if len(srcs) == 0 {
 		return parser.Errorf(ref.Pos, "unknown column %q: there is no table here", ref.Name).Of(catalog.ErrUnknownColumn)
 	}

@@ -8,9 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hql-db/hql/types"
 )
 
 // command is a backslash command: what runs, what \? prints.
@@ -58,6 +61,7 @@ func commands() []command {
 			return s.include(ctx, name)
 		}},
 		{`\o`, "[FILE | |COMMAND]", "results to a file or a command, or to the screen again", (*session).redirect},
+		{`\copy`, "TABLE | (QUERY) TO | FROM FILE [WITH (...)]", "COPY, whose FILE needs no quotes", (*session).copy},
 		{`\set`, "[NAME [VALUE]]", "set a variable, which :NAME, :'NAME' and :\"NAME\" stand for", (*session).set},
 		{`\unset`, "NAME", "forget a variable", (*session).unset},
 		{`\c`, "[URL | NAME]", "connect to another store", (*session).reconnect},
@@ -200,6 +204,17 @@ func (s *session) redirect(_ context.Context, arg string) error {
 		s.screen, s.stdout, s.tty = s.stdout, to, false
 	}
 	return err
+}
+
+// copyFile is the file of \copy where it stands without quotes, or with psql's ~.
+var copyFile = regexp.MustCompile(`(?i)^((?:.*\)|[^()'"]*)\s(?:to|from)\s+)([^'\s(]\S*)(.*)$`)
+
+// copy is \copy, which is COPY: here that reads and writes the files of the program, as psql's \copy does.
+func (s *session) copy(ctx context.Context, arg string) error {
+	if m := copyFile.FindStringSubmatch(arg); m != nil && !strings.EqualFold(m[2], "STDIN") && !strings.EqualFold(m[2], "STDOUT") {
+		arg = m[1] + types.NewString(home(m[2])).SQL() + m[3]
+	}
+	return s.now(ctx, "COPY "+arg)
 }
 
 // edit is \e: what the editor leaves is read as if it had been typed.

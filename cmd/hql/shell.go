@@ -143,6 +143,17 @@ func (s *session) take() (string, error) {
 
 var commandName = regexp.MustCompile(`^\\([A-Za-z]+\+?|[?!])?`)
 
+// psqlCommands are those of psql that hql has not, and what it has in their place.
+var psqlCommands = map[string]string{
+	`\l`: `there are no databases: \dt lists the tables`, `\dn`: `there are no schemas: \dt lists the tables`,
+	`\di`: `\d TABLE shows the indexes of a table`, `\dv`: `there are no views: \dt lists the tables`, `\ds`: `there are no sequences: \dt lists the tables`,
+	`\du`: `rights are HBase's, whose shell tells them`, `\dp`: `rights are HBase's, whose shell tells them`, `\z`: `rights are HBase's, whose shell tells them`,
+	`\dT`: `docs/sql.md lists the types`, `\do`: `\df lists the operators, too`, `\sf`: `\df NAME describes a function`,
+	`\p`: `\e shows the statement`, `\r`: `^C drops the statement`, `\s`: `the arrow keys go through the history`,
+	`\a`: `\format tsv, or another format`, `\t`: `\format tsv, or another format`, `\H`: `\format markdown, or another format`,
+	`\gset`: `\set NAME VALUE sets a variable`, `\if`: `scripts have no conditions`, `\timeout`: `--timeout bounds each statement`,
+}
+
 // command runs a line that begins with a backslash.
 func (s *session) command(ctx context.Context, line string) int {
 	name := commandName.FindString(line)
@@ -155,7 +166,7 @@ func (s *session) command(ctx context.Context, line string) int {
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
-	err := fmt.Errorf("unknown command %s (\\? lists them)", printable(strings.Fields(line)[0]))
+	err := fmt.Errorf("unknown command %s (%s)", printable(strings.Fields(line)[0]), cmp.Or(psqlCommands[name], `\? lists them`))
 	if strings.HasPrefix(line, `\.`) {
 		err = fmt.Errorf("commands begin with a backslash: \\%s (\\? lists them)", printable(strings.Fields(line)[0][2:]))
 	}
