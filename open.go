@@ -32,7 +32,8 @@ import (
 // parameters: hbase://zk/hbase?catalog=tables.sql&full_scan=warn. Options win over them.
 // One with kerberos=NAME@REALM authenticates that user with the keys in keytab=FILE or, without it, with the tickets of
 // kinit, whose user is meant by kerberos= alone; service=hbase/_HOST@REALM is the servers' principal,
-// protection=privacy (or integrity, or authentication) what the cluster calls hbase.rpc.protection. See WithKerberos.
+// protection=privacy (or integrity, or authentication) what the cluster calls hbase.rpc.protection. token=FILE has a delegation token in
+// the place of tickets, as kerberos= alone has where HADOOP_TOKEN_FILE_LOCATION names a file with one. See WithKerberos.
 // One with tls secures the connections to HBase; tls_ca=FILE holds the authorities to trust in place of the system's, tls_cert=FILE and
 // tls_key=FILE what the client proves itself with: PEM, PKCS #12 or JKS, the stores with the password that tls_password_file=FILE holds.
 // tls_site=FILE takes all these from an hbase-site.xml; tls_verify=ca leaves unchecked that a certificate is for its server's name. The
@@ -239,6 +240,11 @@ func dsnOptions(q url.Values) ([]Option, error) {
 			krb.Service = v
 		case "protection":
 			krb.Protection = v
+		case "token":
+			krb.Token = v
+			if v == "" {
+				return nil, errors.New("connect: token names a file of Hadoop's delegation tokens; the one in HADOOP_TOKEN_FILE_LOCATION is used with kerberos alone")
+			}
 		case "tls":
 			on, err := strconv.ParseBool(cmp.Or(v, "true"))
 			if err != nil {
@@ -261,11 +267,13 @@ func dsnOptions(q url.Values) ([]Option, error) {
 			}
 			files.AnyHost = v == "ca"
 		default:
-			return nil, fmt.Errorf("connect: unknown parameter %q: user, catalog, tz, full_scan, write, kerberos, keytab, service, protection, tls, tls_ca, tls_cert, tls_key, tls_password_file, tls_site, tls_verify", name)
+			return nil, fmt.Errorf("connect: unknown parameter %q: user, catalog, tz, full_scan, write, kerberos, keytab, service, protection, token, tls, tls_ca, tls_cert, tls_key, tls_password_file, tls_site, tls_verify", name)
 		}
 	}
 	switch {
-	case q.Has("kerberos"):
+	case krb.Token != "" && (krb.Principal != "" || krb.Keytab != ""):
+		return nil, errors.New("connect: token says who connects: kerberos=NAME@REALM and keytab have no place beside it")
+	case q.Has("kerberos"), krb.Token != "":
 		out = append(out, WithKerberos(krb))
 	case krb != kerberos.Config{}:
 		return nil, errors.New("connect: keytab, service and protection need kerberos=NAME@REALM")

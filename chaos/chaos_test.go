@@ -71,7 +71,7 @@ func newWorld(t *testing.T, servers int) *world {
 	c := startCluster(t, servers)
 	t.Logf("cluster of %d region servers up after %v", servers, time.Since(began).Round(time.Second))
 	ctx := context.Background()
-	db, err := hql.Open(ctx, c.dsn(), hql.WithWrites(true), hql.WithFullScan(hql.FullScanAllow))
+	db, err := hql.Open(ctx, c.address(), hql.WithWrites(true), hql.WithFullScan(hql.FullScanAllow))
 	if err != nil {
 		t.Fatal(err)
 	}

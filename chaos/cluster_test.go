@@ -14,17 +14,26 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hql-db/hql/hbase/hbasetest"
 )
 
 // clusterEnv names the directory of cluster.sh, which starts and breaks an HBase.
 const clusterEnv = "HQL_CHAOS_CLUSTER"
 
-// A cluster is one ZooKeeper, one master and some region servers, each a process.
+// connectEnv is "rpc" for statements that reach the cluster without ZooKeeper. There are two masters then, one of them active.
+const connectEnv = "HQL_CHAOS_CONNECT"
+
+// backup is the second master.
+const backup = "m2"
+
+// A cluster is one ZooKeeper, one master or two, and some region servers, each a process.
 type cluster struct {
 	t       testing.TB
 	dir     string // a copy of the scripts; run below it holds data and logs
-	base    int    // of the ports: ZooKeeper +181, master +600, region server i +620+i
+	base    int    // of the ports: ZooKeeper +181, master +600, the second +601, region server i +620+i
 	servers int
+	rpc     bool       // see connectEnv
 	mu      sync.Mutex // held while processes are started, stopped or asked something
 }
 
@@ -65,6 +74,7 @@ func startCluster(t testing.TB, servers int) *cluster {
 	}
 	for _, name := range []string{"cluster.sh", "Chaos.java", "opens"} {
 		b, err := os.ReadFile(filepath.Join(from, name))
+		b = bytes.ReplaceAll(b, []byte("((ClusterConnection) c)"), []byte("c")) // HBase 3 has no such class
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), b, 0o755)
 		}
@@ -72,7 +82,11 @@ func startCluster(t testing.TB, servers int) *cluster {
 			t.Fatal(err)
 		}
 	}
-	c := &cluster{t: t, dir: dir, servers: servers, base: freeBase(t, servers)}
+	c := &cluster{t: t, dir: dir, servers: servers, base: freeBase(t, servers), rpc: os.Getenv(connectEnv) == "rpc"}
+	if err := os.WriteFile(c.jars(), []byte(hbasetest.ClassPath(t)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c.makePages()
 	c.downWithTest()
 	if out := c.script("up", strconv.Itoa(servers)); !strings.Contains(out, "up") {
 		t.Fatalf("the cluster did not start: %s", out)
@@ -80,13 +94,73 @@ func startCluster(t testing.TB, servers int) *cluster {
 	if !c.waitReady(time.Minute) || !c.waitServers(2*time.Minute) {
 		t.Fatalf("the cluster did not start:\n%s\n%s", tail(c.log("m")), tail(c.log("chaos")))
 	}
+	if c.rpc {
+		c.configureBackup()
+		c.start(backup)
+	}
 	return c
+}
+
+// jars is the file of the class path.
+func (c *cluster) jars() string { return filepath.Join(c.dir, "cp.txt") }
+
+// makePages makes directories that servers of HBase 2.6 and later miss in its jars.
+func (c *cluster) makePages() {
+	for _, name := range append(c.masters(), "rs1", "rs2", "rs3") {
+		for _, of := range []string{"master", "regionserver", "static"} {
+			if err := os.MkdirAll(filepath.Join(c.dir, "run", "conf-"+name, "hbase-webapps", of), 0o755); err != nil {
+				c.t.Fatal(err)
+			}
+		}
+	}
+}
+
+// configureBackup writes the second master's configuration.
+func (c *cluster) configureBackup() {
+	for _, name := range []string{"hbase-site.xml", "log4j.properties"} {
+		b, err := os.ReadFile(filepath.Join(c.dir, "run", "conf-m", name))
+		if err == nil {
+			b = bytes.ReplaceAll(b, fmt.Appendf(nil, ">%d<", c.base+600), fmt.Appendf(nil, ">%d<", c.base+601))
+			err = os.WriteFile(filepath.Join(c.dir, "run", "conf-"+backup, name), b, 0o644)
+		}
+		if err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}
+
+// masters are the names of the masters.
+func (c *cluster) masters() []string {
+	if c.rpc {
+		return []string{"m", backup}
+	}
+	return []string{"m"}
+}
+
+// start starts a process. cluster.sh knows of one master only.
+func (c *cluster) start(name string) {
+	if name != backup {
+		c.script("start", name)
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	cmd := exec.Command("bash", "-c", `exec java $(cat ../opens) -Xmx384m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp conf-m2:$(cat ../cp.txt) org.apache.hadoop.hbase.master.HMaster start >/dev/null 2>>log/m2.err`)
+	cmd.Dir, cmd.Env = filepath.Join(c.dir, "run"), c.env()
+	if err := cmd.Start(); err != nil {
+		c.t.Errorf("the second master: %v", err)
+		return
+	}
+	if err := os.WriteFile(filepath.Join(cmd.Dir, "log", backup+".pid"), []byte(strconv.Itoa(cmd.Process.Pid)), 0o644); err != nil {
+		c.t.Error(err)
+	}
+	go func() { _ = cmd.Wait() }()
 }
 
 // freeBase finds a base all of whose ports are free now.
 func freeBase(t testing.TB, servers int) int {
 	for base := 24000 + 1000*(os.Getpid()%20); base < 60000; base += 1000 {
-		ports := []int{base + 181, base + 600}
+		ports := []int{base + 181, base + 600, base + 601}
 		for i := range servers {
 			ports = append(ports, base+621+i)
 		}
@@ -109,13 +183,13 @@ func freeBase(t testing.TB, servers int) int {
 
 func (c *cluster) env() []string {
 	// ZooKeeper's administration server would take port 8080, and end the process if it is taken.
-	return append(os.Environ(), "JAVA_TOOL_OPTIONS=-Dzookeeper.admin.enableServer=false", "B="+filepath.Join(c.dir, "run"), "PB="+strconv.Itoa(c.base), fmt.Sprintf("LEASE=%d", lease.Milliseconds()), "RPCTO=10000")
+	return append(os.Environ(), "JAVA_TOOL_OPTIONS=-Dzookeeper.admin.enableServer=false", "B="+filepath.Join(c.dir, "run"), "CPFILE="+c.jars(), "PB="+strconv.Itoa(c.base), fmt.Sprintf("LEASE=%d", lease.Milliseconds()), "RPCTO=10000")
 }
 
 // downWithTest leaves a shell behind that ends the cluster when this process closes its
 // pipe, be it because the test is over or because the process died.
 func (c *cluster) downWithTest() {
-	cmd := exec.Command("bash", "-c", `read _; for i in rs1 rs2 rs3; do [ -f run/log/$i.pid ] && kill -CONT $(cat run/log/$i.pid); done; bash ./cluster.sh down wipe; cd /; rm -rf "$0"`, c.dir)
+	cmd := exec.Command("bash", "-c", `read _; for i in rs1 rs2 rs3; do [ -f run/log/$i.pid ] && kill -CONT $(cat run/log/$i.pid); done; [ -f run/log/m2.pid ] && kill -KILL $(cat run/log/m2.pid); bash ./cluster.sh down wipe; cd /; rm -rf "$0"`, c.dir)
 	cmd.Dir, cmd.Env = c.dir, c.env()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ^C ends the test, not the tidying
 	pipe, err := cmd.StdinPipe()
@@ -182,15 +256,15 @@ func (c *cluster) server(i int) string { return fmt.Sprintf("rs%d", i%c.servers+
 func (c *cluster) port(i int) int { return c.base + 621 + i%c.servers }
 
 // kill ends a process at once and starts it again after some time. It reports whether it
-// was back, and the master knew, within a minute.
+// was back, and the master knew, within two minutes.
 func (c *cluster) kill(name string, away time.Duration) bool {
 	before, _ := c.admin("servers")
 	if !c.signal(name, syscall.SIGKILL) {
 		return false
 	}
 	time.Sleep(away)
-	c.script("start", name)
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(300 * time.Millisecond) {
+	c.start(name)
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(300 * time.Millisecond) {
 		now, ok := c.admin("servers")
 		if ok && strings.Count(now, "localhost") == c.servers && (!strings.HasPrefix(name, "rs") || serverList(now) != serverList(before)) {
 			return true
@@ -244,6 +318,14 @@ func (c *cluster) expired() (n int) {
 		}
 	}
 	return n
+}
+
+// address is where statements are sent.
+func (c *cluster) address() string {
+	if c.rpc {
+		return fmt.Sprintf("hbase+rpc://localhost:%d,localhost:%d", c.base+600, c.base+601)
+	}
+	return c.dsn()
 }
 
 func (c *cluster) dsn() string { return fmt.Sprintf("hbase://127.0.0.1:%d/hbase", c.base+181) }

@@ -88,6 +88,12 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := auth.ForCluster(func() (string, error) { return clusterID(ctx, cfg) }); err != nil {
+			return nil, err
+		}
+		if auth.Token() && cfg.User != "" && cfg.User != auth.Principal() {
+			return nil, fmt.Errorf("kerberos: the token is that of %s, who cannot act for %s with it", auth.Principal(), cfg.User)
+		}
 		dials.auth, cfg.User = auth, cmp.Or(cfg.User, auth.Principal())
 	}
 	who := cfg.User
@@ -101,9 +107,9 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 	if cfg.Servers != "" {
 		dials.locator = newRegistry(strings.Split(cfg.Servers, ","), who, dials)
 	} else {
-		root := cmp.Or(cfg.Root, "/hbase")
-		from += " under " + root
-		dials.locator = &zooKeeper{quorum: strings.Split(cfg.Quorum, ","), root: root}
+		z := newZooKeeper(cfg)
+		from += " under " + z.root
+		dials.locator = z
 	}
 	dial := func() gohbase.Client {
 		conns := dials.connections()

@@ -110,8 +110,8 @@ func address(s *pb.ServerName) string {
 	return net.JoinHostPort(s.GetHostName(), fmt.Sprint(s.GetPort()))
 }
 
-// parseZnode reads a znode's content: 0xff, the length of an id, the id, "PBUF" and a message.
-func parseZnode(p place, b []byte) (*pb.ServerName, error) {
+// znodeMessage is what a znode holds: 0xff, the length of an id, the id, "PBUF" and a message.
+func znodeMessage(b []byte) ([]byte, error) {
 	if len(b) < 5 || b[0] != 0xff {
 		return nil, fmt.Errorf("its %d bytes have no header", len(b))
 	}
@@ -119,9 +119,17 @@ func parseZnode(p place, b []byte) (*pb.ServerName, error) {
 	if n < 1 || n > 65000 || uint64(len(b)) < 5+n+4 || string(b[5+n:5+n+4]) != "PBUF" {
 		return nil, fmt.Errorf("its %d bytes hold no message", len(b))
 	}
+	return b[5+n+4:], nil
+}
+
+// parseZnode reads the content of p's znode.
+func parseZnode(p place, b []byte) (*pb.ServerName, error) {
+	message, err := znodeMessage(b)
+	if err != nil {
+		return nil, err
+	}
 	var server *pb.ServerName
-	var err error
-	if message := b[5+n+4:]; p == masterPlace {
+	if p == masterPlace {
 		var m pb.Master
 		err = proto.Unmarshal(message, &m)
 		server = m.Master

@@ -2,6 +2,7 @@ package hbase
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -64,6 +65,31 @@ func (z *zooKeeper) locate(ctx context.Context, p place) (*pb.ServerName, error)
 }
 
 func (z *zooKeeper) close() {}
+
+func newZooKeeper(cfg Config) *zooKeeper {
+	return &zooKeeper{quorum: strings.Split(cfg.Quorum, ","), root: cmp.Or(cfg.Root, "/hbase")}
+}
+
+// clusterID reads the cluster's id, by which tokens are told apart.
+func clusterID(ctx context.Context, cfg Config) (string, error) {
+	if cfg.Servers != "" {
+		return "", errors.New("there are tokens of several clusters: without ZooKeeper nobody tells which this one is")
+	}
+	z := newZooKeeper(cfg)
+	name := z.root + "/hbaseid"
+	b, err := firstOf(ctx, z.quorum, func(ctx context.Context, server string) ([]byte, error) { return readZnode(ctx, server, name) })
+	if err != nil {
+		return "", fmt.Errorf("ZooKeeper at %q: %w", cfg.Quorum, err)
+	}
+	message, err := znodeMessage(b)
+	if err == nil {
+		if id := fields(message, 1); len(id) == 1 && len(id[0]) > 0 {
+			return string(id[0]), nil
+		}
+		err = errors.New("it names no cluster")
+	}
+	return "", fmt.Errorf("znode %s of ZooKeeper at %s: %w", name, cfg.Quorum, err)
+}
 
 // readZnode reads a znode's content from one server.
 func readZnode(ctx context.Context, server, name string) ([]byte, error) {

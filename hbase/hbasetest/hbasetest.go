@@ -63,6 +63,8 @@ type Cluster struct {
 	// Krb5Conf is the configuration of realm HQL.TEST; the user alice is in the keytab and the ticket
 	// cache, and the servers are hbase/localhost.
 	Krb5Conf, Keytab, CCache string
+	// Tokens are files with a delegation token of alice's, one of each form in which Hadoop writes them.
+	Tokens []string
 	// CA is the PEM file of the authority that signed the servers' certificate; "" where they speak clear text.
 	CA string
 }
@@ -112,7 +114,7 @@ func kerberized(tb testing.TB, p product) Cluster {
 	check(tb, err)
 	tb.Cleanup(r.stop)
 	in := func(name string) string { return filepath.Join(r.dir, name) }
-	return Cluster{Quorum: r.quorum, Krb5Conf: in("krb5.conf"), Keytab: in("alice.keytab"), CCache: in("alice.ccache")}
+	return Cluster{Quorum: r.quorum, Krb5Conf: in("krb5.conf"), Keytab: in("alice.keytab"), CCache: in("alice.ccache"), Tokens: []string{in("writable.tokens"), in("protobuf.tokens")}}
 }
 
 // Guarded starts an HBase that permits nothing to anybody but the user who runs it, and stops it after the test, which is
@@ -378,6 +380,14 @@ func freePorts(n int) ([]int, error) {
 	return out, nil
 }
 
+// ClassPath gives the jars of the HBase that Quorum starts, which is not. The test is skipped as with Quorum.
+func ClassPath(tb testing.TB) string {
+	tb.Helper()
+	cp, err := classPath(plain())
+	check(tb, err)
+	return cp
+}
+
 // classPath resolves the jars of p with Maven, once a machine.
 func classPath(p product) (string, error) {
 	for _, tool := range []string{"java", "mvn"} {
@@ -478,6 +488,7 @@ func site(dir string, ports []int, kerberos bool, more [][2]string) []byte {
 			{"hbase.regionserver.kerberos.principal", principal},
 			{"hbase.master.keytab.file", keys},
 			{"hbase.regionserver.keytab.file", keys},
+			{"hbase.coprocessor.region.classes", "org.apache.hadoop.hbase.security.token.TokenProvider"},
 		}...)
 	}
 	var b strings.Builder

@@ -2,6 +2,7 @@ package kerberos_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"net/url"
 	"os"
@@ -45,6 +46,17 @@ func TestHBase(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := "hbase://" + c.Quorum + "/hbase?write"
+	waitFor(t, c.Tokens)
+	token, err := os.ReadFile(c.Tokens[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Behind the password, of 20 bytes, come the kind and what follows it.
+	token[bytes.Index(token, []byte("HBASE_AUTH_TOKEN"))-2] ^= 1
+	spoiled := filepath.Join(t.TempDir(), "spoiled")
+	if err := os.WriteFile(spoiled, token, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	const tenth = "(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))"
 	keytab := "&kerberos=alice@HQL.TEST&keytab=" + url.QueryEscape(c.Keytab)
 	for _, test := range []struct {
@@ -60,6 +72,12 @@ func TestHBase(t *testing.T) {
 		{"option", "", hql.WithKerberos(kerberos.Config{CCache: c.CCache, Krb5Conf: c.Krb5Conf}), ""},
 		{"integrity", keytab + "&protection=integrity", nil, ""},
 		{"privacy", keytab + "&protection=privacy", nil, ""},
+		{"token", "&token=" + url.QueryEscape(c.Tokens[0]), nil, ""},
+		{"token in a message", "&token=" + url.QueryEscape(c.Tokens[1]), nil, ""},
+		{"token, integrity", "&protection=integrity&token=" + url.QueryEscape(c.Tokens[0]), nil, ""},
+		{"token, privacy", "&protection=privacy&token=" + url.QueryEscape(c.Tokens[0]), nil, ""},
+		{"spoiled token", "&token=" + url.QueryEscape(spoiled), nil, "the server refuses: "},
+		{"acting for another with a token", "&user=bob&token=" + url.QueryEscape(c.Tokens[0]), nil, "the token is that of alice@HQL.TEST, who cannot act for bob with it"},
 		{"no such protection", keytab + "&protection=secrecy", nil, `the protection "secrecy" is not authentication, integrity or privacy`},
 		{"acting for another, sealed", keytab + "&protection=privacy&user=bob", nil, "User: alice@HQL.TEST is not allowed to impersonate bob"},
 		{"simple", "", nil, "the cluster wants Kerberos"},
@@ -93,9 +111,17 @@ func TestHBase(t *testing.T) {
 			if _, err := db.Exec(t.Context(), "CREATE TABLE t (id INT PRIMARY KEY, name STRING); INSERT INTO t VALUES (1, 'x'), (2, 'y')"); err != nil {
 				t.Fatal(err)
 			}
+			defer func() {
+				if _, err := db.Exec(context.Background(), "DROP TABLE t"); err != nil {
+					t.Error(err)
+				}
+			}()
 			var name string
 			if err := db.QueryRow(t.Context(), "SELECT name FROM t WHERE id = 2").Scan(&name); err != nil || name != "y" {
 				t.Errorf("%q, %v", name, err)
+			}
+			if !strings.Contains(test.params, "protection=") {
+				return
 			}
 			// Answers of many messages, to several who ask at once.
 			if _, err := db.Exec(t.Context(), "INSERT INTO t SELECT 10 + 100 * a.n + 10 * b.n + c.n, LPAD('', 20000, 'xy') FROM (VALUES (0), (1), (2), (3), (4)) AS a (n), "+tenth+" AS b (n), "+tenth+" AS c (n)"); err != nil {
@@ -111,22 +137,37 @@ func TestHBase(t *testing.T) {
 				})
 			}
 			all.Wait()
-			if _, err := db.Exec(t.Context(), "DROP TABLE t"); err != nil {
-				t.Error(err)
-			}
 		})
 	}
 }
 
-// On an HBase that takes sealed messages only, within TLS.
+// waitFor waits for files to be written.
+func waitFor(t *testing.T, files []string) {
+	for _, f := range files {
+		for end := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
+			if _, err := os.Stat(f); err == nil {
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatalf("there is no %s", f)
+			}
+		}
+	}
+}
+
+// On an HBase that takes sealed messages only, within TLS. It knows HBase's own cipher too, which is for clients that ask for it.
 func TestSealed(t *testing.T) {
 	c := hbasetest.Sealed(t)
+	waitFor(t, c.Tokens)
 	t.Setenv("KRB5_CONFIG", c.Krb5Conf)
 	plain := "hbase://" + c.Quorum + "/hbase?write&kerberos=alice@HQL.TEST&keytab=" + url.QueryEscape(c.Keytab)
 	address := plain + "&tls&tls_ca=" + url.QueryEscape(c.CA)
+	token := "hbase://" + c.Quorum + "/hbase?write&tls&tls_ca=" + url.QueryEscape(c.CA) + "&token=" + url.QueryEscape(c.Tokens[0])
 	for _, test := range []struct{ address, want string }{
 		{address, ""},
 		{address + "&protection=integrity,privacy", ""},
+		{token, ""},
+		{token + "&protection=authentication", "the server offers the protection privacy (hbase.rpc.protection), and authentication is wanted"},
 		{address + "&protection=authentication,integrity", "the server offers the protection privacy (hbase.rpc.protection), and authentication,integrity is wanted"},
 		{plain, "the server closes the connection, as servers do that want TLS (tls in the address)"},
 	} {

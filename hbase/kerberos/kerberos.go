@@ -27,6 +27,9 @@ type Config struct {
 	Keytab string
 	// CCache is the file of a ticket cache, as kinit writes it; "" is what KRB5CCNAME names, or /tmp/krb5cc_UID.
 	CCache string
+	// Token is a file of Hadoop's delegation tokens, of which the one for HBase is used and Kerberos not at all; "" is what
+	// HADOOP_TOKEN_FILE_LOCATION names, if that holds one for HBase and neither Principal nor Keytab nor CCache is given.
+	Token string
 	// Service is the servers' principal: "hbase", the default, or SERVICE/_HOST@REALM as hbase-site.xml has it.
 	// _HOST is the name under which a server has registered itself, in lower case.
 	Service string
@@ -46,12 +49,16 @@ type Authenticator struct {
 	service, host string // of the servers' principal: host may be _HOST
 	serviceRealm  string // "": as the Kerberos configuration maps the host
 	wanted        []byte // layers, in this order
+	cluster       string // the id of the cluster, if it was needed: see ForCluster
 }
 
 // New checks a configuration and reads the files that it names; no server is asked.
 func New(cfg Config) (a *Authenticator, err error) {
 	defer recovered(&err)
 	cfg.Krb5Conf = cmp.Or(cfg.Krb5Conf, first(filepath.SplitList(os.Getenv("KRB5_CONFIG"))), "/etc/krb5.conf")
+	if cfg.Token, err = tokenFile(cfg); err != nil {
+		return nil, err
+	}
 	a = &Authenticator{cfg: cfg}
 	service, realm, _ := strings.Cut(cmp.Or(cfg.Service, "hbase"), "@")
 	a.serviceRealm = realm
@@ -62,6 +69,9 @@ func New(cfg Config) (a *Authenticator, err error) {
 	}
 	if a.wanted, err = parseProtection(cmp.Or(cfg.Protection, "authentication,integrity,privacy")); err != nil {
 		return nil, err
+	}
+	if cfg.Token != "" {
+		return a, nil
 	}
 	conf, err := a.config()
 	if err != nil {
@@ -94,8 +104,36 @@ func New(cfg Config) (a *Authenticator, err error) {
 	return a, nil
 }
 
-// Principal is the user, NAME@REALM.
-func (a *Authenticator) Principal() string { return a.user + "@" + a.realm }
+// ForCluster chooses the token for the cluster that id gives, which is asked only if there are several; of a ticket there is nothing to choose.
+func (a *Authenticator) ForCluster(id func() (string, error)) error {
+	if a.cfg.Token == "" {
+		return nil
+	}
+	all, err := tokens(a.cfg.Token)
+	if err == nil && len(all) > 1 {
+		a.cluster, err = id()
+	}
+	if err != nil {
+		return fmt.Errorf("kerberos: %w", err)
+	}
+	t, err := a.token()
+	if err != nil {
+		return fmt.Errorf("kerberos: %w", err)
+	}
+	a.user, a.realm, _ = strings.Cut(t.owner, "@")
+	return nil
+}
+
+// Token reports whether a token proves who the user is, who can act for nobody else then.
+func (a *Authenticator) Token() bool { return a.cfg.Token != "" }
+
+// Principal is the user, NAME@REALM; of a token, as HBase knows him.
+func (a *Authenticator) Principal() string {
+	if a.realm == "" {
+		return a.user
+	}
+	return a.user + "@" + a.realm
+}
 
 func first(s []string) string {
 	if len(s) == 0 {

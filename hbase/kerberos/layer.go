@@ -65,15 +65,15 @@ func (e *MessageError) Error() string { return "kerberos: a message of the serve
 // Unwrap gives what is wrong.
 func (e *MessageError) Unwrap() error { return e.Err }
 
-// headerSize is that of a wrap token.
+// headerSize is that of a wrap token, and no message of DIGEST-MD5 is shorter.
 const headerSize = 16
 
 // layered is a connection whose messages are signed, or sealed as well. What goes through it is a stream: a message may hold a part of an
 // answer or several.
 type layered struct {
 	net.Conn
-	context *gssContext
-	sealed  bool
+	wrap   func(payload []byte, number uint64) ([]byte, error)
+	unwrap func(token []byte) (payload []byte, number uint64, err error)
 
 	writing sync.Mutex
 	sent    uint64 // the number of the next message
@@ -83,14 +83,29 @@ type layered struct {
 	rest     []byte // of the last one, to be read
 }
 
-func (g *gssContext) layered(conn net.Conn) *layered {
-	return &layered{Conn: conn, context: g, sealed: g.layer == layerPrivacy, sent: uint64(g.auth.SeqNumber) + 1, in: bufio.NewReader(conn), received: g.offered + 1}
+// over is conn as the choice of a layer has it.
+func (g *gssContext) over(conn net.Conn) net.Conn {
+	if g.layer == layerNone {
+		return conn
+	}
+	seal := g.layer == layerPrivacy
+	return &layered{Conn: conn, in: bufio.NewReader(conn),
+		wrap: func(payload []byte, number uint64) ([]byte, error) { return g.wrap(payload, number, seal) }, sent: uint64(g.auth.SeqNumber) + 1,
+		unwrap: func(token []byte) ([]byte, uint64, error) { return g.unwrap(token, seal) }, received: g.offered + 1}
+}
+
+// over is conn as the choice of a layer has it.
+func (d *digest) over(conn net.Conn) net.Conn {
+	if d.layer == layerNone {
+		return conn
+	}
+	return &layered{Conn: conn, in: bufio.NewReader(conn), wrap: d.wrap, unwrap: d.unwrap}
 }
 
 func (l *layered) Write(b []byte) (int, error) {
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	token, err := l.context.wrap(b, l.sent, l.sealed)
+	token, err := l.wrap(b, l.sent)
 	if err != nil {
 		return 0, err
 	}
@@ -127,7 +142,7 @@ func (l *layered) next() (err error) {
 	if _, err := io.CopyN(&token, l.in, int64(n)); err != nil {
 		return err
 	}
-	plain, number, err := l.context.unwrap(token.Bytes(), l.sealed)
+	plain, number, err := l.unwrap(token.Bytes())
 	if err != nil {
 		return &MessageError{err, frame(token.Bytes())}
 	}

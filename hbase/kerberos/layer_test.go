@@ -62,7 +62,7 @@ func TestLayers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out := g.layered(conn)
+			out := g.over(conn)
 			for _, text := range []string{"header", "a call"} {
 				if n, err := out.Write([]byte(text)); n != len(text) || err != nil {
 					t.Fatal(n, err)
@@ -107,7 +107,7 @@ func TestLayers(t *testing.T) {
 					_, _ = peer.Write(test.sent)
 					peer.Close()
 				}()
-				in := g.layered(conn)
+				in := g.over(conn)
 				var got []byte
 				var err error
 				for err == nil {

@@ -52,26 +52,31 @@ const (
 // What HBase wants next is the connection header, through the connection that is returned: conn itself, or one that signs or seals what
 // goes through it. conn has no deadlines then; after an error it must be closed.
 func (a *Authenticator) Authenticate(ctx context.Context, conn net.Conn, host string) (net.Conn, error) {
+	if a.cfg.Token != "" {
+		t, err := a.token()
+		if err != nil {
+			return nil, fmt.Errorf("kerberos: %w", err)
+		}
+		return authenticate(ctx, a, conn, t.handshake)
+	}
 	c, err := a.credentialWithin(ctx, host)
 	if err != nil {
 		return nil, err
 	}
-	return a.authenticate(ctx, conn, c)
+	return authenticate(ctx, a, conn, c.handshake)
 }
 
-func (a *Authenticator) authenticate(ctx context.Context, conn net.Conn, c credential) (net.Conn, error) {
+// authenticate does an exchange, which ends with ctx.
+func authenticate[T interface{ over(net.Conn) net.Conn }](ctx context.Context, a *Authenticator, conn net.Conn, handshake func(io.ReadWriter, []byte) (T, error)) (net.Conn, error) {
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	g, err := c.handshake(conn, a.wanted)
+	agreed, err := handshake(conn, a.wanted)
 	if !stop() {
 		err = ctx.Err()
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, fmt.Errorf("kerberos: %s and %s: %w", a.Principal(), conn.RemoteAddr(), err)
-	case g.layer == layerNone:
-		return conn, nil
 	}
-	return g.layered(conn), nil
+	return agreed.over(conn), nil
 }
 
 // handshake is RFC 4752's exchange, in HBase's frames. Of the layers that the server offers it takes the first that is wanted.

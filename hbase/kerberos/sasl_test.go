@@ -279,7 +279,7 @@ func TestSilence(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := a.authenticate(ctx, conn, c); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := authenticate(ctx, a, conn, c.handshake); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)

@@ -1,8 +1,19 @@
 import java.io.File;
+import java.security.PrivilegedExceptionAction;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.client.AsyncConnection;
+import org.apache.hadoop.hbase.client.Connection;
+import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.master.HMaster;
+import org.apache.hadoop.hbase.security.token.ClientTokenUtil;
+import org.apache.hadoop.security.Credentials;
+import org.apache.hadoop.security.UserGroupInformation;
+import org.apache.hadoop.security.token.Token;
 import org.apache.kerby.kerberos.kerb.server.SimpleKdcServer;
 
-/** A KDC for realm HQL.TEST, and then HBase: its arguments are a directory and the KDC's port. */
+/** A KDC for realm HQL.TEST, and then HBase, which gives alice a token: its arguments are a directory and the KDC's port. */
 public class WithKDC {
   public static void main(String[] args) throws Exception {
     File dir = new File(args[0]);
@@ -19,6 +30,49 @@ public class WithKDC {
     kdc.createAndExportPrincipals(keytab, "alice");
     File ccache = new File(dir, "alice.ccache");
     kdc.getKrbClient().storeTicket(kdc.getKrbClient().requestTgt("alice", keytab), ccache);
+    Thread tokens = new Thread(() -> tokens(dir, keytab));
+    tokens.setDaemon(true);
+    tokens.start();
     HMaster.main(new String[] {"start"});
+  }
+
+  /** HBase 3 has this with an AsyncConnection. */
+  static Token<?> obtainToken(Connection c) throws Exception {
+    try {
+      return (Token<?>) ClientTokenUtil.class.getMethod("obtainToken", Connection.class).invoke(null, c);
+    } catch (NoSuchMethodException e) {
+      return (Token<?>) ClientTokenUtil.class.getMethod("obtainToken", AsyncConnection.class)
+          .invoke(null, Connection.class.getMethod("toAsyncConnection").invoke(c));
+    }
+  }
+
+  /** Writes a token of alice's as soon as HBase gives one. */
+  static void tokens(File dir, File keytab) {
+    for (int n = 0; n < 120; n++) {
+      try {
+        Thread.sleep(1000);
+        Configuration conf = HBaseConfiguration.create();
+        UserGroupInformation alice = UserGroupInformation.loginUserFromKeytabAndReturnUGI("alice@HQL.TEST", keytab.getPath());
+        alice.doAs((PrivilegedExceptionAction<Void>) () -> {
+          try (Connection c = ConnectionFactory.createConnection(conf)) {
+            Token<?> token = obtainToken(c);
+            Credentials all = new Credentials();
+            all.addToken(token.getService(), token);
+            for (Credentials.SerializedFormat form : Credentials.SerializedFormat.values()) {
+              File file = new File(dir, form.name().toLowerCase() + ".tokens");
+              File part = new File(file + ".part");
+              all.writeTokenStorageFile(new Path(part.toURI()), conf, form);
+              part.renameTo(file);
+            }
+          }
+          return null;
+        });
+        return;
+      } catch (Exception e) {
+        if (n > 20) {
+          e.printStackTrace();
+        }
+      }
+    }
   }
 }

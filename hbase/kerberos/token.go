@@ -1,0 +1,254 @@
+package kerberos
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// tokenFileEnv is where Hadoop has a process look for its delegation tokens: YARN sets it in containers, which have no tickets.
+const tokenFileEnv = "HADOOP_TOKEN_FILE_LOCATION"
+
+// hbaseToken is the kind of HBase's delegation tokens.
+const hbaseToken = "HBASE_AUTH_TOKEN"
+
+// maxTokenFile bounds a file of tokens: each of them takes some hundred bytes.
+const maxTokenFile = 16 << 20
+
+// A token stands for a user to whom HBase gave it: its bytes are the name, and the password proves that the name is his.
+type token struct {
+	identifier, password []byte
+	kind, service        string // service: the id of the cluster that the token is for
+	owner                string
+	expires              time.Time // zero: it does not tell
+}
+
+// tokens reads HBase's tokens out of a file.
+func tokens(file string) ([]token, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, fmt.Errorf("the tokens: %w", err)
+	}
+	if info.Size() > maxTokenFile {
+		return nil, fmt.Errorf("the tokens in %s: %d bytes are too many", file, info.Size())
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("the tokens: %w", err)
+	}
+	all, err := parseTokens(b)
+	if err != nil {
+		return nil, fmt.Errorf("the tokens in %s: %w", file, err)
+	}
+	all = slices.DeleteFunc(all, func(t token) bool { return t.kind != hbaseToken })
+	for i := range all {
+		if err := all[i].identify(); err != nil {
+			return nil, fmt.Errorf("the tokens in %s: %w", file, err)
+		}
+	}
+	return all, nil
+}
+
+// errCut is that a file of tokens ends too early.
+var errCut = errors.New("the file is cut short")
+
+// parseTokens reads the tokens of a file as Hadoop's Credentials writes it: "HDTS", 0 and Writables or 1 and a message. The secrets
+// behind the tokens are not read.
+func parseTokens(b []byte) ([]token, error) {
+	b, ok := bytes.CutPrefix(b, []byte("HDTS"))
+	if !ok || len(b) == 0 {
+		return nil, errors.New("this is no file of Hadoop's tokens")
+	}
+	switch form := b[0]; form {
+	case 0:
+		return parseWritables(b[1:])
+	case 1:
+		message, n := protowire.ConsumeBytes(b[1:])
+		if n < 0 {
+			return nil, errCut
+		}
+		return parseCredentials(message)
+	default:
+		return nil, fmt.Errorf("the file is of form %d, of which hql knows nothing", form)
+	}
+}
+
+// parseWritables reads a number of tokens: an alias, the four parts of each.
+func parseWritables(b []byte) (out []token, err error) {
+	count, b, err := vint(b)
+	if err != nil {
+		return nil, err
+	}
+	for range count {
+		var parts [5][]byte
+		for i := range parts {
+			var n int
+			if n, b, err = vint(b); err != nil {
+				return nil, err
+			}
+			if n < 0 || n > len(b) {
+				return nil, errCut
+			}
+			parts[i], b = b[:n], b[n:]
+		}
+		out = append(out, token{identifier: parts[1], password: parts[2], kind: string(parts[3]), service: string(parts[4])})
+	}
+	return out, nil
+}
+
+// vint reads a number as Hadoop's WritableUtils writes it: a byte from -112 on is one, those below tell the sign and how many follow.
+func vint(b []byte) (v int, rest []byte, err error) {
+	if len(b) == 0 {
+		return 0, nil, errCut
+	}
+	first, b := int(int8(b[0])), b[1:]
+	if first >= -112 {
+		return first, b, nil
+	}
+	n := -112 - first
+	if first < -120 {
+		n = -120 - first
+	}
+	if n > len(b) {
+		return 0, nil, errCut
+	}
+	var bits [8]byte
+	copy(bits[8-n:], b[:n])
+	u := int64(binary.BigEndian.Uint64(bits[:]))
+	if first < -120 {
+		u = ^u
+	}
+	if u < 0 || u > maxTokenFile {
+		return 0, nil, errCut
+	}
+	return int(u), b[n:], nil
+}
+
+// parseCredentials reads a CredentialsProto: repeated tokens = 1, each {alias = 1, token = 2 {identifier, password, kind, service}}.
+func parseCredentials(message []byte) (out []token, err error) {
+	err = eachBytes(message, func(n protowire.Number, named []byte) error {
+		if n != 1 {
+			return nil
+		}
+		return eachBytes(named, func(n protowire.Number, b []byte) error {
+			if n != 2 {
+				return nil
+			}
+			var parts [5][]byte
+			err := eachBytes(b, func(n protowire.Number, b []byte) error {
+				if int(n) < len(parts) {
+					parts[n] = b
+				}
+				return nil
+			})
+			out = append(out, token{identifier: parts[1], password: parts[2], kind: string(parts[3]), service: string(parts[4])})
+			return err
+		})
+	})
+	return out, err
+}
+
+// eachBytes calls f for each field of a message that holds a message, a text or bytes.
+func eachBytes(message []byte, f func(n protowire.Number, b []byte) error) error {
+	for len(message) > 0 {
+		number, typ, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return errCut
+		}
+		m := protowire.ConsumeFieldValue(number, typ, message[n:])
+		if m < 0 {
+			return errCut
+		}
+		if typ == protowire.BytesType {
+			b, _ := protowire.ConsumeBytes(message[n:])
+			if err := f(number, b); err != nil {
+				return err
+			}
+		}
+		message = message[n+m:]
+	}
+	return nil
+}
+
+// identify reads whose the token is and until when: a length, and a TokenIdentifier {username = 2, expiration_date = 5}.
+func (t *token) identify() error {
+	if len(t.identifier) < 4 || uint64(binary.BigEndian.Uint32(t.identifier)) != uint64(len(t.identifier)-4) {
+		return errors.New("the token's identifier is not one of HBase")
+	}
+	for message := t.identifier[4:]; len(message) > 0; {
+		number, typ, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return errCut
+		}
+		m := protowire.ConsumeFieldValue(number, typ, message[n:])
+		if m < 0 {
+			return errCut
+		}
+		switch {
+		case number == 2 && typ == protowire.BytesType:
+			b, _ := protowire.ConsumeBytes(message[n:])
+			t.owner = string(b)
+		case number == 5 && typ == protowire.VarintType:
+			ms, _ := protowire.ConsumeVarint(message[n:])
+			t.expires = time.UnixMilli(int64(ms))
+		}
+		message = message[n+m:]
+	}
+	if t.owner == "" {
+		return errors.New("the token names no user")
+	}
+	return nil
+}
+
+// token reads the token again: a file may have been renewed.
+func (a *Authenticator) token() (t token, err error) {
+	all, err := tokens(a.cfg.Token)
+	if err != nil {
+		return t, err
+	}
+	if a.cluster != "" {
+		all = slices.DeleteFunc(all, func(t token) bool { return t.service != a.cluster })
+	}
+	switch {
+	case len(all) == 0 && a.cluster != "":
+		return t, fmt.Errorf("the tokens in %s: none is one of HBase's (%s) for the cluster %q", a.cfg.Token, hbaseToken, a.cluster)
+	case len(all) == 0:
+		return t, fmt.Errorf("the tokens in %s: none is one of HBase's (%s)", a.cfg.Token, hbaseToken)
+	case len(all) > 1:
+		services := make([]string, len(all))
+		for i, t := range all {
+			services[i] = t.service
+		}
+		return t, fmt.Errorf("the tokens in %s are of several clusters (%s), and nobody tells which this one is", a.cfg.Token, strings.Join(services, ", "))
+	}
+	t = all[0]
+	if !t.expires.IsZero() && time.Now().After(t.expires) {
+		return t, fmt.Errorf("the token in %s has expired at %s", a.cfg.Token, t.expires.Format(time.DateTime+" MST"))
+	}
+	return t, nil
+}
+
+// tokenFile is the file of tokens to use, "" if there is none: the one given, or the environment's if it has tokens for HBase and nothing
+// else was given.
+func tokenFile(cfg Config) (string, error) {
+	file := cmp.Or(cfg.Token, os.Getenv(tokenFileEnv))
+	if file == "" || cfg.Token == "" && (cfg.Keytab != "" || cfg.CCache != "" || cfg.Principal != "") {
+		return "", nil
+	}
+	all, err := tokens(file)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("kerberos: %w", err)
+	case len(all) == 0 && cfg.Token == "":
+		return "", nil
+	}
+	return file, nil
+}
