@@ -72,7 +72,7 @@ func TestFullDisk(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "data")
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestFullDisk$")
 		cmd.Env = append(os.Environ(), fullDiskEnv+"="+dir, fmt.Sprintf("%s_BYTES=%d", fullDiskEnv, bytes))
-		kill := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
+		kill := time.AfterFunc(3*time.Minute, func() { cmd.Process.Kill() })
 		out, err := cmd.CombinedOutput()
 		kill.Stop()
 		var acknowledged int
@@ -108,7 +108,7 @@ func fillDisk(dir string) {
 		select {
 		case err := <-done:
 			return err
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute): // thousands of writes, each synced, on a disk that others use
 			fmt.Println(what, "does not return")
 			os.Exit(1)
 			return nil
