@@ -11,8 +11,9 @@
 // changes nothing that can be seen: capacities, and what is returned beside an error. All
 // mutants of the sample are compiled into one set of test binaries and switched on one at a time by
 // an environment variable, which package active reads; the tree is not touched (go build -overlay).
-// A run without mutants tells which tests come past which place, and how long each test takes: a mutant
-// is tried on those tests only, the short ones first, and those over -longest are left out.
+// A run without mutants tells which tests come past which place, and what each test costs: a mutant
+// is tried on those tests only, the cheap ones of its own package first, and those over -longest are
+// left out. What the cheap ones do not notice is tried on the others when all mutants had their turn.
 //
 // A mutant is noticed when a test fails, hangs or crashes. The last lines are the share that was noticed
 // and the survivors: each is a case that is missing, or code that is not needed, or changes nothing

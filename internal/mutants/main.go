@@ -9,6 +9,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -33,8 +34,10 @@ type options struct {
 	n                int
 	seed             uint64
 	longest, limit   time.Duration
+	first            time.Duration
 	mends            bool
 	only, run        *regexp.Regexp
+	skip             string
 }
 
 func main() {
@@ -43,11 +46,13 @@ func main() {
 	suites := flag.String("suites", "types expr catalog parser planner planner/access explain filter store hbase exec/operator exec/scan exec . advise sqldriver", "the packages whose tests are run")
 	flag.IntVar(&o.n, "n", 500, "how many mutants are tried")
 	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()), "draws the sample, and is HQL_SEED of the tests")
-	flag.DurationVar(&o.longest, "longest", 30*time.Second, "tests that take longer are left out")
-	flag.DurationVar(&o.limit, "time", 24*time.Hour, "when no further mutant is begun: the ones tried are still a random sample")
+	flag.DurationVar(&o.longest, "longest", 30*time.Second, "tests that take more of the processor's time are left out")
+	flag.DurationVar(&o.first, "first", 5*time.Second, "what a mutant may cost before all others have been tried as long")
+	flag.DurationVar(&o.limit, "time", 24*time.Hour, "when no further test is begun: those up to the first that was not tried to the end are still a random sample")
 	flag.BoolVar(&o.mends, "mends", false, "take back the mends that are kept, one at a time")
 	only := flag.String("only", "", "only the places, as file:line: change, or the mends that match this regular expression")
-	run := flag.String("run", "", "only the tests that match this regular expression; of mutants alone")
+	run := flag.String("run", "", "only the tests that match this regular expression")
+	flag.StringVar(&o.skip, "skip", "", "not the tests that match this regular expression, such as long ones")
 	flag.Parse()
 	o.packages, o.suites = strings.Fields(*pkgs), strings.Fields(*suites)
 	var err error
@@ -93,36 +98,85 @@ func tryMutants(ctx context.Context, o options) error {
 	if err := measure(ctx, dir, all, o); err != nil {
 		return err
 	}
+	report(tryAll(ctx, all, sites, o), sites, o)
+	return ctx.Err()
+}
+
+// trial is what came of a mutant so far.
+type trial struct {
+	n    int
+	left []batch // tests that were not run yet, those of one process together
+	by   string  // what noticed it
+}
+
+// tryAll tries the mutants twice: with the tests that cost least, and those that no test has noticed with the rest.
+func tryAll(ctx context.Context, all []*suite, sites []site, o options) []trial {
 	end := time.Now().Add(o.limit)
-	var mu sync.Mutex
-	var survivors []string
+	trials := make([]trial, len(sites))
+	for n := range trials {
+		trials[n] = trial{n: n, left: batches(n, filepath.ToSlash(filepath.Dir(sites[n].file)), all)}
+	}
+	for _, cost := range []time.Duration{o.first, math.MaxInt64} {
+		inParallel(len(trials), func(n int) {
+			t := &trials[n]
+			if t.by != "" || len(t.left) == 0 {
+				return
+			}
+			for spent := time.Duration(0); t.by == "" && len(t.left) > 0 && (spent == 0 || spent+t.left[0].took <= cost); {
+				if ctx.Err() != nil || time.Now().After(end) {
+					return
+				}
+				spent += t.left[0].took
+				by := t.left[0].notice(ctx, n, o)
+				if ctx.Err() != nil {
+					return
+				}
+				t.by, t.left = by, t.left[1:]
+			}
+			switch {
+			case t.by != "":
+				fmt.Printf("%4d noticed by %-40s %s\n", n, t.by, sites[n])
+			case len(t.left) == 0:
+				fmt.Printf("%4d SURVIVED %s\n", n, sites[n])
+			}
+		})
+	}
+	return trials
+}
+
+// report prints the score. A mutant that was noticed by few tests before the time was over counts only
+// where those before it in the sample have been tried to the end, or else those easily noticed would be more.
+func report(trials []trial, sites []site, o options) {
 	tried, noticed := 0, 0
-	inParallel(len(sites), func(n int) {
-		if ctx.Err() != nil || time.Now().After(end) {
-			return
+	var survivors []string
+	for _, t := range trials {
+		if t.by == "" && len(t.left) > 0 {
+			break
 		}
-		by := notice(ctx, n, all, o)
-		mu.Lock()
-		defer mu.Unlock()
-		if ctx.Err() != nil {
-			return
-		}
-		line := sites[n].String()
 		tried++
-		if by != "" {
+		if t.by != "" {
 			noticed++
-			fmt.Printf("%4d noticed by %-40s %s\n", n, by, line)
 		} else {
-			survivors = append(survivors, line)
-			fmt.Printf("%4d SURVIVED %s\n", n, line)
+			survivors = append(survivors, sites[t.n].String())
 		}
-	})
+	}
+	atLeast, open := 0, 0
+	for _, t := range trials {
+		switch {
+		case t.by != "":
+			atLeast++
+		case len(t.left) > 0:
+			open++
+		}
+	}
 	fmt.Printf("figures: mutants tried %d, noticed %d (%.1f %%), seed %d\n", tried, noticed, 100*float64(noticed)/float64(max(tried, 1)), o.seed)
+	if open > 0 {
+		fmt.Printf("of all %d drawn: noticed %d, not tried to the end %d\n", len(trials), atLeast, open)
+	}
 	slices.Sort(survivors)
 	for _, s := range survivors {
 		fmt.Println("survivor", s)
 	}
-	return ctx.Err()
 }
 
 // sample draws sites that do not overlap.
@@ -233,7 +287,8 @@ type suite struct {
 type test struct {
 	suite   *suite
 	name    string
-	took    time.Duration
+	took    time.Duration // of the processor
+	lasted  time.Duration
 	reaches map[int]bool
 }
 
@@ -253,19 +308,24 @@ func build(ctx context.Context, dir, overlay string, o options) ([]*suite, error
 	return out, nil
 }
 
-// run runs tests of s; it fails as they do.
-func (s *suite) run(ctx context.Context, limit time.Duration, pattern string, o options, env ...string) error {
+// run runs tests of s. It gives what they print, the processor's time that they took, and fails as they do.
+func (s *suite) run(ctx context.Context, limit time.Duration, pattern string, o options, env ...string) ([]byte, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit+5*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, s.binary, "-test.run", pattern, "-test.failfast", "-test.timeout", limit.String())
+	cmd := exec.CommandContext(ctx, s.binary, "-test.run", pattern, "-test.skip", o.skip, "-test.failfast", "-test.timeout", limit.String())
 	cmd.Dir = s.pkg
 	cmd.WaitDelay = time.Second
 	cmd.Env = append(os.Environ(), fmt.Sprintf("HQL_SEED=%d", o.seed), "HQL_TEST_HBASE=none")
 	cmd.Env = append(cmd.Env, env...)
-	return cmd.Run()
+	text, err := cmd.CombinedOutput()
+	took := time.Duration(0)
+	if cmd.ProcessState != nil {
+		took = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	}
+	return text, took, err
 }
 
-// measure runs each test without a mutant: how long it takes, and which places it comes past. What fails
+// measure runs each test without a mutant: what it costs, and which places it comes past. What fails
 // by itself is left out and told.
 func measure(ctx context.Context, dir string, all []*suite, o options) error {
 	for _, s := range all {
@@ -289,8 +349,8 @@ func measure(ctx context.Context, dir string, all []*suite, o options) error {
 		t := tests[i]
 		log := filepath.Join(dir, fmt.Sprintf("reached%d", i))
 		began := time.Now()
-		err := t.suite.run(ctx, o.longest+10*time.Second, "^"+t.name+"$", o, active.ReachedEnv+"="+log)
-		t.took = time.Since(began)
+		_, took, err := t.suite.run(ctx, patience*o.longest, "^"+t.name+"$", o, active.ReachedEnv+"="+log)
+		t.took, t.lasted = took, time.Since(began)
 		if err != nil || t.took > o.longest {
 			if ctx.Err() == nil {
 				fmt.Printf("left out: %s of %s, %.1f s, %v\n", t.name, t.suite.pkg, t.took.Seconds(), err)
@@ -299,10 +359,14 @@ func measure(ctx context.Context, dir string, all []*suite, o options) error {
 		}
 		t.reaches = numbersIn(log)
 	})
+	total := time.Duration(0)
 	for _, s := range all {
 		s.tests = slices.DeleteFunc(s.tests, func(t *test) bool { return len(t.reaches) == 0 })
-		slices.SortFunc(s.tests, func(a, b *test) int { return cmp.Compare(a.took, b.took) })
+		for _, t := range s.tests {
+			total += t.took
+		}
 	}
+	fmt.Printf("%d tests, of which those that come past a place take %.0f s\n", len(tests), total.Seconds())
 	return ctx.Err()
 }
 
@@ -322,42 +386,73 @@ func numbersIn(name string) map[int]bool {
 	return out
 }
 
-// notice tries mutant n and gives what failed; "" when nothing did.
-func notice(ctx context.Context, n int, all []*suite, o options) string {
-	var short []*test // those that run together
-	var rest []*test
+// batch is tests of one suite that run together.
+type batch struct {
+	suite        *suite
+	tests        []*test
+	took, lasted time.Duration
+}
+
+// together is what the tests of a batch take at most, if they are more than one: longer ones gain nothing by it.
+const together = time.Second
+
+// batches gives the tests that come past place n, those of its own package first, and then those that cost least.
+func batches(n int, own string, all []*suite) []batch {
+	var tests []*test
 	for _, s := range all {
 		for _, t := range s.tests {
-			switch {
-			case !t.reaches[n]:
-			case t.took < time.Second:
-				short = append(short, t)
-			default:
-				rest = append(rest, t)
+			if t.reaches[n] {
+				tests = append(tests, t)
 			}
 		}
 	}
-	mutant := fmt.Sprintf("%s=%d", active.MutantEnv, n)
-	for len(short) > 0 {
-		s := short[0].suite
-		var names []string
-		took := time.Duration(0)
-		for len(short) > 0 && short[0].suite == s {
-			names, took = append(names, short[0].name), took+short[0].took
-			short = short[1:]
+	rank := func(t *test) int {
+		switch {
+		case t.took > together:
+			return len(all) + 1
+		case t.suite.pkg == own:
+			return -1
 		}
-		if s.run(ctx, 3*took+10*time.Second, "^("+strings.Join(names, "|")+")$", o, mutant) != nil {
-			return "short tests of " + s.pkg
-		}
+		return slices.Index(all, t.suite)
 	}
-	slices.SortStableFunc(rest, func(a, b *test) int { return cmp.Compare(a.took, b.took) })
-	for _, t := range rest {
-		if t.suite.run(ctx, 3*t.took+10*time.Second, "^"+t.name+"$", o, mutant) != nil {
-			return t.name + " of " + t.suite.pkg
+	slices.SortFunc(tests, func(a, b *test) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.took, b.took)) })
+	var out []batch
+	for _, t := range tests {
+		last := len(out) - 1
+		if last < 0 || out[last].suite != t.suite || out[last].took+t.took > together {
+			out = append(out, batch{suite: t.suite})
+			last++
 		}
+		b := &out[last]
+		b.tests, b.took, b.lasted = append(b.tests, t), b.took+t.took, b.lasted+t.lasted
 	}
-	return ""
+	slices.SortStableFunc(out, func(a, b batch) int { return cmp.Compare(max(a.took, together), max(b.took, together)) })
+	return out
 }
+
+// patience is how many times as long as without a mutant tests may last before they hang: the machine may have other work.
+const patience = 10
+
+// notice tries mutant n and gives what failed; "" when nothing did.
+func (b *batch) notice(ctx context.Context, n int, o options) string {
+	var names []string
+	for _, t := range b.tests {
+		names = append(names, t.name)
+	}
+	text, _, err := b.suite.run(ctx, patience*b.lasted+10*time.Second, "^("+strings.Join(names, "|")+")$", o, fmt.Sprintf("%s=%d", active.MutantEnv, n))
+	if err == nil {
+		return ""
+	}
+	how := "a crash of " + strings.Join(names, ", ")
+	if m := failed.FindSubmatch(text); m != nil {
+		how = string(m[1])
+	} else if bytes.Contains(text, []byte("panic: test timed out")) || strings.Contains(err.Error(), "killed") {
+		how = "a hang of " + strings.Join(names, ", ")
+	}
+	return how + " of " + b.suite.pkg
+}
+
+var failed = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
 
 // inParallel runs f(0) to f(n-1), as many at a time as there are processors.
 func inParallel(n int, f func(i int)) {

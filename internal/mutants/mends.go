@@ -125,7 +125,7 @@ func tryMends(ctx context.Context, o options) error {
 		tried++
 		if by != "" {
 			noticed++
-			fmt.Printf("noticed by %-20s %s\n", by, m.name)
+			fmt.Printf("noticed by %-40s %s\n", by, m.name)
 		} else {
 			survivors = append(survivors, m.name)
 			fmt.Printf("SURVIVED %s\n", m.name)
@@ -172,8 +172,12 @@ func tryMend(ctx context.Context, changed map[string][]byte, o options) (string,
 			return "", err
 		}
 		for _, s := range built {
-			if s.run(ctx, 10*time.Minute, ".", o) != nil {
-				return s.pkg, ctx.Err()
+			if text, _, err := s.run(ctx, 10*time.Minute, o.run.String(), o); err != nil {
+				by := s.pkg
+				if m := failed.FindSubmatch(text); m != nil {
+					by = string(m[1]) + " of " + by
+				}
+				return by, ctx.Err()
 			}
 		}
 	}
