@@ -28,13 +28,16 @@ func cellColumns(rows []hbase.Row) (cols []cellColumn, notes []string) {
 	values := map[id][][]byte{}
 	var order []id
 	families := map[string]int{}
+	written := map[id]int64{} // when the first of the cells was written
 	for _, r := range rows {
 		for _, c := range r.Cells {
 			k := id{string(c.Family), string(c.Qualifier)}
 			if values[k] == nil {
 				order = append(order, k)
 				families[k.family]++
+				written[k] = c.Timestamp
 			}
+			written[k] = min(written[k], c.Timestamp)
 			values[k] = append(values[k], c.Value)
 		}
 	}
@@ -84,7 +87,7 @@ func cellColumns(rows []hbase.Row) (cols []cellColumn, notes []string) {
 			continue
 		}
 		used[name] = true
-		typ, as, why := cellType(values[k], phoenix)
+		typ, as, why := cellType(values[k], written[k], phoenix)
 		def := typ + " FROM " + parser.QuoteName(k.family) + ":" + parser.QuoteQualifier(k.qualifier)
 		if as != "" {
 			def += " AS " + as
@@ -113,8 +116,9 @@ func phoenixMarker(rows []hbase.Row) string {
 	return ""
 }
 
-// cellType is the type and encoding that all values read back from, and what speaks for it.
-func cellType(values [][]byte, phoenix bool) (typ, as, why string) {
+// cellType is the type and encoding that all values read back from, and what speaks for it. They were written then, in
+// milliseconds, or later.
+func cellType(values [][]byte, written int64, phoenix bool) (typ, as, why string) {
 	all := func(f func([]byte) bool) bool {
 		return !slices.ContainsFunc(values, func(b []byte) bool { return !f(b) })
 	}
@@ -131,7 +135,7 @@ func cellType(values [][]byte, phoenix bool) (typ, as, why string) {
 	case width == 1 && all(func(b []byte) bool { return b[0] == 0 || b[0] == 0xff }):
 		return "BOOLEAN", "", "00 and FF only"
 	case width == 1 || width == 2 || width == 4 || width == 8:
-		return readCells(values, phoenix)
+		return readCells(values, written, phoenix)
 	}
 	return "BYTES", "", ""
 }

@@ -70,7 +70,7 @@ func TestCellTypes(t *testing.T) {
 			}
 			values = append(values, b)
 		}
-		gotTyp, gotAs, why := cellType(values, false)
+		gotTyp, gotAs, why := cellType(values, now, false)
 		want := c.want
 		if want == "" {
 			want = c.truth
@@ -86,14 +86,16 @@ func TestCellTypes(t *testing.T) {
 
 // One value is no evidence, and its reading is not called clear where another is as good.
 func TestCellDoubt(t *testing.T) {
+	const now = 1_767_225_600_000
 	for _, c := range []struct{ bytes, want, says string }{
 		{"\x00\x00\x00\x05", "INT", "clear"},
 		{"\xd3\x9a\x11\x7f", "BYTES", "nothing else is plausible"},
 		{string(binary.BigEndian.AppendUint64(nil, math.Float64bits(1.5))), "DOUBLE", "doubtful"},
-		{string(binary.BigEndian.AppendUint64(nil, 1_767_225_600_123)), "TIMESTAMP", "clear"},
-		{string(binary.BigEndian.AppendUint64(nil, math.Float64bits(-1.5))), "DOUBLE", "doubtful"}, // or 1.5 AS ORDERED FLOAT64
+		{string(binary.BigEndian.AppendUint64(nil, now+123)), "TIMESTAMP", "clear"},
+		{string(binary.BigEndian.AppendUint64(nil, 1_000_000_079_190)), "TIMESTAMP", "doubtful, for they were written years later"}, // an amount as well
+		{string(binary.BigEndian.AppendUint64(nil, math.Float64bits(-1.5))), "DOUBLE", "doubtful"},                                  // or 1.5 AS ORDERED FLOAT64
 	} {
-		typ, _, why := cellType([][]byte{[]byte(c.bytes)}, false)
+		typ, _, why := cellType([][]byte{[]byte(c.bytes)}, now, false)
 		if typ != c.want || !strings.Contains(why, c.says) {
 			t.Errorf("%q: %s: %s", c.bytes, typ, why)
 		}

@@ -50,6 +50,7 @@ func TestKeys(t *testing.T) {
 		{"s STRING, n BIGINT", "s AS COUNT16 TEXT, n AS INT64", "id AS COUNT16 TEXT, n AS INT64", []func() types.Value{user, number(0, 1<<20)}},
 		{"s STRING, n BIGINT", "s AS TEXT, '|', n AS TEXT(19)", "id AS TEXT(5), '-', n AS TEXT, '|', ts_ns AS TEXT(19)", []func() types.Value{user, number(now*1_000_000, (now+86_400_000)*1_000_000)}},
 		{"m BYTES, ts TIMESTAMP, k BYTES, v BYTES", "m AS BYTES(3), ts AS EPOCH32, k AS BYTES(3), v AS BYTES(3)", "n AS UINT24, ts AS EPOCH32, n2 AS UINT24, n3 AS UINT24", []func() types.Value{id(3, 40), func() types.Value { return types.NewTimestamp(now + r.Int64N(40*24)*3_600_000) }, id(3, 3), id(3, 300)}},
+		{"m BYTES, ts TIMESTAMP, k BYTES, v BYTES", "m AS BYTES(3), ts AS EPOCH32, k AS BYTES(3), v AS BYTES(3)", "n AS UINT24, ts AS EPOCH32, n2 AS UINT24, n3 AS UINT24", []func() types.Value{id(3, 1), func() types.Value { return types.NewTimestamp(now + r.Int64N(40)*3_600_000) }, id(3, 3), id(3, 300)}},
 		{"m BYTES", "m AS BYTES(8)", "id AS BYTES(8)", []func() types.Value{func() types.Value { u := r.Uint64() &^ 0xff; return id8(u) }}},
 		{"n BIGINT", "n % 8 AS UINT8, n AS INT64", "n % 8 AS UINT8, n AS INT64", []func() types.Value{func() types.Value { return types.NewInt(24*r.Int64N(1<<30) + r.Int64N(8)) }}},
 		{"n INT", "n AS INT32", "n AS INT32", []func() types.Value{number(-200, 200)}},

@@ -20,6 +20,7 @@ type reading struct {
 	prior   float64
 	cost    func(us []uint64, width int) float64 // of all values; infinite where they are no such thing
 	show    func(u uint64, width int) string
+	at      func(u uint64, width int) int64 // of a moment: in milliseconds
 }
 
 // readings are those of cells of 1, 2, 4 or 8 bytes; phoenix reports whether Phoenix wrote the rows.
@@ -45,8 +46,11 @@ func readings(width int, phoenix bool) []reading {
 	return out
 }
 
-// readCells gives the type and encoding of cells of one width, and what speaks for them.
-func readCells(values [][]byte, phoenix bool) (typ, as, why string) {
+// longAgo is how long before its cells were written a moment is no clear one: amounts about 10^12 would be moments of 2001.
+const longAgo = 5 * 365 * types.MillisPerDay
+
+// readCells gives the type and encoding of cells of one width that were written then or later, and what speaks for them.
+func readCells(values [][]byte, written int64, phoenix bool) (typ, as, why string) {
 	width := len(values[0])
 	seen := map[uint64]bool{}
 	var us []uint64 // a value that comes again tells nothing new
@@ -92,6 +96,9 @@ func readCells(values [][]byte, phoenix bool) (typ, as, why string) {
 	doubt := "clear"
 	if nextCost-bestCost < 10 {
 		doubt = "doubtful"
+	}
+	if best.at != nil && written-best.at(hi, width) > longAgo {
+		doubt = "doubtful, for they were written years later"
 	}
 	return best.typ, best.as, fmt.Sprintf("%s, %s to %s, %.0f bits a value; %s takes %.0f bits more in all: %s", count, best.show(lo, width), best.show(hi, width),
 		bestCost/n, next.name(), nextCost-bestCost, doubt)
@@ -192,7 +199,7 @@ func momentReading(as string, decode func(uint64, int) int64, unit int64, prior 
 			}
 			return float64(len(us))*rangeBits(lo/unit, hi/unit) + 12
 		},
-		show: func(u uint64, width int) string { return types.NewTimestamp(decode(u, width)).String() }}
+		show: func(u uint64, width int) string { return types.NewTimestamp(decode(u, width)).String() }, at: decode}
 }
 
 // maxExponent is the greatest power of two, either way, of a number that people measure.
