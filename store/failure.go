@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -84,16 +85,23 @@ func (f *failure) listener() *pebble.EventListener {
 	}
 }
 
-// checkWhole refuses a directory that holds data of a store but not the file that says which of it counts, as a partial copy does.
-// Pebble would take it for a new store and remove the data.
+// checkWhole refuses a directory that holds a part of a store, as a partial copy does: data without the file that says which
+// of it counts, which Pebble would take for a new store and remove, or no log of the last writes, which it would not miss.
 func checkWhole(fs vfs.FS, dir string) error {
 	desc, err := pebble.Peek(dir, fs)
-	if err != nil || desc.Exists {
+	if err != nil {
 		return err
 	}
 	names, err := fs.List(dir)
 	if err != nil {
 		return err
+	}
+	if desc.Exists {
+		opened := slices.ContainsFunc(names, func(s string) bool { return strings.HasPrefix(s, "OPTIONS-") }) // written when there is a log
+		if opened && !slices.ContainsFunc(names, func(s string) bool { return strings.HasSuffix(s, ".log") }) {
+			return errors.New("it has no .log file, which holds the last writes: an incomplete copy? If nothing is missing, it opens with an empty file 000001.log")
+		}
+		return nil
 	}
 	for _, name := range names {
 		if !strings.HasSuffix(name, ".sst") && !strings.HasSuffix(name, ".log") {

@@ -308,7 +308,7 @@ func TestReadFails(t *testing.T) {
 	}
 }
 
-// A directory with a store's files but without the one that names them is refused, and stays as it is.
+// A directory with a store's files but without the one that names them, or those of the last writes, is refused, and stays as it is.
 func TestIncompleteCopy(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	w := openDir(t, dir)
@@ -317,19 +317,36 @@ func TestIncompleteCopy(t *testing.T) {
 	want := w.scan("", "")
 	w.Close()
 	whole := copyOf(t, dir)
-	markers, err := filepath.Glob(filepath.Join(dir, "marker.manifest*"))
-	if err != nil || len(markers) != 1 {
-		t.Fatal(markers, err)
+	for _, names := range []string{"marker.manifest*", "*.log"} {
+		missing, err := filepath.Glob(filepath.Join(dir, names))
+		if err != nil || len(missing) == 0 {
+			t.Fatal(missing, err)
+		}
+		for _, name := range missing {
+			if err := os.Remove(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := Open(Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "incomplete copy") {
+			t.Errorf("opened without %s: %v", names, err)
+		}
+		for _, name := range missing {
+			if err := os.WriteFile(name, must(os.ReadFile(filepath.Join(whole, filepath.Base(name)))), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
-	if err := os.Remove(markers[0]); err != nil {
-		t.Fatal(err)
+	w = openDir(t, dir)
+	w.want("rows with all files back", w.scan("", ""), want)
+	w.Close()
+	for _, name := range must(filepath.Glob(filepath.Join(dir, "*.log"))) {
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if _, err := Open(Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "incomplete copy") {
-		t.Errorf("opened without its marker: %v", err)
-	}
-	if err := os.WriteFile(markers[0], must(os.ReadFile(filepath.Join(whole, filepath.Base(markers[0])))), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "000001.log"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	w = openDir(t, dir)
-	w.want("rows with the marker back", w.scan("", ""), want)
+	w.want("rows that were moved out of the log", w.scan("", ""), want)
 }
