@@ -180,30 +180,48 @@ func unsignedNumber(v types.Value) (uint64, bool) {
 	return n, err == nil
 }
 
-// float gives a number as a float of 32 or 64 bits: the nearest one of a fraction, but no integer that it cannot hold,
+// float gives a number as a float of 32 or 64 bits: the nearest one of a fraction, but no whole number that it cannot hold,
 // and 0 of nothing else.
 func float(v types.Value, bits int) (float64, bool) {
 	if !v.Type().IsNumeric() {
 		return 0, false
 	}
+	whole := v.Type().IsInteger()
+	if v.Type() == types.Decimal {
+		var fraction apd.Decimal
+		v.Decimal().Modf(nil, &fraction)
+		whole = fraction.IsZero()
+	}
 	to := types.Double
-	if bits == 32 && v.Type().IsInteger() {
+	if bits == 32 && whole {
 		to = types.Float
 	}
 	f, err := types.Cast(v, to, nil)
 	if err != nil || v.Type() == types.Decimal && math.IsInf(f.Double(), 0) {
 		return 0, false
 	}
-	if v.Type().IsInteger() {
-		back, err := types.Cast(f, types.BigInt, nil)
-		if err != nil || back.Int() != v.Int() {
-			return 0, false
-		}
+	if whole && !holds(f.Double(), bits, v) {
+		return 0, false
 	}
 	if bits == 32 && float32(f.Double()) == 0 && f.Double() != 0 {
 		return 0, false
 	}
 	return f.Double(), true
+}
+
+// holds reports whether f is v, a whole number, or for a DECIMAL at least is written as v: 1e23 is no float, but the nearest
+// one is written so.
+func holds(f float64, bits int, v types.Value) bool {
+	if v.Type().IsInteger() {
+		back, err := types.Cast(types.NewDouble(f), types.BigInt, nil)
+		return err == nil && back.Int() == v.Int()
+	}
+	for _, s := range []string{strconv.FormatFloat(f, 'f', 0, bits), strconv.FormatFloat(f, 'e', -1, bits)} {
+		if d, _, err := apd.NewFromString(s); err == nil && d.Cmp(v.Decimal()) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // text is v as text; BYTES are themselves.
