@@ -264,8 +264,9 @@ func (g *lawWorld) respell() {
 				continue
 			}
 		}
-		for _, i := range l.PlaceColumns() { // nor is one that is missing
-			if o := g.table.Columns[i]; i != c.Index && !row[i].IsNull() && (!o.KeyPart || o.HasCell) {
+		placed := l.PlaceColumns()
+		for i, o := range g.table.Columns { // nor is one that is missing, nor may one be that is NOT NULL
+			if i != c.Index && !row[i].IsNull() && (slices.Contains(placed, i) && (!o.KeyPart || o.HasCell) || o.NotNull && !o.KeyPart) {
 				b, err := o.AppendCell(nil, row[i])
 				if err != nil {
 					g.t.Fatalf("%s\nrow %v: %v", g.ddl, row, err)

@@ -1,6 +1,8 @@
 package access
 
 import (
+	"slices"
+
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/filter"
@@ -124,11 +126,19 @@ func (c *candidate) read(req *Request, client []expr.Expr) {
 		s.Fetch = plan.FetchKeys
 	case all:
 		s.Fetch = plan.FetchAll
-	case rejectsMissing(c.residual, s.Table):
+	case rejectsMissing(c.residual, s.Table), s.MaxTime == 0 && readsNotNull(s.Table, fetch):
 		s.Fetch = plan.FetchColumns
 	default:
 		s.Fetch = plan.FetchFirst
 	}
+}
+
+// readsNotNull reports whether a column is read that is declared NOT NULL, so that each row has its cell. Of a row as it was
+// once that cell may be gone: it was written again since.
+func readsNotNull(t *catalog.Table, fetch []bool) bool {
+	return slices.ContainsFunc(t.Columns, func(c *catalog.Column) bool {
+		return fetch[c.Index] && c.NotNull && !c.KeyPart && c.Family != ""
+	})
 }
 
 // rejectsMissing reports whether one of the predicates is not true for a row that
