@@ -314,6 +314,12 @@ func (l *Layout) place(row []types.Value, env *expr.Env) (table string, key []by
 // EncodeRow gives where a row is stored under l. It checks that the key reads
 // back as the same values. qualifier is nil but for packed columns. An error is a *KeyError.
 func (l *Layout) EncodeRow(row []types.Value, env *expr.Env) (table string, key, qualifier []byte, err error) {
+	return NewKeyReader(l).EncodeRow(row, env)
+}
+
+// EncodeRow is Layout.EncodeRow for rows one after the other.
+func (r *KeyReader) EncodeRow(row []types.Value, env *expr.Env) (table string, key, qualifier []byte, err error) {
+	l := r.l
 	table, key, err = l.place(row, env)
 	if err != nil {
 		return "", nil, nil, err
@@ -326,8 +332,12 @@ func (l *Layout) EncodeRow(row []types.Value, env *expr.Env) (table string, key,
 			return "", nil, nil, err
 		}
 	}
-	back := make([]types.Value, len(row))
-	if err := l.DecodeRow(table, key, qualifier, back); err != nil {
+	if r.back == nil {
+		r.back = make([]types.Value, len(row))
+	}
+	back := r.back
+	clear(back)
+	if err := r.Read(table, key, qualifier, back); err != nil {
 		return "", nil, nil, &KeyError{Part: l.Key.Parts[0].Source, Msg: "the key would not read back: " + err.Error()}
 	}
 	for _, s := range l.solve {

@@ -26,6 +26,7 @@ type KeyReader struct {
 	ends, decides []int
 	solved        []types.Value // by solver
 	names         []types.Value // by Layout.numbered
+	back          []types.Value // scratch of EncodeRow
 	env           expr.Env
 }
 

@@ -200,7 +200,7 @@ func (c *copier) add(ctx context.Context, row []types.Value, set []bool) error {
 		c.take(at)
 		return nil
 	}
-	p := pendingRow{row, c.pos, set}
+	p := pendingRow{row: row, pos: c.pos, set: set}
 	if err := c.in.w.check(row, c.in.named(p), true); err != nil {
 		c.reject(err)
 		return nil

@@ -152,6 +152,7 @@ type pendingRow struct {
 	row []types.Value
 	pos parser.Pos
 	set []bool // by column: named for this row; nil: as the statement names them for all
+	at  *place // in the primary layout; nil: not known yet
 }
 
 // inserter writes rows batch by batch.
@@ -194,7 +195,7 @@ func (in *inserter) flush(ctx context.Context) error {
 				}
 			}
 		}
-		if err := in.w.put(p.row, set, nil, was); err != nil {
+		if err := in.w.put(p.row, set, true, p.at, was); err != nil {
 			return in.w.refuse(err, p.pos)
 		}
 	}
@@ -227,10 +228,14 @@ func (in *inserter) lastOfEach(rows []pendingRow) ([]pendingRow, error) {
 	}
 	last := make(map[rowID]int, len(rows))
 	ids := make([]rowID, len(rows))
+	drawn := in.w.table.Layouts[0].Key.Drawn() != nil
 	for i, p := range rows {
-		var err error
-		if ids[i], err = in.w.identity(p.row); err != nil {
+		at, err := in.w.stands(p.row)
+		if err != nil {
 			return nil, in.w.refuse(err, p.pos)
+		}
+		if ids[i] = at.id(); !drawn {
+			rows[i].at, p.at = &at, &at
 		}
 		if earlier, ok := last[ids[i]]; ok {
 			if err := in.w.check(rows[earlier].row, in.named(rows[earlier]), false); err != nil {

@@ -156,7 +156,7 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 		}
 		at, err := w.currentPlace(old)
 		if err == nil {
-			err = w.put(row, set, &at, old)
+			err = w.put(row, set, false, &at, old)
 		}
 		return w.refuse(err, s.Pos)
 	})
@@ -258,11 +258,16 @@ func (r *run) stored(ctx context.Context, w *writer, l *catalog.Layout, rows []p
 // identity is the place of a row in the primary layout, the same whatever salt is drawn for it. Rows of one identity
 // are one row.
 func (w *writer) identity(row []types.Value) (rowID, error) {
+	at, err := w.stands(row)
+	return at.id(), err
+}
+
+// stands gives where row stands in the primary layout; that of all draws one is meant, where a part of the key is drawn.
+func (w *writer) stands(row []types.Value) (place, error) {
 	env := w.env
 	defer func() { w.env = env }()
 	w.env.Rand = func() uint64 { return 0 }
-	at, err := w.place(w.table.Layouts[0], row)
-	return rowID{at.table, string(at.key), string(at.qualifier)}, err
+	return w.place(w.table.Layouts[0], row)
 }
 
 // missing keeps the rows whose key no row of the table has, under any salt, for IF NOT EXISTS. Of rows with the same key

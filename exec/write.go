@@ -26,6 +26,7 @@ type writer struct {
 	ts    int64     // see at; 0: to be drawn
 	drawn time.Time // when ts was
 	env   expr.Env
+	keys  map[*catalog.Layout]*catalog.KeyReader
 	known map[string]bool // physical tables that exist
 	// ifNew: rows are stored only where the primary layout has none. token is what this statement claims them with,
 	// refused are those that another statement claimed.
@@ -94,7 +95,7 @@ func writable(t *catalog.Table, at parser.Pos) error {
 
 func (r *run) newWriter(t *catalog.Table) *writer {
 	n := len(t.Layouts)
-	w := &writer{run: r, table: t, env: r.KeyEnv(), known: map[string]bool{},
+	w := &writer{run: r, table: t, env: r.KeyEnv(), known: map[string]bool{}, keys: map[*catalog.Layout]*catalog.KeyReader{},
 		puts: make([]tableMutations, n), removals: make([]tableMutations, n)}
 	w.env.Lookup = r.Numbers.Known
 	w.joins, w.token, w.refused = w.joint(), claimToken(), map[rowID]bool{}
@@ -218,9 +219,14 @@ func (w *writer) place(l *catalog.Layout, row []types.Value) (place, error) {
 	if absent(l, row) {
 		return place{skip: true}, nil
 	}
+	keys := w.keys[l]
+	if keys == nil {
+		keys = catalog.NewKeyReader(l)
+		w.keys[l] = keys
+	}
 	var at place
 	var err error
-	at.table, at.key, at.qualifier, err = l.EncodeRow(row, &w.env)
+	at.table, at.key, at.qualifier, err = keys.EncodeRow(row, &w.env)
 	return at, err
 }
 
@@ -266,9 +272,9 @@ func (w *writer) required(c *catalog.Column) bool {
 }
 
 // put adds the mutations that store row. set tells the columns that the statement
-// names: of those a NULL deletes the cell. at, where given, is where the row
-// stands in the primary layout already; old is what was read there, nil for nothing.
-func (w *writer) put(row []types.Value, set []bool, at *place, old []types.Value) error {
+// names: of those a NULL deletes the cell. Where whole is set, the others are NULL. at, where given, is where the row
+// stands in the primary layout; old is what was read there, nil for nothing.
+func (w *writer) put(row []types.Value, set []bool, whole bool, at *place, old []types.Value) error {
 	t := w.table
 	if t.HiddenKey {
 		for i, c := range t.Columns {
@@ -285,7 +291,7 @@ func (w *writer) put(row []types.Value, set []bool, at *place, old []types.Value
 		return err
 	}
 	for i, c := range t.Columns {
-		if row[i].IsNull() && w.required(c) && (set[i] || at == nil) {
+		if row[i].IsNull() && w.required(c) && (set[i] || whole) {
 			return parser.Errorf(parser.NoPos, "column %s of %s must not be NULL", c.Name, t.Name)
 		}
 	}
