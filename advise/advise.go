@@ -370,7 +370,7 @@ func (a *adviser) layout(t *trial) Layout {
 	l := Layout{Table: t.table.Name, Def: t.def("INDEX"), Copy: t.def("ROW KEY")}
 	key := 0
 	for _, p := range t.layout.Key.Parts {
-		key += partBytes(p)
+		key += bytesOf(p.Width())
 	}
 	family := len(t.table.Families[0].Name)
 	l.EntryBytes = key + family + cellBytes
@@ -379,7 +379,7 @@ func (a *adviser) layout(t *trial) Layout {
 		if c.KeyPart && !c.HasCell {
 			continue
 		}
-		l.CopyBytes += key + len(c.Family) + len(c.Qualifier) + cellBytes + width(c.Encoding)
+		l.CopyBytes += key + len(c.Family) + len(c.Qualifier) + cellBytes + bytesOf(c.Encoding.Width())
 	}
 	l.CopyBytes = max(l.CopyBytes, l.EntryBytes)
 	var optional []string
@@ -407,16 +407,10 @@ const cellBytes = 4 + 4 + 2 + 1 + 8 + 1
 // textBytes is what a text of any width counts.
 const textBytes = 16
 
-func partBytes(p *catalog.Part) int {
-	if p.Literal != nil {
-		return len(p.Literal)
+// bytesOf counts what is width bytes long, as a text where it varies.
+func bytesOf(width int) int {
+	if width == catalog.Variable {
+		return textBytes
 	}
-	return width(p.Encoding)
-}
-
-func width(e catalog.Encoding) int {
-	if w := e.Width(); w != catalog.Variable {
-		return w
-	}
-	return textBytes
+	return width
 }

@@ -330,7 +330,7 @@ func partOf(t *catalog.Table, c *catalog.Column) (part string, variable bool) {
 	for _, p := range t.Layouts[0].Key.Parts {
 		if slices.Contains(p.Columns, c.Index) {
 			users++
-			if len(p.Columns) == 1 && p.Encoding.Width() != catalog.Variable {
+			if len(p.Columns) == 1 && p.Width() != catalog.Variable {
 				own = p
 			}
 		}

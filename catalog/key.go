@@ -75,7 +75,7 @@ func (p *Composite) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte
 		}
 		if part.fromRest != nil {
 			later = append(later, pending{part, len(dst)})
-			dst = append(dst, make([]byte, part.Encoding.Width())...)
+			dst = append(dst, make([]byte, part.Width())...)
 			continue
 		}
 		var v types.Value
@@ -97,7 +97,7 @@ func (p *Composite) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte
 	}
 	for i := len(later) - 1; i >= 0; i-- {
 		l := later[i]
-		w := l.part.Encoding.Width()
+		w := l.part.Width()
 		v, err := l.part.fromRest(dst[l.at+w:])
 		if err != nil {
 			return dst, l.part.refuse(p.table, "%v", err)
@@ -191,7 +191,7 @@ func (p *Composite) Fields(src []byte) ([]Field, error) {
 				return out, err
 			}
 			f.Bytes = rest[:n]
-			if f.Value, err = part.Encoding.Decode(f.Bytes); err != nil {
+			if f.Value, err = part.Decode(f.Bytes); err != nil {
 				return out, &MalformedError{part.Source, err.Error()}
 			}
 		}
@@ -232,7 +232,7 @@ func (p *Composite) split(src []byte, first int, vals []types.Value, ends, decid
 		}
 		more := 0
 		switch {
-		case part.Encoding.Width() != Variable || part.ends != nil:
+		case part.Width() != Variable || part.ends != nil:
 		case i+1 == len(p.Parts):
 			more = 1 // no later key can have the same one unless all of it is the same
 		case part.tail > 0:
@@ -240,7 +240,7 @@ func (p *Composite) split(src []byte, first int, vals []types.Value, ends, decid
 		default:
 			more = len(p.Parts[i+1].Literal)
 		}
-		v, err := part.Encoding.Decode(rest[:n])
+		v, err := part.Decode(rest[:n])
 		if err != nil {
 			return &MalformedError{part.Source, err.Error()}
 		}
@@ -287,6 +287,57 @@ func (p *Composite) PrefixLen(key []byte, n int, whole bool) int {
 		at += w
 	}
 	return at
+}
+
+// Ends gives the offsets behind the parts of key, which is whole or the start of a key, as far as key has them.
+//
+//	ROW KEY (uid AS TEXT, '|', ts AS INT64), 'a7|...'     2, 3 and, where the 8 bytes of ts follow, 11
+func (p *Composite) Ends(key []byte, whole bool) (ends []int) {
+	ends = make([]int, 0, len(p.Parts))
+	at := 0
+	for i := range p.Parts {
+		n, err := p.length(i, key[at:], whole)
+		if err != nil {
+			break
+		}
+		at += n
+		ends = append(ends, at)
+	}
+	return ends
+}
+
+// EndBefore gives the stop of the keys that begin with the value before the last one of start: no key stands between the two. Nil: it is not
+// known.
+//
+//	ROW KEY (day AS TEXT('yyyyMMdd')), '20240201'     '20240132', behind all keys of January 31
+func (p *Composite) EndBefore(start []byte) []byte {
+	at := 0
+	for _, part := range p.Parts {
+		n := part.Width()
+		if n == Variable {
+			return nil
+		}
+		if at += n; at < len(start) {
+			continue
+		}
+		if at > len(start) || part.Literal != nil || part.Encoding.Order() != Ascending || part.scales {
+			return nil
+		}
+		v, err := part.Decode(start[at-n:])
+		if err != nil {
+			return nil
+		}
+		below := types.SetOf(types.Interval{Hi: v, HiOpen: true})
+		if len(below) != 1 || below[0].HiOpen { // there are values in between
+			return nil
+		}
+		b, err := part.Append(slices.Clip(start[:at-n]), below[0].Hi)
+		if err != nil {
+			return nil
+		}
+		return types.PrefixEnd(b)
+	}
+	return nil
 }
 
 // Place gives the table and the key of the row whose key columns have these values, without a check that they

@@ -307,6 +307,11 @@ func (p *Part) Append(dst []byte, v types.Value) ([]byte, error) {
 	return dst, err
 }
 
+// Decode gives the value that the part has where its bytes are b: Append the other way round.
+//
+//	uid AS TEXT(6), 'a7    '     'a7'
+func (p *Part) Decode(b []byte) (types.Value, error) { return p.Encoding.Decode(b) }
+
 // Ranges appends the ranges of bytes that the part has for the values in iv. exact reports whether a stored value has its bytes in
 // the ranges only if it lies in iv. ok is false when the order of the bytes says nothing about iv.
 //

@@ -426,13 +426,8 @@ func (w *analyzer) placesOf(table string, key []byte, row []types.Value) []stats
 			}
 		}
 		if p.Key != nil {
-			for n := range l.Key.Parts {
-				end := l.Key.PrefixLen(p.Key, n+1, true)
-				if end < 0 {
-					p.Key = nil
-					break
-				}
-				p.Ends = append(p.Ends, end)
+			if p.Ends = l.Key.Ends(p.Key, true); len(p.Ends) < len(l.Key.Parts) {
+				p.Key = nil
 			}
 		}
 		w.places = append(w.places, p)

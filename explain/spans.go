@@ -25,15 +25,13 @@ type leaf struct {
 func cutLeaf(l *catalog.Layout, sp plan.Span) leaf {
 	out := leaf{Span: sp}
 	at := 0
-	for i, p := range l.Key.Parts {
-		end := l.Key.PrefixLen(sp.Start, i+1, sp.Key)
-		if end < 0 || !sp.Key && (end == at || !sp.AllBegin(sp.Start[:end])) {
+	for i, end := range l.Key.Ends(sp.Start, sp.Key) {
+		if !sp.Key && (end == at || !sp.AllBegin(sp.Start[:end])) {
 			break
 		}
-		part := sp.Start[at:end]
-		value := ""
-		if p.Literal == nil {
-			if v, err := p.Encoding.Decode(part); err == nil {
+		part, value := sp.Start[at:end], ""
+		if p := l.Key.Parts[i]; p.Literal == nil {
+			if v, err := p.Decode(part); err == nil {
 				value = runewidth.Truncate(v.SQL(), 40, "...")
 			} else {
 				value = plan.Escape(part)

@@ -95,7 +95,7 @@ func (f *form) prepare() {
 		panic(err)
 	}
 	f.layout = c.Tables()[0].Layouts[0]
-	f.width = f.layout.Key.Parts[0].Encoding.Width()
+	f.width = f.layout.Key.Parts[0].Width()
 }
 
 // decode reads the bytes of one value; ok is false when they are none.

@@ -440,7 +440,7 @@ func (w *spanBuilder) fromRest(br path, i int) bool {
 			u = plan.Enumerated
 		}
 		for _, v := range salts {
-			enc, err := p.Encoding.Append(nil, v)
+			enc, err := p.Append(nil, v)
 			if err != nil {
 				continue
 			}

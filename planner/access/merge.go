@@ -99,7 +99,7 @@ func (c *candidate) closeGaps() {
 	}
 	begins := map[string][]byte{} // by table and stop, the start behind the gap
 	for _, s := range c.spans {
-		if stop := c.builder.before(s.Start); stop != nil {
+		if stop := c.scan.Layout.Key.EndBefore(s.Start); stop != nil {
 			begins[s.Table+"\x00"+string(stop)] = s.Start
 		}
 	}
@@ -109,37 +109,6 @@ func (c *candidate) closeGaps() {
 			s.Stop = next
 		}
 	}
-}
-
-// before gives the end of the keys of the value before the one with which start ends: no key stands between the two. Nil: it is not known.
-func (w *spanBuilder) before(start []byte) []byte {
-	at := 0
-	for _, p := range w.layout.Key.Parts {
-		n := p.Width()
-		if n == catalog.Variable {
-			return nil
-		}
-		if at += n; at < len(start) {
-			continue
-		}
-		if at > len(start) || p.Literal != nil || p.Encoding.Order() != catalog.Ascending || p.ManyScales() {
-			return nil
-		}
-		v, err := p.Encoding.Decode(start[at-n:])
-		if err != nil {
-			return nil
-		}
-		below := types.SetOf(types.Interval{Hi: v, HiOpen: true})
-		if len(below) != 1 || below[0].HiOpen { // there are values in between
-			return nil
-		}
-		b, err := p.Append(slices.Clip(start[:at-n]), below[0].Hi)
-		if err != nil {
-			return nil
-		}
-		return types.PrefixEnd(b)
-	}
-	return nil
 }
 
 // compareStop compares the end of s with key: above 0 when key lies in s (or before its end).

@@ -90,14 +90,14 @@ type tuple struct {
 
 // tupleOf reads key, which is whole or the start of one.
 func tupleOf(k *catalog.Composite, key []byte, whole bool) (t tuple) {
-	at := 0
+	at, ends := 0, k.Ends(key, whole)
 	for i, p := range k.Parts {
 		if at == len(key) {
 			break
 		}
-		end := k.PrefixLen(key, i+1, whole)
-		if end < 0 {
-			end = len(key)
+		end := len(key)
+		if i < len(ends) {
+			end = ends[i]
 		}
 		text, isValue := element(p, key[at:end])
 		t.text += "/" + text
@@ -115,7 +115,7 @@ func isText(p *catalog.Part) bool { return p.Expr.Type().IsText() || p.Expr.Type
 // element prints bytes of p: as a value, if they are those of one that can be written.
 func element(p *catalog.Part, b []byte) (text string, isValue bool) {
 	if p.Literal == nil {
-		if v, err := p.Encoding.Decode(b); err == nil {
+		if v, err := p.Decode(b); err == nil {
 			read, err1 := readAgain(v)
 			again, err2 := p.Append(nil, read)
 			if err1 == nil && err2 == nil && bytes.Equal(again, b) {
