@@ -15,23 +15,9 @@ import (
 
 // Select plans a query.
 func (e *Env) Select(s *parser.Select) (*plan.Plan, error) {
-	var first *plan.Plan
-	for i := range sampleValues {
-		p, err := (&query{env: e, plan: &plan.Plan{}, sample: i}).finish(s)
-		if err != nil {
-			return nil, err
-		}
-		if i == 0 {
-			first = p
-		}
-		if e.Subqueries != nil || len(p.Subplans) == 0 {
-			break
-		}
-		if !readsNothing(p) {
-			return p, nil
-		}
-	}
-	return first, nil
+	return sample(func(i int) (*plan.Plan, error) {
+		return (&query{env: e, plan: &plan.Plan{}, sample: i}).finish(s)
+	}, func(p *plan.Plan) bool { return e.Subqueries == nil && len(p.Subplans) > 0 })
 }
 
 // finish plans s as q's whole statement.

@@ -39,22 +39,17 @@ func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (
 	find := func(c *expr.Column) int {
 		return slices.IndexFunc(node.Outer, func(x expr.Expr) bool { return x.(*expr.Column).Index == c.Index })
 	}
-	for i := range sampleValues {
-		p, err := planFor(func(c *expr.Column) types.Value {
+	var err error
+	sub.Sample, err = sample(func(i int) (*plan.Plan, error) {
+		return planFor(func(c *expr.Column) types.Value {
 			if find(c) < 0 {
 				node.Outer = append(node.Outer, c)
 			}
 			return sampleValue(c.Typ, i)
 		})
-		if err != nil {
-			return nil, err
-		}
-		if i == 0 || !readsNothing(p) {
-			sub.Sample = p
-		}
-		if len(node.Outer) == 0 || !readsNothing(p) || q.outer != nil {
-			break // one level of made-up values is enough
-		}
+	}, func(*plan.Plan) bool { return len(node.Outer) > 0 && q.outer == nil }) // one level of made-up values is enough
+	if err != nil {
+		return nil, err
 	}
 	if node.Kind != expr.ExistsSubquery && len(sub.Sample.Columns) != 1 {
 		return nil, parser.Errorf(node.Pos, "a sub-query used as a value must have 1 column, not %d", len(sub.Sample.Columns))
@@ -107,6 +102,24 @@ func limited(s *parser.Select, kind expr.SubqueryKind) *parser.Select {
 	out := *s
 	out.Limit = &parser.Literal{Pos: s.Pos, Kind: parser.NumberLiteral, Text: n}
 	return &out
+}
+
+// sample gives the first plan with made-up values that fit a key, else the first of all. more reports whether p has such values, so that
+// others may fit.
+func sample(planWith func(i int) (*plan.Plan, error), more func(p *plan.Plan) bool) (first *plan.Plan, err error) {
+	for i := range sampleValues {
+		p, err := planWith(i)
+		if err != nil || !readsNothing(p) {
+			return p, err
+		}
+		if first == nil {
+			first = p
+		}
+		if !more(p) {
+			break
+		}
+	}
+	return first, nil
 }
 
 // readsNothing reports whether the made-up values fit no key, so that the plan says nothing of others.
