@@ -140,8 +140,8 @@ func (w *writer) agree(row []types.Value, set []bool) error {
 			for k, c := range []*catalog.Column{a, b} {
 				if v := row[c.Index]; !v.IsNull() {
 					var err error
-					if cells[k], err = c.AppendCell([]byte{1}, v); err != nil {
-						return parser.Errorf(parser.NoPos, "column %s of %s: %v", c.Name, w.table.Name, err)
+					if cells[k], err = w.cell([]byte{1}, c, v); err != nil {
+						return err
 					}
 				}
 			}
@@ -152,6 +152,15 @@ func (w *writer) agree(row []types.Value, set []bool) error {
 		}
 	}
 	return nil
+}
+
+// cell appends the bytes of v in a cell of column c.
+func (w *writer) cell(dst []byte, c *catalog.Column, v types.Value) ([]byte, error) {
+	dst, err := c.AppendCell(dst, v)
+	if err != nil {
+		return nil, parser.Errorf(parser.NoPos, "column %s of %s: %v", c.Name, w.table.Name, err)
+	}
+	return dst, nil
 }
 
 // named gives the first of columns that the statement names, nil for none.
@@ -240,7 +249,7 @@ func (w *writer) checkFits(l *catalog.Layout, row []types.Value) (place, error) 
 // check is the error of a row that cannot be stored. A row that another one of its statement replaces, or that is there
 // already, is checked like one that is written. Where whole is set, columns that the statement does not name are NULL.
 func (w *writer) check(row []types.Value, set []bool, whole bool) error {
-	if err := w.agree(row, set); err != nil {
+	if err := w.settle(row, set, whole); err != nil {
 		return err
 	}
 	for _, l := range w.table.Layouts {
@@ -252,23 +261,26 @@ func (w *writer) check(row []types.Value, set []bool, whole bool) error {
 		}
 	}
 	for i, c := range w.table.Columns {
-		switch v := row[i]; {
-		case v.IsNull():
-			if (whole || set[i]) && w.required(c) {
-				return parser.Errorf(parser.NoPos, "column %s of %s must not be NULL", c.Name, w.table.Name)
-			}
-		case !c.KeyPart || c.HasCell:
-			if _, err := c.AppendCell(nil, v); err != nil {
-				return parser.Errorf(parser.NoPos, "column %s of %s: %v", c.Name, w.table.Name, err)
+		if v := row[i]; !v.IsNull() && (!c.KeyPart || c.HasCell) {
+			if _, err := w.cell(nil, c, v); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
 }
 
-// required reports whether a row without c cannot be stored.
-func (w *writer) required(c *catalog.Column) bool {
-	return (c.NotNull || c.Packed != nil) && c.Name != catalog.HiddenColumn
+// settle gives columns of one cell their values, and is the error of a row without a column that it needs.
+func (w *writer) settle(row []types.Value, set []bool, whole bool) error {
+	if err := w.agree(row, set); err != nil {
+		return err
+	}
+	for i, c := range w.table.Columns {
+		if row[i].IsNull() && (whole || set[i]) && (c.NotNull || c.Packed != nil) && c.Name != catalog.HiddenColumn {
+			return parser.Errorf(parser.NoPos, "column %s of %s must not be NULL", c.Name, w.table.Name)
+		}
+	}
+	return nil
 }
 
 // put adds the mutations that store row. set tells the columns that the statement
@@ -287,13 +299,8 @@ func (w *writer) put(row []types.Value, set []bool, whole bool, at *place, old [
 			}
 		}
 	}
-	if err := w.agree(row, set); err != nil {
+	if err := w.settle(row, set, whole); err != nil {
 		return err
-	}
-	for i, c := range t.Columns {
-		if row[i].IsNull() && w.required(c) && (set[i] || whole) {
-			return parser.Errorf(parser.NoPos, "column %s of %s must not be NULL", c.Name, t.Name)
-		}
 	}
 	places := make([]place, len(t.Layouts))
 	for i, l := range t.Layouts {
@@ -385,8 +392,8 @@ func (w *writer) cells(l *catalog.Layout, row []types.Value, set []bool, at plac
 			}
 			continue
 		}
-		if cell.Value, err = c.AppendCell(nil, row[i]); err != nil {
-			return nil, nil, parser.Errorf(parser.NoPos, "column %s of %s: %v", c.Name, w.table.Name, err)
+		if cell.Value, err = w.cell(nil, c, row[i]); err != nil {
+			return nil, nil, err
 		}
 		puts = append(puts, cell)
 	}
