@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"time"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
@@ -82,23 +82,12 @@ func (r *run) batches(ctx context.Context, w *writer, l *catalog.Layout, f func(
 			return err
 		}
 	}
-	op := r.Read(ctx, s, spans, stats)
-	defer op.Close()
-	for {
-		rows, err := op.Next(ctx)
-		if err == io.EOF {
-			return nil
-		}
-		if err == nil {
-			err = r.Numbers.ResolveNames(ctx, w.table, rows)
-		}
-		if err == nil {
-			err = f(rows)
-		}
-		if err != nil {
+	return operator.Drain(ctx, r.Read(ctx, s, spans, stats), func(rows [][]types.Value) error {
+		if err := r.Numbers.ResolveNames(ctx, w.table, rows); err != nil {
 			return err
 		}
-	}
+		return f(rows)
+	})
 }
 
 // exist tells of each place whether a row stands there.

@@ -81,23 +81,10 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 	j.share.release()
 	var parts *partitions
 	nulls := 0
-	for {
-		rows, err := right.Next(ctx)
-		if err == io.EOF {
-			if err := right.Close(); err != nil || parts == nil {
-				parts.close()
-				return err
-			}
-			return j.divideLeft(ctx, parts)
-		}
-		if err != nil {
-			parts.close()
-			return err
-		}
+	err := Drain(ctx, right, func(rows [][]types.Value) error {
 		for _, r := range rows {
 			key, ok, err := j.keyOf(j.node.RightKeys, r)
 			if err != nil {
-				parts.close()
 				return err
 			}
 			if !ok && !j.node.Full {
@@ -125,11 +112,19 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 				at = spread(nulls)
 			}
 			if err := parts.add(at, r); err != nil {
-				parts.close()
 				return err
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		parts.close()
+		return err
 	}
+	if parts == nil {
+		return nil
+	}
+	return j.divideLeft(ctx, parts)
 }
 
 // divideTable writes the right rows held to files.
@@ -161,34 +156,28 @@ func spread(i int) []byte { return strconv.AppendInt(nil, int64(i), 10) }
 func (j *joinOp) divideLeft(ctx context.Context, right *partitions) error {
 	left := newPartitions(j.build.opt.SpillDir)
 	left.seed = right.seed
-	fail := func(err error) error {
-		left.close()
-		right.close()
-		return err
-	}
-	for {
-		rows, err := j.left.Next(ctx)
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return fail(err)
-		}
+	err := Drain(ctx, j.left, func(rows [][]types.Value) error {
 		for _, r := range rows {
 			key, ok, err := j.keyOf(j.node.LeftKeys, r)
 			if err == nil && (ok || j.node.Outer) {
 				err = left.add([]byte(key), r)
 			}
 			if err != nil {
-				return fail(err)
+				return err
 			}
 		}
+		return nil
+	})
+	if err == nil {
+		err = left.rewind()
 	}
-	if err := left.rewind(); err != nil {
-		return fail(err)
+	if err == nil {
+		err = right.rewind()
 	}
-	if err := right.rewind(); err != nil {
-		return fail(err)
+	if err != nil {
+		left.close()
+		right.close()
+		return err
 	}
 	var pairs []spilledJoin
 	for i, f := range left.files {
@@ -202,7 +191,7 @@ func (j *joinOp) divideLeft(ctx context.Context, right *partitions) error {
 		pairs = append(pairs, spilledJoin{f, right.files[i], j.level + 1})
 	}
 	j.pending = append(pairs, j.pending...) // first: else all files of a level would be open, each with its buffer
-	return j.left.Close()
+	return nil
 }
 
 // nextPair begins with the next pair of files; io.EOF when there is none.

@@ -76,14 +76,7 @@ func (s *setOp) load(ctx context.Context) error {
 	if s.node.Except {
 		what = "EXCEPT"
 	}
-	for {
-		rows, err := s.right.Next(ctx)
-		if err == io.EOF {
-			return s.right.Close()
-		}
-		if err != nil {
-			return err
-		}
+	return Drain(ctx, s.right, func(rows [][]types.Value) error {
 		for _, r := range rows {
 			s.key = rowKey(s.key[:0], r)
 			if _, ok := s.counts[string(s.key)]; !ok {
@@ -93,7 +86,8 @@ func (s *setOp) load(ctx context.Context) error {
 			}
 			s.counts[string(s.key)]++
 		}
-	}
+		return nil
+	})
 }
 
 func (s *setOp) Next(ctx context.Context) ([][]types.Value, error) {

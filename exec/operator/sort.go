@@ -99,14 +99,7 @@ func (s *sortOp) sort(ctx context.Context) error {
 
 func (s *sortOp) fill(ctx context.Context) error {
 	seq := 0
-	for {
-		rows, err := s.in.Next(ctx)
-		if err == io.EOF {
-			return s.in.Close()
-		}
-		if err != nil {
-			return err
-		}
+	return Drain(ctx, s.in, func(rows [][]types.Value) error {
 		for _, r := range rows {
 			keys, err := s.by.Keys(make([]types.Value, 0, len(s.by)), s.env, r)
 			if err != nil {
@@ -142,7 +135,8 @@ func (s *sortOp) fill(ctx context.Context) error {
 				s.rows = append(s.rows, k)
 			}
 		}
-	}
+		return nil
+	})
 }
 
 func (s *sortOp) Close() error {
