@@ -13,6 +13,9 @@ var errWidth = errors.New("wrong number of bytes")
 // newEncoding makes the encoding that def names for values of type t. e is the
 // part's expression, nil for a cell; it decides where def is nil.
 func (c *Catalog) newEncoding(def *parser.EncodingDef, t types.Type, e expr.Expr, pos parser.Pos) (Encoding, error) {
+	if t == types.Duration {
+		return nil, parser.Errorf(pos, "an INTERVAL is not stored").WithHint("a BIGINT holds its milliseconds: ts + INTERVAL_MS(n) is a moment again")
+	}
 	if def == nil {
 		if e == nil {
 			return cellEncoding(t), nil

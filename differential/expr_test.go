@@ -174,6 +174,37 @@ func (g *gen) sized(s *scope, depth int) string {
 	return "(" + x + " % 100000)"
 }
 
+// interval is an INTERVAL, which no column holds. Months and fractions of them are small, so that no sum leaves the range.
+func (g *gen) interval(s *scope, depth int) string {
+	some := "INTERVAL '" + g.pick(intervals...) + "'"
+	if depth <= 0 {
+		return some
+	}
+	i := func() string { return g.interval(s, depth-1) }
+	switch g.IntN(10) {
+	case 0:
+		return "(" + i() + g.pick(" + ", " - ") + i() + ")"
+	case 1:
+		return "(" + g.small(s) + " * " + some + ")"
+	case 2:
+		return "(" + some + " * " + g.pick("2", "0.5", "-1.5", "3") + ")"
+	case 3:
+		return "(" + some + " / " + g.pick("2", "0.5", "-4") + ")"
+	case 4:
+		return "(- " + i() + ")"
+	case 5:
+		return "(CASE WHEN " + g.condition(s, 0) + " THEN " + i() + " ELSE " + i() + " END)"
+	case 6:
+		return "COALESCE(CAST(" + g.pick("NULL", "'1 day'") + " AS INTERVAL), " + i() + ")"
+	case 7:
+		return g.pick("GREATEST", "LEAST") + "(" + i() + ", " + i() + ")"
+	case 8:
+		a, b := g.nearMoment(s, depth-1), g.nearMoment(s, depth-1)
+		return dialect("INTERVAL_MS("+a+" - "+b+")", "("+a+" - "+b+")")
+	}
+	return some
+}
+
 func (g *gen) compound(s *scope, k kind, depth int) string {
 	e := func(k kind) string { return g.expr(s, k, depth) }
 	// Forms of every kind.
@@ -227,7 +258,12 @@ func (g *gen) compound(s *scope, k kind, depth int) string {
 		}
 		return "CAST(" + g.sized(s, depth) + " AS DECIMAL(20, " + fmt.Sprint(g.IntN(4)) + "))"
 	case kDbl:
-		switch g.IntN(6) {
+		switch g.IntN(7) {
+		case 6:
+			g.approx = true
+			x := g.interval(s, 2)
+			f := g.pick("epoch", "second", "minute", "month", "year")
+			return "CAST(EXTRACT(" + f + " FROM " + x + ") AS DOUBLE PRECISION)"
 		case 0, 1:
 			return g.tame(s, depth) + g.pick(" + ", " - ", " * ") + g.tame(s, depth)
 		case 2:
@@ -286,7 +322,7 @@ func (g *gen) compound(s *scope, k kind, depth int) string {
 		x := g.nearMoment(s, depth)
 		switch g.IntN(7) {
 		case 0, 1:
-			op := g.pick(" + ", " - ") + "INTERVAL '" + g.pick(intervals...) + "'"
+			op := g.pick(" + ", " - ") + g.interval(s, g.IntN(3))
 			return dialect(x+op, "("+x+" AT TIME ZONE 'UTC'"+op+") AT TIME ZONE 'UTC'")
 		case 2:
 			u := g.pick(units...)
@@ -329,7 +365,13 @@ func (g *gen) nearDate(s *scope, depth int) string {
 
 func (g *gen) integer(s *scope, depth int) string {
 	e := func(k kind) string { return g.expr(s, k, depth) }
-	switch g.IntN(18) {
+	switch g.IntN(21) {
+	case 18:
+		return "(" + e(kInt) + g.pick(" & ", " | ", " # ") + e(kInt) + ")"
+	case 19:
+		return "(" + e(kInt) + g.pick(" << ", " >> ") + g.pick("0", "1", "7", "63") + ")"
+	case 20:
+		return "(~ " + e(kInt) + ")"
 	case 0, 1, 2:
 		return g.bounded(s, depth) + g.pick(" + ", " - ", " * ") + g.bounded(s, depth)
 	case 3:
@@ -446,7 +488,11 @@ func (g *gen) boolean(s *scope, depth int) string {
 		k = g.comparable()
 		x = e(k)
 	}
-	switch g.IntN(22) {
+	switch g.IntN(24) {
+	case 22:
+		return g.interval(s, 2) + g.pick(" = ", " <> ", " < ", " <= ", " > ", " >= ", " IS DISTINCT FROM ") + g.interval(s, 2)
+	case 23:
+		return g.nearMoment(s, depth) + " - " + g.nearMoment(s, depth) + g.pick(" = ", " <> ", " < ", " <= ", " > ", " >= ") + g.interval(s, 1)
 	case 0, 1, 2, 3:
 		return x + g.pick(" = ", " = ", " = ", " <> ", " != ", " < ", " <= ", " > ", " >= ") + g.constant(k)
 	case 4, 5:

@@ -103,13 +103,13 @@ func (c *Call) beforeMonths(out, within types.Set) (types.Set, bool) {
 	if !ok || k.Val.IsNull() || !timestampArg(c) {
 		return nil, false
 	}
-	months, ms, err := signedInterval(k.Val.Text())
+	months, ms := k.Val.Duration()
 	const most = maxCivil / (28 * types.MillisPerDay)
-	if err != nil || months < -most || months > most || ms < -maxCivil || ms > maxCivil {
+	if months < -most || months > most || ms < -maxCivil || ms > maxCivil {
 		return nil, false
 	}
 	const day = types.MillisPerDay
-	moved := func(d int64) int64 { return addMonths(time.UnixMilli(d*day).UTC(), months).UnixMilli() + ms } // the midnight
+	moved := func(d int64) int64 { return addMonths(time.UnixMilli(d*day).UTC(), int(months)).UnixMilli() + ms } // the midnight
 	var pre []types.Interval
 	for _, iv := range out {
 		s := spanOf(iv)
@@ -143,8 +143,8 @@ func (c *Call) fixedInterval() (ms int64, ok bool) {
 	if !isConst || k.Val.IsNull() || !timestampArg(c) {
 		return 0, false
 	}
-	months, ms, err := signedInterval(k.Val.Text())
-	return ms, err == nil && months == 0
+	months, ms := k.Val.Duration()
+	return ms, months == 0
 }
 
 // scaled is the algebra of floor(x / unit), as values of type t.

@@ -115,8 +115,7 @@ func (c compiler) literal(l *parser.Literal) (Expr, error) {
 	case parser.StringLiteral:
 		k.Val = types.NewString(l.Text)
 	case parser.IntervalLiteral:
-		return nil, parser.Errorf(l.Pos, "an INTERVAL can only be added to a DATE, TIME or TIMESTAMP, taken from one, or be the width of DATE_BIN").
-			WithHint("instead of b - a > INTERVAL '2 hours' write b > a + INTERVAL '2 hours'")
+		k.Val, err = types.ParseInterval(l.Text)
 	case parser.BytesLiteral:
 		k.Val = types.NewBytes(l.Text)
 	case parser.DateLiteral:
@@ -163,6 +162,12 @@ func (c compiler) unary(e *parser.Unary) (Expr, error) {
 		return Negate(x), nil
 	case "+": // leaves any value as it is, as SQLite and MySQL have it
 		return x, nil
+	}
+	if e.Op == "~" {
+		return c.apply("BIT_NOT", e.Pos, []Expr{x})
+	}
+	if x.Type() == types.Duration {
+		return c.negative(x, e.Pos)
 	}
 	return c.apply("NEGATE", e.Pos, []Expr{x})
 }
@@ -221,13 +226,6 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 			return c.tuples(op, tx, ty, e.Pos)
 		}
 	}
-	if il, sign, other := intervalOperand(e); il != nil {
-		base, err := c.expr(other)
-		if err != nil {
-			return nil, err
-		}
-		return c.apply("DATE_ADD_INTERVAL", e.Pos, []Expr{base, intervalText(il, sign)})
-	}
 	x, err := c.expr(e.X)
 	if err != nil {
 		return nil, err
@@ -252,9 +250,16 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 			return Negate(eq), nil
 		}
 		return eq, nil
-	case "-":
-		if off, ok := c.binOffset(x, y, e.Pos); ok {
+	case "+", "-":
+		if out, ok, err := c.moved(e.Op, x, y, e.Pos); ok || err != nil {
+			return out, err
+		}
+		if off, ok := c.binOffset(x, y, e.Pos); ok && e.Op == "-" {
 			return off, nil
+		}
+	case "*", "/":
+		if out, ok, err := c.scaled(e.Op, x, y, e.Pos); ok || err != nil {
+			return out, err
 		}
 	}
 	if x, err = c.asNumber(e, x, y); err != nil {
@@ -263,38 +268,21 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 	if y, err = c.asNumber(e, y, x); err != nil {
 		return nil, err
 	}
-	return c.apply(e.Op, e.Pos, []Expr{x, y})
+	out, err := c.apply(e.Op, e.Pos, []Expr{x, y})
+	if k, ok := out.(*Const); ok && e.Op == "-" && x.Type() == types.Timestamp && y.Type() == types.Timestamp {
+		k.between = true
+	}
+	return out, err
 }
 
 // asNumber reads a text constant x, which is operand of e, as a number where the other operand y is one: as in
 // comparisons it has the type that its place wants.
 func (c compiler) asNumber(e *parser.Binary, x, y Expr) (Expr, error) {
 	k, ok := x.(*Const)
-	if !ok || k.Typ != types.String || !y.Type().IsNumeric() || !strings.Contains("+-*/%", e.Op) {
+	if !ok || k.Typ != types.String || !y.Type().IsNumeric() || !strings.Contains("+ - * / % & | # << >>", e.Op) {
 		return x, nil
 	}
 	return c.adapt(k, y.Type())
-}
-
-// intervalOperand finds the INTERVAL literal of x ± INTERVAL and the other side.
-func intervalOperand(e *parser.Binary) (l *parser.Literal, sign string, other parser.Expr) {
-	if e.Op != "+" && e.Op != "-" {
-		return nil, "", nil
-	}
-	if l, ok := e.Y.(*parser.Literal); ok && l.Kind == parser.IntervalLiteral {
-		if e.Op == "-" {
-			sign = "- "
-		}
-		return l, sign, e.X
-	}
-	if l, ok := e.X.(*parser.Literal); ok && l.Kind == parser.IntervalLiteral && e.Op == "+" {
-		return l, "", e.Y
-	}
-	return nil, "", nil
-}
-
-func intervalText(l *parser.Literal, sign string) *Const {
-	return &Const{Pos: l.Pos, Val: types.NewString(sign + l.Text), Typ: types.String}
 }
 
 // binOffset recognises x - DATE_BIN(w, x), the offset in the bin.

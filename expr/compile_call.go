@@ -94,10 +94,6 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 			flat = append(flat, &Const{Pos: ref.Pos, Val: types.NewString(ref.Table + "." + ref.Name), Typ: types.String})
 			continue
 		}
-		if l, ok := a.(*parser.Literal); ok && l.Kind == parser.IntervalLiteral && i == 0 && (name == "DATE_BIN" || name == "BIN_OFFSET") {
-			flat = append(flat, intervalText(l, ""))
-			continue
-		}
 		x, err := c.expr(a)
 		if err != nil {
 			return nil, err
@@ -105,6 +101,14 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 		flat = append(flat, x)
 	}
 	switch name {
+	case "DATE_BIN", "BIN_OFFSET": // whose width is a text
+		if k, ok := leading(flat).(*Const); ok && k.Typ == types.Duration && !k.Val.IsNull() {
+			flat[0] = &Const{Pos: k.Pos, Val: types.NewString(k.Val.String()), Typ: types.String}
+		}
+	case "EXTRACT", "DATE_PART":
+		if len(flat) == 2 && (flat[1].Type() == types.Duration || betweenMoments(flat[1])) {
+			return c.apply("INTERVAL_FIELD", pos, []Expr{flat[0], c.fold(asInterval(flat[1]))})
+		}
 	case "NOW", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "CURRENT_DATE":
 		if c.s.Key {
 			return nil, parser.Errorf(pos, "%s differs each time: a key with it could not be found again", name)

@@ -88,6 +88,7 @@ func (c compiler) compare(op CompareOp, x, y Expr, pos parser.Pos) (Expr, error)
 			x, y, op = y, x, op.Flip()
 		}
 	}
+	x, y = sameUnit(x, y)
 	if k, ok := y.(*Const); ok && x.Type() == types.Date && k.Val.Type() == types.Timestamp {
 		return c.compareDay(op, x, k, pos), nil
 	}
@@ -159,7 +160,11 @@ func (c compiler) comparable(a, b types.Type, pos parser.Pos) error {
 		a == types.Date && b == types.Timestamp, a == types.Timestamp && b == types.Date: // see meet
 		return nil
 	}
-	return parser.Errorf(pos, "%s and %s cannot be compared", a, b)
+	err := parser.Errorf(pos, "%s and %s cannot be compared", a, b)
+	if a == types.Duration && b.IsInteger() || b == types.Duration && a.IsInteger() {
+		return err.WithHint("INTERVAL_MS(n) is an interval of so many milliseconds")
+	}
+	return err
 }
 
 // adapt casts the constant k to type t where that keeps its meaning: text is

@@ -51,9 +51,10 @@ func (e *Env) stopped() error {
 
 // Const is a constant.
 type Const struct {
-	Pos parser.Pos
-	Val types.Value
-	Typ types.Type // the declared type of a NULL, else Val's
+	Pos     parser.Pos
+	Val     types.Value
+	Typ     types.Type // the declared type of a NULL, else Val's
+	between bool       // Val is the milliseconds between two moments
 }
 
 // Column reads Env.Row[Index].

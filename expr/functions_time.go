@@ -58,12 +58,9 @@ var timeFunctions = []Function{
 		}, Key: truncAlgebra},
 	{Name: "EXTRACT", Group: "time", Signature: "extract(field FROM timestamp) bigint", Doc: "year, quarter, month, week, day, hour, minute, milliseconds, microseconds, dow, isodow, doy, isoyear, decade, century, millennium, julian; a DOUBLE of second and epoch. In UTC. Also `year(timestamp)`, `quarter`, `month`, `day`, `dayofmonth`, `dayofyear`, `hour`, `minute`, `second`.", MinArgs: 2, MaxArgs: 2,
 		Result: extractResult, Eval: extract, Key: extractAlgebra},
-	{Name: "DATE_ADD_INTERVAL", Group: "time", Signature: "timestamp + INTERVAL '...'", Doc: "Moved by an interval such as '1 month 2 days', '-5 minutes', '2 days ago' or 'P1DT2H'; a TIME goes round midnight.", MinArgs: 2, MaxArgs: 2,
+	{Name: "DATE_ADD_INTERVAL", Group: "time", Signature: "timestamp + interval", Doc: "Moved by an interval such as '1 month 2 days', '-5 minutes', '2 days ago' or 'P1DT2H'; a TIME goes round midnight.", MinArgs: 2, MaxArgs: 2,
 		Result: intervalResult, Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			months, ms, err := signedInterval(a[1].Text())
-			if err != nil {
-				return types.Value{}, err
-			}
+			months, ms := a[1].Duration()
 			if a[0].Type() == types.Time {
 				return types.NewIntOf(types.Time, floorMod(a[0].Int()+ms%types.MillisPerDay, types.MillisPerDay)), nil
 			}
@@ -73,7 +70,7 @@ var timeFunctions = []Function{
 				if months < -most || months > most || t < -maxCivil || t > maxCivil {
 					return types.Value{}, errMoment
 				}
-				t = addMonths(time.UnixMilli(t).UTC(), months).UnixMilli()
+				t = addMonths(time.UnixMilli(t).UTC(), int(months)).UnixMilli()
 			}
 			sum, err := intOp("+", t, ms)
 			if err != nil {

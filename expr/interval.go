@@ -1,160 +1,35 @@
 package expr
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"math"
-	"regexp"
-	"strconv"
-	"strings"
 	"time"
 
+	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
 
 func intervalResult(args []Expr) (types.Type, error) {
 	if args[0].Type() == types.Time {
-		return returns(types.Time, isTime, isText)(args)
+		return returns(types.Time, isTime, isInterval)(args)
 	}
-	return returns(types.Timestamp, isMoment, isText)(args)
+	return returns(types.Timestamp, isMoment, isInterval)(args)
 }
+
+var widths kept[types.Value]
 
 // fixedWidth reads an interval without months as milliseconds, above 0.
 func fixedWidth(s string) (int64, error) {
-	months, ms, err := ParseInterval(s)
+	v, err := widths.get(s, func() (types.Value, error) { return types.ParseInterval(s) })
 	if err != nil {
 		return 0, err
 	}
+	months, ms := v.Duration()
 	if months != 0 || ms <= 0 {
 		return 0, fmt.Errorf("the width of a bin must be a fixed time above 0, not %q", s)
 	}
 	return ms, nil
-}
-
-var unitMillis = map[string]int64{"millisecond": 1, "ms": 1, "second": 1000, "sec": 1000, "s": 1000, "minute": 60_000, "min": 60_000, "m": 60_000,
-	"hour": 3_600_000, "h": 3_600_000, "day": 86_400_000, "d": 86_400_000, "week": 7 * 86_400_000, "w": 7 * 86_400_000}
-
-var unitMonths = map[string]int{"month": 1, "mon": 1, "quarter": 3, "year": 12, "y": 12, "decade": 120, "century": 1200, "centurie": 1200, "millennium": 12_000, "millennia": 12_000}
-
-// clockInterval is 12:30 or -01:02:03.5, yearMonthInterval SQL's 1-2.
-var (
-	clockInterval     = regexp.MustCompile(`^([-+]?)(\d{1,9}):(\d\d?)(?::(\d\d?(?:\.\d*)?))?$`)
-	yearMonthInterval = regexp.MustCompile(`^([-+]?)(\d{1,6})-(\d\d?)$`)
-)
-
-// isoInterval is an interval in the notation of ISO 8601: P1Y2M3DT4H5M6S.
-var isoInterval = regexp.MustCompile(`^p(?:([-+]?\d+)y)?(?:([-+]?\d+)m)?(?:([-+]?\d+)w)?(?:([-+]?\d+)d)?(?:t(?:([-+]?\d+)h)?(?:([-+]?\d+)m)?(?:([-+]?[0-9.]+)s)?)?$`)
-
-// signedInterval is ParseInterval of what may stand behind "- ": the interval that is taken away.
-func signedInterval(s string) (months int, ms int64, err error) {
-	s, back := strings.CutPrefix(s, "- ")
-	months, ms, err = ParseInterval(s)
-	if back {
-		months, ms = -months, -ms
-	}
-	return months, ms, err
-}
-
-type interval struct {
-	months int
-	ms     int64
-}
-
-var intervals kept[interval]
-
-// ParseInterval reads '1 year 2 months 3 days 4 hours', '-5 minutes', '1h',
-// '01:30:00', '1-2', '2 days ago', 'P1DT2H'. A day is 24 hours, a part of a month one of 30 days.
-func ParseInterval(s string) (months int, ms int64, err error) {
-	i, err := intervals.get(s, func() (i interval, err error) {
-		i.months, i.ms, err = readInterval(s)
-		return i, err
-	})
-	return i.months, i.ms, err
-}
-
-func readInterval(s string) (months int, ms int64, err error) {
-	if m := isoInterval.FindStringSubmatch(strings.ToLower(strings.TrimSpace(s))); m != nil {
-		var words []string
-		for i, unit := range []string{"year", "month", "week", "day", "hour", "minute", "second"} {
-			if m[i+1] != "" {
-				words = append(words, m[i+1], unit)
-			}
-		}
-		if len(words) > 0 {
-			return readInterval(strings.Join(words, " "))
-		}
-	}
-	if before, ok := strings.CutSuffix(strings.TrimSpace(strings.ToLower(s)), " ago"); ok {
-		months, ms, err = readInterval(before)
-		return -months, -ms, err
-	}
-	bad := fmt.Errorf("invalid interval %q (use '5 minutes', '1 day 2 hours', '1 month')", s)
-	f := strings.Fields(strings.ToLower(s))
-	if len(f) == 0 {
-		return 0, 0, bad
-	}
-	for i := 0; i < len(f); i++ {
-		word := f[i]
-		if m := clockInterval.FindStringSubmatch(word); m != nil {
-			h, _ := strconv.ParseInt(m[2], 10, 64)
-			min, _ := strconv.ParseInt(m[3], 10, 64)
-			sec, _ := strconv.ParseFloat(cmp.Or(m[4], "0"), 64)
-			if min > 59 || sec >= 60 {
-				return 0, 0, bad
-			}
-			t := h*3_600_000 + min*60_000 + int64(math.Round(sec*1000))
-			if m[1] == "-" {
-				t = -t
-			}
-			ms += t
-			continue
-		}
-		if m := yearMonthInterval.FindStringSubmatch(word); m != nil {
-			y, _ := strconv.Atoi(m[2])
-			n, _ := strconv.Atoi(m[3])
-			n += 12 * y
-			if m[1] == "-" {
-				n = -n
-			}
-			months += n
-			continue
-		}
-		n := strings.TrimRight(word, "abcdefghijklmnopqrstuvwxyz")
-		unit := word[len(n):]
-		switch {
-		case unit != "":
-		case i+1 == len(f):
-			unit = "second"
-		case clockInterval.MatchString(f[i+1]):
-			unit = "day"
-		default:
-			i++
-			unit = f[i]
-		}
-		v, err := strconv.ParseFloat(n, 64)
-		if err != nil || math.IsNaN(v) || math.Abs(v) > 1e12 || math.Abs(v)*float64(unitMonths[unit]) > 1e12 {
-			return 0, 0, bad
-		}
-		if len(unit) > 2 {
-			unit = strings.TrimSuffix(unit, "s")
-		}
-		if n, ok := unitMonths[unit]; ok {
-			whole, part := math.Modf(v)
-			months += int(whole) * n
-			if n > 1 {
-				months += int(math.RoundToEven(part * float64(n)))
-			} else { // of a month of 30 days
-				ms += int64(math.Round(part * 30 * 86_400_000))
-			}
-			continue
-		}
-		u, ok := unitMillis[unit]
-		if !ok || math.Abs(v)*float64(u) > 9e15 {
-			return 0, 0, bad
-		}
-		ms += int64(math.Round(v * float64(u)))
-	}
-	return months, ms, nil
 }
 
 // addMonths moves t by months, to the month's last day where the day does not exist.
@@ -165,4 +40,216 @@ func addMonths(t time.Time, n int) time.Time {
 	first := time.Date(t.Year(), t.Month()+time.Month(n), 1, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), t.Location())
 	last := first.AddDate(0, 1, -1).Day()
 	return first.AddDate(0, 0, min(t.Day(), last)-1)
+}
+
+// intervalFunctions are what operators and EXTRACT become of INTERVALs.
+var intervalFunctions = []Function{
+	{Name: "INTERVAL_ADD", Group: "time", Unknown: intervalsUnknown, Signature: "interval + interval", Doc: "The sum.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.Duration, isInterval), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			m, ms := a[0].Duration()
+			n, ns := a[1].Duration()
+			return newInterval(m+n, ms+ns)
+		}},
+	{Name: "INTERVAL_MULTIPLY", Group: "time", Unknown: intervalsUnknown, Signature: "interval * number", Doc: "So many times the interval; parts of a month are days, 30 to the month.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.Duration, isInterval, isNumber), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			return scaleInterval(a[0], a[1], false)
+		}},
+	{Name: "INTERVAL_DIVIDE", Group: "time", Unknown: intervalsUnknown, Signature: "interval / number", Doc: "That part of the interval.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.Duration, isInterval, isNumber), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			return scaleInterval(a[0], a[1], true)
+		}},
+	{Name: "INTERVAL_MS", Group: "time", Unknown: intervalsUnknown, Signature: "interval_ms(milliseconds) interval", Doc: "That many milliseconds, such as the difference of two timestamps.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.Duration, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return newInterval(0, a[0].Int()) }},
+	{Name: "INTERVAL_FIELD", Group: "time", Unknown: intervalsUnknown, Signature: "extract(field FROM interval)", Doc: "year, month, day, hour, minute, milliseconds, microseconds; a DOUBLE of second and epoch, to which a year counts 365.25 days and a month 30.", MinArgs: 2, MaxArgs: 2,
+		Result: func(args []Expr) (types.Type, error) {
+			if _, err := returns(types.Null, isText, isInterval)(args); err != nil {
+				return types.Null, err
+			}
+			return extractResult(args[:1])
+		}, Eval: intervalField},
+}
+
+const intervalsUnknown = "intervals are in no key"
+
+func newInterval(months, ms int64) (types.Value, error) {
+	v, ok := types.NewDuration(months, ms)
+	if !ok {
+		return v, errInterval
+	}
+	return v, nil
+}
+
+var errInterval = errors.New("INTERVAL out of range")
+
+// scaleInterval is v * by, or v / by. A fraction of a month goes on in days, as PostgreSQL has it.
+func scaleInterval(v, by types.Value, divide bool) (types.Value, error) {
+	months, ms := v.Duration()
+	if !divide && by.Type().IsInteger() {
+		m, err1 := intOp("*", months, by.Int())
+		n, err2 := intOp("*", ms, by.Int())
+		if err1 != nil || err2 != nil {
+			return types.Value{}, errInterval
+		}
+		return newInterval(m, n)
+	}
+	d, err := types.Cast(by, types.Double, nil)
+	if err != nil {
+		return d, err
+	}
+	f := d.Double()
+	if divide && f == 0 {
+		return types.Value{}, errDivZero
+	}
+	scaled := func(x int64) float64 {
+		if divide {
+			return float64(x) / f
+		}
+		return float64(x) * f
+	}
+	whole, part := math.Modf(scaled(months))
+	const steps = 1e6 // what is finer is an error of the division
+	days := math.RoundToEven(part*30*steps) / steps
+	sum := math.RoundToEven(scaled(ms) + days*types.MillisPerDay)
+	if !(math.Abs(whole) <= types.MaxMonths && math.Abs(sum) <= types.MaxSpan) {
+		return types.Value{}, errInterval
+	}
+	return newInterval(int64(whole), int64(sum))
+}
+
+func intervalField(_ *Env, a []types.Value) (types.Value, error) {
+	months, ms := a[1].Duration()
+	n := int64(0)
+	switch field(a[0]) {
+	case "millennium":
+		n = months / 12 / 1000
+	case "century":
+		n = months / 12 / 100
+	case "decade":
+		n = months / 12 / 10
+	case "year":
+		n = months / 12
+	case "quarter":
+		n = months%12/3 + 1
+	case "month":
+		n = months % 12
+	case "day":
+		n = ms / types.MillisPerDay
+	case "hour":
+		n = ms % types.MillisPerDay / 3_600_000
+	case "minute":
+		n = ms % 3_600_000 / 60_000
+	case "second":
+		return types.NewDouble(float64(ms%60_000) / 1000), nil
+	case "millisecond":
+		n = ms % 60_000
+	case "microsecond":
+		n = ms % 60_000 * 1000
+	case "epoch":
+		return types.NewDouble(float64(months/12)*365.25*86400 + float64(months%12)*30*86400 + float64(ms)/1000), nil
+	default:
+		return types.Value{}, fmt.Errorf("unknown field %s of an INTERVAL", a[0].SQL())
+	}
+	return types.NewInt(n), nil
+}
+
+// moved is x + y or x - y where one of them is an INTERVAL; ok is false where that has no meaning of its own.
+func (c compiler) moved(op string, x, y Expr, pos parser.Pos) (_ Expr, ok bool, _ error) {
+	switch {
+	case x.Type() == types.Duration, x.Type() == types.Timestamp && !c.s.Key: // in keys moments are numbers
+		y = asInterval(y)
+	case y.Type() == types.Duration, y.Type() == types.Timestamp && !c.s.Key:
+		x = asInterval(x)
+	}
+	if op == "+" && (x.Type() == types.Duration || x.Type() != types.Timestamp && y.Type() == types.Timestamp) {
+		x, y = y, x
+	}
+	if t := x.Type(); y.Type() != types.Duration || t != types.Duration && t != types.Null && !t.IsTemporal() {
+		return nil, false, nil
+	}
+	if op == "-" {
+		negative, err := c.negative(y, pos)
+		if err != nil {
+			return nil, true, err
+		}
+		y = negative
+	}
+	name := "DATE_ADD_INTERVAL"
+	if x.Type() == types.Duration {
+		name = "INTERVAL_ADD"
+	}
+	out, err := c.apply(name, pos, []Expr{x, y})
+	return out, true, err
+}
+
+func (c compiler) negative(x Expr, pos parser.Pos) (Expr, error) {
+	return c.apply("INTERVAL_MULTIPLY", pos, []Expr{x, &Const{Pos: pos, Val: types.NewInt(-1), Typ: types.BigInt}})
+}
+
+// scaled is number * interval, interval * number or interval / number; ok is false for other operands.
+func (c compiler) scaled(op string, x, y Expr, pos parser.Pos) (_ Expr, ok bool, _ error) {
+	if op == "*" && y.Type() == types.Duration {
+		x, y = y, x
+	}
+	if x.Type() != types.Duration {
+		return nil, false, nil
+	}
+	name := "INTERVAL_MULTIPLY"
+	if op == "/" {
+		name = "INTERVAL_DIVIDE"
+	}
+	if k, isConst := y.(*Const); isConst && k.Typ == types.String {
+		n, err := c.adapt(k, types.Double)
+		if err != nil {
+			return nil, true, err
+		}
+		y = n
+	}
+	out, err := c.apply(name, pos, []Expr{x, y})
+	return out, true, err
+}
+
+// asInterval is x as an INTERVAL where it is a number of milliseconds between two moments.
+func asInterval(x Expr) Expr {
+	if betweenMoments(x) {
+		return &Call{Pos: x.Position(), Func: Builtins().Lookup("INTERVAL_MS"), Args: []Expr{x}, Typ: types.Duration}
+	}
+	return x
+}
+
+// betweenMoments reports whether x is the difference of two TIMESTAMPs, which is a number of milliseconds.
+func betweenMoments(x Expr) bool {
+	switch x := x.(type) {
+	case *Const:
+		return x.between
+	case *Call:
+		switch x.Func.Name {
+		case "BIN_OFFSET":
+			return true
+		case "-":
+			return x.Args[0].Type() == types.Timestamp && x.Args[1].Type() == types.Timestamp
+		}
+	}
+	return false
+}
+
+// sameUnit makes the operands of a comparison meet where one is an INTERVAL and the other milliseconds between moments: a
+// constant becomes milliseconds, so that keys and filters are told of them.
+func sameUnit(x, y Expr) (Expr, Expr) {
+	switch k, ok := y.(*Const); {
+	case ok && k.Typ == types.Duration && betweenMoments(x) && !k.Val.IsNull():
+		return x, &Const{Pos: k.Pos, Val: types.NewInt(k.Val.Millis()), Typ: types.BigInt}
+	case x.Type() == types.Duration:
+		y = asInterval(y)
+	case y.Type() == types.Duration:
+		x = asInterval(x)
+	}
+	return x, y
+}
+
+// leading is the first argument; nil where there is none.
+func leading(args []Expr) Expr {
+	if len(args) == 0 {
+		return nil
+	}
+	return args[0]
 }

@@ -27,6 +27,13 @@ var operators = []Function{
 		Result: arithmetic("/"), Eval: evalArithmetic("/"), Key: divideAlgebra},
 	{Name: "%", Group: "operator", Signature: "a % b", Doc: "Remainder, with the sign of a.", MinArgs: 2, MaxArgs: 2,
 		Result: arithmetic("%"), Eval: evalArithmetic("%"), Key: remainderAlgebra(false)},
+	bitwise("&", "The bits that are set in both.", func(a, b int64) int64 { return a & b }),
+	bitwise("|", "The bits that are set in one or both.", func(a, b int64) int64 { return a | b }),
+	bitwise("#", "The bits that are set in one of both.", func(a, b int64) int64 { return a ^ b }),
+	shifting("<<", "The bits of a moved b places up, b from 0 to 63; those that leave 64 bits are lost.", func(a, b int64) int64 { return a << b }),
+	shifting(">>", "The bits of a moved b places down, b from 0 to 63; the sign stays.", func(a, b int64) int64 { return a >> b }),
+	{Name: "BIT_NOT", Group: "number", Unknown: bitsUnknown, Signature: "~a", Doc: "All bits of an integer inverted.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.BigInt, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return types.NewInt(^a[0].Int()), nil }},
 	{Name: "NEGATE", Group: "operator", Signature: "-a", Doc: "The negative number.", MinArgs: 1, MaxArgs: 1,
 		Result: absResult, Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			switch v := a[0]; {
@@ -67,6 +74,29 @@ var operators = []Function{
 			y, err := types.Cast(a[1], types.String, env.Loc)
 			return types.NewString(x.Text() + y.Text()), err
 		}},
+}
+
+const bitsUnknown = "bits keep no order"
+
+// bitwise is an operator on the bits of integers.
+func bitwise(op, doc string, of func(a, b int64) int64) Function {
+	return Function{Name: op, Group: "operator", Unknown: bitsUnknown, Signature: "a " + op + " b", Doc: doc, MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.BigInt, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			return types.NewInt(of(a[0].Int(), a[1].Int())), nil
+		}}
+}
+
+// shifting is bitwise with so many places for b.
+func shifting(op, doc string, of func(a, b int64) int64) Function {
+	f := bitwise(op, doc, of)
+	move := f.Eval
+	f.Eval = func(env *Env, a []types.Value) (types.Value, error) {
+		if n := a[1].Int(); n < 0 || n > 63 {
+			return types.Value{}, fmt.Errorf("bits are moved by 0 to 63 places, not %d", n)
+		}
+		return move(env, a)
+	}
+	return f
 }
 
 // precision rounds a[0] to a[2] digits behind the point, of a[1] in all.

@@ -26,7 +26,7 @@ var Builtins = sync.OnceValue(func() *Registry {
 		"JSONB_ARRAY_LENGTH": "JSON_ARRAY_LENGTH", "JSONB_EXTRACT_PATH_TEXT": "JSON_EXTRACT_PATH_TEXT", "JSONB_EXTRACT_PATH": "JSON_EXTRACT_PATH",
 		"JSONB_BUILD_OBJECT": "JSON_BUILD_OBJECT", "JSONB_BUILD_ARRAY": "JSON_BUILD_ARRAY", "TO_JSONB": "TO_JSON",
 	}}
-	for _, group := range [][]Function{operators, stringFunctions, numberFunctions, timeFunctions, hashFunctions, regexpFunctions, jsonFunctions, keyFunctions, aggregateFunctions, windowFunctions, formFunctions} {
+	for _, group := range [][]Function{operators, stringFunctions, numberFunctions, timeFunctions, intervalFunctions, hashFunctions, regexpFunctions, jsonFunctions, keyFunctions, aggregateFunctions, windowFunctions, formFunctions} {
 		for i := range group {
 			f := &group[i]
 			f.strict = !f.NullArgs && !f.Volatile && f.Eval != nil && f.Group != "json" && f.Group != "key" && f.Name != "REGEXP_SUBSTR"

@@ -14,15 +14,16 @@ type resultFunc = func(args []Expr) (types.Type, error)
 type class func(types.Type) bool
 
 var (
-	isText   class = func(t types.Type) bool { return t.IsText() }
-	isInt    class = types.Type.IsInteger
-	isNumber class = types.Type.IsNumeric
-	isBytes  class = func(t types.Type) bool { return t == types.Bytes || t.IsText() }
-	isTime   class = types.Type.IsTemporal
-	isAny    class = func(types.Type) bool { return true }
-	isTruth  class = func(t types.Type) bool { return t == types.Boolean }
-	hashable class = func(t types.Type) bool { return isBytes(t) || t.IsNumeric() || t == types.Timestamp || t == types.Date }
-	isMoment class = func(t types.Type) bool { return t == types.Timestamp || t == types.Date }
+	isText     class = func(t types.Type) bool { return t.IsText() }
+	isInt      class = types.Type.IsInteger
+	isNumber   class = types.Type.IsNumeric
+	isBytes    class = func(t types.Type) bool { return t == types.Bytes || t.IsText() }
+	isTime     class = types.Type.IsTemporal
+	isInterval class = func(t types.Type) bool { return t == types.Duration }
+	isAny      class = func(types.Type) bool { return true }
+	isTruth    class = func(t types.Type) bool { return t == types.Boolean }
+	hashable   class = func(t types.Type) bool { return isBytes(t) || t.IsNumeric() || t == types.Timestamp || t == types.Date }
+	isMoment   class = func(t types.Type) bool { return t == types.Timestamp || t == types.Date }
 )
 
 // returns checks the arguments against classes, the last of which holds for all that follow, and gives t.

@@ -39,8 +39,11 @@ var binaryBindings = map[string]int{
 func bindingOf(e Expr) int {
 	switch e := e.(type) {
 	case *Unary:
-		if e.Op == "NOT" {
+		switch e.Op {
+		case "NOT":
 			return bindNot
+		case "~":
+			return bindOther
 		}
 		return bindSign
 	case *Binary:
@@ -200,6 +203,10 @@ func (p *printer) unary(e *Unary) {
 	}
 	if inner, ok := e.X.(*Unary); ok && inner.Op != "NOT" {
 		p.put(" ") // -- would start a comment
+	}
+	if e.Op == "~" {
+		p.expr(e.X, bindOther+1)
+		return
 	}
 	p.expr(e.X, bindSign)
 }

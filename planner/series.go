@@ -32,8 +32,11 @@ func (q *query) series(t *parser.TableFunction) (*plan.Series, error) {
 	if len(t.Args) == 3 {
 		step = t.Args[2]
 	}
-	interval, ok := step.(*parser.Literal)
-	moments := ok && interval.Kind == parser.IntervalLiteral
+	by, err := expr.Compile(step, scope)
+	if err != nil {
+		return nil, err
+	}
+	moments := by.Type() == types.Duration
 	var ends []expr.Expr
 	for _, x := range t.Args[:2] {
 		e, err := expr.Compile(x, scope)
@@ -46,11 +49,7 @@ func (q *query) series(t *parser.TableFunction) (*plan.Series, error) {
 		ends = append(ends, e)
 	}
 	if !moments {
-		e, err := expr.Compile(step, scope)
-		if err != nil {
-			return nil, err
-		}
-		ends = append(ends, e)
+		ends = append(ends, by)
 	}
 	texts := true
 	for _, e := range ends {

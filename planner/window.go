@@ -233,26 +233,20 @@ func (w *windows) bound(spec *parser.Window, f *parser.Frame, b parser.FrameBoun
 		return out, nil
 	}
 	at := b.Offset.Position()
-	var by types.Value
-	interval, isInterval := "", false
-	if l, ok := b.Offset.(*parser.Literal); ok && l.Kind == parser.IntervalLiteral {
-		interval, isInterval = l.Text, true
-	} else {
-		x, err := expr.Compile(b.Offset, w.aggs.scope())
-		if err != nil {
-			return out, err
-		}
-		k, ok := x.(*expr.Const)
-		if !ok || k.Val.IsNull() {
-			return out, parser.Errorf(at, "%s %s takes a constant", f.Mode, b.Kind)
-		}
-		by = k.Val
+	x, err := expr.Compile(b.Offset, w.aggs.scope())
+	if err != nil {
+		return out, err
 	}
+	k, ok := x.(*expr.Const)
+	if !ok || k.Val.IsNull() {
+		return out, parser.Errorf(at, "%s %s takes a constant", f.Mode, b.Kind)
+	}
+	by := k.Val
 	if f.Mode != "RANGE" {
 		if by.Type() == types.String { // as every text constant it has the type that its place wants
 			by, _ = types.Cast(by, types.BigInt, nil)
 		}
-		if isInterval || by.IsNull() || !by.Type().IsInteger() || by.Int() < 0 {
+		if by.IsNull() || !by.Type().IsInteger() || by.Int() < 0 {
 			return out, parser.Errorf(at, "%s %s takes a whole number that is not negative", f.Mode, b.Kind)
 		}
 		out.By = by
@@ -269,12 +263,14 @@ func (w *windows) bound(spec *parser.Window, f *parser.Frame, b parser.FrameBoun
 	switch {
 	case t.IsTemporal():
 		if by.Type() == types.String {
-			interval, isInterval = by.Text(), true
+			if by, err = types.ParseInterval(by.Text()); err != nil {
+				return out, parser.Errorf(at, "%s", err)
+			}
 		}
-		if !isInterval {
+		if by.Type() != types.Duration {
 			return out, parser.Errorf(at, "%s of %s takes an INTERVAL", b.Kind, t)
 		}
-	case !t.IsNumeric() || isInterval:
+	case !t.IsNumeric() || by.Type() == types.Duration:
 		return out, parser.Errorf(at, "RANGE with %s is not defined for ORDER BY of %s", b.Kind, t)
 	default:
 		if by.Type() == types.String {
@@ -289,14 +285,11 @@ func (w *windows) bound(spec *parser.Window, f *parser.Frame, b parser.FrameBoun
 		out.By = by
 		return out, nil
 	}
-	months, ms, err := expr.ParseInterval(interval)
-	if err != nil {
-		return out, parser.Errorf(at, "%s", err)
-	}
-	if int64(months)*30*24*3_600_000+ms < 0 {
+	if by.Millis() < 0 {
 		return out, parser.Errorf(at, "%s takes an interval that is not negative", b.Kind)
 	}
 	if t == types.Time { // does not go round midnight here
+		_, ms := by.Duration()
 		out.By = types.NewInt(ms)
 		return out, nil
 	}
@@ -304,7 +297,7 @@ func (w *windows) bound(spec *parser.Window, f *parser.Frame, b parser.FrameBoun
 	if (b.Kind == "FOLLOWING") != spec.OrderBy[0].Desc {
 		op = "+"
 	}
-	out.Moved, err = w.aggs.q.moved(&expr.Column{Pos: at, Name: "value", Typ: t}, op, &parser.Literal{Pos: at, Kind: parser.IntervalLiteral, Text: interval})
+	out.Moved, err = w.aggs.q.moved(&expr.Column{Pos: at, Name: "value", Typ: t}, op, &parser.Literal{Pos: at, Kind: parser.IntervalLiteral, Text: by.String()})
 	return out, err
 }
 

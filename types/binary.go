@@ -20,6 +20,9 @@ func (v Value) AppendBinary(dst []byte) []byte {
 	case v.typ.IsText() || v.typ == Bytes:
 		return append(binary.AppendUvarint(dst, uint64(len(v.s))), v.s...)
 	}
+	if v.typ == Duration {
+		dst = binary.AppendVarint(dst, int64(v.months))
+	}
 	return binary.AppendVarint(dst, v.i)
 }
 
@@ -49,6 +52,13 @@ func DecodeBinary(b []byte) (Value, []byte, error) {
 			v.d = d
 		}
 		return v, b[k+int(n):], nil
+	}
+	if v.typ == Duration {
+		months, k := binary.Varint(b)
+		if k <= 0 {
+			return Value{}, nil, errBinary
+		}
+		v.months, b = int32(months), b[k:]
 	}
 	i, k := binary.Varint(b)
 	if k <= 0 {

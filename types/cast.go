@@ -105,6 +105,10 @@ func Cast(v Value, to Type, loc *time.Location) (Value, error) {
 			ms, err := ParseTime(v.s)
 			return NewIntOf(Time, ms), err
 		}
+	case Duration:
+		if v.typ.IsText() {
+			return ParseInterval(v.s)
+		}
 	case Timestamp:
 		switch {
 		case v.typ == Date:

@@ -10,7 +10,7 @@ import (
 )
 
 // Compare orders two values that are not NULL: numbers by value across numeric
-// types (NaN greatest, as PostgreSQL has it), text and bytes bytewise, false before true. Other pairs
+// types (NaN greatest, as PostgreSQL has it), intervals with months of 30 days, text and bytes bytewise, false before true. Other pairs
 // are an error: of a DATE and a TIMESTAMP a zone decides, see Cast.
 func Compare(a, b Value) (int, error) {
 	if a.typ == b.typ {
@@ -23,6 +23,8 @@ func Compare(a, b Value) (int, error) {
 			return compareFloats(a.Double(), b.Double()), nil
 		case a.typ == Decimal:
 			return a.d.Cmp(b.d), nil
+		case a.typ == Duration:
+			return cmp.Compare(a.Millis(), b.Millis()), nil
 		}
 	}
 	switch {
@@ -156,6 +158,8 @@ func (v Value) AppendKey(dst []byte) []byte {
 		return append(dst, 0)
 	case v.typ.IsInteger() || v.typ.IsTemporal() || v.typ == Boolean:
 		return appendUint64(append(dst, 1), uint64(v.i))
+	case v.typ == Duration:
+		return appendUint64(append(dst, 1), uint64(v.Millis()))
 	case v.typ == Float || v.typ == Double:
 		f := v.OneZero().Double()
 		if math.IsNaN(f) {

@@ -40,6 +40,8 @@ func (v Value) Format(loc *time.Location) string {
 		return FormatTime(v.i)
 	case Timestamp:
 		return time.UnixMilli(v.i).In(loc).Format("2006-01-02T15:04:05.000Z07:00")
+	case Duration:
+		return formatInterval(v.Duration())
 	}
 	return v.s
 }
@@ -206,6 +208,8 @@ func (v Value) SQL() string {
 			return "TIMESTAMP '" + t.Format("2006-01-02 15:04:05") + "'"
 		}
 		return "TIMESTAMP '" + t.Format("2006-01-02 15:04:05.000") + "'"
+	case Duration:
+		return "INTERVAL '" + v.String() + "'"
 	case JSON:
 		return "CAST(" + quote(v.s) + " AS JSON)"
 	}

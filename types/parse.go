@@ -12,7 +12,7 @@ var typesByName = map[string]Type{
 	"FLOAT": Float, "REAL": Float, "FLOAT4": Float, "DOUBLE": Double, "DOUBLE PRECISION": Double, "FLOAT8": Double,
 	"DECIMAL": Decimal, "NUMERIC": Decimal, "STRING": String, "VARCHAR": String, "CHAR": String, "TEXT": String,
 	"CHARACTER": String, "CHARACTER VARYING": String, "BYTES": Bytes, "VARBINARY": Bytes, "BINARY": Bytes, "BLOB": Bytes, "BYTEA": Bytes,
-	"DATE": Date, "TIME": Time, "TIMESTAMP": Timestamp, "DATETIME": Timestamp, "TIMESTAMPTZ": Timestamp, "JSON": JSON, "JSONB": JSON,
+	"DATE": Date, "TIME": Time, "TIMESTAMP": Timestamp, "DATETIME": Timestamp, "TIMESTAMPTZ": Timestamp, "JSON": JSON, "JSONB": JSON, "INTERVAL": Duration,
 }
 
 // ParseType finds a type by any of its usual names; a length in parentheses is ignored.

@@ -27,10 +27,11 @@ const (
 	Time                  // milliseconds since midnight, 0 to 86399999
 	Timestamp             // milliseconds since 1970-01-01T00:00:00Z
 	JSON                  // JSON text as stored
+	Duration              // INTERVAL: months, and milliseconds; only of expressions, not of columns
 )
 
 var typeNames = [...]string{"NULL", "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE",
-	"DECIMAL", "STRING", "BYTES", "DATE", "TIME", "TIMESTAMP", "JSON"}
+	"DECIMAL", "STRING", "BYTES", "DATE", "TIME", "TIMESTAMP", "JSON", "INTERVAL"}
 
 // String is the type's name in SQL.
 func (t Type) String() string { return typeNames[t] }
@@ -49,10 +50,11 @@ func (t Type) IsTemporal() bool { return t >= Date && t <= Timestamp }
 
 // Value is an immutable SQL value. The zero Value is NULL.
 type Value struct {
-	typ Type
-	i   int64 // integers, booleans, dates and times; the bits of a float
-	s   string
-	d   *apd.Decimal
+	typ    Type
+	months int32 // of an INTERVAL, whose milliseconds are i
+	i      int64 // integers, booleans, dates and times; the bits of a float
+	s      string
+	d      *apd.Decimal
 }
 
 // NewBool makes a BOOLEAN.

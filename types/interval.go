@@ -1,0 +1,184 @@
+package types
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// MaxMonths and MaxSpan bound an INTERVAL: its months, and its milliseconds without them.
+const (
+	MaxMonths = math.MaxInt32
+	MaxSpan   = 1 << 57 // about as many days as PostgreSQL has
+)
+
+// monthMillis is what a month counts where intervals are compared.
+const monthMillis = 30 * MillisPerDay
+
+// NewDuration makes an INTERVAL of months and milliseconds; ok is false beyond MaxMonths and MaxSpan.
+func NewDuration(months, ms int64) (v Value, ok bool) {
+	if months < -MaxMonths || months > MaxMonths || ms < -MaxSpan || ms > MaxSpan {
+		return Value{}, false
+	}
+	return Value{typ: Duration, months: int32(months), i: ms}, true
+}
+
+// Duration gives the months of an INTERVAL, and its milliseconds without them.
+func (v Value) Duration() (months, ms int64) { return int64(v.months), v.i }
+
+// Millis is an INTERVAL as milliseconds, a month of 30 days: what it is compared by.
+func (v Value) Millis() int64 { return int64(v.months)*monthMillis + v.i }
+
+// formatInterval writes an interval as PostgreSQL does; 24 hours are a day.
+func formatInterval(months, ms int64) string {
+	var out []string
+	negative := false // of the field before
+	for _, f := range []struct {
+		n    int64
+		unit string
+	}{{months / 12, "year"}, {months % 12, "mon"}, {ms / MillisPerDay, "day"}} {
+		if f.n == 0 {
+			continue
+		}
+		sign, s := "", "s"
+		if negative && f.n > 0 {
+			sign = "+"
+		}
+		if f.n == 1 {
+			s = ""
+		}
+		out = append(out, fmt.Sprintf("%s%d %s%s", sign, f.n, f.unit, s))
+		negative = f.n < 0
+	}
+	if ms %= MillisPerDay; ms != 0 || len(out) == 0 {
+		sign := ""
+		switch {
+		case ms < 0:
+			sign, ms = "-", -ms
+		case negative:
+			sign = "+"
+		}
+		text := FormatTime(ms)
+		if strings.Contains(text, ".") {
+			text = strings.TrimRight(text, "0")
+		}
+		out = append(out, sign+text)
+	}
+	return strings.Join(out, " ")
+}
+
+var unitMillis = map[string]int64{"millisecond": 1, "ms": 1, "second": 1000, "sec": 1000, "s": 1000, "minute": 60_000, "min": 60_000, "m": 60_000,
+	"hour": 3_600_000, "h": 3_600_000, "day": 86_400_000, "d": 86_400_000, "week": 7 * 86_400_000, "w": 7 * 86_400_000}
+
+var unitMonths = map[string]int{"month": 1, "mon": 1, "quarter": 3, "year": 12, "y": 12, "decade": 120, "century": 1200, "centurie": 1200, "millennium": 12_000, "millennia": 12_000}
+
+// clockInterval is 12:30 or -01:02:03.5, yearMonthInterval SQL's 1-2.
+var (
+	clockInterval     = regexp.MustCompile(`^([-+]?)(\d{1,9}):(\d\d?)(?::(\d\d?(?:\.\d*)?))?$`)
+	yearMonthInterval = regexp.MustCompile(`^([-+]?)(\d{1,6})-(\d\d?)$`)
+)
+
+// isoInterval is an interval in the notation of ISO 8601: P1Y2M3DT4H5M6S.
+var isoInterval = regexp.MustCompile(`^p(?:([-+]?\d+)y)?(?:([-+]?\d+)m)?(?:([-+]?\d+)w)?(?:([-+]?\d+)d)?(?:t(?:([-+]?\d+)h)?(?:([-+]?\d+)m)?(?:([-+]?[0-9.]+)s)?)?$`)
+
+// ParseInterval reads '1 year 2 months 3 days 4 hours', '-5 minutes', '1h',
+// '01:30:00', '1-2', '2 days ago', 'P1DT2H'. A day is 24 hours, a part of a month one of 30 days.
+func ParseInterval(s string) (Value, error) {
+	months, ms, err := readInterval(s)
+	if err != nil {
+		return Value{}, err
+	}
+	v, ok := NewDuration(int64(months), ms)
+	if !ok {
+		return v, fmt.Errorf("INTERVAL out of range: %s", short(s))
+	}
+	return v, nil
+}
+
+func readInterval(s string) (months int, ms int64, err error) {
+	if m := isoInterval.FindStringSubmatch(strings.ToLower(strings.TrimSpace(s))); m != nil {
+		var words []string
+		for i, unit := range []string{"year", "month", "week", "day", "hour", "minute", "second"} {
+			if m[i+1] != "" {
+				words = append(words, m[i+1], unit)
+			}
+		}
+		if len(words) > 0 {
+			return readInterval(strings.Join(words, " "))
+		}
+	}
+	if before, ok := strings.CutSuffix(strings.TrimSpace(strings.ToLower(s)), " ago"); ok {
+		months, ms, err = readInterval(before)
+		return -months, -ms, err
+	}
+	bad := fmt.Errorf("invalid interval %q (use '5 minutes', '1 day 2 hours', '1 month')", s)
+	f := strings.Fields(strings.ToLower(s))
+	if len(f) == 0 {
+		return 0, 0, bad
+	}
+	for i := 0; i < len(f); i++ {
+		word := f[i]
+		if m := clockInterval.FindStringSubmatch(word); m != nil {
+			h, _ := strconv.ParseInt(m[2], 10, 64)
+			min, _ := strconv.ParseInt(m[3], 10, 64)
+			sec, _ := strconv.ParseFloat(cmp.Or(m[4], "0"), 64)
+			if min > 59 || sec >= 60 {
+				return 0, 0, bad
+			}
+			t := h*3_600_000 + min*60_000 + int64(math.Round(sec*1000))
+			if m[1] == "-" {
+				t = -t
+			}
+			ms += t
+			continue
+		}
+		if m := yearMonthInterval.FindStringSubmatch(word); m != nil {
+			y, _ := strconv.Atoi(m[2])
+			n, _ := strconv.Atoi(m[3])
+			n += 12 * y
+			if m[1] == "-" {
+				n = -n
+			}
+			months += n
+			continue
+		}
+		n := strings.TrimRight(word, "abcdefghijklmnopqrstuvwxyz")
+		unit := word[len(n):]
+		switch {
+		case unit != "":
+		case i+1 == len(f):
+			unit = "second"
+		case clockInterval.MatchString(f[i+1]):
+			unit = "day"
+		default:
+			i++
+			unit = f[i]
+		}
+		v, err := strconv.ParseFloat(n, 64)
+		if err != nil || math.IsNaN(v) || math.Abs(v) > 1e12 || math.Abs(v)*float64(unitMonths[unit]) > 1e12 {
+			return 0, 0, bad
+		}
+		if len(unit) > 2 {
+			unit = strings.TrimSuffix(unit, "s")
+		}
+		if n, ok := unitMonths[unit]; ok {
+			whole, part := math.Modf(v)
+			months += int(whole) * n
+			if n > 1 {
+				months += int(math.RoundToEven(part * float64(n)))
+			} else { // of a month of 30 days
+				ms += int64(math.Round(part * 30 * 86_400_000))
+			}
+			continue
+		}
+		u, ok := unitMillis[unit]
+		if !ok || math.Abs(v)*float64(u) > 9e15 {
+			return 0, 0, bad
+		}
+		ms += int64(math.Round(v * float64(u)))
+	}
+	return months, ms, nil
+}
