@@ -50,6 +50,10 @@ var (
 	ErrNoRows = errors.New("no rows in the result")
 	// ErrTooManyRows is what CollectExactlyOneRow gives when there are several.
 	ErrTooManyRows = errors.New("more than one row in the result")
+	// ErrUncut is in an *Error about a query that cannot be cut into pieces.
+	ErrUncut = exec.ErrUncut
+	// ErrPieceChanged refuses a piece of a query whose tables are defined anew since it was cut.
+	ErrPieceChanged = exec.ErrPieceChanged
 	// ErrClosed is what a DB gives after Close, and Rows that were still read.
 	ErrClosed = exec.ErrClosed
 )

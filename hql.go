@@ -261,13 +261,18 @@ func (s *Stmt) run(ctx context.Context, args []any) (*Rows, error) {
 
 // runOnce is run for a statement that need not stay as it is.
 func (s *Stmt) runOnce(ctx context.Context, args []any) (*Rows, error) {
+	return s.runPiece(ctx, args, nil)
+}
+
+// runPiece is runOnce for a piece of a query; nil: for all of it.
+func (s *Stmt) runPiece(ctx context.Context, args []any, piece *exec.Piece) (*Rows, error) {
 	if err := s.db.open(); err != nil {
 		return nil, err
 	}
 	cfg := s.db.cfg
 	ctx, end := cfg.tracers.begin(ctx, s.parsed, s.sql, args)
 	bound, err := bind(s.params, args)
-	bound.Plans, bound.Session = &s.plans, s.db.session
+	bound.Plans, bound.Session, bound.Piece = &s.plans, s.db.session, piece
 	var rows *exec.Rows
 	if err == nil {
 		rows, err = s.db.engine.Run(ctx, s.parsed, bound)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/explain"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -32,6 +33,8 @@ type Rows struct {
 type ColumnType struct {
 	Name string
 	Type types.Type
+	// Partial says how the rows of all pieces become the statement's, in a piece of one that groups; nil elsewhere.
+	Partial *Partial
 }
 
 // Next moves to the next row and reports whether there is one. At the end, and
@@ -95,10 +98,12 @@ func (r *Rows) Columns() []string {
 }
 
 // ColumnTypes are the names and types of the columns.
-func (r *Rows) ColumnTypes() []ColumnType {
+func (r *Rows) ColumnTypes() []ColumnType { return columnTypes(r.rows.Columns) }
+
+func columnTypes(columns []plan.OutputColumn) []ColumnType {
 	var out []ColumnType
-	for _, c := range r.rows.Columns {
-		out = append(out, ColumnType{c.Name, c.Type})
+	for _, c := range columns {
+		out = append(out, ColumnType(c))
 	}
 	return out
 }

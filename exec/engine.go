@@ -104,6 +104,7 @@ type Args struct {
 	Options    RunOptions
 	Plans      *Plans   // nil: a statement that is run once
 	Session    *Session // nil: the engine's own
+	Piece      *Piece   // nil: all of the query
 }
 
 // Plans is what a prepared statement keeps of its plans. The zero value works; it is safe for concurrent use.
@@ -141,6 +142,9 @@ func (e *Engine) newRun(args Args) *run {
 		set.loc = opt.Location
 	}
 	now := e.cfg.Clock().UnixMilli()
+	if args.Piece != nil {
+		now = args.Piece.Now
+	}
 	budget := &scanBudget{limit: opt.ScanLimit.or(set.scanLimit)}
 	st := &statement{budget: budget, policy: set.fullScan, allowFull: opt.AllowFullScan, full: &e.full, Reads: scan.Reads{Client: limited(e.client, budget), Warn: &warning.List{},
 		Slots: make(chan struct{}, cmp.Or(opt.Parallelism, e.cfg.Parallelism)), Tracer: e.cfg.Tracer, Tuning: e.cfg.Tuning,
@@ -225,6 +229,9 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 	}
 	switch s := stmt.(type) {
 	case *parser.Select:
+		if r.args.Piece != nil {
+			return r.piece(ctx, s, r.args.Piece)
+		}
 		return r.query(ctx, s, kept)
 	case *parser.Insert:
 		return r.partly(r.insert(ctx, s))

@@ -351,6 +351,7 @@ func (lc *layoutCase) law(t *testing.T, more string) string {
 		if !slices.Equal(a, b2) {
 			t.Errorf("%s\n got %q\nwant %q", q, a, b2)
 		}
+		lc.pieces(t, q, b2)
 		n := len(a)
 		if got == "" {
 			n = 0
@@ -358,6 +359,36 @@ func (lc *layoutCase) law(t *testing.T, more string) string {
 		fmt.Fprintf(&b, "%d: %s\n", n, q)
 	}
 	return b.String()
+}
+
+// pieces expects the rows want of the pieces of q together, where it can be cut.
+func (lc *layoutCase) pieces(t *testing.T, q string, want []string) {
+	t.Helper()
+	s, err := parser.ParseStatement(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query, ok := s.(*parser.Select)
+	if !ok {
+		return
+	}
+	cut, err := lc.planned.Cut(context.Background(), query, Args{})
+	if errors.Is(err, ErrUncut) {
+		return
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", q, err)
+	}
+	rows := merged(t, cut.Columns, lc.planned.ofPieces(s, bare(cut.Pieces), Args{}))
+	for i := range rows {
+		rows[i] = strings.TrimSuffix(rows[i], "|")
+	}
+	got := strings.Split(strings.Join(rows, "\n"), "\n") // as want was split
+	slices.Sort(got)
+	want = slices.Sorted(slices.Values(want))
+	if !slices.Equal(got, want) {
+		t.Errorf("%s in %d pieces\n got %q\nwant %q", q, len(cut.Pieces), got, want)
+	}
 }
 
 func (lc *layoutCase) delete(tables []string) string {

@@ -12,7 +12,7 @@ import (
 // that the key has: one row is read for each. Nil: they are not such.
 func (q *query) extremes(c *parser.SelectCore, f *from, groups []expr.Expr, aggs []plan.AggCall, conds []expr.Expr, used []bool, h hints) (plan.Node, error) {
 	const most = 4 // beyond it one scan of all costs less
-	if len(groups) > 0 || len(c.GroupBy) > 0 || len(aggs) == 0 || len(aggs) > most || len(f.srcs) != 1 || f.srcs[0].table == nil || q.env.Options.NoOrder {
+	if q.pieces || len(groups) > 0 || len(c.GroupBy) > 0 || len(aggs) == 0 || len(aggs) > most || len(f.srcs) != 1 || f.srcs[0].table == nil || q.env.Options.NoOrder {
 		return nil, nil
 	}
 	t := f.srcs[0].table

@@ -91,6 +91,9 @@ type query struct {
 	depth int
 	// fewRows is set when the whole statement reads a row or two, whatever the table.
 	fewRows bool
+	// pieces is set when a part of the statement's rows may be all that is read; layout, where it is not "", is what is read of a table then.
+	pieces bool
+	layout string
 	// sample numbers the value made up for sub-queries that are not run.
 	sample int
 	// outer resolves a column of the queries around a sub-query: nil without an error when they have none such.

@@ -61,6 +61,8 @@ const usage = `hql answers SQL over Apache HBase tables.
   hql [flags] -c SQL       run and exit
   hql [flags] -f FILE      run a file and exit; -f - is standard input
   hql infer TABLE          proposes definitions for an HBase table; -h tells more
+  hql pieces -c SQL        cuts a query into pieces of a region each
+  hql piece PIECE          runs one of them
   hql advise -f FILE       says what a workload costs and which INDEX would serve it
   hql import FORMAT FILE   turns a catalog of SHC, Hive or Phoenix into hql's
 
@@ -105,13 +107,9 @@ func parseFlags(args []string) (*config, error) {
 	fs.Var(&c.commands, "c", "")
 	fs.Var(&c.files, "f", "")
 	fs.Var(&c.given.Catalog, "catalog", "")
-	fs.Var(&c.args, "arg", "")
 	fs.StringVar(&c.given.Connect, "connect", "", "")
 	fs.StringVar(&c.given.Conf, "conf", "", "")
-	fs.StringVar(&c.given.Format, "format", "", "")
-	fs.StringVar(&c.given.FullScan, "full-scan", "", "")
-	fs.Int64Var(&c.given.MaxScanRows, "max-scan-rows", 0, "")
-	fs.StringVar(&c.given.MaxScanBytes, "max-scan-bytes", "", "")
+	queryFlags(fs, c)
 	fs.BoolVar(&c.given.Write, "write", false, "")
 	fs.BoolVar(&c.given.Restricted, "restricted", false, "")
 	fs.StringVar(&c.given.Color, "color", "", "")
@@ -129,6 +127,15 @@ func parseFlags(args []string) (*config, error) {
 		return c, nil
 	}
 	return c, c.load()
+}
+
+// queryFlags adds the flags that say what a statement may do, and how results are shown.
+func queryFlags(fs *flag.FlagSet, c *config) {
+	fs.Var(&c.args, "arg", "")
+	fs.StringVar(&c.given.Format, "format", "", "")
+	fs.StringVar(&c.given.FullScan, "full-scan", "", "")
+	fs.Int64Var(&c.given.MaxScanRows, "max-scan-rows", 0, "")
+	fs.StringVar(&c.given.MaxScanBytes, "max-scan-bytes", "", "")
 }
 
 // flagError is an error of the flags of a command, with where they are told.

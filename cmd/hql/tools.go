@@ -20,6 +20,7 @@ import (
 type tool struct {
 	usage string
 	store bool // it takes the flags that say where the tables are
+	query bool // it takes those that say what a statement may do, and how results are shown
 	flags func(*flag.FlagSet)
 	args  int                       // arguments taken
 	fewer int                       // how many of them may be left out
@@ -30,7 +31,7 @@ type tool struct {
 // tools are the sub-commands by name.
 func tools() map[string]*tool {
 	sample, most := inferredFrom, proposed
-	var file string
+	var file, statement string
 	return map[string]*tool{
 		"infer": {
 			usage: "hql infer [--connect URL | --demo] [--sample N] [--max N] HBASE_TABLE\n\n" +
@@ -71,6 +72,35 @@ func tools() map[string]*tool {
 					return err
 				}
 				return adviseOn(ctx, c, src, stdout)
+			},
+		},
+		"pieces": {
+			usage: "hql pieces [--connect URL | --demo] [--catalog FILE] [--arg VALUE] -c SELECT\n\n" +
+				"Cuts a query into pieces of about one region each, a line of JSON for each:\n" +
+				"{\"piece\", \"rows\", \"bytes\", \"server\"}. hql piece runs one, on any machine. Takes\n" +
+				"--full-scan, --max-scan-rows and --max-scan-bytes: they hold for the whole query.\n",
+			store: true,
+			query: true,
+			flags: func(fs *flag.FlagSet) { fs.StringVar(&statement, "c", "", "") },
+			check: func([]string) error {
+				if statement == "" {
+					return errors.New("-c SELECT is missing: the query to cut")
+				}
+				return nil
+			},
+			run: func(ctx context.Context, c *config, _ []string, _ io.Reader, stdout, stderr io.Writer) error {
+				return printPieces(ctx, c, statement, stdout, stderr)
+			},
+		},
+		"piece": {
+			usage: "hql piece [--connect URL | --demo] [--catalog FILE] [--format FORMAT] PIECE\n\n" +
+				"Runs a piece that hql pieces printed and writes its rows; PIECE - is standard input.\n" +
+				"Takes --max-scan-rows and --max-scan-bytes: they hold for the piece.\n",
+			store: true,
+			query: true,
+			args:  1,
+			run: func(ctx context.Context, c *config, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+				return runPiece(ctx, c, args[0], stdin, stdout, stderr)
 			},
 		},
 		"import": {
@@ -125,6 +155,9 @@ func runTool(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		fs.StringVar(&c.given.Connect, "connect", "", "")
 		fs.StringVar(&c.given.Conf, "conf", "", "")
 		fs.BoolVar(&c.demo, "demo", false, "")
+	}
+	if t.query {
+		queryFlags(fs, c)
 	}
 	if t.flags != nil {
 		t.flags(fs)

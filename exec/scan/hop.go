@@ -142,7 +142,7 @@ func (h *hopper) look(ctx context.Context, t task) (keys [][]byte, err error) {
 			}
 		}
 	}
-	if err == io.EOF || errors.Is(err, hbase.ErrNoTable) && computedName(h.scan.Layout) {
+	if err == io.EOF || errors.Is(err, hbase.ErrNoTable) && ComputedName(h.scan.Layout) {
 		return keys, nil
 	}
 	return nil, readError(t.table, err)

@@ -59,7 +59,7 @@ type reader struct {
 
 func newReader(st *Reads, s *plan.Scan, l *catalog.Layout, stats *Counts, dec *Decoder, opts *hbase.ReadOptions, tasks []task) *reader {
 	r := &reader{st: st, stats: stats, dec: dec, opts: opts, tasks: tasks, bytes: scanBytes,
-		scan: s, skip: s.DistinctPrefix, halves: s.DistinctBySign, missOK: computedName(l)}
+		scan: s, skip: s.DistinctPrefix, halves: s.DistinctBySign, missOK: ComputedName(l)}
 	if r.skip > 0 {
 		r.chunk = st.Tuning.FirstRows
 		r.pace = newPace(&st.Tuning, r.chunk)

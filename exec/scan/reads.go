@@ -84,8 +84,8 @@ func flat(f filter.Filter) []filter.Filter {
 	return []filter.Filter{f}
 }
 
-// computedName reports whether the physical tables of l are named by their rows: one that does not exist is empty.
-func computedName(l *catalog.Layout) bool {
+// ComputedName reports whether the physical tables of l are named by their rows: one that does not exist is empty.
+func ComputedName(l *catalog.Layout) bool {
 	return len(l.Stored.Parts) != 1 || l.Stored.Parts[0].Literal == nil
 }
 

@@ -8,6 +8,8 @@ type Tuning struct {
 	OpenScanners int
 	// ResponseBytes is the size of the responses held by all open scans of a table access together.
 	ResponseBytes int
+	// PieceBytes is what a piece of a statement reads at most, where statistics tell where to cut a region.
+	PieceBytes int
 
 	// How hopping is tried and given up. A hop, a call of its own, costs about what reading a few hundred rows costs. So each look at the
 	// keys takes some rows, and where these hold many values it goes on reading: the next look is longer. Now and then a look is long
@@ -23,7 +25,7 @@ type Tuning struct {
 
 // DefaultTuning is what an engine goes by unless told.
 func DefaultTuning() Tuning {
-	return Tuning{FirstRows: 100, OpenScanners: 64, ResponseBytes: 4 << 20, HopRows: 100, SeekRows: 8, HopPays: 400, HopLongest: 6400, HopLongLook: 16, MaxHops: 1_000}
+	return Tuning{FirstRows: 100, OpenScanners: 64, ResponseBytes: 4 << 20, PieceBytes: 512 << 20, HopRows: 100, SeekRows: 8, HopPays: 400, HopLongest: 6400, HopLongLook: 16, MaxHops: 1_000}
 }
 
 // responseBytes shares the memory for responses out to n open scans.

@@ -25,6 +25,8 @@ type Plan struct {
 type OutputColumn struct {
 	Name string
 	Type types.Type
+	// Partial says what it is of the result, in a piece of a statement that groups; nil: it is a column of the result.
+	Partial *Partial
 }
 
 // Node is a step of a plan; every node produces rows of values.

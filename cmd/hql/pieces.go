@@ -1,0 +1,88 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/hql-db/hql"
+)
+
+// printPieces cuts a query and prints its pieces, a line each.
+func printPieces(ctx context.Context, c *config, sql string, stdout, stderr io.Writer) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	db, err := open(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var args []any
+	for _, a := range c.args {
+		args = append(args, a)
+	}
+	cut, err := db.Pieces(ctx, sql, args...)
+	if err != nil {
+		return err
+	}
+	for _, w := range cut.Warnings {
+		fmt.Fprintf(stderr, "warning: %s\n", printable(w))
+	}
+	enc := json.NewEncoder(stdout)
+	known := func(n int64) *int64 {
+		if n < 0 {
+			return nil
+		}
+		return &n
+	}
+	for _, p := range cut.Pieces {
+		line := struct {
+			Piece  string `json:"piece"`
+			Rows   *int64 `json:"rows"`
+			Bytes  *int64 `json:"bytes"`
+			Server string `json:"server"`
+		}{p.Text, known(p.Rows), known(p.Bytes), p.Server}
+		if err := enc.Encode(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runPiece runs a piece, "-" being the one on standard input, and prints its rows.
+func runPiece(ctx context.Context, c *config, text string, stdin io.Reader, stdout, stderr io.Writer) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if text == "-" {
+		b, err := io.ReadAll(stdin)
+		if err != nil {
+			return err
+		}
+		text = string(b)
+	}
+	db, err := open(ctx, c)
+	if err != nil {
+		return err
+	}
+	s := &session{db: db, conf: c, stdout: stdout, stderr: stderr, format: cmp.Or(c.given.Format, "jsonl"), null: "NULL"}
+	defer s.close()
+	rows, err := db.Piece(ctx, text, hql.QueryOptions{})
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	_, err = s.print(stdout, rows)
+	if errors.Is(err, syscall.EPIPE) {
+		err = nil // who reads the rows has seen enough
+	}
+	for _, w := range rows.Warnings() {
+		fmt.Fprintf(stderr, "warning: %s\n", printable(w))
+	}
+	return err
+}

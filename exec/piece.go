@@ -1,0 +1,261 @@
+package exec
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/scan"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/estimate"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/stats"
+)
+
+// Piece says which part of a query's rows to read: those that the query, planned as it is, reads of some key ranges.
+type Piece struct {
+	Tables      []string    // by name
+	Definitions string      // digest of what the tables were when the query was cut
+	Layout      string      // that is read of the one table; "" where there are several
+	Now         int64       // the query's NOW()
+	Ranges      []plan.Span // of HBase tables: by table, then start; disjoint
+}
+
+// CutPiece is a Piece with what is known of it when the query is cut.
+type CutPiece struct {
+	Piece
+	Server   string         // that has most of it, or ""
+	Estimate *plan.Estimate // nil: not known
+}
+
+// Cut is a query in pieces: together they read what the query reads, each row once.
+type Cut struct {
+	Pieces   []CutPiece // at least one
+	Columns  []plan.OutputColumn
+	Warnings []string
+	Location *time.Location // the zone that it is planned in
+}
+
+// ErrUncut is what errors.Is finds in the refusal to cut a query.
+var ErrUncut = planner.ErrUncut
+
+// ErrPieceChanged is what errors.Is finds in the refusal of a piece of a query whose tables are others now.
+var ErrPieceChanged = errors.New("the tables are not what they were when the statement was cut into pieces")
+
+// Cut cuts a query into pieces of about a region each. Nothing is read but where the regions lie. The full-scan policy and the scan
+// limit, as far as statistics tell, are asked of the query as a whole.
+func (e *Engine) Cut(ctx context.Context, s *parser.Select, args Args) (*Cut, error) {
+	l, err := e.lives.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer l.end()
+	defer l.mu.Unlock()
+	var out *Cut
+	if err = e.refresh(l.ctx); err == nil {
+		err = scan.Safely(func() (err error) {
+			out, err = e.newRun(args).cut(l.ctx, s)
+			return err
+		})
+	}
+	return out, l.why(err)
+}
+
+func (r *run) cut(ctx context.Context, s *parser.Select) (*Cut, error) {
+	r.env.Stop = ctx.Err
+	piece := Piece{Now: r.env.Now}
+	p, err := r.planPiece(ctx, s, "")
+	if err != nil {
+		return nil, err
+	}
+	known := r.engine.statisticsUnder(ctx)
+	if len(plan.Scans(p.Root)) == 1 { // statistics may know a better layout
+		r.env.Statistics = known
+		best, err := r.planPiece(ctx, s, "")
+		if err != nil {
+			return nil, err
+		}
+		r.env.Statistics, piece.Layout = nil, planner.CutScan(best).Layout.Name
+		if p, err = r.planPiece(ctx, s, piece.Layout); err != nil {
+			return nil, err
+		}
+		planner.CutScan(p).Cheaper = planner.CutScan(best).Cheaper
+	}
+	for _, t := range p.Tables() {
+		piece.Tables = append(piece.Tables, t.Name)
+	}
+	slices.Sort(piece.Tables)
+	piece.Tables = slices.Compact(piece.Tables)
+	if piece.Definitions, err = r.digest(piece.Tables); err != nil {
+		return nil, err
+	}
+	r.env.Statistics = known
+	if err := r.checkPlan(p); err != nil {
+		return nil, err
+	}
+	read := planner.CutScan(p)
+	if err := r.filled(ctx, read.Table, read.Layout); err != nil {
+		return nil, err
+	}
+	out := &Cut{Columns: p.Columns, Warnings: r.Warn.Texts(), Location: r.settings.loc}
+	spans := read.Spans
+	if read.ListTables {
+		if spans, err = r.ListTables(ctx, read); err != nil {
+			return nil, err
+		}
+	}
+	w := weigher{all: spans}
+	if figures := known(read.Table); figures != nil {
+		if e, ok := estimate.Scan(read, figures); ok {
+			w.key, w.estimate = figures.Key(read.Layout.Name), &e
+		}
+	}
+	for _, table := range tablesOf(spans) {
+		regions, err := r.Client.Regions(ctx, table)
+		if err == nil && len(regions) == 0 {
+			err = hbase.ErrNoTable
+		}
+		if errors.Is(err, hbase.ErrNoTable) && scan.ComputedName(read.Layout) {
+			continue // it is empty
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the regions of %s: %w", table, err)
+		}
+		for i, g := range regions { // all keys are in one of the ranges, whatever regions there are when they are read
+			whole := plan.Span{Table: table}
+			if i > 0 {
+				whole.Start = g.Start
+			}
+			if i+1 < len(regions) {
+				whole.Stop = regions[i+1].Start
+			}
+			for _, part := range w.cut(whole, float64(r.Tuning.PieceBytes)) {
+				if of := plan.Within(spans, []plan.Span{part}); len(of) > 0 {
+					c := CutPiece{Piece: piece, Server: g.Server, Estimate: w.of(of)}
+					c.Ranges = []plan.Span{part}
+					out.Pieces = append(out.Pieces, c)
+				}
+			}
+		}
+	}
+	if out.Pieces == nil { // one that reads nothing: an aggregate of no rows has a row
+		out.Pieces = []CutPiece{{Piece: piece}}
+	}
+	return out, nil
+}
+
+// planPiece plans s for being cut. Pieces are cut from, and run by, plans without statistics: they must be the same wherever they are made.
+func (r *run) planPiece(ctx context.Context, s *parser.Select, layout string) (*plan.Plan, error) {
+	return r.resolved(ctx, func() (*plan.Plan, error) { return r.env.Piece(s, layout) })
+}
+
+// weigher tells how much of what a query reads is in some of its spans.
+type weigher struct {
+	all      []plan.Span
+	estimate *plan.Estimate // of all of it; nil: not known
+	key      *stats.Key
+}
+
+// rows are those with keys in spans, as far as the bounds tell that ANALYZE found.
+func (w *weigher) rows(spans []plan.Span) (n float64) {
+	for _, s := range spans {
+		rows, _ := w.key.InRange(stats.Range{Table: s.Table, Start: s.Start, Stop: s.Stop, Key: s.Key})
+		n += rows
+	}
+	return n
+}
+
+// of estimates what is read of some spans.
+func (w *weigher) of(spans []plan.Span) *plan.Estimate {
+	if w.estimate == nil {
+		return nil
+	}
+	all := w.rows(w.all)
+	if all == 0 {
+		return nil
+	}
+	out, share := *w.estimate, w.rows(spans)/all
+	out.Rows, out.Bytes, out.RPCs, out.Cost = out.Rows*share, out.Bytes*share, out.RPCs*share, out.Cost*share
+	return &out
+}
+
+// cut cuts a range of keys of which more than most bytes are read at bounds that ANALYZE found.
+func (w *weigher) cut(whole plan.Span, most float64) []plan.Span {
+	e := w.of(plan.Within(w.all, []plan.Span{whole}))
+	if e == nil || e.Bytes <= most {
+		return []plan.Span{whole}
+	}
+	var at [][]byte
+	for _, s := range w.key.Stored {
+		for _, b := range s.Bounds {
+			if s.Table == whole.Table && bytes.Compare(b, whole.Start) > 0 && (len(whole.Stop) == 0 || bytes.Compare(b, whole.Stop) < 0) {
+				at = append(at, b)
+			}
+		}
+	}
+	n := min(len(at)+1, int(math.Ceil(e.Bytes/most)))
+	var out []plan.Span
+	for i := 1; i < n; i++ {
+		part := whole
+		part.Stop = at[i*(len(at)+1)/n-1]
+		out, whole.Start = append(out, part), part.Stop
+	}
+	return append(out, whole)
+}
+
+// tablesOf lists the HBase tables of spans.
+func tablesOf(spans []plan.Span) []string {
+	var out []string
+	for _, s := range spans {
+		out = append(out, s.Table)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// digest is that of the definitions of tables.
+func (r *run) digest(tables []string) (string, error) {
+	h := sha256.New()
+	for _, name := range tables {
+		t, ok := r.env.Catalog.Table(name)
+		if !ok {
+			return "", fmt.Errorf("%w: there is no table %s (%w)", ErrPieceChanged, name, catalog.ErrUnknownTable)
+		}
+		fmt.Fprintf(h, "%s;\n", t.SQL())
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16]), nil
+}
+
+// piece runs a piece of s.
+func (r *run) piece(ctx context.Context, s *parser.Select, of *Piece) (*Rows, error) {
+	now, err := r.digest(of.Tables)
+	if err != nil {
+		return nil, err
+	}
+	if now != of.Definitions {
+		return nil, fmt.Errorf("%w: cut it again; it reads %s", ErrPieceChanged, strings.Join(of.Tables, ", "))
+	}
+	r.env.Statistics = nil
+	p, err := r.planPiece(ctx, s, of.Layout)
+	if err != nil {
+		return nil, err
+	}
+	read := planner.CutScan(p)
+	read.Spans, read.ListTables = plan.Within(read.Spans, of.Ranges), false
+	r.policy = AllowFullScan // it was asked when the query was cut
+	op, err := r.open(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return &Rows{Columns: p.Columns, Affected: -1, Plan: p, run: r, op: op}, nil
+}

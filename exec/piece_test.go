@@ -1,0 +1,316 @@
+package exec
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/race"
+	"github.com/hql-db/hql/internal/seeds"
+	"github.com/hql-db/hql/internal/worlds"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/store"
+	"github.com/hql-db/hql/types"
+)
+
+// The law of pieces: however the key space is cut, the rows of all pieces are together those of the statement, and their groups
+// merge to its groups as the columns say, while regions move, split and merge.
+func TestLawOfPieces(t *testing.T) {
+	seeds.Each(t, race.Fewer(60), func(t *testing.T, seed uint64, fig seeds.Figures) {
+		s, c := newStore(t)
+		g := newLawWorld(t, seed, c, Config{})
+		if g.r.IntN(2) == 0 {
+			s.SetFaults(store.Faults{Seed: int64(seed), AnswerLost: 0.03, LeaseGone: 0.05, Move: 0.05, Split: 0.1, Merge: 0.05, PartialRow: 0.2})
+		}
+		for range 6 {
+			g.loc = worlds.Zone(g.r)
+			where := ""
+			if g.r.IntN(6) > 0 {
+				where = " WHERE " + g.predicate(2)
+			}
+			g.pieces("SELECT * FROM " + g.name + where)
+			g.pieces(g.groups(where))
+			fig["queries"] += 2
+		}
+	})
+}
+
+// groups writes a query that groups, with a WHERE or "".
+func (g *lawWorld) groups(where string) string {
+	column := func() *catalog.Column { return g.table.Columns[g.r.IntN(len(g.table.Columns))] }
+	float := func(c *catalog.Column) bool { return c.Type == types.Float || c.Type == types.Double } // their sums depend on their order
+	var items []string
+	for range 1 + g.r.IntN(3) {
+		switch c := column(); {
+		case c.Type.IsNumeric() && !float(c) && g.r.IntN(2) == 0:
+			items = append(items, g.pick("sum", "avg")+"("+c.Name+")")
+		case c.Type == types.Boolean:
+			items = append(items, g.pick("bool_and", "bool_or")+"("+c.Name+")")
+		case c.Type == types.JSON:
+			items = append(items, "count(*)")
+		default:
+			items = append(items, g.pick("min", "max", "count")+"("+c.Name+")")
+		}
+	}
+	by := ""
+	if c := column(); c.Type != types.JSON && !float(c) && g.r.IntN(3) > 0 {
+		if by = " GROUP BY " + c.Name; g.r.IntN(2) == 0 {
+			items = slices.Insert(items, g.r.IntN(len(items)+1), c.Name)
+		}
+	}
+	return "SELECT " + strings.Join(items, ", ") + " FROM " + g.name + where + by
+}
+
+// pieces compares q with its pieces, those that Cut gives and random ones.
+func (g *lawWorld) pieces(q string) {
+	g.t.Helper()
+	args := Args{}
+	args.Options.Location = g.loc
+	s, err := parser.ParseStatement(q)
+	if err != nil {
+		g.t.Fatalf("%s: %v", q, err)
+	}
+	cut, err := g.planned.Cut(context.Background(), s.(*parser.Select), args)
+	if err != nil {
+		g.t.Fatalf("%s\n%s: %v", g.ddl, q, err)
+	}
+	want := g.rows(g.naive, q)
+	slices.Sort(want)
+	for _, pieces := range [][]Piece{bare(cut.Pieces), g.dealt(cut)} {
+		got := merged(g.t, cut.Columns, g.planned.ofPieces(s, pieces, args))
+		slices.Sort(got)
+		if !slices.EqualFunc(got, want, sameNumbers) {
+			g.t.Fatalf("%s\n%s in %v\n%s\n%d pieces %v\ngot  %q\nwant %q", g.ddl, q, g.loc, g.planned.run("EXPLAIN "+q), len(pieces), pieces, got, want)
+		}
+	}
+}
+
+func bare(cut []CutPiece) (out []Piece) {
+	for _, c := range cut {
+		out = append(out, c.Piece)
+	}
+	return out
+}
+
+// dealt cuts the key space anywhere and deals it out to some pieces.
+func (g *lawWorld) dealt(cut *Cut) []Piece {
+	ctx := context.Background()
+	out := make([]Piece, 1+g.r.IntN(4))
+	for i := range out {
+		out[i] = cut.Pieces[0].Piece
+		out[i].Ranges = nil
+	}
+	var tables []string
+	for _, c := range cut.Pieces {
+		for _, sp := range c.Ranges {
+			tables = append(tables, sp.Table)
+		}
+	}
+	slices.Sort(tables)
+	for _, table := range slices.Compact(tables) {
+		at := [][]byte{{byte(g.r.IntN(256))}}
+		sc, err := g.planned.client.Scan(ctx, hbase.ScanRange{Table: table}, &hbase.ReadOptions{})
+		if err != nil {
+			g.t.Fatal(err)
+		}
+		for {
+			rows, err := sc.Next(ctx)
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				g.t.Fatal(err)
+			}
+			for _, row := range rows {
+				switch key := bytes.Clone(row.Key); g.r.IntN(12) {
+				case 0:
+					at = append(at, key)
+				case 1:
+					at = append(at, append(key, byte(g.r.IntN(2))))
+				case 2:
+					at = append(at, key[:1+g.r.IntN(len(key))])
+				}
+			}
+		}
+		sc.Close()
+		slices.SortFunc(at, bytes.Compare)
+		start := []byte(nil)
+		for _, b := range append(slices.CompactFunc(at, bytes.Equal), nil) {
+			if b != nil && len(b) == 0 {
+				continue
+			}
+			p := &out[g.r.IntN(len(out))]
+			p.Ranges = append(p.Ranges, plan.Span{Table: table, Start: start, Stop: b})
+			start = b
+		}
+	}
+	return out
+}
+
+// ofPieces gives the rows of all pieces of s.
+func (w *world) ofPieces(s parser.Statement, pieces []Piece, args Args) (out [][]types.Value) {
+	w.t.Helper()
+	for i := range pieces {
+		args.Piece = &pieces[i]
+		rows, err := w.Run(context.Background(), s, args)
+		for err == nil {
+			var batch [][]types.Value
+			batch, err = rows.Next()
+			for _, row := range batch {
+				row = slices.Clone(row)
+				for k := range row {
+					row[k] = row[k].Clone()
+				}
+				out = append(out, row)
+			}
+		}
+		if err != io.EOF {
+			w.t.Fatalf("%s: piece %v: %v", s, pieces[i], err)
+		}
+		rows.Close()
+	}
+	return out
+}
+
+// merged does to the rows of pieces what the columns say, in as plain a way as there is.
+func merged(t testing.TB, columns []plan.OutputColumn, rows [][]types.Value) (out []string) {
+	t.Helper()
+	if len(columns) == 0 || columns[0].Partial == nil {
+		for _, row := range rows {
+			out = append(out, rowText(row))
+		}
+		return out
+	}
+	var groups [][]types.Value
+	for _, row := range rows {
+		i := slices.IndexFunc(groups, func(g []types.Value) bool {
+			for k, c := range columns {
+				if c.Partial.Merge == plan.Group && string(g[k].AppendKey(nil)) != string(row[k].AppendKey(nil)) {
+					return false
+				}
+			}
+			return true
+		})
+		if i < 0 {
+			groups = append(groups, row)
+			continue
+		}
+		for k, c := range columns {
+			groups[i][k] = mergedValue(t, c.Partial.Merge, groups[i][k], row[k])
+		}
+	}
+	for _, g := range groups {
+		results := map[int]types.Value{}
+		for k, c := range columns {
+			p := c.Partial
+			v := g[k]
+			switch {
+			case p.Result < 0:
+				continue
+			case p.Count && v.Int() == 0:
+				v = types.Value{}
+			case p.Count:
+				v = types.NewDecimal(types.Quotient(results[p.Result].Decimal(), apd.New(v.Int(), 0)))
+			}
+			if !v.IsNull() && (k+1 == len(columns) || !columns[k+1].Partial.Count) {
+				var err error
+				if v, err = types.Cast(v, p.Type, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			results[p.Result] = v
+		}
+		row := make([]types.Value, len(results))
+		for i, v := range results {
+			row[i] = v
+		}
+		out = append(out, rowText(row))
+	}
+	return out
+}
+
+func mergedValue(t testing.TB, how plan.Merge, a, b types.Value) types.Value {
+	t.Helper()
+	if a.IsNull() && how != plan.Group {
+		return b
+	}
+	if b.IsNull() || how == plan.Group {
+		return a
+	}
+	switch how {
+	case plan.MergeSum:
+		if a.Type() == types.BigInt {
+			return types.NewInt(a.Int() + b.Int())
+		}
+		if a.Type() == types.Double {
+			return types.NewDouble(a.Double() + b.Double())
+		}
+		var sum apd.Decimal
+		if _, err := types.Wide.Add(&sum, a.Decimal(), b.Decimal()); err != nil {
+			t.Fatal(err)
+		}
+		return types.NewDecimal(&sum)
+	case plan.MergeAnd:
+		return types.NewBool(a.Bool() && b.Bool())
+	case plan.MergeOr:
+		return types.NewBool(a.Bool() || b.Bool())
+	}
+	c, err := types.Compare(b, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if (how == plan.MergeMin) == (c < 0) && c != 0 {
+		return b
+	}
+	return a
+}
+
+// What cannot be cut says so by name.
+func TestUncut(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE t (a INT, b STRING, v INT) ROW KEY (a AS ORDERED INT32, b AS TEXT)")
+	w.run("CREATE TABLE u (a INT, v INT) ROW KEY (a AS ORDERED INT32)")
+	for _, x := range []struct{ q, want string }{
+		{"SELECT * FROM t ORDER BY v", "ORDER BY cannot be cut into pieces"},
+		{"SELECT * FROM t LIMIT 5", "LIMIT cannot"},
+		{"SELECT * FROM t OFFSET 5", "OFFSET cannot"},
+		{"SELECT DISTINCT a FROM t", "DISTINCT cannot"},
+		{"SELECT DISTINCT ON (a) * FROM t", "DISTINCT ON cannot"},
+		{"SELECT a, count(*) FROM t GROUP BY a HAVING count(*) > 1", "HAVING cannot"},
+		{"SELECT a FROM t UNION SELECT a FROM u", "UNION cannot"},
+		{"(SELECT a FROM t LIMIT 5)", "LIMIT cannot"},
+		{"SELECT a FROM (SELECT a FROM t LIMIT 5) x", "LIMIT cannot"},
+		{"SELECT a FROM (SELECT a FROM t ORDER BY v LIMIT 5) x", "LIMIT cannot"},
+		{"SELECT a FROM (SELECT DISTINCT a FROM t) x", "DISTINCT cannot"},
+		{"SELECT a FROM (SELECT a FROM t UNION ALL SELECT a FROM u) x", "a set operation cannot"},
+		{"SELECT n FROM (SELECT count(*) AS n FROM t GROUP BY a) x", "a query over groups cannot"},
+		{"SELECT count(*) FROM (SELECT count(*) AS n FROM t GROUP BY a) x", "a query over groups cannot"},
+		{"SELECT rank() OVER (ORDER BY v) FROM t", "a window function cannot"},
+		{"SELECT t.a FROM t JOIN u ON t.v = u.v", "a join whose rows are not looked up by key cannot"},
+		{"SELECT t.a FROM t FULL JOIN u ON t.v = u.a", "a join whose rows are not looked up by key cannot"},
+		{"SELECT a FROM t WHERE v IN (SELECT v FROM u)", "a query inside an expression cannot"},
+		{"SELECT count(*) + 1 FROM t", "an expression over groups cannot"},
+		{"SELECT count(DISTINCT v) FROM t", "COUNT(DISTINCT) cannot"},
+		{"SELECT string_agg(b, ',') FROM t", "STRING_AGG cannot"},
+		{"SELECT 1", "a statement that reads no table cannot"},
+		{"SELECT * FROM generate_series(1, 5)", "a statement that reads no table cannot"},
+	} {
+		s, err := parser.ParseStatement(x.q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = w.Cut(context.Background(), s.(*parser.Select), Args{}); !errors.Is(err, ErrUncut) || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s: %v, want %q", x.q, err, x.want)
+		}
+	}
+}

@@ -1,0 +1,279 @@
+package hql
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/hql-db/hql/exec"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// Partial says what a column of a piece's rows is of the statement's result.
+type Partial = plan.Partial
+
+// Piece is a part of a query that can be run by itself, elsewhere and later: see DB.Pieces.
+type Piece struct {
+	// Text is what DB.Piece takes: it holds all that a worker needs to know, and is of no use to anyone else.
+	Text string
+	// Rows and Bytes are about what the region servers will send, by statistics; -1: not known.
+	Rows, Bytes int64
+	// Server is where most of it lies, host:port, "" when that is not known.
+	Server string
+}
+
+// Pieces is a query cut into pieces.
+type Pieces struct {
+	Pieces []Piece // at least one
+	// Columns are those of the rows that each piece gives. In those of a query that groups, Partial says how the rows of all pieces become
+	// the query's.
+	Columns  []ColumnType
+	Warnings []string
+}
+
+// Pieces cuts a query into pieces of about one region each, to be run by DB.Piece in many processes. The rows of all pieces together
+// are those of the query, whatever becomes of the regions in between: a piece is a range of keys. They are of the moments at which the
+// pieces are run; NOW() is that of the cut.
+//
+// A query that groups for COUNT, SUM, AVG, MIN, MAX, BOOL_AND or BOOL_OR is cut into pieces with groups of their own, to be merged as
+// their columns' Partial tells. What is about all rows at once, as ORDER BY, LIMIT, DISTINCT, window functions and joins that do not look
+// rows up by key, is refused with ErrUncut, by its name.
+//
+// The full-scan guard and the scan limit, as far as statistics tell, are asked of the query as a whole, here; a piece has the limits of
+// the DB that runs it.
+func (db *DB) Pieces(ctx context.Context, sql string, args ...any) (*Pieces, error) {
+	if err := db.open(); err != nil {
+		return nil, err
+	}
+	parsed, err := parser.ParseStatement(sql)
+	if err != nil {
+		return nil, err
+	}
+	s, ok := parsed.(*parser.Select)
+	if !ok {
+		return nil, parser.Errorf(parsed.Position(), "only a SELECT is cut into pieces").Of(ErrUncut).In(sql)
+	}
+	text := pieceText{SQL: sql}
+	if err := text.bind(args); err != nil {
+		return nil, err
+	}
+	bound, err := bind(findParams(s), args)
+	if err != nil {
+		return nil, located(err, sql)
+	}
+	bound.Session = db.session
+	cut, err := db.engine.Cut(ctx, s, bound)
+	if err != nil {
+		return nil, located(err, sql)
+	}
+	if text.Zone = cut.Location.String(); text.Zone != "UTC" {
+		if _, err := types.Zone(text.Zone); err != nil {
+			return nil, fmt.Errorf("the time zone of a statement in pieces must have a name that others know: %w", err)
+		}
+	}
+	out := &Pieces{Columns: columnTypes(cut.Columns), Warnings: cut.Warnings}
+	for _, c := range cut.Pieces {
+		p := Piece{Rows: -1, Bytes: -1, Server: c.Server}
+		if e := c.Estimate; e != nil {
+			p.Rows, p.Bytes = int64(e.Rows), int64(e.Bytes)
+		}
+		if p.Text, err = text.of(c.Piece); err != nil {
+			return nil, err
+		}
+		out.Pieces = append(out.Pieces, p)
+	}
+	return out, nil
+}
+
+// Piece runs a piece that DB.Pieces gave, of this DB or of another one on the same store with the same definitions: with others it fails
+// with ErrPieceChanged.
+func (db *DB) Piece(ctx context.Context, piece string, options ...QueryOptions) (*Rows, error) {
+	text, of, err := readPiece(piece)
+	if err != nil {
+		return nil, err
+	}
+	args, err := text.args()
+	if err != nil {
+		return nil, err
+	}
+	loc, err := types.Zone(text.Zone)
+	if err != nil {
+		return nil, err
+	}
+	var o QueryOptions
+	if len(options) > 0 {
+		o = options[0]
+	}
+	o.Location = loc
+	parsed, err := parser.ParseStatement(text.SQL)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := parsed.(*parser.Select); !ok {
+		return nil, errNoPiece
+	}
+	return db.parsed(parsed, text.SQL).runPiece(ctx, append([]any{o}, args...), of)
+}
+
+// errNoPiece is the error about a text that is no piece.
+var errNoPiece = errors.New("this is no piece of a statement, or not all of one: pass it on as it came")
+
+// pieceVersion is that of the texts of pieces. It goes up when an older hql would read another meaning out of one.
+const pieceVersion = "1"
+
+// pieceText is what the text of a piece holds.
+type pieceText struct {
+	SQL         string              `json:"sql"`
+	Args        []pieceArg          `json:"args,omitempty"`
+	Named       map[string]pieceArg `json:"named,omitempty"`
+	Zone        string              `json:"zone"`
+	Now         int64               `json:"now"`
+	Tables      []string            `json:"tables"`
+	Definitions string              `json:"definitions"`
+	Layout      string              `json:"layout,omitempty"`
+	Ranges      []pieceRange        `json:"ranges,omitempty"`
+}
+
+// pieceArg is an argument of the statement: a value or, for an IN list, several, as types.Value.AppendBinary writes them.
+type pieceArg struct {
+	Values [][]byte `json:"v"`
+	List   bool     `json:"list,omitempty"`
+}
+
+type pieceRange struct {
+	Table string `json:"table"`
+	Start []byte `json:"start,omitempty"`
+	Stop  []byte `json:"stop,omitempty"`
+}
+
+// bind keeps the arguments of the statement.
+func (t *pieceText) bind(args []any) error {
+	_, args, err := splitOptions(args)
+	if err != nil {
+		return err
+	}
+	keep := func(a any) (pieceArg, error) {
+		v, list, isList, err := argument(a)
+		if !isList {
+			list = []types.Value{v}
+		}
+		out := pieceArg{List: isList}
+		for _, v := range list {
+			out.Values = append(out.Values, v.AppendBinary(nil))
+		}
+		return out, err
+	}
+	if len(args) == 1 {
+		if named, ok := args[0].(NamedArgs); ok {
+			t.Named = map[string]pieceArg{}
+			for name, a := range named {
+				if t.Named[name], err = keep(a); err != nil {
+					return fmt.Errorf("argument @%s: %w", name, err)
+				}
+			}
+			return nil
+		}
+	}
+	for i, a := range args {
+		kept, err := keep(a)
+		if err != nil {
+			return fmt.Errorf("argument %d: %w", i+1, err)
+		}
+		t.Args = append(t.Args, kept)
+	}
+	return nil
+}
+
+// args gives the arguments back.
+func (t *pieceText) args() ([]any, error) {
+	give := func(a pieceArg) (any, error) {
+		values := []types.Value{}
+		for _, b := range a.Values {
+			v, rest, err := types.DecodeBinary(b)
+			if err != nil || len(rest) > 0 {
+				return nil, errNoPiece
+			}
+			values = append(values, v)
+		}
+		if a.List {
+			return values, nil
+		}
+		if len(values) != 1 {
+			return nil, errNoPiece
+		}
+		return values[0], nil
+	}
+	var out []any
+	for _, a := range t.Args {
+		v, err := give(a)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	if t.Named == nil {
+		return out, nil
+	}
+	named := NamedArgs{}
+	for name, a := range t.Named {
+		v, err := give(a)
+		if err != nil {
+			return nil, err
+		}
+		named[name] = v
+	}
+	return []any{named}, nil
+}
+
+// of writes the text of one piece: a version, and behind it a check of what follows, and that.
+func (t pieceText) of(p exec.Piece) (string, error) {
+	t.Now, t.Tables, t.Definitions, t.Layout = p.Now, p.Tables, p.Definitions, p.Layout
+	for _, s := range p.Ranges {
+		t.Ranges = append(t.Ranges, pieceRange{s.Table, s.Start, s.Stop})
+	}
+	b, err := json.Marshal(&t)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(b)
+	return "hql" + pieceVersion + "-" + base64.RawURLEncoding.EncodeToString(append(sum[:checked], b...)), nil
+}
+
+// checked is the number of bytes of the check.
+const checked = 12
+
+var pieceForm = regexp.MustCompile(`^hql([0-9]+)-([-_A-Za-z0-9]+)$`)
+
+// readPiece reads what pieceText.of wrote.
+func readPiece(text string) (*pieceText, *exec.Piece, error) {
+	m := pieceForm.FindStringSubmatch(strings.TrimSpace(text))
+	if m == nil {
+		return nil, nil, errNoPiece
+	}
+	if m[1] != pieceVersion {
+		return nil, nil, fmt.Errorf("the piece is of version %s, and this hql reads version %s: run it with the one that cut it", m[1], pieceVersion)
+	}
+	b, err := base64.RawURLEncoding.DecodeString(m[2])
+	if err != nil || len(b) < checked {
+		return nil, nil, errNoPiece
+	}
+	if sum := sha256.Sum256(b[checked:]); string(sum[:checked]) != string(b[:checked]) {
+		return nil, nil, errNoPiece
+	}
+	var t pieceText
+	if err := json.Unmarshal(b[checked:], &t); err != nil {
+		return nil, nil, errNoPiece
+	}
+	of := &exec.Piece{Tables: t.Tables, Definitions: t.Definitions, Layout: t.Layout, Now: t.Now}
+	for _, r := range t.Ranges {
+		of.Ranges = append(of.Ranges, plan.Span{Table: r.Table, Start: r.Start, Stop: r.Stop})
+	}
+	return &t, of, nil
+}

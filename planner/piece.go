@@ -1,0 +1,180 @@
+package planner
+
+import (
+	"errors"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// ErrUncut is in the error about a statement that cannot be cut into pieces.
+var ErrUncut = errors.New("the statement cannot be cut into pieces")
+
+// uncut says that s cannot be cut for what stands at pos, and what to do in its place.
+func uncut(pos parser.Pos, what, hint string) error {
+	return parser.Errorf(pos, "%s cannot be cut into pieces", what).Of(ErrUncut).WithHint("%s", hint)
+}
+
+const mergeElsewhere = "leave it out, and do it where the pieces' rows are put together"
+
+// Piece plans s for being read in pieces: the scan of CutScan may be given a part of its spans, and the rows of all parts are together
+// those of s. Where s groups, each piece gives groups of its own, and the columns say how they become those of s. layout, where it is
+// not "", is the one that the scan reads: that of another plan of s.
+func (e *Env) Piece(s *parser.Select, layout string) (*plan.Plan, error) {
+	if err := uncutClause(s); err != nil {
+		return nil, err
+	}
+	q := &query{env: e, plan: &plan.Plan{}, pieces: true, layout: layout}
+	p, err := q.finish(s)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.Subplans) > 0 {
+		return nil, uncut(s.Pos, "a query inside an expression", "its rows might not be the same for all pieces: run it first")
+	}
+	top, ok := p.Root.(*plan.Project)
+	if !ok {
+		return nil, uncutNode(s.Pos, p.Root)
+	}
+	if a, ok := top.Input.(*plan.Aggregate); ok {
+		if top, p.Columns, err = partial(a, top, p.Columns); err != nil {
+			return nil, err
+		}
+		p.Root = top
+		return p, uncutNode(s.Pos, a.Input)
+	}
+	return p, uncutNode(s.Pos, top.Input)
+}
+
+// CutScan is the scan of a plan for pieces that is cut; the others, of tables that rows are looked up in, are read as they are needed.
+func CutScan(p *plan.Plan) *plan.Scan { return plan.Scans(p.Root)[0] }
+
+// uncutClause names the first clause of s that is about all of its rows.
+func uncutClause(s *parser.Select) error {
+	switch {
+	case len(s.Sets) > 0:
+		return uncut(s.Sets[0].Pos, s.Sets[0].Op, "cut its queries one by one")
+	case len(s.OrderBy) > 0:
+		return uncut(s.OrderBy[0].Expr.Position(), "ORDER BY", mergeElsewhere)
+	case s.Limit != nil:
+		return uncut(s.Limit.Position(), "LIMIT", mergeElsewhere)
+	case s.Offset != nil:
+		return uncut(s.Offset.Position(), "OFFSET", mergeElsewhere)
+	}
+	c := s.Cores[0]
+	switch {
+	case c.Query != nil:
+		return uncutClause(c.Query)
+	case c.Distinct:
+		return uncut(c.Pos, "DISTINCT", "GROUP BY its columns can be cut")
+	case c.On != nil:
+		return uncut(c.Pos, "DISTINCT ON", mergeElsewhere)
+	case c.Having != nil:
+		return uncut(c.Having.Position(), "HAVING", mergeElsewhere)
+	}
+	return nil
+}
+
+// uncutNode names what in the plan under n is about more than one row at a time.
+func uncutNode(pos parser.Pos, n plan.Node) error {
+	what := ""
+	switch n := n.(type) {
+	case *plan.Scan:
+		if !n.Limit.Set {
+			return nil
+		}
+		what = "LIMIT"
+	case *plan.Project:
+		return uncutNode(pos, n.Input)
+	case *plan.Filter:
+		return uncutNode(pos, n.Input)
+	case *plan.Join:
+		if n.Lookup != nil && !n.Full {
+			return uncutNode(pos, n.Left)
+		}
+		what = "a join whose rows are not looked up by key"
+	case *plan.Aggregate:
+		what = "a query over groups"
+	case *plan.Window:
+		what = "a window function"
+	case *plan.Sort:
+		what = "ORDER BY"
+	case *plan.Limit:
+		what = "LIMIT"
+	case *plan.Distinct, *plan.DistinctOn:
+		what = "DISTINCT"
+	case *plan.Union, *plan.SetOp:
+		what = "a set operation"
+	default:
+		return uncut(pos, "a statement that reads no table", "run it as it is")
+	}
+	return uncut(pos, what, mergeElsewhere)
+}
+
+// partial gives the groups of one piece: the values that top takes from a, each in a form that can be merged.
+func partial(a *plan.Aggregate, top *plan.Project, cols []plan.OutputColumn) (*plan.Project, []plan.OutputColumn, error) {
+	calls := a.Aggs
+	a.Aggs = nil
+	out := &plan.Project{Input: a}
+	var names []plan.OutputColumn
+	add := func(at int, name string, typ types.Type, p plan.Partial) {
+		out.Exprs = append(out.Exprs, &expr.Column{Index: at, Name: name, Typ: typ})
+		names = append(names, plan.OutputColumn{Name: name, Type: typ, Partial: &p})
+	}
+	call := func(c plan.AggCall) int {
+		a.Aggs = append(a.Aggs, c)
+		return len(a.GroupBy) + len(a.Aggs) - 1
+	}
+	given := make([]bool, len(a.GroupBy))
+	for i, x := range top.Exprs {
+		c, ok := x.(*expr.Column)
+		if !ok {
+			return nil, nil, uncut(x.Position(), "an expression over groups", "select the groups and aggregates, and compute it where they are merged")
+		}
+		of := plan.Partial{Merge: plan.Group, Result: i, Name: cols[i].Name, Type: cols[i].Type}
+		if c.Index < len(a.GroupBy) {
+			given[c.Index] = true
+			add(c.Index, of.Name, of.Type, of)
+			continue
+		}
+		agg := calls[c.Index-len(a.GroupBy)]
+		if of.Merge, ok = merges[agg.Func]; !ok || agg.Distinct && of.Merge == plan.MergeSum {
+			what := agg.Func
+			if agg.Distinct {
+				what += "(DISTINCT)"
+			}
+			return nil, nil, uncut(x.Position(), what, "select the rows, and compute it where they are put together")
+		}
+		if agg.Func == "AVG" {
+			count := agg
+			count.Func, count.Typ = "COUNT", types.BigInt
+			if agg.Func = "SUM"; agg.Typ != types.Double {
+				agg.Typ = types.Decimal
+			}
+			add(call(agg), of.Name+"_sum", agg.Typ, of)
+			of.Count = true
+			add(call(count), of.Name+"_count", types.BigInt, of)
+			continue
+		}
+		if agg.Func == "SUM" && agg.Typ == types.BigInt {
+			agg.Typ = types.Decimal // the sum of a piece may be out of the range that the sum of all is in
+		}
+		add(call(agg), of.Name, agg.Typ, of)
+	}
+	for i, g := range a.GroupBy {
+		if !given[i] {
+			name := "group"
+			if c, ok := g.(*expr.Column); ok {
+				name = c.Name
+			}
+			add(i, name, g.Type(), plan.Partial{Merge: plan.Group, Result: -1})
+		}
+	}
+	return out, names, nil
+}
+
+// merges are the aggregates that can be computed of those of parts.
+var merges = map[string]plan.Merge{"COUNT": plan.MergeSum, "SUM": plan.MergeSum, "AVG": plan.MergeSum, "MIN": plan.MergeMin, "MAX": plan.MergeMax,
+	"BOOL_AND": plan.MergeAnd, "BOOL_OR": plan.MergeOr}
