@@ -36,7 +36,7 @@ func commands() []command {
 		{`\infer`, "TABLE [FILE]", "propose a definition for an HBase table, for \\g, \\e or a catalog file", (*session).infer},
 		{`\df`, "[NAME]", "functions", paged((*session).functions)},
 		{`\x`, "[on | off | auto]", "one column a line; auto: only what is wider than the screen", (*session).setVertical},
-		{`\format`, "FORMAT", "table, vertical, csv, tsv, json, jsonl or markdown", (*session).setFormat},
+		{`\format`, "FORMAT", "table, vertical, csv, tsv, json, jsonl, markdown or arrow", (*session).setFormat},
 		{`\pset`, "[null TEXT]", "how NULL is shown; also \\pset pager on|off, \\pset format", (*session).pset},
 		{`\timing`, "", "the line with rows and time under results, on or off", func(s *session, _ context.Context, _ string) error {
 			s.footer = !s.footer
@@ -339,7 +339,7 @@ func (s *session) setVertical(_ context.Context, arg string) error {
 
 func (s *session) setFormat(_ context.Context, arg string) error {
 	if _, ok := formats[arg]; !ok {
-		return fmt.Errorf("unknown format %q (table, vertical, csv, tsv, json, jsonl or markdown)", arg)
+		return fmt.Errorf("unknown format %q (table, vertical, csv, tsv, json, jsonl, markdown or arrow)", arg)
 	}
 	s.format, s.auto = arg, false
 	return nil

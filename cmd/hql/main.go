@@ -76,7 +76,7 @@ Flags:
                     hbase://...?tls&tls_ca=FILE speaks TLS
   --conf DIR        where hbase-site.xml is (default: $HBASE_CONF_DIR)
   --catalog FILE    CREATE TABLE statements that describe the tables (repeatable)
-  --format FORMAT   table, vertical, csv, tsv, json, jsonl or markdown
+  --format FORMAT   table, vertical, csv, tsv, json, jsonl, markdown or arrow
   --arg VALUE       binds the next ? (repeatable), as a text that has the type its place wants
   --color WHEN      auto (on a terminal, unless NO_COLOR is set), always or never
   --full-scan MODE  allow, warn or deny plans that miss the rowkey prefix

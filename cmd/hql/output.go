@@ -2,11 +2,15 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/mattn/go-runewidth"
 
+	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/columnar"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -28,6 +32,7 @@ var formats = map[string]func(w *bufio.Writer, l look) writer{
 	"tsv":      func(w *bufio.Writer, l look) writer { return &tsvWriter{w: w, look: l} },
 	"json":     func(w *bufio.Writer, l look) writer { return &jsonWriter{w: w, look: l, array: true} },
 	"jsonl":    func(w *bufio.Writer, l look) writer { return &jsonWriter{w: w, look: l} },
+	"arrow":    func(w *bufio.Writer, l look) writer { return &arrowWriter{w: w, look: l} },
 }
 
 // look is how results for people are shown.
@@ -416,4 +421,39 @@ func (j *jsonWriter) end() error {
 		j.w.WriteString("\n]\n")
 	}
 	return j.w.Flush()
+}
+
+// arrowWriter writes Arrow's streaming format.
+type arrowWriter struct {
+	w *bufio.Writer
+	look
+	columns []hql.ColumnType // nil: as begin says
+	fixed   bool             // the schema depends on the columns alone
+	out     *columnar.Stream
+}
+
+func (a *arrowWriter) begin(cols []string, ts []types.Type) error {
+	if a.screen {
+		return errors.New("arrow is for programs: send it to a file or a pipe")
+	}
+	if a.columns == nil {
+		for i, c := range cols {
+			a.columns = append(a.columns, hql.ColumnType{Name: c, Type: ts[i]})
+		}
+	}
+	columns := make([]plan.OutputColumn, len(a.columns))
+	for i, c := range a.columns {
+		columns[i] = plan.OutputColumn(c)
+	}
+	a.out = columnar.NewStream(a.w, columns, a.fixed)
+	return nil
+}
+
+func (a *arrowWriter) row(vals []types.Value) error { return a.out.Append(vals) }
+
+func (a *arrowWriter) end() error {
+	if err := a.out.Close(); err != nil {
+		return err
+	}
+	return a.w.Flush()
 }

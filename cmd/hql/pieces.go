@@ -70,7 +70,8 @@ func runPiece(ctx context.Context, c *config, text string, stdin io.Reader, stdo
 	if err != nil {
 		return err
 	}
-	s := &session{db: db, conf: c, stdout: stdout, stderr: stderr, format: cmp.Or(c.given.Format, "jsonl"), null: "NULL"}
+	s := &session{db: db, conf: c, stdout: stdout, stderr: stderr, format: cmp.Or(c.given.Format, "arrow"), inPiece: true, null: "NULL"}
+	s.tty = isTerminal(stdout)
 	defer s.close()
 	rows, err := db.Piece(ctx, text, hql.QueryOptions{})
 	if err != nil {

@@ -18,18 +18,19 @@ import (
 
 // session runs statements and prints their results.
 type session struct {
-	db     *hql.DB
-	conf   *config
-	args   []any
-	stdout io.Writer
-	stderr io.Writer
-	format string
-	auto   bool // tables that are too wide are shown one column a line
-	tty    bool // stdout is a terminal
-	footer bool // print how many rows came and what they took
-	null   string
-	pager  bool
-	person bool // somebody types at stdin
+	db      *hql.DB
+	conf    *config
+	args    []any
+	stdout  io.Writer
+	stderr  io.Writer
+	format  string
+	inPiece bool // it runs a piece of a query
+	auto    bool // tables that are too wide are shown one column a line
+	tty     bool // stdout is a terminal
+	footer  bool // print how many rows came and what they took
+	null    string
+	pager   bool
+	person  bool // somebody types at stdin
 
 	query string            // the statement that is being typed
 	last  string            // the one before
@@ -117,7 +118,7 @@ func (s *session) print(out io.Writer, rows *hql.Rows) (int, error) {
 		}
 		return len(d), buf.Flush()
 	}
-	if rows.Document() && s.format != "json" && s.format != "jsonl" {
+	if rows.Document() && s.format != "json" && s.format != "jsonl" && s.format != "arrow" {
 		for rows.Next() {
 			n++
 			text := rows.Raw()[0].Text()
@@ -132,6 +133,9 @@ func (s *session) print(out io.Writer, rows *hql.Rows) (int, error) {
 		return n, buf.Flush()
 	}
 	w := formats[s.format](buf, s.look())
+	if a, ok := w.(*arrowWriter); ok {
+		a.columns, a.fixed = rows.ColumnTypes(), s.inPiece
+	}
 	if err := w.begin(cols, ts); err != nil {
 		return 0, err
 	}

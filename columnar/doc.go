@@ -1,0 +1,16 @@
+// Package columnar writes rows as Arrow: each type of hql as its exact counterpart, in batches of bounded size. What has none, as a DECIMAL
+// with more digits than Arrow's, is an error and never another value.
+//
+//	BOOLEAN                      bool
+//	TINYINT SMALLINT INT BIGINT  int8 int16 int32 int64
+//	FLOAT DOUBLE                 float32 float64
+//	DECIMAL                      decimal128(38, s)
+//	STRING                       utf8; dictionary(int32, utf8) where the first rows repeat values
+//	JSON                         utf8, as the extension arrow.json
+//	BYTES                        binary
+//	DATE TIME                    date32, time32(ms)
+//	TIMESTAMP                    timestamp(ms, UTC)
+//	NULL                         null
+//
+// The library is arrow-go, the Arrow project's own (Apache-2.0): it follows the format's releases, and no other in Go writes it.
+package columnar

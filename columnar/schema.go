@@ -1,0 +1,90 @@
+package columnar
+
+import (
+	"strconv"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// PieceScale is the scale of the DECIMALs of pieces, all of which must have one schema.
+const PieceScale = 18
+
+const decimalDigits = 38 // of a decimal128
+
+// fieldTypes are the types that are what they are, whatever the values.
+var fieldTypes = map[types.Type]arrow.DataType{
+	types.Null: arrow.Null, types.Boolean: arrow.FixedWidthTypes.Boolean,
+	types.TinyInt: arrow.PrimitiveTypes.Int8, types.SmallInt: arrow.PrimitiveTypes.Int16, types.Int: arrow.PrimitiveTypes.Int32, types.BigInt: arrow.PrimitiveTypes.Int64,
+	types.Float: arrow.PrimitiveTypes.Float32, types.Double: arrow.PrimitiveTypes.Float64,
+	types.String: arrow.BinaryTypes.String, types.JSON: arrow.BinaryTypes.String, types.Bytes: arrow.BinaryTypes.Binary,
+	types.Date: arrow.FixedWidthTypes.Date32, types.Time: arrow.FixedWidthTypes.Time32ms, types.Timestamp: arrow.FixedWidthTypes.Timestamp_ms,
+}
+
+// schema gives the schema of rows of columns, as the first of them, which rows are, make it; where fixed is set they have no say.
+func schema(columns []plan.OutputColumn, rows [][]types.Value, fixed bool) *arrow.Schema {
+	fields := make([]arrow.Field, len(columns))
+	for i, c := range columns {
+		f := arrow.Field{Name: c.Name, Nullable: true, Type: fieldTypes[c.Type]}
+		keys, values := []string{"hql.type"}, []string{c.Type.String()}
+		note := func(key, value string) { keys, values = append(keys, key), append(values, value) }
+		switch {
+		case c.Type == types.Decimal && fixed:
+			f.Type = &arrow.Decimal128Type{Precision: decimalDigits, Scale: PieceScale}
+		case c.Type == types.Decimal:
+			f.Type = &arrow.Decimal128Type{Precision: decimalDigits, Scale: scaleOf(rows, i)}
+		case c.Type == types.JSON:
+			note("ARROW:extension:name", "arrow.json")
+			note("ARROW:extension:metadata", "")
+		case c.Type == types.String && !fixed && repeats(rows, i):
+			f.Type = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: f.Type}
+		}
+		if p := c.Partial; p != nil {
+			note("hql.merge", p.Merge.String())
+			if p.Result >= 0 {
+				note("hql.result", strconv.Itoa(p.Result))
+				note("hql.result_name", p.Name)
+				note("hql.result_type", p.Type.String())
+			}
+			if p.Count {
+				note("hql.divides", "the column before, when both are merged")
+			}
+		}
+		f.Metadata = arrow.NewMetadata(keys, values)
+		fields[i] = f
+	}
+	return arrow.NewSchema(fields, nil)
+}
+
+// scaleOf is how many digits behind the point column i gets: those of its values, and half of the digits that none of them needs.
+func scaleOf(rows [][]types.Value, i int) int32 {
+	before, behind := int64(1), int64(0)
+	for _, row := range rows {
+		if v := row[i]; !v.IsNull() && !v.Decimal().IsZero() {
+			d := types.WithoutScale(v).Decimal()
+			before = max(before, d.NumDigits()+int64(d.Exponent))
+			behind = max(behind, -int64(d.Exponent))
+		}
+	}
+	if spare := decimalDigits - before - behind; spare > 0 {
+		behind += spare / 2
+	}
+	return int32(min(behind, decimalDigits))
+}
+
+// repeats reports whether a value of the texts of column i stands in four rows or more, in the mean.
+func repeats(rows [][]types.Value, i int) bool {
+	seen := map[string]struct{}{}
+	n := 0
+	for _, row := range rows {
+		if !row[i].IsNull() {
+			n++
+			if seen[row[i].Text()] = struct{}{}; len(seen) > len(rows)/4 {
+				return false
+			}
+		}
+	}
+	return n >= 4*len(seen) && len(seen) > 0
+}

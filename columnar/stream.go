@@ -1,0 +1,207 @@
+package columnar
+
+import (
+	"fmt"
+	"io"
+	"math/big"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// A batch ends with so many rows or bytes of text; the schema is made of no more rows than the first numbers tell.
+const (
+	firstRows, firstBytes = 4096, 1 << 20
+	batchRows, batchBytes = 1 << 16, 8 << 20
+)
+
+// Stream writes rows in Arrow's streaming format.
+type Stream struct {
+	to      io.Writer
+	columns []plan.OutputColumn
+	first   [][]types.Value // before the schema is made
+	size    int             // bytes of text in first, then in the batch
+
+	out   *ipc.Writer
+	batch *array.RecordBuilder
+	rows  int // in the batch
+}
+
+// NewStream begins a stream of rows of columns. Where fixed is set its schema depends on nothing but the columns: no column is a dictionary,
+// and all DECIMALs have PieceScale.
+func NewStream(w io.Writer, columns []plan.OutputColumn, fixed bool) *Stream {
+	s := &Stream{to: w, columns: columns}
+	if fixed {
+		s.open(true)
+	}
+	return s
+}
+
+// Append writes a row, which may change afterwards.
+func (s *Stream) Append(row []types.Value) error {
+	for _, v := range row {
+		if t := v.Type(); t.IsText() || t == types.Bytes {
+			s.size += len(v.Text())
+		}
+	}
+	if s.batch != nil {
+		return s.add(row)
+	}
+	kept := slices.Clone(row)
+	for i := range kept {
+		kept[i] = kept[i].Clone()
+	}
+	if s.first = append(s.first, kept); len(s.first) < firstRows && s.size < firstBytes {
+		return nil
+	}
+	return s.begin()
+}
+
+func (s *Stream) open(fixed bool) {
+	schema := schema(s.columns, s.first, fixed)
+	s.out = ipc.NewWriter(s.to, ipc.WithSchema(schema))
+	s.batch = array.NewRecordBuilder(memory.DefaultAllocator, schema)
+}
+
+// begin makes the schema of the first rows, and adds them.
+func (s *Stream) begin() error {
+	s.open(false)
+	for _, row := range s.first {
+		if err := s.add(row); err != nil {
+			return err
+		}
+	}
+	s.first = nil
+	return nil
+}
+
+// Close ends the stream: what was not closed is not whole.
+func (s *Stream) Close() error {
+	if s.batch == nil {
+		if err := s.begin(); err != nil {
+			return err
+		}
+	}
+	if s.rows > 0 {
+		if err := s.flush(); err != nil {
+			return err
+		}
+	}
+	return s.out.Close()
+}
+
+func (s *Stream) flush() error {
+	rec := s.batch.NewRecordBatch()
+	defer rec.Release()
+	for _, b := range s.batch.Fields() {
+		if d, ok := b.(*array.BinaryDictionaryBuilder); ok {
+			d.ResetFull() // each batch has its own: they stay small
+		}
+	}
+	s.rows, s.size = 0, 0
+	return s.out.Write(rec)
+}
+
+func (s *Stream) add(row []types.Value) error {
+	for i, v := range row {
+		if err := add(s.batch.Field(i), v); err != nil {
+			return fmt.Errorf("column %s: %w", s.columns[i].Name, err)
+		}
+	}
+	if s.rows++; s.rows == batchRows || s.size >= batchBytes {
+		return s.flush()
+	}
+	return nil
+}
+
+func add(b array.Builder, v types.Value) error {
+	if v.IsNull() {
+		b.AppendNull()
+		return nil
+	}
+	switch b := b.(type) {
+	case *array.BooleanBuilder:
+		b.Append(v.Bool())
+	case *array.Int8Builder:
+		b.Append(int8(v.Int()))
+	case *array.Int16Builder:
+		b.Append(int16(v.Int()))
+	case *array.Int32Builder:
+		b.Append(int32(v.Int()))
+	case *array.Int64Builder:
+		b.Append(v.Int())
+	case *array.Float32Builder:
+		b.Append(float32(v.Double()))
+	case *array.Float64Builder:
+		b.Append(v.Double())
+	case *array.Decimal128Builder:
+		n, err := decimal(v, b.Type().(*arrow.Decimal128Type).Scale)
+		if err != nil {
+			return err
+		}
+		b.Append(n)
+	case *array.StringBuilder:
+		if err := valid(v); err != nil {
+			return err
+		}
+		b.Append(v.Text())
+	case *array.BinaryDictionaryBuilder:
+		if err := valid(v); err != nil {
+			return err
+		}
+		return b.AppendString(v.Text())
+	case *array.BinaryBuilder:
+		b.AppendString(v.Text())
+	case *array.Date32Builder:
+		if v.Int() != int64(int32(v.Int())) {
+			return fmt.Errorf("Arrow has no date %s", v)
+		}
+		b.Append(arrow.Date32(v.Int()))
+	case *array.Time32Builder:
+		b.Append(arrow.Time32(v.Int()))
+	case *array.TimestampBuilder:
+		b.Append(arrow.Timestamp(v.Int()))
+	default:
+		panic(fmt.Sprintf("columnar: no value of a %s", b.Type()))
+	}
+	return nil
+}
+
+func valid(v types.Value) error {
+	if utf8.ValidString(v.Text()) {
+		return nil
+	}
+	return fmt.Errorf("%s is no UTF-8, which Arrow's texts are: CAST it to BYTES", types.EscapeBytes(v.Text()))
+}
+
+// decimal is v as Arrow has it: a whole number of units of scale digits behind the point.
+func decimal(v types.Value, scale int32) (out decimal128.Num, err error) {
+	d := v.Decimal()
+	n := new(big.Int).Set(d.Coeff.MathBigInt())
+	shift := int64(d.Exponent) + int64(scale)
+	if n.Sign() != 0 && shift <= decimalDigits {
+		ten := new(big.Int).Exp(big.NewInt(10), big.NewInt(max(shift, -shift)), nil)
+		if shift >= 0 {
+			n.Mul(n, ten)
+		} else if _, rest := n.QuoRem(n, ten, new(big.Int)); rest.Sign() != 0 {
+			return out, fmt.Errorf("%s has more than the %d digits behind the point that the column has in Arrow: ROUND it, or CAST it to STRING", v, scale)
+		}
+	}
+	if n.Sign() != 0 && (shift > decimalDigits || n.CmpAbs(limit) >= 0) {
+		return out, fmt.Errorf("%s has more than the %d digits before the point that the column has in Arrow: CAST it to STRING", v, decimalDigits-scale)
+	}
+	if d.Negative {
+		n.Neg(n)
+	}
+	return decimal128.FromBigInt(n), nil
+}
+
+var limit = new(big.Int).Exp(big.NewInt(10), big.NewInt(decimalDigits), nil)
