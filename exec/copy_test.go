@@ -189,8 +189,12 @@ func TestCopyObjects(t *testing.T) {
 		warnings := copies(`{"a":"x"}`+"\n"+`{"id":1,"ID":1}`+"\n"+`{}`+"\n"+`{"id":1,"z":1}`+"\n{\"id\":1,\"b\":\"\xff\"}", "")
 		expect("1|a1|b1|1\n2|a2|b2|2")
 		for i, want := range []string{`"id" is part of the rowkey`, `"id" is named twice`, "no column is named", `unknown column "z"`, "not UTF-8", "5 lines not copied"} {
-			if i >= len(warnings) || !strings.Contains(warnings[i], want) {
-				t.Errorf("warnings %q, want %q", warnings, want)
+			line := fmt.Sprintf("line %d: ", i+1)
+			if i == 5 {
+				line = ""
+			}
+			if i >= len(warnings) || !strings.Contains(warnings[i], want) || !strings.Contains(warnings[i], line) {
+				t.Errorf("warnings %q, want %q in %s", warnings, want, line)
 				break
 			}
 		}

@@ -366,6 +366,26 @@ func (c *waiting) PutIfAbsent(ctx context.Context, table string, m hbase.Mutatio
 	return c.Client.PutIfAbsent(ctx, table, m)
 }
 
+// An IF NOT EXISTS that is refused takes back its own entries: see TestRefusedClaimBesideInsert for those of others.
+func TestRefusedClaim(t *testing.T) {
+	for _, with := range []string{"", " WITH (ROW_MARKER = '_0')"} {
+		_, c := newStore(t)
+		w := newWorld(t, c, Config{FullScan: AllowFullScan})
+		w.run("CREATE TABLE t (id TEXT, n INT) ROW KEY (id AS TEXT) STORED IN 't' INDEX i (n AS ORDERED INT32, id AS TEXT)" + with)
+		slow := &waiting{c, "t", make(chan struct{}), make(chan struct{})}
+		writer, done := &world{t, New(slow, w.catalog, Config{})}, make(chan int64)
+		go func() { done <- writer.changed("INSERT INTO t VALUES ('a', 1) IF NOT EXISTS") }()
+		<-slow.held
+		w.run("INSERT INTO t VALUES ('a', 2) IF NOT EXISTS")
+		close(slow.goOn)
+		if n := <-done; n != 0 {
+			t.Errorf("%d rows", n)
+		}
+		w.expect("a|2", "SELECT * FROM t")
+		w.expect("i|rows without an entry|0\ni|entries without their row|0", "CHECK TABLE t")
+	}
+}
+
 // An IF NOT EXISTS that is refused takes back its own entries only: not that of an INSERT which is about to write the row
 // that the entry leads to, at the same time or an earlier one.
 func TestRefusedClaimBesideInsert(t *testing.T) {

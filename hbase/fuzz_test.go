@@ -50,6 +50,8 @@ func FuzzMetaServer(f *testing.F) {
 	whole := slices.Concat([]byte("\xff\x00\x00\x00\x06master"), []byte("PBUF"), m)
 	f.Add(whole)
 	f.Add(whole[:11])
+	f.Add(slices.Concat([]byte("\xfe"), whole[1:]))
+	f.Add([]byte{})
 	f.Add(whole[:len(whole)-9])
 	f.Add([]byte("\xff\xff\xff\xff\xffPBUF"))
 	f.Add([]byte("\xff\x00\x00\x00\x01-PBUF"))
@@ -58,6 +60,9 @@ func FuzzMetaServer(f *testing.F) {
 			server, err := parseZnode(p, b)
 			if err != nil {
 				continue
+			}
+			if b[0] != 0xff {
+				t.Fatalf("%q has no header and names %v", b, server)
 			}
 			if server.GetHostName() == "" || server.GetPort() == 0 || server.GetPort() > 65535 {
 				t.Fatalf("%q names %v", b, server)

@@ -246,7 +246,7 @@ func (w *windows) bound(spec *parser.Window, f *parser.Frame, b parser.FrameBoun
 		if by.Type() == types.String { // as every text constant it has the type that its place wants
 			by, _ = types.Cast(by, types.BigInt, nil)
 		}
-		if by.IsNull() || !by.Type().IsInteger() || by.Int() < 0 {
+		if !by.Type().IsInteger() || by.Int() < 0 {
 			return out, parser.Errorf(at, "%s %s takes a whole number that is not negative", f.Mode, b.Kind)
 		}
 		out.By = by
@@ -279,7 +279,7 @@ func (w *windows) bound(spec *parser.Window, f *parser.Frame, b parser.FrameBoun
 			}
 		}
 		zero := types.NewInt(0)
-		if c, err := types.Compare(by, zero); err != nil || !by.Type().IsNumeric() || c < 0 || by.Type() == types.Double && math.IsNaN(by.Double()) {
+		if c, err := types.Compare(by, zero); err != nil || c < 0 || by.Type() == types.Double && math.IsNaN(by.Double()) {
 			return out, parser.Errorf(at, "%s takes a number that is not negative", b.Kind)
 		}
 		out.By = by

@@ -65,6 +65,14 @@ func filterWorld(t *testing.T, splits ...string) *world {
 	return w
 }
 
+// A row that is shorter than the prefix does not have it, whatever the row before had.
+func TestPrefixOfShortRow(t *testing.T) {
+	w := newWorld(t)
+	w.put("ab1", 10, "f:n=1")
+	w.put("b", 10, "f:n=1")
+	w.want("rows", w.rows("", "", hrpc.Filters(one(hfilter.NewPrefixFilter([]byte("ab")), hfilter.NewPrefixFilter([]byte("zz"))))), "ab1")
+}
+
 func TestRowFilters(t *testing.T) {
 	less, greaterEq, eq, ne := hfilter.Less, hfilter.GreaterOrEqual, hfilter.Equal, hfilter.NotEqual
 	sub := hfilter.NewSubstringComparator

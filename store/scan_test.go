@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -268,6 +269,19 @@ func TestAliasedCells(t *testing.T) {
 	}
 	if string(b.Row) != "b" {
 		t.Errorf("row %q", b.Row)
+	}
+}
+
+// A read that was given up is told as that, others fail so that the client opens the scanner again.
+func TestGivenUpIsNoFault(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cut := errors.New("cut")
+	if err := scanError(ctx, cut); !isClass(err, classScannerReset) {
+		t.Errorf("a fault: %v", err)
+	}
+	cancel()
+	if err := scanError(ctx, cut); err != context.Canceled {
+		t.Errorf("given up: %v", err)
 	}
 }
 
