@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/signal"
 	"strings"
@@ -30,6 +31,7 @@ const (
 	exitUnreachable = 3
 	exitGuard       = 4 // the full-scan guard refused, or the scan limit
 	exitInterrupted = 130
+	exitTerminated  = 143 // SIGTERM
 )
 
 func main() {
@@ -41,12 +43,14 @@ func main() {
 
 // config is what the flags, the environment and the configuration file say.
 type config struct {
-	commands, files, args list
-	demo, version         bool
-	keepGoing             bool
-	given                 settings // by flags and the environment
-	file                  configFile
-	settings              // those that hold
+	commands, files list
+	args            []any             // a string, or nil
+	vars            map[string]string // of --var
+	demo, version   bool
+	keepGoing       bool
+	given           settings // by flags and the environment
+	file            configFile
+	settings        // those that hold
 }
 
 // list is a flag that may be repeated.
@@ -65,6 +69,8 @@ const usage = `hql answers SQL over Apache HBase tables.
   hql piece PIECE          runs one of them
   hql advise -f FILE       says what a workload costs and which INDEX would serve it
   hql import FORMAT FILE   turns a catalog of SHC, Hive or Phoenix into hql's
+  hql completion SHELL     completes the command line of bash, zsh or fish
+  hql man                  prints the manual page
 
 Flags:
   -c SQL            statements separated by ';' (repeatable)
@@ -78,6 +84,8 @@ Flags:
   --catalog FILE    CREATE TABLE statements that describe the tables (repeatable)
   --format FORMAT   table, vertical, csv, tsv, json, jsonl, markdown or arrow
   --arg VALUE       binds the next ? (repeatable), as a text that has the type its place wants
+  --null            binds the next ? to NULL
+  --var NAME=VALUE  sets :NAME, :'NAME' and :"NAME", and binds @NAME (repeatable)
   --color WHEN      auto (on a terminal, unless NO_COLOR is set), always or never
   --full-scan MODE  allow, warn or deny plans that miss the rowkey prefix
                     (default: deny on hbase://, warn on the embedded store)
@@ -89,24 +97,25 @@ Flags:
   --demo            an embedded store with sample tables
   --timeout D       ends each statement after a while: 30s, 5m
   --keep-going      runs on after a statement that failed; the status is the first failure's
-  --version         prints the version
+  --version         prints the version, the commit and the Go that it was built with
 
 Defaults come from HQL_CONNECT, HQL_CATALOG, HQL_FORMAT, HQL_FULL_SCAN, HQL_TIMEOUT,
 HQL_CONF, HQL_PAGER and HQL_NULL, then from hql/config.yaml in $XDG_CONFIG_HOME or
 ~/.config, which may name connections. ~/.hqlrc is run before the first prompt.
 
-Exit status: 0; 1 a statement failed; 2 usage; 3 the store cannot be reached;
-4 the full-scan guard refused, or more was read than --max-scan-rows or
---max-scan-bytes allow; 130 after ^C.
+Exit status: 0; 1 a statement failed, or took longer than --timeout; 2 usage;
+3 the store cannot be reached; 4 the full-scan guard refused, or more was read
+than --max-scan-rows or --max-scan-bytes allow; 130 after ^C, 143 after SIGTERM.
 `
 
-func parseFlags(args []string) (*config, error) {
-	c := &config{}
+// flags are those of hql itself.
+func (c *config) flags() *flag.FlagSet {
 	fs := flag.NewFlagSet("hql", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	fs.Var(&c.commands, "c", "")
 	fs.Var(&c.files, "f", "")
 	fs.Var(&c.given.Catalog, "catalog", "")
+	fs.Func("var", "", c.setVar)
 	fs.StringVar(&c.given.Connect, "connect", "", "")
 	fs.StringVar(&c.given.Conf, "conf", "", "")
 	queryFlags(fs, c)
@@ -117,6 +126,25 @@ func parseFlags(args []string) (*config, error) {
 	fs.BoolVar(&c.version, "version", false, "")
 	fs.DurationVar(&c.given.Timeout, "timeout", 0, "")
 	fs.BoolVar(&c.keepGoing, "keep-going", false, "")
+	return fs
+}
+
+// setVar is --var NAME=VALUE.
+func (c *config) setVar(text string) error {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok || !variableName(name) {
+		return errors.New("--var takes NAME=VALUE")
+	}
+	if c.vars == nil {
+		c.vars = map[string]string{}
+	}
+	c.vars[name] = value
+	return nil
+}
+
+func parseFlags(args []string) (*config, error) {
+	c := &config{}
+	fs := c.flags()
 	if err := fs.Parse(args); err != nil {
 		return nil, flagError(err, "hql")
 	}
@@ -131,7 +159,8 @@ func parseFlags(args []string) (*config, error) {
 
 // queryFlags adds the flags that say what a statement may do, and how results are shown.
 func queryFlags(fs *flag.FlagSet, c *config) {
-	fs.Var(&c.args, "arg", "")
+	fs.Func("arg", "", func(s string) error { c.args = append(c.args, s); return nil })
+	fs.BoolFunc("null", "", func(string) error { c.args = append(c.args, nil); return nil })
 	fs.StringVar(&c.given.Format, "format", "", "")
 	fs.StringVar(&c.given.FullScan, "full-scan", "", "")
 	fs.Int64Var(&c.given.MaxScanRows, "max-scan-rows", 0, "")
@@ -169,7 +198,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exitUsage
 	}
 	if c.version {
-		fmt.Fprintln(stdout, "hql "+version())
+		fmt.Fprintln(stdout, built())
 		return exitOK
 	}
 	made := c.makes()
@@ -186,9 +215,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		s.null = printable(*c.Null)
 	}
 	defer s.close()
-	for _, a := range c.args {
-		s.args = append(s.args, a)
-	}
+	s.args = c.args
+	s.vars = maps.Clone(c.vars)
 	s.person = isTerminal(stdin)
 	s.tty = isTerminal(stdout)
 	s.auto = s.person && s.tty && c.Format == "" // a table that is wider than the screen would wrap in its words
@@ -313,9 +341,8 @@ func (s *session) statement(ctx context.Context, text, source string, offset int
 	if filled := s.substitute(text); filled != text {
 		text, source, offset = filled, filled, 0
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal(ctx)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the program: there are expressions that nothing stops
 	if s.conf.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, s.conf.Timeout)
@@ -324,6 +351,9 @@ func (s *session) statement(ctx context.Context, text, source string, offset int
 	err := s.execute(ctx, text)
 	if err == nil {
 		return exitOK
+	}
+	if errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), errTerminated) {
+		err = terminated{err}
 	}
 	err = s.withHint(ctx, err)
 	if errors.Is(err, context.DeadlineExceeded) && errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -339,6 +369,33 @@ func (s *session) statement(ctx context.Context, text, source string, offset int
 	return s.report(err)
 }
 
+// errTerminated is why a context ended that SIGTERM ended.
+var errTerminated = errors.New("terminated")
+
+// terminated is the error of a statement that SIGTERM ended.
+type terminated struct{ error }
+
+func (t terminated) Unwrap() error { return t.error }
+
+// untilSignal ends ctx at ^C or SIGTERM. A second signal ends the program: there are expressions that nothing stops.
+func untilSignal(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	came := make(chan os.Signal, 1)
+	signal.Notify(came, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case sig := <-came:
+			signal.Stop(came)
+			if sig == syscall.SIGTERM {
+				cancel(errTerminated)
+			}
+			cancel(nil)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { signal.Stop(came); cancel(nil) }
+}
+
 // standing tells what a statement that did not end had written.
 func standing(err error) string {
 	var partial *hql.PartialError
@@ -351,7 +408,11 @@ func standing(err error) string {
 // report prints an error and gives the exit status that it means.
 func (s *session) report(err error) int {
 	var pe *hql.Error
+	var t terminated
 	switch {
+	case errors.As(err, &t):
+		fmt.Fprintln(s.stderr, "error: terminated"+standing(err))
+		return exitTerminated
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(s.stderr, "error: interrupted"+standing(err))
 		return exitInterrupted

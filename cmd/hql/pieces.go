@@ -23,11 +23,7 @@ func printPieces(ctx context.Context, c *config, sql string, stdout, stderr io.W
 		return err
 	}
 	defer db.Close()
-	var args []any
-	for _, a := range c.args {
-		args = append(args, a)
-	}
-	cut, err := db.Pieces(ctx, sql, args...)
+	cut, err := db.Pieces(ctx, sql, c.args...)
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ func (s *session) execute(ctx context.Context, text string) error {
 		p = showProgress(ctx, s.stderr)
 		defer p.stop()
 	}
-	rows, err := s.db.Query(ctx, text, append([]any{hql.QueryOptions{Watch: p.watch}}, s.args...)...)
+	rows, err := s.db.Query(ctx, text, append([]any{hql.QueryOptions{Watch: p.watch}}, s.arguments(text)...)...)
 	if err != nil {
 		return err
 	}

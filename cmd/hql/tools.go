@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ type tool struct {
 	query bool // it takes those that say what a statement may do, and how results are shown
 	flags func(*flag.FlagSet)
 	args  int                       // arguments taken
+	words []string                  // that an argument may be
 	fewer int                       // how many of them may be left out
 	check func(args []string) error // of flags and arguments; nil: none
 	run   func(ctx context.Context, c *config, args []string, stdin io.Reader, stdout, stderr io.Writer) error
@@ -32,7 +34,7 @@ type tool struct {
 func tools() map[string]*tool {
 	sample, most := inferredFrom, proposed
 	var file, statement string
-	return map[string]*tool{
+	all := map[string]*tool{
 		"infer": {
 			usage: "hql infer [--connect URL | --demo] [--sample N] [--max N] HBASE_TABLE\n\n" +
 				"Reads a sample of an HBase table (1000 rows) and proposes CREATE EXTERNAL TABLE\n" +
@@ -112,6 +114,7 @@ func tools() map[string]*tool {
 			store: true,
 			args:  2,
 			fewer: 1,
+			words: importer.Formats(),
 			check: func(args []string) error {
 				if !slices.Contains(importer.Formats(), args[0]) {
 					return fmt.Errorf("unknown catalog format %q (%s)", args[0], strings.Join(importer.Formats(), ", "))
@@ -136,6 +139,8 @@ func tools() map[string]*tool {
 			},
 		},
 	}
+	maps.Copy(all, documents())
+	return all
 }
 
 // runTool runs a sub-command; ok is false when args begin with none.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/parser"
 )
 
@@ -102,7 +103,7 @@ func (s *session) set(_ context.Context, arg string) error {
 		}
 		return nil
 	}
-	if toks := parser.Tokens(args[0]); len(toks) != 1 || !isName(toks[0]) || strings.HasPrefix(args[0], `"`) {
+	if !variableName(args[0]) {
 		return fmt.Errorf("%s cannot be the name of a variable", args[0])
 	}
 	if s.vars == nil {
@@ -110,6 +111,29 @@ func (s *session) set(_ context.Context, arg string) error {
 	}
 	s.vars[args[0]] = strings.Join(args[1:], "")
 	return nil
+}
+
+func variableName(name string) bool {
+	toks := parser.Tokens(name)
+	return len(toks) == 1 && isName(toks[0]) && !strings.HasPrefix(name, `"`)
+}
+
+// arguments are those of a statement: the variables that it names as @name, or what --arg and --null gave.
+func (s *session) arguments(text string) []any {
+	named := hql.NamedArgs{}
+	ask := false
+	for _, t := range parser.Tokens(text) {
+		if name, ok := strings.CutPrefix(t.Text, "@"); ok && t.Kind == parser.ParamToken {
+			ask = true
+			if v, ok := s.vars[name]; ok {
+				named[name] = v
+			}
+		}
+	}
+	if ask {
+		return []any{named}
+	}
+	return s.args
 }
 
 func (s *session) unset(_ context.Context, arg string) error {

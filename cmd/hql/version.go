@@ -1,11 +1,42 @@
 package main
 
-import "runtime/debug"
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+)
 
-// version is the module's version as built.
+// build.sh sets these; what is built otherwise is asked what it was built of.
+var release, commit string
+
+// version is the release, or the module's version as built.
 func version() string {
-	if b, ok := debug.ReadBuildInfo(); ok && b.Main.Version != "" {
-		return b.Main.Version
+	if b, ok := debug.ReadBuildInfo(); ok {
+		return cmp.Or(release, b.Main.Version, "(devel)")
 	}
-	return "(devel)"
+	return cmp.Or(release, "(devel)")
+}
+
+// built is what --version prints: the version, the commit where it is known, the Go that built it and for what.
+func built() string {
+	of := commit
+	if b, ok := debug.ReadBuildInfo(); ok && of == "" {
+		changed := false
+		for _, s := range b.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				of = s.Value[:min(len(s.Value), 12)]
+			case "vcs.modified":
+				changed = s.Value == "true"
+			}
+		}
+		if changed {
+			of += " and changes"
+		}
+	}
+	if of != "" {
+		of = "commit " + of + ", "
+	}
+	return fmt.Sprintf("hql %s (%s%s, %s/%s)", version(), of, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
