@@ -167,6 +167,9 @@ func add(b array.Builder, v types.Value) error {
 		b.Append(arrow.Date32(v.Int()))
 	case *array.Time32Builder:
 		b.Append(arrow.Time32(v.Int()))
+	case *array.MonthDayNanoIntervalBuilder:
+		months, ms := v.Duration()
+		b.Append(arrow.MonthDayNanoInterval{Months: int32(months), Days: int32(ms / types.MillisPerDay), Nanoseconds: ms % types.MillisPerDay * 1e6})
 	case *array.TimestampBuilder:
 		b.Append(arrow.Timestamp(v.Int()))
 	default:

@@ -18,7 +18,7 @@ import (
 func columns(list ...string) (out []plan.OutputColumn) {
 	for _, c := range list {
 		name, typ, _ := strings.Cut(c, " ")
-		for t := types.Null; t <= types.JSON; t++ {
+		for t := types.Null; t <= types.Duration; t++ {
 			if t.String() == typ {
 				out = append(out, plan.OutputColumn{Name: name, Type: t})
 			}
@@ -53,17 +53,21 @@ func stream(t testing.TB, cols []plan.OutputColumn, fixed bool, rows ...[]types.
 
 // every is a row of each type's least, greatest and odd values, and NULLs.
 func every(t testing.TB) ([]plan.OutputColumn, [][]types.Value) {
-	cols := columns("b BOOLEAN", "i1 TINYINT", "i2 SMALLINT", "i4 INT", "i8 BIGINT", "f4 FLOAT", "f8 DOUBLE", "n DECIMAL", "s STRING", "y BYTES", "d DATE", "h TIME", "ts TIMESTAMP", "j JSON", "z NULL")
-	row := func(b bool, i1, i2, i4, i8 int64, f4, f8 float64, n, s, y string, d, h, ts int64, j string) []types.Value {
+	cols := columns("b BOOLEAN", "i1 TINYINT", "i2 SMALLINT", "i4 INT", "i8 BIGINT", "f4 FLOAT", "f8 DOUBLE", "n DECIMAL", "s STRING", "y BYTES", "d DATE", "h TIME", "ts TIMESTAMP", "j JSON", "z NULL", "v INTERVAL")
+	row := func(b bool, i1, i2, i4, i8 int64, f4, f8 float64, n, s, y string, d, h, ts int64, j string, months, span int64) []types.Value {
+		v, ok := types.NewDuration(months, span)
+		if !ok {
+			t.Fatal("no such INTERVAL")
+		}
 		return []types.Value{types.NewBool(b), types.NewIntOf(types.TinyInt, i1), types.NewIntOf(types.SmallInt, i2), types.NewIntOf(types.Int, i4), types.NewInt(i8),
 			types.NewFloatOf(types.Float, f4), types.NewDouble(f8), dec(t, n), types.NewString(s), types.NewBytes(y), types.NewDate(d), types.NewIntOf(types.Time, h),
-			types.NewTimestamp(ts), types.NewJSON(j), {}}
+			types.NewTimestamp(ts), types.NewJSON(j), {}, v}
 	}
 	return cols, [][]types.Value{
-		row(true, -128, -32768, -1<<31, -1<<63, -0.5, 5e-324, "-12345678901234567890.123456789", "", "\x00\xff", -719162, 0, -1, `{"a":[1,null]}`),
-		row(false, 127, 32767, 1<<31-1, 1<<63-1, 3.4028234663852886e38, -1.7976931348623157e308, "1.50", "é\x00x", "", 2932896, 86399999, 1767225600123, `"x"`),
+		row(true, -128, -32768, -1<<31, -1<<63, -0.5, 5e-324, "-12345678901234567890.123456789", "", "\x00\xff", -719162, 0, -1, `{"a":[1,null]}`, -types.MaxMonths, types.MaxSpan),
+		row(false, 127, 32767, 1<<31-1, 1<<63-1, 3.4028234663852886e38, -1.7976931348623157e308, "1.50", "é\x00x", "", 2932896, 86399999, 1767225600123, `"x"`, 14, -2*types.MillisPerDay-1),
 		make([]types.Value, len(cols)),
-		row(true, 0, 0, 0, 0, 0, 0.1, "1E+5", "日本", "abc", 0, 1, 0, `1`),
+		row(true, 0, 0, 0, 0, 0, 0.1, "1E+5", "日本", "abc", 0, 1, 0, `1`, 0, 0),
 	}
 }
 
@@ -94,6 +98,7 @@ h time32[ms]: 00:00:00|23:59:59.999000|None|00:00:00.001000
 ts timestamp[ms, tz=UTC]: 1969-12-31 23:59:59.999000+00:00|2026-01-01 00:00:00.123000+00:00|None|1970-01-01 00:00:00+00:00
 j extension<arrow.json>: '{"a":[1,null]}'|'"x"'|None|'1'
 z null: None|None|None|None
+v month_day_nano_interval: MonthDayNano(months=-2147483647, days=1667999861, nanoseconds=85455872000000)|MonthDayNano(months=14, days=-2, nanoseconds=-1000000)|None|MonthDayNano(months=0, days=0, nanoseconds=0)
 `, "ZEROS", scale[1:]), "SCALE", scale)
 		if fixed { // without the first row
 			var lines []string
