@@ -3,11 +3,18 @@ package hbase
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 
 	"github.com/tsuna/gohbase/pb"
 )
 
 var errCellBlock = errors.New("a cell block does not have the form of KeyValues")
+
+// mixedRows is the error of a result with cells of two rows, which is no row. Servers give none, but for faults of theirs: which cells the
+// rows have besides is not known.
+func mixedRows(a, b []byte) error {
+	return fmt.Errorf("the server gave cells of the rows %q and %q as those of one: repeat the statement", a, b)
+}
 
 // minKeyValue is the length of the shortest KeyValue.
 const minKeyValue = 24

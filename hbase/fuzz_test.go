@@ -2,6 +2,7 @@ package hbase
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tsuna/gohbase/pb"
@@ -38,6 +39,24 @@ func FuzzScanAnswer(f *testing.F) {
 			t.Errorf("%d bytes of cells out of %d", size, len(block))
 		}
 	})
+}
+
+// Cells of two rows are no row.
+func TestMixedRows(t *testing.T) {
+	block := slices.Concat(keyValue("k", "f", "a", "1"), keyValue("l", "f", "a", "1"))
+	inMessage := &pb.ScanResponse{Results: []*pb.Result{{Cell: []*pb.Cell{{Row: []byte("k")}, {Row: []byte("l")}}}}}
+	for _, encoded := range []bool{false, true} {
+		for resp, block := range map[*pb.ScanResponse][]byte{{CellsPerResult: []uint32{2}}: block, inMessage: nil} {
+			s := &scanner{c: &client{}, encoded: encoded}
+			if rows, err := s.decode(resp, block); err == nil || !strings.Contains(err.Error(), "cells of the rows \"k\" and \"l\"") {
+				t.Errorf("%v, %v", rows, err)
+			}
+		}
+		s := &scanner{c: &client{}, encoded: encoded}
+		if rows, err := s.decode(&pb.ScanResponse{CellsPerResult: []uint32{1, 1}}, block); err != nil || len(rows) != 2 {
+			t.Errorf("%v, %v", rows, err)
+		}
+	}
 }
 
 // A znode that is believed names a server, and gohbase is given the same.

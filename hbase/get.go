@@ -256,6 +256,9 @@ func (c *client) multiGet(ctx context.Context, table string, keys [][]byte, at [
 				if row.Cells, key, block, err = appendKeyValue(row.Cells, block); err != nil {
 					return nil, nil, err
 				}
+				if !bytes.Equal(key, keys[at[i]]) {
+					return nil, nil, mixedRows(keys[at[i]], key)
+				}
 				row.Key = key
 			}
 			if len(r.Result.Cell) > 0 {

@@ -403,6 +403,9 @@ func (s *scanner) decode(resp *pb.ScanResponse, block []byte) ([]Row, error) {
 			} else {
 				s.cells, row, block, err = appendKeyValue(s.cells, block)
 			}
+			if err == nil && key != nil && !bytes.Equal(key, row) {
+				err = mixedRows(key, row)
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -421,6 +424,9 @@ func (s *scanner) decode(resp *pb.ScanResponse, block []byte) ([]Row, error) {
 	for _, r := range resp.Results { // cells inside the message
 		if len(r.Cell) > 0 {
 			for _, c := range r.Cell {
+				if !bytes.Equal(c.Row, r.Cell[0].Row) {
+					return nil, mixedRows(r.Cell[0].Row, c.Row)
+				}
 				size += len(c.Row) + len(c.Family) + len(c.Qualifier) + len(c.Value)
 			}
 			total += len(r.Cell)
