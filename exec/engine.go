@@ -221,7 +221,7 @@ func (r *run) attempt(ctx context.Context, stmt parser.Statement, kept *Plans) (
 
 func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows, error) {
 	r.Opt.Stop, r.env.Stop = ctx.Err, ctx.Err
-	r.env.Statistics = r.engine.statisticsUnder(ctx)
+	r.knowStatistics(ctx)
 	if x, ok := stmt.(*parser.Explain); !ok || x.Analyze {
 		r.subqueries = newSubqueries(ctx, r)
 		r.env.Subqueries = r.subqueries.values
@@ -273,7 +273,7 @@ func (e *Engine) Plan(ctx context.Context, stmt parser.Statement, args Args) (*p
 	}
 	r := e.newRun(args)
 	r.env.Stop = l.ctx.Err
-	r.env.Statistics = e.statisticsUnder(l.ctx)
+	r.knowStatistics(l.ctx)
 	p, err := r.plan(l.ctx, stmt)
 	return p, l.why(err)
 }

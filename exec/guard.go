@@ -62,16 +62,41 @@ func (e *FullScanError) Error() string {
 // Is makes errors.Is(err, ErrFullScan) true.
 func (e *FullScanError) Is(target error) bool { return target == ErrFullScan }
 
+// smallTable is what a table may have by its statistics to be read whole without permission. In its place stands the budget of a statement
+// that has one, as that says what the statement may read.
+var smallTable = ScanLimit{Rows: 100_000, Bytes: 64 << 20}
+
+// small reports whether statistics that are not old say that all of the layout that s reads is small: not only what leaves the servers.
+func (st *statement) small(s *plan.Scan) bool {
+	if st.statistics == nil {
+		return false
+	}
+	known := st.statistics(s.Table)
+	k := known.Key(s.Layout.Name)
+	if k == nil || st.old(known) {
+		return false
+	}
+	most := st.budget.limit.or(smallTable)
+	return k.Rows >= 0 && k.Rows <= float64(most.Rows) && known.Bytes >= 0 && k.Rows*known.Bytes <= float64(most.Bytes)
+}
+
+// mayReadAll reports whether a plan may read all of a table although it need not, as that costs less.
+func (st *statement) mayReadAll(s *plan.Scan) bool {
+	return st.policy != DenyFullScan || st.allowFull || st.small(s)
+}
+
 // guard applies the full-scan policy to one table access.
 func (st *statement) guard(s *plan.Scan) error {
-	if s.Access != plan.FullScan || s.Cheaper || st.allowFull || st.policy == AllowFullScan {
+	if s.Access != plan.FullScan || st.allowFull || st.policy == AllowFullScan || st.small(s) {
 		return nil
 	}
 	if st.policy == DenyFullScan {
 		return &FullScanError{Table: s.Table.Name, Advice: s.Advice}
 	}
 	text := "full scan of " + s.Table.Name
-	if a := s.Advice; a != "" {
+	if s.Cheaper {
+		text += ": by its statistics that costs less than to read what matches by key"
+	} else if a := s.Advice; a != "" {
 		text += ": " + a + " to hit the rowkey prefix"
 	}
 	st.Warn.Add(warning.FullScan, text)

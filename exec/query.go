@@ -43,6 +43,7 @@ func (r *run) plan(ctx context.Context, stmt parser.Statement) (*plan.Plan, erro
 }
 
 func (r *run) planSelect(ctx context.Context, s *parser.Select) (*plan.Plan, error) {
+	r.allowFull = r.allowFull || s.AllowFullScan
 	return r.resolved(ctx, func() (*plan.Plan, error) { return r.env.Select(s) })
 }
 

@@ -3,9 +3,11 @@ package exec
 import (
 	"context"
 
+	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/stats"
 )
 
 // statement is what the reads of one statement share, with what is asked before each.
@@ -17,6 +19,8 @@ type statement struct {
 	allowFull bool
 	policy    FullScanPolicy
 	full      *filledLayouts
+	// statistics gives what is known of a table; nil: nothing is known of any.
+	statistics func(*catalog.Table) *stats.Table
 }
 
 // record counts what is read from now on in rec.

@@ -39,48 +39,113 @@ type StatisticsFiles interface {
 
 // statistics are what an engine knows of tables.
 type statistics struct {
-	mu     sync.Mutex
-	stored map[string]*stats.Table // of the store, by lower-case name; nil: it has some, which nobody has wanted yet
-	filed  map[string]*stats.Table // that the store does not have; nil: it was looked for in vain
+	mu      sync.Mutex
+	stored  map[string]*stats.Table  // of the store, by lower-case name; nil: it has some, which nobody has wanted yet
+	filed   map[string]*stats.Table  // that the store does not have; nil: it was looked for in vain
+	edition int                      // of stored: what was read before it changed is not kept
+	reading map[string]chan struct{} // by name: closed when whoever reads them is done
+	later   map[string]time.Time     // by name: they could not be read, plans go without them until then
 }
 
-// statisticsOf gives the statistics of t; nil: there are none that fit it. Those of the store are read when they are wanted first.
+// ready gives what is known of t, and whether nothing is left to be read for that. mu is held.
+func (s *statistics) ready(name string, t *catalog.Table, files bool) (known *stats.Table, ok bool) {
+	known, there := s.stored[name]
+	if there && known == nil {
+		return nil, false
+	}
+	if known != nil && describes(known, t) {
+		return known, true
+	}
+	known, asked := s.filed[name]
+	if known != nil && !describes(known, t) {
+		known = nil
+	}
+	return known, asked || !files
+}
+
+// statisticsOf gives the statistics of t; nil: there are none that fit it, or ctx ended before they were read. Those of the store are read
+// when they are wanted first, by one for all who want them.
 func (e *Engine) statisticsOf(ctx context.Context, t *catalog.Table) *stats.Table {
 	name := strings.ToLower(t.Name)
 	s := &e.stats
+	for ctx.Err() == nil {
+		s.mu.Lock()
+		known, ok := s.ready(name, t, e.cfg.Statistics != nil)
+		if ok {
+			s.mu.Unlock()
+			return known
+		}
+		busy := s.reading[name]
+		if busy == nil {
+			if s.reading == nil {
+				s.reading = map[string]chan struct{}{}
+			}
+			busy = make(chan struct{})
+			s.reading[name] = busy
+			_, stored := s.stored[name]
+			edition := s.edition
+			s.mu.Unlock()
+			err := e.readStatistics(ctx, t, name, stored && known == nil, edition)
+			s.mu.Lock()
+			delete(s.reading, name)
+			close(busy)
+			s.mu.Unlock()
+			if err != nil {
+				return nil
+			}
+			continue
+		}
+		s.mu.Unlock()
+		select {
+		case <-busy:
+		case <-ctx.Done():
+		}
+	}
+	return nil
+}
+
+// readStatistics reads the statistics of t that the store has, or where it has none that fit those of the files.
+func (e *Engine) readStatistics(ctx context.Context, t *catalog.Table, name string, stored bool, edition int) error {
+	var known *stats.Table
+	var err error
+	if stored {
+		known, err = e.storedStatistics(ctx, t)
+	} else if b, failed := e.cfg.Statistics.Load(name); failed == nil && b != nil {
+		known, err = parseStatistics(b)
+	}
+	if err != nil && (context.Cause(ctx) == nil || context.Cause(ctx) == errLate) {
+		e.warn(fmt.Sprintf("statistics of %s: %v", t.Name, err))
+	}
+	s := &e.stats
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	known, there := s.stored[name]
-	if there && known == nil {
-		var err error
-		if known, err = e.storedStatistics(ctx, t); err != nil {
-			e.warn(fmt.Sprintf("statistics of %s: %v", t.Name, err))
-		}
-		if ctx.Err() == nil {
-			if s.stored[name] = known; known == nil {
-				delete(s.stored, name)
+	switch {
+	case stored && err != nil:
+		if context.Cause(ctx) == nil || context.Cause(ctx) == errLate { // else it was not the store that failed
+			if s.later == nil {
+				s.later = map[string]time.Time{}
 			}
+			s.later[name] = time.Now().Add(statisticsAgain)
 		}
-	}
-	if known != nil && describes(known, t) {
-		return known
-	}
-	known, asked := s.filed[name]
-	if !asked && e.cfg.Statistics != nil {
-		if b, err := e.cfg.Statistics.Load(name); err == nil && b != nil {
-			if known, err = parseStatistics(b); err != nil {
-				e.warn(fmt.Sprintf("statistics of %s: %v", t.Name, err))
-			}
-		}
+		return err
+	case s.edition != edition: // another has changed them meanwhile
+	case !stored:
 		if s.filed == nil {
 			s.filed = map[string]*stats.Table{}
 		}
 		s.filed[name] = known
+	case known == nil:
+		delete(s.stored, name)
+	default:
+		s.stored[name] = known
 	}
-	if known == nil || !describes(known, t) {
-		return nil
-	}
-	return known
+	return nil
+}
+
+// changed says that what is known of a table is no longer what was read. mu is held.
+func (s *statistics) changed(name string) {
+	s.edition++
+	delete(s.later, name)
 }
 
 // describes reports whether s is about t as it is defined: its columns and keys may have been others.
@@ -125,6 +190,7 @@ func (r *run) saveStatistics(ctx context.Context, t *catalog.Table, s *stats.Tab
 			known.stored = map[string]*stats.Table{}
 		}
 		known.stored[name] = s
+		known.changed(name)
 		return nil
 	}
 	if ctx.Err() != nil {
@@ -146,6 +212,7 @@ func (r *run) saveStatistics(ctx context.Context, t *catalog.Table, s *stats.Tab
 	}
 	known.filed[name] = s
 	delete(known.stored, name)
+	known.changed(name)
 	return nil
 }
 
@@ -175,6 +242,7 @@ func (r *run) forgetStatistics(ctx context.Context, t *catalog.Table) error {
 	known.mu.Lock()
 	_, ours := known.stored[strings.ToLower(t.Name)]
 	delete(known.stored, strings.ToLower(t.Name))
+	known.changed(strings.ToLower(t.Name))
 	known.mu.Unlock()
 	if !ours {
 		return nil
@@ -186,18 +254,58 @@ func (r *run) forgetStatistics(ctx context.Context, t *catalog.Table) error {
 	return err
 }
 
-// statisticsUnder is statisticsOf for a plan, under ctx.
+// Statistics that are not there within statisticsWait, over all tables of a statement, are not worth more: it is planned without them, and
+// so are others for a while.
+const (
+	statisticsWait  = time.Second
+	statisticsAgain = 10 * time.Second
+)
+
+// errLate ends the reading of statistics for which a statement does not wait.
+var errLate = errors.New("they take too long to read")
+
+// statisticsUnder is statisticsOf for the plans of one statement, under ctx. To all of them it says the same of a table.
 func (e *Engine) statisticsUnder(ctx context.Context) func(*catalog.Table) *stats.Table {
-	return func(t *catalog.Table) *stats.Table { return e.statisticsOf(ctx, t) }
+	var mu sync.Mutex
+	var told map[*catalog.Table]*stats.Table
+	left := statisticsWait
+	return func(t *catalog.Table) *stats.Table {
+		mu.Lock()
+		defer mu.Unlock()
+		if known, ok := told[t]; ok {
+			return known
+		}
+		name := strings.ToLower(t.Name)
+		e.stats.mu.Lock()
+		known, ok := e.stats.ready(name, t, e.cfg.Statistics != nil)
+		later := e.stats.later[name]
+		e.stats.mu.Unlock()
+		if !ok && left > 0 && !time.Now().Before(later) {
+			begun := time.Now()
+			waiting, cancel := context.WithTimeoutCause(ctx, left, errLate)
+			known = e.statisticsOf(waiting, t)
+			cancel()
+			left -= time.Since(begun)
+		}
+		if told == nil {
+			told = map[*catalog.Table]*stats.Table{}
+		}
+		told[t] = known
+		return known
+	}
 }
 
-// statisticsTimeout bounds how long a plan waits for statistics.
+// knowStatistics lets the plans of the statement and what is asked before its reads know statistics.
+func (r *run) knowStatistics(ctx context.Context) {
+	r.statistics = r.engine.statisticsUnder(ctx)
+	r.env.Statistics, r.env.MayReadAll = r.statistics, r.mayReadAll
+}
+
+// statisticsTimeout bounds how long SHOW STATISTICS waits for them.
 const statisticsTimeout = 10 * time.Second
 
 // storedStatistics reads the statistics of t that the store has; nil: it has none.
 func (e *Engine) storedStatistics(ctx context.Context, t *catalog.Table) (*stats.Table, error) {
-	ctx, cancel := context.WithTimeout(ctx, statisticsTimeout)
-	defer cancel()
 	rows, err := e.client.Get(ctx, statisticsTable, [][]byte{catalogKey(t.Name)}, &hbase.ReadOptions{Families: []string{catalogFamily}})
 	if errors.Is(err, hbase.ErrNoTable) {
 		return nil, nil
@@ -234,6 +342,7 @@ func (e *Engine) listStatistics(ctx context.Context) error {
 	e.stats.mu.Lock()
 	defer e.stats.mu.Unlock()
 	e.stats.stored = found
+	e.stats.edition++
 	return nil
 }
 
@@ -245,7 +354,9 @@ func statisticsColumns() []plan.OutputColumn {
 
 // showStatistics runs SHOW STATISTICS.
 func (r *run) showStatistics(ctx context.Context, t *catalog.Table) *Rows {
-	s := r.engine.statisticsOf(ctx, t)
+	waiting, cancel := context.WithTimeout(ctx, statisticsTimeout)
+	defer cancel()
+	s := r.engine.statisticsOf(waiting, t)
 	if s == nil {
 		return r.table(statisticsColumns(), nil)
 	}
@@ -254,6 +365,9 @@ func (r *run) showStatistics(ctx context.Context, t *catalog.Table) *Rows {
 
 // oldAge is from when on statistics are shown as old.
 const oldAge = 30 * 24 * time.Hour
+
+// old reports whether s may no longer be true by its age alone.
+func (st *statement) old(s *stats.Table) bool { return time.UnixMilli(st.Opt.Now).Sub(s.At) > oldAge }
 
 // outdated says why s may no longer be true of t; "": nothing is known to speak against it.
 func (r *run) outdated(ctx context.Context, t *catalog.Table, s *stats.Table) string {
@@ -272,7 +386,7 @@ func (r *run) outdated(ctx context.Context, t *catalog.Table, s *stats.Table) st
 		return "; OUTDATED: the table has grown much since"
 	case err == nil && then > 0 && then+small > 2*(now+small):
 		return "; OUTDATED: the table has become much smaller since"
-	case time.UnixMilli(r.Opt.Now).Sub(s.At) > oldAge:
+	case r.old(s):
 		return "; OLD"
 	}
 	return ""

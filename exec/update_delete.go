@@ -18,6 +18,7 @@ import (
 // planWhere plans the reading of the rows that an UPDATE or DELETE is about, with all their columns, and
 // compiles the values that an UPDATE sets.
 func (r *run) planWhere(ctx context.Context, t *catalog.Table, alias string, where parser.Expr, allow bool, values ...parser.Expr) (*plan.Plan, []expr.Expr, error) {
+	r.allowFull = r.allowFull || allow
 	var exprs []expr.Expr
 	p, err := r.resolved(ctx, func() (p *plan.Plan, err error) {
 		if p, exprs, err = r.env.Where(t, alias, where, values); err == nil {

@@ -29,11 +29,13 @@ type Env struct {
 	Subqueries func(s *plan.Subplan) (values []types.Value, ok bool)
 	// Statistics gives what is known of a table, nil for nothing; it may be nil. What it says changes plans, never an answer.
 	Statistics func(*catalog.Table) *stats.Table
+	// MayReadAll reports whether a full scan may be chosen where statistics say that it costs less than a way that is none; nil: always.
+	MayReadAll func(*plan.Scan) bool
 	// Stop says why planning is to end, nil to go on; it is asked often. nil: planning goes on to its end.
 	Stop func() error
 }
 
 // access finds the best way to read a table.
 func (e *Env) access(req *access.Request) (*plan.Scan, error) {
-	return (&access.Env{Options: e.Options, Lookups: e.Lookups, Statistics: e.Statistics, Stop: e.Stop}).Scan(req)
+	return (&access.Env{Options: e.Options, Lookups: e.Lookups, Statistics: e.Statistics, MayReadAll: e.MayReadAll, Stop: e.Stop}).Scan(req)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/access"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -45,7 +46,7 @@ func (e *Env) PointOf(s *parser.Select, p *plan.Plan) *Point {
 		return nil
 	}
 	scan, ok := project.Input.(*plan.Scan)
-	if !ok || scan.Access != plan.Get || scan.Filter != nil || scan.Residual != nil || scan.MaxTime > 0 || scan.AllVersions ||
+	if !ok || len(scan.Alternatives) > 0 || scan.Access != plan.Get || scan.Filter != nil || scan.Residual != nil || scan.MaxTime > 0 || scan.AllVersions ||
 		scan.Layout.Kind != catalog.Primary || len(scan.Table.Layouts) > 1 || scan.Layout.Packed != nil || scan.Layout.Key.Drawn() != nil || scan.Layout.Stored.Drawn() != nil {
 		return nil
 	}
@@ -164,6 +165,9 @@ func (t *Point) Plan(e *Env) *plan.Plan {
 	if now, ok := e.Catalog.Table(scan.Table.Name); !ok || now != scan.Table || e.Loc != t.loc {
 		return nil
 	}
+	if len(t.rows) >= access.WorthOneRange && e.Statistics != nil && e.Statistics(scan.Table) != nil {
+		return nil // one range over all keys may cost less
+	}
 	spans := t.spans(args)
 	if len(spans) == 0 {
 		return nil
@@ -173,7 +177,7 @@ func (t *Point) Plan(e *Env) *plan.Plan {
 		project plan.Project
 		scan    plan.Scan
 	}{*t.plan, *t.project, *scan}
-	out.scan.Spans = spans
+	out.scan.Spans, out.scan.Estimate = spans, nil
 	out.project.Input = &out.scan
 	out.plan.Root = &out.project
 	return &out.plan

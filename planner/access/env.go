@@ -36,6 +36,8 @@ type Env struct {
 	// Statistics gives what is known of a table, nil for nothing; it may be nil. What it says changes which way is chosen to
 	// read a table, never the rows.
 	Statistics func(*catalog.Table) *stats.Table
+	// MayReadAll reports whether a full scan may be chosen where statistics say that it costs less than a way that is none; nil: always.
+	MayReadAll func(*plan.Scan) bool
 	// Stop says why planning is to end, nil to go on; it is asked often. nil: planning goes on to its end.
 	Stop func() error
 }

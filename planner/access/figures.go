@@ -40,7 +40,7 @@ func (e *Env) byFigures(req *Request, terms []term, boxes []box, all []*candidat
 			est.Cost += est.Rows * math.Log2(est.Rows) * 0.1 // to sort them
 		}
 		w.scan.Estimate = &est
-		if known = append(known, w); est.Cost < best.estimated() {
+		if known = append(known, w); est.Cost < best.estimated() && !e.forbidden(w, usual) {
 			best = w
 		}
 	}
@@ -56,7 +56,9 @@ func (e *Env) byFigures(req *Request, terms []term, boxes []box, all []*candidat
 			continue
 		}
 		a := plan.Alternative{Layout: w.scan.Layout.Name, Access: w.scan.Access, How: w.how, Estimate: *w.scan.Estimate}
-		if a.Why = "costs about the same"; w.estimated() > 1.05*best.estimated() {
+		if a.Why = "costs about the same"; e.forbidden(w, usual) {
+			a.Why = "nobody has allowed to read the whole table"
+		} else if w.estimated() > 1.05*best.estimated() {
 			a.Why = fmt.Sprintf("costs %.3g times as much", w.estimated()/max(best.estimated(), 1))
 		} else if w.estimated() < best.estimated() {
 			a.Why = "costs hardly less than what is usual"
@@ -69,6 +71,11 @@ func (e *Env) byFigures(req *Request, terms []term, boxes []box, all []*candidat
 	return best
 }
 
+// forbidden reports whether w would read a whole table where nobody has allowed that and usual does not.
+func (e *Env) forbidden(w, usual *candidate) bool {
+	return w.scan.Access == plan.FullScan && usual.scan.Access != plan.FullScan && e.MayReadAll != nil && !e.MayReadAll(w.scan)
+}
+
 // estimated is what c is likely to cost; nothing known is more than anything.
 func (c *candidate) estimated() float64 {
 	if c.scan.Estimate == nil {
@@ -77,8 +84,8 @@ func (c *candidate) estimated() float64 {
 	return c.scan.Estimate.Cost
 }
 
-// worthOneRange is how many keys or ranges are worth a look at what one range over all of them costs.
-const worthOneRange = 16
+// WorthOneRange is how many keys or ranges are worth a look at what one range over all of them costs.
+const WorthOneRange = 16
 
 // otherWays gives the ways to do what c does that rules leave alone.
 func (e *Env) otherWays(c *candidate, req *Request, terms []term, boxes []box) (out []*candidate) {
@@ -102,7 +109,7 @@ func (e *Env) otherWays(c *candidate, req *Request, terms []term, boxes []box) (
 			d.scan.Access = plan.SkipScan
 		}
 	}
-	if len(c.scan.Spans) >= worthOneRange && !req.Table.MalformedKeyError && !c.scan.ListTables {
+	if len(c.scan.Spans) >= WorthOneRange && !req.Table.MalformedKeyError && !c.scan.ListTables {
 		if d := e.candidate(c.scan.Layout, req, terms, boxes, inOneRange); len(req.OrderBy) == 0 || d.scan.Order != plan.NoOrder || c.scan.Order == plan.NoOrder {
 			d.how = "one range over all keys"
 			out = append(out, d)

@@ -136,7 +136,7 @@ type Scan struct {
 	// Alternatives are the other ways that were priced then.
 	Estimate     *Estimate
 	Alternatives []Alternative
-	// Cheaper is set on a full scan that costs less, by statistics, than a way that would not read all of the table: nobody need allow it.
+	// Cheaper is set on a full scan that costs less, by statistics, than a way that would not read all of the table.
 	Cheaper  bool
 	CapHit   bool // ranges were merged or dropped to stay under the cap
 	Warnings []string
