@@ -78,3 +78,55 @@ func TestFiguresChoose(t *testing.T) {
 		})
 	}
 }
+
+// Figures choose which side of a join is read first, and whether the other one is looked up by key or read once; the answer stays.
+func TestFiguresChooseJoins(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
+	w.run(`CREATE TABLE visits (id BIGINT, item BIGINT FROM d:item, shop BIGINT FROM d:shop) ROW KEY (id AS INT64);
+		CREATE TABLE items (k BIGINT, name STRING FROM d:name) ROW KEY (SALT HEX(2), k AS INT64);
+		CREATE TABLE shops (id BIGINT, town STRING FROM d:town) ROW KEY (id AS INT64);
+		CREATE TABLE chosen (id BIGINT, visit BIGINT FROM d:visit) ROW KEY (id AS INT64)`)
+	w.fill("visits", 3000, func(i int) string { return fmt.Sprintf("(%d, %d, %d)", i, i*7919%2000, i%50) })
+	w.fill("items", 1000, func(i int) string { return fmt.Sprintf("(%d, 'item%d')", 2*i, i) })
+	w.fill("shops", 2000, func(i int) string { return fmt.Sprintf("(%d, 'town%d')", i, i%9) })
+	w.fill("chosen", 4, func(i int) string { return fmt.Sprintf("(%d, %d)", i, i*100) })
+	for _, q := range []struct{ sql, without, with string }{
+		// 256 Gets for each item, or all of the items once.
+		{"SELECT v.id, i.name FROM visits v JOIN items i ON i.k = v.item WHERE v.id < 1000", "look-up by key", "join, hash"},
+		{"SELECT v.id, i.name FROM visits v LEFT JOIN items i ON i.k = v.item WHERE v.id < 1000", "look-up by key", "join, hash"},
+		{"SELECT v.id, s.town FROM visits v JOIN shops s ON s.id = v.shop WHERE v.id BETWEEN 1000 AND 1010", "look-up by key", "look-up by key"},
+		// Few rows lead to few of the others, whichever stands first.
+		{"SELECT v.id, v.item FROM visits v JOIN chosen c ON v.id = c.visit", "inner join, hash", "look-up by key"},
+		{"SELECT v.id, v.item FROM chosen c JOIN visits v ON v.id = c.visit", "look-up by key", "look-up by key"},
+		// How few rows give the first ones is not weighed.
+		{"SELECT v.id, v.item FROM visits v JOIN chosen c ON v.id = c.visit LIMIT 100", "inner join, hash", "inner join, hash"},
+		// A table of which most rows are wanted is read whole.
+		{"SELECT v.id, s.town FROM visits v JOIN shops s ON s.id = v.id", "look-up by key", "join, hash"},
+	} {
+		t.Run("", func(t *testing.T) {
+			w.t = t
+			defer func() { w.stats.stored = nil }()
+			set := func(sql string) []string {
+				rows := strings.Split(w.run(sql), "\n")
+				slices.Sort(rows)
+				return rows
+			}
+			w.stats.stored = nil
+			before, answer := w.run("EXPLAIN "+q.sql), set(q.sql)
+			for _, table := range []string{"visits", "items", "shops", "chosen"} {
+				w.run("ANALYZE " + table)
+			}
+			after := w.run("EXPLAIN " + q.sql)
+			if !strings.Contains(before, q.without) || !strings.Contains(after, q.with) || strings.Contains(before, "by statistics") {
+				t.Errorf("%s\n%s\nis with statistics\n%s", q.sql, before, after)
+			}
+			if q.with != q.without && !strings.Contains(after, "it is what is done without statistics") {
+				t.Errorf("nothing says why:\n%s", after)
+			}
+			if got := set(q.sql); !slices.Equal(got, answer) {
+				t.Errorf("%s: %d rows, want %d", q.sql, len(got), len(answer))
+			}
+		})
+	}
+}

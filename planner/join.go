@@ -29,11 +29,19 @@ func (q *query) joined(f *from, conds []expr.Expr, used []bool, want accessOrder
 		return q.source(f.srcs[0], own, used, want, h)
 	}
 	conds = f.spread(conds)
-	if order := q.arrange(f, conds, h); order != nil {
-		return q.rearranged(f, order, conds, used, h)
+	n, err = q.inOrder(f, q.arrange(f, conds, h), conds, used, h)
+	if err == nil && q.figured(f) {
+		n, err = q.cheapest(n, f, conds, used, h)
 	}
-	n, err = q.chain(f, conds, used, h)
 	return n, false, err
+}
+
+// inOrder joins the sources in an order; nil: as written.
+func (q *query) inOrder(f *from, order []int, conds []expr.Expr, used []bool, h hints) (plan.Node, error) {
+	if order == nil {
+		return q.chain(f, conds, used, h)
+	}
+	return q.rearranged(f, order, conds, used, h)
 }
 
 // chain joins the sources as they stand.
@@ -236,7 +244,21 @@ func (q *query) arrange(f *from, conds []expr.Expr, h hints) []int {
 	if slices.Contains(f.outer, true) {
 		return nil
 	}
-	bound := func(i int, given []int) bool {
+	bound := q.binds(f, conds, h)
+	if bound(0, nil) {
+		return nil
+	}
+	for i := range f.srcs {
+		if bound(i, nil) {
+			return orderFrom(i, len(f.srcs), bound)
+		}
+	}
+	return nil
+}
+
+// binds tells of a source whether the sources given bind the start of its key.
+func (q *query) binds(f *from, conds []expr.Expr, h hints) func(i int, given []int) bool {
+	return func(i int, given []int) bool {
 		s := f.srcs[i]
 		if s.table == nil {
 			return false
@@ -254,23 +276,14 @@ func (q *query) arrange(f *from, conds []expr.Expr, h hints) []int {
 		scan, err := q.env.access(req)
 		return err == nil && !scan.Access.Wide()
 	}
-	if bound(0, nil) {
-		return nil
-	}
-	first := -1
-	for i := range f.srcs {
-		if bound(i, nil) {
-			first = i
-			break
-		}
-	}
-	if first < 0 {
-		return nil
-	}
+}
+
+// orderFrom gives an order of n sources that begins with first and goes on with those whose keys the ones so far bind.
+func orderFrom(first, n int, bound func(i int, given []int) bool) []int {
 	order := []int{first}
-	for len(order) < len(f.srcs) {
+	for len(order) < n {
 		next := -1
-		for i := range f.srcs {
+		for i := range n {
 			if slices.Contains(order, i) {
 				continue
 			}
@@ -308,7 +321,7 @@ func keySide(e expr.Expr, s *source, given []int, f *from) (expr.Expr, types.Typ
 }
 
 // rearranged joins the sources in another order, and puts the row back into the written one.
-func (q *query) rearranged(f *from, order []int, conds []expr.Expr, used []bool, h hints) (plan.Node, bool, error) {
+func (q *query) rearranged(f *from, order []int, conds []expr.Expr, used []bool, h hints) (plan.Node, error) {
 	g := &from{}
 	at := make([]int, len(used)) // where a column of the written row stands in the joined one
 	for _, i := range order {
@@ -334,9 +347,9 @@ func (q *query) rearranged(f *from, order []int, conds []expr.Expr, used []bool,
 	}
 	n, err := q.chain(g, conds, gused, h)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	return &plan.Project{Input: n, Exprs: exprs}, false, nil
+	return &plan.Project{Input: n, Exprs: exprs}, nil
 }
 
 // lookup makes j read its right side, the table of s, by key for the rows of the left one, where
@@ -348,12 +361,17 @@ func (q *query) lookup(j *plan.Join, s *source, own []expr.Expr, used []bool, h 
 	}
 	keys := slices.Clone(used)
 	mark(keys, j.RightKeys...)
+	env := q.env
+	if q.known(s) { // statistics choose between this and reading once: how each batch is read need not be weighed again
+		rules := *q.env
+		rules.Statistics, env = nil, &rules
+	}
 	read := func(batch [][]types.Value) (*plan.Scan, error) {
 		req, err := q.request(s, append(slices.Clip(own), keyCondition(j.RightKeys, batch)), keys, accessOrder{}, h)
 		if err != nil {
 			return nil, err
 		}
-		return q.env.access(req)
+		return env.access(req)
 	}
 	var sample *plan.Scan
 	for i := range sampleValues {
@@ -373,17 +391,23 @@ func (q *query) lookup(j *plan.Join, s *source, own []expr.Expr, used []bool, h 
 			break
 		}
 	}
-	if sample == nil || !whole.Access.Wide() && estimate(j.Left)*cost(sample) >= cost(whole) {
+	if sample == nil {
 		return nil
 	}
-	j.Right, j.Lookup = sample, &plan.Lookup{Plan: read}
+	usual := whole.Access.Wide() || guessed(j.Left)*cost(sample) < cost(whole)
+	if q.known(s) && q.byFigures(j, sample, &plan.Lookup{Plan: read, Whole: whole}, usual) {
+		return nil
+	}
+	if usual {
+		j.Right, j.Lookup = sample, &plan.Lookup{Plan: read, Whole: whole}
+	}
 	return nil
 }
 
 func cost(s *plan.Scan) float64 { return s.Candidates[0].Cost }
 
-// estimate guesses how many rows n gives.
-func estimate(n plan.Node) float64 {
+// guessed guesses without statistics how many rows n gives.
+func guessed(n plan.Node) float64 {
 	const unknown = 1e6
 	switch n := n.(type) {
 	case *plan.Scan:
@@ -393,14 +417,14 @@ func estimate(n plan.Node) float64 {
 		return min(unknown, cost(n))
 	case *plan.Join:
 		if n.Lookup != nil {
-			return min(unknown, estimate(n.Left)*cost(n.Right.(*plan.Scan)))
+			return min(unknown, guessed(n.Left)*cost(n.Right.(*plan.Scan)))
 		}
 		return unknown
 	case *plan.Filter:
-		return estimate(n.Input)
+		return guessed(n.Input)
 	case *plan.Limit:
 		if n.Count.Set {
-			return min(float64(n.Count.Rows), estimate(n.Input))
+			return min(float64(n.Count.Rows), guessed(n.Input))
 		}
 	case *plan.Values:
 		return float64(len(n.Rows))

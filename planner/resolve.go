@@ -162,7 +162,7 @@ func (q *query) named(t *parser.TableName) (*source, error) {
 	alias := cmp.Or(t.Alias, t.Name)
 	for i := len(q.ctes) - 1; i >= 0; i-- {
 		if c := q.ctes[i]; strings.EqualFold(c.Name, t.Name) {
-			inner := &query{env: q.env, ctes: slices.Clone(q.ctes[:i]), depth: q.depth, plan: q.plan, outer: q.outer} // a CTE sees those before it
+			inner := &query{env: q.env, ctes: slices.Clone(q.ctes[:i]), depth: q.depth, plan: q.plan, outer: q.outer, few: q.few} // a CTE sees those before it
 			node, cols, err := inner.selectStmt(c.Query)
 			if err != nil {
 				return nil, err

@@ -9,6 +9,7 @@ import (
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/access"
+	"github.com/hql-db/hql/planner/estimate"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -92,8 +93,11 @@ type query struct {
 	// fewRows is set when the whole statement reads a row or two, whatever the table.
 	fewRows bool
 	// pieces is set when a part of the statement's rows may be all that is read; layout, where it is not "", is what is read of a table then.
-	pieces bool
-	layout string
+	pieces    bool
+	layout    string
+	estimates *estimate.Estimator // of its steps; nil: none were wanted yet
+	// few is set where some rows of what is planned may suffice.
+	few bool
 	// sample numbers the value made up for sub-queries that are not run.
 	sample int
 	// outer resolves a column of the queries around a sub-query: nil without an error when they have none such.
@@ -120,6 +124,8 @@ func (q *query) selectStmt(s *parser.Select) (plan.Node, []plan.OutputColumn, er
 		return nil, nil, err
 	}
 	offset := skip.Rows
+	defer func(few bool) { q.few = few }(q.few)
+	q.few = q.few || limit.Set && len(s.OrderBy) == 0
 	if len(s.Cores) == 1 {
 		return q.core(s.Cores[0], s.OrderBy, limit, offset)
 	}

@@ -5,69 +5,18 @@ package estimate
 import (
 	"slices"
 
-	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/stats"
 )
 
-// Of estimates what leaves the region servers for p. find gives the statistics of a table, nil where there are none. nil: it is not known.
-func Of(p *plan.Plan, find func(*catalog.Table) *stats.Table) *plan.Estimate {
-	if len(p.Subplans) > 0 || !known(p.Root) {
+// Of estimates what leaves the region servers for p; nil: it is not known.
+func Of(p *plan.Plan, find Statistics) *plan.Estimate {
+	if len(p.Subplans) > 0 {
 		return nil
 	}
-	var out *plan.Estimate
-	for _, s := range plan.Scans(p.Root) {
-		e, ok := plan.Estimate{}, s.Access == plan.Empty
-		if t := find(s.Table); t != nil && !ok {
-			e, ok = Scan(s, t)
-			e.At = t.At
-		}
-		if !ok {
-			return nil
-		}
-		switch {
-		case out == nil:
-			out = &e
-		case out.At.IsZero() || !e.At.IsZero() && e.At.Before(out.At): // the oldest tells how old the estimate is
-			out.At = e.At
-			fallthrough
-		default:
-			out.Rows, out.Bytes, out.RPCs, out.Cost = out.Rows+e.Rows, out.Bytes+e.Bytes, out.RPCs+e.RPCs, out.Cost+e.Cost
-		}
-	}
-	if out != nil && out.At.IsZero() {
-		return nil // no table is read, or none that has statistics
-	}
-	return out
-}
-
-// known reports whether the steps above the tables let them be read to their ends: a limit may not, and how often a join looks up is
-// not told.
-func known(n plan.Node) bool {
-	switch n := n.(type) {
-	case *plan.Limit:
-		if _, whole := n.Input.(*plan.Sort); !whole {
-			return onlyScan(n.Input)
-		}
-	case *plan.Join:
-		if n.Lookup != nil {
-			return false
-		}
-	}
-	return !slices.ContainsFunc(n.Inputs(), func(in plan.Node) bool { return !known(in) })
-}
-
-// onlyScan reports whether n gives the rows of one scan, which has the limit itself.
-func onlyScan(n plan.Node) bool {
-	switch n := n.(type) {
-	case *plan.Project:
-		return onlyScan(n.Input)
-	case *plan.Scan:
-		return n.Limit.Set
-	}
-	return false
+	return New(find).Node(p.Root)
 }
 
 // Scan estimates one table access.
@@ -118,25 +67,33 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 		}
 	}
 	rows := looked * of.share
+	byServers := of.share
+	of.share = 1
+	known := true
+	for _, f := range s.Fates {
+		known = known && (f.By != plan.ByClient || of.where(f.Expr))
+	}
 	if s.Limit.Set {
-		was := of.share
-		of.share = 1
-		for _, f := range s.Fates {
-			if f.By == plan.ByClient && !of.where(f.Expr) {
-				return e, false
-			}
+		if !known {
+			return e, false
 		}
 		if of.share > 0 && rows > float64(s.Limit.Rows)/of.share {
 			rows = float64(s.Limit.Rows) / of.share
-			looked = min(looked, rows/max(was, 1e-9))
+			looked = min(looked, rows/max(byServers, 1e-9))
 		}
+	}
+	result := plan.Unknown
+	if known {
+		result = rows * of.share
 	}
 	w.looked = looked
 	w.rows, w.bytes = rows+w.keysSeen, rows*rowBytes(s, t, k)+w.keysSeen*rowBytesOf(s, t, k, true)
 	if s.Entries { // each leads to a row
 		w.rows, w.gets, w.bytes = w.rows+rows, w.gets+rows, w.bytes+rows*rowBytesOf(s, t, &t.Keys[0], false)
 	}
-	return w.estimate(k), true
+	e = w.estimate(k)
+	e.Result = result
+	return e, true
 }
 
 // inSpans estimates the rows in the spans of s.

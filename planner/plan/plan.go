@@ -156,6 +156,8 @@ type Lookup struct {
 	// a Scan: the layout, the spans, what is left to check. Data in its place would be a query not planned yet, and whoever runs the
 	// plan would have to call the planner with it.
 	Plan func(batch [][]types.Value) (*Scan, error)
+	// Whole reads the right side without the left one, for estimates.
+	Whole *Scan
 }
 
 func (f *Filter) Width() int        { return f.Input.Width() }

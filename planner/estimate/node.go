@@ -1,0 +1,397 @@
+package estimate
+
+import (
+	"math"
+	"slices"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/stats"
+)
+
+// Statistics gives what is known of a table, nil for nothing.
+type Statistics func(*catalog.Table) *stats.Table
+
+// Estimator estimates steps of plans. What it found out of a table access it keeps: it is for one statement, and one goroutine at a time.
+type Estimator struct {
+	find  Statistics
+	scans map[*plan.Scan]*plan.Estimate // nil: nothing is known
+}
+
+// New makes an Estimator by what find tells.
+func New(find Statistics) *Estimator { return &Estimator{find, map[*plan.Scan]*plan.Estimate{}} }
+
+// Node estimates what is read for n, all of whose rows are wanted; nil: it is not known.
+func (r *Estimator) Node(n plan.Node) *plan.Estimate {
+	e, ok := r.read(n, true)
+	if !ok || e.At.IsZero() { // no table is read, or none that has statistics
+		return nil
+	}
+	return &e
+}
+
+// scan estimates one table access; nil: it is not known.
+func (r *Estimator) scan(s *plan.Scan) *plan.Estimate {
+	if e, ok := r.scans[s]; ok {
+		return e
+	}
+	var known *plan.Estimate
+	if t := r.find(s.Table); t != nil {
+		if e, ok := Scan(s, t); ok {
+			e.At, known = t.At, &e
+		}
+	}
+	r.scans[s] = known
+	return known
+}
+
+// readAhead is about what is read of a table before anybody can say that it is enough.
+const readAhead = 1000
+
+// read estimates what is read for n and what n gives. all reports whether all of its rows are wanted: otherwise it is not known how much is
+// read before enough of them have come, unless all there is would be read ahead.
+func (r *Estimator) read(n plan.Node, all bool) (e plan.Estimate, ok bool) {
+	switch n := n.(type) {
+	case *plan.Scan:
+		if n.Access == plan.Empty {
+			return plan.Estimate{}, true
+		}
+		known := r.scan(n)
+		if known == nil || !all && !n.Limit.Set && known.Rows > readAhead {
+			return e, false
+		}
+		return *known, true
+	case *plan.Values:
+		return plan.Estimate{Result: float64(len(n.Rows))}, true
+	case *plan.Series:
+		return plan.Estimate{Result: plan.Unknown}, true
+	case *plan.Join:
+		return r.join(n, all)
+	case *plan.Limit:
+		return r.limit(n, all)
+	case *plan.Sort:
+		if e, ok = r.read(n.Input, true); ok && n.Limit.Set {
+			e.Result = min(e.Result, float64(n.Limit.Rows))
+		}
+		return e, ok
+	case *plan.Aggregate:
+		if e, ok = r.read(n.Input, all || !n.Ordered); ok {
+			e.Result = r.groups(n.Input, n.GroupBy, e.Result)
+		}
+		return e, ok
+	case *plan.Distinct:
+		if e, ok = r.read(n.Input, all); ok {
+			e.Result = r.groups(n.Input, columnsOf(n.Input), e.Result)
+		}
+		return e, ok
+	case *plan.Project:
+		return r.read(n.Input, all)
+	case *plan.Union:
+		for _, in := range n.Parts {
+			part, ok := r.read(in, all)
+			if !ok {
+				return e, false
+			}
+			e = sum(e, part, e.Result+part.Result)
+			if part.Result < 0 {
+				e.Result = plan.Unknown
+			}
+		}
+		return e, true
+	}
+	for _, in := range n.Inputs() { // what comes out of it is not known
+		part, ok := r.read(in, all)
+		if !ok {
+			return e, false
+		}
+		e = sum(e, part, plan.Unknown)
+	}
+	return e, true
+}
+
+// sum adds up what is read. The oldest statistics tell how old that is.
+func sum(a, b plan.Estimate, result float64) plan.Estimate {
+	if a.At.IsZero() || !b.At.IsZero() && b.At.Before(a.At) {
+		a.At = b.At
+	}
+	a.Rows, a.Bytes, a.RPCs, a.Cost, a.Result = a.Rows+b.Rows, a.Bytes+b.Bytes, a.RPCs+b.RPCs, a.Cost+b.Cost, result
+	return a
+}
+
+func (r *Estimator) limit(n *plan.Limit, all bool) (e plan.Estimate, ok bool) {
+	if e, ok = r.read(n.Input, all && !n.Count.Set); ok && e.Result >= 0 {
+		e.Result = max(0, e.Result-float64(n.Offset))
+		if n.Count.Set {
+			e.Result = min(e.Result, float64(n.Count.Rows))
+		}
+	}
+	return e, ok
+}
+
+// What a join costs beside what it reads, in microseconds a row.
+const (
+	perBuilt  = 1 // held, by its key
+	perProbed = 0.5
+)
+
+// lookupRows is how many rows of its left side a join looks up at a time: operator.BatchRows.
+const lookupRows = 256
+
+func (r *Estimator) join(n *plan.Join, all bool) (plan.Estimate, bool) {
+	left, ok := r.read(n.Left, all)
+	if !ok {
+		return left, false
+	}
+	whole, _ := n.Right.(*plan.Scan)
+	if n.Lookup != nil {
+		whole = n.Lookup.Whole
+	}
+	var right plan.Estimate
+	if whole != nil {
+		right, ok = r.read(whole, true)
+	} else {
+		right, ok = r.read(n.Right, true)
+	}
+	if !ok {
+		return left, false
+	}
+	result := plan.Unknown
+	leftValues, rightValues := r.distinct(n.Left, n.LeftKeys, left.Result), plan.Unknown
+	if whole != nil {
+		rightValues = r.distinct(whole, n.RightKeys, right.Result)
+	} else {
+		rightValues = r.distinct(n.Right, n.RightKeys, right.Result)
+	}
+	if most := max(leftValues, rightValues); most > 0 && left.Result >= 0 && right.Result >= 0 && n.On == nil {
+		result = left.Result * right.Result / most
+	} else if most == 0 {
+		result = 0
+	}
+	if n.Outer && result >= 0 {
+		result = max(result, left.Result)
+	}
+	if n.Full && result >= 0 {
+		result = max(result, right.Result)
+	}
+	if n.Lookup == nil {
+		e := sum(left, right, result)
+		if right.Result >= 0 && left.Result >= 0 {
+			e.Cost += right.Result*perBuilt + left.Result*perProbed
+		}
+		return e, true
+	}
+	if left.Result < 0 || rightValues < 0 || !all && left.Result > lookupRows {
+		return left, false
+	}
+	looked, ok := r.lookups(n, left.Result, leftValues, right, rightValues)
+	return sum(left, looked, result), ok
+}
+
+// lookups estimates what is read to look up rows, which have so many values, on the right side of n, of which right tells all.
+func (r *Estimator) lookups(n *plan.Join, rows, values float64, right plan.Estimate, rightValues float64) (e plan.Estimate, ok bool) {
+	s, isScan := n.Right.(*plan.Scan)
+	if !isScan {
+		return e, false
+	}
+	t := r.find(s.Table)
+	k := t.Key(s.Layout.Name)
+	if k == nil || s.Hop != nil {
+		return e, false
+	}
+	batches := math.Max(1, math.Ceil(rows/lookupRows))
+	inBatch := math.Min(rows, lookupRows)
+	if values > 0 { // it asks once for a value that is there several times
+		inBatch = math.Min(inBatch, seen(values, inBatch))
+	}
+	found := inBatch * right.Result / math.Max(1, rightValues)
+	if values > rightValues && values > 0 { // some look in vain
+		found *= rightValues / values
+	}
+	if right.Result < 0 {
+		return e, false
+	}
+	gets, ranges := s.Counts()
+	w := work{gets: inBatch * float64(gets), ranges: int(math.Min(1e9, inBatch*float64(ranges))), looked: found, rows: found, bytes: found * rowBytes(s, t, k)}
+	w.looked = math.Max(found, math.Min(found*math.Max(1, k.Rows/math.Max(1, right.Result)), k.Rows))
+	if s.Entries {
+		w.rows, w.gets, w.bytes = w.rows+found, w.gets+found, w.bytes+found*rowBytesOf(s, t, &t.Keys[0], false)
+	}
+	e = w.estimate(k)
+	e.Rows, e.Bytes, e.RPCs, e.Cost, e.At = e.Rows*batches, e.Bytes*batches, e.RPCs*batches, e.Cost*batches+rows*perBuilt, t.At
+	return e, true
+}
+
+// columnsOf gives the columns that n gives.
+func columnsOf(n plan.Node) (out []expr.Expr) {
+	for i := range n.Width() {
+		out = append(out, &expr.Column{Index: i})
+	}
+	return out
+}
+
+// groups estimates how many groups by some expressions the rows of n have.
+func (r *Estimator) groups(n plan.Node, by []expr.Expr, rows float64) float64 {
+	if len(by) == 0 {
+		return 1
+	}
+	values := r.distinct(n, by, rows)
+	if values >= 0 && rows >= 0 {
+		values = math.Min(values, rows)
+	}
+	return values
+}
+
+// distinct estimates how many values expressions over the rows of n, of which there are so many, have together; plan.Unknown where
+// one of them is no column of a table.
+func (r *Estimator) distinct(n plan.Node, exprs []expr.Expr, rows float64) float64 {
+	type of struct {
+		scan    *plan.Scan
+		columns []int
+	}
+	var tables []of
+	for _, e := range exprs {
+		if _, is := e.(*expr.Const); is {
+			continue
+		}
+		if c, is := e.(*expr.Cast); is && c.X.Type().IsInteger() {
+			e = c.X
+		}
+		c, is := e.(*expr.Column)
+		if !is {
+			return plan.Unknown
+		}
+		s, col := source(n, c.Index)
+		if s == nil || col >= len(s.Table.Columns) {
+			return plan.Unknown
+		}
+		i := slices.IndexFunc(tables, func(t of) bool { return t.scan == s })
+		if i < 0 {
+			i, tables = len(tables), append(tables, of{scan: s})
+		}
+		tables[i].columns = append(tables[i].columns, col)
+	}
+	values := 1.0
+	for _, t := range tables {
+		of := r.scan(t.scan)
+		if of == nil || of.Result < 0 {
+			return plan.Unknown
+		}
+		d := distinct(t.scan, r.find(t.scan.Table), t.columns, of.Result)
+		if d < 0 {
+			return plan.Unknown
+		}
+		values *= d
+	}
+	if rows >= 0 {
+		values = math.Min(values, rows)
+	}
+	return values
+}
+
+// source finds the table and the column of it that is the i-th value of n's rows; nil: it is none.
+func source(n plan.Node, i int) (*plan.Scan, int) {
+	switch n := n.(type) {
+	case *plan.Scan:
+		return n, i
+	case *plan.Project:
+		if c, ok := n.Exprs[i].(*expr.Column); ok {
+			return source(n.Input, c.Index)
+		}
+	case *plan.Join:
+		if i < n.Left.Width() {
+			return source(n.Left, i)
+		}
+		if n.Lookup != nil {
+			return n.Lookup.Whole, i - n.Left.Width()
+		}
+		return source(n.Right, i-n.Left.Width())
+	case *plan.Filter:
+		return source(n.Input, i)
+	case *plan.Sort:
+		return source(n.Input, i)
+	case *plan.Distinct:
+		return source(n.Input, i)
+	}
+	return nil, 0
+}
+
+// distinct estimates how many values columns of a table have together in the rows, of which there are so many, that s gives.
+func distinct(s *plan.Scan, t *stats.Table, columns []int, rows float64) float64 {
+	product, most := 1.0, 1.0
+	for _, i := range columns {
+		c := t.Column(i)
+		if c == nil {
+			return plan.Unknown
+		}
+		values := c.Distinct
+		for _, f := range s.Fates {
+			col, set, _, ok := expr.Sarg(f.Expr)
+			if !ok || col != i {
+				continue
+			}
+			points, only := 0.0, true
+			for _, iv := range set {
+				points++
+				only = only && iv.IsPoint()
+			}
+			if only {
+				values = math.Min(values, points)
+			} else if share, ok := c.Share(set); ok && c.Nulls < 1 {
+				values = math.Min(values, math.Max(1, values*share/(1-c.Nulls)))
+			}
+		}
+		values = seen(values, rows)
+		if c.Nulls > 0 {
+			values++
+		}
+		product, most = product*values, math.Max(most, values)
+	}
+	if len(columns) > 1 {
+		if together := sampled(s, t, columns); together > 0 {
+			return math.Min(math.Min(product, rows), math.Max(most, together))
+		}
+	}
+	return math.Min(product, math.Max(rows, 0))
+}
+
+// seen is how many of some values, all alike, come in so many rows.
+func seen(values, rows float64) float64 {
+	if values < 1 || rows <= 0 {
+		return math.Max(0, math.Min(values, rows))
+	}
+	return values * -math.Expm1(-rows/values)
+}
+
+// sampled estimates by the sample how many values columns have together where the conditions of s are true: those that were seen, and by
+// Chao's estimator those that were not; 0: too few rows tell.
+func sampled(s *plan.Scan, t *stats.Table, columns []int) float64 {
+	of := allRows(s.Table, t)
+	for _, f := range s.Fates {
+		if !of.where(f.Expr) {
+			return 0
+		}
+	}
+	if len(of.left) < leastSample {
+		return 0
+	}
+	counts := map[string]int{}
+	var key []byte
+	for _, i := range of.left {
+		key = key[:0]
+		for _, c := range columns {
+			key = t.Sample[c][i].AppendKey(key)
+		}
+		counts[string(key)]++
+	}
+	once, twice := 0.0, 0.0
+	for _, n := range counts {
+		switch n {
+		case 1:
+			once++
+		case 2:
+			twice++
+		}
+	}
+	return float64(len(counts)) + once*(once-1)/(2*(twice+1))
+}
