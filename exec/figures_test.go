@@ -130,3 +130,30 @@ func TestFiguresChooseJoins(t *testing.T) {
 		})
 	}
 }
+
+// Under a LIMIT as many rows are asked for at first as are likely to be enough.
+func TestFiguresChooseFirstRows(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
+	w.run("CREATE TABLE people (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64)")
+	w.fill("people", 6000, func(i int) string { return fmt.Sprintf("(%d, 'name%d')", i, i%100) })
+	for _, sql := range []string{
+		"SELECT id, name FROM people WHERE length(name) = 5 AND id >= 0 ORDER BY id LIMIT 20",            // one in ten
+		"SELECT id, name FROM people WHERE length(name) * id % 100 = 6 AND id >= 0 ORDER BY id LIMIT 10", // one in a hundred, or so
+	} {
+		answer := w.run(sql)
+		_, without := w.read(sql)
+		w.run("ANALYZE people")
+		rows, with := w.read(sql)
+		if got := w.run(sql); got != answer || rows == 0 {
+			t.Errorf("%s:\n%s\nwas\n%s", sql, got, answer)
+		}
+		if with.Scans >= without.Scans {
+			t.Errorf("%s: %d scans with statistics, %d without\n%s", sql, with.Scans, without.Scans, w.run("EXPLAIN "+sql))
+		}
+		if got := w.run("EXPLAIN " + sql); !strings.Contains(got, "first    asks for ") {
+			t.Errorf("%s", got)
+		}
+		w.stats.stored = nil
+	}
+}

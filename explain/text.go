@@ -340,6 +340,9 @@ func (d *drawing) scan(s *plan.Scan, in string) {
 			line("layout", "%s: %s, %d ranges, cost %.0f: %s", c.Layout, c.Access, c.Spans, c.Cost, c.Why)
 		}
 	}
+	if s.First > 0 {
+		line("first", "asks for %s, by statistics", words.Count(s.First, "row"))
+	}
 	if s.Estimate != nil && len(s.Alternatives) > 0 {
 		line("chosen", "by statistics: %s", amounts(s.Estimate))
 		for i := range s.Alternatives {

@@ -19,6 +19,7 @@ const progressAfter, progressEvery = 500 * time.Millisecond, 200 * time.Millisec
 type progress struct {
 	stats  atomic.Pointer[func() hql.Stats] // nil: nothing is known yet
 	rows   atomic.Pointer[hql.Rows]         // of a query
+	all    atomic.Int64                     // rows that it is likely to read; 0: not known
 	cancel context.CancelFunc
 	done   chan struct{}
 	once   sync.Once
@@ -52,6 +53,9 @@ func (p *progress) watch(stats func() hql.Stats) {
 // follow says whose regions are to be shown.
 func (p *progress) follow(rows *hql.Rows) {
 	if p != nil {
+		if n, ok := rows.EstimatedRows(); ok {
+			p.all.Store(n)
+		}
 		p.rows.Store(rows)
 	}
 }
@@ -81,8 +85,8 @@ func (p *progress) run(ctx context.Context, w io.Writer) {
 	}
 }
 
-// line is "1,234 rows read, 3/40 regions, 950 rows/s, 1.3 s"; of a statement that
-// writes "500 rows written, 390 rows/s, 1.3 s".
+// line is "1,234 rows read, 3/40 regions, 950 rows/s, 1.3 s", where statistics tell how many it will be with
+// "25%, about 4 s left" behind it; of a statement that writes "500 rows written, 390 rows/s, 1.3 s".
 func (p *progress) line(ctx context.Context, took time.Duration) string {
 	seconds := strconv.FormatFloat(took.Seconds(), 'f', 1, 64) + " s"
 	stats := p.stats.Load()
@@ -113,7 +117,18 @@ func (p *progress) line(ctx context.Context, took time.Duration) string {
 	} else {
 		line += fmt.Sprintf(", %d regions", st.Regions)
 	}
-	return line + rate(st.RowsRead)
+	return line + rate(st.RowsRead) + left(st.RowsRead, p.all.Load(), took)
+}
+
+// left is how far a statement is that has read some of the rows that it is likely to read, and about how long the rest takes; "" where that is
+// not known: nothing was read yet, or more than was expected.
+func left(read, all int64, took time.Duration) string {
+	if read <= 0 || read >= all {
+		return ""
+	}
+	done := float64(read) / float64(all)
+	rest := time.Duration(float64(took) * (1 - done) / done)
+	return fmt.Sprintf(", %d%%, about %s left", int(100*done), max(time.Second, rest).Round(time.Second))
 }
 
 // thousands is n with a comma every three digits.

@@ -68,12 +68,16 @@ func newReader(st *Reads, s *plan.Scan, l *catalog.Layout, stats *Counts, dec *D
 }
 
 // limitTo makes the reader ask for few rows first: limit rows are wanted, of which
-// the client may have to drop some when filtered is set.
-func (r *reader) limitTo(limit int64, filtered bool) {
+// the client may have to drop some when filtered is set. first, where not 0, is how many of the
+// rows read are likely to be enough then.
+func (r *reader) limitTo(limit, first int64, filtered bool) {
 	n := limit
-	if !filtered {
+	switch {
+	case !filtered:
 		r.quota = limit
-	} else {
+	case first > 0:
+		n = first
+	default:
 		n = max(int64(r.st.Tuning.FirstRows), 2*limit)
 	}
 	if n <= maxChunkRows {

@@ -80,7 +80,7 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 		r := newReader(st, s, s.Layout, stats, dec.another(), opts, tasks)
 		r.looks = looks
 		if s.Limit.Set {
-			r.limitTo(s.Limit.Rows, filtered)
+			r.limitTo(s.Limit.Rows, s.First, filtered)
 		}
 		return r
 	}
@@ -99,7 +99,7 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 			for i, tasks := range streams {
 				r := makeReader(hops(tasks))
 				r.bytes, r.brief = st.Tuning.responseBytes(len(streams)), len(streams) > st.Tuning.OpenScanners
-				if m.lazy && r.chunk > 0 && !filtered {
+				if m.lazy && r.chunk > 0 && (!filtered || s.First > 0) {
 					r.chunk = min(r.chunk, firstShare(r.chunk, len(streams)))
 				}
 				if sorted := tasks[0].keys == nil; !sorted {

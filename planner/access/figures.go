@@ -50,6 +50,7 @@ func (e *Env) byFigures(req *Request, terms []term, boxes []box, all []*candidat
 	if best.estimated() > clearly*usual.estimated() {
 		best = usual
 	}
+	best.askFirst()
 	best.scan.Cheaper = best.scan.Access == plan.FullScan && usual.scan.Access != plan.FullScan
 	for _, w := range known {
 		if w == best {
@@ -69,6 +70,16 @@ func (e *Env) byFigures(req *Request, terms []term, boxes []box, all []*candidat
 		best.scan.Alternatives = append(best.scan.Alternatives, a)
 	}
 	return best
+}
+
+// askFirst says how much to read at first under a limit, where the client drops rows.
+func (c *candidate) askFirst() {
+	const spare = 1.25 // chance drops some more
+	if s := c.scan; s.Limit.Set && s.Residual != nil && s.Hop == nil && s.DistinctPrefix == 0 {
+		if rows := math.Ceil(spare * s.Estimate.Rows); rows > float64(s.Limit.Rows) && rows < 1e6 {
+			s.First = int64(rows)
+		}
+	}
 }
 
 // forbidden reports whether w would read a whole table where nobody has allowed that and usual does not.

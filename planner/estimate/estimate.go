@@ -54,12 +54,16 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 			looked = min(looked, matching)
 		}
 	}
+	var partly []expr.Expr // of which the servers check only that a cell is there
 	for _, f := range s.Fates {
 		if f.By != plan.ByServer && f.By != plan.ByBoth {
 			continue
 		}
-		was := of.share
-		if !of.where(f.Expr) {
+		was, cond := of.share, f.Expr
+		if there := presence(s, f); there != nil {
+			partly, cond = append(partly, f.Expr), there
+		}
+		if !of.where(cond) {
 			return e, false
 		}
 		if sought && onKey(s, f.Expr) {
@@ -72,6 +76,9 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	known := true
 	for _, f := range s.Fates {
 		known = known && (f.By != plan.ByClient || of.where(f.Expr))
+	}
+	for _, cond := range partly {
+		known = known && of.where(cond)
 	}
 	if s.Limit.Set {
 		if !known {
@@ -94,6 +101,24 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	e = w.estimate(k)
 	e.Result = result
 	return e, true
+}
+
+// presence gives in the place of a condition that the servers check in part what they check of it, where that is only that its column is not
+// NULL; nil: it is not.
+func presence(s *plan.Scan, f plan.Fate) expr.Expr {
+	columns := expr.Columns(f.Expr)
+	if f.By != plan.ByBoth || len(columns) != 1 || columns[0] >= len(s.Table.Columns) {
+		return nil
+	}
+	c := s.Table.Columns[columns[0]]
+	all, ok := s.Filter.(filter.And)
+	if !ok {
+		all = filter.And{s.Filter}
+	}
+	if !slices.Contains(all, filter.Filter(filter.CellNull{Family: c.Family, Qualifier: c.Qualifier, Not: true})) {
+		return nil
+	}
+	return &expr.IsNull{X: &expr.Column{Index: c.Index, Name: c.Name, Typ: c.Type}, Not: true}
 }
 
 // inSpans estimates the rows in the spans of s.
