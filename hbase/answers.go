@@ -17,9 +17,13 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// maxAnswer bounds an answer, for which gohbase reserves memory before there is any of it. It is beyond all that servers send, and
+// maxAnswer bounds an answer. It is beyond all that servers send, and
 // below what the first letters of a text are as a length: those of a server of another protocol.
 const maxAnswer = 1 << 30
+
+// trusted is how large an answer may be for gohbase to be told of it before it has come: gohbase reserves memory for what is announced. Larger
+// ones, which servers send of very large rows only, are held twice.
+const trusted = 32 << 20
 
 // answers reads a server's answers for gohbase, which would end the process over some that no HBase sends: it looks into each before
 // gohbase does. Of answers that hql decodes itself (scans, batches) that is the header; of others, which are short, all of it.
@@ -140,6 +144,12 @@ func (a *answers) next() error {
 		if err := checkAnswer(method, a.whole[begin:], int(cells)); err != nil {
 			return err
 		}
+	}
+	if size > trusted {
+		if err := a.take(left); err != nil {
+			return err
+		}
+		left = 0
 	}
 	a.ready, a.left = a.whole, left
 	return nil

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tsuna/gohbase"
 	"github.com/tsuna/gohbase/hrpc"
+	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hql-db/hql/filter"
@@ -528,5 +529,68 @@ func TestBatchErrorNamesRows(t *testing.T) {
 	const want = `4 of 6 mutations refused (rows "a", "b", "c\x00", ...), 1 without an answer (rows "f"): EOF`
 	if e.Error() != want {
 		t.Errorf("%s\nwant %s", e, want)
+	}
+}
+
+// closing loses an answer and the refusal of the call sent again for it: the server has closed the scanner over that.
+type closing struct {
+	gohbase.Client
+	calls int
+}
+
+func (c *closing) SendRPC(call hrpc.Call) (proto.Message, error) {
+	m, err := c.Client.(gohbase.RPCClient).SendRPC(call)
+	if resp, ok := m.(*pb.ScanResponse); ok && resp.ScannerId != nil {
+		if c.calls++; c.calls%3 == 2 {
+			return &pb.ScanResponse{ScannerId: resp.ScannerId}, nil // as HBase 3.0.0-alpha-4 has it
+		}
+	}
+	return m, err
+}
+
+// A server says of a scanner that it has closed neither that there are more rows nor that there are none.
+func TestScannerClosedOverLostAnswer(t *testing.T) {
+	s, err := store.Open(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	own := New(s, s.Admin())
+	name := table(t, own, []Family{{Name: "f"}}, "k5")
+	var ms []Mutation
+	var want []string
+	for i := range 40 {
+		ms = append(ms, put(fmt.Sprintf("k%02d", i+30), 1, "f:q=v"))
+		want = append(want, fmt.Sprintf("k%02d", i+30))
+	}
+	if err := own.Mutate(within(t), name, ms); err != nil {
+		t.Fatal(err)
+	}
+	for _, reversed := range []bool{false, true} {
+		c := New(&closing{Client: s}, s.Admin())
+		sc, err := c.Scan(within(t), ScanRange{Table: name, BatchRows: 3, Reversed: reversed}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for {
+			rows, err := sc.Next(within(t))
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range rows {
+				got = append(got, string(r.Key))
+			}
+		}
+		sc.Close()
+		if reversed {
+			slices.Reverse(got)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("reversed %v: %d rows of %d: %v", reversed, len(got), len(want), got)
+		}
 	}
 }

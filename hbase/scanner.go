@@ -276,6 +276,9 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 	if !ok {
 		return nil, fmt.Errorf("scan %s: answer of type %T", s.r.Table, msg)
 	}
+	if resp.MoreResultsInRegion == nil && resp.MoreResults == nil {
+		return nil, s.recover(ctx, errScannerEnded)
+	}
 	call := sent.(*scanCall)
 	if !s.open {
 		s.open, s.id = true, resp.GetScannerId()
@@ -323,6 +326,10 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 	}
 	return rows, nil
 }
+
+// errScannerEnded is an answer that says nothing of what more there is, as servers give one (before 2.5.9, 2.6.1 and 3.0.0-beta-2:
+// HBASE-28595) on a scanner that they have closed over a call whose answer was lost. It is not the end of the rows.
+var errScannerEnded = errors.New("UnknownScannerException: the server has closed the scanner")
 
 // recover decides what to do about a failed call.
 func (s *scanner) recover(ctx context.Context, err error) error {
