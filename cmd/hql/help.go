@@ -40,8 +40,8 @@ EXPLAIN (FORMAT TEXT | JSON | HTML [, ANALYZE]) statement`},
   [SPLIT AT (key, ...) | FROM FILE 'file' | INTO n BY HEX | UNIFORM | KEY]
   [ON MALFORMED KEY ERROR | SKIP] [WITH (option = value, ...)]
 part: a literal, or an expression over the columns AS an encoding; EXTERNAL maps a table that exists, which
-CREATE TABLE without it refuses unless it is one of hql's own. NOT NULL promises a cell in every row, of others too: a
-query that reads the column passes over rows without it. Definitions are kept in the HBase table hql_catalog:
+CREATE TABLE without it refuses unless it is one of hql's own. NOT NULL promises a cell in every row, of others too:
+a query that reads the column passes over rows without it. Definitions are kept in the HBase table hql_catalog:
 other connections go by a change from their next statement on`},
 	{"DROP TABLE", `DROP TABLE [IF EXISTS] table
 of an EXTERNAL table only the definition is dropped, and of others the HBase tables that CREATE TABLE made;
