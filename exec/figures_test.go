@@ -5,10 +5,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hql-db/hql/internal/race"
 )
 
 // Where figures speak against the way that rules choose, another one is taken. The answer stays, and without statistics the plan is as before.
 func TestFiguresChoose(t *testing.T) {
+	race.Skip(t)
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: DenyFullScan, Alone: true})
 	const n = 6000

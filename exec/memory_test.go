@@ -180,6 +180,7 @@ func TestMemoryOfLargeScan(t *testing.T) {
 
 // While nobody takes rows a scan reads ahead a little, then waits; nothing is lost.
 func TestMemoryOfSlowConsumer(t *testing.T) {
+	race.Skip(t)
 	const n = 200_000
 	for _, sql := range []string{"SELECT id, v FROM big", "SELECT id, v FROM big ORDER BY id"} {
 		src, w := newSource(t, n, 20, valueOfSource)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/store"
 )
@@ -188,6 +189,7 @@ func ids(n, step int) string {
 
 // What statements do to a cluster of a thousand regions. docs/scale.md has the table that it prints.
 func TestScale(t *testing.T) {
+	race.Skip(t)
 	const regions, salts, rows = 1000, 256, 20_000
 	spread := fmt.Sprintf("CREATE TABLE spread (id BIGINT, v STRING) ROW KEY (LEFT(MD5(id), 8), id AS TEXT) SPLIT INTO %d BY HEX", regions)
 	salted := "CREATE TABLE salted (id BIGINT, v STRING) ROW KEY (SALT(0 TO 255) AS UINT8, id AS UINT64) SPLIT INTO 256 BY KEY"

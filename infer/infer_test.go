@@ -17,6 +17,7 @@ import (
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/infer"
 	"github.com/hql-db/hql/internal/poison"
+	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/testdata"
 	"github.com/hql-db/hql/types"
@@ -295,6 +296,7 @@ func TestTableADay(t *testing.T) {
 
 // Samples that say little, and keys made to be hard, give an answer soon.
 func TestSamples(t *testing.T) {
+	race.Skip(t)
 	keys := func(n int, f func(i int) string) (rows []hbase.Row) {
 		for i := range n {
 			rows = append(rows, hbase.Row{Key: []byte(f(i))})

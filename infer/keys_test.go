@@ -10,11 +10,13 @@ import (
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/infer"
+	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/types"
 )
 
 // Keys of known truth, written by the definition: the key that is found. Names are infer's, and a text of fixed form is cut finer.
 func TestKeys(t *testing.T) {
+	race.Skip(t)
 	r := rand.New(rand.NewPCG(5, 6))
 	now := int64(1_767_225_600_000)
 	user := func() types.Value {

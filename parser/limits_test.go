@@ -3,10 +3,13 @@ package parser
 import (
 	"strings"
 	"testing"
+
+	"github.com/hql-db/hql/internal/race"
 )
 
 // TestHostile feeds what kills naive parsers: each must end in an error, soon.
 func TestHostile(t *testing.T) {
+	race.Skip(t)
 	const many = 1 << 18
 	for name, src := range map[string]string{
 		"parentheses":          "SELECT " + strings.Repeat("(", 8<<20),
@@ -68,6 +71,7 @@ func nested(before, core, behind string) string {
 
 // TestGenerous reads what is large but sound.
 func TestGenerous(t *testing.T) {
+	race.Skip(t)
 	deep := strings.Repeat("(", maxDepth) + "1" + strings.Repeat(")", maxDepth)
 	for name, src := range map[string]string{
 		"depth":        "SELECT " + deep,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cockroachdb/apd/v3"
 
+	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/types"
 )
 
@@ -49,6 +50,7 @@ func close(a, b, factor float64) bool {
 
 // The share of a set is about the share of the rows that are in it, whether all rows were read or a few.
 func TestShare(t *testing.T) {
+	race.Skip(t)
 	const n = 20_000
 	for _, read := range []float64{1, 0.1} {
 		s, rows := made(n, read)
@@ -84,6 +86,7 @@ func TestShare(t *testing.T) {
 
 // The rows in a range of keys are about those that are there.
 func TestInRange(t *testing.T) {
+	race.Skip(t)
 	const n = 20_000
 	s, _ := made(n, 1)
 	k := s.Key("")
