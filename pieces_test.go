@@ -192,6 +192,13 @@ func TestPiecesGuard(t *testing.T) {
 	if all < 190 || all > 200 {
 		t.Errorf("the pieces are estimated at %d rows, want 200", all)
 	}
+	rows, err := db.Piece(ctx, cut.Pieces[0].Text, hql.QueryOptions{ScanLimit: hql.ScanLimit{Rows: 3}})
+	if err == nil {
+		_, err = hql.CollectRows(rows, hql.RowToMap)
+	}
+	if !errors.As(err, &over) {
+		t.Errorf("scan limit of a piece: %v", err)
+	}
 	for _, sql := range []string{"INSERT INTO m SELECT * FROM m", "SHOW TABLES", "EXPLAIN SELECT 1"} {
 		if _, err := db.Pieces(ctx, sql); !errors.Is(err, hql.ErrUncut) {
 			t.Errorf("%s: %v", sql, err)

@@ -245,11 +245,13 @@ func (r *run) piece(ctx context.Context, s *parser.Select, of *Piece) (*Rows, er
 	if now != of.Definitions {
 		return nil, fmt.Errorf("%w: cut it again; it reads %s", ErrPieceChanged, strings.Join(of.Tables, ", "))
 	}
+	known := r.env.Statistics
 	r.env.Statistics = nil
 	p, err := r.planPiece(ctx, s, of.Layout)
 	if err != nil {
 		return nil, err
 	}
+	r.env.Statistics = known
 	read := planner.CutScan(p)
 	read.Spans, read.ListTables = plan.Within(read.Spans, of.Ranges), false
 	r.policy = AllowFullScan // it was asked when the query was cut

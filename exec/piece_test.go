@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/apd/v3"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/internal/seeds"
@@ -312,5 +313,37 @@ func TestUncut(t *testing.T) {
 		if _, err = w.Cut(context.Background(), s.(*parser.Select), Args{}); !errors.Is(err, ErrUncut) || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: %v, want %q", x.q, err, x.want)
 		}
+	}
+}
+
+// A region of which a query reads much is cut where ANALYZE found bounds.
+func TestPiecesOfLargeRegions(t *testing.T) {
+	_, c := newStore(t)
+	tuning := scan.DefaultTuning()
+	tuning.PieceBytes = 4000
+	w := newWorld(t, c, Config{FullScan: AllowFullScan, Tuning: tuning})
+	w.run("CREATE TABLE t (a INT, v STRING) ROW KEY (a AS ORDERED INT32) SPLIT AT (500)")
+	w.run("INSERT INTO t SELECT n, 'v' || n::text FROM generate_series(0, 599) AS s(n)")
+	pieces := func(q string) (rows, n int) {
+		s, err := parser.ParseStatement(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cut, err := w.Cut(context.Background(), s.(*parser.Select), Args{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(w.ofPieces(s, bare(cut.Pieces), Args{})), len(cut.Pieces)
+	}
+	if rows, n := pieces("SELECT * FROM t"); rows != 600 || n != 2 {
+		t.Errorf("without statistics %d rows in %d pieces, want 600 in 2", rows, n)
+	}
+	w.run("ANALYZE t")
+	rows, n := pieces("SELECT * FROM t")
+	if rows != 600 || n < 5 || n > 20 { // of some 40 bytes a row
+		t.Errorf("%d rows in %d pieces, want 600 in about 8", rows, n)
+	}
+	if rows, some := pieces("SELECT * FROM t WHERE a >= 100 AND a < 300"); rows != 200 || some >= n || some < 2 {
+		t.Errorf("%d rows in %d pieces, want 200 in about 3", rows, some)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -14,8 +15,8 @@ import (
 	"github.com/hql-db/hql"
 )
 
-// printPieces cuts a query and prints its pieces, a line each.
-func printPieces(ctx context.Context, c *config, sql string, stdout, stderr io.Writer) error {
+// printPieces cuts a query and prints its pieces, a line each, or the schema of their rows.
+func printPieces(ctx context.Context, c *config, sql string, schema bool, stdout, stderr io.Writer) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	db, err := open(ctx, c)
@@ -29,6 +30,13 @@ func printPieces(ctx context.Context, c *config, sql string, stdout, stderr io.W
 	}
 	for _, w := range cut.Warnings {
 		fmt.Fprintf(stderr, "warning: %s\n", printable(w))
+	}
+	if schema {
+		w := &arrowWriter{w: bufio.NewWriter(stdout), columns: cut.Columns, fixed: true, look: look{screen: isTerminal(stdout)}}
+		if err := w.begin(nil, nil); err != nil {
+			return err
+		}
+		return w.end()
 	}
 	enc := json.NewEncoder(stdout)
 	known := func(n int64) *int64 {

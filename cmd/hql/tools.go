@@ -34,6 +34,7 @@ type tool struct {
 func tools() map[string]*tool {
 	sample, most := inferredFrom, proposed
 	var file, statement string
+	var schema bool
 	all := map[string]*tool{
 		"infer": {
 			usage: "hql infer [--connect URL | --demo] [--sample N] [--max N] HBASE_TABLE\n\n" +
@@ -77,13 +78,18 @@ func tools() map[string]*tool {
 			},
 		},
 		"pieces": {
-			usage: "hql pieces [--connect URL | --demo] [--catalog FILE] [--arg VALUE] -c SELECT\n\n" +
+			usage: "hql pieces [--connect URL | --demo] [--catalog FILE] [--arg VALUE] [--schema] -c SELECT\n\n" +
 				"Cuts a query into pieces of about one region each, a line of JSON for each:\n" +
 				"{\"piece\", \"rows\", \"bytes\", \"server\"}. hql piece runs one, on any machine. Takes\n" +
-				"--full-scan, --max-scan-rows and --max-scan-bytes: they hold for the whole query.\n",
+				"--full-scan, --max-scan-rows and --max-scan-bytes: they hold for the whole query.\n" +
+				"With --schema it writes the schema of their rows in place of them: an Arrow stream\n" +
+				"without rows.\n",
 			store: true,
 			query: true,
-			flags: func(fs *flag.FlagSet) { fs.StringVar(&statement, "c", "", "") },
+			flags: func(fs *flag.FlagSet) {
+				fs.StringVar(&statement, "c", "", "")
+				fs.BoolVar(&schema, "schema", false, "")
+			},
 			check: func([]string) error {
 				if statement == "" {
 					return errors.New("-c SELECT is missing: the query to cut")
@@ -91,7 +97,7 @@ func tools() map[string]*tool {
 				return nil
 			},
 			run: func(ctx context.Context, c *config, _ []string, _ io.Reader, stdout, stderr io.Writer) error {
-				return printPieces(ctx, c, statement, stdout, stderr)
+				return printPieces(ctx, c, statement, schema, stdout, stderr)
 			},
 		},
 		"piece": {
