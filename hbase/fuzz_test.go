@@ -68,10 +68,10 @@ func FuzzMetaServer(f *testing.F) {
 	}
 	whole := slices.Concat([]byte("\xff\x00\x00\x00\x06master"), []byte("PBUF"), m)
 	f.Add(whole)
-	f.Add(whole[:11])
+	f.Add(whole[:11:11])
 	f.Add(slices.Concat([]byte("\xfe"), whole[1:]))
 	f.Add([]byte{})
-	f.Add(whole[:len(whole)-9])
+	f.Add(whole[: len(whole)-9 : len(whole)-9])
 	f.Add([]byte("\xff\xff\xff\xff\xffPBUF"))
 	f.Add([]byte("\xff\x00\x00\x00\x01-PBUF"))
 	f.Fuzz(func(t *testing.T, b []byte) {
