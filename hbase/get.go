@@ -225,8 +225,13 @@ func (c *client) multiGet(ctx context.Context, table string, keys [][]byte, at [
 		t.SetRegion(noRegion)
 		base := t.ToProto().(*pb.GetRequest).Get
 		t.SetRegion(nil)
+		actions, gets, indexes := make([]pb.Action, len(at)), make([]pb.Get, len(at)), make([]uint32, len(at))
 		for i, k := range at {
-			sent.actions[i] = &pb.Action{Index: proto.Uint32(uint32(i)), Get: getLike(base, keys[k])}
+			a := &actions[i]
+			indexes[i] = uint32(i)
+			a.Index, a.Get = &indexes[i], &gets[i]
+			likeGet(a.Get, base, keys[k])
+			sent.actions[i] = a
 		}
 		return sent, nil
 	})
@@ -250,23 +255,27 @@ func (c *client) multiGet(ctx context.Context, table string, keys [][]byte, at [
 				continue
 			}
 			answered[i] = true
-			row := Row{}
-			for range r.Result.GetAssociatedCellCount() {
-				var key []byte
-				if row.Cells, key, block, err = appendKeyValue(row.Cells, block); err != nil {
+			row, n, whole := Row{}, int(r.Result.GetAssociatedCellCount()), block
+			for range n {
+				if row.Key, block, err = checkKeyValue(block); err != nil {
 					return nil, nil, err
 				}
-				if !bytes.Equal(key, keys[at[i]]) {
-					return nil, nil, mixedRows(keys[at[i]], key)
+				if !bytes.Equal(row.Key, keys[at[i]]) {
+					return nil, nil, mixedRows(keys[at[i]], row.Key)
 				}
-				row.Key = key
+			}
+			if cells := whole[: len(whole)-len(block) : len(whole)-len(block)]; o != nil && o.Encoded {
+				row.Encoded = cells
+			} else if n > 0 {
+				row.Cells = decodeCells(make([]Cell, 0, n), cells)
 			}
 			if len(r.Result.Cell) > 0 {
-				row = Row{Key: keys[at[i]], Cells: appendCells(nil, r.Result.Cell)}
+				n = len(r.Result.Cell)
+				row = Row{Key: keys[at[i]], Cells: appendCells(make([]Cell, 0, n), r.Result.Cell)}
 			}
 			if row.Key != nil {
 				c.stats.rows.Add(1)
-				c.stats.cells.Add(int64(len(row.Cells)))
+				c.stats.cells.Add(int64(n))
 			}
 			out[at[i]] = row
 		}
@@ -283,11 +292,11 @@ func (c *client) multiGet(ctx context.Context, table string, keys [][]byte, at [
 	return again, cause, nil
 }
 
-// getLike is base for another key; what they share is not copied.
-func getLike(base *pb.Get, key []byte) *pb.Get {
-	return &pb.Get{Row: key, Column: base.Column, Attribute: base.Attribute, Filter: base.Filter, TimeRange: base.TimeRange, MaxVersions: base.MaxVersions,
-		CacheBlocks: base.CacheBlocks, StoreLimit: base.StoreLimit, StoreOffset: base.StoreOffset, ExistenceOnly: base.ExistenceOnly,
-		Consistency: base.Consistency, CfTimeRange: base.CfTimeRange}
+// likeGet makes g what base is, for another key; what they share is not copied.
+func likeGet(g, base *pb.Get, key []byte) {
+	g.Row, g.Column, g.Attribute, g.Filter, g.TimeRange, g.MaxVersions = key, base.Column, base.Attribute, base.Filter, base.TimeRange, base.MaxVersions
+	g.CacheBlocks, g.StoreLimit, g.StoreOffset, g.ExistenceOnly = base.CacheBlocks, base.StoreLimit, base.StoreOffset, base.ExistenceOnly
+	g.Consistency, g.CfTimeRange = base.Consistency, base.CfTimeRange
 }
 
 // exceptionError makes an exception inside an answer look like one outside.

@@ -36,7 +36,7 @@ type ReadOptions struct {
 	MinTime, MaxTime int64
 	Versions         int  // per column; 0 means 1
 	NoCacheBlocks    bool // for large one-off scans
-	Encoded          bool // whoever reads the rows decodes the cells: for scans of which each cell is looked at once
+	Encoded          bool // whoever reads the rows decodes the cells: for reads of which each cell is looked at once
 	// Region, if not nil, is told of each region that answers, by its name in hbase:meta; done: a scan
 	// has read its part of it. Several goroutines may call it.
 	Region func(name string, done bool)

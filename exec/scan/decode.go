@@ -87,10 +87,13 @@ type Decoder struct {
 // NewDecoder makes a decoder for rows of layout l of s's table. It checks the
 // residual unless it reads entries: rows are checked when looked up back.
 func NewDecoder(st *Reads, s *plan.Scan, l *catalog.Layout) *Decoder {
+	return decoderOf(st, s, l).another()
+}
+
+// decoderOf makes what decoders for several goroutines are made of: see another.
+func decoderOf(st *Reads, s *plan.Scan, l *catalog.Layout) *Decoder {
 	n := len(s.Table.Columns)
 	d := &Decoder{st: st, scan: s, layout: l, env: st.ExprEnv(), ctx: context.Background()}
-	d.keys = catalog.NewKeyReader(l)
-	d.keys.Names = d.name
 	d.key, d.ts = s.Needed[n], s.Needed[n+1]
 	if s.Entries && l.Kind != catalog.Primary {
 		d.entries = true
@@ -98,6 +101,7 @@ func NewDecoder(st *Reads, s *plan.Scan, l *catalog.Layout) *Decoder {
 		return d
 	}
 	d.residual = s.Residual
+	d.wanted = make([]wantedCell, 0, n)
 	for _, c := range s.Table.Columns {
 		switch {
 		case c.Packed != nil:
@@ -112,7 +116,7 @@ func NewDecoder(st *Reads, s *plan.Scan, l *catalog.Layout) *Decoder {
 		}
 	}
 	if !slices.Contains(s.Needed, true) && s.Residual == nil {
-		d.same, d.blank = make([]types.Value, n+2), make([]types.Value, n+2)
+		d.same, d.blank = []types.Value{}, make([]types.Value, n+2)
 	}
 	slices.SortFunc(d.wanted, func(a, b wantedCell) int {
 		return cmp.Or(bytes.Compare(a.family, b.family), bytes.Compare(a.qualifier, b.qualifier))
@@ -127,7 +131,7 @@ func (d *Decoder) another() *Decoder {
 	c.keys.Names = c.name
 	c.times, c.points = nil, nil
 	if d.same != nil {
-		c.same = make([]types.Value, len(d.same))
+		c.same = make([]types.Value, len(d.blank))
 	}
 	return &c
 }

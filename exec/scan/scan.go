@@ -74,7 +74,7 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 	opts.Encoded = !s.AllVersions && !packed && !s.Needed[len(s.Table.Columns)+1] // each cell is looked at once, for its column
 	filtered := s.Residual != nil || s.PrefixFix != nil || s.Entries
 	workers := cap(st.Slots)
-	dec := NewDecoder(st, s, s.Layout)
+	dec := decoderOf(st, s, s.Layout)
 	looks := new(atomic.Int64)
 	makeReader := func(tasks []task) *reader {
 		r := newReader(st, s, s.Layout, stats, dec.another(), opts, tasks)
@@ -84,7 +84,6 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 		}
 		return r
 	}
-	c := newGroup(ctx)
 	hops := func(tasks []task) []task {
 		for i := range tasks {
 			if s.Hop != nil && tasks[i].keys == nil {
@@ -95,7 +94,7 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 	}
 	if s.Order == plan.MergeOrder {
 		if streams := cutStreams(s, spans); len(streams) > 1 || len(streams) == 1 && streams[0][0].keys != nil {
-			m := &mergeScan{group: c, by: s.OrderBy, env: st.ExprEnv(), width: s.Width(), workers: min(workers, len(streams)), lazy: s.Limit.Set}
+			m := &mergeScan{group: newGroup(ctx), by: s.OrderBy, env: st.ExprEnv(), width: s.Width(), workers: min(workers, len(streams)), lazy: s.Limit.Set}
 			for i, tasks := range streams {
 				r := makeReader(hops(tasks))
 				r.bytes, r.brief = st.Tuning.responseBytes(len(streams)), len(streams) > st.Tuning.OpenScanners
@@ -117,6 +116,10 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 		chunk = int(max(16, 2*s.Limit.Rows))
 	}
 	tasks := hops(cutTasks(s, spans, chunk))
+	if oneGet(s, tasks) {
+		return &getScan{reader: makeReader(tasks), batch: newRowBatch(s.Width())}
+	}
+	c := newGroup(ctx)
 	read := func(ctx context.Context, tasks []task) operator.Operator {
 		return st.readTasks(ctx, s, tasks, c, makeReader)
 	}
@@ -135,7 +138,7 @@ func (st *Reads) readTasks(ctx context.Context, s *plan.Scan, tasks []task, c *g
 		c.cancel()
 		return operator.None{}
 	}
-	if len(tasks) == 1 && tasks[0].keys != nil && !s.Limit.Set {
+	if oneGet(s, tasks) {
 		c.cancel()
 		return &getScan{reader: makeReader(tasks), batch: newRowBatch(s.Width())}
 	}
@@ -156,6 +159,11 @@ func (st *Reads) readTasks(ctx context.Context, s *plan.Scan, tasks []task, c *g
 		o.window = 1
 	}
 	return o
+}
+
+// oneGet reports whether tasks are one that gets keys, all of them at once.
+func oneGet(s *plan.Scan, tasks []task) bool {
+	return len(tasks) == 1 && tasks[0].keys != nil && !s.Limit.Set
 }
 
 // scannersOnServer bounds the scanners that a parallel scan has open on one server: where that server is all there
