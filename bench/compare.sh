@@ -4,11 +4,13 @@
 #
 #   bench/compare.sh [REPETITIONS [WORKLOADS]]     3 and all; WORKLOADS is a regular expression: '^W[17]b?:'
 #
-# The last table holds hql against the quickest way of any peer, W3m among those of W3.
+# The second table holds hql against the quickest way of any peer, W3m among those of W3; the last one what was run with several
+# clients, and what no peer has.
 #
 # PEERS_DIR   the peers' programs and the server's scripts (default ../shared/bench beside the project)
 # WORK        where they are copied to, with the server's data; a folder that is there already is used again, tables
 #             and all (default: a new temporary one, deleted at the end)
+# MORE        1: also with 8, 32 and 128 clients, and what more.go has (default); 0: not
 # PEERS       which run, "P G H" unless told; also WARM, DUR, WARM_P, WARM_J and RETRY as the peers' README tells
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -33,4 +35,16 @@ if [ ! -e loaded ]; then
 fi
 results=$(mktemp "$WORK/results.XXXXXX")
 OUT=$results PEERS=${PEERS:-P G H} ./run.sh "$@"
+if [ "${MORE:-1}" = 1 ]; then
+  SPID=$(cat srv/pid)
+  export SPID
+  for clients in 8 32 128; do
+    for w in W1 W2; do
+      { tmp/gbench $w $clients; ./hqlbench $w $clients; } | tee -a "$results" || true
+    done
+  done
+  for w in sql join spill copyout copyin memread memwrite; do
+    ./hqlbench $w | tee -a "$results" || true
+  done
+fi
 ./hqlbench ratios "$results"

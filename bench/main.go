@@ -251,8 +251,10 @@ func run(ctx context.Context, db *hql.DB, w string, clients int) {
 	case "W11":
 		load(ctx, db, w)
 	default:
-		fmt.Fprintln(os.Stderr, "bench: unknown workload", w)
-		os.Exit(2)
+		if !more(ctx, db, w, clients) {
+			fmt.Fprintln(os.Stderr, "bench: unknown workload", w)
+			os.Exit(2)
+		}
 	}
 }
 

@@ -92,6 +92,7 @@ func ratios(w io.Writer, file string) error {
 		fmt.Fprintf(w, "%-4s %-6s %-4s %10.3f %10.3f  %6.3f  %6.3f  %s\n", t.workload, t.what, t.peer, a, b, a/b, t.most, verdict)
 	}
 	best(w, runs)
+	others(w, runs)
 	return nil
 }
 
@@ -123,7 +124,22 @@ func best(w io.Writer, runs map[cell][]line) {
 	}
 }
 
-// median gives what an operation takes: milliseconds, or MB.
+// others prints what was run with several clients, and what no peer has.
+func others(w io.Writer, runs map[cell][]line) {
+	fmt.Fprintf(w, "\n%-12s %-4s %10s %10s %10s %10s %10s\n", "", "", "ops/s", "rows/s", "p50 ms", "p99 ms", "client ms")
+	for _, c := range slices.SortedFunc(maps.Keys(runs), func(a, b cell) int {
+		return cmp.Or(cmp.Compare(a.workload, b.workload), cmp.Compare(a.clients, b.clients), cmp.Compare(a.peer, b.peer))
+	}) {
+		if c.clients == 1 && strings.HasPrefix(c.workload, "W") {
+			continue
+		}
+		l := runs[c]
+		fmt.Fprintf(w, "%-12s %-4s %10.1f %10.0f %10.3f %10.3f %10.3f\n", fmt.Sprintf("%s:%d", c.workload, c.clients), c.peer, median(l, "ops"), median(l, "rows"),
+			median(l, "wall"), median(l, "p99"), median(l, "client"))
+	}
+}
+
+// median is that of what an operation takes, in milliseconds or MB, or of operations or rows a second.
 func median(runs []line, what string) float64 {
 	var vs []float64
 	for _, l := range runs {
@@ -136,6 +152,12 @@ func median(runs []line, what string) float64 {
 			vs = append(vs, (l.Client+l.Server)/float64(l.Ops)*1e3)
 		case "memory":
 			vs = append(vs, l.Peak)
+		case "p99":
+			vs = append(vs, l.P99/1e3)
+		case "ops":
+			vs = append(vs, l.OpsPerSec)
+		case "rows":
+			vs = append(vs, l.RowsPerSec)
 		}
 	}
 	slices.Sort(vs)
