@@ -88,8 +88,10 @@ func (r *Rows) end(why error) error {
 	r.life.cancel(nil) // before readers are waited for: one may be in a sub-query
 	err := r.op.Close()
 	r.life.end()
-	s := r.run.rec.stats(r.run.Client)
-	r.stats.CompareAndSwap(nil, &s)
+	if r.stats.Load() == nil {
+		s := r.run.rec.stats(r.run.Client)
+		r.stats.Store(&s)
+	}
 	return err
 }
 
