@@ -96,9 +96,10 @@ func ratios(w io.Writer, file string) error {
 	return nil
 }
 
-// best prints what hql takes beside the quickest way of any peer: W3m, say, is another way to W3.
+// best prints what hql takes beside the way of any peer that takes least: W3m, say, is another way to W3. "wall" is the time, "cpu" that of
+// client and server together, which tells more where others use the machine.
 func best(w io.Writer, runs map[cell][]line) {
-	fmt.Fprintf(w, "\n%-6s %10s %10s  %6s  %-8s %10s %10s\n", "", "hql ms", "best ms", "ratio", "", "hql client", "its client")
+	fmt.Fprintf(w, "\n%-6s %10s %10s  %6s  %-7s %10s %10s  %6s  %-7s %10s %10s\n", "", "hql ms", "best ms", "ratio", "", "hql cpu", "best cpu", "ratio", "", "hql client", "its client")
 	ours := slices.SortedFunc(maps.Keys(runs), func(a, b cell) int {
 		return cmp.Or(cmp.Compare(len(a.workload), len(b.workload)), cmp.Compare(a.workload, b.workload), cmp.Compare(a.clients, b.clients))
 	})
@@ -106,22 +107,29 @@ func best(w io.Writer, runs map[cell][]line) {
 		if c.peer != "H" {
 			continue
 		}
-		var quickest cell
-		for peer := range runs {
-			if peer.peer == "H" || peer.clients != c.clients || strings.TrimRight(peer.workload, "abcdefghijklmnopqrstuvwxyz") != c.workload {
-				continue
-			}
-			if quickest.peer == "" || median(runs[peer], "wall") < median(runs[quickest], "wall") {
-				quickest = peer
-			}
-		}
-		if quickest.peer == "" {
+		quickest, ok := least(runs, c, "wall")
+		if !ok {
 			continue
 		}
+		thriftiest, _ := least(runs, c, "total")
 		a, b := median(runs[c], "wall"), median(runs[quickest], "wall")
-		fmt.Fprintf(w, "%-6s %10.3f %10.3f  %6.3f  %-8s %10.3f %10.3f\n", fmt.Sprintf("%s:%d", c.workload, c.clients), a, b, a/b,
-			quickest.peer+" "+quickest.workload, median(runs[c], "client"), median(runs[quickest], "client"))
+		cpu, its := median(runs[c], "total"), median(runs[thriftiest], "total")
+		fmt.Fprintf(w, "%-6s %10.3f %10.3f  %6.3f  %-7s %10.3f %10.3f  %6.3f  %-7s %10.3f %10.3f\n", fmt.Sprintf("%s:%d", c.workload, c.clients), a, b, a/b,
+			quickest.peer+" "+quickest.workload, cpu, its, cpu/its, thriftiest.peer+" "+thriftiest.workload, median(runs[c], "client"), median(runs[thriftiest], "client"))
 	}
+}
+
+// least gives the peer's way to what c is hql's that takes least.
+func least(runs map[cell][]line, c cell, what string) (out cell, ok bool) {
+	for peer := range runs {
+		if peer.peer == "H" || peer.clients != c.clients || strings.TrimRight(peer.workload, "abcdefghijklmnopqrstuvwxyz") != c.workload {
+			continue
+		}
+		if !ok || median(runs[peer], what) < median(runs[out], what) {
+			out, ok = peer, true
+		}
+	}
+	return out, ok
 }
 
 // others prints what was run with several clients, and what no peer has.
