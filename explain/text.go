@@ -1,13 +1,16 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/internal/words"
+	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -200,8 +203,8 @@ func Title(n plan.Node) string {
 		default:
 			t += "nested loop"
 		}
-		if n.On != nil {
-			t += ", on " + n.On.String()
+		if on := joinText(n); on != "" {
+			t += ", on " + on
 		}
 		return t
 	case *plan.Union:
@@ -221,6 +224,54 @@ func Title(n plan.Node) string {
 		return "values: " + words.Count(len(n.Rows), "row")
 	}
 	return fmt.Sprintf("%T", n)
+}
+
+// joinText is all of a join's condition, columns under their table's name; "" where all pairs match.
+func joinText(j *plan.Join) string {
+	left, right := namesOf(j.Left), namesOf(j.Right)
+	var terms []string
+	for i, l := range j.LeftKeys {
+		terms = append(terms, under(l, left)+" = "+under(j.RightKeys[i], right))
+	}
+	if j.On != nil {
+		on := under(j.On, append(left, right...))
+		if _, ok := j.On.(*expr.Or); ok && len(terms) > 0 {
+			on = "(" + on + ")"
+		}
+		terms = append(terms, on)
+	}
+	return strings.Join(terms, " AND ")
+}
+
+// under prints e with names for its columns.
+func under(e expr.Expr, names []string) string {
+	return expr.Map(e, func(x expr.Expr) expr.Expr {
+		c, ok := x.(*expr.Column)
+		if !ok || c.Index >= len(names) || names[c.Index] == "" {
+			return x
+		}
+		named := *c
+		named.Text = names[c.Index]
+		return &named
+	}).String()
+}
+
+// namesOf are the columns of a node's rows as table.column; "" for what is computed.
+func namesOf(n plan.Node) []string {
+	var out []string
+	switch n := n.(type) {
+	case *plan.Scan:
+		table := parser.QuoteName(cmp.Or(n.Alias, n.Table.Name)) + "."
+		for _, c := range n.Table.ColumnNames() {
+			out = append(out, table+parser.QuoteName(c))
+		}
+		out = append(out, table+catalog.KeyColumn, table+catalog.TimestampColumn)
+	case *plan.Join:
+		out = append(namesOf(n.Left), namesOf(n.Right)...)
+	case *plan.Filter:
+		out = namesOf(n.Input)
+	}
+	return append(out, make([]string, max(n.Width()-len(out), 0))...)[:n.Width()]
 }
 
 func exprsText(list []expr.Expr) string {

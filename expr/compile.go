@@ -164,6 +164,9 @@ func (c compiler) unary(e *parser.Unary) (Expr, error) {
 		return x, nil
 	}
 	if e.Op == "~" {
+		if t := x.Type(); t.IsText() {
+			return nil, parser.Errorf(e.Pos, "~ in front of a %s: it inverts the bits of an integer", t).WithHint("PostgreSQL's ~~ is LIKE")
+		}
 		return c.apply("BIT_NOT", e.Pos, []Expr{x})
 	}
 	if x.Type() == types.Duration {

@@ -63,6 +63,7 @@ type Column struct {
 	Index int
 	Name  string
 	Typ   types.Type
+	Text  string // what a plan shows in place of the name; "" for the name
 }
 
 // And, Or are n-ary and flattened; both follow three-valued logic.

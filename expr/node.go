@@ -77,8 +77,13 @@ func (o CompareOp) Holds(c int) bool {
 	return c >= 0
 }
 
-func (c *Const) String() string  { return c.Val.SQL() }
-func (c *Column) String() string { return parser.QuoteName(c.Name) }
+func (c *Const) String() string { return c.Val.SQL() }
+func (c *Column) String() string {
+	if c.Text != "" {
+		return c.Text
+	}
+	return parser.QuoteName(c.Name)
+}
 
 // operand prints e so that it can stand beside an operator.
 func operand(e Expr) string {

@@ -53,7 +53,7 @@ func (f Regex) String() string {
 			pattern = append(pattern, byte(r))
 		}
 	}
-	return fmt.Sprintf("%s ~ %s", Column{f.Family, f.Qualifier}, quoted(pattern))
+	return fmt.Sprintf("%s ~ %s", Column{f.Family, f.Qualifier}, strings.ReplaceAll(quoted(pattern), `\x5C`, `\`)) // its backslashes are its own
 }
 
 func (f KeyRanges) String() string {

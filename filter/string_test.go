@@ -14,7 +14,7 @@ func TestString(t *testing.T) {
 		{Cell{Family: "f", Qualifier: "n", Value: []byte("x"), KeepMissing: true}, "f:n = 'x' OR MISSING"},
 		{And{cell(Equal, "a"), Or{cell(Less, "b"), CellNull{Family: "f", Qualifier: "x"}}}, "f:name = 'a' AND (f:name < 'b' OR f:x MISSING)"},
 		{CellNull{Family: "f", Qualifier: "x", Not: true}, "f:x PRESENT"},
-		{Regex{Family: "f", Qualifier: "x", Pattern: "\\Aé.*\\z"}, `f:x ~ '\x5CA\xE9.*\x5Cz'`},
+		{Regex{Family: "f", Qualifier: "x", Pattern: "\\Aé.*\\z"}, `f:x ~ '\A\xE9.*\z'`},
 		{KeyRanges{{[]byte("a"), []byte("b")}, {[]byte("x"), nil}}, "KEY IN [a, b) [x, )"},
 		{Fuzzy{{Key: []byte{0, 'a'}, Mask: []byte{1, 0}}, {Key: []byte{0, 1}, Mask: []byte{1, 0}}}, `KEY LIKE ?a OR ?\x01`},
 		{ColumnRange{Family: "f", Min: []byte{1}}, `f:[\x01, )`},

@@ -134,7 +134,7 @@ func (a *aggregates) compile(c *parser.Call, f *expr.Function) (plan.AggCall, er
 }
 
 func (a *aggregates) ref(i int, pos parser.Pos) *expr.Column {
-	return &expr.Column{Pos: pos, Index: aggMark + i, Name: fmt.Sprintf("%s#%d", a.texts[i], i), Typ: a.calls[i].Typ}
+	return &expr.Column{Pos: pos, Index: aggMark + i, Name: fmt.Sprintf("%s#%d", a.texts[i], i), Text: a.texts[i], Typ: a.calls[i].Typ}
 }
 
 // arguments gives the expressions that c is computed of, the one that is read of each row first: of what is
