@@ -131,8 +131,8 @@ func (r *Estimator) limit(n *plan.Limit, all bool) (e plan.Estimate, ok bool) {
 
 // What a join costs beside what it reads, in microseconds a row.
 const (
-	perBuilt  = 1 // held, by its key
-	perProbed = 0.5
+	perBuilt  = 0.5 // held, by its key
+	perProbed = 0.2
 )
 
 // lookupRows is how many rows of its left side a join looks up at a time: operator.BatchRows.

@@ -10,14 +10,15 @@ import (
 	"github.com/hql-db/hql/stats"
 )
 
-// What things cost, in microseconds of a server's and the client's time together: guesses of the usual size, of which only how they compare matters.
+// What things cost, in microseconds of a server's and the client's time together. How they compare is fitted to the times that TestYardstick
+// took on an HBase of a million rows, whose scale is that of a machine with nothing else to do; a call's price is a guess.
 const (
 	perRPC     = 300
-	perGet     = 30
+	perGet     = 20
 	perLooked  = 1
 	perSkipped = 0.5 // a row that a filter seeks over
-	perRow     = 2   // that is sent and decoded
-	perByte    = 0.01
+	perRow     = 0.5 // that is sent and decoded
+	perByte    = 0.003
 )
 
 // What a call brings: hbase.Client's keys a Get, and about the bytes of a response.
