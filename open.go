@@ -28,7 +28,7 @@ import (
 //	hbase://zk1,zk2:2181/hbase           a cluster: ZooKeeper quorum and root znode
 //	hbase+rpc://master1,master2:16000    a cluster without ZooKeeper: masters or, from HBase 2.5 on, region servers
 //
-// A cluster's address may carry user, tz, full_scan, catalog (a file) and write as
+// A cluster's address may carry user, tz, full_scan, catalog (a file), consistency (strong or timeline) and write as
 // parameters: hbase://zk/hbase?catalog=tables.sql&full_scan=warn. Options win over them.
 // One with kerberos=NAME@REALM authenticates that user with the keys in keytab=FILE or, without it, with the tickets of
 // kinit, whose user is meant by kerberos= alone; service=hbase/_HOST@REALM is the servers' principal,
@@ -226,6 +226,14 @@ func dsnOptions(q url.Values) ([]Option, error) {
 				return nil, fmt.Errorf("connect: %w", err)
 			}
 			out = append(out, WithFullScan(p))
+		case "consistency":
+			timeline, err := exec.ParseConsistency(v)
+			if err != nil {
+				return nil, fmt.Errorf("connect: %w", err)
+			}
+			if timeline {
+				out = append(out, WithTimeline())
+			}
 		case "write":
 			allowed, err := strconv.ParseBool(cmp.Or(v, "true"))
 			if err != nil {
@@ -267,7 +275,7 @@ func dsnOptions(q url.Values) ([]Option, error) {
 			}
 			files.AnyHost = v == "ca"
 		default:
-			return nil, fmt.Errorf("connect: unknown parameter %q: user, catalog, tz, full_scan, write, kerberos, keytab, service, protection, token, tls, tls_ca, tls_cert, tls_key, tls_password_file, tls_site, tls_verify", name)
+			return nil, fmt.Errorf("connect: unknown parameter %q: user, catalog, tz, full_scan, consistency, write, kerberos, keytab, service, protection, token, tls, tls_ca, tls_cert, tls_key, tls_password_file, tls_site, tls_verify", name)
 		}
 	}
 	switch {

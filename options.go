@@ -94,6 +94,13 @@ func WithScanLimit(l ScanLimit) Option {
 	}
 }
 
+// WithTimeline lets queries read rows of a cluster's region replicas where the primary takes long: such rows may be older than what was
+// written last, by as much as replication is behind. SET consistency changes it for a session, QueryOptions.Timeline asks for it
+// in a query. Statements that write read what is there.
+func WithTimeline() Option {
+	return func(c *config) error { c.exec.Timeline = true; return nil }
+}
+
 // WithWrites allows or refuses statements that write. A cluster is read-only by default, the embedded store writable.
 func WithWrites(allowed bool) Option {
 	return func(c *config) error { c.writes = &allowed; return nil }

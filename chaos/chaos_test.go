@@ -47,7 +47,7 @@ func TestChaos(t *testing.T) {
 	idle := runtime.NumGoroutine()
 	for _, cs := range cases {
 		t.Run(cs.name, func(t *testing.T) {
-			if cs.long && !long {
+			if cs.long && !long && !w.c.rpc {
 				t.Skipf("%s=long", runEnv)
 			}
 			before, start := w.fig.broken(), time.Now()

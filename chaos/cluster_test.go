@@ -75,6 +75,7 @@ func startCluster(t testing.TB, servers int) *cluster {
 	for _, name := range []string{"cluster.sh", "Chaos.java", "opens"} {
 		b, err := os.ReadFile(filepath.Join(from, name))
 		b = bytes.ReplaceAll(b, []byte("((ClusterConnection) c)"), []byte("c")) // HBase 3 has no such class
+		b = bytes.Replace(b, []byte("hbase.balancer.period "), []byte("hbase.regionserver.storefile.refresh.period 500\nhbase.balancer.period "), 1)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), b, 0o755)
 		}

@@ -238,11 +238,14 @@ var kinds = []kind{
 
 // ask runs q and counts what came of it. It gives the error, of which there is one also
 // when the rows were not those wanted.
-func (w *world) ask(q query, pace time.Duration) error {
+func (w *world) ask(q query, pace time.Duration) error { return w.askWith(q, pace) }
+
+// askWith is ask with arguments.
+func (w *world) askWith(q query, pace time.Duration, args ...any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	defer cancel()
 	began := time.Now()
-	got, err := w.read(ctx, q.sql, pace, len(q.want))
+	got, err := w.read(ctx, q.sql, pace, len(q.want), args...)
 	took := time.Since(began)
 	var verdict error
 	f := w.fig
@@ -270,8 +273,8 @@ func (w *world) ask(q query, pace time.Duration) error {
 }
 
 // read gives the rows of a query as text. With a pace it rests twice for so long.
-func (w *world) read(ctx context.Context, sql string, pace time.Duration, want int) ([]string, error) {
-	rows, err := w.db.Query(ctx, sql)
+func (w *world) read(ctx context.Context, sql string, pace time.Duration, want int, args ...any) ([]string, error) {
+	rows, err := w.db.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, err
 	}

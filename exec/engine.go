@@ -27,6 +27,7 @@ type Config struct {
 	FullScan    FullScanPolicy
 	Parallelism int // reads in flight for one statement; 0 means 16
 	ScanLimit   ScanLimit
+	Timeline    bool   // queries may read rows of region replicas, which may be stale
 	MemoryLimit int64  // bytes that a sort or grouping holds before it spills to disk; 0 means 256 MiB
 	SpillDir    string // "" means the system's directory for temporary files
 	Loc         *time.Location
@@ -116,6 +117,7 @@ type RunOptions struct {
 	Parallelism   int   // reads in flight
 	MemoryLimit   int64 // bytes
 	ScanLimit     ScanLimit
+	Timeline      bool // rows of region replicas, which may be stale, will do; for queries
 	Location      *time.Location
 	// Watch is called before the statement begins with a function that tells what it has done so far. That one may be
 	// called at any time from any goroutine: a statement that writes gives no rows to ask before its end.
@@ -149,6 +151,7 @@ func (e *Engine) newRun(args Args) *run {
 	st := &statement{budget: budget, policy: set.fullScan, allowFull: opt.AllowFullScan, full: &e.full, Reads: scan.Reads{Client: limited(e.client, budget), Warn: &warning.List{},
 		Slots: make(chan struct{}, cmp.Or(opt.Parallelism, e.cfg.Parallelism)), Tracer: e.cfg.Tracer, Tuning: e.cfg.Tuning,
 		Opt: operator.Options{MemoryLimit: cmp.Or(opt.MemoryLimit, set.memory), SpillDir: e.cfg.SpillDir, Loc: set.loc, Now: now}}}
+	st.Timeline = set.timeline || opt.Timeline
 	st.TooMany = st.gaveUp
 	st.record(newRecorder(e.client))
 	if opt.Watch != nil {
@@ -226,6 +229,11 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 		r.subqueries = newSubqueries(ctx, r)
 		r.env.Subqueries = r.subqueries.values
 		r.Opt.Subquery, r.Opt.Resolve = r.subqueries.answer, r.resolvedBatch
+	}
+	switch stmt.(type) {
+	case *parser.Select, *parser.Explain:
+	default:
+		r.Timeline = false // what is written must not follow from stale rows
 	}
 	switch s := stmt.(type) {
 	case *parser.Select:

@@ -20,6 +20,7 @@ type settings struct {
 	loc       *time.Location
 	memory    int64 // bytes
 	scanLimit ScanLimit
+	timeline  bool
 	// How much ANALYZE reads at most.
 	analyzeRows int64
 	analyzeTime time.Duration
@@ -37,7 +38,7 @@ func (e *Engine) NewSession() *Session { return &Session{settings: e.initial()} 
 // initial is what a session begins with, and what SET ... TO DEFAULT goes back to.
 func (e *Engine) initial() settings {
 	return settings{fullScan: e.cfg.FullScan, loc: e.cfg.Loc, memory: cmp.Or(e.cfg.MemoryLimit, operator.DefaultMemoryLimit),
-		scanLimit: e.cfg.ScanLimit, analyzeRows: 1_000_000, analyzeTime: time.Minute}
+		scanLimit: e.cfg.ScanLimit, timeline: e.cfg.Timeline, analyzeRows: 1_000_000, analyzeTime: time.Minute}
 }
 
 func (s *Session) now() settings {
@@ -78,6 +79,18 @@ func settingList() []setting {
 				return nil
 			},
 			func(s *settings, initial settings) { s.analyzeTime = initial.analyzeTime }},
+		{"consistency", "strong, or timeline: queries may read rows of region replicas, which may be stale",
+			func(s settings) string {
+				if s.timeline {
+					return "timeline"
+				}
+				return "strong"
+			},
+			func(s *settings, v string) (err error) {
+				s.timeline, err = ParseConsistency(v)
+				return err
+			},
+			func(s *settings, initial settings) { s.timeline = initial.timeline }},
 		{"full_scan", "what happens to a statement that misses the rowkey prefix: allow, warn or deny",
 			func(s settings) string { return s.fullScan.String() },
 			func(s *settings, v string) (err error) {
@@ -135,6 +148,17 @@ func settingList() []setting {
 			},
 			func(s *settings, initial settings) { s.loc = initial.loc }},
 	}
+}
+
+// ParseConsistency reads strong or timeline.
+func ParseConsistency(text string) (timeline bool, err error) {
+	switch strings.ToLower(text) {
+	case "strong":
+		return false, nil
+	case "timeline":
+		return true, nil
+	}
+	return false, fmt.Errorf("consistency is strong or timeline, not %q", text)
 }
 
 func findSetting(name string, pos parser.Pos) (setting, error) {

@@ -63,6 +63,7 @@ type Table struct {
 	RowsRead, Rows int64 // before the client's filter, and after it
 	RPCs, Bytes    int64
 	Scanned        *hbase.Scanned // by the servers, for the scans; nil: they told nothing
+	Stale          int64          // rows that came from a replica, and may be older than what was written last
 	Elapsed        time.Duration
 	Regions        []Region
 	Calls          []hbase.RPCEnd // the first of them
@@ -119,7 +120,18 @@ func (f *Figures) took(t *Table) string {
 	if t.Scanned != nil {
 		out += fmt.Sprintf("; servers scanned %s, filtered %d", words.Count(t.Scanned.Rows, "row"), t.Scanned.Filtered)
 	}
+	if t.Stale > 0 {
+		out += fmt.Sprintf("; %s of replicas, perhaps stale", words.Count(t.Stale, "row"))
+	}
 	return out
+}
+
+// stale adds up the rows of replicas.
+func (f *Figures) stale() (n int64) {
+	for _, t := range f.Tables {
+		n += t.Stale
+	}
+	return n
 }
 
 // scanned adds up what the servers told of all tables; nil: nothing.

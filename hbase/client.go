@@ -42,8 +42,9 @@ type client struct {
 	attempt    time.Duration // 0: the defaults
 	dialer     *dialer       // nil: the client was handed in
 
-	regions regionCache
-	stats   counters
+	regions  regionCache
+	replicas *replicas // nil: the client was handed in
+	stats    counters
 	// late adds up, since the last answer, how long calls waited until their callers' deadlines passed. When the sum
 	// reaches the time of one attempt, gohbase's client is taken for stuck and replaced.
 	late  atomic.Int64
@@ -117,7 +118,7 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 	}
 	conns := dials.connections()
 	c := &client{rpc: dial(), admin: gohbase.NewAdminClient(nowhere, conns.options(who)...), redial: dial, attempt: cfg.AttemptTimeout, dialer: dials,
-		closeAdmin: func() { conns.close(func() {}) }}
+		closeAdmin: func() { conns.close(func() {}) }, replicas: newReplicas(dials, who)}
 	server, err := dials.locate(ctx, metaPlace)
 	if err != nil {
 		c.Close()
@@ -218,7 +219,7 @@ var (
 
 // repeatable reports whether a call that failed with err may be sent again as it is.
 func repeatable(err error) bool {
-	return errors.Is(err, errAttempt) || errors.Is(err, errReplaced) || classify(err) == retry
+	return errors.Is(err, errAttempt) || errors.Is(err, errReplaced) || errors.Is(err, errReplica) || classify(err) == retry
 }
 
 // lateError is the end of the last attempt that a caller's deadline allows. It comes a
@@ -269,14 +270,9 @@ func (c *client) tryAnd(ctx context.Context, d time.Duration, mk call, abandoned
 	defer cancel()
 	sent := actx
 	if abandoned != nil {
-		wait, end := context.WithCancel(context.WithoutCancel(ctx))
+		wait, end := lingering(ctx, actx)
+		defer end()
 		sent = wait
-		stop := context.AfterFunc(actx, func() { time.AfterFunc(abandonedWait, end) })
-		defer func() {
-			if stop() { // answered
-				end()
-			}
-		}()
 	}
 	msg, err := mk(sent)
 	if err != nil {
@@ -330,9 +326,14 @@ func (c *client) disabled(rpc gohbase.Client, table []byte, d time.Duration) boo
 
 // send repeats a call that may safely be sent twice until it is answered.
 func (c *client) send(ctx context.Context, d time.Duration, mk call) (proto.Message, hrpc.Call, error) {
+	return c.sendBy(ctx, func() (proto.Message, hrpc.Call, error) { return c.try(ctx, d, mk) })
+}
+
+// sendBy is send for a way to try.
+func (c *client) sendBy(ctx context.Context, try func() (proto.Message, hrpc.Call, error)) (proto.Message, hrpc.Call, error) {
 	var b backoff
 	for n := 1; ; n++ {
-		m, msg, err := c.try(ctx, d, mk)
+		m, msg, err := try()
 		if err == nil || ctx.Err() != nil {
 			return m, msg, err
 		}
@@ -374,6 +375,7 @@ func (c *client) Close() error {
 	if c.closeAdmin != nil {
 		c.current().Close()
 		c.closeAdmin()
+		c.replicas.close()
 		c.dialer.close()
 	}
 	return nil

@@ -20,6 +20,9 @@ func (c *client) readOptions(o *ReadOptions) ([]func(hrpc.Call) error, error) {
 	if o == nil {
 		return opts, nil
 	}
+	if o.Timeline {
+		opts = append(opts, hrpc.Consistency(hrpc.TimelineConsistency))
+	}
 	if len(o.Columns) > 0 || len(o.Families) > 0 {
 		fams := map[string][]string{}
 		for _, f := range o.Families {

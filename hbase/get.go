@@ -183,12 +183,23 @@ func (o *ReadOptions) answered(call hrpc.Call) {
 	}
 }
 
+// sendRead sends a call that gets rows of the region that holds key.
+func (c *client) sendRead(ctx context.Context, o *ReadOptions, table string, key []byte, mk call) (proto.Message, hrpc.Call, error) {
+	if o == nil || !o.Timeline || c.replicas == nil {
+		return c.send(ctx, callAttempt, mk)
+	}
+	return c.sendBy(ctx, func() (proto.Message, hrpc.Call, error) {
+		r := c.tryStale(ctx, callAttempt, primaryGet, table, key, mk, nil)
+		return r.msg, r.call, r.err
+	})
+}
+
 // getOne reads one row.
 func (c *client) getOne(ctx context.Context, table string, key []byte, opts []func(hrpc.Call) error, o *ReadOptions) (Row, error) {
 	if err := checkKey(key); err != nil {
 		return Row{}, err
 	}
-	msg, sent, err := c.send(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
+	msg, sent, err := c.sendRead(ctx, o, table, key, func(ctx context.Context) (hrpc.Call, error) {
 		return hrpc.NewGet(ctx, []byte(table), key, append(slices.Clone(opts), hrpc.SkipBatch())...)
 	})
 	if err != nil {
@@ -215,13 +226,12 @@ func (c *client) count(rows int, cells []*pb.Cell) {
 
 // multiGet reads the rows of one region into out and gives those to ask again for.
 func (c *client) multiGet(ctx context.Context, table string, keys [][]byte, at []int, opts []func(hrpc.Call) error, o *ReadOptions, out []Row) (again []int, cause, err error) {
-	var sent *multiCall
-	msg, _, err := c.send(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
+	msg, call, err := c.sendRead(ctx, o, table, keys[at[0]], func(ctx context.Context) (hrpc.Call, error) {
 		t, err := hrpc.NewGet(ctx, []byte(table), keys[at[0]], append(slices.Clone(opts), hrpc.SkipBatch())...)
 		if err != nil {
 			return nil, err
 		}
-		sent = &multiCall{Get: t, actions: make([]*pb.Action, len(at))}
+		sent := &multiCall{Get: t, actions: make([]*pb.Action, len(at))}
 		t.SetRegion(noRegion)
 		base := t.ToProto().(*pb.GetRequest).Get
 		t.SetRegion(nil)
@@ -238,6 +248,7 @@ func (c *client) multiGet(ctx context.Context, table string, keys [][]byte, at [
 	if err != nil {
 		return nil, nil, explain(err, "get", table)
 	}
+	sent := call.(*multiCall)
 	o.answered(sent)
 	answered := make([]bool, len(at))
 	block := sent.block

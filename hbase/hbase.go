@@ -42,6 +42,9 @@ type ReadOptions struct {
 	Region func(name string, done bool)
 	// Metrics asks the servers of a scan what they looked at for it: RPCEnd.Scanned tells.
 	Metrics bool
+	// Timeline lets replicas of a region answer when its primary takes long: rows may be older than what was written last.
+	// RPCEnd.Stale tells which. It has no effect where the client was handed in.
+	Timeline bool
 	// Slots, if not nil, bounds the RPCs that Gets have in flight, over all that share it: each takes a
 	// place in it for as long as it lasts. nil: a few for each Get.
 	Slots chan struct{}

@@ -103,38 +103,45 @@ func (c *client) Regions(ctx context.Context, table string) ([]Region, error) {
 	return c.metaRegions(ctx, table)
 }
 
-func (c *client) metaRegions(ctx context.Context, table string) ([]Region, error) {
+func (c *client) metaRegions(ctx context.Context, table string) (out []Region, err error) {
+	err = c.metaRows(ctx, table, func(_ Row, reg Region) { out = append(out, reg) })
+	if err != nil {
+		return nil, err
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%s: %w", strings.TrimPrefix(table, "default:"), ErrNoTable)
+	}
+	slices.SortFunc(out, func(a, b Region) int { return bytes.Compare(a.Start, b.Start) })
+	return out, nil
+}
+
+// metaRows reads the rows of hbase:meta about a table's regions.
+func (c *client) metaRows(ctx context.Context, table string, each func(Row, Region)) error {
 	table = strings.TrimPrefix(table, "default:")
 	sc, err := c.Scan(ctx, ScanRange{Table: "hbase:meta", Start: []byte(table + ",,"), Stop: []byte(table + "-")},
 		&ReadOptions{Families: []string{"info"}})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer sc.Close()
-	var out []Region
 	for {
 		rows, err := sc.Next(ctx)
 		if err == io.EOF {
-			break
+			return nil
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, r := range rows {
 			reg, ok, err := parseRegion(r)
 			if err != nil {
-				return nil, fmt.Errorf("regions of %s: %w", table, err)
+				return fmt.Errorf("regions of %s: %w", table, err)
 			}
 			if ok && bytes.HasPrefix(r.Key, []byte(table+",")) {
-				out = append(out, reg)
+				each(r, reg)
 			}
 		}
 	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("%s: %w", table, ErrNoTable)
-	}
-	slices.SortFunc(out, func(a, b Region) int { return bytes.Compare(a.Start, b.Start) })
-	return out, nil
 }
 
 // parseRegion reads a row of hbase:meta; ok is false for regions that were split or merged away.

@@ -81,10 +81,12 @@ type scanner struct {
 	// encoded leaves the cells of rows as they came: see Row.Encoded.
 	encoded bool
 	metrics bool // of what the servers look at are asked for
+	stale   bool // replicas may answer
 	opts    []func(hrpc.Call) error
 	tell    func(region string, done bool) // may be nil
 
 	open  bool
+	from  *replica // who has it open; nil: the primary
 	id    uint64
 	seq   uint64
 	route []byte // decides the region
@@ -121,6 +123,7 @@ func (c *client) Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner
 	}
 	s.encoded = o != nil && o.Encoded
 	s.metrics = o != nil && o.Metrics
+	s.stale = o != nil && o.Timeline && c.replicas != nil
 	if o != nil && o.NoCacheBlocks {
 		s.opts = append(s.opts, hrpc.CacheBlocks(false))
 	}
@@ -268,20 +271,20 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 	if !s.open {
 		s.seq = 0
 	}
-	msg, sent, err := s.c.tryAnd(ctx, scanAttempt, s.request, s.abandoned())
-	if err != nil {
-		return nil, s.recover(ctx, err)
+	answer := s.ask(ctx)
+	if answer.err != nil {
+		return nil, s.recover(ctx, answer.err)
 	}
-	resp, ok := msg.(*pb.ScanResponse)
+	resp, ok := answer.msg.(*pb.ScanResponse)
 	if !ok {
-		return nil, fmt.Errorf("scan %s: answer of type %T", s.r.Table, msg)
+		return nil, fmt.Errorf("scan %s: answer of type %T", s.r.Table, answer.msg)
 	}
 	if resp.MoreResultsInRegion == nil && resp.MoreResults == nil {
 		return nil, s.recover(ctx, errScannerEnded)
 	}
-	call := sent.(*scanCall)
+	call := answer.call.(*scanCall)
 	if !s.open {
-		s.open, s.id = true, resp.GetScannerId()
+		s.open, s.id, s.from = true, resp.GetScannerId(), answer.from
 	}
 	s.seq++
 	rows, err := s.decode(resp, call.block)
@@ -325,6 +328,21 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 		}
 	}
 	return rows, nil
+}
+
+// ask sends the next call: to who has the scanner open, or to who may open it.
+func (s *scanner) ask(ctx context.Context) (r read) {
+	switch {
+	case s.open && s.from != nil:
+		r.from = s.from
+		r.msg, r.call, r.err = s.c.tryReplica(ctx, scanAttempt, s.from, s.request, s.abandoned())
+	case !s.open && s.stale:
+		r = s.c.tryStale(ctx, scanAttempt, primaryScan, s.r.Table, s.route, s.request, s.abandoned())
+	default:
+		abandoned := s.abandoned()
+		r.msg, r.call, r.err = s.c.tryAnd(ctx, scanAttempt, s.request, func(m proto.Message) { abandoned(m, nil) })
+	}
+	return r
 }
 
 // errScannerEnded is an answer that says nothing of what more there is, as servers give one (before 2.5.9, 2.6.1 and 3.0.0-beta-2:
@@ -482,9 +500,9 @@ func (r *Row) join(next Row) {
 // closeRemote closes the scanner on its server.
 func (s *scanner) closeRemote() {
 	s.open = false
-	c, table, route, id, closed := s.c, s.r.Table, s.route, s.id, make(chan struct{})
+	c, table, route, id, from, closed := s.c, s.r.Table, s.route, s.id, s.from, make(chan struct{})
 	go func() {
-		c.closeScanner(table, route, id)
+		c.closeScanner(table, route, id, from)
 		close(closed)
 	}()
 	t := time.NewTimer(closeWait)
@@ -497,28 +515,34 @@ func (s *scanner) closeRemote() {
 
 // abandoned gives what to do when the next call is answered after nobody waits for it any more:
 // its scanner is open, and a server does not close one while it works for it.
-func (s *scanner) abandoned() func(proto.Message) {
-	c, table, route, open, id := s.c, s.r.Table, s.route, s.open, s.id
-	return func(m proto.Message) {
+func (s *scanner) abandoned() func(proto.Message, *replica) {
+	c, table, route, open, scannerID := s.c, s.r.Table, s.route, s.open, s.id
+	return func(m proto.Message, from *replica) {
 		resp, ok := m.(*pb.ScanResponse)
 		if !ok || !resp.GetMoreResultsInRegion() || resp.MoreResults != nil && !resp.GetMoreResults() {
 			return // closed by the server
 		}
+		id := scannerID // several may come
 		if !open {
 			id = resp.GetScannerId()
 		}
-		c.closeScanner(table, route, id)
+		c.closeScanner(table, route, id, from)
 	}
 }
 
 // closeScanner asks a server to close a scanner. If that fails, the end of its lease does.
-func (c *client) closeScanner(table string, route []byte, id uint64) {
+func (c *client) closeScanner(table string, route []byte, id uint64, from *replica) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	sc, err := hrpc.NewScanRange(ctx, []byte(table), route, nil, hrpc.ScannerID(id), hrpc.CloseScanner(), hrpc.NumberOfRows(0))
-	if err == nil {
-		_, _ = sendOnce(ctx, c.current(), sc)
+	if err != nil {
+		return
 	}
+	if from != nil {
+		_, _ = sendOnce(ctx, replicaSender{c.replicas, from}, sc)
+		return
+	}
+	_, _ = sendOnce(ctx, c.current(), sc)
 }
 
 // errScanClosed is what a scan gives that was closed before its end.

@@ -32,6 +32,8 @@ type RPCEnd struct {
 	Took   time.Duration // until the answer, retries inside gohbase included
 	// Rows and Bytes count what the answer holds: rows and parts of rows, bytes of their cells.
 	Rows, Bytes int64
+	// Stale counts those of Rows that a replica gave, which may be older than what was written last.
+	Stale int64
 	// Scanned is what the server looked at for the answer: nil where ReadOptions.Metrics did not ask for it,
 	// and for calls that no server tells it of, as Gets are.
 	Scanned *Scanned
@@ -90,15 +92,25 @@ func (c *RPCEnd) read(msg hrpc.Call, answer proto.Message) {
 			c.result(r)
 		}
 		c.Scanned = scanMetrics(a)
+		if a.GetStale() {
+			c.Stale = c.Rows
+		}
 	case *pb.GetResponse:
 		c.result(a.GetResult())
+		if a.GetResult().GetStale() {
+			c.Stale = c.Rows
+		}
 	case *pb.MultiResponse:
 		for _, region := range a.RegionActionResult {
 			for _, r := range region.ResultOrException {
+				before := c.Rows
 				if r.GetResult().GetAssociatedCellCount() > 0 {
 					c.Rows++
 				}
 				c.result(r.GetResult())
+				if r.GetResult().GetStale() {
+					c.Stale += c.Rows - before
+				}
 			}
 		}
 	}

@@ -112,6 +112,8 @@ func (s *session) offer(c *completion, toks, all []parser.Token) {
 		switch words[1] {
 		case "FULL_SCAN":
 			c.add("allow", "deny", "warn")
+		case "CONSISTENCY":
+			c.add("strong", "timeline")
 		case "TIMEZONE":
 			c.add("'UTC'")
 		}

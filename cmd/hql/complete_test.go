@@ -47,7 +47,7 @@ func TestComplete(t *testing.T) {
 		{"", "SELECT * FROM files ORDER BY cr|", "create_time,create,cross,crc32"},
 		{"", "DELETE FROM |", "car_events..."},
 		{"", "UPDATE files SET |", "user_id,create_time,file_id,name,category"},
-		{"", "SET |", "analyze_rows,analyze_time,full_scan..."},
+		{"", "SET |", "analyze_rows,analyze_time,consistency..."},
 		{"", "SET full_scan = |", "allow,deny,warn"},
 		{"", "SET full_scan TO d|", "deny"},
 		{"", "SHOW s|", "splits,statistics"},

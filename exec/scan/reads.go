@@ -28,6 +28,8 @@ type Reads struct {
 	Slots   chan struct{}
 	Numbers *lookup.Numbers // of names in keys
 	Tracer  Tracer          // nil: none
+	// Timeline lets replicas of regions answer: see hbase.ReadOptions.
+	Timeline bool
 	// TooMany is asked before a scan that found too many values to hop to reads the rest whole.
 	TooMany func(s *plan.Scan) error
 }

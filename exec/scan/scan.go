@@ -69,7 +69,7 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 		return operator.None{}
 	}
 	opts := ReadOptions(s, s.Layout)
-	opts.Region, opts.Slots, opts.Metrics = stats.regions.answered, st.Slots, stats.trace != nil
+	opts.Region, opts.Slots, opts.Metrics, opts.Timeline = stats.regions.answered, st.Slots, stats.trace != nil, st.Timeline
 	packed := slices.ContainsFunc(s.Table.Columns, func(c *catalog.Column) bool { return c.Packed != nil })
 	opts.Encoded = !s.AllVersions && !packed && !s.Needed[len(s.Table.Columns)+1] // each cell is looked at once, for its column
 	filtered := s.Residual != nil || s.PrefixFix != nil || s.Entries

@@ -22,6 +22,7 @@ type TableStats struct {
 	// Under EXPLAIN ANALYZE: what was sent for this access alone.
 	RPCs, Bytes int64
 	Scanned     *hbase.Scanned // by the servers, for the scans; nil: they told nothing
+	Stale       int64          // of RowsRead, those that a replica of a region gave
 	Regions     []explain.Region
 	Scan        *plan.Scan
 	Calls       []hbase.RPCEnd // the first of them
@@ -103,7 +104,7 @@ func (r *Recorder) Tables() (tables []TableStats, regions map[string]bool) {
 		t := s.table()
 		if s.trace != nil {
 			t.Scan = s.scan
-			t.Calls, t.Regions, t.Scanned = s.trace.stats()
+			t.Calls, t.Regions, t.Scanned, t.Stale = s.trace.stats()
 			for _, g := range t.Regions {
 				t.RPCs, t.Bytes = t.RPCs+g.RPCs, t.Bytes+g.Bytes
 			}

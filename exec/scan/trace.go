@@ -20,6 +20,7 @@ type trace struct {
 	calls   []hbase.RPCEnd
 	regions map[string]*explain.Region
 	scanned *hbase.Scanned // nil: no server told
+	stale   int64          // rows of replicas
 }
 
 // TraceRPCStart implements hbase.RPCTracer.
@@ -45,6 +46,7 @@ func (t *trace) TraceRPCEnd(_ context.Context, c hbase.RPCEnd) {
 	r.Rows += c.Rows
 	r.Bytes += c.Bytes
 	r.Time += c.Took
+	t.stale += c.Stale
 	if c.Scanned != nil {
 		if t.scanned == nil {
 			t.scanned = &hbase.Scanned{}
@@ -56,7 +58,7 @@ func (t *trace) TraceRPCEnd(_ context.Context, c hbase.RPCEnd) {
 
 // stats gives the calls, and the regions in the order of tables and keys; those of
 // failed calls come first of their table. scanned is nil where no server told.
-func (t *trace) stats() (calls []hbase.RPCEnd, regions []explain.Region, scanned *hbase.Scanned) {
+func (t *trace) stats() (calls []hbase.RPCEnd, regions []explain.Region, scanned *hbase.Scanned, stale int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out := make([]explain.Region, 0, len(t.regions))
@@ -70,5 +72,5 @@ func (t *trace) stats() (calls []hbase.RPCEnd, regions []explain.Region, scanned
 		told := *t.scanned
 		scanned = &told
 	}
-	return slices.Clone(t.calls), out, scanned
+	return slices.Clone(t.calls), out, scanned, t.stale
 }

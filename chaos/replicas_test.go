@@ -1,0 +1,78 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tsuna/gohbase"
+	"github.com/tsuna/gohbase/hrpc"
+
+	"github.com/hql-db/hql"
+)
+
+// While the server of a primary does not answer, a query that may read stale rows reads those of a replica, and tells so.
+// One that may not waits.
+func readReplicas(t *testing.T, w *world, _ time.Duration) {
+	ctx := context.Background()
+	if _, err := w.db.Client().Families(ctx, "replicated"); err != nil {
+		create := hrpc.NewCreateTable(ctx, []byte("replicated"), map[string]map[string]string{"f": nil}, hrpc.TableAttributes(map[string]string{"REGION_REPLICATION": "2"}))
+		if err := gohbase.NewAdminClient(fmt.Sprintf("127.0.0.1:%d", w.c.base+181)).CreateTable(create); err != nil {
+			t.Fatal(err)
+		}
+		w.exec(ctx, "CREATE EXTERNAL TABLE IF NOT EXISTS replicated (id BIGINT, n BIGINT FROM f:n) ROW KEY (id AS TEXT(8))")
+		w.insert(ctx, "replicated", 1000, func(i int) string { return fmt.Sprintf("(%d,%d)", i, nOf(i)) })
+	}
+	w.c.admin("flush", "replicated")
+	name, other := "", 0
+	at, _ := w.c.admin("where", "replicated", "00000000")
+	for i := range w.c.servers {
+		if strings.Contains(at, fmt.Sprint(w.c.port(i))) {
+			name, other = w.c.server(i), w.c.port(i+1)
+		}
+	}
+	if name == "" {
+		t.Fatalf("where is the table? %s", at)
+	}
+	w.c.admin("move", "hbase:meta", "x", fmt.Sprint(other)) // replicas are found there
+	stale := hql.QueryOptions{Timeline: true}
+	scan := query{kind: "stale scan", sql: "SELECT id, n FROM replicated WHERE id >= 100 AND id < 900 ORDER BY id", want: ids(100, 900, func(id int) string { return fmt.Sprintf("%d|%d", id, nOf(id)) })}
+	get := query{kind: "stale get", sql: "SELECT id, n FROM replicated WHERE id = 7", want: []string{fmt.Sprintf("7|%d", nOf(7))}}
+	gets := query{kind: "stale gets", sql: "SELECT id, n FROM replicated WHERE id IN (7, 70, 700)", want: []string{fmt.Sprintf("7|%d", nOf(7)), fmt.Sprintf("70|%d", nOf(70)), fmt.Sprintf("700|%d", nOf(700))}, unordered: true}
+	if err := w.askWith(scan, 0, stale); err != nil {
+		t.Error(err)
+	}
+	time.Sleep(5 * time.Second) // replicas look for new files twice a second
+	w.c.signal(name, syscall.SIGSTOP)
+	defer w.c.signal(name, syscall.SIGCONT)
+	w.fig.fault("pause region server", 1)
+	for _, q := range []query{scan, get, gets} {
+		if err := w.askWith(q, 0, stale); err != nil {
+			t.Errorf("%s: %v", q.kind, err)
+		}
+		p, err := w.db.Query(ctx, "EXPLAIN ANALYZE "+q.sql, stale)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		var text strings.Builder
+		for r, err := range p.All() {
+			if err != nil {
+				t.Error(err)
+				break
+			}
+			fmt.Fprintln(&text, r.Raw()[0])
+		}
+		if want := fmt.Sprintf("%d rows of replicas, perhaps stale", len(q.want)); !strings.Contains(strings.Replace(text.String(), "1 row of", "1 rows of", 1), want) {
+			t.Errorf("%s is not told that it is stale:\n%s", q.kind, &text)
+		}
+		short, cancel := context.WithTimeout(ctx, time.Second)
+		if _, err := w.read(short, q.sql, 0, 0); !missed(err) {
+			t.Errorf("%s without leave to read stale rows: %v", q.kind, err)
+		}
+		cancel()
+	}
+}

@@ -1,0 +1,331 @@
+package hbase
+
+import (
+	"bytes"
+	"context"
+	"crypto/md5"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tsuna/gohbase/hrpc"
+	"github.com/tsuna/gohbase/pb"
+	"github.com/tsuna/gohbase/region"
+	"google.golang.org/protobuf/proto"
+)
+
+// gohbase sends every call to the primary of a region. Reads that may be stale go there first; when that takes long they are sent to the
+// region's replicas too, over connections that are kept here. What a replica has opened is read on from it.
+
+// How long the primary has for a call alone, as HBase's own clients have it.
+const (
+	primaryGet  = 10 * time.Millisecond
+	primaryScan = time.Second
+)
+
+// errReplica is the end of a call to a replica that says nothing about the call.
+var errReplica = errors.New("a replica does not answer")
+
+// replica is a copy of a region that is not its primary.
+type replica struct {
+	region Region // the primary's
+	id     int
+	server string
+}
+
+// replicaInfo is a region by the name that it has in hbase:meta, and is asked for by the name of a replica.
+type replicaInfo struct {
+	hrpc.RegionInfo
+	specifier *pb.RegionSpecifier
+}
+
+// RegionSpecifier is what gohbase's calls ask of a region.
+func (i replicaInfo) RegionSpecifier() *pb.RegionSpecifier { return i.specifier }
+
+func (r *replica) info(table string) hrpc.RegionInfo {
+	info := region.NewInfo(0, nil, []byte(table), []byte(r.region.Name), r.region.Start, r.region.Stop)
+	return replicaInfo{info, &pb.RegionSpecifier{Type: pb.RegionSpecifier_REGION_NAME.Enum(), Value: []byte(r.name())}}
+}
+
+// name is the region's with the replica's number in it, and so in the sum at its end: table,start,time_number.sum.
+func (r *replica) name() string {
+	name := r.region.Name
+	if cut := len(name) - len(".") - 2*md5.Size - len("."); cut > 0 {
+		name = name[:cut]
+	}
+	name += fmt.Sprintf("_%04X", r.id)
+	sum := md5.Sum([]byte(name))
+	return name + "." + hex.EncodeToString(sum[:]) + "."
+}
+
+// parseReplicas gives the replicas that a row of hbase:meta tells of, in columns such as server_0001.
+func parseReplicas(r Row, reg Region) (out []replica) {
+	for _, cell := range r.Cells {
+		number, ok := strings.CutPrefix(string(cell.Qualifier), "server_")
+		if !ok || string(cell.Family) != "info" || len(cell.Value) == 0 {
+			continue
+		}
+		id, err := strconv.ParseUint(number, 16, 16)
+		if err != nil || id == 0 || slices.ContainsFunc(out, func(o replica) bool { return o.id == int(id) }) {
+			continue // of several versions the newest comes first
+		}
+		if _, _, err := net.SplitHostPort(string(cell.Value)); err == nil {
+			out = append(out, replica{region: reg, id: int(id), server: string(cell.Value)})
+		}
+	}
+	return out
+}
+
+// replicas finds the replicas of regions and keeps connections to their servers.
+type replicas struct {
+	dials *dialer
+	user  string
+
+	mu     sync.Mutex
+	tables map[string]replicatedTable
+	open   map[string]hrpc.RegionClient // by server
+	closed bool
+}
+
+// replicatedTable is what hbase:meta said of a table, by the start of regions.
+type replicatedTable struct {
+	regions []replica
+	at      time.Time
+}
+
+func newReplicas(dials *dialer, user string) *replicas {
+	return &replicas{dials: dials, user: user, tables: map[string]replicatedTable{}, open: map[string]hrpc.RegionClient{}}
+}
+
+func (r *replicas) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	for _, rc := range r.open {
+		rc.Close()
+	}
+}
+
+// forget makes replicas of a table be looked up again.
+func (r *replicas) forget(table string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.tables, table)
+}
+
+// replicasOf gives the replicas of the region that holds a key; none if the client was handed in or nothing can be learnt.
+func (c *client) replicasOf(ctx context.Context, table string, key []byte) []replica {
+	r := c.replicas
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	known, ok := r.tables[table]
+	r.mu.Unlock()
+	if !ok || time.Since(known.at) > maxRegionAge {
+		known = replicatedTable{at: time.Now()}
+		err := c.metaRows(ctx, table, func(row Row, reg Region) { known.regions = append(known.regions, parseReplicas(row, reg)...) })
+		if err != nil {
+			return nil
+		}
+		r.mu.Lock()
+		if len(r.tables) > 1000 {
+			clear(r.tables)
+		}
+		r.tables[table] = known
+		r.mu.Unlock()
+	}
+	var out []replica
+	for _, p := range known.regions {
+		if bytes.Compare(p.region.Start, key) <= 0 && (len(p.region.Stop) == 0 || bytes.Compare(key, p.region.Stop) < 0) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// at gives the connection to a server, which may still have to be made.
+func (r *replicas) at(server string) (hrpc.RegionClient, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, net.ErrClosed
+	}
+	rc, ok := r.open[server]
+	if !ok {
+		rc = region.NewClient(server, region.RegionClient, 1, 0, r.user, readTimeout, nil,
+			func(ctx context.Context, network, addr string) (net.Conn, error) {
+				conn, err := r.dials.dial(ctx, network, addr)
+				if err != nil {
+					return nil, err // not a nil connection of a type
+				}
+				return conn, nil
+			})
+		r.open[server] = rc
+	}
+	return rc, nil
+}
+
+// drop gives up a connection.
+func (r *replicas) drop(server string, rc hrpc.RegionClient) {
+	rc.Close()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.open[server] == rc {
+		delete(r.open, server)
+	}
+}
+
+// replicaSender sends calls to one replica, as gohbase's client does to primaries.
+type replicaSender struct {
+	*replicas
+	to *replica
+}
+
+// SendRPC sends a call once.
+func (s replicaSender) SendRPC(call hrpc.Call) (proto.Message, error) {
+	rc, err := s.at(s.to.server)
+	if err != nil {
+		return nil, err
+	}
+	dialling, cancel := context.WithTimeout(context.Background(), askTimeout) // others wait for it too
+	err = rc.Dial(dialling)
+	cancel()
+	if err != nil {
+		s.drop(s.to.server, rc)
+		return nil, fmt.Errorf("%w: %w", errReplica, err)
+	}
+	info := s.to.info(string(call.Table()))
+	info.SetClient(rc)
+	call.SetRegion(info)
+	rc.QueueRPC(call)
+	select {
+	case res := <-call.ResultChan():
+		var broken region.ServerError
+		var moved region.NotServingRegionError
+		var again region.RetryableError
+		switch {
+		case errors.As(res.Error, &broken):
+			s.drop(s.to.server, rc)
+			return nil, fmt.Errorf("%w: %w", errReplica, res.Error)
+		case errors.As(res.Error, &moved), errors.As(res.Error, &again):
+			s.forget(string(call.Table()))
+			return nil, fmt.Errorf("%w: %w", errReplica, res.Error)
+		}
+		return res.Msg, res.Error
+	case <-call.Context().Done():
+		return nil, call.Context().Err()
+	}
+}
+
+// read is where a call that reads was answered.
+type read struct {
+	msg  proto.Message
+	call hrpc.Call
+	from *replica // nil: the primary
+	err  error
+}
+
+// tryStale is tryAnd for a call that reads rows at key and may be answered by a replica, if the primary has not done so after
+// alone. abandoned gets what comes later, and who sent it; it may be nil.
+func (c *client) tryStale(ctx context.Context, d, alone time.Duration, table string, key []byte, mk call, abandoned func(proto.Message, *replica)) read {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	first := make(chan read, 1)
+	go func() {
+		var late func(proto.Message)
+		if abandoned != nil {
+			late = func(m proto.Message) { abandoned(m, nil) }
+		}
+		var r read
+		r.msg, r.call, r.err = c.tryAnd(ctx, d, mk, late)
+		first <- r
+	}()
+	t := time.NewTimer(alone)
+	defer t.Stop()
+	lookUp := t.C
+	found := make(chan []replica, 1)
+	others := make(chan read)
+	left := 0 // answers of replicas that are to come; -1: it is not known how many
+	var primary read
+	for {
+		select {
+		case primary = <-first:
+			if primary.err == nil || ctx.Err() != nil || !repeatable(primary.err) {
+				return primary
+			}
+			if lookUp != nil {
+				t.Reset(0)
+			}
+		case <-lookUp:
+			lookUp, left = nil, -1
+			go func() { found <- c.replicasOf(ctx, table, key) }()
+		case list := <-found:
+			left = len(list)
+			for _, to := range list {
+				go func() {
+					m, call, err := c.tryReplica(ctx, d, &to, mk, abandoned)
+					select {
+					case others <- read{m, call, &to, err}:
+					case <-ctx.Done():
+						if err == nil && abandoned != nil {
+							abandoned(m, &to)
+						}
+					}
+				}()
+			}
+		case r := <-others:
+			if left--; r.err == nil {
+				cancel()
+				if primary.err == nil { // it has been given up, or has just answered too
+					if late := <-first; late.err == nil && abandoned != nil {
+						abandoned(late.msg, nil)
+					}
+				}
+				return r
+			}
+		}
+		if primary.err != nil && lookUp == nil && left == 0 {
+			return primary
+		}
+	}
+}
+
+// tryReplica sends one attempt to a replica.
+func (c *client) tryReplica(ctx context.Context, d time.Duration, to *replica, mk call, abandoned func(proto.Message, *replica)) (proto.Message, hrpc.Call, error) {
+	actx, cancel := context.WithTimeout(ctx, c.timeout(d))
+	defer cancel()
+	sent, end := lingering(ctx, actx)
+	defer end()
+	msg, err := mk(sent)
+	if err != nil {
+		return nil, nil, err
+	}
+	c.stats.rpcs.Add(1)
+	var late func(proto.Message)
+	if abandoned != nil {
+		late = func(m proto.Message) { abandoned(m, to) }
+	}
+	m, err := sendAnd(actx, replicaSender{c.replicas, to}, msg, late)
+	if err != nil && ctx.Err() == nil && actx.Err() != nil {
+		err = errReplica
+	}
+	return m, msg, err
+}
+
+// lingering is the context of a call whose answer must be seen even when it comes some time after actx has ended. end tells that it came.
+func lingering(ctx, actx context.Context) (sent context.Context, end func()) {
+	wait, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(actx, func() { time.AfterFunc(abandonedWait, cancel) })
+	return wait, func() {
+		if stop() {
+			cancel()
+		}
+	}
+}
