@@ -3,13 +3,17 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net/url"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"software.sslmate.com/src/go-pkcs12"
 
 	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/internal/poison"
@@ -46,28 +50,65 @@ func TestTLS(t *testing.T) {
 			if mutual {
 				secured += "&tls_cert=" + url.QueryEscape(client)
 			}
+			stores := javaStores(t, ca, client)
 			testscript.Run(t, testscript.Params{Dir: "testdata/tls",
 				Setup: func(e *testscript.Env) error {
+					for name, own := range map[string]string{"JKS": "own.jks", "PKCS12": "own.p12"} {
+						e.Setenv(name, address+"?tls&tls_ca="+url.QueryEscape(stores+"/trust.jks")+"&tls_cert="+url.QueryEscape(stores+"/"+own)+"&tls_password_file="+url.QueryEscape(stores+"/password"))
+					}
 					e.Setenv("ADDRESS", address)
 					e.Setenv("SECURED", secured)
 					e.Setenv("CA", url.QueryEscape(ca))
 					host, port, _ := strings.Cut(quorum, ":")
-					site := "<configuration>"
-					for name, value := range map[string]string{"hbase.zookeeper.quorum": host, "hbase.zookeeper.property.clientPort": port, "hbase.client.netty.tls.enabled": "true",
-						"hbase.rpc.tls.truststore.location": ca, "hbase.rpc.tls.keystore.location": client} {
-						site += "<property><name>" + name + "</name><value>" + value + "</value></property>"
-					}
-					if err := os.Mkdir(e.WorkDir+"/conf", 0o755); err != nil {
-						return err
-					}
-					if err := os.WriteFile(e.WorkDir+"/conf/hbase-site.xml", []byte(site+"</configuration>"), 0o600); err != nil {
-						return err
+					for dir, files := range map[string][]string{"conf": {ca, client, ""}, "stores": {stores + "/trust.jks", stores + "/own.p12", "secret"}} {
+						site := "<configuration>"
+						for name, value := range map[string]string{"hbase.zookeeper.quorum": host, "hbase.zookeeper.property.clientPort": port, "hbase.client.netty.tls.enabled": "true",
+							"hbase.rpc.tls.truststore.location": files[0], "hbase.rpc.tls.truststore.password": files[2],
+							"hbase.rpc.tls.keystore.location": files[1], "hbase.rpc.tls.keystore.password": files[2]} {
+							site += "<property><name>" + name + "</name><value>" + value + "</value></property>"
+						}
+						if err := os.Mkdir(e.WorkDir+"/"+dir, 0o755); err != nil {
+							return err
+						}
+						if err := os.WriteFile(e.WorkDir+"/"+dir+"/hbase-site.xml", []byte(site+"</configuration>"), 0o600); err != nil {
+							return err
+						}
 					}
 					return nil
 				},
 				Condition: func(cond string) (bool, error) { return cond == "mutual" && mutual, nil }})
 		})
 	}
+}
+
+// javaStores makes of PEM files what Java keeps certificates in: trust.jks, own.p12 and own.jks, with the password in the file password.
+func javaStores(t *testing.T, ca, client string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	pair, err := tls.LoadX509KeyPair(client, client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p12, err := pkcs12.Modern.Encode(pair.PrivateKey, pair.Leaf, nil, "secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, b := range map[string][]byte{"own.p12": p12, "password": []byte("secret\n")} {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{
+		{"-importcert", "-alias", "ca", "-file", ca, "-keystore", "trust.jks", "-storetype", "JKS"},
+		{"-importkeystore", "-srckeystore", "own.p12", "-srcstorepass", "secret", "-destkeystore", "own.jks", "-deststoretype", "JKS"},
+	} {
+		cmd := exec.Command("keytool", append(args, "-noprompt", "-storepass", "secret")...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("keytool %v: %v\n%s", args, err, out)
+		}
+	}
+	return dir
 }
 
 // The demo's tables on a real HBase give what the embedded store gives.
