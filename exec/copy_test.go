@@ -154,6 +154,25 @@ func TestCopyLoneNull(t *testing.T) {
 	}
 }
 
+// COPY TO writes the columns that are named, one or several, and a query that is wrong makes no file.
+func TestCopyColumns(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE t (id INT PRIMARY KEY, a STRING, b STRING); INSERT INTO t VALUES (1, 'x', 'y')")
+	for columns, want := range map[string]string{"": "id,a,b\n1,x,y\n", "(b)": "b\ny\n", "(b, id)": "b,id\ny,1\n"} {
+		file := filepath.Join(t.TempDir(), "f.csv")
+		w.run("COPY t " + columns + " TO '" + file + "'")
+		if b, err := os.ReadFile(file); err != nil || string(b) != want {
+			t.Errorf("%s: %q, %v; want %q", columns, b, err, want)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "f.csv")
+	w.refused("nosuch", "COPY (SELECT nosuch FROM t) TO '"+file+"'")
+	if _, err := os.Stat(file); err == nil {
+		t.Error("a file was made")
+	}
+}
+
 // What an object does not name stays, also within one file, and in every layout.
 func TestCopyObjects(t *testing.T) {
 	for _, more := range []string{"", " INDEX i (a AS TEXT(4), id AS INT32)"} {

@@ -115,6 +115,9 @@ func tryAll(ctx context.Context, all []*suite, sites []site, o options) []trial 
 	trials := make([]trial, len(sites))
 	for n := range trials {
 		trials[n] = trial{n: n, left: batches(n, filepath.ToSlash(filepath.Dir(sites[n].file)), all)}
+		if len(trials[n].left) == 0 {
+			fmt.Printf("%4d SURVIVED %s: no test comes past it\n", n, sites[n])
+		}
 	}
 	for _, cost := range []time.Duration{o.first, math.MaxInt64} {
 		inParallel(len(trials), func(n int) {
