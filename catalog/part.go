@@ -240,7 +240,7 @@ func (p *Part) Values(set, column types.Set, limit int) ([]types.Value, bool) {
 	if !ok {
 		vals, few := set.Values(limit)
 		if !few && len(p.Columns) == 1 {
-			return expr.Steps(p.Expr, p.Columns[0], column, limit)
+			return expr.Bins(p.Expr, p.Columns[0], column, limit)
 		}
 		return vals, few
 	}

@@ -158,7 +158,7 @@ func TestAlgebra(t *testing.T) {
 				if img, known := Image(e, col, in); known && in.Contains(v) && !img.Contains(y) {
 					t.Fatalf("seed %d: %s of %s in %s is %s, not in %s", seed, text, v.SQL(), in, y.SQL(), img)
 				}
-				if steps, few := Steps(e, col, in, 100); few && in.Contains(v) && !types.Points(steps...).Contains(y) {
+				if steps, few := Bins(e, col, in, 100); few && in.Contains(v) && !types.Points(steps...).Contains(y) {
 					t.Fatalf("seed %d: %s of %s in %s is %s, not among %v", seed, text, v.SQL(), in, y.SQL(), steps)
 				}
 				out := randomSet(r, e.Type())

@@ -51,8 +51,8 @@ func sameNumbers(from, to types.Type) bool {
 	return (from.IsInteger() || from == types.Timestamp) && (to == types.BigInt || to == types.Timestamp || from.IsInteger() && to.IsInteger() && to >= from)
 }
 
-// retag gives the values of s the type t.
-func retag(s types.Set, t types.Type) types.Set {
+// recast gives the values of s the type t.
+func recast(s types.Set, t types.Type) types.Set {
 	out := slices.Clone(s)
 	for i := range out {
 		if !out[i].Lo.IsNull() {
@@ -72,7 +72,7 @@ func Image(e Expr, col int, in types.Set) (types.Set, bool) {
 		return in, e.Index == col
 	case *Cast:
 		if sub, ok := Image(e.X, col, in); ok && sameNumbers(e.X.Type(), e.Typ) {
-			return retag(sub, e.Typ), true
+			return recast(sub, e.Typ), true
 		}
 	case *Call:
 		arg, a, ok := e.algebra()
@@ -95,9 +95,9 @@ func Image(e Expr, col int, in types.Set) (types.Set, bool) {
 	return nil, false
 }
 
-// Steps lists the values that e, which is Monotone and not Injective, has for the values of column col in in, where
+// Bins lists the values that e, which is Monotone and not Injective, has for the values of column col in in, where
 // they are at most limit: those of bins and of units of time. ok is false when they are more, or not known.
-func Steps(e Expr, col int, in types.Set, limit int) (vs []types.Value, ok bool) {
+func Bins(e Expr, col int, in types.Set, limit int) (vs []types.Value, ok bool) {
 	if Monotone(e, col) == 0 || Injective(e, col) {
 		return nil, false
 	}
@@ -194,7 +194,7 @@ func inverse(e Expr, out types.Set, within func(x Expr) types.Set) (x Expr, pre 
 	case *Cast:
 		switch {
 		case sameNumbers(e.X.Type(), e.Typ):
-			return e.X, retag(out, e.X.Type()), true, true
+			return e.X, recast(out, e.X.Type()), true, true
 		case e.X.Type().IsInteger() && e.Typ == types.String:
 			if pre, ok = writtenAs(out, e.X.Type()); ok {
 				return e.X, pre, true, true
@@ -267,7 +267,7 @@ func Domain(e Expr) (types.Set, bool) {
 		}
 	case *Cast:
 		if s, ok := Domain(e.X); ok && sameNumbers(e.X.Type(), e.Typ) {
-			return retag(s, e.Typ), true
+			return recast(s, e.Typ), true
 		}
 	case *Call:
 		if a := e.Func.Key; a != nil && a.Domain != nil {

@@ -168,7 +168,7 @@ func (c *regionConn) prepare(frame []byte) []byte {
 }
 
 // withoutTimeRange takes the time range without ends off gohbase's own look-ups of regions: HBase 3 takes it for one that ends where
-// it begins. The scan is in frame at the place given; own tells that it is one of gohbase's.
+// it begins. The scan is in frame at the place given; own reports whether it is one of gohbase's.
 func withoutTimeRange(frame []byte, at int) (out []byte, own bool) {
 	if !bytes.Contains(frame[:min(len(frame), 256)], []byte("hbase:meta,,1")) {
 		return frame, false
