@@ -324,7 +324,10 @@ func (b *builder) pattern(defs []parser.PartDef, key bool) (*Composite, error) {
 		}
 		p.Parts = append(p.Parts, part)
 	}
-	return p, checkParts(p.Parts, key)
+	if err := checkParts(p.Parts, key); err != nil {
+		return nil, err
+	}
+	return p, p.checkNullable(key)
 }
 
 func (b *builder) part(d parser.PartDef) (*Part, error) {
@@ -355,13 +358,15 @@ func (b *builder) part(d parser.PartDef) (*Part, error) {
 		return nil, parser.Errorf(d.Expr.Position(), "%s differs each time: a key with it could not be found again", name)
 	}
 	part.Expr, part.Columns = e, expr.Columns(e)
-	if part.Encoding, err = b.c.newEncoding(d.Encoding, e.Type(), e, d.Pos); err != nil {
+	def, nullable := withoutNullable(d.Encoding)
+	part.nullable = nullable
+	if part.Encoding, err = b.c.newEncoding(def, e.Type(), e, d.Pos); err != nil {
 		return nil, err
 	}
 	part.scales = (part.Encoding.Order() == Unordered || e.Type() != types.Decimal) &&
 		slices.ContainsFunc(part.Columns, func(col int) bool { return b.t.Columns[col].Type == types.Decimal })
 	switch upright(part.Encoding).(type) {
-	case phoenixElement, phoenixArray:
+	case phoenixElement, phoenixArray, emptyNull:
 		return nil, parser.Errorf(d.Pos, "%s is for cells", part.Encoding)
 	}
 	if withoutScale(part.Encoding) {

@@ -55,6 +55,8 @@ type Column struct {
 	NotNull bool
 	// KeyPart reports whether the column is read from the key (or from table name or qualifier).
 	KeyPart bool
+	// NullKey reports whether the column is read from the key and may be NULL there: its part is NULLABLE.
+	NullKey bool
 	// Family and Qualifier name the cell otherwise; Encoding says how its value is stored.
 	Family, Qualifier string
 	Encoding          Encoding
@@ -116,6 +118,8 @@ type Layout struct {
 type Composite struct {
 	Parts []*Part
 	table *Table
+	// optional is how many parts at the end a key may lack: it does where all that they hold is NULL.
+	optional int
 }
 
 // Rows of a table are []types.Value: one a column, in order, then these pseudo-columns.

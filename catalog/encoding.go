@@ -93,10 +93,14 @@ func cellEncoding(t types.Type) Encoding {
 // MaxKeyLength is the longest rowkey that HBase stores, in bytes.
 const MaxKeyLength = 32767
 
-// AbsentIsNull reports whether c is NULL exactly in the rows that do not have its cell: not where several columns stand in it.
+// AbsentIsNull reports whether c is NULL exactly in the rows that do not have its cell: not where several columns stand in it, an empty cell
+// is NULL or one that is not there a value.
 func (c *Column) AbsentIsNull() bool {
-	_, one := c.Encoding.(phoenixElement)
-	return !one
+	switch c.Encoding.(type) {
+	case phoenixElement, emptyNull:
+		return false
+	}
+	return true
 }
 
 // DecodeCell reads the bytes of c's cell. Of packed columns, OpenTSDB's need the qualifier too: see DecodePacked.

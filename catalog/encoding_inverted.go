@@ -3,6 +3,7 @@ package catalog
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/hql-db/hql/types"
@@ -21,8 +22,8 @@ func invert(e Encoding) (Encoding, error) {
 	switch e.(type) {
 	case inverted, invertedDelimited:
 		return nil, errors.New("what is INVERTED twice is as it was")
-	case openTSDBValue:
-		return nil, errors.New("OPENTSDB_VALUE cannot be INVERTED")
+	case openTSDBValue, emptyNull:
+		return nil, fmt.Errorf("%s cannot be INVERTED", e)
 	case Delimited:
 		return invertedDelimited{inverted{e}}, nil
 	}

@@ -31,6 +31,8 @@ const (
 // withoutScale reports whether e holds 1.5 for 1.50.
 func withoutScale(e Encoding) bool {
 	switch e := upright(e).(type) {
+	case emptyNull:
+		return withoutScale(e.Encoding)
 	case phoenixDecimal:
 		return true
 	case moment96:

@@ -100,6 +100,11 @@ var builtins = slices.Concat([]EncodingType{
 		{Name: "OPENTSDB_VALUE", Doc: "as OpenTSDB writes it, for cells under `OPENTSDB_QUALIFIER`", Types: []types.Type{types.Double}, Make: always(openTSDBValue{})},
 		{Name: invertedName, Signature: "INVERTED encoding", Doc: "the bytes of any of the others, all bits inverted: greater values first, as of Phoenix's columns that are DESC. `X'FF'` behind `INVERTED TEXT` keeps the order",
 			Make: aboutOthers},
+		{Name: nullableName, Signature: "NULLABLE encoding", Doc: "NULL is no bytes. In a cell: an empty one is NULL. In a ROW KEY: the column may be NULL; the encoding varies in width, and the end of the key or `X'00'` ends it, or, INVERTED, `X'FF'`, which is `X'00'` behind a NULL; at the end of a key NULLs are left away, with the `X'00'` in front of them, as Phoenix does",
+			Make: func(types.Type, []types.Value) (Encoding, error) {
+				return nil, errors.New("NULLABLE stands in front of an encoding: NULLABLE TEXT")
+			}},
+		{Name: defaultName, Signature: defaultName + "(value, 'encoding')", Doc: "of a cell: the value where it is not there, NULL where it is empty", Args: AnyArgs, Make: aboutOthers},
 	})
 
 const (
@@ -218,8 +223,31 @@ func (c *Catalog) phoenix(def *parser.EncodingDef) bool {
 	if def == nil {
 		return false
 	}
+	def, _ = withoutNullable(def)
+	if len(def.Args) == 2 && def.Name == defaultName {
+		if of, ok := def.Args[1].(*parser.Literal); ok {
+			return strings.Contains(strings.ToUpper(of.Text), "PHOENIX ")
+		}
+	}
 	name, _ := uprightName(def.Name)
 	return slices.ContainsFunc(c.encodings(name), func(e *EncodingType) bool { return e.Phoenix })
+}
+
+// nullableName in front of an encoding makes a part of a key one that may be NULL.
+const nullableName = "NULLABLE"
+
+// withoutNullable is def without NULLABLE in front.
+func withoutNullable(def *parser.EncodingDef) (of *parser.EncodingDef, nullable bool) {
+	if def == nil {
+		return nil, false
+	}
+	name, ok := strings.CutPrefix(def.Name, nullableName+" ")
+	if !ok {
+		return def, false
+	}
+	d := *def
+	d.Name = name
+	return &d, true
 }
 
 // uprightName is the name of the encoding behind INVERTED, and any other name itself.
@@ -229,6 +257,13 @@ func uprightName(name string) (of string, turned bool) {
 
 // named makes the encoding called name for values of type t.
 func (c *Catalog) named(name string, t types.Type, args []types.Value) (Encoding, error) {
+	if of, ok := strings.CutPrefix(name, nullableName+" "); ok {
+		enc, err := c.named(of, t, args)
+		if err != nil {
+			return nil, err
+		}
+		return nullableCell(enc)
+	}
 	if of, turned := uprightName(name); turned {
 		enc, err := c.named(of, t, args)
 		if err != nil {
@@ -241,6 +276,8 @@ func (c *Catalog) named(name string, t types.Type, args []types.Value) (Encoding
 		return c.element(t, args)
 	case arrayName:
 		return c.array(t, args)
+	case defaultName:
+		return c.withDefault(t, args)
 	}
 	all := c.encodings(name)
 	if all == nil {

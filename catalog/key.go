@@ -68,14 +68,21 @@ func (p *Composite) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte
 		at   int
 	}
 	var later []pending // parts computed from the bytes after them
-	for _, part := range p.Parts {
+	null := false       // the part before is NULL
+	end := start        // of what is not NULL
+	for i, part := range p.Parts {
 		if part.Literal != nil {
-			dst = append(dst, part.Literal...)
+			dst = append(dst, part.delimiter(null)...)
+			if !p.MayLack(i) || part.Literal[0] != 0 && !null {
+				end = len(dst)
+			}
+			null = false
 			continue
 		}
 		if part.fromRest != nil {
 			later = append(later, pending{part, len(dst)})
 			dst = append(dst, make([]byte, part.Width())...)
+			end = len(dst)
 			continue
 		}
 		var v types.Value
@@ -88,13 +95,18 @@ func (p *Composite) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte
 		if err != nil {
 			return dst, part.refuse(p.table, "%v", err)
 		}
-		if v.IsNull() {
-			return dst, part.refuse(p.table, "it must not be NULL")
+		if null = v.IsNull(); null {
+			if !part.nullable {
+				return dst, part.refuse(p.table, "it must not be NULL")
+			}
+			continue
 		}
 		if dst, err = part.Append(dst, v); err != nil {
 			return dst, part.refuse(p.table, "%v", err)
 		}
+		end = len(dst)
 	}
+	dst = dst[:end]
 	for i := len(later) - 1; i >= 0; i-- {
 		l := later[i]
 		w := l.part.Width()
@@ -112,6 +124,14 @@ func (p *Composite) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte
 		return dst, &KeyError{Part: p.Parts[len(p.Parts)-1].Source, Msg: fmt.Sprintf("the key would be %d bytes long, HBase takes at most %d", n, MaxKeyLength)}
 	}
 	return dst, nil
+}
+
+// delimiter gives the bytes of the literal p behind a part: behind a NULL 0x00, which stands before all values.
+func (p *Part) delimiter(null bool) []byte {
+	if null {
+		return []byte{0}
+	}
+	return p.Literal
 }
 
 // canonical is row with Column.Canonical of each value that p is made of, so that equal values are in one place.
@@ -137,6 +157,9 @@ const maxParts = 32
 // it does not, nothing tells where a part ends that the end of the key ends.
 func (p *Composite) length(i int, rest []byte, whole bool) (int, error) {
 	part := p.Parts[i]
+	if part.nullable && (len(rest) == 0 && whole || part.end != nil && len(rest) > 0 && rest[0] == 0) {
+		return 0, nil
+	}
 	if part.ends != nil {
 		n, err := part.ends.Length(rest)
 		if err != nil {
@@ -155,13 +178,29 @@ func (p *Composite) length(i int, rest []byte, whole bool) (int, error) {
 			return 0, &MalformedError{part.Source, "the key is too short"}
 		}
 	case n == Variable:
-		if n = bytes.Index(rest, p.Parts[i+1].Literal); n < 0 {
+		if n = bytes.Index(rest, p.Parts[i+1].Literal); n < 0 && whole && p.MayLack(i+1) && !part.inverted() {
+			return len(rest), nil
+		}
+		if n < 0 {
 			return 0, &MalformedError{part.Source, "the delimiter after it is missing"}
 		}
+	case n > len(rest) && len(rest) == 0 && whole && p.MayLack(i):
+		return 0, nil
 	case n > len(rest):
 		return 0, &MalformedError{part.Source, "the key is too short"}
 	}
 	return n, nil
+}
+
+// ended reports whether src ends before part i, at at, because all behind is NULL. A delimiter in front is not left there.
+func (p *Composite) ended(src []byte, at, i int) (bool, error) {
+	if at < len(src) || !p.MayLack(i) {
+		return false, nil
+	}
+	if i > 0 && p.Parts[i].nullable && p.MayLack(i-1) && p.Parts[i-1].Literal != nil && at > 0 && src[at-1] == 0 {
+		return false, &MalformedError{p.Parts[i].Source, "a delimiter is in front of NULLs at the end"}
+	}
+	return true, nil
 }
 
 // Field is where one part of a pattern stands in stored bytes.
@@ -177,20 +216,33 @@ type Field struct {
 func (p *Composite) Fields(src []byte) ([]Field, error) {
 	var out []Field
 	at := 0
+	null := false // the part before is NULL
 	for i, part := range p.Parts {
 		rest := src[at:]
 		f := Field{Part: part, Offset: at}
+		switch ended, err := p.ended(src, at, i); {
+		case err != nil:
+			return out, err
+		case ended:
+			return out, nil
+		}
 		if part.Literal != nil {
-			if !bytes.HasPrefix(rest, part.Literal) {
+			d := part.delimiter(null)
+			if !bytes.HasPrefix(rest, d) || null && i+1 == len(p.Parts) {
 				return out, &MalformedError{part.Source, "it is not there"}
 			}
-			f.Bytes = rest[:len(part.Literal)]
+			f.Bytes = rest[:len(d)]
+			null = false
 		} else {
 			n, err := p.length(i, rest, true)
 			if err != nil {
 				return out, err
 			}
 			f.Bytes = rest[:n]
+			if null = part.nullable && n == 0; null {
+				out = append(out, f)
+				continue
+			}
 			if f.Value, err = part.Decode(f.Bytes); err != nil {
 				return out, &MalformedError{part.Source, err.Error()}
 			}
@@ -218,11 +270,23 @@ func (p *Composite) split(src []byte, first int, vals []types.Value, ends, decid
 	}
 	for i := first; i < len(p.Parts); i++ {
 		part, rest := p.Parts[i], src[at:]
+		ended, err := p.ended(src, at, i)
+		if err != nil {
+			return err
+		}
+		if ended {
+			for ; i < len(p.Parts); i++ {
+				vals[i], ends[i], decides[i] = types.Value{}, at, at+1 // a key that goes on may hold a value there
+			}
+			return nil
+		}
 		if part.Literal != nil {
-			if !bytes.HasPrefix(rest, part.Literal) {
+			null := i > 0 && p.Parts[i-1].nullable && vals[i-1].IsNull()
+			d := part.delimiter(null)
+			if !bytes.HasPrefix(rest, d) || null && i+1 == len(p.Parts) {
 				return &MalformedError{part.Source, "it is not there"}
 			}
-			at += len(part.Literal)
+			at += len(d)
 			ends[i], decides[i] = at, at
 			continue
 		}
@@ -239,6 +303,10 @@ func (p *Composite) split(src []byte, first int, vals []types.Value, ends, decid
 			more = part.tail + 1
 		default:
 			more = len(p.Parts[i+1].Literal)
+		}
+		if n == 0 && part.nullable {
+			vals[i], ends[i], decides[i] = types.Value{}, at, at+more
+			continue
 		}
 		v, err := part.Decode(rest[:n])
 		if err != nil {
@@ -395,6 +463,9 @@ func (r *KeyReader) EncodeRow(row []types.Value, env *expr.Env) (table string, k
 		if s.byLookup {
 			continue
 		}
+		if back[s.col].IsNull() && row[s.col].IsNull() {
+			continue
+		}
 		if c, err := types.Compare(back[s.col], row[s.col]); err != nil || c != 0 {
 			return "", nil, nil, &KeyError{Part: s.source, Column: l.Key.table.Columns[s.col].Name,
 				Msg: fmt.Sprintf("%s does not fit: it would read back as %s", row[s.col].SQL(), back[s.col].SQL())}
@@ -453,6 +524,11 @@ func (l *Layout) DecodeRow(table string, key, qualifier []byte, row []types.Valu
 func (l *Layout) solveJoint(s *solver, vals *[3][]types.Value) (types.Value, bool) {
 	set := types.All()
 	pats := l.patterns()
+	for _, ref := range s.joint {
+		if pats[ref.from].Parts[ref.part].nullable && vals[ref.from][ref.part].IsNull() {
+			return types.Value{}, true
+		}
+	}
 	for range 2 { // the second time with what the first left: a time of day needs its day
 		for _, ref := range s.joint {
 			p := pats[ref.from].Parts[ref.part]

@@ -23,6 +23,7 @@ type Part struct {
 	Def      parser.PartDef
 	Source   string // as written: "uid AS TEXT(6)"
 
+	nullable            bool      // see Nullable
 	tail                int       // see FixedTail
 	scales              bool      // see ManyScales
 	ends                Delimited // the encoding, where its bytes tell where they end; or nil
@@ -276,6 +277,11 @@ func (p *Part) Width() int {
 //	uid AS TEXT in (uid AS TEXT, ts AS INT64)     8
 func (p *Part) FixedTail() int { return p.tail }
 
+// Nullable reports whether the part holds NULL as well, as no bytes: see nullableName.
+//
+//	uid AS NULLABLE TEXT     true
+func (p *Part) Nullable() bool { return p.nullable }
+
 // ManyScales reports whether the part is made of a DECIMAL and has different bytes for 1.5 and 1.50, which are equal: a value does not tell which
 // bytes to look for.
 //
@@ -304,6 +310,9 @@ func (p *Part) Append(dst []byte, v types.Value) ([]byte, error) {
 		}
 		return dst, fmt.Errorf("the end of %s and the delimiter %s after it hold that delimiter earlier", v.SQL(), p.end.Source)
 	}
+	if err == nil && p.nullable && (len(dst) == at || p.end != nil && dst[at] == 0) {
+		return dst, fmt.Errorf("%s would be read back as NULL", v.SQL())
+	}
 	return dst, err
 }
 
@@ -320,6 +329,10 @@ func (p *Part) Decode(b []byte) (types.Value, error) { return p.Encoding.Decode(
 //	n AS TEXT, n > 5                not ok
 func (p *Part) Ranges(dst []ByteRange, iv types.Interval) (out []ByteRange, exact, ok bool) {
 	if !iv.IsPoint() {
+		if p.nullable {
+			out, exact, ok = appendRanges(nil, p.Encoding, iv, p.follow())
+			return append(dst, p.withoutNull(out)...), exact, ok
+		}
 		return appendRanges(dst, p.Encoding, iv, p.follow())
 	}
 	b, err := p.Append(nil, iv.Lo)
@@ -327,6 +340,26 @@ func (p *Part) Ranges(dst []ByteRange, iv types.Interval) (out []ByteRange, exac
 		return dst, true, true // it cannot be stored: no row has it
 	}
 	return append(dst, ByteRange{Lo: b, Point: true, Value: iv.Lo}), true, true
+}
+
+// withoutNull takes NULL out of rs: it has no bytes, and 0x00 or the end of the key behind it.
+func (p *Part) withoutNull(rs []ByteRange) []ByteRange {
+	least := []byte{0}
+	if p.end != nil {
+		least[0] = 1
+	}
+	n := 0
+	for _, r := range rs {
+		if !r.Point && bytes.Compare(r.Lo, least) < 0 {
+			r.Lo = least
+		}
+		if r.Point && len(r.Lo) == 0 || r.Hi != nil && bytes.Compare(r.Lo, r.Hi) >= 0 {
+			continue
+		}
+		rs[n] = r
+		n++
+	}
+	return rs[:n]
 }
 
 // follow tells what comes after the part.

@@ -47,6 +47,65 @@ func checkParts(parts []*Part, key bool) error {
 	return nil
 }
 
+// checkNullable checks the parts that hold NULL as well, and finds those that keys may lack.
+func (p *Composite) checkNullable(key bool) error {
+	for i, part := range p.Parts {
+		if !part.nullable {
+			continue
+		}
+		refuse := func(why string) error {
+			return parser.Errorf(part.Def.Pos, "%s cannot be NULLABLE: %s", part.Source, why)
+		}
+		ended := part.end != nil && len(part.end.Literal) == 1
+		switch _, column := part.Column(); {
+		case !key:
+			return refuse("it is no part of a ROW KEY")
+		case !column && !isCast(part.Expr):
+			return refuse("it is no column")
+		case part.Encoding.Width() != Variable || part.ends != nil || part.tail > 0:
+			return refuse("a NULL would not be told from a value")
+		case part.inverted() && (!ended || part.end.Literal[0] != 0xff):
+			return refuse("X'FF' must end it")
+		case !part.inverted() && part.end != nil && (!ended || part.end.Literal[0] != 0):
+			return refuse("X'00' must end it, or the end of the key")
+		case part.end != nil && !part.inverted() && i+2 == len(p.Parts):
+			return refuse("the end of the key ends it, without a delimiter")
+		}
+	}
+	for i := len(p.Parts); i > 0; p.optional = len(p.Parts) - i {
+		switch part := p.Parts[i-1]; {
+		case part.nullable:
+			i--
+		case i > 1 && part == p.Parts[i-2].end && p.Parts[i-2].inverted() && p.Parts[i-2].nullable:
+			i -= 2
+		case i > 1 && i < len(p.Parts) && part == p.Parts[i-2].end && !p.Parts[i-2].inverted() && string(part.Literal) == "\x00":
+			i--
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+func isCast(e expr.Expr) bool {
+	c, ok := e.(*expr.Cast)
+	if !ok {
+		return false
+	}
+	_, ok = c.X.(*expr.Column)
+	return ok
+}
+
+// MayLack reports whether keys may end before part i, which is one of those at the end that are NULL or delimit these.
+//
+//	ROW KEY (a AS TEXT, X'00', b AS NULLABLE TEXT)     of 1 and 2
+func (p *Composite) MayLack(i int) bool { return i >= len(p.Parts)-p.optional }
+
+// Nullable reports whether a part of p holds NULL as well.
+func (p *Composite) Nullable() bool {
+	return slices.ContainsFunc(p.Parts, func(part *Part) bool { return part.nullable })
+}
+
 // checkLiteral checks that a literal part has bytes.
 func checkLiteral(p *Part) error {
 	if len(p.Literal) == 0 {
@@ -183,6 +242,10 @@ func (b *builder) readable() error {
 			l.solve = append(l.solve, s)
 			if l.Kind == Primary {
 				col.KeyPart = true
+				col.NullKey = s.direct && pats[s.from].Parts[s.part].nullable
+			}
+			if of := pats[s.from].Parts[s.part]; n > 0 && s.direct && col.KeyPart && of.nullable != col.NullKey {
+				return parser.Errorf(of.Def.Pos, "column %s may be NULL in one layout alone", col.Name)
 			}
 		}
 		if l.Kind != Primary && !l.leadsTo(b.t.Layouts[0]) {
@@ -190,7 +253,7 @@ func (b *builder) readable() error {
 				WithHint("put those columns into it as they are, not what is computed from them")
 		}
 		for col := range users {
-			if c := b.t.Columns[col]; l.Kind == Index && !c.KeyPart {
+			if c := b.t.Columns[col]; l.Kind == Index && !c.KeyPart && !l.holdsNull(col) {
 				l.Sparse = append(l.Sparse, c)
 			}
 		}
@@ -206,6 +269,11 @@ func (b *builder) readable() error {
 		return err
 	}
 	return b.holdTimes()
+}
+
+// holdsNull reports whether all parts of l's key that are made of column col are NULLABLE.
+func (l *Layout) holdsNull(col int) bool {
+	return !slices.ContainsFunc(l.Key.Parts, func(p *Part) bool { return slices.Contains(p.Columns, col) && !p.nullable })
 }
 
 // packedAlone refuses what the rows that a row of HBase holds under a packed column cannot each have: cells in its family, where

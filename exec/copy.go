@@ -303,7 +303,7 @@ func (c *copier) fields(row []types.Value, rec []field) error {
 	for i, col := range c.in.cols {
 		f := rec[i]
 		switch {
-		case f.null && !(f.text == "" && col.KeyPart && col.Type == types.String):
+		case f.null && !(f.text == "" && col.KeyPart && !col.NullKey && col.Type == types.String):
 			continue
 		case f.text == "" && col.Type != types.String && col.Type != types.Bytes:
 			continue

@@ -67,7 +67,16 @@ func (g *lawWorld) layoutValue(col *catalog.Column) types.Value {
 	if !col.KeyPart && col.Packed == nil && g.table.Layouts[0].PartOf(col.Index) == nil && !g.inAnyKey(col) && r.IntN(4) == 0 {
 		return types.Value{}
 	}
+	if col.NullKey && r.IntN(3) == 0 {
+		return types.Value{}
+	}
 	switch t := col.Type; t {
+	case types.Decimal:
+		v, err := types.ParseDecimal(g.pick("0", "-1.5", "7", "100", "0.001"))
+		if err != nil {
+			g.t.Fatal(err)
+		}
+		return v
 	case types.Int, types.BigInt, types.SmallInt, types.TinyInt:
 		return types.NewIntOf(t, []int64{0, 1, 2, 3, 7, 9, 10, 100, 1001, -1}[r.IntN(10)])
 	case types.Date:

@@ -117,7 +117,7 @@ func (r *run) describe(t *catalog.Table) *Rows {
 	var rows [][]string
 	for _, c := range t.Columns {
 		null := "yes"
-		if c.NotNull || c.KeyPart {
+		if c.NotNull || c.KeyPart && !c.NullKey {
 			null = "no"
 		}
 		where, encoding := c.Family+":"+c.Qualifier, c.Encoding.String()

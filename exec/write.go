@@ -387,7 +387,9 @@ func (w *writer) cells(l *catalog.Layout, row []types.Value, set []bool, at plac
 			cell.Qualifier = at.qualifier
 		}
 		if row[i].IsNull() {
-			if !w.ifNew || l.Kind != catalog.Primary {
+			if c.EmptyIsNull() {
+				puts = append(puts, cell)
+			} else if !w.ifNew || l.Kind != catalog.Primary {
 				removed = append(removed, cell)
 			}
 			continue

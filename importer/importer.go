@@ -51,7 +51,6 @@ type table struct {
 	later        []string // columns that the reader of the definition has to complete
 	families     []string // named without a column
 	parts        []string
-	options      string
 	with         []string // options behind WITH
 	todo         []string
 	used         map[string]bool // column names in lower case
@@ -123,8 +122,8 @@ func (t *table) sql() (string, error) {
 	for _, f := range t.families {
 		families += "FAMILY " + parser.QuoteName(f) + " () "
 	}
-	src := fmt.Sprintf("CREATE EXTERNAL TABLE %s (%s) %sSTORED IN %s ROW KEY (%s) %s",
-		parser.QuoteName(t.name), strings.Join(t.columns, ", "), families, text(t.stored), strings.Join(t.parts, ", "), t.options)
+	src := fmt.Sprintf("CREATE EXTERNAL TABLE %s (%s) %sSTORED IN %s ROW KEY (%s)",
+		parser.QuoteName(t.name), strings.Join(t.columns, ", "), families, text(t.stored), strings.Join(t.parts, ", "))
 	if t.with != nil {
 		src += " WITH (" + strings.Join(t.with, ", ") + ")"
 	}

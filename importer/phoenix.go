@@ -16,6 +16,7 @@ type phoenixType struct {
 	cell     string // encoding of a cell, "" for the type's own
 	key      string // encoding in a key, of which a column that is DESC has the bits inverted
 	variable bool   // a separator follows in a key
+	nullable bool   // in a key it may be NULL
 	note     string
 }
 
@@ -73,6 +74,8 @@ type phoenixColumn struct {
 	array        bool
 	notNull      bool
 	filled       bool   // it has a DEFAULT
+	def          string // which that is, as Phoenix keeps it; "" where it is not known
+	storesNull   bool   // a NULL is an empty cell
 	qualifier    string // of its cell; "" where it is not known
 	element      int64  // its number in the cell that holds all columns; 0: it has its own
 	guess        string // what it is where a table was never altered
@@ -254,13 +257,22 @@ func (d *phoenixDef) describe() error {
 			}
 			encoding += ")"
 		}
+		def, known := c.absent(p)
+		own := cmp.Or(p.cell, p.key)
+		switch {
+		case c.element > 0 || c.qualifier == "":
+		case known:
+			encoding = "DEFAULT(" + def + ", " + text(own) + ")"
+		case c.storesNull:
+			encoding = "NULLABLE " + own
+		}
 		switch {
 		case c.qualifier == "" && c.element == 0:
 			if c.filled {
 				t.note("column %s: where Phoenix shows its DEFAULT nothing is stored, and hql shows NULL", c.hql)
 			}
 			t.unknown(c.hql, p.typ, f, c.guess, p.cell)
-		case c.filled:
+		case c.filled && (!known || c.element > 0):
 			t.note("column %s is left out, as it stands below: where Phoenix shows its DEFAULT nothing is stored, and hql would show NULL", c.hql)
 			t.family(f)
 			t.later = append(t.later, columnDef(c.hql, p.typ, from, encoding))
@@ -272,39 +284,45 @@ func (d *phoenixDef) describe() error {
 	if d.salt != "" && d.salt != "0" {
 		t.parts = append(t.parts, "PHOENIX_SALT("+d.salt+") AS UINT8")
 	}
-	variable := make([]bool, len(d.keys)) // of the key's columns
-	absent := 0                           // at the key's end, columns that may be NULL
 	for i, k := range d.keys {
 		c := inKey[k.name]
 		if c == nil {
 			return fmt.Errorf("table %s: the key column %s is not defined", d.name, k.name)
 		}
-		var err error
-		if constant, ok := d.constants[k.name]; ok {
-			if variable[i], err = t.phoenixConstant(d.src, c, k.desc, i+1 == len(d.keys), constant); err != nil {
-				return err
-			}
-			absent = 0
-			continue
-		}
-		if variable[i], err = t.phoenixPart(d.src, c, k.desc, i+1 == len(d.keys)); err != nil {
+		if err := d.keyColumn(c, k.desc, i); err != nil {
 			return err
 		}
-		absent++
-		if c.notNull || !variable[i] || len(d.keys) == 1 { // Phoenix refuses NULL in a part of fixed width
-			absent = 0
-			continue
-		}
-		t.note("the key column %s may be NULL: that reads as an empty value here, which Phoenix takes for NULL, too", c.hql)
-	}
-	if n := len(d.keys); absent > 1 || absent == 1 && (d.keys[n-1].desc || variable[n-2]) {
-		t.note("Phoenix leaves NULLs at the end of a key away, with the bytes between them: hql does not read such keys; so that no row is passed over, a query that meets one fails (ON MALFORMED KEY ERROR)")
-		t.options = "ON MALFORMED KEY ERROR"
 	}
 	if cells == 0 {
 		t.family(d.family)
 	}
 	return nil
+}
+
+// absent is the DEFAULT of c, which is where its cell is not there; ok is false where it has none or it is no plain number or text.
+func (c *phoenixColumn) absent(p phoenixType) (literal string, ok bool) {
+	toks, err := tokens(c.def)
+	if err != nil || len(toks) == 0 {
+		return "", false
+	}
+	value := toks[len(toks)-1].text
+	if len(toks) == 2 && toks[0].is("-") {
+		value = "-" + value
+	} else if len(toks) != 1 {
+		return "", false
+	}
+	switch _, err := strconv.ParseFloat(value, 64); p.typ {
+	case "STRING":
+		return text(value), len(toks) == 1 && toks[0].kind == str && value != "" && len(value) == len(strings.TrimRight(value, " "))
+	case "TINYINT", "SMALLINT", "INT", "BIGINT":
+		_, err := strconv.ParseInt(value, 10, 64)
+		return text(value), err == nil
+	case "DOUBLE", "FLOAT", "DECIMAL":
+		return text(value), err == nil && toks[0].kind != str && p.cell != "PHOENIX TIMESTAMP" && p.key != "PHOENIX UNSIGNED TIMESTAMP"
+	case "BOOLEAN":
+		return strings.ToUpper(value), strings.EqualFold(value, "true") || strings.EqualFold(value, "false")
+	}
+	return "", false
 }
 
 // singleCell is the qualifier of a cell that holds all columns.
@@ -324,42 +342,40 @@ func qualifierNumber(encoded string, n int) string {
 	return "?"
 }
 
-// phoenixPart adds a key column's part, and the separator after it, which a part of variable
-// width has unless it is the last one and ascends.
-func (t *table) phoenixPart(src string, c *phoenixColumn, desc, last bool) (variable bool, err error) {
-	p, err := c.stored(src, &table{})
+// keyColumn adds the part of c, the i-th column of the key, or of the one value that it has.
+func (d *phoenixDef) keyColumn(c *phoenixColumn, desc bool, i int) error {
+	p, err := c.stored(d.src, &table{})
 	if err != nil {
-		return false, err
+		return err
 	}
 	if c.array {
 		p = phoenixTypes["VARBINARY"]
 	}
-	t.keyPart(parser.QuoteName(c.hql), p, desc, last)
-	return p.variable, nil
+	expr := parser.QuoteName(c.hql)
+	if constant, ok := d.constants[c.name]; ok {
+		switch p.typ {
+		case "STRING":
+			expr = text(constant)
+		case "TINYINT", "SMALLINT", "INT", "BIGINT":
+			expr = "CAST(" + constant + " AS " + p.typ + ")"
+		default:
+			return fmt.Errorf("column %s is a constant %s, which hql does not bind", c.name, c.typ)
+		}
+	} else {
+		p.nullable = p.variable && !c.notNull && len(d.keys) > 1 // Phoenix refuses NULL in a part of fixed width
+	}
+	d.keyPart(expr, p, desc, i+1 == len(d.keys))
+	return nil
 }
 
-// phoenixConstant adds the part of a key column that has one value.
-func (t *table) phoenixConstant(src string, c *phoenixColumn, desc, last bool, constant string) (variable bool, err error) {
-	p, err := c.stored(src, &table{})
-	if err != nil {
-		return false, err
-	}
-	switch p.typ {
-	case "STRING":
-		constant = text(constant)
-	case "TINYINT", "SMALLINT", "INT", "BIGINT":
-		constant = "CAST(" + constant + " AS " + p.typ + ")"
-	default:
-		return false, fmt.Errorf("column %s is a constant %s, which hql does not bind", c.name, c.typ)
-	}
-	t.keyPart(constant, p, desc, last)
-	return p.variable, nil
-}
-
+// keyPart adds a part, and the separator after it, which one of varying width has unless it is the last one and ascends.
 func (t *table) keyPart(expr string, p phoenixType, desc, last bool) {
 	separator, encoding := "X'00'", p.key
 	if desc {
 		separator, encoding = "X'FF'", "INVERTED "+encoding
+	}
+	if p.nullable {
+		encoding = "NULLABLE " + encoding
 	}
 	t.parts = append(t.parts, expr+" AS "+encoding)
 	if p.variable && (!last || desc) {

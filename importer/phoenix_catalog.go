@@ -320,7 +320,7 @@ func (s *phoenixSystem) kept(base *phoenixObject) string {
 			return "Phoenix keeps the indexes of " + o.String()
 		}
 		for _, c := range o.columns {
-			typ, array, _ := phoenixTypeOf(c.number("DATA_TYPE"))
+			_, array, _ := phoenixTypeOf(c.number("DATA_TYPE"))
 			switch {
 			case c.isTrue("IS_ROW_TIMESTAMP"):
 				return "Phoenix writes cells at the time in " + c.name
@@ -328,8 +328,6 @@ func (s *phoenixSystem) kept(base *phoenixObject) string {
 				return "hql does not write arrays, as " + c.name + " is"
 			case c.cells["COLUMN_DEF"] != nil:
 				return "Phoenix tells its DEFAULT from a NULL in " + c.name
-			case c.number("KEY_SEQ") > 0 && c.number("NULLABLE") != 0 && phoenixTypes[typ].variable:
-				return "hql does not write NULLs in keys, as " + c.name + " may be"
 			}
 		}
 	}
@@ -360,7 +358,8 @@ func (d *phoenixDef) addColumns(o, base *phoenixObject) error {
 			return fmt.Errorf("column %s: %w", c.name, err)
 		}
 		col := &phoenixColumn{family: c.family, name: c.name, typ: typ, array: array, length: int(c.number("COLUMN_SIZE")),
-			notNull: c.number("NULLABLE") == 0, filled: c.cells["COLUMN_DEF"] != nil}
+			notNull: c.number("NULLABLE") == 0, filled: c.cells["COLUMN_DEF"] != nil, def: c.text("COLUMN_DEF"),
+			storesNull: base.header.isTrue("STORE_NULLS")}
 		switch n := c.number("KEY_SEQ"); {
 		case n > 0:
 			col.family = ""

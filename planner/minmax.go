@@ -20,7 +20,7 @@ func (q *query) extremes(c *parser.SelectCore, f *from, groups []expr.Expr, aggs
 	for i := range aggs {
 		a := &aggs[i]
 		col, ok := a.Arg.(*expr.Column)
-		if !ok || a.Func != "MIN" && a.Func != "MAX" || a.Filter != nil || col.Index >= len(t.Columns) || !t.Columns[col.Index].KeyPart {
+		if !ok || a.Func != "MIN" && a.Func != "MAX" || a.Filter != nil || col.Index >= len(t.Columns) || !t.Columns[col.Index].KeyPart || t.Columns[col.Index].NullKey {
 			return nil, nil // a column outside the key may be NULL, which neither counts
 		}
 		want := accessOrder{by: []plan.SortTerm{{Expr: a.Arg, Desc: a.Func == "MAX"}}, limit: plan.AtMost(1)}

@@ -67,7 +67,8 @@ type Decoder struct {
 	st       *Reads
 	scan     *plan.Scan
 	layout   *catalog.Layout
-	wanted   []wantedCell // by family, then qualifier: the order in which cells come
+	wanted   []wantedCell      // by family, then qualifier: the order in which cells come
+	absent   []*catalog.Column // those of wanted that have a value where their cell is not there
 	packed   *catalog.Column
 	key, ts  bool // whether _key and _ts are wanted
 	entries  bool // of the rows only the keys: see plan.Scan.Entries
@@ -113,6 +114,9 @@ func decoderOf(st *Reads, s *plan.Scan, l *catalog.Layout) *Decoder {
 				w.plain = c.Encoding.Type()
 			}
 			d.wanted = append(d.wanted, w)
+			if !c.Absent().IsNull() {
+				d.absent = append(d.absent, c)
+			}
 		}
 	}
 	if !slices.Contains(s.Needed, true) && s.Residual == nil {
@@ -236,6 +240,9 @@ func (d *Decoder) malformed(table string, key []byte, err error) error {
 // decodeCells fills the wanted columns from the newest cells of r. Both lists
 // are sorted, so one pass over each is enough.
 func (d *Decoder) decodeCells(row []types.Value, r *hbase.Row) {
+	for _, c := range d.absent {
+		row[c.Index] = c.Absent()
+	}
 	if r.Encoded != nil {
 		cells := hbase.CellReader{Encoded: r.Encoded}
 		for i := 0; i < len(d.wanted) && cells.Next(); {

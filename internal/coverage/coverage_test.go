@@ -21,7 +21,8 @@ import (
 var notDrawn = map[string]string{
 	"key encoding OPENTSDB_VALUE": "stands in cells only", "key function OPENTSDB_QUALIFIER": "stands in qualifiers only",
 	"key encoding PHOENIX ARRAY": "stands in cells only", "key encoding PHOENIX ELEMENT": "stands in cells only",
-	"key encoding INVERTED":     "stands before the name of another",
+	"key encoding INVERTED": "stands before the name of another",
+	"key encoding NULLABLE": "is that of the layout phoenix_nulls", "key encoding DEFAULT": "stands in cells only",
 	"key function OPENTSDB_UID": "is that of the layout tsdb, which has cases of its own",
 }
 

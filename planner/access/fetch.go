@@ -156,7 +156,7 @@ func rejectsMissing(preds []expr.Expr, t *catalog.Table) bool {
 func rejectsNull(e expr.Expr, t *catalog.Table) bool {
 	cell := func(x expr.Expr) bool {
 		c, ok := x.(*expr.Column)
-		return ok && c.Index < len(t.Columns) && !t.Columns[c.Index].KeyPart
+		return ok && c.Index < len(t.Columns) && !t.Columns[c.Index].KeyPart && t.Columns[c.Index].Absent().IsNull()
 	}
 	switch e := e.(type) {
 	case *expr.Compare:

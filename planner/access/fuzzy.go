@@ -37,7 +37,7 @@ func (w *spanBuilder) fuzzy(br path) []fuzzyPattern {
 		end  int // of the last bound part
 		cols []int
 	}
-	if w.hopping || len(*w.out) > maxFuzzy {
+	if w.layout.Key.Nullable() || w.hopping || len(*w.out) > maxFuzzy {
 		return nil
 	}
 	first := br.begun - 1

@@ -116,7 +116,7 @@ func (c *candidate) spanOrder(s *keySpan, terms []plan.SortTerm) (keyOrder, bool
 		constant := s.Key || s.begun > i+1
 		col, isCol := termColumn(terms[0])
 		if isCol && len(p.Columns) == 1 && p.Columns[0] == col {
-			if ok := c.matchPart(&o, s, i, col, terms[0].Desc, constant, open); ok {
+			if ok := c.matchPart(&o, s, i, col, terms[0], constant, open); ok {
 				terms = terms[1:]
 				open = open || !constant
 				i++
@@ -188,15 +188,18 @@ func (s *keySpan) partBytes(k *catalog.Composite, i int) []byte {
 }
 
 // matchPart reports whether part i sorts like column col and adds what reading it in that order takes.
-func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, desc, constant, open bool) bool {
+func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, term plan.SortTerm, constant, open bool) bool {
 	p := c.scan.Layout.Key.Parts[i]
 	m := p.Rises()
 	if m == 0 || !p.Injective() && !c.scan.Layout.ReadFrom(col, i) {
 		return false
 	}
 	dir := m
-	if desc {
+	if term.Desc {
 		dir = -m
+	}
+	if p.Nullable() && !constant && s.sets.of(col) == nil && term.NullsFirst != (dir > 0) {
+		return false // NULL stands before all values
 	}
 	if o.dir != 0 && o.dir != dir {
 		return false

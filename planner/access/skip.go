@@ -12,7 +12,7 @@ import (
 // OneOfSame lets s, of whose rows those that are the same in all that is used are worth no more than one, jump over the others: the used
 // columns, the groups and the aggregates say what is taken of a row.
 func OneOfSame(s *plan.Scan, used []bool, groups []expr.Expr, aggs []plan.AggCall) {
-	if s.Entries || packed(s.Table) || s.AllVersions || s.Table.MalformedKeyError || s.Reversed || s.PrefixFix != nil || s.Access == plan.Get || s.Access == plan.Empty {
+	if s.Entries || s.Layout.Key.Nullable() || packed(s.Table) || s.AllVersions || s.Table.MalformedKeyError || s.Reversed || s.PrefixFix != nil || s.Access == plan.Get || s.Access == plan.Empty {
 		return
 	}
 	if len(aggs) == 1 {

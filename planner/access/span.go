@@ -53,10 +53,10 @@ func (w *spanBuilder) emit(br path, r *catalog.ByteRange) {
 	}
 	switch {
 	case r == nil:
-		s.Start, s.Stop = br.prefix, types.PrefixEnd(br.prefix)
+		s.Start, s.Stop = br.prefix[:len(br.prefix)-br.loose], types.PrefixEnd(br.prefix)
 		s.fuzzy, s.hop = w.fuzzy(br), w.hop(br)
 	case r.Point:
-		s.Start, s.Key = br.prefix, true
+		s.Start, s.Key = br.prefix[:len(br.prefix)-br.loose], true
 	default:
 		s.fuzzy, s.hop = w.fuzzy(br), w.hop(br)
 		s.Start = w.join(br.prefix, r.Lo)

@@ -32,7 +32,7 @@ func (c columns) width() int { return c.first() + len(c.parts) }
 func (c columns) notNull(col int) bool {
 	switch t := c.table; {
 	case col < len(t.Columns):
-		return t.Columns[col].KeyPart
+		return t.Columns[col].KeyPart && !t.Columns[col].NullKey
 	case col >= c.first(): // a part of a key that was stored is not NULL
 		return !slices.ContainsFunc(expr.Columns(c.parts[col-c.first()]), func(col int) bool { return !c.notNull(col) })
 	}

@@ -122,6 +122,8 @@ type path struct {
 	likes  []*expr.Like
 	table  string
 	prefix []byte
+	// loose is the number of bytes at the end of prefix that are delimiters which a key lacks where only NULLs follow.
+	loose  int
 	proven facts
 	// matched are the patterns that every row of the path matches.
 	matched []*expr.Like
@@ -138,7 +140,7 @@ type path struct {
 // with continues b with bytesOf.
 func (w *spanBuilder) with(b *path, bytesOf []byte) path {
 	c := *b
-	c.prefix = w.join(b.prefix, bytesOf)
+	c.prefix, c.loose = w.join(b.prefix, bytesOf), 0
 	return c
 }
 
@@ -339,7 +341,11 @@ func (w *spanBuilder) key(br path, i int) bool {
 			br.begun++
 		}
 		if p.Literal != nil {
+			loose := br.loose
 			br = w.with(&br, p.Literal)
+			if w.layout.Key.MayLack(i) && p.Literal[0] == 0 {
+				br.loose = loose + len(p.Literal)
+			}
 			continue
 		}
 		if p.IsFromRest() {

@@ -1,0 +1,84 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hql-db/hql/types"
+)
+
+// defaultName is the name of what says which value a cell that is not there has.
+const defaultName = "DEFAULT"
+
+// emptyNull is NULLABLE and DEFAULT of cells: a cell without bytes is NULL. Where one is not there, the value is that of absent.
+type emptyNull struct {
+	Encoding
+	absent types.Value
+	name   string // as it is written
+}
+
+// nullableCell makes NULLABLE encoding.
+func nullableCell(e Encoding) (Encoding, error) {
+	switch e.(type) {
+	case emptyNull, openTSDBValue, phoenixElement, phoenixArray:
+		return nil, fmt.Errorf("%s cannot be NULLABLE", e)
+	}
+	return emptyNull{Encoding: e, name: nullableName + " " + e.String()}, nil
+}
+
+// withDefault makes DEFAULT(value) or DEFAULT(value, 'encoding').
+func (c *Catalog) withDefault(t types.Type, args []types.Value) (Encoding, error) {
+	if len(args) < 1 || len(args) > 2 || args[0].IsNull() || len(args) == 2 && !args[1].Type().IsText() {
+		return nil, errors.New("DEFAULT takes the value of cells that are not there, and the encoding of the others: DEFAULT(7, 'ORDERED INT32')")
+	}
+	e := emptyNull{Encoding: cellEncoding(t), name: defaultName + written(args)}
+	var err error
+	if len(args) == 2 {
+		if e.Encoding, err = c.encodingOf(t, args[1]); err != nil {
+			return nil, err
+		}
+	}
+	if e.absent, err = types.Cast(args[0], t, nil); err == nil {
+		_, err = e.Encoding.Append(nil, e.absent)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the DEFAULT %s: %w", args[0].SQL(), err)
+	}
+	return e, nil
+}
+
+func (e emptyNull) String() string                              { return e.name }
+func (emptyNull) Width() int                                    { return Variable }
+func (emptyNull) Order() Order                                  { return Unordered }
+func (emptyNull) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
+func (e emptyNull) Respells() bool                              { return respells(e.Encoding) }
+
+func (e emptyNull) Append(dst []byte, v types.Value) ([]byte, error) {
+	at := len(dst)
+	dst, err := e.Encoding.Append(dst, v)
+	if err == nil && len(dst) == at {
+		return dst, fmt.Errorf("%s would be read back as NULL", v.SQL())
+	}
+	return dst, err
+}
+
+func (e emptyNull) Decode(src []byte) (types.Value, error) {
+	if len(src) == 0 {
+		return types.Value{}, nil
+	}
+	return e.Encoding.Decode(src)
+}
+
+// EmptyIsNull reports whether NULL is written as a cell without bytes.
+func (c *Column) EmptyIsNull() bool {
+	_, ok := c.Encoding.(emptyNull)
+	return ok
+}
+
+// Absent is the value of c in rows without its cell; NULL for most columns.
+func (c *Column) Absent() types.Value {
+	if e, ok := c.Encoding.(emptyNull); ok {
+		return e.absent
+	}
+	return types.Value{}
+}
