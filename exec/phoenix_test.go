@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/hql-db/hql/hbase"
-	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/types"
 )
 
@@ -31,22 +30,17 @@ var phoenixTables = []struct{ name, phoenix, hql string }{
 		ROW KEY (PHOENIX_SALT(5) AS UINT8, h AS TEXT, X'00', -1 - l AS ORDERED INT64, -1 - i AS ORDERED INT32, -1 - d AS ORDERED INT64, s AS TEXT)`},
 }
 
-// What Phoenix writes hql reads, what hql writes is the same to the byte, and Phoenix reads it.
-func TestPhoenix(t *testing.T) {
-	quorum, query := hbasetest.Phoenix(t)
+// mapped compares tables that are mapped by hand.
+func (pw *phoenixWorld) mapped(t *testing.T) {
+	c := pw.c
 	phoenix := func(sql string) string {
 		t.Helper()
-		out, err := query(sql)
+		out, err := pw.query(sql)
 		if err != nil {
 			t.Fatalf("Phoenix: %s: %v", sql, err)
 		}
 		return out
 	}
-	c, err := hbase.Dial(context.Background(), hbase.Config{Quorum: quorum})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
 	for _, table := range phoenixTables {
 		t.Run(table.name, func(t *testing.T) {

@@ -31,7 +31,9 @@ func cutLeaf(l *catalog.Layout, sp plan.Span) leaf {
 		}
 		part, value := sp.Start[at:end], ""
 		if p := l.Key.Parts[i]; p.Literal == nil {
-			if v, err := p.Decode(part); err == nil {
+			if len(part) == 0 && p.Nullable() {
+				value = "NULL"
+			} else if v, err := p.Decode(part); err == nil {
 				value = runewidth.Truncate(v.SQL(), 40, "...")
 			} else {
 				value = plan.Escape(part)

@@ -137,7 +137,7 @@ func (c *candidate) read(req *Request, client []expr.Expr) {
 // once that cell may be gone: it was written again since.
 func readsNotNull(t *catalog.Table, fetch []bool) bool {
 	return slices.ContainsFunc(t.Columns, func(c *catalog.Column) bool {
-		return fetch[c.Index] && c.NotNull && !c.KeyPart && c.Family != ""
+		return fetch[c.Index] && c.NotNull && !c.KeyPart && c.Family != "" && c.Absent().IsNull()
 	})
 }
 

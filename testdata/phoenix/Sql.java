@@ -11,11 +11,20 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.HexFormat;
 import java.util.Properties;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.hbase.client.Scan;
+import org.apache.phoenix.compile.QueryPlan;
+import org.apache.phoenix.jdbc.PhoenixStatement;
 
 /**
  * Runs the statements on stdin, one a line, against the JDBC URL given. Each is answered by its rows, one a line with
  * '|' between the values, then by a line "." or "! " and the error. Moments are printed as milliseconds since 1970, bytes as
- * hexadecimal digits, arrays as JSON. A line "@" and a name connects anew as that tenant, "@" alone as none.
+ * hexadecimal digits, arrays as JSON. A line "@" and a name connects anew as that tenant, "@" alone as none. The statements of a line
+ * "&", which 0x01 separates, run beside those of other such lines; "&" alone waits for all of them and gives the first error. "?" and a
+ * query is answered by the first key and the end of the range that its plan reads.
  */
 public class Sql {
   static String show(Object v) throws SQLException {
@@ -44,6 +53,17 @@ public class Sql {
     return v.toString();
   }
 
+  static void all(String url, String[] statements, ConcurrentLinkedQueue<String> errors) {
+    try (Connection connection = DriverManager.getConnection(url); Statement statement = connection.createStatement()) {
+      for (String sql : statements) {
+        statement.execute(sql);
+      }
+      connection.commit();
+    } catch (Exception e) {
+      errors.add(String.valueOf(e.getMessage()).replace('\n', ' ') + ": " + statements[0]);
+    }
+  }
+
   public static void main(String[] args) throws Exception {
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
@@ -51,6 +71,8 @@ public class Sql {
     Connection connection = DriverManager.getConnection(args[0]);
     connection.setAutoCommit(true);
     out.println(".");
+    ConcurrentLinkedQueue<String> errors = new ConcurrentLinkedQueue<>();
+    ExecutorService beside = null;
     for (String sql; (sql = in.readLine()) != null; ) {
       if (sql.startsWith("@")) {
         Properties as = new Properties();
@@ -63,8 +85,29 @@ public class Sql {
         out.println(".");
         continue;
       }
+      if (sql.startsWith("&")) {
+        if (beside == null) {
+          beside = Executors.newFixedThreadPool(6);
+        }
+        if (sql.length() > 1) {
+          String[] statements = sql.substring(1).split("\u0001");
+          beside.submit(() -> all(args[0], statements, errors));
+          out.println(".");
+          continue;
+        }
+        beside.shutdown();
+        beside.awaitTermination(1, TimeUnit.HOURS);
+        beside = null;
+        out.println(errors.isEmpty() ? "." : "! " + errors.poll());
+        errors.clear();
+        continue;
+      }
       try (Statement statement = connection.createStatement()) {
-        if (statement.execute(sql)) {
+        if (sql.startsWith("?")) {
+          QueryPlan plan = statement.unwrap(PhoenixStatement.class).optimizeQuery(sql.substring(1));
+          Scan scan = plan.getContext().getScan();
+          out.println(HexFormat.of().formatHex(scan.getStartRow()) + "|" + HexFormat.of().formatHex(scan.getStopRow()));
+        } else if (statement.execute(sql)) {
           try (ResultSet rows = statement.getResultSet()) {
             while (rows.next()) {
               StringBuilder line = new StringBuilder();
