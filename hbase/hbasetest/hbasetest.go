@@ -264,6 +264,7 @@ type product struct {
 	kerby        string         // the version of the KDC; "": the usual one
 	keep         *regexp.Regexp // the jars wanted; nil: all
 	props        [][2]string
+	heap         string // of Java; "": little
 }
 
 func plain() product {
@@ -313,7 +314,7 @@ func start(p product, kerberos bool) (running, error) {
 			return running{}, err
 		}
 	}
-	args := append(strings.Fields(opens), "-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", conf+":"+cp)
+	args := append(strings.Fields(opens), cmp.Or(p.heap, "-Xmx768m"), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", conf+":"+cp)
 	if kerberos {
 		args = append(args, filepath.Join(testdata(p.dir), "WithKDC.java"), dir, fmt.Sprint(ports[3]))
 	} else {

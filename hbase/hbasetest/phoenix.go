@@ -20,8 +20,10 @@ const phoenixEnv = "HQL_TEST_PHOENIX"
 var phoenix = product{
 	dir: "phoenix", version: "5.2.1",
 	// The client has HBase's classes in it; the jars of HBase itself would be there twice.
-	keep:  regexp.MustCompile(`/(phoenix-client|slf4j-|reload4j|javax\.servlet-api|audience-annotations|htrace-|opentelemetry-|jersey-|jsr311|javax\.ws\.rs|javax\.activation|commons-io-)[^/]*$`),
-	props: [][2]string{{"hbase.regionserver.wal.codec", "org.apache.hadoop.hbase.regionserver.wal.IndexedWALEditCodec"}},
+	keep: regexp.MustCompile(`/(phoenix-client|slf4j-|reload4j|javax\.servlet-api|audience-annotations|htrace-|opentelemetry-|jersey-|jsr311|javax\.ws\.rs|javax\.activation|commons-io-)[^/]*$`),
+	props: [][2]string{{"hbase.regionserver.wal.codec", "org.apache.hadoop.hbase.regionserver.wal.IndexedWALEditCodec"},
+		{"zookeeper.session.timeout", "600000"}, {"hbase.zookeeper.property.maxSessionTimeout", "600000"}, {"hbase.rpc.timeout", "300000"}},
+	heap: "-Xmx3g", // many hundreds of tables
 }
 
 // Phoenix starts an HBase with Phoenix in it and gives its ZooKeeper quorum and a function that
