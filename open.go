@@ -30,6 +30,7 @@ import (
 //
 // A cluster's address may carry user, tz, full_scan, catalog (a file), consistency (strong or timeline) and write as
 // parameters: hbase://zk/hbase?catalog=tables.sql&full_scan=warn. Options win over them.
+// With catalog=phoenix, the tables of Phoenix's own catalog are known: see WithPhoenixCatalog.
 // One with kerberos=NAME@REALM authenticates that user with the keys in keytab=FILE or, without it, with the tickets of
 // kinit, whose user is meant by kerberos= alone; service=hbase/_HOST@REALM is the servers' principal,
 // protection=privacy (or integrity, or authentication) what the cluster calls hbase.rpc.protection. token=FILE has a delegation token in
@@ -212,7 +213,11 @@ func dsnOptions(q url.Values) ([]Option, error) {
 			out = append(out, WithUser(v))
 		case "catalog":
 			for _, f := range values {
-				out = append(out, WithCatalogFile(f))
+				if f == "phoenix" {
+					out = append(out, WithPhoenixCatalog())
+				} else {
+					out = append(out, WithCatalogFile(f))
+				}
 			}
 		case "tz":
 			loc, err := types.Zone(v)

@@ -10,6 +10,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/hbase/kerberos"
+	"github.com/hql-db/hql/importer"
 )
 
 // FullScan says what happens to a statement that would read a whole table.
@@ -55,6 +56,16 @@ func WithCatalogFile(name string) Option {
 // WithCatalog adds the CREATE TABLE statements in sql, as WithCatalogFile does.
 func WithCatalog(sql string) Option {
 	return func(c *config) error { return c.catalog.Load(sql) }
+}
+
+// WithPhoenixCatalog makes the tables and views known that Phoenix's catalog, SYSTEM.CATALOG, describes, as hql import phoenix
+// does. They are read at connect, where a statement names a table that is not known, and again where they are ten seconds old: what Phoenix changes
+// is seen by then. Definitions of hql's own with the same names win over them.
+func WithPhoenixCatalog() Option {
+	return func(c *config) error {
+		c.exec.Definitions = importer.PhoenixCatalog
+		return nil
+	}
 }
 
 // WithTables lets f register functions and encodings before catalogs are read;

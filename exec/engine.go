@@ -43,6 +43,9 @@ type Config struct {
 	ReadFile func(name string) ([]byte, error)
 	// Statistics keeps those that ANALYZE cannot keep in the store; nil: they last as long as the engine.
 	Statistics StatisticsFiles
+	// Definitions gives the definitions that another catalog of the cluster holds, as a catalog file; those of hql's own catalog
+	// win over them. They are read again as they get old. Nil: there is none.
+	Definitions func(context.Context, hbase.Client) (string, error)
 	// NoFiles refuses COPY and SPLIT FROM FILE with ErrNoFiles.
 	NoFiles bool
 }

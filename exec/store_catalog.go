@@ -40,12 +40,17 @@ const serverTime = math.MaxInt64
 // goes by the definition. A variable for tests.
 var definitionsAge = 250 * time.Millisecond
 
+// foreignAge is how long an engine goes by the definitions of another catalog, which does not tell that it was changed: Phoenix's is a few
+// thousand rows. A variable for tests.
+var foreignAge = 10 * time.Second
+
 // definitions are what an engine knows of the store's catalog.
 type definitions struct {
 	slot    chan struct{} // holds one that reads them
 	checked atomic.Int64  // when they were read or known to be unchanged, in nanoseconds since the engine was made
 	began   time.Time
 	changes int64             // the counter when they were read
+	foreign time.Time         // when those of another catalog were read
 	stored  map[string]string // the statements by lower-case name, of those tables that are in the catalog for them
 	edition atomic.Int64      // how often the catalog was changed for them
 }
@@ -110,10 +115,14 @@ func (e *Engine) follow(ctx context.Context, now bool, warn func(string)) error 
 	if none {
 		err = nil
 	}
+	now = now || e.cfg.Definitions != nil && time.Since(d.foreign) > foreignAge
 	if err == nil && (now || changes != d.changes || d.checked.Load() == 0) {
 		defs := map[string]string{}
 		if !none {
 			defs, err = e.readDefinitions(ctx)
+		}
+		if err == nil {
+			err = e.readForeign(ctx, defs)
 		}
 		if err == nil {
 			err = e.listStatistics(ctx)
@@ -166,6 +175,31 @@ func (e *Engine) readDefinitions(ctx context.Context) (map[string]string, error)
 			}
 		}
 	}
+}
+
+// readForeign adds what Config.Definitions gives to defs.
+func (e *Engine) readForeign(ctx context.Context, defs map[string]string) error {
+	if e.cfg.Definitions == nil {
+		return nil
+	}
+	at := time.Now()
+	src, err := e.cfg.Definitions(ctx, e.client)
+	if err != nil {
+		return err
+	}
+	stmts, err := parser.Parse(src)
+	if err != nil {
+		return err
+	}
+	for _, s := range stmts {
+		if def, ok := s.(*parser.CreateTable); ok {
+			if key := strings.ToLower(def.Name); defs[key] == "" {
+				defs[key] = def.String()
+			}
+		}
+	}
+	e.defs.foreign = at
+	return nil
 }
 
 // takeOver makes the catalog hold the tables of defs instead of those that it held for the store before. Tables that
