@@ -224,7 +224,7 @@ func TestDocumentedEncodings(t *testing.T) {
 	_, section, _ := strings.Cut(string(text), "\n## Encodings\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	all := strings.NewReplacer("integers", "BIGINT", "all", "STRING")
-	arguments := strings.NewReplacer("(n)", "(4)", "INVERTED encoding", "INVERTED TEXT", "(n, 'encoding')", "(11, 'TEXT')", "('type', 'encoding')", "('STRING', 'TEXT')")
+	arguments := strings.NewReplacer("(n)", "(4)", "INVERTED encoding", "INVERTED TEXT", "NULLABLE encoding", "NULLABLE TEXT", "(value, 'encoding')", "('none', 'TEXT')", "(n, 'encoding')", "(11, 'TEXT')", "('type', 'encoding')", "('STRING', 'TEXT')")
 	names, n := regexp.MustCompile("`([^`]+)`"), 0
 	for _, row := range regexp.MustCompile("(?m)^- (`.*?`) \\((.*?)\\):").FindAllStringSubmatch(section, -1) {
 		for _, name := range names.FindAllStringSubmatch(row[1], -1) {
