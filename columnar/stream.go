@@ -162,7 +162,7 @@ func add(b array.Builder, v types.Value) error {
 		b.AppendString(v.Text())
 	case *array.Date32Builder:
 		if v.Int() != int64(int32(v.Int())) {
-			return fmt.Errorf("Arrow has no date %s", v)
+			return fmt.Errorf("no date of Arrow is %s", v)
 		}
 		b.Append(arrow.Date32(v.Int()))
 	case *array.Time32Builder:

@@ -213,7 +213,7 @@ func TestNoCounterpart(t *testing.T) {
 		{"n DECIMAL", dec(t, "1e-39"), false, "has more than the 38 digits behind the point"},
 		{"n DECIMAL", dec(t, "1e900"), true, "digits before the point"},
 		{"n DECIMAL", dec(t, "1e-900"), true, "digits behind the point"},
-		{"d DATE", types.NewDate(1 << 31), false, "column d: Arrow has no date"},
+		{"d DATE", types.NewDate(1 << 31), false, "column d: no date of Arrow is"},
 	} {
 		var b bytes.Buffer
 		s := NewStream(&b, columns(x.col), x.fixed)

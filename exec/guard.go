@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/exec/warning"
@@ -66,14 +67,17 @@ func (e *FullScanError) Is(target error) bool { return target == ErrFullScan }
 // that has one, as that says what the statement may read.
 var smallTable = ScanLimit{Rows: 100_000, Bytes: 64 << 20}
 
-// small reports whether statistics that are not old say that all of the layout that s reads is small: not only what leaves the servers.
+// trustedAge is until when statistics give permission: a table may grow fast.
+const trustedAge = 24 * time.Hour
+
+// small reports whether statistics of the last day say that all of the layout that s reads is small: not only what leaves the servers.
 func (st *statement) small(s *plan.Scan) bool {
 	if st.statistics == nil {
 		return false
 	}
 	known := st.statistics(s.Table)
 	k := known.Key(s.Layout.Name)
-	if k == nil || st.old(known) {
+	if k == nil || time.UnixMilli(st.Opt.Now).Sub(known.At) > trustedAge {
 		return false
 	}
 	most := st.budget.limit.or(smallTable)
