@@ -53,7 +53,11 @@ func (g *lawWorld) groups(where string) string {
 	for range 1 + g.r.IntN(3) {
 		switch c := column(); {
 		case c.Type.IsNumeric() && !float(c) && g.r.IntN(2) == 0:
-			items = append(items, g.pick("sum", "avg")+"("+c.Name+")")
+			x := c.Name
+			if c.Type == types.BigInt {
+				x += " % 1000000007" // the query itself fails where its sum is no BIGINT
+			}
+			items = append(items, g.pick("sum", "avg")+"("+x+")")
 		case c.Type == types.Boolean:
 			items = append(items, g.pick("bool_and", "bool_or")+"("+c.Name+")")
 		case c.Type == types.JSON:
