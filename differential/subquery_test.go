@@ -1,0 +1,62 @@
+package differential
+
+// inner is FROM and WHERE of a sub-query inside s, with its scope.
+func (g *gen) inner(s *scope, depth int) (string, *scope) {
+	in := &scope{outer: s}
+	from := g.item(in, 0)
+	where := ""
+	if g.IntN(4) > 0 {
+		k := g.comparable()
+		x, ok1 := g.column(&scope{sources: in.sources}, k)
+		y, ok2 := g.column(s, k)
+		if ok1 && ok2 && g.IntN(3) > 0 {
+			where = x + g.pick(" = ", " = ", " = ", " < ", " >= ") + y
+			if g.odds(2) {
+				where += " AND " + g.condition(in, depth)
+			}
+		} else {
+			where = g.condition(in, depth)
+		}
+		where = " WHERE " + where
+	}
+	return " FROM " + from + where, in
+}
+
+// scalar is a query as a value: of one row, or none.
+func (g *gen) scalar(s *scope, k kind, depth int) string {
+	rest, in := g.inner(s, min(depth, 1))
+	own := &scope{sources: in.sources}
+	x := g.expr(own, k, min(depth, 1))
+	if _, ok := g.column(own, k); ok && g.odds(2) {
+		x, _ = g.column(own, k)
+	}
+	switch {
+	case k == kInt && g.odds(2):
+		return "(SELECT COUNT(*)" + rest + ")"
+	case k == kBool:
+		return "(SELECT BOOL_OR(" + x + ")" + rest + ")"
+	case k == kBytes || k == kTime && false:
+		x, _ := g.column(own, k)
+		if x == "" {
+			x = g.constant(k)
+		}
+		return "(SELECT DISTINCT " + x + rest + " ORDER BY 1 LIMIT 1)"
+	case g.odds(4):
+		return "(SELECT " + x + rest + " ORDER BY 1" + g.pick("", " DESC", " NULLS FIRST") + " LIMIT 1" + g.pick("", " OFFSET 1") + ")"
+	}
+	return "(SELECT " + g.pick("MAX", "MIN") + "(" + x + ")" + rest + ")"
+}
+
+// existential is EXISTS or IN of a query.
+func (g *gen) existential(s *scope, x string, k kind, depth int) string {
+	rest, in := g.inner(s, min(depth, 1))
+	if g.odds(2) {
+		return g.pick("", "", "NOT ") + "EXISTS (SELECT " + g.pick("1", "*", "NULL") + rest + ")"
+	}
+	own := &scope{sources: in.sources}
+	y, ok := g.column(own, k)
+	if !ok || g.odds(4) {
+		y = g.expr(own, k, 1)
+	}
+	return x + g.pick(" IN ", " IN ", " = ANY ", " NOT IN ", " <> ALL ") + "(SELECT " + y + rest + ")"
+}
