@@ -75,7 +75,6 @@ type phoenixColumn struct {
 	notNull      bool
 	filled       bool   // it has a DEFAULT
 	def          string // which that is, as Phoenix keeps it; "" where it is not known
-	storesNull   bool   // a NULL is an empty cell
 	qualifier    string // of its cell; "" where it is not known
 	element      int64  // its number in the cell that holds all columns; 0: it has its own
 	guess        string // what it is where a table was never altered
@@ -258,13 +257,8 @@ func (d *phoenixDef) describe() error {
 			encoding += ")"
 		}
 		def, known := c.absent(p)
-		own := cmp.Or(p.cell, p.key)
-		switch {
-		case c.element > 0 || c.qualifier == "":
-		case known:
-			encoding = "DEFAULT(" + def + ", " + text(own) + ")"
-		case c.storesNull:
-			encoding = "NULLABLE " + own
+		if known = known && c.element == 0; known {
+			encoding = "DEFAULT(" + def + ", " + text(cmp.Or(p.cell, p.key)) + ")"
 		}
 		switch {
 		case c.qualifier == "" && c.element == 0:
@@ -272,7 +266,7 @@ func (d *phoenixDef) describe() error {
 				t.note("column %s: where Phoenix shows its DEFAULT nothing is stored, and hql shows NULL", c.hql)
 			}
 			t.unknown(c.hql, p.typ, f, c.guess, p.cell)
-		case c.filled && (!known || c.element > 0):
+		case c.filled && !known:
 			t.note("column %s is left out, as it stands below: where Phoenix shows its DEFAULT nothing is stored, and hql would show NULL", c.hql)
 			t.family(f)
 			t.later = append(t.later, columnDef(c.hql, p.typ, from, encoding))
