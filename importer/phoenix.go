@@ -76,6 +76,7 @@ type phoenixColumn struct {
 	filled       bool   // it has a DEFAULT
 	def          string // which that is, as Phoenix keeps it; "" where it is not known
 	qualifier    string // of its cell; "" where it is not known
+	storesNull   bool   // a NULL is an empty cell
 	element      int64  // its number in the cell that holds all columns; 0: it has its own
 	guess        string // what it is where a table was never altered
 	pos          int
@@ -257,8 +258,12 @@ func (d *phoenixDef) describe() error {
 			encoding += ")"
 		}
 		def, known := c.absent(p)
-		if known = known && c.element == 0; known {
-			encoding = "DEFAULT(" + def + ", " + text(cmp.Or(p.cell, p.key)) + ")"
+		known = known && c.element == 0
+		switch own := cmp.Or(p.cell, p.key); {
+		case known:
+			encoding = "DEFAULT(" + def + ", " + text(own) + ")"
+		case c.storesNull && c.element == 0:
+			encoding = "NULLABLE " + own
 		}
 		switch {
 		case c.qualifier == "" && c.element == 0:

@@ -358,7 +358,8 @@ func (d *phoenixDef) addColumns(o, base *phoenixObject) error {
 			return fmt.Errorf("column %s: %w", c.name, err)
 		}
 		col := &phoenixColumn{family: c.family, name: c.name, typ: typ, array: array, length: int(c.number("COLUMN_SIZE")),
-			notNull: c.number("NULLABLE") == 0, filled: c.cells["COLUMN_DEF"] != nil, def: c.text("COLUMN_DEF")}
+			notNull: c.number("NULLABLE") == 0, filled: c.cells["COLUMN_DEF"] != nil, def: c.text("COLUMN_DEF"),
+			storesNull: base.header.isTrue("STORE_NULLS") && !base.header.isTrue("IMMUTABLE_ROWS")}
 		switch n := c.number("KEY_SEQ"); {
 		case n > 0:
 			col.family = ""
