@@ -20,7 +20,7 @@ type emptyNull struct {
 // nullableCell makes NULLABLE encoding.
 func nullableCell(e Encoding) (Encoding, error) {
 	switch e.(type) {
-	case emptyNull, openTSDBValue, phoenixElement, phoenixArray:
+	case emptyNull, openTSDBValue, phoenixElement:
 		return nil, fmt.Errorf("%s cannot be NULLABLE", e)
 	}
 	return emptyNull{Encoding: e, name: nullableName + " " + e.String()}, nil

@@ -22,7 +22,8 @@ var phoenix = product{
 	// The client has HBase's classes in it; the jars of HBase itself would be there twice.
 	keep: regexp.MustCompile(`/(phoenix-client|slf4j-|reload4j|javax\.servlet-api|audience-annotations|htrace-|opentelemetry-|jersey-|jsr311|javax\.ws\.rs|javax\.activation|commons-io-)[^/]*$`),
 	props: [][2]string{{"hbase.regionserver.wal.codec", "org.apache.hadoop.hbase.regionserver.wal.IndexedWALEditCodec"},
-		{"zookeeper.session.timeout", "600000"}, {"hbase.zookeeper.property.maxSessionTimeout", "600000"}, {"hbase.rpc.timeout", "300000"}},
+		{"zookeeper.session.timeout", "600000"}, {"hbase.zookeeper.property.maxSessionTimeout", "600000"}, {"hbase.rpc.timeout", "300000"},
+		{"hbase.hregion.memstore.mslab.enabled", "false"}}, // it takes 2 MB for each family
 	heap: "-Xmx3g", // many hundreds of tables
 }
 
