@@ -87,6 +87,9 @@ func parseWritables(b []byte) (out []token, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if count < 0 {
+		return nil, errCut
+	}
 	for range count {
 		var parts [5][]byte
 		for i := range parts {
@@ -153,7 +156,10 @@ func parseCredentials(message []byte) (out []token, err error) {
 			return err
 		})
 	})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // eachBytes calls f for each field of a message that holds a message, a text or bytes.

@@ -256,6 +256,7 @@ func FuzzTokens(f *testing.F) {
 	mine := [4]string{identifier("alice", time.Now()), "password", hbaseToken, "id"}
 	f.Add(writables(mine))
 	f.Add(credentialsFile(mine))
+	f.Add([]byte("HDTS\x01\x07\x0a\x02\x12\x00\x0a\x01\xff")) // the second token is malformed
 	f.Fuzz(func(t *testing.T, b []byte) {
 		all, err := parseTokens(b)
 		if err != nil && len(all) > 0 {
