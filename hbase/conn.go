@@ -23,6 +23,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hql-db/hql/hbase/kerberos"
+	"github.com/hql-db/hql/internal/wire"
 )
 
 // Fields of HBase's RequestHeader.
@@ -145,14 +146,14 @@ func (c *regionConn) prepare(frame []byte) []byte {
 	head, n := protowire.ConsumeBytes(frame[4:])
 	var call uint32
 	var method []byte
-	eachField(head, func(n protowire.Number, b []byte, v uint64) {
-		switch n {
+	for f := range wire.Fields(head) {
+		switch f.Number {
 		case callIDField:
-			call = uint32(v)
+			call = uint32(f.Varint)
 		case methodField:
-			method = b
+			method = f.Bytes
 		}
-	})
+	}
 	switch string(method) {
 	case "Get":
 		c.answers.expect(call, "Get")

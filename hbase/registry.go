@@ -18,6 +18,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/hql-db/hql/internal/wire"
 )
 
 const (
@@ -173,20 +175,10 @@ func fields(message []byte, path ...protowire.Number) (out [][]byte) {
 	if len(path) == 0 {
 		return [][]byte{message}
 	}
-	for len(message) > 0 {
-		number, typ, n := protowire.ConsumeTag(message)
-		if n < 0 {
-			return out
+	for f := range wire.Fields(message) {
+		if f.Number == path[0] && f.Bytes != nil {
+			out = append(out, fields(f.Bytes, path[1:]...)...)
 		}
-		m := protowire.ConsumeFieldValue(number, typ, message[n:])
-		if m < 0 {
-			return out
-		}
-		if number == path[0] && typ == protowire.BytesType {
-			value, _ := protowire.ConsumeBytes(message[n:])
-			out = append(out, fields(value, path[1:]...)...)
-		}
-		message = message[n+m:]
 	}
 	return out
 }

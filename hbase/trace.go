@@ -6,8 +6,10 @@ import (
 
 	"github.com/tsuna/gohbase/hrpc"
 	"github.com/tsuna/gohbase/pb"
-	"google.golang.org/protobuf/encoding/protowire"
+
 	"google.golang.org/protobuf/proto"
+
+	"github.com/hql-db/hql/internal/wire"
 )
 
 // RPCTracer is told of each call to a server and of each repetition of one, by several goroutines at once.
@@ -125,60 +127,31 @@ func (c *RPCEnd) read(msg hrpc.Call, answer proto.Message) {
 // scanMetrics reads the metrics of an answer, pairs of a name and a number; nil: it has none.
 func scanMetrics(a *pb.ScanResponse) *Scanned {
 	var out *Scanned
-	eachField(a.ProtoReflect().GetUnknown(), func(n protowire.Number, metrics []byte, _ uint64) {
-		if n != scanMetricsField {
-			return
+	for metrics := range wire.Fields(a.ProtoReflect().GetUnknown()) {
+		if metrics.Number != scanMetricsField {
+			continue
 		}
 		out = &Scanned{}
-		eachField(metrics, func(_ protowire.Number, pair []byte, _ uint64) {
+		for pair := range wire.Fields(metrics.Bytes) {
 			var name string
 			var count int64
-			eachField(pair, func(n protowire.Number, b []byte, v uint64) {
-				switch n {
+			for f := range wire.Fields(pair.Bytes) {
+				switch f.Number {
 				case 1:
-					name = string(b)
+					name = string(f.Bytes)
 				case 2:
-					count = int64(v)
+					count = int64(f.Varint)
 				}
-			})
+			}
 			switch name {
 			case "ROWS_SCANNED":
 				out.Rows = count
 			case "ROWS_FILTERED":
 				out.Filtered = count
 			}
-		})
-	})
-	return out
-}
-
-// eachField calls f with each field of a message: with its bytes, or its number if it is one. It stops where the message is malformed.
-func eachField(msg []byte, f func(n protowire.Number, b []byte, v uint64)) {
-	for len(msg) > 0 {
-		n, typ, size := protowire.ConsumeTag(msg)
-		if size < 0 {
-			return
 		}
-		msg = msg[size:]
-		switch typ {
-		case protowire.BytesType:
-			b, size := protowire.ConsumeBytes(msg)
-			if size < 0 {
-				return
-			}
-			f(n, b, 0)
-		case protowire.VarintType:
-			v, size := protowire.ConsumeVarint(msg)
-			if size < 0 {
-				return
-			}
-			f(n, nil, v)
-		}
-		if size = protowire.ConsumeFieldValue(n, typ, msg); size < 0 {
-			return
-		}
-		msg = msg[size:]
 	}
+	return out
 }
 
 // result counts a row whose cells are inside the answer.

@@ -9,6 +9,8 @@ import (
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/hql-db/hql/internal/wire"
 )
 
 // query is a Get or Scan as a region reads it.
@@ -81,24 +83,10 @@ const (
 
 // unknownVarint finds a varint field among those that the message's type does not know.
 func unknownVarint(m protoreflect.ProtoMessage, field protowire.Number) (v uint64, ok bool) {
-	b := m.ProtoReflect().GetUnknown()
-	for len(b) > 0 {
-		num, typ, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			return v, ok
+	for f := range wire.Fields(m.ProtoReflect().GetUnknown()) {
+		if f.Number == field && f.Bytes == nil {
+			v, ok = f.Varint, true
 		}
-		b = b[n:]
-		if num == field && typ == protowire.VarintType {
-			x, n := protowire.ConsumeVarint(b)
-			if n < 0 {
-				return v, ok
-			}
-			v, ok = x, true
-		}
-		if n = protowire.ConsumeFieldValue(num, typ, b); n < 0 {
-			return v, ok
-		}
-		b = b[n:]
 	}
 	return v, ok
 }

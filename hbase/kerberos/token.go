@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/hql-db/hql/internal/wire"
 )
 
 // tokenFileEnv is where Hadoop has a process look for its delegation tokens: YARN sets it in containers, which have no tickets.
@@ -137,51 +139,33 @@ func vint(b []byte) (v int, rest []byte, err error) {
 
 // parseCredentials reads a CredentialsProto: repeated tokens = 1, each {alias = 1, token = 2 {identifier, password, kind, service}}.
 func parseCredentials(message []byte) (out []token, err error) {
-	err = eachBytes(message, func(n protowire.Number, named []byte) error {
-		if n != 1 {
-			return nil
+	for named, err := range wire.Fields(message) {
+		if err != nil {
+			return nil, errCut
 		}
-		return eachBytes(named, func(n protowire.Number, b []byte) error {
-			if n != 2 {
-				return nil
+		if named.Number != 1 {
+			continue
+		}
+		for f, err := range wire.Fields(named.Bytes) {
+			if err != nil {
+				return nil, errCut
+			}
+			if f.Number != 2 || f.Bytes == nil {
+				continue
 			}
 			var parts [5][]byte
-			err := eachBytes(b, func(n protowire.Number, b []byte) error {
-				if int(n) < len(parts) {
-					parts[n] = b
+			for part, err := range wire.Fields(f.Bytes) {
+				if err != nil {
+					return nil, errCut
 				}
-				return nil
-			})
+				if int(part.Number) < len(parts) {
+					parts[part.Number] = part.Bytes
+				}
+			}
 			out = append(out, token{identifier: parts[1], password: parts[2], kind: string(parts[3]), service: string(parts[4])})
-			return err
-		})
-	})
-	if err != nil {
-		return nil, err
+		}
 	}
 	return out, nil
-}
-
-// eachBytes calls f for each field of a message that holds a message, a text or bytes.
-func eachBytes(message []byte, f func(n protowire.Number, b []byte) error) error {
-	for len(message) > 0 {
-		number, typ, n := protowire.ConsumeTag(message)
-		if n < 0 {
-			return errCut
-		}
-		m := protowire.ConsumeFieldValue(number, typ, message[n:])
-		if m < 0 {
-			return errCut
-		}
-		if typ == protowire.BytesType {
-			b, _ := protowire.ConsumeBytes(message[n:])
-			if err := f(number, b); err != nil {
-				return err
-			}
-		}
-		message = message[n+m:]
-	}
-	return nil
 }
 
 // identify reads whose the token is and until when: a length, and a TokenIdentifier {username = 2, expiration_date = 5}.
@@ -189,24 +173,15 @@ func (t *token) identify() error {
 	if len(t.identifier) < 4 || uint64(binary.BigEndian.Uint32(t.identifier)) != uint64(len(t.identifier)-4) {
 		return errors.New("the token's identifier is not one of HBase")
 	}
-	for message := t.identifier[4:]; len(message) > 0; {
-		number, typ, n := protowire.ConsumeTag(message)
-		if n < 0 {
-			return errCut
-		}
-		m := protowire.ConsumeFieldValue(number, typ, message[n:])
-		if m < 0 {
-			return errCut
-		}
+	for f, err := range wire.Fields(t.identifier[4:]) {
 		switch {
-		case number == 2 && typ == protowire.BytesType:
-			b, _ := protowire.ConsumeBytes(message[n:])
-			t.owner = string(b)
-		case number == 5 && typ == protowire.VarintType:
-			ms, _ := protowire.ConsumeVarint(message[n:])
-			t.expires = time.UnixMilli(int64(ms))
+		case err != nil:
+			return errCut
+		case f.Number == 2 && f.Bytes != nil:
+			t.owner = string(f.Bytes)
+		case f.Number == 5 && f.Bytes == nil:
+			t.expires = time.UnixMilli(int64(f.Varint))
 		}
-		message = message[n+m:]
 	}
 	if t.owner == "" {
 		return errors.New("the token names no user")

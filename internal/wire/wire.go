@@ -1,0 +1,51 @@
+// Package wire reads messages of protocol buffers for which there are no generated types.
+package wire
+
+import (
+	"errors"
+	"iter"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// ErrMalformed is the end of a message that cannot be read on.
+var ErrMalformed = errors.New("a malformed message")
+
+// Field is a field of a message: a number, or else bytes, a text or a message.
+type Field struct {
+	Number protowire.Number
+	Bytes  []byte // nil: it is a number
+	Varint uint64
+}
+
+// Fields gives the fields of a message as they come, without those of fixed width and groups. Where the message is cut short or is none,
+// ErrMalformed comes last with a Field of no number, so that who looks for certain numbers need not ask.
+func Fields(message []byte) iter.Seq2[Field, error] {
+	return func(yield func(Field, error) bool) {
+		for rest := message; len(rest) > 0; {
+			number, typ, n := protowire.ConsumeTag(rest)
+			if n < 0 {
+				yield(Field{}, ErrMalformed)
+				return
+			}
+			rest = rest[n:]
+			f, size := Field{Number: number}, 0
+			switch typ {
+			case protowire.BytesType:
+				f.Bytes, size = protowire.ConsumeBytes(rest)
+			case protowire.VarintType:
+				f.Varint, size = protowire.ConsumeVarint(rest)
+			default:
+				size = protowire.ConsumeFieldValue(number, typ, rest)
+			}
+			if size < 0 {
+				yield(Field{}, ErrMalformed)
+				return
+			}
+			if (typ == protowire.BytesType || typ == protowire.VarintType) && !yield(f, nil) {
+				return
+			}
+			rest = rest[size:]
+		}
+	}
+}
