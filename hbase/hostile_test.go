@@ -65,24 +65,8 @@ func (h *hostile) listen() (stop func()) {
 }
 
 func (h *hostile) serve(conn net.Conn) {
-	defer conn.Close()
-	if _, err := io.ReadFull(conn, make([]byte, len(simplePreamble))); err != nil {
-		return
-	}
-	if _, err := readFrame(conn); err != nil { // the connection header
-		return
-	}
-	for {
-		frame, err := readFrame(conn)
-		if err != nil {
-			return
-		}
-		head, _ := protowire.ConsumeBytes(frame)
-		var call pb.RequestHeader
-		if proto.Unmarshal(head, &call) != nil {
-			return
-		}
-		b := h.answer(&call, bytes.Contains(frame, []byte("hbase:meta")))
+	serveCalls(conn, func(call *pb.RequestHeader, frame []byte) []byte {
+		b := h.answer(call, bytes.Contains(frame, []byte("hbase:meta")))
 		switch h.n(12) {
 		case 0:
 			b[4+h.n(len(b)-4)] ^= byte(1 << h.n(8))
@@ -91,12 +75,10 @@ func (h *hostile) serve(conn net.Conn) {
 		case 2:
 			binary.BigEndian.PutUint32(b, uint32(h.n(maxAnswer)))
 		case 3:
-			return
+			return nil
 		}
-		if _, err := conn.Write(b); err != nil {
-			return
-		}
-	}
+		return b
+	})
 }
 
 // answer is a server's answer in its frame.

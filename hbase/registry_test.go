@@ -49,6 +49,26 @@ func (m *metaServers) listen(t *testing.T) string {
 }
 
 func (m *metaServers) serve(conn net.Conn) {
+	serveCalls(conn, func(h *pb.RequestHeader, _ []byte) []byte {
+		m.mu.Lock()
+		answer, ok := m.answers[h.GetMethodName()]
+		m.asked[h.GetMethodName()]++
+		m.mu.Unlock()
+		reply := &pb.ResponseHeader{CallId: h.CallId}
+		if !ok {
+			reply.Exception = &pb.ExceptionResponse{ExceptionClassName: proto.String("java.lang.UnsupportedOperationException"), StackTrace: proto.String(h.GetMethodName())}
+		}
+		b, err := proto.Marshal(reply)
+		if err != nil {
+			return nil
+		}
+		b = protowire.AppendBytes(protowire.AppendBytes(nil, b), answer)
+		return append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...)
+	})
+}
+
+// serveCalls greets a client and writes an answer, in its frame, to each call that comes, until one is nil.
+func serveCalls(conn net.Conn, answer func(call *pb.RequestHeader, frame []byte) []byte) {
 	defer conn.Close()
 	if _, err := io.ReadFull(conn, make([]byte, len(simplePreamble))); err != nil {
 		return
@@ -62,24 +82,15 @@ func (m *metaServers) serve(conn net.Conn) {
 			return
 		}
 		head, _ := protowire.ConsumeBytes(frame)
-		var h pb.RequestHeader
-		if proto.Unmarshal(head, &h) != nil {
+		var call pb.RequestHeader
+		if proto.Unmarshal(head, &call) != nil {
 			return
 		}
-		m.mu.Lock()
-		answer, ok := m.answers[h.GetMethodName()]
-		m.asked[h.GetMethodName()]++
-		m.mu.Unlock()
-		reply := &pb.ResponseHeader{CallId: h.CallId}
-		if !ok {
-			reply.Exception = &pb.ExceptionResponse{ExceptionClassName: proto.String("java.lang.UnsupportedOperationException"), StackTrace: proto.String(h.GetMethodName())}
-		}
-		b, err := proto.Marshal(reply)
-		if err != nil {
+		b := answer(&call, frame)
+		if b == nil {
 			return
 		}
-		b = protowire.AppendBytes(protowire.AppendBytes(nil, b), answer)
-		if _, err := conn.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...)); err != nil {
+		if _, err := conn.Write(b); err != nil {
 			return
 		}
 	}

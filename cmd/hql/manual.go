@@ -46,6 +46,9 @@ func toolFlags(t *tool) []flagHelp {
 	return out
 }
 
+// completions are the words that may stand behind a tool's name.
+func completions(t *tool) []string { return append(flagNames(toolFlags(t)), t.words...) }
+
 // flagValues are the words that a flag takes; "FILE" and "DIR" take what is on the disk.
 func flagValues(f flagHelp) []string {
 	switch f.value {
@@ -62,7 +65,8 @@ func flagValues(f flagHelp) []string {
 // completionOf writes what a shell completes the words behind hql by.
 func completionOf(shell string, w io.Writer) error {
 	var b strings.Builder
-	names := slices.Sorted(maps.Keys(tools()))
+	all := tools()
+	names := slices.Sorted(maps.Keys(all))
 	switch shell {
 	case "bash":
 		b.WriteString("# hql completion bash: source it, or keep it in bash-completion's folder\n_hql() {\n" +
@@ -84,7 +88,7 @@ func completionOf(shell string, w io.Writer) error {
 		}
 		b.WriteString("  esac\n  case ${COMP_WORDS[1]} in\n")
 		for _, name := range names {
-			fmt.Fprintf(&b, "    %s) words='%s' ;;\n", name, strings.Join(append(flagNames(toolFlags(tools()[name])), tools()[name].words...), " "))
+			fmt.Fprintf(&b, "    %s) words='%s' ;;\n", name, strings.Join(completions(all[name]), " "))
 		}
 		fmt.Fprintf(&b, "    *) words='%s'; [ \"$COMP_CWORD\" = 1 ] && words=\"$words %s\" ;;\n  esac\n", strings.Join(flagNames(mainFlags()), " "), strings.Join(names, " "))
 		b.WriteString("  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n}\ncomplete -F _hql hql\n")
@@ -109,7 +113,7 @@ func completionOf(shell string, w io.Writer) error {
 		}
 		b.WriteString("  )\n  case $words[2] in\n")
 		for _, name := range names {
-			fmt.Fprintf(&b, "    %s) compadd -- %s; _files ;;\n", name, strings.Join(append(flagNames(toolFlags(tools()[name])), tools()[name].words...), " "))
+			fmt.Fprintf(&b, "    %s) compadd -- %s; _files ;;\n", name, strings.Join(completions(all[name]), " "))
 		}
 		fmt.Fprintf(&b, "    *) (( CURRENT == 2 )) && compadd -- %s; _arguments $main ;;\n  esac\n}\n_hql \"$@\"\n", strings.Join(names, " "))
 	case "fish":
@@ -132,8 +136,8 @@ func completionOf(shell string, w io.Writer) error {
 			b.WriteString("\n")
 		}
 		for _, name := range names {
-			fmt.Fprintf(&b, "complete -c hql -n __fish_use_subcommand -a %s -d %s\n", name, quote(tools()[name].summary()))
-			for _, word := range append(flagNames(toolFlags(tools()[name])), tools()[name].words...) {
+			fmt.Fprintf(&b, "complete -c hql -n __fish_use_subcommand -a %s -d %s\n", name, quote(all[name].summary()))
+			for _, word := range completions(all[name]) {
 				fmt.Fprintf(&b, "complete -c hql -n '__fish_seen_subcommand_from %s' -a %s\n", name, quote(word))
 			}
 		}
@@ -194,8 +198,9 @@ func manual(w io.Writer) error {
 		b.WriteString("\n" + text(f.help) + "\n")
 	}
 	b.WriteString(".SH COMMANDS\n")
-	for _, name := range slices.Sorted(maps.Keys(tools())) {
-		form, what, _ := strings.Cut(strings.TrimSpace(tools()[name].usage), "\n\n")
+	all := tools()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		form, what, _ := strings.Cut(strings.TrimSpace(all[name].usage), "\n\n")
 		fmt.Fprintf(&b, ".SS %s\n", name)
 		block(form)
 		b.WriteString(".PP\n" + text(strings.Join(strings.Fields(what), " ")) + "\n")

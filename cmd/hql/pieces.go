@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"syscall"
 
 	"github.com/hql-db/hql"
@@ -17,7 +15,7 @@ import (
 
 // printPieces cuts a query and prints its pieces, a line each, or the schema of their rows.
 func printPieces(ctx context.Context, c *config, sql string, schema bool, stdout, stderr io.Writer) error {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal(ctx)
 	defer stop()
 	db, err := open(ctx, c)
 	if err != nil {
@@ -61,7 +59,7 @@ func printPieces(ctx context.Context, c *config, sql string, schema bool, stdout
 
 // runPiece runs a piece, "-" being the one on standard input, and prints its rows.
 func runPiece(ctx context.Context, c *config, text string, stdin io.Reader, stdout, stderr io.Writer) error {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal(ctx)
 	defer stop()
 	if text == "-" {
 		b, err := io.ReadAll(stdin)

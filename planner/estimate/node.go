@@ -143,26 +143,16 @@ func (r *Estimator) join(n *plan.Join, all bool) (plan.Estimate, bool) {
 	if !ok {
 		return left, false
 	}
-	whole, _ := n.Right.(*plan.Scan)
+	side := n.Right
 	if n.Lookup != nil {
-		whole = n.Lookup.Whole
+		side = n.Lookup.Whole
 	}
-	var right plan.Estimate
-	if whole != nil {
-		right, ok = r.read(whole, true)
-	} else {
-		right, ok = r.read(n.Right, true)
-	}
+	right, ok := r.read(side, true)
 	if !ok {
 		return left, false
 	}
 	result := plan.Unknown
-	leftValues, rightValues := r.distinct(n.Left, n.LeftKeys, left.Result), plan.Unknown
-	if whole != nil {
-		rightValues = r.distinct(whole, n.RightKeys, right.Result)
-	} else {
-		rightValues = r.distinct(n.Right, n.RightKeys, right.Result)
-	}
+	leftValues, rightValues := r.distinct(n.Left, n.LeftKeys, left.Result), r.distinct(side, n.RightKeys, right.Result)
 	if most := max(leftValues, rightValues); most > 0 && left.Result >= 0 && right.Result >= 0 && n.On == nil {
 		result = left.Result * right.Result / most
 	} else if most == 0 {
