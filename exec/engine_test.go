@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +53,14 @@ func (w *world) run(sql string, args ...types.Value) string {
 		w.t.Fatalf("%s: %v", sql, err)
 	}
 	return out
+}
+
+// sorted is what run gives, its lines in order.
+func (w *world) sorted(sql string) []string {
+	w.t.Helper()
+	lines := strings.Split(w.run(sql), "\n")
+	slices.Sort(lines)
+	return lines
 }
 
 func (w *world) try(sql string, args ...types.Value) (out string, warnings []string, err error) {

@@ -52,14 +52,9 @@ func TestFiguresChoose(t *testing.T) {
 		t.Run("", func(t *testing.T) {
 			w.t = t
 			defer func() { w.stats.stored = nil }()
-			set := func(sql string) []string {
-				rows := strings.Split(w.run(sql), "\n")
-				slices.Sort(rows)
-				return rows
-			}
 			forced := strings.Replace(q.sql, " ALLOW FULL SCAN", "", 1) + " ALLOW FULL SCAN"
 			before := w.run("EXPLAIN " + q.sql)
-			answer := set(forced)
+			answer := w.sorted(forced)
 			for _, table := range []string{"orders", "sensors", "loners", "levels", "people"} {
 				if strings.Contains(q.sql, table) {
 					w.run("ANALYZE " + table)
@@ -76,7 +71,7 @@ func TestFiguresChoose(t *testing.T) {
 			if q.without == "full scan sensors" {
 				run = forced
 			}
-			if got := set(run); !slices.Equal(got, answer) {
+			if got := w.sorted(run); !slices.Equal(got, answer) {
 				t.Errorf("%.200s: %d rows, want %d", q.sql, len(got), len(answer))
 			}
 		})
@@ -111,13 +106,8 @@ func TestFiguresChooseJoins(t *testing.T) {
 		t.Run("", func(t *testing.T) {
 			w.t = t
 			defer func() { w.stats.stored = nil }()
-			set := func(sql string) []string {
-				rows := strings.Split(w.run(sql), "\n")
-				slices.Sort(rows)
-				return rows
-			}
 			w.stats.stored = nil
-			before, answer := w.run("EXPLAIN "+q.sql), set(q.sql)
+			before, answer := w.run("EXPLAIN "+q.sql), w.sorted(q.sql)
 			for _, table := range []string{"visits", "items", "shops", "chosen"} {
 				w.run("ANALYZE " + table)
 			}
@@ -128,7 +118,7 @@ func TestFiguresChooseJoins(t *testing.T) {
 			if q.with != q.without && !strings.Contains(after, "it is what is done without statistics") {
 				t.Errorf("nothing says why:\n%s", after)
 			}
-			if got := set(q.sql); !slices.Equal(got, answer) {
+			if got := w.sorted(q.sql); !slices.Equal(got, answer) {
 				t.Errorf("%s: %d rows, want %d", q.sql, len(got), len(answer))
 			}
 		})

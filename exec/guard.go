@@ -77,7 +77,7 @@ func (st *statement) small(s *plan.Scan) bool {
 	}
 	known := st.statistics(s.Table)
 	k := known.Key(s.Layout.Name)
-	if k == nil || time.UnixMilli(st.Opt.Now).Sub(known.At) > trustedAge {
+	if k == nil || st.age(known) > trustedAge {
 		return false
 	}
 	most := st.budget.limit.or(smallTable)

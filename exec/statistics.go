@@ -110,10 +110,11 @@ func (e *Engine) readStatistics(ctx context.Context, t *catalog.Table, name stri
 	var err error
 	if stored {
 		known, err = e.storedStatistics(ctx, t)
-	} else if b, failed := e.cfg.Statistics.Load(name); failed == nil && b != nil {
+	} else if b, e := e.cfg.Statistics.Load(name); e == nil && b != nil {
 		known, err = parseStatistics(b)
 	}
-	if err != nil && (context.Cause(ctx) == nil || context.Cause(ctx) == errLate) {
+	failed := err != nil && (context.Cause(ctx) == nil || context.Cause(ctx) == errLate) // else who asked went away
+	if failed {
 		e.warn(fmt.Sprintf("statistics of %s: %v", t.Name, err))
 	}
 	s := &e.stats
@@ -121,7 +122,7 @@ func (e *Engine) readStatistics(ctx context.Context, t *catalog.Table, name stri
 	defer s.mu.Unlock()
 	switch {
 	case stored && err != nil:
-		if context.Cause(ctx) == nil || context.Cause(ctx) == errLate { // else it was not the store that failed
+		if failed {
 			if s.later == nil {
 				s.later = map[string]time.Time{}
 			}
@@ -238,11 +239,11 @@ func (r *run) storeStatistics(ctx context.Context, t *catalog.Table, b []byte) e
 
 // forgetStatistics removes those of a table that was dropped.
 func (r *run) forgetStatistics(ctx context.Context, t *catalog.Table) error {
-	known := &r.engine.stats
+	known, name := &r.engine.stats, strings.ToLower(t.Name)
 	known.mu.Lock()
-	_, ours := known.stored[strings.ToLower(t.Name)]
-	delete(known.stored, strings.ToLower(t.Name))
-	known.changed(strings.ToLower(t.Name))
+	_, ours := known.stored[name]
+	delete(known.stored, name)
+	known.changed(name)
 	known.mu.Unlock()
 	if !ours {
 		return nil
@@ -366,8 +367,8 @@ func (r *run) showStatistics(ctx context.Context, t *catalog.Table) *Rows {
 // oldAge is from when on statistics are shown as old.
 const oldAge = 30 * 24 * time.Hour
 
-// old reports whether s may no longer be true by its age alone.
-func (st *statement) old(s *stats.Table) bool { return time.UnixMilli(st.Opt.Now).Sub(s.At) > oldAge }
+// age is how long ago s was found.
+func (st *statement) age(s *stats.Table) time.Duration { return time.UnixMilli(st.Opt.Now).Sub(s.At) }
 
 // outdated says why s may no longer be true of t; "": nothing is known to speak against it.
 func (r *run) outdated(ctx context.Context, t *catalog.Table, s *stats.Table) string {
@@ -386,7 +387,7 @@ func (r *run) outdated(ctx context.Context, t *catalog.Table, s *stats.Table) st
 		return "; OUTDATED: the table has grown much since"
 	case err == nil && then > 0 && then+small > 2*(now+small):
 		return "; OUTDATED: the table has become much smaller since"
-	case r.old(s):
+	case r.age(s) > oldAge:
 		return "; OLD"
 	}
 	return ""
