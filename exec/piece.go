@@ -73,19 +73,18 @@ func (e *Engine) Cut(ctx context.Context, s *parser.Select, args Args) (*Cut, er
 
 func (r *run) cut(ctx context.Context, s *parser.Select) (*Cut, error) {
 	r.env.Stop = ctx.Err
+	r.knowStatistics(ctx)
 	piece := Piece{Now: r.env.Now}
 	p, err := r.planPiece(ctx, s, "")
 	if err != nil {
 		return nil, err
 	}
-	known := r.engine.statisticsUnder(ctx)
 	if len(plan.Scans(p.Root)) == 1 { // statistics may know a better layout
-		r.env.Statistics = known
-		best, err := r.planPiece(ctx, s, "")
+		best, err := r.resolved(ctx, func() (*plan.Plan, error) { return r.env.Piece(s, "") })
 		if err != nil {
 			return nil, err
 		}
-		r.env.Statistics, piece.Layout = nil, planner.CutScan(best).Layout.Name
+		piece.Layout = planner.CutScan(best).Layout.Name
 		if p, err = r.planPiece(ctx, s, piece.Layout); err != nil {
 			return nil, err
 		}
@@ -99,7 +98,6 @@ func (r *run) cut(ctx context.Context, s *parser.Select) (*Cut, error) {
 	if piece.Definitions, err = r.digest(piece.Tables); err != nil {
 		return nil, err
 	}
-	r.env.Statistics = known
 	if err := r.checkPlan(p); err != nil {
 		return nil, err
 	}
@@ -115,7 +113,7 @@ func (r *run) cut(ctx context.Context, s *parser.Select) (*Cut, error) {
 		}
 	}
 	w := weigher{all: spans}
-	if figures := known(read.Table); figures != nil {
+	if figures := r.statistics(read.Table); figures != nil {
 		if e, ok := estimate.Scan(read, figures); ok {
 			w.key, w.estimate = figures.Key(read.Layout.Name), &e
 		}
@@ -156,7 +154,9 @@ func (r *run) cut(ctx context.Context, s *parser.Select) (*Cut, error) {
 
 // planPiece plans s for being cut. Pieces are cut from, and run by, plans without statistics: they must be the same wherever they are made.
 func (r *run) planPiece(ctx context.Context, s *parser.Select, layout string) (*plan.Plan, error) {
-	return r.resolved(ctx, func() (*plan.Plan, error) { return r.env.Piece(s, layout) })
+	env := *r.env
+	env.Statistics = nil
+	return r.resolved(ctx, func() (*plan.Plan, error) { return env.Piece(s, layout) })
 }
 
 // weigher tells how much of what a query reads is in some of its spans.
@@ -245,13 +245,10 @@ func (r *run) piece(ctx context.Context, s *parser.Select, of *Piece) (*Rows, er
 	if now != of.Definitions {
 		return nil, fmt.Errorf("%w: cut it again; it reads %s", ErrPieceChanged, strings.Join(of.Tables, ", "))
 	}
-	known := r.env.Statistics
-	r.env.Statistics = nil
 	p, err := r.planPiece(ctx, s, of.Layout)
 	if err != nil {
 		return nil, err
 	}
-	r.env.Statistics = known
 	read := planner.CutScan(p)
 	read.Spans, read.ListTables = plan.Within(read.Spans, of.Ranges), false
 	r.policy = AllowFullScan // it was asked when the query was cut

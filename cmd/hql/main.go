@@ -124,7 +124,6 @@ func (c *config) flags() *flag.FlagSet {
 	fs.StringVar(&c.given.Color, "color", "", "")
 	fs.BoolVar(&c.demo, "demo", false, "")
 	fs.BoolVar(&c.version, "version", false, "")
-	fs.DurationVar(&c.given.Timeout, "timeout", 0, "")
 	fs.BoolVar(&c.keepGoing, "keep-going", false, "")
 	return fs
 }
@@ -165,6 +164,7 @@ func queryFlags(fs *flag.FlagSet, c *config) {
 	fs.StringVar(&c.given.FullScan, "full-scan", "", "")
 	fs.Int64Var(&c.given.MaxScanRows, "max-scan-rows", 0, "")
 	fs.StringVar(&c.given.MaxScanBytes, "max-scan-bytes", "", "")
+	fs.DurationVar(&c.given.Timeout, "timeout", 0, "")
 }
 
 // flagError is an error of the flags of a command, with where they are told.
@@ -341,23 +341,9 @@ func (s *session) statement(ctx context.Context, text, source string, offset int
 	if filled := s.substitute(text); filled != text {
 		text, source, offset = filled, filled, 0
 	}
-	ctx, stop := untilSignal(ctx)
-	defer stop()
-	if s.conf.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, s.conf.Timeout)
-		defer cancel()
-	}
-	err := s.execute(ctx, text)
+	err := s.conf.bounded(ctx, func(ctx context.Context) error { return s.withHint(ctx, s.execute(ctx, text)) })
 	if err == nil {
 		return exitOK
-	}
-	if errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), errTerminated) {
-		err = terminated{err}
-	}
-	err = s.withHint(ctx, err)
-	if errors.Is(err, context.DeadlineExceeded) && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		err = fmt.Errorf("timed out after %v (--timeout)%s", s.conf.Timeout, standing(err))
 	}
 	var pe *hql.Error
 	if errors.As(err, &pe) && pe.Pos >= 0 {
@@ -367,6 +353,25 @@ func (s *session) statement(ctx context.Context, text, source string, offset int
 		err = &moved
 	}
 	return s.report(err)
+}
+
+// bounded runs f until ^C, SIGTERM or the timeout ends it, and says which of them did.
+func (c *config) bounded(ctx context.Context, f func(context.Context) error) error {
+	ctx, stop := untilSignal(ctx)
+	defer stop()
+	if c.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.Timeout)
+		defer cancel()
+	}
+	err := f(ctx)
+	switch {
+	case errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), errTerminated):
+		return terminated{err}
+	case errors.Is(err, context.DeadlineExceeded) && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("timed out after %v (--timeout)%s", c.Timeout, standing(err))
+	}
+	return err
 }
 
 // errTerminated is why a context ended that SIGTERM ended.

@@ -15,8 +15,6 @@ import (
 
 // printPieces cuts a query and prints its pieces, a line each, or the schema of their rows.
 func printPieces(ctx context.Context, c *config, sql string, schema bool, stdout, stderr io.Writer) error {
-	ctx, stop := untilSignal(ctx)
-	defer stop()
 	db, err := open(ctx, c)
 	if err != nil {
 		return err
@@ -59,8 +57,6 @@ func printPieces(ctx context.Context, c *config, sql string, schema bool, stdout
 
 // runPiece runs a piece, "-" being the one on standard input, and prints its rows.
 func runPiece(ctx context.Context, c *config, text string, stdin io.Reader, stdout, stderr io.Writer) error {
-	ctx, stop := untilSignal(ctx)
-	defer stop()
 	if text == "-" {
 		b, err := io.ReadAll(stdin)
 		if err != nil {

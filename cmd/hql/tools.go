@@ -81,7 +81,8 @@ func tools() map[string]*tool {
 			usage: "hql pieces [--connect URL | --demo] [--catalog FILE] [--arg VALUE] [--schema] -c SELECT\n\n" +
 				"Cuts a query into pieces of about one region each, a line of JSON for each:\n" +
 				"{\"piece\", \"rows\", \"bytes\", \"server\"}. hql piece runs one, on any machine. Takes\n" +
-				"--full-scan, --max-scan-rows and --max-scan-bytes: they hold for the whole query.\n" +
+				"--full-scan, --max-scan-rows and --max-scan-bytes: they hold for the whole query,\n" +
+				"as --timeout does for cutting it.\n" +
 				"With --schema it writes the schema of their rows in place of them: an Arrow stream\n" +
 				"without rows.\n",
 			store: true,
@@ -103,7 +104,7 @@ func tools() map[string]*tool {
 		"piece": {
 			usage: "hql piece [--connect URL | --demo] [--catalog FILE] [--format FORMAT] PIECE\n\n" +
 				"Runs a piece that hql pieces printed and writes its rows; PIECE - is standard input.\n" +
-				"Takes --max-scan-rows and --max-scan-bytes: they hold for the piece.\n",
+				"Takes --max-scan-rows, --max-scan-bytes and --timeout: they hold for the piece.\n",
 			store: true,
 			query: true,
 			args:  1,
@@ -206,7 +207,11 @@ func runTool(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 			return exitUsage, true
 		}
 	}
-	if err := t.run(ctx, c, rest, stdin, stdout, stderr); err != nil {
+	run := func(ctx context.Context) error { return t.run(ctx, c, rest, stdin, stdout, stderr) }
+	if inner := run; t.query {
+		run = func(ctx context.Context) error { return c.bounded(ctx, inner) }
+	}
+	if err := run(ctx); err != nil {
 		s := &session{stderr: stderr}
 		return s.report(err), true
 	}
