@@ -26,26 +26,16 @@ import (
 // cells lists what a physical table holds.
 func cells(t testing.TB, c hbase.Client, table string) string {
 	t.Helper()
-	sc, err := c.Scan(context.Background(), hbase.ScanRange{Table: table}, &hbase.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer sc.Close()
 	var b strings.Builder
-	for {
-		rows, err := sc.Next(context.Background())
-		for _, r := range rows {
-			for _, x := range r.Cells {
-				fmt.Fprintf(&b, "%q %s:%q %q\n", r.Key, x.Family, x.Qualifier, x.Value)
-			}
-		}
-		if err == io.EOF {
-			return b.String()
-		}
+	for r, err := range hbase.Rows(context.Background(), c, hbase.ScanRange{Table: table}, nil) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		for _, x := range r.Cells {
+			fmt.Fprintf(&b, "%q %s:%q %q\n", r.Key, x.Family, x.Qualifier, x.Value)
+		}
 	}
+	return b.String()
 }
 
 // copyPieces are what formats of lines stumble over.

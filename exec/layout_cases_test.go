@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -284,28 +283,17 @@ func (lc *layoutCase) dump(tables []string, skip int, cells bool) string {
 	var lines []string
 	for _, table := range tables {
 		start := len(lines)
-		sc, err := lc.client.Scan(context.Background(), hbase.ScanRange{Table: table}, nil)
-		if err != nil {
-			return "error: " + err.Error()
-		}
-		defer sc.Close()
-		for {
-			rows, err := sc.Next(context.Background())
-			if err == io.EOF {
-				break
-			}
+		for r, err := range hbase.Rows(context.Background(), lc.client, hbase.ScanRange{Table: table}, nil) {
 			if err != nil {
 				return "error: " + err.Error()
 			}
-			for _, r := range rows {
-				line := plan.Escape(r.Key[skip:])
-				for _, c := range r.Cells {
-					if cells {
-						line += fmt.Sprintf(" %s:%s=%s", c.Family, plan.Escape(c.Qualifier), plan.Escape(c.Value))
-					}
+			line := plan.Escape(r.Key[skip:])
+			for _, c := range r.Cells {
+				if cells {
+					line += fmt.Sprintf(" %s:%s=%s", c.Family, plan.Escape(c.Qualifier), plan.Escape(c.Value))
 				}
-				lines = append(lines, line)
 			}
+			lines = append(lines, line)
 		}
 		if skip > 0 {
 			slices.Sort(lines[start:])

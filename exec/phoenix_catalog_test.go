@@ -231,23 +231,13 @@ func (w *phoenixWorld) readsNoMore(t *testing.T, sql, theirs string) (no bool, w
 // rawKeys lists the keys of a table.
 func rawKeys(t *testing.T, c hbase.Client, table string) (keys []string) {
 	t.Helper()
-	sc, err := c.Scan(context.Background(), hbase.ScanRange{Table: table}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer sc.Close()
-	for {
-		rows, err := sc.Next(context.Background())
-		if err == io.EOF {
-			return keys
-		}
+	for r, err := range hbase.Rows(context.Background(), c, hbase.ScanRange{Table: table}, nil) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range rows {
-			keys = append(keys, string(r.Key))
-		}
+		keys = append(keys, string(r.Key))
 	}
+	return keys
 }
 
 // phoenixLiterals are values of each type, as Phoenix writes them and, where that is another way, hql.

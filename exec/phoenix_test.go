@@ -3,7 +3,6 @@ package exec
 import (
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -152,27 +151,16 @@ func (pw *phoenixWorld) mapped(t *testing.T) {
 // rawCells prints the cells of a table without their times.
 func rawCells(t *testing.T, c hbase.Client, table string) string {
 	t.Helper()
-	ctx := context.Background()
-	sc, err := c.Scan(ctx, hbase.ScanRange{Table: table}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer sc.Close()
 	var b strings.Builder
-	for {
-		rows, err := sc.Next(ctx)
-		if err == io.EOF {
-			return b.String()
-		}
+	for r, err := range hbase.Rows(context.Background(), c, hbase.ScanRange{Table: table}, nil) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range rows {
-			fmt.Fprintf(&b, "%q", r.Key)
-			for _, cell := range r.Cells {
-				fmt.Fprintf(&b, " %s:%s=%q", cell.Family, cell.Qualifier, cell.Value)
-			}
-			b.WriteByte('\n')
+		fmt.Fprintf(&b, "%q", r.Key)
+		for _, cell := range r.Cells {
+			fmt.Fprintf(&b, " %s:%s=%q", cell.Family, cell.Qualifier, cell.Value)
 		}
+		b.WriteByte('\n')
 	}
+	return b.String()
 }

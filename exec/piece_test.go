@@ -128,30 +128,19 @@ func (g *lawWorld) dealt(cut *Cut) []Piece {
 	slices.Sort(tables)
 	for _, table := range slices.Compact(tables) {
 		at := [][]byte{{byte(g.r.IntN(256))}}
-		sc, err := g.planned.client.Scan(ctx, hbase.ScanRange{Table: table}, &hbase.ReadOptions{})
-		if err != nil {
-			g.t.Fatal(err)
-		}
-		for {
-			rows, err := sc.Next(ctx)
-			if err == io.EOF {
-				break
-			}
+		for row, err := range hbase.Rows(ctx, g.planned.client, hbase.ScanRange{Table: table}, &hbase.ReadOptions{}) {
 			if err != nil {
 				g.t.Fatal(err)
 			}
-			for _, row := range rows {
-				switch key := bytes.Clone(row.Key); g.r.IntN(12) {
-				case 0:
-					at = append(at, key)
-				case 1:
-					at = append(at, append(key, byte(g.r.IntN(2))))
-				case 2:
-					at = append(at, key[:1+g.r.IntN(len(key))])
-				}
+			switch key := bytes.Clone(row.Key); g.r.IntN(12) {
+			case 0:
+				at = append(at, key)
+			case 1:
+				at = append(at, append(key, byte(g.r.IntN(2))))
+			case 2:
+				at = append(at, key[:1+g.r.IntN(len(key))])
 			}
 		}
-		sc.Close()
 		slices.SortFunc(at, bytes.Compare)
 		start := []byte(nil)
 		for _, b := range append(slices.CompactFunc(at, bytes.Equal), nil) {

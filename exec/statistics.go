@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -325,20 +324,15 @@ func (e *Engine) storedStatistics(ctx context.Context, t *catalog.Table) (*stats
 // listStatistics finds out of which tables the store has statistics.
 func (e *Engine) listStatistics(ctx context.Context) error {
 	found := map[string]*stats.Table{}
-	sc, err := e.client.Scan(ctx, hbase.ScanRange{Table: statisticsTable},
-		&hbase.ReadOptions{Families: []string{catalogFamily}, Filter: filter.And{filter.FirstCell{}, filter.KeyOnly{}}})
-	if err == nil {
-		defer sc.Close()
-	}
-	for err == nil {
-		var rows []hbase.Row
-		rows, err = sc.Next(ctx)
-		for _, row := range rows {
-			found[string(row.Key)] = nil
+	keys := &hbase.ReadOptions{Families: []string{catalogFamily}, Filter: filter.And{filter.FirstCell{}, filter.KeyOnly{}}}
+	for row, err := range hbase.Rows(ctx, e.client, hbase.ScanRange{Table: statisticsTable}, keys) {
+		if errors.Is(err, hbase.ErrNoTable) {
+			break
 		}
-	}
-	if err != io.EOF && !errors.Is(err, hbase.ErrNoTable) {
-		return err
+		if err != nil {
+			return err
+		}
+		found[string(row.Key)] = nil
 	}
 	e.stats.mu.Lock()
 	defer e.stats.mu.Unlock()

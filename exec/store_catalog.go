@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -151,30 +150,20 @@ func (e *Engine) countChanges(ctx context.Context) (int64, error) {
 // readDefinitions gives the statements in the store's catalog by their keys.
 func (e *Engine) readDefinitions(ctx context.Context) (map[string]string, error) {
 	defs := map[string]string{}
-	sc, err := e.client.Scan(ctx, hbase.ScanRange{Table: catalogTable, Start: []byte{1}}, &hbase.ReadOptions{Families: []string{catalogFamily}})
-	if errors.Is(err, hbase.ErrNoTable) {
-		return defs, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer sc.Close()
-	for {
-		rows, err := sc.Next(ctx)
-		if err == io.EOF || errors.Is(err, hbase.ErrNoTable) {
-			return defs, nil
+	for row, err := range hbase.Rows(ctx, e.client, hbase.ScanRange{Table: catalogTable, Start: []byte{1}}, &hbase.ReadOptions{Families: []string{catalogFamily}}) {
+		if errors.Is(err, hbase.ErrNoTable) {
+			break
 		}
 		if err != nil {
 			return nil, err
 		}
-		for _, row := range rows {
-			for _, c := range row.Cells {
-				if string(c.Qualifier) == catalogQualifier {
-					defs[string(row.Key)] = string(c.Value)
-				}
+		for _, c := range row.Cells {
+			if string(c.Qualifier) == catalogQualifier {
+				defs[string(row.Key)] = string(c.Value)
 			}
 		}
 	}
+	return defs, nil
 }
 
 // readForeign adds what Config.Definitions gives to defs.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -118,30 +117,19 @@ func (c *client) metaRegions(ctx context.Context, table string) (out []Region, e
 // metaRows reads the rows of hbase:meta about a table's regions.
 func (c *client) metaRows(ctx context.Context, table string, each func(Row, Region)) error {
 	table = strings.TrimPrefix(table, "default:")
-	sc, err := c.Scan(ctx, ScanRange{Table: "hbase:meta", Start: []byte(table + ",,"), Stop: []byte(table + "-")},
-		&ReadOptions{Families: []string{"info"}})
-	if err != nil {
-		return err
-	}
-	defer sc.Close()
-	for {
-		rows, err := sc.Next(ctx)
-		if err == io.EOF {
-			return nil
-		}
+	for row, err := range Rows(ctx, c, ScanRange{Table: "hbase:meta", Start: []byte(table + ",,"), Stop: []byte(table + "-")}, &ReadOptions{Families: []string{"info"}}) {
 		if err != nil {
 			return err
 		}
-		for _, r := range rows {
-			reg, ok, err := parseRegion(r)
-			if err != nil {
-				return fmt.Errorf("regions of %s: %w", table, err)
-			}
-			if ok && bytes.HasPrefix(r.Key, []byte(table+",")) {
-				each(r, reg)
-			}
+		reg, ok, err := parseRegion(row)
+		if err != nil {
+			return fmt.Errorf("regions of %s: %w", table, err)
+		}
+		if ok && bytes.HasPrefix(row.Key, []byte(table+",")) {
+			each(row, reg)
 		}
 	}
+	return nil
 }
 
 // parseRegion reads a row of hbase:meta; ok is false for regions that were split or merged away.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +17,7 @@ func PhoenixCatalog(ctx context.Context, c hbase.Client) (string, error) {
 	s := phoenixSystem{}
 	found := false
 	for _, name := range []string{"SYSTEM.CATALOG", "SYSTEM:CATALOG"} {
-		err := scanAll(ctx, c, name, s.add)
+		err := readAll(ctx, c, name, s.add)
 		if errors.Is(err, hbase.ErrNoTable) {
 			continue
 		}
@@ -32,7 +31,7 @@ func PhoenixCatalog(ctx context.Context, c hbase.Client) (string, error) {
 	}
 	var sequences []string
 	for _, name := range []string{"SYSTEM.SEQUENCE", "SYSTEM:SEQUENCE"} {
-		err := scanAll(ctx, c, name, func(r *hbase.Row) {
+		err := readAll(ctx, c, name, func(r hbase.Row) {
 			if f := strings.Split(saltless(r.Key), "\x00"); len(f) == 3 {
 				sequences = append(sequences, dotted(f[1], f[2]))
 			}
@@ -52,24 +51,15 @@ func saltless(key []byte) string {
 	return string(key)
 }
 
-func scanAll(ctx context.Context, c hbase.Client, table string, row func(*hbase.Row)) error {
-	sc, err := c.Scan(ctx, hbase.ScanRange{Table: table}, &hbase.ReadOptions{NoCacheBlocks: true})
-	if err != nil {
-		return err
-	}
-	defer sc.Close()
-	for {
-		rows, err := sc.Next(ctx)
-		if err == io.EOF {
-			return nil
-		}
+// readAll gives each row of a table to f.
+func readAll(ctx context.Context, c hbase.Client, table string, f func(hbase.Row)) error {
+	for row, err := range hbase.Rows(ctx, c, hbase.ScanRange{Table: table}, &hbase.ReadOptions{NoCacheBlocks: true}) {
 		if err != nil {
 			return err
 		}
-		for i := range rows {
-			row(&rows[i])
-		}
+		f(row)
 	}
+	return nil
 }
 
 // phoenixSystem are the tables of SYSTEM.CATALOG in the order of their names.
@@ -133,7 +123,7 @@ const (
 )
 
 // add takes up a row of SYSTEM.CATALOG. The objects' own rows come before those of their columns and links.
-func (s *phoenixSystem) add(r *hbase.Row) {
+func (s *phoenixSystem) add(r hbase.Row) {
 	f := strings.Split(string(r.Key), "\x00")
 	for len(f) < 5 {
 		f = append(f, "")

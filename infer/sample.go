@@ -3,7 +3,6 @@ package infer
 import (
 	"bytes"
 	"context"
-	"io"
 	"math/big"
 
 	"github.com/hql-db/hql/hbase"
@@ -29,13 +28,14 @@ func Sample(ctx context.Context, c hbase.Client, table string, n int) ([]hbase.R
 		regions = regions[:maxRegions]
 	}
 	each := max(1, n/max(1, len(regions)*points))
+	uncached := &hbase.ReadOptions{NoCacheBlocks: true}
 	var out []hbase.Row
 	for _, r := range regions {
-		first, err := read(ctx, c, hbase.ScanRange{Table: table, Start: r.Start, Stop: r.Stop, Limit: each})
+		first, err := hbase.ReadAll(ctx, c, hbase.ScanRange{Table: table, Start: r.Start, Stop: r.Stop, Limit: each}, uncached)
 		if err != nil {
 			return nil, err
 		}
-		last, err := read(ctx, c, hbase.ScanRange{Table: table, Start: r.Start, Stop: r.Stop, Limit: 1, Reversed: true})
+		last, err := hbase.ReadAll(ctx, c, hbase.ScanRange{Table: table, Start: r.Start, Stop: r.Stop, Limit: 1, Reversed: true}, uncached)
 		if err != nil {
 			return nil, err
 		}
@@ -48,7 +48,7 @@ func Sample(ctx context.Context, c hbase.Client, table string, n int) ([]hbase.R
 			if bytes.Compare(from, at) <= 0 {
 				from = append(bytes.Clone(at), 0)
 			}
-			rows, err := read(ctx, c, hbase.ScanRange{Table: table, Start: from, Stop: r.Stop, Limit: each})
+			rows, err := hbase.ReadAll(ctx, c, hbase.ScanRange{Table: table, Start: from, Stop: r.Stop, Limit: each}, uncached)
 			if err != nil {
 				return nil, err
 			}
@@ -83,31 +83,4 @@ func between(lo, hi []byte, n int) [][]byte {
 		out = append(out, append(bytes.Clone(lo[:common]), x.Add(x, a).FillBytes(make([]byte, 8))...))
 	}
 	return out
-}
-
-// read reads a range's rows, up to its limit, and copies them.
-func read(ctx context.Context, c hbase.Client, r hbase.ScanRange) ([]hbase.Row, error) {
-	s, err := c.Scan(ctx, r, &hbase.ReadOptions{NoCacheBlocks: true})
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	var out []hbase.Row
-	for len(out) < r.Limit {
-		rows, err := s.Next(ctx)
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, row := range rows {
-			k := hbase.Row{Key: bytes.Clone(row.Key)}
-			for _, cell := range row.Cells {
-				k.Cells = append(k.Cells, hbase.Cell{Family: bytes.Clone(cell.Family), Qualifier: bytes.Clone(cell.Qualifier), Value: bytes.Clone(cell.Value), Timestamp: cell.Timestamp})
-			}
-			out = append(out, k)
-		}
-	}
-	return out, nil
 }

@@ -321,39 +321,13 @@ func (s *session) sample(ctx context.Context, l *catalog.Layout, n int, keys boo
 		if want <= 0 {
 			break
 		}
-		got, err := head(ctx, c, hbase.ScanRange{Table: table, Start: r.Start, Stop: r.Stop, Limit: want}, opts)
+		got, err := hbase.ReadAll(ctx, c, hbase.ScanRange{Table: table, Start: r.Start, Stop: r.Stop, Limit: want}, opts)
 		if err != nil {
 			return "", nil, err
 		}
 		rows = append(rows, got...)
 	}
 	return table, rows, nil
-}
-
-// head reads a limited range and keeps what it gives.
-func head(ctx context.Context, c hbase.Client, r hbase.ScanRange, o *hbase.ReadOptions) ([]hbase.Row, error) {
-	sc, err := c.Scan(ctx, r, o)
-	if err != nil {
-		return nil, err
-	}
-	defer sc.Close()
-	var out []hbase.Row
-	for {
-		rows, err := sc.Next(ctx)
-		if err == io.EOF {
-			return out, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, x := range rows {
-			k := hbase.Row{Key: slices.Clone(x.Key)}
-			for _, cell := range x.Cells {
-				k.Cells = append(k.Cells, hbase.Cell{Family: slices.Clone(cell.Family), Qualifier: slices.Clone(cell.Qualifier), Value: slices.Clone(cell.Value)})
-			}
-			out = append(out, k)
-		}
-	}
 }
 
 // sampledRows is how many rows \d+ looks at for qualifiers.
