@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -39,6 +40,8 @@ import (
 // tls_key=FILE what the client proves itself with: PEM, PKCS #12 or JKS, the stores with the password that tls_password_file=FILE holds.
 // tls_site=FILE takes all these from an hbase-site.xml; tls_verify=ca leaves unchecked that a certificate is for its server's name. The
 // files are read at each connection. See WithTLS.
+// meta_suffix=x is the hbase.meta.table.suffix of a cluster that shares its files with another and calls hbase:meta hbase:meta_x; one that is
+// reached without ZooKeeper tells it.
 // Tables that were created in the store are known at once.
 func Open(ctx context.Context, dsn string, opts ...Option) (*DB, error) {
 	scheme, rest, ok := strings.Cut(dsn, ":")
@@ -130,7 +133,7 @@ func openCluster(ctx context.Context, scheme, rest string, opts []Option) (*DB, 
 	if user == "" && u.User != nil {
 		user = u.User.Username()
 	}
-	how := hbase.Config{Root: strings.TrimSuffix(u.Path, "/"), User: user, Kerberos: cfg.kerberos, TLS: cfg.tls, ConnectTimeout: cfg.timeout}
+	how := hbase.Config{Root: strings.TrimSuffix(u.Path, "/"), User: user, Kerberos: cfg.kerberos, TLS: cfg.tls, MetaSuffix: cfg.metaSuffix, ConnectTimeout: cfg.timeout}
 	switch {
 	case scheme == "hbase":
 		how.Quorum, err = withPorts(hosts, "2181", "the ZooKeeper quorum", "hbase://HOST[,HOST]:2181/hbase")
@@ -200,6 +203,9 @@ func withPorts(list, port, what, form string) (string, error) {
 	return strings.Join(hosts, ","), nil
 }
 
+// metaSuffix is what HBase allows as hbase.meta.table.suffix.
+var metaSuffix = regexp.MustCompile(`^[a-zA-Z0-9]+$`)
+
 // dsnOptions reads the parameters of an address.
 func dsnOptions(q url.Values) ([]Option, error) {
 	var out []Option
@@ -245,6 +251,11 @@ func dsnOptions(q url.Values) ([]Option, error) {
 				return nil, fmt.Errorf("connect: write is true or false, not %q", v)
 			}
 			out = append(out, WithWrites(allowed))
+		case "meta_suffix":
+			if !metaSuffix.MatchString(v) {
+				return nil, fmt.Errorf("connect: meta_suffix is what follows hbase:meta_, letters and digits, not %q", v)
+			}
+			out = append(out, func(c *config) error { c.metaSuffix = v; return nil })
 		case "kerberos":
 			krb.Principal = v
 		case "keytab":
@@ -280,7 +291,7 @@ func dsnOptions(q url.Values) ([]Option, error) {
 			}
 			files.AnyHost = v == "ca"
 		default:
-			return nil, fmt.Errorf("connect: unknown parameter %q: user, catalog, tz, full_scan, consistency, write, kerberos, keytab, service, protection, token, tls, tls_ca, tls_cert, tls_key, tls_password_file, tls_site, tls_verify", name)
+			return nil, fmt.Errorf("connect: unknown parameter %q: user, catalog, tz, full_scan, consistency, write, kerberos, keytab, service, protection, token, tls, tls_ca, tls_cert, tls_key, tls_password_file, tls_site, tls_verify, meta_suffix", name)
 		}
 	}
 	switch {

@@ -28,15 +28,16 @@ type Option func(*config) error
 
 // config is what the options fill in.
 type config struct {
-	catalog  *catalog.Catalog
-	exec     exec.Config
-	fullScan *FullScan
-	writes   *bool
-	user     string
-	kerberos *kerberos.Config
-	tls      func() (*tls.Config, error) // nil: no TLS
-	timeout  time.Duration
-	tracers  tracers
+	catalog    *catalog.Catalog
+	exec       exec.Config
+	fullScan   *FullScan
+	writes     *bool
+	user       string
+	kerberos   *kerberos.Config
+	tls        func() (*tls.Config, error) // nil: no TLS
+	metaSuffix string
+	timeout    time.Duration
+	tracers    tracers
 }
 
 // WithCatalogFile adds the CREATE TABLE statements of a file. The tables are mapped, none is made.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,6 +23,7 @@ import (
 const clusterEnv = "HQL_CHAOS_CLUSTER"
 
 // connectEnv is "rpc" for statements that reach the cluster without ZooKeeper. There are two masters then, one of them active.
+// "guarded" is the same of a cluster, of 2.6 or later, that takes sealed messages of those that Kerberos knows, within mutual TLS.
 const connectEnv = "HQL_CHAOS_CONNECT"
 
 // backup is the second master.
@@ -33,7 +35,8 @@ type cluster struct {
 	dir     string // a copy of the scripts; run below it holds data and logs
 	base    int    // of the ports: ZooKeeper +181, master +600, the second +601, region server i +620+i
 	servers int
-	rpc     bool       // see connectEnv
+	rpc     bool // see connectEnv
+	guards  *hbasetest.Guards
 	mu      sync.Mutex // held while processes are started, stopped or asked something
 }
 
@@ -72,10 +75,25 @@ func startCluster(t testing.TB, servers int) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c := &cluster{t: t, dir: dir, servers: servers, base: freeBase(t, servers)}
+	properties, jars := "hbase.regionserver.storefile.refresh.period 500\n", ""
+	switch os.Getenv(connectEnv) {
+	case "guarded":
+		g := hbasetest.Guarding(t)
+		t.Setenv("KRB5_CONFIG", g.Krb5Conf)
+		c.rpc, c.guards, jars = true, &g, g.Jars
+		for _, p := range g.Properties {
+			properties += p[0] + " " + p[1] + "\n"
+		}
+	case "rpc":
+		c.rpc, jars = true, hbasetest.ClassPath(t)
+	default:
+		jars = hbasetest.ClassPath(t)
+	}
 	for _, name := range []string{"cluster.sh", "Chaos.java", "opens"} {
 		b, err := os.ReadFile(filepath.Join(from, name))
 		b = bytes.ReplaceAll(b, []byte("((ClusterConnection) c)"), []byte("c")) // HBase 3 has no such class
-		b = bytes.Replace(b, []byte("hbase.balancer.period "), []byte("hbase.regionserver.storefile.refresh.period 500\nhbase.balancer.period "), 1)
+		b = bytes.Replace(b, []byte("hbase.balancer.period "), []byte(properties+"hbase.balancer.period "), 1)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), b, 0o755)
 		}
@@ -83,11 +101,10 @@ func startCluster(t testing.TB, servers int) *cluster {
 			t.Fatal(err)
 		}
 	}
-	c := &cluster{t: t, dir: dir, servers: servers, base: freeBase(t, servers), rpc: os.Getenv(connectEnv) == "rpc"}
-	if err := os.WriteFile(c.jars(), []byte(hbasetest.ClassPath(t)), 0o644); err != nil {
+	if err := os.WriteFile(c.jars(), []byte(jars), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	c.makePages()
+	c.prepareConf()
 	c.downWithTest()
 	if out := c.script("up", strconv.Itoa(servers)); !strings.Contains(out, "up") {
 		t.Fatalf("the cluster did not start: %s", out)
@@ -105,13 +122,24 @@ func startCluster(t testing.TB, servers int) *cluster {
 // jars is the file of the class path.
 func (c *cluster) jars() string { return filepath.Join(c.dir, "cp.txt") }
 
-// makePages makes directories that servers of HBase 2.6 and later miss in its jars.
-func (c *cluster) makePages() {
-	for _, name := range append(c.masters(), "rs1", "rs2", "rs3") {
+// prepareConf makes directories that servers of HBase 2.6 and later miss in its jars, and tells Hadoop that there is Kerberos.
+func (c *cluster) prepareConf() {
+	hadoop := "<configuration>"
+	if c.guards != nil {
+		for _, p := range c.guards.Properties {
+			hadoop += "<property><name>" + p[0] + "</name><value>" + p[1] + "</value></property>"
+		}
+	}
+	hadoop += "</configuration>"
+	for _, name := range append(c.masters(), "zk", "rs1", "rs2", "rs3") {
+		conf := filepath.Join(c.dir, "run", "conf-"+name)
 		for _, of := range []string{"master", "regionserver", "static"} {
-			if err := os.MkdirAll(filepath.Join(c.dir, "run", "conf-"+name, "hbase-webapps", of), 0o755); err != nil {
+			if err := os.MkdirAll(filepath.Join(conf, "hbase-webapps", of), 0o755); err != nil {
 				c.t.Fatal(err)
 			}
+		}
+		if err := os.WriteFile(filepath.Join(conf, "core-site.xml"), []byte(hadoop), 0o644); err != nil {
+			c.t.Fatal(err)
 		}
 	}
 }
@@ -184,7 +212,11 @@ func freeBase(t testing.TB, servers int) int {
 
 func (c *cluster) env() []string {
 	// ZooKeeper's administration server would take port 8080, and end the process if it is taken.
-	return append(os.Environ(), "JAVA_TOOL_OPTIONS=-Dzookeeper.admin.enableServer=false", "B="+filepath.Join(c.dir, "run"), "CPFILE="+c.jars(), "PB="+strconv.Itoa(c.base), fmt.Sprintf("LEASE=%d", lease.Milliseconds()), "RPCTO=10000")
+	options := "JAVA_TOOL_OPTIONS=-Dzookeeper.admin.enableServer=false"
+	if c.guards != nil {
+		options += " -Djava.security.krb5.conf=" + c.guards.Krb5Conf
+	}
+	return append(os.Environ(), options, "B="+filepath.Join(c.dir, "run"), "CPFILE="+c.jars(), "PB="+strconv.Itoa(c.base), fmt.Sprintf("LEASE=%d", lease.Milliseconds()), "RPCTO=10000")
 }
 
 // downWithTest leaves a shell behind that ends the cluster when this process closes its
@@ -290,6 +322,19 @@ func (c *cluster) waitServers(d time.Duration) bool {
 	return false
 }
 
+// waitServed waits until HBase's own client can read the tables of every world.
+func (c *cluster) waitServed(d time.Duration) bool {
+	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(time.Second) {
+		if !slices.ContainsFunc([]string{"hql_catalog", "events", "merged", "skipped", "groups", "indexed", "indexed_by_code", "high"}, func(table string) bool {
+			_, ok := c.admin("count", table)
+			return !ok
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
 // waitReady waits until the Java client can be asked.
 func (c *cluster) waitReady(d time.Duration) bool {
 	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(300 * time.Millisecond) {
@@ -323,7 +368,10 @@ func (c *cluster) expired() (n int) {
 
 // address is where statements are sent.
 func (c *cluster) address() string {
-	if c.rpc {
+	switch {
+	case c.guards != nil:
+		return fmt.Sprintf("hbase+rpc://localhost:%d,localhost:%d?%s", c.base+600, c.base+601, c.guards.Params.Encode())
+	case c.rpc:
 		return fmt.Sprintf("hbase+rpc://localhost:%d,localhost:%d", c.base+600, c.base+601)
 	}
 	return c.dsn()

@@ -130,11 +130,18 @@ func writeUnderFaults(t *testing.T, w *world, d time.Duration) {
 		t.Error("the server did not come back")
 	}
 	wg.Wait()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	got, err := w.read(ctx, "SELECT id, prev FROM list FOR SYSTEM_TIME ALL", 0, 0)
-	if err != nil {
-		t.Fatal(err)
+	var got []string
+	for p := w.patience(); ; {
+		ctx, cancel := context.WithTimeout(context.Background(), deadline)
+		var err error
+		got, err = w.read(ctx, "SELECT id, prev FROM list FOR SYSTEM_TIME ALL", 0, 0)
+		cancel()
+		if err == nil {
+			break
+		}
+		if !p.left() {
+			t.Fatal(err)
+		}
 	}
 	versions := map[string]int{}
 	for _, r := range got {

@@ -84,6 +84,7 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 	reach, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	dials := &dialer{tls: cfg.TLS, opening: func(err error) { stop(fmt.Errorf("%w: %w", ErrUnreachable, err)) }}
+	dials.metaSuffix.Store(&cfg.MetaSuffix)
 	if cfg.Kerberos != nil {
 		auth, err := kerberos.New(*cfg.Kerberos)
 		if err != nil {
@@ -125,6 +126,9 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	dials.meta.Store(server)
+	if cfg.Servers == "" {
+		defer time.AfterFunc(suffixWait, func() { dials.learnSuffix(reach, address(server), who) }).Stop()
+	}
 	if _, err := c.metaRegions(reach, "hbase:namespace"); err != nil && !errors.Is(err, ErrNoTable) {
 		c.Close()
 		if cause := context.Cause(reach); errors.Is(cause, ErrUnreachable) {
@@ -133,6 +137,18 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 		return nil, fmt.Errorf("%w: %s is at %s, which does not answer (%v)", ErrUnreachable, from, address(server), err)
 	}
 	return c, nil
+}
+
+// suffixWait is how long hbase:meta may take to answer Dial under the name that is known.
+const suffixWait = 500 * time.Millisecond
+
+// learnSuffix asks the server of hbase:meta what follows that name, which ZooKeeper does not tell. Servers before 2.5 cannot be asked.
+func (d *dialer) learnSuffix(ctx context.Context, server, user string) {
+	r := newRegistry([]string{server}, user, &dialer{tls: d.tls, auth: d.auth})
+	defer r.close()
+	if _, err := r.locate(ctx, metaPlace); err == nil {
+		d.metaSuffix.Store(r.dials.metaSuffix.Load())
+	}
 }
 
 func (c *client) current() gohbase.Client {

@@ -12,6 +12,7 @@ import (
 	"path"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -157,6 +158,7 @@ func (c *regionConn) prepare(frame []byte) []byte {
 	switch string(method) {
 	case "Get":
 		c.answers.expect(call, "Get")
+		return c.dialer.renamed(frame, 4+n, &pb.GetRequest{})
 	case "Mutate":
 		c.answers.expect(call, "Mutate")
 	case "Scan":
@@ -164,14 +166,47 @@ func (c *regionConn) prepare(frame []byte) []byte {
 		if frame, own = withoutTimeRange(frame, 4+n); own {
 			c.answers.expect(call, "Scan")
 		}
+		return c.dialer.renamed(frame, 4+n, &pb.ScanRequest{})
 	}
 	return frame
+}
+
+// metaRegion is the name of the region of hbase:meta, the only one that gohbase knows.
+const metaRegion = "hbase:meta,,1"
+
+// renamed puts the name that hbase:meta has in the cluster into a call that reads it: see Config.MetaSuffix. The call is in frame at the
+// place given, m a message of its kind.
+func (d *dialer) renamed(frame []byte, at int, m interface {
+	proto.Message
+	GetRegion() *pb.RegionSpecifier
+}) []byte {
+	suffix := d.metaSuffix.Load()
+	if suffix == nil || *suffix == "" {
+		return frame
+	}
+	body, n := protowire.ConsumeBytes(frame[at:])
+	if n < 0 || proto.Unmarshal(body, m) != nil || string(m.GetRegion().GetValue()) != metaRegion {
+		return frame
+	}
+	m.GetRegion().Value = []byte(strings.Replace(metaRegion, ",", "_"+*suffix+",", 1))
+	return replaced(frame, at, m)
+}
+
+// replaced is frame with another call in the place of the one in it.
+func replaced(frame []byte, at int, m proto.Message) []byte {
+	body, err := proto.Marshal(m)
+	if err != nil {
+		return frame
+	}
+	out := protowire.AppendBytes(slices.Clone(frame[:at]), body)
+	binary.BigEndian.PutUint32(out, uint32(len(out)-4))
+	return out
 }
 
 // withoutTimeRange takes the time range without ends off gohbase's own look-ups of regions: HBase 3 takes it for one that ends where
 // it begins. The scan is in frame at the place given; own reports whether it is one of gohbase's.
 func withoutTimeRange(frame []byte, at int) (out []byte, own bool) {
-	if !bytes.Contains(frame[:min(len(frame), 256)], []byte("hbase:meta,,1")) {
+	if !bytes.Contains(frame[:min(len(frame), 256)], []byte(metaRegion)) {
 		return frame, false
 	}
 	body, n := protowire.ConsumeBytes(frame[at:])
@@ -180,13 +215,7 @@ func withoutTimeRange(frame []byte, at int) (out []byte, own bool) {
 		return frame, false
 	}
 	scan.Scan.TimeRange = nil
-	body, err := proto.Marshal(&scan)
-	if err != nil {
-		return frame, false
-	}
-	out = protowire.AppendBytes(slices.Clone(frame[:at]), body)
-	binary.BigEndian.PutUint32(out, uint32(len(out)-4))
-	return out, true
+	return replaced(frame, at, &scan), true
 }
 
 // dialer makes the connections to servers.
@@ -198,6 +227,8 @@ type dialer struct {
 	locator             // of what gohbase does not find in hbase:meta
 	// meta is who serves hbase:meta as Dial found out, for gohbase to be told once without asking again.
 	meta atomic.Pointer[pb.ServerName]
+	// metaSuffix is Config.MetaSuffix, or what the cluster says that it is.
+	metaSuffix atomic.Pointer[string]
 }
 
 // refusal is the last time that a server, or the KDC, refused a connection.

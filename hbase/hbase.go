@@ -173,7 +173,10 @@ type Config struct {
 	Root   string // root znode; "" means /hbase
 	// Servers are masters or region servers to ask in place of ZooKeeper, "master1:16000,master2:16000".
 	Servers string
-	User    string // sent unverified; "" means the operating system's user, or the one that Kerberos authenticates
+	// MetaSuffix is the cluster's hbase.meta.table.suffix, by which it calls hbase:meta hbase:meta_SUFFIX. Servers of 2.5 and later tell it
+	// themselves.
+	MetaSuffix string
+	User       string // sent unverified; "" means the operating system's user, or the one that Kerberos authenticates
 	// Kerberos authenticates the connections to HBase; nil: authentication is simple. Another User is then one that
 	// the authenticated user acts for, which the cluster must allow (hadoop.proxyuser).
 	Kerberos *kerberos.Config

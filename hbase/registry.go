@@ -134,7 +134,11 @@ func (r *registry) locate(ctx context.Context, p place) (*pb.ServerName, error) 
 		if err != nil {
 			return nil, err
 		}
-		return metaServer(answer)
+		location, suffix, err := metaServer(answer)
+		if err == nil {
+			r.dials.metaSuffix.Store(&suffix)
+		}
+		return location, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("no server of %q tells where %s is: %w", strings.Join(r.given, ","), p, err)
@@ -142,16 +146,21 @@ func (r *registry) locate(ctx context.Context, p place) (*pb.ServerName, error) 
 	return server, nil
 }
 
-// metaServer finds the server of hbase:meta in a GetMetaRegionLocationsResponse: RegionLocations of it and of its replicas.
-func metaServer(answer []byte) (*pb.ServerName, error) {
+// metaServer finds the server of hbase:meta in a GetMetaRegionLocationsResponse: RegionLocations of it and of its replicas. suffix is what
+// the name of hbase:meta has behind it, see Config.MetaSuffix.
+func metaServer(answer []byte) (server *pb.ServerName, suffix string, err error) {
 	for _, location := range fields(answer, 1) {
 		var info pb.RegionInfo
 		if infos := fields(location, 1); len(infos) == 0 || proto.Unmarshal(infos[0], &info) != nil || info.GetReplicaId() != 0 {
 			continue
 		}
-		return oneServer(fields(location, 2), "it does not know who serves hbase:meta")
+		if name := string(info.GetTableName().GetQualifier()); len(name) < 256 {
+			_, suffix, _ = strings.Cut(name, "_")
+		}
+		server, err = oneServer(fields(location, 2), "it does not know who serves hbase:meta")
+		return server, suffix, err
 	}
-	return nil, errors.New("it does not know where hbase:meta is")
+	return nil, "", errors.New("it does not know where hbase:meta is")
 }
 
 // oneServer is the first of some ServerNames.

@@ -347,6 +347,9 @@ func parseSite(file string, b []byte) (string, error) {
 	if strings.EqualFold(props["hbase.client.netty.tls.enabled"], "true") {
 		params = append(params, "tls", "tls_site="+url.QueryEscape(file)) // its passwords are not for addresses
 	}
+	if suffix := props["hbase.meta.table.suffix"]; suffix != "" {
+		params = append(params, "meta_suffix="+url.QueryEscape(suffix))
+	}
 	scheme, list, name, port := "hbase://", props["hbase.zookeeper.quorum"], "hbase.zookeeper.quorum", props["hbase.zookeeper.property.clientPort"]
 	root := "/" + strings.Trim(props["zookeeper.znode.parent"], "/")
 	if servers, from := siteServers(props); servers != "" {

@@ -15,6 +15,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -117,6 +118,20 @@ func kerberized(tb testing.TB, p product) Cluster {
 	return Cluster{Quorum: r.quorum, Krb5Conf: in("krb5.conf"), Keytab: in("alice.keytab"), CCache: in("alice.ccache"), Tokens: []string{in("writable.tokens"), in("protobuf.tokens")}}
 }
 
+// Suffixed starts an HBase whose hbase:meta has a suffix, and stops it after the test, which is skipped unless HQL_TEST_GUARDED is set.
+func Suffixed(tb testing.TB, suffix string) (quorum string) {
+	tb.Helper()
+	if os.Getenv(guardedEnv) == "" {
+		tb.Skipf("set %s=1 to check against an HBase whose hbase:meta has a suffix", guardedEnv)
+	}
+	p := plain()
+	p.main = []string{filepath.Join(testdata(p.dir), "WithSuffix.java"), suffix}
+	r, err := start(p, false)
+	check(tb, err)
+	tb.Cleanup(r.stop)
+	return r.quorum
+}
+
 // Guarded starts an HBase that permits nothing to anybody but the user who runs it, and stops it after the test, which is
 // skipped unless HQL_TEST_GUARDED is set: it takes half a minute.
 func Guarded(tb testing.TB) (quorum string) {
@@ -147,6 +162,40 @@ func Secured(tb testing.TB, mutual bool) (quorum, ca, client string) {
 	return r.quorum, ca, client
 }
 
+// Guards are what servers that the caller starts need to take sealed messages of those that Kerberos knows, within mutual TLS.
+type Guards struct {
+	// Properties belong into the servers' hbase-site.xml, and into Hadoop's core-site.xml; HBase's own client gets along with them too.
+	Properties [][2]string
+	// Krb5Conf is the configuration of the realm, for the servers and for hql.
+	Krb5Conf string
+	// Params are those of hql's address.
+	Params url.Values
+	// Jars is the servers' class path.
+	Jars string
+}
+
+// Guarding makes such guards, of which a KDC runs until the test is over. It is skipped as with Quorum.
+func Guarding(tb testing.TB) Guards {
+	tb.Helper()
+	dir := tb.TempDir()
+	ca, own, err := certificates(dir)
+	check(tb, err)
+	p := plain()
+	p.kerby = "2.0.3"
+	cp, err := classPath(p)
+	check(tb, err)
+	port, err := freePorts(1)
+	check(tb, err)
+	args := append(strings.Fields(opens), "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", cp, filepath.Join(testdata(p.dir), "WithKDC.java"), dir, fmt.Sprint(port[0]), "alone")
+	stop, err := run(exec.Command("java", args...), dir, "the KDC runs")
+	check(tb, err)
+	tb.Cleanup(stop)
+	props := append(kerberosProperties(dir), tlsProperties(ca, own, true)...)
+	return Guards{Krb5Conf: filepath.Join(dir, "krb5.conf"), Jars: cp,
+		Properties: append(props, [][2]string{{"hbase.rpc.protection", "privacy"}, {"hbase.client.keytab.principal", "hbase/localhost@HQL.TEST"}, {"hbase.client.keytab.file", filepath.Join(dir, "hbase.keytab")}}...),
+		Params:     url.Values{"kerberos": {"alice@HQL.TEST"}, "keytab": {filepath.Join(dir, "alice.keytab")}, "protection": {"privacy"}, "tls": {""}, "tls_ca": {ca}, "tls_cert": {own}, "tls_key": {own}}}
+}
+
 // secured is an HBase with TLS, to be started.
 func secured(tb testing.TB, mutual bool) (p product, ca, client string) {
 	tb.Helper()
@@ -156,19 +205,24 @@ func secured(tb testing.TB, mutual bool) (p product, ca, client string) {
 	dir := tb.TempDir()
 	ca, client, err := certificates(dir)
 	check(tb, err)
+	p = plain()
+	p.version = cmp.Or(os.Getenv(versionEnv), "2.6.4-hadoop3")
+	p.props = tlsProperties(ca, client, mutual)
+	return p, ca, client
+}
+
+// tlsProperties make servers speak nothing but TLS.
+func tlsProperties(ca, own string, mutual bool) (props [][2]string) {
 	mode := "NONE"
 	if mutual {
 		mode = "NEED"
 	}
-	p = plain()
-	p.version = cmp.Or(os.Getenv(versionEnv), "2.6.4-hadoop3")
 	for _, of := range []string{"server", "client"} {
-		p.props = append(p.props, [2]string{"hbase." + of + ".netty.tls.enabled", "true"})
+		props = append(props, [2]string{"hbase." + of + ".netty.tls.enabled", "true"})
 	}
-	p.props = append(p.props, [][2]string{{"hbase.server.netty.tls.supportplaintext", "false"}, {"hbase.server.netty.tls.client.auth.mode", mode},
-		{"hbase.rpc.tls.keystore.location", client}, {"hbase.rpc.tls.keystore.type", "PEM"}, {"hbase.rpc.tls.keystore.password", ""},
+	return append(props, [][2]string{{"hbase.server.netty.tls.supportplaintext", "false"}, {"hbase.server.netty.tls.client.auth.mode", mode},
+		{"hbase.rpc.tls.keystore.location", own}, {"hbase.rpc.tls.keystore.type", "PEM"}, {"hbase.rpc.tls.keystore.password", ""},
 		{"hbase.rpc.tls.truststore.location", ca}, {"hbase.rpc.tls.truststore.type", "PEM"}, {"hbase.rpc.tls.truststore.password", ""}}...)
-	return p, ca, client
 }
 
 // certificates writes an authority's certificate, and one of its for localhost with its key, as PEM files into dir.
@@ -264,7 +318,8 @@ type product struct {
 	kerby        string         // the version of the KDC; "": the usual one
 	keep         *regexp.Regexp // the jars wanted; nil: all
 	props        [][2]string
-	heap         string // of Java; "": little
+	heap         string   // of Java; "": little
+	main         []string // what Java runs; nil: HBase's own
 }
 
 func plain() product {
@@ -315,47 +370,57 @@ func start(p product, kerberos bool) (running, error) {
 		}
 	}
 	args := append(strings.Fields(opens), cmp.Or(p.heap, "-Xmx768m"), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", conf+":"+cp)
-	if kerberos {
+	switch {
+	case kerberos:
 		args = append(args, filepath.Join(testdata(p.dir), "WithKDC.java"), dir, fmt.Sprint(ports[3]))
-	} else {
+	case p.main != nil:
+		args = append(args, p.main...)
+	default:
 		args = append(args, "org.apache.hadoop.hbase.master.HMaster", "start")
 	}
-	cmd := exec.Command("java", args...)
+	stop, err := run(exec.Command("java", args...), dir, "Master has completed initialization")
+	if err != nil {
+		_ = os.RemoveAll(dir)
+		return running{}, err
+	}
+	return running{fmt.Sprintf("localhost:%d", ports[0]), dir, info, func() { stop(); _ = os.RemoveAll(dir) }}, nil
+}
+
+// run starts a command in dir and waits until its log has a text.
+func run(cmd *exec.Cmd, dir, ready string) (stop func(), err error) {
 	cmd.Dir = dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	log, err := cmd.StderrPipe()
 	if err != nil {
-		return running{}, err
+		return nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		return running{}, err
+		return nil, err
 	}
-	stop := func() {
+	stop = func() {
 		_ = cmd.Process.Kill() // nothing in it is to last
 		_ = cmd.Wait()
-		_ = os.RemoveAll(dir)
 	}
 	up := make(chan error, 1)
-	go watch(bufio.NewScanner(log), up)
+	go watch(bufio.NewScanner(log), ready, up)
 	select {
-	case err := <-up:
-		if err != nil {
-			stop()
-			return running{}, err
-		}
+	case err = <-up:
 	case <-time.After(2 * time.Minute):
-		stop()
-		return running{}, errors.New("HBase did not start within two minutes")
+		err = fmt.Errorf("two minutes without %q", ready)
 	}
-	return running{fmt.Sprintf("localhost:%d", ports[0]), dir, info, stop}, nil
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	return stop, nil
 }
 
-// watch reads the log until HBase is up, and then on, so that it never blocks.
-func watch(sc *bufio.Scanner, up chan<- error) {
+// watch reads the log until it has a text, and then on, so that it never blocks.
+func watch(sc *bufio.Scanner, ready string, up chan<- error) {
 	sc.Buffer(nil, 1<<20)
 	var tail []string
 	for sc.Scan() {
-		if strings.Contains(sc.Text(), "Master has completed initialization") {
+		if strings.Contains(sc.Text(), ready) {
 			up <- nil
 		}
 		if tail = append(tail, sc.Text()); len(tail) > 20 {
@@ -363,7 +428,7 @@ func watch(sc *bufio.Scanner, up chan<- error) {
 		}
 	}
 	select {
-	case up <- fmt.Errorf("HBase ended:\n%s", strings.Join(tail, "\n")):
+	case up <- fmt.Errorf("it ended:\n%s", strings.Join(tail, "\n")):
 	default:
 	}
 }
@@ -478,19 +543,7 @@ func site(dir string, ports []int, kerberos bool, more [][2]string) []byte {
 		{"hbase.regionserver.handler.count", "16"},
 	}
 	if kerberos {
-		const principal = "hbase/localhost@HQL.TEST"
-		keys := filepath.Join(dir, "hbase.keytab")
-		props = append(props, [][2]string{
-			{"hadoop.security.authentication", "kerberos"},
-			{"hadoop.security.authorization", "true"},
-			{"hbase.security.authentication", "kerberos"},
-			{"hbase.rpc.protection", "authentication,integrity,privacy"},
-			{"hbase.master.kerberos.principal", principal},
-			{"hbase.regionserver.kerberos.principal", principal},
-			{"hbase.master.keytab.file", keys},
-			{"hbase.regionserver.keytab.file", keys},
-			{"hbase.coprocessor.region.classes", "org.apache.hadoop.hbase.security.token.TokenProvider"},
-		}...)
+		props = append(props, kerberosProperties(dir)...)
 	}
 	var b strings.Builder
 	b.WriteString("<configuration>\n")
@@ -499,6 +552,23 @@ func site(dir string, ports []int, kerberos bool, more [][2]string) []byte {
 	}
 	b.WriteString("</configuration>\n")
 	return []byte(b.String())
+}
+
+// kerberosProperties make servers want Kerberos, with what WithKDC wrote into dir.
+func kerberosProperties(dir string) [][2]string {
+	const principal = "hbase/localhost@HQL.TEST"
+	keys := filepath.Join(dir, "hbase.keytab")
+	return [][2]string{
+		{"hadoop.security.authentication", "kerberos"},
+		{"hadoop.security.authorization", "true"},
+		{"hbase.security.authentication", "kerberos"},
+		{"hbase.rpc.protection", "authentication,integrity,privacy"},
+		{"hbase.master.kerberos.principal", principal},
+		{"hbase.regionserver.kerberos.principal", principal},
+		{"hbase.master.keytab.file", keys},
+		{"hbase.regionserver.keytab.file", keys},
+		{"hbase.coprocessor.region.classes", "org.apache.hadoop.hbase.security.token.TokenProvider"},
+	}
 }
 
 const logging = `log4j.rootLogger=WARN,c

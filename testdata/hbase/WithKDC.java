@@ -13,7 +13,7 @@ import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.security.token.Token;
 import org.apache.kerby.kerberos.kerb.server.SimpleKdcServer;
 
-/** A KDC for realm HQL.TEST, and then HBase, which gives alice a token: its arguments are a directory and the KDC's port. */
+/** A KDC for realm HQL.TEST, and then HBase, which gives alice a token: its arguments are a directory, the KDC's port and, for the KDC alone, anything. */
 public class WithKDC {
   public static void main(String[] args) throws Exception {
     File dir = new File(args[0]);
@@ -30,6 +30,10 @@ public class WithKDC {
     kdc.createAndExportPrincipals(keytab, "alice");
     File ccache = new File(dir, "alice.ccache");
     kdc.getKrbClient().storeTicket(kdc.getKrbClient().requestTgt("alice", keytab), ccache);
+    if (args.length > 2) {
+      System.err.println("the KDC runs");
+      Thread.currentThread().join();
+    }
     Thread tokens = new Thread(() -> tokens(dir, keytab));
     tokens.setDaemon(true);
     tokens.start();
