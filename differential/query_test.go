@@ -300,6 +300,33 @@ func (g *gen) overGroups(s *scope, groups []string) string {
 	return "CAST(" + g.pick("1 + ", "- ", "COUNT(*) - ", "2 * ") + x + " AS BIGINT)"
 }
 
+// groupingSets is a GROUP BY of sets of these expressions, in which each of them stands.
+func (g *gen) groupingSets(groups []string) string {
+	set := func() string {
+		var out []string
+		for _, x := range groups {
+			if g.odds(2) {
+				out = append(out, x)
+			}
+		}
+		return "(" + strings.Join(out, ", ") + ")"
+	}
+	all := strings.Join(groups, ", ")
+	switch g.IntN(6) {
+	case 0:
+		return "ROLLUP (" + all + ")"
+	case 1:
+		return "CUBE (" + all + ")"
+	case 2:
+		return g.pick("", "DISTINCT ") + "ROLLUP (" + all + "), CUBE (" + g.pick(groups...) + ")"
+	case 3:
+		return groups[0] + ", ROLLUP (" + all + ")"
+	case 4:
+		return "GROUPING SETS (" + set() + ", ROLLUP (" + all + "), " + set() + ")"
+	}
+	return "GROUPING SETS (" + set() + ", (" + all + "), " + set() + ")"
+}
+
 // where is a condition; it looks for a row that there is now and then.
 func (g *gen) where(s *scope) string {
 	if g.odds(2) {
@@ -384,9 +411,17 @@ func (g *gen) core(outer *scope, as []kind, depth int) (string, []column) {
 			}
 			groups, groupKinds = append(groups, x), append(groupKinds, k)
 		}
+		var sets string
+		if len(groups) > 0 && g.odds(3) {
+			sets = g.groupingSets(groups)
+		}
 		used := map[int]bool{}
 		for i := range n {
 			k := want(i)
+			if sets != "" && k == kInt && g.odds(2) {
+				add("GROUPING("+strings.Join(groups[g.IntN(len(groups)):], ", ")+")", kInt)
+				continue
+			}
 			if j := slices.Index(groupKinds, k); j >= 0 && (!used[j] || as != nil) {
 				used[j] = true
 				add(groups[j], k)
@@ -406,7 +441,9 @@ func (g *gen) core(outer *scope, as []kind, depth int) (string, []column) {
 			add(x, got)
 		}
 		tail := ""
-		if len(groups) > 0 {
+		if sets != "" {
+			tail = " GROUP BY " + sets
+		} else if len(groups) > 0 {
 			tail = " GROUP BY " + strings.Join(groups, ", ")
 		}
 		if g.odds(3) {

@@ -286,6 +286,7 @@ func TestUncut(t *testing.T) {
 		{"SELECT DISTINCT a FROM t", "DISTINCT cannot"},
 		{"SELECT DISTINCT ON (a) * FROM t", "DISTINCT ON cannot"},
 		{"SELECT a, count(*) FROM t GROUP BY a HAVING count(*) > 1", "HAVING cannot"},
+		{"SELECT a, count(*) FROM t GROUP BY ROLLUP (a)", "GROUPING SETS cannot"},
 		{"SELECT a FROM t UNION SELECT a FROM u", "UNION cannot"},
 		{"(SELECT a FROM t LIMIT 5)", "LIMIT cannot"},
 		{"SELECT a FROM (SELECT a FROM t LIMIT 5) x", "LIMIT cannot"},

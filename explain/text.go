@@ -176,6 +176,8 @@ func Title(n plan.Node) string {
 			t += " by " + orderText(n.OrderBy)
 		}
 		return t
+	case *plan.Expand:
+		return "grouping sets " + setsText(n)
 	case *plan.Aggregate:
 		t := "aggregate"
 		if n.Ordered {
@@ -272,6 +274,21 @@ func namesOf(n plan.Node) []string {
 		out = namesOf(n.Input)
 	}
 	return append(out, make([]string, max(n.Width()-len(out), 0))...)[:n.Width()]
+}
+
+// setsText is the sets of n as they could be written.
+func setsText(n *plan.Expand) string {
+	texts := make([]string, len(n.Sets))
+	for i, s := range n.Sets {
+		var of []expr.Expr
+		for k, has := range s.Has {
+			if has {
+				of = append(of, n.GroupBy[k])
+			}
+		}
+		texts[i] = "(" + exprsText(of) + ")"
+	}
+	return strings.Join(texts, ", ")
 }
 
 func exprsText(list []expr.Expr) string {

@@ -28,7 +28,7 @@ var elsewhere = map[string]string{
 	"UNNEST":          "there are no arrays: VALUES (1), (2) is a table of constants",
 	"ARRAY_AGG":       "JSON_AGG(x) makes a JSON array, STRING_AGG(x, ',') a text",
 	"GROUP_CONCAT":    "STRING_AGG(x, ',')", "LISTAGG": "STRING_AGG(x, ',')", "WM_CONCAT": "STRING_AGG(x, ',')",
-	"ROLLUP": groupsOnly, "CUBE": groupsOnly, "GROUPING": groupsOnly,
+	"ROLLUP": "GROUP BY ROLLUP (a, b) groups by a and b, by a, and all rows", "CUBE": "GROUP BY CUBE (a, b) groups by every set of a and b",
 	"IF": "CASE WHEN condition THEN a ELSE b END", "IIF": "CASE WHEN condition THEN a ELSE b END",
 	"ISNULL": "x IS NULL, or COALESCE(x, y) for y in its place", "ZEROIFNULL": "COALESCE(x, 0)",
 	"SYSDATE": "NOW()", "GETDATE": "NOW()", "SYSTIMESTAMP": "NOW()", "CLOCK_TIMESTAMP": "NOW()", "CURDATE": "CURRENT_DATE", "TODAY": "CURRENT_DATE",
@@ -46,8 +46,6 @@ var elsewhere = map[string]string{
 	"CURRENT_DATABASE": "there are no databases: SHOW TABLES lists the tables",
 	"UUID":             "there are no functions that draw identifiers: the program passes them as arguments", "GEN_RANDOM_UUID": "there are no functions that draw identifiers: the program passes them as arguments",
 }
-
-const groupsOnly = "GROUPING SETS, ROLLUP and CUBE are not supported: a UNION ALL of queries, each with its GROUP BY, gives the same rows"
 
 // UnknownFunction says that r has no function called name, and what is near.
 func UnknownFunction(r *Registry, name string, pos parser.Pos) error {

@@ -56,6 +56,8 @@ var aggregateFunctions = []Function{
 		MinArgs: 2, MaxArgs: 2, Result: aggregating(types.String, isAny)},
 	{Name: "ARRAY_AGG", Group: "aggregate", Signature: "array_agg([DISTINCT] x [ORDER BY ...]) json", Doc: "All values, NULLs too, as a JSON array.",
 		MinArgs: 1, MaxArgs: 1, Result: aggregating(types.JSON, isAny)},
+	{Name: "GROUPING", Group: "aggregate", Signature: "grouping(x, ...) int", Doc: "Of GROUPING SETS, ROLLUP and CUBE: a bit for each x, the last one's the least, which is set where the rows are not grouped by x, so that its NULL is none of the data.",
+		MinArgs: 1, MaxArgs: 31, Result: aggregating(types.Int, isAny)},
 	{Name: "JSON_AGG", Group: "aggregate", Signature: "json_agg([DISTINCT] x [ORDER BY ...]) json", Doc: "As array_agg.",
 		MinArgs: 1, MaxArgs: 1, Result: aggregating(types.JSON, isAny)},
 }

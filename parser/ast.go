@@ -58,9 +58,11 @@ type SelectCore struct {
 	Items    []SelectItem
 	From     []TableExpr // comma list; usually one
 	Where    Expr        // nil: none
-	GroupBy  []Expr
-	Having   Expr // nil: none
-	Windows  []NamedWindow
+	GroupBy  []Expr      // each an expression, a Tuple of several or a GroupingSets
+	// GroupOnce is GROUP BY DISTINCT: of equal grouping sets one counts.
+	GroupOnce bool
+	Having    Expr // nil: none
+	Windows   []NamedWindow
 	// Values is set for a VALUES list used as a query, Query for one in parentheses; all else is then empty.
 	Values [][]Expr
 	Query  *Select

@@ -171,6 +171,14 @@ type Tuple struct {
 	Items []Expr
 }
 
+// GroupingSets is a term of GROUP BY that stands for several sets of expressions, by each of which rows are grouped. Items are
+// expressions and Tuples, without items for (); of GROUPING SETS, GroupingSets as well.
+type GroupingSets struct {
+	Pos   Pos
+	Kind  string // "ROLLUP", "CUBE", "GROUPING SETS"
+	Items []Expr
+}
+
 // SubqueryExpr is (SELECT ...) as a scalar, or EXISTS (SELECT ...).
 type SubqueryExpr struct {
 	Pos    Pos
@@ -232,6 +240,7 @@ func (e *Case) Position() Pos         { return e.Pos }
 func (e *Cast) Position() Pos         { return e.Pos }
 func (e *AtTimeZone) Position() Pos   { return e.Pos }
 func (e *Tuple) Position() Pos        { return e.Pos }
+func (e *GroupingSets) Position() Pos { return e.Pos }
 func (e *SubqueryExpr) Position() Pos { return e.Pos }
 
 func (*Literal) expr()      {}
@@ -249,4 +258,5 @@ func (*Case) expr()         {}
 func (*Cast) expr()         {}
 func (*AtTimeZone) expr()   {}
 func (*Tuple) expr()        {}
+func (*GroupingSets) expr() {}
 func (*SubqueryExpr) expr() {}

@@ -56,7 +56,7 @@ type coreNode struct {
 	Items    selectList    `parser:"  @@"`
 	From     []*fromNode   `parser:"  ( 'FROM' @@ ( ',' @@ )* )?"`
 	Where    *exprNode     `parser:"  ( 'WHERE' @@ )?"`
-	GroupBy  *exprList     `parser:"  ( 'GROUP' 'BY' @@ )?"`
+	GroupBy  *groupList    `parser:"  ( 'GROUP' 'BY' @@ )?"`
 	Having   *exprNode     `parser:"  ( 'HAVING' @@ )?"`
 	Windows  []*windowDef  `parser:"  ( 'WINDOW' @@ ( ',' @@ )* )?"`
 	Values   *rowList      `parser:"| 'VALUES' @@"`

@@ -56,6 +56,62 @@ func (r *exprReader) selectItem() (out SelectItem, err error) {
 	return out, err
 }
 
+// groupList is the terms behind GROUP BY.
+type groupList struct {
+	items  []Expr
+	once   bool
+	height int
+}
+
+// Parse implements participle.Parseable.
+func (l *groupList) Parse(lex *lexer.PeekingLexer) error {
+	r := exprReader{lex: lex}
+	if l.once = accept(lex, "DISTINCT"); !l.once && !accept(lex, "ALL") && !r.startsOperand() {
+		return participle.NextMatch
+	}
+	var err error
+	l.items, err = r.groups()
+	l.height = r.height
+	return err
+}
+
+// groups reads terms of GROUP BY between commas.
+func (r *exprReader) groups() (out []Expr, err error) {
+	for {
+		var x Expr
+		switch {
+		case isNext(r.lex, "ROLLUP", "("), isNext(r.lex, "CUBE", "("):
+			x, err = r.groupingSets(r.lex.Peek().Value, (*exprReader).list)
+		case isNext(r.lex, "GROUPING", "SETS", "("):
+			x, err = r.groupingSets("GROUPING SETS", func(r *exprReader, _ int) ([]Expr, error) { return r.groups() })
+		case isNext(r.lex, "(", ")"):
+			x = &Tuple{Pos: pos(r.lex.Peek()), Items: []Expr{}}
+			accept(r.lex, "(", ")")
+		default:
+			missed(r.lex, "ROLLUP")
+			missed(r.lex, "CUBE")
+			missed(r.lex, "GROUPING SETS")
+			x, err = r.expr()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if out = append(out, x); !wanted(r.lex, ",") {
+			return out, nil
+		}
+	}
+}
+
+// groupingSets reads the words of kind, which come next, and the items that list reads in parentheses.
+func (r *exprReader) groupingSets(kind string, list func(*exprReader, int) ([]Expr, error)) (_ Expr, err error) {
+	out := &GroupingSets{Pos: pos(r.lex.Peek()), Kind: kind}
+	for r.lex.Next().Value != "(" {
+	}
+	out.Items, err = list(r, 0)
+	r.height++
+	return r.close(out, err)
+}
+
 // orderList is the terms behind ORDER BY.
 type orderList struct {
 	terms  []OrderTerm

@@ -128,8 +128,8 @@ func (d *diagnosis) unsupported(i int) string {
 		return before + " " + word + " is not supported: tables are all there is"
 	case d.verb == "WITH" && before == "RECURSIVE" && i == 2:
 		return "WITH RECURSIVE is not supported: generate_series(1, 10) counts, and each step of a tree is a join or a statement"
-	case before == "GROUPING" && word == "SETS":
-		return "GROUPING SETS, ROLLUP and CUBE are not supported: a UNION ALL of queries, each with its GROUP BY, gives the same rows"
+	case word == "WITH" && (next == "ROLLUP" || next == "CUBE"):
+		return "GROUP BY " + next + " (a, b) is that"
 	case before == "ARRAY" && word == "[":
 		return "arrays are not supported: JSON_BUILD_ARRAY makes a JSON array, IN (...) compares with a list"
 	case word == "LATERAL", before == "LATERAL":

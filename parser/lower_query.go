@@ -93,7 +93,8 @@ func (l *lowerer) core(n *coreNode) (*SelectCore, error) {
 	}
 	out.Where, out.Having = l.expr(n.Where), l.expr(n.Having)
 	if n.GroupBy != nil {
-		out.GroupBy = l.exprs(n.GroupBy)
+		out.GroupBy, out.GroupOnce = n.GroupBy.items, n.GroupBy.once
+		l.height = max(l.height, n.GroupBy.height)
 	}
 	for _, w := range n.Windows {
 		out.Windows = append(out.Windows, NamedWindow{Pos: pos(w.Name.Tok), Name: name(w.Name.Tok), Window: w.Spec.window})

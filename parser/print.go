@@ -162,7 +162,10 @@ func (p *printer) core(c *SelectCore) {
 	p.clause(" WHERE ", c.Where)
 	if c.GroupBy != nil {
 		p.put(" GROUP BY ")
-		p.exprs(c.GroupBy)
+		if c.GroupOnce {
+			p.put("DISTINCT ")
+		}
+		p.groups(c.GroupBy)
 	}
 	p.clause(" HAVING ", c.Having)
 	if c.Windows != nil {

@@ -27,6 +27,7 @@ func (e *Case) String() string         { return printExpr(e) }
 func (e *Cast) String() string         { return printExpr(e) }
 func (e *AtTimeZone) String() string   { return printExpr(e) }
 func (e *Tuple) String() string        { return printExpr(e) }
+func (e *GroupingSets) String() string { return printExpr(e) }
 func (e *SubqueryExpr) String() string { return printExpr(e) }
 
 var binaryBindings = map[string]int{
@@ -129,6 +130,10 @@ func (p *printer) expr(e Expr, least int) {
 		p.expr(e.Zone, bindZone+1)
 	case *Tuple:
 		p.tuple(e)
+	case *GroupingSets:
+		p.put(e.Kind, " (")
+		p.groups(e.Items)
+		p.put(")")
 	case *SubqueryExpr:
 		if e.Exists {
 			p.put("EXISTS ")
@@ -274,6 +279,9 @@ func (p *printer) call(e *Call) {
 // functions by grammar (CURRENT_DATE) need no quotes in front of a parenthesis.
 func quoteFunction(name string) string {
 	k, ok := keywordOf(name)
+	if name == "ROLLUP" || name == "CUBE" { // which are no functions in GROUP BY
+		return quoteAlways(name)
+	}
 	if ok && (k.class == guarded || strings.HasPrefix(name, "CURRENT_")) {
 		return name
 	}
@@ -299,4 +307,15 @@ func (p *printer) tuple(e *Tuple) {
 	p.put("(")
 	p.exprs(e.Items)
 	p.put(")")
+}
+
+// groups writes terms of GROUP BY.
+func (p *printer) groups(list []Expr) {
+	p.list(len(list), func(i int) {
+		if t, ok := list[i].(*Tuple); ok && len(t.Items) == 0 {
+			p.put("()")
+			return
+		}
+		p.expr(list[i], bindNone)
+	})
 }

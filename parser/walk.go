@@ -43,6 +43,8 @@ func Children(e Expr) []Expr {
 		return []Expr{e.X, e.Zone}
 	case *Tuple:
 		return e.Items
+	case *GroupingSets:
+		return e.Items
 	}
 	panic(fmt.Sprintf("parser: unknown expression %T", e))
 }

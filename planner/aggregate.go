@@ -26,11 +26,15 @@ type aggregates struct {
 	calls  []plan.AggCall
 	texts  []string
 	inside bool
+	// groupings are the calls of GROUPING, each with its arguments.
+	groupings []*parser.Call
+	marks     [][]expr.Expr
 }
 
 const (
-	aggMark   = 1 << 24
-	groupMark = 1 << 25
+	groupingMark = 1 << 23
+	aggMark      = 1 << 24
+	groupMark    = 1 << 25
 )
 
 // hasAggregate reports whether an aggregate or a window function stands in e.
@@ -48,6 +52,10 @@ func hasAggregate(e parser.Expr) bool {
 func (a *aggregates) scope() *expr.Scope {
 	s := a.q.scope(a.srcs)
 	s.Call = func(c *parser.Call) (expr.Expr, bool, error) {
+		if c.Name == "GROUPING" {
+			x, err := a.grouping(c)
+			return x, true, err
+		}
 		f := aggregate(c.Name)
 		if f == nil || c.Over != nil {
 			return nil, false, nil
@@ -160,58 +168,4 @@ func (a *aggregates) arguments(c *parser.Call, f *expr.Function) ([]parser.Expr,
 		return nil, parser.Errorf(c.Pos, "%s takes one ORDER BY, not %d", c.Name, len(c.OrderBy))
 	}
 	return append([]parser.Expr{c.OrderBy[0].Expr}, c.Args...), nil
-}
-
-// afterGrouping rewrites e, over the tables' row, to one over an Aggregate's output.
-func afterGrouping(e expr.Expr, groups []expr.Expr) (expr.Expr, error) {
-	written := func(x expr.Expr) expr.Expr { // x with the groups that stand in it as they were
-		return expr.Map(x, func(y expr.Expr) expr.Expr {
-			if c, ok := y.(*expr.Column); ok && c.Index >= groupMark && c.Index < windowMark {
-				return groups[c.Index-groupMark]
-			}
-			return y
-		})
-	}
-	out := expr.Map(e, func(x expr.Expr) expr.Expr {
-		if c, ok := x.(*expr.Column); ok && c.Index >= groupMark {
-			return x
-		}
-		if _, ok := x.(*expr.Const); ok {
-			return x
-		}
-		was := written(x)
-		for i, g := range groups {
-			name := g.String()
-			if c, ok := g.(*expr.Column); ok {
-				name = c.Name
-			}
-			group := &expr.Column{Pos: x.Position(), Index: groupMark + i, Name: name, Typ: x.Type()}
-			switch {
-			case expr.Same(was, g):
-				return group
-			case g.Type() == types.Boolean && was.Type() == types.Boolean && expr.Same(expr.Negate(was), g):
-				return expr.Negate(group) // NOT was pushed down into x when it was compiled
-			}
-		}
-		return x
-	})
-	var err error
-	out = expr.Map(out, func(x expr.Expr) expr.Expr {
-		c, ok := x.(*expr.Column)
-		if !ok {
-			return x
-		}
-		d := *c
-		switch {
-		case c.Index >= windowMark:
-		case c.Index >= groupMark:
-			d.Index -= groupMark
-		case c.Index >= aggMark:
-			d.Index = len(groups) + c.Index - aggMark
-		default:
-			err = parser.Errorf(c.Pos, "column %q must stand in GROUP BY or inside an aggregate", c.Name)
-		}
-		return &d
-	})
-	return out, err
 }

@@ -13,8 +13,9 @@ import (
 
 // output is one column of the result while a core is planned.
 type output struct {
-	name string
-	expr expr.Expr
+	name    string
+	expr    expr.Expr
+	written parser.Expr // nil: * stands for it
 }
 
 // maxColumns bounds the columns of a query: each SELECT a.*, b.* over the one before doubles them.
@@ -29,7 +30,7 @@ func (q *query) items(c *parser.SelectCore, f *from, scope *expr.Scope) ([]outpu
 			if err != nil {
 				return nil, err
 			}
-			outs = append(outs, output{itemName(it), x})
+			outs = append(outs, output{itemName(it), x, it.Expr})
 			continue
 		}
 		n := len(outs)
@@ -41,7 +42,7 @@ func (q *query) items(c *parser.SelectCore, f *from, scope *expr.Scope) ([]outpu
 			return nil, parser.Errorf(it.Pos, "%d columns are more than the %d that a query may have", len(outs)+len(shown), maxColumns)
 		}
 		for _, c := range shown {
-			outs = append(outs, output{c.Name, &expr.Column{Pos: it.Pos, Index: c.Index, Name: c.Name, Typ: c.Typ}})
+			outs = append(outs, output{name: c.Name, expr: &expr.Column{Pos: it.Pos, Index: c.Index, Name: c.Name, Typ: c.Typ}})
 		}
 		if len(outs) == n {
 			if it.Table != "" {
@@ -124,29 +125,26 @@ func (q *query) orderTerms(clause string, orderBy []parser.OrderTerm, outs []out
 	return terms, nil
 }
 
-// groups compiles GROUP BY: columns of the tables first, then result columns by name or number.
-func (q *query) groups(by []parser.Expr, outs []output, srcs []*source) ([]expr.Expr, error) {
+// group compiles an expression of GROUP BY: columns of the tables first, then result columns by name or number, whose expression it gives
+// as it is written, too.
+func (q *query) group(g parser.Expr, outs []output, srcs []*source) (expr.Expr, parser.Expr, error) {
+	x, err := expr.Compile(g, q.scope(srcs))
+	if _, literal := g.(*parser.Literal); err == nil && !literal {
+		return x, g, nil
+	}
 	cols := make([]plan.OutputColumn, len(outs))
 	for i, o := range outs {
 		cols[i] = plan.OutputColumn{Name: o.name, Type: o.expr.Type()}
 	}
-	var out []expr.Expr
-	for _, g := range by {
-		x, err := expr.Compile(g, q.scope(srcs))
-		_, literal := g.(*parser.Literal)
-		if err != nil || literal {
-			i, ok := outputIndex(g, cols)
-			if !ok {
-				if err == nil {
-					err = parser.Errorf(g.Position(), "GROUP BY takes expressions, or numbers of result columns")
-				}
-				return nil, err
-			}
-			if x = outs[i].expr; slices.ContainsFunc(expr.Columns(x), func(c int) bool { return c >= aggMark }) {
-				return nil, parser.Errorf(g.Position(), "GROUP BY %s: result column %d is an aggregate, which is computed of the groups", g, i+1)
-			}
+	i, ok := outputIndex(g, cols)
+	if !ok {
+		if err == nil {
+			err = parser.Errorf(g.Position(), "GROUP BY takes expressions, or numbers of result columns")
 		}
-		out = append(out, x)
+		return nil, nil, err
 	}
-	return out, nil
+	if x = outs[i].expr; slices.ContainsFunc(expr.Columns(x), func(c int) bool { return c >= groupingMark }) {
+		return nil, nil, parser.Errorf(g.Position(), "GROUP BY %s: result column %d is an aggregate, which is computed of the groups", g, i+1)
+	}
+	return x, outs[i].written, nil
 }

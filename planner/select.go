@@ -224,15 +224,15 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit pla
 			return nil, nil, err
 		}
 	}
-	grouped := len(c.GroupBy) > 0 || len(aggs.calls) > 0 || having != nil
+	grouped := len(c.GroupBy) > 0 || len(aggs.calls) > 0 || len(aggs.marks) > 0 || having != nil
 	used := usage(f.srcs, outs, terms, having, conds, f.on)
 	wins.exprs(func(e *expr.Expr) { mark(used, *e) })
-	var groups []expr.Expr
+	groups := &grouping{aggs: aggs}
 	if grouped {
-		if groups, err = q.groups(c.GroupBy, outs, f.srcs); err != nil {
+		if groups, err = q.grouping(c, outs, aggs); err != nil {
 			return nil, nil, err
 		}
-		mark(used, groups...)
+		mark(used, groups.by...)
 		for _, a := range aggs.calls {
 			if a.Arg != nil {
 				mark(used, a.Arg)
@@ -258,10 +258,10 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit pla
 		}
 	} else if !grouped && len(wins.calls) > 0 && len(f.srcs) == 1 {
 		want.by = wins.calls[0].terms()
-	} else if grouped && len(groups) > 0 && len(f.srcs) == 1 {
-		want.by, want.unmerged = groupOrder(groups), true
+	} else if grouped && groups.sets == nil && len(groups.by) > 0 && len(f.srcs) == 1 {
+		want.by, want.unmerged = groupOrder(groups.by), true
 	}
-	extremes, err := q.extremes(c, f, groups, aggs.calls, conds, used, hints)
+	extremes, err := q.extremes(c, f, groups.by, aggs.calls, conds, used, hints)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -274,7 +274,7 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit pla
 		switch {
 		case !ok || !grouped && len(wins.calls) > 0:
 		case anyOfSame(c, grouped, aggs.calls):
-			access.OneOfSame(s, used, groups, aggs.calls)
+			access.OneOfSame(s, used, groups.by, aggs.calls)
 		case on != nil && ordered && !grouped: // the first row of each
 			of := make([]bool, len(used))
 			mark(of, on...)
@@ -282,23 +282,22 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit pla
 		}
 	}
 	if grouped {
-		agg := &plan.Aggregate{Input: node, GroupBy: groups, Aggs: aggs.calls, Ordered: ordered && len(groups) > 0}
-		ordered = false
 		if extremes == nil {
-			node = agg
+			node = groups.over(node, ordered)
 		}
+		ordered = false
 		for i := range outs {
-			if outs[i].expr, err = afterGrouping(outs[i].expr, groups); err != nil {
+			if outs[i].expr, err = groups.after(outs[i].expr); err != nil {
 				return nil, nil, err
 			}
 		}
 		for i := range terms {
-			if terms[i].Expr, err = afterGrouping(terms[i].Expr, groups); err != nil {
+			if terms[i].Expr, err = groups.after(terms[i].Expr); err != nil {
 				return nil, nil, err
 			}
 		}
 		if having != nil {
-			if having, err = afterGrouping(having, groups); err != nil {
+			if having, err = groups.after(having); err != nil {
 				return nil, nil, err
 			}
 			node = &plan.Filter{Input: node, Cond: having}
@@ -308,7 +307,7 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit pla
 		if grouped {
 			wins.exprs(func(e *expr.Expr) {
 				if err == nil {
-					*e, err = afterGrouping(*e, groups)
+					*e, err = groups.after(*e)
 				}
 			})
 			if err != nil {

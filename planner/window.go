@@ -89,6 +89,8 @@ func (w *windows) call(c *parser.Call) (expr.Expr, error) {
 	out := windowCall{text: (&parser.Call{Name: c.Name, Star: c.Star, Distinct: c.Distinct, Args: c.Args, OrderBy: c.OrderBy, Within: c.Within, Filter: c.Filter, Over: spec}).String()}
 	f := expr.Builtins().Lookup(c.Name)
 	switch {
+	case c.Name == "GROUPING":
+		return w.aggs.grouping(c)
 	case f != nil && f.Group == "aggregate":
 		if c.Within || c.Distinct || len(c.OrderBy) > 0 || f.Name == "MODE" || strings.HasPrefix(f.Name, "PERCENTILE_") {
 			return nil, parser.Errorf(c.Pos, "%s takes no DISTINCT, ORDER BY and WITHIN GROUP as a window function", c.Name)

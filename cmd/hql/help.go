@@ -16,10 +16,12 @@ var topics = []topic{
       | (query) [AS alias [(column, ...)]], ...
     [[INNER | LEFT | RIGHT | FULL] JOIN ... ON condition | USING (column, ...)]
     [CROSS JOIN ...] [NATURAL [LEFT | RIGHT | FULL] JOIN ...]]
-  [WHERE condition] [GROUP BY expression, ...] [HAVING condition] [WINDOW name AS (window), ...]
+  [WHERE condition] [GROUP BY [DISTINCT] group, ...] [HAVING condition] [WINDOW name AS (window), ...]
   [UNION | EXCEPT | INTERSECT [ALL] SELECT ... | VALUES ... | (query)]
   [ORDER BY expression [ASC | DESC] [NULLS FIRST | LAST], ...]
   [LIMIT n | FETCH FIRST n ROWS ONLY] [OFFSET n] [ALLOW FULL SCAN]
+group: expression | ROLLUP (expression, ...) | CUBE (expression, ...) | GROUPING SETS (group, ...)
+  a list in parentheses, (a, b) or (), stands for one expression
 window, after a function: OVER name | ([PARTITION BY expression, ...] [ORDER BY ...]
   [ROWS | RANGE | GROUPS BETWEEN n PRECEDING | CURRENT ROW | UNBOUNDED ... AND ... FOLLOWING])
 pseudo-columns: _key, the rowkey's bytes; _ts, the newest cell's time`},

@@ -45,6 +45,9 @@ type group struct {
 }
 
 func (a *aggregateOp) Next(ctx context.Context) ([][]types.Value, error) {
+	if a.groups == nil {
+		a.begin()
+	}
 	for !a.read {
 		rows, err := a.in.Next(ctx)
 		if err == io.EOF {
@@ -66,10 +69,6 @@ func (a *aggregateOp) Next(ctx context.Context) ([][]types.Value, error) {
 			return a.emit(len(a.order) - 1)
 		}
 	}
-	if a.order == nil && len(a.node.GroupBy) == 0 && a.groups == nil {
-		a.groups = map[string]*group{}
-		a.order = []*group{a.newGroup(nil)} // an aggregate without GROUP BY has one row, always
-	}
 	if len(a.order) == 0 {
 		if err := a.reread(); err != nil {
 			return nil, err
@@ -77,6 +76,27 @@ func (a *aggregateOp) Next(ctx context.Context) ([][]types.Value, error) {
 		return a.Next(ctx)
 	}
 	return a.emit(min(len(a.order), BatchRows))
+}
+
+// begin makes the groups that there are even without rows. They are held from the start, so that no row of them is in a file.
+func (a *aggregateOp) begin() {
+	a.groups = map[string]*group{}
+	totals := a.node.Totals
+	if len(a.node.GroupBy) == 0 {
+		totals = [][]types.Value{nil} // one row, always
+	}
+	for _, values := range totals {
+		a.hold(string(rowKey(nil, values)), values)
+	}
+}
+
+// hold makes a group of these values.
+func (a *aggregateOp) hold(key string, values []types.Value) *group {
+	g := a.newGroup(values)
+	g.key = key
+	a.groups[key] = g
+	a.order = append(a.order, g)
+	return g
 }
 
 // reread begins with the next file of rows whose groups did not fit; io.EOF when there is none.
@@ -123,9 +143,6 @@ func (a *aggregateOp) add(row []types.Value) error {
 		g = a.groups[string(a.key)]
 	}
 	if g == nil {
-		if a.groups == nil {
-			a.groups = map[string]*group{}
-		}
 		if !a.node.Ordered {
 			if a.parts != nil { // a group is either held or in a file, even when memory is free again
 				return a.parts.add(a.key, row)
@@ -138,10 +155,7 @@ func (a *aggregateOp) add(row []types.Value) error {
 				return a.parts.add(a.key, row)
 			}
 		}
-		g = a.newGroup(a.vals)
-		g.key = string(a.key)
-		a.groups[g.key] = g
-		a.order = append(a.order, g)
+		g = a.hold(string(a.key), a.vals)
 	}
 	a.last = g
 	for i := range g.accs {

@@ -77,7 +77,11 @@ func (r *Estimator) read(n plan.Node, all bool) (e plan.Estimate, ok bool) {
 		return e, ok
 	case *plan.Aggregate:
 		if e, ok = r.read(n.Input, all || !n.Ordered); ok {
-			e.Result = r.groups(n.Input, n.GroupBy, e.Result)
+			if sets, ok := n.Input.(*plan.Expand); ok {
+				e.Result = r.groupsOf(sets, e.Result)
+			} else {
+				e.Result = r.groups(n.Input, n.GroupBy, e.Result)
+			}
 		}
 		return e, ok
 	case *plan.Distinct:
@@ -86,6 +90,8 @@ func (r *Estimator) read(n plan.Node, all bool) (e plan.Estimate, ok bool) {
 		}
 		return e, ok
 	case *plan.Project:
+		return r.read(n.Input, all)
+	case *plan.Expand: // whose rows are counted as its input's
 		return r.read(n.Input, all)
 	case *plan.Union:
 		for _, in := range n.Parts {
@@ -230,6 +236,25 @@ func (r *Estimator) groups(n plan.Node, by []expr.Expr, rows float64) float64 {
 		values = math.Min(values, rows)
 	}
 	return values
+}
+
+// groupsOf estimates how many groups by all sets of n its input's rows have.
+func (r *Estimator) groupsOf(n *plan.Expand, rows float64) float64 {
+	all := 0.0
+	for _, s := range n.Sets {
+		var by []expr.Expr
+		for i, has := range s.Has {
+			if has {
+				by = append(by, n.GroupBy[i])
+			}
+		}
+		groups := r.groups(n.Input, by, rows)
+		if groups < 0 {
+			return groups
+		}
+		all += groups
+	}
+	return all
 }
 
 // distinct estimates how many values expressions over the rows of n, of which there are so many, have together; plan.Unknown where

@@ -57,7 +57,32 @@ type Aggregate struct {
 	Aggs    []AggCall
 	// Ordered is set when rows of a group come together: groups stream.
 	Ordered bool
+	// Totals are values of GroupBy that are a group even if no row has them.
+	Totals [][]types.Value
 }
+
+// Expand gives each row of its input once for each of Sets: the input's values, then those of GroupBy, NULL where the set does not
+// have them, then the set's Marks.
+type Expand struct {
+	Input   Node
+	GroupBy []expr.Expr
+	Sets    []GroupingSet
+}
+
+// GroupingSet is one of several lists of expressions by which an Expand's rows are grouped.
+type GroupingSet struct {
+	Has []bool // by expression
+	// Marks tell this set's rows from those of others, which may have the same values: its number, then what each GROUPING() gives.
+	Marks []types.Value
+}
+
+// Width is the number of values in an output row.
+func (e *Expand) Width() int { return e.Input.Width() + len(e.GroupBy) + len(e.Sets[0].Marks) }
+
+// Inputs gives the node below.
+func (e *Expand) Inputs() []Node { return []Node{e.Input} }
+
+func (*Expand) node() {}
 
 // AggCall is one aggregate.
 type AggCall struct {

@@ -1,0 +1,317 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// grouping is a GROUP BY.
+type grouping struct {
+	by []expr.Expr
+	// sets are the lists of expressions, by their indexes, by each of which rows are grouped; nil: by all of them.
+	sets    [][]int
+	written []parser.Expr // of sets: the expressions; nil for what * stands for
+	aggs    *aggregates
+}
+
+// As in PostgreSQL.
+const (
+	maxGroupingSets = 4096
+	maxCube         = 12
+	maxGroupingArgs = 31
+)
+
+// grouping compiles GROUP BY.
+func (q *query) grouping(c *parser.SelectCore, outs []output, aggs *aggregates) (*grouping, error) {
+	g := &grouping{aggs: aggs}
+	if !slices.ContainsFunc(c.GroupBy, isSets) {
+		for _, e := range c.GroupBy {
+			x, _, err := q.group(e, outs, aggs.srcs)
+			if err != nil {
+				return nil, err
+			}
+			g.by = append(g.by, x)
+		}
+		return g, g.marked()
+	}
+	g.sets = [][]int{{}}
+	for _, term := range c.GroupBy {
+		sets, err := g.setsOf(term, outs)
+		if err != nil {
+			return nil, err
+		}
+		if len(g.sets)*len(sets) > maxGroupingSets {
+			return nil, tooManySets(term.Position())
+		}
+		var product [][]int
+		for _, a := range g.sets {
+			for _, b := range sets {
+				product = append(product, union(a, b))
+			}
+		}
+		g.sets = product
+	}
+	if c.GroupOnce {
+		slices.SortFunc(g.sets, slices.Compare)
+		g.sets = slices.CompactFunc(g.sets, slices.Equal)
+	}
+	if len(g.sets) == 1 {
+		g.sets = nil // it has all of them
+		return g, g.marked()
+	}
+	for _, x := range g.by {
+		if _, constant := x.(*expr.Const); constant { // which is what stands for it in SELECT, where it would have to be NULL
+			return nil, parser.Errorf(x.Position(), "GROUPING SETS, ROLLUP and CUBE take no constants")
+		}
+	}
+	return g, g.marked()
+}
+
+// isSets reports whether a term of GROUP BY is more than one expression.
+func isSets(e parser.Expr) bool {
+	_, sets := e.(*parser.GroupingSets)
+	_, tuple := e.(*parser.Tuple)
+	return sets || tuple
+}
+
+func tooManySets(pos parser.Pos) error {
+	return parser.Errorf(pos, "more than %d grouping sets", maxGroupingSets)
+}
+
+// union gives the indexes of both, sorted, each once.
+func union(a, b []int) []int {
+	out := slices.Concat(a, b)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// setsOf gives the sets that one term of GROUP BY stands for.
+func (g *grouping) setsOf(e parser.Expr, outs []output) ([][]int, error) {
+	s, ok := e.(*parser.GroupingSets)
+	if !ok {
+		set, err := g.set(e, outs)
+		return [][]int{set}, err
+	}
+	var out [][]int
+	if s.Kind == "GROUPING SETS" {
+		for _, item := range s.Items {
+			sets, err := g.setsOf(item, outs)
+			if err != nil {
+				return nil, err
+			}
+			if out = append(out, sets...); len(out) > maxGroupingSets {
+				return nil, tooManySets(s.Pos)
+			}
+		}
+		return out, nil
+	}
+	if s.Kind == "CUBE" && len(s.Items) > maxCube || len(s.Items) >= maxGroupingSets {
+		return nil, tooManySets(s.Pos)
+	}
+	out = [][]int{{}}
+	for _, item := range s.Items {
+		set, err := g.set(item, outs)
+		if err != nil {
+			return nil, err
+		}
+		longer := out[len(out)-1:] // ROLLUP goes on with all items so far, CUBE with any of them
+		if s.Kind == "CUBE" {
+			longer = out
+		}
+		for _, o := range longer {
+			out = append(out, union(o, set))
+		}
+	}
+	slices.Reverse(out)
+	return out, nil
+}
+
+// set gives the expressions of one item.
+func (g *grouping) set(e parser.Expr, outs []output) (set []int, err error) {
+	if t, ok := e.(*parser.Tuple); ok {
+		for _, x := range t.Items {
+			in, err := g.set(x, outs)
+			if err != nil {
+				return nil, err
+			}
+			set = union(set, in)
+		}
+		return set, nil
+	}
+	x, written, err := g.aggs.q.group(e, outs, g.aggs.srcs)
+	if err != nil {
+		return nil, err
+	}
+	for i, by := range g.by {
+		if expr.Same(by, x) && sameText(written, g.written[i]) {
+			return []int{i}, nil
+		}
+		// What stands for one of them in SELECT would be the other one's value, which is NULL elsewhere.
+		if expr.Same(by, x) || by.Type() == types.Boolean && x.Type() == types.Boolean && expr.Same(expr.Negate(x), by) {
+			return nil, parser.Errorf(e.Position(), "%s says the same as another expression that is grouped by: not supported in GROUPING SETS, ROLLUP and CUBE", e)
+		}
+	}
+	g.by, g.written = append(g.by, x), append(g.written, written)
+	return []int{len(g.by) - 1}, nil
+}
+
+// sameText reports whether two expressions that say the same are written as one.
+func sameText(a, b parser.Expr) bool {
+	_, plainA := a.(*parser.ColumnRef)
+	_, plainB := b.(*parser.ColumnRef)
+	return (plainA || a == nil) && (plainB || b == nil) || a != nil && b != nil && a.String() == b.String()
+}
+
+func (g *grouping) index(x expr.Expr) int {
+	return slices.IndexFunc(g.by, func(by expr.Expr) bool { return expr.Same(by, x) })
+}
+
+// grouping compiles a call of GROUPING to a column with an index from groupingMark on.
+func (a *aggregates) grouping(c *parser.Call) (expr.Expr, error) {
+	switch {
+	case a.inside:
+		return nil, parser.Errorf(c.Pos, "GROUPING cannot stand inside an aggregate")
+	case c.Star || c.Distinct || c.Within || c.OrderBy != nil || c.Filter != nil || c.Over != nil:
+		return nil, parser.Errorf(c.Pos, "GROUPING takes expressions of GROUP BY alone")
+	case len(c.Args) == 0 || len(c.Args) > maxGroupingArgs:
+		return nil, parser.Errorf(c.Pos, "GROUPING takes 1 to %d arguments, not %d", maxGroupingArgs, len(c.Args))
+	}
+	args := make([]expr.Expr, len(c.Args))
+	for i, x := range c.Args {
+		var err error
+		if args[i], err = expr.Compile(x, a.q.scope(a.srcs)); err != nil {
+			return nil, err
+		}
+	}
+	at := slices.IndexFunc(a.marks, func(o []expr.Expr) bool { return sameAll(o, args) })
+	if at < 0 {
+		at = len(a.marks)
+		a.groupings, a.marks = append(a.groupings, c), append(a.marks, args)
+	}
+	return &expr.Column{Pos: c.Pos, Index: groupingMark + at, Name: c.String(), Typ: types.Int}, nil
+}
+
+// marked checks that what GROUPING is asked about is grouped by.
+func (g *grouping) marked() error {
+	for i, args := range g.aggs.marks {
+		for k, x := range args {
+			if g.index(x) < 0 {
+				return parser.Errorf(g.aggs.groupings[i].Args[k].Position(), "GROUPING takes expressions of GROUP BY, which %s is not", g.aggs.groupings[i].Args[k])
+			}
+		}
+	}
+	return nil
+}
+
+// width is how many values stand before the aggregates in the Aggregate's rows.
+func (g *grouping) width() int {
+	if g.sets == nil {
+		return len(g.by)
+	}
+	return len(g.by) + 1 + len(g.aggs.marks)
+}
+
+// over plans the groups of n's rows.
+func (g *grouping) over(n plan.Node, ordered bool) *plan.Aggregate {
+	if g.sets == nil {
+		return &plan.Aggregate{Input: n, GroupBy: g.by, Aggs: g.aggs.calls, Ordered: ordered && len(g.by) > 0}
+	}
+	e := &plan.Expand{Input: n, GroupBy: g.by}
+	out := &plan.Aggregate{Input: e, Aggs: g.aggs.calls}
+	for number, set := range g.sets {
+		s := plan.GroupingSet{Has: make([]bool, len(g.by)), Marks: []types.Value{types.NewInt(int64(number))}}
+		for _, i := range set {
+			s.Has[i] = true
+		}
+		for _, args := range g.aggs.marks {
+			mask := int64(0)
+			for _, x := range args {
+				if mask <<= 1; !s.Has[g.index(x)] {
+					mask |= 1
+				}
+			}
+			s.Marks = append(s.Marks, types.NewInt(mask))
+		}
+		if len(set) == 0 {
+			out.Totals = append(out.Totals, append(make([]types.Value, len(g.by)), s.Marks...))
+		}
+		e.Sets = append(e.Sets, s)
+	}
+	for i, x := range g.by {
+		out.GroupBy = append(out.GroupBy, &expr.Column{Pos: x.Position(), Index: n.Width() + i, Name: groupName(x), Typ: x.Type()})
+	}
+	names := []string{"the set"}
+	for _, c := range g.aggs.groupings {
+		names = append(names, c.String())
+	}
+	for i, name := range names {
+		out.GroupBy = append(out.GroupBy, &expr.Column{Index: n.Width() + len(g.by) + i, Name: name, Text: name, Typ: types.Int})
+	}
+	return out
+}
+
+// groupName is what stands in a plan for a group by x.
+func groupName(x expr.Expr) string {
+	if c, ok := x.(*expr.Column); ok {
+		return c.Name
+	}
+	return x.String()
+}
+
+// after rewrites e, over the tables' row, to one over the Aggregate's output.
+func (g *grouping) after(e expr.Expr) (expr.Expr, error) {
+	written := func(x expr.Expr) expr.Expr { // x with the groups that stand in it as they were
+		return expr.Map(x, func(y expr.Expr) expr.Expr {
+			if c, ok := y.(*expr.Column); ok && c.Index >= groupMark && c.Index < windowMark {
+				return g.by[c.Index-groupMark]
+			}
+			return y
+		})
+	}
+	out := expr.Map(e, func(x expr.Expr) expr.Expr {
+		if c, ok := x.(*expr.Column); ok && c.Index >= groupMark {
+			return x
+		}
+		if _, ok := x.(*expr.Const); ok {
+			return x
+		}
+		was := written(x)
+		for i, by := range g.by {
+			group := &expr.Column{Pos: x.Position(), Index: groupMark + i, Name: groupName(by), Typ: x.Type()}
+			switch {
+			case expr.Same(was, by):
+				return group
+			case by.Type() == types.Boolean && was.Type() == types.Boolean && expr.Same(expr.Negate(was), by):
+				return expr.Negate(group) // NOT was pushed down into x when it was compiled
+			}
+		}
+		return x
+	})
+	var err error
+	out = expr.Map(out, func(x expr.Expr) expr.Expr {
+		c, ok := x.(*expr.Column)
+		if !ok {
+			return x
+		}
+		d := *c
+		switch {
+		case c.Index >= windowMark:
+		case c.Index >= groupMark:
+			d.Index -= groupMark
+		case c.Index >= aggMark:
+			d.Index = g.width() + c.Index - aggMark
+		case c.Index >= groupingMark && g.sets == nil:
+			return &expr.Const{Pos: c.Pos, Val: types.NewInt(0), Typ: c.Typ}
+		case c.Index >= groupingMark:
+			d.Index = len(g.by) + 1 + c.Index - groupingMark
+		default:
+			err = parser.Errorf(c.Pos, "column %q must stand in GROUP BY or inside an aggregate", c.Name)
+		}
+		return &d
+	})
+	return out, err
+}
