@@ -71,13 +71,19 @@ func bindArgs(used *params, args []any) (exec.Args, error) {
 		}
 		return out, parser.Errorf(at, "the statement takes %s, %d given", arguments(used.count), len(args))
 	}
-	lists := map[int][]types.Value{}
+	var lists map[int][]types.Value
+	if len(args) > 0 {
+		out.Positional = make([]types.Value, 0, len(args))
+	}
 	for i, a := range args {
 		v, list, isList, err := argument(a)
 		if err != nil {
 			return out, fmt.Errorf("argument %d: %w", i+1, err)
 		}
 		if isList {
+			if lists == nil {
+				lists = map[int][]types.Value{}
+			}
 			lists[i+1] = list
 		}
 		out.Positional = append(out.Positional, v)

@@ -3,7 +3,6 @@ package exec
 import (
 	"errors"
 	"io"
-	"sync/atomic"
 	"time"
 
 	"github.com/hql-db/hql/exec/operator"
@@ -27,11 +26,10 @@ type Rows struct {
 	// as it is (EXPLAIN's HTML, SHOW CREATE TABLE).
 	Document bool
 
-	run   *run
-	life  *life // nil for a statement that gives no rows
-	op    operator.Operator
-	err   error                 // what ended the rows
-	stats atomic.Pointer[Stats] // once ended
+	run  *run
+	life *life // nil for a statement that gives no rows
+	op   operator.Operator
+	err  error // what ended the rows
 }
 
 // Estimate is what the query is likely to read, by statistics; nil: it is not known.
@@ -63,8 +61,7 @@ func (r *Rows) Next() ([][]types.Value, error) {
 	})
 	if err != nil {
 		if err == io.EOF && r.Plan != nil {
-			s := r.run.rec.stats(r.run.Client) // without what the following asks
-			r.stats.Store(&s)
+			r.run.rec.end(r.run.Client) // without what the following asks
 			if changed := r.run.unchanged(r.life.ctx, r.Plan.Tables()...); changed != nil {
 				err = changed
 			}
@@ -88,10 +85,7 @@ func (r *Rows) end(why error) error {
 	r.life.cancel(nil) // before readers are waited for: one may be in a sub-query
 	err := r.op.Close()
 	r.life.end()
-	if r.stats.Load() == nil {
-		s := r.run.rec.stats(r.run.Client)
-		r.stats.Store(&s)
-	}
+	r.run.rec.end(r.run.Client)
 	return err
 }
 
@@ -112,9 +106,6 @@ func (r *Rows) Warnings() []string {
 
 // Stats says what the statement did so far. It may be called while another goroutine reads the rows.
 func (r *Rows) Stats() Stats {
-	if s := r.stats.Load(); s != nil {
-		return *s
-	}
 	return r.run.rec.stats(r.run.Client)
 }
 
@@ -125,10 +116,8 @@ func (r *run) table(columns []plan.OutputColumn, rows [][]types.Value) *Rows {
 
 // done is the result of a statement that wrote n rows (-1: it does not count any).
 func (r *run) done(n int64) *Rows {
-	s := r.rec.stats(r.Client)
-	out := &Rows{Affected: n, run: r}
-	out.stats.Store(&s)
-	return out
+	r.rec.end(r.Client)
+	return &Rows{Affected: n, run: r}
 }
 
 func textColumns(names ...string) []plan.OutputColumn {

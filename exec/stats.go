@@ -30,27 +30,50 @@ type recorder struct {
 	before   hbase.Stats
 	returned atomic.Int64
 	written  atomic.Int64
+	ended    atomic.Pointer[moment] // nil: the statement runs
 
 	meta   sync.Mutex
 	listed map[string][]hbase.Region // looked up for Rows.Regions
 }
 
-func newRecorder(c hbase.Client) *recorder {
-	r := &recorder{start: time.Now()}
+// moment is what goes on changing after a statement's end: the time, and what its client has done.
+type moment struct {
+	at     time.Time
+	client hbase.Stats
+}
+
+func now(c hbase.Client) moment {
+	m := moment{at: time.Now()}
 	if c != nil {
-		r.before = c.Stats()
+		m.client = c.Stats()
 	}
-	return r
+	return m
+}
+
+func newRecorder(c hbase.Client) *recorder {
+	m := now(c)
+	return &recorder{start: m.at, before: m.client}
+}
+
+// end says that the statement has ended, unless it had before: what its client does from now on is not its work.
+func (r *recorder) end(c hbase.Client) {
+	if r.ended.Load() == nil {
+		m := now(c)
+		r.ended.CompareAndSwap(nil, &m)
+	}
 }
 
 // stats sums up; c is the statement's client.
 func (r *recorder) stats(c hbase.Client) Stats {
-	out := Stats{RowsReturned: r.returned.Load(), RowsWritten: r.written.Load(), Elapsed: time.Since(r.start)}
-	if c != nil {
-		now := c.Stats()
-		out.RPCs, out.Bytes = now.RPCs-r.before.RPCs, now.Bytes-r.before.Bytes
-		out.Retries = now.Retries - r.before.Retries + now.Reopens - r.before.Reopens
+	end := r.ended.Load()
+	if end == nil {
+		m := now(c)
+		end = &m
 	}
+	out := Stats{RowsReturned: r.returned.Load(), RowsWritten: r.written.Load(), Elapsed: end.at.Sub(r.start)}
+	did := &end.client
+	out.RPCs, out.Bytes = did.RPCs-r.before.RPCs, did.Bytes-r.before.Bytes
+	out.Retries = did.Retries - r.before.Retries + did.Reopens - r.before.Reopens
 	tables, regions := r.Tables()
 	for _, t := range tables {
 		out.Gets += t.Gets

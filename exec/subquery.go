@@ -25,7 +25,7 @@ type subqueries struct {
 }
 
 func newSubqueries(ctx context.Context, r *run) *subqueries {
-	return &subqueries{run: r, ctx: ctx, closed: map[*parser.Select][]types.Value{}, answers: map[*plan.Subplan]map[string]expr.Expr{}}
+	return &subqueries{run: r, ctx: ctx}
 }
 
 // values is planner.Env.Subqueries.
@@ -46,6 +46,9 @@ func (q *subqueries) close(ctx context.Context, s *plan.Subplan) error {
 		return err
 	}
 	q.mu.Lock()
+	if q.closed == nil {
+		q.closed = map[*parser.Select][]types.Value{}
+	}
 	q.closed[s.Select] = values
 	q.mu.Unlock()
 	return nil
@@ -84,6 +87,9 @@ func (q *subqueries) answer(s *expr.Subquery, outer []types.Value) (expr.Expr, e
 	if q.held += operator.SizeOf(values) + int64(len(key)) + 128; q.held > q.run.Opt.Memory()/4 {
 		clear(q.answers) // they can be had again
 		q.held = 0
+	}
+	if q.answers == nil {
+		q.answers = map[*plan.Subplan]map[string]expr.Expr{}
 	}
 	if q.answers[sub] == nil {
 		q.answers[sub] = map[string]expr.Expr{}

@@ -196,10 +196,10 @@ func sendAnd(ctx context.Context, rpc any, msg hrpc.Call, abandoned func(proto.M
 		err error
 	}
 	done := make(chan answer, 1)
-	go func() {
+	onSender(func() {
 		m, err := rpc.(gohbase.RPCClient).SendRPC(msg)
 		done <- answer{m, err}
-	}()
+	})
 	select {
 	case a := <-done:
 		return a.msg, a.err
@@ -218,6 +218,35 @@ func sendAnd(ctx context.Context, rpc any, msg hrpc.Call, abandoned func(proto.M
 		}
 		return nil, ctx.Err()
 	}
+}
+
+// senders are the goroutines that have sent a call and wait for another one, so that not every call grows a stack anew.
+var senders = make(chan func())
+
+// senderIdle is how long they wait.
+const senderIdle = 50 * time.Millisecond
+
+// onSender runs f in one of the senders, or in a new one where none waits.
+func onSender(f func()) {
+	select {
+	case senders <- f:
+		return
+	default:
+	}
+	go func() {
+		idle := time.NewTimer(senderIdle)
+		defer idle.Stop()
+		for {
+			f()
+			f = nil // what it holds need not wait for the next one
+			idle.Reset(senderIdle)
+			select {
+			case f = <-senders:
+			case <-idle.C:
+				return
+			}
+		}
+	}()
 }
 
 func (c *client) timeout(d time.Duration) time.Duration {

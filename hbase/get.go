@@ -61,9 +61,11 @@ func (c *client) Get(ctx context.Context, table string, keys [][]byte, o *ReadOp
 	if err != nil {
 		return nil, err
 	}
-	slots := make(chan struct{}, getsAtOnce)
+	var slots chan struct{}
 	if o != nil && o.Slots != nil {
 		slots = o.Slots
+	} else {
+		slots = make(chan struct{}, getsAtOnce)
 	}
 	if len(keys) == 1 {
 		if err := take(ctx, slots); err != nil {

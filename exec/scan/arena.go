@@ -8,7 +8,7 @@ import (
 
 // arenaChunk is the size of the pieces that an arena allocates when it has made many: a value of a row that is kept
 // keeps its whole piece, so they are small. The first is smaller still, as many statements read one row.
-const firstArenaChunk, arenaChunk = 512, 16 << 10
+const firstArenaChunk, arenaChunk = 128, 16 << 10
 
 // arena makes strings of bytes, many in one allocation.
 type arena struct{ chunk []byte }

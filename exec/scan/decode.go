@@ -57,7 +57,7 @@ func (b *rowBatch) reset() {
 
 // wantedCell is a column to be read from a cell.
 type wantedCell struct {
-	family, qualifier []byte
+	family, qualifier string
 	col               *catalog.Column
 	plain             types.Type // of cells that are the value's bytes; Null for others
 }
@@ -88,10 +88,10 @@ type Decoder struct {
 // NewDecoder makes a decoder for rows of layout l of s's table. It checks the
 // residual unless it reads entries: rows are checked when looked up back.
 func NewDecoder(st *Reads, s *plan.Scan, l *catalog.Layout) *Decoder {
-	return decoderOf(st, s, l).another()
+	return decoderOf(st, s, l).ready()
 }
 
-// decoderOf makes what decoders for several goroutines are made of: see another.
+// decoderOf makes what decoders for several goroutines are made of, by another, or that of the only one, by ready.
 func decoderOf(st *Reads, s *plan.Scan, l *catalog.Layout) *Decoder {
 	n := len(s.Table.Columns)
 	d := &Decoder{st: st, scan: s, layout: l, env: st.ExprEnv(), ctx: context.Background()}
@@ -102,16 +102,18 @@ func decoderOf(st *Reads, s *plan.Scan, l *catalog.Layout) *Decoder {
 		return d
 	}
 	d.residual = s.Residual
-	d.wanted = make([]wantedCell, 0, n)
 	for _, c := range s.Table.Columns {
 		switch {
 		case c.Packed != nil:
 			d.packed = c
 		case c.KeyPart || !s.Needed[c.Index]:
 		default:
-			w := wantedCell{family: []byte(c.Family), qualifier: []byte(c.Qualifier), col: c}
+			w := wantedCell{family: c.Family, qualifier: c.Qualifier, col: c}
 			if c.Encoding.Order() == catalog.Terminated {
 				w.plain = c.Encoding.Type()
+			}
+			if d.wanted == nil {
+				d.wanted = make([]wantedCell, 0, n-c.Index)
 			}
 			d.wanted = append(d.wanted, w)
 			if !c.Absent().IsNull() {
@@ -123,7 +125,7 @@ func decoderOf(st *Reads, s *plan.Scan, l *catalog.Layout) *Decoder {
 		d.same, d.blank = []types.Value{}, make([]types.Value, n+2)
 	}
 	slices.SortFunc(d.wanted, func(a, b wantedCell) int {
-		return cmp.Or(bytes.Compare(a.family, b.family), bytes.Compare(a.qualifier, b.qualifier))
+		return cmp.Or(cmp.Compare(a.family, b.family), cmp.Compare(a.qualifier, b.qualifier))
 	})
 	return d
 }
@@ -131,13 +133,17 @@ func decoderOf(st *Reads, s *plan.Scan, l *catalog.Layout) *Decoder {
 // another is a decoder for another goroutine.
 func (d *Decoder) another() *Decoder {
 	c := *d
-	c.keys, c.texts = catalog.NewKeyReader(d.layout), arena{}
-	c.keys.Names = c.name
-	c.times, c.points = nil, nil
+	return c.ready()
+}
+
+// ready gives d what must not be shared.
+func (d *Decoder) ready() *Decoder {
+	d.keys = catalog.NewKeyReader(d.layout)
+	d.keys.Names = d.name
 	if d.same != nil {
-		c.same = make([]types.Value, len(d.blank))
+		d.same = make([]types.Value, len(d.blank))
 	}
-	return &c
+	return d
 }
 
 // name is catalog.KeyReader.Names.
@@ -263,11 +269,11 @@ func (d *Decoder) decodeCells(row []types.Value, r *hbase.Row) {
 func (d *Decoder) matchCell(row []types.Value, i int, key []byte, cell *hbase.Cell) int {
 	for ; i < len(d.wanted); i++ {
 		w := &d.wanted[i]
-		if bytes.Equal(w.qualifier, cell.Qualifier) && bytes.Equal(w.family, cell.Family) {
+		if w.qualifier == string(cell.Qualifier) && w.family == string(cell.Family) {
 			d.decodeCell(row, w, key, cell.Value)
 			continue // another column may have the same cell
 		}
-		if order := bytes.Compare(w.family, cell.Family); order > 0 || order == 0 && bytes.Compare(w.qualifier, cell.Qualifier) > 0 {
+		if w.family > string(cell.Family) || w.family == string(cell.Family) && w.qualifier > string(cell.Qualifier) {
 			break
 		}
 	}

@@ -117,7 +117,7 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 	}
 	tasks := hops(cutTasks(s, spans, chunk))
 	if oneGet(s, tasks) {
-		return &getScan{reader: makeReader(tasks), batch: newRowBatch(s.Width())}
+		return &getScan{reader: newReader(st, s, s.Layout, stats, dec.ready(), opts, tasks), batch: newRowBatch(s.Width())}
 	}
 	c := newGroup(ctx)
 	read := func(ctx context.Context, tasks []task) operator.Operator {

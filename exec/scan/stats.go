@@ -45,11 +45,13 @@ type Counts struct {
 	trace                        *trace       // nil: none
 	into                         *Counts      // what the counts are added to in the end; nil: they stand for themselves
 	regions                      *regionProgress
+	own                          regionProgress // what regions is, unless into has others
 }
 
 // Open begins to count an access.
 func (r *Recorder) Open(s *plan.Scan) *Counts {
-	st := &Counts{scan: s, start: time.Now(), regions: &regionProgress{}}
+	st := &Counts{scan: s, start: time.Now()}
+	st.regions = &st.own
 	if r.Tracing {
 		st.trace = &trace{}
 	}

@@ -217,15 +217,19 @@ func (*SetOp) node()                {}
 func (*Join) node()                 {}
 
 // Scans lists the table accesses of a plan, in the order they are written.
-func Scans(n Node) []*Scan {
-	if s, ok := n.(*Scan); ok {
-		return []*Scan{s}
+func Scans(n Node) []*Scan { return appendScans(nil, n) }
+
+func appendScans(dst []*Scan, n Node) []*Scan {
+	switch n := n.(type) {
+	case *Scan:
+		return append(dst, n)
+	case *Project: // of most plans: without a list of its one input
+		return appendScans(dst, n.Input)
 	}
-	var out []*Scan
 	for _, in := range n.Inputs() {
-		out = append(out, Scans(in)...)
+		dst = appendScans(dst, in)
 	}
-	return out
+	return dst
 }
 
 // Tables lists the tables that a plan reads, those of its sub-queries among them.
