@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -24,9 +25,9 @@ import (
 // analyzeWorkers is how many scans ANALYZE has open: few, as it is to leave the servers room.
 const analyzeWorkers = 2
 
-// runShares are the shares of the rows that ANALYZE is sent in its first run through a region, in the next, and so on: the later, the
-// fewer, so that there are not many runs in a region of any size.
-var runShares = []float64{1, 1. / 4, 1. / 16, 1. / 256, 1. / 4096, 1. / 65536}
+// runShares are the shares of the rows that ANALYZE is sent behind the first run through a region of unknown size, in the second, in the
+// third, and so on: the later, the fewer, so that there are not many runs in a region of any size.
+var runShares = []float64{1. / 4, 1. / 16, 1. / 256, 1. / 4096, 1. / 65536}
 
 // keptRows is how many rows are held as a sample while a table is read, over all regions.
 const keptRows = 60_000
@@ -51,10 +52,12 @@ func (r *run) analyzeTable(ctx context.Context, s *parser.Analyze) (*Rows, error
 
 // analysis reads a table for ANALYZE.
 //
-// Each region is read from its start in runs of about as many rows. Of the first run the server sends each row, of the second one in four,
-// of the third one in sixteen, each row with the same chance wherever it stands; it tells how many it has looked at for them. So
-// small regions are read whole, large ones cost hardly more, and each row that came is known to stand for so many. When all regions are known
-// so, and time and rows are left, those runs are replaced by one that draws as many as may still be sent, each with the same chance.
+// A first run through each region sends each row from its start on, some at most: small regions are read whole, and of each of the others
+// some rows are known should there be no time for more. Behind these rows each one is sent with the same chance wherever it stands, one that
+// sends as many rows of all regions as may be, by how large the master tells the regions to be; the server says how many it has looked
+// at for them, so that each row that came is known to stand for so many. Where a size is not told, or was far too small, further runs
+// send one row in four, one in sixteen and so on, each about as many as the first. Where that leaves many rows unsent, what lies behind the
+// first run is read once more, each row with the same chance.
 type analysis struct {
 	*run
 	table  *catalog.Table
@@ -67,7 +70,8 @@ type analysis struct {
 	regions []*analyzedRegion
 	left    int64   // rows that may still be sent
 	begun   int     // regions
-	even    float64 // the share of rows that the second time through the regions draws
+	share   float64 // of the rows behind the first run of a region whose size is known that are drawn
+	even    float64 // of all those rows, when they are read once more
 	cs      []*stats.Collector
 	failed  error
 }
@@ -80,7 +84,16 @@ type analyzedRegion struct {
 	bytes, rows int64 // that came
 	runs        []*stats.Run
 	whole       bool   // all of it was looked at
-	second      []byte // where the second run began; nil: there was none
+	sampled     bool   // not all of it was sent
+	second      []byte // where the second run begins; nil: there is none
+}
+
+// behind is about how many rows lie behind the first run, 0 where nothing tells.
+func (g *analyzedRegion) behind() float64 {
+	if g.whole || g.rows == 0 {
+		return 0
+	}
+	return max(0, float64(g.size)*float64(g.rows)/float64(max(g.bytes, 1))-float64(g.rows))
 }
 
 // read gives the statistics of the table.
@@ -103,7 +116,7 @@ func (a *analysis) read(ctx context.Context) (*stats.Table, error) {
 		}
 	}
 	n := max(1, len(a.regions))
-	a.rows = int(min(max(a.left/int64(len(runShares)*n), 1), 1<<30))
+	a.rows = int(min(max(a.left/int64((1+len(runShares))*n), 1), 1<<30))
 	a.kept = max(20, keptRows/n)
 	rand.Shuffle(len(a.regions), func(i, j int) { a.regions[i], a.regions[j] = a.regions[j], a.regions[i] }) // time may end before the regions do
 	whole := wholeScan(a.table, a.layout)
@@ -115,7 +128,13 @@ func (a *analysis) read(ctx context.Context) (*stats.Table, error) {
 		workers = append(workers, &analyzer{analysis: a, scan: whole, tally: tally, collector: col, dec: scan.NewDecoder(&a.Reads, whole, a.layout),
 			cells: columnsByCell(a.table), sizes: make([]int, len(a.table.Columns))})
 	}
-	a.each(ctx, workers, (*analyzer).readRegion)
+	a.each(ctx, workers, (*analyzer).readStart)
+	rest := 0.0
+	for _, g := range a.regions {
+		rest += g.behind()
+	}
+	a.share = min(1, spared*float64(a.left)/max(rest, 1))
+	a.each(ctx, workers, (*analyzer).readRest)
 	if a.even = a.evenShare(); a.even > 0 {
 		a.each(ctx, workers, (*analyzer).evenOut)
 	}
@@ -149,9 +168,11 @@ func (a *analysis) each(ctx context.Context, workers []*analyzer, read func(*ana
 	running.Wait()
 }
 
+// spared is how much of what may be sent is asked for: chance sends some more, and sizes are not exact.
+const spared = 0.75
+
 // evenShare is the share of the rows behind the first run of each region that may still be sent, 0 where that is no better than what was.
 func (a *analysis) evenShare() float64 {
-	const spared = 0.9 // chance sends some more
 	rows, came := 0.0, 0.0
 	for _, g := range a.regions {
 		if !g.whole || a.failed != nil {
@@ -174,7 +195,7 @@ func (a *analysis) fillIn() (complete bool) {
 	for _, g := range a.regions {
 		bytes, rows = bytes+float64(g.bytes), rows+float64(g.rows)
 		begun += min(len(g.runs), 1)
-		complete = complete && g.whole && len(g.runs) == 1
+		complete = complete && g.whole && !g.sampled
 	}
 	if rows == 0 {
 		return complete
@@ -189,6 +210,13 @@ func (a *analysis) fillIn() (complete bool) {
 		}
 		if more := float64(g.size)/(bytes/rows) - looked; more > 0 {
 			g.runs[len(g.runs)-1].Stands += more
+		}
+	}
+	for _, g := range a.regions {
+		for i := len(g.runs) - 1; i > 0; i-- {
+			if g.runs[i].Rows == 0 { // chance can send nothing of a few rows
+				g.runs[i-1].Stands += g.runs[i].Stands
+			}
 		}
 	}
 	for _, g := range a.regions { // those that were not begun are taken to be like the others
@@ -258,30 +286,38 @@ func (w *analyzer) work(ctx context.Context, read func(*analyzer, context.Contex
 	}
 }
 
-// readRegion reads the runs of a region.
-func (w *analyzer) readRegion(ctx context.Context, g *analyzedRegion) error {
-	start := g.start
-	for i := 0; !g.whole; i++ {
-		share := runShares[min(i, len(runShares)-1)]
-		w.mu.Lock()
-		most := int(min(int64(w.rows), w.left))
-		w.left -= int64(most)
-		w.mu.Unlock()
-		if most == 0 || ctx.Err() != nil {
-			return ctx.Err()
-		}
-		read, next, err := w.readRun(ctx, g, start, share, most)
-		w.mu.Lock()
-		w.left += int64(most - read)
-		w.mu.Unlock()
-		if err != nil || next == nil {
-			return err
-		}
-		if start = next; i == 0 {
-			g.second = next
-		}
+// readStart reads the first run of a region.
+func (w *analyzer) readStart(ctx context.Context, g *analyzedRegion) (err error) {
+	g.second, err = w.readSome(ctx, g, g.start, 1, w.rows)
+	return err
+}
+
+// readRest reads what lies behind the first run of a region.
+func (w *analyzer) readRest(ctx context.Context, g *analyzedRegion) (err error) {
+	next := g.second
+	if rows := g.behind(); rows > 0 && next != nil {
+		next, err = w.readSome(ctx, g, next, w.share, int(math.Ceil(w.share*rows*1.2))+w.rows)
 	}
-	return nil
+	for i := 0; next != nil && err == nil; i++ {
+		next, err = w.readSome(ctx, g, next, runShares[min(i, len(runShares)-1)], w.rows)
+	}
+	return err
+}
+
+// readSome is readRun for so many of the rows that may still be sent.
+func (w *analyzer) readSome(ctx context.Context, g *analyzedRegion, start []byte, share float64, most int) (next []byte, err error) {
+	w.mu.Lock()
+	most = int(min(int64(most), w.left))
+	w.left -= int64(most)
+	w.mu.Unlock()
+	if most == 0 || ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	read, next, err := w.readRun(ctx, g, start, share, most)
+	w.mu.Lock()
+	w.left += int64(most - read)
+	w.mu.Unlock()
+	return next, err
 }
 
 // evenOut replaces all runs of a region but the first by one, if there is time for it.
@@ -293,13 +329,15 @@ func (w *analyzer) evenOut(ctx context.Context, g *analyzedRegion) error {
 	w.mu.Lock()
 	most := int(w.left)
 	w.mu.Unlock()
+	sampled := g.sampled
+	g.sampled = false
 	read, _, err := w.readRun(ctx, g, g.second, w.even, most)
 	w.mu.Lock()
 	w.left -= int64(read)
 	w.mu.Unlock()
 	drop := was[1:]
 	if !g.whole {
-		drop, g.whole = g.runs[len(was):], true
+		drop, g.whole, g.sampled = g.runs[len(was):], true, sampled
 	}
 	for _, r := range drop {
 		r.Forget()
@@ -318,7 +356,7 @@ func (w *analyzer) readRun(ctx context.Context, g *analyzedRegion, start []byte,
 	opts := scan.ReadOptions(w.scan, w.layout)
 	opts.Region, opts.Slots, opts.NoCacheBlocks, opts.Metrics = w.tally.Answered, w.Slots, true, true
 	if share < 1 {
-		opts.Filter = filter.Sample{Share: share}
+		opts.Filter, g.sampled = filter.Sample{Share: share}, true
 	}
 	w.tally.Add(1, 0)
 	sc, err := w.Client.Scan(timed, hbase.ScanRange{Table: g.table, Start: start, Stop: g.stop, Limit: most}, opts)
@@ -353,7 +391,9 @@ func (w *analyzer) readRun(ctx context.Context, g *analyzedRegion, start []byte,
 		if rows == 0 {
 			rows = float64(read) / share // a server that does not tell
 		}
-		run.Stands = float64(run.Rows) * rows / max(1, float64(read))
+		if run.Stands = rows; read > 0 {
+			run.Stands *= float64(run.Rows) / float64(read)
+		}
 	}
 	g.whole = ended && read < most
 	if g.whole || late {

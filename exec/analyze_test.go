@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -180,6 +181,66 @@ func TestAnalyzeBounded(t *testing.T) {
 			t.Errorf("nothing is known of %s", kind)
 		}
 		check(kind, got*rows, number(t, w, "SELECT count(*) FROM skewed WHERE kind = '"+kind+"'"), 2)
+	}
+}
+
+// sized is a store whose master tells how large regions are, times a factor.
+type sized struct {
+	hbase.Client
+	sizes  map[string]int64
+	factor float64
+}
+
+func (s sized) RegionSizes(context.Context, string) (map[string]int64, error) {
+	out := map[string]int64{}
+	for name, n := range s.sizes {
+		out[name] = int64(float64(n) * s.factor)
+	}
+	return out, nil
+}
+
+// Where sizes are told each row is looked at once. Those that are wrong cost another look, and change nothing of what is found.
+func TestAnalyzeBySizes(t *testing.T) {
+	race.Skip(t)
+	const rows, most = 10_000, 2000
+	w, c := skewed(t, rows)
+	sizes := map[string]int64{}
+	regions, err := c.Regions(t.Context(), "skewed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range regions {
+		sc, err := c.Scan(t.Context(), hbase.ScanRange{Table: "skewed", Start: g.Start, Stop: g.Stop}, &hbase.ReadOptions{})
+		for err == nil {
+			var batch []hbase.Row
+			batch, err = sc.Next(t.Context())
+			for _, row := range batch {
+				for i := range row.Cells {
+					sizes[g.Name] += int64(hbase.CellSize(row.Key, &row.Cells[i]))
+				}
+			}
+		}
+		if err != io.EOF {
+			t.Fatal(err)
+		}
+	}
+	customers := number(t, w, "SELECT count(DISTINCT customer) FROM skewed")
+	for _, factor := range []float64{1, 0.01, 100, 1e12} {
+		w := newWorld(t, sized{c, sizes, factor}, Config{FullScan: AllowFullScan, Alone: true})
+		if _, err := w.LoadCatalog(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		looked := &lookedAt{}
+		if _, _, err := w.tryUnder(hbase.WithRPCTracer(t.Context(), looked), fmt.Sprintf("SET analyze_rows = %d; ANALYZE skewed", most)); err != nil {
+			t.Fatal(err)
+		}
+		s := statisticsFor(t, w, "skewed")
+		if s.Read > most || s.Read < most/3 || !(qError(s.Rows, rows) <= 1.2) || !(qError(s.Keys[0].Prefixes[0].Distinct, customers) <= 2) {
+			t.Errorf("sizes times %v: %d rows read; %v rows, %v customers, are %v, %v", factor, s.Read, s.Rows, s.Keys[0].Prefixes[0].Distinct, rows, customers)
+		}
+		if n := looked.rows.Load(); n < rows || factor == 1 && n > rows*11/10 {
+			t.Errorf("sizes times %v: %d rows looked at", factor, n)
+		}
 	}
 }
 

@@ -38,7 +38,7 @@ func (e *Engine) NewSession() *Session { return &Session{settings: e.initial()} 
 // initial is what a session begins with, and what SET ... TO DEFAULT goes back to.
 func (e *Engine) initial() settings {
 	return settings{fullScan: e.cfg.FullScan, loc: e.cfg.Loc, memory: cmp.Or(e.cfg.MemoryLimit, operator.DefaultMemoryLimit),
-		scanLimit: e.cfg.ScanLimit, timeline: e.cfg.Timeline, analyzeRows: 1_000_000, analyzeTime: time.Minute}
+		scanLimit: e.cfg.ScanLimit, timeline: e.cfg.Timeline, analyzeRows: 200_000, analyzeTime: time.Minute}
 }
 
 func (s *Session) now() settings {

@@ -41,19 +41,7 @@ func yardstick(t *testing.T, c hbase.Client, n int) {
 	for _, name := range tables {
 		defer w.run("DROP TABLE IF EXISTS " + name)
 	}
-	start := time.Now()
-	w.run(skewedTable)
-	r := rand.New(rand.NewPCG(3, 3))
-	zipf := rand.NewZipf(r, 1.1, 1, 800)
-	w.load("skewed", 4*n/10, func(i int) string { return skewedRow(r, zipf, i) })
-	w.run(parcelsTable)
-	w.load("parcels", 3*n/10, parcelRow(rand.New(rand.NewPCG(4, 4))))
-	w.run(sensorsTable)
-	w.run(levelsTable)
-	wide := strings.Repeat("wide ", 100)
-	w.load("sensors", n/10, func(i int) string { return fmt.Sprintf("('host%d', %d, %d, '%s')", i%7, i, i%100, wide) })
-	w.load("levels", 2*n/10, func(i int) string { return fmt.Sprintf("(%d, %d, %d, %d)", i%5, i%11, i, i%1000) })
-	t.Logf("%d rows written in %v", n, time.Since(start).Round(time.Millisecond))
+	fillYardstick(w, n)
 	analyzed, used := time.Now(), serverCPU(t)
 	for _, name := range tables {
 		start := time.Now()
@@ -62,7 +50,7 @@ func yardstick(t *testing.T, c hbase.Client, n int) {
 	}
 	took := time.Since(analyzed).Seconds()
 	t.Logf("ANALYZE of %d rows: %.1f s, %.2f cores of the server", n, took, (serverCPU(t)-used)/took)
-	r = rand.New(rand.NewPCG(9, 9))
+	r := rand.New(rand.NewPCG(9, 9))
 	forms := append(skewedForms(w, r), parcelForms(r)...)
 	for _, form := range []func() string{
 		func() string { return fmt.Sprintf("sensors WHERE ts = %d", r.IntN(n/10)) },
@@ -153,6 +141,23 @@ func yardstick(t *testing.T, c hbase.Client, n int) {
 	print("time by statistics over the best", slower)
 	print("time by rules over the best", before)
 	t.Logf("prices in microseconds that fit these times: %s", fitted(all))
+}
+
+// fillYardstick makes the tables, with n rows in all.
+func fillYardstick(w *world, n int) {
+	start := time.Now()
+	w.run(skewedTable)
+	r := rand.New(rand.NewPCG(3, 3))
+	zipf := rand.NewZipf(r, 1.1, 1, 800)
+	w.load("skewed", 4*n/10, func(i int) string { return skewedRow(r, zipf, i) })
+	w.run(parcelsTable)
+	w.load("parcels", 3*n/10, parcelRow(rand.New(rand.NewPCG(4, 4))))
+	w.run(sensorsTable)
+	w.run(levelsTable)
+	wide := strings.Repeat("wide ", 100)
+	w.load("sensors", n/10, func(i int) string { return fmt.Sprintf("('host%d', %d, %d, '%s')", i%7, i, i%100, wide) })
+	w.load("levels", 2*n/10, func(i int) string { return fmt.Sprintf("(%d, %d, %d, %d)", i%5, i%11, i, i%1000) })
+	w.t.Logf("%d rows written in %v", n, time.Since(start).Round(time.Millisecond))
 }
 
 const (
