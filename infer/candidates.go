@@ -250,10 +250,10 @@ func (s *search) fixed(at []int, least, most int) []option {
 			if !allText {
 				g.part, g.typ, g.lead = fmt.Sprintf("{} AS BYTES(%d)", w), "BYTES", binaryLead
 			}
-		case allDigits && w <= 18:
+		case allDigits && !slices.ContainsFunc(bs, func(b []byte) bool { return len(bytes.TrimLeft(b, "0")) > 18 }):
 			g.typ, g.base, what = "BIGINT", "n", "digits"
 			g.bits = numberBits(bs) + partBits
-			if w > 1 && w <= 12 && !s.digitBefore(at) && !s.digitNext(next) && slices.ContainsFunc(bs, func(b []byte) bool { return b[0] == '0' }) {
+			if (w > 1 && w <= 12 || w > 18) && !s.digitBefore(at) && !s.digitNext(next) && slices.ContainsFunc(bs, func(b []byte) bool { return b[0] == '0' }) {
 				g.bits -= 2.75
 				what = "digits, zeros before them"
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"sort"
 	"strings"
@@ -29,6 +30,7 @@ type Proposal struct {
 	Values []string
 	Notes  []string // what else the sample tells
 	bits   float64
+	found  []uint64 // of each sampled key in order: a hash of the values read from it
 	// computed reports whether the first part follows from the others in every sampled key.
 	computed bool
 }
@@ -137,6 +139,7 @@ func Propose(name string, rows []hbase.Row, n int) ([]*Proposal, error) {
 	slices.SortStableFunc(out, func(a, b *Proposal) int {
 		return compareFloat(a.cost(), b.cost())
 	})
+	out = withoutTwins(out)
 	out = out[:min(len(out), n)]
 	for i, p := range out {
 		if i > 0 {
@@ -149,6 +152,57 @@ func Propose(name string, rows []hbase.Row, n int) ([]*Proposal, error) {
 		return nil, errors.New("no definition fits the sampled keys")
 	}
 	return out, nil
+}
+
+// withoutTwins leaves out the proposals that tell nothing beside a better one: they find the same values in the sampled keys, or have a
+// column more although the first part of the better one follows from the columns that both have.
+func withoutTwins(sorted []*Proposal) []*Proposal {
+	var out []*Proposal
+	for _, p := range sorted {
+		if !slices.ContainsFunc(out, func(better *Proposal) bool {
+			if better.Fit < p.Fit {
+				return false
+			}
+			same, subset := p.sharesColumns(better)
+			return same && slices.Equal(better.found, p.found) || subset && better.computed
+		}) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// sharesColumns reports whether the keys of both proposals have the same columns, of the same types, or better's are some of p's.
+func (p *Proposal) sharesColumns(better *Proposal) (same, subset bool) {
+	n := 0
+	for _, c := range better.Table.Columns {
+		if !c.KeyPart {
+			continue
+		}
+		mine, ok := p.Table.Column(c.Name)
+		if !ok || !mine.KeyPart || mine.Type != c.Type {
+			return false, false
+		}
+		n++
+	}
+	for _, c := range p.Table.Columns {
+		if c.KeyPart {
+			n--
+		}
+	}
+	return n == 0, true
+}
+
+var seed = maphash.MakeSeed()
+
+// hashOf tells rows of key columns apart, whatever their order.
+func hashOf(t *catalog.Table, row []types.Value) (sum uint64) {
+	for _, c := range t.Columns {
+		if c.KeyPart {
+			sum += maphash.Bytes(seed, row[c.Index].AppendBinary([]byte(c.Name+"\x00")))
+		}
+	}
+	return sum
 }
 
 // keyOf is what makes a proposal differ from another: its key.
@@ -339,9 +393,11 @@ func (v *verifier) verify(p parse) *Proposal {
 	row := make([]types.Value, len(t.Columns)+2)
 	for _, r := range v.rows {
 		if !v.fits(t, r, row, p.hasCells()) {
+			out.found = append(out.found, 0)
 			continue
 		}
 		out.Fit++
+		out.found = append(out.found, hashOf(t, row))
 		if out.Key == nil {
 			out.Key = r.Key
 			for _, c := range t.Columns {

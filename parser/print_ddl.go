@@ -14,18 +14,7 @@ func (s *CreateTable) String() string {
 		p.put("IF NOT EXISTS ")
 	}
 	p.put(QuoteName(s.Name), " (")
-	inline := false
-	p.list(len(s.Columns), func(i int) {
-		p.column(s.Columns[i])
-		inline = inline || s.Columns[i].PrimaryKey
-	})
-	if s.PrimaryKey != nil && !inline {
-		if s.Columns != nil {
-			p.put(", ")
-		}
-		p.put("PRIMARY KEY")
-		p.columns(s.PrimaryKey)
-	}
+	p.put(s.columnList(maxLine - p.Len()))
 	p.put(")")
 	for _, f := range s.Families {
 		p.put("\n  FAMILY ", QuoteName(f.Name), " (")
@@ -39,6 +28,32 @@ func (s *CreateTable) String() string {
 	p.split(s.Split)
 	p.tableOptions(s.Options)
 	return p.Builder.String()
+}
+
+// maxLine is from how many bytes on the columns of a table stand one a line.
+const maxLine = 120
+
+// columnList is what stands within the parentheses: on one line if that has no more than room bytes.
+func (s *CreateTable) columnList(room int) string {
+	var items []string
+	inline, size := false, 0
+	add := func(write func(p *printer)) {
+		var p printer
+		write(&p)
+		items = append(items, p.Builder.String())
+		size += p.Len() + len(", ")
+	}
+	for _, c := range s.Columns {
+		add(func(p *printer) { p.column(c) })
+		inline = inline || c.PrimaryKey
+	}
+	if s.PrimaryKey != nil && !inline {
+		add(func(p *printer) { p.put("PRIMARY KEY"); p.columns(s.PrimaryKey) })
+	}
+	if size <= room {
+		return strings.Join(items, ", ")
+	}
+	return "\n    " + strings.Join(items, ",\n    ")
 }
 
 // tableOptions writes ON MALFORMED KEY and WITH in the order of the options.
