@@ -266,7 +266,7 @@ func (w *world) onHQL(db *hql.DB, c *call, stmt *hql.Stmt) (a answer) {
 		}
 		a.rows = append(a.rows, row)
 	}
-	a.err = rows.Err()
+	a.err, a.tag = rows.Err(), rows.RowsAffected()
 	return a
 }
 

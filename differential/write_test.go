@@ -170,25 +170,32 @@ func (w *world) insert(t *table, columns []string, rows [][]value, ifNew bool) i
 		h.text += " IF NOT EXISTS"
 		conflict = " ON CONFLICT (" + strings.Join(t.keys(), ", ") + ") DO NOTHING"
 	}
+	all := names(t.columns)
+	gives := (ifNew || len(list) == 1) && (!t.Drawn || len(columns) == len(all)) && w.r.IntN(2) == 0
+	if gives {
+		h.text += " RETURNING " + strings.Join(all, ", ")
+		conflict += " RETURNING " + strings.Join(all, ", ")
+	}
 	sql, args := h.forHQL()
-	res, err := w.dbs[w.r.IntN(len(w.dbs))].Exec(context.Background(), sql, args...)
-	if err != nil {
+	res := w.onHQL(w.dbs[w.r.IntN(len(w.dbs))], h, nil)
+	if err := res.err; err != nil {
 		if excuse(err, false) == "" {
 			w.t.Fatalf("hql refuses a row: %v\n%s\n%s\narguments %v", err, strings.Join(t.Create, ";\n"), sql, args)
 		}
 		w.fig["rows refused"] += len(rows)
 		return 0
 	}
-	var written int64
+	var written answer
 	for _, row := range list { // PostgreSQL does not overwrite a row twice in one statement
 		p := w.onPG(&call{text: into + row + conflict})
 		if p.err != nil {
 			w.t.Fatalf("PostgreSQL: %v\n%s", p.err, into+row)
 		}
-		written += p.tag
+		written.tag += p.tag
+		written.rows = append(written.rows, p.rows...)
 	}
-	if res.RowsAffected != written {
-		w.t.Fatalf("hql says that it wrote %d rows, PostgreSQL %d\n%s\n%s\narguments %v", res.RowsAffected, written, strings.Join(t.Create, ";\n"), sql, args)
+	if res.tag != written.tag || gives && !same(h, res.rows, written.rows) {
+		w.t.Fatalf("hql says that it wrote %d rows, PostgreSQL %d: %s, %s\n%s\n%s\narguments %v", res.tag, written.tag, show(res, written), show(written, res), strings.Join(t.Create, ";\n"), sql, args)
 	}
 	return len(rows)
 }
@@ -320,6 +327,10 @@ func kindsOf(cs []column) (out []kind) {
 // change runs c in PostgreSQL, then in hql, and keeps it if both do.
 func (w *world) change(g *gen, t *table, c *call) {
 	w.t.Helper()
+	gives := g.odds(2)
+	if gives {
+		c.text += " RETURNING " + strings.Join(names(t.columns), ", ")
+	}
 	w.exec("BEGIN")
 	p := w.onPG(c)
 	var pe *pgconn.PgError
@@ -329,12 +340,13 @@ func (w *world) change(g *gen, t *table, c *call) {
 		return
 	}
 	sql, args := c.forHQL()
-	res, err := w.dbs[g.IntN(len(w.dbs))].Exec(context.Background(), sql, args...)
+	res := w.onHQL(w.dbs[g.IntN(len(w.dbs))], c, nil)
+	err := res.err
 	verb := strings.Fields(sql)[0]
 	fail := func(why string) {
 		w.t.Helper()
 		ps, _ := c.forPG()
-		w.t.Fatalf("%s\n%s;\n%s;\narguments %v\nPostgreSQL: %s\nhql %d rows, error %v; PostgreSQL %d rows, error %v", why, strings.Join(t.Create, ";\n"), sql, args, ps, res.RowsAffected, err, p.tag, p.err)
+		w.t.Fatalf("%s\n%s;\n%s;\narguments %v\nPostgreSQL: %s\nhql %d rows, error %v; PostgreSQL %d rows, error %v", why, strings.Join(t.Create, ";\n"), sql, args, ps, res.tag, err, p.tag, p.err)
 	}
 	if err != nil || p.err != nil {
 		w.exec("ROLLBACK")
@@ -344,8 +356,11 @@ func (w *world) change(g *gen, t *table, c *call) {
 		w.fig["writes failed"]++
 	} else {
 		w.exec("COMMIT")
-		if res.RowsAffected != p.tag {
+		if res.tag != p.tag {
 			fail("not as many rows written")
+		}
+		if gives && !same(c, res.rows, p.rows) {
+			fail("RETURNING gives " + show(res, p) + ", in PostgreSQL " + show(p, res))
 		}
 		w.fig["writes"]++
 	}

@@ -27,6 +27,31 @@ func (r *run) insert(ctx context.Context, s *parser.Insert) (*Rows, error) {
 	for _, c := range cols {
 		in.set[c.Index] = true
 	}
+	if err := in.gives(s); err != nil {
+		return nil, err
+	}
+	rows, err := r.insertRows(ctx, s, in)
+	if err != nil && in.w.returning != nil {
+		in.w.returning.kept.Close()
+	}
+	return rows, err
+}
+
+// gives compiles RETURNING.
+func (in *inserter) gives(s *parser.Insert) error {
+	t := in.w.table
+	x, err := in.run.returning(t, "", s.Returning)
+	if in.w.returning = x; err != nil || x == nil || in.w.ifNew || t.HiddenKey || !x.unread(t, in.set) {
+		return err
+	}
+	if t.Layouts[0].Key.Drawn() != nil {
+		return parser.Errorf(s.Returning[0].Pos, "RETURNING takes columns that the INSERT names, since a part of the key is drawn at random: whether a row has others is not known before")
+	}
+	in.reads = true
+	return nil
+}
+
+func (r *run) insertRows(ctx context.Context, s *parser.Insert, in *inserter) (*Rows, error) {
 	if s.Query == nil && slices.ContainsFunc(s.Rows, func(row []parser.Expr) bool { return slices.ContainsFunc(row, hasSubquery) }) {
 		q := *s // VALUES is a query, too
 		q.Query = &parser.Select{Pos: s.Pos, Cores: []*parser.SelectCore{{Pos: s.Pos, Values: s.Rows}}}
@@ -45,7 +70,7 @@ func (r *run) insert(ctx context.Context, s *parser.Insert) (*Rows, error) {
 	if err := in.flush(ctx); err != nil { // every row is checked before one is written
 		return nil, err
 	}
-	return r.done(in.n), nil
+	return r.result(in.n, in.w.returning), nil
 }
 
 func hasSubquery(x parser.Expr) bool {
@@ -163,6 +188,8 @@ type inserter struct {
 	set  []bool // by column: named by the statement
 	rows []pendingRow
 	n    int64
+	// reads: the rows as they are now are wanted, to tell what the statement leaves.
+	reads bool
 }
 
 // flush writes the pending rows. All are encoded before one is sent.
@@ -180,7 +207,13 @@ func (in *inserter) flush(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	old, err := in.run.present(ctx, in.w, rows)
+	present := in.run.present
+	if in.reads {
+		present = func(ctx context.Context, w *writer, rows []pendingRow) ([][]types.Value, error) {
+			return in.run.stored(ctx, w, w.table.Layouts[0], rows)
+		}
+	}
+	old, err := present(ctx, in.w, rows)
 	if err != nil {
 		return err
 	}
@@ -195,7 +228,7 @@ func (in *inserter) flush(ctx context.Context) error {
 				}
 			}
 		}
-		if err := in.w.put(p.row, set, true, p.at, was); err != nil {
+		if err := in.w.put(ctx, p.row, set, true, p.at, was); err != nil {
 			return in.w.refuse(err, p.pos)
 		}
 	}
@@ -305,7 +338,7 @@ func (r *run) insertQuery(ctx context.Context, s *parser.Insert, in *inserter) (
 	if err := in.flush(ctx); err != nil {
 		return nil, err
 	}
-	return r.done(in.n), nil
+	return r.result(in.n, in.w.returning), nil
 }
 
 // readsTable reports whether p, or a query inside its expressions, reads a physical table of t.

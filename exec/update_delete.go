@@ -58,6 +58,9 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 		return nil, err
 	}
 	w := r.newWriter(t)
+	if w.returning, err = r.returning(t, s.Alias, s.Returning); err != nil {
+		return nil, err
+	}
 	when := asRead
 	if len(p.Subplans) > 0 {
 		when = allFirst
@@ -66,6 +69,9 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 		at, err := w.currentPlace(row)
 		if err == nil {
 			err = w.remove(row, at)
+		}
+		if err == nil && w.returning != nil {
+			err = w.returning.add(rowID{}, row)
 		}
 		return w.refuse(err, s.Pos)
 	})
@@ -105,10 +111,13 @@ func (r *run) change(ctx context.Context, w *writer, p *plan.Plan, when reading,
 		err = w.flush(ctx)
 	}
 	if err != nil {
+		if w.returning != nil {
+			w.returning.kept.Close()
+		}
 		return nil, err
 	}
 	r.rec.written.Store(n)
-	return r.done(n), nil
+	return r.result(n, w.returning), nil
 }
 
 // update runs UPDATE. Columns of the key stay as they are: a row with another key is another row.
@@ -129,6 +138,9 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 		return nil, err
 	}
 	w, env := r.newWriter(t), r.ExprEnv()
+	if w.returning, err = r.returning(t, s.Alias, s.Returning); err != nil {
+		return nil, err
+	}
 	next := func(old []types.Value) ([]types.Value, error) {
 		row := slices.Clone(old)
 		env.Row = old
@@ -157,7 +169,7 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 		}
 		at, err := w.currentPlace(old)
 		if err == nil {
-			err = w.put(row, set, false, &at, old)
+			err = w.put(ctx, row, set, false, &at, old)
 		}
 		return w.refuse(err, s.Pos)
 	})

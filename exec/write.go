@@ -2,6 +2,7 @@ package exec
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"slices"
 	"time"
@@ -30,12 +31,14 @@ type writer struct {
 	known map[string]bool // physical tables that exist
 	// ifNew: rows are stored only where the primary layout has none. token is what this statement claims them with,
 	// refused are those that another statement claimed.
-	ifNew   bool
-	token   []byte
-	refused map[rowID]bool
-	joins   bool         // see joint
-	written []writtenRow // pending ones that complete looks at
-	after   int64        // when whoever begins after the pending mutations are sent writes at the earliest: see writeClock
+	ifNew bool
+	// returning takes the rows that are written; nil: nobody asks for them.
+	returning *returning
+	token     []byte
+	refused   map[rowID]bool
+	joins     bool         // see joint
+	written   []writtenRow // pending ones that complete looks at
+	after     int64        // when whoever begins after the pending mutations are sent writes at the earliest: see writeClock
 	// pending mutations by layout, then physical table; puts and removals apart.
 	puts, removals []tableMutations
 	rows           int
@@ -286,7 +289,7 @@ func (w *writer) settle(row []types.Value, set []bool, whole bool) error {
 // put adds the mutations that store row. set tells the columns that the statement
 // names: of those a NULL deletes the cell. Where whole is set, the others are NULL. at, where given, is where the row
 // stands in the primary layout; old is what was read there, nil for nothing.
-func (w *writer) put(row []types.Value, set []bool, whole bool, at *place, old []types.Value) error {
+func (w *writer) put(ctx context.Context, row []types.Value, set []bool, whole bool, at *place, old []types.Value) error {
 	t := w.table
 	if t.HiddenKey {
 		for i, c := range t.Columns {
@@ -318,6 +321,11 @@ func (w *writer) put(row []types.Value, set []bool, whole bool, at *place, old [
 		ts = w.at(w.newest(old))
 	} else {
 		ts = w.run.engine.clock.unlike(places[0].id(), w.at(0))
+	}
+	if w.returning != nil {
+		if err := w.returning.put(ctx, w, row, set, places[0], ts, old); err != nil {
+			return err
+		}
 	}
 	for i, p := range places {
 		if p.skip {

@@ -42,7 +42,7 @@ func (in *inserter) flushNew(ctx context.Context, rows []pendingRow) error {
 		h := fnv.New64a()
 		h.Write([]byte(id.table + id.key + id.qualifier))
 		w.env.Rand = h.Sum64 // all who claim a key draw the same salt
-		if err := w.put(p.row, in.named(p), true, nil, nil); err != nil {
+		if err := w.put(ctx, p.row, in.named(p), true, nil, nil); err != nil {
 			return w.refuse(err, p.pos)
 		}
 	}

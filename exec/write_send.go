@@ -46,6 +46,9 @@ func (w *writer) flush(ctx context.Context) error {
 		return err
 	}
 	w.rows, w.ts = 0, 0
+	if w.returning != nil {
+		return w.returning.sent(w.refused)
+	}
 	return nil
 }
 

@@ -162,6 +162,7 @@ type Insert struct {
 	Columns     []Name
 	Rows        [][]Expr
 	Query       *Select
+	Returning   []SelectItem
 }
 
 // Name is an identifier with its place.
@@ -179,6 +180,7 @@ type Update struct {
 	Set           []Assignment
 	Where         Expr
 	AllowFullScan bool
+	Returning     []SelectItem
 }
 
 // Assignment is column = expression.
@@ -195,6 +197,7 @@ type Delete struct {
 	Alias         string
 	Where         Expr
 	AllowFullScan bool
+	Returning     []SelectItem
 }
 
 // CreateTable is CREATE [EXTERNAL] TABLE in the notation of layouts.sql.

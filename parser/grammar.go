@@ -104,6 +104,12 @@ type insertNode struct {
 	Rows     *rowList      `parser:"( 'VALUES' @@"`
 	Query    *selectNode   `parser:"| @@ )"`
 	IfBehind bool          `parser:"( @'IF' 'NOT' 'EXISTS' )?"`
+	returningNode
+}
+
+// returningNode is RETURNING and its list.
+type returningNode struct {
+	Returning *selectList `parser:"( 'RETURNING' @@ )?"`
 }
 
 type updateNode struct {
@@ -113,6 +119,8 @@ type updateNode struct {
 	Set   []*assignNode `parser:"'SET' @@ ( ',' @@ )*"`
 	Where *exprNode     `parser:"( 'WHERE' @@ )?"`
 	Allow bool          `parser:"( @'ALLOW' 'FULL' 'SCAN' )?"`
+	returningNode
+	AllowBehind bool `parser:"( @'ALLOW' 'FULL' 'SCAN' )?"`
 }
 
 type assignNode struct {
@@ -126,6 +134,8 @@ type deleteNode struct {
 	Alias *alias    `parser:"@@?"`
 	Where *exprNode `parser:"( 'WHERE' @@ )?"`
 	Allow bool      `parser:"( @'ALLOW' 'FULL' 'SCAN' )?"`
+	returningNode
+	AllowBehind bool `parser:"( @'ALLOW' 'FULL' 'SCAN' )?"`
 }
 
 type explainNode struct {

@@ -136,8 +136,6 @@ func (d *diagnosis) unsupported(i int) string {
 		return "LATERAL is not supported: a sub-query in SELECT or WHERE may refer to the tables around it"
 	case d.verb == "SHOW" && i == 2 && (word == "FROM" || word == "IN"):
 		return "DESCRIBE table shows a table's columns and keys"
-	case word == "RETURNING":
-		return "RETURNING is not supported: a SELECT with the same WHERE gives the rows, of a DELETE before it"
 	case word == "ON" && next == "CONFLICT", word == "ON" && next == "DUPLICATE":
 		return "INSERT overwrites the row of the same key; with IF NOT EXISTS at its end it keeps it"
 	}

@@ -141,20 +141,30 @@ func (l *lowerer) insert(n *insertNode) (*Insert, error) {
 	} else {
 		out.Rows = l.rows(n.Rows)
 	}
+	out.Returning = l.returning(n.returningNode)
 	return out, err
 }
 
+func (l *lowerer) returning(n returningNode) []SelectItem {
+	if n.Returning == nil {
+		return nil
+	}
+	l.height = max(l.height, n.Returning.height)
+	return n.Returning.items
+}
+
 func (l *lowerer) update(n *updateNode) *Update {
-	out := &Update{Pos: at(n.Pos), Table: n.Table.name(), TablePos: pos(n.Table.A), Alias: n.Alias.name(), AllowFullScan: n.Allow}
+	out := &Update{Pos: at(n.Pos), Table: n.Table.name(), TablePos: pos(n.Table.A), Alias: n.Alias.name(), AllowFullScan: n.Allow || n.AllowBehind}
 	for _, a := range n.Set {
 		out.Set = append(out.Set, Assignment{Column: placed(&a.Column.qname), Expr: l.expr(&a.Expr)})
 	}
-	out.Where = l.expr(n.Where)
+	out.Where, out.Returning = l.expr(n.Where), l.returning(n.returningNode)
 	return out
 }
 
 func (l *lowerer) delete(n *deleteNode) *Delete {
-	return &Delete{Pos: at(n.Pos), Table: n.Table.name(), TablePos: pos(n.Table.A), Alias: n.Alias.name(), Where: l.expr(n.Where), AllowFullScan: n.Allow}
+	return &Delete{Pos: at(n.Pos), Table: n.Table.name(), TablePos: pos(n.Table.A), Alias: n.Alias.name(), Where: l.expr(n.Where), AllowFullScan: n.Allow || n.AllowBehind,
+		Returning: l.returning(n.returningNode)}
 }
 
 func (l *lowerer) explain(n *explainNode) (*Explain, error) {

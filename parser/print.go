@@ -143,18 +143,7 @@ func (p *printer) core(c *SelectCore) {
 		p.exprs(c.On)
 		p.put(") ")
 	}
-	p.list(len(c.Items), func(i int) {
-		it := c.Items[i]
-		switch {
-		case it.Star && it.Table != "":
-			p.put(QuoteName(it.Table), ".*")
-		case it.Star:
-			p.put("*")
-		default:
-			p.expr(it.Expr, bindNone)
-			p.alias(it.Alias)
-		}
-	})
+	p.items(c.Items)
 	if c.From != nil {
 		p.put(" FROM ")
 		p.list(len(c.From), func(i int) { p.table(c.From[i]) })
@@ -174,6 +163,28 @@ func (p *printer) core(c *SelectCore) {
 			p.put(QuoteName(c.Windows[i].Name), " AS ")
 			p.window(c.Windows[i].Window)
 		})
+	}
+}
+
+func (p *printer) items(items []SelectItem) {
+	p.list(len(items), func(i int) {
+		it := items[i]
+		switch {
+		case it.Star && it.Table != "":
+			p.put(QuoteName(it.Table), ".*")
+		case it.Star:
+			p.put("*")
+		default:
+			p.expr(it.Expr, bindNone)
+			p.alias(it.Alias)
+		}
+	})
+}
+
+func (p *printer) returning(items []SelectItem) {
+	if items != nil {
+		p.put(" RETURNING ")
+		p.items(items)
 	}
 }
 
@@ -292,6 +303,7 @@ func (s *Insert) String() string {
 	if s.IfNotExists {
 		p.put(" IF NOT EXISTS")
 	}
+	p.returning(s.Returning)
 	return p.Builder.String()
 }
 
@@ -306,6 +318,7 @@ func (s *Update) String() string {
 	})
 	p.clause(" WHERE ", s.Where)
 	p.allow(s.AllowFullScan)
+	p.returning(s.Returning)
 	return p.Builder.String()
 }
 
@@ -315,6 +328,7 @@ func (s *Delete) String() string {
 	p.alias(s.Alias)
 	p.clause(" WHERE ", s.Where)
 	p.allow(s.AllowFullScan)
+	p.returning(s.Returning)
 	return p.Builder.String()
 }
 

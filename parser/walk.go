@@ -76,13 +76,16 @@ func Inspect(n Node, visit func(Node) bool) {
 	case *Insert:
 		w.rows(n.Rows)
 		w.sub(n.Query)
+		w.items(n.Returning)
 	case *Update:
 		for _, a := range n.Set {
 			Inspect(a.Expr, visit)
 		}
 		Inspect(n.Where, visit)
+		w.items(n.Returning)
 	case *Delete:
 		Inspect(n.Where, visit)
+		w.items(n.Returning)
 	case *Explain:
 		Inspect(n.Statement, visit)
 	case *Set:
@@ -125,9 +128,7 @@ func (w inspector) query(s *Select) {
 	for _, c := range s.Cores {
 		w.sub(c.Query)
 		w.exprs(c.On...)
-		for _, it := range c.Items {
-			w.exprs(it.Expr)
-		}
+		w.items(c.Items)
 		for _, t := range c.From {
 			Inspect(t, w)
 		}
@@ -155,6 +156,12 @@ func (w inspector) sub(s *Select) {
 func (w inspector) exprs(list ...Expr) {
 	for _, x := range list {
 		Inspect(x, w)
+	}
+}
+
+func (w inspector) items(items []SelectItem) {
+	for _, it := range items {
+		w.exprs(it.Expr)
 	}
 }
 

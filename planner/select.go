@@ -84,6 +84,28 @@ func (e *Env) Where(t *catalog.Table, alias string, where parser.Expr, values []
 	return q.plan, exprs, nil
 }
 
+// Returning compiles what a statement gives of the rows of t that it writes, over these: t's columns, _key and _ts. needed tells which of
+// them it reads.
+func (e *Env) Returning(t *catalog.Table, alias string, items []parser.SelectItem) (cols []plan.OutputColumn, exprs []expr.Expr, needed []bool, err error) {
+	q := &query{env: e, plan: &plan.Plan{}}
+	f := &from{}
+	f.star = f.add(q.tableSource(t, cmp.Or(alias, t.Name)))
+	scope := q.scope(f.srcs)
+	scope.Subquery = func(_ *parser.Select, pos parser.Pos, _ bool, _ expr.Expr, _ bool) (expr.Expr, error) {
+		return nil, parser.Errorf(pos, "RETURNING takes no sub-query").WithHint("a SELECT behind the statement can have it")
+	}
+	outs, err := q.items(&parser.SelectCore{Items: items}, f, scope)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	needed = make([]bool, f.width())
+	for _, o := range outs {
+		cols, exprs = append(cols, plan.OutputColumn{Name: o.name, Type: o.expr.Type()}), append(exprs, o.expr)
+	}
+	mark(needed, exprs...)
+	return cols, exprs, needed, nil
+}
+
 // query plans one statement.
 type query struct {
 	env   *Env

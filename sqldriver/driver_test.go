@@ -87,6 +87,17 @@ func TestDriver(t *testing.T) {
 	if !rows.Next() || rows.Next() || rows.Err() != nil {
 		t.Error("not one row")
 	}
+	err = db.QueryRow("INSERT INTO t VALUES (2, ?, 'n', NULL) RETURNING id + 1, name", at).Scan(&id, &name)
+	if err != nil || id != 3 || name.String != "n" {
+		t.Error(err, id, name)
+	}
+	r, err = db.Exec("UPDATE t SET name = 'm' WHERE id = 2 RETURNING name")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := r.RowsAffected(); n != 1 {
+		t.Error(n)
+	}
 	if _, err := db.Begin(); !errors.Is(err, sqldriver.ErrTransactions) {
 		t.Error(err)
 	}

@@ -74,5 +74,34 @@ func (b *Buffer) Each(ctx context.Context, f func(rows [][]types.Value) error) e
 	return Drain(ctx, &spillOp{file: b.beyond}, f)
 }
 
+// Reader gives what is kept; closing it closes b.
+func (b *Buffer) Reader() Operator { return &bufferOp{b: b} }
+
+// bufferOp reads a Buffer.
+type bufferOp struct {
+	b    *Buffer
+	file Operator // that is read; nil: not yet
+}
+
+func (o *bufferOp) Next(ctx context.Context) ([][]types.Value, error) {
+	if rows := o.b.held; len(rows) > 0 {
+		n := min(len(rows), BatchRows)
+		o.b.held = rows[n:]
+		return rows[:n], ctx.Err()
+	}
+	if o.b.beyond == nil {
+		return nil, io.EOF
+	}
+	if o.file == nil {
+		if err := o.b.beyond.rewind(); err != nil {
+			return nil, err
+		}
+		o.file = &spillOp{file: o.b.beyond}
+	}
+	return o.file.Next(ctx)
+}
+
+func (o *bufferOp) Close() error { o.b.held = nil; o.b.Close(); return nil }
+
 // Close removes what is kept.
 func (b *Buffer) Close() { b.beyond.close() }

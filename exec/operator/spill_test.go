@@ -134,3 +134,32 @@ func heapBytes() uint64 {
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
+
+// What a Buffer keeps is read in its order, from memory and from its file.
+func TestBufferReader(t *testing.T) {
+	const n = 1000
+	for _, limit := range []int64{100, 20_000, 1 << 30} {
+		b := &Buffer{Budget: Budget{Limit: limit}, Dir: t.TempDir()}
+		for i := range int64(n) {
+			if err := b.Add([][]types.Value{{types.NewInt(i)}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if filed := b.beyond != nil; filed != (limit < 1<<30) {
+			t.Errorf("limit %d: rows in a file: %v", limit, filed)
+		}
+		next := int64(0)
+		err := Drain(context.Background(), b.Reader(), func(rows [][]types.Value) error {
+			for _, row := range rows {
+				if row[0].Int() != next {
+					t.Fatalf("limit %d: row %d is %d", limit, next, row[0].Int())
+				}
+				next++
+			}
+			return nil
+		})
+		if err != nil || next != n {
+			t.Errorf("limit %d: %d rows, error %v", limit, next, err)
+		}
+	}
+}
