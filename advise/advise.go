@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -211,17 +212,8 @@ func (k *candidate) def(kind string) string {
 
 // storedName is the literal beginning of the name of a table's primary HBase table.
 func storedName(t *catalog.Table) string {
-	var b strings.Builder
-	for _, p := range t.Layouts[0].Stored.Parts {
-		if p.Literal == nil {
-			break
-		}
-		b.Write(p.Literal)
-	}
-	if name := strings.TrimRight(b.String(), "_-."); name != "" {
-		return name
-	}
-	return t.Name
+	prefix, _ := t.Layouts[0].Stored.Prefix()
+	return cmp.Or(strings.TrimRight(prefix, "_-."), t.Name)
 }
 
 // with is the catalog with one more layout of the candidate's table; nil when it makes no layout.

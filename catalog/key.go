@@ -46,14 +46,32 @@ func (p *Composite) Drawn() *Part {
 	return nil
 }
 
-// IsLiteral tells a pattern without parts to compute: most table names.
+// IsLiteral reports whether p has no part to compute, as most tables' names.
 func (p *Composite) IsLiteral() bool {
+	return !slices.ContainsFunc(p.Parts, func(part *Part) bool { return part.Literal == nil })
+}
+
+// Prefix gives what p begins with in every row: its literals in front of the first part to compute. whole reports whether that is all of it.
+//
+//	STORED IN 'events'                             events, whole
+//	STORED IN ('tx_', day AS TEXT('yyyyMMdd'))     tx_
+func (p *Composite) Prefix() (prefix string, whole bool) {
 	for _, part := range p.Parts {
 		if part.Literal == nil {
-			return false
+			return prefix, false
 		}
+		prefix += string(part.Literal)
 	}
-	return true
+	return prefix, true
+}
+
+// Fits reports whether src can be cut into the parts of p.
+//
+//	STORED IN ('tx_', day AS TEXT('yyyyMMdd')), 'tx_20120901'     true
+//	the same, 'tx_archive'                                        false
+func (p *Composite) Fits(src string) bool {
+	_, err := p.Fields([]byte(src))
+	return err == nil
 }
 
 // Append appends the bytes of row. Values for parts that no column determines

@@ -99,7 +99,7 @@ INSERT INTO prices VALUES ('sku-1', 9.99); INSERT INTO prices VALUES ('sku-1', 8
 // put writes a row under a given key, after checking that the table's layout reads it as row.
 func put(ctx context.Context, db *hql.DB, t *catalog.Table, key []byte, row []types.Value) error {
 	l := t.Layouts[0]
-	name := string(l.Stored.Parts[0].Literal)
+	name, _ := l.Stored.Prefix()
 	back := make([]types.Value, len(row))
 	if err := l.DecodeRow(name, key, nil, back); err != nil {
 		return fmt.Errorf("key %q of %s: %w", key, t.Name, err)

@@ -63,10 +63,11 @@ func wholeScan(t *catalog.Table, l *catalog.Layout) *plan.Scan {
 	for i := range s.Needed {
 		s.Needed[i] = true
 	}
-	if l.Stored.IsLiteral() {
-		s.Spans = []plan.Span{{Table: storedName(l)}}
+	name, whole := l.Stored.Prefix()
+	if whole {
+		s.Spans = []plan.Span{{Table: name}}
 	} else {
-		s.ListTables, s.TablePrefix, s.Spans = true, string(l.Stored.Parts[0].Literal), []plan.Span{{}}
+		s.ListTables, s.TablePrefix, s.Spans = true, name, []plan.Span{{}}
 	}
 	return s
 }

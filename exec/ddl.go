@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/hql-db/hql/catalog"
-	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/exec/warning"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
@@ -175,11 +174,8 @@ func (r *run) unmake(ctx context.Context, t *catalog.Table, made []string) error
 
 // storedName is the name of the physical table of l, which is a literal.
 func storedName(l *catalog.Layout) string {
-	var b []byte
-	for _, p := range l.Stored.Parts {
-		b = append(b, p.Literal...)
-	}
-	return string(b)
+	name, _ := l.Stored.Prefix()
+	return name
 }
 
 // createPhysical makes the HBase table name for t and reports whether it did: one that exists, as several record types
@@ -281,10 +277,11 @@ func (r *run) dropTable(ctx context.Context, s *parser.DropTable) (*Rows, error)
 
 // physical lists the HBase tables of one layout.
 func (r *run) physical(ctx context.Context, l *catalog.Layout) ([]string, error) {
-	if l.Stored.IsLiteral() {
-		return []string{storedName(l)}, nil
+	name, whole := l.Stored.Prefix()
+	if whole {
+		return []string{name}, nil
 	}
-	return r.Tables(ctx, l, string(l.Stored.Parts[0].Literal))
+	return r.Tables(ctx, l, name)
 }
 
 // dropPhysical drops the HBase tables of one layout.
@@ -320,10 +317,7 @@ func (r *run) sharing(t *catalog.Table, name string) *catalog.Table {
 			continue
 		}
 		for _, l := range o.Layouts {
-			if l.Stored.IsLiteral() && storedName(l) == name {
-				return o
-			}
-			if !l.Stored.IsLiteral() && scan.FitsName(l.Stored, name) {
+			if l.Stored.Fits(name) {
 				return o
 			}
 		}

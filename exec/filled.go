@@ -61,10 +61,11 @@ func (st *statement) filled(ctx context.Context, t *catalog.Table, l *catalog.La
 
 // hasRow reports whether any HBase table of l has a row.
 func (st *statement) hasRow(ctx context.Context, l *catalog.Layout) (bool, error) {
-	names := []string{storedName(l)}
-	if !l.Stored.IsLiteral() {
+	name, whole := l.Stored.Prefix()
+	names := []string{name}
+	if !whole {
 		var err error
-		if names, err = st.Tables(ctx, l, string(l.Stored.Parts[0].Literal)); err != nil {
+		if names, err = st.Tables(ctx, l, name); err != nil {
 			return false, err
 		}
 	}

@@ -354,7 +354,7 @@ func readsTable(p *plan.Plan, t *catalog.Table) bool {
 		}
 		for _, a := range s.Table.Layouts {
 			for _, b := range t.Layouts {
-				if !a.Stored.IsLiteral() || !b.Stored.IsLiteral() || string(a.Stored.Parts[0].Literal) == string(b.Stored.Parts[0].Literal) {
+				if !a.Stored.IsLiteral() || !b.Stored.IsLiteral() || storedName(a) == storedName(b) {
 					return true
 				}
 			}

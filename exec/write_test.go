@@ -421,6 +421,21 @@ func TestRefusedClaimBesideInsert(t *testing.T) {
 	}
 }
 
+// The HBase table of an INDEX that somebody dropped is not read as one without entries, whatever its name is made of.
+func TestIndexWhoseTableIsGone(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	for _, stored := range []string{"", " STORED IN 't_i'", " STORED IN ('t_', 'i')"} {
+		w.run("CREATE TABLE t (id TEXT, n INT NOT NULL FROM f:n) ROW KEY (id AS TEXT) INDEX i (n AS ORDERED INT32, id AS TEXT)" + stored + "; INSERT INTO t VALUES ('a', 1)")
+		w.expect("a", "SELECT id FROM t WHERE n = 1")
+		if err := c.DropTable(t.Context(), "t_i"); err != nil {
+			t.Fatal(err)
+		}
+		w.refused("the HBase table of t does not exist", "SELECT id FROM t WHERE n = 1")
+		w.run("DROP TABLE t")
+	}
+}
+
 // Rows that HBase's table cannot hold are not taken for rows that are gone: their entries stay.
 func TestCheckOfATableMadeAnew(t *testing.T) {
 	_, c := newStore(t)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/catalog"
-	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/infer"
 )
@@ -41,7 +40,7 @@ func (s *session) undescribed(ctx context.Context) ([]string, error) {
 func (s *session) described(name string) bool {
 	for _, t := range s.db.Tables() {
 		for _, l := range t.Layouts {
-			if scan.FitsName(l.Stored, name) {
+			if l.Stored.Fits(name) {
 				return true
 			}
 		}

@@ -258,24 +258,15 @@ func decodeKey(t *catalog.Table, l *catalog.Layout, table string, r hbase.Row) (
 
 // physical lists the tables that hold the rows of l.
 func (s *session) physical(ctx context.Context, l *catalog.Layout) ([]string, error) {
-	var prefix []byte
-	for _, p := range l.Stored.Parts {
-		if p.Literal == nil {
-			break
-		}
-		prefix = append(prefix, p.Literal...)
+	prefix, whole := l.Stored.Prefix()
+	if whole {
+		return []string{prefix}, nil
 	}
-	if l.Stored.IsLiteral() {
-		return []string{string(prefix)}, nil
-	}
-	names, err := s.db.Client().Tables(ctx, string(prefix))
+	names, err := s.db.Client().Tables(ctx, prefix)
 	if err != nil {
 		return nil, err
 	}
-	names = slices.DeleteFunc(names, func(n string) bool {
-		_, err := l.Stored.Fields([]byte(n))
-		return err != nil
-	})
+	names = slices.DeleteFunc(names, func(n string) bool { return !l.Stored.Fits(n) })
 	if len(names) == 0 {
 		return nil, fmt.Errorf("no table is named like %s", patternText(l.Stored))
 	}

@@ -279,8 +279,8 @@ func storedAs(db *hql.DB, name string) string {
 	if !ok {
 		return ""
 	}
-	if p := t.Layouts[0].Stored; p.IsLiteral() {
-		return fmt.Sprintf(" (the table %s is stored in %s)", t.Name, p.Parts[0].Literal)
+	if name, whole := t.Layouts[0].Stored.Prefix(); whole {
+		return fmt.Sprintf(" (the table %s is stored in %s)", t.Name, name)
 	}
 	return ""
 }

@@ -87,9 +87,7 @@ func flat(f filter.Filter) []filter.Filter {
 }
 
 // ComputedName reports whether the physical tables of l are named by their rows: one that does not exist is empty.
-func ComputedName(l *catalog.Layout) bool {
-	return len(l.Stored.Parts) != 1 || l.Stored.Parts[0].Literal == nil
-}
+func ComputedName(l *catalog.Layout) bool { return !l.Stored.IsLiteral() }
 
 // readError says which table a read was of, unless it was given up.
 func readError(table string, err error) error {

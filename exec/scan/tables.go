@@ -25,7 +25,7 @@ func (st *Reads) ListTables(ctx context.Context, s *plan.Scan) ([]plan.Span, err
 	return out, nil
 }
 
-// Tables lists the physical tables of l, in the order of their names.
+// Tables lists the physical tables of l, whose names begin with prefix, in the order of their names.
 func (st *Reads) Tables(ctx context.Context, l *catalog.Layout, prefix string) ([]string, error) {
 	names, err := st.Client.Tables(ctx, prefix)
 	if err != nil {
@@ -33,16 +33,9 @@ func (st *Reads) Tables(ctx context.Context, l *catalog.Layout, prefix string) (
 	}
 	out := names[:0]
 	for _, n := range names {
-		if strings.HasPrefix(n, prefix) && FitsName(l.Stored, n) {
+		if strings.HasPrefix(n, prefix) && l.Stored.Fits(n) {
 			out = append(out, n)
 		}
 	}
 	return out, nil
-}
-
-// FitsName reports whether name can be one of the computed names of p: tx_20120901 but
-// not tx_archive for 'tx_' and a day.
-func FitsName(p *catalog.Composite, name string) bool {
-	_, err := p.Fields([]byte(name))
-	return err == nil
 }

@@ -91,7 +91,7 @@ func (c *candidate) accessKind() plan.Access {
 	case !slices.ContainsFunc(c.scan.Spans, func(s plan.Span) bool { return !s.Key }):
 		return plan.Get
 	}
-	tableBound := !c.scan.ListTables && slices.ContainsFunc(c.scan.Layout.Stored.Parts, func(p *catalog.Part) bool { return p.Literal == nil })
+	tableBound := !c.scan.ListTables && !c.scan.Layout.Stored.IsLiteral()
 	for _, s := range c.spans {
 		if s.bound == 0 && !s.Key && !tableBound {
 			return plan.FullScan
