@@ -322,20 +322,8 @@ func (r *run) missing(ctx context.Context, w *writer, rows []pendingRow) ([]pend
 
 // underAnySalt notes the identities of the rows that the table has with the keys of rows.
 func (r *run) underAnySalt(ctx context.Context, w *writer, rows []pendingRow, seen map[rowID]bool) error {
-	cols := w.table.Layouts[0].PlaceColumns()
 	for part := range slices.Chunk(rows, keysPerPlan) {
-		read := make([]pendingRow, len(part))
-		for i, p := range part { // the key may not read back as what it is made of: COALESCE
-			at, err := w.place(w.table.Layouts[0], p.row)
-			if err != nil {
-				return w.refuse(err, p.pos)
-			}
-			read[i] = pendingRow{row: slices.Clone(p.row), pos: p.pos}
-			if err := w.table.Layouts[0].DecodeRow(at.table, at.key, at.qualifier, read[i].row); err != nil {
-				return err
-			}
-		}
-		p, err := r.planKeys(ctx, w.table, cols, read)
+		p, err := r.planKeys(ctx, w, part)
 		if err != nil {
 			return err
 		}
@@ -356,30 +344,68 @@ func (r *run) underAnySalt(ctx context.Context, w *writer, rows []pendingRow, se
 	return nil
 }
 
-// keysPerPlan bounds the rows that one plan looks for by their key columns.
+// keysPerPlan bounds the rows that one plan looks for by their keys.
 const keysPerPlan = 200
 
-// planKeys plans reading the rows with the key columns of rows: (a, b) IN ((?, ?), ...).
-func (r *run) planKeys(ctx context.Context, t *catalog.Table, cols []int, rows []pendingRow) (*plan.Plan, error) {
+// planKeys plans reading the rows whose keys are those of rows but for what is drawn: a = ? AND COALESCE(b, 0) = ? OR ...
+func (r *run) planKeys(ctx context.Context, w *writer, rows []pendingRow) (*plan.Plan, error) {
 	env := *r.env
 	env.Args = nil
-	in := &parser.In{}
-	tuple := func(item func(c int) parser.Expr) parser.Expr {
-		tp := &parser.Tuple{}
-		for _, c := range cols {
-			tp.Items = append(tp.Items, item(c))
-		}
-		return tp
-	}
-	in.X = tuple(func(c int) parser.Expr { return &parser.ColumnRef{Name: t.Columns[c].Name, Quoted: true} })
+	var where parser.Expr
 	for _, p := range rows {
-		in.List = append(in.List, tuple(func(c int) parser.Expr {
-			env.Args = append(env.Args, p.row[c])
-			return &parser.Param{Index: len(env.Args)}
-		}))
+		var same parser.Expr
+		for _, t := range keyTerms(w.table) {
+			v, err := t.value.Eval(&expr.Env{Row: p.row})
+			if err != nil {
+				return nil, w.refuse(err, p.pos)
+			}
+			env.Args = append(env.Args, v)
+			var is parser.Expr = &parser.Binary{Op: "=", X: t.written, Y: &parser.Param{Index: len(env.Args)}}
+			if v.IsNull() {
+				is = &parser.Is{X: t.written, What: "NULL"}
+			}
+			same = joined(same, "AND", is)
+		}
+		where = joined(where, "OR", same)
 	}
 	sub := *r
 	sub.env = &env
-	p, _, err := sub.planWhere(ctx, t, "", in, true)
+	p, _, err := sub.planWhere(ctx, w.table, "", where, true)
 	return p, err
+}
+
+// joined is x op y, or y where there is no x.
+func joined(x parser.Expr, op string, y parser.Expr) parser.Expr {
+	if x == nil {
+		return y
+	}
+	return &parser.Binary{Op: op, X: x, Y: y}
+}
+
+// keyTerm is what rows with the same key have alike, to be planned and to be computed.
+type keyTerm struct {
+	written parser.Expr
+	value   expr.Expr
+}
+
+// keyTerms tells the rows of t apart by where they stand: columns that are read from the key, and parts of it that are made
+// from others, which rows with different values of these may share.
+func keyTerms(t *catalog.Table) []keyTerm {
+	var out []keyTerm
+	var seen []int
+	for _, p := range t.Layouts[0].AllParts() {
+		known := !slices.ContainsFunc(p.Columns, func(c int) bool { return !t.Columns[c].KeyPart })
+		if !known && !p.UsesLookup() {
+			out = append(out, keyTerm{p.Def.Expr, p.Expr})
+			continue
+		}
+		for _, c := range p.Columns {
+			if !slices.Contains(seen, c) {
+				seen = append(seen, c)
+				col := t.Columns[c]
+				out = append(out, keyTerm{&parser.ColumnRef{Name: col.Name, Quoted: true}, &expr.Column{Index: c, Name: col.Name, Typ: col.Type}})
+			}
+		}
+	}
+	return out
 }
