@@ -126,7 +126,7 @@ func (r *run) fill(ctx context.Context, t *catalog.Table) error {
 		if !l.Stored.IsLiteral() {
 			continue
 		}
-		switch _, err := r.Client.Families(ctx, storedName(l)); {
+		switch _, err := r.Client.Regions(ctx, storedName(l)); {
 		case errors.Is(err, hbase.ErrNoTable):
 			if _, err := r.createPhysical(ctx, t, storedName(l)); err != nil {
 				return err

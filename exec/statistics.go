@@ -326,7 +326,7 @@ func (e *Engine) listStatistics(ctx context.Context) error {
 	found := map[string]*stats.Table{}
 	keys := &hbase.ReadOptions{Families: []string{catalogFamily}, Filter: filter.And{filter.FirstCell{}, filter.KeyOnly{}}}
 	for row, err := range hbase.Rows(ctx, e.client, hbase.ScanRange{Table: statisticsTable}, keys) {
-		if errors.Is(err, hbase.ErrNoTable) {
+		if errors.Is(err, hbase.ErrNoTable) || errors.Is(err, hbase.ErrDenied) {
 			break
 		}
 		if err != nil {

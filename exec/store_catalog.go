@@ -49,6 +49,7 @@ type definitions struct {
 	checked atomic.Int64  // when they were read or known to be unchanged, in nanoseconds since the engine was made
 	began   time.Time
 	changes int64             // the counter when they were read
+	denied  bool              // they may not be read
 	foreign time.Time         // when those of another catalog were read
 	stored  map[string]string // the statements by lower-case name, of those tables that are in the catalog for them
 	edition atomic.Int64      // how often the catalog was changed for them
@@ -130,6 +131,12 @@ func (e *Engine) follow(ctx context.Context, now bool, warn func(string)) error 
 			e.takeOver(defs, warn)
 			d.changes = changes
 		}
+	}
+	if errors.Is(err, hbase.ErrDenied) && len(e.catalog.Tables()) > 0 { // there are definitions from elsewhere
+		if !d.denied {
+			warn(fmt.Sprintf("tables defined in the cluster are not known: %v", err))
+		}
+		d.denied, err = true, nil
 	}
 	if err != nil {
 		return fmt.Errorf("read the catalog: %w", err)
@@ -262,7 +269,7 @@ func (r *run) unchanged(ctx context.Context, tables ...*catalog.Table) error {
 }
 
 func (r *run) ensureCatalogTable(ctx context.Context) error {
-	_, err := r.Client.Families(ctx, catalogTable)
+	_, err := r.Client.Regions(ctx, catalogTable) // not Families, which may be asked by those only who may create tables
 	if errors.Is(err, hbase.ErrNoTable) {
 		err = r.Client.CreateTable(ctx, catalogTable, []hbase.Family{{Name: catalogFamily}}, nil)
 		if errors.Is(err, hbase.ErrTableExists) { // another was faster

@@ -120,7 +120,7 @@ func (w *writer) ensureTable(ctx context.Context, l *catalog.Layout, name string
 	if l.Stored.IsLiteral() || w.known[name] {
 		return nil
 	}
-	_, err := w.run.Client.Families(ctx, name)
+	_, err := w.run.Client.Regions(ctx, name)
 	if errors.Is(err, hbase.ErrNoTable) && (w.table.CreateTables || !w.table.External) {
 		_, err = w.run.createPhysical(ctx, w.table, name)
 	}

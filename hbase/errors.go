@@ -18,6 +18,8 @@ var (
 	ErrNoTable = errors.New("no such HBase table")
 	// ErrTableExists: CreateTable names an HBase table that exists.
 	ErrTableExists = errors.New("the HBase table exists")
+	// ErrDenied: the user lacks a permission, which the error names.
+	ErrDenied = errors.New("not permitted (AccessDeniedException)")
 	// ErrUnreachable: ZooKeeper or the cluster does not answer.
 	ErrUnreachable = errors.New("the HBase cluster cannot be reached")
 )
@@ -95,6 +97,8 @@ func explain(err error, doing, table string) error {
 			return fmt.Errorf("%s: %w", table, ErrNoTable)
 		case name == "TableExistsException":
 			return fmt.Errorf("%s: %w", table, ErrTableExists)
+		case name == "AccessDeniedException":
+			return fmt.Errorf("%s %s: %w: %s", doing, table, ErrDenied, first)
 		case strings.Contains(first, "region is read only"):
 			return fmt.Errorf("%s %s: the HBase table is read-only (its attribute READONLY is true)", doing, table)
 		case name == "NoSuchColumnFamilyException":

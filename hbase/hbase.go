@@ -154,8 +154,10 @@ type Client interface {
 	// RegionSizes tells how large the regions of a table are, in bytes in files, as they are without compression, and in memory: by their
 	// names in hbase:meta, as far as their servers told the master, in steps of a mebibyte. Not every cluster lets every user ask.
 	RegionSizes(ctx context.Context, table string) (map[string]int64, error)
-	// Tables lists the tables whose names start with prefix.
+	// Tables lists the tables whose names start with prefix, in the order of their names, whether or not the user may read them.
 	Tables(ctx context.Context, prefix string) ([]string, error)
+	// PermittedTables lists the tables for which the user has any permission, in the order of their names.
+	PermittedTables(ctx context.Context) ([]string, error)
 	// Families describes a table; ErrNoTable when it does not exist.
 	Families(ctx context.Context, table string) ([]Family, error)
 	// CreateTable makes a table of len(splits)+1 regions, which begin at the splits, and waits until it can be used.

@@ -145,7 +145,7 @@ func answersAsZooKeeper(ctx context.Context, server string) bool {
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
-	if _, err := conn.Write([]byte("srvr")); err != nil {
+	if _, err := conn.Write([]byte("srvr\n")); err != nil {
 		return false
 	}
 	b, _ := io.ReadAll(io.LimitReader(conn, 64)) // as much as came

@@ -27,7 +27,7 @@ const mostNamed = 20
 
 // undescribed names the tables of the store that no definition is about, in the order of their names.
 func (s *session) undescribed(ctx context.Context) ([]string, error) {
-	names, err := s.db.Client().Tables(ctx, "")
+	names, err := s.db.Client().PermittedTables(ctx)
 	if err != nil {
 		return nil, err
 	}

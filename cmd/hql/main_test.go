@@ -11,10 +11,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"software.sslmate.com/src/go-pkcs12"
 
+	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/internal/poison"
 	"github.com/hql-db/hql/testdata"
@@ -79,6 +81,44 @@ func TestTLS(t *testing.T) {
 				Condition: func(cond string) (bool, error) { return cond == "mutual" && mutual, nil }})
 		})
 	}
+}
+
+// On a cluster with permissions: what somebody sees who has them for some tables only.
+func TestPermissions(t *testing.T) {
+	address := hbasetest.Guarded(t)
+	asOwner := func(do func(ctx context.Context, owner hbase.Client) error) error {
+		ctx := context.Background() // scripts run when the test itself has returned
+		owner, err := hbase.Dial(ctx, hbase.Config{Quorum: address})
+		if err != nil {
+			return err
+		}
+		defer owner.Close()
+		return do(ctx, owner)
+	}
+	testscript.Run(t, testscript.Params{Dir: "testdata/permissions",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("OWNER", "hbase://"+address+"/hbase")
+			for _, user := range []string{"bob", "carol"} {
+				e.Setenv(strings.ToUpper(user), "hbase://"+user+"@"+address+"/hbase")
+			}
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			// grant USER RIGHTS TABLE is the command of HBase's shell; of a namespace TABLE is @NAME.
+			"grant": func(ts *testscript.TestScript, _ bool, args []string) {
+				put := hbase.Mutation{Key: []byte(args[2]), Timestamp: time.Now().UnixMilli(), Cells: []hbase.Cell{{Family: []byte("l"), Qualifier: []byte(args[0]), Value: []byte(args[1])}}}
+				ts.Check(asOwner(func(ctx context.Context, owner hbase.Client) error {
+					return owner.Mutate(ctx, "hbase:acl", []hbase.Mutation{put})
+				}))
+				time.Sleep(2 * time.Second) // servers are told through ZooKeeper
+			},
+			// undescribed makes a table that no definition is about.
+			"undescribed": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Check(asOwner(func(ctx context.Context, owner hbase.Client) error {
+					return owner.CreateTable(ctx, args[0], []hbase.Family{{Name: "f"}}, nil)
+				}))
+			},
+		}})
 }
 
 // javaStores makes of PEM files what Java keeps certificates in: trust.jks, own.p12 and own.jks, with the password in the file password.

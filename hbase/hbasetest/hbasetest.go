@@ -196,6 +196,40 @@ func Guarding(tb testing.TB) Guards {
 		Params:     url.Values{"kerberos": {"alice@HQL.TEST"}, "keytab": {filepath.Join(dir, "alice.keytab")}, "protection": {"privacy"}, "tls": {""}, "tls_ca": {ca}, "tls_cert": {own}, "tls_key": {own}}}
 }
 
+// SecuredZooKeeper starts a ZooKeeper that takes nothing but TLS, and one that wants SASL of its clients, and stops them after the test,
+// which is skipped unless HQL_TEST_GUARDED is set.
+func SecuredZooKeeper(tb testing.TB) (tls, sasl string) {
+	tb.Helper()
+	if os.Getenv(guardedEnv) == "" {
+		tb.Skipf("set %s=1 to check against ZooKeepers with TLS and SASL", guardedEnv)
+	}
+	cp, err := classPath(plain())
+	check(tb, err)
+	ports, err := freePorts(2)
+	check(tb, err)
+	dir := tb.TempDir()
+	ca, own, err := certificates(dir)
+	check(tb, err)
+	jaas := filepath.Join(dir, "jaas.conf")
+	check(tb, os.WriteFile(jaas, []byte(`Server { org.apache.zookeeper.server.auth.DigestLoginModule required user_hbase="secret"; };`), 0o600))
+	for name, lines := range map[string]string{
+		"tls": fmt.Sprintf("secureClientPort=%d\nserverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory\nssl.keyStore.location=%s\nssl.trustStore.location=%s\n", ports[0], own, ca),
+		"sasl": fmt.Sprintf("clientPort=%d\nauthProvider.sasl=org.apache.zookeeper.server.auth.SASLAuthenticationProvider\n"+
+			"enforce.auth.enabled=true\nenforce.auth.schemes=sasl\nsessionRequireClientSASLAuth=true\n", ports[1]),
+	} {
+		conf := filepath.Join(dir, name)
+		check(tb, os.MkdirAll(conf, 0o755))
+		check(tb, os.WriteFile(filepath.Join(conf, "zoo.cfg"), []byte("dataDir="+conf+"\nadmin.enableServer=false\n"+lines), 0o600))
+		check(tb, os.WriteFile(filepath.Join(conf, "log4j.properties"), []byte(strings.Replace(logging, "WARN", "INFO", 1)), 0o600))
+		args := []string{"-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.security.auth.login.config=" + jaas, "-cp", conf + ":" + cp,
+			"org.apache.zookeeper.server.quorum.QuorumPeerMain", filepath.Join(conf, "zoo.cfg")}
+		stop, err := run(exec.Command("java", args...), dir, "PrepRequestProcessor (sid:0) started")
+		check(tb, err)
+		tb.Cleanup(stop)
+	}
+	return fmt.Sprintf("localhost:%d", ports[0]), fmt.Sprintf("localhost:%d", ports[1])
+}
+
 // secured is an HBase with TLS, to be started.
 func secured(tb testing.TB, mutual bool) (p product, ca, client string) {
 	tb.Helper()
