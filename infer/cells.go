@@ -3,11 +3,13 @@ package infer
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -58,6 +60,7 @@ func cellColumns(rows []hbase.Row) (cols []cellColumn, notes []string) {
 	}
 	used := map[string]bool{catalog.KeyColumn: true, catalog.TimestampColumn: true}
 	wide := map[string]bool{}
+	binary := map[string][]string{} // by family: qualifiers that are no text
 	for _, k := range order {
 		if families[k.family] > maxCells {
 			if !wide[k.family] {
@@ -77,7 +80,7 @@ func cellColumns(rows []hbase.Row) (cols []cellColumn, notes []string) {
 		if numbered := marker == numberedMarker && len(k.qualifier) <= 4; numbered {
 			name = fmt.Sprintf("q%x", k.qualifier)
 		} else if !isText([]byte(k.qualifier)) {
-			notes = append(notes, fmt.Sprintf("family %s has the qualifier %s, which is no text", k.family, types.NewBytes(k.qualifier)))
+			binary[k.family] = append(binary[k.family], types.NewBytes(k.qualifier).String())
 			continue
 		}
 		if used[name] {
@@ -93,6 +96,14 @@ func cellColumns(rows []hbase.Row) (cols []cellColumn, notes []string) {
 			def += " AS " + as
 		}
 		cols = append(cols, cellColumn{name: name, def: def, why: why, source: typ == "STRING"})
+	}
+	for _, family := range slices.Sorted(maps.Keys(binary)) {
+		list := binary[family]
+		shown := strings.Join(list[:min(len(list), 3)], ", ")
+		if len(list) > 3 {
+			shown += " ..."
+		}
+		notes = append(notes, fmt.Sprintf("family %s has %s of bytes that are no text: %s", family, words.Count(len(list), "qualifier"), shown))
 	}
 	return cols, notes
 }

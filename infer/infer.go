@@ -2,6 +2,7 @@ package infer
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -83,12 +84,15 @@ const (
 )
 
 // Propose gives the definitions of the HBase table name that fit at least half of
-// the sampled keys, the most telling first, at most n. It fails when the sample is
+// the sampled keys, the most telling first, at most n; of a system that is known, one. It fails when the sample is
 // empty. The first is named as the table, the others with a number after it.
 func Propose(name string, rows []hbase.Row, n int) ([]*Proposal, error) {
 	rows = distinct(rows)
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("table %s has no rows to learn from", name)
+	}
+	if p := cmp.Or(openTSDB(name, rows), janusGraph(name, rows)); p != nil {
+		return []*Proposal{p}, nil
 	}
 	s := newSearch(rows)
 	prefix, daily := dayTable(name)
