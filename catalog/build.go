@@ -189,16 +189,12 @@ func (b *builder) options() error {
 			b.t.MalformedKeyError = val == "ERROR"
 		case "CREATE_TABLES", "CREATE TABLES":
 			b.t.CreateTables = val == "" || val == "TRUE"
-		case "READ_ONLY", "ROW_MARKER":
+		case "READ_ONLY", "ROW_MARKER", "INDEX_STATES":
 			l, ok := o.Value.(*parser.Literal)
 			if !ok || l.Kind != parser.StringLiteral && l.Kind != parser.BytesLiteral || l.Text == "" {
 				return parser.Errorf(o.Pos, "table option %s takes a text", o.Key)
 			}
-			if o.Key == "READ_ONLY" {
-				b.t.ReadOnly = l.Text
-			} else {
-				b.t.Marker = l.Text
-			}
+			*map[string]*string{"READ_ONLY": &b.t.ReadOnly, "ROW_MARKER": &b.t.Marker, "INDEX_STATES": &b.t.IndexStates}[o.Key] = l.Text
 		default:
 			return parser.Errorf(o.Pos, "unknown table option %s", o.Key)
 		}

@@ -44,7 +44,9 @@ type Table struct {
 	Marker string
 	// ReadOnly says why nothing is written; "" where it is.
 	ReadOnly string
-	Def      *parser.CreateTable // what it was made from
+	// IndexStates is the HBase table in which Phoenix keeps whether the indexes are ACTIVE: its SYSTEM.CATALOG. "" where hql keeps them itself.
+	IndexStates string
+	Def         *parser.CreateTable // what it was made from
 }
 
 // Column is a column of a table. One in the key (KeyPart) has no cell, unless HasCell says otherwise.

@@ -87,13 +87,14 @@ func (p *Composite) checkNullable(key bool) error {
 	return nil
 }
 
+// isCast reports whether e is a CAST of a column, or of such a CAST: it is NULL where the column is.
 func isCast(e expr.Expr) bool {
 	c, ok := e.(*expr.Cast)
 	if !ok {
 		return false
 	}
 	_, ok = c.X.(*expr.Column)
-	return ok
+	return ok || isCast(c.X)
 }
 
 // MayLack reports whether keys may end before part i, which is one of those at the end that are NULL or delimit these.

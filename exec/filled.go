@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/hql-db/hql/catalog"
@@ -35,6 +36,9 @@ func (st *statement) filled(ctx context.Context, t *catalog.Table, l *catalog.La
 	if l.Kind == catalog.Primary {
 		return nil
 	}
+	if t.IndexStates != "" {
+		return st.active(ctx, t, l)
+	}
 	if _, ok := st.full.known.Load(l); ok {
 		return nil
 	}
@@ -57,6 +61,27 @@ func (st *statement) filled(ctx context.Context, t *catalog.Table, l *catalog.La
 		}
 	}
 	return fmt.Errorf("%s of %s is empty, and %s has rows that belong in it (CHECK TABLE %s REPAIR fills it): %w", l.Name, t.Name, t.Name, t.Name, ErrNotFilled)
+}
+
+// active refuses l, an index that Phoenix keeps, unless it is ACTIVE: then each row has an entry. It is asked before each statement, as
+// Phoenix asks.
+func (st *statement) active(ctx context.Context, t *catalog.Table, l *catalog.Layout) error {
+	schema, name := "", storedName(l)
+	if i := strings.IndexAny(name, ".:"); i >= 0 {
+		schema, name = name[:i], name[i+1:]
+	}
+	const family, state, active = "0", "INDEX_STATE", "a"
+	key := []byte("\x00" + schema + "\x00" + name)
+	rows, err := st.Client.Get(ctx, t.IndexStates, [][]byte{key}, &hbase.ReadOptions{Columns: []filter.Column{{Family: family, Qualifier: state}}})
+	if err != nil {
+		return fmt.Errorf("look whether the index %s is ACTIVE: %w", l.Name, err)
+	}
+	for _, c := range rows[0].Cells {
+		if string(c.Value) == active {
+			return nil
+		}
+	}
+	return fmt.Errorf("index %s of %s is not ACTIVE any more, as %s says: import the definitions again, or read by the rowkey, SELECT /*+ LAYOUT(%s) */", l.Name, t.Name, t.IndexStates, t.Layouts[0].Name)
 }
 
 // hasRow reports whether any HBase table of l has a row.

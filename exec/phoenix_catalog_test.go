@@ -294,6 +294,7 @@ func (w *phoenixWorld) random(t *testing.T) {
 		salted               bool
 	}
 	var probes []probe
+	indexed := map[string][]indexProbe{} // by table
 	w.world = &world{t: t}
 	for i := range n {
 		name := fmt.Sprint("R", i)
@@ -353,6 +354,10 @@ func (w *phoenixWorld) random(t *testing.T) {
 				values = append(values, v)
 			}
 			statements = append(statements, "UPSERT INTO "+name+" VALUES ("+strings.Join(values, ", ")+")")
+			if r.IntN(12) == 0 {
+				v, _ := literal(phoenixLiterals[of[0]].typ, pick(phoenixLiterals[of[0]].values...))
+				statements = append(statements, "DELETE FROM "+name+" WHERE K0 = "+v)
+			}
 			if cells > 1 && r.IntN(4) == 0 { // the last one is not named
 				n := len(values) - 1
 				var names []string
@@ -360,6 +365,20 @@ func (w *phoenixWorld) random(t *testing.T) {
 					names = append(names, strings.Fields(c)[0])
 				}
 				statements = append(statements, "UPSERT INTO "+name+" ("+strings.Join(names, ", ")+") VALUES ("+strings.Join(values[:n], ", ")+")")
+			}
+		}
+		// Half of the indexes are there before the rows.
+		for x := range max(0, r.IntN(4)-1) {
+			index, ps := randomIndex(r, fmt.Sprintf("%s_X%d", name, x), name, columns, of, keys)
+			if r.IntN(2) == 0 {
+				statements = slices.Insert(statements, 1, index)
+			} else {
+				statements = append(statements, "!commit", index)
+			}
+			for _, p := range ps {
+				a, b := literal(phoenixLiterals[p.of].typ, pick(phoenixLiterals[p.of].values...))
+				p.where, p.theirs = strings.ToLower(p.column)+p.op+b, p.column+p.op+a
+				indexed[strings.ToLower(name)] = append(indexed[strings.ToLower(name)], p)
 			}
 		}
 		w.phoenix("&" + strings.Join(statements, "\x01"))
@@ -383,7 +402,7 @@ func (w *phoenixWorld) random(t *testing.T) {
 	}
 	w.phoenix("&")
 	w.imports(t)
-	refused, ranges := 0, 0
+	refused, ranges, indexes := 0, 0, 0
 	for i := range n {
 		name := fmt.Sprint("r", i)
 		t.Run(name, func(t *testing.T) {
@@ -409,9 +428,87 @@ func (w *phoenixWorld) random(t *testing.T) {
 					}
 				}
 			}
+			indexes += len(tab.Layouts) - 1
+			w.sameByIndex(t, tab, indexed[name])
 			w.rewritten(t, tab)
 			w.sameRows(t, tab, name)
 		})
 	}
-	t.Logf("figures: tables %d, conditions %d, ranges %d, refused by Phoenix %d, seeds from %d", n, len(probes), ranges, refused, first)
+	t.Logf("figures: tables %d, indexes %d, conditions %d, ranges %d, refused by Phoenix %d, seeds from %d", n, indexes, len(probes), ranges, refused, first)
+}
+
+// indexProbe is a condition on a column that an index begins with.
+type indexProbe struct {
+	index, column, op string
+	of                int // of phoenixLiterals
+	where, theirs     string
+}
+
+// randomIndex draws an index of a table whose columns are described so, the first keys of them its key, and conditions that it may serve.
+func randomIndex(r *rand.Rand, name, table string, columns []string, of []int, keys int) (statement string, probes []indexProbe) {
+	var on, include []string
+	for c := range columns {
+		column, _, _ := strings.Cut(columns[c], " ")
+		typ := phoenixLiterals[of[c]].typ
+		switch n := r.IntN(4); {
+		case strings.Contains(typ, "ARRAY") || typ == "VARBINARY":
+		case n < 2 && (len(on) < 3 && c >= keys || n == 0 && len(on) > 0):
+			if len(on) == 0 {
+				for _, op := range []string{" = ", " > ", " <= ", " <> "} {
+					probes = append(probes, indexProbe{index: strings.ToLower(name), column: column[strings.Index(column, ".")+1:], op: op, of: of[c]})
+				}
+			}
+			if on = append(on, column); r.IntN(3) == 0 && typ != "BOOLEAN" {
+				on[len(on)-1] += " DESC"
+			}
+		case n == 2 && c >= keys:
+			include = append(include, column)
+		}
+	}
+	if on == nil { // all of them are arrays, or not drawn
+		return "SELECT 1 FROM " + table, nil
+	}
+	kind, rest := "", ""
+	switch r.IntN(4) {
+	case 0:
+		kind, include = "UNCOVERED ", nil
+	case 1:
+		rest = " SALT_BUCKETS=2"
+	}
+	if include != nil {
+		rest = " INCLUDE (" + strings.Join(include, ", ") + ")" + rest
+	}
+	return "CREATE " + kind + "INDEX " + name + " ON " + table + " (" + strings.Join(on, ", ") + ")" + rest, probes
+}
+
+// sameByIndex compares what the indexes of a table give with what its rowkey gives, and with Phoenix.
+func (w *phoenixWorld) sameByIndex(t *testing.T, tab *catalog.Table, probes []indexProbe) {
+	by := func(layout, columns, where string) string {
+		rows := strings.Split(w.run("SELECT /*+ LAYOUT("+layout+") */ "+columns+" FROM "+tab.Name+" WHERE "+where), "\n")
+		slices.Sort(rows)
+		return strings.Join(rows, "\n")
+	}
+	for _, l := range tab.Layouts[1:] {
+		if a, b := by("primary", "*", "TRUE"), by(l.Name, "*", "TRUE"); a != b {
+			t.Errorf("%s\nby %s\n%q\nby the rowkey\n%q", tab.SQL(), l.Name, b, a)
+		}
+	}
+	for _, p := range probes {
+		if !slices.ContainsFunc(tab.Layouts, func(l *catalog.Layout) bool { return l.Name == p.index }) {
+			continue
+		}
+		a, b := by("primary", "*", p.where), by(p.index, "*", p.where)
+		explained := w.run("EXPLAIN SELECT /*+ LAYOUT(" + p.index + ") */ * FROM " + tab.Name + " WHERE " + p.where)
+		if a != b {
+			t.Errorf("%s\n%s by the index\n%q\nby the rowkey\n%q\n%s", tab.SQL(), p.where, b, a, explained)
+		}
+		if strings.Contains(explained, "full scan") && p.op == " = " {
+			t.Errorf("%s\n%s", tab.SQL(), explained)
+		}
+		if p.op == " = " {
+			if n := w.phoenix("SELECT /*+ NO_INDEX */ COUNT(*) FROM " + tab.Name + " WHERE " + p.theirs); n != w.run("SELECT /*+ LAYOUT("+p.index+") */ COUNT(*) FROM "+tab.Name+" WHERE "+p.where) {
+				t.Errorf("%s\n%s: Phoenix counts %s", tab.SQL(), p.where, n)
+			}
+		}
+	}
 }

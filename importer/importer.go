@@ -51,6 +51,7 @@ type table struct {
 	later        []string // columns that the reader of the definition has to complete
 	families     []string // named without a column
 	parts        []string
+	indexes      []string // INDEX ... STORED IN ...
 	with         []string // options behind WITH
 	todo         []string
 	used         map[string]bool // column names in lower case
@@ -116,19 +117,34 @@ func text(s string) string {
 	return types.NewString(s).SQL()
 }
 
-// sql writes the definition and checks that it builds.
-func (t *table) sql() (string, error) {
+// statement is the definition, not yet as hql prints it.
+func (t *table) statement() string {
 	families := ""
 	for _, f := range t.families {
 		families += "FAMILY " + parser.QuoteName(f) + " () "
 	}
-	src := fmt.Sprintf("CREATE EXTERNAL TABLE %s (%s) %sSTORED IN %s ROW KEY (%s)",
-		parser.QuoteName(t.name), strings.Join(t.columns, ", "), families, text(t.stored), strings.Join(t.parts, ", "))
+	src := fmt.Sprintf("CREATE EXTERNAL TABLE %s (%s) %sSTORED IN %s ROW KEY (%s) %s",
+		parser.QuoteName(t.name), strings.Join(t.columns, ", "), families, text(t.stored), strings.Join(t.parts, ", "), strings.Join(t.indexes, " "))
 	if t.with != nil {
 		src += " WITH (" + strings.Join(t.with, ", ") + ")"
 	}
+	return src
+}
+
+// index adds an index, if the definition can have it.
+func (t *table) index(name, stored string, parts []string) error {
+	t.indexes = append(t.indexes, fmt.Sprintf("INDEX %s (%s) STORED IN %s", parser.QuoteName(name), strings.Join(parts, ", "), text(stored)))
+	err := catalog.New().Load(t.statement())
+	if err != nil {
+		t.indexes = t.indexes[:len(t.indexes)-1]
+	}
+	return err
+}
+
+// sql writes the definition and checks that it builds.
+func (t *table) sql() (string, error) {
 	c := catalog.New()
-	if err := c.Load(src); err != nil {
+	if err := c.Load(t.statement()); err != nil {
 		return "", err
 	}
 	var b strings.Builder

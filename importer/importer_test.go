@@ -50,6 +50,15 @@ func (s systemTables) Scan(_ context.Context, r hbase.ScanRange, _ *hbase.ReadOp
 	return &systemScanner{rows}, nil
 }
 
+// Families gives cells of B_TTL an end.
+func (s systemTables) Families(_ context.Context, table string) ([]hbase.Family, error) {
+	ttl := "2147483647"
+	if table == "B_TTL" {
+		ttl = "86400"
+	}
+	return []hbase.Family{{Name: "0", Attributes: map[string]string{"TTL": ttl}}}, nil
+}
+
 type systemScanner struct{ rows []hbase.Row }
 
 func (s *systemScanner) Next(context.Context) ([]hbase.Row, error) {

@@ -280,9 +280,7 @@ func (d *phoenixDef) describe() error {
 		}
 		cells++
 	}
-	if d.salt != "" && d.salt != "0" {
-		t.parts = append(t.parts, "PHOENIX_SALT("+d.salt+") AS UINT8")
-	}
+	t.parts = append(t.parts, saltPart(d.salt)...)
 	for i, k := range d.keys {
 		c := inKey[k.name]
 		if c == nil {
@@ -296,6 +294,14 @@ func (d *phoenixDef) describe() error {
 		t.family(d.family)
 	}
 	return nil
+}
+
+// saltPart is the part in front of a key that is salted with so many buckets; "" and "0": none.
+func saltPart(buckets string) []string {
+	if buckets == "" || buckets == "0" {
+		return nil
+	}
+	return []string{"PHOENIX_SALT(" + buckets + ") AS UINT8"}
 }
 
 // absent is the DEFAULT of c, which is where its cell is not there; ok is false where it has none or it is no plain number or text.
@@ -367,8 +373,13 @@ func (d *phoenixDef) keyColumn(c *phoenixColumn, desc bool, i int) error {
 	return nil
 }
 
-// keyPart adds a part, and the separator after it, which one of varying width has unless it is the last one and ascends.
+// keyPart adds a part of the ROW KEY.
 func (t *table) keyPart(expr string, p phoenixType, desc, last bool) {
+	t.parts = append(t.parts, keyParts(expr, p, desc, last)...)
+}
+
+// keyParts are a part of a key and the separator after it, which one of varying width has unless it is the last one and ascends.
+func keyParts(expr string, p phoenixType, desc, last bool) []string {
 	separator, encoding := "X'00'", p.key
 	if desc {
 		separator, encoding = "X'FF'", "INVERTED "+encoding
@@ -376,10 +387,11 @@ func (t *table) keyPart(expr string, p phoenixType, desc, last bool) {
 	if p.nullable {
 		encoding = "NULLABLE " + encoding
 	}
-	t.parts = append(t.parts, expr+" AS "+encoding)
+	parts := []string{expr + " AS " + encoding}
 	if p.variable && (!last || desc) {
-		t.parts = append(t.parts, separator)
+		parts = append(parts, separator)
 	}
+	return parts
 }
 
 // stored says how a column is stored; what is lost is noted in t.

@@ -23,7 +23,8 @@ import org.apache.phoenix.jdbc.PhoenixStatement;
  * Runs the statements on stdin, one a line, against the JDBC URL given. Each is answered by its rows, one a line with
  * '|' between the values, then by a line "." or "! " and the error. Moments are printed as milliseconds since 1970, bytes as
  * hexadecimal digits, arrays as JSON. A line "@" and a name connects anew as that tenant, "@" alone as none. The statements of a line
- * "&", which 0x01 separates, run beside those of other such lines; "&" alone waits for all of them and gives the first error. "?" and a
+ * "&", which 0x01 separates, run beside those of other such lines, and "!commit" among them commits; "&" alone waits for all of them and
+ * gives the first error. "?" and a
  * query is answered by the first key and the end of the range that its plan reads.
  */
 public class Sql {
@@ -56,7 +57,11 @@ public class Sql {
   static void all(String url, String[] statements, ConcurrentLinkedQueue<String> errors) {
     try (Connection connection = DriverManager.getConnection(url); Statement statement = connection.createStatement()) {
       for (String sql : statements) {
-        statement.execute(sql);
+        if (sql.equals("!commit")) {
+          connection.commit();
+        } else {
+          statement.execute(sql);
+        }
       }
       connection.commit();
     } catch (Exception e) {

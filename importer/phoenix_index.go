@@ -1,0 +1,138 @@
+package importer
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hql-db/hql/parser"
+)
+
+// Values of INDEX_TYPE and INDEX_STATE.
+const (
+	globalIndex    = 1
+	localIndex     = 2
+	uncoveredIndex = 3
+	activeIndex    = "a"
+)
+
+// addIndexes adds the indexes of the table o that hql reads by; why it does not read by the others is noted.
+func (s *phoenixSystem) addIndexes(d *phoenixDef, o *phoenixObject, served map[*phoenixObject]bool) {
+	for _, name := range o.links[indexLink] {
+		index := s.object(phoenixID{o.id.tenant, o.id.schema, name})
+		if index == nil {
+			continue
+		}
+		served[index] = true
+		parts, err := indexParts(d, o, index)
+		if err == nil {
+			err = s.lasting(o)
+		}
+		if err == nil {
+			err = d.index(d.unique(lower(name)), index.stored(), parts)
+		}
+		if err != nil {
+			d.note("index %s is left out: %s", index, oneLine(err))
+		}
+	}
+	if d.indexes != nil {
+		d.with = append(d.with, "INDEX_STATES = "+text(s.table))
+	}
+}
+
+var errTTL = errors.New("the cells of a row go at other times than its entry, by their TTL")
+
+// lasting refuses a table whose cells go by themselves.
+func (s *phoenixSystem) lasting(o *phoenixObject) error {
+	families, err := s.families(o.stored())
+	if err != nil {
+		return err
+	}
+	for _, f := range families {
+		if ttl := f.Attributes["TTL"]; ttl != "" && ttl != "FOREVER" && ttl != strconv.Itoa(math.MaxInt32) {
+			return errTTL
+		}
+	}
+	return nil
+}
+
+// indexParts are the parts of the keys of an index of the table o. Each row of o has an entry: Phoenix writes it before the row, and
+// removes it after.
+func indexParts(d *phoenixDef, o, index *phoenixObject) ([]string, error) {
+	h := index.header
+	switch kind := h.count("INDEX_TYPE"); {
+	case kind == localIndex:
+		return nil, errors.New("it is local: its entries stand in each region of the table")
+	case kind != globalIndex && kind != uncoveredIndex:
+		return nil, fmt.Errorf("its INDEX_TYPE is %d", kind)
+	case h.text("INDEX_STATE") != activeIndex:
+		return nil, fmt.Errorf("its INDEX_STATE is %q, not ACTIVE", h.text("INDEX_STATE"))
+	case h.number("INDEX_DISABLE_TIMESTAMP") != 0:
+		return nil, errors.New("Phoenix is building a part of it")
+	case h["INDEX_WHERE"] != nil:
+		return nil, errors.New("it has entries for some of the rows only")
+	case h["VIEW_INDEX_ID"] != nil:
+		return nil, errors.New("it is of a view")
+	case o.header["TTL"] != nil || o.header["PHOENIX_TTL"] != nil:
+		return nil, errTTL
+	case o.header.isTrue("TRANSACTIONAL") || o.header["TRANSACTION_PROVIDER"] != nil:
+		return nil, errors.New("Phoenix writes it in transactions")
+	}
+	keys := slices.DeleteFunc(slices.Clone(index.columns), func(c phoenixCell) bool { return c.number("KEY_SEQ") == 0 })
+	slices.SortFunc(keys, func(a, b phoenixCell) int { return cmp.Compare(a.number("KEY_SEQ"), b.number("KEY_SEQ")) })
+	parts := saltPart(strconv.FormatInt(h.number("SALT_BUCKETS"), 10))
+	for i, k := range keys {
+		family, name, _ := strings.Cut(k.name, ":")
+		at := slices.IndexFunc(d.cols, func(c *phoenixColumn) bool { return c.family == family && c.name == name })
+		if at < 0 || !isName(k.text("COLUMN_DEF"), name) {
+			return nil, fmt.Errorf("it is of %s, which is no column", cmp.Or(k.text("COLUMN_DEF"), k.name))
+		}
+		expr, p, err := indexed(d.cols[at], k)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, keyParts(expr, p, k.number("SORT_ORDER") == 1, i+1 == len(keys))...)
+	}
+	return parts, nil
+}
+
+// isName reports whether an expression is a column's name, which may be quoted and behind that of its family.
+func isName(expression, name string) bool {
+	return expression == name || expression == `"`+name+`"` || strings.HasSuffix(expression, "."+name) || strings.HasSuffix(expression, `."`+name+`"`)
+}
+
+// indexed says how the column c stands in an index, where k describes it. What may be NULL is there in a form of varying width.
+func indexed(c *phoenixColumn, k phoenixCell) (expr string, p phoenixType, err error) {
+	typ, array, err := phoenixTypeOf(k.number("DATA_TYPE"))
+	if err != nil {
+		return "", p, err
+	}
+	own, err := c.stored("", &table{})
+	refuse := func() (string, phoenixType, error) {
+		return "", p, fmt.Errorf("hql does not look for a %s that is kept as a %s, as %s is", c.typ, typ, c.name)
+	}
+	switch expr = parser.QuoteName(c.hql); {
+	case err != nil:
+		return "", p, err
+	case array || c.array:
+		return "", p, fmt.Errorf("%s is an array", c.name)
+	case c.filled:
+		return "", p, fmt.Errorf("%s has a DEFAULT", c.name)
+	case typ == c.typ:
+		p = own
+	case typ == "DECIMAL" && slices.Contains([]string{"TINYINT", "SMALLINT", "INT", "BIGINT"}, own.typ):
+		expr, p = "CAST("+expr+" AS DECIMAL)", phoenixTypes[typ]
+	case typ == "DECIMAL" && own.typ == "TIMESTAMP":
+		expr, p = "CAST(CAST("+expr+" AS BIGINT) AS DECIMAL)", phoenixTypes[typ]
+	default:
+		return refuse()
+	}
+	if p.nullable = k.number("NULLABLE") == 1; p.nullable && !p.variable {
+		return refuse()
+	}
+	return expr, p, nil
+}
