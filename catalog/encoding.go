@@ -125,7 +125,7 @@ func (c *Column) Ranges(dst []ByteRange, iv types.Interval) (out []ByteRange, ex
 // DecodePacked reads the bytes of a packed column's cell under its qualifier; of an OpenTSDB cell, those of one Point.
 func (c *Column) DecodePacked(qualifier, b []byte) (types.Value, error) {
 	if e, ok := c.Encoding.(openTSDBValue); ok && len(qualifier) > 0 {
-		return e.decode(b, qualifier[len(qualifier)-1]&0x8)
+		return e.decode(b, qualifier[len(qualifier)-1]&0x8 != 0)
 	}
 	return c.Encoding.Decode(b)
 }

@@ -187,12 +187,11 @@ func (openTSDBValue) Append(dst []byte, v types.Value) ([]byte, error) {
 }
 
 // Decode reads floating-point numbers, which is what Append writes.
-func (e openTSDBValue) Decode(src []byte) (types.Value, error) { return e.decode(src, 8) }
+func (e openTSDBValue) Decode(src []byte) (types.Value, error) { return e.decode(src, true) }
 
-// decode reads an integer, or a floating-point number where flags is not 0. The length in a
-// qualifier's flags is not looked at: early versions of OpenTSDB wrote it wrong.
-func (openTSDBValue) decode(src []byte, flags byte) (types.Value, error) {
-	floating := flags != 0
+// decode reads an integer or a floating-point number. The length in a qualifier's flags is not looked at: early versions
+// of OpenTSDB wrote it wrong.
+func (openTSDBValue) decode(src []byte, floating bool) (types.Value, error) {
 	switch {
 	case len(src) == 1 && !floating:
 		return types.NewDouble(float64(int8(src[0]))), nil

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -163,6 +164,39 @@ func TestMulti(t *testing.T) {
 	}
 	if r[1].GetException().GetName() != classNotServing {
 		t.Error(r[1])
+	}
+}
+
+// Puts of a multi stand together until something else comes, which sees them; they are written and answered once.
+func TestMultiOfPutsAndIncrements(t *testing.T) {
+	w := newWorld(t)
+	tbl, _ := w.catalog.lookup("t")
+	change := func(kind pb.MutationProto_MutationType, n uint64) *pb.Action {
+		value := []*pb.MutationProto_ColumnValue_QualifierValue{{Qualifier: []byte("n"), Value: binary.BigEndian.AppendUint64(nil, n)}}
+		return &pb.Action{Mutation: &pb.MutationProto{Row: []byte("a"), MutateType: kind.Enum(),
+			ColumnValue: []*pb.MutationProto_ColumnValue{{Family: []byte("f"), QualifierValue: value}}}}
+	}
+	g := must(hrpc.NewGetStr(context.Background(), "t", "a"))
+	name := &pb.RegionSpecifier{Type: pb.RegionSpecifier_REGION_NAME.Enum(), Value: tbl.regions[0].name}
+	msg, err := w.SendRPC(&multiCall{Call: g, ctx: g.Context(), req: &pb.MultiRequest{RegionAction: []*pb.RegionAction{
+		{Region: name, Action: []*pb.Action{change(pb.MutationProto_PUT, 1), change(pb.MutationProto_INCREMENT, 5), change(pb.MutationProto_INCREMENT, 7)}},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answered []uint32
+	for _, roe := range msg.(*pb.MultiResponse).RegionActionResult[0].ResultOrException {
+		answered = append(answered, roe.GetIndex())
+	}
+	if slices.Sort(answered); !slices.Equal(answered, []uint32{0, 1, 2}) {
+		t.Errorf("answers of actions %v", answered)
+	}
+	row, err := w.Get(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := binary.BigEndian.Uint64(row.Cells[0].Value); n != 13 {
+		t.Errorf("the number is %d", n)
 	}
 }
 

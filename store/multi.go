@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/proto"
@@ -250,9 +251,6 @@ func exceptionPair(err error) *pb.NameBytesPair {
 
 // pairError is the error that a client makes of such an exception.
 func pairError(p *pb.NameBytesPair) error {
-	e := &exception{class: p.GetName()}
-	if trace := string(p.GetValue()); len(trace) > len(e.class)+2 {
-		e.msg = trace[len(e.class)+2:]
-	}
-	return e
+	_, msg, _ := strings.Cut(string(p.GetValue()), ": ")
+	return &exception{class: p.GetName(), msg: msg}
 }

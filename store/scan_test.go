@@ -283,6 +283,16 @@ func TestGivenUpIsNoFault(t *testing.T) {
 	if err := scanError(ctx, cut); err != context.Canceled {
 		t.Errorf("given up: %v", err)
 	}
+	w := newWorld(t)
+	var cells []string
+	for i := range 5000 { // a few are given whole
+		cells = append(cells, fmt.Sprintf("f:%d=", i))
+	}
+	w.put("a", 0, cells...)
+	tbl, _ := w.catalog.lookup("t")
+	if _, err := w.Store.get(ctx, tbl, tbl.regions[0], &pb.Get{Row: []byte("a")}, &block{}); err != context.Canceled {
+		t.Errorf("a Get that was given up: %v", err)
+	}
 }
 
 // A scan whose context has ended says so, and leaves no scanner open.

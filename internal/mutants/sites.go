@@ -193,9 +193,12 @@ func (w *finder) statements(list []ast.Stmt) {
 	}
 }
 
+// symmetric are functions that give the same whatever the order of their arguments.
+var symmetric = []string{"bytes.Equal", "strings.EqualFold", "slices.Equal", "maps.Equal", "errors.Join"}
+
 // call adds the neighbours among the arguments of a call that can be swapped.
 func (w *finder) call(n *ast.CallExpr) {
-	if w.info.Types[n.Fun].IsType() || w.info.Types[n.Fun].IsBuiltin() || n.Ellipsis.IsValid() {
+	if w.info.Types[n.Fun].IsType() || w.info.Types[n.Fun].IsBuiltin() || n.Ellipsis.IsValid() || slices.Contains(symmetric, w.text(n.Fun)) {
 		return
 	}
 	for i := 1; i < len(n.Args); i++ {
