@@ -203,7 +203,7 @@ func (w *weigher) cut(whole plan.Span, most float64) []plan.Span {
 			}
 		}
 	}
-	n := min(len(at)+1, int(math.Ceil(e.Bytes/most)))
+	n := int(min(float64(len(at)+1), math.Ceil(e.Bytes/most)))
 	var out []plan.Span
 	for i := 1; i < n; i++ {
 		part := whole

@@ -33,7 +33,7 @@ func (r *run) show(ctx context.Context, s *parser.Show) (*Rows, error) {
 		rows.Document = true
 		return rows, nil
 	case parser.ShowStatistics:
-		return r.showStatistics(ctx, t), nil
+		return r.showStatistics(ctx, t)
 	case parser.ShowSplits:
 		return r.showSplits(ctx, t)
 	}

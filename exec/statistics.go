@@ -44,6 +44,7 @@ type statistics struct {
 	edition int                      // of stored: what was read before it changed is not kept
 	reading map[string]chan struct{} // by name: closed when whoever reads them is done
 	later   map[string]time.Time     // by name: they could not be read, plans go without them until then
+	why     map[string]error         // by name: why they could not be read
 }
 
 // ready gives what is known of t, and whether nothing is left to be read for that. mu is held.
@@ -119,6 +120,12 @@ func (e *Engine) readStatistics(ctx context.Context, t *catalog.Table, name stri
 	s := &e.stats
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if delete(s.why, name); failed {
+		if s.why == nil {
+			s.why = map[string]error{}
+		}
+		s.why[name] = err
+	}
 	switch {
 	case stored && err != nil:
 		if failed {
@@ -146,11 +153,12 @@ func (e *Engine) readStatistics(ctx context.Context, t *catalog.Table, name stri
 func (s *statistics) changed(name string) {
 	s.edition++
 	delete(s.later, name)
+	delete(s.why, name)
 }
 
 // describes reports whether s is about t as it is defined: its columns and keys may have been others.
 func describes(s *stats.Table, t *catalog.Table) bool {
-	if len(s.Columns) != len(t.Columns) || len(s.Keys) != len(t.Layouts) {
+	if !strings.EqualFold(s.Name, t.Name) || len(s.Columns) != len(t.Columns) || len(s.Keys) != len(t.Layouts) {
 		return false
 	}
 	for i, c := range t.Columns {
@@ -169,7 +177,10 @@ func describes(s *stats.Table, t *catalog.Table) bool {
 func parseStatistics(b []byte) (*stats.Table, error) {
 	s := &stats.Table{}
 	if err := json.Unmarshal(b, s); err != nil {
-		return nil, fmt.Errorf("they cannot be read: %w", err)
+		return nil, fmt.Errorf("they are damaged: %w", err)
+	}
+	if s.Version != stats.Version {
+		return nil, fmt.Errorf("they are of version %d, and this hql reads version %d", s.Version, stats.Version)
 	}
 	return s, nil
 }
@@ -348,14 +359,20 @@ func statisticsColumns() []plan.OutputColumn {
 }
 
 // showStatistics runs SHOW STATISTICS.
-func (r *run) showStatistics(ctx context.Context, t *catalog.Table) *Rows {
+func (r *run) showStatistics(ctx context.Context, t *catalog.Table) (*Rows, error) {
 	waiting, cancel := context.WithTimeout(ctx, statisticsTimeout)
 	defer cancel()
 	s := r.engine.statisticsOf(waiting, t)
 	if s == nil {
-		return r.table(statisticsColumns(), nil)
+		known := &r.engine.stats
+		known.mu.Lock()
+		defer known.mu.Unlock()
+		if err := known.why[strings.ToLower(t.Name)]; err != nil {
+			return nil, fmt.Errorf("statistics of %s: %w; ANALYZE %[1]s writes them anew", t.Name, err)
+		}
+		return r.table(statisticsColumns(), nil), nil
 	}
-	return r.statisticsRows(t, s, r.outdated(ctx, t, s))
+	return r.statisticsRows(t, s, r.outdated(ctx, t, s)), nil
 }
 
 // oldAge is from when on statistics are shown as old.
@@ -389,7 +406,7 @@ func (r *run) outdated(ctx context.Context, t *catalog.Table, s *stats.Table) st
 
 // statisticsRows prints statistics, which may be outdated: a row for the table, for each column, and for each leading part of each key.
 func (r *run) statisticsRows(t *catalog.Table, s *stats.Table, outdated string) *Rows {
-	whole := func(f float64) types.Value { return types.NewInt(int64(math.Round(f))) }
+	whole := func(f float64) types.Value { return types.NewInt(int64(math.Round(min(f, 1e18)))) }
 	tenth := func(f float64) types.Value { return types.NewDouble(math.Round(f*10) / 10) }
 	share := func(f float64) types.Value { return types.NewDouble(math.Round(f*1e4) / 1e4) }
 	how := "all of them read"

@@ -2,8 +2,12 @@ package exec
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -105,6 +109,89 @@ func TestOneSetOfStatistics(t *testing.T) {
 	}
 	if now := w.statisticsUnder(t.Context())(table); now == nil || now.Rows != 10 {
 		t.Errorf("%+v", now)
+	}
+}
+
+// Statistics that are damaged, of another version or of another table change no answer, and SHOW STATISTICS says what is wrong. What can be read
+// of damaged ones gives plans that can be shown: no figure is one that JSON does not have.
+func TestDamagedStatistics(t *testing.T) {
+	writer, c := people(t, Config{FullScan: AllowFullScan}, 40)
+	writer.run("CREATE TABLE none (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64); CREATE TABLE one (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64); INSERT INTO one VALUES (1, 'a')")
+	with := func(b []byte) *world {
+		w := newWorld(t, ReadOnly(c), Config{FullScan: AllowFullScan, Statistics: files{"people": b}})
+		if _, err := w.LoadCatalog(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	queries := []string{"SELECT * FROM people WHERE name > 'name7' AND id < 30", "SELECT name, count(*) FROM people GROUP BY name ORDER BY name",
+		"SELECT p.id, q.name FROM people p JOIN people q ON q.id = p.id + 1 WHERE p.name = 'name3'", "SELECT * FROM people WHERE id IN (1, 2, 3) LIMIT 2",
+		"SELECT p.id FROM people p JOIN one ON one.id = p.id JOIN none ON none.id = p.id"}
+	asked := func(w *world) {
+		t.Helper()
+		for _, q := range queries {
+			if got, want := w.sorted(q), writer.sorted(q); !slices.Equal(got, want) {
+				t.Errorf("%s: %q, want %q", q, got, want)
+			}
+			for _, how := range []string{"(FORMAT JSON)", "(ANALYZE, FORMAT JSON)"} {
+				if text := w.run("EXPLAIN " + how + " " + q); !json.Valid([]byte(text)) || strings.Contains(text, ":-") {
+					t.Errorf("%s %s: %s", how, q, text)
+				}
+			}
+			w.run("EXPLAIN ANALYZE " + q)
+		}
+	}
+	kept := files{}
+	maker := newWorld(t, ReadOnly(c), Config{FullScan: AllowFullScan, Statistics: kept})
+	if _, err := maker.LoadCatalog(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	maker.run("ANALYZE people; ANALYZE one; ANALYZE none")
+	asked(maker)
+	good := string(kept["people"])
+	swap := func(old, by string) string {
+		out := strings.Replace(good, old, by, 1)
+		if out == good {
+			t.Fatalf("%q is not in %s", old, good)
+		}
+		return out
+	}
+	for _, x := range []struct{ text, want string }{
+		{good, ""},
+		{"", "they are damaged: unexpected end of JSON input"},
+		{good[:len(good)/2], "they are damaged: unexpected end"},
+		{"[1, 2]", "they are damaged"},
+		{swap(`"rows":40`, `"rows":1e999`), "they are damaged"},
+		{swap(`"type":"STRING"`, `"type":"SONG"`), `they are damaged: statistics: unknown type "SONG"`},
+		{swap(`"version":1`, `"version":2`), "they are of version 2, and this hql reads version 1; ANALYZE people writes them anew"},
+		{swap(`"version":1,`, ``), "they are of version 0"},
+	} {
+		w := with([]byte(x.text))
+		_, _, err := w.try("SHOW STATISTICS people")
+		if x.want == "" && err != nil || x.want != "" && (err == nil || !strings.Contains(err.Error(), "statistics of people: "+x.want)) {
+			t.Errorf("%.60s: %v, want %q", x.text, err, x.want)
+		}
+		asked(w)
+	}
+	for _, other := range []string{string(kept["one"]), swap(`"table":"people"`, `"table":"others"`), swap(`"name":"id"`, `"name":"ident"`)} {
+		if got := with([]byte(other)).run("SHOW STATISTICS people"); got != "" {
+			t.Errorf("statistics of another table are shown: %s", got)
+		}
+	}
+	// Figures that no table has.
+	for _, figure := range []string{"1e300", "-1e300", "1.7e308", "0"} {
+		huge := regexp.MustCompile(`"(rows|bytes_a_row|distinct|bytes|rare|share)":[0-9.e+]+`).ReplaceAllString(good, `"$1":`+figure)
+		w := with([]byte(huge))
+		asked(w)
+		w.run("SHOW STATISTICS people; SET max_scan_rows = 1000; SELECT * FROM people")
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 20 {
+		b := []byte(good)
+		for range 1 + r.IntN(4) {
+			b[r.IntN(len(b))] = "0123456789e-[]{}\",x"[r.IntN(19)]
+		}
+		asked(with(b))
 	}
 }
 

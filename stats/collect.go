@@ -192,7 +192,7 @@ func Build(name string, at time.Time, complete bool, cs ...*Collector) *Table {
 	}
 	b.thin()
 	b.chooseEven()
-	t := &Table{Name: name, At: at.UTC().Truncate(time.Millisecond), Rows: math.Round(b.rows), Read: b.read, Complete: complete}
+	t := &Table{Version: Version, Name: name, At: at.UTC().Truncate(time.Millisecond), Rows: math.Round(b.rows), Read: b.read, Complete: complete}
 	t.Bytes = b.mean(func(r *Run) int64 { return r.bytes })
 	t.Cells = b.mean(func(r *Run) int64 { return r.cells })
 	for i := range b.shape.Columns {

@@ -2,12 +2,16 @@ package stats
 
 import "time"
 
+// Version is that of what Table is as JSON. It goes up when an older hql would read another meaning out of it.
+const Version = 1
+
 // Table is what is known of a table.
 type Table struct {
-	Name string    `json:"table"`
-	At   time.Time `json:"at"` // when it was read
-	Rows float64   `json:"rows"`
-	Read int64     `json:"rows_read"`
+	Version int       `json:"version"`
+	Name    string    `json:"table"`
+	At      time.Time `json:"at"` // when it was read
+	Rows    float64   `json:"rows"`
+	Read    int64     `json:"rows_read"`
 	// Complete reports whether all rows were read: the counts of rows and NULLs are exact then, of that time.
 	Complete bool     `json:"complete"`
 	Bytes    float64  `json:"bytes_a_row"` // of its cells as a server sends them, keys and names included

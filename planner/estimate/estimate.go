@@ -100,7 +100,18 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	}
 	e = w.estimate(k)
 	e.Result = result
-	return e, true
+	return e, sane(&e)
+}
+
+// sane reports whether e has figures that a store could have: statistics that are damaged give others, which tell nothing.
+func sane(e *plan.Estimate) bool {
+	const most = 1e18 // an int64 holds it
+	for _, f := range []float64{e.Rows, e.Bytes, e.RPCs, e.Cost} {
+		if !(f >= 0 && f <= most) {
+			return false
+		}
+	}
+	return e.Result >= plan.Unknown && e.Result <= most
 }
 
 // presence gives in the place of a condition that the servers check in part what they check of it, where that is only that its column is not

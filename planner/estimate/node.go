@@ -25,7 +25,7 @@ func New(find Statistics) *Estimator { return &Estimator{find, map[*plan.Scan]*p
 // Node estimates what is read for n, all of whose rows are wanted; nil: it is not known.
 func (r *Estimator) Node(n plan.Node) *plan.Estimate {
 	e, ok := r.read(n, true)
-	if !ok || e.At.IsZero() { // no table is read, or none that has statistics
+	if !ok || e.At.IsZero() || !sane(&e) { // no table is read, or none that has statistics
 		return nil
 	}
 	return &e
