@@ -368,7 +368,7 @@ func (a *adviser) layout(t *trial) Layout {
 	l.EntryBytes = key + family + cellBytes
 	l.CopyBytes = 0
 	for _, c := range t.table.Columns {
-		if c.KeyPart && !c.HasCell {
+		if !c.InCell() {
 			continue
 		}
 		l.CopyBytes += key + len(c.Family) + len(c.Qualifier) + cellBytes + bytesOf(c.Encoding.Width())

@@ -125,7 +125,7 @@ func (t *Table) ColumnNames() []string {
 func (t *Table) RowFamilies() []string {
 	var out []string
 	for _, c := range t.Columns {
-		if (!c.KeyPart || c.HasCell) && c.Family != "" && !slices.Contains(out, c.Family) {
+		if c.InCell() && c.Family != "" && !slices.Contains(out, c.Family) {
 			out = append(out, c.Family)
 		}
 	}
@@ -276,7 +276,7 @@ func (b *builder) columns() error {
 		if err != nil {
 			return err
 		}
-		col.Encoding, col.noScale = enc, withoutScale(enc)
+		col.Encoding, col.noScale = enc, oneScale(enc)
 		b.phoenix = b.phoenix || b.c.phoenix(d.Encoding)
 		b.t.Columns = append(b.t.Columns, col)
 	}
@@ -361,11 +361,10 @@ func (b *builder) part(d parser.PartDef) (*Part, error) {
 	}
 	part.scales = (part.Encoding.Order() == Unordered || e.Type() != types.Decimal) &&
 		slices.ContainsFunc(part.Columns, func(col int) bool { return b.t.Columns[col].Type == types.Decimal })
-	switch upright(part.Encoding).(type) {
-	case phoenixElement, phoenixArray, emptyNull:
+	if e, ok := upright(part.Encoding).(CellsOnly); ok && e.CellsOnly() {
 		return nil, parser.Errorf(d.Pos, "%s is for cells", part.Encoding)
 	}
-	if withoutScale(part.Encoding) {
+	if oneScale(part.Encoding) {
 		for _, col := range part.Columns {
 			b.t.Columns[col].noScale = true
 		}

@@ -198,6 +198,29 @@ type Coarse interface {
 	Unit() string
 }
 
+// OneScale is an Encoding of DECIMAL that may hold 1.5 for 1.50.
+type OneScale interface {
+	// OneScale reports whether it does.
+	OneScale() bool
+}
+
+func oneScale(e Encoding) bool {
+	s, ok := e.(OneScale)
+	return ok && s.OneScale()
+}
+
+// CellsOnly is an Encoding that may be no key's: it does not give each value bytes of its own.
+type CellsOnly interface {
+	// CellsOnly reports whether it is not.
+	CellsOnly() bool
+}
+
+// Alphabet is an Encoding of varying width that knows the bytes that it writes, where these are not those of the value's text.
+type Alphabet interface {
+	// Alphabet gives them: a literal that begins with one of them cannot end a part.
+	Alphabet() string
+}
+
 // Lister is an Encoding that can hold only some of its type's values between two.
 type Lister interface {
 	// List gives those in an interval that Clip gave or that is a point, where they are at most limit.

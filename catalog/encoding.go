@@ -106,20 +106,22 @@ func (c *Column) AbsentIsNull() bool {
 // DecodeCell reads the bytes of c's cell. Of packed columns, OpenTSDB's need the qualifier too: see DecodePacked.
 func (c *Column) DecodeCell(b []byte) (types.Value, error) { return c.Encoding.Decode(b) }
 
+// InCell reports whether c is read from a cell: it is no key column, or one that is copied into a cell.
+func (c *Column) InCell() bool { return !c.KeyPart || c.HasCell }
+
+// AnyBytes reports whether c's cells are the bytes of their values as they are: all bytes are a value, none are malformed.
+func (c *Column) AnyBytes() bool { return c.Encoding.Order() == Terminated }
+
 // Respells reports whether c's cells are read in spellings of their values that hql does not write: the bytes of a cell
 // do not tell its value's.
 func (c *Column) Respells() bool { return respells(c.Encoding) }
 
 // Ranges appends the ranges of bytes that cells of c have for the values in iv; see Part.Ranges.
 func (c *Column) Ranges(dst []ByteRange, iv types.Interval) (out []ByteRange, exact, ok bool) {
-	if !iv.IsPoint() {
-		return appendRanges(dst, c.Encoding, iv, follow{})
+	if iv.IsPoint() {
+		return appendPoint(dst, c.Encoding.Append, iv.Lo), true, true
 	}
-	b, err := c.Encoding.Append(nil, iv.Lo)
-	if err != nil {
-		return dst, true, true // it cannot be stored: no row has it
-	}
-	return append(dst, ByteRange{Lo: b, Point: true, Value: iv.Lo}), true, true
+	return appendRanges(dst, c.Encoding, iv, follow{})
 }
 
 // DecodePacked reads the bytes of a packed column's cell under its qualifier; of an OpenTSDB cell, those of one Point.

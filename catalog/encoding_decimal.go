@@ -21,6 +21,9 @@ func (bigDecimal) Width() int       { return Variable }
 func (bigDecimal) Type() types.Type { return types.Decimal }
 func (bigDecimal) Order() Order     { return Unordered }
 
+// Alphabet is 0x00: any byte can stand in a number, this one in front of nearly every one.
+func (bigDecimal) Alphabet() string { return "\x00" }
+
 func (bigDecimal) Append(dst []byte, v types.Value) ([]byte, error) {
 	d := v.Decimal()
 	if d.Form != apd.Finite || d.Exponent == math.MinInt32 {

@@ -16,13 +16,21 @@ const (
 	arrayName   = "PHOENIX ARRAY"
 )
 
+// encodingNamed reads what stands behind AS.
+func encodingNamed(text string) (*parser.EncodingDef, error) {
+	s, err := parser.ParseStatement("CREATE TABLE t (c STRING AS " + text + ") ROW KEY (c)")
+	if err != nil {
+		return nil, err
+	}
+	return s.(*parser.CreateTable).Columns[0].Encoding, nil
+}
+
 // encodingOf makes the encoding that an argument names.
 func (c *Catalog) encodingOf(t types.Type, named types.Value) (Encoding, error) {
-	s, err := parser.ParseStatement("CREATE TABLE t (c " + t.String() + " AS " + named.Text() + ") ROW KEY (c)")
+	def, err := encodingNamed(named.Text())
 	if err != nil {
 		return nil, fmt.Errorf("%s is no encoding", named.SQL())
 	}
-	def := s.(*parser.CreateTable).Columns[0].Encoding
 	args, err := literals(def.Args)
 	if err != nil {
 		return nil, err
@@ -62,6 +70,7 @@ func (e phoenixElement) String() string                              { return el
 func (phoenixElement) Width() int                                    { return Variable }
 func (phoenixElement) Order() Order                                  { return Unordered }
 func (phoenixElement) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
+func (phoenixElement) CellsOnly() bool                               { return true }
 
 func (phoenixElement) Append(dst []byte, _ types.Value) ([]byte, error) {
 	return dst, errors.New("hql does not write a cell that holds several columns")
@@ -148,6 +157,7 @@ func (e phoenixArray) String() string                              { return arra
 func (phoenixArray) Width() int                                    { return Variable }
 func (phoenixArray) Type() types.Type                              { return types.JSON }
 func (phoenixArray) Order() Order                                  { return Unordered }
+func (phoenixArray) CellsOnly() bool                               { return true }
 func (phoenixArray) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
 
 func (phoenixArray) Append(dst []byte, _ types.Value) ([]byte, error) {

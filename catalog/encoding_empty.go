@@ -52,6 +52,8 @@ func (emptyNull) Width() int                                    { return Variabl
 func (emptyNull) Order() Order                                  { return Unordered }
 func (emptyNull) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
 func (e emptyNull) Respells() bool                              { return respells(e.Encoding) }
+func (e emptyNull) OneScale() bool                              { return oneScale(e.Encoding) }
+func (emptyNull) CellsOnly() bool                               { return true }
 
 func (e emptyNull) Append(dst []byte, v types.Value) ([]byte, error) {
 	at := len(dst)

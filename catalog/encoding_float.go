@@ -181,6 +181,7 @@ func (openTSDBValue) String() string   { return "OPENTSDB_VALUE" }
 func (openTSDBValue) Width() int       { return Variable }
 func (openTSDBValue) Type() types.Type { return types.Double }
 func (openTSDBValue) Order() Order     { return Unordered }
+func (openTSDBValue) CellsOnly() bool  { return true }
 
 func (openTSDBValue) Append(dst []byte, v types.Value) ([]byte, error) {
 	return binary.BigEndian.AppendUint64(dst, math.Float64bits(v.Double())), nil

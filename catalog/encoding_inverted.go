@@ -51,6 +51,7 @@ func isInverted(e Encoding) bool {
 
 func (e inverted) String() string { return invertedName + " " + e.Encoding.String() }
 func (e inverted) Respells() bool { return respells(e.Encoding) }
+func (e inverted) OneScale() bool { return oneScale(e.Encoding) }
 
 // Unit is that of the encoding it inverts.
 func (e inverted) Unit() string {

@@ -28,19 +28,6 @@ const (
 	phoenixEnd       = 0x66
 )
 
-// withoutScale reports whether e holds 1.5 for 1.50.
-func withoutScale(e Encoding) bool {
-	switch e := upright(e).(type) {
-	case emptyNull:
-		return withoutScale(e.Encoding)
-	case phoenixDecimal:
-		return true
-	case moment96:
-		return e.t == types.Decimal
-	}
-	return false
-}
-
 // phoenixBytes are the bytes that can be in a number.
 var phoenixBytes = func() string {
 	var b []byte
@@ -54,6 +41,8 @@ func (phoenixDecimal) String() string   { return "PHOENIX DECIMAL" }
 func (phoenixDecimal) Width() int       { return Variable }
 func (phoenixDecimal) Type() types.Type { return types.Decimal }
 func (phoenixDecimal) Order() Order     { return Lexical }
+func (phoenixDecimal) OneScale() bool   { return true }
+func (phoenixDecimal) Alphabet() string { return phoenixBytes }
 
 // base100 gives the digits of d to base 100 as decimal digits, two each, without zeros at the end, and the exponent to base 100
 // of the first.
@@ -216,6 +205,7 @@ func (e moment96) String() string   { return e.name }
 func (e moment96) Width() int       { return 12 }
 func (e moment96) Type() types.Type { return e.t }
 func (e moment96) Order() Order     { return e.millis.Order() }
+func (e moment96) OneScale() bool   { return e.t == types.Decimal }
 
 func (e moment96) Append(dst []byte, v types.Value) ([]byte, error) {
 	if e.t != types.Decimal {

@@ -16,7 +16,7 @@ import (
 // documentation. Entries may share a name: TEXT and TEXT(n) are two, of which the arguments and the type of the values choose.
 //
 // What the planner asks of an encoding is answered by the Encoding that Make gives; it may answer more than it must: Delimited, Lister,
-// Respeller, Coarse.
+// Respeller, Coarse, OneFalse, OneScale, Alphabet, CellsOnly.
 type EncodingType struct {
 	Name      string       // upper case: "ORDERED INT64"
 	Signature string       // for help: "HEX(n)"; "": the name alone
@@ -225,8 +225,9 @@ func (c *Catalog) phoenix(def *parser.EncodingDef) bool {
 	}
 	def, _ = withoutNullable(def)
 	if len(def.Args) == 2 && def.Name == defaultName {
-		if of, ok := def.Args[1].(*parser.Literal); ok {
-			return strings.Contains(strings.ToUpper(of.Text), "PHOENIX ")
+		if l, ok := def.Args[1].(*parser.Literal); ok {
+			of, err := encodingNamed(l.Text)
+			return err == nil && c.phoenix(of)
 		}
 	}
 	name, _ := uprightName(def.Name)

@@ -328,18 +328,14 @@ func (p *Part) Decode(b []byte) (types.Value, error) { return p.Encoding.Decode(
 //	uid AS TEXT(3), uid >= 'a7'     ['a7', end)
 //	n AS TEXT, n > 5                not ok
 func (p *Part) Ranges(dst []ByteRange, iv types.Interval) (out []ByteRange, exact, ok bool) {
-	if !iv.IsPoint() {
-		if p.nullable {
-			out, exact, ok = appendRanges(nil, p.Encoding, iv, p.follow())
-			return append(dst, p.withoutNull(out)...), exact, ok
-		}
-		return appendRanges(dst, p.Encoding, iv, p.follow())
+	switch {
+	case iv.IsPoint():
+		return appendPoint(dst, p.Append, iv.Lo), true, true
+	case p.nullable:
+		out, exact, ok = appendRanges(nil, p.Encoding, iv, p.follow())
+		return append(dst, p.withoutNull(out)...), exact, ok
 	}
-	b, err := p.Append(nil, iv.Lo)
-	if err != nil {
-		return dst, true, true // it cannot be stored: no row has it
-	}
-	return append(dst, ByteRange{Lo: b, Point: true, Value: iv.Lo}), true, true
+	return appendRanges(dst, p.Encoding, iv, p.follow())
 }
 
 // withoutNull takes NULL out of rs: it has no bytes, and 0x00 or the end of the key behind it.

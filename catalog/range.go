@@ -44,6 +44,15 @@ func KeyRange(iv types.Interval) ByteRange {
 	return r
 }
 
+// appendPoint appends the range of v alone; none where v cannot be stored, so that no row has it.
+func appendPoint(dst []ByteRange, encode func(dst []byte, v types.Value) ([]byte, error), v types.Value) []ByteRange {
+	b, err := encode(nil, v)
+	if err != nil {
+		return dst
+	}
+	return append(dst, ByteRange{Lo: b, Point: true, Value: v})
+}
+
 // appendRanges appends the byte ranges of the values in iv, which is no point. exact reports whether a stored value has its bytes in the
 // ranges only if it lies in iv. ok is false when the order of enc says nothing about iv.
 func appendRanges(dst []ByteRange, enc Encoding, iv types.Interval, f follow) (out []ByteRange, exact, ok bool) {

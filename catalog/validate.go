@@ -102,6 +102,14 @@ func isCast(e expr.Expr) bool {
 //	ROW KEY (a AS TEXT, X'00', b AS NULLABLE TEXT)     of 1 and 2
 func (p *Composite) MayLack(i int) bool { return i >= len(p.Parts)-p.optional }
 
+// MayLackDelimiter reports whether part i is a literal that keys lack in which all parts behind the one that it ends are NULL.
+//
+//	ROW KEY (a AS TEXT, X'00', b AS NULLABLE TEXT)     of 1
+func (p *Composite) MayLackDelimiter(i int) bool {
+	literal := p.Parts[i].Literal
+	return p.MayLack(i) && literal != nil && literal[0] == 0
+}
+
 // Nullable reports whether a part of p holds NULL as well.
 func (p *Composite) Nullable() bool {
 	return slices.ContainsFunc(p.Parts, func(part *Part) bool { return part.nullable })
@@ -143,11 +151,8 @@ func (p *Part) alphabet() string {
 
 func (p *Part) uprightAlphabet() string {
 	const digits = "0123456789"
-	switch upright(p.Encoding).(type) {
-	case bigDecimal:
-		return "\x00" // any byte can stand there, these in front of nearly every number
-	case phoenixDecimal:
-		return phoenixBytes
+	if e, ok := upright(p.Encoding).(Alphabet); ok {
+		return e.Alphabet()
 	}
 	switch t := p.Encoding.Type(); {
 	case t.IsInteger():
@@ -309,7 +314,7 @@ func (b *builder) holdTimes() error {
 		row := make([]types.Value, len(b.t.Columns))
 		row[col.Index] = sampleValue(col.Type)
 		known := false
-		if !col.KeyPart || col.HasCell {
+		if col.InCell() {
 			_, err := col.Encoding.Append(nil, row[col.Index])
 			known = err == nil
 		}

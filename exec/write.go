@@ -119,7 +119,7 @@ func (r *run) newWriter(t *catalog.Table) *writer {
 }
 
 // hasCell reports whether c is read from a cell of its name.
-func hasCell(c *catalog.Column) bool { return c.Packed == nil && (!c.KeyPart || c.HasCell) }
+func hasCell(c *catalog.Column) bool { return c.Packed == nil && c.InCell() }
 
 // oneCell reports whether a and b are read from the same cell.
 func oneCell(a, b *catalog.Column) bool {
@@ -264,7 +264,7 @@ func (w *writer) check(row []types.Value, set []bool, whole bool) error {
 		}
 	}
 	for i, c := range w.table.Columns {
-		if v := row[i]; !v.IsNull() && (!c.KeyPart || c.HasCell) {
+		if v := row[i]; !v.IsNull() && c.InCell() {
 			if _, err := w.cell(nil, c, v); err != nil {
 				return err
 			}
@@ -387,7 +387,7 @@ func (w *writer) cells(l *catalog.Layout, row []types.Value, set []bool, at plac
 		return []hbase.Cell{w.entryCell()}, nil, nil
 	}
 	for i, c := range w.table.Columns {
-		if !set[i] && l.Kind == catalog.Primary || c.KeyPart && !c.HasCell || c.Name == catalog.HiddenColumn || w.elsewhere(i, row, set, l.Kind) {
+		if !set[i] && l.Kind == catalog.Primary || !c.InCell() || c.Name == catalog.HiddenColumn || w.elsewhere(i, row, set, l.Kind) {
 			continue // a copy may stand under a new key: it gets every column
 		}
 		cell := hbase.Cell{Family: []byte(c.Family), Qualifier: []byte(c.Qualifier)}
@@ -420,7 +420,7 @@ func (w *writer) cells(l *catalog.Layout, row []types.Value, set []bool, at plac
 func (w *writer) marker() hbase.Cell {
 	family := w.table.Families[0].Name
 	for _, c := range w.table.Columns {
-		if !c.KeyPart || c.HasCell {
+		if c.InCell() {
 			family = c.Family
 			break
 		}

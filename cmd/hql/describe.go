@@ -408,7 +408,7 @@ func (s *session) drawQualifiers(ctx context.Context, w io.Writer, t *catalog.Ta
 				if _, err := c.Packed.Fields([]byte(q.name)); err == nil {
 					column = c.Name
 				}
-			} else if (c.HasCell || !c.KeyPart) && c.Qualifier == q.name {
+			} else if c.InCell() && c.Qualifier == q.name {
 				column = c.Name
 			}
 		}

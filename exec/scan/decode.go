@@ -109,7 +109,7 @@ func decoderOf(st *Reads, s *plan.Scan, l *catalog.Layout) *Decoder {
 		case c.KeyPart || !s.Needed[c.Index]:
 		default:
 			w := wantedCell{family: c.Family, qualifier: c.Qualifier, col: c}
-			if c.Encoding.Order() == catalog.Terminated {
+			if c.AnyBytes() {
 				w.plain = c.Encoding.Type()
 			}
 			if d.wanted == nil {

@@ -135,7 +135,7 @@ func (h *hopper) look(ctx context.Context, t task) (keys [][]byte, err error) {
 	}
 	for err == nil {
 		var rows []hbase.Row
-		if rows, err = h.slot(ctx, sc); err == nil {
+		if rows, err = h.st.next(ctx, sc); err == nil {
 			h.stats.read.Add(int64(len(rows)))
 			for _, r := range rows {
 				keys = append(keys, bytes.Clone(r.Key))
@@ -146,17 +146,6 @@ func (h *hopper) look(ctx context.Context, t task) (keys [][]byte, err error) {
 		return keys, nil
 	}
 	return nil, readError(t.table, err)
-}
-
-// slot is sc.Next within the reads that the statement may have in flight.
-func (h *hopper) slot(ctx context.Context, sc hbase.Scanner) ([]hbase.Row, error) {
-	select {
-	case h.st.Slots <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	defer func() { <-h.st.Slots }()
-	return sc.Next(ctx)
 }
 
 // appendTails appends what is to be read of t behind head.

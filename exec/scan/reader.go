@@ -153,11 +153,7 @@ func (r *reader) fetch(ctx context.Context) error {
 			return nil
 		}
 	}
-	if err := r.acquire(ctx); err != nil {
-		return err
-	}
-	rows, err := r.sc.Next(ctx)
-	r.release()
+	rows, err := r.st.next(ctx, r.sc)
 	switch {
 	case err == io.EOF:
 		return r.finished(ctx)
@@ -343,17 +339,6 @@ func (r *reader) closeTask() error {
 }
 
 func (r *reader) failed(err error) error { return readError(r.table, err) }
-
-func (r *reader) acquire(ctx context.Context) error {
-	select {
-	case r.st.Slots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (r *reader) release() { <-r.st.Slots }
 
 // close ends the open scan.
 func (r *reader) close() {

@@ -86,6 +86,17 @@ func flat(f filter.Filter) []filter.Filter {
 	return []filter.Filter{f}
 }
 
+// next is sc.Next within the reads that the statement may have in flight.
+func (st *Reads) next(ctx context.Context, sc hbase.Scanner) ([]hbase.Row, error) {
+	select {
+	case st.Slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-st.Slots }()
+	return sc.Next(ctx)
+}
+
 // ComputedName reports whether the physical tables of l are named by their rows: one that does not exist is empty.
 func ComputedName(l *catalog.Layout) bool { return !l.Stored.IsLiteral() }
 

@@ -97,10 +97,10 @@ func (q *taskQueue) done(from *serverTasks) bool {
 
 // cutTasks cuts the spans of s into tasks in the order in which their rows
 // come: by table and key, or from the end when s reads in reverse. A span with
-// a pivot, where an order is wanted, gives its halves:
+// a SignSplit, where an order is wanted, gives its halves:
 //
-//	[lo, hi) pivot p   ->  [p, hi) [lo, p)    the negative numbers come first
-//	the same reversed  ->  [lo, p) [p, hi)    each read from its end
+//	[lo, hi) split at p   ->  [p, hi) [lo, p)    the negative numbers come first
+//	the same reversed     ->  [lo, p) [p, hi)    each read from its end
 //
 // chunk bounds the keys of a multi-get.
 func cutTasks(s *plan.Scan, spans []plan.Span, chunk int) []task {
@@ -131,7 +131,7 @@ func cutTasks(s *plan.Scan, spans []plan.Span, chunk int) []task {
 }
 
 // appendRange appends the one or two tasks of a range. Halves are in forward
-// order: scanTasks turns the whole list round under Reversed.
+// order: cutTasks turns the whole list round under Reversed.
 func appendRange(out []task, s *plan.Scan, sp plan.Span) []task {
 	t := task{table: sp.Table, start: sp.Start, stop: sp.Stop, reversed: s.Reversed}
 	if len(sp.SignSplit) == 0 || s.Order == plan.NoOrder {

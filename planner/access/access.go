@@ -2,6 +2,7 @@ package access
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/parser"
@@ -97,12 +98,9 @@ func btoi(b bool) int {
 }
 
 func layoutNames(t *catalog.Table) string {
-	var b []byte
-	for i, l := range t.Layouts {
-		if i > 0 {
-			b = append(b, ", "...)
-		}
-		b = append(b, l.Name...)
+	var names []string
+	for _, l := range t.Layouts {
+		names = append(names, l.Name)
 	}
-	return string(b)
+	return strings.Join(names, ", ")
 }

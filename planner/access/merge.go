@@ -56,8 +56,8 @@ func cutSpan(s keySpan, iv types.Interval, col int) (keySpan, bool) {
 }
 
 // mergeSpans sorts spans and merges those that overlap; with adjacent also those
-// that continue one another. mixedSplits reports whether spans were merged whose values begin at
-// different pivots: no order can be read from the result.
+// that continue one another. mixedSplits reports whether spans were merged that have
+// another SignSplit each: no order can be read from the result.
 func mergeSpans(spans []keySpan, adjacent bool) (out []plan.Span, mixedSplits bool) {
 	out = make([]plan.Span, 0, len(spans))
 	for _, s := range spans {

@@ -16,7 +16,7 @@ type keyOrder struct {
 	dir       int             // +1: forward, -1: reversed, 0: any (all terms are constant)
 	fixed     []byte          // the span's table and constant parts that no term asks about: spans that differ here must be merged
 	asked     []byte          // what the rows that are wanted have alike, and others of the span have not: spans that differ here may overlap
-	pivot     []byte          // see Span.SignSplit
+	signSplit []byte          // see Span.SignSplit
 	prefixFix *catalog.Column // see Scan.PrefixFix; nil: none
 	// uneven: values of a term do not sort quite like their bytes (negative numbers, text
 	// before a delimiter), so that several spans cannot be read one after the other.
@@ -65,7 +65,7 @@ func (c *candidate) order(req *Request, off bool) {
 		return
 	}
 	for i, o := range orders {
-		c.spans[i].SignSplit = o.pivot
+		c.spans[i].SignSplit = o.signSplit
 	}
 	c.scan.OrderBy, c.scan.PrefixFix = req.OrderBy, fix
 	switch {
@@ -158,7 +158,7 @@ func (c *candidate) spanOrder(s *keySpan, terms []plan.SortTerm) (keyOrder, bool
 
 // packed reports whether a row of HBase may hold many rows of t.
 func packed(t *catalog.Table) bool {
-	return slices.ContainsFunc(t.Columns, func(c *catalog.Column) bool { return c.Packed != nil })
+	return t.Layouts[0].Packed != nil
 }
 
 func termColumn(t plan.SortTerm) (int, bool) {
@@ -214,7 +214,7 @@ func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, term plan.Sor
 			}
 			o.uneven = true
 			if !constant {
-				o.pivot = c.pivot(s, i)
+				o.signSplit = c.signSplit(s, i)
 			}
 		}
 	case catalog.Lexical:
@@ -255,8 +255,8 @@ func nonNegative(p *catalog.Part, col int, s *keySpan) bool {
 	return len(img) == 0 || !img[0].Lo.IsNull() && img[0].Lo.Int() >= 0
 }
 
-// pivot is where the negative values of part i begin, when that is inside s.
-func (c *candidate) pivot(s *keySpan, i int) []byte {
+// signSplit is where the negative values of part i begin, when that is inside s.
+func (c *candidate) signSplit(s *keySpan, i int) []byte {
 	p := slices.Concat(s.Start[:s.fixed], c.scan.Layout.Key.Parts[i].Negatives())
 	if bytes.Compare(p, s.Start) <= 0 || len(s.Stop) > 0 && bytes.Compare(p, s.Stop) >= 0 {
 		return nil

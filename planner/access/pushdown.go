@@ -45,10 +45,10 @@ func pushDown(e expr.Expr, t *catalog.Table) (f filter.Filter, exact, ok bool) {
 		return fs, exact, len(fs) > 0
 	case *expr.IsNull:
 		c, ok := cellColumn(e.X, t)
-		if !ok || !anyBytes(c) && !e.Not {
+		if !ok || !c.AnyBytes() && !e.Not {
 			return nil, false, false
 		}
-		return filter.CellNull{Family: c.Family, Qualifier: c.Qualifier, Not: e.Not}, anyBytes(c), true
+		return filter.CellNull{Family: c.Family, Qualifier: c.Qualifier, Not: e.Not}, c.AnyBytes(), true
 	}
 	var set, setExact = types.Set(nil), false
 	col, set, setExact, ok := expr.Sarg(e)
@@ -77,11 +77,6 @@ func cellColumn(e expr.Expr, t *catalog.Table) (*catalog.Column, bool) {
 	return col, !col.KeyPart && col.Packed == nil && col.Encoding != nil && col.AbsentIsNull()
 }
 
-// anyBytes reports whether every byte string is a value of c: nothing is malformed.
-func anyBytes(c *catalog.Column) bool {
-	return c.Encoding.Order() == catalog.Terminated
-}
-
 // pushSet keeps the rows whose column lies in s.
 func pushSet(col int, s types.Set, setExact bool, t *catalog.Table) (f filter.Filter, exact, ok bool) {
 	if col >= len(t.Columns) || len(s) > maxFilterIntervals || len(s) == 0 {
@@ -103,7 +98,7 @@ func pushSet(col int, s types.Set, setExact bool, t *catalog.Table) (f filter.Fi
 		return nil, false, false
 	}
 	var out []catalog.ByteRange
-	exact = setExact && anyBytes(c)
+	exact = setExact && c.AnyBytes()
 	for _, iv := range s {
 		var ex bool
 		if out, ex, ok = c.Ranges(out, iv); !ok {
@@ -166,7 +161,7 @@ func pushBoolean(c *catalog.Column, s types.Set) (f filter.Filter, exact, ok boo
 // bytes are matched one by one, so that what UTF-8 they make does not matter.
 func pushLike(l *expr.Like, t *catalog.Table) (filter.Filter, bool) {
 	c, ok := cellColumn(l.X, t)
-	if !ok || !anyBytes(c) || l.Not || l.Fold || l.Fixed == nil || c.Type == types.JSON {
+	if !ok || !c.AnyBytes() || l.Not || l.Fold || l.Fixed == nil || c.Type == types.JSON {
 		return nil, false
 	}
 	pieces, ok := l.Fixed.Literals()

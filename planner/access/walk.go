@@ -127,8 +127,8 @@ type path struct {
 	proven facts
 	// matched are the patterns that every row of the path matches.
 	matched []*expr.Like
-	begun   int
-	bound   int
+	begun   int // key parts that begin within prefix, or at its end
+	bound   int // leading key parts that the path binds or ranges over
 	// openTail is set when the prefix holds a part that only the end of the key ends, uid AS TEXT, ts AS INT64: in a
 	// longer key that begins with the prefix, that part may be a longer value. provenBeforeTail and matchedBeforeTail are what was proven
 	// and matched before that part; this holds for such a key, too.
@@ -137,10 +137,10 @@ type path struct {
 	matchedBeforeTail []*expr.Like
 }
 
-// with continues b with bytesOf.
-func (w *spanBuilder) with(b *path, bytesOf []byte) path {
+// with is b with more bytes behind its prefix.
+func (w *spanBuilder) with(b *path, more []byte) path {
 	c := *b
-	c.prefix, c.loose = w.join(b.prefix, bytesOf), 0
+	c.prefix, c.loose = w.join(b.prefix, more), 0
 	return c
 }
 
@@ -343,7 +343,7 @@ func (w *spanBuilder) key(br path, i int) bool {
 		if p.Literal != nil {
 			loose := br.loose
 			br = w.with(&br, p.Literal)
-			if w.layout.Key.MayLack(i) && p.Literal[0] == 0 {
+			if w.layout.Key.MayLackDelimiter(i) {
 				br.loose = loose + len(p.Literal)
 			}
 			continue
