@@ -337,7 +337,8 @@ func (s *scanner) ask(ctx context.Context) (r read) {
 		r.from = s.from
 		r.msg, r.call, r.err = s.c.tryReplica(ctx, scanAttempt, s.from, s.request, s.abandoned())
 	case !s.open && s.stale:
-		r = s.c.tryStale(ctx, scanAttempt, primaryScan, s.r.Table, s.route, s.request, s.abandoned())
+		begin := *s // a replica may still be about to be asked when another has answered, and s goes on
+		r = s.c.tryStale(ctx, scanAttempt, primaryScan, s.r.Table, s.route, begin.request, s.abandoned())
 	default:
 		abandoned := s.abandoned()
 		r.msg, r.call, r.err = s.c.tryAnd(ctx, scanAttempt, s.request, func(m proto.Message) { abandoned(m, nil) })

@@ -1,0 +1,283 @@
+package hbase
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tsuna/gohbase/hrpc"
+	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/hql-db/hql/internal/seeds"
+	"github.com/hql-db/hql/store"
+)
+
+// copies are a table's primary and replicas, each a store of its own: what the replicas have is older, or has other rows.
+type copies struct {
+	seed uint64
+	mu   sync.Mutex
+	r    *rand.Rand
+	// ill is how many of ten calls fail at the primary and at replicas; of those some are never answered.
+	ill  [2]int
+	over chan struct{} // closed with the test
+}
+
+func (c *copies) n(n int) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.r.IntN(n)
+}
+
+// Errors of servers that are ill.
+var (
+	errNotServing  = errors.New("HBase Java exception org.apache.hadoop.hbase.NotServingRegionException: away")
+	errScannerGone = errors.New("HBase Java exception org.apache.hadoop.hbase.UnknownScannerException: gone")
+)
+
+// befalls says what becomes of a call to a server: an error, which may take the caller's patience to come; nil: it is answered.
+func (c *copies) befalls(call hrpc.Call, who int) error {
+	if string(call.Table()) != "t" || c.n(10) >= c.ill[who] {
+		return nil
+	}
+	switch c.n(8) {
+	case 0:
+		select {
+		case <-call.Context().Done():
+		case <-c.over:
+		}
+		return context.DeadlineExceeded
+	case 1, 2, 3:
+		if call.Name() == "Scan" {
+			return errScannerGone
+		}
+	case 4:
+		time.Sleep(time.Duration(c.n(20)) * time.Millisecond) // replicas are asked after ten
+		return nil
+	}
+	return errNotServing
+}
+
+// primary is the store that everything is sent to.
+type primary struct {
+	*store.Store
+	copies *copies
+}
+
+func (p primary) SendRPC(call hrpc.Call) (proto.Message, error) {
+	if err := p.copies.befalls(call, 0); err != nil {
+		return nil, err
+	}
+	return p.Store.SendRPC(call)
+}
+
+// replicaServer is the connection to a server of replicas.
+type replicaServer struct {
+	hrpc.RegionClient
+	store  *store.Store
+	copies *copies
+	wrong  *atomic.Int32 // calls for no replica
+}
+
+func (r replicaServer) Dial(context.Context) error { return nil }
+func (r replicaServer) Close()                     {}
+func (r replicaServer) Addr() string               { return "replica:1" }
+
+func (r replicaServer) QueueRPC(call hrpc.Call) {
+	if info, ok := call.Region().(replicaInfo); !ok || !strings.Contains(string(info.specifier.GetValue()), "_000") {
+		r.wrong.Add(1)
+	}
+	go func() {
+		var msg proto.Message
+		err := r.copies.befalls(call, 1)
+		if err == nil {
+			msg, err = r.store.SendRPC(call)
+		}
+		switch m := msg.(type) {
+		case *pb.ScanResponse:
+			m.Stale = proto.Bool(true)
+		case *pb.GetResponse:
+			m.Result.Stale = proto.Bool(true)
+		case *pb.MultiResponse:
+			for _, region := range m.RegionActionResult {
+				for _, one := range region.ResultOrException {
+					if one.Result != nil {
+						one.Result.Stale = proto.Bool(true)
+					}
+				}
+			}
+		}
+		call.ResultChan() <- hrpc.RPCResult{Msg: msg, Error: err}
+	}()
+}
+
+// staleRows counts the rows that calls told to be of replicas.
+type staleRows struct{ n atomic.Int64 }
+
+func (*staleRows) TraceRPCStart(ctx context.Context, _ RPCStart) context.Context { return ctx }
+func (s *staleRows) TraceRPCEnd(_ context.Context, d RPCEnd)                     { s.n.Add(d.Stale) }
+
+// replicated gives a client of a table of 40 rows, k00 to k39, in three regions, and which of these each state has.
+func replicated(t *testing.T, c *copies) (cl *client, has [2]map[string]bool, wrong *atomic.Int32) {
+	var stores [2]*store.Store
+	var regions []Region
+	for state := range stores {
+		s, err := store.Open(store.Options{CacheBytes: 1 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		stores[state], has[state] = s, map[string]bool{}
+		writer := New(s, s.Admin())
+		if err := writer.CreateTable(t.Context(), "t", []Family{{Name: "f"}}, [][]byte{[]byte("k15"), []byte("k30")}); err != nil {
+			t.Fatal(err)
+		}
+		var ms []Mutation
+		for i := range 40 {
+			if c.n(5) == 0 {
+				continue // not yet there, or gone since
+			}
+			m := put(fmt.Sprintf("k%02d", i), 5)
+			for q := range 6 {
+				m.Cells = append(m.Cells, Cell{Family: []byte("f"), Qualifier: fmt.Appendf(nil, "q%d", q), Value: fmt.Append(nil, state)})
+			}
+			ms, has[state][string(m.Key)] = append(ms, m), true
+		}
+		if err := writer.Mutate(t.Context(), "t", ms); err != nil {
+			t.Fatal(err)
+		}
+		if regions, err = writer.Regions(t.Context(), "t"); err != nil {
+			t.Fatal(err)
+		}
+		s.SetFaults(store.Faults{Seed: int64(c.seed), PartialRow: 0.4, Heartbeat: 0.1})
+	}
+	p := primary{stores[0], c}
+	wrong = new(atomic.Int32)
+	cl = &client{rpc: p, admin: p.Admin(), attempt: 300 * time.Millisecond, replicas: newReplicas(new(dialer), "hql")}
+	known := replicatedTable{at: time.Now()}
+	for _, r := range regions {
+		known.regions = append(known.regions, replica{r, 1, "replica:1"}, replica{r, 2, "replica:1"})
+	}
+	cl.replicas.tables["t"] = known
+	cl.replicas.open["replica:1"] = replicaServer{store: stores[1], copies: c, wrong: wrong}
+	return cl, has, wrong
+}
+
+// stateOf says of which state a row is: all of it, or there is an error.
+func stateOf(row Row) (int, error) {
+	if len(row.Cells) != 6 {
+		return 0, fmt.Errorf("row %q has %d cells", row.Key, len(row.Cells))
+	}
+	for q, c := range row.Cells {
+		if string(c.Qualifier) != fmt.Sprintf("q%d", q) || !bytes.Equal(c.Value, row.Cells[0].Value) {
+			return 0, fmt.Errorf("row %q is of two states: %v", row.Key, row.Cells)
+		}
+	}
+	return int(row.Cells[0].Value[0] - '0'), nil
+}
+
+// While the primary and its replicas fail by turns, a read that may be stale gives each row once, whole, as one of them has it; it misses
+// none that both have, and those of a replica are told. One that may not be stale never gives a replica's.
+func TestReplicas(t *testing.T) {
+	seeds.Each(t, 30, func(t *testing.T, seed uint64, fig seeds.Figures) {
+		c := &copies{seed: seed, r: rand.New(rand.NewPCG(seed, 0)), over: make(chan struct{})}
+		defer close(c.over)
+		cl, has, wrong := replicated(t, c)
+		c.ill = [2]int{c.n(11), c.n(5)}
+		told := new(staleRows)
+		ctx, cancel := context.WithTimeout(WithRPCTracer(t.Context(), told), 20*time.Second)
+		defer cancel()
+		o := &ReadOptions{Timeline: c.n(4) > 0}
+		if !o.Timeline {
+			c.ill[0] = min(c.ill[0], 5)
+		}
+		reversed := c.n(2) == 0
+		var got []Row
+		var err error
+		if c.n(3) > 0 {
+			fig["scans"]++
+			got, err = scanAll(ctx, cl, ScanRange{Table: "t", Reversed: reversed, BatchRows: 1 + c.n(8), Brief: c.n(3) == 0}, o)
+			if reversed {
+				slices.Reverse(got)
+			}
+		} else {
+			fig["gets"]++
+			var keys [][]byte
+			for i := range 40 {
+				keys = append(keys, fmt.Appendf(nil, "k%02d", i))
+			}
+			if got, err = cl.Get(ctx, "t", keys[c.n(40):], o); err == nil {
+				for _, k := range keys[:40-len(got)] { // those that were not asked for
+					delete(has[0], string(k))
+				}
+				got = slices.DeleteFunc(got, func(r Row) bool { return r.Key == nil })
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var of [2]int
+		seen := map[string]bool{}
+		for i, row := range got {
+			state, err := stateOf(row)
+			if err != nil {
+				t.Fatal(err)
+			}
+			of[state]++
+			seen[string(row.Key)] = true
+			if i > 0 && bytes.Compare(got[i-1].Key, row.Key) >= 0 {
+				t.Errorf("%q after %q", row.Key, got[i-1].Key)
+			}
+			if !has[state][string(row.Key)] {
+				t.Errorf("state %d has no row %q", state, row.Key)
+			}
+		}
+		for k := range has[0] {
+			if !seen[k] && (has[1][k] || !o.Timeline) {
+				t.Errorf("row %q is missing", k)
+			}
+		}
+		fig["rows of the primary"] += of[0]
+		fig["rows of replicas"] += of[1]
+		if !o.Timeline && of[1] > 0 || int64(of[1]) > told.n.Load() {
+			t.Errorf("%d rows of a replica, %d told, timeline %v", of[1], told.n.Load(), o.Timeline)
+		}
+		if n := wrong.Load(); n > 0 {
+			t.Errorf("%d calls to a replica are not for it", n)
+		}
+	})
+}
+
+// scanAll gives copies of the rows of a scan.
+func scanAll(ctx context.Context, c Client, r ScanRange, o *ReadOptions) (out []Row, err error) {
+	s, err := c.Scan(ctx, r, o)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	for {
+		rows, err := s.Next(ctx)
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			kept := Row{Key: bytes.Clone(row.Key)}
+			for _, c := range row.Cells {
+				kept.Cells = append(kept.Cells, Cell{bytes.Clone(c.Family), bytes.Clone(c.Qualifier), c.Timestamp, bytes.Clone(c.Value)})
+			}
+			out = append(out, kept)
+		}
+	}
+}
