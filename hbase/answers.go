@@ -29,6 +29,7 @@ const trusted = 32 << 20
 // gohbase does. Of answers that hql decodes itself (scans, batches) that is the header; of others, which are short, all of it.
 type answers struct {
 	in     *bufio.Reader
+	most   uint32 // bytes of an answer
 	whole  []byte // what was taken of an answer; the next one overwrites it
 	ready  []byte // of whole, checked and not yet read
 	left   int    // what follows it of the same answer
@@ -41,7 +42,7 @@ type answers struct {
 }
 
 func newAnswers(conn io.Reader, refuse func(error)) *answers {
-	return &answers{in: bufio.NewReader(conn), refuse: refuse, wanted: map[uint32]string{}}
+	return &answers{in: bufio.NewReader(conn), most: maxAnswer, refuse: refuse, wanted: map[uint32]string{}}
 }
 
 // expect notes a call before it is sent.
@@ -94,7 +95,7 @@ func (a *answers) next() error {
 		return err
 	}
 	size := binary.BigEndian.Uint32(a.whole)
-	if size == 0 || size > maxAnswer {
+	if size == 0 || size > a.most {
 		return answerError(fmt.Sprintf("is of %d bytes", size))
 	}
 	left := int(size)

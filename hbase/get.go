@@ -213,6 +213,11 @@ func (c *client) getOne(ctx context.Context, table string, key []byte, opts []fu
 		return Row{}, nil
 	}
 	c.count(1, res.Cell)
+	for _, c := range res.Cell {
+		if !bytes.Equal(c.Row, key) {
+			return Row{}, mixedRows(key, c.Row)
+		}
+	}
 	return Row{Key: key, Cells: appendCells(make([]Cell, 0, len(res.Cell)), res.Cell)}, nil
 }
 

@@ -213,7 +213,13 @@ func (h *hostile) meet(ctx context.Context) error {
 		}
 		return err
 	})
-	in(func(ctx context.Context) error { _, err := c.Get(ctx, "t", [][]byte{[]byte("k")}, nil); return err })
+	in(func(ctx context.Context) error {
+		rows, err := c.Get(ctx, "t", [][]byte{[]byte("k")}, nil)
+		if err == nil && rows[0].Key != nil && (string(rows[0].Key) != "k" || len(rows[0].Cells) == 0) {
+			wrong = fmt.Errorf("row %q of a Get of another, %d cells", rows[0].Key, len(rows[0].Cells))
+		}
+		return err
+	})
 	in(func(ctx context.Context) error {
 		return c.Mutate(ctx, "t", []Mutation{put("k", 1, "f:q=v"), put("l", 1, "f:q=v")})
 	})
@@ -238,6 +244,25 @@ func TestAnnouncedAnswer(t *testing.T) {
 	a = newAnswers(bytes.NewReader(whole), func(error) {})
 	if got, err := io.ReadAll(a); err != nil || !bytes.Equal(got, whole) {
 		t.Errorf("%d bytes of %d, %v", len(got), len(whole), err)
+	}
+}
+
+// Memory for rows is reserved by what came, not by how many a server says there are: a byte says that there is one without cells.
+func TestAnnouncedRows(t *testing.T) {
+	s := &scanner{c: &client{}}
+	rows, err := s.decode(&pb.ScanResponse{CellsPerResult: make([]uint32, 1<<20)}, nil)
+	if len(rows) > 0 || err != nil || cap(s.rows) > 100 {
+		t.Errorf("%d rows, memory for %d, %v", len(rows), cap(s.rows), err)
+	}
+}
+
+// Who is asked for servers cannot name millions of them.
+func TestAnnouncedServers(t *testing.T) {
+	m := &metaServers{answers: map[string][]byte{"GetClusterId": field(1, []byte("c")), "GetMasters": bytes.Repeat([]byte{0x0a, 0}, maxNodesAnswer)}, asked: map[string]int{}}
+	r := newRegistry([]string{m.listen(t)}, "hql", new(dialer))
+	defer r.close()
+	if _, err := r.ask(t.Context(), r.given[0], "GetMasters"); err == nil || !strings.Contains(err.Error(), "as no HBase's") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -27,6 +27,8 @@ const (
 	refreshEvery = 5 * time.Minute
 	// maxNodes bounds how many of the servers that a cluster names are kept.
 	maxNodes = 16
+	// maxNodesAnswer bounds an answer: it names some thousand servers at most.
+	maxNodesAnswer = 1 << 20
 )
 
 // registry finds servers without ZooKeeper: masters of 2.4 and later, and region servers of 2.5 and later, answer HBase's
@@ -220,6 +222,7 @@ func (r *registry) askOnce(ctx context.Context, dials *dialer, server, method st
 		return nil, err
 	}
 	defer conn.Close()
+	conn.answers.most = maxNodesAnswer
 	rc := region.NewClient(server, "ClientMetaService", 1, 0, r.user, askTimeout, nil,
 		func(context.Context, string, string) (net.Conn, error) { return conn, nil })
 	defer rc.Close()

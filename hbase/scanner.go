@@ -414,7 +414,7 @@ func (s *scanner) decode(resp *pb.ScanResponse, block []byte) ([]Row, error) {
 	if cap(s.cells) < total && !s.encoded {
 		s.cells = make([]Cell, 0, total)
 	}
-	if n := len(resp.CellsPerResult) + len(resp.Results); cap(s.rows) < n {
+	if n := min(len(resp.CellsPerResult), len(block)/minKeyValue) + len(resp.Results); cap(s.rows) < n {
 		s.rows = make([]Row, 0, n+1) // and what was a part of a row until now
 	}
 	size := len(block)
