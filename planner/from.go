@@ -20,6 +20,8 @@ type from struct {
 	conds   []expr.Expr    // of inner joins
 	star    []*expr.Column // what * shows, in the order written
 	names   []string       // of tables, however they are joined
+	// computed are, from viewMark on, columns of star that are no columns of a table, over the joined row.
+	computed []expr.Expr
 }
 
 func (q *query) from(list []parser.TableExpr) (*from, error) {
@@ -54,7 +56,25 @@ func (f *from) add(s *source) []*expr.Column {
 	f.outer = append(f.outer, false)
 	f.swapped = append(f.swapped, false)
 	f.on = append(f.on, nil)
-	return s.shown()
+	return f.seen(s)
+}
+
+// seen gives the columns of s, one of f's, that * shows.
+func (f *from) seen(s *source) []*expr.Column {
+	if s.view == nil {
+		return s.shown()
+	}
+	var out []*expr.Column
+	for _, v := range s.view {
+		x := s.column(v, parser.NoPos)
+		c, ok := x.(*expr.Column)
+		if !ok {
+			c = &expr.Column{Index: viewMark + len(f.computed), Name: v.name, Typ: x.Type()}
+			f.computed = append(f.computed, x)
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 // shown gives the columns of s that * shows.
@@ -76,8 +96,12 @@ func (s *source) shown() []*expr.Column {
 func (f *from) shown(table string) []*expr.Column {
 	var out []*expr.Column
 	for _, s := range f.srcs {
-		for _, c := range s.shown() {
-			if s.has(c.Index-s.offset, table) {
+		for _, c := range f.seen(s) {
+			at := c.Index - s.offset
+			if c.Index >= viewMark {
+				at = len(s.cols)
+			}
+			if s.has(at, table) {
 				out = append(out, c)
 			}
 		}
@@ -96,15 +120,12 @@ func (q *query) addFrom(f *from, t parser.TableExpr) ([]*expr.Column, error) {
 		f.names = append(f.names, s.name)
 		return f.add(s), nil
 	case *parser.Subquery:
-		node, cols, err := q.selectStmt(t.Query)
+		s, err := q.derived(t.Query, t.Alias, t.Columns, t.Alias, t.Pos)
 		if err != nil {
 			return nil, err
 		}
-		if cols, err = renamed(cols, t.Columns, t.Alias, t.Pos); err != nil {
-			return nil, err
-		}
 		f.names = append(f.names, t.Alias)
-		return f.add(&source{name: t.Alias, cols: cols, node: node}), nil
+		return f.add(s), nil
 	case *parser.TableFunction:
 		s, err := q.tableFunction(t)
 		if err != nil {
@@ -127,6 +148,10 @@ func (q *query) join(f *from, t *parser.Join) ([]*expr.Column, error) {
 	if t.Kind == parser.RightJoin {
 		first, second = second, first
 	}
+	defer func(pull pulling) { q.pull = pull }(q.pull)
+	if t.Using != nil || t.Natural {
+		q.pull = max(q.pull, pullPlain)
+	}
 	before := len(f.srcs)
 	stars, err := q.addFrom(f, first)
 	if err != nil {
@@ -135,7 +160,7 @@ func (q *query) join(f *from, t *parser.Join) ([]*expr.Column, error) {
 	middle := len(f.srcs)
 	add := q.addFrom
 	if t.Kind != parser.InnerJoin && t.Kind != parser.CrossJoin {
-		add = q.addOne
+		add, q.pull = q.addOne, max(q.pull, pullPlain)
 	}
 	more, err := add(f, second)
 	if err != nil {
@@ -204,12 +229,14 @@ func (q *query) condition(t *parser.Join, a, b side) (on expr.Expr, shared [][2]
 		var p [2]*expr.Column
 		for i, s := range []side{a, b} {
 			ref := &parser.ColumnRef{Pos: t.Pos, Name: name}
-			if p[i], err = findColumn(ref, s.srcs); err == nil && p[i] == nil {
+			x, err := findColumn(ref, s.srcs)
+			if err == nil && x == nil {
 				err = unknownColumn(ref, s.srcs)
 			}
 			if err != nil {
 				return nil, nil, err
 			}
+			p[i] = x.(*expr.Column) // see pullPlain
 		}
 		eq, err := expr.Equal(p[0], p[1], t.Pos)
 		if err != nil {
@@ -239,6 +266,8 @@ func (q *query) addOne(f *from, t parser.TableExpr) ([]*expr.Column, error) {
 	if !ok || j.Kind == parser.FullJoin {
 		return q.addFrom(f, t)
 	}
+	defer func(pull pulling) { q.pull = pull }(q.pull)
+	q.pull = pullNone
 	in := &from{}
 	star, err := q.addFrom(in, t)
 	if err != nil {
@@ -288,6 +317,8 @@ func (f *from) addJoined(srcs []*source, node plan.Node, star []*expr.Column, mo
 
 // fullJoin adds a FULL JOIN, read as a whole: neither side's rows depend on the other's.
 func (q *query) fullJoin(f *from, t *parser.Join) ([]*expr.Column, error) {
+	defer func(pull pulling) { q.pull = pull }(q.pull)
+	q.pull = pullNone
 	l, r := &from{}, &from{}
 	ls, err := q.addFrom(l, t.Left)
 	if err != nil {

@@ -42,6 +42,10 @@ func (q *query) items(c *parser.SelectCore, f *from, scope *expr.Scope) ([]outpu
 			return nil, parser.Errorf(it.Pos, "%d columns are more than the %d that a query may have", len(outs)+len(shown), maxColumns)
 		}
 		for _, c := range shown {
+			if c.Index >= viewMark {
+				outs = append(outs, output{name: c.Name, expr: f.computed[c.Index-viewMark]})
+				continue
+			}
 			outs = append(outs, output{name: c.Name, expr: &expr.Column{Pos: it.Pos, Index: c.Index, Name: c.Name, Typ: c.Typ}})
 		}
 		if len(outs) == n {

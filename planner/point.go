@@ -50,6 +50,9 @@ func (e *Env) PointOf(s *parser.Select, p *plan.Plan) *Point {
 		scan.Layout.Kind != catalog.Primary || len(scan.Table.Layouts) > 1 || scan.Layout.Packed != nil || scan.Layout.Key.Drawn() != nil || scan.Layout.Stored.Drawn() != nil {
 		return nil
 	}
+	if t, ok := c.From[0].(*parser.TableName); !ok || !strings.EqualFold(t.Name, scan.Table.Name) { // a query's columns may have other names
+		return nil
+	}
 	out := &Point{plan: p, project: project, scan: scan, row: make([]types.Value, len(scan.Table.Columns)), loc: e.Loc}
 	if in, ok := c.Where.(*parser.In); ok {
 		if spans := out.list(in).spans(e.Args); len(spans) > 0 && slices.EqualFunc(spans, scan.Spans, sameKey) {
@@ -214,4 +217,13 @@ func (t *Point) spans(args []types.Value) []plan.Span {
 
 func sameKey(a, b plan.Span) bool {
 	return a.Key && b.Key && a.Table == b.Table && bytes.Equal(a.Start, b.Start)
+}
+
+// isTable reports whether t names a table of the catalog.
+func isTable(t parser.TableExpr, c *catalog.Catalog) bool {
+	n, ok := t.(*parser.TableName)
+	if ok {
+		_, ok = c.Table(n.Name)
+	}
+	return ok
 }

@@ -71,7 +71,7 @@ func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder
 
 // request asks for access to a table.
 func (q *query) request(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (*access.Request, error) {
-	req := &access.Request{Table: s.table, Alias: s.name, Conjuncts: own, Needed: slices.Clone(used), OrderBy: want.by, Unmerged: want.unmerged, Limit: want.limit, Layout: cmp.Or(h.layout, q.layout), NoPushdown: h.noPushdown}
+	req := &access.Request{Table: s.table, Alias: s.name, Conjuncts: append(slices.Clip(s.conds), own...), Needed: slices.Clone(used), OrderBy: want.by, Unmerged: want.unmerged, Limit: want.limit, Layout: cmp.Or(h.layout, q.layout), NoPushdown: h.noPushdown}
 	return req, q.systemTime(s.system, req)
 }
 

@@ -24,6 +24,9 @@ type source struct {
 	table  *catalog.Table // nil for a derived table
 	system *parser.SystemTime
 	node   plan.Node // of a derived table
+	// view has, of a query that is read as its table, the columns that are seen of it, and conds what it takes of the table's rows.
+	view  []viewColumn
+	conds []expr.Expr
 }
 
 func (s *source) width() int { return len(s.cols) }
@@ -32,11 +35,19 @@ func (s *source) width() int { return len(s.cols) }
 func (s *source) has(i int, table string) bool {
 	switch {
 	case table == "":
-		return s.merged == nil || !s.merged[i]
+		return s.merged == nil || i >= len(s.merged) || !s.merged[i]
 	case s.names != nil:
 		return strings.EqualFold(table, s.names[i])
 	}
 	return strings.EqualFold(table, s.name)
+}
+
+// sees is has for a column of s.view.
+func (s *source) sees(v viewColumn, table string) bool {
+	if c, ok := v.of.(*expr.Column); ok {
+		return s.has(c.Index, table)
+	}
+	return s.has(len(s.cols), table)
 }
 
 func (q *query) tableSource(t *catalog.Table, alias string) *source {
@@ -100,20 +111,36 @@ func (q *query) column(ref *parser.ColumnRef, srcs []*source) (expr.Expr, error)
 }
 
 // findColumn finds a column by name among sources; nil when there is none.
-func findColumn(ref *parser.ColumnRef, srcs []*source) (*expr.Column, error) {
-	var found *expr.Column
+func findColumn(ref *parser.ColumnRef, srcs []*source) (expr.Expr, error) {
+	var found expr.Expr
 	for _, s := range srcs {
+		for _, v := range s.view {
+			if !strings.EqualFold(v.name, ref.Name) || !s.sees(v, ref.Table) {
+				continue
+			}
+			if found != nil {
+				return nil, ambiguous(ref)
+			}
+			found = s.column(v, ref.Pos)
+		}
+		if s.view != nil {
+			continue
+		}
 		for i, c := range s.cols {
 			if !strings.EqualFold(c.Name, ref.Name) || !s.has(i, ref.Table) {
 				continue
 			}
 			if found != nil {
-				return nil, parser.Errorf(ref.Pos, "column %q is ambiguous", ref.Name).WithHint("write table.%s", ref.Name)
+				return nil, ambiguous(ref)
 			}
 			found = &expr.Column{Pos: ref.Pos, Index: s.offset + i, Name: c.Name, Typ: c.Type}
 		}
 	}
 	return found, nil
+}
+
+func ambiguous(ref *parser.ColumnRef) error {
+	return parser.Errorf(ref.Pos, "column %q is ambiguous", ref.Name).WithHint("write table.%s", ref.Name)
 }
 
 // pseudoColumns are names that stand for values in other systems, and what hql has in their place.
@@ -136,8 +163,13 @@ func unknownColumn(ref *parser.ColumnRef, srcs []*source) error {
 	}
 	var names []string
 	for _, s := range srcs {
+		for _, v := range s.view {
+			if s.sees(v, ref.Table) {
+				names = append(names, v.name)
+			}
+		}
 		for i, c := range s.cols {
-			if s.has(i, ref.Table) {
+			if s.view == nil && s.has(i, ref.Table) {
 				names = append(names, c.Name)
 			}
 		}
@@ -160,16 +192,10 @@ func unknownColumn(ref *parser.ColumnRef, srcs []*source) error {
 // named finds a CTE or a table of the catalog.
 func (q *query) named(t *parser.TableName) (*source, error) {
 	alias := cmp.Or(t.Alias, t.Name)
-	for i := len(q.ctes) - 1; i >= 0; i-- {
-		if c := q.ctes[i]; strings.EqualFold(c.Name, t.Name) {
-			inner := &query{env: q.env, ctes: slices.Clone(q.ctes[:i]), depth: q.depth, plan: q.plan, outer: q.outer, few: q.few} // a CTE sees those before it
-			node, cols, err := inner.selectStmt(c.Query)
-			if err != nil {
-				return nil, err
-			}
-			cols, err = renamed(cols, c.Columns, c.Name, c.Pos)
-			return &source{name: alias, cols: cols, node: node}, err
-		}
+	if i := cteIndex(q.ctes, t.Name); i >= 0 {
+		c := q.ctes[i]
+		inner := &query{env: q.env, ctes: slices.Clone(q.ctes[:i]), depth: q.depth, plan: q.plan, outer: q.outer, few: q.few, pull: q.pull} // a CTE sees those before it
+		return inner.derived(c.Query, alias, c.Columns, c.Name, c.Pos)
 	}
 	table, err := q.env.Catalog.TableAt(t.Name, t.Pos)
 	if err != nil {
@@ -178,6 +204,29 @@ func (q *query) named(t *parser.TableName) (*source, error) {
 	s := q.tableSource(table, alias)
 	s.system = t.SystemTime
 	return s, nil
+}
+
+// cteIndex finds the CTE that name stands for; -1: none.
+func cteIndex(ctes []parser.CTE, name string) int {
+	for i := len(ctes) - 1; i >= 0; i-- {
+		if strings.EqualFold(ctes[i].Name, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// derived is the query s in FROM, under alias; called is its name in errors.
+func (q *query) derived(s *parser.Select, alias string, columns []string, called string, pos parser.Pos) (*source, error) {
+	if src, err := q.pulled(s, alias, columns, pos); src != nil || err != nil {
+		return src, err
+	}
+	node, cols, err := q.selectStmt(s)
+	if err != nil {
+		return nil, err
+	}
+	cols, err = renamed(cols, columns, called, pos)
+	return &source{name: alias, cols: cols, node: node}, err
 }
 
 // renamed gives the columns of the query called alias the names of its column list.

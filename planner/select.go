@@ -27,8 +27,17 @@ func (q *query) finish(s *parser.Select) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	q.plan.Root, q.plan.Columns, q.plan.FullScanAllowed = node, cols, s.AllowFullScan || plainLimit(s) || q.fewRows
+	q.plan.Root, q.plan.Columns, q.plan.FullScanAllowed = node, cols, s.AllowFullScan || plainLimit(s) && q.readsFew(s, node) || q.fewRows
 	return q.plan, nil
+}
+
+// readsFew reports whether s, a plainLimit, is of a table, or of a query that takes all of a table's rows.
+func (q *query) readsFew(s *parser.Select, n plan.Node) bool {
+	t := s.Cores[0].From[0]
+	if isTable(t, q.env.Catalog) && cteIndex(s.With, t.(*parser.TableName).Name) < 0 {
+		return true
+	}
+	return !slices.ContainsFunc(plan.Scans(n), func(s *plan.Scan) bool { return !s.Limit.Set || len(s.Fates) > 0 })
 }
 
 // plainLimit tells SELECT ... FROM t LIMIT n: it reads few rows whatever the table.
@@ -118,6 +127,7 @@ type query struct {
 	pieces    bool
 	layout    string
 	estimates *estimate.Estimator // of its steps; nil: none were wanted yet
+	pull      pulling             // of the FROM that is being read
 	// few is set where some rows of what is planned may suffice.
 	few bool
 	// sample numbers the value made up for sub-queries that are not run.
@@ -206,8 +216,10 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit pla
 		node, err = sorted(node, cols, orderBy, limit.Behind(offset), "a query in parentheses")
 		return cut(node, limit, offset), cols, err
 	}
+	pull := q.pull
+	q.pull = pullAny
 	f, err := q.from(c.From)
-	if err != nil {
+	if q.pull = pull; err != nil {
 		return nil, nil, err
 	}
 	aggs := &aggregates{q: q, srcs: f.srcs}

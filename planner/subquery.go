@@ -21,18 +21,19 @@ func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (
 		in := &query{env: q.env, ctes: ctes, depth: depth, plan: &plan.Plan{}}
 		in.outer = func(ref *parser.ColumnRef) (expr.Expr, error) {
 			x, err := q.column(ref, srcs)
-			c, own := x.(*expr.Column)
 			if err != nil || x == nil {
 				return nil, err
 			}
 			if sub.Closed { // found at the first plan; later ones may be made by several at once
 				sub.Closed = false
 			}
-			if !own { // from further out
-				return x, nil
-			}
-			v := outer(c)
-			return &expr.Const{Pos: ref.Pos, Val: v, Typ: c.Typ}, nil
+			x = expr.Map(x, func(y expr.Expr) expr.Expr { // what is none is from further out
+				if c, own := y.(*expr.Column); own {
+					return &expr.Const{Pos: ref.Pos, Val: outer(c), Typ: c.Typ}
+				}
+				return y
+			})
+			return expr.Fold(x, q.env.Loc), nil
 		}
 		return in.finish(run)
 	}

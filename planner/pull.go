@@ -1,0 +1,141 @@
+package planner
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// A query in FROM that does nothing but pick, name, compute and filter columns of one table is read as that table: conditions, orders,
+// limits and joins around it reach the key as if they had been written of the table.
+
+// viewColumn is a column of such a query.
+type viewColumn struct {
+	name string
+	of   expr.Expr // over the table's row
+}
+
+// pulling says which queries in FROM may be read as their table.
+type pulling uint8
+
+const (
+	pullAny   pulling = iota
+	pullPlain         // those whose columns are columns of the table: computed ones would have values in the missing row of an outer join
+	pullNone
+)
+
+// viewMark is the index from which on a column that * shows stands for a computed one: see from.computed.
+const viewMark = 1 << 27
+
+// picks reports whether s is a query that may be read as its table, which it calls as ctes do, depth queries inside others.
+func (q *query) picks(s *parser.Select, ctes []parser.CTE, depth int) bool {
+	if depth > maxNesting || len(s.With)+len(s.Cores)-1+len(s.OrderBy) > 0 || s.Limit != nil || s.Offset != nil {
+		return false
+	}
+	c := s.Cores[0]
+	if c.Values != nil || c.Query != nil || c.Distinct || c.Having != nil || len(c.On)+len(c.GroupBy)+len(c.Windows)+len(c.Hints) > 0 || len(c.From) != 1 {
+		return false
+	}
+	plain := func(e parser.Expr) bool {
+		ok := true
+		parser.Walk(e, func(x parser.Expr) bool {
+			switch x := x.(type) {
+			case *parser.SubqueryExpr:
+				ok = false
+			case *parser.In:
+				ok = ok && x.Query == nil
+			case *parser.Call:
+				ok = ok && x.Over == nil && aggregate(x.Name) == nil && !q.volatile(x.Name)
+			}
+			return ok
+		})
+		return ok
+	}
+	if !plain(c.Where) || slices.ContainsFunc(c.Items, func(it parser.SelectItem) bool { return !plain(it.Expr) }) {
+		return false
+	}
+	switch t := c.From[0].(type) {
+	case *parser.Subquery:
+		return q.picks(t.Query, ctes, depth+1)
+	case *parser.TableName:
+		if i := cteIndex(ctes, t.Name); i >= 0 {
+			return q.picks(ctes[i].Query, ctes[:i], depth+1)
+		}
+		_, ok := q.env.Catalog.Table(t.Name)
+		return ok
+	}
+	return false
+}
+
+// volatile reports whether the function name gives another value each time.
+func (q *query) volatile(name string) bool {
+	funcs := cmp.Or(q.env.Funcs, expr.Builtins())
+	f := funcs.Lookup(name)
+	return f == nil || f.Volatile
+}
+
+// pulled reads s, which stands in FROM as alias with these columns, as its table; nil: it is not such a query.
+func (q *query) pulled(s *parser.Select, alias string, columns []string, pos parser.Pos) (*source, error) {
+	mode := q.pull
+	if mode == pullNone || !q.picks(s, q.ctes, q.depth) {
+		return nil, nil
+	}
+	defer func() { q.pull = mode; q.depth-- }()
+	q.pull = pullAny
+	q.depth++
+	c, f := s.Cores[0], &from{}
+	star, err := q.addFrom(f, c.From[0])
+	if err != nil {
+		return nil, err
+	}
+	f.star = star
+	scope := q.scope(f.srcs)
+	outs, err := q.items(c, f, scope)
+	if err != nil {
+		return nil, err
+	}
+	out := *f.srcs[0]
+	out.name, out.view = alias, make([]viewColumn, len(outs))
+	names := make([]plan.OutputColumn, len(outs))
+	seen := map[int]bool{}
+	for i, o := range outs {
+		names[i] = plan.OutputColumn{Name: o.name, Type: o.expr.Type()}
+		out.view[i].of = o.expr
+		col, ok := o.expr.(*expr.Column)
+		if mode == pullPlain && (!ok || seen[col.Index]) || o.expr.Type() == types.Null {
+			return nil, nil
+		}
+		if ok {
+			seen[col.Index] = true
+		}
+	}
+	if names, err = renamed(names, columns, alias, pos); err != nil {
+		return nil, err
+	}
+	for i, n := range names {
+		out.view[i].name = n.Name
+	}
+	if c.Where != nil {
+		w, err := expr.CompileCondition(c.Where, scope)
+		if err != nil {
+			return nil, err
+		}
+		out.conds = append(slices.Clip(out.conds), expr.Conjuncts(expr.Fold(w, q.env.Loc))...)
+	}
+	return &out, nil
+}
+
+// column gives v over the joined row.
+func (s *source) column(v viewColumn, pos parser.Pos) expr.Expr {
+	x := moved(v.of, func(i int) int { return i + s.offset })
+	if c, ok := x.(*expr.Column); ok {
+		d := *c
+		d.Pos, d.Name = pos, v.name
+		return &d
+	}
+	return x
+}
