@@ -123,9 +123,7 @@ func (s *session) offer(c *completion, toks, all []parser.Token) {
 		c.add(s.settings()...)
 		return
 	case last == "." && len(toks) > 1:
-		if t := s.scope(all)[strings.ToLower(unquote(toks[len(toks)-2].Text))]; t != nil {
-			c.addColumns(t)
-		}
+		c.addColumns(s.scope(all)[strings.ToLower(unquote(toks[len(toks)-2].Text))])
 		return
 	}
 	switch last {
@@ -133,6 +131,11 @@ func (s *session) offer(c *completion, toks, all []parser.Token) {
 		if last != "DESC" || len(words) == 1 {
 			for _, t := range s.db.Tables() {
 				c.add(parser.QuoteName(t.Name))
+			}
+			if last == "FROM" || last == "JOIN" {
+				for _, name := range slices.Sorted(maps.Keys(s.withQueries(all, nil))) {
+					c.add(parser.QuoteName(name))
+				}
 			}
 			return
 		}
@@ -164,7 +167,7 @@ func (s *session) offer(c *completion, toks, all []parser.Token) {
 		for _, t := range s.db.Tables() {
 			c.add(parser.QuoteName(t.Name))
 			if words[0] == "SELECT" {
-				c.addColumns(t)
+				c.addColumns(relation{t.ColumnNames(), true})
 			}
 		}
 	}
@@ -174,48 +177,16 @@ func (s *session) offer(c *completion, toks, all []parser.Token) {
 var statementWords = []string{"SELECT", "WITH", "VALUES", "INSERT INTO", "UPSERT INTO", "UPDATE", "DELETE FROM", "EXPLAIN",
 	"CREATE TABLE", "CREATE EXTERNAL TABLE", "DROP TABLE", "SHOW", "DESCRIBE", "SET", "COPY", "CHECK TABLE", "ANALYZE"}
 
-func (c *completion) addColumns(t *catalog.Table) {
-	for _, col := range t.Columns {
-		c.add(parser.QuoteName(col.Name))
+func (c *completion) addColumns(r relation) {
+	for _, name := range r.columns {
+		c.add(parser.QuoteName(name))
 	}
-	if c.word != "" {
+	if c.word != "" && r.stored {
 		c.add(catalog.KeyColumn, catalog.TimestampColumn)
 	}
 }
 
 func unquote(name string) string { return strings.ReplaceAll(strings.Trim(name, `"`), `""`, `"`) }
-
-// scope gives the tables that a statement names, by name and by alias in lower case.
-func (s *session) scope(toks []parser.Token) map[string]*catalog.Table {
-	out := map[string]*catalog.Table{}
-	toks = slices.DeleteFunc(slices.Clone(toks), func(t parser.Token) bool { return t.Kind == parser.CommentToken || t.Kind == parser.HintToken })
-	words := upper(toks)
-	list := false // in a FROM, where a comma is followed by another table
-	for i, w := range words {
-		switch w {
-		case "WHERE", "GROUP", "ORDER", "SET", "ON", ")", "(", "HAVING", "LIMIT":
-			list = false
-		}
-		introduces := w == "FROM" || w == "JOIN" || w == "INTO" || w == "UPDATE" || w == "," && list
-		if !introduces || i+1 == len(toks) {
-			continue
-		}
-		list = w == "FROM" || list
-		t, ok := s.db.Catalog().Table(unquote(toks[i+1].Text))
-		if !ok {
-			continue
-		}
-		out[strings.ToLower(t.Name)] = t
-		a := i + 2
-		if a < len(words) && words[a] == "AS" {
-			a++
-		}
-		if a < len(toks) && toks[a].Kind == parser.NameToken {
-			out[strings.ToLower(unquote(toks[a].Text))] = t
-		}
-	}
-	return out
-}
 
 // settings are the names that SET takes; SHOW ALL asks nobody.
 func (s *session) settings() []string {

@@ -45,6 +45,14 @@ func TestComplete(t *testing.T) {
 		{"", "SELECT dom|", "domain"}, // no table is named yet
 		{"", "SELECT REPL|", "REPLACE"},
 		{"", "SELECT * FROM files ORDER BY cr|", "create_time,create,cross,crc32"},
+		{"", "WITH mine AS (SELECT user_id, name AS title, upper(name) FROM files) SELECT ti| FROM mine", "title,time,timestamp,timezone"},
+		{"", "WITH mine AS (SELECT user_id FROM files) SELECT * FROM mi|", "mine"},
+		{"", "EXPLAIN WITH mine (ia, ib) AS (SELECT 1, 2), other AS (SELECT m.*, 1 AS ic FROM mine m) SELECT * FROM other o WHERE o.i|", "ia,ib,ic"},
+		{"", "SELECT d.| FROM (SELECT f.*, 1 AS one FROM files f) AS d", "user_id,create_time,file_id,name,category,one"},
+		{"", "WITH a AS (WITH b AS (SELECT 1 AS deep) SELECT * FROM b) SELECT a.| FROM a", "deep"},
+		{"", "WITH a AS (SELECT 1 AS deep), (|", ""},
+		{"", "SELECT x.| FROM (SELECT", ""},
+		{"", "EXPLAIN ANALYZE WITH a AS (SELECT 1 AS deep) SELECT a.|  FROM a", "deep"},
 		{"", "DELETE FROM |", "car_events..."},
 		{"", "UPDATE files SET |", "user_id,create_time,file_id,name,category"},
 		{"", "SET |", "analyze_rows,analyze_time,consistency..."},
@@ -79,6 +87,10 @@ func TestComplete(t *testing.T) {
 		}
 		if n > pos {
 			t.Errorf("%s%s: replaces %d characters of %d", c.query, c.line, n, pos)
+		}
+		for i := range len(c.line) { // what is not finished, and what lacks its beginning
+			s.complete(c.line[:i], i)
+			s.complete(c.line[i:], len(c.line)-i)
 		}
 	}
 	s.query = ""
