@@ -82,10 +82,20 @@ func (s *session) repl(ctx context.Context) int {
 	signal.Notify(idle, os.Interrupt)
 	defer signal.Stop(idle)
 	var typed strings.Builder // since the last statement ended
+	leaving := false          // ^C has just been typed where there was nothing to end
 	for {
 		line, err := ed.Line(prompt(s.query))
+		wanted := leaving
+		leaving = false
 		switch {
 		case errors.Is(err, lineedit.ErrInterrupt):
+			if s.query == "" && line == "" {
+				if wanted {
+					return exitOK
+				}
+				leaving = true
+				fmt.Fprintln(s.stdout, `(^C again, ^D or \q leave)`)
+			}
 			s.query = ""
 			typed.Reset()
 			continue

@@ -263,6 +263,20 @@ func TestREPLInterrupt(t *testing.T) {
 	}
 	x.enter("SELECT 7 AS alive;\r")
 	x.see("    7")
+	x.enter("\x03") // it ends nothing
+	x.see("(^C again, ^D or \\q leave)")
+	x.enter("SELECT\r")
+	x.see("  -> ")
+	x.enter("\x03") // it ends the statement: nothing is asked
+	x.see("hql> ")
+	x.enter("word\x03")
+	x.see("hql> ")
+	x.enter("\x03")
+	x.see("(^C again, ^D or \\q leave)")
+	x.enter("\x03")
+	if err := x.wait(); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestREPLPager(t *testing.T) {

@@ -36,12 +36,12 @@ func New(complete Completer) (*Editor, error) {
 	return &Editor{rl: rl, out: out}, nil
 }
 
-// Line reads a line.
+// Line reads a line; with ErrInterrupt it gives what was typed before ^C.
 func (e *Editor) Line(prompt string) (string, error) {
 	e.rl.SetPrompt(prompt)
 	line, err := e.rl.Readline()
 	if errors.Is(err, readline.ErrInterrupt) {
-		return "", ErrInterrupt
+		return line, ErrInterrupt
 	}
 	return line, err
 }
