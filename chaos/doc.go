@@ -6,6 +6,7 @@
 //	HQL_CHAOS=long                            the same as 30m
 //	HQL_SOAK=1h go test ./chaos -v -timeout 0 -run TestSoak    everything at random, with flat memory
 //	HQL_CHAOS_CONNECT=rpc                     reach the cluster without ZooKeeper, and give it a second master
+//	HQL_CHAOS_CONNECT=guarded                 the same with mutual TLS, Kerberos and sealed messages, of 2.6 or later
 //	HQL_HBASE_VERSION=2.6.4-hadoop3           of another version
 //	HQL_CHAOS_CLUSTER=DIR                     where cluster.sh and Chaos.java are
 //

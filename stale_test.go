@@ -1,0 +1,83 @@
+package hql_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tsuna/gohbase/hrpc"
+	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/store"
+)
+
+// staleServers answer reads of one table as replicas do.
+type staleServers struct {
+	*store.Store
+	table string
+}
+
+func (s staleServers) SendRPC(call hrpc.Call) (proto.Message, error) {
+	msg, err := s.Store.SendRPC(call)
+	if err != nil || string(call.Table()) != s.table {
+		return msg, err
+	}
+	switch m := msg.(type) {
+	case *pb.ScanResponse:
+		m.Stale = proto.Bool(true)
+	case *pb.GetResponse:
+		m.Result.Stale = proto.Bool(true)
+	case *pb.MultiResponse:
+		for _, region := range m.RegionActionResult {
+			for _, one := range region.ResultOrException {
+				if one.Result != nil {
+					one.Result.Stale = proto.Bool(true)
+				}
+			}
+		}
+	}
+	return msg, nil
+}
+
+// EXPLAIN ANALYZE tells how many rows may be stale, of each way to read, and says nothing of it where none is.
+func TestStaleRowsAreTold(t *testing.T) {
+	s, err := store.Open(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	db, err := hql.New(staleServers{s, "old"}, s.Admin(), nil, hql.WithWrites(true), hql.WithFullScan(hql.FullScanAllow))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, table := range []string{"old", "new"} {
+		if _, err := db.Exec(t.Context(), "CREATE TABLE "+table+" (id INT PRIMARY KEY, v STRING); INSERT INTO "+table+" VALUES (1, 'a'), (2, 'b'), (3, 'c')"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		from string
+		rows string
+	}{{"WHERE id = 2", "1 row"}, {"WHERE id IN (1, 3)", "2 rows"}, {"", "3 rows"}, {"WHERE id = 7", ""}} {
+		for _, table := range []string{"old", "new"} {
+			rows, err := db.Query(t.Context(), fmt.Sprintf("EXPLAIN ANALYZE SELECT v FROM %s %s", table, test.from))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var text strings.Builder
+			for r, err := range rows.All() {
+				if err != nil {
+					t.Fatal(err)
+				}
+				fmt.Fprintln(&text, r.Raw()[0])
+			}
+			want := test.rows + " of replicas, perhaps stale"
+			if told := table == "old" && test.rows != ""; told != strings.Contains(text.String(), want) || !told && strings.Contains(text.String(), "stale") {
+				t.Errorf("%s %s: not %q in\n%s", table, test.from, want, &text)
+			}
+		}
+	}
+}
