@@ -210,6 +210,36 @@ func TestCopyObjects(t *testing.T) {
 	}
 }
 
+// Lines whose values cannot be stored are told with their numbers, and the others are copied.
+func TestCopyRefusesLines(t *testing.T) {
+	for name, c := range map[string]struct{ tables, lines, want, copied string }{
+		"a name that its look-up table cannot hold": {
+			"CREATE TABLE names (name STRING, id BIGINT) ROW KEY (name AS TEXT(2)); CREATE TABLE t (host STRING, v INT) ROW KEY (LOOKUP(names.id, host) AS INT64)",
+			`{"host":"ab","v":1}` + "\n" + `{"host":"abc","v":2}` + "\n" + `{"host":"cd","v":3}`, "line 2: ", "ab|1\ncd|3"},
+		"JSON that stands as its text, which is none": {
+			"CREATE TABLE t (id INT, j JSON) ROW KEY (id AS INT32)",
+			`{"id":1,"j":{"$json":5}}` + "\n" + `{"id":2,"j":{"$json":" 5"}}`, "line 1: ", "2| 5"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, client := newStore(t)
+			w := newWorld(t, client, Config{FullScan: AllowFullScan})
+			w.run(c.tables)
+			file := filepath.Join(t.TempDir(), "f.jsonl")
+			if err := os.WriteFile(file, []byte(c.lines), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, warnings, err := w.try("COPY t FROM '" + file + "'")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(warnings) == 0 || !strings.Contains(warnings[0], c.want) {
+				t.Errorf("warnings %q, want %q", warnings, c.want)
+			}
+			w.expect(c.copied, "SELECT * FROM t ORDER BY 1")
+		})
+	}
+}
+
 // What csv of others looks like.
 func TestCopyCSV(t *testing.T) {
 	_, c := newStore(t)

@@ -234,6 +234,22 @@ func TestRefusedWrites(t *testing.T) {
 	w.expect("a|1|1", "SELECT s, a, v FROM t WHERE s = 'a'")
 }
 
+// A read-only connection may describe a table for itself, and forget it again.
+func TestExternalTableOfReadOnlyConnection(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{})
+	w.run("CREATE TABLE t (k STRING, v INT) ROW KEY (k AS TEXT); INSERT INTO t VALUES ('a', 1)")
+	w.run("CREATE EXTERNAL TABLE kept (k STRING, v INT) STORED IN 't' ROW KEY (k AS TEXT)")
+	ro := newWorld(t, ReadOnly(c), Config{})
+	ro.expect("1", "SELECT v FROM kept WHERE k = 'a'")
+	ro.run("DROP TABLE kept")
+	w.expect("1", "SELECT v FROM kept WHERE k = 'a'")
+	ro.run("CREATE EXTERNAL TABLE e (k STRING, v INT) STORED IN 't' ROW KEY (k AS TEXT)")
+	ro.expect("1", "SELECT v FROM e WHERE k = 'a'")
+	ro.run("DROP TABLE e")
+	ro.refused("unknown table", "SELECT v FROM e WHERE k = 'a'")
+}
+
 func TestFullScanGuard(t *testing.T) {
 	cfg := noPushdown()
 	cfg.FullScan = DenyFullScan

@@ -126,3 +126,34 @@ func checkOpenTSDB(t *testing.T, c hbase.Client) {
 func hourValue(ts string) string {
 	return "SELECT value FROM tsdb WHERE metric = 'sys.cpu' AND ts = TIMESTAMP '" + ts + "'"
 }
+
+// unreadable gives no rows of one table.
+type unreadable struct {
+	hbase.Client
+	table string
+}
+
+func (u unreadable) Get(ctx context.Context, table string, keys [][]byte, o *hbase.ReadOptions) ([]hbase.Row, error) {
+	if table == u.table {
+		return nil, errCall
+	}
+	return u.Client.Get(ctx, table, keys, o)
+}
+
+// A point is not written beside those of its row that could not be read: one of its moment would stay.
+func TestPointBesideUnreadableRow(t *testing.T) {
+	_, c := newStore(t)
+	const table = "CREATE EXTERNAL TABLE tsdb (metric STRING, ts TIMESTAMP, tags BYTES, value DOUBLE FROM t:[OPENTSDB_QUALIFIER(ts)] AS OPENTSDB_VALUE) STORED IN 'points' " +
+		"ROW KEY (metric AS TEXT(3), DATE_BIN('1 hour', ts) AS EPOCH32, tags AS BYTES)"
+	if err := c.CreateTable(t.Context(), "points", []hbase.Family{{Name: "t"}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, c, Config{})
+	w.run(table)
+	w.run("INSERT INTO tsdb VALUES ('cpu', TIMESTAMP '2026-01-01 00:00:01', X'', 1)")
+	broken := newWorld(t, unreadable{c, "points"}, Config{})
+	if _, _, err := broken.try("INSERT INTO tsdb VALUES ('cpu', TIMESTAMP '2026-01-01 00:00:01', X'', 2)"); err == nil {
+		t.Error("written")
+	}
+	w.expect("1", "SELECT value FROM tsdb WHERE metric = 'cpu' AND ts = TIMESTAMP '2026-01-01 00:00:01' AND tags = X''")
+}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -139,6 +140,27 @@ func TestRefusedConnection(t *testing.T) {
 		cancel()
 		if err == nil || !strings.Contains(err.Error(), test.want) || errors.Is(err, ErrUnreachable) != (test.want != "did not answer") {
 			t.Errorf("%q: %v", test.first, err)
+		}
+	}
+}
+
+// An answer that is cut off, or that ends in something else, tells no refusal.
+func TestRefusalOf(t *testing.T) {
+	head, err := proto.Marshal(&pb.ResponseHeader{CallId: proto.Uint32(math.MaxUint32), Exception: &pb.ExceptionResponse{
+		ExceptionClassName: proto.String("x.Denied"), StackTrace: proto.String("x.Denied: not you")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := func(head []byte) []byte {
+		return slices.Concat(make([]byte, 4), binary.AppendUvarint(nil, uint64(len(head))), head)
+	}
+	whole := answer(head)
+	if err := refusalOf(whole); err == nil || !strings.Contains(err.Error(), "Denied: not you") {
+		t.Error(err)
+	}
+	for _, b := range [][]byte{nil, whole[:3], whole[:len(whole)-1], answer(append(head, 0xff))} {
+		if err := refusalOf(b); err != nil {
+			t.Errorf("%q: %v", b, err)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -339,6 +340,48 @@ func TestRefusedAfterLostAnswer(t *testing.T) {
 		if !errors.As(err, &batch) || len(batch.Failed)+len(batch.Unknown) != 1 || len(batch.Failed) == 1 != c.refused {
 			t.Errorf("%d answers lost, %s: %v", c.lost, c.exception, err)
 		}
+	}
+}
+
+// fullRegion refuses each write for a while, within an answer.
+type fullRegion struct{ gohbase.Client }
+
+func (b fullRegion) SendRPC(c hrpc.Call) (proto.Message, error) {
+	if c.Name() != "Multi" {
+		return b.Client.(gohbase.RPCClient).SendRPC(c)
+	}
+	const class = "org.apache.hadoop.hbase.RegionTooBusyException"
+	return &pb.MultiResponse{RegionActionResult: []*pb.RegionActionResult{{ResultOrException: []*pb.ResultOrException{
+		{Index: proto.Uint32(0), Exception: &pb.NameBytesPair{Name: proto.String(class), Value: []byte(class + ": full")}}}}}}, nil
+}
+
+// A write that its region refuses until the time is over says what the region said.
+func TestWriteToABusyRegion(t *testing.T) {
+	s, err := store.Open(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	cl := New(s, s.Admin()).(*client)
+	if err := cl.CreateTable(t.Context(), "t", []Family{{Name: "f"}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	cl.rpc = fullRegion{s}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if err := cl.Mutate(ctx, "t", []Mutation{put("k", 1, "f:a=1")}); err == nil || !strings.Contains(err.Error(), "RegionTooBusyException") {
+		t.Error(err)
+	}
+}
+
+// Regions that nobody told of are an error, and not none.
+func TestRegionsUnanswered(t *testing.T) {
+	cl, broken := stuckClient(t, time.Minute)
+	defer broken.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if rs, err := cl.Regions(ctx, "t"); err == nil || errors.Is(err, ErrNoTable) {
+		t.Errorf("%v, %v", rs, err)
 	}
 }
 

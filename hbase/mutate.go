@@ -124,6 +124,9 @@ func (c *client) Mutate(ctx context.Context, table string, ms []Mutation) error 
 		if round > 0 {
 			c.stats.retries.Add(1)
 			err := b.wait(ctx)
+			if err != nil && !errors.Is(last, context.DeadlineExceeded) {
+				err = fmt.Errorf("%w, while it was tried again after: %v", err, last)
+			}
 			if err == nil && (round == maxMultiRounds || errors.Is(last, context.DeadlineExceeded)) {
 				err = last
 			}
