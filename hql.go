@@ -191,6 +191,9 @@ func (db *DB) explain(ctx context.Context, s parser.Statement, sql string, args 
 // Tables lists the tables that the catalog knows, by name. They do not change.
 func (db *DB) Tables() []*catalog.Table { return db.engine.Catalog().Tables() }
 
+// Views lists the views by name.
+func (db *DB) Views() []*catalog.View { return db.engine.Catalog().Views() }
+
 // Catalog is the DB's catalog.
 func (db *DB) Catalog() *catalog.Catalog { return db.engine.Catalog() }
 

@@ -175,6 +175,10 @@ func operation(s parser.Statement) string {
 		return "CREATE TABLE"
 	case *parser.DropTable:
 		return "DROP TABLE"
+	case *parser.CreateView:
+		return "CREATE VIEW"
+	case *parser.DropView:
+		return "DROP VIEW"
 	case *parser.Show:
 		return "SHOW"
 	case *parser.Explain:

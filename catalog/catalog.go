@@ -21,8 +21,15 @@ const (
 type Catalog struct {
 	mu     sync.RWMutex
 	tables map[string]*Table // by folded name
+	views  map[string]*View  // by folded name, none of which is a table's
 	funcs  *expr.Registry
 	encs   []*EncodingType // those that were registered
+}
+
+// View is a query under a name.
+type View struct {
+	Name string
+	Def  *parser.CreateView
 }
 
 // Table is a logical table.

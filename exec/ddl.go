@@ -35,6 +35,9 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 		}
 		return nil, parser.Errorf(s.NamePos, "table %q exists already", s.Name)
 	}
+	if v, ok := cat.View(s.Name); ok {
+		return nil, parser.Errorf(s.NamePos, "view %q exists already", v.Name)
+	}
 	t, err := cat.Build(s)
 	if err != nil {
 		return nil, err
@@ -237,11 +240,17 @@ func (r *run) dropTable(ctx context.Context, s *parser.DropTable) (*Rows, error)
 	if err := r.engine.reload(ctx); err != nil {
 		return nil, err
 	}
+	if v, ok := r.engine.catalog.View(s.Name); ok {
+		return nil, parser.Errorf(s.NamePos, "%s is a view, not a table", v.Name).WithHint("DROP VIEW drops it")
+	}
 	t, err := r.tableNamed(s.Name, s.NamePos)
 	if err != nil {
 		if s.IfExists {
 			return r.done(-1), nil
 		}
+		return nil, err
+	}
+	if err := r.unread("table", t.Name, s.NamePos); err != nil {
 		return nil, err
 	}
 	for _, o := range r.engine.catalog.Tables() {

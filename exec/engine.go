@@ -254,6 +254,10 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 		return r.createTable(ctx, s)
 	case *parser.DropTable:
 		return r.dropTable(ctx, s)
+	case *parser.CreateView:
+		return r.createView(ctx, s)
+	case *parser.DropView:
+		return r.dropView(ctx, s)
 	case *parser.Show:
 		return r.show(ctx, s)
 	case *parser.Explain:

@@ -23,6 +23,9 @@ func (r *run) show(ctx context.Context, s *parser.Show) (*Rows, error) {
 	case parser.ShowSettings:
 		return r.showSettings(s)
 	}
+	if v, ok := r.engine.catalog.View(s.Name); ok && (s.Kind == parser.ShowCreateTable || s.Kind == parser.ShowColumns) {
+		return r.showView(s, v)
+	}
 	t, err := r.tableNamed(s.Name, s.NamePos)
 	if err != nil {
 		return nil, err
@@ -62,6 +65,9 @@ func (r *run) showTables() *Rows {
 			layouts = append(layouts, "("+sources(l.Key)+")")
 		}
 		rows = append(rows, []string{t.Name, kind, stored(t.Layouts[0]), strings.Join(layouts, " ")})
+	}
+	for _, v := range r.engine.catalog.Views() {
+		rows = append(rows, []string{v.Name, "view", "", ""})
 	}
 	return r.table(textColumns("table", "kind", "stored in", "row key"), textRows(rows...))
 }

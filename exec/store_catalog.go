@@ -215,13 +215,12 @@ func (e *Engine) takeOver(defs map[string]string, warn func(string)) {
 		if ours && was == defs[key] {
 			continue
 		}
-		if _, ok := e.catalog.Table(key); ok && !ours {
+		_, isTable := e.catalog.Table(key)
+		_, isView := e.catalog.View(key)
+		if (isTable || isView) && !ours {
 			continue
 		}
-		t, err := e.definition(key, defs[key])
-		if err == nil {
-			e.catalog.Replace(t)
-		} else {
+		if err := e.define(key, defs[key]); err != nil {
 			e.catalog.Drop(key)
 			warn(err.Error())
 		}
@@ -234,9 +233,13 @@ func (e *Engine) takeOver(defs map[string]string, warn func(string)) {
 	}
 }
 
-// definition reads a row of the store's catalog.
-func (e *Engine) definition(key, sql string) (*catalog.Table, error) {
+// define adds what a row of the store's catalog defines.
+func (e *Engine) define(key, sql string) error {
 	s, err := parser.ParseStatement(sql)
+	if v, ok := s.(*parser.CreateView); ok && err == nil && strings.ToLower(v.Name) == key {
+		e.catalog.ReplaceView(&catalog.View{Name: v.Name, Def: v})
+		return nil
+	}
 	def, ok := s.(*parser.CreateTable)
 	if err == nil && !ok {
 		err = errors.New("it is another statement")
@@ -245,13 +248,14 @@ func (e *Engine) definition(key, sql string) (*catalog.Table, error) {
 		err = fmt.Errorf("it is table %s", def.Name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: row %q holds no CREATE TABLE statement: %v", catalogTable, key, err)
+		return fmt.Errorf("%s: row %q holds no CREATE TABLE statement: %v", catalogTable, key, err)
 	}
 	t, err := e.catalog.Build(def)
 	if err != nil {
-		return nil, fmt.Errorf("%s: table %s: %v", catalogTable, def.Name, err)
+		return fmt.Errorf("%s: table %s: %v", catalogTable, def.Name, err)
 	}
-	return t, nil
+	e.catalog.Replace(t)
+	return nil
 }
 
 // unchanged fails when one of the tables that a statement goes by was dropped or replaced since it began: what

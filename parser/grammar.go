@@ -14,6 +14,7 @@ type statementNode struct {
 	Update   *updateNode   `parser:"| @@"`
 	Delete   *deleteNode   `parser:"| @@"`
 	Explain  *explainNode  `parser:"| @@"`
+	View     *viewNode     `parser:"| @@"`
 	Create   *createNode   `parser:"| @@"`
 	Drop     *dropNode     `parser:"| @@"`
 	Show     *showNode     `parser:"| @@"`
@@ -169,7 +170,7 @@ type dropNode struct {
 type showNode struct {
 	Pos       lexer.Position
 	Tables    bool       `parser:"'SHOW' ( @'TABLES'"`
-	Create    *tableName `parser:"| 'CREATE' 'TABLE' @@"`
+	Create    *tableName `parser:"| 'CREATE' ( 'TABLE' | 'VIEW' ) @@"`
 	Splits    *tableName `parser:"| 'SPLITS' @@"`
 	Stats     *tableName `parser:"| 'STATISTICS' 'FOR'? @@"`
 	Functions bool       `parser:"| @'FUNCTIONS'"`

@@ -122,8 +122,8 @@ func (d *diagnosis) unsupported(i int) string {
 		return "names stand without quotes"
 	case i == 1 && before == "CREATE" && (word == "INDEX" || word == "UNIQUE"):
 		return "CREATE INDEX is not supported: INDEX (...) is part of CREATE TABLE"
-	case i == 1 && (before == "CREATE" || before == "DROP") && (word == "VIEW" || word == "MATERIALIZED" || word == "OR"):
-		return "views are not supported: WITH name AS (query) names a query in a statement"
+	case i == 1 && (before == "CREATE" || before == "DROP") && word == "MATERIALIZED":
+		return "views are not materialized: CREATE VIEW names a query, CREATE TABLE and INSERT INTO table query keep its rows"
 	case i == 1 && (before == "CREATE" || before == "DROP") && otherObjects[word]:
 		return before + " " + word + " is not supported: tables are all there is"
 	case d.verb == "WITH" && before == "RECURSIVE" && i == 2:

@@ -44,14 +44,14 @@ var keywordList = []keyword{
 	{"NATURAL", guarded}, {"NEXT", free}, {"NOT", reserved}, {"NOTNULL", guarded}, {"NULL", reserved}, {"NULLS", guarded},
 	{"OF", free}, {"OFFSET", reserved}, {"ON", reserved}, {"ONLY", free}, {"OR", reserved},
 	{"ORDER", reserved}, {"OUTER", guarded}, {"OVER", guarded}, {"PARTITION", free}, {"POSITION", free}, {"PRECEDING", free}, {"PRECISION", free}, {"PRIMARY", free},
-	{"RANGE", free}, {"REPAIR", free}, {"RETURNING", guarded}, {"RIGHT", guarded}, {"ROLLUP", free}, {"ROW", free}, {"ROWS", free}, {"SALT", free},
+	{"RANGE", free}, {"REPAIR", free}, {"REPLACE", free}, {"RETURNING", guarded}, {"RIGHT", guarded}, {"ROLLUP", free}, {"ROW", free}, {"ROWS", free}, {"SALT", free},
 	{"SAMPLE", free}, {"SCAN", free}, {"SELECT", reserved}, {"SET", guarded}, {"SETS", free}, {"SHOW", free},
 	{"SIMILAR", guarded}, {"SKIP", free}, {"SOME", free}, {"SPLIT", free}, {"SPLITS", free}, {"STATISTICS", free}, {"STDIN", free},
 	{"STDOUT", free}, {"STORED", free}, {"SUBSTR", free}, {"SUBSTRING", free}, {"SYMMETRIC", reserved}, {"SYSTEM_TIME", free},
 	{"TABLE", free}, {"TABLES", free}, {"TEXT", free}, {"THEN", reserved}, {"TIME", free},
 	{"TIMESTAMP", free}, {"TO", guarded}, {"TRAILING", free}, {"TRIM", free}, {"TRUE", reserved},
 	{"UNBOUNDED", free}, {"UNIFORM", free}, {"UNION", reserved}, {"UNKNOWN", free}, {"UPDATE", free}, {"UPSERT", free},
-	{"USING", reserved}, {"VALUES", reserved}, {"VARYING", free}, {"WHEN", reserved}, {"WHERE", reserved},
+	{"USING", reserved}, {"VALUES", reserved}, {"VARYING", free}, {"VIEW", free}, {"WHEN", reserved}, {"WHERE", reserved},
 	{"WINDOW", guarded}, {"WITH", reserved}, {"WITHIN", guarded}, {"WITHOUT", free}, {"ZONE", free},
 }
 

@@ -97,6 +97,8 @@ func (l *lowerer) statement(n *statementNode) (Statement, error) {
 		return l.delete(n.Delete), nil
 	case n.Explain != nil:
 		return statement(l.explain(n.Explain))
+	case n.View != nil:
+		return l.view(n.View)
 	case n.Create != nil:
 		return statement(l.create(n.Create))
 	case n.Drop != nil:

@@ -92,7 +92,9 @@ func Inspect(n Node, visit func(Node) bool) {
 		Inspect(n.Value, visit)
 	case *Copy:
 		w.sub(n.Query)
-	case *CreateTable, *DropTable, *Show, *CheckTable, *Analyze:
+	case *CreateView:
+		w.sub(n.Query)
+	case *CreateTable, *DropTable, *DropView, *Show, *CheckTable, *Analyze:
 	case *TableName:
 		if n.SystemTime != nil {
 			w.exprs(n.SystemTime.From, n.SystemTime.To)

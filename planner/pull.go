@@ -65,6 +65,9 @@ func (q *query) picks(s *parser.Select, ctes []parser.CTE, depth int) bool {
 		if i := cteIndex(ctes, t.Name); i >= 0 {
 			return q.picks(ctes[i].Query, ctes[:i], depth+1)
 		}
+		if v, ok := q.env.Catalog.View(t.Name); ok {
+			return t.SystemTime == nil && q.picks(v.Def.Query, nil, depth+1)
+		}
 		_, ok := q.env.Catalog.Table(t.Name)
 		return ok
 	}

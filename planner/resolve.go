@@ -194,8 +194,14 @@ func (q *query) named(t *parser.TableName) (*source, error) {
 	alias := cmp.Or(t.Alias, t.Name)
 	if i := cteIndex(q.ctes, t.Name); i >= 0 {
 		c := q.ctes[i]
-		inner := &query{env: q.env, ctes: slices.Clone(q.ctes[:i]), depth: q.depth, plan: q.plan, outer: q.outer, few: q.few, pull: q.pull} // a CTE sees those before it
+		if t.SystemTime != nil {
+			return nil, parser.Errorf(t.SystemTime.Pos, "FOR SYSTEM_TIME stands behind tables: %s is a query", t.Name)
+		}
+		inner := &query{env: q.env, ctes: slices.Clone(q.ctes[:i]), depth: q.depth, plan: q.plan, outer: q.outer, few: q.few, pull: q.pull, views: q.views} // a CTE sees those before it
 		return inner.derived(c.Query, alias, c.Columns, c.Name, c.Pos)
+	}
+	if v, ok := q.env.Catalog.View(t.Name); ok {
+		return q.viewSource(v, t, alias)
 	}
 	table, err := q.env.Catalog.TableAt(t.Name, t.Pos)
 	if err != nil {

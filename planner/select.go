@@ -128,6 +128,7 @@ type query struct {
 	layout    string
 	estimates *estimate.Estimator // of its steps; nil: none were wanted yet
 	pull      pulling             // of the FROM that is being read
+	views     []string            // that are being read, one in the other
 	// few is set where some rows of what is planned may suffice.
 	few bool
 	// sample numbers the value made up for sub-queries that are not run.

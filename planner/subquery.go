@@ -16,9 +16,9 @@ func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (
 	sub := &plan.Subplan{Select: s, Closed: true, Text: node.Text}
 	srcs = frozen(srcs)
 	run := limited(s, node.Kind)
-	ctes, depth := slices.Clone(q.ctes), q.depth
+	ctes, depth, views := slices.Clone(q.ctes), q.depth, q.views
 	planFor := func(outer func(c *expr.Column) types.Value) (*plan.Plan, error) {
-		in := &query{env: q.env, ctes: ctes, depth: depth, plan: &plan.Plan{}}
+		in := &query{env: q.env, ctes: ctes, depth: depth, plan: &plan.Plan{}, views: views}
 		in.outer = func(ref *parser.ColumnRef) (expr.Expr, error) {
 			x, err := q.column(ref, srcs)
 			if err != nil || x == nil {

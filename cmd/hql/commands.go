@@ -33,6 +33,7 @@ func commands() []command {
 		{`\d+`, "TABLE", "the same with families, regions, the qualifiers in use and statistics", paged((*session).describeMore)},
 		{`\sample`, "TABLE [ROWS]", "stored keys beside what they are read as", paged((*session).showSample)},
 		{`\dt`, "", "tables", func(s *session, ctx context.Context, _ string) error { return s.tables(ctx) }},
+		{`\dv`, "", "views, each with its query", func(s *session, _ context.Context, _ string) error { return s.views() }},
 		{`\infer`, "TABLE [FILE]", "propose a definition for an HBase table, for \\g, \\e or a catalog file", (*session).infer},
 		{`\df`, "[NAME]", "functions", paged((*session).functions)},
 		{`\x`, "[on | off | auto]", "one column a line; auto: only what is wider than the screen", (*session).setVertical},

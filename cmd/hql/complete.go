@@ -127,6 +127,15 @@ func (s *session) offer(c *completion, toks, all []parser.Token) {
 		return
 	}
 	switch last {
+	case "FROM", "JOIN", "VIEW":
+		for _, v := range s.db.Views() {
+			c.add(parser.QuoteName(v.Name))
+		}
+		if last == "VIEW" {
+			return
+		}
+	}
+	switch last {
 	case "FROM", "JOIN", "INTO", "UPDATE", "TABLE", "DESCRIBE", "DESC", "COPY", "SPLITS", "STATISTICS", "ANALYZE":
 		if last != "DESC" || len(words) == 1 {
 			for _, t := range s.db.Tables() {

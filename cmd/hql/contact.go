@@ -63,6 +63,18 @@ func (s *session) tables(ctx context.Context) error {
 	return nil
 }
 
+// views is \dv.
+func (s *session) views() error {
+	views := s.db.Views()
+	for _, v := range views {
+		fmt.Fprintln(s.stdout, printable(v.Def.String())+";")
+	}
+	if len(views) == 0 {
+		fmt.Fprintln(s.stdout, "no views: CREATE VIEW name AS SELECT ... makes one")
+	}
+	return nil
+}
+
 func (s *session) noteUndescribed(names []string) {
 	if len(names) == 0 {
 		return

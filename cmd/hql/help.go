@@ -50,7 +50,12 @@ other connections go by a change from their next statement on`},
 	{"DROP TABLE", `DROP TABLE [IF EXISTS] table
 of an EXTERNAL table only the definition is dropped, and of others the HBase tables that CREATE TABLE made;
 a look-up table is not dropped while the keys of another table hold its numbers`},
-	{"SHOW", `SHOW TABLES | CREATE TABLE table | SPLITS table | STATISTICS table | FUNCTIONS | ALL | setting`},
+	{"CREATE VIEW", `CREATE [OR REPLACE] VIEW [IF NOT EXISTS] name [(column, ...)] AS query
+a query under a name, used like a table that is not written. It is planned as part of the statement that reads it:
+conditions on it bind the keys of its tables. What * stands for is what its tables have then. Views are kept where
+the definitions of tables are`},
+	{"DROP VIEW", `DROP VIEW [IF EXISTS] view`},
+	{"SHOW", `SHOW TABLES | CREATE TABLE table | CREATE VIEW view | SPLITS table | STATISTICS table | FUNCTIONS | ALL | setting`},
 	{"DESCRIBE", `DESCRIBE [TABLE] table`},
 	{"SET", `SET setting = value | DEFAULT
 SET TIME ZONE zone

@@ -1,0 +1,197 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/warning"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
+)
+
+// createView runs CREATE VIEW: the query is planned, so that it is right, and kept in the store where tables are.
+func (r *run) createView(ctx context.Context, s *parser.CreateView) (*Rows, error) {
+	cat := r.engine.catalog
+	if err := r.engine.reload(ctx); err != nil {
+		return nil, err
+	}
+	if t, ok := cat.Table(s.Name); ok {
+		return nil, parser.Errorf(s.NamePos, "table %q exists already", t.Name)
+	}
+	old, exists := cat.View(s.Name)
+	switch {
+	case exists && s.IfNotExists:
+		return r.done(-1), nil
+	case exists && !s.Replace:
+		return nil, parser.Errorf(s.NamePos, "view %q exists already", old.Name).WithHint("CREATE OR REPLACE VIEW defines it anew")
+	case exists && r.reads(s.Query, s.Name, nil):
+		return nil, parser.Errorf(s.NamePos, "view %q would read itself", s.Name)
+	case s.Query.AllowFullScan:
+		return nil, parser.Errorf(s.Query.Pos, "a view takes no ALLOW FULL SCAN: the statement that reads it does")
+	}
+	if p := firstParam(s.Query); p != nil {
+		return nil, parser.Errorf(p.Pos, "a view takes no arguments")
+	}
+	p, err := r.env.Select(s.Query)
+	if err != nil {
+		return nil, err
+	}
+	if err := viewColumns(s, p.Columns); err != nil {
+		return nil, err
+	}
+	def := *s
+	def.Replace, def.IfNotExists = false, false
+	v := &catalog.View{Name: s.Name, Def: &def}
+	err = r.saveView(ctx, v, exists)
+	if errors.Is(err, ErrReadOnly) {
+		r.Warn.Add(warning.ReadOnly, fmt.Sprintf("the connection is read-only: %s is known until it ends", v.Name))
+		cat.ReplaceView(v)
+		return r.done(-1), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.done(-1), r.engine.reload(ctx)
+}
+
+// viewColumns is the error of columns that cannot be told apart.
+func viewColumns(s *parser.CreateView, cols []plan.OutputColumn) error {
+	if len(s.Columns) > len(cols) {
+		return parser.Errorf(s.NamePos, "%s has %d columns, not %d", s.Name, len(cols), len(s.Columns))
+	}
+	seen := map[string]bool{}
+	for i, c := range cols {
+		name := c.Name
+		if i < len(s.Columns) {
+			name = s.Columns[i]
+		}
+		if name == "?column?" {
+			return parser.Errorf(s.Query.Pos, "column %d of view %s has no name", i+1, s.Name).WithHint("expression AS name gives it one")
+		}
+		if seen[strings.ToLower(name)] {
+			return parser.Errorf(s.Query.Pos, "view %s has two columns called %q", s.Name, name).WithHint("expression AS name gives one another name")
+		}
+		seen[strings.ToLower(name)] = true
+	}
+	return nil
+}
+
+func firstParam(s *parser.Select) (found *parser.Param) {
+	parser.Inspect(s, func(n parser.Node) bool {
+		if p, ok := n.(*parser.Param); ok && found == nil {
+			found = p
+		}
+		return found == nil
+	})
+	return found
+}
+
+// reads reports whether s, or a view that it reads but for those seen, reads what is called name.
+func (r *run) reads(s *parser.Select, name string, seen []string) bool {
+	found := false
+	parser.Inspect(s, func(n parser.Node) bool {
+		t, ok := n.(*parser.TableName)
+		if !ok || found {
+			return !found
+		}
+		if found = strings.EqualFold(t.Name, name); found {
+			return false
+		}
+		if v, ok := r.engine.catalog.View(t.Name); ok && !slices.Contains(seen, v.Name) {
+			seen = append(seen, v.Name)
+			found = r.reads(v.Def.Query, name, seen)
+		}
+		return !found
+	})
+	return found
+}
+
+// unread refuses to drop what is called name while a view reads it.
+func (r *run) unread(what, name string, at parser.Pos) error {
+	for _, v := range r.engine.catalog.Views() {
+		if !strings.EqualFold(v.Name, name) && r.reads(v.Def.Query, name, nil) {
+			return parser.Errorf(at, "%s %s is read by view %s", what, name, v.Name).WithHint("drop %s first", v.Name)
+		}
+	}
+	return nil
+}
+
+// saveView keeps the definition of v in the store, in the place of an earlier one where it exists.
+func (r *run) saveView(ctx context.Context, v *catalog.View, exists bool) error {
+	if err := r.ensureCatalogTable(ctx); err != nil {
+		return err
+	}
+	m := hbase.Mutation{Kind: hbase.Put, Key: catalogKey(v.Name), Timestamp: serverTime,
+		Cells: []hbase.Cell{{Family: []byte(catalogFamily), Qualifier: []byte(catalogQualifier), Value: []byte(v.Def.String())}}}
+	if exists {
+		if err := r.Client.Mutate(ctx, catalogTable, []hbase.Mutation{m}); err != nil {
+			return err
+		}
+		return r.countChange(ctx)
+	}
+	done, err := r.Client.PutIfAbsent(ctx, catalogTable, m)
+	if err == nil && !done {
+		err = parser.Errorf(v.Def.NamePos, "%q exists already", v.Name)
+	}
+	if err != nil {
+		return err
+	}
+	return r.countChange(ctx)
+}
+
+// dropView runs DROP VIEW.
+func (r *run) dropView(ctx context.Context, s *parser.DropView) (*Rows, error) {
+	if err := r.engine.reload(ctx); err != nil {
+		return nil, err
+	}
+	cat := r.engine.catalog
+	v, ok := cat.View(s.Name)
+	if !ok {
+		if _, ok := cat.Table(s.Name); ok {
+			return nil, parser.Errorf(s.NamePos, "%s is a table, not a view", s.Name).WithHint("DROP TABLE drops it, with its rows")
+		}
+		if s.IfExists {
+			return r.done(-1), nil
+		}
+		return nil, parser.Errorf(s.NamePos, "unknown view %q", s.Name).Of(catalog.ErrUnknownTable)
+	}
+	if err := r.unread("view", v.Name, s.NamePos); err != nil {
+		return nil, err
+	}
+	err := r.Client.Mutate(ctx, catalogTable, []hbase.Mutation{{Kind: hbase.DeleteRow, Key: catalogKey(v.Name), Timestamp: serverTime}})
+	if err == nil {
+		err = r.countChange(ctx)
+	}
+	if err != nil && !errors.Is(err, ErrReadOnly) && !errors.Is(err, hbase.ErrNoTable) {
+		return nil, err
+	}
+	cat.Drop(v.Name)
+	if err := r.engine.reload(ctx); err != nil {
+		return nil, err
+	}
+	return r.done(-1), r.engine.settle(ctx)
+}
+
+// showView is SHOW CREATE VIEW and DESCRIBE.
+func (r *run) showView(s *parser.Show, v *catalog.View) (*Rows, error) {
+	if s.Kind == parser.ShowCreateTable {
+		rows := r.table(textColumns("statement"), textRows([]string{v.Def.String() + ";\n"}))
+		rows.Document = true
+		return rows, nil
+	}
+	p, err := r.env.Select(&parser.Select{Pos: s.NamePos, Cores: []*parser.SelectCore{{Pos: s.NamePos, Items: []parser.SelectItem{{Pos: s.NamePos, Star: true}},
+		From: []parser.TableExpr{&parser.TableName{Pos: s.NamePos, Name: v.Name}}}}})
+	if err != nil {
+		return nil, err
+	}
+	var rows [][]string
+	for _, c := range p.Columns {
+		rows = append(rows, []string{c.Name, c.Type.String(), "yes", "view", ""})
+	}
+	return r.table(textColumns("column", "type", "null", "stored in", "encoding"), textRows(rows...)), nil
+}

@@ -1,0 +1,163 @@
+package parser
+
+import (
+	"reflect"
+
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// CreateView is CREATE [OR REPLACE] VIEW [IF NOT EXISTS] name [(columns)] AS query.
+type CreateView struct {
+	Pos         Pos
+	Replace     bool
+	IfNotExists bool
+	Name        string
+	NamePos     Pos
+	Columns     []string
+	Query       *Select
+}
+
+// DropView is DROP VIEW [IF EXISTS] name.
+type DropView struct {
+	Pos      Pos
+	IfExists bool
+	Name     string
+	NamePos  Pos
+}
+
+// Position is where the statement begins.
+func (s *CreateView) Position() Pos { return s.Pos }
+
+// Position is where the statement begins.
+func (s *DropView) Position() Pos { return s.Pos }
+func (*CreateView) statement()    {}
+func (*DropView) statement()      {}
+
+func (s *CreateView) String() string {
+	var p printer
+	p.put("CREATE ")
+	if s.Replace {
+		p.put("OR REPLACE ")
+	}
+	p.put("VIEW ")
+	if s.IfNotExists {
+		p.put("IF NOT EXISTS ")
+	}
+	p.put(QuoteName(s.Name))
+	if s.Columns != nil {
+		p.put(" (")
+		p.names(s.Columns)
+		p.put(")")
+	}
+	p.put(" AS ")
+	p.query(s.Query)
+	return p.Builder.String()
+}
+
+func (s *DropView) String() string {
+	if s.IfExists {
+		return "DROP VIEW IF EXISTS " + QuoteName(s.Name)
+	}
+	return "DROP VIEW " + QuoteName(s.Name)
+}
+
+// At gives the same query with all of it at pos: what is said of it points to where its view is named.
+func (s *Select) At(pos Pos) (*Select, error) {
+	again, err := ParseStatement(s.String())
+	if err != nil {
+		return nil, err
+	}
+	place(reflect.ValueOf(again), pos)
+	return again.(*Select), nil
+}
+
+// place sets every Pos under v.
+func place(v reflect.Value, pos Pos) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			place(v.Elem(), pos)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			place(v.Index(i), pos)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			place(v.Field(i), pos)
+		}
+	case reflect.Int:
+		if v.Type() == reflect.TypeFor[Pos]() {
+			v.SetInt(int64(pos))
+		}
+	}
+}
+
+// viewNode is CREATE VIEW or DROP VIEW, which begin as CREATE TABLE and DROP TABLE do.
+type viewNode struct {
+	create  *CreateView
+	drop    *DropView
+	query   *selectNode
+	columns []*columnIdent
+}
+
+// Parse implements participle.Parseable.
+func (n *viewNode) Parse(lex *lexer.PeekingLexer) (err error) {
+	start, name := pos(lex.Peek()), tableName{}
+	switch {
+	case accept(lex, "DROP", "VIEW"):
+		n.drop = &DropView{Pos: start, IfExists: wanted(lex, "IF", "EXISTS")}
+		if err = name.Parse(lex); err == participle.NextMatch {
+			err = unexpected(lex)
+		}
+		n.drop.Name, n.drop.NamePos = nameAt(&name)
+		return err
+	case accept(lex, "CREATE", "VIEW"):
+		n.create = &CreateView{Pos: start}
+	case accept(lex, "CREATE", "OR", "REPLACE", "VIEW"):
+		n.create = &CreateView{Pos: start, Replace: true}
+	default:
+		return participle.NextMatch
+	}
+	if n.create.IfNotExists = !n.create.Replace && wanted(lex, "IF", "NOT", "EXISTS"); name.Parse(lex) != nil {
+		return unexpected(lex)
+	}
+	n.create.Name, n.create.NamePos = nameAt(&name)
+	if wanted(lex, "(") {
+		for {
+			c := &columnIdent{}
+			if c.Parse(lex) != nil {
+				return unexpected(lex)
+			}
+			if n.columns = append(n.columns, c); !wanted(lex, ",") {
+				break
+			}
+		}
+		if !wanted(lex, ")") {
+			return unexpected(lex)
+		}
+	}
+	if !wanted(lex, "AS") {
+		return unexpected(lex)
+	}
+	n.query, err = read(selectParser, lex, participle.AllowTrailing(true))
+	return err
+}
+
+func nameAt(n *tableName) (string, Pos) {
+	if n.A == nil {
+		return "", NoPos
+	}
+	return n.name(), pos(n.A)
+}
+
+func (l *lowerer) view(n *viewNode) (Statement, error) {
+	if n.drop != nil {
+		return n.drop, nil
+	}
+	var err error
+	n.create.Columns = names(n.columns)
+	n.create.Query, err = l.query(n.query)
+	return n.create, err
+}
