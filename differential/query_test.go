@@ -52,11 +52,62 @@ func (g *gen) item(s *scope, depth int) string {
 		return "(VALUES " + strings.Join(rows, ", ") + ") AS " + alias + " (" + strings.Join(names(cols), ", ") + ")"
 	}
 	t := g.tables[g.IntN(len(g.tables))]
+	if depth > 0 && t.asOf == "" && g.odds(4) {
+		return g.picked(s, t, alias)
+	}
 	s.sources = append(s.sources, source{alias, t.columns, t})
 	if t.asOf != "" {
 		return dialect(t.Name, pastName(t)) + " AS " + alias + dialect(" FOR SYSTEM_TIME AS OF "+t.asOf, "")
 	}
 	return t.Name + " " + g.pick("", "AS ") + alias
+}
+
+// picked is a query that picks, computes and filters columns of t, now and then two of them, one in the other.
+func (g *gen) picked(s *scope, t *table, alias string) string {
+	plain := g.plain
+	g.plain = true
+	defer func() { g.plain = plain }()
+	from, inner := t.Name, source{g.newAlias(), t.columns, t}
+	for range 1 + g.IntN(2) {
+		own := &scope{sources: []source{inner}}
+		var items []string
+		var cols []column
+		for i, c := range inner.columns {
+			if g.odds(4) {
+				continue
+			}
+			name := c.name
+			if g.odds(3) {
+				name = fmt.Sprintf("p%d", i)
+			}
+			items, cols = append(items, inner.alias+"."+c.name+" AS "+name), append(cols, column{name: name, kind: c.kind, key: c.key})
+		}
+		for i := range g.IntN(3) {
+			k := g.comparable()
+			x := g.expr(own, k, 2)
+			items, cols = append(items, x+fmt.Sprintf(" AS e%d", i)), append(cols, column{name: fmt.Sprintf("e%d", i), kind: k})
+		}
+		if items == nil {
+			break
+		}
+		seen := map[string]bool{}
+		for i, c := range cols { // the outer query may have computed an e0 of its own
+			if seen[c.name] {
+				cols[i].name = fmt.Sprintf("u%d", i)
+				items[i] = strings.TrimSuffix(items[i], c.name) + cols[i].name
+			}
+			seen[cols[i].name] = true
+		}
+		where := ""
+		if g.odds(2) {
+			where = " WHERE " + g.condition(own, 1)
+		}
+		from = "(SELECT " + strings.Join(items, ", ") + " FROM " + from + " AS " + inner.alias + where + ")"
+		inner = source{g.newAlias(), cols, nil}
+	}
+	inner.alias = alias
+	s.sources = append(s.sources, inner)
+	return from + " AS " + alias
 }
 
 // on is the condition of a join: of columns of both sides mostly.
