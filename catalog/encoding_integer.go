@@ -147,7 +147,7 @@ func readUint(src []byte) (u uint64) {
 	return u
 }
 
-// checkInt reports whether n is no value of t.
+// checkInt is the error of an n that is no value of t.
 func checkInt(t types.Type, n int64) error {
 	if lo, hi := types.IntRange(t); n < lo || n > hi {
 		return fmt.Errorf("%d is no %s", n, t)

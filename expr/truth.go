@@ -453,8 +453,8 @@ func (c *Call) at(i int, v types.Value) (types.Value, error) {
 	return c.Func.Eval(&Env{}, args)
 }
 
-// extreme is where for the greatest of xs, when beyond takes the lower end off an interval, or for the least: it lies in an
-// interval where one of them does and none is beyond it.
+// extreme is where for the greatest of xs, when open takes the lower end off an interval, or for the least, when it takes the upper one:
+// it lies in an interval where one of them does and all lie in the opened one.
 func (f *finder) extreme(xs []Expr, out among, open func(types.Interval) types.Interval) among {
 	var found []among
 	for _, iv := range out.set {

@@ -432,7 +432,7 @@ func guessed(n plan.Node) float64 {
 	return unknown
 }
 
-// keyCondition reports whether the keys have the values of one of the rows.
+// keyCondition is the condition that the keys have the values of one of the rows.
 func keyCondition(keys []expr.Expr, rows [][]types.Value) expr.Expr {
 	if len(keys) == 1 {
 		in := &expr.In{Pos: keys[0].Position(), X: keys[0], List: make([]types.Value, len(rows))}

@@ -217,154 +217,218 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit pla
 		node, err = sorted(node, cols, orderBy, limit.Behind(offset), "a query in parentheses")
 		return cut(node, limit, offset), cols, err
 	}
+	b, err := q.block(c, orderBy)
+	if err != nil {
+		return nil, nil, err
+	}
+	node, err := q.extremes(c, b.from, b.groups.by, b.aggs.calls, b.conds, b.used, b.hints)
+	if err != nil {
+		return nil, nil, err
+	}
+	ordered := false
+	if node == nil {
+		if node, ordered, err = b.read(limit.Behind(offset)); err != nil {
+			return nil, nil, err
+		}
+		if b.grouped {
+			node = b.groups.over(node, ordered)
+		}
+	}
+	if b.grouped {
+		ordered = false
+		if err := b.afterGrouping(); err != nil {
+			return nil, nil, err
+		}
+		if b.having != nil {
+			node = &plan.Filter{Input: node, Cond: b.having}
+		}
+	}
+	if len(b.wins.calls) > 0 {
+		node = b.window(node, ordered)
+		ordered = false
+	}
+	return b.output(node, ordered, limit, offset)
+}
+
+// block is SELECT ... FROM ... WHERE ... GROUP BY ... HAVING with its ORDER BY, compiled. Its expressions are over the joined row of
+// its tables, then over the groups, then over these with the values of window functions.
+type block struct {
+	q       *query
+	core    *parser.SelectCore
+	from    *from
+	aggs    *aggregates
+	wins    *windows
+	outs    []output
+	conds   []expr.Expr     // of WHERE and of inner joins
+	on      []expr.Expr     // of DISTINCT ON; nil: none
+	terms   []plan.SortTerm // of ORDER BY; those of DISTINCT ON are the first
+	having  expr.Expr       // nil: none
+	grouped bool
+	groups  *grouping // by nothing, unless grouped
+	used    []bool    // by column of the joined row: it is read above the tables
+	hints   hints
+}
+
+// block compiles c.
+func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm) (*block, error) {
 	pull := q.pull
 	q.pull = pullAny
 	f, err := q.from(c.From)
 	if q.pull = pull; err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	aggs := &aggregates{q: q, srcs: f.srcs}
-	wins := &windows{aggs: aggs, named: c.Windows}
-	scope := wins.scope()
-	outs, err := q.items(c, f, scope)
-	if err != nil {
-		return nil, nil, err
+	b := &block{q: q, core: c, from: f, aggs: aggs, wins: &windows{aggs: aggs, named: c.Windows}, groups: &grouping{aggs: aggs}}
+	scope := b.wins.scope()
+	if b.outs, err = q.items(c, f, scope); err != nil {
+		return nil, err
 	}
-	var conds []expr.Expr
+	b.conds = slices.Clone(f.conds)
 	if c.Where != nil {
 		w, err := expr.CompileCondition(c.Where, q.scope(f.srcs))
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		conds = expr.Conjuncts(expr.Fold(w, q.env.Loc))
+		b.conds = append(b.conds, expr.Conjuncts(expr.Fold(w, q.env.Loc))...)
 	}
-	conds = append(slices.Clone(f.conds), conds...)
-	terms, err := q.orderTerms("ORDER BY", orderBy, outs, scope)
-	if err != nil {
-		return nil, nil, err
+	if b.terms, err = q.orderTerms("ORDER BY", orderBy, b.outs, scope); err != nil {
+		return nil, err
 	}
-	if err := wins.check(); err != nil {
-		return nil, nil, err
+	if err := b.wins.check(); err != nil {
+		return nil, err
 	}
-	var on []expr.Expr
 	if c.On != nil {
-		if on, err = q.distinctOn(c.On, outs, terms, scope); err != nil {
-			return nil, nil, err
+		if b.on, err = q.distinctOn(c.On, b.outs, b.terms, scope); err != nil {
+			return nil, err
 		}
-		terms = onFirst(on, terms)
+		b.terms = onFirst(b.on, b.terms)
 	}
-	var having expr.Expr
 	if c.Having != nil {
-		if having, err = expr.CompileCondition(c.Having, aggs.scope()); err != nil {
-			return nil, nil, err
+		if b.having, err = expr.CompileCondition(c.Having, aggs.scope()); err != nil {
+			return nil, err
 		}
 	}
-	grouped := len(c.GroupBy) > 0 || len(aggs.calls) > 0 || len(aggs.marks) > 0 || having != nil
-	used := usage(f.srcs, outs, terms, having, conds, f.on)
-	wins.exprs(func(e *expr.Expr) { mark(used, *e) })
-	groups := &grouping{aggs: aggs}
-	if grouped {
-		if groups, err = q.grouping(c, outs, aggs); err != nil {
-			return nil, nil, err
-		}
-		mark(used, groups.by...)
-		for _, a := range aggs.calls {
-			if a.Arg != nil {
-				mark(used, a.Arg)
-			}
-			mark(used, a.Args...)
-			if a.Filter != nil {
-				mark(used, a.Filter)
-			}
-			for _, t := range a.OrderBy {
-				mark(used, t.Expr)
-			}
+	if b.grouped = len(c.GroupBy) > 0 || len(aggs.calls) > 0 || len(aggs.marks) > 0 || b.having != nil; b.grouped {
+		if b.groups, err = q.grouping(c, b.outs, aggs); err != nil {
+			return nil, err
 		}
 	}
-	hints, err := readHints(c.Hints)
-	if err != nil {
-		return nil, nil, err
+	b.used = b.usage()
+	b.hints, err = readHints(c.Hints)
+	return b, err
+}
+
+// usage tells which columns of the joined row are read above the tables.
+func (b *block) usage() []bool {
+	used := make([]bool, b.from.width())
+	for _, o := range b.outs {
+		mark(used, o.expr)
 	}
-	plain := !grouped && !c.Distinct && len(wins.calls) == 0
-	want := accessOrder{}
-	if plain && len(f.srcs) == 1 {
-		if want.by = terms; on == nil {
-			want.limit = limit.Behind(offset)
-		}
-	} else if !grouped && len(wins.calls) > 0 && len(f.srcs) == 1 {
-		want.by = wins.calls[0].terms()
-	} else if grouped && groups.sets == nil && len(groups.by) > 0 && len(f.srcs) == 1 {
-		want.by, want.unmerged = groupOrder(groups.by), true
+	for _, t := range b.terms {
+		mark(used, t.Expr)
 	}
-	extremes, err := q.extremes(c, f, groups.by, aggs.calls, conds, used, hints)
-	if err != nil {
-		return nil, nil, err
+	if b.having != nil {
+		mark(used, b.having)
 	}
-	node, ordered := extremes, false
-	if extremes == nil {
-		if node, ordered, err = q.joined(f, conds, used, want, hints); err != nil {
-			return nil, nil, err
-		}
-		s, ok := node.(*plan.Scan)
-		switch {
-		case !ok || !grouped && len(wins.calls) > 0:
-		case anyOfSame(c, grouped, aggs.calls):
-			access.OneOfSame(s, used, groups.by, aggs.calls)
-		case on != nil && ordered && !grouped: // the first row of each
-			of := make([]bool, len(used))
-			mark(of, on...)
-			access.OneOfSame(s, of, nil, nil)
-		}
-	}
-	if grouped {
-		if extremes == nil {
-			node = groups.over(node, ordered)
-		}
-		ordered = false
-		for i := range outs {
-			if outs[i].expr, err = groups.after(outs[i].expr); err != nil {
-				return nil, nil, err
+	if len(b.from.srcs) > 1 {
+		mark(used, b.conds...)
+		for _, x := range b.from.on {
+			if x != nil {
+				mark(used, x)
 			}
 		}
-		for i := range terms {
-			if terms[i].Expr, err = groups.after(terms[i].Expr); err != nil {
-				return nil, nil, err
-			}
+	}
+	b.wins.exprs(func(e *expr.Expr) { mark(used, *e) })
+	mark(used, b.groups.by...)
+	for _, a := range b.aggs.calls {
+		if a.Arg != nil {
+			mark(used, a.Arg)
 		}
-		if having != nil {
-			if having, err = groups.after(having); err != nil {
-				return nil, nil, err
-			}
-			node = &plan.Filter{Input: node, Cond: having}
+		mark(used, a.Args...)
+		if a.Filter != nil {
+			mark(used, a.Filter)
+		}
+		for _, t := range a.OrderBy {
+			mark(used, t.Expr)
 		}
 	}
-	if len(wins.calls) > 0 {
-		if grouped {
-			wins.exprs(func(e *expr.Expr) {
-				if err == nil {
-					*e, err = groups.after(*e)
-				}
-			})
-			if err != nil {
-				return nil, nil, err
-			}
+	return used
+}
+
+// read reads the tables, the rows of one in an order that serves what follows. limit is of the result.
+func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered bool, err error) {
+	var want accessOrder
+	windowed := len(b.wins.calls) > 0
+	switch {
+	case len(b.from.srcs) != 1:
+	case b.grouped:
+		if b.groups.sets == nil && len(b.groups.by) > 0 {
+			want.by, want.unmerged = groupOrder(b.groups.by), true
 		}
-		var at []int
-		node, at = wins.over(node, ordered)
-		ordered = false
-		for i := range outs {
-			outs[i].expr = placed(outs[i].expr, at)
-		}
-		for i := range terms {
-			terms[i].Expr = placed(terms[i].Expr, at)
+	case windowed:
+		want.by = b.wins.calls[0].terms()
+	case !b.core.Distinct:
+		if want.by = b.terms; b.on == nil {
+			want.limit = limit
 		}
 	}
-	cols := make([]plan.OutputColumn, len(outs))
-	exprs := make([]expr.Expr, len(outs))
-	for i, o := range outs {
+	if node, ordered, err = b.q.joined(b.from, b.conds, b.used, want, b.hints); err != nil {
+		return nil, false, err
+	}
+	s, ok := node.(*plan.Scan)
+	switch {
+	case !ok || !b.grouped && windowed:
+	case anyOfSame(b.core, b.grouped, b.aggs.calls):
+		access.OneOfSame(s, b.used, b.groups.by, b.aggs.calls)
+	case b.on != nil && ordered && !b.grouped: // the first row of each
+		of := make([]bool, len(b.used))
+		mark(of, b.on...)
+		access.OneOfSame(s, of, nil, nil)
+	}
+	return node, ordered, nil
+}
+
+// afterGrouping rewrites what is over the tables' row to what is over the groups.
+func (b *block) afterGrouping() (err error) {
+	after := func(e *expr.Expr) {
+		if err == nil {
+			*e, err = b.groups.after(*e)
+		}
+	}
+	for i := range b.outs {
+		after(&b.outs[i].expr)
+	}
+	for i := range b.terms {
+		after(&b.terms[i].Expr)
+	}
+	if b.having != nil {
+		after(&b.having)
+	}
+	b.wins.exprs(after)
+	return err
+}
+
+// window computes the window functions over node's rows, which come in the order that read wanted if ordered is set.
+func (b *block) window(node plan.Node, ordered bool) plan.Node {
+	node, at := b.wins.over(node, ordered)
+	for i := range b.outs {
+		b.outs[i].expr = placed(b.outs[i].expr, at)
+	}
+	for i := range b.terms {
+		b.terms[i].Expr = placed(b.terms[i].Expr, at)
+	}
+	return node
+}
+
+// output makes the result of node's rows, which come in the order of terms if ordered is set.
+func (b *block) output(node plan.Node, ordered bool, limit plan.RowLimit, offset int64) (plan.Node, []plan.OutputColumn, error) {
+	cols := make([]plan.OutputColumn, len(b.outs))
+	exprs := make([]expr.Expr, len(b.outs))
+	for i, o := range b.outs {
 		cols[i], exprs[i] = plan.OutputColumn{Name: o.name, Type: o.expr.Type()}, o.expr
 	}
-	if c.Distinct {
+	terms := b.terms
+	if b.core.Distinct {
 		node = &plan.Distinct{Input: &plan.Project{Input: node, Exprs: exprs}}
 		for i, t := range terms {
 			at := slices.IndexFunc(exprs, func(x expr.Expr) bool { return expr.Same(x, t.Expr) })
@@ -378,14 +442,14 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit pla
 		}
 		return cut(node, limit, offset), cols, nil
 	}
-	if on != nil {
+	if b.on != nil {
 		if !ordered {
 			node = &plan.Sort{Input: node, By: terms}
 		}
-		for i := range on {
-			on[i] = terms[i].Expr // which say the same where the rows are now
+		for i := range b.on {
+			b.on[i] = terms[i].Expr // which say the same where the rows are now
 		}
-		node, ordered = &plan.DistinctOn{Input: node, By: on}, true
+		node, ordered = &plan.DistinctOn{Input: node, By: b.on}, true
 	}
 	if len(terms) > 0 && !ordered {
 		node = &plan.Sort{Input: node, By: terms, Limit: limit.Behind(offset)}
@@ -442,34 +506,6 @@ func sorted(n plan.Node, cols []plan.OutputColumn, orderBy []parser.OrderTerm, l
 		by = append(by, sortTerm(t, &expr.Column{Index: i, Name: cols[i].Name, Typ: cols[i].Type}))
 	}
 	return &plan.Sort{Input: n, By: by, Limit: limit}, nil
-}
-
-// usage tells which columns of the joined row are read above the tables.
-func usage(srcs []*source, outs []output, terms []plan.SortTerm, having expr.Expr, conds, on []expr.Expr) []bool {
-	n := 0
-	if len(srcs) > 0 {
-		last := srcs[len(srcs)-1]
-		n = last.offset + last.width()
-	}
-	used := make([]bool, n)
-	for _, o := range outs {
-		mark(used, o.expr)
-	}
-	for _, t := range terms {
-		mark(used, t.Expr)
-	}
-	if having != nil {
-		mark(used, having)
-	}
-	if len(srcs) > 1 {
-		mark(used, conds...)
-		for _, x := range on {
-			if x != nil {
-				mark(used, x)
-			}
-		}
-	}
-	return used
 }
 
 func mark(used []bool, es ...expr.Expr) {
