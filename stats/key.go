@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"sort"
+
+	"github.com/hql-db/hql/types"
 )
 
 // Range is a range of keys of an HBase table: [Start, Stop), an empty Stop being open.
@@ -48,7 +50,7 @@ func (k *Key) InRange(r Range) (rows float64, ok bool) {
 		prefix = min(prefix, s.Rows)
 	}
 	switch {
-	case bytes.Equal(r.Start, r.Prefix) && bytes.Equal(r.Stop, after(r.Prefix)):
+	case bytes.Equal(r.Start, r.Prefix) && bytes.Equal(r.Stop, types.PrefixEnd(r.Prefix)):
 		return prefix, true
 	case whole >= 2: // the pieces are finer than the prefix
 		return byBounds, true
@@ -56,18 +58,6 @@ func (k *Key) InRange(r Range) (rows float64, ok bool) {
 		return prefix * r.Tail, true
 	}
 	return min(prefix, byBounds), true
-}
-
-// after is the end of the keys that begin with prefix.
-func after(prefix []byte) []byte {
-	for n := len(prefix); n > 0; n-- {
-		if prefix[n-1] != 0xff {
-			b := bytes.Clone(prefix[:n])
-			b[n-1]++
-			return b
-		}
-	}
-	return nil
 }
 
 // rows gives the rows in [start, stop), and how many pieces lie in it as a whole.

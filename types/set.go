@@ -14,7 +14,7 @@ type Interval struct {
 	LoOpen, HiOpen bool  // the bound itself is outside
 }
 
-// Everything is the interval of all non-NULL values.
+// everything is the interval of all non-NULL values.
 var everything = Interval{}
 
 // Point is [v, v].
