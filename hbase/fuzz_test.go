@@ -59,6 +59,16 @@ func TestMixedRows(t *testing.T) {
 	}
 }
 
+// A znode as HBase writes it: behind the writer's name stands the message.
+func TestZnode(t *testing.T) {
+	const text = "\xff\x00\x00\x00\x0emaster:16000xyPBUF\x0a\x0c\x0a\x05host1\x10\x80\x7d\x18\x07"
+	for _, p := range []place{metaPlace, masterPlace} {
+		if s, err := parseZnode(p, []byte(text)); err != nil || address(s) != "host1:16000" || s.GetStartCode() != 7 {
+			t.Errorf("%s: %v, %v", p, s, err)
+		}
+	}
+}
+
 // A znode that is believed names a server, and gohbase is given the same.
 func FuzzMetaServer(f *testing.F) {
 	server := &pb.ServerName{HostName: new("rs1.example.com"), Port: new(uint32(16020)), StartCode: new(uint64(1))}

@@ -71,6 +71,8 @@ func TestPrefixOfShortRow(t *testing.T) {
 	w.put("ab1", 10, "f:n=1")
 	w.put("b", 10, "f:n=1")
 	w.want("rows", w.rows("", "", hrpc.Filters(one(hfilter.NewPrefixFilter([]byte("ab")), hfilter.NewPrefixFilter([]byte("zz"))))), "ab1")
+	two := scvf("f:n", hfilter.Equal, bin("2"), true, true)
+	w.want("rows by prefix or number", w.rows("", "", hrpc.Filters(one(hfilter.NewPrefixFilter([]byte("ab")), two))), "ab1")
 }
 
 func TestRowFilters(t *testing.T) {
