@@ -90,7 +90,7 @@ func (p *Composite) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte
 	end := start        // of what is not NULL
 	for i, part := range p.Parts {
 		if part.Literal != nil {
-			dst = append(dst, part.delimiter(null)...)
+			dst = append(dst, part.Delimiter(null)...)
 			if !p.MayLack(i) || part.Literal[0] != 0 && !null {
 				end = len(dst)
 			}
@@ -144,8 +144,8 @@ func (p *Composite) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte
 	return dst, nil
 }
 
-// delimiter gives the bytes of the literal p behind a part: behind a NULL 0x00, which stands before all values.
-func (p *Part) delimiter(null bool) []byte {
+// Delimiter gives the bytes of the literal p behind a part: behind a NULL 0x00, which stands before all values.
+func (p *Part) Delimiter(null bool) []byte {
 	if null {
 		return []byte{0}
 	}
@@ -245,7 +245,7 @@ func (p *Composite) Fields(src []byte) ([]Field, error) {
 			return out, nil
 		}
 		if part.Literal != nil {
-			d := part.delimiter(null)
+			d := part.Delimiter(null)
 			if !bytes.HasPrefix(rest, d) || null && i+1 == len(p.Parts) {
 				return out, &MalformedError{part.Source, "it is not there"}
 			}
@@ -300,7 +300,7 @@ func (p *Composite) split(src []byte, first int, vals []types.Value, ends, decid
 		}
 		if part.Literal != nil {
 			null := i > 0 && p.Parts[i-1].nullable && vals[i-1].IsNull()
-			d := part.delimiter(null)
+			d := part.Delimiter(null)
 			if !bytes.HasPrefix(rest, d) || null && i+1 == len(p.Parts) {
 				return &MalformedError{part.Source, "it is not there"}
 			}

@@ -18,6 +18,8 @@ import (
 // Boxes may hold more rows than the predicate is true for, never fewer.
 type box struct {
 	cols []types.Set // by column index; nil: unconstrained
+	// nulls are columns that are NULL; a set in cols holds no NULL.
+	nulls []int
 	// likes are patterns that a column matches and that its set does not express.
 	likes []*expr.Like
 }
@@ -31,7 +33,7 @@ const (
 )
 
 func (b box) clone() box {
-	return box{cols: slices.Clone(b.cols), likes: slices.Clone(b.likes)}
+	return box{cols: slices.Clone(b.cols), nulls: slices.Clone(b.nulls), likes: slices.Clone(b.likes)}
 }
 
 // narrow intersects column col with s and reports whether anything is left.
@@ -39,17 +41,30 @@ func (b *box) narrow(col int, s types.Set) bool {
 	if b.cols[col] != nil {
 		s = b.cols[col].Intersect(s)
 	}
-	if s.IsEmpty() {
+	if s.IsEmpty() || slices.Contains(b.nulls, col) {
 		return false
 	}
 	b.cols[col] = s
 	return true
 }
 
+// null makes column col NULL and reports whether anything is left.
+func (b *box) null(col int) bool {
+	if !slices.Contains(b.nulls, col) {
+		b.nulls = append(b.nulls, col)
+	}
+	return b.cols[col] == nil
+}
+
 // intersect adds o's constraints to b and reports whether anything is left.
 func (b *box) intersect(o box) bool {
 	for col, s := range o.cols {
 		if s != nil && !b.narrow(col, s) {
+			return false
+		}
+	}
+	for _, col := range o.nulls {
+		if !b.null(col) {
 			return false
 		}
 	}
@@ -123,7 +138,7 @@ func (x boxMaker) conjunction(terms []term) (boxes []box, capped bool) {
 // rulesOut reports whether the boxes of u leave values out and bind none: a <> 1 OR b <> 'x'.
 func rulesOut(u []box) bool {
 	return len(u) > 1 && !slices.ContainsFunc(u, func(b box) bool {
-		return len(b.likes) > 0 || slices.ContainsFunc(b.cols, func(s types.Set) bool {
+		return len(b.likes) > 0 || len(b.nulls) > 0 || slices.ContainsFunc(b.cols, func(s types.Set) bool {
 			return len(s) > 0 && (!s[0].Lo.IsNull() || !s[len(s)-1].Hi.IsNull())
 		})
 	})
@@ -147,6 +162,10 @@ func (x boxMaker) boxes(t term) (boxes []box, capped bool) {
 		if !b.narrow(t.col, t.set) {
 			return nil, false
 		}
+		return []box{b}, false
+	}
+	if t.null && t.set.IsEmpty() && t.col < len(x.table.Columns) {
+		b.null(t.col)
 		return []box{b}, false
 	}
 	switch e := t.means.(type) {

@@ -119,9 +119,11 @@ func named(es []expr.Expr) int {
 // path is one way through the parts: the bytes so far and the columns' sets, narrowed by the choices made.
 type path struct {
 	sets   facts
+	nulls  []int // columns that are NULL
 	likes  []*expr.Like
 	table  string
 	prefix []byte
+	null   bool // the part before is NULL
 	// loose is the number of bytes at the end of prefix that are delimiters which a key lacks where only NULLs follow.
 	loose  int
 	proven facts
@@ -157,7 +159,7 @@ func (b *path) prove(col int, s types.Set) {
 
 // walk adds the spans of the rows of b.
 func (w *spanBuilder) walk(b box) {
-	br := path{sets: facts{base: b.cols}, likes: b.likes}
+	br := path{sets: facts{base: b.cols}, nulls: b.nulls, likes: b.likes}
 	w.tables(br, w.layout.Stored.Parts)
 }
 
@@ -341,11 +343,16 @@ func (w *spanBuilder) key(br path, i int) bool {
 			br.begun++
 		}
 		if p.Literal != nil {
-			loose := br.loose
-			br = w.with(&br, p.Literal)
-			if w.layout.Key.MayLackDelimiter(i) {
-				br.loose = loose + len(p.Literal)
+			loose, literal, may := br.loose, p.Delimiter(br.null), w.layout.Key.MayLackDelimiter(i) || br.null && w.layout.Key.MayLack(i)
+			br = w.with(&br, literal)
+			if br.null = false; may {
+				br.loose = loose + len(literal)
 			}
+			continue
+		}
+		if p.Nullable() && slices.Contains(br.nulls, p.Columns[0]) {
+			w.use(i, plan.Bound, nil)
+			br.null, br.bound = true, i+1
 			continue
 		}
 		if p.IsFromRest() {
