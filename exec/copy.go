@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/exec/warning"
 	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
@@ -114,10 +115,12 @@ func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format string) (*Row
 		return nil, fmt.Errorf("COPY: %w", err)
 	}
 	defer f.Close()
-	stop := context.AfterFunc(ctx, func() { f.Close() }) // a pipe may give nothing for long
+	reading, cancel := context.WithCancel(ctx) // until something cannot be written
+	defer cancel()
+	stop := context.AfterFunc(reading, func() { f.Close() }) // a pipe may give nothing for long
 	defer stop()
-	in := &copier{run: r, table: t, named: s.Columns, pos: s.Pos}
-	from := endingReader{ctx, f}
+	in := &copier{run: r, table: t, named: s.Columns, pos: s.Pos, failed: cancel}
+	from := endingReader{reading, f}
 	if format == "jsonl" {
 		err = in.lines(ctx, from)
 	} else {
@@ -126,13 +129,16 @@ func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format string) (*Row
 	if err == nil {
 		err = in.flush(ctx)
 	}
+	if failed := in.wait(); failed != nil { // of lines before those that were read since
+		err = failed
+	}
 	if err != nil {
 		return r.partly(nil, err)
 	}
 	if in.rejected > 0 {
 		r.Warn.Add(warning.Line, fmt.Sprintf("%s not copied", words.Count(in.rejected, "line")))
 	}
-	return r.done(in.n), nil
+	return r.done(r.rec.written.Load()), nil
 }
 
 // endingReader reads until ctx ends, which is an error of its own and never the end of what is read.
@@ -155,9 +161,12 @@ type copier struct {
 	table    *catalog.Table
 	named    []parser.Name
 	pos      parser.Pos
-	in       *inserter
+	in       *inserter // writes a batch of rows while the next one is read: see flush
+	checker  *writer   // of the rows that are read meanwhile
+	rows     []pendingRow
+	writing  chan error // gets the end of the batch that is being written; nil: none is
+	failed   func()     // called when one could not be written
 	line     int
-	n        int64
 	rejected int64
 	take     func(place) // where set, rows are not written but their place in the primary layout is given to it
 }
@@ -177,7 +186,7 @@ func (c *copier) into(names []parser.Name) error {
 	if err != nil {
 		return err
 	}
-	c.in = c.inserter()
+	c.begin()
 	c.in.cols = cols
 	for _, col := range cols {
 		c.in.set[col.Index] = true
@@ -185,14 +194,15 @@ func (c *copier) into(names []parser.Name) error {
 	return nil
 }
 
-func (c *copier) inserter() *inserter {
-	return &inserter{run: c.run, w: c.run.newWriter(c.table), set: make([]bool, len(c.table.Columns))}
+func (c *copier) begin() {
+	c.in = &inserter{run: c.run, w: c.run.newWriter(c.table), set: make([]bool, len(c.table.Columns))}
+	c.checker = c.run.newWriter(c.table)
 }
 
 // add takes one row, if it can be stored. set tells the columns that its line names; nil: those of the file.
 func (c *copier) add(ctx context.Context, row []types.Value, set []bool) error {
 	if c.take != nil {
-		at, err := c.in.w.place(c.table.Layouts[0], row)
+		at, err := c.checker.place(c.table.Layouts[0], row)
 		if err != nil {
 			c.reject(err)
 			return nil
@@ -201,11 +211,11 @@ func (c *copier) add(ctx context.Context, row []types.Value, set []bool) error {
 		return nil
 	}
 	p := pendingRow{row: row, pos: c.pos, set: set}
-	if err := c.in.w.check(row, c.in.named(p), true); err != nil {
+	if err := c.checker.check(row, c.in.named(p), true); err != nil {
 		c.reject(err)
 		return nil
 	}
-	if err := c.run.allocate(ctx, c.in.w, []pendingRow{p}); err != nil {
+	if err := c.run.allocate(ctx, c.checker, []pendingRow{p}); err != nil {
 		var refused *parser.Error // a name that its look-up table cannot hold
 		if errors.As(err, &refused) {
 			c.reject(refused)
@@ -213,19 +223,41 @@ func (c *copier) add(ctx context.Context, row []types.Value, set []bool) error {
 		}
 		return err
 	}
-	c.in.rows = append(c.in.rows, p)
-	if len(c.in.rows) >= writeBatch {
+	c.rows = append(c.rows, p)
+	if len(c.rows) >= writeBatch {
 		return c.flush(ctx)
 	}
 	return nil
 }
 
+// flush begins to write the pending rows once those before them are written: what a statement writes later stands. It does not wait
+// for its end.
 func (c *copier) flush(ctx context.Context) error {
-	if c.in == nil {
+	if err := c.wait(); err != nil || c.in == nil {
+		return err
+	}
+	c.in.rows, c.rows = c.rows, make([]pendingRow, 0, len(c.rows))
+	c.writing = make(chan error, 1)
+	go func() {
+		err := scan.Safely(func() error { return c.in.flush(ctx) })
+		if err != nil {
+			c.failed()
+		}
+		c.writing <- err
+	}()
+	if len(c.table.LookupParts()) > 0 { // rows that are read draw numbers, too
+		return c.wait()
+	}
+	return nil
+}
+
+// wait waits until what flush began is written.
+func (c *copier) wait() error {
+	if c.writing == nil {
 		return nil
 	}
-	err := c.in.flush(ctx)
-	c.n = c.in.n
+	err := <-c.writing
+	c.writing = nil
 	return err
 }
 
@@ -322,7 +354,7 @@ func (c *copier) lines(ctx context.Context, f io.Reader) error {
 	if _, err := targetColumns(c.table, c.named, c.pos); err != nil {
 		return err
 	}
-	c.in = c.inserter()
+	c.begin()
 	sets := map[string]*objectColumns{}
 	br := copyInput(f)
 	for {

@@ -358,6 +358,95 @@ func TestCopyFromPipe(t *testing.T) {
 	}
 }
 
+// fullDisk is a client that writes nothing.
+type fullDisk struct {
+	hbase.Client
+	err error
+}
+
+func (f *fullDisk) Mutate(context.Context, string, []hbase.Mutation) error { return f.err }
+
+// COPY FROM a pipe that gives nothing more ends when what it gave cannot be written, although it is written while the pipe is read.
+func TestCopyFailsBeforeItsEnd(t *testing.T) {
+	_, c := newStore(t)
+	broken := &fullDisk{c, errors.New("the disk is full")}
+	w := newWorld(t, broken, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE t (id INT PRIMARY KEY)")
+	out, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	defer in.Close()
+	file := fmt.Sprintf("/dev/fd/%d", out.Fd())
+	if _, err := os.Stat(file); err != nil {
+		t.Skip(err)
+	}
+	text := "id\n"
+	for i := range writeBatch {
+		text += fmt.Sprintf("%d\n", i)
+	}
+	if _, err := in.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, _, err := w.try("COPY t FROM '" + file + "' WITH (FORMAT = csv)")
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if !errors.Is(err, broken.err) {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("it waits for the pipe")
+	}
+}
+
+// Of a file's lines of one key the last stands, however far before it the others are; lines that do not fit are counted by their numbers
+// while what stands before them is written.
+func TestCopyInBatches(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE t (id INT, n INT) ROW KEY (id AS INT32) INDEX by_n (n AS INT32, id AS INT32)")
+	var b strings.Builder
+	b.WriteString("id,n\n")
+	lines := 3*writeBatch + 7
+	for i := range lines {
+		if i%writeBatch == writeBatch/2 {
+			fmt.Fprintf(&b, "%d,x\n", i)
+			continue
+		}
+		fmt.Fprintf(&b, "%d,%d\n", i%10, i)
+	}
+	file := filepath.Join(t.TempDir(), "f.csv")
+	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rows, warnings, err := w.try("COPY t FROM '" + file + "'")
+	if err != nil {
+		t.Fatal(rows, err)
+	}
+	for i, line := range []int{502, 1502, 2502} {
+		if want := fmt.Sprintf("line %d: ", line); i >= len(warnings) || !strings.Contains(warnings[i], want) {
+			t.Errorf("no warning %q in %q", want, warnings)
+		}
+	}
+	for id := range 10 {
+		last := lines - 1
+		for last%10 != id {
+			last--
+		}
+		if got := w.run(fmt.Sprintf("SELECT n FROM t WHERE id = %d", id)); got != fmt.Sprint(last) {
+			t.Errorf("id %d: %s, not %d", id, got, last)
+		}
+	}
+	if got := w.run("CHECK TABLE t"); got != "by_n|rows without an entry|0\nby_n|entries without their row|0" {
+		t.Errorf("the index does not fit: %s", got)
+	}
+}
+
 // Without files nothing names one.
 func TestNoFiles(t *testing.T) {
 	_, c := newStore(t)
