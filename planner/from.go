@@ -79,14 +79,16 @@ func (f *from) seen(s *source) []*expr.Column {
 
 // shown gives the columns of s that * shows.
 func (s *source) shown() []*expr.Column {
-	var out []*expr.Column
-	for i, c := range s.cols[:len(s.cols)-s.hidden] {
+	cols := s.cols[:len(s.cols)-s.hidden]
+	all, out := make([]expr.Column, len(cols)), make([]*expr.Column, 0, len(cols))
+	for i, c := range cols {
 		hidden := s.names != nil && (c.Name == catalog.KeyColumn || c.Name == catalog.TimestampColumn)
 		if s.names != nil || s.table != nil && s.table.HiddenKey {
 			hidden = hidden || c.Name == catalog.HiddenColumn
 		}
 		if !hidden {
-			out = append(out, &expr.Column{Index: s.offset + i, Name: c.Name, Typ: c.Type})
+			all[i] = expr.Column{Index: s.offset + i, Name: c.Name, Typ: c.Type}
+			out = append(out, &all[i])
 		}
 	}
 	return out

@@ -23,7 +23,7 @@ const maxColumns = 16_384
 
 // items compiles the SELECT list.
 func (q *query) items(c *parser.SelectCore, f *from, scope *expr.Scope) ([]output, error) {
-	var outs []output
+	outs := make([]output, 0, len(c.Items))
 	for _, it := range c.Items {
 		if !it.Star {
 			x, err := expr.Compile(it.Expr, scope)
@@ -41,12 +41,15 @@ func (q *query) items(c *parser.SelectCore, f *from, scope *expr.Scope) ([]outpu
 		if len(outs)+len(shown) > maxColumns {
 			return nil, parser.Errorf(it.Pos, "%d columns are more than the %d that a query may have", len(outs)+len(shown), maxColumns)
 		}
-		for _, c := range shown {
+		outs = slices.Grow(outs, len(shown))
+		columns := make([]expr.Column, len(shown))
+		for i, c := range shown {
 			if c.Index >= viewMark {
 				outs = append(outs, output{name: c.Name, expr: f.computed[c.Index-viewMark]})
 				continue
 			}
-			outs = append(outs, output{name: c.Name, expr: &expr.Column{Pos: it.Pos, Index: c.Index, Name: c.Name, Typ: c.Typ}})
+			columns[i] = expr.Column{Pos: it.Pos, Index: c.Index, Name: c.Name, Typ: c.Typ}
+			outs = append(outs, output{name: c.Name, expr: &columns[i]})
 		}
 		if len(outs) == n {
 			if it.Table != "" {
