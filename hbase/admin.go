@@ -10,6 +10,8 @@ import (
 	"github.com/tsuna/gohbase/hrpc"
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/hql-db/hql/types"
 )
 
 // masterCall is any method of HBase's MasterService.
@@ -57,7 +59,7 @@ func tableName(table string) *pb.TableName {
 // Tables reads hbase:meta: the master leaves out tables that the user may not read, whose rows would be missing from a table of many unnoticed.
 func (c *client) Tables(ctx context.Context, prefix string) ([]string, error) {
 	var out []string
-	for row, err := range Rows(ctx, c, ScanRange{Table: "hbase:meta", Start: []byte(prefix), Stop: prefixEnd(prefix)}, &ReadOptions{Families: []string{"table"}}) {
+	for row, err := range Rows(ctx, c, ScanRange{Table: "hbase:meta", Start: []byte(prefix), Stop: types.PrefixEnd([]byte(prefix))}, &ReadOptions{Families: []string{"table"}}) {
 		if err != nil {
 			return nil, explain(err, "list tables", prefix)
 		}
@@ -66,15 +68,6 @@ func (c *client) Tables(ctx context.Context, prefix string) ([]string, error) {
 		}
 	}
 	return out, nil
-}
-
-// prefixEnd is the first key behind all that begin with prefix; nil: there is none.
-func prefixEnd(prefix string) []byte {
-	end := []byte(strings.TrimRight(prefix, "\xff"))
-	if len(end) > 0 {
-		end[len(end)-1]++
-	}
-	return end
 }
 
 func (c *client) PermittedTables(ctx context.Context) ([]string, error) {

@@ -72,7 +72,7 @@ func indexParts(d *phoenixDef, o, index *phoenixObject) ([]string, error) {
 	case h.text("INDEX_STATE") != activeIndex:
 		return nil, fmt.Errorf("its INDEX_STATE is %q, not ACTIVE", h.text("INDEX_STATE"))
 	case h.number("INDEX_DISABLE_TIMESTAMP") != 0:
-		return nil, errors.New("Phoenix is building a part of it")
+		return nil, errors.New("a part of it is still being built")
 	case h["INDEX_WHERE"] != nil:
 		return nil, errors.New("it has entries for some of the rows only")
 	case h["VIEW_INDEX_ID"] != nil:
@@ -80,7 +80,7 @@ func indexParts(d *phoenixDef, o, index *phoenixObject) ([]string, error) {
 	case o.header["TTL"] != nil || o.header["PHOENIX_TTL"] != nil:
 		return nil, errTTL
 	case o.header.isTrue("TRANSACTIONAL") || o.header["TRANSACTION_PROVIDER"] != nil:
-		return nil, errors.New("Phoenix writes it in transactions")
+		return nil, errors.New("it is written in transactions")
 	}
 	keys := slices.DeleteFunc(slices.Clone(index.columns), func(c phoenixCell) bool { return c.number("KEY_SEQ") == 0 })
 	slices.SortFunc(keys, func(a, b phoenixCell) int { return cmp.Compare(a.number("KEY_SEQ"), b.number("KEY_SEQ")) })
