@@ -39,6 +39,13 @@ func (s *session) draw(ctx context.Context, arg string, more bool) error {
 	if len(args) == 0 {
 		return s.tables(ctx)
 	}
+	if v, ok := s.view(args[0]); ok {
+		if err := s.execute(ctx, "DESCRIBE "+parser.QuoteName(v.Name)); err != nil {
+			return err
+		}
+		fmt.Fprintln(s.stdout, printable(v.Def.String())+";")
+		return nil
+	}
 	t, err := s.table(ctx, args[0])
 	if err != nil {
 		return err
