@@ -11,7 +11,7 @@ import (
 )
 
 // inSeconds reports whether f is a number of seconds in 8 bytes: the first four are always zero, or all ones.
-func inSeconds(f *form) bool { return f.width == 8 && strings.Contains(f.part, "/ 1000") }
+func inSeconds(f *form) bool { return f.width == 8 && f.seconds }
 
 // integers are numbers in bytes.
 func (s *search) integers(at []int) []option {

@@ -14,13 +14,15 @@ import (
 // form is a way to write one value in a fixed number of bytes.
 type form struct {
 	typ, part string // SQL type, and the part over a column c
-	width     int
+	width     int    // in bytes: see prepare
 	base      string // what its column is called
 	what      string
 	// prior is how many bits a value saves by being plausible at all: few of the
 	// byte strings of this width are moments of our time.
-	prior float64
-	text  bool // the bytes are characters
+	prior   float64
+	text    bool   // the bytes are characters
+	seconds bool   // whole ones; milliseconds otherwise
+	pattern string // of a date; "" for numbers
 
 	layout *catalog.Layout
 }
@@ -28,22 +30,22 @@ type form struct {
 // moments are the ways to write a point in time.
 var moments = sync.OnceValue(func() []*form {
 	fs := []*form{
-		{typ: "TIMESTAMP", part: "c AS INT64", width: 8, base: "ts", prior: 8, what: "8 bytes big-endian, milliseconds since 1970"},
-		{typ: "TIMESTAMP", part: "9223372036854775807 - c AS INT64", width: 8, base: "ts", prior: 8, what: "8 bytes big-endian, Long.MAX_VALUE minus milliseconds since 1970: newest first"},
-		{typ: "TIMESTAMP", part: "c AS ORDERED INT64", width: 8, base: "ts", prior: 8, what: "8 bytes with the sign bit flipped, milliseconds since 1970"},
-		{typ: "TIMESTAMP", part: "c / 1000 AS INT64", width: 8, base: "ts", prior: 8, what: "8 bytes big-endian, seconds since 1970"},
-		{typ: "TIMESTAMP", part: "9223372036854775807 - c / 1000 AS INT64", width: 8, base: "ts", prior: 8, what: "8 bytes big-endian, Long.MAX_VALUE minus seconds since 1970: newest first"},
-		{typ: "BIGINT", part: "c AS INT64", width: 8, base: "ts_us", prior: 8, what: "8 bytes big-endian, microseconds since 1970 (finer than TIMESTAMP: kept as a number)"},
-		{typ: "BIGINT", part: "9223372036854775807 - c AS INT64", width: 8, base: "ts_us", prior: 8, what: "8 bytes big-endian, Long.MAX_VALUE minus microseconds since 1970: newest first"},
-		{typ: "BIGINT", part: "c AS INT64", width: 8, base: "ts_ns", prior: 4, what: "8 bytes big-endian, nanoseconds since 1970 (finer than TIMESTAMP: kept as a number)"},
-		{typ: "TIMESTAMP", part: "c AS EPOCH32", width: 4, base: "ts", prior: 1.7, what: "4 bytes big-endian, seconds since 1970"},
-		{typ: "TIMESTAMP", part: "4294967295 - c / 1000 AS UINT32", width: 4, base: "ts", prior: 1.2, what: "4 bytes big-endian, the greatest number minus seconds since 1970: newest first"},
-		{typ: "TIMESTAMP", part: "2147483647 - c / 1000 AS INT32", width: 4, base: "ts", prior: 1.2, what: "4 bytes big-endian, Integer.MAX_VALUE minus seconds since 1970: newest first"},
-		{typ: "TIMESTAMP", part: "c AS TEXT(13)", width: 13, base: "ts", prior: 3, text: true, what: "13 digits, milliseconds since 1970"},
-		{typ: "TIMESTAMP", part: "c / 1000 AS TEXT(10)", width: 10, base: "ts", prior: 3, text: true, what: "10 digits, seconds since 1970"},
-		{typ: "BIGINT", part: "c AS TEXT(16)", width: 16, base: "ts_us", prior: 3, text: true, what: "16 digits, microseconds since 1970"},
-		{typ: "BIGINT", part: "c AS TEXT(19)", width: 19, base: "ts_ns", prior: 4, text: true, what: "19 digits, nanoseconds since 1970"},
-		{typ: "TIMESTAMP", part: "9223372036854775807 - c AS TEXT(19)", width: 19, base: "ts", prior: 8, text: true, what: "19 digits, Long.MAX_VALUE minus milliseconds since 1970: newest first"},
+		{typ: "TIMESTAMP", part: "c AS INT64", base: "ts", prior: 8, what: "8 bytes big-endian, milliseconds since 1970"},
+		{typ: "TIMESTAMP", part: "9223372036854775807 - c AS INT64", base: "ts", prior: 8, what: "8 bytes big-endian, Long.MAX_VALUE minus milliseconds since 1970: newest first"},
+		{typ: "TIMESTAMP", part: "c AS ORDERED INT64", base: "ts", prior: 8, what: "8 bytes with the sign bit flipped, milliseconds since 1970"},
+		{typ: "TIMESTAMP", part: "c / 1000 AS INT64", base: "ts", seconds: true, prior: 8, what: "8 bytes big-endian, seconds since 1970"},
+		{typ: "TIMESTAMP", part: "9223372036854775807 - c / 1000 AS INT64", base: "ts", seconds: true, prior: 8, what: "8 bytes big-endian, Long.MAX_VALUE minus seconds since 1970: newest first"},
+		{typ: "BIGINT", part: "c AS INT64", base: "ts_us", prior: 8, what: "8 bytes big-endian, microseconds since 1970 (finer than TIMESTAMP: kept as a number)"},
+		{typ: "BIGINT", part: "9223372036854775807 - c AS INT64", base: "ts_us", prior: 8, what: "8 bytes big-endian, Long.MAX_VALUE minus microseconds since 1970: newest first"},
+		{typ: "BIGINT", part: "c AS INT64", base: "ts_ns", prior: 4, what: "8 bytes big-endian, nanoseconds since 1970 (finer than TIMESTAMP: kept as a number)"},
+		{typ: "TIMESTAMP", part: "c AS EPOCH32", base: "ts", seconds: true, prior: 1.7, what: "4 bytes big-endian, seconds since 1970"},
+		{typ: "TIMESTAMP", part: "4294967295 - c / 1000 AS UINT32", base: "ts", seconds: true, prior: 1.2, what: "4 bytes big-endian, the greatest number minus seconds since 1970: newest first"},
+		{typ: "TIMESTAMP", part: "2147483647 - c / 1000 AS INT32", base: "ts", seconds: true, prior: 1.2, what: "4 bytes big-endian, Integer.MAX_VALUE minus seconds since 1970: newest first"},
+		{typ: "TIMESTAMP", part: "c AS TEXT(13)", base: "ts", prior: 3, text: true, what: "13 digits, milliseconds since 1970"},
+		{typ: "TIMESTAMP", part: "c / 1000 AS TEXT(10)", base: "ts", seconds: true, prior: 3, text: true, what: "10 digits, seconds since 1970"},
+		{typ: "BIGINT", part: "c AS TEXT(16)", base: "ts_us", prior: 3, text: true, what: "16 digits, microseconds since 1970"},
+		{typ: "BIGINT", part: "c AS TEXT(19)", base: "ts_ns", prior: 4, text: true, what: "19 digits, nanoseconds since 1970"},
+		{typ: "TIMESTAMP", part: "9223372036854775807 - c AS TEXT(19)", base: "ts", prior: 8, text: true, what: "19 digits, Long.MAX_VALUE minus milliseconds since 1970: newest first"},
 	}
 	for _, p := range []struct {
 		typ, pattern string
@@ -61,7 +63,7 @@ var moments = sync.OnceValue(func() []*form {
 		if p.typ == "DATE" {
 			what = "the day as " + p.pattern
 		}
-		fs = append(fs, &form{typ: p.typ, part: "c AS TEXT('" + p.pattern + "')", base: base, prior: p.prior, text: true, what: what})
+		fs = append(fs, &form{typ: p.typ, part: "c AS TEXT('" + p.pattern + "')", base: base, prior: p.prior, text: true, pattern: p.pattern, what: what})
 	}
 	for _, f := range fs {
 		f.prepare()
@@ -125,7 +127,7 @@ func (f *form) moment(n int64) bool {
 	case f.base == "ts_ns":
 		n /= 1_000_000
 	}
-	if strings.Contains(f.part, "'yyMM") && n < twoDigits {
+	if strings.HasPrefix(f.pattern, "yyMM") && n < twoDigits {
 		return false
 	}
 	return n >= earliest && n < latest

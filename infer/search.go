@@ -278,17 +278,17 @@ func (s *search) times(at []int) []option {
 		if !ok || f.width == 4 && (s.looksText(at, 0) || o.spread < 86_400_000) || inSeconds(f) && s.looksText(at, 4) {
 			continue
 		}
-		if (o.days > 2 && o.hours == 1 || o.days > 10 && o.hours < 10) && strings.Contains(f.part, "HH") {
+		if (o.days > 2 && o.hours == 1 || o.days > 10 && o.hours < 10) && strings.Contains(f.pattern, "HH") {
 			continue // always the same hours of the day: digits of something else
 		}
 		unit, round := int64(1), int64(1000)
-		if strings.Contains(f.part, "/ 1000") || strings.Contains(f.part, "EPOCH32") {
+		if f.seconds {
 			unit, round = 1000, types.MillisPerDay
 		}
 		if distinct > 3 && !f.text && o.step/unit%256 == 0 && o.step%round != 0 {
 			continue // the last byte is always the same, and no even times are why: it begins the next part
 		}
-		if isEpoch := f.text && !strings.Contains(f.part, "'"); isEpoch && s.digitNext(o.next) {
+		if isEpoch := f.text && f.pattern == ""; isEpoch && s.digitNext(o.next) {
 			o.segs[0].bits += 6 // the beginning of a longer number, rather
 		}
 		if distinct == 1 {
