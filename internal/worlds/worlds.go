@@ -114,6 +114,7 @@ type maker struct {
 	t      *Table
 	fields []field
 	names  []string
+	nulls  []bool // which of them may be NULL
 	opt    Options
 }
 
@@ -228,7 +229,7 @@ func (g *maker) draw() {
 	var cols []string
 	for i := range keys {
 		c := &t.Columns[i]
-		c.NotNull = true
+		c.NotNull = !g.nulls[i]
 		def := c.Name + " " + c.Type
 		if c.Name == inCell || c.Type != "DECIMAL" && g.odds(12) {
 			def += " FROM " + g.pick("f", "g") + ":" + c.Name
@@ -290,7 +291,7 @@ func (g *maker) wanted() string {
 }
 
 func (g *maker) add(name string, f field) {
-	g.fields, g.names = append(g.fields, f), append(g.names, name)
+	g.fields, g.names, g.nulls = append(g.fields, f), append(g.names, name), append(g.nulls, nullParts[f.typ] != nil && g.odds(5))
 	g.t.Columns = append(g.t.Columns, Column{Name: name, Type: f.typ, Key: true, NotNull: true})
 }
 
@@ -385,7 +386,28 @@ func (g *maker) inverted(part string) string {
 
 // part is the field i as parts, with a delimiter behind where it needs one.
 func (g *maker) part(i int, last bool) []string {
+	if g.nulls[i] {
+		return g.nullable(g.fields[i].typ, g.names[i], last)
+	}
 	return g.delimited(g.pick(g.fields[i].parts...), g.names[i], last)
+}
+
+// nullParts are parts that hold NULL as well, by type.
+var nullParts = map[string][]string{
+	"STRING": {"%s AS NULLABLE TEXT"}, "BYTES": {"%s AS NULLABLE BYTES"}, "INT": {"%s AS NULLABLE TEXT", "CAST(%s AS DECIMAL) AS NULLABLE PHOENIX DECIMAL"},
+	"BIGINT": {"CAST(%s AS DECIMAL) AS NULLABLE PHOENIX DECIMAL"}, "DECIMAL": {"%s AS NULLABLE PHOENIX DECIMAL"},
+	"TIMESTAMP": {"%s AS NULLABLE TEXT", "CAST(CAST(%s AS BIGINT) AS DECIMAL) AS NULLABLE PHOENIX DECIMAL"},
+}
+
+func (g *maker) nullable(typ, name string, last bool) []string {
+	part := fmt.Sprintf(g.pick(nullParts[typ]...), name)
+	switch {
+	case g.odds(3):
+		return []string{strings.Replace(part, "NULLABLE", "NULLABLE INVERTED", 1), "X'FF'"}
+	case last:
+		return []string{part}
+	}
+	return []string{part, "X'00'"}
 }
 
 func (g *maker) delimited(part, name string, last bool) []string {
@@ -436,6 +458,9 @@ func (g *maker) key(order []int) (parts []string) {
 
 // indexed is a cell as parts at the head of an index.
 func (g *maker) indexed(c Column) []string {
+	if nullParts[c.Type] != nil && g.odds(4) {
+		return g.nullable(c.Type, c.Name, false)
+	}
 	parts := indexParts[c.Type]
 	if parts == nil || g.odds(3) {
 		for _, f := range fields {
