@@ -165,8 +165,8 @@ func (noRegions) Regions(context.Context, string) ([]hbase.Region, error) {
 // A page is drawn without regions when they cannot be read, and for plans that read nothing.
 func TestPageWithout(t *testing.T) {
 	_, c := newStore(t)
+	newWorld(t, c, Config{}).run(`CREATE TABLE m (k STRING, v BIGINT) ROW KEY (k AS TEXT)`)
 	w := newWorld(t, noRegions{c}, Config{})
-	w.run(`CREATE TABLE m (k STRING, v BIGINT) ROW KEY (k AS TEXT)`)
 	p := pageOf(t, w, "EXPLAIN (FORMAT HTML) SELECT * FROM m WHERE k IN ('a', 'b')")
 	if s := p.text(); !strings.Contains(s, "The regions cannot be read now: no meta today") {
 		t.Error(s)

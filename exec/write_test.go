@@ -220,11 +220,11 @@ func (c *unanswered) PutIfAbsent(ctx context.Context, table string, m hbase.Muta
 	return c.Client.PutIfAbsent(ctx, table, m)
 }
 
-func (c *unanswered) Families(ctx context.Context, table string) ([]hbase.Family, error) {
-	if err := c.fail("families", table); err != nil {
+func (c *unanswered) Regions(ctx context.Context, table string) ([]hbase.Region, error) {
+	if err := c.fail("regions", table); err != nil {
 		return nil, err
 	}
-	return c.Client.Families(ctx, table)
+	return c.Client.Regions(ctx, table)
 }
 
 // IF NOT EXISTS whose claims have no answer, or cannot be looked at, does not say that it has written, nor that it has not.
@@ -254,7 +254,7 @@ func TestClaimsWithoutAnswer(t *testing.T) {
 		{"get t", 1, `0 of 1 mutations refused, 1 without an answer (rows "a1"): no answer`, "INSERT INTO t VALUES ('a%d', 1) IF NOT EXISTS"},
 		{"get t", 2, "no answer", "INSERT INTO t VALUES ('a%d', 1) IF NOT EXISTS"},
 		{"get t_c", 0, "no answer", "UPDATE t SET n = 5 WHERE id = 'there'"},
-		{"families day_1", 0, "no answer", "INSERT INTO day VALUES ('a%d', '1') IF NOT EXISTS"},
+		{"regions day_1", 0, "no answer", "INSERT INTO day VALUES ('a%d', '1') IF NOT EXISTS"},
 	} {
 		if strings.HasPrefix(test.sql, "UPDATE") {
 			w.run("INSERT INTO t VALUES ('there', 1)")

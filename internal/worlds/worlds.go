@@ -39,7 +39,7 @@ func (t *Table) DDL() string { return t.Create[len(t.Create)-1] }
 
 // Options say what a test can do with tables.
 type Options struct {
-	// Unique draws keys that tell rows apart by the values of all their columns, as PRIMARY KEY does: no beginnings of texts.
+	// Unique draws keys that tell rows apart by the values of all their columns, as PRIMARY KEY does: no beginnings of texts, no NULLs.
 	// A DECIMAL written with other scales is other keys all the same.
 	Unique bool
 	// NoLookup draws no numbers of other tables, NoCells no cells of the primary layout that other layouts have in their keys.
@@ -291,7 +291,7 @@ func (g *maker) wanted() string {
 }
 
 func (g *maker) add(name string, f field) {
-	g.fields, g.names, g.nulls = append(g.fields, f), append(g.names, name), append(g.nulls, nullParts[f.typ] != nil && g.odds(5))
+	g.fields, g.names, g.nulls = append(g.fields, f), append(g.names, name), append(g.nulls, !g.opt.Unique && nullParts[f.typ] != nil && g.odds(5))
 	g.t.Columns = append(g.t.Columns, Column{Name: name, Type: f.typ, Key: true, NotNull: true})
 }
 
