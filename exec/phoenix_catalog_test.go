@@ -96,7 +96,7 @@ func (w *phoenixWorld) sameRows(t *testing.T, tab *catalog.Table, name string) {
 	for _, c := range tab.Columns {
 		a, b = append(a, theirs(c.Name)), append(b, printed(tab, c))
 	}
-	want, got := strings.Split(w.phoenix("SELECT "+strings.Join(a, ", ")+" FROM "+name), "\n"), strings.Split(w.run("SELECT "+strings.Join(b, ", ")+" FROM "+tab.Name), "\n")
+	want, got := strings.Split(w.phoenix("SELECT /*+ NO_INDEX */ "+strings.Join(a, ", ")+" FROM "+name), "\n"), strings.Split(w.run("SELECT "+strings.Join(b, ", ")+" FROM "+tab.Name), "\n")
 	slices.Sort(want)
 	slices.Sort(got)
 	if len(got) != len(want) {
@@ -414,15 +414,15 @@ func (w *phoenixWorld) random(t *testing.T) {
 			w.sameRows(t, tab, name)
 			for _, p := range probes {
 				if p.table == name {
-					a, err := w.query("SELECT COUNT(*) FROM " + name + " WHERE " + p.theirs)
+					a, err := w.query("SELECT /*+ NO_INDEX */ COUNT(*) FROM " + name + " WHERE " + p.theirs)
 					b := w.run("SELECT COUNT(*) FROM " + name + " WHERE " + p.where)
-					if err != nil && strings.Contains(err.Error(), "ERROR 201") {
-						refused++ // of what is greater than the greatest number
+					if err != nil && (strings.Contains(err.Error(), "ERROR 201") || strings.Contains(err.Error(), "StackOverflow")) {
+						refused++ // of what is greater than the greatest number, or the greatest itself where it is salted
 					} else if err != nil || a != b {
 						t.Errorf("%s\n%s: Phoenix %s (%v), hql %s\n%s", tab.SQL(), p.where, a, err, b, w.run("EXPLAIN SELECT COUNT(*) FROM "+name+" WHERE "+p.where))
 					} else if !p.salted {
 						ranges++
-						if no, why := w.readsNoMore(t, "SELECT * FROM "+name+" WHERE "+p.where, "SELECT * FROM "+name+" WHERE "+p.theirs); !no {
+						if no, why := w.readsNoMore(t, "SELECT * FROM "+name+" WHERE "+p.where, "SELECT /*+ NO_INDEX */ * FROM "+name+" WHERE "+p.theirs); !no {
 							t.Errorf("%s\n%s: %s", tab.SQL(), p.where, why)
 						}
 					}

@@ -127,6 +127,8 @@ public class Sql {
         out.println(".");
       } catch (SQLException e) {
         out.println("! " + e.getMessage().replace('\n', ' '));
+      } catch (StackOverflowError e) {
+        out.println("! " + e);
       }
     }
     Runtime.getRuntime().halt(0);
