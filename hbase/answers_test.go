@@ -216,7 +216,7 @@ func BenchmarkAnswer(b *testing.B) {
 	binary.BigEndian.PutUint32(request, uint32(len(request)-4))
 	in := bytes.NewReader(frame)
 	a := newAnswers(in, nil)
-	c := &regionConn{answers: a}
+	c := &regionConn{answers: a, dialer: new(dialer)}
 	sink := make([]byte, len(frame))
 	b.ReportAllocs()
 	for b.Loop() {
