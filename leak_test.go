@@ -225,10 +225,10 @@ func checkClose(t *testing.T, open func() *hql.DB) {
 	}
 }
 
-// await waits for what is to become true.
+// await waits for what is to become true. It is more than the lease of a scanner, which the server counts when it runs out.
 func await(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(75 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("no sign of %s", what)
 		}

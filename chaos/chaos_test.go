@@ -100,7 +100,7 @@ const connectionGoroutines = 12
 // settled waits until no more goroutines are left than there were before the faults.
 func (w *world) settled(t *testing.T, idle int) {
 	n := 0
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(40 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		if n = runtime.NumGoroutine(); n <= idle+connectionGoroutines {
 			return
 		}

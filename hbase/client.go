@@ -298,8 +298,9 @@ func (c *client) try(ctx context.Context, d time.Duration, mk call) (proto.Messa
 	return c.tryAnd(ctx, d, mk, nil)
 }
 
-// abandonedWait is how long a call goes on whose answer nobody but abandoned wants.
-const abandonedWait = 5 * time.Second
+// abandonedWait is how long a call goes on whose answer nobody but abandoned wants, and then how long a server has to close the
+// scanner. A busy one takes its time; past it the scanner stays until its lease ends, which is a minute by default.
+const abandonedWait = 15 * time.Second
 
 // tryAnd is try for a call whose answer must be seen even when it comes too late: abandoned gets it then.
 func (c *client) tryAnd(ctx context.Context, d time.Duration, mk call, abandoned func(proto.Message)) (proto.Message, hrpc.Call, error) {

@@ -507,3 +507,27 @@ func TestDisabledTable(t *testing.T) {
 		c.attempt = 0
 	})
 }
+
+// earlyContext has ended for who waits for it, and its AfterFuncs have not been started yet.
+type earlyContext struct{ context.Context }
+
+func (earlyContext) AfterFunc(func()) (stop func() bool) { return func() bool { return true } }
+
+// Value hides the kind of context that it is made of: AfterFunc would not be asked.
+func (earlyContext) Value(any) any { return nil }
+
+// A call whose caller has gone is still answered, for its scanner to be closed, though the caller learnt of the end first.
+func TestLingeringAfterTheCallerLeft(t *testing.T) {
+	over, cancel := context.WithCancel(t.Context())
+	sent, end := lingering(t.Context(), earlyContext{over})
+	cancel()
+	end()
+	if err := sent.Err(); err != nil {
+		t.Errorf("the call that is still to be answered: %v", err)
+	}
+	answered, end := lingering(t.Context(), earlyContext{t.Context()})
+	end()
+	if answered.Err() == nil {
+		t.Error("the context of a call that was answered goes on")
+	}
+}

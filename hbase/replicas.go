@@ -324,7 +324,7 @@ func lingering(ctx, actx context.Context) (sent context.Context, end func()) {
 	wait, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(actx, func() { time.AfterFunc(abandonedWait, cancel) })
 	return wait, func() {
-		if stop() {
+		if actx.Err() == nil && stop() { // who waits for actx may learn of its end before stop does
 			cancel()
 		}
 	}

@@ -482,11 +482,8 @@ func (s *scanner) addRow(r Row, partial bool) {
 	s.rows = append(s.rows, r)
 }
 
-// How long a scanner's server is asked to close it, and how long Close waits for that.
-const (
-	closeTimeout = 5 * time.Second
-	closeWait    = 250 * time.Millisecond
-)
+// closeWait is how long Close waits for a server that closes a scanner: see abandonedWait.
+const closeWait = 250 * time.Millisecond
 
 // join appends the cells of the next part of the row. A server sends both parts in one form, mostly.
 func (r *Row) join(next Row) {
@@ -533,7 +530,7 @@ func (s *scanner) abandoned() func(proto.Message, *replica) {
 
 // closeScanner asks a server to close a scanner. If that fails, the end of its lease does.
 func (c *client) closeScanner(table string, route []byte, id uint64, from *replica) {
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), abandonedWait)
 	defer cancel()
 	sc, err := hrpc.NewScanRange(ctx, []byte(table), route, nil, hrpc.ScannerID(id), hrpc.CloseScanner(), hrpc.NumberOfRows(0))
 	if err != nil {
