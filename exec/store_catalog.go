@@ -286,20 +286,27 @@ func (r *run) ensureCatalogTable(ctx context.Context) error {
 	return nil
 }
 
-// saveTable keeps the definition of t in the store, unless that has another one.
-func (r *run) saveTable(ctx context.Context, t *catalog.Table) error {
+// saveDefinition keeps in the store what defines a table or view. Where its name has a definition there, that is replaced if anew is set;
+// else it stays, and taken is the error.
+func (r *run) saveDefinition(ctx context.Context, name, sql string, anew bool, taken error) error {
 	if err := r.ensureCatalogTable(ctx); err != nil {
 		return err
 	}
-	key := catalogKey(t.Name)
+	key := catalogKey(name)
+	put := hbase.Mutation{Kind: hbase.Put, Key: key, Timestamp: serverTime,
+		Cells: []hbase.Cell{{Family: []byte(catalogFamily), Qualifier: []byte(catalogQualifier), Value: []byte(sql)}}}
 	for {
-		done, err := r.Client.PutIfAbsent(ctx, catalogTable, hbase.Mutation{Kind: hbase.Put, Key: key, Timestamp: serverTime,
-			Cells: []hbase.Cell{{Family: []byte(catalogFamily), Qualifier: []byte(catalogQualifier), Value: []byte(t.SQL())}}})
+		done, err := anew, error(nil)
+		if anew {
+			err = r.Client.Mutate(ctx, catalogTable, []hbase.Mutation{put})
+		} else {
+			done, err = r.Client.PutIfAbsent(ctx, catalogTable, put)
+		}
 		if err != nil {
 			return err
 		}
 		if !done {
-			return parser.Errorf(t.Def.NamePos, "table %q exists already", t.Name)
+			return taken
 		}
 		rows, err := r.Client.Get(ctx, catalogTable, [][]byte{key}, &hbase.ReadOptions{Families: []string{catalogFamily}})
 		if err != nil {
@@ -313,11 +320,20 @@ func (r *run) saveTable(ctx context.Context, t *catalog.Table) error {
 
 // forgetTable removes the definition of t from the store, and the counters of the numbers drawn for it.
 func (r *run) forgetTable(ctx context.Context, t *catalog.Table) error {
-	gone := []hbase.Mutation{{Kind: hbase.DeleteRow, Key: catalogKey(t.Name), Timestamp: serverTime}}
+	var counters [][]byte
 	for _, c := range t.Columns {
 		if c.Type.IsInteger() && !c.KeyPart {
-			gone = append(gone, hbase.Mutation{Kind: hbase.DeleteRow, Key: []byte(counterPrefix + lookup.Counter(t, c)), Timestamp: serverTime})
+			counters = append(counters, []byte(counterPrefix+lookup.Counter(t, c)))
 		}
+	}
+	return r.forgetDefinition(ctx, t.Name, counters...)
+}
+
+// forgetDefinition removes what defines a table or view from the store, and other rows of the same table.
+func (r *run) forgetDefinition(ctx context.Context, name string, others ...[]byte) error {
+	var gone []hbase.Mutation
+	for _, key := range append([][]byte{catalogKey(name)}, others...) {
+		gone = append(gone, hbase.Mutation{Kind: hbase.DeleteRow, Key: key, Timestamp: serverTime})
 	}
 	err := r.Client.Mutate(ctx, catalogTable, gone)
 	if errors.Is(err, hbase.ErrNoTable) {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/warning"
-	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 )
@@ -47,7 +46,7 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (*Rows, erro
 	def := *s
 	def.Replace, def.IfNotExists = false, false
 	v := &catalog.View{Name: s.Name, Def: &def}
-	err = r.saveView(ctx, v, exists)
+	err = r.saveDefinition(ctx, v.Name, def.String(), exists, parser.Errorf(s.NamePos, "%q exists already", v.Name))
 	if errors.Is(err, ErrReadOnly) {
 		r.Warn.Add(warning.ReadOnly, fmt.Sprintf("the connection is read-only: %s is known until it ends", v.Name))
 		cat.ReplaceView(v)
@@ -121,29 +120,6 @@ func (r *run) unread(what, name string, at parser.Pos) error {
 	return nil
 }
 
-// saveView keeps the definition of v in the store, in the place of an earlier one where it exists.
-func (r *run) saveView(ctx context.Context, v *catalog.View, exists bool) error {
-	if err := r.ensureCatalogTable(ctx); err != nil {
-		return err
-	}
-	m := hbase.Mutation{Kind: hbase.Put, Key: catalogKey(v.Name), Timestamp: serverTime,
-		Cells: []hbase.Cell{{Family: []byte(catalogFamily), Qualifier: []byte(catalogQualifier), Value: []byte(v.Def.String())}}}
-	if exists {
-		if err := r.Client.Mutate(ctx, catalogTable, []hbase.Mutation{m}); err != nil {
-			return err
-		}
-		return r.countChange(ctx)
-	}
-	done, err := r.Client.PutIfAbsent(ctx, catalogTable, m)
-	if err == nil && !done {
-		err = parser.Errorf(v.Def.NamePos, "%q exists already", v.Name)
-	}
-	if err != nil {
-		return err
-	}
-	return r.countChange(ctx)
-}
-
 // dropView runs DROP VIEW.
 func (r *run) dropView(ctx context.Context, s *parser.DropView) (*Rows, error) {
 	if err := r.engine.reload(ctx); err != nil {
@@ -163,11 +139,7 @@ func (r *run) dropView(ctx context.Context, s *parser.DropView) (*Rows, error) {
 	if err := r.unread("view", v.Name, s.NamePos); err != nil {
 		return nil, err
 	}
-	err := r.Client.Mutate(ctx, catalogTable, []hbase.Mutation{{Kind: hbase.DeleteRow, Key: catalogKey(v.Name), Timestamp: serverTime}})
-	if err == nil {
-		err = r.countChange(ctx)
-	}
-	if err != nil && !errors.Is(err, ErrReadOnly) && !errors.Is(err, hbase.ErrNoTable) {
+	if err := r.forgetDefinition(ctx, v.Name); err != nil && !errors.Is(err, ErrReadOnly) {
 		return nil, err
 	}
 	cat.Drop(v.Name)
