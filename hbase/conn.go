@@ -158,7 +158,7 @@ func (c *regionConn) prepare(frame []byte) []byte {
 	switch string(method) {
 	case "Get":
 		c.answers.expect(call, "Get")
-		return c.dialer.renamed(frame, 4+n, &pb.GetRequest{})
+		return c.dialer.renamed(frame, 4+n, func() readRequest { return &pb.GetRequest{} })
 	case "Mutate":
 		c.answers.expect(call, "Mutate")
 	case "Scan":
@@ -166,7 +166,7 @@ func (c *regionConn) prepare(frame []byte) []byte {
 		if frame, own = withoutTimeRange(frame, 4+n); own {
 			c.answers.expect(call, "Scan")
 		}
-		return c.dialer.renamed(frame, 4+n, &pb.ScanRequest{})
+		return c.dialer.renamed(frame, 4+n, func() readRequest { return &pb.ScanRequest{} })
 	}
 	return frame
 }
@@ -174,16 +174,20 @@ func (c *regionConn) prepare(frame []byte) []byte {
 // metaRegion is the name of the region of hbase:meta, the only one that gohbase knows.
 const metaRegion = "hbase:meta,,1"
 
-// renamed puts the name that hbase:meta has in the cluster into a call that reads it: see Config.MetaSuffix. The call is in frame at the
-// place given, m a message of its kind.
-func (d *dialer) renamed(frame []byte, at int, m interface {
+// readRequest is a call that reads a region.
+type readRequest interface {
 	proto.Message
 	GetRegion() *pb.RegionSpecifier
-}) []byte {
+}
+
+// renamed puts the name that hbase:meta has in the cluster into a call that reads it: see Config.MetaSuffix. The call is in frame at the
+// place given; empty makes a message of its kind, which few clusters need.
+func (d *dialer) renamed(frame []byte, at int, empty func() readRequest) []byte {
 	suffix := d.metaSuffix.Load()
 	if suffix == nil || *suffix == "" {
 		return frame
 	}
+	m := empty()
 	body, n := protowire.ConsumeBytes(frame[at:])
 	if n < 0 || proto.Unmarshal(body, m) != nil || string(m.GetRegion().GetValue()) != metaRegion {
 		return frame
