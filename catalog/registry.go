@@ -1,0 +1,167 @@
+package catalog
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+)
+
+// New makes an empty catalog with the built-in functions and encodings.
+func New() *Catalog {
+	return &Catalog{tables: map[string]*Table{}, views: map[string]*View{}, funcs: expr.NewRegistry()}
+}
+
+// Funcs is the registry that key expressions are compiled with; functions are added to it before tables are.
+func (c *Catalog) Funcs() *expr.Registry { return c.funcs }
+
+// Load adds the tables and views of a catalog file: CREATE TABLE and CREATE VIEW statements.
+func (c *Catalog) Load(src string) error {
+	stmts, err := parser.Parse(src)
+	if err != nil {
+		return err
+	}
+	for _, s := range stmts {
+		var err error
+		switch def := s.(type) {
+		case *parser.CreateTable:
+			var t *Table
+			if t, err = c.Build(def); err == nil {
+				err = c.Add(t)
+			}
+		case *parser.CreateView:
+			err = c.AddView(&View{def.Name, def})
+		default:
+			err = parser.Errorf(s.Position(), "a catalog holds CREATE TABLE and CREATE VIEW statements only")
+		}
+		if err != nil {
+			if pe, ok := err.(*parser.Error); ok {
+				return pe.In(src)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// Add adds a table under a new name.
+func (c *Catalog) Add(t *Table) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.taken(t.Name, t.Def.NamePos); err != nil {
+		return err
+	}
+	c.tables[strings.ToLower(t.Name)] = t
+	return nil
+}
+
+// Replace puts a table in the place of the one that had its name, if any.
+func (c *Catalog) Replace(t *Table) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.views, strings.ToLower(t.Name))
+	c.tables[strings.ToLower(t.Name)] = t
+}
+
+// taken is the error of a name that a table or view has. The caller holds the lock.
+func (c *Catalog) taken(name string, at parser.Pos) error {
+	name = strings.ToLower(name)
+	if t := c.tables[name]; t != nil {
+		return parser.Errorf(at, "table %q exists already", t.Name)
+	}
+	if v := c.views[name]; v != nil {
+		return parser.Errorf(at, "view %q exists already", v.Name)
+	}
+	return nil
+}
+
+// AddView adds a view under a new name.
+func (c *Catalog) AddView(v *View) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.taken(v.Name, v.Def.NamePos); err != nil {
+		return err
+	}
+	c.views[strings.ToLower(v.Name)] = v
+	return nil
+}
+
+// ReplaceView puts a view in the place of what had its name, if anything.
+func (c *Catalog) ReplaceView(v *View) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.tables, strings.ToLower(v.Name))
+	c.views[strings.ToLower(v.Name)] = v
+}
+
+// View finds a view; letters' case does not matter.
+func (c *Catalog) View(name string) (*View, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	v, ok := c.views[strings.ToLower(name)]
+	return v, ok
+}
+
+// Views lists the views by name.
+func (c *Catalog) Views() []*View {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	out := slices.Collect(maps.Values(c.views))
+	slices.SortFunc(out, func(a, b *View) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// Drop removes a table or view and reports whether it was there.
+func (c *Catalog) Drop(name string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	name = strings.ToLower(name)
+	known := c.tables[name] != nil || c.views[name] != nil
+	delete(c.tables, name)
+	delete(c.views, name)
+	return known
+}
+
+// Table finds a table; letters' case does not matter.
+func (c *Catalog) Table(name string) (*Table, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	t, ok := c.tables[strings.ToLower(name)]
+	return t, ok
+}
+
+// TableAt finds the table that a statement names at pos; the error has ErrUnknownTable in it.
+func (c *Catalog) TableAt(name string, pos parser.Pos) (*Table, error) {
+	if t, ok := c.Table(name); ok {
+		return t, nil
+	}
+	if v, ok := c.View(name); ok {
+		return nil, parser.Errorf(pos, "%s is a view, not a table", v.Name).WithHint("SHOW CREATE VIEW shows what it reads")
+	}
+	var names []string
+	for _, t := range c.Tables() {
+		names = append(names, t.Name)
+	}
+	for _, v := range c.Views() {
+		names = append(names, v.Name)
+	}
+	err := expr.Suggest(parser.Errorf(pos, "unknown table %q", name).Of(ErrUnknownTable), name, names)
+	if err.Hint == "" && strings.EqualFold(name, "dual") {
+		return nil, err.WithHint("a SELECT without FROM gives one row")
+	}
+	return nil, err
+}
+
+// Tables lists the tables by name.
+func (c *Catalog) Tables() []*Table {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	out := make([]*Table, 0, len(c.tables))
+	for _, t := range c.tables {
+		out = append(out, t)
+	}
+	slices.SortFunc(out, func(a, b *Table) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
