@@ -207,13 +207,12 @@ func (in *inserter) flush(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	present := in.run.present
+	var old [][]types.Value
 	if in.reads {
-		present = func(ctx context.Context, w *writer, rows []pendingRow) ([][]types.Value, error) {
-			return in.run.stored(ctx, w, w.table.Layouts[0], rows)
-		}
+		old, err = in.run.stored(ctx, in.w, in.w.table.Layouts[0], rows)
+	} else {
+		old, err = in.run.present(ctx, in.w, rows)
 	}
-	old, err := present(ctx, in.w, rows)
 	if err != nil {
 		return err
 	}

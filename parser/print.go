@@ -62,11 +62,7 @@ func (p *printer) query(s *Select) {
 		p.list(len(s.With), func(i int) {
 			c := s.With[i]
 			p.put(QuoteName(c.Name))
-			if c.Columns != nil {
-				p.put(" (")
-				p.names(c.Columns)
-				p.put(")")
-			}
+			p.nameList(c.Columns)
 			p.put(" AS (")
 			p.query(c.Query)
 			p.put(")")
@@ -244,9 +240,14 @@ func (p *printer) table(t TableExpr) {
 
 func (p *printer) derivedAlias(alias string, columns []string) {
 	p.alias(alias)
-	if columns != nil {
+	p.nameList(columns)
+}
+
+// nameList writes names in parentheses, or nothing for nil.
+func (p *printer) nameList(names []string) {
+	if names != nil {
 		p.put(" (")
-		p.names(columns)
+		p.names(names)
 		p.put(")")
 	}
 }
@@ -266,9 +267,8 @@ func (p *printer) join(j *Join) {
 	}
 	p.clause(" ON ", j.On)
 	if j.Using != nil {
-		p.put(" USING (")
-		p.names(j.Using)
-		p.put(")")
+		p.put(" USING")
+		p.nameList(j.Using)
 	}
 }
 

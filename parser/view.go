@@ -45,11 +45,7 @@ func (s *CreateView) String() string {
 		p.put("IF NOT EXISTS ")
 	}
 	p.put(QuoteName(s.Name))
-	if s.Columns != nil {
-		p.put(" (")
-		p.names(s.Columns)
-		p.put(")")
-	}
+	p.nameList(s.Columns)
 	p.put(" AS ")
 	p.query(s.Query)
 	return p.Builder.String()

@@ -68,7 +68,8 @@ func (s *session) complete(line string, pos int) ([]string, int) {
 			return nil, 0
 		}
 	}
-	all := append(slices.Clone(toks), parser.Tokens(line[pos:])...)
+	all := slices.DeleteFunc(append(slices.Clone(toks), parser.Tokens(line[pos:])...),
+		func(t parser.Token) bool { return t.Kind == parser.CommentToken || t.Kind == parser.HintToken })
 	s.offer(c, toks, all)
 	return c.found, len([]rune(c.word))
 }

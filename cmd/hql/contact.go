@@ -63,16 +63,6 @@ func (s *session) tables(ctx context.Context) error {
 	return nil
 }
 
-// view finds a view by its name.
-func (s *session) view(name string) (*catalog.View, bool) {
-	for _, v := range s.db.Views() {
-		if strings.EqualFold(v.Name, name) {
-			return v, true
-		}
-	}
-	return nil, false
-}
-
 // views is \dv.
 func (s *session) views() error {
 	views := s.db.Views()

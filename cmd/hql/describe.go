@@ -39,7 +39,7 @@ func (s *session) draw(ctx context.Context, arg string, more bool) error {
 	if len(args) == 0 {
 		return s.tables(ctx)
 	}
-	if v, ok := s.view(args[0]); ok {
+	if v, ok := s.db.Catalog().View(args[0]); ok {
 		if err := s.execute(ctx, "DESCRIBE "+parser.QuoteName(v.Name)); err != nil {
 			return err
 		}

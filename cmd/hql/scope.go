@@ -18,7 +18,6 @@ type relation struct {
 
 // scope gives what a statement reads, by names and aliases in lower case.
 func (s *session) scope(toks []parser.Token) map[string]relation {
-	toks = slices.DeleteFunc(slices.Clone(toks), func(t parser.Token) bool { return t.Kind == parser.CommentToken || t.Kind == parser.HintToken })
 	return s.scopeUnder(toks, nil)
 }
 
