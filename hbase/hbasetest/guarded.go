@@ -1,0 +1,256 @@
+package hbasetest
+
+import (
+	"cmp"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// securedEnv asks for the tests that run an HBase with TLS, or with sealed messages alone.
+const securedEnv = "HQL_TEST_TLS"
+
+// guardedEnv asks for the tests that run an HBase with permissions.
+const guardedEnv = "HQL_TEST_GUARDED"
+
+// Cluster is an HBase that authenticates with Kerberos, and the KDC in the same JVM.
+type Cluster struct {
+	Quorum string
+	// Krb5Conf is the configuration of realm HQL.TEST; the user alice is in the keytab and the ticket
+	// cache, and the servers are hbase/localhost.
+	Krb5Conf, Keytab, CCache string
+	// Tokens are files with a delegation token of alice's, one of each form in which Hadoop writes them.
+	Tokens []string
+	// CA is the PEM file of the authority that signed the servers' certificate; "" where they speak clear text.
+	CA string
+}
+
+// Kerberos starts an HBase that wants Kerberos, and stops it after the test. It is skipped as with Quorum.
+func Kerberos(tb testing.TB) Cluster {
+	tb.Helper()
+	return kerberized(tb, plain())
+}
+
+// Sealed starts an HBase 2.6 that wants Kerberos with sealed messages, by HBase's own cipher where a client knows it, within TLS, and stops
+// it after the test, which is skipped unless HQL_TEST_TLS is set: it takes half a minute.
+func Sealed(tb testing.TB) Cluster {
+	tb.Helper()
+	p, ca, _ := secured(tb, false)
+	p.kerby = "2.0.3" // with the one that it brings it does not start
+	p.props = append(p.props, [2]string{"hbase.rpc.protection", "privacy"}, [2]string{"hbase.rpc.crypto.encryption.aes.enabled", "true"})
+	c := kerberized(tb, p)
+	c.CA = ca
+	return c
+}
+
+func kerberized(tb testing.TB, p product) Cluster {
+	tb.Helper()
+	r, err := start(p, true)
+	check(tb, err)
+	tb.Cleanup(r.stop)
+	in := func(name string) string { return filepath.Join(r.dir, name) }
+	return Cluster{Quorum: r.quorum, Krb5Conf: in("krb5.conf"), Keytab: in("alice.keytab"), CCache: in("alice.ccache"), Tokens: []string{in("writable.tokens"), in("protobuf.tokens")}}
+}
+
+// Suffixed starts an HBase whose hbase:meta has a suffix, and stops it after the test, which is skipped unless HQL_TEST_GUARDED is set.
+func Suffixed(tb testing.TB, suffix string) (quorum string) {
+	tb.Helper()
+	if os.Getenv(guardedEnv) == "" {
+		tb.Skipf("set %s=1 to check against an HBase whose hbase:meta has a suffix", guardedEnv)
+	}
+	p := plain()
+	p.main = []string{filepath.Join(testdata(p.dir), "WithSuffix.java"), suffix}
+	r, err := start(p, false)
+	check(tb, err)
+	tb.Cleanup(r.stop)
+	return r.quorum
+}
+
+// Guarded starts an HBase that permits nothing to anybody but the user who runs it, and stops it after the test, which is
+// skipped unless HQL_TEST_GUARDED is set: it takes half a minute.
+func Guarded(tb testing.TB) (quorum string) {
+	tb.Helper()
+	if os.Getenv(guardedEnv) == "" {
+		tb.Skipf("set %s=1 to check against an HBase with permissions", guardedEnv)
+	}
+	p := plain()
+	p.props = [][2]string{{"hbase.security.authorization", "true"}}
+	for _, of := range []string{"master", "region", "regionserver"} {
+		p.props = append(p.props, [2]string{"hbase.coprocessor." + of + ".classes", "org.apache.hadoop.hbase.security.access.AccessController"})
+	}
+	r, err := start(p, false)
+	check(tb, err)
+	tb.Cleanup(r.stop)
+	return r.quorum
+}
+
+// Secured starts an HBase 2.6 that speaks nothing but TLS, and stops it after the test, which is skipped unless HQL_TEST_TLS is set:
+// it takes half a minute. Its certificate, for localhost, is signed by the authority in the PEM file ca; mutual: it wants one of that
+// authority's from clients, which the PEM file client holds with its key.
+func Secured(tb testing.TB, mutual bool) (quorum, ca, client string) {
+	tb.Helper()
+	p, ca, client := secured(tb, mutual)
+	r, err := start(p, false)
+	check(tb, err)
+	tb.Cleanup(r.stop)
+	return r.quorum, ca, client
+}
+
+// Guards are what servers that the caller starts need to take sealed messages of those that Kerberos knows, within mutual TLS.
+type Guards struct {
+	// Properties belong into the servers' hbase-site.xml, and into Hadoop's core-site.xml; HBase's own client gets along with them too.
+	Properties [][2]string
+	// Krb5Conf is the configuration of the realm, for the servers and for hql.
+	Krb5Conf string
+	// Params are those of hql's address.
+	Params url.Values
+	// Jars is the servers' class path.
+	Jars string
+}
+
+// Guarding makes such guards, of which a KDC runs until the test is over. It is skipped as with Quorum.
+func Guarding(tb testing.TB) Guards {
+	tb.Helper()
+	dir := tb.TempDir()
+	ca, own, err := certificates(dir)
+	check(tb, err)
+	p := plain()
+	p.kerby = "2.0.3"
+	cp, err := classPath(p)
+	check(tb, err)
+	port, err := freePorts(1)
+	check(tb, err)
+	args := append(strings.Fields(opens), "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", cp, filepath.Join(testdata(p.dir), "WithKDC.java"), dir, fmt.Sprint(port[0]), "alone")
+	stop, err := run(exec.Command("java", args...), dir, "the KDC runs")
+	check(tb, err)
+	tb.Cleanup(stop)
+	props := append(kerberosProperties(dir), tlsProperties(ca, own, true)...)
+	return Guards{Krb5Conf: filepath.Join(dir, "krb5.conf"), Jars: cp,
+		Properties: append(props, [][2]string{{"hbase.rpc.protection", "privacy"}, {"hbase.client.keytab.principal", "hbase/localhost@HQL.TEST"}, {"hbase.client.keytab.file", filepath.Join(dir, "hbase.keytab")}}...),
+		Params:     url.Values{"kerberos": {"alice@HQL.TEST"}, "keytab": {filepath.Join(dir, "alice.keytab")}, "protection": {"privacy"}, "tls": {""}, "tls_ca": {ca}, "tls_cert": {own}, "tls_key": {own}}}
+}
+
+// SecuredZooKeeper starts a ZooKeeper that takes nothing but TLS, and one that wants SASL of its clients, and stops them after the test,
+// which is skipped unless HQL_TEST_GUARDED is set.
+func SecuredZooKeeper(tb testing.TB) (tls, sasl string) {
+	tb.Helper()
+	if os.Getenv(guardedEnv) == "" {
+		tb.Skipf("set %s=1 to check against ZooKeepers with TLS and SASL", guardedEnv)
+	}
+	cp, err := classPath(plain())
+	check(tb, err)
+	ports, err := freePorts(2)
+	check(tb, err)
+	dir := tb.TempDir()
+	ca, own, err := certificates(dir)
+	check(tb, err)
+	jaas := filepath.Join(dir, "jaas.conf")
+	check(tb, os.WriteFile(jaas, []byte(`Server { org.apache.zookeeper.server.auth.DigestLoginModule required user_hbase="secret"; };`), 0o600))
+	for name, lines := range map[string]string{
+		"tls": fmt.Sprintf("secureClientPort=%d\nserverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory\nssl.keyStore.location=%s\nssl.trustStore.location=%s\n", ports[0], own, ca),
+		"sasl": fmt.Sprintf("clientPort=%d\nauthProvider.sasl=org.apache.zookeeper.server.auth.SASLAuthenticationProvider\n"+
+			"enforce.auth.enabled=true\nenforce.auth.schemes=sasl\nsessionRequireClientSASLAuth=true\n", ports[1]),
+	} {
+		conf := filepath.Join(dir, name)
+		check(tb, os.MkdirAll(conf, 0o755))
+		check(tb, os.WriteFile(filepath.Join(conf, "zoo.cfg"), []byte("dataDir="+conf+"\nadmin.enableServer=false\n"+lines), 0o600))
+		check(tb, os.WriteFile(filepath.Join(conf, "log4j.properties"), []byte(strings.Replace(logging, "WARN", "INFO", 1)), 0o600))
+		args := []string{"-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.security.auth.login.config=" + jaas, "-cp", conf + ":" + cp,
+			"org.apache.zookeeper.server.quorum.QuorumPeerMain", filepath.Join(conf, "zoo.cfg")}
+		stop, err := run(exec.Command("java", args...), dir, "PrepRequestProcessor (sid:0) started")
+		check(tb, err)
+		tb.Cleanup(stop)
+	}
+	return fmt.Sprintf("localhost:%d", ports[0]), fmt.Sprintf("localhost:%d", ports[1])
+}
+
+// secured is an HBase with TLS, to be started.
+func secured(tb testing.TB, mutual bool) (p product, ca, client string) {
+	tb.Helper()
+	if os.Getenv(securedEnv) == "" {
+		tb.Skipf("set %s=1 to check against an HBase with TLS", securedEnv)
+	}
+	dir := tb.TempDir()
+	ca, client, err := certificates(dir)
+	check(tb, err)
+	p = plain()
+	p.version = cmp.Or(os.Getenv(versionEnv), "2.6.4-hadoop3")
+	p.props = tlsProperties(ca, client, mutual)
+	return p, ca, client
+}
+
+// tlsProperties make servers speak nothing but TLS.
+func tlsProperties(ca, own string, mutual bool) (props [][2]string) {
+	mode := "NONE"
+	if mutual {
+		mode = "NEED"
+	}
+	for _, of := range []string{"server", "client"} {
+		props = append(props, [2]string{"hbase." + of + ".netty.tls.enabled", "true"})
+	}
+	return append(props, [][2]string{{"hbase.server.netty.tls.supportplaintext", "false"}, {"hbase.server.netty.tls.client.auth.mode", mode},
+		{"hbase.rpc.tls.keystore.location", own}, {"hbase.rpc.tls.keystore.type", "PEM"}, {"hbase.rpc.tls.keystore.password", ""},
+		{"hbase.rpc.tls.truststore.location", ca}, {"hbase.rpc.tls.truststore.type", "PEM"}, {"hbase.rpc.tls.truststore.password", ""}}...)
+}
+
+// certificates writes an authority's certificate, and one of its for localhost with its key, as PEM files into dir.
+func certificates(dir string) (ca, client string, err error) {
+	until := time.Now().Add(24 * time.Hour)
+	authority := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "hql's tests"}, NotAfter: until, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
+	host := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "localhost"}, NotAfter: until, DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageKeyEncipherment, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
+	caKey, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return "", "", err
+	}
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return "", "", err
+	}
+	caBytes, err := x509.CreateCertificate(rand.Reader, authority, authority, &caKey.PublicKey, caKey)
+	if err != nil {
+		return "", "", err
+	}
+	hostBytes, err := x509.CreateCertificate(rand.Reader, host, authority, &key.PublicKey, caKey)
+	if err != nil {
+		return "", "", err
+	}
+	keyBytes, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return "", "", err
+	}
+	ca, client = filepath.Join(dir, "ca.pem"), filepath.Join(dir, "client.pem")
+	block := func(typ string, b []byte) []byte { return pem.EncodeToMemory(&pem.Block{Type: typ, Bytes: b}) }
+	return ca, client, errors.Join(os.WriteFile(ca, block("CERTIFICATE", caBytes), 0o600),
+		os.WriteFile(client, append(block("PRIVATE KEY", keyBytes), block("CERTIFICATE", hostBytes)...), 0o600))
+}
+
+// kerberosProperties make servers want Kerberos, with what WithKDC wrote into dir.
+func kerberosProperties(dir string) [][2]string {
+	const principal = "hbase/localhost@HQL.TEST"
+	keys := filepath.Join(dir, "hbase.keytab")
+	return [][2]string{
+		{"hadoop.security.authentication", "kerberos"},
+		{"hadoop.security.authorization", "true"},
+		{"hbase.security.authentication", "kerberos"},
+		{"hbase.rpc.protection", "authentication,integrity,privacy"},
+		{"hbase.master.kerberos.principal", principal},
+		{"hbase.regionserver.kerberos.principal", principal},
+		{"hbase.master.keytab.file", keys},
+		{"hbase.regionserver.keytab.file", keys},
+		{"hbase.coprocessor.region.classes", "org.apache.hadoop.hbase.security.token.TokenProvider"},
+	}
+}
