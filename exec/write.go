@@ -33,12 +33,12 @@ type writer struct {
 	// refused are those that another statement claimed.
 	ifNew bool
 	// returning takes the rows that are written; nil: nobody asks for them.
-	returning *returning
-	token     []byte
-	refused   map[rowID]bool
-	joins     bool         // see joint
-	written   []writtenRow // pending ones that complete looks at
-	after     int64        // when whoever begins after the pending mutations are sent writes at the earliest: see writeClock
+	returning    *returning
+	token        []byte
+	refused      map[rowID]bool
+	jointEntries bool         // see hasJointEntries
+	written      []writtenRow // pending ones that complete looks at
+	after        int64        // when whoever begins after the pending mutations are sent writes at the earliest: see writeClock
 	// pending mutations by layout, then physical table; puts and removals apart.
 	puts, removals []tableMutations
 	rows           int
@@ -101,7 +101,7 @@ func (r *run) newWriter(t *catalog.Table) *writer {
 	w := &writer{run: r, table: t, env: r.KeyEnv(), known: map[string]bool{}, keys: map[*catalog.Layout]*catalog.KeyReader{},
 		puts: make([]tableMutations, n), removals: make([]tableMutations, n)}
 	w.env.Lookup = r.Numbers.Known
-	w.joins, w.token, w.refused = w.joint(), claimToken(), map[rowID]bool{}
+	w.jointEntries, w.token, w.refused = w.hasJointEntries(), claimToken(), map[rowID]bool{}
 	w.numbered = r.engine.catalog.Numbered(t)
 	w.largest = make([]int64, len(w.numbered))
 	w.shared = make([][]*catalog.Column, len(t.Columns))

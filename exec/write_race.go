@@ -179,10 +179,10 @@ type writtenRow struct {
 	claimed rowID // of a row that IF NOT EXISTS writes
 }
 
-// joint reports whether some entries depend on several columns that UPDATE can change: of two statements that change
+// hasJointEntries reports whether some entries depend on several columns that UPDATE can change: of two statements that change
 // different ones at the same time neither writes the entry under both. A copy depends on all columns, and of two
 // statements that write a row in the same millisecond it may hold the one and the row the other.
-func (w *writer) joint() bool {
+func (w *writer) hasJointEntries() bool {
 	primary := w.table.Layouts[0]
 	for _, l := range w.table.Layouts[1:] {
 		n := 0
@@ -215,7 +215,7 @@ func (w *writer) complete(ctx context.Context, took time.Duration) error {
 	rows := w.written
 	w.written = nil
 	slow := w.filling || took >= entryPatience
-	if !w.joins && !slow {
+	if !w.jointEntries && !slow {
 		rows = slices.DeleteFunc(rows, func(r writtenRow) bool { return !w.refused[r.claimed] })
 	}
 	for range maxCompletions {

@@ -119,27 +119,27 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 	if oneGet(s, tasks) {
 		return &getScan{reader: newReader(st, s, s.Layout, stats, dec.ready(), opts, tasks), batch: newRowBatch(s.Width())}
 	}
-	c := newGroup(ctx)
+	g := newGroup(ctx)
 	read := func(ctx context.Context, tasks []task) operator.Operator {
-		return st.readTasks(ctx, s, tasks, c, makeReader)
+		return st.readTasks(ctx, s, tasks, g, makeReader)
 	}
 	if s.Hop != nil && !s.Limit.Set {
-		return &hopScan{group: c, tasks: tasks, read: read}
+		return &hopScan{group: g, tasks: tasks, read: read}
 	}
 	return read(ctx, tasks)
 }
 
 // readTasks makes the operator that reads tasks.
-func (st *Reads) readTasks(ctx context.Context, s *plan.Scan, tasks []task, c *group, makeReader func([]task) *reader) operator.Operator {
+func (st *Reads) readTasks(ctx context.Context, s *plan.Scan, tasks []task, g *group, makeReader func([]task) *reader) operator.Operator {
 	if !s.Limit.Set || s.Access == plan.FullScan && (s.Filter != nil || s.Residual != nil) { // a search goes through many regions
 		tasks = st.byRegion(ctx, tasks, !s.Limit.Set && !s.Reversed)
 	}
 	if len(tasks) == 0 {
-		c.cancel()
+		g.cancel()
 		return operator.None{}
 	}
 	if oneGet(s, tasks) {
-		c.cancel()
+		g.cancel()
 		return &getScan{reader: makeReader(tasks), batch: newRowBatch(s.Width())}
 	}
 	workers := min(cap(st.Slots), len(tasks))
@@ -152,9 +152,9 @@ func (st *Reads) readTasks(ctx context.Context, s *plan.Scan, tasks []task, c *g
 	if s.Order == plan.NoOrder && !s.Limit.Set {
 		queue := newTaskQueue(tasks, min(scannersOnServer(), (cap(st.Slots)+1)/2))
 		workers = min(workers, queue.atOnce())
-		return &parallelScan{group: c, queue: queue, workers: workers, width: s.Width(), reader: makeReader}
+		return &parallelScan{group: g, queue: queue, workers: workers, width: s.Width(), reader: makeReader}
 	}
-	o := &orderedScan{group: c, tasks: tasks, ahead: workers, window: min(2, workers), width: s.Width(), reader: makeReader}
+	o := &orderedScan{group: g, tasks: tasks, ahead: workers, window: min(2, workers), width: s.Width(), reader: makeReader}
 	if s.Limit.Set {
 		o.window = 1
 	}

@@ -18,17 +18,17 @@ type group struct {
 }
 
 func newGroup(ctx context.Context) *group {
-	c := &group{}
-	c.ctx, c.cancel = context.WithCancel(ctx)
-	return c
+	g := &group{}
+	g.ctx, g.cancel = context.WithCancel(ctx)
+	return g
 }
 
 // run starts f.
-func (c *group) run(f func(ctx context.Context)) {
-	c.wg.Add(1)
+func (g *group) run(f func(ctx context.Context)) {
+	g.wg.Add(1)
 	go func() {
-		defer c.wg.Done()
-		f(c.ctx)
+		defer g.wg.Done()
+		f(g.ctx)
 	}()
 }
 
@@ -43,9 +43,9 @@ func Safely(f func() error) (err error) {
 	return f()
 }
 
-func (c *group) close() {
-	c.cancel()
-	c.wg.Wait()
+func (g *group) close() {
+	g.cancel()
+	g.wg.Wait()
 }
 
 // batchOrErr is what a worker hands over: a batch, or the error that ended it.
@@ -65,26 +65,26 @@ func newStream(depth int) *stream {
 	return &stream{out: make(chan batchOrErr, depth), free: make(chan *rowBatch, depth+2)}
 }
 
-func (l *stream) batch(width int) *rowBatch {
+func (s *stream) batch(width int) *rowBatch {
 	select {
-	case b := <-l.free:
+	case b := <-s.free:
 		return b
 	default:
 		return newRowBatch(width)
 	}
 }
 
-func (l *stream) recycle(b *rowBatch) {
+func (s *stream) recycle(b *rowBatch) {
 	select {
-	case l.free <- b:
+	case s.free <- b:
 	default:
 	}
 }
 
 // send delivers d unless the group ends; it reports whether it did.
-func (l *stream) send(ctx context.Context, d batchOrErr) bool {
+func (s *stream) send(ctx context.Context, d batchOrErr) bool {
 	select {
-	case l.out <- d:
+	case s.out <- d:
 		return true
 	case <-ctx.Done():
 		return false
@@ -92,30 +92,30 @@ func (l *stream) send(ctx context.Context, d batchOrErr) bool {
 }
 
 // end says that all there is was delivered.
-func (l *stream) end(ctx context.Context) { l.send(ctx, batchOrErr{err: io.EOF}) }
+func (s *stream) end(ctx context.Context) { s.send(ctx, batchOrErr{err: io.EOF}) }
 
-// pump reads r to its end into l. It reports whether it got there: only then may the stream be ended.
-func (l *stream) pump(ctx context.Context, r *reader, width int) bool {
+// pump reads r to its end into s. It reports whether it got there: only then may the stream be ended.
+func (s *stream) pump(ctx context.Context, r *reader, width int) bool {
 	defer r.close()
 	for {
-		b := l.batch(width)
+		b := s.batch(width)
 		if err := Safely(func() error { return r.next(ctx, b) }); err != nil {
 			if err == io.EOF {
 				return true
 			}
-			l.send(ctx, batchOrErr{err: err})
+			s.send(ctx, batchOrErr{err: err})
 			return false
 		}
-		if !l.send(ctx, batchOrErr{b: b}) {
+		if !s.send(ctx, batchOrErr{b: b}) {
 			return false
 		}
 	}
 }
 
 // receive waits for the next batchOrErr, of which it gives the error too.
-func (l *stream) receive(ctx, own context.Context) (batchOrErr, error) {
+func (s *stream) receive(ctx, own context.Context) (batchOrErr, error) {
 	select {
-	case d := <-l.out:
+	case d := <-s.out:
 		return d, d.err
 	case <-ctx.Done():
 		return batchOrErr{}, ctx.Err()
@@ -221,13 +221,13 @@ type orderedScan struct {
 
 func (o *orderedScan) start() {
 	for len(o.streams) < o.window && o.begun < len(o.tasks) {
-		l := newStream(2)
+		s := newStream(2)
 		t := o.tasks[o.begun : o.begun+1 : o.begun+1]
 		o.begun++
-		o.streams = append(o.streams, l)
+		o.streams = append(o.streams, s)
 		o.group.run(func(ctx context.Context) {
-			if l.pump(ctx, o.reader(t), o.width) {
-				l.end(ctx)
+			if s.pump(ctx, o.reader(t), o.width) {
+				s.end(ctx)
 			}
 		})
 	}
@@ -244,12 +244,12 @@ func (o *orderedScan) Next(ctx context.Context) ([][]types.Value, error) {
 			o.err = io.EOF
 			return nil, o.err
 		}
-		l := o.streams[0]
+		s := o.streams[0]
 		if o.last != nil {
-			l.recycle(o.last)
+			s.recycle(o.last)
 			o.last = nil
 		}
-		d, err := l.receive(ctx, o.group.ctx)
+		d, err := s.receive(ctx, o.group.ctx)
 		if err == io.EOF {
 			o.streams = o.streams[1:]
 			o.window = min(2*o.window, o.ahead)
