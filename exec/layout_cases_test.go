@@ -165,6 +165,12 @@ func (lc *layoutCase) run(t *testing.T, d *datadriven.TestData) string {
 		}
 	}
 	switch d.Cmd {
+	case "create", "put", "keys", "cells", "splits", "delete":
+		if len(tables) == 0 {
+			d.Fatalf(t, "%s: which table?", d.Cmd) // else it would print nothing, as of a table without rows
+		}
+	}
+	switch d.Cmd {
 	case "create":
 		return lc.create(tables)
 	case "sql":
