@@ -21,16 +21,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(tests{m})
-}
-
-type tests struct{ *testing.M }
-
-func (m tests) Run() int {
-	defer hbasetest.Stop()
-	return poison.Tests(m.M).Run()
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(hbasetest.Tests(poison.Tests(m))) }
 
 func open(t testing.TB, dsn string, opts ...hql.Option) *hql.DB {
 	t.Helper()

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/tsuna/gohbase/hrpc"
-	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/store"
 )
 
@@ -24,20 +24,7 @@ func (s staleServers) SendRPC(call hrpc.Call) (proto.Message, error) {
 	if err != nil || string(call.Table()) != s.table {
 		return msg, err
 	}
-	switch m := msg.(type) {
-	case *pb.ScanResponse:
-		m.Stale = proto.Bool(true)
-	case *pb.GetResponse:
-		m.Result.Stale = proto.Bool(true)
-	case *pb.MultiResponse:
-		for _, region := range m.RegionActionResult {
-			for _, one := range region.ResultOrException {
-				if one.Result != nil {
-					one.Result.Stale = proto.Bool(true)
-				}
-			}
-		}
-	}
+	hbasetest.MarkStale(msg)
 	return msg, nil
 }
 

@@ -319,10 +319,9 @@ func TestCopyFiles(t *testing.T) {
 	}
 }
 
-// COPY FROM a pipe that gives nothing more ends with its statement.
-func TestCopyFromPipe(t *testing.T) {
-	_, c := newStore(t)
-	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+// copyFromPipe runs COPY t FROM a pipe that gives text and then nothing more, and gives the error with which it ends.
+func copyFromPipe(ctx context.Context, t *testing.T, w *world, text string) error {
+	t.Helper()
 	w.run("CREATE TABLE t (id INT PRIMARY KEY)")
 	out, in, err := os.Pipe()
 	if err != nil {
@@ -334,15 +333,13 @@ func TestCopyFromPipe(t *testing.T) {
 	if _, err := os.Stat(file); err != nil {
 		t.Skip(err)
 	}
-	if _, err := in.WriteString("id\n1\n"); err != nil {
+	if _, err := in.WriteString(text); err != nil {
 		t.Fatal(err)
 	}
 	stmt, err := parser.ParseStatement("COPY t FROM '" + file + "' WITH (FORMAT = csv)")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
 	done := make(chan error, 1)
 	go func() {
 		_, err := w.Run(ctx, stmt, Args{})
@@ -350,11 +347,21 @@ func TestCopyFromPipe(t *testing.T) {
 	}()
 	select {
 	case err := <-done:
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Error(err)
-		}
+		return err
 	case <-time.After(20 * time.Second):
-		t.Error("it waits for the pipe")
+		t.Fatal("it waits for the pipe")
+		return nil
+	}
+}
+
+// COPY FROM a pipe that gives nothing more ends with its statement.
+func TestCopyFromPipe(t *testing.T) {
+	_, c := newStore(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	err := copyFromPipe(ctx, t, newWorld(t, c, Config{FullScan: AllowFullScan}), "id\n1\n")
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
 	}
 }
 
@@ -370,37 +377,13 @@ func (f *fullDisk) Mutate(context.Context, string, []hbase.Mutation) error { ret
 func TestCopyFailsBeforeItsEnd(t *testing.T) {
 	_, c := newStore(t)
 	broken := &fullDisk{c, errors.New("the disk is full")}
-	w := newWorld(t, broken, Config{FullScan: AllowFullScan})
-	w.run("CREATE TABLE t (id INT PRIMARY KEY)")
-	out, in, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Close()
-	defer in.Close()
-	file := fmt.Sprintf("/dev/fd/%d", out.Fd())
-	if _, err := os.Stat(file); err != nil {
-		t.Skip(err)
-	}
 	text := "id\n"
 	for i := range writeBatch {
 		text += fmt.Sprintf("%d\n", i)
 	}
-	if _, err := in.WriteString(text); err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan error, 1)
-	go func() {
-		_, _, err := w.try("COPY t FROM '" + file + "' WITH (FORMAT = csv)")
-		done <- err
-	}()
-	select {
-	case err := <-done:
-		if !errors.Is(err, broken.err) {
-			t.Error(err)
-		}
-	case <-time.After(20 * time.Second):
-		t.Error("it waits for the pipe")
+	err := copyFromPipe(t.Context(), t, newWorld(t, broken, Config{FullScan: AllowFullScan}), text)
+	if !errors.Is(err, broken.err) {
+		t.Error(err)
 	}
 }
 

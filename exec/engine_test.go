@@ -3,7 +3,6 @@ package exec
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -21,17 +20,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-func TestMain(m *testing.M) {
-	code := poison.Tests(m).Run()
-	hbasetest.Stop()
-	if code == 0 {
-		if err := goleak.Find(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = 1
-		}
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(hbasetest.Tests(poison.Tests(m))) }
 
 // A world is an engine on a store of its own.
 type world struct {

@@ -26,17 +26,7 @@ import (
 	"github.com/hql-db/hql/store"
 )
 
-func TestMain(m *testing.M) {
-	code := poison.Tests(m).Run()
-	hbasetest.Stop()
-	if code == 0 {
-		if err := goleak.Find(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = 1
-		}
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(hbasetest.Tests(poison.Tests(m))) }
 
 // both runs f on the embedded store and on a real HBase: the same code, the same answers.
 func both(t *testing.T, f func(t *testing.T, c Client)) {

@@ -52,23 +52,33 @@ var faultWorld = sync.OnceValues(func() ([]Row, []Mutation) {
 // errWrongRows reports whether a scan gave other rows than are stored.
 var errWrongRows = errors.New("wrong rows")
 
+// splitStore gives a store with the table t of one family in three regions, and a client of it.
+func splitStore(ctx context.Context, f Family) (*store.Store, *client, error) {
+	s, err := store.Open(store.Options{CacheBytes: 1 << 20})
+	if err != nil {
+		return nil, nil, err
+	}
+	c := New(s, s.Admin()).(*client)
+	if err := c.CreateTable(ctx, "t", []Family{f}, faultSplits); err != nil {
+		s.Close()
+		return nil, nil, err
+	}
+	return s, c, nil
+}
+
 // faultyScan reads rows in batches of a few through a store that loses answers,
 // drops leases, moves, splits and merges regions and sends rows in parts. It counts in fig what befell
 // the calls and what came of them, and fails when that differs from what is stored.
 func faultyScan(seed uint64, noSeq bool, fig seeds.Figures) error {
 	r := rand.New(rand.NewPCG(seed, 0))
-	s, err := store.Open(store.Options{CacheBytes: 1 << 20})
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	s, c, err := splitStore(ctx, Family{Name: "f"})
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-	defer cancel()
-	c := New(s, s.Admin()).(*client)
 	c.noSeq = noSeq
-	if err := c.CreateTable(ctx, "t", []Family{{Name: "f"}}, faultSplits); err != nil {
-		return err
-	}
 	want, ms := faultWorld()
 	if err := c.Mutate(ctx, "t", ms); err != nil {
 		return err
@@ -171,17 +181,13 @@ func TestScanUnderFaults(t *testing.T) {
 // side by side, so that a seed does not give each of them the same faults every time.
 func faultyWrites(seed uint64, fig seeds.Figures) error {
 	r := rand.New(rand.NewPCG(seed, 2))
-	s, err := store.Open(store.Options{CacheBytes: 1 << 20})
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	s, c, err := splitStore(ctx, Family{Name: "f", Attributes: map[string]string{"VERSIONS": "5"}})
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-	defer cancel()
-	c := New(s, s.Admin())
-	if err := c.CreateTable(ctx, "t", []Family{{Name: "f", Attributes: map[string]string{"VERSIONS": "5"}}}, faultSplits); err != nil {
-		return err
-	}
 	all, ms := faultWorld()
 	faults := store.Faults{Seed: int64(seed), AnswerLost: 0.1, RequestLost: 0.05, Move: 0.05, Split: 0.03, Merge: 0.03}
 	if r.IntN(2) == 0 {
@@ -292,6 +298,21 @@ func TestWritesUnderFaults(t *testing.T) {
 	})
 }
 
+// storeWithTable gives a store with the table t of family f, and a client of it.
+func storeWithTable(t *testing.T) (*store.Store, *client) {
+	t.Helper()
+	s, err := store.Open(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	c := New(s, s.Admin()).(*client)
+	if err := c.CreateTable(t.Context(), "t", []Family{{Name: "f"}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	return s, c
+}
+
 // refusingAgain answers writes with an exception, as if a connection broke after each of its answers but the last.
 type refusingAgain struct {
 	gohbase.Client
@@ -325,17 +346,9 @@ func TestRefusedAfterLostAnswer(t *testing.T) {
 		{1, "java.io.IOException", false},
 		{1, "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException", true},
 	} {
-		s, err := store.Open(store.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
-		cl := New(s, s.Admin()).(*client)
-		if err := cl.CreateTable(t.Context(), "t", []Family{{Name: "f"}}, nil); err != nil {
-			t.Fatal(err)
-		}
+		s, cl := storeWithTable(t)
 		cl.rpc = &refusingAgain{s, c.lost, c.exception}
-		err = cl.Mutate(t.Context(), "t", []Mutation{put("k", 1, "f:a=1")})
+		err := cl.Mutate(t.Context(), "t", []Mutation{put("k", 1, "f:a=1")})
 		var batch *BatchError
 		if !errors.As(err, &batch) || len(batch.Failed)+len(batch.Unknown) != 1 || len(batch.Failed) == 1 != c.refused {
 			t.Errorf("%d answers lost, %s: %v", c.lost, c.exception, err)
@@ -357,15 +370,7 @@ func (b fullRegion) SendRPC(c hrpc.Call) (proto.Message, error) {
 
 // A write that its region refuses until the time is over says what the region said.
 func TestWriteToABusyRegion(t *testing.T) {
-	s, err := store.Open(store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	cl := New(s, s.Admin()).(*client)
-	if err := cl.CreateTable(t.Context(), "t", []Family{{Name: "f"}}, nil); err != nil {
-		t.Fatal(err)
-	}
+	s, cl := storeWithTable(t)
 	cl.rpc = fullRegion{s}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
@@ -415,15 +420,7 @@ func (s *stuck) Close() { close(s.closed) }
 // stuckClient gives a client that is stuck until it is replaced by one of a store with the table t of one row.
 func stuckClient(t *testing.T, attempt time.Duration) (*client, *stuck) {
 	t.Helper()
-	s, err := store.Open(store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	c := New(s, s.Admin())
-	if err := c.CreateTable(t.Context(), "t", []Family{{Name: "f"}}, nil); err != nil {
-		t.Fatal(err)
-	}
+	s, c := storeWithTable(t)
 	if err := c.Mutate(t.Context(), "t", []Mutation{put("k", 1, "f:a=1")}); err != nil {
 		t.Fatal(err)
 	}

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/tsuna/gohbase/hrpc"
-	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/store"
 )
@@ -102,20 +102,7 @@ func (r replicaServer) QueueRPC(call hrpc.Call) {
 		if err == nil {
 			msg, err = r.store.SendRPC(call)
 		}
-		switch m := msg.(type) {
-		case *pb.ScanResponse:
-			m.Stale = proto.Bool(true)
-		case *pb.GetResponse:
-			m.Result.Stale = proto.Bool(true)
-		case *pb.MultiResponse:
-			for _, region := range m.RegionActionResult {
-				for _, one := range region.ResultOrException {
-					if one.Result != nil {
-						one.Result.Stale = proto.Bool(true)
-					}
-				}
-			}
-		}
+		hbasetest.MarkStale(msg)
 		call.ResultChan() <- hrpc.RPCResult{Msg: msg, Error: err}
 	}()
 }

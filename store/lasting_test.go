@@ -18,15 +18,7 @@ import (
 	"github.com/hql-db/hql/internal/poison"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(tests{poison.Tests(m)}) }
-
-// tests end the HBase that some of them share.
-type tests struct{ m interface{ Run() int } }
-
-func (t tests) Run() int {
-	defer hbasetest.Stop()
-	return t.m.Run()
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(hbasetest.Tests(poison.Tests(m))) }
 
 func openDir(t *testing.T, dir string) *world {
 	t.Helper()

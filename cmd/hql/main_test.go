@@ -23,15 +23,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(exitStopping{m}, map[string]func(){"hql": func() { poison.On = true; main() }})
-}
-
-// exitStopping stops the HBase that tests started, once they have run.
-type exitStopping struct{ m *testing.M }
-
-func (e exitStopping) Run() int {
-	defer hbasetest.Stop()
-	return poison.Tests(e.m).Run()
+	testscript.Main(hbasetest.Tests(poison.Tests(m)), map[string]func(){"hql": func() { poison.On = true; main() }})
 }
 
 // testdata/*.txt are sessions at a shell: what is run, what it prints, how it exits.

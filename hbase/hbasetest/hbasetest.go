@@ -113,11 +113,18 @@ func check(tb testing.TB, err error) {
 	}
 }
 
-// Stop ends the HBase that Quorum started, if any.
-func Stop() {
-	if shared.stop != nil {
-		shared.stop()
-	}
+// Tests is m, a testing.M, that ends the HBase which Quorum started, if any.
+func Tests(m interface{ Run() int }) interface{ Run() int } { return tests{m} }
+
+type tests struct{ m interface{ Run() int } }
+
+func (t tests) Run() int {
+	defer func() {
+		if shared.stop != nil {
+			shared.stop()
+		}
+	}()
+	return t.m.Run()
 }
 
 // product is something to run: jars that testdata/dir/pom.xml names, with this version of what it names first, and what it needs

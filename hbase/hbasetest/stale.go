@@ -1,0 +1,24 @@
+package hbasetest
+
+import (
+	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/proto"
+)
+
+// MarkStale marks the rows of an answer as those of a replica, which may be older than what the primary has.
+func MarkStale(answer proto.Message) {
+	switch m := answer.(type) {
+	case *pb.ScanResponse:
+		m.Stale = proto.Bool(true)
+	case *pb.GetResponse:
+		m.Result.Stale = proto.Bool(true)
+	case *pb.MultiResponse:
+		for _, region := range m.RegionActionResult {
+			for _, one := range region.ResultOrException {
+				if one.Result != nil {
+					one.Result.Stale = proto.Bool(true)
+				}
+			}
+		}
+	}
+}
