@@ -226,6 +226,7 @@ type textNode struct {
 // The parsers are built when the first statement asks for them: that takes milliseconds, and most programs need few of them.
 var (
 	selectParser     = built[selectNode]()
+	createParser     = built[createNode]()
 	statementParser  = built[statementNode]()
 	derivedParser    = built[derivedNode]()
 	joinParser       = built[joinNode]()

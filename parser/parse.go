@@ -99,6 +99,13 @@ func readStatement(lex *lexer.PeekingLexer) (*statementNode, error) {
 	case "SELECT", "WITH", "VALUES", "(": // most statements: spare them the choice
 		n, err := read(selectParser, lex)
 		return &statementNode{Select: n}, err
+	case "CREATE":
+		at := lex.RawCursor()
+		// Catalogs are made of tables: who reads one is spared the parsers of all other statements.
+		if next := lex.Range(at, at+2)[1].Value; next == "TABLE" || next == "EXTERNAL" {
+			n, err := read(createParser, lex)
+			return &statementNode{Create: n}, err
+		}
 	}
 	return read(statementParser, lex)
 }
