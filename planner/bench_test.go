@@ -5,9 +5,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/stats"
+	"github.com/hql-db/hql/types"
 )
 
 func benchmark(b *testing.B, query string, parse bool) {
@@ -92,4 +95,71 @@ func BenchmarkPlanLong(b *testing.B) {
 			}
 		})
 	}
+}
+
+// Planning with statistics whose sample is full: what they tell must not cost more than it saves.
+func BenchmarkPlanStatistics(b *testing.B) {
+	cat := catalog.New()
+	if err := cat.Load(`CREATE TABLE levels (site BIGINT, floor INT, seq INT, v BIGINT FROM d:v) ROW KEY (site AS INT64, floor AS INT32, seq AS INT32);
+		CREATE TABLE parcels (id BIGINT, city STRING FROM d:city, zip BIGINT FROM d:zip) ROW KEY (id AS INT64) INDEX by_city (city AS TEXT, X'00', id AS INT64)`); err != nil {
+		b.Fatal(err)
+	}
+	known := map[string]*stats.Table{}
+	for name, row := range map[string]func(i int64) []types.Value{
+		"levels": func(i int64) []types.Value {
+			return []types.Value{types.NewInt(i % 5), types.NewIntOf(types.Int, i%11), types.NewIntOf(types.Int, i), types.NewInt(i % 1000)}
+		},
+		"parcels": func(i int64) []types.Value {
+			return []types.Value{types.NewInt(i), types.NewString(fmt.Sprintf("city%d", i%300)), types.NewInt(i % 3000)}
+		},
+	} {
+		t, _ := cat.Table(name)
+		known[name] = collected(b, t, 20_000, row)
+	}
+	env := &Env{Catalog: cat, Statistics: func(t *catalog.Table) *stats.Table { return known[t.Name] }}
+	for name, query := range map[string]string{
+		"point":  "SELECT * FROM parcels WHERE id = 77",
+		"range":  "SELECT * FROM levels WHERE site = 3 AND floor = 4 AND seq < 3600",
+		"filter": "SELECT * FROM parcels WHERE city = 'city7' AND zip > 100",
+		"join":   "SELECT l.seq, p.city FROM levels l JOIN parcels p ON p.id = l.seq WHERE l.site = 3 AND l.floor = 4 AND l.seq < 3600",
+		"group":  "SELECT p.city, count(*) FROM levels l JOIN parcels p ON p.id = l.seq WHERE l.v = 77 GROUP BY p.city",
+	} {
+		b.Run(name, func(b *testing.B) {
+			st, err := parser.ParseStatement(query)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := env.Select(st.(*parser.Select)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// collected gives the statistics of a table of n rows.
+func collected(b *testing.B, t *catalog.Table, n int, row func(i int64) []types.Value) *stats.Table {
+	var shape stats.Shape
+	for _, c := range t.Columns {
+		shape.Columns = append(shape.Columns, c.Name)
+	}
+	for _, l := range t.Layouts {
+		shape.Keys = append(shape.Keys, stats.KeyShape{Layout: l.Name, Parts: make([]string, len(l.Key.Parts))})
+	}
+	c := stats.NewCollector(shape)
+	run := c.Begin(n)
+	for i := range n {
+		r := stats.Row{Values: row(int64(i)), CellBytes: make([]int, len(t.Columns)), Bytes: 100, Cells: 2}
+		for _, l := range t.Layouts {
+			name, key, err := l.Place(r.Values)
+			if err != nil {
+				b.Fatal(err)
+			}
+			r.Places = append(r.Places, stats.Place{Table: name, Key: key, Ends: l.Key.Ends(key, true)})
+		}
+		run.Add(r)
+	}
+	return stats.Build(t.Name, time.Now(), true, c)
 }

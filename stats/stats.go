@@ -23,6 +23,8 @@ type Table struct {
 	// Sample are rows of which each stands for as many of the table, by column: what columns have to do with one another. Long texts are cut.
 	// There are as many as the table has rows where these are all of them.
 	Sample []Values `json:"sample,omitempty"`
+
+	orders orders
 }
 
 // Column is what is known of a column.

@@ -29,8 +29,17 @@ func (iv Interval) IsPoint() bool {
 }
 
 // Contains reports whether v, not NULL, lies in iv.
-func (iv Interval) Contains(v Value) bool {
-	return compareLo(iv, Point(v)) <= 0 && compareHi(iv, Point(v)) >= 0
+func (iv Interval) Contains(v Value) bool { return iv.Side(v) == 0 }
+
+// Side says where v, not NULL, lies: -1 before iv, 0 in it, 1 behind it.
+func (iv Interval) Side(v Value) int {
+	switch p := Point(v); {
+	case compareLo(iv, p) > 0:
+		return -1
+	case compareHi(iv, p) < 0:
+		return 1
+	}
+	return 0
 }
 
 // String is "[1 - 5)", with an empty bound where it is open-ended.
@@ -202,16 +211,8 @@ func (s Set) IsEmpty() bool { return len(s) == 0 }
 
 // Contains reports whether v, not NULL, is in s.
 func (s Set) Contains(v Value) bool {
-	i, found := slices.BinarySearchFunc(s, v, func(iv Interval, v Value) int {
-		if compareHi(iv, Point(v)) < 0 {
-			return -1
-		}
-		if compareLo(iv, Point(v)) > 0 {
-			return 1
-		}
-		return 0
-	})
-	return found && i < len(s)
+	_, found := slices.BinarySearchFunc(s, v, func(iv Interval, v Value) int { return -iv.Side(v) })
+	return found
 }
 
 // Union is the set of the values in s or o.

@@ -135,24 +135,19 @@ func presence(s *plan.Scan, f plan.Fate) expr.Expr {
 // inSpans estimates the rows in the spans of s.
 func inSpans(s *plan.Scan, t *stats.Table, k *stats.Key) (rows float64, ok bool) {
 	bound, tail := 0, -1.0
-	before := allRows(s.Table, t) // rows with the values of the parts that are bound
 	for i, p := range s.Key {
-		col, isColumn := p.Part.Column()
 		if p.Use == plan.Bound || p.Use == plan.Enumerated || p.Use == plan.Literal {
-			if bound = i + 1; p.Varied || p.Use != plan.Literal && !isColumn {
-				before.left = nil
-			} else if isColumn && before.left != nil {
-				before.in(col, p.Values)
-			}
+			bound = i + 1
 			continue
 		}
-		if isColumn && p.Use == plan.Ranged && !p.Varied && p.Values != nil {
+		if col, isColumn := p.Part.Column(); isColumn && p.Use == plan.Ranged && !p.Varied && p.Values != nil {
 			if c := t.Column(col); c != nil && c.Nulls < 1 {
 				if share, ok := c.Share(p.Values); ok {
 					tail = share / (1 - c.Nulls)
-					if n := len(before.left); n > 0 {
-						before.in(col, p.Values)
-						tail = given(tail, true, len(before.left), n, before.whole)
+					before := under(s, t, i)
+					if n := before.left.count(); n > 0 {
+						kept, _ := before.within(col, p.Values)
+						tail = given(tail, true, kept.count(), n, before.whole)
 					}
 				}
 			}
@@ -184,6 +179,20 @@ func inSpans(s *plan.Scan, t *stats.Table, k *stats.Key) (rows float64, ok bool)
 		}
 	}
 	return min(rows, max(k.Rows, float64(len(s.Spans)))), true
+}
+
+// under gives the rows that have the values of the first n parts of s's key, each of which is bound.
+func under(s *plan.Scan, t *stats.Table, n int) *rows {
+	r := allRows(s.Table, t)
+	for _, p := range s.Key[:n] {
+		col, isColumn := p.Part.Column()
+		if p.Varied || p.Use != plan.Literal && !isColumn {
+			r.left = nil
+		} else if isColumn && r.left != nil {
+			r.left, _ = r.within(col, p.Values)
+		}
+	}
+	return r
 }
 
 // shareOf estimates the share of rows for which a predicate is true.

@@ -387,12 +387,12 @@ func sampled(s *plan.Scan, t *stats.Table, columns []int) float64 {
 			return 0
 		}
 	}
-	if len(of.left) < leastSample {
+	if of.left.count() < leastSample {
 		return 0
 	}
 	counts := map[string]int{}
 	var key []byte
-	for _, i := range of.left {
+	for i := range of.left.each() {
 		key = key[:0]
 		for _, c := range columns {
 			key = t.Sample[c][i].AppendKey(key)

@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
@@ -18,8 +19,8 @@ import (
 type rows struct {
 	stats *stats.Table
 	table *catalog.Table
-	whole bool  // the sample is all of the table
-	left  []int // rows of the sample
+	whole bool   // the sample is all of the table
+	left  bitset // rows of the sample
 	share float64
 	row   []types.Value
 	env   expr.Env
@@ -29,11 +30,8 @@ func allRows(t *catalog.Table, s *stats.Table) *rows {
 	r := &rows{stats: s, table: t, share: 1, row: make([]types.Value, len(t.Columns)+2)}
 	r.env.Row, r.env.Rand = r.row, func() uint64 { return 1 << 63 }
 	if len(s.Sample) == len(t.Columns) && !slices.ContainsFunc(s.Sample, func(v stats.Values) bool { return len(v) != len(s.Sample[0]) }) {
-		r.left = make([]int, len(s.Sample[0]))
-		for i := range r.left {
-			r.left[i] = i
-		}
-		r.whole = s.Complete && float64(len(r.left)) == s.Rows
+		n := len(s.Sample[0])
+		r.left, r.whole = allOf(n), s.Complete && float64(n) == s.Rows
 	}
 	return r
 }
@@ -42,11 +40,12 @@ func allRows(t *catalog.Table, s *stats.Table) *rows {
 func (r *rows) where(e expr.Expr) bool {
 	by, known := shareOf(e, r.stats)
 	left, sampled := r.matching(e)
-	if !known && (!sampled || len(r.left) < leastSample) {
+	of := r.left.count()
+	if !known && (!sampled || of < leastSample) {
 		return false
 	}
 	if sampled {
-		by = given(by, known, len(left), len(r.left), r.whole)
+		by = given(by, known, left.count(), of, r.whole)
 		r.left = left
 	} else {
 		r.left = nil
@@ -76,7 +75,7 @@ func given(before float64, known bool, kept, of int, whole bool) float64 {
 
 // matching gives the rows of the sample that are left and for which e is true; ok is false where it cannot be told: the sample may be of the
 // table as it was once, and e may ask for what is not in it.
-func (r *rows) matching(e expr.Expr) (left []int, ok bool) {
+func (r *rows) matching(e expr.Expr) (left bitset, ok bool) {
 	if r.left == nil {
 		return nil, false
 	}
@@ -86,8 +85,13 @@ func (r *rows) matching(e expr.Expr) (left []int, ok bool) {
 			return nil, false
 		}
 	}
-	left = []int{}
-	for _, i := range r.left {
+	if col, set, exact, ok := expr.Sarg(e); ok && exact {
+		if left, all := r.within(col, set); all {
+			return left, true
+		}
+	}
+	left = make(bitset, len(r.left))
+	for i := range r.left.each() {
 		for _, c := range columns {
 			if r.row[c] = r.stats.Sample[c][i]; !r.row[c].IsNull() && r.row[c].Type() != r.table.Columns[c].Type {
 				return nil, false
@@ -98,19 +102,28 @@ func (r *rows) matching(e expr.Expr) (left []int, ok bool) {
 			return nil, false
 		}
 		if is {
-			left = append(left, i)
+			left.add(i)
 		}
 	}
 	return left, true
 }
 
-// in keeps the rows of the sample whose column lies in set.
-func (r *rows) in(col int, set types.Set) {
-	left := []int{}
-	for _, i := range r.left {
-		if v := r.stats.Sample[col][i]; !v.IsNull() && v.Type() == r.table.Columns[col].Type && set.Contains(v) {
-			left = append(left, i)
+// within gives the rows that are left whose column lies in set. all is false where values of another type were left out.
+func (r *rows) within(col int, set types.Set) (left bitset, all bool) {
+	left = make(bitset, len(r.left))
+	rows, all := r.stats.SampleOrder(col, r.table.Columns[col].Type)
+	values := r.stats.Sample[col]
+	for _, iv := range set {
+		rows = rows[sort.Search(len(rows), func(i int) bool { return iv.Side(values[rows[i]]) >= 0 }):]
+		end := sort.Search(len(rows), func(i int) bool { return iv.Side(values[rows[i]]) > 0 })
+		for _, row := range rows[:end] {
+			if r.left.has(row) {
+				left.add(row)
+			}
+		}
+		if rows = rows[end:]; len(rows) == 0 {
+			break
 		}
 	}
-	r.left = left
+	return left, all
 }
