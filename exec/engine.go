@@ -163,7 +163,7 @@ func (e *Engine) newRun(args Args) *run {
 	r := &run{statement: st, engine: e, session: session, settings: set, args: args}
 	st.Numbers = r.newNumbers()
 	r.env = &planner.Env{Catalog: e.catalog, Args: args.Positional, Named: args.Named, Loc: set.loc, Now: now,
-		Funcs: e.cfg.Funcs, Options: e.cfg.Planner, Lookups: st.Numbers.Get}
+		Funcs: e.cfg.Funcs, Options: e.cfg.Planner, Lookups: st.Numbers.Get, Views: &planner.Views{}}
 	return r
 }
 

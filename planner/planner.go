@@ -27,6 +27,8 @@ type Env struct {
 	Lookups func(k plan.LookupKey) (v types.Value, ok bool)
 	// Subqueries gives the rows of closed sub-queries that were run; nil, or ok false: not yet.
 	Subqueries func(s *plan.Subplan) (values []types.Value, ok bool)
+	// Views keeps what views stand for while the statement is planned again and again; needed where Subqueries is.
+	Views *Views
 	// Statistics gives what is known of a table, nil for nothing; it may be nil. What it says changes plans, never an answer.
 	Statistics func(*catalog.Table) *stats.Table
 	// MayReadAll reports whether a full scan may be chosen where statistics say that it costs less than a way that is none; nil: always.

@@ -4,10 +4,46 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/parser"
 )
+
+// Views keeps the queries of the views that one statement names, so that each time it is planned they are the same trees: the answers of
+// their sub-queries are known by these. It is safe for several goroutines; the zero Views is ready.
+type Views struct {
+	mu    sync.Mutex
+	trees map[viewUse]*parser.Select
+}
+
+// viewUse is a place of a statement that names a view.
+type viewUse struct {
+	view *catalog.View
+	at   *parser.TableName
+}
+
+// query is v's, all of it at t. A nil *Views keeps nothing.
+func (vs *Views) query(v *catalog.View, t *parser.TableName) (*parser.Select, error) {
+	if vs == nil {
+		return v.Def.Query.At(t.Pos)
+	}
+	vs.mu.Lock()
+	defer vs.mu.Unlock()
+	use := viewUse{v, t}
+	if s, ok := vs.trees[use]; ok {
+		return s, nil
+	}
+	s, err := v.Def.Query.At(t.Pos)
+	if err != nil {
+		return nil, err
+	}
+	if vs.trees == nil {
+		vs.trees = map[viewUse]*parser.Select{}
+	}
+	vs.trees[use] = s
+	return s, nil
+}
 
 // viewSource reads the view v, which t names: as a query in FROM that knows nothing of the statement's own names.
 func (q *query) viewSource(v *catalog.View, t *parser.TableName, alias string) (*source, error) {
@@ -18,7 +54,7 @@ func (q *query) viewSource(v *catalog.View, t *parser.TableName, alias string) (
 	if slices.Contains(q.views, name) {
 		return nil, parser.Errorf(t.Pos, "view %s reads itself", v.Name)
 	}
-	s, err := v.Def.Query.At(t.Pos)
+	s, err := q.env.Views.query(v, t)
 	if err != nil {
 		return nil, err
 	}
