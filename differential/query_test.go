@@ -133,8 +133,13 @@ func (g *gen) fromClause(s *scope, depth int) string {
 	from := g.item(s, depth)
 	for range []int{0, 0, 0, 0, 1, 1, 1, 2, 2}[g.IntN(9)] {
 		right := &scope{outer: s.outer}
-		item := g.item(right, depth)
 		left := &scope{sources: s.sources, outer: s.outer}
+		if depth > 0 && g.odds(6) {
+			from += g.lateral(left, right, depth-1)
+			s.sources = append(s.sources, right.sources...)
+			continue
+		}
+		item := g.item(right, depth)
 		switch g.IntN(10) {
 		case 0:
 			from += " CROSS JOIN " + item
@@ -168,6 +173,20 @@ func (g *gen) fromClause(s *scope, depth int) string {
 		s.sources = append(s.sources, right.sources...)
 	}
 	return from
+}
+
+// lateral joins a query that may refer to what stands before it.
+func (g *gen) lateral(left, right *scope, depth int) string {
+	q, cols := g.subquery(left, depth)
+	right.sources = append(right.sources, source{alias: g.newAlias(), columns: cols})
+	item := "LATERAL (" + q + ") AS " + right.sources[0].alias
+	switch g.IntN(3) {
+	case 0:
+		return " CROSS JOIN " + item
+	case 1:
+		return " JOIN " + item + " ON " + g.on(left, right)
+	}
+	return " LEFT JOIN " + item + " ON " + g.pick("TRUE", g.on(left, right))
 }
 
 // shared lists columns that the one table of each side has of the same kind; "" for none.

@@ -119,6 +119,16 @@ func (q *subqueries) read(ctx context.Context, sub *plan.Subplan, outer []types.
 	return out, err
 }
 
+// apply is operator.Options.Apply.
+func (q *subqueries) apply(ctx context.Context, sub *plan.Subplan, outer []types.Value) (operator.Operator, error) {
+	r := q.run.inner()
+	p, err := r.resolvedBatch(ctx, func() (*plan.Plan, error) { return sub.Plan(outer) })
+	if err != nil {
+		return nil, err
+	}
+	return r.open(ctx, p)
+}
+
 // inner is r for a query inside it: reads of its own, as the outer query's wait for it.
 func (r *run) inner() *run {
 	st := *r.statement

@@ -209,6 +209,15 @@ func Title(n plan.Node) string {
 			t += ", on " + on
 		}
 		return t
+	case *plan.Apply:
+		t := "lateral join, a sub-query for each row"
+		if n.Outer {
+			t = "left lateral join, a sub-query for each row"
+		}
+		if n.On != nil {
+			t += ", on " + n.On.String()
+		}
+		return t
 	case *plan.Union:
 		return "union all"
 	case *plan.SetOp:

@@ -113,9 +113,10 @@ type SystemTime struct {
 	From, To Expr // AS OF: From only
 }
 
-// Subquery is (SELECT ...) AS alias (columns) in FROM.
+// Subquery is [LATERAL] (SELECT ...) AS alias (columns) in FROM.
 type Subquery struct {
 	Pos     Pos
+	Lateral bool // it may refer to what stands before it in FROM
 	Query   *Select
 	Alias   string
 	Columns []string

@@ -1,8 +1,6 @@
 package parser
 
 import (
-	"strings"
-
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
 )
@@ -108,6 +106,7 @@ func startsQuery(lex *lexer.PeekingLexer) bool {
 // factorNode is an item of FROM without its joins: a table, a derived table or a join in
 // parentheses. The table is read by hand: every query has one.
 type factorNode struct {
+	Lateral bool
 	Derived *derivedNode
 	Table   tableName
 	Alias   alias
@@ -126,6 +125,7 @@ type tableCall struct {
 // Parse implements participle.Parseable.
 func (n *factorNode) Parse(lex *lexer.PeekingLexer) error {
 	var err error
+	n.Lateral = lateral(lex)
 	if lex.Peek().Value == "(" {
 		n.Derived, err = read(derivedParser, lex, participle.AllowTrailing(true))
 		return err
@@ -133,7 +133,7 @@ func (n *factorNode) Parse(lex *lexer.PeekingLexer) error {
 	if err := n.Table.Parse(lex); err != nil {
 		return err
 	}
-	if !strings.EqualFold(n.Table.name(), "LATERAL") && accept(lex, "(") {
+	if accept(lex, "(") {
 		return n.call(lex)
 	}
 	if err := n.systemTime(lex); err != nil {
@@ -143,6 +143,21 @@ func (n *factorNode) Parse(lex *lexer.PeekingLexer) error {
 		return err
 	}
 	return n.systemTime(lex)
+}
+
+// lateral takes the word LATERAL, which is none where it names a table: a query or a function follows it.
+func lateral(lex *lexer.PeekingLexer) bool {
+	at := lex.MakeCheckpoint()
+	if accept(lex, "LATERAL") {
+		if lex.Peek().Value == "(" {
+			return true
+		}
+		if _, word := keywordsByWord[lex.Peek().Value]; !word && isNext(lex, lex.Peek().Value, "(") {
+			return true
+		}
+	}
+	lex.LoadCheckpoint(at)
+	return false
 }
 
 // call reads what follows the parenthesis of a function.

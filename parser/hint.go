@@ -132,8 +132,6 @@ func (d *diagnosis) unsupported(i int) string {
 		return "GROUP BY " + next + " (a, b) is that"
 	case before == "ARRAY" && word == "[":
 		return "arrays are not supported: JSON_BUILD_ARRAY makes a JSON array, IN (...) compares with a list"
-	case word == "LATERAL", before == "LATERAL":
-		return "LATERAL is not supported: a sub-query in SELECT or WHERE may refer to the tables around it"
 	case d.verb == "SHOW" && i == 2 && (word == "FROM" || word == "IN"):
 		return "DESCRIBE table shows a table's columns and keys"
 	case word == "ON" && next == "CONFLICT", word == "ON" && next == "DUPLICATE":

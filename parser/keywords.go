@@ -39,7 +39,7 @@ var keywordList = []keyword{
 	{"FULL", guarded}, {"FUNCTIONS", free}, {"GROUP", reserved}, {"GROUPING", free}, {"GROUPS", free}, {"HAVING", reserved}, {"HEX", free},
 	{"HTML", free}, {"IF", guarded}, {"ILIKE", reserved}, {"IN", reserved}, {"INDEX", free},
 	{"INNER", reserved}, {"INSERT", free}, {"INTERSECT", reserved}, {"INTERVAL", free}, {"INTO", reserved},
-	{"IS", reserved}, {"ISNULL", guarded}, {"JOIN", reserved}, {"JSON", free}, {"KEY", free}, {"LAST", free},
+	{"IS", reserved}, {"ISNULL", guarded}, {"JOIN", reserved}, {"JSON", free}, {"KEY", free}, {"LAST", free}, {"LATERAL", free},
 	{"LEADING", free}, {"LEFT", guarded}, {"LIKE", reserved}, {"LIMIT", reserved}, {"MALFORMED", free}, {"MATERIALIZED", free},
 	{"NATURAL", guarded}, {"NEXT", free}, {"NOT", reserved}, {"NOTNULL", guarded}, {"NULL", reserved}, {"NULLS", guarded},
 	{"OF", free}, {"OFFSET", reserved}, {"ON", reserved}, {"ONLY", free}, {"OR", reserved},

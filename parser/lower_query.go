@@ -136,7 +136,15 @@ func (l *lowerer) from(n *fromNode) (TableExpr, error) {
 
 func (l *lowerer) factor(n *factorNode) (TableExpr, error) {
 	if n.Derived != nil {
-		return l.derived(n.Derived)
+		t, err := l.derived(n.Derived)
+		q, ok := t.(*Subquery)
+		switch {
+		case ok:
+			q.Lateral = n.Lateral
+		case n.Lateral && err == nil:
+			return nil, Errorf(t.Position(), "LATERAL stands before a query or a function")
+		}
+		return t, err
 	}
 	if c := n.Call; c != nil {
 		l.height = max(l.height, c.height)

@@ -222,6 +222,9 @@ func (p *printer) table(t TableExpr) {
 		p.systemTime(t.SystemTime)
 		p.alias(t.Alias)
 	case *Subquery:
+		if t.Lateral {
+			p.put("LATERAL ")
+		}
 		p.put("(")
 		p.query(t.Query)
 		p.put(")")

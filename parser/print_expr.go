@@ -279,7 +279,7 @@ func (p *printer) call(e *Call) {
 // functions by grammar (CURRENT_DATE) need no quotes in front of a parenthesis.
 func quoteFunction(name string) string {
 	k, ok := keywordOf(name)
-	if name == "ROLLUP" || name == "CUBE" { // which are no functions in GROUP BY
+	if name == "ROLLUP" || name == "CUBE" || name == "LATERAL" { // which are no functions in GROUP BY, or FROM
 		return quoteAlways(name)
 	}
 	if ok && (k.class == guarded || strings.HasPrefix(name, "CURRENT_")) {

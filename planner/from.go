@@ -122,14 +122,14 @@ func (q *query) addFrom(f *from, t parser.TableExpr) ([]*expr.Column, error) {
 		f.names = append(f.names, s.name)
 		return f.add(s), nil
 	case *parser.Subquery:
-		s, err := q.derived(t.Query, t.Alias, t.Columns, t.Alias, t.Pos)
+		s, err := q.subquerySource(f, t)
 		if err != nil {
 			return nil, err
 		}
 		f.names = append(f.names, t.Alias)
 		return f.add(s), nil
 	case *parser.TableFunction:
-		s, err := q.tableFunction(t)
+		s, err := q.functionSource(f, t)
 		if err != nil {
 			return nil, err
 		}

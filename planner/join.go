@@ -29,6 +29,10 @@ func (q *query) joined(f *from, conds []expr.Expr, used []bool, want accessOrder
 		return q.source(f.srcs[0], own, used, want, h)
 	}
 	conds = f.spread(conds)
+	if f.lateral() {
+		n, err = q.chain(f, conds, used, h)
+		return n, false, err
+	}
 	n, err = q.inOrder(f, q.arrange(f, conds, h), conds, used, h)
 	if err == nil && q.figured(f) {
 		n, err = q.cheapest(n, f, conds, used, h)
@@ -48,6 +52,10 @@ func (q *query) inOrder(f *from, order []int, conds []expr.Expr, used []bool, h 
 func (q *query) chain(f *from, conds []expr.Expr, used []bool, h hints) (n plan.Node, err error) {
 	rest := conds
 	for i, s := range f.srcs {
+		if s.lateral != nil {
+			n, rest = f.apply(n, i, rest)
+			continue
+		}
 		var own, on []expr.Expr
 		if !f.outer[i] {
 			own, rest = ownTerms(rest, s)

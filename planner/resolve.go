@@ -24,6 +24,9 @@ type source struct {
 	table  *catalog.Table // nil for a derived table
 	system *parser.SystemTime
 	node   plan.Node // of a derived table
+	// lateral, of a query that depends on the sources before it, is read for each of their rows, with these columns of it.
+	lateral *plan.Subplan
+	of      []expr.Expr
 	// view has, of a query that is read as its table, the columns that are seen of it, and conds what it takes of the table's rows.
 	view  []viewColumn
 	conds []expr.Expr

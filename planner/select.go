@@ -337,6 +337,9 @@ func (b *block) usage() []bool {
 				mark(used, x)
 			}
 		}
+		for _, s := range b.from.srcs {
+			mark(used, s.of...)
+		}
 	}
 	b.wins.exprs(func(e *expr.Expr) { mark(used, *e) })
 	mark(used, b.groups.by...)

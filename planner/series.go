@@ -21,10 +21,13 @@ func (q *query) tableFunction(t *parser.TableFunction) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := cmp.Or(t.Alias, "generate_series")
+	name := functionAlias(t)
 	cols, err := renamed([]plan.OutputColumn{{Name: name, Type: node.Typ}}, t.Columns, name, t.Pos)
 	return &source{name: name, cols: cols, node: node}, err
 }
+
+// functionAlias is the name of t's rows in the statement.
+func functionAlias(t *parser.TableFunction) string { return cmp.Or(t.Alias, "generate_series") }
 
 func (q *query) series(t *parser.TableFunction) (*plan.Series, error) {
 	scope := q.scope(nil)

@@ -12,57 +12,14 @@ import (
 
 // subquery compiles a query inside an expression over srcs.
 func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (expr.Expr, error) {
-	node.Text = s.String()
-	sub := &plan.Subplan{Select: s, Closed: true, Text: node.Text}
-	srcs = frozen(srcs)
-	run := limited(s, node.Kind)
-	ctes, depth, views := slices.Clone(q.ctes), q.depth, q.views
-	planFor := func(outer func(c *expr.Column) types.Value) (*plan.Plan, error) {
-		in := &query{env: q.env, ctes: ctes, depth: depth, plan: &plan.Plan{}, views: views}
-		in.outer = func(ref *parser.ColumnRef) (expr.Expr, error) {
-			x, err := q.column(ref, srcs)
-			if err != nil || x == nil {
-				return nil, err
-			}
-			if sub.Closed { // found at the first plan; later ones may be made by several at once
-				sub.Closed = false
-			}
-			x = expr.Map(x, func(y expr.Expr) expr.Expr { // what is none is from further out
-				if c, own := y.(*expr.Column); own {
-					return &expr.Const{Pos: ref.Pos, Val: outer(c), Typ: c.Typ}
-				}
-				return y
-			})
-			return expr.Fold(x, q.env.Loc), nil
-		}
-		return in.finish(run)
-	}
-	find := func(c *expr.Column) int {
-		return slices.IndexFunc(node.Outer, func(x expr.Expr) bool { return x.(*expr.Column).Index == c.Index })
-	}
-	var err error
-	sub.Sample, err = sample(func(i int) (*plan.Plan, error) {
-		return planFor(func(c *expr.Column) types.Value {
-			if find(c) < 0 {
-				node.Outer = append(node.Outer, c)
-			}
-			return sampleValue(c.Typ, i)
-		})
-	}, func(*plan.Plan) bool { return len(node.Outer) > 0 && q.outer == nil }) // one level of made-up values is enough
+	sub, outer, err := q.correlated(srcs, s, limited(s, node.Kind))
 	if err != nil {
 		return nil, err
 	}
 	if node.Kind != expr.ExistsSubquery && len(sub.Sample.Columns) != 1 {
 		return nil, parser.Errorf(node.Pos, "a sub-query used as a value must have 1 column, not %d", len(sub.Sample.Columns))
 	}
-	node.Typ = sub.Sample.Columns[0].Type
-	node.Query = sub
-	columns := slices.Clone(node.Outer) // node.Outer is rewritten when rows change shape; the values' order stays
-	sub.Plan = func(outer []types.Value) (*plan.Plan, error) {
-		return planFor(func(c *expr.Column) types.Value {
-			return outer[slices.IndexFunc(columns, func(x expr.Expr) bool { return x.(*expr.Column).Index == c.Index })]
-		})
-	}
+	node.Text, node.Outer, node.Typ, node.Query = sub.Text, outer, sub.Sample.Columns[0].Type, sub
 	out, err := expr.NewSubquery(node)
 	if err != nil {
 		return nil, err
@@ -78,6 +35,47 @@ func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (
 		return out.Answer([]types.Value{sub.Shown}, q.env.Loc)
 	}
 	return out, nil
+}
+
+// correlated plans a query over srcs, s as it is written, for values of their columns that it refers to. outer are these columns, of the
+// joined row, in the order in which the Subplan takes their values. What is planned is run.
+func (q *query) correlated(srcs []*source, s, run *parser.Select) (sub *plan.Subplan, outer []expr.Expr, err error) {
+	sub = &plan.Subplan{Select: s, Closed: true, Text: s.String()}
+	srcs = frozen(srcs)
+	ctes, depth, views := slices.Clone(q.ctes), q.depth, q.views
+	planFor := func(value func(c *expr.Column) types.Value) (*plan.Plan, error) {
+		in := &query{env: q.env, ctes: ctes, depth: depth, plan: &plan.Plan{}, views: views}
+		in.outer = func(ref *parser.ColumnRef) (expr.Expr, error) {
+			x, err := q.column(ref, srcs)
+			if err != nil || x == nil {
+				return nil, err
+			}
+			if sub.Closed { // found at the first plan; later ones may be made by several at once
+				sub.Closed = false
+			}
+			x = expr.Map(x, func(y expr.Expr) expr.Expr { // what is none is from further out
+				if c, own := y.(*expr.Column); own {
+					return &expr.Const{Pos: ref.Pos, Val: value(c), Typ: c.Typ}
+				}
+				return y
+			})
+			return expr.Fold(x, q.env.Loc), nil
+		}
+		return in.finish(run)
+	}
+	var columns []int
+	sub.Sample, err = sample(func(i int) (*plan.Plan, error) {
+		return planFor(func(c *expr.Column) types.Value {
+			if !slices.Contains(columns, c.Index) {
+				columns, outer = append(columns, c.Index), append(outer, c)
+			}
+			return sampleValue(c.Typ, i)
+		})
+	}, func(*plan.Plan) bool { return len(columns) > 0 && q.outer == nil }) // one level of made-up values is enough
+	sub.Plan = func(values []types.Value) (*plan.Plan, error) {
+		return planFor(func(c *expr.Column) types.Value { return values[slices.Index(columns, c.Index)] })
+	}
+	return sub, outer, err
 }
 
 // frozen copies srcs as they are: joins around them may yet move their columns, and a sub-query is planned again after that.

@@ -15,7 +15,7 @@ type Plan struct {
 	Columns []OutputColumn
 	// FullScanAllowed is set by ALLOW FULL SCAN and by a plain LIMIT without WHERE.
 	FullScanAllowed bool
-	// Subplans are the queries inside the plan's expressions that are not constants yet.
+	// Subplans are the queries inside the plan's expressions that are not constants yet, and those of its Applies.
 	Subplans []*Subplan
 	// Estimate is what the plan is likely to read; nil: it is not known, or nobody asked.
 	Estimate *Estimate
@@ -175,6 +175,23 @@ type Join struct {
 	On                  expr.Expr // what remains to be checked on the pair; nil: none
 }
 
+// Apply pairs each row of Left with the rows of a query that is planned for it: left values, then the query's.
+type Apply struct {
+	Left  Node
+	Query *Subplan
+	Of    []expr.Expr // over a left row: the outer values of Query
+	On    expr.Expr   // what is checked on each pair; nil: nothing
+	Outer bool        // LEFT JOIN: an unmatched left row comes with NULLs
+}
+
+// Width is the number of values in an output row.
+func (a *Apply) Width() int { return a.Left.Width() + len(a.Query.Sample.Columns) }
+
+// Inputs gives the node below; the query is one of the plan's Subplans.
+func (a *Apply) Inputs() []Node { return []Node{a.Left} }
+
+func (*Apply) node() {}
+
 // Lookup plans the inner side of a lookup join.
 type Lookup struct {
 	// Plan gives the scan for a batch of values, not NULL, of the join's RightKeys. It is a function because the values decide on all of
@@ -254,13 +271,13 @@ func (p *Plan) HitsPrefix() bool {
 	return !slices.ContainsFunc(p.Subplans, func(s *Subplan) bool { return !s.Sample.HitsPrefix() })
 }
 
-// Subplan is a query inside an expression: the Query of an expr.Subquery.
+// Subplan is a query inside an expression, the Query of an expr.Subquery, or that of an Apply.
 type Subplan struct {
 	Select *parser.Select // as it stands in the statement, the same in every plan of it
 	// Closed is set when the query depends on nothing around it. Run it once, give its rows through
 	// Env.Subqueries and plan again: as constants they can bind the key.
 	Closed bool
-	// Plan plans the query for the values of the expr.Subquery's Outer. It is a function for the same reason as Lookup.Plan.
+	// Plan plans the query for values of the expr.Subquery's Outer, or the Apply's Of. It is a function for the same reason as Lookup.Plan.
 	Plan func(outer []types.Value) (*Plan, error)
 	// Sample is the plan for outer values made up, for EXPLAIN. Where nothing is run, the plan
 	// around a closed query is made as if it had given one row, Shown.

@@ -1,0 +1,110 @@
+package operator
+
+import (
+	"context"
+	"io"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// applyOp joins each left row with the rows of a query that is opened for it.
+type applyOp struct {
+	left  Operator
+	node  *plan.Apply
+	open  func(ctx context.Context, s *plan.Subplan, outer []types.Value) (Operator, error)
+	env   *expr.Env
+	nulls []types.Value // what an unmatched left row is joined with
+
+	rows    [][]types.Value // of the left side: the first is being joined if right is open, the others are still to be
+	right   Operator        // nil: it is not open
+	matched bool
+	out     [][]types.Value
+}
+
+func (a *applyOp) Next(ctx context.Context) ([][]types.Value, error) {
+	for a.out = a.out[:0]; len(a.out) < BatchRows; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if len(a.rows) == 0 {
+			if len(a.out) > 0 {
+				return a.out, nil // rather than wait for more
+			}
+			rows, err := a.left.Next(ctx)
+			if err != nil {
+				return nil, err
+			}
+			a.rows = rows
+			continue
+		}
+		if err := a.join(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return a.out, nil
+}
+
+// join adds the next pairs of the first left row, and ends it where there are no more.
+func (a *applyOp) join(ctx context.Context) error {
+	l := a.rows[0]
+	if a.right == nil {
+		outer := make([]types.Value, len(a.node.Of))
+		a.env.Row = l
+		for i, e := range a.node.Of {
+			v, err := e.Eval(a.env)
+			if err != nil {
+				return err
+			}
+			outer[i] = v.Clone() // the query's plan may be kept longer than the row
+		}
+		right, err := a.open(ctx, a.node.Query, outer)
+		if err != nil {
+			return err
+		}
+		a.right, a.matched = right, false
+	}
+	rows, err := a.right.Next(ctx)
+	if err == io.EOF {
+		if !a.matched && a.node.Outer {
+			a.out = append(a.out, a.pair(l, a.nulls))
+		}
+		right := a.right
+		a.right, a.rows = nil, a.rows[1:]
+		return right.Close()
+	}
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		pair := a.pair(l, r)
+		if a.node.On != nil {
+			a.env.Row = pair
+			ok, err := expr.IsTrue(a.node.On, a.env)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				continue
+			}
+		}
+		a.matched = true
+		a.out = append(a.out, pair)
+	}
+	return nil
+}
+
+func (a *applyOp) pair(l, r []types.Value) []types.Value {
+	return append(append(make([]types.Value, 0, len(l)+len(r)), l...), r...)
+}
+
+func (a *applyOp) Close() error {
+	err := a.left.Close()
+	if a.right != nil {
+		if e := a.right.Close(); err == nil {
+			err = e
+		}
+	}
+	return err
+}
