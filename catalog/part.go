@@ -174,6 +174,23 @@ func (p *Part) Negatives() []byte {
 	return b
 }
 
+// InOrder gives the bytes around b, with which a key goes on in the part, in which values rise or fall with the bytes. Only negative values
+// stand apart.
+//
+//	n AS INT16, b = 0x00 0x07     up to 0x80
+//	n AS INT16, b = 0xff 0xf9     from 0x80 on
+//	uid AS TEXT, b = 'a7'         all
+func (p *Part) InOrder(b []byte) ByteRange {
+	if p.Order() != TwosComplement {
+		return ByteRange{}
+	}
+	negative := p.Negatives()[:1] // a shorter, malformed one is on its side too
+	if bytes.Compare(b, negative) < 0 {
+		return ByteRange{Hi: negative}
+	}
+	return ByteRange{Lo: negative}
+}
+
 // PrefixFirst reports whether, of two values of which one begins with the other, the shorter one stands first in the keys, or last where
 // the bytes are inverted: they sort as the values do.
 //

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -39,9 +40,9 @@ type reader struct {
 	// skip, where not 0, is Scan.DistinctPrefix: of rows with the same leading parts the first that fits is kept.
 	// While a fetch brings many different ones it goes on reading, else it jumps behind the last.
 	skip   int
-	halves bool   // Scan.DistinctBySign: rows whose next byte has another top bit are different too
-	prefix []byte // the leading parts of the last row kept
-	half   byte
+	behind *catalog.Part     // where Scan.DistinctFirst is set, the part behind: rows that are not InOrder are different too
+	prefix []byte            // the leading parts of the last row kept
+	side   catalog.ByteRange // of the part behind in that row: see InOrder
 	scan   *plan.Scan
 	looks  *atomic.Int64 // of all readers of the table access
 	fresh  int           // different ones since the scan was opened
@@ -59,7 +60,10 @@ type reader struct {
 
 func newReader(st *Reads, s *plan.Scan, l *catalog.Layout, stats *Counts, dec *Decoder, opts *hbase.ReadOptions, tasks []task) *reader {
 	r := &reader{st: st, stats: stats, dec: dec, opts: opts, tasks: tasks, bytes: scanBytes,
-		scan: s, skip: s.DistinctPrefix, halves: s.DistinctBySign, missOK: ComputedName(l)}
+		scan: s, skip: s.DistinctPrefix, missOK: ComputedName(l)}
+	if s.DistinctFirst {
+		r.behind = l.Key.Parts[r.skip]
+	}
 	if r.skip > 0 {
 		r.chunk = st.Tuning.FirstRows
 		r.pace = newPace(&st.Tuning, r.chunk)
@@ -124,7 +128,10 @@ func (r *reader) next(ctx context.Context, b *rowBatch) error {
 			}
 		}
 		if n >= 0 && len(b.rows) > kept {
-			r.prefix, r.half = append(r.prefix[:0], row.Key[:n]...), r.halfOf(row.Key, n)
+			r.prefix = append(r.prefix[:0], row.Key[:n]...)
+			if r.behind != nil {
+				r.side = r.behind.InOrder(row.Key[n:])
+			}
 			r.fresh++
 		}
 	}
@@ -285,37 +292,25 @@ func (r *reader) finished(ctx context.Context) error {
 // jump moves on behind the rows with the leading parts of the last one kept, if the scan ended among
 // them. It is false when nothing can follow.
 func (r *reader) jump() bool {
-	if r.tasks[0].reversed {
+	switch {
+	case r.tasks[0].reversed:
 		if r.isLast(r.stop) {
-			r.stop = r.prefix[:len(r.prefix):len(r.prefix)]
-			if r.half != 0 {
-				r.stop = append(r.stop, r.half)
-			}
+			r.stop = slices.Concat(r.prefix, r.side.Lo)
 		}
-		return true
+	case !r.isLast(r.start):
+	case r.side.Hi != nil:
+		r.start = slices.Concat(r.prefix, r.side.Hi)
+	default:
+		r.start = types.PrefixEnd(r.prefix)
+		return r.start != nil
 	}
-	if !r.isLast(r.start) {
-		return true
-	}
-	if r.halves && r.half == 0 {
-		r.start = append(r.prefix[:len(r.prefix):len(r.prefix)], 0x80)
-		return true
-	}
-	r.start = types.PrefixEnd(r.prefix)
-	return r.start != nil
+	return true
 }
 
 // isLast reports whether key is of those of which one was kept last.
 func (r *reader) isLast(key []byte) bool {
-	return r.prefix != nil && bytes.HasPrefix(key, r.prefix) && r.halfOf(key, len(r.prefix)) == r.half
-}
-
-// halfOf is the top bit of the byte behind the first n of key.
-func (r *reader) halfOf(key []byte, n int) byte {
-	if !r.halves || n >= len(key) {
-		return 0
-	}
-	return key[n] & 0x80
+	rest, ok := bytes.CutPrefix(key, r.prefix)
+	return r.prefix != nil && ok && bytes.Compare(rest, r.side.Lo) >= 0 && (r.side.Hi == nil || bytes.Compare(rest, r.side.Hi) < 0)
 }
 
 // grow lets the next limited fetch be larger, in the end unlimited.

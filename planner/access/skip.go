@@ -115,7 +115,7 @@ func ends(s *plan.Scan, groups []expr.Expr, a *plan.AggCall) {
 			}
 		}
 	}
-	s.DistinctPrefix, s.DistinctFirst, s.DistinctBySign = n, true, p.Order() == catalog.TwosComplement
+	s.DistinctPrefix, s.DistinctFirst = n, true
 }
 
 // seeksForward reports whether the servers' filter cannot go from the end to the start.

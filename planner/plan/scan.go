@@ -124,10 +124,8 @@ type Scan struct {
 	// DistinctPrefix, where not 0, is the number of leading key parts that hold all that is wanted of a row: of rows
 	// with the same ones the first that is read suffices, and the reader may jump over the others.
 	DistinctPrefix int
-	// DistinctBySign: behind these parts stands one whose negative values follow the others. Any row suffices of those that are on the same
-	// side as well, the first that is read.
-	DistinctBySign bool
-	DistinctFirst  bool // the first row of each value is wanted, not any
+	// DistinctFirst: the first row of these is wanted, not any, by the part behind; one of each Part.InOrder.
+	DistinctFirst bool
 	// Hop, of a SkipScan and of a FullScan that is worth a try, tells where in Spans to look. Nothing else changes: what
 	// it leaves out does not match.
 	Hop *Hop
