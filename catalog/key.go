@@ -232,56 +232,30 @@ type Field struct {
 // Fields cuts src into the parts of p, to be looked at: DecodeRow also checks that they belong
 // together. At bytes that do not fit it gives the fields before them and a *MalformedError.
 func (p *Composite) Fields(src []byte) ([]Field, error) {
-	var out []Field
+	ints := make([]int, 2*len(p.Parts))
+	vals, ends := make([]types.Value, len(p.Parts)), ints[:len(p.Parts)]
+	n, err := p.split(src, 0, vals, ends, ints[len(p.Parts):])
+	out := make([]Field, n)
 	at := 0
-	null := false // the part before is NULL
-	for i, part := range p.Parts {
-		rest := src[at:]
-		f := Field{Part: part, Offset: at}
-		switch ended, err := p.ended(src, at, i); {
-		case err != nil:
-			return out, err
-		case ended:
-			return out, nil
-		}
-		if part.Literal != nil {
-			d := part.Delimiter(null)
-			if !bytes.HasPrefix(rest, d) || null && i+1 == len(p.Parts) {
-				return out, &MalformedError{part.Source, "it is not there"}
-			}
-			f.Bytes = rest[:len(d)]
-			null = false
-		} else {
-			n, err := p.length(i, rest, true)
-			if err != nil {
-				return out, err
-			}
-			f.Bytes = rest[:n]
-			if null = part.nullable && n == 0; null {
-				out = append(out, f)
-				continue
-			}
-			if f.Value, err = part.Decode(f.Bytes); err != nil {
-				return out, &MalformedError{part.Source, err.Error()}
-			}
-		}
-		at += len(f.Bytes)
-		out = append(out, f)
+	for i := range out {
+		out[i] = Field{p.Parts[i], at, src[at:ends[i]], vals[i]}
+		at = ends[i]
 	}
-	if at < len(src) {
-		return out, &MalformedError{p.Parts[len(p.Parts)-1].Source, fmt.Sprintf("%d bytes follow it", len(src)-at)}
-	}
-	return out, nil
+	return out, err
 }
 
-// splitWhole cuts src into its parts' bytes and decodes those that are not literals.
-func (p *Composite) splitWhole(src []byte, vals []types.Value) error {
-	n := len(p.Parts)
-	return p.split(src, 0, vals, make([]int, n), make([]int, n))
+// read gives the values of src's parts, but for the literals.
+func (p *Composite) read(src []byte, vals []types.Value) error {
+	ends := make([]int, 2*len(p.Parts))
+	if _, err := p.split(src, 0, vals, ends, ends[len(p.Parts):]); err != nil {
+		return err
+	}
+	return p.verify(src, 0, vals, ends)
 }
 
-// split is splitWhole from part first on, where those before are known: see KeyReader.
-func (p *Composite) split(src []byte, first int, vals []types.Value, ends, decides []int) error {
+// split cuts src into its parts and decodes those that are not literals, from part first on, where those before are known: see KeyReader.
+// n is how many parts src has, or has in front of the bytes that do not fit.
+func (p *Composite) split(src []byte, first int, vals []types.Value, ends, decides []int) (n int, err error) {
 	at := 0
 	if first > 0 {
 		at = ends[first-1]
@@ -290,62 +264,73 @@ func (p *Composite) split(src []byte, first int, vals []types.Value, ends, decid
 		part, rest := p.Parts[i], src[at:]
 		ended, err := p.ended(src, at, i)
 		if err != nil {
-			return err
+			return i, err
 		}
 		if ended {
-			for ; i < len(p.Parts); i++ {
-				vals[i], ends[i], decides[i] = types.Value{}, at, at+1 // a key that goes on may hold a value there
+			for n := i; n < len(p.Parts); n++ {
+				vals[n], ends[n], decides[n] = types.Value{}, at, at+1 // a key that goes on may hold a value there
 			}
-			return nil
+			return i, nil
 		}
 		if part.Literal != nil {
 			null := i > 0 && p.Parts[i-1].nullable && vals[i-1].IsNull()
 			d := part.Delimiter(null)
 			if !bytes.HasPrefix(rest, d) || null && i+1 == len(p.Parts) {
-				return &MalformedError{part.Source, "it is not there"}
+				return i, &MalformedError{part.Source, "it is not there"}
 			}
 			at += len(d)
 			ends[i], decides[i] = at, at
 			continue
 		}
-		n, err := p.length(i, rest, true)
+		length, err := p.length(i, rest, true)
 		if err != nil {
-			return err
+			return i, err
 		}
-		more := 0
-		switch {
-		case part.Width() != Variable || part.ends != nil:
-		case i+1 == len(p.Parts):
-			more = 1 // no later key can have the same one unless all of it is the same
-		case part.tail > 0:
-			more = part.tail + 1
-		default:
-			more = len(p.Parts[i+1].Literal)
+		vals[i] = types.Value{}
+		if length > 0 || !part.nullable {
+			if vals[i], err = part.Decode(rest[:length]); err != nil {
+				return i, &MalformedError{part.Source, err.Error()}
+			}
 		}
-		if n == 0 && part.nullable {
-			vals[i], ends[i], decides[i] = types.Value{}, at, at+more
-			continue
-		}
-		v, err := part.Decode(rest[:n])
-		if err != nil {
-			return &MalformedError{part.Source, err.Error()}
-		}
-		if part.needsCanonicalCheck {
-			if want, err := part.Append(nil, v); err != nil || !bytes.Equal(want, rest[:n]) {
+		at += length
+		ends[i], decides[i] = at, at+p.lookahead(i)
+	}
+	if at < len(src) {
+		return len(p.Parts), &MalformedError{p.Parts[len(p.Parts)-1].Source, fmt.Sprintf("%d bytes follow it", len(src)-at)}
+	}
+	return len(p.Parts), nil
+}
+
+// lookahead is how many bytes behind part i decide where it ends.
+func (p *Composite) lookahead(i int) int {
+	part := p.Parts[i]
+	switch {
+	case part.Width() != Variable || part.ends != nil:
+		return 0
+	case i+1 == len(p.Parts):
+		return 1 // no later key can have the same one unless all of it is the same
+	case part.tail > 0:
+		return part.tail + 1
+	}
+	return len(p.Parts[i+1].Literal)
+}
+
+// verify checks of src, as it was split, that its values are written as Append writes them, those from part first on, and that the parts
+// which follow from the bytes behind them do.
+func (p *Composite) verify(src []byte, first int, vals []types.Value, ends []int) error {
+	at := 0
+	for i, part := range p.Parts {
+		if part.needsCanonicalCheck && i >= first && !vals[i].IsNull() {
+			if want, err := part.Append(nil, vals[i]); err != nil || !bytes.Equal(want, src[at:ends[i]]) {
 				return &MalformedError{part.Source, "the value is not written so"}
 			}
 		}
-		at += n
-		ends[i], decides[i] = at, at+more
+		at = ends[i]
 		if part.fromRest != nil {
-			if err := part.belongs(src[at:], v); err != nil {
+			if err := part.belongs(src[at:], vals[i]); err != nil {
 				return err
 			}
 		}
-		vals[i] = v
-	}
-	if at < len(src) {
-		return &MalformedError{p.Parts[len(p.Parts)-1].Source, fmt.Sprintf("%d bytes follow it", len(src)-at)}
 	}
 	return nil
 }

@@ -110,23 +110,19 @@ func (r *KeyReader) Read(table string, key, qualifier []byte, row []types.Value)
 
 func (r *KeyReader) read(table string, key, qualifier []byte, row []types.Value, same int) error {
 	l := r.l
-	for i, p := range l.Key.Parts[:same] {
-		if p.fromRest != nil {
-			if err := p.belongs(key[r.ends[i]:], r.vals[1][i]); err != nil {
-				return err
-			}
-		}
+	if _, err := l.Key.split(key, same, r.vals[1], r.ends, r.decides); err != nil {
+		return err
 	}
-	if err := l.Key.split(key, same, r.vals[1], r.ends, r.decides); err != nil {
+	if err := l.Key.verify(key, same, r.vals[1], r.ends); err != nil {
 		return err
 	}
 	if l.storedParts && (same == 0 || table != r.table) {
-		if err := l.Stored.splitWhole([]byte(table), r.vals[0]); err != nil {
+		if err := l.Stored.read([]byte(table), r.vals[0]); err != nil {
 			return err
 		}
 	}
 	if l.Packed != nil && qualifier != nil {
-		if err := l.Packed.splitWhole(qualifier, r.vals[2]); err != nil {
+		if err := l.Packed.read(qualifier, r.vals[2]); err != nil {
 			return err
 		}
 	}
