@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -17,7 +18,9 @@ import (
 //go:embed explain.html
 var explainHTML string
 
-var explainPage = template.Must(template.New("explain").Funcs(template.FuncMap{"ms": ms, "class": styleClass, "place": placeOf}).Parse(explainHTML))
+var explainPage = sync.OnceValue(func() *template.Template { // few programs want it
+	return template.Must(template.New("explain").Funcs(template.FuncMap{"ms": ms, "class": styleClass, "place": placeOf}).Parse(explainHTML))
+})
 
 // styleClass is the page's class for a style.
 func styleClass(s Style) string {
@@ -149,7 +152,7 @@ func HTML(query string, p *plan.Plan, f *Figures, stored func(s *plan.Scan, most
 		d.Tables = append(d.Tables, t)
 	}
 	var b strings.Builder
-	if err := explainPage.Execute(&b, d); err != nil {
+	if err := explainPage().Execute(&b, d); err != nil {
 		return "", fmt.Errorf("EXPLAIN (FORMAT HTML): %w", err)
 	}
 	return readable(b.String()), nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"slices"
+	"unicode"
 
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/proto"
@@ -81,8 +82,15 @@ func (s *Store) createTable(m *pb.CreateTableRequest) error {
 	return s.replace(nil, newTable(*r))
 }
 
-// validName is the form of the names of tables and namespaces.
-var validName = regexp.MustCompile(`^[\pL\pN_][\pL\pN_.-]*$`)
+// validName reports whether a table or a namespace may be named so.
+func validName(s string) bool {
+	for i, c := range s {
+		if !unicode.IsLetter(c) && !unicode.IsNumber(c) && c != '_' && (i == 0 || c != '.' && c != '-') {
+			return false
+		}
+	}
+	return s != ""
+}
 
 // newRecord makes the definition of a table from its description; all attributes are kept.
 func newRecord(schema *pb.TableSchema) (*record, error) {
@@ -91,9 +99,9 @@ func newRecord(schema *pb.TableSchema) (*record, error) {
 	if r.Namespace == "" {
 		r.Namespace = "default"
 	}
-	if !validName.MatchString(r.Qualifier) || !validName.MatchString(r.Namespace) {
+	if !validName(r.Qualifier) || !validName(r.Namespace) {
 		for i, c := range r.Qualifier {
-			if !validName.MatchString("_" + string(c)) {
+			if !validName("_" + string(c)) {
 				return nil, illegalArgument("Illegal character code:%d, <%c> at %d. User-space table qualifiers may only contain 'alphanumeric characters' and digits: %s", c, c, i, r.Qualifier)
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -276,13 +275,13 @@ func appendJSONString(dst []byte, s string) []byte {
 }
 
 // jsonEscapes finds escaped characters; the group is the last two digits of a byte that is not UTF-8.
-var jsonEscapes = regexp.MustCompile(`(?i)\\u(?:d[89ab][0-9a-f]{2}\\u[0-9a-f]{4}|dc([89a-f][0-9a-f]))|\\.`)
+var jsonEscapes = compiled(`(?i)\\u(?:d[89ab][0-9a-f]{2}\\u[0-9a-f]{4}|dc([89a-f][0-9a-f]))|\\.`)
 
 // UnquoteJSON gives the text of a JSON string, with the bytes that AppendJSON escaped.
 func UnquoteJSON(quoted string) (string, error) {
 	var out strings.Builder
 	at := 1
-	for _, m := range jsonEscapes.FindAllStringSubmatchIndex(quoted, -1) {
+	for _, m := range jsonEscapes().FindAllStringSubmatchIndex(quoted, -1) {
 		if m[2] < 0 {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // MaxMonths and MaxSpan bound an INTERVAL: its months, and its milliseconds without them.
@@ -75,14 +76,19 @@ var unitMillis = map[string]int64{"millisecond": 1, "ms": 1, "second": 1000, "se
 
 var unitMonths = map[string]int{"month": 1, "mon": 1, "quarter": 3, "year": 12, "y": 12, "decade": 120, "century": 1200, "centurie": 1200, "millennium": 12_000, "millennia": 12_000}
 
+// compiled gives an expression that is compiled when it is asked for first: most programs never do.
+func compiled(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
 // clockInterval is 12:30 or -01:02:03.5, yearMonthInterval SQL's 1-2.
 var (
-	clockInterval     = regexp.MustCompile(`^([-+]?)(\d{1,9}):(\d\d?)(?::(\d\d?(?:\.\d*)?))?$`)
-	yearMonthInterval = regexp.MustCompile(`^([-+]?)(\d{1,6})-(\d\d?)$`)
+	clockInterval     = compiled(`^([-+]?)(\d{1,9}):(\d\d?)(?::(\d\d?(?:\.\d*)?))?$`)
+	yearMonthInterval = compiled(`^([-+]?)(\d{1,6})-(\d\d?)$`)
 )
 
 // isoInterval is an interval in the notation of ISO 8601: P1Y2M3DT4H5M6S.
-var isoInterval = regexp.MustCompile(`^p(?:([-+]?\d+)y)?(?:([-+]?\d+)m)?(?:([-+]?\d+)w)?(?:([-+]?\d+)d)?(?:t(?:([-+]?\d+)h)?(?:([-+]?\d+)m)?(?:([-+]?[0-9.]+)s)?)?$`)
+var isoInterval = compiled(`^p(?:([-+]?\d+)y)?(?:([-+]?\d+)m)?(?:([-+]?\d+)w)?(?:([-+]?\d+)d)?(?:t(?:([-+]?\d+)h)?(?:([-+]?\d+)m)?(?:([-+]?[0-9.]+)s)?)?$`)
 
 // ParseInterval reads '1 year 2 months 3 days 4 hours', '-5 minutes', '1h',
 // '01:30:00', '1-2', '2 days ago', 'P1DT2H'. A day is 24 hours, a part of a month one of 30 days.
@@ -99,7 +105,7 @@ func ParseInterval(s string) (Value, error) {
 }
 
 func readInterval(s string) (months int, ms int64, err error) {
-	if m := isoInterval.FindStringSubmatch(strings.ToLower(strings.TrimSpace(s))); m != nil {
+	if m := isoInterval().FindStringSubmatch(strings.ToLower(strings.TrimSpace(s))); m != nil {
 		var words []string
 		for i, unit := range []string{"year", "month", "week", "day", "hour", "minute", "second"} {
 			if m[i+1] != "" {
@@ -121,7 +127,7 @@ func readInterval(s string) (months int, ms int64, err error) {
 	}
 	for i := 0; i < len(f); i++ {
 		word := f[i]
-		if m := clockInterval.FindStringSubmatch(word); m != nil {
+		if m := clockInterval().FindStringSubmatch(word); m != nil {
 			h, _ := strconv.ParseInt(m[2], 10, 64)
 			min, _ := strconv.ParseInt(m[3], 10, 64)
 			sec, _ := strconv.ParseFloat(cmp.Or(m[4], "0"), 64)
@@ -135,7 +141,7 @@ func readInterval(s string) (months int, ms int64, err error) {
 			ms += t
 			continue
 		}
-		if m := yearMonthInterval.FindStringSubmatch(word); m != nil {
+		if m := yearMonthInterval().FindStringSubmatch(word); m != nil {
 			y, _ := strconv.Atoi(m[2])
 			n, _ := strconv.Atoi(m[3])
 			n += 12 * y
@@ -151,7 +157,7 @@ func readInterval(s string) (months int, ms int64, err error) {
 		case unit != "":
 		case i+1 == len(f):
 			unit = "second"
-		case clockInterval.MatchString(f[i+1]):
+		case clockInterval().MatchString(f[i+1]):
 			unit = "day"
 		default:
 			i++
