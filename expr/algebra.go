@@ -21,6 +21,7 @@ type Function struct {
 	NullArgs bool // called with NULLs too; otherwise any NULL argument gives NULL
 	First    bool // gives its first argument that is not NULL; those after it are not evaluated
 	Volatile bool // not a function of its arguments alone: RANDOM, SALT
+	Within   bool // an aggregate of the values of WITHIN GROUP (ORDER BY value), its arguments say which: MODE, PERCENTILE_CONT
 	strict   bool // known to give NULL for NULL arguments alone
 	Key      *Algebra
 	// Binds says how conditions on a call bind a key, where that follows from the arguments and not from Key: "as its arguments do".

@@ -34,10 +34,20 @@ type Select struct {
 	AllowFullScan bool
 }
 
-// SetOp is UNION, EXCEPT or INTERSECT, with ALL or without.
+// SetOpKind is the word of a set operation.
+type SetOpKind string
+
+// The set operations.
+const (
+	Union     SetOpKind = "UNION"
+	Except    SetOpKind = "EXCEPT"
+	Intersect SetOpKind = "INTERSECT"
+)
+
+// SetOp is a set operation, with ALL or without.
 type SetOp struct {
 	Pos Pos
-	Op  string
+	Op  SetOpKind
 	All bool
 }
 

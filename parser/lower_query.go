@@ -16,7 +16,7 @@ func (l *lowerer) query(n *selectNode) (*Select, error) {
 		return nil, err
 	}
 	for i, s := range n.Sets {
-		out.Sets = append(out.Sets, SetOp{Pos: at(s.Pos), Op: s.Op, All: s.All})
+		out.Sets = append(out.Sets, SetOp{Pos: at(s.Pos), Op: SetOpKind(s.Op), All: s.All})
 		if out.Cores[i+1], err = l.core(s.Core); err != nil {
 			return nil, err
 		}

@@ -71,7 +71,7 @@ func (p *printer) query(s *Select) {
 	}
 	for i, c := range s.Cores {
 		if i > 0 {
-			p.put(" ", s.Sets[i-1].Op, " ")
+			p.put(" ", string(s.Sets[i-1].Op), " ")
 			if s.Sets[i-1].All {
 				p.put("ALL ")
 			}

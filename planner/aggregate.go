@@ -2,7 +2,6 @@ package planner
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
@@ -95,7 +94,7 @@ func (a *aggregates) call(c *parser.Call, f *expr.Function) (expr.Expr, error) {
 // compile compiles the arguments of the aggregate f and what else stands in c but OVER.
 func (a *aggregates) compile(c *parser.Call, f *expr.Function) (plan.AggCall, error) {
 	scope := a.scope()
-	call := plan.AggCall{Func: f.Name, Distinct: c.Distinct}
+	call := plan.AggCall{Func: plan.Func(f.Name), Distinct: c.Distinct}
 	args, err := a.arguments(c, f)
 	if err != nil {
 		return call, err
@@ -118,7 +117,7 @@ func (a *aggregates) compile(c *parser.Call, f *expr.Function) (plan.AggCall, er
 			return call, err
 		}
 	}
-	if f.Name == "PERCENTILE_CONT" || f.Name == "PERCENTILE_DISC" {
+	if f.Within && len(compiled) > 1 {
 		compiled[1] = constant(compiled[1], types.Double)
 	}
 	if call.Typ = types.BigInt; !c.Star {
@@ -136,7 +135,7 @@ func (a *aggregates) compile(c *parser.Call, f *expr.Function) (plan.AggCall, er
 	}
 	if f.Name == "MEDIAN" {
 		half := &expr.Const{Pos: c.Pos, Val: types.NewDouble(0.5), Typ: types.Double}
-		call.Func, call.Args, call.OrderBy = "PERCENTILE_CONT", []expr.Expr{half}, []plan.SortTerm{{Expr: call.Arg}}
+		call.Func, call.Args, call.OrderBy = plan.PercentileCont, []expr.Expr{half}, []plan.SortTerm{{Expr: call.Arg}}
 	}
 	return call, nil
 }
@@ -148,21 +147,20 @@ func (a *aggregates) ref(i int, pos parser.Pos) *expr.Column {
 // arguments gives the expressions that c is computed of, the one that is read of each row first: of what is
 // WITHIN GROUP that is what the group is ordered by. It refuses what f does not take.
 func (a *aggregates) arguments(c *parser.Call, f *expr.Function) ([]parser.Expr, error) {
-	ordered := f.Name == "MODE" || strings.HasPrefix(f.Name, "PERCENTILE_")
 	switch {
 	case c.Star && f.Name != "COUNT":
 		return nil, parser.Errorf(c.Pos, "%s(*) is not defined", c.Name)
 	case c.Star:
 		return nil, nil
-	case ordered != c.Within && ordered:
+	case f.Within && !c.Within:
 		return nil, parser.Errorf(c.Pos, "%s takes WITHIN GROUP (ORDER BY ...) behind its arguments", c.Name).WithHint("%s", f.Signature)
-	case ordered != c.Within:
+	case c.Within && !f.Within:
 		return nil, parser.Errorf(c.Pos, "%s takes no WITHIN GROUP", c.Name)
 	case len(c.Args) != f.MinArgs:
 		return nil, parser.Errorf(c.Pos, "%s takes %d argument(s), not %d", c.Name, f.MinArgs, len(c.Args))
 	case c.Distinct && len(c.Args) > 1 && f.Name != "STRING_AGG":
 		return nil, parser.Errorf(c.Pos, "%s takes no DISTINCT", c.Name)
-	case !ordered:
+	case !f.Within:
 		return c.Args, nil
 	case len(c.OrderBy) != 1:
 		return nil, parser.Errorf(c.Pos, "%s takes one ORDER BY, not %d", c.Name, len(c.OrderBy))

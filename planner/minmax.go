@@ -20,10 +20,10 @@ func (q *query) extremes(c *parser.SelectCore, f *from, groups []expr.Expr, aggs
 	for i := range aggs {
 		a := &aggs[i]
 		col, ok := a.Arg.(*expr.Column)
-		if !ok || a.Func != "MIN" && a.Func != "MAX" || a.Filter != nil || col.Index >= len(t.Columns) || !t.Columns[col.Index].KeyPart || t.Columns[col.Index].NullKey {
+		if !ok || !a.Func.OneRow() || a.Filter != nil || col.Index >= len(t.Columns) || !t.Columns[col.Index].KeyPart || t.Columns[col.Index].NullKey {
 			return nil, nil // a column outside the key may be NULL, which neither counts
 		}
-		want := accessOrder{by: []plan.SortTerm{{Expr: a.Arg, Desc: a.Func == "MAX"}}, limit: plan.AtMost(1)}
+		want := accessOrder{by: []plan.SortTerm{{Expr: a.Arg, Desc: a.Func == plan.Max}}, limit: plan.AtMost(1)}
 		node, ordered, err := q.source(f.srcs[0], conds, used, want, h)
 		if err != nil {
 			return nil, err
@@ -46,5 +46,5 @@ func anyOfSame(c *parser.SelectCore, grouped bool, aggs []plan.AggCall) bool {
 	if !grouped {
 		return c.Distinct
 	}
-	return !slices.ContainsFunc(aggs, func(a plan.AggCall) bool { return !a.Distinct && a.Func != "MIN" && a.Func != "MAX" })
+	return !slices.ContainsFunc(aggs, func(a plan.AggCall) bool { return !a.Distinct && !a.Func.OneRow() })
 }

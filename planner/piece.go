@@ -55,7 +55,7 @@ func CutScan(p *plan.Plan) *plan.Scan { return plan.Scans(p.Root)[0] }
 func uncutClause(s *parser.Select) error {
 	switch {
 	case len(s.Sets) > 0:
-		return uncut(s.Sets[0].Pos, s.Sets[0].Op, "cut its queries one by one")
+		return uncut(s.Sets[0].Pos, string(s.Sets[0].Op), "cut its queries one by one")
 	case len(s.OrderBy) > 0:
 		return uncut(s.OrderBy[0].Expr.Position(), "ORDER BY", mergeElsewhere)
 	case s.Limit != nil:
@@ -143,16 +143,16 @@ func partial(a *plan.Aggregate, top *plan.Project, cols []plan.OutputColumn) (*p
 		}
 		agg := calls[c.Index-len(a.GroupBy)]
 		if of.Merge, ok = merges[agg.Func]; !ok || agg.Distinct && of.Merge == plan.MergeSum {
-			what := agg.Func
+			what := string(agg.Func)
 			if agg.Distinct {
 				what += "(DISTINCT)"
 			}
 			return nil, nil, uncut(x.Position(), what, "select the rows, and compute it where they are put together")
 		}
-		if agg.Func == "AVG" {
+		if agg.Func == plan.Avg {
 			count := agg
-			count.Func, count.Typ = "COUNT", types.BigInt
-			if agg.Func = "SUM"; agg.Typ != types.Double {
+			count.Func, count.Typ = plan.Count, types.BigInt
+			if agg.Func = plan.Sum; agg.Typ != types.Double {
 				agg.Typ = types.Decimal
 			}
 			add(call(agg), of.Name+"_sum", agg.Typ, of)
@@ -160,7 +160,7 @@ func partial(a *plan.Aggregate, top *plan.Project, cols []plan.OutputColumn) (*p
 			add(call(count), of.Name+"_count", types.BigInt, of)
 			continue
 		}
-		if agg.Func == "SUM" && agg.Typ == types.BigInt {
+		if agg.Func == plan.Sum && agg.Typ == types.BigInt {
 			agg.Typ = types.Decimal // the sum of a piece may be out of the range that the sum of all is in
 		}
 		add(call(agg), of.Name, agg.Typ, of)
@@ -178,5 +178,5 @@ func partial(a *plan.Aggregate, top *plan.Project, cols []plan.OutputColumn) (*p
 }
 
 // merges are the aggregates that can be computed of those of parts.
-var merges = map[string]plan.Merge{"COUNT": plan.MergeSum, "SUM": plan.MergeSum, "AVG": plan.MergeSum, "MIN": plan.MergeMin, "MAX": plan.MergeMax,
-	"BOOL_AND": plan.MergeAnd, "BOOL_OR": plan.MergeOr}
+var merges = map[plan.Func]plan.Merge{plan.Count: plan.MergeSum, plan.Sum: plan.MergeSum, plan.Avg: plan.MergeSum, plan.Min: plan.MergeMin, plan.Max: plan.MergeMax,
+	plan.BoolAnd: plan.MergeAnd, plan.BoolOr: plan.MergeOr}

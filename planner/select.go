@@ -166,7 +166,7 @@ func (q *query) selectStmt(s *parser.Select) (plan.Node, []plan.OutputColumn, er
 	if err != nil {
 		return nil, nil, err
 	}
-	node, err = sorted(node, cols, s.OrderBy, limit.Behind(offset), s.Sets[0].Op)
+	node, err = sorted(node, cols, s.OrderBy, limit.Behind(offset), string(s.Sets[0].Op))
 	return cut(node, limit, offset), cols, err
 }
 

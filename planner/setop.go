@@ -39,7 +39,7 @@ func (q *query) sets(s *parser.Select) (plan.Node, []plan.OutputColumn, error) {
 	ops := s.Sets
 	left, rest := []plan.Node{parts[0]}, []parser.SetOp{}
 	for i, op := range ops {
-		if op.Op != "INTERSECT" {
+		if op.Op != parser.Intersect {
 			left, rest = append(left, parts[i+1]), append(rest, op)
 			continue
 		}
@@ -47,7 +47,7 @@ func (q *query) sets(s *parser.Select) (plan.Node, []plan.OutputColumn, error) {
 	}
 	node := left[0]
 	for i, op := range rest {
-		if op.Op == "EXCEPT" {
+		if op.Op == parser.Except {
 			node = distinctUnless(op.All, &plan.SetOp{Left: node, Right: left[i+1], Except: true, All: op.All})
 			continue
 		}

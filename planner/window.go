@@ -92,7 +92,7 @@ func (w *windows) call(c *parser.Call) (expr.Expr, error) {
 	case c.Name == "GROUPING":
 		return w.aggs.grouping(c)
 	case f != nil && f.Group == "aggregate":
-		if c.Within || c.Distinct || len(c.OrderBy) > 0 || f.Name == "MODE" || strings.HasPrefix(f.Name, "PERCENTILE_") {
+		if c.Within || c.Distinct || len(c.OrderBy) > 0 || f.Within {
 			return nil, parser.Errorf(c.Pos, "%s takes no DISTINCT, ORDER BY and WITHIN GROUP as a window function", c.Name)
 		}
 		if out.AggCall, err = w.aggs.compile(c, f); err != nil {
@@ -158,7 +158,7 @@ func constant(e expr.Expr, t types.Type) expr.Expr {
 
 // function compiles a function that is nothing without a window.
 func (w *windows) function(c *parser.Call, f *expr.Function) (plan.AggCall, error) {
-	out := plan.AggCall{Func: f.Name}
+	out := plan.AggCall{Func: plan.Func(f.Name)}
 	if c.Star || c.Distinct || c.Within || c.OrderBy != nil || c.Filter != nil {
 		return out, parser.Errorf(c.Pos, "%s is no aggregate: it takes no *, DISTINCT, ORDER BY or FILTER", c.Name)
 	}

@@ -17,37 +17,6 @@ type state interface {
 	result() (types.Value, error)
 }
 
-var otherAggregates = map[string]func() state{
-	"ANY_VALUE":   func() state { return &anyValue{} },
-	"MIN_BY":      func() state { return &extremeBy{sign: -1} },
-	"MAX_BY":      func() state { return &extremeBy{sign: 1} },
-	"BIT_AND":     func() state { return &bits{of: func(a, b int64) int64 { return a & b }} },
-	"BIT_OR":      func() state { return &bits{of: func(a, b int64) int64 { return a | b }} },
-	"BIT_XOR":     func() state { return &bits{of: func(a, b int64) int64 { return a ^ b }} },
-	"VAR_POP":     func() state { return &variance{} },
-	"VAR_SAMP":    func() state { return &variance{less: 1} },
-	"STDDEV_POP":  func() state { return &variance{root: true} },
-	"STDDEV_SAMP": func() state { return &variance{less: 1, root: true} },
-
-	"REGR_COUNT":     func() state { return &regression{} },
-	"REGR_AVGX":      regressionOf(func(r *regression) (float64, bool) { return ratio(r.x.sum, r.n) }),
-	"REGR_AVGY":      regressionOf(func(r *regression) (float64, bool) { return ratio(r.y.sum, r.n) }),
-	"REGR_SXX":       regressionOf(func(r *regression) (float64, bool) { return r.x.squares, true }),
-	"REGR_SYY":       regressionOf(func(r *regression) (float64, bool) { return r.y.squares, true }),
-	"REGR_SXY":       regressionOf(func(r *regression) (float64, bool) { return r.products, true }),
-	"COVAR_POP":      regressionOf(func(r *regression) (float64, bool) { return ratio(r.products, r.n) }),
-	"COVAR_SAMP":     regressionOf(func(r *regression) (float64, bool) { return ratio(r.products, r.n-1) }),
-	"REGR_SLOPE":     regressionOf(func(r *regression) (float64, bool) { return ratio(r.products, r.x.squares) }),
-	"REGR_INTERCEPT": regressionOf(func(r *regression) (float64, bool) { return ratio(r.y.sum-r.x.sum*r.products/r.x.squares, r.n) }),
-	"REGR_R2":        regressionOf((*regression).determination),
-	"CORR": regressionOf(func(r *regression) (float64, bool) {
-		if r.x.squares == 0 || r.y.squares == 0 {
-			return 0, false
-		}
-		return ratio(r.products, math.Sqrt(r.x.squares*r.y.squares))
-	}),
-}
-
 // ratio is a / b; there is none for a b of 0.
 func ratio(a, b float64) (float64, bool) { return a / b, b != 0 }
 
@@ -238,6 +207,13 @@ func (r *regression) add(y, x types.Value) error {
 	return nil
 }
 
+func (r *regression) correlation() (float64, bool) {
+	if r.x.squares == 0 || r.y.squares == 0 {
+		return 0, false
+	}
+	return ratio(r.products, math.Sqrt(r.x.squares*r.y.squares))
+}
+
 // determination is the square of the correlation: 1 where all y are equal, which any line explains.
 func (r *regression) determination() (float64, bool) {
 	if r.x.squares != 0 && r.y.squares == 0 {
@@ -262,7 +238,7 @@ func (r *regression) result() (types.Value, error) {
 }
 
 // mode gives the value that comes most often in the sorted rows; the first of several.
-func (a *accumulator) mode() types.Value {
+func (a *accumulator) mode() (types.Value, error) {
 	var best types.Value
 	by, most := Order(a.call.OrderBy), 0
 	for i := 0; i < len(a.rows); {
@@ -275,24 +251,14 @@ func (a *accumulator) mode() types.Value {
 		}
 		i = n
 	}
-	return best
+	return best, nil
 }
 
-// percentile gives the value at the part of the sorted rows that the argument says.
+// percentile gives the value below which the part of the sorted rows lies that the argument says, between two of them where need be.
 func (a *accumulator) percentile() (types.Value, error) {
-	v, err := a.call.Args[0].Eval(a.env)
-	if err != nil || v.IsNull() {
+	p, ok, err := a.part()
+	if err != nil || !ok {
 		return types.Value{}, err
-	}
-	if v, err = types.Cast(v, types.Double, nil); err != nil {
-		return types.Value{}, err
-	}
-	p := v.Double()
-	if !(p >= 0 && p <= 1) {
-		return types.Value{}, fmt.Errorf("percentile value %s is not between 0 and 1", v)
-	}
-	if a.call.Func == "PERCENTILE_DISC" {
-		return a.rows[max(int(math.Ceil(p*float64(len(a.rows))))-1, 0)].row[0], nil
 	}
 	at := p * float64(len(a.rows)-1)
 	first, err := types.Cast(a.rows[int(math.Floor(at))].row[0], types.Double, nil)
@@ -308,4 +274,28 @@ func (a *accumulator) percentile() (types.Value, error) {
 		return first, nil
 	}
 	return types.NewDouble(lo + (at-math.Floor(at))*(hi-lo)), nil
+}
+
+// percentileOfValues gives the first value at or below which that part lies.
+func (a *accumulator) percentileOfValues() (types.Value, error) {
+	p, ok, err := a.part()
+	if err != nil || !ok {
+		return types.Value{}, err
+	}
+	return a.rows[max(int(math.Ceil(p*float64(len(a.rows))))-1, 0)].row[0], nil
+}
+
+// part gives the argument of a percentile, from 0 to 1; ok is false where it is NULL.
+func (a *accumulator) part() (p float64, ok bool, err error) {
+	v, err := a.call.Args[0].Eval(a.env)
+	if err != nil || v.IsNull() {
+		return 0, false, err
+	}
+	if v, err = types.Cast(v, types.Double, nil); err != nil {
+		return 0, false, err
+	}
+	if p = v.Double(); !(p >= 0 && p <= 1) {
+		return 0, false, fmt.Errorf("percentile value %s is not between 0 and 1", v)
+	}
+	return p, true, nil
 }

@@ -154,7 +154,7 @@ func (p *partition) compute(ctx context.Context, c *plan.WindowCall, s *share, g
 }
 
 // windowFunctions gives the value of a call for row i.
-var windowFunctions = map[string]func(p *partition, c *plan.WindowCall, i int) (types.Value, error){
+var windowFunctions = map[plan.Func]func(p *partition, c *plan.WindowCall, i int) (types.Value, error){
 	"ROW_NUMBER": func(_ *partition, _ *plan.WindowCall, i int) (types.Value, error) {
 		return types.NewInt(int64(i + 1)), nil
 	},

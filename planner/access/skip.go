@@ -62,7 +62,7 @@ func skip(s *plan.Scan, used []bool) {
 // the key parts before the one that a is about.
 func ends(s *plan.Scan, groups []expr.Expr, a *plan.AggCall) {
 	col, ok := a.Arg.(*expr.Column)
-	if !ok || a.Func != "MIN" && a.Func != "MAX" || a.Filter != nil || s.Order == plan.MergeOrder {
+	if !ok || !a.Func.OneRow() || a.Filter != nil || s.Order == plan.MergeOrder {
 		return
 	}
 	parts := s.Layout.Key.Parts
@@ -102,7 +102,7 @@ func ends(s *plan.Scan, groups []expr.Expr, a *plan.AggCall) {
 			return
 		}
 	}
-	if (a.Func == "MAX") == (p.Rises() > 0) {
+	if (a.Func == plan.Max) == (p.Rises() > 0) {
 		if seeksForward(s.Filter) {
 			return
 		}

@@ -84,9 +84,27 @@ func (e *Expand) Inputs() []Node { return []Node{e.Input} }
 
 func (*Expand) node() {}
 
+// Func is the name that an aggregate or a window function has in expr's table.
+type Func string
+
+// The aggregates that plans are made by.
+const (
+	Count          Func = "COUNT"
+	Sum            Func = "SUM"
+	Avg            Func = "AVG"
+	Min            Func = "MIN"
+	Max            Func = "MAX"
+	BoolAnd        Func = "BOOL_AND"
+	BoolOr         Func = "BOOL_OR"
+	PercentileCont Func = "PERCENTILE_CONT"
+)
+
+// OneRow reports whether f gives the value of one row, the first or the last of them in order.
+func (f Func) OneRow() bool { return f == Min || f == Max }
+
 // AggCall is one aggregate.
 type AggCall struct {
-	Func     string      // COUNT, SUM, MIN, MAX, AVG, STRING_AGG, JSON_AGG ...
+	Func     Func
 	Arg      expr.Expr   // nil for COUNT(*)
 	Args     []expr.Expr // further arguments (the separator of STRING_AGG)
 	Distinct bool

@@ -1,0 +1,333 @@
+package operator
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// An aggregate is what an aggregate function does with the rows of a group. Its name, its types and its sentence stand in expr's table.
+type aggregate struct {
+	kind   aggKind
+	nulls  bool         // it is told of rows whose first argument is NULL
+	state  func() state // of kind stateful
+	result func(*accumulator) (types.Value, error)
+}
+
+// aggKind says what an accumulator keeps.
+type aggKind uint8
+
+const (
+	stateful aggKind = iota // a state of its own
+	counting                // the number of values
+	summing                 // their sum too
+	least                   // one of them
+	greatest
+	allTrue
+	anyTrue
+	collecting // all of them, until they are sorted
+)
+
+var aggregates = map[plan.Func]*aggregate{
+	plan.Count:          {kind: counting, result: (*accumulator).count},
+	plan.Sum:            {kind: summing, result: (*accumulator).total},
+	plan.Avg:            {kind: summing, result: (*accumulator).mean},
+	plan.Min:            {kind: least, result: (*accumulator).one},
+	plan.Max:            {kind: greatest, result: (*accumulator).one},
+	plan.BoolAnd:        {kind: allTrue, result: (*accumulator).one},
+	plan.BoolOr:         {kind: anyTrue, result: (*accumulator).one},
+	"STRING_AGG":        {kind: collecting, result: ofSorted((*accumulator).text)},
+	"ARRAY_AGG":         {kind: collecting, nulls: true, result: ofSorted((*accumulator).list)},
+	"JSON_AGG":          {kind: collecting, nulls: true, result: ofSorted((*accumulator).list)},
+	"MODE":              {kind: collecting, result: ofSorted((*accumulator).mode)},
+	plan.PercentileCont: {kind: collecting, result: ofSorted((*accumulator).percentile)},
+	"PERCENTILE_DISC":   {kind: collecting, result: ofSorted((*accumulator).percentileOfValues)},
+
+	"ANY_VALUE":   by(func() state { return &anyValue{} }),
+	"MIN_BY":      byNulls(func() state { return &extremeBy{sign: -1} }),
+	"MAX_BY":      byNulls(func() state { return &extremeBy{sign: 1} }),
+	"BIT_AND":     by(func() state { return &bits{of: func(a, b int64) int64 { return a & b }} }),
+	"BIT_OR":      by(func() state { return &bits{of: func(a, b int64) int64 { return a | b }} }),
+	"BIT_XOR":     by(func() state { return &bits{of: func(a, b int64) int64 { return a ^ b }} }),
+	"VAR_POP":     by(func() state { return &variance{} }),
+	"VAR_SAMP":    by(func() state { return &variance{less: 1} }),
+	"STDDEV_POP":  by(func() state { return &variance{root: true} }),
+	"STDDEV_SAMP": by(func() state { return &variance{less: 1, root: true} }),
+
+	"REGR_COUNT":     by(regressionOf(nil)),
+	"REGR_AVGX":      by(regressionOf(func(r *regression) (float64, bool) { return ratio(r.x.sum, r.n) })),
+	"REGR_AVGY":      by(regressionOf(func(r *regression) (float64, bool) { return ratio(r.y.sum, r.n) })),
+	"REGR_SXX":       by(regressionOf(func(r *regression) (float64, bool) { return r.x.squares, true })),
+	"REGR_SYY":       by(regressionOf(func(r *regression) (float64, bool) { return r.y.squares, true })),
+	"REGR_SXY":       by(regressionOf(func(r *regression) (float64, bool) { return r.products, true })),
+	"COVAR_POP":      by(regressionOf(func(r *regression) (float64, bool) { return ratio(r.products, r.n) })),
+	"COVAR_SAMP":     by(regressionOf(func(r *regression) (float64, bool) { return ratio(r.products, r.n-1) })),
+	"REGR_SLOPE":     by(regressionOf(func(r *regression) (float64, bool) { return ratio(r.products, r.x.squares) })),
+	"REGR_INTERCEPT": by(regressionOf(func(r *regression) (float64, bool) { return ratio(r.y.sum-r.x.sum*r.products/r.x.squares, r.n) })),
+	"REGR_R2":        by(regressionOf((*regression).determination)),
+	"CORR":           by(regressionOf((*regression).correlation)),
+}
+
+// by is an aggregate with a state of its own, byNulls one that is told of NULLs.
+func by(s func() state) *aggregate {
+	return &aggregate{state: s, result: func(a *accumulator) (types.Value, error) { return a.state.result() }}
+}
+
+func byNulls(s func() state) *aggregate {
+	a := by(s)
+	a.nulls = true
+	return a
+}
+
+// accumulator computes one aggregate of one group.
+type accumulator struct {
+	call  *plan.AggCall
+	of    *aggregate
+	env   *expr.Env
+	share *share
+	n     int64
+	best  types.Value         // of the least and greatest, allTrue and anyTrue
+	whole int64               // summing: of integers, until exact
+	dec   *apd.Decimal        // summing: of exact numbers, but for whole; nil: there was none
+	float float64             // summing: of others
+	seen  map[string]struct{} // DISTINCT
+	rows  []keyed             // collecting: the values in order
+	state state
+}
+
+func newAccumulator(c *plan.AggCall, env *expr.Env, s *share) accumulator {
+	a := accumulator{call: c, of: aggregates[c.Func], env: env, share: s}
+	if c.Distinct {
+		a.seen = map[string]struct{}{}
+	}
+	if a.of.state != nil {
+		a.state = a.of.state()
+	}
+	return a
+}
+
+// value gives the argument over the row in env; ok is false for a row that does not count.
+func (a *accumulator) value() (v types.Value, ok bool, err error) {
+	c := a.call
+	if c.Filter != nil {
+		if ok, err := expr.IsTrue(c.Filter, a.env); err != nil || !ok {
+			return v, false, err
+		}
+	}
+	if c.Arg == nil {
+		return v, true, nil
+	}
+	v, err = c.Arg.Eval(a.env)
+	return v, err == nil && (!v.IsNull() || a.of.nulls), err
+}
+
+// add takes the row in env.
+func (a *accumulator) add() error {
+	c := a.call
+	v, ok, err := a.value()
+	if err != nil || !ok {
+		return err
+	}
+	if a.seen != nil {
+		k := string(v.AppendKey(nil))
+		if _, dup := a.seen[k]; dup {
+			return nil
+		}
+		if err := a.share.take(int64(len(k))+64, string(c.Func)+"(DISTINCT)"); err != nil {
+			return err
+		}
+		a.seen[k] = struct{}{}
+	}
+	a.n++
+	switch a.of.kind {
+	case counting:
+	case summing:
+		return a.sum(v)
+	case least, greatest:
+		if a.best.IsNull() {
+			a.best = v
+			return nil
+		}
+		r, err := types.Compare(v, a.best)
+		if err == nil && r != 0 && (a.of.kind == least) == (r < 0) {
+			a.best = v
+		}
+		return err
+	case allTrue, anyTrue:
+		if a.best.IsNull() || v.Bool() == (a.of.kind == anyTrue) {
+			a.best = v
+		}
+	case collecting:
+		return a.collect(v)
+	default:
+		return a.pass(v)
+	}
+	return nil
+}
+
+// pass gives the state v and the further arguments.
+func (a *accumulator) pass(v types.Value) error {
+	var more types.Value
+	if len(a.call.Args) > 0 {
+		var err error
+		if more, err = a.call.Args[0].Eval(a.env); err != nil {
+			return err
+		}
+	}
+	return a.state.add(v, more)
+}
+
+// removes reports whether remove is the reverse of add: DOUBLEs do not add up to what they were, and a DECIMAL's digits
+// behind the point stay.
+func (a *accumulator) removes() bool {
+	return a.seen == nil && (a.of.kind == counting || a.of.kind == summing && a.call.Arg.Type().IsInteger())
+}
+
+// remove takes the row in env out, which was added.
+func (a *accumulator) remove() error {
+	v, ok, err := a.value()
+	if err != nil || !ok {
+		return err
+	}
+	a.n--
+	if a.of.kind == counting {
+		return nil
+	}
+	if v.Int() == math.MinInt64 {
+		return a.sumExact(types.NewDecimal(apd.NewWithBigInt(new(apd.BigInt).Neg(apd.NewBigInt(math.MinInt64)), 0)))
+	}
+	return a.sum(types.NewInt(-v.Int()))
+}
+
+func (a *accumulator) sum(v types.Value) error {
+	if v.Type() == types.Double || v.Type() == types.Float {
+		a.float += v.Double()
+		return nil
+	}
+	if v.Type().IsInteger() {
+		n := v.Int()
+		if sum := a.whole + n; (sum > a.whole) == (n > 0) {
+			a.whole = sum
+			if a.dec == nil {
+				a.dec = new(apd.Decimal)
+			}
+			return nil
+		}
+	}
+	return a.sumExact(v)
+}
+
+// sumExact adds v to dec.
+func (a *accumulator) sumExact(v types.Value) error {
+	d, err := types.Cast(v, types.Decimal, nil)
+	if err != nil {
+		return err
+	}
+	if a.dec == nil {
+		a.dec = new(apd.Decimal)
+	}
+	if _, err := types.Wide.Add(a.dec, a.dec, d.Decimal()); err != nil {
+		return errors.New("DECIMAL out of range")
+	}
+	return nil
+}
+
+func (a *accumulator) collect(v types.Value) error {
+	k := keyed{row: []types.Value{v}, seq: len(a.rows)}
+	if len(a.call.Args) > 0 {
+		sep, err := a.call.Args[0].Eval(a.env)
+		if err != nil {
+			return err
+		}
+		k.row = append(k.row, sep)
+	}
+	if len(a.call.OrderBy) > 0 {
+		keys, err := Order(a.call.OrderBy).Keys(nil, a.env, a.env.Row)
+		if err != nil {
+			return err
+		}
+		k.keys = keys
+	}
+	a.rows = append(a.rows, k)
+	return a.share.take(SizeOf(k.row)+SizeOf(k.keys), string(a.call.Func))
+}
+
+func (a *accumulator) result() (types.Value, error) { return a.of.result(a) }
+
+func (a *accumulator) count() (types.Value, error) { return types.NewInt(a.n), nil }
+
+func (a *accumulator) one() (types.Value, error) { return a.best, nil }
+
+// exact brings the sum of integers into dec.
+func (a *accumulator) exact() error {
+	if a.whole == 0 {
+		return nil
+	}
+	err := a.sumExact(types.NewInt(a.whole))
+	a.whole = 0
+	return err
+}
+
+func (a *accumulator) total() (types.Value, error) {
+	if err := a.exact(); err != nil || a.n == 0 {
+		return types.Value{}, err
+	}
+	if a.dec == nil {
+		return types.NewDouble(a.float), nil
+	}
+	v, err := types.Cast(types.NewDecimal(a.dec), a.call.Typ, nil)
+	if err != nil {
+		return v, errors.New("SUM is out of the range of BIGINT")
+	}
+	return v, nil
+}
+
+func (a *accumulator) mean() (types.Value, error) {
+	if err := a.exact(); err != nil || a.n == 0 {
+		return types.Value{}, err
+	}
+	if a.dec == nil {
+		return types.NewDouble(a.float / float64(a.n)), nil
+	}
+	return types.NewDecimal(types.Quotient(a.dec, apd.New(a.n, 0))), nil
+}
+
+// ofSorted gives f of the collected rows once they are sorted, and NULL where there are none.
+func ofSorted(f func(*accumulator) (types.Value, error)) func(*accumulator) (types.Value, error) {
+	return func(a *accumulator) (types.Value, error) {
+		if a.n == 0 {
+			return types.Value{}, nil
+		}
+		slices.SortFunc(a.rows, Order(a.call.OrderBy).less)
+		return f(a)
+	}
+}
+
+func (a *accumulator) text() (types.Value, error) {
+	var b strings.Builder
+	for i, k := range a.rows {
+		if i > 0 && len(k.row) > 1 {
+			b.WriteString(k.row[1].Text())
+		}
+		b.WriteString(k.row[0].String())
+	}
+	return types.NewString(b.String()), nil
+}
+
+func (a *accumulator) list() (types.Value, error) {
+	out := []byte{'['}
+	for i, k := range a.rows {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = k.row[0].AppendJSON(out)
+	}
+	return types.NewJSON(string(append(out, ']'))), nil
+}
