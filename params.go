@@ -2,12 +2,13 @@ package hql
 
 import "github.com/hql-db/hql/parser"
 
-// params are the parameters of a statement and the IN lists that stand in it.
+// params are the parameters of a statement, and where lists stand in it.
 type params struct {
 	count int             // the greatest index of ? or $n
 	named []*parser.Param // @name
 	all   []*parser.Param
 	ins   []*parser.In
+	some  []*parser.Quantified // x op ANY (...)
 }
 
 func findParams(s parser.Statement) *params {
@@ -22,13 +23,15 @@ func findParams(s parser.Statement) *params {
 			p.all = append(p.all, n)
 		case *parser.In:
 			p.ins = append(p.ins, n)
+		case *parser.Quantified:
+			p.some = append(p.some, n)
 		}
 		return true
 	})
 	return p
 }
 
-// expand replaces the parameters of IN lists for which list gives values by those.
+// expand replaces the parameters of IN, ANY and ALL for which list gives values by those.
 // Elsewhere such a parameter is an error.
 func (p *params) expand(list func(*parser.Param) ([]parser.Expr, bool)) error {
 	inList := map[*parser.Param]bool{}
@@ -53,9 +56,21 @@ func (p *params) expand(list func(*parser.Param) ([]parser.Expr, bool)) error {
 			in.List = []parser.Expr{&parser.Literal{Pos: in.Pos, Kind: parser.BoolLiteral, Text: "false"}}
 		}
 	}
+	for _, some := range p.some {
+		array, _ := parser.ArrayOf(&some.Y)
+		if array == nil {
+			continue // a query
+		}
+		if q, ok := (*array).(*parser.Param); ok {
+			if items, ok := list(q); ok {
+				inList[q] = true
+				*array = &parser.Array{Pos: q.Pos, Items: items}
+			}
+		}
+	}
 	for _, q := range p.all {
 		if _, ok := list(q); ok && !inList[q] {
-			return parser.Errorf(q.Pos, "a list of values stands only in IN (...)")
+			return parser.Errorf(q.Pos, "a list of values stands only in IN (...), ANY (...) and ALL (...)")
 		}
 	}
 	return nil

@@ -517,6 +517,9 @@ func (g *gen) boolean(s *scope, depth int) string {
 		if g.odds(8) {
 			list = append(list, g.leaf(s, k))
 		}
+		if g.odds(3) {
+			return x + g.quantified() + "(ARRAY[" + strings.Join(list, ", ") + "]" + dialect(g.pick("", "::"+hqlType[k]+"[]"), "::"+pgType[k]+"[]") + ")"
+		}
 		return x + g.pick(" IN (", " IN (", " NOT IN (") + strings.Join(list, ", ") + ")"
 	case 15:
 		p := g.pick("a%", "%a", "ab%", "a_", "%", "", "b%b", "%b", "aé%", "_", `a\%`, `%\_%`, "%a%", "A%", "|%", "a|%")

@@ -431,7 +431,11 @@ func (g *gen) found(src source) string {
 		case 3:
 			if g.params {
 				g.args = append(g.args, value{kind: c.kind, list: []value{row[i], other[i], someValue(g.Rand, c.kind)}})
-				out = append(out, g.piece(fmt.Sprintf("%s IN (\x15%d\x13)", x, len(g.args)-1), "TRUE"))
+				op := " IN "
+				if g.odds(2) {
+					op = g.quantified()
+				}
+				out = append(out, g.piece(fmt.Sprintf("%s%s(\x15%d\x13)", x, op, len(g.args)-1), "TRUE"))
 			}
 		default:
 			out = append(out, g.piece(x+" = "+v, "TRUE"))

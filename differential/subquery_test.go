@@ -47,7 +47,11 @@ func (g *gen) scalar(s *scope, k kind, depth int) string {
 	return "(SELECT " + g.pick("MAX", "MIN") + "(" + x + ")" + rest + ")"
 }
 
-// existential is EXISTS or IN of a query.
+func (g *gen) quantified() string {
+	return g.pick(" = ", " = ", " <> ", " < ", " <= ", " > ", " >= ") + g.pick("ANY ", "SOME ", "ALL ")
+}
+
+// existential is EXISTS, IN, ANY or ALL of a query.
 func (g *gen) existential(s *scope, x string, k kind, depth int) string {
 	rest, in := g.inner(s, min(depth, 1))
 	if g.odds(2) {
@@ -58,5 +62,12 @@ func (g *gen) existential(s *scope, x string, k kind, depth int) string {
 	if !ok || g.odds(4) {
 		y = g.expr(own, k, 1)
 	}
-	return x + g.pick(" IN ", " IN ", " = ANY ", " NOT IN ", " <> ALL ") + "(SELECT " + y + rest + ")"
+	if l := g.comparable(); g.odds(3) { // of rows
+		x, y = "("+x+", "+g.leaf(s, l)+")", y+", "+g.leaf(own, l)
+	}
+	op := g.pick(" IN ", " IN ", " NOT IN ")
+	if g.odds(2) {
+		op = g.quantified()
+	}
+	return x + op + "(SELECT " + y + rest + ")"
 }

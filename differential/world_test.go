@@ -189,14 +189,11 @@ func (c *call) forPG() (string, [][]byte) {
 	var order []int
 	s := render(c.text, true, c.dropped, func(n int) string {
 		if list := c.args[n].list; list != nil {
-			if len(list) == 0 {
-				return "SELECT NULL::" + pgType[c.args[n].kind] + " WHERE FALSE"
-			}
 			var out []string
 			for _, v := range list {
 				out = append(out, render(v.literal(), true, nil, nil))
 			}
-			return strings.Join(out, ", ")
+			return "SELECT unnest(ARRAY[" + strings.Join(out, ", ") + "]::" + pgType[c.args[n].kind] + "[])"
 		}
 		i := slices.Index(order, n)
 		if i < 0 {

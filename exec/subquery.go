@@ -58,8 +58,8 @@ func (q *subqueries) close(ctx context.Context, s *plan.Subplan) error {
 func (q *subqueries) answer(s *expr.Subquery, outer []types.Value) (expr.Expr, error) {
 	sub := s.Query.(*plan.Subplan)
 	var b []byte
-	if s.X != nil {
-		b = append(b, byte(s.X.Type()))
+	for _, x := range s.X {
+		b = append(b, byte(x.Type()))
 	}
 	for _, v := range outer { // not as values compare: 1.50 is not 1.5 to all that the query may do with it
 		b = v.AppendBinary(b)
@@ -98,7 +98,7 @@ func (q *subqueries) answer(s *expr.Subquery, outer []types.Value) (expr.Expr, e
 	return out, nil
 }
 
-// read runs sub for the outer values and gives the values of its column.
+// read runs sub for the outer values and gives the values of its columns, row by row.
 func (q *subqueries) read(ctx context.Context, sub *plan.Subplan, outer []types.Value) ([]types.Value, error) {
 	r := q.run.inner()
 	p, err := r.resolved(ctx, func() (*plan.Plan, error) { return sub.Plan(outer) })
@@ -109,10 +109,10 @@ func (q *subqueries) read(ctx context.Context, sub *plan.Subplan, outer []types.
 	var out []types.Value
 	err = r.eachRow(ctx, p, asRead, func(rows [][]types.Value) error {
 		for _, row := range rows {
-			if err := held.Take(operator.SizeOf(row[:1]), "sub-query"); err != nil {
+			if err := held.Take(operator.SizeOf(row[:sub.Width]), "sub-query"); err != nil {
 				return fmt.Errorf("(%s): %w", sub.Text, err)
 			}
-			out = append(out, row[0])
+			out = append(out, row[:sub.Width]...)
 		}
 		return nil
 	})

@@ -56,8 +56,12 @@ func Text(p *plan.Plan, f *Figures) []Line {
 		when := "for each row"
 		if s.Closed {
 			when = "once, before the query around it is planned"
-			if s.Shown.Type() != types.Null {
-				when += "; above as if it gave " + s.Shown.SQL()
+			if len(s.Shown) > 0 {
+				shown := make([]string, len(s.Shown))
+				for i, v := range s.Shown {
+					shown[i] = v.SQL()
+				}
+				when += "; above as if it gave " + strings.Join(shown, ", ")
 			}
 		}
 		d.add(textf("sub-query (%s) runs %s:", s.Text, when))

@@ -62,6 +62,10 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 		return c.between(e)
 	case *parser.In:
 		return c.in(e)
+	case *parser.Quantified:
+		return c.quantified(e)
+	case *parser.Array:
+		return nil, parser.Errorf(e.Pos, "an array stands only in ANY (...) and ALL (...)").WithHint("JSON_BUILD_ARRAY makes a JSON array")
 	case *parser.Like:
 		return c.like(e)
 	case *parser.Is:
@@ -91,16 +95,24 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 	case *parser.AtTimeZone:
 		return c.function("TIMEZONE", e.Pos, []parser.Expr{e.Zone, e.X})
 	case *parser.SubqueryExpr:
-		if c.s.Subquery == nil {
-			return nil, parser.Errorf(e.Pos, "a sub-query cannot stand here")
+		use := Subquery{Pos: e.Pos, Kind: ScalarSubquery}
+		if e.Exists {
+			use.Kind = ExistsSubquery
 		}
-		return c.s.Subquery(e.Query, e.Pos, e.Exists, nil, false)
+		return c.subquery(e.Query, use)
 	case *parser.Tuple:
 		return nil, parser.Errorf(e.Pos, "a row value can only be compared with another row value")
 	case *parser.RangeArg:
 		return nil, parser.Errorf(e.Pos, "TO can only stand among the values of SALT and RING")
 	}
 	panic(fmt.Sprintf("expr: unknown node %T", e))
+}
+
+func (c compiler) subquery(q *parser.Select, use Subquery) (Expr, error) {
+	if c.s.Subquery == nil {
+		return nil, parser.Errorf(use.Pos, "a sub-query cannot stand here")
+	}
+	return c.s.Subquery(q, use)
 }
 
 func (c compiler) literal(l *parser.Literal) (Expr, error) {

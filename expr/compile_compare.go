@@ -219,23 +219,16 @@ func (c compiler) between(e *parser.Between) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	both := conjunction(x, y)
-	if e.Not {
-		return Negate(both), nil
-	}
-	return both, nil
+	return negatedIf(e.Not, conjunction(x, y)), nil
 }
 
 func (c compiler) in(e *parser.In) (Expr, error) {
 	if e.Query != nil {
-		if c.s.Subquery == nil {
-			return nil, parser.Errorf(e.Pos, "a sub-query cannot stand here")
-		}
-		x, err := c.expr(e.X)
+		xs, err := c.row(e.X)
 		if err != nil {
 			return nil, err
 		}
-		return c.s.Subquery(e.Query, e.Pos, false, x, e.Not)
+		return c.subquery(e.Query, Subquery{Pos: e.Pos, Kind: InSubquery, X: xs, Not: e.Not})
 	}
 	if t, ok := e.X.(*parser.Tuple); ok {
 		return c.inRows(e, t)
@@ -244,13 +237,137 @@ func (c compiler) in(e *parser.In) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	items := make([]Expr, len(e.List))
-	for i, item := range e.List {
-		if items[i], err = c.expr(item); err != nil {
+	items, err := c.list(e.List)
+	if err != nil {
+		return nil, err
+	}
+	return c.inList(e.Pos, x, e.Not, items)
+}
+
+// row compiles the items of a row value, or one expression.
+func (c compiler) row(e parser.Expr) ([]Expr, error) {
+	if t, ok := e.(*parser.Tuple); ok {
+		return c.list(t.Items)
+	}
+	return c.list([]parser.Expr{e})
+}
+
+// quantified is x op ANY or ALL of a query or array. ALL is the opposite of ANY: x < ALL is NOT x >= ANY.
+func (c compiler) quantified(e *parser.Quantified) (Expr, error) {
+	op := compareOps[e.Op]
+	if e.All {
+		op = op.Negate()
+	}
+	xs, err := c.row(e.X)
+	if err != nil {
+		return nil, err
+	}
+	if s, ok := e.Y.(*parser.SubqueryExpr); ok {
+		return c.subquery(s.Query, Subquery{Pos: e.Pos, Kind: InSubquery, X: xs, Op: op, Not: e.All})
+	}
+	if _, ok := e.X.(*parser.Tuple); ok {
+		return nil, parser.Errorf(e.X.Position(), "a row value is not compared with an array").WithHint("(a, b) IN ((1, 2), (3, 4)) takes rows")
+	}
+	array, elem := parser.ArrayOf(&e.Y)
+	list, ok := (*array).(*parser.Array)
+	if !ok { // a parameter that no slice has filled
+		y, err := c.expr(*array)
+		if err != nil {
+			return nil, err
+		}
+		if k, ok := y.(*Const); !ok || !k.Val.IsNull() {
+			return nil, parser.Errorf(y.Position(), "ANY and ALL take a list of values, not one %s", y.Type())
+		}
+		return &Const{Pos: e.Pos, Typ: types.Boolean}, nil
+	}
+	items := slices.Clone(list.Items)
+	if elem != "" {
+		for i, x := range items {
+			items[i] = &parser.Cast{Pos: x.Position(), X: x, Type: elem}
+		}
+	}
+	ys, err := c.list(items)
+	if err != nil {
+		return nil, err
+	}
+	return c.anyOf(e.Pos, op, xs[0], e.All, ys)
+}
+
+// anyOf is [NOT] x op ANY (items).
+func (c compiler) anyOf(pos parser.Pos, op CompareOp, x Expr, not bool, items []Expr) (Expr, error) {
+	if len(items) == 0 {
+		return &Const{Pos: pos, Val: types.NewBool(not), Typ: types.Boolean}, nil
+	}
+	if op == EQ {
+		return c.inList(pos, x, not, items)
+	}
+	items, err := c.decisive(op, x, items)
+	if err != nil {
+		return nil, err
+	}
+	alts := make([]Expr, len(items))
+	for i, y := range items {
+		if alts[i], err = c.compare(op, x, y, pos); err != nil {
 			return nil, err
 		}
 	}
-	return c.inList(e.Pos, x, e.Not, items)
+	return negatedIf(not, disjunction(alts...)), nil
+}
+
+func negatedIf(not bool, x Expr) Expr {
+	if not {
+		return Negate(x)
+	}
+	return x
+}
+
+// decisive leaves out items on which x op ANY (items) does not depend. Of constants of one type these are all but one NULL,
+// and the greatest for <, the least for >, for <> two that are not equal.
+func (c compiler) decisive(op CompareOp, x Expr, items []Expr) ([]Expr, error) {
+	var out []Expr
+	var null, low, high *Const
+	for _, y := range items {
+		k, constant := y.(*Const)
+		if constant {
+			var err error
+			if k, err = c.adapt(k, x.Type()); err != nil {
+				return nil, err
+			}
+		}
+		switch {
+		case !constant || low != nil && !k.Val.IsNull() && k.Typ != low.Typ:
+			out = append(out, y)
+		case k.Val.IsNull():
+			null = k
+		case low == nil:
+			low, high = k, k
+		default:
+			below, err := types.Compare(k.Val, low.Val)
+			if err != nil {
+				return nil, parser.Errorf(k.Pos, "%s", err)
+			}
+			above, _ := types.Compare(k.Val, high.Val)
+			if below < 0 {
+				low = k
+			}
+			if above > 0 {
+				high = k
+			}
+		}
+	}
+	if null != nil {
+		out = append(out, null)
+	}
+	switch {
+	case low == nil:
+	case op == GT || op == GE:
+		out = append(out, low)
+	case op == LT || op == LE || low == high:
+		out = append(out, high)
+	default:
+		out = append(out, low, high)
+	}
+	return out, nil
 }
 
 // inList is x [NOT] IN (items): an In of the constants, and comparisons with the others.
@@ -309,11 +426,62 @@ func (c compiler) inList(pos parser.Pos, x Expr, not bool, items []Expr) (Expr, 
 		}
 		alts = append(alts, eq)
 	}
-	any := disjunction(alts...)
-	if not {
-		return Negate(any), nil
+	return negatedIf(not, disjunction(alts...)), nil
+}
+
+// anyRow is [NOT] (xs) op ANY (rows), the rows one after the other in values.
+func (c compiler) anyRow(pos parser.Pos, op CompareOp, xs []Expr, not bool, values []Expr) (Expr, error) {
+	if op == EQ {
+		any, err := c.equalsRow(pos, xs, values)
+		if err != nil {
+			return nil, err
+		}
+		return negatedIf(not, any), nil
 	}
-	return any, nil
+	var alts []Expr
+	for row := range slices.Chunk(values, len(xs)) {
+		t, err := c.compareRows(op, xs, row, pos)
+		if err != nil {
+			return nil, err
+		}
+		alts = append(alts, t)
+	}
+	return negatedIf(not, disjunction(alts...)), nil
+}
+
+// equalsRow is (xs) IN (rows), for rows that begin alike at once: a = 1 AND b IN (2, 3) OR a = 2 AND b IN (1).
+func (c compiler) equalsRow(pos parser.Pos, xs, values []Expr) (Expr, error) {
+	if len(xs) == 1 {
+		return c.inList(pos, xs[0], false, values)
+	}
+	type group struct {
+		first Expr
+		rest  []Expr
+	}
+	var groups []*group
+	known := map[string]*group{}
+	for row := range slices.Chunk(values, len(xs)) {
+		key := string(row[0].(*Const).Val.AppendBinary(nil))
+		g := known[key]
+		if g == nil {
+			g = &group{first: row[0]}
+			known[key], groups = g, append(groups, g)
+		}
+		g.rest = append(g.rest, row[1:]...)
+	}
+	alts := make([]Expr, len(groups))
+	for i, g := range groups {
+		first, err := c.compare(EQ, xs[0], g.first, pos)
+		if err != nil {
+			return nil, err
+		}
+		rest, err := c.equalsRow(pos, xs[1:], g.rest)
+		if err != nil {
+			return nil, err
+		}
+		alts[i] = conjunction(first, rest)
+	}
+	return disjunction(alts...), nil
 }
 
 func (c compiler) inRows(e *parser.In, t *parser.Tuple) (Expr, error) {
@@ -337,11 +505,7 @@ func (c compiler) inRows(e *parser.In, t *parser.Tuple) (Expr, error) {
 		}
 		alts = append(alts, eq)
 	}
-	any := disjunction(alts...)
-	if e.Not {
-		return Negate(any), nil
-	}
-	return any, nil
+	return negatedIf(e.Not, disjunction(alts...)), nil
 }
 
 func (c compiler) like(e *parser.Like) (Expr, error) {
@@ -371,10 +535,7 @@ func (c compiler) like(e *parser.Like) (Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		if e.Not {
-			return Negate(re), nil
-		}
-		return re, nil
+		return negatedIf(e.Not, re), nil
 	}
 	l := &Like{Pos: e.Pos, X: x, Not: e.Not, Fold: e.Op == "ILIKE", Pattern: p}
 	if e.Escape != nil {
@@ -424,10 +585,7 @@ func (c compiler) is(e *parser.Is) (Expr, error) {
 		want = Negate(x)
 	}
 	out := conjunction(&IsNull{Pos: e.Pos, X: x, Not: true}, want)
-	if e.Not {
-		return Negate(out), nil
-	}
-	return out, nil
+	return negatedIf(e.Not, out), nil
 }
 
 // Equal is x = y; types that cannot be compared are an error.

@@ -161,8 +161,8 @@ type Scope struct {
 	Param func(p *parser.Param) (types.Value, error)
 	// Call may take a call over before functions are looked up (aggregates); ok false leaves it.
 	Call func(c *parser.Call) (e Expr, ok bool, err error)
-	// Subquery compiles (SELECT ...), EXISTS and x IN (SELECT ...); x is nil for the first two.
-	Subquery func(q *parser.Select, pos parser.Pos, exists bool, x Expr, not bool) (Expr, error)
+	// Subquery compiles (SELECT ...), EXISTS, IN (SELECT ...) and the like: use says which it is.
+	Subquery func(q *parser.Select, use Subquery) (Expr, error)
 	// Funcs is where functions are found; nil: the built-in ones.
 	Funcs *Registry
 	// Key is set for expressions of a key part: a TIMESTAMP is then its epoch

@@ -170,11 +170,16 @@ func (c *Call) String() string {
 		}
 		return operand(c.Args[0]) + " " + c.Func.Name + " " + operand(c.Args[1])
 	}
-	parts := make([]string, len(c.Args))
-	for i, a := range c.Args {
-		parts[i] = a.String()
+	return c.Func.Name + "(" + texts(c.Args) + ")"
+}
+
+// texts lists expressions between commas.
+func texts(list []Expr) string {
+	parts := make([]string, len(list))
+	for i, x := range list {
+		parts[i] = x.String()
 	}
-	return c.Func.Name + "(" + strings.Join(parts, ", ") + ")"
+	return strings.Join(parts, ", ")
 }
 
 func (c *Cast) String() string { return "CAST(" + c.X.String() + " AS " + c.Typ.String() + ")" }
@@ -293,7 +298,7 @@ func sameNode(a, b Expr) bool {
 		return ok
 	case *Subquery:
 		y, ok := b.(*Subquery)
-		return ok && x.Kind == y.Kind && x.Not == y.Not && x.Text == y.Text
+		return ok && x.Kind == y.Kind && x.Not == y.Not && x.Op == y.Op && x.Text == y.Text
 	}
 	return a == b
 }

@@ -11,7 +11,7 @@ import (
 // SubqueryKind says how the rows of a sub-query are used.
 type SubqueryKind uint8
 
-// The uses: (SELECT ...) as a value, EXISTS (SELECT ...), X IN (SELECT ...).
+// The uses: (SELECT ...) as a value, EXISTS (SELECT ...), X IN (SELECT ...) and X op ANY (SELECT ...).
 const (
 	ScalarSubquery SubqueryKind = iota
 	ExistsSubquery
@@ -23,18 +23,19 @@ const (
 type Subquery struct {
 	Pos   parser.Pos
 	Kind  SubqueryKind
-	Not   bool       // of EXISTS and IN
-	X     Expr       // of IN
-	Outer []Expr     // what the query takes from the row around it
-	Typ   types.Type // of the query's column
-	Query any        // for Env.Subquery
-	Text  string     // the query as written
+	Not   bool         // of EXISTS and IN; x op ALL (...) is NOT x op ANY (...) of the opposite op
+	Op    CompareOp    // of ANY; EQ for IN
+	X     []Expr       // of IN and ANY: one, or the items of a row value
+	Outer []Expr       // what the query takes from the row around it
+	Types []types.Type // of the query's columns
+	Query any          // for Env.Subquery
+	Text  string       // the query as written
 }
 
 // Type is the query's column's for a scalar, else BOOLEAN.
 func (s *Subquery) Type() types.Type {
 	if s.Kind == ScalarSubquery {
-		return s.Typ
+		return s.Types[0]
 	}
 	return types.Boolean
 }
@@ -49,7 +50,17 @@ func (s *Subquery) String() string {
 	case ExistsSubquery:
 		return not(s.Not) + "EXISTS (" + s.Text + ")"
 	case InSubquery:
-		return operand(s.X) + " " + not(s.Not) + "IN (" + s.Text + ")"
+		x := operand(s.X[0])
+		if len(s.X) > 1 {
+			x = "(" + texts(s.X) + ")"
+		}
+		switch {
+		case s.Op == EQ:
+			return x + " " + not(s.Not) + "IN (" + s.Text + ")"
+		case s.Not:
+			return x + " " + s.Op.Negate().String() + " ALL (" + s.Text + ")"
+		}
+		return x + " " + s.Op.String() + " ANY (" + s.Text + ")"
 	}
 	return "(" + s.Text + ")"
 }
@@ -59,7 +70,7 @@ func (s *Subquery) Children() []Expr {
 	if s.X == nil {
 		return s.Outer
 	}
-	return append(slices.Clone(s.Outer), s.X)
+	return slices.Concat(s.Outer, s.X)
 }
 
 // MapChildren rebuilds the node over mapped children.
@@ -69,8 +80,9 @@ func (s *Subquery) MapChildren(f func(Expr) Expr) Expr {
 	for i, x := range out.Outer {
 		out.Outer[i] = Map(x, f)
 	}
-	if s.X != nil {
-		out.X = Map(s.X, f)
+	out.X = slices.Clone(s.X)
+	for i, x := range out.X {
+		out.X[i] = Map(x, f)
 	}
 	return &out
 }
@@ -103,12 +115,13 @@ func (s *Subquery) Eval(env *Env) (types.Value, error) {
 		return types.Value{}, err
 	}
 	if _, known := answer.(*Const); !known {
-		x, err := s.X.Eval(env)
-		if err != nil {
-			return x, err
-		}
 		of := *env
-		of.Row = []types.Value{x}
+		of.Row = make([]types.Value, len(s.X))
+		for i, x := range s.X {
+			if of.Row[i], err = x.Eval(env); err != nil {
+				return types.Value{}, err
+			}
+		}
 		env = &of
 	}
 	v, err := answer.Eval(env)
@@ -118,19 +131,23 @@ func (s *Subquery) Eval(env *Env) (types.Value, error) {
 	return types.NewBool(!v.Bool()), nil
 }
 
-// Bare is s as its answers are kept, by query and outer values: without NOT, and for a row of X's value alone. One query
+// Bare is s as its answers are kept, by query and outer values: without NOT, and for a row of X's values alone. One query
 // may come to stand in several expressions, which differ in these.
 func (s *Subquery) Bare() *Subquery {
 	out := *s
 	out.Not = false
-	if s.X != nil {
-		out.X = &Column{Pos: s.X.Position(), Typ: s.X.Type()}
+	out.X = make([]Expr, len(s.X))
+	for i, x := range s.X {
+		out.X[i] = &Column{Pos: x.Position(), Index: i, Typ: x.Type()}
 	}
 	return &out
 }
 
+// Width is the number of columns of the query that count: one for each X, one of a value.
+func (s *Subquery) Width() int { return max(1, len(s.X)) }
+
 // Answer is the expression that stands for s when its query gave rows with these
-// values in their column.
+// values in their columns, one row after the other.
 func (s *Subquery) Answer(values []types.Value, loc *time.Location) (Expr, error) {
 	switch s.Kind {
 	case ExistsSubquery:
@@ -141,11 +158,15 @@ func (s *Subquery) Answer(values []types.Value, loc *time.Location) (Expr, error
 		}
 		items := make([]Expr, len(values))
 		for i, v := range values {
-			items[i] = &Const{Pos: s.Pos, Val: v, Typ: s.Typ}
+			items[i] = &Const{Pos: s.Pos, Val: v, Typ: s.Types[i%len(s.X)]}
 		}
-		return compiler{&Scope{Loc: loc}}.inList(s.Pos, s.X, s.Not, items)
+		c := compiler{&Scope{Loc: loc}}
+		if len(s.X) > 1 {
+			return c.anyRow(s.Pos, s.Op, s.X, s.Not, items)
+		}
+		return c.anyOf(s.Pos, s.Op, s.X[0], s.Not, items)
 	}
-	k := &Const{Pos: s.Pos, Typ: s.Typ}
+	k := &Const{Pos: s.Pos, Typ: s.Types[0]}
 	switch len(values) {
 	case 0:
 	case 1:
@@ -156,10 +177,10 @@ func (s *Subquery) Answer(values []types.Value, loc *time.Location) (Expr, error
 	return k, nil
 }
 
-// NewSubquery makes the node; an IN whose sides cannot be compared is an error.
+// NewSubquery makes the node; a comparison whose sides cannot be compared is an error.
 func NewSubquery(s Subquery) (*Subquery, error) {
-	if s.Kind == InSubquery && s.Typ != types.Null && s.X.Type() != types.Null {
-		if err := (compiler{&Scope{}}).comparable(s.X.Type(), s.Typ, s.Pos); err != nil {
+	for i, x := range s.X {
+		if err := (compiler{&Scope{}}).comparable(x.Type(), s.Types[i], s.Pos); err != nil {
 			return nil, err
 		}
 	}

@@ -70,6 +70,20 @@ type In struct {
 	Query *Select
 }
 
+// Quantified is X Op ANY (Y) or, with All, X Op ALL (Y). Y is a SubqueryExpr or what stands for an array (ArrayOf).
+type Quantified struct {
+	Pos  Pos    // of the operator
+	Op   string // = <> < <= > >=
+	All  bool
+	X, Y Expr
+}
+
+// Array is ARRAY[items], which stands in ANY (...) and ALL (...) alone.
+type Array struct {
+	Pos   Pos
+	Items []Expr
+}
+
 // Like is X [NOT] LIKE|ILIKE|SIMILAR TO Pattern [ESCAPE e].
 type Like struct {
 	Pos     Pos
@@ -232,6 +246,8 @@ func (e *Unary) Position() Pos        { return e.Pos }
 func (e *Binary) Position() Pos       { return e.Pos }
 func (e *Between) Position() Pos      { return e.Pos }
 func (e *In) Position() Pos           { return e.Pos }
+func (e *Quantified) Position() Pos   { return e.Pos }
+func (e *Array) Position() Pos        { return e.Pos }
 func (e *Like) Position() Pos         { return e.Pos }
 func (e *Is) Position() Pos           { return e.Pos }
 func (e *Call) Position() Pos         { return e.Pos }
@@ -250,6 +266,8 @@ func (*Unary) expr()        {}
 func (*Binary) expr()       {}
 func (*Between) expr()      {}
 func (*In) expr()           {}
+func (*Quantified) expr()   {}
+func (*Array) expr()        {}
 func (*Like) expr()         {}
 func (*Is) expr()           {}
 func (*Call) expr()         {}

@@ -2,6 +2,7 @@ package parser
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
@@ -262,33 +263,47 @@ func (r *exprReader) apply(x Expr, binding int) (Expr, error) {
 		return r.ranged(x, t, t, false)
 	}
 	if binding == bindCompare {
-		if in, err := r.quantified(x, t); in != nil || err != nil {
-			return in, err
+		if all := isNext(r.lex, "ALL", "("); all || isNext(r.lex, "ANY", "(") || isNext(r.lex, "SOME", "(") {
+			return r.quantified(&Quantified{Pos: pos(t), Op: t.Value, All: all, X: x})
 		}
 	}
 	y, err := r.binary(binding + 1)
 	return &Binary{Pos: pos(t), Op: t.Value, X: x, Y: y}, err
 }
 
-// quantified reads ANY, SOME or ALL and a query behind a comparison: = ANY is IN, <> ALL is NOT IN. It gives nil where
-// something else comes.
-func (r *exprReader) quantified(x Expr, op *lexer.Token) (Expr, error) {
-	word := r.lex.Peek()
-	if !isNext(r.lex, "ANY", "(") && !isNext(r.lex, "SOME", "(") && !isNext(r.lex, "ALL", "(") {
-		return nil, nil
+// quantified reads ANY, SOME or ALL, and the query or array that x is compared with.
+func (r *exprReader) quantified(out *Quantified) (_ Expr, err error) {
+	word, open := r.lex.Next(), r.lex.Next()
+	if isQuery(r.lex) {
+		q, err := r.query()
+		out.Y = &SubqueryExpr{Pos: pos(open), Query: q}
+		return r.close(out, err)
 	}
-	r.lex.Next()
-	all := word.Value == "ALL"
-	if all && op.Value != "<>" || !all && op.Value != "=" {
-		return nil, Errorf(pos(word), "%s %s is not supported", op.Value, word.Value).
-			WithHint("compare with (SELECT MIN(...) ...) or (SELECT MAX(...) ...), or use EXISTS; = ANY and <> ALL are there")
+	if out.Y, err = r.expr(); err != nil {
+		return nil, err
 	}
-	at := r.lex.MakeCheckpoint()
-	if accept(r.lex, "("); !isQuery(r.lex) {
-		return nil, Errorf(pos(word), "%s takes a query", word.Value).WithHint("a list is x IN (...); IN (?) takes a slice")
+	if array, _ := ArrayOf(&out.Y); array == nil || r.lex.Peek().Value == "," {
+		return nil, Errorf(pos(word), "%s takes a query or an array", word.Value).
+			WithHint("an array is ARRAY[1, 2], or ? for a slice; = ANY (ARRAY[1, 2]) is IN (1, 2)")
 	}
-	r.lex.LoadCheckpoint(at)
-	return r.in(&In{Pos: pos(op), Not: all, X: x})
+	return r.close(out, nil)
+}
+
+// ArrayOf finds what stands for an array at x: ARRAY[...], a parameter or NULL, or one of them in a cast; elem is the type
+// to which that casts the elements, "" for none. It gives nil where x is no array.
+func ArrayOf(x *Expr) (array *Expr, elem string) {
+	if c, ok := (*x).(*Cast); ok && strings.HasSuffix(c.Type, "[]") {
+		x, elem = &c.X, strings.TrimSuffix(c.Type, "[]")
+	}
+	switch y := (*x).(type) {
+	case *Array, *Param:
+		return x, elem
+	case *Literal:
+		if y.Kind == NullLiteral {
+			return x, elem
+		}
+	}
+	return nil, ""
 }
 
 // is reads what follows IS: [NOT] NULL | TRUE | FALSE | UNKNOWN | DISTINCT FROM y.
@@ -391,6 +406,9 @@ func (r *exprReader) typeName() (string, error) {
 	err := n.Parse(r.lex)
 	if err == participle.NextMatch {
 		err = unexpected(r.lex)
+	}
+	if err == nil && accept(r.lex, "[", "]") {
+		n.Text += "[]"
 	}
 	return n.Text, err
 }

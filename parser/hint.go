@@ -130,8 +130,6 @@ func (d *diagnosis) unsupported(i int) string {
 		return "WITH RECURSIVE is not supported: generate_series(1, 10) counts, and each step of a tree is a join or a statement"
 	case word == "WITH" && (next == "ROLLUP" || next == "CUBE"):
 		return "GROUP BY " + next + " (a, b) is that"
-	case before == "ARRAY" && word == "[":
-		return "arrays are not supported: JSON_BUILD_ARRAY makes a JSON array, IN (...) compares with a list"
 	case d.verb == "SHOW" && i == 2 && (word == "FROM" || word == "IN"):
 		return "DESCRIBE table shows a table's columns and keys"
 	case word == "ON" && next == "CONFLICT", word == "ON" && next == "DUPLICATE":

@@ -180,10 +180,27 @@ func (r *exprReader) named(t *lexer.Token) (Expr, error) {
 		if kind, ok := typedLiterals[strings.ToUpper(t.Value)]; ok {
 			return r.typed(t, kind), nil
 		}
+	case t.Type == tokWord && next.Value == "[" && strings.EqualFold(t.Value, "ARRAY"):
+		return r.array(t)
 	case t.Value == "SALT" && accept(r.lex, "HEX", "("):
 		return r.plainCall(&Call{Pos: pos(t), Name: "SALT_HEX"})
 	}
 	return &ColumnRef{Pos: pos(t), Name: name(t), Quoted: t.Type == tokQuoted}, nil
+}
+
+// array reads the [items] of ARRAY[items], behind its word.
+func (r *exprReader) array(t *lexer.Token) (_ Expr, err error) {
+	accept(r.lex, "[")
+	out := &Array{Pos: pos(t)}
+	if r.startsOperand() {
+		if out.Items, err = r.list(0); err != nil {
+			return nil, err
+		}
+	}
+	if !wanted(r.lex, "]") {
+		return nil, unexpected(r.lex)
+	}
+	return out, nil
 }
 
 // column reads table.column, family:qualifier or table.family:qualifier.

@@ -19,6 +19,8 @@ func (e *Unary) String() string        { return printExpr(e) }
 func (e *Binary) String() string       { return printExpr(e) }
 func (e *Between) String() string      { return printExpr(e) }
 func (e *In) String() string           { return printExpr(e) }
+func (e *Quantified) String() string   { return printExpr(e) }
+func (e *Array) String() string        { return printExpr(e) }
 func (e *Like) String() string         { return printExpr(e) }
 func (e *Is) String() string           { return printExpr(e) }
 func (e *Call) String() string         { return printExpr(e) }
@@ -54,6 +56,8 @@ func bindingOf(e Expr) int {
 		return bindOther
 	case *Between, *In, *Like:
 		return bindRange
+	case *Quantified:
+		return bindCompare
 	case *Is:
 		return bindIs
 	case *AtTimeZone:
@@ -96,6 +100,12 @@ func (p *printer) expr(e Expr, least int) {
 		p.expr(e.Hi, bindRange+1)
 	case *In:
 		p.in(e)
+	case *Quantified:
+		p.quantified(e)
+	case *Array:
+		p.put("ARRAY[")
+		p.exprs(e.Items)
+		p.put("]")
 	case *Like:
 		p.expr(e.X, bindRange+1)
 		p.put(negated(e.Not), " ", e.Op, " ")
@@ -246,6 +256,23 @@ func (p *printer) in(e *In) {
 	} else {
 		p.exprs(e.List)
 	}
+	p.put(")")
+}
+
+func (p *printer) quantified(e *Quantified) {
+	p.expr(e.X, bindCompare+1)
+	p.put(" ", e.Op, " ")
+	if e.All {
+		p.put("ALL ")
+	} else {
+		p.put("ANY ")
+	}
+	if _, ok := e.Y.(*SubqueryExpr); ok { // which has parentheses of its own
+		p.expr(e.Y, bindNone)
+		return
+	}
+	p.put("(")
+	p.expr(e.Y, bindNone)
 	p.put(")")
 }
 

@@ -72,6 +72,10 @@ func parenthesised(e Expr) string {
 		op = strings.TrimSpace(negated(e.Not) + " BETWEEN")
 	case *In:
 		op = strings.TrimSpace(negated(e.Not) + " IN")
+	case *Quantified:
+		op = e.Op + map[bool]string{true: " ALL", false: " ANY"}[e.All]
+	case *Array:
+		op = "ARRAY"
 	case *Like:
 		op = strings.TrimSpace(negated(e.Not) + " " + e.Op)
 	case *Is:

@@ -16,6 +16,10 @@ func Children(e Expr) []Expr {
 		return []Expr{e.X, e.Lo, e.Hi}
 	case *In:
 		return append([]Expr{e.X}, e.List...)
+	case *Quantified:
+		return []Expr{e.X, e.Y}
+	case *Array:
+		return e.Items
 	case *Like:
 		return appendSet([]Expr{e.X, e.Pattern}, e.Escape)
 	case *Is:

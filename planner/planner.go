@@ -25,7 +25,7 @@ type Env struct {
 	Options Options
 	// Lookups gives known values of LOOKUP calls; ok false: not resolved yet. A NULL value: no such name.
 	Lookups func(k plan.LookupKey) (v types.Value, ok bool)
-	// Subqueries gives the rows of closed sub-queries that were run; nil, or ok false: not yet.
+	// Subqueries gives the rows of closed sub-queries that were run, one after the other; nil, or ok false: not yet.
 	Subqueries func(s *plan.Subplan) (values []types.Value, ok bool)
 	// Views keeps what views stand for while the statement is planned again and again; needed where Subqueries is.
 	Views *Views

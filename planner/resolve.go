@@ -73,15 +73,7 @@ func (q *query) scope(srcs []*source) *expr.Scope {
 			}
 			return x, err
 		},
-		Subquery: func(s *parser.Select, pos parser.Pos, exists bool, x expr.Expr, not bool) (expr.Expr, error) {
-			node := expr.Subquery{Pos: pos, Kind: expr.ScalarSubquery, X: x, Not: not}
-			if exists {
-				node.Kind = expr.ExistsSubquery
-			} else if x != nil {
-				node.Kind = expr.InSubquery
-			}
-			return q.subquery(srcs, s, node)
-		},
+		Subquery: func(s *parser.Select, use expr.Subquery) (expr.Expr, error) { return q.subquery(srcs, s, use) },
 		Param: func(p *parser.Param) (types.Value, error) {
 			if p.Name != "" {
 				if v, ok := e.Named[p.Name]; ok {

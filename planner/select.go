@@ -100,8 +100,8 @@ func (e *Env) Returning(t *catalog.Table, alias string, items []parser.SelectIte
 	f := &from{}
 	f.star = f.add(q.tableSource(t, cmp.Or(alias, t.Name)))
 	scope := q.scope(f.srcs)
-	scope.Subquery = func(_ *parser.Select, pos parser.Pos, _ bool, _ expr.Expr, _ bool) (expr.Expr, error) {
-		return nil, parser.Errorf(pos, "RETURNING takes no sub-query").WithHint("a SELECT behind the statement can have it")
+	scope.Subquery = func(_ *parser.Select, use expr.Subquery) (expr.Expr, error) {
+		return nil, parser.Errorf(use.Pos, "RETURNING takes no sub-query").WithHint("a SELECT behind the statement can have it")
 	}
 	outs, err := q.items(&parser.SelectCore{Items: items}, f, scope)
 	if err != nil {

@@ -16,10 +16,17 @@ func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (
 	if err != nil {
 		return nil, err
 	}
-	if node.Kind != expr.ExistsSubquery && len(sub.Sample.Columns) != 1 {
-		return nil, parser.Errorf(node.Pos, "a sub-query used as a value must have 1 column, not %d", len(sub.Sample.Columns))
+	sub.Width = node.Width()
+	if n := len(sub.Sample.Columns); node.Kind != expr.ExistsSubquery && n != sub.Width {
+		if sub.Width > 1 {
+			return nil, parser.Errorf(node.Pos, "a sub-query beside a row value of %d items must have as many columns, not %d", sub.Width, n)
+		}
+		return nil, parser.Errorf(node.Pos, "a sub-query used as a value must have 1 column, not %d", n)
 	}
-	node.Text, node.Outer, node.Typ, node.Query = sub.Text, outer, sub.Sample.Columns[0].Type, sub
+	for _, c := range sub.Sample.Columns {
+		node.Types = append(node.Types, c.Type)
+	}
+	node.Text, node.Outer, node.Query = sub.Text, outer, sub
 	out, err := expr.NewSubquery(node)
 	if err != nil {
 		return nil, err
@@ -31,8 +38,10 @@ func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (
 	}
 	q.plan.Subplans = append(q.plan.Subplans, sub)
 	if sub.Closed && q.env.Subqueries == nil { // a plan to look at
-		sub.Shown = sampleValue(node.Typ, q.sample)
-		return out.Answer([]types.Value{sub.Shown}, q.env.Loc)
+		for _, t := range node.Types[:sub.Width] {
+			sub.Shown = append(sub.Shown, sampleValue(t, q.sample))
+		}
+		return out.Answer(sub.Shown, q.env.Loc)
 	}
 	return out, nil
 }

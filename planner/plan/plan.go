@@ -300,6 +300,7 @@ type Subplan struct {
 	// Sample is the plan for outer values made up, for EXPLAIN. Where nothing is run, the plan
 	// around a closed query is made as if it had given one row, Shown.
 	Sample *Plan
-	Shown  types.Value
+	Shown  []types.Value
+	Width  int // the number of its first columns that count
 	Text   string
 }
