@@ -58,6 +58,10 @@ func scripts() (string, bool) {
 	return "", false
 }
 
+// createReplicated is a command of Chaos.java's: replicated T fam makes a table each of whose regions has a replica.
+const createReplicated = `case "replicated": a.createTable(TableDescriptorBuilder.newBuilder(t).setRegionReplication(2).setColumnFamily(ColumnFamilyDescriptorBuilder.of(w[2])).build()); return "created";
+      `
+
 // startCluster starts a cluster that ends with the test, also when the test is killed.
 func startCluster(t testing.TB, servers int) *cluster {
 	t.Helper()
@@ -93,6 +97,7 @@ func startCluster(t testing.TB, servers int) *cluster {
 	for _, name := range []string{"cluster.sh", "Chaos.java", "opens"} {
 		b, err := os.ReadFile(filepath.Join(from, name))
 		b = bytes.ReplaceAll(b, []byte("((ClusterConnection) c)"), []byte("c")) // HBase 3 has no such class
+		b = bytes.Replace(b, []byte(`case "drop":`), []byte(createReplicated+`case "drop":`), 1)
 		b = bytes.Replace(b, []byte("hbase.balancer.period "), []byte(properties+"hbase.balancer.period "), 1)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), b, 0o755)

@@ -8,23 +8,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tsuna/gohbase"
-	"github.com/tsuna/gohbase/hrpc"
-
 	"github.com/hql-db/hql"
 )
 
 // While the server of a primary does not answer, a query that may read stale rows reads those of a replica, and tells so.
 // One that may not waits.
 func readReplicas(t *testing.T, w *world, _ time.Duration) {
-	if w.c.guards != nil {
-		t.Skip("the table is made by a client that knows no guards")
-	}
 	ctx := context.Background()
 	if _, err := w.db.Client().Families(ctx, "replicated"); err != nil {
-		create := hrpc.NewCreateTable(ctx, []byte("replicated"), map[string]map[string]string{"f": nil}, hrpc.TableAttributes(map[string]string{"REGION_REPLICATION": "2"}))
-		if err := gohbase.NewAdminClient(fmt.Sprintf("127.0.0.1:%d", w.c.base+181)).CreateTable(create); err != nil {
-			t.Fatal(err)
+		if out, ok := w.c.admin("replicated", "replicated", "f"); !ok {
+			t.Fatal(out)
 		}
 		w.exec(ctx, "CREATE EXTERNAL TABLE IF NOT EXISTS replicated (id BIGINT, n BIGINT FROM f:n) ROW KEY (id AS TEXT(8))")
 		w.insert(ctx, "replicated", 1000, func(i int) string { return fmt.Sprintf("(%d,%d)", i, nOf(i)) })

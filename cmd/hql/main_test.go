@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"software.sslmate.com/src/go-pkcs12"
 
+	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/internal/poison"
@@ -103,6 +104,19 @@ func TestPermissions(t *testing.T) {
 					return owner.Mutate(ctx, "hbase:acl", []hbase.Mutation{put})
 				}))
 				time.Sleep(2 * time.Second) // servers are told through ZooKeeper
+			},
+			// offer ADDRESS LINE [FILE] prints what the prompt offers at | in a line, with the definitions of a catalog file if one is given.
+			"offer": func(ts *testscript.TestScript, _ bool, args []string) {
+				var opts []hql.Option
+				if len(args) > 2 {
+					opts = append(opts, hql.WithCatalogFile(ts.MkAbs(args[2])))
+				}
+				db, err := hql.Open(context.Background(), args[0], opts...)
+				ts.Check(err)
+				defer db.Close()
+				before, behind, _ := strings.Cut(args[1], "|")
+				words, _ := (&session{db: db, conf: &config{}}).complete(before+behind, len(before))
+				fmt.Fprintln(ts.Stdout(), strings.Join(words, ","))
 			},
 			// undescribed makes a table that no definition is about.
 			"undescribed": func(ts *testscript.TestScript, _ bool, args []string) {
