@@ -37,7 +37,8 @@ func (c *client) master(ctx context.Context, name string, req, resp proto.Messag
 			return nil, err
 		}
 		c.stats.rpcs.Add(1)
-		m, err := sendOnce(ctx, c.admin, &masterCall{l, name, req, proto.Clone(resp)})
+		call := &masterCall{l, name, req, proto.Clone(resp)}
+		m, err := sendAnd(ctx, c.admin, call, watch{c, call}, nil)
 		if err == nil || ctx.Err() != nil || classify(err) != retry {
 			return m, err
 		}

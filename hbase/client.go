@@ -175,11 +175,11 @@ type call func(ctx context.Context) (hrpc.Call, error)
 
 // sendOnce sends one attempt. It returns when ctx ends even if gohbase does not.
 func sendOnce(ctx context.Context, rpc any, msg hrpc.Call) (proto.Message, error) {
-	return sendAnd(ctx, rpc, msg, nil)
+	return sendAnd(ctx, rpc, msg, watch{}, nil)
 }
 
-// sendAnd is sendOnce that hands an answer that comes after ctx ended to abandoned, if not nil.
-func sendAnd(ctx context.Context, rpc any, msg hrpc.Call, abandoned func(proto.Message)) (m proto.Message, err error) {
+// sendAnd is sendOnce that ends when w finds a reason, and hands an answer that comes after its end to abandoned, if not nil.
+func sendAnd(ctx context.Context, rpc any, msg hrpc.Call, w watch, abandoned func(proto.Message)) (m proto.Message, err error) {
 	if t := rpcTracer(ctx); t != nil {
 		d := RPCEnd{RPCStart: RPCStart{Method: msg.Name(), Table: string(msg.Table())}, Begin: time.Now()}
 		tctx := t.TraceRPCStart(ctx, d.RPCStart)
@@ -200,24 +200,34 @@ func sendAnd(ctx context.Context, rpc any, msg hrpc.Call, abandoned func(proto.M
 		m, err := rpc.(gohbase.RPCClient).SendRPC(msg)
 		done <- answer{m, err}
 	})
-	select {
-	case a := <-done:
-		return a.msg, a.err
-	case <-ctx.Done():
+	refused := w.begin()
+	var verdict chan error
+	for err == nil {
 		select {
 		case a := <-done:
 			return a.msg, a.err
-		default:
+		case <-refused:
+			refused, verdict = nil, make(chan error, 1)
+			go func() { verdict <- w.why(ctx) }()
+		case err = <-verdict:
+			refused, verdict = w.c.dialer.news(), nil
+		case <-ctx.Done():
+			select {
+			case a := <-done:
+				return a.msg, a.err
+			default:
+			}
+			err = ctx.Err()
 		}
-		if abandoned != nil {
-			go func() {
-				if a := <-done; a.err == nil {
-					abandoned(a.msg)
-				}
-			}()
-		}
-		return nil, ctx.Err()
 	}
+	if abandoned != nil {
+		go func() {
+			if a := <-done; a.err == nil {
+				abandoned(a.msg)
+			}
+		}()
+	}
+	return nil, err
 }
 
 // senders are the goroutines that have sent a call and wait for another one, so that not every call grows a stack anew.
@@ -327,7 +337,7 @@ func (c *client) tryAnd(ctx context.Context, d time.Duration, mk call, abandoned
 	rpc := c.current()
 	c.stats.rpcs.Add(1)
 	began := time.Now()
-	m, err := sendAnd(actx, rpc, msg, abandoned)
+	m, err := sendAnd(actx, rpc, msg, watch{c, msg}, abandoned)
 	switch {
 	case err == nil:
 		c.late.Store(0)

@@ -72,6 +72,7 @@ func (c *regionConn) Read(b []byte) (int, error) {
 	defer c.over.Do(func() { close(c.ended) })
 	var malformed answerError
 	var broken *kerberos.MessageError
+	var alert *net.OpError
 	switch {
 	case errors.As(err, &malformed):
 		c.dialer.refuse(fmt.Errorf("%s: %w", c.RemoteAddr(), err))
@@ -81,6 +82,8 @@ func (c *regionConn) Read(b []byte) (int, error) {
 			said = err
 		}
 		c.dialer.refuse(said)
+	case errors.As(err, &alert) && alert.Op == "remote error" && !c.answers.first: // with TLS 1.3 a client's certificate is looked at last
+		c.dialer.refuse(fmt.Errorf("TLS with %s: %w", c.RemoteAddr(), err))
 	case (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)) && !c.answers.first && c.dialer.tls == nil:
 		c.dialer.giveUp(fmt.Errorf("%s %w", c.RemoteAddr(), errNoWord))
 	}
@@ -227,6 +230,7 @@ type dialer struct {
 	tls     func() (*tls.Config, error) // nil: connections are in clear text
 	auth    *kerberos.Authenticator     // nil: authentication is simple
 	refused atomic.Pointer[refusal]
+	refusals
 	opening func(error) // ends Dial, which gohbase would let wait for its whole time; may be nil
 	locator             // of what gohbase does not find in hbase:meta
 	// meta is who serves hbase:meta as Dial found out, for gohbase to be told once without asking again.
@@ -394,12 +398,14 @@ func (d *dialer) dial(ctx context.Context, network, addr string) (*regionConn, e
 	if d.tls != nil {
 		if conn, err = d.secure(ctx, conn, host); err != nil {
 			d.refuse(err)
+			d.note(addr, err)
 			return nil, err
 		}
 	}
 	c := &regionConn{Conn: conn, dialer: d, used: func() {}, gone: func() {}, ended: make(chan struct{})}
 	if d.auth == nil {
 		c.answers = newAnswers(c.Conn, d.refuse)
+		d.taken(addr)
 		return c, nil
 	}
 	if c.Conn, err = d.auth.Authenticate(ctx, conn, host); err != nil {
@@ -408,10 +414,12 @@ func (d *dialer) dial(ctx context.Context, network, addr string) (*regionConn, e
 			err = fmt.Errorf("%w, as servers do that want TLS (tls in the address)", err)
 		}
 		d.refuse(err)
+		d.note(addr, err)
 		return nil, err
 	}
 	c.greeted = true
 	c.answers = newAnswers(c.Conn, d.refuse)
+	d.taken(addr)
 	return c, nil
 }
 

@@ -29,11 +29,11 @@ type cachedRegions struct {
 	at   time.Time
 }
 
-func (r *regionCache) get(table string) ([]Region, bool) {
+func (r *regionCache) get(table string, age time.Duration) ([]Region, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c, ok := r.tables[table]
-	return c.list, ok && time.Since(c.at) < maxRegionAge
+	return c.list, ok && time.Since(c.at) < age
 }
 
 // maxRegionAge is how long a list of regions is good for dividing work.
@@ -56,7 +56,11 @@ func (r *regionCache) drop(table string) {
 
 // byRegion groups the keys, whose indexes at is sorted by key, by region.
 func (c *client) byRegion(ctx context.Context, table string, keys [][]byte, at []int, fresh bool) ([][]int, error) {
-	rs, err := c.knownRegions(ctx, table, fresh)
+	age := maxRegionAge
+	if fresh {
+		age = 0
+	}
+	rs, err := c.knownRegions(ctx, table, age)
 	if err != nil {
 		return nil, err
 	}
@@ -79,10 +83,9 @@ func (c *client) byRegion(ctx context.Context, table string, keys [][]byte, at [
 	return groups, nil
 }
 
-// knownRegions gives the regions remembered, or asks for them.
-func (c *client) knownRegions(ctx context.Context, table string, fresh bool) ([]Region, error) {
-	rs, ok := c.regions.get(table)
-	if ok && !fresh {
+// knownRegions gives the regions as they were less than age ago.
+func (c *client) knownRegions(ctx context.Context, table string, age time.Duration) ([]Region, error) {
+	if rs, ok := c.regions.get(table, age); ok {
 		return rs, nil
 	}
 	rs, err := c.metaRegions(ctx, table)
@@ -94,7 +97,7 @@ func (c *client) knownRegions(ctx context.Context, table string, fresh bool) ([]
 
 // KnownRegions gives the regions remembered.
 func (c *client) KnownRegions(ctx context.Context, table string) ([]Region, error) {
-	return c.knownRegions(ctx, table, false)
+	return c.knownRegions(ctx, table, maxRegionAge)
 }
 
 // Regions lists a table's regions in order, from hbase:meta.

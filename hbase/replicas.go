@@ -257,7 +257,7 @@ func (c *client) tryStale(ctx context.Context, d, alone time.Duration, table str
 	for {
 		select {
 		case primary = <-first:
-			if primary.err == nil || ctx.Err() != nil || !repeatable(primary.err) {
+			if primary.err == nil || ctx.Err() != nil || !repeatable(primary.err) && !errors.Is(primary.err, ErrUnreachable) {
 				return primary
 			}
 			if lookUp != nil {
@@ -312,7 +312,7 @@ func (c *client) tryReplica(ctx context.Context, d time.Duration, to *replica, m
 	if abandoned != nil {
 		late = func(m proto.Message) { abandoned(m, to) }
 	}
-	m, err := sendAnd(actx, replicaSender{c.replicas, to}, msg, late)
+	m, err := sendAnd(actx, replicaSender{c.replicas, to}, msg, watch{}, late)
 	if err != nil && ctx.Err() == nil && actx.Err() != nil {
 		err = errReplica
 	}

@@ -38,6 +38,8 @@ const (
 const (
 	// zkSession is short: a session is opened to read one znode.
 	zkSession = 2 * time.Second
+	// wordTimeout is how long a server may take to show that it is ZooKeeper's.
+	wordTimeout = 500 * time.Millisecond
 	// zkFrame bounds a frame: a znode holds a megabyte at most, those wanted some dozen bytes.
 	zkFrame = 1 << 16
 	// servedSession is the session that gohbase gets, in milliseconds; it waits for an answer two thirds of that.
@@ -137,7 +139,7 @@ func readZnode(ctx context.Context, server, name string) ([]byte, error) {
 
 // answersAsZooKeeper reports whether a server knows one of ZooKeeper's commands of four letters, if only to refuse it.
 func answersAsZooKeeper(ctx context.Context, server string) bool {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	ctx, cancel := context.WithTimeout(ctx, wordTimeout)
 	defer cancel()
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", server)
 	if err != nil {
@@ -145,7 +147,8 @@ func answersAsZooKeeper(ctx context.Context, server string) bool {
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
-	if _, err := conn.Write([]byte("srvr\n")); err != nil {
+	// As long as simplePreamble: HBase's own servers, which wait for one, see at once that this is none.
+	if _, err := conn.Write([]byte("srvr\n\n")); err != nil {
 		return false
 	}
 	b, _ := io.ReadAll(io.LimitReader(conn, 64)) // as much as came

@@ -1,0 +1,152 @@
+package hbase
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/tsuna/gohbase/hrpc"
+
+	"github.com/hql-db/hql/hbase/kerberos"
+)
+
+// gohbase tries to connect to a server for as long as a call has, and tells nobody why it cannot. Where the server's certificate is the
+// wrong one, or it does not know this client, that is as long as a scan may take. So calls that wait hear of servers that refuse one
+// connection after the other, and end if they wait for one of these.
+
+const (
+	// refusalsMeant is how many refusals in a row are not taken for a passing fault: files that are being renewed, a server that starts.
+	refusalsMeant = 3
+	// refusalWait is how long a call waits before it looks whether its server is one that refused connections before.
+	refusalWait = 250 * time.Millisecond
+	// freshRegions is how old what hbase:meta said may be for a call to be taken for one to that server.
+	freshRegions = time.Second
+)
+
+// refusals are servers that refuse connections.
+type refusals struct {
+	mu   sync.Mutex
+	in   map[string]int // row, by server
+	some atomic.Bool    // one of them does not refuse in passing
+	next atomic.Pointer[chan struct{}]
+}
+
+// note counts a refusal. A connection that ends without a word is none: servers that end look like that.
+func (r *refusals) note(server string, err error) {
+	if errors.Is(err, errNoTLS) || errors.Is(err, kerberos.ErrClosed) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, context.Canceled) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.in == nil {
+		r.in = map[string]int{}
+	}
+	r.in[server]++
+	if r.in[server] < refusalsMeant {
+		return
+	}
+	r.some.Store(true)
+	if next := r.next.Swap(nil); next != nil {
+		close(*next)
+	}
+}
+
+// taken notes that a server has taken a connection.
+func (r *refusals) taken(server string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.in, server)
+	r.some.Store(false)
+	for _, n := range r.in {
+		r.some.Store(r.some.Load() || n >= refusalsMeant)
+	}
+}
+
+// row is how many connections a server has refused since it took one.
+func (r *refusals) row(server string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.in[server]
+}
+
+// news is closed when a server refuses a connection, not for the first time.
+func (r *refusals) news() <-chan struct{} {
+	for {
+		if next := r.next.Load(); next != nil {
+			return *next
+		}
+		next := make(chan struct{})
+		if r.next.CompareAndSwap(nil, &next) {
+			return next
+		}
+	}
+}
+
+// watch is what a call that waits hears of servers that refuse connections; the zero watch hears nothing.
+type watch struct {
+	c    *client
+	call hrpc.Call
+}
+
+// begin is closed when there is a reason to ask why. That is soon if a server has refused connections already: gohbase waits for up to half
+// a minute before it tries again.
+func (w watch) begin() <-chan struct{} {
+	if w.c == nil || w.c.dialer == nil {
+		return nil
+	}
+	if r := &w.c.dialer.refusals; !r.some.Load() {
+		return r.news()
+	}
+	soon := make(chan struct{})
+	time.AfterFunc(refusalWait, func() { close(soon) })
+	return soon
+}
+
+// why connects to the call's server if that has refused it before, and says why it refuses; nil: it does not.
+func (w watch) why(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	server, err := w.c.serverOf(ctx, w.call)
+	r := &w.c.dialer.refusals
+	before := r.row(server)
+	if err != nil || before < refusalsMeant {
+		return nil
+	}
+	conn, err := w.c.dialer.dial(ctx, "tcp", server)
+	if err == nil {
+		conn.Close()
+		return nil
+	}
+	if r.row(server) <= before { // it cannot be reached, which may pass
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrUnreachable, err)
+}
+
+// serverOf tells to which server a call goes, "" if nobody knows.
+func (c *client) serverOf(ctx context.Context, call hrpc.Call) (string, error) {
+	p := metaPlace
+	switch _, ofMaster := call.(*masterCall); {
+	case ofMaster:
+		p = masterPlace
+	case string(call.Table()) != "hbase:meta":
+		regions, err := c.knownRegions(ctx, string(call.Table()), freshRegions)
+		for _, r := range regions {
+			if bytes.Compare(r.Start, call.Key()) <= 0 && (len(r.Stop) == 0 || bytes.Compare(call.Key(), r.Stop) < 0) {
+				return r.Server, nil
+			}
+		}
+		return "", err
+	}
+	server, err := c.dialer.locate(ctx, p)
+	if err != nil {
+		return "", err
+	}
+	return address(server), nil
+}

@@ -1,0 +1,192 @@
+package hbase
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/binary"
+	"errors"
+	"math/big"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+)
+
+// certificate is one of 127.0.0.1's that nobody else has signed.
+func certificate(t *testing.T) tls.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	b, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err = x509.ParseCertificate(b); err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{b}, PrivateKey: key, Leaf: c}
+}
+
+// securedServer answers calls within TLS.
+type securedServer struct {
+	t     *testing.T
+	addr  string
+	shown atomic.Pointer[tls.Certificate]
+	body  func(method string, frame []byte) (body, cells []byte)
+}
+
+// listen runs a server.
+func (s *securedServer) listen() {
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return s.shown.Load(), nil }})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { l.Close() })
+	s.addr = l.Addr().String()
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go serveCalls(conn, s.answer)
+		}
+	}()
+}
+
+func (s *securedServer) answer(call *pb.RequestHeader, frame []byte) []byte {
+	body, cells := s.body(call.GetMethodName(), frame)
+	head := &pb.ResponseHeader{CallId: call.CallId}
+	if len(cells) > 0 {
+		head.CellBlockMeta = &pb.CellBlockMeta{Length: proto.Uint32(uint32(len(cells)))}
+	}
+	b := append(protowire.AppendBytes(protowire.AppendBytes(nil, marshal(s.t, head)), body), cells...)
+	return append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...)
+}
+
+// A server whose certificate is none to trust is told to those whose calls wait for it, and to nobody else. When it has
+// another certificate it is used.
+func TestServerThatRefusesConnections(t *testing.T) {
+	trusted, other := certificate(t), certificate(t)
+	roots := x509.NewCertPool()
+	roots.AddCert(trusted.Leaf)
+	row := func(string, []byte) (body, cells []byte) {
+		return marshal(t, &pb.GetResponse{Result: &pb.Result{AssociatedCellCount: proto.Int32(1)}}), keyValue("awaited", "f", "q", "v")
+	}
+	asked, release := make(chan struct{}), make(chan struct{})
+	wrong := &securedServer{t: t, body: row}
+	right := &securedServer{t: t, body: func(method string, frame []byte) (body, cells []byte) {
+		if bytes.Contains(frame, []byte("awaited")) { // gohbase asks for another row first
+			close(asked)
+			<-release
+		}
+		return row(method, frame)
+	}}
+	meta := &securedServer{t: t}
+	meta.body = func(method string, frame []byte) (body, cells []byte) {
+		switch method {
+		case "GetClusterId":
+			return field(1, []byte("c")), nil
+		case "GetMetaRegionLocations":
+			return field(1, append(field(1, marshal(t, &pb.RegionInfo{RegionId: proto.Uint64(1), TableName: tableName("hbase:meta")})), field(2, serverAt(t, meta.addr))...)), nil
+		case "GetActiveMaster":
+			return field(1, serverAt(t, wrong.addr)), nil
+		case "Scan":
+			m := &pb.ScanResponse{ScannerId: proto.Uint64(1), MoreResultsInRegion: proto.Bool(false), MoreResults: proto.Bool(false)}
+			for table, server := range map[string]string{"right": right.addr, "wrong": wrong.addr} {
+				if bytes.Contains(frame, []byte(table+",")) {
+					name := table + ",,1.0123456789abcdef0123456789abcdef."
+					info := marshal(t, &pb.RegionInfo{RegionId: proto.Uint64(1), TableName: tableName(table)})
+					cells = append(keyValue(name, "info", "regioninfo", "PBUF"+string(info)), keyValue(name, "info", "server", server)...)
+					m.CellsPerResult, m.PartialFlagPerResult = []uint32{2}, []bool{false}
+				}
+			}
+			return marshal(t, m), cells
+		}
+		return nil, nil
+	}
+	for _, s := range []*securedServer{meta, right, wrong} {
+		s.shown.Store(&trusted)
+		s.listen()
+	}
+	wrong.shown.Store(&other)
+
+	c, err := Dial(within(t), Config{Servers: meta.addr, AttemptTimeout: time.Hour, TLS: func() (*tls.Config, error) { return &tls.Config{RootCAs: roots}, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	waiting := make(chan error, 1)
+	go func() {
+		rows, err := c.Get(within(t), "right", [][]byte{[]byte("awaited")}, nil)
+		if err == nil && string(rows[0].Key) != "awaited" {
+			err = errors.New("no row")
+		}
+		waiting <- err
+	}()
+	<-asked
+	for what, do := range map[string]func(ctx context.Context) error{
+		"get": func(ctx context.Context) error {
+			_, err := c.Get(ctx, "wrong", [][]byte{[]byte("awaited")}, nil)
+			return err
+		},
+		"put":    func(ctx context.Context) error { return c.Mutate(ctx, "wrong", []Mutation{put("k", 1, "f:q=v")}) },
+		"scan":   func(ctx context.Context) error { _, err := scanAll(ctx, c, ScanRange{Table: "wrong"}, nil); return err },
+		"master": func(ctx context.Context) error { _, err := c.Families(ctx, "wrong"); return err },
+	} {
+		for range 2 { // the second time gohbase waits before it tries again
+			if err := do(t.Context()); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "TLS with "+wrong.addr+": tls: failed to verify certificate") {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+	}
+	close(release)
+	if err := <-waiting; err != nil {
+		t.Errorf("a call to another server: %v", err)
+	}
+	wrong.shown.Store(&trusted)
+	if rows, err := c.Get(within(t), "wrong", [][]byte{[]byte("awaited")}, nil); err != nil || string(rows[0].Key) != "awaited" {
+		t.Errorf("with another certificate: %v, %v", rows, err)
+	}
+}
+
+// Of a server of TLS 1.3 a client hears after its handshake that a certificate is missing.
+func TestMissingCertificate(t *testing.T) {
+	own := certificate(t)
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{own}, ClientAuth: tls.RequireAnyClientCert, MinVersion: tls.VersionTLS13})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go serveCalls(conn, func(*pb.RequestHeader, []byte) []byte { return nil })
+		}
+	}()
+	roots := x509.NewCertPool()
+	roots.AddCert(own.Leaf)
+	c, err := Dial(within(t), Config{Servers: l.Addr().String(), TLS: func() (*tls.Config, error) { return &tls.Config{RootCAs: roots}, nil }})
+	if err == nil {
+		c.Close()
+	}
+	if !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "remote error: tls: certificate required") {
+		t.Error(err)
+	}
+}
