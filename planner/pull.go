@@ -7,7 +7,6 @@ import (
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
-	"github.com/hql-db/hql/types"
 )
 
 // A query in FROM that does nothing but pick, name, compute and filter columns of one table is read as that table: conditions, orders,
@@ -24,7 +23,8 @@ type pulling uint8
 
 const (
 	pullAny   pulling = iota
-	pullPlain         // those whose columns are columns of the table: computed ones would have values in the missing row of an outer join
+	pullPlain         // those whose columns are columns of the table: computed ones would have values in the missing row of an outer join,
+	// and among GROUPING SETS what is computed of one column would be taken for another column that is computed alike
 	pullNone
 )
 
@@ -109,7 +109,7 @@ func (q *query) pulled(s *parser.Select, alias string, columns []string, pos par
 		names[i] = plan.OutputColumn{Name: o.name, Type: o.expr.Type()}
 		out.view[i].of = o.expr
 		col, ok := o.expr.(*expr.Column)
-		if mode == pullPlain && (!ok || seen[col.Index]) || o.expr.Type() == types.Null {
+		if mode == pullPlain && (!ok || seen[col.Index]) {
 			return nil, nil
 		}
 		if ok {

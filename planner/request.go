@@ -53,7 +53,7 @@ func groupOrder(groups []expr.Expr) []plan.SortTerm {
 func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (plan.Node, bool, error) {
 	if s.table == nil {
 		n := s.node
-		if len(own) > 0 {
+		if own = append(slices.Clip(s.conds), own...); len(own) > 0 {
 			n = &plan.Filter{Input: n, Cond: expr.Conjunction(own)}
 		}
 		return n, false, nil

@@ -272,7 +272,9 @@ type block struct {
 // block compiles c.
 func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm) (*block, error) {
 	pull := q.pull
-	q.pull = pullAny
+	if q.pull = pullAny; slices.ContainsFunc(c.GroupBy, isSets) {
+		q.pull = pullPlain
+	}
 	f, err := q.from(c.From)
 	if q.pull = pull; err != nil {
 		return nil, err
