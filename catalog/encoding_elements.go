@@ -71,6 +71,7 @@ func (phoenixElement) Width() int                                    { return Va
 func (phoenixElement) Order() Order                                  { return Unordered }
 func (phoenixElement) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
 func (phoenixElement) CellsOnly() bool                               { return true }
+func (phoenixElement) takes(word string) bool                        { return word != nullableName }
 
 func (phoenixElement) Append(dst []byte, _ types.Value) ([]byte, error) {
 	return dst, errors.New("hql does not write a cell that holds several columns")

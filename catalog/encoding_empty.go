@@ -19,9 +19,8 @@ type emptyNull struct {
 
 // nullableCell makes NULLABLE encoding.
 func nullableCell(e Encoding) (Encoding, error) {
-	switch e.(type) {
-	case emptyNull, openTSDBValue, phoenixElement:
-		return nil, fmt.Errorf("%s cannot be NULLABLE", e)
+	if err := takes(e, nullableName); err != nil {
+		return nil, err
 	}
 	return emptyNull{Encoding: e, name: nullableName + " " + e.String()}, nil
 }
@@ -54,6 +53,7 @@ func (emptyNull) Clip(iv types.Interval) (types.Interval, bool) { return iv, tru
 func (e emptyNull) Respells() bool                              { return respells(e.Encoding) }
 func (e emptyNull) OneScale() bool                              { return oneScale(e.Encoding) }
 func (emptyNull) CellsOnly() bool                               { return true }
+func (emptyNull) takes(string) bool                             { return false }
 
 func (e emptyNull) Append(dst []byte, v types.Value) ([]byte, error) {
 	at := len(dst)

@@ -177,11 +177,12 @@ func (e float) Clip(iv types.Interval) (types.Interval, bool) {
 // IEEE 754 in 4 or 8; the qualifier's last four bits tell (DecodeCell).
 type openTSDBValue struct{}
 
-func (openTSDBValue) String() string   { return "OPENTSDB_VALUE" }
-func (openTSDBValue) Width() int       { return Variable }
-func (openTSDBValue) Type() types.Type { return types.Double }
-func (openTSDBValue) Order() Order     { return Unordered }
-func (openTSDBValue) CellsOnly() bool  { return true }
+func (openTSDBValue) String() string    { return "OPENTSDB_VALUE" }
+func (openTSDBValue) Width() int        { return Variable }
+func (openTSDBValue) Type() types.Type  { return types.Double }
+func (openTSDBValue) Order() Order      { return Unordered }
+func (openTSDBValue) CellsOnly() bool   { return true }
+func (openTSDBValue) takes(string) bool { return false }
 
 func (openTSDBValue) Append(dst []byte, v types.Value) ([]byte, error) {
 	return binary.BigEndian.AppendUint64(dst, math.Float64bits(v.Double())), nil

@@ -19,35 +19,44 @@ type invertedDelimited struct{ inverted }
 const invertedName = "INVERTED"
 
 func invert(e Encoding) (Encoding, error) {
-	switch e.(type) {
-	case inverted, invertedDelimited:
+	if isInverted(e) {
 		return nil, errors.New("what is INVERTED twice is as it was")
-	case openTSDBValue, emptyNull:
-		return nil, fmt.Errorf("%s cannot be INVERTED", e)
-	case Delimited:
+	}
+	if err := takes(e, invertedName); err != nil {
+		return nil, err
+	}
+	if _, ok := e.(Delimited); ok {
 		return invertedDelimited{inverted{e}}, nil
 	}
 	return inverted{e}, nil
 }
 
+// A takesWord is an encoding in front of which not every word may stand: INVERTED, NULLABLE.
+type takesWord interface{ takes(word string) bool }
+
+func takes(e Encoding, word string) error {
+	if p, ok := e.(takesWord); ok && !p.takes(word) {
+		return fmt.Errorf("%s cannot be %s", e, word)
+	}
+	return nil
+}
+
 // upright is what an inverted encoding inverts, and any other encoding itself.
 func upright(e Encoding) Encoding {
-	switch e := e.(type) {
-	case inverted:
-		return e.Encoding
-	case invertedDelimited:
-		return e.Encoding
+	if i, ok := e.(turned); ok {
+		return i.upright()
 	}
 	return e
 }
 
 func isInverted(e Encoding) bool {
-	switch e.(type) {
-	case inverted, invertedDelimited:
-		return true
-	}
-	return false
+	_, ok := e.(turned)
+	return ok
 }
+
+type turned interface{ upright() Encoding }
+
+func (e inverted) upright() Encoding { return e.Encoding }
 
 func (e inverted) String() string { return invertedName + " " + e.Encoding.String() }
 func (e inverted) Respells() bool { return respells(e.Encoding) }

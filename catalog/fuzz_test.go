@@ -55,7 +55,7 @@ func known(t *Table, p *Part) bool {
 			return false
 		}
 	}
-	if c, ok := p.Expr.(*expr.Call); ok && c.Func.Key != nil && c.Func.Key.Lookup {
+	if c, ok := p.Expr.(*expr.Call); ok && c.Func.Key != nil && c.Func.Key.Lookup != expr.NoDictionary {
 		return false
 	}
 	return true

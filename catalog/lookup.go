@@ -83,7 +83,7 @@ func (t *Table) Lookups() []Lookup {
 				if e == nil {
 					return
 				}
-				if c, ok := e.(*expr.Call); ok && c.Func.Name == "LOOKUP" {
+				if c, ok := e.(*expr.Call); ok && c.Func.Key != nil && c.Func.Key.Lookup == expr.TableDictionary {
 					if k, ok := c.Args[0].(*expr.Const); ok {
 						table, column, _ := strings.Cut(k.Val.Text(), ".")
 						out = append(out, Lookup{table, column, c.Args[1:], p.Source, p.Def.Pos})
@@ -198,7 +198,7 @@ func (l *Layout) numberOf(col int, ref partRef) (call *expr.Call, ok bool) {
 	}
 	p := l.Key.Parts[ref.part]
 	call, ok = p.Expr.(*expr.Call)
-	if !ok || call.Func.Key == nil || !call.Func.Key.Lookup {
+	if !ok || call.Func.Key == nil || call.Func.Key.Lookup == expr.NoDictionary {
 		return nil, false
 	}
 	for _, a := range call.Args {

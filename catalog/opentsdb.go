@@ -117,5 +117,5 @@ func isOpenTSDB(p *Composite) bool {
 		return false
 	}
 	c, ok := p.Parts[0].Expr.(*expr.Call)
-	return ok && c.Func.Name == "OPENTSDB_QUALIFIER"
+	return ok && c.Func.Key != nil && c.Func.Key.OpenTSDB
 }

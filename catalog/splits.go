@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -98,7 +97,7 @@ func splitByKey(l *Layout, d *parser.SplitDef) ([][]byte, error) {
 	if p.Literal != nil {
 		return nil, parser.Errorf(d.Pos, "SPLIT BY KEY: the key starts with the same bytes in every row")
 	}
-	if dom, ok := expr.Domain(p.Expr); ok {
+	if dom, ok := p.Domain(); ok {
 		if vals, ok := dom.Values(1 << 16); ok {
 			return splitValues(p, vals, d)
 		}
@@ -112,8 +111,8 @@ func splitByKey(l *Layout, d *parser.SplitDef) ([][]byte, error) {
 		}
 	}
 	if w := p.Encoding.Width(); w != Variable && w <= 8 {
-		if format := hexFormat(p); format != "" {
-			return splitHex(format, w, d.N), nil
+		if digits := expr.HexDigits(p.Expr); digits != "" {
+			return splitHex(digits, w, d.N), nil
 		}
 	}
 	if lo.IsNull() {
@@ -131,33 +130,17 @@ func splitByKey(l *Layout, d *parser.SplitDef) ([][]byte, error) {
 	return keys, nil
 }
 
-// hexFormat is the format of a part's hexadecimal digits; "" when it is made of others.
-func hexFormat(p *Part) string {
-	format := ""
-	for e := p.Expr; ; {
-		c, ok := e.(*expr.Call)
-		switch {
-		case !ok:
-			return ""
-		case c.Func.Key != nil && c.Func.Key.HexDigits:
-			return cmp.Or(format, "%0*x")
-		case c.Func.Name == "UPPER":
-			format = cmp.Or(format, "%0*X") // the outermost call decides
-		case c.Func.Name == "LOWER":
-			format = cmp.Or(format, "%0*x")
-		case c.Func.Name != "LEFT":
-			return ""
-		}
-		e = c.Args[0]
-	}
-}
-
-// splitHex spreads n regions over the numbers of width digits, 8 at most.
-func splitHex(format string, width, n int) [][]byte {
+// splitHex spreads n regions over the numbers of width hexadecimal digits, 8 at most.
+func splitHex(digits string, width, n int) [][]byte {
 	total := uint64(1) << (4 * width)
 	var keys [][]byte
 	for i := 1; i < n; i++ {
-		keys = append(keys, fmt.Appendf(nil, format, width, total*uint64(i)/uint64(n)))
+		key, number := make([]byte, width), total*uint64(i)/uint64(n)
+		for k := width - 1; k >= 0; k-- {
+			key[k] = digits[number%16]
+			number /= 16
+		}
+		keys = append(keys, key)
 	}
 	return keys
 }

@@ -30,6 +30,16 @@ type Function struct {
 	Unknown string
 }
 
+// Dictionary is a kind of dictionary, which gives numbers to names.
+type Dictionary uint8
+
+// The kinds.
+const (
+	NoDictionary    Dictionary = iota
+	TableDictionary            // a table, of which the first argument names a column: LOOKUP
+	UIDDictionary              // UIDTable, of which it names a kind of ids: OPENTSDB_UID
+)
+
 // Values of Algebra.Arg beside an argument's index.
 const (
 	NoArg  = -1
@@ -73,6 +83,8 @@ type Algebra struct {
 	Width func(c *Call) int
 	// HexDigits reports whether the result is lower-case hexadecimal digits, any of them.
 	HexDigits bool
+	// Digits gives the hexadecimal digits of the result where those of the argument are of; nil: it is made of other characters too.
+	Digits func(of string) string
 	// ManyForms reports whether several results stand for one argument: a stored one is not recomputed.
 	ManyForms bool
 	// FromRest computes the value from the key bytes that follow the part (PHOENIX_SALT).
@@ -83,6 +95,8 @@ type Algebra struct {
 	Draw func(c *Call, env *Env) (types.Value, error)
 	// Phoenix is set when Phoenix alone writes keys so: rows get the cell that marks them for it.
 	Phoenix bool
-	// Lookup marks LOOKUP: the planner asks for the value before it plans.
-	Lookup bool
+	// Lookup is the kind of dictionary that the value is a number of: the planner asks for it before it plans.
+	Lookup Dictionary
+	// OpenTSDB is set for the qualifier that OpenTSDB gives a value, or the values of an hour in one cell.
+	OpenTSDB bool
 }

@@ -12,9 +12,10 @@ import (
 )
 
 // caseAlgebra knows that ASCII text keeps its width; hex digits are ASCII.
-func caseAlgebra(of func() forms) *Algebra {
+func caseAlgebra(of func() forms, convert func(string) string) *Algebra {
 	return &Algebra{
-		Width: func(c *Call) int { return Width(c.Args[0]) },
+		Digits: convert,
+		Width:  func(c *Call) int { return Width(c.Args[0]) },
 		Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
 			if c.Args[0].Type() != types.String {
 				return nil, false, false
@@ -315,6 +316,7 @@ func hexWidth(e Expr) int {
 // leftAlgebra is for LEFT(x, n): a prefix of x, which grows with x where n >= 0.
 var leftAlgebra = &Algebra{
 	ExactPreimage: true,
+	Digits:        func(of string) string { return of },
 	Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
 		n, ok := c.constInt(1)
 		if !ok {

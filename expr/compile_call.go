@@ -84,7 +84,7 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 			flat = append(flat, items...)
 			continue
 		}
-		if name == "LOOKUP" && i == 0 { // the first argument names a table's column
+		if f := c.registry().Lookup(name); i == 0 && f != nil && f.Key != nil && f.Key.Lookup == TableDictionary {
 			ref, ok := a.(*parser.ColumnRef)
 			if !ok || ref.Table == "" {
 				return nil, parser.Errorf(a.Position(), "LOOKUP takes table.column first")

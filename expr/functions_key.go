@@ -96,7 +96,7 @@ var keyFunctions = []Function{
 				}
 			}
 			return types.Value{}, fmt.Errorf("the number of %s in %s is not known", a[len(a)-1].SQL(), table)
-		}, Key: &Algebra{Arg: AnyArg, Lookup: true, Injective: always(true)}},
+		}, Key: &Algebra{Arg: AnyArg, Lookup: TableDictionary, Injective: always(true)}},
 	{Name: "OPENTSDB_UID", Group: "key", Signature: "OPENTSDB_UID(kind, name)", Doc: "The id that OpenTSDB's UID table gives to a name.", MinArgs: 2, MaxArgs: 2, Volatile: true,
 		Result: returns(types.Bytes, isText), Eval: func(env *Env, a []types.Value) (types.Value, error) {
 			if env.Lookup != nil {
@@ -105,11 +105,11 @@ var keyFunctions = []Function{
 				}
 			}
 			return types.Value{}, fmt.Errorf("the id of %s is not known", a[1].SQL())
-		}, Key: &Algebra{Arg: 1, Lookup: true, Injective: always(true), Width: fixed(3)}},
+		}, Key: &Algebra{Arg: 1, Lookup: UIDDictionary, Injective: always(true), Width: fixed(3)}},
 	{Name: "OPENTSDB_QUALIFIER", Group: "key", Signature: "OPENTSDB_QUALIFIER(timestamp)", Doc: "OpenTSDB's qualifier for a value in an hour's row.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.Bytes, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			return types.NewBytes(tsdbQualifier(floorMod(millis(a[0]), tsdbRow))), nil
-		}, Key: &Algebra{ManyForms: true, Preimage: tsdbPreimage}},
+		}, Key: &Algebra{ManyForms: true, OpenTSDB: true, Preimage: tsdbPreimage}},
 }
 
 // restSalt is a function that gives a number below its first argument, made of the key bytes after the part.

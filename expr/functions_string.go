@@ -43,9 +43,9 @@ var stringFunctions = []Function{
 			return types.NewInt(int64(len(a[0].Text()))), nil
 		}, Key: lengthAlgebra},
 	{Name: "LOWER", Group: "string", Signature: "lower(text) text", Doc: "Lower case.", MinArgs: 1, MaxArgs: 1,
-		Result: returns(types.String, isText), Eval: text1(strings.ToLower), Key: caseAlgebra(lowerForms)},
+		Result: returns(types.String, isText), Eval: text1(strings.ToLower), Key: caseAlgebra(lowerForms, strings.ToLower)},
 	{Name: "UPPER", Group: "string", Signature: "upper(text) text", Doc: "Upper case.", MinArgs: 1, MaxArgs: 1,
-		Result: returns(types.String, isText), Eval: text1(strings.ToUpper), Key: caseAlgebra(upperForms)},
+		Result: returns(types.String, isText), Eval: text1(strings.ToUpper), Key: caseAlgebra(upperForms, strings.ToUpper)},
 	{Name: "INITCAP", Group: "string", Unknown: "many texts give the same", Signature: "initcap(text) text", Doc: "First letter of each word in upper case, the rest in lower case.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.String, isText), Eval: text1(initCap)},
 	{Name: "REVERSE", Group: "string", Signature: "reverse(text) text", Doc: "The characters in reverse order.", MinArgs: 1, MaxArgs: 1,

@@ -73,7 +73,7 @@ func (n *Numbers) dictionary(table string) Dictionary {
 
 // giver is the one that call asks.
 func (n *Numbers) giver(call *expr.Call) Dictionary {
-	if call.Func.Name == "OPENTSDB_UID" {
+	if call.Func.Key.Lookup == expr.UIDDictionary {
 		return n.uids
 	}
 	return n.tables

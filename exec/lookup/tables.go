@@ -112,7 +112,7 @@ func (d tables) Allocate(ctx context.Context, k plan.LookupKey) error {
 // Names reads the rows of the table whose other key columns have the call's constants.
 func (d tables) Names(ctx context.Context, call *expr.Call, _ types.Value) (names map[string]types.Value, all bool, err error) {
 	target, ok := call.Args[0].(*expr.Const)
-	if !ok || call.Func.Name != "LOOKUP" {
+	if !ok || call.Func.Key.Lookup != expr.TableDictionary {
 		return nil, false, fmt.Errorf("the names of %s cannot be listed", call)
 	}
 	table, column, _ := strings.Cut(target.Val.Text(), ".")

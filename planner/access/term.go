@@ -56,7 +56,7 @@ func partsNamed(t *catalog.Table, es []expr.Expr) (parts []expr.Expr) {
 
 // fixed reports whether e has one value for a row, whatever the zone and what was looked up.
 func fixed(e expr.Expr) bool {
-	if c, ok := e.(*expr.Call); ok && (c.Func.Volatile || c.Func.Key != nil && (c.Func.Key.ManyForms || c.Func.Key.Lookup)) {
+	if c, ok := e.(*expr.Call); ok && (c.Func.Volatile || c.Func.Key != nil && (c.Func.Key.ManyForms || c.Func.Key.Lookup != expr.NoDictionary)) {
 		return false
 	}
 	return !e.Type().IsTemporal() && !slices.ContainsFunc(expr.Children(e), func(x expr.Expr) bool { return !fixed(x) })
