@@ -58,36 +58,47 @@ func (s *DropView) String() string {
 	return "DROP VIEW " + QuoteName(s.Name)
 }
 
-// At gives the same query with all of it at pos: what is said of it points to where its view is named.
-func (s *Select) At(pos Pos) (*Select, error) {
-	again, err := ParseStatement(s.String())
-	if err != nil {
-		return nil, err
-	}
-	place(reflect.ValueOf(again), pos)
-	return again.(*Select), nil
+// At gives a copy of the query with all of it at pos: what is said of it points to where its view is named.
+func (s *Select) At(pos Pos) *Select {
+	return copyAt(reflect.ValueOf(s), pos).Interface().(*Select)
 }
 
-// place sets every Pos under v.
-func place(v reflect.Value, pos Pos) {
+// copyAt gives a copy of a tree with every Pos in it changed.
+func copyAt(v reflect.Value, pos Pos) reflect.Value {
 	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface:
-		if !v.IsNil() {
-			place(v.Elem(), pos)
+	case reflect.Pointer:
+		if v.IsNil() {
+			return v
 		}
+		out := reflect.New(v.Type().Elem())
+		out.Elem().Set(copyAt(v.Elem(), pos))
+		return out
+	case reflect.Interface:
+		if v.IsNil() {
+			return v
+		}
+		return copyAt(v.Elem(), pos)
 	case reflect.Slice:
+		if v.IsNil() {
+			return v
+		}
+		out := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
 		for i := range v.Len() {
-			place(v.Index(i), pos)
+			out.Index(i).Set(copyAt(v.Index(i), pos))
 		}
+		return out
 	case reflect.Struct:
+		out := reflect.New(v.Type()).Elem()
 		for i := range v.NumField() {
-			place(v.Field(i), pos)
+			out.Field(i).Set(copyAt(v.Field(i), pos))
 		}
+		return out
 	case reflect.Int:
 		if v.Type() == reflect.TypeFor[Pos]() {
-			v.SetInt(int64(pos))
+			return reflect.ValueOf(pos)
 		}
 	}
+	return v
 }
 
 // viewNode is CREATE VIEW or DROP VIEW, which begin as CREATE TABLE and DROP TABLE do.

@@ -24,25 +24,22 @@ type viewUse struct {
 }
 
 // query is v's, all of it at t. A nil *Views keeps nothing.
-func (vs *Views) query(v *catalog.View, t *parser.TableName) (*parser.Select, error) {
+func (vs *Views) query(v *catalog.View, t *parser.TableName) *parser.Select {
 	if vs == nil {
 		return v.Def.Query.At(t.Pos)
 	}
 	vs.mu.Lock()
 	defer vs.mu.Unlock()
 	use := viewUse{v, t}
-	if s, ok := vs.trees[use]; ok {
-		return s, nil
+	s, ok := vs.trees[use]
+	if !ok {
+		if vs.trees == nil {
+			vs.trees = map[viewUse]*parser.Select{}
+		}
+		s = v.Def.Query.At(t.Pos)
+		vs.trees[use] = s
 	}
-	s, err := v.Def.Query.At(t.Pos)
-	if err != nil {
-		return nil, err
-	}
-	if vs.trees == nil {
-		vs.trees = map[viewUse]*parser.Select{}
-	}
-	vs.trees[use] = s
-	return s, nil
+	return s
 }
 
 // viewSource reads the view v, which t names: as a query in FROM that knows nothing of the statement's own names.
@@ -54,10 +51,7 @@ func (q *query) viewSource(v *catalog.View, t *parser.TableName, alias string) (
 	if slices.Contains(q.views, name) {
 		return nil, parser.Errorf(t.Pos, "view %s reads itself", v.Name)
 	}
-	s, err := q.env.Views.query(v, t)
-	if err != nil {
-		return nil, err
-	}
+	s := q.env.Views.query(v, t)
 	in := &query{env: q.env, depth: q.depth, plan: q.plan, few: q.few, pull: q.pull, layout: q.layout, pieces: q.pieces, views: append(slices.Clip(q.views), name)}
 	src, err := in.derived(s, alias, v.Def.Columns, v.Name, t.Pos)
 	var pe *parser.Error
