@@ -114,7 +114,7 @@ func BenchmarkPlanStatistics(b *testing.B) {
 		},
 	} {
 		t, _ := cat.Table(name)
-		known[name] = collected(b, t, 20_000, row)
+		known[name] = collected(b, t, 20_000, 1, row)
 	}
 	env := &Env{Catalog: cat, Statistics: func(t *catalog.Table) *stats.Table { return known[t.Name] }}
 	for name, query := range map[string]string{
@@ -139,8 +139,8 @@ func BenchmarkPlanStatistics(b *testing.B) {
 	}
 }
 
-// collected gives the statistics of a table of n rows.
-func collected(b *testing.B, t *catalog.Table, n int, row func(i int64) []types.Value) *stats.Table {
+// collected gives the statistics of a table of which n rows were read, each of which stands for some.
+func collected(b testing.TB, t *catalog.Table, n int, stands float64, row func(i int64) []types.Value) *stats.Table {
 	var shape stats.Shape
 	for _, c := range t.Columns {
 		shape.Columns = append(shape.Columns, c.Name)
@@ -161,5 +161,6 @@ func collected(b *testing.B, t *catalog.Table, n int, row func(i int64) []types.
 		}
 		run.Add(r)
 	}
-	return stats.Build(t.Name, time.Now(), true, c)
+	run.Stands *= stands
+	return stats.Build(t.Name, time.Now(), stands == 1, c)
 }

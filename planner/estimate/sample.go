@@ -22,8 +22,15 @@ type rows struct {
 	whole bool   // the sample is all of the table
 	left  bitset // rows of the sample
 	share float64
+	fixed []fixed
 	row   []types.Value
 	env   expr.Env
+}
+
+// fixed is a column that has one value in the rows, and the share of the table's rows that have it.
+type fixed struct {
+	column int
+	share  float64
 }
 
 func allRows(t *catalog.Table, s *stats.Table) *rows {
@@ -45,13 +52,56 @@ func (r *rows) where(e expr.Expr) bool {
 		return false
 	}
 	if sampled {
-		by = given(by, known, left.count(), of, r.whole)
+		by = r.following(e, by, known, given(by, known, left.count(), of, r.whole), left.count(), of)
 		r.left = left
 	} else {
 		r.left = nil
 	}
 	r.share *= by
 	return true
+}
+
+// unlikely is the share of rows that have other values of two columns than those which the one makes of the other.
+const unlikely = 0.01
+
+// following gives the share of rows for which e is true, of which alone is the share of the table and by the one that is guessed from a
+// sample of so many rows, if it asks for one value of a column that another, fixed, follows from, or that follows from it.
+//
+//	city = 'Rome' AND country = 'Italy'    as many rows as the city has
+//	city = 'Rome' AND country = 'Peru'     hardly any, if the sample has a row of Rome
+func (r *rows) following(e expr.Expr, alone float64, known bool, by float64, kept, of int) float64 {
+	col, set, exact, ok := expr.Sarg(e)
+	if !ok || !exact || !known || len(set) != 1 || !set[0].IsPoint() {
+		return by
+	}
+	typ := func(c int) types.Type { return r.table.Columns[c].Type }
+	for _, f := range r.fixed {
+		if r.whole || f.column == col {
+			continue
+		}
+		seen, fits := of, 1.0
+		switch {
+		case r.stats.Follows(col, typ(col), f.column, typ(f.column)):
+		case r.stats.Follows(f.column, typ(f.column), col, typ(col)):
+			rows := *r
+			rows.left = allOf(len(r.stats.Sample[col]))
+			with, _ := rows.within(col, set)
+			seen, fits = with.count(), min(1, alone/max(f.share, alone))
+		default:
+			continue
+		}
+		switch {
+		case kept > 0:
+			by = max(by, fits)
+		case seen > 0:
+			by *= unlikely
+		default: // nothing tells that they do not fit
+			by = fits
+		}
+		break
+	}
+	r.fixed = append(r.fixed, fixed{col, alone})
+	return by
 }
 
 // leastSample is how many rows a sample must have for a share that nothing else tells.
