@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"net"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -25,6 +27,8 @@ const (
 	refusalsMeant = 3
 	// refusalWait is how long a call waits before it looks whether its server is one that refused connections before.
 	refusalWait = 250 * time.Millisecond
+	// refusalAge is how long a refusal is remembered: gohbase tries again twice a minute, for as long as a region is there.
+	refusalAge = time.Minute
 	// freshRegions is how old what hbase:meta said may be for a call to be taken for one to that server.
 	freshRegions = time.Second
 )
@@ -32,23 +36,32 @@ const (
 // refusals are servers that refuse connections.
 type refusals struct {
 	mu   sync.Mutex
-	in   map[string]int // row, by server
+	in   map[string]row // by server
 	some atomic.Bool    // one of them does not refuse in passing
 	next atomic.Pointer[chan struct{}]
 }
 
-// note counts a refusal. A connection that ends without a word is none: servers that end look like that.
+// row is how many connections a server has refused since it took one, and when it did so last.
+type row struct {
+	n    int
+	last time.Time
+}
+
+// note counts a refusal. A connection that ends without a word is none, nor is one that takes long: servers that end or pause look like that.
 func (r *refusals) note(server string, err error) {
-	if errors.Is(err, errNoTLS) || errors.Is(err, kerberos.ErrClosed) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, context.Canceled) {
+	var late net.Error
+	if errors.Is(err, errNoTLS) || errors.Is(err, kerberos.ErrClosed) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) ||
+		errors.Is(err, context.Canceled) || errors.As(err, &late) && late.Timeout() {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.in == nil {
-		r.in = map[string]int{}
+		r.in = map[string]row{}
 	}
-	r.in[server]++
-	if r.in[server] < refusalsMeant {
+	n := r.in[server].n + 1
+	r.in[server] = row{n, time.Now()}
+	if n < refusalsMeant {
 		return
 	}
 	r.some.Store(true)
@@ -58,21 +71,25 @@ func (r *refusals) note(server string, err error) {
 }
 
 // taken notes that a server has taken a connection.
-func (r *refusals) taken(server string) {
+func (r *refusals) taken(server string) { r.forget(func(s string, _ row) bool { return s == server }) }
+
+func (r *refusals) forget(which func(server string, of row) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.in, server)
-	r.some.Store(false)
-	for _, n := range r.in {
-		r.some.Store(r.some.Load() || n >= refusalsMeant)
+	maps.DeleteFunc(r.in, which)
+	some := false
+	for _, of := range r.in {
+		some = some || of.n >= refusalsMeant
 	}
+	r.some.Store(some)
 }
 
-// row is how many connections a server has refused since it took one.
+// row is how many connections a server has refused one after the other, of late.
 func (r *refusals) row(server string) int {
+	r.forget(func(_ string, of row) bool { return time.Since(of.last) > refusalAge })
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.in[server]
+	return r.in[server].n
 }
 
 // news is closed when a server refuses a connection, not for the first time.

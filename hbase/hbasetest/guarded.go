@@ -49,15 +49,23 @@ func Kerberos(tb testing.TB) Cluster {
 func Sealed(tb testing.TB) Cluster {
 	tb.Helper()
 	p, ca, _ := secured(tb, false)
-	p.kerby = "2.0.3" // with the one that it brings it does not start
 	p.props = append(p.props, [2]string{"hbase.rpc.protection", "privacy"}, [2]string{"hbase.rpc.crypto.encryption.aes.enabled", "true"})
 	c := kerberized(tb, p)
 	c.CA = ca
 	return c
 }
 
+// kerbyFor is the version of the KDC for an HBase: from 2.6 on it does not start with the usual one.
+func kerbyFor(hbase string) string {
+	if strings.HasPrefix(hbase, "2.4.") || strings.HasPrefix(hbase, "2.5.") {
+		return ""
+	}
+	return "2.0.3"
+}
+
 func kerberized(tb testing.TB, p product) Cluster {
 	tb.Helper()
+	p.kerby = kerbyFor(p.version)
 	r, err := start(p, true)
 	check(tb, err)
 	tb.Cleanup(r.stop)
@@ -128,7 +136,7 @@ func Guarding(tb testing.TB) Guards {
 	ca, own, err := certificates(dir)
 	check(tb, err)
 	p := plain()
-	p.kerby = "2.0.3"
+	p.kerby = kerbyFor(p.version)
 	cp, err := classPath(p)
 	check(tb, err)
 	port, err := freePorts(1)
