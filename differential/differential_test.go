@@ -1,6 +1,7 @@
 package differential
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -18,7 +19,10 @@ func TestDifferential(t *testing.T) {
 		for _, tb := range w.tables {
 			w.load(r, tb)
 		}
-		for range 5 {
+		for i := range 5 {
+			if i < 3 {
+				w.view(g, fmt.Sprint("view", i))
+			}
 			for range 20 {
 				if g.odds(3) {
 					w.setZone(r)

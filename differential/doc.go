@@ -2,7 +2,7 @@
 // dialect hql's is, and compares the answers. It is tests only. The two share
 // nothing: what every engine of hql would get wrong alike is seen here.
 //
-// A world is a few random tables of random layouts with random rows, the same in
+// A world is a few random tables of random layouts with random rows and some views, the same in
 // both. Queries are compared row by row; statements that write by what they say
 // that they did and by the whole tables afterwards, through each layout.
 //

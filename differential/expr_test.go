@@ -23,6 +23,7 @@ type scope struct {
 type gen struct {
 	*rand.Rand
 	tables []*table
+	views  []*view
 	ctes   []source
 	args   []value // by number
 	pieces int

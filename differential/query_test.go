@@ -51,6 +51,12 @@ func (g *gen) item(s *scope, depth int) string {
 		s.sources = append(s.sources, source{alias: alias, columns: cols})
 		return "(VALUES " + strings.Join(rows, ", ") + ") AS " + alias + " (" + strings.Join(names(cols), ", ") + ")"
 	}
+	if len(g.views) > 0 && g.odds(8) {
+		v := g.views[g.IntN(len(g.views))]
+		g.approx = g.approx || v.approx
+		s.sources = append(s.sources, source{alias: alias, columns: v.columns})
+		return v.name + " " + g.pick("", "AS ") + alias
+	}
 	t := g.tables[g.IntN(len(g.tables))]
 	if depth > 0 && t.asOf == "" && g.odds(4) {
 		return g.picked(s, t, alias)
@@ -60,6 +66,39 @@ func (g *gen) item(s *scope, depth int) string {
 		return dialect(t.Name, pastName(t)) + " AS " + alias + dialect(" FOR SYSTEM_TIME AS OF "+t.asOf, "")
 	}
 	return t.Name + " " + g.pick("", "AS ") + alias
+}
+
+// view is a view in both.
+type view struct {
+	name    string
+	columns []column
+	define  string
+	approx  bool
+}
+
+// view draws one: of one table that it picks, computes and filters, or any query.
+func (g *gen) view(name string) *view {
+	g.start()
+	g.params = false
+	s := &scope{}
+	q, columns := "", []column(nil)
+	if g.IntN(3) > 0 {
+		q = "SELECT * FROM " + g.picked(s, g.tables[g.IntN(len(g.tables))], g.newAlias())
+		if columns = s.sources[0].columns; g.odds(2) {
+			q += " WHERE " + g.condition(s, 1)
+		}
+	} else {
+		q, columns = g.subquery(nil, 1)
+	}
+	columns = slices.Clone(columns)
+	list := ""
+	if g.odds(3) {
+		for i := range columns {
+			columns[i].name = fmt.Sprintf("y%d", i)
+		}
+		list = " (" + strings.Join(names(columns), ", ") + ")"
+	}
+	return &view{name, columns, "CREATE VIEW " + name + list + " AS " + q, g.approx}
 }
 
 // picked is a query that picks, computes and filters columns of t, now and then two of them, one in the other.

@@ -33,6 +33,7 @@ type world struct {
 	clients, dbs []*hql.DB
 	sessions     map[string][]*hql.DB
 	tables       []*table
+	views        []*view
 	fig          seeds.Figures
 	zone         string
 }
@@ -102,6 +103,25 @@ func (w *world) create(t *table) error {
 	}
 	w.exec(t.pg)
 	return nil
+}
+
+// view makes a view in both, for g to draw, unless one refuses it.
+func (w *world) view(g *gen, name string) {
+	w.t.Helper()
+	v := g.view(name)
+	c := &call{text: v.define}
+	h, p := w.onHQL(w.clients[g.IntN(len(w.clients))], c, nil), w.onPG(c)
+	switch judge(c, h, p) {
+	case agree:
+		w.views = append(w.views, v)
+		g.views = w.views
+		w.fig["views made"]++
+	case differ:
+		w.fail(w.dbs[0], c, h, p)
+	default:
+		w.both("DROP VIEW IF EXISTS " + name)
+		w.fig["views refused"]++
+	}
 }
 
 // exec runs statements on PostgreSQL that cannot fail.
@@ -409,12 +429,15 @@ func (w *world) fail(db *hql.DB, c *call, first, second answer) {
 	ps, pargs := c.forPG()
 	var b strings.Builder
 	for _, t := range w.tables {
-		if strings.Contains(hs, t.Name+" ") {
+		if w.reads(hs, t) {
 			fmt.Fprintln(&b, strings.Join(t.Create, ";\n")+";")
 			for _, row := range w.rowsOf(t) {
 				fmt.Fprintln(&b, render("INSERT INTO "+t.Name+" VALUES "+literals(row)+";", false, nil, nil))
 			}
 		}
+	}
+	for _, v := range w.views {
+		fmt.Fprintln(&b, render(v.define, false, nil, nil)+";")
 	}
 	fmt.Fprintf(&b, "SET timezone = '%s';\n%s;\narguments %v\nPostgreSQL, with arguments %q:\n%s;\n%s", w.zone, hs, hargs, pargs, ps, note)
 	fmt.Fprintf(&b, "hql        %s\nPostgreSQL %s\n", show(h, p), show(p, h))
@@ -442,7 +465,7 @@ func (w *world) reduce(c *call, differs func(*call) bool) {
 	}
 	sql, _ := c.forHQL()
 	for _, t := range w.tables {
-		if !strings.Contains(sql, t.Name+" ") || strings.Contains(sql, "FOR SYSTEM_TIME") { // a DELETE takes what was before
+		if !w.reads(sql, t) || strings.Contains(sql, "FOR SYSTEM_TIME") { // a DELETE takes what was before
 			continue
 		}
 		rows := w.rowsOf(t)
@@ -463,6 +486,11 @@ func (w *world) reduce(c *call, differs func(*call) bool) {
 			}
 		}
 	}
+}
+
+// reads reports whether sql may read t, as any view does.
+func (w *world) reads(sql string, t *table) bool {
+	return strings.Contains(sql, t.Name+" ") || slices.ContainsFunc(w.views, func(v *view) bool { return strings.Contains(sql, v.name+" ") })
 }
 
 // both runs a statement without arguments on both, whatever comes of it.
