@@ -43,7 +43,7 @@ import (
 //	                         that evaluates the WHERE on each row; prints how many rows both give
 //	delete TABLE...          deletes all rows, by their rows' keys; prints the HBase tables that still hold some
 func TestLayoutCases(t *testing.T) {
-	layoutCases(t, func(t *testing.T) hbase.Client { _, c := newStore(t); return c }, func(*layoutCase) {})
+	layoutCases(t, func(t *testing.T) hbase.Client { _, c := newStore(t); return c }, func(*layoutCase) {}, nil)
 	var all strings.Builder
 	files, _ := filepath.Glob("testdata/layouts/*")
 	for _, file := range files {
@@ -85,7 +85,7 @@ func TestLayoutCasesHBase(t *testing.T) {
 				g.planned.expect("0", "SELECT count(*) FROM "+name)
 			})
 		}
-	})
+	}, nil)
 }
 
 var reserved sync.Map // a *sync.Mutex by table
@@ -112,10 +112,10 @@ func reserve(t *testing.T, layout string) {
 }
 
 // layoutCases runs the cases, each in a store that client gives, and then, before its tables are dropped, more.
-func layoutCases(t *testing.T, client func(*testing.T) hbase.Client, more func(*layoutCase)) {
+func layoutCases(t *testing.T, client func(*testing.T) hbase.Client, more func(*layoutCase), spark *sparkDriver) {
 	datadriven.Walk(t, "testdata/layouts", func(t *testing.T, path string) {
 		c := client(t)
-		lc := &layoutCase{t: t, client: c, layout: filepath.Base(path)}
+		lc := &layoutCase{t: t, client: c, layout: filepath.Base(path), spark: spark}
 		lc.planned = newWorld(t, c, Config{FullScan: AllowFullScan})
 		lc.naive = &world{t, New(c, lc.planned.catalog, Config{FullScan: AllowFullScan, Planner: planner.Options{NoKey: true, NoPushdown: true, NoOrder: true}})}
 		defer lc.drop()
@@ -148,8 +148,9 @@ type layoutCase struct {
 	client         hbase.Client
 	planned, naive *world
 	layout         string
-	mine           []string // tables of layouts.sql
-	made           []string // those, and what cases create themselves
+	mine           []string     // tables of layouts.sql
+	made           []string     // those, and what cases create themselves
+	spark          *sparkDriver // nil: is not asked
 }
 
 func (lc *layoutCase) run(t *testing.T, d *datadriven.TestData) string {
@@ -346,11 +347,20 @@ func (lc *layoutCase) law(t *testing.T, more string) string {
 			t.Errorf("%s\n got %q\nwant %q", q, a, b2)
 		}
 		lc.pieces(t, q, b2)
+		if lc.spark != nil {
+			lc.spark.expect(t, lc.naive, lc.planned, q)
+		}
 		n := len(a)
 		if got == "" {
 			n = 0
 		}
 		fmt.Fprintf(&b, "%d: %s\n", n, q)
+	}
+	if lc.spark != nil {
+		for _, name := range lc.mine {
+			lc.spark.expect(t, lc.naive, lc.planned, "SELECT * FROM "+name)
+			lc.spark.filters(t, name, 5, uint64(len(more)))
+		}
 	}
 	return b.String()
 }

@@ -4,6 +4,7 @@ import io
 import json
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import functions as F
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructField, StructType
@@ -13,7 +14,7 @@ from hql_spark.filters import SPARK_TYPES, quoted, to_sql
 
 
 def register(spark):
-    """Makes the format "hql" known, and lets filters reach it."""
+    """Makes the format "hql" known, and lets filters reach it where the option pushFilters says so."""
     spark.dataSource.register(HqlDataSource)
     spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
 
@@ -26,7 +27,7 @@ def query(spark, sql, **options):
         return spark.read.format("hql").options(query=sql, **options).load()
     parts = spark.read.format("hql").options(query=sql, partials="true", **options).load()
     groups = [F.col(f"p{i}") for i, f in enumerate(fields) if f.merge == "group"]
-    merge = {"sum": F.sum, "min": F.min, "max": F.max, "and": F.bool_and, "or": F.bool_or}
+    merge = {"sum": _sum, "min": F.min, "max": F.max, "and": F.bool_and, "or": F.bool_or}
     merged = [merge[f.merge](f"p{i}").alias(f"p{i}") for i, f in enumerate(fields) if f.merge != "group"]
     whole = parts.groupBy(*groups).agg(*merged) if merged else parts.select(*groups).distinct()
     out = {}
@@ -36,8 +37,25 @@ def query(spark, sql, **options):
         value = F.col(f"p{i}")
         if f.divides:
             value = F.try_divide(F.col(f"p{i - 1}"), value)
-        out[f.result] = value.cast(SPARK_TYPES[f.result_type]).alias(f.result_name)
+        out[f.result] = _cast(value, f.result_type).alias(f.result_name)
     return whole.select(*[out[i] for i in sorted(out)])
+
+
+def _sum(name):
+    """The sum, an error where Spark may make it NULL as it has too many digits."""
+    total = F.sum(name)
+    return F.when(total.isNull() & (F.count(name) > 0), F.raise_error(F.lit(f"a sum has more digits than {SPARK_TYPES['DECIMAL'].simpleString()}"))).otherwise(total)
+
+
+def _cast(value, to):
+    """The value as of hql's type, an error where Spark may take the digits that fit."""
+    cast = value.try_cast(SPARK_TYPES[to])
+    return F.when(value.isNotNull() & cast.isNull(), F.raise_error(F.concat(value.cast("string"), F.lit(f" is no {to}")))).otherwise(cast)
+
+
+def _where(conditions):
+    # on a line of its own: a comment at the end of one ends there
+    return " WHERE " + " AND ".join(f"({c}\n)" for c in conditions) if conditions else ""
 
 
 class _Field:
@@ -59,7 +77,8 @@ def _pieces_schema(command, sql):
 
 
 class HqlDataSource(DataSource):
-    """Options: connect, conf, catalog (files, by commas), table or query, fullScan (deny unless told), maxScanRows, maxScanBytes, binary."""
+    """Options: connect, conf, catalog (files, by commas), table or query, where, pushFilters (false unless told), fullScan (deny unless told),
+    maxScanRows, maxScanBytes, binary."""
 
     @classmethod
     def name(cls):
@@ -71,8 +90,12 @@ class HqlDataSource(DataSource):
             raise HqlError("the options table and query: one of them says what is read")
         self.command = Command(options)
         # hql binds no key by conditions around a query: those on a table must stand at the table
-        self.source = options["table"] if "table" in options else f"({options['query']}) AS q"
-        self.sql = options.get("query", f"SELECT * FROM {self.source}")
+        self.source = options["table"] if "table" in options else f"({options['query']}\n) AS q"
+        self.conditions = [options["where"]] if "where" in options else []
+        self.push = options.get("pushFilters") == "true"
+        if "query" in options and self.conditions:
+            raise HqlError("the option where is about a table: write it into the query")
+        self.sql = options.get("query", f"SELECT * FROM {self.source}" + _where(self.conditions))
         self.partials = options.get("partials") == "true"
         self._fields = None
 
@@ -91,6 +114,9 @@ class HqlDataSource(DataSource):
             twice = {n for n, _ in named if [m for m, _ in named].count(n) > 1}
             if twice:
                 raise HqlError(f"several columns have the name {', '.join(sorted(twice))}: give them others with AS")
+            for name, typ in named:
+                if typ not in SPARK_TYPES:
+                    raise HqlError(f"column {name}: Spark has no type for {typ}: CAST it to STRING")
             quotients = {f.result_name for f in fields if f.divides}
             self._fields = named, grouped, quotients
         return self._fields
@@ -106,14 +132,15 @@ class _Reader(DataSourceReader):
     def __init__(self, source, schema):
         named, self.grouped, self.quotients = source.fields()
         self.command, self.sql, self.source, self.partials = source.command, source.sql, source.source, source.partials
-        self.types, self.wanted, self.where = dict(named), schema, []
+        self.types, self.wanted, self.where, self.push = dict(named), schema, list(source.conditions), source.push
         for f in schema.fieldNames():
             if f not in self.types:
                 raise HqlError(f"there is no column {f}: {', '.join(self.types)}")
 
     def pushFilters(self, filters):
         for f in filters:
-            condition = None if self.grouped else to_sql(f, self.types)
+            # Spark 4.1 to 4.3 keep what a scan with filters reads for the other scans of its data frame, which lose rows by that.
+            condition = None if self.grouped or not self.push else to_sql(f, self.types)
             if condition is None:
                 yield f
             else:
@@ -124,7 +151,7 @@ class _Reader(DataSourceReader):
         if self.partials:
             return self.sql
         sql = f"SELECT {', '.join(map(self._item, self.wanted.fieldNames()))} FROM {self.source}"
-        return sql + (" WHERE " + " AND ".join(f"({c})" for c in self.where) if self.where else "")
+        return sql + _where(self.where)
 
     def _item(self, name):
         column = quoted(name)
@@ -155,5 +182,7 @@ class _Reader(DataSourceReader):
                 c = batch.column(names.index(f.name) if self.partials else i)
                 if isinstance(c.type, pa.BaseExtensionType):  # JSON
                     c = c.storage
+                elif pa.types.is_time(c.type):  # as hql's CAST has it
+                    c = pc.utf8_rtrim(pc.utf8_rtrim(c.cast(pa.string()), "0"), ".")
                 columns.append(c.cast(f.type))
             yield pa.RecordBatch.from_arrays(columns, schema=schema)

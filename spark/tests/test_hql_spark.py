@@ -78,6 +78,21 @@ class Source(unittest.TestCase):
         spark = rows(self.read(table="spark_events").groupBy("host").agg(F.avg("v"), F.count("*"), F.sum("n"), F.min("ts"), F.max("x")))
         self.assertEqual([(r[0], r[2], r[3], r[4], r[5]) for r in spark], [(r[0], r[2], r[3], r[4], r[5]) for r in merged])
         self.assertEqual([(0,)], rows(hql_spark.query(self.spark, "SELECT count(*) FROM spark_events WHERE host = 'none'", connect=CONNECT)))
+        sql = "SELECT min(h) AS h, max(h) AS l, h = TIME '00:00:00' AS g FROM spark_events GROUP BY h = TIME '00:00:00'"
+        self.assertEqual([("00:00:00", "00:00:00", True), ("23:59:59.999", "23:59:59.999", False), (None, None, None)],
+                         sorted((tuple(r) for r in hql_spark.query(self.spark, sql, connect=CONNECT, fullScan="allow").collect()), key=repr))
+
+    def test_sums(self):
+        """A sum that Spark's types do not hold is an error, also where Spark would give NULL or some of its digits."""
+        for ansi in ("true", "false"):
+            self.spark.conf.set("spark.sql.ansi.enabled", ansi)
+            try:
+                for sql in ("SELECT sum(big) FROM spark_events WHERE big > 0", "SELECT sum(x) FROM spark_events WHERE x > 0"):
+                    with self.assertRaises(Exception) as e:
+                        print(hql_spark.query(self.spark, sql, connect=CONNECT, fullScan="allow").collect())
+                    self.assertRegex(str(e.exception), "is no BIGINT|digits|overflow|OVERFLOW|OUT_OF_RANGE", (ansi, sql))
+            finally:
+                self.spark.conf.set("spark.sql.ansi.enabled", "true")
 
     def test_errors(self):
         for options, want in (
@@ -86,6 +101,9 @@ class Source(unittest.TestCase):
             ({"query": "SELECT * FROM spark_events ORDER BY v"}, "ORDER BY cannot be cut into pieces"),
             ({"query": "SELECT n, n FROM spark_events"}, "several columns have the name n"),
             ({"table": "spark_events", "query": "SELECT 1"}, "one of them says what is read"),
+            ({"query": "SELECT n, INTERVAL '1 day' AS w FROM spark_events"}, "column w: Spark has no type for INTERVAL"),
+            ({"query": "SELECT n FROM spark_events", "where": "n = 1"}, "write it into the query"),
+            ({"table": "spark_events", "where": "m = 1"}, 'unknown column "m"'),
             ({"table": "spark_events", "binary": "no-such-program"}, "there is no program no-such-program"),
         ):
             with self.assertRaises(Exception) as e:
@@ -100,11 +118,11 @@ class Source(unittest.TestCase):
         print("seed", SEED)
         r = random.Random(SEED)
         events = self.read(table="spark_events")
-        everything = self.spark.createDataFrame(events.collect(), events.schema)  # of which hql knows nothing
+        everything = self.spark.createDataFrame(events.toArrow(), events.schema)  # of which hql knows nothing
         filtered = 0
         for i in range(int(os.environ.get("HQL_CHECKS", 40))):
-            condition = " AND ".join(term(r) for _ in range(r.randint(1, 3)))
-            pushed = events.where(condition)
+            condition = r.choice([" AND ", " AND ", " OR "]).join(term(r) for _ in range(r.randint(1, 3)))
+            pushed = self.read(table="spark_events", pushFilters="true").where(condition)
             with self.subTest(condition=condition):
                 got, want = rows(pushed), rows(everything.where(condition))
                 self.assertEqual(want, got)
@@ -113,9 +131,20 @@ class Source(unittest.TestCase):
 
     def test_pushed(self):
         """These reach hql: of a full scan that is denied a key is left."""
-        self.assertEqual(50, self.read(table="spark_events", fullScan="deny").where("host = 'h1'").count())
+        self.assertEqual(50, self.read(table="spark_events", fullScan="deny", pushFilters="true").where("host = 'h1'").count())
         for condition in ("host = 'h1'", "host LIKE 'h1%'", "host IN ('h1')", "host <=> 'h1'"):
-            self.assertEqual(1, self.read(table="spark_events").where(condition).rdd.getNumPartitions(), condition)
+            self.assertEqual(1, self.read(table="spark_events", pushFilters="true").where(condition).rdd.getNumPartitions(), condition)
+        self.assertEqual(50, self.read(table="spark_events", fullScan="deny", where="host = 'h1' -- a comment").count())
+
+    def test_again(self):
+        """What is read of a data frame for one query is not what another one gets."""
+        events = self.read(table="spark_events")
+        self.assertEqual(50, events.where("host = 'h1'").count())
+        self.assertEqual(450, events.count())
+        self.assertEqual(100, events.where("host = 'h1' OR n = 3 OR host = 'h2'").where("host <> 'z'").where("host LIKE 'h_'").count())
+        self.assertEqual(500, events.where("host = 'h1'").union(events).count())
+        self.assertEqual(2, events.where("host = 'h1' AND n < 2").alias("a").join(events.where("host = 'h2'").alias("b"), F.expr("a.n = b.n")).count())
+        self.assertEqual(450, events.limit(5).union(events.limit(445)).count())
 
 
 def term(r):
