@@ -182,7 +182,12 @@ func (g *gen) interval(s *scope, depth int) string {
 		return some
 	}
 	i := func() string { return g.interval(s, depth-1) }
-	switch g.IntN(10) {
+	switch g.IntN(12) {
+	case 9:
+		a, b := g.nearMoment(s, depth-1), g.nearMoment(s, depth-1)
+		return "AGE(" + utc(a) + ", " + utc(b) + ")"
+	case 10:
+		return "MAKE_INTERVAL(" + pgInt(g.small(s)) + ", " + pgInt(g.small(s)) + ", 1, " + pgInt(g.small(s)) + ", 25, -61, 1.5)"
 	case 0:
 		return "(" + i() + g.pick(" + ", " - ") + i() + ")"
 	case 1:
@@ -255,7 +260,7 @@ func (g *gen) compound(s *scope, k kind, depth int) string {
 			}
 			return e(kDec) + g.pick(" / ", " % ") + g.pick("3.0", "7.5", "0.1", "-2.0")
 		case 6:
-			return "- " + e(kDec)
+			return g.pick("- (", "TRIM_SCALE(") + e(kDec) + ")"
 		}
 		return "CAST(" + g.sized(s, depth) + " AS DECIMAL(20, " + fmt.Sprint(g.IntN(4)) + "))"
 	case kDbl:
@@ -273,7 +278,7 @@ func (g *gen) compound(s *scope, k kind, depth int) string {
 			return "CAST(" + e(kInt) + " AS DOUBLE PRECISION)"
 		case 4:
 			g.approx = true
-			return g.pick("SQRT(ABS(", "CBRT((", "SIN((", "COS((", "ATAN((", "RADIANS((", "DEGREES((") + g.tame(s, depth) + "))"
+			return g.pick("SQRT(ABS(", "CBRT((", "SIN((", "COS((", "ATAN((", "RADIANS((", "DEGREES((", "SINH((0.01 * ", "COSH((0.01 * ", "TANH((", "ASINH((", "ACOSH(1 + ABS(") + g.tame(s, depth) + "))"
 		}
 		return "- " + e(kDbl)
 	case kText:
@@ -366,7 +371,16 @@ func (g *gen) nearDate(s *scope, depth int) string {
 
 func (g *gen) integer(s *scope, depth int) string {
 	e := func(k kind) string { return g.expr(s, k, depth) }
-	switch g.IntN(21) {
+	switch g.IntN(23) {
+	case 21:
+		x := g.bounded(s, depth)
+		return "LCM(" + x + ", " + g.pick("6", "-14", "0", g.bounded(s, 0)) + ")"
+	case 22:
+		if g.odds(2) {
+			return g.pick("NUM_NULLS(", "NUM_NONNULLS(") + e(g.comparable()) + ", " + e(g.comparable()) + ")"
+		}
+		k := g.pick("0, 100", "-50, 50", "10, -10", "-1.5, 2.25")
+		return "WIDTH_BUCKET(" + g.expr(s, g.kindOf(kInt, kDec), depth) + ", " + k + ", " + g.pick("1", "5", "7") + ")"
 	case 18:
 		return "(" + e(kInt) + g.pick(" & ", " | ", " # ") + e(kInt) + ")"
 	case 19:
@@ -420,7 +434,20 @@ func (g *gen) integer(s *scope, depth int) string {
 
 func (g *gen) text(s *scope, depth int) string {
 	e := func(k kind) string { return g.expr(s, k, depth) }
-	switch g.IntN(24) {
+	switch g.IntN(28) {
+	case 24:
+		return "OVERLAY(" + e(kText) + " PLACING " + e(kText) + " FROM " + pgInt("1 + ABS("+g.small(s)+")") + g.pick("", " FOR "+pgInt(g.small(s))) + ")"
+	case 25:
+		k := g.kindOf(kInt, kText, kBool, kDate)
+		return "FORMAT('" + g.pick("%s-%s", "%2$s %s%%", "[%-6s|%6s]", "%L, %L", "%1$s %1$L", "a%s") + "', " + e(k) + ", " + e(kText) + ")"
+	case 26:
+		x := e(kText)
+		if g.odds(2) {
+			return "QUOTE_IDENT(" + x + ")"
+		}
+		return g.pick("QUOTE_LITERAL(", "QUOTE_NULLABLE(") + g.pick(x, e(kInt), e(kText)) + ")"
+	case 27:
+		return "SUBSTRING(" + e(kText) + " FROM '" + g.pick("a+", "(a)(b)?", "[0-9]+", "é|x", "(b)?.", "^.*$") + "')"
 	case 0, 1:
 		return e(kText) + " || " + e(kText)
 	case 2:

@@ -35,7 +35,7 @@ var elsewhere = map[string]string{
 	"DATE_FORMAT": "TO_CHAR(timestamp, 'YYYY-MM-DD HH24:MI:SS')", "STRFTIME": "TO_CHAR(timestamp, 'YYYY-MM-DD HH24:MI:SS')",
 	"DATE_ADD": "timestamp + INTERVAL '1 day'", "DATEADD": "timestamp + INTERVAL '1 day'", "DATE_SUB": "timestamp - INTERVAL '1 day'",
 	"DATEDIFF": "day - day gives days, timestamp - timestamp milliseconds", "DATE_DIFF": "day - day gives days, timestamp - timestamp milliseconds",
-	"TIMESTAMPDIFF": "day - day gives days, timestamp - timestamp milliseconds", "AGE": "day - day gives days, timestamp - timestamp milliseconds",
+	"TIMESTAMPDIFF":  "day - day gives days, timestamp - timestamp milliseconds",
 	"UNIX_TIMESTAMP": "EXTRACT(epoch FROM timestamp), or EPOCH_MS(timestamp) for milliseconds", "FROM_UNIXTIME": "TO_TIMESTAMP(seconds)",
 	"STR_TO_DATE": "TO_TIMESTAMP(text, 'YYYY-MM-DD HH24:MI:SS')", "DAYOFWEEK": "EXTRACT(dow FROM timestamp), 0 for Sunday",
 	"LEN": "LENGTH(text)", "INSTR": "STRPOS(text, part)", "CHARINDEX": "STRPOS(text, part)", "LOCATE": "STRPOS(text, part)",
@@ -107,8 +107,8 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 		if len(flat) == 2 && (flat[1].Type() == types.Duration || betweenMoments(flat[1])) {
 			return c.apply("INTERVAL_FIELD", pos, []Expr{flat[0], c.fold(asInterval(flat[1]))})
 		}
-	case "NOW", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "CURRENT_DATE":
-		if c.s.Key {
+	case "NOW", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "STATEMENT_TIMESTAMP", "TRANSACTION_TIMESTAMP", "CURRENT_DATE", "AGE":
+		if c.s.Key && (name != "AGE" || len(flat) == 1) {
 			return nil, parser.Errorf(pos, "%s differs each time: a key with it could not be found again", name)
 		}
 	}
@@ -116,7 +116,7 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 		return c.apply("EXTRACT", pos, []Expr{&Const{Pos: pos, Val: types.NewString(f), Typ: types.String}, flat[0]})
 	}
 	switch name {
-	case "NOW", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP":
+	case "NOW", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "STATEMENT_TIMESTAMP", "TRANSACTION_TIMESTAMP":
 		return &Const{Pos: pos, Val: types.NewTimestamp(c.s.Now), Typ: types.Timestamp}, nil
 	case "CURRENT_DATE":
 		v, err := types.Cast(types.NewTimestamp(c.s.Now), types.Date, c.s.Loc)
@@ -127,6 +127,14 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 			return nil, err
 		}
 		flat = xs
+	case "SUBSTRING", "SUBSTR":
+		if len(flat) == 2 && flat[1].Type().IsText() {
+			name = "SUBSTRING_MATCH"
+		}
+	case "AGE":
+		if len(flat) == 1 { // from the day's midnight on
+			flat = []Expr{&Const{Pos: pos, Val: types.NewTimestamp(c.s.Now - floorMod(c.s.Now, types.MillisPerDay)), Typ: types.Timestamp}, flat[0]}
+		}
 	case "NULLIF":
 		if len(flat) == 2 {
 			eq, err := c.compare(EQ, flat[0], flat[1], pos)

@@ -43,6 +43,8 @@ func within32(*Call) (types.Set, bool) {
 var hashFunctions = []Function{
 	hexHash("MD5", "MD5 in lower-case hexadecimal digits.", md5.Size, func(b []byte) []byte { s := md5.Sum(b); return s[:] }),
 	hexHash("SHA1", "SHA-1 in lower-case hexadecimal digits.", sha1.Size, func(b []byte) []byte { s := sha1.Sum(b); return s[:] }),
+	hexHash("SHA224", "SHA-224 in lower-case hexadecimal digits.", sha256.Size224, func(b []byte) []byte { s := sha256.Sum224(b); return s[:] }),
+	hexHash("SHA384", "SHA-384 in lower-case hexadecimal digits.", sha512.Size384, func(b []byte) []byte { s := sha512.Sum384(b); return s[:] }),
 	hexHash("SHA512", "SHA-512 in lower-case hexadecimal digits.", sha512.Size, func(b []byte) []byte { s := sha512.Sum512(b); return s[:] }),
 	hexHash("SHA256", "SHA-256 in lower-case hexadecimal digits.", sha256.Size, func(b []byte) []byte { s := sha256.Sum256(b); return s[:] }),
 	{Name: "CRC32", Group: "hash", Unknown: "a hash keeps no order", Signature: "crc32(value) bigint", Doc: "CRC-32 (IEEE), unsigned.", MinArgs: 1, MaxArgs: 1, Result: returns(types.BigInt, hashable),

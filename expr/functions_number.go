@@ -1,7 +1,9 @@
 package expr
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -30,14 +32,15 @@ var absAlgebra = &Algebra{Pieces: allPieces(atZero(true, false)), Image: func(c 
 // absClamp is |n|, of the least BIGINT the greatest.
 func absClamp(n int64) int64 { return max(n, -max(n, -math.MaxInt64)) }
 
-func float1(f func(float64) float64) evalFunc {
+// float1 makes an evaluator of one DOUBLE; endless reports whether f may be infinite.
+func float1(f func(float64) float64, endless bool) evalFunc {
 	return func(_ *Env, a []types.Value) (types.Value, error) {
 		x, err := types.Cast(a[0], types.Double, nil)
 		if err != nil {
 			return x, err
 		}
 		y := f(x.Double())
-		if finite(x.Double()) && !finite(y) || math.IsNaN(y) && !math.IsNaN(x.Double()) {
+		if !endless && finite(x.Double()) && !finite(y) || math.IsNaN(y) && !math.IsNaN(x.Double()) {
 			return types.Value{}, errors.New("argument out of range")
 		}
 		return types.NewDouble(y), nil
@@ -49,12 +52,19 @@ const degree = math.Pi / 180 // in radians
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 
 func numberFunction(name, doc string, f func(float64) float64, pieces ...Piece) Function {
-	out := Function{Name: name, Group: "number", Signature: strings.ToLower(name) + "(x) double", Doc: doc, MinArgs: 1, MaxArgs: 1, Result: returns(types.Double, isNumber), Eval: float1(f)}
+	out := Function{Name: name, Group: "number", Signature: strings.ToLower(name) + "(x) double", Doc: doc, MinArgs: 1, MaxArgs: 1, Result: returns(types.Double, isNumber), Eval: float1(f, false)}
 	if pieces == nil {
 		out.Unknown = "it goes up and down again and again"
 		return out
 	}
 	out.Key = &Algebra{Pieces: allPieces(pieces), Noise: func(*Call) (float64, float64) { return 1e-13, 1e-14 }}
+	return out
+}
+
+// endlessFunction is a numberFunction that is infinite where others are out of range.
+func endlessFunction(name, doc string, f func(float64) float64, pieces ...Piece) Function {
+	out := numberFunction(name, doc, f, pieces...)
+	out.Eval = float1(f, true)
 	return out
 }
 
@@ -143,6 +153,13 @@ var numberFunctions = []Function{
 	numberFunction("SIN", "The sine of radians.", math.Sin),
 	numberFunction("COS", "The cosine of radians.", math.Cos),
 	numberFunction("TAN", "The tangent of radians.", math.Tan),
+	endlessFunction("COT", "The cotangent of radians.", func(x float64) float64 { return 1 / math.Tan(x) }),
+	endlessFunction("SINH", "The hyperbolic sine.", math.Sinh, Piece{}),
+	endlessFunction("COSH", "The hyperbolic cosine.", math.Cosh, atZero(true, false)...),
+	numberFunction("TANH", "The hyperbolic tangent.", math.Tanh, Piece{}),
+	numberFunction("ASINH", "The inverse hyperbolic sine.", math.Asinh, Piece{}),
+	numberFunction("ACOSH", "The inverse hyperbolic cosine.", math.Acosh, Piece{In: types.Interval{Hi: plusOne, HiOpen: true}}, Piece{In: types.Interval{Lo: plusOne}}),
+	endlessFunction("ATANH", "The inverse hyperbolic tangent.", math.Atanh, unit(false)...),
 	numberFunction("ASIN", "The inverse sine, in radians.", math.Asin, unit(false)...),
 	numberFunction("ACOS", "The inverse cosine, in radians.", math.Acos, unit(true)...),
 	numberFunction("ATAN", "The inverse tangent, in radians.", math.Atan, Piece{}),
@@ -182,6 +199,44 @@ var numberFunctions = []Function{
 			}
 			return types.NewInt(g.Int64()), nil
 		}, Unknown: "numbers beside one another have other divisors"},
+	{Name: "LCM", Group: "number", Signature: "lcm(a, b) bigint", Doc: "The least common multiple.", MinArgs: 2, MaxArgs: 2, Result: returns(types.BigInt, isInt),
+		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			x, y := new(big.Int).Abs(big.NewInt(a[0].Int())), new(big.Int).Abs(big.NewInt(a[1].Int()))
+			if x.Sign() == 0 || y.Sign() == 0 {
+				return types.NewInt(0), nil
+			}
+			m := new(big.Int).Mul(new(big.Int).Div(x, new(big.Int).GCD(nil, nil, x, y)), y)
+			if !m.IsInt64() {
+				return types.Value{}, errOverflow
+			}
+			return types.NewInt(m.Int64()), nil
+		}, Unknown: "numbers beside one another have other divisors"},
+	{Name: "FACTORIAL", Group: "number", Signature: "factorial(n) decimal", Doc: "The product of the numbers from 1 to n, which is 449 at most.", MinArgs: 1, MaxArgs: 1, Result: returns(types.Decimal, isInt),
+		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			const most = 449 // whose DECIMAL has not quite 1,000 digits
+			n := a[0].Int()
+			if n < 0 || n > most {
+				return types.Value{}, fmt.Errorf("FACTORIAL takes numbers from 0 to %d, not %d", most, n)
+			}
+			return types.ParseDecimal(new(big.Int).MulRange(1, n).String())
+		}, Unknown: "few numbers are factorials"},
+	{Name: "WIDTH_BUCKET", Group: "number", Signature: "width_bucket(x, low, high, n) bigint", Doc: "The number of x's part, from 1, of n equal parts from low to high; 0 in front of them, n + 1 behind them.", MinArgs: 4, MaxArgs: 4,
+		Result: returns(types.BigInt, isNumber, isNumber, isNumber, isInt), Eval: widthBucket, Unknown: "conditions on the number itself say it"},
+	{Name: "SCALE", Group: "number", Signature: "scale(x) bigint", Doc: "The number of digits behind the point, zeros at the end too.", MinArgs: 1, MaxArgs: 1, Result: returns(types.BigInt, isExact),
+		Eval: decimal1(func(d *apd.Decimal) (types.Value, error) { return types.NewInt(max(0, -int64(d.Exponent))), nil }), Unknown: "equal numbers are written in several ways"},
+	{Name: "MIN_SCALE", Group: "number", Signature: "min_scale(x) bigint", Doc: "The number of digits behind the point, without zeros at the end.", MinArgs: 1, MaxArgs: 1, Result: returns(types.BigInt, isExact),
+		Eval: decimal1(func(d *apd.Decimal) (types.Value, error) {
+			d, _ = new(apd.Decimal).Reduce(d)
+			return types.NewInt(max(0, -int64(d.Exponent))), nil
+		}), Unknown: "numbers with as many digits lie between others"},
+	{Name: "TRIM_SCALE", Group: "number", Signature: "trim_scale(x) decimal", Doc: "The number without zeros at the end of its digits behind the point.", MinArgs: 1, MaxArgs: 1, Result: returns(types.Decimal, isExact),
+		Eval: decimal1(func(d *apd.Decimal) (types.Value, error) {
+			d, _ = new(apd.Decimal).Reduce(d)
+			if d.Exponent > 0 {
+				return types.ParseDecimal(d.Text('f'))
+			}
+			return types.NewDecimal(d), nil
+		}), Key: &Algebra{Pieces: allPieces(rises)}},
 	{Name: "POWER", Group: "number", Signature: "power(x, y) double", Doc: "x to the power y.", MinArgs: 2, MaxArgs: 2, Result: returns(types.Double, isNumber),
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			x, err := types.Cast(a[0], types.Double, nil)
@@ -236,10 +291,70 @@ var numberFunctions = []Function{
 			}
 			return types.NewInt(r), nil
 		}, Key: remainderAlgebra(true)},
+	{Name: "NUM_NULLS", Group: "conditional", Unknown: "IS NULL says it of each", Signature: "num_nulls(a, ...) bigint", Doc: "The number of arguments that are NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: returns(types.BigInt), Eval: countNulls(true)},
+	{Name: "NUM_NONNULLS", Group: "conditional", Unknown: "IS NULL says it of each", Signature: "num_nonnulls(a, ...) bigint", Doc: "The number of arguments that are not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: returns(types.BigInt), Eval: countNulls(false)},
 	{Name: "GREATEST", Group: "conditional", Binds: "as its arguments do", Signature: "greatest(a, ...)", Doc: "The greatest argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: sameAs(0), Eval: extreme(1)},
 	{Name: "LEAST", Group: "conditional", Binds: "as its arguments do", Signature: "least(a, ...)", Doc: "The least argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, Result: sameAs(0), Eval: extreme(-1)},
 	{Name: "COALESCE", Group: "conditional", Binds: "as its arguments do, each where those before it are NULL", Signature: "coalesce(a, ...)", Doc: "The first argument that is not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true, First: true, Result: firstType,
 		Eval: func(*Env, []types.Value) (types.Value, error) { return types.Value{}, nil }}, // all are NULL
+}
+
+// isExact are the numbers that a DECIMAL holds exactly.
+func isExact(t types.Type) bool { return t.IsInteger() || t == types.Decimal }
+
+// decimal1 makes an evaluator of one number that is exact.
+func decimal1(f func(d *apd.Decimal) (types.Value, error)) evalFunc {
+	return func(_ *Env, a []types.Value) (types.Value, error) {
+		d, err := types.Cast(a[0], types.Decimal, nil)
+		if err != nil {
+			return d, err
+		}
+		return f(d.Decimal())
+	}
+}
+
+func widthBucket(_ *Env, a []types.Value) (types.Value, error) {
+	n := a[3].Int()
+	if n <= 0 || n > math.MaxInt32 {
+		return types.Value{}, fmt.Errorf("the number of parts must be from 1 to %d, not %d", math.MaxInt32, n)
+	}
+	exact := true
+	for i, v := range a[:3] {
+		exact = exact && isExact(v.Type())
+		if !isExact(v.Type()) && !finite(v.Double()) && (i > 0 || math.IsNaN(v.Double())) {
+			return types.Value{}, errors.New("the bounds must be finite, and x a number")
+		}
+	}
+	back, err := types.Compare(a[1], a[2])
+	if err != nil || back == 0 {
+		return types.Value{}, cmp.Or(err, errors.New("the bounds must differ"))
+	}
+	low, _ := types.Compare(a[0], a[1])
+	high, _ := types.Compare(a[0], a[2])
+	switch {
+	case low*back > 0: // in front of the first part
+		return types.NewInt(0), nil
+	case high*back <= 0:
+		return types.NewInt(n + 1), nil
+	}
+	if !exact {
+		x, from, to := number64(a[0]), number64(a[1]), number64(a[2])
+		part := (x/2 - from/2) / (to/2 - from/2)
+		if finite(to - from) {
+			part = (x - from) / (to - from)
+		}
+		return types.NewInt(min(int64(float64(n)*part), n-1) + 1), nil // the quotient may round to 1
+	}
+	var r [3]*big.Rat
+	for i := range r {
+		var ok bool
+		if r[i], ok = new(big.Rat).SetString(a[i].String()); !ok {
+			return types.Value{}, errors.New("DECIMAL out of range")
+		}
+	}
+	part := new(big.Rat).Quo(r[0].Sub(r[0], r[1]), r[2].Sub(r[2], r[1]))
+	part.Mul(part, new(big.Rat).SetInt64(n))
+	return types.NewInt(new(big.Int).Quo(part.Num(), part.Denom()).Int64() + 1), nil
 }
 
 // logarithm is math.Log, also of subnormal numbers, for which that is wrong on amd64.
@@ -345,6 +460,18 @@ func round(mode apd.Rounder, whole func(float64) float64) evalFunc {
 			return types.Cast(types.NewDecimal(out), types.BigInt, nil)
 		}
 		return types.NewDecimal(out), nil
+	}
+}
+
+func countNulls(null bool) evalFunc {
+	return func(_ *Env, a []types.Value) (types.Value, error) {
+		n := int64(0)
+		for _, v := range a {
+			if v.IsNull() == null {
+				n++
+			}
+		}
+		return types.NewInt(n), nil
 	}
 }
 

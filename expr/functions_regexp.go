@@ -60,6 +60,19 @@ var regexpFunctions = []Function{
 			}
 			return types.NewString(a[0].Text()[m[0]:m[1]]), nil
 		}},
+	{Name: "SUBSTRING_MATCH", Group: "string", Unknown: "matches stand anywhere in a text", Signature: "substring(text FROM pattern) text",
+		Doc: "The first match, or its first group where the pattern has groups; NULL when there is none.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.String, isText), Eval: func(env *Env, a []types.Value) (types.Value, error) {
+			re, _, err := flagged(a, 2, false)
+			if err != nil {
+				return types.Value{}, err
+			}
+			m, err := nthMatch(env, append(a, types.NewInt(1), types.NewInt(1), types.NewString(""), types.NewInt(int64(min(re.NumSubexp(), 1)))), 4)
+			if m == nil {
+				return types.Value{}, err
+			}
+			return types.NewString(a[0].Text()[m[0]:m[1]]), nil
+		}},
 	{Name: "REGEXP_REPLACE", Group: "string", Unknown: "many texts give the same", Signature: "regexp_replace(text, pattern, to [, flags]) text",
 		Doc: "The first match replaced, with flag g every one; \\1 in to stands for a group, \\& for the match.", MinArgs: 3, MaxArgs: 4,
 		Result: returns(types.String, isText), Eval: regexpReplace},

@@ -235,6 +235,48 @@ var stringFunctions = []Function{
 			}
 			return types.NewBytes(string(b)), nil
 		}},
+	{Name: "BIT_LENGTH", Group: "string", Unknown: "OCTET_LENGTH says it as well", Signature: "bit_length(text) bigint", Doc: "Number of bits: eight times that of bytes.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.BigInt, isBytes), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			return types.NewInt(8 * int64(len(a[0].Text()))), nil
+		}},
+	{Name: "GET_BYTE", Group: "string", Unknown: "SUBSTRING says it as well", Signature: "get_byte(bytes, n) bigint", Doc: "The byte at n, counted from 0.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.BigInt, func(t types.Type) bool { return t == types.Bytes }, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			s, n := a[0].Text(), a[1].Int()
+			if n < 0 || n >= int64(len(s)) {
+				return types.Value{}, fmt.Errorf("there is no byte %d in %d bytes", n, len(s))
+			}
+			return types.NewInt(int64(s[n])), nil
+		}},
+	{Name: "OVERLAY", Group: "string", Unknown: "many texts give the same", Signature: "overlay(text PLACING part FROM start [FOR n]) text", Doc: "The text with part in the place of n characters (as many as part has) from start on.", MinArgs: 3, MaxArgs: 4,
+		Result: overlayResult, Eval: overlay},
+	{Name: "QUOTE_IDENT", Group: "string", Unknown: "a text may be quoted in several ways", Signature: "quote_ident(text) text", Doc: "The text as a name in SQL: in double quotes where PostgreSQL needs them.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.String, isText), Eval: text1(quoteIdent)},
+	{Name: "QUOTE_LITERAL", Group: "string", Unknown: "a text may be quoted in several ways", Signature: "quote_literal(value) text", Doc: "The value's text as a constant in SQL, in single quotes.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.String), Eval: func(env *Env, a []types.Value) (types.Value, error) {
+			s, err := plainText(env, a[0])
+			return types.NewString(quoteLiteral(s)), err
+		}},
+	{Name: "QUOTE_NULLABLE", Group: "string", Unknown: "a text may be quoted in several ways", Signature: "quote_nullable(value) text", Doc: "As quote_literal; of NULL the text NULL.", MinArgs: 1, MaxArgs: 1, NullArgs: true,
+		Result: returns(types.String), Eval: func(env *Env, a []types.Value) (types.Value, error) {
+			if a[0].IsNull() {
+				return types.NewString("NULL"), nil
+			}
+			s, err := plainText(env, a[0])
+			return types.NewString(quoteLiteral(s)), err
+		}},
+	{Name: "FORMAT", Group: "string", Unknown: "a text may be put together in several ways", Signature: "format(format, value, ...) text", Doc: "The format with a value for each %s (its text, nothing for NULL), %I (a name) and %L (a constant); %2$s is the second value, %-10s fills up with spaces to 10 characters, %% is a %.", MinArgs: 1, MaxArgs: -1, NullArgs: true,
+		Result: returns(types.String, isText, isAny), Eval: formatText},
+	{Name: "CONVERT_TO", Group: "string", Unknown: "a cast says it as well", Signature: "convert_to(text, 'UTF8') bytes", Doc: "The text's bytes.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.Bytes, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			return types.NewBytes(a[0].Text()), onlyUTF8(a[1])
+		}},
+	{Name: "CONVERT_FROM", Group: "string", Unknown: "a cast says it as well", Signature: "convert_from(bytes, 'UTF8') text", Doc: "The text that bytes are.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.String, func(t types.Type) bool { return t == types.Bytes }, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			if s := a[0].Text(); !utf8.ValidString(s) || strings.Contains(s, "\x00") {
+				return types.Value{}, errors.New("the bytes are no UTF-8 text")
+			}
+			return types.NewString(a[0].Text()), onlyUTF8(a[1])
+		}},
 	{Name: "~", Group: "operator", Signature: "text ~ pattern", Doc: "Whether the text has a match of the regular expression (RE2).", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Boolean, isText), Eval: matches("", false), Key: patternAlgebra(false, flaggedPattern(""))},
 	{Name: "~*", Group: "operator", Signature: "text ~* pattern", Doc: "As ~, case ignored.", MinArgs: 2, MaxArgs: 2,
@@ -411,6 +453,15 @@ func decodeEscape(s string) ([]byte, error) {
 	return out, nil
 }
 
+// plainText is v as functions that put texts together write it: a BOOLEAN, unlike in ||, is t or f.
+func plainText(env *Env, v types.Value) (string, error) {
+	s, err := types.Cast(v, types.String, env.Loc)
+	if err == nil && v.Type() == types.Boolean {
+		return s.Text()[:1], nil
+	}
+	return s.Text(), err
+}
+
 func concat(env *Env, sep string, a []types.Value) (types.Value, error) {
 	var parts []string
 	size := 0
@@ -418,17 +469,14 @@ func concat(env *Env, sep string, a []types.Value) (types.Value, error) {
 		if v.IsNull() {
 			continue
 		}
-		s, err := types.Cast(v, types.String, env.Loc)
+		s, err := plainText(env, v)
 		if err != nil {
-			return s, err
+			return types.Value{}, err
 		}
-		if v.Type() == types.Boolean {
-			s = types.NewString(s.Text()[:1]) // unlike ||
-		}
-		if size += len(sep) + len(s.Text()); size-len(sep) > maxText {
+		if size += len(sep) + len(s); size-len(sep) > maxText {
 			return types.Value{}, errTooLong
 		}
-		parts = append(parts, s.Text())
+		parts = append(parts, s)
 	}
 	return types.NewString(strings.Join(parts, sep)), nil
 }

@@ -132,21 +132,22 @@ var timeFunctions = []Function{
 			t, err := makeDate(a)
 			return types.NewDate(floorDiv(t.Unix(), 86400)), err
 		}},
+	{Name: "MAKE_TIME", Group: "time", Unknown: "a time is made of several numbers", Signature: "make_time(hour, minute, seconds) time", Doc: "That time of day; seconds may have a fraction.", MinArgs: 3, MaxArgs: 3,
+		Result: returns(types.Time, isInt, isInt, isNumber), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			ms, err := makeTime(a)
+			if err == nil && ms >= types.MillisPerDay {
+				err = fmt.Errorf("a TIME ends before 24:00")
+			}
+			return types.NewIntOf(types.Time, ms), err
+		}},
 	{Name: "MAKE_TIMESTAMP", Group: "time", Unknown: "a moment is made of several numbers", Signature: "make_timestamp(year, month, day, hour, minute, seconds) timestamp", Doc: "That moment, in UTC; seconds may have a fraction.", MinArgs: 6, MaxArgs: 6,
 		Result: returns(types.Timestamp, isInt, isInt, isInt, isInt, isInt, isNumber), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			t, err := makeDate(a)
 			if err != nil {
 				return types.Value{}, err
 			}
-			sec, err := types.Cast(a[5], types.Double, nil)
-			if err != nil {
-				return sec, err
-			}
-			h, m, f := a[3].Int(), a[4].Int(), sec.Double()
-			if h < 0 || h > 23 || m < 0 || m > 59 || !(f >= 0 && f < 60) {
-				return types.Value{}, fmt.Errorf("there is no time %02d:%02d:%v", h, m, a[5])
-			}
-			return types.NewTimestamp(t.UnixMilli() + (h*60+m)*60_000 + int64(math.Round(f*1000))), nil
+			ms, err := makeTime(a[3:])
+			return types.NewTimestamp(t.UnixMilli() + ms), err
 		}},
 }
 
@@ -161,6 +162,19 @@ func makeDate(a []types.Value) (time.Time, error) {
 		}
 	}
 	return time.Time{}, fmt.Errorf("there is no day %04d-%02d-%02d", y, m, d)
+}
+
+// makeTime gives the milliseconds of the time a[0]:a[1]:a[2].
+func makeTime(a []types.Value) (int64, error) {
+	sec, err := types.Cast(a[2], types.Double, nil)
+	if err != nil {
+		return 0, err
+	}
+	h, m, f := a[0].Int(), a[1].Int(), sec.Double()
+	if h < 0 || h > 23 || m < 0 || m > 59 || !(f >= 0 && f < 60) {
+		return 0, fmt.Errorf("there is no time %02d:%02d:%v", h, m, a[2])
+	}
+	return (h*60+m)*60_000 + int64(math.Round(f*1000)), nil
 }
 
 // millis gives a TIMESTAMP's or DATE's milliseconds since 1970.

@@ -60,6 +60,22 @@ var intervalFunctions = []Function{
 		}},
 	{Name: "INTERVAL_MS", Group: "time", Unknown: intervalsUnknown, Signature: "interval_ms(milliseconds) interval", Doc: "That many milliseconds, such as the difference of two timestamps.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.Duration, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return newInterval(0, a[0].Int()) }},
+	{Name: "AGE", Group: "time", Unknown: intervalsUnknown, Signature: "age([timestamp,] timestamp) interval", Doc: "The time from the second to the first (the start of today) in years, months, days and parts of one, in UTC.", MinArgs: 2, MaxArgs: 2,
+		Result: returns(types.Duration, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			return age(time.UnixMilli(millis(a[0])).UTC(), time.UnixMilli(millis(a[1])).UTC())
+		}},
+	{Name: "MAKE_INTERVAL", Group: "time", Unknown: intervalsUnknown, Signature: "make_interval(years [, months, weeks, days, hours, minutes, seconds]) interval", Doc: "The interval of so many of each.", MinArgs: 1, MaxArgs: 7,
+		Result: returns(types.Duration, isInt, isInt, isInt, isInt, isInt, isInt, isNumber), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			var months, ms float64
+			for i, v := range a {
+				months += number64(v) * []float64{12, 1, 0, 0, 0, 0, 0}[i]
+				ms += math.RoundToEven(number64(v) * []float64{0, 0, 7 * types.MillisPerDay, types.MillisPerDay, 3_600_000, 60_000, 1000}[i])
+			}
+			if !(math.Abs(months) <= types.MaxMonths && math.Abs(ms) <= types.MaxSpan) {
+				return types.Value{}, errInterval
+			}
+			return newInterval(int64(months), int64(ms))
+		}},
 	{Name: "INTERVAL_FIELD", Group: "time", Unknown: intervalsUnknown, Signature: "extract(field FROM interval)", Doc: "year, month, day, hour, minute, milliseconds, microseconds; a DOUBLE of second and epoch, to which a year counts 365.25 days and a month 30.", MinArgs: 2, MaxArgs: 2,
 		Result: func(args []Expr) (types.Type, error) {
 			if _, err := returns(types.Null, isText, isInterval)(args); err != nil {
@@ -67,6 +83,29 @@ var intervalFunctions = []Function{
 			}
 			return extractResult(args[:1])
 		}, Eval: intervalField},
+}
+
+// age is the time from b to a, field by field: the days that are short are those of the month of the earlier moment.
+func age(a, b time.Time) (types.Value, error) {
+	if a.Before(b) {
+		v, err := age(b, a)
+		if err != nil {
+			return v, err
+		}
+		months, ms := v.Duration()
+		return newInterval(-months, -ms)
+	}
+	sinceMidnight := func(t time.Time) int64 { return floorMod(t.UnixMilli(), types.MillisPerDay) }
+	months, days := 12*int64(a.Year()-b.Year())+int64(a.Month()-b.Month()), int64(a.Day()-b.Day())
+	ms := sinceMidnight(a) - sinceMidnight(b)
+	if ms < 0 {
+		ms, days = ms+types.MillisPerDay, days-1
+	}
+	if days < 0 {
+		months--
+		days += int64(time.Date(b.Year(), b.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day())
+	}
+	return newInterval(months, days*types.MillisPerDay+ms)
 }
 
 const intervalsUnknown = "intervals are in no key"

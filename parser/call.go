@@ -22,6 +22,8 @@ func (r *exprReader) call(t *lexer.Token) (Expr, error) {
 		return r.substring(t)
 	case "TRIM":
 		return r.trim(t)
+	case "OVERLAY":
+		return r.overlay(t)
 	case "ROW":
 		return r.row(t)
 	}
@@ -222,6 +224,29 @@ func (r *exprReader) substring(t *lexer.Token) (Expr, error) {
 		return nil, Errorf(out.Pos, "%s takes commas or FROM and FOR, not both", out.Name)
 	}
 	return out, nil
+}
+
+// overlay turns OVERLAY(x PLACING y FROM a FOR b) into OVERLAY(x, y, a, b).
+func (r *exprReader) overlay(t *lexer.Token) (Expr, error) {
+	args, err := r.list(4)
+	if err != nil {
+		return nil, err
+	}
+	out := &Call{Pos: pos(t), Name: "OVERLAY", Args: args}
+	if len(args) > 1 {
+		return r.close(out, nil)
+	}
+	for _, word := range []string{"PLACING", "FROM", "FOR"} {
+		if word == "FOR" && !r.isNext(word) {
+			break
+		}
+		x, err := r.after(word)
+		if err != nil {
+			return nil, err
+		}
+		out.Args = append(out.Args, x)
+	}
+	return r.close(out, nil)
 }
 
 var trimNames = map[string]string{"BOTH": "TRIM", "LEADING": "LTRIM", "TRAILING": "RTRIM"}

@@ -43,7 +43,7 @@ var keywordList = []keyword{
 	{"LEADING", free}, {"LEFT", guarded}, {"LIKE", reserved}, {"LIMIT", reserved}, {"MALFORMED", free}, {"MATERIALIZED", free},
 	{"NATURAL", guarded}, {"NEXT", free}, {"NOT", reserved}, {"NOTNULL", guarded}, {"NULL", reserved}, {"NULLS", guarded},
 	{"OF", free}, {"OFFSET", reserved}, {"ON", reserved}, {"ONLY", free}, {"OR", reserved},
-	{"ORDER", reserved}, {"OUTER", guarded}, {"OVER", guarded}, {"PARTITION", free}, {"POSITION", free}, {"PRECEDING", free}, {"PRECISION", free}, {"PRIMARY", free},
+	{"ORDER", reserved}, {"OUTER", guarded}, {"OVER", guarded}, {"OVERLAY", free}, {"PARTITION", free}, {"PLACING", guarded}, {"POSITION", free}, {"PRECEDING", free}, {"PRECISION", free}, {"PRIMARY", free},
 	{"RANGE", free}, {"REPAIR", free}, {"REPLACE", free}, {"RETURNING", guarded}, {"RIGHT", guarded}, {"ROLLUP", free}, {"ROW", free}, {"ROWS", free}, {"SALT", free},
 	{"SAMPLE", free}, {"SCAN", free}, {"SELECT", reserved}, {"SET", guarded}, {"SETS", free}, {"SHOW", free},
 	{"SIMILAR", guarded}, {"SKIP", free}, {"SOME", free}, {"SPLIT", free}, {"SPLITS", free}, {"STATISTICS", free}, {"STDIN", free},

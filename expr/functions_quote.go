@@ -1,0 +1,196 @@
+package expr
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hql-db/hql/types"
+)
+
+// Functions that write texts as SQL, and FORMAT, which does so with %I and %L. Words and quotes are PostgreSQL's.
+
+// quotedWords are names that PostgreSQL reads as words of its own.
+var quotedWords = func() map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(`all analyse analyze and any array as asc asymmetric authorization between bigint binary bit
+		boolean both case cast char character check coalesce collate collation column concurrently constraint create cross
+		current_catalog current_date current_role current_schema current_time current_timestamp current_user dec decimal default
+		deferrable desc distinct do else end except exists extract false fetch float for foreign freeze from full grant greatest
+		group grouping having ilike in initially inner inout int integer intersect interval into is isnull join lateral leading
+		least left like limit localtime localtimestamp national natural nchar none normalize not notnull null nullif numeric
+		offset on only or order out outer overlaps overlay placing position precision primary real references returning right
+		row select session_user setof similar smallint some substring symmetric table tablesample then time timestamp to
+		trailing treat trim true union unique user using values varchar variadic verbose when where window with xmlattributes
+		xmlconcat xmlelement xmlexists xmlforest xmlnamespaces xmlparse xmlpi xmlroot xmlserialize xmltable`) {
+		out[w] = true
+	}
+	return out
+}()
+
+var plainIdent = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
+
+func quoteIdent(s string) string {
+	if plainIdent.MatchString(s) && !quotedWords[s] {
+		return s
+	}
+	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+}
+
+func quoteLiteral(s string) string {
+	quoted := "'" + strings.ReplaceAll(s, "'", "''") + "'"
+	if strings.Contains(s, `\`) {
+		return "E" + strings.ReplaceAll(quoted, `\`, `\\`)
+	}
+	return quoted
+}
+
+// placeholder is what stands behind a % in a format: [n$][-][width | * | *n$] and a type.
+var placeholder = regexp.MustCompile(`^(?:(\d+)\$)?(-*)(?:(\d+)|(\*)(?:(\d+)\$)?)?(?s:(.?))`)
+
+// formatText is FORMAT.
+func formatText(env *Env, a []types.Value) (types.Value, error) {
+	if a[0].IsNull() {
+		return types.Value{}, nil
+	}
+	format := a[0].Text()
+	values, next := a[1:], 0
+	// value gives the value number n, the one behind the last one where n is not told.
+	value := func(n string) (types.Value, error) {
+		if n != "" {
+			i, err := strconv.Atoi(n)
+			if err != nil || i == 0 {
+				return types.Value{}, fmt.Errorf("values of a format are numbered from 1, not %s", n)
+			}
+			next = i - 1
+		}
+		if next++; next > len(values) {
+			return types.Value{}, fmt.Errorf("the format has no value number %d", next)
+		}
+		return values[next-1], nil
+	}
+	var out strings.Builder
+	for {
+		i := strings.IndexByte(format, '%')
+		if i < 0 {
+			break
+		}
+		out.WriteString(format[:i])
+		format = format[i+1:]
+		if strings.HasPrefix(format, "%") {
+			out.WriteByte('%')
+			format = format[1:]
+			continue
+		}
+		m := placeholder.FindStringSubmatch(format)
+		format = format[len(m[0]):]
+		width, toLeft := 0, m[2] != ""
+		switch {
+		case m[4] != "":
+			v, err := value(m[5])
+			if err != nil {
+				return v, err
+			}
+			if !v.IsNull() && !v.Type().IsInteger() {
+				return v, fmt.Errorf("the width of a format is a whole number, not %s", v.SQL())
+			}
+			if !v.IsNull() {
+				width = int(max(min(v.Int(), maxText), -maxText))
+			}
+			if width < 0 {
+				width, toLeft = -width, true
+			}
+		case m[3] != "":
+			var err error
+			if width, err = strconv.Atoi(m[3]); err != nil {
+				width = maxText + 1
+			}
+		}
+		if m[6] == "" {
+			return types.Value{}, errors.New("the format ends within a %: %% is a %")
+		}
+		if !strings.Contains("sIL", m[6]) {
+			return types.Value{}, fmt.Errorf("the format has %%%s: %%s, %%I and %%L are known, and %%%% is a %%", m[6])
+		}
+		v, err := value(m[1])
+		if err != nil {
+			return v, err
+		}
+		s := ""
+		if !v.IsNull() {
+			if s, err = plainText(env, v); err != nil {
+				return v, err
+			}
+		}
+		switch {
+		case m[6] == "I" && v.IsNull():
+			return v, errors.New("NULL is no name: %I takes a text")
+		case m[6] == "I":
+			s = quoteIdent(s)
+		case m[6] == "L" && v.IsNull():
+			s = "NULL"
+		case m[6] == "L":
+			s = quoteLiteral(s)
+		}
+		fill := max(width-utf8.RuneCountInString(s), 0)
+		if out.Len()+fill+len(s) > maxText {
+			return types.Value{}, errTooLong
+		}
+		if toLeft {
+			out.WriteString(s)
+		}
+		out.WriteString(strings.Repeat(" ", fill))
+		if !toLeft {
+			out.WriteString(s)
+		}
+	}
+	return types.NewString(out.String() + format), nil
+}
+
+func overlayResult(args []Expr) (types.Type, error) {
+	t, err := sameAs(0, isBytes, isBytes, isInt)(args)
+	if u := args[1].Type(); err == nil && t != types.Null && u != types.Null && t != u {
+		return t, fmt.Errorf("a %s is not put into a %s", u, t)
+	}
+	if t == types.Null {
+		t = args[1].Type()
+	}
+	return t, err
+}
+
+func overlay(env *Env, a []types.Value) (types.Value, error) {
+	from, n := a[2].Int(), int64(utf8.RuneCountInString(a[1].Text()))
+	if a[0].Type() == types.Bytes {
+		n = int64(len(a[1].Text()))
+	}
+	if len(a) == 4 {
+		n = a[3].Int()
+	}
+	if from < 1 {
+		return types.Value{}, fmt.Errorf("a start is counted from 1, not %d", from)
+	}
+	front, err := substring(env, []types.Value{a[0], types.NewInt(1), types.NewInt(from - 1)})
+	if err != nil {
+		return front, err
+	}
+	back, err := substring(env, []types.Value{a[0], types.NewInt(addClamp(from, n))})
+	if err != nil {
+		return back, err
+	}
+	s := front.Text() + a[1].Text() + back.Text()
+	if a[0].Type() == types.Bytes {
+		return types.NewBytes(s), nil
+	}
+	return types.NewString(s), nil
+}
+
+func onlyUTF8(encoding types.Value) error {
+	switch strings.ToUpper(strings.NewReplacer("-", "", "_", "").Replace(encoding.Text())) {
+	case "UTF8", "UNICODE":
+		return nil
+	}
+	return fmt.Errorf("unknown encoding %s: texts are UTF8", encoding.SQL())
+}
