@@ -80,12 +80,14 @@ type analysis struct {
 type analyzedRegion struct {
 	table       string
 	start, stop []byte
-	size        int64 // in bytes, as its server told; 0: unknown
+	size        int64 // in bytes, as its server told, of which it counts the whole megabytes
+	told        bool  // whether it did
 	bytes, rows int64 // that came
 	runs        []*stats.Run
 	whole       bool   // all of it was looked at
 	sampled     bool   // not all of it was sent
 	second      []byte // where the second run begins; nil: there is none
+	reached     []byte // what lies behind it was not looked at, unless all was
 }
 
 // behind is about how many rows lie behind the first run, 0 where nothing tells.
@@ -111,7 +113,8 @@ func (a *analysis) read(ctx context.Context) (*stats.Table, error) {
 		}
 		sizes, _ := a.Client.RegionSizes(ctx, name) // not every user may ask; nothing depends on it
 		for _, g := range regions {
-			a.regions = append(a.regions, &analyzedRegion{table: name, start: g.Start, stop: g.Stop, size: sizes[g.Name]})
+			size, told := sizes[g.Name]
+			a.regions = append(a.regions, &analyzedRegion{table: name, start: g.Start, stop: g.Stop, reached: g.Start, size: size, told: told})
 			total += sizes[g.Name]
 		}
 	}
@@ -145,9 +148,14 @@ func (a *analysis) read(ctx context.Context) (*stats.Table, error) {
 	if a.failed != nil {
 		return nil, a.failed
 	}
-	complete := a.fillIn()
+	complete, unread, scaled := a.fillIn()
 	out := stats.Build(a.table.Name, at, complete, a.cs...)
-	out.Size = total
+	out.Size, out.Unread, out.Unscaled = total, unread, !scaled
+	for _, g := range a.regions {
+		if s := out.Keys[0].StoredIn(g.table); s != nil && !g.whole {
+			s.Unread = append(s.Unread, stats.Gap{Start: g.reached, Stop: g.stop})
+		}
+	}
 	for _, k := range out.Keys {
 		for i := range k.Stored {
 			if regions, err := a.Client.Regions(ctx, k.Stored[i].Table); err == nil {
@@ -188,29 +196,40 @@ func (a *analysis) evenShare() float64 {
 	return 0
 }
 
-// fillIn lets what was read stand for what there was no time to look at, and reports whether all rows were read.
-func (a *analysis) fillIn() (complete bool) {
-	complete = true
+// fillIn lets what was read stand for what there was no time to look at, by what the regions' sizes tell of that. It reports whether all rows were
+// read, which share of them was not looked at, and whether the sizes have told that.
+func (a *analysis) fillIn() (complete bool, unread float64, scaled bool) {
+	complete, scaled = true, true
 	bytes, rows, begun := 0.0, 0.0, 0
 	for _, g := range a.regions {
 		bytes, rows = bytes+float64(g.bytes), rows+float64(g.rows)
-		begun += min(len(g.runs), 1)
+		if g.whole || g.rows > 0 {
+			begun++
+		}
 		complete = complete && g.whole && !g.sampled
 	}
 	if rows == 0 {
-		return complete
+		return complete, 0, complete
 	}
+	looked, behind, apart := 0.0, 0.0, 0.0 // rows; those that were not looked at, in regions that others were read of and in those that none was
 	for _, g := range a.regions {
-		if g.whole || len(g.runs) == 0 {
+		here := 0.0
+		for _, r := range g.runs {
+			here += r.Stands
+		}
+		looked += here
+		if g.whole {
 			continue
 		}
-		looked := 0.0
-		for _, r := range g.runs {
-			looked += r.Stands
+		const told = 1 << 20 // of a size
+		scaled = scaled && g.told && float64(g.size+told) > here*bytes/rows
+		more := max(0, float64(g.size)*rows/bytes-here)
+		if g.rows == 0 {
+			apart += more
+			continue
 		}
-		if more := float64(g.size)/(bytes/rows) - looked; more > 0 {
-			g.runs[len(g.runs)-1].Stands += more
-		}
+		behind += more
+		g.runs[len(g.runs)-1].Stands += more
 	}
 	for _, g := range a.regions {
 		for i := len(g.runs) - 1; i > 0; i-- {
@@ -219,12 +238,16 @@ func (a *analysis) fillIn() (complete bool) {
 			}
 		}
 	}
-	for _, g := range a.regions { // those that were not begun are taken to be like the others
+	by := 1 + apart/(looked+behind) // regions of which nothing was read are taken to be like the others
+	if !scaled {
+		by = float64(len(a.regions)) / float64(begun)
+	}
+	for _, g := range a.regions {
 		for _, r := range g.runs {
-			r.Stands *= float64(len(a.regions)) / float64(begun)
+			r.Stands *= by
 		}
 	}
-	return complete
+	return complete, (behind + apart) / (looked + behind + apart), scaled
 }
 
 // shapeOf says what statistics of t tell of.
@@ -360,10 +383,14 @@ func (w *analyzer) readRun(ctx context.Context, g *analyzedRegion, start []byte,
 	}
 	w.tally.Add(1, 0)
 	sc, err := w.Client.Scan(timed, hbase.ScanRange{Table: g.table, Start: start, Stop: g.stop, Limit: most}, opts)
+	if g.whole = false; err != nil && ctx.Err() == nil && timed.Err() != nil {
+		return 0, nil, nil
+	}
 	if err != nil {
 		return 0, nil, readFailed(g.table, err)
 	}
 	defer sc.Close()
+	g.reached = start
 	ended, late := false, false
 	for !ended && !late {
 		rows, err := sc.Next(timed)
@@ -395,8 +422,10 @@ func (w *analyzer) readRun(ctx context.Context, g *analyzedRegion, start []byte,
 			run.Stands *= float64(run.Rows) / float64(read)
 		}
 	}
-	g.whole = ended && read < most
-	if g.whole || late {
+	if next != nil {
+		g.reached = next
+	}
+	if g.whole = ended && read < most; g.whole || late {
 		next = nil
 	}
 	return read, next, nil

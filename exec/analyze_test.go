@@ -294,3 +294,95 @@ func TestAnalyzeReadOnly(t *testing.T) {
 		t.Errorf("%s\nis\n%s", shown, got)
 	}
 }
+
+// What there was no time for is counted by the sizes of regions, where they are told and are no less than what was seen.
+func TestAnalyzeFillsIn(t *testing.T) {
+	const mega = 1 << 20
+	region := func(rows int64, size int64, whole bool) *analyzedRegion {
+		g := &analyzedRegion{rows: rows, bytes: rows * mega, size: size * mega, told: size >= 0, whole: whole}
+		if rows > 0 {
+			run := stats.NewCollector(stats.Shape{}).Begin(0)
+			for range rows {
+				run.Add(stats.Row{})
+			}
+			g.runs = append(g.runs, run)
+		}
+		return g
+	}
+	for _, c := range []struct {
+		what         string
+		regions      []*analyzedRegion
+		rows, unread float64
+		scaled       bool
+	}{
+		{"all", []*analyzedRegion{region(100, -1, true), region(0, -1, true)}, 100, 0, true},
+		{"a region that was begun, and one that was not", []*analyzedRegion{region(100, 100, true), region(100, 1000, false), region(0, 400, false)}, 1500, 1300. / 1500, true},
+		{"a region of less than a megabyte that was not begun", []*analyzedRegion{region(100, 100, true), region(0, 0, false)}, 100, 0, true},
+		{"no sizes", []*analyzedRegion{region(100, -1, true), region(0, -1, false)}, 200, 0, false},
+		{"a size that was told before the rows came", []*analyzedRegion{region(100, 100, true), region(100, 50, false)}, 200, 0, false},
+		{"nothing", []*analyzedRegion{region(0, 100, false)}, 0, 0, false},
+	} {
+		a := &analysis{regions: c.regions}
+		_, unread, scaled := a.fillIn()
+		rows := 0.0
+		for _, g := range c.regions {
+			for _, r := range g.runs {
+				rows += r.Stands
+			}
+		}
+		if math.Abs(rows-c.rows) > 1 || math.Abs(unread-c.unread) > 0.01 || scaled != c.scaled {
+			t.Errorf("%s: %v rows, %v unread, %v", c.what, rows, unread, scaled)
+		}
+	}
+}
+
+// stuck is a store of which a region does not answer.
+type stuck struct {
+	hbase.Client
+	start string
+}
+
+func (s stuck) Scan(ctx context.Context, r hbase.ScanRange, o *hbase.ReadOptions) (hbase.Scanner, error) {
+	if r.Table == "skewed" && string(r.Start) == s.start {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return s.Client.Scan(ctx, r, o)
+}
+
+// Of keys that ANALYZE had no time to look at nothing is estimated, and SHOW STATISTICS tells which part that is; without sizes there are
+// no estimates at all.
+func TestAnalyzeOutOfTime(t *testing.T) {
+	_, c := skewed(t, 2000)
+	sizes := map[string]int64{}
+	regions, err := c.Regions(t.Context(), "skewed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range regions {
+		sizes[g.Name] = 3 << 20
+	}
+	for _, told := range []hbase.Client{c, sized{c, sizes, 1}} {
+		w := newWorld(t, ReadOnly(stuck{told, "z1"}), Config{FullScan: AllowFullScan, Statistics: files{}})
+		if _, err := w.LoadCatalog(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.run("SET analyze_time = '700ms'; ANALYZE skewed"); !strings.Contains(got, "the time was up before") {
+			t.Errorf("%s", got)
+		}
+		w = newWorld(t, ReadOnly(told), w.cfg)
+		if _, err := w.LoadCatalog(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s := statisticsFor(t, w, "skewed")
+		for _, q := range []string{"customer > 'z5'", "customer >= 'customer-1' AND customer < 'z2'", "customer = 'z105'", "customer > 'a'"} {
+			if e := estimatedBy(t, w, "EXPLAIN (FORMAT JSON) SELECT * FROM skewed WHERE "+q); e.Estimate.Rows != nil {
+				t.Errorf("%s: %v rows", q, *e.Estimate.Rows)
+			}
+		}
+		e := estimatedBy(t, w, "EXPLAIN (FORMAT JSON) SELECT * FROM skewed")
+		if known := e.Estimate.Rows != nil; known == s.Unscaled || known && *e.Estimate.Rows < 3000 {
+			t.Errorf("%+v, %v rows, unscaled %v", e, s.Rows, s.Unscaled)
+		}
+	}
+}

@@ -412,6 +412,12 @@ func (r *run) statisticsRows(t *catalog.Table, s *stats.Table, outdated string) 
 	how := "all of them read"
 	if !s.Complete {
 		how = "estimated from " + words.Count(s.Read, "row")
+		switch {
+		case s.Unscaled:
+			how += " (the time was up before all were looked at, and nothing tells how many they are: nothing is estimated by them)"
+		case s.Unread > 0:
+			how += fmt.Sprintf(" (the time was up before %.0f%% were looked at)", 100*s.Unread)
+		}
 	}
 	rows := [][]types.Value{{types.NewString("table"), types.NewString(t.Name), whole(s.Rows), {}, {}, tenth(s.Bytes),
 		types.NewString(fmt.Sprintf("%s at %s, %s cells a row", how, types.NewTimestamp(s.At.UnixMilli()), strconv.FormatFloat(math.Round(s.Cells*10)/10, 'f', -1, 64)) + outdated)}}

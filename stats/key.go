@@ -21,21 +21,25 @@ type Range struct {
 	Tail float64
 }
 
-// InRange gives the rows with keys in r. ok is false where nothing is known of its table.
+// InRange gives the rows with keys in r. ok is false where nothing is known of its table, or of keys in it unless it is all of the table.
 func (k *Key) InRange(r Range) (rows float64, ok bool) {
 	if k == nil {
 		return 0, false
 	}
-	i, found := slices.BinarySearchFunc(k.Stored, r.Table, func(s Stored, name string) int { return bytes.Compare([]byte(s.Table), []byte(name)) })
-	if !found {
+	s := k.StoredIn(r.Table)
+	if s == nil {
 		return 0, false
 	}
-	s := &k.Stored[i]
 	if s.Rows == 0 || len(s.Bounds) == 0 {
 		return 0, true
 	}
 	if r.Key {
 		return 1, true
+	}
+	if len(r.Start)+len(r.Stop) > 0 && slices.ContainsFunc(s.Unread, func(g Gap) bool {
+		return (len(r.Stop) == 0 || bytes.Compare(g.Start, r.Stop) < 0) && (len(g.Stop) == 0 || bytes.Compare(r.Start, g.Stop) < 0)
+	}) {
+		return 0, false
 	}
 	byBounds, whole := s.rows(r.Start, r.Stop)
 	if r.Bound <= 0 || r.Bound > len(k.Prefixes) {

@@ -1,6 +1,10 @@
 package stats
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // Version is that of what Table is as JSON. It goes up when an older hql would read another meaning out of it.
 const Version = 1
@@ -13,7 +17,11 @@ type Table struct {
 	Rows    float64   `json:"rows"`
 	Read    int64     `json:"rows_read"`
 	// Complete reports whether all rows were read: the counts of rows and NULLs are exact then, of that time.
-	Complete bool     `json:"complete"`
+	Complete bool `json:"complete"`
+	// Unread is the share of the rows that there was no time to look at: they are taken to be like the others. Unscaled reports that nothing
+	// told how many they are: then it is not known how many rows there are of anything.
+	Unread   float64  `json:"unread,omitempty"`
+	Unscaled bool     `json:"unscaled,omitempty"`
 	Bytes    float64  `json:"bytes_a_row"` // of its cells as a server sends them, keys and names included
 	Cells    float64  `json:"cells_a_row"`
 	Columns  []Column `json:"columns"` // as the table has them
@@ -79,6 +87,14 @@ type Stored struct {
 	Regions int     `json:"regions,omitempty"` // 0: not known
 	// Bounds are the first key and the last, and between them keys that cut the table into pieces of equally many rows.
 	Bounds [][]byte `json:"bounds"`
+	// Unread are ranges of keys that were not looked at.
+	Unread []Gap `json:"unread,omitempty"`
+}
+
+// Gap is a range of keys: [Start, Stop), an empty Stop being open.
+type Gap struct {
+	Start []byte `json:"start"`
+	Stop  []byte `json:"stop"`
 }
 
 // Column gives the statistics of the i-th column; nil: there are none.
@@ -87,6 +103,15 @@ func (t *Table) Column(i int) *Column {
 		return nil
 	}
 	return &t.Columns[i]
+}
+
+// StoredIn tells how keys lie in an HBase table; nil: nothing is known.
+func (k *Key) StoredIn(table string) *Stored {
+	i, found := slices.BinarySearchFunc(k.Stored, table, func(s Stored, name string) int { return strings.Compare(s.Table, name) })
+	if !found {
+		return nil
+	}
+	return &k.Stored[i]
 }
 
 // Key gives the statistics of a layout; nil: there are none.

@@ -22,7 +22,7 @@ func Of(p *plan.Plan, find Statistics) *plan.Estimate {
 // Scan estimates one table access.
 func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	k := t.Key(s.Layout.Name)
-	if k == nil || s.AllVersions || s.MaxTime > 0 {
+	if k == nil || t.Unscaled || s.AllVersions || s.MaxTime > 0 {
 		return e, false
 	}
 	looked, ok := inSpans(s, t, k) // rows that the servers look at
