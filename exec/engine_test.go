@@ -244,7 +244,9 @@ func TestFullScanGuard(t *testing.T) {
 	cfg.FullScan = DenyFullScan
 	w := newWorld(t, newFakeClient(), cfg)
 	w.run("CREATE TABLE t (a INT, v INT) ROW KEY (a AS INT32); INSERT INTO t VALUES (1, 1), (2, 2)")
-	for _, sql := range []string{"SELECT * FROM t", "SELECT * FROM t WHERE v = 1", "DELETE FROM t", "UPDATE t SET v = 1", "INSERT INTO t SELECT a + 10, v FROM t", "EXPLAIN ANALYZE SELECT * FROM t"} {
+	for _, sql := range []string{"SELECT * FROM t", "SELECT * FROM t WHERE v = 1", "DELETE FROM t", "UPDATE t SET v = 1", "INSERT INTO t SELECT a + 10, v FROM t", "EXPLAIN ANALYZE SELECT * FROM t",
+		"SELECT a, (SELECT max(v) FROM t s WHERE s.v > t.v) FROM t LIMIT 1"} { // few rows of t, and for each of them all of it
+
 		_, _, err := w.try(sql)
 		var full *FullScanError
 		if !errors.Is(err, ErrFullScan) || !errors.As(err, &full) || full.Table != "t" {
@@ -253,6 +255,7 @@ func TestFullScanGuard(t *testing.T) {
 	}
 	w.expect("2", "SELECT COUNT(*) FROM t ALLOW FULL SCAN")
 	w.expect("1|1", "SELECT * FROM t LIMIT 1")
+	w.expect("1", "SELECT (SELECT v FROM t s WHERE s.a = t.a) FROM t LIMIT 1")
 	w.run("SET full_scan = 'warn'")
 	_, warnings, err := w.try("SELECT * FROM t")
 	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "full scan of t") {

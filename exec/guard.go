@@ -91,7 +91,7 @@ func (st *statement) mayReadAll(s *plan.Scan) bool {
 
 // guard applies the full-scan policy to one table access.
 func (st *statement) guard(s *plan.Scan) error {
-	if s.Access != plan.FullScan || st.allowFull || st.policy == AllowFullScan || st.small(s) {
+	if s.Access != plan.FullScan || s.FewRows || st.allowFull || st.policy == AllowFullScan || st.small(s) {
 		return nil
 	}
 	if st.policy == DenyFullScan {

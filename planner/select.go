@@ -27,7 +27,12 @@ func (q *query) finish(s *parser.Select) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	q.plan.Root, q.plan.Columns, q.plan.FullScanAllowed = node, cols, s.AllowFullScan || plainLimit(s) && q.readsFew(s, node) || q.fewRows
+	q.plan.Root, q.plan.Columns, q.plan.FullScanAllowed = node, cols, s.AllowFullScan
+	if q.fewRows || plainLimit(s) && q.readsFew(s, node) {
+		for _, scan := range plan.Scans(node) {
+			scan.FewRows = true
+		}
+	}
 	return q.plan, nil
 }
 

@@ -13,7 +13,7 @@ import (
 type Plan struct {
 	Root    Node
 	Columns []OutputColumn
-	// FullScanAllowed is set by ALLOW FULL SCAN and by a plain LIMIT without WHERE.
+	// FullScanAllowed is set by ALLOW FULL SCAN.
 	FullScanAllowed bool
 	// Subplans are the queries inside the plan's expressions that are not constants yet, and those of its Applies.
 	Subplans []*Subplan

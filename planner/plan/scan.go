@@ -119,6 +119,8 @@ type Scan struct {
 	// until the rows whose value extends its own have passed.
 	PrefixFix *catalog.Column
 	Limit     RowLimit // after Residual
+	// FewRows is set where some rows of the table are all that is read, as by a plain LIMIT without WHERE: it needs no permission.
+	FewRows bool
 	// First, where not 0, is about how many rows must be read until Limit is reached, by statistics.
 	First int64
 	// DistinctPrefix, where not 0, is the number of leading key parts that hold all that is wanted of a row: of rows
