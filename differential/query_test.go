@@ -627,6 +627,39 @@ func (g *gen) order(cols []column) string {
 	return out
 }
 
+// recursive is a query that refers to itself as name, and ends: its rows count the steps.
+func (g *gen) recursive(name string) (string, []column) {
+	types := map[kind]string{kInt: "BIGINT", kText: dialect("STRING", "text")}
+	kinds := [][]kind{{kInt}, {kText}, {kInt, kText}}[g.IntN(3)]
+	q, from := g.core(nil, kinds, 1)
+	first, next, cols := "SELECT CAST(0 AS BIGINT)", "", []column{{name: "n", kind: kInt}}
+	for i, k := range kinds {
+		first += ", CAST(" + from[i].name + " AS " + types[k] + ")"
+		cols = append(cols, column{name: fmt.Sprintf("c%d", i), kind: k})
+	}
+	first += " FROM (" + q + ") AS b"
+	alias := g.newAlias()
+	self, right := &scope{sources: []source{{alias: alias, columns: cols}}}, &scope{}
+	tables := name + " AS " + alias
+	if g.IntN(4) > 0 {
+		item := g.item(right, 0)
+		on := " ON " + g.on(self, right)
+		if g.odds(2) {
+			tables, item = item, tables
+		}
+		tables += " JOIN " + item + on
+	}
+	s := &scope{sources: append(slices.Clone(self.sources), right.sources...)}
+	for _, k := range kinds {
+		next += ", CAST(" + g.expr(s, k, 1) + " AS " + types[k] + ")"
+	}
+	next = "SELECT " + alias + ".n + 1" + next + " FROM " + tables + " WHERE " + alias + ".n < 2"
+	if g.odds(2) {
+		next += " AND " + g.condition(s, 1)
+	}
+	return first + g.pick(" UNION ", " UNION ALL ") + next, cols
+}
+
 // query draws a whole query.
 func (g *gen) query() *call {
 	g.start()
@@ -636,11 +669,14 @@ func (g *gen) query() *call {
 	for i := range []int{0, 0, 0, 0, 1, 2}[g.IntN(6)] {
 		name := fmt.Sprintf("w%d", i)
 		q, cols := g.subquery(nil, 1)
+		if g.odds(4) {
+			q, cols = g.recursive(name)
+		}
 		with += ", " + name + " (" + strings.Join(names(cols), ", ") + ") AS (" + q + ")"
 		g.ctes = append(g.ctes, source{alias: name, columns: cols})
 	}
 	if with != "" {
-		with = "WITH " + with[2:] + " "
+		with = "WITH RECURSIVE " + with[2:] + " "
 	}
 	if g.odds(10) {
 		s := &scope{}

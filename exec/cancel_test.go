@@ -179,6 +179,8 @@ var endedStatements = []endedStatement{
 	{sql: "SELECT k FROM $u WHERE k NOT IN (SELECT n + 10 FROM $t)"},
 	{sql: "SELECT k FROM $u u WHERE EXISTS (SELECT 1 FROM $t t WHERE t.n = u.k + 5)"},
 	{sql: "SELECT k, (SELECT count(*) FROM $t t WHERE t.n = u.k) FROM $u u"},
+	{sql: "SELECT u.k, x.id FROM $u u LEFT JOIN LATERAL (SELECT id FROM $t t WHERE t.n = u.k ORDER BY id LIMIT 2) x ON TRUE WHERE u.k < 20"},
+	{sql: "WITH RECURSIVE r AS (SELECT k FROM $u WHERE k < 5 UNION SELECT u.k FROM r JOIN $u u ON u.k = r.k + 7) SELECT k FROM r"},
 	{sql: "SELECT id, v FROM $x WHERE tel = 'tel 3'"},
 	{sql: "SELECT id, v FROM $x WHERE tel >= 'tel 2' ORDER BY tel, id LIMIT 40", sorted: true},
 	{sql: "SELECT name, id, v FROM $l"},

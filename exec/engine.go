@@ -231,7 +231,7 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 	if x, ok := stmt.(*parser.Explain); !ok || x.Analyze {
 		r.subqueries = newSubqueries(ctx, r)
 		r.env.Subqueries = r.subqueries.values
-		r.Opt.Subquery, r.Opt.Apply, r.Opt.Resolve = r.subqueries.answer, r.subqueries.apply, r.resolvedBatch
+		r.Opt.Subquery, r.Opt.Open, r.Opt.Resolve = r.subqueries.answer, r.subqueries.open, r.resolvedBatch
 	}
 	switch stmt.(type) {
 	case *parser.Select, *parser.Explain:

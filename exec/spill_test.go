@@ -114,3 +114,18 @@ func TestSpillOfChanges(t *testing.T) {
 		t.Errorf("rows that must be read together: %v, want the limit", err)
 	}
 }
+
+// WITH RECURSIVE holds the rows of two steps, not those of all, and with UNION the keys of all.
+func TestMemoryOfSteps(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{MemoryLimit: 20_000})
+	w.expect("1000", "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 1000) SELECT count(*) FROM r")
+	for _, sql := range []string{
+		"WITH RECURSIVE r AS (SELECT 1 AS n UNION SELECT n + 1 FROM r WHERE n < 1000) SELECT count(*) FROM r",
+		"WITH RECURSIVE r AS (SELECT n FROM generate_series(1, 1000) AS n UNION ALL SELECT n FROM r WHERE n < 0) SELECT count(*) FROM r",
+	} {
+		if _, _, err := w.try(sql); !errors.Is(err, ErrMemoryLimit) {
+			t.Errorf("%s: %v, want the limit", sql, err)
+		}
+	}
+}

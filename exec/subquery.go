@@ -119,10 +119,10 @@ func (q *subqueries) read(ctx context.Context, sub *plan.Subplan, outer []types.
 	return out, err
 }
 
-// apply is operator.Options.Apply.
-func (q *subqueries) apply(ctx context.Context, sub *plan.Subplan, outer []types.Value) (operator.Operator, error) {
+// open is operator.Options.Open.
+func (q *subqueries) open(ctx context.Context, ask func() (*plan.Plan, error)) (operator.Operator, error) {
 	r := q.run.inner()
-	p, err := r.resolvedBatch(ctx, func() (*plan.Plan, error) { return sub.Plan(outer) })
+	p, err := r.resolvedBatch(ctx, ask)
 	if err != nil {
 		return nil, err
 	}

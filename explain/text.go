@@ -54,6 +54,9 @@ func Text(p *plan.Plan, f *Figures) []Line {
 	d.node(root, 0)
 	for _, s := range p.Subplans {
 		when := "for each row"
+		if s.Steps {
+			when = "for the rows of each step, shown for a made-up one"
+		}
 		if s.Closed {
 			when = "once, before the query around it is planned"
 			if len(s.Shown) > 0 {
@@ -222,6 +225,11 @@ func Title(n plan.Node) string {
 			t += ", on " + n.On.String()
 		}
 		return t
+	case *plan.Recursive:
+		if n.Distinct {
+			return "recursive union"
+		}
+		return "recursive union all"
 	case *plan.Union:
 		return "union all"
 	case *plan.SetOp:

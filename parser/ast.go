@@ -51,12 +51,13 @@ type SetOp struct {
 	All bool
 }
 
-// CTE is one WITH name AS (query).
+// CTE is one WITH [RECURSIVE] name AS (query).
 type CTE struct {
-	Pos     Pos
-	Name    string
-	Columns []string
-	Query   *Select
+	Pos       Pos
+	Name      string
+	Columns   []string
+	Query     *Select
+	Recursive bool // it may refer to itself; all of a list may, or none
 }
 
 // SelectCore is SELECT ... FROM ... WHERE ... GROUP BY ... HAVING.

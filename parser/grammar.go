@@ -27,11 +27,23 @@ type statementNode struct {
 
 type selectNode struct {
 	Pos   lexer.Position
-	With  []*cteNode     `parser:"( 'WITH' @@ ( ',' @@ )* )?"`
+	Rec   *recursiveWord `parser:"( 'WITH' @@?"`
+	With  []*cteNode     `parser:"  @@ ( ',' @@ )* )?"`
 	First *coreNode      `parser:"@@"`
 	Sets  []*combineNode `parser:"@@*"`
 	Order *orderList     `parser:"( 'ORDER' 'BY' @@ )?"`
 	Tail  *tailList      `parser:"@@?"`
+}
+
+// recursiveWord is RECURSIVE behind WITH, where it is not the name of a query.
+type recursiveWord struct{}
+
+// Parse implements participle.Parseable.
+func (*recursiveWord) Parse(lex *lexer.PeekingLexer) error {
+	if isNext(lex, "RECURSIVE", "AS") || isNext(lex, "RECURSIVE", "(") || !accept(lex, "RECURSIVE") {
+		return participle.NextMatch
+	}
+	return nil
 }
 
 type cteNode struct {

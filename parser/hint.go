@@ -126,8 +126,6 @@ func (d *diagnosis) unsupported(i int) string {
 		return "views are not materialized: CREATE VIEW names a query, CREATE TABLE and INSERT INTO table query keep its rows"
 	case i == 1 && (before == "CREATE" || before == "DROP") && otherObjects[word]:
 		return before + " " + word + " is not supported: tables are all there is"
-	case d.verb == "WITH" && before == "RECURSIVE" && i == 2:
-		return "WITH RECURSIVE is not supported: generate_series(1, 10) counts, and each step of a tree is a join or a statement"
 	case word == "WITH" && (next == "ROLLUP" || next == "CUBE"):
 		return "GROUP BY " + next + " (a, b) is that"
 	case d.verb == "SHOW" && i == 2 && (word == "FROM" || word == "IN"):

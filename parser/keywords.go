@@ -44,7 +44,7 @@ var keywordList = []keyword{
 	{"NATURAL", guarded}, {"NEXT", free}, {"NOT", reserved}, {"NOTNULL", guarded}, {"NULL", reserved}, {"NULLS", guarded},
 	{"OF", free}, {"OFFSET", reserved}, {"ON", reserved}, {"ONLY", free}, {"OR", reserved},
 	{"ORDER", reserved}, {"OUTER", guarded}, {"OVER", guarded}, {"OVERLAY", free}, {"PARTITION", free}, {"PLACING", guarded}, {"POSITION", free}, {"PRECEDING", free}, {"PRECISION", free}, {"PRIMARY", free},
-	{"RANGE", free}, {"REPAIR", free}, {"REPLACE", free}, {"RETURNING", guarded}, {"RIGHT", guarded}, {"ROLLUP", free}, {"ROW", free}, {"ROWS", free}, {"SALT", free},
+	{"RANGE", free}, {"RECURSIVE", free}, {"REPAIR", free}, {"REPLACE", free}, {"RETURNING", guarded}, {"RIGHT", guarded}, {"ROLLUP", free}, {"ROW", free}, {"ROWS", free}, {"SALT", free},
 	{"SAMPLE", free}, {"SCAN", free}, {"SELECT", reserved}, {"SET", guarded}, {"SETS", free}, {"SHOW", free},
 	{"SIMILAR", guarded}, {"SKIP", free}, {"SOME", free}, {"SPLIT", free}, {"SPLITS", free}, {"STATISTICS", free}, {"STDIN", free},
 	{"STDOUT", free}, {"STORED", free}, {"SUBSTR", free}, {"SUBSTRING", free}, {"SYMMETRIC", reserved}, {"SYSTEM_TIME", free},

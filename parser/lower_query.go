@@ -9,7 +9,7 @@ func (l *lowerer) query(n *selectNode) (*Select, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.With = append(out.With, CTE{Pos: pos(c.Name.Tok), Name: name(c.Name.Tok), Columns: names(c.Columns), Query: q})
+		out.With = append(out.With, CTE{Pos: pos(c.Name.Tok), Name: name(c.Name.Tok), Columns: names(c.Columns), Query: q, Recursive: n.Rec != nil})
 	}
 	var err error
 	if out.Cores[0], err = l.core(n.First); err != nil {

@@ -59,6 +59,9 @@ func (s *Select) String() string {
 func (p *printer) query(s *Select) {
 	if s.With != nil {
 		p.put("WITH ")
+		if s.With[0].Recursive {
+			p.put("RECURSIVE ")
+		}
 		p.list(len(s.With), func(i int) {
 			c := s.With[i]
 			p.put(QuoteName(c.Name))

@@ -247,7 +247,7 @@ func restated(e expr.Expr, x, y *expr.Column) (expr.Expr, bool) {
 }
 
 // arrange gives the order in which to join sources of inner joins where the written one begins with
-// a full scan and another need not; nil: as written.
+// a full scan and another need not: with rows that are at hand and bind the key of a table, or with a bound table; nil: as written.
 func (q *query) arrange(f *from, conds []expr.Expr, h hints) []int {
 	if slices.Contains(f.outer, true) {
 		return nil
@@ -255,6 +255,16 @@ func (q *query) arrange(f *from, conds []expr.Expr, h hints) []int {
 	bound := q.binds(f, conds, h)
 	if bound(0, nil) {
 		return nil
+	}
+	for i, s := range f.srcs {
+		if _, atHand := s.node.(*plan.Values); !atHand {
+			continue
+		}
+		for k := range f.srcs {
+			if k != i && bound(k, []int{i}) {
+				return orderFrom(i, len(f.srcs), bound)
+			}
+		}
 	}
 	for i := range f.srcs {
 		if bound(i, nil) {

@@ -24,6 +24,7 @@ type source struct {
 	table  *catalog.Table // nil for a derived table
 	system *parser.SystemTime
 	node   plan.Node // of a derived table
+	step   bool      // it is what stands for the rows of the step before: see step
 	// lateral, of a query that depends on the sources before it, is read for each of their rows, with these columns of it.
 	lateral *plan.Subplan
 	of      []expr.Expr
@@ -192,8 +193,13 @@ func (q *query) named(t *parser.TableName) (*source, error) {
 		if t.SystemTime != nil {
 			return nil, parser.Errorf(t.SystemTime.Pos, "FOR SYSTEM_TIME stands behind tables: %s is a query", t.Name)
 		}
-		inner := &query{env: q.env, ctes: slices.Clone(q.ctes[:i]), depth: q.depth, plan: q.plan, outer: q.outer, few: q.few, pull: q.pull, views: q.views} // a CTE sees those before it
-		return inner.derived(c.Query, alias, c.Columns, c.Name, c.Pos)
+		if k := slices.IndexFunc(q.steps, func(s step) bool { return s.cte == i }); k >= 0 {
+			return q.stepSource(q.steps[k], t, alias)
+		}
+		if c.Recursive && refersToItself(c) {
+			return q.recursiveSource(c, i, alias)
+		}
+		return q.within(i).derived(c.Query, alias, c.Columns, c.Name, c.Pos) // it sees those before it
 	}
 	if v, ok := q.env.Catalog.View(t.Name); ok {
 		return q.viewSource(v, t, alias)
@@ -205,6 +211,12 @@ func (q *query) named(t *parser.TableName) (*source, error) {
 	s := q.tableSource(table, alias)
 	s.system = t.SystemTime
 	return s, nil
+}
+
+// within is q for a query that knows the first n of its CTEs.
+func (q *query) within(n int) *query {
+	known := slices.DeleteFunc(slices.Clone(q.steps), func(s step) bool { return s.cte >= n })
+	return &query{env: q.env, ctes: slices.Clone(q.ctes[:n]), steps: known, level: q.level, depth: q.depth, plan: q.plan, outer: q.outer, few: q.few, pull: q.pull, views: q.views}
 }
 
 // cteIndex finds the CTE that name stands for; -1: none.

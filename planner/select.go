@@ -124,6 +124,8 @@ func (e *Env) Returning(t *catalog.Table, alias string, items []parser.SelectIte
 type query struct {
 	env   *Env
 	ctes  []parser.CTE
+	steps []step     // those of ctes that are being repeated
+	level int        // how many queries with rows of their own it stands in: those in expressions, and LATERAL
 	plan  *plan.Plan // what is found on the way
 	depth int
 	// fewRows is set when the whole statement reads a row or two, whatever the table.
@@ -316,6 +318,9 @@ func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm) (*block,
 		}
 	}
 	if b.grouped = len(c.GroupBy) > 0 || len(aggs.calls) > 0 || len(aggs.marks) > 0 || b.having != nil; b.grouped {
+		if slices.ContainsFunc(f.srcs, func(s *source) bool { return s.step }) {
+			return nil, parser.Errorf(c.Pos, "the last part of a query that refers to itself has no groups or aggregates")
+		}
 		if b.groups, err = q.grouping(c, b.outs, aggs); err != nil {
 			return nil, err
 		}

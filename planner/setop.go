@@ -20,16 +20,9 @@ func (q *query) sets(s *parser.Select) (plan.Node, []plan.OutputColumn, error) {
 			return nil, nil, err
 		}
 		if i == 0 {
-			cols = slices.Clone(cs)
-		} else if len(cs) != len(cols) {
-			return nil, nil, parser.Errorf(c.Pos, "each part of %s must have %d columns, not %d", s.Sets[i-1].Op, len(cols), len(cs))
-		}
-		for k := range cols {
-			t, ok := expr.Widen(cols[k].Type, cs[k].Type)
-			if !ok {
-				return nil, nil, parser.Errorf(c.Pos, "column %d is %s here and %s before", k+1, cs[k].Type, cols[k].Type)
-			}
-			cols[k].Type = t
+			cols = cs
+		} else if cols, _, err = widen(cols, cs, c.Pos, s.Sets[i-1].Op); err != nil {
+			return nil, nil, err
 		}
 		parts[i], lists[i] = n, cs
 	}
@@ -59,6 +52,24 @@ func (q *query) sets(s *parser.Select) (plan.Node, []plan.OutputColumn, error) {
 		node = distinctUnless(op.All, u)
 	}
 	return node, cols, nil
+}
+
+// widen gives cols the types that hold the values of both lists, of parts of a set operation op, the second one at pos. changed reports
+// whether these are others.
+func widen(cols, more []plan.OutputColumn, pos parser.Pos, op parser.SetOpKind) (out []plan.OutputColumn, changed bool, err error) {
+	if len(more) != len(cols) {
+		return nil, false, parser.Errorf(pos, "each part of %s must have %d columns, not %d", op, len(cols), len(more))
+	}
+	out = slices.Clone(cols)
+	for k, c := range cols {
+		t, ok := expr.Widen(c.Type, more[k].Type)
+		if !ok {
+			return nil, false, parser.Errorf(pos, "column %d is %s here and %s before", k+1, more[k].Type, c.Type)
+		}
+		changed = changed || t != c.Type
+		out[k].Type = t
+	}
+	return out, changed, nil
 }
 
 func distinctUnless(all bool, n plan.Node) plan.Node {

@@ -51,9 +51,9 @@ func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (
 func (q *query) correlated(srcs []*source, s, run *parser.Select) (sub *plan.Subplan, outer []expr.Expr, err error) {
 	sub = &plan.Subplan{Select: s, Closed: true, Text: s.String()}
 	srcs = frozen(srcs)
-	ctes, depth, views := slices.Clone(q.ctes), q.depth, q.views
+	ctes, steps, level, depth, views := slices.Clone(q.ctes), slices.Clip(q.steps), q.level+1, q.depth, q.views
 	planFor := func(value func(c *expr.Column) types.Value) (*plan.Plan, error) {
-		in := &query{env: q.env, ctes: ctes, depth: depth, plan: &plan.Plan{}, views: views}
+		in := &query{env: q.env, ctes: ctes, steps: steps, level: level, depth: depth, plan: &plan.Plan{}, views: views}
 		in.outer = func(ref *parser.ColumnRef) (expr.Expr, error) {
 			x, err := q.column(ref, srcs)
 			if err != nil || x == nil {

@@ -10,7 +10,7 @@ import (
 type topic struct{ name, text string }
 
 var topics = []topic{
-	{"SELECT", `[WITH name [(column, ...)] AS (query), ...] SELECT [DISTINCT [ON (expression, ...)]]
+	{"SELECT", `[WITH [RECURSIVE] name [(column, ...)] AS (query), ...] SELECT [DISTINCT [ON (expression, ...)]]
   * | table.* | expression [AS name], ...
   [FROM table [AS alias] [FOR SYSTEM_TIME ALL | AS OF time | BETWEEN time AND time]
       | [LATERAL] (query) [AS alias [(column, ...)]], ...

@@ -13,7 +13,7 @@ import (
 type applyOp struct {
 	left  Operator
 	node  *plan.Apply
-	open  func(ctx context.Context, s *plan.Subplan, outer []types.Value) (Operator, error)
+	open  func(ctx context.Context, ask func() (*plan.Plan, error)) (Operator, error)
 	env   *expr.Env
 	nulls []types.Value // what an unmatched left row is joined with
 
@@ -59,7 +59,7 @@ func (a *applyOp) join(ctx context.Context) error {
 			}
 			outer[i] = v.Clone() // the query's plan may be kept longer than the row
 		}
-		right, err := a.open(ctx, a.node.Query, outer)
+		right, err := a.open(ctx, func() (*plan.Plan, error) { return a.node.Query.Plan(outer) })
 		if err != nil {
 			return err
 		}

@@ -150,18 +150,17 @@ func (l *limitOp) Close() error { return l.in.Close() }
 
 // valuesOp gives literal rows.
 type valuesOp struct {
-	rows [][]expr.Expr
+	rows [][]expr.Expr // still to be given
 	env  *expr.Env
-	done bool
 }
 
 func (v *valuesOp) Next(context.Context) ([][]types.Value, error) {
-	if v.done {
+	n := min(len(v.rows), BatchRows)
+	if n == 0 {
 		return nil, io.EOF
 	}
-	v.done = true
-	out := make([][]types.Value, len(v.rows))
-	for i, r := range v.rows {
+	out := make([][]types.Value, n)
+	for i, r := range v.rows[:n] {
 		out[i] = make([]types.Value, len(r))
 		for k, e := range r {
 			x, err := e.Eval(v.env)
@@ -171,13 +170,11 @@ func (v *valuesOp) Next(context.Context) ([][]types.Value, error) {
 			out[i][k] = x
 		}
 	}
-	if len(out) == 0 {
-		return nil, io.EOF
-	}
+	v.rows = v.rows[n:]
 	return out, nil
 }
 
-func (v *valuesOp) Close() error { v.done = true; return nil }
+func (v *valuesOp) Close() error { v.rows = nil; return nil }
 
 // Literal gives rows that are there already.
 func Literal(rows [][]types.Value) Operator { return &literalRows{rows} }

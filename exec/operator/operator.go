@@ -36,8 +36,8 @@ type Options struct {
 	// Subquery runs the queries inside expressions: see expr.Env.
 	Subquery func(s *expr.Subquery, outer []types.Value) (expr.Expr, error)
 	Stop     func() error // see expr.Env
-	// Apply opens the query of a plan.Apply for these values.
-	Apply func(ctx context.Context, s *plan.Subplan, outer []types.Value) (Operator, error)
+	// Open opens what ask plans, while the query around it runs.
+	Open func(ctx context.Context, ask func() (*plan.Plan, error)) (Operator, error)
 	// Resolve plans until the LOOKUPs that plan asks for are known; nil: as it comes.
 	Resolve func(ctx context.Context, ask func() (*plan.Plan, error)) (*plan.Plan, error)
 	// Wrap stands around each operator of a step, to measure it; nil: none.
@@ -101,7 +101,9 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 	}
 	switch n := n.(type) {
 	case *plan.Apply:
-		return &applyOp{left: in, node: n, open: b.opt.Apply, env: b.opt.Env(), nulls: make([]types.Value, len(n.Query.Sample.Columns))}, nil
+		return &applyOp{left: in, node: n, open: b.opt.Open, env: b.opt.Env(), nulls: make([]types.Value, len(n.Query.Sample.Columns))}, nil
+	case *plan.Recursive:
+		return &recursiveOp{in: in, node: n, open: b.opt.Open, work: share{Budget: b.budget}, before: share{Budget: b.budget}, seen: map[string]struct{}{}, all: share{Budget: b.budget}}, nil
 	case *plan.Filter:
 		return &filterOp{in: in, cond: n.Cond, env: b.opt.Env()}, nil
 	case *plan.Project:

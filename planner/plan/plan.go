@@ -15,7 +15,7 @@ type Plan struct {
 	Columns []OutputColumn
 	// FullScanAllowed is set by ALLOW FULL SCAN.
 	FullScanAllowed bool
-	// Subplans are the queries inside the plan's expressions that are not constants yet, and those of its Applies.
+	// Subplans are the queries inside the plan's expressions that are not constants yet, and those of its Applies and Recursives.
 	Subplans []*Subplan
 	// Estimate is what the plan is likely to read; nil: it is not known, or nobody asked.
 	Estimate *Estimate
@@ -210,6 +210,22 @@ func (a *Apply) Inputs() []Node { return []Node{a.Left} }
 
 func (*Apply) node() {}
 
+// Recursive gives the rows of First, then those of the plan that Step makes of them, of these, and so on until there are none.
+type Recursive struct {
+	First Node
+	// Step plans what the rows of the step before lead to. It is a function for the same reason as Lookup.Plan.
+	Step     func(rows [][]types.Value) (*Plan, error)
+	Distinct bool // a row that came before, in any step, leads to nothing
+}
+
+// Width is the number of values in an output row.
+func (r *Recursive) Width() int { return r.First.Width() }
+
+// Inputs gives the node below; what is repeated is one of the plan's Subplans.
+func (r *Recursive) Inputs() []Node { return []Node{r.First} }
+
+func (*Recursive) node() {}
+
 // Lookup plans the inner side of a lookup join.
 type Lookup struct {
 	// Plan gives the scan for a batch of values, not NULL, of the join's RightKeys. It is a function because the values decide on all of
@@ -289,12 +305,13 @@ func (p *Plan) HitsPrefix() bool {
 	return !slices.ContainsFunc(p.Subplans, func(s *Subplan) bool { return !s.Sample.HitsPrefix() })
 }
 
-// Subplan is a query inside an expression, the Query of an expr.Subquery, or that of an Apply.
+// Subplan is a query inside an expression, the Query of an expr.Subquery, that of an Apply, or what a Recursive repeats.
 type Subplan struct {
 	Select *parser.Select // as it stands in the statement, the same in every plan of it
 	// Closed is set when the query depends on nothing around it. Run it once, give its rows through
 	// Env.Subqueries and plan again: as constants they can bind the key.
 	Closed bool
+	Steps  bool // it is what a Recursive repeats; Plan is nil
 	// Plan plans the query for values of the expr.Subquery's Outer, or the Apply's Of. It is a function for the same reason as Lookup.Plan.
 	Plan func(outer []types.Value) (*Plan, error)
 	// Sample is the plan for outer values made up, for EXPLAIN. Where nothing is run, the plan

@@ -1,0 +1,129 @@
+package planner
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// step is a query of WITH RECURSIVE inside its last part, where its name stands for the rows of the step before.
+type step struct {
+	cte   int                 // its index in query.ctes
+	cols  []plan.OutputColumn // nil inside its first part, which must not name it
+	rows  [][]types.Value
+	level int  // query.level of its last part
+	named *int // counts where it is named
+}
+
+// recursiveSource is c, the i-th of q.ctes, as a source: the rows of its first part, then again and again those that its last part makes of
+// the rows before, until there are none.
+func (q *query) recursiveSource(c parser.CTE, i int, alias string) (*source, error) {
+	first, last, op, err := recursion(c)
+	if err != nil {
+		return nil, err
+	}
+	in := q.within(i + 1)
+	in.steps = append(in.steps, step{cte: i})
+	node, given, err := in.selectStmt(first)
+	if err != nil {
+		return nil, err
+	}
+	if given, err = renamed(given, c.Columns, c.Name, c.Pos); err != nil {
+		return nil, err
+	}
+	cols := given
+	of, named := q.within(i+1), 0
+	planFor := func(rows [][]types.Value) (*plan.Plan, error) {
+		in := &query{env: q.env, ctes: slices.Clone(of.ctes), depth: of.depth, plan: &plan.Plan{}, outer: of.outer, views: of.views, level: of.level}
+		named = 0
+		in.steps = append(slices.Clip(of.steps), step{cte: i, cols: cols, rows: rows, level: of.level, named: &named})
+		return in.finish(last)
+	}
+	sampleFor := func(i int) (*plan.Plan, error) {
+		row := make([]types.Value, len(cols))
+		for k, c := range cols {
+			row[k] = sampleValue(c.Type, i)
+		}
+		return planFor([][]types.Value{row})
+	}
+	for widened := true; widened; { // rows of wider types may make still wider ones
+		p, err := sampleFor(0)
+		if err != nil {
+			return nil, err
+		}
+		if named == 0 { // the name was that of another query in it
+			return q.within(i).derived(c.Query, alias, c.Columns, c.Name, c.Pos)
+		}
+		if cols, widened, err = widen(cols, p.Columns, last.Pos, op.Op); err != nil {
+			return nil, err
+		}
+	}
+	sub := &plan.Subplan{Select: last, Text: last.String(), Steps: true}
+	if sub.Sample, err = sample(sampleFor, func(*plan.Plan) bool { return q.outer == nil }); err != nil {
+		return nil, err
+	}
+	q.plan.Subplans = append(q.plan.Subplans, sub)
+	step := func(rows [][]types.Value) (*plan.Plan, error) {
+		p, err := planFor(rows)
+		if err == nil {
+			p.Root = casted(p.Root, p.Columns, cols)
+		}
+		return p, err
+	}
+	return &source{name: alias, cols: cols, node: &plan.Recursive{First: casted(node, given, cols), Step: step, Distinct: !op.All}}, nil
+}
+
+// refersToItself reports whether c may: its name stands in it.
+func refersToItself(c parser.CTE) bool {
+	found := false
+	parser.Inspect(c.Query, func(n parser.Node) bool {
+		t, ok := n.(*parser.TableName)
+		found = found || ok && strings.EqualFold(t.Name, c.Name)
+		return !found
+	})
+	return found
+}
+
+// recursion cuts c into its first part and the last one, which refers to the rows before, and gives what ties them.
+func recursion(c parser.CTE) (first, last *parser.Select, op parser.SetOp, err error) {
+	s := c.Query
+	n := len(s.Cores) - 1
+	if n == 0 || s.Sets[n-1].Op != parser.Union {
+		return nil, nil, op, parser.Errorf(c.Pos, "%s refers to itself: its query is a first part UNION [ALL] a last one, which does", c.Name)
+	}
+	for _, end := range []parser.Expr{s.Limit, s.Offset} {
+		if end != nil {
+			return nil, nil, op, parser.Errorf(end.Position(), "%s refers to itself: LIMIT and OFFSET stand in the query that reads it", c.Name)
+		}
+	}
+	if len(s.OrderBy) > 0 {
+		return nil, nil, op, parser.Errorf(s.OrderBy[0].Expr.Position(), "%s refers to itself: ORDER BY stands in the query that reads it", c.Name)
+	}
+	first = &parser.Select{Pos: s.Pos, With: s.With, Cores: s.Cores[:n], Sets: s.Sets[:n-1]}
+	return first, &parser.Select{Pos: s.Cores[n].Pos, With: s.With, Cores: s.Cores[n:]}, s.Sets[n-1], nil
+}
+
+// stepSource is the name of a step at t.
+func (q *query) stepSource(s step, t *parser.TableName, alias string) (*source, error) {
+	switch {
+	case s.cols == nil:
+		return nil, parser.Errorf(t.Pos, "the first part of %s refers to it: the last one alone may", t.Name)
+	case s.level != q.level:
+		return nil, parser.Errorf(t.Pos, "%s stands in a sub-query of itself: it may stand in FROM", t.Name)
+	}
+	if *s.named++; *s.named > 1 {
+		return nil, parser.Errorf(t.Pos, "%s refers to itself twice: it may do so once", t.Name)
+	}
+	v := &plan.Values{N: len(s.cols), Rows: make([][]expr.Expr, len(s.rows))}
+	for i, r := range s.rows {
+		v.Rows[i] = make([]expr.Expr, len(r))
+		for k, x := range r {
+			v.Rows[i][k] = &expr.Const{Pos: t.Pos, Val: x, Typ: s.cols[k].Type}
+		}
+	}
+	return &source{name: alias, cols: s.cols, node: v, step: true}, nil
+}
