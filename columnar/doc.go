@@ -1,5 +1,5 @@
-// Package columnar writes rows as Arrow: each type of hql as its exact counterpart, in batches of bounded size. What has none, as a DECIMAL
-// with more digits than Arrow's, is an error and never another value.
+// Package columnar writes and reads rows as Arrow and Parquet: each type of hql as its exact counterpart, in batches of bounded size. What
+// has none, as a DECIMAL with more digits than Arrow's, is an error and never another value.
 //
 //	BOOLEAN                      bool
 //	TINYINT SMALLINT INT BIGINT  int8 int16 int32 int64
@@ -12,5 +12,6 @@
 //	TIMESTAMP                    timestamp(ms, UTC)
 //	NULL                         null
 //
-// The library is arrow-go, the Arrow project's own (Apache-2.0): it follows the format's releases, and no other in Go writes it.
+// The library is arrow-go, the Arrow project's own (Apache-2.0): it follows the formats' releases, and no other in Go writes Arrow.
+// Its package for Parquet brings gRPC along, which nothing here calls.
 package columnar

@@ -24,8 +24,9 @@ var fieldTypes = map[types.Type]arrow.DataType{
 	types.Duration: arrow.FixedWidthTypes.MonthDayNanoInterval,
 }
 
-// schema gives the schema of rows of columns, as the first of them, which rows are, make it; where fixed is set they have no say.
-func schema(columns []plan.OutputColumn, rows [][]types.Value, fixed bool) *arrow.Schema {
+// schema gives the schema of rows of columns, as the first of them, which rows are, make it; where fixed is set they have no
+// say. Texts that repeat are dictionaries where that is set.
+func schema(columns []plan.OutputColumn, rows [][]types.Value, dictionaries, fixed bool) *arrow.Schema {
 	fields := make([]arrow.Field, len(columns))
 	for i, c := range columns {
 		f := arrow.Field{Name: c.Name, Nullable: true, Type: fieldTypes[c.Type]}
@@ -39,7 +40,7 @@ func schema(columns []plan.OutputColumn, rows [][]types.Value, fixed bool) *arro
 		case c.Type == types.JSON:
 			note("ARROW:extension:name", "arrow.json")
 			note("ARROW:extension:metadata", "")
-		case c.Type == types.String && !fixed && repeats(rows, i):
+		case c.Type == types.String && dictionaries && repeats(rows, i):
 			f.Type = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: f.Type}
 		}
 		if p := c.Partial; p != nil {

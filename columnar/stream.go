@@ -12,6 +12,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -23,33 +26,65 @@ const (
 	batchRows, batchBytes = 1 << 16, 8 << 20
 )
 
-// Stream writes rows in Arrow's streaming format.
+// Stream writes rows in batches.
 type Stream struct {
-	to      io.Writer
+	start   func(*arrow.Schema) (sink, error)
 	columns []plan.OutputColumn
+	fixed   bool            // the schema depends on the columns alone
+	repeats bool            // texts that repeat are dictionaries
 	first   [][]types.Value // before the schema is made
 	size    int             // bytes of text in first, then in the batch
 
-	out   *ipc.Writer
+	out   sink
 	batch *array.RecordBuilder
 	rows  int // in the batch
 }
 
-// NewStream begins a stream of rows of columns. Where fixed is set its schema depends on nothing but the columns: no column is a dictionary,
-// and all DECIMALs have PieceScale.
-func NewStream(w io.Writer, columns []plan.OutputColumn, fixed bool) *Stream {
-	s := &Stream{to: w, columns: columns}
-	if fixed {
-		s.open(true)
-	}
-	return s
+// sink takes batches and writes them in a format.
+type sink interface {
+	Write(arrow.RecordBatch) error
+	Close() error
 }
+
+// NewStream begins a stream of rows of columns in Arrow's streaming format. Where fixed is set its schema depends on nothing but the
+// columns: no column is a dictionary, and all DECIMALs have PieceScale.
+func NewStream(w io.Writer, columns []plan.OutputColumn, fixed bool) *Stream {
+	return &Stream{columns: columns, fixed: fixed, repeats: !fixed, start: func(schema *arrow.Schema) (sink, error) {
+		return ipc.NewWriter(w, ipc.WithSchema(schema)), nil
+	}}
+}
+
+// NewFile begins a file of rows of columns: "arrow" is Arrow's file format, whose batches can be read in any order, "parquet" is Parquet.
+func NewFile(w io.Writer, columns []plan.OutputColumn, format string) (*Stream, error) {
+	if format == "arrow" {
+		return &Stream{columns: columns, start: func(schema *arrow.Schema) (sink, error) { // a file has no room for a dictionary a batch
+			return ipc.NewFileWriter(w, ipc.WithSchema(schema))
+		}}, nil
+	}
+	for _, c := range columns {
+		if c.Type == types.Duration {
+			return nil, fmt.Errorf("column %s: Parquet has no type as INTERVAL that others read: CAST it to STRING", c.Name)
+		}
+	}
+	return &Stream{columns: columns, start: func(schema *arrow.Schema) (sink, error) {
+		return pqarrow.NewFileWriter(schema, writerOnly{w}, parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy)),
+			pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
+	}}, nil
+}
+
+// writerOnly hides that a file can be closed, which others do.
+type writerOnly struct{ io.Writer }
 
 // Append writes a row, which may change afterwards.
 func (s *Stream) Append(row []types.Value) error {
 	for _, v := range row {
 		if t := v.Type(); t.IsText() || t == types.Bytes {
 			s.size += len(v.Text())
+		}
+	}
+	if s.fixed && s.batch == nil {
+		if err := s.begin(); err != nil {
+			return err
 		}
 	}
 	if s.batch != nil {
@@ -65,15 +100,13 @@ func (s *Stream) Append(row []types.Value) error {
 	return s.begin()
 }
 
-func (s *Stream) open(fixed bool) {
-	schema := schema(s.columns, s.first, fixed)
-	s.out = ipc.NewWriter(s.to, ipc.WithSchema(schema))
-	s.batch = array.NewRecordBuilder(memory.DefaultAllocator, schema)
-}
-
 // begin makes the schema of the first rows, and adds them.
-func (s *Stream) begin() error {
-	s.open(false)
+func (s *Stream) begin() (err error) {
+	schema := schema(s.columns, s.first, s.repeats, s.fixed)
+	if s.out, err = s.start(schema); err != nil {
+		return err
+	}
+	s.batch = array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	for _, row := range s.first {
 		if err := s.add(row); err != nil {
 			return err

@@ -15,7 +15,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/apache/arrow-go/v18/arrow"
+
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/columnar"
 	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/exec/warning"
 	"github.com/hql-db/hql/internal/words"
@@ -25,7 +28,7 @@ import (
 
 // copy runs COPY: rows from a file into a table, or of a table or query into a file.
 // The file's ending tells the format: .csv and .tsv with a header line, .jsonl with an
-// object a line. WITH (FORMAT = 'csv') overrides it.
+// object a line, .arrow and .parquet. WITH (FORMAT = 'csv') overrides it.
 func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 	if s.File == "" {
 		return nil, parser.Errorf(s.Pos, "COPY needs the name of a file")
@@ -56,9 +59,9 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 		}
 	}
 	switch format {
-	case "csv", "tsv", "jsonl":
+	case "csv", "tsv", "jsonl", "arrow", "parquet":
 	default:
-		return nil, parser.Errorf(s.Pos, "COPY reads and writes csv, tsv and jsonl, not %q", format)
+		return nil, parser.Errorf(s.Pos, "COPY reads and writes csv, tsv, jsonl, arrow and parquet, not %q", format)
 	}
 	if s.To {
 		return r.copyTo(ctx, s, format, overwrite)
@@ -94,8 +97,10 @@ func (r *run) sampleKeys(ctx context.Context, t *catalog.Table, file string) ([]
 		err = c.records(ctx, endingReader{ctx, bytes.NewReader(b)}, format)
 	case "jsonl":
 		err = c.lines(ctx, endingReader{ctx, bytes.NewReader(b)})
+	case "arrow", "parquet":
+		err = c.batches(ctx, bytes.NewReader(b), format)
 	default:
-		err = fmt.Errorf("its rows must be csv, tsv or jsonl, not %q", format)
+		err = fmt.Errorf("its rows must be csv, tsv, jsonl, arrow or parquet, not %q", format)
 	}
 	return keys, err
 }
@@ -121,9 +126,16 @@ func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format string) (*Row
 	defer stop()
 	in := &copier{run: r, table: t, named: s.Columns, pos: s.Pos, failed: cancel}
 	from := endingReader{reading, f}
-	if format == "jsonl" {
+	switch format {
+	case "jsonl":
 		err = in.lines(ctx, from)
-	} else {
+	case "arrow", "parquet":
+		var whole io.Reader = from
+		if st, err := f.Stat(); err == nil && st.Mode().IsRegular() {
+			whole = f
+		}
+		err = in.batches(reading, whole, format)
+	default:
 		err = in.records(ctx, from, format)
 	}
 	if err == nil {
@@ -136,7 +148,7 @@ func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format string) (*Row
 		return r.partly(nil, err)
 	}
 	if in.rejected > 0 {
-		r.Warn.Add(warning.Line, fmt.Sprintf("%s not copied", words.Count(in.rejected, "line")))
+		r.Warn.Add(warning.Line, fmt.Sprintf("%s not copied", words.Count(in.rejected, in.unit())))
 	}
 	return r.done(r.rec.written.Load()), nil
 }
@@ -166,7 +178,8 @@ type copier struct {
 	rows     []pendingRow
 	writing  chan error // gets the end of the batch that is being written; nil: none is
 	failed   func()     // called when one could not be written
-	line     int
+	line     int        // or row, where
+	binary   bool       // the file has no lines
 	rejected int64
 	take     func(place) // where set, rows are not written but their place in the primary layout is given to it
 }
@@ -176,8 +189,16 @@ const maxReasons = 10
 func (c *copier) reject(err error) {
 	c.rejected++
 	if c.rejected <= maxReasons {
-		c.run.Warn.Add(warning.Line, fmt.Sprintf("line %d: %v", c.line, err))
+		c.run.Warn.Add(warning.Line, fmt.Sprintf("%s %d: %v", c.unit(), c.line, err))
 	}
+}
+
+// unit is what the file is made of.
+func (c *copier) unit() string {
+	if c.binary {
+		return "row"
+	}
+	return "line"
 }
 
 // into prepares for rows with the given columns.
@@ -434,4 +455,71 @@ func (c *copier) object(ctx context.Context, text []byte, sets map[string]*objec
 		return nil
 	}
 	return c.add(ctx, row, cols.set)
+}
+
+// batches reads Arrow or Parquet. The statement may name some of the columns; the others of the file are left out.
+func (c *copier) batches(ctx context.Context, f io.Reader, format string) error {
+	in, err := columnar.Open(ctx, f, format)
+	if err != nil {
+		return fmt.Errorf("COPY: %w", err)
+	}
+	defer in.Close()
+	c.binary = true
+	columns, names := in.Columns(), c.named
+	if len(names) == 0 {
+		for _, name := range columns {
+			names = append(names, parser.Name{Pos: c.pos, Name: name})
+		}
+	}
+	if err := c.into(names); err != nil {
+		return err
+	}
+	at := make([]int, len(names))
+	for i, n := range names {
+		same := func(name string) bool { return strings.EqualFold(name, n.Name) }
+		if at[i] = slices.IndexFunc(columns, same); at[i] < 0 {
+			return parser.Errorf(n.Pos, "the file has no column %q: %s", n.Name, strings.Join(columns, ", "))
+		}
+	}
+	for {
+		batch, err := in.Next()
+		if ended := ctx.Err(); ended != nil {
+			return ended
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("COPY: %w", err)
+		}
+		for i := range int(batch.NumRows()) {
+			c.line++
+			row := make([]types.Value, len(c.table.Columns)+2)
+			if err := c.values(row, batch, at, i); err != nil {
+				c.reject(err)
+				continue
+			}
+			if err := c.add(ctx, row, nil); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// values converts row i of a batch, as INSERT converts what it gets.
+func (c *copier) values(row []types.Value, batch arrow.RecordBatch, at []int, i int) error {
+	for k, col := range c.in.cols {
+		v, err := columnar.Value(batch.Column(at[k]), i, c.run.settings.loc)
+		if err == nil {
+			if v.Type() == types.Bytes && col.Type != types.Bytes { // as JSON and enumerations come from Parquet
+				v = types.NewString(v.Text())
+			}
+			v, err = types.Cast(v, col.Type, c.run.settings.loc)
+		}
+		if err != nil {
+			return fmt.Errorf("column %s: %w", col.Name, err)
+		}
+		row[col.Index] = v.Clone()
+	}
+	return nil
 }

@@ -4,12 +4,12 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/hql-db/hql/columnar"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -37,19 +37,31 @@ func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string, overwri
 	}
 	defer f.drop()
 	buf := bufio.NewWriterSize(f, 1<<16)
-	out := rowWriter{w: buf, format: format, columns: p.Columns}
-	out.header()
+	var out fileWriter
+	if format == "arrow" || format == "parquet" {
+		out, err = columnar.NewFile(buf, p.Columns, format)
+	} else {
+		out = newRowWriter(buf, p.Columns, format)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("COPY: %w", err)
+	}
 	n := int64(0)
 	err = r.eachRow(ctx, p, asRead, func(rows [][]types.Value) error {
 		n += int64(len(rows))
 		r.rec.written.Store(n)
 		for _, row := range rows {
-			out.row(row)
+			if err := out.Append(row); err != nil {
+				return fmt.Errorf("COPY: %w", err)
+			}
 		}
-		return out.err
+		return nil
 	})
 	if err == nil {
-		err = errors.Join(out.err, buf.Flush())
+		err = out.Close()
+	}
+	if err == nil {
+		err = buf.Flush()
 	}
 	if err == nil {
 		err = f.done()
@@ -58,6 +70,12 @@ func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string, overwri
 		return nil, err
 	}
 	return r.done(n), nil
+}
+
+// fileWriter writes rows in a format. What is not closed is not whole.
+type fileWriter interface {
+	Append(row []types.Value) error
+	Close() error
 }
 
 // rowWriter writes rows as text.
@@ -69,10 +87,18 @@ type rowWriter struct {
 	err     error
 }
 
-func (o *rowWriter) header() {
-	if o.format == "jsonl" {
-		return
+func newRowWriter(w io.Writer, columns []plan.OutputColumn, format string) *rowWriter {
+	o := &rowWriter{w: w, format: format, columns: columns}
+	if format != "jsonl" {
+		o.header()
 	}
+	return o
+}
+
+// Close tells of what could not be written.
+func (o *rowWriter) Close() error { return o.err }
+
+func (o *rowWriter) header() {
 	b := o.line[:0]
 	for i, c := range o.columns {
 		b = o.field(b, i, types.NewString(c.Name))
@@ -109,14 +135,15 @@ func copyText(v types.Value) string {
 	return v.String()
 }
 
-func (o *rowWriter) row(row []types.Value) {
+// Append writes a row.
+func (o *rowWriter) Append(row []types.Value) error {
 	b := o.line[:0]
 	if o.format != "jsonl" {
 		for i, v := range row {
 			b = o.field(b, i, v)
 		}
 		o.end(b)
-		return
+		return o.err
 	}
 	b = append(b, '{')
 	for i, v := range row {
@@ -136,6 +163,7 @@ func (o *rowWriter) row(row []types.Value) {
 		}
 	}
 	o.end(append(b, '}'))
+	return o.err
 }
 
 // jsonText begins the object that stands in jsonl for JSON which cannot stand there as it is: its member is the text.

@@ -42,7 +42,7 @@ func TestSplits(t *testing.T) {
 		{"n AS UINT16, id AS TEXT(3)", "SPLIT INTO 4 BY SAMPLE OF FILE '" + jsonl + "'", `\x00\x19u25 \x002u50 \x00Ku75`},
 		{"LEFT(MD5(id), 1), id AS TEXT(3)", "SPLIT INTO 2 BY SAMPLE OF FILE '" + jsonl + "'", "8u15"},
 		{"id AS TEXT(3)", "SPLIT INTO 99 BY SAMPLE OF FILE '" + csv + "'", "error: its rows have 22 different keys, too few for 99 regions"},
-		{"id AS TEXT(3)", "SPLIT INTO 4 BY SAMPLE OF FILE '" + keys + "'", `error: its rows must be csv, tsv or jsonl, not "txt"`},
+		{"id AS TEXT(3)", "SPLIT INTO 4 BY SAMPLE OF FILE '" + keys + "'", `error: its rows must be csv, tsv, jsonl, arrow or parquet, not "txt"`},
 		{"id AS TEXT(3)", "SPLIT INTO 4 BY SAMPLE OF FILE '" + filepath.Join(dir, "none.csv") + "'", "error: no such file"},
 	} {
 		w := &world{t, New(c, catalog.New(), Config{})}

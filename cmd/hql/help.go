@@ -62,7 +62,8 @@ SET TIME ZONE zone
 SHOW ALL lists the settings`},
 	{"COPY", `COPY table [(column, ...)] FROM 'file' [WITH (FORMAT = 'csv')]
 COPY table | (query) TO 'file' [WITH (FORMAT = 'csv', OVERWRITE = FALSE)]
-csv, tsv or jsonl, by the file's ending unless FORMAT says it; '/dev/stdin' and '/dev/stdout' are files, too
+csv, tsv, jsonl, arrow or parquet, by the file's ending unless FORMAT says it; '/dev/stdin' and '/dev/stdout' are
+files, too
 a file that is there is replaced, once the new one is whole; on a read-only connection only WITH (OVERWRITE = TRUE)`},
 	{"ANALYZE", `ANALYZE [TABLE] table
 reads a sample of the table's rows and keeps statistics, which SHOW STATISTICS table shows. SET analyze_rows and

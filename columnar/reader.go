@@ -1,0 +1,300 @@
+package columnar
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+
+	"github.com/hql-db/hql/types"
+)
+
+// Reader reads batches of rows.
+type Reader struct {
+	schema *arrow.Schema
+	next   func() (arrow.RecordBatch, error)
+	close  func()
+}
+
+// Open reads from r: "arrow" is Arrow's streaming format or its file format, which a pipe may bring, too, "parquet" Parquet, which wants r
+// to be a file: a parquet.ReaderAtSeeker.
+func Open(ctx context.Context, r io.Reader, format string) (_ *Reader, err error) {
+	defer broken(format, &err)
+	if format == "parquet" {
+		return openParquet(ctx, r)
+	}
+	if whole, ok := r.(ipc.ReadAtSeeker); ok {
+		magic := make([]byte, len(ipc.Magic))
+		if n, _ := whole.ReadAt(magic, 0); n == len(magic) && bytes.Equal(magic, ipc.Magic) {
+			return openFile(whole)
+		}
+	}
+	return openStream(r)
+}
+
+// Columns are the names of the columns.
+func (r *Reader) Columns() (names []string) {
+	for _, f := range r.schema.Fields() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// Next gives the next batch, which lasts until it is called again, and io.EOF behind the last.
+func (r *Reader) Next() (rec arrow.RecordBatch, err error) {
+	defer broken("", &err)
+	return r.next()
+}
+
+// Close lets go of what is held; what r reads from stays open.
+func (r *Reader) Close() { r.close() }
+
+// broken turns a panic of the library about bytes that are not what they should be into an error.
+func broken(format string, err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("the file is damaged: %v", p)
+	} else if *err != nil && *err != io.EOF && format != "" && !errors.Is(*err, context.Canceled) {
+		*err = fmt.Errorf("this is no %s that can be read: %w", map[string]string{"arrow": "Arrow", "parquet": "Parquet"}[format], *err)
+	}
+}
+
+func openParquet(ctx context.Context, r io.Reader) (*Reader, error) {
+	whole, ok := r.(parquet.ReaderAtSeeker)
+	if !ok {
+		return nil, errors.New("it is read from its end, which a pipe has not")
+	}
+	from, err := file.NewParquetReader(whole)
+	if err != nil {
+		return nil, err
+	}
+	// What it was in Arrow is left out: arrow-go reads no JSON by that, and the types of Parquet say enough.
+	from.MetaData().FileMetaData.KeyValueMetadata = nil
+	fr, err := pqarrow.NewFileReader(from, pqarrow.ArrowReadProperties{BatchSize: firstRows}, memory.DefaultAllocator)
+	if err != nil {
+		return nil, err
+	}
+	rr, err := fr.GetRecordReader(ctx, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	rows, want := int64(0), from.NumRows()
+	return &Reader{rr.Schema(), func() (arrow.RecordBatch, error) {
+		if rr.Next() {
+			rows += rr.RecordBatch().NumRows()
+			return rr.RecordBatch(), nil
+		}
+		if err := rr.Err(); err != nil && err != io.EOF {
+			return nil, err
+		}
+		if rows != want {
+			return nil, fmt.Errorf("%d rows were read of the %d that the file tells of", rows, want)
+		}
+		return nil, io.EOF
+	}, rr.Release}, nil
+}
+
+func openFile(r ipc.ReadAtSeeker) (*Reader, error) {
+	fr, err := ipc.NewFileReader(r)
+	if err != nil {
+		return nil, err
+	}
+	i := 0
+	var rec arrow.RecordBatch
+	return &Reader{fr.Schema(), func() (_ arrow.RecordBatch, err error) {
+		if rec != nil {
+			rec.Release()
+			rec = nil
+		}
+		if i == fr.NumRecords() {
+			return nil, io.EOF
+		}
+		rec, err = fr.RecordBatchAt(i)
+		i++
+		return rec, err
+	}, func() { fr.Close() }}, nil
+}
+
+func openStream(r io.Reader) (*Reader, error) {
+	end := &ending{r: bufio.NewReaderSize(r, 1<<16)}
+	if magic, err := end.r.Peek(len(ipc.Magic)); err == nil && bytes.Equal(magic, ipc.Magic) {
+		_, _ = end.r.Discard(8) // the file format is the stream's, behind its name and before its footer
+	}
+	sr, err := ipc.NewReader(end)
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{sr.Schema(), func() (arrow.RecordBatch, error) {
+		if sr.Next() {
+			return sr.RecordBatch(), nil
+		}
+		if err := sr.Err(); err != nil && err != io.EOF {
+			return nil, err
+		}
+		if !end.whole() {
+			return nil, errors.New("the stream of Arrow has no end: it was cut short")
+		}
+		return nil, io.EOF
+	}, sr.Release}, nil
+}
+
+// ending knows what was read last.
+type ending struct {
+	r    *bufio.Reader
+	last [8]byte
+}
+
+func (e *ending) Read(b []byte) (int, error) {
+	n, err := e.r.Read(b)
+	if n >= len(e.last) {
+		copy(e.last[:], b[n-len(e.last):n])
+	} else {
+		copy(e.last[:], e.last[n:])
+		copy(e.last[len(e.last)-n:], b[:n])
+	}
+	return n, err
+}
+
+// whole reports whether the mark at the end of a stream was read last: without it nobody knows whether more was to come.
+func (e *ending) whole() bool { return e.last == [8]byte{0xff, 0xff, 0xff, 0xff} }
+
+// Value is the value of row i, of the type that is nearest to it; loc is the zone of moments that have none. It lasts as long as a is held.
+func Value(a arrow.Array, i int, loc *time.Location) (types.Value, error) {
+	if a.IsNull(i) {
+		return types.Value{}, nil
+	}
+	switch a := a.(type) {
+	case *array.Null:
+		return types.Value{}, nil
+	case *array.Boolean:
+		return types.NewBool(a.Value(i)), nil
+	case *array.Int8:
+		return types.NewIntOf(types.TinyInt, int64(a.Value(i))), nil
+	case *array.Int16:
+		return types.NewIntOf(types.SmallInt, int64(a.Value(i))), nil
+	case *array.Int32:
+		return types.NewIntOf(types.Int, int64(a.Value(i))), nil
+	case *array.Int64:
+		return types.NewInt(a.Value(i)), nil
+	case *array.Uint8:
+		return types.NewInt(int64(a.Value(i))), nil
+	case *array.Uint16:
+		return types.NewInt(int64(a.Value(i))), nil
+	case *array.Uint32:
+		return types.NewInt(int64(a.Value(i))), nil
+	case *array.Uint64:
+		if n := a.Value(i); n > math.MaxInt64 {
+			return types.ParseDecimal(strconv.FormatUint(n, 10))
+		}
+		return types.NewInt(int64(a.Value(i))), nil
+	case *array.Float16:
+		return types.NewFloatOf(types.Float, float64(a.Value(i).Float32())), nil
+	case *array.Float32:
+		return types.NewFloatOf(types.Float, float64(a.Value(i))), nil
+	case *array.Float64:
+		return types.NewDouble(a.Value(i)), nil
+	case *array.Decimal32:
+		return decimalOf(a.ValueStr(i))
+	case *array.Decimal64:
+		return decimalOf(a.ValueStr(i))
+	case *array.Decimal128:
+		return decimalOf(a.Value(i).ToString(a.DataType().(*arrow.Decimal128Type).Scale))
+	case *array.Decimal256:
+		return decimalOf(a.Value(i).ToString(a.DataType().(*arrow.Decimal256Type).Scale))
+	case *array.String:
+		return types.NewString(a.Value(i)), nil
+	case *array.LargeString:
+		return types.NewString(a.Value(i)), nil
+	case *array.StringView:
+		return types.NewString(a.Value(i)), nil
+	case *array.Binary:
+		return types.NewBytes(a.ValueString(i)), nil
+	case *array.LargeBinary:
+		return types.NewBytes(a.ValueString(i)), nil
+	case *array.BinaryView:
+		return types.NewBytes(string(a.Value(i))), nil
+	case *array.FixedSizeBinary:
+		return types.NewBytes(string(a.Value(i))), nil
+	case *array.Date32:
+		return types.NewDate(int64(a.Value(i))), nil
+	case *array.Date64:
+		ms := int64(a.Value(i))
+		if ms%types.MillisPerDay != 0 {
+			return types.Value{}, fmt.Errorf("the date %d ms is no whole day", ms)
+		}
+		return types.NewDate(ms / types.MillisPerDay), nil
+	case *array.Time32:
+		return timeOf(int64(a.Value(i)), a.DataType().(*arrow.Time32Type).Unit)
+	case *array.Time64:
+		return timeOf(int64(a.Value(i)), a.DataType().(*arrow.Time64Type).Unit)
+	case *array.Timestamp:
+		return momentOf(int64(a.Value(i)), a.DataType().(*arrow.TimestampType), loc)
+	case *array.Dictionary:
+		return Value(a.Dictionary(), a.GetValueIndex(i), loc)
+	case array.ExtensionArray:
+		v, err := Value(a.Storage(), i, loc)
+		if err == nil && a.ExtensionType().ExtensionName() == "arrow.json" {
+			v = types.NewJSON(v.Text())
+		}
+		return v, err
+	}
+	return types.Value{}, fmt.Errorf("there is no type for %s of Arrow", a.DataType())
+}
+
+// decimalOf has no zeros behind what the value needs: a column of Arrow's gives all its values as many.
+func decimalOf(text string) (types.Value, error) {
+	v, err := types.ParseDecimal(text)
+	if err != nil {
+		return v, err
+	}
+	return types.WithoutScale(v), nil
+}
+
+// timeOf is a time of day, rounded as one in text is.
+func timeOf(n int64, unit arrow.TimeUnit) (types.Value, error) {
+	if of := int64(24 * time.Hour / unit.Multiplier()); n >= 0 && n < of {
+		if ms := (time.Duration(n) * unit.Multiplier()).Round(time.Millisecond).Milliseconds(); ms < types.MillisPerDay {
+			return types.NewIntOf(types.Time, ms), nil
+		}
+	}
+	return types.Value{}, fmt.Errorf("%d %s is no TIME", n, unit)
+}
+
+// momentOf is a moment, rounded where it is finer than a millisecond, as one in text is. Without a zone it is what clocks show in loc.
+func momentOf(n int64, t *arrow.TimestampType, loc *time.Location) (types.Value, error) {
+	var at time.Time
+	switch t.Unit {
+	case arrow.Second:
+		at = time.Unix(n, 0)
+	case arrow.Millisecond:
+		at = time.UnixMilli(n)
+	case arrow.Microsecond:
+		at = time.UnixMicro(n)
+	default:
+		at = time.Unix(0, n)
+	}
+	at = at.UTC().Round(time.Millisecond)
+	if t.Unit == arrow.Second && (n > math.MaxInt64/1000 || n < math.MinInt64/1000) {
+		return types.Value{}, fmt.Errorf("%d s is beyond all TIMESTAMPs", n)
+	}
+	if t.TimeZone != "" {
+		return types.NewTimestamp(at.UnixMilli()), nil
+	}
+	if y := at.Year(); y < 0 || y > 9999 {
+		return types.Value{}, fmt.Errorf("a moment of the year %d without a zone", y)
+	}
+	ms, err := types.ParseTimestamp(at.Format("2006-01-02 15:04:05.000"), loc)
+	return types.NewTimestamp(ms), err
+}
