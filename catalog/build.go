@@ -378,7 +378,8 @@ func (b *builder) layouts() error {
 					WithHint("give each its own STORED IN, with a name that the other cannot have, or begin their keys with different literals")
 			}
 		}
-		l.storedParts = !l.Stored.IsLiteral()
+		name, whole := l.Stored.Prefix()
+		l.storedName, l.storedParts = name, !whole
 		b.t.Layouts = append(b.t.Layouts, l)
 		if err := b.refuseDrawn(l); err != nil {
 			return err

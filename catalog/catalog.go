@@ -115,6 +115,7 @@ type Layout struct {
 	Pos    parser.Pos
 
 	storedParts bool      // Stored has parts to compute
+	storedName  string    // Stored, where it has none
 	solve       []solver  // how key columns are read
 	check       []partRef // parts to recompute
 	numbered    []numbered

@@ -425,12 +425,15 @@ func (l *Layout) PlaceOf(row []types.Value) (table string, key []byte, err error
 }
 
 func (l *Layout) place(row []types.Value, env *expr.Env) (table string, key []byte, err error) {
-	name, err := l.Stored.Append(nil, row, env)
-	if err != nil {
-		return "", nil, err
+	if table = l.storedName; l.storedParts {
+		name, err := l.Stored.Append(nil, row, env)
+		if err != nil {
+			return "", nil, err
+		}
+		table = string(name)
 	}
 	key, err = l.Key.Append(make([]byte, 0, 64), row, env)
-	return string(name), key, err
+	return table, key, err
 }
 
 // EncodeRow gives where a row is stored under l. It checks that the key reads
