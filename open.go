@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -206,110 +208,141 @@ func withPorts(list, port, what, form string) (string, error) {
 // metaSuffix is what HBase allows as hbase.meta.table.suffix.
 var metaSuffix = regexp.MustCompile(`^[a-zA-Z0-9]+$`)
 
+// address is what the parameters of an address have said so far.
+type address struct {
+	options []Option
+	krb     kerberos.Config
+	tls     bool
+	files   tlsfiles.Files
+}
+
+func (a *address) add(o Option) { a.options = append(a.options, o) }
+
+// parameters of an address, in the order in which they are listed. Of one that is given several times the last counts, but of a catalog.
+var parameters = []struct {
+	name string
+	read func(a *address, v string) error
+}{
+	{"user", func(a *address, v string) error { a.add(WithUser(v)); return nil }},
+	{"catalog", func(a *address, v string) error {
+		if v == "phoenix" {
+			a.add(WithPhoenixCatalog())
+		} else {
+			a.add(WithCatalogFile(v))
+		}
+		return nil
+	}},
+	{"tz", func(a *address, v string) error {
+		loc, err := types.Zone(v)
+		if err != nil {
+			return fmt.Errorf("tz: %w", err)
+		}
+		a.add(WithLocation(loc))
+		return nil
+	}},
+	{"full_scan", func(a *address, v string) error {
+		p, err := exec.ParseFullScanPolicy(v)
+		a.add(WithFullScan(p))
+		return err
+	}},
+	{"consistency", func(a *address, v string) error {
+		timeline, err := exec.ParseConsistency(v)
+		if timeline {
+			a.add(WithTimeline())
+		}
+		return err
+	}},
+	{"write", func(a *address, v string) error {
+		allowed, err := truth("write", v)
+		a.add(WithWrites(allowed))
+		return err
+	}},
+	{"kerberos", func(a *address, v string) error { a.krb.Principal = v; return nil }},
+	{"keytab", func(a *address, v string) error { a.krb.Keytab = v; return nil }},
+	{"service", func(a *address, v string) error { a.krb.Service = v; return nil }},
+	{"protection", func(a *address, v string) error { a.krb.Protection = v; return nil }},
+	{"token", func(a *address, v string) error {
+		if a.krb.Token = v; v == "" {
+			return errors.New("token names a file of Hadoop's delegation tokens; the one in HADOOP_TOKEN_FILE_LOCATION is used with kerberos alone")
+		}
+		return nil
+	}},
+	{"tls", func(a *address, v string) (err error) { a.tls, err = truth("tls", v); return err }},
+	{"tls_ca", func(a *address, v string) error { a.files.CA = v; return nil }},
+	{"tls_cert", func(a *address, v string) error { a.files.Cert = v; return nil }},
+	{"tls_key", func(a *address, v string) error { a.files.Key = v; return nil }},
+	{"tls_password_file", func(a *address, v string) error { a.files.Password = v; return nil }},
+	{"tls_site", func(a *address, v string) error { a.files.Site = v; return nil }},
+	{"tls_verify", func(a *address, v string) error {
+		if v != "ca" && v != "full" {
+			return fmt.Errorf("tls_verify is full or ca, not %q", v)
+		}
+		a.files.AnyHost = v == "ca"
+		return nil
+	}},
+	{"meta_suffix", func(a *address, v string) error {
+		if !metaSuffix.MatchString(v) {
+			return fmt.Errorf("meta_suffix is what follows hbase:meta_, letters and digits, not %q", v)
+		}
+		a.add(func(c *config) error { c.metaSuffix = v; return nil })
+		return nil
+	}},
+}
+
+// truth reads a parameter that is true where it has no value.
+func truth(name, v string) (bool, error) {
+	on, err := strconv.ParseBool(cmp.Or(v, "true"))
+	if err != nil {
+		return false, fmt.Errorf("%s is true or false, not %q", name, v)
+	}
+	return on, nil
+}
+
 // dsnOptions reads the parameters of an address.
 func dsnOptions(q url.Values) ([]Option, error) {
-	var out []Option
-	var krb kerberos.Config
-	var secure bool
-	var files tlsfiles.Files
-	for name, values := range q {
-		v := values[len(values)-1]
-		switch name {
-		case "user":
-			out = append(out, WithUser(v))
-		case "catalog":
-			for _, f := range values {
-				if f == "phoenix" {
-					out = append(out, WithPhoenixCatalog())
-				} else {
-					out = append(out, WithCatalogFile(f))
-				}
-			}
-		case "tz":
-			loc, err := types.Zone(v)
-			if err != nil {
-				return nil, fmt.Errorf("connect: tz: %w", err)
-			}
-			out = append(out, WithLocation(loc))
-		case "full_scan":
-			p, err := exec.ParseFullScanPolicy(v)
-			if err != nil {
+	var a address
+	var known []string
+	for _, p := range parameters {
+		known = append(known, p.name)
+		values := q[p.name]
+		if p.name != "catalog" && len(values) > 1 {
+			values = values[len(values)-1:]
+		}
+		for _, v := range values {
+			if err := p.read(&a, v); err != nil {
 				return nil, fmt.Errorf("connect: %w", err)
 			}
-			out = append(out, WithFullScan(p))
-		case "consistency":
-			timeline, err := exec.ParseConsistency(v)
-			if err != nil {
-				return nil, fmt.Errorf("connect: %w", err)
-			}
-			if timeline {
-				out = append(out, WithTimeline())
-			}
-		case "write":
-			allowed, err := strconv.ParseBool(cmp.Or(v, "true"))
-			if err != nil {
-				return nil, fmt.Errorf("connect: write is true or false, not %q", v)
-			}
-			out = append(out, WithWrites(allowed))
-		case "meta_suffix":
-			if !metaSuffix.MatchString(v) {
-				return nil, fmt.Errorf("connect: meta_suffix is what follows hbase:meta_, letters and digits, not %q", v)
-			}
-			out = append(out, func(c *config) error { c.metaSuffix = v; return nil })
-		case "kerberos":
-			krb.Principal = v
-		case "keytab":
-			krb.Keytab = v
-		case "service":
-			krb.Service = v
-		case "protection":
-			krb.Protection = v
-		case "token":
-			krb.Token = v
-			if v == "" {
-				return nil, errors.New("connect: token names a file of Hadoop's delegation tokens; the one in HADOOP_TOKEN_FILE_LOCATION is used with kerberos alone")
-			}
-		case "tls":
-			on, err := strconv.ParseBool(cmp.Or(v, "true"))
-			if err != nil {
-				return nil, fmt.Errorf("connect: tls is true or false, not %q", v)
-			}
-			secure = on
-		case "tls_ca":
-			files.CA = v
-		case "tls_cert":
-			files.Cert = v
-		case "tls_key":
-			files.Key = v
-		case "tls_password_file":
-			files.Password = v
-		case "tls_site":
-			files.Site = v
-		case "tls_verify":
-			if v != "ca" && v != "full" {
-				return nil, fmt.Errorf("connect: tls_verify is full or ca, not %q", v)
-			}
-			files.AnyHost = v == "ca"
-		default:
-			return nil, fmt.Errorf("connect: unknown parameter %q: user, catalog, tz, full_scan, consistency, write, kerberos, keytab, service, protection, token, tls, tls_ca, tls_cert, tls_key, tls_password_file, tls_site, tls_verify, meta_suffix", name)
 		}
 	}
-	switch {
+	for _, name := range slices.Sorted(maps.Keys(q)) {
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("connect: unknown parameter %q: %s", name, strings.Join(known, ", "))
+		}
+	}
+	if err := a.secure(q.Has("kerberos")); err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	return a.options, nil
+}
+
+// secure adds the options of who connects, and of TLS.
+func (a *address) secure(kerberized bool) error {
+	switch krb := a.krb; {
 	case krb.Token != "" && (krb.Principal != "" || krb.Keytab != ""):
-		return nil, errors.New("connect: token says who connects: kerberos=NAME@REALM and keytab have no place beside it")
-	case q.Has("kerberos"), krb.Token != "":
-		out = append(out, WithKerberos(krb))
+		return errors.New("token says who connects: kerberos=NAME@REALM and keytab have no place beside it")
+	case kerberized, krb.Token != "":
+		a.add(WithKerberos(krb))
 	case krb != kerberos.Config{}:
-		return nil, errors.New("connect: keytab, service and protection need kerberos=NAME@REALM")
+		return errors.New("keytab, service and protection need kerberos=NAME@REALM")
 	}
-	switch {
-	case secure:
+	switch files := a.files; {
+	case a.tls:
 		if _, err := files.Config(); err != nil {
-			return nil, fmt.Errorf("connect: %w", err)
+			return err
 		}
-		out = append(out, func(c *config) error { c.tls = files.Config; return nil })
+		a.add(func(c *config) error { c.tls = files.Config; return nil })
 	case files != (tlsfiles.Files{}):
-		return nil, errors.New("connect: tls_ca, tls_cert, tls_key, tls_password_file, tls_site and tls_verify need tls")
+		return errors.New("tls_ca, tls_cert, tls_key, tls_password_file, tls_site and tls_verify need tls")
 	}
-	return out, nil
+	return nil
 }
