@@ -74,28 +74,8 @@ func (e *Engine) Cut(ctx context.Context, s *parser.Select, args Args) (*Cut, er
 func (r *run) cut(ctx context.Context, s *parser.Select) (*Cut, error) {
 	r.env.Stop = ctx.Err
 	r.knowStatistics(ctx)
-	piece := Piece{Now: r.env.Now}
-	p, err := r.planPiece(ctx, s, "")
+	piece, p, err := r.pieceOf(ctx, s)
 	if err != nil {
-		return nil, err
-	}
-	if len(plan.Scans(p.Root)) == 1 { // statistics may know a better layout
-		best, err := r.resolved(ctx, func() (*plan.Plan, error) { return r.env.Piece(s, "") })
-		if err != nil {
-			return nil, err
-		}
-		piece.Layout = planner.CutScan(best).Layout.Name
-		if p, err = r.planPiece(ctx, s, piece.Layout); err != nil {
-			return nil, err
-		}
-		planner.CutScan(p).Cheaper = planner.CutScan(best).Cheaper
-	}
-	for _, t := range p.Tables() {
-		piece.Tables = append(piece.Tables, t.Name)
-	}
-	slices.Sort(piece.Tables)
-	piece.Tables = slices.Compact(piece.Tables)
-	if piece.Definitions, err = r.digest(piece.Tables); err != nil {
 		return nil, err
 	}
 	if err := r.checkPlan(p); err != nil {
@@ -129,27 +109,38 @@ func (r *run) cut(ctx context.Context, s *parser.Select) (*Cut, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the regions of %s: %w", table, err)
 		}
-		for i, g := range regions { // all keys are in one of the ranges, whatever regions there are when they are read
-			whole := plan.Span{Table: table}
-			if i > 0 {
-				whole.Start = g.Start
-			}
-			if i+1 < len(regions) {
-				whole.Stop = regions[i+1].Start
-			}
-			for _, part := range w.cut(whole, float64(r.Tuning.PieceBytes)) {
-				if of := plan.Within(spans, []plan.Span{part}); len(of) > 0 {
-					c := CutPiece{Piece: piece, Server: g.Server, Estimate: w.of(of)}
-					c.Ranges = []plan.Span{part}
-					out.Pieces = append(out.Pieces, c)
-				}
-			}
-		}
+		out.Pieces = append(out.Pieces, w.pieces(piece, table, regions, float64(r.Tuning.PieceBytes))...)
 	}
 	if out.Pieces == nil { // one that reads nothing: an aggregate of no rows has a row
 		out.Pieces = []CutPiece{{Piece: piece}}
 	}
 	return out, nil
+}
+
+// pieceOf gives what all pieces of s have in common, and the plan that is cut.
+func (r *run) pieceOf(ctx context.Context, s *parser.Select) (piece Piece, p *plan.Plan, err error) {
+	piece.Now = r.env.Now
+	if p, err = r.planPiece(ctx, s, ""); err != nil {
+		return piece, nil, err
+	}
+	if len(plan.Scans(p.Root)) == 1 { // statistics may know a better layout
+		best, err := r.resolved(ctx, func() (*plan.Plan, error) { return r.env.Piece(s, "") })
+		if err != nil {
+			return piece, nil, err
+		}
+		piece.Layout = planner.CutScan(best).Layout.Name
+		if p, err = r.planPiece(ctx, s, piece.Layout); err != nil {
+			return piece, nil, err
+		}
+		planner.CutScan(p).Cheaper = planner.CutScan(best).Cheaper
+	}
+	for _, t := range p.Tables() {
+		piece.Tables = append(piece.Tables, t.Name)
+	}
+	slices.Sort(piece.Tables)
+	piece.Tables = slices.Compact(piece.Tables)
+	piece.Definitions, err = r.digest(piece.Tables)
+	return piece, p, err
 }
 
 // planPiece plans s for being cut. Pieces are cut from, and run by, plans without statistics: they must be the same wherever they are made.
@@ -164,6 +155,27 @@ type weigher struct {
 	all      []plan.Span
 	estimate *plan.Estimate // of all of it; nil: not known
 	key      *stats.Key
+}
+
+// pieces gives those of what is read of a table, about most bytes each, as its regions are now.
+func (w *weigher) pieces(piece Piece, table string, regions []hbase.Region, most float64) (out []CutPiece) {
+	for i, g := range regions { // all keys are in one of the ranges, whatever regions there are when they are read
+		whole := plan.Span{Table: table}
+		if i > 0 {
+			whole.Start = g.Start
+		}
+		if i+1 < len(regions) {
+			whole.Stop = regions[i+1].Start
+		}
+		for _, part := range w.cut(whole, most) {
+			if of := plan.Within(w.all, []plan.Span{part}); len(of) > 0 {
+				c := CutPiece{Piece: piece, Server: g.Server, Estimate: w.of(of)}
+				c.Ranges = []plan.Span{part}
+				out = append(out, c)
+			}
+		}
+	}
+	return out
 }
 
 // rows are those with keys in spans, as far as the bounds tell that ANALYZE found.
