@@ -206,64 +206,21 @@ func checkTableName(p *Composite, pos parser.Pos) error {
 func (b *builder) readable() error {
 	for n, l := range b.t.Layouts {
 		l.Key.table = b.t
-		pats := l.patterns()
-		users := map[int][]partRef{}
-		for from, p := range pats {
-			if p == nil {
-				continue
-			}
-			for i, part := range p.Parts {
-				ref := partRef{from, i}
-				for _, col := range part.Columns {
-					users[col] = append(users[col], ref)
-					b.t.Columns[col].inKey = true
-				}
-				if part.Literal == nil && part.fromRest == nil {
-					if len(part.Columns) > 0 || part.domain != nil {
-						l.check = append(l.check, ref)
-					}
-				}
-			}
-		}
+		users := b.users(l)
 		for _, col := range b.t.Columns {
-			refs := users[col.Index]
-			if len(refs) == 0 {
-				if l.Kind == Primary || !col.KeyPart {
-					continue
-				}
-				return parser.Errorf(l.Pos, "layout %s lacks the key column %s: its rows could not be told apart", l.Name, col.Name)
-			}
-			s, ok := l.solverFor(col, refs)
-			if !ok {
-				if n > 0 && col.KeyPart {
-					return parser.Errorf(l.Pos, "layout %s does not tell the key column %s: its rows could not be told apart", l.Name, col.Name).
-						WithHint("add %s itself as a part", col.Name)
-				}
-				if col.HasCell || n > 0 {
-					continue // read from its cell
-				}
-				return parser.Errorf(pats[refs[0].from].Parts[refs[0].part].Def.Pos, "column %s cannot be read back from the key", col.Name).
-					WithHint("store it in a cell as well: %s %s FROM %s:%s", col.Name, col.Type, col.Family, col.Name)
-			}
-			l.solve = append(l.solve, s)
-			if l.Kind == Primary {
-				col.KeyPart = true
-				col.NullKey = s.direct && pats[s.from].Parts[s.part].nullable
-			}
-			if of := pats[s.from].Parts[s.part]; n > 0 && s.direct && col.KeyPart && of.nullable != col.NullKey {
-				return parser.Errorf(of.Def.Pos, "column %s may be NULL in one layout alone", col.Name)
+			if err := b.solve(l, n, col, users[col.Index]); err != nil {
+				return err
 			}
 		}
 		if l.Kind != Primary && !l.leadsTo(b.t.Layouts[0]) {
 			return parser.Errorf(l.Pos, "%s %s cannot lead to its rows: its key does not tell all columns of their ROW KEY", l.Kind, l.Name).
 				WithHint("put those columns into it as they are, not what is computed from them")
 		}
-		for col := range users {
-			if c := b.t.Columns[col]; l.Kind == Index && !c.KeyPart && !l.holdsNull(col) {
+		for _, c := range b.t.Columns {
+			if l.Kind == Index && users[c.Index] != nil && !c.KeyPart && !l.holdsNull(c.Index) {
 				l.Sparse = append(l.Sparse, c)
 			}
 		}
-		slices.SortFunc(l.Sparse, func(a, b *Column) int { return a.Index - b.Index })
 		l.check, l.named = checksNeeded(l)
 		l.findNumbered()
 		if err := l.comparable(); err != nil {
@@ -275,6 +232,59 @@ func (b *builder) readable() error {
 		return err
 	}
 	return b.holdTimes()
+}
+
+// users gives by column the parts of l that are made of it, and notes which parts are to be recomputed.
+func (b *builder) users(l *Layout) map[int][]partRef {
+	users := map[int][]partRef{}
+	for from, p := range l.patterns() {
+		if p == nil {
+			continue
+		}
+		for i, part := range p.Parts {
+			ref := partRef{from, i}
+			for _, col := range part.Columns {
+				users[col] = append(users[col], ref)
+				b.t.Columns[col].inKey = true
+			}
+			if part.Literal == nil && part.fromRest == nil && (len(part.Columns) > 0 || part.domain != nil) {
+				l.check = append(l.check, ref)
+			}
+		}
+	}
+	return users
+}
+
+// solve decides how col is read back from refs, the parts of l, the layout number n, that are made of it.
+func (b *builder) solve(l *Layout, n int, col *Column, refs []partRef) error {
+	if len(refs) == 0 {
+		if l.Kind == Primary || !col.KeyPart {
+			return nil
+		}
+		return parser.Errorf(l.Pos, "layout %s lacks the key column %s: its rows could not be told apart", l.Name, col.Name)
+	}
+	pats := l.patterns()
+	s, ok := l.solverFor(col, refs)
+	switch {
+	case ok:
+	case n > 0 && col.KeyPart:
+		return parser.Errorf(l.Pos, "layout %s does not tell the key column %s: its rows could not be told apart", l.Name, col.Name).
+			WithHint("add %s itself as a part", col.Name)
+	case col.HasCell || n > 0:
+		return nil // read from its cell
+	default:
+		return parser.Errorf(pats[refs[0].from].Parts[refs[0].part].Def.Pos, "column %s cannot be read back from the key", col.Name).
+			WithHint("store it in a cell as well: %s %s FROM %s:%s", col.Name, col.Type, col.Family, col.Name)
+	}
+	l.solve = append(l.solve, s)
+	of := pats[s.from].Parts[s.part]
+	if l.Kind == Primary {
+		col.KeyPart, col.NullKey = true, s.direct && of.nullable
+	}
+	if n > 0 && s.direct && col.KeyPart && of.nullable != col.NullKey {
+		return parser.Errorf(of.Def.Pos, "column %s may be NULL in one layout alone", col.Name)
+	}
+	return nil
 }
 
 // holdsNull reports whether all parts of l's key that are made of column col are NULLABLE.
