@@ -116,7 +116,7 @@ func TestOneSetOfStatistics(t *testing.T) {
 // of damaged ones gives plans that can be shown: no figure is one that JSON does not have.
 func TestDamagedStatistics(t *testing.T) {
 	writer, c := people(t, Config{FullScan: AllowFullScan}, 40)
-	writer.run("CREATE TABLE none (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64); CREATE TABLE one (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64); INSERT INTO one VALUES (1, 'a')")
+	writer.run("CREATE TABLE none (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64); CREATE TABLE one (id BIGINT, name STRING FROM d:name) ROW KEY (id AS INT64); INSERT INTO one VALUES (1, 'a'); CREATE TABLE lone (id BIGINT) ROW KEY (id AS INT64) FAMILY d")
 	with := func(b []byte) *world {
 		w := newWorld(t, ReadOnly(c), Config{FullScan: AllowFullScan, Statistics: files{"people": b}})
 		if _, err := w.LoadCatalog(t.Context()); err != nil {
@@ -146,7 +146,7 @@ func TestDamagedStatistics(t *testing.T) {
 	if _, err := maker.LoadCatalog(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	maker.run("ANALYZE people; ANALYZE one; ANALYZE none")
+	maker.run("ANALYZE people; ANALYZE one; ANALYZE none; ANALYZE lone")
 	asked(maker)
 	good := string(kept["people"])
 	swap := func(old, by string) string {
@@ -173,7 +173,7 @@ func TestDamagedStatistics(t *testing.T) {
 		}
 		asked(w)
 	}
-	for _, other := range []string{string(kept["one"]), swap(`"table":"people"`, `"table":"others"`), swap(`"name":"id"`, `"name":"ident"`)} {
+	for _, other := range []string{string(kept["one"]), strings.Replace(string(kept["lone"]), `"table":"lone"`, `"table":"people"`, 1), swap(`"table":"people"`, `"table":"others"`), swap(`"name":"id"`, `"name":"ident"`)} {
 		if got := with([]byte(other)).run("SHOW STATISTICS people"); got != "" {
 			t.Errorf("statistics of another table are shown: %s", got)
 		}
