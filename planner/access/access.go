@@ -29,16 +29,41 @@ func (e *Env) Scan(req *Request) (_ *plan.Scan, err error) {
 	if e.Options.NoKey && len(boxes) > 0 {
 		boxes = []box{x.all()}
 	}
-	var best *candidate
-	var all []*candidate
-	var left []plan.Candidate
+	all, left, err := e.candidates(req, terms, boxes)
+	if err != nil {
+		return nil, err
+	}
+	best := all[0]
+	for _, c := range all {
+		c.scan.CapHit = c.scan.CapHit || capped
+		if c.cost < best.cost {
+			best = c
+		}
+	}
+	figured := false
+	if e.Statistics != nil {
+		if known := e.Statistics(req.Table); known != nil {
+			if by := e.byFigures(req, terms, boxes, all, best, known); by != nil {
+				best, figured = by, true
+			}
+		}
+	}
+	best.chosen(all, left)
+	if !figured {
+		best.finish(req)
+	}
+	return best.scan, nil
+}
+
+// candidates gives a way to read each layout that may serve req, at least one. left are the layouts that lack rows of the answer.
+func (e *Env) candidates(req *Request, terms []term, boxes []box) (all []*candidate, left []plan.Candidate, err error) {
 	for _, l := range req.Table.Layouts {
 		if !eligible(l, req) {
 			continue
 		}
 		if lost := req.lost(l); len(lost) > 0 {
 			if l.Name == req.Layout {
-				return nil, parser.Errorf(parser.NoPos, "INDEX %s cannot answer this: rows in which %s is NULL are not in it", l.Name, lost[0]).
+				return nil, nil, parser.Errorf(parser.NoPos, "INDEX %s cannot answer this: rows in which %s is NULL are not in it", l.Name, lost[0]).
 					WithHint("add %s IS NOT NULL", lost[0])
 			}
 			left = append(left, plan.Candidate{Layout: l.Name, Lost: lost[0]})
@@ -50,44 +75,33 @@ func (e *Env) Scan(req *Request) (_ *plan.Scan, err error) {
 				c = m
 			}
 		}
-		c.scan.CapHit = c.scan.CapHit || capped
 		all = append(all, c)
-		if best == nil || c.cost < best.cost {
-			best = c
-		}
 	}
-	if best == nil && req.past() && slices.ContainsFunc(req.Table.Layouts, func(l *catalog.Layout) bool { return l.Name == req.Layout }) {
-		return nil, parser.Errorf(parser.NoPos, "FOR SYSTEM_TIME cannot use layout %q of table %q: it holds rows only where they stand now", req.Layout, req.Table.Name)
+	switch {
+	case len(all) > 0:
+		return all, left, nil
+	case req.past() && slices.ContainsFunc(req.Table.Layouts, func(l *catalog.Layout) bool { return l.Name == req.Layout }):
+		return nil, nil, parser.Errorf(parser.NoPos, "FOR SYSTEM_TIME cannot use layout %q of table %q: it holds rows only where they stand now", req.Layout, req.Table.Name)
 	}
-	if best == nil {
-		return nil, parser.Errorf(parser.NoPos, "table %q has no layout %q", req.Table.Name, req.Layout).
-			WithHint("layouts: %s", layoutNames(req.Table))
-	}
-	figured := false
-	if e.Statistics != nil {
-		if known := e.Statistics(req.Table); known != nil {
-			if by := e.byFigures(req, terms, boxes, all, best, known); by != nil {
-				best, figured = by, true
-			}
-		}
-	}
-	s := best.scan
-	best.considered.Why = "chosen"
-	s.Candidates = append(s.Candidates, best.considered)
-	for _, c := range all {
-		if c.scan.Layout == s.Layout {
+	return nil, nil, parser.Errorf(parser.NoPos, "table %q has no layout %q", req.Table.Name, req.Layout).
+		WithHint("layouts: %s", layoutNames(req.Table))
+}
+
+// chosen lists in c's scan what was looked at, c first, and why it is not the others.
+func (c *candidate) chosen(all []*candidate, left []plan.Candidate) {
+	s := c.scan
+	c.considered.Why = "chosen"
+	s.Candidates = append(s.Candidates, c.considered)
+	for _, o := range all {
+		if o.scan.Layout == s.Layout {
 			continue
 		}
-		if c.considered.Why = "costs more"; c.cost == best.cost {
-			c.considered.Why = "costs the same"
+		if o.considered.Why = "costs more"; o.cost == c.cost {
+			o.considered.Why = "costs the same"
 		}
-		s.Candidates = append(s.Candidates, c.considered)
+		s.Candidates = append(s.Candidates, o.considered)
 	}
 	s.Candidates = append(s.Candidates, left...)
-	if !figured {
-		best.finish(req)
-	}
-	return s, nil
 }
 
 func btoi(b bool) int {

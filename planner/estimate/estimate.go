@@ -54,21 +54,9 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 			looked = min(looked, matching)
 		}
 	}
-	var partly []expr.Expr // of which the servers check only that a cell is there
-	for _, f := range s.Fates {
-		if f.By != plan.ByServer && f.By != plan.ByBoth {
-			continue
-		}
-		was, cond := of.share, f.Expr
-		if there := presence(s, f); there != nil {
-			partly, cond = append(partly, f.Expr), there
-		}
-		if !of.where(cond) {
-			return e, false
-		}
-		if sought && onKey(s, f.Expr) {
-			of.share = was
-		}
+	partly, ok := filtered(s, of, sought)
+	if !ok {
+		return e, false
 	}
 	rows := looked * of.share
 	byServers := of.share
@@ -101,6 +89,27 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	e = w.estimate(k)
 	e.Result = result
 	return e, sane(&e)
+}
+
+// filtered takes from of the rows that the servers' filter drops of those looked at. It gives the conditions of which the servers check only
+// that a cell is there; ok is false where it is not known how many rows fit. sought: only rows that fit the conditions on the key are looked at.
+func filtered(s *plan.Scan, of *rows, sought bool) (partly []expr.Expr, ok bool) {
+	for _, f := range s.Fates {
+		if f.By != plan.ByServer && f.By != plan.ByBoth {
+			continue
+		}
+		was, cond := of.share, f.Expr
+		if there := presence(s, f); there != nil {
+			partly, cond = append(partly, f.Expr), there
+		}
+		if !of.where(cond) {
+			return nil, false
+		}
+		if sought && onKey(s, f.Expr) {
+			of.share = was
+		}
+	}
+	return partly, true
 }
 
 // sane reports whether e has figures that a store could have: statistics that are damaged give others, which tell nothing.
