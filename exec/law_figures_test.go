@@ -62,7 +62,8 @@ func madeUp(r *rand.Rand, g *lawWorld) *stats.Table {
 		}
 		return r.Float64() * r.Float64()
 	}
-	s := &stats.Table{Name: "t", At: time.UnixMilli(1_700_000_000_000), Rows: number(), Complete: r.IntN(2) == 0, Bytes: number(), Cells: number()}
+	s := &stats.Table{Name: "t", At: time.UnixMilli(1_700_000_000_000), Rows: number(), Complete: r.IntN(2) == 0, Unread: share(), Unscaled: r.IntN(10) == 0,
+		Bytes: number(), Cells: number()}
 	rows := r.IntN(40)
 	for _, c := range g.table.Columns {
 		value := func() types.Value {
@@ -108,6 +109,9 @@ func madeUp(r *rand.Rand, g *lawWorld) *stats.Table {
 			of := stats.Stored{Table: name, Rows: number(), Regions: r.IntN(9) - 1}
 			for range r.IntN(5) {
 				of.Bounds = append(of.Bounds, text())
+			}
+			for range r.IntN(8) / 6 {
+				of.Unread = append(of.Unread, stats.Gap{Start: text(), Stop: text()})
 			}
 			k.Stored = append(k.Stored, of)
 		}
