@@ -349,14 +349,14 @@ func (b *builder) column(i int) Column {
 		times  int
 		even   int // times
 	}
-	var all []seen
+	all := make([]seen, 0, len(b.sample))
 	for _, k := range b.sample {
 		if v := k.values[i]; !v.IsNull() {
 			all = append(all, seen{v, k.weight, 1, btoi(k.even)})
 		}
 	}
 	slices.SortFunc(all, func(x, y seen) int { return order(x.v, y.v) })
-	var groups []seen
+	groups := all[:0]
 	for _, s := range all {
 		if n := len(groups); n > 0 && order(groups[n-1].v, s.v) == 0 {
 			groups[n-1].weight += s.weight
@@ -453,7 +453,7 @@ func (b *builder) key(i int) Key {
 		weight float64
 		even   bool
 	}
-	var all []entry
+	all := make([]entry, 0, len(b.sample))
 	for _, s := range b.sample {
 		if s.places[i].Key != nil {
 			all = append(all, entry{s.places[i], s.weight, s.even})
