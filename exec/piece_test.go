@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -41,6 +42,47 @@ func TestLawOfPieces(t *testing.T) {
 			g.pieces("SELECT * FROM " + g.name + where)
 			g.pieces(g.groups(where))
 			fig["queries"] += 2
+		}
+	})
+}
+
+// The law of pieces holds for joins whose rows are looked up by key, in pieces of the table that is read first.
+func TestLawOfPiecesOfJoins(t *testing.T) {
+	seeds.Each(t, race.Fewer(12), func(t *testing.T, seed uint64, fig seeds.Figures) {
+		g := newQueryWorld(t, seed)
+		for range 40 {
+			from, ts := g.from()
+			where := ""
+			if g.r.IntN(3) > 0 {
+				where = " WHERE " + g.condition(ts, g.r.IntN(2))
+			}
+			x, y := g.column(ts, false), g.column(ts, true)
+			q := "SELECT *, " + x + " AS x FROM " + from + where
+			if g.r.IntN(2) == 0 {
+				q = "SELECT count(*), sum(" + x + "), min(" + x + "), max(" + y + "), count(" + y + "), avg(" + x + ") FROM " + from + where + g.pick("", " GROUP BY "+x, " GROUP BY "+y+", "+x)
+			}
+			s, err := parser.ParseStatement(q)
+			if err != nil {
+				t.Fatalf("%s: %v", q, err)
+			}
+			cut, err := g.planned.Cut(context.Background(), s.(*parser.Select), Args{})
+			if errors.Is(err, ErrUncut) {
+				fig["uncut"]++
+				continue
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", q, err)
+			}
+			if len(ts) > 1 {
+				fig["joins"]++
+			}
+			want := g.rows(g.naive, q)
+			for _, pieces := range [][]Piece{bare(cut.Pieces), dealt(t, g.r, g.planned.client, cut)} {
+				g.same(q, merged(t, cut.Columns, g.planned.ofPieces(s, pieces, Args{})), want)
+			}
+		}
+		if fig["joins"] == 0 && fig["seeds"] > 3 {
+			t.Error("no join was cut")
 		}
 	})
 }
@@ -96,7 +138,7 @@ func (g *lawWorld) pieces(q string) {
 		return rows
 	}
 	want := sorted(g.rows(g.naive, q))
-	for _, pieces := range [][]Piece{bare(cut.Pieces), g.dealt(cut)} {
+	for _, pieces := range [][]Piece{bare(cut.Pieces), dealt(g.t, g.r, g.planned.client, cut)} {
 		got := sorted(merged(g.t, cut.Columns, g.planned.ofPieces(s, pieces, args)))
 		if !slices.Equal(got, want) {
 			g.t.Fatalf("%s\n%s in %v\n%s\n%d pieces %v\ngot  %q\nwant %q", g.ddl, q, g.loc, g.planned.run("EXPLAIN "+q), len(pieces), pieces, got, want)
@@ -112,9 +154,10 @@ func bare(cut []CutPiece) (out []Piece) {
 }
 
 // dealt cuts the key space anywhere and deals it out to some pieces.
-func (g *lawWorld) dealt(cut *Cut) []Piece {
+func dealt(t testing.TB, r *rand.Rand, client hbase.Client, cut *Cut) []Piece {
+	t.Helper()
 	ctx := context.Background()
-	out := make([]Piece, 1+g.r.IntN(4))
+	out := make([]Piece, 1+r.IntN(4))
 	for i := range out {
 		out[i] = cut.Pieces[0].Piece
 		out[i].Ranges = nil
@@ -127,18 +170,18 @@ func (g *lawWorld) dealt(cut *Cut) []Piece {
 	}
 	slices.Sort(tables)
 	for _, table := range slices.Compact(tables) {
-		at := [][]byte{{byte(g.r.IntN(256))}}
-		for row, err := range hbase.Rows(ctx, g.planned.client, hbase.ScanRange{Table: table}, &hbase.ReadOptions{}) {
+		at := [][]byte{{byte(r.IntN(256))}}
+		for row, err := range hbase.Rows(ctx, client, hbase.ScanRange{Table: table}, &hbase.ReadOptions{}) {
 			if err != nil {
-				g.t.Fatal(err)
+				t.Fatal(err)
 			}
-			switch key := bytes.Clone(row.Key); g.r.IntN(12) {
+			switch key := bytes.Clone(row.Key); r.IntN(12) {
 			case 0:
 				at = append(at, key)
 			case 1:
-				at = append(at, append(key, byte(g.r.IntN(2))))
+				at = append(at, append(key, byte(r.IntN(2))))
 			case 2:
-				at = append(at, key[:1+g.r.IntN(len(key))])
+				at = append(at, key[:1+r.IntN(len(key))])
 			}
 		}
 		slices.SortFunc(at, bytes.Compare)
@@ -147,7 +190,7 @@ func (g *lawWorld) dealt(cut *Cut) []Piece {
 			if b != nil && len(b) == 0 {
 				continue
 			}
-			p := &out[g.r.IntN(len(out))]
+			p := &out[r.IntN(len(out))]
 			p.Ranges = append(p.Ranges, plan.Span{Table: table, Start: start, Stop: b})
 			start = b
 		}
