@@ -163,6 +163,18 @@ func (noRegions) Regions(context.Context, string) ([]hbase.Region, error) {
 }
 
 // A page is drawn without regions when they cannot be read, and for plans that read nothing.
+// Sub-queries are drawn behind the tables of the query around them, and count for its verdict.
+func TestPageOfSubqueries(t *testing.T) {
+	p := pageOf(t, pageWorld(t), "EXPLAIN (FORMAT HTML) SELECT x.n FROM generate_series(1, 2) AS g, LATERAL (SELECT count(*) AS n FROM events WHERE kind = 'd' || g) x")
+	equal(t, "verdict", texts(p.all("h1", "miss")), "MISSES the rowkey prefix of events")
+	section := p.all("section", "table")
+	if len(section) != 1 {
+		t.Fatalf("%d tables are drawn", len(section))
+	}
+	equal(t, "table", texts(section[0].all("h2", "")), "full scan events")
+	equal(t, "of", texts(section[0].all("p", "soft"))[:1], "of the sub-query (SELECT COUNT(*) AS n FROM events WHERE kind = 'd' || g), which runs for each row")
+}
+
 func TestPageWithout(t *testing.T) {
 	_, c := newStore(t)
 	newWorld(t, c, Config{}).run(`CREATE TABLE m (k STRING, v BIGINT) ROW KEY (k AS TEXT)`)

@@ -42,6 +42,7 @@ type page struct {
 // pageTable is one table access.
 type pageTable struct {
 	*plan.Scan
+	Of        string // the sub-query that reads it; "" for none
 	Title     string
 	Hit       bool
 	Key       []pagePart
@@ -124,8 +125,18 @@ func HTML(query string, p *plan.Plan, f *Figures, stored func(s *plan.Scan, most
 		longest := float64(max(1, steps[0].Total))
 		d.Steps = append(d.Steps, pageStep{st, 100 * float64(st.Self) / longest, 100 * float64(st.Total-st.Self) / longest})
 	}
+	d.add(p, "", f, stored)
+	var b strings.Builder
+	if err := explainPage().Execute(&b, d); err != nil {
+		return "", fmt.Errorf("EXPLAIN (FORMAT HTML): %w", err)
+	}
+	return readable(b.String()), nil
+}
+
+// add draws the table accesses of p, and of its sub-queries. of says which sub-query p is of, "" where it is the whole query.
+func (d *page) add(p *plan.Plan, of string, f *Figures, stored func(s *plan.Scan, most int) (tables []Stored, note string)) {
 	for _, scan := range plan.Scans(p.Root) {
-		t := pageTable{Scan: scan, Title: Title(scan), Hit: scan.Access != plan.FullScan}
+		t := pageTable{Of: of, Scan: scan, Title: Title(scan), Hit: scan.Access != plan.FullScan}
 		for _, part := range ruler(scan) {
 			if scan.Access == plan.Empty {
 				break // nothing is read by it
@@ -151,11 +162,9 @@ func HTML(query string, p *plan.Plan, f *Figures, stored func(s *plan.Scan, most
 		}
 		d.Tables = append(d.Tables, t)
 	}
-	var b strings.Builder
-	if err := explainPage().Execute(&b, d); err != nil {
-		return "", fmt.Errorf("EXPLAIN (FORMAT HTML): %w", err)
+	for _, s := range p.Subplans {
+		d.add(s.Sample, fmt.Sprintf("of the sub-query (%s), which runs %s", s.Text, when(s)), nil, stored)
 	}
-	return readable(b.String()), nil
 }
 
 // readable escapes what a terminal would obey or what turns the direction of text.

@@ -53,21 +53,7 @@ func Text(p *plan.Plan, f *Figures) []Line {
 	}
 	d.node(root, 0)
 	for _, s := range p.Subplans {
-		when := "for each row"
-		if s.Steps {
-			when = "for the rows of each step, shown for a made-up one"
-		}
-		if s.Closed {
-			when = "once, before the query around it is planned"
-			if len(s.Shown) > 0 {
-				shown := make([]string, len(s.Shown))
-				for i, v := range s.Shown {
-					shown[i] = v.SQL()
-				}
-				when += "; above as if it gave " + strings.Join(shown, ", ")
-			}
-		}
-		d.add(textf("sub-query (%s) runs %s:", s.Text, when))
+		d.add(textf("sub-query (%s) runs %s:", s.Text, when(s)))
 		for _, l := range Text(s.Sample, nil) {
 			d.add(append(Line{textf("  ")}, l...)...)
 		}
@@ -81,9 +67,26 @@ func Text(p *plan.Plan, f *Figures) []Line {
 	return d.lines
 }
 
-// Verdict tells in a line whether every table of the plan is read by its rowkey's prefix.
+// when tells when a sub-query is run.
+func when(s *plan.Subplan) string {
+	switch {
+	case s.Steps:
+		return "for the rows of each step, shown for a made-up one"
+	case !s.Closed:
+		return "for each row"
+	case len(s.Shown) == 0:
+		return "once, before the query around it is planned"
+	}
+	shown := make([]string, len(s.Shown))
+	for i, v := range s.Shown {
+		shown[i] = v.SQL()
+	}
+	return "once, before the query around it is planned; above as if it gave " + strings.Join(shown, ", ")
+}
+
+// Verdict tells in a line whether every table of the plan, and of its sub-queries, is read by its rowkey's prefix.
 func Verdict(p *plan.Plan) Line {
-	scans := plan.Scans(p.Root)
+	scans := scansOf(p)
 	var missed []string
 	for _, s := range scans {
 		if s.Access == plan.FullScan {
@@ -98,6 +101,15 @@ func Verdict(p *plan.Plan) Line {
 		return Line{{Hit, "hits the rowkey prefix"}, textf("%s", of(len(scans), ""))}
 	}
 	return Line{{Miss, "MISSES the rowkey prefix"}, textf(" of %s%s", strings.Join(names, ", "), of(len(scans), fmt.Sprintf("%d of ", len(missed))))}
+}
+
+// scansOf are the table accesses of p and of its sub-queries.
+func scansOf(p *plan.Plan) []*plan.Scan {
+	out := plan.Scans(p.Root)
+	for _, s := range p.Subplans {
+		out = append(out, scansOf(s.Sample)...)
+	}
+	return out
 }
 
 // of tells of how many reads of tables something is said; one needs no telling.

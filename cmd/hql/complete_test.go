@@ -47,6 +47,7 @@ func TestComplete(t *testing.T) {
 		{"", "SELECT * FROM files ORDER BY cr|", "create_time,create,cross,crc32"},
 		{"", "WITH mine AS (SELECT user_id, name AS title, upper(name) FROM files) SELECT ti| FROM mine", "title,time,timestamp,timezone"},
 		{"", "WITH mine AS (SELECT user_id FROM files) SELECT * FROM mi|", "mine"},
+		{"", "WITH RECURSIVE mine AS (SELECT user_id FROM files) SELECT * FROM mi|", "mine"},
 		{"", "/* of mine */ WITH mine AS (SELECT user_id FROM files) SELECT * FROM mi|", "mine"},
 		{"", "EXPLAIN WITH mine (ia, ib) AS (SELECT 1, 2), other AS (SELECT m.*, 1 AS ic FROM mine m) SELECT * FROM other o WHERE o.i|", "ia,ib,ic"},
 		{"", "SELECT d.| FROM (SELECT f.*, 1 AS one FROM files f) AS d", "user_id,create_time,file_id,name,category,one"},

@@ -96,7 +96,11 @@ func (s *session) withQueries(toks []parser.Token, outer map[string]relation) ma
 	if words[0] != "WITH" {
 		return out
 	}
-	for i := 1; i < len(toks) && toks[i].Kind == parser.NameToken; i++ {
+	first := 1
+	if len(words) > 2 && words[1] == "RECURSIVE" && words[2] != "AS" && words[2] != "(" {
+		first++
+	}
+	for i := first; i < len(toks) && toks[i].Kind == parser.NameToken; i++ {
 		name := strings.ToLower(unquote(toks[i].Text))
 		var r relation
 		if i++; i < len(words) && words[i] == "(" {
