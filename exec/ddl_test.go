@@ -24,6 +24,21 @@ func connections(t *testing.T, c hbase.Client, n int) []*world {
 	return out
 }
 
+// What a view stands for is seen by other connections when the statement that changes it has ended.
+func TestReplacedView(t *testing.T) {
+	_, c := newStore(t)
+	ws := connections(t, c, 2)
+	ws[0].run("CREATE TABLE t (id INT PRIMARY KEY, v INT); INSERT INTO t VALUES (1, 10), (2, 20); CREATE VIEW w AS SELECT id, v FROM t")
+	const q = "SELECT v FROM w WHERE id = 1"
+	for _, x := range []struct{ view, want string }{{"SELECT id, v FROM t WHERE v > 10", ""}, {"SELECT id, v + 1 AS v FROM t", "11"}, {"SELECT v / 20 AS id, v FROM t", "20"}} {
+		ws[1].run(q)
+		ws[0].run("CREATE OR REPLACE VIEW w AS " + x.view)
+		if got := ws[1].run(q); got != x.want {
+			t.Errorf("%s: %q, want %q", x.view, got, x.want)
+		}
+	}
+}
+
 // Of several connections that define tables at once, the very first of a store among them, each table is defined by
 // exactly one, and what all then read and write is by its definition.
 func TestDefinedByOne(t *testing.T) {

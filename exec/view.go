@@ -52,10 +52,13 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (*Rows, erro
 		cat.ReplaceView(v)
 		return r.done(-1), nil
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = r.engine.reload(ctx)
 	}
-	return r.done(-1), r.engine.reload(ctx)
+	if err == nil && exists { // other connections may go by the earlier query
+		err = r.engine.settle(ctx)
+	}
+	return r.done(-1), err
 }
 
 // viewColumns is the error of columns that cannot be told apart.
