@@ -191,6 +191,8 @@ func operation(s parser.Statement) string {
 		return "CHECK TABLE"
 	case *parser.Analyze:
 		return "ANALYZE"
+	case *parser.Transaction:
+		return "TRANSACTION"
 	}
 	return "OTHER"
 }

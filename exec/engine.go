@@ -270,8 +270,21 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 		return r.check(ctx, s)
 	case *parser.Analyze:
 		return r.analyzeTable(ctx, s)
+	case *parser.Transaction:
+		return r.transaction(s)
 	}
 	return nil, parser.Errorf(stmt.Position(), "this statement cannot be run")
+}
+
+// transaction passes over what begins or ends a transaction. Each statement has written when it returns: there is nothing
+// to take back.
+func (r *run) transaction(s *parser.Transaction) (*Rows, error) {
+	const none = "there are no transactions"
+	if s.Verb == "ROLLBACK" {
+		return nil, parser.Errorf(s.Pos, "%s: what was written stays", none)
+	}
+	r.Warn.Add(warning.Transaction, none+": each row is written whole, at once, and stays")
+	return r.done(-1), nil
 }
 
 // Plan plans a query, or the reading side of a DELETE, UPDATE or INSERT ... SELECT, without running it.

@@ -381,6 +381,12 @@ type CheckTable struct {
 	Repair  bool
 }
 
+// Transaction is what begins or ends a transaction elsewhere: BEGIN, COMMIT or ROLLBACK.
+type Transaction struct {
+	Pos  Pos
+	Verb string
+}
+
 // Analyze is ANALYZE [TABLE] t.
 type Analyze struct {
 	Pos     Pos

@@ -212,6 +212,7 @@ func (s *Set) Position() Pos         { return s.Pos }
 func (s *Copy) Position() Pos        { return s.Pos }
 func (s *CheckTable) Position() Pos  { return s.Pos }
 func (s *Analyze) Position() Pos     { return s.Pos }
+func (s *Transaction) Position() Pos { return s.Pos }
 
 func (*Select) statement()      {}
 func (*Insert) statement()      {}
@@ -225,6 +226,7 @@ func (*Set) statement()         {}
 func (*Copy) statement()        {}
 func (*CheckTable) statement()  {}
 func (*Analyze) statement()     {}
+func (*Transaction) statement() {}
 
 func (t *TableName) Position() Pos { return t.Pos }
 

@@ -23,6 +23,8 @@ type statementNode struct {
 	Copy     *copyNode     `parser:"| @@"`
 	Check    *checkNode    `parser:"| @@"`
 	Analyze  *analyzeNode  `parser:"| @@"`
+
+	Transaction *transactionNode `parser:"| @@"`
 }
 
 type selectNode struct {
@@ -227,6 +229,15 @@ type checkNode struct {
 type analyzeNode struct {
 	Pos   lexer.Position
 	Table tableName `parser:"'ANALYZE' 'TABLE'? @@"`
+}
+
+// transactionNode is what begins or ends a transaction elsewhere.
+type transactionNode struct {
+	Pos      lexer.Position
+	Begin    bool `parser:"( ( @'BEGIN'"`
+	Commit   bool `parser:"  | @( 'COMMIT' | 'END' )"`
+	Rollback bool `parser:"  | @( 'ROLLBACK' | 'ABORT' ) ) ( 'WORK' | 'TRANSACTION' )?"`
+	Start    bool `parser:"| @'START' 'TRANSACTION' )"`
 }
 
 // textNode is a string literal where the notation wants nothing else.

@@ -45,11 +45,11 @@ func (d *diagnosis) hint(i int) string {
 
 // elsewhere are statements of other systems, and what hql has in their place.
 var elsewhere = map[string]string{
-	"ALTER":    "ALTER is not supported: a definition is dropped and made anew; DROP TABLE of an EXTERNAL table keeps the data",
-	"TRUNCATE": "TRUNCATE is not supported: DELETE FROM table ALLOW FULL SCAN removes the rows",
-	"MERGE":    "MERGE is not supported: UPSERT INTO writes rows whether they are there or not",
-	"REPLACE":  "REPLACE is not supported: UPSERT INTO writes rows whether they are there or not",
-	"BEGIN":    noTransactions, "START": noTransactions, "COMMIT": noTransactions, "ROLLBACK": noTransactions, "SAVEPOINT": noTransactions,
+	"ALTER":     "ALTER is not supported: a definition is dropped and made anew; DROP TABLE of an EXTERNAL table keeps the data",
+	"TRUNCATE":  "TRUNCATE is not supported: DELETE FROM table ALLOW FULL SCAN removes the rows",
+	"MERGE":     "MERGE is not supported: UPSERT INTO writes rows whether they are there or not",
+	"REPLACE":   "REPLACE is not supported: UPSERT INTO writes rows whether they are there or not",
+	"SAVEPOINT": noTransactions, "RELEASE": noTransactions,
 	"GRANT": noRights, "REVOKE": noRights,
 	"USE":  "there are no databases to choose from: SHOW TABLES lists the tables",
 	"LIST": "SHOW TABLES lists the tables", "TABLES": "SHOW TABLES lists the tables",
@@ -186,6 +186,7 @@ func (d *diagnosis) typo(i int) string {
 // statementWords start a statement.
 var statementWords = []string{
 	"SELECT", "INSERT", "UPSERT", "UPDATE", "DELETE", "CREATE", "DROP", "SHOW", "DESCRIBE", "EXPLAIN", "SET", "COPY", "CHECK", "ANALYZE", "WITH", "VALUES",
+	"BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT",
 }
 
 func nearestKeyword(word string, first bool) string {

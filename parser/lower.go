@@ -116,10 +116,23 @@ func (l *lowerer) statement(n *statementNode) (Statement, error) {
 	case n.Analyze != nil:
 		a := n.Analyze
 		return &Analyze{Pos: at(a.Pos), Name: a.Table.name(), NamePos: pos(a.Table.A)}, nil
+	case n.Transaction != nil:
+		return transaction(n.Transaction), nil
 	default:
 		c := n.Check
 		return &CheckTable{Pos: at(c.Pos), Name: c.Table.name(), NamePos: pos(c.Table.A), Repair: c.Repair}, nil
 	}
+}
+
+func transaction(n *transactionNode) *Transaction {
+	out := &Transaction{Pos: at(n.Pos), Verb: "BEGIN"}
+	switch {
+	case n.Commit:
+		out.Verb = "COMMIT"
+	case n.Rollback:
+		out.Verb = "ROLLBACK"
+	}
+	return out
 }
 
 // statement drops the typed nil of a failed lowering.

@@ -430,6 +430,8 @@ func (s *CheckTable) String() string {
 
 func (s *Analyze) String() string { return "ANALYZE " + QuoteName(s.Name) }
 
+func (s *Transaction) String() string { return s.Verb }
+
 func (s *DropTable) String() string {
 	if s.IfExists {
 		return "DROP TABLE IF EXISTS " + QuoteName(s.Name)

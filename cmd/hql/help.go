@@ -71,6 +71,8 @@ analyze_time bound it. They are kept in the HBase table hql_stats or, without th
 cache`},
 	{"CHECK TABLE", `CHECK TABLE table [REPAIR]
 compares a table's indexes and copies with its rows`},
+	{"BEGIN", `BEGIN | START TRANSACTION | COMMIT | END
+do nothing but warn: there are no transactions. A row is written whole, and stays; ROLLBACK is an error`},
 }
 
 // syntax is \h: the statements, or the form of those that begin with the given words.

@@ -8,14 +8,15 @@ import (
 
 // Each warning begins with its code: what to search and filter logs by. docs/operations.md lists them.
 const (
-	Key        = "HQL-W001" // a key that does not fit the layout was skipped
-	Cell       = "HQL-W002" // a cell that does not fit its column was read as NULL
-	FullScan   = "HQL-W003" // a table is read whole
-	Ranges     = "HQL-W004" // key ranges were widened to stay under the limit
-	Line       = "HQL-W005" // a line was not copied
-	ReadOnly   = "HQL-W006" // a definition is not kept beyond the connection
-	Statistics = "HQL-W008" // statistics are not kept beyond the connection
-	TableKept  = "HQL-W007" // DROP TABLE left an HBase table that another definition uses
+	Key         = "HQL-W001" // a key that does not fit the layout was skipped
+	Cell        = "HQL-W002" // a cell that does not fit its column was read as NULL
+	FullScan    = "HQL-W003" // a table is read whole
+	Ranges      = "HQL-W004" // key ranges were widened to stay under the limit
+	Line        = "HQL-W005" // a line was not copied
+	ReadOnly    = "HQL-W006" // a definition is not kept beyond the connection
+	Statistics  = "HQL-W008" // statistics are not kept beyond the connection
+	TableKept   = "HQL-W007" // DROP TABLE left an HBase table that another definition uses
+	Transaction = "HQL-W009" // BEGIN and COMMIT do nothing
 )
 
 // List collects what a statement's result should be read with. Repeated
