@@ -73,7 +73,6 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 	packed := slices.ContainsFunc(s.Table.Columns, func(c *catalog.Column) bool { return c.Packed != nil })
 	opts.Encoded = !s.AllVersions && !packed && !s.Needed[len(s.Table.Columns)+1] // each cell is looked at once, for its column
 	filtered := s.Residual != nil || s.PrefixFix != nil || s.Entries
-	workers := cap(st.Slots)
 	dec := decoderOf(st, s, s.Layout)
 	looks := new(atomic.Int64)
 	makeReader := func(tasks []task) *reader {
@@ -94,21 +93,10 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 	}
 	if s.Order == plan.MergeOrder {
 		if streams := cutStreams(s, spans); len(streams) > 1 || len(streams) == 1 && streams[0][0].keys != nil {
-			m := &mergeScan{group: newGroup(ctx), by: s.OrderBy, env: st.ExprEnv(), width: s.Width(), workers: min(workers, len(streams)), lazy: s.Limit.Set}
-			for i, tasks := range streams {
-				r := makeReader(hops(tasks))
-				r.bytes, r.brief = st.Tuning.responseBytes(len(streams)), len(streams) > st.Tuning.OpenScanners
-				if m.lazy && r.chunk > 0 && (!filtered || s.First > 0) {
-					r.chunk = min(r.chunk, firstShare(r.chunk, len(streams)))
-				}
-				if sorted := tasks[0].keys == nil; !sorted {
-					r.chunk, r.quota = 0, 0 // they are sorted when all are there
-					m.streams = append(m.streams, &mergeStream{index: i, reader: r})
-				} else {
-					m.streams = append(m.streams, &mergeStream{index: i, reader: r, sorted: true})
-				}
+			for i := range streams {
+				streams[i] = hops(streams[i])
 			}
-			return m
+			return st.merge(ctx, s, streams, !filtered || s.First > 0, makeReader)
 		}
 	}
 	chunk := GetChunk
@@ -127,6 +115,25 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 		return &hopScan{group: g, tasks: tasks, read: read}
 	}
 	return read(ctx, tasks)
+}
+
+// merge makes the operator that reads streams, each of which is in order but for one of Gets, and merges them. share says that of a limit's
+// rows each stream reads its part first.
+func (st *Reads) merge(ctx context.Context, s *plan.Scan, streams [][]task, share bool, makeReader func([]task) *reader) *mergeScan {
+	m := &mergeScan{group: newGroup(ctx), by: s.OrderBy, env: st.ExprEnv(), width: s.Width(), workers: min(cap(st.Slots), len(streams)), lazy: s.Limit.Set}
+	for i, tasks := range streams {
+		r := makeReader(tasks)
+		r.bytes, r.brief = st.Tuning.responseBytes(len(streams)), len(streams) > st.Tuning.OpenScanners
+		if m.lazy && r.chunk > 0 && share {
+			r.chunk = min(r.chunk, firstShare(r.chunk, len(streams)))
+		}
+		sorted := tasks[0].keys == nil
+		if !sorted {
+			r.chunk, r.quota = 0, 0 // they are sorted when all are there
+		}
+		m.streams = append(m.streams, &mergeStream{index: i, reader: r, sorted: sorted})
+	}
+	return m
 }
 
 // readTasks makes the operator that reads tasks.
