@@ -156,7 +156,21 @@ func TestPiecesLater(t *testing.T) {
 	if _, err := other.Piece(ctx, piece); !errors.Is(err, hql.ErrPieceChanged) || !errors.Is(err, hql.ErrUnknownTable) {
 		t.Errorf("on another store: %v", err)
 	}
-	exec(t, db, "DROP TABLE m; CREATE TABLE m (host STRING, v INT) ROW KEY (host AS TEXT)")
+	exec(t, db, "CREATE VIEW threes AS SELECT host, v FROM m WHERE v = 3; CREATE VIEW of_threes AS SELECT host FROM threes")
+	cut, err = db.Pieces(ctx, "SELECT host FROM of_threes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	viewed := cut.Pieces[0].Text
+	if rows, err = db.Piece(ctx, viewed); err != nil {
+		t.Fatal(err)
+	}
+	rows.Close()
+	exec(t, db, "CREATE OR REPLACE VIEW threes AS SELECT host, v FROM m WHERE v < 3")
+	if _, err := db.Piece(ctx, viewed); !errors.Is(err, hql.ErrPieceChanged) {
+		t.Errorf("with another view: %v", err)
+	}
+	exec(t, db, "DROP VIEW of_threes; DROP VIEW threes; DROP TABLE m; CREATE TABLE m (host STRING, v INT) ROW KEY (host AS TEXT)")
 	if _, err := db.Piece(ctx, piece); !errors.Is(err, hql.ErrPieceChanged) {
 		t.Errorf("with another definition: %v", err)
 	}

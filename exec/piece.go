@@ -24,7 +24,7 @@ import (
 
 // Piece says which part of a query's rows to read: those that the query, planned as it is, reads of some key ranges.
 type Piece struct {
-	Tables      []string    // by name
+	Tables      []string    // by name, and views
 	Definitions string      // digest of what the tables were when the query was cut
 	Layout      string      // that is read of the one table; "" where there are several
 	Now         int64       // the query's NOW()
@@ -137,6 +137,7 @@ func (r *run) pieceOf(ctx context.Context, s *parser.Select) (piece Piece, p *pl
 	for _, t := range p.Tables() {
 		piece.Tables = append(piece.Tables, t.Name)
 	}
+	piece.Tables = r.views(s, piece.Tables)
 	slices.Sort(piece.Tables)
 	piece.Tables = slices.Compact(piece.Tables)
 	piece.Definitions, err = r.digest(piece.Tables)
@@ -235,10 +236,27 @@ func tablesOf(spans []plan.Span) []string {
 	return slices.Compact(out)
 }
 
-// digest is that of the definitions of tables.
+// views appends to names those of the views that s reads, and of the views that these read.
+func (r *run) views(s *parser.Select, names []string) []string {
+	parser.Inspect(s, func(n parser.Node) bool {
+		if t, ok := n.(*parser.TableName); ok {
+			if v, ok := r.env.Catalog.View(t.Name); ok && !slices.Contains(names, v.Name) {
+				names = r.views(v.Def.Query, append(names, v.Name))
+			}
+		}
+		return true
+	})
+	return names
+}
+
+// digest is that of the definitions of tables and views.
 func (r *run) digest(tables []string) (string, error) {
 	h := sha256.New()
 	for _, name := range tables {
+		if v, ok := r.env.Catalog.View(name); ok {
+			fmt.Fprintf(h, "%s;\n", v.Def)
+			continue
+		}
 		t, ok := r.env.Catalog.Table(name)
 		if !ok {
 			return "", fmt.Errorf("%w: there is no table %s (%w)", ErrPieceChanged, name, catalog.ErrUnknownTable)
