@@ -157,8 +157,14 @@ func (a *adviser) plan(c *catalog.Catalog, ast parser.Statement) ([]*plan.Scan, 
 		}
 		return a.plan(c, s.Query)
 	case *parser.Update:
+		if s.From != nil {
+			return a.plan(c, s.Joined())
+		}
 		return where(s.Table, s.Alias, s.TablePos, s.Where)
 	case *parser.Delete:
+		if s.Using != nil {
+			return a.plan(c, s.Joined())
+		}
 		return where(s.Table, s.Alias, s.TablePos, s.Where)
 	}
 	return nil, nil

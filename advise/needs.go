@@ -60,8 +60,14 @@ func (a *adviser) needs(ast parser.Statement) []need {
 			return a.needs(s.Query)
 		}
 	case *parser.Update:
+		if s.From != nil {
+			return a.needs(s.Joined())
+		}
 		out = a.needsOf(s.Table, s.Where)
 	case *parser.Delete:
+		if s.Using != nil {
+			return a.needs(s.Joined())
+		}
 		out = a.needsOf(s.Table, s.Where)
 	}
 	return out

@@ -244,10 +244,12 @@ func (w *world) write(g *gen) {
 	if g.IntN(8) > 0 {
 		where = " WHERE " + g.where(s)
 	}
-	switch g.IntN(7) {
+	switch g.IntN(9) {
 	case 6:
 		w.copied(g, t)
 		return
+	case 7, 8:
+		c.text = w.joined(g, t, s, cells)
 	case 0:
 		c.text = "DELETE FROM " + t.Name + where + " AND " + g.condition(s, 1)
 		if where == "" {
@@ -324,12 +326,34 @@ func kindsOf(cs []column) (out []kind) {
 	return out
 }
 
+// joined is an UPDATE with FROM or a DELETE with USING. What is set is of a row's own, or the same of all rows beside it.
+func (w *world) joined(g *gen, t *table, s *scope, cells []column) string {
+	other := &scope{}
+	from := g.item(other, 1)
+	both := &scope{sources: append(slices.Clone(s.sources), other.sources...)}
+	where := " WHERE " + g.on(s, other)
+	if g.odds(2) {
+		where += " AND " + g.where(both)
+	}
+	if g.odds(2) {
+		return "DELETE FROM " + t.Name + " USING " + from + where
+	}
+	col := cells[g.IntN(len(cells))]
+	if y, ok := g.column(other, col.kind); ok && g.odds(2) && col.kind != kInt && col.declare != "FLOAT" && col.kind != kJSON {
+		one := "(SELECT MIN(o." + col.name + ") FROM " + t.Name + " AS o)"
+		if col.kind != kBool && col.kind != kBytes {
+			return "UPDATE " + t.Name + " SET " + col.name + " = CASE WHEN " + y + " IS NULL THEN " + one + " ELSE " + one + " END FROM " + from + where
+		}
+	}
+	return "UPDATE " + t.Name + " SET " + col.name + " = " + g.given(col.value(g.Rand)) + " FROM " + from + where
+}
+
 // change runs c in PostgreSQL, then in hql, and keeps it if both do.
 func (w *world) change(g *gen, t *table, c *call) {
 	w.t.Helper()
 	gives := g.odds(2)
 	if gives {
-		c.text += " RETURNING " + strings.Join(names(t.columns), ", ")
+		c.text += " RETURNING " + t.Name + "." + strings.Join(names(t.columns), ", "+t.Name+".")
 	}
 	w.exec("BEGIN")
 	p := w.onPG(c)

@@ -40,7 +40,7 @@ func (r *run) insert(ctx context.Context, s *parser.Insert) (*Rows, error) {
 // gives compiles RETURNING.
 func (in *inserter) gives(s *parser.Insert) error {
 	t := in.w.table
-	x, err := in.run.returning(t, "", s.Returning)
+	x, err := in.run.returning(t, "", s.Returning, false)
 	if in.w.returning = x; err != nil || x == nil || in.w.ifNew || t.HiddenKey || !x.unread(t, in.set) {
 		return err
 	}

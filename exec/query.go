@@ -25,8 +25,7 @@ func (r *run) plan(ctx context.Context, stmt parser.Statement) (*plan.Plan, erro
 		if err != nil {
 			return nil, err
 		}
-		p, _, err := r.planWhere(ctx, t, s.Alias, s.Where, s.AllowFullScan)
-		return p, err
+		return r.planDelete(ctx, t, s)
 	case *parser.Update:
 		t, err := r.tableNamed(s.Table, s.TablePos)
 		if err != nil {
@@ -36,7 +35,7 @@ func (r *run) plan(ctx context.Context, stmt parser.Statement) (*plan.Plan, erro
 		if err != nil {
 			return nil, err
 		}
-		p, _, err := r.planWhere(ctx, t, s.Alias, s.Where, s.AllowFullScan, values...)
+		p, _, err := r.planUpdate(ctx, t, s, values)
 		return p, err
 	}
 	return nil, parser.Errorf(stmt.Position(), "EXPLAIN needs SELECT, INSERT ... SELECT, UPDATE or DELETE")

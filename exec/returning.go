@@ -35,10 +35,16 @@ type returnedRow struct {
 	values []types.Value
 }
 
-// returning compiles RETURNING; nil for none.
-func (r *run) returning(t *catalog.Table, alias string, items []parser.SelectItem) (*returning, error) {
+// returning compiles RETURNING; nil for none. joined reports whether the statement reads other tables, whose columns are not given.
+func (r *run) returning(t *catalog.Table, alias string, items []parser.SelectItem, joined bool) (*returning, error) {
 	if items == nil {
 		return nil, nil
+	}
+	for _, it := range items {
+		if name := cmp.Or(alias, t.Name); joined && it.Star && it.Table == "" {
+			return nil, parser.Errorf(it.Pos, "RETURNING gives columns of %s alone: * would be those of the other tables too", name).
+				WithHint("RETURNING %s.*", parser.QuoteName(name))
+		}
 	}
 	x := &returning{env: r.ExprEnv(), kept: operator.Buffer{Budget: operator.Budget{Limit: r.Opt.Memory()}, Dir: r.Opt.SpillDir, What: "the rows of RETURNING"}}
 	var err error

@@ -2,8 +2,10 @@ package exec
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/hql-db/hql/catalog"
@@ -27,6 +29,62 @@ func (r *run) planWhere(ctx context.Context, t *catalog.Table, alias string, whe
 		return p, err
 	})
 	return p, exprs, err
+}
+
+// planJoined is planWhere for an UPDATE with FROM or a DELETE with USING: s reads their rows, under name those of t. Of
+// several rows beside one of t the one counts whose values come first.
+func (r *run) planJoined(ctx context.Context, t *catalog.Table, name string, s *parser.Select, values []parser.Expr) (*plan.Plan, []expr.Expr, error) {
+	core := s.Cores[0]
+	core.Items = nil
+	column := func(of string) parser.Expr {
+		return &parser.ColumnRef{Pos: s.Pos, Table: name, Name: of, Quoted: true}
+	}
+	for _, c := range append(slices.Clip(t.ColumnNames()), catalog.KeyColumn, catalog.TimestampColumn) {
+		core.Items = append(core.Items, parser.SelectItem{Pos: s.Pos, Expr: column(c)})
+	}
+	core.On = []parser.Expr{column(catalog.KeyColumn)} // which several tables may have, and a row of HBase that holds several
+	for _, p := range t.Layouts[0].AllParts() {
+		for _, c := range p.Columns {
+			core.On = append(core.On, column(t.Columns[c].Name))
+		}
+	}
+	for _, x := range core.On {
+		s.OrderBy = append(s.OrderBy, parser.OrderTerm{Expr: x})
+	}
+	var exprs []expr.Expr
+	for _, v := range values {
+		exprs = append(exprs, &expr.Column{Pos: v.Position(), Index: len(core.Items)})
+		core.Items = append(core.Items, parser.SelectItem{Pos: v.Position(), Expr: v})
+		number := &parser.Literal{Pos: v.Position(), Kind: parser.NumberLiteral, Text: strconv.Itoa(len(core.Items))}
+		s.OrderBy = append(s.OrderBy, parser.OrderTerm{Expr: number})
+	}
+	p, err := r.planSelect(ctx, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, x := range exprs {
+		c := x.(*expr.Column)
+		c.Typ = p.Columns[c.Index].Type
+	}
+	return p, exprs, nil
+}
+
+// planDelete plans the reading of the rows that a DELETE is about.
+func (r *run) planDelete(ctx context.Context, t *catalog.Table, s *parser.Delete) (*plan.Plan, error) {
+	if s.Using != nil {
+		p, _, err := r.planJoined(ctx, t, cmp.Or(s.Alias, s.Table), s.Joined(), nil)
+		return p, err
+	}
+	p, _, err := r.planWhere(ctx, t, s.Alias, s.Where, s.AllowFullScan)
+	return p, err
+}
+
+// planUpdate plans the reading of the rows that an UPDATE is about, and compiles the values that it sets.
+func (r *run) planUpdate(ctx context.Context, t *catalog.Table, s *parser.Update, values []parser.Expr) (*plan.Plan, []expr.Expr, error) {
+	if s.From != nil {
+		return r.planJoined(ctx, t, cmp.Or(s.Alias, s.Table), s.Joined(), values)
+	}
+	return r.planWhere(ctx, t, s.Alias, s.Where, s.AllowFullScan, values...)
 }
 
 // currentPlace is where a row that was read stands in the primary layout.
@@ -53,16 +111,16 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 	if err := writable(t, s.TablePos); err != nil {
 		return nil, err
 	}
-	p, _, err := r.planWhere(ctx, t, s.Alias, s.Where, s.AllowFullScan)
+	p, err := r.planDelete(ctx, t, s)
 	if err != nil {
 		return nil, err
 	}
 	w := r.newWriter(t)
-	if w.returning, err = r.returning(t, s.Alias, s.Returning); err != nil {
+	if w.returning, err = r.returning(t, s.Alias, s.Returning, s.Using != nil); err != nil {
 		return nil, err
 	}
 	when := asRead
-	if len(p.Subplans) > 0 {
+	if len(p.Subplans) > 0 || s.Using != nil {
 		when = allFirst
 	}
 	return r.change(ctx, w, p, when, nil, func(row, _ []types.Value) error {
@@ -76,6 +134,9 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 		return w.refuse(err, s.Pos)
 	})
 }
+
+// width is the number of columns of a row of the table, _key and _ts among them.
+func (w *writer) width() int { return len(w.table.Columns) + 2 }
 
 // change runs p and calls f for each of its rows: f gives w what is to be written for the row. change sends that in
 // batches, and answers with the number of rows.
@@ -95,7 +156,7 @@ func (r *run) change(ctx context.Context, w *writer, p *plan.Plan, when reading,
 			}
 		}
 		for i, row := range rows {
-			if err := f(row, become[i]); err != nil {
+			if err := f(row[:w.width()], become[i]); err != nil {
 				return err
 			}
 			if n++; w.full() {
@@ -133,16 +194,16 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, exprs, err := r.planWhere(ctx, t, s.Alias, s.Where, s.AllowFullScan, values...)
+	p, exprs, err := r.planUpdate(ctx, t, s, values)
 	if err != nil {
 		return nil, err
 	}
 	w, env := r.newWriter(t), r.ExprEnv()
-	if w.returning, err = r.returning(t, s.Alias, s.Returning); err != nil {
+	if w.returning, err = r.returning(t, s.Alias, s.Returning, s.From != nil); err != nil {
 		return nil, err
 	}
 	next := func(old []types.Value) ([]types.Value, error) {
-		row := slices.Clone(old)
+		row := slices.Clone(old[:w.width()])
 		env.Row = old
 		for i, a := range s.Set {
 			c, _ := t.Column(a.Column.Name)
@@ -160,7 +221,7 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 	switch {
 	case len(p.Subplans) > 0:
 		when = atOnce // for next may read the table
-	case len(t.Layouts) > 1:
+	case len(t.Layouts) > 1 || s.From != nil:
 		when = allFirst
 	}
 	return r.change(ctx, w, p, when, next, func(old, row []types.Value) error {

@@ -1,5 +1,7 @@
 package parser
 
+import "slices"
+
 // Pos is a byte offset into the source text; NoPos marks a node that was not
 // read from text. Line and column are computed only when an error is printed.
 type Pos int
@@ -190,9 +192,25 @@ type Update struct {
 	TablePos      Pos
 	Alias         string
 	Set           []Assignment
+	From          []TableExpr
 	Where         Expr
 	AllowFullScan bool
 	Returning     []SelectItem
+}
+
+// Joined is SELECT * of the rows of t beside those of From that an UPDATE with FROM is about.
+func (s *Update) Joined() *Select {
+	return joined(&TableName{Pos: s.TablePos, Name: s.Table, Alias: s.Alias}, s.From, s.Where, s.AllowFullScan)
+}
+
+// Joined is SELECT * of the rows of t beside those of Using that a DELETE with USING is about.
+func (s *Delete) Joined() *Select {
+	return joined(&TableName{Pos: s.TablePos, Name: s.Table, Alias: s.Alias}, s.Using, s.Where, s.AllowFullScan)
+}
+
+func joined(t *TableName, others []TableExpr, where Expr, allow bool) *Select {
+	core := &SelectCore{Pos: t.Pos, Items: []SelectItem{{Pos: t.Pos, Star: true}}, From: append(slices.Clone(others), t), Where: where} // t is then looked up by key
+	return &Select{Pos: t.Pos, Cores: []*SelectCore{core}, AllowFullScan: allow}
 }
 
 // Assignment is column = expression.
@@ -201,12 +219,13 @@ type Assignment struct {
 	Expr   Expr
 }
 
-// Delete is DELETE FROM t [AS alias] WHERE ...
+// Delete is DELETE FROM t [AS alias] USING ... WHERE ...
 type Delete struct {
 	Pos           Pos
 	Table         string
 	TablePos      Pos
 	Alias         string
+	Using         []TableExpr
 	Where         Expr
 	AllowFullScan bool
 	Returning     []SelectItem

@@ -132,6 +132,7 @@ type updateNode struct {
 	Table tableName     `parser:"'UPDATE' @@"`
 	Alias *alias        `parser:"@@?"`
 	Set   []*assignNode `parser:"'SET' @@ ( ',' @@ )*"`
+	From  []*fromNode   `parser:"( 'FROM' @@ ( ',' @@ )* )?"`
 	Where *exprNode     `parser:"( 'WHERE' @@ )?"`
 	Allow bool          `parser:"( @'ALLOW' 'FULL' 'SCAN' )?"`
 	returningNode
@@ -145,10 +146,11 @@ type assignNode struct {
 
 type deleteNode struct {
 	Pos   lexer.Position
-	Table tableName `parser:"'DELETE' 'FROM' @@"`
-	Alias *alias    `parser:"@@?"`
-	Where *exprNode `parser:"( 'WHERE' @@ )?"`
-	Allow bool      `parser:"( @'ALLOW' 'FULL' 'SCAN' )?"`
+	Table tableName   `parser:"'DELETE' 'FROM' @@"`
+	Alias *alias      `parser:"@@?"`
+	Using []*fromNode `parser:"( 'USING' @@ ( ',' @@ )* )?"`
+	Where *exprNode   `parser:"( 'WHERE' @@ )?"`
+	Allow bool        `parser:"( @'ALLOW' 'FULL' 'SCAN' )?"`
 	returningNode
 	AllowBehind bool `parser:"( @'ALLOW' 'FULL' 'SCAN' )?"`
 }

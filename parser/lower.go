@@ -92,9 +92,9 @@ func (l *lowerer) statement(n *statementNode) (Statement, error) {
 	case n.Insert != nil:
 		return statement(l.insert(n.Insert))
 	case n.Update != nil:
-		return l.update(n.Update), nil
+		return statement(l.update(n.Update))
 	case n.Delete != nil:
-		return l.delete(n.Delete), nil
+		return statement(l.delete(n.Delete))
 	case n.Explain != nil:
 		return statement(l.explain(n.Explain))
 	case n.View != nil:
@@ -168,18 +168,34 @@ func (l *lowerer) returning(n returningNode) []SelectItem {
 	return n.Returning.items
 }
 
-func (l *lowerer) update(n *updateNode) *Update {
+func (l *lowerer) update(n *updateNode) (*Update, error) {
 	out := &Update{Pos: at(n.Pos), Table: n.Table.name(), TablePos: pos(n.Table.A), Alias: n.Alias.name(), AllowFullScan: n.Allow || n.AllowBehind}
 	for _, a := range n.Set {
 		out.Set = append(out.Set, Assignment{Column: placed(&a.Column.qname), Expr: l.expr(&a.Expr)})
 	}
+	var err error
+	out.From, err = l.tables(n.From)
 	out.Where, out.Returning = l.expr(n.Where), l.returning(n.returningNode)
-	return out
+	return out, err
 }
 
-func (l *lowerer) delete(n *deleteNode) *Delete {
-	return &Delete{Pos: at(n.Pos), Table: n.Table.name(), TablePos: pos(n.Table.A), Alias: n.Alias.name(), Where: l.expr(n.Where), AllowFullScan: n.Allow || n.AllowBehind,
-		Returning: l.returning(n.returningNode)}
+func (l *lowerer) delete(n *deleteNode) (*Delete, error) {
+	using, err := l.tables(n.Using)
+	return &Delete{Pos: at(n.Pos), Table: n.Table.name(), TablePos: pos(n.Table.A), Alias: n.Alias.name(), Using: using, Where: l.expr(n.Where),
+		AllowFullScan: n.Allow || n.AllowBehind, Returning: l.returning(n.returningNode)}, err
+}
+
+// tables lowers the items of FROM or USING.
+func (l *lowerer) tables(list []*fromNode) ([]TableExpr, error) {
+	var out []TableExpr
+	for _, n := range list {
+		t, err := l.from(n)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
 }
 
 func (l *lowerer) explain(n *explainNode) (*Explain, error) {

@@ -84,12 +84,8 @@ func (l *lowerer) core(n *coreNode) (*SelectCore, error) {
 	}
 	out.Items = n.Items.items
 	l.height = max(l.height, n.Items.height)
-	for _, f := range n.From {
-		t, err := l.from(f)
-		if err != nil {
-			return nil, err
-		}
-		out.From = append(out.From, t)
+	if out.From, err = l.tables(n.From); err != nil {
+		return nil, err
 	}
 	out.Where, out.Having = l.expr(n.Where), l.expr(n.Having)
 	if n.GroupBy != nil {

@@ -143,10 +143,7 @@ func (p *printer) core(c *SelectCore) {
 		p.put(") ")
 	}
 	p.items(c.Items)
-	if c.From != nil {
-		p.put(" FROM ")
-		p.list(len(c.From), func(i int) { p.table(c.From[i]) })
-	}
+	p.tables(" FROM ", c.From)
 	p.clause(" WHERE ", c.Where)
 	if c.GroupBy != nil {
 		p.put(" GROUP BY ")
@@ -322,16 +319,26 @@ func (s *Update) String() string {
 		p.put(QuoteName(s.Set[i].Column.Name), " = ")
 		p.expr(s.Set[i].Expr, bindNone)
 	})
+	p.tables(" FROM ", s.From)
 	p.clause(" WHERE ", s.Where)
 	p.allow(s.AllowFullScan)
 	p.returning(s.Returning)
 	return p.Builder.String()
 }
 
+// tables writes the items of FROM or USING, if there are any.
+func (p *printer) tables(word string, list []TableExpr) {
+	if list != nil {
+		p.put(word)
+		p.list(len(list), func(i int) { p.table(list[i]) })
+	}
+}
+
 func (s *Delete) String() string {
 	var p printer
 	p.put("DELETE FROM ", QuoteName(s.Table))
 	p.alias(s.Alias)
+	p.tables(" USING ", s.Using)
 	p.clause(" WHERE ", s.Where)
 	p.allow(s.AllowFullScan)
 	p.returning(s.Returning)

@@ -85,9 +85,11 @@ func Inspect(n Node, visit func(Node) bool) {
 		for _, a := range n.Set {
 			Inspect(a.Expr, visit)
 		}
+		w.tables(n.From)
 		Inspect(n.Where, visit)
 		w.items(n.Returning)
 	case *Delete:
+		w.tables(n.Using)
 		Inspect(n.Where, visit)
 		w.items(n.Returning)
 	case *Explain:
@@ -135,9 +137,7 @@ func (w inspector) query(s *Select) {
 		w.sub(c.Query)
 		w.exprs(c.On...)
 		w.items(c.Items)
-		for _, t := range c.From {
-			Inspect(t, w)
-		}
+		w.tables(c.From)
 		w.exprs(c.Where)
 		w.exprs(c.GroupBy...)
 		w.exprs(c.Having)
@@ -150,6 +150,12 @@ func (w inspector) query(s *Select) {
 		w.exprs(o.Expr)
 	}
 	w.exprs(s.Limit, s.Offset)
+}
+
+func (w inspector) tables(list []TableExpr) {
+	for _, t := range list {
+		Inspect(t, w)
+	}
 }
 
 // sub inspects a query that may be missing.

@@ -29,10 +29,10 @@ pseudo-columns: _key, the rowkey's bytes; _ts, the newest cell's time`},
 a query by itself, and in FROM: (VALUES (1, 'a'), (2, 'b')) AS v (id, name)`},
 	{"INSERT", `INSERT INTO table [(column, ...)] VALUES (value, ...), ... | query   (UPSERT is the same)
   [IF NOT EXISTS] [RETURNING * | expression [AS name], ...]`},
-	{"UPDATE", `UPDATE table [AS alias] SET column = expression, ... [WHERE condition] [ALLOW FULL SCAN]
+	{"UPDATE", `UPDATE table [AS alias] SET column = expression, ... [FROM table, ...] [WHERE condition] [ALLOW FULL SCAN]
   [RETURNING * | expression [AS name], ...]
 columns of the key cannot be changed`},
-	{"DELETE", `DELETE FROM table [AS alias] [WHERE condition] [ALLOW FULL SCAN]
+	{"DELETE", `DELETE FROM table [AS alias] [USING table, ...] [WHERE condition] [ALLOW FULL SCAN]
   [RETURNING * | expression [AS name], ...]`},
 	{"EXPLAIN", `EXPLAIN [ANALYZE] statement
 EXPLAIN (FORMAT TEXT | JSON | HTML [, ANALYZE]) statement`},
