@@ -439,7 +439,7 @@ func (g *gen) text(s *scope, depth int) string {
 		return "OVERLAY(" + e(kText) + " PLACING " + e(kText) + " FROM " + pgInt("1 + ABS("+g.small(s)+")") + g.pick("", " FOR "+pgInt(g.small(s))) + ")"
 	case 25:
 		k := g.kindOf(kInt, kText, kBool, kDate)
-		return "FORMAT('" + g.pick("%s-%s", "%2$s %s%%", "[%-6s|%6s]", "%L, %L", "%1$s %1$L", "a%s") + "', " + e(k) + ", " + e(kText) + ")"
+		return "FORMAT('" + g.pick("%s-%s", "%2$s %1$s%%", "[%-6s|%6s]", "%L, %L", "%1$s %1$L", "a%s") + "', " + e(k) + ", " + e(kText) + ")"
 	case 26:
 		x := e(kText)
 		if g.odds(2) {
