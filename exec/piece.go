@@ -238,14 +238,11 @@ func tablesOf(spans []plan.Span) []string {
 
 // views appends to names those of the views that s reads, and of the views that these read.
 func (r *run) views(s *parser.Select, names []string) []string {
-	parser.Inspect(s, func(n parser.Node) bool {
-		if t, ok := n.(*parser.TableName); ok {
-			if v, ok := r.env.Catalog.View(t.Name); ok && !slices.Contains(names, v.Name) {
-				names = r.views(v.Def.Query, append(names, v.Name))
-			}
+	for _, t := range parser.Tables(s) {
+		if v, ok := r.env.Catalog.View(t.Name); ok && !slices.Contains(names, v.Name) {
+			names = r.views(v.Def.Query, append(names, v.Name))
 		}
-		return true
-	})
+	}
 	return names
 }
 

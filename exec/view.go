@@ -95,22 +95,17 @@ func firstParam(s *parser.Select) (found *parser.Param) {
 
 // reads reports whether s, or a view that it reads but for those seen, reads what is called name.
 func (r *run) reads(s *parser.Select, name string, seen []string) bool {
-	found := false
-	parser.Inspect(s, func(n parser.Node) bool {
-		t, ok := n.(*parser.TableName)
-		if !ok || found {
-			return !found
-		}
-		if found = strings.EqualFold(t.Name, name); found {
-			return false
+	for _, t := range parser.Tables(s) {
+		if strings.EqualFold(t.Name, name) {
+			return true
 		}
 		if v, ok := r.engine.catalog.View(t.Name); ok && !slices.Contains(seen, v.Name) {
-			seen = append(seen, v.Name)
-			found = r.reads(v.Def.Query, name, seen)
+			if seen = append(seen, v.Name); r.reads(v.Def.Query, name, seen) {
+				return true
+			}
 		}
-		return !found
-	})
-	return found
+	}
+	return false
 }
 
 // unread refuses to drop what is called name while a view reads it.

@@ -1,6 +1,10 @@
 package parser
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Children gives the expressions directly below e, in the order of the text. Queries
 // (IN (SELECT ...), EXISTS) are not entered.
@@ -124,6 +128,40 @@ func Inspect(n Node, visit func(Node) bool) {
 	default:
 		panic(fmt.Sprintf("parser: unknown node %T", n))
 	}
+}
+
+// Tables lists the tables and views that s reads, in the order of the text, as often as it names them. Names of its own WITH are none.
+func Tables(s *Select) []*TableName { return appendTables(nil, s, nil) }
+
+// appendTables is Tables inside queries that name those of hidden, in upper case.
+func appendTables(dst []*TableName, s *Select, hidden []string) []*TableName {
+	hidden = slices.Clip(hidden)
+	for _, c := range s.With {
+		own := append(hidden, strings.ToUpper(c.Name))
+		if c.Recursive {
+			dst = appendTables(dst, c.Query, own)
+		} else {
+			dst = appendTables(dst, c.Query, hidden)
+		}
+		hidden = slices.Clip(own)
+	}
+	rest := *s
+	rest.With = nil
+	Inspect(&rest, func(n Node) bool {
+		switch n := n.(type) {
+		case *TableName:
+			if !slices.Contains(hidden, strings.ToUpper(n.Name)) {
+				dst = append(dst, n)
+			}
+		case *Select:
+			if n != &rest {
+				dst = appendTables(dst, n, hidden)
+				return false
+			}
+		}
+		return true
+	})
+	return dst
 }
 
 // inspector is a visit that Inspect makes.

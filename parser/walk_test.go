@@ -2,6 +2,7 @@ package parser
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -51,6 +52,31 @@ func collectNodes(v reflect.Value, to map[Node]bool) {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			collectNodes(v.Field(i), to)
+		}
+	}
+}
+
+// Names of WITH are no tables where they are seen: behind them, and in themselves with RECURSIVE.
+func TestTables(t *testing.T) {
+	for src, want := range map[string]string{
+		"SELECT * FROM a, (SELECT 1 FROM b) x WHERE 1 IN (SELECT 1 FROM A)":                                    "a b A",
+		"WITH w AS (SELECT 1 FROM t) SELECT 1 FROM W, u WHERE EXISTS (SELECT 1 FROM w JOIN v ON TRUE)":         "t u v",
+		"WITH t AS (SELECT 1 FROM t) SELECT 1 FROM t":                                                          "t",
+		"WITH RECURSIVE t AS (SELECT 1 UNION SELECT 1 FROM t, u) SELECT 1 FROM t":                              "u",
+		"WITH a AS (SELECT 1 FROM b), b AS (SELECT 1 FROM a) SELECT 1 FROM a, b, c":                            "b c",
+		"SELECT 1 FROM (WITH w AS (SELECT 1) SELECT 1 FROM w) x, w":                                            "w",
+		"WITH t AS (WITH t AS (SELECT 1 FROM u) SELECT 1 FROM t) SELECT 1 FROM LATERAL (SELECT 1 FROM t, s) x": "u s",
+	} {
+		s, err := ParseStatement(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, n := range Tables(s.(*Select)) {
+			got = append(got, n.Name)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %s", src, got, want)
 		}
 	}
 }

@@ -55,9 +55,6 @@ func (q *query) recursiveSource(c parser.CTE, i int, alias string) (*source, err
 		if err != nil {
 			return nil, err
 		}
-		if named == 0 { // the name was that of another query in it
-			return q.within(i).derived(c.Query, alias, c.Columns, c.Name, c.Pos)
-		}
 		if cols, widened, err = widen(cols, p.Columns, last.Pos, op.Op); err != nil {
 			return nil, err
 		}
@@ -77,15 +74,9 @@ func (q *query) recursiveSource(c parser.CTE, i int, alias string) (*source, err
 	return &source{name: alias, cols: cols, node: &plan.Recursive{First: casted(node, given, cols), Step: step, Distinct: !op.All}}, nil
 }
 
-// refersToItself reports whether c may: its name stands in it.
+// refersToItself reports whether the query of c names c.
 func refersToItself(c parser.CTE) bool {
-	found := false
-	parser.Inspect(c.Query, func(n parser.Node) bool {
-		t, ok := n.(*parser.TableName)
-		found = found || ok && strings.EqualFold(t.Name, c.Name)
-		return !found
-	})
-	return found
+	return slices.ContainsFunc(parser.Tables(c.Query), func(t *parser.TableName) bool { return strings.EqualFold(t.Name, c.Name) })
 }
 
 // recursion cuts c into its first part and the last one, which refers to the rows before, and gives what ties them.
