@@ -3,9 +3,11 @@ package hbase
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tsuna/gohbase/hrpc"
 	"github.com/tsuna/gohbase/pb"
@@ -26,10 +28,11 @@ func (m *masterCall) Description() string        { return m.name }
 func (m *masterCall) ToProto() proto.Message     { return m.req }
 func (m *masterCall) NewResponse() proto.Message { return m.resp }
 
-// master sends a method and tries again while the master is starting.
+// master sends a method and tries again while the master is starting, or another one takes its place.
 func (c *client) master(ctx context.Context, name string, req, resp proto.Message) (proto.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, metaTimeout)
 	defer cancel()
+	began := time.Now()
 	var b backoff
 	for {
 		l, err := hrpc.NewListTableNames(ctx)
@@ -39,6 +42,9 @@ func (c *client) master(ctx context.Context, name string, req, resp proto.Messag
 		c.stats.rpcs.Add(1)
 		call := &masterCall{l, name, req, proto.Clone(resp)}
 		m, err := sendAnd(ctx, c.admin, call, watch{c, call}, nil)
+		if errors.Is(err, context.DeadlineExceeded) {
+			return nil, fmt.Errorf("the master did not answer in %v: %w", time.Since(began).Round(10*time.Millisecond), err)
+		}
 		if err == nil || ctx.Err() != nil || classify(err) != retry {
 			return m, err
 		}

@@ -37,7 +37,7 @@ var (
 	resumable = []string{"UnknownScannerException", "OutOfOrderScannerNextException", "LeaseException", "ScannerResetException"}
 	retryable = []string{"RegionTooBusyException", "CallQueueTooBigException", "CallDroppedException", "PleaseHoldException", "RegionOpeningException",
 		"NotServingRegionException", "RegionMovedException", "WrongRegionException", "RegionServerStoppedException", "RegionServerAbortedException",
-		"ServerNotRunningYetException", "RpcThrottlingException", "CallTimeoutException", "RegionInRecoveryException", "MasterNotRunningException"}
+		"ServerNotRunningYetException", "RpcThrottlingException", "CallTimeoutException", "RegionInRecoveryException", "MasterNotRunningException", "MasterStoppedException"}
 )
 
 // overloaded are refusals of a server for its load: the region is where it was, and so is a scanner.

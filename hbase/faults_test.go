@@ -634,3 +634,34 @@ func TestScannerClosedOverLostAnswer(t *testing.T) {
 		}
 	}
 }
+
+// stopping is a master that stops: it answers so, and another one takes its place after a few calls; or never.
+type stopping struct {
+	gohbase.AdminClient
+	left int
+}
+
+func (s *stopping) SendRPC(call hrpc.Call) (proto.Message, error) {
+	if s.left < 0 {
+		<-call.Context().Done()
+		return nil, call.Context().Err()
+	}
+	if s.left--; s.left >= 0 {
+		return nil, errors.New("HBase Java exception org.apache.hadoop.hbase.exceptions.MasterStoppedException: org.apache.hadoop.hbase.exceptions.MasterStoppedException")
+	}
+	return &pb.GetTableNamesResponse{TableNames: []*pb.TableName{tableName("ns:t"), tableName("a")}}, nil
+}
+
+// The master that takes a stopped one's place is waited for; that none answers is told.
+func TestMasterStops(t *testing.T) {
+	s, _ := storeWithTable(t)
+	names, err := New(s, &stopping{left: 3}).PermittedTables(within(t))
+	if err != nil || !slices.Equal(names, []string{"a", "ns:t"}) {
+		t.Errorf("%q, %v", names, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := New(s, &stopping{left: -1}).PermittedTables(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "list tables: the master did not answer in ") {
+		t.Error(err)
+	}
+}
