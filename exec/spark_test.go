@@ -1,15 +1,11 @@
 package exec
 
 import (
-	"bufio"
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
-	osexec "os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,7 +32,7 @@ func TestSpark(t *testing.T) {
 	if os.Getenv(sparkEnv) == "" {
 		t.Skipf("set %s=1 to compare with Spark", sparkEnv)
 	}
-	spark := startSpark(t)
+	spark := &sparkDriver{Spark: python.StartSpark(t, "..", "hbase://"+hbasetest.Quorum(t)+"/hbase", "local[2]")}
 	t.Run("layouts", func(t *testing.T) {
 		before := *spark
 		layoutCases(t, func(t *testing.T) hbase.Client { return dialHBase(t) }, func(*layoutCase) {}, spark)
@@ -69,84 +65,10 @@ func TestSpark(t *testing.T) {
 	})
 }
 
-// sparkDriver is a session of Spark that answers questions, see spark/tests/answers.py.
+// sparkDriver is a session of Spark, and what it was asked.
 type sparkDriver struct {
-	in      io.Writer
-	out     *bufio.Reader
-	connect string
-	// What was asked.
+	*python.Spark
 	same, refused, noCounterpart, failed, filtered, some int
-}
-
-func startSpark(t *testing.T) *sparkDriver {
-	py := python.With(t, "pyspark", "pyarrow")
-	if _, err := osexec.LookPath("java"); err != nil {
-		t.Skip("there is no java for Spark")
-	}
-	s := &sparkDriver{connect: "hbase://" + hbasetest.Quorum(t) + "/hbase"}
-	binary := filepath.Join(t.TempDir(), "hql")
-	if out, err := osexec.Command("go", "build", "-o", binary, "../cmd/hql").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	cmd := osexec.Command(py, "tests/answers.py")
-	cmd.Dir = "../spark"
-	cmd.Env = append(os.Environ(), "HQL_BINARY="+binary, "PYTHONPATH=.", "PYSPARK_PYTHON="+py,
-		"PYSPARK_SUBMIT_ARGS=--driver-memory 768m --conf spark.driver.extraJavaOptions=-XX:+UseSerialGC pyspark-shell")
-	cmd.Stderr = io.Discard
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		in.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Error(err)
-		}
-	})
-	s.in, s.out = in, bufio.NewReader(out)
-	return s
-}
-
-type sparkQuestion struct {
-	Options map[string]string `json:"options"`
-	Query   string            `json:"query,omitempty"`
-	Filters int               `json:"filters,omitempty"`
-	Seed    uint64            `json:"seed,omitempty"`
-}
-
-type sparkAnswer struct {
-	Rows  [][]*string `json:"rows"`
-	Some  int         `json:"some"` // filters that keep some rows and not others
-	Error string      `json:"error"`
-}
-
-func (s *sparkDriver) ask(t *testing.T, q sparkQuestion) (a sparkAnswer) {
-	t.Helper()
-	if q.Options == nil {
-		q.Options = map[string]string{}
-	}
-	q.Options["connect"], q.Options["fullScan"] = s.connect, "allow"
-	b, err := json.Marshal(q)
-	if err == nil {
-		_, err = s.in.Write(append(b, '\n'))
-	}
-	if err == nil {
-		b, err = s.out.ReadBytes('\n')
-	}
-	if err == nil {
-		err = json.Unmarshal(b, &a)
-	}
-	if err != nil {
-		t.Fatalf("Spark: %v", err)
-	}
-	return a
 }
 
 // report tells what was compared since before.
@@ -158,7 +80,7 @@ func (s *sparkDriver) report(t *testing.T, before sparkDriver) {
 // filters compares random filters of a table's rows with Spark's own.
 func (s *sparkDriver) filters(t *testing.T, table string, n int, seed uint64) {
 	t.Helper()
-	a := s.ask(t, sparkQuestion{Options: map[string]string{"table": table}, Filters: n, Seed: seed})
+	a := s.Ask(t, python.Question{Options: map[string]string{"table": table}, Filters: n, Seed: seed})
 	if a.Error != "" && !strings.Contains(a.Error, "Arrow") {
 		t.Errorf("filters of %s: %s", table, a.Error)
 	}
@@ -182,7 +104,7 @@ func (s *sparkDriver) expect(t *testing.T, alone, planned *world, q string) {
 	}
 	cut, err := planned.Cut(context.Background(), sel, Args{})
 	if errors.Is(err, ErrUncut) {
-		a := s.ask(t, sparkQuestion{Options: map[string]string{"query": q}})
+		a := s.Ask(t, python.Question{Options: map[string]string{"query": q}})
 		if why, _, _ := strings.Cut(err.Error(), "\n"); !strings.Contains(a.Error, " cut into pieces") {
 			t.Errorf("%s\n got %v %s\nwant %s", q, a.Rows, a.Error, why)
 		}
@@ -198,15 +120,15 @@ func (s *sparkDriver) expect(t *testing.T, alone, planned *world, q string) {
 		t.Fatalf("%s: %v", q, err)
 	}
 	columns, want, err := alone.values(stmt)
-	var questions []sparkQuestion
+	var questions []python.Question
 	if names := slices.Sorted(slices.Values(namesOf(columns))); len(slices.Compact(names)) == len(columns) {
-		questions = append(questions, sparkQuestion{Options: map[string]string{"query": q}})
+		questions = append(questions, python.Question{Options: map[string]string{"query": q}})
 	}
 	if len(cut.Columns) > 0 && cut.Columns[0].Partial != nil {
-		questions = append(questions, sparkQuestion{Query: q})
+		questions = append(questions, python.Question{Query: q})
 	}
 	for _, question := range questions {
-		a := s.ask(t, question)
+		a := s.Ask(t, question)
 		if err != nil {
 			if a.Error == "" {
 				t.Errorf("%s\n got %v\nwant an error: %v", q, a.Rows, err)
