@@ -10,7 +10,6 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/tsuna/gohbase/hrpc"
@@ -47,11 +46,11 @@ type row struct {
 	last time.Time
 }
 
-// note counts a refusal. A connection that ends without a word is none, nor is one that takes long: servers that end or pause look like that.
+// note counts a refusal. A connection that breaks, ends without a word or takes long is none: servers that end or pause look like that.
 func (r *refusals) note(server string, err error) {
-	var late net.Error
-	if errors.Is(err, errNoTLS) || errors.Is(err, kerberos.ErrClosed) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) ||
-		errors.Is(err, context.Canceled) || errors.As(err, &late) && late.Timeout() {
+	var broken *net.OpError
+	if errors.As(err, &broken) && broken.Op != "remote error" || errors.Is(err, errNoTLS) || errors.Is(err, kerberos.ErrClosed) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return
 	}
 	r.mu.Lock()

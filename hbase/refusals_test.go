@@ -10,10 +10,13 @@ import (
 	"crypto/x509"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"io"
 	"math/big"
 	"net"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -188,5 +191,34 @@ func TestMissingCertificate(t *testing.T) {
 	}
 	if !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "remote error: tls: certificate required") {
 		t.Error(err)
+	}
+}
+
+// What a server says counts as a refusal; that a connection breaks does not, however often.
+func TestBrokenConnectionIsNoRefusal(t *testing.T) {
+	const server = "rs1:16020"
+	for _, test := range []struct {
+		err  error
+		want int
+	}{
+		{&net.OpError{Op: "write", Err: syscall.EPIPE}, 0},
+		{&net.OpError{Op: "read", Err: syscall.ECONNRESET}, 0},
+		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, 0},
+		{errNoTLS, 0},
+		{io.ErrUnexpectedEOF, 0},
+		{context.DeadlineExceeded, 0},
+		{&net.OpError{Op: "remote error", Err: errors.New("tls: bad certificate")}, refusalsMeant},
+		{x509.UnknownAuthorityError{}, refusalsMeant},
+	} {
+		var r refusals
+		for range refusalsMeant {
+			r.note(server, fmt.Errorf("kerberos: %w", test.err))
+		}
+		if n := r.row(server); n != test.want || r.some.Load() != (n > 0) {
+			t.Errorf("%v: %d", test.err, n)
+		}
+		if r.taken(server); r.row(server) != 0 || r.some.Load() {
+			t.Errorf("%v: a connection that was taken is forgotten", test.err)
+		}
 	}
 }
