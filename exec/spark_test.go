@@ -241,7 +241,11 @@ func sparkTexts(columns []plan.OutputColumn, rows [][]types.Value) (out []string
 			case t == types.Date:
 				b.WriteString(strconv.Quote(strconv.FormatInt(v.Int(), 10)) + "|")
 			default:
-				b.WriteString(strconv.Quote(v.String()) + "|")
+				text, err := types.Cast(v, types.String, nil) // of a TIME too
+				if err != nil {
+					panic(err)
+				}
+				b.WriteString(strconv.Quote(text.Text()) + "|")
 			}
 		}
 		out = append(out, b.String())

@@ -24,7 +24,7 @@ type Question struct {
 	Options map[string]string `json:"options"`
 	Query   string            `json:"query,omitempty"`
 	Filters int               `json:"filters,omitempty"`
-	Seed    uint64            `json:"seed,omitempty"`
+	Seed    uint64            `json:"seed"`
 }
 
 // Answer is what comes back.
