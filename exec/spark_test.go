@@ -254,13 +254,11 @@ func sparkTexts(columns []plan.OutputColumn, rows [][]types.Value) (out []string
 	return out
 }
 
-// sparkDecimal is one text for each number; of an AVG it has the digits that Spark has, too.
+// sparkDecimal is one text for each number; of an AVG, which hql has to 20 digits and Spark to 18 behind the point, it has 14.
 func sparkDecimal(v types.Value, column string) string {
 	d := *v.Decimal()
 	if column == "avg" {
-		ctx := apd.BaseContext.WithPrecision(60)
-		ctx.Rounding = apd.RoundDown
-		_, _ = ctx.Quantize(&d, v.Decimal(), -15)
+		_, _ = apd.BaseContext.WithPrecision(14).Round(&d, v.Decimal())
 	}
 	var plain apd.Decimal
 	plain.Reduce(&d)
