@@ -70,15 +70,9 @@ func (q *query) chain(f *from, conds []expr.Expr, used []bool, h hints) (n plan.
 			}
 		}
 		if i > 0 && !f.outer[i] {
-			var later []expr.Expr
-			for _, t := range rest {
-				if within(t, 0, s.offset+s.width()) {
-					on = append(on, t)
-				} else {
-					later = append(later, t)
-				}
-			}
-			rest = later
+			var more []expr.Expr
+			more, rest = termsUpTo(rest, s)
+			on = append(on, more...)
 		}
 		right, _, err := q.source(s, own, used[s.offset:s.offset+s.width()], accessOrder{}, h)
 		if err != nil {
@@ -110,6 +104,18 @@ func ownTerms(conds []expr.Expr, s *source) (own, rest []expr.Expr) {
 		}
 	}
 	return own, rest
+}
+
+// termsUpTo gives those of conds that can be checked once s is joined to the sources before it, and the others.
+func termsUpTo(conds []expr.Expr, s *source) (now, later []expr.Expr) {
+	for _, c := range conds {
+		if within(c, 0, s.offset+s.width()) {
+			now = append(now, c)
+		} else {
+			later = append(later, c)
+		}
+	}
+	return now, later
 }
 
 func within(e expr.Expr, from, to int) bool {

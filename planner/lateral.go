@@ -38,8 +38,7 @@ func (q *query) functionSource(f *from, t *parser.TableFunction) (*source, error
 		return q.tableFunction(t)
 	}
 	rows := &parser.Select{Pos: t.Pos, Cores: []*parser.SelectCore{{Pos: t.Pos, Items: []parser.SelectItem{{Pos: t.Pos, Star: true}}, From: []parser.TableExpr{t}}}}
-	s, err := q.subquerySource(f, &parser.Subquery{Pos: t.Pos, Lateral: true, Query: rows, Alias: functionAlias(t)})
-	return s, err
+	return q.subquerySource(f, &parser.Subquery{Pos: t.Pos, Lateral: true, Query: rows, Alias: functionAlias(t)})
 }
 
 // apply adds s, whose rows are those of a query for each row of n, with the conditions that can be checked then: those of its LEFT JOIN, or
@@ -53,14 +52,7 @@ func (f *from) apply(n plan.Node, i int, conds []expr.Expr) (out *plan.Apply, re
 		}
 		return out, conds
 	}
-	var on []expr.Expr
-	for _, t := range conds {
-		if within(t, 0, s.offset+s.width()) {
-			on = append(on, t)
-		} else {
-			rest = append(rest, t)
-		}
-	}
+	on, rest := termsUpTo(conds, s)
 	if len(on) > 0 {
 		out.On = expr.Conjunction(on)
 	}
