@@ -1,6 +1,7 @@
 package hbase
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"time"
@@ -112,6 +113,11 @@ type Region struct {
 	Name        string // as in hbase:meta, "table,start,time.encoded."; start may be any bytes
 	Start, Stop []byte
 	Server      string // host:port, "" when unknown
+}
+
+// holds reports whether the row of key is one of the region's.
+func (r Region) holds(key []byte) bool {
+	return bytes.Compare(r.Start, key) <= 0 && (len(r.Stop) == 0 || bytes.Compare(key, r.Stop) < 0)
 }
 
 // Family describes a column family: Attributes are HBase's names and values (VERSIONS, TTL, BLOOMFILTER ...).

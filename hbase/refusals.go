@@ -1,7 +1,6 @@
 package hbase
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -154,7 +153,7 @@ func (c *client) serverOf(ctx context.Context, call hrpc.Call) (string, error) {
 	case string(call.Table()) != "hbase:meta":
 		regions, err := c.knownRegions(ctx, string(call.Table()), freshRegions)
 		for _, r := range regions {
-			if bytes.Compare(r.Start, call.Key()) <= 0 && (len(r.Stop) == 0 || bytes.Compare(call.Key(), r.Stop) < 0) {
+			if r.holds(call.Key()) {
 				return r.Server, nil
 			}
 		}

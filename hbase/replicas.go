@@ -1,7 +1,6 @@
 package hbase
 
 import (
-	"bytes"
 	"context"
 	"crypto/md5"
 	"encoding/hex"
@@ -143,7 +142,7 @@ func (c *client) replicasOf(ctx context.Context, table string, key []byte) []rep
 	}
 	var out []replica
 	for _, p := range known.regions {
-		if bytes.Compare(p.region.Start, key) <= 0 && (len(p.region.Stop) == 0 || bytes.Compare(key, p.region.Stop) < 0) {
+		if p.region.holds(key) {
 			out = append(out, p)
 		}
 	}
