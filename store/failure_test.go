@@ -16,7 +16,9 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	hfilter "github.com/tsuna/gohbase/filter"
 	"github.com/tsuna/gohbase/hrpc"
+	"github.com/tsuna/gohbase/pb"
 )
 
 // smallDisk is a file system that is full after some bytes.
@@ -239,69 +241,163 @@ func (f *unreadableFile) ReadAt(b []byte, at int64) (int, error) {
 	return f.File.ReadAt(b, at)
 }
 
+// callsThatRead are calls that read cells of the table of TestReadFails, each in its own way. They give what was read, or what
+// the call has left.
+var callsThatRead = map[string]func(s *Store) (string, error){
+	"scan":                 func(s *Store) (string, error) { return cellsRead(s) },
+	"scan of all versions": func(s *Store) (string, error) { return cellsRead(s, hrpc.MaxVersions(5)) },
+	"scan backwards":       func(s *Store) (string, error) { return cellsRead(s, hrpc.Reversed()) },
+	"scan of columns":      func(s *Store) (string, error) { return cellsRead(s, families("f:b g:c")) },
+	"scan of rows by their values": func(s *Store) (string, error) {
+		return cellsRead(s, hrpc.Filters(scvf("f:b", hfilter.Equal, bin("7"), true, true)))
+	},
+	"scan of columns by the values of their rows, backwards": func(s *Store) (string, error) {
+		return cellsRead(s, hrpc.Reversed(), families("f:b f:x"), hrpc.Filters(scvf("f:b", hfilter.Equal, bin("7"), true, true)))
+	},
+	"scan of rows by all their cells": func(s *Store) (string, error) {
+		return cellsRead(s, hrpc.Filters(hfilter.NewSkipFilter(hfilter.NewValueFilter(cmp(hfilter.NotEqual, bin("7"))))))
+	},
+	"scan of rows by their keys": func(s *Store) (string, error) { return cellsRead(s, hrpc.Filters(fuzzy("????7"))) },
+	"scan of ranges": func(s *Store) (string, error) {
+		return cellsRead(s, hrpc.Filters(ranges("[00010,00020)", "[00100,00110]")))
+	},
+	"scan of ranges of columns": func(s *Store) (string, error) {
+		return cellsRead(s, hrpc.Filters(hfilter.NewColumnRangeFilter([]byte("b"), []byte("x"), true, false)))
+	},
+	"get": func(s *Store) (string, error) { return rowRead(s, "00123", hrpc.MaxVersions(5)) },
+	"gets": func(s *Store) (string, error) {
+		var batch []hrpc.Call
+		for _, row := range []string{"00001", "00070", "00149", "no row"} {
+			batch = append(batch, must(hrpc.NewGetStr(context.Background(), "t", row)))
+		}
+		var b strings.Builder
+		res, _ := s.SendBatch(context.Background(), batch)
+		for _, r := range res {
+			if r.Error != nil {
+				return "", r.Error
+			}
+			b.WriteString(format(hrpc.ToLocalResult(r.Msg.(*pb.GetResponse).Result)) + "; ")
+		}
+		return b.String(), nil
+	},
+	"delete of the newest version": func(s *Store) (string, error) {
+		values := map[string]map[string][]byte{"f": {"x": nil}}
+		if _, err := s.Delete(must(hrpc.NewDelStr(context.Background(), "t", "00123", values, hrpc.DeleteOneVersion()))); err != nil {
+			return "", err
+		}
+		return rowRead(s, "00123")
+	},
+	"increment": func(s *Store) (string, error) {
+		if _, err := s.Increment(must(hrpc.NewIncStrSingle(context.Background(), "t", "00123", "g", "n", 5))); err != nil {
+			return "", err
+		}
+		return rowRead(s, "00123")
+	},
+	"append": func(s *Store) (string, error) {
+		if _, err := s.Append(must(hrpc.NewAppStr(context.Background(), "t", "00123", map[string]map[string][]byte{"f": {"b": []byte("more")}}))); err != nil {
+			return "", err
+		}
+		return rowRead(s, "00123")
+	},
+	"check and put": func(s *Store) (string, error) {
+		put := must(hrpc.NewPutStr(context.Background(), "t", "00123", map[string]map[string][]byte{"f": {"new": []byte("v")}}))
+		done, err := s.CheckAndPut(put, "f", "b", []byte("3"))
+		if err != nil {
+			return "", err
+		}
+		row, err := rowRead(s, "00123")
+		return fmt.Sprint(done, row), err
+	},
+	"split": func(s *Store) (string, error) {
+		if err := s.Split("t", []byte("00070")); err != nil {
+			return "", err
+		}
+		return cellsRead(s)
+	},
+}
+
+// cellsRead gives how many rows and cells a scan gives, and the last row.
+func cellsRead(s *Store, o ...func(hrpc.Call) error) (string, error) {
+	sc := s.Scan(must(hrpc.NewScanStr(context.Background(), "t", o...)))
+	defer sc.Close()
+	cells, last := 0, ""
+	for n := 0; ; n++ {
+		r, err := sc.Next()
+		if err == io.EOF {
+			return fmt.Sprintf("%d rows, %d cells, %.200s", n, cells, last), nil
+		}
+		if err != nil {
+			return "", err
+		}
+		cells += len(r.Cells)
+		last = format(r)
+	}
+}
+
+func rowRead(s *Store, row string, o ...func(hrpc.Call) error) (string, error) {
+	r, err := s.Get(must(hrpc.NewGetStr(context.Background(), "t", row, o...)))
+	if err != nil {
+		return "", err
+	}
+	return format(r), nil
+}
+
 // A read that fails is an error of the call that needs it, whichever of all reads it is: nothing is left out or made up.
 func TestReadFails(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	w := openDir(t, dir)
-	w.create("t", map[string]map[string]string{"f": {"VERSIONS": "5"}})
-	for i := range 300 {
-		w.put(fmt.Sprintf("%05d", i), 1, "f:x="+strings.Repeat("x", 500))
-		w.put(fmt.Sprintf("%05d", i), 2, "f:x=2")
+	w.create("t", map[string]map[string]string{"f": {"VERSIONS": "5"}, "g": nil})
+	for i := range 150 {
+		row := fmt.Sprintf("%05d", i)
+		w.put(row, 1, "f:x="+strings.Repeat("x", 500), fmt.Sprintf("f:b=%d", i%10), "g:c=c", "g:n=\x00\x00\x00\x00\x00\x00\x00\x01")
+		w.put(row, 2, "f:x=2")
 	}
 	if err := w.db.Flush(); err != nil {
 		t.Fatal(err)
 	}
 	w.Close()
-	calls := map[string]func(s *Store) (string, error){
-		"scan": func(s *Store) (string, error) {
-			n, err := allRows(s, "t")
-			return fmt.Sprint(n), err
-		},
-		"get": func(s *Store) (string, error) {
-			r, err := s.Get(must(hrpc.NewGetStr(context.Background(), "t", "00123", hrpc.MaxVersions(5))))
-			if err != nil {
-				return "", err
-			}
-			return fmt.Sprint(len(r.Cells)), nil
-		},
-		"delete of the newest version": func(s *Store) (string, error) {
-			values := map[string]map[string][]byte{"f": {"x": nil}}
-			if _, err := s.Delete(must(hrpc.NewDelStr(context.Background(), "t", "00123", values, hrpc.DeleteOneVersion()))); err != nil {
-				return "", err
-			}
-			r, err := s.Get(must(hrpc.NewGetStr(context.Background(), "t", "00123")))
-			if err != nil {
-				return "", err
-			}
-			return fmt.Sprint(*r.Cells[0].Timestamp), nil
-		},
+	files := vfs.NewMem()
+	if _, err := vfs.Clone(vfs.Default, files, dir, dir); err != nil {
+		t.Fatal(err)
 	}
-	for name, call := range calls {
-		run := func(at int64) (got string, over bool, err error) {
-			disk := &unreadable{FS: vfs.Default}
-			disk.left.Store(at)
-			s, err := Open(Options{Dir: copyOf(t, dir), Now: (&testClock{time.UnixMilli(1_000_000)}).now, fs: disk})
-			if err == nil {
-				got, err = call(s)
-				s.Close()
-			}
-			return got, disk.left.Load() >= 0, err
-		}
-		want, _, err := run(math.MaxInt32)
-		if err != nil {
+	// run makes the call fail at so many reads after the first ones, of which the store's opening needs some.
+	run := func(call func(s *Store) (string, error), first, at int64) (got string, reads int64, err error) {
+		disk := &unreadable{FS: vfs.NewMem()}
+		disk.left.Store(first + at)
+		if _, err := vfs.Clone(files, disk.FS, dir, dir); err != nil {
 			t.Fatal(err)
+		}
+		s, err := Open(Options{Dir: dir, Now: (&testClock{time.UnixMilli(1_000_000)}).now, fs: disk})
+		if err == nil {
+			got, err = call(s)
+			s.Close()
+		}
+		return got, first + at - disk.left.Load(), err
+	}
+	_, opening, err := run(func(*Store) (string, error) { return "", nil }, 0, math.MaxInt32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, call := range callsThatRead {
+		first := opening
+		if name == "scan" {
+			first = 0
+		}
+		want, _, err := run(call, first, math.MaxInt32)
+		if err != nil {
+			t.Fatal(name, err)
 		}
 		failed := int64(0)
 		for ; ; failed++ {
-			got, over, err := run(failed)
-			if over {
+			got, reads, err := run(call, first, failed)
+			if reads <= first+failed {
 				break
 			}
 			if err == nil && got != want || err != nil && !strings.Contains(err.Error(), syscall.EIO.Error()) {
 				t.Errorf("%s: read %d fails: %q, %v; want %q", name, failed, got, err, want)
 			}
 		}
-		t.Logf("%s: %d reads failed", name, failed)
+		t.Logf("%s: %d reads failed, %.60q", name, failed, want)
 		if failed == 0 {
 			t.Errorf("%s: no read failed", name)
 		}

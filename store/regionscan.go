@@ -235,7 +235,11 @@ func (r *regionScanner) nextRow(ctx context.Context, b *block, lim *limits) (mor
 				}
 				continue
 			}
-			if len(r.joined) > 0 && r.joinedHas(row) {
+			found, err := r.joinedHas(row)
+			if err != nil {
+				return false, err
+			}
+			if found {
 				poison.Bytes(r.joinedRow)
 				r.joinedRow = append(r.joinedRow[:0], row...)
 				r.joinedOpen = true
@@ -277,16 +281,18 @@ func (r *regionScanner) refusesRow(b *block, lim *limits, size int64, batch int)
 }
 
 // joinedHas positions the families that the filter did not need on a row it kept.
-func (r *regionScanner) joinedHas(row []byte) bool {
-	found := false
+func (r *regionScanner) joinedHas(row []byte) (found bool, err error) {
 	for _, s := range r.joined {
 		if s.valid && bytes.Compare(s.cur.row, row) < 0 {
 			s.toHint(firstOnRow(row))
 			s.matcher.inRow = false
 		}
+		if s.err != nil {
+			return false, s.err
+		}
 		found = found || s.valid && bytes.Equal(s.cur.row, row)
 	}
-	return found
+	return found, nil
 }
 
 // join adds the cells of those families to the open row.
