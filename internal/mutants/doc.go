@@ -15,7 +15,7 @@
 // is tried on those tests only, the cheap ones of its own package first, and those over -longest are
 // left out. What the cheap ones do not notice is tried on the others when all mutants had their turn.
 //
-// A mutant is noticed when a test fails, hangs or crashes. The last lines are the share that was noticed
+// A mutant is noticed when a test fails, hangs or crashes, twice if it does not hang, and hangs only with the mutant. The last lines are the share that was noticed
 // and the survivors: each is a case that is missing, or code that is not needed, or changes nothing
 // that can be seen.
 //

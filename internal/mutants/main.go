@@ -31,7 +31,7 @@ import (
 // options are the flags.
 type options struct {
 	packages, suites []string
-	n                int
+	n, at            int
 	seed             uint64
 	longest, limit   time.Duration
 	first            time.Duration
@@ -45,6 +45,7 @@ func main() {
 	pkgs := flag.String("packages", "planner planner/access catalog exec exec/lookup exec/operator exec/scan hbase store", "the packages whose code is changed")
 	suites := flag.String("suites", "types expr catalog parser planner planner/access explain filter store hbase exec/operator exec/scan exec . advise sqldriver", "the packages whose tests are run")
 	flag.IntVar(&o.n, "n", 500, "how many mutants are tried")
+	flag.IntVar(&o.at, "p", runtime.GOMAXPROCS(0), "how many processes run tests at a time")
 	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()), "draws the sample, and is HQL_SEED of the tests")
 	flag.DurationVar(&o.longest, "longest", 30*time.Second, "tests that take more of the processor's time are left out")
 	flag.DurationVar(&o.first, "first", 5*time.Second, "what a mutant may cost before all others have been tried as long")
@@ -120,7 +121,7 @@ func tryAll(ctx context.Context, all []*suite, sites []site, o options) []trial 
 		}
 	}
 	for _, cost := range []time.Duration{o.first, math.MaxInt64} {
-		inParallel(len(trials), func(n int) {
+		inParallel(o.at, len(trials), func(n int) {
 			t := &trials[n]
 			if t.by != "" || len(t.left) == 0 {
 				return
@@ -348,7 +349,7 @@ func measure(ctx context.Context, dir string, all []*suite, o options) error {
 	for _, s := range all {
 		tests = append(tests, s.tests...)
 	}
-	inParallel(len(tests), func(i int) {
+	inParallel(o.at, len(tests), func(i int) {
 		t := tests[i]
 		log := filepath.Join(dir, fmt.Sprintf("reached%d", i))
 		began := time.Now()
@@ -436,32 +437,42 @@ func batches(n int, own string, all []*suite) []batch {
 // patience is how many times as long as without a mutant tests may last before they hang: the machine may have other work.
 const patience = 10
 
-// notice tries mutant n and gives what failed; "" when nothing did.
+// notice tries mutant n and gives what failed; "" when nothing did. What fails by chance or because the machine is
+// busy is not the mutant's: what fails must fail again, and what hangs must not do so without the mutant.
 func (b *batch) notice(ctx context.Context, n int, o options) string {
 	var names []string
 	for _, t := range b.tests {
 		names = append(names, t.name)
 	}
-	text, _, err := b.suite.run(ctx, patience*b.lasted+10*time.Second, "^("+strings.Join(names, "|")+")$", o, fmt.Sprintf("%s=%d", active.MutantEnv, n))
+	run := func(env ...string) ([]byte, error) {
+		text, _, err := b.suite.run(ctx, patience*b.lasted+10*time.Second, "^("+strings.Join(names, "|")+")$", o, env...)
+		return text, err
+	}
+	mutant := fmt.Sprintf("%s=%d", active.MutantEnv, n)
+	text, err := run(mutant)
 	if err == nil {
 		return ""
 	}
-	how := "a crash of " + strings.Join(names, ", ")
-	if m := failed.FindSubmatch(text); m != nil {
+	how, again := "a crash of "+strings.Join(names, ", "), []string{mutant}
+	if bytes.Contains(text, []byte("panic: test timed out")) || strings.Contains(err.Error(), "killed") {
+		how, again = "a hang of "+strings.Join(names, ", "), nil
+	} else if m := failed.FindSubmatch(text); m != nil {
 		how = string(m[1])
-	} else if bytes.Contains(text, []byte("panic: test timed out")) || strings.Contains(err.Error(), "killed") {
-		how = "a hang of " + strings.Join(names, ", ")
+	}
+	if _, err := run(again...); (err == nil) != (again == nil) {
+		fmt.Printf("%4d not counted, for it was so only once: %s of %s\n", n, how, b.suite.pkg)
+		return ""
 	}
 	return how + " of " + b.suite.pkg
 }
 
 var failed = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
 
-// inParallel runs f(0) to f(n-1), as many at a time as there are processors.
-func inParallel(n int, f func(i int)) {
+// inParallel runs f(0) to f(n-1), at most at of them at a time.
+func inParallel(at, n int, f func(i int)) {
 	next := make(chan int)
 	var wg sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
+	for range at {
 		wg.Go(func() {
 			for i := range next {
 				f(i)
