@@ -32,6 +32,11 @@ func (l *Layout) PartOf(col int) *Part {
 	return nil
 }
 
+// Lacks reports whether row has no entry in l, as a column of it is NULL.
+func (l *Layout) Lacks(row []types.Value) bool {
+	return slices.ContainsFunc(l.Sparse, func(c *Column) bool { return row[c.Index].IsNull() })
+}
+
 // KeyColumns are the columns of l's key in the order of its parts.
 func (l *Layout) KeyColumns() []int { return columnsOf(l.Key.Parts) }
 

@@ -122,7 +122,7 @@ func (a *analysis) read(ctx context.Context) (*stats.Table, error) {
 	a.rows = int(min(max(a.left/int64((1+len(runShares))*n), 1), 1<<30))
 	a.kept = max(20, keptRows/n)
 	rand.Shuffle(len(a.regions), func(i, j int) { a.regions[i], a.regions[j] = a.regions[j], a.regions[i] }) // time may end before the regions do
-	whole := wholeScan(a.table, a.layout)
+	whole := scan.Whole(a.table, a.layout)
 	tally := a.rec.Open(whole)
 	var workers []*analyzer
 	for range min(analyzeWorkers, n) {

@@ -21,6 +21,7 @@ import (
 	"github.com/hql-db/hql/columnar"
 	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/exec/warning"
+	"github.com/hql-db/hql/exec/write"
 	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
@@ -37,7 +38,7 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 		return nil, parser.Errorf(s.Pos, "COPY: %v", ErrNoFiles).Of(ErrNoFiles)
 	}
 	format := fileFormat(s.File)
-	_, readOnly := r.engine.client.(readOnly)
+	_, readOnly := r.engine.client.(write.ReadOnlyClient)
 	overwrite := !readOnly
 	for _, o := range s.Options {
 		var v string
@@ -85,11 +86,11 @@ func (r *run) sampleKeys(ctx context.Context, t *catalog.Table, file string) ([]
 	}
 	var keys [][]byte
 	seen, random := 0, rand.New(rand.NewPCG(1, 2)) // the same file, the same regions
-	c := &copier{run: r, table: t, pos: t.Split.Pos, take: func(at place) {
+	c := &copier{run: r, table: t, pos: t.Split.Pos, take: func(key []byte) {
 		if seen++; len(keys) < maxSample {
-			keys = append(keys, at.key)
+			keys = append(keys, key)
 		} else if i := random.IntN(seen); i < maxSample {
-			keys[i] = at.key
+			keys[i] = key
 		}
 	}}
 	switch format := fileFormat(file); format {
@@ -173,15 +174,15 @@ type copier struct {
 	table    *catalog.Table
 	named    []parser.Name
 	pos      parser.Pos
-	in       *inserter // writes a batch of rows while the next one is read: see flush
-	checker  *writer   // of the rows that are read meanwhile
-	rows     []pendingRow
+	in       *inserter     // writes a batch of rows while the next one is read: see flush
+	checker  *write.Writer // of the rows that are read meanwhile
+	rows     []write.Row
 	writing  chan error // gets the end of the batch that is being written; nil: none is
 	failed   func()     // called when one could not be written
 	line     int        // or row, where
 	binary   bool       // the file has no lines
 	rejected int64
-	take     func(place) // where set, rows are not written but their place in the primary layout is given to it
+	take     func(key []byte) // where set, rows are not written but their keys in the primary layout are given to it
 }
 
 const maxReasons = 10
@@ -207,36 +208,33 @@ func (c *copier) into(names []parser.Name) error {
 	if err != nil {
 		return err
 	}
-	c.begin()
-	c.in.cols = cols
-	for _, col := range cols {
-		c.in.set[col.Index] = true
-	}
+	c.begin(cols)
 	return nil
 }
 
-func (c *copier) begin() {
-	c.in = &inserter{run: c.run, w: c.run.newWriter(c.table), set: make([]bool, len(c.table.Columns))}
+// begin prepares for rows with columns cols, or each with its own.
+func (c *copier) begin(cols []*catalog.Column) {
+	c.in = c.run.newInserter(c.table, cols)
 	c.checker = c.run.newWriter(c.table)
 }
 
 // add takes one row, if it can be stored. set tells the columns that its line names; nil: those of the file.
 func (c *copier) add(ctx context.Context, row []types.Value, set []bool) error {
 	if c.take != nil {
-		at, err := c.checker.place(c.table.Layouts[0], row)
+		key, err := c.checker.Key(row)
 		if err != nil {
 			c.reject(err)
 			return nil
 		}
-		c.take(at)
+		c.take(key)
 		return nil
 	}
-	p := pendingRow{row: row, pos: c.pos, set: set}
-	if err := c.checker.check(row, c.in.named(p), true); err != nil {
+	p := write.Row{Values: row, Pos: c.pos, Set: set}
+	if err := c.checker.Check(row, c.in.Named(p), true); err != nil {
 		c.reject(err)
 		return nil
 	}
-	if err := c.run.allocate(ctx, c.checker, []pendingRow{p}); err != nil {
+	if err := c.checker.Allocate(ctx, []write.Row{p}); err != nil {
 		var refused *parser.Error // a name that its look-up table cannot hold
 		if errors.As(err, &refused) {
 			c.reject(refused)
@@ -245,7 +243,7 @@ func (c *copier) add(ctx context.Context, row []types.Value, set []bool) error {
 		return err
 	}
 	c.rows = append(c.rows, p)
-	if len(c.rows) >= writeBatch {
+	if len(c.rows) >= write.Batch {
 		return c.flush(ctx)
 	}
 	return nil
@@ -257,10 +255,11 @@ func (c *copier) flush(ctx context.Context) error {
 	if err := c.wait(); err != nil || c.in == nil {
 		return err
 	}
-	c.in.rows, c.rows = c.rows, make([]pendingRow, 0, len(c.rows))
+	rows := c.rows
+	c.rows = make([]write.Row, 0, len(rows))
 	c.writing = make(chan error, 1)
 	go func() {
-		err := scan.Safely(func() error { return c.in.flush(ctx) })
+		err := scan.Safely(func() error { return c.in.write(ctx, rows) })
 		if err != nil {
 			c.failed()
 		}
@@ -375,7 +374,7 @@ func (c *copier) lines(ctx context.Context, f io.Reader) error {
 	if _, err := targetColumns(c.table, c.named, c.pos); err != nil {
 		return err
 	}
-	c.begin()
+	c.begin(nil)
 	sets := map[string]*objectColumns{}
 	br := copyInput(f)
 	for {

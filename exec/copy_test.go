@@ -16,6 +16,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/hql-db/hql/exec/write"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/internal/seeds"
@@ -378,7 +379,7 @@ func TestCopyFailsBeforeItsEnd(t *testing.T) {
 	_, c := newStore(t)
 	broken := &fullDisk{c, errors.New("the disk is full")}
 	text := "id\n"
-	for i := range writeBatch {
+	for i := range write.Batch {
 		text += fmt.Sprintf("%d\n", i)
 	}
 	err := copyFromPipe(t.Context(), t, newWorld(t, broken, Config{FullScan: AllowFullScan}), text)
@@ -395,9 +396,9 @@ func TestCopyInBatches(t *testing.T) {
 	w.run("CREATE TABLE t (id INT, n INT) ROW KEY (id AS INT32) INDEX by_n (n AS INT32, id AS INT32)")
 	var b strings.Builder
 	b.WriteString("id,n\n")
-	lines := 3*writeBatch + 7
+	lines := 3*write.Batch + 7
 	for i := range lines {
-		if i%writeBatch == writeBatch/2 {
+		if i%write.Batch == write.Batch/2 {
 			fmt.Fprintf(&b, "%d,x\n", i)
 			continue
 		}

@@ -2,6 +2,7 @@
 //
 //	query   plan -> operators that pull batches of rows from one another (package operator)
 //	               -> at the leaves: Gets and scans of key ranges (package scan)
-//	write   rows -> keys and cells of every layout of the table (write.go, insert.go, update_delete.go)
+//	write   values -> rows (insert.go, update_delete.go, copy.go)
+//	               -> keys and cells of every layout of their table (package write)
 //	define  CREATE and DROP TABLE, the definitions kept in the store (ddl.go, store_catalog.go)
 package exec

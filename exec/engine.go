@@ -14,6 +14,7 @@ import (
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/exec/warning"
+	"github.com/hql-db/hql/exec/write"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
@@ -57,7 +58,7 @@ type Engine struct {
 	client  hbase.Client
 	catalog *catalog.Catalog
 	cfg     Config
-	clock   writeClock
+	clock   *write.Clock
 	lookups lookup.Cache
 	full    filledLayouts
 	lives   lives
@@ -89,7 +90,7 @@ func New(client hbase.Client, cat *catalog.Catalog, cfg Config) *Engine {
 	case cfg.ReadFile == nil:
 		cfg.ReadFile = os.ReadFile
 	}
-	e := &Engine{client: client, catalog: cat, cfg: cfg, clock: writeClock{now: cfg.Clock},
+	e := &Engine{client: client, catalog: cat, cfg: cfg, clock: write.NewClock(cfg.Clock),
 		defs: definitions{slot: make(chan struct{}, 1), began: time.Now(), stored: map[string]string{}}}
 	e.session = e.NewSession()
 	return e

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/planner/plan"
@@ -113,7 +114,7 @@ func (st *statement) hasRow(ctx context.Context, l *catalog.Layout) (bool, error
 
 // lacks reports whether t has rows, and, of the first of them, whether one belongs in l.
 func (st *statement) lacks(ctx context.Context, t *catalog.Table, l *catalog.Layout) (rows, lacking bool, err error) {
-	s := wholeScan(t, t.Layouts[0])
+	s := scan.Whole(t, t.Layouts[0])
 	s.Limit = plan.AtMost(belongRows)
 	spans := s.Spans
 	if s.ListTables {
@@ -133,16 +134,11 @@ func (st *statement) lacks(ctx context.Context, t *catalog.Table, l *catalog.Lay
 			return false, false, err
 		}
 		n += len(batch)
-		if slices.ContainsFunc(batch, func(row []types.Value) bool { return !absent(l, row) }) {
+		if slices.ContainsFunc(batch, func(row []types.Value) bool { return !l.Lacks(row) }) {
 			return true, true, nil
 		}
 	}
 	return true, false, nil
-}
-
-// absent reports whether row has no entry in l, as a column of it is NULL.
-func absent(l *catalog.Layout, row []types.Value) bool {
-	return slices.ContainsFunc(l.Sparse, func(c *catalog.Column) bool { return row[c.Index].IsNull() })
 }
 
 // fill makes what REPAIR fills: the HBase tables of derived layouts that an EXTERNAL definition names and nobody made.

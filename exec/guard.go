@@ -1,13 +1,13 @@
 package exec
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/exec/warning"
+	"github.com/hql-db/hql/exec/write"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/planner/plan"
 )
@@ -39,11 +39,11 @@ func ParseFullScanPolicy(s string) (FullScanPolicy, error) {
 // ErrFullScan is what errors.Is finds in the refusal of a full scan.
 var ErrFullScan = errors.New("full scan refused")
 
+// ErrReadOnly is what errors.Is finds in the refusal of a write on a read-only connection.
+var ErrReadOnly = write.ErrReadOnly
+
 // ErrMemoryLimit is what errors.Is finds in the end of a query that needs more memory than allowed.
 var ErrMemoryLimit = operator.ErrMemoryLimit
-
-// ErrReadOnly is what errors.Is finds in the refusal of a write on a read-only connection.
-var ErrReadOnly = errors.New("the connection is read-only: open it with writes allowed (--write, hql.WithWrites)")
 
 // FullScanError is the refusal of a statement that would read all of Table.
 type FullScanError struct {
@@ -118,18 +118,4 @@ func (st *statement) gaveUp(s *plan.Scan) error {
 }
 
 // ReadOnly is c without the calls that write: they fail with ErrReadOnly and send nothing.
-func ReadOnly(c hbase.Client) hbase.Client { return readOnly{c} }
-
-type readOnly struct{ hbase.Client }
-
-func (readOnly) Mutate(context.Context, string, []hbase.Mutation) error { return ErrReadOnly }
-func (readOnly) Increment(context.Context, string, []byte, string, string, int64) (int64, error) {
-	return 0, ErrReadOnly
-}
-func (readOnly) PutIfAbsent(context.Context, string, hbase.Mutation) (bool, error) {
-	return false, ErrReadOnly
-}
-func (readOnly) CreateTable(context.Context, string, []hbase.Family, [][]byte) error {
-	return ErrReadOnly
-}
-func (readOnly) DropTable(context.Context, string) error { return ErrReadOnly }
+func ReadOnly(c hbase.Client) hbase.Client { return write.ReadOnlyClient{Client: c} }

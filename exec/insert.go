@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/write"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
@@ -22,32 +23,52 @@ func (r *run) insert(ctx context.Context, s *parser.Insert) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &inserter{run: r, w: r.newWriter(t), cols: cols, set: make([]bool, len(t.Columns))}
-	in.w.ifNew = s.IfNotExists && !t.HiddenKey // no row of the others exists
-	for _, c := range cols {
-		in.set[c.Index] = true
-	}
+	in := r.newInserter(t, cols)
+	in.IfNew = s.IfNotExists && !t.HiddenKey // no row of the others exists
 	if err := in.gives(s); err != nil {
 		return nil, err
 	}
 	rows, err := r.insertRows(ctx, s, in)
-	if err != nil && in.w.returning != nil {
-		in.w.returning.kept.Close()
+	if err != nil {
+		in.Returning.Close()
 	}
 	return rows, err
 }
 
+// inserter writes rows that a statement gives the columns cols of.
+type inserter struct {
+	*write.Inserter
+	run   *run
+	table *catalog.Table
+	cols  []*catalog.Column
+}
+
+func (r *run) newInserter(t *catalog.Table, cols []*catalog.Column) *inserter {
+	in := &inserter{&write.Inserter{Writer: r.newWriter(t), Set: make([]bool, len(t.Columns))}, r, t, cols}
+	for _, c := range cols {
+		in.Set[c.Index] = true
+	}
+	return in
+}
+
+// write writes a batch of rows, and tells how many are written by now.
+func (in *inserter) write(ctx context.Context, rows []write.Row) error {
+	err := in.Write(ctx, rows)
+	in.run.rec.written.Store(in.Written)
+	return err
+}
+
 // gives compiles RETURNING.
 func (in *inserter) gives(s *parser.Insert) error {
-	t := in.w.table
+	t := in.table
 	x, err := in.run.returning(t, "", s.Returning, false)
-	if in.w.returning = x; err != nil || x == nil || in.w.ifNew || t.HiddenKey || !x.unread(t, in.set) {
+	if in.Returning = x; err != nil || x == nil || in.IfNew || t.HiddenKey || !x.Unread(t, in.Set) {
 		return err
 	}
 	if t.Layouts[0].Key.Drawn() != nil {
 		return parser.Errorf(s.Returning[0].Pos, "RETURNING takes columns that the INSERT names, since a part of the key is drawn at random: whether a row has others is not known before")
 	}
-	in.reads = true
+	in.Reads = true
 	return nil
 }
 
@@ -60,17 +81,18 @@ func (r *run) insertRows(ctx context.Context, s *parser.Insert, in *inserter) (*
 	if s.Query != nil {
 		return r.insertQuery(ctx, s, in)
 	}
-	for _, values := range s.Rows {
+	rows := make([]write.Row, len(s.Rows))
+	for i, values := range s.Rows {
 		row, err := r.valuesRow(values, in)
 		if err != nil {
 			return nil, err
 		}
-		in.rows = append(in.rows, pendingRow{row: row, pos: values[0].Position()})
+		rows[i] = write.Row{Values: row, Pos: values[0].Position()}
 	}
-	if err := in.flush(ctx); err != nil { // every row is checked before one is written
+	if err := in.write(ctx, rows); err != nil { // every row is checked before one is written
 		return nil, err
 	}
-	return r.result(in.n, in.w.returning), nil
+	return r.result(in.Written, in.Returning), nil
 }
 
 func hasSubquery(x parser.Expr) bool {
@@ -92,7 +114,7 @@ func (r *run) tableNamed(name string, pos parser.Pos) (*catalog.Table, error) {
 // targetColumns finds the named columns, all when none is named, and checks that
 // a key can be made of them.
 func targetColumns(t *catalog.Table, names []parser.Name, pos parser.Pos) ([]*catalog.Column, error) {
-	if err := writable(t, pos); err != nil {
+	if err := write.Writable(t, pos); err != nil {
 		return nil, err
 	}
 	var cols []*catalog.Column
@@ -150,7 +172,7 @@ func (r *run) valuesRow(values []parser.Expr, in *inserter) ([]types.Value, erro
 		}
 		return nil, parser.Errorf(pos, "%s for %s", words.Count(int64(len(values)), "value"), words.Count(int64(len(in.cols)), "column"))
 	}
-	row := make([]types.Value, len(in.w.table.Columns)+2)
+	row := make([]types.Value, len(in.table.Columns)+2)
 	for i, x := range values {
 		v, err := r.constant(x)
 		if err != nil {
@@ -172,135 +194,6 @@ func (r *run) assign(v types.Value, c *catalog.Column, pos parser.Pos) (types.Va
 	return out, nil
 }
 
-// pendingRow is a row to be written, with its place in the statement.
-type pendingRow struct {
-	row []types.Value
-	pos parser.Pos
-	set []bool // by column: named for this row; nil: as the statement names them for all
-	at  *place // in the primary layout; nil: not known yet
-}
-
-// inserter writes rows batch by batch.
-type inserter struct {
-	run  *run
-	w    *writer
-	cols []*catalog.Column
-	set  []bool // by column: named by the statement
-	rows []pendingRow
-	n    int64
-	// reads: the rows as they are now are wanted, to tell what the statement leaves.
-	reads bool
-}
-
-// flush writes the pending rows. All are encoded before one is sent.
-func (in *inserter) flush(ctx context.Context) error {
-	rows := in.rows
-	in.rows = nil
-	if err := in.run.allocate(ctx, in.w, rows); err != nil {
-		return err
-	}
-	if in.w.ifNew {
-		return in.flushNew(ctx, rows)
-	}
-	given := len(rows)
-	rows, err := in.lastOfEach(rows)
-	if err != nil {
-		return err
-	}
-	var old [][]types.Value
-	if in.reads {
-		old, err = in.run.stored(ctx, in.w, in.w.table.Layouts[0], rows)
-	} else {
-		old, err = in.run.present(ctx, in.w, rows)
-	}
-	if err != nil {
-		return err
-	}
-	for i, p := range rows {
-		set := in.named(p)
-		var was []types.Value
-		if old != nil && old[i] != nil { // what the statement does not name stays, in every layout
-			was = old[i]
-			for c := range set {
-				if !set[c] {
-					p.row[c] = was[c]
-				}
-			}
-		}
-		if err := in.w.put(ctx, p.row, set, true, p.at, was); err != nil {
-			return in.w.refuse(err, p.pos)
-		}
-	}
-	return in.send(ctx, given)
-}
-
-func (in *inserter) send(ctx context.Context, rows int) error {
-	if err := in.w.flush(ctx); err != nil {
-		return err
-	}
-	in.n += int64(rows - len(in.w.refused))
-	clear(in.w.refused)
-	in.run.rec.written.Store(in.n)
-	return nil
-}
-
-// named tells the columns that are named for a row.
-func (in *inserter) named(p pendingRow) []bool {
-	if p.set != nil {
-		return p.set
-	}
-	return in.set
-}
-
-// lastOfEach joins the rows of one place, of whose columns the last that names them holds: all are written with one
-// timestamp, at which a cell that one row deletes would hide the cell that another writes. All must fit.
-func (in *inserter) lastOfEach(rows []pendingRow) ([]pendingRow, error) {
-	if len(rows) < 2 || in.w.table.HiddenKey {
-		return rows, nil // every row is a new one
-	}
-	last := make(map[rowID]int, len(rows))
-	ids := make([]rowID, len(rows))
-	drawn := in.w.table.Layouts[0].Key.Drawn() != nil
-	for i, p := range rows {
-		at, err := in.w.stands(p.row)
-		if err != nil {
-			return nil, in.w.refuse(err, p.pos)
-		}
-		if ids[i] = at.id(); !drawn {
-			rows[i].at, p.at = &at, &at
-		}
-		if earlier, ok := last[ids[i]]; ok {
-			if err := in.w.check(rows[earlier].row, in.named(rows[earlier]), false); err != nil {
-				return nil, in.w.refuse(err, rows[earlier].pos)
-			}
-			rows[i] = in.over(p, rows[earlier])
-		}
-		last[ids[i]] = i
-	}
-	if len(last) == len(rows) {
-		return rows, nil
-	}
-	out := rows[:0]
-	for i, p := range rows {
-		if last[ids[i]] == i {
-			out = append(out, p)
-		}
-	}
-	return out, nil
-}
-
-// over is row p with what it does not name as an earlier row names it.
-func (in *inserter) over(p, earlier pendingRow) pendingRow {
-	before := in.named(earlier)
-	p.set = slices.Clone(in.named(p))
-	for c, named := range p.set {
-		if before[c] && !named {
-			p.row[c], p.set[c] = earlier.row[c], true
-		}
-	}
-	return p
-}
-
 // insertQuery writes the rows of a query. Rows of the table itself are all read
 // before one is written, so that no row is read that the statement wrote.
 func (r *run) insertQuery(ctx context.Context, s *parser.Insert, in *inserter) (*Rows, error) {
@@ -309,35 +202,38 @@ func (r *run) insertQuery(ctx context.Context, s *parser.Insert, in *inserter) (
 		return nil, err
 	}
 	if len(p.Columns) != len(in.cols) {
-		return nil, parser.Errorf(s.Query.Pos, "the query gives %d columns for %d of %s", len(p.Columns), len(in.cols), in.w.table.Name)
+		return nil, parser.Errorf(s.Query.Pos, "the query gives %d columns for %d of %s", len(p.Columns), len(in.cols), in.table.Name)
 	}
+	var pending []write.Row
 	when := asRead
-	if readsTable(p, in.w.table) {
+	if readsTable(p, in.table) {
 		when = allFirst
 	}
 	err = r.eachRow(ctx, p, when, func(rows [][]types.Value) error {
 		for _, from := range rows {
-			row := make([]types.Value, len(in.w.table.Columns)+2)
+			row := make([]types.Value, len(in.table.Columns)+2)
 			for i, c := range in.cols {
 				var err error
 				if row[c.Index], err = r.assign(from[i], c, s.Query.Pos); err != nil {
 					return err
 				}
 			}
-			in.rows = append(in.rows, pendingRow{row: row, pos: s.Query.Pos})
+			pending = append(pending, write.Row{Values: row, Pos: s.Query.Pos})
 		}
-		if len(in.rows) >= writeBatch {
-			return in.flush(ctx)
+		if len(pending) < write.Batch {
+			return nil
 		}
-		return nil
+		batch := pending
+		pending = nil
+		return in.write(ctx, batch)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := in.flush(ctx); err != nil {
+	if err := in.write(ctx, pending); err != nil {
 		return nil, err
 	}
-	return r.result(in.n, in.w.returning), nil
+	return r.result(in.Written, in.Returning), nil
 }
 
 // readsTable reports whether p, or a query inside its expressions, reads a physical table of t.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/scan"
+	"github.com/hql-db/hql/exec/write"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/coverage"
@@ -210,7 +211,7 @@ func (g *lawWorld) load(n int) {
 			}
 			r := g.planned.newRun(Args{})
 			row := append(slices.Clone(args), types.Value{}, types.Value{})
-			err := r.allocate(context.Background(), r.newWriter(g.table), []pendingRow{{row: row}}) // numbers are forgotten when definitions change
+			err := r.newWriter(g.table).Allocate(context.Background(), []write.Row{{Values: row}}) // numbers are forgotten when definitions change
 			if err != nil {
 				g.t.Fatalf("%s\nnumbers of %v: %v", g.ddl, args, err)
 			}

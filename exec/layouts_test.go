@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/write"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/types"
 )
@@ -334,7 +335,7 @@ func TestOneKeyTwice(t *testing.T) {
 	w.expect("v", "SELECT DISTINCT v FROM foo_salted")
 	// Also when the rows are sent in several batches.
 	lines := "a,v\n7,\n"
-	for i := range 2 * writeBatch {
+	for i := range 2 * write.Batch {
 		lines += types.NewInt(int64(i+10)).String() + ",1\n"
 	}
 	file := filepath.Join(t.TempDir(), "rows.csv")

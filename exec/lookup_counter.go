@@ -16,7 +16,7 @@ import (
 // newNumbers are those that the statement of r goes by.
 func (r *run) newNumbers() *lookup.Numbers {
 	e := r.engine
-	return lookup.New(lookup.Env{Client: e.client, Catalog: e.catalog, Cache: &e.lookups, Clock: e.clock.next, Key: r.KeyEnv,
+	return lookup.New(lookup.Env{Client: e.client, Catalog: e.catalog, Cache: &e.lookups, Clock: e.clock.Next, Key: r.KeyEnv,
 		Query: r.queryWhole, Counters: counters{r}})
 }
 
@@ -38,27 +38,6 @@ func (r *run) queryWhole(ctx context.Context, q *parser.SelectCore, args []types
 		return err
 	}
 	return operator.Drain(ctx, op, f)
-}
-
-// allocate gives numbers to the names in rows that have none yet.
-func (r *run) allocate(ctx context.Context, w *writer, rows []pendingRow) error {
-	if len(w.table.LookupParts()) == 0 {
-		return nil
-	}
-	for _, row := range rows { // a row that is refused for another reason draws no number
-		for _, l := range w.table.Layouts {
-			if _, err := w.checkFits(l, row.row); err != nil {
-				return w.refuse(err, row.pos)
-			}
-		}
-	}
-	r.Numbers.Trim()
-	for _, row := range rows {
-		if err := r.Numbers.Allocate(ctx, w.table, row.row); err != nil {
-			return w.refuse(err, row.pos)
-		}
-	}
-	return nil
 }
 
 // counters are rows of the system table.
@@ -86,7 +65,7 @@ func (c counters) Count(ctx context.Context, name string) (n int64, ok bool, err
 
 // Begin writes a counter's cell where there is none.
 func (c counters) Begin(ctx context.Context, name string, n int64) error {
-	_, err := c.Client.PutIfAbsent(ctx, catalogTable, hbase.Mutation{Kind: hbase.Put, Key: []byte(counterPrefix + name), Timestamp: c.engine.clock.next(),
+	_, err := c.Client.PutIfAbsent(ctx, catalogTable, hbase.Mutation{Kind: hbase.Put, Key: []byte(counterPrefix + name), Timestamp: c.engine.clock.Next(),
 		Cells: []hbase.Cell{{Family: []byte(catalogFamily), Qualifier: []byte(counterQualifier), Value: binary.BigEndian.AppendUint64(nil, uint64(n))}}})
 	return err
 }

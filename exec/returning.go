@@ -1,42 +1,15 @@
 package exec
 
 import (
-	"bytes"
 	"cmp"
-	"context"
-	"slices"
-	"time"
 
 	"github.com/hql-db/hql/catalog"
-	"github.com/hql-db/hql/exec/operator"
-	"github.com/hql-db/hql/exec/scan"
-	"github.com/hql-db/hql/expr"
-	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/exec/write"
 	"github.com/hql-db/hql/parser"
-	"github.com/hql-db/hql/planner/plan"
-	"github.com/hql-db/hql/types"
 )
 
-// returning computes what RETURNING gives of the rows that a statement writes. It is computed before a batch is sent, so that its error
-// leaves the batch unwritten, and kept until all are: a row is given once it stands.
-type returning struct {
-	columns []plan.OutputColumn
-	exprs   []expr.Expr
-	needed  []bool // by column of the table, then _key and _ts
-	env     expr.Env
-	decoder *scan.Decoder
-	pending []returnedRow
-	kept    operator.Buffer
-}
-
-// returnedRow is what is given of a row that is not sent yet.
-type returnedRow struct {
-	id     rowID
-	values []types.Value
-}
-
 // returning compiles RETURNING; nil for none. joined reports whether the statement reads other tables, whose columns are not given.
-func (r *run) returning(t *catalog.Table, alias string, items []parser.SelectItem, joined bool) (*returning, error) {
+func (r *run) returning(t *catalog.Table, alias string, items []parser.SelectItem, joined bool) (*write.Returning, error) {
 	if items == nil {
 		return nil, nil
 	}
@@ -46,93 +19,17 @@ func (r *run) returning(t *catalog.Table, alias string, items []parser.SelectIte
 				WithHint("RETURNING %s.*", parser.QuoteName(name))
 		}
 	}
-	x := &returning{env: r.ExprEnv(), kept: operator.Buffer{Budget: operator.Budget{Limit: r.Opt.Memory()}, Dir: r.Opt.SpillDir, What: "the rows of RETURNING"}}
-	var err error
-	if x.columns, x.exprs, x.needed, err = r.env.Returning(t, alias, items); err != nil {
+	columns, exprs, needed, err := r.env.Returning(t, alias, items)
+	if err != nil {
 		return nil, err
 	}
-	s := plan.NewScan(t, t.Layouts[0])
-	for i := range s.Needed {
-		s.Needed[i] = true
-	}
-	x.decoder = scan.NewDecoder(&r.Reads, s, s.Layout)
-	return x, nil
-}
-
-// add computes what is given of row.
-func (x *returning) add(id rowID, row []types.Value) error {
-	out := make([]types.Value, len(x.exprs))
-	x.env.Row = row
-	for i, e := range x.exprs {
-		var err error
-		if out[i], err = e.Eval(&x.env); err != nil {
-			return err
-		}
-	}
-	x.pending = append(x.pending, returnedRow{id, out})
-	return nil
-}
-
-// put takes a row that is about to be written at ts: as it will be read, columns that are not written as they are in old.
-func (x *returning) put(ctx context.Context, w *writer, row []types.Value, set []bool, at place, ts int64, old []types.Value) error {
-	puts, removed, err := w.cells(w.table.Layouts[0], row, set, at)
-	if err != nil {
-		return err
-	}
-	stored := hbase.Row{Key: at.key}
-	for _, c := range puts {
-		c.Timestamp = ts
-		stored.Cells = append(stored.Cells, c)
-	}
-	slices.SortFunc(stored.Cells, func(a, b hbase.Cell) int {
-		return cmp.Or(bytes.Compare(a.Family, b.Family), bytes.Compare(a.Qualifier, b.Qualifier))
-	})
-	read, err := x.decoder.Rows(ctx, at.table, &stored, time.Now())
-	if err != nil {
-		return err
-	}
-	if len(read) != 1 {
-		return parser.Errorf(parser.NoPos, "RETURNING cannot tell how a row of %s will be read", w.table.Name)
-	}
-	out := slices.Clone(read[0])
-	for i, c := range w.table.Columns {
-		written := func(cell hbase.Cell) bool {
-			return string(cell.Family) == c.Family && string(cell.Qualifier) == c.Qualifier
-		}
-		if old != nil && hasCell(c) && !slices.ContainsFunc(puts, written) && !slices.ContainsFunc(removed, written) {
-			out[i] = old[i]
-		}
-	}
-	return x.add(at.id(), out)
-}
-
-// sent keeps what is given of the rows that were sent and not refused.
-func (x *returning) sent(refused map[rowID]bool) error {
-	for _, p := range x.pending {
-		if !refused[p.id] {
-			if err := x.kept.Add([][]types.Value{p.values}); err != nil {
-				return err
-			}
-		}
-	}
-	x.pending = nil
-	return nil
+	return r.writeEnv().Returning(t, columns, exprs, needed), nil
 }
 
 // result is that of a statement that wrote n rows, with what x gives of them; x may be nil.
-func (r *run) result(n int64, x *returning) *Rows {
+func (r *run) result(n int64, x *write.Returning) *Rows {
 	if x == nil {
 		return r.done(n)
 	}
-	return &Rows{Columns: x.columns, Affected: n, run: r, op: x.kept.Reader()}
-}
-
-// unread reports whether x gives columns that an INSERT leaves as they are.
-func (x *returning) unread(t *catalog.Table, set []bool) bool {
-	for i, c := range t.Columns {
-		if x.needed[i] && !set[i] && !c.KeyPart {
-			return true
-		}
-	}
-	return false
+	return &Rows{Columns: x.Columns, Affected: n, run: r, op: x.Rows()}
 }

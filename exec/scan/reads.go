@@ -66,6 +66,22 @@ func ReadOptions(s *plan.Scan, l *catalog.Layout) *hbase.ReadOptions {
 	return o
 }
 
+// Whole reads all rows of one layout.
+func Whole(t *catalog.Table, l *catalog.Layout) *plan.Scan {
+	s := plan.NewScan(t, l)
+	s.Entries = l.Kind == catalog.Index
+	for i := range s.Needed {
+		s.Needed[i] = true
+	}
+	name, whole := l.Stored.Prefix()
+	if whole {
+		s.Spans = []plan.Span{{Table: name}}
+	} else {
+		s.ListTables, s.TablePrefix, s.Spans = true, name, []plan.Span{{}}
+	}
+	return s
+}
+
 // allOf is a flat And of first, which may be nil, and more.
 func allOf(first filter.Filter, more ...filter.Filter) filter.Filter {
 	out := append(filter.And(slices.Clone(flat(first))), more...)

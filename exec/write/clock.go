@@ -1,4 +1,4 @@
-package exec
+package write
 
 import (
 	"hash/maphash"
@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// writeClock gives the timestamps of writes in milliseconds since 1970, never going back and never before a removal:
+// Clock gives the timestamps of writes in milliseconds since 1970, never going back and never before a removal:
 // a row deleted and written again at the same time would stay deleted. It does not run ahead of the
 // time by itself: another process would not see over writes from the future. What
 // replaces cells of this very millisecond is written at the next one, and sent when that has come: await.
-type writeClock struct {
+type Clock struct {
 	now  func() time.Time
 	mu   sync.Mutex
 	last int64 // no later write is older
@@ -25,7 +25,11 @@ type writeClock struct {
 // a machine that differs, and hide what others write before then however long one waits.
 const maxAhead = 10
 
-func (c *writeClock) next() int64 {
+// NewClock makes a clock over now.
+func NewClock(now func() time.Time) *Clock { return &Clock{now: now} }
+
+// Next is the time to write at what begins now.
+func (c *Clock) Next() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.last = max(c.last, c.now().UnixMilli())
@@ -34,7 +38,7 @@ func (c *writeClock) next() int64 {
 
 // await waits until whoever begins from now on, on a machine whose clock agrees, writes at time from or later: that is
 // when something that hides older writes may be sent.
-func (c *writeClock) await(from int64) {
+func (c *Clock) await(from int64) {
 	c.mu.Lock()
 	ahead := time.UnixMilli(from).Sub(c.now())
 	if ahead <= maxAhead*time.Millisecond {
@@ -48,7 +52,7 @@ func (c *writeClock) await(from int64) {
 }
 
 // unlike gives a time from ts on that differs from those of the writes of the same row before: its versions stay apart.
-func (c *writeClock) unlike(row rowID, ts int64) int64 {
+func (c *Clock) unlike(row rowID, ts int64) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now := c.now().UnixMilli(); now > c.since+maxAhead || c.recent == nil {

@@ -1,4 +1,4 @@
-package exec
+package write
 
 import (
 	"bytes"
@@ -20,14 +20,14 @@ import (
 // EXISTS, and the entries of a row of which two statements change different columns.
 
 // flushNew writes those of rows that are not there yet.
-func (in *inserter) flushNew(ctx context.Context, rows []pendingRow) error {
-	w := in.w
+func (in *Inserter) flushNew(ctx context.Context, rows []Row) error {
+	w := in.Writer
 	for _, p := range rows {
-		if err := w.check(p.row, in.named(p), true); err != nil {
-			return w.refuse(err, p.pos)
+		if err := w.Check(p.Values, in.Named(p), true); err != nil {
+			return w.refuse(err, p.Pos)
 		}
 	}
-	rows, err := in.run.missing(ctx, w, rows)
+	rows, err := w.missing(ctx, rows)
 	if err != nil || len(rows) == 0 {
 		return err
 	}
@@ -35,18 +35,18 @@ func (in *inserter) flushNew(ctx context.Context, rows []pendingRow) error {
 	drawn := w.env.Rand
 	defer func() { w.env.Rand = drawn }()
 	for _, p := range rows {
-		id, err := w.identity(p.row)
+		id, err := w.identity(p.Values)
 		if err != nil {
-			return w.refuse(err, p.pos)
+			return w.refuse(err, p.Pos)
 		}
 		h := fnv.New64a()
 		h.Write([]byte(id.table + id.key + id.qualifier))
 		w.env.Rand = h.Sum64 // all who claim a key draw the same salt
-		if err := w.put(ctx, p.row, in.named(p), true, nil, nil); err != nil {
-			return w.refuse(err, p.pos)
+		if err := w.put(ctx, p.Values, in.Named(p), true, nil, nil); err != nil {
+			return w.refuse(err, p.Pos)
 		}
 	}
-	return in.send(ctx, len(rows))
+	return in.finish(ctx, len(rows))
 }
 
 // claimToken marks the claims of one statement.
@@ -58,7 +58,7 @@ func claimToken() []byte {
 
 // claim puts first what every IF NOT EXISTS writes into a row, so that only one of them finds it absent: the packed cell,
 // the table's own, or the marker with the statement's token.
-func (w *writer) claim(puts []hbase.Cell, at place) []hbase.Cell {
+func (w *Writer) claim(puts []hbase.Cell, at place) []hbase.Cell {
 	if at.qualifier != nil {
 		i := slices.IndexFunc(puts, func(c hbase.Cell) bool { return bytes.Equal(c.Qualifier, at.qualifier) })
 		puts[0], puts[i] = puts[i], puts[0]
@@ -75,8 +75,8 @@ func (w *writer) claim(puts []hbase.Cell, at place) []hbase.Cell {
 }
 
 // sendNew is send for rows of the primary layout that are stored only where no other IF NOT EXISTS was faster.
-func (w *writer) sendNew(ctx context.Context, _ int, m *tableMutations, _ bool, when string) error {
-	w.run.engine.clock.await(w.after)
+func (w *Writer) sendNew(ctx context.Context, _ int, m *tableMutations, _ bool, when string) error {
+	w.st.Clock.await(w.after)
 	for _, name := range m.names {
 		if err := w.ensureTable(ctx, w.table.Layouts[0], name); err != nil {
 			return err
@@ -94,12 +94,12 @@ func (w *writer) sendNew(ctx context.Context, _ int, m *tableMutations, _ bool, 
 }
 
 // claimAll sends conditional Puts, several at a time.
-func (w *writer) claimAll(ctx context.Context, table string, ms []hbase.Mutation) error {
+func (w *Writer) claimAll(ctx context.Context, table string, ms []hbase.Mutation) error {
 	report := &hbase.BatchError{Failed: map[int]error{}, Keys: make([][]byte, len(ms))}
 	stored := make([]bool, len(ms))
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	slots := make(chan struct{}, cap(w.run.Slots))
+	slots := make(chan struct{}, cap(w.st.Slots))
 	for i := range ms {
 		report.Keys[i] = ms[i].Key
 		slots <- struct{}{}
@@ -113,7 +113,7 @@ func (w *writer) claimAll(ctx context.Context, table string, ms []hbase.Mutation
 		}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			ok, err := w.run.Client.PutIfAbsent(ctx, table, ms[i])
+			ok, err := w.st.Client.PutIfAbsent(ctx, table, ms[i])
 			mu.Lock()
 			defer mu.Unlock()
 			if stored[i] = ok; err != nil {
@@ -133,13 +133,13 @@ func (w *writer) claimAll(ctx context.Context, table string, ms []hbase.Mutation
 
 // seeClaims reads the rows that were claimed: a claim that was refused may be the statement's own, whose answer was lost;
 // and a row that is not there although it was stored is hidden by a deletion from a later time.
-func (w *writer) seeClaims(ctx context.Context, table string, ms []hbase.Mutation, stored []bool) (unknown []int, cause error) {
+func (w *Writer) seeClaims(ctx context.Context, table string, ms []hbase.Mutation, stored []bool) (unknown []int, cause error) {
 	all := make([]int, len(ms))
 	keys := make([][]byte, len(ms))
 	for i := range ms {
 		all[i], keys[i] = i, ms[i].Key
 	}
-	rows, err := w.run.Client.Get(ctx, table, keys, &hbase.ReadOptions{})
+	rows, err := w.st.Client.Get(ctx, table, keys, &hbase.ReadOptions{})
 	if err != nil {
 		return all, err
 	}
@@ -164,7 +164,7 @@ func (w *writer) seeClaims(ctx context.Context, table string, ms []hbase.Mutatio
 }
 
 // claimed names the row that a claim is for.
-func (w *writer) claimed(table string, m *hbase.Mutation) rowID {
+func (w *Writer) claimed(table string, m *hbase.Mutation) rowID {
 	id := rowID{table: table, key: string(m.Key)}
 	if w.table.Layouts[0].Packed != nil {
 		id.qualifier = string(m.Cells[0].Qualifier)
@@ -182,7 +182,7 @@ type writtenRow struct {
 // hasJointEntries reports whether some entries depend on several columns that UPDATE can change: of two statements that change
 // different ones at the same time neither writes the entry under both. A copy depends on all columns, and of two
 // statements that write a row in the same millisecond it may hold the one and the row the other.
-func (w *writer) hasJointEntries() bool {
+func (w *Writer) hasJointEntries() bool {
 	primary := w.table.Layouts[0]
 	for _, l := range w.table.Layouts[1:] {
 		n := 0
@@ -211,7 +211,7 @@ const entryPatience = time.Second
 // complete reads the rows that were written, in the time that took from its drawing on, and gives each the entries that it lacks: of several
 // statements that changed it at the same time the last to look sees what all have left. Rows that were refused have the
 // entries that their statement wrote for them replaced.
-func (w *writer) complete(ctx context.Context, took time.Duration) error {
+func (w *Writer) complete(ctx context.Context, took time.Duration) error {
 	rows := w.written
 	w.written = nil
 	slow := w.filling || took >= entryPatience
@@ -242,16 +242,16 @@ func (w *writer) complete(ctx context.Context, took time.Duration) error {
 
 // lacking adds the mutations that store the missing entries of rows, and gives those that had some, to be looked at again.
 // Entries of an INDEX that were written for what a row holds are taken to stand, unless all are to be looked for.
-func (w *writer) lacking(ctx context.Context, rows []writtenRow, all bool) (again []writtenRow, err error) {
+func (w *Writer) lacking(ctx context.Context, rows []writtenRow, all bool) (again []writtenRow, err error) {
 	written := make([][]types.Value, len(rows))
 	for i, r := range rows {
 		written[i] = r.row
 	}
-	now, err := w.run.stored(ctx, w, w.table.Layouts[0], pending(written))
+	now, err := w.stored(ctx, w.table.Layouts[0], pending(written))
 	if err != nil {
 		return nil, err
 	}
-	if err := w.run.Numbers.ResolveNames(ctx, w.table, slices.DeleteFunc(slices.Clone(now), func(row []types.Value) bool { return row == nil })); err != nil {
+	if err := w.st.Numbers.ResolveNames(ctx, w.table, slices.DeleteFunc(slices.Clone(now), func(row []types.Value) bool { return row == nil })); err != nil {
 		return nil, err
 	}
 	every := allColumns(w.table)
@@ -283,7 +283,7 @@ func (w *writer) lacking(ctx context.Context, rows []writtenRow, all bool) (agai
 				continue
 			}
 			had[k] = true
-			ts := max(w.run.engine.clock.next(), w.newest(now[k]), newest[n]+1, rows[k].ts+1)
+			ts := max(w.st.Clock.Next(), w.newest(now[k]), newest[n]+1, rows[k].ts+1)
 			if err := w.entry(i, now[k], every, ask[n], ts); err != nil {
 				return nil, err
 			}
@@ -306,10 +306,10 @@ const inStep = -1
 
 // outOfStep gives of each of the places in l, where the entry of a row of now is to stand, the time of the newest cell of
 // an entry unlike its row, 0 where there is none, or inStep.
-func (w *writer) outOfStep(ctx context.Context, l *catalog.Layout, at []place, of []int, now [][]types.Value) ([]int64, error) {
+func (w *Writer) outOfStep(ctx context.Context, l *catalog.Layout, at []place, of []int, now [][]types.Value) ([]int64, error) {
 	out := make([]int64, len(at))
 	if l.Kind == catalog.Index {
-		found, err := w.run.exist(ctx, w, at)
+		found, err := w.exist(ctx, at)
 		for n, ok := range found {
 			if ok {
 				out[n] = inStep
@@ -321,7 +321,7 @@ func (w *writer) outOfStep(ctx context.Context, l *catalog.Layout, at []place, o
 	for n, k := range of {
 		rows[n] = now[k]
 	}
-	have, err := w.run.stored(ctx, w, l, pending(rows))
+	have, err := w.stored(ctx, l, pending(rows))
 	for n, row := range have {
 		switch {
 		case row == nil:

@@ -1,4 +1,4 @@
-package exec
+package write
 
 import (
 	"context"
@@ -16,7 +16,7 @@ type pointRow struct{ table, key string }
 
 // touchPoint notes that the statement writes the data point at p under the qualifier kept, or
 // deletes it where that is "": what other cells hold of it must go. It reports whether p is one.
-func (w *writer) touchPoint(p place, kept string) bool {
+func (w *Writer) touchPoint(p place, kept string) bool {
 	if c := w.pointColumn(); c == nil {
 		return false
 	}
@@ -35,7 +35,7 @@ func (w *writer) touchPoint(p place, kept string) bool {
 	return true
 }
 
-func (w *writer) pointColumn() *catalog.Column {
+func (w *Writer) pointColumn() *catalog.Column {
 	for _, c := range w.table.Columns {
 		if c.HoldsPoints() {
 			return c
@@ -46,10 +46,10 @@ func (w *writer) pointColumn() *catalog.Column {
 
 // retirePoints adds the mutations that take the touched data points out of the cells that hold
 // them already. What else a compacted cell holds is compacted again.
-func (w *writer) retirePoints(ctx context.Context) error {
+func (w *Writer) retirePoints(ctx context.Context) error {
 	c := w.pointColumn()
 	for row, touched := range w.points {
-		rows, err := w.run.Client.Get(ctx, row.table, [][]byte{[]byte(row.key)}, &hbase.ReadOptions{Families: []string{c.Family}})
+		rows, err := w.st.Client.Get(ctx, row.table, [][]byte{[]byte(row.key)}, &hbase.ReadOptions{Families: []string{c.Family}})
 		if errors.Is(err, hbase.ErrNoTable) {
 			continue // the write says so
 		}

@@ -1,4 +1,4 @@
-package exec
+package write
 
 import (
 	"testing"
@@ -7,27 +7,27 @@ import (
 
 func TestWriteClock(t *testing.T) {
 	now := time.UnixMilli(1_000_000)
-	c := writeClock{now: func() time.Time { return now }}
-	if a, b := c.next(), c.next(); a != 1_000_000 || b != a {
+	c := Clock{now: func() time.Time { return now }}
+	if a, b := c.Next(), c.Next(); a != 1_000_000 || b != a {
 		t.Errorf("%d, then %d", a, b)
 	}
 	began := time.Now()
 	if c.await(1_000_002); time.Since(began) < 2*time.Millisecond {
 		t.Error("nobody waited")
 	}
-	if got := c.next(); got != 1_000_002 {
+	if got := c.Next(); got != 1_000_002 {
 		t.Errorf("what follows is written at %d", got)
 	}
 	began = time.Now()
-	if c.await(2_000_000); time.Since(began) > time.Second || c.next() != 1_000_002 {
-		t.Errorf("cells of a clock that is ahead moved this one to %d", c.next())
+	if c.await(2_000_000); time.Since(began) > time.Second || c.Next() != 1_000_002 {
+		t.Errorf("cells of a clock that is ahead moved this one to %d", c.Next())
 	}
 	now = now.Add(-time.Hour)
-	if got := c.next(); got != 1_000_002 {
+	if got := c.Next(); got != 1_000_002 {
 		t.Errorf("the clock went back to %d", got)
 	}
 	now = now.Add(2 * time.Hour)
-	if got := c.next(); got != now.UnixMilli() {
+	if got := c.Next(); got != now.UnixMilli() {
 		t.Errorf("the clock stays at %d", got)
 	}
 }
@@ -35,18 +35,18 @@ func TestWriteClock(t *testing.T) {
 // A row that is written twice within a millisecond has two versions; others wait for nobody.
 func TestWriteClockVersions(t *testing.T) {
 	now := time.UnixMilli(1_000_000)
-	c := writeClock{now: func() time.Time { return now }}
+	c := Clock{now: func() time.Time { return now }}
 	a, b := rowID{key: "a"}, rowID{key: "b"}
 	for i, want := range []int64{0, 1, 2} {
-		if got := c.unlike(a, c.next()) - 1_000_000; got != want {
+		if got := c.unlike(a, c.Next()) - 1_000_000; got != want {
 			t.Errorf("write %d of a at %d", i, got)
 		}
 	}
-	if got := c.unlike(b, c.next()); got != 1_000_000 {
+	if got := c.unlike(b, c.Next()); got != 1_000_000 {
 		t.Errorf("b at %d", got)
 	}
 	now = now.Add(time.Second)
-	if got := c.unlike(a, c.next()); got != now.UnixMilli() {
+	if got := c.unlike(a, c.Next()); got != now.UnixMilli() {
 		t.Errorf("a at %d", got)
 	}
 }

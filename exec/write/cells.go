@@ -1,0 +1,178 @@
+package write
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// hasCell reports whether c is read from a cell of its name.
+func hasCell(c *catalog.Column) bool { return c.Packed == nil && c.InCell() }
+
+// OneCell reports whether a and b are read from the same cell.
+func OneCell(a, b *catalog.Column) bool {
+	return hasCell(a) && hasCell(b) && a.Family == b.Family && a.Qualifier == b.Qualifier
+}
+
+// agree checks that columns of one cell are not given different values, and gives those that the statement does not name
+// what they will read there: entries are made of it.
+func (w *Writer) agree(row []types.Value, set []bool) error {
+	for i, b := range w.table.Columns {
+		if w.shared[i] == nil {
+			continue
+		}
+		a := named(w.shared[i], set)
+		switch {
+		case a == nil || a == b:
+		case !set[i]:
+			row[i] = readAs(b, a, row[a.Index])
+		default:
+			var cells [2][]byte
+			for k, c := range []*catalog.Column{a, b} {
+				if v := row[c.Index]; !v.IsNull() {
+					var err error
+					if cells[k], err = w.cell([]byte{1}, c, v); err != nil {
+						return err
+					}
+				}
+			}
+			if !bytes.Equal(cells[0], cells[1]) {
+				return parser.Errorf(parser.NoPos, "columns %s and %s of %s stand in one cell, %s:%s, and are given different values", a.Name, b.Name, w.table.Name, a.Family, a.Qualifier).
+					WithHint("name one of them alone: INSERT INTO t (...) or SET")
+			}
+		}
+	}
+	return nil
+}
+
+// cell appends the bytes of v in a cell of column c.
+func (w *Writer) cell(dst []byte, c *catalog.Column, v types.Value) ([]byte, error) {
+	dst, err := c.AppendCell(dst, v)
+	if err != nil {
+		return nil, parser.Errorf(parser.NoPos, "column %s of %s: %v", c.Name, w.table.Name, err)
+	}
+	return dst, nil
+}
+
+// named gives the first of columns that the statement names, nil for none.
+func named(cols []*catalog.Column, set []bool) *catalog.Column {
+	for _, c := range cols {
+		if set[c.Index] {
+			return c
+		}
+	}
+	return nil
+}
+
+// readAs is what column c reads of the cell that holds v of column of.
+func readAs(c, of *catalog.Column, v types.Value) types.Value {
+	if v.IsNull() {
+		return v
+	}
+	cell, err := of.AppendCell(nil, v)
+	if err == nil {
+		v, err = c.DecodeCell(cell)
+	}
+	if err != nil {
+		return types.Value{}
+	}
+	return v
+}
+
+// elsewhere reports whether the cell of column i is written for another column: for the first that the statement names and,
+// in a copy, the first from whose value all others read what row has.
+func (w *Writer) elsewhere(i int, row []types.Value, set []bool, kind catalog.LayoutKind) bool {
+	cols := w.shared[i]
+	if cols == nil {
+		return false
+	}
+	if kind == catalog.Primary {
+		c := named(cols, set)
+		return c != nil && c.Index != i
+	}
+	for _, c := range cols {
+		if !slices.ContainsFunc(cols, func(o *catalog.Column) bool {
+			return !sameValue(readAs(o, c, row[c.Index]), row[o.Index])
+		}) {
+			return c.Index != i
+		}
+	}
+	for _, c := range cols { // a cell that others wrote: the copy is as like it as can be
+		if !row[c.Index].IsNull() {
+			return c.Index != i
+		}
+	}
+	return cols[0].Index != i
+}
+
+// cells gives what to write and what to delete of row under layout l. A row
+// without any value gets a marker, an empty cell with an empty qualifier: in
+// HBase a row without cells does not exist.
+func (w *Writer) cells(l *catalog.Layout, row []types.Value, set []bool, at place) (puts, removed []hbase.Cell, err error) {
+	if l.Kind == catalog.Index {
+		return []hbase.Cell{w.entryCell()}, nil, nil
+	}
+	for i, c := range w.table.Columns {
+		if !set[i] && l.Kind == catalog.Primary || !c.InCell() || c.Name == catalog.HiddenColumn || w.elsewhere(i, row, set, l.Kind) {
+			continue // a copy may stand under a new key: it gets every column
+		}
+		cell := hbase.Cell{Family: []byte(c.Family), Qualifier: []byte(c.Qualifier)}
+		if c.Packed != nil {
+			cell.Qualifier = at.qualifier
+		}
+		if row[i].IsNull() {
+			if c.EmptyIsNull() {
+				puts = append(puts, cell)
+			} else if !w.IfNew || l.Kind != catalog.Primary {
+				removed = append(removed, cell)
+			}
+			continue
+		}
+		if cell.Value, err = w.cell(nil, c, row[i]); err != nil {
+			return nil, nil, err
+		}
+		puts = append(puts, cell)
+	}
+	if len(puts) == 0 || w.table.Marker != "" {
+		puts = append(puts, w.marker())
+	}
+	if w.IfNew && l.Kind == catalog.Primary {
+		puts = w.claim(puts, at)
+	}
+	return puts, removed, nil
+}
+
+// marker is the cell that makes a row without values exist, in a family that reads look at. No column is read from it.
+func (w *Writer) marker() hbase.Cell {
+	family := w.table.Families[0].Name
+	for _, c := range w.table.Columns {
+		if c.InCell() {
+			family = c.Family
+			break
+		}
+	}
+	if w.table.Marker != "" {
+		return hbase.Cell{Family: []byte(family), Qualifier: []byte(w.table.Marker), Value: []byte("x")} // as Phoenix writes it
+	}
+	qualifier := []byte{}
+	for slices.ContainsFunc(w.table.Columns, func(c *catalog.Column) bool {
+		return hasCell(c) && c.Family == family && c.Qualifier == string(qualifier)
+	}) {
+		qualifier = append(qualifier, 0)
+	}
+	return hbase.Cell{Family: []byte(family), Qualifier: qualifier, Value: []byte{}}
+}
+
+// entryCell is the cell of an entry in an INDEX. IF NOT EXISTS has one of its own: what it takes back when its row is
+// refused is not the entry that another statement has written and is about to write the row of.
+func (w *Writer) entryCell() hbase.Cell {
+	c := w.marker()
+	if w.IfNew {
+		c.Qualifier = w.token
+	}
+	return c
+}

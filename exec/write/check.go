@@ -1,0 +1,216 @@
+package write
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/types"
+)
+
+// Findings count what of a derived layout is out of step with its rows.
+type Findings struct {
+	Missing int64 // rows without an entry
+	Stale   int64 // entries without their row
+	Unlike  int64 // entries of a copy that hold other values than their row
+}
+
+// CheckLayout compares layout i with the primary one, and mends it if repair is set.
+func (w *Writer) CheckLayout(ctx context.Context, i int, repair bool) (f Findings, err error) {
+	w.filling = repair
+	if f.Missing, err = w.checkMissing(ctx, i, repair); err == nil {
+		f.Stale, f.Unlike, err = w.checkStale(ctx, i, repair)
+	}
+	return f, err
+}
+
+// checkMissing counts the rows of the primary layout that have no entry in layout i.
+func (w *Writer) checkMissing(ctx context.Context, i int, repair bool) (n int64, err error) {
+	l := w.table.Layouts[i]
+	all := allColumns(w.table)
+	err = w.batches(ctx, w.table.Layouts[0], func(rows [][]types.Value) error {
+		var places []place
+		var of [][]types.Value
+		for _, row := range rows {
+			at, err := w.place(l, row)
+			if err != nil {
+				n++ // it cannot have an entry
+				continue
+			}
+			switch {
+			case !at.skip:
+				places, of = append(places, at), append(of, row)
+			case slices.ContainsFunc(l.Sparse, func(c *catalog.Column) bool { return c.NotNull && row[c.Index].IsNull() }):
+				n++ // queries take the index for one with all rows
+			}
+		}
+		found, err := w.exist(ctx, places)
+		if err != nil {
+			return err
+		}
+		for k, ok := range found {
+			if ok {
+				continue
+			}
+			n++
+			if repair {
+				if err := w.mend(i, of[k], all, places[k], 0); err != nil {
+					return err
+				}
+			}
+		}
+		return w.Flush(ctx)
+	})
+	return n, err
+}
+
+// checkStale counts the entries of layout i whose row is gone or stands elsewhere now and, of a layout that is
+// a copy, those that hold other values than their row.
+func (w *Writer) checkStale(ctx context.Context, i int, repair bool) (stale, unlike int64, err error) {
+	l := w.table.Layouts[i]
+	all := allColumns(w.table)
+	var doubtful [][]types.Value // entries that have no row yet
+	err = w.batches(ctx, l, func(rows [][]types.Value) error {
+		now, err := w.stored(ctx, w.table.Layouts[0], pending(rows))
+		if err != nil {
+			return err
+		}
+		for k, row := range rows {
+			is, ok, err := w.leads(l, row, now[k])
+			if err != nil {
+				return err
+			}
+			switch {
+			case !ok:
+				stale++
+				if repair {
+					doubtful = append(doubtful, slices.Clone(row))
+				}
+			case l.Kind != catalog.Index && !w.alike(l, row, now[k]):
+				unlike++
+				if repair {
+					if err := w.mend(i, now[k], all, is, w.newest(row)); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		if err := w.Flush(ctx); err != nil || len(doubtful) < maxDoubtful {
+			return err
+		}
+		kept, err := w.removeStale(ctx, i, doubtful)
+		stale, doubtful = stale-kept, doubtful[:0]
+		return err
+	})
+	if err == nil && len(doubtful) > 0 {
+		var kept int64
+		kept, err = w.removeStale(ctx, i, doubtful)
+		stale -= kept
+	}
+	return stale, unlike, err
+}
+
+// maxDoubtful bounds the entries without a row that are held until they are looked at again.
+const maxDoubtful = 20_000
+
+// removeStale removes entries of layout i that had no row when they were read. A statement may have written one and be about
+// to write its row: those that have it by now are kept, and counted. A statement that takes longer looks for its entries
+// itself, and the row of one that ended in between is found by the flush.
+func (w *Writer) removeStale(ctx context.Context, i int, entries [][]types.Value) (kept int64, err error) {
+	select {
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	case <-time.After(entryPatience + maxAhead*time.Millisecond):
+	}
+	l := w.table.Layouts[i]
+	for some := range slices.Chunk(entries, Batch) {
+		now, err := w.stored(ctx, w.table.Layouts[0], pending(some))
+		if err != nil {
+			return 0, err
+		}
+		for k, row := range some {
+			is, ok, err := w.leads(l, row, now[k])
+			if err != nil {
+				return 0, err
+			}
+			if ok {
+				kept++
+				continue
+			}
+			ts := w.newest(row) // what was written there since stays
+			w.add(&w.removals[i], is.table, w.removal(l, is, ts))
+			w.written = append(w.written, writtenRow{row: row, ts: ts})
+		}
+		if err := w.Flush(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return kept, nil
+}
+
+// mend adds the mutation that stores row, as it was read, in layout i over an entry whose newest cell is from newest. The
+// row is looked at again afterwards.
+func (w *Writer) mend(i int, row []types.Value, all []bool, at place, newest int64) error {
+	ts := w.at(max(w.newest(row), newest))
+	w.written = append(w.written, writtenRow{row: slices.Clone(row), ts: ts})
+	return w.entry(i, row, all, at, ts)
+}
+
+// entryPlace is where row, as it was read from l, stands there. An entry of an index need not tell the columns that its key
+// was computed from: that of a moment's day tells no moment.
+func (w *Writer) entryPlace(l *catalog.Layout, row []types.Value) (place, error) {
+	if l.Kind != catalog.Index {
+		return w.place(l, row)
+	}
+	name, err := l.Stored.Append(nil, row, &w.env)
+	return place{table: string(name), key: []byte(row[len(w.table.Columns)].Text())}, err
+}
+
+// leads says where entry, as it was read from l, stands, and whether the entry of row, nil for none, stands there.
+func (w *Writer) leads(l *catalog.Layout, entry, row []types.Value) (is place, ok bool, err error) {
+	is, err = w.entryPlace(l, entry)
+	if err != nil || row == nil {
+		return is, false, err
+	}
+	at, err := w.place(l, row)
+	return is, err == nil && !at.skip && at.table == is.table && bytes.Equal(at.key, is.key), nil
+}
+
+// alike reports whether copied, as it was read from the copy l, is what is written there for row: of a cell that several
+// columns read, and others wrote, a copy may not hold what all of them read.
+func (w *Writer) alike(l *catalog.Layout, copied, row []types.Value) bool {
+	if sameRow(w.table, copied, row) {
+		return true
+	}
+	all := allColumns(w.table)
+	is, _, err := w.cells(l, copied, all, place{})
+	if err != nil {
+		return false
+	}
+	wanted, _, err := w.cells(l, row, all, place{})
+	return err == nil && slices.EqualFunc(is, wanted, func(a, b hbase.Cell) bool {
+		return string(a.Family) == string(b.Family) && bytes.Equal(a.Qualifier, b.Qualifier) && bytes.Equal(a.Value, b.Value)
+	})
+}
+
+func sameRow(t *catalog.Table, a, b []types.Value) bool {
+	for i := range t.Columns {
+		if !sameValue(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameValue(a, b types.Value) bool { return string(a.AppendKey(nil)) == string(b.AppendKey(nil)) }
+
+func allColumns(t *catalog.Table) []bool {
+	all := make([]bool, len(t.Columns))
+	for i := range all {
+		all[i] = true
+	}
+	return all
+}

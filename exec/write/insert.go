@@ -1,0 +1,255 @@
+package write
+
+import (
+	"context"
+	"slices"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// Row is a row to be written, with its place in the statement.
+type Row struct {
+	Values []types.Value
+	Pos    parser.Pos
+	Set    []bool // by column: named for this row; nil: as the statement names them for all
+	at     *place // in the primary layout; nil: not known yet
+}
+
+// Inserter writes rows that may be there already: what they do not name stays.
+type Inserter struct {
+	*Writer
+	Set     []bool // by column: named by the statement
+	Written int64  // rows
+	// Reads: the rows as they are now are wanted, to tell what the statement leaves.
+	Reads bool
+}
+
+// Write writes a batch of rows. All are encoded before one is sent.
+func (in *Inserter) Write(ctx context.Context, rows []Row) error {
+	if err := in.Allocate(ctx, rows); err != nil {
+		return err
+	}
+	if in.IfNew {
+		return in.flushNew(ctx, rows)
+	}
+	given := len(rows)
+	rows, err := in.lastOfEach(rows)
+	if err != nil {
+		return err
+	}
+	var old [][]types.Value
+	if in.Reads {
+		old, err = in.stored(ctx, in.table.Layouts[0], rows)
+	} else {
+		old, err = in.present(ctx, rows)
+	}
+	if err != nil {
+		return err
+	}
+	for i, p := range rows {
+		set := in.Named(p)
+		var was []types.Value
+		if old != nil && old[i] != nil { // what the statement does not name stays, in every layout
+			was = old[i]
+			for c := range set {
+				if !set[c] {
+					p.Values[c] = was[c]
+				}
+			}
+		}
+		if err := in.put(ctx, p.Values, set, true, p.at, was); err != nil {
+			return in.refuse(err, p.Pos)
+		}
+	}
+	return in.finish(ctx, given)
+}
+
+func (in *Inserter) finish(ctx context.Context, rows int) error {
+	if err := in.Flush(ctx); err != nil {
+		return err
+	}
+	in.Written += int64(rows - len(in.refused))
+	clear(in.refused)
+	return nil
+}
+
+// Named tells the columns that are named for a row.
+func (in *Inserter) Named(p Row) []bool {
+	if p.Set != nil {
+		return p.Set
+	}
+	return in.Set
+}
+
+// lastOfEach joins the rows of one place, of whose columns the last that names them holds: all are written with one
+// timestamp, at which a cell that one row deletes would hide the cell that another writes. All must fit.
+func (in *Inserter) lastOfEach(rows []Row) ([]Row, error) {
+	if len(rows) < 2 || in.table.HiddenKey {
+		return rows, nil // every row is a new one
+	}
+	last := make(map[rowID]int, len(rows))
+	ids := make([]rowID, len(rows))
+	drawn := in.table.Layouts[0].Key.Drawn() != nil
+	for i, p := range rows {
+		at, err := in.stands(p.Values)
+		if err != nil {
+			return nil, in.refuse(err, p.Pos)
+		}
+		if ids[i] = at.id(); !drawn {
+			rows[i].at, p.at = &at, &at
+		}
+		if earlier, ok := last[ids[i]]; ok {
+			if err := in.Check(rows[earlier].Values, in.Named(rows[earlier]), false); err != nil {
+				return nil, in.refuse(err, rows[earlier].Pos)
+			}
+			rows[i] = in.over(p, rows[earlier])
+		}
+		last[ids[i]] = i
+	}
+	if len(last) == len(rows) {
+		return rows, nil
+	}
+	out := rows[:0]
+	for i, p := range rows {
+		if last[ids[i]] == i {
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+// over is row p with what it does not name as an earlier row names it.
+func (in *Inserter) over(p, earlier Row) Row {
+	before := in.Named(earlier)
+	p.Set = slices.Clone(in.Named(p))
+	for c, named := range p.Set {
+		if before[c] && !named {
+			p.Values[c], p.Set[c] = earlier.Values[c], true
+		}
+	}
+	return p
+}
+
+// missing keeps the rows whose key no row of the table has, under any salt, for IF NOT EXISTS. Of rows with the same key
+// the first is kept.
+func (w *Writer) missing(ctx context.Context, rows []Row) ([]Row, error) {
+	drawn := w.table.Layouts[0].Key.Drawn() != nil
+	seen := map[rowID]bool{}
+	if drawn {
+		if err := w.underAnySalt(ctx, rows, seen); err != nil {
+			return nil, err
+		}
+	}
+	out := rows[:0]
+	for _, p := range rows {
+		id, err := w.identity(p.Values)
+		if err != nil {
+			return nil, w.refuse(err, p.Pos)
+		}
+		if !seen[id] {
+			seen[id] = true
+			out = append(out, p)
+		}
+	}
+	if drawn {
+		return out, nil
+	}
+	old, err := w.stored(ctx, w.table.Layouts[0], out)
+	if err != nil {
+		return nil, err
+	}
+	rows, out = out, out[:0]
+	for i, p := range rows {
+		if old[i] == nil {
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+// underAnySalt notes the identities of the rows that the table has with the keys of rows.
+func (w *Writer) underAnySalt(ctx context.Context, rows []Row, seen map[rowID]bool) error {
+	for part := range slices.Chunk(rows, keysPerPlan) {
+		where, args, err := w.haveKeys(part)
+		if err != nil {
+			return err
+		}
+		err = w.st.Where(ctx, w.table, where, args, func(found [][]types.Value) error {
+			for _, row := range found {
+				id, err := w.identity(row)
+				if err != nil {
+					return err
+				}
+				seen[id] = true
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keysPerPlan bounds the rows that one plan looks for by their keys.
+const keysPerPlan = 200
+
+// haveKeys is the condition on rows that their keys are those of rows but for what is drawn: a = ? AND COALESCE(b, 0) = ? OR ...
+func (w *Writer) haveKeys(rows []Row) (where parser.Expr, args []types.Value, err error) {
+	for _, p := range rows {
+		var same parser.Expr
+		for _, t := range keyTerms(w.table) {
+			v, err := t.value.Eval(&expr.Env{Row: p.Values})
+			if err != nil {
+				return nil, nil, w.refuse(err, p.Pos)
+			}
+			args = append(args, v)
+			var is parser.Expr = &parser.Binary{Op: "=", X: t.written, Y: &parser.Param{Index: len(args)}}
+			if v.IsNull() {
+				is = &parser.Is{X: t.written, What: "NULL"}
+			}
+			same = joined(same, "AND", is)
+		}
+		where = joined(where, "OR", same)
+	}
+	return where, args, nil
+}
+
+// joined is x op y, or y where there is no x.
+func joined(x parser.Expr, op string, y parser.Expr) parser.Expr {
+	if x == nil {
+		return y
+	}
+	return &parser.Binary{Op: op, X: x, Y: y}
+}
+
+// keyTerm is what rows with the same key have alike, to be planned and to be computed.
+type keyTerm struct {
+	written parser.Expr
+	value   expr.Expr
+}
+
+// keyTerms tells the rows of t apart by where they stand: columns that are read from the key, and parts of it that are made
+// from others, which rows with different values of these may share.
+func keyTerms(t *catalog.Table) []keyTerm {
+	var out []keyTerm
+	var seen []int
+	for _, p := range t.Layouts[0].AllParts() {
+		known := !slices.ContainsFunc(p.Columns, func(c int) bool { return !t.Columns[c].KeyPart })
+		if !known && !p.UsesLookup() {
+			out = append(out, keyTerm{p.Def.Expr, p.Expr})
+			continue
+		}
+		for _, c := range p.Columns {
+			if !slices.Contains(seen, c) {
+				seen = append(seen, c)
+				col := t.Columns[c]
+				out = append(out, keyTerm{&parser.ColumnRef{Name: col.Name, Quoted: true}, &expr.Column{Index: c, Name: col.Name, Typ: col.Type}})
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,72 @@
+package write
+
+import (
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/types"
+)
+
+// rowID is where the primary layout has a row.
+type rowID struct{ table, key, qualifier string }
+
+// place is where a row stands under one layout.
+type place struct {
+	table          string
+	key, qualifier []byte
+	skip           bool // an index without an entry for the row: a column of it is NULL
+}
+
+func (p *place) id() rowID { return rowID{p.table, string(p.key), string(p.qualifier)} }
+
+// place computes where row stands under layout l.
+func (w *Writer) place(l *catalog.Layout, row []types.Value) (place, error) {
+	if l.Lacks(row) {
+		return place{skip: true}, nil
+	}
+	keys := w.keys[l]
+	if keys == nil {
+		keys = catalog.NewKeyReader(l)
+		w.keys[l] = keys
+	}
+	var at place
+	var err error
+	at.table, at.key, at.qualifier, err = keys.EncodeRow(row, &w.env)
+	return at, err
+}
+
+// checkFits computes where row would stand under layout l if each name had a number.
+func (w *Writer) checkFits(l *catalog.Layout, row []types.Value) (place, error) {
+	defer func(known expr.LookupFunc) { w.env.Lookup = known }(w.env.Lookup)
+	w.env.Lookup = w.st.Numbers.Any
+	return w.place(l, row)
+}
+
+// currentPlace is where a row that was read stands in the primary layout.
+func (w *Writer) currentPlace(row []types.Value) (place, error) {
+	primary := w.table.Layouts[0]
+	if primary.Key.Drawn() == nil {
+		return w.place(primary, row)
+	}
+	at := place{key: []byte(row[len(w.table.Columns)].Text())}
+	name, err := primary.Stored.Append(nil, row, &w.env)
+	at.table = string(name)
+	if err == nil && primary.Packed != nil {
+		at.qualifier, err = primary.Packed.Append(nil, row, &w.env)
+	}
+	return at, err
+}
+
+// identity is the place of a row in the primary layout, the same whatever salt is drawn for it. Rows of one identity
+// are one row.
+func (w *Writer) identity(row []types.Value) (rowID, error) {
+	at, err := w.stands(row)
+	return at.id(), err
+}
+
+// stands gives where row stands in the primary layout; that of all draws one is meant, where a part of the key is drawn.
+func (w *Writer) stands(row []types.Value) (place, error) {
+	env := w.env
+	defer func() { w.env = env }()
+	w.env.Rand = func() uint64 { return 0 }
+	return w.place(w.table.Layouts[0], row)
+}

@@ -1,0 +1,126 @@
+package write
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/operator"
+	"github.com/hql-db/hql/exec/scan"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// Returning computes what RETURNING gives of the rows that a statement writes. It is computed before a batch is sent, so that its error
+// leaves the batch unwritten, and kept until all are: a row is given once it stands.
+type Returning struct {
+	Columns []plan.OutputColumn
+	exprs   []expr.Expr
+	needed  []bool // by column of the table, then _key and _ts
+	env     expr.Env
+	decoder *scan.Decoder
+	pending []returnedRow
+	kept    operator.Buffer
+}
+
+// Returning makes one for rows of t, of which exprs are given as columns. needed are the columns of t that these take, then _key and _ts.
+func (st *Env) Returning(t *catalog.Table, columns []plan.OutputColumn, exprs []expr.Expr, needed []bool) *Returning {
+	s := plan.NewScan(t, t.Layouts[0])
+	for i := range s.Needed {
+		s.Needed[i] = true
+	}
+	return &Returning{Columns: columns, exprs: exprs, needed: needed, env: st.ExprEnv(), decoder: scan.NewDecoder(st.Reads, s, s.Layout),
+		kept: operator.Buffer{Budget: operator.Budget{Limit: st.Opt.Memory()}, Dir: st.Opt.SpillDir, What: "the rows of RETURNING"}}
+}
+
+// Rows gives what was kept, to be read once.
+func (x *Returning) Rows() operator.Operator { return x.kept.Reader() }
+
+// Close drops what was kept.
+func (x *Returning) Close() {
+	if x != nil {
+		x.kept.Close()
+	}
+}
+
+// returnedRow is what is given of a row that is not sent yet.
+type returnedRow struct {
+	id     rowID
+	values []types.Value
+}
+
+// add computes what is given of row.
+func (x *Returning) add(id rowID, row []types.Value) error {
+	out := make([]types.Value, len(x.exprs))
+	x.env.Row = row
+	for i, e := range x.exprs {
+		var err error
+		if out[i], err = e.Eval(&x.env); err != nil {
+			return err
+		}
+	}
+	x.pending = append(x.pending, returnedRow{id, out})
+	return nil
+}
+
+// put takes a row that is about to be written at ts: as it will be read, columns that are not written as they are in old.
+func (x *Returning) put(ctx context.Context, w *Writer, row []types.Value, set []bool, at place, ts int64, old []types.Value) error {
+	puts, removed, err := w.cells(w.table.Layouts[0], row, set, at)
+	if err != nil {
+		return err
+	}
+	stored := hbase.Row{Key: at.key}
+	for _, c := range puts {
+		c.Timestamp = ts
+		stored.Cells = append(stored.Cells, c)
+	}
+	slices.SortFunc(stored.Cells, func(a, b hbase.Cell) int {
+		return cmp.Or(bytes.Compare(a.Family, b.Family), bytes.Compare(a.Qualifier, b.Qualifier))
+	})
+	read, err := x.decoder.Rows(ctx, at.table, &stored, time.Now())
+	if err != nil {
+		return err
+	}
+	if len(read) != 1 {
+		return parser.Errorf(parser.NoPos, "RETURNING cannot tell how a row of %s will be read", w.table.Name)
+	}
+	out := slices.Clone(read[0])
+	for i, c := range w.table.Columns {
+		written := func(cell hbase.Cell) bool {
+			return string(cell.Family) == c.Family && string(cell.Qualifier) == c.Qualifier
+		}
+		if old != nil && hasCell(c) && !slices.ContainsFunc(puts, written) && !slices.ContainsFunc(removed, written) {
+			out[i] = old[i]
+		}
+	}
+	return x.add(at.id(), out)
+}
+
+// sent keeps what is given of the rows that were sent and not refused.
+func (x *Returning) sent(refused map[rowID]bool) error {
+	for _, p := range x.pending {
+		if !refused[p.id] {
+			if err := x.kept.Add([][]types.Value{p.values}); err != nil {
+				return err
+			}
+		}
+	}
+	x.pending = nil
+	return nil
+}
+
+// Unread reports whether x gives columns that an INSERT leaves as they are.
+func (x *Returning) Unread(t *catalog.Table, set []bool) bool {
+	for i, c := range t.Columns {
+		if x.needed[i] && !set[i] && !c.KeyPart {
+			return true
+		}
+	}
+	return false
+}

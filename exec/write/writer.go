@@ -1,0 +1,375 @@
+package write
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"time"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/lookup"
+	"github.com/hql-db/hql/exec/scan"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// Batch is the number of rows whose mutations are sent together.
+const Batch = 1000
+
+// Env is what writers work with: what the reads of their statement share, and what they ask of it.
+type Env struct {
+	*scan.Reads
+	Catalog *catalog.Catalog
+	Clock   *Clock
+	Cache   *lookup.Cache
+	// Unchanged fails when one of tables was dropped or defined anew since the statement began.
+	Unchanged func(ctx context.Context, tables ...*catalog.Table) error
+	// Filled refuses l, a derived layout of t, if it was never filled: its first entry would hide that all others are
+	// missing. NoteFilled notes that it has entries.
+	Filled     func(ctx context.Context, t *catalog.Table, l *catalog.Layout) error
+	NoteFilled func(l *catalog.Layout)
+	// MakeTable makes the HBase table name for rows of t.
+	MakeTable func(ctx context.Context, t *catalog.Table, name string) error
+	// Where calls f with the rows of t that where holds for; args are its parameters.
+	Where func(ctx context.Context, t *catalog.Table, where parser.Expr, args []types.Value, f func(rows [][]types.Value) error) error
+}
+
+// Writer writes rows into all layouts of a table. Every mutation has a timestamp, so that sending it again is
+// harmless: later than all cells of the row that were read. Derived layouts are
+// written before the primary one and deleted after it: a crash in between leaves
+// at most an entry whose row is not found.
+type Writer struct {
+	st    *Env
+	table *catalog.Table
+	ts    int64     // see at; 0: to be drawn
+	drawn time.Time // when ts was
+	env   expr.Env
+	keys  map[*catalog.Layout]*catalog.KeyReader
+	known map[string]bool // physical tables that exist
+	// IfNew: rows are stored only where the primary layout has none. token is what this statement claims them with,
+	// refused are those that another statement claimed.
+	IfNew bool
+	// Returning takes the rows that are written; nil: nobody asks for them.
+	Returning    *Returning
+	token        []byte
+	refused      map[rowID]bool
+	jointEntries bool         // see hasJointEntries
+	written      []writtenRow // pending ones that complete looks at
+	after        int64        // when whoever begins after the pending mutations are sent writes at the earliest: see Clock
+	// pending mutations by layout, then physical table; puts and removals apart.
+	puts, removals []tableMutations
+	rows           int
+	points         map[pointRow]map[int64]string // see touchPoint
+	numbered       []*catalog.Column             // columns from which other tables' keys take numbers
+	largest        []int64                       // of each in the pending rows
+	shared         [][]*catalog.Column           // by column: all that are read from its cell, where that are several
+	filling        bool                          // derived layouts are being filled
+}
+
+// tableMutations are the mutations of one layout in the order in which they were made.
+type tableMutations struct {
+	names []string
+	by    map[string][]hbase.Mutation
+}
+
+// at gives the time to write at over a row whose newest cell that was read is from newest, 0 for none. The clock is
+// asked when the first row of a batch has been read.
+func (w *Writer) at(newest int64) int64 {
+	if w.ts == 0 {
+		w.drawn, w.ts = time.Now(), w.st.Clock.Next()
+	}
+	return max(w.ts, newest+1)
+}
+
+// newest is the time of the newest cell of a row that was read.
+func (w *Writer) newest(row []types.Value) int64 {
+	if v := row[len(w.table.Columns)+1]; !v.IsNull() {
+		return v.Int()
+	}
+	return 0
+}
+
+func (w *Writer) add(m *tableMutations, table string, mutation hbase.Mutation) {
+	if w.after = max(w.after, mutation.Timestamp); mutation.Kind != hbase.Put || len(mutation.Removed) > 0 {
+		w.after = max(w.after, mutation.Timestamp+1) // what is written at the time of a removal is removed, too
+	}
+	if m.by == nil {
+		m.by = map[string][]hbase.Mutation{}
+	}
+	if _, ok := m.by[table]; !ok {
+		m.names = append(m.names, table)
+	}
+	m.by[table] = append(m.by[table], mutation)
+}
+
+// Writable is the error of a statement that writes a table which its definition says is not written.
+func Writable(t *catalog.Table, at parser.Pos) error {
+	if t.ReadOnly == "" {
+		return nil
+	}
+	return parser.Errorf(at, "table %s is not written: %s", t.Name, t.ReadOnly)
+}
+
+// New makes a writer of rows of t.
+func New(st *Env, t *catalog.Table) *Writer {
+	n := len(t.Layouts)
+	w := &Writer{st: st, table: t, env: st.KeyEnv(), known: map[string]bool{}, keys: map[*catalog.Layout]*catalog.KeyReader{},
+		puts: make([]tableMutations, n), removals: make([]tableMutations, n)}
+	w.env.Lookup = w.st.Numbers.Known
+	w.jointEntries, w.token, w.refused = w.hasJointEntries(), claimToken(), map[rowID]bool{}
+	w.numbered = st.Catalog.Numbered(t)
+	w.largest = make([]int64, len(w.numbered))
+	w.shared = make([][]*catalog.Column, len(t.Columns))
+	for i, a := range t.Columns {
+		for _, b := range t.Columns {
+			if OneCell(a, b) {
+				w.shared[i] = append(w.shared[i], b)
+			}
+		}
+		if len(w.shared[i]) == 1 {
+			w.shared[i] = nil
+		}
+	}
+	return w
+}
+
+// Check is the error of a row that cannot be stored. A row that another one of its statement replaces, or that is there
+// already, is checked like one that is written. Where whole is set, columns that the statement does not name are NULL.
+func (w *Writer) Check(row []types.Value, set []bool, whole bool) error {
+	if err := w.settle(row, set, whole); err != nil {
+		return err
+	}
+	for _, l := range w.table.Layouts {
+		if w.table.HiddenKey {
+			break
+		}
+		if _, err := w.checkFits(l, row); err != nil {
+			return err
+		}
+	}
+	for i, c := range w.table.Columns {
+		if v := row[i]; !v.IsNull() && c.InCell() {
+			if _, err := w.cell(nil, c, v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// settle gives columns of one cell their values, and is the error of a row without a column that it needs.
+func (w *Writer) settle(row []types.Value, set []bool, whole bool) error {
+	if err := w.agree(row, set); err != nil {
+		return err
+	}
+	for i, c := range w.table.Columns {
+		if row[i].IsNull() && (whole || set[i]) && (c.NotNull || c.Packed != nil) && c.Name != catalog.HiddenColumn {
+			return parser.Errorf(parser.NoPos, "column %s of %s must not be NULL", c.Name, w.table.Name)
+		}
+	}
+	return nil
+}
+
+// put adds the mutations that store row. set tells the columns that the statement
+// names: of those a NULL deletes the cell. Where whole is set, the others are NULL. at, where given, is where the row
+// stands in the primary layout; old is what was read there, nil for nothing.
+func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole bool, at *place, old []types.Value) error {
+	t := w.table
+	if t.HiddenKey {
+		for i, c := range t.Columns {
+			if c.Name == catalog.HiddenColumn && row[i].IsNull() {
+				var id [16]byte
+				if _, err := rand.Read(id[:]); err != nil {
+					return err
+				}
+				row[i] = types.NewBytes(string(id[:]))
+			}
+		}
+	}
+	if err := w.settle(row, set, whole); err != nil {
+		return err
+	}
+	places := make([]place, len(t.Layouts))
+	for i, l := range t.Layouts {
+		if i == 0 && at != nil {
+			places[0] = *at
+			continue
+		}
+		var err error
+		if places[i], err = w.place(l, row); err != nil {
+			return err
+		}
+	}
+	var ts int64
+	if old != nil {
+		ts = w.at(w.newest(old))
+	} else {
+		ts = w.st.Clock.unlike(places[0].id(), w.at(0))
+	}
+	if w.Returning != nil {
+		if err := w.Returning.put(ctx, w, row, set, places[0], ts, old); err != nil {
+			return err
+		}
+	}
+	for i, p := range places {
+		if p.skip {
+			continue
+		}
+		if err := w.entry(i, row, set, p, ts); err != nil {
+			return err
+		}
+	}
+	if old != nil {
+		w.deleteStaleEntries(old, places, ts)
+	}
+	if len(t.Layouts) > 1 {
+		w.written = append(w.written, writtenRow{row, ts, places[0].id()})
+	}
+	for i, c := range w.numbered {
+		if v := row[c.Index]; !v.IsNull() && c.Type.IsInteger() {
+			w.largest[i] = max(w.largest[i], v.Int())
+		}
+	}
+	w.rows++
+	return nil
+}
+
+// entry adds the mutation that stores row at p in layout i.
+func (w *Writer) entry(i int, row []types.Value, set []bool, p place, ts int64) error {
+	puts, removed, err := w.cells(w.table.Layouts[i], row, set, p)
+	if err != nil {
+		return err
+	}
+	for _, c := range puts {
+		if p.qualifier != nil && string(c.Qualifier) == string(p.qualifier) {
+			w.touchPoint(p, string(p.qualifier))
+		}
+	}
+	w.add(&w.puts[i], p.table, hbase.Mutation{Kind: hbase.Put, Key: p.key, Timestamp: ts, Cells: puts, Removed: removed})
+	return nil
+}
+
+// deleteStaleEntries deletes the entries of old in derived layouts that a row written at ts, with its entries at places, does not
+// overwrite: none is newer than its row. What another statement writes there at ts stays.
+func (w *Writer) deleteStaleEntries(old []types.Value, places []place, ts int64) {
+	for i, l := range w.table.Layouts[1:] {
+		was, err := w.place(l, old)
+		if err != nil || was.skip {
+			continue // it had no entry
+		}
+		if is := places[i+1]; is.skip || is.table != was.table || !bytes.Equal(is.key, was.key) {
+			w.add(&w.removals[i+1], was.table, w.removal(l, was, ts-1))
+		}
+	}
+}
+
+// remove adds the mutations that delete row, as it was read; at is where it stands in the primary layout.
+func (w *Writer) remove(row []types.Value, at place) error {
+	ts := max(w.at(0), w.newest(row))
+	for i, l := range w.table.Layouts {
+		p := at
+		if i > 0 {
+			var err error
+			if p, err = w.place(l, row); err != nil {
+				continue // no such entry can have been written
+			}
+		}
+		if !p.skip && (p.qualifier == nil || !w.touchPoint(p, "")) {
+			w.add(&w.removals[i], p.table, w.removal(l, p, ts))
+		}
+	}
+	w.rows++
+	return nil
+}
+
+// removal is the mutation that deletes what stands at p and is not newer than ts.
+func (w *Writer) removal(l *catalog.Layout, p place, ts int64) hbase.Mutation {
+	if w.IfNew && l.Kind == catalog.Index {
+		return hbase.Mutation{Kind: hbase.DeleteColumns, Key: p.key, Timestamp: ts, Cells: []hbase.Cell{w.entryCell()}}
+	}
+	if p.qualifier != nil && l.Kind != catalog.Index {
+		for _, c := range w.table.Columns {
+			if c.Packed != nil {
+				return hbase.Mutation{Kind: hbase.DeleteColumns, Key: p.key, Timestamp: ts,
+					Cells: []hbase.Cell{{Family: []byte(c.Family), Qualifier: p.qualifier}}}
+			}
+		}
+	}
+	return hbase.Mutation{Kind: hbase.DeleteRow, Key: p.key, Timestamp: ts}
+}
+
+// Update writes row over old, as it was read, which stands at the same place. set tells the columns that the statement at
+// pos names.
+func (w *Writer) Update(ctx context.Context, old, row []types.Value, set []bool, pos parser.Pos) error {
+	if err := w.Allocate(ctx, []Row{{Values: row, Pos: pos}}); err != nil {
+		return err
+	}
+	at, err := w.currentPlace(old)
+	if err == nil {
+		err = w.put(ctx, row, set, false, &at, old)
+	}
+	return w.refuse(err, pos)
+}
+
+// Delete deletes row, as it was read, for the statement at pos.
+func (w *Writer) Delete(row []types.Value, pos parser.Pos) error {
+	at, err := w.currentPlace(row)
+	if err == nil {
+		err = w.remove(row, at)
+	}
+	if err == nil && w.Returning != nil {
+		err = w.Returning.add(rowID{}, row)
+	}
+	return w.refuse(err, pos)
+}
+
+// Key is the key of row in the primary layout.
+func (w *Writer) Key(row []types.Value) ([]byte, error) {
+	at, err := w.place(w.table.Layouts[0], row)
+	return at.key, err
+}
+
+// Full reports whether enough is pending to be sent.
+func (w *Writer) Full() bool { return w.rows >= Batch }
+
+// Width is the number of columns of a row of the table, _key and _ts among them.
+func (w *Writer) Width() int { return len(w.table.Columns) + 2 }
+
+// refuse words why the row that stands at pos of a statement is not stored.
+func (w *Writer) refuse(err error, pos parser.Pos) error {
+	var key *catalog.KeyError
+	if errors.As(err, &key) {
+		return parser.Errorf(pos, "the row does not fit %s: %v", w.table.Name, key)
+	}
+	var pe *parser.Error
+	if errors.As(err, &pe) && pe.Pos < 0 {
+		e := *pe
+		e.Pos = pos
+		return &e
+	}
+	return err
+}
+
+// Allocate gives numbers to the names in rows that have none yet.
+func (w *Writer) Allocate(ctx context.Context, rows []Row) error {
+	if len(w.table.LookupParts()) == 0 {
+		return nil
+	}
+	for _, row := range rows { // a row that is refused for another reason draws no number
+		for _, l := range w.table.Layouts {
+			if _, err := w.checkFits(l, row.Values); err != nil {
+				return w.refuse(err, row.Pos)
+			}
+		}
+	}
+	w.st.Numbers.Trim()
+	for _, row := range rows {
+		if err := w.st.Numbers.Allocate(ctx, w.table, row.Values); err != nil {
+			return w.refuse(err, row.Pos)
+		}
+	}
+	return nil
+}

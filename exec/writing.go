@@ -1,0 +1,72 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/write"
+	"github.com/hql-db/hql/internal/words"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// writeEnv is what the writers of the statement work with.
+func (r *run) writeEnv() *write.Env {
+	e := r.engine
+	return &write.Env{Reads: &r.Reads, Catalog: e.catalog, Clock: e.clock, Cache: &e.lookups, Unchanged: r.unchanged,
+		Filled: r.filled, NoteFilled: func(l *catalog.Layout) { r.full.known.Store(l, true) }, MakeTable: r.ensurePhysical, Where: r.rowsWhere}
+}
+
+func (r *run) newWriter(t *catalog.Table) *write.Writer { return write.New(r.writeEnv(), t) }
+
+// ensurePhysical is write.Env.MakeTable.
+func (r *run) ensurePhysical(ctx context.Context, t *catalog.Table, name string) error {
+	_, err := r.createPhysical(ctx, t, name)
+	return err
+}
+
+// rowsWhere is write.Env.Where.
+func (r *run) rowsWhere(ctx context.Context, t *catalog.Table, where parser.Expr, args []types.Value, f func(rows [][]types.Value) error) error {
+	env := *r.env
+	env.Args = args
+	sub := *r
+	sub.env = &env
+	p, _, err := sub.planWhere(ctx, t, "", where, true)
+	if err != nil {
+		return err
+	}
+	return r.eachRow(ctx, p, asRead, f)
+}
+
+// PartialError is the failure of a statement that had written rows before, which stand.
+type PartialError struct {
+	Written int64
+	Err     error
+}
+
+// Error is that of Err, and how many rows stand.
+func (e *PartialError) Error() string { return e.Err.Error() + e.Stand() }
+
+// Stand tells how many rows stand, behind what happened.
+func (e *PartialError) Stand() string {
+	return fmt.Sprintf("; %s written before %s", words.Count(e.Written, "row"), words.Plural(e.Written, "stands", "stand"))
+}
+
+// Unwrap gives Err.
+func (e *PartialError) Unwrap() error { return e.Err }
+
+// partly passes on what a statement gave: its error with the number of rows that it had written before.
+func (r *run) partly(rows *Rows, err error) (*Rows, error) {
+	n := r.rec.written.Load()
+	if err == nil || n == 0 {
+		return rows, err
+	}
+	partial := &PartialError{Written: n, Err: err}
+	if pe, ok := err.(*parser.Error); ok {
+		e := *pe
+		e.Msg += partial.Stand()
+		return rows, &e
+	}
+	return rows, partial
+}
