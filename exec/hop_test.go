@@ -3,10 +3,12 @@ package exec
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/hql-db/hql/exec/scan"
+	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/planner/plan"
@@ -205,6 +207,43 @@ func TestHopsRefused(t *testing.T) {
 		for _, q := range []string{"SELECT * FROM m WHERE ts < 1000001", "SELECT * FROM m WHERE ts < 1000001 ORDER BY host LIMIT 19000", "SELECT DISTINCT host FROM m", "SELECT host, max(ts) FROM m GROUP BY host", "DELETE FROM m WHERE ts < 1000001 AND v < 0"} {
 			if _, _, err := w.try(q); refused != errors.Is(err, ErrFullScan) || !refused && err != nil {
 				t.Errorf("%d values, %s: %v", n, q, err)
+			}
+		}
+	}
+}
+
+// Keys that are no rows are gone past, however many there are where a look begins, and with or without an end behind them.
+func TestHopsPastForeignKeys(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) FAMILY f () ROW KEY (host AS TEXT, X'00', ts AS INT64)")
+	w.fill("m", 2000, hosts(2)) // h0000 and h0001
+	w.run("INSERT INTO m VALUES ('a', 1000000, -1), ('z', 1000000, -2)")
+	var foreign []hbase.Mutation
+	for _, before := range []string{"b", "h0000-", "h0002-"} {
+		for i := range 300 {
+			foreign = append(foreign, hbase.Mutation{Kind: hbase.Put, Timestamp: 1, Key: fmt.Appendf(nil, "%s%03d", before, i), Cells: []hbase.Cell{{Family: []byte("f"), Qualifier: []byte("v")}}})
+		}
+	}
+	if err := c.Mutate(t.Context(), "m", foreign); err != nil {
+		t.Fatal(err)
+	}
+	for where, want := range map[string]string{
+		"ts < 1000002":                                                "-1|-2|0|1|2|3",
+		"ts < 1000002 AND host < 'h0002'":                             "-1|0|1|2|3",
+		"ts < 1000002 AND host > 'a'":                                 "-2|0|1|2|3",
+		"ts < 1000002 AND host < 'h0000-200'":                         "-1|0|2",
+		"ts < 1000002 AND host > 'h0000-200'":                         "-2|1|3",
+		"ts < 1000002 AND host BETWEEN 'h0002-' AND 'h0002-1'":        "",
+		"ts < 1000002 AND host > 'h0000-200' AND host < 'h0002-2'":    "1|3",
+		"ts IN (1000000, 1000001) AND host NOT IN ('h0000', 'h0001')": "-1|-2",
+	} {
+		for _, order := range []string{"", " ORDER BY host, ts", " ORDER BY host DESC, ts DESC"} {
+			sql := "SELECT v FROM m WHERE " + where + order
+			rows := strings.Split(w.run(sql), "\n")
+			slices.Sort(rows)
+			if got := strings.Join(rows, "|"); got != want {
+				t.Errorf("%s: %s, want %s\n%s", sql, got, want, w.run("EXPLAIN "+sql))
 			}
 		}
 	}

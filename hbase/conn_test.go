@@ -14,13 +14,17 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"time"
 
+	"github.com/sirupsen/logrus"
 	"github.com/tsuna/gohbase"
 	"github.com/tsuna/gohbase/hrpc"
 	"github.com/tsuna/gohbase/pb"
 	"github.com/tsuna/gohbase/region"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/hql-db/hql/hbase/kerberos"
 )
 
 // pipe gives a connection made by a dialer and its other end.
@@ -207,5 +211,86 @@ func TestCloseWhileConnecting(t *testing.T) {
 	}
 	if ever.Load() == 0 {
 		t.Error("no connection was made in time to be closed")
+	}
+}
+
+// What comes unprotected where messages are protected is a server's refusal only as the first thing that it says. Later anyone on the
+// way may have written it: told is that it is broken.
+func TestUnprotectedMessage(t *testing.T) {
+	head, err := proto.Marshal(&pb.ResponseHeader{CallId: proto.Uint32(math.MaxUint32), Exception: &pb.ExceptionResponse{
+		ExceptionClassName: proto.String("x.Denied"), StackTrace: proto.String("x.Denied: not you")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusal := slices.Concat(make([]byte, 4), binary.AppendUvarint(nil, uint64(len(head))), head)
+	for _, test := range []struct {
+		message  []byte
+		answered bool // there was an answer before
+		want     string
+	}{
+		{refusal, false, "not you"},
+		{refusal, true, "no wrap token"},
+		{[]byte("what"), false, "no wrap token"},
+		{[]byte("what"), true, "no wrap token"},
+	} {
+		d := new(dialer)
+		conn, peer := net.Pipe()
+		peer.Close()
+		c := &regionConn{Conn: conn, dialer: d, gone: func() {}, ended: make(chan struct{})}
+		c.answers = newAnswers(iotest.ErrReader(&kerberos.MessageError{Err: errors.New("no wrap token"), Message: test.message}), d.refuse)
+		c.answers.first = test.answered
+		if _, err := c.Read(make([]byte, 10)); err == nil {
+			t.Error("an answer is made of a broken message")
+		}
+		if err := d.refusedSince(time.Now().Add(-time.Minute)); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%q, answered before: %t: %v, want %s", test.message, test.answered, err, test.want)
+		}
+		conn.Close()
+	}
+}
+
+// gohbase's Fatal ends a goroutine and not the process, and says nothing.
+func TestFatalLog(t *testing.T) {
+	silenceLogs()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		logrus.Fatal("ends here")
+		t.Error("it goes on")
+	}()
+	<-ended
+}
+
+// Rows come in the message itself as well, whole or in parts.
+func TestRowsInTheMessage(t *testing.T) {
+	cell := func(row, column string) *pb.Cell {
+		return &pb.Cell{Row: []byte(row), Family: []byte("f"), Qualifier: []byte(column), Value: []byte("v"), Timestamp: proto.Uint64(1), CellType: pb.CellType_PUT.Enum()}
+	}
+	result := func(partial bool, cells ...*pb.Cell) *pb.Result { return &pb.Result{Cell: cells, Partial: &partial} }
+	s := &scanner{c: &client{}}
+	for _, test := range []struct {
+		results     []*pb.Result
+		want        string
+		cells, size int64
+	}{
+		{[]*pb.Result{result(false, cell("a", "x")), result(false, cell("b", "x"), cell("b", "y")), result(false), result(true, cell("c", "x"))}, "a:x b:x,y", 4, 16},
+		{[]*pb.Result{result(true, cell("c", "y"))}, "", 5, 20},
+		{[]*pb.Result{result(false, cell("c", "z")), result(false, cell("long", "x"))}, "c:x,y,z long:x", 7, 31},
+	} {
+		rows, err := s.decode(&pb.ScanResponse{Results: test.results}, nil)
+		var got []string
+		for _, r := range rows {
+			var columns []string
+			for _, c := range r.Cells {
+				columns = append(columns, string(c.Qualifier))
+			}
+			got = append(got, string(r.Key)+":"+strings.Join(columns, ","))
+		}
+		if strings.Join(got, " ") != test.want || err != nil || s.c.stats.cells.Load() != test.cells || s.c.stats.bytes.Load() != test.size {
+			t.Errorf("%q, want %s; %d cells, %d bytes, %v", got, test.want, s.c.stats.cells.Load(), s.c.stats.bytes.Load(), err)
+		}
+	}
+	if _, err := s.decode(&pb.ScanResponse{Results: []*pb.Result{result(false, cell("a", "x"), cell("b", "x"))}}, nil); err == nil {
+		t.Error("cells of two rows make one")
 	}
 }

@@ -2,8 +2,11 @@ package operator
 
 import (
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -160,6 +163,22 @@ func TestBufferReader(t *testing.T) {
 		})
 		if err != nil || next != n {
 			t.Errorf("limit %d: %d rows, error %v", limit, next, err)
+		}
+	}
+}
+
+// Where no file can be made, what does not fit into memory is an error.
+func TestNoSpillDirectory(t *testing.T) {
+	for name, n := range spillingNodes(3000) {
+		src := func(context.Context, *plan.Scan) (Operator, error) {
+			return &rowSource{n: 3000, pad: strings.Repeat("x", 200)}, nil
+		}
+		op, err := New(t.Context(), n, src, Options{MemoryLimit: 100_000, SpillDir: filepath.Join(t.TempDir(), "missing")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Drain(t.Context(), op, func([][]types.Value) error { return nil }); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -49,11 +49,9 @@ type mergeHeap struct {
 func (h *mergeHeap) Len() int      { return len(h.streams) }
 func (h *mergeHeap) Swap(i, j int) { h.streams[i], h.streams[j] = h.streams[j], h.streams[i] }
 func (h *mergeHeap) Push(x any)    { h.streams = append(h.streams, x.(*mergeStream)) }
-func (h *mergeHeap) Pop() any {
-	n := len(h.streams) - 1
-	x := h.streams[n]
-	h.streams = h.streams[:n]
-	return x
+func (h *mergeHeap) Pop() any { // what is popped has ended: nobody reads it
+	h.streams = h.streams[:len(h.streams)-1]
+	return nil
 }
 
 func (h *mergeHeap) Less(i, j int) bool {
