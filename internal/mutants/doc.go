@@ -20,5 +20,6 @@
 // that can be seen.
 //
 // A file of mends/ is a txtar archive: what went wrong once in its comment, a file "now" with a piece
-// of the code as it is and a file "reverted" with that piece as it was, any number of such pairs.
+// of the code as it is and a file "reverted" with that piece as it was, any number of such pairs. Those that change
+// what functions do are taken back in one set of binaries, as mutants are; each of the others is compiled by itself.
 package main

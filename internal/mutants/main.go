@@ -92,15 +92,24 @@ func tryMutants(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	all, err := build(ctx, dir, overlay, o)
+	trials, err := trySites(ctx, dir, overlay, sites, o)
 	if err != nil {
 		return err
 	}
-	if err := measure(ctx, dir, all, o); err != nil {
-		return err
-	}
-	report(tryAll(ctx, all, sites, o), sites, o)
+	report(trials, sites, o)
 	return ctx.Err()
+}
+
+// trySites compiles the suites, the code replaced as overlay says, and tries what has been put at sites.
+func trySites(ctx context.Context, dir, overlay string, sites []site, o options) ([]trial, error) {
+	all, err := build(ctx, dir, overlay, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := measure(ctx, dir, all, o); err != nil {
+		return nil, err
+	}
+	return tryAll(ctx, all, sites, o), nil
 }
 
 // trial is what came of a mutant so far.
@@ -248,17 +257,21 @@ func rewrite(dir string, sites []site) (string, error) {
 			s := sites[n]
 			src = slices.Concat(src[:s.from], []byte(s.code(n)), src[s.to:])
 		}
-		i := bytes.Index(src, []byte("\npackage "))
-		if bytes.HasPrefix(src, []byte("package ")) {
-			i = -1
-		}
-		end := i + 1 + bytes.IndexByte(src[i+1:], '\n')
-		src = slices.Concat(src[:end], []byte("; import "+activeName+" \""+activePath+"\""), src[end:])
-		if err := overlaid(dir, name, src, replace); err != nil {
+		if err := overlaid(dir, name, importActive(src), replace); err != nil {
 			return "", err
 		}
 	}
 	return writeOverlay(dir, replace)
+}
+
+// importActive adds the import of package active to a file.
+func importActive(src []byte) []byte {
+	i := bytes.Index(src, []byte("\npackage "))
+	if bytes.HasPrefix(src, []byte("package ")) {
+		i = -1
+	}
+	end := i + 1 + bytes.IndexByte(src[i+1:], '\n')
+	return slices.Concat(src[:end], []byte("; import "+activeName+" \""+activePath+"\""), src[end:])
 }
 
 // overlaid keeps src in dir in place of the file name.

@@ -4,11 +4,17 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -103,16 +109,41 @@ func tryMends(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	mends = slices.DeleteFunc(mends, func(m mend) bool { return !o.only.MatchString(m.name) })
 	files, err := sources(".")
 	if err != nil {
 		return err
 	}
+	end := time.Now().Add(o.limit)
 	tried, noticed := 0, 0
 	var survivors []string
-	end := time.Now().Add(o.limit)
-	for _, m := range mends {
-		if !o.only.MatchString(m.name) || time.Now().After(end) {
-			continue
+	count := func(name, by string) {
+		tried++
+		if by != "" {
+			noticed++
+		} else {
+			survivors = append(survivors, name)
+		}
+	}
+	together, alone, err := split(ctx, mends, files)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d mends in one set of binaries, %d each in its own\n", len(together.sites), len(alone))
+	if len(together.sites) > 0 {
+		trials, err := together.try(ctx, o)
+		if err != nil {
+			return err
+		}
+		for _, t := range trials {
+			if t.by != "" || len(t.left) == 0 {
+				count(together.sites[t.n].what, t.by)
+			}
+		}
+	}
+	for _, m := range alone {
+		if time.Now().After(end) {
+			break
 		}
 		changed, err := m.revert(files)
 		if err != nil {
@@ -122,12 +153,9 @@ func tryMends(ctx context.Context, o options) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}
-		tried++
-		if by != "" {
-			noticed++
+		if count(m.name, by); by != "" {
 			fmt.Printf("noticed by %-40s %s\n", by, m.name)
 		} else {
-			survivors = append(survivors, m.name)
 			fmt.Printf("SURVIVED %s\n", m.name)
 		}
 	}
@@ -136,6 +164,239 @@ func tryMends(ctx context.Context, o options) error {
 		fmt.Println("survivor", s)
 	}
 	return ctx.Err()
+}
+
+// switched is code in which mends are taken back one at a time, as mutants are.
+type switched struct {
+	sites []site            // of the mends
+	files map[string][]byte // with both forms of the functions that the mends change
+}
+
+// split gives the mends that change functions and nothing else in one piece of code, and the others.
+func split(ctx context.Context, mends []mend, files map[string][]byte) (together switched, alone []mend, err error) {
+	apart := map[string]bool{} // what they were does not compile beside what else is now
+	for {
+		if together, alone, err = switches(mends, apart, files); err != nil {
+			return together, alone, err
+		}
+		wrong, err := together.wrong(ctx)
+		if err != nil || len(wrong) == 0 {
+			return together, alone, err
+		}
+		for _, n := range wrong {
+			apart[together.sites[n].what] = true
+		}
+	}
+}
+
+// switches writes the earlier forms of functions beside their own ones, which call them where the mend is to be taken back.
+func switches(mends []mend, apart map[string]bool, files map[string][]byte) (out switched, alone []mend, err error) {
+	out.files = map[string][]byte{}
+	inserted := map[string][]insertion{}
+	for _, m := range mends {
+		changed, err := m.revert(files)
+		if err != nil {
+			return out, nil, err
+		}
+		n := len(out.sites)
+		mine := map[string][]insertion{}
+		ok := !apart[m.name]
+		for name, was := range changed {
+			var in []insertion
+			if in, ok = forms(files[name], was, n, ok); !ok {
+				break
+			}
+			mine[name] = in
+		}
+		if !ok {
+			alone = append(alone, m)
+			continue
+		}
+		for name, in := range mine {
+			inserted[name] = append(inserted[name], in...)
+		}
+		first := slices.Min(slices.Collect(maps.Keys(mine)))
+		out.sites = append(out.sites, site{file: first, line: 1 + bytes.Count(files[first][:mine[first][0].at], []byte("\n")), what: m.name})
+	}
+	for name, in := range inserted {
+		src := files[name]
+		slices.SortStableFunc(in, func(a, b insertion) int { return b.at - a.at })
+		for _, i := range in {
+			src = slices.Concat(src[:i.at], []byte(i.text), src[i.at:])
+		}
+		out.files[name] = importActive(src)
+	}
+	return out, alone, nil
+}
+
+// insertion is text to stand at a place of a file.
+type insertion struct {
+	at   int
+	text string
+}
+
+// forms gives what has to be inserted into now for mutant n to do what was does. It is not ok when they differ in
+// anything but the bodies of functions, or ok is false already.
+func forms(now, was []byte, n int, ok bool) ([]insertion, bool) {
+	type decl struct {
+		ast.Decl
+		head, body string // of a function; else all is head
+	}
+	read := func(src []byte) (out []decl) {
+		f, err := parser.ParseFile(token.NewFileSet(), "", src, parser.SkipObjectResolution)
+		if err != nil {
+			ok = false
+			return nil
+		}
+		for _, d := range f.Decls {
+			end := d.End()
+			if fn, isFunc := d.(*ast.FuncDecl); isFunc && fn.Body != nil {
+				end = fn.Body.Pos()
+			}
+			out = append(out, decl{d, string(src[d.Pos()-1 : end-1]), string(src[end-1 : d.End()-1])})
+		}
+		return out
+	}
+	a, b := read(now), read(was)
+	if !ok || len(a) != len(b) {
+		return nil, false
+	}
+	var out []insertion
+	for i, d := range a {
+		if d.head != b[i].head {
+			return nil, false
+		}
+		if d.body == b[i].body {
+			continue
+		}
+		fn := d.Decl.(*ast.FuncDecl)
+		call, ok := callOf(fn, n)
+		if !ok {
+			return nil, false
+		}
+		name := int(fn.Name.End() - fn.Pos())
+		out = append(out,
+			insertion{int(fn.Body.Lbrace), fmt.Sprintf(" if %s.Is(%d) { %s }; ", activeName, n, call)},
+			// compilers tell which mend it is when the form is wrong
+			insertion{len(now), fmt.Sprintf("\n//line mend_%d.go:1\n%s_mend%d%s%s\n", n, d.head[:name], n, d.head[name:], b[i].body)})
+	}
+	return out, true
+}
+
+// callOf is a statement that calls the form of fn that mutant n has, with what fn was given.
+func callOf(fn *ast.FuncDecl, n int) (call string, ok bool) {
+	var b strings.Builder
+	if fn.Type.Results != nil {
+		b.WriteString("return ")
+	}
+	if fn.Recv != nil {
+		_, plain := fn.Recv.List[0].Type.(*ast.Ident)
+		if star, isStar := fn.Recv.List[0].Type.(*ast.StarExpr); isStar {
+			_, plain = star.X.(*ast.Ident)
+		}
+		if !plain || len(fn.Recv.List[0].Names) == 0 {
+			return "", false
+		}
+		b.WriteString(fn.Recv.List[0].Names[0].Name + ".")
+	}
+	fmt.Fprintf(&b, "%s_mend%d(", fn.Name.Name, n)
+	for _, p := range fn.Type.Params.List {
+		for _, name := range p.Names {
+			if name.Name == "_" {
+				return "", false
+			}
+			b.WriteString(name.Name)
+			if _, many := p.Type.(*ast.Ellipsis); many {
+				b.WriteString("...")
+			}
+			b.WriteString(", ")
+		}
+		if len(p.Names) == 0 {
+			return "", false
+		}
+	}
+	b.WriteString(")")
+	if fn.Type.Results == nil {
+		b.WriteString("; return")
+	}
+	return b.String(), fn.Type.TypeParams == nil && fn.Name.Name != "init"
+}
+
+// overlay writes the files, and the overlay that puts them in place, to dir.
+func (s *switched) overlay(dir string) (string, error) {
+	replace := map[string]string{}
+	for name, src := range s.files {
+		if err := overlaid(dir, name, src, replace); err != nil {
+			return "", err
+		}
+	}
+	return writeOverlay(dir, replace)
+}
+
+// packages are those of the files.
+func (s *switched) packages() []string {
+	var out []string
+	for name := range s.files {
+		out = append(out, path.Dir(name))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+var mendOf = regexp.MustCompile(`mend_(\d+)\.go:`)
+
+// wrong gives the numbers of mends whose forms do not compile.
+func (s *switched) wrong(ctx context.Context) ([]int, error) {
+	if len(s.sites) == 0 {
+		return nil, nil
+	}
+	dir, err := os.MkdirTemp("", "mends")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	overlay, err := s.overlay(dir)
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"build", "-overlay", overlay, "-o", os.DevNull}
+	for _, p := range s.packages() {
+		args = append(args, "./"+p)
+	}
+	text, err := exec.CommandContext(ctx, "go", args...).CombinedOutput()
+	if err == nil {
+		return nil, nil
+	}
+	var out []int
+	for _, m := range mendOf.FindAllSubmatch(text, -1) {
+		if n, err := strconv.Atoi(string(m[1])); err == nil {
+			out = append(out, n)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("compile both forms of what mends change: %w\n%s", err, text)
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// try takes the mends back one at a time.
+func (s *switched) try(ctx context.Context, o options) ([]trial, error) {
+	dir, err := os.MkdirTemp("", "mends")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	overlay, err := s.overlay(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range s.packages() {
+		if !slices.Contains(o.suites, p) {
+			o.suites = append(slices.Clip(o.suites), p)
+		}
+	}
+	return trySites(ctx, dir, overlay, s.sites, o)
 }
 
 // tryMend runs the suites on the code with changed files, those of the changed packages first, and gives the first that fails.
@@ -173,11 +434,14 @@ func tryMend(ctx context.Context, changed map[string][]byte, o options) (string,
 		}
 		for _, s := range built {
 			if text, _, err := s.run(ctx, 10*time.Minute, o.run.String(), o); err != nil {
-				by := s.pkg
-				if m := failed.FindSubmatch(text); m != nil {
-					by = string(m[1]) + " of " + by
+				m := failed.FindSubmatch(text)
+				if m == nil {
+					return s.pkg, ctx.Err()
 				}
-				return by, ctx.Err()
+				name, _, _ := strings.Cut(string(m[1]), "/")
+				if _, _, err := s.run(ctx, 10*time.Minute, "^"+name+"$", o); err != nil { // not by chance
+					return string(m[1]) + " of " + s.pkg, ctx.Err()
+				}
 			}
 		}
 	}
