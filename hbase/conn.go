@@ -83,7 +83,7 @@ func (c *regionConn) Read(b []byte) (int, error) {
 		}
 		c.dialer.refuse(said)
 	case errors.As(err, &alert) && alert.Op == "remote error" && !c.answers.first: // with TLS 1.3 a client's certificate is looked at last
-		c.dialer.refuse(fmt.Errorf("TLS with %s: %w", c.RemoteAddr(), err))
+		c.dialer.refuse(c.dialer.tlsError(c.RemoteAddr(), err))
 	case (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)) && !c.answers.first && c.dialer.tls == nil:
 		c.dialer.giveUp(fmt.Errorf("%s %w", c.RemoteAddr(), errNoWord))
 	}
@@ -444,5 +444,17 @@ func (d *dialer) secure(ctx context.Context, conn net.Conn, host string) (net.Co
 	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.As(err, &other) {
 		err = errNoTLS
 	}
-	return nil, fmt.Errorf("TLS with %s: %w", conn.RemoteAddr(), err)
+	return nil, d.tlsError(conn.RemoteAddr(), err)
+}
+
+// tlsError is why TLS with a server came to nothing: err, and what a server may mean that refuses.
+func (d *dialer) tlsError(server net.Addr, err error) error {
+	without := ""
+	var alert *net.OpError
+	if errors.As(err, &alert) && alert.Op == "remote error" {
+		if cfg, failed := d.tls(); failed == nil && len(cfg.Certificates) == 0 && cfg.GetClientCertificate == nil {
+			without = "; hql shows no certificate (tls_cert in the address)"
+		}
+	}
+	return fmt.Errorf("TLS with %s: %w%s", server, err, without)
 }

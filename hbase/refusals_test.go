@@ -189,7 +189,7 @@ func TestMissingCertificate(t *testing.T) {
 	if err == nil {
 		c.Close()
 	}
-	if !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "remote error: tls: certificate required") {
+	if !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "remote error: tls: certificate required; hql shows no certificate") {
 		t.Error(err)
 	}
 }

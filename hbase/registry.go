@@ -255,6 +255,46 @@ func (r *registry) checkCluster(id [][]byte) error {
 	return nil
 }
 
+// idPreamble asks a server for its cluster's id, which those of 2.6 and later tell before anybody is authenticated.
+const idPreamble = "Regist"
+
+// idOf asks one server for its cluster's id with idPreamble.
+func (d *dialer) idOf(ctx context.Context, server string) (string, error) {
+	conn, err := d.dial(ctx, "tcp", server)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })()
+	conn.answers.most = zkFrame
+	if _, err := conn.Write([]byte(idPreamble)); err != nil {
+		return "", err
+	}
+	answer, err := zkRead(conn)
+	if err == nil {
+		_, n := protowire.ConsumeBytes(answer)
+		message, _ := protowire.ConsumeBytes(answer[max(n, 0):])
+		if id := fields(message, 1); len(id) == 1 && len(id[0]) > 0 {
+			return string(id[0]), nil
+		}
+		err = errors.New("it answers with something else")
+	}
+	return "", fmt.Errorf("it does not tell its cluster's id, which servers of 2.6 and later do (%w)", err)
+}
+
+// clusterID gives the id of the cluster to connect to, by which tokens are told apart.
+func clusterID(ctx context.Context, cfg Config) (string, error) {
+	if cfg.Servers == "" {
+		return newZooKeeper(cfg).clusterID(ctx)
+	}
+	d := &dialer{tls: cfg.TLS}
+	id, err := firstOf(ctx, strings.Split(cfg.Servers, ","), d.idOf)
+	if err != nil {
+		return "", fmt.Errorf("there are tokens of several clusters, and no server of %q tells which this one is: %w", cfg.Servers, err)
+	}
+	return id, nil
+}
+
 // send sends a request without a content and gives the answer as its bytes.
 func send(ctx context.Context, rc hrpc.RegionClient, method string) ([]byte, error) {
 	base, err := hrpc.NewListTableNames(ctx)

@@ -72,16 +72,12 @@ func newZooKeeper(cfg Config) *zooKeeper {
 	return &zooKeeper{quorum: strings.Split(cfg.Quorum, ","), root: cmp.Or(cfg.Root, "/hbase")}
 }
 
-// clusterID reads the cluster's id, by which tokens are told apart.
-func clusterID(ctx context.Context, cfg Config) (string, error) {
-	if cfg.Servers != "" {
-		return "", errors.New("there are tokens of several clusters: without ZooKeeper nobody tells which this one is")
-	}
-	z := newZooKeeper(cfg)
-	name := z.root + "/hbaseid"
+// clusterID reads the cluster's id.
+func (z *zooKeeper) clusterID(ctx context.Context) (string, error) {
+	name, quorum := z.root+"/hbaseid", strings.Join(z.quorum, ",")
 	b, err := firstOf(ctx, z.quorum, func(ctx context.Context, server string) ([]byte, error) { return readZnode(ctx, server, name) })
 	if err != nil {
-		return "", fmt.Errorf("ZooKeeper at %q: %w", cfg.Quorum, err)
+		return "", fmt.Errorf("ZooKeeper at %q: %w", quorum, err)
 	}
 	message, err := znodeMessage(b)
 	if err == nil {
@@ -90,7 +86,7 @@ func clusterID(ctx context.Context, cfg Config) (string, error) {
 		}
 		err = errors.New("it names no cluster")
 	}
-	return "", fmt.Errorf("znode %s of ZooKeeper at %s: %w", name, cfg.Quorum, err)
+	return "", fmt.Errorf("znode %s of ZooKeeper at %s: %w", name, quorum, err)
 }
 
 // readZnode reads a znode's content from one server.

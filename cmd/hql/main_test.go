@@ -39,7 +39,7 @@ func TestScripts(t *testing.T) {
 func TestTLS(t *testing.T) {
 	for _, mutual := range []bool{false, true} {
 		t.Run(fmt.Sprintf("mutual=%v", mutual), func(t *testing.T) {
-			quorum, ca, client := hbasetest.Secured(t, mutual)
+			quorum, ca, client := hbasetest.Secured(t, mutual, "localhost")
 			address := "hbase://" + quorum + "/hbase"
 			secured := address + "?tls&tls_ca=" + url.QueryEscape(ca)
 			if mutual {
@@ -73,6 +73,21 @@ func TestTLS(t *testing.T) {
 				},
 				Condition: func(cond string) (bool, error) { return cond == "mutual" && mutual, nil }})
 		})
+	}
+}
+
+// A server's certificate is for the name by which the cluster calls the server, unless told otherwise.
+func TestTLSHostName(t *testing.T) {
+	quorum, ca, _ := hbasetest.Secured(t, false, "elsewhere")
+	for verify, want := range map[string]string{"": "certificate is valid for elsewhere, not localhost", "&tls_verify=full": "certificate is valid for elsewhere, not localhost", "&tls_verify=ca": ""} {
+		db, err := hql.Open(t.Context(), "hbase://"+quorum+"/hbase?tls&tls_ca="+url.QueryEscape(ca)+verify)
+		if err == nil {
+			_, err = db.Exec(t.Context(), "SHOW TABLES")
+			db.Close()
+		}
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", verify, err)
+		}
 	}
 }
 

@@ -48,7 +48,7 @@ func Kerberos(tb testing.TB) Cluster {
 // it after the test, which is skipped unless HQL_TEST_TLS is set: it takes half a minute.
 func Sealed(tb testing.TB) Cluster {
 	tb.Helper()
-	p, ca, _ := secured(tb, false)
+	p, ca, _ := secured(tb, false, localhost)
 	p.props = append(p.props, [2]string{"hbase.rpc.protection", "privacy"}, [2]string{"hbase.rpc.crypto.encryption.aes.enabled", "true"})
 	c := kerberized(tb, p)
 	c.CA = ca
@@ -106,11 +106,11 @@ func Guarded(tb testing.TB) (quorum string) {
 }
 
 // Secured starts an HBase 2.6 that speaks nothing but TLS, and stops it after the test, which is skipped unless HQL_TEST_TLS is set:
-// it takes half a minute. Its certificate, for localhost, is signed by the authority in the PEM file ca; mutual: it wants one of that
-// authority's from clients, which the PEM file client holds with its key.
-func Secured(tb testing.TB, mutual bool) (quorum, ca, client string) {
+// it takes half a minute. Its certificate, for host, by which it is not called unless that is localhost, is signed by the authority in
+// the PEM file ca; mutual: it wants one of that authority's from clients, which the PEM file client holds with its key.
+func Secured(tb testing.TB, mutual bool, host string) (quorum, ca, client string) {
 	tb.Helper()
-	p, ca, client := secured(tb, mutual)
+	p, ca, client := secured(tb, mutual, host)
 	r, err := start(p, false)
 	check(tb, err)
 	tb.Cleanup(r.stop)
@@ -133,7 +133,7 @@ type Guards struct {
 func Guarding(tb testing.TB) Guards {
 	tb.Helper()
 	dir := tb.TempDir()
-	ca, own, err := certificates(dir)
+	ca, own, err := certificates(dir, localhost)
 	check(tb, err)
 	p := plain()
 	p.kerby = kerbyFor(p.version)
@@ -163,7 +163,7 @@ func SecuredZooKeeper(tb testing.TB) (tls, sasl string) {
 	ports, err := freePorts(2)
 	check(tb, err)
 	dir := tb.TempDir()
-	ca, own, err := certificates(dir)
+	ca, own, err := certificates(dir, localhost)
 	check(tb, err)
 	jaas := filepath.Join(dir, "jaas.conf")
 	check(tb, os.WriteFile(jaas, []byte(`Server { org.apache.zookeeper.server.auth.DigestLoginModule required user_hbase="secret"; };`), 0o600))
@@ -186,17 +186,17 @@ func SecuredZooKeeper(tb testing.TB) (tls, sasl string) {
 }
 
 // secured is an HBase with TLS, to be started.
-func secured(tb testing.TB, mutual bool) (p product, ca, client string) {
+func secured(tb testing.TB, mutual bool, host string) (p product, ca, client string) {
 	tb.Helper()
 	if os.Getenv(securedEnv) == "" {
 		tb.Skipf("set %s=1 to check against an HBase with TLS", securedEnv)
 	}
 	dir := tb.TempDir()
-	ca, client, err := certificates(dir)
+	ca, client, err := certificates(dir, host)
 	check(tb, err)
 	p = plain()
 	p.version = cmp.Or(os.Getenv(versionEnv), "2.6.4-hadoop3")
-	p.props = tlsProperties(ca, client, mutual)
+	p.props = append(tlsProperties(ca, client, mutual), [2]string{"hbase.client.netty.tls.verify.server.hostname", fmt.Sprint(host == localhost)})
 	return p, ca, client
 }
 
@@ -214,12 +214,18 @@ func tlsProperties(ca, own string, mutual bool) (props [][2]string) {
 		{"hbase.rpc.tls.truststore.location", ca}, {"hbase.rpc.tls.truststore.type", "PEM"}, {"hbase.rpc.tls.truststore.password", ""}}...)
 }
 
-// certificates writes an authority's certificate, and one of its for localhost with its key, as PEM files into dir.
-func certificates(dir string) (ca, client string, err error) {
+// localhost is the name of all servers.
+const localhost = "localhost"
+
+// certificates writes an authority's certificate, and one of its for a host with its key, as PEM files into dir.
+func certificates(dir, name string) (ca, client string, err error) {
 	until := time.Now().Add(24 * time.Hour)
 	authority := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "hql's tests"}, NotAfter: until, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
-	host := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "localhost"}, NotAfter: until, DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	host := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, NotAfter: until, DNSNames: []string{name},
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageKeyEncipherment, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
+	if name == localhost {
+		host.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
+	}
 	caKey, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		return "", "", err

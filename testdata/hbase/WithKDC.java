@@ -1,5 +1,6 @@
 import java.io.File;
 import java.security.PrivilegedExceptionAction;
+import java.util.concurrent.Future;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hbase.HBaseConfiguration;
@@ -40,13 +41,13 @@ public class WithKDC {
     HMaster.main(new String[] {"start"});
   }
 
-  /** HBase 3 has this with an AsyncConnection. */
+  /** HBase 3 has this with an AsyncConnection, and gives a promise of a token. */
   static Token<?> obtainToken(Connection c) throws Exception {
     try {
       return (Token<?>) ClientTokenUtil.class.getMethod("obtainToken", Connection.class).invoke(null, c);
     } catch (NoSuchMethodException e) {
-      return (Token<?>) ClientTokenUtil.class.getMethod("obtainToken", AsyncConnection.class)
-          .invoke(null, Connection.class.getMethod("toAsyncConnection").invoke(c));
+      return (Token<?>) ((Future<?>) ClientTokenUtil.class.getMethod("obtainToken", AsyncConnection.class)
+          .invoke(null, Connection.class.getMethod("toAsyncConnection").invoke(c))).get();
     }
   }
 
