@@ -293,14 +293,14 @@ func (c *cluster) server(i int) string { return fmt.Sprintf("rs%d", i%c.servers+
 // port of the region server with that number.
 func (c *cluster) port(i int) int { return c.base + 621 + i%c.servers }
 
-// kill ends a process at once and starts it again after some time. It reports whether it
+// kill ends a process at once and starts it again behind meanwhile. It reports whether it
 // was back, and the master knew, within two minutes.
-func (c *cluster) kill(name string, away time.Duration) bool {
+func (c *cluster) kill(name string, meanwhile func()) bool {
 	before, _ := c.admin("servers")
 	if !c.signal(name, syscall.SIGKILL) {
 		return false
 	}
-	time.Sleep(away)
+	meanwhile()
 	c.start(name)
 	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(300 * time.Millisecond) {
 		now, ok := c.admin("servers")
@@ -371,13 +371,13 @@ func (c *cluster) expired() (n int) {
 	return n
 }
 
-// address is where statements are sent.
+// address is where statements are sent. Of the second master the cluster tells.
 func (c *cluster) address() string {
 	switch {
 	case c.guards != nil:
-		return fmt.Sprintf("hbase+rpc://localhost:%d,localhost:%d?%s", c.base+600, c.base+601, c.guards.Params.Encode())
+		return fmt.Sprintf("hbase+rpc://localhost:%d?%s", c.base+600, c.guards.Params.Encode())
 	case c.rpc:
-		return fmt.Sprintf("hbase+rpc://localhost:%d,localhost:%d", c.base+600, c.base+601)
+		return fmt.Sprintf("hbase+rpc://localhost:%d", c.base+600)
 	}
 	return c.dsn()
 }

@@ -126,7 +126,7 @@ func writeUnderFaults(t *testing.T, w *world, d time.Duration) {
 	time.Sleep(d / 2)
 	stop()
 	w.fig.fault("kill -9 region server", 1)
-	if !w.c.kill(w.c.server(0), time.Second) {
+	if !w.c.kill(w.c.server(0), func() { time.Sleep(time.Second) }) {
 		t.Error("the server did not come back")
 	}
 	wg.Wait()
