@@ -79,8 +79,8 @@ func (s *stepping) Increment(ctx context.Context, table string, key []byte, fami
 	return around(s, func() (int64, error) { return s.Client.Increment(ctx, table, key, family, qualifier, n) })
 }
 
-func (s *stepping) PutIfAbsent(ctx context.Context, table string, m hbase.Mutation) (bool, error) {
-	return around(s, func() (bool, error) { return s.Client.PutIfAbsent(ctx, table, m) })
+func (s *stepping) PutIf(ctx context.Context, table string, was []byte, m hbase.Mutation) (bool, error) {
+	return around(s, func() (bool, error) { return s.Client.PutIf(ctx, table, was, m) })
 }
 
 func (s *stepping) Tables(ctx context.Context, prefix string) ([]string, error) {

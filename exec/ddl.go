@@ -49,7 +49,7 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 	}
 	made, err := r.makeTables(ctx, t, false)
 	if err == nil {
-		err = r.saveDefinition(ctx, t.Name, t.SQL(), false, parser.Errorf(s.NamePos, "table %q exists already", t.Name))
+		err = r.saveDefinition(ctx, t.Name, "", t.SQL(), parser.Errorf(s.NamePos, "table %q exists already", t.Name))
 	} else if r.engine.reload(ctx) == nil {
 		if _, ok := cat.Table(s.Name); ok { // another connection was faster, and has written to the HBase table since
 			return r.createTable(ctx, s)

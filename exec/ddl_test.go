@@ -86,6 +86,30 @@ func TestDefinedByOne(t *testing.T) {
 	})
 }
 
+// A view is replaced only while it is what the statement found, and one connection's view does not hide what another has defined since.
+func TestReplacedAtTheLastMoment(t *testing.T) {
+	for other, want := range map[string]string{
+		"DROP VIEW w; CREATE TABLE w (id INT PRIMARY KEY); INSERT INTO w VALUES (7)": "7",
+		"CREATE OR REPLACE VIEW w AS SELECT id + 1 AS id FROM t":                     "2",
+		"DROP VIEW w": "",
+	} {
+		_, c := newStore(t)
+		ws := connections(t, c, 2)
+		ws[0].run("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1); CREATE VIEW w AS SELECT id FROM t")
+		late := newWorld(t, &forestalled{c, func() { ws[0].run(other) }}, Config{FullScan: AllowFullScan})
+		_, _, err := late.try("CREATE OR REPLACE VIEW w AS SELECT id + 2 AS id FROM t")
+		if err == nil || err.Error() != `view "w" was dropped or defined anew by another connection: run it again` {
+			t.Errorf("%s: %v", other, err)
+		}
+		if want != "" {
+			ws[1].expect(want, "SELECT id FROM w")
+			late.expect(want, "SELECT id FROM w")
+		} else if _, _, err := ws[1].try("SELECT id FROM w"); err == nil {
+			t.Error("the view is there again")
+		}
+	}
+}
+
 // Connections that drop, create and write tables at random, one statement after the other: each goes by what the
 // others did before.
 func TestDefinitionsOfOthers(t *testing.T) {
@@ -223,7 +247,7 @@ func checkForeignTables(t *testing.T, c hbase.Client) {
 // uncataloged is a client that is gone when a definition is to be stored.
 type uncataloged struct{ hbase.Client }
 
-func (uncataloged) PutIfAbsent(context.Context, string, hbase.Mutation) (bool, error) {
+func (uncataloged) PutIf(context.Context, string, []byte, hbase.Mutation) (bool, error) {
 	return false, errors.New("gone")
 }
 func (uncataloged) DropTable(context.Context, string) error { return errors.New("gone") }
@@ -264,12 +288,12 @@ type forestalled struct {
 	first func()
 }
 
-func (c *forestalled) PutIfAbsent(ctx context.Context, table string, m hbase.Mutation) (bool, error) {
+func (c *forestalled) PutIf(ctx context.Context, table string, was []byte, m hbase.Mutation) (bool, error) {
 	if first := c.first; first != nil {
 		c.first = nil
 		first()
 	}
-	return c.Client.PutIfAbsent(ctx, table, m)
+	return c.Client.PutIf(ctx, table, was, m)
 }
 
 // A definition that another connection keeps at the last moment stands.

@@ -202,11 +202,11 @@ func (f *fakeClient) Increment(ctx context.Context, table string, key []byte, fa
 	return n, f.Mutate(ctx, table, []hbase.Mutation{{Key: key, Timestamp: 1 << 60, Cells: []hbase.Cell{{Family: []byte(family), Qualifier: []byte(qualifier), Value: binary.BigEndian.AppendUint64(nil, uint64(n))}}}})
 }
 
-func (f *fakeClient) PutIfAbsent(ctx context.Context, table string, m hbase.Mutation) (bool, error) {
+func (f *fakeClient) PutIf(ctx context.Context, table string, was []byte, m hbase.Mutation) (bool, error) {
 	f.mu.Lock()
 	rows := f.tables[table].rows(m.Key, append(bytes.Clone(m.Key), 0), &hbase.ReadOptions{Columns: []filter.Column{{Family: string(m.Cells[0].Family), Qualifier: string(m.Cells[0].Qualifier)}}})
 	f.mu.Unlock()
-	if len(rows) > 0 {
+	if len(rows) > 0 && (was == nil || !bytes.Equal(rows[0].Cells[0].Value, was)) || len(rows) == 0 && was != nil {
 		return false, nil
 	}
 	return true, f.Mutate(ctx, table, []hbase.Mutation{m})

@@ -96,12 +96,12 @@ func (f *flaky) Mutate(ctx context.Context, table string, ms []hbase.Mutation) e
 	return nil
 }
 
-func (f *flaky) PutIfAbsent(ctx context.Context, table string, m hbase.Mutation) (bool, error) {
+func (f *flaky) PutIf(ctx context.Context, table string, was []byte, m hbase.Mutation) (bool, error) {
 	before, after := f.draw()
 	if before {
 		return false, errFlaky
 	}
-	ok, err := f.Client.PutIfAbsent(ctx, table, m)
+	ok, err := f.Client.PutIf(ctx, table, was, m)
 	if err == nil && after {
 		return false, errFlaky
 	}

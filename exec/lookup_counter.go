@@ -65,7 +65,7 @@ func (c counters) Count(ctx context.Context, name string) (n int64, ok bool, err
 
 // Begin writes a counter's cell where there is none.
 func (c counters) Begin(ctx context.Context, name string, n int64) error {
-	_, err := c.Client.PutIfAbsent(ctx, catalogTable, hbase.Mutation{Kind: hbase.Put, Key: []byte(counterPrefix + name), Timestamp: c.engine.clock.Next(),
+	_, err := c.Client.PutIf(ctx, catalogTable, nil, hbase.Mutation{Kind: hbase.Put, Key: []byte(counterPrefix + name), Timestamp: c.engine.clock.Next(),
 		Cells: []hbase.Cell{{Family: []byte(catalogFamily), Qualifier: []byte(counterQualifier), Value: binary.BigEndian.AppendUint64(nil, uint64(n))}}})
 	return err
 }

@@ -198,6 +198,17 @@ func (e *Engine) readForeign(ctx context.Context, defs map[string]string) error 
 	return nil
 }
 
+// storedDefinition is the statement in the store that name is known by, "" where that is not from there.
+func (e *Engine) storedDefinition(ctx context.Context, name string) (string, error) {
+	select {
+	case e.defs.slot <- struct{}{}:
+		defer func() { <-e.defs.slot }()
+		return e.defs.stored[string(catalogKey(name))], nil
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
 // takeOver makes the catalog hold the tables of defs instead of those that it held for the store before. Tables that
 // it knows otherwise, from a file, stay.
 func (e *Engine) takeOver(defs map[string]string, warn func(string)) {
@@ -286,9 +297,9 @@ func (r *run) ensureCatalogTable(ctx context.Context) error {
 	return nil
 }
 
-// saveDefinition keeps in the store what defines a table or view. Where its name has a definition there, that is replaced if anew is set;
-// else it stays, and taken is the error.
-func (r *run) saveDefinition(ctx context.Context, name, sql string, anew bool, taken error) error {
+// saveDefinition keeps in the store what defines a table or view, in the place of was; where its name has another definition there, that
+// stays, and taken is the error. No name has a definition that is empty, was of a new one.
+func (r *run) saveDefinition(ctx context.Context, name, was, sql string, taken error) error {
 	if err := r.ensureCatalogTable(ctx); err != nil {
 		return err
 	}
@@ -296,25 +307,26 @@ func (r *run) saveDefinition(ctx context.Context, name, sql string, anew bool, t
 	put := hbase.Mutation{Kind: hbase.Put, Key: key, Timestamp: serverTime,
 		Cells: []hbase.Cell{{Family: []byte(catalogFamily), Qualifier: []byte(catalogQualifier), Value: []byte(sql)}}}
 	for {
-		done, err := anew, error(nil)
-		if anew {
-			err = r.Client.Mutate(ctx, catalogTable, []hbase.Mutation{put})
-		} else {
-			done, err = r.Client.PutIfAbsent(ctx, catalogTable, put)
+		var before []byte
+		if was != "" {
+			before = []byte(was)
 		}
+		done, err := r.Client.PutIf(ctx, catalogTable, before, put)
 		if err != nil {
 			return err
-		}
-		if !done {
-			return taken
 		}
 		rows, err := r.Client.Get(ctx, catalogTable, [][]byte{key}, &hbase.ReadOptions{Families: []string{catalogFamily}})
 		if err != nil {
 			return err
 		}
-		if rows[0].Key != nil { // else it is hidden by a removal in the same millisecond
+		there := rows[0].Key != nil
+		switch {
+		case there && (done || was != "" && string(rows[0].Cells[0].Value) == sql): // the answer that it was done may have been lost
 			return r.countChange(ctx)
+		case there || !done:
+			return taken
 		}
+		was = "" // it is hidden by a removal in the same millisecond
 	}
 }
 

@@ -22,6 +22,10 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (*Rows, erro
 	if t, ok := cat.Table(s.Name); ok {
 		return nil, parser.Errorf(s.NamePos, "table %q exists already", t.Name)
 	}
+	stored, err := r.engine.storedDefinition(ctx, s.Name)
+	if err != nil {
+		return nil, err
+	}
 	old, exists := cat.View(s.Name)
 	switch {
 	case exists && s.IfNotExists:
@@ -46,7 +50,11 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (*Rows, erro
 	def := *s
 	def.Replace, def.IfNotExists = false, false
 	v := &catalog.View{Name: s.Name, Def: &def}
-	err = r.saveDefinition(ctx, v.Name, def.String(), exists, parser.Errorf(s.NamePos, "%q exists already", v.Name))
+	taken := parser.Errorf(s.NamePos, "%q exists already", v.Name)
+	if exists {
+		taken = parser.Errorf(s.NamePos, "view %q was dropped or defined anew by another connection: run it again", v.Name)
+	}
+	err = r.saveDefinition(ctx, v.Name, stored, def.String(), taken)
 	if errors.Is(err, ErrReadOnly) {
 		r.Warn.Add(warning.ReadOnly, fmt.Sprintf("the connection is read-only: %s is known until it ends", v.Name))
 		cat.ReplaceView(v)

@@ -214,11 +214,11 @@ func (c *unanswered) Scan(ctx context.Context, r hbase.ScanRange, o *hbase.ReadO
 	return c.Client.Scan(ctx, r, o)
 }
 
-func (c *unanswered) PutIfAbsent(ctx context.Context, table string, m hbase.Mutation) (bool, error) {
+func (c *unanswered) PutIf(ctx context.Context, table string, was []byte, m hbase.Mutation) (bool, error) {
 	if err := c.fail("put if absent", table); err != nil {
 		return false, err
 	}
-	return c.Client.PutIfAbsent(ctx, table, m)
+	return c.Client.PutIf(ctx, table, was, m)
 }
 
 func (c *unanswered) Regions(ctx context.Context, table string) ([]hbase.Region, error) {
@@ -362,9 +362,9 @@ func (c *waiting) Mutate(ctx context.Context, table string, ms []hbase.Mutation)
 	return c.Client.Mutate(ctx, table, ms)
 }
 
-func (c *waiting) PutIfAbsent(ctx context.Context, table string, m hbase.Mutation) (bool, error) {
+func (c *waiting) PutIf(ctx context.Context, table string, was []byte, m hbase.Mutation) (bool, error) {
 	c.wait(table)
-	return c.Client.PutIfAbsent(ctx, table, m)
+	return c.Client.PutIf(ctx, table, was, m)
 }
 
 // An IF NOT EXISTS that is refused takes back its own entries: see TestRefusedClaimBesideInsert for those of others.
@@ -534,8 +534,8 @@ type followed struct {
 	then func()
 }
 
-func (c *followed) PutIfAbsent(ctx context.Context, table string, m hbase.Mutation) (bool, error) {
-	ok, err := c.Client.PutIfAbsent(ctx, table, m)
+func (c *followed) PutIf(ctx context.Context, table string, was []byte, m hbase.Mutation) (bool, error) {
+	ok, err := c.Client.PutIf(ctx, table, was, m)
 	if then := c.then; then != nil {
 		c.then = nil
 		then()

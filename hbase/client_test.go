@@ -268,7 +268,7 @@ func TestAdmin(t *testing.T) {
 			t.Errorf("increment %d, %v", n, err)
 		}
 		for _, want := range []bool{true, false} {
-			ok, err := c.PutIfAbsent(ctx, name, put("p", time.Now().UnixMilli(), "f:a=x"))
+			ok, err := c.PutIf(ctx, name, nil, put("p", time.Now().UnixMilli(), "f:a=x"))
 			if err != nil || ok != want {
 				t.Errorf("put if absent: %v, %v", ok, err)
 			}
@@ -356,11 +356,34 @@ func TestWritesAfterSplit(t *testing.T) {
 			t.Fatal(err)
 		}
 		write(2)
-		if ok, err := c.PutIfAbsent(ctx, name, put("k4", 3, "f:b=1")); !ok || err != nil {
+		if ok, err := c.PutIf(ctx, name, nil, put("k4", 3, "f:b=1")); !ok || err != nil {
 			t.Errorf("%v, %v", ok, err)
 		}
 		if got := scan(t, c, ScanRange{Table: name}, &ReadOptions{MinTime: 2, MaxTime: 3}); len(got) != 10 {
 			t.Errorf("%d of 10 rows: %v", len(got), got)
+		}
+	})
+}
+
+// A Put on condition that a column holds a value is written in its place alone.
+func TestPutInPlaceOf(t *testing.T) {
+	both(t, func(t *testing.T, c Client) {
+		name := table(t, c, []Family{{Name: "f"}})
+		ctx := within(t)
+		for i, x := range []struct {
+			was, now string
+			want     bool
+		}{{"a", "b", false}, {"", "a", true}, {"", "b", false}, {"aa", "b", false}, {"a", "b", true}, {"a", "c", false}} {
+			var was []byte
+			if x.was != "" {
+				was = []byte(x.was)
+			}
+			if ok, err := c.PutIf(ctx, name, was, put("k", int64(i+1), "f:a="+x.now)); ok != x.want || err != nil {
+				t.Errorf("%v: %v, %v", x, ok, err)
+			}
+		}
+		if got := scan(t, c, ScanRange{Table: name}, &ReadOptions{}); len(got) != 1 || got[0] != `"k" f:"a"@5="b"` {
+			t.Errorf("%v", got)
 		}
 	})
 }
@@ -432,11 +455,11 @@ func TestPutRemoves(t *testing.T) {
 		if got := scan(t, c, ScanRange{Table: name}, nil); len(got) != 1 || got[0] != `"k" f:"a"@5="2" g:"d"@4="1"` {
 			t.Errorf("%v", got)
 		}
-		if ok, err := c.PutIfAbsent(ctx, name, m); ok || err != nil {
+		if ok, err := c.PutIf(ctx, name, nil, m); ok || err != nil {
 			t.Errorf("%v, %v", ok, err)
 		}
 		m.Key = []byte("l")
-		if ok, err := c.PutIfAbsent(ctx, name, m); !ok || err != nil {
+		if ok, err := c.PutIf(ctx, name, nil, m); !ok || err != nil {
 			t.Errorf("%v, %v", ok, err)
 		}
 		if got := scan(t, c, ScanRange{Table: name, Start: []byte("l")}, nil); len(got) != 1 || got[0] != `"l" f:"a"@5="2"` {
@@ -485,7 +508,7 @@ func TestDisabledTable(t *testing.T) {
 				return err
 			},
 			"mutate":        func() error { return c.Mutate(ctx, table, []Mutation{put("k", 2, "f:a=2")}) },
-			"put if absent": func() error { _, err := c.PutIfAbsent(ctx, table, put("k", 2, "f:b=2")); return err },
+			"put if absent": func() error { _, err := c.PutIf(ctx, table, nil, put("k", 2, "f:b=2")); return err },
 			"increment":     func() error { _, err := c.Increment(ctx, table, []byte("k"), "f", "n", 1); return err },
 		} {
 			t.Run(name, func(t *testing.T) {

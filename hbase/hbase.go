@@ -149,9 +149,9 @@ type Client interface {
 	// Increment adds n to an 8-byte big-endian counter and gives the new value.
 	// A lost answer may add twice: use it only to draw numbers.
 	Increment(ctx context.Context, table string, key []byte, family, qualifier string, n int64) (int64, error)
-	// PutIfAbsent writes m, a Put, only when the column of its first cell has no cell, or an empty one; it tells
-	// whether it did. A lost answer may make it deny what it did.
-	PutIfAbsent(ctx context.Context, table string, m Mutation) (bool, error)
+	// PutIf writes m, a Put, only when the column of its first cell holds was, where nil is no cell, or an empty one; it
+	// tells whether it did. A lost answer may make it deny what it did.
+	PutIf(ctx context.Context, table string, was []byte, m Mutation) (bool, error)
 	// Regions lists a table's regions in key order; ErrNoTable when it does not exist.
 	Regions(ctx context.Context, table string) ([]Region, error)
 	// KnownRegions is Regions as they were some minutes ago at most: good for dividing work, not for

@@ -286,12 +286,12 @@ type wholeCall struct{ *hrpc.Mutate }
 // CellBlocksEnabled keeps the cells inside the message.
 func (wholeCall) CellBlocksEnabled() bool { return false }
 
-func (c *client) PutIfAbsent(ctx context.Context, table string, m Mutation) (bool, error) {
+func (c *client) PutIf(ctx context.Context, table string, was []byte, m Mutation) (bool, error) {
 	if err := m.check(); err != nil {
 		return false, err
 	}
 	if m.Kind != Put {
-		return false, errors.New("PutIfAbsent takes a Put")
+		return false, errors.New("PutIf takes a Put")
 	}
 	msg, _, err := c.send(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
 		put, err := hrpc.NewPut(ctx, []byte(table), m.Key, nil, hrpc.SkipBatch())
@@ -299,7 +299,7 @@ func (c *client) PutIfAbsent(ctx context.Context, table string, m Mutation) (boo
 			return nil, err
 		}
 		first := m.Cells[0]
-		cas, err := hrpc.NewCheckAndPut(put, string(first.Family), string(first.Qualifier), nil)
+		cas, err := hrpc.NewCheckAndPut(put, string(first.Family), string(first.Qualifier), was)
 		return &checkedPut{cas, m.proto()}, err
 	})
 	if err != nil {

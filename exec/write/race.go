@@ -113,7 +113,7 @@ func (w *Writer) claimAll(ctx context.Context, table string, ms []hbase.Mutation
 		}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			ok, err := w.st.Client.PutIfAbsent(ctx, table, ms[i])
+			ok, err := w.st.Client.PutIf(ctx, table, nil, ms[i])
 			mu.Lock()
 			defer mu.Unlock()
 			if stored[i] = ok; err != nil {

@@ -21,8 +21,8 @@ func (ReadOnlyClient) Increment(context.Context, string, []byte, string, string,
 	return 0, ErrReadOnly
 }
 
-// PutIfAbsent fails.
-func (ReadOnlyClient) PutIfAbsent(context.Context, string, hbase.Mutation) (bool, error) {
+// PutIf fails.
+func (ReadOnlyClient) PutIf(context.Context, string, []byte, hbase.Mutation) (bool, error) {
 	return false, ErrReadOnly
 }
 
