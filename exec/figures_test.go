@@ -153,3 +153,103 @@ func TestFiguresChooseFirstRows(t *testing.T) {
 		w.stats.stored = nil
 	}
 }
+
+// Of narrow rows all cells are read where only some are wanted: the servers' filter for these costs more than it spares. Wide ones go through it.
+func TestFiguresChooseWholeRows(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
+	const columns = "(id BIGINT, a BIGINT FROM d:a, b BIGINT FROM d:b, c STRING FROM d:c) ROW KEY (id AS INT64)"
+	w.run("CREATE TABLE narrow " + columns + "; CREATE TABLE wide " + columns)
+	w.fill("narrow", 2000, func(i int) string { return fmt.Sprintf("(%d, %d, %d, '%d')", i, i, i%7, i) })
+	text := strings.Repeat("wide ", 1000)
+	w.fill("wide", 2000, func(i int) string { return fmt.Sprintf("(%d, %d, %d, '%s')", i, i, i%7, text) })
+	w.run("INSERT INTO narrow (id, b) VALUES (2001, 1); INSERT INTO wide (id, b) VALUES (2001, 1)")
+	for _, q := range []struct{ sql, with string }{
+		{"SELECT count(*), avg(a) FROM narrow", "all of"},
+		{"SELECT id, a FROM narrow WHERE id BETWEEN 100 AND 2100", "all of"},
+		{"SELECT count(*), avg(a) FROM wide", "each row's first cell"},
+		{"SELECT count(*), avg(length(c)) FROM wide", "each row's first cell"},
+	} {
+		w.stats.stored = nil
+		before, answer := w.run("EXPLAIN "+q.sql), w.sorted(q.sql)
+		w.run("ANALYZE narrow; ANALYZE wide")
+		after := w.run("EXPLAIN " + q.sql)
+		if !strings.Contains(before, "each row's first cell") || !strings.Contains(after, q.with) || !strings.Contains(after, "of whole rows") && !strings.Contains(after, "not  ") {
+			t.Errorf("%s\n%s\nis with statistics\n%s", q.sql, before, after)
+		}
+		if got := w.sorted(q.sql); !slices.Equal(got, answer) {
+			t.Errorf("%s: %v, want %v", q.sql, got, answer)
+		}
+	}
+}
+
+// Statistics that tell nothing of a plan leave it as it is without them.
+func TestFiguresThatTellNothing(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
+	w.run("CREATE TABLE people (id BIGINT, name STRING FROM d:name, age INT FROM d:age) ROW KEY (id AS INT64)")
+	w.fill("people", 50, func(i int) string { return fmt.Sprintf("(%d, 'name%d', %d)", i, i, i) })
+	for _, sql := range []string{"SELECT name FROM people WHERE age > 7", "SELECT id, name FROM people WHERE id IN (1, 2, 3)", "SELECT count(*), max(age) FROM people"} {
+		w.stats.stored = nil
+		before := w.run("EXPLAIN (FORMAT JSON) " + sql)
+		w.run("ANALYZE people")
+		w.stats.stored["people"].Unscaled = true
+		if after := w.run("EXPLAIN (FORMAT JSON) " + sql); after != before {
+			t.Errorf("%s\nis\n%s\nwas\n%s", sql, after, before)
+		}
+	}
+}
+
+// A region that holds much is read in several parts at a time, in the order that is wanted, and not under a LIMIT.
+func TestFiguresChoosePieces(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
+	w.run("CREATE TABLE sales (shop BIGINT, id BIGINT, name STRING FROM d:name) ROW KEY (shop AS UINT32, id AS UINT64) SPLIT AT (X'00000001')")
+	w.fill("sales", 5000, func(i int) string { return fmt.Sprintf("(%d, %d, 'name%d')", 1+i%3, i, i) })
+	w.run("ANALYZE sales")
+	large := func(times float64) { // the same as if there were so many times as many rows
+		s := w.stats.stored["sales"]
+		for i := range s.Keys {
+			s.Keys[i].Rows *= times
+			for j := range s.Keys[i].Stored {
+				s.Keys[i].Stored[j].Rows *= times
+			}
+		}
+	}
+	for _, q := range []struct {
+		sql    string
+		pieces bool
+	}{
+		{"SELECT * FROM sales", true},
+		{"SELECT count(*), max(name) FROM sales", true},
+		{"SELECT shop, id FROM sales ORDER BY shop, id", true},
+		{"SELECT shop, id FROM sales ORDER BY shop DESC, id DESC", true},
+		{"SELECT id FROM sales WHERE shop IN (1, 3) AND id > 700 ORDER BY shop, id", true},
+		{"SELECT shop, id FROM sales ORDER BY shop, id LIMIT 7", false},
+		{"SELECT * FROM sales WHERE shop = 2 AND id = 7", false},
+		{"SELECT DISTINCT shop FROM sales", false},
+		{"SELECT id, shop FROM sales WHERE shop IN (1, 3) ORDER BY id", false},
+	} {
+		rows := func() []string {
+			if strings.Contains(q.sql, "ORDER BY") {
+				return strings.Split(w.run(q.sql), "\n")
+			}
+			return w.sorted(q.sql)
+		}
+		answer := rows()
+		_, without := w.read(q.sql)
+		if got := w.run("EXPLAIN " + q.sql); strings.Contains(got, "pieces") {
+			t.Errorf("of few rows: %s", got)
+		}
+		large(10_000)
+		_, with := w.read(q.sql)
+		got, explain := rows(), w.run("EXPLAIN "+q.sql)
+		large(1. / 10_000)
+		if !slices.Equal(got, answer) {
+			t.Errorf("%s: %d rows, want %d", q.sql, len(got), len(answer))
+		}
+		if pieces := strings.Contains(explain, "pieces"); pieces != q.pieces || pieces && with.Scans < without.Scans+4 || !pieces && with.Scans != without.Scans {
+			t.Errorf("%s: %d scans, %d of few rows\n%s", q.sql, with.Scans, without.Scans, explain)
+		}
+	}
+}

@@ -40,6 +40,7 @@ type jsonPlan struct {
 	Bloom        string        `json:"bloom,omitempty"`
 	Order        string        `json:"order"`
 	Limit        *int64        `json:"limit"`
+	Pieces       int           `json:"pieces,omitempty"` // that are read at a time, where statistics tell that regions are large
 	Advice       string        `json:"advice,omitempty"`
 	Warnings     []string      `json:"warnings"`
 	Inputs       []*jsonPlan   `json:"inputs,omitempty"`
@@ -152,7 +153,9 @@ func scanJSON(s *plan.Scan) *jsonPlan {
 	if s.Residual != nil {
 		out.ClientFilter = s.Residual.String()
 	}
-	out.Bloom, _ = bloom(s)
+	if out.Bloom, _ = bloom(s); len(s.Cuts) > 0 {
+		out.Pieces = len(s.Cuts) + 1
+	}
 	for _, a := range s.Alternatives {
 		out.Alternatives = append(out.Alternatives, jsonAlternative{a.Layout, a.Access.String(), a.How, math.Round(a.Estimate.Rows), math.Round(a.Estimate.Bytes),
 			math.Round(a.Estimate.RPCs), math.Round(a.Estimate.Cost), a.Why})

@@ -444,6 +444,9 @@ func (d *drawing) scan(s *plan.Scan, in string) {
 	if s.First > 0 {
 		line("first", "asks for %s, by statistics", words.Count(s.First, "row"))
 	}
+	if n := len(s.Cuts); n > 0 {
+		line("pieces", "%d, read at a time where regions are large, by statistics", n+1)
+	}
 	if s.Estimate != nil && len(s.Alternatives) > 0 {
 		line("chosen", "by statistics: %s", amounts(s.Estimate))
 		for i := range s.Alternatives {

@@ -17,17 +17,18 @@ type regionProgress struct {
 	mu       sync.Mutex
 	finished map[string]int // by name: scans that read their part of it
 	spans    []plan.Span    // what is to be read
+	cuts     []plan.Cut     // by which regions are read in parts
 	unknown  bool           // too much to count beforehand
 	needs    map[string]int // by name: scans that will read a part of it; of spans[:counted]
 	counted  int
 }
 
-// plan adds what is to be read.
-func (r *regionProgress) plan(spans []plan.Span) {
+// plan adds what is to be read, in regions that are cut.
+func (r *regionProgress) plan(spans []plan.Span, cuts []plan.Cut) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.unknown = r.unknown || len(r.spans)+len(spans) > maxPlanned; !r.unknown {
-		r.spans = append(r.spans, spans...)
+		r.spans, r.cuts = append(r.spans, spans...), cuts
 	}
 }
 
@@ -56,7 +57,7 @@ func (r *regionProgress) addTo(seen map[string]bool) {
 // progress counts the planned regions that are read. regions lists a table's.
 func (r *regionProgress) progress(regions func(table string) ([]hbase.Region, error)) (done, total int, err error) {
 	r.mu.Lock()
-	spans, counted, unknown := r.spans, r.counted, r.unknown
+	spans, cuts, counted, unknown := r.spans, r.cuts, r.counted, r.unknown
 	r.mu.Unlock()
 	if unknown {
 		return 0, 0, nil
@@ -67,7 +68,7 @@ func (r *regionProgress) progress(regions func(table string) ([]hbase.Region, er
 		if err != nil {
 			return 0, 0, err
 		}
-		for _, reg := range RegionsOf(list, s) {
+		for _, reg := range RegionsOf(cutRegions(list, s.Table, cuts), s) {
 			n := needs[reg.Name]
 			if !s.Key {
 				n++

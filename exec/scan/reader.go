@@ -190,7 +190,7 @@ func (r *reader) hop(ctx context.Context, t task) error {
 		return err
 	}
 	t.hop.want = min(4*t.hop.want, maxPacked)
-	tasks := r.st.byRegion(ctx, joinKeys(found), !t.reversed)
+	tasks := r.st.byRegion(ctx, joinKeys(found), nil, !t.reversed)
 	if left != nil {
 		tasks = append(tasks, *left)
 	}

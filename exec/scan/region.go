@@ -10,14 +10,14 @@ import (
 	"github.com/hql-db/hql/planner/plan"
 )
 
-// byRegion fits the ranges of tasks to the regions: a range is cut where regions begin, so that
+// byRegion fits the ranges of tasks to the regions: a range is cut where regions begin, and at cuts, so that
 // several workers read a long one, and with pack set the ranges in one region become one scan that
 // seeks from range to range. Tasks get the names of their servers; their order stays. The tables of a
 // statement are asked for their regions once in a while; where that fails, ranges stay as they are.
-func (st *Reads) byRegion(ctx context.Context, tasks []task, pack bool) []task {
+func (st *Reads) byRegion(ctx context.Context, tasks []task, cuts []plan.Cut, pack bool) []task {
 	out := make([]task, 0, len(tasks))
 	var regions []hbase.Region
-	region, table := "", "" // of the ranges since first
+	region, table := "", "" // where the region of the ranges since first begins, and in what
 	first := 0
 	flush := func() {
 		if pack {
@@ -36,6 +36,7 @@ func (st *Reads) byRegion(ctx context.Context, tasks []task, pack bool) []task {
 			flush()
 			table = t.table
 			regions, _ = st.Client.KnownRegions(ctx, table)
+			regions = cutRegions(regions, table, cuts)
 		}
 		if len(regions) == 0 {
 			out = append(out, t)
@@ -43,9 +44,9 @@ func (st *Reads) byRegion(ctx context.Context, tasks []task, pack bool) []task {
 			continue
 		}
 		touched := RegionsOf(regions, plan.Span{Start: t.start, Stop: t.stop})
-		if touched[0].Name != region || len(out) > first && bytes.Compare(t.start, out[len(out)-1].start) < 0 { // the half with the lesser keys comes last
+		if string(touched[0].Start) != region || len(out) > first && bytes.Compare(t.start, out[len(out)-1].start) < 0 { // the half with the lesser keys comes last
 			flush()
-			region = touched[0].Name
+			region = string(touched[0].Start)
 		}
 		if t.server = touched[0].Server; len(touched) == 1 {
 			out = append(out, t)
@@ -65,6 +66,30 @@ func (st *Reads) byRegion(ctx context.Context, tasks []task, pack bool) []task {
 		first = len(out)
 	}
 	flush()
+	return out
+}
+
+// cutRegions gives the regions of a table, which are sorted, each in the parts that keys of cuts cut it into.
+func cutRegions(regions []hbase.Region, table string, cuts []plan.Cut) []hbase.Region {
+	var at [][]byte
+	for _, c := range cuts {
+		if c.Table == table {
+			at = append(at, c.Key)
+		}
+	}
+	if len(at) == 0 {
+		return regions
+	}
+	var out []hbase.Region
+	for _, g := range regions {
+		out = append(out, g)
+		for ; len(at) > 0 && (len(g.Stop) == 0 || bytes.Compare(at[0], g.Stop) < 0); at = at[1:] {
+			if last := &out[len(out)-1]; bytes.Compare(last.Start, at[0]) < 0 {
+				last.Stop, g.Start = at[0], at[0]
+				out = append(out, g)
+			}
+		}
+	}
 	return out
 }
 

@@ -47,7 +47,7 @@ func (st *Reads) Open(ctx context.Context, s *plan.Scan) (op operator.Operator, 
 		st.Warn.Add(warning.Ranges, w)
 	}
 	if s.Hop == nil { // which regions it reads is not known beforehand
-		stats.regions.plan(spans)
+		stats.regions.plan(spans, s.Cuts)
 	}
 	op = st.Read(ctx, s, spans, stats)
 	if s.PrefixFix != nil {
@@ -139,7 +139,7 @@ func (st *Reads) merge(ctx context.Context, s *plan.Scan, streams [][]task, shar
 // readTasks makes the operator that reads tasks.
 func (st *Reads) readTasks(ctx context.Context, s *plan.Scan, tasks []task, g *group, makeReader func([]task) *reader) operator.Operator {
 	if !s.Limit.Set || s.Access == plan.FullScan && (s.Filter != nil || s.Residual != nil) { // a search goes through many regions
-		tasks = st.byRegion(ctx, tasks, !s.Limit.Set && !s.Reversed)
+		tasks = st.byRegion(ctx, tasks, s.Cuts, !s.Limit.Set && !s.Reversed)
 	}
 	if len(tasks) == 0 {
 		g.cancel()

@@ -7,6 +7,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/stats"
 )
 
 // Scan finds the best way to read req.Table: see the package comment. It provides req.OrderBy if its Order is not NoOrder; otherwise
@@ -40,18 +41,16 @@ func (e *Env) Scan(req *Request) (_ *plan.Scan, err error) {
 			best = c
 		}
 	}
-	figured := false
+	var known *stats.Table
 	if e.Statistics != nil {
-		if known := e.Statistics(req.Table); known != nil {
-			if by := e.byFigures(req, terms, boxes, all, best, known); by != nil {
-				best, figured = by, true
-			}
-		}
+		known = e.Statistics(req.Table)
 	}
-	best.chosen(all, left)
-	if !figured {
+	if known != nil {
+		best = e.byFigures(req, terms, boxes, all, best, known)
+	} else {
 		best.finish(req)
 	}
+	best.chosen(all, left)
 	return best.scan, nil
 }
 

@@ -15,18 +15,22 @@ import (
 const clearly = 0.9
 
 // byFigures chooses by statistics among the candidates, each also in other ways: with its hops or without, with one range in place of many
-// keys. usual is what rules chose. Whatever is chosen gives the same rows. Nil: the
-// statistics do not tell what the usual way costs.
+// keys, with whole rows in place of the columns that are wanted. usual is what rules chose. Whatever is chosen gives the same rows. It is usual
+// where the statistics do not tell what that costs. All are finished.
 func (e *Env) byFigures(req *Request, terms []term, boxes []box, all []*candidate, usual *candidate, s *stats.Table) *candidate {
 	var ways []*candidate
 	for _, c := range all {
-		ways = append(ways, c)
-		ways = append(ways, e.otherWays(c, req, terms, boxes)...)
+		for _, w := range append([]*candidate{c}, e.otherWays(c, req, terms, boxes)...) {
+			w.finish(req)
+			ways = append(ways, w)
+			if whole := w.ofWholeRows(); whole != nil {
+				ways = append(ways, whole)
+			}
+		}
 	}
 	best := usual
 	known := ways[:0]
 	for _, w := range ways {
-		w.finish(req)
 		asRead := *w.scan
 		if asRead.Access == plan.FullScan { // it only tries hops: that they pay makes it a skip scan
 			asRead.Hop = nil
@@ -45,12 +49,13 @@ func (e *Env) byFigures(req *Request, terms []term, boxes []box, all []*candidat
 		}
 	}
 	if usual.scan.Estimate == nil {
-		return nil
+		return usual
 	}
 	if best.estimated() > clearly*usual.estimated() {
 		best = usual
 	}
 	best.askFirst()
+	best.scan.Cuts = estimate.Cuts(best.scan, s, best.estimated())
 	best.scan.Cheaper = best.scan.Access == plan.FullScan && usual.scan.Access != plan.FullScan
 	for _, w := range known {
 		if w == best {
@@ -127,6 +132,21 @@ func (e *Env) otherWays(c *candidate, req *Request, terms []term, boxes []box) (
 		}
 	}
 	return out
+}
+
+// ofWholeRows gives c, which is finished, with all cells of its rows in place of the wanted ones, which the servers' filter takes out of them:
+// to send a few bytes more can cost less than the filter. Nil: c has no such filter.
+func (c *candidate) ofWholeRows() *candidate {
+	if c.scan.Fetch != plan.FetchFirst || c.scan.Entries || c.scan.Access == plan.Empty {
+		return nil
+	}
+	d, s := *c, *c.scan
+	s.Fetch = plan.FetchAll
+	d.scan, d.how = &s, "of whole rows"
+	if c.how != "" {
+		d.how = c.how + ", of whole rows"
+	}
+	return &d
 }
 
 // oneRange gives for each HBase table a span that covers all that spans has of it. It proves nothing: each row is checked.

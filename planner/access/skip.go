@@ -21,6 +21,9 @@ func OneOfSame(s *plan.Scan, used []bool, groups []expr.Expr, aggs []plan.AggCal
 	if s.DistinctPrefix == 0 {
 		skip(s, used)
 	}
+	if s.DistinctPrefix > 0 {
+		s.Cuts = nil // rows of one value are worth no more in two parts
+	}
 	if s.DistinctPrefix > 0 && s.Access == plan.FullScan && s.Filter == nil && s.Residual == nil { // else a row that passes may be far
 		s.Access, s.Candidates[0].Access = plan.SkipScan, plan.SkipScan
 		if s.Hop == nil {

@@ -81,10 +81,12 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	if known {
 		result = rows * of.share
 	}
-	w.looked = looked
+	if w.looked = looked; s.Fetch == plan.FetchFirst && !s.Entries {
+		w.filtered = looked * max(t.Cells, 1)
+	}
 	w.rows, w.bytes = rows+w.keysSeen, rows*rowBytes(s, t, k)+w.keysSeen*rowBytesOf(s, t, k, true)
-	if s.Entries { // each leads to a row
-		w.rows, w.gets, w.bytes = w.rows+rows, w.gets+rows, w.bytes+rows*rowBytesOf(s, t, &t.Keys[0], false)
+	if s.Entries { // each leads to a row, of which all is read
+		w.rows, w.gets, w.bytes = w.rows+rows, w.gets+rows, w.bytes+rows*t.Bytes
 	}
 	e = w.estimate(k)
 	e.Result = result

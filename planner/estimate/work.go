@@ -19,6 +19,7 @@ const (
 	perSkipped = 0.5 // a row that a filter seeks over
 	perRow     = 0.5 // that is sent and decoded
 	perByte    = 0.003
+	perCell    = 0.3 // that the filter of wanted columns looks at
 )
 
 // What a call brings: hbase.Client's keys a Get, and about the bytes of a response.
@@ -38,6 +39,7 @@ const (
 // work is what an access makes servers and client do.
 type work struct {
 	looked, skipped, gets float64
+	filtered              float64 // cells that the filter of wanted columns looks at
 	rows, bytes           float64 // sent
 	ranges                int
 	hops, keysSeen        float64 // what is looked at to hop: keys alone
@@ -67,7 +69,7 @@ func (w *work) estimate(k *stats.Key) plan.Estimate {
 		rpcs += n + math.Floor(sent/responseBytes)
 	}
 	return plan.Estimate{Rows: w.rows, Bytes: w.bytes, RPCs: math.Ceil(rpcs),
-		Cost: rpcs*perRPC + w.gets*perGet + w.looked*perLooked + w.skipped*perSkipped + w.rows*perRow + w.bytes*perByte}
+		Cost: rpcs*perRPC + w.gets*perGet + w.looked*perLooked + w.skipped*perSkipped + w.filtered*perCell + w.rows*perRow + w.bytes*perByte}
 }
 
 // touched is how many of some regions n keys lie in, spread evenly.

@@ -123,6 +123,9 @@ type Scan struct {
 	FewRows bool
 	// First, where not 0, is about how many rows must be read until Limit is reached, by statistics.
 	First int64
+	// Cuts are keys, sorted, at which ranges are cut so that several parts of a large region are read at a time, where statistics tell that it
+	// is one. Nothing else changes.
+	Cuts []Cut
 	// DistinctPrefix, where not 0, is the number of leading key parts that hold all that is wanted of a row: of rows
 	// with the same ones the first that is read suffices, and the reader may jump over the others.
 	DistinctPrefix int
@@ -146,6 +149,12 @@ type Scan struct {
 	Key []PartUse
 	// Advice is what a query that misses the rowkey's prefix could add to hit it; "" where it hits it, or nothing helps.
 	Advice string
+}
+
+// Cut is a key of an HBase table.
+type Cut struct {
+	Table string
+	Key   []byte
 }
 
 // Candidate is a layout that the planner looked at.

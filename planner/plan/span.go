@@ -38,6 +38,11 @@ func orOpen(s string) string {
 	return s
 }
 
+// Holds reports whether a range goes on from before key to behind it: it can be cut there.
+func (sp Span) Holds(key []byte) bool {
+	return !sp.Key && bytes.Compare(sp.Start, key) < 0 && (len(sp.Stop) == 0 || bytes.Compare(key, sp.Stop) < 0)
+}
+
 // AllBegin reports whether all keys of sp, of which Start begins with prefix, begin with it.
 func (sp Span) AllBegin(prefix []byte) bool {
 	return sp.Key || bytes.HasPrefix(sp.Stop, prefix) || bytes.Equal(sp.Stop, types.PrefixEnd(prefix))
