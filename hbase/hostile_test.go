@@ -128,8 +128,13 @@ func (h *hostile) region() (body, cells []byte) {
 	name := h.oneOf("t", "t", "t", "u") + "," + start + ",1.0123456789abcdef0123456789abcdef."
 	info := marshal(h.t, &pb.RegionInfo{RegionId: proto.Uint64(1), TableName: tableName("t"), StartKey: []byte(start), EndKey: []byte(stop)})
 	cells = append(keyValue(name, "info", "regioninfo", "PBUF"+string(info)), keyValue(name, "info", "server", h.oneOf(h.addr, h.addr, h.addr, "localhost", ":", "x:y", "127.0.0.1:99999"))...)
+	n := uint32(2)
+	for h.n(2) == 0 { // replicas
+		cells = append(cells, keyValue(name, "info", fmt.Sprintf("server_%04X", h.n(4)), h.oneOf(h.addr, h.addr, "localhost", "127.0.0.1:99999"))...)
+		n++
+	}
 	more := h.n(8) == 0 // again and again
-	return marshal(h.t, &pb.ScanResponse{CellsPerResult: []uint32{2}, PartialFlagPerResult: []bool{false}, ScannerId: proto.Uint64(1), MoreResultsInRegion: &more, MoreResults: &more}), cells
+	return marshal(h.t, &pb.ScanResponse{CellsPerResult: []uint32{n}, PartialFlagPerResult: []bool{false}, ScannerId: proto.Uint64(1), MoreResultsInRegion: &more, MoreResults: &more}), cells
 }
 
 // rows are those of a scan: endless, none, in parts, of other keys, of more cells than there are.
@@ -188,38 +193,40 @@ func (h *hostile) meet(ctx context.Context) error {
 		_ = do(ctx) // an error or none
 	}
 	var wrong error
-	for _, r := range []ScanRange{{Table: "t"}, {Table: "t", Reversed: true}, {Table: "t", Start: []byte("b"), Stop: []byte("m"), Limit: 3}} {
-		in(func(ctx context.Context) error {
-			s, err := c.Scan(ctx, r, nil)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			for n := 0; ; {
-				rows, err := s.Next(ctx)
+	for _, o := range []*ReadOptions{nil, {Timeline: true}} {
+		for _, r := range []ScanRange{{Table: "t"}, {Table: "t", Reversed: true}, {Table: "t", Start: []byte("b"), Stop: []byte("m"), Limit: 3}} {
+			in(func(ctx context.Context) error {
+				s, err := c.Scan(ctx, r, o)
 				if err != nil {
 					return err
 				}
-				if n += len(rows); r.Limit > 0 && n > r.Limit+len(rows) {
-					wrong = fmt.Errorf("%d rows of a scan of %d", n, r.Limit)
+				defer s.Close()
+				for n := 0; ; {
+					rows, err := s.Next(ctx)
+					if err != nil {
+						return err
+					}
+					if n += len(rows); r.Limit > 0 && n > r.Limit+len(rows) {
+						wrong = fmt.Errorf("%d rows of a scan of %d", n, r.Limit)
+					}
 				}
+			})
+		}
+		in(func(ctx context.Context) error {
+			rows, err := c.Get(ctx, "t", [][]byte{[]byte("k"), []byte("l"), []byte("m")}, o)
+			if err == nil && len(rows) != 3 {
+				wrong = fmt.Errorf("%d rows of 3 Gets", len(rows))
 			}
+			return err
+		})
+		in(func(ctx context.Context) error {
+			rows, err := c.Get(ctx, "t", [][]byte{[]byte("k")}, o)
+			if err == nil && rows[0].Key != nil && (string(rows[0].Key) != "k" || len(rows[0].Cells) == 0) {
+				wrong = fmt.Errorf("row %q of a Get of another, %d cells", rows[0].Key, len(rows[0].Cells))
+			}
+			return err
 		})
 	}
-	in(func(ctx context.Context) error {
-		rows, err := c.Get(ctx, "t", [][]byte{[]byte("k"), []byte("l"), []byte("m")}, nil)
-		if err == nil && len(rows) != 3 {
-			wrong = fmt.Errorf("%d rows of 3 Gets", len(rows))
-		}
-		return err
-	})
-	in(func(ctx context.Context) error {
-		rows, err := c.Get(ctx, "t", [][]byte{[]byte("k")}, nil)
-		if err == nil && rows[0].Key != nil && (string(rows[0].Key) != "k" || len(rows[0].Cells) == 0) {
-			wrong = fmt.Errorf("row %q of a Get of another, %d cells", rows[0].Key, len(rows[0].Cells))
-		}
-		return err
-	})
 	in(func(ctx context.Context) error {
 		return c.Mutate(ctx, "t", []Mutation{put("k", 1, "f:q=v"), put("l", 1, "f:q=v")})
 	})
@@ -263,6 +270,17 @@ func TestAnnouncedServers(t *testing.T) {
 	defer r.close()
 	if _, err := r.ask(t.Context(), r.given[0], "GetMasters"); err == nil || !strings.Contains(err.Error(), "as no HBase's") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Of a region hbase:meta cannot name thousands of replicas, each of which would be asked.
+func TestAnnouncedReplicas(t *testing.T) {
+	var r Row
+	for i := range 1 << 16 {
+		r.Cells = append(r.Cells, Cell{Family: []byte("info"), Qualifier: fmt.Appendf(nil, "server_%04X", i), Value: fmt.Appendf(nil, "rs%d:16020", i)})
+	}
+	if got := parseReplicas(r, Region{}); len(got) != maxReplicas || got[0].id != 1 {
+		t.Errorf("%d replicas", len(got))
 	}
 }
 

@@ -28,6 +28,9 @@ const (
 	primaryScan = time.Second
 )
 
+// maxReplicas bounds how many replicas of a region are asked, whatever hbase:meta names; clusters have two or three.
+const maxReplicas = 16
+
 // errReplica is the end of a call to a replica that says nothing about the call.
 var errReplica = errors.New("a replica does not answer")
 
@@ -76,6 +79,9 @@ func parseReplicas(r Row, reg Region) (out []replica) {
 		}
 		if _, _, err := net.SplitHostPort(string(cell.Value)); err == nil {
 			out = append(out, replica{region: reg, id: int(id), server: string(cell.Value)})
+		}
+		if len(out) == maxReplicas {
+			break
 		}
 	}
 	return out
