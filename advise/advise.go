@@ -156,6 +156,11 @@ func (a *adviser) plan(c *catalog.Catalog, ast parser.Statement) ([]*plan.Scan, 
 			return nil, nil
 		}
 		return a.plan(c, s.Query)
+	case *parser.CreateTable:
+		if s.Query == nil {
+			return nil, nil
+		}
+		return a.plan(c, s.Query)
 	case *parser.Update:
 		if s.From != nil {
 			return a.plan(c, s.Joined())

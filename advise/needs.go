@@ -59,6 +59,10 @@ func (a *adviser) needs(ast parser.Statement) []need {
 		if s.Query != nil {
 			return a.needs(s.Query)
 		}
+	case *parser.CreateTable:
+		if s.Query != nil {
+			return a.needs(s.Query)
+		}
 	case *parser.Update:
 		if s.From != nil {
 			return a.needs(s.Joined())

@@ -65,6 +65,9 @@ const phoenixMarker = "_0"
 
 // Build checks a definition and makes the table, without adding it.
 func (c *Catalog) Build(def *parser.CreateTable) (*Table, error) {
+	if def.Query != nil {
+		return nil, parser.Errorf(def.Query.Pos, "a definition has no query: CREATE TABLE %s AS is a statement that writes rows", def.Name)
+	}
 	b := &builder{c: c, def: def, t: &Table{Name: def.Name, External: def.External, Split: def.Split, Def: def}}
 	for _, step := range []func() error{b.options, b.families, b.columns, b.layouts, b.readable, b.lookups} {
 		if err := step(); err != nil {

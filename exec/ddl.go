@@ -28,6 +28,10 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 	if err := r.engine.reload(ctx); err != nil {
 		return nil, err
 	}
+	_, table := cat.Table(s.Name)
+	if _, view := cat.View(s.Name); s.Query != nil && !table && !view {
+		return r.createTableAs(ctx, s)
+	}
 	if t, ok := cat.Table(s.Name); ok {
 		if s.IfNotExists {
 			_, err := r.makeTables(ctx, t, true)

@@ -44,7 +44,7 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (*Rows, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := viewColumns(s, p.Columns); err != nil {
+	if err := namedColumns("view", s.Name, s.NamePos, s.Query, s.Columns, p.Columns); err != nil {
 		return nil, err
 	}
 	def := *s
@@ -69,24 +69,24 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (*Rows, erro
 	return r.done(-1), err
 }
 
-// viewColumns is the error of columns that cannot be told apart.
-func viewColumns(s *parser.CreateView, cols []plan.OutputColumn) error {
-	if len(s.Columns) > len(cols) {
-		return parser.Errorf(s.NamePos, "%s has %d columns, not %d", s.Name, len(cols), len(s.Columns))
+// namedColumns is the error of columns of a query that cannot be told apart where it gets a name; names are those of the first.
+func namedColumns(kind, name string, at parser.Pos, query *parser.Select, names []string, cols []plan.OutputColumn) error {
+	if len(names) > len(cols) {
+		return parser.Errorf(at, "%s has %d columns, not %d", name, len(cols), len(names))
 	}
 	seen := map[string]bool{}
 	for i, c := range cols {
-		name := c.Name
-		if i < len(s.Columns) {
-			name = s.Columns[i]
+		column := c.Name
+		if i < len(names) {
+			column = names[i]
 		}
-		if name == "?column?" {
-			return parser.Errorf(s.Query.Pos, "column %d of view %s has no name", i+1, s.Name).WithHint("expression AS name gives it one")
+		if column == "?column?" {
+			return parser.Errorf(query.Pos, "column %d of %s %s has no name", i+1, kind, name).WithHint("expression AS name gives it one")
 		}
-		if seen[strings.ToLower(name)] {
-			return parser.Errorf(s.Query.Pos, "view %s has two columns called %q", s.Name, name).WithHint("expression AS name gives one another name")
+		if seen[strings.ToLower(column)] {
+			return parser.Errorf(query.Pos, "%s %s has two columns called %q", kind, name, column).WithHint("expression AS name gives one another name")
 		}
-		seen[strings.ToLower(name)] = true
+		seen[strings.ToLower(column)] = true
 	}
 	return nil
 }

@@ -246,6 +246,8 @@ type CreateTable struct {
 	Layouts  []LayoutDef
 	Split    *SplitDef
 	Options  []Option // ON MALFORMED KEY ERROR, WITH (k = v)
+	// Query is that of CREATE TABLE ... AS: its columns that Columns does not have are the table's too, and its rows are written.
+	Query *Select
 }
 
 // ColumnDef is name TYPE [FROM family:qualifier] [AS encoding] [NOT NULL] [PRIMARY KEY].

@@ -7,8 +7,11 @@ type createNode struct {
 	External    bool          `parser:"'CREATE' @'EXTERNAL'? 'TABLE'"`
 	IfNotExists bool          `parser:"( @'IF' 'NOT' 'EXISTS' )?"`
 	Table       tableName     `parser:"@@"`
-	Items       []*tableItem  `parser:"'(' @@ ( ',' @@ )* ')'"`
-	Clauses     []*clauseNode `parser:"@@*"`
+	Items       []*tableItem  `parser:"( '(' @@ ( ',' @@ )* ')'"`
+	Clauses     []*clauseNode `parser:"  @@* ( 'AS'"`
+	Query       *selectNode   `parser:"  @@ )?"`
+	KeyOf       []*clauseNode `parser:"| @@* 'AS'"` // the clauses where the query says the columns
+	QueryOf     *selectNode   `parser:"  @@ )"`
 }
 
 // tableItem is one entry between the parentheses of CREATE TABLE.

@@ -110,8 +110,6 @@ func (d *diagnosis) unsupported(i int) string {
 		return fmt.Sprintf("an interval stands in quotes: INTERVAL '%s %s'", d.value(i), strings.ToLower(strings.Trim(d.value(i+1), "()")))
 	case before == "FOR" && (word == "UPDATE" || word == "SHARE"), word == "FOR" && (next == "UPDATE" || next == "SHARE"):
 		return noLocks
-	case d.verb == "CREATE" && word == "AS" && i >= 3 && before != "STORED" && upper(1) == "TABLE" && len(d.frames) == 1:
-		return "CREATE TABLE ... AS is not supported, since the key must be told: CREATE TABLE with a ROW KEY, then INSERT INTO table query"
 	case word == "." && i > 0 && namesTable[upper(i-2)]:
 		return "table names have no schema or namespace before them: SHOW TABLES lists them; one of a namespace is STORED IN 'namespace:table'"
 	case d.verb == "EXPLAIN" && i == 1 && d.tokens[i].Type == tokWord && word != "EXPLAIN":
@@ -123,7 +121,7 @@ func (d *diagnosis) unsupported(i int) string {
 	case i == 1 && before == "CREATE" && (word == "INDEX" || word == "UNIQUE"):
 		return "CREATE INDEX is not supported: INDEX (...) is part of CREATE TABLE"
 	case i == 1 && (before == "CREATE" || before == "DROP") && word == "MATERIALIZED":
-		return "views are not materialized: CREATE VIEW names a query, CREATE TABLE and INSERT INTO table query keep its rows"
+		return "views are not materialized: CREATE VIEW names a query, CREATE TABLE table AS query keeps its rows"
 	case i == 1 && (before == "CREATE" || before == "DROP") && otherObjects[word]:
 		return before + " " + word + " is not supported: tables are all there is"
 	case word == "WITH" && (next == "ROLLUP" || next == "CUBE"):

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"cmp"
 	"encoding/hex"
 	"regexp"
 	"strconv"
@@ -19,12 +20,18 @@ func (l *lowerer) create(n *createNode) (*CreateTable, error) {
 			return nil, err
 		}
 	}
-	for _, c := range n.Clauses {
+	for _, c := range append(n.Clauses, n.KeyOf...) {
 		if err := l.clause(out, c); err != nil {
 			return nil, err
 		}
 	}
-	return out, nil
+	query := cmp.Or(n.Query, n.QueryOf)
+	if query == nil {
+		return out, nil
+	}
+	var err error
+	out.Query, err = l.query(query)
+	return out, err
 }
 
 func (l *lowerer) item(out *CreateTable, it *tableItem) error {

@@ -13,9 +13,12 @@ func (s *CreateTable) String() string {
 	if s.IfNotExists {
 		p.put("IF NOT EXISTS ")
 	}
-	p.put(QuoteName(s.Name), " (")
-	p.put(s.columnList(maxLine - p.Len()))
-	p.put(")")
+	p.put(QuoteName(s.Name))
+	if s.Columns != nil || s.PrimaryKey != nil {
+		p.put(" (")
+		p.put(s.columnList(maxLine - p.Len()))
+		p.put(")")
+	}
 	for _, f := range s.Families {
 		p.put("\n  FAMILY ", QuoteName(f.Name), " (")
 		p.options(f.Options)
@@ -27,6 +30,10 @@ func (s *CreateTable) String() string {
 	}
 	p.split(s.Split)
 	p.tableOptions(s.Options)
+	if s.Query != nil {
+		p.put("\n  AS ")
+		p.query(s.Query)
+	}
 	return p.Builder.String()
 }
 

@@ -104,7 +104,9 @@ func Inspect(n Node, visit func(Node) bool) {
 		w.sub(n.Query)
 	case *CreateView:
 		w.sub(n.Query)
-	case *CreateTable, *DropTable, *DropView, *Show, *CheckTable, *Analyze, *Transaction:
+	case *CreateTable:
+		w.sub(n.Query)
+	case *DropTable, *DropView, *Show, *CheckTable, *Analyze, *Transaction:
 	case *TableName:
 		if n.SystemTime != nil {
 			w.exprs(n.SystemTime.From, n.SystemTime.To)

@@ -1,0 +1,79 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// dropTime bounds the dropping of a table whose rows could not all be written, which goes on where the statement was stopped.
+const dropTime = 10 * time.Second
+
+// createTableAs runs CREATE TABLE ... AS: it makes the table with the columns of the query and writes its rows. If that fails, the table is
+// dropped again.
+func (r *run) createTableAs(ctx context.Context, s *parser.CreateTable) (*Rows, error) {
+	if s.External {
+		return nil, parser.Errorf(s.Pos, "CREATE EXTERNAL TABLE maps a table that exists: it is written with INSERT INTO %s query", parser.QuoteName(s.Name))
+	}
+	p, err := r.planSelect(ctx, s.Query)
+	if err != nil {
+		return nil, err
+	}
+	def := *s
+	def.Query = nil
+	if def.Columns, err = columnsOfQuery(s, p.Columns); err != nil {
+		return nil, err
+	}
+	if rows, err := r.createTable(ctx, &def); err != nil {
+		return rows, err
+	}
+	into := &parser.Insert{Pos: s.Pos, Table: s.Name, TablePos: s.NamePos, Query: s.Query}
+	for _, c := range def.Columns {
+		into.Columns = append(into.Columns, parser.Name{Pos: s.NamePos, Name: c.Name})
+	}
+	rows, err := r.insert(ctx, into)
+	if err == nil {
+		return rows, nil
+	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), dropTime)
+	defer stop()
+	if _, e := r.dropTable(ctx, &parser.DropTable{Pos: s.Pos, Name: s.Name, NamePos: s.NamePos, IfExists: true}); e != nil {
+		return r.partly(nil, errors.Join(err, e))
+	}
+	return nil, err
+}
+
+// columnsOfQuery gives the columns of s in the order of its query: those that s defines as it does, others with the query's types.
+func columnsOfQuery(s *parser.CreateTable, from []plan.OutputColumn) ([]parser.ColumnDef, error) {
+	if err := namedColumns("table", s.Name, s.NamePos, s.Query, nil, from); err != nil {
+		return nil, err
+	}
+	var out []parser.ColumnDef
+	for _, c := range from {
+		named := func(d parser.ColumnDef) bool { return strings.EqualFold(d.Name, c.Name) }
+		if i := slices.IndexFunc(s.Columns, named); i >= 0 {
+			out = append(out, s.Columns[i])
+			continue
+		}
+		d := parser.ColumnDef{Pos: s.Query.Pos, Name: c.Name, Type: c.Type.String()}
+		switch c.Type {
+		case types.Null:
+			d.Type = types.String.String()
+		case types.Duration:
+			return nil, parser.Errorf(s.Query.Pos, "column %s is an INTERVAL, which is not stored", c.Name).WithHint("CAST it to STRING")
+		}
+		out = append(out, d)
+	}
+	for _, d := range s.Columns {
+		if !slices.ContainsFunc(from, func(c plan.OutputColumn) bool { return strings.EqualFold(d.Name, c.Name) }) {
+			return nil, parser.Errorf(d.Pos, "the query has no column %q", d.Name).WithHint("expression AS %s names one so", parser.QuoteName(d.Name))
+		}
+	}
+	return out, nil
+}
