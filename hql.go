@@ -65,7 +65,7 @@ type Stats = exec.Stats
 //
 // Arguments stand for ?, $1 or, as NamedArgs, for @name: nil, bool, integers, floats, string, []byte and byte arrays,
 // time.Time (a TIMESTAMP), time.Duration (a TIME), json.RawMessage, driver.Valuer, types.Value, pointers to these, and
-// in x IN (?) and x = ANY (?) a slice of them. QueryOptions may come first.
+// in x IN (?), x = ANY (?) and, in FROM, UNNEST (?) a slice of them. QueryOptions may come first.
 func (db *DB) Query(ctx context.Context, sql string, args ...any) (*Rows, error) {
 	s, err := db.statement(sql)
 	if err != nil {

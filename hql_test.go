@@ -144,6 +144,7 @@ func TestCollect(t *testing.T) {
 	}
 	for sql, want := range map[string][]int{
 		"SELECT uid FROM events WHERE uid IN (SELECT uid FROM events) AND uid IN (?) ORDER BY uid":                                            {1, 2},
+		"SELECT e.uid FROM UNNEST(?) AS k (uid) JOIN events AS e ON e.uid = k.uid WHERE e.uid < 2":                                            {1},
 		"SELECT uid FROM events WHERE uid = ANY (?) AND uid < 2":                                                                              {1},
 		"SELECT uid FROM events WHERE uid <= ALL (?::bigint[]) OR uid = ANY (SELECT 2) ORDER BY uid":                                          {1, 2},
 		"SELECT uid FROM events WHERE uid NOT IN (SELECT uid + 1 FROM events) AND uid IN (?) ORDER BY uid":                                    {1},

@@ -8,7 +8,7 @@ type params struct {
 	named []*parser.Param // @name
 	all   []*parser.Param
 	ins   []*parser.In
-	some  []*parser.Quantified // x op ANY (...)
+	some  []*parser.Expr // what stands for an array: of ANY, ALL and UNNEST
 }
 
 func findParams(s parser.Statement) *params {
@@ -24,7 +24,11 @@ func findParams(s parser.Statement) *params {
 		case *parser.In:
 			p.ins = append(p.ins, n)
 		case *parser.Quantified:
-			p.some = append(p.some, n)
+			p.some = append(p.some, &n.Y)
+		case *parser.TableFunction:
+			if n.Name == "UNNEST" && len(n.Args) == 1 {
+				p.some = append(p.some, &n.Args[0])
+			}
 		}
 		return true
 	})
@@ -57,7 +61,7 @@ func (p *params) expand(list func(*parser.Param) ([]parser.Expr, bool)) error {
 		}
 	}
 	for _, some := range p.some {
-		array, _ := parser.ArrayOf(&some.Y)
+		array, _ := parser.ArrayOf(some)
 		if array == nil {
 			continue // a query
 		}
@@ -70,7 +74,7 @@ func (p *params) expand(list func(*parser.Param) ([]parser.Expr, bool)) error {
 	}
 	for _, q := range p.all {
 		if _, ok := list(q); ok && !inList[q] {
-			return parser.Errorf(q.Pos, "a list of values stands only in IN (...), ANY (...) and ALL (...)")
+			return parser.Errorf(q.Pos, "a list of values stands only in IN (...), ANY (...), ALL (...) and UNNEST (...)")
 		}
 	}
 	return nil

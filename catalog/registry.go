@@ -148,8 +148,13 @@ func (c *Catalog) TableAt(name string, pos parser.Pos) (*Table, error) {
 		names = append(names, v.Name)
 	}
 	err := expr.Suggest(parser.Errorf(pos, "unknown table %q", name).Of(ErrUnknownTable), name, names)
-	if err.Hint == "" && strings.EqualFold(name, "dual") {
+	lower := strings.ToLower(name)
+	switch schema, _, _ := strings.Cut(lower, ":"); {
+	case err.Hint != "":
+	case lower == "dual":
 		return nil, err.WithHint("a SELECT without FROM gives one row")
+	case schema == "information_schema" || strings.HasPrefix(lower, "pg_") || strings.HasPrefix(lower, "sqlite_") || strings.HasPrefix(lower, "duckdb_"):
+		return nil, err.WithHint("SHOW TABLES lists the tables, DESCRIBE table shows one's columns")
 	}
 	return nil, err
 }

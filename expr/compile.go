@@ -65,7 +65,7 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 	case *parser.Quantified:
 		return c.quantified(e)
 	case *parser.Array:
-		return nil, parser.Errorf(e.Pos, "an array stands only in ANY (...) and ALL (...)").WithHint("JSON_BUILD_ARRAY makes a JSON array")
+		return nil, parser.Errorf(e.Pos, "an array stands only in ANY (...), ALL (...) and, in FROM, UNNEST (...)").WithHint("JSON_BUILD_ARRAY makes a JSON array")
 	case *parser.Like:
 		return c.like(e)
 	case *parser.Is:

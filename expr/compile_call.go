@@ -25,7 +25,7 @@ func misplaced(pos parser.Pos, aggregate string) error {
 // elsewhere are functions of other systems, and what hql has in their place.
 var elsewhere = map[string]string{
 	"GENERATE_SERIES": "it stands in FROM: SELECT n FROM generate_series(1, 3) AS s (n)",
-	"UNNEST":          "there are no arrays: VALUES (1), (2) is a table of constants",
+	"UNNEST":          "it stands in FROM: SELECT x FROM UNNEST(ARRAY[1, 2]) AS u (x)",
 	"ARRAY_AGG":       "JSON_AGG(x) makes a JSON array, STRING_AGG(x, ',') a text",
 	"GROUP_CONCAT":    "STRING_AGG(x, ',')", "LISTAGG": "STRING_AGG(x, ',')", "WM_CONCAT": "STRING_AGG(x, ',')",
 	"ROLLUP": "GROUP BY ROLLUP (a, b) groups by a and b, by a, and all rows", "CUBE": "GROUP BY CUBE (a, b) groups by every set of a and b",
@@ -44,7 +44,8 @@ var elsewhere = map[string]string{
 	"JSON_EXTRACT": "json -> 'key', or json ->> 'key' as text", "GET_JSON_OBJECT": "json ->> 'key'", "JSON_VALUE": "json ->> 'key'",
 	"VERSION": "hql --version tells its version", "CURRENT_SCHEMA": "there are no schemas: SHOW TABLES lists the tables",
 	"CURRENT_DATABASE": "there are no databases: SHOW TABLES lists the tables",
-	"UUID":             "there are no functions that draw identifiers: the program passes them as arguments", "GEN_RANDOM_UUID": "there are no functions that draw identifiers: the program passes them as arguments",
+	"NEXTVAL":          parser.NoSequences, "CURRVAL": parser.NoSequences, "PG_TYPEOF": "DESCRIBE table shows the types of its columns",
+	"UUID": "there are no functions that draw identifiers: the program passes them as arguments", "GEN_RANDOM_UUID": "there are no functions that draw identifiers: the program passes them as arguments",
 }
 
 // UnknownFunction says that r has no function called name, and what is near.

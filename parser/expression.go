@@ -289,7 +289,52 @@ func (r *exprReader) quantified(out *Quantified) (_ Expr, err error) {
 	return r.close(out, nil)
 }
 
-// ArrayOf finds what stands for an array at x: ARRAY[...], a parameter or NULL, or one of them in a cast; elem is the type
+// arrayText reads the text of an array as PostgreSQL prints it: {1,2}, {"a b",NULL}.
+func arrayText(l *Literal) (items []Expr, ok bool) {
+	text := strings.TrimSpace(l.Text)
+	if l.Kind != StringLiteral || len(text) < 2 || text[0] != '{' || text[len(text)-1] != '}' {
+		return nil, false
+	}
+	if text = strings.TrimSpace(text[1 : len(text)-1]); text == "" {
+		return nil, true
+	}
+	for text != "" {
+		item := &Literal{Pos: l.Pos, Kind: StringLiteral}
+		if text[0] == '"' {
+			var b strings.Builder
+			i := 1
+			for ; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' && i+1 < len(text) {
+					i++
+				}
+				b.WriteByte(text[i])
+			}
+			if i == len(text) {
+				return nil, false
+			}
+			item.Text, text = b.String(), strings.TrimSpace(text[i+1:])
+		} else {
+			i := strings.IndexByte(text+",", ',')
+			if item.Text, text = strings.TrimSpace(text[:i]), text[i:]; item.Text == "" || strings.ContainsAny(item.Text, `{}"\`) {
+				return nil, false
+			}
+			if strings.EqualFold(item.Text, "NULL") {
+				item = &Literal{Pos: l.Pos, Kind: NullLiteral}
+			}
+		}
+		items = append(items, item)
+		if text == "" {
+			return items, true
+		}
+		if text[0] != ',' {
+			return nil, false
+		}
+		text = strings.TrimSpace(text[1:])
+	}
+	return nil, false // behind the last comma
+}
+
+// ArrayOf finds what stands for an array at x: ARRAY[...], its text, a parameter or NULL, or one of them in a cast; elem is the type
 // to which that casts the elements, "" for none. It gives nil where x is no array.
 func ArrayOf(x *Expr) (array *Expr, elem string) {
 	if c, ok := (*x).(*Cast); ok && strings.HasSuffix(c.Type, "[]") {
@@ -300,6 +345,10 @@ func ArrayOf(x *Expr) (array *Expr, elem string) {
 		return x, elem
 	case *Literal:
 		if y.Kind == NullLiteral {
+			return x, elem
+		}
+		if items, ok := arrayText(y); ok {
+			*x = &Array{Pos: y.Pos, Items: items}
 			return x, elem
 		}
 	}

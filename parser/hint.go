@@ -61,30 +61,50 @@ var elsewhere = map[string]string{
 	"PRAGMA":  "SHOW ALL lists the settings, DESCRIBE table shows a definition",
 	"VACUUM":  "there is nothing to vacuum: HBase compacts by itself",
 	"CALL":    "there are no stored procedures",
-	"PREPARE": "statements are prepared by the program: ?, $1 and @name stand for values",
+	"PREPARE": prepared,
 	"DISABLE": tables, "ENABLE": tables, "STATUS": tables,
 	"DELETEALL":      "rows are deleted with DELETE FROM table WHERE and their keys' columns",
 	"LIST_NAMESPACE": databases, "NAMESPACES": databases,
 	"HELP": "\\? lists the commands of the prompt, \\h the statements", "?": "\\? lists the commands of the prompt, \\h the statements",
 	"QUIT": "\\q ends the prompt, the end of its statements a script", "EXIT": "\\q ends the prompt, the end of its statements a script",
 	"VERSION": "hql --version tells its version, \\conninfo the store in use", "WHOAMI": "\\conninfo tells the store in use",
+	"EXECUTE": prepared, "DEALLOCATE": prepared, "DECLARE": "a program reads the rows of a query as they come: there are no cursors",
 	"LOCK": noLocks, "REINDEX": "CHECK TABLE table REPAIR brings indexes and copies in line with the rows",
 	"TABLE": "all rows of a table are read with SELECT * FROM table",
 }
 
+// absent are clauses of a column or table in other systems' CREATE TABLE.
+var absent = map[string]string{
+	"UNIQUE":     "the rowkey alone is unique: a second row of the same key overwrites the first",
+	"REFERENCES": noReferences, "FOREIGN": noReferences,
+	"GENERATED": "a column computed of others is one of a view: CREATE VIEW; a number for each row: " + NoSequences,
+	"IDENTITY":  NoSequences, "AUTO_INCREMENT": NoSequences, "AUTOINCREMENT": NoSequences,
+}
+
 const (
+	noReferences = "no other rows are looked at when one is written: a join finds those that lack a partner"
+	noTemporary  = "WITH names a query of one statement, CREATE TABLE table AS query keeps its rows until DROP TABLE"
+	namespaces   = "HBase's shell makes namespaces; a table of one is namespace:table"
+
 	noTransactions = "there are no transactions: a row is written whole, several rows are not atomic"
 	noLocks        = "there are no locks: a row is written whole, several rows are not atomic"
 	databases      = "there are no namespaces to list: SHOW TABLES lists the tables; one of a namespace is STORED IN 'namespace:table'"
 	noRights       = "rights are HBase's: GRANT and REVOKE are its shell's"
+	prepared       = "statements are prepared by the program: ?, $1 and @name stand for values"
 	tables         = "HBase's shell administers its tables and servers"
 )
 
-// otherObjects are what other systems create and drop.
-var otherObjects = map[string]bool{
-	"DATABASE": true, "EXTENSION": true, "FUNCTION": true, "INDEX": true, "NAMESPACE": true, "PROCEDURE": true, "ROLE": true,
-	"SCHEMA": true, "SEQUENCE": true, "TEMP": true, "TEMPORARY": true, "TRIGGER": true, "TYPE": true, "USER": true,
+// otherObjects are what other systems create and drop, and what hql has in their place.
+var otherObjects = map[string]string{
+	"DATABASE": "tables are all there is", "EXTENSION": "functions are added in Go", "FUNCTION": "functions are added in Go", "PROCEDURE": "functions are added in Go",
+	"INDEX": "INDEX (...) is part of CREATE TABLE", "SCHEMA": namespaces, "NAMESPACE": namespaces, "ROLE": noRights, "USER": noRights,
+	"SEQUENCE": NoSequences, "TRIGGER": "tables are all there is", "TYPE": "columns have hql's types",
+	"TEMP": noTemporary, "TEMPORARY": noTemporary,
 }
+
+// NoSequences says what stands in the place of sequences.
+const NoSequences = "one counter for all writers would make one hot row: a table without a key draws a random one for each row, LOOKUP numbers names, " +
+	"ROW_NUMBER() OVER () numbers the rows of a query"
 
 // namesTable are the words behind which a table's name stands.
 var namesTable = map[string]bool{"FROM": true, "JOIN": true, "INTO": true, "UPDATE": true, "TABLE": true, "DESCRIBE": true, "DESC": true, "COPY": true, "ANALYZE": true}
@@ -110,20 +130,22 @@ func (d *diagnosis) unsupported(i int) string {
 		return fmt.Sprintf("an interval stands in quotes: INTERVAL '%s %s'", d.value(i), strings.ToLower(strings.Trim(d.value(i+1), "()")))
 	case before == "FOR" && (word == "UPDATE" || word == "SHARE"), word == "FOR" && (next == "UPDATE" || next == "SHARE"):
 		return noLocks
-	case word == "." && i > 0 && namesTable[upper(i-2)]:
-		return "table names have no schema or namespace before them: SHOW TABLES lists them; one of a namespace is STORED IN 'namespace:table'"
+	case word == "." && i > 3 && (d.value(i-2) == "." || d.value(i-2) == ":") && namesTable[upper(i-4)]:
+		return "before a table's name stands its HBase namespace alone, as in namespace.table"
 	case d.verb == "EXPLAIN" && i == 1 && d.tokens[i].Type == tokWord && word != "EXPLAIN":
 		return "DESCRIBE table shows a table's columns and keys"
 	case i == 1 && (before == "DESCRIBE" || before == "DROP" || before == "CREATE") && quoted(i):
 		return "that is HBase's shell: here names stand without quotes, \\h " + strings.ToLower(before) + " shows the form"
 	case before == "DESCRIBE" && quoted(i):
 		return "names stand without quotes"
-	case i == 1 && before == "CREATE" && (word == "INDEX" || word == "UNIQUE"):
-		return "CREATE INDEX is not supported: INDEX (...) is part of CREATE TABLE"
+	case i == 1 && before == "CREATE" && word == "UNIQUE":
+		return "CREATE INDEX is not supported: " + otherObjects["INDEX"]
+	case d.verb == "CREATE" && len(d.frames) == 2 && absent[word] != "":
+		return absent[word]
 	case i == 1 && (before == "CREATE" || before == "DROP") && word == "MATERIALIZED":
 		return "views are not materialized: CREATE VIEW names a query, CREATE TABLE table AS query keeps its rows"
-	case i == 1 && (before == "CREATE" || before == "DROP") && otherObjects[word]:
-		return before + " " + word + " is not supported: tables are all there is"
+	case i == 1 && (before == "CREATE" || before == "DROP") && otherObjects[word] != "":
+		return before + " " + word + " is not supported: " + otherObjects[word]
 	case word == "WITH" && (next == "ROLLUP" || next == "CUBE"):
 		return "GROUP BY " + next + " (a, b) is that"
 	case d.verb == "SHOW" && i == 2 && (word == "FROM" || word == "IN"):

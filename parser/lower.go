@@ -169,7 +169,7 @@ func (l *lowerer) returning(n returningNode) []SelectItem {
 }
 
 func (l *lowerer) update(n *updateNode) (*Update, error) {
-	out := &Update{Pos: at(n.Pos), Table: n.Table.name(), TablePos: pos(n.Table.A), Alias: n.Alias.name(), AllowFullScan: n.Allow || n.AllowBehind}
+	out := &Update{Pos: at(n.Pos), Table: n.Table.name(), TablePos: pos(n.Table.A), Alias: n.Table.alias(n.Alias), AllowFullScan: n.Allow || n.AllowBehind}
 	for _, a := range n.Set {
 		out.Set = append(out.Set, Assignment{Column: placed(&a.Column.qname), Expr: l.expr(&a.Expr)})
 	}
@@ -181,7 +181,7 @@ func (l *lowerer) update(n *updateNode) (*Update, error) {
 
 func (l *lowerer) delete(n *deleteNode) (*Delete, error) {
 	using, err := l.tables(n.Using)
-	return &Delete{Pos: at(n.Pos), Table: n.Table.name(), TablePos: pos(n.Table.A), Alias: n.Alias.name(), Using: using, Where: l.expr(n.Where),
+	return &Delete{Pos: at(n.Pos), Table: n.Table.name(), TablePos: pos(n.Table.A), Alias: n.Table.alias(n.Alias), Using: using, Where: l.expr(n.Where),
 		AllowFullScan: n.Allow || n.AllowBehind, Returning: l.returning(n.returningNode)}, err
 }
 

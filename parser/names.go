@@ -1,6 +1,8 @@
 package parser
 
 import (
+	"strings"
+
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
 )
@@ -106,11 +108,44 @@ func (n *qname) read(lex *lexer.PeekingLexer, what string) error {
 	return nil
 }
 
-// tableName is the name of a table.
-type tableName struct{ qname }
+// tableName is the name of a table: name, namespace:name or, as other systems have schemas, namespace.name.
+type tableName struct {
+	qname
+	dotted bool
+}
 
 // Parse implements participle.Parseable.
-func (n *tableName) Parse(lex *lexer.PeekingLexer) error { return n.read(lex, "a table name") }
+func (n *tableName) Parse(lex *lexer.PeekingLexer) error {
+	if err := n.read(lex, "a table name"); err != nil || n.B != nil || !accept(lex, ".") {
+		return err
+	}
+	if t := lex.Peek(); !isName(t) && t.Type != tokReserved {
+		missed(lex, "a table name")
+		return unexpected(lex)
+	}
+	n.B, n.dotted = lex.Next(), true
+	return nil
+}
+
+// name is the table's name in the catalog. The schema that tables of PostgreSQL are in unless another is named, and HBase's namespace of that
+// kind, are left away.
+func (n *tableName) name() string {
+	if n.dotted && (strings.EqualFold(name(n.A), "public") || strings.EqualFold(name(n.A), "default")) {
+		return name(n.B)
+	}
+	return n.qname.name()
+}
+
+// alias is what columns of the table are called by where it has no other alias; "" for its name.
+func (n *tableName) alias(other *alias) string {
+	if s := other.name(); s != "" || !n.dotted {
+		return s
+	}
+	if s := name(n.B); s != n.name() {
+		return s
+	}
+	return ""
+}
 
 // columnName is the name of a column that is written.
 type columnName struct{ qname }

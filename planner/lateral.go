@@ -26,6 +26,17 @@ func (q *query) subquerySource(f *from, t *parser.Subquery) (*source, error) {
 
 // functionSource is a function in FROM behind the sources of f, to which its arguments may refer.
 func (q *query) functionSource(f *from, t *parser.TableFunction) (*source, error) {
+	if t.Name == "UNNEST" {
+		rows, err := elements(t)
+		if err != nil {
+			return nil, err
+		}
+		name, columns := functionAlias(t), t.Columns
+		if columns == nil {
+			columns = []string{name}
+		}
+		return q.subquerySource(f, &parser.Subquery{Pos: t.Pos, Lateral: true, Query: rows, Alias: name, Columns: columns})
+	}
 	refers := false
 	for _, x := range t.Args {
 		parser.Walk(x, func(x parser.Expr) bool {

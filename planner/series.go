@@ -2,6 +2,7 @@ package planner
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
@@ -12,7 +13,7 @@ import (
 // tableFunction plans a function in FROM.
 func (q *query) tableFunction(t *parser.TableFunction) (*source, error) {
 	if t.Name != "GENERATE_SERIES" {
-		return nil, parser.Errorf(t.Pos, "%s gives no rows: FROM takes tables, queries and generate_series(from, to [, step])", t.Name)
+		return nil, parser.Errorf(t.Pos, "%s gives no rows: FROM takes tables, queries, generate_series(from, to [, step]) and unnest(array)", t.Name)
 	}
 	if len(t.Args) < 2 || len(t.Args) > 3 {
 		return nil, parser.Errorf(t.Pos, "GENERATE_SERIES takes from, to and a step, not %d arguments", len(t.Args))
@@ -27,7 +28,40 @@ func (q *query) tableFunction(t *parser.TableFunction) (*source, error) {
 }
 
 // functionAlias is the name of t's rows in the statement.
-func functionAlias(t *parser.TableFunction) string { return cmp.Or(t.Alias, "generate_series") }
+func functionAlias(t *parser.TableFunction) string { return cmp.Or(t.Alias, strings.ToLower(t.Name)) }
+
+// elements is the query whose rows are the elements of UNNEST's array.
+func elements(t *parser.TableFunction) (*parser.Select, error) {
+	var array *parser.Expr
+	elem := ""
+	if len(t.Args) == 1 {
+		array, elem = parser.ArrayOf(&t.Args[0])
+	}
+	if array == nil {
+		return nil, parser.Errorf(t.Pos, "UNNEST takes one array").WithHint("an array is ARRAY[1, 2], or ? for a slice")
+	}
+	core := &parser.SelectCore{Pos: t.Pos}
+	out := &parser.Select{Pos: t.Pos, Cores: []*parser.SelectCore{core}}
+	list, ok := (*array).(*parser.Array)
+	switch null, _ := (*array).(*parser.Literal); {
+	case !ok && null == nil:
+		return nil, parser.Errorf((*array).Position(), "UNNEST takes a list of values")
+	case !ok || len(list.Items) == 0:
+		core.Items = []parser.SelectItem{{Pos: t.Pos, Expr: &parser.Literal{Pos: t.Pos, Kind: parser.NullLiteral}}}
+		core.Where = &parser.Literal{Pos: t.Pos, Kind: parser.BoolLiteral, Text: "false"}
+		if elem != "" {
+			core.Items[0].Expr = &parser.Cast{Pos: t.Pos, X: core.Items[0].Expr, Type: elem}
+		}
+		return out, nil
+	}
+	for _, x := range list.Items {
+		if elem != "" {
+			x = &parser.Cast{Pos: x.Position(), X: x, Type: elem}
+		}
+		core.Values = append(core.Values, []parser.Expr{x})
+	}
+	return out, nil
+}
 
 func (q *query) series(t *parser.TableFunction) (*plan.Series, error) {
 	scope := q.scope(nil)

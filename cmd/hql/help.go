@@ -47,8 +47,8 @@ CREATE TABLE [IF NOT EXISTS] name [(column ..., ... [PRIMARY KEY (column, ...)])
 part: a literal, or an expression over the columns AS an encoding; EXTERNAL maps a table that exists, which
 CREATE TABLE without it refuses unless it is one of hql's own. NOT NULL promises a cell in every row, of others too:
 a query that reads the column passes over rows without it. Definitions are kept in the HBase table hql_catalog:
-other connections go by a change from their next statement on. AS query writes the query's rows; columns that are not
-defined have the names and types of the query's. If it fails the table is dropped again`},
+other connections go by a change from their next statement on. AS query writes the query's rows; columns that are
+not defined have the names and types of the query's. If it fails the table is dropped again`},
 	{"DROP TABLE", `DROP TABLE [IF EXISTS] table
 of an EXTERNAL table only the definition is dropped, and of others the HBase tables that CREATE TABLE made;
 a look-up table is not dropped while the keys of another table hold its numbers`},
