@@ -348,12 +348,13 @@ func (c *client) tryAnd(ctx context.Context, d time.Duration, mk call, abandoned
 		if c.late.Add(int64(waited)) >= int64(c.timeout(callAttempt)) {
 			c.replace(rpc)
 		}
-		if err = c.dialer.refusedSince(began); err == nil {
+		if err = c.dialer.refusedSince(began, true); err == nil {
 			err = &lateError{string(msg.Table()), msg.Key(), waited, c.disabled(rpc, msg.Table(), margin/2)}
 		}
-	case actx.Err() != nil && c.dialer.refusedSince(began) != nil:
-		err = c.dialer.refusedSince(began)
 	case actx.Err() != nil:
+		if err = c.dialer.refusedSince(began, false); err != nil {
+			break
+		}
 		c.replace(rpc)
 		if err = errAttempt; c.disabled(c.current(), msg.Table(), stateWait) {
 			err = fmt.Errorf("table %s is disabled", msg.Table())

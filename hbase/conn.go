@@ -239,7 +239,7 @@ type dialer struct {
 	metaSuffix atomic.Pointer[string]
 }
 
-// refusal is the last time that a server, or the KDC, refused a connection.
+// refusal is the last time that a server, or the KDC, refused a connection, or one came to nothing in another way.
 type refusal struct {
 	err error
 	at  time.Time
@@ -257,12 +257,13 @@ func (d *dialer) giveUp(err error) {
 	}
 }
 
-// refusedSince says why a connection was refused, if one was since t; nil otherwise.
-func (d *dialer) refusedSince(t time.Time) error {
+// refusedSince says why a connection was refused, if one was since t; nil otherwise. One that broke counts only if the call has no time
+// for another attempt.
+func (d *dialer) refusedSince(t time.Time, last bool) error {
 	if d == nil {
 		return nil
 	}
-	if r := d.refused.Load(); r != nil && r.at.After(t) {
+	if r := d.refused.Load(); r != nil && r.at.After(t) && (last || !broke(r.err)) {
 		return fmt.Errorf("%w: %w", ErrUnreachable, r.err)
 	}
 	return nil

@@ -89,7 +89,7 @@ func TestTLSIsAskedForEachConnection(t *testing.T) {
 		if _, err := d.dial(t.Context(), "tcp", l.Addr().String()); err == nil || err.Error() != want {
 			t.Errorf("%v, not %s", err, want)
 		}
-		if err := d.refusedSince(time.Now().Add(-time.Minute)); !errors.Is(err, ErrUnreachable) || !strings.HasSuffix(err.Error(), want) {
+		if err := d.refusedSince(time.Now().Add(-time.Minute), false); !errors.Is(err, ErrUnreachable) || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("told is %v", err)
 		}
 	}
@@ -242,7 +242,7 @@ func TestUnprotectedMessage(t *testing.T) {
 		if _, err := c.Read(make([]byte, 10)); err == nil {
 			t.Error("an answer is made of a broken message")
 		}
-		if err := d.refusedSince(time.Now().Add(-time.Minute)); err == nil || !strings.Contains(err.Error(), test.want) {
+		if err := d.refusedSince(time.Now().Add(-time.Minute), false); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q, answered before: %t: %v, want %s", test.message, test.answered, err, test.want)
 		}
 		conn.Close()

@@ -45,11 +45,16 @@ type row struct {
 	last time.Time
 }
 
-// note counts a refusal. A connection that breaks, ends without a word or takes long is none: servers that end or pause look like that.
+// broke reports whether err is that a connection broke, ended without a word or took long: servers that end or pause look like that.
+func broke(err error) bool {
+	var at *net.OpError
+	return errors.As(err, &at) && at.Op != "remote error" || errors.Is(err, errNoTLS) || errors.Is(err, kerberos.ErrClosed) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// note counts a refusal, which a connection that breaks is none of.
 func (r *refusals) note(server string, err error) {
-	var broken *net.OpError
-	if errors.As(err, &broken) && broken.Op != "remote error" || errors.Is(err, errNoTLS) || errors.Is(err, kerberos.ErrClosed) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if broke(err) {
 		return
 	}
 	r.mu.Lock()

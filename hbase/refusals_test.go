@@ -20,6 +20,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsuna/gohbase"
+	"github.com/tsuna/gohbase/hrpc"
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
@@ -219,6 +221,46 @@ func TestBrokenConnectionIsNoRefusal(t *testing.T) {
 		}
 		if r.taken(server); r.row(server) != 0 || r.some.Load() {
 			t.Errorf("%v: a connection that was taken is forgotten", test.err)
+		}
+	}
+}
+
+// silent answers no call but the last of some: connections came to nothing meanwhile.
+type silent struct {
+	gohbase.Client
+	d     *dialer
+	err   error
+	calls atomic.Int32
+}
+
+func (s *silent) SendRPC(call hrpc.Call) (proto.Message, error) {
+	if s.calls.Add(1) > 2 {
+		return &pb.GetResponse{}, nil
+	}
+	s.d.refuse(s.err)
+	<-call.Context().Done()
+	return nil, call.Context().Err()
+}
+
+// An attempt that takes its whole time while connections break is followed by another one; when they are refused it is not.
+func TestBrokenConnectionEndsNoCall(t *testing.T) {
+	for _, test := range []struct {
+		err  error
+		want string // in the error; "": there is none
+	}{
+		{&net.OpError{Op: "read", Err: syscall.ECONNRESET}, ""},
+		{errNoTLS, ""},
+		{x509.UnknownAuthorityError{}, "certificate signed by unknown authority"},
+	} {
+		d := new(dialer)
+		s := &silent{d: d, err: test.err}
+		c := &client{rpc: s, dialer: d, attempt: 20 * time.Millisecond}
+		rows, err := c.Get(within(t), "t", [][]byte{[]byte("k")}, nil)
+		switch {
+		case test.want == "" && (err != nil || len(rows) != 1 || s.calls.Load() != 3):
+			t.Errorf("%v: %v, %v after %d calls", test.err, rows, err, s.calls.Load())
+		case test.want != "" && (!errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), test.want) || s.calls.Load() != 1):
+			t.Errorf("%v: %v after %d calls", test.err, err, s.calls.Load())
 		}
 	}
 }
