@@ -1,10 +1,11 @@
 package hql
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"regexp"
@@ -126,31 +127,31 @@ func (db *DB) Piece(ctx context.Context, piece string, options ...QueryOptions) 
 var errNoPiece = errors.New("this is no piece of a statement, or not all of one: pass it on as it came")
 
 // pieceVersion is that of the texts of pieces. It goes up when an older hql would read another meaning out of one.
-const pieceVersion = "1"
+const pieceVersion = "2"
 
 // pieceText is what the text of a piece holds.
 type pieceText struct {
-	SQL         string              `json:"sql"`
-	Args        []pieceArg          `json:"args,omitempty"`
-	Named       map[string]pieceArg `json:"named,omitempty"`
-	Zone        string              `json:"zone"`
-	Now         int64               `json:"now"`
-	Tables      []string            `json:"tables"`
-	Definitions string              `json:"definitions"`
-	Layout      string              `json:"layout,omitempty"`
-	Ranges      []pieceRange        `json:"ranges,omitempty"`
+	SQL         string
+	Args        []pieceArg
+	Named       map[string]pieceArg
+	Zone        string
+	Now         int64
+	Tables      []string
+	Definitions string
+	Layout      string
+	Ranges      []pieceRange
 }
 
 // pieceArg is an argument of the statement: a value or, for an IN list, several, as types.Value.AppendBinary writes them.
 type pieceArg struct {
-	Values [][]byte `json:"v"`
-	List   bool     `json:"list,omitempty"`
+	Values [][]byte
+	List   bool
 }
 
 type pieceRange struct {
-	Table string `json:"table"`
-	Start []byte `json:"start,omitempty"`
-	Stop  []byte `json:"stop,omitempty"`
+	Table string
+	Start []byte
+	Stop  []byte
 }
 
 // bind keeps the arguments of the statement.
@@ -238,12 +239,12 @@ func (t pieceText) of(p exec.Piece) (string, error) {
 	for _, s := range p.Ranges {
 		t.Ranges = append(t.Ranges, pieceRange{s.Table, s.Start, s.Stop})
 	}
-	b, err := json.Marshal(&t)
-	if err != nil {
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(&t); err != nil { // JSON has no place for texts that are no UTF-8
 		return "", err
 	}
-	sum := sha256.Sum256(b)
-	return "hql" + pieceVersion + "-" + base64.RawURLEncoding.EncodeToString(append(sum[:checked], b...)), nil
+	sum := sha256.Sum256(b.Bytes())
+	return "hql" + pieceVersion + "-" + base64.RawURLEncoding.EncodeToString(append(sum[:checked], b.Bytes()...)), nil
 }
 
 // checked is the number of bytes of the check.
@@ -268,7 +269,7 @@ func readPiece(text string) (*pieceText, *exec.Piece, error) {
 		return nil, nil, errNoPiece
 	}
 	var t pieceText
-	if err := json.Unmarshal(b[checked:], &t); err != nil {
+	if err := gob.NewDecoder(bytes.NewReader(b[checked:])).Decode(&t); err != nil {
 		return nil, nil, errNoPiece
 	}
 	of := &exec.Piece{Tables: t.Tables, Definitions: t.Definitions, Layout: t.Layout, Now: t.Now}

@@ -66,6 +66,7 @@ func TestPieces(t *testing.T) {
 		{"SELECT host, ts::date, v FROM m WHERE ts >= '1970-01-02' AND ts < NOW()", []any{hql.QueryOptions{Location: zone(t, "Asia/Tokyo")}}, 4},
 		{"SELECT host, x FROM m WHERE x > ?", []any{"20.5"}, 4},
 		{"SELECT host FROM m WHERE host LIKE 'b%'", nil, 1},
+		{"SELECT host, 'no UTF-8: \xa9' FROM m", nil, 4},
 		{"SELECT host FROM m WHERE host = 'a' AND host = 'b'", nil, 1},
 	} {
 		rows, err := db.Query(context.Background(), q.sql, q.args...)
@@ -144,7 +145,7 @@ func TestPiecesLater(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := db.Piece(ctx, "hql2"+piece[4:]); err == nil || !strings.Contains(err.Error(), "of version 2") {
+	if _, err := db.Piece(ctx, "hql9"+piece[4:]); err == nil || !strings.Contains(err.Error(), "of version 9") {
 		t.Errorf("another version: %v", err)
 	}
 	rows, err := db.Piece(ctx, piece+"\n")
