@@ -3,6 +3,7 @@ package columnar
 import (
 	"fmt"
 	"io"
+	"math"
 	"math/big"
 	"slices"
 	"unicode/utf8"
@@ -20,10 +21,13 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// A batch ends with so many rows or bytes of text; the schema is made of no more rows than the first numbers tell.
+// A batch ends with so many rows or bytes; the schema is made of no more rows than the first numbers tell.
 const (
 	firstRows, firstBytes = 4096, 1 << 20
 	batchRows, batchBytes = 1 << 16, 8 << 20
+
+	valueBytes = 8                          // about, without its text
+	valueMost  = math.MaxInt32 - batchBytes // the offsets of a batch's texts are int32, and others stand before it
 )
 
 // Stream writes rows in batches.
@@ -33,7 +37,7 @@ type Stream struct {
 	fixed   bool            // the schema depends on the columns alone
 	repeats bool            // texts that repeat are dictionaries
 	first   [][]types.Value // before the schema is made
-	size    int             // bytes of text in first, then in the batch
+	size    int             // bytes of values in first, then in the batch
 
 	out   sink
 	batch *array.RecordBuilder
@@ -78,6 +82,7 @@ type writerOnly struct{ io.Writer }
 // Append writes a row, which may change afterwards.
 func (s *Stream) Append(row []types.Value) error {
 	for _, v := range row {
+		s.size += valueBytes
 		if t := v.Type(); t.IsText() || t == types.Bytes {
 			s.size += len(v.Text())
 		}
@@ -145,6 +150,9 @@ func (s *Stream) flush() error {
 
 func (s *Stream) add(row []types.Value) error {
 	for i, v := range row {
+		if t := v.Type(); (t.IsText() || t == types.Bytes) && len(v.Text()) > valueMost {
+			return fmt.Errorf("column %s: a value of %d bytes is longer than those of Arrow, %d", s.columns[i].Name, len(v.Text()), valueMost)
+		}
 		if err := add(s.batch.Field(i), v); err != nil {
 			return fmt.Errorf("column %s: %w", s.columns[i].Name, err)
 		}

@@ -3,9 +3,13 @@ package columnar
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os/exec"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
@@ -196,6 +200,23 @@ func TestBatches(t *testing.T) {
 	if batches != 2 {
 		t.Errorf("long texts come in %d batches, want 2", batches)
 	}
+	wide := make([]types.Value, 1000)
+	for i := range wide {
+		wide[i] = types.NewInt(int64(i))
+	}
+	r, err = ipc.NewReader(bytes.NewReader(stream(t, columns(strings.Split(strings.Repeat("i BIGINT,", len(wide)-1)+"i BIGINT", ",")...), true, slices.Repeat([][]types.Value{wide}, 3000)...)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at = 0
+	for r.Next() {
+		if at += int(r.RecordBatch().NumRows()); r.RecordBatch().NumRows() > batchBytes/8000+1 {
+			t.Errorf("%d rows of 8 kB in a batch", r.RecordBatch().NumRows())
+		}
+	}
+	if at != 3000 {
+		t.Errorf("%d rows, want 3000", at)
+	}
 }
 
 // What Arrow has no counterpart of is an error that says which column it is and what to do.
@@ -223,6 +244,20 @@ func TestNoCounterpart(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s %s: %v, want %q", x.col, x.v, err, x.want)
+		}
+	}
+	pages, err := syscall.Mmap(-1, 0, 1<<31, syscall.PROT_READ, syscall.MAP_ANON|syscall.MAP_PRIVATE) // which nobody reads
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Munmap(pages) }()
+	for _, x := range []struct {
+		col string
+		v   types.Value
+	}{{"y BYTES", types.NewBytes(unsafe.String(&pages[0], len(pages)))}, {"s STRING", types.NewString(unsafe.String(&pages[0], len(pages)))}} {
+		s := NewStream(io.Discard, columns(x.col), true)
+		if err := s.Append([]types.Value{x.v}); err == nil || !strings.Contains(err.Error(), ": a value of 2147483648 bytes is longer than those of Arrow") {
+			t.Errorf("%s: %v", x.col, err)
 		}
 	}
 	for _, ok := range []string{"99999999999999999999.999999999999999999", "0", "0E-30", "-1.000000000000000000000000"} {
