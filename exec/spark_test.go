@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/cockroachdb/apd/v3"
 
@@ -46,7 +47,7 @@ func TestSpark(t *testing.T) {
 			defer g.planned.run("DROP TABLE t")
 			for i := range 10 {
 				where := ""
-				if g.r.IntN(6) > 0 {
+				for some := g.r.IntN(6) > 0; some && (where == "" || !utf8.ValidString(where)); { // no text of Spark's has other bytes
 					where = " WHERE " + g.predicate(2)
 				}
 				q := "SELECT * FROM t" + where
@@ -81,7 +82,7 @@ func (s *sparkDriver) report(t *testing.T, before sparkDriver) {
 func (s *sparkDriver) filters(t *testing.T, table string, n int, seed uint64) {
 	t.Helper()
 	a := s.Ask(t, python.Question{Options: map[string]string{"table": table}, Filters: n, Seed: seed})
-	if a.Error != "" && !strings.Contains(a.Error, "Arrow") {
+	if a.Error != "" && !strings.Contains(a.Error, "Arrow") && !strings.Contains(a.Error, noMoment) {
 		t.Errorf("filters of %s: %s", table, a.Error)
 	}
 	for _, wrong := range a.Rows {
@@ -137,12 +138,7 @@ func (s *sparkDriver) expect(t *testing.T, alone, planned *world, q string) {
 			continue
 		}
 		if a.Error != "" {
-			stream := columnar.NewStream(io.Discard, columns, true)
-			var none error
-			for _, row := range want {
-				none = errors.Join(none, stream.Append(row))
-			}
-			if none == nil || !strings.Contains(a.Error, "Arrow") {
+			if of := without(columns, want); of == "" || !strings.Contains(a.Error, of) {
 				t.Errorf("%s\n%s", q, a.Error)
 			}
 			s.noCounterpart++
@@ -154,6 +150,27 @@ func (s *sparkDriver) expect(t *testing.T, alone, planned *world, q string) {
 		}
 		s.same++
 	}
+}
+
+// noMoment is in the error about a moment of which Spark's microseconds are too many for 64 bits.
+const noMoment = "no TIMESTAMP of Spark"
+
+// without is what the error about a value must name that has no counterpart in Arrow, or in Spark; "" where all have one.
+func without(columns []plan.OutputColumn, rows [][]types.Value) string {
+	stream := columnar.NewStream(io.Discard, columns, true)
+	for _, row := range rows {
+		if stream.Append(row) != nil {
+			return "Arrow"
+		}
+	}
+	for _, row := range rows {
+		for i, v := range row {
+			if columns[i].Type == types.Timestamp && !v.IsNull() && v.Int() != v.Int()*1000/1000 {
+				return "column " + columns[i].Name + ": " + noMoment
+			}
+		}
+	}
+	return ""
 }
 
 func namesOf(columns []plan.OutputColumn) (names []string) {

@@ -17,6 +17,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/hql-db/hql/exec"
+	"github.com/hql-db/hql/types"
 )
 
 // settings are what flags, the environment, a named connection and the configuration file may
@@ -30,6 +31,7 @@ type settings struct {
 	// What a statement may read; 0 and "": no limit.
 	MaxScanRows  int64         `yaml:"max_scan_rows"`
 	MaxScanBytes string        `yaml:"max_scan_bytes"`
+	Timezone     string        `yaml:"timezone"`
 	Timeout      time.Duration `yaml:"timeout"`
 	Write        bool          `yaml:"write"`
 	// Restricted forbids what reaches files and the shell.
@@ -47,6 +49,7 @@ func (s settings) or(t settings) settings {
 	s.FullScan = cmp.Or(s.FullScan, t.FullScan)
 	s.MaxScanRows = cmp.Or(s.MaxScanRows, t.MaxScanRows)
 	s.MaxScanBytes = cmp.Or(s.MaxScanBytes, t.MaxScanBytes)
+	s.Timezone = cmp.Or(s.Timezone, t.Timezone)
 	s.Color = cmp.Or(s.Color, t.Color)
 	s.Timeout = cmp.Or(s.Timeout, t.Timeout)
 	s.Write = s.Write || t.Write
@@ -69,6 +72,11 @@ func (s settings) check() error {
 	}
 	if !slices.Contains([]string{"", "auto", "always", "never"}, s.Color) {
 		return fmt.Errorf("unknown colour mode %q (auto, always or never)", s.Color)
+	}
+	if s.Timezone != "" {
+		if _, err := types.Zone(s.Timezone); err != nil {
+			return err
+		}
 	}
 	if s.MaxScanRows < 0 {
 		return fmt.Errorf("the scan limit of %d rows is negative", s.MaxScanRows)

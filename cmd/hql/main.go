@@ -21,6 +21,7 @@ import (
 	"github.com/hql-db/hql/demo"
 	"github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
 )
 
 // Exit codes.
@@ -91,6 +92,8 @@ Flags:
                     (default: deny on hbase://, warn on the embedded store)
   --max-scan-rows N     rows that a statement may read
   --max-scan-bytes SIZE bytes that a statement may read: 64MB, 10GB
+  --timezone ZONE   of moments in text and of the days of moments: Europe/Berlin
+                    (default: UTC), as SET timezone sets it
   --write           lets statements write on hbase://
   --restricted      no files and no shell for statements and commands: no COPY,
                     SPLIT FROM FILE, \!, \i, \o, \e, \c, no pager
@@ -119,6 +122,7 @@ func (c *config) flags() *flag.FlagSet {
 	fs.StringVar(&c.given.Connect, "connect", "", "")
 	fs.StringVar(&c.given.Conf, "conf", "", "")
 	queryFlags(fs, c)
+	fs.StringVar(&c.given.Timezone, "timezone", "", "")
 	fs.BoolVar(&c.given.Write, "write", false, "")
 	fs.BoolVar(&c.given.Restricted, "restricted", false, "")
 	fs.StringVar(&c.given.Color, "color", "", "")
@@ -254,6 +258,13 @@ func open(ctx context.Context, c *config) (*hql.DB, error) {
 	}
 	if c.Restricted {
 		opts = append(opts, hql.WithoutFiles())
+	}
+	if c.Timezone != "" {
+		loc, err := types.Zone(c.Timezone)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, hql.WithLocation(loc))
 	}
 	if c.demo {
 		db, err := demo.Open(ctx, opts...)

@@ -22,7 +22,7 @@ type tool struct {
 	usage string
 	store bool // it takes the flags that say where the tables are
 	query bool // it takes those that say what a statement may do, and how results are shown
-	flags func(*flag.FlagSet)
+	flags func(fs *flag.FlagSet, c *config)
 	args  int                       // arguments taken
 	words []string                  // that an argument may be
 	fewer int                       // how many of them may be left out
@@ -41,7 +41,7 @@ func tools() map[string]*tool {
 				"Reads a sample of an HBase table (1000 rows) and proposes CREATE EXTERNAL TABLE\n" +
 				"statements for it (3 at most), the best first, with the evidence as comments.\n",
 			store: true,
-			flags: func(fs *flag.FlagSet) {
+			flags: func(fs *flag.FlagSet, c *config) {
 				fs.IntVar(&sample, "sample", sample, "")
 				fs.IntVar(&most, "max", most, "")
 			},
@@ -62,7 +62,7 @@ func tools() map[string]*tool {
 				"tables as they are, which INDEX would bind it and what that costs to write.\n" +
 				"Parameters (?, $1, @name) stand for any value. FILE - is standard input.\n",
 			store: true,
-			flags: func(fs *flag.FlagSet) { fs.StringVar(&file, "f", "", "") },
+			flags: func(fs *flag.FlagSet, c *config) { fs.StringVar(&file, "f", "", "") },
 			check: func([]string) error {
 				if file == "" {
 					return errors.New("-f FILE is missing: the statements to advise on")
@@ -78,7 +78,7 @@ func tools() map[string]*tool {
 			},
 		},
 		"pieces": {
-			usage: "hql pieces [--connect URL | --demo] [--catalog FILE] [--arg VALUE] [--schema] -c SELECT\n\n" +
+			usage: "hql pieces [--connect URL | --demo] [--catalog FILE] [--arg VALUE] [--timezone ZONE] [--schema] -c SELECT\n\n" +
 				"Cuts a query into pieces of about one region each, a line of JSON for each:\n" +
 				"{\"piece\", \"rows\", \"bytes\", \"server\"}. hql piece runs one, on any machine. Takes\n" +
 				"--full-scan, --max-scan-rows and --max-scan-bytes: they hold for the whole query,\n" +
@@ -87,9 +87,10 @@ func tools() map[string]*tool {
 				"without rows.\n",
 			store: true,
 			query: true,
-			flags: func(fs *flag.FlagSet) {
+			flags: func(fs *flag.FlagSet, c *config) {
 				fs.StringVar(&statement, "c", "", "")
 				fs.BoolVar(&schema, "schema", false, "")
+				fs.StringVar(&c.given.Timezone, "timezone", "", "")
 			},
 			check: func([]string) error {
 				if statement == "" {
@@ -172,7 +173,7 @@ func runTool(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		queryFlags(fs, c)
 	}
 	if t.flags != nil {
-		t.flags(fs)
+		t.flags(fs, c)
 	}
 	var rest []string
 	for args = args[1:]; ; args = fs.Args()[1:] { // flags may follow arguments

@@ -1,5 +1,6 @@
 """The hql program: where it is, what it is called with, what it says."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -39,15 +40,18 @@ class Command:
         for option, flag in (("maxScanRows", "--max-scan-rows"), ("maxScanBytes", "--max-scan-bytes")):
             if option in options:
                 self.guards += [flag, options[option]]
+        self.session = ["--timezone", options["timeZone"]] if "timeZone" in options else []
+        for value in _arguments(options.get("args", "[]")):
+            self.session += ["--null"] if value is None else ["--arg", value]
 
-    def _args(self, tool, guards):
+    def _args(self, tool, guards):  # a piece brings the session that it was cut in
         program = _shipped(self.binary) or shutil.which(self.binary)
         if program is None:
             raise HqlError(f"there is no program {self.binary}: put hql on the PATH, or set the option binary, "
                            "which may name a file that was shipped with the job")
         if not os.access(program, os.X_OK):
             os.chmod(program, 0o755)
-        args = [program] + tool + self.store + guards
+        args = [program] + tool + self.store + guards + ([] if tool == ["piece"] else self.session)
         for f in self.catalogs:
             args += ["--catalog", _shipped(f) or f]
         return args
@@ -82,6 +86,17 @@ class Command:
                 hql.terminate()
                 hql.stdout.close()
                 hql.wait()
+
+
+def _arguments(text):
+    """The texts of a JSON list of values."""
+    try:
+        values = json.loads(text, parse_int=str, parse_float=str)  # their digits as they are
+    except ValueError:
+        values = None
+    if not isinstance(values, list) or any(isinstance(v, (list, dict)) for v in values):
+        raise HqlError(f"the option args is a JSON list of values, one for each ?, not {text}")
+    return [str(v).lower() if isinstance(v, bool) else v for v in values]
 
 
 def _said(text, code):

@@ -53,6 +53,18 @@ def _cast(value, to):
     return F.when(value.isNotNull() & cast.isNull(), F.raise_error(F.concat(value.cast("string"), F.lit(f" is no {to}")))).otherwise(cast)
 
 
+def _as(column, field, name):
+    """The column of that name as of Spark's type, whose moments are in microseconds and end earlier than hql's."""
+    try:
+        return column.cast(field.type)
+    except pa.ArrowInvalid:
+        if not pa.types.is_timestamp(field.type):
+            raise
+        most = (2**63 - 1) // 1000
+        beyond = next(ms for ms in column.cast(pa.int64()).to_pylist() if ms is not None and abs(ms) > most)
+        raise HqlError(f"column {name}: no TIMESTAMP of Spark is {beyond} milliseconds from 1970: CAST it to STRING, or leave it out by a condition") from None
+
+
 def _where(conditions):
     # on a line of its own: a comment at the end of one ends there
     return " WHERE " + " AND ".join(f"({c}\n)" for c in conditions) if conditions else ""
@@ -77,8 +89,8 @@ def _pieces_schema(command, sql):
 
 
 class HqlDataSource(DataSource):
-    """Options: connect, conf, catalog (files, by commas), table or query, where, pushFilters (false unless told), fullScan (deny unless told),
-    maxScanRows, maxScanBytes, binary."""
+    """Options: connect, conf, catalog (files, by commas), table or query, where, args (a JSON list, for each ? of them), timeZone (UTC unless
+    told), pushFilters (false unless told), fullScan (deny unless told), maxScanRows, maxScanBytes, binary."""
 
     @classmethod
     def name(cls):
@@ -97,6 +109,7 @@ class HqlDataSource(DataSource):
             raise HqlError("the option where is about a table: write it into the query")
         self.sql = options.get("query", f"SELECT * FROM {self.source}" + _where(self.conditions))
         self.partials = options.get("partials") == "true"
+        self.shown = {}  # what hql calls columns that are named otherwise here
         self._fields = None
 
     def fields(self):
@@ -106,6 +119,7 @@ class HqlDataSource(DataSource):
             grouped = any(f.partial for f in fields)
             if self.partials:
                 named = [(f"p{i}", f.type) for i, f in enumerate(fields)]
+                self.shown = {f"p{i}": f.result_name or f.name for i, f in enumerate(fields)}
             elif grouped:
                 results = {f.result: (f.result_name, f.result_type) for f in fields if f.result is not None}
                 named = [results[i] for i in sorted(results)]
@@ -131,7 +145,7 @@ class HqlDataSource(DataSource):
 class _Reader(DataSourceReader):
     def __init__(self, source, schema):
         named, self.grouped, self.quotients = source.fields()
-        self.command, self.sql, self.source, self.partials = source.command, source.sql, source.source, source.partials
+        self.command, self.sql, self.source, self.partials, self.shown = source.command, source.sql, source.source, source.partials, source.shown
         self.types, self.wanted, self.where, self.push = dict(named), schema, list(source.conditions), source.push
         for f in schema.fieldNames():
             if f not in self.types:
@@ -184,5 +198,5 @@ class _Reader(DataSourceReader):
                     c = c.storage
                 elif pa.types.is_time(c.type):  # as hql's CAST has it
                     c = pc.utf8_rtrim(pc.utf8_rtrim(c.cast(pa.string()), "0"), ".")
-                columns.append(c.cast(f.type))
+                columns.append(_as(c, f, self.shown.get(f.name, f.name)))
             yield pa.RecordBatch.from_arrays(columns, schema=schema)

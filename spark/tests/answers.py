@@ -2,6 +2,8 @@
 
     {"options": {...}}                                rows of the data source, each value as text
     {"options": {...}, "query": sql}                  the same of hql_spark.query
+    {"options": {...}, "spark": sql}                  the same of a query of Spark's own, to which the data source is the view t
+    {"input": [quorum, port, table], "spark": sql}    the same where testdata/mapreduce/TableInput.java is the view
     {"options": {...}, "filters": n, "seed": s}       of n random filters those with which other rows come than Spark itself keeps"""
 
 import json
@@ -10,7 +12,7 @@ import random
 import sys
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import hql_spark
@@ -82,6 +84,15 @@ def filters(spark, options, n, seed):
     return {"rows": wrong, "some": some}
 
 
+def spark_sql(spark, q):
+    if "input" in q:
+        frame = DataFrame(spark._jvm.TableInput.frame(spark._jsparkSession, *q["input"]), spark)
+    else:
+        frame = spark.read.format("hql").options(**q["options"]).load()
+    frame.createOrReplaceTempView("t")
+    return spark.sql(q["spark"])
+
+
 def main():
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
@@ -94,6 +105,8 @@ def main():
         try:
             if "filters" in q:
                 answer = filters(spark, q["options"], q["filters"], q["seed"])
+            elif "spark" in q:
+                answer = {"rows": rows(spark_sql(spark, q))}
             elif "query" in q:
                 answer = {"rows": rows(hql_spark.query(spark, q["query"], **q["options"]))}
             else:

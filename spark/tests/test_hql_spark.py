@@ -105,6 +105,11 @@ class Source(unittest.TestCase):
             ({"query": "SELECT n FROM spark_events", "where": "n = 1"}, "write it into the query"),
             ({"table": "spark_events", "where": "m = 1"}, 'unknown column "m"'),
             ({"table": "spark_events", "binary": "no-such-program"}, "there is no program no-such-program"),
+            ({"table": "spark_events", "args": "h1"}, "the option args is a JSON list of values"),
+            ({"table": "spark_events", "where": "host = ?"}, "no argument for parameter 1"),
+            ({"table": "spark_events", "timeZone": "Mars"}, 'unknown time zone "Mars"'),
+            ({"query": "SELECT host AS h, CASE WHEN host = 'h1' THEN TIMESTAMP '1970-01-01' + n * 20000000 * INTERVAL '1 day' END AS at FROM spark_events"},
+             "column at: no TIMESTAMP of Spark is 9223718400000000 milliseconds from 1970"),
         ):
             with self.assertRaises(Exception) as e:
                 self.read(**options).count()
@@ -135,6 +140,18 @@ class Source(unittest.TestCase):
         for condition in ("host = 'h1'", "host LIKE 'h1%'", "host IN ('h1')", "host <=> 'h1'"):
             self.assertEqual(1, self.read(table="spark_events", pushFilters="true").where(condition).rdd.getNumPartitions(), condition)
         self.assertEqual(50, self.read(table="spark_events", fullScan="deny", where="host = 'h1' -- a comment").count())
+
+    def test_session(self):
+        """Arguments and the zone reach the cut, the pieces and what hql runs alone."""
+        args = {"args": json.dumps(["h1", 3, None]), "where": "host = ? AND n <= ? AND ? IS NULL"}
+        self.assertEqual(["h1"] * 4, [r.host for r in self.read(table="spark_events", fullScan="deny", **args).collect()])
+        self.assertEqual(2, self.read(table="spark_events", pushFilters="true", **args).where("n < 2").count())
+        sql = "SELECT CAST(ts AS STRING) AS at, CAST(ts AS DATE) AS d, count(*) AS c FROM spark_events WHERE host = ? AND ts >= ? GROUP BY ts"
+        options = {"connect": CONNECT, "args": '["h1", "2026-01-03 06:00:00"]', "timeZone": "Europe/Berlin"}
+        for frame in (self.read(query=sql, **options), hql_spark.query(self.spark, sql, **options)):
+            self.assertEqual([("2026-01-03 06:00:00", datetime.date(2026, 1, 3), 10), ("2026-01-03 06:00:00.001", datetime.date(2026, 1, 3), 10)], sorted(map(tuple, frame.collect())))
+        days = self.read(query="SELECT DISTINCT d FROM (SELECT CAST(ts AS DATE) AS d FROM spark_events WHERE host = 'h1') AS x GROUP BY d", timeZone="Asia/Tokyo")
+        self.assertEqual({None, datetime.date(1970, 1, 1), datetime.date(2026, 1, 1), datetime.date(2026, 1, 3)}, {r.d for r in days.collect()})
 
     def test_again(self):
         """What is read of a data frame for one query is not what another one gets."""
