@@ -62,8 +62,9 @@ func scripts() (string, bool) {
 const createReplicated = `case "replicated": a.createTable(TableDescriptorBuilder.newBuilder(t).setRegionReplication(2).setColumnFamily(ColumnFamilyDescriptorBuilder.of(w[2])).build()); return "created";
       `
 
-// startCluster starts a cluster that ends with the test, also when the test is killed.
-func startCluster(t testing.TB, servers int) *cluster {
+// startCluster starts a cluster that ends with the test, also when the test is killed. Its servers have the properties given, "name value"
+// each.
+func startCluster(t testing.TB, servers int, given ...string) *cluster {
 	t.Helper()
 	from, ok := scripts()
 	if !ok {
@@ -80,7 +81,7 @@ func startCluster(t testing.TB, servers int) *cluster {
 		t.Fatal(err)
 	}
 	c := &cluster{t: t, dir: dir, servers: servers, base: freeBase(t, servers)}
-	properties, jars := "hbase.regionserver.storefile.refresh.period 500\n", ""
+	properties, jars := strings.Join(append(given, "hbase.regionserver.storefile.refresh.period 500\n"), "\n"), ""
 	switch os.Getenv(connectEnv) {
 	case "guarded":
 		g := hbasetest.Guarding(t)

@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -51,15 +52,7 @@ func TestSpark(t *testing.T) {
 	ask := func(i int) {
 		q := questions[i%len(questions)]
 		a := spark.Ask(t, q.question)
-		var got []string
-		for _, r := range a.Rows {
-			var values []string
-			for _, v := range r {
-				values = append(values, *v)
-			}
-			got = append(got, strings.Join(values, "|"))
-		}
-		slices.Sort(got)
+		got := joined(a)
 		want := slices.Sorted(slices.Values(q.want))
 		w.fig.do(func() {
 			w.fig.queries["Spark: "+q.kind]++
@@ -133,6 +126,19 @@ func TestSpark(t *testing.T) {
 	w.report(t, began)
 }
 
+// joined are the rows of an answer without NULLs, in order.
+func joined(a python.Answer) (out []string) {
+	for _, r := range a.Rows {
+		var values []string
+		for _, v := range r {
+			values = append(values, *v)
+		}
+		out = append(out, strings.Join(values, "|"))
+	}
+	slices.Sort(out)
+	return out
+}
+
 func byKindTotal(m map[string]int) (n int) {
 	for _, k := range m {
 		n += k
@@ -154,33 +160,48 @@ func groupSums() (out []string) {
 
 // killed kills one of the processes that came of pid and whose command line has a text. It gives how many that were.
 func killed(r *rand.Rand, pid int, text string) int {
-	parents, commands := map[int]int{}, map[int]string{}
+	found := slices.DeleteFunc(family(pid), func(p process) bool {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.id))
+		return !strings.Contains(string(line), text)
+	})
+	if len(found) == 0 || syscall.Kill(found[r.IntN(len(found))].id, syscall.SIGKILL) != nil {
+		return 0
+	}
+	return 1
+}
+
+// process is one that runs; cpu is in seconds, with that of its children that ended.
+type process struct {
+	id, parent int
+	cpu        float64
+}
+
+// family is the process pid and those that came of it.
+func family(pid int) (out []process) {
+	all := map[int]process{}
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range stats {
 		b, err := os.ReadFile(file)
 		if err != nil {
 			continue // it is gone
 		}
-		id, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		var p process
+		p.id, _ = strconv.Atoi(filepath.Base(filepath.Dir(file)))
 		fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-		parents[id], _ = strconv.Atoi(fields[1])
-		line, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
-		commands[id] = string(line)
+		p.parent, _ = strconv.Atoi(fields[1])
+		for _, ticks := range fields[11:15] {
+			n, _ := strconv.Atoi(ticks)
+			p.cpu += float64(n) / 100
+		}
+		all[p.id] = p
 	}
-	var found []int
-	for id := range parents {
-		if strings.Contains(commands[id], text) {
-			for p := id; p > 1; p = parents[p] {
-				if p == pid {
-					found = append(found, id)
-					break
-				}
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		for of := id; of > 1; of = all[of].parent {
+			if of == pid {
+				out = append(out, all[id])
+				break
 			}
 		}
 	}
-	slices.Sort(found)
-	if len(found) == 0 || syscall.Kill(found[r.IntN(len(found))], syscall.SIGKILL) != nil {
-		return 0
-	}
-	return 1
+	return out
 }

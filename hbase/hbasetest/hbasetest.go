@@ -270,6 +270,16 @@ func ClassPath(tb testing.TB) string {
 	return cp
 }
 
+// MapReduce gives the jars of HBase's input format for Hadoop, and the source of a class that gives Spark a table by it. The test is skipped
+// as with Quorum.
+func MapReduce(tb testing.TB) (jars, source string) {
+	tb.Helper()
+	p := product{dir: "mapreduce", version: "2.5.3-hadoop3"}
+	jars, err := classPath(p)
+	check(tb, err)
+	return jars, filepath.Join(testdata(p.dir), "TableInput.java")
+}
+
 // classPath resolves the jars of p with Maven, once a machine.
 func classPath(p product) (string, error) {
 	for _, tool := range []string{"java", "mvn"} {

@@ -22,7 +22,9 @@ type Spark struct {
 // Question is what Spark is asked: see spark/tests/answers.py.
 type Question struct {
 	Options map[string]string `json:"options"`
+	Input   []string          `json:"input,omitempty"`
 	Query   string            `json:"query,omitempty"`
+	Spark   string            `json:"spark,omitempty"`
 	Filters int               `json:"filters,omitempty"`
 	Seed    uint64            `json:"seed"`
 }
