@@ -1,12 +1,15 @@
 """The data source beside hql alone and beside Spark's own evaluation. HQL_BINARY and HQL_CONNECT say which hql and which store; the
 tables are those of TestSpark, which runs this."""
 
+import contextlib
 import datetime
 import decimal
+import io
 import json
 import os
 import random
 import subprocess
+import textwrap
 import unittest
 
 from pyspark.sql import SparkSession
@@ -106,7 +109,7 @@ class Source(unittest.TestCase):
             ({"table": "spark_events", "where": "m = 1"}, 'unknown column "m"'),
             ({"table": "spark_events", "binary": "no-such-program"}, "there is no program no-such-program"),
             ({"table": "spark_events", "args": "h1"}, "the option args is a JSON list of values"),
-            ({"table": "spark_events", "where": "host = ?"}, "no argument for parameter 1"),
+            ({"table": "spark_events", "where": "host = ?"}, "the statement takes 1 argument, 0 given"),
             ({"table": "spark_events", "timeZone": "Mars"}, 'unknown time zone "Mars"'),
             ({"query": "SELECT host AS h, CASE WHEN host = 'h1' THEN TIMESTAMP '1970-01-01' + n * 20000000 * INTERVAL '1 day' END AS at FROM spark_events"},
              "column at: no TIMESTAMP of Spark is 9223718400000000 milliseconds from 1970"),
@@ -152,6 +155,19 @@ class Source(unittest.TestCase):
             self.assertEqual([("2026-01-03 06:00:00", datetime.date(2026, 1, 3), 10), ("2026-01-03 06:00:00.001", datetime.date(2026, 1, 3), 10)], sorted(map(tuple, frame.collect())))
         days = self.read(query="SELECT DISTINCT d FROM (SELECT CAST(ts AS DATE) AS d FROM spark_events WHERE host = 'h1') AS x GROUP BY d", timeZone="Asia/Tokyo")
         self.assertEqual({None, datetime.date(1970, 1, 1), datetime.date(2026, 1, 1), datetime.date(2026, 1, 3)}, {r.d for r in days.collect()})
+
+    def test_documents(self):
+        """The lines that the documents show."""
+        shown = set()
+        for name in ("../README.md", "../../README.md", "../../docs/pieces.md"):
+            with open(name, encoding="utf-8") as f:
+                text = f.read()
+            shown.add(text[text.index("    import hql_spark"):text.index(".show()") + len(".show()")])
+        self.assertEqual(1, len(shown), shown)
+        code = textwrap.dedent(shown.pop()).replace('"hbase://zk1,zk2:2181/hbase"', repr(CONNECT)).replace('"events"', '"spark_events"')
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            exec(code, {"spark": self.spark})
+        self.assertRegex(out.getvalue(), r"\|  h1\| ")
 
     def test_again(self):
         """What is read of a data frame for one query is not what another one gets."""
