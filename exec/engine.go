@@ -164,7 +164,7 @@ func (e *Engine) newRun(args Args) *run {
 	r := &run{statement: st, engine: e, session: session, settings: set, args: args}
 	st.Numbers = r.newNumbers()
 	r.env = &planner.Env{Catalog: e.catalog, Args: args.Positional, Named: args.Named, Loc: set.loc, Now: now,
-		Funcs: e.cfg.Funcs, Options: e.cfg.Planner, Lookups: st.Numbers.Get, Views: &planner.Views{}}
+		Funcs: e.cfg.Funcs, Options: e.cfg.Planner, Lookups: st.Numbers.Get}
 	return r
 }
 
@@ -231,7 +231,7 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 	r.knowStatistics(ctx)
 	if x, ok := stmt.(*parser.Explain); !ok || x.Analyze {
 		r.subqueries = newSubqueries(ctx, r)
-		r.env.Subqueries = r.subqueries.values
+		r.env.Subqueries, r.env.Views = r.subqueries.values, &r.subqueries.views
 		r.Opt.Subquery, r.Opt.Open, r.Opt.Resolve = r.subqueries.answer, r.subqueries.open, r.resolvedBatch
 	}
 	switch stmt.(type) {

@@ -8,6 +8,7 @@ import (
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -17,6 +18,8 @@ import (
 type subqueries struct {
 	run *run
 	ctx context.Context
+	// views are those that the statement names.
+	views planner.Views
 
 	mu      sync.Mutex
 	closed  map[*parser.Select][]types.Value

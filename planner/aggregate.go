@@ -21,6 +21,7 @@ func aggregate(name string) *expr.Function {
 // column with an index from aggMark on stands for each.
 type aggregates struct {
 	q      *query
+	rows   *expr.Scope // of srcs
 	srcs   []*source
 	calls  []plan.AggCall
 	texts  []string
@@ -49,7 +50,7 @@ func hasAggregate(e parser.Expr) bool {
 }
 
 func (a *aggregates) scope() *expr.Scope {
-	s := a.q.scope(a.srcs)
+	s := *a.rows
 	s.Call = func(c *parser.Call) (expr.Expr, bool, error) {
 		if c.Name == "GROUPING" {
 			x, err := a.grouping(c)
@@ -62,7 +63,7 @@ func (a *aggregates) scope() *expr.Scope {
 		x, err := a.call(c, f)
 		return x, true, err
 	}
-	return s
+	return &s
 }
 
 func (a *aggregates) call(c *parser.Call, f *expr.Function) (expr.Expr, error) {

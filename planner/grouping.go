@@ -183,7 +183,7 @@ func (a *aggregates) grouping(c *parser.Call) (expr.Expr, error) {
 	args := make([]expr.Expr, len(c.Args))
 	for i, x := range c.Args {
 		var err error
-		if args[i], err = expr.Compile(x, a.q.scope(a.srcs)); err != nil {
+		if args[i], err = expr.Compile(x, a.rows); err != nil {
 			return nil, err
 		}
 	}

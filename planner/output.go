@@ -108,6 +108,9 @@ func sortTerm(t parser.OrderTerm, x expr.Expr) plan.SortTerm {
 
 // orderTerms compiles ORDER BY: result columns by name or number first, then expressions over the tables.
 func (q *query) orderTerms(clause string, orderBy []parser.OrderTerm, outs []output, scope *expr.Scope) ([]plan.SortTerm, error) {
+	if len(orderBy) == 0 {
+		return nil, nil
+	}
 	cols := make([]plan.OutputColumn, len(outs))
 	for i, o := range outs {
 		cols[i] = plan.OutputColumn{Name: o.name, Type: o.expr.Type()}

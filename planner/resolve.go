@@ -55,7 +55,7 @@ func (s *source) sees(v viewColumn, table string) bool {
 }
 
 func (q *query) tableSource(t *catalog.Table, alias string) *source {
-	src := &source{name: alias, table: t, hidden: 2}
+	src := &source{name: alias, table: t, hidden: 2, cols: make([]plan.OutputColumn, 0, len(t.Columns)+2)}
 	for _, c := range t.Columns {
 		src.cols = append(src.cols, plan.OutputColumn{Name: c.Name, Type: c.Type})
 	}

@@ -286,7 +286,8 @@ func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm) (*block,
 	if q.pull = pull; err != nil {
 		return nil, err
 	}
-	aggs := &aggregates{q: q, srcs: f.srcs}
+	rows := q.scope(f.srcs)
+	aggs := &aggregates{q: q, rows: rows, srcs: f.srcs}
 	b := &block{q: q, core: c, from: f, aggs: aggs, wins: &windows{aggs: aggs, named: c.Windows}, groups: &grouping{aggs: aggs}}
 	scope := b.wins.scope()
 	if b.outs, err = q.items(c, f, scope); err != nil {
@@ -294,7 +295,7 @@ func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm) (*block,
 	}
 	b.conds = slices.Clone(f.conds)
 	if c.Where != nil {
-		w, err := expr.CompileCondition(c.Where, q.scope(f.srcs))
+		w, err := expr.CompileCondition(c.Where, rows)
 		if err != nil {
 			return nil, err
 		}

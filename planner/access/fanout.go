@@ -44,7 +44,7 @@ func (w *spanBuilder) split(br path, i int) (done, useful bool) {
 		if w.splitSet(br, i, set) {
 			return true, true
 		}
-		if vs, ok := set.Values(w.few); ok { // the bytes are in no order, but there are few
+		if vs, ok := set.Values(w.few()); ok { // the bytes are in no order, but there are few
 			return w.splitPoints(br, i, col, vs)
 		}
 		return false, true
@@ -94,7 +94,7 @@ func (w *spanBuilder) partSet(br *path, i int) types.Set {
 	}
 	if len(p.Columns) == 1 {
 		column := br.sets.setOf(p.Columns[0])
-		if _, few := column.Values(w.few); few {
+		if _, few := column.Values(w.few()); few {
 			return nil
 		}
 		if img, ok := p.Image(column); ok {
@@ -113,7 +113,7 @@ func (w *spanBuilder) partSet(br *path, i int) types.Set {
 func (w *spanBuilder) scattered(p *catalog.Part, set types.Set) (vs []types.Value, ranges types.Set) {
 	each, all := 1, w.opt.MaxSpans // in steps and days neighbours stay together
 	if p.Monotone() == 0 && !allPoints(set) {
-		each, all = w.few, w.few
+		each, all = w.few(), w.few()
 		dom, ok := p.Domain()
 		if !ok {
 			dom, ok = p.Image(set)
@@ -177,7 +177,7 @@ func (w *spanBuilder) splitColumns(br path, i int) (done, useful bool) {
 		if len(s) == 1 && s[0].IsPoint() {
 			continue
 		}
-		vs, ok := s.Values(w.few)
+		vs, ok := s.Values(w.few())
 		if !ok {
 			return false, false
 		}

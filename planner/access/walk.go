@@ -34,17 +34,17 @@ type spanBuilder struct {
 	tablePrefix string
 	// merging: finite parts are enumerated even if nothing behind them is bound, as the spans of
 	// their values, merged, give an order.
-	merging bool
-	lookups []plan.LookupKey
-	lookup  func(plan.LookupKey) (types.Value, bool)
-	number  expr.LookupFunc // resolve, which would be made anew for each part
-	bytes   []byte          // room for the bytes of keys, handed out piece by piece
-	steps   int             // calls of key
-	// few is how many values of one column are walked one by one at most: MaxEnumerate, or as many as the statement names.
-	few     int
-	columns columns
-	part    []int // see partOf; nil: no condition is about a part
-	hopping bool  // the parts behind those that nothing binds are walked: see tails
+	merging   bool
+	lookups   []plan.LookupKey
+	lookup    func(plan.LookupKey) (types.Value, bool)
+	number    expr.LookupFunc // resolve, which would be made anew for each part
+	bytes     []byte          // room for the bytes of keys, handed out piece by piece
+	steps     int             // calls of key
+	conjuncts []expr.Expr     // of the WHERE
+	most      int             // see few; 0: not known yet
+	columns   columns
+	part      []int // see partOf; nil: no condition is about a part
+	hopping   bool  // the parts behind those that nothing binds are walked: see tails
 }
 
 // room gives n free bytes, of length 0.
@@ -74,8 +74,7 @@ func (w *spanBuilder) encode(p *catalog.Part, v types.Value) ([]byte, error) {
 func newSpanBuilder(l *catalog.Layout, e *Env, req *Request) *spanBuilder {
 	n, opt := len(l.Key.Parts), e.Options.withDefaults()
 	w := &spanBuilder{env: e, table: req.Table, layout: l, opt: opt, uses: partUses(l),
-		stopPart: n, lookup: e.Lookups, few: max(opt.MaxEnumerate, named(req.Conjuncts)),
-		columns: req.columns}
+		stopPart: n, lookup: e.Lookups, conjuncts: req.Conjuncts, columns: req.columns}
 	w.out, w.number = &w.spans, w.resolve
 	if len(req.columns.parts) == 0 {
 		return w
@@ -98,6 +97,14 @@ func (w *spanBuilder) partOf(i int) int {
 		return -1
 	}
 	return w.part[i]
+}
+
+// few is how many values of one column are walked one by one at most: MaxEnumerate, or as many as the statement names.
+func (w *spanBuilder) few() int {
+	if w.most == 0 {
+		w.most = max(w.opt.MaxEnumerate, named(w.conjuncts))
+	}
+	return w.most
 }
 
 // named counts the constants in es, those in IN lists too: more values than these are not worth a span each.

@@ -21,10 +21,10 @@ func partUses(l *catalog.Layout) []plan.PartUse {
 	return out
 }
 
-// partUses is what the chosen access of c does with the key's parts.
+// partUses is what the chosen access of c does with the key's parts. It is asked once: what the walk noted becomes that.
 func (c *candidate) partUses() []plan.PartUse {
 	w := c.builder
-	uses := slices.Clone(w.uses)
+	uses := w.uses
 	for i := range uses {
 		switch u := &uses[i]; {
 		case u.Use != plan.Unused:
