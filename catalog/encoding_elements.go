@@ -38,15 +38,15 @@ func (c *Catalog) encodingOf(t types.Type, named types.Value) (Encoding, error) 
 	return c.named(def.Name, t, args)
 }
 
-// element makes PHOENIX ELEMENT(n) or PHOENIX ELEMENT(n, 'encoding').
-func (c *Catalog) element(t types.Type, args []types.Value) (Encoding, error) {
+// newElement makes PHOENIX ELEMENT(n) or PHOENIX ELEMENT(n, 'encoding').
+func newElement(t types.Type, args []types.Value, other encodingMaker) (Encoding, error) {
 	if len(args) < 1 || len(args) > 2 || !args[0].Type().IsInteger() || args[0].Int() < 1 || args[0].Int() > maxElements || len(args) == 2 && !args[1].Type().IsText() {
 		return nil, errors.New("PHOENIX ELEMENT takes the number of the element, from 1, and its encoding: PHOENIX ELEMENT(2, 'ORDERED INT32')")
 	}
 	e := phoenixElement{Encoding: cellEncoding(t), n: int(args[0].Int()), args: args}
 	if len(args) == 2 {
 		var err error
-		if e.Encoding, err = c.encodingOf(t, args[1]); err != nil {
+		if e.Encoding, err = other(t, args[1]); err != nil {
 			return nil, err
 		}
 	}
@@ -124,8 +124,8 @@ func elementOffsets(src []byte, version byte) (offsets, count, width int, err er
 	return offsets, count, width, nil
 }
 
-// array makes PHOENIX ARRAY('type') or PHOENIX ARRAY('type', 'encoding').
-func (c *Catalog) array(t types.Type, args []types.Value) (Encoding, error) {
+// newArray makes PHOENIX ARRAY('type') or PHOENIX ARRAY('type', 'encoding').
+func newArray(t types.Type, args []types.Value, other encodingMaker) (Encoding, error) {
 	if len(args) < 1 || len(args) > 2 || !args[0].Type().IsText() || len(args) == 2 && !args[1].Type().IsText() {
 		return nil, errors.New("PHOENIX ARRAY takes the type of the elements and their encoding: PHOENIX ARRAY('INT', 'ORDERED INT32')")
 	}
@@ -139,7 +139,7 @@ func (c *Catalog) array(t types.Type, args []types.Value) (Encoding, error) {
 	e := phoenixArray{of: cellEncoding(of), args: args}
 	if len(args) == 2 {
 		var err error
-		if e.of, err = c.encodingOf(of, args[1]); err != nil {
+		if e.of, err = other(of, args[1]); err != nil {
 			return nil, err
 		}
 	}

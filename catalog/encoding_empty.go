@@ -25,15 +25,15 @@ func nullableCell(e Encoding) (Encoding, error) {
 	return emptyNull{Encoding: e, name: nullableName + " " + e.String()}, nil
 }
 
-// withDefault makes DEFAULT(value) or DEFAULT(value, 'encoding').
-func (c *Catalog) withDefault(t types.Type, args []types.Value) (Encoding, error) {
+// newDefault makes DEFAULT(value) or DEFAULT(value, 'encoding').
+func newDefault(t types.Type, args []types.Value, other encodingMaker) (Encoding, error) {
 	if len(args) < 1 || len(args) > 2 || args[0].IsNull() || len(args) == 2 && !args[1].Type().IsText() {
 		return nil, errors.New("DEFAULT takes the value of cells that are not there, and the encoding of the others: DEFAULT(7, 'ORDERED INT32')")
 	}
 	e := emptyNull{Encoding: cellEncoding(t), name: defaultName + written(args)}
 	var err error
 	if len(args) == 2 {
-		if e.Encoding, err = c.encodingOf(t, args[1]); err != nil {
+		if e.Encoding, err = other(t, args[1]); err != nil {
 			return nil, err
 		}
 	}

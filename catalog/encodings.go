@@ -27,7 +27,12 @@ type EncodingType struct {
 	Phoenix bool
 	// Make makes the encoding of values of type t, one of Types. args are such as Args says.
 	Make func(t types.Type, args []types.Value) (Encoding, error)
+	// of is Make of what names another encoding in its second argument: other makes that.
+	of func(t types.Type, args []types.Value, other encodingMaker) (Encoding, error)
 }
+
+// encodingMaker makes the encoding that named is the name of.
+type encodingMaker func(t types.Type, named types.Value) (Encoding, error)
 
 // EncodingArgs are the arguments that an encoding takes.
 type EncodingArgs uint8
@@ -95,16 +100,18 @@ var builtins = slices.Concat([]EncodingType{
 		{Name: "PHOENIX DECIMAL", Doc: "as Phoenix writes them: at most 38 digits, equal numbers alike; `X'00'` ends it", Types: []types.Type{types.Decimal}, Phoenix: true, Make: always(phoenixDecimal{})},
 		momentOf("PHOENIX TIMESTAMP", ordered),
 		momentOf("PHOENIX UNSIGNED TIMESTAMP", unsigned),
-		{Name: elementName, Signature: elementName + "(n, 'encoding')", Doc: "the n-th value, from 1, in a cell that holds all columns of a family, as immutable tables of Phoenix have it; read only", Args: AnyArgs, Phoenix: true, Make: aboutOthers},
-		{Name: arrayName, Signature: arrayName + "('type', 'encoding')", Doc: "an ARRAY of Phoenix's of elements of that type; read only", Types: []types.Type{types.JSON}, Args: AnyArgs, Phoenix: true, Make: aboutOthers},
+		{Name: elementName, Signature: elementName + "(n, 'encoding')", Doc: "the n-th value, from 1, in a cell that holds all columns of a family, as immutable tables of Phoenix have it; read only", Args: AnyArgs, Phoenix: true, of: newElement},
+		{Name: arrayName, Signature: arrayName + "('type', 'encoding')", Doc: "an ARRAY of Phoenix's of elements of that type; read only", Types: []types.Type{types.JSON}, Args: AnyArgs, Phoenix: true, of: newArray},
 		{Name: "OPENTSDB_VALUE", Doc: "as OpenTSDB writes it, for cells under `OPENTSDB_QUALIFIER`", Types: []types.Type{types.Double}, Make: always(openTSDBValue{})},
 		{Name: invertedName, Signature: "INVERTED encoding", Doc: "the bytes of any of the others, all bits inverted: greater values first, as of Phoenix's columns that are DESC. `X'FF'` behind `INVERTED TEXT` keeps the order",
-			Make: aboutOthers},
+			Make: func(types.Type, []types.Value) (Encoding, error) {
+				return nil, errors.New("INVERTED stands in front of an encoding: INVERTED TEXT")
+			}},
 		{Name: nullableName, Signature: "NULLABLE encoding", Doc: "NULL is no bytes. In a cell: an empty one is NULL. In a ROW KEY: the column may be NULL; the encoding varies in width, and the end of the key or `X'00'` ends it, or, INVERTED, `X'FF'`, which is `X'00'` behind a NULL; at the end of a key NULLs are left away, with the `X'00'` in front of them, as Phoenix does",
 			Make: func(types.Type, []types.Value) (Encoding, error) {
 				return nil, errors.New("NULLABLE stands in front of an encoding: NULLABLE TEXT")
 			}},
-		{Name: defaultName, Signature: defaultName + "(value, 'encoding')", Doc: "of a cell: the value where it is not there, NULL where it is empty", Args: AnyArgs, Make: aboutOthers},
+		{Name: defaultName, Signature: defaultName + "(value, 'encoding')", Doc: "of a cell: the value where it is not there, NULL where it is empty", Args: AnyArgs, of: newDefault},
 	})
 
 const (
@@ -117,11 +124,6 @@ const (
 // always is Make of an encoding that is for one type.
 func always(e Encoding) func(types.Type, []types.Value) (Encoding, error) {
 	return func(types.Type, []types.Value) (Encoding, error) { return e, nil }
-}
-
-// aboutOthers is Make of what is made of another encoding: see Catalog.named.
-func aboutOthers(types.Type, []types.Value) (Encoding, error) {
-	return nil, errors.New("INVERTED stands in front of an encoding: INVERTED TEXT")
 }
 
 func makePadded(filler byte) func(types.Type, []types.Value) (Encoding, error) {
@@ -224,14 +226,18 @@ func (c *Catalog) phoenix(def *parser.EncodingDef) bool {
 		return false
 	}
 	def, _ = withoutNullable(def)
-	if len(def.Args) == 2 && def.Name == defaultName {
-		if l, ok := def.Args[1].(*parser.Literal); ok {
-			of, err := encodingNamed(l.Text)
-			return err == nil && c.phoenix(of)
-		}
-	}
 	name, _ := uprightName(def.Name)
-	return slices.ContainsFunc(c.encodings(name), func(e *EncodingType) bool { return e.Phoenix })
+	return slices.ContainsFunc(c.encodings(name), func(e *EncodingType) bool {
+		if e.Phoenix || e.of == nil || len(def.Args) != 2 {
+			return e.Phoenix
+		}
+		l, ok := def.Args[1].(*parser.Literal)
+		if !ok {
+			return false
+		}
+		of, err := encodingNamed(l.Text)
+		return err == nil && c.phoenix(of)
+	})
 }
 
 // nullableName in front of an encoding makes a part of a key one that may be NULL.
@@ -272,17 +278,12 @@ func (c *Catalog) named(name string, t types.Type, args []types.Value) (Encoding
 		}
 		return invert(enc)
 	}
-	switch name {
-	case elementName:
-		return c.element(t, args)
-	case arrayName:
-		return c.array(t, args)
-	case defaultName:
-		return c.withDefault(t, args)
-	}
 	all := c.encodings(name)
 	if all == nil {
 		return nil, fmt.Errorf("unknown encoding %s", name)
+	}
+	if of := all[0].of; of != nil {
+		return of(t, args, c.encodingOf)
 	}
 	var wrong error // arguments; nil when some encoding takes them
 	for _, e := range all {

@@ -22,8 +22,16 @@ type Function struct {
 	First    bool // gives its first argument that is not NULL; those after it are not evaluated
 	Volatile bool // not a function of its arguments alone: RANDOM, SALT
 	Within   bool // an aggregate of the values of WITHIN GROUP (ORDER BY value), its arguments say which: MODE, PERCENTILE_CONT
-	strict   bool // known to give NULL for NULL arguments alone
-	Key      *Algebra
+	Rows     bool // an aggregate that takes * too: of rows, not of values
+	Distinct bool // an aggregate that takes DISTINCT although it has several arguments
+	Grouping bool // computed of what the rows are grouped by, not of them
+	// Percentile, where not 0, is of an aggregate that is percentile_cont of it.
+	Percentile float64
+	// HowMany is the argument of a window function that is a number of rows or parts, and Otherwise the one that it gives where
+	// there is no row, whose type counts too: both from 1, 0 for none.
+	HowMany, Otherwise int
+	strict             bool // known to give NULL for NULL arguments alone
+	Key                *Algebra
 	// Binds says how conditions on a call bind a key, where that follows from the arguments and not from Key: "as its arguments do".
 	Binds string
 	// Unknown says why nothing is known of such conditions: "nothing is known, because ...".
@@ -79,6 +87,9 @@ type Algebra struct {
 	Injective func(c *Call) bool
 	// Like turns a LIKE pattern that the argument matches into one that the result matches.
 	Like func(c *Call, p *Pattern) (*Pattern, bool)
+	// TrimsStart and TrimsEnd: a call is its first argument without the characters, spaces where the second does not name
+	// them, at that end.
+	TrimsStart, TrimsEnd bool
 	// Width is the fixed number of bytes of the result's text; 0: not fixed.
 	Width func(c *Call) int
 	// HexDigits reports whether the result is lower-case hexadecimal digits, any of them.

@@ -107,7 +107,7 @@ func invertRight(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
 
 // trimAlgebra is for what cuts characters off the start or the end of a text, or both.
 func trimAlgebra(start, end bool) *Algebra {
-	return &Algebra{Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+	return &Algebra{TrimsStart: start, TrimsEnd: end, Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
 		cut, ok := trims(c)
 		if !ok || c.Args[0].Type() != types.String {
 			return nil, false, false

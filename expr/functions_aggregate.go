@@ -11,7 +11,7 @@ import (
 // goes on from the aggregate's name.
 var aggregateFunctions = []Function{
 	{Name: "COUNT", Group: "aggregate", Signature: "count(*) or count([DISTINCT] x) bigint", Doc: "Number of rows; of values that are not NULL.",
-		MinArgs: 1, MaxArgs: 1, Result: aggregating(types.BigInt, isAny)},
+		MinArgs: 1, MaxArgs: 1, Rows: true, Result: aggregating(types.BigInt, isAny)},
 	{Name: "SUM", Group: "aggregate", Signature: "sum([DISTINCT] x)", Doc: "The sum: BIGINT of integers, an error beyond it; NULL of no values.",
 		MinArgs: 1, MaxArgs: 1, Result: ofNumbers(types.BigInt, types.Decimal)},
 	{Name: "AVG", Group: "aggregate", Signature: "avg([DISTINCT] x)", Doc: "The mean: DECIMAL of integers and DECIMAL, else DOUBLE; NULL of no values.",
@@ -46,18 +46,18 @@ var aggregateFunctions = []Function{
 	pairs("REGR_SYY", "The sum of the squares of y about its mean."),
 	pairs("REGR_SXY", "The sum of the products of both about their means."),
 	{Name: "REGR_COUNT", Group: "aggregate", Signature: "regr_count(y, x) bigint", Doc: "The number of pairs.", MinArgs: 2, MaxArgs: 2, Result: aggregating(types.BigInt, isNumber)},
-	{Name: "MEDIAN", Group: "aggregate", Signature: "median(x) double", Doc: "percentile_cont(0.5) of x.", MinArgs: 1, MaxArgs: 1, Result: aggregating(types.Double, isNumber)},
+	{Name: "MEDIAN", Group: "aggregate", Signature: "median(x) double", Doc: "percentile_cont(0.5) of x.", Percentile: 0.5, MinArgs: 1, MaxArgs: 1, Result: aggregating(types.Double, isNumber)},
 	{Name: "PERCENTILE_CONT", Group: "aggregate", Within: true, Signature: "percentile_cont(p) WITHIN GROUP (ORDER BY x) double", Doc: "The value below which the part p (0 to 1) of the numbers lies, between two of them where need be.",
 		MinArgs: 1, MaxArgs: 1, Result: aggregating(types.Double, isNumber)},
 	{Name: "PERCENTILE_DISC", Group: "aggregate", Within: true, Signature: "percentile_disc(p) WITHIN GROUP (ORDER BY x)", Doc: "The first value at or below which the part p (0 to 1) of them lies.",
 		MinArgs: 1, MaxArgs: 1, Result: sameAs(0)},
 	{Name: "MODE", Group: "aggregate", Within: true, Signature: "mode() WITHIN GROUP (ORDER BY x)", Doc: "The value that comes most often, the first of several.", MinArgs: 0, MaxArgs: 0, Result: sameAs(0)},
 	{Name: "STRING_AGG", Group: "aggregate", Signature: "string_agg([DISTINCT] text, delimiter [ORDER BY ...]) text", Doc: "The texts that are not NULL, separated.",
-		MinArgs: 2, MaxArgs: 2, Result: aggregating(types.String, isAny)},
+		MinArgs: 2, MaxArgs: 2, Distinct: true, Result: aggregating(types.String, isAny)},
 	{Name: "ARRAY_AGG", Group: "aggregate", Signature: "array_agg([DISTINCT] x [ORDER BY ...]) json", Doc: "All values, NULLs too, as a JSON array.",
 		MinArgs: 1, MaxArgs: 1, Result: aggregating(types.JSON, isAny)},
 	{Name: "GROUPING", Group: "aggregate", Signature: "grouping(x, ...) int", Doc: "Of GROUPING SETS, ROLLUP and CUBE: a bit for each x, the last one's the least, which is set where the rows are not grouped by x, so that its NULL is none of the data.",
-		MinArgs: 1, MaxArgs: 31, Result: aggregating(types.Int, isAny)},
+		MinArgs: 1, MaxArgs: 31, Grouping: true, Result: aggregating(types.Int, isAny)},
 	{Name: "JSON_AGG", Group: "aggregate", Signature: "json_agg([DISTINCT] x [ORDER BY ...]) json", Doc: "As array_agg.",
 		MinArgs: 1, MaxArgs: 1, Result: aggregating(types.JSON, isAny)},
 }
@@ -106,12 +106,12 @@ var windowFunctions = []Function{
 	{Name: "DENSE_RANK", Group: "window", Signature: "dense_rank() bigint", Doc: "The number of the group of rows that are equal in the order.", Result: returns(types.BigInt)},
 	{Name: "PERCENT_RANK", Group: "window", Signature: "percent_rank() double", Doc: "(rank - 1) / (rows - 1); 0 of a single row.", Result: returns(types.Double)},
 	{Name: "CUME_DIST", Group: "window", Signature: "cume_dist() double", Doc: "The part of the rows that come before this one or are equal in the order.", Result: returns(types.Double)},
-	{Name: "NTILE", Group: "window", Signature: "ntile(n) integer", Doc: "The number of the row's part, from 1, of n parts of about one size.", MinArgs: 1, MaxArgs: 1, Result: returns(types.Int, isInt)},
-	{Name: "LAG", Group: "window", Signature: "lag(x [, n [, default]])", Doc: "x of the row n (1) rows before; default (NULL) where there is none.", MinArgs: 1, MaxArgs: 3, Result: sameAs(0, isAny, isInt, isAny)},
-	{Name: "LEAD", Group: "window", Signature: "lead(x [, n [, default]])", Doc: "x of the row n (1) rows behind; default (NULL) where there is none.", MinArgs: 1, MaxArgs: 3, Result: sameAs(0, isAny, isInt, isAny)},
+	{Name: "NTILE", Group: "window", Signature: "ntile(n) integer", Doc: "The number of the row's part, from 1, of n parts of about one size.", HowMany: 1, MinArgs: 1, MaxArgs: 1, Result: returns(types.Int, isInt)},
+	{Name: "LAG", Group: "window", Signature: "lag(x [, n [, default]])", Doc: "x of the row n (1) rows before; default (NULL) where there is none.", HowMany: 2, Otherwise: 3, MinArgs: 1, MaxArgs: 3, Result: sameAs(0, isAny, isInt, isAny)},
+	{Name: "LEAD", Group: "window", Signature: "lead(x [, n [, default]])", Doc: "x of the row n (1) rows behind; default (NULL) where there is none.", HowMany: 2, Otherwise: 3, MinArgs: 1, MaxArgs: 3, Result: sameAs(0, isAny, isInt, isAny)},
 	{Name: "FIRST_VALUE", Group: "window", Signature: "first_value(x)", Doc: "x of the frame's first row.", MinArgs: 1, MaxArgs: 1, Result: sameAs(0)},
 	{Name: "LAST_VALUE", Group: "window", Signature: "last_value(x)", Doc: "x of the frame's last row.", MinArgs: 1, MaxArgs: 1, Result: sameAs(0)},
-	{Name: "NTH_VALUE", Group: "window", Signature: "nth_value(x, n)", Doc: "x of the frame's row number n, from 1; NULL where there is none.", MinArgs: 2, MaxArgs: 2, Result: sameAs(0, isAny, isInt)},
+	{Name: "NTH_VALUE", Group: "window", Signature: "nth_value(x, n)", Doc: "x of the frame's row number n, from 1; NULL where there is none.", HowMany: 2, MinArgs: 2, MaxArgs: 2, Result: sameAs(0, isAny, isInt)},
 }
 
 // formFunctions are made into other expressions when they are compiled.

@@ -52,12 +52,12 @@ func hasAggregate(e parser.Expr) bool {
 func (a *aggregates) scope() *expr.Scope {
 	s := *a.rows
 	s.Call = func(c *parser.Call) (expr.Expr, bool, error) {
-		if c.Name == "GROUPING" {
+		f := aggregate(c.Name)
+		switch {
+		case f != nil && f.Grouping:
 			x, err := a.grouping(c)
 			return x, true, err
-		}
-		f := aggregate(c.Name)
-		if f == nil || c.Over != nil {
+		case f == nil || c.Over != nil:
 			return nil, false, nil
 		}
 		x, err := a.call(c, f)
@@ -134,9 +134,9 @@ func (a *aggregates) compile(c *parser.Call, f *expr.Function) (plan.AggCall, er
 			}
 		}
 	}
-	if f.Name == "MEDIAN" {
-		half := &expr.Const{Pos: c.Pos, Val: types.NewDouble(0.5), Typ: types.Double}
-		call.Func, call.Args, call.OrderBy = plan.PercentileCont, []expr.Expr{half}, []plan.SortTerm{{Expr: call.Arg}}
+	if f.Percentile > 0 {
+		part := &expr.Const{Pos: c.Pos, Val: types.NewDouble(f.Percentile), Typ: types.Double}
+		call.Func, call.Args, call.OrderBy = plan.PercentileCont, []expr.Expr{part}, []plan.SortTerm{{Expr: call.Arg}}
 	}
 	return call, nil
 }
@@ -149,7 +149,7 @@ func (a *aggregates) ref(i int, pos parser.Pos) *expr.Column {
 // WITHIN GROUP that is what the group is ordered by. It refuses what f does not take.
 func (a *aggregates) arguments(c *parser.Call, f *expr.Function) ([]parser.Expr, error) {
 	switch {
-	case c.Star && f.Name != "COUNT":
+	case c.Star && !f.Rows:
 		return nil, parser.Errorf(c.Pos, "%s(*) is not defined", c.Name)
 	case c.Star:
 		return nil, nil
@@ -159,7 +159,7 @@ func (a *aggregates) arguments(c *parser.Call, f *expr.Function) ([]parser.Expr,
 		return nil, parser.Errorf(c.Pos, "%s takes no WITHIN GROUP", c.Name)
 	case len(c.Args) != f.MinArgs:
 		return nil, parser.Errorf(c.Pos, "%s takes %d argument(s), not %d", c.Name, f.MinArgs, len(c.Args))
-	case c.Distinct && len(c.Args) > 1 && f.Name != "STRING_AGG":
+	case c.Distinct && len(c.Args) > 1 && !f.Distinct:
 		return nil, parser.Errorf(c.Pos, "%s takes no DISTINCT", c.Name)
 	case !f.Within:
 		return c.Args, nil

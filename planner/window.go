@@ -89,7 +89,7 @@ func (w *windows) call(c *parser.Call) (expr.Expr, error) {
 	out := windowCall{text: (&parser.Call{Name: c.Name, Star: c.Star, Distinct: c.Distinct, Args: c.Args, OrderBy: c.OrderBy, Within: c.Within, Filter: c.Filter, Over: spec}).String()}
 	f := expr.Builtins().Lookup(c.Name)
 	switch {
-	case c.Name == "GROUPING":
+	case f != nil && f.Grouping:
 		return w.aggs.grouping(c)
 	case f != nil && f.Group == "aggregate":
 		if c.Within || c.Distinct || len(c.OrderBy) > 0 || f.Within {
@@ -172,19 +172,15 @@ func (w *windows) function(c *parser.Call, f *expr.Function) (plan.AggCall, erro
 			return out, err
 		}
 	}
-	if f.Name == "LAG" || f.Name == "LEAD" {
-		if len(args) == 3 { // the default's type counts
-			same, t, err := expr.Common([]expr.Expr{args[0], args[2]}, w.aggs.scope(), c.Pos)
-			if err != nil {
-				return out, err
-			}
-			args[0], args[2], out.Typ = same[0], same[1], t
+	if i := f.Otherwise - 1; i >= 0 && i < len(args) {
+		same, t, err := expr.Common([]expr.Expr{args[0], args[i]}, w.aggs.scope(), c.Pos)
+		if err != nil {
+			return out, err
 		}
+		args[0], args[i], out.Typ = same[0], same[1], t
 	}
-	for i := range args {
-		if f.Name == "NTILE" || i == 1 { // how many
-			args[i] = constant(args[i], types.BigInt)
-		}
+	if i := f.HowMany - 1; i >= 0 && i < len(args) {
+		args[i] = constant(args[i], types.BigInt)
 	}
 	t, err := f.Result(args)
 	if err != nil {

@@ -66,7 +66,7 @@ func fixed(e expr.Expr) bool {
 func (c columns) untrimmed(e expr.Expr) expr.Expr {
 	return expr.Map(e, func(e expr.Expr) expr.Expr {
 		call, ok := e.(*expr.Call)
-		if !ok || call.Func.Name != "RTRIM" && call.Func.Name != "BTRIM" {
+		if !ok || call.Func.Key == nil || !call.Func.Key.TrimsEnd {
 			return e
 		}
 		col, ok := call.Args[0].(*expr.Column)
@@ -78,7 +78,7 @@ func (c columns) untrimmed(e expr.Expr) expr.Expr {
 				return e
 			}
 		}
-		if call.Func.Name == "RTRIM" {
+		if !call.Func.Key.TrimsStart {
 			return col
 		}
 		start := *call
