@@ -33,6 +33,7 @@ type columnPhase struct {
 	NotNull    bool          `parser:"| @'NOT' 'NULL'"`
 	Null       bool          `parser:"| @'NULL'"`
 	PrimaryKey bool          `parser:"| @'PRIMARY' 'KEY'"`
+	Default    *defaultNode  `parser:"| 'DEFAULT' @@"`
 }
 
 // sourceNode is family:qualifier, family:[parts] or "family:qualifier".

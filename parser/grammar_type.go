@@ -84,8 +84,36 @@ func (n *encodingNode) Parse(lex *lexer.PeekingLexer) error {
 	return onlyLiterals(n.def.Args, "an encoding's argument")
 }
 
-// isEncodingWord keeps PRIMARY KEY behind a column's encoding out of the encoding.
+// isEncodingWord keeps PRIMARY KEY and DEFAULT value behind a column's encoding out of the encoding.
 func isEncodingWord(lex *lexer.PeekingLexer) bool {
 	t := lex.Peek()
-	return t.Type == tokWord && !(t.Value == "PRIMARY" && isNext(lex, "PRIMARY", "KEY"))
+	return t.Type == tokWord && !isNext(lex, "PRIMARY", "KEY") && (t.Value != "DEFAULT" || isNext(lex, "DEFAULT", "("))
+}
+
+// defaultNode is the constant behind DEFAULT, which ends before NOT NULL.
+type defaultNode struct{ value Expr }
+
+// Parse implements participle.Parseable.
+func (n *defaultNode) Parse(lex *lexer.PeekingLexer) (err error) {
+	r := exprReader{lex: lex}
+	if !r.startsOperand() {
+		missed(lex, "a constant")
+		return participle.NextMatch
+	}
+	if n.value, err = r.binary(bindRange + 1); err != nil {
+		return err
+	}
+	if c, ok := n.value.(*Cast); ok { // DATE '2024-02-29', 'x'::TEXT: it is of the column's type
+		n.value = c.X
+	}
+	if u, ok := n.value.(*Unary); ok && u.Op == "-" {
+		if l, ok := u.X.(*Literal); ok && l.Kind == NumberLiteral {
+			n.value = &Literal{Pos: u.Pos, Kind: StringLiteral, Text: "-" + l.Text} // an encoding's argument has no sign
+		}
+	}
+	if _, ok := n.value.(*Literal); !ok {
+		return Errorf(n.value.Position(), "a DEFAULT is a constant, which rows without the cell have").
+			WithHint("what differs from row to row is written by INSERT")
+	}
+	return nil
 }

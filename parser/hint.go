@@ -75,6 +75,7 @@ var elsewhere = map[string]string{
 
 // absent are clauses of a column or table in other systems' CREATE TABLE.
 var absent = map[string]string{
+	"CHECK":      "rows are not checked when they are written, by others above all: SELECT ... WHERE NOT condition finds what breaks it, and a view leaves it out",
 	"UNIQUE":     "the rowkey alone is unique: a second row of the same key overwrites the first",
 	"REFERENCES": noReferences, "FOREIGN": noReferences,
 	"GENERATED": "a column computed of others is one of a view: CREATE VIEW; a number for each row: " + NoSequences,

@@ -31,7 +31,7 @@ var keywordList = []keyword{
 	{"ASC", reserved}, {"ASYMMETRIC", reserved}, {"AT", guarded}, {"BEGIN", free}, {"BETWEEN", reserved}, {"BOTH", free}, {"BY", free},
 	{"CASE", reserved}, {"CAST", free}, {"CHECK", free}, {"COMMIT", free}, {"CONSTRAINT", free}, {"COPY", free},
 	{"CREATE", reserved}, {"CROSS", reserved}, {"CUBE", free}, {"CURRENT", free}, {"CURRENT_DATE", reserved}, {"CURRENT_TIME", reserved},
-	{"CURRENT_TIMESTAMP", reserved}, {"DATE", free}, {"DELETE", free}, {"DESC", reserved}, {"DESCRIBE", free},
+	{"CURRENT_TIMESTAMP", reserved}, {"DATE", free}, {"DEFAULT", free}, {"DELETE", free}, {"DESC", reserved}, {"DESCRIBE", free},
 	{"DISTINCT", reserved}, {"DROP", free}, {"ELSE", reserved}, {"END", reserved}, {"ERROR", free},
 	{"ESCAPE", guarded}, {"EXCEPT", reserved}, {"EXISTS", free}, {"EXPLAIN", free}, {"EXTERNAL", free},
 	{"EXTRACT", free}, {"FALSE", reserved}, {"FAMILY", free}, {"FETCH", guarded}, {"FILE", free},

@@ -62,8 +62,14 @@ func (l *lowerer) item(out *CreateTable, it *tableItem) error {
 func (l *lowerer) column(n *columnItem) (ColumnDef, error) {
 	out := ColumnDef{Pos: pos(n.Name.Tok), Name: name(n.Name.Tok), Type: n.Type.Text}
 	var err error
+	var absent *Literal
 	for _, p := range n.Parts {
 		switch {
+		case p.Default != nil:
+			if absent != nil {
+				return out, Errorf(absent.Pos, "column %s has two DEFAULTs", out.Name)
+			}
+			absent = p.Default.value.(*Literal)
 		case p.From != nil:
 			if out.From != nil {
 				return out, Errorf(pos(p.From.Family.Tok), "column %s has two FROM clauses", out.Name)
@@ -83,6 +89,18 @@ func (l *lowerer) column(n *columnItem) (ColumnDef, error) {
 			return out, err
 		}
 	}
+	if absent == nil || absent.Kind == NullLiteral {
+		return out, nil
+	}
+	if out.NotNull {
+		return out, Errorf(absent.Pos, "column %s: a DEFAULT is what rows without the cell have, NOT NULL promises that there are none", out.Name).
+			WithHint("without NOT NULL the column is NULL only where NULL is written")
+	}
+	args := []Expr{absent}
+	if out.Encoding != nil {
+		args = append(args, &Literal{Pos: out.Encoding.Pos, Kind: StringLiteral, Text: out.Encoding.String()})
+	}
+	out.Encoding = &EncodingDef{Pos: absent.Pos, Name: "DEFAULT", Args: args}
 	return out, nil
 }
 

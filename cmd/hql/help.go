@@ -37,7 +37,7 @@ columns of the key cannot be changed`},
 	{"EXPLAIN", `EXPLAIN [ANALYZE] statement
 EXPLAIN (FORMAT TEXT | JSON | HTML [, ANALYZE]) statement`},
 	{"CREATE TABLE", `CREATE [EXTERNAL] TABLE [IF NOT EXISTS] name
-  (column TYPE [FROM family:qualifier] [AS encoding] [NOT NULL] [PRIMARY KEY], ...)
+  (column TYPE [FROM family:qualifier] [AS encoding] [NOT NULL | DEFAULT constant] [PRIMARY KEY], ...)
   [FAMILY name (ATTRIBUTE = value, ...)] ...
   [STORED IN 'name' | (part, ...)]
   [ROW KEY | INDEX [name] (part, ...) [STORED IN ...]] ...
@@ -46,9 +46,10 @@ EXPLAIN (FORMAT TEXT | JSON | HTML [, ANALYZE]) statement`},
 CREATE TABLE [IF NOT EXISTS] name [(column ..., ... [PRIMARY KEY (column, ...)])] [ROW KEY ...] ... AS query
 part: a literal, or an expression over the columns AS an encoding; EXTERNAL maps a table that exists, which
 CREATE TABLE without it refuses unless it is one of hql's own. NOT NULL promises a cell in every row, of others too:
-a query that reads the column passes over rows without it. Definitions are kept in the HBase table hql_catalog:
-other connections go by a change from their next statement on. AS query writes the query's rows; columns that are
-not defined have the names and types of the query's. If it fails the table is dropped again`},
+a query that reads the column passes over rows without it. DEFAULT is what rows without the cell have.
+Definitions are kept in the HBase table hql_catalog: other connections go by a change from their next statement on.
+AS query writes the query's rows; columns that are not defined have the names and types of the query's. If it fails,
+the table is dropped again`},
 	{"DROP TABLE", `DROP TABLE [IF EXISTS] table
 of an EXTERNAL table only the definition is dropped, and of others the HBase tables that CREATE TABLE made;
 a look-up table is not dropped while the keys of another table hold its numbers`},
