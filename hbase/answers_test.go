@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"net"
 	"slices"
@@ -224,6 +225,93 @@ func BenchmarkAnswer(b *testing.B) {
 		in.Reset(frame)
 		if _, err := io.ReadFull(a, sink); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// The answer to a Get is read as gohbase's messages read it, whatever it is: its cells inside the message, beside it or both.
+func TestGetAnswer(t *testing.T) {
+	cell := func(row, qualifier string, ts uint64, value string) *pb.Cell {
+		return &pb.Cell{Row: []byte(row), Family: []byte("f"), Qualifier: []byte(qualifier), Timestamp: &ts, CellType: pb.CellType_PUT.Enum(), Value: []byte(value), Tags: []byte("x")}
+	}
+	whole := marshal(t, &pb.GetResponse{Result: &pb.Result{Cell: []*pb.Cell{cell("k", "a", 1, "v")}}})
+	of := func(r *pb.Result) []byte { return marshal(t, &pb.GetResponse{Result: r}) }
+	for _, test := range []struct {
+		name    string
+		message []byte
+		block   []byte
+		want    string // the cells, or an error's text
+		stale   bool
+	}{
+		{name: "no row", message: of(nil)},
+		{name: "no cells", message: of(&pb.Result{Exists: proto.Bool(false)})},
+		{name: "cells inside", message: of(&pb.Result{Cell: []*pb.Cell{cell("k", "a", 5, "v"), cell("k", "", 1<<63, "")}}), want: "f:a@5=v f:@-9223372036854775808= "},
+		{name: "a cell without value and time", message: of(&pb.Result{Cell: []*pb.Cell{{Row: []byte("k"), Family: []byte("f"), Qualifier: []byte("a")}}}), want: "f:a@0= "},
+		{name: "of a replica", message: of(&pb.Result{Stale: proto.Bool(true), Cell: []*pb.Cell{cell("k", "a", 5, "v")}}), want: "f:a@5=v ", stale: true},
+		{name: "cells beside", message: of(&pb.Result{AssociatedCellCount: proto.Int32(1)}), block: keyValue("k", "f", "a", "v"), want: "f:a@0=v "},
+		{name: "both", message: of(&pb.Result{AssociatedCellCount: proto.Int32(1), Cell: []*pb.Cell{cell("k", "a", 5, "v")}}), block: keyValue("k", "f", "b", "w"), want: "f:a@5=v f:b@0=w "},
+		{name: "fewer beside than said", message: of(&pb.Result{AssociatedCellCount: proto.Int32(2)}), block: keyValue("k", "f", "a", "v"), want: "form of KeyValues"},
+		{name: "none beside", message: of(&pb.Result{AssociatedCellCount: proto.Int32(1 << 30)}), want: "form of KeyValues"},
+		{name: "a number of cells below 0", message: of(&pb.Result{AssociatedCellCount: proto.Int32(-1)})},
+		{name: "another row inside", message: of(&pb.Result{Cell: []*pb.Cell{cell("l", "a", 5, "v")}}), want: `cells of the rows "k" and "l"`},
+		{name: "another row beside", message: of(&pb.Result{AssociatedCellCount: proto.Int32(1)}), block: keyValue("l", "f", "a", "v"), want: `cells of the rows "k" and "l"`},
+		{name: "a cell cut short", message: field(1, field(1, whole[4:len(whole)-1])), want: "malformed cells"},
+		{name: "a result cut short", message: field(1, []byte{0x0a, 0x05, 0x01}), want: "malformed cells"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			get, err := hrpc.NewGet(t.Context(), []byte("t"), []byte("k"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			call := &getCall{Get: get}
+			answer := call.NewResponse()
+			if err := proto.Unmarshal(test.message, answer); err != nil {
+				t.Fatal(err)
+			}
+			if test.block != nil {
+				if n, err := call.DeserializeCellBlocks(answer, test.block); err != nil || int(n) != len(test.block) {
+					t.Fatal(n, err)
+				}
+			}
+			got, err := call.read(answer)
+			var text strings.Builder
+			if err != nil {
+				text.WriteString(err.Error())
+			} else {
+				for _, c := range got.cells {
+					fmt.Fprintf(&text, "%s:%s@%d=%s ", c.Family, c.Qualifier, c.Timestamp, c.Value)
+				}
+			}
+			if err == nil && text.String() != test.want || err != nil && (test.want == "" || !strings.Contains(text.String(), test.want)) || got.stale != test.stale {
+				t.Errorf("%q, %v", text.String(), got.stale)
+			}
+			if again := call.NewResponse(); again == answer || call.block != nil {
+				t.Error("cells of one answer are left for the next")
+			}
+		})
+	}
+}
+
+// What it takes to decode the answer to a Get of a row of six cells.
+func BenchmarkGetAnswer(b *testing.B) {
+	var cells []*pb.Cell
+	for i := range 6 {
+		cells = append(cells, &pb.Cell{Row: []byte("row"), Family: []byte("f"), Qualifier: []byte{byte('a' + i)}, Timestamp: proto.Uint64(1), Value: make([]byte, 20)})
+	}
+	sent := marshal(b, &pb.GetResponse{Result: &pb.Result{Cell: cells}})
+	get, err := hrpc.NewGet(b.Context(), []byte("t"), []byte("row"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	call := &getCall{Get: get}
+	b.ReportAllocs()
+	for b.Loop() {
+		answer := call.NewResponse()
+		if err := proto.Unmarshal(sent, answer); err != nil {
+			b.Fatal(err)
+		}
+		if got, err := call.read(answer); err != nil || len(got.cells) != 6 {
+			b.Fatal(got, err)
 		}
 	}
 }

@@ -202,33 +202,24 @@ func (c *client) getOne(ctx context.Context, table string, key []byte, opts []fu
 		return Row{}, err
 	}
 	msg, sent, err := c.sendRead(ctx, o, table, key, func(ctx context.Context) (hrpc.Call, error) {
-		return hrpc.NewGet(ctx, []byte(table), key, append(slices.Clone(opts), hrpc.SkipBatch())...)
+		get, err := hrpc.NewGet(ctx, []byte(table), key, append(slices.Clone(opts), hrpc.SkipBatch())...)
+		if err != nil {
+			return nil, err
+		}
+		return &getCall{Get: get}, nil
 	})
 	if err != nil {
 		return Row{}, explain(err, "get", table)
 	}
 	o.answered(sent)
-	res := msg.(*pb.GetResponse).GetResult()
-	if res == nil || len(res.Cell) == 0 {
-		return Row{}, nil
+	got, err := sent.(*getCall).read(msg)
+	if err != nil || len(got.cells) == 0 {
+		return Row{}, err
 	}
-	c.count(1, res.Cell)
-	for _, c := range res.Cell {
-		if !bytes.Equal(c.Row, key) {
-			return Row{}, mixedRows(key, c.Row)
-		}
-	}
-	return Row{Key: key, Cells: appendCells(make([]Cell, 0, len(res.Cell)), res.Cell)}, nil
-}
-
-func (c *client) count(rows int, cells []*pb.Cell) {
-	n := 0
-	for _, x := range cells {
-		n += len(x.Row) + len(x.Family) + len(x.Qualifier) + len(x.Value)
-	}
-	c.stats.rows.Add(int64(rows))
-	c.stats.cells.Add(int64(len(cells)))
-	c.stats.bytes.Add(int64(n))
+	c.stats.rows.Add(1)
+	c.stats.cells.Add(int64(len(got.cells)))
+	c.stats.bytes.Add(got.bytes(key))
+	return Row{Key: key, Cells: got.cells}, nil
 }
 
 // multiGet reads the rows of one region into out and gives those to ask again for.

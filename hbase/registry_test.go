@@ -112,7 +112,7 @@ func field(number protowire.Number, content []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), content)
 }
 
-func marshal(t *testing.T, m proto.Message) []byte {
+func marshal(t testing.TB, m proto.Message) []byte {
 	t.Helper()
 	b, err := proto.Marshal(m)
 	if err != nil {

@@ -97,11 +97,6 @@ func (c *RPCEnd) read(msg hrpc.Call, answer proto.Message) {
 		if a.GetStale() {
 			c.Stale = c.Rows
 		}
-	case *pb.GetResponse:
-		c.result(a.GetResult())
-		if a.GetResult().GetStale() {
-			c.Stale = c.Rows
-		}
 	case *pb.MultiResponse:
 		for _, region := range a.RegionActionResult {
 			for _, r := range region.ResultOrException {
@@ -116,8 +111,16 @@ func (c *RPCEnd) read(msg hrpc.Call, answer proto.Message) {
 			}
 		}
 	}
-	switch m := msg.(type) { // cells beside the message
-	case *scanCall:
+	switch m := msg.(type) {
+	case *getCall:
+		got, _ := m.read(answer)
+		if len(got.cells) > 0 {
+			c.Rows, c.Bytes = 1, got.bytes(m.Key())
+		}
+		if got.stale {
+			c.Stale = c.Rows
+		}
+	case *scanCall: // cells beside the message
 		c.Bytes += int64(len(m.block))
 	case *multiCall:
 		c.Bytes += int64(len(m.block))

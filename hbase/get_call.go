@@ -1,0 +1,137 @@
+package hbase
+
+import (
+	"bytes"
+
+	"github.com/tsuna/gohbase/hrpc"
+	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/hql-db/hql/internal/wire"
+)
+
+// Fields of HBase's GetResponse, of the Result in it, and of the Cells in that.
+const (
+	resultField          = 1
+	resultCellField      = 1
+	associatedCellsField = 2
+	resultStaleField     = 4
+
+	cellRowField       = 1
+	cellFamilyField    = 2
+	cellQualifierField = 3
+	cellTimestampField = 4
+	cellValueField     = 6
+)
+
+// getCall is gohbase's Get with an answer that hql decodes.
+type getCall struct {
+	*hrpc.Get
+	block []byte
+}
+
+// getAnswer is a GetResponse as its bytes, which are unknown fields of an empty message: the generated types allocate seven times for each
+// cell.
+type getAnswer struct{ emptypb.Empty }
+
+func (g *getCall) NewResponse() proto.Message {
+	g.block = nil // of an answer before, to what gohbase has sent again
+	return &getAnswer{}
+}
+
+// DeserializeCellBlocks keeps cells that come beside the message. Servers send those of a Get inside.
+func (g *getCall) DeserializeCellBlocks(_ proto.Message, b []byte) (uint32, error) {
+	g.block = b
+	return uint32(len(b)), nil
+}
+
+const errGetAnswer = answerError("has malformed cells")
+
+// gotRow is what the answer to a Get holds.
+type gotRow struct {
+	cells []Cell // alias the answer
+	stale bool
+}
+
+// bytes counts those of the parts of the cells of the row with the key given.
+func (r *gotRow) bytes(key []byte) (n int64) {
+	for _, c := range r.cells {
+		n += int64(len(key) + len(c.Family) + len(c.Qualifier) + len(c.Value))
+	}
+	return n
+}
+
+// read decodes the answer to the call, whose cells must be of the row with its key.
+func (g *getCall) read(answer proto.Message) (r gotRow, err error) {
+	if m, ok := answer.(*pb.GetResponse); ok { // of a server in the same process
+		for _, c := range m.GetResult().GetCell() {
+			if !bytes.Equal(c.Row, g.Key()) {
+				return r, mixedRows(g.Key(), c.Row)
+			}
+		}
+		return gotRow{appendCells(make([]Cell, 0, len(m.GetResult().GetCell())), m.GetResult().GetCell()), m.GetResult().GetStale()}, nil
+	}
+	var result []byte
+	for f, err := range wire.Fields(answer.ProtoReflect().GetUnknown()) {
+		if err != nil {
+			return r, errGetAnswer
+		}
+		if f.Number == resultField {
+			result = f.Bytes
+		}
+	}
+	inside, beside := 0, 0
+	for f, err := range wire.Fields(result) {
+		if err != nil {
+			return r, errGetAnswer
+		}
+		switch f.Number {
+		case resultCellField:
+			inside++
+		case associatedCellsField:
+			beside = int(int32(f.Varint))
+		case resultStaleField:
+			r.stale = f.Varint != 0
+		}
+	}
+	r.cells = make([]Cell, 0, inside)
+	for f := range wire.Fields(result) {
+		if f.Number != resultCellField {
+			continue
+		}
+		var row []byte
+		var c Cell
+		for part, err := range wire.Fields(f.Bytes) {
+			switch part.Number {
+			case cellRowField:
+				row = part.Bytes
+			case cellFamilyField:
+				c.Family = part.Bytes
+			case cellQualifierField:
+				c.Qualifier = part.Bytes
+			case cellTimestampField:
+				c.Timestamp = int64(part.Varint)
+			case cellValueField:
+				c.Value = part.Bytes
+			}
+			if err != nil {
+				return r, errGetAnswer
+			}
+		}
+		if !bytes.Equal(row, g.Key()) {
+			return r, mixedRows(g.Key(), row)
+		}
+		r.cells = append(r.cells, c)
+	}
+	for block := g.block; beside > 0; beside-- {
+		var row []byte
+		if r.cells, row, block, err = appendKeyValue(r.cells, block); err != nil {
+			return r, err
+		}
+		if !bytes.Equal(row, g.Key()) {
+			return r, mixedRows(g.Key(), row)
+		}
+	}
+	return r, nil
+}
