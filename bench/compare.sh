@@ -4,15 +4,17 @@
 #
 #   bench/compare.sh [REPETITIONS [WORKLOADS]]     3 and all; WORKLOADS is a regular expression: '^W[17]b?:'
 #
-# The second table holds hql against the quickest way of any peer, W3m among those of W3; the last one what was run with several
-# clients, and what no peer has.
+# The second table holds hql against the quickest way of any peer, W3m among those of W3; the third what was run with several
+# clients, and what no peer has. At the end come the tables of docs/speed.md.
 #
 # PEERS_DIR   the peers' programs and the server's scripts (default ../shared/bench beside the project)
 # WORK        where they are copied to, with the server's data; a folder that is there already is used again, tables
 #             and all (default: a new temporary one, deleted at the end)
 # MORE        1: also with 8, 32 and 128 clients, and what more.go has (default); 0: not
+# RESULTS     a file for the measurements; those that it has already go into the tables as well (default: a new one in WORK)
 # PEERS       which run, "P G H" unless told; also WARM, DUR, WARM_P, WARM_J and RETRY as the peers' README tells
 set -euo pipefail
+[ -z "${RESULTS:-}" ] || RESULTS=$(realpath "$RESULTS")
 root=$(cd "$(dirname "$0")/.." && pwd)
 peers=$(cd "${PEERS_DIR:-$root/../shared/bench}" && pwd)
 if [ -z "${WORK:-}" ]; then
@@ -33,7 +35,7 @@ if [ ! -e loaded ]; then
   ./setup.sh
   touch loaded
 fi
-results=$(mktemp "$WORK/results.XXXXXX")
+results=${RESULTS:-$(mktemp "$WORK/results.XXXXXX")}
 OUT=$results PEERS=${PEERS:-P G H} ./run.sh "$@"
 if [ "${MORE:-1}" = 1 ]; then
   SPID=$(cat srv/pid)
@@ -43,8 +45,9 @@ if [ "${MORE:-1}" = 1 ]; then
       { tmp/gbench $w $clients; ./hqlbench $w $clients; } | tee -a "$results" || true
     done
   done
-  for w in sql join spill copyout copyin memread memwrite; do
+  for w in sql join spill copyout copyin memread memwrite cols large regions; do
     ./hqlbench $w | tee -a "$results" || true
   done
 fi
 ./hqlbench ratios "$results"
+./hqlbench document "$results"

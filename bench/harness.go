@@ -76,6 +76,9 @@ func memory(line string) float64 {
 	return 0
 }
 
+// peer is whose measurements are printed.
+var peer = "H"
+
 var busyBefore, stealBefore float64
 
 // report prints a line of results. CPU times are in seconds.
@@ -87,7 +90,7 @@ func report(w string, clients int, ops, rows int64, secs float64, took []time.Du
 	}
 	slices.Sort(took)
 	p50, p99 := took[len(took)/2], took[min(len(took)-1, len(took)*99/100)]
-	b, err := json.Marshal(line{Peer: "H", Workload: w, Clients: clients, Ops: ops, Rows: rows, Secs: secs, OpsPerSec: float64(ops) / secs, RowsPerSec: float64(rows) / secs,
+	b, err := json.Marshal(line{Peer: peer, Workload: w, Clients: clients, Ops: ops, Rows: rows, Secs: secs, OpsPerSec: float64(ops) / secs, RowsPerSec: float64(rows) / secs,
 		P50: float64(p50) / 1e3, P99: float64(p99) / 1e3, Server: server, Client: client, Others: others, Steal: stolen, Peak: memory("VmHWM"), RSS: memory("VmRSS")})
 	fmt.Println(string(must(b, err)))
 }

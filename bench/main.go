@@ -4,6 +4,7 @@
 //
 //	bench WORKLOAD [CLIENTS]     prints one line of JSON
 //	bench ratios FILE            prints the ratios of the lines in FILE
+//	bench document FILE          prints them as the tables of docs/speed.md
 //
 // The environment says where and how long: ZK (quorum), WARM and DUR (seconds), SPID (the
 // server's process, for its CPU time), WARMRUNS, EXEC_NS (when the process was started), H0 (first host of W11).
@@ -96,13 +97,19 @@ func drain(rows *hql.Rows, err error, each func([]types.Value)) (n int64) {
 const columns = "host, ts, level, msg, val, cnt"
 
 func main() {
-	if len(os.Args) == 3 && os.Args[1] == "ratios" {
-		must(0, ratios(os.Stdout, os.Args[2]))
-		return
-	}
 	if len(os.Args) < 2 {
-		fmt.Fprintln(os.Stderr, "usage: bench WORKLOAD [CLIENTS] | bench ratios FILE")
+		fmt.Fprintln(os.Stderr, "usage: bench WORKLOAD [CLIENTS] | bench ratios FILE | bench document FILE")
 		os.Exit(2)
+	}
+	if len(os.Args) == 3 {
+		switch os.Args[1] {
+		case "ratios":
+			ratios(os.Stdout, must(measured(os.Args[2])))
+			return
+		case "document":
+			document(os.Stdout, must(measured(os.Args[2])))
+			return
+		}
 	}
 	clients := 1
 	if len(os.Args) > 2 {
@@ -120,7 +127,9 @@ func main() {
 		must(0, pprof.StartCPUProfile(pf))
 		defer pprof.StopCPUProfile()
 	}
-	run(ctx, db, os.Args[1], clients)
+	if !shaped(ctx, db, quorum, os.Args[1]) {
+		run(ctx, db, os.Args[1], clients)
+	}
 	if f := os.Getenv("MEMPROF"); f != "" {
 		pf := must(os.Create(f))
 		must(0, pprof.Lookup("allocs").WriteTo(pf, 0))

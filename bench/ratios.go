@@ -62,22 +62,28 @@ var targets = []target{
 	{"W11", 1, "G", "wall", 0.8}, {"W11", 1, "P", "wall", 0.5},
 }
 
-// ratios prints what hql takes against the others, as the ratio of the medians of their runs: first against the targets, then
-// against the quickest.
-func ratios(w io.Writer, file string) error {
+// measured reads the lines that the programs printed.
+func measured(file string) (map[cell][]line, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.Close()
 	runs := map[cell][]line{}
-	for sc := bufio.NewScanner(f); sc.Scan(); {
+	sc := bufio.NewScanner(f)
+	for sc.Scan() {
 		var l line
 		if json.Unmarshal(sc.Bytes(), &l) == nil && l.Ops > 0 {
 			c := cell{l.Workload, l.Clients, l.Peer}
 			runs[c] = append(runs[c], l)
 		}
 	}
+	return runs, sc.Err()
+}
+
+// ratios prints what hql takes against the others, as the ratio of the medians of their runs: first against the targets, then
+// against the quickest.
+func ratios(w io.Writer, runs map[cell][]line) {
 	fmt.Fprintf(w, "%-4s %-6s %-4s %10s %10s  %6s  %6s  %s\n", "", "", "", "hql", "peer", "ratio", "target", "")
 	for _, t := range targets {
 		ours, theirs := runs[cell{t.workload, t.clients, "H"}], runs[cell{t.workload, t.clients, t.peer}]
@@ -93,7 +99,6 @@ func ratios(w io.Writer, file string) error {
 	}
 	best(w, runs)
 	others(w, runs)
-	return nil
 }
 
 // best prints what hql takes beside the way of any peer that takes least: W3m, say, is another way to W3. "wall" is the time, "cpu" that of
@@ -107,11 +112,11 @@ func best(w io.Writer, runs map[cell][]line) {
 		if c.peer != "H" {
 			continue
 		}
-		quickest, ok := least(runs, c, "wall")
+		quickest, ok := least(runs, c, anyPeer, "wall")
 		if !ok {
 			continue
 		}
-		thriftiest, _ := least(runs, c, "total")
+		thriftiest, _ := least(runs, c, anyPeer, "total")
 		a, b := median(runs[c], "wall"), median(runs[quickest], "wall")
 		cpu, its := median(runs[c], "total"), median(runs[thriftiest], "total")
 		fmt.Fprintf(w, "%-6s %10.3f %10.3f  %6.3f  %-7s %10.3f %10.3f  %6.3f  %-7s %10.3f %10.3f\n", fmt.Sprintf("%s:%d", c.workload, c.clients), a, b, a/b,
@@ -119,10 +124,14 @@ func best(w io.Writer, runs map[cell][]line) {
 	}
 }
 
-// least gives the peer's way to what c is hql's that takes least.
-func least(runs map[cell][]line, c cell, what string) (out cell, ok bool) {
+// anyPeer are the letters of hql's peers.
+const anyPeer = "GJP"
+
+// least gives the way of one of the peers, to what c is hql's, that takes least.
+func least(runs map[cell][]line, c cell, peers, what string) (out cell, ok bool) {
 	for peer := range runs {
-		if peer.peer == "H" || peer.clients != c.clients || strings.TrimRight(peer.workload, "abcdefghijklmnopqrstuvwxyz") != c.workload {
+		same := peer.workload == c.workload || strings.TrimRight(peer.workload, "abcdefghijklmnopqrstuvwxyz") == c.workload
+		if !same || peer.clients != c.clients || !strings.Contains(peers, peer.peer) {
 			continue
 		}
 		if !ok || median(runs[peer], what) < median(runs[out], what) {
@@ -147,7 +156,7 @@ func others(w io.Writer, runs map[cell][]line) {
 	}
 }
 
-// median is that of what an operation takes, in milliseconds or MB, or of operations or rows a second.
+// median is that of what an operation or a row takes, in milliseconds, microseconds or MB, or of operations or rows a second.
 func median(runs []line, what string) float64 {
 	var vs []float64
 	for _, l := range runs {
@@ -156,6 +165,10 @@ func median(runs []line, what string) float64 {
 			vs = append(vs, l.P50/1e3)
 		case "client":
 			vs = append(vs, l.Client/float64(l.Ops)*1e3)
+		case "clientMicros":
+			vs = append(vs, l.Client/float64(l.Ops)*1e6)
+		case "rowMicros":
+			vs = append(vs, l.Client/float64(max(l.Rows, 1))*1e6)
 		case "total":
 			vs = append(vs, (l.Client+l.Server)/float64(l.Ops)*1e3)
 		case "memory":

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/tsuna/gohbase"
+	"github.com/tsuna/gohbase/hrpc"
+
+	"github.com/hql-db/hql"
+)
+
+// shape is a table unlike EVENTS, made and filled for one workload: reading all of it.
+type shape struct {
+	columns string // of CREATE TABLE
+	splits  string
+	rows    int
+	fill    string // the columns beside the key of INSERT ... SELECT; g is the row's number
+	args    []any  // of fill
+	cells   int    // of a row
+}
+
+// shapes are read by hql and then, from the same table, by gohbase as written by hand.
+var shapes = map[string]shape{
+	"cols":    {columns: list(100, "c%[1]d BIGINT"), rows: 5_000, fill: list(100, "g + %[1]d"), cells: 100},
+	"large":   {columns: "body STRING", rows: 5_000, fill: "?", args: []any{strings.Repeat("0123456789", 1024)}, cells: 1},
+	"regions": {columns: "a BIGINT, b BIGINT", splits: "SPLIT INTO 200 BY UNIFORM", rows: 100_000, fill: "g, g + 1", cells: 2},
+}
+
+// list repeats a format of a number.
+func list(n int, format string) string {
+	var all []string
+	for i := range n {
+		all = append(all, fmt.Sprintf(format, i))
+	}
+	return strings.Join(all, ", ")
+}
+
+// shaped runs the workload of one of the shapes, whose keys lie evenly between all that there are.
+func shaped(ctx context.Context, db *hql.DB, quorum, w string) bool {
+	s, ok := shapes[w]
+	if !ok {
+		return false
+	}
+	table := "bench_" + w
+	must(db.Exec(ctx, "DROP TABLE IF EXISTS "+table))
+	must(db.Exec(ctx, fmt.Sprintf("CREATE TABLE %s (id BIGINT, %s) ROW KEY (id AS ORDERED INT64) %s", table, s.columns, s.splits)))
+	must(db.Exec(ctx, fmt.Sprintf("INSERT INTO %s SELECT (g - %d) * %d, %s FROM generate_series(1, %d) AS s(g)",
+		table, s.rows/2, math.MaxInt64/(s.rows/2), s.fill, s.rows), s.args...))
+	once(w, 1, func() int64 {
+		n, err := int64(0), error(nil)
+		rows, err := db.Query(ctx, "SELECT * FROM "+table)
+		for must(rows, err); rows.Next(); n++ {
+			check(len(rows.Raw()) == s.cells+1, rows.Raw())
+		}
+		must(0, rows.Err())
+		check(n == int64(s.rows), n)
+		return n
+	})
+	byHand := gohbase.NewClient(quorum)
+	defer byHand.Close()
+	peer = "G"
+	once(w, 1, func() (n int64) {
+		scan := byHand.Scan(must(hrpc.NewScanStr(ctx, table)))
+		for row, err := scan.Next(); n < int64(s.rows); row, err = scan.Next() {
+			check(len(must(row, err).Cells) >= s.cells, row)
+			n++
+		}
+		return n
+	})
+	must(db.Exec(ctx, "DROP TABLE "+table))
+	return true
+}
