@@ -200,6 +200,48 @@ func TestMultiOfPutsAndIncrements(t *testing.T) {
 	}
 }
 
+// Of mutations that stand or fall together none is left when one of them cannot be done.
+func TestMultiOfAllOrNothing(t *testing.T) {
+	w := newWorld(t)
+	w.put("a", 1, "f:text=no number", "f:x=1")
+	before := w.get("a")
+	tbl, _ := w.catalog.lookup("t")
+	change := func(kind pb.MutationProto_MutationType, column string) *pb.Action {
+		value := []*pb.MutationProto_ColumnValue_QualifierValue{{Qualifier: []byte(column), Value: binary.BigEndian.AppendUint64(nil, 5)}}
+		return &pb.Action{Mutation: &pb.MutationProto{Row: []byte("a"), MutateType: kind.Enum(),
+			ColumnValue: []*pb.MutationProto_ColumnValue{{Family: []byte("f"), QualifierValue: value}}}}
+	}
+	g := must(hrpc.NewGetStr(context.Background(), "t", "a"))
+	name := &pb.RegionSpecifier{Type: pb.RegionSpecifier_REGION_NAME.Enum(), Value: tbl.regions[0].name}
+	msg, err := w.SendRPC(&multiCall{Call: g, ctx: g.Context(), req: &pb.MultiRequest{RegionAction: []*pb.RegionAction{{Region: name, Atomic: proto.Bool(true),
+		Action: []*pb.Action{change(pb.MutationProto_PUT, "x"), change(pb.MutationProto_INCREMENT, "n"), change(pb.MutationProto_INCREMENT, "text")}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := msg.(*pb.MultiResponse).RegionActionResult[0]; r.GetException().GetName() != classDoNotRetry || len(r.ResultOrException) > 0 {
+		t.Error(r)
+	}
+	w.want("the row", w.get("a"), before)
+}
+
+// A Delete that takes a column's newest version twice takes the two newest.
+func TestDeleteOfTwoVersions(t *testing.T) {
+	w := newWorld(t)
+	for ts := range uint64(3) {
+		w.put("a", ts+1, "f:x=1")
+	}
+	tbl, _ := w.catalog.lookup("t")
+	newest := &pb.MutationProto_ColumnValue_QualifierValue{Qualifier: []byte("x"), DeleteType: pb.MutationProto_DELETE_ONE_VERSION.Enum()}
+	g := must(hrpc.NewGetStr(context.Background(), "t", "a"))
+	if _, err := w.SendRPC(&multiCall{Call: g, ctx: g.Context(), req: &pb.MultiRequest{RegionAction: []*pb.RegionAction{{
+		Region: &pb.RegionSpecifier{Type: pb.RegionSpecifier_REGION_NAME.Enum(), Value: tbl.regions[0].name},
+		Action: []*pb.Action{{Mutation: &pb.MutationProto{Row: []byte("a"), MutateType: pb.MutationProto_DELETE.Enum(),
+			ColumnValue: []*pb.MutationProto_ColumnValue{{Family: []byte("f"), QualifierValue: []*pb.MutationProto_ColumnValue_QualifierValue{newest, newest}}}}}}}}}}); err != nil {
+		t.Fatal(err)
+	}
+	w.want("the row", w.get("a", hrpc.MaxVersions(3)), "a f:x@1=1")
+}
+
 func TestRegexes(t *testing.T) {
 	const dotAll = javaDotAll
 	for _, c := range []struct {
@@ -215,6 +257,7 @@ func TestRegexes(t *testing.T) {
 		{`[a-c\]\Q^-\E]\d`, dotAll, "a1 ]2 ^3 -4", "d1"},
 		{`a\s`, dotAll, "a\v a\t", "ab"},
 		{`(?:x|y)(z)?`, dotAll, "x yz", "z"},
+		{`^(?<one>x|y)z$`, dotAll, "xz yz", "x zz"},
 		{`^a{2}b{1,}$`, dotAll, "aab aabb", "ab aa"},
 		{`AB`, dotAll | javaCaseInsensitive, "ab aB", "a"},
 		{`a.b`, javaLiteral, "a.b", "axb"},

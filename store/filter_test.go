@@ -84,6 +84,9 @@ func TestRowFilters(t *testing.T) {
 	pre := func(p string) hfilter.Comparator {
 		return hfilter.NewBinaryPrefixComparator(hfilter.NewByteArrayComparable([]byte(p)))
 	}
+	long := func(v string) hfilter.Comparator {
+		return hfilter.NewLongComparator(hfilter.NewByteArrayComparable([]byte(v)))
+	}
 	null := hfilter.NewNullComparator()
 	n2 := scvf("f:n", eq, bin("2"), true, true)
 	s2 := scvf("f:s", eq, bin("a2"), true, true) // not the first column of a row
@@ -119,6 +122,8 @@ func TestRowFilters(t *testing.T) {
 		{"fuzzy, none", fuzzy("?9"), ""},
 		{"column =", n2, "a2 b2"},
 		{"column <>", scvf("f:n", ne, bin("2"), true, true), "a1 a3 b1 b3 c1"},
+		{"column as a number, whose missing bytes are zero", scvf("f:n", eq, long("2\x00\x00\x00\x00\x00\x00\x00"), true, true), "a2 b2"},
+		{"column as a greater number", scvf("f:n", less, long("2\x00\x00\x00\x00\x00\x00\x00"), true, true), "a1 b1 c1"},
 		{"column missing", scvf("f:o", eq, bin("Ob1"), true, true), "b1"},
 		{"column missing kept", scvf("f:o", eq, bin("Ob1"), false, true), "a1 a2 a3 b1 c1"},
 		{"is null", scvf("f:o", eq, null, false, true), "a1 a2 a3 c1"},

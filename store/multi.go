@@ -136,6 +136,7 @@ func (m *actions) atomic(ctx context.Context, c *pb.Condition) (holds bool, err 
 			return false, err
 		}
 	}
+	m.w.atomic = true
 	for i, a := range m.list {
 		r, err := m.w.apply(ctx, m.t, m.g, a.GetMutation(), cells[i], m.b)
 		if err == nil {

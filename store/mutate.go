@@ -47,12 +47,14 @@ func (l *rowLocks) lockAll(rows [][]byte) func() {
 }
 
 // writer applies mutations to one batch. What one of them has to read is committed
-// before, so that later mutations see earlier ones.
+// before, so that later mutations see earlier ones; but those that are atomic see none of each other, as a server's.
 type writer struct {
 	s     *Store
 	batch *pebble.Batch
 	key   []byte
 	value []byte
+	// atomic mutations are all committed or none is.
+	atomic bool
 	// notBefore is the least timestamp given to cells, so that a conditional write is
 	// not hidden by the cell that fulfilled its condition.
 	notBefore int64
@@ -218,14 +220,9 @@ func (w *writer) deleteAll(ctx context.Context, t *table, g *region, m *pb.Mutat
 			if c.ts, err = w.newestVersion(ctx, t, g, c, seen[name], now); err != nil {
 				return err
 			}
-		} else if c.ts == latestTimestamp {
-			c.ts = now
-		}
-		if err := w.put(t.family(c.family), t.meta, c); err != nil {
-			return err
 		}
 	}
-	return nil
+	return w.putAll(t, cells, now)
 }
 
 // newestVersion is the timestamp of the n-th newest version of a column; now if there is none.
@@ -241,10 +238,12 @@ func column(family, qualifier []byte) []*pb.Column {
 	return []*pb.Column{{Family: family, Qualifier: [][]byte{qualifier}}}
 }
 
-// read gives the cells of a row as they are with all mutations so far.
+// read gives the cells of a row as they are with all mutations so far, or before all that are atomic.
 func (w *writer) read(ctx context.Context, t *table, g *region, row []byte, columns []*pb.Column, versions int) ([]cell, error) {
-	if err := w.flush(); err != nil {
-		return nil, err
+	if !w.atomic {
+		if err := w.flush(); err != nil {
+			return nil, err
+		}
 	}
 	q, err := newGet(t, g, &pb.Get{Row: row, Column: columns, MaxVersions: proto.Uint32(uint32(versions))})
 	if err != nil {

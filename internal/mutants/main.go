@@ -325,11 +325,13 @@ func build(ctx context.Context, dir, overlay string, o options) ([]*suite, error
 	return out, nil
 }
 
-// run runs tests of s. It gives what they print, the processor's time that they took, and fails as they do.
-func (s *suite) run(ctx context.Context, limit time.Duration, pattern string, o options, env ...string) ([]byte, time.Duration, error) {
+// run runs tests of s for so long, and so long of the processor's time. It gives what they print, the processor's time
+// that they took, and fails as they do.
+func (s *suite) run(ctx context.Context, limit, cpu time.Duration, pattern string, o options, env ...string) ([]byte, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit+5*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, s.binary, "-test.run", pattern, "-test.skip", o.skip, "-test.failfast", "-test.timeout", limit.String())
+	cmd := exec.CommandContext(ctx, "sh", "-c", `ulimit -t "$0" && exec "$@"`, strconv.Itoa(int(cpu.Seconds()+1)),
+		s.binary, "-test.run", pattern, "-test.skip", o.skip, "-test.failfast", "-test.timeout", limit.String())
 	cmd.Dir = s.pkg
 	cmd.WaitDelay = time.Second
 	cmd.Env = append(os.Environ(), fmt.Sprintf("HQL_SEED=%d", o.seed), "HQL_TEST_HBASE=none")
@@ -366,7 +368,7 @@ func measure(ctx context.Context, dir string, all []*suite, o options) error {
 		t := tests[i]
 		log := filepath.Join(dir, fmt.Sprintf("reached%d", i))
 		began := time.Now()
-		_, took, err := t.suite.run(ctx, patience*o.longest, "^"+t.name+"$", o, active.ReachedEnv+"="+log)
+		_, took, err := t.suite.run(ctx, patience*patience*o.longest, o.longest, "^"+t.name+"$", o, active.ReachedEnv+"="+log)
 		t.took, t.lasted = took, time.Since(began)
 		if err != nil || t.took > o.longest {
 			if ctx.Err() == nil {
@@ -448,6 +450,7 @@ func batches(n int, own string, all []*suite) []batch {
 }
 
 // patience is how many times as long as without a mutant tests may last before they hang: the machine may have other work.
+// Where nothing is known of how long they last beside that, it is squared.
 const patience = 10
 
 // notice tries mutant n and gives what failed; "" when nothing did. What fails by chance or because the machine is
@@ -458,7 +461,7 @@ func (b *batch) notice(ctx context.Context, n int, o options) string {
 		names = append(names, t.name)
 	}
 	run := func(env ...string) ([]byte, error) {
-		text, _, err := b.suite.run(ctx, patience*b.lasted+10*time.Second, "^("+strings.Join(names, "|")+")$", o, env...)
+		text, _, err := b.suite.run(ctx, patience*b.lasted+10*time.Second, patience*b.took+10*time.Second, "^("+strings.Join(names, "|")+")$", o, env...)
 		return text, err
 	}
 	mutant := fmt.Sprintf("%s=%d", active.MutantEnv, n)
@@ -467,7 +470,7 @@ func (b *batch) notice(ctx context.Context, n int, o options) string {
 		return ""
 	}
 	how, again := "a crash of "+strings.Join(names, ", "), []string{mutant}
-	if bytes.Contains(text, []byte("panic: test timed out")) || strings.Contains(err.Error(), "killed") {
+	if bytes.Contains(text, []byte("panic: test timed out")) || bytes.Contains(text, []byte("SIGXCPU")) || strings.Contains(err.Error(), "killed") {
 		how, again = "a hang of "+strings.Join(names, ", "), nil
 	} else if m := failed.FindSubmatch(text); m != nil {
 		how = string(m[1])

@@ -433,13 +433,13 @@ func tryMend(ctx context.Context, changed map[string][]byte, o options) (string,
 			return "", err
 		}
 		for _, s := range built {
-			if text, _, err := s.run(ctx, 10*time.Minute, o.run.String(), o); err != nil {
+			if text, _, err := s.run(ctx, 30*time.Minute, 10*time.Minute, o.run.String(), o); err != nil {
 				m := failed.FindSubmatch(text)
 				if m == nil {
 					return s.pkg, ctx.Err()
 				}
 				name, _, _ := strings.Cut(string(m[1]), "/")
-				if _, _, err := s.run(ctx, 10*time.Minute, "^"+name+"$", o); err != nil { // not by chance
+				if _, _, err := s.run(ctx, 30*time.Minute, 10*time.Minute, "^"+name+"$", o); err != nil { // not by chance
 					return string(m[1]) + " of " + s.pkg, ctx.Err()
 				}
 			}
