@@ -11,6 +11,7 @@ import (
 	"github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/stats"
 	"github.com/hql-db/hql/store"
 	"github.com/hql-db/hql/types"
 )
@@ -199,6 +200,11 @@ func (db *DB) Catalog() *catalog.Catalog { return db.engine.Catalog() }
 
 // Client is what the DB reads and writes through; it refuses writes unless they are allowed.
 func (db *DB) Client() hbase.Client { return db.engine.Client() }
+
+// Statistics gives what ANALYZE found of a table, for who plans with it as advise does; nil: nothing, or it is not there within ctx.
+func (db *DB) Statistics(ctx context.Context, t *catalog.Table) *stats.Table {
+	return db.engine.Statistics(ctx, t)
+}
 
 // Writable reports whether statements may write.
 func (db *DB) Writable() bool { return db.writable }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/stats"
 	"github.com/hql-db/hql/types"
 )
 
@@ -29,9 +31,9 @@ type Statement struct {
 	Text string // on one line
 	// Reads says how each of its tables is read; nil for a statement that reads none.
 	Reads []Read
-	Puts  int                // of an INSERT: the Puts that each row takes, one a layout
-	Err   error              // why it cannot be planned
-	costs map[string]float64 // by table
+	Puts  int              // of an INSERT: the Puts that each row takes, one a layout
+	Err   error            // why it cannot be planned
+	costs map[string]price // by table
 	needs []need
 	ast   parser.Statement
 }
@@ -53,8 +55,10 @@ type Layout struct {
 	Def   string // INDEX name (...) STORED IN '...'
 	// Serves lists the statements that use it and how each reads the table then.
 	Serves []Served
-	// EntryBytes is what one row adds to the store, about: a text counts 16 bytes.
+	// EntryBytes is what one row adds to the store, about: a text counts 16 bytes where no statistics tell its length.
 	EntryBytes int
+	// Entries are about how many it would have, by statistics; -1: not known.
+	Entries int64
 	// Copy is the same key as a full copy of the rows, and CopyBytes what one row adds then.
 	Copy      string
 	CopyBytes int
@@ -69,12 +73,23 @@ type Served struct {
 	Access       plan.Access
 	Gets, Ranges int
 	Bound        []string // the parts that are bound or a range
+	// Was and Now are what the statement's reads of the table cost without the layout and with it, by statistics; nil: not known.
+	Was, Now *plan.Estimate
+}
+
+// An Option changes how a workload is looked at.
+type Option func(*adviser)
+
+// WithStatistics lets advice follow from figures: what a statement costs now and with a layout, and what the layout costs to keep. find gives
+// what is known of a table, nil for nothing.
+func WithStatistics(find func(*catalog.Table) *stats.Table) Option {
+	return func(a *adviser) { a.statistics = find }
 }
 
 // Workload plans the statements of src against the tables of c. now is the time of
 // NOW(). A statement that does not parse is an error with its place; one that cannot be
 // planned is reported as such.
-func Workload(c *catalog.Catalog, src string, now time.Time) (*Report, error) {
+func Workload(c *catalog.Catalog, src string, now time.Time, options ...Option) (*Report, error) {
 	stmts, err := parser.Parse(src)
 	if err != nil {
 		return nil, err
@@ -83,6 +98,9 @@ func Workload(c *catalog.Catalog, src string, now time.Time) (*Report, error) {
 		return nil, fmt.Errorf("there is no statement")
 	}
 	a := &adviser{catalog: c, now: now}
+	for _, o := range options {
+		o(a)
+	}
 	r := &Report{}
 	for i, s := range stmts {
 		r.Statements = append(r.Statements, a.statement(i+1, s))
@@ -92,8 +110,9 @@ func Workload(c *catalog.Catalog, src string, now time.Time) (*Report, error) {
 }
 
 type adviser struct {
-	catalog *catalog.Catalog
-	now     time.Time
+	catalog    *catalog.Catalog
+	now        time.Time
+	statistics func(*catalog.Table) *stats.Table // nil: nothing is known
 }
 
 // statement plans one statement as the tables are.
@@ -101,15 +120,15 @@ func (a *adviser) statement(n int, ast parser.Statement) Statement {
 	if e, ok := ast.(*parser.Explain); ok {
 		ast = e.Statement
 	}
-	s := Statement{N: n, Text: strings.Join(strings.Fields(ast.String()), " "), ast: ast, costs: map[string]float64{}}
-	scans, err := a.plan(a.catalog, ast)
+	s := Statement{N: n, Text: strings.Join(strings.Fields(ast.String()), " "), ast: ast, costs: map[string]price{}}
+	scans, err := a.plan(a.catalog, ast, a.statistics)
 	if err != nil {
 		s.Err = err
 		return s
 	}
 	for _, sc := range scans {
 		s.Reads = append(s.Reads, readOf(sc))
-		s.costs[sc.Table.Name] += costOf(sc)
+		s.costs[sc.Table.Name] = s.costs[sc.Table.Name].and(sc)
 	}
 	if in, ok := ast.(*parser.Insert); ok {
 		t, ok := a.catalog.Table(in.Table)
@@ -123,10 +142,10 @@ func (a *adviser) statement(n int, ast parser.Statement) Statement {
 	return s
 }
 
-// plan gives the scans of a statement over the tables of c.
-func (a *adviser) plan(c *catalog.Catalog, ast parser.Statement) ([]*plan.Scan, error) {
+// plan gives the scans of a statement over the tables of c, of which known tells what statistics do.
+func (a *adviser) plan(c *catalog.Catalog, ast parser.Statement, known func(*catalog.Table) *stats.Table) ([]*plan.Scan, error) {
 	args, named := a.samples(ast)
-	env := &planner.Env{Catalog: c, Funcs: a.catalog.Funcs(), Args: args, Named: named, Loc: time.UTC, Now: a.now.UnixMilli(),
+	env := &planner.Env{Catalog: c, Funcs: a.catalog.Funcs(), Args: args, Named: named, Loc: time.UTC, Now: a.now.UnixMilli(), Statistics: known,
 		Lookups: func(k plan.LookupKey) (types.Value, bool) { // any number does: what matters is that it is one
 			if strings.EqualFold(k.Table, expr.UIDTable) {
 				return types.NewBytes("\x00\x00\x01"), true
@@ -155,20 +174,20 @@ func (a *adviser) plan(c *catalog.Catalog, ast parser.Statement) ([]*plan.Scan, 
 		if s.Query == nil {
 			return nil, nil
 		}
-		return a.plan(c, s.Query)
+		return a.plan(c, s.Query, known)
 	case *parser.CreateTable:
 		if s.Query == nil {
 			return nil, nil
 		}
-		return a.plan(c, s.Query)
+		return a.plan(c, s.Query, known)
 	case *parser.Update:
 		if s.From != nil {
-			return a.plan(c, s.Joined())
+			return a.plan(c, s.Joined(), known)
 		}
 		return where(s.Table, s.Alias, s.TablePos, s.Where)
 	case *parser.Delete:
 		if s.Using != nil {
-			return a.plan(c, s.Joined())
+			return a.plan(c, s.Joined(), known)
 		}
 		return where(s.Table, s.Alias, s.TablePos, s.Where)
 	}
@@ -195,12 +214,47 @@ func readOf(s *plan.Scan) Read {
 	return r
 }
 
-// costOf is the planner's cost of a scan.
-func costOf(s *plan.Scan) float64 {
-	if len(s.Candidates) == 0 {
+// price is what reads of a table cost: by the planner's rules and, where statistics tell of all of them, by figures.
+type price struct {
+	reads, known int
+	rules        float64
+	figures      plan.Estimate
+}
+
+// and adds s.
+func (p price) and(s *plan.Scan) price {
+	p.reads++
+	if len(s.Candidates) > 0 {
+		p.rules += s.Candidates[0].Cost
+	}
+	if e := s.Estimate; e != nil {
+		p.known++
+		p.figures = plan.Estimate{Rows: p.figures.Rows + e.Rows, Bytes: p.figures.Bytes + e.Bytes, RPCs: p.figures.RPCs + e.RPCs, Cost: p.figures.Cost + e.Cost, At: e.At}
+	}
+	return p
+}
+
+// estimate is what p costs by figures; nil: they do not tell.
+func (p price) estimate() *plan.Estimate {
+	if p.known < p.reads {
+		return nil
+	}
+	return &p.figures
+}
+
+// gain tells how much less p is than was: by figures in microseconds, and where these do not tell as a share, which counts as little
+// beside them. 0: not clearly less.
+func (p price) gain(was price) float64 {
+	if p.estimate() != nil && was.estimate() != nil {
+		if p.figures.Cost < worthwhile*was.figures.Cost {
+			return was.figures.Cost - p.figures.Cost
+		}
 		return 0
 	}
-	return s.Candidates[0].Cost
+	if p.rules < worthwhile*was.rules {
+		return 1 - p.rules/was.rules
+	}
+	return 0
 }
 
 // candidate is a layout to try.
@@ -265,7 +319,8 @@ func (a *adviser) with(k *candidate, kind string) (*catalog.Catalog, *catalog.La
 type trial struct {
 	*candidate
 	layout *catalog.Layout
-	costs  map[int]float64 // of reading the table, by the index of a statement that uses the layout
+	known  *stats.Table  // of the table with the layout; nil: nothing is known
+	costs  map[int]price // of reading the table, by the index of a statement that uses the layout
 	served map[int]Served
 }
 
@@ -292,7 +347,7 @@ func (a *adviser) layouts(stmts []Statement) []Layout {
 			}
 		}
 	}
-	now := make([]map[string]float64, len(stmts))
+	now := make([]map[string]price, len(stmts))
 	for i := range stmts {
 		now[i] = maps.Clone(stmts[i].costs)
 	}
@@ -303,9 +358,7 @@ func (a *adviser) layouts(stmts []Statement) []Layout {
 		for _, t := range trials {
 			g := 0.0
 			for i, c := range t.costs {
-				if was := now[i][t.table.Name]; c < worthwhile*was {
-					g += 1 - c/was
-				}
+				g += c.gain(now[i][t.table.Name])
 			}
 			if g > gain+1e-9 {
 				best, gain = t, g
@@ -316,10 +369,16 @@ func (a *adviser) layouts(stmts []Statement) []Layout {
 		}
 		l := a.layout(best)
 		for i, c := range best.costs {
-			if c < worthwhile*now[i][best.table.Name] {
-				now[i][best.table.Name] = c
-				l.Serves = append(l.Serves, best.served[i])
+			was := now[i][best.table.Name]
+			if c.gain(was) == 0 {
+				continue
 			}
+			now[i][best.table.Name] = c
+			s := best.served[i]
+			if c.estimate() != nil && was.estimate() != nil {
+				s.Was, s.Now = was.estimate(), c.estimate()
+			}
+			l.Serves = append(l.Serves, s)
 		}
 		slices.SortFunc(l.Serves, func(a, b Served) int { return a.N - b.N })
 		out = append(out, l)
@@ -332,22 +391,31 @@ func (a *adviser) try(k *candidate, stmts []Statement) *trial {
 	if c == nil {
 		return nil
 	}
-	t := &trial{k, layout, map[int]float64{}, map[int]Served{}}
+	t := &trial{k, layout, a.knownWith(k.table, layout), map[int]price{}, map[int]Served{}}
+	known := func(of *catalog.Table) *stats.Table {
+		switch {
+		case of.Name == k.table.Name:
+			return t.known
+		case a.statistics == nil:
+			return nil
+		}
+		return a.statistics(of)
+	}
 	for i := range stmts {
 		if !slices.ContainsFunc(stmts[i].Reads, func(r Read) bool { return r.Table == k.table.Name }) {
 			continue
 		}
-		scans, err := a.plan(c, stmts[i].ast)
+		scans, err := a.plan(c, stmts[i].ast, known)
 		if err != nil {
 			continue
 		}
-		cost := 0.0
+		var cost price
 		var served *Served
 		for _, s := range scans {
 			if s.Table.Name != k.table.Name {
 				continue
 			}
-			cost += costOf(s)
+			cost = cost.and(s)
 			if s.Layout.Name == k.name {
 				r := readOf(s)
 				served = &Served{N: stmts[i].N, Access: r.Access, Gets: r.Gets, Ranges: r.Ranges}
@@ -368,12 +436,44 @@ func (a *adviser) try(k *candidate, stmts []Statement) *trial {
 	return t
 }
 
+// knownWith gives what is known of a table that has l too, by what the sample tells of it; nil: nothing is.
+func (a *adviser) knownWith(t *catalog.Table, l *catalog.Layout) *stats.Table {
+	if a.statistics == nil {
+		return nil
+	}
+	known := a.statistics(t)
+	if known == nil || len(known.Sample) != len(t.Columns) {
+		return nil
+	}
+	places := make([]stats.Place, len(known.Sample[0]))
+	row := make([]types.Value, len(t.Columns))
+	for i := range places {
+		for c := range row {
+			row[c] = types.Value{}
+			if i < len(known.Sample[c]) {
+				row[c] = known.Sample[c][i]
+			}
+		}
+		if table, key, ends, ok := l.Entry(row); ok {
+			places[i] = stats.Place{Table: table, Key: key, Ends: ends}
+		}
+	}
+	shape := stats.KeyShape{Layout: l.Name}
+	for _, p := range l.Key.Parts {
+		shape.Parts = append(shape.Parts, p.Source)
+	}
+	return known.WithKey(shape, places)
+}
+
 // layout describes a candidate and what it costs to write.
 func (a *adviser) layout(t *trial) Layout {
-	l := Layout{Table: t.table.Name, Def: t.def("INDEX"), Copy: t.def("ROW KEY")}
+	l := Layout{Table: t.table.Name, Def: t.def("INDEX"), Copy: t.def("ROW KEY"), Entries: -1}
 	key := 0
 	for _, p := range t.layout.Key.Parts {
 		key += bytesOf(p.Width())
+	}
+	if k := t.known.Key(t.layout.Name); k != nil && k.Rows > 0 {
+		key, l.Entries = int(math.Round(k.Bytes)), int64(min(k.Rows, 1e18))
 	}
 	family := len(t.table.Families[0].Name)
 	l.EntryBytes = key + family + cellBytes

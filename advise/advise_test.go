@@ -14,6 +14,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/demo"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/stats"
 )
 
 // testdata/*.txt: catalogs and workloads, and what is advised.
@@ -97,6 +98,63 @@ func TestAdviceHolds(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// By figures an index is proposed where it saves more than it is worth, with what it saves and what it costs to keep; where most rows are
+// wanted it is not.
+func TestAdviceByFigures(t *testing.T) {
+	ctx := context.Background()
+	db, err := hql.Open(ctx, "mem:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	exec := func(sql string) {
+		t.Helper()
+		if _, err := db.Exec(ctx, sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec("CREATE TABLE orders (id BIGINT, status STRING FROM d:status, note STRING FROM d:note) ROW KEY (id AS INT64)")
+	for from := 0; from < 5000; from += 1000 {
+		var rows []string
+		for i := range 1000 {
+			status := "done"
+			if (from+i)%500 == 0 {
+				status = "lost"
+			}
+			rows = append(rows, fmt.Sprintf("(%d, '%s', 'a note')", from+i, status))
+		}
+		exec("INSERT INTO orders VALUES " + strings.Join(rows, ","))
+	}
+	known := advise.WithStatistics(func(t *catalog.Table) *stats.Table { return db.Statistics(ctx, t) })
+	for _, c := range []struct {
+		status  string
+		figures bool // ANALYZE was run
+		advised bool
+	}{{"lost", false, true}, {"done", false, true}, {"lost", true, true}, {"done", true, false}} {
+		if c.figures {
+			exec("ANALYZE orders")
+		}
+		r, err := advise.Workload(db.Catalog(), "SELECT note FROM orders WHERE status = '"+c.status+"'", time.Now(), known)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Layouts) == 1 != c.advised {
+			t.Errorf("%+v:\n%s", c, r)
+			continue
+		}
+		if !c.advised {
+			continue
+		}
+		l, text := r.Layouts[0], r.String()
+		s := l.Serves[0]
+		if told := s.Was != nil && s.Now != nil && l.Entries >= 0; told != c.figures || strings.Contains(text, "saves") != told || strings.Contains(text, "keeps") != told {
+			t.Errorf("%+v:\n%s", c, text)
+		} else if told && (s.Now.Cost > s.Was.Cost/3 || l.Entries != 5000 || l.EntryBytes < 30 || l.EntryBytes > 60) {
+			t.Errorf("%+v: %v in place of %v, %d entries of %d bytes", c, s.Now.Cost, s.Was.Cost, l.Entries, l.EntryBytes)
+		}
 	}
 }
 

@@ -2,7 +2,9 @@ package advise
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
@@ -51,7 +53,16 @@ func (r *Report) String() string {
 			statements = "statement"
 		}
 		fmt.Fprintf(&b, "    serves  %s %s\n", statements, strings.Join(ns, ", "))
+		for _, s := range l.Serves {
+			if s.Was != nil {
+				fmt.Fprintf(&b, "    saves   %s of %s that statement %d takes, by statistics of %s\n",
+					work(s.Was.Cost-s.Now.Cost), work(s.Was.Cost), s.N, s.Was.At.UTC().Format(time.RFC3339))
+			}
+		}
 		fmt.Fprintf(&b, "    writes  one more Put for each row, of about %d bytes; reads: a Get for each row found\n", l.EntryBytes)
+		if l.Entries >= 0 {
+			fmt.Fprintf(&b, "    keeps   %s, of about %s in all, by statistics\n", fmt.Sprintf("%d %s", l.Entries, words.Plural(l.Entries, "entry", "entries")), size(float64(l.Entries)*float64(l.EntryBytes)))
+		}
 		if len(l.Moves) > 0 {
 			fmt.Fprintf(&b, "            an UPDATE of %s deletes the entry and writes another\n", strings.Join(l.Moves, ", "))
 		}
@@ -62,6 +73,22 @@ func (r *Report) String() string {
 		}
 	}
 	return b.String()
+}
+
+// work prints microseconds that servers and client work.
+func work(us float64) string {
+	return (time.Duration(min(us, 1e15)) * time.Microsecond).Round(100 * time.Microsecond).String()
+}
+
+// size prints bytes in the unit that fits.
+func size(n float64) string {
+	for _, unit := range []string{"bytes", "KB", "MB"} {
+		if n < 1000 {
+			return strconv.FormatFloat(n, 'g', 3, 64) + " " + unit
+		}
+		n /= 1000
+	}
+	return strconv.FormatFloat(n, 'f', 1, 64) + " GB"
 }
 
 // firstWords is "INDEX name" of a definition.

@@ -488,16 +488,11 @@ func (w *analyzer) placesOf(table string, key []byte, row []types.Value) []stats
 		p := stats.Place{Table: table, Key: key}
 		if i > 0 {
 			p = stats.Place{}
-			if !slices.ContainsFunc(l.Sparse, func(c *catalog.Column) bool { return row[c.Index].IsNull() }) {
-				if name, key, err := l.Place(row); err == nil {
-					p.Table, p.Key = name, key
-				}
+			if name, key, ends, ok := l.Entry(row); ok {
+				p = stats.Place{Table: name, Key: key, Ends: ends}
 			}
-		}
-		if p.Key != nil {
-			if p.Ends = l.Key.Ends(p.Key, true); len(p.Ends) < len(l.Key.Parts) {
-				p.Key = nil
-			}
+		} else if p.Ends = l.Key.Ends(p.Key, true); len(p.Ends) < len(l.Key.Parts) {
+			p.Key = nil
 		}
 		w.places = append(w.places, p)
 	}

@@ -104,6 +104,11 @@ func (e *Engine) statisticsOf(ctx context.Context, t *catalog.Table) *stats.Tabl
 	return nil
 }
 
+// Statistics gives what ANALYZE found of t; nil: nothing that fits it, or ctx ended before that was read.
+func (e *Engine) Statistics(ctx context.Context, t *catalog.Table) *stats.Table {
+	return e.statisticsOf(ctx, t)
+}
+
 // readStatistics reads the statistics of t that the store has, or where it has none that fit those of the files.
 func (e *Engine) readStatistics(ctx context.Context, t *catalog.Table, name string, stored bool, edition int) error {
 	var known *stats.Table

@@ -126,3 +126,23 @@ func (t *Table) Key(layout string) *Key {
 	}
 	return nil
 }
+
+// WithKey gives what is known of the table if it had one more key: what the sample tells of it, whose i-th row has its place at the i-th of
+// places; a zero Place: the key has no entry for the row. Nil: there is no sample, or not as many places.
+func (t *Table) WithKey(k KeyShape, places []Place) *Table {
+	if len(t.Sample) == 0 || len(t.Sample[0]) != len(places) {
+		return nil
+	}
+	c := NewCollector(Shape{Keys: []KeyShape{k}})
+	run := c.Begin(len(places))
+	for _, p := range places {
+		run.Add(Row{Places: []Place{p}})
+	}
+	run.Stands = t.Rows
+	found := Build(t.Name, t.At, t.Complete && run.Rows == int64(t.Rows), c).Keys[0]
+	for i := range found.Stored {
+		found.Stored[i].Regions = 1
+	}
+	return &Table{Version: t.Version, Name: t.Name, At: t.At, Rows: t.Rows, Read: t.Read, Complete: t.Complete, Unread: t.Unread, Unscaled: t.Unscaled,
+		Bytes: t.Bytes, Cells: t.Cells, Columns: t.Columns, Keys: append(slices.Clip(t.Keys), found), Size: t.Size, Sample: t.Sample}
+}

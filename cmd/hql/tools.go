@@ -14,7 +14,9 @@ import (
 
 	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/advise"
+	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/importer"
+	"github.com/hql-db/hql/stats"
 )
 
 // tool is a sub-command: hql NAME [flags] [arguments].
@@ -266,7 +268,8 @@ func adviseOn(ctx context.Context, c *config, src string, stdout io.Writer) erro
 		return err
 	}
 	defer db.Close()
-	r, err := advise.Workload(db.Catalog(), src, time.Now())
+	known := func(t *catalog.Table) *stats.Table { return db.Statistics(ctx, t) }
+	r, err := advise.Workload(db.Catalog(), src, time.Now(), advise.WithStatistics(known))
 	if err != nil {
 		return err
 	}
