@@ -375,7 +375,7 @@ func TestAnalyzeOutOfTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := statisticsFor(t, w, "skewed")
-		for _, q := range []string{"customer > 'z5'", "customer >= 'customer-1' AND customer < 'z2'", "customer = 'z105'", "customer > 'a'"} {
+		for _, q := range []string{"customer > 'z5'", "customer >= 'customer-1' AND customer < 'z2'", "customer = 'z105'", "customer > 'a'", "kind = 'refund'", "uid = 2 AND note IS NOT NULL"} {
 			if e := estimatedBy(t, w, "EXPLAIN (FORMAT JSON) SELECT * FROM skewed WHERE "+q); e.Estimate.Rows != nil {
 				t.Errorf("%s: %v rows", q, *e.Estimate.Rows)
 			}

@@ -59,6 +59,10 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 		return e, false
 	}
 	rows := looked * of.share
+	hidden := hiddenFrom(s, t, k)
+	if rows*(1-t.Unread) < hidden {
+		return e, false
+	}
 	byServers := of.share
 	of.share = 1
 	known := true
@@ -68,6 +72,7 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	for _, cond := range partly {
 		known = known && of.where(cond)
 	}
+	known = known && rows*of.share*(1-t.Unread) >= hidden
 	if s.Limit.Set {
 		if !known {
 			return e, false
@@ -91,6 +96,15 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	e = w.estimate(k)
 	e.Result = result
 	return e, sane(&e)
+}
+
+// hiddenFrom is how many of the rows that fit the conditions of s, all that there are, ANALYZE may have had no time to look at: where they may
+// be more than it has seen, nobody knows how many fit.
+func hiddenFrom(s *plan.Scan, t *stats.Table, k *stats.Key) float64 {
+	if len(s.Fates) == 0 || s.Access == plan.Get || s.Layout == s.Table.Layouts[0] && !slices.ContainsFunc(s.Spans, func(sp plan.Span) bool { return len(sp.Start)+len(sp.Stop) == 0 }) {
+		return 0 // keys are counted, and ranges in which something was not looked at are not estimated
+	}
+	return t.Unread * k.Rows
 }
 
 // filtered takes from of the rows that the servers' filter drops of those looked at. It gives the conditions of which the servers check only
