@@ -38,9 +38,9 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 		}
 		of.share = 1 // by the range
 	}
-	w := work{ranges: len(s.Spans)}
+	w := work{ranges: len(s.Spans), found: float64(len(s.Spans))}
 	if s.Access == plan.Get {
-		w.gets, w.ranges = looked, 0
+		w.gets, w.ranges, w.found = looked, 0, looked
 	}
 	sought := s.Hop != nil // only rows that fit the conditions on the key are looked at
 	switch {
@@ -86,12 +86,11 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	if known {
 		result = rows * of.share
 	}
-	if w.looked = looked; s.Fetch == plan.FetchFirst && !s.Entries {
-		w.filtered = looked * max(t.Cells, 1)
-	}
-	w.rows, w.bytes = rows+w.keysSeen, rows*rowBytes(s, t, k)+w.keysSeen*rowBytesOf(s, t, k, true)
-	if s.Entries { // each leads to a row, of which all is read
-		w.rows, w.gets, w.bytes = w.rows+rows, w.gets+rows, w.bytes+rows*t.Bytes
+	w.look(s, t, k, looked)
+	w.send(w.keysSeen, sentOf(s, t, k, true))
+	w.send(rows, sentOf(s, t, k, s.Entries))
+	if s.Entries {
+		w.follow(t, rows)
 	}
 	e = w.estimate(k)
 	e.Result = result
@@ -261,37 +260,36 @@ func shareOf(e expr.Expr, t *stats.Table) (share float64, ok bool) {
 	return 0, false
 }
 
-// rowBytes is the mean size of what is sent of a row.
-func rowBytes(s *plan.Scan, t *stats.Table, k *stats.Key) float64 {
-	return rowBytesOf(s, t, k, s.Entries)
-}
+// size is how many cells there are of a row, and their bytes, in the mean.
+type size struct{ cells, bytes float64 }
 
 // keyValue is what a cell has beside its row's key, its name and its value.
 const keyValue = 24
 
-func rowBytesOf(s *plan.Scan, t *stats.Table, k *stats.Key, keysOnly bool) float64 {
+// sentOf is what is sent of a row.
+func sentOf(s *plan.Scan, t *stats.Table, k *stats.Key, keysOnly bool) size {
 	name := 4.0
 	if families := s.Families; len(families) > 0 {
 		name = float64(len(families[0])) + 1
 	}
-	first := keyValue + k.Bytes + name // a cell without its value
 	if keysOnly || s.Fetch == plan.FetchKeys {
-		return first
+		return size{1, keyValue + k.Bytes + name} // a cell without its value
 	}
 	if s.Fetch == plan.FetchAll {
-		return t.Bytes
+		return size{t.Cells, t.Bytes}
 	}
-	sum := 0.0
+	var sum size
 	for i, c := range s.Table.Columns {
 		if c.KeyPart || c.Packed != nil {
 			continue
 		}
 		if slices.ContainsFunc(s.Columns, func(f filter.Column) bool { return f.Family == c.Family && f.Qualifier == c.Qualifier }) {
-			sum += t.Columns[i].Bytes * (1 - t.Columns[i].Nulls)
+			sum.cells += 1 - t.Columns[i].Nulls
+			sum.bytes += t.Columns[i].Bytes * (1 - t.Columns[i].Nulls)
 		}
 	}
 	if s.Fetch == plan.FetchFirst {
-		return max(sum, t.Bytes/max(t.Cells, 1))
+		return size{max(sum.cells, 1), max(sum.bytes, t.Bytes/max(t.Cells, 1))}
 	}
 	return sum
 }

@@ -208,12 +208,14 @@ func (r *Estimator) lookups(n *plan.Join, rows, values float64, right plan.Estim
 		return e, false
 	}
 	gets, ranges := s.Counts()
-	w := work{gets: inBatch * float64(gets), ranges: int(math.Min(1e9, inBatch*float64(ranges))), looked: found, rows: found, bytes: found * rowBytes(s, t, k)}
-	w.looked = math.Max(found, math.Min(found*math.Max(1, k.Rows/math.Max(1, right.Result)), k.Rows))
+	w := work{gets: inBatch * float64(gets), found: inBatch * float64(ranges), ranges: int(math.Min(1e9, inBatch*float64(ranges)))}
+	if gets > 0 {
+		w.found += math.Min(found, w.gets)
+	}
+	w.look(s, t, k, math.Max(found, math.Min(found*math.Max(1, k.Rows/math.Max(1, right.Result)), k.Rows)))
+	w.send(found, sentOf(s, t, k, s.Entries))
 	if s.Entries {
-		w.rows, w.gets, w.bytes = w.rows+found, w.gets+found, w.bytes+found*t.Bytes
-	} else if s.Fetch == plan.FetchFirst {
-		w.filtered = w.looked * math.Max(t.Cells, 1)
+		w.follow(t, found)
 	}
 	e = w.estimate(k)
 	e.Rows, e.Bytes, e.RPCs, e.Cost, e.At = e.Rows*batches, e.Bytes*batches, e.RPCs*batches, e.Cost*batches+rows*perBuilt, t.At

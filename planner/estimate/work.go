@@ -10,16 +10,21 @@ import (
 	"github.com/hql-db/hql/stats"
 )
 
-// What things cost, in microseconds of a server's and the client's time together. How they compare is fitted to the times that TestYardstick
-// took on an HBase of a million rows, whose scale is that of a machine with nothing else to do; a call's price is a guess.
+// What things cost, in microseconds of a server's and the client's CPU together: measured by TestPrices in exec, on HBase 2.5 with 100,000 rows
+// of three cells, 20,000 of twenty and 10,000 of 1 KB, in files whose blocks the server has in memory. Rows that were just written cost 0.5 to
+// twice as much to look at, and a Get of one 30 where 124 are told here: what stands in a table for longer stands in files.
 const (
-	perRPC     = 300
-	perGet     = 20
-	perLooked  = 1
-	perSkipped = 0.5 // a row that a filter seeks over
-	perRow     = 0.5 // that is sent and decoded
-	perByte    = 0.003
-	perCell    = 0.3 // that the filter of wanted columns looks at
+	perRPC        = 300  // a guess between the 100 of docs/speed.md's servers with nothing else to do and what a busy one takes
+	perGet        = 17   // a key asked for: as much as one that is not there, which Bloom filters tell
+	perFound      = 90   // a place in a file that is sought: half a block is gone through
+	perLooked     = 1    // a row that the server goes through,
+	perLookedCell = 0.55 // each of its cells: 2.2 to 4.2 for a row of three that a filter drops, 10.5 to 12.1 for one of twenty
+	perLookedByte = 0.002
+	perSkipped    = 0.5  // a row that a filter seeks over: a guess
+	perWanted     = 0.35 // a cell that the filter of wanted columns looks at: 4.9 to 5.6 a row of three, of which one is sent; 18.8 to 23.6 of twenty
+	perRow        = 0.5  // that is sent and decoded,
+	perCell       = 0.6  // each of its cells: 5.7 with the looking for a row of three, 23 to 27 for one of twenty
+	perByte       = 0.003
 )
 
 // What a call brings: hbase.Client's keys a Get, and about the bytes of a response.
@@ -38,11 +43,35 @@ const (
 
 // work is what an access makes servers and client do.
 type work struct {
-	looked, skipped, gets float64
-	filtered              float64 // cells that the filter of wanted columns looks at
-	rows, bytes           float64 // sent
-	ranges                int
-	hops, keysSeen        float64 // what is looked at to hop: keys alone
+	looked, cells, volume  float64 // rows that servers go through, their cells and bytes
+	skipped, wanted        float64 // rows that a filter seeks over; cells that the filter of wanted columns looks at
+	gets, found            float64 // keys asked for; places that are sought
+	rows, sentCells, bytes float64 // sent
+	ranges                 int
+	hops, keysSeen         float64 // what is looked at to hop: keys alone
+}
+
+// look lets the servers go through rows of s.
+func (w *work) look(s *plan.Scan, t *stats.Table, k *stats.Key, rows float64) {
+	of := size{math.Max(t.Cells, 1), t.Bytes}
+	if s.Entries {
+		of = size{1, keyValue + k.Bytes}
+	}
+	w.looked, w.cells, w.volume = w.looked+rows, w.cells+rows*of.cells, w.volume+rows*of.bytes
+	if s.Fetch == plan.FetchFirst && !s.Entries {
+		w.wanted += rows * of.cells
+	}
+}
+
+// send lets them send rows.
+func (w *work) send(rows float64, of size) {
+	w.rows, w.sentCells, w.bytes = w.rows+rows, w.sentCells+rows*of.cells, w.bytes+rows*of.bytes
+}
+
+// follow looks up the rows that so many entries of an index lead to: all of them is read.
+func (w *work) follow(t *stats.Table, rows float64) {
+	w.gets, w.found, w.cells, w.volume = w.gets+rows, w.found+rows, w.cells+rows*t.Cells, w.volume+rows*t.Bytes
+	w.send(rows, size{t.Cells, t.Bytes})
 }
 
 // estimate prices w, on the keys k.
@@ -69,7 +98,8 @@ func (w *work) estimate(k *stats.Key) plan.Estimate {
 		rpcs += n + math.Floor(sent/responseBytes)
 	}
 	return plan.Estimate{Rows: w.rows, Bytes: w.bytes, RPCs: math.Ceil(rpcs),
-		Cost: rpcs*perRPC + w.gets*perGet + w.looked*perLooked + w.skipped*perSkipped + w.filtered*perCell + w.rows*perRow + w.bytes*perByte}
+		Cost: rpcs*perRPC + w.gets*perGet + (w.found+w.hops)*perFound + w.looked*perLooked + w.cells*perLookedCell + w.volume*perLookedByte +
+			w.skipped*perSkipped + w.wanted*perWanted + w.rows*perRow + w.sentCells*perCell + w.bytes*perByte}
 }
 
 // touched is how many of some regions n keys lie in, spread evenly.
