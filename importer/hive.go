@@ -76,21 +76,9 @@ func hiveTable(r *reader) (*table, error) {
 	if d := (&reader{r.src, r.toks}); d.find("COLLECTION", "ITEMS", "TERMINATED", "BY") {
 		delimiter, given = d.next().text, true
 	}
-	props := map[string]string{}
-	for _, clause := range []string{"SERDEPROPERTIES", "TBLPROPERTIES"} {
-		p := &reader{r.src, r.toks}
-		if !p.find(clause) {
-			continue
-		}
-		items, err := p.inParens()
-		if err != nil {
-			return nil, err
-		}
-		for _, item := range items {
-			if len(item) == 3 && item[1].is("=") {
-				props[strings.ToLower(item[0].text)] = item[2].text
-			}
-		}
+	props, err := hiveProperties(r)
+	if err != nil {
+		return nil, err
 	}
 	mapping := props["hbase.columns.mapping"]
 	if mapping == "" {
@@ -115,32 +103,63 @@ func hiveTable(r *reader) (*table, error) {
 		case strings.HasPrefix("string", storage) && storage != "":
 			bin = false
 		}
-		switch {
-		case source == ":key":
+		if source == ":key" {
 			keys++
-			if err := t.hiveKey(r.src, c, bin, delimiter, given, props); err != nil {
-				return nil, err
-			}
-		case source == ":timestamp":
-			t.note("column %s is the cells' time: read it as _ts", c.name)
-		case strings.HasSuffix(source, ":") || strings.HasSuffix(source, ".*"):
-			t.note("column %s maps all qualifiers %s: name those that matter as columns, or have a row for each cell in a table of its own, with FROM family:[name AS TEXT]", c.name, source)
-		default:
-			family, qualifier, ok := strings.Cut(source, ":")
-			if !ok || family == "" {
-				return nil, fmt.Errorf("hbase.columns.mapping: %q is neither :key nor family:qualifier", source)
-			}
-			typ, enc, err := t.hiveCell(r.src, c, bin)
-			if err != nil {
-				return nil, err
-			}
-			t.column(t.unique(c.name), typ, cell(family, qualifier), enc)
+			err = t.hiveKey(r.src, c, bin, delimiter, given, props)
+		} else {
+			err = t.hiveMapped(r.src, c, source, bin)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	if keys != 1 {
 		return nil, fmt.Errorf("table %s: hbase.columns.mapping names :key %d times", full, keys)
 	}
 	return t, nil
+}
+
+// hiveProperties reads SERDEPROPERTIES and TBLPROPERTIES, wherever they stand in what is left of r.
+func hiveProperties(r *reader) (map[string]string, error) {
+	props := map[string]string{}
+	for _, clause := range []string{"SERDEPROPERTIES", "TBLPROPERTIES"} {
+		p := &reader{r.src, r.toks}
+		if !p.find(clause) {
+			continue
+		}
+		items, err := p.inParens()
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range items {
+			if len(item) == 3 && item[1].is("=") {
+				props[strings.ToLower(item[0].text)] = item[2].text
+			}
+		}
+	}
+	return props, nil
+}
+
+// hiveMapped adds column c, which source says is read from something other than the key.
+func (t *table) hiveMapped(src string, c hiveColumn, source string, binary bool) error {
+	switch {
+	case source == ":timestamp":
+		t.note("column %s is the cells' time: read it as _ts", c.name)
+		return nil
+	case strings.HasSuffix(source, ":") || strings.HasSuffix(source, ".*"):
+		t.note("column %s maps all qualifiers %s: name those that matter as columns, or have a row for each cell in a table of its own, with FROM family:[name AS TEXT]", c.name, source)
+		return nil
+	}
+	family, qualifier, ok := strings.Cut(source, ":")
+	if !ok || family == "" {
+		return fmt.Errorf("hbase.columns.mapping: %q is neither :key nor family:qualifier", source)
+	}
+	typ, enc, err := t.hiveCell(src, c, binary)
+	if err != nil {
+		return err
+	}
+	t.column(t.unique(c.name), typ, cell(family, qualifier), enc)
+	return nil
 }
 
 // hiveColumnDef reads name type [COMMENT '...'].

@@ -149,30 +149,9 @@ func phoenixTable(r *reader) (*table, error) {
 	}
 	options := phoenixOptions(r)
 	immutable = immutable || strings.EqualFold(options["IMMUTABLE_ROWS"], "true")
-	var cols []*phoenixColumn
-	var keys []keyColumn
-	for _, item := range items {
-		// The constraint may follow the last column without a comma.
-		if i := slices.IndexFunc(item, func(t token) bool { return t.is("CONSTRAINT") }); i >= 0 {
-			cr := &reader{r.src, item[i+1:]}
-			cr.next()
-			if keys, err = primaryKey(cr); err != nil {
-				return nil, err
-			}
-			item = item[:i]
-		}
-		if len(item) == 0 {
-			continue
-		}
-		ir := &reader{r.src, item}
-		col, key, err := phoenixColumnDef(ir)
-		if err != nil {
-			return nil, err
-		}
-		cols = append(cols, col)
-		if key != nil {
-			keys = append(keys, *key)
-		}
+	cols, keys, err := phoenixItems(r.src, items)
+	if err != nil {
+		return nil, err
 	}
 	if len(keys) == 0 {
 		return nil, fmt.Errorf("table %s has no PRIMARY KEY", name)
@@ -205,6 +184,33 @@ func phoenixTable(r *reader) (*table, error) {
 		t.note("by hand: where ENCODING_SCHEME is 0 in the row of SYSTEM.CATALOG with TABLE_NAME = %s and no COLUMN_NAME, add COLUMN_ENCODED_BYTES = NONE to the statement and import it again; elsewhere add the columns below, each with its COLUMN_QUALIFIER: what stands there is right for the default encoding if the table was never altered; and WITH (ROW_MARKER = X'00000000'), without which Phoenix would not show the rows written", text(name))
 	}
 	return t, nil
+}
+
+// phoenixItems reads the columns of a table, and those of them that are its key.
+func phoenixItems(src string, items [][]token) (cols []*phoenixColumn, keys []keyColumn, err error) {
+	for _, item := range items {
+		// The constraint may follow the last column without a comma.
+		if i := slices.IndexFunc(item, func(t token) bool { return t.is("CONSTRAINT") }); i >= 0 {
+			r := &reader{src, item[i+1:]}
+			r.next()
+			if keys, err = primaryKey(r); err != nil {
+				return nil, nil, err
+			}
+			item = item[:i]
+		}
+		if len(item) == 0 {
+			continue
+		}
+		col, key, err := phoenixColumnDef(&reader{src, item})
+		if err != nil {
+			return nil, nil, err
+		}
+		cols = append(cols, col)
+		if key != nil {
+			keys = append(keys, *key)
+		}
+	}
+	return cols, keys, nil
 }
 
 // phoenixDef is what is known of a table of Phoenix's.
