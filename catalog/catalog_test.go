@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
@@ -12,17 +11,14 @@ import (
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/testdata"
 	"github.com/hql-db/hql/types"
 )
 
 func layouts(tb testing.TB) *Catalog {
 	tb.Helper()
-	src, err := os.ReadFile("../testdata/layouts.sql")
-	if err != nil {
-		tb.Fatal(err)
-	}
 	c := New()
-	if err := c.Load(string(src)); err != nil {
+	if err := c.Load(testdata.Layouts); err != nil {
 		tb.Fatal(err)
 	}
 	return c

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"github.com/hql-db/hql/internal/poison"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/testdata"
 	"github.com/hql-db/hql/types"
 )
 
@@ -112,11 +112,7 @@ func (w *world) refused(want, sql string) {
 
 func layouts(t testing.TB) []*parser.CreateTable {
 	t.Helper()
-	b, err := os.ReadFile("../testdata/layouts.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	stmts, err := parser.Parse(string(b))
+	stmts, err := parser.Parse(testdata.Layouts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,22 +1,18 @@
 package planner
 
 import (
-	"os"
 	"testing"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/testdata"
 )
 
 func layouts(tb testing.TB) *catalog.Catalog {
 	tb.Helper()
-	src, err := os.ReadFile("../testdata/layouts.sql")
-	if err != nil {
-		tb.Fatal(err)
-	}
 	c := catalog.New()
-	if err := c.Load(string(src)); err != nil {
+	if err := c.Load(testdata.Layouts); err != nil {
 		tb.Fatal(err)
 	}
 	return c

@@ -1,0 +1,168 @@
+package differential
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// namesColumn finds a column under an alias.
+var namesColumn = regexp.MustCompile(`\bt\d+\.`)
+
+// aggregate is an aggregate over s, and its kind.
+func (g *gen) aggregate(s *scope) (string, kind) {
+	k := g.comparable()
+	x := g.expr(s, k, 1)
+	filter := ""
+	if g.odds(4) {
+		filter = " FILTER (WHERE " + g.condition(s, 1) + ")"
+	}
+	distinct := g.pick("", "", "DISTINCT ")
+	switch g.IntN(12) {
+	case 9:
+		return g.pick("STDDEV", "STDDEV_POP", "VARIANCE", "VAR_POP") + "(" + distinct + g.sized(s, 1) + ")" + filter, kDec
+	case 10:
+		f := g.pick("CORR", "COVAR_POP", "COVAR_SAMP", "REGR_SLOPE", "REGR_R2", "REGR_SXX", "REGR_COUNT")
+		// Small numbers: of large ones a DOUBLE's last digits, which differ, would stand in front of the point or close behind it.
+		return "CAST(" + f + "(" + g.bounded(s, 1) + " % 1000, " + g.bounded(s, 1) + " % 1000)" + filter + " AS DECIMAL(20, 4))", kDec
+	case 11:
+		n := g.expr(s, kInt, 1)
+		switch g.IntN(3) {
+		case 0:
+			return g.pick("BIT_AND", "BIT_OR") + "(" + n + ")" + filter, kInt
+		case 1:
+			return "PERCENTILE_DISC(" + g.pick("0", "0.25", "0.5", "1") + ") WITHIN GROUP (ORDER BY " + n + ")" + filter, kInt
+		}
+		return "MODE() WITHIN GROUP (ORDER BY " + n + g.pick("", " DESC") + ")" + filter, kInt
+	case 0:
+		return "COUNT(*)" + filter, kInt
+	case 1, 2:
+		return "COUNT(" + distinct + x + ")" + filter, kInt
+	case 3, 4:
+		if k != kBool && k != kBytes {
+			return g.pick("MIN", "MAX") + "(" + x + ")" + filter, k
+		}
+		return g.pick("BOOL_AND", "BOOL_OR", "EVERY") + "(" + g.condition(s, 1) + ")" + filter, kBool
+	case 5:
+		return "SUM(" + distinct + g.bounded(s, 1) + ")" + filter + dialect("", "::bigint"), kInt
+	case 6:
+		return g.pick("SUM(", "AVG(") + distinct + g.sized(s, 1) + ")" + filter, kDec
+	case 7:
+		t := g.expr(s, kText, 1)
+		return "STRING_AGG(" + t + ", ',' ORDER BY " + t + g.pick("", " DESC") + ")" + filter, kText
+	}
+	return "AVG(" + distinct + g.bounded(s, 1) + ")" + filter, kDec
+}
+
+// everyColumn names the columns of s's own sources; nil where one of them has no order.
+func everyColumn(s *scope) []string {
+	var out []string
+	for _, src := range s.sources {
+		for _, c := range src.columns {
+			if c.kind == kJSON {
+				return nil
+			}
+			out = append(out, src.alias+"."+c.name)
+		}
+	}
+	return out
+}
+
+// window is a window function over s, and its kind. Where rows may be equal in the order only what is the same for all of
+// these is asked for.
+func (g *gen) window(s *scope) (string, kind) {
+	own := &scope{sources: s.sources}
+	var partition, order []string
+	for range g.IntN(3) {
+		partition = append(partition, g.expr(own, g.comparable(), 1))
+	}
+	for range g.IntN(3) {
+		order = append(order, g.expr(own, g.comparable(), 1)+g.pick("", "", " DESC", " NULLS FIRST", " DESC NULLS LAST"))
+	}
+	all := everyColumn(s)
+	total := all != nil && g.odds(2)
+	if total {
+		order = append(order, strings.Join(all, ", "))
+	}
+	number := g.bounded(own, 1)
+	frames := []string{""}
+	if len(order) > 0 {
+		frames = append(frames, "", " GROUPS BETWEEN 1 PRECEDING AND 2 FOLLOWING", " GROUPS BETWEEN 2 FOLLOWING AND 3 FOLLOWING", " RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING")
+	}
+	if total {
+		frames = append(frames, " ROWS 2 PRECEDING", " ROWS BETWEEN 3 PRECEDING AND 1 PRECEDING", " ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING", " ROWS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING")
+	}
+	frame := g.pick(frames...)
+	if g.odds(6) {
+		order, total = []string{number + g.pick("", " DESC")}, false
+		frame = fmt.Sprintf(" RANGE BETWEEN %d PRECEDING AND %d FOLLOWING", g.IntN(9), g.IntN(9))
+	}
+	over := " OVER ("
+	if partition != nil {
+		over += "PARTITION BY " + strings.Join(partition, ", ")
+	}
+	if order != nil {
+		over += " ORDER BY " + strings.Join(order, ", ")
+	}
+	over += frame + ")"
+	k := g.comparable()
+	x := g.expr(own, k, 1)
+	if total {
+		switch g.IntN(4) {
+		case 0:
+			return g.pick("ROW_NUMBER()", "NTILE(3)") + over, kInt
+		case 1:
+			return g.pick("LAG(", "LEAD(") + x + g.pick("", ", 2", ", 0") + ")" + over, k
+		case 2:
+			return g.pick("FIRST_VALUE("+x+")", "LAST_VALUE("+x+")", "NTH_VALUE("+x+", 2)") + over, k
+		}
+	}
+	switch g.IntN(4) {
+	case 0:
+		return g.pick("RANK()", "DENSE_RANK()") + over, kInt
+	case 1:
+		return g.pick("COUNT(*)", "COUNT("+x+")") + over, kInt
+	case 2:
+		if k != kBool && k != kBytes {
+			return g.pick("MIN", "MAX") + "(" + x + ")" + over, k
+		}
+	}
+	return "SUM(" + number + ")" + over + dialect("", "::bigint"), kInt
+}
+
+// overGroups is a window function over groups, in an expression.
+func (g *gen) overGroups(s *scope, groups []string) string {
+	by := []string{"COUNT(*)"}
+	if len(groups) > 0 {
+		by = append(by, groups...)
+	}
+	x := g.pick("SUM(COUNT(*))", "MAX(COUNT(*))", "RANK()", "DENSE_RANK()") + " OVER (" + g.pick("", "PARTITION BY "+g.pick(by...)+" ") + "ORDER BY " + strings.Join(by, ", ") + ")"
+	return "CAST(" + g.pick("1 + ", "- ", "COUNT(*) - ", "2 * ") + x + " AS BIGINT)"
+}
+
+// groupingSets is a GROUP BY of sets of these expressions, in which each of them stands.
+func (g *gen) groupingSets(groups []string) string {
+	set := func() string {
+		var out []string
+		for _, x := range groups {
+			if g.odds(2) {
+				out = append(out, x)
+			}
+		}
+		return "(" + strings.Join(out, ", ") + ")"
+	}
+	all := strings.Join(groups, ", ")
+	switch g.IntN(6) {
+	case 0:
+		return "ROLLUP (" + all + ")"
+	case 1:
+		return "CUBE (" + all + ")"
+	case 2:
+		return g.pick("", "DISTINCT ") + "ROLLUP (" + all + "), CUBE (" + g.pick(groups...) + ")"
+	case 3:
+		return groups[0] + ", ROLLUP (" + all + ")"
+	case 4:
+		return "GROUPING SETS (" + set() + ", ROLLUP (" + all + "), " + set() + ")"
+	}
+	return "GROUPING SETS (" + set() + ", (" + all + "), " + set() + ")"
+}

@@ -1,0 +1,389 @@
+package hbase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tsuna/gohbase"
+	"github.com/tsuna/gohbase/hrpc"
+	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/hql-db/hql/internal/seeds"
+	"github.com/hql-db/hql/store"
+)
+
+// storeWithTable gives a store with the table t of family f, and a client of it.
+func storeWithTable(t *testing.T) (*store.Store, *client) {
+	t.Helper()
+	s, err := store.Open(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	c := New(s, s.Admin()).(*client)
+	if err := c.CreateTable(t.Context(), "t", []Family{{Name: "f"}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	return s, c
+}
+
+// refusingAgain answers writes with an exception, as if a connection broke after each of its answers but the last.
+type refusingAgain struct {
+	gohbase.Client
+	lost      int
+	exception string
+}
+
+func (f *refusingAgain) SendRPC(c hrpc.Call) (proto.Message, error) {
+	if c.Name() != "Multi" {
+		return f.Client.(gohbase.RPCClient).SendRPC(c)
+	}
+	for range f.lost {
+		if m, err := f.Client.(gohbase.RPCClient).SendRPC(c); err != nil {
+			return m, err
+		}
+	}
+	if f.lost > 0 {
+		c.ToProto() // sent again
+	}
+	return nil, fmt.Errorf("HBase Java exception %s: no", f.exception)
+}
+
+// A write that is refused when it is sent again may have been applied before: nobody knows.
+func TestRefusedAfterLostAnswer(t *testing.T) {
+	for _, c := range []struct {
+		lost      int
+		exception string
+		refused   bool
+	}{
+		{0, "java.io.IOException", true},
+		{1, "java.io.IOException", false},
+		{1, "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException", true},
+	} {
+		s, cl := storeWithTable(t)
+		cl.rpc = &refusingAgain{s, c.lost, c.exception}
+		err := cl.Mutate(t.Context(), "t", []Mutation{put("k", 1, "f:a=1")})
+		var batch *BatchError
+		if !errors.As(err, &batch) || len(batch.Failed)+len(batch.Unknown) != 1 || len(batch.Failed) == 1 != c.refused {
+			t.Errorf("%d answers lost, %s: %v", c.lost, c.exception, err)
+		}
+	}
+}
+
+// fullRegion refuses each write for a while, within an answer.
+type fullRegion struct{ gohbase.Client }
+
+func (b fullRegion) SendRPC(c hrpc.Call) (proto.Message, error) {
+	if c.Name() != "Multi" {
+		return b.Client.(gohbase.RPCClient).SendRPC(c)
+	}
+	const class = "org.apache.hadoop.hbase.RegionTooBusyException"
+	return &pb.MultiResponse{RegionActionResult: []*pb.RegionActionResult{{ResultOrException: []*pb.ResultOrException{
+		{Index: proto.Uint32(0), Exception: &pb.NameBytesPair{Name: proto.String(class), Value: []byte(class + ": full")}}}}}}, nil
+}
+
+// A write that its region refuses until the time is over says what the region said.
+func TestWriteToABusyRegion(t *testing.T) {
+	s, cl := storeWithTable(t)
+	cl.rpc = fullRegion{s}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if err := cl.Mutate(ctx, "t", []Mutation{put("k", 1, "f:a=1")}); err == nil || !strings.Contains(err.Error(), "RegionTooBusyException") {
+		t.Error(err)
+	}
+}
+
+// Regions that nobody told of are an error, and not none.
+func TestRegionsUnanswered(t *testing.T) {
+	cl, broken := stuckClient(t, time.Minute)
+	defer broken.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if rs, err := cl.Regions(ctx, "t"); err == nil || errors.Is(err, ErrNoTable) {
+		t.Errorf("%v, %v", rs, err)
+	}
+}
+
+// Without next_call_seq a lost answer loses rows: faults that did not show this would show nothing.
+func TestFaultsFindLostRows(t *testing.T) {
+	for seed := range uint64(1000) {
+		if errors.Is(faultyScan(seed, true, seeds.Figures{}), errWrongRows) {
+			return
+		}
+	}
+	t.Fatal("no row was lost in 1000 runs without next_call_seq")
+}
+
+// stuck is a client that never answers, as gohbase's may become; it notes that it was closed.
+type stuck struct {
+	gohbase.Client
+	closed chan struct{}
+}
+
+func (s *stuck) SendRPC(c hrpc.Call) (proto.Message, error) {
+	select {
+	case <-c.Context().Done():
+		return nil, c.Context().Err()
+	case <-s.closed:
+		return nil, gohbase.ErrClientClosed
+	}
+}
+
+func (s *stuck) Close() { close(s.closed) }
+
+// stuckClient gives a client that is stuck until it is replaced by one of a store with the table t of one row.
+func stuckClient(t *testing.T, attempt time.Duration) (*client, *stuck) {
+	t.Helper()
+	s, c := storeWithTable(t)
+	if err := c.Mutate(t.Context(), "t", []Mutation{put("k", 1, "f:a=1")}); err != nil {
+		t.Fatal(err)
+	}
+	broken := &stuck{s, make(chan struct{})}
+	return &client{rpc: broken, admin: s.Admin(), redial: func() gohbase.Client { return s }, attempt: attempt}, broken
+}
+
+// Calls of every kind go on with a new client when theirs does not answer.
+func TestStuckClientIsReplaced(t *testing.T) {
+	calls := map[string]func(ctx context.Context, c *client) error{
+		"get": func(ctx context.Context, c *client) error {
+			rows, err := c.Get(ctx, "t", [][]byte{[]byte("k")}, nil)
+			if err == nil && len(rows[0].Cells) != 1 {
+				err = fmt.Errorf("rows %v", rows)
+			}
+			return err
+		},
+		"gets": func(ctx context.Context, c *client) error {
+			rows, err := c.Get(ctx, "t", [][]byte{[]byte("j"), []byte("k")}, nil)
+			if err == nil && len(rows[1].Cells) != 1 {
+				err = fmt.Errorf("rows %v", rows)
+			}
+			return err
+		},
+		"scan": func(ctx context.Context, c *client) error {
+			sc, err := c.Scan(ctx, ScanRange{Table: "t"}, nil)
+			if err != nil {
+				return err
+			}
+			defer sc.Close()
+			rows, err := sc.Next(ctx)
+			if err == nil && len(rows) != 1 {
+				err = fmt.Errorf("rows %v", rows)
+			}
+			return err
+		},
+		"mutate": func(ctx context.Context, c *client) error {
+			return c.Mutate(ctx, "t", []Mutation{put("k", 2, "f:a=2")})
+		},
+	}
+	for name, call := range calls {
+		t.Run(name, func(t *testing.T) {
+			c, _ := stuckClient(t, 20*time.Millisecond)
+			if err := call(within(t), c); err != nil {
+				t.Error(err)
+			}
+			if n := c.Stats().Replaced; n != 1 {
+				t.Errorf("replaced %d times", n)
+			}
+		})
+	}
+	// Another call's client is closed under it.
+	for name, call := range calls {
+		t.Run(name+" beside another", func(t *testing.T) {
+			c, broken := stuckClient(t, time.Minute)
+			time.AfterFunc(20*time.Millisecond, func() { c.replace(broken) })
+			if err := call(within(t), c); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Deadlines that are sooner than the attempt timeout come with table and key. Missed for as long as an
+// attempt may take, they tell that a client is stuck.
+func TestLateCalls(t *testing.T) {
+	c, _ := stuckClient(t, 100*time.Millisecond)
+	for n := 1; c.Stats().Replaced == 0; n++ {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+		_, err := c.Get(ctx, "t", [][]byte{[]byte("k")}, nil)
+		cancel()
+		var late *lateError
+		if !errors.As(err, &late) || !errors.Is(err, context.DeadlineExceeded) || late.table != "t" || string(late.key) != "k" {
+			t.Fatalf("call %d: %v", n, err)
+		}
+		if n == 1 && late.waited < 100*time.Millisecond && c.Stats().Replaced > 0 || n > 10 {
+			t.Fatalf("replaced %d times after %d calls", c.Stats().Replaced, n)
+		}
+	}
+	if _, err := c.Get(within(t), "t", [][]byte{[]byte("k")}, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// slow answers late from a given call on.
+type slow struct {
+	gohbase.Client
+	from  int32
+	calls atomic.Int32
+}
+
+func (s *slow) SendRPC(c hrpc.Call) (proto.Message, error) {
+	m, err := s.Client.(gohbase.RPCClient).SendRPC(c)
+	if s.calls.Add(1) >= s.from {
+		time.Sleep(100 * time.Millisecond)
+	}
+	return m, err
+}
+
+// A scan that is given up while a call is under way leaves no scanner open on the server.
+func TestAbandonedScan(t *testing.T) {
+	for _, from := range []int32{1, 2} { // the open, a next
+		t.Run(fmt.Sprint(from), func(t *testing.T) {
+			s, err := store.Open(store.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			c := New(s, s.Admin()).(*client)
+			if err := c.CreateTable(t.Context(), "t", []Family{{Name: "f"}}, nil); err != nil {
+				t.Fatal(err)
+			}
+			var ms []Mutation
+			for i := range 9 {
+				ms = append(ms, put(fmt.Sprint("k", i), 1, "f:a=1"))
+			}
+			if err := c.Mutate(t.Context(), "t", ms); err != nil {
+				t.Fatal(err)
+			}
+			c.rpc = &slow{Client: s, from: from}
+			sc, err := c.Scan(t.Context(), ScanRange{Table: "t", BatchRows: 1}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			for err == nil {
+				_, err = sc.Next(ctx)
+			}
+			if !errors.Is(err, context.DeadlineExceeded) || s.OpenScanners() != 1 {
+				t.Fatalf("%v, %d scanners open", err, s.OpenScanners())
+			}
+			sc.Close()
+			for end := time.Now().Add(5 * time.Second); s.OpenScanners() > 0; time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatal("the scanner stays open")
+				}
+			}
+		})
+	}
+}
+
+func TestBatchErrorNamesRows(t *testing.T) {
+	keys := [][]byte{[]byte("a"), []byte("b"), []byte("c\x00"), []byte("d"), []byte("e"), []byte("f")}
+	e := &BatchError{Keys: keys, Failed: map[int]error{4: io.EOF, 2: io.EOF, 1: io.EOF, 0: io.EOF}, Unknown: []int{5}, Cause: io.EOF}
+	const want = `4 of 6 mutations refused (rows "a", "b", "c\x00", ...), 1 without an answer (rows "f"): EOF`
+	if e.Error() != want {
+		t.Errorf("%s\nwant %s", e, want)
+	}
+}
+
+// closing loses an answer and the refusal of the call sent again for it: the server has closed the scanner over that.
+type closing struct {
+	gohbase.Client
+	calls int
+}
+
+func (c *closing) SendRPC(call hrpc.Call) (proto.Message, error) {
+	m, err := c.Client.(gohbase.RPCClient).SendRPC(call)
+	if resp, ok := m.(*pb.ScanResponse); ok && resp.ScannerId != nil {
+		if c.calls++; c.calls%3 == 2 {
+			return &pb.ScanResponse{ScannerId: resp.ScannerId}, nil // as HBase 3.0.0-alpha-4 has it
+		}
+	}
+	return m, err
+}
+
+// A server says of a scanner that it has closed neither that there are more rows nor that there are none.
+func TestScannerClosedOverLostAnswer(t *testing.T) {
+	s, err := store.Open(store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	own := New(s, s.Admin())
+	name := table(t, own, []Family{{Name: "f"}}, "k5")
+	var ms []Mutation
+	var want []string
+	for i := range 40 {
+		ms = append(ms, put(fmt.Sprintf("k%02d", i+30), 1, "f:q=v"))
+		want = append(want, fmt.Sprintf("k%02d", i+30))
+	}
+	if err := own.Mutate(within(t), name, ms); err != nil {
+		t.Fatal(err)
+	}
+	for _, reversed := range []bool{false, true} {
+		c := New(&closing{Client: s}, s.Admin())
+		sc, err := c.Scan(within(t), ScanRange{Table: name, BatchRows: 3, Reversed: reversed}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for {
+			rows, err := sc.Next(within(t))
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range rows {
+				got = append(got, string(r.Key))
+			}
+		}
+		sc.Close()
+		if reversed {
+			slices.Reverse(got)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("reversed %v: %d rows of %d: %v", reversed, len(got), len(want), got)
+		}
+	}
+}
+
+// stopping is a master that stops: it answers so, and another one takes its place after a few calls; or never.
+type stopping struct {
+	gohbase.AdminClient
+	left int
+}
+
+func (s *stopping) SendRPC(call hrpc.Call) (proto.Message, error) {
+	if s.left < 0 {
+		<-call.Context().Done()
+		return nil, call.Context().Err()
+	}
+	if s.left--; s.left >= 0 {
+		return nil, errors.New("HBase Java exception org.apache.hadoop.hbase.exceptions.MasterStoppedException: org.apache.hadoop.hbase.exceptions.MasterStoppedException")
+	}
+	return &pb.GetTableNamesResponse{TableNames: []*pb.TableName{tableName("ns:t"), tableName("a")}}, nil
+}
+
+// The master that takes a stopped one's place is waited for; that none answers is told.
+func TestMasterStops(t *testing.T) {
+	s, _ := storeWithTable(t)
+	names, err := New(s, &stopping{left: 3}).PermittedTables(within(t))
+	if err != nil || !slices.Equal(names, []string{"a", "ns:t"}) {
+		t.Errorf("%q, %v", names, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := New(s, &stopping{left: -1}).PermittedTables(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "list tables: the master did not answer in ") {
+		t.Error(err)
+	}
+}
