@@ -2,6 +2,8 @@ package infer
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/hql-db/hql/catalog"
@@ -132,6 +134,59 @@ func janusGraph(name string, rows []hbase.Row) *Proposal {
 	}
 	return &Proposal{Table: defs.Tables()[0], Fit: len(rows), Sampled: len(rows), Parts: []Evidence{{"id AS BYTES", "as JanusGraph serializes ids and values of its index"}},
 		Notes: []string{"a graph of JanusGraph by its families: its rows hold vertices, edges and an index, serialized; hql reads no more than their keys"}}
+}
+
+// nutchCells are the cells of single values in a web table of Nutch 2, as its mapping to HBase names them and Gora writes them.
+var nutchCells = []struct{ cell, definition string }{
+	{"f:bas", "base_url STRING FROM f:bas"}, {"f:st", "status INT FROM f:st AS INT32"}, {"f:ts", "fetch_time TIMESTAMP FROM f:ts AS INT64"},
+	{"f:pts", "prev_fetch_time TIMESTAMP FROM f:pts AS INT64"}, {"f:fi", "fetch_interval INT FROM f:fi AS INT32"},
+	{"f:rsf", "retries INT FROM f:rsf AS INT32"}, {"f:mod", "modified_time TIMESTAMP FROM f:mod AS INT64"}, {"f:typ", "content_type STRING FROM f:typ"},
+	{"f:cnt", "content BYTES FROM f:cnt"}, {"p:t", "title STRING FROM p:t"}, {"p:c", "text STRING FROM p:c"}, {"p:sig", "signature BYTES FROM p:sig"},
+	{"s:s", "score FLOAT FROM s:s AS FLOAT32"},
+}
+
+// nutchKey is a URL as Nutch has it in keys: the host's labels reversed, the protocol, a port that is not the protocol's, the path.
+var nutchKey = regexp.MustCompile(`^[^:/]+:[a-z]+(:[0-9]+)?(/|$)`)
+
+// nutch proposes the definition of a web table of Nutch 2; nil: this is none.
+func nutch(name string, rows []hbase.Row) *Proposal {
+	there := map[string]bool{}
+	for _, r := range rows {
+		if !nutchKey.Match(r.Key) {
+			return nil
+		}
+		for _, c := range r.Cells {
+			if !slices.Contains([]string{"p", "f", "s", "il", "ol", "h", "mtdt", "mk"}, string(c.Family)) {
+				return nil
+			}
+			there[string(c.Family)+":"+string(c.Qualifier)] = true
+		}
+	}
+	if !there["f:fi"] && !there["f:ts"] { // the injector writes both
+		return nil
+	}
+	columns := "host STRING, rest STRING"
+	for _, c := range nutchCells {
+		if there[c.cell] {
+			columns += ", " + c.definition
+		}
+	}
+	parts := []Evidence{{"REVERSE_DOMAIN(host) AS TEXT", "the host, its labels reversed"}, {"':'", "ends the host"}, {"rest AS TEXT", "protocol, port if any, path"}}
+	defs := catalog.New()
+	if defs.Load(fmt.Sprintf("CREATE EXTERNAL TABLE %s (%s) STORED IN %s ROW KEY (%s, %s, %s)", parser.QuoteName(tableName(name)), columns,
+		types.NewString(name).SQL(), parts[0].Part, parts[1].Part, parts[2].Part)) != nil {
+		return nil
+	}
+	v := &verifier{name: name, rows: rows}
+	t := defs.Tables()[0]
+	row := make([]types.Value, len(t.Columns)+2)
+	for _, r := range rows {
+		if !v.fits(t, r, row, true) {
+			return nil
+		}
+	}
+	return &Proposal{Table: t, Fit: len(rows), Sampled: len(rows), Parts: parts,
+		Notes: []string{"a web table of Nutch 2: links, headers, markers and metadata are cells of il, ol, h, mk and mtdt, one for each name"}}
 }
 
 // tsdbCells reports whether all cells are under t, data points or what OpenTSDB has beside them.

@@ -9,7 +9,7 @@ import (
 	"github.com/hql-db/hql/infer"
 )
 
-// Tables of OpenTSDB 2.4 and JanusGraph 1.0 as these wrote them, byte by byte, and such that look like them at first.
+// Tables of OpenTSDB 2.4 and JanusGraph 1.0 as these wrote them, byte by byte, of Nutch 2 as its mapping and Gora say it writes them, and such that look like them at first.
 func TestKnownSystems(t *testing.T) {
 	point := func(key, qualifier, value string) hbase.Row {
 		return hbase.Row{Key: []byte(key), Cells: []hbase.Cell{{Family: []byte("t"), Qualifier: []byte(qualifier), Value: []byte(value)}}}
@@ -25,6 +25,16 @@ func TestKnownSystems(t *testing.T) {
 		}
 		return rows
 	}
+	page := func(key string, cells ...string) hbase.Row {
+		r := hbase.Row{Key: []byte(key)}
+		for _, c := range append([]string{"f:fi=\x00\x27\x8d\x00", "f:ts=\x00\x00\x01\x3c\xd5\x57\x3a\x20", "mk:_injmrk_=y", "s:s=\x3f\x80\x00\x00"}, cells...) {
+			name, value, _ := strings.Cut(c, "=")
+			f, q, _ := strings.Cut(name, ":")
+			r.Cells = append(r.Cells, hbase.Cell{Family: []byte(f), Qualifier: []byte(q), Value: []byte(value)})
+		}
+		return r
+	}
+	crawl := []hbase.Row{page("com.foo.bar:http:8983/to/index.html?a=b", "p:t=Bar"), page("org.example.www:https/", "f:st=\x00\x00\x00\x02"), page("localhost:http/")}
 	for _, c := range []struct {
 		name string
 		rows []hbase.Row
@@ -39,6 +49,11 @@ func TestKnownSystems(t *testing.T) {
 		{"a graph", letter("egis"), "ROW KEY (id AS BYTES)"},
 		{"a graph", letter("egis"), "JanusGraph"},
 		{"letters", letter("ega"), "!JanusGraph"},
+		{"pages", crawl, "Nutch"},
+		{"pages", crawl, "ROW KEY (REVERSE_DOMAIN(host) AS TEXT, ':', rest AS TEXT)"},
+		{"pages", crawl, "fetch_time TIMESTAMP FROM f:ts AS INT64,\n    fetch_interval INT FROM f:fi AS INT32,\n    title STRING FROM p:t,\n    score FLOAT FROM s:s AS FLOAT32)"},
+		{"pages of another", append([]hbase.Row{page("com.foo:http/", "x:y=1")}, crawl...), "!Nutch"},
+		{"no pages", append([]hbase.Row{page("a1")}, crawl...), "!Nutch"},
 	} {
 		ps, err := infer.Propose("tsdb", c.rows, 3)
 		if err != nil {
