@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,9 +9,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/parser"
 )
@@ -308,5 +311,85 @@ func TestDefinedAtTheLastMoment(t *testing.T) {
 	}
 	for _, w := range []*world{late, ws[0], ws[1]} {
 		w.expect("-1|5", "SELECT * FROM t WHERE id < 0")
+	}
+}
+
+// Whichever call of a statement about definitions fails, before or after it has done its work, the statement tells it or has done all;
+// told again, it does what is left.
+func TestDefinitionCallFails(t *testing.T) {
+	race.Skip(t) // it is about calls, each of which is tried in a store of its own
+	defer func(age time.Duration) { definitionsAge = age }(definitionsAge)
+	definitionsAge = 0
+	const ends = 6 // calls from both ends of a statement
+	const before = "CREATE TABLE t (id INT PRIMARY KEY, v INT); INSERT INTO t VALUES (1, 10), (2, 20); CREATE VIEW old AS SELECT id FROM t"
+	for _, s := range []struct{ sql, again, after, want string }{
+		{"CREATE VIEW v AS SELECT v FROM t", "CREATE OR REPLACE VIEW v AS SELECT v FROM t", "SELECT * FROM v", "10\n20"},
+		{"CREATE OR REPLACE VIEW old AS SELECT v FROM t", "", "SELECT * FROM old", "10\n20"},
+		{"DROP VIEW old", "DROP VIEW IF EXISTS old", "SELECT id FROM old", `error: unknown table "old"`},
+		{"CREATE TABLE n (a INT, b INT) ROW KEY (a AS INT32) INDEX x (b AS INT32, a AS INT32)", "CREATE TABLE IF NOT EXISTS n (a INT, b INT) ROW KEY (a AS INT32) INDEX x (b AS INT32, a AS INT32)",
+			"SELECT count(*) FROM n", "0"},
+		{"CREATE TABLE n (d DATE, a INT) STORED IN ('n_', d AS TEXT('yyyyMMdd')) ROW KEY (a AS INT32)", "CREATE TABLE IF NOT EXISTS n (d DATE, a INT) STORED IN ('n_', d AS TEXT('yyyyMMdd')) ROW KEY (a AS INT32)",
+			"SELECT count(*) FROM n", "0"},
+		{"DROP VIEW old; DROP TABLE t", "DROP VIEW IF EXISTS old; DROP TABLE IF EXISTS t", "SELECT v FROM t", `error: unknown table "t"`},
+		{"ANALYZE t", "", "SELECT v FROM t WHERE id = 2", "20"},
+	} {
+		steps := int64(0)
+		for at := int64(0); at <= steps; at++ { // first with no call that fails
+			if at > ends && at <= steps-ends {
+				continue
+			}
+			_, c := newStore(t)
+			cfg := Config{FullScan: AllowFullScan}
+			first, others := newWorld(t, c, cfg), newWorld(t, c, cfg)
+			first.run(before)
+			st := &stepping{Client: c, at: at, err: errCall, do: func() {}}
+			fails := newWorld(t, st, cfg)
+			_, _, err := fails.try(s.sql)
+			if at == 0 {
+				steps = st.n.Load()
+			}
+			if err != nil {
+				if !errors.Is(err, errCall) {
+					t.Errorf("%s: call %d of %d fails: %v", s.sql, at, steps, err)
+				}
+				others.run(cmp.Or(s.again, s.sql))
+			}
+			if got := others.answer(s.after); got != s.want {
+				t.Errorf("%s: call %d of %d failed (%v): %s gives %q, want %q", s.sql, at, steps, err, s.after, got, s.want)
+			}
+			for _, w := range []*world{first, others, fails} {
+				w.Close()
+			}
+		}
+		t.Logf("%s: %d calls", s.sql, steps)
+	}
+}
+
+// late says of a table that there is none until it is asked once more.
+type late struct {
+	hbase.Client
+	table string
+	asked bool
+}
+
+func (c *late) Families(ctx context.Context, table string) ([]hbase.Family, error) {
+	if table == c.table && !c.asked {
+		c.asked = true
+		return nil, hbase.ErrNoTable
+	}
+	return c.Client.Families(ctx, table)
+}
+
+// A table that another has made meanwhile is refused as one that was there before.
+func TestTableMadeMeanwhile(t *testing.T) {
+	for family, want := range map[string]string{"f": "the HBase table t exists already", "g": `the HBase table t exists and has no family "f"`} {
+		_, c := newStore(t)
+		if err := c.CreateTable(t.Context(), "t", []hbase.Family{{Name: family}}, nil); err != nil {
+			t.Fatal(err)
+		}
+		w := newWorld(t, &late{Client: c, table: "t"}, Config{})
+		if _, _, err := w.try("CREATE TABLE t (k INT, v INT) FAMILY f () ROW KEY (k AS INT32)"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("family %s: %v, want %q", family, err, want)
+		}
 	}
 }
