@@ -17,6 +17,7 @@ import (
 
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
@@ -493,7 +494,7 @@ func (w *endedWorld) drop() {
 // Statements that are ended at each of their steps.
 func TestEnded(t *testing.T) {
 	s, c := newStore(t)
-	checkEnded(t, c, 250, 4)
+	checkEnded(t, c, race.Fewer(250), 4)
 	for end := time.Now().Add(10 * time.Second); s.OpenScanners() > 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d scanners are open", s.OpenScanners())
@@ -504,7 +505,7 @@ func TestEnded(t *testing.T) {
 // Statements of which a call fails, each call in turn but for the middle ones of the long statements.
 func TestCallFails(t *testing.T) {
 	_, c := newStore(t)
-	const ends = 6
+	ends := race.Fewer(6)
 	var wg sync.WaitGroup
 	for i := range 4 {
 		w := newEndedWorld(t, c, fmt.Sprintf("f%d", i))
