@@ -16,7 +16,7 @@ import (
 )
 
 // What reads cost on an HBase: the prices of planner/estimate are from what this prints. Times are no test: it runs with HQL_LARGE=1. They are
-// CPU times of the client and of the server that SPID names, of rows that were just written and of the same in files.
+// CPU times of the client and of the server, of rows that were just written and of the same in files.
 func TestPrices(t *testing.T) {
 	if !large() {
 		t.Skip("HQL_LARGE=1 runs it")

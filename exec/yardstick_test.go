@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/planner"
 )
 
@@ -345,15 +346,24 @@ func (w *world) load(table string, n int, value func(i int) string) {
 	workers.Wait()
 }
 
-// serverCPU is the CPU time in seconds of the process that SPID names; 0 where none is named.
+// serverPID is the process of the HBase that the tests started, or that SPID names; "" for none.
+func serverPID() string {
+	if pid := hbasetest.PID(); pid > 0 {
+		return strconv.Itoa(pid)
+	}
+	return os.Getenv("SPID")
+}
+
+// serverCPU is the CPU time in seconds of the server; 0 where its process is not known.
 func serverCPU(t *testing.T) float64 {
 	t.Helper()
-	if os.Getenv("SPID") == "" {
+	pid := serverPID()
+	if pid == "" {
 		return 0
 	}
-	threads, err := filepath.Glob("/proc/" + os.Getenv("SPID") + "/task/*/schedstat")
+	threads, err := filepath.Glob("/proc/" + pid + "/task/*/schedstat")
 	if err != nil || len(threads) == 0 {
-		t.Fatalf("SPID names no process: %v", err)
+		t.Fatalf("the server %s is no process: %v", pid, err)
 	}
 	sum := 0.0
 	for _, name := range threads {
@@ -371,10 +381,11 @@ func serverCPU(t *testing.T) float64 {
 // serverTicks is serverCPU in whole ticks of the clock, from one file.
 func serverTicks(t *testing.T) float64 {
 	t.Helper()
-	if os.Getenv("SPID") == "" {
+	pid := serverPID()
+	if pid == "" {
 		return 0
 	}
-	b, err := os.ReadFile("/proc/" + os.Getenv("SPID") + "/stat")
+	b, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -400,7 +411,7 @@ func ownCPU(t *testing.T) float64 {
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
-// spent gives the CPU time of this process and of the server that SPID names while f runs: times by the clock say who else ran.
+// spent gives the CPU time of this process and of the server while f runs: times by the clock say who else ran.
 func spent(t *testing.T, f func()) time.Duration {
 	t.Helper()
 	server := serverCPU(t)

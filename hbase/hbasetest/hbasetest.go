@@ -42,6 +42,7 @@ var shared struct {
 type running struct {
 	quorum, dir string
 	info        string // the address of the region server's pages; "" where it is not known
+	pid         int
 	stop        func()
 }
 
@@ -65,6 +66,9 @@ func Quorum(tb testing.TB) string {
 	check(tb, shared.err)
 	return shared.quorum
 }
+
+// PID is the process of the HBase that Quorum started, master and region server in one; 0 where it started none.
+func PID() int { return shared.pid }
 
 // Scanners says how many scanners are open on the region server of the HBase that Quorum started, and how many it
 // closed because nobody read them for a minute. It is called after Quorum and takes two seconds or more, as the server counts
@@ -139,7 +143,11 @@ type product struct {
 }
 
 func plain() product {
-	return product{dir: "hbase", version: cmp.Or(os.Getenv(versionEnv), "2.5.10-hadoop3")}
+	p := product{dir: "hbase", version: cmp.Or(os.Getenv(versionEnv), "2.5.10-hadoop3")}
+	if os.Getenv("HQL_LARGE") == "1" { // tables of a million rows
+		p.heap = "-Xmx2g"
+	}
+	return p
 }
 
 // testdata is a directory in the project's testdata.
@@ -194,12 +202,13 @@ func start(p product, kerberos bool) (running, error) {
 	default:
 		args = append(args, "org.apache.hadoop.hbase.master.HMaster", "start")
 	}
-	stop, err := run(exec.Command("java", args...), dir, "Master has completed initialization")
+	java := exec.Command("java", args...)
+	stop, err := run(java, dir, "Master has completed initialization")
 	if err != nil {
 		_ = os.RemoveAll(dir)
 		return running{}, err
 	}
-	return running{fmt.Sprintf("localhost:%d", ports[0]), dir, info, func() { stop(); _ = os.RemoveAll(dir) }}, nil
+	return running{fmt.Sprintf("localhost:%d", ports[0]), dir, info, java.Process.Pid, func() { stop(); _ = os.RemoveAll(dir) }}, nil
 }
 
 // run starts a command in dir and waits until its log has a text.
