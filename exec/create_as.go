@@ -15,6 +15,9 @@ import (
 // dropTime bounds the dropping of a table whose rows could not all be written, which goes on where the statement was stopped.
 const dropTime = 10 * time.Second
 
+// errTableExists is the kind of the error of CREATE TABLE that finds a table of the name.
+var errTableExists = errors.New("the table exists")
+
 // createTableAs runs CREATE TABLE ... AS: it makes the table with the columns of the query and writes its rows. If that fails, the table is
 // dropped again.
 func (r *run) createTableAs(ctx context.Context, s *parser.CreateTable) (*Rows, error) {
@@ -26,13 +29,17 @@ func (r *run) createTableAs(ctx context.Context, s *parser.CreateTable) (*Rows, 
 		return nil, err
 	}
 	def := *s
-	def.Query = nil
+	def.Query, def.IfNotExists = nil, false
 	if def.Columns, err = columnsOfQuery(s, p.Columns); err != nil {
 		return nil, err
 	}
-	if rows, err := r.createTable(ctx, &def); err != nil {
-		return rows, err
+	switch _, err := r.createTable(ctx, &def); {
+	case s.IfNotExists && errors.Is(err, errTableExists): // another connection was faster: its rows stand
+		return r.done(-1), nil
+	case err != nil:
+		return nil, err
 	}
+	made, _ := r.engine.catalog.Table(s.Name)
 	into := &parser.Insert{Pos: s.Pos, Table: s.Name, TablePos: s.NamePos, Query: s.Query}
 	for _, c := range def.Columns {
 		into.Columns = append(into.Columns, parser.Name{Pos: s.NamePos, Name: c.Name})
@@ -43,6 +50,12 @@ func (r *run) createTableAs(ctx context.Context, s *parser.CreateTable) (*Rows, 
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), dropTime)
 	defer stop()
+	if e := r.engine.reload(ctx); e != nil {
+		return r.partly(nil, errors.Join(err, e))
+	}
+	if now, _ := r.engine.catalog.Table(s.Name); now == nil || now != made {
+		return nil, err // it was dropped meanwhile, and may be another's now
+	}
 	if _, e := r.dropTable(ctx, &parser.DropTable{Pos: s.Pos, Name: s.Name, NamePos: s.NamePos, IfExists: true}); e != nil {
 		return r.partly(nil, errors.Join(err, e))
 	}

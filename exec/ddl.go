@@ -37,7 +37,7 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 			_, err := r.makeTables(ctx, t, true)
 			return r.done(-1), err
 		}
-		return nil, parser.Errorf(s.NamePos, "table %q exists already", s.Name)
+		return nil, parser.Errorf(s.NamePos, "table %q exists already", s.Name).Of(errTableExists)
 	}
 	if v, ok := cat.View(s.Name); ok {
 		return nil, parser.Errorf(s.NamePos, "view %q exists already", v.Name)
@@ -53,7 +53,7 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 	}
 	made, err := r.makeTables(ctx, t, false)
 	if err == nil {
-		err = r.saveDefinition(ctx, t.Name, "", t.SQL(), parser.Errorf(s.NamePos, "table %q exists already", t.Name))
+		err = r.saveDefinition(ctx, t.Name, "", t.SQL(), parser.Errorf(s.NamePos, "table %q exists already", t.Name).Of(errTableExists))
 	} else if r.engine.reload(ctx) == nil {
 		if _, ok := cat.Table(s.Name); ok { // another connection was faster, and has written to the HBase table since
 			return r.createTable(ctx, s)

@@ -393,3 +393,69 @@ func TestTableMadeMeanwhile(t *testing.T) {
 		}
 	}
 }
+
+// Whenever another connection makes a table of the same name during CREATE TABLE ... AS, its rows stand: the statement adds none, and
+// does not drop the table when it fails.
+func TestCreatedAsMeanwhile(t *testing.T) {
+	race.Skip(t) // it is about calls, each of which is tried in a store of its own
+	defer func(age time.Duration) { definitionsAge = age }(definitionsAge)
+	definitionsAge = 0
+	const made = "CREATE TABLE n AS SELECT 7 AS a, 8 AS b"
+	for _, s := range []struct{ sql, others string }{
+		{"CREATE TABLE IF NOT EXISTS n AS SELECT id AS a FROM t", "CREATE TABLE IF NOT EXISTS n AS SELECT 7 AS a, 8 AS b"},
+		{"CREATE TABLE IF NOT EXISTS n AS SELECT 1 / (id - 1) AS a FROM t", made},
+		{"CREATE TABLE n AS SELECT 1 / (id - 1) AS a FROM t", made},
+	} {
+		steps := int64(0)
+		for at := int64(0); at <= steps; at++ { // first with no call at which the other comes
+			_, c := newStore(t)
+			cfg := Config{FullScan: AllowFullScan}
+			other := newWorld(t, c, cfg)
+			other.run("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1), (2)")
+			done := false
+			st := &stepping{Client: c, at: at, do: func() {
+				_, _, err := other.try(s.others)
+				done = err == nil && other.answer("SELECT count(*) FROM n") == "1" // its own row, not those of the statement
+			}}
+			late := newWorld(t, st, cfg)
+			_, _, err := late.try(s.sql)
+			if at == 0 {
+				steps = st.n.Load()
+			}
+			if got := other.answer("SELECT a, b FROM n"); done && got != "7|8" {
+				t.Errorf("%s: at call %d of %d another made the table (%v): %s", s.sql, at, steps, err, got)
+			}
+			for _, w := range []*world{other, late} {
+				w.Close()
+			}
+		}
+		t.Logf("%s: %d calls", s.sql, steps)
+	}
+}
+
+// scanned is a client before whose first Scan of a table something else happens.
+type scanned struct {
+	hbase.Client
+	table string
+	first func()
+}
+
+func (c *scanned) Scan(ctx context.Context, r hbase.ScanRange, o *hbase.ReadOptions) (hbase.Scanner, error) {
+	if first := c.first; first != nil && r.Table == c.table {
+		c.first = nil
+		first()
+	}
+	return c.Client.Scan(ctx, r, o)
+}
+
+// What CREATE TABLE ... AS cannot fill is another connection's once that has dropped it.
+func TestCreatedAnewWhileFilled(t *testing.T) {
+	_, c := newStore(t)
+	ws := connections(t, c, 2)
+	ws[0].run("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1), (2)")
+	late := newWorld(t, &scanned{c, "t", func() { ws[0].run("DROP TABLE n; CREATE TABLE n AS SELECT 7 AS a, 8 AS b") }}, Config{FullScan: AllowFullScan})
+	late.refused("division by zero", "CREATE TABLE n AS SELECT 1 / (id - 1) AS a FROM t")
+	for _, w := range ws {
+		w.expect("7|8", "SELECT * FROM n")
+	}
+}
