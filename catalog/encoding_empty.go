@@ -84,3 +84,17 @@ func (c *Column) Absent() types.Value {
 	}
 	return types.Value{}
 }
+
+// LeftAway reports whether c has v where its cell is left away, and not otherwise: a DEFAULT without bytes, whose cell would be NULL.
+func (c *Column) LeftAway(v types.Value) bool {
+	e, ok := c.Encoding.(emptyNull)
+	if !ok || v.IsNull() || e.absent.IsNull() {
+		return false
+	}
+	is, err := e.Encoding.Append(nil, v)
+	if err != nil || len(is) > 0 {
+		return false
+	}
+	is, err = e.Encoding.Append(nil, e.absent)
+	return err == nil && len(is) == 0
+}

@@ -33,7 +33,7 @@ func (w *Writer) agree(row []types.Value, set []bool) error {
 		default:
 			var cells [2][]byte
 			for k, c := range []*catalog.Column{a, b} {
-				if v := row[c.Index]; !v.IsNull() {
+				if v := row[c.Index]; !v.IsNull() && !c.LeftAway(v) {
 					var err error
 					if cells[k], err = w.cell([]byte{1}, c, v); err != nil {
 						return err
@@ -68,12 +68,16 @@ func named(cols []*catalog.Column, set []bool) *catalog.Column {
 	return nil
 }
 
-// readAs is what column c reads of the cell that holds v of column of.
+// readAs is what column c reads of the cell that holds v of column of, or that is not there because of v.
 func readAs(c, of *catalog.Column, v types.Value) types.Value {
-	if v.IsNull() {
-		return v
+	if of.LeftAway(v) || v.IsNull() && !of.EmptyIsNull() {
+		return c.Absent()
 	}
-	cell, err := of.AppendCell(nil, v)
+	var cell []byte
+	var err error
+	if !v.IsNull() {
+		cell, err = of.AppendCell(nil, v)
+	}
 	if err == nil {
 		v, err = c.DecodeCell(cell)
 	}
@@ -124,8 +128,8 @@ func (w *Writer) cells(l *catalog.Layout, row []types.Value, set []bool, at plac
 		if c.Packed != nil {
 			cell.Qualifier = at.qualifier
 		}
-		if row[i].IsNull() {
-			if c.EmptyIsNull() {
+		if left := c.LeftAway(row[i]); left || row[i].IsNull() {
+			if c.EmptyIsNull() && !left {
 				puts = append(puts, cell)
 			} else if !w.IfNew || l.Kind != catalog.Primary {
 				removed = append(removed, cell)

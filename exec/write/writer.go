@@ -139,6 +139,9 @@ func New(st *Env, t *catalog.Table) *Writer {
 // Check is the error of a row that cannot be stored. A row that another one of its statement replaces, or that is there
 // already, is checked like one that is written. Where whole is set, columns that the statement does not name are NULL.
 func (w *Writer) Check(row []types.Value, set []bool, whole bool) error {
+	if whole {
+		w.fillAbsent(row, set)
+	}
 	if err := w.settle(row, set, whole); err != nil {
 		return err
 	}
@@ -151,13 +154,22 @@ func (w *Writer) Check(row []types.Value, set []bool, whole bool) error {
 		}
 	}
 	for i, c := range w.table.Columns {
-		if v := row[i]; !v.IsNull() && c.InCell() {
+		if v := row[i]; !v.IsNull() && c.InCell() && !c.LeftAway(v) {
 			if _, err := w.cell(nil, c, v); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// fillAbsent gives the columns that the statement does not name what a row without their cells has: entries are made of it.
+func (w *Writer) fillAbsent(row []types.Value, set []bool) {
+	for i, c := range w.table.Columns {
+		if !set[i] && row[i].IsNull() && c.Packed == nil { // without a packed cell there is no row
+			row[i] = c.Absent()
+		}
+	}
 }
 
 // settle gives columns of one cell their values, and is the error of a row without a column that it needs.
@@ -188,6 +200,9 @@ func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole b
 				row[i] = types.NewBytes(string(id[:]))
 			}
 		}
+	}
+	if whole && old == nil {
+		w.fillAbsent(row, set)
 	}
 	if err := w.settle(row, set, whole); err != nil {
 		return err
