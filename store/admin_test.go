@@ -214,9 +214,13 @@ func TestMultiOfAllOrNothing(t *testing.T) {
 	g := must(hrpc.NewGetStr(context.Background(), "t", "a"))
 	name := &pb.RegionSpecifier{Type: pb.RegionSpecifier_REGION_NAME.Enum(), Value: tbl.regions[0].name}
 	msg, err := w.SendRPC(&multiCall{Call: g, ctx: g.Context(), req: &pb.MultiRequest{RegionAction: []*pb.RegionAction{{Region: name, Atomic: proto.Bool(true),
-		Action: []*pb.Action{change(pb.MutationProto_PUT, "x"), change(pb.MutationProto_INCREMENT, "n"), change(pb.MutationProto_INCREMENT, "text")}}}}})
+		Action: []*pb.Action{change(pb.MutationProto_PUT, "x"), change(pb.MutationProto_INCREMENT, "n"), change(pb.MutationProto_INCREMENT, "text")}},
+		{Region: name, Action: []*pb.Action{{Get: &pb.Get{Row: []byte("a"), Column: column([]byte("f"), []byte("x"))}}}}}}})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if cells := msg.(*pb.MultiResponse).RegionActionResult[1].ResultOrException[0].GetResult().GetCell(); len(cells) != 1 || string(cells[0].Qualifier) != "x" {
+		t.Errorf("beside them: %v", cells)
 	}
 	if r := msg.(*pb.MultiResponse).RegionActionResult[0]; r.GetException().GetName() != classDoNotRetry || len(r.ResultOrException) > 0 {
 		t.Error(r)

@@ -137,13 +137,14 @@ func (m *actions) atomic(ctx context.Context, c *pb.Condition) (holds bool, err 
 		}
 	}
 	m.w.atomic = true
+	before := *m.b
 	for i, a := range m.list {
 		r, err := m.w.apply(ctx, m.t, m.g, a.GetMutation(), cells[i], m.b)
 		if err == nil {
 			err = m.done(i, r, nil)
 		}
-		if err != nil {
-			m.out.ResultOrException = nil
+		if err != nil { // nor are there rows of what was done, which would be taken for those of other regions
+			m.out.ResultOrException, *m.b = nil, before
 			return false, err
 		}
 	}
