@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -33,9 +34,12 @@ func (r *run) createTableAs(ctx context.Context, s *parser.CreateTable) (*Rows, 
 	if def.Columns, err = columnsOfQuery(s, p.Columns); err != nil {
 		return nil, err
 	}
+	var kept keptError
 	switch _, err := r.createTable(ctx, &def); {
 	case s.IfNotExists && errors.Is(err, errTableExists): // another connection was faster: its rows stand
 		return r.done(-1), nil
+	case errors.As(err, &kept):
+		return r.dropAgain(ctx, s, nil, err)
 	case err != nil:
 		return nil, err
 	}
@@ -45,15 +49,21 @@ func (r *run) createTableAs(ctx context.Context, s *parser.CreateTable) (*Rows, 
 		into.Columns = append(into.Columns, parser.Name{Pos: s.NamePos, Name: c.Name})
 	}
 	rows, err := r.insert(ctx, into)
-	if err == nil {
-		return rows, nil
+	if err != nil {
+		return r.dropAgain(ctx, s, made, err)
 	}
+	return rows, nil
+}
+
+// dropAgain drops the table that s made before it failed with err, unless it is another than made, where that is known.
+func (r *run) dropAgain(ctx context.Context, s *parser.CreateTable, made *catalog.Table, err error) (*Rows, error) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), dropTime)
 	defer stop()
 	if e := r.engine.reload(ctx); e != nil {
 		return r.partly(nil, errors.Join(err, e))
 	}
-	if now, _ := r.engine.catalog.Table(s.Name); now == nil || now != made {
+	now, ok := r.engine.catalog.Table(s.Name)
+	if !ok || made != nil && now != made {
 		return nil, err // it was dropped meanwhile, and may be another's now
 	}
 	if _, e := r.dropTable(ctx, &parser.DropTable{Pos: s.Pos, Name: s.Name, NamePos: s.NamePos, IfExists: true}); e != nil {

@@ -66,13 +66,14 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 	case err != nil:
 		return nil, errors.Join(err, r.unmake(ctx, t, made))
 	}
-	if err := r.engine.reload(ctx); err != nil {
-		return nil, err
-	}
-	if len(t.Lookups()) > 0 { // whoever writes numbers by hand must keep them from being drawn
+	err = r.engine.reload(ctx)
+	if err == nil && len(t.Lookups()) > 0 { // whoever writes numbers by hand must keep them from being drawn
 		err = r.engine.settle(ctx)
 	}
-	return r.done(-1), err
+	if err != nil {
+		return nil, keptError{err}
+	}
+	return r.done(-1), nil
 }
 
 // makeTables makes the HBase tables of t that are missing, except for those that are made when a row is written; of a

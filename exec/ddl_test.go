@@ -459,3 +459,37 @@ func TestCreatedAnewWhileFilled(t *testing.T) {
 		w.expect("7|8", "SELECT * FROM n")
 	}
 }
+
+// Whichever call of CREATE TABLE ... AS fails, no table without rows is left: one alone may, whose definition was kept when the answer was lost.
+func TestCreateAsCallFails(t *testing.T) {
+	race.Skip(t) // it is about calls, each of which is tried in a store of its own
+	defer func(age time.Duration) { definitionsAge = age }(definitionsAge)
+	definitionsAge = 0
+	steps, left := int64(0), []int64{}
+	for at := int64(0); at <= steps; at++ { // first with no call that fails
+		_, c := newStore(t)
+		cfg := Config{FullScan: AllowFullScan}
+		other := newWorld(t, c, cfg)
+		other.run("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1), (2)")
+		st := &stepping{Client: c, at: at, err: errCall, do: func() {}}
+		fails := newWorld(t, st, cfg)
+		_, _, err := fails.try("CREATE TABLE n AS SELECT id FROM t")
+		if at == 0 {
+			steps = st.n.Load()
+		}
+		if err != nil && !errors.Is(err, errCall) {
+			t.Errorf("call %d of %d fails: %v", at, steps, err)
+		}
+		if got := other.answer("SELECT count(*) FROM n"); err == nil && got != "2" {
+			t.Errorf("call %d of %d failed, and the statement did not: %s", at, steps, got)
+		} else if err != nil && got != `error: unknown table "n"` {
+			left = append(left, at)
+		}
+		for _, w := range []*world{other, fails} {
+			w.Close()
+		}
+	}
+	if len(left) > 1 {
+		t.Errorf("a table is left when one of the calls %d of %d fails", left, steps)
+	}
+}

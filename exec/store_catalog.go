@@ -297,6 +297,11 @@ func (r *run) ensureCatalogTable(ctx context.Context) error {
 	return nil
 }
 
+// keptError is that of a statement which failed after its definition was kept in the store.
+type keptError struct{ error }
+
+func (e keptError) Unwrap() error { return e.error }
+
 // saveDefinition keeps in the store what defines a table or view, in the place of was; where its name has another definition there, that
 // stays, and taken is the error. No name has a definition that is empty, was of a new one.
 func (r *run) saveDefinition(ctx context.Context, name, was, sql string, taken error) error {
@@ -316,13 +321,19 @@ func (r *run) saveDefinition(ctx context.Context, name, was, sql string, taken e
 			return err
 		}
 		rows, err := r.Client.Get(ctx, catalogTable, [][]byte{key}, &hbase.ReadOptions{Families: []string{catalogFamily}})
+		if err != nil && done {
+			return keptError{err}
+		}
 		if err != nil {
 			return err
 		}
 		there := rows[0].Key != nil
 		switch {
 		case there && (done || was != "" && string(rows[0].Cells[0].Value) == sql): // the answer that it was done may have been lost
-			return r.countChange(ctx)
+			if err := r.countChange(ctx); err != nil {
+				return keptError{err}
+			}
+			return nil
 		case there || !done:
 			return taken
 		}
