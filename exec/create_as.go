@@ -66,10 +66,28 @@ func (r *run) dropAgain(ctx context.Context, s *parser.CreateTable, made *catalo
 	if !ok || made != nil && now != made {
 		return nil, err // it was dropped meanwhile, and may be another's now
 	}
-	if _, e := r.dropTable(ctx, &parser.DropTable{Pos: s.Pos, Name: s.Name, NamePos: s.NamePos, IfExists: true}); e != nil {
-		return r.partly(nil, errors.Join(err, e))
+	stay, e := r.sharesTables(ctx, now)
+	if e == nil {
+		_, e = r.dropTable(ctx, &parser.DropTable{Pos: s.Pos, Name: s.Name, NamePos: s.NamePos, IfExists: true})
+	}
+	if e != nil {
+		err = errors.Join(err, e)
+	}
+	if e != nil || stay {
+		return r.partly(nil, err)
 	}
 	return nil, err
+}
+
+// sharesTables reports whether another table has rows in an HBase table of t, which stays when t is dropped.
+func (r *run) sharesTables(ctx context.Context, t *catalog.Table) (bool, error) {
+	for _, l := range t.Layouts {
+		names, err := r.physical(ctx, l)
+		if err != nil || slices.ContainsFunc(names, func(name string) bool { return r.sharing(t, name) != nil }) {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }
 
 // columnsOfQuery gives the columns of s in the order of its query: those that s defines as it does, others with the query's types.
