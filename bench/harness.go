@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/hql-db/hql/internal/proc"
 )
 
 func envFloat(name string, d float64) float64 {
@@ -28,12 +30,8 @@ func envInt(name string, d int) int {
 
 // serverCPU is the CPU time of process SPID in seconds; 0 where it is not known.
 func serverCPU() float64 {
-	b, err := os.ReadFile("/proc/" + os.Getenv("SPID") + "/stat")
-	if err != nil {
-		return 0
-	}
-	f := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-	return ticks(f[11]) + ticks(f[12])
+	p, _ := proc.Read(envInt("SPID", 0))
+	return p.CPU
 }
 
 // ticks turns a count of the kernel's clock, 100 a second, to seconds.

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hql-db/hql/internal/proc"
 	"github.com/hql-db/hql/internal/python"
 )
 
@@ -181,19 +182,12 @@ func family(pid int) (out []process) {
 	all := map[int]process{}
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range stats {
-		b, err := os.ReadFile(file)
+		id, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		p, err := proc.Read(id)
 		if err != nil {
 			continue // it is gone
 		}
-		var p process
-		p.id, _ = strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-		p.parent, _ = strconv.Atoi(fields[1])
-		for _, ticks := range fields[11:15] {
-			n, _ := strconv.Atoi(ticks)
-			p.cpu += float64(n) / 100
-		}
-		all[p.id] = p
+		all[id] = process{id, p.Parent, p.CPU + p.Children}
 	}
 	for _, id := range slices.Sorted(maps.Keys(all)) {
 		for of := id; of > 1; of = all[of].parent {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hbase/hbasetest"
+	"github.com/hql-db/hql/internal/proc"
 	"github.com/hql-db/hql/planner"
 )
 
@@ -346,24 +347,30 @@ func (w *world) load(table string, n int, value func(i int) string) {
 	workers.Wait()
 }
 
-// serverPID is the process of the HBase that the tests started, or that SPID names; "" for none.
-func serverPID() string {
-	if pid := hbasetest.PID(); pid > 0 {
-		return strconv.Itoa(pid)
+// serverPID is the process of the HBase that the tests started, or that SPID names; 0 for none.
+func serverPID(t *testing.T) int {
+	t.Helper()
+	named := os.Getenv("SPID")
+	if pid := hbasetest.PID(); pid > 0 || named == "" {
+		return pid
 	}
-	return os.Getenv("SPID")
+	pid, err := strconv.Atoi(named)
+	if err != nil {
+		t.Fatalf("SPID names no process: %v", err)
+	}
+	return pid
 }
 
 // serverCPU is the CPU time in seconds of the server; 0 where its process is not known.
 func serverCPU(t *testing.T) float64 {
 	t.Helper()
-	pid := serverPID()
-	if pid == "" {
+	pid := serverPID(t)
+	if pid == 0 {
 		return 0
 	}
-	threads, err := filepath.Glob("/proc/" + pid + "/task/*/schedstat")
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	if err != nil || len(threads) == 0 {
-		t.Fatalf("the server %s is no process: %v", pid, err)
+		t.Fatalf("the server %d is no process: %v", pid, err)
 	}
 	sum := 0.0
 	for _, name := range threads {
@@ -381,24 +388,15 @@ func serverCPU(t *testing.T) float64 {
 // serverTicks is serverCPU in whole ticks of the clock, from one file.
 func serverTicks(t *testing.T) float64 {
 	t.Helper()
-	pid := serverPID()
-	if pid == "" {
+	pid := serverPID(t)
+	if pid == 0 {
 		return 0
 	}
-	b, err := os.ReadFile("/proc/" + pid + "/stat")
+	p, err := proc.Read(pid)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, fields, _ := strings.Cut(string(b), ") ")
-	sum := 0.0
-	for _, f := range strings.Fields(fields)[11:13] { // in user mode and in the kernel's
-		n, err := strconv.ParseFloat(f, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sum += n
-	}
-	return sum / 100
+	return p.CPU
 }
 
 // ownCPU is the CPU time in seconds of this process.
