@@ -28,19 +28,19 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 	if err := r.engine.reload(ctx); err != nil {
 		return nil, err
 	}
-	_, table := cat.Table(s.Name)
-	if _, view := cat.View(s.Name); s.Query != nil && !table && !view {
-		return r.createTableAs(ctx, s)
-	}
+	taken := parser.Errorf(s.NamePos, "table %q exists already", s.Name).Of(errTableExists)
 	if t, ok := cat.Table(s.Name); ok {
 		if s.IfNotExists {
 			_, err := r.makeTables(ctx, t, true)
 			return r.done(-1), err
 		}
-		return nil, parser.Errorf(s.NamePos, "table %q exists already", s.Name).Of(errTableExists)
+		return nil, taken
 	}
 	if v, ok := cat.View(s.Name); ok {
 		return nil, parser.Errorf(s.NamePos, "view %q exists already", v.Name)
+	}
+	if s.Query != nil {
+		return r.createTableAs(ctx, s)
 	}
 	t, err := cat.Build(s)
 	if err != nil {
@@ -53,7 +53,7 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 	}
 	made, err := r.makeTables(ctx, t, false)
 	if err == nil {
-		err = r.saveDefinition(ctx, t.Name, "", t.SQL(), parser.Errorf(s.NamePos, "table %q exists already", t.Name).Of(errTableExists))
+		err = r.saveDefinition(ctx, t.Name, "", t.SQL(), taken)
 	} else if r.engine.reload(ctx) == nil {
 		if _, ok := cat.Table(s.Name); ok { // another connection was faster, and has written to the HBase table since
 			return r.createTable(ctx, s)
