@@ -137,7 +137,8 @@ func New(st *Env, t *catalog.Table) *Writer {
 }
 
 // Check is the error of a row that cannot be stored. A row that another one of its statement replaces, or that is there
-// already, is checked like one that is written. Where whole is set, columns that the statement does not name are NULL.
+// already, is checked like one that is written. Where whole is set, columns that the statement does not name have what
+// rows without their cells have.
 func (w *Writer) Check(row []types.Value, set []bool, whole bool) error {
 	if whole {
 		w.fillAbsent(row, set)
@@ -186,8 +187,8 @@ func (w *Writer) settle(row []types.Value, set []bool, whole bool) error {
 }
 
 // put adds the mutations that store row. set tells the columns that the statement
-// names: of those a NULL deletes the cell. Where whole is set, the others are NULL. at, where given, is where the row
-// stands in the primary layout; old is what was read there, nil for nothing.
+// names: of those a NULL deletes the cell. Where whole is set, the others have what rows without their cells have. at,
+// where given, is where the row stands in the primary layout; old is what was read there, nil for nothing.
 func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole bool, at *place, old []types.Value) error {
 	t := w.table
 	if t.HiddenKey {

@@ -322,15 +322,24 @@ func callOf(fn *ast.FuncDecl, n int) (call string, ok bool) {
 	return b.String(), fn.Type.TypeParams == nil && fn.Name.Name != "init"
 }
 
-// overlay writes the files, and the overlay that puts them in place, to dir.
-func (s *switched) overlay(dir string) (string, error) {
+// overlay writes the files, and the overlay that puts them in place, to a new folder, which the caller removes.
+func (s *switched) overlay() (dir, file string, err error) {
+	if dir, err = os.MkdirTemp("", "mends"); err != nil {
+		return "", "", err
+	}
 	replace := map[string]string{}
 	for name, src := range s.files {
-		if err := overlaid(dir, name, src, replace); err != nil {
-			return "", err
+		if err = overlaid(dir, name, src, replace); err != nil {
+			break
 		}
 	}
-	return writeOverlay(dir, replace)
+	if err == nil {
+		file, err = writeOverlay(dir, replace)
+	}
+	if err != nil {
+		_ = os.RemoveAll(dir)
+	}
+	return dir, file, err
 }
 
 // packages are those of the files.
@@ -350,15 +359,11 @@ func (s *switched) wrong(ctx context.Context) ([]int, error) {
 	if len(s.sites) == 0 {
 		return nil, nil
 	}
-	dir, err := os.MkdirTemp("", "mends")
+	dir, overlay, err := s.overlay()
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	overlay, err := s.overlay(dir)
-	if err != nil {
-		return nil, err
-	}
 	args := []string{"build", "-overlay", overlay, "-o", os.DevNull}
 	for _, p := range s.packages() {
 		args = append(args, "./"+p)
@@ -382,15 +387,11 @@ func (s *switched) wrong(ctx context.Context) ([]int, error) {
 
 // try takes the mends back one at a time.
 func (s *switched) try(ctx context.Context, o options) ([]trial, error) {
-	dir, err := os.MkdirTemp("", "mends")
+	dir, overlay, err := s.overlay()
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	overlay, err := s.overlay(dir)
-	if err != nil {
-		return nil, err
-	}
 	for _, p := range s.packages() {
 		if !slices.Contains(o.suites, p) {
 			o.suites = append(slices.Clip(o.suites), p)
