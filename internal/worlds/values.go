@@ -150,7 +150,7 @@ func (g *Predicates) Constant(col *catalog.Column) string {
 	return v.SQL()
 }
 
-// Draw is a condition of that depth at most.
+// Draw is a condition of that depth at most. It is one switch over the forms: a seed stands for the same condition as long as nobody moves them.
 func (g *Predicates) Draw(depth int) string {
 	if depth > 0 && g.IntN(2) == 0 {
 		switch g.IntN(6) {
