@@ -304,7 +304,7 @@ func sameNode(a, b Expr) bool {
 }
 
 // Map rebuilds e from the bottom, replacing every node by f of it. Nodes without
-// a change are kept.
+// a change are kept. The switch has one case for each kind of node.
 func Map(e Expr, f func(Expr) Expr) Expr {
 	each := func(xs []Expr) ([]Expr, bool) {
 		var out []Expr
