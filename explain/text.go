@@ -49,7 +49,7 @@ func Text(p *plan.Plan, f *Figures) []Line {
 		root = x.Input
 	}
 	if _, ok := root.(*plan.Scan); !ok {
-		d.lines = append(d.lines, Verdict(p))
+		d.lines = append(d.lines, planVerdict(p))
 	}
 	d.node(root, 0)
 	for _, s := range p.Subplans {
@@ -84,8 +84,8 @@ func when(s *plan.Subplan) string {
 	return "once, before the query around it is planned; above as if it gave " + strings.Join(shown, ", ")
 }
 
-// Verdict tells in a line whether every table of the plan, and of its sub-queries, is read by its rowkey's prefix.
-func Verdict(p *plan.Plan) Line {
+// planVerdict tells in a line whether every table of the plan, and of its sub-queries, is read by its rowkey's prefix.
+func planVerdict(p *plan.Plan) Line {
 	scans := scansOf(p)
 	var missed []string
 	for _, s := range scans {
@@ -134,7 +134,7 @@ func (d *drawing) node(n plan.Node, depth int) {
 		}
 		d.add(textf("%scolumns", in), Piece{Dim, "  (" + d.measured(n)[0] + ")"})
 	default:
-		line := Line{textf("%s%s", in, Title(n))}
+		line := Line{textf("%s%s", in, titleOf(n))}
 		notes := d.measured(n)
 		if len(notes) > 0 {
 			line = append(line, Piece{Dim, "  (" + notes[0] + ")"})
@@ -152,8 +152,8 @@ func (d *drawing) node(n plan.Node, depth int) {
 	}
 }
 
-// Title names a step in one line: one case for each kind of step.
-func Title(n plan.Node) string {
+// titleOf names a step in one line: one case for each kind of step.
+func titleOf(n plan.Node) string {
 	switch n := n.(type) {
 	case *plan.Scan:
 		t := n.Access.String() + " " + n.Table.Name
@@ -382,7 +382,7 @@ func (d *drawing) scan(s *plan.Scan, in string) {
 	if s.Access == plan.FullScan {
 		style = Miss
 	}
-	d.add(textf("%s%s: ", in, Title(s)), Piece{style, verdictOf(s)})
+	d.add(textf("%s%s: ", in, titleOf(s)), Piece{style, verdictOf(s)})
 	if s.Access == plan.Empty {
 		return
 	}
