@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/parser"
@@ -74,10 +75,13 @@ func (db *DB) Pieces(ctx context.Context, sql string, args ...any) (*Pieces, err
 	if err != nil {
 		return nil, located(err, sql)
 	}
-	if text.Zone = cut.Location.String(); text.Zone != "UTC" {
-		if _, err := types.Zone(text.Zone); err != nil {
-			return nil, fmt.Errorf("the time zone of a statement in pieces must have a name that others know: %w", err)
-		}
+	text.Zone = cut.Location.String()
+	known, err := types.Zone(text.Zone)
+	if err == nil && !sameClocks(known, cut.Location) {
+		err = fmt.Errorf("%q is another one elsewhere", text.Zone)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the time zone of a statement in pieces must have a name that others know: %w", err)
 	}
 	out := &Pieces{Columns: columnTypes(cut.Columns), Warnings: cut.Warnings}
 	for _, c := range cut.Pieces {
@@ -93,8 +97,23 @@ func (db *DB) Pieces(ctx context.Context, sql string, args ...any) (*Pieces, err
 	return out, nil
 }
 
+// sameClocks reports whether clocks show the same in a and b, month by month: a location that a program made may have the name of another.
+func sameClocks(a, b *time.Location) bool {
+	if a == b {
+		return true
+	}
+	for month := range 12 * 300 {
+		t := time.Date(1800, time.Month(1+month), 1, 0, 0, 0, 0, time.UTC)
+		_, x := t.In(a).Zone()
+		if _, y := t.In(b).Zone(); x != y {
+			return false
+		}
+	}
+	return true
+}
+
 // Piece runs a piece that DB.Pieces gave, of this DB or of another one on the same store with the same definitions: with others it fails
-// with ErrPieceChanged.
+// with ErrPieceChanged. Where a join of the query is planned in another way here, as by another version, it fails, too.
 func (db *DB) Piece(ctx context.Context, piece string, options ...QueryOptions) (*Rows, error) {
 	text, of, err := readPiece(piece)
 	if err != nil {
@@ -127,7 +146,7 @@ func (db *DB) Piece(ctx context.Context, piece string, options ...QueryOptions) 
 var errNoPiece = errors.New("this is no piece of a statement, or not all of one: pass it on as it came")
 
 // pieceVersion is that of the texts of pieces. It goes up when an older hql would read another meaning out of one.
-const pieceVersion = "2"
+const pieceVersion = "3"
 
 // pieceText is what the text of a piece holds.
 type pieceText struct {
@@ -139,7 +158,9 @@ type pieceText struct {
 	Tables      []string
 	Definitions string
 	Layout      string
+	Reads       string
 	Ranges      []pieceRange
+	FullScan    exec.FullScanPolicy
 }
 
 // pieceArg is an argument of the statement: a value or, for an IN list, several, as types.Value.AppendBinary writes them.
@@ -235,7 +256,7 @@ func (t *pieceText) args() ([]any, error) {
 
 // of writes the text of one piece: a version, and behind it a check of what follows, and that.
 func (t pieceText) of(p exec.Piece) (string, error) {
-	t.Now, t.Tables, t.Definitions, t.Layout = p.Now, p.Tables, p.Definitions, p.Layout
+	t.Now, t.Tables, t.Definitions, t.Layout, t.Reads, t.FullScan = p.Now, p.Tables, p.Definitions, p.Layout, p.Reads, p.FullScan
 	for _, s := range p.Ranges {
 		t.Ranges = append(t.Ranges, pieceRange{s.Table, s.Start, s.Stop})
 	}
@@ -272,7 +293,7 @@ func readPiece(text string) (*pieceText, *exec.Piece, error) {
 	if err := gob.NewDecoder(bytes.NewReader(b[checked:])).Decode(&t); err != nil {
 		return nil, nil, errNoPiece
 	}
-	of := &exec.Piece{Tables: t.Tables, Definitions: t.Definitions, Layout: t.Layout, Now: t.Now}
+	of := &exec.Piece{Tables: t.Tables, Definitions: t.Definitions, Layout: t.Layout, Reads: t.Reads, Now: t.Now, FullScan: t.FullScan}
 	for _, r := range t.Ranges {
 		of.Ranges = append(of.Ranges, plan.Span{Table: r.Table, Start: r.Start, Stop: r.Stop})
 	}

@@ -220,3 +220,17 @@ func TestPiecesGuard(t *testing.T) {
 		}
 	}
 }
+
+// The zone of a cut is told by its name: one that others would take for another zone is refused.
+func TestPiecesInAZoneOfOnesOwn(t *testing.T) {
+	db := spread(t)
+	for _, c := range []struct {
+		loc *time.Location
+		ok  bool
+	}{{time.UTC, true}, {time.FixedZone("UTC", 0), true}, {zone(t, "Europe/Berlin"), true}, {time.FixedZone("UTC", 3600), false}, {time.FixedZone("Europe/Berlin", 7200), false}, {time.FixedZone("", 0), false}, {time.FixedZone("Here", 0), false}} {
+		_, err := db.Pieces(context.Background(), "SELECT host FROM m", hql.QueryOptions{Location: c.loc})
+		if (err == nil) != c.ok || err != nil && !strings.Contains(err.Error(), "must have a name that others know") {
+			t.Errorf("%s: %v", c.loc, err)
+		}
+	}
+}

@@ -24,11 +24,13 @@ import (
 
 // Piece says which part of a query's rows to read: those that the query, planned as it is, reads of some key ranges.
 type Piece struct {
-	Tables      []string    // by name, and views
-	Definitions string      // digest of what the tables were when the query was cut
-	Layout      string      // that is read of the one table; "" where there are several
-	Now         int64       // the query's NOW()
-	Ranges      []plan.Span // of HBase tables: by table, then start; disjoint
+	Tables      []string       // by name, and views
+	Definitions string         // digest of what the tables were when the query was cut
+	Layout      string         // that is read of the one table; "" where there are several
+	Reads       string         // the table and the layout that Ranges are of
+	Now         int64          // the query's NOW()
+	Ranges      []plan.Span    // of HBase tables: by table, then start; disjoint
+	FullScan    FullScanPolicy // for what turns out to read all of a table when it is run
 }
 
 // CutPiece is a Piece with what is known of it when the query is cut.
@@ -80,6 +82,9 @@ func (r *run) cut(ctx context.Context, s *parser.Select) (*Cut, error) {
 	}
 	if err := r.checkPlan(p); err != nil {
 		return nil, err
+	}
+	if piece.FullScan = r.policy; r.allowFull || !p.HitsPrefix() {
+		piece.FullScan = AllowFullScan // it was asked
 	}
 	read := planner.CutScan(p)
 	if err := r.filled(ctx, read.Table, read.Layout); err != nil {
@@ -140,9 +145,13 @@ func (r *run) pieceOf(ctx context.Context, s *parser.Select) (piece Piece, p *pl
 	piece.Tables = r.views(s, piece.Tables)
 	slices.Sort(piece.Tables)
 	piece.Tables = slices.Compact(piece.Tables)
+	piece.Reads = reads(planner.CutScan(p))
 	piece.Definitions, err = r.digest(piece.Tables)
 	return piece, p, err
 }
+
+// reads names what s reads.
+func reads(s *plan.Scan) string { return s.Table.Name + " by " + s.Layout.Name }
 
 // planPiece plans s for being cut. Pieces are cut from, and run by, plans without statistics: they must be the same wherever they are made.
 func (r *run) planPiece(ctx context.Context, s *parser.Select, layout string) (*plan.Plan, error) {
@@ -160,14 +169,15 @@ type weigher struct {
 
 // pieces gives those of what is read of a table, about most bytes each, as its regions are now.
 func (w *weigher) pieces(piece Piece, table string, regions []hbase.Region, most float64) (out []CutPiece) {
-	for i, g := range regions { // all keys are in one of the ranges, whatever regions there are when they are read
-		whole := plan.Span{Table: table}
-		if i > 0 {
-			whole.Start = g.Start
-		}
+	var start []byte // of what is left: all keys are in one of the ranges, whatever regions there are when they are read
+	for i, g := range regions {
+		whole := plan.Span{Table: table, Start: start}
 		if i+1 < len(regions) {
-			whole.Stop = regions[i+1].Start
+			if whole.Stop = regions[i+1].Start; bytes.Compare(whole.Stop, start) <= 0 {
+				continue // the two were read while one became the other
+			}
 		}
+		start = whole.Stop
 		for _, part := range w.cut(whole, most) {
 			if of := plan.Within(w.all, []plan.Span{part}); len(of) > 0 {
 				c := CutPiece{Piece: piece, Server: g.Server, Estimate: w.of(of)}
@@ -277,8 +287,13 @@ func (r *run) piece(ctx context.Context, s *parser.Select, of *Piece) (*Rows, er
 		return nil, err
 	}
 	read := planner.CutScan(p)
+	if now := reads(read); now != of.Reads {
+		return nil, fmt.Errorf("the piece reads %s, and here the statement reads %s: run it with the hql that cut it, and with its options", of.Reads, now)
+	}
 	read.Spans, read.ListTables = plan.Within(read.Spans, of.Ranges), false
-	r.policy = AllowFullScan // it was asked when the query was cut
+	if r.policy != AllowFullScan {
+		r.policy = of.FullScan
+	}
 	op, err := r.open(ctx, p)
 	if err != nil {
 		return nil, err

@@ -421,3 +421,84 @@ func TestPiecesOfLargeRegions(t *testing.T) {
 		t.Errorf("%d rows in %d pieces, want 200 in about 3", rows, some)
 	}
 }
+
+// A piece of a join holds keys of the layout that the join reads: an engine that reads another one, as by other options, refuses it.
+func TestPieceOfAnotherPlan(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run(`CREATE TABLE t (a INT, b INT, v INT) ROW KEY (CRC32(a) % 8 AS UINT8, a AS ORDERED INT32) INDEX by_b (b AS ORDERED INT32, a AS ORDERED INT32) SPLIT AT (X'04');
+		CREATE TABLE u (k INT PRIMARY KEY, w INT);
+		INSERT INTO t SELECT n, n, n FROM generate_series(1, 50) AS s(n); INSERT INTO u SELECT n, n FROM generate_series(1, 50) AS s(n)`)
+	s := mustParse(t, "SELECT t.a, u.w FROM t JOIN u ON u.k = t.v WHERE t.a > 5 AND t.b > 0").(*parser.Select)
+	cut, err := w.Cut(context.Background(), s, Args{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows := w.ofPieces(s, bare(cut.Pieces), Args{}); len(rows) != 45 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	other := newWorld(t, c, Config{FullScan: AllowFullScan})
+	other.cfg.Planner.MaxEnumerate = 1
+	for _, p := range cut.Pieces {
+		_, err := other.Run(context.Background(), s, Args{Piece: &p.Piece})
+		if err == nil || !strings.Contains(err.Error(), "the piece reads t by primary, and here the statement reads t by by_b") {
+			t.Errorf("with another plan: %v", err)
+		}
+	}
+}
+
+// Where a full scan is refused, so is what becomes one when a piece is run: a skip scan over too many values.
+func TestHopsOfPiecesRefused(t *testing.T) {
+	_, c := newStore(t)
+	tuning := scan.DefaultTuning()
+	tuning.HopRows, tuning.HopPays, tuning.HopLongest, tuning.MaxHops = 2, 2, 4, 3
+	w := newWorld(t, c, Config{Tuning: tuning})
+	w.run("CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64)")
+	w.fill("m", 500, hosts(500))
+	s := mustParse(t, "SELECT host, max(ts) FROM m WHERE ts < 1000001 GROUP BY host").(*parser.Select)
+	for policy, want := range map[string]error{"deny": ErrFullScan, "allow": io.EOF} {
+		w.run("SET full_scan = '" + policy + "'")
+		cut, err := w.Cut(context.Background(), s, Args{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.run("SET full_scan = 'deny'")
+		rows, err := w.Run(context.Background(), s, Args{Piece: &cut.Pieces[0].Piece})
+		for err == nil {
+			_, err = rows.Next()
+		}
+		if !errors.Is(err, want) {
+			t.Errorf("cut under %s: %v, want %v", policy, err, want)
+		}
+	}
+}
+
+// changing is a store whose regions are listed while they are split or merged.
+type changing struct {
+	hbase.Client
+	starts []string
+}
+
+func (c changing) Regions(context.Context, string) (out []hbase.Region, err error) {
+	for _, s := range c.starts {
+		out = append(out, hbase.Region{Start: []byte(s)})
+	}
+	return out, nil
+}
+
+// The ranges of pieces are disjoint and hold all keys, whatever is told of the regions.
+func TestPiecesOfChangingRegions(t *testing.T) {
+	_, c := newStore(t)
+	newWorld(t, c, Config{}).run("CREATE TABLE t (k STRING) ROW KEY (k AS TEXT); INSERT INTO t VALUES ('a'), ('b'), ('c'), ('d')")
+	for _, starts := range [][]string{{""}, {"", "", "c"}, {"", "", ""}, {"b", "b", "c"}, {"", "b", "b", "d", "d"}} {
+		w := newWorld(t, changing{c, starts}, Config{FullScan: AllowFullScan})
+		s := mustParse(t, "SELECT k FROM t").(*parser.Select)
+		cut, err := w.Cut(context.Background(), s, Args{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := merged(t, cut.Columns, w.ofPieces(s, bare(cut.Pieces), Args{})); strings.Join(got, " ") != "a| b| c| d|" {
+			t.Errorf("regions from %q: %q", starts, got)
+		}
+	}
+}
