@@ -13,6 +13,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/extensions"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
@@ -129,7 +130,9 @@ func openFile(r ipc.ReadAtSeeker) (*Reader, error) {
 
 func openStream(r io.Reader) (*Reader, error) {
 	end := &ending{r: bufio.NewReaderSize(r, 1<<16)}
-	if magic, err := end.r.Peek(len(ipc.Magic)); err == nil && bytes.Equal(magic, ipc.Magic) {
+	magic, err := end.r.Peek(len(ipc.Magic))
+	file := err == nil && bytes.Equal(magic, ipc.Magic)
+	if file {
 		_, _ = end.r.Discard(8) // the file format is the stream's, behind its name and before its footer
 	}
 	sr, err := ipc.NewReader(end)
@@ -145,6 +148,11 @@ func openStream(r io.Reader) (*Reader, error) {
 		}
 		if !end.whole() {
 			return nil, errors.New("the stream of Arrow has no end: it was cut short")
+		}
+		if _, err := end.r.Peek(1); err == nil && !file {
+			return nil, errors.New("something follows the stream of Arrow: the rows of a second one would be lost")
+		} else if err != nil && err != io.EOF {
+			return nil, err
 		}
 		return nil, io.EOF
 	}, sr.Release}, nil
@@ -245,13 +253,19 @@ func Value(a arrow.Array, i int, loc *time.Location) (types.Value, error) {
 	case *array.Dictionary:
 		return Value(a.Dictionary(), a.GetValueIndex(i), loc)
 	case array.ExtensionArray:
-		v, err := Value(a.Storage(), i, loc)
-		if err == nil && a.ExtensionType().ExtensionName() == "arrow.json" {
-			v = types.NewJSON(v.Text())
-		}
-		return v, err
+		return Value(a.Storage(), i, loc) // of JSON, which may be none, the text
 	}
 	return types.Value{}, fmt.Errorf("there is no type for %s of Arrow", a.DataType())
+}
+
+// Text is the text that the bytes of row i, which Value gives, are where a text is wanted: those of JSON and enumerations, as Parquet has
+// them, and the usual form of a UUID.
+func Text(a arrow.Array, i int) string {
+	if u, ok := a.(*extensions.UUIDArray); ok {
+		return u.ValueStr(i)
+	}
+	v, _ := Value(a, i, time.UTC)
+	return v.Text()
 }
 
 // decimalOf has no zeros behind what the value needs: a column of Arrow's gives all its values as many.

@@ -60,6 +60,11 @@ func NewStream(w io.Writer, columns []plan.OutputColumn, fixed bool) *Stream {
 
 // NewFile begins a file of rows of columns: "arrow" is Arrow's file format, whose batches can be read in any order, "parquet" is Parquet.
 func NewFile(w io.Writer, columns []plan.OutputColumn, format string) (*Stream, error) {
+	for i, c := range columns {
+		if slices.ContainsFunc(columns[:i], func(o plan.OutputColumn) bool { return o.Name == c.Name }) { // most programs read no such file
+			return nil, fmt.Errorf("several columns have the name %s: give them others with AS", c.Name)
+		}
+	}
 	if format == "arrow" {
 		return &Stream{columns: columns, start: func(schema *arrow.Schema) (sink, error) { // a file has no room for a dictionary a batch
 			return ipc.NewFileWriter(w, ipc.WithSchema(schema))
@@ -81,12 +86,6 @@ type writerOnly struct{ io.Writer }
 
 // Append writes a row, which may change afterwards.
 func (s *Stream) Append(row []types.Value) error {
-	for _, v := range row {
-		s.size += valueBytes
-		if t := v.Type(); t.IsText() || t == types.Bytes {
-			s.size += len(v.Text())
-		}
-	}
 	if s.fixed && s.batch == nil {
 		if err := s.begin(); err != nil {
 			return err
@@ -99,10 +98,22 @@ func (s *Stream) Append(row []types.Value) error {
 	for i := range kept {
 		kept[i] = kept[i].Clone()
 	}
-	if s.first = append(s.first, kept); len(s.first) < firstRows && s.size < firstBytes {
+	s.first, s.size = append(s.first, kept), s.size+sizeOf(kept)
+	if len(s.first) < firstRows && s.size < firstBytes {
 		return nil
 	}
 	return s.begin()
+}
+
+// sizeOf is about how many bytes a row takes.
+func sizeOf(row []types.Value) int {
+	n := valueBytes * len(row)
+	for _, v := range row {
+		if t := v.Type(); t.IsText() || t == types.Bytes {
+			n += len(v.Text())
+		}
+	}
+	return n
 }
 
 // begin makes the schema of the first rows, and adds them.
@@ -111,7 +122,7 @@ func (s *Stream) begin() (err error) {
 	if s.out, err = s.start(schema); err != nil {
 		return err
 	}
-	s.batch = array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	s.batch, s.size = array.NewRecordBuilder(memory.DefaultAllocator, schema), 0
 	for _, row := range s.first {
 		if err := s.add(row); err != nil {
 			return err
@@ -157,6 +168,7 @@ func (s *Stream) add(row []types.Value) error {
 			return fmt.Errorf("column %s: %w", s.columns[i].Name, err)
 		}
 	}
+	s.size += sizeOf(row)
 	if s.rows++; s.rows == batchRows || s.size >= batchBytes {
 		return s.flush()
 	}

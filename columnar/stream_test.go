@@ -200,6 +200,18 @@ func TestBatches(t *testing.T) {
 	if batches != 2 {
 		t.Errorf("long texts come in %d batches, want 2", batches)
 	}
+	short := types.NewString("x") // the long one is not counted before it is in the batch
+	r, err = ipc.NewReader(bytes.NewReader(stream(t, columns("s STRING"), false, []types.Value{short}, []types.Value{short}, []types.Value{types.NewString(strings.Repeat("x", batchBytes))}, []types.Value{short})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var counts []int64
+	for r.Next() {
+		counts = append(counts, r.RecordBatch().NumRows())
+	}
+	if !slices.Equal(counts, []int64{3, 1}) {
+		t.Errorf("batches of %v rows, want 3 and 1", counts)
+	}
 	wide := make([]types.Value, 1000)
 	for i := range wide {
 		wide[i] = types.NewInt(int64(i))

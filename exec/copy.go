@@ -511,7 +511,7 @@ func (c *copier) values(row []types.Value, batch arrow.RecordBatch, at []int, i 
 		v, err := columnar.Value(batch.Column(at[k]), i, c.run.settings.loc)
 		if err == nil {
 			if v.Type() == types.Bytes && col.Type != types.Bytes { // as JSON and enumerations come from Parquet
-				v = types.NewString(v.Text())
+				v = types.NewString(columnar.Text(batch.Column(at[k]), i))
 			}
 			v, err = types.Cast(v, col.Type, c.run.settings.loc)
 		}

@@ -142,6 +142,11 @@ t = pa.table({
 pq.write_table(t, 'o.parquet'); fe.write_feather(t.drop_columns(['n']).append_column('n', t['n'].cast(pa.decimal128(38, 2))), 'o.arrow', compression='zstd')
 with pa.ipc.new_stream('s.arrow', t.schema) as w: w.write_table(t, max_chunksize=2)
 pq.write_table(pa.table({'k': [1], 'l': [[1, 2]]}), 'list.parquet')
+j = pa.table({'k': [1, 2], 'j': pa.ExtensionArray.from_storage(pa.json_(), pa.array(['[1]', '{no JSON'])), 'id': pa.array([bytes(range(16)), None], pa.uuid())})
+pq.write_table(j, 'j.parquet')
+with pa.ipc.new_stream('j.arrow', j.schema) as w: w.write_table(j)
+two = open('j.arrow', 'rb').read() * 2
+open('two.arrow', 'wb').write(two)
 `)
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
@@ -162,11 +167,22 @@ pq.write_table(pa.table({'k': [1], 'l': [[1, 2]]}), 'list.parquet')
 	}
 	w.run("COPY l (k) FROM '" + filepath.Join(dir, "list.parquet") + "'")
 	w.expect("1|NULL", "SELECT * FROM l")
+	w.run("CREATE TABLE j (k INT PRIMARY KEY, j JSON, id STRING)")
+	for _, file := range []string{"j.parquet", "j.arrow"} {
+		_, warnings, err := w.try("DELETE FROM j; COPY j FROM '" + filepath.Join(dir, file) + "'")
+		if err != nil || len(warnings) < 2 || !strings.Contains(warnings[len(warnings)-2], `row 2: column j: invalid JSON "{no JSON"`) {
+			t.Errorf("%s: %v %q", file, err, warnings)
+		}
+		w.expect("1|[1]|00010203-0405-0607-0809-0a0b0c0d0e0f", "SELECT * FROM j")
+	}
 	for sql, want := range map[string]string{
+		"COPY j FROM 'two.arrow'":                                         "something follows the stream of Arrow: the rows of a second one would be lost",
 		"COPY l (k, l) FROM 'o.parquet'":                                  `the file has no column "l"`,
 		"COPY l FROM 'o.parquet'":                                         `"s"`,
 		"COPY l FROM 's.arrow' WITH (FORMAT = 'parquet')":                 "this is no Parquet that can be read",
 		"COPY l FROM 'o.parquet' WITH (FORMAT = 'arrow')":                 "this is no Arrow that can be read",
+		"COPY (SELECT k, l AS k FROM l) TO 'i.parquet'":                   "several columns have the name k",
+		"COPY (SELECT k, l AS k FROM l) TO 'i.arrow'":                     "several columns have the name k",
 		"COPY (SELECT INTERVAL '1 day' AS i FROM l) TO 'i.parquet'":       "column i: Parquet has no type as INTERVAL that others read: CAST it to STRING",
 		"COPY (SELECT CAST(X'FF' AS STRING) AS s FROM l) TO 'i.parquet'":  `column s: \xFF is no UTF-8`,
 		"COPY (SELECT CAST('1e-39' AS DECIMAL) AS n FROM l) TO 'i.arrow'": "digits behind the point",
