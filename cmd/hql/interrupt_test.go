@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -87,6 +88,49 @@ func TestInterruptedExpression(t *testing.T) {
 	}
 	if _, errs, status, took := interrupted(t, 0, "--timeout", "1s", "-c", long); status != exitFailed || took > 20*time.Second {
 		t.Errorf("exit %d after %v: %s", status, took, errs)
+	}
+}
+
+// A query whose result nobody reads any more ends, though it has nothing to write for long.
+func TestUnreadResult(t *testing.T) {
+	store := "dir:" + t.TempDir()
+	hql := func(out *os.File, args ...string) *exec.Cmd {
+		cmd := exec.Command(os.Args[0])
+		cmd.Args = append([]string{"hql"}, args...)
+		cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
+		if out != nil {
+			cmd.Stdout = out
+		}
+		return cmd
+	}
+	if err := hql(nil, "--connect", store, "-c", "CREATE TABLE t (k INT PRIMARY KEY, s STRING); INSERT INTO t VALUES (1, 'x')").Run(); err != nil {
+		t.Fatal(err)
+	}
+	const long = "SELECT k FROM t WHERE regexp_count(repeat('ab', 300000) || s, '(a|b)*?c|a') < 0" // minutes
+	line, err := hql(nil, "pieces", "--connect", store, "--full-scan", "allow", "-c", long).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cut struct{ Piece string }
+	if err := json.Unmarshal(line, &cut); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"--full-scan", "allow", "--connect", store, "-c", long}, {"piece", "--connect", store, cut.Piece}} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := hql(w, args...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+		r.Close()
+		hangs := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%s: %v", args[0], err)
+		}
+		hangs.Stop()
 	}
 }
 

@@ -5,10 +5,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"syscall"
 
 	"github.com/hql-db/hql"
 )
@@ -71,14 +69,20 @@ func runPiece(ctx context.Context, c *config, text string, stdin io.Reader, stdo
 	s := &session{db: db, conf: c, stdout: stdout, stderr: stderr, format: cmp.Or(c.given.Format, "arrow"), inPiece: true, null: "NULL"}
 	s.tty = isTerminal(stdout)
 	defer s.close()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go whileRead(ctx, cancel, stdout)
 	rows, err := db.Piece(ctx, text, hql.QueryOptions{})
+	if seenEnough(ctx, err) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	_, err = s.print(stdout, rows)
-	if errors.Is(err, syscall.EPIPE) {
-		err = nil // who reads the rows has seen enough
+	if seenEnough(ctx, err) {
+		err = nil
 	}
 	for _, w := range rows.Warnings() {
 		fmt.Fprintf(stderr, "warning: %s\n", printable(w))

@@ -57,6 +57,8 @@ func (s *session) close() {
 // execute runs one statement and prints what it gives.
 func (s *session) execute(ctx context.Context, text string) error {
 	start := time.Now()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	var p *progress
 	if isTerminal(s.stderr) {
 		p = showProgress(ctx, s.stderr)
@@ -68,6 +70,9 @@ func (s *session) execute(ctx context.Context, text string) error {
 	}
 	defer rows.Close()
 	p.follow(rows)
+	if s.redirected == nil { // what writes is done
+		go whileRead(ctx, cancel, s.stdout)
+	}
 	out := s.output(p.stop)
 	n, err := s.print(out, rows)
 	rows.Close() // a pager that is left early, or an error, ends the reading
@@ -76,8 +81,8 @@ func (s *session) execute(ctx context.Context, text string) error {
 	if cerr := out.Close(); err == nil {
 		err = cerr
 	}
-	if errors.Is(err, syscall.EPIPE) {
-		err = nil // who reads the result has seen enough
+	if seenEnough(ctx, err) {
+		err = nil
 	}
 	for _, w := range rows.Warnings() {
 		fmt.Fprintf(s.stderr, "warning: %s\n", printable(w))
@@ -89,6 +94,21 @@ func (s *session) execute(ctx context.Context, text string) error {
 		s.summary(rows, n, took)
 	}
 	return nil
+}
+
+// errUnread is why a query ended whose result nobody reads any more.
+var errUnread = errors.New("nobody reads the result")
+
+// whileRead ends ctx, by cancel, when nobody reads any more what is written to w.
+func whileRead(ctx context.Context, cancel context.CancelCauseFunc, w io.Writer) {
+	if unread(w, ctx.Done()) {
+		cancel(errUnread)
+	}
+}
+
+// seenEnough reports whether a query failed with err since who reads its result has seen enough.
+func seenEnough(ctx context.Context, err error) bool {
+	return errors.Is(err, syscall.EPIPE) || err != nil && context.Cause(ctx) == errUnread
 }
 
 // print writes the rows to out and gives their number.
