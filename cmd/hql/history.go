@@ -16,6 +16,12 @@ type history struct {
 
 const maxHistory = 2000
 
+// A line break of a statement is the byte 1 in the file, as psql has it.
+var (
+	onOneLine = strings.NewReplacer("\n", "\x01", "\r", "\x02r", "\x01", "\x021", "\x02", "\x022")
+	asTyped   = strings.NewReplacer("\x01", "\n", "\x02r", "\r", "\x021", "\x01", "\x022", "\x02")
+)
+
 // openHistory finds the file: $HQL_HISTORY, or under the XDG state directory. An
 // empty HQL_HISTORY keeps none.
 func openHistory() *history {
@@ -43,38 +49,38 @@ func (h *history) load() []string {
 		return nil
 	}
 	defer f.Close()
-	var lines []string
+	var statements []string
 	r := bufio.NewReader(f)
 	for {
 		line, err := r.ReadString('\n')
 		if line = strings.TrimSpace(line); line != "" {
-			lines = append(lines, line)
+			statements = append(statements, asTyped.Replace(line))
 		}
-		if len(lines) > 2*maxHistory {
-			lines = append(lines[:0], lines[len(lines)-maxHistory:]...)
+		if len(statements) > 2*maxHistory {
+			statements = append(statements[:0], statements[len(statements)-maxHistory:]...)
 		}
 		if err != nil {
-			return lines[max(0, len(lines)-maxHistory):]
+			return statements[max(0, len(statements)-maxHistory):]
 		}
 	}
 }
 
-// add appends a statement on one line. One that starts with a space, or repeats the last, is not kept.
-func (h *history) add(statement string) (line string, kept bool) {
-	if strings.HasPrefix(statement, " ") {
+// add appends a statement, unless it repeats the last. One that starts with a space is not kept.
+func (h *history) add(typed string) (statement string, kept bool) {
+	if strings.HasPrefix(typed, " ") {
 		return "", false
 	}
-	line = oneLine(statement)
-	if line == "" || line == h.last || h.path == "" {
-		return line, line != ""
+	statement = strings.TrimSpace(typed)
+	if statement == "" || statement == h.last || h.path == "" {
+		return statement, statement != ""
 	}
-	h.last = line
+	h.last = statement
 	if err := os.MkdirAll(filepath.Dir(h.path), 0o700); err != nil {
-		return line, true
+		return statement, true
 	}
 	f, err := os.OpenFile(h.path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return line, true
+		return statement, true
 	}
 	defer f.Close()
 	var last [1]byte
@@ -83,6 +89,6 @@ func (h *history) add(statement string) (line string, kept bool) {
 			_, _ = f.WriteString("\n") // a line was not written to its end
 		}
 	}
-	_, _ = f.WriteString(line + "\n")
-	return line, true
+	_, _ = f.WriteString(onOneLine.Replace(statement) + "\n")
+	return statement, true
 }

@@ -8,57 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 
 	"github.com/hql-db/hql/cmd/hql/lineedit"
 	"github.com/hql-db/hql/parser"
 )
-
-// What becomes of line breaks: in comments, where backslashes escape, and where they do not.
-var (
-	newlines   = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ")
-	lineBreaks = strings.NewReplacer("\n", `\n`, "\r", `\r`)
-	escaped    = strings.NewReplacer("\n", `\n`, "\r", `\r`, `\`, `\\`)
-)
-
-// oneLine joins a statement's lines for the history, leaving line comments out. A text that has line breaks is
-// written with escapes; "" where the statement cannot stand on a line as it is.
-func oneLine(s string) string {
-	s = strings.TrimSpace(s)
-	var b strings.Builder
-	end := 0 // of what is written
-	for _, t := range parser.Tokens(s) {
-		if strings.HasPrefix(t.Text, "--") && strings.Contains(s[t.Pos:], "\n") {
-			continue
-		}
-		if space := s[end:t.Pos]; strings.ContainsAny(space, "\r\n") {
-			b.WriteByte(' ')
-		} else {
-			b.WriteString(space)
-		}
-		text := t.Text
-		if strings.ContainsAny(text, "\r\n") {
-			switch {
-			case t.Kind == parser.StringToken && text[0] == '\'':
-				if text = "E" + escaped.Replace(text); end == int(t.Pos) {
-					text = " " + text // LIKE'...' may stand without one
-				}
-			case t.Kind == parser.StringToken || t.Kind == parser.BytesToken && (text[0] == 'b' || text[0] == 'B'):
-				if strings.Contains(text, "\\\n") || strings.Contains(text, "\\\r") {
-					return "" // a line break that is escaped itself
-				}
-				text = lineBreaks.Replace(text)
-			case t.Kind == parser.CommentToken, t.Kind == parser.HintToken:
-				text = newlines.Replace(text)
-			default:
-				return ""
-			}
-		}
-		b.WriteString(text)
-		end = int(t.Pos) + len(t.Text)
-	}
-	return strings.TrimSpace(b.String())
-}
 
 // repl reads statements at a prompt until ^D or \q.
 func (s *session) repl(ctx context.Context) int {
@@ -69,8 +24,8 @@ func (s *session) repl(ctx context.Context) int {
 	}
 	defer ed.Close()
 	h := openHistory()
-	for _, l := range h.load() {
-		ed.Remember(l)
+	for _, statement := range h.load() {
+		ed.Remember(statement)
 	}
 	s.footer = true
 	fmt.Fprintf(s.stdout, "hql %s. Type \\? for help, \\q to quit.\n", version())
@@ -106,11 +61,17 @@ func (s *session) repl(ctx context.Context) int {
 			fmt.Fprintf(s.stderr, "error: %v\n", err)
 			return exitFailed
 		}
-		if s.query == "" {
-			typed.Reset()
+		first := s.query == ""
+		if first {
+			if strings.TrimSpace(typed.String()) == "" || strings.HasPrefix(line, " ") {
+				typed.Reset()
+			}
 			line = bare(line)
 		}
 		typed.WriteString(line + "\n")
+		if first && comment(line) {
+			continue // the history has it with the statement that follows
+		}
 		before := s.query
 		if before != "" {
 			before += "\n"
@@ -121,34 +82,26 @@ func (s *session) repl(ctx context.Context) int {
 			s.query = "" // the rest of the line is not run either
 		}
 		if s.query != before+line { // a statement ended, or a command stood in one, of which it is no part
-			done, open := s.ended(typed.String(), before, line)
-			if l, kept := h.add(strings.TrimRight(done, "\n")); kept {
-				ed.Remember(l)
+			done, open := typed.String(), strings.TrimLeft(s.query, " ")
+			hidden := strings.HasPrefix(done, " ")
+			if open != "" && strings.HasPrefix(s.query, before) && !hidden {
+				done = line
+			}
+			if statement, kept := h.add(done); kept {
+				ed.Remember(statement)
 			}
 			typed.Reset()
-			typed.WriteString(open)
+			if open != "" {
+				if hidden {
+					open = " " + open
+				}
+				typed.WriteString(strings.TrimSuffix(open, "\n") + "\n")
+			}
 		}
 		if code == quit {
 			return exitOK
 		}
 	}
-}
-
-// ended cuts what was typed, after line ended a statement, into what goes to the history and what is open still. What begins with a space is
-// not kept, nor is what follows it. before is the statement without line.
-func (s *session) ended(typed, before, line string) (done, open string) {
-	done, open = typed, strings.TrimLeft(s.query, " ")
-	hidden := strings.HasPrefix(done, " ")
-	if open == "" {
-		return done, ""
-	}
-	if hidden {
-		return done, " " + open + "\n"
-	}
-	if strings.HasPrefix(s.query, before) {
-		done = line
-	}
-	return done, open + "\n"
 }
 
 // startup runs ~/.hqlrc, or the file that HQL_RC names. Its mistakes do not keep anybody out; false: it quits.
@@ -172,6 +125,12 @@ func (s *session) startup(ctx context.Context) bool {
 	return true
 }
 
+// comment reports whether a line is comments and nothing else.
+func comment(line string) bool {
+	tokens := parser.Tokens(line)
+	return len(tokens) > 0 && !slices.ContainsFunc(tokens, func(t parser.Token) bool { return t.Kind != parser.CommentToken && t.Kind != parser.HintToken })
+}
+
 // prompt says how a statement stands: new, going on, or inside quotes.
 func prompt(open string) string {
 	switch {
@@ -180,5 +139,5 @@ func prompt(open string) string {
 	case strings.Count(open, "'")%2 == 1:
 		return "  '> "
 	}
-	return "  -> "
+	return lineedit.Continued
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -161,14 +162,59 @@ func TestREPL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "\\timing\nSELECT E'two\\nlines' AS t;\n"; !strings.Contains(string(b), want) {
+	if want := "\\timing\nSELECT 'two\x01lines' AS\x01t;\n"; !strings.Contains(string(b), want) {
 		t.Errorf("history:\n%s", b)
 	}
-	if !strings.Contains(string(b), "SELECT user_id, count(*) FROM files WHERE user_id = 2 GROUP BY user_id;\n") || strings.Contains(string(b), "kept out") {
+	if !strings.Contains(string(b), "SELECT user_id, count(*)\x01FROM files WHERE user_id = 2 GROUP BY user_id;\n") || strings.Contains(string(b), "kept out") {
 		t.Errorf("history:\n%s", b)
 	}
 	if st, err := os.Stat(history); err != nil || st.Mode().Perm() != 0o600 {
 		t.Errorf("history file: %v %v", st.Mode(), err)
+	}
+}
+
+// A statement of several lines comes back as it was typed, comments and texts included, and is edited there.
+func TestREPLRecall(t *testing.T) {
+	history := filepath.Join(t.TempDir(), "history")
+	if err := os.WriteFile(history, []byte("SELECT 'from an earlier version' AS v;\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const up, down, altEnter = "\x1b[A", "\x1b[B", "\x1b\r"
+	x := openTerminal(t, history)
+	x.see("hql> ")
+	x.enter("-- which one\rSELECT 10 AS n, -- the first\r  'two\r lines; -- '' ␤' AS t;\r")
+	x.see("10 | two\\n lines; -- ' ␤")
+	x.see("hql> ")
+	x.enter(up)
+	x.see("-- which one\r\n  -> SELECT 10 AS n, -- the first\r\n  ->   'two\r\n  ->  lines; -- '' ␤' AS t;")
+	x.enter(up + up + up + down + "\x1b[1;5C") // to its second line, and a word on
+	x.enter("2" + altEnter + "+ " + "\r")      // 2\n+ 10
+	x.see("12 | two\\n lines; -- ' ␤")
+	x.see("hql> ")
+	x.enter("\x10\x10\x10") // ^P goes from statement to statement
+	x.see("earlier version' AS v;")
+	x.enter("\r")
+	x.see(" from an earlier version\r\n")
+	x.see("hql> ")
+	x.enter("SELECT 7,\r")
+	x.see("  -> ")
+	x.enter("\x10\x01/* \x05 */ 8;\r") // the last statement as a comment of another
+	x.see("7 |        8")
+	x.see("hql> ")
+	x.enter("\x12which\r") // found with ^R
+	x.see("12 | two\\n lines; -- ' ␤")
+	x.enter("\\q\r")
+	if err := x.wait(); err != nil {
+		t.Error(err)
+	}
+	first := "-- which one\nSELECT 10 AS n, -- the first\n  'two\n lines; -- '' ␤' AS t;"
+	second := strings.Replace(first, "10", "2\n+ 10", 1)
+	want := []string{
+		"SELECT 'from an earlier version' AS v;", first, second, "SELECT 'from an earlier version' AS v;",
+		"SELECT 7,\n/* SELECT 'from an earlier version' AS v; */ 8;", second, `\q`,
+	}
+	if got := readHistory(history); !slices.Equal(got, want) {
+		t.Errorf("history: %q, want %q", got, want)
 	}
 }
 
@@ -225,6 +271,8 @@ func TestREPLCommands(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func readHistory(path string) []string { return (&history{path: path}).load() }
 
 // product reads the 34 messages n times over: 34^n rows.
 func product(n int) string {

@@ -3,14 +3,20 @@ package lineedit
 import (
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
+
+	"github.com/chzyer/readline"
 )
 
-// Private characters that stand for a Delete key and for pasted text in what readline reads.
+// Private characters that stand for keys and for pasted text in what readline reads.
 const (
-	deleteKey = '\uf8f3'
-	pasteKey  = '\uf8f4'
+	deleteKey = '\uf8f3' + iota
+	pasteKey
+	breakKey // Alt and Enter: a line break
+	upKey    // arrows: to the next line of the statement, or through the history
+	downKey
 )
 
 // Control characters.
@@ -19,8 +25,9 @@ const (
 	bell      = 7 // ^G ends a choice
 )
 
-// sequences are keys that readline does not know, with what it does.
+// sequences are keys that readline does not know, or not so, with what it does.
 var sequences = map[string]string{
+	"\x1b[A": string(upKey), "\x1b[B": string(downKey),
 	"\x1b[3~": string(deleteKey), "\x1b[1~": "\x01", "\x1b[7~": "\x01", "\x1b[4~": "\x05", "\x1b[8~": "\x05",
 	"\x1b[1;5C": "\x1bf", "\x1b[1;3C": "\x1bf", "\x1b[1;5D": "\x1bb", "\x1b[1;3D": "\x1bb",
 }
@@ -33,7 +40,11 @@ var (
 // input filters the terminal's bytes: each pasted line reaches readline as one
 // character, which the listener swaps for the text.
 type input struct {
-	r       io.Reader
+	r        io.Reader
+	above    bool        // the cursor has a line of the statement above it
+	below    bool        // and below
+	choosing func() bool // words or the history are being chosen: the arrow keys are for that
+
 	out     []byte
 	pending []byte // an escape sequence that is not complete
 	pasting bool
@@ -68,6 +79,11 @@ func (f *input) feed(b []byte) {
 			if m := escape.Find(b); m != nil {
 				f.sequence(string(m))
 				b = b[len(m):]
+				continue
+			}
+			if len(b) > 1 && (b[1] == '\r' || b[1] == '\n') && !f.pasting {
+				f.out = append(f.out, string(breakKey)...)
+				b = b[2:]
 				continue
 			}
 			if len(b) > 1 && escapePart.Match(b) {
@@ -129,22 +145,78 @@ func (f *input) flush() {
 	f.out = append(f.out, string(pasteKey)...)
 }
 
+// filter is readline's: where there is no line to go to, and where something is being chosen, the arrow keys are its own.
+func (f *input) filter(key rune) (rune, bool) {
+	switch {
+	case key == upKey && (!f.above || f.choosing()):
+		key = readline.CharPrev
+	case key == downKey && (!f.below || f.choosing()):
+		key = readline.CharNext
+	}
+	return key, true
+}
+
 // OnChange is readline's listener.
 func (f *input) OnChange(line []rune, pos int, key rune) ([]rune, int, bool) {
-	if pos == 0 || key != deleteKey && key != pasteKey {
-		return nil, 0, false
+	changed := key >= deleteKey && key <= downKey && pos > 0
+	if changed {
+		line, pos = f.press(key, line[:pos-1], line[pos:])
 	}
-	out := append([]rune{}, line[:pos-1]...)
-	rest := line[pos:]
-	if key == pasteKey {
-		f.mu.Lock()
-		if len(f.pasted) > 0 {
-			out = append(out, []rune(f.pasted[0])...)
-			f.pasted = f.pasted[1:]
+	f.above, f.below = slices.Contains(line[:pos], lineBreak), slices.Contains(line[pos:], lineBreak)
+	return line, pos, changed
+}
+
+// press gives the line and the cursor's place after a key that stands between the two parts of the line.
+func (f *input) press(key rune, before, after []rune) (line []rune, pos int) {
+	line, pos = slices.Concat(before, after), len(before)
+	switch key {
+	case deleteKey:
+		if pos < len(line) {
+			line = slices.Delete(line, pos, pos+1)
 		}
-		f.mu.Unlock()
-	} else if len(rest) > 0 {
-		rest = rest[1:]
+	case pasteKey:
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if len(f.pasted) > 0 {
+			text := []rune(f.pasted[0])
+			f.pasted = f.pasted[1:]
+			line, pos = slices.Insert(line, pos, text...), pos+len(text)
+		}
+	case breakKey:
+		line, pos = slices.Insert(line, pos, lineBreak), pos+1
+	case upKey, downKey:
+		pos = vertical(line, pos, key == upKey)
 	}
-	return append(out, rest...), len(out), true
+	return line, pos
+}
+
+// vertical is the place above or below pos, as far from its line's start, or at its end.
+func vertical(line []rune, pos int, up bool) int {
+	start := lineStart(line, pos)
+	column := pos - start
+	if up {
+		end := max(start-1, 0)
+		return min(lineStart(line, end)+column, end)
+	}
+	next := lineEnd(line, pos) + 1
+	if next > len(line) {
+		return pos
+	}
+	return min(next+column, lineEnd(line, next))
+}
+
+// lineStart is where the line begins that pos is in.
+func lineStart(line []rune, pos int) int {
+	for pos > 0 && line[pos-1] != lineBreak {
+		pos--
+	}
+	return pos
+}
+
+// lineEnd is where it ends.
+func lineEnd(line []rune, pos int) int {
+	if n := slices.Index(line[pos:], lineBreak); n >= 0 {
+		return pos + n
+	}
+	return len(line)
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/chzyer/readline"
 )
@@ -11,14 +13,23 @@ import (
 // ErrInterrupt is what Line gives when ^C is typed; io.EOF comes at ^D on an empty line.
 var ErrInterrupt = errors.New("interrupted")
 
+// Continued is what a line of a statement begins with on the screen, but for its first one.
+const Continued = "  -> "
+
+// lineBreak stands between the lines of a statement in readline's buffer, where \n ends what was entered; a \r of the
+// statement's own is \n there.
+const lineBreak = '\r'
+
+var swapped = strings.NewReplacer("\n", string(lineBreak), string(lineBreak), "\n")
+
 // Completer lists what may stand before the cursor, which is at byte pos of line:
 // whole words, and how many characters they replace.
 type Completer func(line string, pos int) (words []string, replace int)
 
 // Editor is a line editor.
 type Editor struct {
-	rl  *readline.Instance
-	out io.Writer
+	rl         *readline.Instance
+	remembered bool // the history is not empty
 }
 
 // New takes the terminal over: stdin and stdout must be one.
@@ -27,27 +38,42 @@ func New(complete Completer) (*Editor, error) {
 	out := &output{w: os.Stdout, width: readline.GetScreenWidth}
 	rl, err := readline.NewEx(&readline.Config{
 		Stdin: readline.NewCancelableStdin(in), Stdout: out, Stderr: os.Stderr,
-		AutoComplete: completer{complete}, Listener: in, DisableAutoSaveHistory: true, HistoryLimit: 2000,
+		AutoComplete: completer{complete}, Listener: in, Painter: painter{}, FuncFilterInputRune: in.filter,
+		DisableAutoSaveHistory: true, HistoryLimit: 2000,
 	})
 	if err != nil {
 		return nil, err
 	}
+	in.choosing = func() bool { return rl.Operation.IsSearchMode() || rl.Operation.IsInCompleteSelectMode() }
 	_, _ = io.WriteString(os.Stdout, "\x1b[?2004h") // bracketed paste
-	return &Editor{rl: rl, out: out}, nil
+	return &Editor{rl: rl}, nil
 }
 
-// Line reads a line; with ErrInterrupt it gives what was typed before ^C.
+// Line reads a line, or several at once where they come from the history; with ErrInterrupt it gives what was typed
+// before ^C.
 func (e *Editor) Line(prompt string) (string, error) {
+	e.toLast()
 	e.rl.SetPrompt(prompt)
 	line, err := e.rl.Readline()
 	if errors.Is(err, readline.ErrInterrupt) {
-		return line, ErrInterrupt
+		err = ErrInterrupt
 	}
-	return line, err
+	return swapped.Replace(line), err
 }
 
-// Remember puts a line into the history that the arrow keys go through.
-func (e *Editor) Remember(line string) { _ = e.rl.SaveHistory(line) }
+// Remember puts a statement, with its lines as they are, into the history that the arrow keys go through.
+func (e *Editor) Remember(statement string) {
+	e.toLast()
+	_ = e.rl.SaveHistory(swapped.Replace(statement))
+	e.remembered = true
+}
+
+// toLast goes to the end of the history. From elsewhere readline would remember what was last edited there.
+func (e *Editor) toLast() {
+	if e.remembered {
+		_ = e.rl.SaveHistory("")
+	}
+}
 
 // Close gives the terminal back.
 func (e *Editor) Close() error {
@@ -62,7 +88,7 @@ func (c completer) Do(line []rune, pos int) ([][]rune, int) {
 	if c.f == nil {
 		return nil, 0
 	}
-	words, replace := c.f(string(line), len(string(line[:pos])))
+	words, replace := c.f(swapped.Replace(string(line)), len(string(line[:pos])))
 	width := readline.GetScreenWidth()
 	var out [][]rune
 	for _, w := range words {
@@ -72,4 +98,25 @@ func (c completer) Do(line []rune, pos int) ([][]rune, int) {
 		}
 	}
 	return out, replace
+}
+
+// painter shows control characters as signs of one column, for readline counts columns and some would drive the terminal.
+type painter struct{}
+
+func (painter) Paint(line []rune, _ int) []rune {
+	line = slices.Clone(line)
+	for i, r := range line {
+		switch {
+		case r == lineBreak, r == '\n' && i == len(line)-1: // output knows what they are
+		case r == '\t':
+			line[i] = ' '
+		case r < ' ':
+			line[i] = '\u2400' + r
+		case r == 0x7f:
+			line[i] = '\u2421'
+		case r > 0x7f && r < 0xa0:
+			line[i] = '\ufffd'
+		}
+	}
+	return line
 }

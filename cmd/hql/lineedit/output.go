@@ -11,20 +11,26 @@ import (
 )
 
 // output rewrites how readline moves the cursor, by where it really stands: a wide character that does not fit
-// at the end of a row leaves a column empty, which readline does not know. Back to its place behind what was
-// printed, a run of backspaces, one a character; up to the first row before the line is printed anew.
+// at the end of a row leaves a column empty, and a line break begins a row, which readline does not know. Back to its
+// place behind what was printed, a run of backspaces, one a character; up to the first row before the line is printed
+// anew; and from what is shown below the line, words to choose from or what is searched for.
 type output struct {
 	w     io.Writer
 	width func() int
 
-	row, of int  // the cursor's row below the prompt's, on a screen of that width
-	cleared bool // the line is to be printed next
+	row, col int    // where the cursor is: rows below the prompt's
+	end      int    // the line's last row
+	of       int    // the width of the screen that these are of
+	cleared  bool   // the line is to be printed next
+	below    []byte // what is to be shown below the line, so far
 }
 
 var (
 	moveBack = regexp.MustCompile("(?:\x08|\x1b\\[A\r\x1b\\[[0-9]+C)+$")
 	moveUp   = regexp.MustCompile("\x1b\\[A\r\x1b\\[[0-9]+C")
 	clear    = regexp.MustCompile("^\x1b\\[J(?:\x1b\\[2K\r\x1b\\[A)*\x1b\\[2K\r$")
+	belowIt  = regexp.MustCompile("^\n*\x1b\\[J")
+	backUp   = regexp.MustCompile("(?:\r\x1b\\[[0-9]+A(?:\x1b\\[[0-9]+C)?|\x1b\\[[0-9]+A\r\x1b\\[[0-9]+C)$")
 	colour   = regexp.MustCompile("\x1b\\[[0-9;]*m")
 )
 
@@ -46,7 +52,31 @@ func (o *output) Write(p []byte) (int, error) {
 		o.cleared, o.of = false, width
 		return o.line(p, width)
 	}
+	if o.of == width && (o.below != nil || belowIt.Match(p)) {
+		return o.under(p)
+	}
 	return o.w.Write(p)
+}
+
+// under shows what is below the line, when all of it came, and goes back to the cursor's place.
+func (o *output) under(p []byte) (int, error) {
+	o.below = append(o.below, p...)
+	at := backUp.FindIndex(o.below)
+	if at == nil {
+		return len(p), nil
+	}
+	body := o.below[len(belowIt.Find(o.below)):at[0]]
+	o.below = nil
+	down := o.end - o.row + 1
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s\x1b[J%s\r\x1b[%dA", strings.Repeat("\n", down), body, down+bytes.Count(body, []byte("\n")))
+	if o.col > 0 {
+		fmt.Fprintf(&b, "\x1b[%dC", o.col)
+	}
+	if _, err := o.w.Write(b.Bytes()); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // line prints the prompt and the line.
@@ -70,12 +100,12 @@ func (o *output) line(p []byte, width int) (int, error) {
 	}
 	endRow, _, wrapped := position(plain, width)
 	row, col, _ := position(plain[:len(plain)-n], width)
-	o.row = row
+	o.row, o.col, o.end = row, col, endRow
 	if bytes.HasSuffix(head, []byte("\n")) { // it was entered
-		o.row = 0
+		o.row, o.end = 0, 0
 	}
 	var b bytes.Buffer
-	b.Write(head)
+	b.Write(bytes.ReplaceAll(head, []byte(string(lineBreak)), []byte("\n"+Continued)))
 	if wrapped {
 		b.WriteByte(' ') // makes the terminal go to the next line, as position says it did
 	}
@@ -97,8 +127,15 @@ func (o *output) line(p []byte, width int) (int, error) {
 // position is where the cursor stands after rs on a screen of that width.
 func position(rs []rune, width int) (row, col int, wrapped bool) {
 	for _, r := range rs {
-		if r == '\n' {
+		switch r {
+		case '\n':
 			row, col, wrapped = row+1, 0, false
+			continue
+		case lineBreak:
+			if !wrapped { // else the row is left already
+				row++
+			}
+			col, wrapped = len(Continued), false
 			continue
 		}
 		w := runewidth.RuneWidth(r)
