@@ -1,12 +1,16 @@
 package infer
 
 import (
-	"cmp"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/hbase"
@@ -25,41 +29,33 @@ type cellColumn struct {
 // maxCells is how many qualifiers become columns: a table with more has data in its qualifiers.
 const maxCells = 40
 
-// cellID names the cells of one family and qualifier.
-type cellID struct{ family, qualifier string }
-
-// sampledCells are the cells of a sample by qualifier.
-type sampledCells struct {
-	ids      []cellID // by family and qualifier
-	values   map[cellID][][]byte
-	written  map[cellID]int64 // when the first of the cells was written
-	families map[string]int   // how many qualifiers each has
-}
-
-func cellsOf(rows []hbase.Row) *sampledCells {
-	s := &sampledCells{values: map[cellID][][]byte{}, written: map[cellID]int64{}, families: map[string]int{}}
-	for _, r := range rows {
-		for _, c := range r.Cells {
-			k := cellID{string(c.Family), string(c.Qualifier)}
-			if s.values[k] == nil {
-				s.ids = append(s.ids, k)
-				s.families[k.family]++
-				s.written[k] = c.Timestamp
-			}
-			s.written[k] = min(s.written[k], c.Timestamp)
-			s.values[k] = append(s.values[k], c.Value)
-		}
-	}
-	slices.SortFunc(s.ids, func(a, b cellID) int {
-		return cmp.Or(strings.Compare(a.family, b.family), strings.Compare(a.qualifier, b.qualifier))
-	})
-	return s
-}
-
 // cellColumns gives a column for each qualifier in the sample, with the type that all its values fit.
 func cellColumns(rows []hbase.Row) (cols []cellColumn, notes []string) {
-	cells := cellsOf(rows)
+	type id struct{ family, qualifier string }
+	values := map[id][][]byte{}
+	var order []id
+	families := map[string]int{}
+	written := map[id]int64{} // when the first of the cells was written
+	for _, r := range rows {
+		for _, c := range r.Cells {
+			k := id{string(c.Family), string(c.Qualifier)}
+			if values[k] == nil {
+				order = append(order, k)
+				families[k.family]++
+				written[k] = c.Timestamp
+			}
+			written[k] = min(written[k], c.Timestamp)
+			values[k] = append(values[k], c.Value)
+		}
+	}
+	slices.SortFunc(order, func(a, b id) int {
+		if a.family != b.family {
+			return strings.Compare(a.family, b.family)
+		}
+		return strings.Compare(a.qualifier, b.qualifier)
+	})
 	marker := phoenixMarker(rows)
+	phoenix := marker != ""
 	switch marker {
 	case namedMarker:
 		notes = append(notes, "every row has the cell _0 that Phoenix writes: it is no column")
@@ -70,11 +66,11 @@ func cellColumns(rows []hbase.Row) (cols []cellColumn, notes []string) {
 	used := map[string]bool{catalog.KeyColumn: true, catalog.TimestampColumn: true}
 	wide := map[string]bool{}
 	binary := map[string][]string{} // by family: qualifiers that are no text
-	for _, k := range cells.ids {
-		if n := cells.families[k.family]; n > maxCells {
+	for _, k := range order {
+		if families[k.family] > maxCells {
 			if !wide[k.family] {
 				wide[k.family] = true
-				notes = append(notes, fmt.Sprintf("family %s has %d qualifiers in the sample, too many for columns: they may hold data (FROM %s:[column AS encoding])", k.family, n, k.family))
+				notes = append(notes, fmt.Sprintf("family %s has %d qualifiers in the sample, too many for columns: they may hold data (FROM %s:[column AS encoding])", k.family, families[k.family], k.family))
 			}
 			continue
 		}
@@ -99,27 +95,22 @@ func cellColumns(rows []hbase.Row) (cols []cellColumn, notes []string) {
 			continue
 		}
 		used[name] = true
-		typ, as, why := cellType(cells.values[k], cells.written[k], marker != "")
+		typ, as, why := cellType(values[k], written[k], phoenix)
 		def := typ + " FROM " + parser.QuoteName(k.family) + ":" + parser.QuoteQualifier(k.qualifier)
 		if as != "" {
 			def += " AS " + as
 		}
-		cols = append(cols, cellColumn{name: name, def: def, why: why, source: typ == "STRING"})
+		cols = append(cols, cellColumn{name: name, def: def, why: why, source: typ == "STRING" || as == "TEXT"})
 	}
-	return cols, append(notes, binaryQualifiers(binary)...)
-}
-
-// binaryQualifiers tells of the qualifiers that are no text, by family.
-func binaryQualifiers(byFamily map[string][]string) (notes []string) {
-	for _, family := range slices.Sorted(maps.Keys(byFamily)) {
-		list := byFamily[family]
+	for _, family := range slices.Sorted(maps.Keys(binary)) {
+		list := binary[family]
 		shown := strings.Join(list[:min(len(list), 3)], ", ")
 		if len(list) > 3 {
 			shown += " ..."
 		}
 		notes = append(notes, fmt.Sprintf("family %s has %s of bytes that are no text: %s", family, words.Count(len(list), "qualifier"), shown))
 	}
-	return notes
+	return cols, notes
 }
 
 // The cells that Phoenix gives each row, where columns have their names and where they have numbers, and the one that holds all columns.
@@ -152,7 +143,7 @@ func cellType(values [][]byte, written int64, phoenix bool) (typ, as, why string
 	case all(func(b []byte) bool { return len(b) > 1 && (b[0] == '{' || b[0] == '[') && json.Valid(b) }):
 		return "JSON", "", ""
 	case all(isText):
-		return "STRING", "", ""
+		return textCells(values)
 	case !all(func(b []byte) bool { return len(b) == width }):
 		return "BYTES", "", ""
 	case width == 1 && phoenix && all(func(b []byte) bool { return b[0] <= 1 }):
@@ -163,6 +154,65 @@ func cellType(values [][]byte, written int64, phoenix bool) (typ, as, why string
 		return readCells(values, written, phoenix)
 	}
 	return "BYTES", "", ""
+}
+
+// Numbers as people, Hive and the shells write them: without zeros in front, and with all of a fraction that a DOUBLE has.
+var (
+	integerText = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,17})$`)
+	scaledText  = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,17})\.[0-9]+$`)
+	momentText  = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,3})?$`)
+)
+
+// maxDigits is how many digits numbers of one width have: more are rather a phone's or those of an id.
+const maxDigits = 9
+
+// textCells is the type of values that are all text. One value is no evidence.
+func textCells(values [][]byte) (typ, as, why string) {
+	seen, widths, scales := map[string]bool{}, map[int]bool{}, map[int]bool{}
+	for _, b := range values {
+		seen[string(b)], widths[len(b)], scales[len(b)-bytes.IndexByte(b, '.')] = true, true, true
+	}
+	all := func(f func(s string) bool) bool {
+		for s := range seen {
+			if !f(s) {
+				return false
+			}
+		}
+		return len(seen) > 1
+	}
+	switch {
+	case all(func(s string) bool { return strings.EqualFold(s, "true") || strings.EqualFold(s, "false") }):
+		typ = "BOOLEAN"
+	case all(integerText.MatchString) && (len(widths) > 1 || len(values[0]) <= maxDigits):
+		typ = "BIGINT"
+	case all(scaledText.MatchString) && len(scales) == 1 && !scales[2]:
+		typ = "DECIMAL"
+	case all(isDoubleText) && slices.ContainsFunc(values, func(b []byte) bool { return bytes.IndexByte(b, '.') >= 0 }):
+		typ = "DOUBLE"
+	case all(func(s string) bool { _, err := time.Parse(time.DateOnly, s); return err == nil }):
+		typ = "DATE"
+	case all(func(s string) bool {
+		_, err := time.Parse(time.DateTime, s)
+		return err == nil && momentText.MatchString(s)
+	}):
+		typ = "TIMESTAMP"
+	default:
+		return "STRING", "", ""
+	}
+	return typ, "TEXT", fmt.Sprintf("%d values in text; STRING where they are none of the kind", len(seen))
+}
+
+// isDoubleText reports whether s is a number as a program prints a DOUBLE: the shortest text that is read back as the same.
+func isDoubleText(s string) bool {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || !strings.Contains(s, ".") && !integerText.MatchString(s) {
+		return false
+	}
+	if mantissa, exponent, ok := strings.Cut(s, "E"); ok { // Java's: 1.0E10
+		return strings.Contains(mantissa, ".") && integerText.MatchString(exponent)
+	}
+	short := strconv.FormatFloat(f, 'f', -1, 64)
+	return s == short || s == short+".0"
 }
 
 // addCells reads r's cells into the columns of row that the key does not give.

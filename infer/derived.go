@@ -123,7 +123,7 @@ func saltOf(bs [][]byte, kind leadKind) (segment, bool) {
 		counts[string(b)]++
 	}
 	k := len(counts)
-	if k < 2 || k > 256 || len(bs) < 3*k {
+	if k < 2 || k > 256 || len(bs) < 3*k || kind == binaryLead && len(bs[0]) > 2 { // an INT, rather
 		return segment{}, false
 	}
 	values := make([]string, 0, k)

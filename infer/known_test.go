@@ -1,7 +1,11 @@
 package infer_test
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,6 +69,101 @@ func TestKnownSystems(t *testing.T) {
 		}
 		if !not && len(ps) > 1 {
 			t.Errorf("%s: %d proposals", c.name, len(ps))
+		}
+	}
+}
+
+// Index tables of GeoMesa, with keys as its sources say that it writes them.
+func TestGeoMesa(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	z := func() []byte { return binary.BigEndian.AppendUint64(nil, r.Uint64()>>1) }
+	week := func() []byte { return binary.BigEndian.AppendUint16(nil, uint16(2900+r.IntN(6))) }
+	shard := func(n int) []byte { return []byte{byte(r.IntN(n))} }
+	id := func() []byte { return fmt.Appendf(nil, "%08x-0000-4000-8000-%012x", r.Uint32(), r.Uint32()) }
+	uuid := func() []byte { return append(z(), z()...) }
+	value := func() []byte { return []byte([]string{"cargo", "tanker", "tug"}[r.IntN(3)] + "\x00") }
+	moment := func() []byte {
+		return binary.BigEndian.AppendUint64(nil, 1<<63^uint64(1_767_225_600_000+r.Int64N(1e9)))
+	}
+	for _, c := range []struct {
+		table string
+		key   func() []byte
+		want  string // of the definition; "" for that of others
+	}{
+		{"ships_ais_z3_geom_dtg_v7", func() []byte { return slices.Concat(shard(4), week(), z(), id()) }, "ROW KEY (SALT(0 TO 3) AS UINT8, period AS INT16, z AS INT64, fid AS TEXT)"},
+		{"geo:ships_ais_z3_geom_dtg_v7", func() []byte { return slices.Concat(week(), z(), uuid()) }, "ROW KEY (period AS INT16, z AS INT64, fid AS UUID)"},
+		{"ships_ais_xz3_geom_dtg_v3", func() []byte { return slices.Concat(shard(6), week(), z(), id()) }, "ROW KEY (SALT(0 TO 5) AS UINT8, period AS INT16, z AS INT64, fid AS TEXT)"},
+		{"ships_ais_z2_geom_v5", func() []byte { return slices.Concat(shard(4), z(), id()) }, "ROW KEY (SALT(0 TO 3) AS UINT8, z AS INT64, fid AS TEXT)"},
+		{"ships_ais_s2_geom_v1", func() []byte { return slices.Concat(z(), id()) }, "ROW KEY (z AS INT64, fid AS TEXT)"},
+		{"ships_ais_id_v4", id, "ROW KEY (fid AS TEXT)"},
+		{"ships_ais_attr_kind_v8", func() []byte { return slices.Concat(shard(4), value(), id()) }, "ROW KEY (SALT(0 TO 3) AS UINT8, value AS TEXT, X'00', fid AS TEXT)"},
+		{"ships_ais_attr_kind_dtg_v8", func() []byte { return slices.Concat(shard(4), value(), moment(), id()) }, "value AS TEXT, X'00', ts AS ORDERED INT64, fid AS TEXT)"},
+		{"ships_ais_attr_kind_geom_dtg_v8", func() []byte { return slices.Concat(value(), week(), z(), id()) }, "ROW KEY (value AS TEXT, X'00', period AS INT16, z AS INT64, fid AS TEXT)"},
+		{"ships_ais_z3_geom_dtg_v7", func() []byte { return slices.Concat([]byte{0x7f, 0xff}, z(), id()) }, ""}, // of the year 2598
+		{"ships_ais_z3_geom", func() []byte { return slices.Concat(week(), z(), id()) }, ""},
+	} {
+		for _, qualifier := range []string{"", "d"} {
+			var rows []hbase.Row
+			for range 40 {
+				rows = append(rows, hbase.Row{Key: c.key(), Cells: []hbase.Cell{{Family: []byte("d"), Qualifier: []byte(qualifier), Value: uuid()}}})
+			}
+			ps, err := infer.Propose(c.table, rows, 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ps[0].String()
+			if known := strings.Contains(got, "GeoMesa"); known != (c.want != "") || !strings.Contains(got, c.want) {
+				t.Errorf("%s: %s", c.table, got)
+			}
+			if strings.Contains(c.want, "period") && !strings.Contains(got, "weeks since 1970: 2900 begins on 2025-07-31, 2905 on 2025-09-04") {
+				t.Errorf("%s: %s", c.table, got)
+			}
+		}
+	}
+}
+
+// Tables of Hive's storage handler, in text with a struct as key and in binary, and of Spark's connector, whose key parts stand one behind the other.
+func TestConnectors(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	city := func() string { return []string{"Oslo", "Rome", "Lima", "Quito"}[r.IntN(4)] }
+	for _, c := range []struct {
+		name string
+		row  func(i int) (key []byte, cells []string)
+		want []string
+	}{
+		{"Hive, text", func(i int) ([]byte, []string) {
+			return fmt.Appendf(nil, "%s\x02%d", city(), i), []string{"age", fmt.Sprint(18 + i%60), "score", fmt.Sprint(float64(i) / 8), "price", fmt.Sprintf("%d.%02d", i, i%100),
+				"member", fmt.Sprint(i%3 == 0), "born", fmt.Sprintf("19%02d-0%d-11", i, 1+i%9), "seen", fmt.Sprintf("2026-01-05 12:%02d:00.%d", i%60, i%10), "tags", "a\x02b",
+				"phone", fmt.Sprintf("13%09d", i*977), "zip", fmt.Sprintf("%05d", i*731), "version", fmt.Sprintf("1.%d.2", i)}
+		}, []string{"ROW KEY (id AS TEXT, X'02', n AS TEXT)", "n BIGINT", "age BIGINT FROM f:age AS TEXT", "score DOUBLE FROM f:score AS TEXT", "price DECIMAL FROM f:price AS TEXT",
+			"member BOOLEAN FROM f:member AS TEXT", "born DATE FROM f:born AS TEXT", "seen TIMESTAMP FROM f:seen AS TEXT", "tags BYTES FROM f:tags",
+			"phone STRING FROM f:phone", "zip STRING FROM f:zip", "version STRING FROM f:version"}},
+		{"Hive, binary", func(i int) ([]byte, []string) {
+			return binary.BigEndian.AppendUint32(nil, uint32(i*37)), []string{"n", string(binary.BigEndian.AppendUint64(nil, uint64(i*i))), "small", string([]byte{0, byte(i)}), "name", city()}
+		}, []string{"ROW KEY (n2 AS UINT32)", "n BIGINT FROM f:n", "small SMALLINT FROM f:small", "name STRING FROM f:name"}},
+		{"Spark", func(i int) ([]byte, []string) { // "rowkey":"col0:col1:col2": an int, a string of 4 bytes, a long
+			return binary.BigEndian.AppendUint64(append(binary.BigEndian.AppendUint32(nil, uint32(i%9)), fmt.Sprintf("%-4s", city()[:4])...), uint64(1_767_225_600_000+i*86_400_123)),
+				[]string{"flag", string([]byte{byte(-(i % 2))}), "d", string(binary.BigEndian.AppendUint64(nil, 0x4000000000000000+uint64(i)<<45))}
+		}, []string{"ROW KEY (n AS UINT32, id AS TEXT(4), ts AS INT64)", "flag BOOLEAN FROM f:flag", "d DOUBLE FROM f:d"}},
+	} {
+		var rows []hbase.Row
+		for i := range 90 {
+			key, cells := c.row(i)
+			row := hbase.Row{Key: key}
+			for pair := range slices.Chunk(cells, 2) {
+				row.Cells = append(row.Cells, hbase.Cell{Family: []byte("f"), Qualifier: []byte(pair[0]), Value: []byte(pair[1]), Timestamp: 1_780_000_000_000})
+			}
+			rows = append(rows, row)
+		}
+		slices.SortFunc(rows, func(a, b hbase.Row) int { return bytes.Compare(a.Key, b.Key) })
+		ps, err := infer.Propose("t", rows, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(ps[0].Table.SQL(), want) {
+				t.Errorf("%s: no %s in\n%s", c.name, want, ps[0])
+			}
 		}
 	}
 }
