@@ -101,11 +101,29 @@ func ends(words []string, want ...string) bool {
 	return len(words) >= len(want) && slices.Equal(words[len(words)-len(want):], want)
 }
 
-// offerSetting adds what may follow the words of a SET or SHOW; ok is false where it does not decide that.
-func (s *session) offerSetting(c *completion, words []string) (ok bool) {
+// offer adds what may follow toks in a statement of which all is typed.
+func (s *session) offer(c *completion, toks, all []parser.Token) {
+	if rest := behindExplain(toks); len(rest) < len(toks) {
+		if len(rest) == 0 {
+			c.addWords(explained...)
+			if len(toks) == 1 {
+				c.addWords("ANALYZE")
+			}
+			return
+		}
+		toks = rest
+	}
+	words := upper(toks)
+	last := words[len(words)-1]
 	switch {
+	case words[0] == "CREATE" && s.offerTypes(c, toks):
+		return
+	case last == "::" || last == "AS" && slices.Contains(words, "CAST"):
+		c.addWords(typeNames...)
+		return
 	case words[0] == "SET" && len(words) == 1:
 		c.add(s.settings()...)
+		return
 	case words[0] == "SET" && len(words) == 3:
 		switch words[1] {
 		case "FULL_SCAN":
@@ -115,23 +133,12 @@ func (s *session) offerSetting(c *completion, words []string) (ok bool) {
 		case "TIMEZONE":
 			c.add("'UTC'")
 		}
+		return
 	case words[0] == "SHOW" && len(words) == 1:
 		c.addWords("TABLES", "CREATE TABLE", "SPLITS", "STATISTICS", "FUNCTIONS", "ALL")
 		c.add(s.settings()...)
-	default:
-		return false
-	}
-	return true
-}
-
-// offer adds what may follow toks in a statement of which all is typed.
-func (s *session) offer(c *completion, toks, all []parser.Token) {
-	words := upper(toks)
-	if s.offerSetting(c, words) {
 		return
-	}
-	last := words[len(words)-1]
-	if last == "." && len(toks) > 1 {
+	case last == "." && len(toks) > 1:
 		c.addColumns(s.scope(all)[strings.ToLower(unquote(toks[len(toks)-2].Text))])
 		return
 	}
@@ -175,7 +182,12 @@ func (s *session) offer(c *completion, toks, all []parser.Token) {
 		c.addWords(statementWords...)
 		return
 	}
-	c.addWords(parser.Keywords()...)
+	for _, w := range parser.Keywords() {
+		if clause, ok := clauses[w]; ok && last != "WITHIN" {
+			w = clause
+		}
+		c.addWords(w)
+	}
 	for _, f := range s.db.Catalog().Funcs().All() {
 		if f.Group != "operator" && f.Group != "key" {
 			c.addWords(f.Name)
@@ -191,9 +203,61 @@ func (s *session) offer(c *completion, toks, all []parser.Token) {
 	}
 }
 
-// statementWords are what a statement begins with.
-var statementWords = []string{"SELECT", "WITH", "VALUES", "INSERT INTO", "UPSERT INTO", "UPDATE", "DELETE FROM", "EXPLAIN",
-	"CREATE TABLE", "CREATE EXTERNAL TABLE", "DROP TABLE", "SHOW", "DESCRIBE", "SET", "COPY", "CHECK TABLE", "ANALYZE"}
+// explained are what a statement that has a plan begins with, statementWords what any statement does.
+var (
+	explained      = []string{"SELECT", "WITH", "VALUES", "INSERT INTO", "UPSERT INTO", "UPDATE", "DELETE FROM"}
+	statementWords = append(slices.Clip(explained), "EXPLAIN", "CREATE TABLE", "CREATE EXTERNAL TABLE", "CREATE VIEW", "DROP TABLE", "DROP VIEW",
+		"SHOW", "DESCRIBE", "SET", "COPY", "CHECK TABLE", "ANALYZE")
+)
+
+// clauses are the words that others always follow.
+var clauses = map[string]string{"ALLOW": "ALLOW FULL SCAN", "GROUP": "GROUP BY", "ORDER": "ORDER BY", "PARTITION": "PARTITION BY", "STORED": "STORED IN",
+	"MALFORMED": "MALFORMED KEY", "PRIMARY": "PRIMARY KEY"}
+
+var typeNames = []string{"BIGINT", "BOOLEAN", "BYTES", "DATE", "DECIMAL", "DOUBLE", "FLOAT", "INT", "INTERVAL", "JSON", "SMALLINT", "STRING", "TIME", "TIMESTAMP", "TINYINT"}
+
+// behindExplain leaves EXPLAIN and its options away.
+func behindExplain(toks []parser.Token) []parser.Token {
+	switch words := upper(toks); {
+	case words[0] != "EXPLAIN":
+		return toks
+	case len(toks) > 1 && words[1] == "ANALYZE":
+		return toks[2:]
+	case len(toks) > 1 && words[1] == "(":
+		end := closing(toks, 1)
+		if end == len(toks) {
+			return toks // FORMAT and the like are words of the notation
+		}
+		return toks[end+1:]
+	}
+	return toks[1:]
+}
+
+// offerTypes adds what may stand in a CREATE TABLE for an encoding, all the words of its name, or for a type behind a column's name;
+// done reports whether nothing else can stand there.
+func (s *session) offerTypes(c *completion, toks []parser.Token) (done bool) {
+	words := upper(toks)
+	if !slices.Contains(words, "TABLE") || !slices.Contains(words, "(") {
+		return false
+	}
+	behind := len(words) - 1 // the words of an encoding, so far
+	for toks[behind].Kind == parser.NameToken || toks[behind].Kind == parser.KeywordToken && words[behind] != "AS" {
+		behind--
+	}
+	if words[behind] != "AS" {
+		if c.word != "" && toks[len(toks)-1].Kind != parser.OperatorToken {
+			c.addWords(typeNames...)
+		}
+		return false
+	}
+	begun := strings.Join(words[behind+1:], " ")
+	for _, e := range s.db.Catalog().Encodings() {
+		if rest, ok := strings.CutPrefix(e.Name, begun); ok && (begun == "" || strings.HasPrefix(rest, " ")) {
+			c.addWords(strings.TrimPrefix(rest, " "))
+		}
+	}
+	return begun == ""
+}
 
 func (c *completion) addColumns(r relation) {
 	for _, name := range r.columns {
@@ -239,7 +303,9 @@ func (s *session) completeCommand(text string) ([]string, int) {
 			return nil, 0
 		}
 		return completeFile(c.word)
-	case `\d`, `\d+`, `\sample`:
+	case `\x`:
+		c.add("on", "off", "auto")
+	case `\d`, `\d+`, `\sample`, `\copy`:
 		for _, t := range s.db.Tables() {
 			c.add(t.Name)
 		}

@@ -146,7 +146,7 @@ var commandName = regexp.MustCompile(`^\\([A-Za-z]+\+?|[?!])?`)
 // psqlCommands are those of psql that hql has not, and what it has in their place.
 var psqlCommands = map[string]string{
 	`\l`: `there are no databases: \dt lists the tables`, `\dn`: `there are no schemas: \dt lists the tables`,
-	`\di`: `\d TABLE shows the indexes of a table`, `\dv`: `there are no views: \dt lists the tables`, `\ds`: `there are no sequences: \dt lists the tables`,
+	`\di`: `\d TABLE shows the indexes of a table`, `\ds`: `there are no sequences: \dt lists the tables`,
 	`\du`: `rights are HBase's, whose shell tells them`, `\dp`: `rights are HBase's, whose shell tells them`, `\z`: `rights are HBase's, whose shell tells them`,
 	`\dT`: `docs/sql.md lists the types`, `\do`: `\df lists the operators, too`, `\sf`: `\df NAME describes a function`,
 	`\p`: `\e shows the statement`, `\r`: `^C drops the statement`, `\s`: `the arrow keys go through the history`,
