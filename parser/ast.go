@@ -115,6 +115,7 @@ type TableExpr interface {
 type TableName struct {
 	Pos        Pos
 	Name       string
+	InSchema   bool // public.t: a table of the catalog, also where a query of WITH has its name
 	Alias      string
 	SystemTime *SystemTime
 }

@@ -146,7 +146,7 @@ func (l *lowerer) factor(n *factorNode) (TableExpr, error) {
 		l.height = max(l.height, c.height)
 		return &TableFunction{Pos: pos(n.Table.A), Name: strings.ToUpper(n.Table.name()), Args: c.args, Alias: name(n.Alias.Tok), Columns: names(c.columns)}, nil
 	}
-	return &TableName{Pos: pos(n.Table.A), Name: n.Table.name(), Alias: n.Table.alias(&n.Alias), SystemTime: l.systemTime(n.Time)}, nil
+	return &TableName{Pos: pos(n.Table.A), Name: n.Table.name(), InSchema: n.Table.inSchema(), Alias: n.Table.alias(&n.Alias), SystemTime: l.systemTime(n.Time)}, nil
 }
 
 func (l *lowerer) derived(n *derivedNode) (TableExpr, error) {

@@ -130,10 +130,14 @@ func (n *tableName) Parse(lex *lexer.PeekingLexer) error {
 // name is the table's name in the catalog. The schema that tables of PostgreSQL are in unless another is named, and HBase's namespace of that
 // kind, are left away.
 func (n *tableName) name() string {
-	if n.dotted && (strings.EqualFold(name(n.A), "public") || strings.EqualFold(name(n.A), "default")) {
+	if n.inSchema() {
 		return name(n.B)
 	}
 	return n.qname.name()
+}
+
+func (n *tableName) inSchema() bool {
+	return n.dotted && (strings.EqualFold(name(n.A), "public") || strings.EqualFold(name(n.A), "default"))
 }
 
 // alias is what columns of the table are called by where it has no other alias; "" for its name.

@@ -218,6 +218,9 @@ func printTable(t TableExpr) string {
 func (p *printer) table(t TableExpr) {
 	switch t := t.(type) {
 	case *TableName:
+		if t.InSchema {
+			p.put("public.")
+		}
 		p.put(QuoteName(t.Name))
 		p.systemTime(t.SystemTime)
 		p.alias(t.Alias)

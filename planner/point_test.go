@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/catalog"
-	"github.com/hql-db/hql/internal/given"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -16,7 +15,7 @@ import (
 
 // A Point gives for other arguments the plan that is made for them, or none.
 func TestPoint(t *testing.T) {
-	c := given.Layouts(t)
+	c := layouts(t)
 	served := map[string]int{}
 	for _, table := range c.Tables() {
 		var terms []string
@@ -30,7 +29,11 @@ func TestPoint(t *testing.T) {
 		if len(terms) == 0 {
 			continue
 		}
-		s := given.Query(t, "SELECT * FROM "+parser.QuoteName(table.Name)+" WHERE "+strings.Join(terms, " AND "))
+		st, err := parser.ParseStatement("SELECT * FROM " + parser.QuoteName(table.Name) + " WHERE " + strings.Join(terms, " AND "))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := st.(*parser.Select)
 		env := func(args []types.Value) *Env { return &Env{Catalog: c, Args: args} }
 		anew := func(args []types.Value) *plan.Plan {
 			p, err := env(args).Select(s)
@@ -87,7 +90,7 @@ func TestPoint(t *testing.T) {
 
 // A Point of a list gives for other arguments the plan that is made for them, or none.
 func TestPointOfList(t *testing.T) {
-	c := given.Layouts(t)
+	c := layouts(t)
 	served := map[string]int{}
 	for _, table := range c.Tables() {
 		var names []string
@@ -103,8 +106,12 @@ func TestPointOfList(t *testing.T) {
 		}
 		const n = 3
 		tuple := "(" + strings.TrimSuffix(strings.Repeat("?, ", len(names)), ", ") + "), "
-		s := given.Query(t, "SELECT * FROM "+parser.QuoteName(table.Name)+" WHERE ("+strings.Join(names, ", ")+") IN ("+
-			strings.TrimSuffix(strings.Repeat(tuple, n), ", ")+")")
+		st, err := parser.ParseStatement("SELECT * FROM " + parser.QuoteName(table.Name) + " WHERE (" + strings.Join(names, ", ") + ") IN (" +
+			strings.TrimSuffix(strings.Repeat(tuple, n), ", ") + ")")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := st.(*parser.Select)
 		args := func(from int) (all []types.Value) {
 			for i := range n {
 				all = append(all, sampleArgs(kinds, from*(i+1)%sampleValues)...)
@@ -158,7 +165,7 @@ func sampleArgs(kinds []types.Type, i int) []types.Value {
 }
 
 func TestNoPoint(t *testing.T) {
-	c := given.Layouts(t)
+	c := layouts(t)
 	for _, text := range []string{
 		"SELECT * FROM phoenix_events WHERE host = 'h' AND ts > 5",
 		"SELECT * FROM phoenix_events WHERE host = 'h' AND ts = 5 AND msg = 'm'",
@@ -177,27 +184,33 @@ func TestNoPoint(t *testing.T) {
 		"SELECT * FROM phoenix_events WHERE (host, ts) IN (('h', 5), ('i', 6))",
 		"SELECT * FROM phoenix_events WHERE (host, ts) NOT IN (('h', 5), ('i', 6))",
 	} {
-		st := given.Query(t, text)
-		p, err := (&Env{Catalog: c}).Select(st)
+		st, err := parser.ParseStatement(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if (&Env{}).PointOf(st, p) != nil {
+		p, err := (&Env{Catalog: c}).Select(st.(*parser.Select))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (&Env{}).PointOf(st.(*parser.Select), p) != nil {
 			t.Errorf("%s: a Point", text)
 		}
 	}
 }
 
 func BenchmarkPlanPointAgain(b *testing.B) {
-	c := given.Layouts(b)
-	st := given.Query(b, "SELECT level, msg, val, cnt FROM phoenix_events WHERE host = ? AND ts = ?")
-	args := []types.Value{types.NewString("host0001"), types.NewInt(1700000000000)}
-	env := &Env{Catalog: c, Args: args}
-	p, err := env.Select(st)
+	c := layouts(b)
+	st, err := parser.ParseStatement("SELECT level, msg, val, cnt FROM phoenix_events WHERE host = ? AND ts = ?")
 	if err != nil {
 		b.Fatal(err)
 	}
-	point := env.PointOf(st, p)
+	args := []types.Value{types.NewString("host0001"), types.NewInt(1700000000000)}
+	env := &Env{Catalog: c, Args: args}
+	p, err := env.Select(st.(*parser.Select))
+	if err != nil {
+		b.Fatal(err)
+	}
+	point := env.PointOf(st.(*parser.Select), p)
 	b.ReportAllocs()
 	for b.Loop() {
 		if point.Plan(env) == nil {
@@ -208,13 +221,16 @@ func BenchmarkPlanPointAgain(b *testing.B) {
 
 // The same for 500 rows: planned anew, and by their Point.
 func BenchmarkPlanList(b *testing.B) {
-	c := given.Layouts(b)
-	s := given.Query(b, "SELECT level, msg, val, cnt FROM phoenix_events WHERE (host, ts) IN ("+strings.TrimSuffix(strings.Repeat("(?, ?), ", 500), ", ")+")")
+	c := layouts(b)
+	st, err := parser.ParseStatement("SELECT level, msg, val, cnt FROM phoenix_events WHERE (host, ts) IN (" + strings.TrimSuffix(strings.Repeat("(?, ?), ", 500), ", ") + ")")
+	if err != nil {
+		b.Fatal(err)
+	}
 	var args []types.Value
 	for i := range 500 {
 		args = append(args, types.NewString(fmt.Sprintf("host%04d", i%200)), types.NewInt(int64(1700000000000+7919*i)))
 	}
-	env := &Env{Catalog: c, Args: args}
+	env, s := &Env{Catalog: c, Args: args}, st.(*parser.Select)
 	p, err := env.Select(s)
 	if err != nil {
 		b.Fatal(err)

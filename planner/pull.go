@@ -62,7 +62,7 @@ func (q *query) picks(s *parser.Select, ctes []parser.CTE, depth int) bool {
 	case *parser.Subquery:
 		return q.picks(t.Query, ctes, depth+1)
 	case *parser.TableName:
-		if i := cteIndex(ctes, t.Name); i >= 0 {
+		if i := cteIndex(ctes, t); i >= 0 {
 			return q.picks(ctes[i].Query, ctes[:i], depth+1)
 		}
 		if v, ok := q.env.Catalog.View(t.Name); ok {

@@ -2,7 +2,6 @@ package planner
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
@@ -76,7 +75,7 @@ func (q *query) recursiveSource(c parser.CTE, i int, alias string) (*source, err
 
 // refersToItself reports whether the query of c names c.
 func refersToItself(c parser.CTE) bool {
-	return slices.ContainsFunc(parser.Tables(c.Query), func(t *parser.TableName) bool { return strings.EqualFold(t.Name, c.Name) })
+	return slices.ContainsFunc(parser.Tables(c.Query), func(t *parser.TableName) bool { return names(t, c) })
 }
 
 // recursion cuts c into its first part and the last one, which refers to the rows before, and gives what ties them.

@@ -188,7 +188,7 @@ func unknownColumn(ref *parser.ColumnRef, srcs []*source) error {
 // named finds a CTE or a table of the catalog.
 func (q *query) named(t *parser.TableName) (*source, error) {
 	alias := cmp.Or(t.Alias, t.Name)
-	if i := cteIndex(q.ctes, t.Name); i >= 0 {
+	if i := cteIndex(q.ctes, t); i >= 0 {
 		c := q.ctes[i]
 		if t.SystemTime != nil {
 			return nil, parser.Errorf(t.SystemTime.Pos, "FOR SYSTEM_TIME stands behind tables: %s is a query", t.Name)
@@ -219,14 +219,19 @@ func (q *query) within(n int) *query {
 	return &query{env: q.env, ctes: slices.Clone(q.ctes[:n]), steps: known, level: q.level, depth: q.depth, plan: q.plan, outer: q.outer, few: q.few, pull: q.pull, views: q.views}
 }
 
-// cteIndex finds the CTE that name stands for; -1: none.
-func cteIndex(ctes []parser.CTE, name string) int {
+// cteIndex finds the CTE that t stands for; -1: none.
+func cteIndex(ctes []parser.CTE, t *parser.TableName) int {
 	for i := len(ctes) - 1; i >= 0; i-- {
-		if strings.EqualFold(ctes[i].Name, name) {
+		if names(t, ctes[i]) {
 			return i
 		}
 	}
 	return -1
+}
+
+// names reports whether t is the name of c.
+func names(t *parser.TableName, c parser.CTE) bool {
+	return !t.InSchema && strings.EqualFold(t.Name, c.Name)
 }
 
 // derived is the query s in FROM, under alias; called is its name in errors.

@@ -39,7 +39,7 @@ func (q *query) finish(s *parser.Select) (*plan.Plan, error) {
 // readsFew reports whether s, a plainLimit, is of a table, or of a query that takes all of a table's rows.
 func (q *query) readsFew(s *parser.Select, n plan.Node) bool {
 	t := s.Cores[0].From[0]
-	if isTable(t, q.env.Catalog) && cteIndex(s.With, t.(*parser.TableName).Name) < 0 {
+	if isTable(t, q.env.Catalog) && cteIndex(s.With, t.(*parser.TableName)) < 0 {
 		return true
 	}
 	return !slices.ContainsFunc(plan.Scans(n), func(s *plan.Scan) bool { return !s.Limit.Set || len(s.Fates) > 0 })
