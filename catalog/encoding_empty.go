@@ -37,8 +37,12 @@ func newDefault(t types.Type, args []types.Value, other encodingMaker) (Encoding
 			return nil, err
 		}
 	}
+	var cell []byte
 	if e.absent, err = types.Cast(args[0], t, nil); err == nil {
-		_, err = e.Encoding.Append(nil, e.absent)
+		cell, err = e.Encoding.Append(nil, e.absent)
+	}
+	if err == nil { // as it would be read if it were written
+		e.absent, err = e.Encoding.Decode(cell)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the DEFAULT %s: %w", args[0].SQL(), err)

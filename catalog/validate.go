@@ -231,7 +231,21 @@ func (b *builder) readable() error {
 	if err := b.packedAlone(); err != nil {
 		return err
 	}
+	if err := b.defaultsInCells(); err != nil {
+		return err
+	}
 	return b.holdTimes()
+}
+
+// defaultsInCells refuses the DEFAULT of a column that is read from the key, which each row has.
+func (b *builder) defaultsInCells() error {
+	for i, c := range b.def.Columns {
+		if col := b.t.Columns[i]; !col.InCell() && !col.Absent().IsNull() {
+			return parser.Errorf(c.Encoding.Pos, "column %s: a DEFAULT is what rows without the cell have, %s is read from the key", c.Name, c.Name).
+				WithHint("leave it away: INSERT gives the columns of the key")
+		}
+	}
+	return nil
 }
 
 // users gives by column the parts of l that are made of it, and notes which parts are to be recomputed.

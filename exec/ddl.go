@@ -14,6 +14,7 @@ import (
 	"github.com/hql-db/hql/exec/warning"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
 )
 
 // MadeFor is the attribute of the families of an HBase table that hql made: the table whose definition it was made
@@ -42,6 +43,7 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 	if s.Query != nil {
 		return r.createTableAs(ctx, s)
 	}
+	s = r.inZone(s)
 	t, err := cat.Build(s)
 	if err != nil {
 		return nil, err
@@ -74,6 +76,30 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 		return nil, keptError{err}
 	}
 	return r.done(-1), nil
+}
+
+// inZone reads the DEFAULTs of moments in the session's time zone; the definition has them in UTC, for whoever reads it.
+func (r *run) inZone(s *parser.CreateTable) *parser.CreateTable {
+	out := *s
+	out.Columns = slices.Clone(s.Columns)
+	for i, c := range s.Columns {
+		if t, ok := types.ParseType(c.Type); !ok || t != types.Timestamp || c.Encoding == nil || c.Encoding.Name != "DEFAULT" || len(c.Encoding.Args) == 0 {
+			continue
+		}
+		enc := *c.Encoding
+		enc.Args = slices.Clone(enc.Args)
+		l, ok := enc.Args[0].(*parser.Literal)
+		if !ok || l.Kind != parser.StringLiteral && l.Kind != parser.TimestampLiteral {
+			continue
+		}
+		v, err := types.Cast(types.NewString(l.Text), types.Timestamp, r.settings.loc)
+		if err != nil {
+			continue // Build says what is wrong with it
+		}
+		enc.Args[0] = &parser.Literal{Pos: l.Pos, Kind: parser.StringLiteral, Text: v.String()}
+		out.Columns[i].Encoding = &enc
+	}
+	return &out
 }
 
 // makeTables makes the HBase tables of t that are missing, except for those that are made when a row is written; of a

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/write"
@@ -23,6 +24,7 @@ func (r *run) insert(ctx context.Context, s *parser.Insert) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
+	s = withDefaults(s, cols)
 	in := r.newInserter(t, cols)
 	in.IfNew = s.IfNotExists && !t.HiddenKey // no row of the others exists
 	if err := in.gives(s); err != nil {
@@ -93,6 +95,40 @@ func (r *run) insertRows(ctx context.Context, s *parser.Insert, in *inserter) (*
 		return nil, err
 	}
 	return r.result(in.Written, in.Returning), nil
+}
+
+// withDefaults puts the columns' own values in the place of DEFAULT.
+func withDefaults(s *parser.Insert, cols []*catalog.Column) *parser.Insert {
+	out := *s
+	out.Rows = make([][]parser.Expr, len(s.Rows))
+	for i, row := range s.Rows {
+		out.Rows[i] = slices.Clone(row)
+		for k := range min(len(row), len(cols)) {
+			if isDefault(row[k]) {
+				out.Rows[i][k] = absent(cols[k], row[k].Position())
+			}
+		}
+	}
+	return &out
+}
+
+// isDefault reports whether x is the word DEFAULT, which is a column's name where there is one.
+func isDefault(x parser.Expr) bool {
+	c, ok := x.(*parser.ColumnRef)
+	return ok && c.Table == "" && !c.Quoted && strings.EqualFold(c.Name, "DEFAULT")
+}
+
+// absent is what c is in rows without its cell.
+func absent(c *catalog.Column, pos parser.Pos) parser.Expr {
+	v := c.Absent()
+	if v.IsNull() {
+		return &parser.Literal{Pos: pos, Kind: parser.NullLiteral}
+	}
+	text := &parser.Literal{Pos: pos, Kind: parser.StringLiteral, Text: v.String()} // of a moment with its zone
+	if c.Type == types.Bytes {
+		text.Kind, text.Text = parser.BytesLiteral, v.Text()
+	}
+	return &parser.Cast{Pos: pos, X: text, Type: c.Type.String()}
 }
 
 func hasSubquery(x parser.Expr) bool {

@@ -221,7 +221,11 @@ func assignments(t *catalog.Table, s *parser.Update) (set []bool, values []parse
 			return nil, nil, parser.Errorf(a.Column.Pos, "column %q is set twice", c.Name)
 		}
 		set[c.Index] = true
-		values = append(values, a.Expr)
+		x := a.Expr
+		if _, named := t.Column("default"); isDefault(x) && !named {
+			x = absent(c, x.Position())
+		}
+		values = append(values, x)
 	}
 	return set, values, nil
 }

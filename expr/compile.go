@@ -36,7 +36,6 @@ type compiler struct{ s *Scope }
 
 func (c compiler) fold(e Expr) Expr { return fold(e, c.s.Loc) }
 
-// expr compiles e: one case for each kind of expression.
 func (c compiler) expr(e parser.Expr) (Expr, error) {
 	switch e := e.(type) {
 	case *parser.Literal:
@@ -145,7 +144,7 @@ func (c compiler) literal(l *parser.Literal) (Expr, error) {
 	return k, nil
 }
 
-// number reads an unsigned number: BIGINT where it fits, else DECIMAL.
+// number reads a number: BIGINT where it fits, else DECIMAL.
 func number(text string) (types.Value, error) {
 	if !strings.ContainsAny(text, ".eE") {
 		if v, err := types.Cast(types.NewString(text), types.BigInt, nil); err == nil {

@@ -7,7 +7,7 @@ type LiteralKind uint8
 const (
 	NullLiteral LiteralKind = iota
 	BoolLiteral
-	NumberLiteral    // digits as written: 12, 1.5, 1e3; never signed
+	NumberLiteral    // digits as written: 12, 1.5, 1e3; signed in the arguments of an encoding alone
 	StringLiteral    // Text is the unquoted string
 	BytesLiteral     // X'..'; Text holds the bytes
 	DateLiteral      // DATE '..'; Text is what stood in the quotes

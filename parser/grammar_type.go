@@ -78,6 +78,9 @@ func (n *encodingNode) Parse(lex *lexer.PeekingLexer) error {
 	if n.def.Args, err = r.list(0); err != nil {
 		return err
 	}
+	for i, x := range n.def.Args {
+		n.def.Args[i] = signed(x)
+	}
 	if !wanted(lex, ")") {
 		return unexpected(lex)
 	}
@@ -106,14 +109,20 @@ func (n *defaultNode) Parse(lex *lexer.PeekingLexer) (err error) {
 	if c, ok := n.value.(*Cast); ok { // DATE '2024-02-29', 'x'::TEXT: it is of the column's type
 		n.value = c.X
 	}
-	if u, ok := n.value.(*Unary); ok && u.Op == "-" {
-		if l, ok := u.X.(*Literal); ok && l.Kind == NumberLiteral {
-			n.value = &Literal{Pos: u.Pos, Kind: StringLiteral, Text: "-" + l.Text} // an encoding's argument has no sign
-		}
-	}
+	n.value = signed(n.value)
 	if _, ok := n.value.(*Literal); !ok {
 		return Errorf(n.value.Position(), "a DEFAULT is a constant, which rows without the cell have").
 			WithHint("what differs from row to row is written by INSERT")
 	}
 	return nil
+}
+
+// signed makes a literal of a number behind a minus.
+func signed(x Expr) Expr {
+	if u, ok := x.(*Unary); ok && u.Op == "-" {
+		if l, ok := u.X.(*Literal); ok && l.Kind == NumberLiteral {
+			return &Literal{Pos: u.Pos, Kind: NumberLiteral, Text: "-" + l.Text}
+		}
+	}
+	return x
 }

@@ -445,37 +445,26 @@ func btoi(b bool) int {
 	return 0
 }
 
-// keyEntry is where an entry of the sample stands in one layout.
-type keyEntry struct {
-	Place
-	weight float64
-	even   bool
-}
-
 func (b *builder) key(i int) Key {
 	shape := b.shape.Keys[i]
 	k := Key{Layout: shape.Layout, Rows: math.Round(b.rows * b.mean(func(r *Run) int64 { return r.entries[i] }))}
+	type entry struct {
+		Place
+		weight float64
+		even   bool
+	}
+	all := make([]entry, 0, len(b.sample))
+	for _, s := range b.sample {
+		if s.places[i].Key != nil {
+			all = append(all, entry{s.places[i], s.weight, s.even})
+		}
+	}
 	if k.Rows > 0 {
 		k.Bytes = b.rows * b.mean(func(r *Run) int64 { return r.keyBytes[i] }) / k.Rows
 	}
-	all := make([]keyEntry, 0, len(b.sample))
-	for _, s := range b.sample {
-		if s.places[i].Key != nil {
-			all = append(all, keyEntry{s.places[i], s.weight, s.even})
-		}
-	}
-	slices.SortFunc(all, func(x, y keyEntry) int {
+	slices.SortFunc(all, func(x, y entry) int {
 		return cmp.Or(cmp.Compare(x.Table, y.Table), bytes.Compare(x.Key, y.Key))
 	})
-	k.Stored = storedTables(all)
-	for part := range shape.Parts {
-		k.Prefixes = append(k.Prefixes, b.prefix(i, part, k.Rows, all))
-	}
-	return k
-}
-
-// storedTables gives the HBase tables in which the entries stand, and the keys that cut each into pieces of like size. The entries are sorted.
-func storedTables(all []keyEntry) (out []Stored) {
 	for from := 0; from < len(all); {
 		to, sum := from, 0.0
 		for ; to < len(all) && all[to].Table == all[from].Table; to++ {
@@ -485,63 +474,53 @@ func storedTables(all []keyEntry) (out []Stored) {
 		for _, j := range cuts(to-from, keyPieces, func(j int) float64 { return all[from+j].weight / sum }) {
 			s.Bounds = append(s.Bounds, all[from+j].Key)
 		}
-		out = append(out, s)
+		k.Stored = append(k.Stored, s)
 		from = to
 	}
-	return out
-}
-
-// prefix gives how many values the bytes of the keys of layout i have up to the end of a part, and which are frequent. all is the sample's
-// entries of the layout, sorted; rows is how many entries the table has.
-func (b *builder) prefix(i, part int, rows float64, all []keyEntry) Prefix {
-	p := Prefix{Parts: join(b.shape.Keys[i].Parts[:part+1])}
-	believed, e := b.believedPrefixes(all, part, rows)
-	hll := b.c.starts[i][part].Estimate()
-	if p.Distinct = b.distinct(hll, rows, e); part == len(b.shape.Keys[i].Parts)-1 && i == 0 {
-		p.Distinct = rows // a key is a row
-	}
-	p.Distinct = math.Round(p.Distinct)
-	mean := rows / max(1, p.Distinct)
-	for _, f := range believed {
-		if f.Share*rows > 1.25*mean || p.Distinct <= maxFrequentPrefix {
-			p.Frequent = append(p.Frequent, f)
+	for part := range shape.Parts {
+		p := Prefix{Parts: join(shape.Parts[:part+1])}
+		byBytes := map[string]FrequentPrefix{} // over all HBase tables
+		var e even
+		for from := 0; from < len(all); {
+			to, sum, times := from, 0.0, 0
+			at := prefixOf(all[from].Place, part)
+			for ; to < len(all) && all[to].Table == all[from].Table && bytes.Equal(prefixOf(all[to].Place, part), at); to++ {
+				sum += all[to].weight
+				times += btoi(all[to].even)
+			}
+			e.add(times)
+			if b.believed(to - from) {
+				f := byBytes[string(at)]
+				byBytes[string(at)] = FrequentPrefix{at, f.Share + sum/max(1, k.Rows)}
+			}
+			from = to
 		}
-	}
-	slices.SortFunc(p.Frequent, func(x, y FrequentPrefix) int {
-		return cmp.Or(cmp.Compare(y.Share, x.Share), bytes.Compare(x.Prefix, y.Prefix))
-	})
-	p.Frequent = p.Frequent[:min(len(p.Frequent), maxFrequentPrefix)]
-	slices.SortFunc(p.Frequent, func(x, y FrequentPrefix) int { return bytes.Compare(x.Prefix, y.Prefix) })
-	rest := 1.0
-	for _, f := range p.Frequent {
-		rest -= f.Share
-	}
-	if n := p.Distinct - float64(len(p.Frequent)); n >= 1 {
-		p.Rare = max(0, rest) * rows / n
-	}
-	return p
-}
-
-// believedPrefixes gives the prefixes up to the end of a part whose share of the rows is believed, by their bytes, each over all HBase tables;
-// and how often the sampled ones were seen.
-func (b *builder) believedPrefixes(all []keyEntry, part int, rows float64) (map[string]FrequentPrefix, even) {
-	byBytes := map[string]FrequentPrefix{}
-	var e even
-	for from := 0; from < len(all); {
-		to, sum, times := from, 0.0, 0
-		at := prefixOf(all[from].Place, part)
-		for ; to < len(all) && all[to].Table == all[from].Table && bytes.Equal(prefixOf(all[to].Place, part), at); to++ {
-			sum += all[to].weight
-			times += btoi(all[to].even)
+		hll := b.c.starts[i][part].Estimate()
+		if p.Distinct = b.distinct(hll, k.Rows, e); part == len(shape.Parts)-1 && i == 0 {
+			p.Distinct = k.Rows // a key is a row
 		}
-		e.add(times)
-		if b.believed(to - from) {
-			f := byBytes[string(at)]
-			byBytes[string(at)] = FrequentPrefix{at, f.Share + sum/max(1, rows)}
+		p.Distinct = math.Round(p.Distinct)
+		mean := k.Rows / max(1, p.Distinct)
+		rest := 1.0
+		for _, f := range byBytes {
+			if f.Share*k.Rows > 1.25*mean || p.Distinct <= maxFrequentPrefix {
+				p.Frequent = append(p.Frequent, f)
+			}
 		}
-		from = to
+		slices.SortFunc(p.Frequent, func(x, y FrequentPrefix) int {
+			return cmp.Or(cmp.Compare(y.Share, x.Share), bytes.Compare(x.Prefix, y.Prefix))
+		})
+		p.Frequent = p.Frequent[:min(len(p.Frequent), maxFrequentPrefix)]
+		slices.SortFunc(p.Frequent, func(x, y FrequentPrefix) int { return bytes.Compare(x.Prefix, y.Prefix) })
+		for _, f := range p.Frequent {
+			rest -= f.Share
+		}
+		if n := p.Distinct - float64(len(p.Frequent)); n >= 1 {
+			p.Rare = max(0, rest) * k.Rows / n
+		}
+		k.Prefixes = append(k.Prefixes, p)
 	}
-	return byBytes, e
+	return k
 }
 
 // prefixOf gives the bytes of p up to the end of a part.

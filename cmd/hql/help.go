@@ -46,7 +46,8 @@ EXPLAIN (FORMAT TEXT | JSON | HTML [, ANALYZE]) statement`},
 CREATE TABLE [IF NOT EXISTS] name [(column ..., ... [PRIMARY KEY (column, ...)])] [ROW KEY ...] ... AS query
 part: a literal, or an expression over the columns AS an encoding; EXTERNAL maps a table that exists, which
 CREATE TABLE without it refuses unless it is one of hql's own. NOT NULL promises a cell in every row, of others too:
-a query that reads the column passes over rows without it. DEFAULT is what rows without the cell have.
+a query that reads the column passes over rows without it. DEFAULT is what rows without the cell have,
+a moment read in the time zone of the session; in VALUES and SET the word stands for it, or for NULL.
 Definitions are kept in the HBase table hql_catalog: other connections go by a change from their next statement on.
 AS query writes the query's rows; columns that are not defined have the names and types of the query's. If it fails,
 the table is dropped again`},
