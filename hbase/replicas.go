@@ -259,12 +259,14 @@ func (c *client) tryStale(ctx context.Context, d, alone time.Duration, table str
 	others := make(chan read)
 	left := 0 // answers of replicas that are to come; -1: it is not known how many
 	var primary read
+	var given <-chan struct{} // up by the caller: replicas do not tell it
 	for {
 		select {
 		case primary = <-first:
 			if primary.err == nil || ctx.Err() != nil || !repeatable(primary.err) && !errors.Is(primary.err, ErrUnreachable) {
 				return primary
 			}
+			given = ctx.Done()
 			if lookUp != nil {
 				t.Reset(0)
 			}
@@ -295,6 +297,8 @@ func (c *client) tryStale(ctx context.Context, d, alone time.Duration, table str
 				}
 				return r
 			}
+		case <-given:
+			return read{err: fmt.Errorf("%w (last answer: %v)", ctx.Err(), primary.err)}
 		}
 		if primary.err != nil && lookUp == nil && left == 0 {
 			return primary

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsuna/gohbase"
 	"github.com/tsuna/gohbase/hrpc"
 	"google.golang.org/protobuf/proto"
 
@@ -242,6 +243,60 @@ func TestReplicas(t *testing.T) {
 			t.Errorf("%d calls to a replica are not for it", n)
 		}
 	})
+}
+
+// away refuses all calls for now.
+type away struct{ gohbase.Client }
+
+func (away) SendRPC(hrpc.Call) (proto.Message, error) { return nil, errNotServing }
+
+// deaf is the connection to a server of replicas that answers nothing.
+type deaf struct {
+	hrpc.RegionClient
+	asked chan hrpc.Call
+}
+
+func (deaf) Dial(context.Context) error { return nil }
+func (deaf) Close()                     {}
+func (d deaf) QueueRPC(call hrpc.Call)  { d.asked <- call }
+
+// A read ends with its caller's patience where the primary has failed and its replicas do not answer.
+func TestReplicasThatDoNotAnswer(t *testing.T) {
+	d := deaf{asked: make(chan hrpc.Call)}
+	c := &client{rpc: away{}, replicas: newReplicas(new(dialer), "hql")}
+	c.replicas.open["replica:1"] = d
+	known := replicatedTable{at: time.Now()}
+	for id := range maxReplicas {
+		known.regions = append(known.regions, replica{id: id + 1, server: "replica:1"})
+	}
+	c.replicas.tables["t"] = known
+	for what, read := range map[string]func(ctx context.Context) error{
+		"get": func(ctx context.Context) error {
+			_, err := c.Get(ctx, "t", [][]byte{[]byte("k")}, &ReadOptions{Timeline: true})
+			return err
+		},
+		"scan": func(ctx context.Context) error {
+			_, err := scanAll(ctx, c, ScanRange{Table: "t"}, &ReadOptions{Timeline: true})
+			return err
+		},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- read(ctx) }()
+		for range maxReplicas {
+			call := <-d.asked
+			defer func() { call.ResultChan() <- hrpc.RPCResult{Error: errNotServing} }()
+		}
+		cancel()
+		select {
+		case err := <-ended:
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: %v", what, err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("a %s does not end", what)
+		}
+	}
 }
 
 // scanAll gives copies of the rows of a scan.
