@@ -176,7 +176,7 @@ func (c *client) mutateGroups(ctx context.Context, table string, ms []Mutation, 
 				mu.Lock()
 				defer mu.Unlock()
 				for i, err := range failed {
-					if (twice || unsure[i]) && !isOneOf(err, alwaysRefused) {
+					if (twice || unsure[i]) && (errors.Is(err, ErrUnreachable) || !isOneOf(err, alwaysRefused)) {
 						report.Unknown = append(report.Unknown, i)
 					} else {
 						report.Failed[i] = err
@@ -212,8 +212,8 @@ func (c *client) mutateBatch(ctx context.Context, table string, ms []Mutation, a
 		}
 		return m, nil
 	})
-	if m, ok := sent.(*multiCall); ok {
-		twice = m.sent.Load() > 1
+	if m, ok := sent.(*multiCall); ok { // over a server that is away an answer may have been lost before
+		twice = m.sent.Load() > 1 || m.sent.Load() > 0 && errors.Is(err, ErrUnreachable)
 	}
 	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || repeatable(err) {

@@ -2,6 +2,7 @@ package hbase
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -74,6 +75,44 @@ func TestRefusedAfterLostAnswer(t *testing.T) {
 		var batch *BatchError
 		if !errors.As(err, &batch) || len(batch.Failed)+len(batch.Unknown) != 1 || len(batch.Failed) == 1 != c.refused {
 			t.Errorf("%d answers lost, %s: %v", c.lost, c.exception, err)
+		}
+	}
+}
+
+// lostServer takes in writes, and refuses connections from the first on, so that its answer is lost.
+type lostServer struct {
+	gohbase.Client
+	d      *dialer
+	reason error
+	takes  bool // that first write
+}
+
+func (s *lostServer) SendRPC(c hrpc.Call) (proto.Message, error) {
+	if c.Name() != "Multi" {
+		return s.Client.(gohbase.RPCClient).SendRPC(c)
+	}
+	if s.takes {
+		if m, err := s.Client.(gohbase.RPCClient).SendRPC(c); err != nil {
+			return m, err
+		}
+	}
+	s.d.refuse(s.reason)
+	<-c.Context().Done()
+	return nil, c.Context().Err()
+}
+
+// A write whose server refuses connections may have been applied before, if it was sent.
+func TestRefusedConnectionAfterLostAnswer(t *testing.T) {
+	for _, reason := range []error{x509.UnknownAuthorityError{}, errors.New("the server refuses the connection: AccessDeniedException: not you")} {
+		for _, sent := range []bool{false, true} {
+			s, cl := storeWithTable(t)
+			cl.dialer, cl.attempt = new(dialer), 20*time.Millisecond
+			cl.rpc = &lostServer{s, cl.dialer, reason, sent}
+			err := cl.Mutate(t.Context(), "t", []Mutation{put("k", 1, "f:a=1")})
+			var batch *BatchError
+			if !errors.As(err, &batch) || !errors.Is(err, ErrUnreachable) || len(batch.Failed)+len(batch.Unknown) != 1 || len(batch.Unknown) == 1 != sent {
+				t.Errorf("sent before: %t: %v", sent, err)
+			}
 		}
 	}
 }
