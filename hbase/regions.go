@@ -113,8 +113,20 @@ func (c *client) metaRegions(ctx context.Context, table string) (out []Region, e
 	if len(out) == 0 {
 		return nil, fmt.Errorf("%s: %w", strings.TrimPrefix(table, "default:"), ErrNoTable)
 	}
-	slices.SortFunc(out, func(a, b Region) int { return bytes.Compare(a.Start, b.Start) })
-	return out, nil
+	slices.SortStableFunc(out, func(a, b Region) int { return bytes.Compare(a.Start, b.Start) })
+	return youngest(out), nil
+}
+
+// youngest leaves of the regions that begin at the same key the last, which is the youngest and the only one that is asked. There are such where
+// hbase:meta is inconsistent, or where a region was split while it was read. Who divides a table at these keys would read rows twice.
+func youngest(sorted []Region) []Region {
+	out := sorted[:0]
+	for i, r := range sorted {
+		if i+1 == len(sorted) || !bytes.Equal(r.Start, sorted[i+1].Start) {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // metaRows reads the rows of hbase:meta about a table's regions.
