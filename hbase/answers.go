@@ -34,7 +34,8 @@ type answers struct {
 	ready  []byte // of whole, checked and not yet read
 	left   int    // what follows it of the same answer
 	refuse func(error)
-	first  bool // an answer has come
+	taken  func() // called with the first answer, which is no refusal; may be nil
+	first  bool   // an answer has come
 	header pb.ResponseHeader
 
 	mu     sync.Mutex
@@ -134,6 +135,8 @@ func (a *answers) next() error {
 		a.first = true
 		if err := refusalIn(header); err != nil {
 			a.refuse(err)
+		} else if a.taken != nil {
+			a.taken()
 		}
 	}
 	if method := a.method(header.GetCallId()); method != "" && header.Exception == nil {

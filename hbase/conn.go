@@ -20,6 +20,7 @@ import (
 
 	"github.com/tsuna/gohbase"
 	"github.com/tsuna/gohbase/pb"
+	"github.com/tsuna/gohbase/region"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
@@ -57,6 +58,7 @@ type regionConn struct {
 	greeted bool // the preamble was sent: gohbase's own, which it writes first, must not follow
 	answers *answers
 	dialer  *dialer
+	addr    string // as hbase:meta, or who was asked, names the server
 	used    func() // called when the connection is first used
 	gone    func() // called when it is closed
 	over    sync.Once
@@ -81,13 +83,36 @@ func (c *regionConn) Read(b []byte) (int, error) {
 		if said == nil || c.answers.first {
 			said = err
 		}
-		c.dialer.refuse(said)
+		c.refused(said)
 	case errors.As(err, &alert) && alert.Op == "remote error" && !c.answers.first: // with TLS 1.3 a client's certificate is looked at last
-		c.dialer.refuse(c.dialer.tlsError(c.RemoteAddr(), err))
+		c.refused(c.dialer.tlsError(c.RemoteAddr(), err))
 	case (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)) && !c.answers.first && c.dialer.tls == nil:
 		c.dialer.giveUp(fmt.Errorf("%s %w", c.RemoteAddr(), errNoWord))
 	}
 	return n, err
+}
+
+// refused notes that the server refuses the connection.
+func (c *regionConn) refused(err error) {
+	c.dialer.refuse(err)
+	c.dialer.note(c.addr, err)
+}
+
+// introduce sends the connection's header, in which user is named, and waits a moment for what the server says to that. Of one that goes on
+// nothing comes.
+func (c *regionConn) introduce(ctx context.Context, user string) {
+	rc := region.NewClient(c.addr, region.RegionClient, 1, 0, user, askTimeout, nil, func(context.Context, string, string) (net.Conn, error) { return c, nil })
+	defer rc.Close()
+	if rc.Dial(ctx) != nil {
+		return
+	}
+	t := time.NewTimer(wordTimeout)
+	defer t.Stop()
+	select {
+	case <-c.ended:
+	case <-t.C:
+	case <-ctx.Done():
+	}
 }
 
 // SetReadDeadline takes no offence at a closed connection: gohbase sets it between taking a call
@@ -403,24 +428,20 @@ func (d *dialer) dial(ctx context.Context, network, addr string) (*regionConn, e
 			return nil, err
 		}
 	}
-	c := &regionConn{Conn: conn, dialer: d, used: func() {}, gone: func() {}, ended: make(chan struct{})}
-	if d.auth == nil {
-		c.answers = newAnswers(c.Conn, d.refuse)
-		d.taken(addr)
-		return c, nil
-	}
-	if c.Conn, err = d.auth.Authenticate(ctx, conn, host); err != nil {
-		conn.Close()
-		if errors.Is(err, kerberos.ErrClosed) && d.tls == nil {
-			err = fmt.Errorf("%w, as servers do that want TLS (tls in the address)", err)
+	c := &regionConn{Conn: conn, dialer: d, addr: addr, used: func() {}, gone: func() {}, ended: make(chan struct{})}
+	if d.auth != nil {
+		if c.Conn, err = d.auth.Authenticate(ctx, conn, host); err != nil {
+			conn.Close()
+			if errors.Is(err, kerberos.ErrClosed) && d.tls == nil {
+				err = fmt.Errorf("%w, as servers do that want TLS (tls in the address)", err)
+			}
+			c.refused(err)
+			return nil, err
 		}
-		d.refuse(err)
-		d.note(addr, err)
-		return nil, err
+		c.greeted = true
 	}
-	c.greeted = true
-	c.answers = newAnswers(c.Conn, d.refuse)
-	d.taken(addr)
+	c.answers = newAnswers(c.Conn, c.refused)
+	c.answers.taken = func() { d.taken(addr) }
 	return c, nil
 }
 

@@ -39,10 +39,11 @@ type refusals struct {
 	next atomic.Pointer[chan struct{}]
 }
 
-// row is how many connections a server has refused since it took one, and when it did so last.
+// row is how many connections a server has refused since it answered on one, when it did so last, and why.
 type row struct {
 	n    int
 	last time.Time
+	why  error
 }
 
 // broke reports whether err is that a connection broke, ended without a word or took long: servers that end or pause look like that.
@@ -63,7 +64,7 @@ func (r *refusals) note(server string, err error) {
 		r.in = map[string]row{}
 	}
 	n := r.in[server].n + 1
-	r.in[server] = row{n, time.Now()}
+	r.in[server] = row{n, time.Now(), err}
 	if n < refusalsMeant {
 		return
 	}
@@ -73,7 +74,7 @@ func (r *refusals) note(server string, err error) {
 	}
 }
 
-// taken notes that a server has taken a connection.
+// taken notes that a server has answered on a connection. That it was made says little: servers may look last at who the client is.
 func (r *refusals) taken(server string) { r.forget(func(s string, _ row) bool { return s == server }) }
 
 func (r *refusals) forget(which func(server string, of row) bool) {
@@ -87,12 +88,12 @@ func (r *refusals) forget(which func(server string, of row) bool) {
 	r.some.Store(some)
 }
 
-// row is how many connections a server has refused one after the other, of late.
-func (r *refusals) row(server string) int {
+// row tells of the connections that a server has refused one after the other, of late.
+func (r *refusals) row(server string) row {
 	r.forget(func(_ string, of row) bool { return time.Since(of.last) > refusalAge })
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.in[server].n
+	return r.in[server]
 }
 
 // news is closed when a server refuses a connection, not for the first time.
@@ -134,19 +135,18 @@ func (w watch) why(ctx context.Context) error {
 	defer cancel()
 	server, err := w.c.serverOf(ctx, w.call)
 	r := &w.c.dialer.refusals
-	before := r.row(server)
+	before := r.row(server).n
 	if err != nil || before < refusalsMeant {
 		return nil
 	}
-	conn, err := w.c.dialer.dial(ctx, "tcp", server)
-	if err == nil {
-		conn.Close()
+	if conn, err := w.c.dialer.dial(ctx, "tcp", server); err == nil {
+		conn.introduce(ctx, w.c.replicas.user)
+	}
+	now := r.row(server)
+	if now.n <= before { // it takes connections, or cannot be reached, which may pass
 		return nil
 	}
-	if r.row(server) <= before { // it cannot be reached, which may pass
-		return nil
-	}
-	return fmt.Errorf("%w: %w", ErrUnreachable, err)
+	return fmt.Errorf("%w: %w", ErrUnreachable, now.why)
 }
 
 // serverOf tells to which server a call goes, "" if nobody knows.

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/big"
 	"net"
 	"strings"
@@ -50,12 +51,16 @@ type securedServer struct {
 	t     *testing.T
 	addr  string
 	shown atomic.Pointer[tls.Certificate]
-	body  func(method string, frame []byte) (body, cells []byte)
+	// wants is which certificate it wants of clients, whom it tells so after their handshake, with TLS 1.3.
+	wants tls.ClientAuthType
+	// refuses, if not nil, is the answer to connections.
+	refuses []byte
+	body    func(method string, frame []byte) (body, cells []byte)
 }
 
 // listen runs a server.
 func (s *securedServer) listen() {
-	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return s.shown.Load(), nil }})
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{ClientAuth: s.wants, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return s.shown.Load(), nil }})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -67,9 +72,27 @@ func (s *securedServer) listen() {
 			if err != nil {
 				return
 			}
-			go serveCalls(conn, s.answer)
+			if s.refuses != nil {
+				go refuse(conn, s.refuses)
+			} else {
+				go serveCalls(conn, s.answer)
+			}
 		}
 	}()
+}
+
+// refuse greets a client with answer, and ends the connection when the client does.
+func refuse(conn net.Conn, answer []byte) {
+	defer conn.Close()
+	if _, err := io.ReadFull(conn, make([]byte, len(simplePreamble))); err != nil {
+		return
+	}
+	if _, err := readFrame(conn); err != nil {
+		return
+	}
+	if _, err := conn.Write(answer); err == nil {
+		_, _ = io.Copy(io.Discard, conn)
+	}
 }
 
 func (s *securedServer) answer(call *pb.RequestHeader, frame []byte) []byte {
@@ -80,6 +103,71 @@ func (s *securedServer) answer(call *pb.RequestHeader, frame []byte) []byte {
 	}
 	b := append(protowire.AppendBytes(protowire.AppendBytes(nil, marshal(s.t, head)), body), cells...)
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...)
+}
+
+// serverOfMeta gives the server of hbase:meta, which tells of the servers of tables and of the master.
+func serverOfMeta(t *testing.T, tables map[string]*securedServer, master *securedServer) *securedServer {
+	meta := &securedServer{t: t}
+	meta.body = func(method string, frame []byte) (body, cells []byte) {
+		switch method {
+		case "GetClusterId":
+			return field(1, []byte("c")), nil
+		case "GetMetaRegionLocations":
+			return field(1, append(field(1, marshal(t, &pb.RegionInfo{RegionId: proto.Uint64(1), TableName: tableName("hbase:meta")})), field(2, serverAt(t, meta.addr))...)), nil
+		case "GetActiveMaster":
+			return field(1, serverAt(t, master.addr)), nil
+		case "Scan":
+			m := &pb.ScanResponse{ScannerId: proto.Uint64(1), MoreResultsInRegion: proto.Bool(false), MoreResults: proto.Bool(false)}
+			for table, server := range tables {
+				if bytes.Contains(frame, []byte(table+",")) {
+					name := table + ",,1.0123456789abcdef0123456789abcdef."
+					info := marshal(t, &pb.RegionInfo{RegionId: proto.Uint64(1), TableName: tableName(table)})
+					cells = append(keyValue(name, "info", "regioninfo", "PBUF"+string(info)), keyValue(name, "info", "server", server.addr)...)
+					m.CellsPerResult, m.PartialFlagPerResult = []uint32{2}, []bool{false}
+				}
+			}
+			return marshal(t, m), cells
+		}
+		return nil, nil
+	}
+	return meta
+}
+
+// What a server thinks of a client it may say when the connection is made already. That is told to those whose calls wait for it as well.
+func TestServerThatRefusesLast(t *testing.T) {
+	trusted := certificate(t)
+	roots := x509.NewCertPool()
+	roots.AddCert(trusted.Leaf)
+	const denied = "org.apache.hadoop.hbase.security.AccessDeniedException"
+	nobody := answer(t, &pb.ResponseHeader{CallId: proto.Uint32(math.MaxUint32), Exception: &pb.ExceptionResponse{
+		ExceptionClassName: proto.String(denied), StackTrace: proto.String(denied + ": not you")}}, nil, nil)
+	for _, test := range []struct {
+		server *securedServer
+		want   string
+	}{
+		{&securedServer{t: t, wants: tls.RequireAnyClientCert}, "remote error: tls: certificate required; hql shows no certificate"},
+		{&securedServer{t: t, refuses: nobody}, "the server refuses the connection: AccessDeniedException: not you"},
+	} {
+		meta := serverOfMeta(t, map[string]*securedServer{"t": test.server}, test.server)
+		for _, s := range []*securedServer{meta, test.server} {
+			s.shown.Store(&trusted)
+			s.listen()
+		}
+		c, err := Dial(within(t), Config{Servers: meta.addr, AttemptTimeout: time.Hour, TLS: func() (*tls.Config, error) { return &tls.Config{RootCAs: roots}, nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		for what, do := range map[string]func(ctx context.Context) error{
+			"get":    func(ctx context.Context) error { _, err := c.Get(ctx, "t", [][]byte{[]byte("k")}, nil); return err },
+			"scan":   func(ctx context.Context) error { _, err := scanAll(ctx, c, ScanRange{Table: "t"}, nil); return err },
+			"master": func(ctx context.Context) error { _, err := c.Families(ctx, "t"); return err },
+		} {
+			if err := do(within(t)); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%s: %v, not %s", what, err, test.want)
+			}
+		}
+	}
 }
 
 // A server whose certificate is none to trust is told to those whose calls wait for it, and to nobody else. When it has
@@ -100,29 +188,7 @@ func TestServerThatRefusesConnections(t *testing.T) {
 		}
 		return row(method, frame)
 	}}
-	meta := &securedServer{t: t}
-	meta.body = func(method string, frame []byte) (body, cells []byte) {
-		switch method {
-		case "GetClusterId":
-			return field(1, []byte("c")), nil
-		case "GetMetaRegionLocations":
-			return field(1, append(field(1, marshal(t, &pb.RegionInfo{RegionId: proto.Uint64(1), TableName: tableName("hbase:meta")})), field(2, serverAt(t, meta.addr))...)), nil
-		case "GetActiveMaster":
-			return field(1, serverAt(t, wrong.addr)), nil
-		case "Scan":
-			m := &pb.ScanResponse{ScannerId: proto.Uint64(1), MoreResultsInRegion: proto.Bool(false), MoreResults: proto.Bool(false)}
-			for table, server := range map[string]string{"right": right.addr, "wrong": wrong.addr} {
-				if bytes.Contains(frame, []byte(table+",")) {
-					name := table + ",,1.0123456789abcdef0123456789abcdef."
-					info := marshal(t, &pb.RegionInfo{RegionId: proto.Uint64(1), TableName: tableName(table)})
-					cells = append(keyValue(name, "info", "regioninfo", "PBUF"+string(info)), keyValue(name, "info", "server", server)...)
-					m.CellsPerResult, m.PartialFlagPerResult = []uint32{2}, []bool{false}
-				}
-			}
-			return marshal(t, m), cells
-		}
-		return nil, nil
-	}
+	meta := serverOfMeta(t, map[string]*securedServer{"right": right, "wrong": wrong}, wrong)
 	for _, s := range []*securedServer{meta, right, wrong} {
 		s.shown.Store(&trusted)
 		s.listen()
@@ -216,10 +282,10 @@ func TestBrokenConnectionIsNoRefusal(t *testing.T) {
 		for range refusalsMeant {
 			r.note(server, fmt.Errorf("kerberos: %w", test.err))
 		}
-		if n := r.row(server); n != test.want || r.some.Load() != (n > 0) {
+		if n := r.row(server).n; n != test.want || r.some.Load() != (n > 0) {
 			t.Errorf("%v: %d", test.err, n)
 		}
-		if r.taken(server); r.row(server) != 0 || r.some.Load() {
+		if r.taken(server); r.row(server).n != 0 || r.some.Load() {
 			t.Errorf("%v: a connection that was taken is forgotten", test.err)
 		}
 	}
