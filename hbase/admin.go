@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/tsuna/gohbase"
 	"github.com/tsuna/gohbase/hrpc"
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/proto"
@@ -28,24 +31,18 @@ func (m *masterCall) Description() string        { return m.name }
 func (m *masterCall) ToProto() proto.Message     { return m.req }
 func (m *masterCall) NewResponse() proto.Message { return m.resp }
 
-// master sends a method and tries again while the master is starting, or another one takes its place.
+// master sends a method, which may be sent twice, and tries again while the master is starting, does not answer, or another one takes its place.
 func (c *client) master(ctx context.Context, name string, req, resp proto.Message) (proto.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, metaTimeout)
 	defer cancel()
 	began := time.Now()
 	var b backoff
-	for {
-		l, err := hrpc.NewListTableNames(ctx)
-		if err != nil {
-			return nil, err
-		}
-		c.stats.rpcs.Add(1)
-		call := &masterCall{l, name, req, proto.Clone(resp)}
-		m, err := sendAnd(ctx, c.admin, call, watch{c, call}, nil)
+	for d := callAttempt; ; d = metaTimeout { // one that is only slow answers the second time
+		m, err := c.tryMaster(ctx, d, name, req, proto.Clone(resp))
 		if errors.Is(err, context.DeadlineExceeded) {
 			return nil, fmt.Errorf("the master did not answer in %v: %w", time.Since(began).Round(10*time.Millisecond), err)
 		}
-		if err == nil || ctx.Err() != nil || classify(err) != retry {
+		if err == nil || ctx.Err() != nil || !repeatable(err) {
 			return m, err
 		}
 		if err := b.wait(ctx); err != nil {
@@ -53,6 +50,43 @@ func (c *client) master(ctx context.Context, name string, req, resp proto.Messag
 		}
 	}
 }
+
+// tryMaster sends one attempt of at most d. A master that lets it pass is looked for anew: it may be one no longer.
+func (c *client) tryMaster(ctx context.Context, d time.Duration, name string, req, resp proto.Message) (proto.Message, error) {
+	admin := c.currentAdmin()
+	actx, cancel := context.WithTimeout(ctx, c.timeout(d))
+	defer cancel()
+	if own, ok := admin.(*ownAdmin); ok { // gohbase would wait for a connection
+		defer context.AfterFunc(own.conns.ended, cancel)()
+	}
+	l, err := hrpc.NewListTableNames(actx)
+	if err != nil {
+		return nil, err
+	}
+	c.stats.rpcs.Add(1)
+	began := time.Now()
+	call := &masterCall{l, name, req, resp}
+	m, err := sendAnd(actx, admin, call, watch{c, call}, nil)
+	switch {
+	case err == nil:
+		c.lateMaster.Store(0)
+	case errors.Is(actx.Err(), context.DeadlineExceeded):
+		if c.lateMaster.Add(int64(time.Since(began))) >= int64(c.timeout(callAttempt)) {
+			c.replaceAdmin(admin)
+		}
+		if ctx.Err() == nil {
+			err = errAttempt
+		}
+	case actx.Err() != nil && ctx.Err() == nil:
+		if err = gohbase.ErrClientClosed; c.currentAdmin() != admin {
+			err = errReplaced
+		}
+	}
+	return m, err
+}
+
+// nonce is a number by which the master knows a call again that it gets twice, as when the answer to the first was lost.
+func nonce() *uint64 { return proto.Uint64(1 + rand.Uint64N(math.MaxInt64)) }
 
 // tableName splits "ns:t".
 func tableName(table string) *pb.TableName {
@@ -122,7 +156,7 @@ func pairs(in []*pb.NameStringPair) []*pb.BytesBytesPair {
 	return out
 }
 
-func (c *client) CreateTable(ctx context.Context, table string, families []Family, splits [][]byte) error {
+func createTable(table string, families []Family, splits [][]byte) *pb.CreateTableRequest {
 	schema := &pb.TableSchema{TableName: tableName(table)}
 	for _, f := range families {
 		s := &pb.ColumnFamilySchema{Name: []byte(f.Name)}
@@ -131,7 +165,11 @@ func (c *client) CreateTable(ctx context.Context, table string, families []Famil
 		}
 		schema.ColumnFamilies = append(schema.ColumnFamilies, s)
 	}
-	msg, err := c.master(ctx, "CreateTable", &pb.CreateTableRequest{TableSchema: schema, SplitKeys: splits}, &pb.CreateTableResponse{})
+	return &pb.CreateTableRequest{TableSchema: schema, SplitKeys: splits, NonceGroup: nonce(), Nonce: nonce()}
+}
+
+func (c *client) CreateTable(ctx context.Context, table string, families []Family, splits [][]byte) error {
+	msg, err := c.master(ctx, "CreateTable", createTable(table, families, splits), &pb.CreateTableResponse{})
 	if err != nil {
 		return explain(err, "create", table)
 	}
@@ -141,7 +179,7 @@ func (c *client) CreateTable(ctx context.Context, table string, families []Famil
 
 func (c *client) DropTable(ctx context.Context, table string) error {
 	c.regions.drop(table)
-	msg, err := c.master(ctx, "DisableTable", &pb.DisableTableRequest{TableName: tableName(table)}, &pb.DisableTableResponse{})
+	msg, err := c.master(ctx, "DisableTable", &pb.DisableTableRequest{TableName: tableName(table), NonceGroup: nonce(), Nonce: nonce()}, &pb.DisableTableResponse{})
 	if err == nil {
 		err = c.procedure(ctx, msg.(*pb.DisableTableResponse).GetProcId(), "disable", table)
 	} else if strings.Contains(err.Error(), "TableNotEnabledException") {
@@ -150,7 +188,7 @@ func (c *client) DropTable(ctx context.Context, table string) error {
 	if err != nil {
 		return explain(err, "drop", table)
 	}
-	msg, err = c.master(ctx, "DeleteTable", &pb.DeleteTableRequest{TableName: tableName(table)}, &pb.DeleteTableResponse{})
+	msg, err = c.master(ctx, "DeleteTable", &pb.DeleteTableRequest{TableName: tableName(table), NonceGroup: nonce(), Nonce: nonce()}, &pb.DeleteTableResponse{})
 	if err != nil {
 		return explain(err, "drop", table)
 	}

@@ -36,19 +36,21 @@ type client struct {
 	mu     sync.Mutex
 	rpc    gohbase.Client
 	admin  gohbase.AdminClient
-	redial func() gohbase.Client // nil: the client was handed in and is never replaced
-	// closeAdmin closes admin; nil: both clients were handed in, and stay open.
-	closeAdmin func()
-	attempt    time.Duration // 0: the defaults
-	dialer     *dialer       // nil: the client was handed in
+	redial func() gohbase.Client // nil: the clients were handed in, are never replaced and stay open
+	// redialAdmin is redial for admin.
+	redialAdmin func() gohbase.AdminClient
+	attempt     time.Duration // 0: the defaults
+	dialer      *dialer       // nil: the client was handed in
 
 	regions  regionCache
 	replicas *replicas // nil: the client was handed in
 	stats    counters
 	// late adds up, since the last answer, how long calls waited until their callers' deadlines passed. When the sum
 	// reaches the time of one attempt, gohbase's client is taken for stuck and replaced.
-	late  atomic.Int64
-	noSeq bool // set by tests: scans go without next_call_seq, and lose rows when an answer is lost
+	late atomic.Int64
+	// lateMaster is late for calls to the master.
+	lateMaster atomic.Int64
+	noSeq      bool // set by tests: scans go without next_call_seq, and lose rows when an answer is lost
 }
 
 // ownClient is a gohbase client that is closed with its connections.
@@ -62,6 +64,19 @@ func (c *ownClient) SendRPC(call hrpc.Call) (proto.Message, error) {
 }
 
 func (c *ownClient) Close() { c.conns.close(c.Client.Close) }
+
+// ownAdmin is ownClient for the master.
+type ownAdmin struct {
+	gohbase.AdminClient
+	conns *connections
+}
+
+func (c *ownAdmin) SendRPC(call hrpc.Call) (proto.Message, error) {
+	return c.AdminClient.(gohbase.RPCClient).SendRPC(call)
+}
+
+// Close closes the connections: gohbase's own Close is not for a client of the master.
+func (c *ownAdmin) Close() { c.conns.close(func() {}) }
 
 type counters struct {
 	rpcs, rows, cells, bytes, reopens, retries, replaced atomic.Int64
@@ -117,9 +132,11 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 		conns := dials.connections()
 		return &ownClient{gohbase.NewClient(nowhere, conns.options(who)...), conns}
 	}
-	conns := dials.connections()
-	c := &client{rpc: dial(), admin: gohbase.NewAdminClient(nowhere, conns.options(who)...), redial: dial, attempt: cfg.AttemptTimeout, dialer: dials,
-		closeAdmin: func() { conns.close(func() {}) }, replicas: newReplicas(dials, who)}
+	dialAdmin := func() gohbase.AdminClient {
+		conns := dials.connections()
+		return &ownAdmin{gohbase.NewAdminClient(nowhere, conns.options(who)...), conns}
+	}
+	c := &client{rpc: dial(), admin: dialAdmin(), redial: dial, redialAdmin: dialAdmin, attempt: cfg.AttemptTimeout, dialer: dials, replicas: newReplicas(dials, who)}
 	server, err := dials.locate(ctx, metaPlace)
 	if err != nil {
 		c.Close()
@@ -168,6 +185,25 @@ func (c *client) replace(stuck gohbase.Client) {
 	c.stats.replaced.Add(1)
 	c.late.Store(0)
 	go stuck.Close()
+}
+
+func (c *client) currentAdmin() gohbase.AdminClient {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.admin
+}
+
+// replaceAdmin is replace for the client of the master: it may be connected to one that is master no longer.
+func (c *client) replaceAdmin(stuck gohbase.AdminClient) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.redialAdmin == nil || c.admin != stuck {
+		return
+	}
+	c.admin = c.redialAdmin()
+	c.stats.replaced.Add(1)
+	c.lateMaster.Store(0)
+	go stuck.(*ownAdmin).Close()
 }
 
 // call is a request made anew for each attempt: gohbase's are single use.
@@ -429,9 +465,9 @@ func (c *client) Stats() Stats {
 
 // Close closes what Dial opened.
 func (c *client) Close() error {
-	if c.closeAdmin != nil {
+	if c.redial != nil {
 		c.current().Close()
-		c.closeAdmin()
+		c.currentAdmin().(*ownAdmin).Close()
 		c.replicas.close()
 		c.dialer.close()
 	}

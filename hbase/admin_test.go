@@ -1,0 +1,202 @@
+package hbase
+
+import (
+	"errors"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/hql-db/hql/hbase/hbasetest"
+)
+
+// onlyMaster is a server of hbase:meta, which is empty, and of the master: itself or another one. Of calls that make or drop a table the answer
+// to the first is lost.
+type onlyMaster struct {
+	t    *testing.T
+	addr string
+
+	mu     sync.Mutex
+	active string            // the address of the active master
+	done   map[string]uint64 // the nonces of what was done, by method
+}
+
+func (m *onlyMaster) listen() {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	m.t.Cleanup(func() { l.Close() })
+	m.addr, m.done = l.Addr().String(), map[string]uint64{}
+	m.active = m.addr
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go serveCalls(conn, m.answer)
+		}
+	}()
+}
+
+func (m *onlyMaster) setActive(addr string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.active = addr
+}
+
+// request reads a call's message.
+func request[M proto.Message](t *testing.T, frame []byte, message M) M {
+	_, n := protowire.ConsumeBytes(frame)
+	body, _ := protowire.ConsumeBytes(frame[max(n, 0):])
+	if err := proto.Unmarshal(body, message); err != nil {
+		t.Error(err)
+	}
+	return message
+}
+
+func (m *onlyMaster) answer(call *pb.RequestHeader, frame []byte) []byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	head := &pb.ResponseHeader{CallId: call.CallId}
+	raw := func(b []byte) []byte { return answer(m.t, head, unknown(b), nil) }
+	// change does what may be done once.
+	change := func(nonce uint64, again string, done proto.Message) []byte {
+		switch before, twice := m.done[call.GetMethodName()]; {
+		case !twice:
+			m.done[call.GetMethodName()] = nonce
+			return nil
+		case before == 0 || before != nonce:
+			head.Exception = &pb.ExceptionResponse{ExceptionClassName: &again, StackTrace: &again}
+			return answer(m.t, head, nil, nil)
+		}
+		return answer(m.t, head, done, nil)
+	}
+	switch call.GetMethodName() {
+	case "GetClusterId":
+		return raw(field(1, []byte("c")))
+	case "GetMetaRegionLocations":
+		return raw(field(1, append(field(1, marshal(m.t, &pb.RegionInfo{RegionId: proto.Uint64(1), TableName: tableName("hbase:meta")})), field(2, serverAt(m.t, m.addr))...)))
+	case "GetActiveMaster":
+		return raw(field(1, serverAt(m.t, m.active)))
+	case "Scan":
+		return answer(m.t, head, &pb.ScanResponse{MoreResults: proto.Bool(false)}, nil)
+	case "CreateTable":
+		return change(request(m.t, frame, &pb.CreateTableRequest{}).GetNonce(), "org.apache.hadoop.hbase.TableExistsException", &pb.CreateTableResponse{ProcId: proto.Uint64(1)})
+	case "DisableTable":
+		return change(request(m.t, frame, &pb.DisableTableRequest{}).GetNonce(), "org.apache.hadoop.hbase.TableNotFoundException", &pb.DisableTableResponse{ProcId: proto.Uint64(1)})
+	case "DeleteTable":
+		return change(request(m.t, frame, &pb.DeleteTableRequest{}).GetNonce(), "org.apache.hadoop.hbase.TableNotFoundException", &pb.DeleteTableResponse{ProcId: proto.Uint64(1)})
+	case "getProcedureResult":
+		return answer(m.t, head, &pb.GetProcedureResultResponse{State: pb.GetProcedureResultResponse_FINISHED.Enum()}, nil)
+	case "GetTableNames":
+		return answer(m.t, head, &pb.GetTableNamesResponse{TableNames: []*pb.TableName{tableName("t")}}, nil)
+	}
+	return raw(nil)
+}
+
+// unknown is a message of these bytes.
+func unknown(b []byte) proto.Message {
+	m := &pb.GetClusterStatusRequest{}
+	m.ProtoReflect().SetUnknown(b)
+	return m
+}
+
+// A table is made, and dropped, once, whatever becomes of the answers: what is asked again is known again.
+func TestLostAnswerOfMaster(t *testing.T) {
+	m := &onlyMaster{t: t}
+	m.listen()
+	c, err := Dial(t.Context(), Config{Servers: m.addr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.CreateTable(within(t), "t", []Family{{Name: "f"}}, nil); err != nil {
+		t.Error(err)
+	}
+	if err := c.DropTable(within(t), "t"); err != nil {
+		t.Error(err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.done) != 3 {
+		t.Errorf("%v", m.done)
+	}
+}
+
+// A master that does not answer is asked once: it may be master no longer.
+func TestMasterThatDoesNotAnswer(t *testing.T) {
+	m := &onlyMaster{t: t}
+	m.listen()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	asked := make(chan struct{}, 100)
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go serveCalls(conn, func(*pb.RequestHeader, []byte) []byte { asked <- struct{}{}; return []byte{} })
+		}
+	}()
+	m.setActive(l.Addr().String())
+	c, err := Dial(t.Context(), Config{Servers: m.addr, AttemptTimeout: 500 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	listed := make(chan error, 1)
+	go func() {
+		names, err := c.PermittedTables(within(t))
+		if err == nil && len(names) != 1 {
+			err = errors.New("no names")
+		}
+		listed <- err
+	}()
+	<-asked
+	m.setActive(m.addr)
+	select {
+	case err := <-listed:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("the master of before is waited for")
+	}
+}
+
+// On an HBase: a call that makes a table is known again.
+func TestHBaseKnowsCallAgain(t *testing.T) {
+	c, err := Dial(t.Context(), Config{Quorum: hbasetest.Quorum(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	req := createTable("known_again", []Family{{Name: "f"}}, nil)
+	var procedures []uint64
+	for range 2 {
+		msg, err := c.(*client).master(within(t), "CreateTable", req, &pb.CreateTableResponse{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		procedures = append(procedures, msg.(*pb.CreateTableResponse).GetProcId())
+	}
+	if procedures[0] != procedures[1] {
+		t.Errorf("it is made by %v", procedures)
+	}
+	if err := c.(*client).procedure(within(t), procedures[0], "create", "known_again"); err != nil {
+		t.Error(err)
+	}
+	if err := c.DropTable(within(t), "known_again"); err != nil {
+		t.Error(err)
+	}
+}
