@@ -169,32 +169,52 @@ func TestRefusalOf(t *testing.T) {
 	}
 }
 
-// gohbase closes a connection while it is making it: nothing of it stays open, whichever comes first.
-func TestCloseWhileConnecting(t *testing.T) {
+// openConnections is a server that answers nothing and counts its connections.
+type openConnections struct{ open, ever atomic.Int64 }
+
+func (o *openConnections) listen(t *testing.T) (addr string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	var open, ever atomic.Int64
+	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
 			peer, err := l.Accept()
 			if err != nil {
 				return
 			}
-			open.Add(1)
-			ever.Add(1)
+			o.open.Add(1)
+			o.ever.Add(1)
 			go func() {
-				defer open.Add(-1)
+				defer o.open.Add(-1)
 				defer peer.Close()
 				_, _ = io.Copy(io.Discard, peer) // until it is closed, or reset
 			}()
 		}
 	}()
+	return l.Addr().String()
+}
+
+// check wants all connections to be closed soon, of which there were some.
+func (o *openConnections) check(t *testing.T) {
+	for deadline := time.Now().Add(10 * time.Second); o.open.Load() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d of %d connections stay open", o.open.Load(), o.ever.Load())
+		}
+	}
+	if o.ever.Load() == 0 {
+		t.Error("no connection was made in time to be closed")
+	}
+}
+
+// gohbase closes a connection while it is making it: nothing of it stays open, whichever comes first.
+func TestCloseWhileConnecting(t *testing.T) {
+	var o openConnections
+	addr := o.listen(t)
 	for i := range 300 {
 		conns := new(dialer).connections()
-		rc := region.NewClient(l.Addr().String(), region.RegionClient, 10, time.Millisecond, "hql", time.Minute, nil, conns.dial)
+		rc := region.NewClient(addr, region.RegionClient, 10, time.Millisecond, "hql", time.Minute, nil, conns.dial)
 		dialed := make(chan struct{})
 		go func() {
 			defer close(dialed)
@@ -204,14 +224,33 @@ func TestCloseWhileConnecting(t *testing.T) {
 		conns.close(rc.Close)
 		<-dialed
 	}
-	for deadline := time.Now().Add(10 * time.Second); open.Load() > 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d of %d connections stay open", open.Load(), ever.Load())
+	o.check(t)
+}
+
+// The same of a connection to a replica's server.
+func TestCloseWhileReplicaConnects(t *testing.T) {
+	var o openConnections
+	addr := o.listen(t)
+	for i := range 300 {
+		r := newReplicas(new(dialer), "hql")
+		ctx, cancel := context.WithCancel(t.Context())
+		get, err := hrpc.NewGet(ctx, []byte("t"), []byte("k"), hrpc.SkipBatch())
+		if err != nil {
+			t.Fatal(err)
 		}
+		sent := make(chan struct{})
+		go func() {
+			defer close(sent)
+			if _, err := (replicaSender{r, &replica{id: 1, server: addr}}).SendRPC(get); err == nil {
+				t.Error("there is an answer")
+			}
+		}()
+		time.Sleep(time.Duration(i%10) * 20 * time.Microsecond)
+		r.close()
+		cancel()
+		<-sent
 	}
-	if ever.Load() == 0 {
-		t.Error("no connection was made in time to be closed")
-	}
+	o.check(t)
 }
 
 // What comes unprotected where messages are protected is a server's refusal only as the first thing that it says. Later anyone on the

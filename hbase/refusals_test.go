@@ -163,7 +163,7 @@ func TestServerThatRefusesLast(t *testing.T) {
 			"scan":   func(ctx context.Context) error { _, err := scanAll(ctx, c, ScanRange{Table: "t"}, nil); return err },
 			"master": func(ctx context.Context) error { _, err := c.Families(ctx, "t"); return err },
 		} {
-			if err := do(within(t)); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), test.want) {
+			if err := do(t.Context()); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%s: %v, not %s", what, err, test.want)
 			}
 		}

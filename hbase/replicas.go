@@ -89,7 +89,7 @@ func parseReplicas(r Row, reg Region) (out []replica) {
 
 // replicas finds the replicas of regions and keeps connections to their servers.
 type replicas struct {
-	dials *dialer
+	conns *connections
 	user  string
 
 	mu     sync.Mutex
@@ -105,16 +105,18 @@ type replicatedTable struct {
 }
 
 func newReplicas(dials *dialer, user string) *replicas {
-	return &replicas{dials: dials, user: user, tables: map[string]replicatedTable{}, open: map[string]hrpc.RegionClient{}}
+	return &replicas{conns: dials.connections(), user: user, tables: map[string]replicatedTable{}, open: map[string]hrpc.RegionClient{}}
 }
 
 func (r *replicas) close() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.closed = true
-	for _, rc := range r.open {
-		rc.Close()
-	}
+	r.conns.close(func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.closed = true
+		for _, rc := range r.open {
+			rc.Close()
+		}
+	})
 }
 
 // forget makes replicas of a table be looked up again.
@@ -164,14 +166,7 @@ func (r *replicas) at(server string) (hrpc.RegionClient, error) {
 	}
 	rc, ok := r.open[server]
 	if !ok {
-		rc = region.NewClient(server, region.RegionClient, 1, 0, r.user, readTimeout, nil,
-			func(ctx context.Context, network, addr string) (net.Conn, error) {
-				conn, err := r.dials.dial(ctx, network, addr)
-				if err != nil {
-					return nil, err // not a nil connection of a type
-				}
-				return conn, nil
-			})
+		rc = region.NewClient(server, region.RegionClient, 1, 0, r.user, readTimeout, nil, r.conns.dial)
 		r.open[server] = rc
 	}
 	return rc, nil
