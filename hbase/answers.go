@@ -87,6 +87,9 @@ type answerError string
 
 func (e answerError) Error() string { return "the server's answer " + string(e) + ", as no HBase's" }
 
+// tlsAlert is how a server of TLS may begin its answer to who does not speak it. As a length it is one that no first answer has.
+const tlsAlert = "\x15\x03"
+
 // next reads the beginning of an answer and checks it. io.EOF is an end between two answers.
 func (a *answers) next() error {
 	if a.whole = a.whole[:0]; cap(a.whole) > keptAnswer {
@@ -94,6 +97,9 @@ func (a *answers) next() error {
 	}
 	if err := a.take(4); err != nil {
 		return err
+	}
+	if !a.first && bytes.HasPrefix(a.whole, []byte(tlsAlert)) {
+		return errInTLS
 	}
 	size := binary.BigEndian.Uint32(a.whole)
 	if size == 0 || size > a.most {

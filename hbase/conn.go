@@ -48,6 +48,7 @@ const lastWords = 500 * time.Millisecond
 // How a server shows that it speaks TLS, or that it does not.
 var (
 	errNoWord = errors.New("ends the connection without a word, as servers do that want TLS (tls in the address)")
+	errInTLS  = errors.New("answers in TLS, which the address does not ask for (tls)")
 	errNoTLS  = errors.New("the server ends the connection, as one does that speaks clear text")
 )
 
@@ -78,6 +79,8 @@ func (c *regionConn) Read(b []byte) (int, error) {
 	switch {
 	case errors.As(err, &malformed):
 		c.dialer.refuse(fmt.Errorf("%s: %w", c.RemoteAddr(), err))
+	case errors.Is(err, errInTLS):
+		c.refused(fmt.Errorf("%s %w", c.RemoteAddr(), err))
 	case errors.As(err, &broken):
 		said := refusalOf(broken.Message)
 		if said == nil || c.answers.first {

@@ -203,6 +203,9 @@ func (r *registry) ask(ctx context.Context, server, method string) (answer []byt
 	case err == nil:
 		return answer, nil
 	case ctx.Err() != nil:
+		if at := (*net.OpError)(nil); errors.As(err, &at) && at.Op == "dial" {
+			return nil, fmt.Errorf("it takes no connections (%w)", err)
+		}
 		return nil, errors.New("it takes connections and does not answer")
 	case asking.Err() != nil: // the connection tells more than who waits on it
 		err = context.Cause(asking)

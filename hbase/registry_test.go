@@ -261,6 +261,10 @@ func TestSlowServerIsPassed(t *testing.T) {
 	if _, err := r.locate(ctx, masterPlace); err == nil || !strings.Contains(err.Error(), "takes connections and does not answer") {
 		t.Error(err)
 	}
+	cancel()
+	if _, err := r.locate(ctx, masterPlace); err == nil || !strings.Contains(err.Error(), "it takes no connections (dial tcp ") {
+		t.Error(err)
+	}
 }
 
 // On an HBase: a client that knows a master, or a region server, works without ZooKeeper, and wrong addresses are told for what they are.
@@ -334,6 +338,7 @@ func TestFailedDialLeavesNothing(t *testing.T) {
 	t.Cleanup(func() { goleak.VerifyNone(t, before) }) // after the servers of the test, which end in the same way
 	for _, test := range []struct{ greeting, want string }{
 		{"", "ends the connection without a word"},
+		{"\x15\x03\x03\x00\x02\x02\x46", "answers in TLS, which the address does not ask for (tls)"},
 		{"SSH-2.0-server\r\n", "the server's answer is of 1397966893 bytes, as no HBase's"},
 	} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -27,6 +27,8 @@ const (
 	preamble = "HBas\x00\x51"
 	// switchToSimple in the place of a length says that the server authenticates nobody.
 	switchToSimple = -88
+	// tlsAlert begins what a server of TLS may say to who does not speak it, before it closes the connection.
+	tlsAlert = 0x1503
 	// maxToken bounds a server's tokens and messages, in bytes; they are a few hundred long.
 	maxToken = 1 << 20
 )
@@ -123,8 +125,11 @@ func receive(r io.Reader) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if status == 0 {
+	switch {
+	case status == 0:
 		return readBytes(r)
+	case status>>16 == tlsAlert:
+		return nil, ErrClosed
 	}
 	class, err := readBytes(r)
 	if err != nil {

@@ -210,6 +210,7 @@ func TestHandshake(t *testing.T) {
 		{"simple", server{spoil: at(1, []byte("\x00\x00\x00\x00\xff\xff\xff\xa8"))}, "hbase.security.authentication is simple there"},
 		{"refusal", server{spoil: at(1, []byte("\x00\x00\x00\x01"+text("javax.security.sasl.SaslException")+text("clock skew")))}, "the server refuses: SaslException: clock skew"},
 		{"refusal without a message", server{spoil: at(1, []byte("\x00\x00\x00\x01"+text("java.io.IOException")+"\xff\xff\xff\xff"))}, "the server refuses: IOException"},
+		{"an alert of TLS", server{spoil: at(1, []byte("\x15\x03\x03\x00\x02\x02\x46"))}, "the server closes the connection"},
 		{"huge token", server{spoil: at(1, []byte("\x00\x00\x00\x00\x7f\xff\xff\xff"))}, "announces 2147483647 bytes"},
 		{"negative token", server{spoil: at(1, []byte("\x00\x00\x00\x00\xff\xff\xff\x00"))}, "announces -256 bytes"},
 		{"no token", server{spoil: at(1, []byte("\x00\x00\x00\x00\x00\x00\x00\x00"))}, "not one of Kerberos"},
