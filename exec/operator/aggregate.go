@@ -17,12 +17,7 @@ type aggregateOp struct {
 	node  *plan.Aggregate
 	env   *expr.Env
 	share share
-	dir   string
-
-	// Rows of new groups that do not fit go to files, to be read when the groups held are given.
-	parts   *partitions
-	pending []spilled
-	level   int
+	spill spilledRows // of new groups, to be read when the groups held are given
 
 	groups map[string]*group
 	last   *group   // of the row before
@@ -97,20 +92,11 @@ func (a *aggregateOp) hold(key string, values []types.Value) *group {
 // reread begins with the next file of rows whose groups did not fit; io.EOF when there is none.
 func (a *aggregateOp) reread() error {
 	a.share.release()
-	if a.parts != nil {
-		a.pending = append(a.parts.pending(a.level+1), a.pending...)
-		err := a.parts.rewind()
-		a.parts = nil
-		if err != nil {
-			return err
-		}
+	in, err := a.spill.next()
+	if err != nil {
+		return err
 	}
-	if len(a.pending) == 0 {
-		return io.EOF
-	}
-	next := a.pending[0]
-	a.in, a.level, a.pending = &spillOp{file: next.file}, next.level, a.pending[1:]
-	a.groups, a.read = map[string]*group{}, false
+	a.in, a.groups, a.read = in, map[string]*group{}, false
 	return nil
 }
 
@@ -139,15 +125,15 @@ func (a *aggregateOp) add(row []types.Value) error {
 	}
 	if g == nil {
 		if !a.node.Ordered {
-			if a.parts != nil { // a group is either held or in a file, even when memory is free again
-				return a.parts.add(a.key, row)
+			if a.spill.parts != nil { // a group is either held or in a file, even when memory is free again
+				return a.spill.parts.add(a.key, row)
 			}
 			if err := a.share.take(SizeOf(a.vals)+int64(len(a.key))+int64(128*len(a.node.Aggs)), "GROUP BY"); err != nil {
-				if len(a.groups) == 0 || a.level == maxSpillLevel {
+				if len(a.groups) == 0 || a.spill.level == maxSpillLevel {
 					return err
 				}
-				a.parts = newPartitions(a.dir)
-				return a.parts.add(a.key, row)
+				a.spill.parts = newPartitions(a.spill.dir)
+				return a.spill.parts.add(a.key, row)
 			}
 		}
 		g = a.hold(string(a.key), a.vals)
@@ -185,9 +171,7 @@ func (a *aggregateOp) emit(n int) ([][]types.Value, error) {
 }
 
 func (a *aggregateOp) Close() error {
-	a.parts.close()
-	closeSpilled(a.pending)
-	a.pending, a.parts = nil, nil
+	a.spill.close()
 	a.groups, a.order, a.read = map[string]*group{}, []*group{}, true
 	return a.in.Close()
 }

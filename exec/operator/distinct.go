@@ -10,15 +10,12 @@ import (
 // distinctOp drops rows that came before. Rows that are new when the memory is used up go to
 // files, to be read when the input has ended.
 type distinctOp struct {
-	in      Operator
-	seen    map[string]struct{}
-	share   share
-	dir     string
-	parts   *partitions
-	pending []spilled
-	level   int
-	key     []byte
-	out     [][]types.Value
+	in    Operator
+	seen  map[string]struct{}
+	share share
+	spill spilledRows
+	key   []byte
+	out   [][]types.Value
 }
 
 func (d *distinctOp) Next(ctx context.Context) ([][]types.Value, error) {
@@ -38,16 +35,16 @@ func (d *distinctOp) Next(ctx context.Context) ([][]types.Value, error) {
 			if _, ok := d.seen[string(d.key)]; ok {
 				continue
 			}
-			if d.parts == nil {
+			if d.spill.parts == nil {
 				if err := d.share.take(int64(len(d.key))+64, "DISTINCT"); err != nil {
-					if len(d.seen) == 0 || d.level == maxSpillLevel {
+					if len(d.seen) == 0 || d.spill.level == maxSpillLevel {
 						return nil, err
 					}
-					d.parts = newPartitions(d.dir)
+					d.spill.parts = newPartitions(d.spill.dir)
 				}
 			}
-			if d.parts != nil { // also when memory is free again: rows like it may be in a file
-				if err := d.parts.add(d.key, r); err != nil {
+			if d.spill.parts != nil { // also when memory is free again: rows like it may be in a file
+				if err := d.spill.parts.add(d.key, r); err != nil {
 					return nil, err
 				}
 				continue
@@ -66,28 +63,17 @@ func (d *distinctOp) reread() error {
 	if err := d.in.Close(); err != nil {
 		return err
 	}
-	if d.parts != nil {
-		d.pending = append(d.parts.pending(d.level+1), d.pending...)
-		err := d.parts.rewind()
-		d.parts = nil
-		if err != nil {
-			return err
-		}
+	in, err := d.spill.next()
+	if err != nil {
+		return err
 	}
-	d.seen = map[string]struct{}{}
+	d.in, d.seen = in, map[string]struct{}{}
 	d.share.release()
-	if len(d.pending) == 0 {
-		return io.EOF
-	}
-	next := d.pending[0]
-	d.in, d.level, d.pending = &spillOp{file: next.file}, next.level, d.pending[1:]
 	return nil
 }
 
 func (d *distinctOp) Close() error {
-	d.parts.close()
-	closeSpilled(d.pending)
-	d.pending = nil
+	d.spill.close()
 	return d.in.Close()
 }
 

@@ -111,7 +111,7 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 	case *plan.Limit:
 		return Limit(in, n.Offset, n.Count), nil
 	case *plan.Distinct:
-		return &distinctOp{in: in, seen: map[string]struct{}{}, share: share{Budget: b.budget}, dir: b.opt.SpillDir}, nil
+		return &distinctOp{in: in, seen: map[string]struct{}{}, share: share{Budget: b.budget}, spill: spilledRows{dir: b.opt.SpillDir}}, nil
 	case *plan.DistinctOn:
 		return &distinctOnOp{in: in, by: n.By, env: b.opt.Env()}, nil
 	case *plan.Window:
@@ -121,7 +121,7 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 	case *plan.Expand:
 		return &expandOp{in: in, node: n, env: b.opt.Env()}, nil
 	case *plan.Aggregate:
-		return &aggregateOp{in: in, node: n, env: b.opt.Env(), share: share{Budget: b.budget}, dir: b.opt.SpillDir}, nil
+		return &aggregateOp{in: in, node: n, env: b.opt.Env(), share: share{Budget: b.budget}, spill: spilledRows{dir: b.opt.SpillDir}}, nil
 	}
 	in.Close()
 	panic(fmt.Sprintf("operator: unknown node %T", n))

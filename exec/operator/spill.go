@@ -185,8 +185,36 @@ func (p *partitions) pending(level int) []spilled {
 	return out
 }
 
-func closeSpilled(files []spilled) {
-	for _, s := range files {
-		s.file.close()
+// spilledRows are the rows that an operator has no memory for. They wait in files, to be read when what it holds is done.
+type spilledRows struct {
+	dir     string
+	parts   *partitions // of this level; nil: all rows fit so far
+	pending []spilled
+	level   int
+}
+
+// next gives the rows of the next file, as the operator's input; io.EOF when there is none.
+func (s *spilledRows) next() (*spillOp, error) {
+	if s.parts != nil {
+		s.pending = append(s.parts.pending(s.level+1), s.pending...)
+		err := s.parts.rewind()
+		s.parts = nil
+		if err != nil {
+			return nil, err
+		}
 	}
+	if len(s.pending) == 0 {
+		return nil, io.EOF
+	}
+	next := s.pending[0]
+	s.level, s.pending = next.level, s.pending[1:]
+	return &spillOp{file: next.file}, nil
+}
+
+func (s *spilledRows) close() {
+	s.parts.close()
+	for _, p := range s.pending {
+		p.file.close()
+	}
+	s.parts, s.pending = nil, nil
 }
