@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/hql-db/hql/exec"
+	"github.com/hql-db/hql/internal/hbasesite"
 	"github.com/hql-db/hql/types"
 )
 
@@ -326,19 +326,14 @@ func siteAddress(conf string) (string, error) {
 
 // parseSite reads an hbase-site.xml, file; what it does not say is as HBase has it by default.
 func parseSite(file string, b []byte) (string, error) {
-	var site struct {
-		Properties []struct {
-			Name  string `xml:"name"`
-			Value string `xml:"value"`
-		} `xml:"property"`
-	}
-	if err := xml.Unmarshal(b, &site); err != nil {
+	site, err := hbasesite.Properties(b)
+	if err != nil {
 		return "", err
 	}
 	props := map[string]string{"hbase.zookeeper.quorum": "127.0.0.1", "hbase.zookeeper.property.clientPort": "2181", "zookeeper.znode.parent": "/hbase"}
-	for _, p := range site.Properties {
-		if v := strings.TrimSpace(p.Value); v != "" {
-			props[strings.TrimSpace(p.Name)] = v
+	for _, p := range site {
+		if p.Value != "" {
+			props[p.Name] = p.Value
 		}
 	}
 	var params []string

@@ -8,13 +8,14 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
-	"encoding/xml"
 	"fmt"
 	"os"
 	"strings"
 
 	"github.com/pavlo-v-chernykh/keystore-go/v4"
 	"software.sslmate.com/src/go-pkcs12"
+
+	"github.com/hql-db/hql/internal/hbasesite"
 )
 
 // Files name what a client trusts and proves itself with. Each may be PEM, PKCS #12 or JKS, which its content tells.
@@ -101,18 +102,13 @@ func readSite(file string) (site, error) {
 	if err != nil {
 		return nil, err
 	}
-	var doc struct {
-		Properties []struct {
-			Name  string `xml:"name"`
-			Value string `xml:"value"`
-		} `xml:"property"`
-	}
-	if err := xml.Unmarshal(b, &doc); err != nil {
+	properties, err := hbasesite.Properties(b)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	out := site{}
-	for _, p := range doc.Properties {
-		out[strings.TrimSpace(p.Name)] = strings.TrimSpace(p.Value)
+	for _, p := range properties {
+		out[p.Name] = p.Value
 	}
 	return out, nil
 }
