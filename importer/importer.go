@@ -369,6 +369,23 @@ func (r *reader) inParens() ([][]token, error) {
 	}
 }
 
+// tablesOf reads each statement of src with read.
+func tablesOf(src string, read func(*reader) (*table, error)) ([]*table, error) {
+	stmts, err := statements(src)
+	if err != nil {
+		return nil, err
+	}
+	var out []*table
+	for _, r := range stmts {
+		t, err := read(r)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
 // statements cuts src at semicolons.
 func statements(src string) ([]*reader, error) {
 	toks, err := tokens(src)

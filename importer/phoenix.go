@@ -50,19 +50,7 @@ var phoenixTypes = map[string]phoenixType{
 
 // phoenix reads Phoenix's CREATE TABLE and CREATE VIEW statements.
 func phoenix(src string) ([]*table, error) {
-	stmts, err := statements(src)
-	if err != nil {
-		return nil, err
-	}
-	var out []*table
-	for _, r := range stmts {
-		t, err := phoenixTable(r)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, t)
-	}
-	return out, nil
+	return tablesOf(src, phoenixTable)
 }
 
 // phoenixColumn is a column definition.
