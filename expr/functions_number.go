@@ -165,11 +165,7 @@ var numberFunctions = []Function{
 	numberFunction("ATAN", "The inverse tangent, in radians.", math.Atan, Piece{}),
 	{Name: "ATAN2", Group: "number", Signature: "atan2(y, x) double", Doc: "The angle of the point (x, y), in radians.", MinArgs: 2, MaxArgs: 2, Result: returns(types.Double, isNumber),
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			y, err := types.Cast(a[0], types.Double, nil)
-			if err != nil {
-				return y, err
-			}
-			x, err := types.Cast(a[1], types.Double, nil)
+			y, x, err := castBoth(a[0], a[1], types.Double)
 			return types.NewDouble(math.Atan2(y.Double(), x.Double())), err
 		}, Unknown: "an angle is about two numbers"},
 	{Name: "DIV", Group: "number", Signature: "div(a, b)", Doc: "The whole quotient, cut towards zero.", MinArgs: 2, MaxArgs: 2, Result: arithmetic("/"),
@@ -239,13 +235,9 @@ var numberFunctions = []Function{
 		}), Key: &Algebra{Pieces: allPieces(rises)}},
 	{Name: "POWER", Group: "number", Signature: "power(x, y) double", Doc: "x to the power y.", MinArgs: 2, MaxArgs: 2, Result: returns(types.Double, isNumber),
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			x, err := types.Cast(a[0], types.Double, nil)
+			x, y, err := castBoth(a[0], a[1], types.Double)
 			if err != nil {
-				return x, err
-			}
-			y, err := types.Cast(a[1], types.Double, nil)
-			if err != nil {
-				return y, err
+				return types.Value{}, err
 			}
 			p := math.Pow(x.Double(), y.Double())
 			if finite(x.Double()) && finite(y.Double()) && (!finite(p) || p == 0 && x.Double() != 0) {

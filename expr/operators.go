@@ -207,14 +207,18 @@ func magnitude(a int64) uint64 {
 	return uint64(a)
 }
 
-func floatOp(op string, a, b types.Value) (types.Value, error) {
-	x, err := types.Cast(a, types.Double, nil)
-	if err != nil {
-		return x, err
+// castBoth casts the operands of an operator.
+func castBoth(a, b types.Value, t types.Type) (x, y types.Value, err error) {
+	if x, err = types.Cast(a, t, nil); err == nil {
+		y, err = types.Cast(b, t, nil)
 	}
-	y, err := types.Cast(b, types.Double, nil)
+	return x, y, err
+}
+
+func floatOp(op string, a, b types.Value) (types.Value, error) {
+	x, y, err := castBoth(a, b, types.Double)
 	if err != nil {
-		return y, err
+		return types.Value{}, err
 	}
 	f, g := x.Double(), y.Double()
 	switch op {
@@ -247,13 +251,9 @@ func floatOp(op string, a, b types.Value) (types.Value, error) {
 }
 
 func decimalOp(op string, a, b types.Value) (types.Value, error) {
-	x, err := types.Cast(a, types.Decimal, nil)
+	x, y, err := castBoth(a, b, types.Decimal)
 	if err != nil {
-		return x, err
-	}
-	y, err := types.Cast(b, types.Decimal, nil)
-	if err != nil {
-		return y, err
+		return types.Value{}, err
 	}
 	d := new(apd.Decimal)
 	switch op {
