@@ -177,16 +177,25 @@ func (db *DB) explain(ctx context.Context, s parser.Statement, sql string, args 
 	if err := db.open(); err != nil {
 		return nil, err
 	}
-	bound, err := bind(findParams(s), args)
+	bound, err := db.bind(s, sql, args)
 	if err != nil {
-		return nil, located(err, sql)
+		return nil, err
 	}
-	bound.Session = db.session
 	p, err := db.engine.Plan(ctx, s, bound)
 	if err != nil {
 		return nil, located(err, sql)
 	}
 	return newPlan(p), nil
+}
+
+// bind binds the arguments of s, whose text is sql, for a statement of the session.
+func (db *DB) bind(s parser.Statement, sql string, args []any) (exec.Args, error) {
+	bound, err := bind(findParams(s), args)
+	if err != nil {
+		return exec.Args{}, located(err, sql)
+	}
+	bound.Session = db.session
+	return bound, nil
 }
 
 // Tables lists the tables that the catalog knows, by name. They do not change.

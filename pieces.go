@@ -66,11 +66,10 @@ func (db *DB) Pieces(ctx context.Context, sql string, args ...any) (*Pieces, err
 	if err := text.bind(args); err != nil {
 		return nil, err
 	}
-	bound, err := bind(findParams(s), args)
+	bound, err := db.bind(s, sql, args)
 	if err != nil {
-		return nil, located(err, sql)
+		return nil, err
 	}
-	bound.Session = db.session
 	cut, err := db.engine.Cut(ctx, s, bound)
 	if err != nil {
 		return nil, located(err, sql)

@@ -147,6 +147,15 @@ func (r *run) tableNamed(name string, pos parser.Pos) (*catalog.Table, error) {
 	return r.engine.catalog.TableAt(name, pos)
 }
 
+// writableTable finds a table that statements may write.
+func (r *run) writableTable(name string, pos parser.Pos) (*catalog.Table, error) {
+	t, err := r.tableNamed(name, pos)
+	if err != nil {
+		return nil, err
+	}
+	return t, write.Writable(t, pos)
+}
+
 // targetColumns finds the named columns, all when none is named, and checks that
 // a key can be made of them.
 func targetColumns(t *catalog.Table, names []parser.Name, pos parser.Pos) ([]*catalog.Column, error) {

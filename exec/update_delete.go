@@ -86,11 +86,8 @@ func (r *run) planUpdate(ctx context.Context, t *catalog.Table, s *parser.Update
 
 // delete runs DELETE.
 func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
-	t, err := r.tableNamed(s.Table, s.TablePos)
+	t, err := r.writableTable(s.Table, s.TablePos)
 	if err != nil {
-		return nil, err
-	}
-	if err := write.Writable(t, s.TablePos); err != nil {
 		return nil, err
 	}
 	p, err := r.planDelete(ctx, t, s)
@@ -153,11 +150,8 @@ func (r *run) change(ctx context.Context, w *write.Writer, t *catalog.Table, p *
 
 // update runs UPDATE. Columns of the key stay as they are: a row with another key is another row.
 func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
-	t, err := r.tableNamed(s.Table, s.TablePos)
+	t, err := r.writableTable(s.Table, s.TablePos)
 	if err != nil {
-		return nil, err
-	}
-	if err := write.Writable(t, s.TablePos); err != nil {
 		return nil, err
 	}
 	set, values, err := assignments(t, s)
