@@ -39,7 +39,7 @@ func TestFiguresChoose(t *testing.T) {
 		}
 		return strings.Join(list, ", ")
 	}
-	for _, q := range []struct{ sql, without, with string }{
+	for _, q := range []choice{
 		{"SELECT * FROM orders WHERE status = 'done'", "scan orders (by_status)", "full scan orders"},
 		{"SELECT * FROM orders WHERE status = 'lost'", "scan orders (by_status)", "scan orders (by_status)"},
 		{"SELECT * FROM sensors WHERE ts = 17", "full scan sensors", "skip scan sensors"},
@@ -60,20 +60,11 @@ func TestFiguresChoose(t *testing.T) {
 					w.run("ANALYZE " + table)
 				}
 			}
-			after := w.run("EXPLAIN " + q.sql)
-			if !strings.Contains(before, q.without) || !strings.Contains(after, q.with) || strings.Contains(before, "by statistics") {
-				t.Errorf("%.200s\n%.3000s\nis with statistics\n%.3000s", q.sql, before, after)
-			}
-			if q.with != q.without && !strings.Contains(after, "chosen") {
-				t.Errorf("nothing says why:\n%s", after)
-			}
 			run := q.sql
 			if q.without == "full scan sensors" {
 				run = forced
 			}
-			if got := w.sorted(run); !slices.Equal(got, answer) {
-				t.Errorf("%.200s: %d rows, want %d", q.sql, len(got), len(answer))
-			}
+			q.check(w, before, "chosen", run, answer)
 		})
 	}
 }
@@ -90,7 +81,7 @@ func TestFiguresChooseJoins(t *testing.T) {
 	w.fill("items", 1000, func(i int) string { return fmt.Sprintf("(%d, 'item%d')", 2*i, i) })
 	w.fill("shops", 2000, func(i int) string { return fmt.Sprintf("(%d, 'town%d')", i, i%9) })
 	w.fill("chosen", 4, func(i int) string { return fmt.Sprintf("(%d, %d)", i, i*100) })
-	for _, q := range []struct{ sql, without, with string }{
+	for _, q := range []choice{
 		// 256 Gets for each item, or all of the items once.
 		{"SELECT v.id, i.name FROM visits v JOIN items i ON i.k = v.item WHERE v.id < 1000", "look-up by key", "join, hash"},
 		{"SELECT v.id, i.name FROM visits v LEFT JOIN items i ON i.k = v.item WHERE v.id < 1000", "look-up by key", "join, hash"},
@@ -111,17 +102,26 @@ func TestFiguresChooseJoins(t *testing.T) {
 			for _, table := range []string{"visits", "items", "shops", "chosen"} {
 				w.run("ANALYZE " + table)
 			}
-			after := w.run("EXPLAIN " + q.sql)
-			if !strings.Contains(before, q.without) || !strings.Contains(after, q.with) || strings.Contains(before, "by statistics") {
-				t.Errorf("%s\n%s\nis with statistics\n%s", q.sql, before, after)
-			}
-			if q.with != q.without && !strings.Contains(after, "it is what is done without statistics") {
-				t.Errorf("nothing says why:\n%s", after)
-			}
-			if got := w.sorted(q.sql); !slices.Equal(got, answer) {
-				t.Errorf("%s: %d rows, want %d", q.sql, len(got), len(answer))
-			}
+			q.check(w, before, "it is what is done without statistics", q.sql, answer)
 		})
+	}
+}
+
+// choice is a query, what its plan holds without statistics, and what with them.
+type choice struct{ sql, without, with string }
+
+// check expects the plan with statistics, where it is another one a word why, and of run the answer that there was without them.
+func (q choice) check(w *world, before, why, run string, answer []string) {
+	w.t.Helper()
+	after := w.run("EXPLAIN " + q.sql)
+	if !strings.Contains(before, q.without) || !strings.Contains(after, q.with) || strings.Contains(before, "by statistics") {
+		w.t.Errorf("%.200s\n%.3000s\nis with statistics\n%.3000s", q.sql, before, after)
+	}
+	if q.with != q.without && !strings.Contains(after, why) {
+		w.t.Errorf("nothing says why:\n%s", after)
+	}
+	if got := w.sorted(run); !slices.Equal(got, answer) {
+		w.t.Errorf("%.200s: %d rows, want %d", q.sql, len(got), len(answer))
 	}
 }
 

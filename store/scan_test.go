@@ -326,13 +326,8 @@ func TestMeta(t *testing.T) {
 	list := func(o ...func(hrpc.Call) error) string {
 		s := must(hrpc.NewScanRangeStr(context.Background(), "hbase:meta", "t,,", "t ,,",
 			append(opts{hrpc.Families(map[string][]string{"info": {"regioninfo", "server"}})}, o...)...))
-		sc := w.Scan(s)
 		var out []string
-		for {
-			r, err := sc.Next()
-			if err != nil {
-				return strings.Join(out, " ")
-			}
+		for _, r := range w.results(s) {
 			ri, addr, err := gohbaseregion.ParseRegionInfo(r)
 			if err != nil {
 				t.Fatal(err)
@@ -342,19 +337,16 @@ func TestMeta(t *testing.T) {
 			}
 			out = append(out, fmt.Sprintf("[%q,%q)", ri.StartKey(), ri.StopKey()))
 		}
+		return strings.Join(out, " ")
 	}
 	w.want("regions", list(), `["","c") ["c","c,d") ["c,d","p\x00") ["p\x00","x") ["x","")`)
 	states := func() string {
 		s := must(hrpc.NewScanStr(context.Background(), "hbase:meta", hrpc.Families(map[string][]string{"table": {"state"}})))
-		sc := w.Scan(s)
 		var out []string
-		for {
-			r, err := sc.Next()
-			if err != nil {
-				return strings.Join(out, " ")
-			}
+		for _, r := range w.results(s) {
 			out = append(out, fmt.Sprintf("%s=%x", r.Cells[0].Row, r.Cells[0].Value))
 		}
+		return strings.Join(out, " ")
 	}
 	w.want("states", states(), "t=0800 t2=0800")
 	if err := w.Admin().DisableTable(hrpc.NewDisableTable(context.Background(), []byte("t"))); err != nil {

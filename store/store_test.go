@@ -155,6 +155,23 @@ func (w *world) scan(start, stop string, o ...func(hrpc.Call) error) string {
 	}
 }
 
+// results gives what a scan gives.
+func (w *world) results(s *hrpc.Scan) (out []*hrpc.Result) {
+	w.t.Helper()
+	sc := w.Scan(s)
+	defer sc.Close()
+	for {
+		r, err := sc.Next()
+		if err == io.EOF {
+			return out
+		}
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		out = append(out, r)
+	}
+}
+
 // rows gives only the keys of a scan, separated by blanks.
 func (w *world) rows(start, stop string, o ...func(hrpc.Call) error) string {
 	w.t.Helper()
