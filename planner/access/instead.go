@@ -13,7 +13,11 @@ import (
 //
 //	REPLACE(host, 'a', 'b') = 'x'    it can't be a range, because many texts give the same; host = 'x' can
 //	host LIKE '%x'                   it can't be a range; host LIKE 'x%' can
+//	EXISTS (SELECT ... host ...)     its query runs for each row
 func (w *spanBuilder) whyNoRange(e expr.Expr) string {
+	if asks(e) {
+		return "its query runs for each row"
+	}
 	s := "it can't be a range"
 	if why := unknown(e); why != "" {
 		s += ", because " + why
@@ -22,6 +26,12 @@ func (w *spanBuilder) whyNoRange(e expr.Expr) string {
 		s += "; " + can + " can"
 	}
 	return s
+}
+
+// asks reports whether e has a sub-query.
+func asks(e expr.Expr) bool {
+	_, ok := e.(*expr.Subquery)
+	return ok || slices.ContainsFunc(expr.Children(e), asks)
 }
 
 // unknown says why nothing is known of a function in e; "" where something is of each.
