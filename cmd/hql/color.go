@@ -24,6 +24,9 @@ func (s *session) look() look {
 	if s.auto && s.terminal() != nil {
 		l.fit = s.width()
 	}
+	if s.cut && s.terminal() != nil {
+		l.cut = s.width()
+	}
 	return l
 }
 

@@ -172,6 +172,11 @@ func (s *session) offer(c *completion, toks, all []parser.Token) {
 			c.add(parser.QuoteName(name))
 		}
 	}
+	if queries := s.withQueries(all, nil); c.word != "" { // which a FROM has yet to name
+		for _, name := range slices.Sorted(maps.Keys(queries)) {
+			c.addColumns(queries[name])
+		}
+	}
 	if c.word == "" { // everything there is would fill the screen
 		if len(toks) == 0 {
 			c.addWords(statementWords...)

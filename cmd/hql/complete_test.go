@@ -63,6 +63,7 @@ func TestComplete(t *testing.T) {
 		{"", "SELECT REPL|", "REPLACE"},
 		{"", "SELECT * FROM files ORDER BY cr|", "create_time,create,cross,crc32"},
 		{"", "WITH mine AS (SELECT user_id, name AS title, upper(name) FROM files) SELECT ti| FROM mine", "title,time,timestamp,timezone"},
+		{"", "WITH mine AS (SELECT user_id AS uid FROM files) SELECT ui|", "uid"},
 		{"", "WITH mine AS (SELECT user_id FROM files) SELECT * FROM mi|", "mine"},
 		{"", "WITH RECURSIVE mine AS (SELECT user_id FROM files) SELECT * FROM mi|", "mine"},
 		{"", "/* of mine */ WITH mine AS (SELECT user_id FROM files) SELECT * FROM mi|", "mine"},

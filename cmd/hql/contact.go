@@ -50,8 +50,8 @@ func (s *session) described(name string) bool {
 
 // tables is \dt.
 func (s *session) tables(ctx context.Context) error {
-	defer func(auto bool) { s.auto = auto }(s.auto)
-	s.auto = false // a list of names stays one
+	defer func(auto bool) { s.auto, s.cut = auto, false }(s.auto)
+	s.auto, s.cut = false, true // a list of names stays one
 	if err := s.execute(ctx, "SHOW TABLES"); err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (s *session) greet(ctx context.Context) {
 // greeting is what --demo begins with: docs/tutorial.md goes on from there.
 const greeting = `Sample tables are here. To begin with:
   \dt
-  SELECT name, category FROM files WHERE user_id = 1 AND create_time >= DATE '2012-10-01';
+  SELECT name, category FROM files WHERE user_id = 1 AND create_time >= DATE '2012-09-08';
   EXPLAIN SELECT * FROM sites WHERE domain LIKE '%.hbase.org';
 `
 

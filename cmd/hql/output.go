@@ -41,6 +41,7 @@ type look struct {
 	screen bool   // on a terminal
 	null   string // for NULL
 	fit    int    // columns that a table may take before it is shown one column a line; 0: any
+	cut    int    // columns that a table may take before its last one is cut; 0: any
 }
 
 // display is a value as a cell of a table: on a terminal nothing in the data may act on it.
@@ -188,6 +189,9 @@ func (t *tableWriter) flush() error {
 			t.vertical.names(t.cols)
 			return t.flushVertical()
 		}
+		if last := len(t.widths) - 1; t.cut > 0 && total > t.cut {
+			t.widths[last] = max(t.widths[last]-(total-t.cut), len("..."))
+		}
 	}
 	if !t.headed {
 		t.headed = true
@@ -235,6 +239,9 @@ func (t *tableWriter) endLine() {
 
 func (t *tableWriter) line(cells []string, nulls []bool, align bool) {
 	for i, c := range cells {
+		if t.cut > 0 && i == len(cells)-1 {
+			c = runewidth.Truncate(c, t.widths[i], "…")
+		}
 		t.sep(i, "|")
 		pad := strings.Repeat(" ", max(0, t.widths[i]-runewidth.StringWidth(c)))
 		if nulls != nil && nulls[i] {

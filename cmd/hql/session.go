@@ -26,6 +26,7 @@ type session struct {
 	format  string
 	inPiece bool // it runs a piece of a query
 	auto    bool // tables that are too wide are shown one column a line
+	cut     bool // they are cut at its edge
 	tty     bool // stdout is a terminal
 	footer  bool // print how many rows came and what they took
 	null    string
