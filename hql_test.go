@@ -271,6 +271,16 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// A password in an address proves nothing to anybody, and would be shown with it.
+func TestPasswordInAddress(t *testing.T) {
+	for _, dsn := range []string{"hbase://alice:secret@127.0.0.1:1/hbase", "hbase+rpc://alice:secret@127.0.0.1:1"} {
+		_, err := hql.Open(t.Context(), dsn)
+		if err == nil || !strings.Contains(err.Error(), "an address holds no password") || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
 // A directory keeps tables and rows.
 func TestDirectory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")

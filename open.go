@@ -123,6 +123,9 @@ func openCluster(ctx context.Context, scheme, rest string, opts []Option) (*DB, 
 	if err != nil {
 		return nil, fmt.Errorf("connect: the address is not %s: %w", form, errors.Unwrap(err))
 	}
+	if _, has := u.User.Password(); has { // it would be shown with the address
+		return nil, errors.New("connect: an address holds no password: who connects proves it with kerberos, token or tls_cert")
+	}
 	params, err := dsnOptions(u.Query())
 	if err != nil {
 		return nil, err

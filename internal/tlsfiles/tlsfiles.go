@@ -10,6 +10,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/pavlo-v-chernykh/keystore-go/v4"
@@ -243,20 +244,36 @@ func (s store) pair(keyFile string) (tls.Certificate, error) {
 	return pair, nil
 }
 
-// checked is a key with certificates, the first of which must be the key's.
-func checked(file string, key any, chain [][]byte) (tls.Certificate, error) {
+// checked is a key with certificates: the one that is the key's, then its issuers, in whatever order the store has them, and with
+// whatever others beside them.
+func checked(file string, key any, stored [][]byte) (tls.Certificate, error) {
 	signer, ok := key.(crypto.Signer)
-	if !ok || len(chain) == 0 {
+	if !ok || len(stored) == 0 {
 		return tls.Certificate{}, fmt.Errorf("%s has no key that signs, with a certificate", file)
 	}
-	c, err := x509.ParseCertificate(chain[0])
-	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("%s: %w", file, err)
+	var others []*x509.Certificate
+	for _, b := range stored {
+		c, err := x509.ParseCertificate(b)
+		if err != nil {
+			return tls.Certificate{}, fmt.Errorf("%s: %w", file, err)
+		}
+		others = append(others, c)
 	}
-	if public, ok := c.PublicKey.(interface{ Equal(crypto.PublicKey) bool }); !ok || !public.Equal(signer.Public()) {
+	own := slices.IndexFunc(others, func(c *x509.Certificate) bool {
+		public, ok := c.PublicKey.(interface{ Equal(crypto.PublicKey) bool })
+		return ok && public.Equal(signer.Public())
+	})
+	if own < 0 {
 		return tls.Certificate{}, fmt.Errorf("%s: the certificate is of another key", file)
 	}
-	return tls.Certificate{Certificate: chain, PrivateKey: key, Leaf: c}, nil
+	out := tls.Certificate{PrivateKey: key, Leaf: others[own]}
+	for last := own; last >= 0; {
+		c := others[last]
+		out.Certificate = append(out.Certificate, c.Raw)
+		others = slices.Delete(others, last, last+1)
+		last = slices.IndexFunc(others, func(o *x509.Certificate) bool { return bytes.Equal(o.RawSubject, c.RawIssuer) })
+	}
+	return out, nil
 }
 
 // jks reads a store of Java's own form.

@@ -1,14 +1,22 @@
 package tlsfiles
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"fmt"
+	"math/big"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"software.sslmate.com/src/go-pkcs12"
 )
 
 // testdata holds an authority, and a key with a certificate for localhost of that authority's, as keytool and openssl have written them:
@@ -128,5 +136,69 @@ func TestConfig(t *testing.T) {
 				t.Errorf("the password is shown: %v", err)
 			}
 		})
+	}
+}
+
+// issued is a certificate that issuer has signed, or it itself, and its key.
+func issued(t *testing.T, name string, issuer *x509.Certificate, issuerKey *ecdsa.PrivateKey) (*x509.Certificate, *ecdsa.PrivateKey) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	if issuer == nil {
+		issuer, issuerKey = c, key
+	}
+	b, err := x509.CreateCertificate(rand.Reader, c, issuer, &key.PublicKey, issuerKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err = x509.ParseCertificate(b); err != nil {
+		t.Fatal(err)
+	}
+	return c, key
+}
+
+// A key is shown with its own certificate first and those who issued it behind it, wherever they stand in a store.
+func TestOrderOfCertificates(t *testing.T) {
+	root, rootKey := issued(t, "root", nil, nil)
+	between, betweenKey := issued(t, "between", root, rootKey)
+	own, key := issued(t, "own", between, betweenKey)
+	other, _ := issued(t, "other", nil, nil)
+	for _, test := range []struct {
+		stored []*x509.Certificate
+		want   string // the names, or what is in the error
+	}{
+		{[]*x509.Certificate{own, between, root}, "own between root"},
+		{[]*x509.Certificate{root, between, own}, "own between root"},
+		{[]*x509.Certificate{other, between, own}, "own between"},
+		{[]*x509.Certificate{root, own}, "own"},
+		{[]*x509.Certificate{root, between}, "the certificate is of another key"},
+	} {
+		b, err := pkcs12.Modern.Encode(key, test.stored[0], test.stored[1:], "secret")
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "own.p12")
+		if err := os.WriteFile(file, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cfg, err := Files{Cert: file, Password: in("password")}.Config()
+		got := fmt.Sprint(err)
+		if err == nil {
+			var names []string
+			for _, b := range cfg.Certificates[0].Certificate {
+				c, err := x509.ParseCertificate(b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				names = append(names, c.Subject.CommonName)
+			}
+			got = strings.Join(names, " ")
+		}
+		if !strings.HasSuffix(got, test.want) {
+			t.Errorf("%s, not %s", got, test.want)
+		}
 	}
 }
