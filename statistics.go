@@ -61,3 +61,15 @@ func (s statisticsFiles) Save(name string, b []byte) error {
 	}
 	return err
 }
+
+// Remove implements exec.StatisticsFiles.
+func (s statisticsFiles) Remove(name string) error {
+	path, err := s.path(name)
+	if err == nil {
+		err = os.Remove(path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

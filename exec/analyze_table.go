@@ -106,12 +106,12 @@ func (a *analysis) read(ctx context.Context) (*stats.Table, error) {
 		return nil, err
 	}
 	total := int64(0)
+	sizes, _ := a.Client.RegionSizes(ctx, names...) // not every user may ask; nothing depends on it
 	for _, name := range names {
 		regions, err := a.Client.Regions(ctx, name)
 		if err != nil {
 			return nil, readFailed(name, err)
 		}
-		sizes, _ := a.Client.RegionSizes(ctx, name) // not every user may ask; nothing depends on it
 		for _, g := range regions {
 			size, told := sizes[g.Name]
 			a.regions = append(a.regions, &analyzedRegion{table: name, start: g.Start, stop: g.Stop, reached: g.Start, size: size, told: told})
@@ -202,7 +202,10 @@ func (a *analysis) fillIn() (complete bool, unread float64, scaled bool) {
 	complete, scaled = true, true
 	bytes, rows, begun := 0.0, 0.0, 0
 	for _, g := range a.regions {
-		bytes, rows = bytes+float64(g.bytes), rows+float64(g.rows)
+		bytes += float64(g.bytes)
+		for _, r := range g.runs { // a row of the store may hold several of the table, or none
+			rows += float64(r.Rows)
+		}
 		if g.whole || g.rows > 0 {
 			begun++
 		}
@@ -224,7 +227,7 @@ func (a *analysis) fillIn() (complete bool, unread float64, scaled bool) {
 		const told = 1 << 20 // of a size
 		scaled = scaled && g.told && float64(g.size+told) > here*bytes/rows
 		more := max(0, float64(g.size)*rows/bytes-here)
-		if g.rows == 0 {
+		if here == 0 {
 			apart += more
 			continue
 		}

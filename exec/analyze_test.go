@@ -191,7 +191,7 @@ type sized struct {
 	factor float64
 }
 
-func (s sized) RegionSizes(context.Context, string) (map[string]int64, error) {
+func (s sized) RegionSizes(context.Context, ...string) (map[string]int64, error) {
 	out := map[string]int64{}
 	for name, n := range s.sizes {
 		out[name] = int64(float64(n) * s.factor)
@@ -262,6 +262,7 @@ type files map[string][]byte
 
 func (f files) Load(name string) ([]byte, error) { return f[name], nil }
 func (f files) Save(name string, b []byte) error { f[name] = b; return nil }
+func (f files) Remove(name string) error         { delete(f, name); return nil }
 
 // Who may not write keeps statistics in files, and without files as long as the connection lasts.
 func TestAnalyzeReadOnly(t *testing.T) {
@@ -309,6 +310,10 @@ func TestAnalyzeFillsIn(t *testing.T) {
 		}
 		return g
 	}
+	packed := region(100, 1000, false)
+	for range 900 {
+		packed.runs[0].Add(stats.Row{})
+	}
 	for _, c := range []struct {
 		what         string
 		regions      []*analyzedRegion
@@ -321,6 +326,7 @@ func TestAnalyzeFillsIn(t *testing.T) {
 		{"no sizes", []*analyzedRegion{region(100, -1, true), region(0, -1, false)}, 200, 0, false},
 		{"a size that was told before the rows came", []*analyzedRegion{region(100, 100, true), region(100, 50, false)}, 200, 0, false},
 		{"nothing", []*analyzedRegion{region(0, 100, false)}, 0, 0, false},
+		{"ten rows in each row of the store", []*analyzedRegion{packed}, 10_000, 0.9, true},
 	} {
 		a := &analysis{regions: c.regions}
 		_, unread, scaled := a.fillIn()

@@ -189,13 +189,16 @@ func (w *weigher) pieces(piece Piece, table string, regions []hbase.Region, most
 	return out
 }
 
-// rows are those with keys in spans, as far as the bounds tell that ANALYZE found.
-func (w *weigher) rows(spans []plan.Span) (n float64) {
+// rows are those with keys in spans, as the bounds tell that ANALYZE found; ok is false where they do not.
+func (w *weigher) rows(spans []plan.Span) (n float64, ok bool) {
 	for _, s := range spans {
-		rows, _ := w.key.InRange(stats.Range{Table: s.Table, Start: s.Start, Stop: s.Stop, Key: s.Key})
+		rows, ok := w.key.InRange(stats.Range{Table: s.Table, Start: s.Start, Stop: s.Stop, Key: s.Key})
+		if !ok {
+			return 0, false
+		}
 		n += rows
 	}
-	return n
+	return n, true
 }
 
 // of estimates what is read of some spans.
@@ -203,11 +206,12 @@ func (w *weigher) of(spans []plan.Span) *plan.Estimate {
 	if w.estimate == nil {
 		return nil
 	}
-	all := w.rows(w.all)
-	if all == 0 {
+	all, known := w.rows(w.all)
+	here, ok := w.rows(spans)
+	if !known || !ok || all == 0 {
 		return nil
 	}
-	out, share := *w.estimate, w.rows(spans)/all
+	out, share := *w.estimate, here/all
 	out.Rows, out.Bytes, out.RPCs, out.Cost = out.Rows*share, out.Bytes*share, out.RPCs*share, out.Cost*share
 	return &out
 }

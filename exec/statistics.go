@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,7 +24,7 @@ import (
 
 // Statistics are kept in the store, so that every user of a cluster has the same: table hql_stats, a row a table under its
 // lower-case name, JSON in d:stats. ANALYZE counts as a change of definitions: with them others read the statistics again. Who may
-// not write there keeps them in files of his own, which come second.
+// not write there keeps them in files of his own. The newer ones count.
 const (
 	statisticsTable     = catalog.StatisticsTable
 	statisticsQualifier = "stats"
@@ -34,31 +35,33 @@ type StatisticsFiles interface {
 	// Load gives what was saved under a name; nil and no error: nothing.
 	Load(name string) ([]byte, error)
 	Save(name string, b []byte) error
+	// Remove takes away what was saved under a name, if anything was.
+	Remove(name string) error
 }
 
 // statistics are what an engine knows of tables.
 type statistics struct {
 	mu      sync.Mutex
 	stored  map[string]*stats.Table  // of the store, by lower-case name; nil: it has some, which nobody has wanted yet
-	filed   map[string]*stats.Table  // that the store does not have; nil: it was looked for in vain
+	filed   map[string]*stats.Table  // of the files; nil: it was looked for in vain
 	edition int                      // of stored: what was read before it changed is not kept
 	reading map[string]chan struct{} // by name: closed when whoever reads them is done
 	later   map[string]time.Time     // by name: they could not be read, plans go without them until then
 	why     map[string]error         // by name: why they could not be read
 }
 
-// ready gives what is known of t, and whether nothing is left to be read for that. mu is held.
+// ready gives what is known of t, and whether nothing is left to be read for that. Of those of the store and those of the files, as far as
+// they are about t, the newer ones count. mu is held.
 func (s *statistics) ready(name string, t *catalog.Table, files bool) (known *stats.Table, ok bool) {
-	known, there := s.stored[name]
-	if there && known == nil {
+	stored, there := s.stored[name]
+	if there && stored == nil {
 		return nil, false
 	}
-	if known != nil && describes(known, t) {
-		return known, true
-	}
-	known, asked := s.filed[name]
-	if known != nil && !describes(known, t) {
-		known = nil
+	filed, asked := s.filed[name]
+	for _, found := range []*stats.Table{stored, filed} {
+		if found != nil && describes(found, t) && (known == nil || !found.At.Before(known.At)) {
+			known = found
+		}
 	}
 	return known, asked || !files
 }
@@ -82,10 +85,10 @@ func (e *Engine) statisticsOf(ctx context.Context, t *catalog.Table) *stats.Tabl
 			}
 			busy = make(chan struct{})
 			s.reading[name] = busy
-			_, stored := s.stored[name]
+			stored, there := s.stored[name]
 			edition := s.edition
 			s.mu.Unlock()
-			err := e.readStatistics(ctx, t, name, stored && known == nil, edition)
+			err := e.readStatistics(ctx, t, name, there && stored == nil, edition)
 			s.mu.Lock()
 			delete(s.reading, name)
 			close(busy)
@@ -109,30 +112,38 @@ func (e *Engine) Statistics(ctx context.Context, t *catalog.Table) *stats.Table 
 	return e.statisticsOf(ctx, t)
 }
 
-// readStatistics reads the statistics of t that the store has, or where it has none that fit those of the files.
+// readStatistics reads the statistics of t that the store has, or else those of the files.
 func (e *Engine) readStatistics(ctx context.Context, t *catalog.Table, name string, stored bool, edition int) error {
-	var known *stats.Table
-	var err error
+	var b []byte
+	var err, damaged error
 	if stored {
-		known, err = e.storedStatistics(ctx, t)
-	} else if b, e := e.cfg.Statistics.Load(name); e == nil && b != nil {
-		known, err = parseStatistics(b)
+		b, err = e.storedStatistics(ctx, t)
+	} else if b, err = e.cfg.Statistics.Load(name); err != nil {
+		b, err = nil, nil
+	}
+	var known *stats.Table
+	if b != nil {
+		known, damaged = parseStatistics(b)
 	}
 	failed := err != nil && (context.Cause(ctx) == nil || context.Cause(ctx) == errLate) // else who asked went away
-	if failed {
-		e.warn(fmt.Sprintf("statistics of %s: %v", t.Name, err))
+	why := cmp.Or(err, damaged)
+	if failed || damaged != nil {
+		e.warn(fmt.Sprintf("statistics of %s: %v", t.Name, why))
 	}
 	s := &e.stats
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if delete(s.why, name); failed {
+	switch {
+	case failed || damaged != nil:
 		if s.why == nil {
 			s.why = map[string]error{}
 		}
-		s.why[name] = err
+		s.why[name] = why
+	case known != nil:
+		delete(s.why, name)
 	}
 	switch {
-	case stored && err != nil:
+	case err != nil:
 		if failed {
 			if s.later == nil {
 				s.later = map[string]time.Time{}
@@ -146,6 +157,8 @@ func (e *Engine) readStatistics(ctx context.Context, t *catalog.Table, name stri
 			s.filed = map[string]*stats.Table{}
 		}
 		s.filed[name] = known
+	case damaged != nil:
+		s.stored[name] = &stats.Table{} // it is about no table: those of the files may be
 	case known == nil:
 		delete(s.stored, name)
 	default:
@@ -161,7 +174,8 @@ func (s *statistics) changed(name string) {
 	delete(s.why, name)
 }
 
-// describes reports whether s is about t as it is defined: its columns and keys may have been others.
+// describes reports whether s is about t as it is defined: its columns and keys may have been others, and where another definition has its
+// name, as in another file of definitions, its rows.
 func describes(s *stats.Table, t *catalog.Table) bool {
 	if !strings.EqualFold(s.Name, t.Name) || len(s.Columns) != len(t.Columns) || len(s.Keys) != len(t.Layouts) {
 		return false
@@ -173,6 +187,8 @@ func describes(s *stats.Table, t *catalog.Table) bool {
 	}
 	for i, l := range t.Layouts {
 		if k := &s.Keys[i]; k.Layout != l.Name || len(k.Prefixes) != len(l.Key.Parts) || k.Prefixes[len(k.Prefixes)-1].Parts != sources(l.Key) {
+			return false
+		} else if len(k.Stored) > 0 && !l.Stored.Fits(k.Stored[0].Table) {
 			return false
 		}
 	}
@@ -213,13 +229,14 @@ func (r *run) saveStatistics(ctx context.Context, t *catalog.Table, s *stats.Tab
 		return err
 	}
 	why := err
-	if r.engine.cfg.Statistics == nil {
-		if errors.Is(err, ErrReadOnly) {
-			why = errors.New("the connection is read-only")
-		}
+	if errors.Is(err, ErrReadOnly) {
+		why = errors.New("the connection is read-only")
+	}
+	if r.engine.cfg.Statistics != nil {
+		why = r.engine.cfg.Statistics.Save(name, b)
+	}
+	if why != nil {
 		r.Warn.Add(warning.Statistics, fmt.Sprintf("the statistics of %s are kept until the connection ends: %v", t.Name, why))
-	} else if err := r.engine.cfg.Statistics.Save(name, b); err != nil {
-		return fmt.Errorf("keep the statistics of %s: %w", t.Name, err)
 	}
 	known.mu.Lock()
 	defer known.mu.Unlock()
@@ -227,7 +244,6 @@ func (r *run) saveStatistics(ctx context.Context, t *catalog.Table, s *stats.Tab
 		known.filed = map[string]*stats.Table{}
 	}
 	known.filed[name] = s
-	delete(known.stored, name)
 	known.changed(name)
 	return nil
 }
@@ -258,8 +274,14 @@ func (r *run) forgetStatistics(ctx context.Context, t *catalog.Table) error {
 	known.mu.Lock()
 	_, ours := known.stored[name]
 	delete(known.stored, name)
+	delete(known.filed, name)
 	known.changed(name)
 	known.mu.Unlock()
+	if files := r.engine.cfg.Statistics; files != nil {
+		if err := files.Remove(name); err != nil {
+			r.engine.warn(fmt.Sprintf("statistics of %s, which was dropped: %v", t.Name, err))
+		}
+	}
 	if !ours {
 		return nil
 	}
@@ -321,7 +343,7 @@ func (r *run) knowStatistics(ctx context.Context) {
 const statisticsTimeout = 10 * time.Second
 
 // storedStatistics reads the statistics of t that the store has; nil: it has none.
-func (e *Engine) storedStatistics(ctx context.Context, t *catalog.Table) (*stats.Table, error) {
+func (e *Engine) storedStatistics(ctx context.Context, t *catalog.Table) ([]byte, error) {
 	rows, err := e.client.Get(ctx, statisticsTable, [][]byte{catalogKey(t.Name)}, &hbase.ReadOptions{Families: []string{catalogFamily}})
 	if errors.Is(err, hbase.ErrNoTable) {
 		return nil, nil
@@ -331,7 +353,7 @@ func (e *Engine) storedStatistics(ctx context.Context, t *catalog.Table) (*stats
 	}
 	for _, c := range rows[0].Cells {
 		if string(c.Qualifier) == statisticsQualifier {
-			return parseStatistics(c.Value)
+			return c.Value, nil
 		}
 	}
 	return nil, nil
@@ -390,15 +412,19 @@ func (st *statement) age(s *stats.Table) time.Duration { return time.UnixMilli(s
 func (r *run) outdated(ctx context.Context, t *catalog.Table, s *stats.Table) string {
 	now := int64(0)
 	names, err := r.physical(ctx, t.Layouts[0])
-	for _, name := range names {
-		sizes, e := r.Client.RegionSizes(ctx, name)
-		err = errors.Join(err, e)
+	if err == nil {
+		var sizes map[string]int64
+		sizes, err = r.Client.RegionSizes(ctx, names...)
 		for _, n := range sizes {
 			now += n
 		}
 	}
 	const small = 8 << 20 // sizes are told in megabytes
-	switch then := s.Size; {
+	then := s.Size
+	if found := s.Rows * s.Bytes; then == 0 && found >= 1 && found < small { // of less than a megabyte nothing is told
+		then = int64(found)
+	}
+	switch {
 	case err == nil && then > 0 && now+small > 2*(then+small):
 		return "; OUTDATED: the table has grown much since"
 	case err == nil && then > 0 && then+small > 2*(now+small):

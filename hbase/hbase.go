@@ -157,9 +157,9 @@ type Client interface {
 	// KnownRegions is Regions as they were some minutes ago at most: good for dividing work, not for
 	// telling where a key is. The caller must not change them.
 	KnownRegions(ctx context.Context, table string) ([]Region, error)
-	// RegionSizes tells how large the regions of a table are, in bytes in files, as they are without compression, and in memory: by their
+	// RegionSizes tells how large the regions of tables are, in bytes in files, as they are without compression, and in memory: by their
 	// names in hbase:meta, as far as their servers told the master, in steps of a mebibyte. Not every cluster lets every user ask.
-	RegionSizes(ctx context.Context, table string) (map[string]int64, error)
+	RegionSizes(ctx context.Context, tables ...string) (map[string]int64, error)
 	// Tables lists the tables whose names start with prefix, in the order of their names, whether or not the user may read them.
 	Tables(ctx context.Context, prefix string) ([]string, error)
 	// PermittedTables lists the tables for which the user has any permission, in the order of their names.

@@ -2,23 +2,26 @@ package hbase
 
 import (
 	"context"
+	"strings"
 
 	"github.com/tsuna/gohbase/pb"
 )
 
-// RegionSizes asks the master for what its servers last reported.
-func (c *client) RegionSizes(ctx context.Context, table string) (map[string]int64, error) {
-	regions, err := c.metaRegions(ctx, table)
-	if err != nil {
-		return nil, err
-	}
+// RegionSizes asks the master for what its servers last reported: once, as it answers with all regions of the cluster.
+func (c *client) RegionSizes(ctx context.Context, tables ...string) (map[string]int64, error) {
 	ours := map[string]bool{}
-	for _, g := range regions {
-		ours[g.Name] = true
+	for _, table := range tables {
+		regions, err := c.metaRegions(ctx, table)
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range regions {
+			ours[g.Name] = true
+		}
 	}
 	msg, err := c.master(ctx, "GetClusterStatus", &pb.GetClusterStatusRequest{}, &pb.GetClusterStatusResponse{})
 	if err != nil {
-		return nil, explain(err, "ask for the region sizes of", table)
+		return nil, explain(err, "ask for the region sizes of", strings.Join(tables, ", "))
 	}
 	out := map[string]int64{}
 	for _, server := range msg.(*pb.GetClusterStatusResponse).GetClusterStatus().GetLiveServers() {
