@@ -77,7 +77,7 @@ func (st *statement) small(s *plan.Scan) bool {
 	}
 	known := st.statistics(s.Table)
 	k := known.Key(s.Layout.Name)
-	if k == nil || st.age(known) > trustedAge {
+	if k == nil || known.Unscaled || st.age(known).Abs() > trustedAge {
 		return false
 	}
 	most := st.budget.limit.or(smallTable)

@@ -227,8 +227,17 @@ func TestSmallTablesNeedNoPermission(t *testing.T) {
 	refused(filtered, nil)
 	// Yesterday's statistics give no permission.
 	s := statisticsFor(t, w, "people")
-	s.At = s.At.Add(-25 * time.Hour)
+	at := s.At
+	s.At = at.Add(-25 * time.Hour)
 	refused(whole, ErrFullScan)
+	s.At = at.Add(25 * time.Hour) // by a clock that is wrong
+	refused(whole, ErrFullScan)
+	// Nor do those that do not know how many rows there are.
+	s.At, s.Unscaled = at, true
+	refused(whole, ErrFullScan)
+	s.Unscaled = false
+	refused(whole, nil)
+	s.At = at.Add(-25 * time.Hour)
 	// Where full scans are only warned of, those that were chosen are as well.
 	w.run("SET full_scan = 'warn'")
 	if _, warnings, err := w.try(byName); err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "costs less") {
