@@ -138,6 +138,8 @@ type run struct {
 	args     Args
 	// subqueries runs the queries inside expressions; nil for a plan that is not to be run.
 	subqueries *subqueries
+	// repeated is set where the plans are those of one query for many rows: what one of them is likely to read is not weighed.
+	repeated bool
 }
 
 // newRun fixes the statement's time and settings.

@@ -89,10 +89,10 @@ func (r *run) resolvedBatch(ctx context.Context, ask func() (*plan.Plan, error))
 	return r.resolved(ctx, ask)
 }
 
-// checkPlan applies the full-scan policy to all tables of p before anything is sent.
+// checkPlan applies the full-scan policy and, as far as statistics tell, the scan limit to all tables of p before anything of it is sent.
 func (r *run) checkPlan(p *plan.Plan) error {
 	r.allowFull = r.allowFull || p.FullScanAllowed
-	if r.budget.limit != (ScanLimit{}) && r.budget.advice.Load() == nil {
+	if r.budget.limit != (ScanLimit{}) && !r.repeated {
 		advice := cheaper(p)
 		r.budget.advice.Store(&advice)
 		if err := r.budget.refuse(estimate.Of(p, r.env.Statistics)); err != nil {
@@ -100,7 +100,7 @@ func (r *run) checkPlan(p *plan.Plan) error {
 		}
 	}
 	for _, s := range p.Subplans {
-		if err := r.inner().checkPlan(s.Sample); err != nil {
+		if err := r.inner(true).checkPlan(s.Sample); err != nil {
 			return err
 		}
 	}

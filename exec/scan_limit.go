@@ -126,14 +126,14 @@ func (b *scanBudget) took(rows []hbase.Row) error {
 	return b.check()
 }
 
-// refuse fails when e, nil for nothing known, is more than may be read.
+// refuse fails when e, nil for nothing known, is more than may still be read.
 func (b *scanBudget) refuse(e *plan.Estimate) error {
 	if e == nil {
 		return nil
 	}
 	would := &scanBudget{limit: b.limit}
-	would.rows.Store(int64(e.Rows))
-	would.bytes.Store(int64(e.Bytes))
+	would.rows.Store(b.rows.Load() + int64(e.Rows))
+	would.bytes.Store(b.bytes.Load() + int64(e.Bytes))
 	would.advice.Store(b.advice.Load())
 	err := would.check()
 	if over, ok := err.(*ScanLimitError); ok {

@@ -103,7 +103,7 @@ func (q *subqueries) answer(s *expr.Subquery, outer []types.Value) (expr.Expr, e
 
 // read runs sub for the outer values and gives the values of its columns, row by row.
 func (q *subqueries) read(ctx context.Context, sub *plan.Subplan, outer []types.Value) ([]types.Value, error) {
-	r := q.run.inner()
+	r := q.run.inner(!sub.Closed)
 	p, err := r.resolved(ctx, func() (*plan.Plan, error) { return sub.Plan(outer) })
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (q *subqueries) read(ctx context.Context, sub *plan.Subplan, outer []types.
 
 // open is operator.Options.Open.
 func (q *subqueries) open(ctx context.Context, ask func() (*plan.Plan, error)) (operator.Operator, error) {
-	r := q.run.inner()
+	r := q.run.inner(true)
 	p, err := r.resolvedBatch(ctx, ask)
 	if err != nil {
 		return nil, err
@@ -132,11 +132,11 @@ func (q *subqueries) open(ctx context.Context, ask func() (*plan.Plan, error)) (
 	return r.open(ctx, p)
 }
 
-// inner is r for a query inside it: reads of its own, as the outer query's wait for it.
-func (r *run) inner() *run {
+// inner is r for a query inside it, or one of many: reads of its own, as the outer query's wait for it.
+func (r *run) inner(repeated bool) *run {
 	st := *r.statement
 	st.Slots = make(chan struct{}, cap(r.Slots))
 	out := *r
-	out.statement = &st
+	out.statement, out.repeated = &st, repeated
 	return &out
 }

@@ -31,7 +31,7 @@ func (r *run) rowsWhere(ctx context.Context, t *catalog.Table, where parser.Expr
 	env := *r.env
 	env.Args = args
 	sub := *r
-	sub.env = &env
+	sub.env, sub.repeated = &env, true
 	p, _, err := sub.planWhere(ctx, t, "", where, true)
 	if err != nil {
 		return err
