@@ -81,6 +81,29 @@ func TestEstimates(t *testing.T) {
 	w.fill("parcels", 12_000, parcelRow(rand.New(rand.NewPCG(4, 4))))
 	w.run("SET analyze_rows = 4000; ANALYZE parcels; SET analyze_rows TO DEFAULT")
 	near(t, qErrors(t, w, 12, parcelForms(r)))
+	w.run(levelsTable)
+	w.fill("levels", 20_000, func(i int) string { return fmt.Sprintf("(%d, %d, %d, %d)", i%5, i%31, i, i%200) })
+	w.run("ANALYZE levels")
+	near(t, qErrors(t, w, 40, []func() string{func() string { // the site follows from v, and the sample has a row of few of the three
+		v := r.IntN(200)
+		return fmt.Sprintf("SELECT * FROM levels WHERE site = %d AND floor = %d AND v = %d", v%5, r.IntN(31), v)
+	}}))
+	w.run(`CREATE TABLE packed (host STRING, ts TIMESTAMP, v DOUBLE FROM t:[ts - DATE_BIN('5 minutes', ts) AS UINT32]) ROW KEY (host AS TEXT, X'00', DATE_BIN('5 minutes', ts) AS INT64)`)
+	w.fill("packed", 6000, func(i int) string {
+		return fmt.Sprintf("('host%d', TIMESTAMP '2026-01-01 00:00:00' + INTERVAL '%d seconds', %d)", i%3, i, i)
+	})
+	w.run("ANALYZE packed")
+	near(t, qErrors(t, w, 2, []func() string{ // what is sent is rows of the store, of which each holds a hundred
+		func() string { return "SELECT * FROM packed" },
+		func() string { return "SELECT * FROM packed WHERE host = 'host1'" },
+		func() string { return "SELECT * FROM packed WHERE v > 100" },
+		func() string {
+			return "SELECT * FROM packed WHERE host = 'host1' AND ts = TIMESTAMP '2026-01-01 00:10:01'"
+		},
+		func() string {
+			return "SELECT * FROM packed WHERE host = 'host2' AND ts >= TIMESTAMP '2026-01-01 00:10:00' AND ts < TIMESTAMP '2026-01-01 00:20:00'"
+		},
+	}))
 	// Nothing is said of what is not known.
 	for _, q := range []string{"SELECT * FROM skewed WHERE _ts > TIMESTAMP '2026-01-01 00:00:00' LIMIT 5", "SELECT (SELECT count(*) FROM skewed s WHERE s.uid = t.uid) FROM skewed t"} {
 		if e := estimatedBy(t, w, "EXPLAIN (FORMAT JSON) "+q); e.Estimate.Rows != nil {
@@ -97,6 +120,12 @@ func TestEstimates(t *testing.T) {
 	}
 	if _, _, err := w.try("SELECT * FROM skewed LIMIT 10"); err != nil {
 		t.Error(err)
+	}
+	// So is one that asks another query first, with what that has read.
+	before = c.Stats().Rows
+	_, _, err = w.try("SELECT * FROM skewed WHERE seq >= (SELECT count(*) FROM parcels WHERE id < 10)")
+	if !errors.As(err, &e) || !e.Before || e.Read != 20_010 || c.Stats().Rows > before+20 {
+		t.Errorf("%v, %d rows read", err, c.Stats().Rows-before)
 	}
 }
 

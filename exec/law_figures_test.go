@@ -62,7 +62,7 @@ func madeUp(r *rand.Rand, g *lawWorld) *stats.Table {
 		case 0:
 			return 0
 		case 1:
-			return []float64{-1, math.Inf(1), 1e300, 1e-300}[r.IntN(4)]
+			return []float64{-1, math.Inf(1), math.Inf(-1), math.NaN(), 1e300, 1e-300}[r.IntN(6)]
 		}
 		return math.Floor(math.Pow(10, 9*r.Float64()))
 	}
@@ -73,7 +73,7 @@ func madeUp(r *rand.Rand, g *lawWorld) *stats.Table {
 		return r.Float64() * r.Float64()
 	}
 	s := &stats.Table{Name: "t", At: time.UnixMilli(1_700_000_000_000), Rows: number(), Complete: r.IntN(2) == 0, Unread: share(), Unscaled: r.IntN(10) == 0,
-		Bytes: number(), Cells: number()}
+		Bytes: number(), Cells: number(), Packed: number()}
 	rows := r.IntN(40)
 	for _, c := range g.table.Columns {
 		value := func() types.Value {

@@ -22,6 +22,8 @@ func qError(e *plan.Estimate, f *Figures) (q float64, ok bool) {
 	row := 1.0
 	if e.Rows > 0 {
 		row = max(e.Bytes/e.Rows, 1)
+	} else if f.RowsRead > 0 {
+		row = max(float64(f.Bytes)/float64(f.RowsRead), 1)
 	}
 	q = max(factor(e.Rows, f.RowsRead, 1), factor(e.Bytes, f.Bytes, row))
 	return math.Round(q*100) / 100, true

@@ -20,7 +20,8 @@ const (
 	columnPieces      = 100
 	keyPieces         = 500
 	minSeen           = 4   // times that a value stands in the sample before it counts as frequent
-	maxValueLength    = 256 // of a frequent value, in bytes; bounds are cut to a quarter of it
+	maxValueLength    = 256 // of a frequent value, in bytes
+	maxBoundLength    = 64  // bounds are cut to it
 	sampleRows        = 40_000
 	keptSample        = 4000    // rows of Table.Sample
 	keptSampleSize    = 1 << 19 // of their values, in bytes
@@ -41,7 +42,8 @@ type KeyShape struct {
 // Row is a row that was read. What it points to is copied as far as it is kept.
 type Row struct {
 	Values []types.Value
-	// CellBytes are the sizes of the columns' cells, 0 where there is none; Bytes and Cells count all cells of the row.
+	// CellBytes are the sizes of the columns' cells, 0 where there is none; Bytes and Cells count all cells of the row in the store, with the first
+	// of the rows that it holds.
 	CellBytes    []int
 	Bytes, Cells int
 	Places       []Place // by key; a zero Place: the layout has no entry for the row
@@ -92,6 +94,7 @@ type Run struct {
 	cellBytes    []int64
 	cellCount    []int64
 	bytes, cells int64
+	stored       int64   // rows of the store
 	entries      []int64 // by key
 	keyBytes     []int64
 	rng          *rand.Rand
@@ -143,7 +146,7 @@ func (r *Run) Add(row Row) {
 			c.starts[k][i].Insert(c.buf)
 		}
 	}
-	r.bytes, r.cells = r.bytes+int64(row.Bytes), r.cells+int64(row.Cells)
+	r.bytes, r.cells, r.stored = r.bytes+int64(row.Bytes), r.cells+int64(row.Cells), r.stored+int64(btoi(row.Cells > 0))
 	r.Rows++
 	r.Stands++
 	if len(r.kept) < r.keep {
@@ -195,6 +198,10 @@ func Build(name string, at time.Time, complete bool, cs ...*Collector) *Table {
 	t := &Table{Version: Version, Name: name, At: at.UTC().Truncate(time.Millisecond), Rows: math.Round(b.rows), Read: b.read, Complete: complete}
 	t.Bytes = b.mean(func(r *Run) int64 { return r.bytes })
 	t.Cells = b.mean(func(r *Run) int64 { return r.cells })
+	if stored := b.mean(func(r *Run) int64 { return r.stored }); stored > 0 && stored < 1 {
+		b.packed = 1 / stored
+		t.Packed = b.packed
+	}
 	for i := range b.shape.Columns {
 		t.Columns = append(t.Columns, b.column(i))
 	}
@@ -254,6 +261,7 @@ type builder struct {
 	sample   []kept
 	rows     float64
 	read     int64
+	packed   float64 // Table.Packed
 }
 
 // thin leaves at most sampleRows rows in the sample, each with a chance as its weight.
@@ -393,7 +401,7 @@ func (b *builder) column(i int) Column {
 		}
 	}
 	for _, j := range cuts(len(rest), columnPieces, func(j int) float64 { return rest[j].weight / sum }) {
-		c.Bounds = append(c.Bounds, Value{short(rest[j].v, maxValueLength/4)})
+		c.Bounds = append(c.Bounds, Value{short(rest[j].v, maxBoundLength)})
 	}
 	return c
 }
@@ -479,7 +487,11 @@ func (b *builder) key(i int) Key {
 	}
 	for part := range shape.Parts {
 		p := Prefix{Parts: join(shape.Parts[:part+1])}
-		byBytes := map[string]FrequentPrefix{} // over all HBase tables
+		type shared struct {
+			FrequentPrefix     // over all HBase tables
+			tables         int // that have it
+		}
+		byBytes := map[string]shared{}
 		var e even
 		for from := 0; from < len(all); {
 			to, sum, times := from, 0.0, 0
@@ -491,20 +503,19 @@ func (b *builder) key(i int) Key {
 			e.add(times)
 			if b.believed(to - from) {
 				f := byBytes[string(at)]
-				byBytes[string(at)] = FrequentPrefix{at, f.Share + sum/max(1, k.Rows)}
+				byBytes[string(at)] = shared{FrequentPrefix{at, f.Share + sum/max(1, k.Rows)}, f.tables + 1}
 			}
 			from = to
 		}
 		hll := b.c.starts[i][part].Estimate()
 		if p.Distinct = b.distinct(hll, k.Rows, e); part == len(shape.Parts)-1 && i == 0 {
-			p.Distinct = k.Rows // a key is a row
+			p.Distinct = k.Rows / max(1, b.packed) // a key is a row of the store
 		}
 		p.Distinct = math.Round(p.Distinct)
 		mean := k.Rows / max(1, p.Distinct)
-		rest := 1.0
 		for _, f := range byBytes {
 			if f.Share*k.Rows > 1.25*mean || p.Distinct <= maxFrequentPrefix {
-				p.Frequent = append(p.Frequent, f)
+				p.Frequent = append(p.Frequent, f.FrequentPrefix)
 			}
 		}
 		slices.SortFunc(p.Frequent, func(x, y FrequentPrefix) int {
@@ -512,10 +523,11 @@ func (b *builder) key(i int) Key {
 		})
 		p.Frequent = p.Frequent[:min(len(p.Frequent), maxFrequentPrefix)]
 		slices.SortFunc(p.Frequent, func(x, y FrequentPrefix) int { return bytes.Compare(x.Prefix, y.Prefix) })
+		rest, tables := 1.0, 0
 		for _, f := range p.Frequent {
-			rest -= f.Share
+			rest, tables = rest-f.Share, tables+byBytes[string(f.Prefix)].tables
 		}
-		if n := p.Distinct - float64(len(p.Frequent)); n >= 1 {
+		if n := p.Distinct - float64(tables); n >= 1 {
 			p.Rare = max(0, rest) * k.Rows / n
 		}
 		k.Prefixes = append(k.Prefixes, p)

@@ -50,8 +50,9 @@ func (k *Key) InRange(r Range) (rows float64, ok bool) {
 	if j, found := slices.BinarySearchFunc(p.Frequent, r.Prefix, func(f FrequentPrefix, b []byte) int { return bytes.Compare(f.Prefix, b) }); found {
 		prefix = p.Frequent[j].Share * k.Rows
 	}
-	if len(k.Stored) > 1 {
-		prefix = min(prefix, s.Rows)
+	if len(k.Stored) > 1 { // a prefix's share is that of all tables
+		least, most := s.bounds(r.Prefix)
+		prefix = min(max(prefix, least), most)
 	}
 	switch {
 	case bytes.Equal(r.Start, r.Prefix) && bytes.Equal(r.Stop, types.PrefixEnd(r.Prefix)):
@@ -81,6 +82,17 @@ func (s *Stored) rows(start, stop []byte) (rows float64, whole int) {
 		return 0, 0
 	}
 	return (to - from) / float64(n) * s.Rows, int(to) - int(from+0.999999)
+}
+
+// bounds gives between how many rows of s begin with prefix, as the pieces tell that lie in it as a whole or in part.
+func (s *Stored) bounds(prefix []byte) (least, most float64) {
+	n := len(s.Bounds) - 1
+	if n == 0 {
+		return 0, s.Rows
+	}
+	_, whole := s.rows(prefix, types.PrefixEnd(prefix))
+	piece := s.Rows / float64(n)
+	return float64(max(0, whole)) * piece, min(s.Rows, float64(max(0, whole)+2)*piece)
 }
 
 // position gives how many pieces lie before key, a part of the one that holds it included.

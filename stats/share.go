@@ -74,7 +74,7 @@ func (c *Column) within(v types.Value) bool {
 	if len(c.Bounds) == 0 {
 		return false
 	}
-	return holds(types.Set{{Lo: c.Bounds[0].Value, Hi: c.Bounds[len(c.Bounds)-1].Value}}, v)
+	return holds(types.Set{{Lo: c.Bounds[0].Value, Hi: c.Bounds[len(c.Bounds)-1].Value}}, short(v, maxBoundLength))
 }
 
 // piece gives which part of the values that are not frequent lies in iv.

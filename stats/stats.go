@@ -20,12 +20,14 @@ type Table struct {
 	Complete bool `json:"complete"`
 	// Unread is the share of the rows that there was no time to look at: they are taken to be like the others. Unscaled reports that nothing
 	// told how many they are: then it is not known how many rows there are of anything.
-	Unread   float64  `json:"unread,omitempty"`
-	Unscaled bool     `json:"unscaled,omitempty"`
-	Bytes    float64  `json:"bytes_a_row"` // of its cells as a server sends them, keys and names included
-	Cells    float64  `json:"cells_a_row"`
-	Columns  []Column `json:"columns"` // as the table has them
-	Keys     []Key    `json:"keys"`    // by layout, as the table has them
+	Unread   float64 `json:"unread,omitempty"`
+	Unscaled bool    `json:"unscaled,omitempty"`
+	Bytes    float64 `json:"bytes_a_row"` // of its cells as a server sends them, keys and names included
+	Cells    float64 `json:"cells_a_row"`
+	// Packed is how many rows of the table a row of the store holds, in the mean, where these are several.
+	Packed  float64  `json:"rows_a_key,omitempty"`
+	Columns []Column `json:"columns"` // as the table has them
+	Keys    []Key    `json:"keys"`    // by layout, as the table has them
 	// Size is how large the regions were, in bytes, as the master told it; 0: it did not.
 	Size int64 `json:"size,omitempty"`
 	// Sample are rows of which each stands for as many of the table, by column: what columns have to do with one another. Long texts are cut.
@@ -144,5 +146,5 @@ func (t *Table) WithKey(k KeyShape, places []Place) *Table {
 		found.Stored[i].Regions = 1
 	}
 	return &Table{Version: t.Version, Name: t.Name, At: t.At, Rows: t.Rows, Read: t.Read, Complete: t.Complete, Unread: t.Unread, Unscaled: t.Unscaled,
-		Bytes: t.Bytes, Cells: t.Cells, Columns: t.Columns, Keys: append(slices.Clip(t.Keys), found), Size: t.Size, Sample: t.Sample}
+		Bytes: t.Bytes, Cells: t.Cells, Packed: t.Packed, Columns: t.Columns, Keys: append(slices.Clip(t.Keys), found), Size: t.Size, Sample: t.Sample}
 }

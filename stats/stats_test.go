@@ -118,6 +118,48 @@ func TestInRange(t *testing.T) {
 	}
 }
 
+// A prefix that stands in several HBase tables has in each of them what is there, whether it is a part of the rows of each or all of one's.
+func TestInRangeOfSeveralTables(t *testing.T) {
+	const days, n = 20, 1000
+	c := NewCollector(Shape{Keys: []KeyShape{{Parts: []string{"host", "n"}}, {Layout: "by_day", Parts: []string{"day", "n"}}}})
+	run := c.Begin(days * n)
+	for i := range days * n {
+		host, day := fmt.Sprintf("h%d", i%10), fmt.Sprintf("d%02d", i/n)
+		run.Add(Row{Places: []Place{
+			{Table: "s" + day, Key: fmt.Appendf(nil, "%s-%05d", host, i), Ends: []int{len(host) + 1, len(host) + 6}},
+			{Table: "t" + day, Key: fmt.Appendf(nil, "%s-%05d", day, i), Ends: []int{len(day) + 1, len(day) + 6}}}})
+	}
+	s := Build("t", time.UnixMilli(1_700_000_000_000), true, c)
+	for _, q := range []struct {
+		key           int
+		table, prefix string
+		want          float64
+	}{
+		{0, "sd03", "h3-", n / 10}, {0, "sd19", "h9-", n / 10}, {1, "td03", "d03-", n}, {1, "td04", "d03-", 0},
+	} {
+		r := Range{Table: q.table, Start: []byte(q.prefix), Stop: types.PrefixEnd([]byte(q.prefix)), Bound: 1, Prefix: []byte(q.prefix)}
+		if got, ok := s.Keys[q.key].InRange(r); !ok || math.Abs(got-q.want) > 10 {
+			t.Errorf("%s in %s: %v, are %v", q.prefix, q.table, got, q.want)
+		}
+	}
+}
+
+// Long texts that begin alike are known to be there, though what is kept of them is cut.
+func TestShareOfLongTexts(t *testing.T) {
+	const n = 2000
+	c := NewCollector(Shape{Columns: []string{"url"}})
+	run := c.Begin(n)
+	text := func(i int) types.Value { return types.NewString(fmt.Sprintf("%0100d-%04d", 0, i%500)) }
+	for i := range n {
+		run.Add(Row{Values: []types.Value{text(i)}, CellBytes: []int{200}})
+	}
+	run.Stands = 10 * n
+	column := Build("t", time.UnixMilli(1_700_000_000_000), false, c).Column(0)
+	if share, ok := column.Share(types.Points(text(499))); !ok || math.Abs(share-1./500) > 0.001 {
+		t.Errorf("%v", share)
+	}
+}
+
 // Statistics are the same after they were kept.
 func TestJSON(t *testing.T) {
 	s, _ := made(3000, 1)

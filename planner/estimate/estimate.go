@@ -40,7 +40,7 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	}
 	w := work{ranges: len(s.Spans), found: float64(len(s.Spans))}
 	if s.Access == plan.Get {
-		w.gets, w.ranges, w.found = looked, 0, looked
+		w.gets, w.ranges, w.found = looked/max(1, t.Packed), 0, looked/max(1, t.Packed)
 	}
 	sought := s.Hop != nil // only rows that fit the conditions on the key are looked at
 	switch {
@@ -198,6 +198,9 @@ func inSpans(s *plan.Scan, t *stats.Table, k *stats.Key) (rows float64, ok bool)
 			n, ok := k.InRange(r)
 			if !ok {
 				return 0, false
+			}
+			if sp.Key {
+				n *= max(1, t.Packed)
 			}
 			rows += n
 		}

@@ -30,6 +30,7 @@ type rows struct {
 // fixed is a column that has one value in the rows, and the share of the table's rows that have it.
 type fixed struct {
 	column int
+	value  types.Set
 	share  float64
 }
 
@@ -85,8 +86,9 @@ func (r *rows) following(e expr.Expr, alone float64, known bool, by float64, kep
 		case r.stats.Follows(f.column, typ(f.column), col, typ(col)):
 			rows := *r
 			rows.left = allOf(len(r.stats.Sample[col]))
-			with, _ := rows.within(col, set)
-			seen, fits = with.count(), min(1, alone/max(f.share, alone))
+			rows.left, _ = rows.within(col, set)
+			both, _ := rows.within(f.column, f.value)
+			seen, kept, fits = rows.left.count(), both.count(), min(1, alone/max(f.share, alone))
 		default:
 			continue
 		}
@@ -100,7 +102,7 @@ func (r *rows) following(e expr.Expr, alone float64, known bool, by float64, kep
 		}
 		break
 	}
-	r.fixed = append(r.fixed, fixed{col, alone})
+	r.fixed = append(r.fixed, fixed{col, set, alone})
 	return by
 }
 

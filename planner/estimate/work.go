@@ -48,12 +48,14 @@ type work struct {
 	gets, found            float64 // keys asked for; places that are sought
 	rows, sentCells, bytes float64 // sent
 	ranges                 int
+	packed                 float64 // stats.Table.Packed
 	hops, keysSeen         float64 // what is looked at to hop: keys alone
 }
 
 // look lets the servers go through rows of s.
 func (w *work) look(s *plan.Scan, t *stats.Table, k *stats.Key, rows float64) {
 	of := size{math.Max(t.Cells, 1), t.Bytes}
+	w.packed = t.Packed
 	if s.Entries {
 		of = size{1, keyValue + k.Bytes}
 	}
@@ -97,7 +99,7 @@ func (w *work) estimate(k *stats.Key) plan.Estimate {
 		}
 		rpcs += n + math.Floor(sent/responseBytes)
 	}
-	return plan.Estimate{Rows: w.rows, Bytes: w.bytes, RPCs: math.Ceil(rpcs),
+	return plan.Estimate{Rows: w.rows / math.Max(1, w.packed), Bytes: w.bytes, RPCs: math.Ceil(rpcs),
 		Cost: rpcs*perRPC + w.gets*perGet + (w.found+w.hops)*perFound + w.looked*perLooked + w.cells*perLookedCell + w.volume*perLookedByte +
 			w.skipped*perSkipped + w.wanted*perWanted + w.rows*perRow + w.sentCells*perCell + w.bytes*perByte}
 }
