@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -95,9 +96,9 @@ func (r *run) sampleKeys(ctx context.Context, t *catalog.Table, file string) ([]
 	}}
 	switch format := fileFormat(file); format {
 	case "csv", "tsv":
-		err = c.records(ctx, endingReader{ctx, bytes.NewReader(b)}, format)
+		err = c.records(ctx, endingReader{ctx, bytes.NewReader(b), &atomic.Int64{}}, format)
 	case "jsonl":
-		err = c.lines(ctx, endingReader{ctx, bytes.NewReader(b)})
+		err = c.lines(ctx, endingReader{ctx, bytes.NewReader(b), &atomic.Int64{}})
 	case "arrow", "parquet":
 		err = c.batches(ctx, bytes.NewReader(b), format)
 	default:
@@ -126,13 +127,18 @@ func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format string) (*Row
 	stop := context.AfterFunc(reading, func() { f.Close() }) // a pipe may give nothing for long
 	defer stop()
 	in := &copier{run: r, table: t, named: s.Columns, pos: s.Pos, failed: cancel}
-	from := endingReader{reading, f}
+	from := endingReader{reading, f, &r.rec.work.at}
+	st, err := f.Stat()
+	regular := err == nil && st.Mode().IsRegular()
+	if regular {
+		r.rec.work.copies(st.Size())
+	}
 	switch format {
 	case "jsonl":
 		err = in.lines(ctx, from)
 	case "arrow", "parquet":
 		var whole io.Reader = from
-		if st, err := f.Stat(); err == nil && st.Mode().IsRegular() {
+		if regular {
 			whole = f
 		}
 		err = in.batches(reading, whole, format)
@@ -154,14 +160,16 @@ func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format string) (*Row
 	return r.done(r.rec.written.Load()), nil
 }
 
-// endingReader reads until ctx ends, which is an error of its own and never the end of what is read.
+// endingReader reads until ctx ends, which is an error of its own and never the end of what is read. It adds up in at how many bytes it gave.
 type endingReader struct {
 	ctx context.Context
 	io.Reader
+	at *atomic.Int64
 }
 
 func (e endingReader) Read(b []byte) (int, error) {
 	n, err := e.Reader.Read(b)
+	e.at.Add(int64(n))
 	if ended := e.ctx.Err(); ended != nil {
 		return 0, ended
 	}

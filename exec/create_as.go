@@ -43,6 +43,7 @@ func (r *run) createTableAs(ctx context.Context, s *parser.CreateTable) (*Rows, 
 	case err != nil:
 		return nil, err
 	}
+	r.rec.ended.Store(nil) // the statement goes on: what it did is not only that it made the table
 	made, _ := r.engine.catalog.Table(s.Name)
 	into := &parser.Insert{Pos: s.Pos, Table: s.Name, TablePos: s.NamePos, Query: s.Query}
 	for _, c := range def.Columns {

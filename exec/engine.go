@@ -154,14 +154,14 @@ func (e *Engine) newRun(args Args) *run {
 		now = args.Piece.Now
 	}
 	budget := &scanBudget{limit: opt.ScanLimit.or(set.scanLimit)}
-	st := &statement{budget: budget, policy: set.fullScan, allowFull: opt.AllowFullScan, full: &e.full, Reads: scan.Reads{Client: limited(e.client, budget), Warn: &warning.List{},
+	st := &statement{budget: budget, watched: &atomic.Pointer[recorder]{}, policy: set.fullScan, allowFull: opt.AllowFullScan, full: &e.full, Reads: scan.Reads{Client: limited(e.client, budget), Warn: &warning.List{},
 		Slots: make(chan struct{}, cmp.Or(opt.Parallelism, e.cfg.Parallelism)), Tracer: e.cfg.Tracer, Tuning: e.cfg.Tuning,
 		Opt: operator.Options{MemoryLimit: cmp.Or(opt.MemoryLimit, set.memory), SpillDir: e.cfg.SpillDir, Loc: set.loc, Now: now}}}
 	st.Timeline = set.timeline || opt.Timeline
 	st.TooMany = st.gaveUp
 	st.record(newRecorder(e.client))
 	if opt.Watch != nil {
-		opt.Watch(func() Stats { return st.rec.stats(st.Client) })
+		opt.Watch(func() Stats { return st.watched.Load().stats(e.client) })
 	}
 	r := &run{statement: st, engine: e, session: session, settings: set, args: args}
 	st.Numbers = r.newNumbers()

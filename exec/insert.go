@@ -263,14 +263,15 @@ func (r *run) insertQuery(ctx context.Context, s *parser.Insert, in *inserter) (
 					return err
 				}
 			}
-			pending = append(pending, write.Row{Values: row, Pos: s.Query.Pos})
+			if pending = append(pending, write.Row{Values: row, Pos: s.Query.Pos}); len(pending) == write.Batch {
+				batch := pending
+				pending = nil
+				if err := in.write(ctx, batch); err != nil {
+					return err
+				}
+			}
 		}
-		if len(pending) < write.Batch {
-			return nil
-		}
-		batch := pending
-		pending = nil
-		return in.write(ctx, batch)
+		return nil
 	})
 	if err != nil {
 		return nil, err

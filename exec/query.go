@@ -114,8 +114,16 @@ func (r *run) checkPlan(p *plan.Plan) error {
 
 // open starts p.
 func (r *run) open(ctx context.Context, p *plan.Plan) (operator.Operator, error) {
+	return r.openFor(ctx, p, asRead)
+}
+
+// openFor is open where something is done with the rows: when they are all read, or before.
+func (r *run) openFor(ctx context.Context, p *plan.Plan, when reading) (operator.Operator, error) {
 	if err := r.checkPlan(p); err != nil {
 		return nil, err
+	}
+	if r.subqueries != nil && r.subqueries.run == r { // not a query inside
+		r.rec.work.reads(p, r.env.Statistics, r.rec.RowsRead(), when != asRead)
 	}
 	return operator.New(ctx, p.Root, r.scan, r.Opt)
 }
@@ -131,7 +139,7 @@ const (
 
 // eachRow runs p and calls f with its rows; not at all for no rows. Those that are not given as they are read are valid for good.
 func (r *run) eachRow(ctx context.Context, p *plan.Plan, when reading, f func(rows [][]types.Value) error) error {
-	op, err := r.open(ctx, p)
+	op, err := r.openFor(ctx, p, when)
 	if err != nil {
 		return err
 	}
@@ -143,12 +151,18 @@ func (r *run) eachRow(ctx context.Context, p *plan.Plan, when reading, f func(ro
 	}
 	kept := &operator.Buffer{Budget: operator.Budget{Limit: r.Opt.Memory()}, Dir: r.Opt.SpillDir, What: "the rows to be changed", Whole: when == atOnce}
 	defer kept.Close()
-	if err := operator.Drain(ctx, op, kept.Add); err != nil {
+	n := int64(0)
+	err = operator.Drain(ctx, op, func(rows [][]types.Value) error {
+		n += int64(len(rows))
+		return kept.Add(rows)
+	})
+	if err != nil {
 		return err
 	}
 	if err := r.unchanged(ctx, p.Tables()...); err != nil {
 		return err
 	}
+	r.rec.work.writes(n)
 	return kept.Each(ctx, f)
 }
 

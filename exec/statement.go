@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/operator"
@@ -13,8 +14,9 @@ import (
 // statement is what the reads of one statement share, with what is asked before each.
 type statement struct {
 	scan.Reads
-	rec    *recorder
-	budget *scanBudget
+	rec     *recorder
+	watched *atomic.Pointer[recorder] // rec, for who watches the statement from another goroutine
+	budget  *scanBudget
 	// allowFull reports whether a full scan was allowed by the statement.
 	allowFull bool
 	policy    FullScanPolicy
@@ -24,7 +26,10 @@ type statement struct {
 }
 
 // record counts what is read from now on in rec.
-func (st *statement) record(rec *recorder) { st.rec, st.Recorder = rec, &rec.Recorder }
+func (st *statement) record(rec *recorder) {
+	st.rec, st.Recorder = rec, &rec.Recorder
+	st.watched.Store(rec)
+}
 
 // scan opens one table access: it is the statement's operator.Source.
 func (st *statement) scan(ctx context.Context, s *plan.Scan) (operator.Operator, error) {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/planner/estimate"
+	"github.com/hql-db/hql/planner/plan"
 )
 
 // Stats says what a statement did. The RPC figures are the client's over the
@@ -21,6 +23,9 @@ type Stats struct {
 	Retries      int64 // calls repeated and scanners reopened
 	Elapsed      time.Duration
 	Tables       []scan.TableStats // one a table access, in the order they began
+	// Done is which part of its work the statement has done, below 1, by what statistics say that it reads or by the size of the file that
+	// it copies. 0: that is not known, nothing is done yet, or the statement has ended.
+	Done float64
 }
 
 // recorder counts while a statement runs.
@@ -31,9 +36,72 @@ type recorder struct {
 	returned atomic.Int64
 	written  atomic.Int64
 	ended    atomic.Pointer[moment] // nil: the statement runs
+	work     work
 
 	meta   sync.Mutex
 	listed map[string][]hbase.Region // looked up for Rows.Regions
+}
+
+// work is what a statement has to do, as far as that is known: to run a plan, or to copy a file.
+type work struct {
+	mu     sync.Mutex
+	plan   *plan.Plan          // nil: none, or what is likely to be read for it was asked
+	find   estimate.Statistics // tells that
+	rows   float64             // that are likely to be read for it; 0: not known
+	before int64               // rows that were read before, for what the plan depends on
+	last   bool                // rows are written when all are read, which is half of the work
+	found  int64               // rows that are all read and are to be written; 0: not known yet
+
+	size int64 // of the file; 0: there is none
+	at   atomic.Int64
+}
+
+// reads says that p is run now, of which find tells what is likely to be read. last: rows are written when all are read.
+func (w *work) reads(p *plan.Plan, find estimate.Statistics, before int64, last bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.plan, w.find, w.before, w.last = p, find, before, last
+}
+
+// writes says that so many rows are to be written, and all are read.
+func (w *work) writes(rows int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.found = rows
+}
+
+// copies says that a file of so many bytes is read, of which at tells how much was.
+func (w *work) copies(size int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.size = size
+}
+
+// done tells which part of w is done when so many rows are read and written.
+func (w *work) done(read, written int64) float64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.plan != nil { // which nobody may ask
+		if e := estimate.Of(w.plan, w.find); e != nil {
+			w.rows = e.Rows
+		}
+		w.plan = nil
+	}
+	share := func(part int64, of float64) float64 {
+		if part := float64(part); part < of {
+			return part / of
+		}
+		return 0 // more than was expected, or all but its end
+	}
+	switch {
+	case w.size > 0:
+		return share(w.at.Load(), float64(w.size))
+	case w.found > 0:
+		return (1 + share(written, float64(w.found))) / 2
+	case w.last:
+		return share(read-w.before, w.rows) / 2
+	}
+	return share(read-w.before, w.rows)
 }
 
 // moment is what goes on changing after a statement's end: the time, and what its client has done.
@@ -81,5 +149,8 @@ func (r *recorder) stats(c hbase.Client) Stats {
 		out.RowsRead += t.RowsRead
 	}
 	out.Tables, out.Regions = tables, int64(len(regions))
+	if r.ended.Load() == nil {
+		out.Done = r.work.done(out.RowsRead, out.RowsWritten)
+	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -19,7 +20,6 @@ const progressAfter, progressEvery = 500 * time.Millisecond, 200 * time.Millisec
 type progress struct {
 	stats  atomic.Pointer[func() hql.Stats] // nil: nothing is known yet
 	rows   atomic.Pointer[hql.Rows]         // of a query
-	all    atomic.Int64                     // rows that it is likely to read; 0: not known
 	cancel context.CancelFunc
 	done   chan struct{}
 	once   sync.Once
@@ -53,9 +53,6 @@ func (p *progress) watch(stats func() hql.Stats) {
 // follow says whose regions are to be shown.
 func (p *progress) follow(rows *hql.Rows) {
 	if p != nil {
-		if n, ok := rows.EstimatedRows(); ok {
-			p.all.Store(n)
-		}
 		p.rows.Store(rows)
 	}
 }
@@ -85,8 +82,8 @@ func (p *progress) run(ctx context.Context, w io.Writer) {
 	}
 }
 
-// line is "1,234 rows read, 3/40 regions, 950 rows/s, 1.3 s", where statistics tell how many it will be with
-// "25%, about 4 s left" behind it; of a statement that writes "500 rows written, 390 rows/s, 1.3 s".
+// line is "1,234 rows read, 3/40 regions, 950 rows/s, 1.3 s"; of a statement that writes "500 rows written, 390 rows/s, 1.3 s". Where it
+// is known how much is to be done, by statistics or by a file's size, ", 25%, about 4s left" stands behind it.
 func (p *progress) line(ctx context.Context, took time.Duration) string {
 	seconds := strconv.FormatFloat(took.Seconds(), 'f', 1, 64) + " s"
 	stats := p.stats.Load()
@@ -95,7 +92,7 @@ func (p *progress) line(ctx context.Context, took time.Duration) string {
 	}
 	st := (*stats)()
 	rate := func(n int64) string {
-		return ", " + thousands(int64(float64(n)/took.Seconds())) + " rows/s, " + seconds
+		return ", " + thousands(int64(float64(n)/took.Seconds())) + " rows/s, " + seconds + left(st.Done, took)
 	}
 	line := thousands(st.RowsRead) + " rows read"
 	if st.RowsWritten > 0 {
@@ -117,17 +114,15 @@ func (p *progress) line(ctx context.Context, took time.Duration) string {
 	} else {
 		line += fmt.Sprintf(", %d regions", st.Regions)
 	}
-	return line + rate(st.RowsRead) + left(st.RowsRead, p.all.Load(), took)
+	return line + rate(st.RowsRead)
 }
 
-// left is how far a statement is that has read some of the rows that it is likely to read, and about how long the rest takes; "" where that is
-// not known: nothing was read yet, or more than was expected.
-func left(read, all int64, took time.Duration) string {
-	if read <= 0 || read >= all {
+// left is how far a statement is that has done a part of its work, and about how long the rest takes; "" where that is not known.
+func left(done float64, took time.Duration) string {
+	if done <= 0 {
 		return ""
 	}
-	done := float64(read) / float64(all)
-	rest := time.Duration(float64(took) * (1 - done) / done)
+	rest := time.Duration(min(float64(took)*(1-done)/done, math.MaxInt64/2))
 	return fmt.Sprintf(", %d%%, about %s left", int(100*done), max(time.Second, rest).Round(time.Second))
 }
 

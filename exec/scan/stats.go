@@ -116,6 +116,16 @@ func (r *Recorder) Tables() (tables []TableStats, regions map[string]bool) {
 	return tables, regions
 }
 
+// RowsRead counts the rows that have come from the servers so far.
+func (r *Recorder) RowsRead() (n int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.scans {
+		n += s.read.Load()
+	}
+	return n
+}
+
 // Progress counts the regions that are read, of those that were planned. regions lists a table's.
 func (r *Recorder) Progress(regions func(table string) ([]hbase.Region, error)) (done, total int, err error) {
 	r.mu.Lock()
