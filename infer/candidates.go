@@ -28,6 +28,10 @@ func (s *search) integers(at []int) []option {
 		}
 		if o, _, ok := s.form(f, at, sane); ok {
 			switch f.part {
+			case "c AS UINT8":
+				if o.spread == 0 {
+					continue // a literal says the same
+				}
 			case "c AS UINT24":
 				o.segs[0].bits += 0.9 // less common than one byte and two
 			case "c AS INT32":
@@ -126,6 +130,9 @@ func literal(b []byte, why string) segment {
 	return segment{part: types.NewBytes(string(b)).SQL(), why: why, bits: 3 * partBits}
 }
 
+// hiveDelimiter stands between the fields of a struct that is a key of Hive's storage handler, unless its table says otherwise.
+const hiveDelimiter = 2
+
 // delimiters end texts of any width; those in common use inside texts must be equally many in each key.
 const delimiters = "\x00|:_-#/,;~\t\x01\x02\x1f@$+= ."
 
@@ -187,7 +194,11 @@ func (s *search) upTo(at []int, d byte) (option, bool) {
 	if even && total > 2 && d != '.' {
 		g.bits -= 3
 	}
-	delimiter := literal(end, "ends the text before it")
+	why := "ends the text before it"
+	if d == hiveDelimiter {
+		why += ", as in a struct of Hive's"
+	}
+	delimiter := literal(end, why)
 	delimiter.bits = partBits
 	return option{segs: []segment{g, delimiter}, next: next}, true
 }

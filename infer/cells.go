@@ -180,9 +180,10 @@ func textCells(values [][]byte) (typ, as, why string) {
 		}
 		return len(seen) > 1
 	}
+	kind := "numbers"
 	switch {
 	case all(func(s string) bool { return strings.EqualFold(s, "true") || strings.EqualFold(s, "false") }):
-		typ = "BOOLEAN"
+		typ, kind = "BOOLEAN", "true or false"
 	case all(integerText.MatchString) && (len(widths) > 1 || len(values[0]) <= maxDigits):
 		typ = "BIGINT"
 	case all(scaledText.MatchString) && len(scales) == 1 && !scales[2]:
@@ -190,16 +191,16 @@ func textCells(values [][]byte) (typ, as, why string) {
 	case all(isDoubleText) && slices.ContainsFunc(values, func(b []byte) bool { return bytes.IndexByte(b, '.') >= 0 }):
 		typ = "DOUBLE"
 	case all(func(s string) bool { _, err := time.Parse(time.DateOnly, s); return err == nil }):
-		typ = "DATE"
+		typ, kind = "DATE", "days"
 	case all(func(s string) bool {
 		_, err := time.Parse(time.DateTime, s)
 		return err == nil && momentText.MatchString(s)
 	}):
-		typ = "TIMESTAMP"
+		typ, kind = "TIMESTAMP", "moments"
 	default:
 		return "STRING", "", ""
 	}
-	return typ, "TEXT", fmt.Sprintf("%d values in text; STRING where they are none of the kind", len(seen))
+	return typ, "TEXT", fmt.Sprintf("%d values, all %s in text, as Hive writes them; STRING reads them, too", len(seen), kind)
 }
 
 // isDoubleText reports whether s is a number as a program prints a DOUBLE: the shortest text that is read back as the same.
