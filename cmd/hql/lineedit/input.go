@@ -41,8 +41,6 @@ var (
 // character, which the listener swaps for the text.
 type input struct {
 	r        io.Reader
-	above    bool        // the cursor has a line of the statement above it
-	below    bool        // and below
 	choosing func() bool // words or the history are being chosen: the arrow keys are for that
 
 	out     []byte
@@ -51,8 +49,10 @@ type input struct {
 	afterCR bool
 	text    []byte
 
-	mu     sync.Mutex
+	mu     sync.Mutex // readline calls its listener from two goroutines
 	pasted []string
+	above  bool // the cursor has a line of the statement above it
+	below  bool // and below
 }
 
 func (f *input) Close() error { return nil }
@@ -147,6 +147,8 @@ func (f *input) flush() {
 
 // filter is readline's: where there is no line to go to, and where something is being chosen, the arrow keys are its own.
 func (f *input) filter(key rune) (rune, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	switch {
 	case key == upKey && (!f.above || f.choosing()):
 		key = readline.CharPrev
@@ -158,6 +160,8 @@ func (f *input) filter(key rune) (rune, bool) {
 
 // OnChange is readline's listener.
 func (f *input) OnChange(line []rune, pos int, key rune) ([]rune, int, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	changed := key >= deleteKey && key <= downKey && pos > 0
 	if changed {
 		line, pos = f.press(key, line[:pos-1], line[pos:])
@@ -166,7 +170,7 @@ func (f *input) OnChange(line []rune, pos int, key rune) ([]rune, int, bool) {
 	return line, pos, changed
 }
 
-// press gives the line and the cursor's place after a key that stands between the two parts of the line.
+// press gives the line and the cursor's place after a key that stands between the two parts of the line; f.mu is held.
 func (f *input) press(key rune, before, after []rune) (line []rune, pos int) {
 	line, pos = slices.Concat(before, after), len(before)
 	switch key {
@@ -175,8 +179,6 @@ func (f *input) press(key rune, before, after []rune) (line []rune, pos int) {
 			line = slices.Delete(line, pos, pos+1)
 		}
 	case pasteKey:
-		f.mu.Lock()
-		defer f.mu.Unlock()
 		if len(f.pasted) > 0 {
 			text := []rune(f.pasted[0])
 			f.pasted = f.pasted[1:]
