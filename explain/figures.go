@@ -63,7 +63,7 @@ type Table struct {
 	RowsRead, Rows int64 // before the client's filter, and after it
 	RPCs, Bytes    int64
 	Scanned        *hbase.Scanned // by the servers, for the scans; nil: they told nothing
-	Stale          int64          // rows that came from a replica, and may be older than what was written last
+	Stale          *int64         // rows that came from replicas, and may be older than what was written last; nil: none answered
 	Elapsed        time.Duration
 	Regions        []Region
 	Calls          []hbase.RPCEnd // the first of them
@@ -120,18 +120,29 @@ func (f *Figures) took(t *Table) string {
 	if t.Scanned != nil {
 		out += fmt.Sprintf("; servers scanned %s, filtered %d", words.Count(t.Scanned.Rows, "row"), t.Scanned.Filtered)
 	}
-	if t.Stale > 0 {
-		out += fmt.Sprintf("; %s of replicas, perhaps stale", words.Count(t.Stale, "row"))
+	if t.Stale != nil {
+		rows := "no rows" // which may be there by now
+		if *t.Stale > 0 {
+			rows = words.Count(*t.Stale, "row")
+		}
+		out += fmt.Sprintf("; %s of replicas, perhaps stale", rows)
 	}
 	return out
 }
 
-// stale adds up the rows of replicas.
-func (f *Figures) stale() (n int64) {
+// stale adds up the rows of replicas; nil: none answered.
+func (f *Figures) stale() *int64 {
+	var sum *int64
 	for _, t := range f.Tables {
-		n += t.Stale
+		if t.Stale == nil {
+			continue
+		}
+		if sum == nil {
+			sum = new(int64)
+		}
+		*sum += *t.Stale
 	}
-	return n
+	return sum
 }
 
 // scanned adds up what the servers told of all tables; nil: nothing.

@@ -224,7 +224,7 @@ type jsonFigures struct {
 	Bytes        int64 `json:"bytes"`
 	Retries      int64 `json:"retries"`
 	jsonScanned
-	RowsStale  int64       `json:"rows_stale,omitempty"` // of replicas
+	RowsStale  *int64      `json:"rows_stale,omitempty"` // of replicas, if any answered
 	QError     *float64    `json:"q_error"`              // how many times too many or too few rows or bytes were estimated; null: none were
 	MS         float64     `json:"ms"`
 	PlanningMS float64     `json:"planning_ms"`
@@ -263,7 +263,7 @@ type jsonTable struct {
 	RPCs     int64  `json:"rpcs"`
 	Bytes    int64  `json:"bytes"`
 	jsonScanned
-	RowsStale int64        `json:"rows_stale,omitempty"`
+	RowsStale *int64       `json:"rows_stale,omitempty"`
 	MS        float64      `json:"ms"`
 	Regions   []jsonRegion `json:"regions"`
 }

@@ -36,6 +36,8 @@ type RPCEnd struct {
 	Rows, Bytes int64
 	// Stale counts those of Rows that a replica gave, which may be older than what was written last.
 	Stale int64
+	// Replica reports whether a replica answered: rows that it has not given may be there by now.
+	Replica bool
 	// Scanned is what the server looked at for the answer: nil where ReadOptions.Metrics did not ask for it,
 	// and for calls that no server tells it of, as Gets are.
 	Scanned *Scanned
@@ -95,7 +97,7 @@ func (c *RPCEnd) read(msg hrpc.Call, answer proto.Message) {
 		}
 		c.Scanned = scanMetrics(a)
 		if a.GetStale() {
-			c.Stale = c.Rows
+			c.Stale, c.Replica = c.Rows, true
 		}
 	case *pb.MultiResponse:
 		for _, region := range a.RegionActionResult {
@@ -107,6 +109,7 @@ func (c *RPCEnd) read(msg hrpc.Call, answer proto.Message) {
 				c.result(r.GetResult())
 				if r.GetResult().GetStale() {
 					c.Stale += c.Rows - before
+					c.Replica = true
 				}
 			}
 		}
@@ -118,7 +121,7 @@ func (c *RPCEnd) read(msg hrpc.Call, answer proto.Message) {
 			c.Rows, c.Bytes = 1, got.bytes(m.Key())
 		}
 		if got.stale {
-			c.Stale = c.Rows
+			c.Stale, c.Replica = c.Rows, true
 		}
 	case *scanCall: // cells beside the message
 		c.Bytes += int64(len(m.block))

@@ -22,7 +22,7 @@ type TableStats struct {
 	// Under EXPLAIN ANALYZE: what was sent for this access alone.
 	RPCs, Bytes int64
 	Scanned     *hbase.Scanned // by the servers, for the scans; nil: they told nothing
-	Stale       int64          // of RowsRead, those that a replica of a region gave
+	Stale       *int64         // of RowsRead, those that replicas of regions gave; nil: none answered
 	Regions     []explain.Region
 	Scan        *plan.Scan
 	Calls       []hbase.RPCEnd // the first of them

@@ -20,7 +20,7 @@ type trace struct {
 	calls   []hbase.RPCEnd
 	regions map[string]*explain.Region
 	scanned *hbase.Scanned // nil: no server told
-	stale   int64          // rows of replicas
+	stale   *int64         // rows of replicas; nil: none answered
 }
 
 // TraceRPCStart implements hbase.RPCTracer.
@@ -46,7 +46,12 @@ func (t *trace) TraceRPCEnd(_ context.Context, c hbase.RPCEnd) {
 	r.Rows += c.Rows
 	r.Bytes += c.Bytes
 	r.Time += c.Took
-	t.stale += c.Stale
+	if c.Replica {
+		if t.stale == nil {
+			t.stale = new(int64)
+		}
+		*t.stale += c.Stale
+	}
 	if c.Scanned != nil {
 		if t.scanned == nil {
 			t.scanned = &hbase.Scanned{}
@@ -57,8 +62,8 @@ func (t *trace) TraceRPCEnd(_ context.Context, c hbase.RPCEnd) {
 }
 
 // stats gives the calls, and the regions in the order of tables and keys; those of
-// failed calls come first of their table. scanned is nil where no server told.
-func (t *trace) stats() (calls []hbase.RPCEnd, regions []explain.Region, scanned *hbase.Scanned, stale int64) {
+// failed calls come first of their table. scanned is nil where no server told, stale where no replica answered.
+func (t *trace) stats() (calls []hbase.RPCEnd, regions []explain.Region, scanned *hbase.Scanned, stale *int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out := make([]explain.Region, 0, len(t.regions))
@@ -72,5 +77,9 @@ func (t *trace) stats() (calls []hbase.RPCEnd, regions []explain.Region, scanned
 		told := *t.scanned
 		scanned = &told
 	}
-	return slices.Clone(t.calls), out, scanned, t.stale
+	if t.stale != nil {
+		n := *t.stale
+		stale = &n
+	}
+	return slices.Clone(t.calls), out, scanned, stale
 }
