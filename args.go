@@ -195,7 +195,7 @@ func argument(a any) (v types.Value, list []types.Value, isList bool, err error)
 	return v, list, true, nil
 }
 
-// value converts a Go value; ok is false when it is none that SQL has.
+// value converts a Go value, one case for each type or kind; ok is false when it is none that SQL has.
 func value(a any) (v types.Value, ok bool, err error) {
 	switch a := a.(type) {
 	case nil:

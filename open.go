@@ -92,7 +92,7 @@ func newDB(c hbase.Client, cfg *config, fullScan FullScan, writes bool) *DB {
 	}
 	client := c
 	if cfg.exec.Logger != nil {
-		client = exec.Logged(client, cfg.exec.Logger)
+		client = hbase.Logged(client, cfg.exec.Logger)
 	}
 	if !writes {
 		client = exec.ReadOnly(client)

@@ -137,77 +137,18 @@ func (a *adviser) scope(core *parser.SelectCore) (*scope, []parser.Expr) {
 	return sc, conds
 }
 
-// needs sorts the conjuncts of conds by table and kind.
+// needs sorts the conjuncts of conds and the terms of order by table and kind.
 func (sc *scope) needs(conds []parser.Expr, order []parser.OrderTerm) []need {
-	byTable := map[*catalog.Table]*need{}
-	of := func(t *catalog.Table) *need {
-		if byTable[t] == nil {
-			byTable[t] = &need{table: t}
-		}
-		return byTable[t]
-	}
-	add := func(list *[]*catalog.Column, c *catalog.Column) {
-		if !slices.Contains(*list, c) {
-			*list = append(*list, c)
-		}
-	}
-	var walk func(e parser.Expr)
-	walk = func(e parser.Expr) {
-		switch e := e.(type) {
-		case *parser.Binary:
-			if e.Op == "AND" {
-				walk(e.X)
-				walk(e.Y)
-				return
-			}
-			for _, pair := range [][2]parser.Expr{{e.X, e.Y}, {e.Y, e.X}} {
-				t, c := sc.column(pair[0])
-				if c == nil {
-					continue
-				}
-				switch e.Op {
-				case "=":
-					if sc.constant(pair[1]) {
-						add(&of(t).equal, c)
-					}
-				case "<", "<=", ">", ">=":
-					if sc.constant(pair[1]) {
-						add(&of(t).ranges, c)
-					}
-				}
-			}
-		case *parser.Between:
-			if t, c := sc.column(e.X); c != nil && !e.Not && sc.constant(e.Lo) && sc.constant(e.Hi) {
-				add(&of(t).ranges, c)
-			}
-		case *parser.In:
-			if t, c := sc.column(e.X); c != nil && !e.Not && e.Query == nil {
-				add(&of(t).equal, c)
-			}
-		case *parser.Like:
-			t, c := sc.column(e.X)
-			if c == nil || e.Not || e.Op != "LIKE" {
-				return
-			}
-			switch p, ok := e.Pattern.(*parser.Literal); {
-			case !ok:
-				add(&of(t).ranges, c)
-			case strings.HasPrefix(p.Text, "%") && len(p.Text) > 1 && !strings.ContainsAny(p.Text[1:], "%_"):
-				add(&of(t).suffix, c)
-			case p.Text != "" && p.Text[0] != '%' && p.Text[0] != '_':
-				add(&of(t).ranges, c)
-			}
-		}
-	}
+	byTable := needsByTable{}
 	for _, c := range conds {
-		walk(c)
+		byTable.condition(sc, c)
 	}
 	for _, o := range order {
 		t, c := sc.column(o.Expr)
 		if c == nil {
 			break
 		}
-		add(&of(t).order, c)
+		addColumn(&byTable.of(t).order, c)
 	}
 	var out []need
 	for _, t := range sc.tables {
@@ -217,6 +158,74 @@ func (sc *scope) needs(conds []parser.Expr, order []parser.OrderTerm) []need {
 		}
 	}
 	return out
+}
+
+// needsByTable is what the conditions read so far ask of each table.
+type needsByTable map[*catalog.Table]*need
+
+func (b needsByTable) of(t *catalog.Table) *need {
+	if b[t] == nil {
+		b[t] = &need{table: t}
+	}
+	return b[t]
+}
+
+// condition adds what each conjunct of e asks of the column that it is about.
+func (b needsByTable) condition(sc *scope, e parser.Expr) {
+	switch e := e.(type) {
+	case *parser.Binary:
+		if e.Op == "AND" {
+			b.condition(sc, e.X)
+			b.condition(sc, e.Y)
+			return
+		}
+		b.comparison(sc, e.Op, e.X, e.Y)
+		b.comparison(sc, e.Op, e.Y, e.X)
+	case *parser.Between:
+		if t, c := sc.column(e.X); c != nil && !e.Not && sc.constant(e.Lo) && sc.constant(e.Hi) {
+			addColumn(&b.of(t).ranges, c)
+		}
+	case *parser.In:
+		if t, c := sc.column(e.X); c != nil && !e.Not && e.Query == nil {
+			addColumn(&b.of(t).equal, c)
+		}
+	case *parser.Like:
+		if t, c := sc.column(e.X); c != nil && !e.Not && e.Op == "LIKE" {
+			b.like(t, c, e.Pattern)
+		}
+	}
+}
+
+// comparison adds what the comparison of column and other by op, from the left or from the right, asks of the column.
+func (b needsByTable) comparison(sc *scope, op string, column, other parser.Expr) {
+	t, c := sc.column(column)
+	if c == nil || !sc.constant(other) {
+		return
+	}
+	switch op {
+	case "=":
+		addColumn(&b.of(t).equal, c)
+	case "<", "<=", ">", ">=":
+		addColumn(&b.of(t).ranges, c)
+	}
+}
+
+// like adds what a LIKE of a column asks. A pattern that is not known yet counts as one with a prefix.
+func (b needsByTable) like(t *catalog.Table, c *catalog.Column, pattern parser.Expr) {
+	switch p, ok := pattern.(*parser.Literal); {
+	case !ok:
+		addColumn(&b.of(t).ranges, c)
+	case strings.HasPrefix(p.Text, "%") && len(p.Text) > 1 && !strings.ContainsAny(p.Text[1:], "%_"):
+		addColumn(&b.of(t).suffix, c)
+	case p.Text != "" && p.Text[0] != '%' && p.Text[0] != '_':
+		addColumn(&b.of(t).ranges, c)
+	}
+}
+
+func addColumn(list *[]*catalog.Column, c *catalog.Column) {
+	if !slices.Contains(*list, c) {
+		*list = append(*list, c)
+	}
 }
 
 // constant reports whether e reads no column.

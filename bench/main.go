@@ -136,6 +136,7 @@ func main() {
 	}
 }
 
+// run runs one workload: one case each, with all of it in one place.
 func run(ctx context.Context, db *hql.DB, w string, clients int) {
 	total := int64(hosts) * int64(perHost)
 	random := func(client int) *rand.Rand { return rand.New(rand.NewSource(int64(client) + 1)) }

@@ -328,14 +328,9 @@ func (b *builder) layouts() error {
 	} else if len(b.def.PrimaryKey) > 0 {
 		return parser.Errorf(b.def.PrimaryKey[0].Pos, "a table has either PRIMARY KEY or ROW KEY")
 	}
-	var packed *Composite
-	for _, c := range b.t.Columns {
-		if c.Packed != nil {
-			if packed != nil {
-				return parser.Errorf(c.Pos, "a table has one packed column at most")
-			}
-			packed = c.Packed
-		}
+	packed, err := b.packed()
+	if err != nil {
+		return err
 	}
 	for i, d := range defs {
 		l := &Layout{Name: d.Name, Kind: Copy, Pos: d.Pos, Packed: packed}
@@ -355,24 +350,10 @@ func (b *builder) layouts() error {
 				return parser.Errorf(d.Pos, "two layouts are called %q", l.Name).WithHint("name each after the first: ROW KEY by_column (...), INDEX by_column (...)")
 			}
 		}
-		var err error
 		if l.Key, err = b.pattern(d.Parts, true); err != nil {
 			return err
 		}
-		stored := d.StoredIn
-		if stored == nil {
-			stored = b.def.StoredIn
-		}
-		if stored == nil {
-			l.Stored = &Composite{table: b.t, Parts: []*Part{{Literal: []byte(b.t.Name), Source: "'" + b.t.Name + "'"}}}
-		} else if l.Stored, err = b.pattern(stored.Parts, false); err != nil {
-			return err
-		}
-		if i > 0 && d.StoredIn == nil { // rows of two layouts in one table would be read as each other's
-			l.Stored.Parts = append(slices.Clip(l.Stored.Parts), &Part{Literal: []byte("_" + l.Name), Source: "'_" + l.Name + "'"})
-		}
-		l.Stored.Parts = withoutDefault(l.Stored.Parts)
-		if err := checkTableName(l.Stored, d.Pos); err != nil {
+		if l.Stored, err = b.storedIn(l, d); err != nil {
 			return err
 		}
 		for _, o := range b.t.Layouts {
@@ -389,6 +370,39 @@ func (b *builder) layouts() error {
 		}
 	}
 	return nil
+}
+
+// packed gives the parts in the qualifiers of the table's packed column; nil: it has none.
+func (b *builder) packed() (packed *Composite, err error) {
+	for _, c := range b.t.Columns {
+		if c.Packed != nil {
+			if packed != nil {
+				return nil, parser.Errorf(c.Pos, "a table has one packed column at most")
+			}
+			packed = c.Packed
+		}
+	}
+	return packed, nil
+}
+
+// storedIn gives the names of the HBase tables that l is stored in: what it or else the table says, or the table's name.
+func (b *builder) storedIn(l *Layout, d parser.LayoutDef) (*Composite, error) {
+	def := d.StoredIn
+	if def == nil {
+		def = b.def.StoredIn
+	}
+	stored := &Composite{table: b.t, Parts: []*Part{{Literal: []byte(b.t.Name), Source: "'" + b.t.Name + "'"}}}
+	if def != nil {
+		var err error
+		if stored, err = b.pattern(def.Parts, false); err != nil {
+			return nil, err
+		}
+	}
+	if l.Kind != Primary && d.StoredIn == nil { // rows of two layouts in one table would be read as each other's
+		stored.Parts = append(slices.Clip(stored.Parts), &Part{Literal: []byte("_" + l.Name), Source: "'_" + l.Name + "'"})
+	}
+	stored.Parts = withoutDefault(stored.Parts)
+	return stored, checkTableName(stored, d.Pos)
 }
 
 // refuseDrawn refuses parts that are drawn at random where an entry and its row are found by each other: in an INDEX and

@@ -144,14 +144,6 @@ func (p *Composite) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte
 	return dst, nil
 }
 
-// Delimiter gives the bytes of the literal p behind a part: behind a NULL 0x00, which stands before all values.
-func (p *Part) Delimiter(null bool) []byte {
-	if null {
-		return []byte{0}
-	}
-	return p.Literal
-}
-
 // canonical is row with Column.Canonical of each value that p is made of, so that equal values are in one place.
 func (p *Composite) canonical(row []types.Value) []types.Value {
 	copied := false

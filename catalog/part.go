@@ -375,6 +375,16 @@ func (p *Part) withoutNull(rs []ByteRange) []ByteRange {
 	return rs[:n]
 }
 
+// Delimiter gives the bytes of the literal p behind a part: behind a NULL 0x00, which stands before all values.
+//
+//	'|' in (uid AS NULLABLE TEXT, '|', ...)     '|', and 0x00 where uid is NULL
+func (p *Part) Delimiter(null bool) []byte {
+	if null {
+		return []byte{0}
+	}
+	return p.Literal
+}
+
 // follow tells what comes after the part.
 func (p *Part) follow() follow {
 	f := follow{any: p.tail > 0}

@@ -32,7 +32,7 @@ func (c *Catalog) Load(src string) error {
 				err = c.Add(t)
 			}
 		case *parser.CreateView:
-			err = c.AddView(&View{def.Name, def})
+			err = c.addView(&View{def.Name, def})
 		default:
 			err = parser.Errorf(s.Position(), "a catalog holds CREATE TABLE and CREATE VIEW statements only")
 		}
@@ -77,8 +77,8 @@ func (c *Catalog) taken(name string, at parser.Pos) error {
 	return nil
 }
 
-// AddView adds a view under a new name.
-func (c *Catalog) AddView(v *View) error {
+// addView adds a view under a new name.
+func (c *Catalog) addView(v *View) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.taken(v.Name, v.Def.NamePos); err != nil {

@@ -179,6 +179,7 @@ func (e *ending) Read(b []byte) (int, error) {
 func (e *ending) whole() bool { return e.last == [8]byte{0xff, 0xff, 0xff, 0xff} }
 
 // Value is the value of row i, of the type that is nearest to it; loc is the zone of moments that have none. It lasts as long as a is held.
+// The switch has one case for each type of Arrow.
 func Value(a arrow.Array, i int, loc *time.Location) (types.Value, error) {
 	if a.IsNull(i) {
 		return types.Value{}, nil

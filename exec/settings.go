@@ -55,6 +55,7 @@ type setting struct {
 	reset     func(s *settings, initial settings)
 }
 
+// settingList is one table, an entry each, in the order of SHOW ALL.
 func settingList() []setting {
 	return []setting{
 		{"analyze_rows", "the rows that ANALYZE reads at most",

@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/hql-db/hql/internal/given"
 )
 
 // EXPLAIN says which Bloom filter is of use, where the definition names one.
 func TestBloom(t *testing.T) {
-	c := layouts(t)
+	c := given.Layouts(t)
 	if err := c.Load("CREATE TABLE two (id STRING, a STRING FROM f:a, b STRING FROM g:b, c STRING FROM h:c)" +
 		" FAMILY f (BLOOMFILTER = 'ROW') FAMILY g (BLOOMFILTER = 'NONE') FAMILY h () ROW KEY (id AS TEXT);" +
 		"CREATE TABLE prefixed (id STRING, n INT, v STRING) FAMILY f (BLOOMFILTER = 'ROWPREFIX_FIXED_LENGTH') ROW KEY (id AS TEXT(4), n AS UINT16);"); err != nil {
@@ -30,7 +32,7 @@ func TestBloom(t *testing.T) {
 		{"SELECT * FROM prefixed WHERE id = 'x' AND n BETWEEN 1 AND 7", "ROWPREFIX_FIXED_LENGTH", "at most 5 bytes"},
 		{"SELECT * FROM prefixed WHERE id > 'x'", "none", "share"},
 	} {
-		p, err := planSelect(c, test[0])
+		p, err := planSelect(t, c, test[0])
 		if err != nil {
 			t.Fatal(err)
 		}

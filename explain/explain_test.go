@@ -8,14 +8,16 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+
+	"github.com/hql-db/hql/internal/given"
 )
 
 // testdata/explain holds what EXPLAIN draws for queries on layouts.sql, and, under "styles", in which styles, or the
 // plan under "json".
 func TestExplain(t *testing.T) {
-	c := layouts(t)
+	c := given.Layouts(t)
 	datadriven.RunTest(t, "testdata/explain", func(t *testing.T, d *datadriven.TestData) string {
-		p, err := planSelect(c, d.Input)
+		p, err := planSelect(t, c, d.Input)
 		if err != nil {
 			d.Fatalf(t, "%v", err)
 		}

@@ -33,7 +33,7 @@ type Step struct {
 }
 
 // Title names the step in one line.
-func (s Step) Title() string { return Title(s.Node) }
+func (s Step) Title() string { return titleOf(s.Node) }
 
 // Steps lists the steps of the tree under n, a step before its inputs. measured gives what each did by itself; nil: nothing is known.
 func Steps(n plan.Node, measured func(plan.Node) (rows int64, took time.Duration)) []Step {

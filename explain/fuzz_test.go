@@ -5,13 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hql-db/hql/internal/given"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
 )
 
 // Any query on layouts.sql is an error or a plan that can be shown; printed and read again, it has the same plan.
 func FuzzExplain(f *testing.F) {
-	c := layouts(f)
+	c := given.Layouts(f)
 	src, err := os.ReadFile("../testdata/queries.tsv")
 	if err != nil {
 		f.Fatal(err)
@@ -45,7 +46,7 @@ func FuzzExplain(f *testing.F) {
 		if _, err := JSON(p, nil); err != nil || shown == "" {
 			t.Fatalf("%q: %q, %v", query, shown, err)
 		}
-		again, err := planSelect(c, sel.String())
+		again, err := planSelect(t, c, sel.String())
 		if err != nil {
 			t.Fatalf("%q is planned, and printed as %q: %v", query, sel, err)
 		}

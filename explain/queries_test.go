@@ -8,27 +8,14 @@ import (
 	"testing"
 
 	"github.com/hql-db/hql/catalog"
-	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/internal/given"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/planner/plan"
-	"github.com/hql-db/hql/testdata"
 )
 
-func layouts(tb testing.TB) *catalog.Catalog {
+func planSelect(tb testing.TB, c *catalog.Catalog, query string) (*plan.Plan, error) {
 	tb.Helper()
-	c := catalog.New()
-	if err := c.Load(testdata.Layouts); err != nil {
-		tb.Fatal(err)
-	}
-	return c
-}
-
-func planSelect(c *catalog.Catalog, query string) (*plan.Plan, error) {
-	st, err := parser.ParseStatement(query)
-	if err != nil {
-		return nil, err
-	}
-	return (&planner.Env{Catalog: c}).Select(st.(*parser.Select))
+	return (&planner.Env{Catalog: c}).Select(given.Query(tb, query))
 }
 
 // testdata/queries.tsv fixes what EXPLAIN (FORMAT JSON) says of a query on each layout.
@@ -37,7 +24,7 @@ func TestQueries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := layouts(t)
+	c := given.Layouts(t)
 	n := 0
 	for line := range strings.Lines(string(src)) {
 		f := strings.Split(strings.TrimRight(line, "\n"), "\t")
@@ -46,7 +33,7 @@ func TestQueries(t *testing.T) {
 		}
 		n++
 		t.Run(fmt.Sprintf("%s/%d", f[0], n), func(t *testing.T) {
-			p, err := planSelect(c, f[1])
+			p, err := planSelect(t, c, f[1])
 			if err != nil {
 				t.Fatalf("%s: %v", f[1], err)
 			}

@@ -56,26 +56,51 @@ func drawKeyspace(table string, regions []hbase.Region, spans []plan.Span) keysp
 	if n := len(spans) - maxDrawnSpans; n > 0 {
 		spans, out.More = spans[:maxDrawnSpans], n
 	}
-
-	// Neighbours that are not read, or too many that are, share a box.
-	type box struct {
-		start, stop []byte
-		n           int
-		read        bool
-		cuts        [][]byte // where spans begin and end inside it
-		at, weight  float64
+	m := newRegionBoxes(regions, read, out.Read, spans)
+	for _, b := range m.boxes {
+		title := fmt.Sprintf("[%s, %s)", openKey(b.start), openKey(b.stop))
+		label := plan.Escape(b.start)
+		if b.n > 1 {
+			title = fmt.Sprintf("%d regions %s", b.n, title)
+			label = fmt.Sprintf("%d regions", b.n)
+		}
+		w := m.percent(b.weight)
+		out.Regions = append(out.Regions, keyBlock{X: m.percent(b.at), W: w, Label: fit(label, w), Title: title, Read: b.read})
 	}
-	var boxes []box
+	for _, s := range spans {
+		x := m.place(s.Start, false)
+		w := m.place(end(s), true) - x
+		out.Spans = append(out.Spans, keyBlock{X: x, W: w, Title: s.Bounds(), Key: s.Key})
+	}
+	return out
+}
+
+// regionBox is a region, or several neighbours that are not read, or too many that are.
+type regionBox struct {
+	start, stop []byte
+	n           int
+	read        bool
+	cuts        [][]byte // where spans begin and end inside it
+	at, weight  float64
+}
+
+// regionBoxes is where each key lies in the drawing: a box is as wide as what is to be seen in it.
+type regionBoxes struct {
+	boxes []regionBox
+	total float64 // of the weights
+}
+
+func newRegionBoxes(regions []hbase.Region, read []bool, reads int, spans []plan.Span) *regionBoxes {
+	m := &regionBoxes{}
 	for i, r := range regions {
-		if k := len(boxes) - 1; k >= 0 && boxes[k].read == read[i] && (!read[i] || out.Read > maxDrawnRegions) {
-			boxes[k].stop, boxes[k].n = r.Stop, boxes[k].n+1
+		if k := len(m.boxes) - 1; k >= 0 && m.boxes[k].read == read[i] && (!read[i] || reads > maxDrawnRegions) {
+			m.boxes[k].stop, m.boxes[k].n = r.Stop, m.boxes[k].n+1
 			continue
 		}
-		boxes = append(boxes, box{start: r.Start, stop: r.Stop, n: 1, read: read[i]})
+		m.boxes = append(m.boxes, regionBox{start: r.Start, stop: r.Stop, n: 1, read: read[i]})
 	}
-	total := 0.0
-	for i := range boxes {
-		b := &boxes[i]
+	for i := range m.boxes {
+		b := &m.boxes[i]
 		for _, s := range spans {
 			for _, k := range [][]byte{s.Start, end(s)} {
 				if bytes.Compare(k, b.start) > 0 && (len(b.stop) == 0 || bytes.Compare(k, b.stop) < 0) {
@@ -85,42 +110,29 @@ func drawKeyspace(table string, regions []hbase.Region, spans []plan.Span) keysp
 		}
 		slices.SortFunc(b.cuts, bytes.Compare)
 		b.cuts = slices.CompactFunc(b.cuts, bytes.Equal)
-		b.at, b.weight = total, 3+float64(len(b.cuts))
+		b.at, b.weight = m.total, 3+float64(len(b.cuts))
 		if !b.read {
 			b.weight = 2
 		}
-		total += b.weight
+		m.total += b.weight
 	}
-	// place gives where key k lies; an empty one ends the table.
-	place := func(k []byte, stop bool) float64 {
-		if stop && len(k) == 0 {
-			return 100
-		}
-		i := sort.Search(len(boxes), func(i int) bool { return bytes.Compare(boxes[i].start, k) > 0 }) - 1
-		b := boxes[max(i, 0)]
-		in := 0.0
-		if at, ok := slices.BinarySearchFunc(b.cuts, k, bytes.Compare); ok {
-			in = b.weight * float64(at+1) / float64(len(b.cuts)+1)
-		}
-		return 100 * (b.at + in) / total
+	return m
+}
+
+func (m *regionBoxes) percent(weight float64) float64 { return 100 * weight / m.total }
+
+// place gives where key k lies; an empty stop ends the table.
+func (m *regionBoxes) place(k []byte, stop bool) float64 {
+	if stop && len(k) == 0 {
+		return 100
 	}
-	for _, b := range boxes {
-		title := fmt.Sprintf("[%s, %s)", openKey(b.start), openKey(b.stop))
-		label := plan.Escape(b.start)
-		if b.n > 1 {
-			title = fmt.Sprintf("%d regions %s", b.n, title)
-			label = fmt.Sprintf("%d regions", b.n)
-		}
-		x := 100 * b.at / total
-		w := 100 * b.weight / total
-		out.Regions = append(out.Regions, keyBlock{X: x, W: w, Label: fit(label, w), Title: title, Read: b.read})
+	i := sort.Search(len(m.boxes), func(i int) bool { return bytes.Compare(m.boxes[i].start, k) > 0 }) - 1
+	b := m.boxes[max(i, 0)]
+	in := 0.0
+	if at, ok := slices.BinarySearchFunc(b.cuts, k, bytes.Compare); ok {
+		in = b.weight * float64(at+1) / float64(len(b.cuts)+1)
 	}
-	for _, s := range spans {
-		x := place(s.Start, false)
-		w := place(end(s), true) - x
-		out.Spans = append(out.Spans, keyBlock{X: x, W: w, Title: s.Bounds(), Key: s.Key})
-	}
-	return out
+	return m.percent(b.at + in)
 }
 
 // end is the first key behind s, "" for the table's end.

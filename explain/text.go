@@ -49,7 +49,7 @@ func Text(p *plan.Plan, f *Figures) []Line {
 		root = x.Input
 	}
 	if _, ok := root.(*plan.Scan); !ok {
-		d.lines = append(d.lines, Verdict(p))
+		d.lines = append(d.lines, planVerdict(p))
 	}
 	d.node(root, 0)
 	for _, s := range p.Subplans {
@@ -84,8 +84,8 @@ func when(s *plan.Subplan) string {
 	return "once, before the query around it is planned; above as if it gave " + strings.Join(shown, ", ")
 }
 
-// Verdict tells in a line whether every table of the plan, and of its sub-queries, is read by its rowkey's prefix.
-func Verdict(p *plan.Plan) Line {
+// planVerdict tells in a line whether every table of the plan, and of its sub-queries, is read by its rowkey's prefix.
+func planVerdict(p *plan.Plan) Line {
 	scans := scansOf(p)
 	var missed []string
 	for _, s := range scans {
@@ -134,7 +134,7 @@ func (d *drawing) node(n plan.Node, depth int) {
 		}
 		d.add(textf("%scolumns", in), Piece{Dim, "  (" + d.measured(n)[0] + ")"})
 	default:
-		line := Line{textf("%s%s", in, Title(n))}
+		line := Line{textf("%s%s", in, titleOf(n))}
 		notes := d.measured(n)
 		if len(notes) > 0 {
 			line = append(line, Piece{Dim, "  (" + notes[0] + ")"})
@@ -152,8 +152,8 @@ func (d *drawing) node(n plan.Node, depth int) {
 	}
 }
 
-// Title names a step in one line.
-func Title(n plan.Node) string {
+// titleOf names a step in one line: one case for each kind of step.
+func titleOf(n plan.Node) string {
 	switch n := n.(type) {
 	case *plan.Scan:
 		t := n.Access.String() + " " + n.Table.Name
@@ -207,27 +207,7 @@ func Title(n plan.Node) string {
 		}
 		return t
 	case *plan.Join:
-		t := "inner join, "
-		switch {
-		case n.Swapped:
-			t = "right join from its right side, "
-		case n.Full:
-			t = "full join, "
-		case n.Outer:
-			t = "left join, "
-		}
-		switch {
-		case n.Lookup != nil:
-			t += "look-up by key"
-		case len(n.LeftKeys) > 0:
-			t += "hash"
-		default:
-			t += "nested loop"
-		}
-		if on := joinText(n); on != "" {
-			t += ", on " + on
-		}
-		return t
+		return joinTitle(n)
 	case *plan.Apply:
 		t := "lateral join, a sub-query for each row"
 		if n.Outer {
@@ -259,6 +239,30 @@ func Title(n plan.Node) string {
 		return "values: " + words.Count(len(n.Rows), "row")
 	}
 	return fmt.Sprintf("%T", n)
+}
+
+func joinTitle(j *plan.Join) string {
+	t := "inner join, "
+	switch {
+	case j.Swapped:
+		t = "right join from its right side, "
+	case j.Full:
+		t = "full join, "
+	case j.Outer:
+		t = "left join, "
+	}
+	switch {
+	case j.Lookup != nil:
+		t += "look-up by key"
+	case len(j.LeftKeys) > 0:
+		t += "hash"
+	default:
+		t += "nested loop"
+	}
+	if on := joinText(j); on != "" {
+		t += ", on " + on
+	}
+	return t
 }
 
 // joinText is all of a join's condition, columns under their table's name; "" where all pairs match.
@@ -378,7 +382,7 @@ func (d *drawing) scan(s *plan.Scan, in string) {
 	if s.Access == plan.FullScan {
 		style = Miss
 	}
-	d.add(textf("%s%s: ", in, Title(s)), Piece{style, verdictOf(s)})
+	d.add(textf("%s%s: ", in, titleOf(s)), Piece{style, verdictOf(s)})
 	if s.Access == plan.Empty {
 		return
 	}
@@ -420,18 +424,40 @@ func (d *drawing) scan(s *plan.Scan, in string) {
 		line("hops", "%s", hopText(s))
 	}
 	if s.DistinctPrefix > 0 {
-		n := s.DistinctPrefix - 1
-		for s.Layout.Key.Parts[n].Literal != nil { // the delimiter behind the part
-			n--
-		}
-		of := ""
-		if s.DistinctFirst && s.Reversed {
-			of = ", the last row of each"
-		} else if s.DistinctFirst {
-			of = ", the first row of each"
-		}
-		line("skip", "from value to value of %s%s", s.Layout.Key.Parts[n].Source, of)
+		line("skip", "%s", skipText(s))
 	}
+	d.choices(s, in)
+	label = "took"
+	for _, n := range d.measured(s) {
+		line(label, "%s", n)
+		label = ""
+	}
+	for _, w := range s.Warnings {
+		d.labelled(in, "warning", Piece{Miss, w})
+	}
+	if a := s.Advice; a != "" && s.Access == plan.FullScan {
+		d.labelled(in, "to hit", Piece{Hit, a})
+	}
+}
+
+// skipText tells of a scan that reads a row or a few of each value of the key's first parts.
+func skipText(s *plan.Scan) string {
+	n := s.DistinctPrefix - 1
+	for s.Layout.Key.Parts[n].Literal != nil { // the delimiter behind the part
+		n--
+	}
+	of := ""
+	if s.DistinctFirst && s.Reversed {
+		of = ", the last row of each"
+	} else if s.DistinctFirst {
+		of = ", the first row of each"
+	}
+	return "from value to value of " + s.Layout.Key.Parts[n].Source + of
+}
+
+// choices draws what else could have been read, and what statistics said to it.
+func (d *drawing) choices(s *plan.Scan, in string) {
+	line := func(label, format string, args ...any) { d.labelled(in, label, textf(format, args...)) }
 	if len(s.Candidates) > 1 {
 		for _, c := range s.Candidates {
 			if c.Lost != "" {
@@ -452,17 +478,6 @@ func (d *drawing) scan(s *plan.Scan, in string) {
 		for i := range s.Alternatives {
 			line("not", "%s", alternativeText(&s.Alternatives[i]))
 		}
-	}
-	label = "took"
-	for _, n := range d.measured(s) {
-		line(label, "%s", n)
-		label = ""
-	}
-	for _, w := range s.Warnings {
-		d.labelled(in, "warning", Piece{Miss, w})
-	}
-	if a := s.Advice; a != "" && s.Access == plan.FullScan {
-		d.labelled(in, "to hit", Piece{Hit, a})
 	}
 }
 

@@ -36,6 +36,7 @@ type compiler struct{ s *Scope }
 
 func (c compiler) fold(e Expr) Expr { return fold(e, c.s.Loc) }
 
+// expr compiles e: one case for each kind of expression.
 func (c compiler) expr(e parser.Expr) (Expr, error) {
 	switch e := e.(type) {
 	case *parser.Literal:

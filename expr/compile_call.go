@@ -74,8 +74,8 @@ func (c compiler) call(e *parser.Call) (Expr, error) {
 	return c.function(e.Name, e.Pos, e.Args)
 }
 
-func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Expr, error) {
-	var flat []Expr
+// arguments compiles the arguments of the function name; 'a' TO 'b' is several.
+func (c compiler) arguments(name string, args []parser.Expr) (flat []Expr, err error) {
 	for i, a := range args {
 		if r, ok := a.(*parser.RangeArg); ok {
 			items, err := c.rangeArg(r)
@@ -98,6 +98,14 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 			return nil, err
 		}
 		flat = append(flat, x)
+	}
+	return flat, nil
+}
+
+func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Expr, error) {
+	flat, err := c.arguments(name, args)
+	if err != nil {
+		return nil, err
 	}
 	switch name {
 	case "DATE_BIN", "BIN_OFFSET": // whose width is a text

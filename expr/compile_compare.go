@@ -85,7 +85,7 @@ func (c compiler) list(es []parser.Expr) ([]Expr, error) {
 func (c compiler) compare(op CompareOp, x, y Expr, pos parser.Pos) (Expr, error) {
 	if _, ok := x.(*Const); ok {
 		if _, ok := y.(*Const); !ok {
-			x, y, op = y, x, op.Flip()
+			x, y, op = y, x, op.flip()
 		}
 	}
 	x, y = sameUnit(x, y)

@@ -66,7 +66,7 @@ func cutFold(s, prefix string) (rest string, ok bool) {
 	return s, false
 }
 
-// formatTime writes t in format.
+// formatTime writes t in format: one case for each pattern.
 func formatTime(t time.Time, format string) string {
 	var b strings.Builder
 	for _, p := range parseFormat(format) {
@@ -220,108 +220,66 @@ func julianDay(t time.Time) int {
 }
 
 // parseTime reads s in format. What is not in it is that of 0001-01-01 00:00. Spaces and signs in the format match any.
+// The switch has one case for each pattern that can be read.
 func parseTime(s, format string) (time.Time, error) {
-	rest := s
 	year, month, day, yearDay, hour, minute, second, nanos, pm, julian := 1, 1, 1, 0, 0, 0, 0, 0, -1, -1
 	patterns := parseFormat(format)
+	r := timeReader{rest: s}
 	for i, p := range patterns {
 		if p.name == "" {
-			for _, r := range p.text {
-				found, n := utf8.DecodeRuneInString(rest)
-				switch {
-				case n == 0:
-				case found == r || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsLetter(found) && !unicode.IsDigit(found):
-					rest = rest[n:]
-				case unicode.IsLetter(r) || unicode.IsDigit(r):
-					return time.Time{}, fmt.Errorf("%q does not match the format %q", s, format)
-				}
+			if !r.text(p.text) {
+				return time.Time{}, fmt.Errorf("%q does not match the format %q", s, format)
 			}
 			continue
 		}
-		rest = strings.TrimLeft(rest, " ")
-		var err error
-		number := func(to *int, width, lo, hi int) {
-			if next := i + 1; next == len(patterns) || patterns[next].name == "" {
-				width = max(width, 9) // nothing follows at once
-			}
-			n := 0
-			for n < len(rest) && n < width && rest[n] >= '0' && rest[n] <= '9' {
-				n++
-			}
-			v, bad := strconv.Atoi(rest[:n])
-			if bad != nil || v < lo || v > hi {
-				err = fmt.Errorf("%q is no value of %s", rest[:n], p.name)
-			}
-			*to, rest = v, rest[n:]
-		}
-		name := func(to *int, least int, names ...string) {
-			for k, w := range names {
-				for _, form := range []string{w, w[:min(len(w), least)]} {
-					if after, ok := cutFold(rest, form); ok {
-						*to, rest = k, after
-						return
-					}
-				}
-			}
-			err = fmt.Errorf("%q is no value of %s", rest, p.name)
-		}
-		fraction := func() {
-			n := 0
-			for n < len(rest) && n < 9 && rest[n] >= '0' && rest[n] <= '9' {
-				n++
-			}
-			v, bad := strconv.Atoi((rest[:n] + "000000000")[:9])
-			if n == 0 || bad != nil {
-				err = fmt.Errorf("%q is no value of %s", rest[:n], p.name)
-			}
-			nanos, rest = v, rest[n:]
-		}
+		r.rest = strings.TrimLeft(r.rest, " ")
+		r.pattern, r.alone = p.name, i+1 == len(patterns) || patterns[i+1].name == ""
 		var ignored int
 		switch p.name {
 		case "HH24":
-			number(&hour, 2, 0, 23)
+			r.number(&hour, 2, 0, 23)
 		case "HH12", "HH":
-			number(&hour, 2, 1, 12)
+			r.number(&hour, 2, 1, 12)
 			pm = max(pm, 0)
 		case "MI":
-			number(&minute, 2, 0, 59)
+			r.number(&minute, 2, 0, 59)
 		case "SS":
-			number(&second, 2, 0, 59)
+			r.number(&second, 2, 0, 59)
 		case "MS", "US", "FF1", "FF2", "FF3", "FF4", "FF5", "FF6":
-			fraction()
+			r.fraction(&nanos)
 		case "AM", "PM":
-			name(&pm, 2, "AM", "PM")
+			r.name(&pm, 2, "AM", "PM")
 		case "A.M.", "P.M.":
-			name(&pm, 4, "A.M.", "P.M.")
+			r.name(&pm, 4, "A.M.", "P.M.")
 		case "YYYY":
-			number(&year, 4, 1, 9999)
+			r.number(&year, 4, 1, 9999)
 		case "YY":
-			if number(&year, 2, 0, 99); year < 70 {
+			if r.number(&year, 2, 0, 99); year < 70 {
 				year += 2000
 			} else {
 				year += 1900
 			}
 		case "MONTH", "MON":
-			name(&month, 3, "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
+			r.name(&month, 3, "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
 			month++
 		case "MM":
-			number(&month, 2, 1, 12)
+			r.number(&month, 2, 1, 12)
 		case "DAY", "DY":
-			name(&ignored, 3, "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+			r.name(&ignored, 3, "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 		case "DD":
-			number(&day, 2, 1, 31)
+			r.number(&day, 2, 1, 31)
 		case "DDD":
-			number(&yearDay, 3, 1, 366)
+			r.number(&yearDay, 3, 1, 366)
 		case "J":
-			number(&julian, 7, 0, 5373484) // to 9999-12-31
+			r.number(&julian, 7, 0, 5373484) // to 9999-12-31
 		default:
-			err = fmt.Errorf("%s cannot be read", p.name)
+			r.err = fmt.Errorf("%s cannot be read", p.name)
 		}
-		if err != nil {
-			return time.Time{}, err
+		if r.err != nil {
+			return time.Time{}, r.err
 		}
 	}
-	if strings.TrimSpace(rest) != "" {
+	if strings.TrimSpace(r.rest) != "" {
 		return time.Time{}, fmt.Errorf("%q does not match the format %q", s, format)
 	}
 	if pm >= 0 {
@@ -337,6 +295,75 @@ func parseTime(s, format string) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("there is no day %04d-%02d-%02d", year, month, day)
 	}
 	return t, nil
+}
+
+// timeReader reads what stands for the patterns of a format, one after the other.
+type timeReader struct {
+	rest    string
+	pattern string
+	alone   bool // no other pattern follows at once
+	err     error
+}
+
+// text passes over what stands for text of the format.
+func (r *timeReader) text(text string) bool {
+	for _, want := range text {
+		found, n := utf8.DecodeRuneInString(r.rest)
+		switch {
+		case n == 0:
+		case found == want || !unicode.IsLetter(want) && !unicode.IsDigit(want) && !unicode.IsLetter(found) && !unicode.IsDigit(found):
+			r.rest = r.rest[n:]
+		case unicode.IsLetter(want) || unicode.IsDigit(want):
+			return false
+		}
+	}
+	return true
+}
+
+// digits takes at most so many digits off the front.
+func (r *timeReader) digits(most int) string {
+	n := 0
+	for n < len(r.rest) && n < most && r.rest[n] >= '0' && r.rest[n] <= '9' {
+		n++
+	}
+	digits := r.rest[:n]
+	r.rest = r.rest[n:]
+	return digits
+}
+
+func (r *timeReader) number(to *int, width, lo, hi int) {
+	if r.alone {
+		width = max(width, 9)
+	}
+	digits := r.digits(width)
+	v, err := strconv.Atoi(digits)
+	if err != nil || v < lo || v > hi {
+		r.err = fmt.Errorf("%q is no value of %s", digits, r.pattern)
+	}
+	*to = v
+}
+
+// name reads one of names, or its first letters, least of them. It sets to to the place of the name.
+func (r *timeReader) name(to *int, least int, names ...string) {
+	for k, w := range names {
+		for _, form := range []string{w, w[:min(len(w), least)]} {
+			if after, ok := cutFold(r.rest, form); ok {
+				*to, r.rest = k, after
+				return
+			}
+		}
+	}
+	r.err = fmt.Errorf("%q is no value of %s", r.rest, r.pattern)
+}
+
+// fraction reads digits behind the point of a second.
+func (r *timeReader) fraction(nanos *int) {
+	digits := r.digits(9)
+	v, err := strconv.Atoi((digits + "000000000")[:9])
+	if digits == "" || err != nil {
+		r.err = fmt.Errorf("%q is no value of %s", digits, r.pattern)
+	}
+	*nanos = v
 }
 
 // formatUnit is what a pattern tells: it is the same for all moments of that unit. Units are in order, from the year on.

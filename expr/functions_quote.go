@@ -56,22 +56,7 @@ func formatText(env *Env, a []types.Value) (types.Value, error) {
 	if a[0].IsNull() {
 		return types.Value{}, nil
 	}
-	format := a[0].Text()
-	values, next := a[1:], 0
-	// value gives the value number n, the one behind the last one where n is not told.
-	value := func(n string) (types.Value, error) {
-		if n != "" {
-			i, err := strconv.Atoi(n)
-			if err != nil || i == 0 {
-				return types.Value{}, fmt.Errorf("values of a format are numbered from 1, not %s", n)
-			}
-			next = i - 1
-		}
-		if next++; next > len(values) {
-			return types.Value{}, fmt.Errorf("the format has no value number %d", next)
-		}
-		return values[next-1], nil
-	}
+	format, args := a[0].Text(), formatArgs{values: a[1:]}
 	var out strings.Builder
 	for {
 		i := strings.IndexByte(format, '%')
@@ -87,27 +72,9 @@ func formatText(env *Env, a []types.Value) (types.Value, error) {
 		}
 		m := placeholder.FindStringSubmatch(format)
 		format = format[len(m[0]):]
-		width, toLeft := 0, m[2] != ""
-		switch {
-		case m[4] != "":
-			v, err := value(m[5])
-			if err != nil {
-				return v, err
-			}
-			if !v.IsNull() && !v.Type().IsInteger() {
-				return v, fmt.Errorf("the width of a format is a whole number, not %s", v.SQL())
-			}
-			if !v.IsNull() {
-				width = int(max(min(v.Int(), maxText), -maxText))
-			}
-			if width < 0 {
-				width, toLeft = -width, true
-			}
-		case m[3] != "":
-			var err error
-			if width, err = strconv.Atoi(m[3]); err != nil {
-				width = maxText + 1
-			}
+		width, toLeft, err := args.width(m)
+		if err != nil {
+			return types.Value{}, err
 		}
 		if m[6] == "" {
 			return types.Value{}, errors.New("the format ends within a %: %% is a %")
@@ -115,25 +82,13 @@ func formatText(env *Env, a []types.Value) (types.Value, error) {
 		if !strings.Contains("sIL", m[6]) {
 			return types.Value{}, fmt.Errorf("the format has %%%s: %%s, %%I and %%L are known, and %%%% is a %%", m[6])
 		}
-		v, err := value(m[1])
+		v, err := args.value(m[1])
 		if err != nil {
 			return v, err
 		}
-		s := ""
-		if !v.IsNull() {
-			if s, err = plainText(env, v); err != nil {
-				return v, err
-			}
-		}
-		switch {
-		case m[6] == "I" && v.IsNull():
-			return v, errors.New("NULL is no name: %I takes a text")
-		case m[6] == "I":
-			s = quoteIdent(s)
-		case m[6] == "L" && v.IsNull():
-			s = "NULL"
-		case m[6] == "L":
-			s = quoteLiteral(s)
+		s, err := formatted(env, v, m[6])
+		if err != nil {
+			return v, err
 		}
 		fill := max(width-utf8.RuneCountInString(s), 0)
 		if out.Len()+fill+len(s) > maxText {
@@ -148,6 +103,74 @@ func formatText(env *Env, a []types.Value) (types.Value, error) {
 		}
 	}
 	return types.NewString(out.String() + format), nil
+}
+
+// formatArgs are the values of a format.
+type formatArgs struct {
+	values []types.Value
+	next   int
+}
+
+// value gives the value number n, the one behind the last one where n is not told.
+func (a *formatArgs) value(n string) (types.Value, error) {
+	if n != "" {
+		i, err := strconv.Atoi(n)
+		if err != nil || i == 0 {
+			return types.Value{}, fmt.Errorf("values of a format are numbered from 1, not %s", n)
+		}
+		a.next = i - 1
+	}
+	if a.next++; a.next > len(a.values) {
+		return types.Value{}, fmt.Errorf("the format has no value number %d", a.next)
+	}
+	return a.values[a.next-1], nil
+}
+
+// width gives the width that a placeholder tells, and whether what it stands for goes to the left of the spaces.
+func (a *formatArgs) width(placeholder []string) (width int, toLeft bool, err error) {
+	digits, star, number := placeholder[3], placeholder[4], placeholder[5]
+	toLeft = placeholder[2] != ""
+	switch {
+	case star != "":
+		v, err := a.value(number)
+		if err != nil {
+			return 0, false, err
+		}
+		if !v.IsNull() && !v.Type().IsInteger() {
+			return 0, false, fmt.Errorf("the width of a format is a whole number, not %s", v.SQL())
+		}
+		if !v.IsNull() {
+			width = int(max(min(v.Int(), maxText), -maxText))
+		}
+		if width < 0 {
+			width, toLeft = -width, true
+		}
+	case digits != "":
+		if width, err = strconv.Atoi(digits); err != nil {
+			return maxText + 1, toLeft, nil
+		}
+	}
+	return width, toLeft, nil
+}
+
+// formatted is v as %s, %I or %L.
+func formatted(env *Env, v types.Value, kind string) (s string, err error) {
+	if !v.IsNull() {
+		if s, err = plainText(env, v); err != nil {
+			return "", err
+		}
+	}
+	switch {
+	case kind == "I" && v.IsNull():
+		return "", errors.New("NULL is no name: %I takes a text")
+	case kind == "I":
+		return quoteIdent(s), nil
+	case kind == "L" && v.IsNull():
+		return "NULL", nil
+	case kind == "L":
+		return quoteLiteral(s), nil
+	}
+	return s, nil
 }
 
 func overlayResult(args []Expr) (types.Type, error) {

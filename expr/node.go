@@ -57,8 +57,8 @@ func (o CompareOp) String() string { return opText[o] }
 // Negate gives the operator that is true where o is false, neither side being NULL.
 func (o CompareOp) Negate() CompareOp { return [...]CompareOp{NE, EQ, GE, GT, LE, LT}[o] }
 
-// Flip gives the operator for swapped sides.
-func (o CompareOp) Flip() CompareOp { return [...]CompareOp{EQ, NE, GT, GE, LT, LE}[o] }
+// flip gives the operator for swapped sides.
+func (o CompareOp) flip() CompareOp { return [...]CompareOp{EQ, NE, GT, GE, LT, LE}[o] }
 
 // Holds reports whether o is true of two values that compare as c.
 func (o CompareOp) Holds(c int) bool {
@@ -304,7 +304,7 @@ func sameNode(a, b Expr) bool {
 }
 
 // Map rebuilds e from the bottom, replacing every node by f of it. Nodes without
-// a change are kept.
+// a change are kept. The switch has one case for each kind of node.
 func Map(e Expr, f func(Expr) Expr) Expr {
 	each := func(xs []Expr) ([]Expr, bool) {
 		var out []Expr

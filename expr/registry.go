@@ -143,9 +143,3 @@ func (f *Function) arity() string {
 	}
 	return fmt.Sprintf("%d to %d arguments", f.MinArgs, f.MaxArgs)
 }
-
-// Inverts reports whether Key tells which arguments give a result: what conditions on a call of f bind a key by.
-func (f *Function) Inverts() bool {
-	k := f.Key
-	return k != nil && (k.Preimage != nil || k.Invert != nil || k.Pieces != nil || k.Like != nil || k.Pattern != nil)
-}

@@ -10,7 +10,7 @@ func TestEveryFunctionAnswers(t *testing.T) {
 			continue
 		}
 		said := 0
-		for _, is := range []bool{f.Inverts(), f.Binds != "", f.Unknown != ""} {
+		for _, is := range []bool{inverts(f), f.Binds != "", f.Unknown != ""} {
 			if is {
 				said++
 			}
@@ -19,4 +19,10 @@ func TestEveryFunctionAnswers(t *testing.T) {
 			t.Errorf("%s: one of its Key's answers, Binds and Unknown is wanted, %d are given", f.Name, said)
 		}
 	}
+}
+
+// inverts reports whether Key tells which arguments give a result: what conditions on a call of f bind a key by.
+func inverts(f *Function) bool {
+	k := f.Key
+	return k != nil && (k.Preimage != nil || k.Invert != nil || k.Pieces != nil || k.Like != nil || k.Pattern != nil)
 }

@@ -76,7 +76,7 @@ func seeks(f filter.Filter) bool {
 	return false
 }
 
-// translate makes HBase's filter of f. only is the one family whose cells come; "": there may be several.
+// translate makes HBase's filter of f, one case for each kind. only is the one family whose cells come; "": there may be several.
 func translate(f filter.Filter, only string) (gf.Filter, error) {
 	switch f := f.(type) {
 	case filter.And:

@@ -225,23 +225,7 @@ func (c *client) getOne(ctx context.Context, table string, key []byte, opts []fu
 // multiGet reads the rows of one region into out and gives those to ask again for.
 func (c *client) multiGet(ctx context.Context, table string, keys [][]byte, at []int, opts []func(hrpc.Call) error, o *ReadOptions, out []Row) (again []int, cause, err error) {
 	msg, call, err := c.sendRead(ctx, o, table, keys[at[0]], func(ctx context.Context) (hrpc.Call, error) {
-		t, err := hrpc.NewGet(ctx, []byte(table), keys[at[0]], append(slices.Clone(opts), hrpc.SkipBatch())...)
-		if err != nil {
-			return nil, err
-		}
-		sent := &multiCall{Get: t, actions: make([]*pb.Action, len(at))}
-		t.SetRegion(noRegion)
-		base := t.ToProto().(*pb.GetRequest).Get
-		t.SetRegion(nil)
-		actions, gets, indexes := make([]pb.Action, len(at)), make([]pb.Get, len(at)), make([]uint32, len(at))
-		for i, k := range at {
-			a := &actions[i]
-			indexes[i] = uint32(i)
-			a.Index, a.Get = &indexes[i], &gets[i]
-			likeGet(a.Get, base, keys[k])
-			sent.actions[i] = a
-		}
-		return sent, nil
+		return newMultiGet(ctx, table, keys, at, opts)
 	})
 	if err != nil {
 		return nil, nil, explain(err, "get", table)
@@ -264,27 +248,14 @@ func (c *client) multiGet(ctx context.Context, table string, keys [][]byte, at [
 				continue
 			}
 			answered[i] = true
-			row, n, whole := Row{}, int(r.Result.GetAssociatedCellCount()), block
-			for range n {
-				if row.Key, block, err = checkKeyValue(block); err != nil {
-					return nil, nil, err
-				}
-				if !bytes.Equal(row.Key, keys[at[i]]) {
-					return nil, nil, mixedRows(keys[at[i]], row.Key)
-				}
+			row, cells, rest, err := gotMultiRow(keys[at[i]], r.Result, block, o != nil && o.Encoded)
+			if err != nil {
+				return nil, nil, err
 			}
-			if cells := whole[: len(whole)-len(block) : len(whole)-len(block)]; o != nil && o.Encoded {
-				row.Encoded = cells
-			} else if n > 0 {
-				row.Cells = decodeCells(make([]Cell, 0, n), cells)
-			}
-			if len(r.Result.Cell) > 0 {
-				n = len(r.Result.Cell)
-				row = Row{Key: keys[at[i]], Cells: appendCells(make([]Cell, 0, n), r.Result.Cell)}
-			}
+			block = rest
 			if row.Key != nil {
 				c.stats.rows.Add(1)
-				c.stats.cells.Add(int64(n))
+				c.stats.cells.Add(int64(cells))
 			}
 			out[at[i]] = row
 		}
@@ -299,6 +270,52 @@ func (c *client) multiGet(ctx context.Context, table string, keys [][]byte, at [
 		return nil, nil, explain(cause, "get", table)
 	}
 	return again, cause, nil
+}
+
+// newMultiGet makes the call that gets those of keys whose places are at. They are of one region.
+func newMultiGet(ctx context.Context, table string, keys [][]byte, at []int, opts []func(hrpc.Call) error) (hrpc.Call, error) {
+	t, err := hrpc.NewGet(ctx, []byte(table), keys[at[0]], append(slices.Clone(opts), hrpc.SkipBatch())...)
+	if err != nil {
+		return nil, err
+	}
+	m := &multiCall{Get: t, actions: make([]*pb.Action, len(at))}
+	t.SetRegion(noRegion)
+	base := t.ToProto().(*pb.GetRequest).Get
+	t.SetRegion(nil)
+	actions, gets, indexes := make([]pb.Action, len(at)), make([]pb.Get, len(at)), make([]uint32, len(at))
+	for i, k := range at {
+		a := &actions[i]
+		indexes[i] = uint32(i)
+		a.Index, a.Get = &indexes[i], &gets[i]
+		likeGet(a.Get, base, keys[k])
+		m.actions[i] = a
+	}
+	return m, nil
+}
+
+// gotMultiRow gives the row of one result of a Multi and the number of its cells. They stand inside the result or at the start of block; rest is
+// what follows them there. A row without cells has no key.
+func gotMultiRow(key []byte, r *pb.Result, block []byte, encoded bool) (row Row, cells int, rest []byte, err error) {
+	cells, rest = int(r.GetAssociatedCellCount()), block
+	for range cells {
+		if row.Key, rest, err = checkKeyValue(rest); err != nil {
+			return Row{}, 0, nil, err
+		}
+		if !bytes.Equal(row.Key, key) {
+			return Row{}, 0, nil, mixedRows(key, row.Key)
+		}
+	}
+	n := len(block) - len(rest)
+	if beside := block[:n:n]; encoded {
+		row.Encoded = beside
+	} else if cells > 0 {
+		row.Cells = decodeCells(make([]Cell, 0, cells), beside)
+	}
+	if inside := r.Cell; len(inside) > 0 {
+		cells = len(inside)
+		row = Row{Key: key, Cells: appendCells(make([]Cell, 0, cells), inside)}
+	}
+	return row, cells, rest, nil
 }
 
 // likeGet makes g what base is, for another key; what they share is not copied.

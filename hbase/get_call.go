@@ -100,24 +100,9 @@ func (g *getCall) read(answer proto.Message) (r gotRow, err error) {
 		if f.Number != resultCellField {
 			continue
 		}
-		var row []byte
-		var c Cell
-		for part, err := range wire.Fields(f.Bytes) {
-			switch part.Number {
-			case cellRowField:
-				row = part.Bytes
-			case cellFamilyField:
-				c.Family = part.Bytes
-			case cellQualifierField:
-				c.Qualifier = part.Bytes
-			case cellTimestampField:
-				c.Timestamp = int64(part.Varint)
-			case cellValueField:
-				c.Value = part.Bytes
-			}
-			if err != nil {
-				return r, errGetAnswer
-			}
+		c, row, err := readCell(f.Bytes)
+		if err != nil {
+			return r, err
 		}
 		if !bytes.Equal(row, g.Key()) {
 			return r, mixedRows(g.Key(), row)
@@ -134,4 +119,26 @@ func (g *getCall) read(answer proto.Message) (r gotRow, err error) {
 		}
 	}
 	return r, nil
+}
+
+// readCell decodes a Cell of a GetResponse and gives the row that it is of.
+func readCell(b []byte) (c Cell, row []byte, err error) {
+	for f, err := range wire.Fields(b) {
+		switch f.Number {
+		case cellRowField:
+			row = f.Bytes
+		case cellFamilyField:
+			c.Family = f.Bytes
+		case cellQualifierField:
+			c.Qualifier = f.Bytes
+		case cellTimestampField:
+			c.Timestamp = int64(f.Varint)
+		case cellValueField:
+			c.Value = f.Bytes
+		}
+		if err != nil {
+			return c, nil, errGetAnswer
+		}
+	}
+	return c, row, nil
 }

@@ -30,23 +30,32 @@ func hive(src string) ([]*table, error) {
 	return tablesOf(src, hiveTable)
 }
 
-func hiveTable(r *reader) (*table, error) {
+// hiveName reads up to the name of the table; full has its database too.
+func hiveName(r *reader) (name, full string, err error) {
 	if !r.accept("CREATE") {
-		return nil, r.errorf("only CREATE TABLE is read, not %q", r.peek().text)
+		return "", "", r.errorf("only CREATE TABLE is read, not %q", r.peek().text)
 	}
 	r.accept("EXTERNAL")
 	if !r.accept("TABLE") {
-		return nil, r.errorf("only CREATE TABLE is read, not CREATE %s", r.peek().text)
+		return "", "", r.errorf("only CREATE TABLE is read, not CREATE %s", r.peek().text)
 	}
 	r.accept("IF", "NOT", "EXISTS")
-	name := r.next()
-	full := name.text
+	t := r.next()
+	full = t.text
 	if r.accept(".") {
-		name = r.next()
-		full += "." + name.text
+		t = r.next()
+		full += "." + t.text
 	}
-	if name.kind != word && name.kind != quoted {
-		return nil, at(r.src, name.pos, "expected a table's name, found %q", name.text)
+	if t.kind != word && t.kind != quoted {
+		return "", "", at(r.src, t.pos, "expected a table's name, found %q", t.text)
+	}
+	return t.text, full, nil
+}
+
+func hiveTable(r *reader) (*table, error) {
+	name, full, err := hiveName(r)
+	if err != nil {
+		return nil, err
 	}
 	items, err := r.inParens()
 	if err != nil {
@@ -76,7 +85,7 @@ func hiveTable(r *reader) (*table, error) {
 	if len(sources) != len(cols) {
 		return nil, fmt.Errorf("table %s has %d columns, but hbase.columns.mapping names %d", full, len(cols), len(sources))
 	}
-	t := &table{name: name.text, stored: full}
+	t := &table{name: name, stored: full}
 	if s := props["hbase.table.name"]; s != "" {
 		t.stored = s
 	}

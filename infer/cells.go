@@ -2,6 +2,7 @@ package infer
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -29,33 +30,41 @@ type cellColumn struct {
 // maxCells is how many qualifiers become columns: a table with more has data in its qualifiers.
 const maxCells = 40
 
-// cellColumns gives a column for each qualifier in the sample, with the type that all its values fit.
-func cellColumns(rows []hbase.Row) (cols []cellColumn, notes []string) {
-	type id struct{ family, qualifier string }
-	values := map[id][][]byte{}
-	var order []id
-	families := map[string]int{}
-	written := map[id]int64{} // when the first of the cells was written
+// cellID names the cells of one family and qualifier.
+type cellID struct{ family, qualifier string }
+
+// sampledCells are the cells of a sample by qualifier.
+type sampledCells struct {
+	ids      []cellID // by family and qualifier
+	values   map[cellID][][]byte
+	written  map[cellID]int64 // when the first of the cells was written
+	families map[string]int   // how many qualifiers each has
+}
+
+func cellsOf(rows []hbase.Row) *sampledCells {
+	s := &sampledCells{values: map[cellID][][]byte{}, written: map[cellID]int64{}, families: map[string]int{}}
 	for _, r := range rows {
 		for _, c := range r.Cells {
-			k := id{string(c.Family), string(c.Qualifier)}
-			if values[k] == nil {
-				order = append(order, k)
-				families[k.family]++
-				written[k] = c.Timestamp
+			k := cellID{string(c.Family), string(c.Qualifier)}
+			if s.values[k] == nil {
+				s.ids = append(s.ids, k)
+				s.families[k.family]++
+				s.written[k] = c.Timestamp
 			}
-			written[k] = min(written[k], c.Timestamp)
-			values[k] = append(values[k], c.Value)
+			s.written[k] = min(s.written[k], c.Timestamp)
+			s.values[k] = append(s.values[k], c.Value)
 		}
 	}
-	slices.SortFunc(order, func(a, b id) int {
-		if a.family != b.family {
-			return strings.Compare(a.family, b.family)
-		}
-		return strings.Compare(a.qualifier, b.qualifier)
+	slices.SortFunc(s.ids, func(a, b cellID) int {
+		return cmp.Or(strings.Compare(a.family, b.family), strings.Compare(a.qualifier, b.qualifier))
 	})
+	return s
+}
+
+// cellColumns gives a column for each qualifier in the sample, with the type that all its values fit.
+func cellColumns(rows []hbase.Row) (cols []cellColumn, notes []string) {
+	cells := cellsOf(rows)
 	marker := phoenixMarker(rows)
-	phoenix := marker != ""
 	switch marker {
 	case namedMarker:
 		notes = append(notes, "every row has the cell _0 that Phoenix writes: it is no column")
@@ -66,11 +75,11 @@ func cellColumns(rows []hbase.Row) (cols []cellColumn, notes []string) {
 	used := map[string]bool{catalog.KeyColumn: true, catalog.TimestampColumn: true}
 	wide := map[string]bool{}
 	binary := map[string][]string{} // by family: qualifiers that are no text
-	for _, k := range order {
-		if families[k.family] > maxCells {
+	for _, k := range cells.ids {
+		if n := cells.families[k.family]; n > maxCells {
 			if !wide[k.family] {
 				wide[k.family] = true
-				notes = append(notes, fmt.Sprintf("family %s has %d qualifiers in the sample, too many for columns: they may hold data (FROM %s:[column AS encoding])", k.family, families[k.family], k.family))
+				notes = append(notes, fmt.Sprintf("family %s has %d qualifiers in the sample, too many for columns: they may hold data (FROM %s:[column AS encoding])", k.family, n, k.family))
 			}
 			continue
 		}
@@ -95,22 +104,27 @@ func cellColumns(rows []hbase.Row) (cols []cellColumn, notes []string) {
 			continue
 		}
 		used[name] = true
-		typ, as, why := cellType(values[k], written[k], phoenix)
+		typ, as, why := cellType(cells.values[k], cells.written[k], marker != "")
 		def := typ + " FROM " + parser.QuoteName(k.family) + ":" + parser.QuoteQualifier(k.qualifier)
 		if as != "" {
 			def += " AS " + as
 		}
 		cols = append(cols, cellColumn{name: name, def: def, why: why, source: typ == "STRING" || as == "TEXT"})
 	}
-	for _, family := range slices.Sorted(maps.Keys(binary)) {
-		list := binary[family]
+	return cols, append(notes, binaryQualifiers(binary)...)
+}
+
+// binaryQualifiers tells of the qualifiers that are no text, by family.
+func binaryQualifiers(byFamily map[string][]string) (notes []string) {
+	for _, family := range slices.Sorted(maps.Keys(byFamily)) {
+		list := byFamily[family]
 		shown := strings.Join(list[:min(len(list), 3)], ", ")
 		if len(list) > 3 {
 			shown += " ..."
 		}
 		notes = append(notes, fmt.Sprintf("family %s has %s of bytes that are no text: %s", family, words.Count(len(list), "qualifier"), shown))
 	}
-	return cols, notes
+	return notes
 }
 
 // The cells that Phoenix gives each row, where columns have their names and where they have numbers, and the one that holds all columns.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/given"
 	"github.com/hql-db/hql/types"
 )
 
@@ -53,10 +53,7 @@ func TestCellTypes(t *testing.T) {
 		{"SMALLINT AS INT16", "BYTES", ints(func(int) int64 { return int64(int16(r.Uint32())) })},
 	} {
 		typ, as, _ := strings.Cut(c.truth, " AS ")
-		defs := catalog.New()
-		if err := defs.Load(fmt.Sprintf("CREATE EXTERNAL TABLE t (k STRING, v %s FROM f:v AS %s) ROW KEY (k AS TEXT)", typ, as)); err != nil {
-			t.Fatal(err)
-		}
+		defs := given.Tables(t, fmt.Sprintf("CREATE EXTERNAL TABLE t (k STRING, v %s FROM f:v AS %s) ROW KEY (k AS TEXT)", typ, as))
 		col, _ := defs.Tables()[0].Column("v")
 		var values [][]byte
 		for i := range 120 {

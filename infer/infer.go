@@ -83,6 +83,21 @@ const (
 	keepTried  = 40
 )
 
+// start is where each key begins.
+func (s *search) start() []int { return make([]int, len(s.keys)) }
+
+// parses are the ways to read whole keys, the most telling first.
+func (s *search) parses() []parse {
+	out := slices.Clone(s.parse(s.start()))
+	for _, lead := range s.leads(s.start()) {
+		for _, tail := range slices.Concat(s.parse(lead.next), s.whole(lead.next)) {
+			out = append(out, tail.after(lead))
+		}
+	}
+	slices.SortStableFunc(out, parse.compare)
+	return out
+}
+
 // Propose gives the definitions of the HBase table name that fit at least half of
 // the sampled keys, the most telling first, at most n; of a system that is known, one. It fails when the sample is
 // empty. The first is named as the table, the others with a number after it.
@@ -98,14 +113,6 @@ func Propose(name string, rows []hbase.Row, n int) ([]*Proposal, error) {
 	prefix, daily := dayTable(name)
 	s.daily = daily
 	cells, notes := cellColumns(rows)
-	start := make([]int, len(s.keys))
-	tried := slices.Clone(s.parse(start))
-	for _, lead := range s.leads(start) {
-		for _, tail := range slices.Concat(s.parse(lead.next), s.whole(lead.next)) {
-			tried = append(tried, tail.after(lead))
-		}
-	}
-	slices.SortStableFunc(tried, parse.compare)
 	v := &verifier{name: name, rows: rows, cells: cells, notes: notes}
 	if daily {
 		v.prefix = &prefix
@@ -126,7 +133,7 @@ func Propose(name string, rows []hbase.Row, n int) ([]*Proposal, error) {
 	for _, c := range cells {
 		taken[c.name] = true
 	}
-	for i, p := range tried {
+	for i, p := range s.parses() {
 		p = v.namedByCells(p.named(taken))
 		if better, ok := v.relate(p); ok {
 			consider(better)
@@ -135,7 +142,7 @@ func Propose(name string, rows []hbase.Row, n int) ([]*Proposal, error) {
 		}
 	}
 	if len(out) == 0 { // too many parts, say
-		consider(parse{}.after(s.rest(start)[0]).named(taken))
+		consider(parse{}.after(s.rest(s.start())[0]).named(taken))
 	}
 	if recomputed { // then it is no salt and no column: who writes as if it were gives rows a second key
 		out = slices.DeleteFunc(out, func(p *Proposal) bool { return !p.computed })

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/infer"
+	"github.com/hql-db/hql/internal/given"
 	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/types"
 )
@@ -60,10 +60,7 @@ func TestKeys(t *testing.T) {
 		{"n BIGINT", "n AS TEXT(26)", "n AS TEXT(26)", []func() types.Value{number(0, 3000)}},                   // PerformanceEvaluation
 		{"n BIGINT", "MD5(n), '-', n AS TEXT", "MD5(n), '-', n AS TEXT", []func() types.Value{number(0, 3000)}}, // LoadTestTool
 	} {
-		defs := catalog.New()
-		if err := defs.Load("CREATE EXTERNAL TABLE t (" + c.columns + ") ROW KEY (" + c.truth + ")"); err != nil {
-			t.Fatal(err)
-		}
+		defs := given.Tables(t, "CREATE EXTERNAL TABLE t ("+c.columns+") ROW KEY ("+c.truth+")")
 		var rows []hbase.Row
 		for range 300 {
 			row := make([]types.Value, len(c.values)+2)

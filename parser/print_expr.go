@@ -68,7 +68,7 @@ func bindingOf(e Expr) int {
 	return bindOperand
 }
 
-// expr writes e, in parentheses where it binds less tightly than least.
+// expr writes e, in parentheses where it binds less tightly than least: one case for each kind of expression.
 func (p *printer) expr(e Expr, least int) {
 	if bindingOf(e) < least {
 		p.put("(")

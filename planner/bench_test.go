@@ -8,25 +8,25 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/internal/given"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/stats"
 	"github.com/hql-db/hql/types"
 )
 
 func benchmark(b *testing.B, query string, parse bool) {
-	c := layouts(b)
-	st, err := parser.ParseStatement(query)
-	if err != nil {
-		b.Fatal(err)
-	}
+	c := given.Layouts(b)
+	st := given.Query(b, query)
 	b.ReportAllocs()
 	for b.Loop() {
 		if parse {
-			if st, err = parser.ParseStatement(query); err != nil {
+			s, err := parser.ParseStatement(query)
+			if err != nil {
 				b.Fatal(err)
 			}
+			st = s.(*parser.Select)
 		}
-		if _, err := (&Env{Catalog: c}).Select(st.(*parser.Select)); err != nil {
+		if _, err := (&Env{Catalog: c}).Select(st); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -80,16 +80,10 @@ func BenchmarkPlanLong(b *testing.B) {
 		{"saltedIn", "SALT(0 TO 99) AS UINT8, k AS INT64", "k IN (" + list(300, ", ", "%d", one(7)) + ")"},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			cat := catalog.New()
-			if err := cat.Load("CREATE TABLE t (k BIGINT, v INT, w INT) ROW KEY (" + c.key + ")"); err != nil {
-				b.Fatal(err)
-			}
-			st, err := parser.ParseStatement("SELECT * FROM t WHERE " + c.where)
-			if err != nil {
-				b.Fatal(err)
-			}
+			cat := given.Tables(b, "CREATE TABLE t (k BIGINT, v INT, w INT) ROW KEY ("+c.key+")")
+			st := given.Query(b, "SELECT * FROM t WHERE "+c.where)
 			for b.Loop() {
-				if _, err := (&Env{Catalog: cat}).Select(st.(*parser.Select)); err != nil {
+				if _, err := (&Env{Catalog: cat}).Select(st); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -99,11 +93,8 @@ func BenchmarkPlanLong(b *testing.B) {
 
 // Planning with statistics whose sample is full: what they tell must not cost more than it saves.
 func BenchmarkPlanStatistics(b *testing.B) {
-	cat := catalog.New()
-	if err := cat.Load(`CREATE TABLE levels (site BIGINT, floor INT, seq INT, v BIGINT FROM d:v) ROW KEY (site AS INT64, floor AS INT32, seq AS INT32);
-		CREATE TABLE parcels (id BIGINT, city STRING FROM d:city, zip BIGINT FROM d:zip) ROW KEY (id AS INT64) INDEX by_city (city AS TEXT, X'00', id AS INT64)`); err != nil {
-		b.Fatal(err)
-	}
+	cat := given.Tables(b, `CREATE TABLE levels (site BIGINT, floor INT, seq INT, v BIGINT FROM d:v) ROW KEY (site AS INT64, floor AS INT32, seq AS INT32);
+		CREATE TABLE parcels (id BIGINT, city STRING FROM d:city, zip BIGINT FROM d:zip) ROW KEY (id AS INT64) INDEX by_city (city AS TEXT, X'00', id AS INT64)`)
 	known := map[string]*stats.Table{}
 	for name, row := range map[string]func(i int64) []types.Value{
 		"levels": func(i int64) []types.Value {
@@ -125,13 +116,10 @@ func BenchmarkPlanStatistics(b *testing.B) {
 		"group":  "SELECT p.city, count(*) FROM levels l JOIN parcels p ON p.id = l.seq WHERE l.v = 77 GROUP BY p.city",
 	} {
 		b.Run(name, func(b *testing.B) {
-			st, err := parser.ParseStatement(query)
-			if err != nil {
-				b.Fatal(err)
-			}
+			st := given.Query(b, query)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := env.Select(st.(*parser.Select)); err != nil {
+				if _, err := env.Select(st); err != nil {
 					b.Fatal(err)
 				}
 			}

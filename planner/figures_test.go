@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/hql-db/hql/catalog"
-	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/internal/given"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/stats"
 	"github.com/hql-db/hql/types"
@@ -13,10 +13,7 @@ import (
 
 // A sample has few rows of one city or none. That countries follow from cities, and cities from zips, tells what such rows are likely to be.
 func TestEstimatesOfColumnsThatFollow(t *testing.T) {
-	cat := catalog.New()
-	if err := cat.Load("CREATE TABLE parcels (id BIGINT, city STRING FROM d:city, country STRING FROM d:country, zip BIGINT FROM d:zip, kind BIGINT FROM d:kind) ROW KEY (id AS INT64)"); err != nil {
-		t.Fatal(err)
-	}
+	cat := given.Tables(t, "CREATE TABLE parcels (id BIGINT, city STRING FROM d:city, country STRING FROM d:country, zip BIGINT FROM d:zip, kind BIGINT FROM d:kind) ROW KEY (id AS INT64)")
 	table, _ := cat.Table("parcels")
 	known := collected(t, table, 4000, 250, func(i int64) []types.Value {
 		city := i * 7 % 200
@@ -39,11 +36,8 @@ func TestEstimatesOfColumnsThatFollow(t *testing.T) {
 		{"city = 'city7' AND kind = 2", 600, 2500},
 		{"city = 'city7' AND kind = 9", 0, 250},
 	} {
-		st, err := parser.ParseStatement("SELECT * FROM parcels WHERE " + c.where)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := env.Select(st.(*parser.Select))
+		st := given.Query(t, "SELECT * FROM parcels WHERE "+c.where)
+		p, err := env.Select(st)
 		if err != nil {
 			t.Fatal(err)
 		}

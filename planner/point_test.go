@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/internal/given"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -15,7 +16,7 @@ import (
 
 // A Point gives for other arguments the plan that is made for them, or none.
 func TestPoint(t *testing.T) {
-	c := layouts(t)
+	c := given.Layouts(t)
 	served := map[string]int{}
 	for _, table := range c.Tables() {
 		var terms []string
@@ -29,11 +30,7 @@ func TestPoint(t *testing.T) {
 		if len(terms) == 0 {
 			continue
 		}
-		st, err := parser.ParseStatement("SELECT * FROM " + parser.QuoteName(table.Name) + " WHERE " + strings.Join(terms, " AND "))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := st.(*parser.Select)
+		s := given.Query(t, "SELECT * FROM "+parser.QuoteName(table.Name)+" WHERE "+strings.Join(terms, " AND "))
 		env := func(args []types.Value) *Env { return &Env{Catalog: c, Args: args} }
 		anew := func(args []types.Value) *plan.Plan {
 			p, err := env(args).Select(s)
@@ -90,7 +87,7 @@ func TestPoint(t *testing.T) {
 
 // A Point of a list gives for other arguments the plan that is made for them, or none.
 func TestPointOfList(t *testing.T) {
-	c := layouts(t)
+	c := given.Layouts(t)
 	served := map[string]int{}
 	for _, table := range c.Tables() {
 		var names []string
@@ -106,12 +103,8 @@ func TestPointOfList(t *testing.T) {
 		}
 		const n = 3
 		tuple := "(" + strings.TrimSuffix(strings.Repeat("?, ", len(names)), ", ") + "), "
-		st, err := parser.ParseStatement("SELECT * FROM " + parser.QuoteName(table.Name) + " WHERE (" + strings.Join(names, ", ") + ") IN (" +
-			strings.TrimSuffix(strings.Repeat(tuple, n), ", ") + ")")
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := st.(*parser.Select)
+		s := given.Query(t, "SELECT * FROM "+parser.QuoteName(table.Name)+" WHERE ("+strings.Join(names, ", ")+") IN ("+
+			strings.TrimSuffix(strings.Repeat(tuple, n), ", ")+")")
 		args := func(from int) (all []types.Value) {
 			for i := range n {
 				all = append(all, sampleArgs(kinds, from*(i+1)%sampleValues)...)
@@ -165,7 +158,7 @@ func sampleArgs(kinds []types.Type, i int) []types.Value {
 }
 
 func TestNoPoint(t *testing.T) {
-	c := layouts(t)
+	c := given.Layouts(t)
 	for _, text := range []string{
 		"SELECT * FROM phoenix_events WHERE host = 'h' AND ts > 5",
 		"SELECT * FROM phoenix_events WHERE host = 'h' AND ts = 5 AND msg = 'm'",
@@ -184,33 +177,27 @@ func TestNoPoint(t *testing.T) {
 		"SELECT * FROM phoenix_events WHERE (host, ts) IN (('h', 5), ('i', 6))",
 		"SELECT * FROM phoenix_events WHERE (host, ts) NOT IN (('h', 5), ('i', 6))",
 	} {
-		st, err := parser.ParseStatement(text)
+		st := given.Query(t, text)
+		p, err := (&Env{Catalog: c}).Select(st)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := (&Env{Catalog: c}).Select(st.(*parser.Select))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if (&Env{}).PointOf(st.(*parser.Select), p) != nil {
+		if (&Env{}).PointOf(st, p) != nil {
 			t.Errorf("%s: a Point", text)
 		}
 	}
 }
 
 func BenchmarkPlanPointAgain(b *testing.B) {
-	c := layouts(b)
-	st, err := parser.ParseStatement("SELECT level, msg, val, cnt FROM phoenix_events WHERE host = ? AND ts = ?")
-	if err != nil {
-		b.Fatal(err)
-	}
+	c := given.Layouts(b)
+	st := given.Query(b, "SELECT level, msg, val, cnt FROM phoenix_events WHERE host = ? AND ts = ?")
 	args := []types.Value{types.NewString("host0001"), types.NewInt(1700000000000)}
 	env := &Env{Catalog: c, Args: args}
-	p, err := env.Select(st.(*parser.Select))
+	p, err := env.Select(st)
 	if err != nil {
 		b.Fatal(err)
 	}
-	point := env.PointOf(st.(*parser.Select), p)
+	point := env.PointOf(st, p)
 	b.ReportAllocs()
 	for b.Loop() {
 		if point.Plan(env) == nil {
@@ -221,16 +208,13 @@ func BenchmarkPlanPointAgain(b *testing.B) {
 
 // The same for 500 rows: planned anew, and by their Point.
 func BenchmarkPlanList(b *testing.B) {
-	c := layouts(b)
-	st, err := parser.ParseStatement("SELECT level, msg, val, cnt FROM phoenix_events WHERE (host, ts) IN (" + strings.TrimSuffix(strings.Repeat("(?, ?), ", 500), ", ") + ")")
-	if err != nil {
-		b.Fatal(err)
-	}
+	c := given.Layouts(b)
+	s := given.Query(b, "SELECT level, msg, val, cnt FROM phoenix_events WHERE (host, ts) IN ("+strings.TrimSuffix(strings.Repeat("(?, ?), ", 500), ", ")+")")
 	var args []types.Value
 	for i := range 500 {
 		args = append(args, types.NewString(fmt.Sprintf("host%04d", i%200)), types.NewInt(int64(1700000000000+7919*i)))
 	}
-	env, s := &Env{Catalog: c, Args: args}, st.(*parser.Select)
+	env := &Env{Catalog: c, Args: args}
 	p, err := env.Select(s)
 	if err != nil {
 		b.Fatal(err)

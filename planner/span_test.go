@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/internal/given"
 	"github.com/hql-db/hql/planner/plan"
 )
 
@@ -47,11 +47,8 @@ func TestNeighbours(t *testing.T) {
 		{day, "d = DATE '2026-01-31' AND id > 5 OR d BETWEEN DATE '2026-02-01' AND DATE '2026-02-27' OR d = DATE '2026-03-01'", 0, 2},
 		{day, "d = DATE '2026-01-31' AND id > 5 OR d = DATE '2026-02-02'", 0, 2},
 	} {
-		cat := catalog.New()
-		if err := cat.Load("CREATE TABLE t (id BIGINT, v BIGINT, d DATE) ROW KEY (" + c.key + ")"); err != nil {
-			t.Fatal(err)
-		}
-		p, err := planSelect(cat, "SELECT * FROM t WHERE "+c.where)
+		cat := given.Tables(t, "CREATE TABLE t (id BIGINT, v BIGINT, d DATE) ROW KEY ("+c.key+")")
+		p, err := (&Env{Catalog: cat}).Select(given.Query(t, "SELECT * FROM t WHERE "+c.where))
 		if err != nil {
 			t.Fatal(err)
 		}

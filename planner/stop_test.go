@@ -7,24 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hql-db/hql/catalog"
-	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/internal/given"
 )
 
 // Planning that is stopped gives the reason, wherever that happens, and no plan.
 func TestPlanningStops(t *testing.T) {
-	c := catalog.New()
-	def, err := parser.ParseStatement("CREATE TABLE t (a INT, b INT, c INT) ROW KEY (a % 8 AS UINT8, a AS INT32, b AS INT32) INDEX bc (b AS INT32, c AS INT32, a AS INT32)")
-	if err != nil {
-		t.Fatal(err)
-	}
-	table, err := c.Build(def.(*parser.CreateTable))
-	if err == nil {
-		err = c.Add(table)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := given.Tables(t, "CREATE TABLE t (a INT, b INT, c INT) ROW KEY (a % 8 AS UINT8, a AS INT32, b AS INT32) INDEX bc (b AS INT32, c AS INT32, a AS INT32)")
 	why := errors.New("enough")
 	for _, sql := range []string{
 		"SELECT a FROM t WHERE a = 1",
@@ -33,10 +21,7 @@ func TestPlanningStops(t *testing.T) {
 		"SELECT a FROM t WHERE b > (SELECT max(c) FROM t WHERE a = 2)",
 		"SELECT a FROM t x WHERE EXISTS (SELECT 1 FROM t y WHERE y.a = x.b) UNION SELECT b FROM t WHERE a < 7",
 	} {
-		s, err := parser.ParseStatement(sql)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := given.Query(t, sql)
 		asked := 0
 		for at := 1; ; at++ {
 			asked = 0
@@ -46,7 +31,7 @@ func TestPlanningStops(t *testing.T) {
 				}
 				return nil
 			}}
-			p, err := e.Select(s.(*parser.Select))
+			p, err := e.Select(s)
 			if asked < at {
 				if err != nil || at == 1 {
 					t.Errorf("%s: asked %d times; %v", sql, asked, err)
@@ -62,21 +47,15 @@ func TestPlanningStops(t *testing.T) {
 
 // Pairs that are ruled out do not multiply the work without bound.
 func TestPairsRuledOut(t *testing.T) {
-	c := catalog.New()
-	if err := c.Load("CREATE TABLE t (a INT, b STRING) ROW KEY (LEFT(MD5(b), 2), a AS INT32, b AS TEXT)"); err != nil {
-		t.Fatal(err)
-	}
+	c := given.Tables(t, "CREATE TABLE t (a INT, b STRING) ROW KEY (LEFT(MD5(b), 2), a AS INT32, b AS TEXT)")
 	var where []string
 	for i := range 20 {
 		where = append(where, fmt.Sprintf("(a <> %d OR b <> 'x%d')", i, i))
 	}
-	s, err := parser.ParseStatement("SELECT a FROM t WHERE " + strings.Join(where, " AND "))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := given.Query(t, "SELECT a FROM t WHERE "+strings.Join(where, " AND "))
 	steps := 0
 	e := &Env{Catalog: c, Stop: func() error { steps++; return nil }}
-	if _, err := e.Select(s.(*parser.Select)); err != nil || steps > 2000 {
+	if _, err := e.Select(s); err != nil || steps > 2000 {
 		t.Errorf("%d steps; %v", steps, err)
 	}
 }
@@ -97,18 +76,12 @@ func TestLongConditions(t *testing.T) {
 		{"(a BIGINT, n INT) ROW KEY (PHOENIX_SALT(4) AS UINT8, a AS INT64, n AS INT32)", "a NOT IN (%s) AND n > 5", "?", ", "},
 		{"(a BIGINT, n STRING) ROW KEY (a AS INT64, n AS TEXT)", "CASE %s ELSE 'x' END = 'h'", "WHEN a = ? THEN n", " "},
 	} {
-		cat := catalog.New()
-		if err := cat.Load("CREATE TABLE t " + c.table); err != nil {
-			t.Fatal(err)
-		}
+		cat := given.Tables(t, "CREATE TABLE t "+c.table)
 		work := func(n int) float64 {
-			s, err := parser.ParseStatement("SELECT * FROM t WHERE " + fmt.Sprintf(c.where, of(n, c.form, c.between)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := given.Query(t, "SELECT * FROM t WHERE "+fmt.Sprintf(c.where, of(n, c.form, c.between)))
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			if _, err := (&Env{Catalog: cat}).Select(s.(*parser.Select)); err != nil {
+			if _, err := (&Env{Catalog: cat}).Select(s); err != nil {
 				t.Fatal(err)
 			}
 			runtime.ReadMemStats(&after)

@@ -239,64 +239,76 @@ func (w *windows) bound(spec *parser.Window, f *parser.Frame, b parser.FrameBoun
 	if !ok || k.Val.IsNull() {
 		return out, parser.Errorf(at, "%s %s takes a constant", f.Mode, b.Kind)
 	}
-	by := k.Val
-	if f.Mode != "RANGE" {
-		if by.Type() == types.String { // as every text constant it has the type that its place wants
-			by, _ = types.Cast(by, types.BigInt, nil)
-		}
-		if !by.Type().IsInteger() || by.Int() < 0 {
-			return out, parser.Errorf(at, "%s %s takes a whole number that is not negative", f.Mode, b.Kind)
-		}
-		out.By = by
-		return out, nil
+	if f.Mode == "RANGE" {
+		err = w.rangeOffset(&out, spec, b, k.Val)
+		return out, err
 	}
+	by := k.Val
+	if by.Type() == types.String { // as every text constant it has the type that its place wants
+		by, _ = types.Cast(by, types.BigInt, nil)
+	}
+	if !by.Type().IsInteger() || by.Int() < 0 {
+		return out, parser.Errorf(at, "%s %s takes a whole number that is not negative", f.Mode, b.Kind)
+	}
+	out.By = by
+	return out, nil
+}
+
+// rangeOffset sets how far the end of a RANGE frame is from the row's own value: a number, or an interval where the order is by time.
+func (w *windows) rangeOffset(out *plan.FrameBound, spec *parser.Window, b parser.FrameBound, by types.Value) error {
 	if len(spec.OrderBy) != 1 {
-		return out, parser.Errorf(b.Pos, "RANGE with %s needs a window with ORDER BY one expression", b.Kind)
+		return parser.Errorf(b.Pos, "RANGE with %s needs a window with ORDER BY one expression", b.Kind)
 	}
 	order, err := expr.Compile(spec.OrderBy[0].Expr, w.aggs.scope())
 	if err != nil {
-		return out, err
+		return err
 	}
-	t := order.Type()
+	at, t := b.Offset.Position(), order.Type()
 	switch {
 	case t.IsTemporal():
 		if by.Type() == types.String {
 			if by, err = types.ParseInterval(by.Text()); err != nil {
-				return out, parser.Errorf(at, "%s", err)
+				return parser.Errorf(at, "%s", err)
 			}
 		}
 		if by.Type() != types.Duration {
-			return out, parser.Errorf(at, "%s of %s takes an INTERVAL", b.Kind, t)
+			return parser.Errorf(at, "%s of %s takes an INTERVAL", b.Kind, t)
 		}
+		return w.intervalOffset(out, b, t, spec.OrderBy[0].Desc, by)
 	case !t.IsNumeric() || by.Type() == types.Duration:
-		return out, parser.Errorf(at, "RANGE with %s is not defined for ORDER BY of %s", b.Kind, t)
-	default:
-		if by.Type() == types.String {
-			if by, err = types.Cast(by, types.Decimal, nil); err != nil {
-				return out, parser.Errorf(at, "%s", err)
-			}
-		}
-		zero := types.NewInt(0)
-		if c, err := types.Compare(by, zero); err != nil || c < 0 || by.Type() == types.Double && math.IsNaN(by.Double()) {
-			return out, parser.Errorf(at, "%s takes a number that is not negative", b.Kind)
-		}
-		out.By = by
-		return out, nil
+		return parser.Errorf(at, "RANGE with %s is not defined for ORDER BY of %s", b.Kind, t)
 	}
+	if by.Type() == types.String {
+		if by, err = types.Cast(by, types.Decimal, nil); err != nil {
+			return parser.Errorf(at, "%s", err)
+		}
+	}
+	zero := types.NewInt(0)
+	if c, err := types.Compare(by, zero); err != nil || c < 0 || by.Type() == types.Double && math.IsNaN(by.Double()) {
+		return parser.Errorf(at, "%s takes a number that is not negative", b.Kind)
+	}
+	out.By = by
+	return nil
+}
+
+// intervalOffset sets the end of a RANGE frame that is an interval from the row's own value of type t.
+func (w *windows) intervalOffset(out *plan.FrameBound, b parser.FrameBound, t types.Type, desc bool, by types.Value) error {
+	at := b.Offset.Position()
 	if by.Millis() < 0 {
-		return out, parser.Errorf(at, "%s takes an interval that is not negative", b.Kind)
+		return parser.Errorf(at, "%s takes an interval that is not negative", b.Kind)
 	}
 	if t == types.Time { // does not go round midnight here
 		_, ms := by.Duration()
 		out.By = types.NewInt(ms)
-		return out, nil
+		return nil
 	}
 	op := "-"
-	if (b.Kind == "FOLLOWING") != spec.OrderBy[0].Desc {
+	if (b.Kind == "FOLLOWING") != desc {
 		op = "+"
 	}
+	var err error
 	out.Moved, err = w.aggs.q.moved(&expr.Column{Pos: at, Name: "value", Typ: t}, op, &parser.Literal{Pos: at, Kind: parser.IntervalLiteral, Text: by.String()})
-	return out, err
+	return err
 }
 
 // moved compiles x op by, where x is compiled already.

@@ -453,26 +453,37 @@ func btoi(b bool) int {
 	return 0
 }
 
+// keyEntry is where an entry of the sample stands in one layout.
+type keyEntry struct {
+	Place
+	weight float64
+	even   bool
+}
+
 func (b *builder) key(i int) Key {
 	shape := b.shape.Keys[i]
 	k := Key{Layout: shape.Layout, Rows: math.Round(b.rows * b.mean(func(r *Run) int64 { return r.entries[i] }))}
-	type entry struct {
-		Place
-		weight float64
-		even   bool
-	}
-	all := make([]entry, 0, len(b.sample))
-	for _, s := range b.sample {
-		if s.places[i].Key != nil {
-			all = append(all, entry{s.places[i], s.weight, s.even})
-		}
-	}
 	if k.Rows > 0 {
 		k.Bytes = b.rows * b.mean(func(r *Run) int64 { return r.keyBytes[i] }) / k.Rows
 	}
-	slices.SortFunc(all, func(x, y entry) int {
+	all := make([]keyEntry, 0, len(b.sample))
+	for _, s := range b.sample {
+		if s.places[i].Key != nil {
+			all = append(all, keyEntry{s.places[i], s.weight, s.even})
+		}
+	}
+	slices.SortFunc(all, func(x, y keyEntry) int {
 		return cmp.Or(cmp.Compare(x.Table, y.Table), bytes.Compare(x.Key, y.Key))
 	})
+	k.Stored = storedTables(all)
+	for part := range shape.Parts {
+		k.Prefixes = append(k.Prefixes, b.prefix(i, part, k.Rows, all))
+	}
+	return k
+}
+
+// storedTables gives the HBase tables in which the entries stand, and the keys that cut each into pieces of like size. The entries are sorted.
+func storedTables(all []keyEntry) (out []Stored) {
 	for from := 0; from < len(all); {
 		to, sum := from, 0.0
 		for ; to < len(all) && all[to].Table == all[from].Table; to++ {
@@ -482,57 +493,69 @@ func (b *builder) key(i int) Key {
 		for _, j := range cuts(to-from, keyPieces, func(j int) float64 { return all[from+j].weight / sum }) {
 			s.Bounds = append(s.Bounds, all[from+j].Key)
 		}
-		k.Stored = append(k.Stored, s)
+		out = append(out, s)
 		from = to
 	}
-	for part := range shape.Parts {
-		p := Prefix{Parts: join(shape.Parts[:part+1])}
-		type shared struct {
-			FrequentPrefix     // over all HBase tables
-			tables         int // that have it
-		}
-		byBytes := map[string]shared{}
-		var e even
-		for from := 0; from < len(all); {
-			to, sum, times := from, 0.0, 0
-			at := prefixOf(all[from].Place, part)
-			for ; to < len(all) && all[to].Table == all[from].Table && bytes.Equal(prefixOf(all[to].Place, part), at); to++ {
-				sum += all[to].weight
-				times += btoi(all[to].even)
-			}
-			e.add(times)
-			if b.believed(to - from) {
-				f := byBytes[string(at)]
-				byBytes[string(at)] = shared{FrequentPrefix{at, f.Share + sum/max(1, k.Rows)}, f.tables + 1}
-			}
-			from = to
-		}
-		hll := b.c.starts[i][part].Estimate()
-		if p.Distinct = b.distinct(hll, k.Rows, e); part == len(shape.Parts)-1 && i == 0 {
-			p.Distinct = k.Rows / max(1, b.packed) // a key is a row of the store
-		}
-		p.Distinct = math.Round(p.Distinct)
-		mean := k.Rows / max(1, p.Distinct)
-		for _, f := range byBytes {
-			if f.Share*k.Rows > 1.25*mean || p.Distinct <= maxFrequentPrefix {
-				p.Frequent = append(p.Frequent, f.FrequentPrefix)
-			}
-		}
-		slices.SortFunc(p.Frequent, func(x, y FrequentPrefix) int {
-			return cmp.Or(cmp.Compare(y.Share, x.Share), bytes.Compare(x.Prefix, y.Prefix))
-		})
-		p.Frequent = p.Frequent[:min(len(p.Frequent), maxFrequentPrefix)]
-		slices.SortFunc(p.Frequent, func(x, y FrequentPrefix) int { return bytes.Compare(x.Prefix, y.Prefix) })
-		rest, tables := 1.0, 0
-		for _, f := range p.Frequent {
-			rest, tables = rest-f.Share, tables+byBytes[string(f.Prefix)].tables
-		}
-		if n := p.Distinct - float64(tables); n >= 1 {
-			p.Rare = max(0, rest) * k.Rows / n
-		}
-		k.Prefixes = append(k.Prefixes, p)
+	return out
+}
+
+// prefix gives how many values the bytes of the keys of layout i have up to the end of a part, and which are frequent. all is the sample's
+// entries of the layout, sorted; rows is how many entries the table has.
+func (b *builder) prefix(i, part int, rows float64, all []keyEntry) Prefix {
+	p := Prefix{Parts: join(b.shape.Keys[i].Parts[:part+1])}
+	believed, e := b.believedPrefixes(all, part, rows)
+	hll := b.c.starts[i][part].Estimate()
+	if p.Distinct = b.distinct(hll, rows, e); part == len(b.shape.Keys[i].Parts)-1 && i == 0 {
+		p.Distinct = rows / max(1, b.packed) // a key is a row of the store
 	}
-	return k
+	p.Distinct = math.Round(p.Distinct)
+	mean := rows / max(1, p.Distinct)
+	for _, f := range believed {
+		if f.Share*rows > 1.25*mean || p.Distinct <= maxFrequentPrefix {
+			p.Frequent = append(p.Frequent, f.FrequentPrefix)
+		}
+	}
+	slices.SortFunc(p.Frequent, func(x, y FrequentPrefix) int {
+		return cmp.Or(cmp.Compare(y.Share, x.Share), bytes.Compare(x.Prefix, y.Prefix))
+	})
+	p.Frequent = p.Frequent[:min(len(p.Frequent), maxFrequentPrefix)]
+	slices.SortFunc(p.Frequent, func(x, y FrequentPrefix) int { return bytes.Compare(x.Prefix, y.Prefix) })
+	rest, tables := 1.0, 0
+	for _, f := range p.Frequent {
+		rest, tables = rest-f.Share, tables+believed[string(f.Prefix)].tables
+	}
+	if n := p.Distinct - float64(tables); n >= 1 {
+		p.Rare = max(0, rest) * rows / n
+	}
+	return p
+}
+
+// believedPrefix is a prefix whose share of the rows is believed.
+type believedPrefix struct {
+	FrequentPrefix     // over all HBase tables
+	tables         int // that have it
+}
+
+// believedPrefixes gives the prefixes up to the end of a part whose share of the rows is believed, by their bytes; and how often the sampled
+// ones were seen.
+func (b *builder) believedPrefixes(all []keyEntry, part int, rows float64) (map[string]believedPrefix, even) {
+	byBytes := map[string]believedPrefix{}
+	var e even
+	for from := 0; from < len(all); {
+		to, sum, times := from, 0.0, 0
+		at := prefixOf(all[from].Place, part)
+		for ; to < len(all) && all[to].Table == all[from].Table && bytes.Equal(prefixOf(all[to].Place, part), at); to++ {
+			sum += all[to].weight
+			times += btoi(all[to].even)
+		}
+		e.add(times)
+		if b.believed(to - from) {
+			f := byBytes[string(at)]
+			byBytes[string(at)] = believedPrefix{FrequentPrefix{at, f.Share + sum/max(1, rows)}, f.tables + 1}
+		}
+		from = to
+	}
+	return byBytes, e
 }
 
 // prefixOf gives the bytes of p up to the end of a part.

@@ -175,6 +175,8 @@ func (r *regionScanner) next(ctx context.Context, b *block, lim *limits) (more b
 	return more && !r.filterDone(), nil
 }
 
+// nextRow is next before the filter is made ready for another row. It is in one piece, as HBase's own is, since what is counted, which limit ends
+// it and what the filter is asked depends on the order of these steps.
 func (r *regionScanner) nextRow(ctx context.Context, b *block, lim *limits) (more bool, err error) {
 	size, batch := lim.sizeDone, lim.batchDone
 	for {

@@ -34,7 +34,7 @@ func IntRange(t Type) (lo, hi int64) {
 
 // Cast converts v to type to, as CAST does: numbers are rounded half away from zero, text is parsed,
 // a TIMESTAMP becomes its epoch milliseconds as a number and back. loc (nil: UTC)
-// is the zone of timestamps in text and of the day of a TIMESTAMP. What does not fit is an error.
+// is the zone of timestamps in text and of the day of a TIMESTAMP. What does not fit is an error. The switch has one case for each type.
 func Cast(v Value, to Type, loc *time.Location) (Value, error) {
 	if v.IsNull() || v.typ == to {
 		return v, nil

@@ -128,15 +128,9 @@ func readInterval(s string) (months int, ms int64, err error) {
 	for i := 0; i < len(f); i++ {
 		word := f[i]
 		if m := clockInterval().FindStringSubmatch(word); m != nil {
-			h, _ := strconv.ParseInt(m[2], 10, 64)
-			min, _ := strconv.ParseInt(m[3], 10, 64)
-			sec, _ := strconv.ParseFloat(cmp.Or(m[4], "0"), 64)
-			if min > 59 || sec >= 60 {
+			t, ok := clockMillis(m)
+			if !ok {
 				return 0, 0, bad
-			}
-			t := h*3_600_000 + min*60_000 + int64(math.Round(sec*1000))
-			if m[1] == "-" {
-				t = -t
 			}
 			ms += t
 			continue
@@ -164,27 +158,51 @@ func readInterval(s string) (months int, ms int64, err error) {
 			unit = f[i]
 		}
 		v, err := strconv.ParseFloat(n, 64)
-		if err != nil || math.IsNaN(v) || math.Abs(v) > 1e12 || math.Abs(v)*float64(unitMonths[unit]) > 1e12 {
+		if err != nil {
 			return 0, 0, bad
 		}
-		if len(unit) > 2 {
-			unit = strings.TrimSuffix(unit, "s")
-		}
-		if n, ok := unitMonths[unit]; ok {
-			whole, part := math.Modf(v)
-			months += int(whole) * n
-			if n > 1 {
-				months += int(math.RoundToEven(part * float64(n)))
-			} else { // of a month of 30 days
-				ms += int64(math.Round(part * 30 * 86_400_000))
-			}
-			continue
-		}
-		u, ok := unitMillis[unit]
-		if !ok || math.Abs(v)*float64(u) > 9e15 {
+		m, t, ok := unitsOf(v, unit)
+		if !ok {
 			return 0, 0, bad
 		}
-		ms += int64(math.Round(v * float64(u)))
+		months, ms = months+m, ms+t
 	}
 	return months, ms, nil
+}
+
+// clockMillis reads what clockInterval found: a sign, hours, minutes, and perhaps seconds.
+func clockMillis(m []string) (ms int64, ok bool) {
+	h, _ := strconv.ParseInt(m[2], 10, 64)
+	min, _ := strconv.ParseInt(m[3], 10, 64)
+	sec, _ := strconv.ParseFloat(cmp.Or(m[4], "0"), 64)
+	if min > 59 || sec >= 60 {
+		return 0, false
+	}
+	ms = h*3_600_000 + min*60_000 + int64(math.Round(sec*1000))
+	if m[1] == "-" {
+		ms = -ms
+	}
+	return ms, true
+}
+
+// unitsOf gives v units, such as 1.5 years or 2 hours.
+func unitsOf(v float64, unit string) (months int, ms int64, ok bool) {
+	if math.IsNaN(v) || math.Abs(v) > 1e12 || math.Abs(v)*float64(unitMonths[unit]) > 1e12 {
+		return 0, 0, false
+	}
+	if len(unit) > 2 {
+		unit = strings.TrimSuffix(unit, "s")
+	}
+	if n, ok := unitMonths[unit]; ok {
+		whole, part := math.Modf(v)
+		if n > 1 {
+			return int(whole)*n + int(math.RoundToEven(part*float64(n))), 0, true
+		}
+		return int(whole) * n, int64(math.Round(part * 30 * 86_400_000)), true // of a month of 30 days
+	}
+	u, ok := unitMillis[unit]
+	if !ok || math.Abs(v)*float64(u) > 9e15 {
+		return 0, 0, false
+	}
+	return 0, int64(math.Round(v * float64(u))), true
 }

@@ -101,6 +101,29 @@ func ends(words []string, want ...string) bool {
 	return len(words) >= len(want) && slices.Equal(words[len(words)-len(want):], want)
 }
 
+// offerSetting adds what may follow the words of a SET or SHOW; ok is false where it does not decide that.
+func (s *session) offerSetting(c *completion, words []string) (ok bool) {
+	switch {
+	case words[0] == "SET" && len(words) == 1:
+		c.add(s.settings()...)
+	case words[0] == "SET" && len(words) == 3:
+		switch words[1] {
+		case "FULL_SCAN":
+			c.add("allow", "deny", "warn")
+		case "CONSISTENCY":
+			c.add("strong", "timeline")
+		case "TIMEZONE":
+			c.add("'UTC'")
+		}
+	case words[0] == "SHOW" && len(words) == 1:
+		c.addWords("TABLES", "CREATE TABLE", "SPLITS", "STATISTICS", "FUNCTIONS", "ALL")
+		c.add(s.settings()...)
+	default:
+		return false
+	}
+	return true
+}
+
 // offer adds what may follow toks in a statement of which all is typed.
 func (s *session) offer(c *completion, toks, all []parser.Token) {
 	if rest := behindExplain(toks); len(rest) < len(toks) {
@@ -121,22 +144,7 @@ func (s *session) offer(c *completion, toks, all []parser.Token) {
 	case last == "::" || last == "AS" && slices.Contains(words, "CAST"):
 		c.addWords(typeNames...)
 		return
-	case words[0] == "SET" && len(words) == 1:
-		c.add(s.settings()...)
-		return
-	case words[0] == "SET" && len(words) == 3:
-		switch words[1] {
-		case "FULL_SCAN":
-			c.add("allow", "deny", "warn")
-		case "CONSISTENCY":
-			c.add("strong", "timeline")
-		case "TIMEZONE":
-			c.add("'UTC'")
-		}
-		return
-	case words[0] == "SHOW" && len(words) == 1:
-		c.addWords("TABLES", "CREATE TABLE", "SPLITS", "STATISTICS", "FUNCTIONS", "ALL")
-		c.add(s.settings()...)
+	case s.offerSetting(c, words):
 		return
 	case last == "." && len(toks) > 1:
 		c.addColumns(s.scope(all)[strings.ToLower(unquote(toks[len(toks)-2].Text))])

@@ -64,88 +64,94 @@ func flagValues(f flagHelp) []string {
 
 // completionOf writes what a shell completes the words behind hql by.
 func completionOf(shell string, w io.Writer) error {
-	var b strings.Builder
-	all := tools()
-	names := slices.Sorted(maps.Keys(all))
-	switch shell {
-	case "bash":
-		b.WriteString("# hql completion bash: source it, or keep it in bash-completion's folder\n_hql() {\n" +
-			"  local cur=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words\n  COMPREPLY=()\n  case $before in\n")
-		for _, f := range mainFlags() {
-			if f.value == "" {
-				continue
-			}
-			fmt.Fprintf(&b, "    %s) ", f.name)
-			switch values := flagValues(f); {
-			case values != nil:
-				fmt.Fprintf(&b, "COMPREPLY=($(compgen -W '%s' -- \"$cur\")); ", strings.Join(values, " "))
-			case f.value == "FILE":
-				b.WriteString("compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- \"$cur\")); ")
-			case f.value == "DIR":
-				b.WriteString("compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- \"$cur\")); ")
-			}
-			b.WriteString("return ;;\n")
-		}
-		b.WriteString("  esac\n  case ${COMP_WORDS[1]} in\n")
-		for _, name := range names {
-			fmt.Fprintf(&b, "    %s) words='%s' ;;\n", name, strings.Join(completions(all[name]), " "))
-		}
-		fmt.Fprintf(&b, "    *) words='%s'; [ \"$COMP_CWORD\" = 1 ] && words=\"$words %s\" ;;\n  esac\n", strings.Join(flagNames(mainFlags()), " "), strings.Join(names, " "))
-		b.WriteString("  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n}\ncomplete -F _hql hql\n")
-	case "zsh":
-		quote := strings.NewReplacer("'", "'\\''", "[", "\\[", "]", "\\]", ":", "\\:").Replace
-		b.WriteString("#compdef hql\n# hql completion zsh: keep it as _hql in a folder of $fpath\n_hql() {\n  local -a main\n  main=(\n")
-		for _, f := range mainFlags() {
-			fmt.Fprintf(&b, "    '*%s[%s]", f.name, quote(f.help))
-			if f.value != "" {
-				action := " "
-				switch values := flagValues(f); {
-				case values != nil:
-					action = "(" + strings.Join(values, " ") + ")"
-				case f.value == "FILE":
-					action = "_files"
-				case f.value == "DIR":
-					action = "_files -/"
-				}
-				fmt.Fprintf(&b, ":%s:%s", f.value, action)
-			}
-			b.WriteString("'\n")
-		}
-		b.WriteString("  )\n  case $words[2] in\n")
-		for _, name := range names {
-			fmt.Fprintf(&b, "    %s) compadd -- %s; _files ;;\n", name, strings.Join(completions(all[name]), " "))
-		}
-		fmt.Fprintf(&b, "    *) (( CURRENT == 2 )) && compadd -- %s; _arguments $main ;;\n  esac\n}\n_hql \"$@\"\n", strings.Join(names, " "))
-	case "fish":
-		quote := func(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(s) + "'" }
-		b.WriteString("# hql completion fish: keep it as ~/.config/fish/completions/hql.fish\n")
-		for _, f := range mainFlags() {
-			option := "-l " + strings.TrimLeft(f.name, "-")
-			if !strings.HasPrefix(f.name, "--") {
-				option = "-s " + f.name[1:]
-			}
-			fmt.Fprintf(&b, "complete -c hql %s -d %s", option, quote(f.help))
-			switch values := flagValues(f); {
-			case values != nil:
-				fmt.Fprintf(&b, " -x -a %s", quote(strings.Join(values, " ")))
-			case f.value == "FILE", f.value == "DIR":
-				b.WriteString(" -r")
-			case f.value != "":
-				b.WriteString(" -x")
-			}
-			b.WriteString("\n")
-		}
-		for _, name := range names {
-			fmt.Fprintf(&b, "complete -c hql -n __fish_use_subcommand -a %s -d %s\n", name, quote(all[name].summary()))
-			for _, word := range completions(all[name]) {
-				fmt.Fprintf(&b, "complete -c hql -n '__fish_seen_subcommand_from %s' -a %s\n", name, quote(word))
-			}
-		}
-	default:
+	write, ok := map[string]func(*strings.Builder, map[string]*tool, []string){"bash": completeInBash, "zsh": completeInZsh, "fish": completeInFish}[shell]
+	if !ok {
 		return errors.New("hql completion is for bash, zsh or fish")
 	}
+	var b strings.Builder
+	all := tools()
+	write(&b, all, slices.Sorted(maps.Keys(all)))
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+func completeInBash(b *strings.Builder, all map[string]*tool, names []string) {
+	b.WriteString("# hql completion bash: source it, or keep it in bash-completion's folder\n_hql() {\n" +
+		"  local cur=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words\n  COMPREPLY=()\n  case $before in\n")
+	for _, f := range mainFlags() {
+		if f.value == "" {
+			continue
+		}
+		fmt.Fprintf(b, "    %s) ", f.name)
+		switch values := flagValues(f); {
+		case values != nil:
+			fmt.Fprintf(b, "COMPREPLY=($(compgen -W '%s' -- \"$cur\")); ", strings.Join(values, " "))
+		case f.value == "FILE":
+			b.WriteString("compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- \"$cur\")); ")
+		case f.value == "DIR":
+			b.WriteString("compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- \"$cur\")); ")
+		}
+		b.WriteString("return ;;\n")
+	}
+	b.WriteString("  esac\n  case ${COMP_WORDS[1]} in\n")
+	for _, name := range names {
+		fmt.Fprintf(b, "    %s) words='%s' ;;\n", name, strings.Join(completions(all[name]), " "))
+	}
+	fmt.Fprintf(b, "    *) words='%s'; [ \"$COMP_CWORD\" = 1 ] && words=\"$words %s\" ;;\n  esac\n", strings.Join(flagNames(mainFlags()), " "), strings.Join(names, " "))
+	b.WriteString("  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n}\ncomplete -F _hql hql\n")
+}
+
+func completeInZsh(b *strings.Builder, all map[string]*tool, names []string) {
+	quote := strings.NewReplacer("'", "'\\''", "[", "\\[", "]", "\\]", ":", "\\:").Replace
+	b.WriteString("#compdef hql\n# hql completion zsh: keep it as _hql in a folder of $fpath\n_hql() {\n  local -a main\n  main=(\n")
+	for _, f := range mainFlags() {
+		fmt.Fprintf(b, "    '*%s[%s]", f.name, quote(f.help))
+		if f.value != "" {
+			action := " "
+			switch values := flagValues(f); {
+			case values != nil:
+				action = "(" + strings.Join(values, " ") + ")"
+			case f.value == "FILE":
+				action = "_files"
+			case f.value == "DIR":
+				action = "_files -/"
+			}
+			fmt.Fprintf(b, ":%s:%s", f.value, action)
+		}
+		b.WriteString("'\n")
+	}
+	b.WriteString("  )\n  case $words[2] in\n")
+	for _, name := range names {
+		fmt.Fprintf(b, "    %s) compadd -- %s; _files ;;\n", name, strings.Join(completions(all[name]), " "))
+	}
+	fmt.Fprintf(b, "    *) (( CURRENT == 2 )) && compadd -- %s; _arguments $main ;;\n  esac\n}\n_hql \"$@\"\n", strings.Join(names, " "))
+}
+
+func completeInFish(b *strings.Builder, all map[string]*tool, names []string) {
+	quote := func(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(s) + "'" }
+	b.WriteString("# hql completion fish: keep it as ~/.config/fish/completions/hql.fish\n")
+	for _, f := range mainFlags() {
+		option := "-l " + strings.TrimLeft(f.name, "-")
+		if !strings.HasPrefix(f.name, "--") {
+			option = "-s " + f.name[1:]
+		}
+		fmt.Fprintf(b, "complete -c hql %s -d %s", option, quote(f.help))
+		switch values := flagValues(f); {
+		case values != nil:
+			fmt.Fprintf(b, " -x -a %s", quote(strings.Join(values, " ")))
+		case f.value == "FILE", f.value == "DIR":
+			b.WriteString(" -r")
+		case f.value != "":
+			b.WriteString(" -x")
+		}
+		b.WriteString("\n")
+	}
+	for _, name := range names {
+		fmt.Fprintf(b, "complete -c hql -n __fish_use_subcommand -a %s -d %s\n", name, quote(all[name].summary()))
+		for _, word := range completions(all[name]) {
+			fmt.Fprintf(b, "complete -c hql -n '__fish_seen_subcommand_from %s' -a %s\n", name, quote(word))
+		}
+	}
 }
 
 func flagNames(flags []flagHelp) []string {

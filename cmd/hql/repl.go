@@ -82,26 +82,35 @@ func (s *session) repl(ctx context.Context) int {
 			s.query = "" // the rest of the line is not run either
 		}
 		if s.query != before+line { // a statement ended, or a command stood in one, of which it is no part
-			done, open := typed.String(), strings.TrimLeft(s.query, " ")
-			hidden := strings.HasPrefix(done, " ")
-			if open != "" && strings.HasPrefix(s.query, before) && !hidden {
-				done = line
-			}
+			done, open := s.ended(typed.String(), before, line)
 			if statement, kept := h.add(done); kept {
 				ed.Remember(statement)
 			}
 			typed.Reset()
-			if open != "" {
-				if hidden {
-					open = " " + open
-				}
-				typed.WriteString(strings.TrimSuffix(open, "\n") + "\n")
-			}
+			typed.WriteString(open)
 		}
 		if code == quit {
 			return exitOK
 		}
 	}
+}
+
+// ended cuts what was typed, after line ended a statement, into what goes to the history and what is open still. What begins with a space is
+// not kept, nor is what follows it. before is the statement without line.
+func (s *session) ended(typed, before, line string) (done, open string) {
+	done, open = typed, strings.TrimLeft(s.query, " ")
+	hidden := strings.HasPrefix(done, " ")
+	if open == "" {
+		return done, ""
+	}
+	open = strings.TrimSuffix(open, "\n") + "\n"
+	if hidden {
+		return done, " " + open
+	}
+	if strings.HasPrefix(s.query, before) {
+		done = line
+	}
+	return done, open
 }
 
 // startup runs ~/.hqlrc, or the file that HQL_RC names. Its mistakes do not keep anybody out; false: it quits.

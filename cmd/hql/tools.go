@@ -32,7 +32,7 @@ type tool struct {
 	run   func(ctx context.Context, c *config, args []string, stdin io.Reader, stdout, stderr io.Writer) error
 }
 
-// tools are the sub-commands by name.
+// tools are the sub-commands by name: one table, an entry each, from which usage, manual and completion are made.
 func tools() map[string]*tool {
 	sample, most := inferredFrom, proposed
 	var file, statement string

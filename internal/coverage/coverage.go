@@ -111,7 +111,7 @@ func (w *walker) node(v reflect.Value, place string) {
 	kind := v.Type().Name()
 	switch n := v.Interface().(type) {
 	case parser.EncodingDef:
-		w.note("%sencoding %s", place, EncodingName(&n))
+		w.note("%sencoding %s", place, encodingName(&n))
 		return
 	case parser.Call:
 		name := n.Name
@@ -185,8 +185,8 @@ func (w *walker) delimiters(parts []parser.PartDef) {
 	}
 }
 
-// EncodingName is an encoding's name; of integers without their width.
-func EncodingName(e *parser.EncodingDef) string {
+// encodingName is an encoding's name; of integers without their width.
+func encodingName(e *parser.EncodingDef) string {
 	name := e.Name
 	if _, of, ok := strings.Cut(name, "INT"); ok && of != "" {
 		name = strings.TrimRight(name, "0123456789")

@@ -112,12 +112,12 @@ func (t *Table) IsUUID(col *catalog.Column) bool {
 
 func pick[T any](r *rand.Rand, xs []T) T { return xs[r.IntN(len(xs))] }
 
-// Zones are behind and before UTC, with summer time, half hours, and midnights that do not exist.
-var Zones = []string{"UTC", "UTC", "Asia/Tokyo", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "America/Havana", "Pacific/Apia"}
+// zones are behind and before UTC, with summer time, half hours, and midnights that do not exist.
+var zones = []string{"UTC", "UTC", "Asia/Tokyo", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "America/Havana", "Pacific/Apia"}
 
 // Zone draws one.
 func Zone(r *rand.Rand) *time.Location {
-	loc, err := types.Zone(pick(r, Zones))
+	loc, err := types.Zone(pick(r, zones))
 	if err != nil {
 		panic(err)
 	}
@@ -133,8 +133,8 @@ type Predicates struct {
 
 func (g *Predicates) pick(xs ...string) string { return xs[g.IntN(len(xs))] }
 
-// Constant is a literal for col, now and then outside what the column can hold.
-func (g *Predicates) Constant(col *catalog.Column) string {
+// constant is a literal for col, now and then outside what the column can hold.
+func (g *Predicates) constant(col *catalog.Column) string {
 	if g.IntN(25) == 0 && col.Type.IsInteger() {
 		return g.pick("1.5", "9000000000", "-9000000000", "9223372036854775808", "-1e30", "CAST('NaN' AS DOUBLE)", "CAST(0.5 AS DOUBLE)")
 	}
@@ -150,7 +150,7 @@ func (g *Predicates) Constant(col *catalog.Column) string {
 	return v.SQL()
 }
 
-// Draw is a condition of that depth at most.
+// Draw is a condition of that depth at most. It is one switch over the forms: a seed stands for the same condition as long as nobody moves them.
 func (g *Predicates) Draw(depth int) string {
 	if depth > 0 && g.IntN(2) == 0 {
 		switch g.IntN(6) {
@@ -173,7 +173,7 @@ func (g *Predicates) Draw(depth int) string {
 	if (t == types.Timestamp || t == types.Date) && g.IntN(3) == 0 {
 		return g.moment(col)
 	}
-	k := func() string { return g.Constant(col) }
+	k := func() string { return g.constant(col) }
 	op := func() string { return g.pick(" = ", " = ", " = ", " < ", " <= ", " > ", " >= ", " <> ") }
 	switch g.IntN(12) {
 	case 0:
@@ -200,7 +200,7 @@ func (g *Predicates) Draw(depth int) string {
 		if o.Type == types.JSON {
 			o = col
 		}
-		return fmt.Sprintf("(%s, %s) %s (%s, %s)", c, o.Name, g.pick("<", "<=", ">", ">=", "=", "<>"), k(), g.Constant(o))
+		return fmt.Sprintf("(%s, %s) %s (%s, %s)", c, o.Name, g.pick("<", "<=", ">", ">=", "=", "<>"), k(), g.constant(o))
 	case 4:
 		return c + " IS " + g.pick("", "NOT ") + "NULL"
 	case 5, 6:
@@ -228,16 +228,16 @@ func (g *Predicates) Draw(depth int) string {
 
 // computed is a condition on what is made of col.
 func (g *Predicates) computed(col *catalog.Column, op string) string {
-	c, k := col.Name, g.Constant(col)
+	c, k := col.Name, g.constant(col)
 	switch g.IntN(6) {
 	case 0:
-		return "COALESCE(" + c + ", " + k + ")" + op + g.Constant(col)
+		return "COALESCE(" + c + ", " + k + ")" + op + g.constant(col)
 	case 1:
 		return "CASE WHEN " + c + op + k + " THEN 'a' WHEN " + c + " IS NULL THEN 'b' ELSE 'c' END" + g.pick(" = ", " <> ") + g.pick("'a'", "'b'", "'c'")
 	case 2:
-		return g.pick("GREATEST(", "LEAST(") + c + ", " + k + ")" + op + g.Constant(col)
+		return g.pick("GREATEST(", "LEAST(") + c + ", " + k + ")" + op + g.constant(col)
 	case 3:
-		return "NULLIF(" + c + ", " + k + ")" + g.pick(" IS NULL", " IS NOT NULL", op+g.Constant(col))
+		return "NULLIF(" + c + ", " + k + ")" + g.pick(" IS NULL", " IS NOT NULL", op+g.constant(col))
 	}
 	switch t := col.Type; {
 	case t.IsInteger():
@@ -303,7 +303,7 @@ func (g *Predicates) turned(c, other string) string {
 
 // chosen is a condition on what a conditional gives for col.
 func (g *Predicates) chosen(col *catalog.Column) string {
-	c, k := col.Name, func() string { return g.Constant(col) }
+	c, k := col.Name, func() string { return g.constant(col) }
 	op := g.pick(" = ", " = ", " <> ", " < ", " >= ")
 	if col.Type == types.JSON {
 		return c + " IS NULL"

@@ -140,6 +140,15 @@ func (g *maker) odds(n int) bool          { return g.IntN(n) == 0 }
 // Types are those of columns.
 var Types = []string{"BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL", "STRING", "BYTES", "DATE", "TIME", "TIMESTAMP", "JSON"}
 
+// drawn is what is put together into a CREATE TABLE. The order in which its pieces are drawn is part of what a seed means.
+type drawn struct {
+	keys         int    // columns made for the key; those in cells follow
+	variant      string // of the layout; "" for none
+	parts, cells []string
+	storedIn     string
+	inCell       string // a column of the key that is stored in a cell, where the key has its hash
+}
+
 func (g *maker) draw() {
 	t := g.t
 	for i := range 1 + g.IntN(4) {
@@ -152,112 +161,120 @@ func (g *maker) draw() {
 	if g.odds(4) { // any functions come together
 		wanted = []string{g.wanted(), g.wanted(), g.wanted()}
 	}
-	keys := len(t.Columns)
-	var cells []string
+	d := drawn{keys: len(t.Columns)}
 	for i := range 1 + g.IntN(5) {
 		c := Column{Name: fmt.Sprintf("c%d", i), Type: g.pick(Types...), NotNull: g.odds(5)}
 		if i < 2 {
 			c.Type = []string{"INT", "STRING"}[i]
 		}
 		t.Columns = append(t.Columns, c)
-		cells = append(cells, g.cell(c))
+		d.cells = append(d.cells, g.cell(c))
 	}
-	order := g.Perm(keys)
+	order := g.Perm(d.keys)
 	salted := g.odds(6)
-	parts := g.key(order)
+	d.parts = g.key(order)
 	if salted {
-		parts = append([]string{g.pick("SALT('a','b','c')", "SALT(0 TO 2) AS UINT8", "PHOENIX_SALT(4) AS UINT8", "PINPOINT_SALT(4, 1, 3) AS UINT8", "HBASEWD_SALT(8) AS UINT8", "OPENTSDB_SALT(5) AS UINT8", "SALT HEX(2)", "SALT HEX(4)")}, parts...)
+		d.parts = append([]string{g.pick("SALT('a','b','c')", "SALT(0 TO 2) AS UINT8", "PHOENIX_SALT(4) AS UINT8", "PINPOINT_SALT(4, 1, 3) AS UINT8", "HBASEWD_SALT(8) AS UINT8", "OPENTSDB_SALT(5) AS UINT8", "SALT HEX(2)", "SALT HEX(4)")}, d.parts...)
 	}
-	t.Drawn = salted && strings.HasPrefix(parts[0], "SALT")
-	variant := ""
+	t.Drawn = salted && strings.HasPrefix(d.parts[0], "SALT")
 	switch g.IntN(12) {
 	case 0:
-		variant = "primary key"
+		d.variant = "primary key"
 	case 1, 2:
-		variant = "stored in"
+		d.variant = "stored in"
 	case 3:
-		variant = "packed"
+		d.variant = "packed"
 	case 4:
-		variant = "hashed"
+		d.variant = "hashed"
 	case 5, 6:
-		variant = "lookup"
+		d.variant = "lookup"
 	}
-	stored, inCell := g.odds(2), ""
-	storedIn := ""
-	if stored {
-		storedIn = " STORED IN '" + t.Name + "'"
+	if g.odds(2) {
+		d.storedIn = " STORED IN '" + t.Name + "'"
 	}
-	at := g.IntN(keys)
+	g.vary(&d, order)
+	front := 0
+	if len(d.parts) > 0 && strings.Contains(d.parts[0], "SALT") {
+		front = 1
+	}
+	d.parts = slices.Insert(d.parts, front, wanted...)
+	t.Create = append(t.Create, g.create(&d))
+}
+
+// vary changes the layout to its variant, around one of the key's columns. Variants that do not fit that column change nothing.
+func (g *maker) vary(d *drawn, order []int) {
+	t, at := g.t, g.IntN(d.keys)
 	field, name := g.fields[at], g.names[at]
+	others := func() []int { return slices.DeleteFunc(order, func(i int) bool { return i == at }) }
 	switch {
-	case variant == "stored in":
-		storedIn = g.computedName(t.Name)
-	case variant == "packed":
+	case d.variant == "stored in":
+		d.storedIn = g.computedName(t.Name)
+	case d.variant == "packed":
 		switch {
 		case field.typ == "TIMESTAMP": // wide rows: the moment within the bin is the qualifier
-			parts = append(g.key(slices.DeleteFunc(order, func(i int) bool { return i == at })), "DATE_BIN('1 hour', "+name+") AS INT64")
-			cells = []string{g.packedCell(keys, name+" - DATE_BIN('1 hour', "+name+") AS UINT32")}
-		case keys > 1:
-			parts = g.key(slices.DeleteFunc(order, func(i int) bool { return i == at }))
-			cells = []string{g.packedCell(keys, strings.Join(g.part(at, true), ", "))}
+			d.parts = append(g.key(others()), "DATE_BIN('1 hour', "+name+") AS INT64")
+			d.cells = []string{g.packedCell(d.keys, name+" - DATE_BIN('1 hour', "+name+") AS UINT32")}
+		case d.keys > 1:
+			d.parts = g.key(others())
+			d.cells = []string{g.packedCell(d.keys, strings.Join(g.part(at, true), ", "))}
 		}
-	case variant == "hashed" && (field.typ == "STRING" || field.typ == "BYTES"): // in place of the value, which is a cell
-		inCell = name
-		parts = g.key(slices.DeleteFunc(order, func(i int) bool { return i == at }))
+	case d.variant == "hashed" && (field.typ == "STRING" || field.typ == "BYTES"): // in place of the value, which is a cell
+		d.inCell = name
+		d.parts = g.key(others())
 		hash := "UNHEX(MD5(" + name + "))"
 		if field.typ == "STRING" && !g.opt.Unique {
 			hash = g.pick(hash, "LEFT("+name+", 3) AS TEXT", "SUBSTRING("+name+", 1, 2) AS TEXT", "LEFT(SHA256("+name+"), 20)")
 		}
-		parts = append(parts, hash)
-		if len(parts) == 1 || g.odds(2) {
+		d.parts = append(d.parts, hash)
+		if len(d.parts) == 1 || g.odds(2) {
 			break
 		}
-		parts = append([]string{hash, g.pick(delimiters...)}, parts[:len(parts)-1]...)
-	case variant == "lookup" && field.typ == "STRING" && !g.opt.NoLookup:
+		d.parts = append([]string{hash, g.pick(delimiters...)}, d.parts[:len(d.parts)-1]...)
+	case d.variant == "lookup" && field.typ == "STRING" && !g.opt.NoLookup:
 		dict := "dict_" + t.Name
 		t.Create = append(t.Create, "CREATE TABLE "+dict+" (kind STRING, name STRING, n BIGINT) ROW KEY (kind AS TEXT(4), name AS TEXT)")
-		if parts = g.key(order); !g.odds(4) { // else the name stands beside its number
-			parts = g.key(slices.DeleteFunc(order, func(i int) bool { return i == at }))
+		if d.parts = g.key(order); !g.odds(4) { // else the name stands beside its number
+			d.parts = g.key(others())
 		}
-		parts = slices.Insert(parts, g.IntN(len(parts)+1), "LOOKUP("+dict+".n, 'k', "+name+") AS "+g.pick("INT64", "UINT32", "ORDERED INT64", "VINT"))
+		d.parts = slices.Insert(d.parts, g.IntN(len(d.parts)+1), "LOOKUP("+dict+".n, 'k', "+name+") AS "+g.pick("INT64", "UINT32", "ORDERED INT64", "VINT"))
 	}
-	front := 0
-	if len(parts) > 0 && strings.Contains(parts[0], "SALT") {
-		front = 1
-	}
-	parts = slices.Insert(parts, front, wanted...)
+}
+
+// create writes the CREATE TABLE.
+func (g *maker) create(d *drawn) string {
+	t := g.t
 	var cols []string
-	for i := range keys {
+	for i := range d.keys {
 		c := &t.Columns[i]
 		c.NotNull = !g.nulls[i]
 		def := c.Name + " " + c.Type
-		if c.Name == inCell || c.Type != "DECIMAL" && g.odds(12) {
+		if c.Name == d.inCell || c.Type != "DECIMAL" && g.odds(12) {
 			def += " FROM " + g.pick("f", "g") + ":" + c.Name
 		}
 		cols = append(cols, def)
 	}
-	ddl := "CREATE TABLE " + t.Name + " (" + strings.Join(append(cols, cells...), ", ") + ")"
+	ddl := "CREATE TABLE " + t.Name + " (" + strings.Join(append(cols, d.cells...), ", ") + ")"
 	if g.odds(6) {
 		ddl += " FAMILY f (" + g.pick("VERSIONS = 3", "BLOOMFILTER = 'ROWCOL'", "") + ")" + g.pick("", " FAMILY g (TTL = 100000000)")
 	} else if g.odds(4) {
 		ddl += Versions
 	}
-	if variant == "primary key" {
-		ddl = "CREATE TABLE " + t.Name + " (" + strings.Join(append(cols, cells...), ", ") + ", PRIMARY KEY (" + strings.Join(g.names, ", ") + "))"
+	if d.variant == "primary key" {
+		ddl = "CREATE TABLE " + t.Name + " (" + strings.Join(append(cols, d.cells...), ", ") + ", PRIMARY KEY (" + strings.Join(g.names, ", ") + "))"
 		t.Drawn = false
 	} else {
-		ddl += " ROW KEY main (" + strings.Join(parts, ", ") + ")" + storedIn
-		if variant != "packed" && inCell == "" && !t.Drawn {
-			ddl += g.others(keys)
+		ddl += " ROW KEY main (" + strings.Join(d.parts, ", ") + ")" + d.storedIn
+		if d.variant != "packed" && d.inCell == "" && !t.Drawn {
+			ddl += g.others(d.keys)
 		}
 	}
-	if variant != "stored in" && g.odds(3) {
+	if d.variant != "stored in" && g.odds(3) {
 		ddl += g.pick(" SPLIT AT ('1', 'a', X'80')", " SPLIT AT (X'0001')", " SPLIT INTO 3 BY HEX", " SPLIT INTO 4 BY UNIFORM", " SPLIT INTO 3 BY KEY", " SPLIT INTO 3 BY KEY")
 	}
 	if g.odds(10) {
 		ddl += " ON MALFORMED KEY " + g.pick("ERROR", "SKIP")
 	}
-	t.Create = append(t.Create, ddl)
+	return ddl
 }
 
 // madeParts are all parts that are made of a column, each with its column's kind.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/filter"
+	"github.com/hql-db/hql/internal/given"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/types"
 )
@@ -68,10 +69,7 @@ func TestPushDownOfCells(t *testing.T) {
 				if enc != "" {
 					as = " AS " + enc
 				}
-				c := catalog.New()
-				if err := c.Load("CREATE TABLE t (k STRING PRIMARY KEY, c " + typ + as + ")"); err != nil {
-					t.Fatal(err)
-				}
+				c := given.Tables(t, "CREATE TABLE t (k STRING PRIMARY KEY, c "+typ+as+")")
 				table, _ := c.Table("t")
 				seeds.Each(t, 1, func(t *testing.T, seed uint64, fig seeds.Figures) {
 					checkPushDown(t, rand.New(rand.NewPCG(seed, 3)), table, fig)

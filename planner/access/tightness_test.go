@@ -11,6 +11,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/given"
 	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/internal/worlds"
@@ -75,10 +76,7 @@ func TestTightness(t *testing.T) {
 	seeds.Each(t, 20, func(t *testing.T, seed uint64, fig seeds.Figures) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		for _, k := range tightKeys {
-			c := catalog.New()
-			if err := c.Load("CREATE TABLE t (h STRING, x " + k.typ + ", v STRING) ROW KEY (h AS TEXT, X'00', " + k.key + ")"); err != nil {
-				t.Fatalf("%s: %v", k.key, err)
-			}
+			c := given.Tables(t, "CREATE TABLE t (h STRING, x "+k.typ+", v STRING) ROW KEY (h AS TEXT, X'00', "+k.key+")")
 			table, _ := c.Table("t")
 			g := &lawWorld{t: t, table: table}
 			for i := range tightRows {

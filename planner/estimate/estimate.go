@@ -19,7 +19,8 @@ func Of(p *plan.Plan, find Statistics) *plan.Estimate {
 	return New(find).Node(p.Root)
 }
 
-// Scan estimates one table access.
+// Scan estimates one table access, in the order in which rows meet it: the ranges of keys, what skips within them, the filters of the servers
+// and of the client, the limit. Each step needs the figures of those before it.
 func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	k := t.Key(s.Layout.Name)
 	if k == nil || t.Unscaled || s.AllVersions || s.MaxTime > 0 {

@@ -1,4 +1,4 @@
-package exec
+package hbase
 
 import (
 	"context"
@@ -6,20 +6,18 @@ import (
 	"io"
 	"log/slog"
 	"time"
-
-	"github.com/hql-db/hql/hbase"
 )
 
 // Logged is c that logs each read to l at the debug level: the table, the keys in hexadecimal, the rows that came, the
 // time it took and the error that ended it. Keys may be personal data; they are named at no other level.
-func Logged(c hbase.Client, l *slog.Logger) hbase.Client { return loggedClient{c, l} }
+func Logged(c Client, l *slog.Logger) Client { return loggedClient{c, l} }
 
 type loggedClient struct {
-	hbase.Client
+	Client
 	log *slog.Logger
 }
 
-func (c loggedClient) Get(ctx context.Context, table string, keys [][]byte, o *hbase.ReadOptions) ([]hbase.Row, error) {
+func (c loggedClient) Get(ctx context.Context, table string, keys [][]byte, o *ReadOptions) ([]Row, error) {
 	if len(keys) == 0 || !c.log.Enabled(ctx, slog.LevelDebug) {
 		return c.Client.Get(ctx, table, keys, o)
 	}
@@ -31,12 +29,12 @@ func (c loggedClient) Get(ctx context.Context, table string, keys [][]byte, o *h
 			found++
 		}
 	}
-	c.log.LogAttrs(ctx, slog.LevelDebug, "get", read(table, found, start, err,
+	c.log.LogAttrs(ctx, slog.LevelDebug, "get", told(table, found, start, err,
 		slog.Int("keys", len(keys)), hexadecimal("first", keys[0]))...)
 	return rows, err
 }
 
-func (c loggedClient) Scan(ctx context.Context, r hbase.ScanRange, o *hbase.ReadOptions) (hbase.Scanner, error) {
+func (c loggedClient) Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner, error) {
 	s, err := c.Client.Scan(ctx, r, o)
 	if err != nil || !c.log.Enabled(ctx, slog.LevelDebug) {
 		return s, err
@@ -46,17 +44,17 @@ func (c loggedClient) Scan(ctx context.Context, r hbase.ScanRange, o *hbase.Read
 
 // loggedScanner logs its scan once, when it is closed.
 type loggedScanner struct {
-	hbase.Scanner
+	Scanner
 	ctx    context.Context // for the handler of the log
 	log    *slog.Logger
-	r      hbase.ScanRange
+	r      ScanRange
 	start  time.Time
 	rows   int
 	err    error
 	closed bool
 }
 
-func (s *loggedScanner) Next(ctx context.Context) ([]hbase.Row, error) {
+func (s *loggedScanner) Next(ctx context.Context) ([]Row, error) {
 	rows, err := s.Scanner.Next(ctx)
 	s.rows, s.err = s.rows+len(rows), err
 	return rows, err
@@ -71,15 +69,15 @@ func (s *loggedScanner) Close() error {
 	if s.err == nil || s.err == io.EOF {
 		s.err = err
 	}
-	s.log.LogAttrs(s.ctx, slog.LevelDebug, "scan", read(s.r.Table, s.rows, s.start, s.err,
+	s.log.LogAttrs(s.ctx, slog.LevelDebug, "scan", told(s.r.Table, s.rows, s.start, s.err,
 		hexadecimal("start", s.r.Start), hexadecimal("stop", s.r.Stop), slog.Bool("reversed", s.r.Reversed))...)
 	return err
 }
 
 func hexadecimal(name string, key []byte) slog.Attr { return slog.String(name, fmt.Sprintf("%x", key)) }
 
-// read gives what is told of each read.
-func read(table string, rows int, start time.Time, err error, more ...slog.Attr) []slog.Attr {
+// told gives what is told of each read.
+func told(table string, rows int, start time.Time, err error, more ...slog.Attr) []slog.Attr {
 	out := append([]slog.Attr{slog.String("table", table)}, more...)
 	out = append(out, slog.Int("rows", rows), slog.Duration("elapsed", time.Since(start)))
 	if err != nil {
