@@ -23,6 +23,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hql-db/hql/hbase/hbasetest"
+	"github.com/hql-db/hql/internal/race"
 )
 
 // TestErrors runs testdata/errors on the store, and TestErrorsOfHBase on a real HBase, from which the file was recorded with
@@ -43,12 +44,14 @@ func TestErrors(t *testing.T) {
 }
 
 func TestErrorsOfHBase(t *testing.T) {
+	race.Skip(t) // asks a server, and runs nothing of ours
 	s := realServer(t)
 	runErrors(t, "errors", realDoor{s, s}, situations)
 }
 
 // What an HBase with permissions answers to a user who has none; the store has no users.
 func TestErrorsNotPermitted(t *testing.T) {
+	race.Skip(t) // as TestErrorsOfHBase
 	quorum := hbasetest.Guarded(t)
 	nobody := serverAt(t, quorum, gohbase.EffectiveUser("nobody"))
 	owner := serverAt(t, quorum, gohbase.EffectiveUser(must(user.Current()).Username))

@@ -20,6 +20,7 @@ import (
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/internal/poison"
+	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/testdata"
 )
 
@@ -39,6 +40,9 @@ func TestScripts(t *testing.T) {
 func TestTLS(t *testing.T) {
 	for _, mutual := range []bool{false, true} {
 		t.Run(fmt.Sprintf("mutual=%v", mutual), func(t *testing.T) {
+			if !mutual {
+				race.Skip(t) // a cluster of its own for a part of what the other one shows
+			}
 			quorum, ca, client := hbasetest.Secured(t, mutual, "localhost")
 			address := "hbase://" + quorum + "/hbase"
 			secured := address + "?tls&tls_ca=" + url.QueryEscape(ca)
@@ -78,6 +82,7 @@ func TestTLS(t *testing.T) {
 
 // A server's certificate is for the name by which the cluster calls the server, unless told otherwise.
 func TestTLSHostName(t *testing.T) {
+	race.Skip(t)
 	quorum, ca, _ := hbasetest.Secured(t, false, "elsewhere")
 	for verify, want := range map[string]string{"": "certificate is valid for elsewhere, not localhost", "&tls_verify=full": "certificate is valid for elsewhere, not localhost", "&tls_verify=ca": ""} {
 		db, err := hql.Open(t.Context(), "hbase://"+quorum+"/hbase?tls&tls_ca="+url.QueryEscape(ca)+verify)
@@ -93,6 +98,7 @@ func TestTLSHostName(t *testing.T) {
 
 // On a cluster with permissions: what somebody sees who has them for some tables only.
 func TestPermissions(t *testing.T) {
+	race.Skip(t)
 	address := hbasetest.Guarded(t)
 	asOwner := func(do func(ctx context.Context, owner hbase.Client) error) error {
 		ctx := context.Background() // scripts run when the test itself has returned

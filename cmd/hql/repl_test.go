@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -460,13 +461,12 @@ func TestREPLPagedCommands(t *testing.T) {
 // A statement that writes tells how far it is, and ends at ^C.
 func TestREPLCopyProgress(t *testing.T) {
 	dir := t.TempDir()
-	var b strings.Builder
-	b.WriteString("sku\n")
+	b := []byte("sku\n")
 	for i := range 2_000_000 {
-		fmt.Fprintf(&b, "s%d\n", i)
+		b = append(strconv.AppendInt(append(b, 's'), int64(i), 10), '\n')
 	}
 	file := filepath.Join(dir, "prices.csv")
-	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+	if err := os.WriteFile(file, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	x := openTerminal(t, filepath.Join(dir, "history"))

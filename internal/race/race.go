@@ -1,5 +1,6 @@
 // Package race says whether tests run under the race detector, which makes them some ten times as slow. What tests check is checked
-// without it; beside it they draw fewer worlds, and those that only count or compute are skipped.
+// without it; beside it they draw fewer worlds, and those are skipped that only count or compute, or that start a cluster of their own to
+// ask it something that runs little of hql.
 package race
 
 import "testing"
@@ -12,8 +13,8 @@ func Fewer(n int) int {
 	return n
 }
 
-// Skip skips a test that counts what is read of large tables, or computes, under the race detector: other tests run the same code in
-// as many goroutines.
+// Skip skips a test that counts what is read of large tables, computes, or asks a cluster of its own, under the race detector: other tests
+// run the same code in as many goroutines.
 func Skip(t testing.TB) {
 	if Enabled {
 		t.Helper()
