@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os/user"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -394,11 +395,43 @@ func (c *client) tryAnd(ctx context.Context, d time.Duration, mk call, abandoned
 		c.replace(rpc)
 		if err = errAttempt; c.disabled(c.current(), msg.Table(), stateWait) {
 			err = fmt.Errorf("table %s is disabled", msg.Table())
+		} else if string(msg.Table()) != "hbase:meta" {
+			err = c.lostRegion(ctx, msg, err)
 		}
 	case errors.Is(err, gohbase.ErrClientClosed) && c.current() != rpc:
 		err = errReplaced
+	case errors.Is(err, gohbase.TableNotFound) && c.dialer != nil:
+		if err = c.noRegion(ctx, string(msg.Table()), msg.Key()); err == nil { // it has just been made
+			err = errReplaced
+		}
 	}
 	return m, msg, err
+}
+
+// errLost is that a region is missing.
+var errLost = errors.New("hbase:meta has no region")
+
+// noRegion is an error if hbase:meta has no region of a key: that there is no such table, or others of its regions. The first is an empty
+// table to some callers, and gohbase says so too of one that has lost its first region; one that has lost another it looks for for ever.
+func (c *client) noRegion(ctx context.Context, table string, key []byte) error {
+	regions, err := c.metaRegions(ctx, table)
+	switch {
+	case errors.Is(err, ErrNoTable):
+		return gohbase.TableNotFound
+	case err != nil || slices.ContainsFunc(regions, func(r Region) bool { return r.holds(key) }):
+		return err
+	}
+	return fmt.Errorf("%w of key %.64q, and others of the table: it is inconsistent", errLost, key)
+}
+
+// lostRegion is err, or that hbase:meta has no region for the call, if it says so soon.
+func (c *client) lostRegion(ctx context.Context, msg hrpc.Call, err error) error {
+	ctx, cancel := context.WithTimeout(ctx, stateWait)
+	defer cancel()
+	if lost := c.noRegion(ctx, string(msg.Table()), msg.Key()); errors.Is(lost, errLost) || errors.Is(lost, gohbase.TableNotFound) {
+		return lost
+	}
+	return err
 }
 
 // disabled reports whether hbase:meta says that a table is disabled, if it says so within d.

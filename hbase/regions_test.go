@@ -1,9 +1,11 @@
 package hbase
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tsuna/gohbase"
 	"github.com/tsuna/gohbase/hrpc"
@@ -16,9 +18,16 @@ type metaOf struct {
 	gohbase.Client
 	t       *testing.T
 	regions [][2]string
+	waits   chan struct{} // calls for others wait until it is closed; nil: they end with that there is no table
 }
 
-func (m metaOf) SendRPC(hrpc.Call) (proto.Message, error) {
+func (m metaOf) SendRPC(c hrpc.Call) (proto.Message, error) {
+	if string(c.Table()) != "hbase:meta" {
+		if m.waits != nil {
+			<-m.waits
+		}
+		return nil, gohbase.TableNotFound
+	}
 	answer := &pb.ScanResponse{MoreResults: proto.Bool(false)}
 	for i, r := range m.regions {
 		info := marshal(m.t, &pb.RegionInfo{RegionId: proto.Uint64(uint64(i)), TableName: tableName("t"), StartKey: []byte(r[0]), EndKey: []byte(r[1])})
@@ -47,6 +56,44 @@ func TestRegionsThatOverlap(t *testing.T) {
 		}
 		if got := strings.Join(names, " "); got != test.want || err != nil {
 			t.Errorf("%v: %s, %v", test.regions, got, err)
+		}
+	}
+}
+
+// A key without a region, beside others of its table, is told. The table is not taken for one that does not exist, and the region is not waited for.
+func TestLostRegion(t *testing.T) {
+	for _, test := range []struct {
+		regions [][2]string
+		waited  bool // gohbase waits for the region
+		want    string
+	}{
+		{nil, false, "t: no such HBase table"},
+		{[][2]string{{"m", ""}}, false, "hbase:meta has no region of key"},
+		{[][2]string{{"", "a"}, {"m", ""}}, true, "hbase:meta has no region of key"},
+		{[][2]string{{"", "a"}}, true, "hbase:meta has no region of key"},
+	} {
+		var over chan struct{}
+		if test.waited {
+			over = make(chan struct{})
+			defer close(over)
+		}
+		c := &client{rpc: metaOf{t: t, regions: test.regions, waits: over}, dialer: new(dialer), attempt: 20 * time.Millisecond}
+		for what, do := range map[string]func() error{
+			"get": func() error { _, err := c.Get(t.Context(), "t", [][]byte{[]byte("k")}, nil); return err },
+			"gets": func() error {
+				_, err := c.Get(t.Context(), "t", [][]byte{[]byte("k"), []byte("l")}, nil)
+				return err
+			},
+			"scan": func() error {
+				_, err := scanAll(t.Context(), c, ScanRange{Table: "t", Start: []byte("k")}, nil)
+				return err
+			},
+			"write": func() error { return c.Mutate(t.Context(), "t", []Mutation{put("k", 1, "f:q=v")}) },
+		} {
+			err := do()
+			if err == nil || errors.Is(err, ErrNoTable) != (test.regions == nil) || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "t: t:") {
+				t.Errorf("%v: %s: %v", test.regions, what, err)
+			}
 		}
 	}
 }
