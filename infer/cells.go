@@ -164,6 +164,9 @@ func cellType(values [][]byte, written int64, phoenix bool) (typ, as, why string
 		return "BOOLEAN", "PHOENIX BOOLEAN", "0 and 1 only"
 	case width == 1 && all(func(b []byte) bool { return b[0] == 0 || b[0] == 0xff }):
 		return "BOOLEAN", "", "00 and FF only"
+	case width == 1 && all(func(b []byte) bool { return b[0] <= 1 }):
+		typ, as, why = readCells(values, written, phoenix)
+		return typ, as, why + "; 0 and 1 only, as Hive writes BOOLEAN in binary"
 	case width == 1 || width == 2 || width == 4 || width == 8:
 		return readCells(values, written, phoenix)
 	}
