@@ -129,6 +129,46 @@ func TestEstimates(t *testing.T) {
 	}
 }
 
+// A value that few rows have is not under each of many salts, nor in each of the tables that the name tells apart; a merge reads of each of its
+// streams; and what the client compares of what a join looks up is sent.
+func TestEstimatesOfSeveralRanges(t *testing.T) {
+	race.Skip(t)
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
+	const columns = " (id BIGINT, host STRING, ts TIMESTAMP, b INT FROM d:b) ROW KEY "
+	w.run("CREATE TABLE salted" + columns + "(SALT HEX(2), host AS TEXT, X'00', ts AS INT64, id AS INT64)")
+	w.run("CREATE TABLE daily" + columns + "(host AS TEXT, X'00', ts AS INT64, id AS INT64) STORED IN ('daily_', DATE(ts) AS TEXT('yyyyMMdd'))")
+	for _, name := range []string{"salted", "daily"} {
+		w.fill(name, 4000, func(i int) string {
+			host := i * i % 97
+			if i%500 == 0 {
+				host = 1000 + i
+			}
+			return fmt.Sprintf("(%d, 'host%d', TIMESTAMP '2026-01-01 00:00:00' + INTERVAL '%d seconds', %d)", i, host, i*173, i%1000)
+		})
+		w.run("ANALYZE " + name)
+	}
+	for _, sql := range []string{
+		"SELECT * FROM salted WHERE host = 'host1500'",
+		"SELECT * FROM salted WHERE host = 'nowhere'",
+		"SELECT * FROM salted WHERE host = 'host3' AND ts >= TIMESTAMP '2026-01-05 00:00:00'",
+		"SELECT * FROM salted WHERE host = 'host4' ORDER BY ts LIMIT 5",
+		"SELECT max(ts) FROM salted WHERE host = 'host4'",
+		"SELECT x.id, y.b FROM salted x LEFT JOIN salted y ON y.id = x.id + 1 AND y.host = x.host WHERE x.b = 7",
+		"SELECT * FROM daily WHERE host = 'host1500'",
+		"SELECT * FROM daily WHERE host = 'nowhere'",
+		"SELECT * FROM daily WHERE host = 'host4' AND ts::date = DATE '2026-01-05'",
+		"SELECT * FROM daily WHERE ts::date = DATE '2026-01-05'",
+		"SELECT * FROM daily WHERE host = 'host4'",
+		"SELECT * FROM daily WHERE b = 1001",
+	} {
+		e := estimatedBy(t, w, "EXPLAIN (ANALYZE, FORMAT JSON) "+sql)
+		if e.Estimate.Rows == nil || e.Analyze.QError == nil || *e.Analyze.QError > 3 {
+			t.Errorf("%s\n%s", sql, w.run("EXPLAIN ANALYZE "+sql))
+		}
+	}
+}
+
 // parcelsTable has countries that follow from cities, zips from both, and days that follow from one another.
 const parcelsTable = `CREATE TABLE parcels (id BIGINT, city STRING FROM d:city, country STRING FROM d:country, zip INT FROM d:zip, sent DATE FROM d:sent, arrived DATE FROM d:arrived)
 	ROW KEY (id AS INT64) SPLIT AT (X'0000000000000400', X'0000000000002000')`

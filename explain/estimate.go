@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/hql-db/hql/internal/words"
@@ -25,7 +26,15 @@ func qError(e *plan.Estimate, f *Figures) (q float64, ok bool) {
 	} else if f.RowsRead > 0 {
 		row = max(float64(f.Bytes)/float64(f.RowsRead), 1)
 	}
-	q = max(factor(e.Rows, f.RowsRead, 1), factor(e.Bytes, f.Bytes, row))
+	read := f.Bytes
+	for _, t := range f.Tables {
+		for _, g := range t.Regions {
+			if strings.HasPrefix(g.Table, "hbase:meta") { // the list of tables, of which no estimate is made
+				read -= g.Bytes
+			}
+		}
+	}
+	q = max(factor(e.Rows, f.RowsRead, 1), factor(e.Bytes, read, row))
 	return math.Round(q*100) / 100, true
 }
 

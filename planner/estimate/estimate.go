@@ -3,6 +3,7 @@
 package estimate
 
 import (
+	"math"
 	"slices"
 
 	"github.com/hql-db/hql/expr"
@@ -39,7 +40,11 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 		}
 		of.share = 1 // by the range
 	}
-	w := work{ranges: len(s.Spans), found: float64(len(s.Spans))}
+	ranges := len(s.Spans)
+	if s.ListTables {
+		ranges *= max(1, len(k.Stored))
+	}
+	w := work{ranges: ranges, found: float64(ranges)}
 	if s.Access == plan.Get {
 		w.gets, w.ranges, w.found = looked/max(1, t.Packed), 0, looked/max(1, t.Packed)
 	}
@@ -78,14 +83,20 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 		if !known {
 			return e, false
 		}
-		if of.share > 0 && rows > float64(s.Limit.Rows)/of.share {
-			rows = float64(s.Limit.Rows) / of.share
+		if wanted := float64(s.Limit.Rows) / of.share; of.share > 0 && rows > wanted {
+			if s.Order == plan.MergeOrder {
+				wanted = max(wanted, min(rows, float64(len(s.Spans))*firstOfStream(s)))
+			}
+			rows = min(rows, wanted)
 			looked = min(looked, rows/max(byServers, 1e-9))
 		}
 	}
 	result := plan.Unknown
 	if known {
 		result = rows * of.share
+		if s.Limit.Set {
+			result = min(result, float64(s.Limit.Rows))
+		}
 	}
 	w.look(s, t, k, looked)
 	w.send(w.keysSeen, sentOf(s, t, k, true))
@@ -96,6 +107,16 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	e = w.estimate(k)
 	e.Result = result
 	return e, sane(&e)
+}
+
+// firstOfStream is how many rows are asked for at first of each of the streams that s merges under its limit: see exec/scan.
+func firstOfStream(s *plan.Scan) float64 {
+	limit := float64(s.Limit.Rows)
+	if s.Residual != nil {
+		return max(firstRows, 2*limit)
+	}
+	mean := limit / float64(len(s.Spans))
+	return min(limit, max(3, math.Ceil(mean+3*math.Sqrt(mean))))
 }
 
 // hiddenFrom is how many of the rows that fit the conditions of s, all that there are, ANALYZE may have had no time to look at: where they may
@@ -182,6 +203,9 @@ func inSpans(s *plan.Scan, t *stats.Table, k *stats.Key) (rows float64, ok bool)
 		}
 		break
 	}
+	if here := inTables(s, k); tail > 0 && here > 0 { // the others have none of the range
+		tail = min(1, tail*k.Rows/here)
+	}
 	for _, sp := range s.Spans {
 		r := stats.Range{Table: sp.Table, Start: sp.Start, Stop: sp.Stop, Key: sp.Key, Tail: tail}
 		if n := s.Layout.Key.PrefixLen(sp.Start, bound, false); bound > 0 && n > 0 && sp.AllBegin(sp.Start[:n]) {
@@ -206,7 +230,29 @@ func inSpans(s *plan.Scan, t *stats.Table, k *stats.Key) (rows float64, ok bool)
 			rows += n
 		}
 	}
+	if len(k.Stored) > 1 || slices.ContainsFunc(s.Key, func(p plan.PartUse) bool { return p.Use == plan.Enumerated }) {
+		for _, f := range s.Fates { // a value that few rows have is not in each of the tables, nor beside each of the enumerated values
+			if share, ok := shareOf(f.Expr, t); ok && f.By == plan.ByKey {
+				rows = min(rows, share*k.Rows)
+			}
+		}
+	}
 	return min(rows, max(k.Rows, float64(len(s.Spans)))), true
+}
+
+// inTables is how many rows the HBase tables have in which s reads, where these are not all of the layout's.
+func inTables(s *plan.Scan, k *stats.Key) (rows float64) {
+	if s.ListTables || len(k.Stored) < 2 {
+		return 0
+	}
+	last := ""
+	for _, sp := range s.Spans {
+		if stored := k.StoredIn(sp.Table); stored != nil && sp.Table != last {
+			rows += stored.Rows
+		}
+		last = sp.Table
+	}
+	return rows
 }
 
 // under gives the rows that have the values of the first n parts of s's key, each of which is bound.

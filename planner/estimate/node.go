@@ -200,14 +200,16 @@ func (r *Estimator) lookups(n *plan.Join, rows, values float64, right plan.Estim
 	if values > 0 { // it asks once for a value that is there several times
 		inBatch = math.Min(inBatch, seen(values, inBatch))
 	}
-	found := inBatch * right.Result / math.Max(1, rightValues)
+	gets, ranges := s.Counts()
+	byServers := decided(s, n.RightKeys, inBatch*float64(gets+ranges) <= mostPatterns)
+	asked := r.distinct(n.Lookup.Whole, byServers, right.Result)
+	if right.Result < 0 || asked < 0 {
+		return e, false
+	}
+	found := math.Min(right.Result, inBatch*right.Result/math.Max(1, asked))
 	if values > rightValues && values > 0 { // some look in vain
 		found *= rightValues / values
 	}
-	if right.Result < 0 {
-		return e, false
-	}
-	gets, ranges := s.Counts()
 	w := work{gets: inBatch * float64(gets), found: inBatch * float64(ranges), ranges: int(math.Min(1e9, inBatch*float64(ranges)))}
 	if gets > 0 {
 		w.found += math.Min(found, w.gets)
@@ -220,6 +222,31 @@ func (r *Estimator) lookups(n *plan.Join, rows, values float64, right plan.Estim
 	e = w.estimate(k)
 	e.Rows, e.Bytes, e.RPCs, e.Cost, e.At = e.Rows*batches, e.Bytes*batches, e.RPCs*batches, e.Cost*batches+rows*perBuilt, t.At
 	return e, true
+}
+
+// mostPatterns is how many patterns of keys the servers' filter has at most: see planner/access.
+const mostPatterns = 32
+
+// decided gives those of keys, expressions over rows of s, by which the servers tell rows apart: those that bind the key, that their filter
+// of patterns has, and that their filter of cells compares. What is left is compared by the client with what they send.
+func decided(s *plan.Scan, keys []expr.Expr, patterns bool) (out []expr.Expr) {
+	by := map[int]bool{}
+	for _, p := range s.Key {
+		for _, c := range p.Part.Columns {
+			by[c] = by[c] || p.Use == plan.Bound || p.Use == plan.Enumerated || patterns && fuzzy(s.Filter)
+		}
+	}
+	for _, f := range s.Fates {
+		for _, c := range expr.Columns(f.Expr) {
+			by[c] = by[c] || f.By == plan.ByServer || f.By == plan.ByBoth
+		}
+	}
+	for _, x := range keys {
+		if !slices.ContainsFunc(expr.Columns(x), func(c int) bool { return !by[c] }) {
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 // columnsOf gives the columns that n gives.

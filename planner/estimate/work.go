@@ -33,8 +33,9 @@ const (
 	responseBytes = 1 << 20
 )
 
-// How hops are tried and given up: see exec/scan.
+// How much is asked for at first under a limit, and how hops are tried and given up: see exec/scan.
 const (
+	firstRows = 100
 	hopRows   = 100
 	hopPays   = 400
 	triedRows = 8500 // in triedHops looks, until they are given up
