@@ -15,7 +15,7 @@ class HqlError(RuntimeError):
 
 def _shipped(name):
     """A file of this machine, or one of that name that came with the job (spark.addFile, --files)."""
-    if os.path.exists(name):
+    if os.path.isfile(name):  # a folder may have the name of the program
         return os.path.abspath(name)
     try:
         from pyspark import SparkFiles
@@ -23,7 +23,7 @@ def _shipped(name):
         there = SparkFiles.get(os.path.basename(name))
     except Exception:  # no job
         return None
-    return there if os.path.exists(there) else None
+    return there if os.path.isfile(there) else None
 
 
 class Command:
@@ -76,7 +76,8 @@ class Command:
                 try:
                     with pa.ipc.open_stream(hql.stdout) as stream:
                         yield from stream
-                except pa.ArrowInvalid:
+                except (pa.ArrowInvalid, OSError):  # the other is of a batch that was cut short
+                    hql.stdout.close()  # what is no Arrow may go on
                     if hql.wait() == 0:
                         raise
                 if hql.wait() != 0:  # a stream that was cut short may look like a whole one

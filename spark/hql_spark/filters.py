@@ -15,7 +15,7 @@ def quoted(name):
 
 
 def to_sql(filter, columns):
-    """The condition, or None for what Spark must check. columns has hql's type of each column."""
+    """The condition, or None for what Spark must check. columns has hql's type of each column that Spark has as its own type of that."""
     if isinstance(filter, S.Not):
         inner = to_sql(filter.child, columns)
         return None if inner is None else f"NOT ({inner})"

@@ -14,14 +14,14 @@ from hql_spark.filters import SPARK_TYPES, quoted, to_sql
 
 
 def register(spark):
-    """Makes the format "hql" known, and lets filters reach it where the option pushFilters says so."""
+    """Makes the format "hql" known."""
     spark.dataSource.register(HqlDataSource)
-    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
 
 
 def query(spark, sql, **options):
     """The rows of a query, as spark.read gives them; but the groups of one that groups are made in as many tasks as it has pieces, and
     then merged by Spark."""
+    options = {name: v if isinstance(v, str) else json.dumps(v) for name, v in options.items()}  # as spark.read takes them
     fields = _pieces_schema(Command(options), sql)
     if not any(f.partial for f in fields):
         return spark.read.format("hql").options(query=sql, **options).load()
@@ -139,26 +139,17 @@ class HqlDataSource(DataSource):
         return StructType([StructField(name, SPARK_TYPES[typ]) for name, typ in self.fields()[0]])
 
     def reader(self, schema):
-        return _Reader(self, schema)
+        return (_PushingReader if self.push else _Reader)(self, schema)
 
 
 class _Reader(DataSourceReader):
     def __init__(self, source, schema):
         named, self.grouped, self.quotients = source.fields()
         self.command, self.sql, self.source, self.partials, self.shown = source.command, source.sql, source.source, source.partials, source.shown
-        self.types, self.wanted, self.where, self.push = dict(named), schema, list(source.conditions), source.push
+        self.types, self.wanted, self.where = dict(named), schema, list(source.conditions)
         for f in schema.fieldNames():
             if f not in self.types:
                 raise HqlError(f"there is no column {f}: {', '.join(self.types)}")
-
-    def pushFilters(self, filters):
-        for f in filters:
-            # Spark 4.1 to 4.3 keep what a scan with filters reads for the other scans of its data frame, which lose rows by that.
-            condition = None if self.grouped or not self.push else to_sql(f, self.types)
-            if condition is None:
-                yield f
-            else:
-                self.where.append(condition)
 
     def statement(self):
         """The query, of the columns and rows that are wanted."""
@@ -200,3 +191,17 @@ class _Reader(DataSourceReader):
                     c = pc.utf8_rtrim(pc.utf8_rtrim(c.cast(pa.string()), "0"), ".")
                 columns.append(_as(c, f, self.shown.get(f.name, f.name)))
             yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+class _PushingReader(_Reader):
+    """A reader to which Spark hands filters, in a session that says so: Spark 4.1 to 4.3 keep what it reads for other scans of its data frame."""
+
+    def pushFilters(self, filters):
+        # of a column that is read as another type Spark compares what became of the values
+        alike = {f.name: self.types[f.name] for f in self.wanted if f.dataType == SPARK_TYPES[self.types[f.name]]}
+        for f in filters:
+            condition = None if self.grouped else to_sql(f, alike)
+            if condition is None:
+                yield f
+            else:
+                self.where.append(condition)

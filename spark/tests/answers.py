@@ -100,6 +100,7 @@ def main():
              .config("spark.sql.session.timeZone", "Asia/Tokyo").config("spark.sql.ansi.enabled", os.environ.get("HQL_SPARK_ANSI", "true")).getOrCreate())
     spark.sparkContext.setLogLevel("OFF")
     hql_spark.register(spark)
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     for line in sys.stdin:
         q = json.loads(line)
         try:

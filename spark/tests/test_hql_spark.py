@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 import hql_spark
 
 CONNECT = os.environ["HQL_CONNECT"]
+PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 SEED = int(os.environ.get("HQL_SEED", random.randrange(2**32)))
 
 
@@ -47,6 +48,7 @@ class Source(unittest.TestCase):
                      .config("spark.sql.session.timeZone", "Asia/Tokyo").getOrCreate())
         cls.spark.sparkContext.setLogLevel("OFF")
         hql_spark.register(cls.spark)
+        cls.spark.conf.set(PUSHDOWN, "true")
 
     @classmethod
     def tearDownClass(cls):
@@ -80,7 +82,7 @@ class Source(unittest.TestCase):
         self.assertEqual(want, sorted((r[0], r[2], r[3]) for r in merged))
         spark = rows(self.read(table="spark_events").groupBy("host").agg(F.avg("v"), F.count("*"), F.sum("n"), F.min("ts"), F.max("x")))
         self.assertEqual([(r[0], r[2], r[3], r[4], r[5]) for r in spark], [(r[0], r[2], r[3], r[4], r[5]) for r in merged])
-        self.assertEqual([(0,)], rows(hql_spark.query(self.spark, "SELECT count(*) FROM spark_events WHERE host = 'none'", connect=CONNECT)))
+        self.assertEqual([(0,)], rows(hql_spark.query(self.spark, "SELECT count(*) FROM spark_events WHERE host = ?", connect=CONNECT, args='["none"]', maxScanRows=1000)))
         sql = "SELECT min(h) AS h, max(h) AS l, h = TIME '00:00:00' AS g FROM spark_events GROUP BY h = TIME '00:00:00'"
         self.assertEqual([("00:00:00", "00:00:00", True), ("23:59:59.999", "23:59:59.999", False), (None, None, None)],
                          sorted((tuple(r) for r in hql_spark.query(self.spark, sql, connect=CONNECT, fullScan="allow").collect()), key=repr))
@@ -108,6 +110,8 @@ class Source(unittest.TestCase):
             ({"query": "SELECT n FROM spark_events", "where": "n = 1"}, "write it into the query"),
             ({"table": "spark_events", "where": "m = 1"}, 'unknown column "m"'),
             ({"table": "spark_events", "binary": "no-such-program"}, "there is no program no-such-program"),
+            ({"table": "spark_events", "binary": os.getcwd()}, "there is no program"),
+            ({"query": "SELECT CASE WHEN n = 49 THEN CAST(X'FF' AS STRING) ELSE repeat('x', 999999) END AS s FROM spark_events WHERE host = 'h1'"}, "column s: \\xFF is no UTF-8"),
             ({"table": "spark_events", "args": "h1"}, "the option args is a JSON list of values"),
             ({"table": "spark_events", "where": "host = ?"}, "the statement takes 1 argument, 0 given"),
             ({"table": "spark_events", "timeZone": "Mars"}, 'unknown time zone "Mars"'),
@@ -143,6 +147,26 @@ class Source(unittest.TestCase):
         for condition in ("host = 'h1'", "host LIKE 'h1%'", "host IN ('h1')", "host <=> 'h1'"):
             self.assertEqual(1, self.read(table="spark_events", pushFilters="true").where(condition).rdd.getNumPartitions(), condition)
         self.assertEqual(50, self.read(table="spark_events", fullScan="deny", where="host = 'h1' -- a comment").count())
+
+    def test_without_pushdown(self):
+        """Where Spark hands no filters over, it evaluates those too that it could not hand over; who wants them pushed is told how."""
+        self.spark.conf.set(PUSHDOWN, "false")
+        try:
+            self.assertEqual(360, self.read(table="spark_events").where("ts < TIMESTAMP'9999-12-31 23:59:59 America/New_York' AND ts > TIMESTAMP'0001-01-01 00:00:00 Asia/Tokyo'").count())
+            with self.assertRaises(Exception) as e:
+                self.read(table="spark_events", pushFilters="true").where("host = 'h1'").count()
+            self.assertIn(PUSHDOWN, str(e.exception))
+        finally:
+            self.spark.conf.set(PUSHDOWN, "true")
+
+    def test_schema(self):
+        """A column that is read as another type is filtered as that type."""
+        for name, typ, condition in (("v", "FLOAT", "v = CAST(0.1 AS FLOAT)"), ("host", "STRING COLLATE UTF8_LCASE", "host = 'H1'"), ("n", "BIGINT", "n < 3"), ("x", "DECIMAL(38,3)", "x = 1.5")):
+            with self.subTest(type=typ):
+                want, got = (self.spark.read.format("hql").options(connect=CONNECT, fullScan="allow", table="spark_events", pushFilters=push).schema(f"{name} {typ}").load()
+                             .where(condition).count() for push in ("false", "true"))
+                self.assertEqual(want, got)
+                self.assertGreater(want, 0)
 
     def test_session(self):
         """Arguments and the zone reach the cut, the pieces and what hql runs alone."""
