@@ -105,34 +105,11 @@ func (a *answers) next() error {
 	if size == 0 || size > a.most {
 		return answerError(fmt.Sprintf("is of %d bytes", size))
 	}
-	left := int(size)
-	for n := 1; ; n++ { // the header's length
-		if left == 0 || n > 5 {
-			return answerError("has no header")
-		}
-		if err := a.take(1); err != nil {
-			return err
-		}
-		left--
-		if a.whole[len(a.whole)-1] < 0x80 {
-			break
-		}
-	}
-	length, _ := binary.Uvarint(a.whole[4:])
-	if length > uint64(left) {
-		return answerError("ends in its header")
-	}
-	if err := a.take(int(length)); err != nil {
+	left, err := a.readHeader(int(size))
+	if err != nil {
 		return err
 	}
-	left -= int(length)
 	header := &a.header
-	if err := proto.Unmarshal(a.whole[len(a.whole)-int(length):], header); err != nil {
-		return answerError("has a header that is none (" + err.Error() + ")")
-	}
-	if e := header.Exception; e != nil && (e.ExceptionClassName == nil || e.StackTrace == nil) {
-		return answerError("is an exception of no class")
-	}
 	cells := int64(header.CellBlockMeta.GetLength())
 	if cells > int64(left) {
 		return answerError(fmt.Sprintf("has %d bytes of cells in %d", cells, left))
@@ -163,6 +140,37 @@ func (a *answers) next() error {
 	}
 	a.ready, a.left = a.whole, left
 	return nil
+}
+
+// readHeader reads the header of an answer of which left bytes are to come, and gives how many are to come behind it.
+func (a *answers) readHeader(left int) (int, error) {
+	for n := 1; ; n++ { // the header's length
+		if left == 0 || n > 5 {
+			return 0, answerError("has no header")
+		}
+		if err := a.take(1); err != nil {
+			return 0, err
+		}
+		left--
+		if a.whole[len(a.whole)-1] < 0x80 {
+			break
+		}
+	}
+	length, _ := binary.Uvarint(a.whole[4:])
+	if length > uint64(left) {
+		return 0, answerError("ends in its header")
+	}
+	if err := a.take(int(length)); err != nil {
+		return 0, err
+	}
+	left -= int(length)
+	if err := proto.Unmarshal(a.whole[len(a.whole)-int(length):], &a.header); err != nil {
+		return 0, answerError("has a header that is none (" + err.Error() + ")")
+	}
+	if e := a.header.Exception; e != nil && (e.ExceptionClassName == nil || e.StackTrace == nil) {
+		return 0, answerError("is an exception of no class")
+	}
+	return left, nil
 }
 
 // keptAnswer is how much memory is kept from one answer to the next.

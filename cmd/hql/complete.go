@@ -150,13 +150,21 @@ func (s *session) offer(c *completion, toks, all []parser.Token) {
 		c.addColumns(s.scope(all)[strings.ToLower(unquote(toks[len(toks)-2].Text))])
 		return
 	}
+	if !s.offerTables(c, words, all) {
+		s.offerExpression(c, words, toks, all)
+	}
+}
+
+// offerTables adds the tables and views that may follow words; ok is false where none does.
+func (s *session) offerTables(c *completion, words []string, all []parser.Token) (ok bool) {
+	last := words[len(words)-1]
 	switch last {
 	case "FROM", "JOIN", "VIEW":
 		for _, v := range s.db.Views() {
 			c.add(parser.QuoteName(v.Name))
 		}
 		if last == "VIEW" {
-			return
+			return true
 		}
 	}
 	switch last {
@@ -170,9 +178,14 @@ func (s *session) offer(c *completion, toks, all []parser.Token) {
 					c.add(parser.QuoteName(name))
 				}
 			}
-			return
+			return true
 		}
 	}
+	return false
+}
+
+// offerExpression adds what may stand in an expression, or begin a clause or a statement.
+func (s *session) offerExpression(c *completion, words []string, toks, all []parser.Token) {
 	scope := s.scope(all)
 	for _, name := range slices.Sorted(maps.Keys(scope)) {
 		c.addColumns(scope[name])
@@ -196,7 +209,7 @@ func (s *session) offer(c *completion, toks, all []parser.Token) {
 		return
 	}
 	for _, w := range parser.Keywords() {
-		if clause, ok := clauses[w]; ok && last != "WITHIN" {
+		if clause, ok := clauses[w]; ok && words[len(words)-1] != "WITHIN" {
 			w = clause
 		}
 		c.addWords(w)

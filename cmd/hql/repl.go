@@ -61,38 +61,45 @@ func (s *session) repl(ctx context.Context) int {
 			fmt.Fprintf(s.stderr, "error: %v\n", err)
 			return exitFailed
 		}
-		first := s.query == ""
-		if first {
-			if strings.TrimSpace(typed.String()) == "" || strings.HasPrefix(line, " ") {
-				typed.Reset()
+		if s.entered(ctx, line, &typed, func(statement string) {
+			if kept, ok := h.add(statement); ok {
+				ed.Remember(kept)
 			}
-			line = bare(line)
-		}
-		typed.WriteString(line + "\n")
-		if first && comment(line) {
-			continue // the history has it with the statement that follows
-		}
-		before := s.query
-		if before != "" {
-			before += "\n"
-		}
-		s.query = before
-		code := s.feed(ctx, line, false)
-		if code != exitOK {
-			s.query = "" // the rest of the line is not run either
-		}
-		if s.query != before+line { // a statement ended, or a command stood in one, of which it is no part
-			done, open := s.ended(typed.String(), before, line)
-			if statement, kept := h.add(done); kept {
-				ed.Remember(statement)
-			}
-			typed.Reset()
-			typed.WriteString(open)
-		}
-		if code == quit {
+		}) == quit {
 			return exitOK
 		}
 	}
+}
+
+// entered runs what ends in line. typed is what was typed since the last statement ended; what ended is remembered.
+func (s *session) entered(ctx context.Context, line string, typed *strings.Builder, remember func(statement string)) (code int) {
+	first := s.query == ""
+	if first {
+		if strings.TrimSpace(typed.String()) == "" || strings.HasPrefix(line, " ") {
+			typed.Reset()
+		}
+		line = bare(line)
+	}
+	typed.WriteString(line + "\n")
+	if first && comment(line) {
+		return exitOK // the history has it with the statement that follows
+	}
+	before := s.query
+	if before != "" {
+		before += "\n"
+	}
+	s.query = before
+	code = s.feed(ctx, line, false)
+	if code != exitOK {
+		s.query = "" // the rest of the line is not run either
+	}
+	if s.query != before+line { // a statement ended, or a command stood in one, of which it is no part
+		done, open := s.ended(typed.String(), before, line)
+		remember(done)
+		typed.Reset()
+		typed.WriteString(open)
+	}
+	return code
 }
 
 // ended cuts what was typed, after line ended a statement, into what goes to the history and what is open still. What begins with a space is
