@@ -215,7 +215,7 @@ func (r *run) attempt(ctx context.Context, stmt parser.Statement, kept *Plans) (
 			return nil, err
 		}
 	}
-	if errors.Is(err, catalog.ErrUnknownTable) && !e.cfg.Alone { // another connection may have created it just now
+	if (errors.Is(err, catalog.ErrUnknownTable) || errors.Is(err, ErrPieceChanged)) && !e.cfg.Alone { // another connection may have defined it just now
 		known := e.defs.edition.Load()
 		if err := e.reload(ctx); err != nil {
 			return nil, err

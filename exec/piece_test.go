@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/apd/v3"
 
@@ -500,5 +501,24 @@ func TestPiecesOfChangingRegions(t *testing.T) {
 		if got := merged(t, cut.Columns, w.ofPieces(s, bare(cut.Pieces), Args{})); strings.Join(got, " ") != "a| b| c| d|" {
 			t.Errorf("regions from %q: %q", starts, got)
 		}
+	}
+}
+
+// A piece that was cut by definitions of just now is run by them.
+func TestPieceOfNewDefinitions(t *testing.T) {
+	defer func(age time.Duration) { definitionsAge = age }(definitionsAge)
+	definitionsAge = time.Hour
+	_, c := newStore(t)
+	w, other := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true}), newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE t (k INT PRIMARY KEY); INSERT INTO t VALUES (1), (2); CREATE VIEW v AS SELECT k FROM t")
+	other.expect("1|2", "SELECT string_agg(k::text, '|' ORDER BY k) FROM v")
+	w.run("CREATE OR REPLACE VIEW v AS SELECT k FROM t WHERE k > 1")
+	s := mustParse(t, "SELECT k FROM v").(*parser.Select)
+	cut, err := w.Cut(context.Background(), s, Args{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := merged(t, cut.Columns, other.ofPieces(s, bare(cut.Pieces), Args{})); strings.Join(got, " ") != "2|" {
+		t.Errorf("rows %q", got)
 	}
 }
