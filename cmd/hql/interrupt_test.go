@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hql-db/hql/internal/race"
 )
 
 // interrupted runs hql and sends it SIGINT after a while, never with 0. status is -1 when the signal came before
@@ -65,7 +67,7 @@ func TestInterruptedCommand(t *testing.T) {
 	}
 	header, _, _ := strings.Cut(want, "7999")
 	ends := map[int]int{}
-	for range 30 {
+	for range race.Fewer(30) {
 		after := 1 + time.Duration(rand.Int64N(int64(took)))
 		out, errs, status, _ := interrupted(t, after, query...)
 		ends[status]++
