@@ -312,6 +312,11 @@ func gotMultiRow(key []byte, r *pb.Result, block []byte, encoded bool) (row Row,
 		row.Cells = decodeCells(make([]Cell, 0, cells), beside)
 	}
 	if inside := r.Cell; len(inside) > 0 {
+		for _, c := range inside {
+			if !bytes.Equal(c.Row, key) {
+				return Row{}, 0, nil, mixedRows(key, c.Row)
+			}
+		}
 		cells = len(inside)
 		row = Row{Key: key, Cells: appendCells(make([]Cell, 0, cells), inside)}
 	}

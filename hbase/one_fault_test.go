@@ -117,6 +117,38 @@ func TestRefusedConnectionAfterLostAnswer(t *testing.T) {
 	}
 }
 
+// anotherRow answers Gets of several rows with one that was not asked for, its cells beside the message or inside.
+type anotherRow struct {
+	gohbase.Client
+	inside bool
+}
+
+func (a anotherRow) SendRPC(c hrpc.Call) (proto.Message, error) {
+	m, ok := c.(*multiCall)
+	if !ok {
+		return a.Client.(gohbase.RPCClient).SendRPC(c)
+	}
+	result := &pb.Result{AssociatedCellCount: proto.Int32(1)}
+	if a.inside {
+		result = &pb.Result{Cell: []*pb.Cell{{Row: []byte("other"), Family: []byte("f"), Qualifier: []byte("q"), Value: []byte("v")}}}
+	} else if _, err := m.DeserializeCellBlocks(nil, keyValue("other", "f", "q", "v")); err != nil {
+		return nil, err
+	}
+	return &pb.MultiResponse{RegionActionResult: []*pb.RegionActionResult{{ResultOrException: []*pb.ResultOrException{
+		{Index: proto.Uint32(0), Result: result}, {Index: proto.Uint32(1), Result: &pb.Result{}}}}}}, nil
+}
+
+// Cells of a row that was not asked for are not taken for those of one that was.
+func TestAnotherRow(t *testing.T) {
+	s, cl := storeWithTable(t)
+	for _, inside := range []bool{false, true} {
+		cl.rpc = anotherRow{s, inside}
+		if rows, err := cl.Get(t.Context(), "t", [][]byte{[]byte("k"), []byte("l")}, nil); err == nil || !strings.Contains(err.Error(), `cells of the rows "k" and "other"`) {
+			t.Errorf("inside: %t: %v, %v", inside, rows, err)
+		}
+	}
+}
+
 // fullRegion refuses each write for a while, within an answer.
 type fullRegion struct{ gohbase.Client }
 
