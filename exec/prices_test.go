@@ -38,6 +38,24 @@ func TestPrices(t *testing.T) {
 		w.run("CREATE TABLE " + name + " (id BIGINT, " + definitions[i] + ") ROW KEY (id AS INT64)")
 		w.load(name, counts[i], func(k int) string { return fmt.Sprintf(rows[i], k) })
 	}
+	// Keys over which the servers' filter seeks: a thousand at a time, and each by itself; and a table of which each region holds one row.
+	w.run("DROP TABLE IF EXISTS priced_sought; DROP TABLE IF EXISTS priced_regions")
+	defer w.run("DROP TABLE IF EXISTS priced_sought; DROP TABLE IF EXISTS priced_regions")
+	w.run("CREATE TABLE priced_sought (g INT, a INT, b INT, v BIGINT FROM d:v) ROW KEY (g AS INT32, a AS INT32, b AS INT32)")
+	w.load("priced_sought", n, func(k int) string {
+		if k < n/2 {
+			return fmt.Sprintf("(1, %d, %d, %[1]d)", k/1000, k%1000)
+		}
+		return fmt.Sprintf("(2, %d, 0, %[1]d)", k)
+	})
+	const regions = 50
+	var splits []string
+	for k := 1; k < regions; k++ {
+		splits = append(splits, fmt.Sprintf("X'%016x'", k))
+	}
+	w.run("CREATE TABLE priced_regions (id BIGINT, v BIGINT FROM d:v) ROW KEY (id AS INT64) SPLIT AT (" + strings.Join(splits, ", ") + ")")
+	w.load("priced_regions", regions, func(k int) string { return fmt.Sprintf("(%d, %[1]d)", k) })
+	tables = append(tables, "priced_sought", "priced_regions")
 	keys := func(n, step int) string { return strings.ReplaceAll(ids(n, step), ",", ", ") }
 	for _, state := range []string{"just written", "in files"} {
 		for _, q := range []struct {
@@ -56,6 +74,9 @@ func TestPrices(t *testing.T) {
 			{"a Get of 3 cells", "SELECT * FROM priced_narrow WHERE id IN (" + keys(5000, 17) + ")", 5000},
 			{"a Get of 20 cells", "SELECT * FROM priced_many WHERE id IN (" + keys(5000, 3) + ")", 5000},
 			{"a Get of a row that is not there", "SELECT * FROM priced_narrow WHERE id IN (" + keys(5000, -17) + ")", 5000},
+			{"a row that a filter seeks over, a thousand at a time", "SELECT count(*) FROM priced_sought WHERE g = 1 AND a >= 0 AND b = 2000", n / 2},
+			{"a row that a filter seeks over, each by itself", "SELECT count(*) FROM priced_sought WHERE g = 2 AND a >= 0 AND b = 2000", n / 2},
+			{"a call for one row", "SELECT count(*) FROM priced_regions WHERE v >= 0", regions},
 			{"a statement of one row by its key", "SELECT * FROM priced_narrow WHERE id = 7", 1},
 			{"a statement of a range of one row", "SELECT * FROM priced_narrow WHERE id BETWEEN 7 AND 8 AND a = 7", 1},
 		} {

@@ -20,7 +20,7 @@ const (
 	perLooked     = 1    // a row that the server goes through,
 	perLookedCell = 0.55 // each of its cells: 2.2 to 4.2 for a row of three that a filter drops, 10.5 to 12.1 for one of twenty
 	perLookedByte = 0.002
-	perSkipped    = 0.5  // a row that a filter seeks over: a guess
+	perSkipped    = 0.5  // a row that a filter seeks over: a guess between one of a thousand at a time, next to nothing, and one by itself
 	perWanted     = 0.35 // a cell that the filter of wanted columns looks at: 4.9 to 5.6 a row of three, of which one is sent; 18.8 to 23.6 of twenty
 	perRow        = 0.5  // that is sent and decoded,
 	perCell       = 0.6  // each of its cells: 5.7 with the looking for a row of three, 23 to 27 for one of twenty
