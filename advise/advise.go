@@ -454,9 +454,8 @@ func (a *adviser) knownWith(t *catalog.Table, l *catalog.Layout) *stats.Table {
 				row[c] = known.Sample[c][i]
 			}
 		}
-		if table, key, ends, ok := l.Entry(row); ok {
-			places[i] = stats.Place{Table: table, Key: key, Ends: ends}
-		}
+		p := &places[i]
+		p.Table, p.Key, p.Ends = l.Entry(row)
 	}
 	shape := stats.KeyShape{Layout: l.Name}
 	for _, p := range l.Key.Parts {

@@ -416,18 +416,20 @@ func (l *Layout) PlaceOf(row []types.Value) (table string, key []byte, err error
 	return table, key, err
 }
 
-// Entry gives where the entry of a row stands under l, and where each part of its key ends. ok is false where it has none: a column that an
+// Entry gives where the entry of a row stands under l, and where each part of its key ends. key is nil where it has none: a column that an
 // index wants is NULL, or no key has these values.
-func (l *Layout) Entry(row []types.Value) (table string, key []byte, ends []int, ok bool) {
+func (l *Layout) Entry(row []types.Value) (table string, key []byte, ends []int) {
 	if slices.ContainsFunc(l.Sparse, func(c *Column) bool { return row[c.Index].IsNull() }) {
-		return "", nil, nil, false
+		return "", nil, nil
 	}
 	table, key, err := l.Place(row)
 	if err != nil {
-		return "", nil, nil, false
+		return "", nil, nil
 	}
-	ends = l.Key.Ends(key, true)
-	return table, key, ends, len(ends) == len(l.Key.Parts)
+	if ends = l.Key.Ends(key, true); len(ends) < len(l.Key.Parts) {
+		return "", nil, nil
+	}
+	return table, key, ends
 }
 
 func (l *Layout) place(row []types.Value, env *expr.Env) (table string, key []byte, err error) {

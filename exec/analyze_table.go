@@ -490,10 +490,7 @@ func (w *analyzer) placesOf(table string, key []byte, row []types.Value) []stats
 	for i, l := range w.table.Layouts {
 		p := stats.Place{Table: table, Key: key}
 		if i > 0 {
-			p = stats.Place{}
-			if name, key, ends, ok := l.Entry(row); ok {
-				p = stats.Place{Table: name, Key: key, Ends: ends}
-			}
+			p.Table, p.Key, p.Ends = l.Entry(row)
 		} else if p.Ends = l.Key.Ends(p.Key, true); len(p.Ends) < len(l.Key.Parts) {
 			p.Key = nil
 		}
