@@ -250,8 +250,11 @@ func (w *finder) leaveOutBesideError(n *ast.ReturnStmt) {
 		return
 	}
 	made := false
-	if c, ok := last.(*ast.CallExpr); ok {
-		made = w.text(c.Fun) == "errors.New" || strings.HasSuffix(w.text(c.Fun), "Errorf")
+	switch e := last.(type) {
+	case *ast.CallExpr:
+		made = w.text(e.Fun) == "errors.New" || strings.HasSuffix(w.text(e.Fun), "Errorf")
+	case *ast.UnaryExpr: // &MalformedError{...}
+		made = e.Op == token.AND
 	}
 	if !made && w.failed[n] != w.text(last) {
 		return
