@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -316,6 +317,31 @@ func TestSplitKeys(t *testing.T) {
 		}
 		if got != test.want {
 			t.Errorf("%s %s: %s, want %s", test.key, test.split, got, test.want)
+		}
+	}
+}
+
+// refusing does not store one of the values that its Clip leaves.
+type refusing struct {
+	integer
+	value int64
+}
+
+func (e refusing) Append(dst []byte, v types.Value) ([]byte, error) {
+	if v.Int() == e.value {
+		return dst, errors.New("refused")
+	}
+	return e.integer.Append(dst, v)
+}
+
+// An encoding that refuses a bound tells nothing of the bytes between: no range is left out.
+func TestRefusedBounds(t *testing.T) {
+	for _, kind := range []integerKind{ordered, signed} {
+		for _, bound := range []int64{-5, 5} {
+			enc := refusing{integer{t: types.BigInt, bytes: 8, kind: kind, scale: 1}, bound}
+			if got, _, ok := appendRanges(nil, enc, types.Interval{Lo: types.NewInt(-5), Hi: types.NewInt(5)}, follow{}); ok {
+				t.Errorf("%s without %d: %v", enc, bound, got)
+			}
 		}
 	}
 }

@@ -81,6 +81,14 @@ func TestAdmin(t *testing.T) {
 	if s := must(a.ClusterStatus()); len(s.GetLiveServers()) != 1 {
 		t.Error(s)
 	}
+	for name, req := range map[string]proto.Message{
+		"GetTableNames":       &pb.GetTableNamesRequest{Regex: proto.String("(")},
+		"GetTableDescriptors": &pb.GetTableDescriptorsRequest{Regex: proto.String("(")},
+	} {
+		if _, err := w.master(name, req); class(err) != "IOException" {
+			t.Errorf("%s by a pattern that is none: %v", name, err)
+		}
+	}
 	if _, err := w.master("Nonsense", &pb.RunCatalogScanRequest{}); err == nil {
 		t.Error("nonsense served")
 	}
@@ -260,6 +268,8 @@ func TestRegexes(t *testing.T) {
 		{`\Qa`, dotAll, "a", "b"},
 		{`[a-c\]\Q^-\E]\d`, dotAll, "a1 ]2 ^3 -4", "d1"},
 		{`a\s`, dotAll, "a\v a\t", "ab"},
+		{`a\S`, dotAll, "ab", "a\v a\t a"},
+		{`^a+?b??c{2}?$`, dotAll, "aabcc acc", "abbcc abc"},
 		{`(?:x|y)(z)?`, dotAll, "x yz", "z"},
 		{`^(?<one>x|y)z$`, dotAll, "xz yz", "x zz"},
 		{`^a{2}b{1,}$`, dotAll, "aab aabb", "ab aa"},

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -215,6 +217,11 @@ func TestBinaryKeys(t *testing.T) {
 		want += r
 	}
 	w.want("rows", w.rows("", ""), want)
+	if err := w.Split("t", []byte("\x00\x01\x00")); err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(rows)
+	w.want("rows backwards", w.rows("\xff\xff", "", hrpc.Reversed()), strings.Join(rows, " "))
 	for _, r := range rows {
 		if got := w.get(r, families("f:\x00"+r)); got != r+" f:\x00"+r+"@1=v" {
 			t.Errorf("row %q: %q", r, got)

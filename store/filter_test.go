@@ -137,6 +137,7 @@ func TestRowFilters(t *testing.T) {
 		{"nested", one(all(n2, hfilter.NewPrefixFilter([]byte("a"))), hfilter.NewRowFilter(cmp(eq, bin("c1")))), "a2 c1"},
 		{"and of seeks", all(ranges("[a2,b3)"), fuzzy("?2")), "a2 b2"},
 		{"or of seeks", one(ranges("[a1,a2)"), fuzzy("?3")), "a1 a3 b3"},
+		{"or of seeks, the nearest last", one(ranges("[c1,c2)"), ranges("[b1,b2)"), fuzzy("?2")), "a2 b1 b2 c1"},
 		{"and, page last", all(n2, hfilter.NewPageFilter(1)), "a2"},
 		{"and, page first counts rows refused with cells", all(hfilter.NewPageFilter(1), s2), ""},
 		{"and, page first does not count rows refused at their first cell", all(hfilter.NewPageFilter(1), n2), "a2"},
@@ -221,6 +222,17 @@ func TestFarthestHint(t *testing.T) {
 		l.hints = members
 		if got := l.nextHint(&cell{}); got == nil || string(got.row) != want {
 			t.Errorf("reversed %v: %v, want %s", reversed, got, want)
+		}
+	}
+}
+
+// What is no message of its kind makes no comparator.
+func TestBrokenComparators(t *testing.T) {
+	for _, name := range []string{"BinaryComparator", "BinaryPrefixComparator", "LongComparator", "BitComparator", "NullComparator",
+		"SubstringComparator", "RegexStringComparator"} {
+		full := filterPackage + name
+		if _, err := newComparator(&pb.Comparator{Name: &full, SerializedComparator: []byte("\xff")}); err == nil {
+			t.Errorf("a %s was made", name)
 		}
 	}
 }

@@ -142,9 +142,6 @@ func (p *javaPattern) element() error {
 		if strings.HasPrefix(p.rest(), "+") {
 			return fmt.Errorf("possessive quantifier not supported")
 		}
-		if strings.HasPrefix(p.rest(), "?") {
-			p.copy(1)
-		}
 	case '.':
 		if p.has(javaDotAll) {
 			p.replace(1, "(?s:.)")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tsuna/gohbase/hrpc"
+	"google.golang.org/protobuf/proto"
 )
 
 // testClock is a clock that tests turn by hand.
@@ -229,6 +230,31 @@ func TestPutGetScan(t *testing.T) {
 	var e *exception
 	if !errors.As(err, &e) {
 		t.Error("not an exception")
+	}
+}
+
+// brokenReader takes read bytes of the cells of its answer.
+type brokenReader struct {
+	*hrpc.Scan
+	read uint32
+	err  error
+}
+
+func (r brokenReader) DeserializeCellBlocks(proto.Message, []byte) (uint32, error) {
+	return r.read, r.err
+}
+
+// An answer whose cells were not read, or not all, is none.
+func TestCellsNotRead(t *testing.T) {
+	w := newWorld(t)
+	w.put("a", 1, "f:x=1")
+	scan := must(hrpc.NewScanStr(context.Background(), "t", hrpc.CloseScanner()))
+	cut := errors.New("cut")
+	if m, err := w.SendRPC(brokenReader{scan, 0, cut}); m != nil || err != cut {
+		t.Errorf("%v, %v", m, err)
+	}
+	if m, err := w.SendRPC(brokenReader{scan, 1, nil}); m != nil || err == nil {
+		t.Errorf("one byte read: %v, %v", m, err)
 	}
 }
 
