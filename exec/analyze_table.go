@@ -121,6 +121,7 @@ func (a *analysis) read(ctx context.Context) (*stats.Table, error) {
 	n := max(1, len(a.regions))
 	a.rows = int(min(max(a.left/int64((1+len(runShares))*n), 1), 1<<30))
 	a.kept = max(20, keptRows/n)
+	a.rec.work.counts(2 * int64(n))                                                                          // its start and the rest of each; a further run is rare
 	rand.Shuffle(len(a.regions), func(i, j int) { a.regions[i], a.regions[j] = a.regions[j], a.regions[i] }) // time may end before the regions do
 	whole := scan.Whole(a.table, a.layout)
 	tally := a.rec.Open(whole)
@@ -309,6 +310,7 @@ func (w *analyzer) work(ctx context.Context, read func(*analyzer, context.Contex
 			w.failed = errors.Join(w.failed, err)
 			w.mu.Unlock()
 		}
+		w.rec.work.at.Add(1)
 	}
 }
 

@@ -131,7 +131,7 @@ func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format string) (*Row
 	st, err := f.Stat()
 	regular := err == nil && st.Mode().IsRegular()
 	if regular {
-		r.rec.work.copies(st.Size())
+		r.rec.work.counts(st.Size())
 	}
 	switch format {
 	case "jsonl":

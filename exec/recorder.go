@@ -23,8 +23,8 @@ type Stats struct {
 	Retries      int64 // calls repeated and scanners reopened
 	Elapsed      time.Duration
 	Tables       []scan.TableStats // one a table access, in the order they began
-	// Done is which part of its work the statement has done, below 1, by what statistics say that it reads or by the size of the file that
-	// it copies. 0: that is not known, nothing is done yet, or the statement has ended.
+	// Done is which part of its work the statement has done, below 1, by what statistics say that it reads, by the size of the file that it
+	// copies, or by the regions that it analyzes. 0: that is not known, nothing is done yet, or the statement has ended.
 	Done float64
 }
 
@@ -42,7 +42,7 @@ type recorder struct {
 	listed map[string][]hbase.Region // looked up for Rows.Regions
 }
 
-// work is what a statement has to do, as far as that is known: to run a plan, or to copy a file.
+// work is what a statement has to do, as far as that is known: to run a plan, to copy a file, or to look at regions.
 type work struct {
 	mu     sync.Mutex
 	plan   *plan.Plan          // nil: none, or what is likely to be read for it was asked
@@ -52,8 +52,8 @@ type work struct {
 	last   bool                // rows are written when all are read, which is half of the work
 	found  int64               // rows that are all read and are to be written; 0: not known yet
 
-	size int64 // of the file; 0: there is none
-	at   atomic.Int64
+	steps int64 // bytes of a file, or runs through regions; 0: rows tell
+	at    atomic.Int64
 }
 
 // reads says that p is run now, of which find tells what is likely to be read. last: rows are written when all are read.
@@ -70,11 +70,11 @@ func (w *work) writes(rows int64) {
 	w.found = rows
 }
 
-// copies says that a file of so many bytes is read, of which at tells how much was.
-func (w *work) copies(size int64) {
+// counts says that at tells how many of so many steps are done.
+func (w *work) counts(steps int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.size = size
+	w.steps = steps
 }
 
 // done tells which part of w is done when so many rows are read and written.
@@ -94,8 +94,8 @@ func (w *work) done(read, written int64) float64 {
 		return 0 // more than was expected, or all but its end
 	}
 	switch {
-	case w.size > 0:
-		return share(w.at.Load(), float64(w.size))
+	case w.steps > 0:
+		return share(w.at.Load(), float64(w.steps))
 	case w.found > 0:
 		return (1 + share(written, float64(w.found))) / 2
 	case w.last:
