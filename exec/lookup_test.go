@@ -166,3 +166,32 @@ func TestNumbersBeyondThoseByHand(t *testing.T) {
 		CREATE TABLE t (name STRING, v INT) ROW KEY (LOOKUP(names.id, name) AS INT64); INSERT INTO t VALUES ('a', 5)`)
 	w.expect("a|5", "SELECT * FROM t")
 }
+
+// A number that is deleted at once, by a delete with a later timestamp, is an error that names whose it was.
+func TestNumberThatIsGone(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run(`CREATE TABLE names (name STRING, id BIGINT) ROW KEY (name AS TEXT); CREATE TABLE t (name STRING, v INT) ROW KEY (LOOKUP(names.id, name) AS INT64)`)
+	later := hbase.Mutation{Kind: hbase.DeleteRow, Key: []byte("a"), Timestamp: time.Now().Add(time.Hour).UnixMilli()}
+	if err := c.Mutate(t.Context(), "names", []hbase.Mutation{later}); err != nil {
+		t.Fatal(err)
+	}
+	w.refused("LOOKUP in names: the number that 'a' was given is gone", "INSERT INTO t VALUES ('a', 1)")
+	w.run("INSERT INTO t VALUES ('b', 1)")
+	w.expect("b|1", "SELECT * FROM t")
+}
+
+// A look-up table that another one has taken the place of, with another key, gives no names.
+func TestNamesOfAnotherKey(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run(`CREATE TABLE names (name STRING, id BIGINT) ROW KEY (name AS TEXT);
+		CREATE TABLE t (name STRING, v INT) ROW KEY (LOOKUP(names.id, name) AS INT64); INSERT INTO t VALUES ('a', 1)`)
+	_, other := newStore(t)
+	o := newWorld(t, other, Config{})
+	o.run("CREATE TABLE names (host STRING, name STRING, id BIGINT) ROW KEY (host AS TEXT, '|', name AS TEXT)")
+	names, _ := o.catalog.Table("names")
+	w.catalog.Replace(names)
+	w.refused("the key of names has 2 columns, LOOKUP('names.id', name) names 1", "SELECT * FROM t")
+	w.refused("the key of names has 2 columns, 1 are given", "INSERT INTO t VALUES ('b', 1)")
+}

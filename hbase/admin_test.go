@@ -2,6 +2,7 @@ package hbase
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"sync"
 	"testing"
@@ -94,6 +95,10 @@ func (m *onlyMaster) answer(call *pb.RequestHeader, frame []byte) []byte {
 		return change(request(m.t, frame, &pb.DeleteTableRequest{}).GetNonce(), "org.apache.hadoop.hbase.TableNotFoundException", &pb.DeleteTableResponse{ProcId: proto.Uint64(1)})
 	case "getProcedureResult":
 		return answer(m.t, head, &pb.GetProcedureResultResponse{State: pb.GetProcedureResultResponse_FINISHED.Enum()}, nil)
+	case "GetTableDescriptors":
+		return answer(m.t, head, &pb.GetTableDescriptorsResponse{TableSchema: []*pb.TableSchema{{TableName: tableName("t"), ColumnFamilies: []*pb.ColumnFamilySchema{{
+			Name: []byte("f"), Attributes: []*pb.BytesBytesPair{{First: []byte("VERSIONS"), Second: []byte("3")}},
+			Configuration: []*pb.NameStringPair{{Name: proto.String("hbase.store.engine.class"), Value: proto.String("Stripes")}}}}}}}, nil)
 	case "GetTableNames":
 		return answer(m.t, head, &pb.GetTableNamesResponse{TableNames: []*pb.TableName{tableName("t")}}, nil)
 	}
@@ -126,6 +131,21 @@ func TestLostAnswerOfMaster(t *testing.T) {
 	defer m.mu.Unlock()
 	if len(m.done) != 3 {
 		t.Errorf("%v", m.done)
+	}
+}
+
+// A family's configuration is told beside its attributes.
+func TestConfigurationOfFamily(t *testing.T) {
+	m := &onlyMaster{t: t}
+	m.listen()
+	c, err := Dial(t.Context(), Config{Servers: m.addr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	families, err := c.Families(within(t), "t")
+	if got := fmt.Sprint(families); err != nil || got != "[{f map[VERSIONS:3 hbase.store.engine.class:Stripes]}]" {
+		t.Errorf("%s, %v", got, err)
 	}
 }
 

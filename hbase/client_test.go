@@ -263,6 +263,9 @@ func TestAdmin(t *testing.T) {
 		if _, err := c.Get(ctx, "no_such_table", [][]byte{[]byte("x")}, nil); !errors.Is(err, ErrNoTable) {
 			t.Errorf("get from nothing: %v", err)
 		}
+		if rows, err := ReadAll(ctx, c, ScanRange{Table: "no_such_table"}, nil); !errors.Is(err, ErrNoTable) {
+			t.Errorf("all rows of nothing: %v, %v", rows, err)
+		}
 		n, err := c.Increment(ctx, name, []byte("k"), "f", "n", 5)
 		if err != nil || n != 5 {
 			t.Errorf("increment %d, %v", n, err)

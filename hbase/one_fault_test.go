@@ -172,6 +172,30 @@ func TestWriteToABusyRegion(t *testing.T) {
 	}
 }
 
+// lateWrite lets the time of the first write pass.
+type lateWrite struct {
+	gohbase.Client
+	writes atomic.Int32
+}
+
+func (l *lateWrite) SendRPC(c hrpc.Call) (proto.Message, error) {
+	if c.Name() == "Multi" && l.writes.Add(1) == 1 {
+		return nil, context.DeadlineExceeded
+	}
+	return l.Client.(gohbase.RPCClient).SendRPC(c)
+}
+
+// A write whose time is over is not sent again: it may be there or not.
+func TestLateWrite(t *testing.T) {
+	s, cl := storeWithTable(t)
+	late := &lateWrite{Client: s}
+	cl.rpc = late
+	err := cl.Mutate(t.Context(), "t", []Mutation{put("k", 1, "f:a=1")})
+	if report := new(BatchError); !errors.As(err, &report) || len(report.Unknown) != 1 || !errors.Is(err, context.DeadlineExceeded) || late.writes.Load() != 1 {
+		t.Errorf("%v after %d writes", err, late.writes.Load())
+	}
+}
+
 // Regions that nobody told of are an error, and not none.
 func TestRegionsUnanswered(t *testing.T) {
 	cl, broken := stuckClient(t, time.Minute)

@@ -219,7 +219,7 @@ func TestServerThatRefusesConnections(t *testing.T) {
 		"master": func(ctx context.Context) error { _, err := c.Families(ctx, "wrong"); return err },
 	} {
 		for range 2 { // the second time gohbase waits before it tries again
-			if err := do(t.Context()); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "TLS with "+wrong.addr+": tls: failed to verify certificate") {
+			if err := do(t.Context()); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), ErrUnreachable.Error()+": TLS with "+wrong.addr+": tls: failed to verify certificate") {
 				t.Errorf("%s: %v", what, err)
 			}
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tsuna/gohbase"
 	"github.com/tsuna/gohbase/hrpc"
+	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hql-db/hql/hbase/hbasetest"
@@ -295,6 +296,45 @@ func TestReplicasThatDoNotAnswer(t *testing.T) {
 			}
 		case <-time.After(10 * time.Second):
 			t.Fatalf("a %s does not end", what)
+		}
+	}
+}
+
+// metaWithReplicas answers reads of hbase:meta with a table of two regions, both with a replica.
+type metaWithReplicas struct {
+	gohbase.Client
+	t     *testing.T
+	scans int
+}
+
+func (m *metaWithReplicas) SendRPC(hrpc.Call) (proto.Message, error) {
+	m.scans++
+	out := &pb.ScanResponse{MoreResults: proto.Bool(false)}
+	for _, r := range [][2]string{{"", "m"}, {"m", ""}} {
+		info := marshal(m.t, &pb.RegionInfo{RegionId: proto.Uint64(1), TableName: tableName("t"), StartKey: []byte(r[0]), EndKey: []byte(r[1])})
+		row := fmt.Appendf(nil, "t,%s,1.", r[0])
+		out.Results = append(out.Results, &pb.Result{Cell: []*pb.Cell{
+			{Row: row, Family: []byte("info"), Qualifier: []byte("regioninfo"), Value: append([]byte("PBUF"), info...)},
+			{Row: row, Family: []byte("info"), Qualifier: []byte("server_0001"), Value: []byte("replica" + r[0] + ":1")}}})
+	}
+	return out, nil
+}
+
+// Replicas are looked up once for all regions of a table, and again when they were forgotten.
+func TestReplicasLookedUp(t *testing.T) {
+	m := &metaWithReplicas{t: t}
+	c := &client{rpc: m, replicas: newReplicas(new(dialer), "hql")}
+	for i, test := range []struct {
+		key, server string
+		forget      bool
+		scans       int
+	}{{"a", "replica:1", false, 1}, {"m", "replicam:1", false, 1}, {"z", "replicam:1", true, 2}} {
+		if test.forget {
+			c.replicas.forget("t")
+		}
+		of := c.replicasOf(t.Context(), "t", []byte(test.key))
+		if len(of) != 1 || of[0].server != test.server || m.scans != test.scans {
+			t.Errorf("%d: %v after %d reads of hbase:meta", i, of, m.scans)
 		}
 	}
 }

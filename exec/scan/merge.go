@@ -93,9 +93,8 @@ func (m *mergeScan) begin(ctx context.Context) error {
 		if err := m.head(s); err != nil {
 			return err
 		}
-		m.heads.streams = append(m.heads.streams, s)
+		heap.Push(&m.heads, s)
 	}
-	heap.Init(&m.heads)
 	return nil
 }
 
