@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"errors"
+	"strings"
 	"sync"
 
 	"github.com/hql-db/hql/expr"
@@ -15,6 +16,12 @@ const (
 	SystemTable     = "hql_catalog"
 	StatisticsTable = "hql_stats"
 )
+
+// IsOwn reports whether an HBase table is hql's own: no row of a table that is defined may be written there.
+func IsOwn(name string) bool {
+	name = strings.TrimPrefix(name, "default:") // the namespace of names without one
+	return name == SystemTable || name == StatisticsTable
+}
 
 // Catalog is a set of tables by name. It is safe for concurrent use; the tables
 // in it do not change.

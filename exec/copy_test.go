@@ -290,6 +290,8 @@ func TestCopyFiles(t *testing.T) {
 	w.refused("is there already", "COPY t TO '"+link+"' WITH (OVERWRITE = FALSE)")
 	w.refused("OVERWRITE is TRUE or FALSE", "COPY t TO '"+link+"' WITH (OVERWRITE = 3)")
 	w.refused("unknown option OVERWRITE", "COPY t FROM '"+link+"' WITH (OVERWRITE = TRUE)")
+	nowhere := filepath.Join(dir, "nowhere", "f.csv")
+	w.refused("open "+nowhere+": no such file or directory", "COPY t TO '"+nowhere+"'")
 	w.refused("division by zero", "COPY (SELECT 1 / (id - 1) FROM t) TO '"+link+"'")
 	if got := content(); got != "old666" {
 		t.Error(got)

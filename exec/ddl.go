@@ -215,9 +215,6 @@ func storedName(l *catalog.Layout) string {
 // createPhysical makes the HBase table name for t and reports whether it did: one that exists, as several record types
 // may share one, must have the families of t.
 func (r *run) createPhysical(ctx context.Context, t *catalog.Table, name string) (made bool, err error) {
-	if name == catalog.SystemTable {
-		return false, fmt.Errorf("table %s: the HBase table %s is hql's own", t.Name, name)
-	}
 	have, err := r.Client.Families(ctx, name)
 	if errors.Is(err, hbase.ErrNoTable) {
 		if err = r.makePhysical(ctx, t, name); err == nil {

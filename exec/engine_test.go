@@ -314,6 +314,19 @@ func TestClosedSubqueryRunsOnce(t *testing.T) {
 }
 
 // REPAIR makes the HBase table of an index that nobody made.
+// A closed engine says so, and runs nothing.
+func TestClosedEngine(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{})
+	w.Close()
+	if _, err := w.Run(t.Context(), mustParse(t, "SELECT 1"), Args{}); !errors.Is(err, ErrClosed) {
+		t.Errorf("a query: %v", err)
+	}
+	if _, err := w.Cut(t.Context(), mustParse(t, "SELECT 1").(*parser.Select), Args{}); !errors.Is(err, ErrClosed) {
+		t.Errorf("a query in pieces: %v", err)
+	}
+}
+
 func TestRepairOfMissingIndex(t *testing.T) {
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
@@ -322,6 +335,9 @@ func TestRepairOfMissingIndex(t *testing.T) {
 	w.run("CREATE EXTERNAL TABLE e (id INT, tel STRING) ROW KEY main (id AS INT32) STORED IN 't' INDEX by_tel (tel AS TEXT, '|', id AS INT32) STORED IN 'e_by_tel'")
 	if _, _, err := w.try("SELECT id FROM e WHERE tel = 't1'"); !errors.Is(err, ErrNotFilled) {
 		t.Errorf("an index without a table: %v", err)
+	}
+	if _, err := w.Cut(t.Context(), mustParse(t, "SELECT id FROM e WHERE tel = 't1'").(*parser.Select), Args{}); !errors.Is(err, ErrNotFilled) {
+		t.Errorf("a query of it in pieces: %v", err)
 	}
 	w.run("CHECK TABLE e REPAIR")
 	w.expect("1", "SELECT id FROM e WHERE tel = 't1'")

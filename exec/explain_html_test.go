@@ -119,6 +119,15 @@ func TestPage(t *testing.T) {
 	equal(t, "measures", texts(append(p.all("table", "regions"), p.all("svg", "timeline")...)))
 	equal(t, "fates", texts(p.all("table", "fates")[0].all("tr", ""))[:1], "device = 'd1' by the key")
 
+	rows, err := w.Run(t.Context(), mustParse(t, "EXPLAIN (FORMAT HTML) SELECT kind FROM events WHERE device = 'd1'"), Args{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	if !rows.Document {
+		t.Error("a page is not said to be a whole file")
+	}
+
 	p = pageOf(t, w, "EXPLAIN (FORMAT HTML) SELECT kind FROM events WHERE device = 'd1' AND ts = TIMESTAMP '2020-01-01 00:00:00.001'")
 	equal(t, "gets", texts(p.all("rect", "get")), `\x01d1 \x00\x00\x01o^f\xE8\x01`)
 	equal(t, "regions read", texts(p.all("rect", "read")), "[\\x01, \\x02)")

@@ -204,9 +204,11 @@ func (r *run) set(s *parser.Set) (*Rows, error) {
 		f.reset(&r.session.settings, r.engine.initial())
 		return r.done(-1), nil
 	}
-	if err := f.set(&r.session.settings, text); err != nil {
+	next := r.session.settings
+	if err := f.set(&next, text); err != nil { // and what was set stays
 		return nil, parser.Errorf(s.Value.Position(), "%v", err)
 	}
+	r.session.settings = next
 	return r.done(-1), nil
 }
 

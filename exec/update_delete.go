@@ -56,14 +56,7 @@ func (r *run) planJoined(ctx context.Context, t *catalog.Table, name string, s *
 		s.OrderBy = append(s.OrderBy, parser.OrderTerm{Expr: number})
 	}
 	p, err := r.planSelect(ctx, s)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, x := range exprs {
-		c := x.(*expr.Column)
-		c.Typ = p.Columns[c.Index].Type
-	}
-	return p, exprs, nil
+	return p, exprs, err
 }
 
 // planDelete plans the reading of the rows that a DELETE is about.

@@ -32,7 +32,7 @@ func (s *session) undescribed(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	return slices.DeleteFunc(names, func(name string) bool {
-		return name == catalog.SystemTable || name == catalog.StatisticsTable || s.described(name)
+		return catalog.IsOwn(name) || s.described(name)
 	}), nil
 }
 

@@ -118,6 +118,9 @@ func (w *Writer) ensureTable(ctx context.Context, l *catalog.Layout, name string
 	if l.Stored.IsLiteral() || w.known[name] {
 		return nil
 	}
+	if catalog.IsOwn(name) {
+		return fmt.Errorf("table %s: the HBase table %s is hql's own", w.table.Name, name)
+	}
 	_, err := w.st.Client.Regions(ctx, name)
 	if errors.Is(err, hbase.ErrNoTable) && (w.table.CreateTables || !w.table.External) {
 		err = w.st.MakeTable(ctx, w.table, name)

@@ -190,11 +190,6 @@ func (x boxMaker) boxes(t term) (boxes []box, capped bool) {
 			}
 		}
 		return union, capped
-	case *expr.Like:
-		if _, ok := e.X.(*expr.Column); ok && !e.Not && !e.Fold && e.Fixed != nil {
-			b.likes = append(b.likes, e)
-		}
-		return []box{b}, false
 	}
 	return []box{x.all()}, false
 }
