@@ -75,6 +75,23 @@ func TestPreambleIsSentOnce(t *testing.T) {
 	}
 }
 
+// A connection that is made to hear why a server refuses them is closed where it does not.
+func TestIntroducedConnectionIsClosed(t *testing.T) {
+	conn, peer := pipe(t)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		conn.(*regionConn).introduce(t.Context(), "somebody")
+	}()
+	if err := peer.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := io.ReadAll(peer); !strings.Contains(string(b), "somebody") || err != nil {
+		t.Errorf("%q %v", b, err)
+	}
+	<-done
+}
+
 // What TLS takes is asked for anew at each connection, since its files may have changed.
 func TestTLSIsAskedForEachConnection(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
