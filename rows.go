@@ -150,16 +150,6 @@ func (r *Rows) Stats() Stats { return r.rows.Stats() }
 // is not known, is looked up in hbase:meta, once. It may be called while another goroutine reads the rows.
 func (r *Rows) Regions(ctx context.Context) (done, total int, err error) { return r.rows.Regions(ctx) }
 
-// EstimatedRows is how many rows are likely to be read for the query, by statistics; ok is false where it is not known. It may be called while
-// another goroutine reads the rows.
-func (r *Rows) EstimatedRows() (rows int64, ok bool) {
-	e := r.rows.Estimate()
-	if e == nil {
-		return 0, false
-	}
-	return int64(e.Rows), true
-}
-
 // RowsAffected is the number of rows that the statement wrote; -1 for a query.
 func (r *Rows) RowsAffected() int64 { return r.rows.Affected }
 

@@ -121,7 +121,8 @@ func (a *analysis) read(ctx context.Context) (*stats.Table, error) {
 	n := max(1, len(a.regions))
 	a.rows = int(min(max(a.left/int64((1+len(runShares))*n), 1), 1<<30))
 	a.kept = max(20, keptRows/n)
-	a.rec.work.counts(2 * int64(n))                                                                          // its start and the rest of each; a further run is rare
+	a.rec.work.counts(2 * int64(n)) // its start and the rest of each; a further run is rare
+
 	rand.Shuffle(len(a.regions), func(i, j int) { a.regions[i], a.regions[j] = a.regions[j], a.regions[i] }) // time may end before the regions do
 	whole := scan.Whole(a.table, a.layout)
 	tally := a.rec.Open(whole)

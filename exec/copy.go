@@ -94,11 +94,12 @@ func (r *run) sampleKeys(ctx context.Context, t *catalog.Table, file string) ([]
 			keys[i] = key
 		}
 	}}
+	from := endingReader{ctx, bytes.NewReader(b), &atomic.Int64{}}
 	switch format := fileFormat(file); format {
 	case "csv", "tsv":
-		err = c.records(ctx, endingReader{ctx, bytes.NewReader(b), &atomic.Int64{}}, format)
+		err = c.records(ctx, from, format)
 	case "jsonl":
-		err = c.lines(ctx, endingReader{ctx, bytes.NewReader(b), &atomic.Int64{}})
+		err = c.lines(ctx, from)
 	case "arrow", "parquet":
 		err = c.batches(ctx, bytes.NewReader(b), format)
 	default:

@@ -100,8 +100,11 @@ func (r *run) insertRows(ctx context.Context, s *parser.Insert, in *inserter) (*
 // withDefaults puts the columns' own values in the place of DEFAULT.
 func withDefaults(s *parser.Insert, cols []*catalog.Column) *parser.Insert {
 	out := *s
-	out.Rows = make([][]parser.Expr, len(s.Rows))
+	out.Rows = slices.Clone(s.Rows)
 	for i, row := range s.Rows {
+		if !slices.ContainsFunc(row, isDefault) {
+			continue
+		}
 		out.Rows[i] = slices.Clone(row)
 		for k := range min(len(row), len(cols)) {
 			if isDefault(row[k]) {

@@ -8,7 +8,6 @@ import (
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/explain"
-	"github.com/hql-db/hql/planner/estimate"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -30,14 +29,6 @@ type Rows struct {
 	life *life // nil for a statement that gives no rows
 	op   operator.Operator
 	err  error // what ended the rows
-}
-
-// Estimate is what the query is likely to read, by statistics; nil: it is not known.
-func (r *Rows) Estimate() *plan.Estimate {
-	if r.Plan == nil || r.run.env.Statistics == nil {
-		return nil
-	}
-	return estimate.Of(r.Plan, r.run.env.Statistics)
 }
 
 // errRowsClosed is what rows give that were closed before their end.

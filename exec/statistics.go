@@ -118,8 +118,8 @@ func (e *Engine) readStatistics(ctx context.Context, t *catalog.Table, name stri
 	var err, damaged error
 	if stored {
 		b, err = e.storedStatistics(ctx, t)
-	} else if b, err = e.cfg.Statistics.Load(name); err != nil {
-		b, err = nil, nil
+	} else {
+		b, _ = e.cfg.Statistics.Load(name) // a file that cannot be read is none
 	}
 	var known *stats.Table
 	if b != nil {

@@ -105,6 +105,19 @@ func (m *onlyMaster) answer(call *pb.RequestHeader, frame []byte) []byte {
 	return raw(nil)
 }
 
+// dialMaster gives a cluster of a master alone, and a client of it.
+func dialMaster(t *testing.T) (*onlyMaster, Client) {
+	t.Helper()
+	m := &onlyMaster{t: t}
+	m.listen()
+	c, err := Dial(t.Context(), Config{Servers: m.addr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return m, c
+}
+
 // unknown is a message of these bytes.
 func unknown(b []byte) proto.Message {
 	m := &pb.GetClusterStatusRequest{}
@@ -114,13 +127,7 @@ func unknown(b []byte) proto.Message {
 
 // A table is made, and dropped, once, whatever becomes of the answers: what is asked again is known again.
 func TestLostAnswerOfMaster(t *testing.T) {
-	m := &onlyMaster{t: t}
-	m.listen()
-	c, err := Dial(t.Context(), Config{Servers: m.addr})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	m, c := dialMaster(t)
 	if err := c.CreateTable(within(t), "t", []Family{{Name: "f"}}, nil); err != nil {
 		t.Error(err)
 	}
@@ -136,13 +143,7 @@ func TestLostAnswerOfMaster(t *testing.T) {
 
 // A family's configuration is told beside its attributes.
 func TestConfigurationOfFamily(t *testing.T) {
-	m := &onlyMaster{t: t}
-	m.listen()
-	c, err := Dial(t.Context(), Config{Servers: m.addr})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	_, c := dialMaster(t)
 	families, err := c.Families(within(t), "t")
 	if got := fmt.Sprint(families); err != nil || got != "[{f map[VERSIONS:3 hbase.store.engine.class:Stripes]}]" {
 		t.Errorf("%s, %v", got, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
 )
 
 // completion collects the words that may stand in the place of the one before the cursor.
@@ -142,7 +143,7 @@ func (s *session) offer(c *completion, toks, all []parser.Token) {
 	case words[0] == "CREATE" && s.offerTypes(c, toks):
 		return
 	case last == "::" || last == "AS" && slices.Contains(words, "CAST"):
-		c.addWords(typeNames...)
+		c.addWords(typeNames()...)
 		return
 	case s.offerSetting(c, words):
 		return
@@ -240,7 +241,13 @@ var (
 var clauses = map[string]string{"ALLOW": "ALLOW FULL SCAN", "GROUP": "GROUP BY", "ORDER": "ORDER BY", "PARTITION": "PARTITION BY", "STORED": "STORED IN",
 	"MALFORMED": "MALFORMED KEY", "PRIMARY": "PRIMARY KEY"}
 
-var typeNames = []string{"BIGINT", "BOOLEAN", "BYTES", "DATE", "DECIMAL", "DOUBLE", "FLOAT", "INT", "INTERVAL", "JSON", "SMALLINT", "STRING", "TIME", "TIMESTAMP", "TINYINT"}
+// typeNames are the types that SQL can name.
+func typeNames() (names []string) {
+	for t := types.Boolean; t <= types.Duration; t++ {
+		names = append(names, t.String())
+	}
+	return names
+}
 
 // behindExplain leaves EXPLAIN and its options away.
 func behindExplain(toks []parser.Token) []parser.Token {
@@ -272,7 +279,7 @@ func (s *session) offerTypes(c *completion, toks []parser.Token) (done bool) {
 	}
 	if words[behind] != "AS" {
 		if c.word != "" && toks[len(toks)-1].Kind != parser.OperatorToken {
-			c.addWords(typeNames...)
+			c.addWords(typeNames()...)
 		}
 		return false
 	}

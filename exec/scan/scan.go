@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -125,7 +124,7 @@ func (st *Reads) merge(ctx context.Context, s *plan.Scan, streams [][]task, shar
 		r := makeReader(tasks)
 		r.bytes, r.brief = st.Tuning.responseBytes(len(streams)), len(streams) > st.Tuning.OpenScanners
 		if m.lazy && r.chunk > 0 && share {
-			r.chunk = min(r.chunk, firstShare(r.chunk, len(streams)))
+			r.chunk = min(r.chunk, plan.FirstShare(r.chunk, len(streams)))
 		}
 		sorted := tasks[0].keys == nil
 		if !sorted {
@@ -176,13 +175,6 @@ func oneGet(s *plan.Scan, tasks []task) bool {
 // scannersOnServer bounds the scanners that a parallel scan has open on one server: where that server is all there
 // is, decoding is what takes the time, and a few for each processor keep all of them busy.
 func scannersOnServer() int { return max(4, 2*runtime.GOMAXPROCS(0)) }
-
-// firstShare is how many of limit rows, spread at random over n streams, to ask of one at first: with the mean and three
-// standard deviations a stream is rarely asked again, which would be one more wait.
-func firstShare(limit, n int) int {
-	mean := float64(limit) / float64(n)
-	return max(3, int(math.Ceil(mean+3*math.Sqrt(mean))))
-}
 
 // countedScan counts rows and words the errors of a table access.
 type countedScan struct {

@@ -11,9 +11,6 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// maxFuzzy bounds the patterns of a fuzzy filter: the servers try each of them on each row that they stop at.
-const maxFuzzy = 32
-
 // fuzzyPattern is a pattern of keys, and the columns whose values it fixes.
 type fuzzyPattern struct {
 	filter.FuzzyKey
@@ -37,7 +34,7 @@ func (w *spanBuilder) fuzzy(br path) []fuzzyPattern {
 		end  int // of the last bound part
 		cols []int
 	}
-	if w.layout.Key.Nullable() || w.hopping || len(*w.out) > maxFuzzy {
+	if w.layout.Key.Nullable() || w.hopping || len(*w.out) > plan.MaxPatterns {
 		return nil
 	}
 	first := br.begun - 1
@@ -59,7 +56,7 @@ func (w *spanBuilder) fuzzy(br path) []fuzzyPattern {
 			if ok {
 				vals, ok = w.values(&x.path, p)
 			}
-			if !ok || len(vals)*len(ways) > maxFuzzy {
+			if !ok || len(vals)*len(ways) > plan.MaxPatterns {
 				x.path, x.mask = w.with(&x.path, make([]byte, width)), append(slices.Clip(x.mask), bytes.Repeat([]byte{1}, width)...)
 				out = append(out, x)
 				continue
@@ -88,7 +85,7 @@ func (c *candidate) fuzzy() filter.Filter {
 	var f filter.Fuzzy
 	cols := map[int]bool{}
 	for i, s := range c.spans {
-		if len(s.fuzzy) == 0 || len(f) > maxFuzzy {
+		if len(s.fuzzy) == 0 || len(f) > plan.MaxPatterns {
 			return nil
 		}
 		for k, p := range s.fuzzy {
@@ -102,7 +99,7 @@ func (c *candidate) fuzzy() filter.Filter {
 			cols = of
 		}
 	}
-	if len(f) == 0 || len(f) > maxFuzzy {
+	if len(f) == 0 || len(f) > plan.MaxPatterns {
 		return nil
 	}
 	k := 0

@@ -27,7 +27,7 @@ func (w *spanBuilder) scatters(p *catalog.Part) bool {
 // key do not tell where the parts before it end.
 func (w *spanBuilder) hop(br path) *tailHop {
 	parts := w.layout.Key.Parts
-	if w.layout.Key.Nullable() || w.hopping || br.openTail || br.begun == 0 || w.opt.NoSkip || w.capped || w.table.MalformedKeyError || len(*w.out) > maxFuzzy {
+	if w.layout.Key.Nullable() || w.hopping || br.openTail || br.begun == 0 || w.opt.NoSkip || w.capped || w.table.MalformedKeyError || len(*w.out) > plan.MaxPatterns {
 		return nil
 	}
 	for n := br.begun; n < len(parts); n++ {

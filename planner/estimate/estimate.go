@@ -3,7 +3,6 @@
 package estimate
 
 import (
-	"math"
 	"slices"
 
 	"github.com/hql-db/hql/expr"
@@ -115,8 +114,7 @@ func firstOfStream(s *plan.Scan) float64 {
 	if s.Residual != nil {
 		return max(firstRows, 2*limit)
 	}
-	mean := limit / float64(len(s.Spans))
-	return min(limit, max(3, math.Ceil(mean+3*math.Sqrt(mean))))
+	return min(limit, float64(plan.FirstShare(int(s.Limit.Rows), len(s.Spans))))
 }
 
 // hiddenFrom is how many of the rows that fit the conditions of s, all that there are, ANALYZE may have had no time to look at: where they may

@@ -201,7 +201,7 @@ func (r *Estimator) lookups(n *plan.Join, rows, values float64, right plan.Estim
 		inBatch = math.Min(inBatch, seen(values, inBatch))
 	}
 	gets, ranges := s.Counts()
-	byServers := decided(s, n.RightKeys, inBatch*float64(gets+ranges) <= mostPatterns)
+	byServers := decided(s, n.RightKeys, inBatch*float64(gets+ranges) <= plan.MaxPatterns)
 	asked := r.distinct(n.Lookup.Whole, byServers, right.Result)
 	if right.Result < 0 || asked < 0 {
 		return e, false
@@ -223,9 +223,6 @@ func (r *Estimator) lookups(n *plan.Join, rows, values float64, right plan.Estim
 	e.Rows, e.Bytes, e.RPCs, e.Cost, e.At = e.Rows*batches, e.Bytes*batches, e.RPCs*batches, e.Cost*batches+rows*perBuilt, t.At
 	return e, true
 }
-
-// mostPatterns is how many patterns of keys the servers' filter has at most: see planner/access.
-const mostPatterns = 32
 
 // decided gives those of keys, expressions over rows of s, by which the servers tell rows apart: those that bind the key, that their filter
 // of patterns has, and that their filter of cells compares. What is left is compared by the client with what they send.

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"math"
+
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/filter"
@@ -219,4 +221,14 @@ func (s *Scan) Stored() []string {
 		return []string{s.TablePrefix + "*"}
 	}
 	return out
+}
+
+// MaxPatterns bounds the patterns of a fuzzy filter: the servers try each of them on each row that they stop at.
+const MaxPatterns = 32
+
+// FirstShare is how many of limit rows, spread at random over n streams, to ask of one at first: with the mean and three
+// standard deviations a stream is rarely asked again, which would be one more wait.
+func FirstShare(limit, n int) int {
+	mean := float64(limit) / float64(n)
+	return max(3, int(math.Ceil(mean+3*math.Sqrt(mean))))
 }
