@@ -195,12 +195,13 @@ func (c *client) DropTable(ctx context.Context, table string) error {
 	return c.procedure(ctx, msg.(*pb.DeleteTableResponse).GetProcId(), "drop", table)
 }
 
-// procedure waits for the master to finish one.
+// procedure waits for the master to finish one. The master looks a procedure up among those that are done and then
+// among those that run (ProcedureExecutor.getResultOrProcedure): one that ends between the two looks is not found once.
 func (c *client) procedure(ctx context.Context, id uint64, doing, table string) error {
 	ctx, cancel := context.WithTimeout(ctx, metaTimeout)
 	defer cancel()
 	var b backoff
-	for {
+	for missed := false; ; {
 		msg, err := c.master(ctx, "getProcedureResult", &pb.GetProcedureResultRequest{ProcId: proto.Uint64(id)}, &pb.GetProcedureResultResponse{})
 		if err != nil {
 			return explain(err, doing, table)
@@ -213,7 +214,10 @@ func (c *client) procedure(ctx context.Context, id uint64, doing, table string) 
 			}
 			return nil
 		case pb.GetProcedureResultResponse_NOT_FOUND:
-			return fmt.Errorf("%s %s: the master forgot the procedure", doing, table)
+			if missed {
+				return fmt.Errorf("%s %s: the master knows nothing of the procedure any more, and so not whether it was done", doing, table)
+			}
+			missed = true
 		}
 		if err := b.wait(ctx); err != nil {
 			return explain(err, doing, table)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -24,6 +25,7 @@ type onlyMaster struct {
 	mu     sync.Mutex
 	active string            // the address of the active master
 	done   map[string]uint64 // the nonces of what was done, by method
+	lost   int               // so many more answers tell that no procedure was found
 }
 
 func (m *onlyMaster) listen() {
@@ -94,6 +96,10 @@ func (m *onlyMaster) answer(call *pb.RequestHeader, frame []byte) []byte {
 	case "DeleteTable":
 		return change(request(m.t, frame, &pb.DeleteTableRequest{}).GetNonce(), "org.apache.hadoop.hbase.TableNotFoundException", &pb.DeleteTableResponse{ProcId: proto.Uint64(1)})
 	case "getProcedureResult":
+		if m.lost > 0 {
+			m.lost--
+			return answer(m.t, head, &pb.GetProcedureResultResponse{State: pb.GetProcedureResultResponse_NOT_FOUND.Enum()}, nil)
+		}
 		return answer(m.t, head, &pb.GetProcedureResultResponse{State: pb.GetProcedureResultResponse_FINISHED.Enum()}, nil)
 	case "GetTableDescriptors":
 		return answer(m.t, head, &pb.GetTableDescriptorsResponse{TableSchema: []*pb.TableSchema{{TableName: tableName("t"), ColumnFamilies: []*pb.ColumnFamilySchema{{
@@ -138,6 +144,20 @@ func TestLostAnswerOfMaster(t *testing.T) {
 	defer m.mu.Unlock()
 	if len(m.done) != 3 {
 		t.Errorf("%v", m.done)
+	}
+}
+
+// A procedure that ends while the master looks for it is not found once. Not found again, nobody knows what became of it.
+func TestProcedureNotFound(t *testing.T) {
+	for lost := range 3 {
+		m, c := dialMaster(t)
+		m.mu.Lock()
+		m.lost = lost
+		m.mu.Unlock()
+		err := c.CreateTable(within(t), "t", []Family{{Name: "f"}}, nil)
+		if lost < 2 && err != nil || lost == 2 && (err == nil || !strings.Contains(err.Error(), "knows nothing of the procedure")) {
+			t.Errorf("%d: %v", lost, err)
+		}
 	}
 }
 
