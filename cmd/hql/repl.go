@@ -152,8 +152,12 @@ func prompt(open string) string {
 	switch {
 	case strings.TrimSpace(open) == "":
 		return "hql> "
-	case strings.Count(open, "'")%2 == 1:
-		return "  '> "
+	case strings.Count(open, "'")%2 == 1: // nearly always inside a text
+		tokens := parser.Tokens(open)
+		last := tokens[len(tokens)-1]
+		if last.Kind == parser.InvalidToken && strings.Contains(last.Text[:min(2, len(last.Text))], "'") { // E'a has it behind a letter
+			return "  '> "
+		}
 	}
 	return lineedit.Continued
 }

@@ -225,6 +225,29 @@ func TestREPLRecall(t *testing.T) {
 	}
 }
 
+// Keys that readline does not expect where they are typed.
+func TestREPLKeys(t *testing.T) {
+	x := openTerminal(t, filepath.Join(t.TempDir(), "history"))
+	x.see("hql> ")
+	x.enter("\x12nothing\x07\x12\x03") // ^R where there is no history, left by ^G and by ^C
+	x.see("hql> ")
+	x.enter("SELECT 'it' ||\x00 '''s' AS none_lost -- it's a comment\r") // ^@ is no end
+	x.see("\r  -> ")
+	x.enter(", E'a\\'\r")
+	x.see("\r  '> ")
+	x.enter("' AS b;\r")
+	x.see("it's      | a'\\n")
+	x.see("hql> ")
+	x.enter("SELECT 2 AS two;\r")
+	x.see("  2\r\n")
+	x.see("hql> ")
+	x.enter("SELECT 3\x12\x1b[3~\x1b\r\x1b[200~none_l\x1b[201~\r") // what is pasted is searched for, other keys are nothing there
+	x.see("it's      | a'\\n")
+	x.see("hql> ")
+	x.enter("SELECT 45\x12\x1b[200~2 AS\x1b[201~\x07\x1b[D\x1b[3~ AS four;\r") // it leaves the line as it was
+	x.see("    4\r\n")
+}
+
 func TestREPLCommands(t *testing.T) {
 	dir := t.TempDir()
 	editor := filepath.Join(dir, "editor")

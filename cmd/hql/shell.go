@@ -26,6 +26,10 @@ func (stopped) Error() string { return "stopped" }
 // quotes and comments and end with their line. s.query is the statement so far, before and after.
 // inFile counts the positions in errors from the start of text. The first failure ends it.
 func (s *session) feed(ctx context.Context, text string, inFile bool) int {
+	if s.query != "" && !strings.ContainsAny(text, `;\`) { // nothing ends: a long statement is not read anew with each line
+		s.query += text
+		return exitOK
+	}
 	text = s.query + text
 	s.query = ""
 	at, empty := 0, true // the statement so far; nothing but comments in it

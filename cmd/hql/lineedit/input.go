@@ -40,8 +40,10 @@ var (
 // input filters the terminal's bytes: each pasted line reaches readline as one
 // character, which the listener swaps for the text.
 type input struct {
-	r        io.Reader
-	choosing func() bool // words or the history are being chosen: the arrow keys are for that
+	r         io.Reader
+	choosing  func() bool // words or the history are being chosen: the arrow keys are for that
+	searching func() bool // the history is being searched
+	search    func(rune)  // searches it for a character more
 
 	out     []byte
 	pending []byte // an escape sequence that is not complete
@@ -94,6 +96,7 @@ func (f *input) feed(b []byte) {
 		switch {
 		case f.pasting:
 			f.paste(b[0])
+		case b[0] == 0: // ^@, which readline takes for the end of the input
 		case b[0] == interrupt: // where words or the history are being chosen, readline takes ^C for the end of that only
 			f.out = append(f.out, bell, interrupt)
 		default:
@@ -146,10 +149,23 @@ func (f *input) flush() {
 }
 
 // filter is readline's: where there is no line to go to, and where something is being chosen, the arrow keys are its own.
+// What the history is searched for gets pasted text, and no other key of ours.
 func (f *input) filter(key rune) (rune, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
+	case key == pasteKey && f.searching():
+		text := f.takePasted()
+		if len(text) == 0 {
+			return 0, false
+		}
+		last := len(text) - 1
+		for _, r := range text[:last] {
+			f.search(r)
+		}
+		return text[last], true
+	case (key == deleteKey || key == breakKey) && f.searching():
+		return 0, false
 	case key == upKey && (!f.above || f.choosing()):
 		key = readline.CharPrev
 	case key == downKey && (!f.below || f.choosing()):
@@ -179,17 +195,24 @@ func (f *input) press(key rune, before, after []rune) (line []rune, pos int) {
 			line = slices.Delete(line, pos, pos+1)
 		}
 	case pasteKey:
-		if len(f.pasted) > 0 {
-			text := []rune(f.pasted[0])
-			f.pasted = f.pasted[1:]
-			line, pos = slices.Insert(line, pos, text...), pos+len(text)
-		}
+		text := f.takePasted()
+		line, pos = slices.Insert(line, pos, text...), pos+len(text)
 	case breakKey:
 		line, pos = slices.Insert(line, pos, lineBreak), pos+1
 	case upKey, downKey:
 		pos = vertical(line, pos, key == upKey)
 	}
 	return line, pos
+}
+
+// takePasted gives the text that the next pasteKey stands for; f.mu is held.
+func (f *input) takePasted() []rune {
+	if len(f.pasted) == 0 {
+		return nil
+	}
+	text := []rune(f.pasted[0])
+	f.pasted = f.pasted[1:]
+	return text
 }
 
 // vertical is the place above or below pos, as far from its line's start, or at its end.

@@ -28,8 +28,7 @@ type Completer func(line string, pos int) (words []string, replace int)
 
 // Editor is a line editor.
 type Editor struct {
-	rl         *readline.Instance
-	remembered bool // the history is not empty
+	rl *readline.Instance
 }
 
 // New takes the terminal over: stdin and stdout must be one.
@@ -45,6 +44,8 @@ func New(complete Completer) (*Editor, error) {
 		return nil, err
 	}
 	in.choosing = func() bool { return rl.Operation.IsSearchMode() || rl.Operation.IsInCompleteSelectMode() }
+	in.searching, in.search = rl.Operation.IsSearchMode, rl.Operation.SearchChar
+	_ = rl.SaveHistory("")                          // an empty history that is searched ends readline
 	_, _ = io.WriteString(os.Stdout, "\x1b[?2004h") // bracketed paste
 	return &Editor{rl: rl}, nil
 }
@@ -65,14 +66,11 @@ func (e *Editor) Line(prompt string) (string, error) {
 func (e *Editor) Remember(statement string) {
 	e.toLast()
 	_ = e.rl.SaveHistory(swapped.Replace(statement))
-	e.remembered = true
 }
 
 // toLast goes to the end of the history. From elsewhere readline would remember what was last edited there.
 func (e *Editor) toLast() {
-	if e.remembered {
-		_ = e.rl.SaveHistory("")
-	}
+	_ = e.rl.SaveHistory("")
 }
 
 // Close gives the terminal back.
