@@ -49,7 +49,7 @@ const lastWords = 500 * time.Millisecond
 var (
 	errNoWord = errors.New("ends the connection without a word, as servers do that want TLS (tls in the address)")
 	errInTLS  = errors.New("answers in TLS, which the address does not ask for (tls)")
-	errNoTLS  = errors.New("the server ends the connection, as one does that speaks clear text")
+	errNoTLS  = errors.New("the server ends the connection within the handshake, as one does that speaks clear text or is going down")
 )
 
 // regionConn is a connection to a server, with TLS or without. Several goroutines write to it, each a whole call: see wholeCall.
