@@ -47,7 +47,7 @@ var overloaded = []string{"RegionTooBusyException", "CallQueueTooBigException", 
 var scannerStays = append([]string{"OutOfOrderScannerNextException"}, overloaded...)
 
 // alwaysRefused are refusals that the same mutation has met each time it was sent.
-var alwaysRefused = []string{"NoSuchColumnFamilyException", "FailedSanityCheckException", "AccessDeniedException", "RequestTooBigException"}
+var alwaysRefused = []string{"NoSuchColumnFamilyException", "FailedSanityCheckException", "AccessDeniedException", "hbase.ipc.max.request.size"}
 
 // busy reports whether a server refused a call for its load.
 func busy(err error) bool { return err != nil && isOneOf(err, overloaded) }

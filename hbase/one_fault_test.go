@@ -68,6 +68,7 @@ func TestRefusedAfterLostAnswer(t *testing.T) {
 		{0, "java.io.IOException", true},
 		{1, "java.io.IOException", false},
 		{1, "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException", true},
+		{1, `org.apache.hadoop.hbase.DoNotRetryIOException: too large, set "hbase.ipc.max.request.size"`, true}, // no RequestTooBigException for gohbase
 	} {
 		s, cl := storeWithTable(t)
 		cl.rpc = &refusingAgain{s, c.lost, c.exception}

@@ -528,19 +528,24 @@ func (s *scanner) abandoned() func(proto.Message, *replica) {
 	}
 }
 
-// closeScanner asks a server to close a scanner. If that fails, the end of its lease does.
+// closeScanner asks a server to close a scanner, again where it is too busy or a quota refuses that. If it fails, the end of the
+// scanner's lease does.
 func (c *client) closeScanner(table string, route []byte, id uint64, from *replica) {
 	ctx, cancel := context.WithTimeout(context.Background(), abandonedWait)
 	defer cancel()
-	sc, err := hrpc.NewScanRange(ctx, []byte(table), route, nil, hrpc.ScannerID(id), hrpc.CloseScanner(), hrpc.NumberOfRows(0))
-	if err != nil {
-		return
+	for back := backoff(0); ; {
+		sc, err := hrpc.NewScanRange(ctx, []byte(table), route, nil, hrpc.ScannerID(id), hrpc.CloseScanner(), hrpc.NumberOfRows(0))
+		if err != nil {
+			return
+		}
+		to := any(c.current())
+		if from != nil {
+			to = replicaSender{c.replicas, from}
+		}
+		if _, err = sendOnce(ctx, to, sc); !busy(err) || back.wait(ctx) != nil {
+			return
+		}
 	}
-	if from != nil {
-		_, _ = sendOnce(ctx, replicaSender{c.replicas, from}, sc)
-		return
-	}
-	_, _ = sendOnce(ctx, c.current(), sc)
 }
 
 // errScanClosed is what a scan gives that was closed before its end.

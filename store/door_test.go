@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -16,29 +17,32 @@ import (
 
 // door is a store or cluster whose servers take messages as they are.
 type door interface {
-	// send sends a message to the region server. busy, if not nil, names a region that is too busy to write: one of a store
-	// never is but by a fault.
-	send(busy []byte, method string, req, resp proto.Message) (proto.Message, error)
+	// send sends a message to the region server. The fault befalls it if it is about that region of a store.
+	send(region []byte, fault injection, method string, req, resp proto.Message) (proto.Message, error)
 	// procedure has the master do something and waits until it is done.
 	procedure(method string, req proto.Message) error
 	// locate gives the name of the region that holds a key.
 	locate(table, key string) []byte
 	split(table string, region []byte, key string) error
 	merge(table string, a, b []byte) error
+	// gather sees to it that send's server has the regions of these keys, and move that another server has one.
+	gather(table string, keys ...string) error
+	move(table, key string) error
+	// throttle refuses calls on a table, one of whose regions is named.
+	throttle(table string, region []byte) error
 }
 
 // embeddedDoor is that of a store.
 type embeddedDoor struct{ *Store }
 
-func (d embeddedDoor) send(busy []byte, _ string, req, _ proto.Message) (proto.Message, error) {
-	i := &injection{}
-	if t, g, ok := d.catalog.regionByName(busy); ok {
-		i = &injection{from: &d.faults, tooBusy: true}
-		if err := d.before(context.Background(), t, g, req, i); err != nil {
+func (d embeddedDoor) send(region []byte, fault injection, _ string, req, _ proto.Message) (proto.Message, error) {
+	if t, g, ok := d.catalog.regionByName(region); ok {
+		fault.from = &d.faults
+		if err := d.before(context.Background(), t, g, req, &fault); err != nil {
 			return nil, err
 		}
 	}
-	msg, b, err := d.execute(context.Background(), req, i)
+	msg, b, err := d.execute(context.Background(), req, &fault)
 	if err == nil && b != nil && len(b.buf) > 0 {
 		inlineAll(msg, b)
 	}
@@ -59,6 +63,9 @@ func (d embeddedDoor) split(table string, _ []byte, key string) error {
 	return d.Split(table, []byte(key))
 }
 func (d embeddedDoor) merge(table string, _, _ []byte) error { return d.Merge(table, nil) }
+func (d embeddedDoor) gather(string, ...string) error        { return nil }
+func (d embeddedDoor) move(table, key string) error          { return d.Move(table, []byte(key)) }
+func (d embeddedDoor) throttle(string, []byte) error         { return nil }
 
 // realDoor is that of an HBase of one server.
 type realDoor struct {
@@ -76,7 +83,7 @@ func info(c gohbase.Client, table, key string) hrpc.RegionInfo {
 
 func (d realDoor) locate(table, key string) []byte { return info(d, table, key).Name() }
 
-func (d realDoor) send(_ []byte, method string, req, resp proto.Message) (proto.Message, error) {
+func (d realDoor) send(_ []byte, _ injection, method string, req, resp proto.Message) (proto.Message, error) {
 	server := info(d.caller, "hbase:meta", "a").Client()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
@@ -132,6 +139,40 @@ func (d realDoor) merge(_ string, a, b []byte) error {
 		return must(proto.Marshal(&pb.RegionSpecifier{Type: pb.RegionSpecifier_ENCODED_REGION_NAME.Enum(), Value: []byte(strings.Split(string(name), ".")[1])}))
 	}
 	return d.procedure("MergeTableRegions", fields(encoded(a), 1, encoded(b)))
+}
+
+func (d realDoor) gather(table string, keys ...string) error {
+	for _, key := range keys {
+		if info(d, table, key).Client().Addr() == info(d, "hbase:meta", "a").Client().Addr() {
+			continue
+		}
+		if err := d.move(table, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d realDoor) move(table, key string) error {
+	encoded := strings.Split(string(d.locate(table, key)), ".")[1]
+	_, err := d.master("MoveRegion", &pb.MoveRegionRequest{Region: specifier([]byte(encoded))}, &pb.MoveRegionResponse{})
+	return err
+}
+
+// throttle gives the table a quota of a request a day, and uses it up.
+func (d realDoor) throttle(table string, region []byte) error {
+	quota := &pb.ThrottleRequest{Type: pb.ThrottleType_REQUEST_NUMBER.Enum(), TimedQuota: &pb.TimedQuota{TimeUnit: pb.TimeUnit_DAYS.Enum(), SoftLimit: proto.Uint64(1)}}
+	if _, err := d.master("SetQuota", &pb.SetQuotaRequest{TableName: tableNameOf(table), Throttle: quota}, &pb.SetQuotaResponse{}); err != nil {
+		return err
+	}
+	get := &pb.GetRequest{Region: specifier(region), Get: &pb.Get{Row: []byte("a")}}
+	for range 600 { // servers look for quotas once in a while
+		if _, err := d.send(nil, injection{}, "Get", get, &pb.GetResponse{}); err != nil {
+			return nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return errors.New("the quota is not kept")
 }
 
 // fields is a message of a type that gohbase lacks: its field 1, and another.

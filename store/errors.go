@@ -41,6 +41,7 @@ const (
 	classScannerReset   = "org.apache.hadoop.hbase.exceptions.ScannerResetException"
 	classLease          = "org.apache.hadoop.hbase.regionserver.LeaseException"
 	classTooBusy        = "org.apache.hadoop.hbase.RegionTooBusyException"
+	classThrottled      = "org.apache.hadoop.hbase.quotas.RpcThrottlingException"
 	classTableExists    = "org.apache.hadoop.hbase.TableExistsException"
 	classTableNotFound  = "org.apache.hadoop.hbase.TableNotFoundException"
 	classNotDisabled    = "org.apache.hadoop.hbase.TableNotDisabledException"

@@ -49,6 +49,26 @@ func TestErrorsOfHBase(t *testing.T) {
 	runErrors(t, "errors", realDoor{s, s}, situations)
 }
 
+// What a region server answers when the region is another's now, or the table has a quota.
+func TestErrorsOfServers(t *testing.T) {
+	if flag.Lookup("rewrite").Value.String() == "true" {
+		t.Skip("the real HBase is what is recorded")
+	}
+	s := embedded(t).Client.(*Store)
+	s.SetFaults(Faults{})
+	runErrors(t, "errors_servers", embeddedDoor{s}, ofServers)
+}
+
+// TestErrorsOfHBaseServers records errors_servers, and what HBase answers to a request that is too large for it; the store has
+// no such bound. The server closes the connection then, which no other situation shares.
+func TestErrorsOfHBaseServers(t *testing.T) {
+	race.Skip(t) // as TestErrorsOfHBase
+	s := serverAt(t, hbasetest.Pair(t))
+	runErrors(t, "errors_servers", realDoor{s, s}, ofServers)
+	runErrors(t, "errors_too_large", realDoor{s, s}, []situation{{name: "the request is too large", part: func(p *part) { p.value = make([]byte, hbasetest.PairTakes) },
+		only: []string{"put", "append", "check and put", "multi put", "multi append", "multi atomic", "multi checked"}}})
+}
+
 // What an HBase with permissions answers to a user who has none; the store has no users.
 func TestErrorsNotPermitted(t *testing.T) {
 	race.Skip(t) // as TestErrorsOfHBase
@@ -89,6 +109,8 @@ type situation struct {
 	schema func(*pb.TableSchema)
 	// broken changes the region after a client learned its name.
 	broken func(w *wrong) error
+	// fault is what then befalls calls on the region of a store, where it is no state that a store can be in.
+	fault injection
 	// part makes a part of a call wrong: the only one, or the middle one of a Multi.
 	part func(p *part)
 	// scanner makes a call on an open scanner wrong.
@@ -124,9 +146,9 @@ var situations = []situation{
 	{name: "the table is read-only", schema: func(s *pb.TableSchema) {
 		s.Attributes = []*pb.BytesBytesPair{{First: []byte("READONLY"), Second: []byte("true")}}
 	}},
-	{name: tooBusy, schema: func(s *pb.TableSchema) { // no memory is little enough
+	{name: "the region is too busy", schema: func(s *pb.TableSchema) { // no memory is little enough
 		s.Configuration = []*pb.NameStringPair{{Name: proto.String("hbase.hregion.memstore.block.multiplier"), Value: proto.String("-1")}}
-	}, only: writing},
+	}, fault: injection{tooBusy: true}, only: writing},
 	{name: "there is no such family", part: func(p *part) { p.family = "x" }},
 	{name: "there is no such family to check", part: func(p *part) { p.checked.family = "x" }, only: checking},
 	{name: "the row is another region's", part: func(p *part) { p.row, p.checked.row = "z"+p.row, "z"+p.row }},
@@ -158,10 +180,12 @@ var situations = []situation{
 	{name: "the call on the scanner is out of order", scanner: func(_ *wrong, m *pb.ScanRequest) { m.NextCallSeq = proto.Uint64(7) }},
 }
 
-const (
-	tooBusy    = "the region is too busy"
-	notCounted = "the stored counter is no number"
-)
+var ofServers = []situation{
+	{name: "the region moved to another server", broken: func(w *wrong) error { return w.move(w.table, "a") }, fault: injection{move: true}},
+	{name: "the table has a quota", broken: func(w *wrong) error { return w.throttle(w.table, w.region) }, fault: injection{throttle: true}},
+}
+
+const notCounted = "the stored counter is no number"
 
 var (
 	reading  = []string{"get", "exists", "scan", "multi get"}
@@ -177,6 +201,7 @@ type wrong struct {
 	situation
 	table  string
 	region []byte // the name of its first region as a client had learned it
+	began  bool   // the situation is there
 	next   []byte // a region of another table that is well; nil where the region is
 	rows   string // what the rows of its calls begin with
 	calls  int
@@ -207,7 +232,10 @@ func (w *wrong) create(schema func(*pb.TableSchema)) error {
 	if schema != nil {
 		schema(s)
 	}
-	return w.procedure("CreateTable", &pb.CreateTableRequest{TableSchema: s, SplitKeys: [][]byte{[]byte("m")}})
+	if err := w.procedure("CreateTable", &pb.CreateTableRequest{TableSchema: s, SplitKeys: [][]byte{[]byte("m")}}); err != nil {
+		return err
+	}
+	return w.gather(w.table, "a", "z")
 }
 
 func (w *wrong) disable() error {
@@ -229,11 +257,11 @@ func (w *wrong) drop() {
 }
 
 func (w *wrong) send(method string, req, resp proto.Message) (proto.Message, error) {
-	var busy []byte
-	if w.name == tooBusy {
-		busy = w.region
+	fault := injection{}
+	if w.began {
+		fault = w.fault
 	}
-	return w.door.send(busy, method, req, resp)
+	return w.door.send(w.region, fault, method, req, resp)
 }
 
 // answers brings the situation about and gives a line for each call.
@@ -254,6 +282,7 @@ func (w *wrong) answers() string {
 	if w.broken != nil {
 		w.fail(w.broken(w))
 	}
+	w.began = true
 	var b strings.Builder
 	for _, c := range calls {
 		if c.scanner && w.opened == nil || !c.scanner && w.situation.scanner != nil || w.only != nil && !slices.Contains(w.only, c.name) {

@@ -35,6 +35,8 @@ const (
 	FaultDelay FaultKind = "delay"
 	// FaultTooBusy refuses the call with RegionTooBusyException; the client tries again later.
 	FaultTooBusy FaultKind = "too busy"
+	// FaultThrottle refuses the call, or what a Multi has for the region, with RpcThrottlingException.
+	FaultThrottle FaultKind = "throttled"
 	// FaultException fails the call with an exception that clients do not retry.
 	FaultException FaultKind = "exception"
 	// FaultPartialRow ends a scan's answer within a row, after any cell.
@@ -53,7 +55,8 @@ type Faults struct {
 
 	AnswerLost, RequestLost, LeaseGone float64
 	Move, Split, Merge                 float64
-	Delay, TooBusy, Exception          float64
+	Delay, TooBusy, Throttle           float64
+	Exception                          float64
 	PartialRow, Heartbeat, Hang        float64
 
 	// MoveAt, SplitAt and MergeAt are the numbers of calls (the first is 1) that surely
@@ -85,7 +88,7 @@ type injection struct {
 	Faults
 	requestLost, loseAnswer, hang, leaseGone bool
 	move, split, merge                       bool
-	tooBusy, exception, heartbeat            bool
+	tooBusy, throttle, exception, heartbeat  bool
 	region                                   *region // that of the call
 	moved                                    bool    // the server knows that it is elsewhere
 	delay                                    time.Duration
@@ -102,7 +105,7 @@ func (s *Store) SetFaults(f Faults) {
 	s.faults.rng = rand.New(rand.NewPCG(uint64(f.Seed), 0x9e3779b97f4a7c15))
 	s.faults.calls = 0
 	s.faults.counts = map[FaultKind]int{}
-	s.faults.on.Store(f.Move+f.Split+f.Merge+f.AnswerLost+f.RequestLost+f.LeaseGone+f.Delay+f.TooBusy+f.Exception+
+	s.faults.on.Store(f.Move+f.Split+f.Merge+f.AnswerLost+f.RequestLost+f.LeaseGone+f.Delay+f.TooBusy+f.Throttle+f.Exception+
 		f.PartialRow+f.Heartbeat+f.Hang > 0 || f.Latency > 0 || len(f.MoveAt)+len(f.SplitAt)+len(f.MergeAt) > 0)
 }
 
@@ -165,6 +168,7 @@ func (f *faults) draw(t *table, name string, req proto.Message) injection {
 		i.cut = after + 1
 	}
 	i.at = f.rng.Float64()
+	i.throttle = hit(f.f.Throttle)
 	return i
 }
 
@@ -198,6 +202,11 @@ func (s *Store) before(ctx context.Context, t *table, g *region, req proto.Messa
 		if !batch { // its actions are refused one by one
 			return i.busy(g)
 		}
+	case i.throttle && !renews(req):
+		i.did(FaultThrottle)
+		if !batch { // one is refused region by region
+			return i.throttled(g)
+		}
 	case i.exception:
 		i.did(FaultException)
 		class := i.ExceptionClass
@@ -215,6 +224,20 @@ func (i *injection) busy(g *region) error {
 		return nil
 	}
 	return throw(classTooBusy, "Over memstore limit")
+}
+
+// renews reports whether a call renews the lease of a scanner, which no quota counts.
+func renews(req proto.Message) bool {
+	m, ok := req.(*pb.ScanRequest)
+	return ok && m.GetRenew()
+}
+
+// throttled is the refusal of a region whose table has a quota; nil when it has none.
+func (i *injection) throttled(g *region) error {
+	if !i.throttle || !bytes.Equal(g.name, i.region.name) {
+		return nil
+	}
+	return throw(classThrottled, "number of requests exceeded - wait 1sec, 0ms")
 }
 
 // reshapeFor moves, splits or merges the region of a call, which goes to it all the same.

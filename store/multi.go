@@ -69,6 +69,9 @@ func (s *Store) multi(ctx context.Context, req *pb.MultiRequest, b *block, injec
 func (s *Store) regionActions(ctx context.Context, ra *pb.RegionAction, c *pb.Condition, b *block, inject *injection) (*pb.RegionActionResult, bool, error) {
 	out := &pb.RegionActionResult{}
 	t, g, err := s.served(ra.GetRegion(), inject)
+	if err == nil {
+		err = inject.throttled(g)
+	}
 	if err != nil {
 		out.Exception = exceptionPair(err)
 		return out, false, nil

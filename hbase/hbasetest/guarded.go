@@ -105,6 +105,26 @@ func Guarded(tb testing.TB) (quorum string) {
 	return r.quorum
 }
 
+// PairTakes is how many bytes a request to the servers of Pair may have.
+const PairTakes = 1 << 20
+
+// Pair starts an HBase of two region servers that know of quotas, and stops it after the test, which is skipped unless HQL_TEST_GUARDED is set: it
+// takes half a minute.
+func Pair(tb testing.TB) (quorum string) {
+	tb.Helper()
+	if os.Getenv(guardedEnv) == "" {
+		tb.Skipf("set %s=1 to check against an HBase of two region servers", guardedEnv)
+	}
+	p := plain()
+	p.main = []string{"org.apache.hadoop.hbase.master.HMaster", "--localRegionServers=2", "--minRegionServers=2", "start"}
+	p.props = [][2]string{{"hbase.regionserver.port", "0"}, {"hbase.regionserver.info.port.auto", "true"}, {"hbase.quota.enabled", "true"}, {"hbase.quota.refresh.period", "200"},
+		{"hbase.ipc.max.request.size", fmt.Sprint(PairTakes)}}
+	r, err := start(p, false)
+	check(tb, err)
+	tb.Cleanup(r.stop)
+	return r.quorum
+}
+
 // Secured starts an HBase 2.6 that speaks nothing but TLS, and stops it after the test, which is skipped unless HQL_TEST_TLS is set:
 // it takes half a minute. Its certificate, for host, by which it is not called unless that is localhost, is signed by the authority in
 // the PEM file ca; mutual: it wants one of that authority's from clients, which the PEM file client holds with its key.
