@@ -14,14 +14,16 @@ func TestSeeksBehindUnknownParts(t *testing.T) {
 	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true, Planner: planner.Options{NoSkip: true}}) // or hops would look for the parts first
 	w.run("CREATE TABLE h (id BIGINT, v STRING) ROW KEY (SALT HEX(8), id AS INT64) SPLIT INTO 4 BY HEX;" +
 		"CREATE TABLE d (day DATE, host STRING, n INT, v STRING) ROW KEY (day AS TEXT('yyyyMMdd'), '/', host AS TEXT(4), n AS INT32);" +
-		"CREATE TABLE p (a INT, b BIGINT, v STRING) ROW KEY (PHOENIX_SALT(4) AS UINT8, a AS ORDERED INT32, b AS ORDERED INT64)")
-	var h, d, p []string
+		"CREATE TABLE p (a INT, b BIGINT, v STRING) ROW KEY (PHOENIX_SALT(4) AS UINT8, a AS ORDERED INT32, b AS ORDERED INT64);" +
+		"CREATE TABLE q (a INT, b BIGINT, c STRING, v STRING) ROW KEY (a AS ORDERED INT32, b AS ORDERED INT64, c AS NULLABLE TEXT)")
+	var h, d, p, q []string
 	for i := range 300 {
 		h = append(h, fmt.Sprintf("(%d, 'v%d')", i-10, i))
 		d = append(d, fmt.Sprintf("(DATE '2024-01-%02d', 'h%d', %d, 'v%d')", 1+i%20, i%3, i, i))
 		p = append(p, fmt.Sprintf("(%d, %d, 'v%d')", i%5, i, i))
+		q = append(q, fmt.Sprintf("(%d, %d, NULLIF('c%d', 'c0'), 'v%d')", i%5, i/2, i%2, i))
 	}
-	w.run("INSERT INTO h VALUES " + strings.Join(h, ",") + "; INSERT INTO d VALUES " + strings.Join(d, ",") + "; INSERT INTO p VALUES " + strings.Join(p, ","))
+	w.run("INSERT INTO h VALUES " + strings.Join(h, ",") + "; INSERT INTO d VALUES " + strings.Join(d, ",") + "; INSERT INTO p VALUES " + strings.Join(p, ",") + "; INSERT INTO q VALUES " + strings.Join(q, ","))
 	for _, test := range []struct {
 		sql, want, filter string
 		read              int64 // rows sent
@@ -35,6 +37,8 @@ func TestSeeksBehindUnknownParts(t *testing.T) {
 		{"SELECT COUNT(*) FROM d WHERE host = 'h1'", "100", `KEY LIKE ????????/h1`, 100},
 		{"SELECT COUNT(*) FROM d WHERE n = 7 AND host < 'h2'", "1", `KEY LIKE ????????/????\x00\x00\x00\x07`, 1},
 		{"SELECT v FROM p WHERE b = 7", "v7", `KEY LIKE ?????\x80\x00\x00\x00\x00\x00\x00\x07`, 1},
+		{"SELECT v FROM q WHERE b = 7 ORDER BY v", "v14\nv15", `KEY LIKE ????\x80\x00\x00\x00\x00\x00\x00\x07`, 2},
+		{"SELECT v FROM q WHERE b = 7 AND c IS NULL", "v14", `KEY LIKE ????\x80\x00\x00\x00\x00\x00\x00\x07`, 2},
 		{"SELECT v FROM p WHERE a > 1 AND b = 7", "v7", `KEY LIKE \x00????\x80\x00`, 1},
 	} {
 		before := c.Stats().Rows

@@ -532,6 +532,9 @@ func hopText(s *plan.Scan) string {
 		}
 		reads = append(reads, t.Bounds())
 	}
+	if s.Hop.Ended {
+		reads = append(reads, "nothing")
+	}
 	return fmt.Sprintf("over the values of %s, unless they turn out to be many; reads %s behind each", freeParts(s), strings.Join(reads, ", "))
 }
 

@@ -65,13 +65,21 @@ func (h *hopper) next(ctx context.Context, t task, want int) (found []task, left
 				continue
 			}
 			n := h.scan.Layout.Key.PrefixLen(key, h.scan.Hop.Parts, false)
-			if n < 0 {
-				continue // no row has such a key
+			ended := n < 0 && h.scan.Hop.Ends(h.scan.Layout, key)
+			if n < 0 && !ended {
+				continue // no row that can match has such a key
 			}
 			fresh++
 			last, before = len(tasks), t
-			tasks = h.appendTails(tasks, t, key[:n:n])
-			if !t.pass(key[:n:n]) {
+			passed := false
+			if ended {
+				tasks = append(tasks, t.ofKey(key))
+				passed = t.passKey(key)
+			} else {
+				tasks = h.appendTails(tasks, t, key[:n:n])
+				passed = t.pass(key[:n:n])
+			}
+			if !passed {
 				more = false
 				break
 			}
@@ -152,17 +160,15 @@ func (h *hopper) look(ctx context.Context, t task) (keys [][]byte, err error) {
 func (h *hopper) appendTails(tasks []task, t task, head []byte) []task {
 	first := len(tasks)
 	for _, tail := range h.scan.Hop.Tails {
-		x := t
-		x.hop = nil
 		start := append(head, tail.Start...)
 		if tail.Key {
-			if bytes.Compare(start, t.start) < 0 || len(t.stop) > 0 && bytes.Compare(start, t.stop) >= 0 {
-				continue
+			if bytes.Compare(start, t.start) >= 0 && (len(t.stop) == 0 || bytes.Compare(start, t.stop) < 0) {
+				tasks = append(tasks, t.ofKey(start))
 			}
-			x.start, x.stop, x.keys = nil, nil, [][]byte{start}
-			tasks = append(tasks, x)
 			continue
 		}
+		x := t
+		x.hop = nil
 		stop := types.PrefixEnd(head)
 		if len(tail.Stop) > 0 {
 			stop = append(head, tail.Stop...)
@@ -181,6 +187,12 @@ func (h *hopper) appendTails(tasks []task, t task, head []byte) []task {
 		slices.Reverse(tasks[first:])
 	}
 	return tasks
+}
+
+// ofKey is the part of t, which is read by hops, that reads one key.
+func (t task) ofKey(key []byte) task {
+	t.hop, t.start, t.stop, t.keys = nil, nil, nil, [][]byte{key}
+	return t
 }
 
 // appendPlain appends t, as one with the last of tasks where it continues that.

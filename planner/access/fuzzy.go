@@ -34,7 +34,7 @@ func (w *spanBuilder) fuzzy(br path) []fuzzyPattern {
 		end  int // of the last bound part
 		cols []int
 	}
-	if w.layout.Key.Nullable() || w.hopping || len(*w.out) > plan.MaxPatterns {
+	if w.hopping || len(*w.out) > plan.MaxPatterns {
 		return nil
 	}
 	first := br.begun - 1

@@ -27,7 +27,7 @@ func (w *spanBuilder) scatters(p *catalog.Part) bool {
 // key do not tell where the parts before it end.
 func (w *spanBuilder) hop(br path) *tailHop {
 	parts := w.layout.Key.Parts
-	if w.layout.Key.Nullable() || w.hopping || br.openTail || br.begun == 0 || w.opt.NoSkip || w.capped || w.table.MalformedKeyError || len(*w.out) > plan.MaxPatterns {
+	if w.hopping || br.openTail || br.begun == 0 || w.opt.NoSkip || w.capped || w.table.MalformedKeyError || len(*w.out) > plan.MaxPatterns {
 		return nil
 	}
 	for n := br.begun; n < len(parts); n++ {
@@ -46,6 +46,9 @@ func (w *spanBuilder) hop(br path) *tailHop {
 
 // constrains reports whether br narrows all columns of p.
 func (w *spanBuilder) constrains(br *path, p *catalog.Part) bool {
+	if br.isNull(p) {
+		return true
+	}
 	for _, col := range p.Columns {
 		if s := br.sets.of(col); (s == nil || s.IsAll()) && !slices.ContainsFunc(br.likes, func(l *expr.Like) bool { return slices.Contains(expr.Columns(l), col) }) {
 			return false
@@ -54,22 +57,33 @@ func (w *spanBuilder) constrains(br *path, p *catalog.Part) bool {
 	return len(p.Columns) > 0
 }
 
+// mayEnd reports whether the key parts from n on, of which br narrows the first, can all be NULL.
+func (w *spanBuilder) mayEnd(br *path, n int) bool {
+	return !slices.ContainsFunc(w.layout.Key.Parts[n:], func(p *catalog.Part) bool {
+		return p.Literal == nil && !br.isNull(p) && w.constrains(br, p)
+	})
+}
+
 // tails walks the parts from n on as if the key began there.
 func (w *spanBuilder) tails(br path, n int) *tailHop {
 	was := *w
 	w.hopping = true
 	w.uses = partUses(w.layout)
-	br.prefix, br.bound, br.begun = nil, 0, n
+	br.prefix, br.loose, br.bound, br.begun = nil, 0, 0, n
 	found, useful := w.collect(br, n)
-	h := &tailHop{Hop: plan.Hop{Parts: n}, uses: w.uses}
+	k := w.layout.Key
+	h := &tailHop{Hop: plan.Hop{Parts: n, Ended: k.MayLack(n-1) && w.mayEnd(&br, n)}, uses: w.uses}
 	capped := w.capped
 	w.hopping, w.uses = false, was.uses
 	w.stopPart, w.stopWhy, w.capped, w.spans, w.lookups = was.stopPart, was.stopWhy, was.capped, was.spans, was.lookups
 	if !useful || capped {
 		return nil
 	}
+	if h.Ended && k.MayLackDelimiter(n-1) { // no key ends with one that it may lack
+		found = slices.DeleteFunc(found, func(s keySpan) bool { return s.Key && len(s.Start) == 0 })
+	}
 	h.Tails, _ = mergeSpans(found, true)
-	if len(h.Tails) == 0 || len(h.Tails) > maxTails || slices.ContainsFunc(h.Tails, func(s plan.Span) bool { return len(s.Start)+len(s.Stop) == 0 }) {
+	if len(h.Tails) == 0 && !h.Ended || len(h.Tails) > maxTails || slices.ContainsFunc(h.Tails, func(s plan.Span) bool { return !s.Key && len(s.Start)+len(s.Stop) == 0 }) {
 		return nil
 	}
 	return h
@@ -90,7 +104,7 @@ func (c *candidate) hop() (*plan.Hop, []plan.PartUse) {
 		if i > 0 && s.hop == c.spans[i-1].hop {
 			continue
 		}
-		out.Parts = s.hop.Parts
+		out.Parts, out.Ended = s.hop.Parts, out.Ended || s.hop.Ended
 		for _, t := range s.hop.Tails {
 			tails = append(tails, keySpan{Span: t})
 		}

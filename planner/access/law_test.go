@@ -257,7 +257,10 @@ func (g *lawWorld) check(where string, order []parser.OrderTerm, maxSpans int) {
 // hopsTo reports whether key is read when s is read by hops.
 func hopsTo(s *plan.Scan, key []byte) bool {
 	n := s.Layout.Key.PrefixLen(key, s.Hop.Parts, false)
-	return n >= 0 && slices.ContainsFunc(s.Hop.Tails, func(t plan.Span) bool { return inSpan(t, key[n:]) })
+	if n < 0 {
+		return s.Hop.Ends(s.Layout, key)
+	}
+	return slices.ContainsFunc(s.Hop.Tails, func(t plan.Span) bool { return inSpan(t, key[n:]) })
 }
 
 func inSpan(s plan.Span, key []byte) bool {

@@ -12,7 +12,7 @@ import (
 // OneOfSame lets s, of whose rows those that are the same in all that is used are worth no more than one, jump over the others: the used
 // columns, the groups and the aggregates say what is taken of a row.
 func OneOfSame(s *plan.Scan, used []bool, groups []expr.Expr, aggs []plan.AggCall) {
-	if s.Entries || s.Layout.Key.Nullable() || packed(s.Table) || s.AllVersions || s.Table.MalformedKeyError || s.Reversed || s.PrefixFix != nil || s.Access == plan.Get || s.Access == plan.Empty {
+	if s.Entries || packed(s.Table) || s.AllVersions || s.Table.MalformedKeyError || s.Reversed || s.PrefixFix != nil || s.Access == plan.Get || s.Access == plan.Empty {
 		return
 	}
 	if len(aggs) == 1 {
@@ -91,6 +91,10 @@ func ends(s *plan.Scan, groups []expr.Expr, a *plan.AggCall) {
 			return
 		}
 	}
+	last := (a.Func == plan.Max) == (p.Rises() > 0)
+	if p.Nullable() && !last {
+		return // NULL stands first, which is neither
+	}
 	same := map[int]bool{} // columns that are the same in all rows of a value
 	for _, q := range parts[:n] {
 		if q.FixedTail() > 0 {
@@ -105,7 +109,7 @@ func ends(s *plan.Scan, groups []expr.Expr, a *plan.AggCall) {
 			return
 		}
 	}
-	if (a.Func == plan.Max) == (p.Rises() > 0) {
+	if last {
 		if seeksForward(s.Filter) {
 			return
 		}

@@ -153,6 +153,11 @@ func (w *spanBuilder) with(b *path, more []byte) path {
 	return c
 }
 
+// isNull reports whether p is NULL in the rows of b.
+func (b *path) isNull(p *catalog.Part) bool {
+	return p.Nullable() && slices.Contains(b.nulls, p.Columns[0])
+}
+
 // fix sets column col to s for what follows.
 func (b *path) fix(col int, s types.Set) { b.sets = b.sets.with(col, s) }
 
@@ -357,7 +362,7 @@ func (w *spanBuilder) key(br path, i int) bool {
 			}
 			continue
 		}
-		if p.Nullable() && slices.Contains(br.nulls, p.Columns[0]) {
+		if br.isNull(p) {
 			w.use(i, plan.Bound, nil)
 			br.null, br.bound = true, i+1
 			continue

@@ -28,9 +28,13 @@ func (s *Scan) String() string {
 // Over prints where a scan of l looks behind each value that it hops to:
 //
 //	/*/* [/5 - /9]     behind the first two parts
+//	/*/* ended         keys that end before the second
 func (h *Hop) Over(l *catalog.Layout) string {
 	tails := catalog.Layout{Stored: &catalog.Composite{Parts: []*catalog.Part{{Literal: []byte{}}}}, Key: &catalog.Composite{Parts: l.Key.Parts[h.Parts:]}}
 	text := strings.Repeat("/*", h.Parts)
+	if h.Ended {
+		text += " ended"
+	}
 	for _, t := range h.Tails {
 		text += " " + t.Over(&tails)
 	}

@@ -16,6 +16,13 @@ import (
 type Hop struct {
 	Parts int    // with the literals behind the last of them
 	Tails []Span // what follows them: sorted, disjoint, of no table; one with Key ends the key
+	// Ended is set where keys that end before the last delimiter of these parts, as all behind is NULL, can match as well.
+	Ended bool
+}
+
+// Ends reports whether key, which does not have the delimiters of h's parts, is one of those that Ended is about.
+func (h *Hop) Ends(l *catalog.Layout, key []byte) bool {
+	return h.Ended && l.Key.PrefixLen(key, h.Parts, true) >= 0
 }
 
 // Access tells how a Scan reads its table.
