@@ -41,6 +41,7 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 	format := fileFormat(s.File)
 	_, readOnly := r.engine.client.(write.ReadOnlyClient)
 	overwrite := !readOnly
+	header := true
 	for _, o := range s.Options {
 		var v string
 		switch x := o.Value.(type) {
@@ -56,8 +57,14 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 			overwrite = v == "true"
 		case o.Key == "OVERWRITE" && s.To:
 			return nil, parser.Errorf(o.Pos, "OVERWRITE is TRUE or FALSE")
+		case o.Key == "HEADER" && (o.Value == nil || v == "true" || v == "false"):
+			header = v != "false"
+		case o.Key == "HEADER":
+			return nil, parser.Errorf(o.Pos, "HEADER is TRUE or FALSE")
+		case s.To:
+			return nil, parser.Errorf(o.Pos, "unknown option %s of COPY TO: FORMAT, HEADER or OVERWRITE", o.Key)
 		default:
-			return nil, parser.Errorf(o.Pos, "unknown option %s of COPY", o.Key)
+			return nil, parser.Errorf(o.Pos, "unknown option %s of COPY FROM: FORMAT or HEADER", o.Key)
 		}
 	}
 	switch format {
@@ -66,9 +73,9 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 		return nil, parser.Errorf(s.Pos, "COPY reads and writes csv, tsv, jsonl, arrow and parquet, not %q", format)
 	}
 	if s.To {
-		return r.copyTo(ctx, s, format, overwrite)
+		return r.copyTo(ctx, s, format, header, overwrite)
 	}
-	return r.copyFrom(ctx, s, format)
+	return r.copyFrom(ctx, s, format, header)
 }
 
 // fileFormat is what the ending of a file's name tells of its format.
@@ -110,7 +117,7 @@ func (r *run) sampleKeys(ctx context.Context, t *catalog.Table, file string) ([]
 
 // copyFrom writes the rows of a file. A line that does not fit is counted with its
 // reason and passed over; the first few reasons are warnings.
-func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format string) (*Rows, error) {
+func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format string, header bool) (*Rows, error) {
 	t, err := r.tableNamed(s.Table, s.Pos)
 	if err != nil {
 		return nil, err
@@ -127,7 +134,7 @@ func (r *run) copyFrom(ctx context.Context, s *parser.Copy, format string) (*Row
 	defer cancel()
 	stop := context.AfterFunc(reading, func() { f.Close() }) // a pipe may give nothing for long
 	defer stop()
-	in := &copier{run: r, table: t, named: s.Columns, pos: s.Pos, failed: cancel}
+	in := &copier{run: r, table: t, named: s.Columns, pos: s.Pos, headless: !header, failed: cancel}
 	from := endingReader{reading, f, &r.rec.work.at}
 	st, err := f.Stat()
 	regular := err == nil && st.Mode().IsRegular()
@@ -182,6 +189,7 @@ type copier struct {
 	run      *run
 	table    *catalog.Table
 	named    []parser.Name
+	headless bool // the first line is a row
 	pos      parser.Pos
 	in       *inserter     // writes a batch of rows while the next one is read: see flush
 	checker  *write.Writer // of the rows that are read meanwhile
@@ -307,24 +315,23 @@ func (c *copier) records(ctx context.Context, f io.Reader, format string) error 
 	if format == "tsv" {
 		read = in.tsv
 	}
-	header, err := read()
-	for err == nil && len(header) == 1 && header[0].text == "" {
-		header, err = read()
-	}
-	if err == io.EOF {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("COPY: %w", err)
-	}
 	names := c.named
-	if len(names) == 0 {
-		for _, h := range header {
-			name := h.text
-			if _, ok := c.table.Column(name); !ok {
-				name = strings.TrimSpace(name)
-			}
-			names = append(names, parser.Name{Pos: c.pos, Name: name})
+	if !c.headless {
+		header, err := read()
+		for err == nil && len(header) == 1 && header[0].text == "" {
+			header, err = read()
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("COPY: %w", err)
+		}
+		found, known := c.header(header)
+		if len(names) == 0 {
+			names = found
+		} else if known == 0 {
+			c.run.Warn.Add(warning.Line, fmt.Sprintf("line %d names no column, is taken for a header and not copied: WITH (HEADER = FALSE) where it is a row", in.line))
 		}
 	}
 	if err := c.into(names); err != nil {
@@ -356,6 +363,23 @@ func (c *copier) records(ctx context.Context, f io.Reader, format string) error 
 			return err
 		}
 	}
+}
+
+// header gives the names in the first line, and how many of them are columns.
+func (c *copier) header(line []field) (names []parser.Name, known int) {
+	for _, f := range line {
+		name := f.text
+		_, ok := c.table.Column(name)
+		if !ok {
+			name = strings.TrimSpace(name)
+			_, ok = c.table.Column(name)
+		}
+		if ok {
+			known++
+		}
+		names = append(names, parser.Name{Pos: c.pos, Name: name})
+	}
+	return names, known
 }
 
 // fields converts the fields of a line. An empty field that is not NULL by itself, "" in csv, is the empty text where

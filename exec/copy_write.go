@@ -16,7 +16,7 @@ import (
 )
 
 // copyTo writes the rows of a query. The file appears under its name when it is whole.
-func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string, overwrite bool) (_ *Rows, err error) {
+func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string, header, overwrite bool) (_ *Rows, err error) {
 	q := s.Query
 	if q == nil {
 		q = &parser.Select{Pos: s.Pos, AllowFullScan: true, Cores: []*parser.SelectCore{{Pos: s.Pos, From: []parser.TableExpr{&parser.TableName{Pos: s.Pos, Name: s.Table}}}}}
@@ -41,7 +41,7 @@ func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string, overwri
 	if format == "arrow" || format == "parquet" {
 		out, err = columnar.NewFile(buf, p.Columns, format)
 	} else {
-		out = newRowWriter(buf, p.Columns, format)
+		out = newRowWriter(buf, p.Columns, format, header)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("COPY: %w", err)
@@ -87,9 +87,9 @@ type rowWriter struct {
 	err     error
 }
 
-func newRowWriter(w io.Writer, columns []plan.OutputColumn, format string) *rowWriter {
+func newRowWriter(w io.Writer, columns []plan.OutputColumn, format string, header bool) *rowWriter {
 	o := &rowWriter{w: w, format: format, columns: columns}
-	if format != "jsonl" {
+	if header && format != "jsonl" {
 		o.header()
 	}
 	return o
