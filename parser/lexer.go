@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"cmp"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -254,8 +255,9 @@ func (r *tokenReader) problem(t scanned) error {
 	if text == "!" && t.start == r.start { // SQLLine's and Beeline's
 		return e.WithHint("statements end with ; and commands of the prompt begin with a backslash: \\? lists them")
 	}
-	if hint, ok := characterHints[text]; ok {
-		e.Hint = hint
+	e.Hint = characterHints[text]
+	if first := scanNext(r.src, r.start); text == "{" { // of HBase's shell, perhaps: scan 't', {LIMIT => 1}
+		e.Hint = cmp.Or(elsewhere[strings.ToUpper(r.src[first.start:first.end])], e.Hint)
 	}
 	return e
 }

@@ -29,10 +29,10 @@ func commands() []command {
 		{`\G`, "", "run the statement, one column a line", (*session).runVertical},
 		{`\e`, "[FILE]", "edit the statement, or the last one, with $EDITOR", (*session).edit},
 		{`\watch`, "[SECONDS]", "run the statement every 2 s until ^C", (*session).watch},
-		{`\d`, "[TABLE]", "tables, or a table's key and columns", paged((*session).describe)},
-		{`\d+`, "TABLE", "the same with families, regions, the qualifiers in use and statistics", paged((*session).describeMore)},
+		{`\d`, "[TABLE]", "tables (\\d e* those named so), or a table's key and columns", (*session).describe},
+		{`\d+`, "TABLE", "the same with families, regions, the qualifiers in use and statistics", (*session).describeMore},
 		{`\sample`, "TABLE [ROWS]", "stored keys beside what they are read as", paged((*session).showSample)},
-		{`\dt`, "", "tables", func(s *session, ctx context.Context, _ string) error { return s.tables(ctx) }},
+		{`\dt`, "[NAMES]", "tables, with NAMES those of such names: events, e*, t_?", (*session).tables},
 		{`\dv`, "", "views, each with its query", func(s *session, _ context.Context, _ string) error { return s.views() }},
 		{`\infer`, "TABLE [FILE]", "propose a definition for an HBase table, for \\g, \\e or a catalog file", (*session).infer},
 		{`\df`, "[NAME]", "functions", paged((*session).functions)},
@@ -208,7 +208,7 @@ func (s *session) redirect(_ context.Context, arg string) error {
 }
 
 // copyFile is the file of \copy where it stands without quotes, or with psql's ~.
-var copyFile = regexp.MustCompile(`(?i)^((?:.*\)|[^()'"]*)\s(?:to|from)\s+)([^'\s(]\S*)(.*)$`)
+var copyFile = regexp.MustCompile(`(?i)^((?:.*\)|(?:[^()'"]|"[^"]*")*)\s(?:to|from)\s+)([^'\s(]\S*)(.*)$`)
 
 // copy is \copy, which is COPY: here that reads and writes the files of the program, as psql's \copy does.
 func (s *session) copy(ctx context.Context, arg string) error {

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +17,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/infer"
+	"github.com/hql-db/hql/types"
 )
 
 // This file is what somebody meets who comes to a store for the first time: its tables that nobody described, and a
@@ -48,19 +52,61 @@ func (s *session) described(name string) bool {
 	return false
 }
 
-// tables is \dt.
-func (s *session) tables(ctx context.Context) error {
+// tables is \dt. Of a pattern it lists the tables whose names fit.
+func (s *session) tables(ctx context.Context, pattern string) error {
 	defer func(auto bool) { s.auto, s.cut = auto, false }(s.auto)
 	s.auto, s.cut = false, true // a list of names stays one
-	if err := s.execute(ctx, "SHOW TABLES"); err != nil {
-		return err
+	fits := func(string) bool { return true }
+	if pattern == "" {
+		if err := s.execute(ctx, "SHOW TABLES"); err != nil {
+			return err
+		}
+	} else {
+		args, err := words(pattern)
+		if err != nil {
+			return err
+		}
+		fits = func(name string) bool {
+			ok, err := path.Match(strings.ToLower(args[0]), strings.ToLower(name))
+			return ok && err == nil
+		}
+		list := func(s *session, ctx context.Context, _ string) error { return s.tablesThat(ctx, fits) }
+		if err := paged(list)(s, ctx, ""); err != nil {
+			return err
+		}
 	}
 	names, err := s.undescribed(ctx)
 	if err != nil {
 		return err
 	}
-	s.noteUndescribed(names)
+	s.noteUndescribed(slices.DeleteFunc(names, func(name string) bool { return !fits(name) }))
 	return nil
+}
+
+// tablesThat lists the tables whose names fit.
+func (s *session) tablesThat(ctx context.Context, fits func(name string) bool) error {
+	rows, err := s.db.Query(ctx, "SHOW TABLES")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	cols := rows.ColumnTypes()
+	ts := make([]types.Type, len(cols))
+	for i, c := range cols {
+		ts[i] = c.Type
+	}
+	w := formats[s.format](bufio.NewWriter(s.stdout), s.look())
+	if err := w.begin(rows.Columns(), ts); err != nil {
+		return err
+	}
+	for rows.Next() {
+		if fits(rows.Raw()[0].Text()) {
+			if err := w.row(rows.Raw()); err != nil {
+				return err
+			}
+		}
+	}
+	return cmp.Or(rows.Err(), w.end())
 }
 
 // views is \dv.

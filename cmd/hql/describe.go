@@ -36,17 +36,24 @@ func (s *session) draw(ctx context.Context, arg string, more bool) error {
 	if err != nil {
 		return err
 	}
-	if len(args) == 0 {
-		return s.tables(ctx)
+	if len(args) == 0 || strings.ContainsAny(args[0], "*?") {
+		return s.tables(ctx, arg)
 	}
-	if v, ok := s.db.Catalog().View(args[0]); ok {
+	return paged(func(s *session, ctx context.Context, name string) error { return s.drawTable(ctx, name, more) })(s, ctx, args[0])
+}
+
+// drawTable draws a table, or tells of a view.
+func (s *session) drawTable(ctx context.Context, name string, more bool) error {
+	if v, ok := s.db.Catalog().View(name); ok {
+		defer func(footer bool) { s.footer = footer }(s.footer)
+		s.footer = false // it would stand before what the page holds
 		if err := s.execute(ctx, "DESCRIBE "+parser.QuoteName(v.Name)); err != nil {
 			return err
 		}
 		fmt.Fprintln(s.stdout, printable(v.Def.String())+";")
 		return nil
 	}
-	t, err := s.table(ctx, args[0])
+	t, err := s.table(ctx, name)
 	if err != nil {
 		return err
 	}

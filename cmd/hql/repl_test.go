@@ -295,6 +295,13 @@ func TestREPLCommands(t *testing.T) {
 	x.enter("list\r")
 	x.see("| (LEFT(MD5(uid), 5), uid AS TEXT) (LEFT(MD5(idcard…\r\n") // cut at the screen's edge
 	x.see("user_ops_reversed")
+	x.enter("\\dt FOO_?al*\r")
+	x.see("| row key\r\n")
+	x.see("+-")
+	x.see("\r\n foo_salted | table |") // the first, and the last
+	x.see("id AS TEXT)\r\n\x1b")
+	x.enter("\\d nothing*\r")
+	x.see("| row key\r\n")
 	x.enter("help show\r")
 	x.see("SHOW TABLES |")
 	x.enter("\\q\r")
@@ -479,6 +486,14 @@ func TestREPLPagedCommands(t *testing.T) {
 	x.see("hql> ")
 	x.enter("\\d sites\r")
 	x.see("\r\nrow key, stored in 'sites'")
+	x.enter("CREATE VIEW pages AS SELECT domain FROM sites;\r")
+	x.see("hql> ")
+	x.enter("\\d pages\r\\x off\r")
+	x.see("CREATE VIEW pages AS SELECT domain FROM sites;\r\n\x1b") // nothing of rows behind it, or before
+	x.enter("\\d\r")
+	x.see("P:")
+	x.see(" user_ops_reversed")
+	x.see("(23 rows, ") // behind the list
 }
 
 // A statement that writes tells how far it is, and ends at ^C.

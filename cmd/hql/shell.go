@@ -230,16 +230,18 @@ func bare(line string) string {
 		if strings.HasPrefix(strings.TrimSpace(arg), "'") { // HBase's way; without quotes it is SQL
 			return `\d ` + arg
 		}
-	case "scan", "get", "put", "count", "create", "drop", "delete", "deleteall", "truncate", "alter", "disable", "enable":
-		if strings.HasPrefix(strings.TrimSpace(arg), "'") {
-			return text + ";" // it does not wait for more to say what is written here
-		}
+	}
+	if strings.HasPrefix(strings.TrimSpace(arg), "'") && aWord.MatchString(word) && !strings.EqualFold(word, "select") {
+		return text + ";" // it is of HBase's shell and does not wait for more to say what is written here
 	}
 	if dotCommand.MatchString(text) {
 		return `\` + text // which tells how commands begin here
 	}
 	return line
 }
+
+// aWord is a word. No statement but SELECT has a text behind its first one.
+var aWord = regexp.MustCompile(`^[A-Za-z_]+$`)
 
 // dotCommand is a command as DuckDB and SQLite write it.
 var dotCommand = regexp.MustCompile(`^\.[a-z]`)
