@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -126,6 +127,57 @@ func TestPhoenixCells(t *testing.T) {
 		}
 		if s := strings.Join(notes, "; "); !strings.Contains(s, c.note) {
 			t.Errorf("notes %q, want %q", s, c.note)
+		}
+	}
+}
+
+// Cells of text are read by the column that is proposed for them, as the values that they say.
+func TestTextCellsAreRead(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 16))
+	digits := func(most int) string { return fmt.Sprint(r.Int64N(int64(math.Pow10(1 + r.IntN(most))))) }
+	sign := func() string { return []string{"", "-"}[r.IntN(2)] }
+	for _, kind := range []func() string{
+		func() string { return []string{"true", "FALSE", "True", "false"}[r.IntN(4)] },
+		func() string { return sign() + digits(18) },
+		func() string { return sign() + digits(18) + fmt.Sprintf(".%02d", r.IntN(100)) },
+		func() string { return sign() + digits(18) + fmt.Sprintf(".%0*d", 40, r.IntN(100)) },
+		func() string { return strings.Repeat("9", 18) + "." + strings.Repeat("7", 300) + digits(1)[:1] },
+		func() string { return fmt.Sprint(r.NormFloat64() * math.Pow10(r.IntN(300)-150)) },
+		func() string { return fmt.Sprintf("%d.%dE%s%d", 1+r.IntN(9), 1+r.IntN(9), sign(), 1+r.IntN(307)) },
+		func() string { return fmt.Sprintf("%04d-%02d-%02d", r.IntN(10000), 1+r.IntN(12), 1+r.IntN(31)) },
+		func() string { return fmt.Sprintf("0000-%02d-%02d", 1+r.IntN(12), 1+r.IntN(28)) },
+		func() string {
+			return fmt.Sprintf("%04d-%02d-%02d %02d:%02d:%02d", r.IntN(10000), 1+r.IntN(12), 1+r.IntN(28), r.IntN(25), r.IntN(60), r.IntN(61))
+		},
+		func() string { return fmt.Sprintf("2026-02-%02d 10:00:00.%d", 1+r.IntN(28), r.IntN(1000)) },
+		func() string { return fmt.Sprintf(`{"n": %s}`, digits(5)) },
+		func() string { return "[" + strings.Repeat("[", r.IntN(200)) },
+		func() string { return strings.Repeat("[", 20000) + strings.Repeat("]", 20000) },
+	} {
+		for range 40 {
+			var values [][]byte
+			for range 1 + r.IntN(4) {
+				values = append(values, []byte(kind()))
+			}
+			typ, as, why := cellType(values, 1_780_000_000_000, false)
+			if as != "" {
+				as = " AS " + as
+			}
+			defs := given.Tables(t, fmt.Sprintf("CREATE EXTERNAL TABLE t (k STRING, v %s FROM f:v%s) ROW KEY (k AS TEXT)", typ, as))
+			col, _ := defs.Tables()[0].Column("v")
+			for _, b := range values {
+				v, err := col.DecodeCell(b)
+				if err != nil {
+					t.Fatalf("%.200q as %s%s: %v; %s", b, typ, as, err, why)
+				}
+				if typ == "DOUBLE" {
+					if f, err := strconv.ParseFloat(string(b), 64); err != nil || f != v.Double() {
+						t.Fatalf("%q as %s%s is %s", b, typ, as, v)
+					}
+				} else if s := v.String(); typ != "JSON" && typ != "TIMESTAMP" && !strings.EqualFold(s, string(b)) && s != strings.TrimPrefix(string(b), "-") {
+					t.Fatalf("%q as %s%s is %s", b, typ, as, s)
+				}
+			}
 		}
 	}
 }

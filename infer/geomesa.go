@@ -62,15 +62,19 @@ func geoMesa(name string, rows []hbase.Row) *Proposal {
 	return nil
 }
 
-// geoMesaCell is the one cell that each row has, a serialized feature.
+// geoMesaCell is the one cell that each row has, a serialized feature, which is no text.
 func geoMesaCell(rows []hbase.Row) (definition string, ok bool) {
+	texts := 0
 	for _, r := range rows {
 		if len(r.Cells) != 1 || string(r.Cells[0].Qualifier) != "" && string(r.Cells[0].Qualifier) != "d" {
 			return "", false
 		}
+		if isText(r.Cells[0].Value) {
+			texts++
+		}
 		definition = fmt.Sprintf("feature BYTES FROM %s:%s", parser.QuoteName(string(r.Cells[0].Family)), parser.QuoteQualifier(string(r.Cells[0].Qualifier)))
 	}
-	return definition, definition != ""
+	return definition, definition != "" && 2*texts < len(rows)
 }
 
 // geoMesaShardsOf is how many shards the first bytes of the keys can be of.

@@ -113,9 +113,10 @@ func tsdbProposal(name string, rows []hbase.Row, salt int, tags []string) *Propo
 }
 
 // janusGraph proposes what can be read of a graph that JanusGraph stores, its keys; nil: this is none. It has families of one letter: e for
-// the vertices with their edges, g for its index, and some for itself.
+// the vertices with their edges, g for its index, and some for itself. Qualifiers of e and g are bytes, which may be one character by chance.
 func janusGraph(name string, rows []hbase.Row) *Proposal {
 	families := map[string]bool{}
+	characters, all := 0, 0
 	for _, r := range rows {
 		for _, c := range r.Cells {
 			f := string(c.Family)
@@ -123,9 +124,14 @@ func janusGraph(name string, rows []hbase.Row) *Proposal {
 			if len(f) != 1 || !strings.Contains("efghilmstx", f) || (f == "e" || f == "g") && len(c.Qualifier) > 1 && isText(c.Qualifier) {
 				return nil
 			}
+			if f == "e" || f == "g" {
+				if all++; isText(c.Qualifier) {
+					characters++
+				}
+			}
 		}
 	}
-	if !families["e"] || !families["g"] {
+	if !families["e"] || !families["g"] || 2*characters > all {
 		return nil
 	}
 	defs := catalog.New()
@@ -145,8 +151,9 @@ var nutchCells = []struct{ cell, definition string }{
 	{"s:s", "score FLOAT FROM s:s AS FLOAT32"},
 }
 
-// nutchKey is a URL as Nutch has it in keys: the host's labels reversed, the protocol, a port that is not the protocol's, the path.
-var nutchKey = regexp.MustCompile(`^[^:/]+:[a-z]+(:[0-9]+)?(/|$)`)
+// nutchKey is a URL as Nutch has it in keys: the host's labels reversed, a protocol that it fetches by, a port that is not the protocol's,
+// the path.
+var nutchKey = regexp.MustCompile(`^[^:/]+:(https?|ftps?|sftp|file|smb|feed)(:[0-9]+)?(/|$)`)
 
 // nutch proposes the definition of a web table of Nutch 2; nil: this is none.
 func nutch(name string, rows []hbase.Row) *Proposal {
@@ -181,12 +188,27 @@ func nutch(name string, rows []hbase.Row) *Proposal {
 	t := defs.Tables()[0]
 	row := make([]types.Value, len(t.Columns)+2)
 	for _, r := range rows {
-		if !v.fits(t, r, row, true) {
+		if !v.fits(t, r, row, true) || !readable(t, r) {
 			return nil
 		}
 	}
 	return &Proposal{Table: t, Fit: len(rows), Sampled: len(rows), Parts: parts,
 		Notes: []string{"a web table of Nutch 2: links, headers, markers and metadata are cells of il, ol, h, mk and mtdt, one for each name"}}
+}
+
+// readable reports whether the cells of a row are as t's columns say.
+func readable(t *catalog.Table, r hbase.Row) bool {
+	for _, c := range t.Columns {
+		for _, cell := range r.Cells {
+			if c.KeyPart || string(cell.Family) != c.Family || string(cell.Qualifier) != c.Qualifier {
+				continue
+			}
+			if _, err := c.DecodeCell(cell.Value); err != nil {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // tsdbCells reports whether all cells are under t, data points or what OpenTSDB has beside them.

@@ -39,6 +39,10 @@ func TestKnownSystems(t *testing.T) {
 		return r
 	}
 	crawl := []hbase.Row{page("com.foo.bar:http:8983/to/index.html?a=b", "p:t=Bar"), page("org.example.www:https/", "f:st=\x00\x00\x00\x02"), page("localhost:http/")}
+	characters := letter("egis")
+	for i := range characters {
+		characters[i].Cells[0].Qualifier = []byte("a")
+	}
 	for _, c := range []struct {
 		name string
 		rows []hbase.Row
@@ -53,6 +57,9 @@ func TestKnownSystems(t *testing.T) {
 		{"a graph", letter("egis"), "ROW KEY (id AS BYTES)"},
 		{"a graph", letter("egis"), "JanusGraph"},
 		{"letters", letter("ega"), "!JanusGraph"},
+		{"characters", characters, "!JanusGraph"},
+		{"no pages by their keys", []hbase.Row{page("ad7:click"), page("ad8:http")}, "!Nutch"},
+		{"no pages by their cells", append([]hbase.Row{page("org.example:http/", "f:st=ok")}, crawl...), "!Nutch"},
 		{"pages", crawl, "Nutch"},
 		{"pages", crawl, "ROW KEY (REVERSE_DOMAIN(host) AS TEXT, ':', rest AS TEXT)"},
 		{"pages", crawl, "fetch_time TIMESTAMP FROM f:ts AS INT64,\n    fetch_interval INT FROM f:fi AS INT32,\n    title STRING FROM p:t,\n    score FLOAT FROM s:s AS FLOAT32)"},
@@ -114,6 +121,12 @@ func TestGeoMesa(t *testing.T) {
 			got := ps[0].String()
 			if known := strings.Contains(got, "GeoMesa"); known != (c.want != "") || !strings.Contains(got, c.want) {
 				t.Errorf("%s: %s", c.table, got)
+			}
+			for i := range rows {
+				rows[i].Cells[0].Value = []byte(`{"kind": "tug"}`)
+			}
+			if ps, err = infer.Propose(c.table, rows, 3); err != nil || strings.Contains(ps[0].String(), "GeoMesa") {
+				t.Errorf("%s with texts: %v %s", c.table, err, ps[0])
 			}
 			if strings.Contains(c.want, "period") && !strings.Contains(got, "weeks since 1970: 2900 begins on 2025-07-31, 2905 on 2025-09-04") {
 				t.Errorf("%s: %s", c.table, got)
