@@ -129,7 +129,7 @@ func TestNamesObserveContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	stmt, _ := parser.ParseStatement("SELECT host FROM points")
-	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	rows, err := w.Run(ctx, stmt, Args{})
 	if err == nil {
