@@ -170,7 +170,9 @@ func (t *Table) numbers(u Lookup) error {
 }
 
 // A Names gives the name of a number that call, a LOOKUP, gave to it; ok is false where no name has the number.
-type Names func(call *expr.Call, number types.Value) (name types.Value, ok bool, err error)
+type Names interface {
+	Name(call *expr.Call, number types.Value) (name types.Value, ok bool, err error)
+}
 
 // numbered is a part of the key that holds a number in place of the name in column col.
 type numbered struct {

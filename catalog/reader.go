@@ -35,9 +35,16 @@ const unstable = math.MaxInt
 
 // NewKeyReader makes a reader for the rows of l.
 func NewKeyReader(l *Layout) *KeyReader {
+	r := &KeyReader{}
+	r.Init(l)
+	return r
+}
+
+// Init makes r, which has read nothing yet, a reader for the rows of l.
+func (r *KeyReader) Init(l *Layout) {
 	n := len(l.Key.Parts)
 	ints := make([]int, 2*n)
-	r := &KeyReader{l: l, ends: ints[:n:n], decides: ints[n:]}
+	r.l, r.ends, r.decides = l, ints[:n:n], ints[n:]
 	vals := make([]types.Value, len(l.solve)+len(l.Stored.Parts)+n)
 	r.solved, vals = vals[:len(l.solve)], vals[len(l.solve):]
 	r.vals[0], r.vals[1] = vals[:len(l.Stored.Parts)], vals[len(l.Stored.Parts):]
@@ -47,7 +54,6 @@ func NewKeyReader(l *Layout) *KeyReader {
 	if l.Packed != nil {
 		r.vals[2] = make([]types.Value, len(l.Packed.Parts))
 	}
-	return r
 }
 
 // findDependencies fills in solvedBy and checkedBy.
@@ -155,7 +161,7 @@ func (r *KeyReader) name(row []types.Value, qualifier []byte, same int) error {
 	for i, n := range r.l.numbered {
 		part, number := r.l.Key.Parts[n.part], r.vals[1][n.part]
 		if same <= n.part { // else it is that of the last row
-			name, ok, err := r.Names(n.call, number)
+			name, ok, err := r.Names.Name(n.call, number)
 			if err != nil {
 				return err
 			}

@@ -388,7 +388,7 @@ func (w *analyzer) readRun(ctx context.Context, g *analyzedRegion, start []byte,
 		opts.Filter, g.sampled = filter.Sample{Share: share}, true
 	}
 	w.tally.Add(1, 0)
-	sc, err := w.Client.Scan(timed, hbase.ScanRange{Table: g.table, Start: start, Stop: g.stop, Limit: most}, opts)
+	sc, err := w.Client.Scan(timed, hbase.ScanRange{Table: g.table, Start: start, Stop: g.stop, Limit: most}, &opts)
 	if g.whole = false; err != nil && ctx.Err() == nil && timed.Err() != nil {
 		return 0, nil, nil
 	}

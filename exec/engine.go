@@ -140,6 +140,7 @@ type run struct {
 	subqueries *subqueries
 	// repeated is set where the plans are those of one query for many rows: what one of them is likely to read is not weighed.
 	repeated bool
+	inside   bool // it is a query inside another one
 }
 
 // newRun fixes the statement's time and settings.
@@ -153,21 +154,34 @@ func (e *Engine) newRun(args Args) *run {
 	if args.Piece != nil {
 		now = args.Piece.Now
 	}
-	budget := &scanBudget{limit: opt.ScanLimit.or(set.scanLimit)}
-	st := &statement{budget: budget, watched: &atomic.Pointer[recorder]{}, policy: set.fullScan, allowFull: opt.AllowFullScan, full: &e.full, Reads: scan.Reads{Client: limited(e.client, budget), Warn: &warning.List{},
-		Slots: make(chan struct{}, cmp.Or(opt.Parallelism, e.cfg.Parallelism)), Tracer: e.cfg.Tracer, Tuning: e.cfg.Tuning,
-		Opt: operator.Options{MemoryLimit: cmp.Or(opt.MemoryLimit, set.memory), SpillDir: e.cfg.SpillDir, Loc: set.loc, Now: now}}}
-	st.Timeline = set.timeline || opt.Timeline
-	st.TooMany = st.gaveUp
-	st.record(newRecorder(e.client))
+	p := &parts{run: run{engine: e, session: session, settings: set, args: args},
+		statement: statement{policy: set.fullScan, allowFull: opt.AllowFullScan, full: &e.full, Reads: scan.Reads{
+			Slots: make(chan struct{}, cmp.Or(opt.Parallelism, e.cfg.Parallelism)), Tracer: e.cfg.Tracer, Tuning: e.cfg.Tuning, Timeline: set.timeline || opt.Timeline,
+			Opt: operator.Options{MemoryLimit: cmp.Or(opt.MemoryLimit, set.memory), SpillDir: e.cfg.SpillDir, Loc: set.loc, Now: now}}},
+		budget: scanBudget{limit: opt.ScanLimit.or(set.scanLimit)},
+		env:    planner.Env{Catalog: e.catalog, Args: args.Positional, Named: args.Named, Loc: set.loc, Now: now, Funcs: e.cfg.Funcs, Options: e.cfg.Planner}}
+	r, st := &p.run, &p.statement
+	r.statement, r.env = st, &p.env
+	st.budget, st.watched, st.Warn, st.Guard = &p.budget, &p.watched, &p.warnings, st
+	st.Client = limited(e.client, st.budget)
+	p.recorder.begin(e.client)
+	st.record(&p.recorder)
 	if opt.Watch != nil {
 		opt.Watch(func() Stats { return st.watched.Load().stats(e.client) })
 	}
-	r := &run{statement: st, engine: e, session: session, settings: set, args: args}
 	st.Numbers = r.newNumbers()
-	r.env = &planner.Env{Catalog: e.catalog, Args: args.Positional, Named: args.Named, Loc: set.loc, Now: now,
-		Funcs: e.cfg.Funcs, Options: e.cfg.Planner, Lookups: st.Numbers.Get}
 	return r
+}
+
+// parts are what every statement has, in one piece of memory.
+type parts struct {
+	run       run
+	statement statement
+	budget    scanBudget
+	watched   atomic.Pointer[recorder]
+	recorder  recorder
+	warnings  warning.List
+	env       planner.Env
 }
 
 // Run runs one statement. A query runs while its rows are read: Close them. Everything else is done when Run returns.
@@ -229,18 +243,13 @@ func (r *run) attempt(ctx context.Context, stmt parser.Statement, kept *Plans) (
 }
 
 func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows, error) {
-	r.Opt.Stop, r.env.Stop = ctx.Err, ctx.Err
 	r.knowStatistics(ctx)
-	if x, ok := stmt.(*parser.Explain); !ok || x.Analyze {
-		r.subqueries = newSubqueries(ctx, r)
-		r.env.Subqueries, r.env.Views = r.subqueries.values, &r.subqueries.views
-		r.Opt.Subquery, r.Opt.Open, r.Opt.Resolve = r.subqueries.answer, r.subqueries.open, r.resolvedBatch
+	if r.args.Piece == nil {
+		if p := kept.plan(r.env); p != nil {
+			return r.planned(ctx, p)
+		}
 	}
-	switch stmt.(type) {
-	case *parser.Select, *parser.Explain:
-	default:
-		r.Timeline = false // what is written must not follow from stale rows
-	}
+	r.prepare(ctx, stmt)
 	switch s := stmt.(type) {
 	case *parser.Select:
 		if r.args.Piece != nil {
@@ -279,6 +288,22 @@ func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows
 	return nil, parser.Errorf(stmt.Position(), "this statement cannot be run")
 }
 
+// prepare sets what planning and the expressions of a plan ask for.
+func (r *run) prepare(ctx context.Context, stmt parser.Statement) {
+	r.mayPlan(ctx)
+	r.Opt.Stop = ctx.Err
+	if x, ok := stmt.(*parser.Explain); !ok || x.Analyze {
+		r.subqueries = newSubqueries(ctx, r)
+		r.env.Subqueries, r.env.Views = r.subqueries.values, &r.subqueries.views
+		r.Opt.Subquery, r.Opt.Open, r.Opt.Resolve = r.subqueries.answer, r.subqueries.open, r.resolvedBatch
+	}
+	switch stmt.(type) {
+	case *parser.Select, *parser.Explain:
+	default:
+		r.Timeline = false // what is written must not follow from stale rows
+	}
+}
+
 // transaction passes over what begins or ends a transaction. Each statement has written when it returns: there is nothing
 // to take back.
 func (r *run) transaction(s *parser.Transaction) (*Rows, error) {
@@ -303,8 +328,8 @@ func (e *Engine) Plan(ctx context.Context, stmt parser.Statement, args Args) (*p
 		return nil, l.why(err)
 	}
 	r := e.newRun(args)
-	r.env.Stop = l.ctx.Err
 	r.knowStatistics(l.ctx)
+	r.mayPlan(l.ctx)
 	p, err := r.plan(l.ctx, stmt)
 	return p, l.why(err)
 }

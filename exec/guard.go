@@ -107,8 +107,8 @@ func (st *statement) guard(s *plan.Scan) error {
 	return nil
 }
 
-// gaveUp applies the full-scan policy to a skip scan that found too many values to hop to: the rest would be read whole.
-func (st *statement) gaveUp(s *plan.Scan) error {
+// TooMany implements scan.Guard: it applies the full-scan policy to a skip scan that found too many values to hop to: the rest would be read whole.
+func (st *statement) TooMany(s *plan.Scan) error {
 	if s.Access != plan.SkipScan {
 		return nil // the policy was asked before
 	}

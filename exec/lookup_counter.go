@@ -16,12 +16,14 @@ import (
 // newNumbers are those that the statement of r goes by.
 func (r *run) newNumbers() *lookup.Numbers {
 	e := r.engine
-	return lookup.New(lookup.Env{Client: e.client, Catalog: e.catalog, Cache: &e.lookups, Clock: e.clock.Next, Key: r.KeyEnv,
-		Query: r.queryWhole, Counters: counters{r}})
+	return lookup.New(lookup.Env{Client: e.client, Catalog: e.catalog, Cache: &e.lookups, Clock: e.clock, Statement: asked{r}})
 }
 
-// queryWhole is lookup.Env.Query: beside the reads of the statement, for one of which it may be.
-func (r *run) queryWhole(ctx context.Context, q *parser.SelectCore, args []types.Value, f func(rows [][]types.Value) error) error {
+// asked is the statement of a run as lookup.Statement.
+type asked struct{ *run }
+
+// Query reads beside the reads of the statement, for one of which it may be.
+func (r asked) Query(ctx context.Context, q *parser.SelectCore, args []types.Value, f func(rows [][]types.Value) error) error {
 	env := *r.env
 	env.Args = args
 	p, err := r.resolved(ctx, func() (*plan.Plan, error) {
@@ -31,7 +33,7 @@ func (r *run) queryWhole(ctx context.Context, q *parser.SelectCore, args []types
 		return err
 	}
 	st := *r.statement
-	st.allowFull, st.TooMany = true, st.gaveUp
+	st.allowFull, st.Guard = true, &st
 	st.Slots = make(chan struct{}, cap(r.Slots)) // the caller may hold a slot
 	op, err := operator.New(ctx, p.Root, st.scan, r.Opt)
 	if err != nil {
@@ -40,11 +42,8 @@ func (r *run) queryWhole(ctx context.Context, q *parser.SelectCore, args []types
 	return operator.Drain(ctx, op, f)
 }
 
-// counters are rows of the system table.
-type counters struct{ *run }
-
-// Count reads a counter.
-func (c counters) Count(ctx context.Context, name string) (n int64, ok bool, err error) {
+// Count reads a counter: a row of the system table.
+func (c asked) Count(ctx context.Context, name string) (n int64, ok bool, err error) {
 	if err := c.ensureCatalogTable(ctx); err != nil {
 		return 0, false, err
 	}
@@ -64,13 +63,13 @@ func (c counters) Count(ctx context.Context, name string) (n int64, ok bool, err
 }
 
 // Begin writes a counter's cell where there is none.
-func (c counters) Begin(ctx context.Context, name string, n int64) error {
+func (c asked) Begin(ctx context.Context, name string, n int64) error {
 	_, err := c.Client.PutIf(ctx, catalogTable, nil, hbase.Mutation{Kind: hbase.Put, Key: []byte(counterPrefix + name), Timestamp: c.engine.clock.Next(),
 		Cells: []hbase.Cell{{Family: []byte(catalogFamily), Qualifier: []byte(counterQualifier), Value: binary.BigEndian.AppendUint64(nil, uint64(n))}}})
 	return err
 }
 
 // Add lets the server count.
-func (c counters) Add(ctx context.Context, name string, n int64) (int64, error) {
+func (c asked) Add(ctx context.Context, name string, n int64) (int64, error) {
 	return c.Client.Increment(ctx, catalogTable, []byte(counterPrefix+name), catalogFamily, counterQualifier, n)
 }

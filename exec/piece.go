@@ -74,8 +74,8 @@ func (e *Engine) Cut(ctx context.Context, s *parser.Select, args Args) (*Cut, er
 }
 
 func (r *run) cut(ctx context.Context, s *parser.Select) (*Cut, error) {
-	r.env.Stop = ctx.Err
 	r.knowStatistics(ctx)
+	r.mayPlan(ctx)
 	piece, p, err := r.pieceOf(ctx, s)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/planner/estimate"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -122,7 +123,7 @@ func (r *run) openFor(ctx context.Context, p *plan.Plan, when reading) (operator
 	if err := r.checkPlan(p); err != nil {
 		return nil, err
 	}
-	if r.subqueries != nil && r.subqueries.run == r { // not a query inside
+	if !r.inside {
 		r.rec.work.reads(p, r.env.Statistics, r.rec.RowsRead(), when != asRead)
 	}
 	return operator.New(ctx, p.Root, r.scan, r.Opt)
@@ -166,31 +167,33 @@ func (r *run) eachRow(ctx context.Context, p *plan.Plan, when reading, f func(ro
 	return kept.Each(ctx, f)
 }
 
-// planKept is planSelect with what is kept of plans made before.
-func (r *run) planKept(ctx context.Context, s *parser.Select, kept *Plans) (*plan.Plan, error) {
-	if kept == nil {
-		return r.planSelect(ctx, s)
+// plan gives the plan that follows from one made before; nil: there is none.
+func (k *Plans) plan(env *planner.Env) *plan.Plan {
+	if k == nil {
+		return nil
 	}
-	if point := kept.point.Load(); point != nil {
-		if p := point.Plan(r.env); p != nil {
-			return p, nil
-		}
+	point := k.point.Load()
+	if point == nil {
+		return nil
 	}
+	return point.Plan(env)
+}
+
+func (r *run) query(ctx context.Context, s *parser.Select, kept *Plans) (*Rows, error) {
 	p, err := r.planSelect(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	if point := r.env.PointOf(s, p); point != nil {
-		kept.point.Store(point)
+	if kept != nil {
+		if point := r.env.PointOf(s, p); point != nil {
+			kept.point.Store(point)
+		}
 	}
-	return p, nil
+	return r.planned(ctx, p)
 }
 
-func (r *run) query(ctx context.Context, s *parser.Select, kept *Plans) (*Rows, error) {
-	p, err := r.planKept(ctx, s, kept)
-	if err != nil {
-		return nil, err
-	}
+// planned runs the plan of a query.
+func (r *run) planned(ctx context.Context, p *plan.Plan) (*Rows, error) {
 	op, err := r.open(ctx, p)
 	if err != nil {
 		return nil, err

@@ -119,8 +119,15 @@ func now(c hbase.Client) moment {
 }
 
 func newRecorder(c hbase.Client) *recorder {
+	r := &recorder{}
+	r.begin(c)
+	return r
+}
+
+// begin notes what was done before.
+func (r *recorder) begin(c hbase.Client) {
 	m := now(c)
-	return &recorder{start: m.at, before: m.client}
+	r.start, r.before = m.at, m.client
 }
 
 // end says that the statement has ended, unless it had before: what its client does from now on is not its work.

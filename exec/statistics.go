@@ -304,39 +304,53 @@ var errLate = errors.New("they take too long to read")
 
 // statisticsUnder is statisticsOf for the plans of one statement, under ctx. To all of them it says the same of a table.
 func (e *Engine) statisticsUnder(ctx context.Context) func(*catalog.Table) *stats.Table {
-	var mu sync.Mutex
-	var told map[*catalog.Table]*stats.Table
-	left := statisticsWait
-	return func(t *catalog.Table) *stats.Table {
-		mu.Lock()
-		defer mu.Unlock()
-		if known, ok := told[t]; ok {
-			return known
-		}
-		name := strings.ToLower(t.Name)
-		e.stats.mu.Lock()
-		known, ok := e.stats.ready(name, t, e.cfg.Statistics != nil)
-		later := e.stats.later[name]
-		e.stats.mu.Unlock()
-		if !ok && left > 0 && !time.Now().Before(later) {
-			begun := time.Now()
-			waiting, cancel := context.WithTimeoutCause(ctx, left, errLate)
-			known = e.statisticsOf(waiting, t)
-			cancel()
-			left -= time.Since(begun)
-		}
-		if told == nil {
-			told = map[*catalog.Table]*stats.Table{}
-		}
-		told[t] = known
+	return (&told{engine: e, ctx: ctx, left: statisticsWait}).of
+}
+
+// told is what one statement was told of tables.
+type told struct {
+	engine *Engine
+	ctx    context.Context
+
+	mu   sync.Mutex
+	by   map[*catalog.Table]*stats.Table
+	left time.Duration // that the statement waits for more
+}
+
+func (k *told) of(t *catalog.Table) *stats.Table {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if known, ok := k.by[t]; ok {
 		return known
 	}
+	e, name := k.engine, strings.ToLower(t.Name)
+	e.stats.mu.Lock()
+	known, ok := e.stats.ready(name, t, e.cfg.Statistics != nil)
+	later := e.stats.later[name]
+	e.stats.mu.Unlock()
+	if !ok && k.left > 0 && !time.Now().Before(later) {
+		begun := time.Now()
+		waiting, cancel := context.WithTimeoutCause(k.ctx, k.left, errLate)
+		known = e.statisticsOf(waiting, t)
+		cancel()
+		k.left -= time.Since(begun)
+	}
+	if k.by == nil {
+		k.by = map[*catalog.Table]*stats.Table{}
+	}
+	k.by[t] = known
+	return known
 }
 
 // knowStatistics lets the plans of the statement and what is asked before its reads know statistics.
 func (r *run) knowStatistics(ctx context.Context) {
 	r.statistics = r.engine.statisticsUnder(ctx)
-	r.env.Statistics, r.env.MayReadAll = r.statistics, r.mayReadAll
+	r.env.Statistics = r.statistics
+}
+
+// mayPlan lets the planner ask what else it asks.
+func (r *run) mayPlan(ctx context.Context) {
+	r.env.Stop, r.env.Lookups, r.env.MayReadAll = ctx.Err, r.Numbers.Get, r.mayReadAll
 }
 
 // statisticsTimeout bounds how long SHOW STATISTICS waits for them.

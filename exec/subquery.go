@@ -137,6 +137,6 @@ func (r *run) inner(repeated bool) *run {
 	st := *r.statement
 	st.Slots = make(chan struct{}, cap(r.Slots))
 	out := *r
-	out.statement, out.repeated = &st, repeated
+	out.statement, out.repeated, out.inside = &st, repeated, true
 	return &out
 }

@@ -3,9 +3,12 @@ package hbase
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	gf "github.com/tsuna/gohbase/filter"
 	"github.com/tsuna/gohbase/hrpc"
+	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/hql-db/hql/filter"
 )
@@ -14,32 +17,33 @@ import (
 // for one that ends where it begins.
 var anyTime = hrpc.TimeRangeUint64(0, math.MaxInt64)
 
-// readOptions turns options into gohbase's.
-func (c *client) readOptions(o *ReadOptions) ([]func(hrpc.Call) error, error) {
-	opts := []func(hrpc.Call) error{anyTime}
+// maxTime is the end of the time range of a read of cells of any time.
+var maxTime uint64 = math.MaxInt64
+
+// wanted says what is read of a row, as a Get without the row. Calls share it: it is not to be changed.
+func (o *ReadOptions) wanted() (*pb.Get, error) {
+	w := &struct {
+		get   pb.Get
+		times pb.TimeRange
+	}{}
+	get, times := &w.get, &w.times
+	get.TimeRange, times.To = times, &maxTime // as anyTime
 	if o == nil {
-		return opts, nil
+		return get, nil
 	}
+	get.Column = o.columns()
 	if o.Timeline {
-		opts = append(opts, hrpc.Consistency(hrpc.TimelineConsistency))
-	}
-	if len(o.Columns) > 0 || len(o.Families) > 0 {
-		fams := map[string][]string{}
-		for _, f := range o.Families {
-			fams[f] = nil
-		}
-		for _, col := range o.Columns {
-			if quals, ok := fams[col.Family]; !ok || quals != nil {
-				fams[col.Family] = append(quals, col.Qualifier)
-			}
-		}
-		opts = append(opts, hrpc.Families(fams))
+		get.Consistency = pb.Consistency_TIMELINE.Enum()
 	}
 	if o.MaxTime > 0 {
-		opts = append(opts, hrpc.TimeRangeUint64(uint64(o.MinTime), uint64(o.MaxTime)))
+		from, to := uint64(o.MinTime), uint64(o.MaxTime)
+		if from >= to {
+			return nil, fmt.Errorf("no time is from %d and before %d", o.MinTime, o.MaxTime)
+		}
+		times.From, times.To = &from, &to
 	}
 	if o.Versions > 1 {
-		opts = append(opts, hrpc.MaxVersions(uint32(min(o.Versions, 1<<31-1))))
+		get.MaxVersions = proto.Uint32(uint32(min(o.Versions, math.MaxInt32)))
 	}
 	if o.Filter != nil {
 		only := "" // the one family that is read
@@ -50,9 +54,44 @@ func (c *client) readOptions(o *ReadOptions) ([]func(hrpc.Call) error, error) {
 		if err != nil {
 			return nil, err
 		}
-		opts = append(opts, hrpc.Filters(f))
+		if get.Filter, err = f.ConstructPBFilter(); err != nil {
+			return nil, err
+		}
 	}
-	return opts, nil
+	return get, nil
+}
+
+// columns are what a request names: a family once, with the columns of it that are read, or none for all of it.
+func (o *ReadOptions) columns() []*pb.Column {
+	if len(o.Families)+len(o.Columns) == 0 {
+		return nil
+	}
+	out := make([]*pb.Column, 0, len(o.Families)+1)
+	of := func(family string) *pb.Column {
+		for _, c := range out {
+			if string(c.Family) == family {
+				return c
+			}
+		}
+		return nil
+	}
+	for _, f := range o.Families {
+		if of(f) == nil {
+			out = append(out, &pb.Column{Family: []byte(f)})
+		}
+	}
+	whole := len(out)
+	for _, col := range o.Columns {
+		c := of(col.Family)
+		if c == nil {
+			c = &pb.Column{Family: []byte(col.Family), Qualifier: make([][]byte, 0, len(o.Columns))}
+			out = append(out, c)
+		} else if slices.Contains(out[:whole], c) {
+			continue
+		}
+		c.Qualifier = append(c.Qualifier, []byte(col.Qualifier))
+	}
+	return out
 }
 
 var compareTypes = map[filter.Op]gf.CompareType{filter.Equal: gf.Equal, filter.NotEqual: gf.NotEqual, filter.Less: gf.Less,

@@ -29,8 +29,7 @@ func (m *multiCall) NewResponse() proto.Message { return &pb.MultiResponse{} }
 
 func (m *multiCall) ToProto() proto.Message {
 	m.sent.Add(1)
-	t := m.Get.ToProto().(*pb.GetRequest)
-	return &pb.MultiRequest{RegionAction: []*pb.RegionAction{{Region: t.Region, Action: m.actions}}}
+	return &pb.MultiRequest{RegionAction: []*pb.RegionAction{{Region: regionOf(m), Action: m.actions}}}
 }
 
 func (m *multiCall) DeserializeCellBlocks(_ proto.Message, b []byte) (uint32, error) {
@@ -57,7 +56,7 @@ const maxMultiRounds = 20
 
 func (c *client) Get(ctx context.Context, table string, keys [][]byte, o *ReadOptions) ([]Row, error) {
 	out := make([]Row, len(keys))
-	opts, err := c.readOptions(o)
+	wanted, err := o.wanted()
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +71,7 @@ func (c *client) Get(ctx context.Context, table string, keys [][]byte, o *ReadOp
 			return nil, err
 		}
 		defer func() { <-slots }()
-		out[0], err = c.getOne(ctx, table, keys[0], opts, o)
+		out[0], err = c.getOne(ctx, table, keys[0], wanted, o)
 		return out, err
 	}
 	left := make([]int, 0, len(keys))
@@ -104,7 +103,7 @@ func (c *client) Get(ctx context.Context, table string, keys [][]byte, o *ReadOp
 			c.relocate(ctx, table, keys, groups)
 		}
 		get := func(ctx context.Context, at []int) ([]int, error, error) {
-			return c.multiGet(ctx, table, keys, at, opts, o, out)
+			return c.multiGet(ctx, table, keys, at, wanted, o, out)
 		}
 		var cause error
 		if left, cause, err = inChunks(ctx, groups, slots, get); err != nil {
@@ -197,16 +196,13 @@ func (c *client) sendRead(ctx context.Context, o *ReadOptions, table string, key
 }
 
 // getOne reads one row.
-func (c *client) getOne(ctx context.Context, table string, key []byte, opts []func(hrpc.Call) error, o *ReadOptions) (Row, error) {
+func (c *client) getOne(ctx context.Context, table string, key []byte, wanted *pb.Get, o *ReadOptions) (Row, error) {
 	if err := checkKey(key); err != nil {
 		return Row{}, err
 	}
 	msg, sent, err := c.sendRead(ctx, o, table, key, func(ctx context.Context) (hrpc.Call, error) {
-		get, err := hrpc.NewGet(ctx, []byte(table), key, append(slices.Clone(opts), hrpc.SkipBatch())...)
-		if err != nil {
-			return nil, err
-		}
-		return &getCall{Get: get}, nil
+		get, err := hrpc.NewGet(ctx, []byte(table), key)
+		return &getCall{Get: get, wanted: wanted}, err
 	})
 	if err != nil {
 		return Row{}, explain(err, "get", table)
@@ -223,9 +219,9 @@ func (c *client) getOne(ctx context.Context, table string, key []byte, opts []fu
 }
 
 // multiGet reads the rows of one region into out and gives those to ask again for.
-func (c *client) multiGet(ctx context.Context, table string, keys [][]byte, at []int, opts []func(hrpc.Call) error, o *ReadOptions, out []Row) (again []int, cause, err error) {
+func (c *client) multiGet(ctx context.Context, table string, keys [][]byte, at []int, wanted *pb.Get, o *ReadOptions, out []Row) (again []int, cause, err error) {
 	msg, call, err := c.sendRead(ctx, o, table, keys[at[0]], func(ctx context.Context) (hrpc.Call, error) {
-		return newMultiGet(ctx, table, keys, at, opts)
+		return newMultiGet(ctx, table, keys, at, wanted)
 	})
 	if err != nil {
 		return nil, nil, explain(err, "get", table)
@@ -273,21 +269,18 @@ func (c *client) multiGet(ctx context.Context, table string, keys [][]byte, at [
 }
 
 // newMultiGet makes the call that gets those of keys whose places are at. They are of one region.
-func newMultiGet(ctx context.Context, table string, keys [][]byte, at []int, opts []func(hrpc.Call) error) (hrpc.Call, error) {
-	t, err := hrpc.NewGet(ctx, []byte(table), keys[at[0]], append(slices.Clone(opts), hrpc.SkipBatch())...)
+func newMultiGet(ctx context.Context, table string, keys [][]byte, at []int, wanted *pb.Get) (hrpc.Call, error) {
+	t, err := hrpc.NewGet(ctx, []byte(table), keys[at[0]])
 	if err != nil {
 		return nil, err
 	}
 	m := &multiCall{Get: t, actions: make([]*pb.Action, len(at))}
-	t.SetRegion(noRegion)
-	base := t.ToProto().(*pb.GetRequest).Get
-	t.SetRegion(nil)
 	actions, gets, indexes := make([]pb.Action, len(at)), make([]pb.Get, len(at)), make([]uint32, len(at))
 	for i, k := range at {
 		a := &actions[i]
 		indexes[i] = uint32(i)
 		a.Index, a.Get = &indexes[i], &gets[i]
-		likeGet(a.Get, base, keys[k])
+		fillGet(a.Get, wanted, keys[k])
 		m.actions[i] = a
 	}
 	return m, nil
@@ -323,11 +316,17 @@ func gotMultiRow(key []byte, r *pb.Result, block []byte, encoded bool) (row Row,
 	return row, cells, rest, nil
 }
 
-// likeGet makes g what base is, for another key; what they share is not copied.
-func likeGet(g, base *pb.Get, key []byte) {
-	g.Row, g.Column, g.Attribute, g.Filter, g.TimeRange, g.MaxVersions = key, base.Column, base.Attribute, base.Filter, base.TimeRange, base.MaxVersions
-	g.CacheBlocks, g.StoreLimit, g.StoreOffset, g.ExistenceOnly = base.CacheBlocks, base.StoreLimit, base.StoreOffset, base.ExistenceOnly
-	g.Consistency, g.CfTimeRange = base.Consistency, base.CfTimeRange
+// fillGet makes g the Get of what is wanted of a row; what they share is not copied.
+func fillGet(g, wanted *pb.Get, key []byte) {
+	g.Row, g.Column, g.Filter, g.TimeRange, g.MaxVersions, g.Consistency = key, wanted.Column, wanted.Filter, wanted.TimeRange, wanted.MaxVersions, wanted.Consistency
+}
+
+// regionOf names the region of a call that has one, for its request.
+func regionOf(call hrpc.Call) *pb.RegionSpecifier {
+	if named, ok := call.Region().(interface{ RegionSpecifier() *pb.RegionSpecifier }); ok {
+		return named.RegionSpecifier()
+	}
+	return &pb.RegionSpecifier{Type: pb.RegionSpecifier_REGION_NAME.Enum(), Value: call.Region().Name()}
 }
 
 // exceptionError makes an exception inside an answer look like one outside.

@@ -25,10 +25,24 @@ const (
 	cellValueField     = 6
 )
 
-// getCall is gohbase's Get with an answer that hql decodes.
+// getCall is gohbase's Get with a request that hql makes and an answer that it decodes.
 type getCall struct {
 	*hrpc.Get
-	block []byte
+	wanted *pb.Get
+	block  []byte
+}
+
+// SkipBatch sends the call by itself.
+func (g *getCall) SkipBatch() bool { return true }
+
+func (g *getCall) ToProto() proto.Message {
+	r := &struct {
+		request pb.GetRequest
+		get     pb.Get
+	}{}
+	fillGet(&r.get, g.wanted, g.Key())
+	r.request.Region, r.request.Get = regionOf(g), &r.get
+	return &r.request
 }
 
 // getAnswer is a GetResponse as its bytes, which are unknown fields of an empty message: the generated types allocate seven times for each

@@ -80,8 +80,9 @@ type scanner struct {
 	r ScanRange
 	// encoded leaves the cells of rows as they came: see Row.Encoded.
 	encoded bool
-	metrics bool // of what the servers look at are asked for
-	stale   bool // replicas may answer
+	metrics bool    // of what the servers look at are asked for
+	stale   bool    // replicas may answer
+	wanted  *pb.Get // of each row
 	opts    []func(hrpc.Call) error
 	tell    func(region string, done bool) // may be nil
 
@@ -106,14 +107,14 @@ type scanner struct {
 const maxReopens = 100
 
 func (c *client) Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner, error) {
-	opts, err := c.readOptions(o)
+	wanted, err := o.wanted()
 	if err != nil {
 		return nil, err
 	}
 	if r.Reversed && o != nil && hops(o.Filter) {
 		return nil, fmt.Errorf("HBase takes no reversed scan with %s: filters that jump to keys do so forward", o.Filter)
 	}
-	s := &scanner{c: c, r: r, opts: opts, route: r.Start}
+	s := &scanner{c: c, r: r, wanted: wanted, route: r.Start}
 	if r.Reversed {
 		s.opts = append(s.opts, hrpc.Reversed())
 		s.route = keyBefore(r.Stop)
@@ -233,6 +234,8 @@ func (s *scanner) request(ctx context.Context) (hrpc.Call, error) {
 		if m.Scan == nil {
 			return
 		}
+		w := s.wanted
+		m.Scan.Column, m.Scan.Filter, m.Scan.TimeRange, m.Scan.MaxVersions, m.Scan.Consistency = w.Column, w.Filter, w.TimeRange, w.MaxVersions, w.Consistency
 		u := varint(includeStartRowField, b2u(withStart))
 		m.Scan.ProtoReflect().SetUnknown(append(u, varint(includeStopRowField, b2u(withStop))...))
 		m.Scan.LoadColumnFamiliesOnDemand = proto.Bool(!s.r.Reversed)

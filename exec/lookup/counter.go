@@ -23,14 +23,14 @@ func (d tables) next(ctx context.Context, t *catalog.Table, col *catalog.Column)
 	if _, err := d.count(ctx, t, col); err != nil {
 		return 0, err
 	}
-	return d.Counters.Add(ctx, Counter(t, col), 1)
+	return d.Add(ctx, Counter(t, col), 1)
 }
 
 // Reserve keeps numbers up to most from being drawn for t.col: a name is about to get one of them by hand.
 func (n *Numbers) Reserve(ctx context.Context, t *catalog.Table, col *catalog.Column, most int64) error {
 	last, err := n.tables.count(ctx, t, col)
 	if err == nil && last < most {
-		_, err = n.env.Counters.Add(ctx, Counter(t, col), most-last)
+		_, err = n.env.Add(ctx, Counter(t, col), most-last)
 	}
 	return err
 }
@@ -42,7 +42,7 @@ func Counter(t *catalog.Table, col *catalog.Column) string { return t.Name + "."
 // that the table holds; of two writers who make it only one does, so that none draws a number below it.
 func (d tables) count(ctx context.Context, t *catalog.Table, col *catalog.Column) (int64, error) {
 	for {
-		n, ok, err := d.Counters.Count(ctx, Counter(t, col))
+		n, ok, err := d.Count(ctx, Counter(t, col))
 		if ok || err != nil {
 			return n, err
 		}
@@ -50,7 +50,7 @@ func (d tables) count(ctx context.Context, t *catalog.Table, col *catalog.Column
 		if err != nil {
 			return 0, err
 		}
-		if err := d.Counters.Begin(ctx, Counter(t, col), most); err != nil {
+		if err := d.Begin(ctx, Counter(t, col), most); err != nil {
 			return 0, err
 		}
 	}

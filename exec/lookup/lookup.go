@@ -33,14 +33,21 @@ type Env struct {
 	Client  hbase.Client
 	Catalog *catalog.Catalog
 	Cache   *Cache
-	// Clock gives the timestamp of a write.
-	Clock func() int64
-	// Key is what the parts of keys are computed in.
-	Key func() expr.Env
+	Clock   Clock
+	Statement
+}
+
+// Clock gives the timestamps of writes.
+type Clock interface{ Next() int64 }
+
+// Statement is the one that goes by the numbers.
+type Statement interface {
+	// KeyEnv is what the parts of keys are computed in.
+	KeyEnv() expr.Env
 	// Query calls f with the rows of a query that reads whole tables; args are its parameters.
-	Query func(ctx context.Context, q *parser.SelectCore, args []types.Value, f func(rows [][]types.Value) error) error
+	Query(ctx context.Context, q *parser.SelectCore, args []types.Value, f func(rows [][]types.Value) error) error
 	// Counters are in the store.
-	Counters Counters
+	Counters
 }
 
 // Numbers are what a statement goes by. What it was told once stays as it is, whatever other statements write: planning
@@ -175,7 +182,7 @@ func (n *Numbers) number(ctx context.Context, k plan.LookupKey) error {
 // with calls eval until it asks for no number that is not known, and gives its error. Those are left to get,
 // which makes them known: Resolve for reading, number where each name is to have one.
 func (n *Numbers) with(ctx context.Context, eval func(env *expr.Env) error, get func(context.Context, plan.LookupKey) error, each bool) error {
-	env := n.env.Key()
+	env := n.env.KeyEnv()
 	for {
 		var wanted []plan.LookupKey
 		env.Lookup = func(table, column string, args []types.Value) (types.Value, bool) {

@@ -101,7 +101,7 @@ func (d tables) Allocate(ctx context.Context, k plan.LookupKey) error {
 	if err != nil {
 		return fmt.Errorf("LOOKUP in %s: the next number, %d: %w", k.Table, n, err)
 	}
-	_, err = d.Client.PutIf(ctx, at.stored, nil, hbase.Mutation{Kind: hbase.Put, Key: at.key, Timestamp: d.Clock(),
+	_, err = d.Client.PutIf(ctx, at.stored, nil, hbase.Mutation{Kind: hbase.Put, Key: at.key, Timestamp: d.Clock.Next(),
 		Cells: []hbase.Cell{{Family: []byte(at.col.Family), Qualifier: []byte(at.col.Qualifier), Value: value}}})
 	if err != nil {
 		return fmt.Errorf("LOOKUP in %s: %w", k.Table, err)

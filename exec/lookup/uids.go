@@ -82,7 +82,7 @@ func (d uids) Allocate(ctx context.Context, k plan.LookupKey) error {
 		return fmt.Errorf("%s is no name for OpenTSDB: it takes letters of Latin-1, digits and -_./", k.Args[0].SQL())
 	}
 	put := func(key, family, value string) (bool, error) {
-		return d.Client.PutIf(ctx, uidTable, nil, hbase.Mutation{Kind: hbase.Put, Key: []byte(key), Timestamp: d.Clock(),
+		return d.Client.PutIf(ctx, uidTable, nil, hbase.Mutation{Kind: hbase.Put, Key: []byte(key), Timestamp: d.Clock.Next(),
 			Cells: []hbase.Cell{{Family: []byte(family), Qualifier: []byte(k.Column), Value: []byte(value)}}})
 	}
 	for {

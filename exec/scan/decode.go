@@ -73,7 +73,7 @@ type Decoder struct {
 	key, ts  bool // whether _key and _ts are wanted
 	entries  bool // of the rows only the keys: see plan.Scan.Entries
 	residual expr.Expr
-	keys     *catalog.KeyReader
+	keys     catalog.KeyReader
 	texts    arena
 	same     []types.Value // where nothing of the rows is wanted, scratch to check keys in; nil: something is
 	blank    []types.Value // stands for every row then; nobody writes it
@@ -88,18 +88,20 @@ type Decoder struct {
 // NewDecoder makes a decoder for rows of layout l of s's table. It checks the
 // residual unless it reads entries: rows are checked when looked up back.
 func NewDecoder(st *Reads, s *plan.Scan, l *catalog.Layout) *Decoder {
-	return decoderOf(st, s, l).ready()
+	d := &Decoder{}
+	d.of(st, s, l)
+	return d.ready()
 }
 
-// decoderOf makes what decoders for several goroutines are made of, by another, or that of the only one, by ready.
-func decoderOf(st *Reads, s *plan.Scan, l *catalog.Layout) *Decoder {
+// of sets what is the same in all decoders of a table access: those for several goroutines are made by another, the only one by ready.
+func (d *Decoder) of(st *Reads, s *plan.Scan, l *catalog.Layout) {
 	n := len(s.Table.Columns)
-	d := &Decoder{st: st, scan: s, layout: l, env: st.ExprEnv(), ctx: context.Background()}
+	d.st, d.scan, d.layout, d.env, d.ctx = st, s, l, st.ExprEnv(), context.Background()
 	d.key, d.ts = s.Needed[n], s.Needed[n+1]
 	if s.Entries && l.Kind != catalog.Primary {
 		d.entries = true
 		d.key = true // to compare the entry with the row it leads to
-		return d
+		return
 	}
 	d.residual = s.Residual
 	for _, c := range s.Table.Columns {
@@ -127,7 +129,6 @@ func decoderOf(st *Reads, s *plan.Scan, l *catalog.Layout) *Decoder {
 	slices.SortFunc(d.wanted, func(a, b wantedCell) int {
 		return cmp.Or(cmp.Compare(a.family, b.family), cmp.Compare(a.qualifier, b.qualifier))
 	})
-	return d
 }
 
 // another is a decoder for another goroutine.
@@ -138,16 +139,16 @@ func (d *Decoder) another() *Decoder {
 
 // ready gives d what must not be shared.
 func (d *Decoder) ready() *Decoder {
-	d.keys = catalog.NewKeyReader(d.layout)
-	d.keys.Names = d.name
+	d.keys.Init(d.layout)
+	d.keys.Names = d
 	if d.same != nil {
 		d.same = make([]types.Value, len(d.blank))
 	}
 	return d
 }
 
-// name is catalog.KeyReader.Names.
-func (d *Decoder) name(call *expr.Call, number types.Value) (types.Value, bool, error) {
+// Name implements catalog.Names.
+func (d *Decoder) Name(call *expr.Call, number types.Value) (types.Value, bool, error) {
 	return d.st.Numbers.Name(d.ctx, call, number, d.seen)
 }
 

@@ -31,7 +31,7 @@ type hopper struct {
 
 // hop lets t, a range, be read by hops.
 func (st *Reads) hop(t *task, s *plan.Scan, stats *Counts, looks *atomic.Int64) {
-	o := *ReadOptions(s, s.Layout)
+	o := ReadOptions(s, s.Layout)
 	if !s.Entries {
 		o.Families = s.Families
 	}
@@ -45,7 +45,7 @@ func (st *Reads) hop(t *task, s *plan.Scan, stats *Counts, looks *atomic.Int64) 
 func (h *hopper) next(ctx context.Context, t task, want int) (found []task, left *task, err error) {
 	for values := 0; values < want; {
 		if h.pace.rows > h.st.Tuning.HopLongest || h.looks.Load() >= h.st.Tuning.MaxHops {
-			if err := h.st.TooMany(h.scan); err != nil {
+			if err := h.st.Guard.TooMany(h.scan); err != nil {
 				return nil, nil, err
 			}
 			t.hop = nil

@@ -44,7 +44,7 @@ func newIndexScan(st *Reads, s *plan.Scan, stats *Counts, in operator.Operator) 
 	opts.Region, opts.Slots, opts.Timeline = stats.regions.answered, st.Slots, st.Timeline
 	env := st.KeyEnv()
 	env.Lookup = st.Numbers.Known
-	return &indexScan{in: in, st: st, stats: stats, scan: s, dec: NewDecoder(st, &whole, primary), opts: opts,
+	return &indexScan{in: in, st: st, stats: stats, scan: s, dec: NewDecoder(st, &whole, primary), opts: &opts,
 		env: env, batch: newRowBatch(s.Width())}
 }
 

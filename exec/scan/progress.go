@@ -28,7 +28,11 @@ func (r *regionProgress) plan(spans []plan.Span, cuts []plan.Cut) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.unknown = r.unknown || len(r.spans)+len(spans) > maxPlanned; !r.unknown {
-		r.spans, r.cuts = append(r.spans, spans...), cuts
+		if r.cuts = cuts; len(r.spans) == 0 {
+			r.spans = slices.Clip(spans) // of most statements: without a copy
+		} else {
+			r.spans = append(r.spans, spans...)
+		}
 	}
 }
 

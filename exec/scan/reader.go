@@ -6,13 +6,11 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/hbase"
-	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
@@ -26,10 +24,8 @@ const (
 // reader reads tasks one after the other and decodes their rows. It is for one
 // goroutine at a time.
 type reader struct {
-	st    *Reads
-	stats *Counts
+	*access
 	dec   *Decoder
-	opts  *hbase.ReadOptions
 	tasks []task
 	bytes int // of a response
 	// chunk, where not 0, is the number of rows that the next scan asks for: a
@@ -43,9 +39,7 @@ type reader struct {
 	behind *catalog.Part     // where Scan.DistinctFirst is set, the part behind: rows that are not InOrder are different too
 	prefix []byte            // the leading parts of the last row kept
 	side   catalog.ByteRange // of the part behind in that row: see InOrder
-	scan   *plan.Scan
-	looks  *atomic.Int64 // of all readers of the table access
-	fresh  int           // different ones since the scan was opened
+	fresh  int               // different ones since the scan was opened
 	pace   pace
 
 	sc     hbase.Scanner
@@ -58,17 +52,18 @@ type reader struct {
 	missOK bool // a physical table that does not exist is empty: its name is computed
 }
 
-func newReader(st *Reads, s *plan.Scan, l *catalog.Layout, stats *Counts, dec *Decoder, opts *hbase.ReadOptions, tasks []task) *reader {
-	r := &reader{st: st, stats: stats, dec: dec, opts: opts, tasks: tasks, bytes: scanBytes,
-		scan: s, skip: s.DistinctPrefix, missOK: ComputedName(l)}
+// begin sets what r reads, and its decoder.
+func (r *reader) begin(a *access, dec *Decoder, tasks []task) {
+	s := a.scan
+	r.access, r.dec, r.tasks, r.bytes = a, dec, tasks, scanBytes
+	r.skip, r.missOK = s.DistinctPrefix, ComputedName(s.Layout)
 	if s.DistinctFirst {
-		r.behind = l.Key.Parts[r.skip]
+		r.behind = s.Layout.Key.Parts[r.skip]
 	}
 	if r.skip > 0 {
-		r.chunk = st.Tuning.FirstRows
-		r.pace = newPace(&st.Tuning, r.chunk)
+		r.chunk = a.st.Tuning.FirstRows
+		r.pace = newPace(&a.st.Tuning, r.chunk)
 	}
-	return r
 }
 
 // limitTo makes the reader ask for few rows first: limit rows are wanted, of which
@@ -204,7 +199,7 @@ func (r *reader) get(ctx context.Context, t *task) error {
 	if r.chunk > 0 && len(keys) > r.chunk {
 		keys = keys[:r.chunk]
 	}
-	rows, err := r.st.Client.Get(ctx, t.table, keys, r.opts)
+	rows, err := r.st.Client.Get(ctx, t.table, keys, &r.opts)
 	r.stats.gets.Add(int64(len(keys)))
 	t.keys = t.keys[len(keys):]
 	if len(t.keys) == 0 {
@@ -232,9 +227,9 @@ func (r *reader) get(ctx context.Context, t *task) error {
 func (r *reader) open(ctx context.Context) error {
 	t := &r.tasks[0]
 	sr := hbase.ScanRange{Table: t.table, Start: r.start, Stop: r.stop, Reversed: t.reversed, Limit: r.chunk, BatchBytes: r.bytes, Brief: r.brief}
-	opts := r.opts
+	opts := &r.opts
 	if t.ranges != nil {
-		packed := *opts
+		packed := r.opts
 		packed.Filter = allOf(t.ranges, flat(opts.Filter)...)
 		opts = &packed
 	}
@@ -272,7 +267,7 @@ func (r *reader) finished(ctx context.Context) error {
 		r.chunk = 0
 	}
 	if r.skip > 0 && more && (r.chunk == 0 || r.looks.Load() >= r.st.Tuning.MaxHops) {
-		if err := r.st.TooMany(r.scan); err != nil {
+		if err := r.st.Guard.TooMany(r.scan); err != nil {
 			return err
 		}
 		r.chunk = 0

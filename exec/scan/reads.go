@@ -30,8 +30,13 @@ type Reads struct {
 	Tracer  Tracer          // nil: none
 	// Timeline lets replicas of regions answer: see hbase.ReadOptions.
 	Timeline bool
+	Guard    Guard
+}
+
+// Guard is asked whether a statement may go on.
+type Guard interface {
 	// TooMany is asked before a scan that found too many values to hop to reads the rest whole.
-	TooMany func(s *plan.Scan) error
+	TooMany(s *plan.Scan) error
 }
 
 // ExprEnv is what expressions over rows are evaluated in.
@@ -46,11 +51,11 @@ func (st *Reads) KeyEnv() expr.Env {
 }
 
 // ReadOptions says what is read of the rows of a layout.
-func ReadOptions(s *plan.Scan, l *catalog.Layout) *hbase.ReadOptions {
+func ReadOptions(s *plan.Scan, l *catalog.Layout) hbase.ReadOptions {
 	if s.Entries && l.Kind != catalog.Primary {
-		return &hbase.ReadOptions{Filter: filter.And{filter.FirstCell{}, filter.KeyOnly{}}}
+		return hbase.ReadOptions{Filter: filter.And{filter.FirstCell{}, filter.KeyOnly{}}}
 	}
-	o := &hbase.ReadOptions{MinTime: s.MinTime, MaxTime: s.MaxTime, NoCacheBlocks: s.Access >= plan.SkipScan}
+	o := hbase.ReadOptions{MinTime: s.MinTime, MaxTime: s.MaxTime, NoCacheBlocks: s.Access >= plan.SkipScan}
 	if s.AllVersions {
 		o.Versions = math.MaxInt32
 	}

@@ -62,66 +62,77 @@ func (st *Reads) Open(ctx context.Context, s *plan.Scan) (op operator.Operator, 
 	return op, nil
 }
 
+// access is what the readers of one table access share.
+type access struct {
+	st       *Reads
+	scan     *plan.Scan
+	stats    *Counts
+	opts     hbase.ReadOptions
+	decoder  Decoder      // that readers have copies of
+	looks    atomic.Int64 // how often ranges were opened to see which values there are
+	filtered bool         // the client drops rows
+}
+
 // Read makes the operator that reads spans.
 func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stats *Counts) operator.Operator {
 	if len(spans) == 0 || s.Limit == plan.AtMost(0) {
 		return operator.None{}
 	}
-	opts := ReadOptions(s, s.Layout)
-	opts.Region, opts.Slots, opts.Metrics, opts.Timeline = stats.regions.answered, st.Slots, stats.trace != nil, st.Timeline
+	a := &access{st: st, scan: s, stats: stats, opts: ReadOptions(s, s.Layout), filtered: s.Residual != nil || s.PrefixFix != nil || s.Entries}
+	a.opts.Region, a.opts.Slots, a.opts.Metrics, a.opts.Timeline = stats.regions.answered, st.Slots, stats.trace != nil, st.Timeline
 	packed := slices.ContainsFunc(s.Table.Columns, func(c *catalog.Column) bool { return c.Packed != nil })
-	opts.Encoded = !s.AllVersions && !packed && !s.Needed[len(s.Table.Columns)+1] // each cell is looked at once, for its column
-	filtered := s.Residual != nil || s.PrefixFix != nil || s.Entries
-	dec := decoderOf(st, s, s.Layout)
-	looks := new(atomic.Int64)
-	makeReader := func(tasks []task) *reader {
-		r := newReader(st, s, s.Layout, stats, dec.another(), opts, tasks)
-		r.looks = looks
-		if s.Limit.Set {
-			r.limitTo(s.Limit.Rows, s.First, filtered)
-		}
-		return r
-	}
-	hops := func(tasks []task) []task {
-		for i := range tasks {
-			if s.Hop != nil && tasks[i].keys == nil {
-				st.hop(&tasks[i], s, stats, looks)
-			}
-		}
-		return tasks
-	}
+	a.opts.Encoded = !s.AllVersions && !packed && !s.Needed[len(s.Table.Columns)+1] // each cell is looked at once, for its column
+	a.decoder.of(st, s, s.Layout)
 	if s.Order == plan.MergeOrder {
 		if streams := cutStreams(s, spans); len(streams) > 1 || len(streams) == 1 && streams[0][0].keys != nil {
 			for i := range streams {
-				streams[i] = hops(streams[i])
+				streams[i] = a.hops(streams[i])
 			}
-			return st.merge(ctx, s, streams, !filtered || s.First > 0, makeReader)
+			return a.merge(ctx, streams, !a.filtered || s.First > 0)
 		}
 	}
 	chunk := GetChunk
 	if s.Limit.Set && s.Limit.Rows < GetChunk {
 		chunk = int(max(16, 2*s.Limit.Rows))
 	}
-	tasks := hops(cutTasks(s, spans, chunk))
+	tasks := a.hops(cutTasks(s, spans, chunk))
 	if oneGet(s, tasks) {
-		return &getScan{reader: newReader(st, s, s.Layout, stats, dec.ready(), opts, tasks), batch: newRowBatch(s.Width())}
+		return newGetScan(a, tasks)
 	}
 	g := newGroup(ctx)
-	read := func(ctx context.Context, tasks []task) operator.Operator {
-		return st.readTasks(ctx, s, tasks, g, makeReader)
-	}
 	if s.Hop != nil && !s.Limit.Set {
-		return &hopScan{group: g, tasks: tasks, read: read}
+		return &hopScan{group: g, tasks: tasks, read: func(ctx context.Context, tasks []task) operator.Operator { return a.readTasks(ctx, tasks, g) }}
 	}
-	return read(ctx, tasks)
+	return a.readTasks(ctx, tasks, g)
+}
+
+// reader makes a reader of tasks with a decoder of its own.
+func (a *access) reader(tasks []task) *reader {
+	r := &reader{}
+	r.begin(a, a.decoder.another(), tasks)
+	if s := a.scan; s.Limit.Set {
+		r.limitTo(s.Limit.Rows, s.First, a.filtered)
+	}
+	return r
+}
+
+// hops makes the ranges of tasks be read by hopping, where the plan says so.
+func (a *access) hops(tasks []task) []task {
+	for i := range tasks {
+		if a.scan.Hop != nil && tasks[i].keys == nil {
+			a.st.hop(&tasks[i], a.scan, a.stats, &a.looks)
+		}
+	}
+	return tasks
 }
 
 // merge makes the operator that reads streams, each of which is in order but for one of Gets, and merges them. share says that of a limit's
 // rows each stream reads its part first.
-func (st *Reads) merge(ctx context.Context, s *plan.Scan, streams [][]task, share bool, makeReader func([]task) *reader) *mergeScan {
+func (a *access) merge(ctx context.Context, streams [][]task, share bool) *mergeScan {
+	st, s := a.st, a.scan
 	m := &mergeScan{group: newGroup(ctx), by: s.OrderBy, env: st.ExprEnv(), width: s.Width(), workers: min(cap(st.Slots), len(streams)), lazy: s.Limit.Set}
 	for i, tasks := range streams {
-		r := makeReader(tasks)
+		r := a.reader(tasks)
 		r.bytes, r.brief = st.Tuning.responseBytes(len(streams)), len(streams) > st.Tuning.OpenScanners
 		if m.lazy && r.chunk > 0 && share {
 			r.chunk = min(r.chunk, plan.FirstShare(r.chunk, len(streams)))
@@ -136,7 +147,8 @@ func (st *Reads) merge(ctx context.Context, s *plan.Scan, streams [][]task, shar
 }
 
 // readTasks makes the operator that reads tasks.
-func (st *Reads) readTasks(ctx context.Context, s *plan.Scan, tasks []task, g *group, makeReader func([]task) *reader) operator.Operator {
+func (a *access) readTasks(ctx context.Context, tasks []task, g *group) operator.Operator {
+	st, s := a.st, a.scan
 	if !s.Limit.Set || s.Access == plan.FullScan && (s.Filter != nil || s.Residual != nil) { // a search goes through many regions
 		tasks = st.byRegion(ctx, tasks, s.Cuts, !s.Limit.Set && !s.Reversed)
 	}
@@ -146,21 +158,20 @@ func (st *Reads) readTasks(ctx context.Context, s *plan.Scan, tasks []task, g *g
 	}
 	if oneGet(s, tasks) {
 		g.cancel()
-		return &getScan{reader: makeReader(tasks), batch: newRowBatch(s.Width())}
+		return newGetScan(a, tasks)
 	}
 	workers := min(cap(st.Slots), len(tasks))
-	plain := makeReader
-	makeReader = func(tasks []task) *reader {
-		r := plain(tasks)
+	sharing := func(tasks []task) *reader {
+		r := a.reader(tasks)
 		r.bytes = st.Tuning.responseBytes(workers)
 		return r
 	}
 	if s.Order == plan.NoOrder && !s.Limit.Set {
 		queue := newTaskQueue(tasks, min(scannersOnServer(), (cap(st.Slots)+1)/2))
 		workers = min(workers, queue.atOnce())
-		return &parallelScan{group: g, queue: queue, workers: workers, width: s.Width(), reader: makeReader}
+		return &parallelScan{group: g, queue: queue, workers: workers, width: s.Width(), reader: sharing}
 	}
-	o := &orderedScan{group: g, tasks: tasks, ahead: workers, window: min(2, workers), width: s.Width(), reader: makeReader}
+	o := &orderedScan{group: g, tasks: tasks, ahead: workers, window: min(2, workers), width: s.Width(), reader: sharing}
 	if s.Limit.Set {
 		o.window = 1
 	}

@@ -126,13 +126,19 @@ func (s *stream) receive(ctx, own context.Context) (batchOrErr, error) {
 
 // getScan reads the rows of a few keys in the caller's goroutine: there is nothing to read ahead.
 type getScan struct {
-	reader *reader
-	batch  *rowBatch
+	reader reader
+	batch  rowBatch
+}
+
+func newGetScan(a *access, tasks []task) *getScan {
+	g := &getScan{batch: rowBatch{width: a.scan.Width()}}
+	g.reader.begin(a, a.decoder.ready(), tasks)
+	return g
 }
 
 // Next gives the next rows, valid until the following call.
 func (g *getScan) Next(ctx context.Context) ([][]types.Value, error) {
-	if err := g.reader.next(ctx, g.batch); err != nil {
+	if err := g.reader.next(ctx, &g.batch); err != nil {
 		return nil, err
 	}
 	return g.batch.rows, nil

@@ -56,7 +56,7 @@ func (w *Writer) stored(ctx context.Context, l *catalog.Layout, rows []Row) ([][
 		}
 	}
 	out := make([][]types.Value, len(rows))
-	err := w.eachGet(ctx, places, opts, !l.Stored.IsLiteral(), func(from int, found []hbase.Row) error {
+	err := w.eachGet(ctx, places, &opts, !l.Stored.IsLiteral(), func(from int, found []hbase.Row) error {
 		seen := time.Now()
 		for k := range found {
 			if found[k].Key == nil {
@@ -104,7 +104,7 @@ func (w *Writer) batches(ctx context.Context, l *catalog.Layout, f func(rows [][
 func (w *Writer) exist(ctx context.Context, places []place) ([]bool, error) {
 	out := make([]bool, len(places))
 	opts := scan.ReadOptions(&plan.Scan{Entries: true}, w.table.Layouts[1])
-	err := w.eachGet(ctx, places, opts, true, func(from int, rows []hbase.Row) error {
+	err := w.eachGet(ctx, places, &opts, true, func(from int, rows []hbase.Row) error {
 		for k := range rows {
 			out[from+k] = rows[k].Key != nil
 		}
