@@ -22,14 +22,14 @@ func (g *gen) aggregate(s *scope) (string, kind) {
 	case 9:
 		return g.pick("STDDEV", "STDDEV_POP", "VARIANCE", "VAR_POP") + "(" + distinct + g.sized(s, 1) + ")" + filter, kDec
 	case 10:
-		f := g.pick("CORR", "COVAR_POP", "COVAR_SAMP", "REGR_SLOPE", "REGR_R2", "REGR_SXX", "REGR_COUNT")
+		f := g.pick("CORR", "COVAR_POP", "COVAR_SAMP", "REGR_SLOPE", "REGR_R2", "REGR_SXX", "REGR_SXY", "REGR_SYY", "REGR_AVGX", "REGR_AVGY", "REGR_INTERCEPT", "REGR_COUNT")
 		// Small numbers: of large ones a DOUBLE's last digits, which differ, would stand in front of the point or close behind it.
 		return "CAST(" + f + "(" + g.bounded(s, 1) + " % 1000, " + g.bounded(s, 1) + " % 1000)" + filter + " AS DECIMAL(20, 4))", kDec
 	case 11:
 		n := g.expr(s, kInt, 1)
 		switch g.IntN(3) {
 		case 0:
-			return g.pick("BIT_AND", "BIT_OR") + "(" + n + ")" + filter, kInt
+			return g.pick("BIT_AND", "BIT_OR", "BIT_XOR") + "(" + n + ")" + filter, kInt
 		case 1:
 			return "PERCENTILE_DISC(" + g.pick("0", "0.25", "0.5", "1") + ") WITHIN GROUP (ORDER BY " + n + ")" + filter, kInt
 		}
@@ -105,6 +105,11 @@ func (g *gen) window(s *scope) (string, kind) {
 		over += " ORDER BY " + strings.Join(order, ", ")
 	}
 	over += frame + ")"
+	if g.odds(4) {
+		name := fmt.Sprintf("win%d", len(g.windows))
+		g.windows = append(g.windows, name+" AS ("+strings.TrimPrefix(over, " OVER ("))
+		over = " OVER " + name
+	}
 	k := g.comparable()
 	x := g.expr(own, k, 1)
 	if total {
@@ -117,7 +122,9 @@ func (g *gen) window(s *scope) (string, kind) {
 			return g.pick("FIRST_VALUE("+x+")", "LAST_VALUE("+x+")", "NTH_VALUE("+x+", 2)") + over, k
 		}
 	}
-	switch g.IntN(4) {
+	switch g.IntN(5) {
+	case 4:
+		return g.pick("CUME_DIST()", "PERCENT_RANK()") + over, kDbl
 	case 0:
 		return g.pick("RANK()", "DENSE_RANK()") + over, kInt
 	case 1:

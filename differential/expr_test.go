@@ -35,6 +35,8 @@ type gen struct {
 	approx bool
 	// plain forbids sub-queries.
 	plain bool
+	// windows are those of the query that are named.
+	windows []string
 }
 
 func (g *gen) pick(xs ...string) string { return xs[g.IntN(len(xs))] }
@@ -264,7 +266,14 @@ func (g *gen) compound(s *scope, k kind, depth int) string {
 		}
 		return "CAST(" + g.sized(s, depth) + " AS DECIMAL(20, " + fmt.Sprint(g.IntN(4)) + "))"
 	case kDbl:
-		switch g.IntN(7) {
+		switch g.IntN(9) {
+		case 7:
+			g.approx = true
+			x := g.tame(s, depth)
+			return g.pick("EXP(0.00001 * "+x+")", "LN(1 + ABS("+x+"))", "LOG10(1 + ABS("+x+"))", "LOG(1 + ABS("+x+"))", "POWER(ABS("+x+"), 0.5)", "ATAN2("+x+", 2)", "TAN(0.000001 * "+x+")", "COT(1 + 0.0000001 * "+x+")",
+				"ATANH(0.0000005 * "+x+")", "SIGN("+x+")", "PI() * "+x)
+		case 8:
+			return "CAST(FACTORIAL(" + g.pick("0", "5", "20") + ") AS DOUBLE PRECISION)"
 		case 6:
 			g.approx = true
 			x := g.interval(s, 2)
@@ -316,7 +325,9 @@ func (g *gen) compound(s *scope, k kind, depth int) string {
 		}
 		return "TO_DATE('" + fmt.Sprintf("%d-%02d-%02d", 1990+g.IntN(40), 1+g.IntN(12), 1+g.IntN(28)) + "', 'YYYY-MM-DD')"
 	case kTime:
-		switch g.IntN(3) {
+		switch g.IntN(4) {
+		case 3:
+			return "CAST(MAKE_TIME(" + fmt.Sprint(g.IntN(24)) + ", " + fmt.Sprint(g.IntN(60)) + ", " + g.pick("0", "59.5", "1.125") + ") AS " + dialect("TIME", "time(3)") + ")"
 		case 0:
 			return "CAST(" + g.nearMoment(s, depth) + " AS " + dialect("TIME", "time(3)") + ")"
 		case 1:
@@ -326,7 +337,10 @@ func (g *gen) compound(s *scope, k kind, depth int) string {
 		return "CAST(CAST(" + x + " AS " + dialect("STRING", "text") + ") AS " + dialect("TIME", "time(3)") + ")"
 	case kTs:
 		x := g.nearMoment(s, depth)
-		switch g.IntN(7) {
+		switch g.IntN(8) {
+		case 7:
+			x := fmt.Sprintf("MAKE_TIMESTAMP(%d, %d, %d, %d, 59, 7.25)", 1990+g.IntN(40), 1+g.IntN(12), 1+g.IntN(28), g.IntN(24))
+			return dialect(x, x+" AT TIME ZONE 'UTC'")
 		case 0, 1:
 			op := g.pick(" + ", " - ") + g.interval(s, g.IntN(3))
 			return dialect(x+op, "("+x+" AT TIME ZONE 'UTC'"+op+") AT TIME ZONE 'UTC'")
@@ -371,7 +385,23 @@ func (g *gen) nearDate(s *scope, depth int) string {
 
 func (g *gen) integer(s *scope, depth int) string {
 	e := func(k kind) string { return g.expr(s, k, depth) }
-	switch g.IntN(23) {
+	switch g.IntN(28) {
+	case 23:
+		x := g.bounded(s, depth)
+		return g.pick("GCD("+x+", "+g.bounded(s, 0)+")", "SIGN("+x+")"+dialect("", "::bigint"), dialect("DIV("+x+", 7)", "("+x+" / 7)"))
+	case 24:
+		return g.pick("BIT_LENGTH("+e(kText)+")", "BIT_LENGTH("+e(kBytes)+")", "GET_BYTE("+e(kBytes)+" || DECODE('61', 'hex'), 0)", "MIN_SCALE("+g.leaf(s, kDec)+")")
+	case 25:
+		p := quote(g.pick("a", "[0-9]+", "é|x", "[ab]", "b$"))
+		return g.pick("REGEXP_COUNT("+e(kText)+", "+p+")", "REGEXP_COUNT("+e(kText)+", "+p+", 2)", "REGEXP_INSTR("+e(kText)+", "+p+")", "REGEXP_INSTR("+e(kText)+", "+p+", 1, 2, 1)", "REGEXP_INSTR("+e(kText)+", "+p+", 1, 1, 0, 'i')")
+	case 26:
+		return "POSITION(" + e(kText) + " IN " + e(kText) + ")"
+	case 27:
+		if c, ok := g.column(s, kJSON); ok {
+			return "CASE WHEN JSON_TYPEOF(" + c + ") = 'array' THEN JSON_ARRAY_LENGTH(" + c + ") END"
+		}
+		x := e(kTs)
+		return "EXTRACT(" + g.pick("millennium", "julian", "milliseconds", "microseconds") + " FROM DATE_TRUNC('day', " + utc(x) + "))" + dialect("", "::bigint")
 	case 21:
 		x := g.bounded(s, depth)
 		return "LCM(" + x + ", " + g.pick("6", "-14", "0", g.bounded(s, 0)) + ")"
@@ -434,7 +464,19 @@ func (g *gen) integer(s *scope, depth int) string {
 
 func (g *gen) text(s *scope, depth int) string {
 	e := func(k kind) string { return g.expr(s, k, depth) }
-	switch g.IntN(28) {
+	switch g.IntN(32) {
+	case 28:
+		f, x := g.pick("SHA224", "SHA256", "SHA384", "SHA512"), e(kText)
+		return dialect(f+"("+x+")", "ENCODE("+f+"(CONVERT_TO("+x+", 'UTF8')), 'hex')")
+	case 29:
+		return "CONVERT_FROM(CONVERT_TO(" + e(kText) + ", 'UTF8'), 'UTF8')"
+	case 30:
+		return "TRIM(" + g.pick("BOTH ", "LEADING ", "TRAILING ") + quote(g.pick("a", " ", "ab")) + " FROM " + e(kText) + ")"
+	case 31:
+		if c, ok := g.column(s, kJSON); ok {
+			return g.pick("JSON_TYPEOF("+c+")", "JSON_EXTRACT_PATH_TEXT("+c+", 'a')", "JSON_EXTRACT_PATH_TEXT("+c+", 'a', 'b')")
+		}
+		return "REGEXP_SUBSTR(" + e(kText) + ", '" + g.pick("a", "[a-b]", "(a)(b)") + "', 1, " + g.pick("1", "2") + g.pick("", ", 'i'") + ")"
 	case 24:
 		return "OVERLAY(" + e(kText) + " PLACING " + e(kText) + " FROM " + pgInt("1 + ABS("+g.small(s)+")") + g.pick("", " FOR "+pgInt(g.small(s))) + ")"
 	case 25:
@@ -536,7 +578,7 @@ func (g *gen) boolean(s *scope, depth int) string {
 	case 11:
 		return "NOT " + c()
 	case 12:
-		return x + g.pick(" BETWEEN ", " NOT BETWEEN ") + g.constant(k) + " AND " + g.constant(k)
+		return x + g.pick(" BETWEEN ", " NOT BETWEEN ", " BETWEEN SYMMETRIC ", " NOT BETWEEN SYMMETRIC ") + g.constant(k) + " AND " + g.constant(k)
 	case 13, 14:
 		var list []string
 		for range 1 + g.IntN(5) {
@@ -554,6 +596,12 @@ func (g *gen) boolean(s *scope, depth int) string {
 		x, _ := g.column(s, kText)
 		if x == "" || g.odds(3) {
 			x = e(kText)
+		}
+		if g.odds(5) {
+			return x + g.pick(" SIMILAR TO ", " NOT SIMILAR TO ") + quote(g.pick("a%", "(a|b)+", "[ab]_?", "%(1|é)", "a|b%", "_", "a{1,2}%"))
+		}
+		if g.odds(6) {
+			return x + g.pick(" LIKE ", " NOT LIKE ", " ILIKE ") + quote(g.pick("a!%%", "!!%", "%!_", "a%")) + " ESCAPE '!'"
 		}
 		return x + g.pick(" LIKE ", " LIKE ", " NOT LIKE ", " ILIKE ", " NOT ILIKE ") + quote(p)
 	case 16:

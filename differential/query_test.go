@@ -49,6 +49,14 @@ func (g *gen) item(s *scope, depth int) string {
 		}
 		s.sources = append(s.sources, source{alias: alias, columns: cols})
 		return "(VALUES " + strings.Join(rows, ", ") + ") AS " + alias + " (" + strings.Join(names(cols), ", ") + ")"
+	case n == 3 && depth > 0:
+		k := g.comparable()
+		of := g.unnest(k, func() string { return g.constant(k) })
+		if g.odds(3) {
+			of, k = g.series()
+		}
+		s.sources = append(s.sources, source{alias: alias, columns: []column{{name: "v1", kind: k}}})
+		return of + " AS " + alias + " (v1)"
 	}
 	if len(g.views) > 0 && g.odds(8) {
 		v := g.views[g.IntN(len(g.views))]
@@ -65,6 +73,41 @@ func (g *gen) item(s *scope, depth int) string {
 		return dialect(t.Name, pastName(t)) + " AS " + alias + dialect(" FOR SYSTEM_TIME AS OF "+t.asOf, "")
 	}
 	return t.Name + " " + g.pick("", "AS ") + alias
+}
+
+// unnest is a row for each of some elements; now and then they are an argument.
+func (g *gen) unnest(k kind, element func() string) string {
+	if g.params && g.odds(3) {
+		list := value{kind: k, list: []value{}}
+		for range g.IntN(4) {
+			list.list = append(list.list, someValue(g.Rand, k))
+		}
+		g.args = append(g.args, list)
+		arg := fmt.Sprintf("\x15%d\x13", len(g.args)-1)
+		return dialect("UNNEST(CAST("+arg+" AS "+hqlType[k]+"[]))", "("+arg+")")
+	}
+	var list []string
+	for range g.IntN(4) {
+		list = append(list, element())
+	}
+	typed := "::" + hqlType[k] + "[]"
+	if len(list) > 0 {
+		typed = g.pick("", typed)
+	}
+	return "UNNEST(ARRAY[" + strings.Join(list, ", ") + "]" + dialect(typed, "::"+pgType[k]+"[]") + ")"
+}
+
+// series is GENERATE_SERIES of a few rows. Intervals of days would be those of the session's zone in PostgreSQL.
+func (g *gen) series() (string, kind) {
+	from, step := g.IntN(9)-4, g.pick("1", "2", "-1", "3")
+	switch g.IntN(3) {
+	case 0:
+		return fmt.Sprintf("GENERATE_SERIES(%s, %s, %s)", integer(int64(from)).literal(), integer(int64(g.IntN(9)-4)).literal(), step), kInt
+	case 1:
+		return fmt.Sprintf("GENERATE_SERIES(%d.5, %d.0, %s.25)", from, g.IntN(9)-4, step), kDec
+	}
+	at := someDays[g.IntN(len(someDays))] * dayMillis
+	return "GENERATE_SERIES(" + moment(at).literal() + ", " + moment(at+dayMillis).literal() + ", INTERVAL '" + g.pick("5 hours", "90 minutes", "1 hour") + "')", kTs
 }
 
 // view is a view in both.
@@ -215,9 +258,17 @@ func (g *gen) fromClause(s *scope, depth int) string {
 
 // lateral joins a query that may refer to what stands before it.
 func (g *gen) lateral(left, right *scope, depth int) string {
-	q, cols := g.subquery(left, depth)
-	right.sources = append(right.sources, source{alias: g.newAlias(), columns: cols})
-	item := "LATERAL (" + q + ") AS " + right.sources[0].alias
+	item := ""
+	if g.odds(3) {
+		k := g.comparable()
+		of := g.unnest(k, func() string { return g.expr(left, k, 1) })
+		right.sources = append(right.sources, source{alias: g.newAlias(), columns: []column{{name: "v1", kind: k}}})
+		item = of + " AS " + right.sources[0].alias + " (v1)"
+	} else {
+		q, cols := g.subquery(left, depth)
+		right.sources = append(right.sources, source{alias: g.newAlias(), columns: cols})
+		item = "LATERAL (" + q + ") AS " + right.sources[0].alias
+	}
 	switch g.IntN(3) {
 	case 0:
 		return " CROSS JOIN " + item
@@ -404,6 +455,9 @@ func (g *gen) core(outer *scope, as []kind, depth int) (string, []column) {
 		return "SELECT " + strings.Join(items, ", ") + " FROM " + from + where + tail, cols
 	}
 	windows := false
+	around := g.windows
+	g.windows = []string{}
+	defer func() { g.windows = around }()
 	for i := range n {
 		k := want(i)
 		x := g.expr(s, k, 2)
@@ -417,6 +471,9 @@ func (g *gen) core(outer *scope, as []kind, depth int) (string, []column) {
 			continue
 		}
 		add(g.piece(x, g.leaf(s, k)), k)
+	}
+	if len(g.windows) > 0 {
+		where += " WINDOW " + strings.Join(g.windows, ", ")
 	}
 	// Of rows that are equal in every column any may be the first, and a window may give them different values.
 	onlyOne := !windows || !slices.ContainsFunc(s.sources, func(src source) bool { return src.table == nil })

@@ -62,7 +62,17 @@ func (c *column) pgDeclare() string {
 
 // newTable draws a table of that name.
 func newTable(r *rand.Rand, name string) *table {
-	t := &table{Table: worlds.New(r, name, worlds.Options{Unique: true})}
+	defaults := map[string]value{}
+	t := &table{Table: worlds.New(r, name, worlds.Options{Unique: true, Default: func(c worlds.Column) string {
+		own := column{kind: kindOf[c.Type], declare: c.Type}
+		v := someValue(r, own.kind)
+		if c.NotNull || !own.holds(v) || r.IntN(3) > 0 {
+			delete(defaults, c.Name)
+			return ""
+		}
+		defaults[c.Name] = v
+		return v.inDefinition()
+	}})}
 	var pg []string
 	for _, c := range t.Columns {
 		def, _ := t.Def.Column(c.Name)
@@ -70,6 +80,9 @@ func newTable(r *rand.Rand, name string) *table {
 			draw: func(r *rand.Rand) types.Value { return t.Value(r, def) }, only: t.IsUUID(def)}
 		t.columns = append(t.columns, own)
 		line := c.Name + " " + own.pgDeclare()
+		if v, ok := defaults[c.Name]; ok && !t.packed() {
+			line += " DEFAULT " + render(v.literal(), true, nil, nil)
+		}
 		if c.NotNull {
 			line += " NOT NULL"
 		}
@@ -89,6 +102,9 @@ func newTable(r *rand.Rand, name string) *table {
 	}
 	return t
 }
+
+// packed reports whether the one cell of t has a qualifier made of parts, and so no DEFAULT.
+func (t *table) packed() bool { return t.Def.Layouts[0].Packed != nil }
 
 // zeros are assignments that take the sign from zeros of columns in keys.
 func (t *table) zeros() (sql string) {

@@ -47,6 +47,7 @@ type value struct {
 	v    types.Value
 	pg   string
 	list []value
+	word string // DEFAULT, in the place of a value
 }
 
 func (v value) null() bool { return v.v.IsNull() }
@@ -55,6 +56,9 @@ func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'
 
 // literal is the value in SQL.
 func (v value) literal() string {
+	if v.word != "" {
+		return v.word
+	}
 	if v.null() {
 		return dialect("NULL", "NULL::"+pgType[v.kind])
 	}
@@ -73,6 +77,19 @@ func (v value) literal() string {
 		return dialect("TIMESTAMP '"+v.pg+"'", pg)
 	}
 	return dialect(v.v.SQL(), pg)
+}
+
+// inDefinition is the value as hql's DEFAULT takes it.
+func (v value) inDefinition() string {
+	switch v.kind {
+	case kBytes:
+		return v.v.SQL()
+	case kBool:
+		return v.pg
+	case kInt:
+		return v.pg
+	}
+	return quote(v.pg)
 }
 
 func null(k kind) value    { return value{kind: k} }

@@ -149,13 +149,17 @@ func (w *world) insert(t *table, columns []string, rows [][]value, ifNew bool) i
 		if t.Drawn && (len(columns) < len(t.columns) || w.exists(t, row)) {
 			continue
 		}
-		list = append(list, literals(row))
+		row = t.defaulted(w.r, columns, row)
 		var vs []string
 		for _, v := range row {
+			if v.word != "" {
+				vs = append(vs, v.word)
+				continue
+			}
 			h.args = append(h.args, v)
 			vs = append(vs, fmt.Sprintf("\x15%d\x13", len(h.args)-1))
 		}
-		given = append(given, "("+strings.Join(vs, ", ")+")")
+		list, given = append(list, literals(row)), append(given, "("+strings.Join(vs, ", ")+")")
 	}
 	if len(list) == 0 || t.Drawn && len(list) > 1 {
 		return 0
@@ -198,6 +202,18 @@ func (w *world) insert(t *table, columns []string, rows [][]value, ifNew bool) i
 		w.t.Fatalf("hql says that it wrote %d rows, PostgreSQL %d: %s, %s\n%s\n%s\narguments %v", res.tag, written.tag, show(res, written), show(written, res), strings.Join(t.Create, ";\n"), sql, args)
 	}
 	return len(rows)
+}
+
+// defaulted is a row of these columns with the word DEFAULT in some places.
+func (t *table) defaulted(r *rand.Rand, columns []string, row []value) []value {
+	row = slices.Clone(row)
+	for i, name := range columns {
+		c := t.columns[slices.IndexFunc(t.columns, func(c column) bool { return c.name == name })]
+		if !c.key && !c.notNull && r.IntN(10) == 0 {
+			row[i] = value{word: "DEFAULT"}
+		}
+	}
+	return row
 }
 
 // exists reports whether t has a row of that key.
@@ -244,7 +260,10 @@ func (w *world) write(g *gen) {
 	if g.IntN(8) > 0 {
 		where = " WHERE " + g.where(s)
 	}
-	switch g.IntN(9) {
+	switch g.IntN(10) {
+	case 9:
+		w.createAs(g, t)
+		return
 	case 6:
 		w.copied(g, t)
 		return
@@ -264,6 +283,9 @@ func (w *world) write(g *gen) {
 			}
 			if g.odds(2) && cells[i].kind != kInt && cells[i].declare != "FLOAT" && cells[i].kind != kJSON {
 				x = g.expr(s, cells[i].kind, 2)
+			}
+			if !cells[i].notNull && g.odds(8) {
+				x = "DEFAULT"
 			}
 			set = append(set, cells[i].name+" = "+x)
 		}
@@ -304,6 +326,48 @@ func (w *world) write(g *gen) {
 	}
 	c.args = g.args
 	w.change(g, t, c)
+}
+
+// createAs makes a table of a query's rows, in both, compares the two and drops them.
+func (w *world) createAs(g *gen, t *table) {
+	w.t.Helper()
+	g.params = false
+	alias := g.newAlias()
+	s := &scope{sources: []source{{alias, t.columns, t}}}
+	var items, cols []string
+	for _, name := range t.keys() {
+		items, cols = append(items, alias+"."+name), append(cols, name)
+	}
+	for i := range 1 + g.IntN(4) {
+		x, _ := g.anyColumn(s)
+		if g.odds(2) {
+			x = g.expr(s, g.comparable(), 2)
+		}
+		cols = append(cols, fmt.Sprintf("e%d", i))
+		items = append(items, x+" AS "+cols[len(cols)-1])
+	}
+	query := " AS SELECT " + strings.Join(items, ", ") + " FROM " + t.Name + " AS " + alias
+	if g.odds(2) {
+		query += " WHERE " + g.where(s)
+	}
+	if g.approx {
+		return
+	}
+	c := &call{text: "CREATE TABLE made" + dialect(" (PRIMARY KEY ("+strings.Join(t.keys(), ", ")+"))", "") + query}
+	db := w.dbs[g.IntN(len(w.dbs))]
+	h, p := w.ask(db, c)
+	switch judge(c, h, p) {
+	case agree:
+		all := &call{text: "SELECT " + strings.Join(cols, ", ") + " FROM made"}
+		if h, p := w.ask(w.dbs[g.IntN(len(w.dbs))], all); judge(all, h, p) != agree {
+			sql, _ := c.forHQL()
+			w.t.Fatalf("%s\n%s\nhql        %s\nPostgreSQL %s", strings.Join(t.Create, ";\n"), sql, show(h, p), show(p, h))
+		}
+		w.fig["tables made of queries"]++
+	case differ:
+		w.fail(db, c, h, p)
+	}
+	w.both("DROP TABLE IF EXISTS made")
 }
 
 // copied writes t to a file, empties it and reads it back.

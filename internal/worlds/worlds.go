@@ -44,6 +44,8 @@ type Options struct {
 	Unique bool
 	// NoLookup draws no numbers of other tables, NoCells no cells of the primary layout that other layouts have in their keys.
 	NoLookup bool
+	// Default, if not nil, is told of each column of a cell and gives its DEFAULT; "" for none.
+	Default func(Column) string
 }
 
 // field is a type of column as it can stand in a key.
@@ -372,6 +374,12 @@ func (g *maker) cell(c Column) string {
 	out := c.Name + " " + c.Type + g.pick("", "", " FROM g:"+c.Name, " FROM f:X'02"+fmt.Sprintf("%02x", c.Name[1])+"'") + g.encoding(c)
 	if c.NotNull {
 		out += " NOT NULL"
+	}
+	if g.opt.Default == nil {
+		return out
+	}
+	if v := g.opt.Default(c); v != "" {
+		out += " DEFAULT " + v
 	}
 	return out
 }
