@@ -252,7 +252,10 @@ func (p *Part) Values(set, column types.Set, limit int) ([]types.Value, bool) {
 	}
 	set, ok := p.Storable(set)
 	if !ok {
-		return nil, false
+		if _, same := p.Column(); same || !p.Injective() {
+			return nil, false
+		}
+		return expr.Bins(p.Expr, p.column(), column, limit) // of integers, where the part has a value for each
 	}
 	lister, ok := upright(p.Encoding).(Lister)
 	if !ok {

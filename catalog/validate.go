@@ -291,12 +291,17 @@ func (b *builder) solve(l *Layout, n int, col *Column, refs []partRef) error {
 			WithHint("store it in a cell as well: %s %s FROM %s:%s", col.Name, col.Type, col.Family, col.Name)
 	}
 	l.solve = append(l.solve, s)
-	of := pats[s.from].Parts[s.part]
-	if l.Kind == Primary {
-		col.KeyPart, col.NullKey = true, s.direct && of.nullable
+	from := s.joint
+	if s.direct {
+		from = []partRef{{s.from, s.part}}
 	}
-	if n > 0 && s.direct && col.KeyPart && of.nullable != col.NullKey {
-		return parser.Errorf(of.Def.Pos, "column %s may be NULL in one layout alone", col.Name)
+	null := slices.IndexFunc(from, func(r partRef) bool { return pats[r.from].Parts[r.part].nullable })
+	if l.Kind == Primary {
+		col.KeyPart, col.NullKey = true, null >= 0
+	}
+	if n > 0 && len(from) > 0 && col.KeyPart && (null >= 0) != col.NullKey {
+		of := from[max(null, 0)]
+		return parser.Errorf(pats[of.from].Parts[of.part].Def.Pos, "column %s may be NULL in one layout alone", col.Name)
 	}
 	return nil
 }

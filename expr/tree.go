@@ -51,6 +51,27 @@ func sameNumbers(from, to types.Type) bool {
 	return (from.IsInteger() || from == types.Timestamp) && (to == types.BigInt || to == types.Timestamp || from.IsInteger() && to.IsInteger() && to >= from)
 }
 
+// decimals reports whether a cast makes DECIMALs of integers: the same numbers, between which there are others then.
+func decimals(from, to types.Type) bool { return from.IsInteger() && to == types.Decimal }
+
+// asDecimals gives the intervals of s, of integers, as DECIMALs.
+func asDecimals(s types.Set) (types.Set, bool) {
+	out := slices.Clone(s)
+	for i := range out {
+		for _, v := range []*types.Value{&out[i].Lo, &out[i].Hi} {
+			if v.IsNull() {
+				continue
+			}
+			d, err := types.Cast(*v, types.Decimal, nil)
+			if err != nil {
+				return nil, false
+			}
+			*v = d
+		}
+	}
+	return out, true
+}
+
 // recast gives the values of s the type t.
 func recast(s types.Set, t types.Type) types.Set {
 	out := slices.Clone(s)
@@ -73,6 +94,8 @@ func Image(e Expr, col int, in types.Set) (types.Set, bool) {
 	case *Cast:
 		if sub, ok := Image(e.X, col, in); ok && sameNumbers(e.X.Type(), e.Typ) {
 			return recast(sub, e.Typ), true
+		} else if ok && decimals(e.X.Type(), e.Typ) {
+			return asDecimals(sub)
 		}
 	case *Call:
 		arg, a, ok := e.algebra()
@@ -95,13 +118,26 @@ func Image(e Expr, col int, in types.Set) (types.Set, bool) {
 	return nil, false
 }
 
-// Bins lists the values that e, which is Monotone and not Injective, has for the values of column col in in, where
-// they are at most limit: those of bins and of units of time. ok is false when they are more, or not known.
+// Bins lists the values that e, which is Monotone, has for the values of column col in in, where
+// they are at most limit: those of bins and of units of time, or one for each of the column's. ok is false when they are more, or not known.
 func Bins(e Expr, col int, in types.Set, limit int) (vs []types.Value, ok bool) {
-	if Monotone(e, col) == 0 || Injective(e, col) {
+	if Monotone(e, col) == 0 {
 		return nil, false
 	}
 	row := make([]types.Value, col+1)
+	if Injective(e, col) {
+		of, ok := in.Values(limit)
+		if !ok {
+			return nil, false
+		}
+		for _, v := range of {
+			row[col] = v
+			if v, err := e.Eval(&Env{Row: row}); err == nil && !v.IsNull() {
+				vs = append(vs, v)
+			}
+		}
+		return vs, true
+	}
 	for _, iv := range in {
 		if iv.Lo.IsNull() || iv.Hi.IsNull() || !iv.Lo.Type().IsInteger() && iv.Lo.Type() != types.Timestamp && iv.Lo.Type() != types.Date {
 			return nil, false
@@ -296,7 +332,7 @@ func Monotone(e Expr, col int) int {
 			return 1
 		}
 	case *Cast:
-		if sameNumbers(e.X.Type(), e.Typ) {
+		if sameNumbers(e.X.Type(), e.Typ) || decimals(e.X.Type(), e.Typ) {
 			return Monotone(e.X, col)
 		}
 	case *Call:
@@ -313,7 +349,7 @@ func Injective(e Expr, col int) bool {
 	case *Column:
 		return e.Index == col
 	case *Cast:
-		return sameNumbers(e.X.Type(), e.Typ) && Injective(e.X, col)
+		return (sameNumbers(e.X.Type(), e.Typ) || decimals(e.X.Type(), e.Typ)) && Injective(e.X, col)
 	case *Call:
 		arg, a, ok := e.algebra()
 		return ok && a.Injective != nil && a.Injective(e) && Injective(arg, col)

@@ -148,6 +148,9 @@ func (w *spanBuilder) pays(br path, i int) bool {
 		if p.Literal != nil {
 			continue
 		}
+		if br.isNull(p) {
+			return true
+		}
 		if of := w.partOf(i + 1 + j); of >= 0 && !br.sets.setOf(of).IsAll() {
 			return true
 		}

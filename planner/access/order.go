@@ -198,8 +198,8 @@ func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, term plan.Sor
 	if term.Desc {
 		dir = -m
 	}
-	if p.Nullable() && !constant && s.sets.of(col) == nil && term.NullsFirst != (dir > 0) {
-		return false // NULL stands before all values
+	if p.Nullable() && !constant && term.NullsFirst != (dir > 0) && (s.sets.of(col) == nil || c.scan.Entries && s.proven.of(col) == nil) {
+		return false // NULL stands before all values, and entries are merged with those of rows that are not wanted
 	}
 	if o.dir != 0 && o.dir != dir {
 		return false
