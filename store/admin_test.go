@@ -3,11 +3,13 @@ package store
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/tsuna/gohbase"
 	"github.com/tsuna/gohbase/hrpc"
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/proto"
@@ -91,6 +93,10 @@ func TestAdmin(t *testing.T) {
 	}
 	if _, err := w.master("Nonsense", &pb.RunCatalogScanRequest{}); err == nil {
 		t.Error("nonsense served")
+	}
+	w.Close()
+	if _, err := a.SetBalancer(must(hrpc.NewSetBalancer(ctx, true))); !errors.Is(err, gohbase.ErrClientClosed) {
+		t.Errorf("balancer of a closed store: %v", err)
 	}
 }
 
