@@ -1,6 +1,7 @@
 package hql
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec"
+	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hbase/kerberos"
 	"github.com/hql-db/hql/importer"
 )
@@ -60,11 +62,11 @@ func WithCatalog(sql string) Option {
 }
 
 // WithPhoenixCatalog makes the tables and views known that Phoenix's catalog, SYSTEM.CATALOG, describes, as hql import phoenix
-// does. They are read at connect, where a statement names a table that is not known, and again where they are ten seconds old: what Phoenix changes
-// is seen by then. Definitions of hql's own with the same names win over them.
+// does. They are read at connect, where a statement names a table that is not known, where Phoenix has changed a table that a statement is about,
+// which is looked at before, and again where they are ten seconds old. Definitions of hql's own with the same names win over them.
 func WithPhoenixCatalog() Option {
 	return func(c *config) error {
-		c.exec.Definitions = importer.PhoenixCatalog
+		c.exec.Definitions = func(ctx context.Context, c hbase.Client) (exec.Foreign, error) { return importer.ReadPhoenix(ctx, c) }
 		return nil
 	}
 }

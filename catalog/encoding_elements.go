@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/hql-db/hql/parser"
@@ -57,7 +58,8 @@ func newElement(t types.Type, args []types.Value, other encodingMaker) (Encoding
 const maxElements = 1<<31 - 1
 
 // phoenixElement is the n-th of the values that stand in one cell of an immutable table of Phoenix's: the values one after the other, the
-// offsets of all, of which a negative one is that of a NULL, then the offset of the offsets, their number and a version.
+// offsets of all, of which a negative one is that of a value that is not there, then the offset of the offsets, their number and a version.
+// A value without bytes is NULL. Append gives the value's bytes alone: AppendElements makes the cell.
 type phoenixElement struct {
 	Encoding // of the value
 	n        int
@@ -73,16 +75,27 @@ func (phoenixElement) Clip(iv types.Interval) (types.Interval, bool) { return iv
 func (phoenixElement) CellsOnly() bool                               { return true }
 func (phoenixElement) takes(word string) bool                        { return word != nullableName }
 
-func (phoenixElement) Append(dst []byte, _ types.Value) ([]byte, error) {
-	return dst, errors.New("hql does not write a cell that holds several columns")
+func (e phoenixElement) Append(dst []byte, v types.Value) ([]byte, error) {
+	return appendSome(e.Encoding, dst, v)
 }
 
 // Decode gives NULL where the cell has no such value.
 func (e phoenixElement) Decode(src []byte) (types.Value, error) {
-	const immutableCell = 3
+	b, err := e.find(src)
+	if err != nil || len(b) == 0 {
+		return types.Value{}, err
+	}
+	return e.Encoding.Decode(b)
+}
+
+// immutableCell is the version of cells that hold elements.
+const immutableCell = 3
+
+// find gives the bytes of the element in a cell, nil where it has none.
+func (e phoenixElement) find(src []byte) ([]byte, error) {
 	offsets, count, width, err := elementOffsets(src, immutableCell)
 	if err != nil || e.n >= count {
-		return types.Value{}, err
+		return nil, err
 	}
 	at := func(i int) int {
 		if width == 2 {
@@ -92,7 +105,7 @@ func (e phoenixElement) Decode(src []byte) (types.Value, error) {
 	}
 	from, to := at(e.n), offsets
 	if from < 0 {
-		return types.Value{}, nil
+		return nil, nil
 	}
 	if e.n+1 < count {
 		if to = at(e.n + 1); to < 0 {
@@ -100,12 +113,56 @@ func (e phoenixElement) Decode(src []byte) (types.Value, error) {
 		}
 	}
 	if from > to || to > offsets {
-		return types.Value{}, errElements
+		return nil, errElements
 	}
-	if from == to {
-		return types.Value{}, nil // Phoenix has no empty values
+	return src[from:to], nil
+}
+
+// element is the Encoding of c as one of several in a cell.
+func (c *Column) element() (phoenixElement, bool) {
+	e := c.Encoding
+	if d, ok := e.(emptyNull); ok {
+		e = d.Encoding
 	}
-	return e.Encoding.Decode(src[from:to])
+	el, ok := e.(phoenixElement)
+	return el, ok
+}
+
+// Element is the number, from 1, of c's value in a cell that holds those of several columns; 0 where c has a cell of its own.
+func (c *Column) Element() int {
+	e, _ := c.element()
+	return e.n
+}
+
+// AppendElements appends the cell that holds elements, which AppendCell made, the first of them that of the number 1: nil is one that is not
+// there, an empty one NULL. In front of them stands a byte, so that no offset is 0.
+func AppendElements(dst []byte, elements [][]byte) []byte {
+	const first = "x"
+	begin := len(dst)
+	dst = append(dst, first...)
+	offsets := []int{0}
+	for _, b := range elements {
+		at := len(dst) - begin
+		if b == nil {
+			at = -at
+		}
+		offsets = append(offsets, at)
+		dst = append(dst, b...)
+	}
+	end, count := len(dst)-begin, len(offsets)
+	if last := offsets[count-1]; last < math.MinInt16 || last > math.MaxInt16 {
+		for _, at := range offsets {
+			dst = binary.BigEndian.AppendUint32(dst, uint32(at))
+		}
+		count = -count
+	} else {
+		for _, at := range offsets {
+			dst = binary.BigEndian.AppendUint16(dst, uint16(at))
+		}
+	}
+	dst = binary.BigEndian.AppendUint32(dst, uint32(end))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(count))
+	return append(dst, immutableCell)
 }
 
 // elementOffsets finds the offsets of count elements, each of width bytes.

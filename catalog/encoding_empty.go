@@ -10,7 +10,8 @@ import (
 // defaultName is the name of what says which value a cell that is not there has.
 const defaultName = "DEFAULT"
 
-// emptyNull is NULLABLE and DEFAULT of cells: a cell without bytes is NULL. Where one is not there, the value is that of absent.
+// emptyNull is NULLABLE and DEFAULT of cells, and of values in a cell that holds several: one without bytes is NULL. Where one is not there,
+// the value is that of absent.
 type emptyNull struct {
 	Encoding
 	absent types.Value
@@ -37,12 +38,16 @@ func newDefault(t types.Type, args []types.Value, other encodingMaker) (Encoding
 			return nil, err
 		}
 	}
+	own := e.Encoding
+	if el, ok := own.(phoenixElement); ok {
+		own = el.Encoding
+	}
 	var cell []byte
 	if e.absent, err = types.Cast(args[0], t, nil); err == nil {
-		cell, err = e.Encoding.Append(nil, e.absent)
+		cell, err = own.Append(nil, e.absent)
 	}
 	if err == nil { // as it would be read if it were written
-		e.absent, err = e.Encoding.Decode(cell)
+		e.absent, err = own.Decode(cell)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the DEFAULT %s: %w", args[0].SQL(), err)
@@ -60,8 +65,13 @@ func (emptyNull) CellsOnly() bool                               { return true }
 func (emptyNull) takes(string) bool                             { return false }
 
 func (e emptyNull) Append(dst []byte, v types.Value) ([]byte, error) {
+	return appendSome(e.Encoding, dst, v)
+}
+
+// appendSome appends v as e does, but nothing that has no bytes.
+func appendSome(e Encoding, dst []byte, v types.Value) ([]byte, error) {
 	at := len(dst)
-	dst, err := e.Encoding.Append(dst, v)
+	dst, err := e.Append(dst, v)
 	if err == nil && len(dst) == at {
 		return dst, fmt.Errorf("%s would be read back as NULL", v.SQL())
 	}
@@ -69,7 +79,12 @@ func (e emptyNull) Append(dst []byte, v types.Value) ([]byte, error) {
 }
 
 func (e emptyNull) Decode(src []byte) (types.Value, error) {
-	if len(src) == 0 {
+	if el, ok := e.Encoding.(phoenixElement); ok {
+		b, err := el.find(src)
+		if err == nil && b == nil {
+			return e.absent, nil
+		}
+	} else if len(src) == 0 {
 		return types.Value{}, nil
 	}
 	return e.Encoding.Decode(src)

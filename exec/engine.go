@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -44,11 +45,19 @@ type Config struct {
 	ReadFile func(name string) ([]byte, error)
 	// Statistics keeps those that ANALYZE cannot keep in the store; nil: they last as long as the engine.
 	Statistics StatisticsFiles
-	// Definitions gives the definitions that another catalog of the cluster holds, as a catalog file; those of hql's own catalog
-	// win over them. They are read again as they get old. Nil: there is none.
-	Definitions func(context.Context, hbase.Client) (string, error)
+	// Definitions reads what another catalog of the cluster holds; hql's own definitions win over it. It is read again as it gets old,
+	// and where it says something else of a table that a statement is about. Nil: there is none.
+	Definitions func(context.Context, hbase.Client) (Foreign, error)
 	// NoFiles refuses COPY and SPLIT FROM FILE with ErrNoFiles.
 	NoFiles bool
+}
+
+// Foreign is what another catalog held when it was read.
+type Foreign interface {
+	// SQL is a catalog file.
+	SQL() string
+	// Same reports whether the catalog still says the same of a table that SQL defines; written: and of all that bears on its being written.
+	Same(ctx context.Context, c hbase.Client, table string, written bool) (bool, error)
 }
 
 const defaultParallelism = 16
@@ -166,6 +175,9 @@ func (e *Engine) newRun(args Args) *run {
 	st.Client = limited(e.client, st.budget)
 	p.recorder.begin(e.client)
 	st.record(&p.recorder)
+	if e.cfg.Definitions != nil {
+		st.follow, st.asked = e.followForeign, &sync.Map{}
+	}
 	if opt.Watch != nil {
 		opt.Watch(func() Stats { return st.watched.Load().stats(e.client) })
 	}
@@ -229,12 +241,12 @@ func (r *run) attempt(ctx context.Context, stmt parser.Statement, kept *Plans) (
 			return nil, err
 		}
 	}
-	if (errors.Is(err, catalog.ErrUnknownTable) || errors.Is(err, ErrPieceChanged)) && !e.cfg.Alone { // another connection may have defined it just now
+	if (errors.Is(err, catalog.ErrUnknownTable) || errors.Is(err, ErrPieceChanged) || errors.Is(err, errRead)) && !e.cfg.Alone { // another connection may have defined it just now
 		known := e.defs.edition.Load()
 		if err := e.reload(ctx); err != nil {
 			return nil, err
 		}
-		again = e.defs.edition.Load() != known
+		again = e.defs.edition.Load() != known || errors.Is(err, errRead)
 	}
 	if again {
 		return e.newRun(r.args).do(ctx, stmt, kept)

@@ -3,6 +3,8 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -16,8 +18,11 @@ func TestForeignDefinitions(t *testing.T) {
 	foreignAge, definitionsAge = 0, 0
 	_, c := newStore(t)
 	var src string
+	var asked []string
 	var fails error
-	w := &world{t, New(c, catalog.New(), Config{FullScan: AllowFullScan, Definitions: func(context.Context, hbase.Client) (string, error) { return src, fails }})}
+	w := &world{t, New(c, catalog.New(), Config{FullScan: AllowFullScan, Definitions: func(context.Context, hbase.Client) (Foreign, error) {
+		return foreign{src, &src, &asked}, fails
+	}})}
 	const a = "-- TODO a comment\nCREATE EXTERNAL TABLE a (k INT) STORED IN 'other' ROW KEY (k AS INT32);\n"
 	w.run("CREATE TABLE other (k INT, v INT) ROW KEY (k AS INT32)")
 	w.run("INSERT INTO other VALUES (1, 10), (2, 20)")
@@ -31,4 +36,50 @@ func TestForeignDefinitions(t *testing.T) {
 	w.refused(`unknown table "a"`, "SELECT * FROM a")
 	fails = errors.New("it is not to be read")
 	w.refused("it is not to be read", "SELECT * FROM other")
+}
+
+// foreign is a catalog that says something else as soon as now does.
+type foreign struct {
+	sql   string
+	now   *string
+	asked *[]string
+}
+
+func (f foreign) SQL() string { return f.sql }
+
+func (f foreign) Same(_ context.Context, _ hbase.Client, table string, written bool) (bool, error) {
+	*f.asked = append(*f.asked, fmt.Sprint(table, " ", written))
+	return f.sql == *f.now, nil
+}
+
+// A table of another catalog is read and written as that catalog has it when the statement begins, however young the definition is.
+func TestForeignChanges(t *testing.T) {
+	defer func(was time.Duration) { foreignAge = was }(foreignAge)
+	foreignAge = time.Hour
+	_, c := newStore(t)
+	var asked []string
+	src := "CREATE EXTERNAL TABLE a (k INT, v INT) STORED IN 'other' ROW KEY (k AS INT32)"
+	w := &world{t, New(c, catalog.New(), Config{FullScan: AllowFullScan, Definitions: func(context.Context, hbase.Client) (Foreign, error) {
+		return foreign{src, &src, &asked}, nil
+	}})}
+	w.run("CREATE TABLE other (k INT, v INT, u INT) ROW KEY (k AS INT32)")
+	w.run("INSERT INTO other VALUES (1, 10, 100)")
+	w.expect("1|10", "SELECT * FROM a")
+	w.expect("1|10", "SELECT x.* FROM a AS x JOIN a AS y ON x.k = y.k JOIN other ON x.k = other.k")
+	src = "CREATE EXTERNAL TABLE a (k INT, u INT) STORED IN 'other' ROW KEY (k AS INT32)"
+	w.expect("1|100", "SELECT * FROM a")
+	src = "CREATE EXTERNAL TABLE a (k INT, v INT) STORED IN 'other' ROW KEY (k AS INT32) WITH (READ_ONLY = 'it has an index by now')"
+	w.refused("table a was dropped or defined anew while the statement ran: run it again", "INSERT INTO a VALUES (2, 20)")
+	w.refused("table a is not written: it has an index by now", "INSERT INTO a VALUES (2, 20)")
+	w.expect("1|10|100", "SELECT * FROM other")
+	src = "CREATE EXTERNAL TABLE a (k INT, v INT) STORED IN 'other' ROW KEY (k AS INT32)"
+	w.expect("1|10", "SELECT * FROM a")
+	w.run("UPDATE a SET v = 11 WHERE k = 1")
+	src = ""
+	w.refused(`unknown table "a"`, "SELECT * FROM a")
+	want := []string{"a false", "a true", "a false", "a true", "a false"}
+	asked = slices.Compact(asked)
+	if !slices.Equal(asked, want) {
+		t.Errorf("asked %q, want %q", asked, want)
+	}
 }

@@ -30,8 +30,8 @@ type phoenixWorld struct {
 	phoenix func(sql string) string
 }
 
-func newPhoenixWorld(t *testing.T) *phoenixWorld {
-	quorum, query := hbasetest.Phoenix(t)
+func newPhoenixWorld(t *testing.T, props ...[2]string) *phoenixWorld {
+	quorum, query := hbasetest.Phoenix(t, props...)
 	c, err := hbase.Dial(context.Background(), hbase.Config{Quorum: quorum})
 	if err != nil {
 		t.Fatal(err)
@@ -109,26 +109,26 @@ func (w *phoenixWorld) sameRows(t *testing.T, tab *catalog.Table, name string) {
 	}
 }
 
-// rewritten deletes all rows and writes them again through hql: every byte is as it was.
-func (w *phoenixWorld) rewritten(t *testing.T, tab *catalog.Table) {
+// rewritten deletes all rows of tab, Phoenix's table name, and writes them again through hql: every byte is as it was.
+func (w *phoenixWorld) rewritten(t *testing.T, tab *catalog.Table, name string) {
 	t.Helper()
 	if tab.ReadOnly != "" {
-		w.refused("is not written", "DELETE FROM "+tab.Name)
+		w.refused("is not written: "+tab.ReadOnly, "DELETE FROM "+tab.Name)
 		return
 	}
 	stored := string(tab.Layouts[0].Stored.Parts[0].Literal)
-	was := rawCells(t, w.c, stored)
+	was, rows := rawCells(t, w.c, stored), w.rowsOf(name)
 	s, err := parser.ParseStatement("SELECT * FROM " + tab.Name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := w.Run(context.Background(), s, Args{})
+	read, err := w.Run(context.Background(), s, Args{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all [][]types.Value
 	for {
-		batch, err := rows.Next()
+		batch, err := read.Next()
 		if err == io.EOF {
 			break
 		}
@@ -139,15 +139,41 @@ func (w *phoenixWorld) rewritten(t *testing.T, tab *catalog.Table) {
 			all = append(all, slices.Clone(row))
 		}
 	}
-	if err := rows.Close(); err != nil {
+	if err := read.Close(); err != nil {
 		t.Fatal(err)
 	}
 	w.run("DELETE FROM " + tab.Name)
 	for _, row := range all {
 		w.run("UPSERT INTO "+tab.Name+" VALUES (?"+strings.Repeat(", ?", len(row)-1)+")", row...)
 	}
-	if got := rawCells(t, w.c, stored); got != was {
+	twoWays := slices.ContainsFunc(tab.Columns, (*catalog.Column).EmptyIsNull) // NULL, or a DEFAULT, is a cell that is there or not
+	if got := rawCells(t, w.c, stored); got != was && !twoWays {
 		t.Errorf("%s\nhql wrote\n%s\nPhoenix\n%s", tab.SQL(), got, was)
+	}
+	if got := w.rowsOf(name); got != rows {
+		t.Errorf("%s\nof hql's rows Phoenix reads\n%s\nof its own\n%s", tab.SQL(), got, rows)
+	}
+}
+
+// rowsOf is what Phoenix reads of its table name, sorted.
+func (w *phoenixWorld) rowsOf(name string) string {
+	w.t.Helper()
+	rows := strings.Split(w.phoenix("SELECT /*+ NO_INDEX */ * FROM "+name), "\n")
+	slices.Sort(rows)
+	return strings.Join(rows, "\n")
+}
+
+// sameCells compares the table two, which hql wrote, with one, which Phoenix wrote by the same statements.
+func (w *phoenixWorld) sameCells(t *testing.T, one, two string) {
+	t.Helper()
+	tab, _ := w.Catalog().Table(two)
+	// An UPDATE of one column writes the cell of all, in which a DEFAULT that was given is like one that was not.
+	joins := slices.ContainsFunc(tab.Columns, func(c *catalog.Column) bool { return c.Element() > 0 && !c.Absent().IsNull() })
+	if want, got := rawCells(t, w.c, strings.ToUpper(one)), rawCells(t, w.c, strings.ToUpper(two)); got != want && !joins {
+		t.Errorf("%s\nhql wrote\n%s\nPhoenix\n%s", tab.SQL(), got, want)
+	}
+	if want, got := w.rowsOf(one), w.rowsOf(two); got != want {
+		t.Errorf("%s\nof hql's rows Phoenix reads\n%s\nof its own\n%s", tab.SQL(), got, want)
 	}
 }
 
@@ -156,7 +182,50 @@ func TestPhoenix(t *testing.T) {
 	w := newPhoenixWorld(t)
 	t.Run("mapped", w.mapped)
 	t.Run("catalog", w.described)
+	t.Run("live", w.live)
 	t.Run("random", w.random)
+}
+
+// Tables in namespaces of HBase, as Phoenix stores those of a schema where it is told to.
+func TestPhoenixNamespaces(t *testing.T) {
+	w := newPhoenixWorld(t, [2]string{"phoenix.schema.isNamespaceMappingEnabled", "true"}, [2]string{"phoenix.schema.mapSystemTablesToNamespace", "true"})
+	w.world = &world{t: t}
+	for _, sql := range []string{
+		"CREATE SCHEMA S1",
+		"CREATE TABLE S1.B_NS (ID INTEGER NOT NULL PRIMARY KEY, V VARCHAR) COLUMN_ENCODED_BYTES=NONE",
+		"UPSERT INTO S1.B_NS VALUES (1, 'x')",
+		"CREATE TABLE B_NS0 (ID INTEGER NOT NULL PRIMARY KEY, V VARCHAR)",
+		"UPSERT INTO B_NS0 VALUES (2, 'y')",
+		"CREATE TABLE S1.B_NSI (ID INTEGER NOT NULL PRIMARY KEY, V VARCHAR, W VARCHAR)",
+		"UPSERT INTO S1.B_NSI VALUES (3, 'y', 'z')",
+		"CREATE INDEX B_NSX ON S1.B_NSI (V) INCLUDE (W)",
+		"CREATE TABLE S1.B_NSV (ORG VARCHAR NOT NULL, ID INTEGER NOT NULL, V VARCHAR CONSTRAINT PK PRIMARY KEY (ORG, ID))",
+		"CREATE VIEW S1.B_NSW (X VARCHAR) AS SELECT * FROM S1.B_NSV WHERE ORG = 'acme'",
+		"UPSERT INTO S1.B_NSV VALUES ('other', 4, 'v4')",
+		"UPSERT INTO S1.B_NSW (ID, V, X) VALUES (5, 'v5', 'x5')",
+	} {
+		w.phoenix(sql)
+	}
+	w.imports(t)
+	for name, stored := range map[string]string{"b_ns": "S1:B_NS", "b_ns0": "B_NS0", "b_nsi": "S1:B_NSI", "b_nsv": "S1:B_NSV", "b_nsw": "S1:B_NSV"} {
+		tab, ok := w.Catalog().Table(name)
+		if !ok {
+			t.Errorf("no table %s", name)
+			continue
+		}
+		if got := string(tab.Layouts[0].Stored.Parts[0].Literal); got != stored {
+			t.Errorf("%s is stored in %s, want %s", name, got, stored)
+		}
+		theirs := strings.ToUpper(name)
+		if name != "b_ns0" {
+			theirs = "S1." + theirs
+		}
+		w.sameRows(t, tab, theirs)
+		w.rewritten(t, tab, theirs)
+		w.sameRows(t, tab, theirs)
+	}
+	w.expect("3|y|z", "SELECT /*+ LAYOUT(b_nsx) */ * FROM b_nsi WHERE v = 'y'")
+	w.expect("5|v5|x5", "SELECT * FROM b_nsw")
 }
 
 // described compares every kind of table that Phoenix has, as its catalog describes it.
@@ -191,7 +260,7 @@ func (w *phoenixWorld) described(t *testing.T) {
 		t.Run(tab.Name, func(t *testing.T) {
 			w.t = t
 			w.sameRows(t, tab, name)
-			w.rewritten(t, tab)
+			w.rewritten(t, tab, name)
 			w.sameRows(t, tab, name)
 		})
 	}
@@ -272,32 +341,34 @@ var phoenixLiterals = []struct {
 	{"VARBINARY", false, []string{"'raw'", "'b'"}},
 }
 
+// phoenixLiteral is a value of phoenixLiterals as Phoenix has it and as hql has it.
+func phoenixLiteral(typ, v string) (phoenix, ours string) {
+	switch typ {
+	case "DATE":
+		return "TO_DATE('" + v + "', 'yyyy-MM-dd HH:mm:ss.SSS')", "TIMESTAMP '" + v + "'"
+	case "TIMESTAMP":
+		whole, fraction, _ := strings.Cut(v, ".")
+		return "TIMESTAMP '" + v + "'", "EXTRACT(epoch FROM TIMESTAMP '" + whole + "')::DECIMAL + 0." + fraction
+	case "BINARY(3)", "VARBINARY":
+		return v, "CAST(" + v + " AS BYTES)"
+	}
+	return v, v
+}
+
 // random compares tables of random types and options, described by Phoenix's catalog.
 func (w *phoenixWorld) random(t *testing.T) {
 	first, n := seeds.Range(t, 20)
-	r := rand.New(rand.NewPCG(first, 1))
-	pick := func(xs ...string) string { return xs[r.IntN(len(xs))] }
-	literal := func(typ, v string) (phoenix, ours string) {
-		switch typ {
-		case "DATE":
-			return "TO_DATE('" + v + "', 'yyyy-MM-dd HH:mm:ss.SSS')", "TIMESTAMP '" + v + "'"
-		case "TIMESTAMP":
-			whole, fraction, _ := strings.Cut(v, ".")
-			return "TIMESTAMP '" + v + "'", "EXTRACT(epoch FROM TIMESTAMP '" + whole + "')::DECIMAL + 0." + fraction
-		case "BINARY(3)":
-			return v, "CAST(" + v + " AS BYTES)"
-		}
-		return v, v
-	}
 	type probe struct {
 		table, where, theirs string
 		salted               bool
 	}
 	var probes []probe
 	indexed := map[string][]indexProbe{} // by table
+	twins := map[string][]string{}       // what hql runs in a table like it
 	w.world = &world{t: t}
 	for i := range n {
-		name := fmt.Sprint("R", i)
+		name, r := fmt.Sprint("R", i), rand.New(rand.NewPCG(first+uint64(i), 1))
+		pick := func(xs ...string) string { return xs[r.IntN(len(xs))] }
 		var columns, key []string
 		var of []int
 		var nullable []bool // of the key's columns
@@ -341,34 +412,22 @@ func (w *phoenixWorld) random(t *testing.T) {
 		if strings.Contains(options[0], "NONE") && strings.HasPrefix(options[3], "IMMUTABLE") {
 			options[3] = ""
 		}
-		salted := options[1] != ""
+		salted, immutable := options[1] != "", strings.HasPrefix(options[3], "IMMUTABLE")
+		single := immutable && !strings.Contains(options[3], "ONE_CELL")
 		options = slices.DeleteFunc(options, func(s string) bool { return s == "" })
-		statements := append([]string{}, "CREATE TABLE "+name+" ("+strings.Join(columns, ", ")+", CONSTRAINT PK PRIMARY KEY ("+strings.Join(order, ", ")+")) "+strings.Join(options, ", "))
-		for range 12 {
-			var values []string
-			for c, k := range of {
-				v, _ := literal(phoenixLiterals[k].typ, pick(phoenixLiterals[k].values...))
-				if (c >= keys || nullable[c]) && r.IntN(4) == 0 {
-					v = "NULL"
-				}
-				values = append(values, v)
-			}
-			statements = append(statements, "UPSERT INTO "+name+" VALUES ("+strings.Join(values, ", ")+")")
-			if r.IntN(12) == 0 {
-				v, _ := literal(phoenixLiterals[of[0]].typ, pick(phoenixLiterals[of[0]].values...))
-				statements = append(statements, "DELETE FROM "+name+" WHERE K0 = "+v)
-			}
-			if cells > 1 && r.IntN(4) == 0 { // the last one is not named
-				n := len(values) - 1
-				var names []string
-				for _, c := range columns[:n] {
-					names = append(names, strings.Fields(c)[0])
-				}
-				statements = append(statements, "UPSERT INTO "+name+" ("+strings.Join(names, ", ")+") VALUES ("+strings.Join(values[:n], ", ")+")")
-			}
+		as := "(" + strings.Join(columns, ", ") + ", CONSTRAINT PK PRIMARY KEY (" + strings.Join(order, ", ") + ")) " + strings.Join(options, ", ")
+		statements := []string{"CREATE TABLE " + name + " " + as}
+		d := drawnRows{r: r, name: name, columns: columns, of: of, nullable: nullable, keys: keys, immutable: immutable, single: single}
+		for range 14 {
+			statements = append(statements, d.statement()...)
 		}
 		// Half of the indexes are there before the rows.
-		for x := range max(0, r.IntN(4)-1) {
+		drawn := max(0, r.IntN(4)-1)
+		if drawn == 0 && !slices.ContainsFunc(of, func(k int) bool { return strings.Contains(phoenixLiterals[k].typ, "ARRAY") }) {
+			w.phoenix("&CREATE TABLE W" + name[1:] + " " + as)
+			twins[strings.ToLower(name)] = d.ours
+		}
+		for x := range drawn {
 			index, ps := randomIndex(r, fmt.Sprintf("%s_X%d", name, x), name, columns, of, keys)
 			if r.IntN(2) == 0 {
 				statements = slices.Insert(statements, 1, index)
@@ -376,7 +435,7 @@ func (w *phoenixWorld) random(t *testing.T) {
 				statements = append(statements, "!commit", index)
 			}
 			for _, p := range ps {
-				a, b := literal(phoenixLiterals[p.of].typ, pick(phoenixLiterals[p.of].values...))
+				a, b := phoenixLiteral(phoenixLiterals[p.of].typ, pick(phoenixLiterals[p.of].values...))
 				p.where, p.theirs = strings.ToLower(p.column)+p.op+b, p.column+p.op+a
 				indexed[strings.ToLower(name)] = append(indexed[strings.ToLower(name)], p)
 			}
@@ -385,7 +444,7 @@ func (w *phoenixWorld) random(t *testing.T) {
 		for range 6 {
 			k := r.IntN(keys)
 			p := phoenixLiterals[of[k]]
-			a, b := literal(p.typ, pick(p.values...))
+			a, b := phoenixLiteral(p.typ, pick(p.values...))
 			op := pick(" = ", " < ", " <= ", " > ", " >= ")
 			// What is greater than the greatest number, or less than the least, Phoenix 5.2.1 finds in all rows.
 			if strings.Contains(" 2147483647 -2147483648 9223372036854775807 -9223372036854775807 32767 -32768 127 -128 ", " "+a+" ") {
@@ -402,10 +461,10 @@ func (w *phoenixWorld) random(t *testing.T) {
 	}
 	w.phoenix("&")
 	w.imports(t)
-	refused, ranges, indexes := 0, 0, 0
+	refused, ranges, indexes, written, statements := 0, 0, 0, 0, 0
 	for i := range n {
 		name := fmt.Sprint("r", i)
-		t.Run(name, func(t *testing.T) {
+		same := t.Run(name, func(t *testing.T) {
 			w.t = t
 			tab, ok := w.Catalog().Table(name)
 			if !ok {
@@ -428,13 +487,122 @@ func (w *phoenixWorld) random(t *testing.T) {
 					}
 				}
 			}
+			if ours := twins[name]; ours != nil && tab.ReadOnly == "" {
+				for _, sql := range ours {
+					w.run(sql)
+				}
+				w.sameCells(t, name, "w"+name[1:])
+				written, statements = written+1, statements+len(ours)
+			}
 			indexes += len(tab.Layouts) - 1
 			w.sameByIndex(t, tab, indexed[name])
-			w.rewritten(t, tab)
+			w.rewritten(t, tab, name)
 			w.sameRows(t, tab, name)
 		})
+		if !same {
+			t.Logf("replay %s with HQL_SEED=%d HQL_CHECKS=1", name, first+uint64(i))
+		}
 	}
-	t.Logf("figures: tables %d, indexes %d, conditions %d, ranges %d, refused by Phoenix %d, seeds from %d", n, indexes, len(probes), ranges, refused, first)
+	t.Logf("figures: tables %d, written like it %d, by statements %d, indexes %d, conditions %d, ranges %d, refused by Phoenix %d, seeds from %d", n, written, statements, indexes, len(probes), ranges, refused, first)
+}
+
+// drawnRows draws statements that write rows of a table whose columns are described so, the first keys of them its key.
+type drawnRows struct {
+	r                 *rand.Rand
+	name              string
+	columns           []string
+	of                []int // of phoenixLiterals
+	nullable          []bool
+	keys              int
+	immutable, single bool         // in Phoenix a row is written once; all its columns are in one cell
+	rows              [][]rowValue // what is there
+	ours              []string     // the statements as hql has them, for a table like it
+}
+
+// rowValue is a value as both write it; "" was not given.
+type rowValue struct{ phoenix, ours string }
+
+// value draws one of column c.
+func (d *drawnRows) value(c int) rowValue {
+	p := phoenixLiterals[d.of[c]]
+	if (c >= d.keys || d.nullable[c]) && d.r.IntN(4) == 0 {
+		return rowValue{"NULL", "NULL"}
+	}
+	a, b := phoenixLiteral(p.typ, p.values[d.r.IntN(len(p.values))])
+	return rowValue{a, b}
+}
+
+// statement draws what Phoenix runs, and adds to ours what hql runs.
+func (d *drawnRows) statement() []string {
+	sameKey := func(a, b []rowValue) bool { return slices.Equal(a[:d.keys], b[:d.keys]) }
+	ours := strings.ToLower("W" + d.name[1:])
+	switch n := d.r.IntN(12); {
+	case n == 0:
+		v := d.value(0)
+		if v.phoenix == "NULL" {
+			return nil
+		}
+		d.rows = slices.DeleteFunc(d.rows, func(row []rowValue) bool { return row[0] == v })
+		d.ours = append(d.ours, "DELETE FROM "+ours+" WHERE k0 = "+v.ours)
+		return []string{"!commit", "DELETE FROM " + d.name + " WHERE K0 = " + v.phoenix, "!commit"}
+	case n < 4 && len(d.rows) > 0:
+		row := d.rows[d.r.IntN(len(d.rows))]
+		c := d.keys + d.r.IntN(len(row)-d.keys)
+		v := d.value(c)
+		if v.phoenix == "NULL" && d.immutable {
+			return nil // it leaves what is there
+		}
+		row[c] = v
+		var where []string
+		for k, key := range row[:d.keys] {
+			is := " = " + key.ours
+			if key.ours == "NULL" {
+				is = " IS NULL"
+			}
+			where = append(where, fmt.Sprint("k", k)+is)
+		}
+		d.ours = append(d.ours, fmt.Sprintf("UPDATE %s SET c%d = %s WHERE %s", ours, c-d.keys, v.ours, strings.Join(where, " AND ")))
+		upsert, _ := d.upsert(row, func(i int) bool { return i < d.keys || i == c || d.single })
+		return []string{"!commit", upsert}
+	}
+	row := make([]rowValue, len(d.of))
+	for c := range row {
+		row[c] = d.value(c)
+	}
+	some := d.r.IntN(4) == 0 // columns are not named
+	if some {
+		row[d.keys+d.r.IntN(len(row)-d.keys)] = rowValue{}
+	}
+	at := slices.IndexFunc(d.rows, func(was []rowValue) bool { return sameKey(was, row) })
+	switch {
+	case at < 0:
+		d.rows = append(d.rows, row)
+	case d.immutable:
+		return nil
+	default:
+		for c, v := range row {
+			if v.phoenix != "" {
+				d.rows[at][c] = v
+			}
+		}
+	}
+	theirs, own := d.upsert(row, func(int) bool { return true })
+	d.ours = append(d.ours, strings.Replace(own, d.name, ours, 1))
+	return []string{theirs, "!commit"}
+}
+
+// upsert writes the values of row that are given, in the columns that named holds for.
+func (d *drawnRows) upsert(row []rowValue, named func(c int) bool) (phoenix, ours string) {
+	var names, a, b []string
+	for c, v := range row {
+		if v.phoenix != "" && named(c) {
+			name, _, _ := strings.Cut(d.columns[c], " ")
+			names = append(names, name[strings.Index(name, ".")+1:])
+			a, b = append(a, v.phoenix), append(b, v.ours)
+		}
+	}
+	into := "UPSERT INTO " + d.name + " (" + strings.Join(names, ", ") + ") VALUES ("
+	return into + strings.Join(a, ", ") + ")", into + strings.Join(b, ", ") + ")"
 }
 
 // indexProbe is a condition on a column that an index begins with.

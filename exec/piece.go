@@ -87,6 +87,9 @@ func (r *run) cut(ctx context.Context, s *parser.Select) (*Cut, error) {
 		piece.FullScan = AllowFullScan // it was asked
 	}
 	read := planner.CutScan(p)
+	if err := r.current(ctx, read.Table); err != nil {
+		return nil, err
+	}
 	if err := r.filled(ctx, read.Table, read.Layout); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 
 	"github.com/hql-db/hql/catalog"
@@ -21,6 +22,9 @@ type statement struct {
 	allowFull bool
 	policy    FullScanPolicy
 	full      *filledLayouts
+	// follow is Engine.followForeign where there is another catalog, asked are the tables that it was asked of.
+	follow func(ctx context.Context, t *catalog.Table, written bool) error
+	asked  *sync.Map
 	// statistics gives what is known of a table; nil: nothing is known of any.
 	statistics func(*catalog.Table) *stats.Table
 }
@@ -34,6 +38,9 @@ func (st *statement) record(rec *recorder) {
 // scan opens one table access: it is the statement's operator.Source.
 func (st *statement) scan(ctx context.Context, s *plan.Scan) (operator.Operator, error) {
 	if err := st.guard(s); err != nil {
+		return nil, err
+	}
+	if err := st.current(ctx, s.Table); err != nil {
 		return nil, err
 	}
 	if err := st.filled(ctx, s.Table, s.Layout); err != nil {

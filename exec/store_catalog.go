@@ -48,9 +48,10 @@ type definitions struct {
 	slot    chan struct{} // holds one that reads them
 	checked atomic.Int64  // when they were read or known to be unchanged, in nanoseconds since the engine was made
 	began   time.Time
-	changes int64             // the counter when they were read
-	denied  bool              // they may not be read
-	foreign time.Time         // when those of another catalog were read
+	changes int64     // the counter when they were read
+	denied  bool      // they may not be read
+	foreign time.Time // when those of another catalog were read
+	others  atomic.Pointer[tablesOfOthers]
 	stored  map[string]string // the statements by lower-case name, of those tables that are in the catalog for them
 	edition atomic.Int64      // how often the catalog was changed for them
 }
@@ -121,8 +122,9 @@ func (e *Engine) follow(ctx context.Context, now bool, warn func(string)) error 
 		if !none {
 			defs, err = e.readDefinitions(ctx)
 		}
+		var others *tablesOfOthers
 		if err == nil {
-			err = e.readForeign(ctx, defs)
+			others, err = e.readForeign(ctx, defs)
 		}
 		if err == nil {
 			err = e.listStatistics(ctx)
@@ -130,6 +132,7 @@ func (e *Engine) follow(ctx context.Context, now bool, warn func(string)) error 
 		if err == nil {
 			e.takeOver(defs, warn)
 			d.changes = changes
+			d.others.Store(others) // after the tables: who still holds one of before finds it replaced
 		}
 	}
 	if errors.Is(err, hbase.ErrDenied) && len(e.catalog.Tables()) > 0 { // there are definitions from elsewhere
@@ -173,28 +176,70 @@ func (e *Engine) readDefinitions(ctx context.Context) (map[string]string, error)
 	return defs, nil
 }
 
+// tablesOfOthers are those that another catalog defines.
+type tablesOfOthers struct {
+	Foreign
+	names map[string]bool // in lower case
+}
+
 // readForeign adds what Config.Definitions gives to defs.
-func (e *Engine) readForeign(ctx context.Context, defs map[string]string) error {
+func (e *Engine) readForeign(ctx context.Context, defs map[string]string) (*tablesOfOthers, error) {
 	if e.cfg.Definitions == nil {
-		return nil
+		return nil, nil
 	}
 	at := time.Now()
-	src, err := e.cfg.Definitions(ctx, e.client)
+	read, err := e.cfg.Definitions(ctx, e.client)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	stmts, err := parser.Parse(src)
+	stmts, err := parser.Parse(read.SQL())
 	if err != nil {
-		return err
+		return nil, err
 	}
+	out := &tablesOfOthers{read, map[string]bool{}}
 	for _, s := range stmts {
 		if def, ok := s.(*parser.CreateTable); ok {
 			if key := strings.ToLower(def.Name); defs[key] == "" {
-				defs[key] = def.String()
+				defs[key], out.names[key] = def.String(), true
 			}
 		}
 	}
 	e.defs.foreign = at
+	return out, nil
+}
+
+// errRead is what errors.Is finds where a table is not what it was when a statement was planned that has read nothing of it yet.
+var errRead = errors.New("run it again")
+
+// current refuses to read t if another catalog says something else of it by now: what is read would be of another table, or decoded
+// as what it is not. It asks once a statement.
+func (st *statement) current(ctx context.Context, t *catalog.Table) error {
+	if st.follow == nil {
+		return nil
+	}
+	if _, asked := st.asked.LoadOrStore(t, true); asked {
+		return nil
+	}
+	return st.follow(ctx, t, false)
+}
+
+// followForeign reads another catalog again if it says something else of t by now, as who reads or writes t sees it, and fails if t
+// is not what it was then.
+func (e *Engine) followForeign(ctx context.Context, t *catalog.Table, written bool) error {
+	others := e.defs.others.Load()
+	if others == nil || !others.names[strings.ToLower(t.Name)] {
+		return nil
+	}
+	same, err := others.Same(ctx, e.client, t.Name, written)
+	if err == nil && !same {
+		err = e.reload(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("look whether table %s is as it was: %w", t.Name, err)
+	}
+	if now, ok := e.catalog.Table(t.Name); !ok || now != t {
+		return fmt.Errorf("table %s was changed or dropped as the statement began: %w", t.Name, errRead)
+	}
 	return nil
 }
 
@@ -272,10 +317,22 @@ func (e *Engine) define(key, sql string) error {
 // unchanged fails when one of the tables that a statement goes by was dropped or replaced since it began: what
 // it read or is about to write may be of another table under the same name.
 func (r *run) unchanged(ctx context.Context, tables ...*catalog.Table) error {
+	return r.still(ctx, false, tables)
+}
+
+// unwritten is unchanged for who is about to write tables.
+func (r *run) unwritten(ctx context.Context, tables ...*catalog.Table) error {
+	return r.still(ctx, true, tables)
+}
+
+func (r *run) still(ctx context.Context, written bool, tables []*catalog.Table) error {
 	if err := r.engine.refresh(ctx); err != nil {
 		return err
 	}
 	for _, t := range tables {
+		if err := r.engine.followForeign(ctx, t, written); err != nil && !errors.Is(err, errRead) {
+			return err
+		}
 		if now, ok := r.engine.catalog.Table(t.Name); !ok || now != t {
 			return fmt.Errorf("table %s was dropped or defined anew while the statement ran: run it again", t.Name)
 		}

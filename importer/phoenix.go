@@ -252,8 +252,11 @@ func (d *phoenixDef) describe() error {
 			encoding += ")"
 		}
 		def, known := c.absent(p)
-		known = known && c.element == 0
-		switch own := cmp.Or(p.cell, p.key); {
+		own := cmp.Or(p.cell, p.key)
+		if c.element > 0 {
+			own = encoding
+		}
+		switch {
 		case known:
 			encoding = "DEFAULT(" + def + ", " + text(own) + ")"
 		case c.storesNull && c.element == 0:

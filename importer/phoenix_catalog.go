@@ -14,33 +14,53 @@ import (
 // PhoenixCatalog reads the tables that SYSTEM.CATALOG describes, as they are: what is encoded how, which a statement does not
 // tell. It gives a catalog file, with comments on what hql does not read.
 func PhoenixCatalog(ctx context.Context, c hbase.Client) (string, error) {
-	s := phoenixSystem{families: func(table string) ([]hbase.Family, error) { return c.Families(ctx, table) }}
-	found := false
-	for _, name := range []string{"SYSTEM.CATALOG", "SYSTEM:CATALOG"} {
-		err := readAll(ctx, c, name, s.add)
+	p, err := ReadPhoenix(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	return p.SQL(), nil
+}
+
+// ReadPhoenix is PhoenixCatalog for who follows the catalog afterwards.
+func ReadPhoenix(ctx context.Context, c hbase.Client) (*Phoenix, error) {
+	s := phoenixSystem{families: func(table string) ([]hbase.Family, error) { return c.Families(ctx, table) },
+		byID: map[phoenixID]*phoenixObject{}, named: map[string][]*phoenixObject{}, of: map[*phoenixObject][]*phoenixObject{}, rows: digests{}, children: digests{}}
+	var err error
+	if s.table, err = readEither(ctx, c, "CATALOG", s.add); err != nil {
+		return nil, err
+	}
+	if s.table == "" {
+		return nil, errors.New("there is no table SYSTEM.CATALOG (or SYSTEM:CATALOG): no Phoenix has been here")
+	}
+	if s.links, err = readEither(ctx, c, "CHILD_LINK", s.children.add); err != nil && !errors.Is(err, hbase.ErrDenied) {
+		return nil, err
+	}
+	var sequences []string
+	_, err = readEither(ctx, c, "SEQUENCE", func(r hbase.Row) {
+		if f := strings.Split(saltless(r.Key), "\x00"); len(f) == 3 {
+			sequences = append(sequences, dotted(f[1], f[2]))
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.definitions(sequences)
+}
+
+// readEither gives f the rows of the table of Phoenix's own that is called so, under whichever of its two names it has; "" where there is none.
+func readEither(ctx context.Context, c hbase.Client, name string, f func(hbase.Row)) (table string, err error) {
+	for _, sep := range []string{".", ":"} {
+		full := "SYSTEM" + sep + name
+		err := readAll(ctx, c, hbase.ScanRange{Table: full}, f)
 		if errors.Is(err, hbase.ErrNoTable) {
 			continue
 		}
 		if err != nil {
-			return "", fmt.Errorf("read %s: %w", name, err)
+			return "", fmt.Errorf("read %s: %w", full, err)
 		}
-		found, s.table = true, name
+		table = full
 	}
-	if !found {
-		return "", errors.New("there is no table SYSTEM.CATALOG (or SYSTEM:CATALOG): no Phoenix has been here")
-	}
-	var sequences []string
-	for _, name := range []string{"SYSTEM.SEQUENCE", "SYSTEM:SEQUENCE"} {
-		err := readAll(ctx, c, name, func(r hbase.Row) {
-			if f := strings.Split(saltless(r.Key), "\x00"); len(f) == 3 {
-				sequences = append(sequences, dotted(f[1], f[2]))
-			}
-		})
-		if err != nil && !errors.Is(err, hbase.ErrNoTable) {
-			return "", fmt.Errorf("read %s: %w", name, err)
-		}
-	}
-	return s.definitions(sequences)
+	return table, nil
 }
 
 // saltless is a key of SYSTEM.SEQUENCE, which may be salted, without its salt. Names have no bytes that low.
@@ -51,9 +71,9 @@ func saltless(key []byte) string {
 	return string(key)
 }
 
-// readAll gives each row of a table to f.
-func readAll(ctx context.Context, c hbase.Client, table string, f func(hbase.Row)) error {
-	for row, err := range hbase.Rows(ctx, c, hbase.ScanRange{Table: table}, &hbase.ReadOptions{NoCacheBlocks: true}) {
+// readAll gives each row of a range to f.
+func readAll(ctx context.Context, c hbase.Client, of hbase.ScanRange, f func(hbase.Row)) error {
+	for row, err := range hbase.Rows(ctx, c, of, &hbase.ReadOptions{NoCacheBlocks: true}) {
 		if err != nil {
 			return err
 		}
@@ -65,9 +85,15 @@ func readAll(ctx context.Context, c hbase.Client, table string, f func(hbase.Row
 // phoenixSystem are the tables of SYSTEM.CATALOG in the order of their names.
 type phoenixSystem struct {
 	table   string // SYSTEM.CATALOG, or as it is called where namespaces are mapped
+	links   string // SYSTEM.CHILD_LINK, likewise; "" in versions without it
 	objects []*phoenixObject
+	byID    map[phoenixID]*phoenixObject
+	named   map[string][]*phoenixObject         // by the full name, which those of several tenants may have
+	of      map[*phoenixObject][]*phoenixObject // by a table, that and its views
 	// families describes an HBase table.
 	families func(table string) ([]hbase.Family, error)
+	// rows are digests of what the two tables say of each object.
+	rows, children digests
 }
 
 // phoenixObject is a table, view or index.
@@ -127,6 +153,7 @@ const (
 
 // add takes up a row of SYSTEM.CATALOG. The objects' own rows come before those of their columns and links.
 func (s *phoenixSystem) add(r hbase.Row) {
+	s.rows.add(r)
 	f := strings.Split(string(r.Key), "\x00")
 	for len(f) < 5 {
 		f = append(f, "")
@@ -137,7 +164,9 @@ func (s *phoenixSystem) add(r hbase.Row) {
 	}
 	id := phoenixID{f[0], f[1], f[2]}
 	if f[3] == "" && f[4] == "" {
-		s.objects = append(s.objects, &phoenixObject{id: id, header: values, links: map[int64][]string{}})
+		o := &phoenixObject{id: id, header: values, links: map[int64][]string{}}
+		s.objects, s.byID[id] = append(s.objects, o), o
+		s.named[o.fullName()] = append(s.named[o.fullName()], o)
 		return
 	}
 	o := s.object(id)
@@ -152,17 +181,7 @@ func (s *phoenixSystem) add(r hbase.Row) {
 	o.columns = append(o.columns, phoenixCell{name: f[3], family: f[4], cells: values})
 }
 
-func (s *phoenixSystem) object(id phoenixID) *phoenixObject {
-	if n := len(s.objects); n > 0 && s.objects[n-1].id == id {
-		return s.objects[n-1]
-	}
-	for _, o := range s.objects {
-		if o.id == id {
-			return o
-		}
-	}
-	return nil
-}
+func (s *phoenixSystem) object(id phoenixID) *phoenixObject { return s.byID[id] }
 
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
@@ -174,9 +193,13 @@ func dotted(schema, name string) string {
 }
 
 // definitions writes what there is, a definition or a comment for each.
-func (s *phoenixSystem) definitions(sequences []string) (string, error) {
+func (s *phoenixSystem) definitions(sequences []string) (*Phoenix, error) {
 	var b strings.Builder
+	out := &Phoenix{sources: map[string][2][]phoenixSource{}}
 	used, served := &table{}, map[*phoenixObject]bool{}
+	for _, o := range s.objects {
+		s.of[s.base(o)] = append(s.of[s.base(o)], o)
+	}
 	for _, o := range s.objects {
 		kind := o.header.text("TABLE_TYPE")
 		if kind == "s" || kind == "i" {
@@ -191,6 +214,7 @@ func (s *phoenixSystem) definitions(sequences []string) (string, error) {
 			var sql string
 			if sql, err = t.sql(); err == nil {
 				b.WriteString(sql)
+				out.sources[strings.ToLower(t.name)] = s.sources(o)
 				continue
 			}
 		}
@@ -204,12 +228,16 @@ func (s *phoenixSystem) definitions(sequences []string) (string, error) {
 	for _, name := range sequences {
 		fmt.Fprintf(&b, "\n-- TODO sequence %s is left out: Phoenix alone draws from it\n", name)
 	}
-	return b.String(), nil
+	out.sql = b.String()
+	return out, nil
 }
+
+// fullName is the name behind that of the schema.
+func (o *phoenixObject) fullName() string { return dotted(o.id.schema, o.id.name) }
 
 // String is the name as Phoenix's statements have it.
 func (o *phoenixObject) String() string {
-	name := dotted(o.id.schema, o.id.name)
+	name := o.fullName()
 	if o.id.tenant != "" {
 		name += " of tenant " + o.id.tenant
 	}
@@ -221,7 +249,7 @@ func (o *phoenixObject) stored() string {
 	if o.header.isTrue("IS_NAMESPACE_MAPPED") && o.id.schema != "" {
 		return o.id.schema + ":" + o.id.name
 	}
-	return dotted(o.id.schema, o.id.name)
+	return o.fullName()
 }
 
 // define describes o. The indexes that serve its queries, or that it says why they do not, are put into served.
@@ -273,7 +301,7 @@ func (s *phoenixSystem) define(o *phoenixObject, used *table, served map[*phoeni
 	} else {
 		t.with = append(t.with, "ROW_MARKER = '_0'")
 	}
-	if why := s.kept(base); why != "" {
+	if why := s.kept(&d, owners); why != "" {
 		t.with = append(t.with, "READ_ONLY = "+text(why))
 	}
 	if o == base {
@@ -289,14 +317,26 @@ const maxViews = 100
 func (s *phoenixSystem) above(o *phoenixObject) *phoenixObject {
 	for _, kind := range []int64{parentLink, physicalLink} {
 		for _, name := range o.links[kind] {
-			for _, other := range s.objects {
-				if other != o && dotted(other.id.schema, other.id.name) == strings.ReplaceAll(name, ":", ".") && (other.id.tenant == "" || other.id.tenant == o.id.tenant) {
+			for _, other := range s.named[strings.ReplaceAll(name, ":", ".")] {
+				if other != o && (other.id.tenant == "" || other.id.tenant == o.id.tenant) {
 					return other
 				}
 			}
 		}
 	}
 	return nil
+}
+
+// base is the table that o is a view of, or o.
+func (s *phoenixSystem) base(o *phoenixObject) *phoenixObject {
+	for range maxViews {
+		above := s.above(o)
+		if above == nil {
+			break
+		}
+		o = above
+	}
+	return o
 }
 
 // qualifierOf is the number of an encoded qualifier: of 1, 3 or 4 bytes as it is, of 2 with the top bit set.
@@ -307,35 +347,36 @@ func qualifierOf(b []byte) (n int64) {
 	return n &^ (1 << (8*max(len(b), 1) - 1))
 }
 
-// kept says what Phoenix keeps with the rows of base and hql does not; "" for nothing.
-func (s *phoenixSystem) kept(base *phoenixObject) string {
-	for _, o := range s.objects {
-		owner := o
-		for i := 0; owner != nil && owner != base && i < maxViews; i++ {
-			owner = s.above(owner)
-		}
-		if owner != base || o.header.text("TABLE_TYPE") == "i" {
-			continue
-		}
-		if len(o.links[indexLink]) > 0 {
+// kept says what Phoenix keeps with the rows of d, a table or view with the columns of owners, base the first, and hql does not; "" for
+// nothing.
+func (s *phoenixSystem) kept(d *phoenixDef, owners []*phoenixObject) string {
+	base := owners[0]
+	for _, o := range s.of[base] {
+		switch {
+		case o.header.text("TABLE_TYPE") == "i":
+		case len(o.links[indexLink]) > 0:
 			return "Phoenix keeps the indexes of " + o.String()
+		case base.single() && !slices.Contains(owners, o) && slices.ContainsFunc(o.columns, func(c phoenixCell) bool { return c.number("KEY_SEQ") == 0 }):
+			return "its cells hold columns of the view " + o.String()
 		}
+	}
+	for _, o := range owners {
 		for _, c := range o.columns {
-			_, array, _ := phoenixTypeOf(c.number("DATA_TYPE"))
-			switch {
-			case c.isTrue("IS_ROW_TIMESTAMP"):
+			if c.isTrue("IS_ROW_TIMESTAMP") {
 				return "Phoenix writes cells at the time in " + c.name
-			case array:
-				return "hql does not write arrays, as " + c.name + " is"
-			case c.cells["COLUMN_DEF"] != nil:
-				return "Phoenix tells its DEFAULT from a NULL in " + c.name
 			}
 		}
 	}
-	switch {
-	case base.single():
-		return "all columns stand in one cell"
-	case base.header.isTrue("TRANSACTIONAL") || base.header["TRANSACTION_PROVIDER"] != nil:
+	for _, c := range d.cols {
+		p, _ := c.stored("", &table{})
+		switch _, known := c.absent(p); {
+		case c.array:
+			return "hql does not write arrays, as " + c.name + " is"
+		case c.filled && (d.isKey(c) || !known):
+			return "Phoenix tells its DEFAULT from a NULL in " + c.name
+		}
+	}
+	if base.header.isTrue("TRANSACTIONAL") || base.header["TRANSACTION_PROVIDER"] != nil {
 		return "Phoenix writes it in transactions"
 	}
 	return ""

@@ -156,7 +156,7 @@ func (w *Writer) removeStale(ctx context.Context, i int, entries [][]types.Value
 func (w *Writer) mend(i int, row []types.Value, all []bool, at place, newest int64) error {
 	ts := w.at(max(w.newest(row), newest))
 	w.written = append(w.written, writtenRow{row: slices.Clone(row), ts: ts})
-	return w.entry(i, row, all, at, ts)
+	return w.entry(i, row, all, true, at, ts)
 }
 
 // entryPlace is where row, as it was read from l, stands there. An entry of an index need not tell the columns that its key
@@ -186,11 +186,11 @@ func (w *Writer) alike(l *catalog.Layout, copied, row []types.Value) bool {
 		return true
 	}
 	all := allColumns(w.table)
-	is, _, err := w.cells(l, copied, all, place{})
+	is, _, err := w.cells(l, copied, all, true, place{})
 	if err != nil {
 		return false
 	}
-	wanted, _, err := w.cells(l, row, all, place{})
+	wanted, _, err := w.cells(l, row, all, true, place{})
 	return err == nil && slices.EqualFunc(is, wanted, func(a, b hbase.Cell) bool {
 		return string(a.Family) == string(b.Family) && bytes.Equal(a.Qualifier, b.Qualifier) && bytes.Equal(a.Value, b.Value)
 	})

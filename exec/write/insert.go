@@ -41,7 +41,7 @@ func (in *Inserter) Write(ctx context.Context, rows []Row) error {
 		return err
 	}
 	var old [][]types.Value
-	if in.Reads {
+	if in.Reads || in.joins(rows) {
 		old, err = in.stored(ctx, in.table.Layouts[0], rows)
 	} else {
 		old, err = in.present(ctx, rows)
@@ -65,6 +65,18 @@ func (in *Inserter) Write(ctx context.Context, rows []Row) error {
 		}
 	}
 	return in.finish(ctx, given)
+}
+
+// joins reports whether rows name some and not all columns of one cell, so that it cannot be written without what it holds of the others.
+func (in *Inserter) joins(rows []Row) bool {
+	if in.table.HiddenKey || in.table.Layouts[0].Key.Drawn() != nil {
+		return false // every row is a new one
+	}
+	return slices.ContainsFunc(in.elements, func(cols []*catalog.Column) bool {
+		return slices.ContainsFunc(cols, func(c *catalog.Column) bool {
+			return slices.ContainsFunc(rows, func(p Row) bool { return !in.Named(p)[c.Index] })
+		})
+	})
 }
 
 func (in *Inserter) finish(ctx context.Context, rows int) error {

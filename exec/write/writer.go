@@ -66,6 +66,7 @@ type Writer struct {
 	numbered       []*catalog.Column             // columns from which other tables' keys take numbers
 	largest        []int64                       // of each in the pending rows
 	shared         [][]*catalog.Column           // by column: all that are read from its cell, where that are several
+	elements       [][]*catalog.Column           // see elements
 	filling        bool                          // derived layouts are being filled
 }
 
@@ -107,10 +108,14 @@ func (w *Writer) add(m *tableMutations, table string, mutation hbase.Mutation) {
 
 // Writable is the error of a statement that writes a table which its definition says is not written.
 func Writable(t *catalog.Table, at parser.Pos) error {
-	if t.ReadOnly == "" {
+	why := t.ReadOnly
+	if _, err := elements(t); why == "" && err != nil {
+		why = err.Error()
+	}
+	if why == "" {
 		return nil
 	}
-	return parser.Errorf(at, "table %s is not written: %s", t.Name, t.ReadOnly)
+	return parser.Errorf(at, "table %s is not written: %s", t.Name, why)
 }
 
 // New makes a writer of rows of t.
@@ -122,6 +127,7 @@ func New(st *Env, t *catalog.Table) *Writer {
 	w.jointEntries, w.token, w.refused = w.hasJointEntries(), claimToken(), map[rowID]bool{}
 	w.numbered = st.Catalog.Numbered(t)
 	w.largest = make([]int64, len(w.numbered))
+	w.elements, _ = elements(t) // Writable was asked
 	w.shared = make([][]*catalog.Column, len(t.Columns))
 	for i, a := range t.Columns {
 		for _, b := range t.Columns {
@@ -226,7 +232,7 @@ func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole b
 		ts = w.st.Clock.unlike(places[0].id(), w.at(0))
 	}
 	if w.Returning != nil {
-		if err := w.Returning.put(ctx, w, row, set, places[0], ts, old); err != nil {
+		if err := w.Returning.put(ctx, w, row, set, whole, places[0], ts, old); err != nil {
 			return err
 		}
 	}
@@ -234,7 +240,7 @@ func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole b
 		if p.skip {
 			continue
 		}
-		if err := w.entry(i, row, set, p, ts); err != nil {
+		if err := w.entry(i, row, set, whole, p, ts); err != nil {
 			return err
 		}
 	}
@@ -253,9 +259,9 @@ func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole b
 	return nil
 }
 
-// entry adds the mutation that stores row at p in layout i.
-func (w *Writer) entry(i int, row []types.Value, set []bool, p place, ts int64) error {
-	puts, removed, err := w.cells(w.table.Layouts[i], row, set, p)
+// entry adds the mutation that stores row at p in layout i; see cells.
+func (w *Writer) entry(i int, row []types.Value, set []bool, whole bool, p place, ts int64) error {
+	puts, removed, err := w.cells(w.table.Layouts[i], row, set, whole, p)
 	if err != nil {
 		return err
 	}

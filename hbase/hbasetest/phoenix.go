@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -22,15 +23,15 @@ var phoenix = product{
 	// The client has HBase's classes in it; the jars of HBase itself would be there twice.
 	keep: regexp.MustCompile(`/(phoenix-client|slf4j-|reload4j|javax\.servlet-api|audience-annotations|htrace-|opentelemetry-|jersey-|jsr311|javax\.ws\.rs|javax\.activation|commons-io-)[^/]*$`),
 	props: [][2]string{{"hbase.regionserver.wal.codec", "org.apache.hadoop.hbase.regionserver.wal.IndexedWALEditCodec"},
-		{"zookeeper.session.timeout", "600000"}, {"hbase.zookeeper.property.maxSessionTimeout", "600000"}, {"hbase.rpc.timeout", "300000"},
+		{"zookeeper.session.timeout.localHBaseCluster", "600000"}, {"hbase.zookeeper.property.maxSessionTimeout", "600000"}, {"hbase.rpc.timeout", "300000"},
 		{"hbase.hregion.memstore.mslab.enabled", "false"}}, // it takes 2 MB for each family
 	heap: "-Xmx3g", // many hundreds of tables
 }
 
 // Phoenix starts an HBase with Phoenix in it and gives its ZooKeeper quorum and a function that
 // runs one statement through JDBC: it gives the rows, one a line with '|' between the values. The test is
-// skipped unless HQL_TEST_PHOENIX is set; both processes end with it.
-func Phoenix(tb testing.TB) (quorum string, query func(sql string) (string, error)) {
+// skipped unless HQL_TEST_PHOENIX is set; both processes end with it. props are settings of both.
+func Phoenix(tb testing.TB, props ...[2]string) (quorum string, query func(sql string) (string, error)) {
 	tb.Helper()
 	if os.Getenv(phoenixEnv) == "" {
 		tb.Skipf("set %s=1 to check against Phoenix", phoenixEnv)
@@ -39,12 +40,14 @@ func Phoenix(tb testing.TB) (quorum string, query func(sql string) (string, erro
 	if err != nil {
 		tb.Fatal(err)
 	}
-	hbase, err := start(phoenix, false)
+	own := phoenix
+	own.props = slices.Concat(phoenix.props, props)
+	hbase, err := start(own, false)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(hbase.stop)
-	args := append(strings.Fields(opens), "-Xmx512m", "-XX:+UseSerialGC", "-Duser.timezone=UTC", "-cp", cp, filepath.Join(testdata("phoenix"), "Sql.java"), "jdbc:phoenix:"+hbase.quorum+":/hbase")
+	args := append(strings.Fields(opens), "-Xmx512m", "-XX:+UseSerialGC", "-Duser.timezone=UTC", "-cp", filepath.Join(hbase.dir, "conf")+":"+cp, filepath.Join(testdata("phoenix"), "Sql.java"), "jdbc:phoenix:"+hbase.quorum+":/hbase")
 	cmd := exec.Command("java", args...)
 	var log bytes.Buffer
 	cmd.Stderr = &log
