@@ -274,8 +274,11 @@ func TestYearOfText(t *testing.T) {
 
 // Where a table is split by its key: over the values of its first part, however it is written.
 func TestSplitKeys(t *testing.T) {
-	hundred := func(string) ([][]byte, error) {
+	hundred := func(file string) ([][]byte, error) {
 		var keys [][]byte
+		if file == "empty" {
+			return nil, nil
+		}
 		for i := range 100 {
 			keys = append(keys, fmt.Appendf(nil, "%02d", i))
 		}
@@ -301,6 +304,7 @@ func TestSplitKeys(t *testing.T) {
 		{"id AS TEXT", "SPLIT INTO 10000 BY HEX", "9999 keys"},
 		{"id AS TEXT(2)", "SPLIT INTO 100 BY SAMPLE OF FILE 'x'", "99 keys"},
 		{"id AS TEXT(2)", "SPLIT INTO 101 BY SAMPLE OF FILE 'x'", "error: sample file: its rows have 100 different keys, too few for 101 regions"},
+		{"id AS TEXT(2)", "SPLIT INTO 2 BY SAMPLE OF FILE 'empty'", "error: sample file: its rows have 0 different keys, too few for 2 regions"},
 	} {
 		c := New()
 		if err := c.Load("CREATE TABLE t (id STRING FROM f:id, n BIGINT FROM f:n) ROW KEY (" + test.key + ") " + test.split); err != nil {

@@ -213,7 +213,13 @@ func TestSmallTablesNeedNoPermission(t *testing.T) {
 	if got := w.run("EXPLAIN " + byName); !strings.Contains(got, "full scan people") {
 		t.Errorf("%s", got)
 	}
+	w.run("CREATE TABLE nobody (id INT PRIMARY KEY); ANALYZE nobody")
+	refused("SELECT * FROM nobody", nil)
 	// What a statement may read stands in place of what is small.
+	w.run("SET max_scan_rows = 200")
+	refused(filtered, nil)
+	w.run("SET max_scan_rows = 199")
+	refused(filtered, ErrFullScan)
 	w.run("SET max_scan_rows = 100")
 	refused(whole, ErrScanLimit)
 	refused(filtered, ErrFullScan) // few rows are sent, but all are looked at
