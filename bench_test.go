@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/hql-db/hql"
@@ -88,4 +89,15 @@ func BenchmarkPointSQL(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// Ten rows of each of twenty hosts: twenty ranges under each of eight salts.
+func BenchmarkWindows(b *testing.B) {
+	benchQuery(b, 200, "SELECT "+benchColumns+" FROM events WHERE host IN ("+strings.TrimSuffix(strings.Repeat("?, ", 20), ", ")+") AND ts >= ? AND ts < ?", func(i int) []any {
+		var args []any
+		for h := range 20 {
+			args = append(args, fmt.Sprintf("host%04d", h))
+		}
+		return append(args, i%100, i%100+10)
+	})
 }
