@@ -181,7 +181,8 @@ func (e *Engine) newRun(args Args) *run {
 	if opt.Watch != nil {
 		opt.Watch(func() Stats { return st.watched.Load().stats(e.client) })
 	}
-	st.Numbers = r.newNumbers()
+	p.numbers.Begin(lookup.Env{Client: e.client, Catalog: e.catalog, Cache: &e.lookups, Clock: e.clock, Statement: asked{r}})
+	st.Numbers = &p.numbers
 	return r
 }
 
@@ -194,6 +195,7 @@ type parts struct {
 	recorder  recorder
 	warnings  warning.List
 	env       planner.Env
+	numbers   lookup.Numbers
 }
 
 // Run runs one statement. A query runs while its rows are read: Close them. Everything else is done when Run returns.

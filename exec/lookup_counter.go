@@ -5,19 +5,12 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/hql-db/hql/exec/lookup"
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
-
-// newNumbers are those that the statement of r goes by.
-func (r *run) newNumbers() *lookup.Numbers {
-	e := r.engine
-	return lookup.New(lookup.Env{Client: e.client, Catalog: e.catalog, Cache: &e.lookups, Clock: e.clock, Statement: asked{r}})
-}
 
 // asked is the statement of a run as lookup.Statement.
 type asked struct{ *run }

@@ -228,20 +228,14 @@ func sendAnd(ctx context.Context, rpc any, msg hrpc.Call, w watch, abandoned fun
 			t.TraceRPCEnd(tctx, d)
 		}()
 	}
-	type answer struct {
-		msg proto.Message
-		err error
-	}
-	done := make(chan answer, 1)
-	onSender(func() {
-		m, err := rpc.(gohbase.RPCClient).SendRPC(msg)
-		done <- answer{m, err}
-	})
+	done := places.Get().(chan reply)
+	onSender(sending{rpc.(gohbase.RPCClient), msg, done})
 	refused := w.begin()
 	var verdict chan error
 	for err == nil {
 		select {
 		case a := <-done:
+			places.Put(done)
 			return a.msg, a.err
 		case <-refused:
 			refused, verdict = nil, make(chan error, 1)
@@ -267,16 +261,37 @@ func sendAnd(ctx context.Context, rpc any, msg hrpc.Call, w watch, abandoned fun
 	return nil, err
 }
 
+// reply is what a call came to.
+type reply struct {
+	msg proto.Message
+	err error
+}
+
+// places are where replies go: those of calls that were answered, to be used again.
+var places = sync.Pool{New: func() any { return make(chan reply, 1) }}
+
+// sending is a call on its way, and the place of its answer.
+type sending struct {
+	rpc  gohbase.RPCClient
+	call hrpc.Call
+	done chan<- reply
+}
+
+func (s sending) send() {
+	m, err := s.rpc.SendRPC(s.call)
+	s.done <- reply{m, err}
+}
+
 // senders are the goroutines that have sent a call and wait for another one, so that not every call grows a stack anew.
-var senders = make(chan func())
+var senders = make(chan sending)
 
 // senderIdle is how long they wait.
 const senderIdle = 50 * time.Millisecond
 
-// onSender runs f in one of the senders, or in a new one where none waits.
-func onSender(f func()) {
+// onSender sends s in one of the senders, or in a new one where none waits.
+func onSender(s sending) {
 	select {
-	case senders <- f:
+	case senders <- s:
 		return
 	default:
 	}
@@ -284,11 +299,11 @@ func onSender(f func()) {
 		idle := time.NewTimer(senderIdle)
 		defer idle.Stop()
 		for {
-			f()
-			f = nil // what it holds need not wait for the next one
+			s.send()
+			s = sending{} // what it holds need not wait for the next one
 			idle.Reset(senderIdle)
 			select {
-			case f = <-senders:
+			case s = <-senders:
 			case <-idle.C:
 				return
 			}

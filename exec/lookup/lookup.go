@@ -63,11 +63,10 @@ type Numbers struct {
 	names       map[string]*names      // by LOOKUP call
 }
 
-// New gives the numbers of a statement that begins.
-func New(env Env) *Numbers {
-	n := &Numbers{env: env}
+// Begin makes n, which is empty, the numbers of a statement.
+func (n *Numbers) Begin(env Env) {
+	n.env = env
 	n.uids, n.tables = uids{&n.env}, tables{&n.env, n}
-	return n
 }
 
 // dictionary is the one behind a table's name.

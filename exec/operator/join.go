@@ -49,7 +49,7 @@ func (b *build) join(ctx context.Context, n *plan.Join) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &joinOp{left: left, right: None{}, node: n, build: b, env: b.opt.Env(), share: share{Budget: b.budget},
+	j := &joinOp{left: left, right: None{}, node: n, build: b, env: b.opt.Env(), share: share{Budget: &b.budget},
 		width: n.Left.Width() + n.Right.Width(), nulls: make([]types.Value, n.Right.Width())}
 	if n.Lookup != nil {
 		return j, nil

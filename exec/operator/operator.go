@@ -59,14 +59,14 @@ func (o Options) Memory() int64 {
 
 // New makes the operators of the plan under node. src opens the tables. An error leaves nothing open.
 func New(ctx context.Context, node plan.Node, src Source, o Options) (Operator, error) {
-	b := &build{src: src, opt: o, budget: &Budget{Limit: o.Memory()}}
+	b := &build{src: src, opt: o, budget: Budget{Limit: o.Memory()}}
 	return b.node(ctx, node)
 }
 
 type build struct {
 	src    Source
 	opt    Options
-	budget *Budget
+	budget Budget
 }
 
 func (b *build) node(ctx context.Context, n plan.Node) (Operator, error) {
@@ -94,6 +94,12 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 		return b.setOp(ctx, n)
 	case *plan.Join:
 		return b.join(ctx, n)
+	case *plan.Project: // of most plans: without a list of its one input
+		in, err := b.node(ctx, n.Input)
+		if err != nil {
+			return nil, err
+		}
+		return project(in, n.Exprs, b.opt), nil
 	}
 	in, err := b.node(ctx, n.Inputs()[0])
 	if err != nil {
@@ -103,25 +109,23 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 	case *plan.Apply:
 		return &applyOp{left: in, node: n, open: b.opt.Open, env: b.opt.Env(), nulls: make([]types.Value, len(n.Query.Sample.Columns))}, nil
 	case *plan.Recursive:
-		return &recursiveOp{in: in, node: n, open: b.opt.Open, work: share{Budget: b.budget}, before: share{Budget: b.budget}, seen: map[string]struct{}{}, all: share{Budget: b.budget}}, nil
+		return &recursiveOp{in: in, node: n, open: b.opt.Open, work: share{Budget: &b.budget}, before: share{Budget: &b.budget}, seen: map[string]struct{}{}, all: share{Budget: &b.budget}}, nil
 	case *plan.Filter:
 		return &filterOp{in: in, cond: n.Cond, env: b.opt.Env()}, nil
-	case *plan.Project:
-		return project(in, n.Exprs, b.opt), nil
 	case *plan.Limit:
 		return Limit(in, n.Offset, n.Count), nil
 	case *plan.Distinct:
-		return &distinctOp{in: in, seen: map[string]struct{}{}, share: share{Budget: b.budget}, spill: spilledRows{dir: b.opt.SpillDir}}, nil
+		return &distinctOp{in: in, seen: map[string]struct{}{}, share: share{Budget: &b.budget}, spill: spilledRows{dir: b.opt.SpillDir}}, nil
 	case *plan.DistinctOn:
 		return &distinctOnOp{in: in, by: n.By, env: b.opt.Env()}, nil
 	case *plan.Window:
-		return &windowOp{in: in, node: n, env: b.opt.Env(), share: share{Budget: b.budget}}, nil
+		return &windowOp{in: in, node: n, env: b.opt.Env(), share: share{Budget: &b.budget}}, nil
 	case *plan.Sort:
-		return newSort(in, n, b.opt, b.budget), nil
+		return newSort(in, n, b.opt, &b.budget), nil
 	case *plan.Expand:
 		return &expandOp{in: in, node: n, env: b.opt.Env()}, nil
 	case *plan.Aggregate:
-		return &aggregateOp{in: in, node: n, env: b.opt.Env(), share: share{Budget: b.budget}, spill: spilledRows{dir: b.opt.SpillDir}}, nil
+		return &aggregateOp{in: in, node: n, env: b.opt.Env(), share: share{Budget: &b.budget}, spill: spilledRows{dir: b.opt.SpillDir}}, nil
 	}
 	in.Close()
 	panic(fmt.Sprintf("operator: unknown node %T", n))

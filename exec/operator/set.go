@@ -67,7 +67,7 @@ func (b *build) setOp(ctx context.Context, n *plan.SetOp) (Operator, error) {
 		left.Close()
 		return nil, err
 	}
-	return &setOp{left: left, right: right, node: n, budget: b.budget}, nil
+	return &setOp{left: left, right: right, node: n, budget: &b.budget}, nil
 }
 
 func (s *setOp) load(ctx context.Context) error {

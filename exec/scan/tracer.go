@@ -35,8 +35,9 @@ func (st *Reads) traceScan(ctx context.Context, s *plan.Scan, stats *Counts) con
 		return nil
 	}
 	if st.Tracer != nil {
-		ctx = st.Tracer.TraceScanStart(ctx, Start{Table: s.Table.Name, Layout: s.Layout.Name, Access: s.Access, Ranges: len(s.Spans)})
-		stats.ended = func(err error) { st.Tracer.TraceScanEnd(ctx, End{TableStats: stats.table(), Err: err}) }
+		traced := st.Tracer.TraceScanStart(ctx, Start{Table: s.Table.Name, Layout: s.Layout.Name, Access: s.Access, Ranges: len(s.Spans)})
+		stats.ended = func(err error) { st.Tracer.TraceScanEnd(traced, End{TableStats: stats.table(), Err: err}) }
+		ctx = traced
 	}
 	if stats.trace != nil {
 		ctx = hbase.WithRPCTracer(ctx, stats.trace)

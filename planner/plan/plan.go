@@ -268,27 +268,30 @@ func (*SetOp) node()                {}
 func (*Join) node()                 {}
 
 // Scans lists the table accesses of a plan, in the order they are written.
-func Scans(n Node) []*Scan { return appendScans(nil, n) }
+func Scans(n Node) []*Scan {
+	var out []*Scan
+	eachScan(n, func(s *Scan) { out = append(out, s) })
+	return out
+}
 
-func appendScans(dst []*Scan, n Node) []*Scan {
+func eachScan(n Node, f func(*Scan)) {
 	switch n := n.(type) {
 	case *Scan:
-		return append(dst, n)
+		f(n)
+		return
 	case *Project: // of most plans: without a list of its one input
-		return appendScans(dst, n.Input)
+		eachScan(n.Input, f)
+		return
 	}
 	for _, in := range n.Inputs() {
-		dst = appendScans(dst, in)
+		eachScan(in, f)
 	}
-	return dst
 }
 
 // Tables lists the tables that a plan reads, those of its sub-queries among them.
 func (p *Plan) Tables() []*catalog.Table {
 	var out []*catalog.Table
-	for _, s := range Scans(p.Root) {
-		out = append(out, s.Table)
-	}
+	eachScan(p.Root, func(s *Scan) { out = append(out, s.Table) })
 	for _, s := range p.Subplans {
 		out = append(out, s.Sample.Tables()...)
 	}
