@@ -91,7 +91,7 @@ func (c *client) Get(ctx context.Context, table string, keys [][]byte, o *ReadOp
 		if round > 0 {
 			c.stats.retries.Add(1)
 			if err := b.wait(ctx); err != nil {
-				return nil, explain(err, "get", table)
+				return nil, explain(fmt.Errorf("%w (last answer: %v)", err, last), "get", table)
 			}
 		}
 		moved := round > 0 && !busy(last)

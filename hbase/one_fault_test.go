@@ -151,7 +151,7 @@ func TestAnotherRow(t *testing.T) {
 	}
 }
 
-// fullRegion refuses each write for a while, within an answer.
+// fullRegion refuses what is in a batch, within an answer.
 type fullRegion struct{ gohbase.Client }
 
 func (b fullRegion) SendRPC(c hrpc.Call) (proto.Message, error) {
@@ -163,14 +163,22 @@ func (b fullRegion) SendRPC(c hrpc.Call) (proto.Message, error) {
 		{Index: proto.Uint32(0), Exception: &pb.NameBytesPair{Name: proto.String(class), Value: []byte(class + ": full")}}}}}}, nil
 }
 
-// A write that its region refuses until the time is over says what the region said.
-func TestWriteToABusyRegion(t *testing.T) {
+// What a region refuses until the time is over says what the region said.
+func TestBusyRegion(t *testing.T) {
 	s, cl := storeWithTable(t)
 	cl.rpc = fullRegion{s}
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	if err := cl.Mutate(ctx, "t", []Mutation{put("k", 1, "f:a=1")}); err == nil || !strings.Contains(err.Error(), "RegionTooBusyException") {
-		t.Error(err)
+	for what, call := range map[string]func(ctx context.Context) error{
+		"write": func(ctx context.Context) error { return cl.Mutate(ctx, "t", []Mutation{put("k", 1, "f:a=1")}) },
+		"get": func(ctx context.Context) error {
+			_, err := cl.Get(ctx, "t", [][]byte{[]byte("k"), []byte("l")}, nil)
+			return err
+		},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
+		if err := call(ctx); err == nil || !strings.Contains(err.Error(), "RegionTooBusyException") {
+			t.Errorf("%s: %v", what, err)
+		}
+		cancel()
 	}
 }
 
