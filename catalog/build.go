@@ -75,6 +75,8 @@ func (c *Catalog) Build(def *parser.CreateTable) (*Table, error) {
 		}
 	}
 	switch packed := b.t.Layouts[0].Packed != nil; {
+	case b.t.Verified != "" && (b.t.Marker == "" || b.t.ReadOnly == ""):
+		return nil, parser.Errorf(def.NamePos, "VERIFIED_ENTRIES is about the cell that ROW_MARKER names, of a table that is READ_ONLY: hql writes no such entries")
 	case packed && b.t.Marker != "":
 		return nil, parser.Errorf(def.NamePos, "ROW_MARKER names a cell that would be read as one of %s, whose qualifiers are computed", def.Name)
 	case b.phoenix && b.t.Marker == "" && !packed: // Phoenix has no tables with computed qualifiers
@@ -103,6 +105,8 @@ func (b *builder) options() error {
 			err = textOption(o, &b.t.Marker)
 		case "INDEX_STATES":
 			err = textOption(o, &b.t.IndexStates)
+		case "VERIFIED_ENTRIES":
+			err = textOption(o, &b.t.Verified)
 		default:
 			err = parser.Errorf(o.Pos, "unknown table option %s", o.Key)
 		}

@@ -60,7 +60,10 @@ type Table struct {
 	ReadOnly string
 	// IndexStates is the HBase table in which Phoenix keeps whether the indexes are ACTIVE: its SYSTEM.CATALOG. "" where hql keeps them itself.
 	IndexStates string
-	Def         *parser.CreateTable // what it was made from
+	// Verified is what the cell Marker holds in those entries of an INDEX that are right without a look at their row. "" where each row is
+	// looked at.
+	Verified string
+	Def      *parser.CreateTable // what it was made from
 }
 
 // Column is a column of a table. One in the key (KeyPart) has no cell, unless HasCell says otherwise.

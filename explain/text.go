@@ -405,7 +405,10 @@ func (d *drawing) scan(s *plan.Scan, in string) {
 		line("server", "%s", s.Filter)
 	}
 	line("columns", "%s", columnsText(s))
-	if s.Entries {
+	switch {
+	case s.Covered:
+		line("checked", "against the primary where an entry is not verified: the keys hold all that is read")
+	case s.Entries:
 		line("checked", "against the primary: the keys lead to its rows")
 	}
 	if versions := versionsText(s); versions != "" {

@@ -183,6 +183,9 @@ func (d *Decoder) appendRows(b *rowBatch, table string, r *hbase.Row) error {
 	if !ok || err != nil {
 		return err
 	}
+	if d.entries && d.scan.Covered {
+		row[len(row)-1] = types.NewBool(d.isVerified(r))
+	}
 	d.decodeCells(row, r)
 	if d.ts {
 		d.setNewest(row, r.Cells)
@@ -311,6 +314,22 @@ func (d *Decoder) undecodable(c *catalog.Column, key []byte, err error) {
 				d.scan.Table.Name, HexBytes(first), err)
 		}
 	})
+}
+
+// isVerified reports whether r, an entry of an index, says that it is right.
+func (d *Decoder) isVerified(r *hbase.Row) bool {
+	t := d.scan.Table
+	if r.Encoded == nil {
+		i := slices.IndexFunc(r.Cells, func(c hbase.Cell) bool { return string(c.Qualifier) == t.Marker })
+		return i >= 0 && string(r.Cells[i].Value) == t.Verified
+	}
+	cells := hbase.CellReader{Encoded: r.Encoded}
+	for cells.Next() {
+		if string(cells.Cell.Qualifier) == t.Marker {
+			return string(cells.Cell.Value) == t.Verified
+		}
+	}
+	return false
 }
 
 func (d *Decoder) setNewest(row []types.Value, cells []hbase.Cell) {

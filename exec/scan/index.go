@@ -16,7 +16,8 @@ import (
 
 // indexScan looks the rows of an INDEX or a copy up back in the primary one, a
 // batch at a time and in the index's order. An entry whose row is gone, or says
-// something else now, is passed over: a crash between the writes of the two leaves such.
+// something else now, is passed over: a crash between the writes of the two leaves such. One that is verified, and tells all that is wanted,
+// is taken as it is.
 type indexScan struct {
 	in    operator.Operator // rows of the index: the columns of its key
 	st    *Reads
@@ -101,6 +102,15 @@ func (x *indexScan) lookUp(ctx context.Context, entries [][]types.Value) error {
 		return err
 	}
 	for _, e := range entries {
+		if x.scan.Covered && e[len(e)-1].Bool() {
+			if err := flush(); err != nil {
+				return err
+			}
+			if err := x.take(e); err != nil {
+				return err
+			}
+			continue
+		}
 		x.env.Row = e
 		name, err := primary.Stored.Append(nil, e, &x.env)
 		if err != nil {
@@ -119,6 +129,13 @@ func (x *indexScan) lookUp(ctx context.Context, entries [][]types.Value) error {
 		keys, of = append(keys, key), append(of, e)
 	}
 	return flush()
+}
+
+// take adds the row that a verified entry tells all of, if the residual is true for it.
+func (x *indexScan) take(entry []types.Value) error {
+	row := x.batch.grow()
+	copy(row, entry[:len(x.scan.Table.Columns)])
+	return x.dec.check(x.batch, row)
 }
 
 // agrees reports whether row has the place that entry was found at.

@@ -52,6 +52,9 @@ func (st *Reads) KeyEnv() expr.Env {
 
 // ReadOptions says what is read of the rows of a layout.
 func ReadOptions(s *plan.Scan, l *catalog.Layout) hbase.ReadOptions {
+	if s.Covered && l.Kind != catalog.Primary {
+		return hbase.ReadOptions{}
+	}
 	if s.Entries && l.Kind != catalog.Primary {
 		return hbase.ReadOptions{Filter: filter.And{filter.FirstCell{}, filter.KeyOnly{}}}
 	}

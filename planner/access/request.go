@@ -52,6 +52,27 @@ func eligible(l *catalog.Layout, req *Request) bool {
 	return true
 }
 
+// coveredBy reports whether the keys of l, an INDEX with entries that are verified, tell all that req wants of a row.
+func (req *Request) coveredBy(l *catalog.Layout) bool {
+	t := req.Table
+	if l.Kind != catalog.Index || t.Verified == "" {
+		return false
+	}
+	tells := func(col int) bool {
+		return col < len(t.Columns) && l.Tells(col) && t.Columns[col].Absent().IsNull()
+	}
+	allOf := func(e expr.Expr) bool {
+		return !slices.ContainsFunc(expr.Columns(e), func(col int) bool { return !tells(col) })
+	}
+	for col, needed := range req.Needed {
+		if needed && !tells(col) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(req.Conjuncts, func(e expr.Expr) bool { return !allOf(e) }) &&
+		!slices.ContainsFunc(req.OrderBy, func(o plan.SortTerm) bool { return !allOf(o.Expr) })
+}
+
 // lost gives the columns of which req may want rows with NULL, while l has none of them.
 func (req *Request) lost(l *catalog.Layout) (out []string) {
 	for _, c := range l.Sparse {

@@ -100,7 +100,7 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	w.look(s, t, k, looked)
 	w.send(w.keysSeen, sentOf(s, t, k, true))
 	w.send(rows, sentOf(s, t, k, s.Entries))
-	if s.Entries {
+	if s.Entries && !s.Covered {
 		w.follow(t, rows)
 	}
 	e = w.estimate(k)

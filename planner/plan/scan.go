@@ -104,6 +104,9 @@ type Scan struct {
 	// Entries is set when the layout is read for its keys only: each leads to a row of the primary layout, whose
 	// values are what counts. A crash between the writes of the two leaves entries of rows that say something else.
 	Entries bool
+	// Covered is set where the keys of Entries tell all that is wanted: of those that are verified, see catalog.Table.Verified, the rows are
+	// not read.
+	Covered bool
 	// Lookups are values of LOOKUP calls the plan depends on: resolve them, then plan again.
 	Lookups []LookupKey
 
