@@ -129,10 +129,10 @@ func (a axis) interval(lo, hi int64) types.Interval {
 	if len(a.apart) > 0 {
 		first, last = a.apart[0], a.apart[len(a.apart)-1]
 	}
-	if lo > first {
+	if lo > first || lo == hi { // the least value alone is a point as well
 		iv.Lo = a.value(lo)
 	}
-	if hi < last {
+	if hi < last || lo == hi {
 		iv.Hi = a.value(hi)
 	}
 	return iv
