@@ -58,6 +58,7 @@ var elsewhere = map[string]string{
 	"PUT":     "rows are written with INSERT INTO table (column, ...) VALUES (value, ...)",
 	"COUNT":   "rows are counted with SELECT COUNT(*) FROM table ALLOW FULL SCAN",
 	"DESC":    "DESCRIBE table shows a definition",
+	"PIVOT":   "a column of a pivot is an aggregate with a condition: SUM(x) FILTER (WHERE month = 1)",
 	"PRAGMA":  "SHOW ALL lists the settings, DESCRIBE table shows a definition",
 	"VACUUM":  "there is nothing to vacuum: HBase compacts by itself",
 	"CALL":    "there are no stored procedures",
@@ -129,6 +130,18 @@ func (d *diagnosis) unsupported(i int) string {
 		return fmt.Sprintf("LIMIT %s stands at the end of the query", d.value(i))
 	case before == "INTERVAL" && d.tokens[i].Type == tokNumber:
 		return fmt.Sprintf("an interval stands in quotes: INTERVAL '%s %s'", d.value(i), strings.ToLower(strings.Trim(d.value(i+1), "()")))
+	case (before == "REGEXP" || before == "RLIKE") && quoted(i), (word == "REGEXP" || word == "RLIKE") && quoted(i+1):
+		return "x ~ 'pattern' asks for a regular expression"
+	case i == 1 && before == "INSERT" && word == "OR" && next == "REPLACE":
+		return "INSERT INTO overwrites the row of the same key"
+	case i == 1 && before == "INSERT" && (word == "IGNORE" || word == "OR"):
+		return "INSERT INTO ... IF NOT EXISTS keeps rows that are there"
+	case before == "<=" && word == ">":
+		return "a IS NOT DISTINCT FROM b compares NULLs, too"
+	case before == "QUALIFY":
+		return "a query around it filters by a window function: SELECT * FROM (SELECT ..., ROW_NUMBER() OVER (...) AS n ...) AS q WHERE n = 1"
+	case d.verb == "DROP" && (word == "CASCADE" || word == "RESTRICT"):
+		return "the indexes and copies of a table go with it, nothing else does"
 	case before == "FOR" && (word == "UPDATE" || word == "SHARE"), word == "FOR" && (next == "UPDATE" || next == "SHARE"):
 		return noLocks
 	case word == "." && i > 3 && (d.value(i-2) == "." || d.value(i-2) == ":") && namesTable[upper(i-4)]:
@@ -153,6 +166,8 @@ func (d *diagnosis) unsupported(i int) string {
 		return "DESCRIBE table shows a table's columns and keys"
 	case word == "ON" && next == "CONFLICT", word == "ON" && next == "DUPLICATE":
 		return "INSERT overwrites the row of the same key; with IF NOT EXISTS at its end it keeps it"
+	case word == ":" && i+1 < len(d.tokens) && d.tokens[i+1].Type == tokWord:
+		return fmt.Sprintf("no variable %[1]s is set: \\set %[1]s and --var set one, @%[1]s is an argument", d.src[d.tokens[i+1].Pos.Offset:][:len(d.value(i+1))])
 	}
 	return ""
 }

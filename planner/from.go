@@ -35,6 +35,9 @@ func (q *query) from(list []parser.TableExpr) (*from, error) {
 	}
 	for i, name := range f.names {
 		if slices.ContainsFunc(f.names[:i], func(o string) bool { return strings.EqualFold(o, name) }) {
+			if name == "" {
+				return nil, parser.Errorf(list[0].Position(), "two queries in FROM have no names: give them aliases")
+			}
 			return nil, parser.Errorf(list[0].Position(), "two tables are called %q: give one an alias", name)
 		}
 	}

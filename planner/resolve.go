@@ -144,7 +144,8 @@ var pseudoColumns = map[string]string{
 	"CURRENT_USER": noUsers, "SESSION_USER": noUsers, "USER": noUsers,
 	"CURRENT_TIME": "CAST(NOW() AS TIME)", "LOCALTIME": "CAST(NOW() AS TIME)", "SYSDATE": "NOW()",
 	"ROWID": "_key is the rowkey's bytes", "ROWKEY": "_key is the rowkey's bytes", "ROW_KEY": "_key is the rowkey's bytes",
-	"ROWNUM": "LIMIT n takes the first rows, ROW_NUMBER() OVER (ORDER BY ...) numbers them",
+	"DEFAULT": "DEFAULT stands by itself as a value of INSERT ... VALUES, or in UPDATE ... SET column = DEFAULT",
+	"ROWNUM":  "LIMIT n takes the first rows, ROW_NUMBER() OVER (ORDER BY ...) numbers them",
 }
 
 const noUsers = "there are no users here: rights are those of the HBase user"
