@@ -301,28 +301,25 @@ func saltPart(buckets string) []string {
 	return []string{"PHOENIX_SALT(" + buckets + ") AS UINT8"}
 }
 
-// absent is the DEFAULT of c, which is where its cell is not there; ok is false where it has none or it is no plain number or text.
+// absent is the DEFAULT of c, which is where its cell is not there; ok is false where it has none or it is no plain number, text or truth.
 func (c *phoenixColumn) absent(p phoenixType) (literal string, ok bool) {
 	toks, err := tokens(c.def)
 	if err != nil || len(toks) == 0 {
 		return "", false
 	}
-	value := toks[len(toks)-1].text
-	if len(toks) == 2 && toks[0].is("-") {
-		value = "-" + value
-	} else if len(toks) != 1 {
-		return "", false
-	}
-	switch _, err := strconv.ParseFloat(value, 64); p.typ {
+	one, is := toks[0], strings.ReplaceAll(c.def, " ", "")
+	isNumber := one.kind != str && strings.Trim(is, "+-.0123456789eE") == ""
+	switch p.typ {
 	case "STRING":
-		return text(value), len(toks) == 1 && toks[0].kind == str && value != "" && len(value) == len(strings.TrimRight(value, " "))
+		return text(one.text), len(toks) == 1 && one.kind == str && one.text != "" && len(one.text) == len(strings.TrimRight(one.text, " "))
 	case "TINYINT", "SMALLINT", "INT", "BIGINT":
-		_, err := strconv.ParseInt(value, 10, 64)
-		return text(value), err == nil
+		_, err := strconv.ParseInt(is, 10, 64)
+		return text(is), isNumber && err == nil
 	case "DOUBLE", "FLOAT", "DECIMAL":
-		return text(value), err == nil && toks[0].kind != str && p.cell != "PHOENIX TIMESTAMP" && p.key != "PHOENIX UNSIGNED TIMESTAMP"
+		_, err := strconv.ParseFloat(is, 64)
+		return text(is), isNumber && err == nil && p.cell != "PHOENIX TIMESTAMP" && p.key != "PHOENIX UNSIGNED TIMESTAMP"
 	case "BOOLEAN":
-		return strings.ToUpper(value), strings.EqualFold(value, "true") || strings.EqualFold(value, "false")
+		return strings.ToUpper(is), strings.EqualFold(is, "true") || strings.EqualFold(is, "false")
 	}
 	return "", false
 }
