@@ -243,7 +243,9 @@ func (r *run) attempt(ctx context.Context, stmt parser.Statement, kept *Plans) (
 			return nil, err
 		}
 	}
-	if (errors.Is(err, catalog.ErrUnknownTable) || errors.Is(err, ErrPieceChanged) || errors.Is(err, errRead)) && !e.cfg.Alone { // another connection may have defined it just now
+	stale := errors.Is(err, catalog.ErrUnknownTable) || errors.Is(err, ErrPieceChanged) || errors.Is(err, errRead) ||
+		e.cfg.Definitions != nil && errors.Is(err, catalog.ErrUnknownColumn)
+	if stale && !e.cfg.Alone { // another connection may have defined it just now
 		known := e.defs.edition.Load()
 		if err := e.reload(ctx); err != nil {
 			return nil, err

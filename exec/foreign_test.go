@@ -67,6 +67,8 @@ func TestForeignChanges(t *testing.T) {
 	w.expect("1|10", "SELECT * FROM a")
 	w.expect("1|10", "SELECT x.* FROM a AS x JOIN a AS y ON x.k = y.k JOIN other ON x.k = other.k")
 	src = "CREATE EXTERNAL TABLE a (k INT, u INT) STORED IN 'other' ROW KEY (k AS INT32)"
+	w.expect("100", "SELECT u FROM a")
+	w.refused(`unknown column "v"`, "SELECT v FROM a")
 	w.expect("1|100", "SELECT * FROM a")
 	src = "CREATE EXTERNAL TABLE a (k INT, v INT) STORED IN 'other' ROW KEY (k AS INT32) WITH (READ_ONLY = 'it has an index by now')"
 	w.refused("table a was dropped or defined anew while the statement ran: run it again", "INSERT INTO a VALUES (2, 20)")

@@ -34,6 +34,7 @@ func (pw *phoenixWorld) live(t *testing.T) {
 	w.expect("p|one|1", "SELECT * FROM lv")
 	w.phoenix("ALTER TABLE LV ADD C BIGINT")
 	w.phoenix("UPSERT INTO LV VALUES ('q', 'two', 2, 20)")
+	w.expect("20", "SELECT c FROM lv WHERE id = 'q'")
 	w.expect("p|one|1|NULL\nq|two|2|20", "SELECT * FROM lv")
 	w.phoenix("ALTER TABLE LV DROP COLUMN A")
 	w.refused(`unknown column "a"`, "SELECT a FROM lv")
