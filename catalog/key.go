@@ -556,10 +556,14 @@ func (l *Layout) solveJoint(s *solver, vals *[3][]types.Value) (types.Value, boo
 			break
 		}
 	}
-	if len(set) == 0 || set[0].Lo.IsNull() || set[0].LoOpen {
+	if len(set) == 0 || set[0].LoOpen {
 		return types.Value{}, false
 	}
-	return set[0].Lo, true
+	if t := l.Key.table.Columns[s.col].Type; set[0].Lo.IsNull() && (t.IsInteger() || t == types.Timestamp) {
+		least, _ := types.IntRange(t) // nothing bounds what begins there
+		return types.NewIntOf(t, least), true
+	}
+	return set[0].Lo, !set[0].Lo.IsNull()
 }
 
 // leadsTo reports whether the keys of l, a copy or an INDEX, tell where the primary layout has the row. They do not where a part of its
