@@ -80,6 +80,9 @@ func TestTrace(t *testing.T) {
 		if d := (Stats{RPCs: after.RPCs - before.RPCs, Bytes: after.Bytes - before.Bytes, Rows: after.Rows - before.Rows}); d != sum {
 			t.Errorf("traced %+v, counted %+v", sum, d)
 		}
+		if n := after.Cells - before.Cells; n != 6 {
+			t.Errorf("%d cells counted of 6", n)
+		}
 	})
 }
 
