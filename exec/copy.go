@@ -41,7 +41,7 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 	format := fileFormat(s.File)
 	_, readOnly := r.engine.client.(write.ReadOnlyClient)
 	overwrite := !readOnly
-	header := true
+	header, headed := true, parser.Pos(-1)
 	for _, o := range s.Options {
 		var v string
 		switch x := o.Value.(type) {
@@ -58,7 +58,7 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 		case o.Key == "OVERWRITE" && s.To:
 			return nil, parser.Errorf(o.Pos, "OVERWRITE is TRUE or FALSE")
 		case o.Key == "HEADER" && (o.Value == nil || v == "true" || v == "false"):
-			header = v != "false"
+			header, headed = v != "false", o.Pos
 		case o.Key == "HEADER":
 			return nil, parser.Errorf(o.Pos, "HEADER is TRUE or FALSE")
 		case s.To:
@@ -71,6 +71,9 @@ func (r *run) copy(ctx context.Context, s *parser.Copy) (*Rows, error) {
 	case "csv", "tsv", "jsonl", "arrow", "parquet":
 	default:
 		return nil, parser.Errorf(s.Pos, "COPY reads and writes csv, tsv, jsonl, arrow and parquet, not %q", format)
+	}
+	if headed >= 0 && format != "csv" && format != "tsv" {
+		return nil, parser.Errorf(headed, "HEADER is for csv and tsv, not for %s", format)
 	}
 	if s.To {
 		return r.copyTo(ctx, s, format, header, overwrite)
