@@ -472,7 +472,7 @@ func (w *phoenixWorld) random(t *testing.T, first uint64, n int) {
 	}
 	w.phoenix("&")
 	w.imports(t)
-	refused, ranges, indexes, written, statements := 0, 0, 0, 0, 0
+	refused, ranges, indexes, unsound, written, statements := 0, 0, 0, 0, 0, 0
 	for i := range n {
 		name := fmt.Sprint("r", i)
 		same := t.Run(name, func(t *testing.T) {
@@ -506,7 +506,7 @@ func (w *phoenixWorld) random(t *testing.T, first uint64, n int) {
 				written, statements = written+1, statements+len(ours)
 			}
 			indexes += len(tab.Layouts) - 1
-			w.sameByIndex(t, tab, indexed[name])
+			unsound += w.sameByIndex(t, tab, indexed[name])
 			w.rewritten(t, tab, name)
 			w.sameRows(t, tab, name)
 		})
@@ -514,7 +514,7 @@ func (w *phoenixWorld) random(t *testing.T, first uint64, n int) {
 			t.Logf("replay %s with HQL_SEED=%d HQL_CHECKS=1", name, first+uint64(i))
 		}
 	}
-	t.Logf("figures: tables %d, written like it %d, by statements %d, indexes %d, conditions %d, ranges %d, refused by Phoenix %d, seeds from %d", n, written, statements, indexes, len(probes), ranges, refused, first)
+	t.Logf("figures: tables %d, written like it %d, by statements %d, indexes %d, wrong in Phoenix itself %d, conditions %d, ranges %d, refused by Phoenix %d, seeds from %d", n, written, statements, indexes, unsound, len(probes), ranges, refused, first)
 }
 
 // drawnRows draws statements that write rows of a table whose columns are described so, the first keys of them its key.
@@ -660,20 +660,38 @@ func randomIndex(r *rand.Rand, name, table string, columns []string, of []int, k
 	return "CREATE " + kind + "INDEX " + name + " ON " + table + " (" + strings.Join(on, ", ") + ")" + rest, probes
 }
 
-// sameByIndex compares what the indexes of a table give with what its rowkey gives, and with Phoenix.
-func (w *phoenixWorld) sameByIndex(t *testing.T, tab *catalog.Table, probes []indexProbe) {
+// sound reports whether Phoenix itself finds by an index the rows that it finds without. Phoenix 5.2.1 does not always: of a row that is
+// changed several times it may keep entries of what it never was, marked as verified, and none of what it is.
+func (w *phoenixWorld) sound(tab *catalog.Table, l *catalog.Layout) bool {
+	table := strings.ToUpper(tab.Name)
+	rows := func(hint string) []string {
+		rows := strings.Split(w.phoenix("SELECT /*+ "+hint+" */ K0 FROM "+table), "\n")
+		slices.Sort(rows)
+		return rows
+	}
+	return slices.Equal(rows("NO_INDEX"), rows("INDEX("+table+" "+strings.ToUpper(l.Name)+")"))
+}
+
+// sameByIndex compares what the indexes of a table give with what its rowkey gives, and with Phoenix. It counts the indexes that Phoenix has
+// wrong itself, of which nothing else is compared.
+func (w *phoenixWorld) sameByIndex(t *testing.T, tab *catalog.Table, probes []indexProbe) (unsound int) {
 	by := func(layout, columns, where string) string {
 		rows := strings.Split(w.run("SELECT /*+ LAYOUT("+layout+") */ "+columns+" FROM "+tab.Name+" WHERE "+where), "\n")
 		slices.Sort(rows)
 		return strings.Join(rows, "\n")
 	}
+	wrong := map[string]bool{}
 	for _, l := range tab.Layouts[1:] {
+		if !w.sound(tab, l) {
+			wrong[l.Name] = true
+			continue
+		}
 		if a, b := by("primary", "*", "TRUE"), by(l.Name, "*", "TRUE"); a != b {
 			t.Errorf("%s\nby %s\n%q\nby the rowkey\n%q\nentries\n%s", tab.SQL(), l.Name, b, a, rawCells(t, w.c, string(l.Stored.Parts[0].Literal)))
 		}
 	}
 	for _, p := range probes {
-		if !slices.ContainsFunc(tab.Layouts, func(l *catalog.Layout) bool { return l.Name == p.index }) {
+		if !slices.ContainsFunc(tab.Layouts, func(l *catalog.Layout) bool { return l.Name == p.index && !wrong[l.Name] }) {
 			continue
 		}
 		a, b := by("primary", "*", p.where), by(p.index, "*", p.where)
@@ -690,4 +708,5 @@ func (w *phoenixWorld) sameByIndex(t *testing.T, tab *catalog.Table, probes []in
 			}
 		}
 	}
+	return len(wrong)
 }
