@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
+	"strconv"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
@@ -16,6 +17,7 @@ type keyOrder struct {
 	dir       int             // +1: forward, -1: reversed, 0: any (all terms are constant)
 	fixed     []byte          // the span's table and constant parts that no term asks about: spans that differ here must be merged
 	asked     []byte          // what the rows that are wanted have alike, and others of the span have not: spans that differ here may overlap
+	nulls     []byte          // columns whose NULLs are wanted behind the values that they stand before, and whether they are NULL: spans that differ here are not in order
 	signSplit []byte          // see Span.SignSplit
 	prefixFix *catalog.Column // see Scan.PrefixFix; nil: none
 	// uneven: values of a term do not sort quite like their bytes (negative numbers, text
@@ -47,7 +49,7 @@ func (c *candidate) order(req *Request, off bool) {
 		}
 		if i == 0 {
 			first = o
-		} else if !bytes.Equal(o.asked, first.asked) {
+		} else if !bytes.Equal(o.asked, first.asked) || !bytes.Equal(o.nulls, first.nulls) {
 			return
 		} else if !bytes.Equal(o.fixed, first.fixed) {
 			merge = true
@@ -198,8 +200,12 @@ func (c *candidate) matchPart(o *keyOrder, s *keySpan, i, col int, term plan.Sor
 	if term.Desc {
 		dir = -m
 	}
-	if p.Nullable() && !constant && term.NullsFirst != (dir > 0) && (s.sets.of(col) == nil || c.scan.Entries && s.proven.of(col) == nil) {
-		return false // NULL stands before all values, and entries are merged with those of rows that are not wanted
+	if p.Nullable() && term.NullsFirst != (dir > 0) { // NULL stands before all values
+		null := s.sets.of(col) == nil
+		if !constant && (null || c.scan.Entries && s.proven.of(col) == nil) {
+			return false // entries are merged with those of rows that are not wanted
+		}
+		o.nulls = strconv.AppendBool(binary.AppendVarint(o.nulls, int64(col)), null)
 	}
 	if o.dir != 0 && o.dir != dir {
 		return false
