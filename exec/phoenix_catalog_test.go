@@ -545,8 +545,8 @@ func (d *drawnRows) value(c int) rowValue {
 	return rowValue{a, b}
 }
 
-// padsNull reports whether a NULL in column c would be written as an empty cell that Phoenix 5.2.1 pads: of a CHAR it reads back ”, of a
-// BINARY zeros.
+// padsNull reports whether a NULL in column c would be written as an empty cell that Phoenix 5.2.1 pads: of a CHAR it reads back an empty text, of
+// a BINARY zeros.
 func (d *drawnRows) padsNull(c int) bool {
 	typ := phoenixLiterals[d.of[c]].typ
 	return (typ == "CHAR(4)" || typ == "BINARY(3)") && (d.storesNulls || strings.Contains(d.columns[c], " DEFAULT "))

@@ -146,9 +146,10 @@ func (c cells) isTrue(name string) bool {
 
 // Kinds of links.
 const (
-	indexLink    = 1
-	physicalLink = 2
-	parentLink   = 3
+	indexLink     = 1
+	physicalLink  = 2
+	parentLink    = 3
+	viewIndexLink = 6 // from an index to the view that it is of
 )
 
 // add takes up a row of SYSTEM.CATALOG. The objects' own rows come before those of their columns and links.
@@ -222,7 +223,7 @@ func (s *phoenixSystem) definitions(sequences []string) (*Phoenix, error) {
 	}
 	for _, o := range s.objects {
 		if o.header.text("TABLE_TYPE") == "i" && !served[o] {
-			fmt.Fprintf(&b, "\n-- TODO index %s is left out: hql reads its table\n", o)
+			fmt.Fprintf(&b, "\n-- TODO index %s is left out: %s\n", o, o.unserved())
 		}
 	}
 	for _, name := range sequences {

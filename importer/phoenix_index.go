@@ -44,6 +44,19 @@ func (s *phoenixSystem) addIndexes(d *phoenixDef, o *phoenixObject, served map[*
 	}
 }
 
+var errLocal = errors.New("it is local: its entries stand in each region of the table")
+
+// unserved says why the index o, which is of no table that is described, is left out.
+func (o *phoenixObject) unserved() string {
+	switch in := o.links[physicalLink]; {
+	case o.header.count("INDEX_TYPE") == localIndex:
+		return errLocal.Error()
+	case len(o.links[viewIndexLink]) > 0 && len(in) > 0:
+		return "it is of a view: its entries stand behind a number among those of other views' indexes in " + in[0]
+	}
+	return "hql reads its table"
+}
+
 var errTTL = errors.New("the cells of a row go at other times than its entry, by their TTL")
 
 // lasting refuses a table whose cells go by themselves.
@@ -66,7 +79,7 @@ func indexParts(d *phoenixDef, o, index *phoenixObject) ([]string, error) {
 	h := index.header
 	switch kind := h.count("INDEX_TYPE"); {
 	case kind == localIndex:
-		return nil, errors.New("it is local: its entries stand in each region of the table")
+		return nil, errLocal
 	case kind != globalIndex && kind != uncoveredIndex:
 		return nil, fmt.Errorf("its INDEX_TYPE is %d", kind)
 	case h.text("INDEX_STATE") != activeIndex:
