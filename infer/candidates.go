@@ -209,16 +209,17 @@ func variable(texts [][]byte, d byte) segment {
 	if slices.ContainsFunc(texts, func(b []byte) bool { return len(b) > 0 && b[len(b)-1] == ' ' }) {
 		g.bits += 6 // padding ends a text of fixed width
 	}
-	integers := d != '-' && !(d >= '0' && d <= '9')
+	integers, dashed := d != '-' && !(d >= '0' && d <= '9'), true // dashed: each of them
 	widths := map[int]bool{}
 	for _, b := range texts {
-		integers = integers && canonical(b)
+		integers = integers && canonical(string(b))
+		dashed = dashed && len(b) > 0 && b[0] == '-'
 		widths[len(b)] = true
 	}
 	g.bits += math.Log2(float64(len(widths))) + 0.5
 	what := "text"
 	switch {
-	case integers && len(widths) > 1:
+	case integers && !dashed && len(widths) > 1:
 		g.typ, g.base, what = "BIGINT", "n", "decimal numbers of several lengths"
 	case d != '.' && reversedDomains(texts):
 		g.part, g.base, what = "REVERSE({}) AS TEXT", "domain", "domain names written backwards"

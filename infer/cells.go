@@ -175,9 +175,8 @@ func cellType(values [][]byte, written int64, phoenix bool) (typ, as, why string
 
 // Numbers as people, Hive and the shells write them: without zeros in front, and with all of a fraction that a DOUBLE has.
 var (
-	integerText = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,17})$`)
-	scaledText  = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,17})\.[0-9]+$`)
-	momentText  = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,3})?$`)
+	scaledText = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,17})\.[0-9]+$`)
+	momentText = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,3})?$`)
 )
 
 // maxDigits is how many digits numbers of one width have: more are rather a phone's or those of an id.
@@ -201,7 +200,7 @@ func textCells(values [][]byte) (typ, as, why string) {
 	switch {
 	case all(func(s string) bool { return strings.EqualFold(s, "true") || strings.EqualFold(s, "false") }):
 		typ, kind = "BOOLEAN", "true or false"
-	case all(integerText.MatchString) && (len(widths) > 1 || len(values[0]) <= maxDigits):
+	case all(canonical) && (len(widths) > 1 || len(values[0]) <= maxDigits):
 		typ = "BIGINT"
 	case all(scaledText.MatchString) && len(scales) == 1 && !scales[2]:
 		typ = "DECIMAL"
@@ -223,11 +222,11 @@ func textCells(values [][]byte) (typ, as, why string) {
 // isDoubleText reports whether s is a number as a program prints a DOUBLE: the shortest text that is read back as the same.
 func isDoubleText(s string) bool {
 	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || !strings.Contains(s, ".") && !integerText.MatchString(s) {
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || !strings.Contains(s, ".") && !canonical(s) {
 		return false
 	}
 	if mantissa, exponent, ok := strings.Cut(s, "E"); ok { // Java's: 1.0E10
-		return strings.Contains(mantissa, ".") && integerText.MatchString(exponent)
+		return strings.Contains(mantissa, ".") && canonical(exponent)
 	}
 	short := strconv.FormatFloat(f, 'f', -1, 64)
 	return s == short || s == short+".0"

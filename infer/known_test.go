@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -145,10 +146,10 @@ func TestConnectors(t *testing.T) {
 		want []string
 	}{
 		{"Hive, text", func(i int) ([]byte, []string) {
-			return fmt.Appendf(nil, "%s\x02%d", city(), i), []string{"age", fmt.Sprint(18 + i%60), "score", fmt.Sprint(float64(i) / 8), "price", fmt.Sprintf("%d.%02d", i, i%100),
+			return fmt.Appendf(nil, "%s\x02%d", city(), i*31-500), []string{"visits", fmt.Sprint(math.MinInt64 + i<<58), "age", fmt.Sprint(18 + i%60), "score", fmt.Sprint(float64(i) / 8), "price", fmt.Sprintf("%d.%02d", i, i%100),
 				"member", fmt.Sprint(i%3 == 0), "born", fmt.Sprintf("19%02d-0%d-11", i, 1+i%9), "seen", fmt.Sprintf("2026-01-05 12:%02d:00.%d", i%60, i%10), "tags", "a\x02b",
 				"phone", fmt.Sprintf("13%09d", i*977), "zip", fmt.Sprintf("%05d", i*731), "version", fmt.Sprintf("1.%d.2", i)}
-		}, []string{"ROW KEY (id AS TEXT, X'02', n AS TEXT)", "as in a struct of Hive's", "n BIGINT", "age BIGINT FROM f:age AS TEXT", "score DOUBLE FROM f:score AS TEXT", "price DECIMAL FROM f:price AS TEXT",
+		}, []string{"ROW KEY (id AS TEXT, X'02', n AS TEXT)", "as in a struct of Hive's", "n BIGINT", "visits BIGINT FROM f:visits AS TEXT", "age BIGINT FROM f:age AS TEXT", "score DOUBLE FROM f:score AS TEXT", "price DECIMAL FROM f:price AS TEXT",
 			"member BOOLEAN FROM f:member AS TEXT", "born DATE FROM f:born AS TEXT", "seen TIMESTAMP FROM f:seen AS TEXT", "tags BYTES FROM f:tags",
 			"phone STRING FROM f:phone", "zip STRING FROM f:zip", "version STRING FROM f:version"}},
 		{"Hive, binary", func(i int) ([]byte, []string) {

@@ -59,12 +59,10 @@ func isAlnum(c byte) bool {
 
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
-// canonical reports whether b is a decimal number without leading zeros that a BIGINT holds.
-func canonical(b []byte) bool {
-	if len(b) == 0 || len(b) > 18 || b[0] == '0' && len(b) > 1 {
-		return false
-	}
-	return isDigits(b)
+// canonical reports whether s is an integer that a BIGINT holds, as programs print one: without zeros or a plus in front.
+func canonical(s string) bool {
+	n, err := strconv.ParseInt(s, 10, 64)
+	return err == nil && strconv.FormatInt(n, 10) == s
 }
 
 func isDigits(b []byte) bool {

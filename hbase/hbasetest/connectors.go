@@ -1,0 +1,59 @@
+package hbasetest
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// connectorsEnv asks for the tests that run what other systems write HBase's tables with: hundreds of MB of jars.
+const connectorsEnv = "HQL_TEST_CONNECTORS"
+
+// Cell is a cell that another system wrote.
+type Cell struct{ Key, Family, Qualifier, Value []byte }
+
+// Hive gives the cells that Hive's storage handler writes for rows of text, with tabs between the columns, ',' in collections, ':' behind keys of
+// maps and \N for NULL. Columns, types and mapping are as a table's properties columns, columns.types and hbase.columns.mapping have them. The test
+// is skipped unless HQL_TEST_CONNECTORS is set, and as with Quorum.
+func Hive(tb testing.TB, columns, types, mapping string, rows []string) []Cell {
+	tb.Helper()
+	return written(tb, product{dir: "hive", version: "3.1.3"}, rows, columns, types, mapping)
+}
+
+// written runs the program Written of a product on rows, and reads the cells that it prints: four fields of hexadecimal digits a line.
+func written(tb testing.TB, p product, rows []string, args ...string) (cells []Cell) {
+	tb.Helper()
+	if os.Getenv(connectorsEnv) == "" {
+		tb.Skipf("set %s=1 to check against the tables of other systems", connectorsEnv)
+	}
+	jars, err := classPath(p)
+	check(tb, err)
+	args = append(strings.Fields(opens+" -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Duser.timezone=UTC"), append([]string{"-cp", jars, filepath.Join(testdata(p.dir), "Written.java")}, args...)...)
+	java := exec.CommandContext(tb.Context(), "java", args...)
+	java.Stdin = strings.NewReader(strings.Join(rows, "\n"))
+	var log bytes.Buffer
+	java.Stderr = &log
+	out, err := java.Output()
+	if err != nil {
+		tb.Fatalf("%s: %v\n%s", p.dir, err, tail(log.String()))
+	}
+	for line := range strings.Lines(string(out)) {
+		var fields [4][]byte
+		texts := strings.Split(strings.TrimSuffix(line, "\n"), " ")
+		if len(texts) != len(fields) {
+			tb.Fatalf("%s printed %q", p.dir, line)
+		}
+		for i, text := range texts {
+			if fields[i], err = hex.DecodeString(text); err != nil {
+				tb.Fatal(fmt.Errorf("%s printed %q: %w", p.dir, line, err))
+			}
+		}
+		cells = append(cells, Cell{fields[0], fields[1], fields[2], fields[3]})
+	}
+	return cells
+}
