@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -163,6 +164,44 @@ func AppendElements(dst []byte, elements [][]byte) []byte {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(end))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(count))
 	return append(dst, immutableCell)
+}
+
+// ReplaceElements gives cell, which AppendElements or Phoenix made, with the elements of these numbers as they are in another one;
+// same: they are that already.
+func ReplaceElements(cell, other []byte, numbers []int) (with []byte, same bool, err error) {
+	is, err := elementsOf(cell)
+	if err != nil {
+		return nil, false, err
+	}
+	wanted, err := elementsOf(other)
+	if err != nil {
+		return nil, false, err
+	}
+	same = true
+	for _, n := range numbers {
+		for len(is) < n {
+			is = append(is, nil)
+		}
+		was := is[n-1]
+		is[n-1] = wanted[n-1]
+		same = same && (was == nil) == (is[n-1] == nil) && bytes.Equal(was, is[n-1])
+	}
+	return AppendElements(nil, is), same, nil
+}
+
+// elementsOf gives the elements in a cell, from that of the number 1: nil is one that is not there.
+func elementsOf(cell []byte) ([][]byte, error) {
+	_, count, _, err := elementOffsets(cell, immutableCell)
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]byte, max(count-1, 0))
+	for i := range out {
+		if out[i], err = (phoenixElement{n: i + 1}).find(cell); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // elementOffsets finds the offsets of count elements, each of width bytes.

@@ -2,8 +2,6 @@ package write
 
 import (
 	"bytes"
-	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/hql-db/hql/catalog"
@@ -21,34 +19,6 @@ func OneCell(a, b *catalog.Column) bool { return sameCell(a, b) && a.Element() =
 func sameCell(a, b *catalog.Column) bool {
 	return hasCell(a) && hasCell(b) && a.Family == b.Family && a.Qualifier == b.Qualifier
 }
-
-// elements are the cells of t that hold the values of several columns each, and those columns in the order of their numbers. An error
-// tells of a cell that is read in two ways, which cannot be written.
-func elements(t *catalog.Table) ([][]*catalog.Column, error) {
-	var out [][]*catalog.Column
-	for _, c := range t.Columns {
-		if c.Element() == 0 || !hasCell(c) || slices.ContainsFunc(out, func(of []*catalog.Column) bool { return sameCell(of[0], c) }) {
-			continue
-		}
-		cols := slices.DeleteFunc(slices.Clone(t.Columns), func(o *catalog.Column) bool { return !sameCell(o, c) })
-		slices.SortFunc(cols, func(a, b *catalog.Column) int { return cmp.Compare(a.Element(), b.Element()) })
-		for i, o := range cols {
-			switch {
-			case o.Element() == 0:
-				return nil, fmt.Errorf("column %s is the whole cell %s:%s, of which others are elements", o.Name, o.Family, o.Qualifier)
-			case i > 0 && o.Element() == cols[i-1].Element():
-				return nil, fmt.Errorf("columns %s and %s are one element of the cell %s:%s", cols[i-1].Name, o.Name, o.Family, o.Qualifier)
-			case o.Element() > maxElement:
-				return nil, fmt.Errorf("column %s is the element %d of the cell %s:%s, which is beyond %d", o.Name, o.Element(), o.Family, o.Qualifier, maxElement)
-			}
-		}
-		out = append(out, cols)
-	}
-	return out, nil
-}
-
-// maxElement bounds the elements of a cell that is written: all up to the last one have an offset there.
-const maxElement = 1 << 16
 
 // agree checks that columns of one cell are not given different values, and gives those that the statement does not name
 // what they will read there: entries are made of it.
@@ -145,15 +115,15 @@ func (w *Writer) elsewhere(i int, row []types.Value, set []bool, kind catalog.La
 	return cols[0].Index != i
 }
 
-// cells gives what to write and what to delete of row under layout l; whole: of all columns. A row
+// cells gives what to write and what to delete of row under layout l; fresh: of all columns, as nothing is there. A row
 // without any value gets a marker, an empty cell with an empty qualifier: in
 // HBase a row without cells does not exist.
-func (w *Writer) cells(l *catalog.Layout, row []types.Value, set []bool, whole bool, at place) (puts, removed []hbase.Cell, err error) {
+func (w *Writer) cells(l *catalog.Layout, row []types.Value, set []bool, fresh bool, at place) (puts, removed []hbase.Cell, err error) {
 	if l.Kind == catalog.Index {
 		return []hbase.Cell{w.entryCell()}, nil, nil
 	}
 	for _, cols := range w.elements {
-		if !whole && l.Kind == catalog.Primary && named(cols, set) == nil {
+		if !fresh && l.Kind == catalog.Primary && named(cols, set) == nil {
 			continue
 		}
 		cell := hbase.Cell{Family: []byte(cols[0].Family), Qualifier: []byte(cols[0].Qualifier)}
@@ -190,25 +160,6 @@ func (w *Writer) cells(l *catalog.Layout, row []types.Value, set []bool, whole b
 		puts = w.claim(puts, at)
 	}
 	return puts, removed, nil
-}
-
-// joined is the cell that holds the values of cols. What the statement does not name and has its DEFAULT is not there.
-func (w *Writer) joined(cols []*catalog.Column, row []types.Value, set []bool) ([]byte, error) {
-	elements := make([][]byte, cols[len(cols)-1].Element())
-	for _, c := range cols {
-		v, at := row[c.Index], c.Element()-1
-		switch {
-		case !set[c.Index] && sameValue(v, c.Absent()):
-		case !v.IsNull():
-			var err error
-			if elements[at], err = w.cell(nil, c, v); err != nil {
-				return nil, err
-			}
-		case c.EmptyIsNull():
-			elements[at] = []byte{}
-		}
-	}
-	return catalog.AppendElements(nil, elements), nil
 }
 
 // marker is the cell that makes a row without values exist, in a family that reads look at. No column is read from it.

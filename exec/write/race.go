@@ -95,8 +95,23 @@ func (w *Writer) sendNew(ctx context.Context, _ int, m *tableMutations, _ bool, 
 
 // claimAll sends conditional Puts, several at a time.
 func (w *Writer) claimAll(ctx context.Context, table string, ms []hbase.Mutation) error {
-	report := &hbase.BatchError{Failed: map[int]error{}, Keys: make([][]byte, len(ms))}
 	stored := make([]bool, len(ms))
+	report := w.oneByOne(ms, func(i int) (err error) {
+		stored[i], err = w.st.Client.PutIf(ctx, table, nil, ms[i])
+		return err
+	})
+	if report.Cause == nil {
+		report.Unknown, report.Cause = w.seeClaims(ctx, table, ms, stored)
+	}
+	if report.Cause != nil {
+		return report
+	}
+	return nil
+}
+
+// oneByOne calls store for each of ms, several at a time, until one fails.
+func (w *Writer) oneByOne(ms []hbase.Mutation, store func(i int) error) *hbase.BatchError {
+	report := &hbase.BatchError{Failed: map[int]error{}, Keys: make([][]byte, len(ms))}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, cap(w.st.Slots))
@@ -113,22 +128,15 @@ func (w *Writer) claimAll(ctx context.Context, table string, ms []hbase.Mutation
 		}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			ok, err := w.st.Client.PutIf(ctx, table, nil, ms[i])
-			mu.Lock()
-			defer mu.Unlock()
-			if stored[i] = ok; err != nil {
+			if err := store(i); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
 				report.Unknown, report.Cause = append(report.Unknown, i), err
 			}
 		})
 	}
 	wg.Wait()
-	if report.Cause == nil {
-		report.Unknown, report.Cause = w.seeClaims(ctx, table, ms, stored)
-	}
-	if report.Cause != nil {
-		return report
-	}
-	return nil
+	return report
 }
 
 // seeClaims reads the rows that were claimed: a claim that was refused may be the statement's own, whose answer was lost;

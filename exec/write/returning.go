@@ -70,8 +70,8 @@ func (x *Returning) add(id rowID, row []types.Value) error {
 }
 
 // put takes a row that is about to be written at ts: as it will be read, columns that are not written as they are in old.
-func (x *Returning) put(ctx context.Context, w *Writer, row []types.Value, set []bool, whole bool, at place, ts int64, old []types.Value) error {
-	puts, removed, err := w.cells(w.table.Layouts[0], row, set, whole, at)
+func (x *Returning) put(ctx context.Context, w *Writer, row []types.Value, set []bool, fresh bool, at place, ts int64, old []types.Value) error {
+	puts, removed, err := w.cells(w.table.Layouts[0], row, set, fresh, at)
 	if err != nil {
 		return err
 	}

@@ -63,8 +63,11 @@ func (w *Writer) sendAll(ctx context.Context) error {
 		}
 	}
 	send := w.send
-	if w.IfNew {
+	switch {
+	case w.IfNew:
 		send = w.sendNew
+	case len(w.merged) > 0:
+		send = w.sendMerged
 	}
 	if err := send(ctx, 0, &w.puts[0], true, ""); err != nil {
 		return err

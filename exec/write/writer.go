@@ -67,6 +67,7 @@ type Writer struct {
 	largest        []int64                       // of each in the pending rows
 	shared         [][]*catalog.Column           // by column: all that are read from its cell, where that are several
 	elements       [][]*catalog.Column           // see elements
+	merged         map[rowID][]mergedCell        // of pending rows
 	filling        bool                          // derived layouts are being filled
 }
 
@@ -231,8 +232,9 @@ func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole b
 	} else {
 		ts = w.st.Clock.unlike(places[0].id(), w.at(0))
 	}
+	fresh := whole && old == nil
 	if w.Returning != nil {
-		if err := w.Returning.put(ctx, w, row, set, whole, places[0], ts, old); err != nil {
+		if err := w.Returning.put(ctx, w, row, set, fresh, places[0], ts, old); err != nil {
 			return err
 		}
 	}
@@ -240,9 +242,12 @@ func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole b
 		if p.skip {
 			continue
 		}
-		if err := w.entry(i, row, set, whole, p, ts); err != nil {
+		if err := w.entry(i, row, set, fresh, p, ts); err != nil {
 			return err
 		}
+	}
+	if !w.IfNew && !t.HiddenKey && (old != nil || t.Layouts[0].Key.Drawn() == nil) { // else the row is a new one
+		w.noteMerged(&places[0], set, fresh)
 	}
 	if old != nil {
 		w.deleteStaleEntries(old, places, ts)
@@ -260,8 +265,8 @@ func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole b
 }
 
 // entry adds the mutation that stores row at p in layout i; see cells.
-func (w *Writer) entry(i int, row []types.Value, set []bool, whole bool, p place, ts int64) error {
-	puts, removed, err := w.cells(w.table.Layouts[i], row, set, whole, p)
+func (w *Writer) entry(i int, row []types.Value, set []bool, fresh bool, p place, ts int64) error {
+	puts, removed, err := w.cells(w.table.Layouts[i], row, set, fresh, p)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,193 @@
+package write
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/filter"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/types"
+)
+
+// This file has what writes cells that hold the values of several columns. A statement that names some of them alone must leave
+// the others what they are, also where another statement writes those at the same time: the cell is replaced only as it was read.
+
+// elements are the cells of t that hold the values of several columns each, and those columns in the order of their numbers. An error
+// tells of a cell that is read in two ways, which cannot be written.
+func elements(t *catalog.Table) ([][]*catalog.Column, error) {
+	var out [][]*catalog.Column
+	for _, c := range t.Columns {
+		if c.Element() == 0 || !hasCell(c) || slices.ContainsFunc(out, func(of []*catalog.Column) bool { return sameCell(of[0], c) }) {
+			continue
+		}
+		cols := slices.DeleteFunc(slices.Clone(t.Columns), func(o *catalog.Column) bool { return !sameCell(o, c) })
+		slices.SortFunc(cols, func(a, b *catalog.Column) int { return cmp.Compare(a.Element(), b.Element()) })
+		for i, o := range cols {
+			switch {
+			case o.Element() == 0:
+				return nil, fmt.Errorf("column %s is the whole cell %s:%s, of which others are elements", o.Name, o.Family, o.Qualifier)
+			case i > 0 && o.Element() == cols[i-1].Element():
+				return nil, fmt.Errorf("columns %s and %s are one element of the cell %s:%s", cols[i-1].Name, o.Name, o.Family, o.Qualifier)
+			case o.Element() > maxElement:
+				return nil, fmt.Errorf("column %s is the element %d of the cell %s:%s, which is beyond %d", o.Name, o.Element(), o.Family, o.Qualifier, maxElement)
+			}
+		}
+		out = append(out, cols)
+	}
+	return out, nil
+}
+
+// maxElement bounds the elements of a cell that is written: all up to the last one have an offset there.
+const maxElement = 1 << 16
+
+// joined is the cell that holds the values of cols. What the statement does not name and has its DEFAULT is not there.
+func (w *Writer) joined(cols []*catalog.Column, row []types.Value, set []bool) ([]byte, error) {
+	elements := make([][]byte, cols[len(cols)-1].Element())
+	for _, c := range cols {
+		v, at := row[c.Index], c.Element()-1
+		switch {
+		case !set[c.Index] && sameValue(v, c.Absent()):
+		case !v.IsNull():
+			var err error
+			if elements[at], err = w.cell(nil, c, v); err != nil {
+				return nil, err
+			}
+		case c.EmptyIsNull():
+			elements[at] = []byte{}
+		}
+	}
+	return catalog.AppendElements(nil, elements), nil
+}
+
+// mergedCell is one of a pending row of which the statement names these elements alone, numbers from 1.
+type mergedCell struct {
+	cell  hbase.Cell // without a value
+	named []int
+}
+
+// noteMerged notes the cells of the row at p of which set names some columns and not all; of a fresh row, those of which it names none, too.
+func (w *Writer) noteMerged(p *place, set []bool, fresh bool) {
+	var cells []mergedCell
+	for _, cols := range w.elements {
+		x := mergedCell{cell: hbase.Cell{Family: []byte(cols[0].Family), Qualifier: []byte(cols[0].Qualifier)}}
+		for _, c := range cols {
+			if set[c.Index] {
+				x.named = append(x.named, c.Element())
+			}
+		}
+		if len(x.named) < len(cols) && (fresh || len(x.named) > 0) {
+			cells = append(cells, x)
+		}
+	}
+	if cells != nil {
+		if w.merged == nil {
+			w.merged = map[rowID][]mergedCell{}
+		}
+		w.merged[p.id()] = cells
+	}
+}
+
+// sendMerged is send for rows of the primary layout of which some have cells to be merged.
+func (w *Writer) sendMerged(ctx context.Context, i int, m *tableMutations, create bool, when string) error {
+	cells := w.merged
+	w.merged = nil
+	rest := tableMutations{}
+	alone := tableMutations{}
+	for _, name := range m.names {
+		for _, x := range m.by[name] {
+			if cells[rowID{table: name, key: string(x.Key)}] != nil {
+				w.add(&alone, name, x)
+			} else {
+				w.add(&rest, name, x)
+			}
+		}
+	}
+	if err := w.send(ctx, i, &rest, create, when); err != nil {
+		return err
+	}
+	w.st.Clock.await(w.after)
+	for _, name := range alone.names {
+		if err := w.ensureTable(ctx, w.table.Layouts[0], name); err != nil {
+			return err
+		}
+		ms := alone.by[name]
+		var mu sync.Mutex
+		report := w.oneByOne(ms, func(i int) error {
+			ts, err := w.merge(ctx, name, ms[i], cells[rowID{table: name, key: string(ms[i].Key)}])
+			mu.Lock()
+			w.after = max(w.after, ts)
+			mu.Unlock()
+			return err
+		})
+		if report.Cause != nil {
+			return writeFailed(name, when, report)
+		}
+	}
+	w.st.Clock.await(w.after) // a cell may have been newer than the statement
+	*m = tableMutations{}
+	return nil
+}
+
+// merge stores m, in which cells have what the statement knows of them: of each it takes what m does not name from the cell
+// as it is, and stores it if that has not changed meanwhile, until the cell has what m names: a Put may be denied, and one that was not
+// may stand behind what others wrote at a later time. The row's other cells go with the first of them. It gives the latest time at
+// which it wrote.
+func (w *Writer) merge(ctx context.Context, table string, m hbase.Mutation, cells []mergedCell) (latest int64, err error) {
+	known := make([]hbase.Cell, len(cells))
+	plain := slices.DeleteFunc(slices.Clone(m.Cells), func(c hbase.Cell) bool {
+		k := slices.IndexFunc(cells, func(p mergedCell) bool { return sameColumn(&p.cell, &c) })
+		if k >= 0 {
+			known[k] = c
+		}
+		return k >= 0
+	})
+	opts := &hbase.ReadOptions{}
+	for _, p := range cells {
+		opts.Columns = append(opts.Columns, filter.Column{Family: string(p.cell.Family), Qualifier: string(p.cell.Qualifier)})
+	}
+	for range maxCompletions * len(cells) {
+		rows, err := w.st.Client.Get(ctx, table, [][]byte{m.Key}, opts)
+		if err != nil {
+			return latest, err
+		}
+		put, now := m, known[0]
+		put.Timestamp = max(m.Timestamp, w.st.Clock.Next())
+		put.Cells = slices.Concat(known, plain) // of a new row all is written at once
+		var was []byte
+		if at := slices.IndexFunc(rows[0].Cells, func(c hbase.Cell) bool { return sameColumn(&now, &c) }); at >= 0 {
+			was = rows[0].Cells[at].Value
+			var same bool
+			if now.Value, same, err = catalog.ReplaceElements(was, now.Value, cells[0].named); err != nil {
+				return latest, fmt.Errorf("cell %s:%s: %w", now.Family, now.Qualifier, err)
+			}
+			if same && (len(cells) > 1 || len(plain)+len(m.Removed) == 0) {
+				if cells, known = cells[1:], known[1:]; len(cells) == 0 {
+					return latest, nil
+				}
+				continue
+			}
+			put.Timestamp = max(put.Timestamp, rows[0].Cells[at].Timestamp+1)
+		}
+		if len(rows[0].Cells) > 0 {
+			put.Cells = append([]hbase.Cell{now}, plain...)
+		}
+		done, err := w.st.Client.PutIf(ctx, table, was, put)
+		if err != nil {
+			return latest, err
+		}
+		if done {
+			latest, plain, m.Removed = max(latest, put.Timestamp), nil, nil
+		}
+	}
+	return latest, errors.New("other statements change the row all the time: repeat the statement")
+}
+
+func sameColumn(a, b *hbase.Cell) bool {
+	return bytes.Equal(a.Family, b.Family) && bytes.Equal(a.Qualifier, b.Qualifier)
+}
