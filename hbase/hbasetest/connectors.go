@@ -3,10 +3,10 @@ package hbasetest
 import (
 	"bytes"
 	"encoding/hex"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -22,19 +22,33 @@ type Cell struct{ Key, Family, Qualifier, Value []byte }
 // is skipped unless HQL_TEST_CONNECTORS is set, and as with Quorum.
 func Hive(tb testing.TB, columns, types, mapping string, rows []string) []Cell {
 	tb.Helper()
+	wanted(tb)
 	return written(tb, product{dir: "hive", version: "3.1.3"}, rows, columns, types, mapping)
+}
+
+// Spark gives the cells of a table that HBase's connector for Spark writes to the HBase that Quorum starts, by a catalog of the connector's and
+// columns with their types as Spark's DDL has them. Rows and when the test is skipped are as for Hive, without collections.
+func Spark(tb testing.TB, table, catalog, columns string, rows []string) []Cell {
+	tb.Helper()
+	wanted(tb)
+	return written(tb, product{dir: "sparkconnector", version: "1.0.1"}, rows, Quorum(tb), table, catalog, columns)
+}
+
+func wanted(tb testing.TB) {
+	tb.Helper()
+	if os.Getenv(connectorsEnv) == "" {
+		tb.Skipf("set %s=1 to check against the tables of other systems", connectorsEnv)
+	}
 }
 
 // written runs the program Written of a product on rows, and reads the cells that it prints: four fields of hexadecimal digits a line.
 func written(tb testing.TB, p product, rows []string, args ...string) (cells []Cell) {
 	tb.Helper()
-	if os.Getenv(connectorsEnv) == "" {
-		tb.Skipf("set %s=1 to check against the tables of other systems", connectorsEnv)
-	}
 	jars, err := classPath(p)
 	check(tb, err)
-	args = append(strings.Fields(opens+" -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Duser.timezone=UTC"), append([]string{"-cp", jars, filepath.Join(testdata(p.dir), "Written.java")}, args...)...)
-	java := exec.CommandContext(tb.Context(), "java", args...)
+	const options = opens + " --add-exports java.base/sun.util.calendar=ALL-UNNAMED -Xmx1g -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Duser.timezone=UTC"
+	program := []string{"-cp", jars, filepath.Join(testdata(p.dir), "Written.java")}
+	java := exec.CommandContext(tb.Context(), "java", slices.Concat(strings.Fields(options), program, args)...)
 	java.Stdin = strings.NewReader(strings.Join(rows, "\n"))
 	var log bytes.Buffer
 	java.Stderr = &log
@@ -50,7 +64,7 @@ func written(tb testing.TB, p product, rows []string, args ...string) (cells []C
 		}
 		for i, text := range texts {
 			if fields[i], err = hex.DecodeString(text); err != nil {
-				tb.Fatal(fmt.Errorf("%s printed %q: %w", p.dir, line, err))
+				tb.Fatalf("%s printed %q: %v", p.dir, line, err)
 			}
 		}
 		cells = append(cells, Cell{fields[0], fields[1], fields[2], fields[3]})
