@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,18 +93,16 @@ func (s *session) tablesThat(ctx context.Context, fits func(name string) bool) e
 	for i, c := range cols {
 		ts[i] = c.Type
 	}
-	w := formats[s.format](bufio.NewWriter(s.stdout), s.look())
-	if err := w.begin(rows.Columns(), ts); err != nil {
-		return err
-	}
+	var tables [][]types.Value
 	for rows.Next() {
 		if fits(rows.Raw()[0].Text()) {
-			if err := w.row(rows.Raw()); err != nil {
-				return err
-			}
+			tables = append(tables, slices.Clone(rows.Raw()))
 		}
 	}
-	return cmp.Or(rows.Err(), w.end())
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	return s.grid(rows.Columns(), ts, tables)
 }
 
 // views is \dv.
