@@ -95,6 +95,17 @@ func col(name, typ, at string, value func(i int) string, proposed ...string) giv
 	return givenColumn{name, typ, at, value, proposed}
 }
 
+// numbers are columns in binary cells of the family f; at tells where a connector is told to have them.
+func numbers(at func(name string) string) []givenColumn {
+	return []givenColumn{
+		col("tiny", "tinyint", at("tiny"), number(math.MaxInt8), "tiny TINYINT FROM f:tiny"),
+		col("small", "smallint", at("small"), number(1<<10), "small SMALLINT FROM f:small"),
+		col("whole", "int", at("whole"), number(1<<20), "whole INT FROM f:whole"),
+		col("big", "bigint", at("big"), number(1<<40), "big BIGINT FROM f:big"),
+		col("real", "float", at("real"), each("0.1", "-2.5", "3", "12345678", "0.75", "12.5", null), "real FLOAT FROM f:real"),
+	}
+}
+
 // Tables as Hive's storage handler writes them: in text, with a struct as key and a map whose keys are qualifiers; and in binary.
 func TestHive(t *testing.T) {
 	city := each("Oslo", "Rome", "Lima", "Quito")
@@ -113,16 +124,11 @@ func TestHive(t *testing.T) {
 		col("code", "char(4)", "f:code", each("abcd", "x   "), "code STRING FROM f:code"),
 		col("word", "varchar(99)", "f:word", note, "word STRING FROM f:word"),
 	}
-	binary := []givenColumn{
-		col("tiny", "tinyint", "f:tiny#b", number(math.MaxInt8), "tiny TINYINT FROM f:tiny"),
-		col("small", "smallint", "f:small#b", number(1<<10), "small SMALLINT FROM f:small"),
-		col("whole", "int", "f:whole#b", number(1<<20), "whole INT FROM f:whole"),
-		col("big", "bigint", "f:big#b", number(1<<40), "big BIGINT FROM f:big"),
-		col("real", "float", "f:real#b", each("0.1", "-2.5", "3", "12345678", "0.75", "12.5", null), "real FLOAT FROM f:real"),
+	binary := append(numbers(func(name string) string { return "f:" + name + "#b" }),
 		col("amount", "double", "f:amount#b", double, "amount DOUBLE FROM f:amount"),
 		col("ok", "boolean", "f:ok#b", each("true", "false", null, "false"), "ok TINYINT FROM f:ok"), // 1 and 0
 		col("note", "string", "f:note#b", note, "note STRING FROM f:note"),
-	}
+	)
 	for _, c := range []struct {
 		name, key string
 		own       []givenColumn
@@ -149,18 +155,13 @@ func TestHive(t *testing.T) {
 
 // Tables as HBase's connector for Spark writes them: keys of one column, and of several one behind the other.
 func TestSparkConnector(t *testing.T) {
-	cells := []givenColumn{
-		col("tiny", "tinyint", "f", number(math.MaxInt8), "tiny TINYINT FROM f:tiny"),
-		col("small", "smallint", "f", number(1<<10), "small SMALLINT FROM f:small"),
-		col("whole", "int", "f", number(1<<20), "whole INT FROM f:whole"),
-		col("big", "bigint", "f", number(1<<40), "big BIGINT FROM f:big"),
-		col("real", "float", "f", each("0.1", "-2.5", "3", "12345678", "0.75", "12.5", null), "real FLOAT FROM f:real"),
+	cells := append(numbers(func(string) string { return "f" }),
 		col("amount", "double", "g", double, "amount DOUBLE FROM g:amount"),
 		col("ok", "boolean", "g", each("true", "false", null, "false"), "ok BOOLEAN FROM g:ok"),
 		col("note", "string", "g", note, "note STRING FROM g:note"),
 		col("seen", "timestamp", "g", func(i int) string { return recent(2*i + 1) }, "seen TIMESTAMP FROM g:seen"),
 		col("born", "date", "g", func(i int) string { return recent(i)[:len(time.DateOnly)] }, "born TIMESTAMP FROM g:born"), // its first millisecond
-	}
+	)
 	for _, c := range []struct {
 		name, key string
 		own       []givenColumn
