@@ -69,7 +69,7 @@ func (c *Catalog) Build(def *parser.CreateTable) (*Table, error) {
 		return nil, parser.Errorf(def.Query.Pos, "a definition has no query: CREATE TABLE %s AS is a statement that writes rows", def.Name)
 	}
 	b := &builder{c: c, def: def, t: &Table{Name: def.Name, External: def.External, Split: def.Split, Def: def}}
-	for _, step := range []func() error{b.options, b.families, b.columns, b.layouts, b.readable, b.lookups} {
+	for _, step := range []func() error{b.options, b.families, b.columns, b.layouts, b.readable, b.lookups, b.included} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -371,6 +371,42 @@ func (b *builder) layouts() error {
 		b.t.Layouts = append(b.t.Layouts, l)
 		if err := b.refuseDrawn(l); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// included finds the columns that the entries of an INDEX carry, and where.
+func (b *builder) included() error {
+	for i, d := range b.def.Layouts {
+		l := b.t.Layouts[i]
+		if d.Include != nil && (l.Kind != Index || b.t.ReadOnly == "") {
+			return parser.Errorf(d.Include[0].Pos, "INCLUDE is about the entries of an INDEX of a table that is READ_ONLY: hql writes no such entries")
+		}
+		for _, in := range d.Include {
+			of, ok := b.t.Column(in.Name)
+			switch {
+			case !ok:
+				return expr.Suggest(parser.Errorf(in.Pos, "unknown column %q", in.Name), in.Name, b.t.ColumnNames())
+			case slices.ContainsFunc(l.Included, func(c *Column) bool { return c.Index == of.Index }):
+				return parser.Errorf(in.Pos, "column %q is included twice", in.Name)
+			case in.From != nil && in.From.Parts != nil:
+				return parser.Errorf(in.From.Pos, "the qualifier of a column that an entry carries is not made of parts")
+			case !of.Absent().IsNull():
+				return parser.Errorf(in.Pos, "column %s: what rows without the cell have, their entries need not have", in.Name)
+			}
+			c := *of
+			if in.From != nil {
+				c.Family, c.Qualifier = in.From.Family, in.From.Qualifier
+			}
+			if in.Encoding != nil {
+				var err error
+				if c.Encoding, err = b.c.newEncoding(in.Encoding, c.Type, nil, in.Pos); err != nil {
+					return err
+				}
+				of.noScale = of.noScale || oneScale(c.Encoding)
+			}
+			l.Included = append(l.Included, &c)
 		}
 	}
 	return nil

@@ -122,7 +122,9 @@ type Layout struct {
 	// Sparse are, of an Index, the columns of its parts that are not in the primary key: a row in which one of them is NULL
 	// has no entry.
 	Sparse []*Column
-	Pos    parser.Pos
+	// Included are columns as the entries of an Index carry them in cells, beside those that its key tells.
+	Included []*Column
+	Pos      parser.Pos
 
 	storedParts bool      // Stored has parts to compute
 	storedName  string    // Stored, where it has none

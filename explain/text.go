@@ -407,7 +407,7 @@ func (d *drawing) scan(s *plan.Scan, in string) {
 	line("columns", "%s", columnsText(s))
 	switch {
 	case s.Covered:
-		line("checked", "against the primary where an entry is not verified: the keys hold all that is read")
+		line("checked", "against the primary where an entry is not verified: of others the rows are not read")
 	case s.Entries:
 		line("checked", "against the primary: the keys lead to its rows")
 	}
@@ -555,7 +555,7 @@ func freeParts(s *plan.Scan) string {
 // columnsIn names the columns of s's table that are read from a cell.
 func columnsIn(s *plan.Scan, cell filter.Column) []string {
 	var names []string
-	for _, c := range s.Table.Columns {
+	for _, c := range s.Carried() {
 		if s.Needed[c.Index] && c.Family == cell.Family && c.Qualifier == cell.Qualifier {
 			names = append(names, c.Name)
 		}
@@ -578,6 +578,9 @@ func columnsText(s *plan.Scan) string {
 		names = append(names, name)
 	}
 	list := strings.Join(names, ", ")
+	if s.Covered {
+		return strings.TrimSpace(list + " (all of the entries)")
+	}
 	switch s.Fetch {
 	case plan.FetchKeys:
 		return "none: keys only"

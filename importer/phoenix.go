@@ -243,24 +243,16 @@ func (d *phoenixDef) describe() error {
 			continue
 		}
 		f := cmp.Or(c.family, d.family)
-		from, encoding := cell(f, c.qualifier), p.cell
-		if c.element > 0 {
-			from, encoding = cell(f, singleCell), fmt.Sprintf("PHOENIX ELEMENT(%d", c.element)
-			if p.cell != "" {
-				encoding += ", " + text(p.cell)
-			}
-			encoding += ")"
-		}
+		from, encoding := c.cell(f, p)
 		def, known := c.absent(p)
-		own := cmp.Or(p.cell, p.key)
-		if c.element > 0 {
-			own = encoding
-		}
 		switch {
 		case known:
-			encoding = "DEFAULT(" + def + ", " + text(own) + ")"
-		case c.storesNull && c.element == 0:
-			encoding = "NULLABLE " + own
+			encoding = "DEFAULT(" + def + ", " + text(encoding) + ")"
+		case c.element > 0:
+		case c.storesNull:
+			encoding = "NULLABLE " + encoding
+		default:
+			encoding = p.cell
 		}
 		switch {
 		case c.qualifier == "" && c.element == 0:
@@ -291,6 +283,17 @@ func (d *phoenixDef) describe() error {
 		t.family(d.family)
 	}
 	return nil
+}
+
+// cell is where in family a column stands, and in which encoding.
+func (c *phoenixColumn) cell(family string, p phoenixType) (from, encoding string) {
+	switch {
+	case c.element == 0:
+		return cell(family, c.qualifier), cmp.Or(p.cell, p.key)
+	case p.cell == "":
+		return cell(family, singleCell), fmt.Sprintf("PHOENIX ELEMENT(%d)", c.element)
+	}
+	return cell(family, singleCell), fmt.Sprintf("PHOENIX ELEMENT(%d, %s)", c.element, text(p.cell))
 }
 
 // saltPart is the part in front of a key that is salted with so many buckets; "" and "0": none.

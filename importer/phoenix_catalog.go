@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -297,7 +298,7 @@ func (s *phoenixSystem) define(o *phoenixObject, used *table, served map[*phoeni
 	if err := d.describe(); err != nil {
 		return nil, err
 	}
-	if base.header.number("ENCODING_SCHEME") != 0 {
+	if base.encoded() {
 		t.with = append(t.with, "ROW_MARKER = X'00000000'")
 	} else {
 		t.with = append(t.with, "ROW_MARKER = '_0'")
@@ -386,6 +387,9 @@ func (s *phoenixSystem) kept(d *phoenixDef, owners []*phoenixObject) string {
 // single reports whether all columns of a family stand in one cell.
 func (o *phoenixObject) single() bool { return o.header.number("IMMUTABLE_STORAGE_SCHEME") == 2 }
 
+// encoded reports whether qualifiers are numbers.
+func (o *phoenixObject) encoded() bool { return o.header.number("ENCODING_SCHEME") != 0 }
+
 // addColumns takes up the columns that o, base or a view of it, has of its own.
 func (d *phoenixDef) addColumns(o, base *phoenixObject) error {
 	columns := slices.Clone(o.columns)
@@ -407,13 +411,9 @@ func (d *phoenixDef) addColumns(o, base *phoenixObject) error {
 		case n > 0:
 			col.family = ""
 			keys = append(keys, key{n, keyColumn{c.name, c.number("SORT_ORDER") == 1}})
-		case base.single():
-			if col.element = qualifierOf(c.cells["COLUMN_QUALIFIER"]) - firstQualifier + 1; col.element < 1 {
-				return fmt.Errorf("column %s has the COLUMN_QUALIFIER X'%X'", c.name, c.cells["COLUMN_QUALIFIER"])
-			}
 		default:
-			if col.qualifier = c.text("COLUMN_QUALIFIER"); col.qualifier == "" {
-				col.qualifier = c.name
+			if err := col.placed(c, base); err != nil {
+				return err
 			}
 		}
 		d.cols = append(d.cols, col)
@@ -421,6 +421,19 @@ func (d *phoenixDef) addColumns(o, base *phoenixObject) error {
 	slices.SortFunc(keys, func(a, b key) int { return int(a.at - b.at) })
 	for _, k := range keys {
 		d.keys = append(d.keys, k.keyColumn)
+	}
+	return nil
+}
+
+// placed says where among the cells of o's rows the column stands that of describes.
+func (c *phoenixColumn) placed(of phoenixCell, o *phoenixObject) error {
+	c.element, c.qualifier = 0, ""
+	if !o.single() {
+		c.qualifier = cmp.Or(of.text("COLUMN_QUALIFIER"), of.name)
+		return nil
+	}
+	if c.element = qualifierOf(of.cells["COLUMN_QUALIFIER"]) - firstQualifier + 1; c.element < 1 {
+		return fmt.Errorf("column %s has the COLUMN_QUALIFIER X'%X'", of.name, of.cells["COLUMN_QUALIFIER"])
 	}
 	return nil
 }

@@ -32,8 +32,12 @@ func (s *phoenixSystem) addIndexes(d *phoenixDef, o *phoenixObject, served map[*
 		if err == nil {
 			err = s.lasting(o)
 		}
+		var included []string
 		if err == nil {
-			err = d.index(d.unique(lower(name)), index.stored(), parts)
+			included, err = d.included(o, index)
+		}
+		if err == nil {
+			err = d.index(d.unique(lower(name)), index.stored(), parts, included)
 		}
 		if err != nil {
 			d.note("index %s is left out: %s", index, oneLine(err))
@@ -99,18 +103,63 @@ func indexParts(d *phoenixDef, o, index *phoenixObject) ([]string, error) {
 	slices.SortFunc(keys, func(a, b phoenixCell) int { return cmp.Compare(a.number("KEY_SEQ"), b.number("KEY_SEQ")) })
 	parts := saltPart(strconv.FormatInt(h.number("SALT_BUCKETS"), 10))
 	for i, k := range keys {
-		family, name, _ := strings.Cut(k.name, ":")
-		at := slices.IndexFunc(d.cols, func(c *phoenixColumn) bool { return c.family == family && c.name == name })
-		if at < 0 || !isName(k.text("COLUMN_DEF"), name) {
+		c := d.columnOf(k)
+		if c == nil || !isName(k.text("COLUMN_DEF"), c.name) {
 			return nil, fmt.Errorf("it is of %s, which is no column", cmp.Or(k.text("COLUMN_DEF"), k.name))
 		}
-		expr, p, err := indexed(d.cols[at], k)
+		expr, p, err := indexed(c, k)
 		if err != nil {
 			return nil, err
 		}
 		parts = append(parts, keyParts(expr, p, k.number("SORT_ORDER") == 1, i+1 == len(keys))...)
 	}
 	return parts, nil
+}
+
+// columnOf is the column of d that one of an index is made of, whose name has that of its family in front; nil where it is none.
+func (d *phoenixDef) columnOf(k phoenixCell) *phoenixColumn {
+	family, name, _ := strings.Cut(k.name, ":")
+	if at := slices.IndexFunc(d.cols, func(c *phoenixColumn) bool { return c.family == family && c.name == name }); at >= 0 {
+		return d.cols[at]
+	}
+	return nil
+}
+
+// included are the columns that the entries of an index of o carry in cells, and where. What the cells do not tell as surely as the rows is
+// left away.
+func (d *phoenixDef) included(o, index *phoenixObject) (out []string, err error) {
+	if index.encoded() != o.encoded() {
+		return nil, nil // of such an index Phoenix 5.2.1 says other qualifiers than it writes
+	}
+	columns := slices.DeleteFunc(slices.Clone(index.columns), func(c phoenixCell) bool { return c.number("KEY_SEQ") != 0 })
+	slices.SortFunc(columns, func(a, b phoenixCell) int {
+		return cmp.Compare(a.number("ORDINAL_POSITION"), b.number("ORDINAL_POSITION"))
+	})
+	for _, k := range columns {
+		typ, array, err := phoenixTypeOf(k.number("DATA_TYPE"))
+		if err != nil {
+			return nil, err
+		}
+		c := d.columnOf(k)
+		if c == nil || c.filled || c.typ != typ || c.array != array {
+			continue
+		}
+		carried := *c
+		if err := carried.placed(k, index); err != nil {
+			return nil, err
+		}
+		p, err := c.stored("", &table{})
+		if err != nil {
+			return nil, err
+		}
+		from, encoding := carried.cell(cmp.Or(k.family, d.family), p)
+		carry := parser.QuoteName(c.hql) + " FROM " + from
+		if c.element > 0 || carried.element > 0 { // else as in the rows
+			carry += " AS " + encoding
+		}
+		out = append(out, carry)
+	}
+	return out, nil
 }
 
 // isName reports whether an expression is a column's name, which may be quoted and behind that of its family.

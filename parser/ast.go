@@ -294,13 +294,22 @@ type Option struct {
 // MalformedKey is the Option.Key of ON MALFORMED KEY; its value is the string ERROR or SKIP.
 const MalformedKey = "ON MALFORMED KEY"
 
-// LayoutDef is ROW KEY [name] (parts) [STORED IN ...] or INDEX name (parts) [STORED IN ...].
+// LayoutDef is ROW KEY [name] (parts) [STORED IN ...] or INDEX name (parts) [INCLUDE (columns)] [STORED IN ...].
 type LayoutDef struct {
 	Pos      Pos
 	Index    bool
 	Name     string
 	Parts    []PartDef
+	Include  []IncludeDef
 	StoredIn *PartList
+}
+
+// IncludeDef is name [FROM family:qualifier] [AS encoding]: a column that stands in cells of an INDEX as well.
+type IncludeDef struct {
+	Pos      Pos
+	Name     string
+	From     *ColumnSource // nil: as in the rows
+	Encoding *EncodingDef  // likewise
 }
 
 // PartList is STORED IN 'name' or STORED IN (part, part).

@@ -66,7 +66,15 @@ type layoutNode struct {
 	Index    bool         `parser:"( 'ROW' 'KEY' | @'INDEX' )"`
 	Name     *ident       `parser:"@@?"`
 	Parts    []*partDef   `parser:"'(' @@ ( ',' @@ )* ')'"`
+	Include  []*included  `parser:"( 'INCLUDE' '(' @@ ( ',' @@ )* ')' )?"`
 	StoredIn *storageNode `parser:"( 'STORED' 'IN' @@ )?"`
+}
+
+// included is a column of the entries of an INDEX.
+type included struct {
+	Name     columnIdent   `parser:"@@"`
+	From     *sourceNode   `parser:"( 'FROM' @@ )?"`
+	Encoding *encodingNode `parser:"( 'AS' @@ )?"`
 }
 
 type partDef struct {

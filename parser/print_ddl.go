@@ -84,25 +84,30 @@ func (p *printer) tableOptions(options []Option) {
 
 func (p *printer) column(c ColumnDef) {
 	p.put(QuoteName(c.Name), " ", c.Type)
-	if c.From != nil {
-		p.put(" FROM ", QuoteName(c.From.Family), ":")
-		if c.From.Parts != nil {
-			p.put("[")
-			p.parts(c.From.Parts)
-			p.put("]")
-		} else {
-			p.put(QuoteQualifier(c.From.Qualifier))
-		}
-	}
-	if c.Encoding != nil {
-		p.put(" AS ")
-		p.encoding(c.Encoding)
-	}
+	p.cell(c.From, c.Encoding)
 	if c.NotNull {
 		p.put(" NOT NULL")
 	}
 	if c.PrimaryKey {
 		p.put(" PRIMARY KEY")
+	}
+}
+
+// cell writes FROM and AS, each where there is one.
+func (p *printer) cell(from *ColumnSource, e *EncodingDef) {
+	if from != nil {
+		p.put(" FROM ", QuoteName(from.Family), ":")
+		if from.Parts != nil {
+			p.put("[")
+			p.parts(from.Parts)
+			p.put("]")
+		} else {
+			p.put(QuoteQualifier(from.Qualifier))
+		}
+	}
+	if e != nil {
+		p.put(" AS ")
+		p.encoding(e)
 	}
 }
 
@@ -153,6 +158,14 @@ func (p *printer) layout(l LayoutDef) {
 	p.put("(")
 	p.parts(l.Parts)
 	p.put(")")
+	if l.Include != nil {
+		p.put(" INCLUDE (")
+		p.list(len(l.Include), func(i int) {
+			p.put(QuoteName(l.Include[i].Name))
+			p.cell(l.Include[i].From, l.Include[i].Encoding)
+		})
+		p.put(")")
+	}
 	p.storedIn(" ", l.StoredIn)
 }
 

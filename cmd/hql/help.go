@@ -40,14 +40,15 @@ EXPLAIN (FORMAT TEXT | JSON | HTML [, ANALYZE]) statement`},
   (column TYPE [FROM family:qualifier] [AS encoding] [NOT NULL | DEFAULT constant] [PRIMARY KEY], ...)
   [FAMILY name (ATTRIBUTE = value, ...)] ...
   [STORED IN 'name' | (part, ...)]
-  [ROW KEY | INDEX [name] (part, ...) [STORED IN ...]] ...
+  [ROW KEY | INDEX [name] (part, ...) [INCLUDE (column [FROM ...] [AS encoding], ...)] [STORED IN ...]] ...
   [SPLIT AT (key, ...) | FROM FILE 'file' | INTO n BY HEX | UNIFORM | KEY]
   [ON MALFORMED KEY ERROR | SKIP] [WITH (option = value, ...)]
 CREATE TABLE [IF NOT EXISTS] name [(column ..., ... [PRIMARY KEY (column, ...)])] [ROW KEY ...] ... AS query
 part: a literal, or an expression over the columns AS an encoding; EXTERNAL maps a table that exists, which
 CREATE TABLE without it refuses unless it is one of hql's own. NOT NULL promises a cell in every row, of others too:
-a query that reads the column passes over rows without it. DEFAULT is what rows without the cell have,
-a moment read in the time zone of the session; in VALUES and SET the word stands for it, or for NULL.
+a query that reads the column passes over rows without it. INCLUDE is about an INDEX that others write: its entries
+carry these columns in cells, as the rows do unless FROM or AS says otherwise. DEFAULT is what rows without the cell
+have, a moment read in the time zone of the session; in VALUES and SET the word stands for it, or for NULL.
 Definitions are kept in the HBase table hql_catalog: other connections go by a change from their next statement on.
 AS query writes the query's rows; columns that are not defined have the names and types of the query's. If it fails,
 the table is dropped again`},

@@ -101,30 +101,38 @@ func (d *Decoder) of(st *Reads, s *plan.Scan, l *catalog.Layout) {
 	if s.Entries && l.Kind != catalog.Primary {
 		d.entries = true
 		d.key = true // to compare the entry with the row it leads to
+		if s.Covered {
+			d.want(l.Included)
+		}
 		return
 	}
 	d.residual = s.Residual
-	for _, c := range s.Table.Columns {
+	d.want(s.Table.Columns)
+	if !slices.Contains(s.Needed, true) && s.Residual == nil {
+		d.same, d.blank = []types.Value{}, make([]types.Value, n+2)
+	}
+}
+
+// want takes up those of columns that are needed and stand in cells.
+func (d *Decoder) want(columns []*catalog.Column) {
+	for _, c := range columns {
 		switch {
 		case c.Packed != nil:
 			d.packed = c
-		case c.KeyPart || !s.Needed[c.Index]:
+		case c.KeyPart || !d.scan.Needed[c.Index]:
 		default:
 			w := wantedCell{family: c.Family, qualifier: c.Qualifier, col: c}
 			if c.AnyBytes() {
 				w.plain = c.Encoding.Type()
 			}
 			if d.wanted == nil {
-				d.wanted = make([]wantedCell, 0, n-c.Index)
+				d.wanted = make([]wantedCell, 0, len(columns))
 			}
 			d.wanted = append(d.wanted, w)
 			if !c.Absent().IsNull() {
 				d.absent = append(d.absent, c)
 			}
 		}
-	}
-	if !slices.Contains(s.Needed, true) && s.Residual == nil {
-		d.same, d.blank = []types.Value{}, make([]types.Value, n+2)
 	}
 	slices.SortFunc(d.wanted, func(a, b wantedCell) int {
 		return cmp.Or(cmp.Compare(a.family, b.family), cmp.Compare(a.qualifier, b.qualifier))
@@ -316,20 +324,29 @@ func (d *Decoder) undecodable(c *catalog.Column, key []byte, err error) {
 	})
 }
 
-// isVerified reports whether r, an entry of an index, says that it is right.
+// isVerified reports whether r, an entry of an index, says that it is right. All cells that it carries were written then: what a column
+// was that is NULL by now is left in the entry.
 func (d *Decoder) isVerified(r *hbase.Row) bool {
-	t := d.scan.Table
-	if r.Encoded == nil {
-		i := slices.IndexFunc(r.Cells, func(c hbase.Cell) bool { return string(c.Qualifier) == t.Marker })
-		return i >= 0 && string(r.Cells[i].Value) == t.Verified
+	t, right := d.scan.Table, false
+	first, alike := int64(0), true
+	look := func(i int, c *hbase.Cell) {
+		if i == 0 {
+			first = c.Timestamp
+		}
+		alike = alike && c.Timestamp == first
+		right = right || string(c.Qualifier) == t.Marker && string(c.Value) == t.Verified
 	}
-	cells := hbase.CellReader{Encoded: r.Encoded}
-	for cells.Next() {
-		if string(cells.Cell.Qualifier) == t.Marker {
-			return string(cells.Cell.Value) == t.Verified
+	if r.Encoded == nil {
+		for i := range r.Cells {
+			look(i, &r.Cells[i])
+		}
+	} else {
+		cells := hbase.CellReader{Encoded: r.Encoded}
+		for i := 0; cells.Next(); i++ {
+			look(i, &cells.Cell)
 		}
 	}
-	return false
+	return right && (alike || len(d.wanted) == 0)
 }
 
 func (d *Decoder) setNewest(row []types.Value, cells []hbase.Cell) {

@@ -53,7 +53,7 @@ func (st *Reads) KeyEnv() expr.Env {
 // ReadOptions says what is read of the rows of a layout.
 func ReadOptions(s *plan.Scan, l *catalog.Layout) hbase.ReadOptions {
 	if s.Covered && l.Kind != catalog.Primary {
-		return hbase.ReadOptions{}
+		return hbase.ReadOptions{} // all cells: where one is old, the entry is not taken
 	}
 	if s.Entries && l.Kind != catalog.Primary {
 		return hbase.ReadOptions{Filter: filter.And{filter.FirstCell{}, filter.KeyOnly{}}}

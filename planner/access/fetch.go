@@ -109,18 +109,18 @@ func (c *candidate) read(req *Request, client []expr.Expr) {
 	}
 	s.Families = s.Table.RowFamilies()
 	all := true
-	for i, col := range s.Table.Columns {
+	for _, col := range s.Carried() {
 		if col.KeyPart || col.Family == "" {
 			continue
 		}
-		if !fetch[i] {
+		if !fetch[col.Index] {
 			all = false
 		} else if col.Packed == nil {
 			s.Columns = append(s.Columns, filter.Column{Family: col.Family, Qualifier: col.Qualifier})
 		}
 	}
 	switch {
-	case packed(s.Table) || s.Needed[n+1] || s.AllVersions: // _ts is the newest of all cells
+	case packed(s.Table) || s.Needed[n+1] || s.AllVersions || s.Covered: // _ts is the newest of all cells; entries tell by theirs whether they are verified
 		s.Fetch = plan.FetchAll
 	case len(s.Columns) == 0:
 		s.Fetch = plan.FetchKeys

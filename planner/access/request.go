@@ -52,14 +52,15 @@ func eligible(l *catalog.Layout, req *Request) bool {
 	return true
 }
 
-// coveredBy reports whether the keys of l, an INDEX with entries that are verified, tell all that req wants of a row.
+// coveredBy reports whether the entries of l, an INDEX with some that are verified, tell all that req wants of a row.
 func (req *Request) coveredBy(l *catalog.Layout) bool {
 	t := req.Table
 	if l.Kind != catalog.Index || t.Verified == "" {
 		return false
 	}
 	tells := func(col int) bool {
-		return col < len(t.Columns) && l.Tells(col) && t.Columns[col].Absent().IsNull()
+		return col < len(t.Columns) && t.Columns[col].Absent().IsNull() &&
+			(l.Tells(col) || slices.ContainsFunc(l.Included, func(c *catalog.Column) bool { return c.Index == col }))
 	}
 	allOf := func(e expr.Expr) bool {
 		return !slices.ContainsFunc(expr.Columns(e), func(col int) bool { return !tells(col) })

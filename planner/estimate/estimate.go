@@ -320,7 +320,16 @@ func sentOf(s *plan.Scan, t *stats.Table, k *stats.Key, keysOnly bool) size {
 	if families := s.Families; len(families) > 0 {
 		name = float64(len(families[0])) + 1
 	}
-	if keysOnly || s.Fetch == plan.FetchKeys {
+	switch {
+	case s.Covered:
+		sum := size{1, keyValue + k.Bytes + name}
+		for _, c := range s.Carried() {
+			of := t.Columns[c.Index]
+			sum.cells += 1 - of.Nulls
+			sum.bytes += of.Bytes * (1 - of.Nulls)
+		}
+		return sum
+	case keysOnly || s.Fetch == plan.FetchKeys:
 		return size{1, keyValue + k.Bytes + name} // a cell without its value
 	}
 	if s.Fetch == plan.FetchAll {

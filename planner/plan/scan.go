@@ -104,8 +104,7 @@ type Scan struct {
 	// Entries is set when the layout is read for its keys only: each leads to a row of the primary layout, whose
 	// values are what counts. A crash between the writes of the two leaves entries of rows that say something else.
 	Entries bool
-	// Covered is set where the keys of Entries tell all that is wanted: of those that are verified, see catalog.Table.Verified, the rows are
-	// not read.
+	// Covered is set where the entries tell all that is wanted: of those that are verified, see catalog.Table.Verified, the rows are not read.
 	Covered bool
 	// Lookups are values of LOOKUP calls the plan depends on: resolve them, then plan again.
 	Lookups []LookupKey
@@ -208,6 +207,14 @@ type LookupKey struct {
 func (s *Scan) Width() int     { return len(s.Table.Columns) + 2 }
 func (s *Scan) Inputs() []Node { return nil }
 func (*Scan) node()            {}
+
+// Carried are the table's columns as what s reads has them in cells: its rows or, where they are Covered, the entries of its index.
+func (s *Scan) Carried() []*catalog.Column {
+	if s.Covered {
+		return s.Layout.Included
+	}
+	return s.Table.Columns
+}
 
 // Counts gives the Gets and scans that are planned.
 func (s *Scan) Counts() (gets, scans int) {
