@@ -116,8 +116,7 @@ type insertNode struct {
 	IfBefore bool          `parser:"( @'IF' 'NOT' 'EXISTS' )?"`
 	Table    tableName     `parser:"'INTO' @@"`
 	Columns  []*columnName `parser:"( '(' @@ ( ',' @@ )* ')' )?"`
-	Rows     *rowList      `parser:"( 'VALUES' @@"`
-	Query    *selectNode   `parser:"| @@ )"`
+	Query    *selectNode   `parser:"@@"`
 	IfBehind bool          `parser:"( @'IF' 'NOT' 'EXISTS' )?"`
 	returningNode
 }

@@ -150,14 +150,23 @@ func (l *lowerer) insert(n *insertNode) (*Insert, error) {
 		Pos: at(n.Pos), Upsert: n.Verb == "UPSERT", IfNotExists: n.IfBefore || n.IfBehind,
 		Table: n.Table.name(), TablePos: pos(n.Table.A), Columns: placedAll(n.Columns),
 	}
-	var err error
-	if n.Query != nil {
-		out.Query, err = l.query(n.Query)
-	} else {
-		out.Rows = l.rows(n.Rows)
+	query, err := l.query(n.Query)
+	if err != nil {
+		return nil, err
+	}
+	if out.Rows = query.values(); out.Rows == nil {
+		out.Query = query
 	}
 	out.Returning = l.returning(n.returningNode)
-	return out, err
+	return out, nil
+}
+
+// values are the rows of a query that is VALUES and nothing else; nil of others.
+func (s *Select) values() [][]Expr {
+	if s.With != nil || s.Sets != nil || s.OrderBy != nil || s.Limit != nil || s.Offset != nil || s.AllowFullScan {
+		return nil
+	}
+	return s.Cores[0].Values
 }
 
 func (l *lowerer) returning(n returningNode) []SelectItem {
