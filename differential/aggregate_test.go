@@ -18,7 +18,26 @@ func (g *gen) aggregate(s *scope) (string, kind) {
 		filter = " FILTER (WHERE " + g.condition(s, 1) + ")"
 	}
 	distinct := g.pick("", "", "DISTINCT ")
-	switch g.IntN(12) {
+	switch g.IntN(15) {
+	case 12: // PostgreSQL has none of these
+		c := someValue(g.Rand, g.kindOf(kInt, kText, kDate))
+		return dialect("ANY_VALUE", "MAX") + "(" + c.literal() + ")" + filter, c.kind
+	case 13:
+		g.approx = true
+		p, y := g.pick("0", "0.3", "0.5", "1"), g.bounded(s, 1)
+		of := "PERCENTILE_CONT(" + p + ") WITHIN GROUP (ORDER BY " + y + ")" + filter
+		if p == "0.5" {
+			of = dialect("MEDIAN("+y+")"+filter, of)
+		}
+		return of, kDbl
+	case 14:
+		y := "COALESCE(" + g.expr(s, kInt, 1) + ", 0)"
+		own := "CASE WHEN " + y + " > 2 THEN 'more' ELSE " + quote(g.pick("", "a")) + " END" // the same of all rows with one y
+		by, desc := "MAX_BY", " DESC"
+		if g.odds(2) {
+			by, desc = "MIN_BY", ""
+		}
+		return dialect(by+"("+own+", "+y+")", "(ARRAY_AGG("+own+" ORDER BY "+y+desc+")") + filter + dialect("", ")[1]"), kText
 	case 9:
 		return g.pick("STDDEV", "STDDEV_POP", "VARIANCE", "VAR_POP") + "(" + distinct + g.sized(s, 1) + ")" + filter, kDec
 	case 10:
@@ -52,6 +71,16 @@ func (g *gen) aggregate(s *scope) (string, kind) {
 		return "STRING_AGG(" + t + ", ',' ORDER BY " + t + g.pick("", " DESC") + ")" + filter, kText
 	}
 	return "AVG(" + distinct + g.bounded(s, 1) + ")" + filter, kDec
+}
+
+// elements is an aggregate of values as a JSON array, in their order.
+func (g *gen) elements(s *scope, of []kind) string {
+	x := g.expr(s, g.kindOf(of...), 1)
+	filter := ""
+	if g.odds(4) {
+		filter = " FILTER (WHERE " + g.condition(s, 1) + ")"
+	}
+	return g.pick("JSON_AGG", "JSONB_AGG", dialect("ARRAY_AGG", "JSON_AGG")) + "(" + g.pick("", "DISTINCT ") + x + " ORDER BY " + x + g.pick("", "", " DESC", " NULLS FIRST") + ")" + filter
 }
 
 // everyColumn names the columns of s's own sources; nil where one of them has no order.

@@ -17,7 +17,7 @@ func TestDifferential(t *testing.T) {
 		w := newWorld(t, pg, r, fig)
 		g := &gen{Rand: r, tables: w.tables}
 		for _, tb := range w.tables {
-			w.load(r, tb)
+			w.load(g, tb)
 		}
 		for i := range 5 {
 			if i < 3 {
@@ -31,6 +31,7 @@ func TestDifferential(t *testing.T) {
 			}
 			w.write(g)
 			w.write(g)
+			w.copiedQuery(g)
 			w.past(g)
 		}
 	})

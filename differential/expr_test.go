@@ -37,6 +37,8 @@ type gen struct {
 	plain bool
 	// windows are those of the query that are named.
 	windows []string
+	// term draws what ORDER BY can name beside the columns of the query drawn last; nil for nothing.
+	term func() string
 }
 
 func (g *gen) pick(xs ...string) string { return xs[g.IntN(len(xs))] }
@@ -242,6 +244,8 @@ func (g *gen) compound(s *scope, k kind, depth int) string {
 		}
 	}
 	switch k {
+	case kJSON:
+		return g.json(s, textual, depth)
 	case kBool:
 		return g.boolean(s, depth)
 	case kInt:
@@ -271,7 +275,7 @@ func (g *gen) compound(s *scope, k kind, depth int) string {
 			g.approx = true
 			x := g.tame(s, depth)
 			return g.pick("EXP(0.00001 * "+x+")", "LN(1 + ABS("+x+"))", "LOG10(1 + ABS("+x+"))", "LOG(1 + ABS("+x+"))", "POWER(ABS("+x+"), 0.5)", "ATAN2("+x+", 2)", "TAN(0.000001 * "+x+")", "COT(1 + 0.0000001 * "+x+")",
-				"ATANH(0.0000005 * "+x+")", "SIGN("+x+")", "PI() * "+x)
+				"ATANH(0.0000005 * "+x+")", "ASIN(0.0000005 * "+x+")", "ACOS(0.0000005 * "+x+")", dialect("CAST(SIGN("+x+") AS DOUBLE)", "SIGN("+x+")"), "PI() * "+x)
 		case 8:
 			return "CAST(FACTORIAL(" + g.pick("0", "5", "20") + ") AS DOUBLE PRECISION)"
 		case 6:
@@ -361,6 +365,36 @@ func (g *gen) compound(s *scope, k kind, depth int) string {
 	return e(k)
 }
 
+// textual are kinds that JSON holds as both write their texts.
+var textual = []kind{kBool, kInt, kText, kDate}
+
+// json is JSON, built of values of those kinds. Numbers with a point are not among them where a text may be made of it.
+func (g *gen) json(s *scope, of []kind, depth int) string {
+	e := func() string {
+		if g.odds(6) {
+			return g.expr(s, kJSON, depth)
+		}
+		return g.expr(s, g.kindOf(of...), depth)
+	}
+	switch g.IntN(6) {
+	case 0:
+		return "JSON_BUILD_OBJECT('a', " + e() + ", " + quote(g.pick("b", "é", "a b", `"`)) + ", " + e() + ")"
+	case 1:
+		return "JSON_BUILD_ARRAY(" + e() + ", " + e() + ")"
+	case 2:
+		return "TO_JSON(" + e() + ")"
+	case 3:
+		return "JSON_EXTRACT_PATH(" + g.expr(s, kJSON, depth) + ", " + g.pick("'a'", "'a', 'b'", "'b', '1'", "'0'") + ")"
+	case 4:
+		return "(" + g.expr(s, kJSON, depth) + ")" + g.pick(" -> 'a'", " -> 0", " -> -1", " -> 'a' -> 'b'")
+	}
+	if g.plain {
+		return g.leaf(s, kJSON)
+	}
+	rest, in := g.inner(s, min(depth, 1))
+	return "(SELECT " + g.elements(&scope{sources: in.sources}, of) + rest + ")"
+}
+
 func e2(g *gen, s *scope, depth int) (string, string) {
 	x := g.expr(s, kDbl, depth)
 	return x, x + "::float8"
@@ -385,19 +419,27 @@ func (g *gen) nearDate(s *scope, depth int) string {
 
 func (g *gen) integer(s *scope, depth int) string {
 	e := func(k kind) string { return g.expr(s, k, depth) }
-	switch g.IntN(28) {
+	switch g.IntN(30) {
+	case 28:
+		x, w := e(kTs), g.pick("5 minutes", "1 hour", "1 day", "7 days", "90 seconds")
+		return dialect("BIN_OFFSET('"+w+"', "+x+")", "(EXTRACT(epoch FROM "+x+" - DATE_BIN('"+w+"', "+x+", '1970-01-01 00:00:00+00')) * 1000)::bigint")
+	case 29:
+		x := e(kTs)
+		unit := g.pick("HOUR", "MINUTE", "SECOND", "MILLIS")
+		part := map[string]string{"HOUR": "3600", "MINUTE": "60", "SECOND": "1", "MILLIS": "0.001"}[unit]
+		return dialect(unit+"_OF_DAY("+x+")", "FLOOR(EXTRACT(epoch FROM ("+x+" AT TIME ZONE 'UTC')::time) / "+part+")::bigint")
 	case 23:
 		x := g.bounded(s, depth)
 		return g.pick("GCD("+x+", "+g.bounded(s, 0)+")", "SIGN("+x+")"+dialect("", "::bigint"), dialect("DIV("+x+", 7)", "("+x+" / 7)"))
 	case 24:
-		return g.pick("BIT_LENGTH("+e(kText)+")", "BIT_LENGTH("+e(kBytes)+")", "GET_BYTE("+e(kBytes)+" || DECODE('61', 'hex'), 0)", "MIN_SCALE("+g.leaf(s, kDec)+")")
+		return g.pick("BIT_LENGTH("+e(kText)+")", "BIT_LENGTH("+e(kBytes)+")", "GET_BYTE("+e(kBytes)+" || DECODE('61', 'hex'), 0)", "MIN_SCALE("+g.leaf(s, kDec)+")", "SCALE("+g.pick("1.50", "-0.0", "12.125", "7.")+")")
 	case 25:
 		p := quote(g.pick("a", "[0-9]+", "é|x", "[ab]", "b$"))
 		return g.pick("REGEXP_COUNT("+e(kText)+", "+p+")", "REGEXP_COUNT("+e(kText)+", "+p+", 2)", "REGEXP_INSTR("+e(kText)+", "+p+")", "REGEXP_INSTR("+e(kText)+", "+p+", 1, 2, 1)", "REGEXP_INSTR("+e(kText)+", "+p+", 1, 1, 0, 'i')")
 	case 26:
 		return "POSITION(" + e(kText) + " IN " + e(kText) + ")"
 	case 27:
-		if c, ok := g.column(s, kJSON); ok {
+		if c := e(kJSON); g.odds(2) {
 			return "CASE WHEN JSON_TYPEOF(" + c + ") = 'array' THEN JSON_ARRAY_LENGTH(" + c + ") END"
 		}
 		x := e(kTs)
@@ -473,7 +515,7 @@ func (g *gen) text(s *scope, depth int) string {
 	case 30:
 		return "TRIM(" + g.pick("BOTH ", "LEADING ", "TRAILING ") + quote(g.pick("a", " ", "ab")) + " FROM " + e(kText) + ")"
 	case 31:
-		if c, ok := g.column(s, kJSON); ok {
+		if c := e(kJSON); g.odds(2) {
 			return g.pick("JSON_TYPEOF("+c+")", "JSON_EXTRACT_PATH_TEXT("+c+", 'a')", "JSON_EXTRACT_PATH_TEXT("+c+", 'a', 'b')")
 		}
 		return "REGEXP_SUBSTR(" + e(kText) + ", '" + g.pick("a", "[a-b]", "(a)(b)") + "', 1, " + g.pick("1", "2") + g.pick("", ", 'i'") + ")"
@@ -530,8 +572,15 @@ func (g *gen) text(s *scope, depth int) string {
 		x := e(kTs)
 		return dialect("CAST("+x+" AS STRING)", "("+x+")::timestamp::text")
 	case 19:
-		if c, ok := g.column(s, kJSON); ok {
-			return c + g.pick(" ->> 'a'", " ->> 0", " -> 'a' ->> 'b'")
+		if c := e(kJSON); g.odds(2) {
+			return "(" + c + ")" + g.pick(" ->> 'a'", " ->> 0", " -> 'a' ->> 'b'")
+		}
+		if g.odds(2) {
+			x := e(kText)
+			return dialect("REVERSE_DOMAIN("+x+")", "(SELECT COALESCE(STRING_AGG(p, '.' ORDER BY i DESC), "+x+") FROM UNNEST(STRING_TO_ARRAY("+x+", '.')) WITH ORDINALITY AS u (p, i))")
+		}
+		if x := g.pick(e(kBytes), "CONVERT_TO("+e(kText)+", 'UTF8')"); g.odds(2) {
+			return dialect("HEX("+x+")", "ENCODE("+x+", 'hex')")
 		}
 		return "CHR(" + fmt.Sprint([]int{65, 97, 233, 26085}[g.IntN(4)]) + ")"
 	case 20:
@@ -558,7 +607,11 @@ func (g *gen) boolean(s *scope, depth int) string {
 		k = g.comparable()
 		x = e(k)
 	}
-	switch g.IntN(24) {
+	switch g.IntN(26) {
+	case 24:
+		return "REGEXP_LIKE(" + e(kText) + ", " + quote(g.pick("a", "^a", "b$", "[ab]+", "é")) + g.pick("", ", 'i'") + ")"
+	case 25: // what differs each time, and is known all the same
+		return g.pick("RANDOM() < 2", "NOW() > "+moment(0).literal(), "CURRENT_DATE >= "+day(10957).literal())
 	case 22:
 		return g.interval(s, 2) + g.pick(" = ", " <> ", " < ", " <= ", " > ", " >= ", " IS DISTINCT FROM ") + g.interval(s, 2)
 	case 23:

@@ -35,20 +35,16 @@ func (g *gen) item(s *scope, depth int) string {
 		s.sources = append(s.sources, source{alias: alias, columns: c.columns})
 		return c.alias + " AS " + alias
 	case n == 2 && depth > 0:
-		var cols []column
-		var rows []string
-		for i := range 1 + g.IntN(3) {
-			cols = append(cols, column{name: fmt.Sprintf("v%d", i), kind: g.comparable()})
-		}
-		for range 1 + g.IntN(4) {
-			var vs []string
-			for _, c := range cols {
-				vs = append(vs, someValue(g.Rand, c.kind).literal())
+		q, cols := g.values(nil, nil)
+		list := ""
+		if g.odds(2) {
+			for i := range cols {
+				cols[i].name = fmt.Sprintf("v%d", i)
 			}
-			rows = append(rows, "("+strings.Join(vs, ", ")+")")
+			list = " (" + strings.Join(names(cols), ", ") + ")"
 		}
 		s.sources = append(s.sources, source{alias: alias, columns: cols})
-		return "(VALUES " + strings.Join(rows, ", ") + ") AS " + alias + " (" + strings.Join(names(cols), ", ") + ")"
+		return "(" + q + ") AS " + alias + list
 	case n == 3 && depth > 0:
 		k := g.comparable()
 		of := g.unnest(k, func() string { return g.constant(k) })
@@ -65,14 +61,41 @@ func (g *gen) item(s *scope, depth int) string {
 		return v.name + " " + g.pick("", "AS ") + alias
 	}
 	t := g.tables[g.IntN(len(g.tables))]
-	if depth > 0 && t.asOf == "" && g.odds(4) {
+	if depth > 0 && t.past == "" && g.odds(4) {
 		return g.picked(s, t, alias)
 	}
 	s.sources = append(s.sources, source{alias, t.columns, t})
-	if t.asOf != "" {
-		return dialect(t.Name, pastName(t)) + " AS " + alias + dialect(" FOR SYSTEM_TIME AS OF "+t.asOf, "")
+	if t.past != "" {
+		return dialect(fmt.Sprintf(t.past, alias), pastName(t)+" AS "+alias)
 	}
-	return t.Name + " " + g.pick("", "AS ") + alias
+	return g.pick("", "", "public.") + t.Name + " " + g.pick("", "AS ") + alias
+}
+
+// values is a VALUES list, of those kinds if there are some.
+func (g *gen) values(outer *scope, as []kind) (string, []column) {
+	g.term = nil
+	if as == nil {
+		for range 1 + g.IntN(3) {
+			as = append(as, g.comparable())
+		}
+	}
+	var cols []column
+	for i, k := range as {
+		cols = append(cols, column{name: fmt.Sprintf("column%d", i+1), kind: k})
+	}
+	var rows []string
+	for range 1 + g.IntN(4) {
+		var vs []string
+		for _, k := range as {
+			x := someValue(g.Rand, k).literal()
+			if g.odds(4) {
+				x = g.expr(&scope{outer: outer}, k, 1)
+			}
+			vs = append(vs, x)
+		}
+		rows = append(rows, "("+strings.Join(vs, ", ")+")")
+	}
+	return "VALUES " + strings.Join(rows, ", "), cols
 }
 
 // unnest is a row for each of some elements; now and then they are an argument.
@@ -212,9 +235,10 @@ func (g *gen) on(left, right *scope) string {
 // fromClause is FROM with joins; it fills s.
 func (g *gen) fromClause(s *scope, depth int) string {
 	from := g.item(s, depth)
+	comma := 0 // what stands before a comma no ON can name
 	for range []int{0, 0, 0, 0, 1, 1, 1, 2, 2}[g.IntN(9)] {
 		right := &scope{outer: s.outer}
-		left := &scope{sources: s.sources, outer: s.outer}
+		left := &scope{sources: s.sources[comma:], outer: s.outer}
 		if depth > 0 && g.odds(6) {
 			from += g.lateral(left, right, depth-1)
 			s.sources = append(s.sources, right.sources...)
@@ -227,6 +251,7 @@ func (g *gen) fromClause(s *scope, depth int) string {
 		case 1:
 			if !strings.Contains(from, "JOIN") {
 				from += ", " + item
+				comma = len(s.sources)
 				break
 			}
 			fallthrough
@@ -375,7 +400,7 @@ func (g *gen) found(src source) string {
 	return strings.Join(out, " AND ")
 }
 
-// core is a SELECT without ORDER BY. With as, its columns have those kinds.
+// core is a SELECT without ORDER BY. With as, its columns have those kinds. It leaves g.term.
 func (g *gen) core(outer *scope, as []kind, depth int) (string, []column) {
 	s := &scope{outer: outer}
 	from := g.fromClause(s, depth)
@@ -397,6 +422,9 @@ func (g *gen) core(outer *scope, as []kind, depth int) (string, []column) {
 		if as != nil {
 			return as[i]
 		}
+		if g.odds(16) {
+			return kJSON
+		}
 		return g.comparable()
 	}
 	if g.odds(4) { // groups
@@ -404,6 +432,9 @@ func (g *gen) core(outer *scope, as []kind, depth int) (string, []column) {
 		var groupKinds []kind
 		for i := range g.IntN(3) {
 			k := want(min(i, n-1))
+			if k == kJSON {
+				continue
+			}
 			x := g.expr(s, k, 1)
 			if _, ok := g.column(&scope{sources: s.sources}, k); ok && g.odds(2) {
 				x, _ = g.column(&scope{sources: s.sources}, k)
@@ -433,6 +464,10 @@ func (g *gen) core(outer *scope, as []kind, depth int) (string, []column) {
 				add(g.overGroups(s, groups), kInt)
 				continue
 			}
+			if k == kJSON {
+				add(g.elements(s, textual), kJSON)
+				continue
+			}
 			x, got := g.aggregate(s)
 			for tries := 0; as != nil && got != k && tries < 20; tries++ {
 				x, got = g.aggregate(s)
@@ -451,6 +486,10 @@ func (g *gen) core(outer *scope, as []kind, depth int) (string, []column) {
 		if g.odds(3) {
 			x, k := g.aggregate(s)
 			tail += " HAVING " + x + g.pick(" > ", " = ", " <= ", " IS NOT NULL OR TRUE OR NULL = ") + g.constant(k)
+		}
+		g.term = func() string {
+			x, _ := g.aggregate(s)
+			return x
 		}
 		return "SELECT " + strings.Join(items, ", ") + " FROM " + from + where + tail, cols
 	}
@@ -479,6 +518,7 @@ func (g *gen) core(outer *scope, as []kind, depth int) (string, []column) {
 	onlyOne := !windows || !slices.ContainsFunc(s.sources, func(src source) bool { return src.table == nil })
 	if all := everyColumn(s); as == nil && all != nil && g.odds(8) && onlyOne {
 		by := g.pick(all...)
+		g.term = nil
 		return "SELECT * FROM (SELECT DISTINCT ON (" + by + ") " + strings.Join(items, ", ") + " FROM " + from + where +
 			" ORDER BY " + by + g.pick("", " DESC") + ", " + strings.Join(all, g.pick(", ", " DESC, ")) + ") AS d", cols
 	}
@@ -490,25 +530,115 @@ func (g *gen) core(outer *scope, as []kind, depth int) (string, []column) {
 			}
 		}
 	}
-	return "SELECT " + hint + g.pick("", "", "", "DISTINCT ") + strings.Join(items, ", ") + " FROM " + from + where, cols
+	distinct := g.pick("", "", "", "DISTINCT ")
+	if !sorted(cols) {
+		distinct = ""
+	}
+	g.term = nil
+	if distinct == "" {
+		g.term = func() string {
+			if k := g.comparable(); !g.plain && g.odds(2) {
+				return g.scalar(s, k, 1)
+			}
+			return g.expr(s, g.comparable(), 1)
+		}
+	}
+	return "SELECT " + hint + distinct + strings.Join(items, ", ") + " FROM " + from + where, cols
 }
 
-// subquery is a SELECT, a set operation or VALUES, with a total order if it has a LIMIT.
-func (g *gen) subquery(outer *scope, depth int) (string, []column) {
-	q, cols := g.core(outer, nil, depth)
-	for depth > 0 && g.odds(6) {
-		r, _ := g.core(outer, kindsOf(cols), depth-1)
-		q += g.pick(setOperators...) + r
+// operand is one query of a set operation: a SELECT, VALUES or any query in parentheses. In these one that stands alone has no WITH
+// or ORDER BY, which PostgreSQL takes for those of the whole.
+func (g *gen) operand(outer *scope, as []kind, depth int, alone bool) (string, []column) {
+	if g.odds(12) {
+		return g.values(outer, as)
 	}
-	if g.odds(3) {
-		q += g.order(cols)
+	if !g.odds(6) {
+		return g.core(outer, as, depth)
+	}
+	ctes := g.ctes
+	defer func() { g.ctes = ctes }()
+	with, by := "", ""
+	if !alone && depth > 0 && g.odds(4) {
+		with = g.with(1)
+	}
+	q, cols := g.united(outer, as, max(depth-1, 0), 2)
+	if !alone && g.odds(2) {
+		by = g.order(cols)
+	}
+	g.term = nil
+	return "(" + with + q + by + ")", cols
+}
+
+// united is an operand, or several with operators between them, one more with odds of one to n.
+func (g *gen) united(outer *scope, as []kind, depth, n int) (string, []column) {
+	more := 0
+	for depth > 0 && g.odds(n) {
+		more++
+	}
+	q, cols := g.operand(outer, as, depth, more == 0)
+	for range more {
+		if !sorted(cols) {
+			break
+		}
+		r, _ := g.operand(outer, kindsOf(cols), depth-1, false)
+		q += g.pick(setOperators...) + r
+		g.term = nil
 	}
 	return q, cols
 }
 
-// order is an ORDER BY of all columns, with a LIMIT now and then.
+// subquery is a SELECT, a set operation or VALUES, with a total order if it has a LIMIT.
+func (g *gen) subquery(outer *scope, depth int) (string, []column) {
+	ctes := g.ctes
+	defer func() { g.ctes = ctes }()
+	with := ""
+	if depth > 0 && g.odds(12) {
+		with = g.with(1)
+	}
+	q, cols := g.united(outer, nil, depth, 6)
+	if g.odds(3) {
+		q += g.order(cols)
+	}
+	return with + q, cols
+}
+
+// with draws n queries of a WITH clause, which what follows it can name.
+func (g *gen) with(n int) string {
+	var list []string
+	for range n {
+		name := "w" + g.newAlias()
+		q, cols := g.subquery(nil, 1)
+		if g.odds(4) {
+			q, cols = g.recursive(name)
+		}
+		list = append(list, name+" ("+strings.Join(names(cols), ", ")+") AS ("+q+")")
+		g.ctes = append(slices.Clip(g.ctes), source{alias: name, columns: cols})
+	}
+	if list == nil {
+		return ""
+	}
+	return "WITH RECURSIVE " + strings.Join(list, ", ") + " "
+}
+
+// sorted reports whether each column has an order.
+func sorted(cols []column) bool {
+	return !slices.ContainsFunc(cols, func(c column) bool { return c.kind == kJSON })
+}
+
+// order is an ORDER BY of all columns, behind some other term now and then, with a LIMIT now and then; "" where one of them has no order.
 func (g *gen) order(cols []column) string {
+	if !sorted(cols) {
+		return ""
+	}
 	var by []string
+	if g.term != nil && g.odds(3) {
+		approx := g.approx
+		g.approx = false
+		if x := g.term(); !g.approx && namesColumn.MatchString(x) { // a constant is refused, a number names a column
+			by = append(by, x+g.pick("", " DESC", " NULLS FIRST"))
+		}
+		g.approx = g.approx || approx
+	}
 	for _, i := range g.Perm(len(cols)) {
 		by = append(by, g.pick(fmt.Sprint(i+1), cols[i].name)+g.pick("", "", " DESC", " ASC", " NULLS FIRST", " DESC NULLS LAST"))
 	}
@@ -560,30 +690,22 @@ func (g *gen) query() *call {
 	g.start()
 	g.risky = g.odds(8)
 	c := &call{}
-	with := ""
-	for i := range []int{0, 0, 0, 0, 1, 2}[g.IntN(6)] {
-		name := fmt.Sprintf("w%d", i)
-		q, cols := g.subquery(nil, 1)
-		if g.odds(4) {
-			q, cols = g.recursive(name)
-		}
-		with += ", " + name + " (" + strings.Join(names(cols), ", ") + ") AS (" + q + ")"
-		g.ctes = append(g.ctes, source{alias: name, columns: cols})
-	}
-	if with != "" {
-		with = "WITH RECURSIVE " + with[2:] + " "
-	}
+	with := g.with([]int{0, 0, 0, 0, 1, 2}[g.IntN(6)])
 	if g.odds(10) {
 		s := &scope{}
 		c.text = with + "SELECT * FROM " + g.fromClause(s, 1) + " WHERE " + g.where(s)
-	} else {
-		q, cols := g.core(nil, nil, 2)
-		for g.odds(8) {
-			r, _ := g.core(nil, kindsOf(cols), 1)
-			q += g.pick(setOperators...) + r
+	} else if g.odds(30) { // numbers with a point as well: no text is made of this JSON
+		s, of := &scope{}, append(slices.Clone(textual), kDec, kDbl)
+		from := g.fromClause(s, 1)
+		c.text = with + "SELECT " + g.elements(s, of) + ", " + g.elements(s, of) + " FROM " + from + " WHERE " + g.where(s)
+		if g.odds(2) {
+			c.text = with + "SELECT " + g.json(s, of, 1) + ", " + g.json(s, of, 2) + " FROM " + from + " WHERE " + g.where(s)
 		}
-		if c.ordered = g.odds(2); c.ordered {
-			q += g.order(cols) // no piece: without it the rows may come in any order
+	} else {
+		q, cols := g.united(nil, nil, 2, 8)
+		if g.odds(2) {
+			by := g.order(cols) // no piece: without it the rows may come in any order
+			q, c.ordered = q+by, by != ""
 		}
 		c.text = with + q
 	}

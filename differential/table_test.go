@@ -28,7 +28,7 @@ type table struct {
 	hints   []string // layouts and indexes, as hints name them
 	pg      string
 	rows    [][]value // some that were stored once
-	asOf    string    // the moment at which it is read; PostgreSQL has that in another table
+	past    string    // how its rows of before are read, under the alias %s; PostgreSQL has them in another table
 }
 
 func (t *table) keys() (out []string) {

@@ -1,7 +1,6 @@
 package differential
 
 import (
-	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -252,12 +251,30 @@ func normalNumber(d *apd.Decimal) string {
 
 func normalFloat(f float64) string { return "f" + strconv.FormatFloat(f, 'g', -1, 64) }
 
+// normalJSON keeps the order of members, and those that come twice.
 func normalJSON(s string) string {
-	var b bytes.Buffer
-	if err := json.Compact(&b, []byte(s)); err != nil {
+	if !json.Valid([]byte(s)) {
 		return "invalid JSON " + s
 	}
-	return "j" + b.String()
+	d := json.NewDecoder(strings.NewReader(s))
+	d.UseNumber()
+	out := "j"
+	for {
+		switch token, err := d.Token(); v := token.(type) {
+		case nil:
+			if err != nil {
+				return out
+			}
+			out += " null"
+		case json.Number:
+			n, _, _ := apd.NewFromString(v.String())
+			out += " " + normalNumber(n)
+		case string:
+			out += " " + strconv.Quote(v)
+		default:
+			out += fmt.Sprint(" ", v)
+		}
+	}
 }
 
 // The types that PostgreSQL answers with, by their object ids.

@@ -119,7 +119,8 @@ func (t *table) upsert(columns []string) string {
 }
 
 // load fills a table, row by row: those that do not fit its key are refused.
-func (w *world) load(r *rand.Rand, t *table) {
+func (w *world) load(g *gen, t *table) {
+	r := g.Rand
 	n := []int{0, 3, 20, 20, 60, 60}[r.IntN(6)]
 	if r.IntN(8) == 0 {
 		n = 220 // of few values: more than a hundred rows share them
@@ -133,7 +134,7 @@ func (w *world) load(r *rand.Rand, t *table) {
 				row[i] = common[i]
 			}
 		}
-		if w.insert(t, names(t.columns), [][]value{row}, false) > 0 {
+		if w.insert(g, t, names(t.columns), [][]value{t.defaulted(r, names(t.columns), row)}, false) > 0 {
 			t.rows = append(t.rows, row)
 			stored++
 		}
@@ -142,14 +143,13 @@ func (w *world) load(r *rand.Rand, t *table) {
 }
 
 // insert writes rows by one statement, in hql first: what it refuses because it does not fit a key, PostgreSQL is not given.
-func (w *world) insert(t *table, columns []string, rows [][]value, ifNew bool) int {
+func (w *world) insert(g *gen, t *table, columns []string, rows [][]value, ifNew bool) int {
 	var list, given []string
 	h := &call{}
 	for _, row := range rows {
 		if t.Drawn && (len(columns) < len(t.columns) || w.exists(t, row)) {
 			continue
 		}
-		row = t.defaulted(w.r, columns, row)
 		var vs []string
 		for _, v := range row {
 			if v.word != "" {
@@ -164,21 +164,24 @@ func (w *world) insert(t *table, columns []string, rows [][]value, ifNew bool) i
 	if len(list) == 0 || t.Drawn && len(list) > 1 {
 		return 0
 	}
-	into := "INSERT INTO " + t.Name + " (" + strings.Join(columns, ", ") + ") VALUES "
-	h.text = into + strings.Join(list, ", ")
-	if w.r.IntN(2) == 0 {
-		h.text = into + strings.Join(given, ", ")
+	into := " INTO " + t.Name + " (" + strings.Join(columns, ", ") + ") VALUES "
+	h.text = g.pick("INSERT", "INSERT", "UPSERT") + into + strings.Join(list, ", ")
+	if g.odds(2) {
+		h.text = "INSERT" + into + strings.Join(given, ", ")
 	}
+	into = "INSERT" + into
 	conflict := t.upsert(columns)
 	if ifNew {
 		h.text += " IF NOT EXISTS"
 		conflict = " ON CONFLICT (" + strings.Join(t.keys(), ", ") + ") DO NOTHING"
 	}
 	all := names(t.columns)
-	gives := (ifNew || len(list) == 1) && (!t.Drawn || len(columns) == len(all)) && w.r.IntN(2) == 0
+	gives := (ifNew || len(list) == 1) && (!t.Drawn || len(columns) == len(all)) && g.odds(2)
 	if gives {
-		h.text += " RETURNING " + strings.Join(all, ", ")
-		conflict += " RETURNING " + strings.Join(all, ", ")
+		g.start()
+		g.params = false
+		returning := g.returning(t, t.Name)
+		h.text, conflict, h.approx = h.text+returning, conflict+returning, g.approx
 	}
 	sql, args := h.forHQL()
 	res := w.onHQL(w.dbs[w.r.IntN(len(w.dbs))], h, nil)
@@ -248,7 +251,12 @@ func (w *world) write(g *gen) {
 	w.t.Helper()
 	t := w.tables[g.IntN(len(w.tables))]
 	g.start()
-	s := &scope{sources: []source{{t.Name, t.columns, t}}}
+	alias, as := t.Name, ""
+	if g.odds(3) {
+		alias = g.newAlias()
+		as = " AS " + alias
+	}
+	s := &scope{sources: []source{{alias, t.columns, t}}}
 	var cells []column
 	for _, c := range t.columns {
 		if !c.key {
@@ -268,11 +276,11 @@ func (w *world) write(g *gen) {
 		w.copied(g, t)
 		return
 	case 7, 8:
-		c.text = w.joined(g, t, s, cells)
+		c.text = w.joined(g, t.Name+as, t, s, cells)
 	case 0:
-		c.text = "DELETE FROM " + t.Name + where + " AND " + g.condition(s, 1)
+		c.text = "DELETE FROM " + t.Name + as + where + " AND " + g.condition(s, 1)
 		if where == "" {
-			c.text = "DELETE FROM " + t.Name + " WHERE " + g.condition(s, 1)
+			c.text = "DELETE FROM " + t.Name + as + " WHERE " + g.condition(s, 1)
 		}
 	case 1, 2:
 		var set []string
@@ -289,13 +297,16 @@ func (w *world) write(g *gen) {
 			}
 			set = append(set, cells[i].name+" = "+x)
 		}
-		c.text = "UPDATE " + t.Name + " SET " + strings.Join(set, ", ") + where
+		c.text = "UPDATE " + t.Name + as + " SET " + strings.Join(set, ", ") + where
 	case 3:
 		var rows [][]value
 		for range 1 + g.IntN(8) {
 			rows = append(rows, t.again(g, rows))
 		}
-		w.insert(t, names(t.columns), rows, g.odds(3))
+		for i, row := range rows {
+			rows[i] = t.defaulted(g.Rand, names(t.columns), row)
+		}
+		w.insert(g, t, names(t.columns), rows, g.odds(3))
 		w.compareTable(g, t, "INSERT")
 		return
 	case 4: // some columns
@@ -307,7 +318,7 @@ func (w *world) write(g *gen) {
 				cols, some = append(cols, col.name), append(some, row[i])
 			}
 		}
-		w.insert(t, cols, [][]value{some}, false)
+		w.insert(g, t, cols, [][]value{t.defaulted(g.Rand, cols, some)}, false)
 		w.compareTable(g, t, "INSERT")
 		return
 	default:
@@ -318,14 +329,34 @@ func (w *world) write(g *gen) {
 		if slices.ContainsFunc(t.columns, func(c column) bool { return c.key && c.kind == kDec }) {
 			return
 		}
-		q, _ := g.core(nil, kindsOf(t.columns), 1)
+		alias = t.Name
+		q, _ := g.united(nil, kindsOf(t.columns), 1, 6)
 		c.text = "INSERT INTO " + t.Name + " (" + strings.Join(names(t.columns), ", ") + ") " + q + dialect("", t.upsert(names(t.columns)))
 	}
 	if g.approx {
 		return // what differs in its last digits is not stored: each later statement would tell it
 	}
-	c.args = g.args
+	if g.odds(2) {
+		c.text += g.returning(t, alias)
+	}
+	c.args, c.approx = g.args, g.approx
 	w.change(g, t, c)
+}
+
+// returning is RETURNING of columns and expressions of t, with the alias that the statement gives it.
+func (g *gen) returning(t *table, alias string) string {
+	s := &scope{sources: []source{{alias, t.columns, t}}}
+	plain := g.plain
+	g.plain = true // it takes no sub-queries
+	defer func() { g.plain = plain }()
+	items := []string{alias + ".*"}
+	if g.odds(3) {
+		items = []string{alias + "." + strings.Join(names(t.columns), ", "+alias+".")}
+	}
+	for i := range g.IntN(4) {
+		items = append(items, g.expr(s, g.comparable(), 2)+g.pick("", fmt.Sprintf(" AS e%d", i)))
+	}
+	return " RETURNING " + strings.Join(items[g.IntN(min(2, len(items))):], ", ")
 }
 
 // createAs makes a table of a query's rows, in both, compares the two and drops them.
@@ -383,6 +414,40 @@ func (w *world) copied(g *gen, t *table) {
 	w.compareTable(g, t, "COPY")
 }
 
+// copiedQuery writes a query's rows to a file, reads them into a table of their own, and compares that with the query.
+func (w *world) copiedQuery(g *gen) {
+	w.t.Helper()
+	g.start()
+	g.params = false
+	q, cols := g.subquery(nil, 1)
+	define, all := "n BIGINT PRIMARY KEY", make([]string, len(cols))
+	for i, c := range cols {
+		all[i] = fmt.Sprintf("o%d", i)
+		define += ", " + all[i] + " " + hqlType[c.kind]
+	}
+	list := strings.Join(all, ", ")
+	c := &call{text: "SELECT " + list + " FROM (" + q + ") AS q (" + list + ")", approx: g.approx, pieces: g.pieces}
+	p := w.known(c)
+	sql, _ := c.forHQL()
+	file := filepath.Join(w.t.TempDir(), "t."+g.pick("tsv", "jsonl", "csv", "arrow", "parquet"))
+	copied := strings.Replace(sql, "SELECT ", "SELECT ROW_NUMBER() OVER () AS n, ", 1)
+	var h answer
+	for _, sql := range []string{"COPY (" + copied + ") TO '" + file + "'", "CREATE TABLE copied (" + define + ")", "COPY copied FROM '" + file + "'"} {
+		if h.err == nil && !tooLong(p.err) {
+			h = w.onHQL(w.dbs[0], &call{text: sql}, nil)
+		}
+	}
+	if h.err == nil {
+		h = w.onHQL(w.dbs[0], &call{text: "SELECT " + list + " FROM copied"}, nil)
+	}
+	if !tooLong(p.err) && judge(c, h, p) == differ {
+		ps, _ := c.forPG()
+		w.t.Fatalf("COPY (%s) TO '%s'\n%s\nhql        %s\nPostgreSQL %s", copied, file, ps, show(h, p), show(p, h))
+	}
+	w.onHQL(w.dbs[0], &call{text: "DROP TABLE IF EXISTS copied"}, nil)
+	w.fig["queries copied"]++
+}
+
 func kindsOf(cs []column) (out []kind) {
 	for _, c := range cs {
 		out = append(out, c.kind)
@@ -391,7 +456,7 @@ func kindsOf(cs []column) (out []kind) {
 }
 
 // joined is an UPDATE with FROM or a DELETE with USING. What is set is of a row's own, or the same of all rows beside it.
-func (w *world) joined(g *gen, t *table, s *scope, cells []column) string {
+func (w *world) joined(g *gen, target string, t *table, s *scope, cells []column) string {
 	other := &scope{}
 	from := g.item(other, 1)
 	both := &scope{sources: append(slices.Clone(s.sources), other.sources...)}
@@ -400,25 +465,21 @@ func (w *world) joined(g *gen, t *table, s *scope, cells []column) string {
 		where += " AND " + g.where(both)
 	}
 	if g.odds(2) {
-		return "DELETE FROM " + t.Name + " USING " + from + where
+		return "DELETE FROM " + target + " USING " + from + where
 	}
 	col := cells[g.IntN(len(cells))]
 	if y, ok := g.column(other, col.kind); ok && g.odds(2) && col.kind != kInt && col.declare != "FLOAT" && col.kind != kJSON {
 		one := "(SELECT MIN(o." + col.name + ") FROM " + t.Name + " AS o)"
 		if col.kind != kBool && col.kind != kBytes {
-			return "UPDATE " + t.Name + " SET " + col.name + " = CASE WHEN " + y + " IS NULL THEN " + one + " ELSE " + one + " END FROM " + from + where
+			return "UPDATE " + target + " SET " + col.name + " = CASE WHEN " + y + " IS NULL THEN " + one + " ELSE " + one + " END FROM " + from + where
 		}
 	}
-	return "UPDATE " + t.Name + " SET " + col.name + " = " + g.given(col.value(g.Rand)) + " FROM " + from + where
+	return "UPDATE " + target + " SET " + col.name + " = " + g.given(col.value(g.Rand)) + " FROM " + from + where
 }
 
 // change runs c in PostgreSQL, then in hql, and keeps it if both do.
 func (w *world) change(g *gen, t *table, c *call) {
 	w.t.Helper()
-	gives := g.odds(2)
-	if gives {
-		c.text += " RETURNING " + t.Name + "." + strings.Join(names(t.columns), ", "+t.Name+".")
-	}
 	w.exec("BEGIN")
 	p := w.onPG(c)
 	var pe *pgconn.PgError
@@ -447,7 +508,7 @@ func (w *world) change(g *gen, t *table, c *call) {
 		if res.tag != p.tag {
 			fail("not as many rows written")
 		}
-		if gives && !same(c, res.rows, p.rows) {
+		if !same(c, res.rows, p.rows) {
 			fail("RETURNING gives " + show(res, p) + ", in PostgreSQL " + show(p, res))
 		}
 		w.fig["writes"]++
@@ -483,7 +544,7 @@ func (w *world) compareTable(g *gen, t *table, why string) {
 
 func pastName(t *table) string { return "past_" + t.Name }
 
-// past queries a table as it was before a few writes. What becomes NULL is not kept, so none does.
+// past queries a table as it was before a few writes, and the rows of these. What becomes NULL is not kept, so none does.
 func (w *world) past(g *gen) {
 	w.t.Helper()
 	t := w.tables[g.IntN(len(w.tables))]
@@ -498,19 +559,32 @@ func (w *world) past(g *gen) {
 	if err != nil {
 		return // it is empty
 	}
+	since := g.odds(2)
 	w.exec("DROP TABLE IF EXISTS " + pastName(t) + "; CREATE TABLE " + pastName(t) + " AS SELECT * FROM " + t.Name)
+	if since {
+		w.exec("DELETE FROM " + pastName(t))
+	}
 	time.Sleep(time.Until(time.UnixMilli(ms + 2)))
+	var rows [][]value
 	for range 1 + g.IntN(4) {
-		row := t.again(g, nil)
+		time.Sleep(2 * time.Millisecond) // each is a version of its own
+		row := t.again(g, rows)
 		for i, c := range t.columns {
 			for row[i].null() {
 				row[i] = c.value(g.Rand)
 			}
 		}
-		w.insert(t, names(t.columns), [][]value{row}, false)
+		if w.insert(g, t, names(t.columns), [][]value{row}, false) > 0 && since {
+			rows = append(rows, row)
+			w.exec(render("INSERT INTO "+pastName(t)+" SELECT * FROM "+t.Name+" WHERE "+t.is(row), true, nil, nil))
+		}
 	}
 	before := *t
-	before.hints, before.asOf = nil, "TIMESTAMP '"+moment(ms).pg+"'"
+	before.hints, before.past = nil, t.Name+" AS %s FOR SYSTEM_TIME AS OF TIMESTAMP '"+moment(ms).pg+"'"
+	if first := "TIMESTAMP '" + moment(ms+1).pg + "'"; since {
+		before.past = g.pick(t.Name+" AS %s FOR SYSTEM_TIME BETWEEN "+first+" AND TIMESTAMP '2100-01-01'",
+			"(SELECT "+strings.Join(names(t.columns), ", ")+" FROM "+t.Name+" FOR SYSTEM_TIME ALL WHERE _ts >= "+first+") AS %s")
+	}
 	g.tables = []*table{&before, w.tables[g.IntN(len(w.tables))]}
 	for range 8 {
 		w.check(g, g.query())
