@@ -335,7 +335,7 @@ func (g *Predicates) part() string {
 		return v
 	}
 	x, y := value(), value()
-	if x.IsNull() || y.IsNull() || l.Kind == catalog.Index && g.overflows(p) {
+	if x.IsNull() || y.IsNull() || l.Kind == catalog.Index && g.overflows(p) || beyondLiterals(x) || beyondLiterals(y) {
 		return g.Draw(0)
 	}
 	e := "(" + p.Expr.String() + ")"
@@ -343,6 +343,11 @@ func (g *Predicates) part() string {
 		return e + " LIKE " + types.NewString(x.Text()[:g.IntN(len(x.Text())+1)]+"%").SQL()
 	}
 	return e + g.pick(" = ", " = ", " <> ", " < ", " >= ", " NOT IN ("+x.SQL()+") AND "+e+" <> ", " BETWEEN "+x.SQL()+" AND ", " IN ("+x.SQL()+", NULL) OR "+e+" = ") + y.SQL()
+}
+
+// beyondLiterals reports whether v is a moment that a literal cannot name: those end with the year 9999.
+func beyondLiterals(v types.Value) bool {
+	return v.Type() == types.Timestamp && time.UnixMilli(v.Int()).UTC().Year() > 9999
 }
 
 // overflows reports whether p is not computed from every value of its columns: an INDEX leaves rows out that have a NULL, and

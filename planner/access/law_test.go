@@ -45,7 +45,8 @@ func TestLaw(t *testing.T) {
 			var order []parser.OrderTerm
 			for range r.IntN(3) {
 				c := g.table.Columns[r.IntN(len(g.table.Columns))]
-				order = append(order, parser.OrderTerm{Expr: &parser.ColumnRef{Name: c.Name}, Desc: r.IntN(2) == 0})
+				nulls := r.IntN(2) == 0
+				order = append(order, parser.OrderTerm{Expr: &parser.ColumnRef{Name: c.Name}, Desc: r.IntN(2) == 0, NullsFirst: &nulls})
 			}
 			maxSpans := 0
 			if r.IntN(8) == 0 {
@@ -167,8 +168,12 @@ func (g *lawWorld) check(where string, order []parser.OrderTerm, maxSpans int) {
 	orderText := ""
 	for _, o := range order {
 		c, _ := g.table.Column(o.Expr.(*parser.ColumnRef).Name)
-		req.OrderBy = append(req.OrderBy, plan.SortTerm{Expr: &expr.Column{Index: c.Index, Name: c.Name, Typ: c.Type}, Desc: o.Desc})
-		orderText += fmt.Sprintf(" %s desc=%v", c.Name, o.Desc)
+		by := plan.SortTerm{Expr: &expr.Column{Index: c.Index, Name: c.Name, Typ: c.Type}, Desc: o.Desc, NullsFirst: o.Desc}
+		if o.NullsFirst != nil {
+			by.NullsFirst = *o.NullsFirst
+		}
+		req.OrderBy = append(req.OrderBy, by)
+		orderText += fmt.Sprintf(" %s desc=%v nulls first=%v", c.Name, by.Desc, by.NullsFirst)
 	}
 	e := &Env{}
 	e.Options.MaxSpans = maxSpans
@@ -274,7 +279,13 @@ func isOrdered(rows [][]types.Value, by []plan.SortTerm) bool {
 	return slices.IsSortedFunc(rows, func(a, b []types.Value) int {
 		for _, t := range by {
 			i, _ := termColumn(t)
-			if a[i].IsNull() || b[i].IsNull() {
+			if n := btoi(a[i].IsNull()) - btoi(b[i].IsNull()); n != 0 {
+				if t.NullsFirst {
+					n = -n
+				}
+				return n
+			}
+			if a[i].IsNull() {
 				continue
 			}
 			c, err := types.Compare(a[i], b[i])
