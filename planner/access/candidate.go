@@ -37,7 +37,9 @@ const maxMerged = 256
 // candidate plans one layout.
 func (e *Env) candidate(l *catalog.Layout, req *Request, terms []term, boxes []box, how reading) *candidate {
 	w := newSpanBuilder(l, e, req)
-	w.merging = how == inOrder
+	if w.merging = how == inOrder; w.merging {
+		w.opt.MaxSpans = min(w.opt.MaxSpans, maxMerged*len(boxes)+1) // spans of several boxes may be the same
+	}
 	for _, b := range boxes {
 		w.walk(b)
 	}

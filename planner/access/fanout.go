@@ -203,9 +203,12 @@ func (w *spanBuilder) splitPoints(br path, i, col int, vs []types.Value) (done, 
 	return true, useful
 }
 
-// full reports whether the cap on the number of spans is reached.
+// stepsPerSpan bounds the steps of a walk: a path that no key can match has no span to count.
+const stepsPerSpan = 16
+
+// full reports whether the cap on the number of spans is reached, or that of steps.
 func (w *spanBuilder) full() bool {
-	if len(w.spans) >= w.opt.MaxSpans {
+	if len(w.spans) >= w.opt.MaxSpans || w.steps >= stepsPerSpan*w.opt.MaxSpans {
 		w.capped = true
 	}
 	return w.capped
@@ -372,23 +375,15 @@ func (w *spanBuilder) each(br path, i int, vals []types.Value, u plan.Use) (usef
 //
 //	SALT('a', 'b'), u AS TEXT, u = 'x'      /'a'/'x' and /'b'/'x'
 func (w *spanBuilder) enumerate(br path, i int) bool {
-	p := w.layout.Key.Parts[i]
-	dom, ok := p.Domain()
-	if !ok {
-		return false
-	}
-	if dom, ok = p.Storable(dom); !ok {
-		return false
-	}
-	vals, ok := dom.Values(w.opt.MaxEnumerate)
-	if !ok || len(w.spans)+len(vals) > w.opt.MaxSpans {
+	p, d := w.layout.Key.Parts[i], w.domain(i)
+	if d.values == nil || len(w.spans)+len(d.values) > w.opt.MaxSpans || w.full() {
 		return false
 	}
 	// Without a bound part behind it, the enumeration is a full scan in pieces: the first value tells.
 	spans := len(*w.out)
 	uses, stopPart, stopWhy := slices.Clone(w.uses), w.stopPart, w.stopWhy
 	tried := false
-	for _, v := range vals {
+	for _, v := range d.values {
 		enc, err := p.Append(nil, v)
 		if err != nil {
 			continue
@@ -402,8 +397,34 @@ func (w *spanBuilder) enumerate(br path, i int) bool {
 		}
 		tried = true
 	}
-	w.use(i, plan.Enumerated, dom)
+	w.use(i, plan.Enumerated, d.set)
 	return true
+}
+
+// domain is what a part can be at all.
+type domain struct {
+	set    types.Set
+	values []types.Value // nil if they are too many
+}
+
+// domain gives what part i can be at all; it is computed once, for enumerate asks in each path.
+func (w *spanBuilder) domain(i int) domain {
+	if w.domains == nil {
+		w.domains = make([]*domain, len(w.layout.Key.Parts))
+	}
+	if w.domains[i] == nil {
+		d, p := &domain{}, w.layout.Key.Parts[i]
+		set, ok := p.Domain()
+		if ok {
+			set, ok = p.Storable(set)
+		}
+		if ok {
+			d.set = set
+			d.values, _ = set.Values(w.opt.MaxEnumerate)
+		}
+		w.domains[i] = d
+	}
+	return *w.domains[i]
 }
 
 // fromRest goes on from part i, which follows from the bytes of the key behind it: these are walked first. A whole key tells the part, a

@@ -43,8 +43,9 @@ type spanBuilder struct {
 	conjuncts []expr.Expr     // of the WHERE
 	most      int             // see few; 0: not known yet
 	columns   columns
-	part      []int // see partOf; nil: no condition is about a part
-	hopping   bool  // the parts behind those that nothing binds are walked: see tails
+	part      []int     // see partOf; nil: no condition is about a part
+	domains   []*domain // see domain; nil: not known yet
+	hopping   bool      // the parts behind those that nothing binds are walked: see tails
 }
 
 // room gives n free bytes, of length 0.
