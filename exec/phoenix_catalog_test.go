@@ -217,7 +217,7 @@ func TestPhoenixNamespaces(t *testing.T) {
 		w.phoenix(sql)
 	}
 	w.imports(t)
-	for name, stored := range map[string]string{"b_ns": "S1:B_NS", "b_ns0": "B_NS0", "b_nsi": "S1:B_NSI", "b_nsv": "S1:B_NSV", "b_nsw": "S1:B_NSV"} {
+	for name, stored := range map[string]string{"s1:b_ns": "S1:B_NS", "b_ns0": "B_NS0", "s1:b_nsi": "S1:B_NSI", "s1:b_nsv": "S1:B_NSV", "s1:b_nsw": "S1:B_NSV"} {
 		tab, ok := w.Catalog().Table(name)
 		if !ok {
 			t.Errorf("no table %s", name)
@@ -226,18 +226,15 @@ func TestPhoenixNamespaces(t *testing.T) {
 		if got := string(tab.Layouts[0].Stored.Parts[0].Literal); got != stored {
 			t.Errorf("%s is stored in %s, want %s", name, got, stored)
 		}
-		theirs := strings.ToUpper(name)
-		if name != "b_ns0" {
-			theirs = "S1." + theirs
-		}
+		theirs := strings.ToUpper(strings.Replace(name, ":", ".", 1))
 		w.sameRows(t, tab, theirs)
-		if name != "b_nsv" { // the view keeps a column in its rows
+		if name != "s1:b_nsv" { // the view keeps a column in its rows
 			w.rewritten(t, tab, theirs)
 			w.sameRows(t, tab, theirs)
 		}
 	}
-	w.expect("3|y|z", "SELECT /*+ LAYOUT(b_nsx) */ * FROM b_nsi WHERE v = 'y'")
-	w.expect("5|v5|x5", "SELECT * FROM b_nsw")
+	w.expect("3|y|z", "SELECT /*+ LAYOUT(b_nsx) */ * FROM s1.b_nsi WHERE v = 'y'")
+	w.expect("5|v5|x5", "SELECT * FROM s1.b_nsw")
 }
 
 // described compares every kind of table that Phoenix has, as its catalog describes it.
@@ -253,9 +250,9 @@ func (w *phoenixWorld) described(t *testing.T) {
 		}
 	}
 	w.imports(t)
-	others := map[string]string{"b_sch": "S1.B_SCH"}
+	others := map[string]string{"s1:b_sch": "S1.B_SCH"}
 	differ := map[string]bool{ // from Phoenix, as the definition says
-		"b_arrk": true, "b_base": true, "tv1": true,
+		"b_arrk": true, "b_base": true, "tv1@t1": true,
 	}
 	tables := w.Catalog().Tables()
 	if len(tables) < 30 {
@@ -274,10 +271,16 @@ func (w *phoenixWorld) described(t *testing.T) {
 			w.sameRows(t, tab, name)
 			w.rewritten(t, tab, name)
 			w.sameRows(t, tab, name)
+			w.sameByEntries(t, tab, nil)
 		})
 	}
 	w.t = t
-	w.expect("7|v7|x7|70", "SELECT * FROM tv1 WHERE x IS NOT NULL")
+	// Of a row that is written through the table an index of a view has no entry, and Phoenix itself does not find it there.
+	if by := w.phoenix("SELECT /*+ INDEX(B_VIV B_VIX) */ ID FROM B_VIV"); by != "1" {
+		t.Errorf("by the index of a view Phoenix reads %q", by)
+	}
+	w.expect("1|a1\n2|a2", "SELECT id, a FROM b_viv")
+	w.expect("7|v7|x7|70", `SELECT * FROM "tv1@t1" WHERE x IS NOT NULL`)
 }
 
 // readsNoMore reports whether hql's plan of a query reads no more rows of tab than Phoenix's reads for theirs; of several ranges of theirs the first key and the last end count.
@@ -724,6 +727,9 @@ func (w *phoenixWorld) sameByIndex(t *testing.T, tab *catalog.Table, probes []in
 // sameByEntries compares what verified entries tell with what Phoenix reads of them, and, where that is what the rows say, under conditions, too. It
 // counts the columns that stand in cells of entries.
 func (w *phoenixWorld) sameByEntries(t *testing.T, tab *catalog.Table, probes []indexProbe) (carried int) {
+	if len(tab.Layouts) == 1 {
+		return 0
+	}
 	const states = "INDEX_STATES = 'SYSTEM.CATALOG'"
 	trusting := "trusting_" + tab.Name
 	sql := strings.Replace(strings.Replace(tab.SQL(), "TABLE "+tab.Name, "TABLE "+trusting, 1), states, states+", VERIFIED_ENTRIES = X'01'", 1)

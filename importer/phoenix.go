@@ -120,7 +120,7 @@ func phoenixTable(r *reader) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{name: lower(name), stored: name}
+	t := &table{name: phoenixID{schema: schema, name: name}.hql(), stored: name}
 	if schema != "" {
 		t.stored = schema + "." + name
 		t.note("with phoenix.schema.isNamespaceMappingEnabled the table is stored in %s", text(schema+":"+name))

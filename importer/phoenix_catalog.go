@@ -107,6 +107,18 @@ type phoenixObject struct {
 
 type phoenixID struct{ tenant, schema, name string }
 
+// hql is what hql calls the object: it depends on no other one, unless two names differ in nothing but case.
+func (id phoenixID) hql() string {
+	name := lower(id.name)
+	if id.schema != "" {
+		name = lower(id.schema) + ":" + name
+	}
+	if id.tenant != "" {
+		name += "@" + id.tenant
+	}
+	return name
+}
+
 // phoenixCell is a column of an object.
 type phoenixCell struct {
 	name, family string
@@ -270,7 +282,10 @@ func (s *phoenixSystem) define(o *phoenixObject, used *table, served map[*phoeni
 	default:
 		return nil, fmt.Errorf("its TABLE_TYPE is %q", kind)
 	}
-	t := &table{name: used.unique(lower(o.id.name)), stored: base.stored()}
+	if base.header.isTrue("TRANSACTIONAL") || base.header["TRANSACTION_PROVIDER"] != nil {
+		return nil, errors.New("it is written in transactions: what is not committed, or was deleted, stands there in cells like others")
+	}
+	t := &table{name: used.unique(o.id.hql()), stored: base.stored()}
 	d := phoenixDef{table: t, name: o.id.name, family: "0", constants: map[string]string{}}
 	if f := base.header.text("DEFAULT_COLUMN_FAMILY"); f != "" {
 		d.family = f
@@ -377,9 +392,6 @@ func (s *phoenixSystem) kept(d *phoenixDef, owners []*phoenixObject) string {
 		case c.filled && (d.isKey(c) || !known):
 			return "Phoenix tells its DEFAULT from a NULL in " + c.name
 		}
-	}
-	if base.header.isTrue("TRANSACTIONAL") || base.header["TRANSACTION_PROVIDER"] != nil {
-		return "Phoenix writes it in transactions"
 	}
 	return ""
 }

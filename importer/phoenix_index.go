@@ -56,9 +56,9 @@ func (o *phoenixObject) unserved() string {
 	case o.header.count("INDEX_TYPE") == localIndex:
 		return errLocal.Error()
 	case len(o.links[viewIndexLink]) > 0 && len(in) > 0:
-		return "it is of a view: its entries stand behind a number among those of other views' indexes in " + in[0]
+		return "it is of a view: the rows that are written through its table have no entry in " + in[0]
 	}
-	return "hql reads its table"
+	return "its table is"
 }
 
 var errTTL = errors.New("the cells of a row go at other times than its entry, by their TTL")
@@ -96,8 +96,6 @@ func indexParts(d *phoenixDef, o, index *phoenixObject) ([]string, error) {
 		return nil, errors.New("it is of a view")
 	case o.header["TTL"] != nil || o.header["PHOENIX_TTL"] != nil:
 		return nil, errTTL
-	case o.header.isTrue("TRANSACTIONAL") || o.header["TRANSACTION_PROVIDER"] != nil:
-		return nil, errors.New("it is written in transactions")
 	}
 	keys := slices.DeleteFunc(slices.Clone(index.columns), func(c phoenixCell) bool { return c.number("KEY_SEQ") == 0 })
 	slices.SortFunc(keys, func(a, b phoenixCell) int { return cmp.Compare(a.number("KEY_SEQ"), b.number("KEY_SEQ")) })
