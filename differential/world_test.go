@@ -20,8 +20,11 @@ import (
 	"github.com/hql-db/hql/store"
 )
 
-// timeout bounds one statement.
-const timeout = 20 * time.Second
+// timeout bounds one statement of hql's; patience one of PostgreSQL's, which sees its own timeout only when a sort is done.
+const (
+	timeout  = 20 * time.Second
+	patience = 5 * time.Minute
+)
 
 // world is the same tables in hql and in PostgreSQL.
 type world struct {
@@ -235,7 +238,7 @@ func (c *call) forPG() (string, [][]byte) {
 
 func (w *world) onPG(c *call) (a answer) {
 	sql, args := c.forPG()
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	r := w.pg.ExecParams(ctx, sql, args, nil, nil, nil)
 	fields := r.FieldDescriptions()
