@@ -86,7 +86,7 @@ func (g *gen) column(s *scope, k kind) (string, bool) {
 		for _, src := range s.sources {
 			for _, c := range src.columns {
 				if c.kind == k {
-					found = append(found, src.alias+"."+c.name)
+					found = append(found, src.alias+"."+c.name, src.alias+"."+c.name, src.alias+`."`+c.name+`"`)
 				}
 			}
 		}

@@ -163,7 +163,8 @@ func (g *gen) view(name string) *view {
 		}
 		list = " (" + strings.Join(names(columns), ", ") + ")"
 	}
-	return &view{name, columns, "CREATE VIEW " + name + list + " AS " + q, g.approx}
+	create := g.pick("CREATE VIEW ", "CREATE OR REPLACE VIEW ", "CREATE VIEW "+dialect("IF NOT EXISTS ", ""))
+	return &view{name, columns, create + name + list + " AS " + q, g.approx}
 }
 
 // picked is a query that picks, computes and filters columns of t, now and then two of them, one in the other.
@@ -708,6 +709,9 @@ func (g *gen) query() *call {
 			q, c.ordered = q+by, by != ""
 		}
 		c.text = with + q
+	}
+	if g.odds(10) {
+		c.text += dialect(" ALLOW FULL SCAN", "")
 	}
 	if g.odds(6) {
 		c.memory = int64(2000 + g.IntN(100_000))

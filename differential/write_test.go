@@ -336,6 +336,9 @@ func (w *world) write(g *gen) {
 	if g.approx {
 		return // what differs in its last digits is not stored: each later statement would tell it
 	}
+	if g.odds(8) {
+		c.text += dialect(" ALLOW FULL SCAN", "")
+	}
 	if g.odds(2) {
 		c.text += g.returning(t, alias)
 	}
@@ -405,7 +408,16 @@ func (w *world) createAs(g *gen, t *table) {
 func (w *world) copied(g *gen, t *table) {
 	w.t.Helper()
 	file := filepath.Join(w.t.TempDir(), "t."+g.pick("tsv", "jsonl", "csv"))
-	for _, sql := range []string{"COPY " + t.Name + " TO '" + file + "'", "DELETE FROM " + t.Name, "COPY " + t.Name + " FROM '" + file + "'"} {
+	to, from := "COPY "+t.Name+" TO '"+file+"'", "COPY "+t.Name+" FROM '"+file+"'"
+	if !strings.HasSuffix(file, "jsonl") && g.odds(2) { // in another order, and without a line that names the columns
+		var cols []string
+		for _, i := range g.Perm(len(t.columns)) {
+			cols = append(cols, t.columns[i].name)
+		}
+		list, bare := strings.Join(cols, ", "), " WITH (HEADER = FALSE)"
+		to, from = "COPY (SELECT "+list+" FROM "+t.Name+") TO '"+file+"'"+bare, "COPY "+t.Name+" ("+list+") FROM '"+file+"'"+bare
+	}
+	for _, sql := range []string{to, "DELETE FROM " + t.Name, from} {
 		if _, err := w.dbs[0].Exec(context.Background(), sql); err != nil {
 			w.t.Fatalf("%s\n%s: %v", strings.Join(t.Create, ";\n"), sql, err)
 		}

@@ -109,6 +109,9 @@ func (w *walker) value(v reflect.Value, place string) {
 
 func (w *walker) node(v reflect.Value, place string) {
 	kind := v.Type().Name()
+	if place == "" {
+		w.note("%s", kind)
+	}
 	switch n := v.Interface().(type) {
 	case parser.EncodingDef:
 		w.note("%sencoding %s", place, encodingName(&n))
@@ -137,9 +140,6 @@ func (w *walker) node(v reflect.Value, place string) {
 		w.note("column %s", n.Type)
 	case parser.SelectCore:
 		w.note("SELECT")
-	}
-	if place == "" {
-		w.note("%s", kind)
 	}
 	for i := range v.NumField() {
 		f, name := v.Field(i), v.Type().Field(i).Name

@@ -265,9 +265,14 @@ func (g *maker) create(d *drawn) string {
 		ddl = "CREATE TABLE " + t.Name + " (" + strings.Join(append(cols, d.cells...), ", ") + ", PRIMARY KEY (" + strings.Join(g.names, ", ") + "))"
 		t.Drawn = false
 	} else {
-		ddl += " ROW KEY main (" + strings.Join(d.parts, ", ") + ")" + d.storedIn
+		key, others := " ROW KEY main ("+strings.Join(d.parts, ", ")+")", ""
 		if d.variant != "packed" && d.inCell == "" && !t.Drawn {
-			ddl += g.others(d.keys)
+			others = g.others(d.keys)
+		}
+		if others == "" && g.odds(4) {
+			ddl += d.storedIn + key
+		} else {
+			ddl += key + d.storedIn + others
 		}
 	}
 	if d.variant != "stored in" && g.odds(3) {
