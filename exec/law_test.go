@@ -57,7 +57,7 @@ func TestLawOfHopsUnderFaults(t *testing.T) {
 	var faults store.Faults
 	lawOfHops(t, 20, func(_ *rand.Rand, seed uint64) (c hbase.Client, _ Config) {
 		s, c = newStore(t)
-		faults = store.Faults{Seed: int64(seed), AnswerLost: 0.05, RequestLost: 0.05, LeaseGone: 0.1, Move: 0.05, Split: 0.05, Merge: 0.03, PartialRow: 0.2, Heartbeat: 0.1}
+		faults = store.Faults{Seed: int64(seed), AnswerLost: 0.05, RequestLost: 0.05, LeaseGone: 0.1, Move: 0.05, Split: 0.05, Merge: 0.03, Stray: 0.03, PartialRow: 0.2, Heartbeat: 0.1}
 		return c, Config{}
 	}, func() { s.SetFaults(faults) })
 }

@@ -32,7 +32,7 @@ func TestLawOfPieces(t *testing.T) {
 		s, c := newStore(t)
 		g := newLawWorld(t, seed, c, Config{})
 		if g.r.IntN(2) == 0 {
-			s.SetFaults(store.Faults{Seed: int64(seed), AnswerLost: 0.03, LeaseGone: 0.05, Move: 0.05, Split: 0.1, Merge: 0.05, PartialRow: 0.2})
+			s.SetFaults(store.Faults{Seed: int64(seed), AnswerLost: 0.03, LeaseGone: 0.05, Move: 0.05, Split: 0.1, Merge: 0.05, Stray: 0.03, PartialRow: 0.2})
 		}
 		for range 6 {
 			g.loc = worlds.Zone(g.r)

@@ -34,7 +34,7 @@ func TestLawUnderFaults(t *testing.T) {
 	seeds.Each(t, race.Fewer(60), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		s, c := newStore(t)
 		g := newLawWorld(t, seed, c, Config{})
-		s.SetFaults(store.Faults{Seed: int64(seed), AnswerLost: 0.05, RequestLost: 0.05, LeaseGone: 0.05, Move: 0.03, Split: 0.03, Merge: 0.03, PartialRow: 0.2, Heartbeat: 0.1})
+		s.SetFaults(store.Faults{Seed: int64(seed), AnswerLost: 0.05, RequestLost: 0.05, LeaseGone: 0.05, Move: 0.03, Split: 0.03, Merge: 0.03, Stray: 0.03, PartialRow: 0.2, Heartbeat: 0.1})
 		g.check(5)
 		fig["queries"] += 5
 		for kind, n := range s.FaultCounts() {

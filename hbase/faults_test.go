@@ -76,7 +76,7 @@ func faultyScan(seed uint64, noSeq bool, fig seeds.Figures) error {
 	if err := c.Mutate(ctx, "t", ms); err != nil {
 		return err
 	}
-	s.SetFaults(store.Faults{Seed: int64(seed), AnswerLost: 0.1, RequestLost: 0.05, LeaseGone: 0.05, Move: 0.05, Split: 0.03, Merge: 0.03, Throttle: 0.01, PartialRow: 0.3, Heartbeat: 0.1})
+	s.SetFaults(store.Faults{Seed: int64(seed), AnswerLost: 0.1, RequestLost: 0.05, LeaseGone: 0.05, Move: 0.05, Split: 0.03, Merge: 0.03, Stray: 0.03, Throttle: 0.01, PartialRow: 0.3, Heartbeat: 0.1})
 	rng := ScanRange{Table: "t", Reversed: r.IntN(2) == 0, BatchRows: 1 + r.IntN(8)}
 	lo, hi := 0, len(want)
 	if r.IntN(2) == 0 {
@@ -182,7 +182,7 @@ func faultyWrites(seed uint64, fig seeds.Figures) error {
 	}
 	defer s.Close()
 	all, ms := faultWorld()
-	faults := store.Faults{Seed: int64(seed), AnswerLost: 0.1, RequestLost: 0.05, Move: 0.05, Split: 0.03, Merge: 0.03, Throttle: 0.02}
+	faults := store.Faults{Seed: int64(seed), AnswerLost: 0.1, RequestLost: 0.05, Move: 0.05, Split: 0.03, Merge: 0.03, Stray: 0.03, Throttle: 0.02}
 	if r.IntN(2) == 0 {
 		faults.Exception = 0.05
 	}

@@ -28,6 +28,8 @@ type door interface {
 	// gather sees to it that send's server has the regions of these keys, and move that another server has one.
 	gather(table string, keys ...string) error
 	move(table, key string) error
+	// stranger gives the name of a region of the table, which was just made, that send's server does not have; nil where it has all of these keys.
+	stranger(table string, keys ...string) []byte
 	// throttle refuses calls on a table, one of whose regions is named.
 	throttle(table string, region []byte) error
 }
@@ -66,6 +68,9 @@ func (d embeddedDoor) merge(table string, _, _ []byte) error { return d.Merge(ta
 func (d embeddedDoor) gather(string, ...string) error        { return nil }
 func (d embeddedDoor) move(table, key string) error          { return d.Move(table, []byte(key)) }
 func (d embeddedDoor) throttle(string, []byte) error         { return nil }
+func (d embeddedDoor) stranger(table string, keys ...string) []byte {
+	return d.locate(table, keys[0])
+}
 
 // realDoor is that of an HBase of one server.
 type realDoor struct {
@@ -148,6 +153,15 @@ func (d realDoor) gather(table string, keys ...string) error {
 		}
 		if err := d.move(table, key); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+func (d realDoor) stranger(table string, keys ...string) []byte {
+	for _, key := range keys {
+		if g := info(d, table, key); g.Client().Addr() != info(d, "hbase:meta", "a").Client().Addr() {
+			return g.Name()
 		}
 	}
 	return nil

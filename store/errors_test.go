@@ -182,6 +182,7 @@ var situations = []situation{
 
 var ofServers = []situation{
 	{name: "the region moved to another server", broken: func(w *wrong) error { return w.move(w.table, "a") }, fault: injection{move: true}},
+	{name: "the region was never on the server", broken: (*wrong).stray, fault: injection{stray: true}, only: withoutScanner},
 	{name: "the table has a quota", broken: func(w *wrong) error { return w.throttle(w.table, w.region) }, fault: injection{throttle: true}},
 }
 
@@ -192,6 +193,8 @@ var (
 	checking = []string{"check and put", "multi checked"}
 	writing  = []string{"put", "delete", "append", "increment", "check and put", "multi put", "multi delete", "multi append", "multi increment", "multi atomic", "multi checked"}
 	counting = []string{"increment", "multi increment"}
+	// The scanners of a server are of its own regions.
+	withoutScanner = append([]string{"get", "exists", "scan", "multi get"}, writing...)
 )
 
 // wrong is a situation that was brought about.
@@ -225,17 +228,36 @@ func (w *wrong) newTable(schema func(*pb.TableSchema)) {
 	w.region = w.locate(w.table, "a")
 }
 
+// create makes the table, on the server that calls are sent to.
 func (w *wrong) create(schema func(*pb.TableSchema)) error {
+	if err := w.spread(schema); err != nil {
+		return err
+	}
+	return w.gather(w.table, "a", "z")
+}
+
+// stray takes a region of a new table that lies on another server.
+func (w *wrong) stray() error {
+	for range 10 {
+		if err := errors.Join(w.disable(), w.delete(), w.spread(nil)); err != nil {
+			return err
+		}
+		if w.region = w.stranger(w.table, "a", "z"); w.region != nil {
+			return nil
+		}
+	}
+	return errors.New("all regions are on one server")
+}
+
+// spread makes the table, on the servers that the master chooses.
+func (w *wrong) spread(schema func(*pb.TableSchema)) error {
 	versions := []*pb.BytesBytesPair{{First: []byte("VERSIONS"), Second: []byte("1")}}
 	s := &pb.TableSchema{TableName: tableNameOf(w.table), ColumnFamilies: []*pb.ColumnFamilySchema{
 		{Name: []byte("f"), Attributes: versions}, {Name: []byte("g"), Attributes: versions}}}
 	if schema != nil {
 		schema(s)
 	}
-	if err := w.procedure("CreateTable", &pb.CreateTableRequest{TableSchema: s, SplitKeys: [][]byte{[]byte("m")}}); err != nil {
-		return err
-	}
-	return w.gather(w.table, "a", "z")
+	return w.procedure("CreateTable", &pb.CreateTableRequest{TableSchema: s, SplitKeys: [][]byte{[]byte("m")}})
 }
 
 func (w *wrong) disable() error {

@@ -31,6 +31,8 @@ const (
 	FaultMove  FaultKind = "region moved"
 	FaultSplit FaultKind = "region split"
 	FaultMerge FaultKind = "regions merged"
+	// FaultStray sends the call to a server that never had its region, which answers with NotServingRegionException.
+	FaultStray FaultKind = "stray"
 	// FaultDelay delays the answer.
 	FaultDelay FaultKind = "delay"
 	// FaultTooBusy refuses the call with RegionTooBusyException; the client tries again later.
@@ -54,7 +56,7 @@ type Faults struct {
 	Seed int64
 
 	AnswerLost, RequestLost, LeaseGone float64
-	Move, Split, Merge                 float64
+	Move, Split, Merge, Stray          float64
 	Delay, TooBusy, Throttle           float64
 	Exception                          float64
 	PartialRow, Heartbeat, Hang        float64
@@ -87,7 +89,7 @@ type injection struct {
 	from *faults
 	Faults
 	requestLost, loseAnswer, hang, leaseGone bool
-	move, split, merge                       bool
+	move, split, merge, stray                bool
 	tooBusy, throttle, exception, heartbeat  bool
 	region                                   *region // that of the call
 	moved                                    bool    // the server knows that it is elsewhere
@@ -105,7 +107,7 @@ func (s *Store) SetFaults(f Faults) {
 	s.faults.rng = rand.New(rand.NewPCG(uint64(f.Seed), 0x9e3779b97f4a7c15))
 	s.faults.calls = 0
 	s.faults.counts = map[FaultKind]int{}
-	s.faults.on.Store(f.Move+f.Split+f.Merge+f.AnswerLost+f.RequestLost+f.LeaseGone+f.Delay+f.TooBusy+f.Throttle+f.Exception+
+	s.faults.on.Store(f.Move+f.Split+f.Merge+f.Stray+f.AnswerLost+f.RequestLost+f.LeaseGone+f.Delay+f.TooBusy+f.Throttle+f.Exception+
 		f.PartialRow+f.Heartbeat+f.Hang > 0 || f.Latency > 0 || len(f.MoveAt)+len(f.SplitAt)+len(f.MergeAt) > 0)
 }
 
@@ -168,7 +170,7 @@ func (f *faults) draw(t *table, name string, req proto.Message) injection {
 		i.cut = after + 1
 	}
 	i.at = f.rng.Float64()
-	i.throttle = hit(f.f.Throttle)
+	i.throttle, i.stray = hit(f.f.Throttle), hit(f.f.Stray)
 	return i
 }
 

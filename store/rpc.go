@@ -205,6 +205,10 @@ func (s *Store) served(r *pb.RegionSpecifier, inject *injection) (*table, *regio
 		return nil, nil, throw(classMoved, "Region moved to: hostname=%s port=%d startCode=1. As of locationSeqNum=1.", serverHost, serverPort)
 	}
 	t, g, ok := s.catalog.regionByName(r.GetValue())
+	if ok && inject.stray && g == inject.region {
+		inject.did(FaultStray)
+		ok = false
+	}
 	if !ok {
 		return nil, nil, throw(classNotServing, "%s is not online on %s", r.GetValue(), serverAddr)
 	}
