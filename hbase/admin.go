@@ -59,14 +59,15 @@ func (c *client) tryMaster(ctx context.Context, d time.Duration, name string, re
 	if own, ok := admin.(*ownAdmin); ok { // gohbase would wait for a connection
 		defer context.AfterFunc(own.conns.ended, cancel)()
 	}
-	l, err := hrpc.NewListTableNames(actx)
+	a := newAttempt(actx, noLimit)
+	l, err := hrpc.NewListTableNames(a)
 	if err != nil {
 		return nil, err
 	}
 	c.stats.rpcs.Add(1)
 	began := time.Now()
 	call := &masterCall{l, name, req, resp}
-	m, err := sendAnd(actx, admin, call, watch{c, call}, nil)
+	m, err := a.send(admin, call, watch{c, call})
 	switch {
 	case err == nil:
 		c.lateMaster.Store(0)

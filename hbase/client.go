@@ -210,107 +210,6 @@ func (c *client) replaceAdmin(stuck gohbase.AdminClient) {
 // call is a request made anew for each attempt: gohbase's are single use.
 type call func(ctx context.Context) (hrpc.Call, error)
 
-// sendOnce sends one attempt. It returns when ctx ends even if gohbase does not.
-func sendOnce(ctx context.Context, rpc any, msg hrpc.Call) (proto.Message, error) {
-	return sendAnd(ctx, rpc, msg, watch{}, nil)
-}
-
-// sendAnd is sendOnce that ends when w finds a reason, and hands an answer that comes after its end to abandoned, if not nil.
-func sendAnd(ctx context.Context, rpc any, msg hrpc.Call, w watch, abandoned func(proto.Message)) (m proto.Message, err error) {
-	if t := rpcTracer(ctx); t != nil {
-		d := RPCEnd{RPCStart: RPCStart{Method: msg.Name(), Table: string(msg.Table())}, Begin: time.Now()}
-		tctx := t.TraceRPCStart(ctx, d.RPCStart)
-		defer func() {
-			d.Took, d.Err = time.Since(d.Begin), err
-			if err == nil {
-				d.read(msg, m)
-			}
-			t.TraceRPCEnd(tctx, d)
-		}()
-	}
-	done := places.Get().(chan reply)
-	onSender(sending{rpc.(gohbase.RPCClient), msg, done})
-	refused := w.begin()
-	var verdict chan error
-	for err == nil {
-		select {
-		case a := <-done:
-			places.Put(done)
-			return a.msg, a.err
-		case <-refused:
-			refused, verdict = nil, make(chan error, 1)
-			go func() { verdict <- w.why(ctx) }()
-		case err = <-verdict:
-			refused, verdict = w.c.dialer.news(), nil
-		case <-ctx.Done():
-			select {
-			case a := <-done:
-				return a.msg, a.err
-			default:
-			}
-			err = ctx.Err()
-		}
-	}
-	if abandoned != nil {
-		go func() {
-			if a := <-done; a.err == nil {
-				abandoned(a.msg)
-			}
-		}()
-	}
-	return nil, err
-}
-
-// reply is what a call came to.
-type reply struct {
-	msg proto.Message
-	err error
-}
-
-// places are where replies go: those of calls that were answered, to be used again.
-var places = sync.Pool{New: func() any { return make(chan reply, 1) }}
-
-// sending is a call on its way, and the place of its answer.
-type sending struct {
-	rpc  gohbase.RPCClient
-	call hrpc.Call
-	done chan<- reply
-}
-
-func (s sending) send() {
-	m, err := s.rpc.SendRPC(s.call)
-	s.done <- reply{m, err}
-}
-
-// senders are the goroutines that have sent a call and wait for another one, so that not every call grows a stack anew.
-var senders = make(chan sending)
-
-// senderIdle is how long they wait.
-const senderIdle = 50 * time.Millisecond
-
-// onSender sends s in one of the senders, or in a new one where none waits.
-func onSender(s sending) {
-	select {
-	case senders <- s:
-		return
-	default:
-	}
-	go func() {
-		idle := time.NewTimer(senderIdle)
-		defer idle.Stop()
-		for {
-			s.send()
-			s = sending{} // what it holds need not wait for the next one
-			idle.Reset(senderIdle)
-			select {
-			case s = <-senders:
-			case <-idle.C:
-				return
-			}
-		}
-	}()
-}
-
 func (c *client) timeout(d time.Duration) time.Duration {
 	if c.attempt > 0 {
 		return c.attempt
@@ -360,10 +259,6 @@ func (c *client) try(ctx context.Context, d time.Duration, mk call) (proto.Messa
 	return c.tryAnd(ctx, d, mk, nil)
 }
 
-// abandonedWait is how long a call goes on whose answer nobody but abandoned wants, and then how long a server has to close the
-// scanner. A busy one takes its time; past it the scanner stays until its lease ends, which is a minute by default.
-const abandonedWait = 15 * time.Second
-
 // tryAnd is try for a call whose answer must be seen even when it comes too late: abandoned gets it then.
 func (c *client) tryAnd(ctx context.Context, d time.Duration, mk call, abandoned func(proto.Message)) (proto.Message, hrpc.Call, error) {
 	d = c.timeout(d)
@@ -374,28 +269,22 @@ func (c *client) tryAnd(ctx context.Context, d time.Duration, mk call, abandoned
 			d, margin = left-m, max(m, 1)
 		}
 	}
-	actx, cancel := context.WithTimeout(ctx, d)
-	defer cancel()
-	sent := actx
-	if abandoned != nil {
-		wait, end := lingering(ctx, actx)
-		defer end()
-		sent = wait
-	}
-	msg, err := mk(sent)
+	a := newAttempt(ctx, d)
+	a.abandoned = abandoned
+	msg, err := mk(a)
 	if err != nil {
 		return nil, nil, err
 	}
 	rpc := c.current()
 	c.stats.rpcs.Add(1)
 	began := time.Now()
-	m, err := sendAnd(actx, rpc, msg, watch{c, msg}, abandoned)
+	m, err := a.send(rpc, msg, watch{c, msg})
 	switch {
 	case err == nil:
 		c.late.Store(0)
 	case errors.Is(ctx.Err(), context.Canceled):
 		err = ctx.Err()
-	case actx.Err() != nil && margin > 0:
+	case a.over() && margin > 0:
 		waited := time.Since(began)
 		if c.late.Add(int64(waited)) >= int64(c.timeout(callAttempt)) {
 			c.replace(rpc)
@@ -403,7 +292,7 @@ func (c *client) tryAnd(ctx context.Context, d time.Duration, mk call, abandoned
 		if err = c.dialer.refusedSince(began, true); err == nil {
 			err = &lateError{string(msg.Table()), msg.Key(), waited, c.disabled(rpc, msg.Table(), margin/2)}
 		}
-	case actx.Err() != nil:
+	case a.over():
 		if err = c.dialer.refusedSince(began, false); err != nil {
 			break
 		}
@@ -453,11 +342,9 @@ func (c *client) lostRegion(ctx context.Context, msg hrpc.Call, err error) error
 func (c *client) disabled(rpc gohbase.Client, table []byte, d time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
-	get, err := hrpc.NewGet(ctx, []byte("hbase:meta"), table, hrpc.SkipBatch(), anyTime, hrpc.Families(map[string][]string{"table": {"state"}}))
-	if err != nil {
-		return false
-	}
-	m, err := sendOnce(ctx, rpc, get)
+	m, err := sendOnce(ctx, rpc, func(ctx context.Context) (hrpc.Call, error) {
+		return hrpc.NewGet(ctx, []byte("hbase:meta"), table, hrpc.SkipBatch(), anyTime, hrpc.Families(map[string][]string{"table": {"state"}}))
+	})
 	res, ok := m.(*pb.GetResponse)
 	if err != nil || !ok || len(res.GetResult().GetCell()) == 0 {
 		return false

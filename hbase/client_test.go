@@ -524,26 +524,44 @@ func TestDisabledTable(t *testing.T) {
 	})
 }
 
-// earlyContext has ended for who waits for it, and its AfterFuncs have not been started yet.
-type earlyContext struct{ context.Context }
+// leaving is a client whose answer comes after its caller has gone.
+type leaving struct {
+	gohbase.Client
+	leave  func()
+	answer chan struct{}
+	call   hrpc.Call
+}
 
-func (earlyContext) AfterFunc(func()) (stop func() bool) { return func() bool { return true } }
+func (l *leaving) SendRPC(call hrpc.Call) (proto.Message, error) {
+	l.call = call
+	l.leave()
+	<-l.answer
+	return &pb.GetResponse{}, call.Context().Err()
+}
 
-// Value hides the kind of context that it is made of: AfterFunc would not be asked.
-func (earlyContext) Value(any) any { return nil }
-
-// A call whose caller has gone is still answered, for its scanner to be closed, though the caller learnt of the end first.
-func TestLingeringAfterTheCallerLeft(t *testing.T) {
-	over, cancel := context.WithCancel(t.Context())
-	sent, end := lingering(t.Context(), earlyContext{over})
-	cancel()
-	end()
-	if err := sent.Err(); err != nil {
-		t.Errorf("the call that is still to be answered: %v", err)
-	}
-	answered, end := lingering(t.Context(), earlyContext{t.Context()})
-	end()
-	if answered.Err() == nil {
-		t.Error("the context of a call that was answered goes on")
+// A call whose answer must be seen goes on when its caller has gone, until it is answered; others end with their callers.
+func TestCallAfterTheCallerLeft(t *testing.T) {
+	for _, wanted := range []bool{true, false} {
+		ctx, leave := context.WithCancel(t.Context())
+		rpc, seen := &leaving{leave: leave, answer: make(chan struct{})}, make(chan struct{})
+		a := newAttempt(ctx, noLimit)
+		if wanted {
+			a.abandoned = func(proto.Message) { close(seen) }
+		}
+		get, err := hrpc.NewGetStr(a, "t", "k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.send(rpc, get, watch{}); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		if going := a.Err() == nil; going != wanted {
+			t.Errorf("the call whose caller has gone: %v", a.Err())
+		}
+		close(rpc.answer)
+		if wanted {
+			<-seen
+		}
+		<-a.Done()
 	}
 }

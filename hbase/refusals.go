@@ -129,6 +129,13 @@ func (w watch) begin() <-chan struct{} {
 	return soon
 }
 
+// ask asks why in a goroutine.
+func (w watch) ask(ctx context.Context) <-chan error {
+	verdict := make(chan error, 1)
+	go func() { verdict <- w.why(ctx) }()
+	return verdict
+}
+
 // why connects to the call's server if that has refused it before, and says why it refuses; nil: it does not.
 func (w watch) why(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)

@@ -303,33 +303,18 @@ func (c *client) tryStale(ctx context.Context, d, alone time.Duration, table str
 
 // tryReplica sends one attempt to a replica.
 func (c *client) tryReplica(ctx context.Context, d time.Duration, to *replica, mk call, abandoned func(proto.Message, *replica)) (proto.Message, hrpc.Call, error) {
-	actx, cancel := context.WithTimeout(ctx, c.timeout(d))
-	defer cancel()
-	sent, end := lingering(ctx, actx)
-	defer end()
-	msg, err := mk(sent)
+	a := newAttempt(ctx, c.timeout(d))
+	if abandoned != nil {
+		a.abandoned = func(m proto.Message) { abandoned(m, to) }
+	}
+	msg, err := mk(a)
 	if err != nil {
 		return nil, nil, err
 	}
 	c.stats.rpcs.Add(1)
-	var late func(proto.Message)
-	if abandoned != nil {
-		late = func(m proto.Message) { abandoned(m, to) }
-	}
-	m, err := sendAnd(actx, replicaSender{c.replicas, to}, msg, watch{}, late)
-	if err != nil && ctx.Err() == nil && actx.Err() != nil {
+	m, err := a.send(replicaSender{c.replicas, to}, msg, watch{})
+	if err != nil && ctx.Err() == nil && a.late {
 		err = errReplica
 	}
 	return m, msg, err
-}
-
-// lingering is the context of a call whose answer must be seen even when it comes some time after actx has ended. end tells that it came.
-func lingering(ctx, actx context.Context) (sent context.Context, end func()) {
-	wait, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(actx, func() { time.AfterFunc(abandonedWait, cancel) })
-	return wait, func() {
-		if actx.Err() == nil && stop() { // who waits for actx may learn of its end before stop does
-			cancel()
-		}
-	}
 }

@@ -537,15 +537,14 @@ func (c *client) closeScanner(table string, route []byte, id uint64, from *repli
 	ctx, cancel := context.WithTimeout(context.Background(), abandonedWait)
 	defer cancel()
 	for back := backoff(0); ; {
-		sc, err := hrpc.NewScanRange(ctx, []byte(table), route, nil, hrpc.ScannerID(id), hrpc.CloseScanner(), hrpc.NumberOfRows(0))
-		if err != nil {
-			return
-		}
 		to := any(c.current())
 		if from != nil {
 			to = replicaSender{c.replicas, from}
 		}
-		if _, err = sendOnce(ctx, to, sc); !busy(err) || back.wait(ctx) != nil {
+		_, err := sendOnce(ctx, to, func(ctx context.Context) (hrpc.Call, error) {
+			return hrpc.NewScanRange(ctx, []byte(table), route, nil, hrpc.ScannerID(id), hrpc.CloseScanner(), hrpc.NumberOfRows(0))
+		})
+		if !busy(err) || back.wait(ctx) != nil {
 			return
 		}
 	}
