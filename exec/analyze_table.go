@@ -383,7 +383,7 @@ func (w *analyzer) readRun(ctx context.Context, g *analyzedRegion, start []byte,
 	timed, cancel := context.WithDeadline(hbase.WithRPCTracer(ctx, looked), w.end)
 	defer cancel()
 	opts := scan.ReadOptions(w.scan, w.layout)
-	opts.Region, opts.Slots, opts.NoCacheBlocks, opts.Metrics = w.tally.Answered, w.Slots, true, true
+	opts.Region, opts.Slots, opts.NoCacheBlocks, opts.Metrics = w.tally, w.Slots, true, true
 	if share < 1 {
 		opts.Filter, g.sampled = filter.Sample{Share: share}, true
 	}

@@ -201,14 +201,18 @@ func checkAnswer(method string, b []byte, cells int) error {
 		return answerError("has no message")
 	}
 	block := b[len(b)-cells:]
-	var scan pb.ScanResponse
-	var get pb.GetResponse // a MutateResponse has its result in the same place
 	switch {
-	case method == "Scan" && proto.Unmarshal(message, &scan) == nil:
-		return checkLookUp(&scan, block)
-	case method != "Scan" && cells > 0 && proto.Unmarshal(message, &get) == nil:
-		_, err := keyValues(block, int64(get.GetResult().GetAssociatedCellCount()))
-		return err
+	case method == "Scan":
+		var scan pb.ScanResponse
+		if proto.Unmarshal(message, &scan) == nil {
+			return checkLookUp(&scan, block)
+		}
+	case cells > 0:
+		var get pb.GetResponse // a MutateResponse has its result in the same place
+		if proto.Unmarshal(message, &get) == nil {
+			_, err := keyValues(block, int64(get.GetResult().GetAssociatedCellCount()))
+			return err
+		}
 	}
 	return nil
 }

@@ -174,13 +174,13 @@ func (c *client) relocate(ctx context.Context, table string, keys [][]byte, grou
 	}
 }
 
-// answered tells the caller's function that the region of a call did.
+// answered tells who watches that the region of a call did.
 func (o *ReadOptions) answered(call hrpc.Call) {
 	if o == nil || o.Region == nil {
 		return
 	}
 	if reg := call.Region(); reg != nil {
-		o.Region(string(reg.Name()), false)
+		o.Region.Answered(reg.Name(), false)
 	}
 }
 

@@ -35,12 +35,10 @@ type ReadOptions struct {
 	Filter   filter.Filter // nil: none
 	// MinTime and MaxTime bound cell timestamps, [MinTime, MaxTime) in milliseconds; both 0: no bound.
 	MinTime, MaxTime int64
-	Versions         int  // per column; 0 means 1
-	NoCacheBlocks    bool // for large one-off scans
-	Encoded          bool // whoever reads the rows decodes the cells: for reads of which each cell is looked at once
-	// Region, if not nil, is told of each region that answers, by its name in hbase:meta; done: a scan
-	// has read its part of it. Several goroutines may call it.
-	Region func(name string, done bool)
+	Versions         int           // per column; 0 means 1
+	NoCacheBlocks    bool          // for large one-off scans
+	Encoded          bool          // whoever reads the rows decodes the cells: for reads of which each cell is looked at once
+	Region           RegionWatcher // nil: nobody watches
 	// Metrics asks the servers of a scan what they looked at for it: RPCEnd.Scanned tells.
 	Metrics bool
 	// Timeline lets replicas of a region answer when its primary takes long: rows may be older than what was written last.
@@ -49,6 +47,12 @@ type ReadOptions struct {
 	// Slots, if not nil, bounds the RPCs that Gets have in flight, over all that share it: each takes a
 	// place in it for as long as it lasts. nil: a few for each Get.
 	Slots chan struct{}
+}
+
+// RegionWatcher is told of each region that answers, by its name in hbase:meta, which stays as it is; done: a scan has read its
+// part of it. Several goroutines may call it.
+type RegionWatcher interface {
+	Answered(region []byte, done bool)
 }
 
 // ScanRange is one scan: rows in [Start, Stop), empty meaning open. Start == Stop

@@ -84,7 +84,7 @@ type scanner struct {
 	stale   bool    // replicas may answer
 	wanted  *pb.Get // of each row
 	opts    []func(hrpc.Call) error
-	tell    func(region string, done bool) // may be nil
+	watcher RegionWatcher // may be nil
 
 	open  bool
 	from  *replica // who has it open; nil: the primary
@@ -120,7 +120,7 @@ func (c *client) Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner
 		s.route = keyBefore(r.Stop)
 	}
 	if o != nil {
-		s.tell = o.Region
+		s.watcher = o.Region
 	}
 	s.encoded = o != nil && o.Encoded
 	s.metrics = o != nil && o.Metrics
@@ -305,8 +305,8 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 		s.back, s.stuck = 0, 0
 		s.c.stats.rows.Add(int64(len(rows)))
 	}
-	if reg := call.Region(); s.tell != nil && reg != nil {
-		s.tell(string(reg.Name()), end || resp.MoreResults != nil && !resp.GetMoreResults())
+	if reg := call.Region(); s.watcher != nil && reg != nil {
+		s.watcher.Answered(reg.Name(), end || resp.MoreResults != nil && !resp.GetMoreResults())
 	}
 	switch {
 	case resp.MoreResults != nil && !resp.GetMoreResults():

@@ -36,7 +36,7 @@ func (st *Reads) hop(t *task, s *plan.Scan, stats *Counts, looks *atomic.Int64) 
 		o.Families = s.Families
 	}
 	o.Columns, o.Filter, o.NoCacheBlocks = nil, filter.And{filter.FirstCell{}, filter.KeyOnly{}}, false
-	o.Region, o.Slots, o.Metrics, o.Timeline = stats.regions.answered, st.Slots, stats.trace != nil, st.Timeline
+	o.Region, o.Slots, o.Metrics, o.Timeline = stats.regions, st.Slots, stats.trace != nil, st.Timeline
 	t.hop = &hopper{st: st, scan: s, stats: stats, opts: &o, looks: looks, pace: newPace(&st.Tuning, max(st.Tuning.HopRows, st.Tuning.SeekRows*len(s.Hop.Tails))), want: 1}
 }
 

@@ -15,12 +15,19 @@ const maxPlanned = 10_000
 // regionProgress follows the regions that one table access reads.
 type regionProgress struct {
 	mu       sync.Mutex
-	finished map[string]int // by name: scans that read their part of it
+	first    regionParts    // the region that answered first: of most statements the only one
+	finished map[string]int // by name: scans that read their part of others
 	spans    []plan.Span    // what is to be read
 	cuts     []plan.Cut     // by which regions are read in parts
 	unknown  bool           // too much to count beforehand
 	needs    map[string]int // by name: scans that will read a part of it; of spans[:counted]
 	counted  int
+}
+
+// regionParts counts the scans that read their part of a region.
+type regionParts struct {
+	name []byte // nil: of none
+	n    int
 }
 
 // plan adds what is to be read, in regions that are cut.
@@ -36,23 +43,42 @@ func (r *regionProgress) plan(spans []plan.Span, cuts []plan.Cut) {
 	}
 }
 
-// answered is hbase.ReadOptions.Region.
-func (r *regionProgress) answered(name string, done bool) {
+// Answered implements hbase.RegionWatcher.
+func (r *regionProgress) Answered(name []byte, done bool) {
+	n := 0
+	if done {
+		n = 1
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.first.name == nil {
+		r.first.name = name
+	}
+	if bytes.Equal(r.first.name, name) {
+		r.first.n += n
+		return
+	}
 	if r.finished == nil {
 		r.finished = map[string]int{}
 	}
-	n := r.finished[name]
-	if done {
-		n++
+	r.finished[string(name)] += n
+}
+
+// parts tells how many scans have read their part of a region that has answered.
+func (r *regionProgress) parts(name string) (n int, answered bool) {
+	if r.first.name != nil && string(r.first.name) == name {
+		return r.first.n, true
 	}
-	r.finished[name] = n
+	n, answered = r.finished[name]
+	return n, answered
 }
 
 func (r *regionProgress) addTo(seen map[string]bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.first.name != nil {
+		seen[string(r.first.name)] = true
+	}
 	for name := range r.finished {
 		seen[name] = true
 	}
@@ -92,7 +118,7 @@ func (r *regionProgress) progress(regions func(table string) ([]hbase.Region, er
 		r.counted = len(spans)
 	}
 	for name, n := range r.needs {
-		if have, seen := r.finished[name]; seen && have >= n {
+		if have, seen := r.parts(name); seen && have >= n {
 			done++
 		}
 	}

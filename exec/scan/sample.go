@@ -29,7 +29,7 @@ func (s *Counts) Add(ranges, rows int64) {
 }
 
 // Answered is hbase.ReadOptions.Region for reads that are counted here.
-func (s *Counts) Answered(region string, done bool) { s.regions.answered(region, done) }
+func (s *Counts) Answered(region []byte, done bool) { s.regions.Answered(region, done) }
 
 // End ends the access, with the error that ended it or nil.
 func (s *Counts) End(err error) { s.done(err) }

@@ -79,7 +79,7 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 		return operator.None{}
 	}
 	a := &access{st: st, scan: s, stats: stats, opts: ReadOptions(s, s.Layout), filtered: s.Residual != nil || s.PrefixFix != nil || s.Entries}
-	a.opts.Region, a.opts.Slots, a.opts.Metrics, a.opts.Timeline = stats.regions.answered, st.Slots, stats.trace != nil, st.Timeline
+	a.opts.Region, a.opts.Slots, a.opts.Metrics, a.opts.Timeline = stats.regions, st.Slots, stats.trace != nil, st.Timeline
 	packed := slices.ContainsFunc(s.Table.Columns, func(c *catalog.Column) bool { return c.Packed != nil })
 	a.opts.Encoded = !s.AllVersions && !packed && !s.Needed[len(s.Table.Columns)+1] // each cell is looked at once, for its column
 	a.decoder.of(st, s, s.Layout)
