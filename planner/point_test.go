@@ -149,6 +149,32 @@ func TestPointOfList(t *testing.T) {
 	}
 }
 
+// The same key in several tables is several rows.
+func TestPointOfTables(t *testing.T) {
+	c := given.Tables(t, "CREATE TABLE t (d INT, u STRING, v STRING FROM f:v) STORED IN ('t', d AS TEXT) ROW KEY (u AS TEXT)")
+	s := given.Query(t, "SELECT v FROM t WHERE (d, u) IN ((?, ?), (?, ?), (?, ?))")
+	args := func(days ...int64) (all []types.Value) {
+		for _, d := range days {
+			all = append(all, types.NewInt(d), types.NewString("a"))
+		}
+		return all
+	}
+	e := &Env{Catalog: c, Args: args(1, 2, 3)}
+	p, err := e.Select(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	point := e.PointOf(s, p)
+	if point == nil {
+		t.Fatal("no Point")
+	}
+	for want, got := range map[int]*plan.Plan{3: point.Plan(&Env{Catalog: c, Args: args(5, 4, 6)}), 2: point.Plan(&Env{Catalog: c, Args: args(5, 4, 5)})} {
+		if spans := plan.Scans(got.Root)[0].Spans; len(spans) != want || spans[0].Table != "t4" || spans[1].Table != "t5" {
+			t.Errorf("%d tables: %v", want, spans)
+		}
+	}
+}
+
 func sampleArgs(kinds []types.Type, i int) []types.Value {
 	args := make([]types.Value, len(kinds))
 	for k, kind := range kinds {

@@ -23,6 +23,7 @@ import (
 //	boxes    {a: [1 - 1], b: [3 - )}: each column with its set; what cannot match is no box
 //	spans    one line for each span, then "tight" where they prove the predicate, or "residual" and what is left of it
 //	         order=(a,b desc): the order, if the key has it
+//	         max_spans=n: no more spans than that
 func TestSpans(t *testing.T) {
 	datadriven.Walk(t, "testdata/spans", func(t *testing.T, path string) {
 		var table *catalog.Table
@@ -45,20 +46,21 @@ func TestSpans(t *testing.T) {
 			if d.Cmd == "boxes" {
 				return boxesText(t, req)
 			}
-			for _, arg := range d.CmdArgs {
-				for _, term := range arg.Vals {
-					name, dir, _ := strings.Cut(term, " ")
-					c, _ := table.Column(name)
-					req.OrderBy = append(req.OrderBy, plan.SortTerm{Expr: &expr.Column{Index: c.Index, Name: c.Name, Typ: c.Type}, Desc: dir == "desc"})
-				}
+			env := &Env{}
+			d.MaybeScanArgs(t, "max_spans", &env.Options.MaxSpans)
+			order, _ := d.Arg("order")
+			for _, term := range order.Vals {
+				name, dir, _ := strings.Cut(term, " ")
+				c, _ := table.Column(name)
+				req.OrderBy = append(req.OrderBy, plan.SortTerm{Expr: &expr.Column{Index: c.Index, Name: c.Name, Typ: c.Type}, Desc: dir == "desc"})
 			}
-			return spansText(t, req)
+			return spansText(t, env, req)
 		})
 	})
 }
 
-func spansText(t *testing.T, req *Request) string {
-	s, err := new(Env).Scan(req)
+func spansText(t *testing.T, env *Env, req *Request) string {
+	s, err := env.Scan(req)
 	if err != nil {
 		t.Fatal(err)
 	}
