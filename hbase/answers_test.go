@@ -68,6 +68,11 @@ func TestAnswers(t *testing.T) {
 	}
 	exception := &pb.ExceptionResponse{ExceptionClassName: proto.String("java.io.IOException"), StackTrace: proto.String("at x")}
 	long := answer(t, callHeader(7), &pb.ScanResponse{}, bytes.Repeat(cell, 1000))
+	// The length of this header begins with a byte without a bit of its own.
+	header128 := &pb.ResponseHeader{CallId: proto.Uint32(9), Exception: &pb.ExceptionResponse{StackTrace: proto.String(strings.Repeat("x", 122))}}
+	if n := proto.Size(header128); n != 128 {
+		t.Fatalf("a header of %d bytes", n)
+	}
 	short := callHeader(1)
 	short.CellBlockMeta = &pb.CellBlockMeta{Length: proto.Uint32(100)}
 	for _, test := range []struct {
@@ -80,6 +85,7 @@ func TestAnswers(t *testing.T) {
 		{"an exception", "Get", answer(t, &pb.ResponseHeader{CallId: proto.Uint32(1), Exception: exception}, nil, nil), ""},
 		{"an exception without a class", "", answer(t, &pb.ResponseHeader{CallId: proto.Uint32(9), Exception: &pb.ExceptionResponse{StackTrace: proto.String("at x")}}, nil, nil), "is an exception of no class"},
 		{"an exception without a text", "", answer(t, &pb.ResponseHeader{CallId: proto.Uint32(9), Exception: &pb.ExceptionResponse{ExceptionClassName: proto.String("x")}}, nil, nil), "is an exception of no class"},
+		{"an exception without a class, of 128 bytes", "", answer(t, header128, nil, nil), "is an exception of no class"},
 		{"more cells than bytes", "", answer(t, short, nil, nil), "has 100 bytes of cells in 0"},
 		{"a text", "", []byte("HTTP/1.1 400 Bad Request\r\n"), "is of 1213486160 bytes"},
 		{"nothing", "", make([]byte, 4), "is of 0 bytes"},
@@ -289,6 +295,27 @@ func TestGetAnswer(t *testing.T) {
 				t.Error("cells of one answer are left for the next")
 			}
 		})
+	}
+}
+
+// A row of a Get of several is that of its result, whose cells stand inside it or beside, before those of the next.
+func TestGotMultiRow(t *testing.T) {
+	const want = `"k" f:"q"@0="v"`
+	next := keyValue("l", "f", "q", "w")
+	for _, encoded := range []bool{false, true} {
+		inside := &pb.Result{Cell: []*pb.Cell{{Row: []byte("k"), Family: []byte("f"), Qualifier: []byte("q"), Value: []byte("v")}}}
+		row, n, rest, err := gotMultiRow([]byte("k"), inside, next, encoded)
+		if err != nil || n != 1 || !bytes.Equal(rest, next) || len(row.Cells) != 1 || show(row) != want {
+			t.Errorf("encoded: %t: inside: %s, %d cells, %d bytes left, %v", encoded, show(row), n, len(rest), err)
+		}
+		beside := &pb.Result{AssociatedCellCount: proto.Int32(1)}
+		row, n, rest, err = gotMultiRow([]byte("k"), beside, append(keyValue("k", "f", "q", "v"), next...), encoded)
+		if encoded {
+			row.Cells = decodeCells(nil, row.Encoded)
+		}
+		if err != nil || n != 1 || !bytes.Equal(rest, next) || show(row) != want {
+			t.Errorf("encoded: %t: beside: %s, %d cells, %d bytes left, %v", encoded, show(row), n, len(rest), err)
+		}
 	}
 }
 

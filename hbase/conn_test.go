@@ -57,6 +57,21 @@ func TestReadDeadlineOfClosedConnection(t *testing.T) {
 	}
 }
 
+// A write that fails, though the connection is open, is told.
+func TestFailedWrite(t *testing.T) {
+	conn, peer := pipe(t)
+	peer.Close()
+	if _, err := conn.Read(make([]byte, 1)); err == nil {
+		t.Error("an answer of nobody")
+	}
+	if err := conn.(*regionConn).Conn.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := conn.Write([]byte("x")); n > 0 || err == nil {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}
+
 // A connection that was authenticated has had its preamble.
 func TestPreambleIsSentOnce(t *testing.T) {
 	conn, peer := pipe(t)

@@ -151,22 +151,32 @@ func TestAnotherRow(t *testing.T) {
 	}
 }
 
-// fullRegion refuses what is in a batch, within an answer.
-type fullRegion struct{ gohbase.Client }
+// refusingRegion refuses what is in a batch, within an answer.
+type refusingRegion struct {
+	gohbase.Client
+	class string
+	whole bool // all of the batch at once
+	asked atomic.Int32
+}
 
-func (b fullRegion) SendRPC(c hrpc.Call) (proto.Message, error) {
+func (b *refusingRegion) SendRPC(c hrpc.Call) (proto.Message, error) {
 	if c.Name() != "Multi" {
 		return b.Client.(gohbase.RPCClient).SendRPC(c)
 	}
-	const class = "org.apache.hadoop.hbase.RegionTooBusyException"
+	b.asked.Add(1)
+	class := "org.apache.hadoop.hbase." + b.class
+	e := &pb.NameBytesPair{Name: &class, Value: []byte(class + ": no")}
+	if b.whole {
+		return &pb.MultiResponse{RegionActionResult: []*pb.RegionActionResult{{Exception: e}}}, nil
+	}
 	return &pb.MultiResponse{RegionActionResult: []*pb.RegionActionResult{{ResultOrException: []*pb.ResultOrException{
-		{Index: proto.Uint32(0), Exception: &pb.NameBytesPair{Name: proto.String(class), Value: []byte(class + ": full")}}}}}}, nil
+		{Index: proto.Uint32(0), Exception: e}}}}}, nil
 }
 
 // What a region refuses until the time is over says what the region said.
 func TestBusyRegion(t *testing.T) {
 	s, cl := storeWithTable(t)
-	cl.rpc = fullRegion{s}
+	cl.rpc = &refusingRegion{Client: s, class: "RegionTooBusyException"}
 	for what, call := range map[string]func(ctx context.Context) error{
 		"write": func(ctx context.Context) error { return cl.Mutate(ctx, "t", []Mutation{put("k", 1, "f:a=1")}) },
 		"get": func(ctx context.Context) error {
@@ -179,6 +189,19 @@ func TestBusyRegion(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 		cancel()
+	}
+}
+
+// A Get of several rows that a region refuses for good, one of them or all, ends with what the region said.
+func TestGetsRefusedForGood(t *testing.T) {
+	s, cl := storeWithTable(t)
+	for _, whole := range []bool{false, true} {
+		region := &refusingRegion{Client: s, class: "security.AccessDeniedException", whole: whole}
+		cl.rpc = region
+		_, err := cl.Get(within(t), "t", [][]byte{[]byte("k"), []byte("l")}, nil)
+		if n := region.asked.Load(); err == nil || !strings.Contains(err.Error(), "AccessDeniedException") || n != 1 {
+			t.Errorf("all at once: %t: %v after %d calls", whole, err, n)
+		}
 	}
 }
 

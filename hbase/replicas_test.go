@@ -300,6 +300,55 @@ func TestReplicasThatDoNotAnswer(t *testing.T) {
 	}
 }
 
+// replicaFirst holds back the primary's answer, which has come, until it is given up for a replica's.
+type replicaFirst struct{ answered chan struct{} }
+
+func (replicaFirst) TraceRPCStart(ctx context.Context, _ RPCStart) context.Context { return ctx }
+func (f replicaFirst) TraceRPCEnd(ctx context.Context, d RPCEnd) {
+	switch {
+	case d.Err != nil:
+	case d.Stale > 0:
+		<-f.answered
+	default:
+		close(f.answered)
+		<-ctx.Done()
+	}
+}
+
+// Where the primary answers just when a replica has, the replica's answer counts at once; the primary's goes to who wants what comes
+// too late: a scanner that it opened is to be closed.
+func TestPrimaryAnswersLate(t *testing.T) {
+	c := &copies{r: rand.New(rand.NewPCG(1, 0))}
+	cl, has, _ := replicated(t, c)
+	cl.attempt = time.Minute
+	known := cl.replicas.tables["t"]
+	known.regions = slices.DeleteFunc(known.regions, func(r replica) bool { return r.id > 1 })
+	cl.replicas.tables["t"] = known
+	key := []byte("k00")
+	for i := 0; !has[0][string(key)] || !has[1][string(key)]; i++ {
+		key = fmt.Appendf(nil, "k%02d", i)
+	}
+	get := func(ctx context.Context) (hrpc.Call, error) {
+		g, err := hrpc.NewGet(ctx, []byte("t"), key)
+		return &getCall{Get: g, wanted: new(pb.Get)}, err
+	}
+	for _, wanted := range []bool{false, true} {
+		var late []*replica
+		var abandoned func(proto.Message, *replica)
+		if wanted {
+			abandoned = func(_ proto.Message, from *replica) { late = append(late, from) }
+		}
+		ctx := WithRPCTracer(within(t), replicaFirst{make(chan struct{})})
+		r := cl.tryStale(ctx, callAttempt, 0, "t", key, get, abandoned)
+		if r.err != nil || r.from == nil || ctx.Err() != nil {
+			t.Errorf("an answer of %v, %v, %v", r.from, r.err, ctx.Err())
+		}
+		if wanted && (len(late) != 1 || late[0] != nil) {
+			t.Errorf("late answers of %v", late)
+		}
+	}
+}
+
 // metaWithReplicas answers reads of hbase:meta with a table of two regions, both with a replica.
 type metaWithReplicas struct {
 	gohbase.Client
@@ -336,6 +385,17 @@ func TestReplicasLookedUp(t *testing.T) {
 		if len(of) != 1 || of[0].server != test.server || m.scans != test.scans {
 			t.Errorf("%d: %v after %d reads of hbase:meta", i, of, m.scans)
 		}
+	}
+}
+
+// What is known of replicas does not grow with all the tables that a long-lived client ever reads.
+func TestReplicasOfManyTables(t *testing.T) {
+	c := &client{rpc: &metaWithReplicas{t: t}, replicas: newReplicas(new(dialer), "hql")}
+	for i := range 2000 {
+		c.replicas.tables[fmt.Sprint(i)] = replicatedTable{}
+	}
+	if of := c.replicasOf(t.Context(), "t", []byte("a")); len(of) != 1 || len(c.replicas.tables) > 1001 {
+		t.Errorf("%v, %d tables", of, len(c.replicas.tables))
 	}
 }
 

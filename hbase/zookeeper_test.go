@@ -7,6 +7,10 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/hql-db/hql/hbase/hbasetest"
 )
@@ -48,6 +52,35 @@ func TestZooKeepersWordIsAPreamblesLength(t *testing.T) {
 		t.Error("HBase's server is taken for ZooKeeper's")
 	}
 	if err := <-whole; err != nil {
+		t.Error(err)
+	}
+}
+
+// A cluster whose servers are gone since ZooKeeper heard of them is told with the znode that names it, which may be another's.
+func TestZooKeeperThatNamesNoServer(t *testing.T) {
+	content, err := znode(metaPlace, &pb.ServerName{HostName: proto.String("127.0.0.1"), Port: proto.Uint32(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go serveZnodes(conn, func(string) ([]byte, error) { return content, nil })
+		}
+	}()
+	c, err := Dial(t.Context(), Config{Quorum: l.Addr().String(), Root: "/old", ConnectTimeout: 500 * time.Millisecond})
+	if err == nil {
+		c.Close()
+	}
+	if !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "hbase:meta under /old is at 127.0.0.1:1, which does not answer") {
 		t.Error(err)
 	}
 }
