@@ -11,6 +11,8 @@ import (
 	"maps"
 	"os"
 	"os/signal"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	_ "time/tzdata" // zones where the system has none
@@ -39,7 +41,21 @@ func main() {
 	// A reader that leaves early, as head does, is an error of the write, after which scanners are closed; without this
 	// it would kill hql. Ignored, the signal would be ignored by the commands that hql starts, too.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	collectLater()
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// startHeap is how many times as large as usual the heap may get before garbage is collected for the first time: 16 MB.
+const startHeap = 4
+
+// collectLater puts off the first collection of garbage, which else comes twice before the first row of a short query: what is
+// made at the start fills most of the 4 MB at which Go collects first. After that one all is as usual. GOGC set by the user stands.
+func collectLater() {
+	if _, set := os.LookupEnv("GOGC"); set {
+		return
+	}
+	usual := debug.SetGCPercent(startHeap * 100)
+	runtime.AddCleanup(new(any), func(usual int) { debug.SetGCPercent(usual) }, usual) // runs after the first one
 }
 
 // config is what the flags, the environment and the configuration file say.
