@@ -58,6 +58,25 @@ func (g *gen) constant(k kind) string {
 	return g.given(someValue(g.Rand, k))
 }
 
+// beside is a constant that a value of that kind is compared with: of the kind, mostly, or of one that is taken for it.
+func (g *gen) beside(k kind) string {
+	v := someValue(g.Rand, k)
+	if k == kText || k == kJSON || !g.odds(5) {
+		return g.constant(k)
+	}
+	switch {
+	case k == kInt && g.odds(2):
+		return someValue(g.Rand, kDec).literal()
+	case k == kDec && g.odds(2):
+		return someValue(g.Rand, kInt).literal()
+	case k == kDate && g.odds(2):
+		return someValue(g.Rand, kTs).literal()
+	case k == kTs && g.odds(2):
+		return someValue(g.Rand, kDate).literal()
+	}
+	return quote(v.pg) // a text is read as the type beside it
+}
+
 // given is that constant.
 func (g *gen) given(v value) string {
 	if g.params && g.odds(2) && v.kind != kJSON && !v.null() {
@@ -222,6 +241,9 @@ func (g *gen) compound(s *scope, k kind, depth int) string {
 	case 0:
 		return "CASE WHEN " + g.condition(s, depth) + " THEN " + e(k) + " ELSE " + e(k) + " END"
 	case 1:
+		if k == kDec && g.odds(3) {
+			return "COALESCE(" + e(kInt) + ", " + e(k) + ")"
+		}
 		if k != kJSON {
 			return "COALESCE(" + e(k) + ", " + e(k) + ")"
 		}
@@ -253,7 +275,11 @@ func (g *gen) compound(s *scope, k kind, depth int) string {
 	case kDec:
 		switch g.IntN(8) {
 		case 0, 1:
-			return g.sized(s, depth) + g.pick(" + ", " - ", " * ") + g.sized(s, depth)
+			other := g.sized(s, depth)
+			if g.odds(4) {
+				other = g.bounded(s, depth)
+			}
+			return g.sized(s, depth) + g.pick(" + ", " - ", " * ") + other
 		case 2:
 			return "ROUND(" + e(kDec) + ", " + fmt.Sprint(g.IntN(5)-2) + ")"
 		case 3:
@@ -533,7 +559,7 @@ func (g *gen) text(s *scope, depth int) string {
 	case 27:
 		return "SUBSTRING(" + e(kText) + " FROM '" + g.pick("a+", "(a)(b)?", "[0-9]+", "é|x", "(b)?.", "^.*$") + "')"
 	case 0, 1:
-		return e(kText) + " || " + e(kText)
+		return e(kText) + " || " + e(g.kindOf(kText, kText, kInt, kBool, kDate))
 	case 2:
 		return g.pick("UPPER", "LOWER", "INITCAP", "REVERSE", "MD5") + "(" + e(kText) + ")"
 	case 3:
@@ -617,7 +643,7 @@ func (g *gen) boolean(s *scope, depth int) string {
 	case 23:
 		return g.nearMoment(s, depth) + " - " + g.nearMoment(s, depth) + g.pick(" = ", " <> ", " < ", " <= ", " > ", " >= ") + g.interval(s, 1)
 	case 0, 1, 2, 3:
-		return x + g.pick(" = ", " = ", " = ", " <> ", " != ", " < ", " <= ", " > ", " >= ") + g.constant(k)
+		return x + g.pick(" = ", " = ", " = ", " <> ", " != ", " < ", " <= ", " > ", " >= ") + g.beside(k)
 	case 4, 5:
 		return x + g.pick(" = ", " = ", " <> ", " < ", " <= ", " > ", " >= ") + e(k)
 	case 6:
@@ -631,7 +657,7 @@ func (g *gen) boolean(s *scope, depth int) string {
 	case 11:
 		return "NOT " + c()
 	case 12:
-		return x + g.pick(" BETWEEN ", " NOT BETWEEN ", " BETWEEN SYMMETRIC ", " NOT BETWEEN SYMMETRIC ") + g.constant(k) + " AND " + g.constant(k)
+		return x + g.pick(" BETWEEN ", " NOT BETWEEN ", " BETWEEN SYMMETRIC ", " NOT BETWEEN SYMMETRIC ") + g.beside(k) + " AND " + g.beside(k)
 	case 13, 14:
 		var list []string
 		for range 1 + g.IntN(5) {
@@ -642,6 +668,9 @@ func (g *gen) boolean(s *scope, depth int) string {
 		}
 		if g.odds(3) {
 			return x + g.quantified() + "(ARRAY[" + strings.Join(list, ", ") + "]" + dialect(g.pick("", "::"+hqlType[k]+"[]"), "::"+pgType[k]+"[]") + ")"
+		}
+		if g.odds(3) {
+			list = append(list, g.beside(k))
 		}
 		return x + g.pick(" IN (", " IN (", " NOT IN (") + strings.Join(list, ", ") + ")"
 	case 15:
@@ -663,7 +692,7 @@ func (g *gen) boolean(s *scope, depth int) string {
 		return x + g.pick(" IS DISTINCT FROM ", " IS NOT DISTINCT FROM ") + e(k)
 	case 18:
 		y, l := g.anyColumn(s)
-		return "(" + x + ", " + y + ")" + g.pick(" = ", " < ", " <= ", " > ", " >= ", " <> ") + "(" + g.constant(k) + ", " + g.constant(l) + ")"
+		return "(" + x + ", " + y + ")" + g.pick(" = ", " < ", " <= ", " > ", " >= ", " <> ") + "(" + g.beside(k) + ", " + g.beside(l) + ")"
 	case 19, 20:
 		if !g.plain {
 			return g.existential(s, x, k, depth)
