@@ -418,8 +418,8 @@ func (w *world) copied(g *gen, t *table) {
 		to, from = "COPY (SELECT "+list+" FROM "+t.Name+") TO '"+file+"'"+bare, "COPY "+t.Name+" ("+list+") FROM '"+file+"'"+bare
 	}
 	for _, sql := range []string{to, "DELETE FROM " + t.Name, from} {
-		if _, err := w.dbs[0].Exec(context.Background(), sql); err != nil {
-			w.t.Fatalf("%s\n%s: %v", strings.Join(t.Create, ";\n"), sql, err)
+		if a := w.onHQL(w.dbs[0], &call{text: sql}, nil); a.err != nil {
+			w.t.Fatalf("%s\n%s: %v", strings.Join(t.Create, ";\n"), sql, a.err)
 		}
 	}
 	w.fig["tables copied"]++

@@ -30,7 +30,7 @@ var notDrawn = map[string]string{
 	"function INTERVAL_FIELD": isOperator, "function INTERVAL_MULTIPLY": isOperator,
 
 	"PartDef": isNamed, "EncodingDef": isNamed, "IncludeDef": isNamed, "RangeArg": isNamed,
-	"Show": noQuery, "Explain": noQuery, "Set": noQuery, "Transaction": noQuery, "Analyze": noQuery, "CheckTable.Repair": noQuery,
+	"Show": noQuery, "Explain": noQuery, "Set": noQuery, "Transaction": noQuery, "Analyze": noQuery, "DropView": noQuery, "CheckTable.Repair": noQuery,
 	"CreateTable.External": "is of tables that others made: hql's own are as good", "CreateTable.IfNotExists": "the world is new",
 	"LayoutDef.Include": "is of an INDEX that others write", "Cast.Encoding": "is of columns that no definition has",
 }
@@ -100,8 +100,11 @@ func nodes(file *ast.File) (out []string) {
 		if !ok || !ast.IsExported(kind) || notDrawn[kind] != "" {
 			return false
 		}
-		if kind == "SelectCore" {
+		switch kind {
+		case "SelectCore":
 			kind = "SELECT"
+		case "ColumnSource": // within a definition only
+			kind = "ColumnDef.From"
 		}
 		out = append(out, kind)
 		for _, f := range node.Fields.List {

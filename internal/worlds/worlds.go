@@ -61,7 +61,7 @@ var (
 	anyHashes  = []string{"LEFT(MD5(%s), 1)", "LEFT(MD5(CONCAT(%s)), 2)"}
 	intHashes  = append([]string{"FLOORMOD(%s, 3) AS UINT8", "CRC32(%s) %% 5 AS UINT8", "ABS(%s %% 3) AS UINT8", "%s %% 4 AS INT8", "%s / 10 AS INT64", "RING(%s, 'a', 'b', 'c', 5)", "LENGTH(CONCAT(%s)) AS UINT8", "MURMUR3(%s) %% 7 AS TEXT(2)", "%s AS VINT"}, anyHashes...)
 	textHashes = append([]string{"LEFT(SHA1(%s), 1)", "CRC32(%s) %% 3 AS TEXT(1)", "ABS(JAVA_HASH(%s)) %% 4 AS UINT8", "SUBSTRING(MD5(%s), 9, 2)", "UNHEX(MD5(%s))", "UPPER(LEFT(MD5(%s), 3))", "LOWER(RIGHT(SHA256(%s), 2))",
-		"MURMUR3(%s) %% 7 AS TEXT(2)", "LEFT(SHA512(%s), 3)", "RING(%s, 'a' TO 'd', 10)", "LENGTH(%s) AS UINT8", "REVERSE(LEFT(MD5(%s), 2)) AS TEXT(2)"}, anyHashes...)
+		"MURMUR3(%s) %% 7 AS TEXT(2)", "LEFT(SHA512(%s), 3)", "LEFT(SHA224(%s), 2)", "RIGHT(SHA384(%s), 1)", "RING(%s, 'a' TO 'd', 10)", "LENGTH(%s) AS UINT8", "REVERSE(LEFT(MD5(%s), 2)) AS TEXT(2)"}, anyHashes...)
 	timeHashes = append([]string{"FLOORMOD(%s, 7) AS UINT8", "%s %% 10 AS INT8", "DATE(%s) AS TEXT('yyyyMMdd')", "CAST(%s AS DATE) AS TEXT('yyyy-MM-dd')", "DATE_TRUNC('month', %s) AS TEXT('yyyyMM')", "HOUR_OF_DAY(%s) AS UINT8", "MINUTE_OF_DAY(%s) AS UINT16",
 		"SECOND_OF_DAY(%s) AS UINT24", "MILLIS_OF_DAY(%s) AS TEXT(8)", "DATE_BIN('1 hour', %s) AS INT64", "BIN_OFFSET('1 hour', %s) AS UINT32", "%s + INTERVAL '8 hours' AS INT64", "EXTRACT(dow FROM %s) AS UINT8", "LEFT(MD5(CAST(EPOCH_MS(%s) AS STRING)), 1)", "2147483647 - %s / 1000 AS INT64"}, anyHashes...)
 )
@@ -105,8 +105,10 @@ var indexParts = map[string][]string{
 
 // computed are further parts made of a column, by type, of functions whose preimages are known.
 var computed = map[string][]string{
-	"INT":       {"SIGN(%s) AS INT8", "TO_HEX(%s) AS TEXT(16)", "DIV(%s, 3) AS INT64", "ROUND(%s, -1) AS INT64", "TRUNC(%s, -1) AS INT64", "LPAD(CONCAT(%s), 3, '0') AS TEXT(3)"},
-	"DOUBLE":    {"ATAN(%s) AS FLOAT64", "ACOS(%s) AS FLOAT64", "ASIN(%s) AS FLOAT64", "CBRT(%s) AS ORDERED FLOAT64", "CEIL(%s) AS ORDERED FLOAT64", "FLOOR(%s) AS FLOAT64", "DEGREES(%s) AS FLOAT64", "RADIANS(%s) AS ORDERED FLOAT64", "EXP(%s) AS FLOAT64", "LN(%s) AS ORDERED FLOAT64", "LOG(%s) AS FLOAT64", "LOG10(%s) AS FLOAT64", "POWER(%s, 3) AS FLOAT64", "ROUND(%s) AS ORDERED FLOAT64", "TRUNC(%s) AS FLOAT64", "SQRT(%s) AS ORDERED FLOAT64", "SIGN(%s) AS INT8", "TO_TIMESTAMP(%s) AS INT64"},
+	"INT": {"SIGN(%s) AS INT8", "TO_HEX(%s) AS TEXT(16)", "DIV(%s, 3) AS INT64", "ROUND(%s, -1) AS INT64", "TRUNC(%s, -1) AS INT64", "LPAD(CONCAT(%s), 3, '0') AS TEXT(3)"},
+	"DOUBLE": {"ATAN(%s) AS FLOAT64", "ACOS(%s) AS FLOAT64", "ASIN(%s) AS FLOAT64", "CBRT(%s) AS ORDERED FLOAT64", "CEIL(%s) AS ORDERED FLOAT64", "FLOOR(%s) AS FLOAT64", "DEGREES(%s) AS FLOAT64", "RADIANS(%s) AS ORDERED FLOAT64", "EXP(%s) AS FLOAT64", "LN(%s) AS ORDERED FLOAT64", "LOG(%s) AS FLOAT64", "LOG10(%s) AS FLOAT64", "POWER(%s, 3) AS FLOAT64", "ROUND(%s) AS ORDERED FLOAT64", "TRUNC(%s) AS FLOAT64", "SQRT(%s) AS ORDERED FLOAT64", "SIGN(%s) AS INT8", "TO_TIMESTAMP(%s) AS INT64",
+		"SINH(%s) AS ORDERED FLOAT64", "COSH(%s) AS ORDERED FLOAT64", "TANH(%s) AS FLOAT64", "ASINH(%s) AS ORDERED FLOAT64", "ACOSH(%s) AS FLOAT64", "ATANH(%s) AS ORDERED FLOAT64"},
+	"DECIMAL":   {"TRIM_SCALE(%s) AS PHOENIX TIMESTAMP"},
 	"STRING":    {"ASCII(%s) AS INT32", "LEFT(BTRIM(%s), 2) AS TEXT(2)", "LEFT(LTRIM(%s), 2) AS TEXT(2)", "LEFT(RTRIM(%s), 2) AS TEXT(2)", "OCTET_LENGTH(%s) AS UINT16", "POSITION('a' IN %s) AS UINT16", "REGEXP_LIKE(%s, '^a') AS BOOLEAN", "SIMILAR_TO(%s, '(a|b)%%') AS BOOLEAN", "STARTS_WITH(%s, 'a') AS BOOLEAN", "RPAD(%s, 3, '.') AS TEXT(3)", "LPAD(%s, 3, '.') AS TEXT(3)", "LEFT(SPLIT_PART(%s, '.', 1), 2) AS TEXT(2)"},
 	"TIMESTAMP": {"TO_CHAR(%s, 'YYYYMM') AS TEXT(6)", "TIMEZONE('Asia/Tokyo', %s) AS INT64"},
 }
