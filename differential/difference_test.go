@@ -13,6 +13,7 @@ type difference struct {
 	sentence string         // of docs/sql.md
 	message  *regexp.Regexp // of hql's errors that are excused by it; nil where statements are drawn so that it does not show
 	risky    bool           // only in statements that may fail
+	writes   bool           // only in statements that write
 }
 
 // differences reads testdata/differences: three lines each, and one between.
@@ -29,8 +30,8 @@ var differences = func() (out []difference) {
 				d.name = v
 			case "docs":
 				d.sentence = v
-			case "error", "error where it may fail":
-				d.risky = k != "error"
+			case "error", "error where it may fail", "error where rows are written":
+				d.risky, d.writes = k == "error where it may fail", k == "error where rows are written"
 				d.message = regexp.MustCompile(v)
 			}
 		}
@@ -41,10 +42,10 @@ var differences = func() (out []difference) {
 	return out
 }()
 
-// excuse names the difference that explains why hql alone fails; "" for none.
-func excuse(err error, risky bool) string {
+// excuse names the difference that explains why hql alone fails at c; "" for none.
+func excuse(err error, c *call) string {
 	for _, d := range differences {
-		if d.message != nil && (risky || !d.risky) && d.message.MatchString(err.Error()) {
+		if d.message != nil && (c.risky || !d.risky) && (c.writes || !d.writes) && d.message.MatchString(err.Error()) {
 			return d.name
 		}
 	}

@@ -70,7 +70,7 @@ func judge(c *call, h, p answer) outcome {
 	case h.err != nil && p.err != nil:
 		return bothFail
 	case h.err != nil:
-		if excuse(h.err, c.risky) != "" {
+		if excuse(h.err, c) != "" {
 			return excused
 		}
 		return differ

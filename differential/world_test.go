@@ -149,6 +149,7 @@ type call struct {
 	ordered bool
 	approx  bool // the last digits of a DOUBLE may differ
 	risky   bool // it may fail
+	writes  bool
 	memory  int64
 	named   bool
 	pieces  int // numbered from 1

@@ -145,7 +145,7 @@ func (w *world) load(g *gen, t *table) {
 // insert writes rows by one statement, in hql first: what it refuses because it does not fit a key, PostgreSQL is not given.
 func (w *world) insert(g *gen, t *table, columns []string, rows [][]value, ifNew bool) int {
 	var list, given []string
-	h := &call{}
+	h := &call{writes: true}
 	for _, row := range rows {
 		if t.Drawn && (len(columns) < len(t.columns) || w.exists(t, row)) {
 			continue
@@ -186,7 +186,7 @@ func (w *world) insert(g *gen, t *table, columns []string, rows [][]value, ifNew
 	sql, args := h.forHQL()
 	res := w.onHQL(w.dbs[w.r.IntN(len(w.dbs))], h, nil)
 	if err := res.err; err != nil {
-		if excuse(err, false) == "" {
+		if excuse(err, h) == "" {
 			w.t.Fatalf("hql refuses a row: %v\n%s\n%s\narguments %v", err, strings.Join(t.Create, ";\n"), sql, args)
 		}
 		w.fig["rows refused"] += len(rows)
@@ -263,7 +263,7 @@ func (w *world) write(g *gen) {
 			cells = append(cells, c)
 		}
 	}
-	c := &call{}
+	c := &call{writes: true}
 	where := ""
 	if g.IntN(8) > 0 {
 		where = " WHERE " + g.where(s)
@@ -387,7 +387,7 @@ func (w *world) createAs(g *gen, t *table) {
 	if g.approx {
 		return
 	}
-	c := &call{text: "CREATE TABLE made" + dialect(" (PRIMARY KEY ("+strings.Join(t.keys(), ", ")+"))", "") + query}
+	c := &call{writes: true, text: "CREATE TABLE made" + dialect(" (PRIMARY KEY ("+strings.Join(t.keys(), ", ")+"))", "") + query}
 	db := w.dbs[g.IntN(len(w.dbs))]
 	h, p := w.ask(db, c)
 	switch judge(c, h, p) {
@@ -438,7 +438,7 @@ func (w *world) copiedQuery(g *gen) {
 		define += ", " + all[i] + " " + hqlType[c.kind]
 	}
 	list := strings.Join(all, ", ")
-	c := &call{text: "SELECT " + list + " FROM (" + q + ") AS q (" + list + ")", approx: g.approx, pieces: g.pieces}
+	c := &call{text: "SELECT " + list + " FROM (" + q + ") AS q (" + list + ")", approx: g.approx, pieces: g.pieces, writes: true}
 	p := w.known(c)
 	sql, _ := c.forHQL()
 	formats := []string{"tsv", "jsonl", "csv"}
@@ -515,7 +515,7 @@ func (w *world) change(g *gen, t *table, c *call) {
 	}
 	if err != nil || p.err != nil {
 		w.exec("ROLLBACK")
-		if (err == nil) != (p.err == nil) && (err == nil || excuse(err, false) == "") {
+		if (err == nil) != (p.err == nil) && (err == nil || excuse(err, c) == "") {
 			fail("one of the two fails")
 		}
 		w.fig["writes failed"]++
