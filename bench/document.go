@@ -17,7 +17,7 @@ var (
 		{"W9", "`GROUP BY host`, an average of a NOT NULL column"}, {"W10", "start of the process to the first row"}, {"W11", "200,000 rows written"},
 	}
 	withClients = []named{{"W1", "one row"}, {"W2", "100 rows"}}
-	withGohbase = []named{{"cols", "rows of 100 columns"}, {"large", "rows of 10 kB"}, {"regions", "100,000 rows in 200 regions"}}
+	withGohbase = []named{{"cols", "rows of 100 columns"}, {"large", "rows of 10 kB"}, {"regions", "100,000 rows in 200 regions"}, {"servers", "the same on three servers"}}
 	alone       = []named{
 		{"sql", "one row through database/sql"}, {"join", "a join by key, 1,000 outer rows"},
 		{"spill", "all rows sorted by another column in 16 MB, on disk"}, {"copyout", "COPY out, 100,000 rows"}, {"copyin", "COPY in, 100,000 rows"},

@@ -28,10 +28,14 @@ func envInt(name string, d int) int {
 	return d
 }
 
-// serverCPU is the CPU time of process SPID in seconds; 0 where it is not known.
-func serverCPU() float64 {
-	p, _ := proc.Read(envInt("SPID", 0))
-	return p.CPU
+// serverCPU is the CPU time of the processes SPID in seconds; without those of which it is not known.
+func serverCPU() (sum float64) {
+	for _, s := range strings.Fields(os.Getenv("SPID")) {
+		pid, _ := strconv.Atoi(s)
+		p, _ := proc.Read(pid)
+		sum += p.CPU
+	}
+	return sum
 }
 
 // ticks turns a count of the kernel's clock, 100 a second, to seconds.

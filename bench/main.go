@@ -7,7 +7,7 @@
 //	bench document FILE          prints them as the tables of docs/speed.md
 //
 // The environment says where and how long: ZK (quorum), WARM and DUR (seconds), SPID (the
-// server's process, for its CPU time), WARMRUNS, EXEC_NS (when the process was started), H0 (first host of W11).
+// servers' processes, for their CPU time), WARMRUNS, EXEC_NS (when the process was started), H0 (first host of W11).
 package main
 
 import (

@@ -24,10 +24,13 @@ type shape struct {
 
 // shapes are read by hql and then, from the same table, by gohbase as written by hand.
 var shapes = map[string]shape{
+	"servers": inRegions, // as regions, where several servers have them
+	"regions": inRegions,
 	"cols":    {columns: list(100, "c%[1]d BIGINT"), rows: 5_000, fill: list(100, "g + %[1]d"), cells: 100},
 	"large":   {columns: "body STRING", rows: 5_000, fill: "?", args: []any{strings.Repeat("0123456789", 1024)}, cells: 1},
-	"regions": {columns: "a BIGINT, b BIGINT", splits: "SPLIT INTO 200 BY UNIFORM", rows: 100_000, fill: "g, g + 1", cells: 2},
 }
+
+var inRegions = shape{columns: "a BIGINT, b BIGINT", splits: "SPLIT INTO 200 BY UNIFORM", rows: 100_000, fill: "g, g + 1", cells: 2}
 
 // list repeats a format of a number.
 func list(n int, format string) string {
