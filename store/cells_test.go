@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -252,5 +253,16 @@ func TestLimitsOfRequests(t *testing.T) {
 	}
 	if err := put("a", make([]byte, maxCellSize)); !isClass(err, classDoNotRetry) {
 		t.Errorf("cell too large: %v", err)
+	}
+	families := map[string]map[string]string{}
+	for i := range maxFamilies {
+		families[fmt.Sprint("f", i)] = nil
+	}
+	if err := w.Admin().CreateTable(hrpc.NewCreateTable(ctx, []byte("most"), families)); err != nil {
+		t.Errorf("%d families: %v", maxFamilies, err)
+	}
+	families["more"] = nil
+	if err := w.Admin().CreateTable(hrpc.NewCreateTable(ctx, []byte("wide"), families)); !isClass(err, classDoNotRetry) {
+		t.Errorf("too many families: %v", err)
 	}
 }

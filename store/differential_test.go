@@ -261,6 +261,9 @@ func (g gen) query() spec {
 		if limit < 3 && limit > 0 {
 			m.ProtoReflect().SetUnknown(varintField(fieldLimitOfRows, uint64(limit)))
 		}
+		if batch == 1 { // as a client that cannot join the parts of a row, and asks for pieces
+			m.ClientHandlesPartials = nil
+		}
 		if m.Scan == nil {
 			return
 		}
@@ -275,7 +278,7 @@ func (g gen) query() spec {
 			u = append(u, varintField(fieldScanIncludeStop, uint64(inStop))...)
 		}
 		m.Scan.ProtoReflect().SetUnknown(u)
-		if batch == 0 {
+		if batch < 2 {
 			m.Scan.BatchSize = proto.Uint32(2)
 		}
 	}

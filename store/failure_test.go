@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	hfilter "github.com/tsuna/gohbase/filter"
 	"github.com/tsuna/gohbase/hrpc"
@@ -340,6 +341,22 @@ func rowRead(s *Store, row string, o ...func(hrpc.Call) error) (string, error) {
 		return "", err
 	}
 	return format(r), nil
+}
+
+// A key that ends within its row or soon behind it is an error of the scan that comes upon it.
+func TestMalformedKey(t *testing.T) {
+	for _, end := range []string{"row", "row\x00", "row\x00\x01", "row\x00\x01q"} {
+		w := newWorld(t)
+		w.put("a", 1, "f:q=")
+		tbl, _ := w.catalog.lookup("t")
+		key := append(appendPrefix(nil, tbl.id, tbl.families[0].id), end...)
+		if err := w.db.Set(key, []byte{valuePlain}, pebble.NoSync); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := allRows(w.Store, "t"); err == nil || !strings.Contains(err.Error(), "malformed key") {
+			t.Errorf("%q: %d rows, %v", end, n, err)
+		}
+	}
 }
 
 // A read that fails is an error of the call that needs it, whichever of all reads it is: nothing is left out or made up.

@@ -89,8 +89,3 @@ func firstOnRow(row []byte) *cell {
 func firstOnColumn(c *cell, qualifier []byte) *cell {
 	return &cell{row: c.row, family: c.family, qualifier: qualifier, ts: latestTimestamp, typ: typeMaximum, ttl: -1}
 }
-
-// lastOnColumn is the position after all versions of the column of c.
-func lastOnColumn(c *cell) *cell {
-	return &cell{row: c.row, family: c.family, qualifier: c.qualifier, ts: oldestTimestamp, typ: typeMinimum, ttl: -1}
-}

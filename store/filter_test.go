@@ -283,6 +283,36 @@ func TestFiltersSeeVersions(t *testing.T) {
 	w.want("dependent", w.get("a1", hrpc.Filters(dep)), "a1 f:n@5=9 g:y@5=five")
 }
 
+// seekingTimestamps are a TimestampsFilter that goes from one of its times to the next.
+type seekingTimestamps struct{ hfilter.Filter }
+
+func (s seekingTimestamps) ConstructPBFilter() (*pb.Filter, error) {
+	m, err := s.Filter.ConstructPBFilter()
+	if err == nil {
+		m.SerializedFilter = append(m.SerializedFilter, varintField(2, 1)...)
+	}
+	return m, err
+}
+
+// A filter of times that seeks them gives the cells that it gives by looking at each, alone and beside others.
+func TestTimestampsThatAreSought(t *testing.T) {
+	w := newWorld(t)
+	for ts := range uint64(5) { // as many as are kept
+		w.put("a", 1+ts, "f:n=", "g:n=")
+	}
+	times := hfilter.NewTimestampsFilter([]int64{2, 4, 12})
+	for _, beside := range []func(hfilter.Filter) hfilter.Filter{
+		func(f hfilter.Filter) hfilter.Filter { return f },
+		func(f hfilter.Filter) hfilter.Filter { return one(f, hfilter.NewTimestampsFilter([]int64{3})) },
+		func(f hfilter.Filter) hfilter.Filter { return one(f, hfilter.NewColumnPrefixFilter([]byte("z"))) },
+		func(f hfilter.Filter) hfilter.Filter { return all(f, hfilter.NewColumnPrefixFilter([]byte("n"))) },
+	} {
+		want := w.get("a", hrpc.Filters(beside(times)), hrpc.MaxVersions(9))
+		w.want("sought", w.get("a", hrpc.Filters(beside(seekingTimestamps{times})), hrpc.MaxVersions(9)), want)
+	}
+	w.want("each", w.get("a", hrpc.Filters(seekingTimestamps{times}), hrpc.MaxVersions(9)), "a f:n@4= f:n@2= g:n@4= g:n@2=")
+}
+
 // Regions each have their own filter: what counts or stops starts anew.
 func TestFiltersPerRegion(t *testing.T) {
 	w := filterWorld(t, "b", "c")

@@ -226,15 +226,9 @@ func (f *timestampsFilter) cell(c *cell) returnCode {
 }
 
 func (f *timestampsFilter) nextHint(c *cell) *cell {
-	if !f.canHint {
-		return nil
-	}
 	i, _ := slices.BinarySearch(f.stamps, c.ts)
-	if i == 0 {
-		return lastOnColumn(c)
-	}
 	h := firstOnColumn(c, c.qualifier)
-	h.ts = f.stamps[i-1]
+	h.ts = f.stamps[i-1] // there is one, or cell would have had no hint
 	return h
 }
 

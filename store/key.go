@@ -35,7 +35,6 @@ const (
 type cellType byte
 
 const (
-	typeMinimum             cellType = 0
 	typePut                 cellType = 4
 	typeDelete              cellType = 8
 	typeDeleteFamilyVersion cellType = 10
@@ -46,11 +45,8 @@ const (
 
 func (t cellType) isDelete() bool { return t >= typeDelete && t <= typeDeleteFamily }
 
-const (
-	// latestTimestamp asks the server to stamp a cell; oldestTimestamp sorts last.
-	latestTimestamp int64 = math.MaxInt64
-	oldestTimestamp int64 = math.MinInt64
-)
+// latestTimestamp asks the server to stamp a cell.
+const latestTimestamp int64 = math.MaxInt64
 
 // cell is one stored cell or, as a filter's hint, a position between cells. Its
 // slices are views that hold until the scanner it came from moves.

@@ -35,8 +35,8 @@ const (
 // wire: servers count the cell's object.
 const cellOverhead = 36
 
-// betweenCells reports whether the request can stop within a row.
-func (l *limits) betweenCells() bool { return !l.off && !l.wholeRows }
+// betweenCells reports whether the request can stop within a row, and so go on there.
+func (l *limits) betweenCells() bool { return !l.off && (l.batch > 0 || !l.wholeRows) }
 
 func (l *limits) count(size int) {
 	if l.off {

@@ -174,11 +174,9 @@ func (p *javaPattern) group() error {
 		return nil
 	}
 	switch {
-	case strings.HasPrefix(r, "(?:"):
-		p.copy(3)
 	case strings.HasPrefix(r, "(?<=") || strings.HasPrefix(r, "(?<!"):
 		return fmt.Errorf("look-behind not supported")
-	case strings.HasPrefix(r, "(?<"):
+	case strings.HasPrefix(r, "(?:") || strings.HasPrefix(r, "(?<"):
 		p.copy(3)
 	default:
 		return fmt.Errorf("look-ahead, atomic group or inline flag not supported")

@@ -229,13 +229,7 @@ func (s *storeScanner) toHint(h *cell) {
 	case c > 0:
 		key[len(key)-1] = pastEnd
 	case c == 0:
-		key = appendColumn(key, h.qualifier)
-		switch h.typ {
-		case typeMinimum:
-			key[len(key)-1] = pastEnd
-		default:
-			key = appendVersion(key, h.ts, h.typ)
-		}
+		key = appendVersion(appendColumn(key, h.qualifier), h.ts, h.typ)
 	}
 	s.seekBuf = key
 	if !s.query.reversed {
