@@ -127,6 +127,5 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 	case *plan.Aggregate:
 		return &aggregateOp{in: in, node: n, env: b.opt.Env(), share: share{Budget: &b.budget}, spill: spilledRows{dir: b.opt.SpillDir}}, nil
 	}
-	in.Close()
 	panic(fmt.Sprintf("operator: unknown node %T", n))
 }

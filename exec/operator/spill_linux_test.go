@@ -85,6 +85,41 @@ func TestSpillFails(t *testing.T) {
 	}
 }
 
+// An operator that is closed before its end has closed its files.
+func TestSpillFilesClosed(t *testing.T) {
+	const rows = 3000
+	dir := t.TempDir()
+	for name, n := range spillingNodes(rows) {
+		open := 0
+		for batches := range 4 {
+			src := func(context.Context, *plan.Scan) (Operator, error) {
+				return &rowSource{n: rows, pad: strings.Repeat("x", 200)}, nil
+			}
+			op, err := New(t.Context(), n, src, Options{MemoryLimit: 100_000, SpillDir: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range batches + 1 {
+				if _, err := op.Next(t.Context()); err != nil {
+					t.Fatal(name, err)
+				}
+			}
+			all, err := filepath.Glob("/proc/self/fd/*")
+			if err != nil {
+				t.Fatal(err)
+			}
+			open += len(spillFiles(all, dir))
+			op.Close()
+			if left := spillFiles(all, dir); len(left) > 0 {
+				t.Errorf("%s: %d files are open after %d batches", name, len(left), batches+1)
+			}
+		}
+		if open == 0 {
+			t.Errorf("%s: no files were open", name)
+		}
+	}
+}
+
 // limitFiles lets no file of the process grow beyond size bytes until restore is called.
 func limitFiles(t *testing.T, size uint64) (restore func()) {
 	var old syscall.Rlimit

@@ -26,9 +26,16 @@ type rowSource struct {
 	n, at int64
 	out   [][]types.Value
 	pad   string
+	// before is called before each batch; it may be nil.
+	before func() error
 }
 
 func (s *rowSource) Next(context.Context) ([][]types.Value, error) {
+	if s.before != nil {
+		if err := s.before(); err != nil {
+			return nil, err
+		}
+	}
 	s.out = s.out[:0]
 	for ; s.at < s.n && len(s.out) < 256; s.at++ {
 		s.out = append(s.out, []types.Value{types.NewInt(s.at * 7919 % s.n), types.NewString(s.pad)})
@@ -180,5 +187,59 @@ func TestNoSpillDirectory(t *testing.T) {
 		if err := Drain(t.Context(), op, func([][]types.Value) error { return nil }); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// Where files can no longer be made, from whatever row on, either all rows come or an error.
+func TestSpillDirectoryRemoved(t *testing.T) {
+	const rows = 1500
+	for name, n := range spillingNodes(rows) {
+		drain := func(dir string, at int) (count, batches int, err error) {
+			src := func(context.Context, *plan.Scan) (Operator, error) {
+				return &rowSource{n: rows, pad: strings.Repeat("x", 200), before: func() error {
+					if batches++; batches == at {
+						return os.Remove(dir)
+					}
+					return nil
+				}}, nil
+			}
+			op, err := New(t.Context(), n, src, Options{MemoryLimit: 100_000, SpillDir: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = Drain(t.Context(), op, func(rows [][]types.Value) error { count += len(rows); return nil })
+			return count, batches, errors.Join(err, op.Close())
+		}
+		whole, batches, err := drain(t.TempDir(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := range batches {
+			if count, _, err := drain(t.TempDir(), at+1); count != whole && !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s: directory removed at batch %d of %d: %d rows of %d, %v", name, at+1, batches, count, whole, err)
+			}
+		}
+	}
+}
+
+// A join whose right rows cannot be divided, or all have one key, ends at the limit.
+func TestJoinBeyondMemory(t *testing.T) {
+	scan := func() *plan.Scan { return &plan.Scan{Table: &catalog.Table{}} }
+	one := []expr.Expr{&expr.Const{Val: types.NewInt(1), Typ: types.BigInt}}
+	src := func(context.Context, *plan.Scan) (Operator, error) {
+		return &rowSource{n: 3000, pad: strings.Repeat("x", 200)}, nil
+	}
+	for _, test := range []struct {
+		keys []expr.Expr
+		dir  string
+	}{{nil, filepath.Join(t.TempDir(), "not needed")}, {one, t.TempDir()}} {
+		op, err := New(t.Context(), &plan.Join{Left: scan(), Right: scan(), LeftKeys: test.keys, RightKeys: test.keys}, src, Options{MemoryLimit: 100_000, SpillDir: test.dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Drain(t.Context(), op, func([][]types.Value) error { return nil }); !errors.Is(err, ErrMemoryLimit) {
+			t.Errorf("%d keys: %v", len(test.keys), err)
+		}
+		op.Close()
 	}
 }
