@@ -432,13 +432,16 @@ func (w *world) copiedQuery(g *gen) {
 	g.start()
 	g.params = false
 	q, cols := g.subquery(nil, 1)
-	define, all := "n BIGINT PRIMARY KEY", make([]string, len(cols))
+	define, all, items := "n BIGINT PRIMARY KEY", make([]string, len(cols)), make([]string, len(cols))
 	for i, c := range cols {
 		all[i] = fmt.Sprintf("o%d", i)
+		if items[i] = all[i]; c.kind == kDbl { // the text of a FLOAT is of few digits
+			items[i] = "CAST(" + all[i] + " AS DOUBLE PRECISION) AS " + all[i]
+		}
 		define += ", " + all[i] + " " + hqlType[c.kind]
 	}
 	list := strings.Join(all, ", ")
-	c := &call{text: "SELECT " + list + " FROM (" + q + ") AS q (" + list + ")", approx: g.approx, pieces: g.pieces, writes: true}
+	c := &call{text: "SELECT " + strings.Join(items, ", ") + " FROM (" + q + ") AS q (" + list + ")", approx: g.approx, pieces: g.pieces, writes: true}
 	p := w.known(c)
 	sql, _ := c.forHQL()
 	formats := []string{"tsv", "jsonl", "csv"}
