@@ -53,7 +53,8 @@ func apart(a, b string) string {
 	return ""
 }
 
-// fullLength is the number of tables from which on each pair must have come up: what a nightly run draws.
+// fullLength is the number of tables from which on each pair must have come up, and of queries from which on each feature: what a
+// nightly run draws of each.
 const fullLength = 200_000
 
 // wanted lists what must be drawn: the catalog's encodings and the functions of the key algebra in keys, the kinds of nodes in queries.
@@ -205,8 +206,9 @@ func TestDrawn(t *testing.T) {
 	}
 	t.Logf("pairs never drawn: %s", strings.Join(lacking, "; "))
 	t.Logf("figures: features %d, features never drawn %d, pairs in keys %d, pairs never drawn %d, seeds from 0", len(want), len(never), pairs, len(lacking))
-	if len(never) > 0 {
-		t.Errorf("never drawn: %s", strings.Join(never, ", "))
+	t.Logf("never drawn: %s", strings.Join(never, ", "))
+	if sum["CreateTable"] >= fullLength && sum["SELECT"] >= fullLength && len(never) > 0 {
+		t.Errorf("%d features never drawn", len(never))
 	}
 	if sum["CreateTable"] >= fullLength && len(lacking) > 0 {
 		t.Errorf("%d pairs never drawn", len(lacking))
