@@ -381,7 +381,10 @@ func (b *builder) included() error {
 	for i, d := range b.def.Layouts {
 		l := b.t.Layouts[i]
 		if d.Include != nil && (l.Kind != Index || b.t.ReadOnly == "") {
-			return parser.Errorf(d.Include[0].Pos, "INCLUDE is about the entries of an INDEX of a table that is READ_ONLY: hql writes no such entries")
+			return parser.Errorf(d.Pos, "INCLUDE is about the entries of an INDEX of a table that is READ_ONLY: hql writes no such entries")
+		}
+		if d.Include != nil {
+			l.Included = []*Column{}
 		}
 		for _, in := range d.Include {
 			of, ok := b.t.Column(in.Name)

@@ -122,7 +122,8 @@ type Layout struct {
 	// Sparse are, of an Index, the columns of its parts that are not in the primary key: a row in which one of them is NULL
 	// has no entry.
 	Sparse []*Column
-	// Included are columns as the entries of an Index carry them in cells, beside those that its key tells.
+	// Included are columns as the entries of an Index carry them in cells, beside those that its key tells; nil where entries do no more than lead
+	// to rows, whatever they say of themselves.
 	Included []*Column
 	Pos      parser.Pos
 

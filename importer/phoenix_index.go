@@ -124,11 +124,15 @@ func (d *phoenixDef) columnOf(k phoenixCell) *phoenixColumn {
 }
 
 // included are the columns that the entries of an index of o carry in cells, and where. What the cells do not tell as surely as the rows is
-// left away.
-func (d *phoenixDef) included(o, index *phoenixObject) (out []string, err error) {
+// left away. It is nil where Phoenix itself takes no entry without its row.
+func (d *phoenixDef) included(o, index *phoenixObject) ([]string, error) {
+	if index.header.count("INDEX_TYPE") == uncoveredIndex {
+		return nil, nil // all entries are marked as verified, those of what a row was once, too
+	}
 	if index.encoded() != o.encoded() {
 		return nil, nil // of such an index Phoenix 5.2.1 says other qualifiers than it writes
 	}
+	out := []string{}
 	columns := slices.DeleteFunc(slices.Clone(index.columns), func(c phoenixCell) bool { return c.number("KEY_SEQ") != 0 })
 	slices.SortFunc(columns, func(a, b phoenixCell) int {
 		return cmp.Compare(a.number("ORDINAL_POSITION"), b.number("ORDINAL_POSITION"))

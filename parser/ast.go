@@ -300,7 +300,7 @@ type LayoutDef struct {
 	Index    bool
 	Name     string
 	Parts    []PartDef
-	Include  []IncludeDef
+	Include  []IncludeDef // nil where there is no INCLUDE
 	StoredIn *PartList
 }
 

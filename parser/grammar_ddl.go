@@ -66,7 +66,8 @@ type layoutNode struct {
 	Index    bool         `parser:"( 'ROW' 'KEY' | @'INDEX' )"`
 	Name     *ident       `parser:"@@?"`
 	Parts    []*partDef   `parser:"'(' @@ ( ',' @@ )* ')'"`
-	Include  []*included  `parser:"( 'INCLUDE' '(' @@ ( ',' @@ )* ')' )?"`
+	Includes bool         `parser:"( @'INCLUDE' '('"`
+	Include  []*included  `parser:"  ( @@ ( ',' @@ )* )? ')' )?"`
 	StoredIn *storageNode `parser:"( 'STORED' 'IN' @@ )?"`
 }
 

@@ -55,7 +55,7 @@ func eligible(l *catalog.Layout, req *Request) bool {
 // coveredBy reports whether the entries of l, an INDEX with some that are verified, tell all that req wants of a row.
 func (req *Request) coveredBy(l *catalog.Layout) bool {
 	t := req.Table
-	if l.Kind != catalog.Index || t.Verified == "" {
+	if l.Included == nil || t.Verified == "" {
 		return false
 	}
 	tells := func(col int) bool {
