@@ -42,4 +42,22 @@ func TestRegions(t *testing.T) {
 			t.Errorf("%s: at the end %d/%d, want %d; %d answered, want %d; %v", c.where, done, total, c.total, rows.Stats().Regions, c.seen, err)
 		}
 	}
+	// A table that is read several times is asked for once.
+	var calls []int64
+	for _, q := range []string{"SELECT k FROM t", "SELECT x.k FROM t x JOIN t y ON x.v = y.v"} {
+		rows, err := db.Query(ctx, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+		}
+		before := db.Client().Stats().RPCs
+		if done, total, err := rows.Regions(ctx); err != nil || done != total || total < 4 {
+			t.Errorf("%s: %d/%d, %v", q, done, total, err)
+		}
+		calls = append(calls, db.Client().Stats().RPCs-before)
+	}
+	if calls[0] == 0 || calls[1] != calls[0] {
+		t.Errorf("the regions of one read take %d calls, of two %d", calls[0], calls[1])
+	}
 }

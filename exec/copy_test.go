@@ -211,6 +211,22 @@ func TestCopyObjects(t *testing.T) {
 	}
 }
 
+// A list of columns that the table does not have, or has twice, is refused whatever the file's form, and nothing is copied.
+func TestCopyWrongColumns(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE t (id INT PRIMARY KEY, a STRING)")
+	for name, text := range map[string]string{"f.csv": "1,x\n", "f.tsv": "1\tx\n", "f.jsonl": `{"id":1,"a":"x"}` + "\n"} {
+		file := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w.refused(`unknown column "z" of table t`, "COPY t (id, z) FROM '"+file+"'")
+		w.refused("named twice", "COPY t (id, id) FROM '"+file+"'")
+	}
+	w.expect("0", "SELECT count(*) FROM t")
+}
+
 // Lines whose values cannot be stored are told with their numbers, and the others are copied.
 func TestCopyRefusesLines(t *testing.T) {
 	for name, c := range map[string]struct{ tables, lines, want, copied string }{

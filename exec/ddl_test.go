@@ -493,3 +493,64 @@ func TestCreateAsCallFails(t *testing.T) {
 		t.Errorf("a table is left when one of the calls %d of %d fails", left, steps)
 	}
 }
+
+// noTables is a client that may not make the catalog's table, or drop none, where an error says so.
+type noTables struct {
+	hbase.Client
+	create, drop error
+}
+
+func (c *noTables) CreateTable(ctx context.Context, table string, families []hbase.Family, splits [][]byte) error {
+	if c.create != nil && table == catalogTable {
+		return c.create
+	}
+	return c.Client.CreateTable(ctx, table, families, splits)
+}
+
+func (c *noTables) DropTable(ctx context.Context, table string) error {
+	if c.drop != nil {
+		return c.drop
+	}
+	return c.Client.DropTable(ctx, table)
+}
+
+// Who may not make the table of the catalog is told that, and where a table that could not be filled cannot be dropped again, both are told.
+func TestTablesThatMayNotBeMade(t *testing.T) {
+	_, c := newStore(t)
+	client := &noTables{Client: c, create: errors.New("you may not make it")}
+	w := newWorld(t, client, Config{})
+	w.refused("make the catalog table: you may not make it", "CREATE TABLE t (id INT PRIMARY KEY)")
+	client.create, client.drop = nil, errors.New("you may not drop it")
+	for _, want := range []string{"division by zero", "you may not drop it"} {
+		w.refused(want, "CREATE TABLE "+strings.Fields(want)[0]+" AS SELECT n AS k, 1 / (n - 5) AS q FROM generate_series(1, 9) AS s (n)")
+	}
+}
+
+// A statement that is run again gives columns the default that they have by then.
+func TestDefaultOfATableMadeAnew(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	insert := mustParse(t, "INSERT INTO t VALUES (1, DEFAULT)")
+	for _, value := range []string{"old", "new"} {
+		w.run("DROP TABLE IF EXISTS t; CREATE TABLE t (id INT PRIMARY KEY, v STRING DEFAULT '" + value + "')")
+		rows, err := w.Run(t.Context(), insert, Args{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows.Close()
+		w.expect("1|"+value, "SELECT * FROM t")
+	}
+}
+
+// A row of VALUES that is too short or too long is told where it stands.
+func TestPlaceOfAWrongRow(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{})
+	w.run("CREATE TABLE t (id INT PRIMARY KEY, v STRING)")
+	for sql, at := range map[string]string{"INSERT INTO t VALUES (1, 'a'), (2)": "2)", "INSERT INTO t VALUES (  1, 'a', 2)": "1, "} {
+		_, _, err := w.try(sql)
+		if e := new(parser.Error); !errors.As(err, &e) || int(e.Pos) != strings.Index(sql, at) || !strings.Contains(e.Msg, "for 2 columns") {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+}

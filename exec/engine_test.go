@@ -241,7 +241,8 @@ func TestFullScanGuard(t *testing.T) {
 	w := newWorld(t, newFakeClient(), cfg)
 	w.run("CREATE TABLE t (a INT, v INT) ROW KEY (a AS INT32); INSERT INTO t VALUES (1, 1), (2, 2)")
 	for _, sql := range []string{"SELECT * FROM t", "SELECT * FROM t WHERE v = 1", "DELETE FROM t", "UPDATE t SET v = 1", "INSERT INTO t SELECT a + 10, v FROM t", "EXPLAIN ANALYZE SELECT * FROM t",
-		"SELECT a, (SELECT max(v) FROM t s WHERE s.v > t.v) FROM t LIMIT 1"} { // few rows of t, and for each of them all of it
+		"SELECT a, (SELECT max(v) FROM t s WHERE s.v > t.v) FROM t LIMIT 1",       // few rows of t, and for each of them all of it
+		"SELECT a, (SELECT max(v) FROM t s WHERE s.v > t.v) FROM t WHERE a = 5"} { // even if there are none
 
 		_, _, err := w.try(sql)
 		var full *FullScanError

@@ -115,6 +115,17 @@ func TestSpillOfChanges(t *testing.T) {
 	}
 }
 
+// What RETURNING gives is kept in files, too, until it is read.
+func TestSpillOfReturning(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan, MemoryLimit: 20_000, SpillDir: t.TempDir()})
+	w.run("CREATE TABLE t (id BIGINT PRIMARY KEY, v STRING)")
+	lines := strings.Split(w.run("INSERT INTO t SELECT n, repeat('v', 50) FROM generate_series(1, 3000) AS s (n) RETURNING id, v"), "\n")
+	if want := "3000|" + strings.Repeat("v", 50); len(lines) != 3000 || lines[2999] != want {
+		t.Errorf("%d rows are given, the last is %s", len(lines), lines[len(lines)-1])
+	}
+}
+
 // WITH RECURSIVE holds the rows of two steps, not those of all, and with UNION the keys of all.
 func TestMemoryOfSteps(t *testing.T) {
 	_, c := newStore(t)
