@@ -248,3 +248,20 @@ func TestHopsPastForeignKeys(t *testing.T) {
 		}
 	}
 }
+
+// Hops over a table that is gone are an error, as other reads of it are, and not the end of the rows.
+func TestHopsOverNoTable(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
+	w.run("CREATE TABLE m (host STRING, ts BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64); INSERT INTO m VALUES ('h', 5)")
+	queries := []string{"SELECT ts FROM m WHERE ts >= 5 AND ts < 7", "SELECT max(ts) FROM m GROUP BY host"}
+	for _, sql := range queries {
+		w.expect("5", sql)
+	}
+	if err := c.DropTable(t.Context(), "m"); err != nil {
+		t.Fatal(err)
+	}
+	for _, sql := range queries {
+		w.refused("no such HBase table", sql)
+	}
+}

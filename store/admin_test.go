@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/tsuna/gohbase"
 	"github.com/tsuna/gohbase/hrpc"
 	"github.com/tsuna/gohbase/pb"
@@ -309,5 +310,30 @@ func TestRegexes(t *testing.T) {
 	latin := &pb.RegexStringComparator{Pattern: proto.String("^.é$"), PatternFlags: proto.Int32(dotAll), Charset: proto.String("ISO-8859-1")}
 	if c := must(newRegexComparator(latin)); c.compare([]byte("\xff\xe9")) != 0 || c.compare([]byte("é")) == 0 {
 		t.Error("ISO-8859-1")
+	}
+}
+
+// Of a table that is deleted nothing stays, and of those made before and after it everything does.
+func TestDeletedTable(t *testing.T) {
+	w := newWorld(t)
+	ctx := context.Background()
+	for _, name := range []string{"before", "gone", "after"} {
+		w.create(name, map[string]map[string]string{"f": nil, "g": nil})
+		for _, family := range []string{"f", "g"} {
+			must(w.Put(must(hrpc.NewPutStr(ctx, name, "a", map[string]map[string][]byte{family: {"q": nil}}))))
+		}
+	}
+	gone, _ := w.catalog.lookup("gone")
+	a := w.Admin()
+	if err := errors.Join(a.DisableTable(hrpc.NewDisableTable(ctx, []byte("gone"))), a.DeleteTable(hrpc.NewDeleteTable(ctx, []byte("gone")))); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"before", "after"} {
+		w.want(name, format(must(w.Get(must(hrpc.NewGetStr(ctx, name, "a"))))), "a f:q@1000000= g:q@1000000=")
+	}
+	it := must(w.db.NewIter(&pebble.IterOptions{LowerBound: appendPrefix(nil, gone.id, 0), UpperBound: appendPrefix(nil, gone.id+1, 0)}))
+	defer it.Close()
+	if it.First() {
+		t.Errorf("%x stays", it.Key())
 	}
 }

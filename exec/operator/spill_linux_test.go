@@ -120,6 +120,27 @@ func TestSpillFilesClosed(t *testing.T) {
 	}
 }
 
+// Rows of a buffer that are not read to their end leave no file open.
+func TestBufferFileClosed(t *testing.T) {
+	dir := t.TempDir()
+	b := Buffer{Budget: Budget{Limit: 1000}, Dir: dir, What: "rows"}
+	if err := Drain(t.Context(), &rowSource{n: 300, pad: "x"}, b.Add); err != nil {
+		t.Fatal(err)
+	}
+	all, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil || len(spillFiles(all, dir)) == 0 {
+		t.Fatal("no file is open", err)
+	}
+	rows := b.Reader()
+	if _, err := rows.Next(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	rows.Close()
+	if left := spillFiles(all, dir); len(left) > 0 {
+		t.Errorf("%d files are open", len(left))
+	}
+}
+
 // limitFiles lets no file of the process grow beyond size bytes until restore is called.
 func limitFiles(t *testing.T, size uint64) (restore func()) {
 	var old syscall.Rlimit
