@@ -103,12 +103,16 @@ func (a *attempt) send(rpc any, msg hrpc.Call, w watch) (m proto.Message, err er
 		inboxes.Put(p)
 		return r.msg, r.err
 	}
-	if a.abandoned == nil || !a.over() {
+	if a.abandoned == nil {
 		a.end(r.err)
 		return nil, r.err
 	}
+	wait := abandonedWait
+	if !a.over() { // the server takes no connections
+		wait = 0
+	}
 	go func() {
-		t := time.AfterFunc(abandonedWait, func() { a.end(r.err) })
+		t := time.AfterFunc(wait, func() { a.end(r.err) })
 		late := <-p.answer
 		if t.Stop() {
 			a.end(r.err)

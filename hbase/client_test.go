@@ -539,6 +539,31 @@ func (l *leaving) SendRPC(call hrpc.Call) (proto.Message, error) {
 	return &pb.GetResponse{}, call.Context().Err()
 }
 
+// A call whose answer must be seen is sent though its caller has gone, for the scanner that it goes on with to be closed; others are not.
+func TestCallOfCallerWhoHasGone(t *testing.T) {
+	for _, wanted := range []bool{true, false} {
+		ctx, leave := context.WithCancel(t.Context())
+		leave()
+		rpc, seen := &leaving{leave: leave, answer: make(chan struct{})}, make(chan struct{})
+		close(rpc.answer)
+		a := newAttempt(ctx, noLimit)
+		if wanted {
+			a.abandoned = func(proto.Message) { close(seen) }
+		}
+		get, err := hrpc.NewGetStr(a, "t", "k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = a.send(rpc, get, watch{})
+		if wanted && err != nil { // else it was answered before the end was seen
+			<-seen
+		}
+		if <-a.Done(); rpc.call == nil == wanted {
+			t.Errorf("sent: %t, want %t", rpc.call != nil, wanted)
+		}
+	}
+}
+
 // A call whose answer must be seen goes on when its caller has gone, until it is answered; others end with their callers.
 func TestCallAfterTheCallerLeft(t *testing.T) {
 	for _, wanted := range []bool{true, false} {
