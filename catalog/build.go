@@ -395,8 +395,6 @@ func (b *builder) included() error {
 				return parser.Errorf(in.Pos, "column %q is included twice", in.Name)
 			case in.From != nil && in.From.Parts != nil:
 				return parser.Errorf(in.From.Pos, "the qualifier of a column that an entry carries is not made of parts")
-			case !of.Absent().IsNull():
-				return parser.Errorf(in.Pos, "column %s: what rows without the cell have, their entries need not have", in.Name)
 			}
 			c := *of
 			if in.From != nil {
@@ -408,6 +406,9 @@ func (b *builder) included() error {
 					return err
 				}
 				of.noScale = of.noScale || oneScale(c.Encoding)
+			}
+			if !of.Absent().IsNull() || !c.Absent().IsNull() {
+				return parser.Errorf(in.Pos, "column %s: what rows without the cell have, their entries need not have", in.Name)
 			}
 			l.Included = append(l.Included, &c)
 		}
