@@ -192,7 +192,11 @@ func (d *Decoder) appendRows(b *rowBatch, table string, r *hbase.Row) error {
 		return err
 	}
 	if d.entries && d.scan.Covered {
-		row[len(row)-1] = types.NewBool(d.isVerified(r))
+		verified := d.isVerified(r)
+		row[len(row)-1] = types.NewBool(verified)
+		if !verified { // its key leads to the row, whatever its cells say
+			return nil
+		}
 	}
 	d.decodeCells(row, r)
 	if d.ts {
