@@ -208,7 +208,7 @@ const stepsPerSpan = 16
 
 // full reports whether the cap on the number of spans is reached, or that of steps.
 func (w *spanBuilder) full() bool {
-	if len(w.spans) >= w.opt.MaxSpans || w.steps >= stepsPerSpan*w.opt.MaxSpans {
+	if max(len(w.spans), len(*w.out)) >= w.opt.MaxSpans || w.steps >= stepsPerSpan*w.opt.MaxSpans {
 		w.capped = true
 	}
 	return w.capped
