@@ -290,14 +290,14 @@ func (c *client) tryAnd(ctx context.Context, d time.Duration, mk call, abandoned
 			c.replace(rpc)
 		}
 		if err = c.dialer.refusedSince(began, true); err == nil {
-			err = &lateError{string(msg.Table()), msg.Key(), waited, c.disabled(rpc, msg.Table(), margin/2)}
+			err = &lateError{string(msg.Table()), msg.Key(), waited, c.disabled(ctx, rpc, msg.Table(), margin/2)}
 		}
 	case a.over():
 		if err = c.dialer.refusedSince(began, false); err != nil {
 			break
 		}
 		c.replace(rpc)
-		if err = errAttempt; c.disabled(c.current(), msg.Table(), stateWait) {
+		if err = errAttempt; c.disabled(ctx, c.current(), msg.Table(), stateWait) {
 			err = fmt.Errorf("table %s is disabled", msg.Table())
 		} else if string(msg.Table()) != "hbase:meta" {
 			err = c.lostRegion(ctx, msg, err)
@@ -338,9 +338,9 @@ func (c *client) lostRegion(ctx context.Context, msg hrpc.Call, err error) error
 	return err
 }
 
-// disabled reports whether hbase:meta says that a table is disabled, if it says so within d.
-func (c *client) disabled(rpc gohbase.Client, table []byte, d time.Duration) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), d)
+// disabled reports whether hbase:meta says that a table is disabled, if it says so within d and before the caller has gone.
+func (c *client) disabled(ctx context.Context, rpc gohbase.Client, table []byte, d time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
 	m, err := sendOnce(ctx, rpc, func(ctx context.Context) (hrpc.Call, error) {
 		return hrpc.NewGet(ctx, []byte("hbase:meta"), table, hrpc.SkipBatch(), anyTime, hrpc.Families(map[string][]string{"table": {"state"}}))
