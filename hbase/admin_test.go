@@ -36,15 +36,7 @@ func (m *onlyMaster) listen() {
 	m.t.Cleanup(func() { l.Close() })
 	m.addr, m.done = l.Addr().String(), map[string]uint64{}
 	m.active = m.addr
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go serveCalls(conn, m.answer)
-		}
-	}()
+	go serveAll(l, func(conn net.Conn) { serveCalls(conn, m.answer) })
 }
 
 func (m *onlyMaster) setActive(addr string) {
@@ -180,15 +172,9 @@ func TestMasterThatDoesNotAnswer(t *testing.T) {
 	}
 	defer l.Close()
 	asked := make(chan struct{}, 100)
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go serveCalls(conn, func(*pb.RequestHeader, []byte) []byte { asked <- struct{}{}; return []byte{} })
-		}
-	}()
+	go serveAll(l, func(conn net.Conn) {
+		serveCalls(conn, func(*pb.RequestHeader, []byte) []byte { asked <- struct{}{}; return []byte{} })
+	})
 	m.setActive(l.Addr().String())
 	c, err := Dial(t.Context(), Config{Servers: m.addr, AttemptTimeout: 500 * time.Millisecond})
 	if err != nil {

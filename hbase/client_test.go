@@ -539,22 +539,29 @@ func (l *leaving) SendRPC(call hrpc.Call) (proto.Message, error) {
 	return &pb.GetResponse{}, call.Context().Err()
 }
 
+// leftAttempt is an attempt at a call whose caller leaves; seen is closed when its answer comes later, if that is wanted.
+func leftAttempt(t *testing.T, ctx context.Context, wanted bool) (a *attempt, get hrpc.Call, seen chan struct{}) {
+	t.Helper()
+	a, seen = newAttempt(ctx, noLimit), make(chan struct{})
+	if wanted {
+		a.abandoned = func(proto.Message) { close(seen) }
+	}
+	get, err := hrpc.NewGetStr(a, "t", "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, get, seen
+}
+
 // A call whose answer must be seen is sent though its caller has gone, for the scanner that it goes on with to be closed; others are not.
 func TestCallOfCallerWhoHasGone(t *testing.T) {
 	for _, wanted := range []bool{true, false} {
 		ctx, leave := context.WithCancel(t.Context())
 		leave()
-		rpc, seen := &leaving{leave: leave, answer: make(chan struct{})}, make(chan struct{})
+		rpc := &leaving{leave: leave, answer: make(chan struct{})}
 		close(rpc.answer)
-		a := newAttempt(ctx, noLimit)
-		if wanted {
-			a.abandoned = func(proto.Message) { close(seen) }
-		}
-		get, err := hrpc.NewGetStr(a, "t", "k")
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = a.send(rpc, get, watch{})
+		a, get, seen := leftAttempt(t, ctx, wanted)
+		_, err := a.send(rpc, get, watch{})
 		if wanted && err != nil { // else it was answered before the end was seen
 			<-seen
 		}
@@ -568,15 +575,8 @@ func TestCallOfCallerWhoHasGone(t *testing.T) {
 func TestCallAfterTheCallerLeft(t *testing.T) {
 	for _, wanted := range []bool{true, false} {
 		ctx, leave := context.WithCancel(t.Context())
-		rpc, seen := &leaving{leave: leave, answer: make(chan struct{})}, make(chan struct{})
-		a := newAttempt(ctx, noLimit)
-		if wanted {
-			a.abandoned = func(proto.Message) { close(seen) }
-		}
-		get, err := hrpc.NewGetStr(a, "t", "k")
-		if err != nil {
-			t.Fatal(err)
-		}
+		rpc := &leaving{leave: leave, answer: make(chan struct{})}
+		a, get, seen := leftAttempt(t, ctx, wanted)
 		if _, err := a.send(rpc, get, watch{}); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}

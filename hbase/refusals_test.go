@@ -242,15 +242,9 @@ func TestMissingCertificate(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go serveCalls(conn, func(*pb.RequestHeader, []byte) []byte { return nil })
-		}
-	}()
+	go serveAll(l, func(conn net.Conn) {
+		serveCalls(conn, func(*pb.RequestHeader, []byte) []byte { return nil })
+	})
 	roots := x509.NewCertPool()
 	roots.AddCert(own.Leaf)
 	c, err := Dial(within(t), Config{Servers: l.Addr().String(), TLS: func() (*tls.Config, error) { return &tls.Config{RootCAs: roots}, nil }})

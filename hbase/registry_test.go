@@ -37,15 +37,7 @@ func (m *metaServers) listen(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go m.serve(conn)
-		}
-	}()
+	go serveAll(l, m.serve)
 	return l.Addr().String()
 }
 
@@ -66,6 +58,17 @@ func (m *metaServers) serve(conn net.Conn) {
 		b = protowire.AppendBytes(protowire.AppendBytes(nil, b), answer)
 		return append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...)
 	})
+}
+
+// serveAll serves each connection to l, until l is closed.
+func serveAll(l net.Listener, serve func(net.Conn)) {
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go serve(conn)
+	}
 }
 
 // serveCalls greets a client and writes an answer, in its frame, to each call that comes, until one is nil.

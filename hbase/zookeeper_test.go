@@ -67,15 +67,9 @@ func TestZooKeeperThatNamesNoServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go serveZnodes(conn, func(string) ([]byte, error) { return content, nil })
-		}
-	}()
+	go serveAll(l, func(conn net.Conn) {
+		serveZnodes(conn, func(string) ([]byte, error) { return content, nil })
+	})
 	c, err := Dial(t.Context(), Config{Quorum: l.Addr().String(), Root: "/old", ConnectTimeout: 500 * time.Millisecond})
 	if err == nil {
 		c.Close()
