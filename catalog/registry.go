@@ -132,14 +132,30 @@ func (c *Catalog) Table(name string) (*Table, bool) {
 	return t, ok
 }
 
-// TableAt finds the table that a statement names at pos; the error has ErrUnknownTable in it.
+// TableAt finds the table that a statement names at pos; the error of an unknown one has ErrUnknownTable in it.
 func (c *Catalog) TableAt(name string, pos parser.Pos) (*Table, error) {
-	if t, ok := c.Table(name); ok {
-		return t, nil
-	}
-	if v, ok := c.View(name); ok {
+	t, v, err := c.TableOrView(name, pos)
+	if v != nil {
 		return nil, parser.Errorf(pos, "%s is a view, not a table", v.Name).WithHint("SHOW CREATE VIEW shows what it reads")
 	}
+	return t, err
+}
+
+// TableOrView finds the table or else the view that a statement names at pos, at one look: another connection's definitions may come
+// in at any time. The error has ErrUnknownTable in it.
+func (c *Catalog) TableOrView(name string, pos parser.Pos) (*Table, *View, error) {
+	c.mu.RLock()
+	lower := strings.ToLower(name)
+	t, v := c.tables[lower], c.views[lower]
+	c.mu.RUnlock()
+	if t == nil && v == nil {
+		return nil, nil, c.unknown(name, pos)
+	}
+	return t, v, nil
+}
+
+// unknown is the error of a name that nothing has.
+func (c *Catalog) unknown(name string, pos parser.Pos) error {
 	var names []string
 	for _, t := range c.Tables() {
 		names = append(names, t.Name)
@@ -152,11 +168,11 @@ func (c *Catalog) TableAt(name string, pos parser.Pos) (*Table, error) {
 	switch schema, _, _ := strings.Cut(lower, ":"); {
 	case err.Hint != "":
 	case lower == "dual":
-		return nil, err.WithHint("a SELECT without FROM gives one row")
+		return err.WithHint("a SELECT without FROM gives one row")
 	case schema == "information_schema" || strings.HasPrefix(lower, "pg_") || strings.HasPrefix(lower, "sqlite_") || strings.HasPrefix(lower, "duckdb_"):
-		return nil, err.WithHint("SHOW TABLES lists the tables, DESCRIBE table shows one's columns")
+		return err.WithHint("SHOW TABLES lists the tables, DESCRIBE table shows one's columns")
 	}
-	return nil, err
+	return err
 }
 
 // Tables lists the tables by name.

@@ -42,6 +42,31 @@ func TestReplacedView(t *testing.T) {
 	}
 }
 
+// Statements that run on one connection at the same time all know what another one has just defined, whichever of them reads of it.
+func TestDefinedBesideStatements(t *testing.T) {
+	_, c := newStore(t)
+	ws := connections(t, c, 2)
+	for i := range 200 {
+		name := fmt.Sprint("x", i)
+		def := "CREATE TABLE " + name + " (id INT PRIMARY KEY)"
+		if i%2 == 1 {
+			def = "CREATE VIEW " + name + " AS SELECT 1 AS id"
+		}
+		ws[0].run(def)
+		var wg sync.WaitGroup
+		for _, q := range []string{"SELECT id FROM " + name, "SELECT x.id FROM " + name + " x LEFT JOIN " + name + " y ON x.id = y.id", "DESCRIBE " + name} {
+			for range 2 {
+				wg.Go(func() {
+					if _, _, err := ws[1].try(q); err != nil {
+						t.Errorf("%s: %s: %v", def, q, err)
+					}
+				})
+			}
+		}
+		wg.Wait()
+	}
+}
+
 // Of several connections that define tables at once, the very first of a store among them, each table is defined by
 // exactly one, and what all then read and write is by its definition.
 func TestDefinedByOne(t *testing.T) {

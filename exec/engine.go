@@ -236,8 +236,9 @@ func (r *run) start(l *life, stmt parser.Statement, kept *Plans) (rows *Rows, er
 
 // attempt runs stmt, once more where a table was missing that can be had.
 func (r *run) attempt(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows, error) {
-	rows, err := r.do(ctx, stmt, kept)
 	e, again := r.engine, false
+	known := e.defs.edition.Load()
+	rows, err := r.do(ctx, stmt, kept)
 	if s, ok := stmt.(*parser.Insert); ok && errors.Is(err, hbase.ErrNoTable) {
 		if again, err = r.makeMissing(ctx, s.Table, err); err != nil {
 			return nil, err
@@ -245,8 +246,7 @@ func (r *run) attempt(ctx context.Context, stmt parser.Statement, kept *Plans) (
 	}
 	stale := errors.Is(err, catalog.ErrUnknownTable) || errors.Is(err, ErrPieceChanged) || errors.Is(err, errRead) ||
 		e.cfg.Definitions != nil && errors.Is(err, catalog.ErrUnknownColumn)
-	if stale && !e.cfg.Alone { // another connection may have defined it just now
-		known := e.defs.edition.Load()
+	if stale && !e.cfg.Alone { // another connection may have defined it just now, or a statement beside this one has read of it
 		if err := e.reload(ctx); err != nil {
 			return nil, err
 		}

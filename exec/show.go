@@ -23,10 +23,13 @@ func (r *run) show(ctx context.Context, s *parser.Show) (*Rows, error) {
 	case parser.ShowSettings:
 		return r.showSettings(s)
 	}
-	if v, ok := r.engine.catalog.View(s.Name); ok && (s.Kind == parser.ShowCreateTable || s.Kind == parser.ShowColumns) {
-		return r.showView(s, v)
+	t, v, err := r.engine.catalog.TableOrView(s.Name, s.NamePos)
+	if v != nil {
+		if s.Kind == parser.ShowCreateTable || s.Kind == parser.ShowColumns {
+			return r.showView(s, v)
+		}
+		t, err = r.tableNamed(s.Name, s.NamePos)
 	}
-	t, err := r.tableNamed(s.Name, s.NamePos)
 	if err != nil {
 		return nil, err
 	}

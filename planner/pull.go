@@ -65,11 +65,11 @@ func (q *query) picks(s *parser.Select, ctes []parser.CTE, depth int) bool {
 		if i := cteIndex(ctes, t); i >= 0 {
 			return q.picks(ctes[i].Query, ctes[:i], depth+1)
 		}
-		if v, ok := q.env.Catalog.View(t.Name); ok {
+		_, v, err := q.env.Catalog.TableOrView(t.Name, t.Pos)
+		if v != nil {
 			return t.SystemTime == nil && q.picks(v.Def.Query, nil, depth+1)
 		}
-		_, ok := q.env.Catalog.Table(t.Name)
-		return ok
+		return err == nil
 	}
 	return false
 }

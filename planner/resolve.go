@@ -202,12 +202,12 @@ func (q *query) named(t *parser.TableName) (*source, error) {
 		}
 		return q.within(i).derived(c.Query, alias, c.Columns, c.Name, c.Pos) // it sees those before it
 	}
-	if v, ok := q.env.Catalog.View(t.Name); ok {
-		return q.viewSource(v, t, alias)
-	}
-	table, err := q.env.Catalog.TableAt(t.Name, t.Pos)
-	if err != nil {
+	table, view, err := q.env.Catalog.TableOrView(t.Name, t.Pos)
+	switch {
+	case err != nil:
 		return nil, err
+	case view != nil:
+		return q.viewSource(view, t, alias)
 	}
 	s := q.tableSource(table, alias)
 	s.system = t.SystemTime
