@@ -179,14 +179,15 @@ func (g *gen) small(s *scope) string {
 // pgInt casts a small number to what functions of PostgreSQL take for places and lengths.
 func pgInt(x string) string { return dialect(x, "("+x+")::int") }
 
-// tame is a DOUBLE that arithmetic does not take beyond its range.
+// tame is a DOUBLE that arithmetic does not take beyond its range: neither large nor so small that a product of two is lost.
 func (g *gen) tame(s *scope, depth int) string {
 	x := g.expr(s, kDbl, depth)
 	if g.risky {
 		return dialect(x, x+"::float8")
 	}
 	g.approx = true
-	return dialect("LEAST(GREATEST("+x+", CAST('-1e6' AS DOUBLE)), CAST('1e6' AS DOUBLE))", "LEAST(GREATEST("+x+"::float8, -1e6::float8), 1e6::float8)")
+	return dialect("(TRUNC(LEAST(GREATEST("+x+", CAST('-1e6' AS DOUBLE)), CAST('1e6' AS DOUBLE)) * CAST('1e6' AS DOUBLE)) / CAST('1e6' AS DOUBLE))",
+		"(TRUNC(LEAST(GREATEST("+x+"::float8, -1e6::float8), 1e6::float8) * 1e6::float8) / 1e6::float8)")
 }
 
 // sized is a DECIMAL of few digits.
@@ -308,7 +309,7 @@ func (g *gen) compound(s *scope, k kind, depth int) string {
 			g.approx = true
 			x := g.interval(s, 2)
 			f := g.pick("epoch", "second", "minute", "month", "year")
-			return "CAST(EXTRACT(" + f + " FROM " + x + ") AS DOUBLE PRECISION)"
+			return "CAST(EXTRACT(" + f + " FROM " + dialect(x, "JUSTIFY_HOURS("+x+")") + ") AS DOUBLE PRECISION)"
 		case 0, 1:
 			return g.tame(s, depth) + g.pick(" + ", " - ", " * ") + g.tame(s, depth)
 		case 2:
@@ -596,6 +597,7 @@ func (g *gen) text(s *scope, depth int) string {
 		return "TO_CHAR(" + utc(x) + ", '" + f + "')"
 	case 18:
 		x := e(kTs)
+		x = "GREATEST(" + x + ", " + moment(-62135424000000).literal() + ")" // 0001-01-03, in year 1 in all zones
 		return dialect("CAST("+x+" AS STRING)", "("+x+")::timestamp::text")
 	case 19:
 		if c := e(kJSON); g.odds(2) {
@@ -669,7 +671,7 @@ func (g *gen) boolean(s *scope, depth int) string {
 		if g.odds(3) {
 			return x + g.quantified() + "(ARRAY[" + strings.Join(list, ", ") + "]" + dialect(g.pick("", "::"+hqlType[k]+"[]"), "::"+pgType[k]+"[]") + ")"
 		}
-		if g.odds(3) {
+		if g.odds(3) && k != kDbl { // whether a text is a REAL or a DOUBLE depends on the column here, on the list in PostgreSQL
 			list = append(list, g.beside(k))
 		}
 		return x + g.pick(" IN (", " IN (", " NOT IN (") + strings.Join(list, ", ") + ")"
