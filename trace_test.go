@@ -108,6 +108,20 @@ end access="" affected=-1 read=0 returned=0 invalid`},
 	if tr.open != 0 {
 		t.Errorf("%d without an end", tr.open)
 	}
+	// Of any number of accesses to a table each one's end is told, with what it read itself.
+	exec(t, db, "CREATE TABLE many (id INT PRIMARY KEY, v INT); INSERT INTO many SELECT n, n FROM generate_series(1, 100) s(n)")
+	tr.got = nil
+	exec(t, db, "SELECT a.id, (SELECT max(b.id) FROM many b WHERE b.v < a.v) FROM many a ALLOW FULL SCAN")
+	ends, read := 0, 0
+	for _, line := range tr.got {
+		n := 0
+		if _, err := fmt.Sscanf(line, "  end read=%d", &n); err == nil {
+			ends, read = ends+1, read+n
+		}
+	}
+	if want := 100 + 99*100/2; ends != 101 || read != want || tr.open != 0 {
+		t.Errorf("%d full scans of %d rows, not %d; %d without an end", ends, read, want, tr.open)
+	}
 }
 
 // Each that begins ends once, also when a query is left early, and rows of an index are looked up within its scan.

@@ -115,6 +115,21 @@ func TestAnalyzeAddsUp(t *testing.T) {
 	}
 }
 
+// So it does of any number of accesses to a table, which are told of one by one only as long as they are few.
+func TestAnalyzeOfManyAccessesAddsUp(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
+	w.run("CREATE TABLE m (k INT, v INT) ROW KEY (k AS INT32); INSERT INTO m SELECT n, n FROM generate_series(1, 100) s(n)")
+	a := analyzed(t, w, "SELECT k, (SELECT count(*) FROM m b WHERE b.v < a.v), (SELECT count(*) FROM m b WHERE b.k < a.k) FROM m a").Analyze
+	var rpcs, bytes int64
+	for _, t := range a.Tables {
+		rpcs, bytes = rpcs+t.RPCs, bytes+t.Bytes
+	}
+	if rpcs != a.RPCs || bytes != a.Bytes || rpcs < 201 || len(a.Tables) > 70 {
+		t.Errorf("%d tables with %d RPCs and %d bytes, of %d and %d", len(a.Tables), rpcs, bytes, a.RPCs, a.Bytes)
+	}
+}
+
 // The servers say what they looked at for scans, and nothing of Gets.
 func TestAnalyzeTellsWhatWasScanned(t *testing.T) {
 	_, c := newStore(t)

@@ -31,8 +31,8 @@ type TableStats struct {
 // Recorder counts the table accesses of a statement.
 type Recorder struct {
 	mu      sync.Mutex
-	scans   []*Counts
-	Tracing bool // for EXPLAIN ANALYZE
+	scans   []*Counts // of maxApart accesses, then of each kind of the others
+	Tracing bool      // for EXPLAIN ANALYZE
 }
 
 // Counts counts one table access; its workers add to it.
@@ -43,29 +43,43 @@ type Counts struct {
 	elapsed                      atomic.Int64 // ns from the start to the end
 	ended                        func(error)  // told of the end; nil: nobody is
 	trace                        *trace       // nil: none
-	into                         *Counts      // what the counts are added to in the end; nil: they stand for themselves
+	into                         *Counts      // of all accesses of the kind, what the counts are added to in the end; nil: they stand for themselves
 	regions                      *regionProgress
 	own                          regionProgress // what regions is, unless into has others
 }
 
+// maxApart is how many accesses are counted each by itself. Of a sub-query for each row, or a join's look-ups, there may be any number: those of
+// one kind are counted together.
+const maxApart = 64
+
 // Open begins to count an access.
 func (r *Recorder) Open(s *plan.Scan) *Counts {
+	st := r.begin(s)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.scans) < maxApart {
+		r.scans = append(r.scans, st)
+		return st
+	}
+	for _, o := range r.scans[maxApart:] {
+		if o.scan.Table == s.Table && o.scan.Layout == s.Layout && o.scan.Access == s.Access {
+			st.into = o
+		}
+	}
+	if st.into == nil {
+		st.into = r.begin(s)
+		r.scans = append(r.scans, st.into)
+	}
+	st.regions, st.trace = st.into.regions, st.into.trace
+	return st
+}
+
+func (r *Recorder) begin(s *plan.Scan) *Counts {
 	st := &Counts{scan: s, start: time.Now()}
 	st.regions = &st.own
 	if r.Tracing {
 		st.trace = &trace{}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.scans) >= 64 { // a sub-query for each row, a join's look-ups: counted together
-		for _, o := range r.scans {
-			if o.scan.Table == s.Table && o.scan.Layout == s.Layout && o.scan.Access == s.Access {
-				st.into, st.regions = o, o.regions
-				return st
-			}
-		}
-	}
-	r.scans = append(r.scans, st)
 	return st
 }
 
