@@ -127,7 +127,7 @@ func (st *statement) lacks(ctx context.Context, t *catalog.Table, l *catalog.Lay
 	defer op.Close()
 	for n := 0; n < belongRows; {
 		batch, err := op.Next(ctx)
-		if err == io.EOF || errors.Is(err, hbase.ErrNoTable) {
+		if err == io.EOF {
 			return n > 0, false, nil
 		}
 		if err != nil {
