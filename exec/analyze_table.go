@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +39,7 @@ func (r *run) analyzeTable(ctx context.Context, s *parser.Analyze) (*Rows, error
 	if err != nil {
 		return nil, err
 	}
-	r.allowFull, r.Client = true, r.engine.client // it has limits of its own
+	r.Client = r.engine.client // it has limits of its own
 	a := &analysis{run: r, table: t, layout: t.Layouts[0], left: r.settings.analyzeRows, end: time.Now().Add(r.settings.analyzeTime)}
 	found, err := a.read(ctx)
 	if err != nil {
@@ -144,11 +145,8 @@ func (a *analysis) read(ctx context.Context) (*stats.Table, error) {
 		a.each(ctx, workers, (*analyzer).evenOut)
 	}
 	tally.End(a.failed)
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(ctx.Err(), a.failed); err != nil {
 		return nil, err
-	}
-	if a.failed != nil {
-		return nil, a.failed
 	}
 	complete, unread, scaled := a.fillIn()
 	out := stats.Build(a.table.Name, at, complete, a.cs...)

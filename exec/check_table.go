@@ -22,7 +22,6 @@ func (r *run) check(ctx context.Context, s *parser.CheckTable) (*Rows, error) {
 			return nil, err
 		}
 	}
-	r.allowFull = true // it is what the statement is for
 	columns := append(textColumns("layout", "problem"), plan.OutputColumn{Name: "count", Type: types.BigInt})
 	var rows [][]types.Value
 	w := r.newWriter(t)

@@ -11,11 +11,14 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/operator"
+	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/internal/poison"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
+	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/testdata"
 	"github.com/hql-db/hql/types"
 )
@@ -238,7 +241,8 @@ func TestExternalTableOfReadOnlyConnection(t *testing.T) {
 func TestFullScanGuard(t *testing.T) {
 	cfg := noPushdown()
 	cfg.FullScan = DenyFullScan
-	w := newWorld(t, newFakeClient(), cfg)
+	_, c := newStore(t)
+	w := newWorld(t, c, cfg)
 	w.run("CREATE TABLE t (a INT, v INT) ROW KEY (a AS INT32); INSERT INTO t VALUES (1, 1), (2, 2)")
 	for _, sql := range []string{"SELECT * FROM t", "SELECT * FROM t WHERE v = 1", "DELETE FROM t", "UPDATE t SET v = 1", "INSERT INTO t SELECT a + 10, v FROM t", "EXPLAIN ANALYZE SELECT * FROM t",
 		"SELECT a, (SELECT max(v) FROM t s WHERE s.v > t.v) FROM t LIMIT 1",       // few rows of t, and for each of them all of it
@@ -251,6 +255,10 @@ func TestFullScanGuard(t *testing.T) {
 		}
 	}
 	w.expect("2", "SELECT COUNT(*) FROM t ALLOW FULL SCAN")
+	w.run("CREATE TABLE x (a INT, v INT) ROW KEY (a AS INT32) INDEX by_v (v AS INT32, a AS INT32); INSERT INTO x VALUES (1, 1)")
+	for _, sql := range []string{"CHECK TABLE x", "CHECK TABLE x REPAIR", "ANALYZE TABLE x"} { // they say that they read all
+		w.run(sql)
+	}
 	w.expect("1|1", "SELECT * FROM t LIMIT 1")
 	w.expect("1", "SELECT (SELECT v FROM t s WHERE s.a = t.a) FROM t LIMIT 1")
 	w.run("SET full_scan = 'warn'")
@@ -371,6 +379,26 @@ func TestFirstRowOfOthers(t *testing.T) {
 		writer := &world{t, New(s, w.catalog, Config{FullScan: AllowFullScan})}
 		if _, _, err := writer.try("INSERT INTO t VALUES (2, 't2')"); err != nil {
 			t.Errorf("a row is written at step %d, and removed: %v", at, err)
+		}
+	}
+}
+
+// A read of so many rows of a table gives these and then its end, to whoever asks for more.
+func TestLimitedReadEnds(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{})
+	w.run("CREATE TABLE t (a INT) ROW KEY (a AS INT32) SPLIT AT (X'80000032'); INSERT INTO t SELECT n FROM generate_series(0, 99) s(n)")
+	table, _ := w.catalog.Table("t")
+	for _, limit := range []int64{1, 30, 70, 100, 200} {
+		r, s := w.newRun(Args{}), scan.Whole(table, table.Layouts[0])
+		s.Limit = plan.AtMost(limit)
+		got := int64(0)
+		err := operator.Drain(t.Context(), r.Read(t.Context(), s, s.Spans, newRecorder(c).Open(s)), func(rows [][]types.Value) error {
+			got += int64(len(rows))
+			return nil
+		})
+		if err != nil || got != min(limit, 100) {
+			t.Errorf("%d rows of %d: %v", got, limit, err)
 		}
 	}
 }

@@ -227,13 +227,8 @@ rows:
 			if err != nil {
 				return err
 			}
-			if t := j.node.RightKeys[i].Type(); !v.IsNull() && v.Type() != t {
-				if v, err = types.Cast(v, t, j.env.Loc); err != nil {
-					continue rows // no right value is equal to one beyond the type
-				}
-			}
-			if v.IsNull() {
-				continue rows
+			if v, err = types.Cast(v, j.node.RightKeys[i].Type(), j.env.Loc); err != nil || v.IsNull() {
+				continue rows // no right value is equal to one beyond the type
 			}
 			keys[i] = v
 		}

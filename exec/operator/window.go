@@ -235,9 +235,9 @@ func (p *partition) neighbour(c *plan.WindowCall, i int, sign int64) (types.Valu
 		if err != nil || v.IsNull() {
 			return types.Value{}, err
 		}
-		by = max(v.Int(), -math.MaxInt32) // its negation is in range
-		by = min(by, math.MaxInt32)
+		by = v.Int()
 	}
+	// What is beyond the range of numbers turns negative, and is no row either.
 	if at := int64(i) + sign*by; at >= 0 && at < int64(len(p.rows)) {
 		return p.eval(c.Arg, int(at))
 	}

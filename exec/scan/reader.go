@@ -261,18 +261,11 @@ func (r *reader) finished(ctx context.Context) error {
 	}
 	if r.skip == 0 {
 		r.grow()
-	} else if r.pace.next(r.got, r.fresh); r.pace.rows <= maxChunkRows {
-		r.chunk = r.pace.rows
-	} else {
-		r.chunk = 0
-	}
-	if r.skip > 0 && more && (r.chunk == 0 || r.looks.Load() >= r.st.Tuning.MaxHops) {
+	} else if r.keepPace(); r.chunk == 0 && (more || len(r.tasks) > 1) {
 		if err := r.st.Guard.TooMany(r.scan); err != nil {
 			return err
 		}
-		r.chunk = 0
 	}
-	r.fresh = 0
 	if !more {
 		return r.closeTask()
 	}
@@ -306,6 +299,15 @@ func (r *reader) jump() bool {
 func (r *reader) isLast(key []byte) bool {
 	rest, ok := bytes.CutPrefix(key, r.prefix)
 	return r.prefix != nil && ok && bytes.Compare(rest, r.side.Lo) >= 0 && (r.side.Hi == nil || bytes.Compare(rest, r.side.Hi) < 0)
+}
+
+// keepPace chooses how many rows the next scan that jumps asks for: all, where jumps have not paid.
+func (r *reader) keepPace() {
+	r.pace.next(r.got, r.fresh)
+	r.chunk, r.fresh = r.pace.rows, 0
+	if r.chunk > maxChunkRows || r.looks.Load() >= r.st.Tuning.MaxHops {
+		r.chunk = 0
+	}
 }
 
 // grow lets the next limited fetch be larger, in the end unlimited.

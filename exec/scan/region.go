@@ -103,7 +103,8 @@ func packed(ranges []task) []task {
 	}
 	var out []task
 	for part := range slices.Chunk(ranges, maxPacked) {
-		t := task{table: part[0].table, server: part[0].server, start: part[0].start, stop: part[len(part)-1].stop, ranges: make(filter.KeyRanges, len(part))}
+		t := part[0]
+		t.stop, t.ranges = part[len(part)-1].stop, make(filter.KeyRanges, len(part))
 		for i, r := range part {
 			t.ranges[i] = filter.KeyRange{Start: r.start, Stop: r.stop}
 		}

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"slices"
 	"sync/atomic"
 
-	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/exec/warning"
 	"github.com/hql-db/hql/hbase"
@@ -80,9 +78,8 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 	}
 	a := &access{st: st, scan: s, stats: stats, opts: ReadOptions(s, s.Layout), filtered: s.Residual != nil || s.PrefixFix != nil || s.Entries}
 	a.opts.Region, a.opts.Slots, a.opts.Metrics, a.opts.Timeline = stats.regions, st.Slots, stats.trace != nil, st.Timeline
-	packed := slices.ContainsFunc(s.Table.Columns, func(c *catalog.Column) bool { return c.Packed != nil })
-	a.opts.Encoded = !s.AllVersions && !packed && !s.Needed[len(s.Table.Columns)+1] // each cell is looked at once, for its column
 	a.decoder.of(st, s, s.Layout)
+	a.opts.Encoded = !s.AllVersions && a.decoder.packed == nil && !a.decoder.ts // each cell is looked at once, for its column
 	if s.Order == plan.MergeOrder {
 		if streams := cutStreams(s, spans); len(streams) > 1 || len(streams) == 1 && streams[0][0].keys != nil {
 			for i := range streams {
