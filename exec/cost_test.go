@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hql-db/hql/internal/race"
+	"github.com/hql-db/hql/types"
 )
 
 // large reports whether sizes are to be tested up to their largest.
@@ -105,6 +106,78 @@ func TestCostOfNeighbours(t *testing.T) {
 		}
 		if rpcs[1] > rpcs[7]+2 {
 			t.Errorf("%s: %d RPCs for ids that follow one another, %d with gaps", key, rpcs[1], rpcs[7])
+		}
+	}
+}
+
+// A prepared query of one row is planned once.
+func TestCostOfAPreparedPoint(t *testing.T) {
+	race.Skip(t)
+	w := newWorld(t, newFakeClient(), Config{Alone: true})
+	w.run("CREATE TABLE t (a INT, v INT) ROW KEY (a AS INT32); INSERT INTO t VALUES (1, 1), (2, 2)")
+	stmt := mustParse(t, "SELECT v FROM t WHERE a = ?")
+	allocs := func(plans *Plans) float64 {
+		return testing.AllocsPerRun(100, func() {
+			rows, err := w.Run(t.Context(), stmt, Args{Positional: []types.Value{types.NewInt(2)}, Plans: plans})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer rows.Close()
+			if batch, err := rows.Next(); err != nil || batch[0][0].Int() != 2 {
+				t.Fatal(batch, err)
+			}
+		})
+	}
+	if once, each := allocs(&Plans{}), allocs(nil); once > each/2 {
+		t.Errorf("%v allocations, %v where it is planned each time", once, each)
+	}
+}
+
+// What a statement says that it has asked for is what the client was asked for.
+func TestCallsAreCounted(t *testing.T) {
+	_, c := newStore(t)
+	cc := &countedClient{Client: c, table: "m"}
+	w := newWorld(t, cc, Config{FullScan: AllowFullScan, Alone: true})
+	w.run("CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) ROW KEY (host AS TEXT, X'00', ts AS INT64) SPLIT AT ('h0004')")
+	w.fill("m", 2000, hosts(8))
+	keys := "(host, ts) IN (('h0000', 1000000)"
+	for i := range 100 {
+		keys += fmt.Sprintf(", ('h0001', %d)", 1_000_000+i)
+	}
+	queries := []string{
+		"SELECT * FROM m", "SELECT * FROM m WHERE host = 'h0001'", "SELECT * FROM m WHERE host = 'h0001' AND ts = 1000001", "SELECT DISTINCT host FROM m",
+		"SELECT * FROM m WHERE " + keys + ")", "SELECT host, max(ts) FROM m GROUP BY host", "SELECT * FROM m ORDER BY host DESC, ts DESC LIMIT 1500",
+		"SELECT count(*) FROM m a JOIN m b ON a.host = b.host AND a.ts = b.ts WHERE a.ts < 1000003",
+	}
+	for _, q := range hopQueries {
+		queries = append(queries, q.sql)
+	}
+	for _, sql := range queries {
+		cc.scans.Store(0)
+		cc.gets.Store(0)
+		_, s := w.read(sql)
+		if s.Gets != cc.gets.Load() || s.Scans != cc.scans.Load() || s.Gets+s.Scans == 0 {
+			t.Errorf("%s: told of %d Gets and %d scans; the client had %d and %d", sql, s.Gets, s.Scans, cc.gets.Load(), cc.scans.Load())
+		}
+	}
+}
+
+// Of many keys no more are asked for than a LIMIT wants, and then more where some have no rows.
+func TestCostOfKeysUnderALimit(t *testing.T) {
+	w := newWorld(t, newFakeClient(), Config{Alone: true})
+	w.run("CREATE TABLE t (a INT, v INT) ROW KEY (a AS INT32)")
+	w.fill("t", 90, func(i int) string { return fmt.Sprintf("(%d, %d)", 20*(i+10), i) })
+	keys := "0"
+	for i := range 99 {
+		keys += fmt.Sprint(", ", 20*(i+1))
+	}
+	for _, c := range []struct {
+		where string
+		rows  int
+		most  int64
+	}{{"", 90, 100}, {" AND a >= 200 LIMIT 3", 3, 3}, {" LIMIT 3", 3, 15}, {" LIMIT 60", 60, 100}} {
+		if n, s := w.read("SELECT * FROM t WHERE a IN (" + keys + ")" + c.where); n != c.rows || s.Gets > c.most {
+			t.Errorf("%s: %d rows of %d keys, want %d of %d at most", c.where, n, s.Gets, c.rows, c.most)
 		}
 	}
 }

@@ -83,11 +83,18 @@ func TestLookupsWhileWritten(t *testing.T) {
 	})
 }
 
-// countedClient counts the scans of one table.
+// countedClient counts the scans and the Gets of one table.
 type countedClient struct {
 	hbase.Client
-	table string
-	scans atomic.Int64
+	table       string
+	scans, gets atomic.Int64
+}
+
+func (c *countedClient) Get(ctx context.Context, table string, keys [][]byte, o *hbase.ReadOptions) ([]hbase.Row, error) {
+	if table == c.table {
+		c.gets.Add(int64(len(keys)))
+	}
+	return c.Client.Get(ctx, table, keys, o)
 }
 
 func (c *countedClient) Scan(ctx context.Context, r hbase.ScanRange, o *hbase.ReadOptions) (hbase.Scanner, error) {
@@ -165,6 +172,28 @@ func TestNumbersBeyondThoseByHand(t *testing.T) {
 	w.run(`CREATE TABLE names (name STRING, id BIGINT) ROW KEY (name AS TEXT); INSERT INTO names VALUES ('a', 1);
 		CREATE TABLE t (name STRING, v INT) ROW KEY (LOOKUP(names.id, name) AS INT64); INSERT INTO t VALUES ('a', 5)`)
 	w.expect("a|5", "SELECT * FROM t")
+}
+
+// A row whose names' numbers cannot be read is not passed over by what changes rows.
+func TestNumbersWithoutAnswer(t *testing.T) {
+	_, c := newStore(t)
+	var at string
+	f := &unanswered{Client: c, fail: func(call, table string) error {
+		if at == call+" "+table {
+			return errors.New("no answer")
+		}
+		return nil
+	}}
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run(`CREATE TABLE names (name STRING, id BIGINT) ROW KEY (name AS TEXT);
+		CREATE TABLE t (name STRING, v INT) ROW KEY (LOOKUP(names.id, name) AS INT64) INDEX by_v (v AS INT32, LOOKUP(names.id, name) AS INT64);
+		INSERT INTO t VALUES ('a', 1), ('b', 2)`)
+	at = "get names"
+	for _, sql := range []string{"DELETE FROM t", "UPDATE t SET v = 3", "CHECK TABLE t REPAIR"} {
+		other := &world{t, New(f, w.catalog, Config{FullScan: AllowFullScan})} // that knows no number
+		other.refused("LOOKUP in names: no answer", sql)
+	}
+	w.expect("a|1\nb|2", "SELECT * FROM t ORDER BY v")
 }
 
 // A number that is deleted at once, by a delete with a later timestamp, is an error that names whose it was.

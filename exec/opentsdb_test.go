@@ -143,6 +143,37 @@ func (u unreadable) Get(ctx context.Context, table string, keys [][]byte, o *hba
 	return u.Client.Get(ctx, table, keys, o)
 }
 
+// Names that cannot be read are an error, and ids without a name are looked for once.
+func TestNamesOfIDs(t *testing.T) {
+	_, c := newStore(t)
+	for table, families := range foreignTables["tsdb"] {
+		if err := c.CreateTable(t.Context(), table, families, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var points []hbase.Mutation
+	for i := range 200 {
+		key := []byte{'a' + byte(i/4), 0, 0, byte(i % 4), 0x50, 0xe2, 0x27, 0}
+		points = append(points, hbase.Mutation{Kind: hbase.Put, Key: key, Timestamp: 1, Cells: []hbase.Cell{{Family: []byte("t"), Qualifier: []byte{0, 0}, Value: []byte{1}}}})
+	}
+	if err := c.Mutate(t.Context(), "tsdb", points); err != nil {
+		t.Fatal(err)
+	}
+	cc := &countedClient{Client: c, table: expr.UIDTable}
+	w := newWorld(t, cc, Config{FullScan: AllowFullScan})
+	w.run("CREATE EXTERNAL TABLE tsdb (host STRING, metric STRING, ts TIMESTAMP, value DOUBLE FROM t:[OPENTSDB_QUALIFIER(ts)] AS OPENTSDB_VALUE) STORED IN 'tsdb' " +
+		"ROW KEY (host AS BYTES(1), OPENTSDB_UID('metrics', metric) AS BYTES(3), DATE_BIN('1 hour', ts) AS EPOCH32)")
+	const query = "SELECT metric, value FROM tsdb"
+	if out, warnings, err := w.try(query); out != "" || err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "200 rows") {
+		t.Errorf("%q %v %q", out, err, warnings)
+	}
+	if n := cc.gets.Load(); n > 4 {
+		t.Errorf("4 ids were looked for %d times", n)
+	}
+	broken := &world{t, New(unreadable{c, expr.UIDTable}, w.catalog, Config{FullScan: AllowFullScan})}
+	broken.refused(errCall.Error(), query)
+}
+
 // A point is not written beside those of its row that could not be read: one of its moment would stay.
 func TestPointBesideUnreadableRow(t *testing.T) {
 	_, c := newStore(t)

@@ -15,12 +15,13 @@ import (
 type closing struct {
 	rowSource
 	closed bool
+	err    error // of Close
 }
 
-func (c *closing) Close() error { c.closed = true; return nil }
+func (c *closing) Close() error { c.closed = true; return c.err }
 
-// An input that does not open is the error of the whole, whichever it is, and those opened before it are closed.
-func TestInputsOpen(t *testing.T) {
+// nodesOfInputs are nodes with one input or several.
+func nodesOfInputs() map[string]plan.Node {
 	scan := func() *plan.Scan { return &plan.Scan{Table: &catalog.Table{}} }
 	num := &expr.Column{Index: 0, Name: "n", Typ: types.BigInt}
 	by := []expr.Expr{num}
@@ -30,8 +31,40 @@ func TestInputsOpen(t *testing.T) {
 	nodes["sets"] = &plan.SetOp{Left: &plan.SetOp{Left: scan(), Right: scan()}, Right: &plan.SetOp{Left: scan(), Right: scan(), Except: true}}
 	nodes["unions"] = &plan.Union{Parts: []plan.Node{scan(), &plan.Union{Parts: []plan.Node{scan(), scan()}}, scan()}}
 	nodes["limit"] = &plan.Limit{Input: &plan.Filter{Input: &plan.Project{Input: scan(), Exprs: by}, Cond: &expr.Const{Val: types.NewBool(true), Typ: types.Boolean}}, Count: plan.AtMost(3)}
+	return nodes
+}
+
+// An input that does not close is the error of the whole, whichever it is, be it read or not.
+func TestInputsClose(t *testing.T) {
+	failed := errors.New("does not close")
+	for name, n := range nodesOfInputs() {
+		for i := range 2 * inputs(n) {
+			at, read, opened := i/2, i%2 > 0, 0
+			src := func(context.Context, *plan.Scan) (Operator, error) {
+				c := &closing{rowSource: rowSource{n: 10}}
+				if opened == at {
+					c.err = failed
+				}
+				opened++
+				return c, nil
+			}
+			op, err := New(t.Context(), n, src, Options{})
+			if err == nil && read {
+				err = Drain(t.Context(), op, func([][]types.Value) error { return nil })
+			} else if err == nil {
+				err = op.Close()
+			}
+			if err != failed && opened > at {
+				t.Errorf("%s: input %d does not close: %v", name, at, err)
+			}
+		}
+	}
+}
+
+// An input that does not open is the error of the whole, whichever it is, and those opened before it are closed.
+func TestInputsOpen(t *testing.T) {
 	failed := errors.New("does not open")
-	for name, n := range nodes {
+	for name, n := range nodesOfInputs() {
 		for at := range inputs(n) {
 			var open []*closing
 			src := func(context.Context, *plan.Scan) (Operator, error) {

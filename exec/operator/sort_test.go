@@ -30,3 +30,23 @@ func TestSortEnds(t *testing.T) {
 		cancel()
 	}
 }
+
+// Of the first rows no more are kept, and given, than are wanted.
+func TestSortLimit(t *testing.T) {
+	for _, limit := range []int64{0, 1, 3, 4, 9} {
+		rows := Literal([][]types.Value{{types.NewInt(3)}, {types.NewInt(1)}, {types.NewInt(4)}, {types.NewInt(2)}})
+		n := &plan.Sort{By: []plan.SortTerm{{Expr: &expr.Column{Typ: types.BigInt}}}, Limit: plan.AtMost(limit)}
+		got := int64(0)
+		err := Drain(t.Context(), newSort(rows, n, Options{}, &Budget{Limit: 1 << 20}), func(rows [][]types.Value) error {
+			for _, r := range rows {
+				if got++; r[0].Int() != got {
+					t.Errorf("the first %d: row %d is %v", limit, got, r)
+				}
+			}
+			return nil
+		})
+		if err != nil || got != min(limit, 4) {
+			t.Errorf("the first %d: %d rows, %v", limit, got, err)
+		}
+	}
+}
