@@ -278,6 +278,7 @@ func TestRegexes(t *testing.T) {
 		{`a\S`, dotAll, "ab", "a\v a\t a"},
 		{`^a+?b??c{2}?$`, dotAll, "aabcc acc", "abbcc abc"},
 		{`(?:x|y)(z)?`, dotAll, "x yz", "z"},
+		{`^(?:.)(?:\Q.\E|$)$`, 0, "a a. x", "aa \r \r. \u0085"},
 		{`^(?<one>x|y)z$`, dotAll, "xz yz", "x zz"},
 		{`^a{2}b{1,}$`, dotAll, "aab aabb", "ab aa"},
 		{`AB`, dotAll | javaCaseInsensitive, "ab aB", "a"},

@@ -347,6 +347,25 @@ func TestBadFilters(t *testing.T) {
 	}
 }
 
+// Filters stand in one another up to a depth, however they do.
+func TestNestedFilters(t *testing.T) {
+	w := filterWorld(t)
+	for name, around := range map[string]func(hfilter.Filter) hfilter.Filter{
+		"list":  func(f hfilter.Filter) hfilter.Filter { return all(f) },
+		"skip":  func(f hfilter.Filter) hfilter.Filter { return hfilter.NewSkipFilter(f) },
+		"while": func(f hfilter.Filter) hfilter.Filter { return hfilter.NewWhileMatchFilter(f) },
+	} {
+		var f hfilter.Filter = hfilter.NewQualifierFilter(cmp(hfilter.NotEqual, bin("none")))
+		for range maxFilterDepth {
+			f = around(f)
+		}
+		w.want(name, w.rows("", "", hrpc.Filters(f)), "a1 a2 a3 b1 b2 b3 c1")
+		if got := w.rows("", "", hrpc.Filters(around(f))); !strings.HasPrefix(got, "error: HBase Java exception "+classDoNotRetry) {
+			t.Errorf("%s, too deep: %q", name, got)
+		}
+	}
+}
+
 // Filters that need only some families leave the others unread for rows they refuse.
 func TestFamiliesOnDemand(t *testing.T) {
 	w := filterWorld(t)

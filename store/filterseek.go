@@ -95,7 +95,6 @@ func (f *fuzzyRowFilter) cell(c *cell) returnCode {
 			return include
 		}
 	}
-	f.lastFound = 0
 	f.refused = true
 	return seekUsingHint
 }

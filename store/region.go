@@ -74,7 +74,7 @@ func (s *Store) Split(name string, key []byte) error {
 	_, err := s.reshape(name, func(t *table) []*region {
 		i := t.regionIndex(key)
 		g := t.regions[i]
-		if len(key) == 0 || bytes.Equal(key, g.start) {
+		if bytes.Equal(key, g.start) {
 			return nil
 		}
 		id := s.newRegionID()

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tsuna/gohbase"
 	"github.com/tsuna/gohbase/hrpc"
 	"github.com/tsuna/gohbase/pb"
 	gohbaseregion "github.com/tsuna/gohbase/region"
@@ -251,6 +252,28 @@ func TestReshape(t *testing.T) {
 		far, err = w.send("d", "d", "", nil, hrpc.ScannerID(far.GetScannerId()))
 		w.want(c.name+": next elsewhere", answer(far, err), "e/3 region=false more=true")
 		w.want(c.name+": rows", w.rows("", ""), "a b c d e")
+	}
+}
+
+// Where a region starts already nothing is split, nothing is behind the last region, and a table that is missing has none.
+func TestReshapeNothing(t *testing.T) {
+	w := newWorld(t, "c")
+	table, _ := w.catalog.lookup("t")
+	for _, key := range []string{"", "c"} {
+		if err := w.Split("t", []byte(key)); err != nil {
+			t.Errorf("split at %q: %v", key, err)
+		}
+	}
+	if err := w.Merge("t", []byte("d")); err != nil {
+		t.Errorf("merge: %v", err)
+	}
+	if now, _ := w.catalog.lookup("t"); now != table {
+		t.Errorf("%d regions, not %d", len(now.regions), len(table.regions))
+	}
+	for _, err := range []error{w.Split("no", []byte("c")), w.Merge("no", nil), w.Move("no", nil)} {
+		if err != gohbase.TableNotFound {
+			t.Errorf("of no table: %v", err)
+		}
 	}
 }
 
