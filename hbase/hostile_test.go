@@ -153,7 +153,7 @@ func (h *hostile) rows() (body, cells []byte) {
 
 // Whatever a server says, each call ends, with what it has or with an error, at its deadline at the latest, and nothing is left behind.
 func TestHostileServer(t *testing.T) {
-	before := goleak.IgnoreCurrent()
+	leavesNothing(t)
 	seeds.Each(t, 3, func(t *testing.T, seed uint64, _ seeds.Figures) {
 		h := &hostile{t: t, r: rand.New(rand.NewPCG(seed, 0))}
 		stop := h.listen()
@@ -170,11 +170,17 @@ func TestHostileServer(t *testing.T) {
 			t.Fatalf("a call does not end:\n%s", stack[:runtime.Stack(stack, true)])
 		}
 	})
-	// gohbase waits for up to half a minute before it sees that it is closed.
-	for end := time.Now().Add(time.Minute); goleak.Find(before) != nil && time.Now().Before(end); {
-		time.Sleep(time.Second)
-	}
-	goleak.VerifyNone(t, before)
+}
+
+// leavesNothing checks that the goroutines of the test end after it: gohbase waits for up to half a minute before it sees that it is closed.
+func leavesNothing(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	t.Cleanup(func() {
+		for end := time.Now().Add(time.Minute); goleak.Find(before) != nil && time.Now().Before(end); {
+			time.Sleep(time.Second)
+		}
+		goleak.VerifyNone(t, before)
+	})
 }
 
 // meet asks all that a client can ask.

@@ -135,6 +135,7 @@ func serverOfMeta(t *testing.T, tables map[string]*securedServer, master *secure
 
 // What a server thinks of a client it may say when the connection is made already. That is told to those whose calls wait for it as well.
 func TestServerThatRefusesLast(t *testing.T) {
+	leavesNothing(t)
 	trusted := certificate(t)
 	roots := x509.NewCertPool()
 	roots.AddCert(trusted.Leaf)
