@@ -69,12 +69,11 @@ type phoenixElement struct {
 
 var errElements = errors.New("it holds no values as Phoenix puts them into one cell")
 
-func (e phoenixElement) String() string                              { return elementName + written(e.args) }
-func (phoenixElement) Width() int                                    { return Variable }
-func (phoenixElement) Order() Order                                  { return Unordered }
-func (phoenixElement) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
-func (phoenixElement) CellsOnly() bool                               { return true }
-func (phoenixElement) takes(word string) bool                        { return word != nullableName }
+func (e phoenixElement) String() string       { return elementName + written(e.args) }
+func (phoenixElement) Width() int             { return Variable }
+func (phoenixElement) Order() Order           { return Unordered }
+func (phoenixElement) CellsOnly() bool        { return true }
+func (phoenixElement) takes(word string) bool { return word != nullableName }
 
 func (e phoenixElement) Append(dst []byte, v types.Value) ([]byte, error) {
 	return appendSome(e.Encoding, dst, v)
@@ -214,7 +213,7 @@ func elementOffsets(src []byte, version byte) (offsets, count, width int, err er
 	if count < 0 {
 		count, width = -count, 4
 	}
-	if offsets < 0 || offsets > n || count > n || offsets+width*count != n {
+	if offsets < 0 || count > n || offsets+width*count != n {
 		return 0, 0, 0, errElements
 	}
 	return offsets, count, width, nil
