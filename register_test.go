@@ -192,8 +192,10 @@ func TestRegisteredPieces(t *testing.T) {
 	if err := registerAll(c); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(c.Encodings(), func(e *catalog.EncodingType) bool { return e.Usage() == "BCD(n)" }) {
-		t.Error("BCD is not listed")
+	for _, usage := range []string{"BCD(n)", "TEXT(n)"} { // beside those that are there anyway
+		if !slices.ContainsFunc(c.Encodings(), func(e *catalog.EncodingType) bool { return e.Usage() == usage }) {
+			t.Errorf("%s is not listed", usage)
+		}
 	}
 	if err := registerAll(c); err == nil {
 		t.Error("the same names are registered twice")

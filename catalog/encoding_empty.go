@@ -55,14 +55,13 @@ func newDefault(t types.Type, args []types.Value, other encodingMaker) (Encoding
 	return e, nil
 }
 
-func (e emptyNull) String() string                              { return e.name }
-func (emptyNull) Width() int                                    { return Variable }
-func (emptyNull) Order() Order                                  { return Unordered }
-func (emptyNull) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
-func (e emptyNull) Respells() bool                              { return respells(e.Encoding) }
-func (e emptyNull) OneScale() bool                              { return oneScale(e.Encoding) }
-func (emptyNull) CellsOnly() bool                               { return true }
-func (emptyNull) takes(string) bool                             { return false }
+func (e emptyNull) String() string  { return e.name }
+func (emptyNull) Width() int        { return Variable }
+func (emptyNull) Order() Order      { return Unordered }
+func (e emptyNull) Respells() bool  { return respells(e.Encoding) }
+func (e emptyNull) OneScale() bool  { return oneScale(e.Encoding) }
+func (emptyNull) CellsOnly() bool   { return true }
+func (emptyNull) takes(string) bool { return false }
 
 func (e emptyNull) Append(dst []byte, v types.Value) ([]byte, error) {
 	return appendSome(e.Encoding, dst, v)
