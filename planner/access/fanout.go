@@ -67,13 +67,15 @@ func (w *spanBuilder) split(br path, i int) (done, useful bool) {
 			few = len(vals) <= maxSteps
 		}
 		if few && w.pays(br, i) {
-			return true, w.each(br, i, vals, plan.Enumerated)
+			w.each(br, i, vals, plan.Enumerated)
+			return true, true
 		}
 		if w.splitSet(br, i, img) {
 			return true, true
 		}
 		if few {
-			return true, w.each(br, i, vals, plan.Enumerated)
+			w.each(br, i, vals, plan.Enumerated)
+			return true, true
 		}
 	}
 	if vs, ok := set.Values(w.opt.MaxEnumerate); ok {
@@ -351,7 +353,7 @@ func (w *spanBuilder) splitLike(br path, i int) (done, useful bool) {
 }
 
 // each walks on once for each value of part i.
-func (w *spanBuilder) each(br path, i int, vals []types.Value, u plan.Use) (useful bool) {
+func (w *spanBuilder) each(br path, i int, vals []types.Value, u plan.Use) {
 	if w.uses[i].Values == nil {
 		w.use(i, u, types.Points(vals...))
 	}
@@ -359,7 +361,7 @@ func (w *spanBuilder) each(br path, i int, vals []types.Value, u plan.Use) (usef
 	for _, v := range vals {
 		if w.full() {
 			w.emit(br, nil)
-			return true
+			return
 		}
 		if nb, ok := w.take(&br, w.layout.Key.Parts[i], v); ok {
 			w.provePoint(&nb, i, v)
@@ -367,7 +369,6 @@ func (w *spanBuilder) each(br path, i int, vals []types.Value, u plan.Use) (usef
 			w.key(nb, i+1)
 		}
 	}
-	return true
 }
 
 // enumerate makes a path for each value that part i can have at all, as a salt, if a part behind it narrows the keys: else all of the table
