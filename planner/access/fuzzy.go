@@ -85,7 +85,7 @@ func (c *candidate) fuzzy() filter.Filter {
 	var f filter.Fuzzy
 	cols := map[int]bool{}
 	for i, s := range c.spans {
-		if len(s.fuzzy) == 0 || len(f) > plan.MaxPatterns {
+		if len(s.fuzzy) == 0 {
 			return nil
 		}
 		for k, p := range s.fuzzy {
@@ -98,8 +98,11 @@ func (c *candidate) fuzzy() filter.Filter {
 			}
 			cols = of
 		}
+		if len(f) > plan.MaxPatterns {
+			return nil
+		}
 	}
-	if len(f) == 0 || len(f) > plan.MaxPatterns {
+	if len(f) == 0 {
 		return nil
 	}
 	k := 0
