@@ -178,11 +178,7 @@ func isConstant(s *keySpan, col int) bool {
 
 // partBytes gives the bytes of the constant part i of k, or more where they cannot be told apart.
 func (s *keySpan) partBytes(k *catalog.Composite, i int) []byte {
-	end := len(s.Start)
-	if i+1 < s.begun {
-		end = k.PrefixLen(s.Start, i+1, false)
-	}
-	start := k.PrefixLen(s.Start, i, false)
+	start, end := k.PrefixLen(s.Start, i, s.Key), k.PrefixLen(s.Start, i+1, s.Key)
 	if start < 0 || end < 0 {
 		return s.Start // that is no less than the part's, so that more spans are merged
 	}
