@@ -89,9 +89,6 @@ func (c columns) untrimmed(e expr.Expr) expr.Expr {
 
 // noBlankEnd reports whether no text in col ends with a space: a row's key would not hold it.
 func (c columns) noBlankEnd(col int) bool {
-	if col >= len(c.table.Columns) || !c.table.Columns[col].KeyPart {
-		return false
-	}
 	return slices.ContainsFunc(c.table.Layouts[0].Key.Parts, func(p *catalog.Part) bool {
 		of, ok := p.Column()
 		return p.Literal == nil && ok && of == col && p.NoBlankEnd()
