@@ -218,7 +218,7 @@ func (g *grouping) width() int {
 // over plans the groups of n's rows.
 func (g *grouping) over(n plan.Node, ordered bool) *plan.Aggregate {
 	if g.sets == nil {
-		return &plan.Aggregate{Input: n, GroupBy: g.by, Aggs: g.aggs.calls, Ordered: ordered && len(g.by) > 0}
+		return &plan.Aggregate{Input: n, GroupBy: g.by, Aggs: g.aggs.calls, Ordered: ordered}
 	}
 	e := &plan.Expand{Input: n, GroupBy: g.by}
 	out := &plan.Aggregate{Input: e, Aggs: g.aggs.calls}
