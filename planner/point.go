@@ -47,7 +47,7 @@ func (e *Env) PointOf(s *parser.Select, p *plan.Plan) *Point {
 	}
 	scan, ok := project.Input.(*plan.Scan)
 	if !ok || len(scan.Alternatives) > 0 || scan.Access != plan.Get || scan.Filter != nil || scan.Residual != nil || scan.MaxTime > 0 || scan.AllVersions ||
-		scan.Layout.Kind != catalog.Primary || len(scan.Table.Layouts) > 1 || scan.Layout.Packed != nil || scan.Layout.Key.Drawn() != nil || scan.Layout.Stored.Drawn() != nil {
+		len(scan.Table.Layouts) > 1 || scan.Layout.Packed != nil || scan.Layout.Key.Drawn() != nil || scan.Layout.Stored.Drawn() != nil {
 		return nil
 	}
 	if t, ok := c.From[0].(*parser.TableName); !ok || !strings.EqualFold(t.Name, scan.Table.Name) { // a query's columns may have other names

@@ -186,7 +186,10 @@ func sampleArgs(kinds []types.Type, i int) []types.Value {
 func TestNoPoint(t *testing.T) {
 	c := given.Layouts(t)
 	for _, text := range []string{
+		"SELECT * FROM phoenix_events WHERE host = 'h'",
 		"SELECT * FROM phoenix_events WHERE host = 'h' AND ts > 5",
+		"SELECT * FROM phoenix_events FOR SYSTEM_TIME AS OF ? WHERE host = 'h' AND ts = 5",
+		"SELECT host FROM (SELECT host FROM phoenix_events LIMIT 2) AS phoenix_events WHERE host = 'h'",
 		"SELECT * FROM phoenix_events WHERE host = 'h' AND ts = 5 AND msg = 'm'",
 		"SELECT COALESCE(msg, 'x') FROM phoenix_events WHERE host = 'h' AND ts = 5",
 		"SELECT * FROM phoenix_events WHERE host = 'h' AND ts = 5 LIMIT 1",
@@ -204,7 +207,7 @@ func TestNoPoint(t *testing.T) {
 		"SELECT * FROM phoenix_events WHERE (host, ts) NOT IN (('h', 5), ('i', 6))",
 	} {
 		st := given.Query(t, text)
-		p, err := (&Env{Catalog: c}).Select(st)
+		p, err := (&Env{Catalog: c, Args: []types.Value{types.NewTimestamp(5)}}).Select(st)
 		if err != nil {
 			t.Fatal(err)
 		}
