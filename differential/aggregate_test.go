@@ -39,7 +39,8 @@ func (g *gen) aggregate(s *scope) (string, kind) {
 		}
 		return dialect(by+"("+own+", "+y+")", "(ARRAY_AGG("+own+" ORDER BY "+y+desc+")") + filter + dialect("", ")[1]"), kText
 	case 9:
-		return g.pick("STDDEV", "STDDEV_POP", "VARIANCE", "VAR_POP") + "(" + distinct + g.sized(s, 1) + ")" + filter, kDec
+		// Rounded: how many digits a root has depends on those of the values, and quotients have no zeros at their end here.
+		return "ROUND(" + g.pick("STDDEV", "STDDEV_POP", "VARIANCE", "VAR_POP") + "(" + distinct + g.sized(s, 1) + ")" + filter + ", 4)", kDec
 	case 10:
 		f := g.pick("CORR", "COVAR_POP", "COVAR_SAMP", "REGR_SLOPE", "REGR_R2", "REGR_SXX", "REGR_SXY", "REGR_SYY", "REGR_AVGX", "REGR_AVGY", "REGR_INTERCEPT", "REGR_COUNT")
 		// Small numbers: of large ones a DOUBLE's last digits, which differ, would stand in front of the point or close behind it.

@@ -109,8 +109,11 @@ func moment(ms int64) value {
 	return value{kind: kTs, v: types.NewTimestamp(ms), pg: time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05.000+00")}
 }
 
-// finer is a moment of so many microseconds, which both round.
+// finer is a moment of so many microseconds, which both round; not between two milliseconds.
 func finer(us int64) value {
+	if us%500 == 0 {
+		us++
+	}
 	return value{kind: kTs, v: types.NewTimestamp(time.UnixMicro(us).Round(time.Millisecond).UnixMilli()), pg: time.UnixMicro(us).UTC().Format("2006-01-02 15:04:05.000000+00")}
 }
 func day(d int64) value {
