@@ -73,6 +73,10 @@ func TestAnswers(t *testing.T) {
 	if n := proto.Size(header128); n != 128 {
 		t.Fatalf("a header of %d bytes", n)
 	}
+	padded := func(length ...byte) []byte { // before a header of two bytes
+		b := append(length, 0x08, 7)
+		return append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...)
+	}
 	short := callHeader(1)
 	short.CellBlockMeta = &pb.CellBlockMeta{Length: proto.Uint32(100)}
 	for _, test := range []struct {
@@ -90,6 +94,9 @@ func TestAnswers(t *testing.T) {
 		{"a text", "", []byte("HTTP/1.1 400 Bad Request\r\n"), "is of 1213486160 bytes"},
 		{"nothing", "", make([]byte, 4), "is of 0 bytes"},
 		{"a header that is none", "", []byte{0, 0, 0, 2, 1, 0xff}, "has a header that is none"},
+		{"a length in five bytes", "", padded(0x82, 0x80, 0x80, 0x80, 0), ""},
+		{"a length in six bytes", "", padded(0x82, 0x80, 0x80, 0x80, 0x80, 0), "has no header"},
+		{"a length without an end", "", []byte{0, 0, 0, 2, 0x82, 0x80}, "has no header"},
 		{"a header beyond the end", "", []byte{0, 0, 0, 2, 9, 1}, "ends in its header"},
 		{"cut short", "", long[:len(long)-1], "unexpected EOF"},
 		{"cut in the length", "", []byte{0, 0}, "unexpected EOF"},
