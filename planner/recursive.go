@@ -73,9 +73,9 @@ func (q *query) recursiveSource(c parser.CTE, i int, alias string) (*source, err
 	return &source{name: alias, cols: cols, node: &plan.Recursive{First: casted(node, given, cols), Step: step, Distinct: !op.All}}, nil
 }
 
-// refersToItself reports whether the query of c names c.
-func refersToItself(c parser.CTE) bool {
-	return slices.ContainsFunc(parser.Tables(c.Query), func(t *parser.TableName) bool { return names(t, c) })
+// refersTo reports whether s names c.
+func refersTo(s *parser.Select, c parser.CTE) bool {
+	return slices.ContainsFunc(parser.Tables(s), func(t *parser.TableName) bool { return names(t, c) })
 }
 
 // recursion cuts c into its first part and the last one, which refers to the rows before, and gives what ties them.

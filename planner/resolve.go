@@ -197,7 +197,7 @@ func (q *query) named(t *parser.TableName) (*source, error) {
 		if k := slices.IndexFunc(q.steps, func(s step) bool { return s.cte == i }); k >= 0 {
 			return q.stepSource(q.steps[k], t, alias)
 		}
-		if c.Recursive && refersToItself(c) {
+		if c.Recursive && refersTo(c.Query, c) {
 			return q.recursiveSource(c, i, alias)
 		}
 		return q.within(i).derived(c.Query, alias, c.Columns, c.Name, c.Pos) // it sees those before it

@@ -154,7 +154,15 @@ func (q *query) selectStmt(s *parser.Select) (plan.Node, []plan.OutputColumn, er
 		return nil, nil, parser.Errorf(s.Pos, "more than %d queries inside one another", maxNesting)
 	}
 	defer func(n int) { q.ctes = q.ctes[:n]; q.depth-- }(len(q.ctes))
-	q.ctes = append(q.ctes, s.With...)
+	for i, c := range s.With {
+		q.ctes = append(q.ctes, c)
+		rest := *s
+		if rest.With = s.With[i+1:]; !refersTo(&rest, c) {
+			if err := q.unread(c); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
 	limit, err := q.count(s.Limit, "LIMIT")
 	if err != nil {
 		return nil, nil, err
@@ -175,6 +183,16 @@ func (q *query) selectStmt(s *parser.Select) (plan.Node, []plan.OutputColumn, er
 	}
 	node, err = sorted(node, cols, s.OrderBy, limit.Behind(offset), string(s.Sets[0].Op))
 	return cut(node, limit, offset), cols, err
+}
+
+// unread plans c, the last of q.ctes, which nothing reads, for what may be wrong in it. Nothing of it is run.
+func (q *query) unread(c parser.CTE) error {
+	env := *q.env
+	env.Subqueries = nil
+	in := q.within(len(q.ctes))
+	in.env, in.plan = &env, &plan.Plan{}
+	_, err := in.named(&parser.TableName{Pos: c.Pos, Name: c.Name})
+	return err
 }
 
 func cut(n plan.Node, limit plan.RowLimit, offset int64) plan.Node {

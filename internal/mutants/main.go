@@ -43,7 +43,7 @@ type options struct {
 func main() {
 	o := options{}
 	pkgs := flag.String("packages", "planner planner/access catalog exec exec/lookup exec/operator exec/scan hbase store", "the packages whose code is changed")
-	suites := flag.String("suites", "types expr catalog parser planner planner/access explain filter store hbase exec/operator exec/scan exec . advise sqldriver", "the packages whose tests are run")
+	suites := flag.String("suites", "types expr catalog parser planner planner/access explain filter store hbase exec/lookup exec/operator exec/scan exec . advise sqldriver", "the packages whose tests are run")
 	flag.IntVar(&o.n, "n", 500, "how many mutants are tried")
 	flag.IntVar(&o.at, "p", runtime.GOMAXPROCS(0), "how many processes run tests at a time")
 	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().UnixNano()), "draws the sample, and is HQL_SEED of the tests")
