@@ -618,7 +618,11 @@ func (g *gen) text(s *scope, depth int) string {
 	case 22:
 		return "TO_HEX(" + g.leaf(s, kInt) + ")"
 	}
-	return "CAST(" + g.leaf(s, kDec) + " AS " + dialect("STRING", "text") + ")"
+	x := g.constant(kDec)
+	if g.odds(2) {
+		x = "TRIM_SCALE(" + g.leaf(s, kDec) + ")" // which may be a quotient
+	}
+	return "CAST(" + x + " AS " + dialect("STRING", "text") + ")"
 }
 
 func (g *gen) kindOf(ks ...kind) kind { return ks[g.IntN(len(ks))] }

@@ -448,6 +448,9 @@ func (g *gen) core(outer *scope, as []kind, depth int) (string, []column) {
 		var sets string
 		if len(groups) > 0 && g.odds(3) {
 			sets = g.groupingSets(groups)
+			if where != "" { // else PostgreSQL up to 17 takes a column for the constant that it is compared with, in sets without it as well
+				where = dialect(where, " WHERE ("+strings.TrimPrefix(where, " WHERE ")+") IS TRUE")
+			}
 		}
 		used := map[int]bool{}
 		for i := range n {

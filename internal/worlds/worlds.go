@@ -103,6 +103,9 @@ var indexParts = map[string][]string{
 	"INT":    {"%s AS INT32", "%s AS ORDERED INT32", "FLOORMOD(%s, 3) AS UINT8", "CRC32(%s) %% 4 AS UINT8, %[1]s AS INT64", "%s AS VINT"},
 }
 
+// coarse are the types of which a part of the key may tell less than the column has, which a cell then holds.
+var coarse = map[string]bool{"TIMESTAMP": true, "DOUBLE": true}
+
 // computed are further parts made of a column, by type, of functions whose preimages are known.
 var computed = map[string][]string{
 	"INT": {"SIGN(%s) AS INT8", "TO_HEX(%s) AS TEXT(16)", "DIV(%s, 3) AS INT64", "ROUND(%s, -1) AS INT64", "TRUNC(%s, -1) AS INT64", "LPAD(CONCAT(%s), 3, '0') AS TEXT(3)"},
@@ -252,7 +255,7 @@ func (g *maker) create(d *drawn) string {
 		c := &t.Columns[i]
 		c.NotNull = !g.nulls[i]
 		def := c.Name + " " + c.Type
-		if c.Name == d.inCell || c.Type != "DECIMAL" && g.odds(12) {
+		if c.Name == d.inCell || c.Type != "DECIMAL" && !(g.opt.Unique && coarse[c.Type]) && g.odds(12) {
 			def += " FROM " + g.pick("f", "g") + ":" + c.Name
 		}
 		cols = append(cols, def)
