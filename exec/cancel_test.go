@@ -530,3 +530,45 @@ func TestCallFails(t *testing.T) {
 
 // Statements that are ended at each of their steps, on a real HBase.
 func TestEndedHBase(t *testing.T) { checkEnded(t, dialHBase(t), 50, 2) }
+
+// stuckRow is a store that does not answer Gets of a table.
+type stuckRow struct {
+	hbase.Client
+	table string
+	asked chan struct{} // closed at the first
+	once  *sync.Once
+}
+
+func (s stuckRow) Get(ctx context.Context, table string, keys [][]byte, o *hbase.ReadOptions) ([]hbase.Row, error) {
+	if table != s.table {
+		return s.Client.Get(ctx, table, keys, o)
+	}
+	s.once.Do(func() { close(s.asked) })
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// Rows that are closed wait for nobody who reads ahead: not for one whose sub-query gets no answer, either.
+func TestCloseBesideASubquery(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE few (id INT PRIMARY KEY); CREATE TABLE t (id INT, v INT) ROW KEY (id AS ORDERED INT32) SPLIT AT (X'80000005')")
+	w.fill("t", 10, func(i int) string { return fmt.Sprintf("(%d, %d)", i, i/5) })
+	stuck := stuckRow{c, "few", make(chan struct{}), new(sync.Once)}
+	other := newWorld(t, stuck, Config{FullScan: AllowFullScan})
+	stmts, err := parser.Parse("SELECT id FROM t WHERE v = 0 OR EXISTS (SELECT 1 FROM few WHERE few.id = t.id)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := other.Run(t.Context(), stmts[0], Args{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if batch, err := rows.Next(); err != nil || len(batch) == 0 {
+		t.Fatal(batch, err)
+	}
+	<-stuck.asked
+	if err := rows.Close(); err != nil {
+		t.Error(err)
+	}
+}

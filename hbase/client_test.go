@@ -279,6 +279,27 @@ func TestAdmin(t *testing.T) {
 	})
 }
 
+// A scan that is closed before its end has not ended.
+func TestClosedScan(t *testing.T) {
+	_, c := storeWithTable(t)
+	if err := c.Mutate(t.Context(), "t", []Mutation{put("a", 1, "f:q=v"), put("b", 1, "f:q=v")}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Scan(t.Context(), ScanRange{Table: "t", BatchRows: 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows, err := s.Next(t.Context()); err != nil || len(rows) != 1 {
+		t.Fatal(rows, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if rows, err := s.Next(t.Context()); err != errScanClosed {
+		t.Error(rows, err)
+	}
+}
+
 func TestInvalidMutations(t *testing.T) {
 	s, err := store.Open(store.Options{})
 	if err != nil {
