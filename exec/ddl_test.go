@@ -199,6 +199,54 @@ func TestDefinedAnewWhileRead(t *testing.T) {
 	ws[0].expect("7|70", "SELECT * FROM t WHERE v = 70")
 }
 
+// So does the first row of such a statement: who reads one row asks for no more.
+func TestDefinedAnewBeforeTheFirstRow(t *testing.T) {
+	_, c := newStore(t)
+	w := connections(t, c, 1)[0]
+	w.run("CREATE TABLE t (id INT, v INT) ROW KEY (id AS INT32); INSERT INTO t VALUES (1, 1)")
+	late := newWorld(t, &interrupted{c, "get t", func() {
+		w.run("DROP TABLE t; CREATE TABLE t (v INT, id INT) ROW KEY (v AS INT32); INSERT INTO t VALUES (1, 7)")
+	}}, Config{})
+	s, _ := parser.ParseStatement("SELECT id, v FROM t WHERE id = 1")
+	rows, err := late.Run(context.Background(), s, Args{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	if got, err := rows.Next(); err == nil || !strings.Contains(err.Error(), "table t was dropped or defined anew while the statement ran") {
+		t.Errorf("%v %v", got, err)
+	}
+}
+
+// interrupted is a client where something else happens once: before a table is read by key, or after one is written or dropped.
+type interrupted struct {
+	hbase.Client
+	at   string // "get", "mutate" or "drop", and a table
+	then func()
+}
+
+func (c *interrupted) now(at string) {
+	if c.at == at {
+		c.at = ""
+		c.then()
+	}
+}
+
+func (c *interrupted) Get(ctx context.Context, table string, keys [][]byte, opt *hbase.ReadOptions) ([]hbase.Row, error) {
+	c.now("get " + table)
+	return c.Client.Get(ctx, table, keys, opt)
+}
+
+func (c *interrupted) Mutate(ctx context.Context, table string, m []hbase.Mutation) error {
+	defer c.now("mutate " + table)
+	return c.Client.Mutate(ctx, table, m)
+}
+
+func (c *interrupted) DropTable(ctx context.Context, table string) error {
+	defer c.now("drop " + table)
+	return c.Client.DropTable(ctx, table)
+}
+
 // What hql did not make it neither takes nor drops.
 func TestForeignTables(t *testing.T) {
 	checkForeignTables(t, func() hbase.Client { _, c := newStore(t); return c }())

@@ -48,6 +48,9 @@ func (r *Rows) Next() ([][]types.Value, error) {
 	var rows [][]types.Value
 	err := scan.Safely(func() (err error) {
 		rows, err = r.op.Next(r.life.ctx)
+		if err == nil && r.Plan != nil { // who is given rows may not ask for more
+			err = r.run.known(r.life.ctx, r.Plan.Tables())
+		}
 		return err
 	})
 	if err != nil {
