@@ -239,6 +239,9 @@ func (r *run) attempt(ctx context.Context, stmt parser.Statement, kept *Plans) (
 	e, again := r.engine, false
 	known := e.defs.edition.Load()
 	rows, err := r.do(ctx, stmt, kept)
+	if r.rec.written.Load() > 0 {
+		return rows, err // what it has written is not written twice
+	}
 	if s, ok := stmt.(*parser.Insert); ok && errors.Is(err, hbase.ErrNoTable) {
 		if again, err = r.makeMissing(ctx, s.Table, err); err != nil {
 			return nil, err
