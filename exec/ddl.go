@@ -66,9 +66,15 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 		r.Warn.Add(warning.ReadOnly, fmt.Sprintf("the connection is read-only: %s is known until it ends", t.Name))
 		return r.done(-1), cat.Add(t)
 	case err != nil:
-		return nil, errors.Join(err, r.unmake(ctx, t, made))
+		if err = errors.Join(err, r.unmake(ctx, t, made)); s.IfNotExists && errors.Is(err, errTableExists) { // another connection was faster
+			return r.createTable(ctx, s)
+		}
+		return nil, err
 	}
 	err = r.engine.reload(ctx)
+	if err == nil { // one that another connection made was taken, which may have dropped it before it knew
+		_, err = r.makeTables(ctx, t, true)
+	}
 	if err == nil && len(t.Lookups()) > 0 { // whoever writes numbers by hand must keep them from being drawn
 		err = r.engine.settle(ctx)
 	}
@@ -127,8 +133,9 @@ func (r *run) makeTables(ctx context.Context, t *catalog.Table, known bool) (mad
 }
 
 // makeMissing makes the HBase tables that the table name needs to be written to, the look-up tables' among them, where
-// its definition lets hql make them: a definition from a file makes none by itself. again reports whether it made
-// some. If not, err stands: the error of the write that missed them.
+// its definition lets hql make them: a definition from a file makes none by itself. One in the store has made them: where they are missing,
+// a DROP TABLE beside this may have dropped them, and would leave what comes back. again reports whether it made some. If not, err stands: the
+// error of the write that missed them.
 func (r *run) makeMissing(ctx context.Context, name string, err error) (again bool, _ error) {
 	if e := r.engine.reload(ctx); e != nil { // dropped by another connection, it is not to come back
 		return false, e
@@ -137,9 +144,15 @@ func (r *run) makeMissing(ctx context.Context, name string, err error) (again bo
 	if !ok {
 		return false, err
 	}
-	made, e := r.makeTables(ctx, t, true)
+	stored, e := r.engine.storedDefinition(ctx, name)
 	if e != nil {
 		return false, e
+	}
+	var made []string
+	if stored == "" {
+		if made, e = r.makeTables(ctx, t, true); e != nil {
+			return false, e
+		}
 	}
 	for _, u := range t.Lookups() {
 		ok, e := r.makeMissing(ctx, u.Table, nil)
@@ -288,12 +301,15 @@ func (r *run) dropTable(ctx context.Context, s *parser.DropTable) (*Rows, error)
 			}
 		}
 	}
-	if !t.External {
-		for i := len(t.Layouts) - 1; i >= 0; i-- {
-			if err := r.dropPhysical(ctx, t, t.Layouts[i]); err != nil {
-				return nil, err
-			}
-		}
+	err = r.dropLayouts(ctx, t, false)
+	if err == nil {
+		err = r.engine.reload(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if now, ok := r.engine.catalog.Table(t.Name); !ok || now != t { // another connection has dropped it, too
+		return r.done(-1), nil
 	}
 	err = r.forgetTable(ctx, t)
 	if err == nil {
@@ -306,7 +322,11 @@ func (r *run) dropTable(ctx context.Context, s *parser.DropTable) (*Rows, error)
 	if now, ok := r.engine.catalog.Table(t.Name); ok && now == t {
 		r.engine.catalog.Drop(t.Name)
 	}
-	if err := r.engine.reload(ctx); err != nil {
+	err = r.engine.reload(ctx)
+	if err == nil { // a write beside this may have made some again: see ensurePhysical
+		err = r.dropLayouts(ctx, t, true)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return r.done(-1), r.engine.settle(ctx)
@@ -319,6 +339,24 @@ func (r *run) physical(ctx context.Context, l *catalog.Layout) ([]string, error)
 		return []string{name}, nil
 	}
 	return r.Tables(ctx, l, name)
+}
+
+// dropLayouts drops the HBase tables of t, those of derived layouts first; written: those only that are made when rows are written. Others may
+// drop t at the same time and define what has its name next, which is another's.
+func (r *run) dropLayouts(ctx context.Context, t *catalog.Table, written bool) error {
+	for _, l := range slices.Backward(t.Layouts) {
+		if t.External || written && l.Stored.IsLiteral() {
+			continue
+		}
+		err := r.engine.reload(ctx)
+		if err == nil {
+			err = r.dropPhysical(ctx, t, l)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // dropPhysical drops the HBase tables of one layout.

@@ -247,6 +247,54 @@ func (c *interrupted) DropTable(ctx context.Context, table string) error {
 	return c.Client.DropTable(ctx, table)
 }
 
+// A row that is written while its table is dropped leaves nothing of the table, under whichever definition it may come back.
+func TestWrittenWhileDropped(t *testing.T) {
+	for key, first := range map[string]string{
+		"(id AS INT32)": "t",
+		"(id AS INT32) STORED IN ('t_', id AS TEXT(1))":      "t_1",
+		"(id AS INT32) INDEX by_v (v AS INT32, id AS INT32)": "t",
+	} {
+		_, c := newStore(t)
+		other := connections(t, c, 1)[0]
+		w := newWorld(t, &interrupted{c, "drop " + first, func() { _, _, _ = other.try("INSERT INTO t VALUES (1, 30)") }}, Config{FullScan: AllowFullScan})
+		w.run("CREATE TABLE t (id INT, v INT) ROW KEY " + key + "; INSERT INTO t VALUES (1, 10), (2, 20)")
+		w.run("DROP TABLE t")
+		if tables, _ := c.Tables(context.Background(), "t"); len(tables) > 0 {
+			t.Errorf("%s: %q left", key, tables)
+		}
+		w.run("CREATE TABLE t (v INT, id INT) ROW KEY " + key)
+		w.expect("0", "SELECT count(*) FROM t")
+	}
+}
+
+// An HBase table that another connection drops just before the definition is kept is made again.
+func TestDroppedAtTheLastMoment(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, &forestalled{c, func() {
+		if err := c.DropTable(context.Background(), "t"); err != nil {
+			t.Error(err)
+		}
+	}}, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE t (id INT PRIMARY KEY)")
+	w.expect("0", "SELECT count(*) FROM t")
+}
+
+// A statement that has written rows when a table of its query is no longer known is not begun again.
+func TestDroppedWhileWritten(t *testing.T) {
+	_, c := newStore(t)
+	other := connections(t, c, 1)[0]
+	var w *world
+	client := &interrupted{Client: c, then: func() { other.run("DROP TABLE u"); w.run("SELECT 1") }}
+	w = newWorld(t, client, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t SELECT n FROM generate_series(1, 5000) s(n); CREATE TABLE h (v INT); CREATE TABLE u (id INT PRIMARY KEY, v INT)")
+	client.at = "mutate h"
+	_, _, err := w.try("INSERT INTO h SELECT (SELECT max(u.v) FROM u WHERE u.id < t.id) FROM t")
+	n := w.run("SELECT count(*) FROM h")
+	if err == nil || n == "0" || !strings.Contains(err.Error(), n+" rows written before stand") {
+		t.Errorf("%v, and %s rows", err, n)
+	}
+}
+
 // What hql did not make it neither takes nor drops.
 func TestForeignTables(t *testing.T) {
 	checkForeignTables(t, func() hbase.Client { _, c := newStore(t); return c }())
@@ -384,6 +432,40 @@ func TestDefinedAtTheLastMoment(t *testing.T) {
 	}
 	for _, w := range []*world{late, ws[0], ws[1]} {
 		w.expect("-1|5", "SELECT * FROM t WHERE id < 0")
+	}
+}
+
+// Who defines something unless it is there, or in its place, is not told that another connection was faster.
+func TestDefinedUnlessThere(t *testing.T) {
+	for late, other := range map[string]string{
+		"CREATE TABLE IF NOT EXISTS w (id INT PRIMARY KEY)": "CREATE TABLE w (id INT PRIMARY KEY); INSERT INTO w VALUES (1)",
+		"CREATE VIEW IF NOT EXISTS w AS SELECT 2 AS id":     "CREATE VIEW w AS SELECT 1 AS id",
+		"CREATE OR REPLACE VIEW w AS SELECT 1 AS id":        "CREATE VIEW w AS SELECT 2 AS id",
+	} {
+		_, c := newStore(t)
+		ws := connections(t, c, 2)
+		newWorld(t, &forestalled{c, func() { ws[0].run(other) }}, Config{}).run(late)
+		ws[1].expect("1", "SELECT id FROM w")
+	}
+}
+
+// Of two connections that drop a table at once, the later one does not drop what has its name next.
+func TestDroppedTwice(t *testing.T) {
+	def := func(encoding string) string {
+		return "CREATE TABLE t (id INT, v INT) ROW KEY (id AS " + encoding + ") INDEX by_v (v AS INT32, id AS INT32)"
+	}
+	for _, at := range []string{"drop t_by_v", "drop t"} {
+		_, c := newStore(t)
+		other := connections(t, c, 1)[0]
+		w := newWorld(t, &interrupted{c, at, func() {
+			other.run("DROP TABLE t; " + def("TEXT") + "; INSERT INTO t VALUES (1, 10)")
+		}}, Config{FullScan: AllowFullScan})
+		w.run(def("INT32") + "; INSERT INTO t VALUES (2, 20)")
+		w.run("DROP TABLE t")
+		for _, w := range []*world{w, other} {
+			w.expect("1|10", "SELECT id, v FROM t")
+			w.expect("1", "SELECT id FROM t WHERE v = 10")
+		}
 	}
 }
 

@@ -60,6 +60,9 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (*Rows, erro
 		cat.ReplaceView(v)
 		return r.done(-1), nil
 	}
+	if err == taken && !exists && (s.IfNotExists || s.Replace) { // another connection was faster
+		return r.createView(ctx, s)
+	}
 	if err == nil {
 		err = r.engine.reload(ctx)
 	}
