@@ -9,6 +9,9 @@ import (
 // namesColumn finds a column under an alias.
 var namesColumn = regexp.MustCompile(`\bt\d+\.`)
 
+// onlyColumn matches what is a column and nothing else.
+var onlyColumn = regexp.MustCompile(`^\(?t\d+\."?\w+"?\)?$`)
+
 // aggregate is an aggregate over s, and its kind.
 func (g *gen) aggregate(s *scope) (string, kind) {
 	k := g.comparable()

@@ -446,7 +446,8 @@ func (g *gen) core(outer *scope, as []kind, depth int) (string, []column) {
 			groups, groupKinds = append(groups, x), append(groupKinds, k)
 		}
 		var sets string
-		if len(groups) > 0 && g.odds(3) {
+		// PostgreSQL up to 17 gives an expression that it knows the value of, as COALESCE('a', x), in sets without it as well.
+		if len(groups) > 0 && g.odds(2) && !slices.ContainsFunc(groups, func(x string) bool { return !onlyColumn.MatchString(x) }) {
 			sets = g.groupingSets(groups)
 			if where != "" { // else PostgreSQL up to 17 takes a column for the constant that it is compared with, in sets without it as well
 				where = dialect(where, " WHERE ("+strings.TrimPrefix(where, " WHERE ")+") IS TRUE")
