@@ -502,13 +502,15 @@ func (g *gen) core(outer *scope, as []kind, depth int) (string, []column) {
 	around := g.windows
 	g.windows = []string{}
 	defer func() { g.windows = around }()
+	// Of rows that are equal in every column any may be the first, and a window may give them different values.
+	unequal := !slices.ContainsFunc(s.sources, func(src source) bool { return src.table == nil })
 	for i := range n {
 		k := want(i)
 		x := g.expr(s, k, 2)
 		if as == nil && g.odds(2) {
 			x, k = g.anyColumn(s)
 		}
-		if as == nil && g.odds(6) {
+		if as == nil && g.odds(6) && (!windows || unequal) {
 			x, k = g.window(s)
 			add(x, k)
 			windows = true
@@ -519,9 +521,7 @@ func (g *gen) core(outer *scope, as []kind, depth int) (string, []column) {
 	if len(g.windows) > 0 {
 		where += " WINDOW " + strings.Join(g.windows, ", ")
 	}
-	// Of rows that are equal in every column any may be the first, and a window may give them different values.
-	onlyOne := !windows || !slices.ContainsFunc(s.sources, func(src source) bool { return src.table == nil })
-	if all := everyColumn(s); as == nil && all != nil && g.odds(8) && onlyOne {
+	if all := everyColumn(s); as == nil && all != nil && g.odds(8) && (!windows || unequal) {
 		by := g.pick(all...)
 		g.term = nil
 		return "SELECT * FROM (SELECT DISTINCT ON (" + by + ") " + strings.Join(items, ", ") + " FROM " + from + where +
