@@ -572,3 +572,34 @@ func TestCloseBesideASubquery(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// endsWithRows is a store whose Gets of a table end the statement as they give their rows.
+type endsWithRows struct {
+	hbase.Client
+	table string
+	end   context.CancelFunc
+}
+
+func (e endsWithRows) Get(ctx context.Context, table string, keys [][]byte, o *hbase.ReadOptions) ([]hbase.Row, error) {
+	rows, err := e.Client.Get(ctx, table, keys, o)
+	if table == e.table {
+		e.end()
+	}
+	return rows, err
+}
+
+// Of rows behind an INDEX none is left out as it takes time to compare its entry and the statement ends meanwhile: another would be the first.
+func TestEndedWhileEntriesAreCompared(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{})
+	w.run("CREATE TABLE t (id INT, n INT NOT NULL, v STRING NOT NULL, w INT) ROW KEY (id AS INT32) INDEX by_n (n AS ORDERED INT32, LEFT(MD5(UPPER(v)), 2), id AS INT32)")
+	w.run("INSERT INTO t VALUES (7, 1, ?, 1), (8, 2, 'b', 1)", types.NewString(strings.Repeat("a", 1<<17)))
+	ctx, end := context.WithCancel(t.Context())
+	got, _, err := newWorld(t, endsWithRows{c, "t", end}, Config{}).tryUnder(ctx, "SELECT /*+ LAYOUT(by_n) */ id FROM t WHERE n > 0 AND w = 1 ORDER BY n LIMIT 1")
+	if err == nil && got != "7" || err != nil && !errors.Is(err, context.Canceled) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if ctx.Err() == nil {
+		t.Error("no row was looked up")
+	}
+}
