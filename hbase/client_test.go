@@ -300,6 +300,21 @@ func TestClosedScan(t *testing.T) {
 	}
 }
 
+// A scan that has failed goes on to fail.
+func TestFailedScan(t *testing.T) {
+	_, c := storeWithTable(t)
+	s, err := c.Scan(t.Context(), ScanRange{Table: "missing"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for range 2 {
+		if rows, err := s.Next(t.Context()); !errors.Is(err, ErrNoTable) {
+			t.Error(rows, err)
+		}
+	}
+}
+
 func TestInvalidMutations(t *testing.T) {
 	s, err := store.Open(store.Options{})
 	if err != nil {
