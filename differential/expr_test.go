@@ -483,7 +483,8 @@ func (g *gen) integer(s *scope, depth int) string {
 	case 18:
 		return "(" + e(kInt) + g.pick(" & ", " | ", " # ") + e(kInt) + ")"
 	case 19:
-		return "(" + e(kInt) + g.pick(" << ", " >> ") + g.pick("0", "1", "7", "63") + ")"
+		x := e(kInt) // of 32 bits in PostgreSQL where it is a position or a length
+		return "(" + dialect(x, "("+x+")::bigint") + g.pick(" << ", " >> ") + g.pick("0", "1", "7", "63") + ")"
 	case 20:
 		return "(~ " + e(kInt) + ")"
 	case 0, 1, 2:
