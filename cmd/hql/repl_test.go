@@ -208,6 +208,11 @@ func TestREPLRecall(t *testing.T) {
 	x.enter("\x10\x01/* \x05 */ 8;\r") // the last statement as a comment of another
 	x.see("7 |        8")
 	x.see("hql> ")
+	x.enter("\x10") // the whole of it is the last now
+	x.see("SELECT 7,\r\n  -> /* SELECT 'from an earlier version' AS v; */ 8;")
+	x.enter("\r")
+	x.see("7 |        8")
+	x.see("hql> ")
 	x.enter("\x12which\r") // found with ^R
 	x.see("12 | two\\n lines; -- ' ␤")
 	x.enter("\\q\r")
