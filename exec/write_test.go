@@ -64,6 +64,19 @@ func TestWritesFromTheFuture(t *testing.T) {
 	slow.expect("a|4|4", "SELECT * FROM t WHERE n > 0")
 }
 
+// Of two that insert a row which neither has found, under a salt that is drawn, one does: both draw the same.
+func TestInsertIfNotExistsUnderADrawnSalt(t *testing.T) {
+	_, c := newStore(t)
+	other := newWorld(t, c, Config{FullScan: AllowFullScan})
+	other.run("CREATE TABLE t (id TEXT, v INT) ROW KEY (SALT(0 TO 255) AS UINT8, id AS TEXT)")
+	const insert = "INSERT INTO t VALUES ('a', %d) IF NOT EXISTS"
+	w := newWorld(t, &forestalled{Client: c, first: func() { other.run(fmt.Sprintf(insert, 1)) }}, Config{FullScan: AllowFullScan})
+	if n := w.changed(fmt.Sprintf(insert, 2)); n != 0 {
+		t.Errorf("%d rows were inserted beside one that was there", n)
+	}
+	w.expect("a|1", "SELECT * FROM t")
+}
+
 // A row that one client deletes and another inserts at once afterwards is there.
 func TestInsertAfterDelete(t *testing.T) {
 	_, c := newStore(t)
