@@ -153,12 +153,7 @@ func TestNamesObserveContext(t *testing.T) {
 func TestNumbersBeyondThoseByHand(t *testing.T) {
 	_, c := newStore(t)
 	var at string
-	f := &unanswered{Client: c, fail: func(call, table string) error {
-		if at == call+" "+table {
-			return errors.New("no answer")
-		}
-		return nil
-	}}
+	f := unansweredAt(c, &at)
 	w := newWorld(t, f, Config{FullScan: AllowFullScan})
 	w.run(`CREATE TABLE names (name STRING, id BIGINT) ROW KEY (name AS TEXT); INSERT INTO names VALUES ('a', 7), ('b', 3);
 		CREATE TABLE t (name STRING, v INT) ROW KEY (LOOKUP(names.id, name) AS INT64)`)
@@ -178,12 +173,7 @@ func TestNumbersBeyondThoseByHand(t *testing.T) {
 func TestNumbersWithoutAnswer(t *testing.T) {
 	_, c := newStore(t)
 	var at string
-	f := &unanswered{Client: c, fail: func(call, table string) error {
-		if at == call+" "+table {
-			return errors.New("no answer")
-		}
-		return nil
-	}}
+	f := unansweredAt(c, &at)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
 	w.run(`CREATE TABLE names (name STRING, id BIGINT) ROW KEY (name AS TEXT);
 		CREATE TABLE t (name STRING, v INT) ROW KEY (LOOKUP(names.id, name) AS INT64) INDEX by_v (v AS INT32, LOOKUP(names.id, name) AS INT64);

@@ -213,6 +213,16 @@ type unanswered struct {
 	fail func(call, table string) error
 }
 
+// unansweredAt gives no answer to the call that at names, with its table.
+func unansweredAt(c hbase.Client, at *string) *unanswered {
+	return &unanswered{Client: c, fail: func(call, table string) error {
+		if *at == call+" "+table {
+			return errors.New("no answer")
+		}
+		return nil
+	}}
+}
+
 func (c *unanswered) Get(ctx context.Context, table string, keys [][]byte, o *hbase.ReadOptions) ([]hbase.Row, error) {
 	if err := c.fail("get", table); err != nil {
 		return nil, err

@@ -31,10 +31,11 @@ func checkKeyValue(b []byte) (row, rest []byte, err error) {
 		return nil, nil, errCellBlock
 	}
 	keyLen, valLen := int(binary.BigEndian.Uint32(b[4:])), int(binary.BigEndian.Uint32(b[8:]))
-	if min(keyLen, valLen) < 0 || 8+keyLen+valLen != total {
+	if keyLen < 12 || valLen < 0 || 8+keyLen+valLen != total {
 		return nil, nil, errCellBlock
 	}
-	key, rowLen := b[12:12+keyLen], int(binary.BigEndian.Uint16(b[12:])) // of a key too short for it the value's bytes
+	key := b[12 : 12+keyLen]
+	rowLen := int(binary.BigEndian.Uint16(key))
 	if 2+rowLen+1 > keyLen-9 || 3+rowLen+int(key[2+rowLen]) > keyLen-9 {
 		return nil, nil, errCellBlock
 	}
