@@ -114,3 +114,39 @@ func checkWhole(fs vfs.FS, dir string) error {
 	}
 	return nil
 }
+
+// keptLogs is the file system of a store that is being opened. Pebble moves what it finds in logs of writes into tables and
+// removes those logs before it makes the next one: a process that ends in between would leave a directory that checkWhole
+// takes for a copy without its last writes. Hence no log is removed before the store is open.
+type keptLogs struct {
+	vfs.FS
+
+	mu       sync.Mutex
+	open     bool
+	obsolete []string
+}
+
+// Unwrap gives the file system below.
+func (k *keptLogs) Unwrap() vfs.FS { return k.FS }
+
+// Remove removes a file, a log only once the store is open.
+func (k *keptLogs) Remove(name string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.open && strings.HasSuffix(name, ".log") {
+		k.obsolete = append(k.obsolete, name)
+		return nil
+	}
+	return k.FS.Remove(name)
+}
+
+// opened removes the logs that were kept. One that cannot be removed is obsolete when the store is opened again as well.
+func (k *keptLogs) opened() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.open = true
+	for _, name := range k.obsolete {
+		_ = k.FS.Remove(name)
+	}
+	k.obsolete = nil
+}

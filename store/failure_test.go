@@ -428,6 +428,50 @@ func TestReadFails(t *testing.T) {
 	}
 }
 
+// noLogs makes no log of writes.
+type noLogs struct{ vfs.FS }
+
+func (n noLogs) Unwrap() vfs.FS { return n.FS }
+
+func (n noLogs) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	if strings.HasSuffix(name, ".log") {
+		return nil, syscall.ENOSPC
+	}
+	return n.FS.Create(name, c)
+}
+
+// noLogsEnv names a directory that a process of its own opens without room for a log: see TestOpeningEndsBeforeItsLog.
+const noLogsEnv = "HQL_TEST_NO_LOGS"
+
+// A store whose opening ends between the last process's log, which is in tables by then, and the next one opens again, and
+// has one log. Pebble keeps a goroutine when it cannot open a store, so that this is done in a process of its own.
+func TestOpeningEndsBeforeItsLog(t *testing.T) {
+	if dir := os.Getenv(noLogsEnv); dir != "" {
+		_, err := Open(Options{Dir: dir, fs: noLogs{vfs.Default}})
+		fmt.Println(err)
+		os.Exit(0)
+	}
+	dir := filepath.Join(t.TempDir(), "data")
+	w := openDir(t, dir)
+	w.create("t", map[string]map[string]string{"f": nil})
+	w.put("a", 1, "f:x=1")
+	want := w.scan("", "")
+	w.Close()
+	for range 3 {
+		cmd := exec.Command(os.Args[0], "-test.run", "^TestOpeningEndsBeforeItsLog$")
+		cmd.Env = append(os.Environ(), noLogsEnv+"="+dir)
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), syscall.ENOSPC.Error()) {
+			t.Fatalf("%v: %s", err, out)
+		}
+		w = openDir(t, dir)
+		w.want("rows", w.scan("", ""), want)
+		w.Close()
+		if logs := must(filepath.Glob(filepath.Join(dir, "*.log"))); len(logs) != 1 {
+			t.Errorf("logs %q", logs)
+		}
+	}
+}
+
 // A directory with a store's files but without the one that names them, or those of the last writes, is refused, and stays as it is.
 func TestIncompleteCopy(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")

@@ -85,7 +85,9 @@ func Open(o Options) (*Store, error) {
 	cache := pebble.NewCache(o.CacheBytes)
 	defer cache.Unref()
 	f := newFailure()
+	logs := &keptLogs{FS: o.fs}
 	po := &pebble.Options{
+		FS:                 logs,
 		Cache:              cache,
 		Logger:             f,
 		EventListener:      f.listener(),
@@ -94,7 +96,7 @@ func Open(o Options) (*Store, error) {
 	}
 	write := pebble.Sync
 	if o.Dir == "" {
-		po.FS = vfs.NewMem()
+		logs.FS = vfs.NewMem()
 		po.DisableWAL = true
 		write = pebble.NoSync
 	} else {
@@ -104,8 +106,7 @@ func Open(o Options) (*Store, error) {
 			}
 			return nil, fmt.Errorf("open store: %w", err)
 		}
-		po.FS = o.fs
-		if err := checkWhole(po.FS, o.Dir); err != nil {
+		if err := checkWhole(o.fs, o.Dir); err != nil {
 			return nil, fmt.Errorf("open store %q: %w", o.Dir, err)
 		}
 		if o.NoSync {
@@ -121,8 +122,10 @@ func Open(o Options) (*Store, error) {
 		}
 		if err = s.loadCatalog(); err != nil {
 			s.db.Close()
+			return err
 		}
-		return err
+		logs.opened()
+		return nil
 	})
 	if errors.Is(err, syscall.EAGAIN) {
 		return nil, fmt.Errorf("open store %q: another process has it open, or another connection of this one; one at a time can", o.Dir)
