@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/warning"
@@ -32,13 +31,15 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 	taken := parser.Errorf(s.NamePos, "table %q exists already", s.Name).Of(errTableExists)
 	if t, ok := cat.Table(s.Name); ok {
 		if s.IfNotExists {
-			_, err := r.makeTables(ctx, t, true)
-			return r.done(-1), err
+			return r.done(-1), r.makeAgain(ctx, t)
 		}
 		return nil, taken
 	}
 	if v, ok := cat.View(s.Name); ok {
 		return nil, parser.Errorf(s.NamePos, "view %q exists already", v.Name)
+	}
+	if err := r.unclaimed(ctx, s.Name, s.NamePos); err != nil {
+		return nil, err
 	}
 	if s.Query != nil {
 		return r.createTableAs(ctx, s)
@@ -72,8 +73,8 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 		return nil, err
 	}
 	err = r.engine.reload(ctx)
-	if err == nil { // one that another connection made was taken, which may have dropped it before it knew
-		_, err = r.makeTables(ctx, t, true)
+	if now, ok := cat.Table(t.Name); ok && err == nil { // one that another connection made was taken, which may have dropped it before it knew
+		err = r.makeAgain(ctx, now)
 	}
 	if err == nil && len(t.Lookups()) > 0 { // whoever writes numbers by hand must keep them from being drawn
 		err = r.engine.settle(ctx)
@@ -132,6 +133,31 @@ func (r *run) makeTables(ctx context.Context, t *catalog.Table, known bool) (mad
 	return made, nil
 }
 
+// makeAgain makes the HBase tables of t, which is known, where they are missing.
+func (r *run) makeAgain(ctx context.Context, t *catalog.Table) error {
+	made, err := r.makeTables(ctx, t, true)
+	if err != nil {
+		return err
+	}
+	return r.stillWanted(ctx, t, made)
+}
+
+// stillWanted drops HBase tables that were made for t, and fails, when t was dropped meanwhile: DROP TABLE finds those that were there when nobody
+// knew t any more.
+func (r *run) stillWanted(ctx context.Context, t *catalog.Table, made []string) error {
+	if len(made) == 0 {
+		return nil
+	}
+	err := r.engine.reload(ctx)
+	if err == nil {
+		err = r.unwritten(ctx, t)
+	}
+	if err != nil {
+		err = errors.Join(err, r.unmake(ctx, t, made))
+	}
+	return err
+}
+
 // makeMissing makes the HBase tables that the table name needs to be written to, the look-up tables' among them, where
 // its definition lets hql make them: a definition from a file makes none by itself. One in the store has made them: where they are missing,
 // a DROP TABLE beside this may have dropped them, and would leave what comes back. again reports whether it made some. If not, err stands: the
@@ -144,12 +170,12 @@ func (r *run) makeMissing(ctx context.Context, name string, err error) (again bo
 	if !ok {
 		return false, err
 	}
-	stored, e := r.engine.storedDefinition(ctx, name)
+	stored, _, e := r.engine.definitionOf(ctx, name)
 	if e != nil {
 		return false, e
 	}
 	var made []string
-	if stored == "" {
+	if stored.sql == "" {
 		if made, e = r.makeTables(ctx, t, true); e != nil {
 			return false, e
 		}
@@ -275,63 +301,6 @@ func (r *run) splitKeys(ctx context.Context, t *catalog.Table, l *catalog.Layout
 	return t.SplitKeys(l, r.engine.cfg.ReadFile, func(file string) ([][]byte, error) { return r.sampleKeys(ctx, t, file) })
 }
 
-// dropTable runs DROP TABLE. HBase tables that another definition uses too stay, and those that hql did not make.
-// When it returns no connection goes by the definition any more.
-func (r *run) dropTable(ctx context.Context, s *parser.DropTable) (*Rows, error) {
-	if err := r.engine.reload(ctx); err != nil {
-		return nil, err
-	}
-	if v, ok := r.engine.catalog.View(s.Name); ok {
-		return nil, parser.Errorf(s.NamePos, "%s is a view, not a table", v.Name).WithHint("DROP VIEW drops it")
-	}
-	t, err := r.tableNamed(s.Name, s.NamePos)
-	if err != nil {
-		if s.IfExists {
-			return r.done(-1), nil
-		}
-		return nil, err
-	}
-	if err := r.unread("table", t.Name, s.NamePos); err != nil {
-		return nil, err
-	}
-	for _, o := range r.engine.catalog.Tables() {
-		for _, u := range o.Lookups() {
-			if strings.EqualFold(u.Table, t.Name) {
-				return nil, parser.Errorf(s.NamePos, "table %s is used by %s: %s", t.Name, o.Name, u.Source).WithHint("drop %s first", o.Name)
-			}
-		}
-	}
-	err = r.dropLayouts(ctx, t, false)
-	if err == nil {
-		err = r.engine.reload(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if now, ok := r.engine.catalog.Table(t.Name); !ok || now != t { // another connection has dropped it, too
-		return r.done(-1), nil
-	}
-	err = r.forgetTable(ctx, t)
-	if err == nil {
-		err = r.forgetStatistics(ctx, t)
-	}
-	if err != nil && !(t.External && errors.Is(err, ErrReadOnly)) {
-		return nil, err
-	}
-	r.engine.lookups.Clear() // t may have given numbers
-	if now, ok := r.engine.catalog.Table(t.Name); ok && now == t {
-		r.engine.catalog.Drop(t.Name)
-	}
-	err = r.engine.reload(ctx)
-	if err == nil { // a write beside this may have made some again: see ensurePhysical
-		err = r.dropLayouts(ctx, t, true)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return r.done(-1), r.engine.settle(ctx)
-}
-
 // physical lists the HBase tables of one layout.
 func (r *run) physical(ctx context.Context, l *catalog.Layout) ([]string, error) {
 	name, whole := l.Stored.Prefix()
@@ -339,50 +308,6 @@ func (r *run) physical(ctx context.Context, l *catalog.Layout) ([]string, error)
 		return []string{name}, nil
 	}
 	return r.Tables(ctx, l, name)
-}
-
-// dropLayouts drops the HBase tables of t, those of derived layouts first; written: those only that are made when rows are written. Others may
-// drop t at the same time and define what has its name next, which is another's.
-func (r *run) dropLayouts(ctx context.Context, t *catalog.Table, written bool) error {
-	for _, l := range slices.Backward(t.Layouts) {
-		if t.External || written && l.Stored.IsLiteral() {
-			continue
-		}
-		err := r.engine.reload(ctx)
-		if err == nil {
-			err = r.dropPhysical(ctx, t, l)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// dropPhysical drops the HBase tables of one layout.
-func (r *run) dropPhysical(ctx context.Context, t *catalog.Table, l *catalog.Layout) error {
-	names, err := r.physical(ctx, l)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if o := r.sharing(t, name); o != nil {
-			r.Warn.Add(warning.TableKept, fmt.Sprintf("the HBase table %s stays: %s is stored in it too", name, o.Name))
-			continue
-		}
-		ours, err := r.made(ctx, name)
-		if err == nil && !ours {
-			r.Warn.Add(warning.TableKept, fmt.Sprintf("the HBase table %s stays: it was not made by CREATE TABLE", name))
-			continue
-		}
-		if err == nil {
-			err = r.Client.DropTable(ctx, name)
-		}
-		if err != nil && !errors.Is(err, hbase.ErrNoTable) {
-			return err
-		}
-	}
-	return nil
 }
 
 // sharing finds another table that has rows in the HBase table name.

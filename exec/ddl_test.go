@@ -218,10 +218,10 @@ func TestDefinedAnewBeforeTheFirstRow(t *testing.T) {
 	}
 }
 
-// interrupted is a client where something else happens once: before a table is read by key, or after one is written or dropped.
+// interrupted is a client where something else happens once: before a table is read by key, written or described, or after one is written or dropped.
 type interrupted struct {
 	hbase.Client
-	at   string // "get", "mutate" or "drop", and a table
+	at   string // "get", "before mutate", "families", "mutate" or "drop", and a table
 	then func()
 }
 
@@ -238,8 +238,14 @@ func (c *interrupted) Get(ctx context.Context, table string, keys [][]byte, opt 
 }
 
 func (c *interrupted) Mutate(ctx context.Context, table string, m []hbase.Mutation) error {
+	c.now("before mutate " + table)
 	defer c.now("mutate " + table)
 	return c.Client.Mutate(ctx, table, m)
+}
+
+func (c *interrupted) Families(ctx context.Context, table string) ([]hbase.Family, error) {
+	c.now("families " + table)
+	return c.Client.Families(ctx, table)
 }
 
 func (c *interrupted) DropTable(ctx context.Context, table string) error {

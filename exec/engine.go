@@ -100,7 +100,7 @@ func New(client hbase.Client, cat *catalog.Catalog, cfg Config) *Engine {
 		cfg.ReadFile = os.ReadFile
 	}
 	e := &Engine{client: client, catalog: cat, cfg: cfg, clock: write.NewClock(cfg.Clock),
-		defs: definitions{slot: make(chan struct{}, 1), began: time.Now(), stored: map[string]string{}}}
+		defs: definitions{slot: make(chan struct{}, 1), began: time.Now(), stored: map[string]definition{}}}
 	e.session = e.NewSession()
 	return e
 }

@@ -122,7 +122,7 @@ func (r *run) cut(ctx context.Context, s *parser.Select) (*Cut, error) {
 	if out.Pieces == nil { // one that reads nothing: an aggregate of no rows has a row
 		out.Pieces = []CutPiece{{Piece: piece}}
 	}
-	return out, nil
+	return out, r.unchanged(ctx, p.Tables()...)
 }
 
 // pieceOf gives what all pieces of s have in common, and the plan that is cut.

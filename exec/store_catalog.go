@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/catalog"
-	"github.com/hql-db/hql/exec/lookup"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
 )
@@ -52,8 +51,29 @@ type definitions struct {
 	denied  bool      // they may not be read
 	foreign time.Time // when those of another catalog were read
 	others  atomic.Pointer[tablesOfOthers]
-	stored  map[string]string // the statements by lower-case name, of those tables that are in the catalog for them
-	edition atomic.Int64      // how often the catalog was changed for them
+	rows    map[string]definition // what the store held, by lower-case name
+	stored  map[string]definition // of those tables that are in the catalog for them
+	edition atomic.Int64          // how often the catalog was changed for them
+}
+
+// definition is what the store's catalog holds under a name.
+type definition struct {
+	sql string // "" for nothing
+	at  int64  // the time of its cell: of what has the name after a removal it is a later one
+}
+
+// dropping begins what the store holds for a table that is being dropped. What is called DROP TABLE follows, as each has a word of its own, and the
+// statement that made the table. To everybody it is no table any more, also to versions that do not know this: it is no statement.
+const dropping = "DROP "
+
+// statement gives the statement that made a table or view, and whether the table is being dropped.
+func (d definition) statement() (sql string, half bool) {
+	rest, half := strings.CutPrefix(d.sql, dropping)
+	if !half {
+		return d.sql, false
+	}
+	_, sql, _ = strings.Cut(rest, " ")
+	return sql, true
 }
 
 // LoadCatalog adds the tables that the store's catalog holds and that the engine's
@@ -118,10 +138,12 @@ func (e *Engine) follow(ctx context.Context, now bool, warn func(string)) error 
 	}
 	now = now || e.cfg.Definitions != nil && time.Since(d.foreign) > foreignAge
 	if err == nil && (now || changes != d.changes || d.checked.Load() == 0) {
-		defs := map[string]string{}
+		rows := map[string]definition{}
 		if !none {
-			defs, err = e.readDefinitions(ctx)
+			rows, err = e.readDefinitions(ctx)
 		}
+		defs := maps.Clone(rows)
+		maps.DeleteFunc(defs, func(_ string, d definition) bool { _, half := d.statement(); return half })
 		var others *tablesOfOthers
 		if err == nil {
 			others, err = e.readForeign(ctx, defs)
@@ -131,7 +153,7 @@ func (e *Engine) follow(ctx context.Context, now bool, warn func(string)) error 
 		}
 		if err == nil {
 			e.takeOver(defs, warn)
-			d.changes = changes
+			d.rows, d.changes = rows, changes
 			d.others.Store(others) // after the tables: who still holds one of before finds it replaced
 		}
 	}
@@ -157,9 +179,9 @@ func (e *Engine) countChanges(ctx context.Context) (int64, error) {
 	return int64(binary.BigEndian.Uint64(rows[0].Cells[0].Value)), nil
 }
 
-// readDefinitions gives the statements in the store's catalog by their keys.
-func (e *Engine) readDefinitions(ctx context.Context) (map[string]string, error) {
-	defs := map[string]string{}
+// readDefinitions gives what is in the store's catalog by its keys.
+func (e *Engine) readDefinitions(ctx context.Context) (map[string]definition, error) {
+	defs := map[string]definition{}
 	for row, err := range hbase.Rows(ctx, e.client, hbase.ScanRange{Table: catalogTable, Start: []byte{1}}, &hbase.ReadOptions{Families: []string{catalogFamily}}) {
 		if errors.Is(err, hbase.ErrNoTable) {
 			break
@@ -169,7 +191,7 @@ func (e *Engine) readDefinitions(ctx context.Context) (map[string]string, error)
 		}
 		for _, c := range row.Cells {
 			if string(c.Qualifier) == catalogQualifier {
-				defs[string(row.Key)] = string(c.Value)
+				defs[string(row.Key)] = definition{string(c.Value), c.Timestamp}
 			}
 		}
 	}
@@ -183,7 +205,7 @@ type tablesOfOthers struct {
 }
 
 // readForeign adds what Config.Definitions gives to defs.
-func (e *Engine) readForeign(ctx context.Context, defs map[string]string) (*tablesOfOthers, error) {
+func (e *Engine) readForeign(ctx context.Context, defs map[string]definition) (*tablesOfOthers, error) {
 	if e.cfg.Definitions == nil {
 		return nil, nil
 	}
@@ -199,8 +221,8 @@ func (e *Engine) readForeign(ctx context.Context, defs map[string]string) (*tabl
 	out := &tablesOfOthers{read, map[string]bool{}}
 	for _, s := range stmts {
 		if def, ok := s.(*parser.CreateTable); ok {
-			if key := strings.ToLower(def.Name); defs[key] == "" {
-				defs[key], out.names[key] = def.String(), true
+			if key := strings.ToLower(def.Name); defs[key].sql == "" {
+				defs[key], out.names[key] = definition{sql: def.String()}, true
 			}
 		}
 	}
@@ -243,20 +265,22 @@ func (e *Engine) followForeign(ctx context.Context, t *catalog.Table, written bo
 	return nil
 }
 
-// storedDefinition is the statement in the store that name is known by, "" where that is not from there.
-func (e *Engine) storedDefinition(ctx context.Context, name string) (string, error) {
+// definitionOf gives what name is known by that is from the store, nothing where it is known otherwise, and what the store held under it when it
+// was last read.
+func (e *Engine) definitionOf(ctx context.Context, name string) (known, row definition, err error) {
 	select {
 	case e.defs.slot <- struct{}{}:
 		defer func() { <-e.defs.slot }()
-		return e.defs.stored[string(catalogKey(name))], nil
+		key := string(catalogKey(name))
+		return e.defs.stored[key], e.defs.rows[key], nil
 	case <-ctx.Done():
-		return "", ctx.Err()
+		return known, row, ctx.Err()
 	}
 }
 
 // takeOver makes the catalog hold the tables of defs instead of those that it held for the store before. Tables that
 // it knows otherwise, from a file, stay.
-func (e *Engine) takeOver(defs map[string]string, warn func(string)) {
+func (e *Engine) takeOver(defs map[string]definition, warn func(string)) {
 	stored := e.defs.stored
 	changed := false
 	for name := range stored {
@@ -276,7 +300,7 @@ func (e *Engine) takeOver(defs map[string]string, warn func(string)) {
 		if (isTable || isView) && !ours {
 			continue
 		}
-		if err := e.define(key, defs[key]); err != nil {
+		if err := e.define(key, defs[key].sql); err != nil {
 			e.catalog.Drop(key)
 			warn(err.Error())
 		}
@@ -296,6 +320,16 @@ func (e *Engine) define(key, sql string) error {
 		e.catalog.ReplaceView(&catalog.View{Name: v.Name, Def: v})
 		return nil
 	}
+	t, err := e.readTable(key, sql)
+	if err == nil {
+		e.catalog.Replace(t)
+	}
+	return err
+}
+
+// readTable gives the table that a row of the store's catalog defines.
+func (e *Engine) readTable(key, sql string) (*catalog.Table, error) {
+	s, err := parser.ParseStatement(sql)
 	def, ok := s.(*parser.CreateTable)
 	if err == nil && !ok {
 		err = errors.New("it is another statement")
@@ -304,14 +338,13 @@ func (e *Engine) define(key, sql string) error {
 		err = fmt.Errorf("it is table %s", def.Name)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: row %q holds no CREATE TABLE statement: %v", catalogTable, key, err)
+		return nil, fmt.Errorf("%s: row %q holds no CREATE TABLE statement: %v", catalogTable, key, err)
 	}
 	t, err := e.catalog.Build(def)
 	if err != nil {
-		return fmt.Errorf("%s: table %s: %v", catalogTable, def.Name, err)
+		return nil, fmt.Errorf("%s: table %s: %v", catalogTable, def.Name, err)
 	}
-	e.catalog.Replace(t)
-	return nil
+	return t, nil
 }
 
 // unchanged fails when one of the tables that a statement goes by was dropped or replaced since it began: what
@@ -405,25 +438,34 @@ func (r *run) saveDefinition(ctx context.Context, name, was, sql string, taken e
 	}
 }
 
-// forgetTable removes the definition of t from the store, and the counters of the numbers drawn for it.
-func (r *run) forgetTable(ctx context.Context, t *catalog.Table) error {
-	var counters [][]byte
-	for _, c := range t.Columns {
-		if c.Type.IsInteger() && !c.KeyPart {
-			counters = append(counters, []byte(counterPrefix+lookup.Counter(t, c)))
+// forgetDefinition removes from the store what defines a table or view, while that is was, and the counters of the numbers drawn for it. What has
+// the name next, when another connection was faster, keeps both: none is removed that is newer than was.
+func (r *run) forgetDefinition(ctx context.Context, name, was string, counters ...[]byte) error {
+	get := func(keys ...[]byte) ([]hbase.Row, error) {
+		return r.Client.Get(ctx, catalogTable, keys, &hbase.ReadOptions{Families: []string{catalogFamily}})
+	}
+	var rows []hbase.Row
+	var err error
+	if len(counters) > 0 { // before the definition is seen to be the same
+		rows, err = get(counters...)
+	}
+	if err == nil && was != "" {
+		var row []hbase.Row
+		if row, err = get(catalogKey(name)); err == nil && (row[0].Key == nil || string(row[0].Cells[0].Value) != was) {
+			return nil
+		}
+		rows = append(rows, row...)
+	}
+	var gone []hbase.Mutation
+	for _, row := range rows {
+		if row.Key != nil {
+			gone = append(gone, hbase.Mutation{Kind: hbase.DeleteRow, Key: row.Key, Timestamp: row.Cells[0].Timestamp})
 		}
 	}
-	return r.forgetDefinition(ctx, t.Name, counters...)
-}
-
-// forgetDefinition removes what defines a table or view from the store, and other rows of the same table.
-func (r *run) forgetDefinition(ctx context.Context, name string, others ...[]byte) error {
-	var gone []hbase.Mutation
-	for _, key := range append([][]byte{catalogKey(name)}, others...) {
-		gone = append(gone, hbase.Mutation{Kind: hbase.DeleteRow, Key: key, Timestamp: serverTime})
+	if err == nil && len(gone) > 0 {
+		err = r.Client.Mutate(ctx, catalogTable, gone)
 	}
-	err := r.Client.Mutate(ctx, catalogTable, gone)
-	if errors.Is(err, hbase.ErrNoTable) {
+	if errors.Is(err, hbase.ErrNoTable) || err == nil && was == "" {
 		return nil
 	}
 	if err != nil {

@@ -22,11 +22,16 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (*Rows, erro
 	if t, ok := cat.Table(s.Name); ok {
 		return nil, parser.Errorf(s.NamePos, "table %q exists already", t.Name)
 	}
-	stored, err := r.engine.storedDefinition(ctx, s.Name)
+	stored, _, err := r.engine.definitionOf(ctx, s.Name)
 	if err != nil {
 		return nil, err
 	}
 	old, exists := cat.View(s.Name)
+	if !exists {
+		if err := r.unclaimed(ctx, s.Name, s.NamePos); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case exists && s.IfNotExists:
 		return r.done(-1), nil
@@ -54,7 +59,7 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (*Rows, erro
 	if exists {
 		taken = parser.Errorf(s.NamePos, "view %q was dropped or defined anew by another connection: run it again", v.Name)
 	}
-	err = r.saveDefinition(ctx, v.Name, stored, def.String(), taken)
+	err = r.saveDefinition(ctx, v.Name, stored.sql, def.String(), taken)
 	if errors.Is(err, ErrReadOnly) {
 		r.Warn.Add(warning.ReadOnly, fmt.Sprintf("the connection is read-only: %s is known until it ends", v.Name))
 		cat.ReplaceView(v)
@@ -148,10 +153,16 @@ func (r *run) dropView(ctx context.Context, s *parser.DropView) (*Rows, error) {
 	if err := r.unread("view", v.Name, s.NamePos); err != nil {
 		return nil, err
 	}
-	if err := r.forgetDefinition(ctx, v.Name); err != nil && !errors.Is(err, ErrReadOnly) {
+	stored, _, err := r.engine.definitionOf(ctx, v.Name)
+	if err == nil && stored.sql != "" {
+		err = r.forgetDefinition(ctx, v.Name, stored.sql)
+	}
+	if err != nil && !errors.Is(err, ErrReadOnly) {
 		return nil, err
 	}
-	cat.Drop(v.Name)
+	if now, ok := cat.View(v.Name); ok && now == v {
+		cat.Drop(v.Name)
+	}
 	if err := r.engine.reload(ctx); err != nil {
 		return nil, err
 	}

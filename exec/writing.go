@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/hql-db/hql/catalog"
@@ -21,20 +20,13 @@ func (r *run) writeEnv() *write.Env {
 
 func (r *run) newWriter(t *catalog.Table) *write.Writer { return write.New(r.writeEnv(), t) }
 
-// ensurePhysical is write.Env.MakeTable. It fails when t was dropped meanwhile: DROP TABLE looks again for what was made when nobody finds the
-// definition any more, and what is made later is dropped here.
+// ensurePhysical is write.Env.MakeTable.
 func (r *run) ensurePhysical(ctx context.Context, t *catalog.Table, name string) error {
 	made, err := r.createPhysical(ctx, t, name)
 	if err != nil || !made {
 		return err
 	}
-	if err = r.engine.reload(ctx); err == nil {
-		err = r.unwritten(ctx, t)
-	}
-	if err != nil {
-		return errors.Join(err, r.unmake(ctx, t, []string{name}))
-	}
-	return nil
+	return r.stillWanted(ctx, t, []string{name})
 }
 
 // rowsWhere is write.Env.Where.

@@ -54,7 +54,9 @@ AS query writes the query's rows; columns that are not defined have the names an
 the table is dropped again`},
 	{"DROP TABLE", `DROP TABLE [IF EXISTS] table
 of an EXTERNAL table only the definition is dropped, and of others the HBase tables that CREATE TABLE made;
-a look-up table is not dropped while the keys of another table hold its numbers`},
+a look-up table is not dropped while the keys of another table hold its numbers. No connection knows the table any
+more when its HBase tables go; statements that still read or write it fail. If DROP TABLE fails once they do, its
+name is no table's and cannot be defined: DROP TABLE again drops what is left`},
 	{"CREATE VIEW", `CREATE [OR REPLACE] VIEW [IF NOT EXISTS] name [(column, ...)] AS query
 a query under a name, used like a table that is not written. It is planned as part of the statement that reads it:
 conditions on it bind the keys of its tables. What * stands for is what its tables have then. Views are kept where

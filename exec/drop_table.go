@@ -1,0 +1,216 @@
+package exec
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/lookup"
+	"github.com/hql-db/hql/exec/warning"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/parser"
+)
+
+// drop is the dropping of one table. It takes the definition away from everybody before any HBase table goes, as one that is gone counts as empty
+// where its name is computed: to whoever reads the table, its name in the catalog must have gone before, so that he knows.
+//
+//	CREATE TABLE t ...          in the store's catalog
+//	DROP 5XQ... CREATE TABLE t  a table no more; after a while everybody knows
+//	                            the HBase tables go, one by one; then this row
+//
+// After a crash DROP TABLE of the same name ends it, and so may another connection at the same time: who wrote the row last goes on.
+type drop struct {
+	*run
+	table *catalog.Table
+	at    parser.Pos
+	was   definition // what the store had under the name
+	mark  string     // what it has now
+	begun bool       // something of the table may be gone
+}
+
+var (
+	errMeanwhile = errors.New("another connection has dropped or defined it meanwhile")
+	errEnded     = errors.New("another connection has dropped it")
+)
+
+// dropTable runs DROP TABLE. HBase tables that another definition uses too stay, and those that hql did not make.
+// When it returns no connection goes by the definition any more.
+func (r *run) dropTable(ctx context.Context, s *parser.DropTable) (*Rows, error) {
+	if err := r.engine.reload(ctx); err != nil {
+		return nil, err
+	}
+	if v, ok := r.engine.catalog.View(s.Name); ok {
+		return nil, parser.Errorf(s.NamePos, "%s is a view, not a table", v.Name).WithHint("DROP VIEW drops it")
+	}
+	_, row, err := r.engine.definitionOf(ctx, s.Name)
+	if err != nil {
+		return nil, err
+	}
+	sql, half := row.statement()
+	t, err := r.tableNamed(s.Name, s.NamePos)
+	if half && err != nil {
+		t, err = r.engine.readTable(string(catalogKey(s.Name)), sql)
+	} else if err != nil && s.IfExists {
+		return r.done(-1), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := r.unread("table", t.Name, s.NamePos); err != nil {
+		return nil, err
+	}
+	for _, o := range r.engine.catalog.Tables() {
+		for _, u := range o.Lookups() {
+			if strings.EqualFold(u.Table, t.Name) {
+				return nil, parser.Errorf(s.NamePos, "table %s is used by %s: %s", t.Name, o.Name, u.Source).WithHint("drop %s first", o.Name)
+			}
+		}
+	}
+	d := &drop{run: r, table: t, at: s.NamePos, was: row, begun: half}
+	switch err := d.all(ctx); {
+	case errors.Is(err, errMeanwhile):
+		return r.dropTable(ctx, s)
+	case err == nil, errors.Is(err, errEnded):
+		return r.done(-1), nil
+	default:
+		return nil, d.failed(ctx, err)
+	}
+}
+
+// all does it, up to where it fails.
+func (d *drop) all(ctx context.Context) error {
+	if err := d.hide(ctx); err != nil {
+		return err
+	}
+	for _, l := range slices.Backward(d.table.Layouts) { // derived ones first
+		if d.table.External {
+			break
+		}
+		if err := d.dropPhysical(ctx, l); err != nil {
+			return err
+		}
+	}
+	d.begun = true
+	err := d.forgetStatistics(ctx, d.table)
+	if err == nil {
+		err = d.forgetDefinition(ctx, d.table.Name, d.mark, counters(d.table)...)
+	}
+	if d.table.External && errors.Is(err, ErrReadOnly) {
+		err = nil
+	}
+	return err
+}
+
+// hide makes the table one that nobody knows.
+func (d *drop) hide(ctx context.Context) error {
+	e := d.engine
+	if sql, _ := d.was.statement(); sql != "" {
+		d.mark = dropping + rand.Text() + " " + sql
+		err := d.saveDefinition(ctx, d.table.Name, d.was.sql, d.mark, errMeanwhile)
+		if err == nil {
+			err = e.reload(ctx)
+		}
+		if err != nil && !(d.table.External && errors.Is(err, ErrReadOnly)) {
+			return err
+		}
+	}
+	if now, ok := e.catalog.Table(d.table.Name); ok && now == d.table { // from a file
+		e.catalog.Drop(d.table.Name)
+	}
+	e.lookups.Clear() // it may have given numbers
+	return e.settle(ctx)
+}
+
+// failed tells what ended the dropping. Where nothing is gone, the table is put back.
+func (d *drop) failed(ctx context.Context, err error) error {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), dropTime)
+	defer stop()
+	if d.mark == "" {
+		if t, e := d.engine.catalog.Build(d.table.Def); e == nil { // another one to whoever has seen that the table went
+			d.engine.catalog.Replace(t)
+		}
+		return err
+	}
+	if !d.begun {
+		e := d.saveDefinition(ctx, d.table.Name, d.mark, d.was.sql, nil)
+		if e == nil {
+			e = d.engine.reload(ctx)
+		}
+		if e == nil || errors.Is(e, ErrReadOnly) || errors.Is(e, hbase.ErrDenied) {
+			return err
+		}
+		err = errors.Join(err, e)
+	}
+	return fmt.Errorf("%w (DROP TABLE %s again drops what is left)", err, parser.QuoteName(d.table.Name))
+}
+
+// goesOn fails when another connection has taken this up.
+func (d *drop) goesOn(ctx context.Context) error {
+	if err := d.engine.reload(ctx); err != nil {
+		return err
+	}
+	_, row, err := d.engine.definitionOf(ctx, d.table.Name)
+	if err != nil || d.mark == "" || row.sql == d.mark {
+		return err
+	}
+	if _, half := row.statement(); half {
+		return parser.Errorf(d.at, "table %s is being dropped by another connection, too", d.table.Name)
+	}
+	return errEnded
+}
+
+// dropPhysical drops the HBase tables of one layout.
+func (d *drop) dropPhysical(ctx context.Context, l *catalog.Layout) error {
+	names, err := d.physical(ctx, l)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := d.goesOn(ctx); err != nil {
+			return err
+		}
+		if o := d.sharing(d.table, name); o != nil {
+			d.Warn.Add(warning.TableKept, fmt.Sprintf("the HBase table %s stays: %s is stored in it too", name, o.Name))
+			continue
+		}
+		ours, err := d.made(ctx, name)
+		if err == nil && !ours {
+			d.Warn.Add(warning.TableKept, fmt.Sprintf("the HBase table %s stays: it was not made by CREATE TABLE", name))
+			continue
+		}
+		if err == nil {
+			err = d.Client.DropTable(ctx, name)
+			d.begun = d.begun || !errors.Is(err, hbase.ErrDenied)
+		}
+		if err != nil && !errors.Is(err, hbase.ErrNoTable) {
+			return err
+		}
+	}
+	return nil
+}
+
+// counters are the keys of those that count the numbers drawn for t.
+func counters(t *catalog.Table) (keys [][]byte) {
+	for _, c := range t.Columns {
+		if c.Type.IsInteger() && !c.KeyPart {
+			keys = append(keys, []byte(counterPrefix+lookup.Counter(t, c)))
+		}
+	}
+	return keys
+}
+
+// unclaimed refuses to define what the store's catalog has a row for that defines nothing which is known.
+func (r *run) unclaimed(ctx context.Context, name string, at parser.Pos) error {
+	_, row, err := r.engine.definitionOf(ctx, name)
+	if err != nil || row.sql == "" {
+		return err
+	}
+	if _, half := row.statement(); half {
+		return parser.Errorf(at, "table %q is being dropped", name).WithHint("DROP TABLE %s drops what is left of it", parser.QuoteName(name))
+	}
+	return parser.Errorf(at, "%q exists already: its definition in %s cannot be read", name, catalogTable)
+}

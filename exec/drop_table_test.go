@@ -1,0 +1,210 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/hql-db/hql/hbase"
+)
+
+// inMany is a table whose rows stand in an HBase table each: one that is gone counts as empty.
+const inMany = "CREATE TABLE t (id INT, v INT) ROW KEY (id AS INT32) STORED IN ('t_', id AS TEXT(1))"
+
+// No part of a table is read while DROP TABLE drops its HBase tables one by one, also not by who began before.
+func TestReadWhileDropped(t *testing.T) {
+	for _, alone := range []bool{false, true} {
+		for _, at := range []string{"drop t_1", "drop t_2", "drop t_3"} {
+			_, c := newStore(t)
+			cfg := Config{FullScan: AllowFullScan, Alone: alone}
+			client := &interrupted{Client: c, at: at}
+			w := newWorld(t, client, cfg)
+			reader := w
+			if !alone {
+				reader = newWorld(t, c, cfg)
+			}
+			w.run(inMany + "; INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)")
+			rows, err := reader.Run(t.Context(), mustParse(t, "SELECT id FROM t"), Args{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer rows.Close()
+			client.then = func() {
+				for _, sql := range []string{"SELECT count(*) FROM t", "SELECT id FROM t WHERE id IN (1, 2, 3)", "SELECT (SELECT max(v) FROM t)", "CHECK TABLE t"} {
+					if got := reader.answer(sql); got != `error: unknown table "t"` {
+						t.Errorf("alone %t, %s: %s: %s", alone, at, sql, got)
+					}
+				}
+				if got, err := rows.Next(); err == nil || !strings.Contains(err.Error(), "table t was dropped or defined anew while the statement ran") {
+					t.Errorf("alone %t, %s: rows %v, %v", alone, at, got, err)
+				}
+			}
+			w.run("DROP TABLE t")
+			if client.at != "" {
+				t.Errorf("%s: never", at)
+			}
+		}
+	}
+}
+
+// What looks at a table without giving rows of it fails, too, when the HBase tables were dropped meanwhile.
+func TestLookedAtWhileDropped(t *testing.T) {
+	const indexed = inMany + " INDEX by_v (v AS INT32, id AS INT32) STORED IN ('tv_', id AS TEXT(1))"
+	for _, sql := range []string{"CHECK TABLE t", "EXPLAIN ANALYZE SELECT * FROM t", "CREATE TABLE copy AS SELECT id FROM t", "DELETE FROM t WHERE v < 20", "SELECT count(*) FROM t"} {
+		_, c := newStore(t)
+		other := connections(t, c, 1)[0]
+		other.run(indexed + "; INSERT INTO t VALUES (1, 10), (2, 20)")
+		newWorld(t, &scanned{c, "t_1", func() { other.run("DROP TABLE t") }}, Config{FullScan: AllowFullScan}).refused("t was dropped", sql)
+	}
+}
+
+// undroppable is a client that cannot drop a table, for a reason.
+type undroppable struct {
+	hbase.Client
+	table string
+	err   error
+}
+
+func (c *undroppable) DropTable(ctx context.Context, table string) error {
+	if table == c.table {
+		return c.err
+	}
+	return c.Client.DropTable(ctx, table)
+}
+
+// A DROP TABLE that was cut short leaves a name that is no table's and may not be defined, until it is told again.
+func TestDropCutShort(t *testing.T) {
+	_, c := newStore(t)
+	client := &undroppable{c, "t_2", errors.New("gone")}
+	w, other := newWorld(t, client, Config{FullScan: AllowFullScan}), connections(t, c, 1)[0]
+	w.run(inMany + "; INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)")
+	for range 2 {
+		w.refused("gone (DROP TABLE t again drops what is left)", "DROP TABLE t")
+	}
+	for _, w := range []*world{w, other} {
+		for _, sql := range []string{"SELECT * FROM t", "DESCRIBE t", "INSERT INTO t VALUES (1, 1)", "CREATE VIEW v AS SELECT id FROM t", "CREATE TABLE u (s STRING FROM f:s, id INT) ROW KEY (LOOKUP(t.id, s) AS INT32, id AS INT32)", "ANALYZE t"} {
+			w.refused("t", sql)
+		}
+		w.refused(`unknown view "t"`, "DROP VIEW t")
+		w.expect("", "SHOW TABLES")
+		for _, sql := range []string{"CREATE TABLE T (id INT PRIMARY KEY)", "CREATE TABLE IF NOT EXISTS t (id INT PRIMARY KEY)", "CREATE TABLE t AS SELECT 1 AS id",
+			"CREATE EXTERNAL TABLE t (id INT) ROW KEY (id AS INT32)", "CREATE VIEW t AS SELECT 1 AS id", "CREATE OR REPLACE VIEW t AS SELECT 1 AS id", "CREATE VIEW IF NOT EXISTS t AS SELECT 1 AS id"} {
+			w.refused("is being dropped", sql)
+		}
+	}
+	other.run("DROP TABLE IF EXISTS t")
+	if tables, _ := c.Tables(t.Context(), "t"); len(tables) > 0 {
+		t.Errorf("%q left", tables)
+	}
+	w.refused("unknown table", "DROP TABLE t")
+	w.run(inMany)
+	other.expect("0", "SELECT count(*) FROM t")
+}
+
+// Where DROP TABLE could drop nothing, as the user may not, the table is what it was.
+func TestDropDenied(t *testing.T) {
+	_, c := newStore(t)
+	client := &undroppable{c, "t_1", hbase.ErrDenied}
+	w, other := newWorld(t, client, Config{FullScan: AllowFullScan}), connections(t, c, 1)[0]
+	w.run(inMany + "; INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)")
+	w.refused("not permitted", "DROP TABLE t")
+	for _, w := range []*world{w, other} {
+		w.expect("3", "SELECT count(*) FROM t")
+	}
+	client.table = "t_2"
+	w.refused("(DROP TABLE t again drops what is left)", "DROP TABLE t")
+	other.refused("unknown table", "SELECT count(*) FROM t")
+}
+
+// Of a table that a file defines nothing is told to other connections. Where it cannot be dropped it stays known.
+func TestDropOfAFile(t *testing.T) {
+	_, c := newStore(t)
+	client := &undroppable{c, "t_2", errors.New("gone")}
+	w := newWorld(t, client, Config{FullScan: AllowFullScan})
+	if err := w.catalog.Load(inMany); err != nil {
+		t.Fatal(err)
+	}
+	w.run("INSERT INTO t VALUES (1, 10), (2, 20)")
+	w.refused("gone", "DROP TABLE t")
+	w.expect("2|20", "SELECT * FROM t")
+	client.table = ""
+	w.run("DROP TABLE t")
+	w.refused("unknown table", "SELECT * FROM t")
+	if tables, _ := c.Tables(t.Context(), "t"); len(tables) > 0 {
+		t.Errorf("%q left", tables)
+	}
+}
+
+// Of two connections that drop a table at once the one that came later ends it.
+func TestDropTakenUp(t *testing.T) {
+	_, c := newStore(t)
+	fails := &undroppable{c, "t_3", errors.New("gone")}
+	other := newWorld(t, fails, Config{FullScan: AllowFullScan})
+	again := func(then string) *world {
+		return newWorld(t, &interrupted{c, "drop t_1", func() { _, _, _ = other.try(then) }}, Config{FullScan: AllowFullScan})
+	}
+	other.run(inMany + "; INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)")
+	again("DROP TABLE t").refused("table t is being dropped by another connection, too", "DROP TABLE t")
+	fails.table = ""
+	other.run("DROP TABLE t")
+
+	other.run(inMany + "; INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)")
+	again("DROP TABLE t; " + inMany + "; INSERT INTO t VALUES (2, 21), (3, 31)").run("DROP TABLE t")
+	other.expect("2|21\n3|31", "SELECT * FROM t ORDER BY id")
+}
+
+// DROP VIEW leaves what has the name since.
+func TestDroppedViewIsATable(t *testing.T) {
+	_, c := newStore(t)
+	other := connections(t, c, 1)[0]
+	other.run("CREATE VIEW w AS SELECT 1 AS id")
+	newWorld(t, &interrupted{c, "before mutate hql_catalog", func() {
+		other.run("DROP VIEW w; CREATE TABLE w (id INT PRIMARY KEY); INSERT INTO w VALUES (7)")
+	}}, Config{}).run("DROP VIEW w")
+	for _, w := range connections(t, c, 2) {
+		w.expect("7", "SELECT id FROM w")
+	}
+}
+
+// A name whose definition cannot be read, as one of a later version, is refused and stays as it is.
+func TestUnreadableDefinition(t *testing.T) {
+	_, c := newStore(t)
+	w := connections(t, c, 1)[0]
+	w.run("CREATE TABLE t (id INT PRIMARY KEY)")
+	put := hbase.Mutation{Kind: hbase.Put, Key: []byte("u"), Timestamp: serverTime, Cells: []hbase.Cell{{Family: []byte(catalogFamily), Qualifier: []byte(catalogQualifier), Value: []byte("CREATE CUBE u")}}}
+	if err := c.Mutate(t.Context(), catalogTable, []hbase.Mutation{put}); err != nil {
+		t.Fatal(err)
+	}
+	for _, sql := range []string{"CREATE TABLE IF NOT EXISTS u (id INT PRIMARY KEY)", "CREATE TABLE u AS SELECT 1 AS id", "CREATE VIEW u AS SELECT 1 AS id", "CREATE VIEW IF NOT EXISTS u AS SELECT 1 AS id"} {
+		w.refused(`"u" exists already: its definition in hql_catalog cannot be read`, sql)
+	}
+}
+
+// A table that is dropped, and made again in the same words, is another one to who reads or writes on.
+func TestMadeAgainWhileRead(t *testing.T) {
+	_, c := newStore(t)
+	ws := connections(t, c, 2)
+	ws[0].run(inMany + "; INSERT INTO t VALUES (1, 10), (2, 20)")
+	rows, err := ws[0].Run(t.Context(), mustParse(t, "SELECT id FROM t"), Args{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	ws[1].run("DROP TABLE t; " + inMany + "; INSERT INTO t VALUES (2, 21)")
+	if got, err := rows.Next(); err == nil || !strings.Contains(err.Error(), "table t was dropped or defined anew while the statement ran") {
+		t.Errorf("%v %v", got, err)
+	}
+}
+
+// An HBase table that CREATE TABLE makes again for one that is dropped meanwhile goes with it.
+func TestMadeAgainWhileDropped(t *testing.T) {
+	_, c := newStore(t)
+	other := connections(t, c, 1)[0]
+	other.run("CREATE TABLE t (id INT PRIMARY KEY)")
+	newWorld(t, &interrupted{c, "families t", func() { other.run("DROP TABLE t") }}, Config{}).
+		refused("table t was dropped", "CREATE TABLE IF NOT EXISTS t (id INT PRIMARY KEY)")
+	if tables, _ := c.Tables(context.Background(), "t"); len(tables) > 0 {
+		t.Errorf("%q left", tables)
+	}
+}
