@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -526,6 +527,91 @@ func TestCallFails(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// cutShort is a client whose scans fail, at one call for rows of all, with an error that is about an end.
+type cutShort struct {
+	hbase.Client
+	at atomic.Int32
+}
+
+func (c *cutShort) Scan(ctx context.Context, r hbase.ScanRange, o *hbase.ReadOptions) (hbase.Scanner, error) {
+	s, err := c.Client.Scan(ctx, r, o)
+	return cutShortScanner{s, c}, err
+}
+
+type cutShortScanner struct {
+	hbase.Scanner
+	c *cutShort
+}
+
+var errCutShort = fmt.Errorf("the connection is broken: %w", io.EOF)
+
+func (s cutShortScanner) Next(ctx context.Context) ([]hbase.Row, error) {
+	if s.c.at.Add(-1) == 0 {
+		return nil, errCutShort
+	}
+	return s.Scanner.Next(ctx)
+}
+
+// An error that is about the end of a connection is not the end of the rows, wherever it meets a read.
+func TestErrorAboutAnEnd(t *testing.T) {
+	_, store := newStore(t)
+	c := &cutShort{Client: store}
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE t (id INT, n INT) ROW KEY (SALT(0 TO 1) AS UINT8, id AS INT32)")
+	w.fill("t", 5000, func(i int) string { return fmt.Sprintf("(%d, %d)", i, i%7) })
+	for _, sql := range []string{"SELECT id FROM t ORDER BY id", "SELECT id FROM t ORDER BY id LIMIT 3000", "SELECT id FROM t", "SELECT n, COUNT(*) FROM t GROUP BY n ORDER BY n"} {
+		c.at.Store(0)
+		want := w.run(sql)
+		for at := int32(1); ; at++ {
+			c.at.Store(at)
+			out, _, err := w.try(sql)
+			if err == nil && c.at.Load() > 0 && out == want {
+				break
+			}
+			if !errors.Is(err, errCutShort) {
+				t.Errorf("%s, cut short at call %d: %d bytes of %d, %v", sql, at, len(out), len(want), err)
+			}
+		}
+	}
+}
+
+// Planning ends with its statement: what is left of it is not done. Work is counted as the bytes that are allocated.
+func TestPlanningEnds(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE first (id INT PRIMARY KEY, v INT); INSERT INTO first VALUES (1, 2); ANALYZE TABLE first")
+	w.run("CREATE TABLE pairs (a INT, b STRING) ROW KEY (LEFT(MD5(b), 2), a AS INT32, b AS TEXT)")
+	var where []string
+	for i := range 20 {
+		where = append(where, fmt.Sprintf("(a <> %d OR b <> 'x%d')", i, i))
+	}
+	s := mustParse(t, "EXPLAIN SELECT id FROM first WHERE v = 2 UNION ALL SELECT a FROM pairs WHERE "+strings.Join(where, " AND "))
+	work := func(ctx context.Context, end context.CancelFunc) (uint64, error) {
+		f := &unanswered{Client: c, fail: func(call, table string) error {
+			if call+" "+table == "get "+statisticsTable {
+				end() // when the first table is planned
+			}
+			return nil
+		}}
+		e := New(f, w.catalog, Config{FullScan: AllowFullScan})
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := e.Run(ctx, s, Args{})
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc, err
+	}
+	whole, err := work(t.Context(), func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	part, err := work(ctx, cancel)
+	if !errors.Is(err, context.Canceled) || 5*part > whole {
+		t.Errorf("%d bytes of %d: %v", part, whole, err)
+	}
 }
 
 // Statements that are ended at each of their steps, on a real HBase.

@@ -566,6 +566,61 @@ func (c *followed) PutIf(ctx context.Context, table string, was []byte, m hbase.
 	return ok, err
 }
 
+// sentTwice is a client whose conditional Puts reach the server, have no answer, and are sent again.
+type sentTwice struct{ hbase.Client }
+
+func (c sentTwice) PutIf(ctx context.Context, table string, was []byte, m hbase.Mutation) (bool, error) {
+	if _, err := c.Client.PutIf(ctx, table, was, m); err != nil {
+		return false, err
+	}
+	return c.Client.PutIf(ctx, table, was, m)
+}
+
+// A claim whose answer is lost is refused when it is sent again: the row is the statement's own.
+func TestClaimSentTwice(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE t (id TEXT, n INT) ROW KEY (id AS TEXT) INDEX i (n AS ORDERED INT32, id AS TEXT); INSERT INTO t VALUES ('b', 1)")
+	writer := &world{t, New(sentTwice{c}, w.catalog, Config{FullScan: AllowFullScan})}
+	if n := writer.changed("INSERT INTO t VALUES ('a', 2), ('b', 2), ('c', 2) IF NOT EXISTS"); n != 2 {
+		t.Errorf("%d rows inserted", n)
+	}
+	w.expect("a|2\nb|1\nc|2", "SELECT * FROM t")
+	w.expect("i|rows without an entry|0\ni|entries without their row|0", "CHECK TABLE t")
+}
+
+// steps is a client that keeps the keys of rows which one call changes in several steps.
+type steps struct {
+	hbase.Client
+	several []string
+}
+
+func (c *steps) Mutate(ctx context.Context, table string, ms []hbase.Mutation) error {
+	seen := map[string]bool{}
+	for _, m := range ms {
+		if seen[string(m.Key)] {
+			c.several = append(c.several, table+" "+string(m.Key))
+		}
+		seen[string(m.Key)] = true
+	}
+	return c.Client.Mutate(ctx, table, ms)
+}
+
+// What a statement sets in a row and what it makes NULL is one mutation: readers see both or neither.
+func TestRowIsWrittenInOneStep(t *testing.T) {
+	_, store := newStore(t)
+	c := &steps{Client: store}
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE t (id TEXT, n INT, s TEXT) ROW KEY main (id AS TEXT) INDEX i (n AS ORDERED INT32, id AS TEXT) ROW KEY copy (s AS TEXT, X'00', id AS TEXT)")
+	w.run("INSERT INTO t VALUES ('a', 1, 'x'), ('b', 2, 'x')")
+	w.run("UPDATE t SET n = NULL, s = 'y' WHERE id = 'a'")
+	w.run("INSERT INTO t VALUES ('b', NULL, 'z'), ('c', NULL, 'z')")
+	w.expect("a|NULL|y\nb|NULL|z\nc|NULL|z", "SELECT * FROM t")
+	if c.several != nil {
+		t.Errorf("written in several steps: %q", c.several)
+	}
+}
+
 // A row that is deleted, and claimed by another, between its claim and the look at it is not said to be inserted.
 func TestClaimDeletedAtOnce(t *testing.T) {
 	_, c := newStore(t)

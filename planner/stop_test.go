@@ -60,6 +60,16 @@ func TestPairsRuledOut(t *testing.T) {
 	}
 }
 
+// For an order, no more of the values that parts of a key can have are walked than can be merged.
+func TestOrderOfManyParts(t *testing.T) {
+	c := given.Tables(t, "CREATE TABLE t (a BYTES, b STRING, u INT) ROW KEY (SALT_HEX(2), LEFT(SHA1(a), 2), LEFT(SHA512(b), 2), u AS INT8, a AS BYTES, X'00', b AS TEXT)")
+	steps := 0
+	e := &Env{Catalog: c, Stop: func() error { steps++; return nil }}
+	if _, err := e.Select(given.Query(t, "SELECT a FROM t ORDER BY a, u")); err != nil || steps > 50 {
+		t.Errorf("%d steps; %v", steps, err)
+	}
+}
+
 // A list four times as long takes about four times the work to plan, not sixteen. Work is counted as the bytes that are allocated.
 func TestLongConditions(t *testing.T) {
 	of := func(n int, form, between string) string {
