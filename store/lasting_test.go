@@ -6,10 +6,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/tsuna/gohbase"
 	"github.com/tsuna/gohbase/hrpc"
 	"go.uber.org/goleak"
@@ -86,6 +88,75 @@ func TestDirectoryInUse(t *testing.T) {
 	}
 	if _, err := Open(Options{Dir: "/dev/null/x"}); err == nil {
 		t.Error("opened below a file")
+	}
+}
+
+// slowDisk is a file system where no log of writes reaches the disk while it is held.
+type slowDisk struct {
+	vfs.FS
+	held sync.RWMutex
+}
+
+func (d *slowDisk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	f, err := d.FS.Create(name, c)
+	if err != nil || !strings.HasSuffix(name, ".log") {
+		return f, err
+	}
+	return &fileOnSlowDisk{f, d}, nil
+}
+
+// Unwrap is what this file system stands on.
+func (d *slowDisk) Unwrap() vfs.FS { return d.FS }
+
+type fileOnSlowDisk struct {
+	vfs.File
+	disk *slowDisk
+}
+
+func (f *fileOnSlowDisk) Sync() error {
+	f.disk.held.RLock()
+	defer f.disk.held.RUnlock()
+	return f.File.Sync()
+}
+
+func (f *fileOnSlowDisk) SyncData() error {
+	f.disk.held.RLock()
+	defer f.disk.held.RUnlock()
+	return f.File.SyncData()
+}
+
+// A table that hbase:meta shows is one that can be written, also while whoever makes it still waits for the disk.
+func TestWrittenWhileMade(t *testing.T) {
+	disk := &slowDisk{FS: vfs.Default}
+	s, err := Open(Options{Dir: filepath.Join(t.TempDir(), "data"), fs: disk})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	w := &world{Store: s, t: t}
+	disk.held.Lock()
+	made, written := make(chan error, 1), make(chan error, 1)
+	go func() {
+		made <- s.Admin().CreateTable(hrpc.NewCreateTable(context.Background(), []byte("t"), map[string]map[string]string{"f": nil}))
+	}()
+	for len(w.results(must(hrpc.NewScanStr(context.Background(), "hbase:meta")))) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	go func() {
+		_, err := s.Put(must(hrpc.NewPutStr(context.Background(), "t", "a", map[string]map[string][]byte{"f": {"x": []byte("1")}})))
+		written <- err
+	}()
+	select {
+	case err := <-written:
+		t.Errorf("written before the table was made: %v", err)
+		written <- err
+	case <-time.After(50 * time.Millisecond):
+	}
+	disk.held.Unlock()
+	for _, done := range []chan error{made, written} {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
 	}
 }
 

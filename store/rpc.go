@@ -93,6 +93,11 @@ func (s *Store) locate(ctx context.Context, name string, key []byte) (*table, *r
 			return nil, nil, gohbase.ErrClientClosed
 		}
 		t, ok := s.catalog.lookup(name)
+		if !ok { // hbase:meta shows one that is being made before it is served
+			s.catalog.ddl.Lock()
+			t, ok = s.catalog.lookup(name)
+			s.catalog.ddl.Unlock()
+		}
 		if !ok || strings.HasPrefix(name, "default:") {
 			return nil, nil, gohbase.TableNotFound
 		}
