@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -207,4 +208,29 @@ func TestMadeAgainWhileDropped(t *testing.T) {
 	if tables, _ := c.Tables(context.Background(), "t"); len(tables) > 0 {
 		t.Errorf("%q left", tables)
 	}
+}
+
+// Rows that are on their way when their table is dropped do not come to what is defined under its name next, also where no other engine uses
+// the store and none has to be waited for.
+func TestWrittenBeforeDropped(t *testing.T) {
+	_, c := newStore(t)
+	done := make(chan error, 1)
+	client := &interrupted{Client: c, at: "before mutate t"}
+	w := newWorld(t, client, Config{FullScan: AllowFullScan, Alone: true})
+	w.run("CREATE TABLE t (id INT, v INT) ROW KEY (id AS INT32)")
+	was, _ := w.catalog.Table("t")
+	client.then = func() {
+		go func() {
+			_, _, err := w.try("DROP TABLE t; CREATE TABLE t (id INT, v BIGINT) ROW KEY (id AS INT32)")
+			done <- err
+		}()
+		for now := was; now == was; now, _ = w.catalog.Table("t") { // till it is known no more
+			runtime.Gosched()
+		}
+	}
+	w.run("INSERT INTO t VALUES (1, 10)")
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	w.expect("0", "SELECT count(*) FROM t")
 }

@@ -72,6 +72,7 @@ type Engine struct {
 	full    filledLayouts
 	lives   lives
 	defs    definitions
+	sending sync.RWMutex // held for reading while rows are written by a definition that was just looked at
 	stats   statistics
 	session *Session // of statements that name none
 }

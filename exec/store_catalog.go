@@ -97,9 +97,11 @@ func (e *Engine) refresh(ctx context.Context) error {
 
 func (e *Engine) warn(text string) { e.cfg.Logger.Warn(text) }
 
-// settle waits until no statement begins any more with definitions that were read before now.
+// settle waits until no statement begins, or writes, any more with definitions that were read before now.
 func (e *Engine) settle(ctx context.Context) error {
 	if e.cfg.Alone {
+		e.sending.Lock() // what is being sent arrives
+		e.sending.Unlock()
 		return nil
 	}
 	select {

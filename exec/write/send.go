@@ -13,6 +13,8 @@ import (
 // Flush sends what is pending: new entries first, derived layouts before the
 // primary; then removals, the primary first.
 func (w *Writer) Flush(ctx context.Context) error {
+	w.st.Sending.RLock()
+	defer w.st.Sending.RUnlock()
 	if err := w.st.Unchanged(ctx, w.table); err != nil {
 		return err
 	}
