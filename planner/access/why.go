@@ -106,7 +106,7 @@ func (w *spanBuilder) whyNotKey(e expr.Expr, t *catalog.Table) string {
 				return fmt.Sprintf("%s is not in the key", t.Columns[col].Name)
 			}
 			if !w.layout.Holds(col) {
-				return fmt.Sprintf("the key holds only a hash of %s", t.Columns[col].Name)
+				return fmt.Sprintf("the key does not hold the value of %s", t.Columns[col].Name)
 			}
 		}
 	}

@@ -134,9 +134,9 @@ func element(p *catalog.Part, b []byte) (text string, isValue bool) {
 }
 
 // readAgain gives v as it is read from its text. Moments far from now are not; another value comes of a DECIMAL whose last
-// digits before the point are not known, as -1E1, and of a FLOAT that holds what is beyond its range.
+// digits before the point are not known, as -1E1, and of a FLOAT that holds what is beyond its range. Of JSON the bytes may end a range only.
 func readAgain(v types.Value) (types.Value, error) {
-	if !v.Type().IsNumeric() && !v.Type().IsTemporal() {
+	if !v.Type().IsNumeric() && !v.Type().IsTemporal() && v.Type() != types.JSON {
 		return v, nil
 	}
 	return types.Cast(types.NewString(v.String()), v.Type(), nil)
