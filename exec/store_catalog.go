@@ -101,7 +101,7 @@ func (e *Engine) warn(text string) { e.cfg.Logger.Warn(text) }
 func (e *Engine) settle(ctx context.Context) error {
 	if e.cfg.Alone {
 		e.sending.Lock() // what is being sent arrives
-		e.sending.Unlock()
+		defer e.sending.Unlock()
 		return nil
 	}
 	select {
@@ -273,8 +273,8 @@ func (e *Engine) definitionOf(ctx context.Context, name string) (known, row defi
 	select {
 	case e.defs.slot <- struct{}{}:
 		defer func() { <-e.defs.slot }()
-		key := string(catalogKey(name))
-		return e.defs.stored[key], e.defs.rows[key], nil
+		key := catalogKey(name)
+		return e.defs.stored[string(key)], e.defs.rows[string(key)], nil
 	case <-ctx.Done():
 		return known, row, ctx.Err()
 	}
