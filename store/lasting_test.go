@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -157,6 +158,40 @@ func TestWrittenWhileMade(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// Who finds no table while another one is being made is told when the store fails, which leaves that undone.
+func TestMissingWhileMade(t *testing.T) {
+	disk := &slowDisk{FS: vfs.Default}
+	s, err := Open(Options{Dir: filepath.Join(t.TempDir(), "data"), fs: disk})
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk.held.Lock()
+	made, read := make(chan error, 1), make(chan error, 1)
+	go func() {
+		made <- s.Admin().CreateTable(hrpc.NewCreateTable(context.Background(), []byte("t"), map[string]map[string]string{"f": nil}))
+	}()
+	for s.catalog.ddl.TryLock() { // till it holds that
+		s.catalog.ddl.Unlock()
+		time.Sleep(time.Millisecond)
+	}
+	go func() {
+		_, err := s.Get(must(hrpc.NewGetStr(context.Background(), "u", "a")))
+		read <- err
+	}()
+	s.failure.fail(io.ErrUnexpectedEOF)
+	for _, done := range []chan error{made, read} {
+		if err := <-done; !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Error(err)
+		}
+	}
+	disk.held.Unlock()
+	s.catalog.ddl.Lock() // the table is made after all
+	s.catalog.ddl.Unlock()
+	if err := s.db.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -94,9 +94,15 @@ func (s *Store) locate(ctx context.Context, name string, key []byte) (*table, *r
 		}
 		t, ok := s.catalog.lookup(name)
 		if !ok { // hbase:meta shows one that is being made before it is served
-			s.catalog.ddl.Lock()
-			t, ok = s.catalog.lookup(name)
-			s.catalog.ddl.Unlock()
+			err := s.working(func() error {
+				s.catalog.ddl.Lock()
+				defer s.catalog.ddl.Unlock()
+				t, ok = s.catalog.lookup(name)
+				return nil
+			})
+			if err != nil {
+				return nil, nil, err
+			}
 		}
 		if !ok || strings.HasPrefix(name, "default:") {
 			return nil, nil, gohbase.TableNotFound
