@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -599,12 +600,12 @@ type scanned struct {
 	hbase.Client
 	table string
 	first func()
+	begun atomic.Bool
 }
 
 func (c *scanned) Scan(ctx context.Context, r hbase.ScanRange, o *hbase.ReadOptions) (hbase.Scanner, error) {
-	if first := c.first; first != nil && r.Table == c.table {
-		c.first = nil
-		first()
+	if r.Table == c.table && !c.begun.Swap(true) {
+		c.first()
 	}
 	return c.Client.Scan(ctx, r, o)
 }
@@ -614,7 +615,7 @@ func TestCreatedAnewWhileFilled(t *testing.T) {
 	_, c := newStore(t)
 	ws := connections(t, c, 2)
 	ws[0].run("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1), (2)")
-	late := newWorld(t, &scanned{c, "t", func() { ws[0].run("DROP TABLE n; CREATE TABLE n AS SELECT 7 AS a, 8 AS b") }}, Config{FullScan: AllowFullScan})
+	late := newWorld(t, &scanned{Client: c, table: "t", first: func() { ws[0].run("DROP TABLE n; CREATE TABLE n AS SELECT 7 AS a, 8 AS b") }}, Config{FullScan: AllowFullScan})
 	late.refused("division by zero", "CREATE TABLE n AS SELECT 1 / (id - 1) AS a FROM t")
 	for _, w := range ws {
 		w.expect("7|8", "SELECT * FROM n")

@@ -56,7 +56,7 @@ func TestLookedAtWhileDropped(t *testing.T) {
 		_, c := newStore(t)
 		other := connections(t, c, 1)[0]
 		other.run(indexed + "; INSERT INTO t VALUES (1, 10), (2, 20)")
-		newWorld(t, &scanned{c, "t_1", func() { other.run("DROP TABLE t") }}, Config{FullScan: AllowFullScan}).refused("t was dropped", sql)
+		newWorld(t, &scanned{Client: c, table: "t_1", first: func() { other.run("DROP TABLE t") }}, Config{FullScan: AllowFullScan}).refused("t was dropped", sql)
 	}
 }
 

@@ -189,7 +189,7 @@ func TestMissingWhileMade(t *testing.T) {
 	}
 	disk.held.Unlock()
 	s.catalog.ddl.Lock() // the table is made after all
-	s.catalog.ddl.Unlock()
+	defer s.catalog.ddl.Unlock()
 	if err := s.db.Close(); err != nil {
 		t.Error(err)
 	}
