@@ -234,3 +234,40 @@ func TestWrittenBeforeDropped(t *testing.T) {
 	}
 	w.expect("0", "SELECT count(*) FROM t")
 }
+
+// regionless is a client to which a table is gone once it is known that it has regions.
+type regionless struct {
+	hbase.Client
+	table string
+	then  func()
+}
+
+func (c *regionless) KnownRegions(ctx context.Context, table string) ([]hbase.Region, error) {
+	if table != c.table {
+		return c.Client.KnownRegions(ctx, table)
+	}
+	if then := c.then; then != nil {
+		c.then = nil
+		then()
+	}
+	return nil, hbase.ErrNoTable
+}
+
+// Who waits for an HBase table that another writer was making ends when the table is dropped, and does not keep DROP TABLE waiting.
+func TestAwaitedWhileDropped(t *testing.T) {
+	_, c := newStore(t)
+	done := make(chan error, 1)
+	client := &regionless{Client: c, table: "t_1"}
+	w := newWorld(t, client, Config{FullScan: AllowFullScan, Alone: true})
+	w.run(inMany)
+	client.then = func() {
+		go func() {
+			_, _, err := w.try("DROP TABLE t")
+			done <- err
+		}()
+	}
+	w.refused("table t was dropped or defined anew while the statement ran", "INSERT INTO t VALUES (1, 10)")
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}

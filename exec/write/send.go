@@ -153,6 +153,9 @@ func (w *Writer) awaitRegions(ctx context.Context, name string) error {
 			return err
 		case <-time.After(50 * time.Millisecond):
 		}
+		if err := w.st.Unchanged(ctx, w.table); err != nil { // who made it for a table that is being dropped has removed it
+			return err
+		}
 	}
 }
 
