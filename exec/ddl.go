@@ -231,19 +231,26 @@ func (r *run) unmake(ctx context.Context, t *catalog.Table, made []string) error
 	if len(made) == 0 || ctx.Err() != nil {
 		return nil
 	}
-	if err := r.engine.reload(ctx); err != nil {
-		return err
-	}
 	for _, name := range made {
-		if r.sharing(t, name) != nil {
-			continue
+		unnamed := func(ctx context.Context) error {
+			err := r.engine.reload(ctx)
+			if err == nil && r.sharing(t, name) != nil {
+				err = errNamed
+			}
+			return err
 		}
-		if err := r.Client.DropTable(ctx, name); err != nil && !errors.Is(err, hbase.ErrNoTable) {
+		err := unnamed(ctx)
+		if err == nil {
+			err = r.Client.DropTable(ctx, name, unnamed)
+		}
+		if err != nil && !errors.Is(err, errNamed) && !errors.Is(err, hbase.ErrNoTable) {
 			return err
 		}
 	}
 	return nil
 }
+
+var errNamed = errors.New("another definition names it")
 
 // storedName is the name of the physical table of l, which is a literal.
 func storedName(l *catalog.Layout) string {

@@ -219,10 +219,10 @@ func TestDefinedAnewBeforeTheFirstRow(t *testing.T) {
 	}
 }
 
-// interrupted is a client where something else happens once: before a table is read by key, written or described, or after one is written or dropped.
+// interrupted is a client where something else happens once: before a table is read by key, written, described or dropped, or after one is written or dropped.
 type interrupted struct {
 	hbase.Client
-	at   string // "get", "before mutate", "families", "mutate" or "drop", and a table
+	at   string // "get", "before mutate", "families", "mutate", "dropping" or "drop", and a table
 	then func()
 }
 
@@ -249,9 +249,10 @@ func (c *interrupted) Families(ctx context.Context, table string) ([]hbase.Famil
 	return c.Client.Families(ctx, table)
 }
 
-func (c *interrupted) DropTable(ctx context.Context, table string) error {
+func (c *interrupted) DropTable(ctx context.Context, table string, still func(context.Context) error) error {
+	c.now("dropping " + table)
 	defer c.now("drop " + table)
-	return c.Client.DropTable(ctx, table)
+	return c.Client.DropTable(ctx, table, still)
 }
 
 // A row that is written while its table is dropped leaves nothing of the table, under whichever definition it may come back.
@@ -278,7 +279,7 @@ func TestWrittenWhileDropped(t *testing.T) {
 func TestDroppedAtTheLastMoment(t *testing.T) {
 	_, c := newStore(t)
 	w := newWorld(t, &forestalled{c, func() {
-		if err := c.DropTable(context.Background(), "t"); err != nil {
+		if err := c.DropTable(context.Background(), "t", nil); err != nil {
 			t.Error(err)
 		}
 	}}, Config{FullScan: AllowFullScan})
@@ -315,7 +316,7 @@ func checkForeignTables(t *testing.T, c hbase.Client) {
 	if err := c.CreateTable(ctx, "ddl_prod", []hbase.Family{{Name: "f"}}, nil); err != nil {
 		t.Fatal(err)
 	}
-	defer c.DropTable(ctx, "ddl_prod")
+	defer c.DropTable(ctx, "ddl_prod", nil)
 	put := func(table, key string) {
 		t.Helper()
 		if err := c.Mutate(ctx, table, []hbase.Mutation{{Key: []byte(key), Timestamp: 1, Cells: []hbase.Cell{{Family: []byte("f"), Qualifier: []byte("v"), Value: []byte("x")}}}}); err != nil {
@@ -361,7 +362,7 @@ func checkForeignTables(t *testing.T, c hbase.Client) {
 	if err := c.CreateTable(ctx, "ddl_empty", []hbase.Family{{Name: "f"}}, nil); err != nil {
 		t.Fatal(err)
 	}
-	defer c.DropTable(ctx, "ddl_empty")
+	defer c.DropTable(ctx, "ddl_empty", nil)
 	ws[0].refused("the HBase table ddl_empty exists already", "CREATE TABLE ddl_empty (k STRING, v STRING) ROW KEY (k AS TEXT)")
 	ws[0].run("CREATE TABLE ddl_own (k STRING, v STRING) ROW KEY (k AS TEXT); CREATE TABLE ddl_too (k STRING, v STRING) ROW KEY (k AS TEXT) STORED IN 'default:ddl_own'")
 	if _, warnings, err := ws[1].try("DROP TABLE ddl_own"); err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "ddl_too is stored in it too") {
@@ -381,7 +382,9 @@ type uncataloged struct{ hbase.Client }
 func (uncataloged) PutIf(context.Context, string, []byte, hbase.Mutation) (bool, error) {
 	return false, errors.New("gone")
 }
-func (uncataloged) DropTable(context.Context, string) error { return errors.New("gone") }
+func (uncataloged) DropTable(context.Context, string, func(context.Context) error) error {
+	return errors.New("gone")
+}
 
 // A definition from a file makes no table by itself: the first write does, or CREATE TABLE IF NOT EXISTS.
 func TestDefinitionsFromFiles(t *testing.T) {
@@ -399,7 +402,7 @@ func TestDefinitionsFromFiles(t *testing.T) {
 	ws[0].run("INSERT INTO t VALUES ('a', 1), ('b', 2)")
 	ws[1].expect("a|1\nb|2", "SELECT * FROM t ORDER BY v")
 	ws[1].expect("b", "SELECT s FROM t WHERE v = 2")
-	if err := c.DropTable(context.Background(), "hosts"); err != nil {
+	if err := c.DropTable(context.Background(), "hosts", nil); err != nil {
 		t.Fatal(err)
 	}
 	ws[0].run("INSERT INTO t VALUES ('c', 3)") // of the look-up table alone
@@ -669,11 +672,11 @@ func (c *noTables) CreateTable(ctx context.Context, table string, families []hba
 	return c.Client.CreateTable(ctx, table, families, splits)
 }
 
-func (c *noTables) DropTable(ctx context.Context, table string) error {
+func (c *noTables) DropTable(ctx context.Context, table string, still func(context.Context) error) error {
 	if c.drop != nil {
 		return c.drop
 	}
-	return c.Client.DropTable(ctx, table)
+	return c.Client.DropTable(ctx, table, still)
 }
 
 // Who may not make the table of the catalog is told that, and where a table that could not be filled cannot be dropped again, both are told.

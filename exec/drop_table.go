@@ -183,7 +183,7 @@ func (d *drop) dropPhysical(ctx context.Context, l *catalog.Layout) error {
 			continue
 		}
 		if err == nil {
-			err = d.Client.DropTable(ctx, name)
+			err = d.Client.DropTable(ctx, name, d.goesOn)
 			d.begun = d.begun || !errors.Is(err, hbase.ErrDenied)
 		}
 		if err != nil && !errors.Is(err, hbase.ErrNoTable) {

@@ -67,11 +67,11 @@ type undroppable struct {
 	err   error
 }
 
-func (c *undroppable) DropTable(ctx context.Context, table string) error {
+func (c *undroppable) DropTable(ctx context.Context, table string, still func(context.Context) error) error {
 	if table == c.table {
 		return c.err
 	}
-	return c.Client.DropTable(ctx, table)
+	return c.Client.DropTable(ctx, table, still)
 }
 
 // A DROP TABLE that was cut short leaves a name that is no table's and may not be defined, until it is told again.
@@ -142,17 +142,20 @@ func TestDropTakenUp(t *testing.T) {
 	_, c := newStore(t)
 	fails := &undroppable{c, "t_3", errors.New("gone")}
 	other := newWorld(t, fails, Config{FullScan: AllowFullScan})
-	again := func(then string) *world {
-		return newWorld(t, &interrupted{c, "drop t_1", func() { _, _, _ = other.try(then) }}, Config{FullScan: AllowFullScan})
+	again := func(at, then string) *world {
+		return newWorld(t, &interrupted{c, at, func() { _, _, _ = other.try(then) }}, Config{FullScan: AllowFullScan})
 	}
 	other.run(inMany + "; INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)")
-	again("DROP TABLE t").refused("table t is being dropped by another connection, too", "DROP TABLE t")
+	again("drop t_1", "DROP TABLE t").refused("table t is being dropped by another connection, too", "DROP TABLE t")
 	fails.table = ""
 	other.run("DROP TABLE t")
 
 	other.run(inMany + "; INSERT INTO t VALUES (1, 10), (2, 20), (3, 30)")
-	again("DROP TABLE t; " + inMany + "; INSERT INTO t VALUES (2, 21), (3, 31)").run("DROP TABLE t")
+	again("drop t_1", "DROP TABLE t; "+inMany+"; INSERT INTO t VALUES (2, 21), (3, 31)").run("DROP TABLE t")
 	other.expect("2|21\n3|31", "SELECT * FROM t ORDER BY id")
+
+	again("dropping t_2", "DROP TABLE t; "+inMany+"; INSERT INTO t VALUES (2, 22), (3, 32)").run("DROP TABLE t")
+	other.expect("2|22\n3|32", "SELECT * FROM t ORDER BY id")
 }
 
 // DROP VIEW leaves what has the name since.

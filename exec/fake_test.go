@@ -241,7 +241,7 @@ func (f *fakeClient) CreateTable(_ context.Context, table string, families []hba
 	return nil
 }
 
-func (f *fakeClient) DropTable(_ context.Context, table string) error {
+func (f *fakeClient) DropTable(_ context.Context, table string, _ func(context.Context) error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.tables, table)

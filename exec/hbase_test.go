@@ -36,7 +36,7 @@ func TestOpenTSDBHBase(t *testing.T) {
 	c := dialHBase(t)
 	checkOpenTSDB(t, c)
 	for table := range foreignTables["tsdb"] {
-		if err := c.DropTable(context.Background(), table); err != nil {
+		if err := c.DropTable(context.Background(), table, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -263,7 +263,7 @@ func TestHopsOverNoTable(t *testing.T) {
 	for _, sql := range queries {
 		w.expect("5", sql)
 	}
-	if err := c.DropTable(t.Context(), "m"); err != nil {
+	if err := c.DropTable(t.Context(), "m", nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, sql := range queries {

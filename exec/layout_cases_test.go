@@ -133,7 +133,7 @@ func (lc *layoutCase) drop() {
 	}
 	for _, name := range lc.mine {
 		for table := range foreignTables[name] {
-			if err := lc.client.DropTable(context.Background(), table); err != nil {
+			if err := lc.client.DropTable(context.Background(), table, nil); err != nil {
 				lc.t.Error(err)
 			}
 		}

@@ -25,7 +25,7 @@ func checkLimits(t *testing.T, client hbase.Client) {
 	table := func(name, def string) string {
 		w.run("CREATE TABLE " + prefix + name + " " + def)
 		t.Cleanup(func() {
-			if err := client.DropTable(context.Background(), prefix+name); err != nil {
+			if err := client.DropTable(context.Background(), prefix+name, nil); err != nil {
 				t.Error(err)
 			}
 		})

@@ -82,7 +82,7 @@ func checkRefusals(t *testing.T, c hbase.Client, admin gohbase.AdminClient) {
 		}
 		wg.Wait()
 		w.run("DROP TABLE " + name)
-		if err := c.DropTable(ctx, name); err != nil && !errors.Is(err, hbase.ErrNoTable) { // DROP TABLE leaves what CREATE TABLE did not make
+		if err := c.DropTable(ctx, name, nil); err != nil && !errors.Is(err, hbase.ErrNoTable) { // DROP TABLE leaves what CREATE TABLE did not make
 			t.Error(err)
 		}
 		return strings.Join(answers, "\n")

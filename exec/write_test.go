@@ -452,7 +452,7 @@ func TestIndexWhoseTableIsGone(t *testing.T) {
 	for _, stored := range []string{"", " STORED IN 't_i'", " STORED IN ('t_', 'i')"} {
 		w.run("CREATE TABLE t (id TEXT, n INT NOT NULL FROM f:n) ROW KEY (id AS TEXT) INDEX i (n AS ORDERED INT32, id AS TEXT)" + stored + "; INSERT INTO t VALUES ('a', 1)")
 		w.expect("a", "SELECT id FROM t WHERE n = 1")
-		if err := c.DropTable(t.Context(), "t_i"); err != nil {
+		if err := c.DropTable(t.Context(), "t_i", nil); err != nil {
 			t.Fatal(err)
 		}
 		w.refused("the HBase table of t does not exist", "SELECT id FROM t WHERE n = 1")
@@ -465,7 +465,7 @@ func TestCheckOfATableMadeAnew(t *testing.T) {
 	_, c := newStore(t)
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
 	w.run("CREATE TABLE t (id TEXT, n INT NOT NULL FROM f:n) ROW KEY (id AS TEXT) STORED IN 't' INDEX i (n AS ORDERED INT32, id AS TEXT); INSERT INTO t VALUES ('a', 1)")
-	if err := c.DropTable(t.Context(), "t"); err != nil {
+	if err := c.DropTable(t.Context(), "t", nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.CreateTable(t.Context(), "t", []hbase.Family{{Name: "g"}}, nil); err != nil {

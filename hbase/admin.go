@@ -178,7 +178,7 @@ func (c *client) CreateTable(ctx context.Context, table string, families []Famil
 	return c.procedure(ctx, msg.(*pb.CreateTableResponse).GetProcId(), "create", table)
 }
 
-func (c *client) DropTable(ctx context.Context, table string) error {
+func (c *client) DropTable(ctx context.Context, table string, still func(context.Context) error) error {
 	c.regions.drop(table)
 	msg, err := c.master(ctx, "DisableTable", &pb.DisableTableRequest{TableName: tableName(table), NonceGroup: nonce(), Nonce: nonce()}, &pb.DisableTableResponse{})
 	if err == nil {
@@ -189,11 +189,37 @@ func (c *client) DropTable(ctx context.Context, table string) error {
 	if err != nil {
 		return explain(err, "drop", table)
 	}
-	msg, err = c.master(ctx, "DeleteTable", &pb.DeleteTableRequest{TableName: tableName(table), NonceGroup: nonce(), Nonce: nonce()}, &pb.DeleteTableResponse{})
-	if err != nil {
-		return explain(err, "drop", table)
+	if still != nil {
+		if err := still(ctx); err != nil {
+			return errors.Join(err, c.enable(context.WithoutCancel(ctx), table))
+		}
 	}
-	return c.procedure(ctx, msg.(*pb.DeleteTableResponse).GetProcId(), "drop", table)
+	msg, err = c.master(ctx, "DeleteTable", &pb.DeleteTableRequest{TableName: tableName(table), NonceGroup: nonce(), Nonce: nonce()}, &pb.DeleteTableResponse{})
+	if err == nil {
+		err = c.procedure(ctx, msg.(*pb.DeleteTableResponse).GetProcId(), "drop", table)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case strings.Contains(err.Error(), "TableNotDisabledException"):
+		return c.DropTable(ctx, table, still) // another table by now, or one that another drop enabled again
+	}
+	return explain(err, "drop", table)
+}
+
+// enable ends the drop of a table that is to stay; where another one has dropped or enabled it, there is nothing to do.
+func (c *client) enable(ctx context.Context, table string) error {
+	msg, err := c.master(ctx, "EnableTable", &pb.EnableTableRequest{TableName: tableName(table), NonceGroup: nonce(), Nonce: nonce()}, &pb.EnableTableResponse{})
+	if err == nil {
+		err = c.procedure(ctx, msg.(*pb.EnableTableResponse).GetProcId(), "enable", table)
+	}
+	if err == nil || strings.Contains(err.Error(), "TableNotDisabledException") {
+		return nil
+	}
+	if err = explain(err, "enable", table); errors.Is(err, ErrNoTable) {
+		return nil
+	}
+	return err
 }
 
 // procedure waits for the master to finish one. The master looks a procedure up among those that are done and then

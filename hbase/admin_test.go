@@ -129,7 +129,7 @@ func TestLostAnswerOfMaster(t *testing.T) {
 	if err := c.CreateTable(within(t), "t", []Family{{Name: "f"}}, nil); err != nil {
 		t.Error(err)
 	}
-	if err := c.DropTable(within(t), "t"); err != nil {
+	if err := c.DropTable(within(t), "t", nil); err != nil {
 		t.Error(err)
 	}
 	m.mu.Lock()
@@ -223,7 +223,7 @@ func TestHBaseKnowsCallAgain(t *testing.T) {
 	if err := c.(*client).procedure(within(t), procedures[0], "create", "known_again"); err != nil {
 		t.Error(err)
 	}
-	if err := c.DropTable(within(t), "known_again"); err != nil {
+	if err := c.DropTable(within(t), "known_again", nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -78,7 +78,7 @@ func table(t *testing.T, c Client, families []Family, splits ...string) string {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		if err := c.DropTable(ctx, name); err != nil {
+		if err := c.DropTable(ctx, name, nil); err != nil {
 			t.Error(err)
 		}
 	})
@@ -515,6 +515,47 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
+// A table that is to stay, as is seen once it is disabled, is there with its rows, and a drop finds another one enabled that has come since.
+func TestDropOfAnother(t *testing.T) {
+	both(t, func(t *testing.T, of Client) {
+		ctx := within(t)
+		table := table(t, of, []Family{{Name: "f"}}, "m")
+		fill := func() {
+			if err := of.Mutate(ctx, table, []Mutation{put("a", 1, "f:a=1"), put("z", 1, "f:a=2")}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fill()
+		stays := errors.New("stays")
+		if err := of.DropTable(ctx, table, func(context.Context) error { return stays }); !errors.Is(err, stays) {
+			t.Fatal(err)
+		}
+		if got := scan(t, of, ScanRange{Table: table}, nil); len(got) != 2 {
+			t.Errorf("left %q", got)
+		}
+		asked := 0
+		err := of.DropTable(ctx, table, func(context.Context) error {
+			if asked++; asked > 1 {
+				return stays
+			}
+			if err := of.DropTable(ctx, table, nil); err != nil {
+				return err
+			}
+			if err := of.CreateTable(ctx, table, []Family{{Name: "f"}}, nil); err != nil {
+				return err
+			}
+			fill()
+			return nil
+		})
+		if !errors.Is(err, stays) || asked != 2 {
+			t.Errorf("asked %d times: %v", asked, err)
+		}
+		if got := scan(t, of, ScanRange{Table: table}, nil); len(got) != 2 {
+			t.Errorf("left of the other %q", got)
+		}
+	})
+}
+
 // gohbase waits for a disabled table to be enabled. Its calls end after an attempt, and say why.
 func TestDisabledTable(t *testing.T) {
 	both(t, func(t *testing.T, of Client) {
@@ -522,7 +563,7 @@ func TestDisabledTable(t *testing.T) {
 		if err := of.CreateTable(ctx, table, []Family{{Name: "f"}}, nil); err != nil {
 			t.Fatal(err)
 		}
-		defer of.DropTable(ctx, table)
+		defer of.DropTable(ctx, table, nil)
 		if err := of.Mutate(ctx, table, []Mutation{put("k", 1, "f:a=1")}); err != nil {
 			t.Fatal(err)
 		}

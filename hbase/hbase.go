@@ -172,8 +172,10 @@ type Client interface {
 	Families(ctx context.Context, table string) ([]Family, error)
 	// CreateTable makes a table of len(splits)+1 regions, which begin at the splits, and waits until it can be used.
 	CreateTable(ctx context.Context, table string, families []Family, splits [][]byte) error
-	// DropTable disables and deletes a table; ErrNoTable when it does not exist.
-	DropTable(ctx context.Context, table string) error
+	// DropTable disables a table, asks still, unless that is nil, and deletes the table. Where still fails, the table is enabled again, and that is
+	// the error. As HBase deletes only what is disabled, a table that is made under the name after still was asked is not deleted for the one
+	// before. ErrNoTable when it does not exist.
+	DropTable(ctx context.Context, table string, still func(context.Context) error) error
 	Stats() Stats
 	// Close ends the connections that the client opened itself.
 	Close() error

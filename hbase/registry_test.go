@@ -308,7 +308,7 @@ func TestHBaseWithoutZooKeeper(t *testing.T) {
 		if named := c.(*client).dialer.locator.(*registry).named; !slices.Contains(named, address(master)) {
 			t.Errorf("%s names %v, and the master is %s", servers, named, address(master))
 		}
-		if err := c.DropTable(t.Context(), table); err != nil {
+		if err := c.DropTable(t.Context(), table, nil); err != nil {
 			t.Error(err)
 		}
 		c.Close()

@@ -78,7 +78,7 @@ func TestHBaseMetaSuffix(t *testing.T) {
 		if _, err := c.Get(t.Context(), "none", [][]byte{[]byte("z")}, nil); !errors.Is(err, ErrNoTable) {
 			t.Error(err)
 		}
-		if err := c.DropTable(t.Context(), "t"); err != nil {
+		if err := c.DropTable(t.Context(), "t", nil); err != nil {
 			t.Error(err)
 		}
 		c.Close()

@@ -74,7 +74,7 @@ func TestTutorialHBase(t *testing.T) {
 	}
 	defer db.Close()
 	drop := func() {
-		if err := db.Client().DropTable(context.Background(), "prod_readings"); err != nil && !errors.Is(err, hbase.ErrNoTable) {
+		if err := db.Client().DropTable(context.Background(), "prod_readings", nil); err != nil && !errors.Is(err, hbase.ErrNoTable) {
 			t.Error(err)
 		}
 	}

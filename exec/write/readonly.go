@@ -32,4 +32,6 @@ func (ReadOnlyClient) CreateTable(context.Context, string, []hbase.Family, [][]b
 }
 
 // DropTable fails.
-func (ReadOnlyClient) DropTable(context.Context, string) error { return ErrReadOnly }
+func (ReadOnlyClient) DropTable(context.Context, string, func(context.Context) error) error {
+	return ErrReadOnly
+}
