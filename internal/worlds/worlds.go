@@ -211,6 +211,9 @@ func (g *maker) draw() {
 // vary changes the layout to its variant, around one of the key's columns. Variants that do not fit that column change nothing.
 func (g *maker) vary(d *drawn, order []int) {
 	t, at := g.t, g.IntN(d.keys)
+	if i := slices.IndexFunc(g.fields[:d.keys], func(f field) bool { return f.typ == "STRING" }); d.variant == "lookup" && g.fields[at].typ != "STRING" && i >= 0 {
+		at = i // only names have numbers
+	}
 	field, name := g.fields[at], g.names[at]
 	others := func() []int { return slices.DeleteFunc(order, func(i int) bool { return i == at }) }
 	switch {
