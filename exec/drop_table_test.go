@@ -238,6 +238,29 @@ func TestWrittenBeforeDropped(t *testing.T) {
 	w.expect("0", "SELECT count(*) FROM t")
 }
 
+// DROP TABLE ends with its context while rows are on their way, and the table is there as before.
+func TestDropEndsWhileItWaits(t *testing.T) {
+	_, c := newStore(t)
+	client := &interrupted{Client: c, at: "before mutate t"}
+	w := newWorld(t, client, Config{FullScan: AllowFullScan, Alone: true})
+	w.run("CREATE TABLE t (id INT, v INT) ROW KEY (id AS INT32)")
+	was, _ := w.catalog.Table("t")
+	client.then = func() {
+		ctx, end := context.WithCancel(t.Context())
+		go func() {
+			for now := was; now == was; now, _ = w.catalog.Table("t") { // till it is known no more
+				runtime.Gosched()
+			}
+			end()
+		}()
+		if _, _, err := w.tryUnder(ctx, "DROP TABLE t"); !errors.Is(err, context.Canceled) {
+			t.Errorf("DROP TABLE ended with %v", err)
+		}
+	}
+	w.run("INSERT INTO t VALUES (1, 10)")
+	w.expect("1|10", "SELECT * FROM t")
+}
+
 // regionless is a client to which a table is gone once it is known that it has regions.
 type regionless struct {
 	hbase.Client

@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"os"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/lookup"
@@ -62,6 +65,9 @@ type Foreign interface {
 
 const defaultParallelism = 16
 
+// everySender is more than can send rows at a time.
+const everySender = math.MaxInt64
+
 // Engine runs statements on one client with one catalog. It is safe for concurrent use.
 type Engine struct {
 	client  hbase.Client
@@ -72,7 +78,7 @@ type Engine struct {
 	full    filledLayouts
 	lives   lives
 	defs    definitions
-	sending sync.RWMutex // held for reading while rows are written by a definition that was just looked at
+	sending *semaphore.Weighted // one of everySender is held while rows are written by a definition that was just looked at
 	stats   statistics
 	session *Session // of statements that name none
 }
@@ -100,7 +106,7 @@ func New(client hbase.Client, cat *catalog.Catalog, cfg Config) *Engine {
 	case cfg.ReadFile == nil:
 		cfg.ReadFile = os.ReadFile
 	}
-	e := &Engine{client: client, catalog: cat, cfg: cfg, clock: write.NewClock(cfg.Clock),
+	e := &Engine{client: client, catalog: cat, cfg: cfg, clock: write.NewClock(cfg.Clock), sending: semaphore.NewWeighted(everySender),
 		defs: definitions{slot: make(chan struct{}, 1), began: time.Now(), stored: map[string]definition{}}}
 	e.session = e.NewSession()
 	return e

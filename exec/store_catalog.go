@@ -100,9 +100,11 @@ func (e *Engine) warn(text string) { e.cfg.Logger.Warn(text) }
 // settle waits until no statement begins, or writes, any more with definitions that were read before now.
 func (e *Engine) settle(ctx context.Context) error {
 	if e.cfg.Alone {
-		e.sending.Lock() // what is being sent arrives
-		defer e.sending.Unlock()
-		return nil
+		err := e.sending.Acquire(ctx, everySender) // what is being sent arrives
+		if err == nil {
+			e.sending.Release(everySender)
+		}
+		return err
 	}
 	select {
 	case <-time.After(definitionsAge):

@@ -14,7 +14,7 @@ import (
 // writeEnv is what the writers of the statement work with.
 func (r *run) writeEnv() *write.Env {
 	e := r.engine
-	return &write.Env{Reads: &r.Reads, Catalog: e.catalog, Clock: e.clock, Cache: &e.lookups, Unchanged: r.unwritten, Sending: &e.sending,
+	return &write.Env{Reads: &r.Reads, Catalog: e.catalog, Clock: e.clock, Cache: &e.lookups, Unchanged: r.unwritten, Sending: e.sending,
 		Filled: r.filled, NoteFilled: func(l *catalog.Layout) { r.full.known.Store(l, true) }, MakeTable: r.ensurePhysical, Where: r.rowsWhere}
 }
 

@@ -13,8 +13,10 @@ import (
 // Flush sends what is pending: new entries first, derived layouts before the
 // primary; then removals, the primary first.
 func (w *Writer) Flush(ctx context.Context) error {
-	w.st.Sending.RLock()
-	defer w.st.Sending.RUnlock()
+	if err := w.st.Sending.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer w.st.Sending.Release(1)
 	if err := w.st.Unchanged(ctx, w.table); err != nil {
 		return err
 	}

@@ -5,8 +5,9 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/lookup"
@@ -28,8 +29,8 @@ type Env struct {
 	Cache   *lookup.Cache
 	// Unchanged fails when one of tables was dropped or defined anew since the statement began.
 	Unchanged func(ctx context.Context, tables ...*catalog.Table) error
-	// Sending is held for reading while rows are sent to tables that were Unchanged.
-	Sending *sync.RWMutex
+	// Sending: one of it is held while rows are sent to tables that were Unchanged.
+	Sending *semaphore.Weighted
 	// Filled refuses l, a derived layout of t, if it was never filled: its first entry would hide that all others are
 	// missing. NoteFilled notes that it has entries.
 	Filled     func(ctx context.Context, t *catalog.Table, l *catalog.Layout) error
