@@ -19,7 +19,6 @@ import (
 	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hbase/hbasetest"
-	"github.com/hql-db/hql/internal/mutants/active"
 	"github.com/hql-db/hql/internal/poison"
 	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/testdata"
@@ -33,9 +32,6 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata", Setup: func(e *testscript.Env) error {
 		e.Setenv("ESC", "\x1b")
-		for _, name := range []string{active.MutantEnv, active.ReachedEnv} { // the program's mutants are those of its tests
-			e.Setenv(name, os.Getenv(name))
-		}
 		return nil
 	}})
 }
