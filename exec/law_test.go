@@ -525,6 +525,7 @@ func (g *lawWorld) rowsOf(w *world, q string, args Args) []string {
 	}
 	if w == g.planned {
 		coverage.Add(g.table.Def, s, "zone "+g.loc.String())
+		w.lookups.Clear() // as on a new connection
 	}
 	ctx := context.Background()
 	rows, err := w.Run(ctx, s, args)

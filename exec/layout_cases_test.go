@@ -33,7 +33,7 @@ import (
 // its (first) table in layouts.sql; queries.tsv uses these names, too.
 //
 //	create TABLE...          makes tables of layouts.sql
-//	sql                      runs statements; prints the rows of the last one, warnings and the error
+//	sql [fresh]              runs statements; prints the rows of the last one, warnings and the error; fresh: on a new connection
 //	put TABLE                writes cells, KEY family:qualifier VALUE a line, escaped as in Go
 //	messages                 writes data/messages.jsonl under the published keys
 //	keys TABLE... [skip=n]   prints the stored keys of HBase tables, without the first n bytes
@@ -179,7 +179,11 @@ func (lc *layoutCase) run(t *testing.T, d *datadriven.TestData) string {
 		for _, m := range creates.FindAllStringSubmatch(d.Input, -1) {
 			lc.made = append(lc.made, m[1])
 		}
-		out, warnings, err := lc.planned.try(d.Input)
+		w := lc.planned
+		if d.HasArg("fresh") {
+			w = newWorld(t, lc.client, Config{FullScan: AllowFullScan})
+		}
+		out, warnings, err := w.try(d.Input)
 		for _, w := range warnings {
 			out += "\nwarning: " + w
 		}
@@ -333,6 +337,7 @@ func (lc *layoutCase) law(t *testing.T, more string) string {
 	}
 	var b strings.Builder
 	for _, q := range queries {
+		lc.planned.lookups.Clear() // as on a new connection
 		got, _, err := lc.planned.try(q)
 		want, err2 := got, error(nil)
 		if !race.Enabled { // under which the number of rows is compared alone

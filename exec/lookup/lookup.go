@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
@@ -184,11 +186,18 @@ func (n *Numbers) with(ctx context.Context, eval func(env *expr.Env) error, get 
 	env := n.env.KeyEnv()
 	for {
 		var wanted []plan.LookupKey
+		var asked map[string]bool
 		env.Lookup = func(table, column string, args []types.Value) (types.Value, bool) {
 			k := plan.LookupKey{Table: table, Column: column, Args: args}
 			v, ok := n.Get(k)
 			if !ok || each && v.IsNull() {
-				wanted = append(wanted, k)
+				if id := nameOf(k); !asked[id] {
+					if asked == nil {
+						asked = map[string]bool{}
+					}
+					asked[id] = true
+					wanted = append(wanted, k)
+				}
 				return types.Value{}, false
 			}
 			return v, true
@@ -197,13 +206,21 @@ func (n *Numbers) with(ctx context.Context, eval func(env *expr.Env) error, get 
 		if len(wanted) == 0 {
 			return err
 		}
+		g, ctx := errgroup.WithContext(ctx)
+		if g.SetLimit(maxAsked); each { // names get their numbers in the order of the rows
+			g.SetLimit(1)
+		}
 		for _, k := range wanted {
-			if err := get(ctx, k); err != nil {
-				return err
-			}
+			g.Go(func() error { return get(ctx, k) })
+		}
+		if err := g.Wait(); err != nil {
+			return err
 		}
 	}
 }
+
+// maxAsked bounds how many names a statement asks a dictionary for at the same time.
+const maxAsked = 16
 
 // Allocate gives numbers to the names in a row of t that have none yet.
 func (n *Numbers) Allocate(ctx context.Context, t *catalog.Table, row []types.Value) error {
@@ -228,15 +245,15 @@ func (n *Numbers) ResolveNames(ctx context.Context, t *catalog.Table, rows [][]t
 	}
 	n.Trim()
 	for _, p := range parts {
-		for _, row := range rows {
-			err := n.with(ctx, func(env *expr.Env) error {
+		err := n.with(ctx, func(env *expr.Env) error {
+			for _, row := range rows {
 				env.Row = row
 				p.Expr.Eval(env) // where the row would stand is not the question
-				return nil
-			}, n.Resolve, false)
-			if err != nil {
-				return err
 			}
+			return nil
+		}, n.Resolve, false)
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/exec/operator"
+	"github.com/hql-db/hql/exec/warning"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -82,6 +84,7 @@ func (x *indexScan) lookUp(ctx context.Context, entries [][]types.Value) error {
 		}
 		x.stats.gets.Add(int64(len(keys)))
 		x.dec.ctx, x.dec.seen = ctx, time.Now()
+		from, entries := len(x.batch.rows), of[:0]
 		for i := range rows {
 			if rows[i].Key == nil {
 				continue
@@ -91,9 +94,12 @@ func (x *indexScan) lookUp(ctx context.Context, entries [][]types.Value) error {
 			if err := x.dec.appendRows(x.batch, table, &rows[i]); err != nil {
 				return err
 			}
-			if len(x.batch.rows) > n && !x.agrees(of[i], x.batch.rows[n]) {
-				x.batch.drop()
+			if len(x.batch.rows) > n {
+				entries = append(entries, of[i])
 			}
+		}
+		if err := x.keepAgreeing(ctx, from, entries); err != nil {
+			return err
 		}
 		keys, of = keys[:0], of[:0]
 		return nil
@@ -138,11 +144,31 @@ func (x *indexScan) take(entry []types.Value) error {
 	return x.dec.check(x.batch, row)
 }
 
+// keepAgreeing drops the rows of the batch from number from on that have another place than the entries that led to them.
+func (x *indexScan) keepAgreeing(ctx context.Context, from int, entries [][]types.Value) error {
+	rows := x.batch.rows[from:]
+	if err := x.st.Numbers.ResolveNames(ctx, x.scan.Table, rows); err != nil {
+		return err
+	}
+	kept := x.batch.rows[:from]
+	for i, row := range rows {
+		if x.agrees(entries[i], row) {
+			kept = append(kept, row)
+		}
+	}
+	x.batch.rows = kept
+	return nil
+}
+
 // agrees reports whether row has the place that entry was found at.
 func (x *indexScan) agrees(entry, row []types.Value) bool {
 	l := x.scan.Layout
 	key, err := l.Key.Append(nil, row, &x.env)
-	if err != nil || string(key) != entry[len(entry)-2].Text() {
+	if err != nil {
+		x.notCompared(entry, err)
+		return false
+	}
+	if string(key) != entry[len(entry)-2].Text() {
 		return false
 	}
 	if l.Stored.IsLiteral() {
@@ -154,6 +180,19 @@ func (x *indexScan) agrees(entry, row []types.Value) bool {
 	}
 	was, err := l.Stored.Append(nil, entry, &x.env)
 	return err == nil && bytes.Equal(is, was)
+}
+
+// notCompared counts an entry that cannot be compared with its row: a name in the row has lost its number, or another program wrote a
+// value that fits no entry.
+func (x *indexScan) notCompared(entry []types.Value, err error) {
+	t, l := x.scan.Table, x.scan.Layout
+	first := HexBytes([]byte(entry[len(entry)-2].Text()))
+	x.st.Warn.Count(warning.Key, x.scan, func() func(int64) string {
+		return func(n int64) string {
+			return fmt.Sprintf("%s of %s not read by %s: the key cannot be computed from the row, first entry %s (%v)", words.Count(n, "row"),
+				t.Name, l.Name, first, err)
+		}
+	})
 }
 
 // Close ends the reading of the index.

@@ -36,6 +36,12 @@ func (w *Writer) checkMissing(ctx context.Context, i int, repair bool) (n int64,
 		var of [][]types.Value
 		for _, row := range rows {
 			at, err := w.place(l, row)
+			if _, fits := w.checkFits(l, row); err != nil && fits == nil && repair { // a name of it has lost its number
+				if err := w.st.Numbers.Allocate(ctx, w.table, row); err != nil {
+					return err
+				}
+				at, err = w.place(l, row)
+			}
 			if err != nil {
 				n++ // it cannot have an entry
 				continue
@@ -74,6 +80,12 @@ func (w *Writer) checkStale(ctx context.Context, i int, repair bool) (stale, unl
 	all := allColumns(w.table)
 	var doubtful [][]types.Value // entries that have no row yet
 	err = w.batches(ctx, l, func(rows [][]types.Value) error {
+		read := len(rows)
+		rows = slices.DeleteFunc(rows, func(row []types.Value) bool { // a name has lost its number: the row may be there
+			_, err := w.place(w.table.Layouts[0], row)
+			return err != nil
+		})
+		stale += int64(read - len(rows))
 		now, err := w.stored(ctx, w.table.Layouts[0], pending(rows))
 		if err != nil {
 			return err
@@ -159,19 +171,9 @@ func (w *Writer) mend(i int, row []types.Value, all []bool, at place, newest int
 	return w.entry(i, row, all, true, at, ts)
 }
 
-// entryPlace is where row, as it was read from l, stands there. An entry of an index need not tell the columns that its key
-// was computed from: that of a moment's day tells no moment.
-func (w *Writer) entryPlace(l *catalog.Layout, row []types.Value) (place, error) {
-	if l.Kind != catalog.Index {
-		return w.place(l, row)
-	}
-	name, err := l.Stored.Append(nil, row, &w.env)
-	return place{table: string(name), key: []byte(row[len(w.table.Columns)].Text())}, err
-}
-
 // leads says where entry, as it was read from l, stands, and whether the entry of row, nil for none, stands there.
 func (w *Writer) leads(l *catalog.Layout, entry, row []types.Value) (is place, ok bool, err error) {
-	is, err = w.entryPlace(l, entry)
+	is, err = w.readPlace(l, entry)
 	if err != nil || row == nil {
 		return is, false, err
 	}

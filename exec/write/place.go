@@ -47,11 +47,17 @@ func (w *Writer) currentPlace(row []types.Value) (place, error) {
 	if primary.Key.Drawn() == nil {
 		return w.place(primary, row)
 	}
+	return w.readPlace(primary, row)
+}
+
+// readPlace is where row, as it was read from l, stands there: under the key that was read. Of the columns that a key was computed
+// from the row may lack some, as an entry of an index does, or hold names that have no number any more.
+func (w *Writer) readPlace(l *catalog.Layout, row []types.Value) (place, error) {
 	at := place{key: []byte(row[len(w.table.Columns)].Text())}
-	name, err := primary.Stored.Append(nil, row, &w.env)
+	name, err := l.Stored.Append(nil, row, &w.env)
 	at.table = string(name)
-	if err == nil && primary.Packed != nil {
-		at.qualifier, err = primary.Packed.Append(nil, row, &w.env)
+	if err == nil && l.Packed != nil {
+		at.qualifier, err = l.Packed.Append(nil, row, &w.env)
 	}
 	return at, err
 }

@@ -259,9 +259,6 @@ func (w *Writer) lacking(ctx context.Context, rows []writtenRow, all bool) (agai
 	if err != nil {
 		return nil, err
 	}
-	if err := w.st.Numbers.ResolveNames(ctx, w.table, slices.DeleteFunc(slices.Clone(now), func(row []types.Value) bool { return row == nil })); err != nil {
-		return nil, err
-	}
 	every := allColumns(w.table)
 	had := make([]bool, len(rows))
 	places := make([][]place, len(rows))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/hql-db/hql/catalog"
@@ -78,6 +79,9 @@ func (w *Writer) stored(ctx context.Context, l *catalog.Layout, rows []Row) ([][
 		}
 		return nil
 	})
+	if err == nil { // their entries are computed from them
+		err = w.st.Numbers.ResolveNames(ctx, t, slices.DeleteFunc(slices.Clone(out), func(row []types.Value) bool { return row == nil }))
+	}
 	return out, err
 }
 

@@ -67,6 +67,7 @@ type Writer struct {
 	puts, removals []tableMutations
 	rows           int
 	points         map[pointRow]map[int64]string // see touchPoint
+	lookups        bool                          // names get numbers
 	numbered       []*catalog.Column             // columns from which other tables' keys take numbers
 	largest        []int64                       // of each in the pending rows
 	shared         [][]*catalog.Column           // by column: all that are read from its cell, where that are several
@@ -130,7 +131,7 @@ func New(st *Env, t *catalog.Table) *Writer {
 		puts: make([]tableMutations, n), removals: make([]tableMutations, n)}
 	w.env.Lookup = w.st.Numbers.Known
 	w.jointEntries, w.token, w.refused = w.hasJointEntries(), claimToken(), map[rowID]bool{}
-	w.numbered = st.Catalog.Numbered(t)
+	w.lookups, w.numbered = len(t.LookupParts()) > 0, st.Catalog.Numbered(t)
 	w.largest = make([]int64, len(w.numbered))
 	w.elements, _ = elements(t) // Writable was asked
 	w.shared = make([][]*catalog.Column, len(t.Columns))
@@ -218,6 +219,11 @@ func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole b
 	}
 	if err := w.settle(row, set, whole); err != nil {
 		return err
+	}
+	if w.lookups { // in columns that the statement does not name, too
+		if err := w.st.Numbers.Allocate(ctx, t, row); err != nil {
+			return err
+		}
 	}
 	places := make([]place, len(t.Layouts))
 	for i, l := range t.Layouts {
@@ -386,7 +392,7 @@ func (w *Writer) refuse(err error, pos parser.Pos) error {
 
 // Allocate gives numbers to the names in rows that have none yet.
 func (w *Writer) Allocate(ctx context.Context, rows []Row) error {
-	if len(w.table.LookupParts()) == 0 {
+	if !w.lookups {
 		return nil
 	}
 	for _, row := range rows { // a row that is refused for another reason draws no number
