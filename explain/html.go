@@ -82,8 +82,8 @@ type pageStep struct {
 // pageRegion is a region with its share of the time.
 type pageRegion struct {
 	Region
-	Name string
-	Bar  float64
+	Name, Server string
+	Bar          float64
 }
 
 // pageLane is a region's calls over time.
@@ -197,7 +197,7 @@ func (t *pageTable) measured(s *Table, begin time.Time) {
 		longest = max(longest, g.Time)
 	}
 	for _, g := range s.Regions {
-		t.Regions = append(t.Regions, pageRegion{g, g.name(), 100 * float64(g.Time) / float64(longest)})
+		t.Regions = append(t.Regions, pageRegion{g, g.name(), g.Region.Server, 100 * float64(g.Time) / float64(longest)})
 		t.Servers = t.Servers || g.Region.Server != ""
 	}
 	t.Cut = int64(len(s.Calls)) < s.RPCs

@@ -29,11 +29,19 @@ func TestMain(m *testing.M) {
 }
 
 // testdata/*.txt are sessions at a shell: what is run, what it prints, how it exits.
-func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata", Setup: func(e *testscript.Env) error {
-		e.Setenv("ESC", "\x1b")
-		return nil
-	}})
+func TestScripts(t *testing.T) { runScripts(t, "testdata", "") }
+
+// runScripts runs the scripts of dir; configHome, if not "", holds the configuration that names a cluster.
+func runScripts(t *testing.T, dir, configHome string) {
+	testscript.Run(t, testscript.Params{Dir: dir,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("ESC", "\x1b")
+			if configHome != "" {
+				e.Setenv("XDG_CONFIG_HOME", configHome)
+			}
+			return nil
+		},
+		Condition: func(cond string) (bool, error) { return cond == "cluster" && configHome != "", nil }})
 }
 
 // The same beside clusters that speak TLS, one of which wants certificates of clients.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -8,12 +9,15 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/demo"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hbase/hbasetest"
+	"github.com/hql-db/hql/parser"
 )
 
 // A line of README or docs that begins with "    $ " is a command, lines behind it with "    > " go on with it, and what
@@ -61,37 +65,89 @@ func TestSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range append(files, "../../README.md") {
-		t.Run(filepath.Base(file), func(t *testing.T) { runSessions(t, file, "", "") })
+		t.Run(filepath.Base(file), func(t *testing.T) { runSessions(t, file, "", nil) })
 	}
 }
 
-// TestTutorialHBase follows the tutorial on a real HBase.
-func TestTutorialHBase(t *testing.T) {
-	address := "hbase://" + hbasetest.Quorum(t) + "/hbase"
-	db, err := hql.Open(context.Background(), address, hql.WithWrites(true))
+// demoOnCluster loads the tables of --demo into a real HBase, and names it "cluster" in a configuration of its own: commands of --demo
+// then run there.
+func demoOnCluster(t *testing.T) (address, configHome string) {
+	t.Helper()
+	address = "hbase://" + hbasetest.Quorum(t) + "/hbase"
+	db, err := hql.Open(t.Context(), address, hql.WithWrites(true))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	drop := func() {
-		if err := db.Client().DropTable(context.Background(), "prod_readings", nil); err != nil && !errors.Is(err, hbase.ErrNoTable) {
+	if err := demo.Load(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dropAll(t, address) })
+	configHome = t.TempDir()
+	if err := os.Mkdir(configHome+"/hql", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	conf := "connections: {cluster: {connect: " + strconv.Quote(address) + ", full_scan: warn, write: true}}\n"
+	if err := os.WriteFile(configHome+"/hql/config.yaml", []byte(conf), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return address, configHome
+}
+
+// dropAll drops the tables that hql_catalog defines, and the one that the tutorial leaves without a definition.
+func dropAll(t *testing.T, address string) {
+	ctx := context.Background()
+	db, err := hql.Open(ctx, address, hql.WithWrites(true))
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer db.Close()
+	for _, table := range db.Catalog().Tables() {
+		if _, err := db.Exec(ctx, "DROP TABLE "+parser.QuoteName(table.Name)); err != nil && !errors.Is(err, hbase.ErrNoTable) {
 			t.Error(err)
 		}
 	}
-	drop()
-	defer drop()
-	runSessions(t, "../../docs/tutorial.md", "dir:./cluster", address)
+	if err := db.Client().DropTable(ctx, "prod_readings", nil); err != nil && !errors.Is(err, hbase.ErrNoTable) {
+		t.Error(err)
+	}
 }
 
-// runSessions runs the commands of a document with the address in the place of another one.
-func runSessions(t *testing.T, file, old, address string) {
+const onDemo, onCluster = "hql --demo", "hql --connect cluster"
+
+// TestDocumentsHBase runs the commands of README and docs on a real HBase, and the scripts that use the demo's tables.
+func TestDocumentsHBase(t *testing.T) {
+	address, configHome := demoOnCluster(t)
+	for _, file := range []string{"README.md", "docs/explain.md", "docs/troubleshooting.md"} {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			runSessions(t, "../../"+file, configHome, strings.NewReplacer(onDemo, onCluster))
+		})
+	}
+	t.Run("tutorial.md", func(t *testing.T) {
+		runSessions(t, "../../docs/tutorial.md", configHome, strings.NewReplacer("dir:./cluster", address))
+	})
+	dir := t.TempDir()
+	for _, name := range []string{"demo", "commands", "describe", "errors", "explain", "infer", "statements"} {
+		text, err := os.ReadFile("testdata/" + name + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(dir+"/"+name+".txt", []byte(strings.ReplaceAll(string(text), onDemo, onCluster)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runScripts(t, dir, configHome)
+}
+
+// runSessions runs the commands of a document, as onto rewrites them for another store; nil: as they are.
+func runSessions(t *testing.T, file, configHome string, onto *strings.Replacer) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
 	lines := strings.Split(string(text), "\n")
-	for _, s := range slices.Backward(runAll(t, dir, lines, old, address)) {
+	for _, s := range slices.Backward(runAll(t, dir, lines, configHome, onto)) {
 		lines = slices.Replace(lines, s.first, s.last, strings.Split(indent+strings.ReplaceAll(s.want, "\n", "\n"+indent), "\n")...)
 	}
 	if now := strings.Join(lines, "\n"); *update && now != string(text) {
@@ -102,15 +158,15 @@ func runSessions(t *testing.T, file, old, address string) {
 }
 
 // runAll gives the sessions that print something else than the document says.
-func runAll(t *testing.T, dir string, lines []string, old, address string) (changed []shown) {
+func runAll(t *testing.T, dir string, lines []string, configHome string, onto *strings.Replacer) (changed []shown) {
 	for _, s := range commandsOf(lines) {
 		command := s.command
-		if old != "" {
-			command = strings.ReplaceAll(command, old, address)
+		if onto != nil {
+			command = onto.Replace(command)
 		}
 		cmd := exec.Command("sh", "-c", "exec 2>&1\n"+command)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_CACHE_HOME="+dir, "NO_COLOR=1", "TZ=UTC")
+		cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+cmp.Or(configHome, dir), "XDG_CACHE_HOME="+dir, "NO_COLOR=1", "TZ=UTC")
 		out, err := cmd.Output()
 		got := strings.TrimRight(string(out), "\n")
 		if got == "" && err != nil {
@@ -119,7 +175,7 @@ func runAll(t *testing.T, dir string, lines []string, old, address string) (chan
 		if like(s.want).MatchString(got) {
 			continue
 		}
-		if *update && old == "" && !strings.Contains(s.want, "...") {
+		if *update && onto == nil && !strings.Contains(s.want, "...") {
 			s.want = got
 			changed = append(changed, s)
 			continue
