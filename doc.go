@@ -7,7 +7,10 @@
 //	rows, err := db.Query(ctx, "SELECT ts, op FROM user_ops WHERE uid = ? AND ts >= ?", uid, since)
 //	for row, err := range rows.All() { ... }
 //
-// Open("mem:") and Open("dir:./data") give an embedded store in place of a cluster, with the same behaviour.
+// Open("mem:") and Open("dir:./data") give an embedded store in place of a cluster, with the same behaviour. The program
+// must import it:
+//
+//	import _ "github.com/hql-db/hql/embedded"
 //
 // A statement that would read a whole table because nothing binds its rowkey is
 // refused on a cluster (ErrFullScan) unless it says ALLOW FULL SCAN; Explain tells beforehand:

@@ -12,7 +12,6 @@ import (
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/stats"
-	"github.com/hql-db/hql/store"
 	"github.com/hql-db/hql/types"
 )
 
@@ -22,8 +21,7 @@ type DB struct {
 	engine   *exec.Engine
 	cfg      *config
 	writable bool
-	store    *store.Store // the embedded one that Open made
-	owned    bool         // Open made the client
+	owned    bool // Open made the client
 	// statements are queries by their text, parsed.
 	statements *lru.Cache[string, *Stmt]
 
@@ -244,11 +242,8 @@ func (db *DB) Close() error {
 	}
 	db.engine.Close()
 	var errs []error
-	if db.owned || db.store != nil {
+	if db.owned {
 		errs = append(errs, db.client.Close())
-	}
-	if db.store != nil {
-		db.store.Close()
 	}
 	return errors.Join(errs...)
 }

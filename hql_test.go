@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hql-db/hql"
+	_ "github.com/hql-db/hql/embedded"
 	"github.com/hql-db/hql/hbase/hbasetest"
 	"github.com/hql-db/hql/internal/poison"
 	"github.com/hql-db/hql/types"

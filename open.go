@@ -19,15 +19,15 @@ import (
 	"github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hbase/kerberos"
+	"github.com/hql-db/hql/internal/registry"
 	"github.com/hql-db/hql/internal/tlsfiles"
-	"github.com/hql-db/hql/store"
 	"github.com/hql-db/hql/types"
 )
 
 // Open connects to a store:
 //
-//	mem:                                 embedded, in memory
-//	dir:./data                           embedded, in a directory
+//	mem:                                 embedded, in memory; the program imports package embedded
+//	dir:./data                           embedded, in a directory; the program imports package embedded
 //	hbase://zk1,zk2:2181/hbase           a cluster: ZooKeeper quorum and root znode
 //	hbase+rpc://master1,master2:16000    a cluster without ZooKeeper: masters or, from HBase 2.5 on, region servers
 //
@@ -105,13 +105,13 @@ func openStore(ctx context.Context, dir string, opts []Option) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := store.Open(store.Options{Dir: dir, Now: cfg.exec.Clock})
+	c, err := registry.OpenEmbedded(dir, cfg.exec.Clock)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("connect: %w", err)
 	}
 	cfg.exec.Alone = true
-	db := newDB(hbase.New(s, s.Admin()), cfg, FullScanWarn, true)
-	db.store = s
+	db := newDB(c, cfg, FullScanWarn, true)
+	db.owned = true
 	return db, db.load(ctx)
 }
 

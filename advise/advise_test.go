@@ -13,6 +13,7 @@ import (
 	"github.com/hql-db/hql/advise"
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/demo"
+	_ "github.com/hql-db/hql/embedded"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/stats"
 )

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/hql-db/hql"
+	_ "github.com/hql-db/hql/embedded"
 	"github.com/hql-db/hql/sqldriver"
 	"github.com/hql-db/hql/types"
 )

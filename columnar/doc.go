@@ -13,5 +13,26 @@
 //	NULL                         null
 //
 // The library is arrow-go, the Arrow project's own (Apache-2.0): it follows the formats' releases, and no other in Go writes Arrow.
-// Its package for Parquet brings gRPC along, which nothing here calls.
+// Its package for Parquet brings gRPC, Thrift and kernels of computation along, so Parquet is parquet-go's (Apache-2.0).
+//
+// The import of this package lets COPY read and write both formats:
+//
+//	import _ "github.com/hql-db/hql/columnar"
 package columnar
+
+import (
+	"context"
+	"io"
+
+	"github.com/hql-db/hql/internal/registry"
+	"github.com/hql-db/hql/planner/plan"
+)
+
+func init() {
+	registry.Columnar.Open = func(ctx context.Context, r io.Reader, format string) (registry.RowReader, error) {
+		return Open(ctx, r, format)
+	}
+	registry.Columnar.Create = func(w io.Writer, columns []plan.OutputColumn, format string) (registry.RowWriter, error) {
+		return NewFile(w, columns, format)
+	}
+}

@@ -13,13 +13,9 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/extensions"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
-	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
+	"github.com/hql-db/hql/internal/registry"
 	"github.com/hql-db/hql/types"
 )
 
@@ -30,9 +26,9 @@ type Reader struct {
 	close  func()
 }
 
-// Open reads from r: "arrow" is Arrow's streaming format or its file format, which a pipe may bring, too, "parquet" Parquet, which wants r
-// to be a file: a parquet.ReaderAtSeeker.
-func Open(ctx context.Context, r io.Reader, format string) (_ *Reader, err error) {
+// Open reads from r: "arrow" is Arrow's streaming format or its file format, which a pipe may bring, too. "parquet" is
+// Parquet, for which r must be an io.ReaderAt and an io.Seeker.
+func Open(ctx context.Context, r io.Reader, format string) (_ registry.RowReader, err error) {
 	defer broken(format, &err)
 	if format == "parquet" {
 		return openParquet(ctx, r)
@@ -54,10 +50,26 @@ func (r *Reader) Columns() (names []string) {
 	return names
 }
 
-// Next gives the next batch, which lasts until it is called again, and io.EOF behind the last.
-func (r *Reader) Next() (rec arrow.RecordBatch, err error) {
+// Next gives the next batch, which lasts until Next is called again, and io.EOF after the last one.
+func (r *Reader) Next() (_ registry.Batch, err error) {
 	defer broken("", &err)
-	return r.next()
+	rec, err := r.next()
+	return batch{rec}, err
+}
+
+// batch is a batch of Arrow's as COPY reads it.
+type batch struct{ arrow.RecordBatch }
+
+func (b batch) Value(column, row int, loc *time.Location) (types.Value, error) {
+	return valueOf(b.Column(column), row, loc)
+}
+
+func (b batch) Text(column, row int) string {
+	v, _ := b.Value(column, row, time.UTC)
+	if isExtension(b.Schema().Field(column), uuidExtension) && len(v.Text()) == uuidBytes {
+		return uuidText([]byte(v.Text()))
+	}
+	return v.Text()
 }
 
 // Close lets go of what is held; what r reads from stays open.
@@ -70,41 +82,6 @@ func broken(format string, err *error) {
 	} else if *err != nil && *err != io.EOF && format != "" && !errors.Is(*err, context.Canceled) {
 		*err = fmt.Errorf("this is no %s that can be read: %w", map[string]string{"arrow": "Arrow", "parquet": "Parquet"}[format], *err)
 	}
-}
-
-func openParquet(ctx context.Context, r io.Reader) (*Reader, error) {
-	whole, ok := r.(parquet.ReaderAtSeeker)
-	if !ok {
-		return nil, errors.New("it is read from its end, which a pipe has not")
-	}
-	from, err := file.NewParquetReader(whole)
-	if err != nil {
-		return nil, err
-	}
-	// What it was in Arrow is left out: arrow-go reads no JSON by that, and the types of Parquet say enough.
-	from.MetaData().FileMetaData.KeyValueMetadata = nil
-	fr, err := pqarrow.NewFileReader(from, pqarrow.ArrowReadProperties{BatchSize: firstRows}, memory.DefaultAllocator)
-	if err != nil {
-		return nil, err
-	}
-	rr, err := fr.GetRecordReader(ctx, nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	rows, want := int64(0), from.NumRows()
-	return &Reader{rr.Schema(), func() (arrow.RecordBatch, error) {
-		if rr.Next() {
-			rows += rr.RecordBatch().NumRows()
-			return rr.RecordBatch(), nil
-		}
-		if err := rr.Err(); err != nil && err != io.EOF {
-			return nil, err
-		}
-		if rows != want {
-			return nil, fmt.Errorf("%d rows were read of the %d that the file tells of", rows, want)
-		}
-		return nil, io.EOF
-	}, rr.Release}, nil
 }
 
 func openFile(r ipc.ReadAtSeeker) (*Reader, error) {
@@ -178,9 +155,9 @@ func (e *ending) Read(b []byte) (int, error) {
 // whole reports whether the mark at the end of a stream was read last: without it nobody knows whether more was to come.
 func (e *ending) whole() bool { return e.last == [8]byte{0xff, 0xff, 0xff, 0xff} }
 
-// Value is the value of row i, of the type that is nearest to it; loc is the zone of moments that have none. It lasts as long as a is held.
+// valueOf is the value of row i, of the type that is nearest to it; loc is the zone of moments that have none. It lasts as long as a is held.
 // The switch has one case for each type of Arrow.
-func Value(a arrow.Array, i int, loc *time.Location) (types.Value, error) {
+func valueOf(a arrow.Array, i int, loc *time.Location) (types.Value, error) {
 	if a.IsNull(i) {
 		return types.Value{}, nil
 	}
@@ -249,23 +226,19 @@ func Value(a arrow.Array, i int, loc *time.Location) (types.Value, error) {
 	case *array.Time64:
 		return timeOf(int64(a.Value(i)), a.DataType().(*arrow.Time64Type).Unit)
 	case *array.Timestamp:
-		return momentOf(int64(a.Value(i)), a.DataType().(*arrow.TimestampType), loc)
+		t := a.DataType().(*arrow.TimestampType)
+		return momentOf(int64(a.Value(i)), t.Unit, t.TimeZone != "", loc)
 	case *array.Dictionary:
-		return Value(a.Dictionary(), a.GetValueIndex(i), loc)
+		return valueOf(a.Dictionary(), a.GetValueIndex(i), loc)
 	case array.ExtensionArray:
-		return Value(a.Storage(), i, loc) // of JSON, which may be none, the text
+		return valueOf(a.Storage(), i, loc) // of JSON, which may be none, the text
 	}
 	return types.Value{}, fmt.Errorf("there is no type for %s of Arrow", a.DataType())
 }
 
-// Text is the text that the bytes of row i, which Value gives, are where a text is wanted: those of JSON and enumerations, as Parquet has
-// them, and the usual form of a UUID.
-func Text(a arrow.Array, i int) string {
-	if u, ok := a.(*extensions.UUIDArray); ok {
-		return u.ValueStr(i)
-	}
-	v, _ := Value(a, i, time.UTC)
-	return v.Text()
+// uuidText is the usual text of a UUID of 16 bytes.
+func uuidText(b []byte) string {
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // decimalOf has no zeros behind what the value needs: a column of Arrow's gives all its values as many.
@@ -288,9 +261,9 @@ func timeOf(n int64, unit arrow.TimeUnit) (types.Value, error) {
 }
 
 // momentOf is a moment, rounded where it is finer than a millisecond, as one in text is. Without a zone it is what clocks show in loc.
-func momentOf(n int64, t *arrow.TimestampType, loc *time.Location) (types.Value, error) {
+func momentOf(n int64, unit arrow.TimeUnit, zoned bool, loc *time.Location) (types.Value, error) {
 	var at time.Time
-	switch t.Unit {
+	switch unit {
 	case arrow.Second:
 		at = time.Unix(n, 0)
 	case arrow.Millisecond:
@@ -301,10 +274,10 @@ func momentOf(n int64, t *arrow.TimestampType, loc *time.Location) (types.Value,
 		at = time.Unix(0, n)
 	}
 	at = at.UTC().Round(time.Millisecond)
-	if t.Unit == arrow.Second && (n > math.MaxInt64/1000 || n < math.MinInt64/1000) {
+	if unit == arrow.Second && (n > math.MaxInt64/1000 || n < math.MinInt64/1000) {
 		return types.Value{}, fmt.Errorf("%d s is beyond all TIMESTAMPs", n)
 	}
-	if t.TimeZone != "" {
+	if zoned {
 		return types.NewTimestamp(at.UnixMilli()), nil
 	}
 	if y := at.Year(); y < 0 || y > 9999 {

@@ -14,6 +14,21 @@ const PieceScale = 18
 
 const decimalDigits = 38 // of a decimal128
 
+// Arrow's extension types: a field's metadata names the type.
+const (
+	extensionName = "ARROW:extension:name"
+	jsonExtension = "arrow.json"
+	uuidExtension = "arrow.uuid"
+
+	uuidBytes = 16
+)
+
+// isExtension reports whether a field has an extension type.
+func isExtension(f arrow.Field, name string) bool {
+	is, _ := f.Metadata.GetValue(extensionName)
+	return is == name
+}
+
 // fieldTypes are the types that are what they are, whatever the values.
 var fieldTypes = map[types.Type]arrow.DataType{
 	types.Null: arrow.Null, types.Boolean: arrow.FixedWidthTypes.Boolean,
@@ -38,7 +53,7 @@ func schema(columns []plan.OutputColumn, rows [][]types.Value, dictionaries, fix
 		case c.Type == types.Decimal:
 			f.Type = &arrow.Decimal128Type{Precision: decimalDigits, Scale: scaleOf(rows, i)}
 		case c.Type == types.JSON:
-			note("ARROW:extension:name", "arrow.json")
+			note(extensionName, jsonExtension)
 			note("ARROW:extension:metadata", "")
 		case c.Type == types.String && dictionaries && repeats(rows, i):
 			f.Type = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: f.Type}

@@ -13,9 +13,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/compress"
-	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -75,14 +72,8 @@ func NewFile(w io.Writer, columns []plan.OutputColumn, format string) (*Stream, 
 			return nil, fmt.Errorf("column %s: Parquet has no type as INTERVAL that others read: CAST it to STRING", c.Name)
 		}
 	}
-	return &Stream{columns: columns, start: func(schema *arrow.Schema) (sink, error) {
-		return pqarrow.NewFileWriter(schema, writerOnly{w}, parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy)),
-			pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
-	}}, nil
+	return &Stream{columns: columns, start: func(schema *arrow.Schema) (sink, error) { return newParquetSink(w, schema) }}, nil
 }
-
-// writerOnly hides that a file can be closed, which others do.
-type writerOnly struct{ io.Writer }
 
 // Append writes a row, which may change afterwards.
 func (s *Stream) Append(row []types.Value) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/catalog"
+	_ "github.com/hql-db/hql/embedded"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/testdata"

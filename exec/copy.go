@@ -16,13 +16,11 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
-	"github.com/apache/arrow-go/v18/arrow"
-
 	"github.com/hql-db/hql/catalog"
-	"github.com/hql-db/hql/columnar"
 	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/exec/warning"
 	"github.com/hql-db/hql/exec/write"
+	"github.com/hql-db/hql/internal/registry"
 	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
@@ -494,7 +492,7 @@ func (c *copier) object(ctx context.Context, text []byte, sets map[string]*objec
 
 // batches reads Arrow or Parquet. The statement may name some of the columns; the others of the file are left out.
 func (c *copier) batches(ctx context.Context, f io.Reader, format string) error {
-	in, err := columnar.Open(ctx, f, format)
+	in, err := registry.Columnar.Open(ctx, f, format)
 	if err != nil {
 		return fmt.Errorf("COPY: %w", err)
 	}
@@ -542,12 +540,12 @@ func (c *copier) batches(ctx context.Context, f io.Reader, format string) error 
 }
 
 // values converts row i of a batch, as INSERT converts what it gets.
-func (c *copier) values(row []types.Value, batch arrow.RecordBatch, at []int, i int) error {
+func (c *copier) values(row []types.Value, batch registry.Batch, at []int, i int) error {
 	for k, col := range c.in.cols {
-		v, err := columnar.Value(batch.Column(at[k]), i, c.run.settings.loc)
+		v, err := batch.Value(at[k], i, c.run.settings.loc)
 		if err == nil {
 			if v.Type() == types.Bytes && col.Type != types.Bytes { // as JSON and enumerations come from Parquet
-				v = types.NewString(columnar.Text(batch.Column(at[k]), i))
+				v = types.NewString(batch.Text(at[k], i))
 			}
 			v, err = types.Cast(v, col.Type, c.run.settings.loc)
 		}

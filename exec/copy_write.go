@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/hql-db/hql/columnar"
+	"github.com/hql-db/hql/internal/registry"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -37,9 +37,9 @@ func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string, header,
 	}
 	defer f.drop()
 	buf := bufio.NewWriterSize(f, 1<<16)
-	var out fileWriter
+	var out registry.RowWriter
 	if format == "arrow" || format == "parquet" {
-		out, err = columnar.NewFile(buf, p.Columns, format)
+		out, err = registry.Columnar.Create(buf, p.Columns, format)
 	} else {
 		out = newRowWriter(buf, p.Columns, format, header)
 	}
@@ -70,12 +70,6 @@ func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string, header,
 		return nil, err
 	}
 	return r.done(n), nil
-}
-
-// fileWriter writes rows in a format. What is not closed is not whole.
-type fileWriter interface {
-	Append(row []types.Value) error
-	Close() error
 }
 
 // rowWriter writes rows as text.

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/hql-db/hql"
+	_ "github.com/hql-db/hql/embedded"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/hqlotel"
 )

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/hql-db/hql"
+	_ "github.com/hql-db/hql/embedded"
 	"github.com/hql-db/hql/hqlprom"
 )
 

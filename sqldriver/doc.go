@@ -3,7 +3,7 @@
 //	import _ "github.com/hql-db/hql/sqldriver"
 //	db, err := sql.Open("hql", "hbase://zk1,zk2:2181/hbase?catalog=tables.sql")
 //
-// A data source name is what hql.Open takes. The store is opened when it is first used; NewConnector(db) takes one
+// A data source name is what hql.Open takes; mem: and dir: need the import of package embedded. The store is opened when it is first used; NewConnector(db) takes one
 // that is open already. All connections of a sql.DB share the store, and each has its own settings (SET). The pool
 // needs no limits.
 //

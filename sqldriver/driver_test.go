@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql"
+	_ "github.com/hql-db/hql/embedded"
 	"github.com/hql-db/hql/sqldriver"
 )
 

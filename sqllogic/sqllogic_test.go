@@ -18,6 +18,7 @@ import (
 	"github.com/dolthub/sqllogictest/go/logictest/parser"
 
 	"github.com/hql-db/hql"
+	_ "github.com/hql-db/hql/embedded"
 	"github.com/hql-db/hql/internal/poison"
 	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/types"

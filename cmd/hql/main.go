@@ -21,6 +21,7 @@ import (
 
 	"github.com/hql-db/hql"
 	"github.com/hql-db/hql/demo"
+	_ "github.com/hql-db/hql/embedded"
 	"github.com/hql-db/hql/exec"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"

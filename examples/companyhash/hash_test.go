@@ -6,6 +6,7 @@ import (
 	"log"
 
 	"github.com/hql-db/hql"
+	_ "github.com/hql-db/hql/embedded"
 	"github.com/hql-db/hql/examples/companyhash"
 )
 

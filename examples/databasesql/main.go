@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log"
 
+	_ "github.com/hql-db/hql/embedded"
 	"github.com/hql-db/hql/sqldriver" // registers "hql"
 )
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql"
+	_ "github.com/hql-db/hql/embedded"
 )
 
 // op is a row of the query below: columns go to the fields of their names.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql"
+	_ "github.com/hql-db/hql/embedded"
 )
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)

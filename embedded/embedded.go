@@ -1,0 +1,37 @@
+// Package embedded adds the embedded store to a program that uses hql: its import lets hql.Open open mem: and dir:PATH.
+//
+//	import _ "github.com/hql-db/hql/embedded"
+//
+// A program that asks clusters only does without it, and without the packages that the store needs.
+package embedded
+
+import (
+	"time"
+
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/registry"
+	"github.com/hql-db/hql/store"
+)
+
+func init() { registry.OpenEmbedded = open }
+
+func open(dir string, now func() time.Time) (hbase.Client, error) {
+	s, err := store.Open(store.Options{Dir: dir, Now: now})
+	if err != nil {
+		return nil, err
+	}
+	return &client{hbase.New(s, s.Admin()), s}, nil
+}
+
+// client is a client of a store that nobody else uses.
+type client struct {
+	hbase.Client
+	store *store.Store
+}
+
+// Close ends the calls and closes the store.
+func (c *client) Close() error {
+	err := c.Client.Close()
+	c.store.Close()
+	return err
+}
