@@ -106,7 +106,7 @@ func Propose(name string, rows []hbase.Row, n int) ([]*Proposal, error) {
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("table %s has no rows to learn from", name)
 	}
-	if p := cmp.Or(openTSDB(name, rows), janusGraph(name, rows), nutch(name, rows), geoMesa(name, rows)); p != nil {
+	if p := cmp.Or(openTSDB(name, rows), nutch(name, rows)); p != nil {
 		return []*Proposal{p}, nil
 	}
 	s := newSearch(rows)

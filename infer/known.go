@@ -112,36 +112,6 @@ func tsdbProposal(name string, rows []hbase.Row, salt int, tags []string) *Propo
 	return p
 }
 
-// janusGraph proposes what can be read of a graph that JanusGraph stores, its keys; nil: this is none. It has families of one letter: e for
-// the vertices with their edges, g for its index, and some for itself. Qualifiers of e and g are bytes, which may be one character by chance.
-func janusGraph(name string, rows []hbase.Row) *Proposal {
-	families := map[string]bool{}
-	characters, all := 0, 0
-	for _, r := range rows {
-		for _, c := range r.Cells {
-			f := string(c.Family)
-			families[f] = true
-			if len(f) != 1 || !strings.Contains("efghilmstx", f) || (f == "e" || f == "g") && len(c.Qualifier) > 1 && isText(c.Qualifier) {
-				return nil
-			}
-			if f == "e" || f == "g" {
-				if all++; isText(c.Qualifier) {
-					characters++
-				}
-			}
-		}
-	}
-	if !families["e"] || !families["g"] || 2*characters > all {
-		return nil
-	}
-	defs := catalog.New()
-	if defs.Load(fmt.Sprintf("CREATE EXTERNAL TABLE %s (id BYTES) STORED IN %s ROW KEY (id AS BYTES)", parser.QuoteName(tableName(name)), types.NewString(name).SQL())) != nil {
-		return nil
-	}
-	return &Proposal{Table: defs.Tables()[0], Fit: len(rows), Sampled: len(rows), Parts: []Evidence{{"id AS BYTES", "as JanusGraph serializes ids and values of its index"}},
-		Notes: []string{"a graph of JanusGraph by its families: its rows hold vertices, edges and an index, serialized; hql reads no more than their keys"}}
-}
-
 // nutchCells are the cells of single values in a web table of Nutch 2, as its mapping to HBase names them and Gora writes them.
 var nutchCells = []struct{ cell, definition string }{
 	{"f:bas", "base_url STRING FROM f:bas"}, {"f:st", "status INT FROM f:st AS INT32"}, {"f:ts", "fetch_time TIMESTAMP FROM f:ts AS INT64"},

@@ -14,7 +14,7 @@ import (
 	"github.com/hql-db/hql/infer"
 )
 
-// Tables of OpenTSDB 2.4 and JanusGraph 1.0 as these wrote them, byte by byte, of Nutch 2 as its mapping and Gora say it writes them, and such that look like them at first.
+// Tables of OpenTSDB 2.4 as it wrote them, byte by byte, of Nutch 2 as its mapping and Gora say that it writes them, and tables that look like them at first.
 func TestKnownSystems(t *testing.T) {
 	point := func(key, qualifier, value string) hbase.Row {
 		return hbase.Row{Key: []byte(key), Cells: []hbase.Cell{{Family: []byte("t"), Qualifier: []byte(qualifier), Value: []byte(value)}}}
@@ -24,12 +24,6 @@ func TestKnownSystems(t *testing.T) {
 		return point(salt+"\x00\x00\x01\x6a\xb1"+string([]byte{0x38 + 0x0e*hour, 0x60 + 0x10*hour})+tags, "\x32\x00", "\x0c")
 	}
 	const one, other, third = "\x00\x00\x01\x00\x00\x01\x00\x00\x02\x00\x00\x02", "\x00\x00\x01\x00\x00\x07\x00\x00\x02\x00\x00\x04", "\x00\x00\x01\x00\x00\x07"
-	letter := func(families string) (rows []hbase.Row) {
-		for i, f := range families {
-			rows = append(rows, hbase.Row{Key: []byte(fmt.Sprintf("\x00\x00%d", i)), Cells: []hbase.Cell{{Family: []byte(string(f)), Qualifier: []byte("\x02\x80"), Value: []byte("v")}}})
-		}
-		return rows
-	}
 	page := func(key string, cells ...string) hbase.Row {
 		r := hbase.Row{Key: []byte(key)}
 		for _, c := range append([]string{"f:fi=\x00\x27\x8d\x00", "f:ts=\x00\x00\x01\x3c\xd5\x57\x3a\x20", "mk:_injmrk_=y", "s:s=\x3f\x80\x00\x00"}, cells...) {
@@ -40,10 +34,6 @@ func TestKnownSystems(t *testing.T) {
 		return r
 	}
 	crawl := []hbase.Row{page("com.foo.bar:http:8983/to/index.html?a=b", "p:t=Bar"), page("org.example.www:https/", "f:st=\x00\x00\x00\x02"), page("localhost:http/")}
-	characters := letter("egis")
-	for i := range characters {
-		characters[i].Cells[0].Qualifier = []byte("a")
-	}
 	for _, c := range []struct {
 		name string
 		rows []hbase.Row
@@ -55,10 +45,6 @@ func TestKnownSystems(t *testing.T) {
 		{"no full hour", []hbase.Row{series("", 0, one), point("\x00\x00\x01\x6a\xb1\x38\x61"+one, "\x32\x00", "\x0c")}, "!OPENTSDB"},
 		{"cells of others", []hbase.Row{series("", 0, one), point("\x00\x00\x01\x6a\xb1\x38\x60"+other, "temperature", "\x0c")}, "!OPENTSDB"},
 		{"a byte that is no salt", []hbase.Row{series("\x01", 0, one), series("\x01", 1, one), series("\x01", 1, other)}, "!OPENTSDB"},
-		{"a graph", letter("egis"), "ROW KEY (id AS BYTES)"},
-		{"a graph", letter("egis"), "JanusGraph"},
-		{"letters", letter("ega"), "!JanusGraph"},
-		{"characters", characters, "!JanusGraph"},
 		{"no pages by their keys", []hbase.Row{page("ad7:click"), page("ad8:http")}, "!Nutch"},
 		{"no pages by their cells", append([]hbase.Row{page("org.example:http/", "f:st=ok")}, crawl...), "!Nutch"},
 		{"pages", crawl, "Nutch"},
@@ -77,61 +63,6 @@ func TestKnownSystems(t *testing.T) {
 		}
 		if !not && len(ps) > 1 {
 			t.Errorf("%s: %d proposals", c.name, len(ps))
-		}
-	}
-}
-
-// Index tables of GeoMesa, with keys as its sources say that it writes them.
-func TestGeoMesa(t *testing.T) {
-	r := rand.New(rand.NewPCG(11, 12))
-	z := func() []byte { return binary.BigEndian.AppendUint64(nil, r.Uint64()>>1) }
-	week := func() []byte { return binary.BigEndian.AppendUint16(nil, uint16(2900+r.IntN(6))) }
-	shard := func(n int) []byte { return []byte{byte(r.IntN(n))} }
-	id := func() []byte { return fmt.Appendf(nil, "%08x-0000-4000-8000-%012x", r.Uint32(), r.Uint32()) }
-	uuid := func() []byte { return append(z(), z()...) }
-	value := func() []byte { return []byte([]string{"cargo", "tanker", "tug"}[r.IntN(3)] + "\x00") }
-	moment := func() []byte {
-		return binary.BigEndian.AppendUint64(nil, 1<<63^uint64(1_767_225_600_000+r.Int64N(1e9)))
-	}
-	for _, c := range []struct {
-		table string
-		key   func() []byte
-		want  string // of the definition; "" for that of others
-	}{
-		{"ships_ais_z3_geom_dtg_v7", func() []byte { return slices.Concat(shard(4), week(), z(), id()) }, "ROW KEY (SALT(0 TO 3) AS UINT8, period AS INT16, z AS INT64, fid AS TEXT)"},
-		{"geo:ships_ais_z3_geom_dtg_v7", func() []byte { return slices.Concat(week(), z(), uuid()) }, "ROW KEY (period AS INT16, z AS INT64, fid AS UUID)"},
-		{"ships_ais_xz3_geom_dtg_v3", func() []byte { return slices.Concat(shard(6), week(), z(), id()) }, "ROW KEY (SALT(0 TO 5) AS UINT8, period AS INT16, z AS INT64, fid AS TEXT)"},
-		{"ships_ais_z2_geom_v5", func() []byte { return slices.Concat(shard(4), z(), id()) }, "ROW KEY (SALT(0 TO 3) AS UINT8, z AS INT64, fid AS TEXT)"},
-		{"ships_ais_s2_geom_v1", func() []byte { return slices.Concat(z(), id()) }, "ROW KEY (z AS INT64, fid AS TEXT)"},
-		{"ships_ais_id_v4", id, "ROW KEY (fid AS TEXT)"},
-		{"ships_ais_attr_kind_v8", func() []byte { return slices.Concat(shard(4), value(), id()) }, "ROW KEY (SALT(0 TO 3) AS UINT8, value AS TEXT, X'00', fid AS TEXT)"},
-		{"ships_ais_attr_kind_dtg_v8", func() []byte { return slices.Concat(shard(4), value(), moment(), id()) }, "value AS TEXT, X'00', ts AS ORDERED INT64, fid AS TEXT)"},
-		{"ships_ais_attr_kind_geom_dtg_v8", func() []byte { return slices.Concat(value(), week(), z(), id()) }, "ROW KEY (value AS TEXT, X'00', period AS INT16, z AS INT64, fid AS TEXT)"},
-		{"ships_ais_z3_geom_dtg_v7", func() []byte { return slices.Concat([]byte{0x7f, 0xff}, z(), id()) }, ""}, // of the year 2598
-		{"ships_ais_z3_geom", func() []byte { return slices.Concat(week(), z(), id()) }, ""},
-	} {
-		for _, qualifier := range []string{"", "d"} {
-			var rows []hbase.Row
-			for range 40 {
-				rows = append(rows, hbase.Row{Key: c.key(), Cells: []hbase.Cell{{Family: []byte("d"), Qualifier: []byte(qualifier), Value: uuid()}}})
-			}
-			ps, err := infer.Propose(c.table, rows, 3)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := ps[0].String()
-			if known := strings.Contains(got, "GeoMesa"); known != (c.want != "") || !strings.Contains(got, c.want) {
-				t.Errorf("%s: %s", c.table, got)
-			}
-			for i := range rows {
-				rows[i].Cells[0].Value = []byte(`{"kind": "tug"}`)
-			}
-			if ps, err = infer.Propose(c.table, rows, 3); err != nil || strings.Contains(ps[0].String(), "GeoMesa") {
-				t.Errorf("%s with texts: %v %s", c.table, err, ps[0])
-			}
-			if strings.Contains(c.want, "period") && !strings.Contains(got, "weeks since 1970: 2900 begins on 2025-07-31, 2905 on 2025-09-04") {
-				t.Errorf("%s: %s", c.table, got)
-			}
 		}
 	}
 }
