@@ -42,6 +42,14 @@ type CellNull struct {
 	Not               bool
 }
 
+// Written keeps rows whose cells of a column were written at one of Times: of each cell the newest version counts. A row
+// without the column is kept. All means every column of Family.
+type Written struct {
+	Family, Qualifier string
+	All               bool
+	Times             []int64
+}
+
 // Regex keeps rows whose column matches a Java regular expression that uses
 // only quoted literals, anchors, '.' and '.*'; it is compiled with DOTALL.
 // The text is matched as ISO-8859-1 or UTF-8 according to UTF8.
@@ -96,6 +104,7 @@ func (And) filter()         {}
 func (Or) filter()          {}
 func (Cell) filter()        {}
 func (CellNull) filter()    {}
+func (Written) filter()     {}
 func (Regex) filter()       {}
 func (KeyRanges) filter()   {}
 func (Fuzzy) filter()       {}

@@ -45,6 +45,14 @@ func (f CellNull) String() string {
 	return Column{f.Family, f.Qualifier}.String() + " MISSING"
 }
 
+func (f Written) String() string {
+	column := Column{f.Family, f.Qualifier}.String()
+	if f.All {
+		column = f.Family + ":*"
+	}
+	return fmt.Sprintf("%s WRITTEN AT %v", column, f.Times)
+}
+
 func (f Regex) String() string {
 	pattern := []byte(f.Pattern)
 	if !f.UTF8 {

@@ -438,7 +438,7 @@ func TestForeignRow(t *testing.T) {
 			t.Fatal(err)
 		}
 		rpc := c.(*client).rpc.(gohbase.RPCClient)
-		msg, err := rpc.SendRPC(&multiCall{Get: first, actions: []*pb.Action{{Index: proto.Uint32(0), Mutation: z.proto()}}})
+		msg, err := rpc.SendRPC(&multiCall{Get: first, parts: []multiPart{{actions: []*pb.Action{{Index: proto.Uint32(0), Mutation: z.proto()}}}}})
 		if err != nil {
 			t.Fatal(err)
 		}

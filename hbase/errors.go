@@ -115,6 +115,9 @@ func (e *BatchError) Error() string {
 	if len(e.Unknown) > 0 {
 		s += fmt.Sprintf(", %d without an answer", len(e.Unknown)) + e.name(slices.Sorted(slices.Values(e.Unknown)))
 	}
+	if len(e.Unmet) > 0 {
+		s += fmt.Sprintf(", %d of rows that are not as they were read", len(e.Unmet)) + e.name(slices.Sorted(slices.Values(e.Unmet)))
+	}
 	if e.Cause != nil {
 		s += ": " + e.Cause.Error()
 	}

@@ -156,6 +156,8 @@ func translate(f filter.Filter, only string) (gf.Filter, error) {
 			return cell(f.Family, f.Qualifier, gf.NotEqual, gf.NewNullComparator(), true), nil
 		}
 		return cell(f.Family, f.Qualifier, gf.Equal, gf.NewNullComparator(), false), nil
+	case filter.Written:
+		return written(f), nil
 	case filter.Regex:
 		charset := "ISO-8859-1"
 		if f.UTF8 {
@@ -204,6 +206,19 @@ const javaDotAll = 32
 
 func cell(family, qualifier string, op gf.CompareType, cmp gf.Comparator, dropMissing bool) gf.Filter {
 	return gf.NewSingleColumnValueFilter([]byte(family), []byte(qualifier), op, cmp, dropMissing, true)
+}
+
+// written refuses a row by a cell that it does not include. It sees only the newest version of a cell: behind one that
+// it includes no other is read.
+func written(f filter.Written) gf.Filter {
+	other := func(name string) *gf.CompareFilter {
+		return gf.NewCompareFilter(gf.NotEqual, gf.NewBinaryComparator(gf.NewByteArrayComparable([]byte(name))))
+	}
+	kept := []gf.Filter{gf.NewFamilyFilter(other(f.Family))}
+	if !f.All {
+		kept = append(kept, gf.NewQualifierFilter(other(f.Qualifier)))
+	}
+	return gf.NewSkipFilter(gf.NewList(gf.MustPassOne, append(kept, gf.NewTimestampsFilter(f.Times))...))
 }
 
 func list(op gf.ListOperator, fs []gf.Filter) (gf.Filter, error) {

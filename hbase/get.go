@@ -17,9 +17,9 @@ import (
 // multiCall is one Multi RPC to a region: Gets or mutations. The template decides region and context.
 type multiCall struct {
 	*hrpc.Get
-	actions []*pb.Action
-	block   []byte
-	sent    atomic.Int32 // how often: gohbase sends it again when a connection breaks or a region has moved
+	parts []multiPart
+	block []byte
+	sent  atomic.Int32 // how often: gohbase sends it again when a connection breaks or a region has moved
 }
 
 func (m *multiCall) Name() string               { return "Multi" }
@@ -29,7 +29,11 @@ func (m *multiCall) NewResponse() proto.Message { return &pb.MultiResponse{} }
 
 func (m *multiCall) ToProto() proto.Message {
 	m.sent.Add(1)
-	return &pb.MultiRequest{RegionAction: []*pb.RegionAction{{Region: regionOf(m), Action: m.actions}}}
+	req := &pb.MultiRequest{RegionAction: make([]*pb.RegionAction, len(m.parts))}
+	for i, region := 0, regionOf(m); i < len(m.parts); i++ {
+		req.RegionAction[i] = m.parts[i].proto(region)
+	}
+	return req
 }
 
 func (m *multiCall) DeserializeCellBlocks(_ proto.Message, b []byte) (uint32, error) {
@@ -274,14 +278,14 @@ func newMultiGet(ctx context.Context, table string, keys [][]byte, at []int, wan
 	if err != nil {
 		return nil, err
 	}
-	m := &multiCall{Get: t, actions: make([]*pb.Action, len(at))}
+	m := &multiCall{Get: t, parts: []multiPart{{actions: make([]*pb.Action, len(at))}}}
 	actions, gets, indexes := make([]pb.Action, len(at)), make([]pb.Get, len(at)), make([]uint32, len(at))
 	for i, k := range at {
 		a := &actions[i]
 		indexes[i] = uint32(i)
 		a.Index, a.Get = &indexes[i], &gets[i]
 		fillGet(a.Get, wanted, keys[k])
-		m.actions[i] = a
+		m.parts[0].actions[i] = a
 	}
 	return m, nil
 }

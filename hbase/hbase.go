@@ -100,14 +100,18 @@ type Mutation struct {
 	// Removed are columns that a Put deletes, all their versions up to Timestamp, in the same step as it writes
 	// Cells: readers see both or neither.
 	Removed []Cell
+	// If must keep the row as it is when the mutation is applied, in the same step, or else the row stays as it is:
+	// BatchError.Unmet. nil: whatever the row holds. No filter keeps a row without cells.
+	If filter.Filter
 }
 
 // BatchError says which mutations of a batch were applied.
 type BatchError struct {
 	// Failed maps the index of each mutation that was refused to its error;
-	// Unknown lists those whose answer never came. All others are applied.
+	// Unknown lists those whose answer never came; Unmet those whose If did not keep the row. All others are applied.
 	Failed  map[int]error
 	Unknown []int
+	Unmet   []int
 	Keys    [][]byte // the rowkeys of the whole batch, by index
 	Cause   error
 }
@@ -148,7 +152,7 @@ type Client interface {
 	// show at the first Next only.
 	Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner, error)
 	// Mutate applies mutations in batches, each row atomically, several rows not.
-	// A failure is a *BatchError.
+	// A failure is a *BatchError, also where all that it tells of is Unmet.
 	Mutate(ctx context.Context, table string, ms []Mutation) error
 	// Increment adds n to an 8-byte big-endian counter and gives the new value.
 	// A lost answer may add twice: use it only to draw numbers.

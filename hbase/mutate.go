@@ -18,8 +18,10 @@ import (
 // A batch to one region holds at most so many mutations and bytes.
 const (
 	maxBatchMutations = 1000
-	maxBatchBytes     = 2 << 20
-	batchesAtOnce     = 4
+	// maxBatchConditions bounds the conditional mutations of a batch: a server applies one after the other, each with a write to its log.
+	maxBatchConditions = 100
+	maxBatchBytes      = 2 << 20
+	batchesAtOnce      = 4
 )
 
 func (m *Mutation) check() error {
@@ -91,7 +93,7 @@ func (m *Mutation) size() int {
 	for _, c := range m.Removed {
 		n += len(c.Qualifier) + 32
 	}
-	return n
+	return n + conditionSize(m.If)
 }
 
 func (c *client) Mutate(ctx context.Context, table string, ms []Mutation) error {
@@ -146,7 +148,7 @@ func (c *client) Mutate(ctx context.Context, table string, ms []Mutation) error 
 		}
 		left, last = c.mutateGroups(ctx, table, ms, groups, report, unsure)
 	}
-	if len(report.Failed)+len(report.Unknown) > 0 {
+	if len(report.Failed)+len(report.Unknown)+len(report.Unmet) > 0 {
 		return report
 	}
 	return nil
@@ -160,9 +162,11 @@ func (c *client) mutateGroups(ctx context.Context, table string, ms []Mutation, 
 	slots := make(chan struct{}, batchesAtOnce)
 	for _, g := range groups {
 		for len(g) > 0 {
-			n, size := 0, 0
-			for n < len(g) && n < maxBatchMutations && (n == 0 || size < maxBatchBytes) {
-				size += ms[g[n]].size()
+			n, size, conditions := 0, 0, 0
+			for n < len(g) && n < maxBatchMutations && conditions < maxBatchConditions && (n == 0 || size < maxBatchBytes) {
+				if size += ms[g[n]].size(); ms[g[n]].If != nil {
+					conditions++
+				}
 				n++
 			}
 			batch := g[:n]
@@ -172,23 +176,30 @@ func (c *client) mutateGroups(ctx context.Context, table string, ms []Mutation, 
 			go func() {
 				defer wg.Done()
 				defer func() { <-slots }()
-				failed, left, twice, cause := c.mutateBatch(ctx, table, ms, batch)
+				a := c.mutateBatch(ctx, table, ms, batch)
 				mu.Lock()
 				defer mu.Unlock()
-				for i, err := range failed {
-					if (twice || unsure[i]) && (errors.Is(err, ErrUnreachable) || !isOneOf(err, alwaysRefused)) {
+				for _, i := range a.unmet {
+					if a.twice || unsure[i] {
+						report.Unknown, report.Cause = append(report.Unknown, i), errDoubtful
+					} else {
+						report.Unmet = append(report.Unmet, i)
+					}
+				}
+				for i, err := range a.failed {
+					if (a.twice || unsure[i]) && (errors.Is(err, ErrUnreachable) || !isOneOf(err, alwaysRefused)) {
 						report.Unknown = append(report.Unknown, i)
 					} else {
 						report.Failed[i] = err
 					}
 					report.Cause = err
 				}
-				for _, i := range left {
-					unsure[i] = unsure[i] || twice || classify(cause) != retry
+				for _, i := range a.again {
+					unsure[i] = unsure[i] || a.twice || classify(a.cause) != retry
 				}
-				again = append(again, left...)
-				if cause != nil {
-					last = cause
+				again = append(again, a.again...)
+				if a.cause != nil {
+					last = a.cause
 				}
 			}()
 		}
@@ -198,38 +209,68 @@ func (c *client) mutateGroups(ctx context.Context, table string, ms []Mutation, 
 	return again, last
 }
 
-// mutateBatch sends one Multi. Every mutation has its timestamp, so that one
-// whose answer was lost may be sent again. twice: it was, perhaps after the first was applied.
-func (c *client) mutateBatch(ctx context.Context, table string, ms []Mutation, at []int) (failed map[int]error, again []int, twice bool, cause error) {
+// batchAnswer is what became of the mutations of one Multi.
+type batchAnswer struct {
+	failed map[int]error
+	unmet  []int // their If did not keep the row
+	again  []int // to be sent again
+	twice  bool  // the Multi was sent twice, perhaps after the first was applied
+	cause  error // of again
+}
+
+// mutateBatch sends one Multi. Every mutation has its timestamp, so that one whose answer was lost may be sent again.
+func (c *client) mutateBatch(ctx context.Context, table string, ms []Mutation, at []int) batchAnswer {
+	a := batchAnswer{failed: map[int]error{}}
 	msg, sent, err := c.try(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
 		t, err := hrpc.NewGet(ctx, []byte(table), ms[at[0]].Key, hrpc.SkipBatch(), anyTime)
 		if err != nil {
 			return nil, err
 		}
-		m := &multiCall{Get: t, actions: make([]*pb.Action, len(at))}
-		for i, k := range at {
-			m.actions[i] = &pb.Action{Index: proto.Uint32(uint32(i)), Mutation: ms[k].proto()}
-		}
-		return m, nil
+		m := &multiCall{Get: t}
+		return m, m.add(ms, at)
 	})
-	if m, ok := sent.(*multiCall); ok { // over a server that is away an answer may have been lost before
-		twice = m.sent.Load() > 1 || m.sent.Load() > 0 && errors.Is(err, ErrUnreachable)
+	m, ok := sent.(*multiCall)
+	if ok { // over a server that is away an answer may have been lost before
+		a.twice = m.sent.Load() > 1 || m.sent.Load() > 0 && errors.Is(err, ErrUnreachable)
 	}
-	if err != nil {
-		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || repeatable(err) {
-			return nil, at, twice, err
-		}
-		failed = map[int]error{}
+	switch {
+	case err == nil:
+		a.read(table, at, m.parts, msg.(*pb.MultiResponse).RegionActionResult)
+	case errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || repeatable(err):
+		a.again, a.cause = at, err
+	default:
 		for _, i := range at {
-			failed[i] = explain(err, "write", table)
+			a.failed[i] = explain(err, "write", table)
 		}
-		return failed, nil, twice, nil
 	}
-	failed = map[int]error{}
+	return a
+}
+
+// read takes the answer to a Multi of parts, whose actions are numbered by their places in at.
+func (a *batchAnswer) read(table string, at []int, parts []multiPart, results []*pb.RegionActionResult) {
 	answered := make([]bool, len(at))
-	for _, region := range msg.(*pb.MultiResponse).RegionActionResult {
+	for n, region := range results {
+		var refused error
 		if region.Exception != nil {
-			cause = exceptionError(region.Exception)
+			refused = exceptionError(region.Exception)
+		}
+		if n < len(parts) && parts[n].condition != nil {
+			i := int(parts[n].actions[0].GetIndex())
+			done, known := processed(region)
+			switch {
+			case refused != nil && classify(refused) == retry:
+				a.cause = refused
+			case refused != nil:
+				a.failed[at[i]], answered[i] = explain(refused, "write", table), true
+			case known && done:
+				answered[i] = true
+			case known:
+				a.unmet, answered[i] = append(a.unmet, at[i]), true
+			}
+			continue
+		}
+		if refused != nil {
+			a.cause = refused
 		}
 		for _, r := range region.ResultOrException {
 			i := int(r.GetIndex())
@@ -241,26 +282,25 @@ func (c *client) mutateBatch(ctx context.Context, table string, ms []Mutation, a
 				continue
 			}
 			if err := exceptionError(r.Exception); classify(err) == retry {
-				cause = err
+				a.cause = err
 			} else {
 				answered[i] = true
-				failed[at[i]] = explain(err, "write", table)
+				a.failed[at[i]] = explain(err, "write", table)
 			}
 		}
 	}
 	for i, ok := range answered {
 		switch {
 		case ok:
-		case cause != nil && classify(cause) != retry:
-			failed[at[i]] = explain(cause, "write", table)
+		case a.cause != nil && classify(a.cause) != retry:
+			a.failed[at[i]] = explain(a.cause, "write", table)
 		default:
-			again = append(again, at[i])
+			a.again = append(a.again, at[i])
 		}
 	}
-	if cause == nil && len(again) > 0 {
-		cause = errors.New("the answer lacks some mutations")
+	if a.cause == nil && len(a.again) > 0 {
+		a.cause = errors.New("the answer lacks some mutations")
 	}
-	return failed, again, twice, cause
 }
 
 func (c *client) Increment(ctx context.Context, table string, key []byte, family, qualifier string, n int64) (int64, error) {

@@ -5,13 +5,75 @@ import (
 	"context"
 
 	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/hql-db/hql/internal/wire"
 )
+
+// Fields of the protocol that gohbase's messages do not know.
+const (
+	fieldConditionTimes  protowire.Number = 6
+	fieldConditionFilter protowire.Number = 7
+	fieldCondition       protowire.Number = 4 // of RegionAction
+	fieldProcessed       protowire.Number = 3 // of RegionActionResult
+)
+
+// regionCondition is the condition of ra alone; nil: it has none.
+func regionCondition(ra *pb.RegionAction) (*pb.Condition, error) {
+	b := unknownMessage(ra, fieldCondition)
+	if b == nil {
+		return nil, nil
+	}
+	c := &pb.Condition{} // one with a filter lacks what gohbase requires
+	if err := (proto.UnmarshalOptions{AllowPartial: true}).Unmarshal(b, c); err != nil {
+		return nil, throw(classDoNotRetry, "%v", err)
+	}
+	return c, nil
+}
+
+// unknownMessage finds the bytes of a field among those that the message's type does not know; nil: it is not there.
+func unknownMessage(m protoreflect.ProtoMessage, field protowire.Number) (b []byte) {
+	for f, err := range wire.Fields(m.ProtoReflect().GetUnknown()) {
+		if err == nil && f.Number == field {
+			b = f.Bytes
+		}
+	}
+	return b
+}
+
+// passes reports whether the row has a cell that the condition's filter keeps; asked: it has a filter, which then stands in the place of the column.
+func (w *writer) passes(ctx context.Context, t *table, g *region, c *pb.Condition) (ok, asked bool, err error) {
+	b := unknownMessage(c, fieldConditionFilter)
+	if b == nil {
+		return false, false, nil
+	}
+	get := &pb.Get{Row: c.GetRow(), Filter: &pb.Filter{}}
+	if err := proto.Unmarshal(b, get.Filter); err != nil {
+		return false, true, throw(classDoNotRetry, "%v", err)
+	}
+	if times := unknownMessage(c, fieldConditionTimes); times != nil {
+		get.TimeRange = &pb.TimeRange{}
+		if err := proto.Unmarshal(times, get.TimeRange); err != nil {
+			return false, true, throw(classDoNotRetry, "%v", err)
+		}
+	}
+	found, err := w.get(ctx, t, g, get)
+	if len(found) > 0 {
+		w.notBefore = found[0].ts
+	}
+	return len(found) > 0, true, err
+}
 
 // holds reports whether a row that is to be changed fulfils the condition of a check-and-mutate.
 func (w *writer) holds(ctx context.Context, t *table, g *region, c *pb.Condition, row []byte) (bool, error) {
-	cmp, err := newComparator(c.GetComparator())
-	if err != nil {
-		return false, throw(classIO, "%v", err)
+	var cmp comparator
+	if b := unknownMessage(c, fieldConditionFilter); b == nil {
+		var err error
+		if cmp, err = newComparator(c.GetComparator()); err != nil {
+			return false, throw(classIO, "%v", err)
+		}
 	}
 	if !bytes.Equal(row, c.GetRow()) {
 		return false, throw(classDoNotRetry, "The row of the action <%s> doesn't match the original one <%s>", row, c.GetRow())
@@ -21,6 +83,9 @@ func (w *writer) holds(ctx context.Context, t *table, g *region, c *pb.Condition
 	}
 	if !g.contains(row) {
 		return false, outOfRange(classWrongRegion, "doCheckAndRowMutate", g, row)
+	}
+	if ok, asked, err := w.passes(ctx, t, g, c); asked {
+		return ok, err
 	}
 	if t.family(c.GetFamily()) == nil {
 		return false, noSuchFamily(c.GetFamily(), t, g)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -76,6 +77,11 @@ func (s *Store) regionActions(ctx context.Context, ra *pb.RegionAction, c *pb.Co
 		out.Exception = exceptionPair(err)
 		return out, false, nil
 	}
+	alone, err := regionCondition(ra)
+	if err != nil {
+		out.Exception = exceptionPair(err)
+		return out, false, nil
+	}
 	var rows [][]byte
 	for _, a := range ra.GetAction() {
 		if a.Mutation != nil {
@@ -87,9 +93,15 @@ func (s *Store) regionActions(ctx context.Context, ra *pb.RegionAction, c *pb.Co
 	defer func() { w.close() }()
 	m := &actions{w: w, t: t, g: g, list: ra.GetAction(), out: out, b: b, busy: inject.busy(g)}
 	holds := true
+	if c == nil {
+		c = alone
+	}
 	if c != nil || ra.GetAtomic() {
 		if holds, err = m.atomic(ctx, c); err != nil {
 			w.batch.Reset()
+		}
+		if err == nil && alone != nil {
+			m.tell(holds)
 		}
 	} else {
 		err = m.each(ctx)
@@ -152,6 +164,19 @@ func (m *actions) atomic(ctx context.Context, c *pb.Condition) (holds bool, err 
 		}
 	}
 	return true, nil
+}
+
+// tell says whether the condition of the region's part held, as servers do since 2.4: then the results of its actions are empty.
+func (m *actions) tell(held bool) {
+	var processed uint64
+	if held {
+		processed = 1
+	}
+	m.out.ResultOrException = nil
+	for i := range m.list {
+		m.out.ResultOrException = append(m.out.ResultOrException, &pb.ResultOrException{Index: proto.Uint32(uint32(i))})
+	}
+	m.out.ProtoReflect().SetUnknown(protowire.AppendVarint(protowire.AppendTag(nil, fieldProcessed, protowire.VarintType), processed))
 }
 
 // each serves the actions one by one, but Puts and Deletes together: at the end, or before any other mutation.

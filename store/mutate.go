@@ -240,12 +240,17 @@ func column(family, qualifier []byte) []*pb.Column {
 
 // read gives the cells of a row as they are with all mutations so far, or before all that are atomic.
 func (w *writer) read(ctx context.Context, t *table, g *region, row []byte, columns []*pb.Column, versions int) ([]cell, error) {
+	return w.get(ctx, t, g, &pb.Get{Row: row, Column: columns, MaxVersions: proto.Uint32(uint32(versions))})
+}
+
+// get is read of what m asks for.
+func (w *writer) get(ctx context.Context, t *table, g *region, m *pb.Get) ([]cell, error) {
 	if !w.atomic {
 		if err := w.flush(); err != nil {
 			return nil, err
 		}
 	}
-	q, err := newGet(t, g, &pb.Get{Row: row, Column: columns, MaxVersions: proto.Uint32(uint32(versions))})
+	q, err := newGet(t, g, m)
 	if err != nil {
 		return nil, err
 	}
