@@ -40,22 +40,21 @@ func (c *Clock) Next() int64 {
 // when something that hides older writes may be sent.
 func (c *Clock) await(from int64) {
 	c.mu.Lock()
-	ahead := time.UnixMilli(from).Sub(c.now())
-	if ahead <= maxAhead*time.Millisecond {
+	if from <= max(c.last, c.now().UnixMilli())+maxAhead { // c.last alone, where the machine's clock was set back
 		c.last = max(c.last, from)
 	}
+	ahead := time.UnixMilli(from).Sub(c.now())
 	c.mu.Unlock()
-	if ahead <= 0 || ahead > maxAhead*time.Millisecond {
-		return
+	if ahead > 0 && ahead <= maxAhead*time.Millisecond {
+		time.Sleep(ahead)
 	}
-	time.Sleep(ahead)
 }
 
 // unlike gives a time from ts on that differs from those of the writes of the same row before: its versions stay apart.
 func (c *Clock) unlike(row rowID, ts int64) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now := c.now().UnixMilli(); now > c.since+maxAhead || c.recent == nil {
+	if now := c.now().UnixMilli(); now > c.since+maxAhead || now < c.since || c.recent == nil {
 		if c.recent == nil {
 			c.seed = maphash.MakeSeed()
 		}

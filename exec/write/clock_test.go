@@ -26,6 +26,10 @@ func TestWriteClock(t *testing.T) {
 	if got := c.Next(); got != 1_000_002 {
 		t.Errorf("the clock went back to %d", got)
 	}
+	c.await(1_000_003) // a removal at the last time that was given out
+	if got := c.Next(); got != 1_000_003 {
+		t.Errorf("behind a removal, after the clock went back, is written at %d", got)
+	}
 	now = now.Add(2 * time.Hour)
 	if got := c.Next(); got != now.UnixMilli() {
 		t.Errorf("the clock stays at %d", got)
