@@ -3,12 +3,16 @@ package exec
 import (
 	"cmp"
 	"context"
+	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/write"
 	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -83,62 +87,22 @@ func (r *run) delete(ctx context.Context, s *parser.Delete) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := r.planDelete(ctx, t, s)
-	if err != nil {
-		return nil, err
-	}
 	w := r.newWriter(t)
 	if w.Returning, err = r.returning(t, s.Alias, s.Returning, s.Using != nil); err != nil {
 		return nil, err
 	}
-	when := asRead
-	if len(p.Subplans) > 0 || s.Using != nil {
-		when = allFirst
-	}
-	return r.change(ctx, w, t, p, when, nil, func(row, _ []types.Value) error {
-		return w.Delete(row, s.Pos)
-	})
-}
-
-// change runs p and calls f for each of its rows: f gives w what is to be written for the row. change sends that in
-// batches, and answers with the number of rows.
-// next, which may be nil, makes the new values of a row, and f gets them. It is called for all rows that come together
-// before f is called for one of them: with atOnce for all rows of p, so that its error leaves nothing written.
-func (r *run) change(ctx context.Context, w *write.Writer, t *catalog.Table, p *plan.Plan, when reading, next func(row []types.Value) ([]types.Value, error), f func(row, next []types.Value) error) (*Rows, error) {
-	n := int64(0)
-	err := r.eachRow(ctx, p, when, func(rows [][]types.Value) error {
-		if err := r.Numbers.ResolveNames(ctx, t, rows); err != nil {
-			return err
+	reads := *s
+	reads.Returning = nil
+	w.DependOn(columnsRead(t, &reads, w.Returning, nil), nil)
+	return r.change(ctx, w, t, &rowChanges{statement: s, plan: func(only parser.Expr) (*plan.Plan, reading, error) {
+		q := *s
+		q.Where = both(s.Where, only)
+		p, err := r.planDelete(ctx, t, &q)
+		if err == nil && (len(p.Subplans) > 0 || s.Using != nil) {
+			return p, allFirst, nil
 		}
-		become := make([][]types.Value, len(rows))
-		for i := 0; next != nil && i < len(rows); i++ {
-			var err error
-			if become[i], err = next(rows[i]); err != nil {
-				return err
-			}
-		}
-		for i, row := range rows {
-			if err := f(row[:w.Width()], become[i]); err != nil {
-				return err
-			}
-			if n++; w.Full() {
-				if err := w.Flush(ctx); err != nil {
-					return err
-				}
-				r.rec.written.Store(n)
-			}
-		}
-		return nil
-	})
-	if err == nil {
-		err = w.Flush(ctx)
-	}
-	if err != nil {
-		w.Returning.Close()
-		return nil, err
-	}
-	r.rec.written.Store(n)
-	return r.result(n, w.Returning), nil
+		return p, asRead, err
+	}, name: cmp.Or(s.Alias, s.Table), change: func(row, _ []types.Value) error { return w.Delete(row, s.Pos) }})
 }
 
 // update runs UPDATE. Columns of the key stay as they are: a row with another key is another row.
@@ -151,14 +115,15 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, exprs, err := r.planUpdate(ctx, t, s, values)
-	if err != nil {
-		return nil, err
-	}
-	w, env := r.newWriter(t), r.ExprEnv()
+	w := r.newWriter(t)
 	if w.Returning, err = r.returning(t, s.Alias, s.Returning, s.From != nil); err != nil {
 		return nil, err
 	}
+	reads := *s
+	reads.Returning = nil
+	w.DependOn(columnsRead(t, &reads, w.Returning, set), set)
+	var exprs []expr.Expr
+	var env expr.Env
 	next := func(old []types.Value) ([]types.Value, error) {
 		row := slices.Clone(old[:w.Width()])
 		env.Row = old
@@ -174,16 +139,160 @@ func (r *run) update(ctx context.Context, s *parser.Update) (*Rows, error) {
 		}
 		return row, nil
 	}
-	when := asRead
-	switch {
-	case len(p.Subplans) > 0:
-		when = atOnce // for next may read the table
-	case len(t.Layouts) > 1 || s.From != nil:
-		when = allFirst
-	}
-	return r.change(ctx, w, t, p, when, next, func(old, row []types.Value) error {
+	return r.change(ctx, w, t, &rowChanges{statement: s, plan: func(only parser.Expr) (p *plan.Plan, when reading, err error) {
+		q := *s
+		q.Where = both(s.Where, only)
+		p, exprs, err = r.planUpdate(ctx, t, &q, values)
+		env = r.ExprEnv()
+		switch {
+		case err != nil:
+		case len(p.Subplans) > 0:
+			when = atOnce // for next may read the table
+		case len(t.Layouts) > 1 || s.From != nil:
+			when = allFirst
+		}
+		return p, when, err
+	}, name: cmp.Or(s.Alias, s.Table), next: next, change: func(old, row []types.Value) error {
 		return w.Update(ctx, old, row, set, s.Pos)
+	}})
+}
+
+// rowChanges is an UPDATE or a DELETE.
+type rowChanges struct {
+	statement parser.Statement
+	name      string // of the table in the statement
+	// plan plans the reading of the rows that it is about; only, which may be nil, is a further condition on them.
+	plan func(only parser.Expr) (*plan.Plan, reading, error)
+	// next makes the new values of a row, and change gets them; nil: there are none.
+	next   func(row []types.Value) ([]types.Value, error)
+	change func(row, next []types.Value) error
+}
+
+// Bounds of what an UPDATE or DELETE does about rows that others change all the time.
+const (
+	maxChangeRounds = 100
+	maxChangeWait   = 50 * time.Millisecond
+	missedPerPlan   = 200 // rows that one plan reads again
+)
+
+// change reads the rows that c is about and gives w what is to be written for each. It sends that in batches, and answers with the
+// number of rows that were changed. What another statement changed meanwhile is read again, by all of c's conditions.
+func (r *run) change(ctx context.Context, w *write.Writer, t *catalog.Table, c *rowChanges) (*Rows, error) {
+	err := r.changeRows(ctx, w, t, c, nil)
+	for round := 0; err == nil; round++ {
+		missed := w.TakeMissed()
+		if len(missed) == 0 {
+			r.rec.written.Store(w.Changed)
+			return r.result(w.Changed, w.Returning), nil
+		}
+		if round == maxChangeRounds {
+			err = parser.Errorf(c.statement.Position(), "other statements change %s of %s all the time, among them that with key %.64q: repeat the statement",
+				words.Count(int64(len(missed)), "row"), t.Name, missed[0].Key())
+			break
+		}
+		if err = pause(ctx, time.Duration(rand.Int64N(int64(min(maxChangeWait, time.Millisecond<<min(round, 10)))))); err != nil {
+			break
+		}
+		r.prepare(ctx, c.statement) // queries inside expressions are run again
+		for some := range slices.Chunk(missed, missedPerPlan) {
+			if err == nil {
+				err = r.changeRows(ctx, w, t, c, some)
+			}
+		}
+	}
+	w.Returning.Close()
+	return nil, err
+}
+
+// changeRows is change for rows that were missed, nil for all, once. next is called for all rows that come together before one of
+// them is changed: where they come at once, an error of it leaves nothing written.
+func (r *run) changeRows(ctx context.Context, w *write.Writer, t *catalog.Table, c *rowChanges, missed []write.Missed) error {
+	var only parser.Expr
+	if missed != nil {
+		w.Only(missed)
+		only = haveKeys(c.name, missed)
+	}
+	p, when, err := c.plan(only)
+	if err != nil {
+		return err
+	}
+	err = r.eachRow(ctx, p, when, func(rows [][]types.Value) error {
+		if err := r.Numbers.ResolveNames(ctx, t, rows); err != nil {
+			return err
+		}
+		become := make([][]types.Value, len(rows))
+		for i := 0; c.next != nil && i < len(rows); i++ {
+			var err error
+			if become[i], err = c.next(rows[i]); err != nil {
+				return err
+			}
+		}
+		for i, row := range rows {
+			if err := c.change(row[:w.Width()], become[i]); err != nil {
+				return err
+			}
+			if w.Full() {
+				if err := w.Flush(ctx); err != nil {
+					return err
+				}
+				r.rec.written.Store(w.Changed)
+			}
+		}
+		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return w.Flush(ctx)
+}
+
+// haveKeys is the condition on rows of the table that is called name that their keys are those of rows.
+func haveKeys(name string, rows []write.Missed) parser.Expr {
+	in := &parser.In{X: &parser.ColumnRef{Table: name, Name: catalog.KeyColumn, Quoted: true}}
+	for _, m := range rows {
+		in.List = append(in.List, &parser.Literal{Kind: parser.BytesLiteral, Text: string(m.Key())})
+	}
+	return in
+}
+
+// both is a AND b, of which one may be nil.
+func both(a, b parser.Expr) parser.Expr {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return &parser.Binary{Op: "AND", X: a, Y: b}
+}
+
+// columnsRead tells which columns of t, _key and _ts a statement reads: those that it names, and those that x gives
+// but for what it sets. A name may be that of another table's column; then one too many is told.
+func columnsRead(t *catalog.Table, s parser.Statement, x *write.Returning, set []bool) []bool {
+	read := make([]bool, len(t.Columns)+2)
+	for i := range read {
+		read[i] = x.Reads(i) && !(i < len(set) && set[i])
+	}
+	parser.Inspect(s, func(n parser.Node) bool {
+		if ref, ok := n.(*parser.ColumnRef); ok {
+			if c, ok := t.Column(ref.Name); ok {
+				read[c.Index] = true
+			}
+			read[len(read)-1] = read[len(read)-1] || strings.EqualFold(ref.Name, catalog.TimestampColumn)
+		}
+		return true
+	})
+	return read
+}
+
+// pause waits.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
 }
 
 // assignments compiles SET.

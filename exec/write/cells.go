@@ -163,15 +163,19 @@ func (w *Writer) cells(l *catalog.Layout, row []types.Value, set []bool, fresh b
 }
 
 // marker is the cell that makes a row without values exist, in a family that reads look at. No column is read from it.
+// IF NOT EXISTS claims the row with it: whatever the order of their columns, definitions of the same families have it in one place.
 func (w *Writer) marker() hbase.Cell {
 	family := w.table.Families[0].Name
-	for _, c := range w.table.Columns {
-		if c.InCell() {
-			family = c.Family
-			break
-		}
+	if families := w.table.RowFamilies(); len(families) > 0 {
+		family = slices.Min(families)
 	}
 	if w.table.Marker != "" {
+		for _, c := range w.table.Columns {
+			if c.InCell() {
+				family = c.Family
+				break
+			}
+		}
 		return hbase.Cell{Family: []byte(family), Qualifier: []byte(w.table.Marker), Value: []byte("x")} // as Phoenix writes it
 	}
 	qualifier := []byte{}

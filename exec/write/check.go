@@ -168,7 +168,8 @@ func (w *Writer) removeStale(ctx context.Context, i int, entries [][]types.Value
 func (w *Writer) mend(i int, row []types.Value, all []bool, at place, newest int64) error {
 	ts := w.at(max(w.newest(row), newest))
 	w.written = append(w.written, writtenRow{row: slices.Clone(row), ts: ts})
-	return w.entry(i, row, all, true, at, ts)
+	_, err := w.entry(i, row, all, true, at, ts)
+	return err
 }
 
 // leads says where entry, as it was read from l, stands, and whether the entry of row, nil for none, stands there.

@@ -289,7 +289,7 @@ func (w *Writer) lacking(ctx context.Context, rows []writtenRow, all bool) (agai
 			}
 			had[k] = true
 			ts := max(w.st.Clock.Next(), w.newest(now[k]), newest[n]+1, rows[k].ts+1)
-			if err := w.entry(i, now[k], every, true, ask[n], ts); err != nil {
+			if _, err := w.entry(i, now[k], every, true, ask[n], ts); err != nil {
 				return nil, err
 			}
 		}

@@ -115,6 +115,9 @@ func (x *Returning) sent(refused map[rowID]bool) error {
 	return nil
 }
 
+// Reads reports whether x gives what follows from column i: of the table, then _key and _ts.
+func (x *Returning) Reads(i int) bool { return x != nil && i < len(x.needed) && x.needed[i] }
+
 // Unread reports whether x gives columns that an INSERT leaves as they are.
 func (x *Returning) Unread(t *catalog.Table, set []bool) bool {
 	for i, c := range t.Columns {

@@ -20,6 +20,9 @@ func (w *Writer) Flush(ctx context.Context) error {
 	if err := w.st.Unchanged(ctx, w.table); err != nil {
 		return err
 	}
+	if err := w.applyChanges(ctx); err != nil {
+		return err
+	}
 	if err := w.retirePoints(ctx); err != nil {
 		return err
 	}
@@ -47,9 +50,15 @@ func (w *Writer) Flush(ctx context.Context) error {
 	if err := w.complete(ctx, time.Since(w.drawn)); err != nil {
 		return err
 	}
+	w.Changed += int64(w.rows - len(w.refused))
 	w.rows, w.ts = 0, 0
 	if w.Returning != nil {
-		return w.Returning.sent(w.refused)
+		if err := w.Returning.sent(w.refused); err != nil {
+			return err
+		}
+	}
+	if w.reads != nil {
+		w.noteRefused()
 	}
 	return nil
 }
@@ -84,8 +93,16 @@ func (w *Writer) sendAll(ctx context.Context) error {
 		if err := w.send(ctx, i, &w.removals[i], false, when); err != nil {
 			return err
 		}
+		if i == 0 {
+			for _, l := range w.later {
+				if !w.refused[l.row] {
+					l.add()
+				}
+			}
+			w.later = nil
+		}
 	}
-	return nil
+	return w.seeWritten(ctx)
 }
 
 // send sends mutations of layout i; when: at which state of the rows, for the error.
@@ -97,7 +114,7 @@ func (w *Writer) send(ctx context.Context, i int, m *tableMutations, create bool
 				return err
 			}
 		}
-		err := w.st.Client.Mutate(ctx, name, m.by[name])
+		err := w.mutate(ctx, name, m.by[name])
 		if !create && errors.Is(err, hbase.ErrNoTable) {
 			err = nil
 		}
@@ -109,6 +126,19 @@ func (w *Writer) send(ctx context.Context, i int, m *tableMutations, create bool
 		}
 	}
 	*m = tableMutations{}
+	return nil
+}
+
+// mutate sends ms, and notes the rows whose conditions do not hold.
+func (w *Writer) mutate(ctx context.Context, table string, ms []hbase.Mutation) error {
+	err := w.st.Client.Mutate(ctx, table, ms)
+	var batch *hbase.BatchError
+	if !errors.As(err, &batch) || len(batch.Failed)+len(batch.Unknown) > 0 {
+		return err
+	}
+	for _, i := range batch.Unmet {
+		w.refused[w.claimed(table, &ms[i])] = true
+	}
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/hql-db/hql/catalog"
@@ -37,7 +36,24 @@ func pending(rows [][]types.Value) []Row {
 // stored reads the rows that layout l, the primary one or a copy, holds under the keys of rows: nil for a row that is not
 // there. No part of its keys is drawn.
 func (w *Writer) stored(ctx context.Context, l *catalog.Layout, rows []Row) ([][]types.Value, error) {
-	if len(rows) == 0 {
+	places := make([]place, len(rows))
+	for i, p := range rows {
+		var err error
+		if places[i], err = w.place(l, p.Values); err != nil {
+			return nil, w.refuse(err, p.Pos)
+		}
+	}
+	found, err := w.storedAt(ctx, w.st.Reads, l, places)
+	out := make([][]types.Value, len(found))
+	for i, row := range found {
+		out[i] = row.values
+	}
+	return out, err
+}
+
+// storedAt is stored for rows at places, whose cells reads decodes.
+func (w *Writer) storedAt(ctx context.Context, reads *scan.Reads, l *catalog.Layout, places []place) ([]storedRow, error) {
+	if len(places) == 0 {
 		return nil, nil
 	}
 	t := w.table
@@ -48,15 +64,9 @@ func (w *Writer) stored(ctx context.Context, l *catalog.Layout, rows []Row) ([][
 	}
 	s.Needed[len(t.Columns)+1] = true
 	opts := scan.ReadOptions(s, l)
-	dec := scan.NewDecoder(w.st.Reads, s, l)
-	places := make([]place, len(rows))
-	for i, p := range rows {
-		var err error
-		if places[i], err = w.place(l, p.Values); err != nil {
-			return nil, w.refuse(err, p.Pos)
-		}
-	}
-	out := make([][]types.Value, len(rows))
+	dec := scan.NewDecoder(reads, s, l)
+	out := make([]storedRow, len(places))
+	var read [][]types.Value
 	err := w.eachGet(ctx, places, &opts, !l.Stored.IsLiteral(), func(from int, found []hbase.Row) error {
 		seen := time.Now()
 		for k := range found {
@@ -74,13 +84,14 @@ func (w *Writer) stored(ctx context.Context, l *catalog.Layout, rows []Row) ([][
 						continue
 					}
 				}
-				out[from+k] = row
+				out[from+k] = storedRow{values: row, cells: found[k].Cells}
+				read = append(read, row)
 			}
 		}
 		return nil
 	})
 	if err == nil { // their entries are computed from them
-		err = w.st.Numbers.ResolveNames(ctx, t, slices.DeleteFunc(slices.Clone(out), func(row []types.Value) bool { return row == nil }))
+		err = w.st.Numbers.ResolveNames(ctx, t, read)
 	}
 	return out, err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -74,6 +75,24 @@ type Writer struct {
 	elements       [][]*catalog.Column           // see elements
 	merged         map[rowID][]mergedCell        // of pending rows
 	filling        bool                          // derived layouts are being filled
+	// Changed are the rows that UPDATE or DELETE changed.
+	Changed int64
+	// Of UPDATE and DELETE of rows on condition that they are as they were read, see unchanged.go:
+	reads    []bool               // what must be so: columns, _key and _ts; nil: they change rows as they may be
+	changes  []change             // to be applied
+	now      *storedRow           // the row to which a change is being applied
+	held     map[rowID]*storedRow // those of the batch
+	later    []laterRemoval
+	missed   []Missed
+	only     map[rowID]bool // nil: all rows
+	attempts map[rowID]attempt
+	doubts   []doubtful
+}
+
+// laterRemoval adds the removals of derived layouts' entries that go once their row was changed.
+type laterRemoval struct {
+	row rowID
+	add func()
 }
 
 // tableMutations are the mutations of one layout in the order in which they were made.
@@ -238,6 +257,9 @@ func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole b
 	}
 	var ts int64
 	if old != nil {
+		if w.newest(old) >= hbase.LastTime {
+			return w.atEnd(places[0])
+		}
 		ts = w.at(w.newest(old))
 	} else {
 		ts = w.st.Clock.unlike(places[0].id(), w.at(0))
@@ -252,15 +274,19 @@ func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole b
 		if p.skip {
 			continue
 		}
-		if err := w.entry(i, row, set, fresh, p, ts); err != nil {
+		puts, err := w.entry(i, row, set, fresh, p, ts)
+		if err != nil {
 			return err
 		}
+		if i == 0 && !w.IfNew && p.qualifier == nil && (old != nil && !whole || w.Returning != nil) {
+			w.doubt(p, puts, old)
+		}
 	}
-	if !w.IfNew && !t.HiddenKey && (old != nil || t.Layouts[0].Key.Drawn() == nil) { // else the row is a new one
+	if w.now == nil && !w.IfNew && !t.HiddenKey && (old != nil || t.Layouts[0].Key.Drawn() == nil) { // else the row is a new one
 		w.noteMerged(&places[0], set, fresh)
 	}
 	if old != nil {
-		w.deleteStaleEntries(old, places, ts)
+		w.afterRow(places[0], func() { w.deleteStaleEntries(old, places, ts) })
 	}
 	if len(t.Layouts) > 1 {
 		w.written = append(w.written, writtenRow{row, ts, places[0].id()})
@@ -274,19 +300,38 @@ func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole b
 	return nil
 }
 
-// entry adds the mutation that stores row at p in layout i; see cells.
-func (w *Writer) entry(i int, row []types.Value, set []bool, fresh bool, p place, ts int64) error {
+// atEnd is the error of a row that has a cell from the end of all times.
+func (w *Writer) atEnd(p place) error {
+	return parser.Errorf(parser.NoPos, "the row with key %.64q of %s has a cell from the end of all times, %d: nothing can be written later", p.key, w.table.Name, int64(hbase.LastTime)).
+		WithHint("delete that version of the cell, in HBase's shell or by a program")
+}
+
+// afterRow calls add now, or once the row at p is known to have been changed where that has a condition.
+func (w *Writer) afterRow(p place, add func()) {
+	if w.now == nil {
+		add()
+	} else {
+		w.later = append(w.later, laterRemoval{p.id(), add})
+	}
+}
+
+// entry adds the mutation that stores row at p in layout i, see cells, and gives what it writes.
+func (w *Writer) entry(i int, row []types.Value, set []bool, fresh bool, p place, ts int64) ([]hbase.Cell, error) {
 	puts, removed, err := w.cells(w.table.Layouts[i], row, set, fresh, p)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, c := range puts {
 		if p.qualifier != nil && string(c.Qualifier) == string(p.qualifier) {
 			w.touchPoint(p, string(p.qualifier))
 		}
 	}
-	w.add(&w.puts[i], p.table, hbase.Mutation{Kind: hbase.Put, Key: p.key, Timestamp: ts, Cells: puts, Removed: removed})
-	return nil
+	m := hbase.Mutation{Kind: hbase.Put, Key: p.key, Timestamp: ts, Cells: puts, Removed: removed}
+	if i == 0 && w.now != nil {
+		m.If = w.unchanged(p, slices.Concat(puts, removed), false)
+	}
+	w.add(&w.puts[i], p.table, m)
+	return puts, nil
 }
 
 // deleteStaleEntries deletes the entries of old in derived layouts that a row written at ts, with its entries at places, does not
@@ -306,18 +351,23 @@ func (w *Writer) deleteStaleEntries(old []types.Value, places []place, ts int64)
 // remove adds the mutations that delete row, as it was read; at is where it stands in the primary layout.
 func (w *Writer) remove(row []types.Value, at place) error {
 	ts := max(w.at(0), w.newest(row))
-	for i, l := range w.table.Layouts {
-		p := at
-		if i > 0 {
-			var err error
-			if p, err = w.place(l, row); err != nil {
-				continue // no such entry can have been written
+	if ts >= hbase.LastTime {
+		return w.atEnd(at)
+	}
+	if at.qualifier == nil || !w.touchPoint(at, "") {
+		m := w.removal(w.table.Layouts[0], at, ts)
+		if w.now != nil {
+			m.If = w.unchanged(at, m.Cells, m.Kind == hbase.DeleteRow)
+		}
+		w.add(&w.removals[0], at.table, m)
+	}
+	w.afterRow(at, func() {
+		for i, l := range w.table.Layouts[1:] {
+			if p, err := w.place(l, row); err == nil && !p.skip { // else no such entry can have been written
+				w.add(&w.removals[i+1], p.table, w.removal(l, p, ts))
 			}
 		}
-		if !p.skip && (p.qualifier == nil || !w.touchPoint(p, "")) {
-			w.add(&w.removals[i], p.table, w.removal(l, p, ts))
-		}
-	}
+	})
 	w.rows++
 	return nil
 }
@@ -341,6 +391,9 @@ func (w *Writer) removal(l *catalog.Layout, p place, ts int64) hbase.Mutation {
 // Update writes row over old, as it was read, which stands at the same place. set tells the columns that the statement at
 // pos names.
 func (w *Writer) Update(ctx context.Context, old, row []types.Value, set []bool, pos parser.Pos) error {
+	if done, err := w.deferred(change{old, row, set, pos}); done || err != nil {
+		return err
+	}
 	if err := w.Allocate(ctx, []Row{{Values: row, Pos: pos}}); err != nil {
 		return err
 	}
@@ -353,6 +406,9 @@ func (w *Writer) Update(ctx context.Context, old, row []types.Value, set []bool,
 
 // Delete deletes row, as it was read, for the statement at pos.
 func (w *Writer) Delete(row []types.Value, pos parser.Pos) error {
+	if done, err := w.deferred(change{old: row, pos: pos}); done || err != nil {
+		return err
+	}
 	at, err := w.currentPlace(row)
 	if err == nil {
 		err = w.remove(row, at)
@@ -363,6 +419,22 @@ func (w *Writer) Delete(row []types.Value, pos parser.Pos) error {
 	return w.refuse(err, pos)
 }
 
+// deferred keeps a change that has a condition until the batch is full, and passes over a row that is none of the wanted ones.
+func (w *Writer) deferred(c change) (bool, error) {
+	if w.only != nil {
+		at, err := w.currentPlace(c.old)
+		if err != nil || !w.only[at.id()] {
+			return true, w.refuse(err, c.pos)
+		}
+	}
+	if w.reads == nil {
+		return false, nil
+	}
+	c.old = slices.Clone(c.old)
+	w.changes = append(w.changes, c)
+	return true, nil
+}
+
 // Key is the key of row in the primary layout.
 func (w *Writer) Key(row []types.Value) ([]byte, error) {
 	at, err := w.place(w.table.Layouts[0], row)
@@ -370,7 +442,7 @@ func (w *Writer) Key(row []types.Value) ([]byte, error) {
 }
 
 // Full reports whether enough is pending to be sent.
-func (w *Writer) Full() bool { return w.rows >= Batch }
+func (w *Writer) Full() bool { return w.rows+len(w.changes) >= Batch }
 
 // Width is the number of columns of a row of the table, _key and _ts among them.
 func (w *Writer) Width() int { return len(w.table.Columns) + 2 }

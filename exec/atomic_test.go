@@ -1,0 +1,275 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hql-db/hql/hbase"
+)
+
+// countedTables are tables of rows (id, n, owner, v) under layouts that write a row in different ways.
+var countedTables = map[string]string{
+	"plain":    "CREATE TABLE c (id TEXT, n INT, owner TEXT, v INT) ROW KEY (id AS TEXT)",
+	"families": "CREATE TABLE c (id TEXT, n INT FROM f:n, owner TEXT FROM g:o, v INT FROM h:v) ROW KEY (id AS TEXT)",
+	"index":    "CREATE TABLE c (id TEXT, n INT, owner TEXT, v INT) ROW KEY (id AS TEXT) INDEX i (n AS ORDERED INT32, id AS TEXT)",
+	"indexes":  "CREATE TABLE c (id TEXT, n INT, owner TEXT, v INT) ROW KEY (id AS TEXT) INDEX i (n AS ORDERED INT32, v AS ORDERED INT32, id AS TEXT) INDEX o (owner AS TEXT, '|', id AS TEXT)",
+	"copy":     "CREATE TABLE c (id TEXT, n INT, owner TEXT, v INT) ROW KEY (id AS TEXT) ROW KEY by_n (n AS ORDERED INT32, id AS TEXT)",
+	"salt":     "CREATE TABLE c (id TEXT, n INT, owner TEXT, v INT) ROW KEY (SALT(0 TO 7) AS UINT8, id AS TEXT)",
+	"tables":   "CREATE TABLE c (id TEXT, n INT, owner TEXT, v INT) STORED IN ('c_', id AS TEXT) ROW KEY (id AS TEXT) WITH (create_tables = true)",
+	"as text":  "CREATE TABLE c (id TEXT, n INT FROM f:n AS TEXT, owner TEXT, v INT) ROW KEY (id AS TEXT)",
+}
+
+// Several connections that change one row by what they read of it lose nothing.
+func TestReadModifyWrite(t *testing.T) {
+	for name, def := range countedTables {
+		t.Run(name, func(t *testing.T) {
+			_, c := newStore(t)
+			w := peers(t, c, def, 0, 0, 3*time.Second, -2*time.Second)
+			w[0].run("INSERT INTO c VALUES ('a', 0, 'free', 0), ('b', 0, 'free', 0)")
+			var won, changed atomic.Int64
+			together(len(w), func(i int) {
+				for k := range 25 {
+					changed.Add(w[i].changed("UPDATE c SET n = n + 1 WHERE id = 'a'"))
+					if k%5 == 0 {
+						changed.Add(w[i].changed("UPDATE c SET n = n + 1, v = v + 1 WHERE n >= 0"))
+					}
+					mine := fmt.Sprint(i)
+					if w[i].changed("UPDATE c SET owner = '"+mine+"' WHERE id = 'b' AND owner = 'free'") == 1 {
+						won.Add(1)
+						if got := w[i].run("SELECT owner FROM c WHERE id = 'b'"); got != mine {
+							t.Errorf("%s is the owner, not %s", got, mine)
+						}
+						if n := w[i].changed("UPDATE c SET owner = 'free' WHERE id = 'b' AND owner = '" + mine + "'"); n != 1 {
+							t.Errorf("the owner gives up %d rows", n)
+						}
+					}
+				}
+			})
+			if n := changed.Load(); n != 4*25+2*4*5 {
+				t.Errorf("%d rows were changed", n)
+			}
+			w[0].expect("a|120|20\nb|20|20", "SELECT id, n, v FROM c ORDER BY id")
+			if won.Load() == 0 {
+				t.Error("nobody ever was the owner")
+			}
+			if name != "plain" {
+				w[0].expect("a", "SELECT id FROM c WHERE n = 120 AND v = 20")
+			}
+			for range 2 {
+				var deleted atomic.Int64
+				w[0].run("INSERT INTO c VALUES ('d', 1, 'free', 1) IF NOT EXISTS")
+				together(len(w), func(i int) { deleted.Add(w[i].changed("DELETE FROM c WHERE id = 'd' AND owner = 'free'")) })
+				if n := deleted.Load(); n != 1 {
+					t.Errorf("%d deleted one row", n)
+				}
+			}
+		})
+	}
+}
+
+// A statement that reads nothing of a row but its key asks for nothing, and its rows are not read again.
+func TestConstantsCostNoCondition(t *testing.T) {
+	_, c := newStore(t)
+	counted := &rpcCounter{Client: c}
+	w := newWorld(t, counted, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE c (id TEXT, n INT, v INT) ROW KEY (id AS TEXT); INSERT INTO c VALUES ('a', 1, 1), ('b', 2, NULL)")
+	for _, test := range []struct {
+		sql                       string
+		gets, mutates, conditions int64
+	}{
+		{"UPDATE c SET n = 5, v = 2 WHERE id = 'a'", 1, 1, 0},
+		{"UPDATE c SET n = 5, v = 2 WHERE id = 'a' RETURNING n, id", 1, 1, 0},
+		{"DELETE FROM c WHERE id = 'none'", 1, 0, 0},
+		{"UPDATE c SET n = n + 1 WHERE id = 'a'", 2, 1, 1},
+		{"UPDATE c SET n = 9 WHERE id = 'a' AND v = 2", 2, 1, 1},
+		{"UPDATE c SET n = 9 WHERE id = 'a' AND v = 3", 1, 0, 0},
+		{"UPDATE c SET n = 9 WHERE id = 'a' RETURNING v", 2, 1, 1},
+		{"UPDATE c SET v = 3 WHERE id = 'b'", 2, 1, 0}, // a deletion may hide what fills a NULL
+		{"DELETE FROM c WHERE id = 'a' AND v = 2", 2, 1, 1},
+		{"DELETE FROM c WHERE id = 'b'", 1, 1, 0},
+	} {
+		counted.gets.Store(0)
+		counted.mutates.Store(0)
+		counted.conditions.Store(0)
+		w.changed(test.sql)
+		if g, m, x := counted.gets.Load(), counted.mutates.Load(), counted.conditions.Load(); g != test.gets || m != test.mutates || x != test.conditions {
+			t.Errorf("%s: %d Gets, %d batches, %d conditions", test.sql, g, m, x)
+		}
+	}
+}
+
+// rpcCounter counts calls.
+type rpcCounter struct {
+	hbase.Client
+	gets, mutates, conditions atomic.Int64
+}
+
+func (c *rpcCounter) Get(ctx context.Context, table string, keys [][]byte, o *hbase.ReadOptions) ([]hbase.Row, error) {
+	c.gets.Add(1)
+	return c.Client.Get(ctx, table, keys, o)
+}
+
+func (c *rpcCounter) Mutate(ctx context.Context, table string, ms []hbase.Mutation) error {
+	c.mutates.Add(1)
+	for _, m := range ms {
+		if m.If != nil {
+			c.conditions.Add(1)
+		}
+	}
+	return c.Client.Mutate(ctx, table, ms)
+}
+
+// between is a client before whose next conditional mutations something else happens, as long as do says so.
+type between struct {
+	hbase.Client
+	do func() bool
+}
+
+func (c *between) Mutate(ctx context.Context, table string, ms []hbase.Mutation) error {
+	if do := c.do; do != nil && slices.ContainsFunc(ms, func(m hbase.Mutation) bool { return m.If != nil }) {
+		c.do = nil
+		if do() {
+			c.do = do
+		}
+	}
+	return c.Client.Mutate(ctx, table, ms)
+}
+
+// What a statement read of a row is changed before it changes the row.
+func TestChangedMeanwhile(t *testing.T) {
+	const defs = `CREATE TABLE t (id TEXT, n INT FROM f:n, s TEXT FROM g:s, v INT FROM f:v) ROW KEY (id AS TEXT);
+		CREATE TABLE o (id TEXT, n INT) ROW KEY (id AS TEXT)`
+	for _, test := range []struct{ meanwhile, sql, gives, want string }{
+		{"UPDATE t SET n = 5 WHERE id = 'a'", "UPDATE t SET n = n + 1 WHERE id = 'a'", "1", "a|6|x|1"},
+		{"UPDATE t SET n = 5 WHERE id = 'a'", "UPDATE t SET v = 7 WHERE id = 'a' AND n = 1", "0", "a|5|x|1"},
+		{"UPDATE t SET n = NULL WHERE id = 'a'", "UPDATE t SET v = 7 WHERE n < 3", "0", "a|NULL|x|1"},
+		{"UPDATE t SET v = 5 WHERE id = 'a'", "UPDATE t SET n = n + 1 WHERE id = 'a'", "1", "a|2|x|5"},
+		{"DELETE FROM t WHERE id = 'a'", "UPDATE t SET n = n + 1 WHERE id = 'a'", "0", ""},
+		{"UPDATE t SET s = 'y' WHERE id = 'a'", "DELETE FROM t WHERE s = 'x'", "0", "a|1|y|1"},
+		{"UPDATE t SET n = 2 WHERE id = 'a'", "DELETE FROM t WHERE s = 'x'", "1", ""}, // and nothing remains
+		{"UPDATE t SET n = 2 WHERE id = 'a'; UPDATE t SET n = 1 WHERE id = 'a'", "UPDATE t SET n = 3 WHERE n = 1", "1", "a|3|x|1"},
+		{"UPDATE t SET n = 2 WHERE id = 'a'", "UPDATE t SET v = n * 10 WHERE id = 'a' RETURNING v, s", "20|x", "a|2|x|20"},
+		{"UPDATE t SET s = 'y' WHERE id = 'a'", "UPDATE t SET v = 3 WHERE id = 'a' RETURNING s", "y", "a|1|y|3"},
+		{"UPDATE t SET s = 'y' WHERE id = 'a'", "UPDATE t SET n = t.n + o.n FROM o WHERE o.id = t.s", "0", "a|1|y|1"},
+		{"UPDATE t SET n = 4 WHERE id = 'a'", "UPDATE t SET n = t.n + o.n FROM o WHERE o.id = t.s", "1", "a|14|x|1"},
+		{"UPDATE t SET n = 4 WHERE id = 'a'", "DELETE FROM t USING o WHERE o.id = t.s AND t.n = 1", "0", "a|4|x|1"},
+		{"UPDATE t SET n = 4 WHERE id = 'a'", "UPDATE t SET n = (SELECT max(n) FROM t) + 1 WHERE id = 'a'", "1", "a|5|x|1"},
+		{"UPDATE t SET s = 'y' WHERE id = 'a'", "DELETE FROM t WHERE EXISTS (SELECT 1 FROM o WHERE o.id = t.s)", "0", "a|1|y|1"},
+		{"DELETE FROM t WHERE id = 'a'; INSERT INTO t VALUES ('a', 8, 'z', 8)", "UPDATE t SET n = n + 1 WHERE id = 'a'", "1", "a|9|z|8"},
+	} {
+		_, c := newStore(t)
+		other := newWorld(t, c, Config{FullScan: AllowFullScan})
+		other.run(defs)
+		other.run("INSERT INTO t VALUES ('a', 1, 'x', 1); INSERT INTO o VALUES ('x', 10)")
+		w := newWorld(t, &between{c, func() bool { other.run(test.meanwhile); return false }}, Config{FullScan: AllowFullScan})
+		if strings.Contains(test.sql, "RETURNING") {
+			w.expect(test.gives, test.sql)
+		} else if n := w.changed(test.sql); fmt.Sprint(n) != test.gives {
+			t.Errorf("%s: %d rows", test.sql, n)
+		}
+		if got := w.run("SELECT * FROM t"); got != test.want {
+			t.Errorf("%s, %s: %s", test.meanwhile, test.sql, got)
+		}
+	}
+}
+
+// A row that others change all the time ends the statement.
+func TestChangedAllTheTime(t *testing.T) {
+	_, c := newStore(t)
+	other := newWorld(t, c, Config{FullScan: AllowFullScan})
+	other.run("CREATE TABLE t (id TEXT, n INT) ROW KEY (id AS TEXT); INSERT INTO t VALUES ('a', 1), ('b', 1)")
+	busy := &between{c, func() bool { other.run("UPDATE t SET n = n + 1 WHERE id = 'a'"); return true }}
+	w := newWorld(t, busy, Config{FullScan: AllowFullScan})
+	w.refused("other statements change 1 row of t all the time, among them that with key \"a\"", "UPDATE t SET n = -n WHERE n > 0")
+	w.expect("b|-1", "SELECT * FROM t WHERE n < 0")
+}
+
+// A program that writes cells of the row beside hql is one more client: nothing that it adds is lost.
+func TestBesideOtherPrograms(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE t (id TEXT, n BIGINT FROM f:n) ROW KEY (id AS TEXT) STORED IN 't'; INSERT INTO t VALUES ('a', 0)")
+	together(3, func(i int) {
+		for range 40 {
+			if i == 0 {
+				if _, err := c.Increment(context.Background(), "t", []byte("a"), "f", "n", 1); err != nil {
+					t.Error(err)
+				}
+			} else {
+				w.changed("UPDATE t SET n = n + 1 WHERE id = 'a'")
+			}
+		}
+	})
+	w.expect("120", "SELECT n FROM t")
+}
+
+// A deletion from the future hides what fills a NULL, in a column of a family that the definition does not name as well.
+func TestHiddenByTheFuture(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run("CREATE TABLE t (id INT, f TEXT FROM d:f, g TEXT FROM e:g) ROW KEY (id AS INT32) STORED IN 't'; INSERT INTO t VALUES (1, NULL, 'x')")
+	key, late := []byte{0, 0, 0, 1}, time.Now().Add(time.Hour).UnixMilli()
+	column := []hbase.Cell{{Family: []byte("d"), Qualifier: []byte("f")}}
+	if err := c.Mutate(context.Background(), "t", []hbase.Mutation{{Kind: hbase.DeleteColumns, Key: key, Timestamp: late, Cells: column}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, where := range []string{"id = 1 AND f IS NULL", "id = 1", "g = 'x'"} {
+		w.refused("cell d:f of the row with key", "UPDATE t SET f = 'B' WHERE "+where)
+	}
+	w.refused("cell d:f of the row with key", "INSERT INTO t VALUES (1, 'B', 'x') RETURNING f")
+	w.expect("1|NULL|x", "SELECT * FROM t")
+	if err := c.Mutate(context.Background(), "t", []hbase.Mutation{{Kind: hbase.DeleteRow, Key: []byte{0, 0, 0, 2}, Timestamp: late}}); err != nil {
+		t.Fatal(err)
+	}
+	w.refused("was deleted while it was written", "INSERT INTO t VALUES (2, 'B', 'x') RETURNING *")
+	w.expect("3|C", "INSERT INTO t VALUES (3, 'C', NULL) RETURNING id, f")
+	end := hbase.Mutation{Key: key, Timestamp: hbase.LastTime, Cells: []hbase.Cell{{Family: []byte("e"), Qualifier: []byte("g"), Value: []byte("z")}}}
+	if err := c.Mutate(context.Background(), "t", []hbase.Mutation{end}); err != nil {
+		t.Fatal(err)
+	}
+	for _, sql := range []string{"UPDATE t SET g = 'y' WHERE id = 1", "UPDATE t SET g = 'y' WHERE g = 'z'", "DELETE FROM t WHERE id = 1"} {
+		w.refused("has a cell from the end of all times", sql)
+	}
+}
+
+// A machine's clock is set back between two statements.
+func TestClockSetBack(t *testing.T) {
+	for _, back := range []time.Duration{20 * time.Millisecond, time.Second, time.Hour} {
+		_, c := newStore(t)
+		var ahead atomic.Int64
+		w := newWorld(t, c, Config{FullScan: AllowFullScan, Clock: func() time.Time { return time.Now().Add(-time.Duration(ahead.Load())) }})
+		w.run("CREATE TABLE t (id INT, v INT) ROW KEY (id AS INT32); INSERT INTO t VALUES (1, 1); UPDATE t SET v = 2 WHERE id = 1")
+		ahead.Store(int64(back))
+		for range 3 {
+			w.run("DELETE FROM t WHERE id = 1; INSERT INTO t VALUES (1, 3)")
+			w.expect("1|3", "SELECT * FROM t")
+			w.run("UPDATE t SET v = v + 1 WHERE id = 1")
+			w.expect("1|4", "SELECT * FROM t")
+		}
+	}
+}
+
+// IF NOT EXISTS has one winner, also under definitions that have their columns in another order.
+func TestInsertIfNotExistsOfTwoDefinitions(t *testing.T) {
+	_, c := newStore(t)
+	a := newWorld(t, c, Config{FullScan: AllowFullScan})
+	a.run("CREATE TABLE t (id INT, a INT FROM d:a, b INT FROM e:b) ROW KEY (id AS INT32) STORED IN 't'")
+	b := newWorld(t, c, Config{FullScan: AllowFullScan})
+	b.run("CREATE EXTERNAL TABLE u (id INT, b INT FROM e:b, a INT FROM d:a) ROW KEY (id AS INT32) STORED IN 't'")
+	for i := range 60 {
+		var won atomic.Int64
+		together(2, func(k int) {
+			w, table := []*world{a, b}[k], []string{"t (id, a, b)", "u (id, a, b)"}[k]
+			won.Add(w.changed(fmt.Sprintf("INSERT INTO %s VALUES (%d, %d, %d) IF NOT EXISTS", table, i, k, k)))
+		})
+		if won.Load() != 1 {
+			t.Fatalf("round %d: %d won", i, won.Load())
+		}
+	}
+	a.expect("0", "SELECT count(*) FROM t WHERE a <> b")
+}

@@ -1,0 +1,317 @@
+package write
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"hash/maphash"
+	"slices"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/warning"
+	"github.com/hql-db/hql/filter"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// This file has what makes an UPDATE or a DELETE take effect on a row only if what it read of the row still stands.
+//
+//	row as the statement read it  -> read again with its cells (applyChanges); another by now: to be read by the statement anew
+//	cells                         -> a condition on the mutation, which HBase checks in the same step as it applies that (unchanged)
+//	condition that does not hold  -> to be read by the statement anew (Missed)
+
+// change is a row as a statement read it and as it is to become; nil: it is to be deleted.
+type change struct {
+	old, become []types.Value
+	set         []bool
+	pos         parser.Pos
+}
+
+// storedRow is a row as it is now. Its cells are those of its HBase row in the families of the table.
+type storedRow struct {
+	values []types.Value // nil: there is none
+	cells  []hbase.Cell
+	byTime bool // its cells are told by their times alone: see attempt
+}
+
+// cell finds a cell; nil: there is none.
+func (r *storedRow) cell(family, qualifier string) *hbase.Cell {
+	for i := range r.cells {
+		if c := &r.cells[i]; string(c.Family) == family && string(c.Qualifier) == qualifier {
+			return c
+		}
+	}
+	return nil
+}
+
+// attempt is what a row was like when a condition on it did not hold. A condition on a row that reads the same afterwards looks at
+// bytes that are not those which are read: HBase shows filters where a value of a MOB family is kept. The next condition leaves the
+// values out. If that does not hold either, the row has cells that the user may not read.
+type attempt struct {
+	sum    uint64
+	byTime bool
+}
+
+var sumSeed = maphash.MakeSeed()
+
+// sum is a hash of the row's cells.
+func (r *storedRow) sum() uint64 {
+	var h maphash.Hash
+	h.SetSeed(sumSeed)
+	for i := range r.cells {
+		c := &r.cells[i]
+		for _, b := range [][]byte{c.Family, c.Qualifier, c.Value} {
+			maphash.WriteComparable(&h, len(b))
+			h.Write(b)
+		}
+		maphash.WriteComparable(&h, c.Timestamp)
+	}
+	return h.Sum64()
+}
+
+// DependOn tells that what the statement does to a row follows from those of its columns that are read: columns of the table, then _key
+// and _ts. set are the columns that an UPDATE sets, nil for a DELETE. The entries of other layouts follow from columns, too, and
+// a cell of several columns from those that are not set.
+func (w *Writer) DependOn(read, set []bool) {
+	t := w.table
+	if w.pointColumn() != nil {
+		return // a point stands in one of several cells
+	}
+	reads := slices.Clone(read)
+	for _, l := range t.Layouts[1:] {
+		for i, c := range t.Columns {
+			same := func(o *catalog.Column) bool { return o.Index == i }
+			reads[i] = reads[i] || l.Kind == catalog.Copy || l.PartOf(i) != nil || slices.ContainsFunc(l.Sparse, same) || slices.ContainsFunc(l.Included, same) || c.Element() > 0
+		}
+	}
+	for _, cols := range w.elements {
+		for _, c := range cols {
+			reads[c.Index] = reads[c.Index] || set != nil && named(cols, set) != nil && !set[c.Index]
+		}
+	}
+	matters := reads[len(t.Columns)+1]
+	for i, c := range t.Columns {
+		reads[i] = reads[i] && c.InCell()
+		matters = matters || reads[i]
+	}
+	if matters {
+		w.reads, w.attempts = reads, map[rowID]attempt{}
+	}
+}
+
+// Missed is a row that was another when it was to be changed than when the statement read it.
+type Missed struct{ id rowID }
+
+// Key is the row's key.
+func (m Missed) Key() []byte { return []byte(m.id.key) }
+
+// TakeMissed gives the rows that were missed since it was last called.
+func (w *Writer) TakeMissed() []Missed {
+	out := w.missed
+	w.missed = nil
+	return out
+}
+
+// Only makes the writer pass over all rows but these.
+func (w *Writer) Only(rows []Missed) {
+	w.only = map[rowID]bool{}
+	for _, m := range rows {
+		w.only[m.id] = true
+	}
+}
+
+// applyChanges adds the mutations of the rows that still are as the statement read them.
+func (w *Writer) applyChanges(ctx context.Context) error {
+	changes := w.changes
+	w.changes = nil
+	if len(changes) == 0 {
+		return nil
+	}
+	places := make([]place, len(changes))
+	for i, c := range changes {
+		var err error
+		if places[i], err = w.currentPlace(c.old); err != nil {
+			return w.refuse(err, c.pos)
+		}
+	}
+	again := *w.st.Reads
+	again.Warn = &warning.List{} // what cannot be decoded was told when the rows were read first
+	now, err := w.storedAt(ctx, &again, w.table.Layouts[0], places)
+	if err != nil {
+		return err
+	}
+	w.held = make(map[rowID]*storedRow, len(changes))
+	defer func() { w.now = nil }()
+	for i, c := range changes {
+		id := places[i].id()
+		switch {
+		case now[i].values == nil: // it was deleted
+			continue
+		case !w.asRead(c.old, now[i].values):
+			w.missed = append(w.missed, Missed{id})
+			continue
+		}
+		if was, ok := w.attempts[id]; ok && was.sum == now[i].sum() {
+			if was.byTime {
+				return w.refuse(parser.Errorf(c.pos, "the row with key %.64q of %s cannot be changed: HBase finds in it other cells than it gives to this user, who may not read all of them", id.key, w.table.Name), c.pos)
+			}
+			now[i].byTime = true
+		}
+		w.now, w.held[id] = &now[i], &now[i]
+		if err := w.apply(ctx, c, places[i]); err != nil {
+			return w.refuse(err, c.pos)
+		}
+	}
+	return nil
+}
+
+// asRead reports whether two states of a row are alike in what the statement reads.
+func (w *Writer) asRead(old, now []types.Value) bool {
+	for i, read := range w.reads {
+		if read && !sameValue(old[i], now[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// apply adds the mutations of a change to w.now, which stands at p.
+func (w *Writer) apply(ctx context.Context, c change, p place) error {
+	now := w.now.values
+	if c.become == nil {
+		err := w.remove(now, p)
+		if err == nil && w.Returning != nil {
+			err = w.Returning.add(p.id(), now)
+		}
+		return err
+	}
+	for i := range now {
+		if i >= len(c.set) || !c.set[i] {
+			c.become[i] = now[i]
+		}
+	}
+	if err := w.Allocate(ctx, []Row{{Values: c.become, Pos: c.pos}}); err != nil {
+		return err
+	}
+	return w.put(ctx, c.become, c.set, false, &p, now)
+}
+
+// unchanged is the condition of a mutation that writes, or removes, cells of w.now: that the row still is as it was read. In what
+// the statement reads it must have the same values; a cell that is written must be the same version, or a later one would
+// hide what is written. whole: all of its cells are.
+func (w *Writer) unchanged(p place, written []hbase.Cell, whole bool) filter.Filter {
+	var out filter.And
+	whole = whole || w.reads[len(w.table.Columns)+1]
+	var seen []filter.Column
+	add := func(family, qualifier string, read bool) {
+		at := filter.Column{Family: family, Qualifier: qualifier}
+		writes := slices.ContainsFunc(written, func(c hbase.Cell) bool {
+			return string(c.Family) == family && string(c.Qualifier) == qualifier
+		})
+		if slices.Contains(seen, at) || !read && !writes {
+			return
+		}
+		seen = append(seen, at)
+		cell := w.now.cell(family, qualifier)
+		switch {
+		case cell == nil:
+			out = append(out, filter.CellNull{Family: family, Qualifier: qualifier})
+			return
+		case read && !w.now.byTime:
+			out = append(out, filter.Cell{Family: family, Qualifier: qualifier, Value: cell.Value})
+		default:
+			out = append(out, filter.CellNull{Family: family, Qualifier: qualifier, Not: true})
+		}
+		if !whole && (writes || w.now.byTime) {
+			out = append(out, filter.Written{Family: family, Qualifier: qualifier, Times: []int64{cell.Timestamp}})
+		}
+	}
+	for i, c := range w.table.Columns {
+		switch {
+		case c.Packed != nil:
+			add(c.Family, string(p.qualifier), w.reads[i])
+		case c.InCell():
+			add(c.Family, c.Qualifier, slices.ContainsFunc(w.table.Columns, func(o *catalog.Column) bool { return w.reads[o.Index] && sameCell(o, c) }))
+		}
+	}
+	for _, c := range written {
+		add(string(c.Family), string(c.Qualifier), false)
+	}
+	if whole {
+		for _, family := range w.table.RowFamilies() {
+			out = append(out, filter.Written{Family: family, All: true, Times: w.now.times(family)})
+		}
+	}
+	return out
+}
+
+// times are the times of the row's cells in a family.
+func (r *storedRow) times(family string) []int64 {
+	out := []int64{}
+	for _, c := range r.cells {
+		if string(c.Family) == family {
+			out = append(out, c.Timestamp)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// noteRefused notes the rows whose conditions did not hold: they were missed.
+func (w *Writer) noteRefused() {
+	for id := range w.refused {
+		w.missed = append(w.missed, Missed{id})
+		w.attempts[id] = attempt{w.held[id].sum(), w.held[id].byTime}
+	}
+	clear(w.refused)
+	w.held = nil
+}
+
+// doubtful are cells that were written where the statement saw none: a deletion from a later time may hide them.
+type doubtful struct {
+	place
+	cells []hbase.Cell
+	fresh bool // the row was not there before
+}
+
+// doubt notes those of the cells written at p that the statement saw nothing of. old is the row as it was read, nil for none.
+func (w *Writer) doubt(p place, puts []hbase.Cell, old []types.Value) {
+	unseen := func(cell hbase.Cell) bool {
+		if w.now != nil {
+			return w.now.cell(string(cell.Family), string(cell.Qualifier)) == nil
+		}
+		return old == nil || slices.ContainsFunc(w.table.Columns, func(c *catalog.Column) bool {
+			v := old[c.Index]
+			return hasCell(c) && c.Family == string(cell.Family) && c.Qualifier == string(cell.Qualifier) && (v.IsNull() || sameValue(v, c.Absent()))
+		})
+	}
+	if cells := slices.DeleteFunc(slices.Clone(puts), func(c hbase.Cell) bool { return !unseen(c) }); len(cells) > 0 {
+		w.doubts = append(w.doubts, doubtful{p, cells, old == nil})
+	}
+}
+
+// seeWritten looks whether the doubtful cells that were sent can be read.
+func (w *Writer) seeWritten(ctx context.Context) error {
+	doubts := slices.DeleteFunc(w.doubts, func(d doubtful) bool { return w.refused[d.id()] })
+	w.doubts = nil
+	places := make([]place, len(doubts))
+	for i, d := range doubts {
+		places[i] = d.place
+	}
+	return w.eachGet(ctx, places, &hbase.ReadOptions{Families: w.table.RowFamilies()}, false, func(from int, rows []hbase.Row) error {
+		for k := range rows {
+			d := doubts[from+k]
+			if rows[k].Key == nil && !d.fresh {
+				continue // it was deleted, as a whole
+			}
+			for _, c := range d.cells {
+				if !slices.ContainsFunc(rows[k].Cells, func(is hbase.Cell) bool { return sameColumn(&is, &c) }) {
+					return fmt.Errorf("write %s: cell %s:%s of the row with key %.64q was deleted while it was written, or earlier by a client whose clock is ahead: repeat the statement",
+						d.table, c.Family, bytes.ToValidUTF8(c.Qualifier, []byte("?")), d.key)
+				}
+			}
+		}
+		return nil
+	})
+}
