@@ -287,19 +287,70 @@ func TestSplitKeys(t *testing.T) {
 		}
 		return keys, nil
 	}
+	files := func(file string) ([]byte, error) {
+		return []byte(map[string]string{"numbers": "1000\r\n\n100000\n\\x00\\x80\\x00a\n", "texts": "1\nabc\n"}[file]), nil
+	}
 	for _, test := range []struct{ key, split, want string }{
-		{"MD5(id)", "SPLIT INTO 4 BY KEY", "error: SPLIT BY KEY: the values of MD5(id) are not known"},
+		{"MD5(id)", "SPLIT INTO 4 BY KEY", `"40000000" "80000000" "c0000000"`},
+		{"MD5(id) AS TEXT(32)", "SPLIT INTO 4 BY KEY", `"40000000" "80000000" "c0000000"`},
+		{"MD5(id) AS TEXT", "SPLIT INTO 2 BY KEY", `"80000000"`},
 		{"LEFT(MD5(id), 8)", "SPLIT INTO 4 BY KEY", `"40000000" "80000000" "c0000000"`},
-		{"LEFT(MD5(id), 9)", "SPLIT INTO 4 BY KEY", "error: SPLIT BY KEY: the values of LEFT(MD5(id), 9) are not known"},
+		{"LEFT(MD5(id), 9)", "SPLIT INTO 4 BY KEY", `"40000000" "80000000" "c0000000"`},
+		{"LEFT(MD5(id), 1)", "SPLIT INTO 17 BY KEY", "error: SPLIT BY KEY: LEFT(MD5(id), 1) has only 16 values"},
 		{"LOWER(UPPER(LEFT(MD5(id), 1)))", "SPLIT INTO 4 BY KEY", `"4" "8" "c"`},
-		{"UNHEX(MD5(id))", "SPLIT INTO 4 BY KEY", "error: SPLIT BY KEY: the values of UNHEX(MD5(id)) are not known"},
+		{"UPPER(MD5(id))", "SPLIT INTO 3 BY KEY", `"55555555" "AAAAAAAA"`},
+		{"SUBSTRING(MD5(id), 1, 5)", "SPLIT INTO 4 BY KEY", `"40000" "80000" "c0000"`},
+		{"SUBSTRING(MD5(id), 30)", "SPLIT INTO 2 BY KEY", `"800"`},
+		{"RIGHT(MD5(id), 2)", "SPLIT INTO 2 BY KEY", `"80"`},
+		{"REVERSE(MD5(id)) AS TEXT(32)", "SPLIT INTO 2 BY KEY", `"80000000"`},
+		{"REVERSE(LEFT(id, 4)) AS TEXT", "SPLIT INTO 2 BY KEY", "error: SPLIT BY KEY: the values of REVERSE(LEFT(id, 4)) AS TEXT are not known"},
+		{"UNHEX(MD5(id))", "SPLIT INTO 4 BY KEY", `"@\x00\x00\x00" "\x80\x00\x00\x00" "\xc0\x00\x00\x00"`},
+		{"UNHEX(MD5(id)) AS INVERTED BYTES(16)", "SPLIT INTO 2 BY KEY", `"\x80\x00\x00\x00"`},
+		{"LEFT(MD5(id), 4) AS INVERTED TEXT(4)", "SPLIT INTO 2 BY KEY", `"ș\x99\x99"`},
+		{"REVERSE(n::text) AS TEXT", "SPLIT INTO 4 BY KEY", `"25" "5" "75"`},
+		{"REVERSE(LPAD(n::text, 10, '0')) AS TEXT(10)", "SPLIT INTO 20 BY KEY", "19 keys"},
+		{"n AS REVERSED TEXT(8)", "SPLIT INTO 4 BY KEY", `"25000000" "50000000" "75000000"`},
+		{"n AS LITTLE INT16", "SPLIT INTO 4 BY KEY", `"@\x00" "\x80\x00" "\xc0\x00"`},
 		{"id AS TEXT(4)", "SPLIT INTO 4 BY KEY", "error: SPLIT BY KEY: the values of id AS TEXT(4) are not known"},
-		{"'x', id AS TEXT", "SPLIT INTO 4 BY KEY", "error: SPLIT BY KEY: the key starts with the same bytes in every row"},
-		{"n AS UINT16", "SPLIT INTO 4 BY KEY", `"?\xff" "\x7f\xfe" "\xbf\xfd"`},
-		{"n AS ORDERED INT32", "SPLIT INTO 2 BY KEY", `"\x7f\xff\xff\xff"`},
-		{"n AS ORDERED INT64", "SPLIT INTO 4 BY KEY", `"?\xff\xff\xff\xff\xff\xff\xff" "\x7f\xff\xff\xff\xff\xff\xff\xfe" "\xbf\xff\xff\xff\xff\xff\xff\xfd"`},
+		{"'x', id AS TEXT", "SPLIT INTO 4 BY KEY", "error: SPLIT BY KEY: the values of id AS TEXT are not known"},
+		{"'x', X'00', n AS UINT8, id AS TEXT", "SPLIT INTO 2 BY KEY", `"x\x00\x80"`},
+		{"n AS UINT16", "SPLIT INTO 4 BY KEY", `"@\x00" "\x80\x00" "\xc0\x00"`},
+		{"n AS INT8", "SPLIT INTO 4 BY KEY", `"@" "\x80" "\xc0"`},
+		{"n AS INT16", "SPLIT INTO 3 BY KEY", `"UU" "\xaa\xaa"`},
+		{"n AS INT64", "SPLIT INTO 4 BY KEY", `"@\x00\x00\x00\x00\x00\x00\x00" "\x80\x00\x00\x00\x00\x00\x00\x00" "\xc0\x00\x00\x00\x00\x00\x00\x00"`},
+		{"n AS INVERTED INT8", "SPLIT INTO 4 BY KEY", `"@" "\x80" "\xc0"`},
+		{"n AS INVERTED UINT8", "SPLIT INTO 4 BY KEY", `"@" "\x80" "\xc0"`},
+		{"n % 100000 AS INT32", "SPLIT INTO 4 BY KEY", `"\x00\x00\xc3O" "\x00\x01\x86\x9f" "\xff\xff<\xb0"`},
+		{"CRC32(id) AS INT64", "SPLIT INTO 2 BY KEY", `"\x00\x00\x00\x00\x80\x00\x00\x00"`},
+		{"n AS ORDERED INT32", "SPLIT INTO 2 BY KEY", `"\x80\x00\x00\x00"`},
+		{"n AS ORDERED INT64", "SPLIT INTO 4 BY KEY", `"@\x00\x00\x00\x00\x00\x00\x00" "\x80\x00\x00\x00\x00\x00\x00\x00" "\xc0\x00\x00\x00\x00\x00\x00\x00"`},
 		{"FLOORMOD(n, 4) AS UINT8", "SPLIT INTO 4 BY KEY", `"\x01" "\x02" "\x03"`},
 		{"FLOORMOD(n, 4) AS UINT8", "SPLIT INTO 5 BY KEY", "error: SPLIT BY KEY: FLOORMOD(n, 4) AS UINT8 has only 4 values"},
+		{"UPPER(MD5(id))", "SPLIT INTO 3 BY HEX", `"55555555" "AAAAAAAA"`},
+		{"n AS UPPER HEX(8)", "SPLIT INTO 3 BY HEX", `"55555555" "AAAAAAAA"`},
+		{"n AS INT64", "SPLIT INTO 3 BY HEX", "error: SPLIT BY HEX would leave regions empty: n AS INT64 does not begin with hexadecimal digits"},
+		{"n AS REVERSED TEXT(8)", "SPLIT INTO 3 BY HEX", "error: SPLIT BY HEX would leave regions empty: n AS REVERSED TEXT(8) does not begin with hexadecimal digits"},
+		{"UNHEX(MD5(id))", "SPLIT INTO 2 BY HEX", "error: SPLIT BY HEX would leave regions empty: UNHEX(MD5(id)) does not begin with hexadecimal digits"},
+		{"MD5(id)", "SPLIT INTO 2 BY UNIFORM", `error: SPLIT BY UNIFORM would leave regions empty: MD5(id) begins with one of "0123456789abcdef"`},
+		{"UNHEX(MD5(id))", "SPLIT INTO 2 BY UNIFORM", `"\x80\x00\x00\x00\x00\x00\x00\x00"`},
+		{"n AS INT32", "SPLIT AT (2000, '6000', X'0f', -1, 7000.0)", `"\x00\x00\a\xd0" "\x00\x00\x17p" "\x00\x00\x1bX" "\x0f" "\xff\xff\xff\xff"`},
+		{"n AS INT32", "SPLIT AT (TRUE)", "error: TRUE cannot be a split key: the keys begin with n AS INT32: it is no BIGINT"},
+		{"n AS INT32", "SPLIT AT (1.5)", "error: 1.5 cannot be a split key: the keys begin with n AS INT32: it is no BIGINT"},
+		{"n AS INT8", "SPLIT AT (2000)", "error: 2000 cannot be a split key: the keys begin with n AS INT8: 2000 does not fit INT8 (-128 to 127)"},
+		{"n AS INT32", "SPLIT AT (NULL)", "error: a split key is a constant that is not NULL and not empty"},
+		{"n AS INT32", "SPLIT AT (DATE '2024-01-01')", "error: DATE '2024-01-01' cannot be a split key: the keys begin with n AS INT32: DATE cannot be cast to BIGINT"},
+		{"9223372036854775807 - ts AS INT64", "SPLIT AT (TIMESTAMP '2024-01-01')", "error: TIMESTAMP '2024-01-01 00:00:00' cannot be a split key: the keys begin with 9223372036854775807 - ts AS INT64: it is no BIGINT"},
+		{"ts AS INT64", "SPLIT AT ('1970-01-01 00:00:01', TIMESTAMP '1970-01-01 00:00:02')", `"\x00\x00\x00\x00\x00\x00\x03\xe8" "\x00\x00\x00\x00\x00\x00\a\xd0"`},
+		{"DATE(ts) AS TEXT('yyyyMMdd'), ts AS INT64", "SPLIT AT ('2024-05-01', DATE '2024-06-01', '202407', '2025')", `"20240501" "20240601" "202407" "2025"`},
+		{"n AS TEXT(8)", "SPLIT AT (2000, '5')", `"00002000" "5"`},
+		{"n AS INVERTED UINT8", "SPLIT AT (1, 2)", `"\xfd" "\xfe"`},
+		{"id AS TEXT", "SPLIT AT ('b', 5, X'61ff')", `"5" "a\xff" "b"`},
+		{"'x', n AS INT8", "SPLIT AT ('x1', 7)", `"x\a" "x1"`},
+		{"id AS UUID", "SPLIT AT ('abc')", `error: 'abc' cannot be a split key: the keys begin with id AS UUID: "abc" is no UUID in lower case`},
+		{"n AS INT32", "SPLIT AT (n)", "error: a column cannot stand here"},
+		{"n AS INT32", "SPLIT FROM FILE 'numbers'", `"\x00\x00\x03\xe8" "\x00\x01\x86\xa0" "\x00\x80\x00a"`},
+		{"n AS INT32", "SPLIT FROM FILE 'texts'", "error: split file: line 2: 'abc' cannot be a split key: the keys begin with n AS INT32: invalid number \"abc\""},
+		{"id AS TEXT", "SPLIT FROM FILE 'texts'", `"1" "abc"`},
 		{"id AS TEXT", "SPLIT INTO 3 BY HEX", `"55555555" "aaaaaaaa"`},
 		{"id AS TEXT", "SPLIT INTO 3 BY UNIFORM", `"UUUUUUUU" "\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa"`},
 		{"id AS TEXT", "SPLIT INTO 1 BY HEX", "error: a table is split into 2 to 10000 regions"},
@@ -310,12 +361,12 @@ func TestSplitKeys(t *testing.T) {
 		{"id AS TEXT(2)", "SPLIT INTO 2 BY SAMPLE OF FILE 'empty'", "error: sample file: its rows have 0 different keys, too few for 2 regions"},
 	} {
 		c := New()
-		if err := c.Load("CREATE TABLE t (id STRING FROM f:id, n BIGINT FROM f:n) ROW KEY (" + test.key + ") " + test.split); err != nil {
+		if err := c.Load("CREATE TABLE t (id STRING FROM f:id, n BIGINT FROM f:n, ts TIMESTAMP FROM f:ts) ROW KEY (" + test.key + ") " + test.split); err != nil {
 			t.Errorf("%s: %v", test.key, err)
 			continue
 		}
 		table, _ := c.Table("t")
-		keys, err := table.SplitKeys(table.Layouts[0], nil, hundred)
+		keys, err := table.SplitKeys(table.Layouts[0], files, hundred)
 		got := strings.Trim(fmt.Sprintf("%q", keys), "[]")
 		if err != nil {
 			got = "error: " + err.Error()

@@ -2,10 +2,14 @@ package catalog
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
-	"math/bits"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
@@ -26,37 +30,27 @@ func (t *Table) SplitKeys(l *Layout, readFile func(name string) ([]byte, error),
 	if d.Kind != parser.SplitAt && d.Kind != parser.SplitFile && (d.N < 2 || d.N > maxRegions) {
 		return nil, parser.Errorf(d.Pos, "a table is split into 2 to %d regions", maxRegions)
 	}
+	first, before := l.firstPart()
+	var err error
 	switch d.Kind {
 	case parser.SplitAt:
 		for _, e := range d.Keys {
-			lit, ok := e.(*parser.Literal)
-			if !ok || lit.Text == "" {
-				return nil, parser.Errorf(e.Position(), "a split key is a text or X'..'")
+			key, err := first.splitKey(before, e)
+			if err != nil {
+				return nil, err
 			}
-			keys = append(keys, []byte(lit.Text))
+			keys = append(keys, key)
 		}
 	case parser.SplitFile:
-		b, err := readFile(d.File)
-		if err != nil {
-			return nil, parser.Errorf(d.Pos, "split file: %v", err).Of(err)
-		}
-		for line := range strings.Lines(string(b)) {
-			if line = strings.TrimRight(line, "\r\n"); line != "" {
-				keys = append(keys, []byte(line))
-			}
-		}
-	case parser.SplitHex:
-		for i := 1; i < d.N; i++ {
-			keys = append(keys, fmt.Appendf(nil, "%08x", hexSplit(i, d.N)))
-		}
-	case parser.SplitUniform:
-		for i := 1; i < d.N; i++ {
-			keys = append(keys, uniformSplit(i, d.N))
-		}
-	case parser.SplitKey:
-		var err error
-		if keys, err = splitByKey(l, d); err != nil {
+		if keys, err = first.splitLines(before, d, readFile); err != nil {
 			return nil, err
+		}
+	case parser.SplitHex, parser.SplitUniform, parser.SplitKey:
+		if keys, err = first.spread(d); err != nil {
+			return nil, err
+		}
+		for i, key := range keys {
+			keys[i] = append(slices.Clip(before), key...)
 		}
 	case parser.SplitSampleFile:
 		all, err := sample(d.File)
@@ -75,91 +69,169 @@ func (t *Table) SplitKeys(l *Layout, readFile func(name string) ([]byte, error),
 	return slices.CompactFunc(keys, bytes.Equal), nil
 }
 
-// hexSplit is HBase's HexStringSplit: the range 00000000 to FFFFFFFF in n even pieces.
-func hexSplit(i, n int) uint64 {
-	return uint64(1) << 32 / uint64(n) * uint64(i)
-}
-
-// uniformSplit is HBase's UniformSplit over eight-byte keys.
-func uniformSplit(i, n int) []byte {
-	size, _ := bits.Div64(1, 0, uint64(n)) // 2^64 / n
-	u := size * uint64(i)
-	b := make([]byte, 8)
-	for k := range b {
-		b[k] = byte(u >> (56 - 8*k))
+// firstPart is the first part of l's keys that is not the same bytes in every row, the last one where all are, and the bytes before it.
+func (l *Layout) firstPart() (first *Part, before []byte) {
+	for i, p := range l.Key.Parts {
+		if first = p; p.Literal == nil || i == len(l.Key.Parts)-1 {
+			break
+		}
+		before = append(before, p.Literal...)
 	}
-	return b
+	return first, before
 }
 
-// splitByKey spreads n regions over the values of the key's first part.
-func splitByKey(l *Layout, d *parser.SplitDef) ([][]byte, error) {
-	p := l.Key.Parts[0]
+// SplitsAtMoments reports whether texts in SPLIT AT are moments, which the session's time zone says.
+func (t *Table) SplitsAtMoments() bool {
+	first, before := t.Layouts[0].firstPart()
+	return len(before) == 0 && first.Literal == nil && first.Encoding.Type() == types.Timestamp
+}
+
+// splitKey gives the key that SPLIT AT names: X'..' and text as they are, other values as p holds them, the first part of the key behind the
+// literals before.
+//
+//	uid AS TEXT, 'm'                    m
+//	id AS INT32, 2000 or '2000'         00 00 07 d0
+//	DATE(ts) AS TEXT('yyyyMMdd'), '2024-05-01' or DATE '2024-05-01'      20240501
+func (p *Part) splitKey(before []byte, e parser.Expr) ([]byte, error) {
+	x, err := expr.Compile(e, &expr.Scope{})
+	if err != nil {
+		return nil, err
+	}
+	k, ok := x.(*expr.Const)
+	switch {
+	case !ok || k.Val.IsNull() || k.Val.Text() == "" && (k.Typ == types.Bytes || k.Typ.IsText()):
+		return nil, parser.Errorf(e.Position(), "a split key is a constant that is not NULL and not empty")
+	case k.Typ == types.Bytes:
+		return []byte(k.Val.Text()), nil
+	case k.Typ.IsText() && (len(before) > 0 || p.takesText(k.Val.Text())):
+		return []byte(k.Val.Text()), nil
+	case p.Literal != nil:
+		return nil, parser.Errorf(e.Position(), "%s cannot be a split key: the keys begin with %s", k.Val.SQL(), p.Source).WithHint("a text or X'..' is a key as it is")
+	}
+	t := p.Encoding.Type()
+	v, err := types.Cast(k.Val, t, nil)
+	if err == nil && !k.Typ.IsText() {
+		c := 0
+		if k.Typ.IsNumeric() && t.IsNumeric() { // 1.5 is no INT
+			c, err = types.Compare(v, k.Val)
+		}
+		if err == nil && (c != 0 || !alikeTypes(k.Typ, t)) {
+			err = fmt.Errorf("it is no %s", t)
+		}
+	}
+	var key []byte
+	if err == nil {
+		key, err = p.Append(slices.Clip(before), v)
+	}
+	if err != nil || len(key) == 0 {
+		return nil, parser.Errorf(e.Position(), "%s cannot be a split key: the keys begin with %s: %v", k.Val.SQL(), p.Source, err).
+			WithHint("a split key is a value of that part, or X'..', a key as it is")
+	}
+	return key, nil
+}
+
+// alikeTypes reports whether values of type a are meant for b: numbers for numbers, moments for moments, all for text.
+func alikeTypes(a, b types.Type) bool {
+	switch {
+	case b.IsText():
+		return true
+	case a.IsNumeric():
+		return b.IsNumeric()
+	case a.IsTemporal():
+		return b.IsTemporal()
+	}
+	return a == b
+}
+
+// holdsText reports whether the bytes of p are those of its text.
+func (p *Part) holdsText() bool {
+	switch p.Encoding.(type) {
+	case text, padded, rawBytes:
+		return p.Encoding.Type().IsText() || p.Encoding.Type() == types.Bytes
+	}
+	return false
+}
+
+// takesText reports whether some value of p is written with s in front.
+//
+//	uid AS TEXT(6), 'a'                       true
+//	DATE(ts) AS TEXT('yyyyMMdd'), '2024'      true
+//	id AS INT32, '2000'                       false: it is no number of four bytes
+func (p *Part) takesText(s string) bool {
 	if p.Literal != nil {
-		return nil, parser.Errorf(d.Pos, "SPLIT BY KEY: the key starts with the same bytes in every row")
+		return true
 	}
-	if dom, ok := p.Domain(); ok {
-		if vals, ok := dom.Values(1 << 16); ok {
-			return splitValues(p, vals, d)
+	switch e := p.Encoding.(type) {
+	case digits, datePattern:
+		like, err := e.Append(nil, types.NewIntOf(e.Type(), 0))
+		if err != nil || len(s) > len(like) {
+			return false
 		}
+		_, err = e.Decode(append([]byte(s), like[len(s):]...))
+		return err == nil
 	}
-	var lo, hi types.Value
-	switch p.Encoding.Order() {
-	case Ascending, TwosComplement:
-		iv, ok := p.Encoding.Clip(types.Interval{})
-		if ok && !iv.Lo.IsNull() && p.Encoding.Type().IsInteger() {
-			lo, hi = iv.Lo, iv.Hi
-		}
-	}
-	if w := p.Encoding.Width(); w != Variable && w <= 8 {
-		if digits := expr.HexDigits(p.Expr); digits != "" {
-			return splitHex(digits, w, d.N), nil
-		}
-	}
-	if lo.IsNull() {
-		return nil, parser.Errorf(d.Pos, "SPLIT BY KEY: the values of %s are not known", p.Source)
-	}
-	var keys [][]byte
-	step := (uint64(hi.Int()) - uint64(lo.Int())) / uint64(d.N)
-	for i := 1; i < d.N; i++ {
-		b, err := p.Encoding.Append(nil, types.NewIntOf(lo.Type(), lo.Int()+int64(step*uint64(i))))
-		if err != nil {
-			return nil, parser.Errorf(d.Pos, "%v", err)
-		}
-		keys = append(keys, b)
-	}
-	return keys, nil
+	return p.holdsText()
 }
 
-// splitHex spreads n regions over the numbers of width hexadecimal digits, 8 at most.
-func splitHex(digits string, width, n int) [][]byte {
-	total := uint64(1) << (4 * width)
-	var keys [][]byte
-	for i := 1; i < n; i++ {
-		key, number := make([]byte, width), total*uint64(i)/uint64(n)
-		for k := width - 1; k >= 0; k-- {
-			key[k] = digits[number%16]
-			number /= 16
+// splitLines gives the keys of a file, a key a line: in the form of SPLIT AT's texts, or with bytes as \xNN, as HBase's SPLITS_FILE has them.
+func (p *Part) splitLines(before []byte, d *parser.SplitDef, readFile func(name string) ([]byte, error)) (keys [][]byte, err error) {
+	b, err := readFile(d.File)
+	if err != nil {
+		return nil, parser.Errorf(d.Pos, "split file: %v", err).Of(err)
+	}
+	n := 0
+	for line := range strings.Lines(string(b)) {
+		n++
+		if line = strings.TrimRight(line, "\r\n"); line == "" {
+			continue
+		}
+		key, ok := unescape(line)
+		if !ok {
+			if key, err = p.splitKey(before, &parser.Literal{Pos: d.Pos, Kind: parser.StringLiteral, Text: line}); err != nil {
+				var pe *parser.Error
+				errors.As(err, &pe)
+				return nil, parser.Errorf(d.Pos, "split file: line %d: %s", n, pe.Msg)
+			}
 		}
 		keys = append(keys, key)
 	}
-	return keys
+	return keys, nil
 }
 
-// splitValues cuts a list of values into n even runs.
-func splitValues(p *Part, vals []types.Value, d *parser.SplitDef) ([][]byte, error) {
-	var all [][]byte
-	for _, v := range vals {
-		if b, err := p.Encoding.Append(nil, v); err == nil {
-			all = append(all, b)
-		}
+var escaped = regexp.MustCompile(`\\x[0-9A-Fa-f]{2}`)
+
+// unescape gives the bytes of a text that has some as \xNN.
+func unescape(s string) (b []byte, ok bool) {
+	return escaped.ReplaceAllFunc([]byte(s), func(hex []byte) []byte {
+		n, _ := strconv.ParseUint(string(hex[2:]), 16, 8)
+		return []byte{byte(n)}
+	}), escaped.MatchString(s)
+}
+
+// Begins says in values where a region of l begins whose first key is start: "'40'", "-5"; X'..' where that is no value of the key's first
+// part.
+func (l *Layout) Begins(start []byte) string {
+	first, before := l.firstPart()
+	rest, ok := bytes.CutPrefix(start, before)
+	var v types.Value
+	var err error
+	switch {
+	case len(start) == 0:
+		return "the first key"
+	case !ok || first.Literal != nil || len(rest) == 0:
+		return types.NewBytes(string(start)).SQL()
+	case first.holdsText() && utf8.Valid(rest) && !bytes.ContainsFunc(rest, unicode.IsControl):
+		return types.NewString(string(rest)).SQL()
+	case first.Width() == Variable || len(rest) == first.Width():
+		v, err = first.Decode(rest)
+	default:
+		return types.NewBytes(string(start)).SQL()
 	}
-	slices.SortFunc(all, bytes.Compare)
-	if d.N > len(all) {
-		return nil, parser.Errorf(d.Pos, "SPLIT BY KEY: %s has only %d values", p.Source, len(all))
+	switch {
+	case err != nil:
+		return types.NewBytes(string(start)).SQL()
+	case v.Type() == types.Timestamp: // with its zone
+		return "TIMESTAMP " + types.NewString(v.String()).SQL()
 	}
-	var keys [][]byte
-	for i := 1; i < d.N; i++ {
-		keys = append(keys, all[i*len(all)/d.N])
-	}
-	return keys, nil
+	return v.SQL()
 }

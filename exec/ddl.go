@@ -44,8 +44,7 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 	if s.Query != nil {
 		return r.createTableAs(ctx, s)
 	}
-	s = r.inZone(s)
-	t, err := cat.Build(s)
+	t, err := r.build(r.inZone(s))
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +53,13 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 			return nil, parser.Errorf(u.Pos, "LOOKUP in %s: there is no such table", u.Table).WithHint("create it first")
 		}
 	}
-	made, err := r.makeTables(ctx, t, false)
+	var made []string
+	if !t.External && !t.Layouts[0].Stored.IsLiteral() { // its tables are made later
+		_, err = r.splitKeys(ctx, t, t.Layouts[0])
+	}
+	if err == nil {
+		made, err = r.makeTables(ctx, t, false)
+	}
 	if err == nil {
 		err = r.saveDefinition(ctx, t.Name, "", t.SQL(), taken)
 	} else if r.engine.reload(ctx) == nil {
@@ -79,10 +84,28 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 	if err == nil && len(t.Lookups()) > 0 { // whoever writes numbers by hand must keep them from being drawn
 		err = r.engine.settle(ctx)
 	}
+	if err == nil {
+		err = r.noteRegions(ctx, t)
+	}
 	if err != nil {
 		return nil, keptError{err}
 	}
 	return r.done(-1), nil
+}
+
+// build makes the table that s defines, with the moments of SPLIT AT in UTC.
+func (r *run) build(s *parser.CreateTable) (*catalog.Table, error) {
+	t, err := r.engine.catalog.Build(s)
+	if err != nil || t.Split == nil || !t.SplitsAtMoments() {
+		return t, err
+	}
+	out, split := *s, *s.Split
+	split.Keys = slices.Clone(split.Keys)
+	for i, x := range split.Keys {
+		split.Keys[i] = r.momentInUTC(x)
+	}
+	out.Split = &split
+	return r.engine.catalog.Build(&out)
 }
 
 // inZone reads the DEFAULTs of moments in the session's time zone; the definition has them in UTC, for whoever reads it.
@@ -95,18 +118,23 @@ func (r *run) inZone(s *parser.CreateTable) *parser.CreateTable {
 		}
 		enc := *c.Encoding
 		enc.Args = slices.Clone(enc.Args)
-		l, ok := enc.Args[0].(*parser.Literal)
-		if !ok || l.Kind != parser.StringLiteral && l.Kind != parser.TimestampLiteral {
-			continue
-		}
-		v, err := types.Cast(types.NewString(l.Text), types.Timestamp, r.settings.loc)
-		if err != nil {
-			continue // Build says what is wrong with it
-		}
-		enc.Args[0] = &parser.Literal{Pos: l.Pos, Kind: parser.StringLiteral, Text: v.String()}
+		enc.Args[0] = r.momentInUTC(enc.Args[0])
 		out.Columns[i].Encoding = &enc
 	}
 	return &out
+}
+
+// momentInUTC is x, a moment that is written in the session's time zone, in UTC; what is none stays as it is, for who reads it to refuse.
+func (r *run) momentInUTC(x parser.Expr) parser.Expr {
+	l, ok := x.(*parser.Literal)
+	if !ok || l.Kind != parser.StringLiteral && l.Kind != parser.TimestampLiteral && l.Kind != parser.DateLiteral {
+		return x
+	}
+	v, err := types.Cast(types.NewString(l.Text), types.Timestamp, r.settings.loc)
+	if err != nil {
+		return x
+	}
+	return &parser.Literal{Pos: l.Pos, Kind: parser.StringLiteral, Text: v.String()}
 }
 
 // makeTables makes the HBase tables of t that are missing, except for those that are made when a row is written; of a

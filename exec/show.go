@@ -3,11 +3,14 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/warning"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -153,13 +156,7 @@ func (r *run) showSplits(ctx context.Context, t *catalog.Table) (*Rows, error) {
 			return nil, err
 		}
 		for _, name := range names {
-			regions, err := r.Client.Regions(ctx, name)
-			if err == nil && len(regions) == 0 {
-				err = hbase.ErrNoTable
-			}
-			if errors.Is(err, hbase.ErrNoTable) {
-				regions, err = r.plannedRegions(ctx, t, l)
-			}
+			regions, err := r.regionsOf(ctx, t, l, name)
 			if err != nil {
 				return nil, err
 			}
@@ -170,6 +167,44 @@ func (r *run) showSplits(ctx context.Context, t *catalog.Table) (*Rows, error) {
 	}
 	return r.table(columns, rows), nil
 }
+
+// regionsOf are the regions of the HBase table name of l, those that it would be made with where it is not there.
+func (r *run) regionsOf(ctx context.Context, t *catalog.Table, l *catalog.Layout, name string) ([]hbase.Region, error) {
+	regions, err := r.Client.Regions(ctx, name)
+	if err == nil && len(regions) > 0 {
+		return regions, nil
+	}
+	if err == nil || errors.Is(err, hbase.ErrNoTable) {
+		return r.plannedRegions(ctx, t, l)
+	}
+	return nil, err
+}
+
+// noteRegions says where the regions of t begin, which was just made.
+func (r *run) noteRegions(ctx context.Context, t *catalog.Table) error {
+	l := t.Layouts[0]
+	if t.Split == nil || t.External {
+		return nil
+	}
+	regions, err := r.regionsOf(ctx, t, l, storedName(l)) // a name that is made of parts is no table's yet
+	if err != nil {
+		return err
+	}
+	begin := make([]string, 0, maxNoted+2)
+	for i, g := range regions {
+		switch {
+		case i < maxNoted || i == len(regions)-1:
+			begin = append(begin, l.Begins(g.Start))
+		case i == maxNoted:
+			begin = append(begin, "...")
+		}
+	}
+	r.Warn.Add(warning.Regions, fmt.Sprintf("%s of %s, which begin at: %s", words.Count(int64(len(regions)), "region"), t.Name, strings.Join(begin, ", ")))
+	return nil
+}
+
+// maxNoted bounds the regions that a note lists, but for the last one.
+const maxNoted = 8
 
 // plannedRegions are the regions that l's table would be made with.
 func (r *run) plannedRegions(ctx context.Context, t *catalog.Table, l *catalog.Layout) ([]hbase.Region, error) {

@@ -94,8 +94,8 @@ type Algebra struct {
 	Width func(c *Call) int
 	// HexDigits reports whether the result is lower-case hexadecimal digits, any of them.
 	HexDigits bool
-	// Digits gives the hexadecimal digits of the result where those of the argument are of; nil: it is made of other characters too.
-	Digits func(of string) string
+	// Lead is Lead of the result where the first argument's is of; nil: not known.
+	Lead func(c *Call, of Leading) Leading
 	// ManyForms reports whether several results stand for one argument: a stored one is not recomputed.
 	ManyForms bool
 	// FromRest computes the value from the key bytes that follow the part (PHOENIX_SALT).

@@ -14,8 +14,8 @@ import (
 // caseAlgebra knows that ASCII text keeps its width; hex digits are ASCII.
 func caseAlgebra(of func() forms, convert func(string) string) *Algebra {
 	return &Algebra{
-		Digits: convert,
-		Width:  func(c *Call) int { return Width(c.Args[0]) },
+		Lead:  leadMapped(convert),
+		Width: func(c *Call) int { return Width(c.Args[0]) },
 		Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
 			if c.Args[0].Type() != types.String {
 				return nil, false, false
@@ -272,7 +272,11 @@ func flaggedPattern(flags string) func(c *Call) (string, bool) {
 // constText is the text of argument i, a constant.
 func (c *Call) constText(i int) string { return c.Args[i].(*Const).Val.Text() }
 
-var reverseAlgebra = involution(reverseString, (*Pattern).Reverse)
+var reverseAlgebra = func() *Algebra {
+	a := involution(reverseString, (*Pattern).Reverse)
+	a.Lead = leadReversed
+	return a
+}()
 
 var reverseDomainAlgebra = involution(reverseDomain, (*Pattern).reverseDomain)
 
@@ -316,7 +320,13 @@ func hexWidth(e Expr) int {
 // leftAlgebra is for LEFT(x, n): a prefix of x, which grows with x where n >= 0.
 var leftAlgebra = &Algebra{
 	ExactPreimage: true,
-	Digits:        func(of string) string { return of },
+	Lead: func(c *Call, of Leading) Leading {
+		n, ok := c.constInt(1)
+		if !ok || n < 0 {
+			return Leading{}
+		}
+		return of.cut(0, n)
+	},
 	Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
 		n, ok := c.constInt(1)
 		if !ok {

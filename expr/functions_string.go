@@ -59,14 +59,17 @@ var stringFunctions = []Function{
 	{Name: "RIGHT", Group: "string", Signature: "right(text, n) text", Doc: "The last n characters; all but the first -n when n is negative.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.String, isText, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			return types.NewString(right(a[0].Text(), a[1].Int())), nil
-		}, Key: &Algebra{Invert: invertRight, Width: func(c *Call) int {
+		}, Key: &Algebra{Invert: invertRight, Lead: func(c *Call, of Leading) Leading { return of.cut(0, int64(Width(c))) }, Width: func(c *Call) int {
 			if n, ok := c.constInt(1); ok && n >= 0 && n <= int64(hexWidth(c.Args[0])) {
 				return int(n)
 			}
 			return 0
 		}}},
 	{Name: "SUBSTRING", Group: "string", Signature: "substring(text, from [, n]) text", Doc: "n characters from the given one on, counted from 1.", MinArgs: 2, MaxArgs: 3,
-		Result: sameAs(0, isBytes, isInt), Eval: substring, Key: &Algebra{Invert: invertSubstring, Width: func(c *Call) int {
+		Result: sameAs(0, isBytes, isInt), Eval: substring, Key: &Algebra{Invert: invertSubstring, Lead: func(c *Call, of Leading) Leading {
+			from, _ := c.constInt(1)
+			return of.cut(from-1, int64(Width(c)))
+		}, Width: func(c *Call) int {
 			w := int64(hexWidth(c.Args[0]))
 			from, ok := c.constInt(1)
 			if w == 0 || !ok || from < 1 || from > w {
@@ -192,7 +195,7 @@ var stringFunctions = []Function{
 				return types.Value{}, fmt.Errorf("%s is not hexadecimal", a[0].SQL())
 			}
 			return types.NewBytes(string(b)), nil
-		}, Key: &Algebra{Width: func(c *Call) int { return Width(c.Args[0]) / 2 }}},
+		}, Key: &Algebra{Lead: leadOfHex, Width: func(c *Call) int { return Width(c.Args[0]) / 2 }}},
 	{Name: "ENCODE", Group: "string", Unknown: "its forms keep no order", Signature: "encode(bytes, format) text", Doc: "Bytes as 'hex', 'base64' or 'escape' text.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.String, isBytes, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			switch strings.ToLower(a[1].Text()) {

@@ -418,24 +418,6 @@ func Volatile(e Expr) string {
 	return ""
 }
 
-// HexDigits gives the sixteen digits that e's text is made of, any of them; "" where it may hold other characters.
-//
-//	MD5(uid)                    0123456789abcdef
-//	UPPER(LEFT(MD5(uid), 2))    0123456789ABCDEF
-//	uid                         ""
-func HexDigits(e Expr) string {
-	c, ok := e.(*Call)
-	switch {
-	case !ok || c.Func.Key == nil:
-		return ""
-	case c.Func.Key.HexDigits:
-		return "0123456789abcdef"
-	case c.Func.Key.Digits == nil:
-		return ""
-	}
-	return c.Func.Key.Digits(HexDigits(c.Args[0]))
-}
-
 // UsesLookup reports whether e holds a number that a dictionary gives to a name: LOOKUP.
 func UsesLookup(e Expr) bool {
 	if c, ok := e.(*Call); ok && c.Func.Key != nil && c.Func.Key.Lookup != NoDictionary {

@@ -242,7 +242,7 @@ func (l *lowerer) split(n *splitNode, at Pos) (*SplitDef, error) {
 	switch {
 	case n.Keys != nil:
 		out.Kind, out.Keys = SplitAt, l.exprs(n.Keys)
-		return out, onlyLiterals(out.Keys, "a split key")
+		return out, nil
 	case n.File != nil:
 		out.Kind, out.File = SplitFile, n.File.value()
 		return out, nil

@@ -41,7 +41,7 @@ EXPLAIN (FORMAT TEXT | JSON | HTML [, ANALYZE]) statement`},
   [FAMILY name (ATTRIBUTE = value, ...)] ...
   [STORED IN 'name' | (part, ...)]
   [ROW KEY | INDEX [name] (part, ...) [INCLUDE ([column [FROM ...] [AS encoding], ...])] [STORED IN ...]] ...
-  [SPLIT AT (key, ...) | FROM FILE 'file' | INTO n BY HEX | UNIFORM | KEY]
+  [SPLIT AT (value, ...) | FROM FILE 'file' | INTO n BY KEY | HEX | UNIFORM | SAMPLE OF FILE 'file']
   [ON MALFORMED KEY ERROR | SKIP] [WITH (option = value, ...)]
 CREATE TABLE [IF NOT EXISTS] name [(column ..., ... [PRIMARY KEY (column, ...)])] [ROW KEY ...] ... AS query
 part: a literal, or an expression over the columns AS an encoding; EXTERNAL maps a table that exists, which

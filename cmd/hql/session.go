@@ -86,7 +86,7 @@ func (s *session) execute(ctx context.Context, text string) error {
 		err = nil
 	}
 	for _, w := range rows.Warnings() {
-		fmt.Fprintf(s.stderr, "warning: %s\n", printable(w))
+		fmt.Fprintf(s.stderr, "%s: %s\n", warningKind(w), printable(w))
 	}
 	if err != nil {
 		return err
@@ -95,6 +95,14 @@ func (s *session) execute(ctx context.Context, text string) error {
 		s.summary(rows, n, took)
 	}
 	return nil
+}
+
+// warningKind names what begins with a code.
+func warningKind(w string) string {
+	if strings.HasPrefix(w, "HQL-N") {
+		return "note"
+	}
+	return "warning"
 }
 
 // errUnread is why a query ended whose result nobody reads any more.

@@ -17,6 +17,7 @@ const (
 	Statistics  = "HQL-W008" // statistics are not kept beyond the connection
 	TableKept   = "HQL-W007" // DROP TABLE left an HBase table that another definition uses
 	Transaction = "HQL-W009" // BEGIN and COMMIT do nothing
+	Regions     = "HQL-N001" // a note: where the regions of a new table begin
 )
 
 // List collects what a statement's result should be read with. Repeated

@@ -1,0 +1,98 @@
+package expr
+
+import (
+	"slices"
+
+	"github.com/hql-db/hql/types"
+)
+
+// Leading says of a text or BYTES that each of its first N bytes is one of Chars, in ascending order, and any of them as often. N is 0
+// where that is not known.
+type Leading struct {
+	Chars string
+	N     int
+}
+
+// Lead gives what is known of how e's values begin, whatever its columns hold. It is for spreading keys over regions.
+//
+//	MD5(uid)                    0123456789abcdef, 32
+//	UPPER(LEFT(MD5(uid), 2))    0123456789ABCDEF, 2
+//	UNHEX(MD5(uid))             all bytes, 16
+//	REVERSE(id::text)           0123456789, 4: the last digits of numbers, of which there may be fewer
+//	uid                         not known
+func Lead(e Expr) Leading {
+	c, ok := e.(*Call)
+	switch {
+	case !ok || c.Func.Key == nil:
+	case c.Func.Key.HexDigits:
+		return Leading{"0123456789abcdef", Width(c)}
+	case c.Func.Key.Lead != nil:
+		return c.Func.Key.Lead(c, Lead(c.Args[0]))
+	}
+	return Leading{}
+}
+
+// cut is of without the first from bytes, and without those behind the n that follow.
+func (of Leading) cut(from, n int64) Leading {
+	of.N = int(max(0, min(int64(of.N)-from, n)))
+	return of
+}
+
+// leadSame is Lead of a function whose result begins as its first argument does.
+func leadSame(_ *Call, of Leading) Leading { return of }
+
+// leadReversed is Lead of the characters in reverse order.
+func leadReversed(c *Call, of Leading) Leading {
+	switch {
+	case isNumeral(c.Args[0]):
+		return Leading{"0123456789", numeralDigits}
+	case of.N == Width(c.Args[0]):
+		return of
+	}
+	return Leading{}
+}
+
+// numeralDigits is how many digits at the end of a number are taken to be any.
+const numeralDigits = 4
+
+// isNumeral reports whether e is the text of an integer, maybe with zeros in front.
+func isNumeral(e Expr) bool {
+	switch e := e.(type) {
+	case *Cast:
+		return e.Typ == types.String && e.X.Type().IsInteger()
+	case *Call:
+		if e.Func.Name != "LPAD" || len(e.Args) != 3 {
+			return false
+		}
+		fill, ok := e.Args[2].(*Const)
+		n, fixed := e.constInt(1)
+		return ok && fill.Val.Text() == "0" && fixed && n >= numeralDigits && isNumeral(e.Args[0])
+	}
+	return false
+}
+
+// leadOfHex is Lead of the bytes that hexadecimal digits stand for.
+func leadOfHex(_ *Call, of Leading) Leading {
+	if len(of.Chars) != 16 {
+		return Leading{}
+	}
+	return Leading{AllBytes, of.N / 2}
+}
+
+// AllBytes are the bytes 0x00 to 0xff.
+var AllBytes = func() string {
+	b := make([]byte, 256)
+	for i := range b {
+		b[i] = byte(i)
+	}
+	return string(b)
+}()
+
+// leadMapped is Lead of a text whose ASCII characters are mapped by f.
+func leadMapped(f func(string) string) func(*Call, Leading) Leading {
+	return func(_ *Call, of Leading) Leading {
+		b := []byte(f(of.Chars))
+		slices.Sort(b)
+		return Leading{string(b), of.N}
+	}
+}
