@@ -29,7 +29,7 @@ func goValue(v types.Value, loc *time.Location) any {
 		return []byte(v.Text())
 	case t == types.JSON:
 		return json.RawMessage(v.Text())
-	case t == types.Date, t == types.Timestamp:
+	case t == types.Date, t.IsTimestamp():
 		return timeOf(v, loc)
 	case t == types.String:
 		return v.Text()
@@ -37,12 +37,12 @@ func goValue(v types.Value, loc *time.Location) any {
 	return v.String()
 }
 
-// timeOf is a DATE, as its midnight UTC, or a TIMESTAMP, in loc.
+// timeOf is a DATE, as its midnight UTC, a TIMESTAMP, in loc, or one without a zone, as if it were UTC's.
 func timeOf(v types.Value, loc *time.Location) time.Time {
 	if v.Type() == types.Date {
 		return time.Unix(v.Int()*86400, 0).UTC()
 	}
-	if loc == nil {
+	if loc == nil || v.Type() == types.LocalTimestamp {
 		loc = time.UTC
 	}
 	return time.UnixMilli(v.Int()).In(loc)
@@ -95,7 +95,7 @@ func scanInto(dest any, v types.Value, loc *time.Location) error {
 func scanValue(dest any, e reflect.Value, v types.Value, loc *time.Location) error {
 	switch d := dest.(type) {
 	case *time.Time:
-		if t := v.Type(); t != types.Date && t != types.Timestamp {
+		if t := v.Type(); t != types.Date && !t.IsTimestamp() {
 			return fmt.Errorf("a %s does not fit a time.Time", t)
 		}
 		*d = timeOf(v, loc)

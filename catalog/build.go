@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
@@ -277,6 +278,9 @@ func (b *builder) part(d parser.PartDef) (*Part, error) {
 	}
 	if name := expr.Volatile(e); name != "" {
 		return nil, parser.Errorf(d.Expr.Position(), "%s differs each time: a key with it could not be found again", name)
+	}
+	if e.Type() == types.LocalTimestamp { // what clocks show is written as if it were UTC's
+		e = &expr.Cast{Pos: d.Pos, X: e, Typ: types.Timestamp, Zone: time.UTC}
 	}
 	part.Expr, part.Columns = e, expr.Columns(e)
 	def, nullable := withoutNullable(d.Encoding)

@@ -16,6 +16,9 @@ func (c *Catalog) newEncoding(def *parser.EncodingDef, t types.Type, e expr.Expr
 	if t == types.Duration {
 		return nil, parser.Errorf(pos, "an INTERVAL is not stored").WithHint("a BIGINT holds its milliseconds: ts + INTERVAL_MS(n) is a moment again")
 	}
+	if t == types.LocalTimestamp {
+		return nil, parser.Errorf(pos, "a %s is not stored", t).WithHint("a TIMESTAMP is a moment; ts AT TIME ZONE 'Europe/Berlin' is the time that clocks there show")
+	}
 	if def == nil {
 		if e == nil {
 			return cellEncoding(t), nil

@@ -36,7 +36,7 @@ var fieldTypes = map[types.Type]arrow.DataType{
 	types.Float: arrow.PrimitiveTypes.Float32, types.Double: arrow.PrimitiveTypes.Float64,
 	types.String: arrow.BinaryTypes.String, types.JSON: arrow.BinaryTypes.String, types.Bytes: arrow.BinaryTypes.Binary,
 	types.Date: arrow.FixedWidthTypes.Date32, types.Time: arrow.FixedWidthTypes.Time32ms, types.Timestamp: arrow.FixedWidthTypes.Timestamp_ms,
-	types.Duration: arrow.FixedWidthTypes.MonthDayNanoInterval,
+	types.LocalTimestamp: &arrow.TimestampType{Unit: arrow.Millisecond}, types.Duration: arrow.FixedWidthTypes.MonthDayNanoInterval,
 }
 
 // schema gives the schema of rows of columns, as the first of them, which rows are, make it; where fixed is set they have no

@@ -69,10 +69,8 @@ func (g *gen) beside(k kind) string {
 		return someValue(g.Rand, kDec).literal()
 	case k == kDec && g.odds(2):
 		return someValue(g.Rand, kInt).literal()
-	case k == kDate && g.odds(2):
-		return someValue(g.Rand, kTs).literal()
-	case k == kTs && g.odds(2):
-		return someValue(g.Rand, kDate).literal()
+	case (k == kDate || k == kTs || k == kWall) && g.odds(2):
+		return someValue(g.Rand, g.kindOf(kDate, kTs, kWall)).literal()
 	}
 	return quote(v.pg) // a text is read as the type beside it
 }
@@ -339,8 +337,12 @@ func (g *gen) compound(s *scope, k kind, depth int) string {
 			return "DECODE(ENCODE(" + e(kBytes) + ", 'base64'), 'base64')"
 		}
 		return "DECODE('" + g.pick("00ff", "", "61", "6162") + "', 'hex')"
+	case kWall:
+		return g.wall(s, depth)
 	case kDate:
-		switch g.IntN(6) {
+		switch g.IntN(7) {
+		case 6:
+			return "CAST(" + g.nearWall(s, depth) + " AS DATE)"
 		case 0:
 			return g.nearDate(s, depth) + g.pick(" + ", " - ") + pgInt(g.small(s))
 		case 1:
@@ -356,7 +358,9 @@ func (g *gen) compound(s *scope, k kind, depth int) string {
 		}
 		return "TO_DATE('" + fmt.Sprintf("%d-%02d-%02d", 1990+g.IntN(40), 1+g.IntN(12), 1+g.IntN(28)) + "', 'YYYY-MM-DD')"
 	case kTime:
-		switch g.IntN(4) {
+		switch g.IntN(5) {
+		case 4:
+			return "CAST(" + g.nearWall(s, depth) + " AS " + dialect("TIME", "time(3)") + ")"
 		case 3:
 			return "CAST(MAKE_TIME(" + fmt.Sprint(g.IntN(24)) + ", " + fmt.Sprint(g.IntN(60)) + ", " + g.pick("0", "59.5", "1.125") + ") AS " + dialect("TIME", "time(3)") + ")"
 		case 0:
@@ -370,8 +374,7 @@ func (g *gen) compound(s *scope, k kind, depth int) string {
 		x := g.nearMoment(s, depth)
 		switch g.IntN(8) {
 		case 7:
-			x := fmt.Sprintf("MAKE_TIMESTAMP(%d, %d, %d, %d, 59, 7.25)", 1990+g.IntN(40), 1+g.IntN(12), 1+g.IntN(28), g.IntN(24))
-			return dialect(x, x+" AT TIME ZONE 'UTC'")
+			return "CAST(" + g.nearWall(s, depth) + " AS TIMESTAMP" + dialect("", "TZ") + ")"
 		case 0, 1:
 			op := g.pick(" + ", " - ") + g.interval(s, g.IntN(3))
 			return dialect(x+op, "("+x+" AT TIME ZONE 'UTC'"+op+") AT TIME ZONE 'UTC'")
@@ -382,14 +385,34 @@ func (g *gen) compound(s *scope, k kind, depth int) string {
 			w := g.pick("5 minutes", "1 hour", "1 day", "7 days", "90 seconds")
 			return dialect("DATE_BIN('"+w+"', "+x+")", "DATE_BIN('"+w+"', "+x+", '1970-01-01 00:00:00+00')")
 		case 4:
-			z := g.pick(zones...)
-			return dialect(x+" AT TIME ZONE '"+z+"'", "("+x+" AT TIME ZONE '"+z+"') AT TIME ZONE 'UTC'")
+			return g.nearWall(s, depth) + " AT TIME ZONE '" + g.pick(zones...) + "'"
 		case 5:
 			return "CAST(" + g.nearDate(s, depth) + " AS TIMESTAMP" + dialect("", "TZ") + ")"
 		}
 		return "TO_TIMESTAMP(" + pgInt("ABS("+g.leaf(s, kInt)+" % 2000000000)") + ")"
 	}
 	return e(k)
+}
+
+// wall is a timestamp without time zone.
+func (g *gen) wall(s *scope, depth int) string {
+	x := g.nearWall(s, depth)
+	switch g.IntN(9) {
+	case 0:
+		return x + g.pick(" + ", " - ") + g.interval(s, g.IntN(3))
+	case 1:
+		return g.nearDate(s, depth) + g.pick(" + ", " - ") + g.interval(s, 0)
+	case 2:
+		return "DATE_TRUNC('" + g.pick(units...) + "', " + x + ")"
+	case 3:
+		w := g.pick("5 minutes", "1 hour", "1 day", "7 days", "90 seconds")
+		return dialect("DATE_BIN('"+w+"', "+x+")", "DATE_BIN('"+w+"', "+x+", '1970-01-01 00:00:00')")
+	case 4:
+		return fmt.Sprintf("MAKE_TIMESTAMP(%d, %d, %d, %d, 59, 7.25)", 1990+g.IntN(40), 1+g.IntN(12), 1+g.IntN(28), g.IntN(24))
+	case 5:
+		return "CAST(" + g.pick(g.nearMoment(s, depth), g.nearDate(s, depth)) + " AS TIMESTAMP WITHOUT TIME ZONE)"
+	}
+	return g.nearMoment(s, depth) + " AT TIME ZONE '" + g.pick(zones...) + "'"
 }
 
 // textual are kinds that JSON holds as both write their texts.
@@ -434,6 +457,14 @@ func (g *gen) nearMoment(s *scope, depth int) string {
 		return x
 	}
 	return dialect("LEAST(GREATEST("+x+", TIMESTAMP '1950-01-01 00:00:00Z'), TIMESTAMP '2100-01-01 00:00:00Z')", "LEAST(GREATEST("+x+", '1950-01-01 00:00:00Z'::timestamptz), '2100-01-01 00:00:00Z'::timestamptz)")
+}
+
+func (g *gen) nearWall(s *scope, depth int) string {
+	x := g.expr(s, kWall, depth)
+	if g.risky {
+		return x
+	}
+	return "LEAST(GREATEST(" + x + ", " + wall(-20*365*dayMillis).literal() + "), " + wall(130*365*dayMillis).literal() + ")"
 }
 
 func (g *gen) nearDate(s *scope, depth int) string {
@@ -511,13 +542,16 @@ func (g *gen) integer(s *scope, depth int) string {
 	case 11:
 		return "CAST(" + e(kBool) + " AS " + dialect("INT", "INT") + ")"
 	case 12:
-		x := e(kTs)
 		f := g.pick(fields...)
+		if g.odds(2) {
+			return "EXTRACT(" + f + " FROM " + e(kWall) + ")" + dialect("", "::bigint")
+		}
+		x := e(kTs)
 		return "EXTRACT(" + f + " FROM " + utc(x) + ")" + dialect("", "::bigint")
 	case 13:
 		return g.nearDate(s, depth) + " - " + g.nearDate(s, depth)
 	case 14:
-		a, b := g.nearMoment(s, depth), g.nearMoment(s, depth)
+		a, b := g.pick(g.nearMoment(s, depth), g.nearWall(s, depth)), g.pick(g.nearMoment(s, depth), g.nearWall(s, depth))
 		return dialect(a+" - "+b, "(EXTRACT(epoch FROM "+a+" - "+b+") * 1000)::bigint")
 	case 15:
 		x, n := e(kInt), g.pick("3", "7", "-4")
@@ -589,7 +623,7 @@ func (g *gen) text(s *scope, depth int) string {
 	case 14:
 		return "CONCAT_WS('" + g.pick("-", "", ", ") + "', " + e(kText) + ", " + e(kText) + ")"
 	case 15:
-		return "CAST(" + e(g.kindOf(kInt, kBool, kDate, kTime)) + " AS " + dialect("STRING", "text") + ")"
+		return "CAST(" + e(g.kindOf(kInt, kBool, kDate, kTime, kWall)) + " AS " + dialect("STRING", "text") + ")"
 	case 16:
 		return "ENCODE(" + e(kBytes) + ", '" + g.pick("hex", "base64") + "')"
 	case 17:
@@ -648,6 +682,9 @@ func (g *gen) boolean(s *scope, depth int) string {
 	case 22:
 		return g.interval(s, 2) + g.pick(" = ", " <> ", " < ", " <= ", " > ", " >= ", " IS DISTINCT FROM ") + g.interval(s, 2)
 	case 23:
+		if g.odds(2) { // of two types
+			return g.nearMoment(s, depth) + g.pick(" = ", " <> ", " < ", " <= ", " > ", " >= ") + g.pick(g.nearWall(s, depth), g.nearDate(s, depth))
+		}
 		return g.nearMoment(s, depth) + " - " + g.nearMoment(s, depth) + g.pick(" = ", " <> ", " < ", " <= ", " > ", " >= ") + g.interval(s, 1)
 	case 0, 1, 2, 3:
 		return x + g.pick(" = ", " = ", " = ", " <> ", " != ", " < ", " <= ", " > ", " >= ") + g.beside(k)

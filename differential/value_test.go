@@ -31,14 +31,15 @@ const (
 	kTime
 	kTs
 	kJSON
+	kWall // a timestamp without time zone, of no column
 )
 
-var kinds = []kind{kBool, kInt, kDec, kDbl, kText, kBytes, kDate, kTime, kTs}
+var kinds = []kind{kBool, kInt, kDec, kDbl, kText, kBytes, kDate, kTime, kTs, kWall}
 
 // pgType is the type of a kind in PostgreSQL, hqlType in hql.
 var (
-	pgType  = [...]string{"boolean", "bigint", "numeric", "float8", "text", "bytea", "date", "time(3)", "timestamptz(3)", "json"}
-	hqlType = [...]string{"BOOLEAN", "BIGINT", "DECIMAL", "DOUBLE", "STRING", "BYTES", "DATE", "TIME", "TIMESTAMP", "JSON"}
+	pgType  = [...]string{"boolean", "bigint", "numeric", "float8", "text", "bytea", "date", "time(3)", "timestamptz(3)", "json", "timestamp(3)"}
+	hqlType = [...]string{"BOOLEAN", "BIGINT", "DECIMAL", "DOUBLE", "STRING", "BYTES", "DATE", "TIME", "TIMESTAMP", "JSON", "TIMESTAMP WITHOUT TIME ZONE"}
 )
 
 // value is a constant; null or of v, whose text for PostgreSQL is pg; or a list of such, as an argument.
@@ -107,6 +108,10 @@ func timeOfDay(ms int64) value {
 }
 func moment(ms int64) value {
 	return value{kind: kTs, v: types.NewTimestamp(ms), pg: time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05.000+00")}
+}
+
+func wall(ms int64) value {
+	return value{kind: kWall, v: types.NewIntOf(types.LocalTimestamp, ms), pg: time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05.000")}
 }
 
 // finer is a moment of so many microseconds, which both round; not between two milliseconds.
@@ -179,6 +184,7 @@ var edges = [...][]value{
 	kTime:  {timeOfDay(0), timeOfDay(dayMillis - 1), timeOfDay(1), timeOfDay(12 * 3600 * 1000), timeOfDay(36000500)},
 	kTs:    {moment(0), moment(-1), moment(1), moment(999), moment(-719162 * dayMillis), moment(2932896 * dayMillis), moment(1709164800000), moment(1711846799999), moment(1711846800000), moment(1730000000000), finer(1709164800000499), finer(1709164800000501), finer(-1501), finer(946684799999501)},
 	kJSON:  {jsonOf(`{"a":1,"b":"x"}`), jsonOf(`[]`), jsonOf(`{"a":null}`), jsonOf(`[1,"a",null]`), jsonOf(`"s"`), jsonOf(`{"a":{"b":[1,2]}}`), jsonOf(`12`)},
+	kWall:  {wall(0), wall(-1), wall(-719162 * dayMillis), wall(1710037800000), wall(1711852200000), wall(1730597400000), wall(1709164800000)},
 }
 
 // someValue draws a value: mostly of few, so that rows share them and constants hit.
@@ -199,6 +205,8 @@ func someValue(r *rand.Rand, k kind) value {
 		return day(someDays[r.IntN(len(someDays))])
 	case kTime:
 		return timeOfDay(int64(r.IntN(24)) * 3600 * 1000)
+	case kWall: // at times that zones skip and repeat
+		return wall([]int64{1710037800000, 1711852200000, 1730597400000, 1729994400000, 1704067200000, 0}[r.IntN(6)] + []int64{0, 0, 1, -1, 3600 * 1000, -3600 * 1000}[r.IntN(6)])
 	case kTs:
 		if r.IntN(12) == 0 {
 			return finer(someDays[r.IntN(len(someDays))]*dayMillis*1000 + int64(r.IntN(3000)-1500))
@@ -238,6 +246,8 @@ func normal(v types.Value) string {
 		return fmt.Sprint("t", v.Int())
 	case t == types.Timestamp:
 		return fmt.Sprint("ts", v.Int())
+	case t == types.LocalTimestamp:
+		return fmt.Sprint("w", v.Int())
 	case t == types.JSON:
 		return normalJSON(v.Text())
 	}
@@ -322,13 +332,16 @@ func normalPG(oid uint32, text []byte) string {
 			return "time " + s
 		}
 		return fmt.Sprint("t", t.Sub(t.Truncate(24*time.Hour)).Milliseconds())
-	case 1082, 1184:
+	case 1082, 1114, 1184:
 		t, ok := pgTime(s)
 		if !ok {
 			return "time " + s
 		}
 		if oid == 1082 {
 			return fmt.Sprint("d", t.Unix()/86400)
+		}
+		if oid == 1114 {
+			return fmt.Sprint("w", t.UnixMilli())
 		}
 		return fmt.Sprint("ts", t.UnixMilli())
 	case 114, 3802:

@@ -438,6 +438,9 @@ func (w *world) copiedQuery(g *gen) {
 		if items[i] = all[i]; c.kind == kDbl { // the text of a FLOAT is of few digits
 			items[i] = "CAST(" + all[i] + " AS DOUBLE PRECISION) AS " + all[i]
 		}
+		if c.kind == kWall { // which is not stored
+			c.kind, items[i] = kText, "CAST("+all[i]+" AS TEXT) AS "+all[i]
+		}
 		define += ", " + all[i] + " " + hqlType[c.kind]
 	}
 	list := strings.Join(all, ", ")

@@ -8,8 +8,11 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// timestampArg reports whether the algebra's argument is a TIMESTAMP, the only type it is about.
-func timestampArg(c *Call) bool { return c.Args[c.argument()].Type() == types.Timestamp }
+// timestampArg reports whether the algebra's argument is one of the TIMESTAMPs, the only types it is about.
+func timestampArg(c *Call) bool { return c.moment().IsTimestamp() }
+
+// moment is the type of the algebra's argument.
+func (c *Call) moment() types.Type { return c.Args[c.argument()].Type() }
 
 // intervalAlgebra is for a TIMESTAMP moved by an interval without months: keys that
 // hold the time of a zone with a fixed offset.
@@ -33,29 +36,62 @@ var intervalAlgebra = &Algebra{
 		if !ok {
 			return nil, false
 		}
-		return mapSpans(in, types.Timestamp, func(s span) (span, bool) { return shift("+", s, ms, true) }), true
+		return mapSpans(in, c.moment(), func(s span) (span, bool) { return shift("+", s, ms, true) }), true
 	},
 	Preimage: func(c *Call, out, within types.Set) (types.Set, bool) {
 		ms, ok := c.fixedInterval()
 		if !ok {
 			return c.beforeMonths(out, within)
 		}
-		return mapSpans(out, types.Timestamp, func(s span) (span, bool) { return unshift("+", s, ms, true) }).Intersect(within), true
+		return mapSpans(out, c.moment(), func(s span) (span, bool) { return unshift("+", s, ms, true) }).Intersect(within), true
 	},
 }
 
 // zoneAlgebra is that of AT TIME ZONE.
-var zoneAlgebra = &Algebra{Arg: 1, ExactPreimage: true, Preimage: func(c *Call, out, within types.Set) (types.Set, bool) {
+var zoneAlgebra = &Algebra{Arg: 1, Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
 	k, ok := c.Args[0].(*Const)
-	if !ok || k.Val.IsNull() || !timestampArg(c) {
-		return nil, false
+	if !ok || k.Val.IsNull() {
+		return nil, false, false
 	}
 	loc, err := types.Zone(k.Val.Text())
-	if err != nil {
-		return nil, false
+	switch {
+	case err != nil:
+		return nil, false, false
+	case c.moment() == types.LocalTimestamp:
+		pre, exact = toWall(out, loc)
+		return pre, exact, true
 	}
-	return fromWall(out, loc).Intersect(within), true
+	return fromWall(out, loc), true, true
 }}
+
+// toWall gives times that clocks in loc show among which are all those that Cast takes for a moment in out: exactly these
+// where no clock changes near the ends of out.
+func toWall(out types.Set, loc *time.Location) (walls types.Set, exact bool) {
+	const near = 2 * types.MillisPerDay
+	exact = true
+	// offsets are the least and the greatest around a moment
+	offsets := func(ms int64) (least, most int64) {
+		least, most = offset(ms, loc), offset(ms, loc)
+		for t, to := time.UnixMilli(subClamp(ms, near)).In(loc), addClamp(ms, near); t.UnixMilli() <= to; t = t.Add(time.Hour) {
+			off := offset(t.UnixMilli(), loc)
+			least, most = min(least, off), max(most, off)
+		}
+		exact = exact && least == most
+		return least, most
+	}
+	walls = mapSpans(out, types.LocalTimestamp, func(s span) (span, bool) {
+		if s.lo > math.MinInt64 {
+			least, _ := offsets(s.lo)
+			s.lo = addClamp(s.lo, least)
+		}
+		if s.hi < math.MaxInt64 {
+			_, most := offsets(s.hi)
+			s.hi = addClamp(s.hi, most)
+		}
+		return s, true
+	})
+	return walls, exact
+}
 
 // fromWall gives the moments at which clocks in loc show a time in wall.
 func fromWall(wall types.Set, loc *time.Location) types.Set {
@@ -119,7 +155,7 @@ func (c *Call) beforeMonths(out, within types.Set) (types.Set, bool) {
 		part := func(d int64) {
 			at := moved(d)
 			if a, b := max(s.lo, at), min(s.hi, at+day-1); a <= b {
-				pre = append(pre, span{max(d*day+a-at, -maxCivil), min(d*day+b-at, maxCivil)}.interval(types.Timestamp))
+				pre = append(pre, span{max(d*day+a-at, -maxCivil), min(d*day+b-at, maxCivil)}.interval(c.moment()))
 			}
 		}
 		// Whole days lie between those at the ends, of which four may go to one.
@@ -131,7 +167,7 @@ func (c *Call) beforeMonths(out, within types.Set) (types.Set, bool) {
 			part(b)
 		}
 		if a <= b {
-			pre = append(pre, span{max(a*day, -maxCivil), min(b*day+day-1, maxCivil)}.interval(types.Timestamp))
+			pre = append(pre, span{max(a*day, -maxCivil), min(b*day+day-1, maxCivil)}.interval(c.moment()))
 		}
 	}
 	return types.SetOf(pre...).Intersect(within), true
@@ -176,7 +212,7 @@ func scaled(unit int64, t types.Type) *Algebra {
 			if t == types.Date {
 				out = out.Intersect(allDates)
 			}
-			return mapSpans(out, types.Timestamp, func(s span) (span, bool) {
+			return mapSpans(out, c.moment(), func(s span) (span, bool) {
 				return span{mulClamp(s.lo, unit), addClamp(mulClamp(s.hi, unit), unit-1)}, reachable(s, unit)
 			}).Intersect(within), true
 		},
@@ -233,7 +269,7 @@ func offsetAlgebra(unit int64, period func(*Call) int64) *Algebra {
 					if s.lo > s.hi {
 						continue
 					}
-					pre = append(pre, span{n*p + s.lo*unit, min(n*p+s.hi*unit+unit-1, n*p+p-1)}.interval(types.Timestamp))
+					pre = append(pre, span{n*p + s.lo*unit, min(n*p+s.hi*unit+unit-1, n*p+p-1)}.interval(c.moment()))
 				}
 			}
 		}
@@ -259,7 +295,7 @@ var binAlgebra = &Algebra{
 		if !ok || !timestampArg(c) {
 			return nil, false
 		}
-		return mapSpans(in, types.Timestamp, func(s span) (span, bool) {
+		return mapSpans(in, c.moment(), func(s span) (span, bool) {
 			return span{mulClamp(floorDiv(s.lo, w), w), mulClamp(floorDiv(s.hi, w), w)}, true
 		}), true
 	},
@@ -268,7 +304,7 @@ var binAlgebra = &Algebra{
 		if !ok || !timestampArg(c) {
 			return nil, false
 		}
-		return mapSpans(out, types.Timestamp, func(s span) (span, bool) {
+		return mapSpans(out, c.moment(), func(s span) (span, bool) {
 			lo, hi := -floorDiv(-max(s.lo, -math.MaxInt64), w), floorDiv(s.hi, w)
 			return span{mulClamp(lo, w), addClamp(mulClamp(hi, w), w-1)}, lo <= hi
 		}).Intersect(within), true
@@ -288,7 +324,7 @@ var truncAlgebra = &Algebra{
 		if _, ok := c.unitEnd(0); !ok || !timestampArg(c) {
 			return nil, false
 		}
-		return mapSpans(in, types.Timestamp, func(s span) (span, bool) {
+		return mapSpans(in, c.moment(), func(s span) (span, bool) {
 			if s.lo < -maxCivil { // no later than where its unit begins
 				s.lo = math.MinInt64
 			} else {
@@ -414,7 +450,7 @@ func unitPieces(in types.Interval, least int64, start, next func(time.Time) time
 		if in.Lo.Type() == types.Date {
 			return types.NewDate(floorDiv(t.Unix(), 86400))
 		}
-		return types.NewTimestamp(t.UnixMilli())
+		return types.NewIntOf(in.Lo.Type(), t.UnixMilli())
 	}
 	for t := start(time.UnixMilli(lo).UTC()); t.UnixMilli() <= hi; t = next(t) {
 		out = append(out, Piece{In: types.Interval{Lo: of(t), Hi: of(next(t)), HiOpen: true}})

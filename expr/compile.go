@@ -270,6 +270,11 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 		if out, ok, err := c.moved(e.Op, x, y, e.Pos); ok || err != nil {
 			return out, err
 		}
+		if x.Type().IsTimestamp() && y.Type().IsTimestamp() {
+			if x, y, err = c.moments(x, y, e.Pos); err != nil {
+				return nil, err
+			}
+		}
 		if off, ok := c.binOffset(x, y, e.Pos); ok && e.Op == "-" {
 			return off, nil
 		}
@@ -285,7 +290,7 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 		return nil, err
 	}
 	out, err := c.apply(e.Op, e.Pos, []Expr{x, y})
-	if k, ok := out.(*Const); ok && e.Op == "-" && x.Type() == types.Timestamp && y.Type() == types.Timestamp {
+	if k, ok := out.(*Const); ok && e.Op == "-" && x.Type().IsTimestamp() && y.Type().IsTimestamp() {
 		k.between = true
 	}
 	return out, err
@@ -311,7 +316,7 @@ func (c compiler) binOffset(x, y Expr, pos parser.Pos) (Expr, bool) {
 	if !ok || call.Func.Name != "DATE_BIN" || len(call.Args) != 2 {
 		return nil, false
 	}
-	if x.Type() != types.Timestamp || !Same(call.Args[1], x) {
+	if !x.Type().IsTimestamp() || !Same(call.Args[1], x) {
 		return nil, false
 	}
 	off, err := c.apply("BIN_OFFSET", pos, []Expr{call.Args[0], x})

@@ -125,8 +125,22 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 		return c.apply("EXTRACT", pos, []Expr{&Const{Pos: pos, Val: types.NewString(f), Typ: types.String}, flat[0]})
 	}
 	switch name {
-	case "NOW", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "STATEMENT_TIMESTAMP", "TRANSACTION_TIMESTAMP":
+	case "NOW", "CURRENT_TIMESTAMP", "STATEMENT_TIMESTAMP", "TRANSACTION_TIMESTAMP":
 		return &Const{Pos: pos, Val: types.NewTimestamp(c.s.Now), Typ: types.Timestamp}, nil
+	case "LOCALTIMESTAMP":
+		return c.cast(&Const{Pos: pos, Val: types.NewTimestamp(c.s.Now), Typ: types.Timestamp}, types.LocalTimestamp, pos)
+	case "TIMEZONE": // a DATE and a text are moments in the session's zone
+		if k, ok := flat[1].(*Const); len(flat) == 2 && (flat[1].Type() == types.Date || ok && k.Typ == types.String) {
+			if flat[1], err = c.cast(flat[1], types.Timestamp, pos); err != nil {
+				return nil, err
+			}
+		}
+	case "DATE_BIN":
+		if len(flat) == 3 && flat[1].Type().IsTimestamp() && flat[2].Type().IsTimestamp() {
+			if flat[1], flat[2], err = c.moments(flat[1], flat[2], pos); err != nil {
+				return nil, err
+			}
+		}
 	case "CURRENT_DATE":
 		v, err := types.Cast(types.NewTimestamp(c.s.Now), types.Date, c.s.Loc)
 		return &Const{Pos: pos, Val: v, Typ: types.Date}, err
@@ -143,6 +157,10 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 	case "AGE":
 		if len(flat) == 1 { // from the day's midnight on
 			flat = []Expr{&Const{Pos: pos, Val: types.NewTimestamp(c.s.Now - floorMod(c.s.Now, types.MillisPerDay)), Typ: types.Timestamp}, flat[0]}
+		} else if len(flat) == 2 && flat[0].Type().IsTimestamp() && flat[1].Type().IsTimestamp() {
+			if flat[0], flat[1], err = c.moments(flat[0], flat[1], pos); err != nil {
+				return nil, err
+			}
 		}
 	case "NULLIF":
 		if len(flat) == 2 {
@@ -219,7 +237,7 @@ func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) 
 	}
 	if c.s.Key && f.Group == "operator" {
 		for i, a := range args {
-			if a.Type() == types.Timestamp {
+			if a.Type().IsTimestamp() {
 				args = slices.Clone(args)
 				args[i] = &Cast{Pos: a.Position(), X: a, Typ: types.BigInt}
 			}

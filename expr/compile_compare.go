@@ -89,7 +89,7 @@ func (c compiler) compare(op CompareOp, x, y Expr, pos parser.Pos) (Expr, error)
 		}
 	}
 	x, y = sameUnit(x, y)
-	if k, ok := y.(*Const); ok && x.Type() == types.Date && k.Val.Type() == types.Timestamp {
+	if k, ok := y.(*Const); ok && x.Type() == types.Date && k.Val.Type().IsTimestamp() {
 		return c.compareDay(op, x, k, pos), nil
 	}
 	x, y, err := c.meet(x, y, pos)
@@ -99,7 +99,7 @@ func (c compiler) compare(op CompareOp, x, y Expr, pos parser.Pos) (Expr, error)
 	return c.fold(&Compare{Pos: pos, Op: op, X: x, Y: y}), nil
 }
 
-// compareDay compares the midnights of x, a DATE, with the moment k, by days: keys and filters hold days.
+// compareDay compares the midnights of x, a DATE, with the TIMESTAMP k, by days: keys and filters hold days.
 func (c compiler) compareDay(op CompareOp, x Expr, k *Const, pos parser.Pos) Expr {
 	from, after := types.DaysAt(k.Val, c.s.Loc)
 	day := func(op CompareOp, d types.Value) Expr {
@@ -127,13 +127,8 @@ func (c compiler) meet(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
 	if tx == types.Null || ty == types.Null || tx == ty {
 		return x, y, nil
 	}
-	switch { // a DATE beside a TIMESTAMP is its midnight in the session's zone
-	case tx == types.Date && ty == types.Timestamp:
-		x, err := c.cast(x, ty, pos)
-		return x, y, err
-	case tx == types.Timestamp && ty == types.Date:
-		y, err := c.cast(y, tx, pos)
-		return x, y, err
+	if isMoment(tx) && isMoment(ty) { // what has no zone is a time in the session's
+		return c.moments(x, y, pos)
 	}
 	_, constant := x.(*Const)
 	text := constant && tx == types.String // is read as the other, be that constant or not
@@ -154,10 +149,21 @@ func (c compiler) meet(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
 	return x, y, c.comparable(tx, ty, pos)
 }
 
+// moments casts the one of two moments that is of the narrower type.
+func (c compiler) moments(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
+	t := widen(x.Type(), y.Type())
+	x, err := c.cast(x, t, pos)
+	if err != nil {
+		return nil, nil, err
+	}
+	y, err = c.cast(y, t, pos)
+	return x, y, err
+}
+
 func (c compiler) comparable(a, b types.Type, pos parser.Pos) error {
 	switch {
 	case a == b, a == types.Null, b == types.Null, a.IsNumeric() && b.IsNumeric(), a.IsText() && b.IsText(),
-		a == types.Date && b == types.Timestamp, a == types.Timestamp && b == types.Date: // see meet
+		isMoment(a) && isMoment(b): // see meet
 		return nil
 	}
 	err := parser.Errorf(pos, "%s and %s cannot be compared", a, b)
@@ -177,7 +183,9 @@ func (c compiler) adapt(k *Const, t types.Type) (*Const, error) {
 		return k, nil
 	case from == types.String:
 		cast = !t.IsText()
-	case from == types.Date && t == types.Timestamp, from.IsInteger() && t == types.Timestamp, from == types.Bytes && t == types.String:
+	case isMoment(from) && isMoment(t):
+		cast = widen(from, t) == t
+	case from.IsInteger() && t.IsTimestamp(), from == types.Bytes && t == types.String:
 		cast = true
 	case from.IsNumeric() && (t == types.Double || t == types.Float):
 		t = types.Double // FLOAT columns are kept as doubles
@@ -388,7 +396,7 @@ func (c compiler) inList(pos parser.Pos, x Expr, not bool, items []Expr) (Expr, 
 				if err := c.comparable(x.Type(), l.Typ, l.Pos); err != nil {
 					return nil, err
 				}
-				if x.Type() == types.Date && l.Typ == types.Timestamp {
+				if isMoment(x.Type()) && l.Typ != x.Type() {
 					others = append(others, l)
 					continue
 				}
@@ -589,6 +597,6 @@ func (c compiler) is(e *parser.Is) (Expr, error) {
 }
 
 // Equal is x = y; types that cannot be compared are an error.
-func Equal(x, y Expr, pos parser.Pos) (Expr, error) {
-	return compiler{&Scope{}}.compare(EQ, x, y, pos)
+func Equal(x, y Expr, s *Scope, pos parser.Pos) (Expr, error) {
+	return compiler{s}.compare(EQ, x, y, pos)
 }

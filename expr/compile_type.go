@@ -69,7 +69,7 @@ func (c compiler) common(xs []Expr, pos parser.Pos) ([]Expr, types.Type, error) 
 		switch {
 		case isConst && k.Val.IsNull():
 			out[i] = &Const{Pos: k.Pos, Typ: t}
-		case isConst && k.Typ == types.String, x.Type().IsNumeric() && t.IsNumeric(), x.Type() == types.Date && t == types.Timestamp:
+		case isConst && k.Typ == types.String, x.Type().IsNumeric() && t.IsNumeric(), isMoment(x.Type()) && isMoment(t):
 			y, err := c.cast(x, t, pos)
 			if err != nil {
 				return nil, t, err
@@ -84,8 +84,8 @@ func (c compiler) common(xs []Expr, pos parser.Pos) ([]Expr, types.Type, error) 
 }
 
 // Coalesce is COALESCE(x, y).
-func Coalesce(x, y Expr, pos parser.Pos) (Expr, error) {
-	c := compiler{&Scope{}}
+func Coalesce(x, y Expr, s *Scope, pos parser.Pos) (Expr, error) {
+	c := compiler{s}
 	both, _, err := c.common([]Expr{x, y}, pos)
 	if err != nil {
 		return nil, err
@@ -102,11 +102,8 @@ func Common(xs []Expr, s *Scope, pos parser.Pos) ([]Expr, types.Type, error) {
 // widen, a DATE goes into a TIMESTAMP.
 func Widen(a, b types.Type) (t types.Type, ok bool) {
 	t = widen(a, b)
-	if a == types.Timestamp && b == types.Date {
-		t = a
-	}
 	fits := func(x types.Type) bool {
-		return x == t || x == types.Null || x.IsNumeric() && t.IsNumeric() || x == types.Date && t == types.Timestamp
+		return x == t || x == types.Null || x.IsNumeric() && t.IsNumeric() || isMoment(x) && isMoment(t)
 	}
 	return t, fits(a) && fits(b)
 }
@@ -127,7 +124,7 @@ func widen(a, b types.Type) types.Type {
 			return types.Double
 		}
 		return types.Decimal
-	case a == types.Date && b == types.Timestamp:
+	case isMoment(a) && b == types.Timestamp, a == types.Date && b == types.LocalTimestamp:
 		return b
 	}
 	return a

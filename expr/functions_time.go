@@ -23,7 +23,7 @@ var timeFunctions = []Function{
 	{Name: "HOUR_OF_DAY", Group: "time", Signature: "hour_of_day(timestamp) bigint", Doc: "Hours since midnight UTC: 0 to 23.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.BigInt, isMoment), Eval: ofDay(3_600_000), Key: ofDayAlgebra(3_600_000)},
 	{Name: "DATE_BIN", Group: "time", Signature: "date_bin(width, timestamp [, origin]) timestamp", Doc: "The start of the timestamp's bin; bins of that width ('5 minutes') begin at the origin, or at 1970-01-01 UTC.", MinArgs: 2, MaxArgs: 3,
-		Result: binResult(types.Timestamp), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+		Result: binResult(func(args []Expr) types.Type { return momentOf(args[1].Type()) }), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			w, err := fixedWidth(a[0].Text())
 			if err != nil {
 				return types.Value{}, err
@@ -37,10 +37,10 @@ var timeFunctions = []Function{
 				return types.Value{}, err
 			}
 			start, err := intOp("*", floorDiv(since, w), w)
-			return types.NewTimestamp(start + origin), err
+			return types.NewIntOf(momentOf(a[1].Type()), start+origin), err
 		}, Key: binAlgebra},
 	{Name: "BIN_OFFSET", Group: "time", Signature: "bin_offset(width, timestamp) bigint", Doc: "Milliseconds since the start of the timestamp's bin: t - date_bin(width, t).", MinArgs: 2, MaxArgs: 2,
-		Result: binResult(types.BigInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+		Result: binResult(func([]Expr) types.Type { return types.BigInt }), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			w, err := fixedWidth(a[0].Text())
 			if err != nil {
 				return types.Value{}, err
@@ -48,13 +48,13 @@ var timeFunctions = []Function{
 			return types.NewInt(floorMod(millis(a[1]), w)), nil
 		}, Key: offsetAlgebra(1, func(c *Call) int64 { w, _ := c.width(); return w })},
 	{Name: "DATE_TRUNC", Group: "time", Signature: "date_trunc(unit, timestamp) timestamp", Doc: "Cut to the unit: millennium to millisecond, in UTC.", MinArgs: 2, MaxArgs: 2,
-		Result: returns(types.Timestamp, isText, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+		Result: momentLike(1, isText, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			ms := millis(a[1])
 			t, err := truncate(a[0].Text(), time.UnixMilli(ms).UTC())
 			if err == nil && t.UnixMilli() > ms {
 				err = errMoment // its unit began before the first one
 			}
-			return types.NewTimestamp(t.UnixMilli()), err
+			return types.NewIntOf(momentOf(a[1].Type()), t.UnixMilli()), err
 		}, Key: truncAlgebra},
 	{Name: "EXTRACT", Group: "time", Signature: "extract(field FROM timestamp) bigint", Doc: "year, quarter, month, week, day, hour, minute, milliseconds, microseconds, dow, isodow, doy, isoyear, decade, century, millennium, julian; a DOUBLE of second and epoch. In UTC. Also `year(timestamp)`, `quarter`, `month`, `day`, `dayofmonth`, `dayofyear`, `hour`, `minute`, `second`.", MinArgs: 2, MaxArgs: 2,
 		Result: extractResult, Eval: extract, Key: extractAlgebra},
@@ -76,19 +76,15 @@ var timeFunctions = []Function{
 			if err != nil {
 				err = errMoment
 			}
-			return types.NewTimestamp(sum), err
+			return types.NewIntOf(momentOf(a[0].Type()), sum), err
 		}, Key: intervalAlgebra},
-	{Name: "TIMEZONE", Group: "time", Signature: "timestamp AT TIME ZONE zone", Doc: "The wall-clock time in the zone, as a timestamp.", MinArgs: 2, MaxArgs: 2,
-		Result: returns(types.Timestamp, isText, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+	{Name: "TIMEZONE", Group: "time", Signature: "timestamp AT TIME ZONE zone", Doc: "The time that clocks in the zone show, a timestamp without time zone; of such a one the moment at which they show it.", MinArgs: 2, MaxArgs: 2,
+		Result: zoneResult, Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			loc, err := types.Zone(a[0].Text())
 			if err != nil {
 				return types.Value{}, err
 			}
-			wall, err := intOp("+", millis(a[1]), offset(millis(a[1]), loc))
-			if err != nil {
-				err = errMoment
-			}
-			return types.NewTimestamp(wall), err
+			return types.Cast(a[1], zoned(a[1].Type()), loc)
 		}, Key: zoneAlgebra},
 	{Name: "TO_TIMESTAMP", Group: "time", Signature: "to_timestamp(seconds) or to_timestamp(text, format) timestamp", Doc: "The moment so many seconds after 1970-01-01 UTC; the one that a text in the format of to_char tells, in UTC.", MinArgs: 1, MaxArgs: 2,
 		Result: func(args []Expr) (types.Type, error) {
@@ -140,14 +136,14 @@ var timeFunctions = []Function{
 			}
 			return types.NewIntOf(types.Time, ms), err
 		}},
-	{Name: "MAKE_TIMESTAMP", Group: "time", Unknown: "a moment is made of several numbers", Signature: "make_timestamp(year, month, day, hour, minute, seconds) timestamp", Doc: "That moment, in UTC; seconds may have a fraction.", MinArgs: 6, MaxArgs: 6,
-		Result: returns(types.Timestamp, isInt, isInt, isInt, isInt, isInt, isNumber), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+	{Name: "MAKE_TIMESTAMP", Group: "time", Unknown: "a moment is made of several numbers", Signature: "make_timestamp(year, month, day, hour, minute, seconds) timestamp", Doc: "That timestamp without time zone; seconds may have a fraction.", MinArgs: 6, MaxArgs: 6,
+		Result: returns(types.LocalTimestamp, isInt, isInt, isInt, isInt, isInt, isNumber), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			t, err := makeDate(a)
 			if err != nil {
 				return types.Value{}, err
 			}
 			ms, err := makeTime(a[3:])
-			return types.NewTimestamp(t.UnixMilli() + ms), err
+			return types.NewIntOf(types.LocalTimestamp, t.UnixMilli()+ms), err
 		}},
 }
 
@@ -197,14 +193,26 @@ func ofDay(unit int64) evalFunc {
 	}
 }
 
-func binResult(t types.Type) resultFunc {
+// zoned is the type that AT TIME ZONE makes of t.
+func zoned(t types.Type) types.Type {
+	if t == types.LocalTimestamp {
+		return types.Timestamp
+	}
+	return types.LocalTimestamp
+}
+
+func zoneResult(args []Expr) (types.Type, error) {
+	return returns(zoned(args[1].Type()), isText, types.Type.IsTimestamp)(args)
+}
+
+func binResult(of func([]Expr) types.Type) resultFunc {
 	return func(args []Expr) (types.Type, error) {
 		if k, ok := args[0].(*Const); ok && k.Val.Type().IsText() {
 			if _, err := fixedWidth(k.Val.Text()); err != nil {
 				return 0, err
 			}
 		}
-		return returns(t, isText, isMoment)(args)
+		return returns(of(args), isText, isMoment)(args)
 	}
 }
 

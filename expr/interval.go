@@ -14,7 +14,7 @@ func intervalResult(args []Expr) (types.Type, error) {
 	if args[0].Type() == types.Time {
 		return returns(types.Time, isTime, isInterval)(args)
 	}
-	return returns(types.Timestamp, isMoment, isInterval)(args)
+	return momentLike(0, isMoment, isInterval)(args)
 }
 
 var widths kept[types.Value]
@@ -194,12 +194,12 @@ func intervalField(_ *Env, a []types.Value) (types.Value, error) {
 // moved is x + y or x - y where one of them is an INTERVAL; ok is false where that has no meaning of its own.
 func (c compiler) moved(op string, x, y Expr, pos parser.Pos) (_ Expr, ok bool, _ error) {
 	switch {
-	case x.Type() == types.Duration, x.Type() == types.Timestamp && !c.s.Key: // in keys moments are numbers
+	case x.Type() == types.Duration, x.Type().IsTimestamp() && !c.s.Key: // in keys moments are numbers
 		y = asInterval(y)
-	case y.Type() == types.Duration, y.Type() == types.Timestamp && !c.s.Key:
+	case y.Type() == types.Duration, y.Type().IsTimestamp() && !c.s.Key:
 		x = asInterval(x)
 	}
-	if op == "+" && (x.Type() == types.Duration || x.Type() != types.Timestamp && y.Type() == types.Timestamp) {
+	if op == "+" && (x.Type() == types.Duration || !x.Type().IsTimestamp() && y.Type().IsTimestamp()) {
 		x, y = y, x
 	}
 	if t := x.Type(); y.Type() != types.Duration || t != types.Duration && t != types.Null && !t.IsTemporal() {
@@ -265,7 +265,7 @@ func betweenMoments(x Expr) bool {
 		case "BIN_OFFSET":
 			return true
 		case "-":
-			return x.Args[0].Type() == types.Timestamp && x.Args[1].Type() == types.Timestamp
+			return x.Args[0].Type().IsTimestamp() && x.Args[1].Type().IsTimestamp()
 		}
 	}
 	return false

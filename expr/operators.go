@@ -135,7 +135,7 @@ func arithmetic(op string) resultFunc {
 			return widen(a, b), nil
 		case a == types.Date && b.IsInteger() && (op == "+" || op == "-"), b == types.Date && a.IsInteger() && op == "+":
 			return types.Date, nil
-		case a == b && (a == types.Date || a == types.Timestamp) && op == "-":
+		case a == b && isMoment(a) && op == "-":
 			return types.BigInt, nil
 		}
 		return 0, fmt.Errorf("%s %s %s is not defined", a, op, b)
@@ -154,7 +154,7 @@ func evalArithmetic(op string) func(*Env, []types.Value) (types.Value, error) {
 				return types.Value{}, errors.New("DATE out of range")
 			}
 			return types.NewDate(i), nil
-		case a.Type().IsInteger() && b.Type().IsInteger() || a.Type() == types.Timestamp:
+		case a.Type().IsInteger() && b.Type().IsInteger() || a.Type().IsTimestamp():
 			i, err := intOp(op, a.Int(), b.Int())
 			return types.NewInt(i), err
 		case a.Type() == types.Double || a.Type() == types.Float || b.Type() == types.Double || b.Type() == types.Float:

@@ -62,7 +62,7 @@ func axisOf(t types.Type) (a axis, ok bool) {
 	switch {
 	case t.IsInteger():
 		a.lo, a.hi = types.IntRange(t)
-	case t == types.Timestamp:
+	case t.IsTimestamp():
 		a.lo, a.hi = math.MinInt64, math.MaxInt64
 	case t == types.Date:
 		a.lo, a.hi = -types.MaxDate, types.MaxDate
@@ -142,11 +142,11 @@ func (a axis) interval(lo, hi int64) types.Interval {
 func castPieces(from, to types.Type) []Piece {
 	float := func(t types.Type) bool { return t == types.Double || t == types.Float }
 	switch {
-	case from == types.Boolean && (to.IsInteger() || to == types.String), sameNumbers(from, to), from == types.Timestamp && to == types.Date, from == types.Time && to == types.String:
+	case from == types.Boolean && (to.IsInteger() || to == types.String), sameNumbers(from, to), from.IsTimestamp() && to == types.Date, from == types.Time && to == types.String:
 		return rises
 	case from.IsInteger() && (float(to) || to == types.Decimal), from == types.Float && to == types.Double, float(from) && to == types.Decimal:
 		return rises
-	case from.IsNumeric() && to.IsInteger(), from == types.Timestamp && to.IsInteger():
+	case from.IsNumeric() && to.IsInteger(), from.IsTimestamp() && to.IsInteger():
 		return atZero(false, false)
 	case (from == types.Decimal || from == types.Double) && float(to):
 		return aroundZero(false, false)
@@ -154,7 +154,7 @@ func castPieces(from, to types.Type) []Piece {
 		return besideZero(false, false)
 	case from.IsInteger() && to == types.String:
 		return digitPieces(10)
-	case (from == types.Date || from == types.Timestamp) && to == types.String:
+	case isMoment(from) && to == types.String:
 		return yearPieces(from)
 	case from == types.Date && to == types.Timestamp: // but for the ends, where zones go beyond a TIMESTAMP
 		return []Piece{{In: types.Interval{Lo: types.NewDate(2 - types.MaxDate), Hi: types.NewDate(types.MaxDate - 2)}}}

@@ -23,7 +23,7 @@ var (
 	isAny      class = func(types.Type) bool { return true }
 	isTruth    class = func(t types.Type) bool { return t == types.Boolean }
 	hashable   class = func(t types.Type) bool { return isBytes(t) || t.IsNumeric() || t == types.Timestamp || t == types.Date }
-	isMoment   class = func(t types.Type) bool { return t == types.Timestamp || t == types.Date }
+	isMoment   class = func(t types.Type) bool { return t.IsTimestamp() || t == types.Date }
 )
 
 // returns checks the arguments against classes, the last of which holds for all that follow, and gives t.
@@ -49,6 +49,21 @@ func sameAs(i int, classes ...class) resultFunc {
 		_, err := check(args)
 		return args[i].Type(), err
 	}
+}
+
+// momentLike gives the TIMESTAMP that a function makes of argument i: without a zone of one without a zone and of a DATE.
+func momentLike(i int, classes ...class) resultFunc {
+	return func(args []Expr) (types.Type, error) {
+		_, err := returns(types.Null, classes...)(args)
+		return momentOf(args[i].Type()), err
+	}
+}
+
+func momentOf(t types.Type) types.Type {
+	if t == types.Date || t == types.LocalTimestamp {
+		return types.LocalTimestamp
+	}
+	return types.Timestamp
 }
 
 // constInt gives the integer constant that argument i is.

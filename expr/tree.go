@@ -48,7 +48,15 @@ func (c *Call) algebra() (arg Expr, a *Algebra, ok bool) {
 // sameNumbers reports whether a cast keeps the number behind a value: a TIMESTAMP and its
 // milliseconds, or an integer in a wider type.
 func sameNumbers(from, to types.Type) bool {
-	return (from.IsInteger() || from == types.Timestamp) && (to == types.BigInt || to == types.Timestamp || from.IsInteger() && to.IsInteger() && to >= from)
+	if from.IsTimestamp() && to.IsTimestamp() {
+		return from == to
+	}
+	return (from.IsInteger() || from.IsTimestamp()) && (to == types.BigInt || to.IsTimestamp() || from.IsInteger() && to.IsInteger() && to >= from)
+}
+
+// sameNumber reports whether e keeps the number behind a value.
+func (e *Cast) sameNumber() bool {
+	return sameNumbers(e.X.Type(), e.Typ) || e.X.Type().IsTimestamp() && e.Typ.IsTimestamp() && e.Zone == time.UTC
 }
 
 // decimals reports whether a cast makes DECIMALs of integers: the same numbers, between which there are others then.
@@ -92,7 +100,7 @@ func Image(e Expr, col int, in types.Set) (types.Set, bool) {
 	case *Column:
 		return in, e.Index == col
 	case *Cast:
-		if sub, ok := Image(e.X, col, in); ok && sameNumbers(e.X.Type(), e.Typ) {
+		if sub, ok := Image(e.X, col, in); ok && e.sameNumber() {
 			return recast(sub, e.Typ), true
 		} else if ok && decimals(e.X.Type(), e.Typ) {
 			return asDecimals(sub)
@@ -139,7 +147,7 @@ func Bins(e Expr, col int, in types.Set, limit int) (vs []types.Value, ok bool) 
 		return vs, true
 	}
 	for _, iv := range in {
-		if iv.Lo.IsNull() || iv.Hi.IsNull() || !iv.Lo.Type().IsInteger() && iv.Lo.Type() != types.Timestamp && iv.Lo.Type() != types.Date {
+		if iv.Lo.IsNull() || iv.Hi.IsNull() || !iv.Lo.Type().IsInteger() && !isMoment(iv.Lo.Type()) {
 			return nil, false
 		}
 		s := spanOf(iv)
@@ -229,7 +237,7 @@ func inverse(e Expr, out types.Set, within func(x Expr) types.Set) (x Expr, pre 
 	switch e := e.(type) {
 	case *Cast:
 		switch {
-		case sameNumbers(e.X.Type(), e.Typ):
+		case e.sameNumber():
 			return e.X, recast(out, e.X.Type()), true, true
 		case e.X.Type().IsInteger() && e.Typ == types.String:
 			if pre, ok = writtenAs(out, e.X.Type()); ok {
@@ -237,6 +245,11 @@ func inverse(e Expr, out types.Set, within func(x Expr) types.Set) (x Expr, pre 
 			}
 		case e.Zone == nil && (e.X.Type() == types.Timestamp || e.Typ == types.Timestamp): // not made by Compile
 			return nil, nil, false, false
+		case e.X.Type() == types.LocalTimestamp && e.Typ == types.Timestamp:
+			pre, exact = toWall(out, e.Zone)
+			return e.X, pre, exact, true
+		case e.X.Type() == types.Timestamp && e.Typ == types.LocalTimestamp:
+			return e.X, fromWall(out, e.Zone), true, true
 		case e.X.Type() == types.Timestamp && e.Zone != time.UTC: // what clocks there show is cast
 			c, _, ok := newChain(&Cast{X: e.X, Typ: e.Typ, Zone: time.UTC})
 			if ok {
@@ -302,7 +315,7 @@ func Domain(e Expr) (types.Set, bool) {
 			return types.Points(falseValue, trueValue), true
 		}
 	case *Cast:
-		if s, ok := Domain(e.X); ok && sameNumbers(e.X.Type(), e.Typ) {
+		if s, ok := Domain(e.X); ok && e.sameNumber() {
 			return recast(s, e.Typ), true
 		}
 	case *Call:
@@ -332,7 +345,7 @@ func Monotone(e Expr, col int) int {
 			return 1
 		}
 	case *Cast:
-		if sameNumbers(e.X.Type(), e.Typ) || decimals(e.X.Type(), e.Typ) {
+		if e.sameNumber() || decimals(e.X.Type(), e.Typ) {
 			return Monotone(e.X, col)
 		}
 	case *Call:
@@ -349,7 +362,7 @@ func Injective(e Expr, col int) bool {
 	case *Column:
 		return e.Index == col
 	case *Cast:
-		return (sameNumbers(e.X.Type(), e.Typ) || decimals(e.X.Type(), e.Typ)) && Injective(e.X, col)
+		return (e.sameNumber() || decimals(e.X.Type(), e.Typ)) && Injective(e.X, col)
 	case *Call:
 		arg, a, ok := e.algebra()
 		return ok && a.Injective != nil && a.Injective(e) && Injective(arg, col)

@@ -243,7 +243,7 @@ func (q *query) condition(t *parser.Join, a, b side) (on expr.Expr, shared [][2]
 			}
 			p[i] = x.(*expr.Column) // see pullPlain
 		}
-		eq, err := expr.Equal(p[0], p[1], t.Pos)
+		eq, err := expr.Equal(p[0], p[1], q.scope(nil), t.Pos)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -368,7 +368,7 @@ func (q *query) fullJoin(f *from, t *parser.Join) ([]*expr.Column, error) {
 		for _, c := range shared {
 			merge(srcs, c[0].Index)
 			merge(srcs, c[1].Index)
-			either, err := expr.Coalesce(c[0], c[1], t.Pos)
+			either, err := expr.Coalesce(c[0], c[1], q.scope(nil), t.Pos)
 			if err != nil {
 				return nil, err
 			}

@@ -103,13 +103,13 @@ func (q *query) series(t *parser.TableFunction) (*plan.Series, error) {
 	}
 	switch {
 	case moments && typ == types.Date: // as where an INTERVAL is added to one
-		typ = types.Timestamp
+		typ = types.LocalTimestamp
 		for i := range same {
 			if same[i], err = q.moved(same[i], "+", &parser.Literal{Pos: t.Pos, Kind: parser.IntervalLiteral, Text: "0 days"}); err != nil {
 				return nil, err
 			}
 		}
-	case moments && typ == types.Timestamp:
+	case moments && typ.IsTimestamp():
 	case moments:
 		return nil, parser.Errorf(t.Pos, "GENERATE_SERIES of %s takes no INTERVAL", typ)
 	case !moments && (typ.IsInteger() || typ == types.Decimal || typ == types.Null):

@@ -294,7 +294,7 @@ func (r *resultRows) ColumnTypeScanType(i int) reflect.Type {
 		return reflect.TypeFor[sql.NullBool]()
 	case t == types.Bytes, t == types.JSON:
 		return reflect.TypeFor[[]byte]()
-	case t == types.Date, t == types.Timestamp:
+	case t == types.Date, t.IsTimestamp():
 		return reflect.TypeFor[sql.NullTime]()
 	}
 	return reflect.TypeFor[sql.NullString]()

@@ -47,9 +47,9 @@ func Cast(v Value, to Type, loc *time.Location) (Value, error) {
 		if v.typ == Bytes {
 			return NewString(v.s), nil
 		}
-		if v.typ == Timestamp {
-			t, err := clock(v, loc)
-			return NewString(t.Format("2006-01-02 15:04:05.999")), err
+		if v.typ.IsTimestamp() {
+			wall, err := clock(v, loc)
+			return NewString(time.UnixMilli(wall).UTC().Format("2006-01-02 15:04:05.999")), err
 		}
 		if s := v.Format(loc); v.typ == Time && strings.Contains(s, ".") {
 			return NewString(strings.TrimRight(s, "0")), nil
@@ -82,56 +82,14 @@ func Cast(v Value, to Type, loc *time.Location) (Value, error) {
 		return toFloat(v, to)
 	case Decimal:
 		return toDecimal(v)
-	case Date:
-		switch {
-		case v.typ == Timestamp:
-			t, err := clock(v, loc)
-			y, m, d := t.Date()
-			day := time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() / 86400
-			if err == nil && day < -MaxDate {
-				err = fmt.Errorf("DATE out of range: %s", v)
-			}
-			return NewDate(day), err
-		case v.typ.IsText():
-			days, err := ParseDate(v.s)
-			return NewDate(days), err
-		}
-	case Time:
-		switch {
-		case v.typ == Timestamp:
-			t, err := clock(v, loc)
-			return NewIntOf(Time, int64(t.Hour())*3_600_000+int64(t.Minute())*60_000+int64(t.Second())*1000+int64(t.Nanosecond())/1_000_000), err
-		case v.typ.IsText():
-			ms, err := ParseTime(v.s)
-			return NewIntOf(Time, ms), err
-		}
+	case Date, Time, Timestamp, LocalTimestamp:
+		return toTime(v, to, loc)
 	case Duration:
 		if v.typ.IsText() {
 			return ParseInterval(v.s)
 		}
-	case Timestamp:
-		switch {
-		case v.typ == Date:
-			t := time.Unix(v.i*86400, 0).UTC()
-			return NewTimestamp(inZone(time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC), loc).UnixMilli()), nil
-		case v.typ.IsInteger():
-			return NewTimestamp(v.i), nil
-		case v.typ.IsText():
-			ms, err := ParseTimestamp(v.s, loc)
-			return NewTimestamp(ms), err
-		}
 	}
 	return Value{}, fmt.Errorf("%s cannot be cast to %s", v.typ, to)
-}
-
-// clock is a TIMESTAMP as clocks in loc show it; an error where that is none.
-func clock(v Value, loc *time.Location) (time.Time, error) {
-	t := time.UnixMilli(v.i).In(loc)
-	_, off := t.Zone()
-	if ms := v.i + int64(off)*1000; off != 0 && (ms > v.i) != (off > 0) {
-		return t, fmt.Errorf("TIMESTAMP out of range: %s", v)
-	}
-	return t, nil
 }
 
 // short quotes s for an error, cut to a readable length.
@@ -162,7 +120,7 @@ func toBool(v Value) (Value, error) {
 func toInt(v Value, to Type) (Value, error) {
 	var i int64
 	switch {
-	case v.typ.IsInteger() || v.typ == Timestamp || v.typ == Boolean:
+	case v.typ.IsInteger() || v.typ.IsTimestamp() || v.typ == Boolean:
 		i = v.i
 	case v.typ == Float || v.typ == Double:
 		f := math.RoundToEven(v.Double())

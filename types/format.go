@@ -39,6 +39,8 @@ func (v Value) Format(loc *time.Location) string {
 		return FormatTime(v.i)
 	case Timestamp:
 		return time.UnixMilli(v.i).In(loc).Format("2006-01-02T15:04:05.000Z07:00")
+	case LocalTimestamp:
+		return time.UnixMilli(v.i).UTC().Format("2006-01-02T15:04:05.000")
 	case Duration:
 		return formatInterval(v.Duration())
 	}
@@ -207,6 +209,8 @@ func (v Value) SQL() string {
 			return "TIMESTAMP '" + t.Format("2006-01-02 15:04:05") + "'"
 		}
 		return "TIMESTAMP '" + t.Format("2006-01-02 15:04:05.000") + "'"
+	case LocalTimestamp:
+		return "CAST('" + strings.Replace(v.String(), "T", " ", 1) + "' AS " + v.typ.String() + ")"
 	case Duration:
 		return "INTERVAL '" + v.String() + "'"
 	case JSON:

@@ -12,26 +12,27 @@ type Type uint8
 
 // The types, with what a Value of the type holds.
 const (
-	Null      Type = iota // the type of a bare NULL
-	Boolean               // 0 or 1
-	TinyInt               // int8
-	SmallInt              // int16
-	Int                   // int32
-	BigInt                // int64
-	Float                 // float32, kept as float64
-	Double                // float64
-	Decimal               // arbitrary precision
-	String                // text, normally UTF-8; compared bytewise
-	Bytes                 // raw bytes, compared unsigned
-	Date                  // days since 1970-01-01, from -MaxDate to MaxDate
-	Time                  // milliseconds since midnight, 0 to 86399999
-	Timestamp             // milliseconds since 1970-01-01T00:00:00Z
-	JSON                  // JSON text as stored
-	Duration              // INTERVAL: months, and milliseconds; only of expressions, not of columns
+	Null           Type = iota // the type of a bare NULL
+	Boolean                    // 0 or 1
+	TinyInt                    // int8
+	SmallInt                   // int16
+	Int                        // int32
+	BigInt                     // int64
+	Float                      // float32, kept as float64
+	Double                     // float64
+	Decimal                    // arbitrary precision
+	String                     // text, normally UTF-8; compared bytewise
+	Bytes                      // raw bytes, compared unsigned
+	Date                       // days since 1970-01-01, from -MaxDate to MaxDate
+	Time                       // milliseconds since midnight, 0 to 86399999
+	Timestamp                  // milliseconds since 1970-01-01T00:00:00Z
+	JSON                       // JSON text as stored
+	Duration                   // INTERVAL: months, and milliseconds; only of expressions, not of columns
+	LocalTimestamp             // TIMESTAMP WITHOUT TIME ZONE: what a clock shows, as if it were UTC's; only of expressions
 )
 
 var typeNames = [...]string{"NULL", "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE",
-	"DECIMAL", "STRING", "BYTES", "DATE", "TIME", "TIMESTAMP", "JSON", "INTERVAL"}
+	"DECIMAL", "STRING", "BYTES", "DATE", "TIME", "TIMESTAMP", "JSON", "INTERVAL", "TIMESTAMP WITHOUT TIME ZONE"}
 
 // String is the type's name in SQL.
 func (t Type) String() string { return typeNames[t] }
@@ -45,8 +46,11 @@ func (t Type) IsNumeric() bool { return t >= TinyInt && t <= Decimal }
 // IsText reports whether t is STRING or JSON, whose values hold text.
 func (t Type) IsText() bool { return t == String || t == JSON }
 
-// IsTemporal reports whether t is DATE, TIME or TIMESTAMP.
-func (t Type) IsTemporal() bool { return t >= Date && t <= Timestamp }
+// IsTemporal reports whether t is DATE, TIME or one of the TIMESTAMPs.
+func (t Type) IsTemporal() bool { return t >= Date && t <= Timestamp || t == LocalTimestamp }
+
+// IsTimestamp reports whether t is TIMESTAMP or TIMESTAMP WITHOUT TIME ZONE, whose values are milliseconds.
+func (t Type) IsTimestamp() bool { return t == Timestamp || t == LocalTimestamp }
 
 // Value is an immutable SQL value. The zero Value is NULL.
 type Value struct {

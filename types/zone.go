@@ -50,10 +50,10 @@ func inZone(t time.Time, loc *time.Location) time.Time {
 	return after
 }
 
-// DaysAt gives the first day whose midnight in loc (nil: UTC), as Cast has it, is no earlier than the TIMESTAMP v, and the
+// DaysAt gives the first day whose midnight in loc (nil: UTC), as Cast has it, is no earlier than v, one of the TIMESTAMPs, and the
 // first one whose midnight is later.
 func DaysAt(v Value, loc *time.Location) (from, after Value) {
-	if loc == nil {
+	if loc == nil || v.typ == LocalTimestamp {
 		loc = time.UTC
 	}
 	t := time.UnixMilli(v.i)

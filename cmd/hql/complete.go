@@ -243,7 +243,7 @@ var clauses = map[string]string{"ALLOW": "ALLOW FULL SCAN", "GROUP": "GROUP BY",
 
 // typeNames are the types that SQL can name.
 func typeNames() (names []string) {
-	for t := types.Boolean; t <= types.Duration; t++ {
+	for t := types.Boolean; t <= types.LocalTimestamp; t++ {
 		names = append(names, t.String())
 	}
 	return names

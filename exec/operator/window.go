@@ -317,7 +317,7 @@ func position(v types.Value) types.Value {
 	switch v.Type() {
 	case types.Date:
 		return types.NewInt(v.Int() * 86_400_000)
-	case types.Time, types.Timestamp:
+	case types.Time, types.Timestamp, types.LocalTimestamp:
 		return types.NewInt(v.Int())
 	}
 	return v

@@ -431,7 +431,15 @@ func (g *Predicates) moment(col *catalog.Column) string {
 			return col.Name + op + c.Name
 		}
 	}
-	switch n := g.IntN(5); {
+	wall := func(x string) string { return x + " AT TIME ZONE '" + Zone(g.Rand).String() + "'" }
+	local := "CAST('" + k.String() + g.pick("", " 01:30", " 02:30:00", " 12:00") + "' AS TIMESTAMP WITHOUT TIME ZONE)"
+	switch n := g.IntN(8); {
+	case n == 5 && col.Type == types.Timestamp:
+		return g.pick(wall(col.Name), "CAST("+col.Name+" AS TIMESTAMP WITHOUT TIME ZONE)", wall(wall(col.Name))) + op + g.pick(local, k.SQL(), moment())
+	case n == 6 && col.Type == types.Timestamp:
+		return "CAST(" + wall(col.Name) + " AS DATE)" + op + k.SQL()
+	case n == 7:
+		return col.Name + op + g.pick(local, k.SQL()+" + INTERVAL '12 hours'")
 	case n == 4:
 		return "CONCAT(" + col.Name + ")" + op + "'" + k.String() + g.pick("", " 01:30:00", " 14") + "'"
 	case n == 0:

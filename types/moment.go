@@ -1,0 +1,304 @@
+package types
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// toTime casts v to DATE, TIME or one of the TIMESTAMPs.
+func toTime(v Value, to Type, loc *time.Location) (Value, error) {
+	if v.typ.IsText() {
+		return parseTime(v.s, to, loc)
+	}
+	switch {
+	case v.typ.IsInteger() && to.IsTimestamp():
+		return NewIntOf(to, v.i), nil
+	case v.typ == Date && to == LocalTimestamp:
+		return NewIntOf(to, v.i*MillisPerDay), nil
+	case v.typ == Date && to == Timestamp:
+		return momentAt(v.i*MillisPerDay, loc)
+	case v.typ == LocalTimestamp && to == Timestamp:
+		return momentAt(v.i, loc)
+	case v.typ.IsTimestamp():
+		wall, err := clock(v, loc)
+		if err != nil {
+			return v, err
+		}
+		switch to {
+		case Date:
+			if wall = floorDiv(wall, MillisPerDay); wall < -MaxDate {
+				return v, fmt.Errorf("DATE out of range: %s", v)
+			}
+		case Time:
+			wall -= floorDiv(wall, MillisPerDay) * MillisPerDay
+		}
+		return NewIntOf(to, wall), nil
+	}
+	return Value{}, fmt.Errorf("%s cannot be cast to %s", v.typ, to)
+}
+
+// clock gives the milliseconds that a clock in loc shows at a TIMESTAMP, and those of a TIMESTAMP WITHOUT TIME ZONE.
+func clock(v Value, loc *time.Location) (int64, error) {
+	if v.typ == LocalTimestamp {
+		return v.i, nil
+	}
+	_, off := time.UnixMilli(v.i).In(loc).Zone()
+	wall := v.i + int64(off)*1000
+	if off != 0 && (wall > v.i) != (off > 0) {
+		return wall, fmt.Errorf("TIMESTAMP out of range: %s", v)
+	}
+	return wall, nil
+}
+
+// momentAt gives the TIMESTAMP at which a clock in loc shows wall.
+func momentAt(wall int64, loc *time.Location) (Value, error) {
+	if loc == time.UTC {
+		return NewTimestamp(wall), nil
+	}
+	if wall < math.MinInt64+2*MillisPerDay || wall > math.MaxInt64-2*MillisPerDay {
+		return Value{}, fmt.Errorf("TIMESTAMP out of range: %s", NewIntOf(LocalTimestamp, wall))
+	}
+	return NewTimestamp(inZone(time.UnixMilli(wall).UTC(), loc).UnixMilli()), nil
+}
+
+// ParseDate reads 2006-01-02 or 20060102 as days since 1970-01-01. A time of day and a zone after it are cut off.
+func ParseDate(s string) (int64, error) {
+	v, err := parseTime(s, Date, nil)
+	return v.i, err
+}
+
+// ParseTime reads 15:04, 15:04:05 or 15:04:05.000 as milliseconds since midnight; what is finer is rounded. A date in
+// front and a zone after it are cut off.
+func ParseTime(s string) (int64, error) {
+	v, err := parseTime(s, Time, nil)
+	return v.i, err
+}
+
+// ParseTimestamp reads 2006-01-02[ |T]15:04[:05[.000]][zone] as milliseconds since
+// 1970, rounded where it is finer; without a zone it is a time in loc.
+func ParseTimestamp(s string, loc *time.Location) (int64, error) {
+	v, err := parseTime(s, Timestamp, loc)
+	return v.i, err
+}
+
+// parseTime reads years from 4713 BC to 294276, as PostgreSQL does.
+func parseTime(s string, to Type, loc *time.Location) (Value, error) {
+	const first, last = -210_866_803_200_000, 9_224_318_015_999_999
+	v, err := ParseFar(s, to, loc)
+	if ms := v.i; err == nil && to != Time {
+		if to == Date {
+			ms *= MillisPerDay
+		}
+		if ms < first || ms > last {
+			return Value{}, fmt.Errorf("%s out of range: %s", to, short(s))
+		}
+	}
+	return v, err
+}
+
+// ParseFar reads a DATE, TIME or TIMESTAMP of any year that the type has, as HBase may hold it and results print it.
+func ParseFar(s string, to Type, loc *time.Location) (Value, error) {
+	if loc == nil {
+		loc = time.UTC
+	}
+	if r, ok := readTime(s); ok {
+		wall := r.day*MillisPerDay + r.ms
+		switch {
+		case r.day > 0 && wall < 0, r.day < -1 && wall > 0: // beyond 64 bits
+		case to == Time && r.timed && r.ms < MillisPerDay:
+			return NewIntOf(Time, r.ms), nil
+		case to == Time || !r.dated:
+		case to == Date && r.day >= -MaxDate:
+			return NewDate(r.day), nil
+		case to == Date:
+		case to == LocalTimestamp:
+			return NewIntOf(to, wall), nil
+		case r.zoned && (wall-r.offset <= wall) == (r.offset >= 0):
+			return NewTimestamp(wall - r.offset), nil
+		case r.zoned:
+		default:
+			return momentAt(wall, loc)
+		}
+	}
+	switch to {
+	case Date:
+		return Value{}, fmt.Errorf("invalid date %q (use YYYY-MM-DD)", s)
+	case Time:
+		return Value{}, fmt.Errorf("invalid time %q (use HH:MM:SS)", s)
+	}
+	return Value{}, fmt.Errorf("invalid timestamp %q (use YYYY-MM-DD HH:MM:SS)", s)
+}
+
+// A reading is what a text says of a date, a time of day and a zone.
+type reading struct {
+	day    int64 // since 1970
+	ms     int64 // since midnight, up to the 24:00 that ends the day
+	offset int64 // milliseconds ahead of UTC
+
+	dated, timed, zoned bool
+}
+
+// reader cuts text from its start.
+type reader struct{ rest string }
+
+// number cuts a run of at most nine digits.
+func (r *reader) number() (n int64, digits int) {
+	for digits < len(r.rest) && digits < 9 && r.rest[digits] >= '0' && r.rest[digits] <= '9' {
+		n = 10*n + int64(r.rest[digits]-'0')
+		digits++
+	}
+	r.rest = r.rest[digits:]
+	return n, digits
+}
+
+// accept cuts one of the characters in set.
+func (r *reader) accept(set string) bool {
+	if r.rest == "" || strings.IndexByte(set, r.rest[0]) < 0 {
+		return false
+	}
+	r.rest = r.rest[1:]
+	return true
+}
+
+// readTime reads dates and times in the forms of ISO 8601, with T or spaces between them. Dates may have one digit for a month
+// or day, a sign, and BC behind all.
+func readTime(s string) (out reading, ok bool) {
+	r := reader{strings.TrimSpace(s)}
+	before, bc := strings.CutSuffix(r.rest, " BC")
+	r.rest = before
+	if at := strings.IndexAny(r.rest, "-:"); at != 1 && at != 2 || r.rest[at] == '-' { // not 15:04
+		if out.day, ok = r.date(bc); !ok {
+			return out, false
+		}
+		out.dated = true
+		switch {
+		case r.rest == "":
+			return out, true
+		case r.accept("Tt"):
+			ok = true
+		default:
+			ok = strings.HasPrefix(r.rest, " ")
+			r.rest = strings.TrimLeft(r.rest, " ")
+		}
+	}
+	if ok || !out.dated {
+		if out.ms, ok = r.clock(); !ok {
+			return out, false
+		}
+		out.timed = true
+	}
+	r.rest = strings.TrimLeft(r.rest, " ")
+	if r.rest == "" {
+		return out, true
+	}
+	out.zoned = true
+	out.offset, ok = r.zone()
+	return out, ok && r.rest == ""
+}
+
+// date cuts 2006-01-02 or 20060102.
+func (r *reader) date(bc bool) (day int64, ok bool) {
+	negative := r.accept("-")
+	year, digits := r.number()
+	var month, date int64
+	if digits == 8 && !strings.HasPrefix(r.rest, "-") {
+		year, month, date = year/10000, year/100%100, year%100
+	} else {
+		if digits < 4 || !r.accept("-") {
+			return 0, false
+		}
+		var n, m int
+		if month, n = r.number(); !r.accept("-") {
+			return 0, false
+		}
+		if date, m = r.number(); n > 2 || m > 2 {
+			return 0, false
+		}
+	}
+	if negative {
+		year = -year
+	}
+	if bc {
+		year = 1 - year
+	}
+	if month < 1 || month > 12 || date < 1 || date > 31 {
+		return 0, false
+	}
+	t := time.Date(int(year), time.Month(month), int(date), 0, 0, 0, 0, time.UTC)
+	day = floorDiv(t.Unix(), 86400)
+	return day, t.Day() == int(date) && day >= -MaxDate-1 && day <= MaxDate
+}
+
+// clock cuts 15:04, 15:04:05.000, 1504 or 150405.
+func (r *reader) clock() (ms int64, ok bool) {
+	hour, digits := r.number()
+	minute, second := int64(0), int64(0)
+	switch {
+	case digits <= 2 && r.accept(":"):
+		var n int
+		if minute, n = r.number(); n < 1 || n > 2 {
+			return 0, false
+		}
+		if r.accept(":") {
+			if second, n = r.number(); n < 1 || n > 2 {
+				return 0, false
+			}
+		}
+	case digits == 4:
+		hour, minute = hour/100, hour%100
+	case digits == 6:
+		hour, minute, second = hour/10000, hour/100%100, hour%100
+	default:
+		return 0, false
+	}
+	var nanos int64
+	if r.accept(".") {
+		n, digits := r.number()
+		for ; digits < 9; digits++ {
+			n *= 10
+		}
+		for r.accept("0123456789") { // finer than what counts
+		}
+		nanos = n
+	}
+	ms = (hour*60+minute)*60_000 + second*1000 + (nanos+500_000)/1_000_000
+	return ms, hour <= 24 && minute <= 59 && second <= 60 && ms <= MillisPerDay
+}
+
+// zone cuts Z, UTC, +02, +0230, +02:30 or +02:30:15.
+func (r *reader) zone() (offset int64, ok bool) {
+	for _, name := range []string{"Z", "UTC", "GMT"} {
+		if len(r.rest) >= len(name) && strings.EqualFold(r.rest[:len(name)], name) {
+			r.rest = r.rest[len(name):]
+			return 0, true
+		}
+	}
+	west := strings.HasPrefix(r.rest, "-")
+	if !r.accept("+-") {
+		return 0, false
+	}
+	hour, digits := r.number()
+	minute, second, n := int64(0), int64(0), 0
+	switch {
+	case digits == 0 || digits > 4:
+		return 0, false
+	case digits > 2:
+		hour, minute = hour/100, hour%100
+	case r.accept(":"):
+		if minute, n = r.number(); n != 2 {
+			return 0, false
+		}
+		if r.accept(":") {
+			if second, n = r.number(); n != 2 {
+				return 0, false
+			}
+		}
+	}
+	offset = ((hour*60+minute)*60 + second) * 1000
+	if west {
+		offset = -offset
+	}
+	return offset, hour <= 15 && minute <= 59 && second <= 59
+}
