@@ -160,6 +160,7 @@ type pieceText struct {
 	Reads       string
 	Ranges      []pieceRange
 	FullScan    exec.FullScanPolicy
+	KnownSmall  bool
 }
 
 // pieceArg is an argument of the statement: a value or, for an IN list, several, as types.Value.AppendBinary writes them.
@@ -255,7 +256,7 @@ func (t *pieceText) args() ([]any, error) {
 
 // of writes the text of one piece: a version, and behind it a check of what follows, and that.
 func (t pieceText) of(p exec.Piece) (string, error) {
-	t.Now, t.Tables, t.Definitions, t.Layout, t.Reads, t.FullScan = p.Now, p.Tables, p.Definitions, p.Layout, p.Reads, p.FullScan
+	t.Now, t.Tables, t.Definitions, t.Layout, t.Reads, t.FullScan, t.KnownSmall = p.Now, p.Tables, p.Definitions, p.Layout, p.Reads, p.FullScan, p.KnownSmall
 	for _, s := range p.Ranges {
 		t.Ranges = append(t.Ranges, pieceRange{s.Table, s.Start, s.Stop})
 	}
@@ -292,7 +293,7 @@ func readPiece(text string) (*pieceText, *exec.Piece, error) {
 	if err := gob.NewDecoder(bytes.NewReader(b[checked:])).Decode(&t); err != nil {
 		return nil, nil, errNoPiece
 	}
-	of := &exec.Piece{Tables: t.Tables, Definitions: t.Definitions, Layout: t.Layout, Reads: t.Reads, Now: t.Now, FullScan: t.FullScan}
+	of := &exec.Piece{Tables: t.Tables, Definitions: t.Definitions, Layout: t.Layout, Reads: t.Reads, Now: t.Now, FullScan: t.FullScan, KnownSmall: t.KnownSmall}
 	for _, r := range t.Ranges {
 		of.Ranges = append(of.Ranges, plan.Span{Table: r.Table, Start: r.Start, Stop: r.Stop})
 	}

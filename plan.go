@@ -7,7 +7,7 @@ import (
 
 // Plan says how a query would be run. String is EXPLAIN for a person, MarshalJSON EXPLAIN (FORMAT JSON).
 type Plan struct {
-	// Access is how the first table is read: "get", "scan", "full scan" or "empty".
+	// Access is how the first table is read: "get", "scan", "skip scan", "full scan" or "empty".
 	Access string
 	// Warnings are what is to be known about the key ranges, table by table; nil when there is nothing.
 	Warnings []string
@@ -49,10 +49,11 @@ func newPlan(p *plan.Plan) *Plan {
 	return out
 }
 
-// HitsPrefix reports whether no table is read whole.
+// HitsPrefix reports whether the rowkeys bound what is read of every table: the query never fails with ErrFullScan, and the rows that it reads
+// do not become more as the rest of the table grows.
 func (p *Plan) HitsPrefix() bool { return p.plan.HitsPrefix() }
 
-// FullScan reports whether some table is read whole.
+// FullScan reports whether HitsPrefix is false.
 func (p *Plan) FullScan() bool { return !p.plan.HitsPrefix() }
 
 // String draws the plan.

@@ -122,7 +122,7 @@ func (r Read) write(b *strings.Builder) {
 	if r.Layout != "primary" {
 		fmt.Fprintf(b, " by layout %s", r.Layout)
 	}
-	if r.Access != plan.Empty && r.Access != plan.FullScan {
+	if r.Access != plan.Empty && r.Access.HitsPrefix() {
 		fmt.Fprintf(b, ", %s", amount(r.Gets, r.Ranges))
 	}
 	var bound []string

@@ -19,7 +19,7 @@ import (
 func (r *run) copyTo(ctx context.Context, s *parser.Copy, format string, header, overwrite bool) (_ *Rows, err error) {
 	q := s.Query
 	if q == nil {
-		q = &parser.Select{Pos: s.Pos, AllowFullScan: true, Cores: []*parser.SelectCore{{Pos: s.Pos, From: []parser.TableExpr{&parser.TableName{Pos: s.Pos, Name: s.Table}}}}}
+		q = &parser.Select{Pos: s.Pos, AllowFullScan: s.AllowFullScan, Cores: []*parser.SelectCore{{Pos: s.Pos, From: []parser.TableExpr{&parser.TableName{Pos: s.Pos, Name: s.Table}}}}}
 		for _, c := range s.Columns {
 			q.Cores[0].Items = append(q.Cores[0].Items, parser.SelectItem{Pos: c.Pos, Expr: &parser.ColumnRef{Pos: c.Pos, Name: c.Name, Quoted: true}})
 		}

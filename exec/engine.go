@@ -171,13 +171,14 @@ func (e *Engine) newRun(args Args) *run {
 		now = args.Piece.Now
 	}
 	p := &parts{run: run{engine: e, session: session, settings: set, args: args},
-		statement: statement{policy: set.fullScan, allowFull: opt.AllowFullScan, full: &e.full, Reads: scan.Reads{
+		statement: statement{policy: set.fullScan, fullScanRows: set.fullScanRows, allowFull: opt.AllowFullScan, full: &e.full, Reads: scan.Reads{
 			Slots: make(chan struct{}, cmp.Or(opt.Parallelism, e.cfg.Parallelism)), Tracer: e.cfg.Tracer, Tuning: e.cfg.Tuning, Timeline: set.timeline || opt.Timeline,
 			Opt: operator.Options{MemoryLimit: cmp.Or(opt.MemoryLimit, set.memory), SpillDir: e.cfg.SpillDir, Loc: set.loc, Now: now}}},
 		budget: scanBudget{limit: opt.ScanLimit.or(set.scanLimit)},
 		env:    planner.Env{Catalog: e.catalog, Args: args.Positional, Named: args.Named, Loc: set.loc, Now: now, Funcs: e.cfg.Funcs, Options: e.cfg.Planner}}
 	r, st := &p.run, &p.statement
 	r.statement, r.env = st, &p.env
+	st.looked = &p.looked
 	st.budget, st.watched, st.Warn, st.Guard = &p.budget, &p.watched, &p.warnings, st
 	st.Client = limited(e.client, st.budget)
 	p.recorder.begin(e.client)
@@ -198,6 +199,7 @@ type parts struct {
 	run       run
 	statement statement
 	budget    scanBudget
+	looked    lookedBudget
 	watched   atomic.Pointer[recorder]
 	recorder  recorder
 	warnings  warning.List

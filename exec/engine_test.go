@@ -238,37 +238,6 @@ func TestExternalTableOfReadOnlyConnection(t *testing.T) {
 	ro.refused("unknown table", "SELECT v FROM e WHERE k = 'a'")
 }
 
-func TestFullScanGuard(t *testing.T) {
-	cfg := noPushdown()
-	cfg.FullScan = DenyFullScan
-	_, c := newStore(t)
-	w := newWorld(t, c, cfg)
-	w.run("CREATE TABLE t (a INT, v INT) ROW KEY (a AS INT32); INSERT INTO t VALUES (1, 1), (2, 2)")
-	for _, sql := range []string{"SELECT * FROM t", "SELECT * FROM t WHERE v = 1", "DELETE FROM t", "UPDATE t SET v = 1", "INSERT INTO t SELECT a + 10, v FROM t", "EXPLAIN ANALYZE SELECT * FROM t",
-		"SELECT a, (SELECT max(v) FROM t s WHERE s.v > t.v) FROM t LIMIT 1",       // few rows of t, and for each of them all of it
-		"SELECT a, (SELECT max(v) FROM t s WHERE s.v > t.v) FROM t WHERE a = 5"} { // even if there are none
-
-		_, _, err := w.try(sql)
-		var full *FullScanError
-		if !errors.Is(err, ErrFullScan) || !errors.As(err, &full) || full.Table != "t" {
-			t.Errorf("%s: %v", sql, err)
-		}
-	}
-	w.expect("2", "SELECT COUNT(*) FROM t ALLOW FULL SCAN")
-	w.run("CREATE TABLE x (a INT, v INT) ROW KEY (a AS INT32) INDEX by_v (v AS INT32, a AS INT32); INSERT INTO x VALUES (1, 1)")
-	for _, sql := range []string{"CHECK TABLE x", "CHECK TABLE x REPAIR", "ANALYZE TABLE x"} { // they say that they read all
-		w.run(sql)
-	}
-	w.expect("1|1", "SELECT * FROM t LIMIT 1")
-	w.expect("1", "SELECT (SELECT v FROM t s WHERE s.a = t.a) FROM t LIMIT 1")
-	w.run("SET full_scan = 'warn'")
-	_, warnings, err := w.try("SELECT * FROM t")
-	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "full scan of t") {
-		t.Errorf("warn: %v %q", err, warnings)
-	}
-	w.expect("full_scan|warn|what happens to a statement that misses the rowkey prefix: allow, warn or deny", "SHOW full_scan")
-}
-
 func mustParse(t testing.TB, sql string) parser.Statement {
 	t.Helper()
 	s, err := parser.ParseStatement(sql)

@@ -12,7 +12,6 @@ import (
 	"github.com/hql-db/hql/internal/forms"
 	"github.com/hql-db/hql/internal/race"
 	"github.com/hql-db/hql/planner"
-	"github.com/hql-db/hql/planner/plan"
 )
 
 // TestForms runs testdata/forms: conditions in all the forms in which they can be written, and what of the key each binds. The rows
@@ -72,7 +71,7 @@ func checkForms(t *testing.T, open func(*testing.T) hbase.Client) {
 					n, s := keys.read(sql)
 					a := s.Tables[len(s.Tables)-1]
 					fmt.Fprintf(&b, "%4d rows of %4d, %s: %s\n", n, a.RowsRead, a.Access, f.Where)
-					if a.Access != plan.FullScan {
+					if a.Access.HitsPrefix() {
 						bind++
 					}
 					if a.RowsRead <= int64(n+3) {

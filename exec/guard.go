@@ -3,13 +3,16 @@ package exec
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/exec/warning"
 	"github.com/hql-db/hql/exec/write"
 	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/words"
 	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/stats"
 )
 
 // FullScanPolicy says what happens to a statement that would read a whole
@@ -49,11 +52,21 @@ var ErrMemoryLimit = operator.ErrMemoryLimit
 type FullScanError struct {
 	Table  string
 	Advice string // what to add to hit the rowkey prefix; "" when nothing helps
+	// Rows, where not 0, is how many rows the statement's LIMIT and OFFSET would read: more than full_scan_rows, Most, allows.
+	Rows, Most int64
+	// Hopped, where not "", are the parts of the key with too many values to hop over.
+	Hopped string
 }
 
 // Error names the table, what to add, and the ways to allow the scan.
 func (e *FullScanError) Error() string {
 	s := fmt.Sprintf("this would read all of %s: nothing binds the start of its rowkey", e.Table)
+	switch {
+	case e.Rows > 0:
+		s = fmt.Sprintf("this would read %s of %s without its rowkey, and full_scan_rows allows %d", words.Count(e.Rows, "row"), e.Table, e.Most)
+	case e.Hopped != "":
+		s = fmt.Sprintf("this would read all of %s: %s, which it does not bind, has too many values to hop over", e.Table, e.Hopped)
+	}
 	if e.Advice != "" {
 		s += "; " + e.Advice
 	}
@@ -63,6 +76,9 @@ func (e *FullScanError) Error() string {
 // Is makes errors.Is(err, ErrFullScan) true.
 func (e *FullScanError) Is(target error) bool { return target == ErrFullScan }
 
+// defaultFullScanRows is full_scan_rows where nobody has set it.
+const defaultFullScanRows = 10_000
+
 // smallTable is what a table may have by its statistics to be read whole without permission. In its place stands the budget of a statement
 // that has one, as that says what the statement may read.
 var smallTable = ScanLimit{Rows: 100_000, Bytes: 64 << 20}
@@ -70,18 +86,22 @@ var smallTable = ScanLimit{Rows: 100_000, Bytes: 64 << 20}
 // trustedAge is until when statistics give permission: a table may grow fast.
 const trustedAge = 24 * time.Hour
 
-// small reports whether statistics of the last day say that all of the layout that s reads is small: not only what leaves the servers.
+// trusts reports whether statistics are of the last day and say how many rows there are.
+func (st *statement) trusts(t *stats.Table) bool {
+	return t != nil && !t.Unscaled && st.age(t).Abs() <= trustedAge
+}
+
+// readable is how much a statement may read of tables because their statistics say that they are small.
+func (st *statement) readable() ScanLimit { return st.budget.limit.or(smallTable) }
+
+// small reports whether statistics that are trusted say that all of the layout that s reads is small: not only what leaves the servers.
 func (st *statement) small(s *plan.Scan) bool {
 	if st.statistics == nil {
 		return false
 	}
-	known := st.statistics(s.Table)
+	known, most := st.statistics(s.Table), st.readable()
 	k := known.Key(s.Layout.Name)
-	if k == nil || known.Unscaled || st.age(known).Abs() > trustedAge {
-		return false
-	}
-	most := st.budget.limit.or(smallTable)
-	return k.Rows >= 0 && k.Rows <= float64(most.Rows) && known.Bytes >= 0 && k.Rows*known.Bytes <= float64(most.Bytes)
+	return k != nil && st.trusts(known) && k.Rows >= 0 && k.Rows <= float64(most.Rows) && known.Bytes >= 0 && k.Rows*known.Bytes <= float64(most.Bytes)
 }
 
 // mayReadAll reports whether a plan may read all of a table although it need not, as that costs less.
@@ -89,32 +109,100 @@ func (st *statement) mayReadAll(s *plan.Scan) bool {
 	return st.policy != DenyFullScan || st.allowFull || st.small(s)
 }
 
+// verdict is what the full-scan policy says of a table access.
+type verdict uint8
+
+const (
+	passes   verdict = iota
+	budgeted         // it passes for what its LIMIT or statistics say; reading ends where that turns out not to be so
+	warned
+	refused
+)
+
+// judge applies the full-scan policy to a table access. It goes by what the access reads: by the key, by the limit of rows in the key's order, or
+// by statistics.
+func (st *statement) judge(s *plan.Scan) verdict {
+	if s.Access.HitsPrefix() || st.allowFull || st.policy == AllowFullScan {
+		return passes
+	}
+	most := s.Reads()
+	switch bounded := most.Set && most.Rows <= st.fullScanRows || st.small(s) || st.knownSmall; {
+	case bounded && st.policy == DenyFullScan:
+		return budgeted
+	case bounded, s.Access == plan.HopScan: // TooMany is asked
+		return passes
+	case st.policy == WarnFullScan:
+		return warned
+	}
+	return refused
+}
+
 // guard applies the full-scan policy to one table access.
 func (st *statement) guard(s *plan.Scan) error {
-	if s.Access != plan.FullScan || s.FewRows || st.allowFull || st.policy == AllowFullScan || st.small(s) {
-		return nil
+	switch st.judge(s) {
+	case warned:
+		text := "full scan of " + s.Table.Name
+		if s.Cheaper {
+			text += ": by its statistics that costs less than to read what matches by key"
+		} else if a := s.Advice; a != "" {
+			text += ": " + a + " to hit the rowkey prefix"
+		}
+		st.Warn.Add(warning.FullScan, text)
+	case refused:
+		return st.refusal(s, s.Reads())
 	}
-	if st.policy == DenyFullScan {
-		return &FullScanError{Table: s.Table.Name, Advice: s.Advice}
-	}
-	text := "full scan of " + s.Table.Name
-	if s.Cheaper {
-		text += ": by its statistics that costs less than to read what matches by key"
-	} else if a := s.Advice; a != "" {
-		text += ": " + a + " to hit the rowkey prefix"
-	}
-	st.Warn.Add(warning.FullScan, text)
 	return nil
 }
 
-// TooMany implements scan.Guard: it applies the full-scan policy to a skip scan that found too many values to hop to: the rest would be read whole.
-func (st *statement) TooMany(s *plan.Scan) error {
-	if s.Access != plan.SkipScan {
-		return nil // the policy was asked before
+// refusal is the error about s, which reads so many rows by its LIMIT.
+func (st *statement) refusal(s *plan.Scan, most plan.RowLimit) error {
+	return &FullScanError{Table: s.Table.Name, Advice: s.Advice, Rows: most.Rows, Most: st.fullScanRows}
+}
+
+// guardAll applies the full-scan policy to the table accesses of a plan: each may be bounded by a limit of its own, and all together
+// read no more rows than one may.
+func (st *statement) guardAll(scans []*plan.Scan) error {
+	rows := int64(0)
+	for _, s := range scans {
+		if err := st.guard(s); err != nil {
+			return err
+		}
+		if most := s.Reads(); most.Set && st.judge(s) == budgeted && !st.small(s) {
+			if rows += most.Rows; rows > st.fullScanRows && !st.knownSmall {
+				return st.refusal(s, plan.AtMost(rows))
+			}
+		}
 	}
-	full := *s
-	full.Access = plan.FullScan
-	return st.guard(&full)
+	return nil
+}
+
+// TooMany implements scan.Guard: it applies the full-scan policy to a scan that found too many values to hop to: the rest would be read whole.
+func (st *statement) TooMany(s *plan.Scan) error {
+	switch {
+	case !s.Access.Hops() || st.allowFull || st.policy == AllowFullScan || st.judge(s) == budgeted:
+		return nil // the policy was asked before
+	case st.policy == WarnFullScan:
+		st.Warn.Add(warning.FullScan, fmt.Sprintf("full scan of %s: %s has too many values to hop over", s.Table.Name, hoppedOver(s)))
+		return nil
+	case s.Access == plan.SkipScan:
+		return &ScanLimitError{Setting: fullScan, Grown: fmt.Sprintf("this hops over more values of %s than the statistics of %s say there are", hoppedOver(s), s.Table.Name), Table: s.Table.Name}
+	}
+	return &FullScanError{Table: s.Table.Name, Advice: s.Advice, Hopped: hoppedOver(s)}
+}
+
+// hoppedOver names the parts of the key whose values s hops over.
+func hoppedOver(s *plan.Scan) string {
+	n := s.DistinctPrefix
+	if s.Hop != nil {
+		n = s.Hop.Parts
+	}
+	var out []string
+	for _, p := range s.Layout.Key.Parts[:n] {
+		if p.Literal == nil {
+			out = append(out, p.Source)
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // ReadOnly is c without the calls that write: they fail with ErrReadOnly and send nothing.

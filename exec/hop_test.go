@@ -25,11 +25,11 @@ var hopQueries = []struct {
 	rows      int
 	access    plan.Access
 }{
-	{"a range", "SELECT * FROM m WHERE ts >= 1000010 AND ts < 1000020", 80, plan.SkipScan},
+	{"a range", "SELECT * FROM m WHERE ts >= 1000010 AND ts < 1000020", 80, plan.HopScan},
 	{"a point", "SELECT * FROM m WHERE ts = 1000017", 8, plan.FullScan},
-	{"ordered", "SELECT * FROM m WHERE ts >= 1000010 AND ts < 1000020 ORDER BY host, ts", 80, plan.SkipScan},
-	{"reversed", "SELECT * FROM m WHERE ts >= 1000010 AND ts < 1000020 ORDER BY host DESC, ts DESC", 80, plan.SkipScan},
-	{"limited", "SELECT * FROM m WHERE ts >= 1000010 AND ts < 1000020 ORDER BY host DESC, ts DESC LIMIT 25", 25, plan.SkipScan},
+	{"ordered", "SELECT * FROM m WHERE ts >= 1000010 AND ts < 1000020 ORDER BY host, ts", 80, plan.HopScan},
+	{"reversed", "SELECT * FROM m WHERE ts >= 1000010 AND ts < 1000020 ORDER BY host DESC, ts DESC", 80, plan.HopScan},
+	{"limited", "SELECT * FROM m WHERE ts >= 1000010 AND ts < 1000020 ORDER BY host DESC, ts DESC LIMIT 25", 25, plan.HopScan},
 	{"counted", "SELECT count(*) FROM m WHERE ts IN (1000010, 1000012, 1000014) AND v >= 0", 1, plan.FullScan},
 }
 
@@ -128,9 +128,9 @@ func TestCostOfEnds(t *testing.T) {
 		w.fill("m", size-stored, func(i int) string { return hosts(8)(from + i) })
 		stored = size
 		for q, access := range map[string]plan.Access{
-			"SELECT host, max(ts) FROM m GROUP BY host":              plan.SkipScan,
+			"SELECT host, max(ts) FROM m GROUP BY host":              plan.HopScan,
 			"SELECT host, min(ts) FROM m WHERE v > 20 GROUP BY host": plan.FullScan, // what v says of the rows is not known
-			"SELECT max(ts) FROM m":                                  plan.SkipScan,
+			"SELECT max(ts) FROM m":                                  plan.HopScan,
 		} {
 			n, s := w.read(q)
 			t.Logf("%d rows stored, %s: %d read, %d RPCs", size, q, s.RowsRead, s.RPCs)

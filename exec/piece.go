@@ -31,6 +31,7 @@ type Piece struct {
 	Now         int64          // the query's NOW()
 	Ranges      []plan.Span    // of HBase tables: by table, then start; disjoint
 	FullScan    FullScanPolicy // for what turns out to read all of a table when it is run
+	KnownSmall  bool           // what is read was found small by statistics: reading more ends a piece
 }
 
 // CutPiece is a Piece with what is known of it when the query is cut.
@@ -83,7 +84,8 @@ func (r *run) cut(ctx context.Context, s *parser.Select) (*Cut, error) {
 	if err := r.checkPlan(p); err != nil {
 		return nil, err
 	}
-	if piece.FullScan = r.policy; r.allowFull || !p.HitsPrefix() {
+	piece.FullScan, piece.KnownSmall = r.policy, slices.ContainsFunc(p.Scans(), func(s *plan.Scan) bool { return r.judge(s) == budgeted })
+	if r.allowFull {
 		piece.FullScan = AllowFullScan // it was asked
 	}
 	read := planner.CutScan(p)
@@ -299,7 +301,7 @@ func (r *run) piece(ctx context.Context, s *parser.Select, of *Piece) (*Rows, er
 	}
 	read.Spans, read.ListTables = plan.Within(read.Spans, of.Ranges), false
 	if r.policy != AllowFullScan {
-		r.policy = of.FullScan
+		r.policy, r.knownSmall = of.FullScan, of.KnownSmall
 	}
 	op, err := r.open(ctx, p)
 	if err != nil {

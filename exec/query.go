@@ -105,12 +105,7 @@ func (r *run) checkPlan(p *plan.Plan) error {
 			return err
 		}
 	}
-	for _, s := range plan.Scans(p.Root) {
-		if err := r.guard(s); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.guardAll(p.Scans())
 }
 
 // open starts p.

@@ -34,15 +34,20 @@ var ErrScanLimit = errors.New("scan limit exceeded")
 
 // ScanLimitError is the end of a statement that reads more than it may.
 type ScanLimitError struct {
-	Setting string // max_scan_rows or max_scan_bytes
+	Setting string // max_scan_rows, max_scan_bytes, or full_scan where statistics let a full scan pass
 	Read    int64  // so far, or what it would read
 	Before  bool   // it was refused before it read anything, for an estimate
 	Limit   int64
 	Advice  string // what to add to read less; "" where nothing is known to help
+	// Of full_scan: the table, and in which way it is larger than what let the scan pass.
+	Table, Grown string
 }
 
 // Error says what was read, the limit, and what makes it cheaper.
 func (e *ScanLimitError) Error() string {
+	if e.Setting == fullScan {
+		return e.Grown + "; ANALYZE " + e.Table + " counts them anew; or allow a full scan: ALLOW FULL SCAN at the end of the statement, SET full_scan = 'allow', or --full-scan allow"
+	}
 	read, limit := words.Count(e.Read, "row"), strconv.FormatInt(e.Limit, 10)
 	if e.Setting == maxScanBytes {
 		read, limit = words.Count(e.Read, "byte"), operator.FormatSize(e.Limit)
@@ -73,6 +78,7 @@ func ParseScanLimit(text string) (int64, error) {
 const (
 	maxScanRows  = "max_scan_rows"
 	maxScanBytes = "max_scan_bytes"
+	fullScan     = "full_scan"
 )
 
 // scanBudget counts what a statement reads.

@@ -16,11 +16,13 @@ import (
 
 // settings are what SET changes.
 type settings struct {
-	fullScan  FullScanPolicy
-	loc       *time.Location
-	memory    int64 // bytes
-	scanLimit ScanLimit
-	timeline  bool
+	fullScan FullScanPolicy
+	// fullScanRows is how many rows a LIMIT may read without the rowkey and without permission.
+	fullScanRows int64
+	loc          *time.Location
+	memory       int64 // bytes
+	scanLimit    ScanLimit
+	timeline     bool
 	// How much ANALYZE reads at most.
 	analyzeRows int64
 	analyzeTime time.Duration
@@ -37,7 +39,7 @@ func (e *Engine) NewSession() *Session { return &Session{settings: e.initial()} 
 
 // initial is what a session begins with, and what SET ... TO DEFAULT goes back to.
 func (e *Engine) initial() settings {
-	return settings{fullScan: e.cfg.FullScan, loc: e.cfg.Loc, memory: cmp.Or(e.cfg.MemoryLimit, operator.DefaultMemoryLimit),
+	return settings{fullScan: e.cfg.FullScan, fullScanRows: defaultFullScanRows, loc: e.cfg.Loc, memory: cmp.Or(e.cfg.MemoryLimit, operator.DefaultMemoryLimit),
 		scanLimit: e.cfg.ScanLimit, timeline: e.cfg.Timeline, analyzeRows: 200_000, analyzeTime: time.Minute}
 }
 
@@ -92,13 +94,24 @@ func settingList() []setting {
 				return err
 			},
 			func(s *settings, initial settings) { s.timeline = initial.timeline }},
-		{"full_scan", "what happens to a statement that misses the rowkey prefix: allow, warn or deny",
+		{fullScan, "what happens to a statement that misses the rowkey prefix: allow, warn or deny",
 			func(s settings) string { return s.fullScan.String() },
 			func(s *settings, v string) (err error) {
 				s.fullScan, err = ParseFullScanPolicy(strings.ToLower(v))
 				return err
 			},
 			func(s *settings, initial settings) { s.fullScan = initial.fullScan }},
+		{"full_scan_rows", "the rows that LIMIT may read in key order where full scans are denied",
+			func(s settings) string { return strconv.FormatInt(s.fullScanRows, 10) },
+			func(s *settings, v string) error {
+				n, err := strconv.ParseInt(v, 10, 64)
+				if err != nil || n < 0 {
+					return fmt.Errorf("full_scan_rows is a number of rows, not %q", v)
+				}
+				s.fullScanRows = n
+				return nil
+			},
+			func(s *settings, initial settings) { s.fullScanRows = initial.fullScanRows }},
 		{maxScanBytes, "the bytes that a statement may read from the region servers, such as '10GB', or 'none'",
 			func(s settings) string {
 				if s.scanLimit.Bytes == 0 {

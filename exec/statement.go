@@ -21,7 +21,12 @@ type statement struct {
 	// allowFull reports whether a full scan was allowed by the statement.
 	allowFull bool
 	policy    FullScanPolicy
-	full      *filledLayouts
+	// fullScanRows is how many rows in the order of a key may be read without permission. knownSmall is set where what is read was found small by
+	// statistics when the statement was cut into pieces. looked, nil at first, counts what was read because of either.
+	fullScanRows int64
+	knownSmall   bool
+	looked       *lookedBudget
+	full         *filledLayouts
 	// follow is Engine.followForeign where there is another catalog, asked are the tables that it was asked of.
 	follow func(ctx context.Context, t *catalog.Table, written bool) error
 	asked  *sync.Map
@@ -45,6 +50,9 @@ func (st *statement) scan(ctx context.Context, s *plan.Scan) (operator.Operator,
 	}
 	if err := st.filled(ctx, s.Table, s.Layout); err != nil {
 		return nil, err
+	}
+	if st.judge(s) == budgeted {
+		return st.openBudgeted(ctx, s)
 	}
 	return st.Open(ctx, s)
 }

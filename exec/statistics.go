@@ -350,7 +350,7 @@ func (r *run) knowStatistics(ctx context.Context) {
 
 // mayPlan lets the planner ask what else it asks.
 func (r *run) mayPlan(ctx context.Context) {
-	r.env.Stop, r.env.Lookups, r.env.MayReadAll = ctx.Err, r.Numbers.Get, r.mayReadAll
+	r.env.Stop, r.env.Lookups, r.env.MayReadAll, r.env.Trusted = ctx.Err, r.Numbers.Get, r.mayReadAll, r.trusts
 }
 
 // statisticsTimeout bounds how long SHOW STATISTICS waits for them.

@@ -136,7 +136,7 @@ func HTML(query string, p *plan.Plan, f *Figures, stored func(s *plan.Scan, most
 // add draws the table accesses of p, and of its sub-queries. of says which sub-query p is of, "" where it is the whole query.
 func (d *page) add(p *plan.Plan, of string, f *Figures, stored func(s *plan.Scan, most int) (tables []Stored, note string)) {
 	for _, scan := range plan.Scans(p.Root) {
-		t := pageTable{Of: of, Scan: scan, Title: titleOf(scan), Hit: scan.Access != plan.FullScan}
+		t := pageTable{Of: of, Scan: scan, Title: titleOf(scan), Hit: scan.Access.HitsPrefix()}
 		for _, part := range ruler(scan) {
 			if scan.Access == plan.Empty {
 				break // nothing is read by it

@@ -29,6 +29,7 @@ type jsonPlan struct {
 	HBaseTables  []string      `json:"hbase_tables"`
 	Access       string        `json:"access"`
 	HitsPrefix   bool          `json:"hits_prefix"`
+	ReadsAtMost  *int64        `json:"reads_at_most,omitempty"` // rows, by the LIMIT; nil: it does not tell
 	Parts        []jsonPart    `json:"parts"`
 	Gets         int           `json:"gets"`
 	Scans        int           `json:"scans"`
@@ -129,9 +130,12 @@ func scanJSON(s *plan.Scan) *jsonPlan {
 	const most = 100
 	gets, scans := s.Counts()
 	out := &jsonPlan{Table: s.Table.Name, Layout: s.Layout.Name, HBaseTables: s.Stored(), Access: s.Access.String(),
-		HitsPrefix: s.Access != plan.FullScan, Gets: gets, Scans: scans, Ranges: len(s.Spans), Spans: []jsonSpan{}, Parts: []jsonPart{},
+		HitsPrefix: s.Access.HitsPrefix(), Gets: gets, Scans: scans, Ranges: len(s.Spans), Spans: []jsonSpan{}, Parts: []jsonPart{},
 		Columns: []string{}, Order: s.Order.String(), Warnings: append([]string{}, s.Warnings...)}
-	if s.Access == plan.FullScan {
+	if most := s.Reads(); most.Set {
+		out.ReadsAtMost = &most.Rows
+	}
+	if !s.Access.HitsPrefix() {
 		out.Advice = s.Advice
 	}
 	for _, p := range s.Key {

@@ -77,7 +77,7 @@ func (d *drawing) drawSpans(s *plan.Scan, in string) {
 			}
 		} else {
 			bounds := s.Spans[i].Bounds()
-			if s.Access == plan.SkipScan && len(s.Spans[i].Start)+len(s.Spans[i].Stop) == 0 {
+			if s.Access.Hops() && len(s.Spans[i].Start)+len(s.Spans[i].Stop) == 0 {
 				bounds = "from value to value of " + freeParts(s)
 			}
 			d.labelled(in, label, textf("%s %s", table, bounds))

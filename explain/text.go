@@ -86,10 +86,10 @@ func when(s *plan.Subplan) string {
 
 // planVerdict tells in a line whether every table of the plan, and of its sub-queries, is read by its rowkey's prefix.
 func planVerdict(p *plan.Plan) Line {
-	scans := scansOf(p)
+	scans := p.Scans()
 	var missed []string
 	for _, s := range scans {
-		if s.Access == plan.FullScan {
+		if !s.Access.HitsPrefix() {
 			missed = append(missed, s.Table.Name)
 		}
 	}
@@ -101,15 +101,6 @@ func planVerdict(p *plan.Plan) Line {
 		return Line{{Hit, "hits the rowkey prefix"}, textf("%s", of(len(scans), ""))}
 	}
 	return Line{{Miss, "MISSES the rowkey prefix"}, textf(" of %s%s", strings.Join(names, ", "), of(len(scans), fmt.Sprintf("%d of ", len(missed))))}
-}
-
-// scansOf are the table accesses of p and of its sub-queries.
-func scansOf(p *plan.Plan) []*plan.Scan {
-	out := plan.Scans(p.Root)
-	for _, s := range p.Subplans {
-		out = append(out, scansOf(s.Sample)...)
-	}
-	return out
 }
 
 // of tells of how many reads of tables something is said; one needs no telling.
@@ -352,13 +343,18 @@ func verdictOf(s *plan.Scan) string {
 	switch s.Access {
 	case plan.Empty:
 		return "no row can match, nothing is read"
+	case plan.HopScan:
+		return "MISSES the rowkey prefix, hops over the values of its first parts while they are few"
 	case plan.FullScan:
+		if most := s.Reads(); most.Set {
+			return "MISSES the rowkey prefix, reads " + words.Count(int(most.Rows), "row") + " at most"
+		}
 		return "MISSES the rowkey prefix"
 	}
 	gets, scans := s.Counts()
 	hits := "hits the rowkey prefix, " + gotten(gets, scans)
 	if s.Access == plan.SkipScan {
-		hits = "hops from value to value of the rowkey prefix"
+		hits = "hits the rowkey prefix, hops over the few values of its first parts"
 	}
 	used, all := 0, 0
 	for _, p := range s.Key {
@@ -379,7 +375,7 @@ func verdictOf(s *plan.Scan) string {
 // scan draws one table access.
 func (d *drawing) scan(s *plan.Scan, in string) {
 	style := Hit
-	if s.Access == plan.FullScan {
+	if !s.Access.HitsPrefix() {
 		style = Miss
 	}
 	d.add(textf("%s%s: ", in, titleOf(s)), Piece{style, verdictOf(s)})
@@ -438,7 +434,7 @@ func (d *drawing) scan(s *plan.Scan, in string) {
 	for _, w := range s.Warnings {
 		d.labelled(in, "warning", Piece{Miss, w})
 	}
-	if a := s.Advice; a != "" && s.Access == plan.FullScan {
+	if a := s.Advice; a != "" && !s.Access.HitsPrefix() {
 		d.labelled(in, "to hit", Piece{Hit, a})
 	}
 }

@@ -395,13 +395,14 @@ type Set struct {
 
 // Copy is COPY t [(columns)] FROM 'file' or COPY t | (query) TO 'file'.
 type Copy struct {
-	Pos     Pos
-	Table   string
-	Columns []Name
-	Query   *Select
-	To      bool
-	File    string // "" for STDIN / STDOUT
-	Options []Option
+	Pos           Pos
+	Table         string
+	Columns       []Name
+	Query         *Select
+	To            bool
+	File          string // "" for STDIN / STDOUT
+	Options       []Option
+	AllowFullScan bool // of a table that is copied TO a file; a query has its own
 }
 
 // CheckTable is CHECK TABLE t [REPAIR].

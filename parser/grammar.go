@@ -219,6 +219,7 @@ type copyNode struct {
 	Dir     string        `parser:"@( 'FROM' | 'TO' )"`
 	File    *textNode     `parser:"( @@ | 'STDIN' | 'STDOUT' )"`
 	Options []*optionNode `parser:"( 'WITH'? '(' @@ ( ',' @@ )* ')' )?"`
+	Allow   bool          `parser:"( @'ALLOW' 'FULL' 'SCAN' )?"`
 }
 
 type checkNode struct {

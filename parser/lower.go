@@ -281,7 +281,10 @@ func (l *lowerer) options(in []*optionNode) ([]Option, error) {
 func (n *textNode) value() string { return text(&n.Text) }
 
 func (l *lowerer) copy(n *copyNode) (*Copy, error) {
-	out := &Copy{Pos: at(n.Pos), To: n.Dir == "TO"}
+	out := &Copy{Pos: at(n.Pos), To: n.Dir == "TO", AllowFullScan: n.Allow}
+	if n.Allow && !out.To {
+		return nil, Errorf(out.Pos, "COPY FROM reads no table: ALLOW FULL SCAN has no meaning here")
+	}
 	var err error
 	if n.Query != nil {
 		if !out.To {
@@ -290,6 +293,7 @@ func (l *lowerer) copy(n *copyNode) (*Copy, error) {
 		if out.Query, err = l.query(n.Query); err != nil {
 			return nil, err
 		}
+		out.Query.AllowFullScan, out.AllowFullScan = out.Query.AllowFullScan || n.Allow, false
 	} else {
 		out.Table, out.Columns = n.Table.name(), placedAll(n.Columns)
 	}

@@ -428,6 +428,7 @@ func (s *Copy) String() string {
 		p.options(s.Options)
 		p.put(")")
 	}
+	p.allow(s.AllowFullScan)
 	return p.Builder.String()
 }
 

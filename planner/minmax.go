@@ -37,7 +37,6 @@ func (q *query) extremes(c *parser.SelectCore, f *from, groups []expr.Expr, aggs
 		}
 		out = one
 	}
-	q.fewRows = q.depth == 1 && len(conds)+len(f.srcs[0].conds) == 0
 	return out, nil
 }
 

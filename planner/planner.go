@@ -33,11 +33,17 @@ type Env struct {
 	Statistics func(*catalog.Table) *stats.Table
 	// MayReadAll reports whether a full scan may be chosen where statistics say that it costs less than a way that is none; nil: always.
 	MayReadAll func(*plan.Scan) bool
+	// Trusted reports whether statistics are new enough to promise by them how much is read; nil: always.
+	Trusted func(*stats.Table) bool
 	// Stop says why planning is to end, nil to go on; it is asked often. nil: planning goes on to its end.
 	Stop func() error
 }
 
 // access finds the best way to read a table.
 func (e *Env) access(req *access.Request) (*plan.Scan, error) {
-	return (&access.Env{Options: e.Options, Lookups: e.Lookups, Statistics: e.Statistics, MayReadAll: e.MayReadAll, Stop: e.Stop}).Scan(req)
+	return e.accessEnv().Scan(req)
+}
+
+func (e *Env) accessEnv() *access.Env {
+	return &access.Env{Options: e.Options, Lookups: e.Lookups, Statistics: e.Statistics, MayReadAll: e.MayReadAll, Trusted: e.Trusted, Stop: e.Stop}
 }

@@ -28,41 +28,7 @@ func (q *query) finish(s *parser.Select) (*plan.Plan, error) {
 		return nil, err
 	}
 	q.plan.Root, q.plan.Columns, q.plan.FullScanAllowed = node, cols, s.AllowFullScan
-	if q.fewRows || plainLimit(s) && q.readsFew(s, node) {
-		for _, scan := range plan.Scans(node) {
-			scan.FewRows = true
-		}
-	}
 	return q.plan, nil
-}
-
-// readsFew reports whether s, a plainLimit, is of a table, or of a query that takes all of a table's rows.
-func (q *query) readsFew(s *parser.Select, n plan.Node) bool {
-	t := s.Cores[0].From[0]
-	if isTable(t, q.env.Catalog) && cteIndex(s.With, t.(*parser.TableName)) < 0 {
-		return true
-	}
-	return !slices.ContainsFunc(plan.Scans(n), func(s *plan.Scan) bool { return !s.Limit.Set || len(s.Fates) > 0 })
-}
-
-// plainLimit tells SELECT ... FROM t LIMIT n: it reads few rows whatever the table.
-func plainLimit(s *parser.Select) bool {
-	if s.Limit == nil || len(s.OrderBy) > 0 || len(s.Cores) != 1 {
-		return false
-	}
-	c := s.Cores[0]
-	if c.Where != nil || len(c.GroupBy) > 0 || c.Having != nil || c.Distinct || len(c.On) > 0 || len(c.From) != 1 {
-		return false
-	}
-	if _, ok := c.From[0].(*parser.TableName); !ok {
-		return false
-	}
-	for _, it := range c.Items {
-		if it.Expr != nil && hasAggregate(it.Expr) {
-			return false
-		}
-	}
-	return true
 }
 
 // Where plans the reading side of UPDATE and DELETE: the rows of t for which where is true (nil: all),
@@ -128,8 +94,6 @@ type query struct {
 	level int        // how many queries with rows of their own it stands in: those in expressions, and LATERAL
 	plan  *plan.Plan // what is found on the way
 	depth int
-	// fewRows is set when the whole statement reads a row or two, whatever the table.
-	fewRows bool
 	// pieces is set when a part of the statement's rows may be all that is read; layout, where it is not "", is what is read of a table then.
 	pieces    bool
 	layout    string
@@ -413,11 +377,11 @@ func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered bool, err err
 	switch {
 	case !ok || !b.grouped && windowed:
 	case anyOfSame(b.core, b.grouped, b.aggs.calls):
-		access.OneOfSame(s, b.used, b.groups.by, b.aggs.calls)
+		b.q.env.accessEnv().OneOfSame(s, b.used, b.groups.by, b.aggs.calls)
 	case b.on != nil && ordered && !b.grouped: // the first row of each
 		of := make([]bool, len(b.used))
 		mark(of, b.on...)
-		access.OneOfSame(s, of, nil, nil)
+		b.q.env.accessEnv().OneOfSame(s, of, nil, nil)
 	}
 	return node, ordered, nil
 }

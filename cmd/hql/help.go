@@ -68,7 +68,7 @@ the definitions of tables are`},
 SET TIME ZONE zone
 SHOW ALL lists the settings`},
 	{"COPY", `COPY table [(column, ...)] FROM 'file' [WITH (FORMAT = 'csv', HEADER = FALSE)]
-COPY table | (query) TO 'file' [WITH (FORMAT = 'csv', HEADER = FALSE, OVERWRITE = FALSE)]
+COPY table | (query) TO 'file' [WITH (FORMAT = 'csv', HEADER = FALSE, OVERWRITE = FALSE)] [ALLOW FULL SCAN]
 csv, tsv, jsonl, arrow or parquet, by the file's ending unless FORMAT says it; '/dev/stdin' and '/dev/stdout' are
 files, too
 a file that is there is replaced, once the new one is whole; on a read-only connection only WITH (OVERWRITE = TRUE)`},

@@ -125,7 +125,7 @@ HQL_CONF, HQL_PAGER and HQL_NULL, then from hql/config.yaml in $XDG_CONFIG_HOME 
 
 Exit status: 0; 1 a statement failed, or took longer than --timeout; 2 usage;
 3 the store cannot be reached; 4 the full-scan guard refused, or more was read
-than --max-scan-rows or --max-scan-bytes allow; 130 after ^C, 143 after SIGTERM.
+than --max-scan-rows, --max-scan-bytes or statistics allow; 130 after ^C, 143 after SIGTERM.
 `
 
 // flags are those of hql itself.

@@ -36,7 +36,7 @@ func (st *Reads) hop(t *task, s *plan.Scan, stats *Counts, looks *atomic.Int64) 
 		o.Families = s.Families
 	}
 	o.Columns, o.Filter, o.NoCacheBlocks = nil, filter.And{filter.FirstCell{}, filter.KeyOnly{}}, false
-	o.Region, o.Slots, o.Metrics, o.Timeline = stats.regions, st.Slots, stats.trace != nil, st.Timeline
+	o.Region, o.Slots, o.Metrics, o.Timeline = stats.regions, st.Slots, st.Metrics || stats.trace != nil, st.Timeline
 	t.hop = &hopper{st: st, scan: s, stats: stats, opts: &o, looks: looks, pace: newPace(&st.Tuning, max(st.Tuning.HopRows, st.Tuning.SeekRows*len(s.Hop.Tails))), want: 1}
 }
 
@@ -44,7 +44,7 @@ func (st *Reads) hop(t *task, s *plan.Scan, stats *Counts, looks *atomic.Int64) 
 // by hops as well; nil: nothing.
 func (h *hopper) next(ctx context.Context, t task, want int) (found []task, left *task, err error) {
 	for values := 0; values < want; {
-		if h.pace.rows > h.st.Tuning.HopLongest || h.looks.Load() >= h.st.Tuning.MaxHops {
+		if h.pace.tooMany(h.scan.Access, h.looks.Load(), h.st.Tuning.HopLongest) {
 			if err := h.st.Guard.TooMany(h.scan); err != nil {
 				return nil, nil, err
 			}
@@ -104,6 +104,7 @@ func (h *hopper) next(ctx context.Context, t task, want int) (found []task, left
 		}
 		values += fresh
 		h.pace.next(len(keys), fresh)
+		h.looks.Add(perValue(h.scan.Access, fresh))
 	}
 	return found, &t, nil
 }
@@ -114,6 +115,23 @@ type pace struct {
 	rows  int // of the next
 	short int // of a short one
 	looks int
+}
+
+// tooMany reports whether hops are given up, after so many looks of a table access: where they have not paid in a long one. Those of a SkipScan
+// never cost much more than what they find, as the values are few: they are given up where the values are more than was said.
+func (p *pace) tooMany(a plan.Access, looks int64, longest int) bool {
+	if a == plan.SkipScan {
+		p.rows = min(p.rows, longest)
+	}
+	return p.rows > longest || looks >= p.MaxHops
+}
+
+// perValue is how many looks to count for the values that one look found, besides itself: of a SkipScan each value counts as one.
+func perValue(a plan.Access, fresh int) int64 {
+	if a == plan.SkipScan {
+		return int64(max(0, fresh-1))
+	}
+	return 0
 }
 
 func newPace(t *Tuning, short int) pace { return pace{Tuning: t, rows: short, short: short} }

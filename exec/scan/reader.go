@@ -260,7 +260,9 @@ func (r *reader) finished(ctx context.Context) error {
 		more = false
 	}
 	if r.skip == 0 {
-		r.grow()
+		if more { // else it has what there is
+			r.grow()
+		}
 	} else if r.keepPace(); r.chunk == 0 && (more || len(r.tasks) > 1) {
 		if err := r.st.Guard.TooMany(r.scan); err != nil {
 			return err
@@ -304,8 +306,9 @@ func (r *reader) isLast(key []byte) bool {
 // keepPace chooses how many rows the next scan that jumps asks for: all, where jumps have not paid.
 func (r *reader) keepPace() {
 	r.pace.next(r.got, r.fresh)
-	r.chunk, r.fresh = r.pace.rows, 0
-	if r.chunk > maxChunkRows || r.looks.Load() >= r.st.Tuning.MaxHops {
+	r.looks.Add(perValue(r.scan.Access, r.fresh))
+	tooMany := r.pace.tooMany(r.scan.Access, r.looks.Load(), maxChunkRows)
+	if r.chunk, r.fresh = r.pace.rows, 0; tooMany {
 		r.chunk = 0
 	}
 }

@@ -30,7 +30,9 @@ type Reads struct {
 	Tracer  Tracer          // nil: none
 	// Timeline lets replicas of regions answer: see hbase.ReadOptions.
 	Timeline bool
-	Guard    Guard
+	// Metrics has the servers tell how many rows they look at: see hbase.ReadOptions.
+	Metrics bool
+	Guard   Guard
 }
 
 // Guard is asked whether a statement may go on.

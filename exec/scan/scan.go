@@ -77,7 +77,7 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 		return operator.None{}
 	}
 	a := &access{st: st, scan: s, stats: stats, opts: ReadOptions(s, s.Layout), filtered: s.Residual != nil || s.PrefixFix != nil || s.Entries}
-	a.opts.Region, a.opts.Slots, a.opts.Metrics, a.opts.Timeline = stats.regions, st.Slots, stats.trace != nil, st.Timeline
+	a.opts.Region, a.opts.Slots, a.opts.Metrics, a.opts.Timeline = stats.regions, st.Slots, st.Metrics || stats.trace != nil, st.Timeline
 	a.decoder.of(st, s, s.Layout)
 	a.opts.Encoded = !s.AllVersions && a.decoder.packed == nil && !a.decoder.ts // each cell is looked at once, for its column
 	if s.Order == plan.MergeOrder {

@@ -78,7 +78,7 @@ func (e *Env) candidate(l *catalog.Layout, req *Request, terms []term, boxes []b
 		c.scan.Hop, c.hopped = c.hop()
 	case c.scan.Access == plan.FullScan:
 		if c.scan.Hop, c.hopped = c.hop(); c.scan.Hop != nil && slices.ContainsFunc(c.scan.Hop.Tails, func(t plan.Span) bool { return !t.Key }) {
-			c.scan.Access = plan.SkipScan // else each value has a row or none: little speaks for few values
+			c.scan.Access = hopsOver(c.scan, c.scan.Hop.Parts) // else each value has a row or none: little speaks for few values
 		}
 	}
 	c.cost = c.price(req)
@@ -118,7 +118,7 @@ func (c *candidate) price(req *Request) float64 {
 		return 0
 	case plan.Get:
 		rows = float64(len(c.scan.Spans))
-	case plan.SkipScan:
+	case plan.SkipScan, plan.HopScan:
 		rows = tableRows / narrowed
 		cost = full / 10
 	case plan.FullScan:

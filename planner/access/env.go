@@ -38,6 +38,8 @@ type Env struct {
 	Statistics func(*catalog.Table) *stats.Table
 	// MayReadAll reports whether a full scan may be chosen where statistics say that it costs less than a way that is none; nil: always.
 	MayReadAll func(*plan.Scan) bool
+	// Trusted reports whether statistics are new enough to promise by them how much is read; nil: always.
+	Trusted func(*stats.Table) bool
 	// Stop says why planning is to end, nil to go on; it is asked often. nil: planning goes on to its end.
 	Stop func() error
 }

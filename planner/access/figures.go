@@ -43,6 +43,9 @@ func (e *Env) byFigures(req *Request, terms []term, boxes []box, all []*candidat
 		if len(req.OrderBy) > 0 && w.scan.Order == plan.NoOrder && est.Rows > 1 {
 			est.Cost += est.Rows * math.Log2(est.Rows) * 0.1 // to sort them
 		}
+		if w.scan.Access == plan.HopScan && e.knownFew(w.scan, w.scan.Hop.Parts) {
+			w.scan.Access = plan.SkipScan
+		}
 		w.scan.Estimate = &est
 		if known = append(known, w); est.Cost < best.estimated() && !e.forbidden(w, usual) {
 			best = w
@@ -116,13 +119,13 @@ func (e *Env) otherWays(c *candidate, req *Request, terms []term, boxes []box) (
 	}
 	if c.scan.Hop != nil && c.scan.Access != plan.FullScan {
 		d := another("without hops")
-		if d.scan.Hop, d.hopped = nil, nil; d.scan.Access == plan.SkipScan {
+		if d.scan.Hop, d.hopped = nil, nil; d.scan.Access.Hops() {
 			d.scan.Access = plan.FullScan
 		}
 	} else if hop, hopped := c.hop(); hop != nil && c.scan.Access != plan.Get {
 		d := another("with hops")
 		if d.scan.Hop, d.hopped = hop, hopped; d.scan.Access == plan.FullScan {
-			d.scan.Access = plan.SkipScan
+			d.scan.Access = hopsOver(d.scan, hop.Parts)
 		}
 	}
 	if len(c.scan.Spans) >= WorthOneRange && !req.Table.MalformedKeyError && !c.scan.ListTables {

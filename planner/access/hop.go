@@ -89,6 +89,43 @@ func (w *spanBuilder) tails(br path, n int) *tailHop {
 	return h
 }
 
+// fewHops is how many values are hopped over in any case.
+const fewHops = 500
+
+// hopsOver tells how s, of which nothing binds the key, reads by hops over the values of the first n parts: a SkipScan where the definition
+// bounds how many values there are.
+func hopsOver(s *plan.Scan, n int) plan.Access {
+	values := 1
+	for _, p := range s.Layout.Key.Parts[:n] {
+		if p.Literal != nil {
+			continue
+		}
+		n := 256
+		if p.Width() != 1 {
+			dom, _ := p.Domain()
+			vs, _ := dom.Values(fewHops)
+			n = len(vs)
+		}
+		if values *= n; n == 0 || values > fewHops {
+			return plan.HopScan
+		}
+	}
+	if s.ListTables {
+		return plan.HopScan
+	}
+	return plan.SkipScan
+}
+
+// knownFew reports whether new statistics say that the first n parts of s's key have few values.
+func (e *Env) knownFew(s *plan.Scan, n int) bool {
+	if e.Statistics == nil {
+		return false
+	}
+	t := e.Statistics(s.Table)
+	k := t.Key(s.Layout.Name)
+	return k != nil && !t.Unscaled && n <= len(k.Prefixes) && k.Prefixes[n-1].Distinct <= fewHops && (e.Trusted == nil || e.Trusted(t))
+}
+
 // hop is the one that all spans of c have, with the tails of each of them, and what the first of them does with the key's parts. Nil: they
 // have none.
 func (c *candidate) hop() (*plan.Hop, []plan.PartUse) {

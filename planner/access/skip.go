@@ -11,7 +11,7 @@ import (
 
 // OneOfSame lets s, of whose rows those that are the same in all that is used are worth no more than one, jump over the others: the used
 // columns, the groups and the aggregates say what is taken of a row.
-func OneOfSame(s *plan.Scan, used []bool, groups []expr.Expr, aggs []plan.AggCall) {
+func (e *Env) OneOfSame(s *plan.Scan, used []bool, groups []expr.Expr, aggs []plan.AggCall) {
 	if s.Entries || packed(s.Table) || s.AllVersions || s.Table.MalformedKeyError || s.Reversed || s.PrefixFix != nil || s.Access == plan.Get || s.Access == plan.Empty {
 		return
 	}
@@ -25,7 +25,10 @@ func OneOfSame(s *plan.Scan, used []bool, groups []expr.Expr, aggs []plan.AggCal
 		s.Cuts = nil // rows of one value are worth no more in two parts
 	}
 	if s.DistinctPrefix > 0 && s.Access == plan.FullScan && s.Filter == nil && s.Residual == nil { // else a row that passes may be far
-		s.Access, s.Candidates[0].Access = plan.SkipScan, plan.SkipScan
+		if s.Access = hopsOver(s, s.DistinctPrefix); s.Access == plan.HopScan && e.knownFew(s, s.DistinctPrefix) {
+			s.Access = plan.SkipScan
+		}
+		s.Candidates[0].Access = s.Access
 		if s.Hop == nil {
 			skipped(s.Key[:s.DistinctPrefix])
 		}

@@ -21,10 +21,10 @@ func partUses(l *catalog.Layout) []plan.PartUse {
 	return out
 }
 
-// partUses is what the chosen access of c does with the key's parts. It is asked once: what the walk noted becomes that.
+// partUses is what the chosen access of c does with the key's parts.
 func (c *candidate) partUses() []plan.PartUse {
 	w := c.builder
-	uses := w.uses
+	uses := slices.Clone(w.uses) // which other ways to read the same spans have as well
 	for i := range uses {
 		switch u := &uses[i]; {
 		case u.Use != plan.Unused:
@@ -51,7 +51,7 @@ func (c *candidate) partUses() []plan.PartUse {
 			uses[i] = plan.PartUse{Part: u.Part, Why: u.Why}
 		}
 	}
-	if c.scan.Access == plan.SkipScan {
+	if c.scan.Access.Hops() {
 		n := c.scan.Hop.Parts
 		skipped(uses[:n])
 		for i := n; i < len(uses); i++ {

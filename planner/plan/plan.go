@@ -298,14 +298,18 @@ func (p *Plan) Tables() []*catalog.Table {
 	return out
 }
 
-// HitsPrefix reports whether no access of the plan misses the rowkey prefix.
-func (p *Plan) HitsPrefix() bool {
-	for _, s := range Scans(p.Root) {
-		if s.Access == FullScan {
-			return false
-		}
+// Scans lists the table accesses of p and of its sub-queries.
+func (p *Plan) Scans() []*Scan {
+	out := Scans(p.Root)
+	for _, s := range p.Subplans {
+		out = append(out, s.Sample.Scans()...)
 	}
-	return !slices.ContainsFunc(p.Subplans, func(s *Subplan) bool { return !s.Sample.HitsPrefix() })
+	return out
+}
+
+// HitsPrefix reports whether each access of the plan does: see Access.HitsPrefix.
+func (p *Plan) HitsPrefix() bool {
+	return !slices.ContainsFunc(p.Scans(), func(s *Scan) bool { return !s.Access.HitsPrefix() })
 }
 
 // Subplan is a query inside an expression, the Query of an expr.Subquery, that of an Apply, or what a Recursive repeats.

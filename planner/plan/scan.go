@@ -33,16 +33,24 @@ const (
 	Empty     Access = iota // no row can match: no RPC
 	Get                     // every span is one key
 	RangeScan               // ranges from bound leading parts
-	SkipScan                // hops over the values of leading parts that nothing binds
+	SkipScan                // hops over the values of leading parts that nothing binds: few values, whatever the table holds
+	HopScan                 // a full scan that hops over such values until they turn out to be many
 	FullScan                // nothing binds the key
 )
 
 // Wide reports whether nothing binds the start of the key.
 func (a Access) Wide() bool { return a >= SkipScan }
 
+// HitsPrefix reports whether the key bounds what is read: the rows that are read do not become more as the table grows, and the full-scan
+// policy does not refuse them.
+func (a Access) HitsPrefix() bool { return a < HopScan }
+
+// Hops reports whether a hops over values instead of reading all of the table.
+func (a Access) Hops() bool { return a == SkipScan || a == HopScan }
+
 // String is the access kind as EXPLAIN's JSON names it.
 func (a Access) String() string {
-	return [...]string{"empty", "get", "scan", "skip scan", "full scan"}[a]
+	return [...]string{"empty", "get", "scan", "skip scan", "full scan", "full scan"}[a]
 }
 
 // OrderKind tells how a plan gets the order that ORDER BY asks for.
@@ -130,8 +138,6 @@ type Scan struct {
 	// until the rows whose value extends its own have passed.
 	PrefixFix *catalog.Column
 	Limit     RowLimit // after Residual
-	// FewRows is set where some rows of the table are all that is read, as by a plain LIMIT without WHERE: it needs no permission.
-	FewRows bool
 	// First, where not 0, is about how many rows must be read until Limit is reached, by statistics.
 	First int64
 	// Cuts are keys, sorted, at which ranges are cut so that several parts of a large region are read at a time, where statistics tell that it
@@ -142,7 +148,7 @@ type Scan struct {
 	DistinctPrefix int
 	// DistinctFirst: the first row of these is wanted, not any, by the part behind; one of each Part.InOrder.
 	DistinctFirst bool
-	// Hop, of a SkipScan and of a FullScan that is worth a try, tells where in Spans to look. Nothing else changes: what
+	// Hop, of an access that Hops and of a FullScan that is worth a try, tells where in Spans to look. Nothing else changes: what
 	// it leaves out does not match.
 	Hop *Hop
 
@@ -238,6 +244,19 @@ func (s *Scan) Stored() []string {
 		return []string{s.TablePrefix + "*"}
 	}
 	return out
+}
+
+// Reads is how many rows of the table s reads at most because of its Limit: the first ones in the order of the key, all of which pass. It is
+// not set where the Limit does not tell.
+func (s *Scan) Reads() RowLimit {
+	if !s.Limit.Set || s.Filter != nil || s.Residual != nil || s.Hop != nil || s.DistinctPrefix > 0 || s.PrefixFix != nil {
+		return RowLimit{}
+	}
+	rows, streams := s.Limit.Rows, int64(len(s.Spans))
+	if s.Order == MergeOrder && rows > 0 && streams > 1 { // each stream is asked for some
+		rows += streams * min(rows, int64(FirstShare(int(min(rows, 1<<30)), int(streams))))
+	}
+	return AtMost(rows)
 }
 
 // MaxPatterns bounds the patterns of a fuzzy filter: the servers try each of them on each row that they stop at.
