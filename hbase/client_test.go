@@ -217,6 +217,7 @@ func TestFilters(t *testing.T) {
 			{filter.KeyRanges{{Start: []byte("k1"), Stop: []byte("k3")}, {Start: []byte("k8")}}, "1289"},
 			{filter.Fuzzy{{Key: []byte("?7"), Mask: []byte{1, 0}}}, "7"},
 			{filter.Fuzzy{{Key: []byte("?7"), Mask: []byte{1, 0}}, {Key: []byte("?4"), Mask: []byte{1, 0}}}, "47"},
+			{filter.And{filter.KeyRanges{{Start: []byte("k1"), Stop: []byte("k3")}, {Start: []byte("k8")}}, filter.Fuzzy{{Key: []byte("k2?"), Mask: []byte{0, 0, 1}}}}, "2"},
 			{filter.And{cell("n", filter.Less, "v3"), filter.FirstCell{}, filter.KeyOnly{}}, "012"},
 			{filter.Columns{{Family: "f", Qualifier: "z"}}, "0123456789"},
 			{filter.ColumnRange{Family: "f", Min: []byte("a"), Max: []byte("f")}, "02468"},

@@ -106,6 +106,13 @@ func shapes(f filter.Filter) bool {
 	return false
 }
 
+// isFuzzy reports whether f is a FuzzyRowFilter. It comes first under AND: past its last key it has no hint where to go
+// on, and HBase fails with a NullPointerException when another filter has given a hint before.
+func isFuzzy(f filter.Filter) bool {
+	_, is := f.(filter.Fuzzy)
+	return is
+}
+
 // seeks reports whether f jumps to a key: HBase evaluates such filters wrongly beside others under OR.
 func seeks(f filter.Filter) bool {
 	switch f.(type) {
@@ -119,19 +126,24 @@ func seeks(f filter.Filter) bool {
 func translate(f filter.Filter, only string) (gf.Filter, error) {
 	switch f := f.(type) {
 	case filter.And:
-		var first, last []gf.Filter
+		var fuzzy, rows, last []gf.Filter
 		for _, m := range f {
 			t, err := translate(m, only)
 			if err != nil {
 				return nil, err
 			}
-			if shapes(m) {
+			switch {
+			case isFuzzy(m):
+				if fuzzy = append(fuzzy, t); len(fuzzy) > 1 {
+					return nil, fmt.Errorf("filter %s: HBase evaluates one FuzzyRowFilter under AND", f)
+				}
+			case shapes(m):
 				last = append(last, t)
-			} else {
-				first = append(first, t)
+			default:
+				rows = append(rows, t)
 			}
 		}
-		return list(gf.MustPassAll, append(first, last...))
+		return list(gf.MustPassAll, slices.Concat(fuzzy, rows, last))
 	case filter.Or:
 		var all []gf.Filter
 		for _, m := range f {

@@ -163,12 +163,18 @@ func (l *filterAnd) nextHint(c *cell) *cell {
 			continue
 		}
 		h := f.nextHint(c)
-		if h != nil && (farthest == nil || l.compare(farthest, h) < 0) {
+		if h == nil && farthest != nil {
+			panic(errNoHint)
+		}
+		if farthest == nil || l.compare(farthest, h) < 0 {
 			farthest = h
 		}
 	}
 	return farthest
 }
+
+// errNoHint is how a server fails that compares a hint with none.
+var errNoHint = illegalArgument("NullPointerException: a filter under MUST_PASS_ALL gave no hint after another one had")
 
 // filterOr requires one member (MUST_PASS_ONE). It takes the shortest step, so it
 // remembers for each member how far that wanted to go and does not ask it before.

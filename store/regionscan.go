@@ -164,6 +164,15 @@ func (r *regionScanner) filterDone() bool { return r.hasFilter && r.filter.allRe
 // next adds the next row, or a part of it, to b's open row. When the row stays empty
 // there is none, or a limit was reached on the way. more reports whether there can be others.
 func (r *regionScanner) next(ctx context.Context, b *block, lim *limits) (more bool, err error) {
+	defer func() {
+		switch p := recover(); p {
+		case nil:
+		case errNoHint: // as deep in the filter as the server's exception
+			more, err = false, errNoHint
+		default:
+			panic(p)
+		}
+	}()
 	lim.midRow = false
 	more, err = r.nextRow(ctx, b, lim)
 	if err != nil {

@@ -64,7 +64,7 @@ func scanError(ctx context.Context, err error) error {
 	if c := canceled(ctx, err); c != nil {
 		return c
 	}
-	if isClass(err, classDoNotRetry) {
+	if isClass(err, classDoNotRetry) || isRuntime(err) {
 		return err
 	}
 	return throw(classScannerReset, "Scanner is closed on the server-side: %v", err)
