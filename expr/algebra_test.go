@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hql-db/hql/internal/race"
+	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/testdata"
 	"github.com/hql-db/hql/types"
@@ -162,7 +163,7 @@ func TestAlgebra(t *testing.T) {
 			cols := Columns(e)
 			col := cols[0]
 			ct := keyColumns[col].Typ
-			seed := rand.Uint64()
+			seed, _ := seeds.Range(t, 1)
 			r := rand.New(rand.NewPCG(seed, 0))
 			eval := func(v types.Value) (types.Value, bool) {
 				row := make([]types.Value, len(keyColumns))

@@ -3,13 +3,13 @@ package expr
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
 	"unicode"
 
 	"github.com/hql-db/hql/internal/race"
+	"github.com/hql-db/hql/internal/seeds"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -271,18 +271,6 @@ func (w *truthWorld) cond(depth int) string {
 	return x + w.op() + w.k()
 }
 
-// harness reads how many checks are wanted, and the seed.
-func harness() (checks int, seed uint64) {
-	checks, seed = race.Fewer(4000), rand.Uint64()
-	if s := os.Getenv("HQL_CHECKS"); s != "" {
-		checks, _ = strconv.Atoi(s)
-	}
-	if s := os.Getenv("HQL_SEED"); s != "" {
-		seed, _ = strconv.ParseUint(s, 10, 64)
-	}
-	return checks, seed
-}
-
 // compile compiles a drawn condition; nil: it is none, or has no column.
 func (w *truthWorld) compile(t *testing.T, text string) Expr {
 	tree, err := parser.ParseExpr(text)
@@ -301,7 +289,7 @@ func (w *truthWorld) compile(t *testing.T, text string) Expr {
 
 // A restated condition is true for the same rows.
 func TestRestate(t *testing.T) {
-	checks, seed := harness()
+	seed, checks := seeds.Range(t, race.Fewer(4000))
 	restated, rows, trues := 0, 0, 0
 	for n := range checks {
 		r := rand.New(rand.NewPCG(seed, uint64(n)))
@@ -341,7 +329,7 @@ func TestRestate(t *testing.T) {
 
 // Where conditions are said to be TRUE, FALSE or NULL they are, as evaluation has it.
 func TestTruth(t *testing.T) {
-	checks, seed := harness()
+	seed, checks := seeds.Range(t, race.Fewer(4000))
 	known, exactly, points := 0, 0, 0
 	for n := range checks {
 		r := rand.New(rand.NewPCG(seed, uint64(n)))

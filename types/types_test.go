@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/hql-db/hql/internal/seeds"
 )
 
 // Sets of small integers are checked against sets of numbers.
@@ -50,7 +52,7 @@ func TestSetAlgebra(t *testing.T) {
 			}
 		}
 	}
-	seed := rand.Uint64()
+	seed, _ := seeds.Range(t, 1)
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range 20_000 {
 		a, inA := random(r)
