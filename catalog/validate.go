@@ -429,7 +429,27 @@ func (l *Layout) solverFor(col *Column, refs []partRef) (solver, bool) {
 	if s.whole = set[0].IsPoint(); !s.whole && l.Kind != Primary {
 		return s, slices.ContainsFunc(l.Key.table.Layouts[0].solve, func(p solver) bool { return p.col == col.Index && !p.whole })
 	}
-	return s, s.whole || col.Type != types.String && !col.HasCell
+	return s, s.whole || col.Type != types.String && !col.HasCell && l.alike(col, refs, sample, set[0].Lo)
+}
+
+// alike reports whether refs, parts of l that are made of col, are the same for two of its values. Where they are not, a value that reads
+// back as the other would lose what tells the two apart, and its key would not fit.
+//
+//	DATE(ts), HOUR_OF_DAY(ts), 10:20 and 10:00               true
+//	DATE(ts), TO_CHAR(ts, 'HH12 AM'), 10:20 and 00:00        false
+func (l *Layout) alike(col *Column, refs []partRef, a, b types.Value) bool {
+	row := make([]types.Value, len(l.Key.table.Columns))
+	return !slices.ContainsFunc(refs, func(ref partRef) bool {
+		p := l.patterns()[ref.from].Parts[ref.part]
+		if len(p.Columns) != 1 {
+			return false
+		}
+		row[col.Index] = a
+		x, err1 := p.Expr.Eval(&expr.Env{Row: row})
+		row[col.Index] = b
+		y, err2 := p.Expr.Eval(&expr.Env{Row: row})
+		return err1 == nil && err2 == nil && string(x.AppendKey(nil)) != string(y.AppendKey(nil))
+	})
 }
 
 // sampleValue is some value of a type, to try a key's expressions on.
@@ -445,7 +465,7 @@ func sampleValue(t types.Type) types.Value {
 		v, _ := types.ParseDecimal("42")
 		return v
 	case types.Timestamp:
-		return types.NewTimestamp(1_600_041_612_345)
+		return types.NewTimestamp(1_600_018_012_345) // no start of any unit: 2020-09-13 17:26:52.345
 	}
 	return types.NewIntOf(t, 42)
 }

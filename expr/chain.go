@@ -80,7 +80,7 @@ func (l *link) apply(v types.Value) (out types.Value, ok bool) {
 func (l *link) pieces(in types.Interval) []Piece {
 	switch e := l.e.(type) {
 	case *Cast:
-		return castPieces(e.X.Type(), e.Typ)
+		return castPieces(e.X.Type(), e.Typ, in)
 	case *Call:
 		return e.Func.Key.Pieces(e, in)
 	}

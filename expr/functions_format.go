@@ -374,18 +374,38 @@ var formatUnit = map[string]int{"Y,YYY": 1, "YYYY": 1, "YYY": 1, "YY": 1, "Y": 1
 // formatFiner tells which patterns, of fixed width and rising in it, may follow those that tell a unit.
 var formatFiner = map[int][]string{1: {"Q", "MM", "DDD"}, 2: {"MM"}, 3: {"DD"}, 4: {"HH24"}, 5: {"MI"}, 6: {"SS"}, 7: {"FF1", "FF2", "MS", "FF3", "FF4", "FF5", "US", "FF6"}}
 
-// formatPieces are those of TO_CHAR by a pattern that goes from the year to what is smaller, so that texts are in the order
+// formatWithin gives the pieces on which a pattern rises that begins with another unit than the year.
+func formatWithin(name string, in types.Interval) []Piece {
+	switch name {
+	case "MM", "DDD":
+		return calendarPieces(in, 12)
+	case "DD":
+		return calendarPieces(in, 1)
+	case "HH24":
+		return timePieces(in, types.MillisPerDay, 0)
+	case "MI":
+		return timePieces(in, 3_600_000, 0)
+	case "SS":
+		return timePieces(in, 60_000, 0)
+	}
+	return nil
+}
+
+// formatPieces are those of TO_CHAR by a pattern that goes from the year, or a unit below it, to what is smaller, so that texts are in the order
 // of time. What is the same for all moments that the text before it tells changes nothing.
-func formatPieces(c *Call, _ types.Interval) []Piece {
+func formatPieces(c *Call, in types.Interval) []Piece {
 	k, ok := c.Args[1].(*Const)
 	if !ok || k.Val.IsNull() {
 		return nil
 	}
 	known, at := 0, 0 // the unit that is told, and where the year stands
+	first := ""       // the pattern of the first unit, if that is not the year
 	for i, p := range parseFormat(k.Val.Text()) {
 		u := formatUnit[p.name]
 		switch {
 		case p.name == "", u <= known:
+		case known == 0 && p.th == "" && p.fill && p.name != "YYYY":
+			first, known = p.name, u
 		case p.th == "" && p.fill && (known == 0 && p.name == "YYYY" || slices.Contains(formatFiner[known], p.name)):
 			if known == 0 {
 				at = i
@@ -395,8 +415,11 @@ func formatPieces(c *Call, _ types.Interval) []Piece {
 			return nil
 		}
 	}
-	if known == 0 {
+	switch {
+	case known == 0:
 		return nil
+	case first != "":
+		return formatWithin(first, in)
 	}
 	pieces := yearPieces(c.Args[0].Type())
 	if at > 0 { // of years before 0 the sign stands elsewhere

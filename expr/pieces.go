@@ -138,8 +138,8 @@ func (a axis) interval(lo, hi int64) types.Interval {
 	return iv
 }
 
-// castPieces gives the pieces of a cast. A TIMESTAMP is cast in UTC: see wallPreimage.
-func castPieces(from, to types.Type) []Piece {
+// castPieces gives the pieces of a cast of values in in. A TIMESTAMP is cast in UTC: see wallPreimage.
+func castPieces(from, to types.Type, in types.Interval) []Piece {
 	float := func(t types.Type) bool { return t == types.Double || t == types.Float }
 	switch {
 	case from == types.Boolean && (to.IsInteger() || to == types.String), sameNumbers(from, to), from.IsTimestamp() && to == types.Date, from == types.Time && to == types.String:
@@ -156,6 +156,8 @@ func castPieces(from, to types.Type) []Piece {
 		return digitPieces(10)
 	case isMoment(from) && to == types.String:
 		return yearPieces(from)
+	case from == types.Timestamp && to == types.Time:
+		return timePieces(in, types.MillisPerDay, 0)
 	case from == types.Date && to == types.Timestamp: // but for the ends, where zones go beyond a TIMESTAMP
 		return []Piece{{In: types.Interval{Lo: types.NewDate(2 - types.MaxDate), Hi: types.NewDate(types.MaxDate - 2)}}}
 	}

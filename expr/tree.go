@@ -104,6 +104,8 @@ func Image(e Expr, col int, in types.Set) (types.Set, bool) {
 			return recast(sub, e.Typ), true
 		} else if ok && decimals(e.X.Type(), e.Typ) {
 			return asDecimals(sub)
+		} else if vs, few := sub.Values(maxListed); ok && few {
+			return imageOf(vs, func(v types.Value) (types.Value, error) { return types.Cast(v, e.Typ, e.Zone) }), true
 		}
 	case *Call:
 		arg, a, ok := e.algebra()
@@ -120,7 +122,7 @@ func Image(e Expr, col int, in types.Set) (types.Set, bool) {
 			}
 		}
 		if vs, ok := sub.Values(maxListed); ok && !e.Func.Volatile && a.Lookup == NoDictionary {
-			return imageOf(e, vs), true
+			return imageOf(vs, e.with), true
 		}
 	}
 	return nil, false
@@ -180,11 +182,11 @@ func Bins(e Expr, col int, in types.Set, limit int) (vs []types.Value, ok bool) 
 	return types.Points(vs...).Values(limit)
 }
 
-// imageOf evaluates c for each value of its argument. Values that fail are left out.
-func imageOf(c *Call, vs []types.Value) types.Set {
+// imageOf evaluates f for each value. Values that fail are left out.
+func imageOf(vs []types.Value, f func(types.Value) (types.Value, error)) types.Set {
 	out := make([]types.Value, 0, len(vs))
 	for _, v := range vs {
-		if r, err := c.with(v); err == nil && !r.IsNull() {
+		if r, err := f(v); err == nil && !r.IsNull() {
 			out = append(out, r)
 		}
 	}
