@@ -41,3 +41,18 @@ func TestOpenTSDBHBase(t *testing.T) {
 		}
 	}
 }
+
+// Several connections that change one row by what they read of it, on a real HBase.
+func TestReadModifyWriteHBase(t *testing.T) {
+	for _, name := range []string{"plain", "families", "indexes", "copy"} {
+		t.Run(name, func(t *testing.T) { checkReadModifyWrite(t, dialHBase(t), name, 10) })
+	}
+}
+
+// Histories of clients of a real HBase.
+func TestHistoriesHBase(t *testing.T) {
+	c := dialHBase(t)
+	seeds.Each(t, race.Fewer(4), func(t *testing.T, seed uint64, fig seeds.Figures) {
+		checkHistory(t, c, seed, fig).run("DROP TABLE t")
+	})
+}

@@ -30,8 +30,10 @@ type history struct {
 
 // cellOp is what a statement did to one cell. Values are never written twice.
 type cellOp struct {
-	kind  string // write, read, claim: write what must be NULL, refused: find what must not be
-	value string // written; "" deletes
+	// kind is write, read, claim: write what must be NULL, refused: find what must not be, append: write behind what is there,
+	// swap: write in place of was, kept: find another than was, may swap: swap or kept.
+	kind, was string
+	value     string // written; "" deletes
 }
 
 // register checks one cell. Its state is the value, "" for NULL.
@@ -46,6 +48,19 @@ var register = porcupine.Model{
 			return state.(string) == "", op.value
 		case "refused":
 			return state.(string) != "", state
+		case "append":
+			if state.(string) == "" { // NULL
+				return true, state
+			}
+			return true, state.(string) + op.value
+		case "swap":
+			return state.(string) == op.was, op.value
+		case "kept":
+			return state.(string) != op.was, state
+		case "may swap":
+			if state.(string) != op.was {
+				return true, state
+			}
 		}
 		return true, op.value
 	},
@@ -127,6 +142,7 @@ type historyWorld struct {
 	skewed bool // the clients' clocks differ by seconds
 	faulty bool
 	clocks []time.Duration
+	known  []string // by client: what it knows of w in row r1
 	h      history
 }
 
@@ -165,18 +181,21 @@ func (g *historyWorld) client(client int, seed uint64, n int, fig func(string)) 
 }
 
 // statement runs one statement about one row and notes what it did. Rows c are only inserted IF NOT EXISTS and deleted:
-// their claims are checked to the letter. Rows a see every statement; where clocks differ, those only that read first.
+// their claims are checked to the letter. Row r1 is so, and updated, also by what it holds. Rows a see every statement but these; where
+// clocks differ, those only that read first.
 func (g *historyWorld) statement(r *rand.Rand, w *world, client int, value string, fig func(string)) {
-	id := []string{"a1", "a2", "c1"}[r.IntN(3)]
+	id := []string{"a1", "a2", "c1", "r1", "r1"}[r.IntN(5)]
 	kinds := []string{"select", "insert", "insert", "null", "update v", "update w", "update null", "delete", "if not exists"}
 	switch {
+	case id == "r1":
+		kinds = []string{"select", "update v", "update w", "update null", "append", "append", "swap", "swap", "delete", "if not exists"}
 	case id == "c1", strings.Contains(g.def, "SALT"): // under a salt that is drawn each INSERT makes a row of its own
 		kinds = []string{"select", "delete", "if not exists", "if not exists"}
 	case g.skewed:
 		kinds = []string{"select", "update v", "update w", "update null", "delete", "if not exists"}
 	}
 	kind := kinds[r.IntN(len(kinds))]
-	if kind == "if not exists" && id != "c1" && !g.skewed && !strings.Contains(g.def, "SALT") {
+	if kind == "if not exists" && id[0] == 'a' && !g.skewed && !strings.Contains(g.def, "SALT") {
 		kind = "insert"
 	}
 	v, x := "v"+value, "w"+value
@@ -194,6 +213,14 @@ func (g *historyWorld) statement(r *rand.Rand, w *world, client int, value strin
 		sql, writes = "UPDATE t SET w = '"+x+"' WHERE id = '%s'", map[string]string{"w": x}
 	case "update null":
 		sql, writes = "UPDATE t SET w = NULL WHERE id = '%s'", map[string]string{"w": ""}
+	case "append":
+		sql, writes = "UPDATE t SET v = v || '+"+value+"' WHERE id = '%s'", map[string]string{"v": "+" + value}
+	case "swap":
+		is := "= '" + g.known[client] + "'"
+		if g.known[client] == "" {
+			is = "IS NULL"
+		}
+		sql, writes = "UPDATE t SET w = '"+x+"' WHERE id = '%s' AND w "+is, map[string]string{"w": x}
 	case "delete":
 		sql, writes = "DELETE FROM t WHERE id = '%s'", map[string]string{"v": "", "w": ""}
 	case "if not exists":
@@ -220,17 +247,30 @@ func (g *historyWorld) statement(r *rand.Rand, w *world, client int, value strin
 		}
 		fig("unknown")
 	} else if rows.Affected == 0 {
-		if kind == "if not exists" && id == "c1" {
+		switch {
+		case kind == "if not exists" && id[0] != 'a':
 			g.h.add(client, id+" v", cellOp{kind: "refused"}, "", from, end)
+		case kind == "swap" && g.known[client] != "": // else there may be no row
+			g.h.add(client, id+" w", cellOp{kind: "kept", was: g.known[client]}, "", from, end)
 		}
 		return // it wrote nothing
 	}
 	for cell, value := range writes {
-		op := cellOp{"write", value}
-		if kind == "if not exists" && id == "c1" && err == nil {
+		op := cellOp{kind: "write", value: value}
+		switch {
+		case kind == "if not exists" && id[0] != 'a' && err == nil:
 			op.kind = "claim"
+		case kind == "append":
+			op.kind = kind
+		case kind == "swap" && err == nil:
+			op.kind, op.was = kind, g.known[client]
+		case kind == "swap":
+			op.kind, op.was = "may swap", g.known[client]
 		}
 		g.h.add(client, id+" "+cell, op, "", from, end)
+	}
+	if w, ok := writes["w"]; ok && id == "r1" && err == nil {
+		g.known[client] = w
 	}
 }
 
@@ -242,6 +282,9 @@ func (g *historyWorld) read(client int, id, out string, from int64) {
 		if value == "NULL" {
 			value = ""
 		}
+		if id == "r1" && cell == "w" {
+			g.known[client] = value
+		}
 		g.h.add(client, id+" "+cell, cellOp{kind: "read"}, value, from, end)
 	}
 }
@@ -250,50 +293,56 @@ func (g *historyWorld) read(client int, id, out string, from int64) {
 // that was acknowledged is lost. After it no layout shows what the rows do not say, and REPAIR makes them equal.
 func TestHistories(t *testing.T) {
 	seeds.Each(t, 12, func(t *testing.T, seed uint64, fig seeds.Figures) {
-		r := rand.New(rand.NewPCG(seed, 1))
 		_, c := newStore(t)
-		f := &flaky{Client: c, rng: rand.New(rand.NewPCG(seed, 2))}
-		clocks := make([]time.Duration, 4)
-		g := &historyWorld{t: t, c: f, def: historyTables[r.IntN(len(historyTables))], skewed: r.IntN(3) == 0, faulty: r.IntN(2) == 0, clocks: clocks,
-			h: history{began: time.Now(), cells: map[string][]porcupine.Operation{}}}
-		if g.skewed {
-			for i := range clocks {
-				clocks[i] = time.Duration(r.IntN(8000)) * time.Millisecond
-			}
-		}
-		first := g.engine(0)
-		from := g.h.now()
-		first.run("INSERT INTO t VALUES ('a1', 'v1', 'w1'), ('a2', 'v2', 'w2') IF NOT EXISTS") // which draws every client's salt
-		for _, id := range []string{"1", "2"} {
-			g.h.add(0, "a"+id+" v", cellOp{"write", "v" + id}, "", from, g.h.now())
-			g.h.add(0, "a"+id+" w", cellOp{"write", "w" + id}, "", from, g.h.now())
-		}
-		if g.faulty {
-			f.share = 0.06
-		}
-		var mu sync.Mutex
-		count := func(what string) {
-			mu.Lock()
-			defer mu.Unlock()
-			fig[what]++
-		}
-		together(len(clocks), func(i int) { g.client(i, seed, 25, count) })
-		f.share = 0
-		for _, id := range []string{"a1", "a2", "c1"} {
-			from := g.h.now()
-			g.read(0, id, first.run("SELECT v, w FROM t WHERE id = '"+id+"'"), from)
-		}
-		for cell, ops := range g.h.cells {
-			switch porcupine.CheckOperationsTimeout(register, ops, 20*time.Second) {
-			case porcupine.Illegal:
-				t.Errorf("%s, skewed %v, faulty %v: cell %s is no register:%s", g.def, g.skewed, g.faulty, cell, listed(ops))
-			case porcupine.Unknown:
-				fig["undecided"]++
-			}
-			fig["histories"]++
-		}
-		g.layouts(first)
+		checkHistory(t, c, seed, fig)
 	})
+}
+
+// checkHistory runs a history on c, and gives one of its connections.
+func checkHistory(t *testing.T, c hbase.Client, seed uint64, fig seeds.Figures) *world {
+	r := rand.New(rand.NewPCG(seed, 1))
+	f := &flaky{Client: c, rng: rand.New(rand.NewPCG(seed, 2))}
+	clocks := make([]time.Duration, 4)
+	g := &historyWorld{t: t, c: f, def: historyTables[r.IntN(len(historyTables))], skewed: r.IntN(3) == 0, faulty: r.IntN(2) == 0, clocks: clocks, known: make([]string, len(clocks)),
+		h: history{began: time.Now(), cells: map[string][]porcupine.Operation{}}}
+	if g.skewed {
+		for i := range clocks {
+			clocks[i] = time.Duration(r.IntN(8000)) * time.Millisecond
+		}
+	}
+	first := g.engine(0)
+	from := g.h.now()
+	first.run("INSERT INTO t VALUES ('a1', 'v1', 'w1'), ('a2', 'v2', 'w2') IF NOT EXISTS") // which draws every client's salt
+	for _, id := range []string{"1", "2"} {
+		g.h.add(0, "a"+id+" v", cellOp{kind: "write", value: "v" + id}, "", from, g.h.now())
+		g.h.add(0, "a"+id+" w", cellOp{kind: "write", value: "w" + id}, "", from, g.h.now())
+	}
+	if g.faulty {
+		f.share = 0.06
+	}
+	var mu sync.Mutex
+	count := func(what string) {
+		mu.Lock()
+		defer mu.Unlock()
+		fig[what]++
+	}
+	together(len(clocks), func(i int) { g.client(i, seed, 25, count) })
+	f.share = 0
+	for _, id := range []string{"a1", "a2", "c1", "r1"} {
+		from := g.h.now()
+		g.read(0, id, first.run("SELECT v, w FROM t WHERE id = '"+id+"'"), from)
+	}
+	for cell, ops := range g.h.cells {
+		switch porcupine.CheckOperationsTimeout(register, ops, 20*time.Second) {
+		case porcupine.Illegal:
+			t.Errorf("%s, skewed %v, faulty %v: cell %s is no register:%s", g.def, g.skewed, g.faulty, cell, listed(ops))
+		case porcupine.Unknown:
+			fig["undecided"]++
+		}
+		fig["histories"]++
+	}
+	g.layouts(first)
+	return first
 }
 
 func listed(ops []porcupine.Operation) string {

@@ -216,6 +216,12 @@ func (r *run) changeRows(ctx context.Context, w *write.Writer, t *catalog.Table,
 	if err != nil {
 		return err
 	}
+	width := w.Width()
+	s, alone := p.Root.(*plan.Scan)
+	if w.Hold(missed != nil || alone && s.Access <= plan.Get) && alone && s.Layout.Kind != catalog.Copy {
+		s.Cells = true
+		width = s.Width()
+	}
 	err = r.eachRow(ctx, p, when, func(rows [][]types.Value) error {
 		if err := r.Numbers.ResolveNames(ctx, t, rows); err != nil {
 			return err
@@ -228,7 +234,7 @@ func (r *run) changeRows(ctx context.Context, w *write.Writer, t *catalog.Table,
 			}
 		}
 		for i, row := range rows {
-			if err := c.change(row[:w.Width()], become[i]); err != nil {
+			if err := c.change(row[:width], become[i]); err != nil {
 				return err
 			}
 			if w.Full() {

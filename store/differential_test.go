@@ -494,7 +494,7 @@ func embedded(t *testing.T) server {
 }
 
 // The same random tables, scans and filters on a real HBase and on the store give the
-// same answers, call by call: rows, cells, partial flags, region and scanner ends. HQL_SEED
+// same answers, call by call: rows, cells, partial flags, region and scanner ends; and random conditions change the same rows. HQL_SEED
 // replays, HQL_CHECKS sets how many tables.
 func TestDifferential(t *testing.T) {
 	real, mem := realServer(t), embedded(t)
@@ -503,9 +503,9 @@ func TestDifferential(t *testing.T) {
 	for i := range tables {
 		todo = append(todo, first+uint64(i))
 	}
-	calls, queries, bad := 0, 0, 0
+	calls, queries, conditions, bad := 0, 0, 0, 0
 	defer func() {
-		t.Logf("figures: calls %d, queries %d, tables %d, wrong %d, seeds from %d", calls, queries, len(todo), bad, first)
+		t.Logf("figures: calls %d, queries %d, conditions %d, tables %d, wrong %d, seeds from %d", calls, queries, conditions, len(todo), bad, first)
 	}()
 	for _, seed := range todo {
 		g := gen{rand.New(rand.NewPCG(seed, 1))}
@@ -524,9 +524,28 @@ func TestDifferential(t *testing.T) {
 				}
 			}
 		}
+		for i := range conditionsPerTable {
+			key, mutations, filters, text := g.conditional()
+			if len(mutations) == 0 {
+				continue
+			}
+			conditions++
+			want := changed(real.Client.(gohbase.RPCClient), name, key, mutations, filters)
+			got := changed(mem.Client.(gohbase.RPCClient), name, key, mutations, filters)
+			if got == want {
+				want = transcript(real.Client.(gohbase.RPCClient), name, everything, 3, &calls)
+				got = transcript(mem.Client.(gohbase.RPCClient), name, everything, 3, new(int))
+			}
+			if got != want {
+				t.Fatalf("HQL_SEED=%d HQL_CHECKS=1, condition %d: %q\n%s--- got\n%s--- want\n%s", seed, i, key, text, got, want)
+			}
+		}
 		dropTable(t, name, real, mem)
 	}
 }
+
+// conditionsPerTable is how many conditional changes each random table gets.
+const conditionsPerTable = 60
 
 var update = flag.Bool("update", false, "record the answers of a real HBase in testdata/recorded.txt anew")
 

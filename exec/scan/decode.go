@@ -202,6 +202,9 @@ func (d *Decoder) appendRows(b *rowBatch, table string, r *hbase.Row) error {
 	if d.ts {
 		d.setNewest(row, r.Cells)
 	}
+	if d.scan.Cells && !d.entries {
+		row[len(row)-1] = CellsValue(r.Cells)
+	}
 	n := len(b.rows)
 	err = d.check(b, row)
 	if len(b.rows) < n {
@@ -361,7 +364,7 @@ func (d *Decoder) setNewest(row []types.Value, cells []hbase.Cell) {
 	for i := range cells {
 		newest = max(newest, cells[i].Timestamp)
 	}
-	row[len(row)-1] = types.NewTimestamp(newest)
+	row[len(d.scan.Table.Columns)+1] = types.NewTimestamp(newest)
 }
 
 // check evaluates the residual on the last row of b and drops it unless it is true.
@@ -399,7 +402,10 @@ func (d *Decoder) appendPacked(b *rowBatch, table string, r *hbase.Row) error {
 		}
 		d.decodeCell(row, &wantedCell{col: d.packed}, r.Key, cell.Value)
 		if d.ts {
-			row[len(row)-1] = types.NewTimestamp(cell.Timestamp)
+			row[len(d.scan.Table.Columns)+1] = types.NewTimestamp(cell.Timestamp)
+		}
+		if d.scan.Cells {
+			row[len(row)-1] = CellsValue(r.Cells[i : i+1])
 		}
 		if err := d.check(b, row); err != nil {
 			return err

@@ -168,7 +168,7 @@ func (x *indexScan) agrees(entry, row []types.Value) bool {
 		x.notCompared(entry, err)
 		return false
 	}
-	if string(key) != entry[len(entry)-2].Text() {
+	if string(key) != entry[len(x.scan.Table.Columns)].Text() {
 		return false
 	}
 	if l.Stored.IsLiteral() {
@@ -186,7 +186,7 @@ func (x *indexScan) agrees(entry, row []types.Value) bool {
 // value that fits no entry.
 func (x *indexScan) notCompared(entry []types.Value, err error) {
 	t, l := x.scan.Table, x.scan.Layout
-	first := HexBytes([]byte(entry[len(entry)-2].Text()))
+	first := HexBytes([]byte(entry[len(t.Columns)].Text()))
 	x.st.Warn.Count(warning.Key, x.scan, func() func(int64) string {
 		return func(n int64) string {
 			return fmt.Sprintf("%s of %s not read by %s: the key cannot be computed from the row, first entry %s (%v)", words.Count(n, "row"),

@@ -59,7 +59,7 @@ func (d *Decoder) appendPoints(b *rowBatch, table string, r *hbase.Row) error {
 			d.undecodable(d.packed, r.Key, err)
 		}
 		if d.ts {
-			row[len(row)-1] = types.NewTimestamp(p.ts)
+			row[len(d.scan.Table.Columns)+1] = types.NewTimestamp(p.ts)
 		}
 		if err := d.check(b, row); err != nil {
 			return err

@@ -57,7 +57,7 @@ func (w *Writer) Flush(ctx context.Context) error {
 			return err
 		}
 	}
-	if w.reads != nil {
+	if w.attempts != nil {
 		w.noteRefused()
 	}
 	return nil

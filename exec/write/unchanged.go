@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/exec/scan"
 	"github.com/hql-db/hql/exec/warning"
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/hbase"
@@ -17,7 +18,7 @@ import (
 
 // This file has what makes an UPDATE or a DELETE take effect on a row only if what it read of the row still stands.
 //
-//	row as the statement read it  -> read again with its cells (applyChanges); another by now: to be read by the statement anew
+//	row as the statement read it  -> its cells, which it carries; a row of a copy or of a join is read again with them (applyChanges)
 //	cells                         -> a condition on the mutation, which HBase checks in the same step as it applies that (unchanged)
 //	condition that does not hold  -> to be read by the statement anew (Missed)
 
@@ -75,14 +76,11 @@ func (r *storedRow) sum() uint64 {
 // a cell of several columns from those that are not set.
 func (w *Writer) DependOn(read, set []bool) {
 	t := w.table
-	if w.pointColumn() != nil {
-		return // a point stands in one of several cells
-	}
 	reads := slices.Clone(read)
 	for _, l := range t.Layouts[1:] {
-		for i, c := range t.Columns {
+		for i := range t.Columns {
 			same := func(o *catalog.Column) bool { return o.Index == i }
-			reads[i] = reads[i] || l.Kind == catalog.Copy || l.PartOf(i) != nil || slices.ContainsFunc(l.Sparse, same) || slices.ContainsFunc(l.Included, same) || c.Element() > 0
+			reads[i] = reads[i] || l.Kind == catalog.Copy || l.PartOf(i) != nil || slices.ContainsFunc(l.Sparse, same) || slices.ContainsFunc(l.Included, same)
 		}
 	}
 	for _, cols := range w.elements {
@@ -90,14 +88,21 @@ func (w *Writer) DependOn(read, set []bool) {
 			reads[c.Index] = reads[c.Index] || set != nil && named(cols, set) != nil && !set[c.Index]
 		}
 	}
-	matters := reads[len(t.Columns)+1]
 	for i, c := range t.Columns {
 		reads[i] = reads[i] && c.InCell()
-		matters = matters || reads[i]
 	}
-	if matters {
-		w.reads, w.attempts = reads, map[rowID]attempt{}
+	w.reads = reads
+}
+
+// Hold decides whether rows are changed on condition that they are as they were read: byKey: the statement reads them one by one, by
+// their keys. Many rows that are changed whatever they hold are written faster without.
+func (w *Writer) Hold(byKey bool) bool {
+	n := len(w.table.Columns)
+	byKey = byKey || slices.Contains(w.reads[:n], true) || w.reads[n+1]
+	if byKey && w.attempts == nil && w.pointColumn() == nil { // a point stands in one of several cells
+		w.attempts = map[rowID]attempt{}
 	}
+	return w.attempts != nil
 }
 
 // Missed is a row that was another when it was to be changed than when the statement read it.
@@ -135,9 +140,7 @@ func (w *Writer) applyChanges(ctx context.Context) error {
 			return w.refuse(err, c.pos)
 		}
 	}
-	again := *w.st.Reads
-	again.Warn = &warning.List{} // what cannot be decoded was told when the rows were read first
-	now, err := w.storedAt(ctx, &again, w.table.Layouts[0], places)
+	now, err := w.current(ctx, changes, places)
 	if err != nil {
 		return err
 	}
@@ -164,6 +167,20 @@ func (w *Writer) applyChanges(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// current gives the rows of changes, at places, with their cells.
+func (w *Writer) current(ctx context.Context, changes []change, places []place) ([]storedRow, error) {
+	if len(changes[0].old) == w.Width() {
+		again := *w.st.Reads
+		again.Warn = &warning.List{} // what cannot be decoded was told when the rows were read first
+		return w.storedAt(ctx, &again, w.table.Layouts[0], places)
+	}
+	out := make([]storedRow, len(changes))
+	for i, c := range changes {
+		out[i] = storedRow{values: c.old[:w.Width()], cells: scan.CellsOf(c.old[w.Width()])}
+	}
+	return out, nil
 }
 
 // asRead reports whether two states of a row are alike in what the statement reads.

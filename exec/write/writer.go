@@ -78,14 +78,14 @@ type Writer struct {
 	// Changed are the rows that UPDATE or DELETE changed.
 	Changed int64
 	// Of UPDATE and DELETE of rows on condition that they are as they were read, see unchanged.go:
-	reads    []bool               // what must be so: columns, _key and _ts; nil: they change rows as they may be
+	reads    []bool               // what must be so: columns, _key and _ts
 	changes  []change             // to be applied
 	now      *storedRow           // the row to which a change is being applied
 	held     map[rowID]*storedRow // those of the batch
 	later    []laterRemoval
 	missed   []Missed
-	only     map[rowID]bool // nil: all rows
-	attempts map[rowID]attempt
+	only     map[rowID]bool    // nil: all rows
+	attempts map[rowID]attempt // that failed; nil: there are no conditions
 	doubts   []doubtful
 }
 
@@ -427,7 +427,7 @@ func (w *Writer) deferred(c change) (bool, error) {
 			return true, w.refuse(err, c.pos)
 		}
 	}
-	if w.reads == nil {
+	if w.attempts == nil {
 		return false, nil
 	}
 	c.old = slices.Clone(c.old)

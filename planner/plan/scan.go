@@ -129,6 +129,9 @@ type Scan struct {
 	MinTime, MaxTime int64
 	AllVersions      bool
 
+	// Cells is set where a statement writes the rows: behind _ts each carries the cells that it was read from.
+	Cells bool
+
 	Order OrderKind // KeyOrder, ReverseOrder, MergeOrder or NoOrder
 	// Reversed is set when each span is read from its end (always so under ReverseOrder).
 	Reversed bool
@@ -210,7 +213,12 @@ type LookupKey struct {
 }
 
 // Width and Inputs of the nodes.
-func (s *Scan) Width() int     { return len(s.Table.Columns) + 2 }
+func (s *Scan) Width() int {
+	if s.Cells {
+		return len(s.Table.Columns) + 3
+	}
+	return len(s.Table.Columns) + 2
+}
 func (s *Scan) Inputs() []Node { return nil }
 func (*Scan) node()            {}
 
