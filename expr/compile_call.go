@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -250,6 +251,9 @@ func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) 
 		return nil, misplaced(pos, f.Name)
 	}
 	t, err := f.Result(args)
+	if wrong, ok := errors.AsType[argumentError](err); ok {
+		return nil, parser.Errorf(pos, "%s: %s", f.Name, wrong)
+	}
 	if err != nil {
 		return nil, parser.Errorf(pos, "%s", err)
 	}

@@ -35,12 +35,20 @@ func returns(t types.Type, classes ...class) resultFunc {
 			}
 			c := classes[min(i, len(classes)-1)]
 			if at := a.Type(); at != types.Null && !c(at) {
-				return 0, fmt.Errorf("argument %d cannot be %s", i+1, at)
+				return 0, argumentError{i + 1, at}
 			}
 		}
 		return t, nil
 	}
 }
+
+// argumentError is an argument of a type that a function does not take.
+type argumentError struct {
+	n  int // from 1
+	at types.Type
+}
+
+func (e argumentError) Error() string { return fmt.Sprintf("argument %d cannot be %s", e.n, e.at) }
 
 // sameAs gives the type of argument i.
 func sameAs(i int, classes ...class) resultFunc {

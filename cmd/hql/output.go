@@ -2,9 +2,12 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
 
@@ -67,6 +70,27 @@ func (l look) line(b []byte) []byte {
 	}
 	return []byte(printableLines(string(b)))
 }
+
+// jsonLine is a line of JSON. On a terminal the characters that act on it are escaped as JSON escapes them.
+func (l look) jsonLine(b []byte) []byte {
+	if !l.screen || bytes.IndexFunc(b, unsafeInJSON) < 0 {
+		return b
+	}
+	var out []byte
+	for _, r := range string(b) {
+		if !unsafeInJSON(r) {
+			out = utf8.AppendRune(out, r)
+			continue
+		}
+		for _, u := range utf16.AppendRune(nil, r) {
+			out = fmt.Appendf(out, `\u%04x`, u)
+		}
+	}
+	return out
+}
+
+// unsafeInJSON reports characters that act on a terminal. Line feeds stand only between values.
+func unsafeInJSON(r rune) bool { return r != '\n' && unsafe(r) }
 
 // printableLines is printable for a text of several lines.
 func printableLines(s string) string {
@@ -416,7 +440,7 @@ func (j *jsonWriter) row(vals []types.Value) error {
 		b = append(b, '\n')
 	}
 	j.buf = b
-	_, err := j.w.Write(j.line(b))
+	_, err := j.w.Write(j.jsonLine(b))
 	return err
 }
 

@@ -145,7 +145,7 @@ func (s *session) take() (string, error) {
 	return text, nil
 }
 
-var commandName = regexp.MustCompile(`^\\([A-Za-z]+\+?|[?!])?`)
+var commandName = regexp.MustCompile(`^\\([A-Za-z]\w*\+?|[?!])?`)
 
 // psqlCommands are those of psql that hql has not, and what it has in their place.
 var psqlCommands = map[string]string{
