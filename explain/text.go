@@ -339,7 +339,7 @@ func orderText(terms []plan.SortTerm) string {
 }
 
 // verdictOf tells in words whether s hits the rowkey prefix and what it opens.
-func verdictOf(s *plan.Scan) string {
+func verdictOf(s *plan.Scan) (text string) {
 	switch s.Access {
 	case plan.Empty:
 		return "no row can match, nothing is read"
@@ -357,6 +357,12 @@ func verdictOf(s *plan.Scan) string {
 		hits = "hits the rowkey prefix, hops over the few values of its first parts"
 	}
 	used, all := 0, 0
+	defer func() {
+		whole := !slices.ContainsFunc(s.Spans, func(sp plan.Span) bool { return sp.Key || len(sp.Start)+len(sp.Stop) > 0 })
+		if used == 0 && all > 0 && s.Access == plan.RangeScan && whole {
+			text = fmt.Sprintf("hits the name of its HBase tables and reads these whole, %s, 0 of %d key parts", gotten(gets, scans), all)
+		}
+	}()
 	for _, p := range s.Key {
 		switch p.Use {
 		case plan.Literal:
@@ -386,7 +392,7 @@ func (d *drawing) scan(s *plan.Scan, in string) {
 	d.drawKey(s, in)
 	d.drawSpans(s, in)
 	if s.ListTables {
-		line("tables", "every table named %s*, as nothing binds the name", s.TablePrefix)
+		line("tables", "every table named %s*: %s", s.TablePrefix, namesWhy(s))
 	}
 	label := "where"
 	for _, f := range s.Fates {
@@ -437,6 +443,31 @@ func (d *drawing) scan(s *plan.Scan, in string) {
 	if a := s.Advice; a != "" && !s.Access.HitsPrefix() {
 		d.labelled(in, "to hit", Piece{Hit, a})
 	}
+}
+
+// namesWhy tells which of the HBase tables are read whose names are not computed, and why.
+func namesWhy(s *plan.Scan) string {
+	var of []string
+	for _, p := range s.Layout.Stored.Parts {
+		for _, c := range p.Columns {
+			for _, f := range s.Fates {
+				if name := s.Table.Columns[c].Name; slices.Contains(expr.Columns(f.Expr), c) && !slices.Contains(of, name) {
+					of = append(of, name)
+				}
+			}
+		}
+	}
+	if of == nil {
+		return "nothing binds the name"
+	}
+	if s.TableNames != nil {
+		names := make([]string, len(s.TableNames))
+		for i, n := range s.TableNames {
+			names[i] = n.Bounds()
+		}
+		return "those in " + strings.Join(names, ", ") + ", by " + strings.Join(of, ", ")
+	}
+	return "the conditions on " + strings.Join(of, ", ") + " leave too many names"
 }
 
 // skipText tells of a scan that reads a row or a few of each value of the key's first parts.

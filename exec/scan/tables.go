@@ -17,6 +17,9 @@ func (st *Reads) ListTables(ctx context.Context, s *plan.Scan) ([]plan.Span, err
 	}
 	var out []plan.Span
 	for _, n := range names {
+		if !s.MayRead(n) {
+			continue
+		}
 		for _, sp := range s.Spans {
 			sp.Table = n
 			out = append(out, sp)

@@ -50,6 +50,9 @@ func (e *Env) Scan(req *Request) (_ *plan.Scan, err error) {
 	} else {
 		best.finish(req)
 	}
+	if !best.scan.Access.HitsPrefix() {
+		best.scan.Advice = e.advice(req, terms, boxes)
+	}
 	best.chosen(all, left)
 	return best.scan, nil
 }

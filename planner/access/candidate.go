@@ -61,6 +61,9 @@ func (e *Env) candidate(l *catalog.Layout, req *Request, terms []term, boxes []b
 	c.scan = &plan.Scan{Table: req.Table, Layout: l, Alias: req.Alias, CapHit: w.capped,
 		Entries: l.Kind != catalog.Primary, Covered: req.coveredBy(l), ListTables: w.listTables, TablePrefix: w.tablePrefix, Lookups: w.lookups,
 		MinTime: req.MinTime, MaxTime: req.MaxTime, AllVersions: req.AllVersions}
+	if w.listTables && !w.anyName {
+		c.scan.TableNames, _ = mergeSpans(w.tableNames, true)
+	}
 	c.prove(terms)
 	c.order(req, e.Options.NoOrder)
 	if c.scan.Order != plan.MergeOrder {

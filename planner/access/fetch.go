@@ -64,9 +64,6 @@ func (c *candidate) finish(req *Request) {
 		s.Limit = req.Limit
 	}
 	s.Key = c.partUses()
-	if s.Access.Wide() {
-		s.Advice = c.builder.advice(req)
-	}
 	if s.CapHit {
 		s.Warnings = append(s.Warnings, "the predicate gives more key ranges than the limit: some were widened and are checked row by row")
 	}

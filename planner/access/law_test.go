@@ -201,7 +201,7 @@ func (g *lawWorld) check(where string, order []parser.OrderTerm, maxSpans int) {
 		match := isTrue(t, cond, row.row, g.loc)
 		in := -1
 		for i, sp := range s.Spans {
-			if there && (sp.Table == at.table || s.ListTables) && inSpan(sp, at.key) {
+			if there && (sp.Table == at.table || s.ListTables && s.MayRead(at.table)) && inSpan(sp, at.key) {
 				if in >= 0 {
 					fail("row %v with key %s lies in two spans", row.row, plan.Escape(at.key))
 				}

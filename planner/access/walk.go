@@ -32,6 +32,8 @@ type spanBuilder struct {
 	// every table whose name starts with tablePrefix.
 	listTables  bool
 	tablePrefix string
+	tableNames  []keySpan // that lie in these ranges; of any name, if anyName is set
+	anyName     bool
 	// merging: finite parts are enumerated even if nothing behind them is bound, as the spans of
 	// their values, merged, give an order.
 	merging   bool
@@ -187,6 +189,7 @@ func (w *spanBuilder) tables(br path, parts []*catalog.Part) {
 		if !ok || w.listTables {
 			w.listTables = true
 			w.tablePrefix = string(br.prefix)
+			w.nameRanges(&br, p)
 			br.prefix = nil
 			w.key(br, 0)
 			return
@@ -200,6 +203,31 @@ func (w *spanBuilder) tables(br path, parts []*catalog.Part) {
 	}
 	br.table, br.prefix = string(br.prefix), nil
 	w.key(br, 0)
+}
+
+// nameRanges notes in which ranges the names of the tables lie whose part p the sets of br leave.
+//
+//	STORED IN ('tx_', DATE(ts) AS TEXT('yyyyMMdd')), ts >= '2024-03-05 10:00'      ['tx_20240305' - )
+func (w *spanBuilder) nameRanges(br *path, p *catalog.Part) {
+	set, ok := w.image(br, p)
+	var found []catalog.ByteRange
+	for i := 0; ok && i < len(set); i++ {
+		found, _, ok = p.Ranges(found, set[i])
+	}
+	if !ok {
+		w.anyName = true
+		return
+	}
+	for _, r := range found {
+		s := keySpan{Span: plan.Span{Start: w.join(br.prefix, r.Lo), Stop: types.PrefixEnd(br.prefix)}}
+		switch {
+		case r.Point:
+			s.Stop = types.PrefixEnd(s.Start)
+		case r.Hi != nil:
+			s.Stop = w.join(br.prefix, r.Hi)
+		}
+		w.tableNames = append(w.tableNames, s)
+	}
 }
 
 // values lists the values that p can have in br, when they are few.

@@ -89,6 +89,10 @@ func (w *spanBuilder) why(p *catalog.Part, br *path) string {
 		return "nothing binds " + strings.Join(free, ", ")
 	case p.ManyScales():
 		return "equal numbers of other scales have other bytes"
+	case p.Order() == catalog.Unordered:
+		return "its bytes are not in the order of " + t(p.Columns[0])
+	case p.Monotone() != 0:
+		return "the condition on " + t(p.Columns[0]) + " tells no range of its values"
 	default:
 		return "a range of " + t(p.Columns[0]) + " is not a range of this part"
 	}
@@ -131,62 +135,6 @@ func (w *spanBuilder) whyNotKey(e expr.Expr, t *catalog.Table) string {
 		return fmt.Sprintf("the key is used up to %s", w.layout.Key.Parts[w.stopPart].Source)
 	}
 	return "the key narrows it, but not to exactly these rows"
-}
-
-// advice is what a query that misses the prefix could add to hit it; "" where nothing helps. Layouts that req cannot
-// be read by are not spoken of.
-func (w *spanBuilder) advice(req *Request) string {
-	var best string
-	for _, l := range w.table.Layouts {
-		if !eligible(l, req) {
-			continue
-		}
-		var need []string
-		for _, p := range l.Key.Parts {
-			if p.Literal != nil {
-				continue
-			}
-			if len(p.Columns) == 0 || p.ManyScales() {
-				if w.enumerable(p) {
-					continue // salts are enumerated
-				}
-				break // no condition gets past it
-			}
-			for _, c := range p.Columns {
-				name := w.table.Columns[c].Name
-				if p.Monotone() != 0 && p.Injective() && p.Order() != catalog.Unordered {
-					name += " = ... (or a range of it)"
-				} else if w.enumerable(p) {
-					continue
-				} else {
-					name += " = ..."
-				}
-				if !slices.Contains(need, name) {
-					need = append(need, name)
-				}
-			}
-			if len(need) > 0 {
-				break
-			}
-		}
-		if len(need) == 0 {
-			continue
-		}
-		for _, name := range req.lost(l) {
-			if !slices.ContainsFunc(need, func(n string) bool { return strings.HasPrefix(n, name+" ") }) {
-				need = append(need, name+" IS NOT NULL")
-			}
-		}
-		text := "add " + strings.Join(need, " AND ")
-		if len(w.table.Layouts) > 1 {
-			text += " (layout " + l.Name + ")"
-		}
-		if best != "" {
-			best += ", or "
-		}
-		best += text
-	}
-	return best
 }
 
 // enumerable reports whether p has few values, whatever its columns have.

@@ -213,7 +213,9 @@ func inSpans(s *plan.Scan, t *stats.Table, k *stats.Key) (rows float64, ok bool)
 		if s.ListTables {
 			tables = tables[:0]
 			for _, stored := range k.Stored {
-				tables = append(tables, stored.Table)
+				if s.MayRead(stored.Table) {
+					tables = append(tables, stored.Table)
+				}
 			}
 		}
 		for _, name := range tables {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"slices"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
@@ -109,6 +110,8 @@ type Scan struct {
 	// table's name: TablePrefix is the literal start of the name; Spans then hold for each table found.
 	ListTables  bool
 	TablePrefix string
+	// TableNames, unless it is nil, are the ranges in which the names of those tables lie that can have rows.
+	TableNames []Span
 	// Entries is set when the layout is read for its keys only: each leads to a row of the primary layout, whose
 	// values are what counts. A crash between the writes of the two leaves entries of rows that say something else.
 	Entries bool
@@ -228,6 +231,13 @@ func (s *Scan) Carried() []*catalog.Column {
 		return s.Layout.Included
 	}
 	return s.Table.Columns
+}
+
+// MayRead reports whether s, which lists its tables, reads the one of a name.
+func (s *Scan) MayRead(table string) bool {
+	return s.TableNames == nil || slices.ContainsFunc(s.TableNames, func(r Span) bool {
+		return table >= string(r.Start) && (len(r.Stop) == 0 || table < string(r.Stop))
+	})
 }
 
 // Counts gives the Gets and scans that are planned.

@@ -1,0 +1,168 @@
+package access
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// advice is what a query that misses the prefix could add to hit it; "" where nothing helps. Layouts that req cannot be read by are not spoken
+// of. Each advice is tried: the query with what is to be added is planned, for made-up values.
+func (e *Env) advice(req *Request, terms []term, boxes []box) string {
+	var out []string
+	tried := *e
+	tried.Options.MaxSpans = min(e.Options.withDefaults().MaxSpans, triedSpans)
+	for _, l := range req.Table.Layouts {
+		if !eligible(l, req) {
+			continue
+		}
+		a := &advice{env: &tried, req: req, layout: l, terms: terms, boxes: boxes[:min(len(boxes), triedBoxes)]}
+		if text := a.find(); text != "" {
+			for _, name := range req.lost(l) {
+				if !slices.ContainsFunc(a.add, func(w wanted) bool { return req.Table.Columns[w.col].Name == name }) {
+					text += " AND " + name + " IS NOT NULL"
+				}
+			}
+			if len(req.Table.Layouts) > 1 {
+				text += " (layout " + l.Name + ")"
+			}
+			out = append(out, text)
+		}
+	}
+	return strings.Join(out, ", or ")
+}
+
+// How much work it is to try an advice: the boxes of the query that are looked at, and the spans made of them.
+const (
+	triedBoxes = 16
+	triedSpans = 1 << 11
+)
+
+// advice is what to add to a query for one layout.
+type advice struct {
+	env    *Env
+	req    *Request
+	layout *catalog.Layout
+	terms  []term
+	boxes  []box
+	add    []wanted
+}
+
+// wanted is a column that is to have a value, or a range of values.
+type wanted struct {
+	col    int
+	ranged bool
+}
+
+// find gives the conditions on the columns of the key's first parts that bind it; "" where there are none.
+func (a *advice) find() string {
+	w := newSpanBuilder(a.layout, a.env, a.req)
+	for _, p := range a.layout.Key.Parts {
+		if p.Literal != nil || w.enumerable(p) && (len(p.Columns) == 0 || p.Monotone() == 0) {
+			continue // salts are enumerated
+		}
+		if len(p.Columns) == 0 || p.ManyScales() {
+			return "" // no condition gets past it
+		}
+		for _, c := range p.Columns {
+			if a.isBound(c) || slices.ContainsFunc(a.add, func(w wanted) bool { return w.col == c }) {
+				continue
+			}
+			a.add = append(a.add, wanted{c, p.Monotone() != 0 && p.Injective() && p.Order() != catalog.Unordered && !a.isNarrowed(c)})
+		}
+		if len(a.add) == 0 {
+			continue
+		}
+		last := &a.add[len(a.add)-1]
+		if ranged := last.ranged; ranged && !a.helps(true) {
+			last.ranged = false
+		}
+		if a.helps(false) {
+			return a.text()
+		}
+	}
+	return ""
+}
+
+func (a *advice) text() string {
+	parts := make([]string, len(a.add))
+	for i, w := range a.add {
+		parts[i] = a.req.Table.Columns[w.col].Name + " = ..."
+		if w.ranged {
+			parts[i] += " (or a range of it)"
+		}
+	}
+	return "add " + strings.Join(parts, " AND ")
+}
+
+// isBound reports whether the query binds column c to one value.
+func (a *advice) isBound(c int) bool {
+	return !slices.ContainsFunc(a.boxes, func(b box) bool { return b.cols[c] == nil || len(b.cols[c]) != 1 || !b.cols[c][0].IsPoint() })
+}
+
+// isNarrowed reports whether the query has a condition on column c.
+func (a *advice) isNarrowed(c int) bool {
+	return slices.ContainsFunc(a.boxes, func(b box) bool { return b.cols[c] != nil && !b.cols[c].IsAll() })
+}
+
+// helps reports whether the query hits the rowkey prefix of the layout with what is to be added: of columns that may have a range a range, if
+// ranges is set, of others a value.
+func (a *advice) helps(ranges bool) bool {
+	for sample := range samples {
+		var with []box
+		for _, b := range a.boxes {
+			b, ok := b.clone(), true
+			for _, w := range a.add {
+				v := sampleOf(a.req.Table.Columns[w.col].Type, b.cols[w.col], sample)
+				set := types.Points(v)
+				if ranges && w.ranged {
+					set = types.SetOf(types.Interval{Lo: v})
+				}
+				ok = ok && !v.IsNull() && b.narrow(w.col, set)
+			}
+			if ok {
+				with = append(with, b)
+			}
+		}
+		if len(with) == 0 {
+			continue
+		}
+		switch s := a.env.candidate(a.layout, a.req, a.terms, with, narrow).scan; s.Access {
+		case plan.Empty: // the key holds no such value
+		default:
+			return s.Access.HitsPrefix() || s.CapHit || len(s.Lookups) > 0
+		}
+	}
+	return true // no value is at hand to try it with
+}
+
+// samples is how many values are tried for a column.
+const samples = 6
+
+// sampleOf makes up a value of a column: one of set, where that has an end, or one of type t.
+func sampleOf(t types.Type, set types.Set, i int) types.Value {
+	for _, iv := range set {
+		switch {
+		case !iv.Lo.IsNull() && !iv.LoOpen:
+			return iv.Lo
+		case !iv.Hi.IsNull() && !iv.HiOpen:
+			return iv.Hi
+		}
+	}
+	if t == types.Boolean {
+		return types.NewBool(i%2 == 1)
+	}
+	if t == types.Timestamp || t == types.Date {
+		v, _ := types.Cast(types.NewTimestamp(int64(i+1)*397*types.MillisPerDay), t, nil)
+		return v
+	}
+	text := [samples]string{"1", "12", "1234", "00000000-0000-0000-0000-000000000001", "0a0a0a0a0a0a0a0a", "com.a"}[i]
+	v, err := types.Cast(types.NewString(text), t, nil)
+	if err != nil {
+		v, _ = types.Cast(types.NewString("1"), t, nil)
+	}
+	return v
+}
