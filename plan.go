@@ -17,7 +17,7 @@ type Plan struct {
 // Ranges is the number of disjoint key ranges that would be read in all tables, a key counting as one.
 func (p *Plan) Ranges() int {
 	n := 0
-	for _, s := range plan.Scans(p.plan.Root) {
+	for _, s := range p.plan.Reads() {
 		n += len(s.Spans)
 	}
 	return n
@@ -27,7 +27,7 @@ func (p *Plan) Ranges() int {
 // rowkey, "table.index" by an index or copy.
 func (p *Plan) Layouts() []string {
 	var out []string
-	for _, s := range plan.Scans(p.plan.Root) {
+	for _, s := range p.plan.Reads() {
 		name := s.Table.Name
 		if s.Layout != s.Table.Layouts[0] {
 			name += "." + s.Layout.Name
@@ -39,7 +39,7 @@ func (p *Plan) Layouts() []string {
 
 func newPlan(p *plan.Plan) *Plan {
 	out := &Plan{Access: plan.Empty.String(), plan: p}
-	scans := plan.Scans(p.Root)
+	scans := p.Reads()
 	if len(scans) > 0 {
 		out.Access = scans[0].Access.String()
 	}

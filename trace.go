@@ -201,7 +201,7 @@ func operation(s parser.Statement) string {
 func costliest(p *plan.Plan, done Stats) string {
 	var all []plan.Access
 	if p != nil {
-		for _, s := range plan.Scans(p.Root) {
+		for _, s := range p.Reads() {
 			all = append(all, s.Access)
 		}
 	}

@@ -161,7 +161,7 @@ func (a *adviser) plan(c *catalog.Catalog, ast parser.Statement, known func(*cat
 		if err != nil {
 			return nil, err
 		}
-		return plan.Scans(p.Root), nil
+		return p.Reads(), nil
 	}
 	switch s := ast.(type) {
 	case *parser.Select:
@@ -169,7 +169,7 @@ func (a *adviser) plan(c *catalog.Catalog, ast parser.Statement, known func(*cat
 		if err != nil {
 			return nil, err
 		}
-		return plan.Scans(p.Root), nil
+		return p.Reads(), nil
 	case *parser.Insert:
 		if s.Query == nil {
 			return nil, nil

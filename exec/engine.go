@@ -248,6 +248,9 @@ func (r *run) attempt(ctx context.Context, stmt parser.Statement, kept *Plans) (
 	e, again := r.engine, false
 	known := e.defs.edition.Load()
 	rows, err := r.do(ctx, stmt, kept)
+	if err != nil || rows.op == nil {
+		r.subqueries.end()
+	}
 	if r.rec.written.Load() > 0 {
 		return rows, err // what it has written is not written twice
 	}
@@ -265,7 +268,12 @@ func (r *run) attempt(ctx context.Context, stmt parser.Statement, kept *Plans) (
 		again = e.defs.edition.Load() != known || errors.Is(err, errRead)
 	}
 	if again {
-		return e.newRun(r.args).do(ctx, stmt, kept)
+		r := e.newRun(r.args)
+		rows, err := r.do(ctx, stmt, kept)
+		if err != nil || rows.op == nil {
+			r.subqueries.end()
+		}
+		return rows, err
 	}
 	return rows, err
 }
@@ -323,7 +331,7 @@ func (r *run) prepare(ctx context.Context, stmt parser.Statement) {
 	if x, ok := stmt.(*parser.Explain); !ok || x.Analyze {
 		r.subqueries = newSubqueries(ctx, r)
 		r.env.Subqueries, r.env.Views = r.subqueries.values, &r.subqueries.views
-		r.Opt.Subquery, r.Opt.Open, r.Opt.Resolve = r.subqueries.answer, r.subqueries.open, r.resolvedBatch
+		r.Opt.Subquery, r.Opt.Open, r.Opt.Resolve, r.Opt.Reuse = r.subqueries.answer, r.subqueries.open, r.resolvedBatch, r.subqueries.reuse
 	}
 	switch stmt.(type) {
 	case *parser.Select, *parser.Explain:

@@ -73,7 +73,8 @@ func (r *run) analyze(ctx context.Context, s *parser.Explain, p *plan.Plan) (*ex
 	}
 	st := r.rec.stats(r.Client)
 	out := &explain.Figures{RowsReturned: st.RowsReturned, RowsRead: st.RowsRead, Gets: st.Gets, Scans: st.Scans, RPCs: st.RPCs, Bytes: st.Bytes,
-		Retries: st.Retries, Begin: r.rec.start, Planning: planning, Elapsed: st.Elapsed, Steps: explain.Steps(p.Root, m.of)}
+		Retries: st.Retries, Begin: r.rec.start, Planning: planning, Elapsed: st.Elapsed}
+	p.EachRead(func(part *plan.Plan) { out.Steps = append(out.Steps, explain.Steps(part.Root, m.of)...) })
 	for _, t := range st.Tables {
 		out.Tables = append(out.Tables, explain.Table{Scan: t.Scan, Gets: t.Gets, Scans: t.Scans, RowsRead: t.RowsRead, Rows: t.Rows,
 			RPCs: t.RPCs, Bytes: t.Bytes, Scanned: t.Scanned, Stale: t.Stale, Elapsed: t.Elapsed, Regions: t.Regions, Calls: t.Calls})

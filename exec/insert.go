@@ -287,16 +287,11 @@ func (r *run) insertQuery(ctx context.Context, s *parser.Insert, in *inserter) (
 
 // readsTable reports whether p, or a query inside its expressions, reads a physical table of t.
 func readsTable(p *plan.Plan, t *catalog.Table) bool {
-	for _, s := range p.Subplans {
-		if readsTable(s.Sample, t) {
+	for _, read := range p.Tables() {
+		if read == t {
 			return true
 		}
-	}
-	for _, s := range plan.Scans(p.Root) {
-		if s.Table == t {
-			return true
-		}
-		for _, a := range s.Table.Layouts {
+		for _, a := range read.Layouts {
 			for _, b := range t.Layouts {
 				if !a.Stored.IsLiteral() || !b.Stored.IsLiteral() || storedName(a) == storedName(b) {
 					return true

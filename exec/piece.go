@@ -133,7 +133,7 @@ func (r *run) pieceOf(ctx context.Context, s *parser.Select) (piece Piece, p *pl
 	if p, err = r.planPiece(ctx, s, ""); err != nil {
 		return piece, nil, err
 	}
-	if len(plan.Scans(p.Root)) == 1 { // statistics may know a better layout
+	if len(p.Reads()) == 1 { // statistics may know a better layout
 		best, err := r.resolved(ctx, func() (*plan.Plan, error) { return r.env.Piece(s, "") })
 		if err != nil {
 			return piece, nil, err

@@ -59,18 +59,19 @@ func (r *run) resolved(ctx context.Context, ask func() (*plan.Plan, error)) (*pl
 			return nil, err
 		}
 		var keys []plan.LookupKey
-		for _, s := range plan.Scans(p.Root) {
+		for _, s := range p.Reads() {
 			keys = append(keys, s.Lookups...)
 		}
 		asked := len(keys) > 0
-		if r.subqueries != nil {
-			for _, s := range p.Subplans {
-				if s.Closed {
-					if err := r.subqueries.close(ctx, s); err != nil {
-						return nil, err
-					}
-					asked = true
+		if r.subqueries != nil && len(p.Subplans) > 0 {
+			for _, s := range p.Asked(map[*plan.Subplan]bool{}) {
+				if !s.Closed {
+					continue
 				}
+				if err := r.subqueries.close(ctx, s); err != nil {
+					return nil, err
+				}
+				asked = true
 			}
 		}
 		if !asked || r.Client == nil {
@@ -97,11 +98,6 @@ func (r *run) checkPlan(p *plan.Plan) error {
 		advice := cheaper(p)
 		r.budget.advice.Store(&advice)
 		if err := r.budget.refuse(estimate.Of(p, r.env.Statistics)); err != nil {
-			return err
-		}
-	}
-	for _, s := range p.Subplans {
-		if err := r.inner(true).checkPlan(s.Sample); err != nil {
 			return err
 		}
 	}

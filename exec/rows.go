@@ -78,6 +78,7 @@ func (r *Rows) end(why error) error {
 	r.err = why
 	r.life.cancel(nil) // before readers are waited for: one may be in a sub-query
 	err := r.op.Close()
+	r.run.subqueries.end()
 	r.life.end()
 	r.run.rec.end(r.run.Client)
 	return err

@@ -193,12 +193,12 @@ func (s *limitedScanner) Next(ctx context.Context) ([]hbase.Row, error) {
 
 // cheaper says what to add to p to read less; "" where nothing is known to help.
 func cheaper(p *plan.Plan) string {
-	for _, s := range plan.Scans(p.Root) {
+	for _, s := range p.Reads() {
 		if s.Advice != "" {
 			return s.Advice
 		}
 	}
-	for _, s := range plan.Scans(p.Root) {
+	for _, s := range p.Reads() {
 		if s.Access != plan.RangeScan {
 			continue
 		}

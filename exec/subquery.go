@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/expr"
@@ -25,6 +26,8 @@ type subqueries struct {
 	closed  map[*parser.Select][]types.Value
 	answers map[*plan.Subplan]map[string]expr.Expr // by the outer values
 	held    int64                                  // bytes kept in answers
+	shared  map[*plan.Subplan]*operator.Shared
+	sharing atomic.Int64 // bytes kept in shared
 }
 
 func newSubqueries(ctx context.Context, r *run) *subqueries {
@@ -108,6 +111,7 @@ func (q *subqueries) read(ctx context.Context, sub *plan.Subplan, outer []types.
 	if err != nil {
 		return nil, err
 	}
+	defer q.endWithin(p)
 	held := &operator.Budget{Limit: r.Opt.Memory()}
 	var out []types.Value
 	err = r.eachRow(ctx, p, asRead, func(rows [][]types.Value) error {
@@ -129,7 +133,68 @@ func (q *subqueries) open(ctx context.Context, ask func() (*plan.Plan, error)) (
 	if err != nil {
 		return nil, err
 	}
-	return r.open(ctx, p)
+	op, err := r.open(ctx, p)
+	if err != nil {
+		q.endWithin(p)
+		return nil, err
+	}
+	return &openedOp{op, func() { q.endWithin(p) }}, nil
+}
+
+// openedOp is an operator after which something is to be done.
+type openedOp struct {
+	operator.Operator
+	after func()
+}
+
+// Close ends the operator.
+func (o *openedOp) Close() error {
+	defer o.after()
+	return o.Operator.Close()
+}
+
+// reuse is operator.Options.Reuse.
+func (q *subqueries) reuse(s *plan.Subplan) operator.Operator {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	rows := q.shared[s]
+	if rows == nil {
+		r := q.run.inner(true)
+		rows = &operator.Shared{Ctx: q.ctx, Dir: r.Opt.SpillDir, Held: &q.sharing, Limit: r.Opt.Memory() / 4,
+			Open: func() (operator.Operator, error) { return r.open(q.ctx, s.Sample) }}
+		if q.shared == nil {
+			q.shared = map[*plan.Subplan]*operator.Shared{}
+		}
+		q.shared[s] = rows
+	}
+	return rows.Reader()
+}
+
+// endWithin drops the rows of queries that p, which is read, has named for itself.
+func (q *subqueries) endWithin(p *plan.Plan) {
+	q.endWhere(func(s *plan.Subplan) bool { return s.Within == p })
+}
+
+// end drops the rows of all queries. A nil q has none.
+func (q *subqueries) end() {
+	if q != nil {
+		q.endWhere(func(*plan.Subplan) bool { return true })
+	}
+}
+
+func (q *subqueries) endWhere(is func(*plan.Subplan) bool) {
+	var done []*operator.Shared
+	q.mu.Lock()
+	for s, rows := range q.shared {
+		if is(s) {
+			done = append(done, rows)
+			delete(q.shared, s)
+		}
+	}
+	q.mu.Unlock()
+	for _, rows := range done {
+		_ = rows.Close() // what it was read for has ended
+	}
 }
 
 // inner is r for a query inside it, or one of many: reads of its own, as the outer query's wait for it.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hql-db/hql/catalog"
@@ -37,7 +36,7 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (*Rows, erro
 		return r.done(-1), nil
 	case exists && !s.Replace:
 		return nil, parser.Errorf(s.NamePos, "view %q exists already", old.Name).WithHint("CREATE OR REPLACE VIEW defines it anew")
-	case exists && r.reads(s.Query, s.Name, nil):
+	case exists && r.reads(s.Query, s.Name, map[string]bool{}):
 		return nil, parser.Errorf(s.NamePos, "view %q would read itself", s.Name)
 	case s.Query.AllowFullScan:
 		return nil, parser.Errorf(s.Query.Pos, "a view takes no ALLOW FULL SCAN: the statement that reads it does")
@@ -109,14 +108,14 @@ func firstParam(s *parser.Select) (found *parser.Param) {
 	return found
 }
 
-// reads reports whether s, or a view that it reads but for those seen, reads what is called name.
-func (r *run) reads(s *parser.Select, name string, seen []string) bool {
+// reads reports whether s, or a view that it reads but those seen, reads what is called name.
+func (r *run) reads(s *parser.Select, name string, seen map[string]bool) bool {
 	for _, t := range parser.Tables(s) {
 		if strings.EqualFold(t.Name, name) {
 			return true
 		}
-		if v, ok := r.engine.catalog.View(t.Name); ok && !slices.Contains(seen, v.Name) {
-			if seen = append(seen, v.Name); r.reads(v.Def.Query, name, seen) {
+		if v, ok := r.engine.catalog.View(t.Name); ok && !seen[v.Name] {
+			if seen[v.Name] = true; r.reads(v.Def.Query, name, seen) {
 				return true
 			}
 		}
@@ -127,7 +126,7 @@ func (r *run) reads(s *parser.Select, name string, seen []string) bool {
 // unread refuses to drop what is called name while a view reads it.
 func (r *run) unread(what, name string, at parser.Pos) error {
 	for _, v := range r.engine.catalog.Views() {
-		if !strings.EqualFold(v.Name, name) && r.reads(v.Def.Query, name, nil) {
+		if !strings.EqualFold(v.Name, name) && r.reads(v.Def.Query, name, map[string]bool{}) {
 			return parser.Errorf(at, "%s %s is read by view %s", what, name, v.Name).WithHint("drop %s first", v.Name)
 		}
 	}

@@ -37,6 +37,7 @@ type page struct {
 	Summary        string
 	Estimate       string // "" where nothing is known
 	MaxListed      int    // spans written out under each picture
+	asked          map[*plan.Subplan]bool
 }
 
 // pageTable is one table access.
@@ -116,7 +117,7 @@ type Stored struct {
 // HTML draws the plan of query, and what was measured of it unless f is nil, as a self-contained page. stored gives the
 // HBase tables of a table access, at most a page's worth of them, and what is to be said where these are not all.
 func HTML(query string, p *plan.Plan, f *Figures, stored func(s *plan.Scan, most int) (tables []Stored, note string)) (string, error) {
-	d := page{Query: query, Verdict: planVerdict(p).String(), Hit: p.HitsPrefix(), Estimate: estimateText(p.Estimate, f), Analyzed: f != nil, MaxListed: maxListedSpans}
+	d := page{Query: query, Verdict: planVerdict(p).String(), Hit: p.HitsPrefix(), Estimate: estimateText(p.Estimate, f), Analyzed: f != nil, MaxListed: maxListedSpans, asked: map[*plan.Subplan]bool{}}
 	steps := Steps(p.Root, nil)
 	if f != nil {
 		d.Summary, steps = f.summary(), f.Steps
@@ -135,7 +136,7 @@ func HTML(query string, p *plan.Plan, f *Figures, stored func(s *plan.Scan, most
 
 // add draws the table accesses of p, and of its sub-queries. of says which sub-query p is of, "" where it is the whole query.
 func (d *page) add(p *plan.Plan, of string, f *Figures, stored func(s *plan.Scan, most int) (tables []Stored, note string)) {
-	for _, scan := range plan.Scans(p.Root) {
+	for _, scan := range p.Reads() {
 		t := pageTable{Of: of, Scan: scan, Title: titleOf(scan), Hit: scan.Access.HitsPrefix()}
 		for _, part := range ruler(scan) {
 			if scan.Access == plan.Empty {
@@ -162,7 +163,7 @@ func (d *page) add(p *plan.Plan, of string, f *Figures, stored func(s *plan.Scan
 		}
 		d.Tables = append(d.Tables, t)
 	}
-	for _, s := range p.Subplans {
+	for _, s := range p.Asked(d.asked) {
 		d.add(s.Sample, fmt.Sprintf("of the sub-query (%s), which runs %s", s.Text, when(s)), nil, stored)
 	}
 }

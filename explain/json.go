@@ -90,7 +90,7 @@ type jsonSub struct {
 // JSON is the object that EXPLAIN (FORMAT JSON) prints. Its fields are a contract. A query over several tables has the fields of the
 // first one, and every table's under "inputs". Figures, where there are some, stand under "analyze".
 func JSON(p *plan.Plan, f *Figures) ([]byte, error) {
-	out := planJSON(p)
+	out := planJSON(p, map[*plan.Subplan]bool{})
 	if f != nil {
 		out.Analyze = f.json()
 		if q, ok := qError(p.Estimate, f); ok {
@@ -100,8 +100,9 @@ func JSON(p *plan.Plan, f *Figures) ([]byte, error) {
 	return json.Marshal(out)
 }
 
-func planJSON(p *plan.Plan) *jsonPlan {
-	scans := plan.Scans(p.Root)
+// planJSON is p with its sub-queries but those seen.
+func planJSON(p *plan.Plan, seen map[*plan.Subplan]bool) *jsonPlan {
+	scans := p.Reads()
 	var out *jsonPlan
 	switch len(scans) {
 	case 0:
@@ -116,8 +117,8 @@ func planJSON(p *plan.Plan) *jsonPlan {
 		}
 	}
 	out.HitsPrefix, out.Estimate = p.HitsPrefix(), estimateJSON(p.Estimate)
-	for _, s := range p.Subplans {
-		out.Subqueries = append(out.Subqueries, jsonSub{s.Text, s.Closed, planJSON(s.Sample)})
+	for _, s := range p.Asked(seen) {
+		out.Subqueries = append(out.Subqueries, jsonSub{s.Text, s.Closed, planJSON(s.Sample, seen)})
 	}
 	if k, ok := sortKind(p.Root); ok {
 		out.Order = k.String()

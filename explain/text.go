@@ -40,10 +40,22 @@ func String(p *plan.Plan) string {
 // last line sums up.
 func Text(p *plan.Plan, f *Figures) []Line {
 	d := &drawing{figures: f}
+	d.plan(p, map[*plan.Subplan]bool{})
+	if text := estimateText(p.Estimate, f); text != "" {
+		d.add(textf("%s", text))
+	}
+	if f != nil {
+		d.add(textf("%s", f.summary()))
+	}
+	return d.lines
+}
+
+// plan draws p and its sub-queries but those seen.
+func (d *drawing) plan(p *plan.Plan, seen map[*plan.Subplan]bool) {
 	root := p.Root
 	for {
 		x, ok := root.(*plan.Project) // says nothing that a reader needs
-		if !ok || f != nil {
+		if !ok || d.figures != nil {
 			break
 		}
 		root = x.Input
@@ -53,18 +65,22 @@ func Text(p *plan.Plan, f *Figures) []Line {
 	}
 	d.node(root, 0)
 	for _, s := range p.Subplans {
-		d.add(textf("sub-query (%s) runs %s:", s.Text, when(s)))
-		for _, l := range Text(s.Sample, nil) {
+		if seen[s] {
+			continue
+		}
+		seen[s] = true
+		in := &drawing{}
+		if s.Name == "" {
+			d.add(textf("sub-query (%s) runs %s:", s.Text, when(s)))
+		} else {
+			d.add(textf("%s is computed once:", parser.QuoteName(s.Name)))
+			in.figures = d.figures
+		}
+		in.plan(s.Sample, seen)
+		for _, l := range in.lines {
 			d.add(append(Line{textf("  ")}, l...)...)
 		}
 	}
-	if text := estimateText(p.Estimate, f); text != "" {
-		d.add(textf("%s", text))
-	}
-	if f != nil {
-		d.add(textf("%s", f.summary()))
-	}
-	return d.lines
 }
 
 // when tells when a sub-query is run.
@@ -208,6 +224,8 @@ func titleOf(n plan.Node) string {
 			t += ", on " + n.On.String()
 		}
 		return t
+	case *plan.Reuse:
+		return "rows of " + parser.QuoteName(n.Query.Name)
 	case *plan.Recursive:
 		if n.Distinct {
 			return "recursive union"

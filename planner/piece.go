@@ -26,12 +26,12 @@ func (e *Env) Piece(s *parser.Select, layout string) (*plan.Plan, error) {
 	if err := uncutClause(s); err != nil {
 		return nil, err
 	}
-	q := &query{env: e, plan: &plan.Plan{}, pieces: true, layout: layout}
+	q := &query{env: e, plan: &plan.Plan{}, views: &views{text: []parser.Node{s}}, pieces: true, layout: layout}
 	p, err := q.finish(s)
 	if err != nil {
 		return nil, err
 	}
-	if len(p.Subplans) > 0 {
+	if len(p.Asked(map[*plan.Subplan]bool{})) > 0 {
 		return nil, uncut(s.Pos, "a query inside an expression", "its rows might not be the same for all pieces: run it first")
 	}
 	top, ok := p.Root.(*plan.Project)
@@ -49,7 +49,7 @@ func (e *Env) Piece(s *parser.Select, layout string) (*plan.Plan, error) {
 }
 
 // CutScan is the scan of a plan for pieces that is cut; the others, of tables that rows are looked up in, are read as they are needed.
-func CutScan(p *plan.Plan) *plan.Scan { return plan.Scans(p.Root)[0] }
+func CutScan(p *plan.Plan) *plan.Scan { return p.Reads()[0] }
 
 // uncutClause names the first clause of s that is about all of its rows.
 func uncutClause(s *parser.Select) error {
@@ -109,6 +109,8 @@ func uncutNode(pos parser.Pos, n plan.Node) error {
 		what = "DISTINCT"
 	case *plan.Union, *plan.SetOp:
 		what = "a set operation"
+	case *plan.Reuse:
+		what = "a query that is named more than once"
 	default:
 		return uncut(pos, "a statement that reads no table", "run it as it is")
 	}

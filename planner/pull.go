@@ -3,6 +3,7 @@ package planner
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
@@ -31,8 +32,11 @@ const (
 // viewMark is the index from which on a column that * shows stands for a computed one: see from.computed.
 const viewMark = 1 << 27
 
-// picks reports whether s is a query that may be read as its table, which it calls as ctes do, depth queries inside others.
-func (q *query) picks(s *parser.Select, ctes []parser.CTE, depth int) bool {
+// maxPulled bounds the size of the expressions of a query that is read as its table: each of them stands wherever its column is named.
+const maxPulled = 1000
+
+// picks reports whether s, depth queries inside others of the text, is a query that may be read as its table.
+func (q *query) picks(s *parser.Select, depth int) bool {
 	if depth > maxNesting || len(s.With)+len(s.Cores)-1+len(s.OrderBy) > 0 || s.Limit != nil || s.Offset != nil {
 		return false
 	}
@@ -60,14 +64,14 @@ func (q *query) picks(s *parser.Select, ctes []parser.CTE, depth int) bool {
 	}
 	switch t := c.From[0].(type) {
 	case *parser.Subquery:
-		return q.picks(t.Query, ctes, depth+1)
+		return q.picks(t.Query, depth+1)
 	case *parser.TableName:
-		if i := cteIndex(ctes, t); i >= 0 {
-			return q.picks(ctes[i].Query, ctes[:i], depth+1)
+		if w := q.cteOf(t); w != nil {
+			return w.picked()
 		}
 		_, v, err := q.env.Catalog.TableOrView(t.Name, t.Pos)
 		if v != nil {
-			return t.SystemTime == nil && q.picks(v.Def.Query, nil, depth+1)
+			return t.SystemTime == nil && !slices.Contains(q.reading, strings.ToLower(v.Name)) && q.views.view(q, v, t).picked()
 		}
 		return err == nil
 	}
@@ -84,7 +88,7 @@ func (q *query) volatile(name string) bool {
 // pulled reads s, which stands in FROM as alias with these columns, as its table; nil: it is not such a query.
 func (q *query) pulled(s *parser.Select, alias string, columns []string, pos parser.Pos) (*source, error) {
 	mode := q.pull
-	if mode == pullNone || !q.picks(s, q.ctes, q.depth) {
+	if mode == pullNone || !q.picks(s, q.depth) {
 		return nil, nil
 	}
 	defer func() { q.pull = mode; q.depth-- }()
@@ -129,7 +133,41 @@ func (q *query) pulled(s *parser.Select, alias string, columns []string, pos par
 		}
 		out.conds = append(slices.Clip(out.conds), expr.Conjuncts(expr.Fold(w, q.env.Loc))...)
 	}
+	if size(out.conds)+sizeOf(outs) > maxPulled || out.table == nil {
+		return q.computed(f, out.conds, outs, &source{name: alias, cols: names})
+	}
 	return &out, nil
+}
+
+// computed makes out the rows of outs over f, whose one source has conds already, computed by steps of their own.
+func (q *query) computed(f *from, conds []expr.Expr, outs []output, out *source) (*source, error) {
+	f.srcs[0].conds = nil
+	used := make([]bool, f.width())
+	mark(used, conds...)
+	exprs := make([]expr.Expr, len(outs))
+	for i, o := range outs {
+		exprs[i] = o.expr
+	}
+	mark(used, exprs...)
+	node, _, err := q.joined(f, conds, used, accessOrder{}, hints{})
+	out.node = &plan.Project{Input: node, Exprs: exprs}
+	return out, err
+}
+
+// size counts the nodes of expressions.
+func size(es []expr.Expr) int {
+	n := len(es)
+	for _, e := range es {
+		n += size(expr.Children(e))
+	}
+	return n
+}
+
+func sizeOf(outs []output) (n int) {
+	for _, o := range outs {
+		n += size(expr.Children(o.expr))
+	}
+	return n
 }
 
 // column gives v over the joined row.

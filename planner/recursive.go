@@ -11,22 +11,25 @@ import (
 
 // step is a query of WITH RECURSIVE inside its last part, where its name stands for the rows of the step before.
 type step struct {
-	cte   int                 // its index in query.ctes
+	of    *with
 	cols  []plan.OutputColumn // nil inside its first part, which must not name it
 	rows  [][]types.Value
 	level int  // query.level of its last part
 	named *int // counts where it is named
 }
 
-// recursiveSource is c, the i-th of q.ctes, as a source: the rows of its first part, then again and again those that its last part makes of
-// the rows before, until there are none.
-func (q *query) recursiveSource(c parser.CTE, i int, alias string) (*source, error) {
+// recursiveSource is w as a source: the rows of its first part, then again and again those that its last part makes of the rows before,
+// until there are none.
+func (q *query) recursiveSource(w *with) (*source, error) {
+	c := w.CTE
 	first, last, op, err := recursion(c)
 	if err != nil {
 		return nil, err
 	}
-	in := q.within(i + 1)
-	in.steps = append(in.steps, step{cte: i})
+	around := q.inside()
+	around.ctes = append(around.ctes, w)
+	in := around.inside()
+	in.steps = append(in.steps, step{of: w})
 	node, given, err := in.selectStmt(first)
 	if err != nil {
 		return nil, err
@@ -35,11 +38,12 @@ func (q *query) recursiveSource(c parser.CTE, i int, alias string) (*source, err
 		return nil, err
 	}
 	cols := given
-	of, named := q.within(i+1), 0
+	named := 0
 	planFor := func(rows [][]types.Value) (*plan.Plan, error) {
-		in := &query{env: q.env, ctes: slices.Clone(of.ctes), depth: of.depth, plan: &plan.Plan{}, outer: of.outer, views: of.views, level: of.level}
+		in := around.inside()
+		in.plan, in.pieces, in.layout = &plan.Plan{}, false, ""
 		named = 0
-		in.steps = append(slices.Clip(of.steps), step{cte: i, cols: cols, rows: rows, level: of.level, named: &named})
+		in.steps = append(in.steps, step{of: w, cols: cols, rows: rows, level: in.level, named: &named})
 		return in.finish(last)
 	}
 	sampleFor := func(i int) (*plan.Plan, error) {
@@ -70,7 +74,7 @@ func (q *query) recursiveSource(c parser.CTE, i int, alias string) (*source, err
 		}
 		return p, err
 	}
-	return &source{name: alias, cols: cols, node: &plan.Recursive{First: casted(node, given, cols), Step: step, Distinct: !op.All}}, nil
+	return &source{name: c.Name, cols: cols, node: &plan.Recursive{First: casted(node, given, cols), Step: step, Distinct: !op.All}}, nil
 }
 
 // refersTo reports whether s names c.

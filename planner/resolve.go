@@ -189,18 +189,18 @@ func unknownColumn(ref *parser.ColumnRef, srcs []*source) error {
 // named finds a CTE or a table of the catalog.
 func (q *query) named(t *parser.TableName) (*source, error) {
 	alias := cmp.Or(t.Alias, t.Name)
-	if i := cteIndex(q.ctes, t); i >= 0 {
-		c := q.ctes[i]
+	if w := q.cteOf(t); w != nil {
 		if t.SystemTime != nil {
 			return nil, parser.Errorf(t.SystemTime.Pos, "FOR SYSTEM_TIME stands behind tables: %s is a query", t.Name)
 		}
-		if k := slices.IndexFunc(q.steps, func(s step) bool { return s.cte == i }); k >= 0 {
+		if k := slices.IndexFunc(q.steps, func(s step) bool { return s.of == w }); k >= 0 {
 			return q.stepSource(q.steps[k], t, alias)
 		}
-		if c.Recursive && refersTo(c.Query, c) {
-			return q.recursiveSource(c, i, alias)
+		s, err := w.source(q)
+		if err == nil {
+			s.name = alias
 		}
-		return q.within(i).derived(c.Query, alias, c.Columns, c.Name, c.Pos) // it sees those before it
+		return s, err
 	}
 	table, view, err := q.env.Catalog.TableOrView(t.Name, t.Pos)
 	switch {
@@ -212,27 +212,6 @@ func (q *query) named(t *parser.TableName) (*source, error) {
 	s := q.tableSource(table, alias)
 	s.system = t.SystemTime
 	return s, nil
-}
-
-// within is q for a query that knows the first n of its CTEs.
-func (q *query) within(n int) *query {
-	known := slices.DeleteFunc(slices.Clone(q.steps), func(s step) bool { return s.cte >= n })
-	return &query{env: q.env, ctes: slices.Clone(q.ctes[:n]), steps: known, level: q.level, depth: q.depth, plan: q.plan, outer: q.outer, few: q.few, pull: q.pull, views: q.views}
-}
-
-// cteIndex finds the CTE that t stands for; -1: none.
-func cteIndex(ctes []parser.CTE, t *parser.TableName) int {
-	for i := len(ctes) - 1; i >= 0; i-- {
-		if names(t, ctes[i]) {
-			return i
-		}
-	}
-	return -1
-}
-
-// names reports whether t is the name of c.
-func names(t *parser.TableName, c parser.CTE) bool {
-	return !t.InSchema && strings.EqualFold(t.Name, c.Name)
 }
 
 // derived is the query s in FROM, under alias; called is its name in errors.

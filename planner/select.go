@@ -17,12 +17,13 @@ import (
 // Select plans a query.
 func (e *Env) Select(s *parser.Select) (*plan.Plan, error) {
 	return sample(func(i int) (*plan.Plan, error) {
-		return (&query{env: e, plan: &plan.Plan{}, sample: i}).finish(s)
+		return (&query{env: e, plan: &plan.Plan{}, sample: i, views: &views{text: []parser.Node{s}}}).finish(s)
 	}, func(p *plan.Plan) bool { return e.Subqueries == nil && len(p.Subplans) > 0 })
 }
 
 // finish plans s as q's whole statement.
 func (q *query) finish(s *parser.Select) (*plan.Plan, error) {
+	q.top = q.plan
 	node, cols, err := q.selectStmt(s)
 	if err != nil {
 		return nil, err
@@ -35,7 +36,10 @@ func (q *query) finish(s *parser.Select) (*plan.Plan, error) {
 // every column read. values are compiled over these rows: what UPDATE sets. alias, where it is not empty,
 // stands for the table's name.
 func (e *Env) Where(t *catalog.Table, alias string, where parser.Expr, values []parser.Expr) (*plan.Plan, []expr.Expr, error) {
-	q := &query{env: e, plan: &plan.Plan{}}
+	q := &query{env: e, plan: &plan.Plan{}, views: &views{}}
+	for _, x := range append(slices.Clip(values), where) {
+		q.views.text = append(q.views.text, x)
+	}
 	src := q.tableSource(t, cmp.Or(alias, t.Name))
 	scope := q.scope([]*source{src})
 	req := &access.Request{Table: t, Alias: src.name, Needed: make([]bool, src.width())}
@@ -89,17 +93,19 @@ func (e *Env) Returning(t *catalog.Table, alias string, items []parser.SelectIte
 // query plans one statement.
 type query struct {
 	env   *Env
-	ctes  []parser.CTE
+	ctes  []*with
 	steps []step     // those of ctes that are being repeated
 	level int        // how many queries with rows of their own it stands in: those in expressions, and LATERAL
 	plan  *plan.Plan // what is found on the way
+	top   *plan.Plan // of the whole query that is planned: the statement, or a sub-query
 	depth int
 	// pieces is set when a part of the statement's rows may be all that is read; layout, where it is not "", is what is read of a table then.
 	pieces    bool
 	layout    string
 	estimates *estimate.Estimator // of its steps; nil: none were wanted yet
 	pull      pulling             // of the FROM that is being read
-	views     []string            // that are being read, one in the other
+	views     *views              // of the statement
+	reading   []string            // views, one in the other
 	// few is set where some rows of what is planned may suffice.
 	few bool
 	// sample numbers the value made up for sub-queries that are not run.
@@ -110,22 +116,27 @@ type query struct {
 	resolved func(own bool)
 }
 
-// maxNesting bounds queries inside queries.
+// inside is q for a query that knows the names that q knows now.
+func (q *query) inside() *query {
+	return &query{env: q.env, ctes: slices.Clip(q.ctes), steps: slices.Clip(q.steps), level: q.level, depth: q.depth, plan: q.plan, top: q.top, outer: q.outer,
+		views: q.views, reading: q.reading, pieces: q.pieces, layout: q.layout, sample: q.sample}
+}
+
+// maxNesting bounds queries inside queries, as they stand in the text.
 const maxNesting = 32
 
 func (q *query) selectStmt(s *parser.Select) (plan.Node, []plan.OutputColumn, error) {
 	if q.depth++; q.depth > maxNesting {
 		return nil, nil, parser.Errorf(s.Pos, "more than %d queries inside one another", maxNesting)
 	}
-	defer func(n int) { q.ctes = q.ctes[:n]; q.depth-- }(len(q.ctes))
-	for i, c := range s.With {
-		q.ctes = append(q.ctes, c)
-		rest := *s
-		if rest.With = s.With[i+1:]; !refersTo(&rest, c) {
-			if err := q.unread(c); err != nil {
-				return nil, nil, err
-			}
+	defer func(ctes []*with) { q.ctes = ctes; q.depth-- }(q.ctes)
+	if q.env.Stop != nil {
+		if err := q.env.Stop(); err != nil {
+			return nil, nil, err
 		}
+	}
+	if err := q.with(s); err != nil {
+		return nil, nil, err
 	}
 	limit, err := q.count(s.Limit, "LIMIT")
 	if err != nil {
@@ -147,16 +158,6 @@ func (q *query) selectStmt(s *parser.Select) (plan.Node, []plan.OutputColumn, er
 	}
 	node, err = sorted(node, cols, s.OrderBy, limit.Behind(offset), string(s.Sets[0].Op))
 	return cut(node, limit, offset), cols, err
-}
-
-// unread plans c, the last of q.ctes, which nothing reads, for what may be wrong in it. Nothing of it is run.
-func (q *query) unread(c parser.CTE) error {
-	env := *q.env
-	env.Subqueries = nil
-	in := q.within(len(q.ctes))
-	in.env, in.plan = &env, &plan.Plan{}
-	_, err := in.named(&parser.TableName{Pos: c.Pos, Name: c.Name})
-	return err
 }
 
 func cut(n plan.Node, limit plan.RowLimit, offset int64) plan.Node {

@@ -102,3 +102,68 @@ func TestLongConditions(t *testing.T) {
 		}
 	}
 }
+
+// deep is 24 queries, each of which names the one before it in a form, in WITH or as views.
+func deep(form string) (with string, views []string) {
+	with = "WITH a0 AS (SELECT a FROM t)"
+	views = []string{"CREATE VIEW a0 AS SELECT a FROM t"}
+	for i := range 24 {
+		text := strings.ReplaceAll(form, "?", fmt.Sprintf("a%d", i))
+		with += fmt.Sprintf(", a%d AS (%s)", i+1, text)
+		views = append(views, fmt.Sprintf("CREATE VIEW a%d AS %s", i+1, text))
+	}
+	return with + " SELECT a FROM a24", views
+}
+
+// What is planned and read grows with the text, however often a query or a view is named.
+func TestNamedTwice(t *testing.T) {
+	for _, form := range []string{
+		"SELECT x.a FROM ? x JOIN ? y ON x.a = y.a",
+		"SELECT a FROM ? x FULL JOIN ? y USING (a)",
+		"SELECT a + a AS a FROM ?",
+		"SELECT a FROM ? UNION SELECT a FROM ?",
+		"SELECT (SELECT max(a) FROM ?) + (SELECT min(a) FROM ?) AS a",
+		"SELECT a FROM ? x WHERE EXISTS (SELECT 1 FROM ? y WHERE y.a > x.a)",
+		"SELECT x.a FROM ? x, LATERAL (SELECT a FROM ? y WHERE y.a > x.a) z",
+		"WITH b AS (SELECT a FROM ?) SELECT x.a FROM b x JOIN b y ON x.a = y.a",
+	} {
+		with, views := deep(form)
+		for _, sql := range []string{with, "SELECT a FROM a24"} {
+			tables := []string{"CREATE TABLE t (a INT, b INT) ROW KEY (a AS INT32)"}
+			if sql != with {
+				tables = append(tables, views...)
+			}
+			steps := 0
+			e := &Env{Catalog: given.Tables(t, strings.Join(tables, ";")), Stop: func() error {
+				if steps++; steps > 5000 {
+					return errors.New("it goes on and on")
+				}
+				return nil
+			}}
+			p, err := e.Select(given.Query(t, sql))
+			if err != nil {
+				t.Errorf("%s: %v", sql, err)
+				continue
+			}
+			if n := len(p.Tables()); n > 100 {
+				t.Errorf("%s: %d tables are read", sql, n)
+			}
+		}
+	}
+}
+
+// A thousand queries in a row are planned, and the conditions on the last reach the key.
+func TestLongWith(t *testing.T) {
+	c := given.Tables(t, "CREATE TABLE t (a INT, b INT) ROW KEY (a AS INT32)")
+	sql := "WITH a0 AS (SELECT a, b FROM t)"
+	for i := range 1000 {
+		sql += fmt.Sprintf(", a%d AS (SELECT a, b FROM a%d WHERE b <> %d)", i+1, i, i)
+	}
+	p, err := (&Env{Catalog: c}).Select(given.Query(t, sql+" SELECT * FROM a100 WHERE a = 1"))
+	if err != nil || !p.HitsPrefix() {
+		t.Errorf("%v; %v", p, err)
+	}
+	if _, err = (&Env{Catalog: c}).Select(given.Query(t, sql+" SELECT x.a FROM a1000 x JOIN a999 y USING (a)")); err != nil {
+		t.Error(err)
+	}
+}

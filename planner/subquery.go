@@ -51,9 +51,10 @@ func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (
 func (q *query) correlated(srcs []*source, s, run *parser.Select) (sub *plan.Subplan, outer []expr.Expr, err error) {
 	sub = &plan.Subplan{Select: s, Closed: true, Text: s.String()}
 	srcs = frozen(srcs)
-	ctes, steps, level, depth, views := slices.Clone(q.ctes), slices.Clip(q.steps), q.level+1, q.depth, q.views
+	around := q.inside()
 	planFor := func(value func(c *expr.Column) types.Value) (*plan.Plan, error) {
-		in := &query{env: q.env, ctes: ctes, steps: steps, level: level, depth: depth, plan: &plan.Plan{}, views: views}
+		in := around.inside()
+		in.level, in.plan, in.pieces, in.layout = in.level+1, &plan.Plan{}, false, ""
 		in.outer = func(ref *parser.ColumnRef) (expr.Expr, error) {
 			x, err := q.column(ref, srcs)
 			if err != nil || x == nil {
@@ -132,7 +133,7 @@ func sample(planWith func(i int) (*plan.Plan, error), more func(p *plan.Plan) bo
 
 // readsNothing reports whether the made-up values fit no key, so that the plan says nothing of others.
 func readsNothing(p *plan.Plan) bool {
-	return slices.ContainsFunc(plan.Scans(p.Root), func(s *plan.Scan) bool { return s.Access == plan.Empty })
+	return slices.ContainsFunc(p.Reads(), func(s *plan.Scan) bool { return s.Access == plan.Empty })
 }
 
 // sampleValues is the number of different values that sampleValue has.

@@ -14,30 +14,23 @@ import (
 // their sub-queries are known by these. It is safe for several goroutines; the zero Views is ready.
 type Views struct {
 	mu    sync.Mutex
-	trees map[viewUse]*parser.Select
+	trees map[*catalog.View]*parser.Select
 }
 
-// viewUse is a place of a statement that names a view.
-type viewUse struct {
-	view *catalog.View
-	at   *parser.TableName
-}
-
-// query is v's, all of it at t. A nil *Views keeps nothing.
+// query is v's, all of it at t, which names it first. A nil *Views keeps nothing.
 func (vs *Views) query(v *catalog.View, t *parser.TableName) *parser.Select {
 	if vs == nil {
 		return v.Def.Query.At(t.Pos)
 	}
 	vs.mu.Lock()
 	defer vs.mu.Unlock()
-	use := viewUse{v, t}
-	s, ok := vs.trees[use]
+	s, ok := vs.trees[v]
 	if !ok {
 		if vs.trees == nil {
-			vs.trees = map[viewUse]*parser.Select{}
+			vs.trees = map[*catalog.View]*parser.Select{}
 		}
 		s = v.Def.Query.At(t.Pos)
-		vs.trees[use] = s
+		vs.trees[v] = s
 	}
 	return s
 }
@@ -47,18 +40,18 @@ func (q *query) viewSource(v *catalog.View, t *parser.TableName, alias string) (
 	if t.SystemTime != nil {
 		return nil, parser.Errorf(t.SystemTime.Pos, "FOR SYSTEM_TIME stands behind tables: %s is a view", v.Name)
 	}
-	name := strings.ToLower(v.Name)
-	if slices.Contains(q.views, name) {
+	if slices.Contains(q.reading, strings.ToLower(v.Name)) {
 		return nil, parser.Errorf(t.Pos, "view %s reads itself", v.Name)
 	}
-	s := q.env.Views.query(v, t)
-	in := &query{env: q.env, depth: q.depth, plan: q.plan, few: q.few, pull: q.pull, layout: q.layout, pieces: q.pieces, views: append(slices.Clip(q.views), name)}
-	src, err := in.derived(s, alias, v.Def.Columns, v.Name, t.Pos)
+	src, err := q.views.view(q, v, t).source(q)
 	var pe *parser.Error
-	if errors.As(err, &pe) && len(q.views) == 0 {
+	if errors.As(err, &pe) && len(q.reading) == 0 {
 		e := *pe
 		e.Msg = "view " + v.Name + ": " + e.Msg
 		return nil, &e
+	}
+	if err == nil {
+		src.name = alias
 	}
 	return src, err
 }

@@ -38,6 +38,8 @@ type Options struct {
 	Stop     func() error // see expr.Env
 	// Open opens what ask plans, while the query around it runs.
 	Open func(ctx context.Context, ask func() (*plan.Plan, error)) (Operator, error)
+	// Reuse reads the query of a plan.Reuse, which is computed once; nil: it is computed for each of its readers.
+	Reuse func(*plan.Subplan) Operator
 	// Resolve plans until the LOOKUPs that plan asks for are known; nil: as it comes.
 	Resolve func(ctx context.Context, ask func() (*plan.Plan, error)) (*plan.Plan, error)
 	// Wrap stands around each operator of a step, to measure it; nil: none.
@@ -88,6 +90,8 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 		return &valuesOp{rows: n.Rows, env: b.opt.Env()}, nil
 	case *plan.Series:
 		return &seriesOp{node: n, env: b.opt.Env()}, nil
+	case *plan.Reuse:
+		return b.reuse(ctx, n)
 	case *plan.Union:
 		return &unionOp{b: b, parts: n.Parts}, nil
 	case *plan.SetOp:

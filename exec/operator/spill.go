@@ -65,26 +65,32 @@ func (s *spillFile) next() ([]types.Value, error) {
 		return nil, io.EOF
 	}
 	s.n--
-	n, err := binary.ReadUvarint(s.r)
+	row, buf, err := readRow(s.r, s.buf)
+	s.buf = buf
+	return row, err
+}
+
+// readRow reads a row that add has written. buf is memory for its bytes, which it gives back.
+func readRow(r *bufio.Reader, buf []byte) (row []types.Value, _ []byte, err error) {
+	n, err := binary.ReadUvarint(r)
 	if err == nil {
-		if uint64(cap(s.buf)) < n {
-			s.buf = make([]byte, n)
+		if uint64(cap(buf)) < n {
+			buf = make([]byte, n)
 		}
-		s.buf = s.buf[:n]
-		_, err = io.ReadFull(s.r, s.buf)
+		buf = buf[:n]
+		_, err = io.ReadFull(r, buf)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read back rows beyond the memory limit: %w", err) // an io.EOF, too: rows are missing
+		return nil, buf, fmt.Errorf("read back rows beyond the memory limit: %w", err) // an io.EOF, too: rows are missing
 	}
-	var row []types.Value
-	for b := s.buf; len(b) > 0; {
+	for b := buf; len(b) > 0; {
 		var v types.Value
 		if v, b, err = types.DecodeBinary(b); err != nil {
-			return nil, err
+			return nil, buf, err
 		}
 		row = append(row, v)
 	}
-	return row, nil
+	return row, buf, nil
 }
 
 func (s *spillFile) close() {

@@ -13,10 +13,21 @@ import (
 
 // Of estimates what leaves the region servers for p; nil: it is not known.
 func Of(p *plan.Plan, find Statistics) *plan.Estimate {
-	if len(p.Subplans) > 0 {
+	if len(p.Subplans) > 0 && len(p.Asked(map[*plan.Subplan]bool{})) > 0 {
 		return nil
 	}
-	return New(find).Node(p.Root)
+	r, all, ok := New(find), plan.Estimate{}, true
+	p.EachRead(func(part *plan.Plan) {
+		e, known := r.read(part.Root, true)
+		if ok = ok && known; part != p {
+			e.Result = all.Result
+		}
+		all = sum(all, e, e.Result)
+	})
+	if !ok || all.At.IsZero() || !sane(&all) {
+		return nil
+	}
+	return &all
 }
 
 // Scan estimates one table access, in the order in which rows meet it: the ranges of keys, what skips within them, the filters of the servers

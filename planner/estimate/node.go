@@ -64,6 +64,8 @@ func (r *Estimator) read(n plan.Node, all bool) (e plan.Estimate, ok bool) {
 		return *known, true
 	case *plan.Values:
 		return plan.Estimate{Result: float64(len(n.Rows))}, true
+	case *plan.Reuse: // whose rows are read once: see Of
+		return plan.Estimate{Result: plan.Unknown}, true
 	case *plan.Series:
 		return plan.Estimate{Result: plan.Unknown}, true
 	case *plan.Join:

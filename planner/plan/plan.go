@@ -226,6 +226,17 @@ func (r *Recursive) Inputs() []Node { return []Node{r.First} }
 
 func (*Recursive) node() {}
 
+// Reuse gives the rows of a query that is read in several places. They are computed once.
+type Reuse struct{ Query *Subplan }
+
+// Width is the number of values in an output row.
+func (r *Reuse) Width() int { return len(r.Query.Sample.Columns) }
+
+// Inputs gives the nodes below: none. The query is one of the plan's Subplans.
+func (r *Reuse) Inputs() []Node { return nil }
+
+func (*Reuse) node() {}
+
 // Lookup plans the inner side of a lookup join.
 type Lookup struct {
 	// Plan gives the scan for a batch of values, not NULL, of the join's RightKeys. It is a function because the values decide on all of
@@ -276,6 +287,8 @@ func Scans(n Node) []*Scan {
 
 func eachScan(n Node, f func(*Scan)) {
 	switch n := n.(type) {
+	case nil: // of a plan that is not finished
+		return
 	case *Scan:
 		f(n)
 		return
@@ -288,22 +301,57 @@ func eachScan(n Node, f func(*Scan)) {
 	}
 }
 
+// Reads lists the table accesses of p: those of its steps, then those of the queries that they read by Reuse, each once.
+func (p *Plan) Reads() []*Scan {
+	var out []*Scan
+	p.EachRead(func(p *Plan) { eachScan(p.Root, func(s *Scan) { out = append(out, s) }) })
+	return out
+}
+
+// EachRead calls f with p and, once each, with the plans of the queries that it reads by Reuse, and they read.
+func (p *Plan) EachRead(f func(*Plan)) { p.each(f, func(s *Subplan) bool { return s.Name != "" }, nil) }
+
+// Asked lists the sub-queries of p, and of the queries that it reads by Reuse, but those seen, which it adds to.
+func (p *Plan) Asked(seen map[*Subplan]bool) (out []*Subplan) {
+	p.EachRead(func(p *Plan) {
+		for _, s := range p.Subplans {
+			if s.Name == "" && !seen[s] {
+				seen[s] = true
+				out = append(out, s)
+			}
+		}
+	})
+	return out
+}
+
+// Each calls f with p and, once each, with the plans of its sub-queries, and of theirs.
+func (p *Plan) Each(f func(*Plan)) { p.each(f, func(*Subplan) bool { return true }, nil) }
+
+func (p *Plan) each(f func(*Plan), enter func(*Subplan) bool, seen map[*Subplan]bool) {
+	f(p)
+	for _, s := range p.Subplans {
+		if seen[s] || !enter(s) {
+			continue
+		}
+		if seen == nil {
+			seen = map[*Subplan]bool{}
+		}
+		seen[s] = true
+		s.Sample.each(f, enter, seen)
+	}
+}
+
 // Tables lists the tables that a plan reads, those of its sub-queries among them.
 func (p *Plan) Tables() []*catalog.Table {
 	var out []*catalog.Table
-	eachScan(p.Root, func(s *Scan) { out = append(out, s.Table) })
-	for _, s := range p.Subplans {
-		out = append(out, s.Sample.Tables()...)
-	}
+	p.Each(func(p *Plan) { eachScan(p.Root, func(s *Scan) { out = append(out, s.Table) }) })
 	return out
 }
 
 // Scans lists the table accesses of p and of its sub-queries.
 func (p *Plan) Scans() []*Scan {
-	out := Scans(p.Root)
-	for _, s := range p.Subplans {
-		out = append(out, s.Sample.Scans()...)
-	}
+	var out []*Scan
+	p.Each(func(p *Plan) { eachScan(p.Root, func(s *Scan) { out = append(out, s) }) })
 	return out
 }
 
@@ -312,13 +360,17 @@ func (p *Plan) HitsPrefix() bool {
 	return !slices.ContainsFunc(p.Scans(), func(s *Scan) bool { return !s.Access.HitsPrefix() })
 }
 
-// Subplan is a query inside an expression, the Query of an expr.Subquery, that of an Apply, or what a Recursive repeats.
+// Subplan is a query inside an expression, the Query of an expr.Subquery, that of an Apply, what a Recursive repeats, or the Query of a
+// Reuse.
 type Subplan struct {
 	Select *parser.Select // as it stands in the statement, the same in every plan of it
 	// Closed is set when the query depends on nothing around it. Run it once, give its rows through
 	// Env.Subqueries and plan again: as constants they can bind the key.
 	Closed bool
 	Steps  bool // it is what a Recursive repeats; Plan is nil
+	// Name, where set, is that of a query of WITH or of a view whose rows Reuse nodes read, of Within or of its sub-queries. Plan is nil.
+	Name   string
+	Within *Plan
 	// Plan plans the query for values of the expr.Subquery's Outer, or the Apply's Of. It is a function for the same reason as Lookup.Plan.
 	Plan func(outer []types.Value) (*Plan, error)
 	// Sample is the plan for outer values made up, for EXPLAIN. Where nothing is run, the plan
