@@ -42,6 +42,21 @@ func (t *Table) RowFamilies() []string {
 	return out
 }
 
+// OwnFamilies are the families that the definition of t names, all of which DELETE empties of a row. Others of the HBase table are not its
+// own. It is nil where the definition names none: rows are whole rows of HBase.
+func (t *Table) OwnFamilies() []string {
+	out := t.RowFamilies()
+	if out == nil {
+		return nil
+	}
+	for _, f := range t.Def.Families {
+		if !slices.Contains(out, f.Name) {
+			out = append(out, f.Name)
+		}
+	}
+	return out
+}
+
 // Column finds a column; letters' case does not matter.
 func (t *Table) Column(name string) (*Column, bool) {
 	for _, c := range t.Columns {

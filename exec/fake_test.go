@@ -162,6 +162,12 @@ func (f *fakeClient) Mutate(_ context.Context, table string, ms []hbase.Mutation
 		switch m.Kind {
 		case hbase.DeleteRow:
 			t.cells = slices.DeleteFunc(t.cells, func(c fakeCell) bool { return bytes.Equal(c.key, m.Key) && c.Timestamp <= m.Timestamp })
+		case hbase.DeleteFamilies:
+			for _, d := range m.Cells {
+				t.cells = slices.DeleteFunc(t.cells, func(c fakeCell) bool {
+					return bytes.Equal(c.key, m.Key) && bytes.Equal(c.Family, d.Family) && c.Timestamp <= m.Timestamp
+				})
+			}
 		case hbase.DeleteColumns:
 			for _, d := range m.Cells {
 				t.cells = slices.DeleteFunc(t.cells, func(c fakeCell) bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/hql-db/hql/exec/operator"
+	"github.com/hql-db/hql/exec/write"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/planner/estimate"
@@ -26,7 +27,11 @@ func (r *run) plan(ctx context.Context, stmt parser.Statement) (*plan.Plan, erro
 		if err != nil {
 			return nil, err
 		}
-		return r.planDelete(ctx, t, s)
+		p, err := r.planDelete(ctx, t, s)
+		if err == nil {
+			p.Deletes = write.Deletes(t)
+		}
+		return p, err
 	case *parser.Update:
 		t, err := r.tableNamed(s.Table, s.TablePos)
 		if err != nil {

@@ -42,6 +42,7 @@ type jsonPlan struct {
 	Order        string        `json:"order"`
 	Limit        *int64        `json:"limit"`
 	Pieces       int           `json:"pieces,omitempty"` // that are read at a time, where statistics tell that regions are large
+	Deletes      string        `json:"deletes,omitempty"` // of each row, by a DELETE
 	Advice       string        `json:"advice,omitempty"`
 	Warnings     []string      `json:"warnings"`
 	Inputs       []*jsonPlan   `json:"inputs,omitempty"`
@@ -123,7 +124,7 @@ func planJSON(p *plan.Plan, seen map[*plan.Subplan]bool) *jsonPlan {
 	if k, ok := sortKind(p.Root); ok {
 		out.Order = k.String()
 	}
-	out.Limit = limitOf(p.Root)
+	out.Limit, out.Deletes = limitOf(p.Root), p.Deletes
 	return out
 }
 

@@ -64,6 +64,9 @@ func (d *drawing) plan(p *plan.Plan, seen map[*plan.Subplan]bool) {
 		d.lines = append(d.lines, planVerdict(p))
 	}
 	d.node(root, 0)
+	if p.Deletes != "" {
+		d.add(textf("deletes  %s", p.Deletes))
+	}
 	for _, s := range p.Subplans {
 		if seen[s] {
 			continue

@@ -88,7 +88,8 @@ type MutationKind uint8
 const (
 	Put MutationKind = iota
 	DeleteRow
-	DeleteColumns // all versions of the named columns
+	DeleteColumns  // all versions of the named columns
+	DeleteFamilies // all that the named families hold of the row
 )
 
 // Mutation changes one row.
@@ -96,7 +97,7 @@ type Mutation struct {
 	Kind      MutationKind
 	Key       []byte
 	Timestamp int64  // explicit, in milliseconds, for every mutation: a repeated send is then harmless
-	Cells     []Cell // Put: what to write. DeleteColumns: family and qualifier. Timestamps in cells override when not 0
+	Cells     []Cell // Put: what to write. DeleteColumns: family and qualifier. DeleteFamilies: family. Timestamps in cells override when not 0
 	// Removed are columns that a Put deletes, all their versions up to Timestamp, in the same step as it writes
 	// Cells: readers see both or neither.
 	Removed []Cell

@@ -59,10 +59,15 @@ func (m *Mutation) proto() *pb.MutationProto {
 	}
 	for _, c := range m.Cells {
 		q := m.add(p, &c)
-		if m.Kind == DeleteColumns {
+		switch m.Kind {
+		case DeleteColumns:
 			q.DeleteType = pb.MutationProto_DELETE_MULTIPLE_VERSIONS.Enum()
-		} else if q.Value = c.Value; q.Value == nil {
-			q.Value = []byte{}
+		case DeleteFamilies:
+			q.DeleteType = pb.MutationProto_DELETE_FAMILY.Enum()
+		default:
+			if q.Value = c.Value; q.Value == nil {
+				q.Value = []byte{}
+			}
 		}
 	}
 	for _, c := range m.Removed { // servers take delete markers within a Put, too

@@ -357,7 +357,11 @@ func (w *Writer) remove(row []types.Value, at place) error {
 	if at.qualifier == nil || !w.touchPoint(at, "") {
 		m := w.removal(w.table.Layouts[0], at, ts)
 		if w.now != nil {
-			m.If = w.unchanged(at, m.Cells, m.Kind == hbase.DeleteRow)
+			columns := m.Cells
+			if m.Kind != hbase.DeleteColumns {
+				columns = nil
+			}
+			m.If = w.unchanged(at, columns, columns == nil)
 		}
 		w.add(&w.removals[0], at.table, m)
 	}
@@ -370,22 +374,6 @@ func (w *Writer) remove(row []types.Value, at place) error {
 	})
 	w.rows++
 	return nil
-}
-
-// removal is the mutation that deletes what stands at p and is not newer than ts.
-func (w *Writer) removal(l *catalog.Layout, p place, ts int64) hbase.Mutation {
-	if w.IfNew && l.Kind == catalog.Index {
-		return hbase.Mutation{Kind: hbase.DeleteColumns, Key: p.key, Timestamp: ts, Cells: []hbase.Cell{w.entryCell()}}
-	}
-	if p.qualifier != nil && l.Kind != catalog.Index {
-		for _, c := range w.table.Columns {
-			if c.Packed != nil {
-				return hbase.Mutation{Kind: hbase.DeleteColumns, Key: p.key, Timestamp: ts,
-					Cells: []hbase.Cell{{Family: []byte(c.Family), Qualifier: p.qualifier}}}
-			}
-		}
-	}
-	return hbase.Mutation{Kind: hbase.DeleteRow, Key: p.key, Timestamp: ts}
 }
 
 // Update writes row over old, as it was read, which stands at the same place. set tells the columns that the statement at

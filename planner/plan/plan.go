@@ -19,6 +19,8 @@ type Plan struct {
 	Subplans []*Subplan
 	// Estimate is what the plan is likely to read; nil: it is not known, or nobody asked.
 	Estimate *Estimate
+	// Deletes says what a DELETE removes of each row that the plan reads; "" for other statements.
+	Deletes string
 }
 
 // OutputColumn is a column of the result.

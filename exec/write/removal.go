@@ -1,0 +1,46 @@
+package write
+
+import (
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/hbase"
+	"github.com/hql-db/hql/internal/words"
+)
+
+// Deletes says in words what Delete removes of each row of t.
+func Deletes(t *catalog.Table) string {
+	for _, c := range t.Columns {
+		if c.Packed != nil {
+			return "its cell in family " + c.Family
+		}
+	}
+	families := t.OwnFamilies()
+	if families == nil {
+		return "the whole row of HBase"
+	}
+	return words.Plural(int64(len(families)), "all of family ", "all of families ") + strings.Join(families, ", ") + "; other families stay"
+}
+
+// removal is the mutation that deletes what stands at p and is not newer than ts.
+func (w *Writer) removal(l *catalog.Layout, p place, ts int64) hbase.Mutation {
+	if w.IfNew && l.Kind == catalog.Index {
+		return hbase.Mutation{Kind: hbase.DeleteColumns, Key: p.key, Timestamp: ts, Cells: []hbase.Cell{w.entryCell()}}
+	}
+	if p.qualifier != nil && l.Kind != catalog.Index {
+		for _, c := range w.table.Columns {
+			if c.Packed != nil {
+				return hbase.Mutation{Kind: hbase.DeleteColumns, Key: p.key, Timestamp: ts,
+					Cells: []hbase.Cell{{Family: []byte(c.Family), Qualifier: p.qualifier}}}
+			}
+		}
+	}
+	m := hbase.Mutation{Kind: hbase.DeleteRow, Key: p.key, Timestamp: ts}
+	if families := w.table.OwnFamilies(); l.Kind != catalog.Index && families != nil {
+		m.Kind = hbase.DeleteFamilies
+		for _, f := range families {
+			m.Cells = append(m.Cells, hbase.Cell{Family: []byte(f)})
+		}
+	}
+	return m
+}
