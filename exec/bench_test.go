@@ -96,3 +96,20 @@ func BenchmarkInsert(b *testing.B) {
 		w.run("INSERT INTO events VALUES (?, ?, 'INFO', 'message', 1.5, 7)", types.NewString("h"), types.NewInt(int64(i)))
 	}
 }
+
+// BenchmarkUpdate updates rows by their keys: to constants, and by what they hold.
+func BenchmarkUpdate(b *testing.B) {
+	for name, set := range map[string]string{"constant": "cnt = 8", "computed": "cnt = cnt + 1"} {
+		b.Run(name, func(b *testing.B) {
+			w := benchWorld(b, 5000)
+			stmt := mustParse(b, "UPDATE events SET "+set+" WHERE host = ? AND ts = ?")
+			for i := 0; b.Loop(); i++ {
+				args := Args{Positional: []types.Value{types.NewString(fmt.Sprintf("host%03d", i%200)), types.NewInt(int64(i / 200 % 25))}}
+				rows, err := w.Run(context.Background(), stmt, args)
+				if err != nil || rows.Affected != 1 {
+					b.Fatal(rows, err)
+				}
+			}
+		})
+	}
+}

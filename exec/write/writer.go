@@ -217,22 +217,39 @@ func (w *Writer) settle(row []types.Value, set []bool, whole bool) error {
 	return nil
 }
 
+// drawHiddenKey gives row the key that the table's rows have, if nobody named another.
+func (w *Writer) drawHiddenKey(row []types.Value) {
+	for i, c := range w.table.Columns {
+		if w.table.HiddenKey && c.Name == catalog.HiddenColumn && row[i].IsNull() {
+			var id [16]byte
+			rand.Read(id[:]) // never fails
+			row[i] = types.NewBytes(string(id[:]))
+		}
+	}
+}
+
+// places gives where row stands in each layout; at, where given, is its place in the primary one.
+func (w *Writer) places(row []types.Value, at *place) ([]place, error) {
+	out := make([]place, len(w.table.Layouts))
+	for i, l := range w.table.Layouts {
+		if i == 0 && at != nil {
+			out[0] = *at
+			continue
+		}
+		var err error
+		if out[i], err = w.place(l, row); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
 // put adds the mutations that store row. set tells the columns that the statement
 // names: of those a NULL deletes the cell. Where whole is set, the others have what rows without their cells have. at,
 // where given, is where the row stands in the primary layout; old is what was read there, nil for nothing.
 func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole bool, at *place, old []types.Value) error {
 	t := w.table
-	if t.HiddenKey {
-		for i, c := range t.Columns {
-			if c.Name == catalog.HiddenColumn && row[i].IsNull() {
-				var id [16]byte
-				if _, err := rand.Read(id[:]); err != nil {
-					return err
-				}
-				row[i] = types.NewBytes(string(id[:]))
-			}
-		}
-	}
+	w.drawHiddenKey(row)
 	if whole && old == nil {
 		w.fillAbsent(row, set)
 	}
@@ -244,16 +261,9 @@ func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole b
 			return err
 		}
 	}
-	places := make([]place, len(t.Layouts))
-	for i, l := range t.Layouts {
-		if i == 0 && at != nil {
-			places[0] = *at
-			continue
-		}
-		var err error
-		if places[i], err = w.place(l, row); err != nil {
-			return err
-		}
+	places, err := w.places(row, at)
+	if err != nil {
+		return err
 	}
 	var ts int64
 	if old != nil {
@@ -291,13 +301,18 @@ func (w *Writer) put(ctx context.Context, row []types.Value, set []bool, whole b
 	if len(t.Layouts) > 1 {
 		w.written = append(w.written, writtenRow{row, ts, places[0].id()})
 	}
+	w.noteNumbers(row)
+	w.rows++
+	return nil
+}
+
+// noteNumbers notes the numbers of row that other tables' keys take.
+func (w *Writer) noteNumbers(row []types.Value) {
 	for i, c := range w.numbered {
 		if v := row[c.Index]; !v.IsNull() && c.Type.IsInteger() {
 			w.largest[i] = max(w.largest[i], v.Int())
 		}
 	}
-	w.rows++
-	return nil
 }
 
 // atEnd is the error of a row that has a cell from the end of all times.
