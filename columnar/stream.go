@@ -183,7 +183,11 @@ func add(b array.Builder, v types.Value) error {
 	case *array.Int64Builder:
 		b.Append(v.Int())
 	case *array.Float32Builder:
-		b.Append(float32(v.Double()))
+		f := v.Double()
+		if float64(float32(f)) != f && f == f {
+			return fmt.Errorf("%s needs more than 32 bits: CAST it to DOUBLE", v)
+		}
+		b.Append(float32(f))
 	case *array.Float64Builder:
 		b.Append(v.Double())
 	case *array.Decimal128Builder:

@@ -175,6 +175,9 @@ open('two.arrow', 'wb').write(two)
 		}
 		w.expect("1|[1]|00010203-0405-0607-0809-0a0b0c0d0e0f", "SELECT * FROM j")
 	}
+	w.run("CREATE TABLE doubles (k INT, f DOUBLE FROM c:f) STORED IN 'doubles' ROW KEY (k AS INT32)")
+	w.run("INSERT INTO doubles VALUES (1, 0.1)")
+	w.run("CREATE EXTERNAL TABLE wide (k INT, f FLOAT FROM c:f AS FLOAT64) STORED IN 'doubles' ROW KEY (k AS INT32)")
 	for sql, want := range map[string]string{
 		"COPY j FROM 'two.arrow'":                                         "something follows the stream of Arrow: the rows of a second one would be lost",
 		"COPY l (k, l) FROM 'o.parquet'":                                  `the file has no column "l"`,
@@ -184,6 +187,7 @@ open('two.arrow', 'wb').write(two)
 		"COPY (SELECT k, l AS k FROM l) TO 'i.parquet'":                   "several columns have the name k",
 		"COPY (SELECT k, l AS k FROM l) TO 'i.arrow'":                     "several columns have the name k",
 		"COPY (SELECT INTERVAL '1 day' AS i FROM l) TO 'i.parquet'":       "column i: Parquet has no type as INTERVAL that others read: CAST it to STRING",
+		"COPY (SELECT f FROM wide) TO 'i.arrow'":                         "column f: 0.1 needs more than 32 bits: CAST it to DOUBLE",
 		"COPY (SELECT CAST(X'FF' AS STRING) AS s FROM l) TO 'i.parquet'":  `column s: \xFF is no UTF-8`,
 		"COPY (SELECT CAST('1e-39' AS DECIMAL) AS n FROM l) TO 'i.arrow'": "digits behind the point",
 	} {

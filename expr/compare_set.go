@@ -75,9 +75,6 @@ func compareFloat(op CompareOp, v types.Value, t types.Type) types.Set {
 	if d, err := types.Cast(v, types.Double, nil); err == nil {
 		f = d.Double() // rounded to a neighbour
 	}
-	if t == types.Float {
-		f = float64(float32(f))
-	}
 	x := types.NewFloatOf(t, f)
 	switch c, _ := types.Compare(x, v); {
 	case c == 0:

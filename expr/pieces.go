@@ -83,18 +83,22 @@ func axisOf(t types.Type) (a axis, ok bool) {
 	return a, true
 }
 
+// The bits of the infinite DOUBLE, and of the one that follows the greatest FLOAT.
+var (
+	infinite    = int64(math.Float64bits(math.Inf(1)))
+	beyondFloat = int64(math.Float64bits(math.MaxFloat32)) + 1
+)
+
 // rank is the number of v, which is of the axis' type.
 func (a axis) rank(v types.Value) int64 {
 	var n int64
 	switch a.typ {
-	case types.Double:
+	case types.Double, types.Float: // cells of a FLOAT may hold doubles between those of 32 bits
 		if n = v.Int() & math.MaxInt64; math.IsNaN(v.Double()) {
-			return int64(math.Float64bits(math.Inf(1))) + 1
+			n = infinite + 1
 		}
-	case types.Float:
-		f := float32(v.Double())
-		if n = int64(math.Float32bits(f) &^ (1 << 31)); math.IsNaN(v.Double()) {
-			return int64(math.Float32bits(float32(math.Inf(1)))) + 1
+		if a.typ == types.Float && n >= infinite {
+			n += beyondFloat - infinite
 		}
 	default:
 		return v.Int()
@@ -109,10 +113,12 @@ func (a axis) rank(v types.Value) int64 {
 func (a axis) value(n int64) types.Value {
 	var f float64
 	switch a.typ {
-	case types.Double:
-		f = math.Float64frombits(uint64(max(n, -n)))
-	case types.Float:
-		f = float64(math.Float32frombits(uint32(max(n, -n))))
+	case types.Double, types.Float:
+		bits := max(n, -n)
+		if a.typ == types.Float && bits >= beyondFloat {
+			bits += infinite - beyondFloat
+		}
+		f = math.Float64frombits(uint64(bits))
 	default:
 		return types.NewIntOf(a.typ, n)
 	}

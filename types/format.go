@@ -25,10 +25,11 @@ func (v Value) Format(loc *time.Location) string {
 		return strconv.FormatBool(v.i != 0)
 	case TinyInt, SmallInt, Int, BigInt:
 		return strconv.FormatInt(v.i, 10)
-	case Float:
-		return formatFloat(v.Double(), 32)
-	case Double:
-		return formatFloat(v.Double(), 64)
+	case Float, Double:
+		if f := v.Double(); v.typ == Float && float64(float32(f)) == f {
+			return formatFloat(f, 32)
+		}
+		return formatFloat(v.Double(), 64) // also a FLOAT whose cell holds another double
 	case Decimal:
 		return v.d.Text('f')
 	case Bytes:

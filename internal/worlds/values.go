@@ -47,7 +47,10 @@ func (t *Table) Value(r *rand.Rand, col *catalog.Column) types.Value {
 		if end || r.IntN(15) == 0 {
 			f = pick(r, floatEnds)
 		}
-		if typ == types.Float {
+		switch {
+		case typ == types.Float && r.IntN(8) == 0: // a double that another program wrote
+			f = []float64{0.1, 0.3, -0.7}[r.IntN(3)]
+		case typ == types.Float:
 			f = float64(float32(f))
 		}
 		return types.NewFloatOf(typ, f)
