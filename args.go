@@ -221,7 +221,7 @@ func value(a any) (v types.Value, ok bool, err error) {
 		if s := a.Unix(); s <= math.MinInt64/1000 || s >= math.MaxInt64/1000 {
 			return v, false, fmt.Errorf("a TIMESTAMP cannot hold the time %s", a)
 		}
-		return types.NewTimestamp(a.Round(time.Millisecond).UnixMilli()), true, nil
+		return types.NewArgument(a), true, nil
 	case time.Duration:
 		if a < 0 || a.Round(time.Millisecond) >= 24*time.Hour {
 			return v, false, fmt.Errorf("a TIME is from 0 to 24 hours, not %s", a)

@@ -63,7 +63,7 @@ type Stats = exec.Stats
 // them to the end does that). ctx ends the reading too.
 //
 // Arguments stand for ?, $1 or, as NamedArgs, for @name: nil, bool, integers, floats, string, []byte and byte arrays,
-// time.Time (a TIMESTAMP), time.Duration (a TIME), json.RawMessage, driver.Valuer, types.Value, pointers to these, and
+// time.Time (a TIMESTAMP; for a DATE its year, month and day), time.Duration (a TIME), json.RawMessage, driver.Valuer, types.Value, pointers to these, and
 // in x IN (?), x = ANY (?) and, in FROM, UNNEST (?) a slice of them. QueryOptions may come first.
 func (db *DB) Query(ctx context.Context, sql string, args ...any) (*Rows, error) {
 	s, err := db.statement(sql)

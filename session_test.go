@@ -56,6 +56,51 @@ func TestSession(t *testing.T) {
 	}
 }
 
+// A time.Time stands for a DATE by its year, month and day, as in pgx, in whatever zone the session is.
+func TestDays(t *testing.T) {
+	db := open(t, "mem:")
+	ctx := context.Background()
+	exec(t, db, "CREATE TABLE d (day DATE, id INT, other DATE, at TIMESTAMP) ROW KEY (day AS TEXT('yyyyMMdd'), id AS INT32)")
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, zone := range []string{"UTC", "America/New_York", "Asia/Tokyo"} {
+		s := db.Session()
+		exec(t, s, "SET timezone = '"+zone+"'")
+		day := time.Date(2024, 1, 1+i, 0, 0, 0, 0, time.UTC)
+		late := time.Date(2024, 1, 1+i, 0, 30, 0, 0, berlin) // in UTC it is the day before
+		want := day.Format(time.DateOnly)
+		var back, other time.Time
+		var text, at string
+		err := s.QueryRow(ctx, "INSERT INTO d VALUES (?, 1, ?, ?) RETURNING day, other, day::text, at::date::text", day, late, late).Scan(&back, &other, &text, &at)
+		if err != nil || !back.Equal(day) || !other.Equal(day) || text != want {
+			t.Errorf("%s: %v, %s, %s, %s", zone, err, back, other, text)
+		}
+		loc, _ := time.LoadLocation(zone)
+		if at != late.In(loc).Format(time.DateOnly) {
+			t.Errorf("%s: the day of the moment %s is %s", zone, late, at)
+		}
+		for _, where := range []string{"day = ?", "? = day", "day IN (?)", "day = ANY (?)", "day BETWEEN ? AND '2030-01-01' AND other < '2024-02-01' LIMIT 1", "other = ?", "day = ?::date", "other = COALESCE(CAST(? AS DATE), day)", "day >= ? ORDER BY day LIMIT 1"} {
+			for _, arg := range []any{back, late, &late, []time.Time{late}} {
+				if _, list := arg.([]time.Time); list != strings.Contains(where, "ANY") {
+					continue
+				}
+				if err := s.QueryRow(ctx, "SELECT day::text FROM d WHERE "+where, arg).Scan(&text); err != nil || text != want {
+					t.Errorf("%s: %s of %v: %v, %s; want %s", zone, where, arg, err, text, want)
+				}
+			}
+		}
+		exec(t, s, "UPDATE d SET other = '2000-01-01' WHERE id = 1")
+		if _, err := s.Exec(ctx, "UPDATE d SET other = ? WHERE day = ? AND id = 1", late, back); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.QueryRow(ctx, "SELECT other::text FROM d WHERE day = ?", back).Scan(&text); err != nil || text != want {
+			t.Errorf("%s: %v, updated to %s; want %s", zone, err, text, want)
+		}
+	}
+}
+
 // The memory limit's message names a setting that exists.
 func TestMemoryLimitSetting(t *testing.T) {
 	db := filled(t)

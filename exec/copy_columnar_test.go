@@ -187,7 +187,7 @@ open('two.arrow', 'wb').write(two)
 		"COPY (SELECT k, l AS k FROM l) TO 'i.parquet'":                   "several columns have the name k",
 		"COPY (SELECT k, l AS k FROM l) TO 'i.arrow'":                     "several columns have the name k",
 		"COPY (SELECT INTERVAL '1 day' AS i FROM l) TO 'i.parquet'":       "column i: Parquet has no type as INTERVAL that others read: CAST it to STRING",
-		"COPY (SELECT f FROM wide) TO 'i.arrow'":                         "column f: 0.1 needs more than 32 bits: CAST it to DOUBLE",
+		"COPY (SELECT f FROM wide) TO 'i.arrow'":                          "column f: 0.1 needs more than 32 bits: CAST it to DOUBLE",
 		"COPY (SELECT CAST(X'FF' AS STRING) AS s FROM l) TO 'i.parquet'":  `column s: \xFF is no UTF-8`,
 		"COPY (SELECT CAST('1e-39' AS DECIMAL) AS n FROM l) TO 'i.arrow'": "digits behind the point",
 	} {

@@ -239,7 +239,7 @@ func (r *run) assign(v types.Value, c *catalog.Column, pos parser.Pos) (types.Va
 	if err != nil {
 		return out, parser.Errorf(pos, "column %s: %v", c.Name, err)
 	}
-	return out, nil
+	return out.WithoutClock(), nil
 }
 
 // insertQuery writes the rows of a query. Rows of the table itself are all read

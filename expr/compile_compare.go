@@ -89,6 +89,13 @@ func (c compiler) compare(op CompareOp, x, y Expr, pos parser.Pos) (Expr, error)
 		}
 	}
 	x, y = sameUnit(x, y)
+	if k, ok := y.(*Const); ok && k.Val.HasClock() {
+		own, err := c.adapt(k, x.Type())
+		if err != nil {
+			return nil, err
+		}
+		y = own
+	}
 	if k, ok := y.(*Const); ok && x.Type() == types.Date && k.Val.Type().IsTimestamp() {
 		return c.compareDay(op, x, k, pos), nil
 	}
@@ -184,7 +191,7 @@ func (c compiler) adapt(k *Const, t types.Type) (*Const, error) {
 	case from == types.String:
 		cast = !t.IsText()
 	case isMoment(from) && isMoment(t):
-		cast = widen(from, t) == t
+		cast = widen(from, t) == t || k.Val.HasClock()
 	case from.IsInteger() && t.IsTimestamp(), from == types.Bytes && t == types.String:
 		cast = true
 	case from.IsNumeric() && (t == types.Double || t == types.Float):

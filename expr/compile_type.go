@@ -62,10 +62,13 @@ func (c compiler) common(xs []Expr, pos parser.Pos) ([]Expr, types.Type, error) 
 	}
 	out := slices.Clone(xs)
 	for i, x := range xs {
+		k, isConst := x.(*Const)
+		if isConst && k.Val.HasClock() && t == types.Timestamp {
+			out[i] = &Const{Pos: k.Pos, Val: k.Val.WithoutClock(), Typ: t}
+		}
 		if x.Type() == t {
 			continue
 		}
-		k, isConst := x.(*Const)
 		switch {
 		case isConst && k.Val.IsNull():
 			out[i] = &Const{Pos: k.Pos, Typ: t}

@@ -33,6 +33,17 @@ func TestSettingsOfConnections(t *testing.T) {
 	if _, err := one.ExecContext(ctx, "SET timezone = 'Asia/Tokyo'"); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := one.ExecContext(ctx, "CREATE TABLE days (d DATE PRIMARY KEY)"); err != nil {
+		t.Fatal(err)
+	}
+	day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var back sql.NullTime
+	if _, err := one.ExecContext(ctx, "INSERT INTO days VALUES (?)", day); err != nil {
+		t.Fatal(err)
+	}
+	if err := one.QueryRowContext(ctx, "SELECT d FROM days WHERE d = ?", day).Scan(&back); err != nil || !back.Time.Equal(day) {
+		t.Errorf("%v, %v; want %s", err, back, day)
+	}
 	const query = "SELECT TIMESTAMP '2026-01-01 00:00:00Z'::text"
 	for conn, want := range map[*sql.Conn]string{one: "2026-01-01 09", other: "2026-01-01 00"} {
 		var text string

@@ -10,6 +10,9 @@ import (
 // AppendBinary appends v in a form that DecodeBinary reads: the type in one byte, then a
 // varint, or text behind its length. It is for files that one process writes and reads.
 func (v Value) AppendBinary(dst []byte) []byte {
+	if v.HasClock() {
+		return binary.AppendVarint(binary.AppendVarint(append(dst, argument), int64(v.months)), v.i)
+	}
 	dst = append(dst, byte(v.typ))
 	switch {
 	case v.IsNull():
@@ -26,14 +29,20 @@ func (v Value) AppendBinary(dst []byte) []byte {
 	return binary.AppendVarint(dst, v.i)
 }
 
+// argument stands for the type of a TIMESTAMP of NewArgument.
+const argument = 0xff
+
 var errBinary = errors.New("types: broken binary value")
 
 // DecodeBinary reads a value that AppendBinary wrote and gives what follows it.
 func DecodeBinary(b []byte) (Value, []byte, error) {
-	if len(b) == 0 || int(b[0]) >= len(typeNames) {
+	if len(b) == 0 || int(b[0]) >= len(typeNames) && b[0] != argument {
 		return Value{}, nil, errBinary
 	}
-	v := Value{typ: Type(b[0])}
+	v, clock := Value{typ: Type(b[0])}, b[0] == argument
+	if clock {
+		v.typ = Timestamp
+	}
 	b = b[1:]
 	switch {
 	case v.IsNull():
@@ -53,7 +62,7 @@ func DecodeBinary(b []byte) (Value, []byte, error) {
 		}
 		return v, b[k+int(n):], nil
 	}
-	if v.typ == Duration {
+	if v.typ == Duration || clock {
 		months, k := binary.Varint(b)
 		if k <= 0 {
 			return Value{}, nil, errBinary

@@ -48,7 +48,7 @@ func Cast(v Value, to Type, loc *time.Location) (Value, error) {
 			return NewString(v.s), nil
 		}
 		if v.typ.IsTimestamp() {
-			wall, err := clock(v, loc)
+			wall, err := clock(v.WithoutClock(), loc)
 			return NewString(time.UnixMilli(wall).UTC().Format("2006-01-02 15:04:05.999")), err
 		}
 		if s := v.Format(loc); v.typ == Time && strings.Contains(s, ".") {

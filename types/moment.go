@@ -45,6 +45,9 @@ func clock(v Value, loc *time.Location) (int64, error) {
 		return v.i, nil
 	}
 	_, off := time.UnixMilli(v.i).In(loc).Zone()
+	if v.HasClock() {
+		off = int(v.months) - ownClock
+	}
 	wall := v.i + int64(off)*1000
 	if off != 0 && (wall > v.i) != (off > 0) {
 		return wall, fmt.Errorf("TIMESTAMP out of range: %s", v)

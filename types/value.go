@@ -3,6 +3,7 @@ package types
 import (
 	"math"
 	"strings"
+	"time"
 
 	"github.com/cockroachdb/apd/v3"
 )
@@ -55,7 +56,7 @@ func (t Type) IsTimestamp() bool { return t == Timestamp || t == LocalTimestamp 
 // Value is an immutable SQL value. The zero Value is NULL.
 type Value struct {
 	typ    Type
-	months int32 // of an INTERVAL, whose milliseconds are i
+	months int32 // of an INTERVAL, whose milliseconds are i; of a TIMESTAMP see NewArgument
 	i      int64 // integers, booleans, dates and times; the bits of a float
 	s      string
 	d      *apd.Decimal
@@ -104,6 +105,28 @@ func NewDate(days int64) Value { return Value{typ: Date, i: days} }
 
 // NewTimestamp makes a TIMESTAMP from milliseconds since 1970.
 func NewTimestamp(ms int64) Value { return Value{typ: Timestamp, i: ms} }
+
+// ownClock is added to the offset that NewArgument keeps: 0 stands for none.
+const ownClock = 1 << 20
+
+// NewArgument makes a TIMESTAMP of an argument. It knows the clock of t's location, of which Cast to DATE, TIME and TIMESTAMP
+// WITHOUT TIME ZONE takes what it shows, whatever the session's zone: as in pgx, a day is t's year, month and day.
+func NewArgument(t time.Time) Value {
+	t = t.Round(time.Millisecond)
+	_, off := t.Zone()
+	return Value{typ: Timestamp, i: t.UnixMilli(), months: int32(off) + ownClock}
+}
+
+// HasClock reports whether v is of NewArgument.
+func (v Value) HasClock() bool { return v.typ == Timestamp && v.months != 0 }
+
+// WithoutClock is v as a moment alone.
+func (v Value) WithoutClock() Value {
+	if v.HasClock() {
+		v.months = 0
+	}
+	return v
+}
 
 // Clone is v with a text of its own: for who keeps it longer than the row that it came with.
 func (v Value) Clone() Value {

@@ -2,6 +2,7 @@ package types
 
 import (
 	"testing"
+	"time"
 	"unsafe"
 )
 
@@ -16,5 +17,20 @@ func TestZonesOwnTheirNames(t *testing.T) {
 	copy(row, "overwritten...")
 	if loc.String() != "Pacific/Tarawa" {
 		t.Errorf("the zone is called %s", loc)
+	}
+}
+
+// An argument keeps its clock where it is written for another process.
+func TestArgumentInBytes(t *testing.T) {
+	v := NewArgument(time.Date(2024, 1, 1, 0, 30, 0, 0, time.FixedZone("", 2*3600)))
+	back, rest, err := DecodeBinary(append(v.AppendBinary(nil), 'x'))
+	if err != nil || back != v || string(rest) != "x" {
+		t.Errorf("%v, %s, %q", err, back, rest)
+	}
+	if day, err := Cast(back, Date, nil); err != nil || day.String() != "2024-01-01" {
+		t.Errorf("%v, %s", err, day)
+	}
+	if back.WithoutClock() != NewTimestamp(v.Int()) {
+		t.Errorf("%s is not the moment", back)
 	}
 }
