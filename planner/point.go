@@ -72,7 +72,7 @@ func (e *Env) PointOf(s *parser.Select, p *plan.Plan) *Point {
 		}
 		col, isCol := e.X.(*expr.Column)
 		k, isConst := e.Y.(*expr.Const)
-		if !isCol || !isConst || !scan.Table.Columns[col.Index].KeyPart || terms[i].ref == nil || !strings.EqualFold(terms[i].ref.Name, scan.Table.Columns[col.Index].Name) || !out.row[col.Index].IsNull() || !fits(k.Val, scan.Table.Columns[col.Index].Type) {
+		if !isCol || !isConst || col.Index >= len(scan.Table.Columns) || !scan.Table.Columns[col.Index].KeyPart || terms[i].ref == nil || !strings.EqualFold(terms[i].ref.Name, scan.Table.Columns[col.Index].Name) || !out.row[col.Index].IsNull() || !fits(k.Val, scan.Table.Columns[col.Index].Type) {
 			return nil
 		}
 		out.row[col.Index] = k.Val

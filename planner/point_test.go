@@ -266,3 +266,21 @@ func BenchmarkPlanList(b *testing.B) {
 		}
 	})
 }
+
+// A condition on _key or _ts, which are no columns of the table, makes no Point.
+func TestPointOfPseudoColumns(t *testing.T) {
+	c := given.Tables(t, "CREATE TABLE t (a INT, b INT) ROW KEY (a AS INT32)")
+	for _, where := range []string{"_key = X'00000001'", "_key = ?", "X'00000001' = _key", "_key = X'00000001' AND a = 1", "a = 1 AND _key = ?", "_key IN (?)", "(_key, a) IN ((?, 1))",
+		"_ts = TIMESTAMP '2024-01-01'", "a = 1 AND _ts = TIMESTAMP '2024-01-01'"} {
+		s := given.Query(t, "SELECT a FROM t WHERE "+where)
+		e := &Env{Catalog: c, Args: []types.Value{types.NewBytes("\x00\x00\x00\x01")}}
+		p, err := e.Select(s)
+		if err != nil {
+			t.Errorf("%s: %v", where, err)
+			continue
+		}
+		if point := e.PointOf(s, p); point != nil {
+			t.Errorf("%s: %v", where, point)
+		}
+	}
+}
