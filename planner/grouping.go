@@ -15,6 +15,7 @@ type grouping struct {
 	// sets are the lists of expressions, by their indexes, by each of which rows are grouped; nil: by all of them.
 	sets    [][]int
 	written []parser.Expr // of sets: the expressions; nil for what * stands for
+	outs    []expr.Expr   // of sets: the result column that each of by is, by name, by number or as it is written; nil: none
 	aggs    *aggregates
 }
 
@@ -142,12 +143,24 @@ func (g *grouping) set(e parser.Expr, outs []output) (set []int, err error) {
 		}
 		return set, nil
 	}
-	x, written, err := g.aggs.q.group(e, outs, g.aggs.srcs)
+	x, out, err := g.aggs.q.group(e, outs, g.aggs.srcs)
 	if err != nil {
 		return nil, err
 	}
+	written := e
+	if out == nil {
+		out = resultOf(x, e, outs)
+	}
+	var of expr.Expr
+	if out != nil {
+		of, written = out.expr, out.written
+	}
 	for i, by := range g.by {
-		if expr.Same(by, x) && sameText(written, g.written[i]) {
+		switch {
+		case !expr.Same(by, x):
+		case of != nil && g.outs[i] != nil && of != g.outs[i]: // two columns of the result, which have NULL in other sets
+			continue
+		case sameText(written, g.written[i]):
 			return []int{i}, nil
 		}
 		// What stands for one of them in SELECT would be the other one's value, which is NULL elsewhere.
@@ -155,8 +168,17 @@ func (g *grouping) set(e parser.Expr, outs []output) (set []int, err error) {
 			return nil, parser.Errorf(e.Position(), "%s says the same as another expression that is grouped by: not supported in GROUPING SETS, ROLLUP and CUBE", e)
 		}
 	}
-	g.by, g.written = append(g.by, x), append(g.written, written)
+	g.by, g.written, g.outs = append(g.by, x), append(g.written, written), append(g.outs, of)
 	return []int{len(g.by) - 1}, nil
+}
+
+// resultOf finds the first result column that is x, written as e; nil: there is none.
+func resultOf(x expr.Expr, e parser.Expr, outs []output) *output {
+	i := slices.IndexFunc(outs, func(o output) bool { return expr.Same(o.expr, x) && sameText(o.written, e) })
+	if i < 0 {
+		return nil
+	}
+	return &outs[i]
 }
 
 // sameText reports whether two expressions that say the same are written as one.
@@ -264,6 +286,9 @@ func groupName(x expr.Expr) string {
 
 // after rewrites e, over the tables' row, to one over the Aggregate's output.
 func (g *grouping) after(e expr.Expr) (expr.Expr, error) {
+	if i := slices.Index(g.outs, e); i >= 0 { // the result column itself, not another one of the same value
+		return &expr.Column{Pos: e.Position(), Index: i, Name: groupName(g.by[i]), Typ: e.Type()}, nil
+	}
 	written := func(x expr.Expr) expr.Expr { // x with the groups that stand in it as they were
 		return expr.Map(x, func(y expr.Expr) expr.Expr {
 			if c, ok := y.(*expr.Column); ok && c.Index >= groupMark && c.Index < windowMark {

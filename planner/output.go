@@ -135,12 +135,11 @@ func (q *query) orderTerms(clause string, orderBy []parser.OrderTerm, outs []out
 	return terms, nil
 }
 
-// group compiles an expression of GROUP BY: columns of the tables first, then result columns by name or number, whose expression it gives
-// as it is written, too.
-func (q *query) group(g parser.Expr, outs []output, srcs []*source) (expr.Expr, parser.Expr, error) {
+// group compiles an expression of GROUP BY: columns of the tables first, then result columns by name or number, which it gives too.
+func (q *query) group(g parser.Expr, outs []output, srcs []*source) (expr.Expr, *output, error) {
 	x, err := expr.Compile(g, q.scope(srcs))
 	if _, literal := g.(*parser.Literal); err == nil && !literal {
-		return x, g, nil
+		return x, nil, nil
 	}
 	cols := make([]plan.OutputColumn, len(outs))
 	for i, o := range outs {
@@ -156,5 +155,5 @@ func (q *query) group(g parser.Expr, outs []output, srcs []*source) (expr.Expr, 
 	if x = outs[i].expr; slices.ContainsFunc(expr.Columns(x), func(c int) bool { return c >= groupingMark }) {
 		return nil, nil, parser.Errorf(g.Position(), "GROUP BY %s: result column %d is an aggregate, which is computed of the groups", g, i+1)
 	}
-	return x, outs[i].written, nil
+	return x, &outs[i], nil
 }
