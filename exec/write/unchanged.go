@@ -260,6 +260,9 @@ func (w *Writer) unchanged(p place, written []hbase.Cell, whole bool) filter.Fil
 			out = append(out, filter.Written{Family: family, All: true, Times: w.now.times(family)})
 		}
 	}
+	if out == nil { // a definition without cells and families
+		return nil
+	}
 	return out
 }
 
