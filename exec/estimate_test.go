@@ -231,3 +231,57 @@ func parcelForms(r *rand.Rand) (forms []func() string) {
 	}
 	return forms
 }
+
+// A condition more, or a narrower one, never has more rows estimated, and a value that is counted is estimated as it was counted.
+func TestNarrowerEstimates(t *testing.T) {
+	race.Skip(t)
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
+	w.run("CREATE TABLE p (k BIGINT, tenth INT, half INT, n INT, s STRING) ROW KEY (k AS INT64)")
+	w.fill("p", 20_000, func(i int) string { return fmt.Sprintf("(%d, %d, %d, %d, 's%d')", i, i%10, i%2, i*7919%20_000, i%300) })
+	w.run("ANALYZE p")
+	unknown := 0
+	rows := func(where string) float64 {
+		n := estimatedBy(t, w, "EXPLAIN (FORMAT JSON) SELECT * FROM p WHERE "+where).Estimate.Rows
+		if n == nil {
+			unknown++
+			return 0
+		}
+		return *n
+	}
+	for _, v := range []int{0, 3, 9} {
+		if got := rows(fmt.Sprintf("tenth = %d", v)); got != 2000 {
+			t.Errorf("tenth = %d: %.0f rows, want 2000", v, got)
+		}
+	}
+	r := rand.New(rand.NewPCG(4, 4))
+	cond := func() string {
+		a := r.IntN(20_000)
+		return []string{fmt.Sprintf("tenth = %d", a%10), fmt.Sprintf("half = %d", a%2), fmt.Sprintf("n < %d", a), fmt.Sprintf("n = %d", a), fmt.Sprintf("s = 's%d'", a%300),
+			fmt.Sprintf("s LIKE 's%d%%'", a%30), fmt.Sprintf("tenth IN (%d, %d)", a%10, a/10%10), fmt.Sprintf("k %% 7 = %d", a%7), fmt.Sprintf("half + tenth = %d", a%10)}[r.IntN(9)]
+	}
+	for range 400 {
+		a, b := cond(), cond()
+		wide := rows(a)
+		if wide == 0 {
+			continue
+		}
+		for _, narrow := range []string{a + " AND " + b, b + " AND " + a} {
+			if n := rows(narrow); n > wide {
+				t.Errorf("%s: %.0f rows, %s: %.0f", a, wide, narrow, n)
+			}
+		}
+		lo, hi := r.IntN(20_000), r.IntN(20_000)
+		lo, hi = min(lo, hi), max(lo, hi)
+		mid := lo + r.IntN(hi-lo+1)
+		for _, pair := range [][2]string{{"n BETWEEN %d AND %d", "n BETWEEN %d AND %d"}, {"k BETWEEN %d AND %d", "k BETWEEN %d AND %d"}} {
+			wide, narrow := fmt.Sprintf(pair[0], lo, hi), fmt.Sprintf(pair[1], lo, mid)
+			if a, b := rows(wide), rows(narrow); b > a {
+				t.Errorf("%s: %.0f rows, %s: %.0f", wide, a, narrow, b)
+			}
+		}
+	}
+	if unknown > 200 {
+		t.Errorf("%d conditions without an estimate", unknown)
+	}
+}

@@ -277,15 +277,17 @@ func (b *builder) thin() {
 	b.sample = out
 }
 
-// systematic draws n of the rows that sample stands for, evenly: take is called with each that is drawn, and how often.
+// systematic draws n of the rows that sample stands for, evenly: one at random of each of n equal shares of them, so that nothing that recurs
+// among the rows is drawn more or less often than it is there. take is called with each that is drawn, and how often.
 func systematic(sample []kept, rows float64, n int, rng *rand.Rand, take func(k kept, times int)) {
 	step := rows / float64(n)
-	next, at := step*rng.Float64(), 0.0
+	next, at, share := step*rng.Float64(), 0.0, 0.0
 	for _, k := range sample {
 		at += k.weight
 		times := 0
-		for ; next < at; next += step {
+		for ; next < at && int(share) < n; next = step * (share + rng.Float64()) {
 			times++
+			share++
 		}
 		if times > 0 {
 			take(k, times)

@@ -30,12 +30,16 @@ func (c *Column) Share(set types.Set) (share float64, ok bool) {
 	one := rest / max(1, c.Distinct-float64(len(c.Frequent))) // of a value that is not frequent
 	for _, iv := range set {
 		if iv.IsPoint() {
-			if !c.isFrequent(iv.Lo) && c.within(iv.Lo) {
+			if c.holdsRare(iv.Lo) {
 				share += one
 			}
 			continue
 		}
-		share += rest * c.piece(iv)
+		part := rest * c.piece(iv)
+		if !iv.LoOpen && c.holdsRare(iv.Lo) || !iv.HiOpen && c.holdsRare(iv.Hi) {
+			part = max(part, one) // as its end alone has
+		}
+		share += part
 	}
 	return min(share, 1-c.Nulls), true
 }
@@ -67,6 +71,11 @@ func (c *Column) isFrequent(v types.Value) bool {
 		}
 	}
 	return false
+}
+
+// holdsRare reports whether v may be a value that is not frequent.
+func (c *Column) holdsRare(v types.Value) bool {
+	return !v.IsNull() && !c.isFrequent(v) && c.within(v)
 }
 
 // within reports whether v lies between the least value and the greatest that were seen.

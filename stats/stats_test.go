@@ -212,3 +212,25 @@ func TestOfNothing(t *testing.T) {
 		t.Errorf("a number is a text: %v", got)
 	}
 }
+
+// What recurs among the rows, as a value in each tenth of them does, is about as frequent in the sample as in the table.
+func TestSampleOfWhatRecurs(t *testing.T) {
+	for _, n := range []int{8000, 20_000, 40_000} {
+		c := NewCollector(Shape{Columns: []string{"v"}, Keys: []KeyShape{{Parts: []string{"k"}}}})
+		run := c.Begin(n)
+		for i := range n {
+			key := fmt.Appendf(nil, "%08d", i)
+			run.Add(Row{Values: []types.Value{types.NewInt(int64(i % 10))}, CellBytes: []int{1}, Bytes: 1, Cells: 1, Places: []Place{{Table: "s", Key: key, Ends: []int{len(key)}}}})
+		}
+		s := Build("t", time.UnixMilli(1_700_000_000_000), true, c)
+		times := map[int64]int{}
+		for _, v := range s.Sample[0] {
+			times[v.Int()]++
+		}
+		for v := range int64(10) {
+			if share := float64(times[v]) / float64(len(s.Sample[0])); share < 0.07 || share > 0.13 {
+				t.Errorf("%d rows: %.3f of the sample have %d", n, share, v)
+			}
+		}
+	}
+}

@@ -74,7 +74,7 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	if !ok {
 		return e, false
 	}
-	rows := looked * of.share
+	rows := min(looked*of.share, k.Rows*of.least)
 	hidden := hiddenFrom(s, t, k)
 	if rows*(1-t.Unread) < hidden {
 		return e, false
@@ -103,7 +103,7 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	}
 	result := plan.Unknown
 	if known {
-		result = rows * of.share
+		result = min(rows*of.share, k.Rows*of.least)
 		if s.Limit.Set {
 			result = min(result, float64(s.Limit.Rows))
 		}

@@ -22,6 +22,7 @@ type rows struct {
 	whole bool   // the sample is all of the table
 	left  bitset // rows of the sample
 	share float64
+	least float64 // the least share of the table that a condition has by itself: together they have no more
 	fixed []fixed
 	row   []types.Value
 	env   expr.Env
@@ -35,7 +36,7 @@ type fixed struct {
 }
 
 func allRows(t *catalog.Table, s *stats.Table) *rows {
-	r := &rows{stats: s, table: t, share: 1, row: make([]types.Value, len(t.Columns)+2)}
+	r := &rows{stats: s, table: t, share: 1, least: 1, row: make([]types.Value, len(t.Columns)+2)}
 	r.env.Row, r.env.Rand = r.row, func() uint64 { return 1 << 63 }
 	if len(s.Sample) == len(t.Columns) && !slices.ContainsFunc(s.Sample, func(v stats.Values) bool { return len(v) != len(s.Sample[0]) }) {
 		n := len(s.Sample[0])
@@ -47,13 +48,20 @@ func allRows(t *catalog.Table, s *stats.Table) *rows {
 // where keeps the rows for which e is true too. It reports whether anything is known of e.
 func (r *rows) where(e expr.Expr) bool {
 	by, known := shareOf(e, r.stats)
+	if known {
+		r.least = min(r.least, by)
+	}
 	left, sampled := r.matching(e)
 	of := r.left.count()
 	if !known && (!sampled || of < leastSample) {
 		return false
 	}
 	if sampled {
-		by = r.following(e, by, known, given(by, known, left.count(), of, r.whole), left.count(), of)
+		guess := given(by, known, left.count(), of, r.whole)
+		if _, _, exact, ok := expr.Sarg(e); known && ok && exact && !r.whole && of == len(r.stats.Sample[0]) {
+			guess = by // no condition came before: the column's values are counted over more rows than the sample has
+		}
+		by = r.following(e, by, known, guess, left.count(), of)
 		r.left = left
 	} else {
 		r.left = nil
