@@ -29,6 +29,7 @@ type Catalog struct {
 	mu     sync.RWMutex
 	tables map[string]*Table // by folded name
 	views  map[string]*View  // by folded name, none of which is a table's
+	broken map[string]error  // by folded name, of neither: why a definition that is kept cannot be used
 	funcs  *expr.Registry
 	encs   []*EncodingType // those that were registered
 }

@@ -62,6 +62,7 @@ func (c *Catalog) Replace(t *Table) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.views, strings.ToLower(t.Name))
+	delete(c.broken, strings.ToLower(t.Name))
 	c.tables[strings.ToLower(t.Name)] = t
 }
 
@@ -93,6 +94,7 @@ func (c *Catalog) ReplaceView(v *View) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.tables, strings.ToLower(v.Name))
+	delete(c.broken, strings.ToLower(v.Name))
 	c.views[strings.ToLower(v.Name)] = v
 }
 
@@ -121,7 +123,19 @@ func (c *Catalog) Drop(name string) bool {
 	known := c.tables[name] != nil || c.views[name] != nil
 	delete(c.tables, name)
 	delete(c.views, name)
+	delete(c.broken, name)
 	return known
+}
+
+// Break takes a table or view away whose kept definition cannot be used: why is what statements that name it say.
+func (c *Catalog) Break(name string, why error) {
+	c.Drop(name)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.broken == nil {
+		c.broken = map[string]error{}
+	}
+	c.broken[strings.ToLower(name)] = why
 }
 
 // Table finds a table; letters' case does not matter.
@@ -156,6 +170,13 @@ func (c *Catalog) TableOrView(name string, pos parser.Pos) (*Table, *View, error
 
 // unknown is the error of a name that nothing has.
 func (c *Catalog) unknown(name string, pos parser.Pos) error {
+	c.mu.RLock()
+	why := c.broken[strings.ToLower(name)]
+	c.mu.RUnlock()
+	if why != nil {
+		return parser.Errorf(pos, "the definition of %q cannot be used: %v", name, why).Of(ErrUnknownTable).
+			WithHint("a newer version of hql may have written it; DROP TABLE %s drops the definition, and leaves HBase's tables", parser.QuoteName(name))
+	}
 	var names []string
 	for _, t := range c.Tables() {
 		names = append(names, t.Name)

@@ -30,6 +30,10 @@ type drop struct {
 	was   definition // what the store had under the name
 	mark  string     // what it has now
 	begun bool       // something of the table may be gone
+	// hidden is set where a file defines the table: the store may have another definition of its name, which stays. kept is that one's table,
+	// nil for none.
+	hidden bool
+	kept   *catalog.Table
 }
 
 var (
@@ -46,15 +50,25 @@ func (r *run) dropTable(ctx context.Context, s *parser.DropTable) (*Rows, error)
 	if v, ok := r.engine.catalog.View(s.Name); ok {
 		return nil, parser.Errorf(s.NamePos, "%s is a view, not a table", v.Name).WithHint("DROP VIEW drops it")
 	}
-	_, row, err := r.engine.definitionOf(ctx, s.Name)
+	known, row, err := r.engine.definitionOf(ctx, s.Name)
 	if err != nil {
 		return nil, err
 	}
-	sql, half := row.statement()
+	d := &drop{run: r, at: s.NamePos, was: row}
+	var sql string
+	sql, d.begun = row.statement()
 	t, err := r.tableNamed(s.Name, s.NamePos)
-	if half && err != nil {
-		t, err = r.engine.readTable(string(catalogKey(s.Name)), sql)
-	} else if err != nil && s.IfExists {
+	switch {
+	case err == nil && known.sql == "" && !d.begun:
+		d.hidden, d.was = row.sql != "", definition{}
+		if d.kept, err = r.engine.readTable(string(catalogKey(s.Name)), sql); err != nil {
+			err = nil // a view, or one that nobody can use here
+		}
+	case err != nil && (d.begun || known.sql != ""):
+		if t, err = r.engine.readTable(string(catalogKey(s.Name)), sql); err != nil {
+			return r.dropUnreadable(ctx, s, row)
+		}
+	case err != nil && s.IfExists:
 		return r.done(-1), nil
 	}
 	if err != nil {
@@ -70,7 +84,7 @@ func (r *run) dropTable(ctx context.Context, s *parser.DropTable) (*Rows, error)
 			}
 		}
 	}
-	d := &drop{run: r, table: t, at: s.NamePos, was: row, begun: half}
+	d.table = t
 	switch err := d.all(ctx); {
 	case errors.Is(err, errMeanwhile):
 		return r.dropTable(ctx, s)
@@ -79,6 +93,18 @@ func (r *run) dropTable(ctx context.Context, s *parser.DropTable) (*Rows, error)
 	default:
 		return nil, d.failed(ctx, err)
 	}
+}
+
+// dropUnreadable drops the definition of a table that cannot be read, and nothing else: what it was made of is not known.
+func (r *run) dropUnreadable(ctx context.Context, s *parser.DropTable, row definition) (*Rows, error) {
+	if err := r.forgetDefinition(ctx, s.Name, row.sql); err != nil {
+		return nil, err
+	}
+	r.Warn.Add(warning.TableKept, fmt.Sprintf("the definition of %s was dropped alone, as it cannot be read: HBase tables that were made for it stay", s.Name))
+	if err := r.engine.reload(ctx); err != nil {
+		return nil, err
+	}
+	return r.done(-1), r.engine.settle(ctx)
 }
 
 // all does it, up to where it fails.
@@ -93,6 +119,9 @@ func (d *drop) all(ctx context.Context) error {
 		if err := d.dropPhysical(ctx, l); err != nil {
 			return err
 		}
+	}
+	if d.hidden { // the name is the other definition's from now on
+		return d.engine.reload(ctx)
 	}
 	d.begun = true
 	err := d.forgetStatistics(ctx, d.table)
@@ -173,7 +202,11 @@ func (d *drop) dropPhysical(ctx context.Context, l *catalog.Layout) error {
 		if err := d.goesOn(ctx); err != nil {
 			return err
 		}
-		if o := d.sharing(d.table, name); o != nil {
+		o := d.sharing(d.table, name)
+		if o == nil && d.kept != nil && slices.ContainsFunc(d.kept.Layouts, func(l *catalog.Layout) bool { return l.Stored.Fits(name) }) {
+			o = d.kept
+		}
+		if o != nil {
 			d.Warn.Add(warning.TableKept, fmt.Sprintf("the HBase table %s stays: %s is stored in it too", name, o.Name))
 			continue
 		}
@@ -212,5 +245,5 @@ func (r *run) unclaimed(ctx context.Context, name string, at parser.Pos) error {
 	if _, half := row.statement(); half {
 		return parser.Errorf(at, "table %q is being dropped", name).WithHint("DROP TABLE %s drops what is left of it", parser.QuoteName(name))
 	}
-	return parser.Errorf(at, "%q exists already: its definition in %s cannot be read", name, catalogTable)
+	return parser.Errorf(at, "%q exists already: its definition in %s cannot be read", name, catalogTable).WithHint("DROP TABLE %s drops that definition", parser.QuoteName(name))
 }

@@ -171,7 +171,7 @@ func TestDroppedViewIsATable(t *testing.T) {
 	}
 }
 
-// A name whose definition cannot be read, as one of a later version, is refused and stays as it is.
+// A name whose definition cannot be read, as one of a later version, is refused and stays as it is, until DROP TABLE frees it.
 func TestUnreadableDefinition(t *testing.T) {
 	_, c := newStore(t)
 	w := connections(t, c, 1)[0]
@@ -183,6 +183,17 @@ func TestUnreadableDefinition(t *testing.T) {
 	for _, sql := range []string{"CREATE TABLE IF NOT EXISTS u (id INT PRIMARY KEY)", "CREATE TABLE u AS SELECT 1 AS id", "CREATE VIEW u AS SELECT 1 AS id", "CREATE VIEW IF NOT EXISTS u AS SELECT 1 AS id"} {
 		w.refused(`"u" exists already: its definition in hql_catalog cannot be read`, sql)
 	}
+	other := connections(t, c, 1)[0]
+	for _, sql := range []string{"SELECT * FROM u", "INSERT INTO u VALUES (1)", "SHOW CREATE TABLE u", "SELECT * FROM t JOIN u ON t.id = u.id"} {
+		w.refused(`the definition of "u" cannot be used: hql_catalog: row "u" holds no CREATE TABLE statement`, sql)
+		other.refused(`the definition of "u" cannot be used`, sql)
+	}
+	_, warnings, err := w.try("DROP TABLE u")
+	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "the definition of u was dropped alone") {
+		t.Errorf("%q, %v", warnings, err)
+	}
+	w.run("CREATE TABLE u (id INT PRIMARY KEY); INSERT INTO u VALUES (1)")
+	other.expect("1", "SELECT id FROM u")
 }
 
 // A table that is dropped, and made again in the same words, is another one to who reads or writes on.
@@ -296,4 +307,47 @@ func TestAwaitedWhileDropped(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A table that a file defines hides a kept definition of its name, which DROP TABLE leaves, with the HBase table of both.
+func TestDropOfAFileLeavesTheKeptDefinition(t *testing.T) {
+	for _, kept := range []string{
+		"CREATE TABLE t (id INT, v INT) ROW KEY (id AS INT32); INSERT INTO t VALUES (1, 10)",
+		"CREATE VIEW t AS SELECT 1 AS id, 10 AS v",
+	} {
+		_, c := newStore(t)
+		other := connections(t, c, 1)[0]
+		other.run(kept)
+		w := newWorld(t, c, Config{FullScan: AllowFullScan})
+		if err := w.catalog.Load("CREATE TABLE t (id INT, own INT) ROW KEY (id AS INT32)"); err != nil {
+			t.Fatal(err)
+		}
+		w.run("EXPLAIN SELECT own FROM t WHERE id = 1")
+		w.run("DROP TABLE t")
+		for _, w := range []*world{w, other, connections(t, c, 1)[0]} {
+			w.expect("1|10", "SELECT id, v FROM t")
+		}
+	}
+}
+
+// A view over a table of a catalog file is known to the connection that has the file, and to no other.
+func TestViewOverAFile(t *testing.T) {
+	_, c := newStore(t)
+	other := connections(t, c, 1)[0]
+	other.run("CREATE TABLE kept (id INT, v INT) ROW KEY (id AS INT32); INSERT INTO kept VALUES (1, 10); CREATE VIEW k AS SELECT id FROM kept")
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	if err := w.catalog.Load("CREATE EXTERNAL TABLE mine (id INT, v INT) STORED IN 'kept' ROW KEY (id AS INT32)"); err != nil {
+		t.Fatal(err)
+	}
+	_, warnings, err := w.try("CREATE VIEW v AS SELECT m.id FROM k JOIN mine m ON m.id = k.id")
+	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "v is known until the connection ends, as it reads mine") {
+		t.Errorf("%q, %v", warnings, err)
+	}
+	w.run("CREATE VIEW over AS SELECT id FROM v")
+	w.expect("1", "SELECT id FROM over")
+	w.refused("view k is kept in the store: it cannot read mine", "CREATE OR REPLACE VIEW k AS SELECT id FROM mine")
+	other.refused("unknown table", "SELECT * FROM v")
+	other.refused("unknown table", "SELECT * FROM over")
+	w.run("DROP VIEW over; DROP VIEW v; DROP VIEW k")
+	other.refused("unknown table", "SELECT * FROM k")
 }

@@ -305,7 +305,7 @@ func (e *Engine) takeOver(defs map[string]definition, warn func(string)) {
 			continue
 		}
 		if err := e.define(key, defs[key].sql); err != nil {
-			e.catalog.Drop(key)
+			e.catalog.Break(key, err)
 			warn(err.Error())
 		}
 		stored[key] = defs[key]

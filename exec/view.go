@@ -58,6 +58,18 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (*Rows, erro
 	if exists {
 		taken = parser.Errorf(s.NamePos, "view %q was dropped or defined anew by another connection: run it again", v.Name)
 	}
+	file, err := r.readsFile(ctx, s.Query)
+	switch {
+	case err != nil:
+		return nil, err
+	case file != "" && stored.sql != "":
+		return nil, parser.Errorf(s.NamePos, "view %s is kept in the store: it cannot read %s, which only a catalog file of this connection defines", v.Name, file).
+			WithHint("define the view in that file")
+	case file != "":
+		r.Warn.Add(warning.ReadOnly, fmt.Sprintf("%s is known until the connection ends, as it reads %s, which only a catalog file defines: that file can define the view, too", v.Name, file))
+		cat.ReplaceView(v)
+		return r.done(-1), nil
+	}
 	err = r.saveDefinition(ctx, v.Name, stored.sql, def.String(), taken)
 	if errors.Is(err, ErrReadOnly) {
 		r.Warn.Add(warning.ReadOnly, fmt.Sprintf("the connection is read-only: %s is known until it ends", v.Name))
@@ -121,6 +133,16 @@ func (r *run) reads(s *parser.Select, name string, seen map[string]bool) bool {
 		}
 	}
 	return false
+}
+
+// readsFile names a table or view that s reads and that only this connection knows, by a catalog file; "" for none.
+func (r *run) readsFile(ctx context.Context, s *parser.Select) (string, error) {
+	for _, t := range parser.Tables(s) {
+		if known, _, err := r.engine.definitionOf(ctx, t.Name); err != nil || known.sql == "" {
+			return t.Name, err
+		}
+	}
+	return "", nil
 }
 
 // unread refuses to drop what is called name while a view reads it.
