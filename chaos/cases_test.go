@@ -192,7 +192,7 @@ func disableTable(t *testing.T, w *world, _ time.Duration) {
 		began := time.Now()
 		_, err := w.read(ctx, sql, 0, 0)
 		cancel()
-		if !missed(err) {
+		if !missed(err) && (err == nil || !strings.Contains(err.Error(), "indexed is disabled")) {
 			t.Errorf("%s on a disabled table: %v", sql, err)
 		}
 		told = told || err != nil && strings.Contains(err.Error(), "indexed is disabled")
@@ -200,7 +200,7 @@ func disableTable(t *testing.T, w *world, _ time.Duration) {
 			t.Errorf("%s on a disabled table took %v", sql, took)
 		}
 	}
-	if !told { // before such deadlines hbase:meta has a tenth of a second to tell it; when an attempt has failed it has two
+	if !told { // a busy cluster tells it later
 		ctx, cancel := context.WithTimeout(context.Background(), deadline)
 		_, err := w.read(ctx, "SELECT n FROM indexed WHERE id = 7", 0, 0)
 		cancel()
@@ -208,18 +208,12 @@ func disableTable(t *testing.T, w *world, _ time.Duration) {
 			t.Errorf("no error told that the table is disabled: %v", err)
 		}
 	}
-	enabled := make(chan bool)
-	go func() {
-		time.Sleep(time.Second)
-		_, ok := w.c.admin("enable", "indexed")
-		enabled <- ok
-	}()
-	q := query{kind: "while disabled", sql: "SELECT count(*) FROM indexed", want: []string{"2000"}}
+	if _, ok := w.c.admin("enable", "indexed"); !ok {
+		t.Error("not enabled")
+	}
+	q := query{kind: "enabled again", sql: "SELECT count(*) FROM indexed", want: []string{"2000"}}
 	if err := w.ask(q, 0); err != nil {
 		t.Error(err)
-	}
-	if !<-enabled {
-		t.Error("not enabled")
 	}
 }
 

@@ -64,7 +64,9 @@ func (c *client) tryMaster(ctx context.Context, d time.Duration, name string, re
 	if err != nil {
 		return nil, err
 	}
-	c.stats.rpcs.Add(1)
+	if ctx.Value(asideKey{}) == nil {
+		c.stats.rpcs.Add(1)
+	}
 	began := time.Now()
 	call := &masterCall{l, name, req, resp}
 	m, err := a.send(admin, call, watch{c, call})
@@ -98,6 +100,14 @@ func tableName(table string) *pb.TableName {
 	return &pb.TableName{Namespace: []byte(ns), Qualifier: []byte(name)}
 }
 
+// fullName is tableName's inverse.
+func fullName(t *pb.TableName) string {
+	if ns := string(t.Namespace); ns != "default" {
+		return ns + ":" + string(t.Qualifier)
+	}
+	return string(t.Qualifier)
+}
+
 // Tables reads hbase:meta: the master leaves out tables that the user may not read, whose rows would be missing from a table of many unnoticed.
 func (c *client) Tables(ctx context.Context, prefix string) ([]string, error) {
 	var out []string
@@ -119,22 +129,30 @@ func (c *client) PermittedTables(ctx context.Context) ([]string, error) {
 	}
 	var out []string
 	for _, t := range msg.(*pb.GetTableNamesResponse).GetTableNames() {
-		name := string(t.Qualifier)
-		if ns := string(t.Namespace); ns != "default" {
-			name = ns + ":" + name
-		}
-		out = append(out, name)
+		out = append(out, fullName(t))
 	}
 	slices.Sort(out)
 	return out, nil
 }
 
-func (c *client) Families(ctx context.Context, table string) ([]Family, error) {
-	msg, err := c.master(ctx, "GetTableDescriptors", &pb.GetTableDescriptorsRequest{TableNames: []*pb.TableName{tableName(table)}}, &pb.GetTableDescriptorsResponse{})
-	if err != nil {
-		return nil, explain(err, "describe", table)
+// describe asks the master for those of the tables that exist, of which there is one at least.
+func (c *client) describe(ctx context.Context, tables ...string) ([]*pb.TableSchema, error) {
+	req := &pb.GetTableDescriptorsRequest{}
+	for _, t := range tables {
+		req.TableNames = append(req.TableNames, tableName(t))
 	}
-	schemas := msg.(*pb.GetTableDescriptorsResponse).TableSchema
+	msg, err := c.master(ctx, "GetTableDescriptors", req, &pb.GetTableDescriptorsResponse{})
+	if err != nil {
+		return nil, explain(err, "describe", tables[0])
+	}
+	return msg.(*pb.GetTableDescriptorsResponse).TableSchema, nil
+}
+
+func (c *client) Families(ctx context.Context, table string) ([]Family, error) {
+	schemas, err := c.describe(ctx, table)
+	if err != nil {
+		return nil, err
+	}
 	if len(schemas) == 0 {
 		return nil, fmt.Errorf("%s: %w", table, ErrNoTable)
 	}

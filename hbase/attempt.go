@@ -126,14 +126,21 @@ func (a *attempt) send(rpc any, msg hrpc.Call, w watch) (m proto.Message, err er
 
 // await waits for the answer, or for the end of the attempt: then the reply says why.
 func (a *attempt) await(p *inbox, w watch) (answered bool, r reply) {
-	p.limit.Reset(a.limit)
+	left := a.limit
+	step := w.patience(left)
+	p.limit.Reset(step)
 	defer p.limit.Stop()
 	refused := w.begin()
-	var verdict <-chan error
+	var verdict, state <-chan error
 	for {
 		select {
 		case r = <-p.answer:
 			return true, r
+		case r.err = <-state:
+			if r.err == nil {
+				state = nil
+				continue
+			}
 		case <-refused:
 			refused, verdict = nil, w.ask(a)
 			continue
@@ -143,6 +150,14 @@ func (a *attempt) await(p *inbox, w watch) (answered bool, r reply) {
 				continue
 			}
 		case <-p.limit.C:
+			if left -= step; left > 0 {
+				if state == nil {
+					state = w.askState(a)
+				}
+				step = w.patience(left)
+				p.limit.Reset(step)
+				continue
+			}
 			a.late, r.err = true, context.DeadlineExceeded
 		case <-a.caller.Done():
 			r.err = a.caller.Err()

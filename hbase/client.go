@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"os/user"
 	"slices"
 	"strings"
@@ -45,6 +46,8 @@ type client struct {
 
 	regions  regionCache
 	replicas *replicas // nil: the client was handed in
+	rights   rights
+	mob      mobFamilies
 	stats    counters
 	// late adds up, since the last answer, how long calls waited until their callers' deadlines passed. When the sum
 	// reaches the time of one attempt, gohbase's client is taken for stuck and replaced.
@@ -114,12 +117,9 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 		}
 		dials.auth, cfg.User = auth, cmp.Or(cfg.User, auth.Principal())
 	}
-	who := cfg.User
-	if who == "" {
-		who = "hql"
-		if u, err := user.Current(); err == nil {
-			who = u.Username
-		}
+	who, err := userName(cfg.User)
+	if err != nil {
+		return nil, err
 	}
 	from := "hbase:meta"
 	if cfg.Servers != "" {
@@ -155,6 +155,19 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 		return nil, fmt.Errorf("%w: %s is at %s, which does not answer (%v)", ErrUnreachable, from, address(server), err)
 	}
 	return c, nil
+}
+
+// userName is the user to name to servers that authenticate nobody: the one given, HADOOP_USER_NAME as for Java's clients, or the operating
+// system's.
+func userName(given string) (string, error) {
+	if name := cmp.Or(given, os.Getenv("HADOOP_USER_NAME")); name != "" {
+		return name, nil
+	}
+	u, err := user.Current()
+	if err != nil || u.Username == "" {
+		return "", fmt.Errorf("the operating system has no name for uid %d to act as: name the user by ?user=NAME in the address or HADOOP_USER_NAME", os.Getuid())
+	}
+	return u.Username, nil
 }
 
 // suffixWait is how long hbase:meta may take to answer Dial under the name that is known.
@@ -276,7 +289,9 @@ func (c *client) tryAnd(ctx context.Context, d time.Duration, mk call, abandoned
 		return nil, nil, err
 	}
 	rpc := c.current()
-	c.stats.rpcs.Add(1)
+	if _, own := msg.(*rightCall); !own {
+		c.stats.rpcs.Add(1)
+	}
 	began := time.Now()
 	m, err := a.send(rpc, msg, watch{c, msg})
 	switch {
@@ -298,7 +313,7 @@ func (c *client) tryAnd(ctx context.Context, d time.Duration, mk call, abandoned
 		}
 		c.replace(rpc)
 		if err = errAttempt; c.disabled(ctx, c.current(), msg.Table(), stateWait) {
-			err = fmt.Errorf("table %s is disabled", msg.Table())
+			err = disabledError(msg.Table())
 		} else if string(msg.Table()) != "hbase:meta" {
 			err = c.lostRegion(ctx, msg, err)
 		}

@@ -416,6 +416,11 @@ func (c *noConn) Close() error {
 func (d *dialer) dial(ctx context.Context, network, addr string) (*regionConn, error) {
 	var nd net.Dialer
 	conn, err := nd.DialContext(ctx, network, addr)
+	if dns := (*net.DNSError)(nil); errors.As(err, &dns) && dns.IsNotFound { // it will not pass
+		err = fmt.Errorf("the cluster names a server %s, a name that cannot be resolved here (%s)", addr, dns.Err)
+		d.refuse(err)
+		d.note(addr, err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -70,6 +70,11 @@ func (c *client) Get(ctx context.Context, table string, keys [][]byte, o *ReadOp
 	} else {
 		slots = make(chan struct{}, getsAtOnce)
 	}
+	if len(keys) > 0 {
+		if err := c.permitted(ctx, actionRead, table, wanted.Column, keys[0], o != nil && o.Timeline); err != nil {
+			return nil, explain(err, "get", table)
+		}
+	}
 	if len(keys) == 1 {
 		if err := take(ctx, slots); err != nil {
 			return nil, err

@@ -175,6 +175,11 @@ type Client interface {
 	PermittedTables(ctx context.Context) ([]string, error)
 	// Families describes a table; ErrNoTable when it does not exist.
 	Families(ctx context.Context, table string) ([]Family, error)
+	// MobFamilies names the families of tables whose large values HBase may keep apart from their cells (IS_MOB). A server's filter compares
+	// the reference in such a cell, not the value. The error says that a table's description cannot be read.
+	MobFamilies(ctx context.Context, tables ...string) ([]string, error)
+	// MayWrite is an error, ErrDenied if that is the cause, unless the user may write all of these families of a table.
+	MayWrite(ctx context.Context, table string, families []string) error
 	// CreateTable makes a table of len(splits)+1 regions, which begin at the splits, and waits until it can be used.
 	CreateTable(ctx context.Context, table string, families []Family, splits [][]byte) error
 	// DropTable disables a table, asks still, unless that is nil, and deletes the table. Where still fails, the table is enabled again, and that is

@@ -270,12 +270,14 @@ func (s *stuck) Close() { close(s.closed) }
 // stuckClient gives a client that is stuck until it is replaced by one of a store with the table t of one row.
 func stuckClient(t *testing.T, attempt time.Duration) (*client, *stuck) {
 	t.Helper()
-	s, c := storeWithTable(t)
-	if err := c.Mutate(t.Context(), "t", []Mutation{put("k", 1, "f:a=1")}); err != nil {
+	s, stored := storeWithTable(t)
+	if err := stored.Mutate(t.Context(), "t", []Mutation{put("k", 1, "f:a=1")}); err != nil {
 		t.Fatal(err)
 	}
 	broken := &stuck{s, make(chan struct{})}
-	return &client{rpc: broken, admin: s.Admin(), redial: func() gohbase.Client { return s }, attempt: attempt}, broken
+	c := &client{rpc: broken, admin: s.Admin(), redial: func() gohbase.Client { return s }, attempt: attempt}
+	c.rights.none() // so that the calls of a test are all there are
+	return c, broken
 }
 
 // Calls of every kind go on with a new client when theirs does not answer.
@@ -390,6 +392,7 @@ func TestAbandonedScan(t *testing.T) {
 			if err := c.Mutate(t.Context(), "t", ms); err != nil {
 				t.Fatal(err)
 			}
+			c.rights.none() // so that the scan's own calls are all there are
 			c.rpc = &slow{Client: s, from: from}
 			sc, err := c.Scan(t.Context(), ScanRange{Table: "t", BatchRows: 1}, nil)
 			if err != nil {

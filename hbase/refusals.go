@@ -136,6 +136,45 @@ func (w watch) ask(ctx context.Context) <-chan error {
 	return verdict
 }
 
+// statePatience is how long a call waits for an answer before hbase:meta is asked whether its table is disabled: gohbase waits until the table
+// is enabled again.
+const statePatience = 500 * time.Millisecond
+
+// patience is the part of limit after which askState is called.
+func (w watch) patience(limit time.Duration) time.Duration {
+	if w.c == nil || string(w.call.Table()) == "hbase:meta" || limit <= statePatience {
+		return limit
+	}
+	if _, ofMaster := w.call.(*masterCall); ofMaster {
+		return limit
+	}
+	return statePatience
+}
+
+// askState asks in a goroutine whether the call's table is disabled, and is so for longer than a drop that is given up takes; nil: it is not.
+func (w watch) askState(ctx context.Context) <-chan error {
+	state := make(chan error, 1)
+	go func() {
+		for range 2 {
+			if !w.c.disabled(ctx, w.c.current(), w.call.Table(), stateWait) {
+				state <- nil
+				return
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(statePatience / 2):
+			}
+		}
+		state <- disabledError(w.call.Table())
+	}()
+	return state
+}
+
+// disabledError is the name of a table that is disabled.
+type disabledError string
+
+func (e disabledError) Error() string { return "table " + string(e) + " is disabled" }
+
 // why connects to the call's server if that has refused it before, and says why it refuses; nil: it does not.
 func (w watch) why(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)

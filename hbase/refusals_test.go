@@ -96,8 +96,13 @@ func refuse(conn net.Conn, answer []byte) {
 }
 
 func (s *securedServer) answer(call *pb.RequestHeader, frame []byte) []byte {
-	body, cells := s.body(call.GetMethodName(), frame)
 	head := &pb.ResponseHeader{CallId: call.CallId}
+	var body, cells []byte
+	if call.GetMethodName() == "ExecService" { // it has no AccessController
+		head.Exception = &pb.ExceptionResponse{ExceptionClassName: proto.String("org.apache.hadoop.hbase.exceptions.UnknownProtocolException"), StackTrace: proto.String("no such service")}
+	} else {
+		body, cells = s.body(call.GetMethodName(), frame)
+	}
 	if len(cells) > 0 {
 		head.CellBlockMeta = &pb.CellBlockMeta{Length: proto.Uint32(uint32(len(cells)))}
 	}
@@ -209,7 +214,11 @@ func TestServerThatRefusesConnections(t *testing.T) {
 		}
 		waiting <- err
 	}()
-	<-asked
+	select {
+	case <-asked:
+	case err := <-waiting:
+		t.Fatal(err)
+	}
 	for what, do := range map[string]func(ctx context.Context) error{
 		"get": func(ctx context.Context) error {
 			_, err := c.Get(ctx, "wrong", [][]byte{[]byte("awaited")}, nil)
@@ -232,6 +241,32 @@ func TestServerThatRefusesConnections(t *testing.T) {
 	wrong.shown.Store(&trusted)
 	if rows, err := c.Get(within(t), "wrong", [][]byte{[]byte("awaited")}, nil); err != nil || string(rows[0].Key) != "awaited" {
 		t.Errorf("with another certificate: %v, %v", rows, err)
+	}
+}
+
+// A server whose name cannot be resolved is told to the calls that wait for it.
+func TestServerThatIsNotFound(t *testing.T) {
+	shown := certificate(t)
+	roots := x509.NewCertPool()
+	roots.AddCert(shown.Leaf)
+	lost := &securedServer{t: t, addr: "no..such.host:16020"}
+	meta := serverOfMeta(t, map[string]*securedServer{"t": lost}, lost)
+	meta.shown.Store(&shown)
+	meta.listen()
+	c, err := Dial(within(t), Config{Servers: meta.addr, AttemptTimeout: time.Hour, TLS: func() (*tls.Config, error) { return &tls.Config{RootCAs: roots}, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for what, do := range map[string]func(ctx context.Context) error{
+		"get":    func(ctx context.Context) error { _, err := c.Get(ctx, "t", [][]byte{[]byte("k")}, nil); return err },
+		"put":    func(ctx context.Context) error { return c.Mutate(ctx, "t", []Mutation{put("k", 1, "f:q=v")}) },
+		"scan":   func(ctx context.Context) error { _, err := scanAll(ctx, c, ScanRange{Table: "t"}, nil); return err },
+		"master": func(ctx context.Context) error { _, err := c.Families(ctx, "t"); return err },
+	} {
+		if err := do(t.Context()); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "no..such.host:16020, a name that cannot be resolved here") {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }
 
@@ -316,6 +351,7 @@ func TestBrokenConnectionEndsNoCall(t *testing.T) {
 		d := new(dialer)
 		s := &silent{d: d, err: test.err}
 		c := &client{rpc: s, dialer: d, attempt: 20 * time.Millisecond}
+		c.rights.none()
 		rows, err := c.Get(within(t), "t", [][]byte{[]byte("k")}, nil)
 		switch {
 		case test.want == "" && (err != nil || len(rows) != 1 || s.calls.Load() != 4):

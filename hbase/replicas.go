@@ -283,7 +283,7 @@ func (c *client) tryStale(ctx context.Context, d, alone time.Duration, table str
 				}()
 			}
 		case r := <-others:
-			if left--; r.err == nil {
+			if left--; r.err == nil || aboutRights(r.err) {
 				cancel()
 				if primary.err == nil { // it has been given up, or has just answered too
 					if late := <-first; late.err == nil && abandoned != nil {

@@ -272,6 +272,9 @@ func (s *scanner) Next(ctx context.Context) ([]Row, error) {
 // fetch sends one call. No rows and no error: go on.
 func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 	if !s.open {
+		if err := s.c.permitted(ctx, actionRead, s.r.Table, s.wanted.Column, s.route, s.stale); err != nil {
+			return nil, explain(err, "scan", s.r.Table)
+		}
 		s.seq = 0
 	}
 	answer := s.ask(ctx)

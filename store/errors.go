@@ -46,6 +46,9 @@ const (
 	classTableNotFound  = "org.apache.hadoop.hbase.TableNotFoundException"
 	classNotDisabled    = "org.apache.hadoop.hbase.TableNotDisabledException"
 	classNotEnabled     = "org.apache.hadoop.hbase.TableNotEnabledException"
+
+	classCorrupt         = "org.apache.hadoop.hbase.io.hfile.CorruptHFileException"
+	classUnknownProtocol = "org.apache.hadoop.hbase.exceptions.UnknownProtocolException"
 )
 
 func throw(class, format string, args ...any) *exception {

@@ -37,6 +37,8 @@ func (s *Store) master(req proto.Message) (proto.Message, error) {
 		return &pb.CreateNamespaceResponse{}, nil // a namespace exists as soon as a table names it
 	case *pb.DeleteNamespaceRequest:
 		return &pb.DeleteNamespaceResponse{}, nil
+	case *pb.CoprocessorServiceRequest:
+		return nil, throw(classUnknownProtocol, "No registered coprocessor service found for %s", m.GetCall().GetServiceName())
 	}
 	return nil, throw(classUnsupported, "%T", req)
 }

@@ -1,0 +1,248 @@
+package hbase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tsuna/gohbase/hrpc"
+	"github.com/tsuna/gohbase/pb"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+)
+
+// A server with AccessController answers a read of several families with the cells that the user may read, and says nothing of the others:
+// a right on one family or column is enough. So hql asks for the rights themselves before it reads.
+
+// action is what a user may do with cells, by its number in HBase's AccessControl.proto.
+type action uint8
+
+const (
+	actionRead  action = 0
+	actionWrite action = 1
+)
+
+func (a action) String() string { return [...]string{"READ", "WRITE"}[a] }
+
+// rightsAge is how long a right that was seen is relied on.
+const rightsAge = time.Minute
+
+// rights are those that servers confirmed.
+type rights struct {
+	mu      sync.Mutex
+	free    bool // the cluster has no permissions
+	granted map[right]time.Time
+}
+
+// right is a permission for a table, for one of its families or for one column. "" is all of it.
+type right struct {
+	action                   action
+	table, family, qualifier string
+}
+
+func (r right) String() string {
+	place := ""
+	if r.family != "" {
+		place = ", family=" + r.family
+	}
+	if r.qualifier != "" {
+		place = ", column=" + r.family + ":" + r.qualifier
+	}
+	return fmt.Sprintf("table=%s%s, action=%s", r.table, place, r.action)
+}
+
+// seen reports whether a right was confirmed of late, or none is needed.
+func (r *rights) seen(of right) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at, ok := r.granted[of]
+	return r.free || ok && time.Since(at) < rightsAge
+}
+
+func (r *rights) confirm(of right) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.granted == nil || len(r.granted) > 1000 {
+		r.granted = map[right]time.Time{}
+	}
+	r.granted[of] = time.Now()
+}
+
+// none notes that the cluster has no permissions.
+func (r *rights) none() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.free = true
+}
+
+// MayWrite asks whether all of these families may be written.
+func (c *client) MayWrite(ctx context.Context, table string, families []string) error {
+	columns := (&ReadOptions{Families: families}).columns()
+	if err := c.permitted(ctx, actionWrite, table, columns, []byte{0}, false); err != nil {
+		return explain(err, "write", table)
+	}
+	return nil
+}
+
+// permitted is an error that is ErrDenied unless the user may do action with all of columns, or with the whole table where there are none.
+// The region that holds key is asked, or with timeline its replicas.
+func (c *client) permitted(ctx context.Context, do action, table string, columns []*pb.Column, key []byte, timeline bool) error {
+	whole := right{action: do, table: table}
+	if strings.HasPrefix(table, "hbase:") || c.rights.seen(whole) {
+		return nil
+	}
+	wanted := rightsOf(do, table, columns)
+	unseen := func(r right) bool {
+		return !c.rights.seen(r) && !c.rights.seen(right{action: do, table: table, family: r.family})
+	}
+	if len(wanted) > 0 && !slices.ContainsFunc(wanted, unseen) {
+		return nil
+	}
+	ctx = aside(ctx)
+	if ok, err := c.holds(ctx, whole, key, timeline); ok || err != nil {
+		return err
+	}
+	var missing []right
+	some := false
+	for _, r := range wanted {
+		ok, err := c.holds(ctx, right{action: do, table: table, family: r.family}, key, timeline)
+		if err == nil && !ok && r.qualifier != "" {
+			ok, err = c.holds(ctx, r, key, timeline)
+		}
+		if err != nil {
+			return err
+		}
+		if some = some || ok; !ok {
+			missing = append(missing, r)
+		}
+	}
+	if some && len(missing) == 0 {
+		return nil
+	}
+	return c.denied(ctx, whole, some, missing)
+}
+
+// asideKey marks the context of calls that are not a statement's own: they are neither traced nor counted.
+type asideKey struct{}
+
+func aside(ctx context.Context) context.Context {
+	return context.WithValue(context.WithValue(ctx, rpcTracerKey{}, nil), asideKey{}, true)
+}
+
+// rightsOf are those that columns need.
+func rightsOf(do action, table string, columns []*pb.Column) (out []right) {
+	for _, col := range columns {
+		if len(col.Qualifier) == 0 {
+			out = append(out, right{action: do, table: table, family: string(col.Family)})
+		}
+		for _, q := range col.Qualifier {
+			out = append(out, right{do, table, string(col.Family), string(q)})
+		}
+	}
+	return out
+}
+
+// denied says which rights are missing, or learns that the cluster does not enforce any.
+func (c *client) denied(ctx context.Context, whole right, some bool, missing []right) error {
+	m, err := c.master(ctx, "getSecurityCapabilities", &pb.SecurityCapabilitiesRequest{}, &pb.SecurityCapabilitiesResponse{})
+	if err == nil && !slices.Contains(m.(*pb.SecurityCapabilitiesResponse).Capabilities, pb.SecurityCapabilitiesResponse_AUTHORIZATION) {
+		c.rights.none()
+		return nil
+	}
+	who := ""
+	if c.replicas != nil {
+		who = " for user '" + c.replicas.user + "'"
+	}
+	if !some {
+		return fmt.Errorf("%w: Insufficient permissions%s (%s)", ErrDenied, who, whole)
+	}
+	var texts []string
+	for _, r := range missing {
+		texts = append(texts, r.String())
+	}
+	return fmt.Errorf("%w: Insufficient permissions%s (%s), without which HBase leaves cells out", ErrDenied, who, strings.Join(texts, "; "))
+}
+
+// holds asks a server whether the user has a right, unless that was confirmed of late.
+func (c *client) holds(ctx context.Context, r right, key []byte, timeline bool) (bool, error) {
+	if c.rights.seen(r) {
+		return true, nil
+	}
+	_, _, err := c.sendRead(ctx, &ReadOptions{Timeline: timeline}, r.table, key, func(ctx context.Context) (hrpc.Call, error) {
+		get, err := hrpc.NewGet(ctx, []byte(r.table), key)
+		return &rightCall{get, r}, err
+	})
+	switch {
+	case err == nil:
+		c.rights.confirm(r)
+		return true, nil
+	case !aboutRights(err):
+		return false, err
+	case errors.Is(explain(err, "ask", r.table), ErrDenied):
+		return false, nil
+	}
+	c.rights.none()
+	return true, nil
+}
+
+// aboutRights reports whether err is an answer of AccessController, or that a server has none. A refused connection is neither.
+func aboutRights(err error) bool {
+	return errors.Is(explain(err, "ask", ""), ErrDenied) || strings.Contains(err.Error(), "UnknownProtocolException")
+}
+
+// rightCall asks AccessController for one right, by a method that every version has. The template decides region and context.
+type rightCall struct {
+	*hrpc.Get
+	right right
+}
+
+func (r *rightCall) Name() string               { return "ExecService" }
+func (r *rightCall) Description() string        { return "ExecService" }
+func (r *rightCall) SkipBatch() bool            { return true }
+func (r *rightCall) NewResponse() proto.Message { return &emptypb.Empty{} }
+
+// DeserializeCellBlocks passes over what no server sends.
+func (r *rightCall) DeserializeCellBlocks(_ proto.Message, b []byte) (uint32, error) {
+	return uint32(len(b)), nil
+}
+
+// Fields of HBase's CheckPermissionsRequest, of the Permission in it, and of the TablePermission in that.
+const (
+	permissionField      = 1
+	permissionTypeField  = 1
+	tablePermissionField = 4
+	permitTableField     = 1
+	permitFamilyField    = 2
+	permitQualifierField = 3
+	permitActionField    = 4
+
+	tablePermission = 3 // the type of a Permission
+)
+
+func (r *rightCall) ToProto() proto.Message {
+	text := func(to []byte, field protowire.Number, b []byte) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(to, field, protowire.BytesType), b)
+	}
+	name, _ := proto.Marshal(tableName(r.right.table)) // of two texts
+	of := text(nil, permitTableField, name)
+	if r.right.family != "" {
+		of = text(of, permitFamilyField, []byte(r.right.family))
+	}
+	if r.right.qualifier != "" {
+		of = text(of, permitQualifierField, []byte(r.right.qualifier))
+	}
+	of = append(of, varint(permitActionField, uint64(r.right.action))...)
+	permission := text(varint(permissionTypeField, tablePermission), tablePermissionField, of)
+	call := &pb.CoprocessorServiceCall{Row: append([]byte{}, r.Key()...), ServiceName: proto.String("AccessControlService"), MethodName: proto.String("CheckPermissions"),
+		Request: text(nil, permissionField, permission)}
+	m := &pb.CoprocessorServiceRequest{Call: call}
+	if r.Region() != nil { // else a server in the same process answers, which has no permissions
+		m.Region = regionOf(r)
+	}
+	return m
+}
