@@ -25,6 +25,12 @@ type fakeClient struct {
 	gets, scans  int
 }
 
+// MayWrite permits everything.
+func (*fakeClient) MayWrite(context.Context, string, []string) error { return nil }
+
+// MobFamilies are none.
+func (*fakeClient) MobFamilies(context.Context, ...string) ([]string, error) { return nil, nil }
+
 type fakeTable struct {
 	families []hbase.Family
 	splits   [][]byte

@@ -76,6 +76,22 @@ func ReadOptions(s *plan.Scan, l *catalog.Layout) hbase.ReadOptions {
 	return o
 }
 
+// withMob gives s as it is to be read for the MOB families of its HBase tables. Where their descriptions cannot be read, as without the right
+// to see them, all families are taken for such.
+func (st *Reads) withMob(ctx context.Context, s *plan.Scan, spans []plan.Span) *plan.Scan {
+	if s.WithMob(func(string) bool { return true }) == s {
+		return s // no filter compares values
+	}
+	var tables []string
+	for _, sp := range spans {
+		if len(tables) == 0 || tables[len(tables)-1] != sp.Table {
+			tables = append(tables, sp.Table)
+		}
+	}
+	families, err := st.Client.MobFamilies(ctx, tables...)
+	return s.WithMob(func(f string) bool { return err != nil || slices.Contains(families, f) })
+}
+
 // Whole reads all rows of one layout.
 func Whole(t *catalog.Table, l *catalog.Layout) *plan.Scan {
 	s := plan.NewScan(t, l)

@@ -76,6 +76,7 @@ func (st *Reads) Read(ctx context.Context, s *plan.Scan, spans []plan.Span, stat
 	if len(spans) == 0 || s.Limit == plan.AtMost(0) {
 		return operator.None{}
 	}
+	s = st.withMob(ctx, s, spans)
 	a := &access{st: st, scan: s, stats: stats, opts: ReadOptions(s, s.Layout), filtered: s.Residual != nil || s.PrefixFix != nil || s.Entries}
 	a.opts.Region, a.opts.Slots, a.opts.Metrics, a.opts.Timeline = stats.regions, st.Slots, st.Metrics || stats.trace != nil, st.Timeline
 	a.decoder.of(st, s, s.Layout)
