@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/cockroachdb/pebble/v2"
 	"github.com/tsuna/gohbase/pb"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
@@ -66,6 +67,9 @@ func scanError(ctx context.Context, err error) error {
 	}
 	if isClass(err, classDoNotRetry) || isRuntime(err) {
 		return err
+	}
+	if pebble.IsCorruptionError(err) { // reading it again does not help
+		return throw(classCorrupt, "a file of the store is damaged: %v", err)
 	}
 	return throw(classScannerReset, "Scanner is closed on the server-side: %v", err)
 }
