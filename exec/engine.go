@@ -273,9 +273,9 @@ func (r *run) attempt(ctx context.Context, stmt parser.Statement, kept *Plans) (
 		if err != nil || rows.op == nil {
 			r.subqueries.end()
 		}
-		return rows, err
+		return rows, e.withDenied(err)
 	}
-	return rows, err
+	return rows, e.withDenied(err)
 }
 
 func (r *run) do(ctx context.Context, stmt parser.Statement, kept *Plans) (*Rows, error) {

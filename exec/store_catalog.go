@@ -47,9 +47,9 @@ type definitions struct {
 	slot    chan struct{} // holds one that reads them
 	checked atomic.Int64  // when they were read or known to be unchanged, in nanoseconds since the engine was made
 	began   time.Time
-	changes int64     // the counter when they were read
-	denied  bool      // they may not be read
-	foreign time.Time // when those of another catalog were read
+	changes int64       // the counter when they were read
+	denied  atomic.Bool // they may not be read
+	foreign time.Time   // when those of another catalog were read
 	others  atomic.Pointer[tablesOfOthers]
 	rows    map[string]definition // what the store held, by lower-case name
 	stored  map[string]definition // of those tables that are in the catalog for them
@@ -161,17 +161,29 @@ func (e *Engine) follow(ctx context.Context, now bool, warn func(string)) error 
 			d.others.Store(others) // after the tables: who still holds one of before finds it replaced
 		}
 	}
-	if errors.Is(err, hbase.ErrDenied) && len(e.catalog.Tables()) > 0 { // there are definitions from elsewhere
-		if !d.denied {
+	if errors.Is(err, hbase.ErrDenied) { // definitions may come from elsewhere, and not every statement needs one
+		if !d.denied.Swap(true) {
 			warn(fmt.Sprintf("tables defined in the cluster are not known: %v", err))
 		}
-		d.denied, err = true, nil
+		err = nil
+	} else if err == nil {
+		d.denied.Store(false)
 	}
 	if err != nil {
 		return fmt.Errorf("read the catalog: %w", err)
 	}
 	d.checked.Store(int64(at))
 	return nil
+}
+
+// withDenied adds to the error of a name that is not known that the store's definitions may not be read.
+func (e *Engine) withDenied(err error) error {
+	var at *parser.Error
+	if !e.defs.denied.Load() || !errors.Is(err, catalog.ErrUnknownTable) || !errors.As(err, &at) || at.Hint != "" {
+		return err
+	}
+	hinted := *at
+	return hinted.WithHint("the user may not read " + catalogTable + ", where the cluster's definitions are: --catalog FILE gives others")
 }
 
 // countChanges gives the counter that every change of a definition increments; hbase.ErrNoTable where there never was one.

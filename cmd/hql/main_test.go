@@ -120,15 +120,15 @@ func TestPermissions(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata/permissions",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("OWNER", "hbase://"+address+"/hbase")
-			for _, user := range []string{"bob", "carol"} {
+			for _, user := range []string{"bob", "carol", "dan"} {
 				e.Setenv(strings.ToUpper(user), "hbase://"+user+"@"+address+"/hbase")
 			}
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			// grant USER RIGHTS TABLE is the command of HBase's shell; of a namespace TABLE is @NAME.
+			// grant USER RIGHTS TABLE [FAMILY [COLUMN]] is the command of HBase's shell; of a namespace TABLE is @NAME.
 			"grant": func(ts *testscript.TestScript, _ bool, args []string) {
-				put := hbase.Mutation{Key: []byte(args[2]), Timestamp: time.Now().UnixMilli(), Cells: []hbase.Cell{{Family: []byte("l"), Qualifier: []byte(args[0]), Value: []byte(args[1])}}}
+				put := hbase.Mutation{Key: []byte(args[2]), Timestamp: time.Now().UnixMilli(), Cells: []hbase.Cell{{Family: []byte("l"), Qualifier: []byte(strings.Join(append(args[:1:1], args[3:]...), ",")), Value: []byte(args[1])}}}
 				ts.Check(asOwner(func(ctx context.Context, owner hbase.Client) error {
 					return owner.Mutate(ctx, "hbase:acl", []hbase.Mutation{put})
 				}))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hql-db/hql/catalog"
@@ -63,8 +64,59 @@ func (w *Writer) Flush(ctx context.Context) error {
 	return nil
 }
 
+// mayWrite fails before anything is sent if the user may not write one of the HBase tables of several layouts.
+func (w *Writer) mayWrite(ctx context.Context) error {
+	if len(w.table.Layouts) == 1 {
+		return nil // the server refuses the whole
+	}
+	for _, of := range [][]tableMutations{w.puts, w.removals} {
+		for i := range of {
+			for _, name := range of[i].names {
+				err := w.st.Client.MayWrite(ctx, name, familiesOf(of[i].by[name]))
+				if err != nil && !errors.Is(err, hbase.ErrNoTable) {
+					return fmt.Errorf("%w; nothing of this batch was written", err)
+				}
+			}
+		}
+	}
+	if len(w.later) == 0 {
+		return nil
+	}
+	for _, l := range w.table.Layouts[1:] { // removals that follow
+		name, whole := l.Stored.Prefix()
+		if !whole {
+			continue
+		}
+		err := w.st.Client.MayWrite(ctx, name, familiesOf([]hbase.Mutation{w.removal(l, place{}, 0)}))
+		if err != nil && !errors.Is(err, hbase.ErrNoTable) {
+			return fmt.Errorf("%w; nothing of this batch was written", err)
+		}
+	}
+	return nil
+}
+
+// familiesOf are the families of mutations; nil where one removes whole rows.
+func familiesOf(ms []hbase.Mutation) (out []string) {
+	for _, m := range ms {
+		if m.Kind == hbase.DeleteRow {
+			return nil
+		}
+		for _, cells := range [][]hbase.Cell{m.Cells, m.Removed} {
+			for _, c := range cells {
+				if !slices.Contains(out, string(c.Family)) {
+					out = append(out, string(c.Family))
+				}
+			}
+		}
+	}
+	return out
+}
+
 // sendAll sends the pending mutations. An error tells what of them stands.
 func (w *Writer) sendAll(ctx context.Context) error {
+	if err := w.mayWrite(ctx); err != nil {
+		return err
+	}
 	name := w.table.Name
 	for i := len(w.puts) - 1; i > 0; i-- {
 		written := len(w.puts[i].names) > 0
