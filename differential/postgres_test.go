@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	_ "github.com/hql-db/hql/columnar"
 )
 
 const requireEnv = "HQL_REQUIRE_POSTGRES"

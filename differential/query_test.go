@@ -221,7 +221,7 @@ func (g *gen) on(left, right *scope) string {
 	for range 10 {
 		k := g.comparable()
 		x, ok1 := g.column(left, k)
-		y, ok2 := g.column(right, k)
+		y, ok2 := g.column(right, g.near(k))
 		if ok1 && ok2 {
 			on := x + g.pick(" = ", " = ", " = ", " = ", " < ") + y
 			if g.odds(3) {
@@ -343,7 +343,7 @@ func (g *gen) equality(left, right *scope) string {
 	for range 20 {
 		k := g.comparable()
 		x, ok1 := g.column(left, k)
-		y, ok2 := g.column(right, k)
+		y, ok2 := g.column(right, g.near(k))
 		if ok1 && ok2 {
 			return x + " = " + y
 		}

@@ -1,5 +1,7 @@
 package differential
 
+import "slices"
+
 // inner is FROM and WHERE of a sub-query inside s, with its scope.
 func (g *gen) inner(s *scope, depth int) (string, *scope) {
 	in := &scope{outer: s}
@@ -8,7 +10,7 @@ func (g *gen) inner(s *scope, depth int) (string, *scope) {
 	if g.IntN(4) > 0 {
 		k := g.comparable()
 		x, ok1 := g.column(&scope{sources: in.sources}, k)
-		y, ok2 := g.column(s, k)
+		y, ok2 := g.column(s, g.near(k))
 		if ok1 && ok2 && g.IntN(3) > 0 {
 			where = x + g.pick(" = ", " = ", " = ", " < ", " >= ") + y
 			if g.odds(2) {
@@ -20,6 +22,15 @@ func (g *gen) inner(s *scope, depth int) (string, *scope) {
 		where = " WHERE " + where
 	}
 	return " FROM " + from + where, in
+}
+
+// near is k or, of numbers, another kind that is compared with it.
+func (g *gen) near(k kind) kind {
+	numbers := []kind{kInt, kDec, kDbl}
+	if slices.Contains(numbers, k) && g.odds(3) {
+		return numbers[g.IntN(3)]
+	}
+	return k
 }
 
 // scalar is a query as a value: of one row, or none.
@@ -58,7 +69,7 @@ func (g *gen) existential(s *scope, x string, k kind, depth int) string {
 		return g.pick("", "", "NOT ") + "EXISTS (SELECT " + g.pick("1", "*", "NULL") + rest + ")"
 	}
 	own := &scope{sources: in.sources}
-	y, ok := g.column(own, k)
+	y, ok := g.column(own, g.near(k))
 	if !ok || g.odds(4) {
 		y = g.expr(own, k, 1)
 	}

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -137,6 +138,11 @@ func (c compiler) meet(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
 	if isMoment(tx) && isMoment(ty) { // what has no zone is a time in the session's
 		return c.moments(x, y, pos)
 	}
+	x, y, err := c.doubles(x, y, pos)
+	if err != nil {
+		return nil, nil, err
+	}
+	tx, ty = x.Type(), y.Type()
 	_, constant := x.(*Const)
 	text := constant && tx == types.String // is read as the other, be that constant or not
 	if k, ok := y.(*Const); ok && !text {
@@ -165,6 +171,33 @@ func (c compiler) moments(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
 	}
 	y, err = c.cast(y, t, pos)
 	return x, y, err
+}
+
+// doubles makes a DOUBLE of what is compared with one, as PostgreSQL does: it may be rounded. A column of integers stays as it is beside a
+// constant for which that makes no difference.
+func (c compiler) doubles(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
+	var err error
+	switch {
+	case roundedBeside(x, y):
+		x, err = c.cast(x, types.Double, pos)
+	case roundedBeside(y, x):
+		y, err = c.cast(y, types.Double, pos)
+	}
+	return x, y, err
+}
+
+// roundedBeside reports whether x is an exact number, which is compared with y as a DOUBLE.
+func roundedBeside(x, y Expr) bool {
+	t, float := x.Type(), y.Type() == types.Double || y.Type() == types.Float
+	if !float || !t.IsInteger() && t != types.Decimal {
+		return false
+	}
+	if _, constant := x.(*Const); constant || x.Type() == types.Decimal {
+		return true
+	}
+	k, ok := y.(*Const)
+	const exact = 1 << 53 // below it, an integer that is rounded to a DOUBLE is that integer
+	return !ok || !k.Val.IsNull() && math.Abs(k.Val.Double()) < math.Inf(1) && math.Abs(k.Val.Double()) >= exact
 }
 
 func (c compiler) comparable(a, b types.Type, pos parser.Pos) error {
@@ -388,11 +421,15 @@ func (c compiler) decisive(op CompareOp, x Expr, items []Expr) ([]Expr, error) {
 // inList is x [NOT] IN (items): an In of the constants, and comparisons with the others.
 func (c compiler) inList(pos parser.Pos, x Expr, not bool, items []Expr) (Expr, error) {
 	in := &In{Pos: pos, X: x, Not: not, List: make([]types.Value, 0, len(items))}
-	var others []Expr
+	var others, floats []Expr
 	for _, y := range items {
 		if l, ok := y.(*Const); ok {
 			if l.Val.IsNull() {
 				in.HasNull = true
+				continue
+			}
+			if roundedBeside(x, l) {
+				floats = append(floats, l)
 				continue
 			}
 			if x.Type() != types.Null {
@@ -426,13 +463,24 @@ func (c compiler) inList(pos parser.Pos, x Expr, not bool, items []Expr) (Expr, 
 	if sortErr != nil {
 		return nil, parser.Errorf(pos, "the values of an IN list must be comparable: %s", sortErr)
 	}
-	if len(others) == 0 {
+	if len(others)+len(floats) == 0 {
 		return c.fold(in), nil
 	}
 	in.Not = false
 	alts := []Expr{in}
 	if len(in.List) == 0 && !in.HasNull {
 		alts = nil
+	}
+	if len(floats) > 0 {
+		rounded, err := c.cast(x, types.Double, pos)
+		if err != nil {
+			return nil, err
+		}
+		equal, err := c.inList(pos, rounded, false, floats)
+		if err != nil {
+			return nil, err
+		}
+		alts = append(alts, equal)
 	}
 	for _, y := range others {
 		eq, err := c.compare(EQ, x, y, pos)

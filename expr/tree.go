@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -241,6 +242,8 @@ func inverse(e Expr, out types.Set, within func(x Expr) types.Set) (x Expr, pre 
 		switch {
 		case e.sameNumber():
 			return e.X, recast(out, e.X.Type()), true, true
+		case e.X.Type() == types.Decimal && e.Typ == types.Double:
+			return e.X, roundedTo(out), false, true
 		case e.X.Type().IsInteger() && e.Typ == types.String:
 			if pre, ok = writtenAs(out, e.X.Type()); ok {
 				return e.X, pre, true, true
@@ -281,6 +284,25 @@ func inverse(e Expr, out types.Set, within func(x Expr) types.Set) (x Expr, pre 
 	}
 	pre, exact, ok = c.preimage(out, within(x))
 	return x, pre, exact, ok
+}
+
+// roundedTo gives DECIMALs among which are all that a cast to DOUBLE takes to out.
+func roundedTo(out types.Set) types.Set {
+	end := func(v types.Value, toward float64) types.Value {
+		if v.IsNull() || math.IsNaN(v.Double()) {
+			return types.Value{}
+		}
+		d, err := types.Cast(types.NewDouble(math.Nextafter(v.Double(), toward)), types.Decimal, nil)
+		if err != nil { // infinite
+			return types.Value{}
+		}
+		return d
+	}
+	pre := make(types.Set, len(out))
+	for i, iv := range out {
+		pre[i] = types.Interval{Lo: end(iv.Lo, math.Inf(-1)), Hi: end(iv.Hi, math.Inf(1))}
+	}
+	return types.SetOf(pre...)
 }
 
 // writtenAs gives the integers of type t whose texts lie in out, when that are single texts or all but these.
