@@ -107,7 +107,7 @@ func openStore(ctx context.Context, dir string, opts []Option) (*DB, error) {
 	}
 	c, err := registry.OpenEmbedded(dir, cfg.exec.Clock)
 	if err != nil {
-		return nil, fmt.Errorf("connect: %w", err)
+		return nil, err
 	}
 	cfg.exec.Alone = true
 	db := newDB(c, cfg, FullScanWarn, true)

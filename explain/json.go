@@ -41,7 +41,7 @@ type jsonPlan struct {
 	Bloom        string        `json:"bloom,omitempty"`
 	Order        string        `json:"order"`
 	Limit        *int64        `json:"limit"`
-	Pieces       int           `json:"pieces,omitempty"` // that are read at a time, where statistics tell that regions are large
+	Pieces       int           `json:"pieces,omitempty"`  // that are read at a time, where statistics tell that regions are large
 	Deletes      string        `json:"deletes,omitempty"` // of each row, by a DELETE
 	Advice       string        `json:"advice,omitempty"`
 	Warnings     []string      `json:"warnings"`

@@ -216,7 +216,7 @@ func (f hinted) nextHint(*cell) *cell {
 
 // A list that requires all goes on where the member that wants to go farthest does.
 func TestFarthestHint(t *testing.T) {
-	members := []filter{hinted{to: "b"}, hinted{}, hinted{to: "d"}, hinted{to: "c"}, hinted{to: "a", done: true}, hinted{to: "e", done: true}}
+	members := []filter{hinted{}, hinted{to: "b"}, hinted{to: "d"}, hinted{to: "c"}, hinted{to: "a", done: true}, hinted{to: "e", done: true}}
 	for reversed, want := range map[bool]string{false: "d", true: "b"} {
 		l := newFilterAnd(nil, reversed)
 		l.hints = members
@@ -224,6 +224,14 @@ func TestFarthestHint(t *testing.T) {
 			t.Errorf("reversed %v: %v, want %s", reversed, got, want)
 		}
 	}
+	defer func() {
+		if p := recover(); p != errNoHint {
+			t.Errorf("no hint after another one: %v, want HBase's failure", p)
+		}
+	}()
+	l := newFilterAnd(nil, false)
+	l.hints = []filter{hinted{to: "b"}, hinted{}}
+	l.nextHint(&cell{})
 }
 
 // What is no message of its kind makes no comparator.
