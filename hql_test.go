@@ -258,7 +258,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("option %d: no error", i)
 		}
 	}
-	for _, dsn := range []string{"", "mem", "ftp://x", "dir:", "hbase://", "hbase://a,,b/hbase", "hbase://a/hbase?nonsense=1", "hbase://a/hbase?full_scan=no", "hbase://a/hbase?write=yes", "hbase+rpc://", "hbase+rpc://a/hbase", "hbase+rpc://a,,b"} {
+	for _, dsn := range []string{"", "mem", "ftp://x", "dir:", "dir:?write=true", "dir:x?write=maybe", "dir:x?user=u", "hbase://", "hbase://a,,b/hbase", "hbase://a/hbase?nonsense=1", "hbase://a/hbase?full_scan=no", "hbase://a/hbase?write=yes", "hbase+rpc://", "hbase+rpc://a/hbase", "hbase+rpc://a,,b"} {
 		if db, err := hql.Open(ctx, dsn); err == nil {
 			db.Close()
 			t.Errorf("Open(%q): no error", dsn)
@@ -288,7 +288,7 @@ func TestDirectory(t *testing.T) {
 	db := open(t, "dir:"+dir)
 	exec(t, db, ddl+"INSERT INTO events (uid, ts, kind) VALUES (1, TIMESTAMP '2026-01-01', 'a'); CREATE EXTERNAL TABLE other (k STRING) ROW KEY (k AS TEXT) STORED IN 'events'")
 	db.Close()
-	db = open(t, "dir:"+dir)
+	db = open(t, "dir:"+dir+"?write=true&full_scan=deny")
 	if n := len(db.Tables()); n != 2 {
 		t.Errorf("%d tables", n)
 	}

@@ -32,7 +32,7 @@ import (
 //	hbase+rpc://master1,master2:16000    a cluster without ZooKeeper: masters or, from HBase 2.5 on, region servers
 //
 // A cluster's address may carry user, tz, full_scan, catalog (a file), consistency (strong or timeline) and write as
-// parameters: hbase://zk/hbase?catalog=tables.sql&full_scan=warn. Options win over them.
+// parameters: hbase://zk/hbase?catalog=tables.sql&full_scan=warn. Options win over them. An embedded store takes catalog, tz, full_scan and write.
 // With catalog=phoenix, the tables of Phoenix's own catalog are known: see WithPhoenixCatalog.
 // One with kerberos=NAME@REALM authenticates that user with the keys in keytab=FILE or, without it, with the tickets of
 // kinit, whose user is meant by kerberos= alone; service=hbase/_HOST@REALM is the servers' principal,
@@ -51,13 +51,19 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*DB, error) {
 		return nil, fmt.Errorf("connect %q: an address is mem:, dir:PATH, hbase://QUORUM/ROOT or hbase+rpc://MASTERS", dsn)
 	}
 	switch scheme {
-	case "mem":
-		return openStore(ctx, "", opts)
-	case "dir":
-		if rest == "" {
+	case "mem", "dir":
+		dir, query, _ := strings.Cut(rest, "?")
+		if scheme == "dir" && dir == "" {
 			return nil, fmt.Errorf("connect %q: the directory is missing", dsn)
 		}
-		return openStore(ctx, rest, opts)
+		if scheme == "mem" {
+			dir = ""
+		}
+		params, err := storeOptions(query)
+		if err != nil {
+			return nil, err
+		}
+		return openStore(ctx, dir, append(params, opts...))
 	case "hbase", "hbase+rpc":
 		return openCluster(ctx, scheme, rest, opts)
 	}
@@ -299,6 +305,21 @@ func truth(name, v string) (bool, error) {
 		return false, fmt.Errorf("%s is true or false, not %q", name, v)
 	}
 	return on, nil
+}
+
+// storeOptions reads the parameters of an embedded store's address.
+func storeOptions(query string) ([]Option, error) {
+	q, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, fmt.Errorf("connect: the parameters %q of the address: %w", query, err)
+	}
+	allowed := []string{"catalog", "tz", "full_scan", "write"}
+	for _, name := range slices.Sorted(maps.Keys(q)) {
+		if !slices.Contains(allowed, name) {
+			return nil, fmt.Errorf("connect: an embedded store takes no parameter %q: %s", name, strings.Join(allowed, ", "))
+		}
+	}
+	return dsnOptions(q)
 }
 
 // dsnOptions reads the parameters of an address.

@@ -85,6 +85,7 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 		err = r.engine.settle(ctx)
 	}
 	if err == nil {
+		r.noteIndexes(t)
 		err = r.noteRegions(ctx, t)
 	}
 	if err != nil {

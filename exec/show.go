@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hql-db/hql/catalog"
@@ -201,6 +202,36 @@ func (r *run) noteRegions(ctx context.Context, t *catalog.Table) error {
 	}
 	r.Warn.Add(warning.Regions, fmt.Sprintf("%s of %s, which begin at: %s", words.Count(int64(len(regions)), "region"), t.Name, strings.Join(begin, ", ")))
 	return nil
+}
+
+// noteIndexes warns of other definitions of t's rows that lack an index or copy of t, or have one that t lacks: what is written through the
+// one without it gets no entry there.
+func (r *run) noteIndexes(t *catalog.Table) {
+	for _, o := range r.engine.catalog.Tables() {
+		if strings.EqualFold(o.Name, t.Name) || !sameRows(t, o) {
+			continue
+		}
+		for _, pair := range [][2]*catalog.Table{{t, o}, {o, t}} {
+			has, lacks := pair[0], pair[1]
+			for _, l := range has.Layouts[1:] {
+				if !slices.ContainsFunc(lacks.Layouts[1:], func(m *catalog.Layout) bool { return stored(m) == stored(l) }) && lacks.ReadOnly == "" {
+					r.Warn.Add(warning.Index, fmt.Sprintf("rows that are written through %s get no entry in %s %s of %s: define it for both, or write through %s alone",
+						lacks.Name, l.Kind, l.Name, has.Name, has.Name))
+				}
+			}
+		}
+	}
+}
+
+// sameRows reports whether rows of a may be rows of b: their primary keys are in one HBase table, and do not begin with different literals.
+func sameRows(a, b *catalog.Table) bool {
+	x, y := a.Layouts[0], b.Layouts[0]
+	if stored(x) != stored(y) {
+		return false
+	}
+	p, q := x.Key.Parts[0].Literal, y.Key.Parts[0].Literal
+	n := min(len(p), len(q))
+	return string(p[:n]) == string(q[:n])
 }
 
 // maxNoted bounds the regions that a note lists, but for the last one.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -157,6 +158,20 @@ func (c cells) isTrue(name string) bool {
 	return len(b) == 1 && b[0] != 0
 }
 
+// expires reports whether Phoenix hides rows of the object when they get old. A TTL is a number of seconds, or a text in later versions;
+// the one of HBase's family is none of Phoenix's, since servers apply it to all clients.
+func (c cells) expires() bool {
+	for _, name := range []string{"TTL", "PHOENIX_TTL"} {
+		switch n := c.number(name); {
+		case len(strings.Trim(c.text(name), "\x00")) == 0, n == 0, len(c[name]) == 4 && n == math.MaxInt32:
+		case slices.Contains([]string{"0", "NONE", "FOREVER", strconv.Itoa(math.MaxInt32)}, strings.ToUpper(c.text(name))):
+		default:
+			return true
+		}
+	}
+	return false
+}
+
 // Kinds of links.
 const (
 	indexLink     = 1
@@ -284,6 +299,11 @@ func (s *phoenixSystem) define(o *phoenixObject, used *table, served map[*phoeni
 	}
 	if base.header.isTrue("TRANSACTIONAL") || base.header["TRANSACTION_PROVIDER"] != nil {
 		return nil, errors.New("it is written in transactions: what is not committed, or was deleted, stands there in cells like others")
+	}
+	for _, owner := range owners {
+		if owner.header.expires() {
+			return nil, fmt.Errorf("%s has a TTL: Phoenix hides rows and cells as they expire, which stand in HBase until a major compaction", owner)
+		}
 	}
 	t := &table{name: used.unique(o.id.hql()), stored: base.stored()}
 	d := phoenixDef{table: t, name: o.id.name, family: "0", constants: map[string]string{}}

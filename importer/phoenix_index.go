@@ -94,8 +94,6 @@ func indexParts(d *phoenixDef, o, index *phoenixObject) ([]string, error) {
 		return nil, errors.New("it has entries for some of the rows only")
 	case h["VIEW_INDEX_ID"] != nil:
 		return nil, errors.New("it is of a view")
-	case o.header["TTL"] != nil || o.header["PHOENIX_TTL"] != nil:
-		return nil, errTTL
 	}
 	keys := slices.DeleteFunc(slices.Clone(index.columns), func(c phoenixCell) bool { return c.number("KEY_SEQ") == 0 })
 	slices.SortFunc(keys, func(a, b phoenixCell) int { return cmp.Compare(a.number("KEY_SEQ"), b.number("KEY_SEQ")) })

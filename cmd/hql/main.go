@@ -303,6 +303,7 @@ func open(ctx context.Context, c *config) (*hql.DB, error) {
 // makes names the directory that opening the store will make; "" for none.
 func (c *config) makes() string {
 	if dir, ok := strings.CutPrefix(c.address(), "dir:"); ok && dir != "" {
+		dir, _, _ = strings.Cut(dir, "?")
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 			return dir
 		}

@@ -17,6 +17,7 @@ const (
 	Statistics  = "HQL-W008" // statistics are not kept beyond the connection
 	TableKept   = "HQL-W007" // DROP TABLE left an HBase table that another definition uses
 	Transaction = "HQL-W009" // BEGIN and COMMIT do nothing
+	Index       = "HQL-W010" // another definition of the HBase table writes past an INDEX
 	Regions     = "HQL-N001" // a note: where the regions of a new table begin
 )
 
