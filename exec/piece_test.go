@@ -423,6 +423,41 @@ func TestPiecesOfLargeRegions(t *testing.T) {
 	}
 }
 
+// A join on a key is cut also where the WHERE binds the key of both sides, so that the plan of the whole query reads each once.
+func TestPiecesOfNarrowJoins(t *testing.T) {
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan})
+	w.run(`CREATE TABLE c (id INT, name STRING) ROW KEY (id AS ORDERED INT32);
+		CREATE TABLE o (cust INT, n INT, v INT) ROW KEY (cust AS ORDERED INT32, n AS ORDERED INT32) SPLIT AT (20, 60);
+		INSERT INTO c SELECT n, 'c' || n::text FROM generate_series(0, 120, 2) AS s(n);
+		INSERT INTO o SELECT n / 3, n, n FROM generate_series(0, 299) AS s(n)`)
+	for _, q := range []string{
+		"SELECT o.n, c.name FROM o JOIN c ON c.id = o.cust WHERE o.cust < 80",
+		"SELECT o.n, c.name FROM o LEFT JOIN c ON c.id = o.cust WHERE o.cust < 80",
+		"SELECT o.n, c.name FROM o LEFT JOIN c ON c.id = o.cust AND c.id = 30 WHERE o.cust < 80",
+		"SELECT o.n, c.name FROM o LEFT JOIN c ON c.id BETWEEN 20 AND 24 WHERE o.cust < 80",
+		"SELECT o.n, c.name FROM c RIGHT JOIN o ON c.id = o.cust WHERE o.cust BETWEEN 10 AND 70",
+		"SELECT o.n, c.name FROM o JOIN c ON c.id = o.cust WHERE o.cust = 30",
+		"SELECT c.name, count(*), sum(o.v) FROM o JOIN c ON c.id = o.cust WHERE o.cust < 80 GROUP BY c.name",
+	} {
+		s := mustParse(t, q).(*parser.Select)
+		cut, err := w.Cut(context.Background(), s, Args{})
+		if err != nil {
+			t.Errorf("%s: %v", q, err)
+			continue
+		}
+		got := merged(t, cut.Columns, w.ofPieces(s, bare(cut.Pieces), Args{}))
+		want := strings.Split(w.answer(q), "\n")
+		for i := range want {
+			want[i] += "|"
+		}
+		slices.Sort(got)
+		if slices.Sort(want); !slices.Equal(got, want) {
+			t.Errorf("%s: %d pieces give %d rows %q, want %d %q", q, len(cut.Pieces), len(got), got, len(want), want)
+		}
+	}
+}
+
 // A piece of a join holds keys of the layout that the join reads: an engine that reads another one, as by other options, refuses it.
 func TestPieceOfAnotherPlan(t *testing.T) {
 	_, c := newStore(t)

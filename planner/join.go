@@ -418,7 +418,7 @@ func (q *query) lookup(j *plan.Join, s *source, own []expr.Expr, used []bool, h 
 	if sample == nil {
 		return nil
 	}
-	usual := whole.Access.Wide() || guessed(j.Left)*cost(sample) < cost(whole)
+	usual := q.pieces || whole.Access.Wide() || guessed(j.Left)*cost(sample) < cost(whole)
 	if q.known(s) && q.byFigures(j, sample, &plan.Lookup{Plan: read, Whole: whole}, usual) {
 		return nil
 	}

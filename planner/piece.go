@@ -91,7 +91,7 @@ func uncutNode(pos parser.Pos, n plan.Node) error {
 	case *plan.Filter:
 		return uncutNode(pos, n.Input)
 	case *plan.Join:
-		if n.Lookup != nil && !n.Full {
+		if !n.Full && (n.Lookup != nil || narrow(n.Right)) {
 			return uncutNode(pos, n.Left)
 		}
 		what = "a join whose rows are not looked up by key"
@@ -115,6 +115,19 @@ func uncutNode(pos parser.Pos, n plan.Node) error {
 		return uncut(pos, "a statement that reads no table", "run it as it is")
 	}
 	return uncut(pos, what, mergeElsewhere)
+}
+
+// narrow reports whether every piece may read n for itself: it gives each time the same rows of keys that are bound.
+func narrow(n plan.Node) bool {
+	switch n := n.(type) {
+	case *plan.Scan:
+		return !n.Access.Wide() && !n.Limit.Set
+	case *plan.Project:
+		return narrow(n.Input)
+	case *plan.Filter:
+		return narrow(n.Input)
+	}
+	return false
 }
 
 // partial gives the groups of one piece: the values that top takes from a, each in a form that can be merged.
