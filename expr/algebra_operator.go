@@ -224,6 +224,13 @@ func quotientPieces(c *Call, _ types.Interval) []Piece {
 	}
 	down := sign(k) < 0
 	switch {
+	case c.Typ == types.Float: // a FLOAT may be a double, of which the quotient can be too great and too small
+		size := math.Abs(k.Double())
+		p := cutAt(types.NewFloatOf(types.Float, -size), types.NewFloatOf(types.Float, size), down != (at == 0), down != (at == 0))
+		if at == 0 {
+			p = slices.Delete(p, 2, 3)
+		}
+		return p
 	case at == 0: // 0 is left in: who divides by it is told
 		return slices.Delete(besideZero(!down, !down), 1, 2)
 	case c.Typ == types.BigInt && down:

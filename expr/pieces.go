@@ -39,9 +39,12 @@ func besideZero(below, above bool) []Piece {
 }
 
 // aroundZero are pieces where a result may be too great far from 0 and too small near it, or the other way round.
-func aroundZero(below, above bool) []Piece {
-	return []Piece{{In: types.Interval{Hi: minusOne}, Falls: below}, {In: types.Interval{Lo: minusOne, Hi: zero, HiOpen: true}, Falls: below}, {In: types.Point(zero)},
-		{In: types.Interval{Lo: zero, LoOpen: true, Hi: plusOne}, Falls: above}, {In: types.Interval{Lo: plusOne}, Falls: above}}
+func aroundZero(below, above bool) []Piece { return cutAt(minusOne, plusOne, below, above) }
+
+// cutAt are pieces as aroundZero's, for which lo and hi stand where the result is neither too great nor too small.
+func cutAt(lo, hi types.Value, below, above bool) []Piece {
+	return []Piece{{In: types.Interval{Hi: lo}, Falls: below}, {In: types.Interval{Lo: lo, Hi: zero, HiOpen: true}, Falls: below}, {In: types.Point(zero)},
+		{In: types.Interval{Lo: zero, LoOpen: true, Hi: hi}, Falls: above}, {In: types.Interval{Lo: hi}, Falls: above}}
 }
 
 // allPieces makes an Algebra's Pieces of pieces that are the same for all calls.
