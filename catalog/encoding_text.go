@@ -24,7 +24,7 @@ func (e text) Width() int       { return Variable }
 func (e text) Type() types.Type { return e.t }
 
 func (e text) Order() Order {
-	if e.t.IsText() || e.t == types.Bytes {
+	if e.t == types.String || e.t == types.Bytes {
 		return Terminated
 	}
 	return Unordered // "10" sorts before "9"

@@ -426,7 +426,9 @@ func (g *gen) json(s *scope, of []kind, depth int) string {
 		}
 		return g.expr(s, g.kindOf(of...), depth)
 	}
-	switch g.IntN(6) {
+	switch g.IntN(7) {
+	case 5:
+		return "CAST(CAST(" + g.expr(s, kJSON, depth) + " AS JSONB) || CAST(" + g.expr(s, kJSON, depth) + " AS JSONB) AS JSON)"
 	case 0:
 		return "JSON_BUILD_OBJECT('a', " + e() + ", " + quote(g.pick("b", "é", "a b", `"`)) + ", " + e() + ")"
 	case 1:
@@ -674,7 +676,15 @@ func (g *gen) boolean(s *scope, depth int) string {
 		k = g.comparable()
 		x = e(k)
 	}
-	switch g.IntN(26) {
+	switch g.IntN(27) {
+	case 26:
+		jsonb := func() string {
+			return "CAST(" + g.pick(e(kJSON), someValue(g.Rand, kJSON).literal()) + " AS JSONB)"
+		}
+		if g.odds(3) {
+			return jsonb() + g.pick(" IN (", " NOT IN (") + jsonb() + ", " + jsonb() + ")"
+		}
+		return jsonb() + g.pick(" = ", " <> ", " < ", " <= ", " > ", " >= ", " IS DISTINCT FROM ") + jsonb()
 	case 24:
 		return "REGEXP_LIKE(" + e(kText) + ", " + quote(g.pick("a", "^a", "b$", "[ab]+", "é")) + g.pick("", ", 'i'") + ")"
 	case 25: // what differs each time, and is known all the same

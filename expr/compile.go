@@ -278,6 +278,14 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 		if off, ok := c.binOffset(x, y, e.Pos); ok && e.Op == "-" {
 			return off, nil
 		}
+	case "||": // a text beside JSON is JSON
+		for _, side := range []struct{ x, other *Expr }{{&x, &y}, {&y, &x}} {
+			if k, ok := (*side.x).(*Const); ok && k.Typ == types.String && (*side.other).Type() == types.JSON {
+				if *side.x, err = c.adapt(k, types.JSON); err != nil {
+					return nil, err
+				}
+			}
+		}
 	case "*", "/":
 		if out, ok, err := c.scaled(e.Op, x, y, e.Pos); ok || err != nil {
 			return out, err

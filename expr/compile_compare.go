@@ -222,7 +222,7 @@ func (c compiler) adapt(k *Const, t types.Type) (*Const, error) {
 	case from == t || k.Val.IsNull():
 		return k, nil
 	case from == types.String:
-		cast = !t.IsText()
+		cast = t != types.String
 	case isMoment(from) && isMoment(t):
 		cast = widen(from, t) == t || k.Val.HasClock()
 	case from.IsInteger() && t.IsTimestamp(), from == types.Bytes && t == types.String:

@@ -50,9 +50,12 @@ var operators = []Function{
 		}, Key: &Algebra{Pieces: allPieces(falls)}},
 	{Name: "DECIMAL", Group: "operator", Signature: "CAST(x AS DECIMAL(p, s))", Doc: "Rounded to s digits behind the point; an error where more than p - s stand before it.", MinArgs: 2, MaxArgs: 3,
 		Result: returns(types.Decimal, isNumber, isInt), Eval: precision, Key: &Algebra{Pieces: allPieces(atZero(false, false))}},
-	{Name: "||", Group: "operator", Binds: "compared with a text, by all ways to cut that text", Signature: "a || b", Doc: "Texts, or BYTES, one after the other.", MinArgs: 2, MaxArgs: 2,
+	{Name: "||", Group: "operator", Binds: "compared with a text, by all ways to cut that text", Signature: "a || b", Doc: "Texts, or BYTES, one after the other; of JSON the members of both objects, or the elements of both.", MinArgs: 2, MaxArgs: 2,
 		Result: func(args []Expr) (types.Type, error) {
 			a, b := args[0].Type(), args[1].Type()
+			if a == types.JSON && b == types.JSON {
+				return types.JSON, nil
+			}
 			if a != types.Bytes && b != types.Bytes {
 				return types.String, nil
 			}
@@ -64,6 +67,13 @@ var operators = []Function{
 			return types.Bytes, nil
 		},
 		Eval: func(env *Env, a []types.Value) (types.Value, error) {
+			if a[0].Type() == types.JSON && a[1].Type() == types.JSON {
+				out, ok := types.ConcatJSON(a[0], a[1])
+				if !ok {
+					return out, errors.New("invalid JSON")
+				}
+				return out, nil
+			}
 			if a[0].Type() == types.Bytes {
 				return types.NewBytes(a[0].Text() + a[1].Text()), nil
 			}

@@ -10,14 +10,16 @@ import (
 )
 
 // Compare orders two values that are not NULL: numbers by value across numeric
-// types (NaN greatest, as PostgreSQL has it), intervals with months of 30 days, text and bytes bytewise, false before true. Other pairs
+// types (NaN greatest, as PostgreSQL has it), intervals with months of 30 days, JSON as JSONB, text and bytes bytewise, false before true. Other pairs
 // are an error: of a DATE and a TIMESTAMP a zone decides, see Cast.
 func Compare(a, b Value) (int, error) {
 	if a.typ == b.typ {
 		switch {
 		case a.typ.IsInteger() || a.typ.IsTemporal() || a.typ == Boolean:
 			return cmp.Compare(a.i, b.i), nil
-		case a.typ.IsText() || a.typ == Bytes:
+		case a.typ == JSON:
+			return compareJSON(a.s, b.s), nil
+		case a.typ == String || a.typ == Bytes:
 			return strings.Compare(a.s, b.s), nil
 		case a.typ == Float || a.typ == Double:
 			return compareFloats(a.Double(), b.Double()), nil
@@ -171,6 +173,8 @@ func (v Value) AppendKey(dst []byte) []byte {
 		r.Reduce(v.d)
 		s := r.Text('E')
 		return append(appendUint64(append(dst, 3), uint64(len(s))), s...)
+	case v.typ == JSON:
+		v.s = jsonKey(v.s)
 	}
 	return append(appendUint64(append(dst, 4), uint64(len(v.s))), v.s...)
 }
