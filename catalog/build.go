@@ -203,7 +203,11 @@ func (b *builder) columns() error {
 			err := parser.Errorf(d.Pos, "column %q has the unknown type %s", d.Name, d.Type)
 			return err.WithHint("types: STRING BYTES BOOLEAN TINYINT SMALLINT INT BIGINT FLOAT DOUBLE DECIMAL DATE TIME TIMESTAMP JSON")
 		}
-		col := &Column{Index: len(b.t.Columns), Name: d.Name, Type: t, NotNull: d.NotNull, Family: b.t.Families[0].Name, Qualifier: d.Name, Pos: d.Pos}
+		limit, err := types.ParseLimit(d.Type)
+		if err != nil {
+			return parser.Errorf(d.Pos, "column %q: %s", d.Name, err)
+		}
+		col := &Column{Index: len(b.t.Columns), Name: d.Name, Type: t, Limit: limit, NotNull: d.NotNull, Family: b.t.Families[0].Name, Qualifier: d.Name, Pos: d.Pos}
 		if d.From != nil {
 			col.Family, col.Qualifier, col.HasCell = d.From.Family, d.From.Qualifier, true
 			if err := checkFamilyName(col.Family); err != nil {

@@ -72,6 +72,7 @@ type Column struct {
 	Index   int // in Table.Columns and in a row
 	Name    string
 	Type    types.Type
+	Limit   types.Limit // of values that are written
 	NotNull bool
 	// KeyPart reports whether the column is read from the key (or from table name or qualifier).
 	KeyPart bool

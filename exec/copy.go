@@ -395,6 +395,9 @@ func (c *copier) fields(row []types.Value, rec []field) error {
 			continue
 		}
 		v, err := fromText(f.text, col.Type, c.run.settings.loc)
+		if err == nil {
+			v, err = col.Limit.Store(v)
+		}
 		if err != nil {
 			return fmt.Errorf("column %s: %w", col.Name, err)
 		}
@@ -461,7 +464,9 @@ func (c *copier) object(ctx context.Context, text []byte, sets map[string]*objec
 		}
 		named[col.Index] = 1
 		var err error
-		row[col.Index], err = jsonValue(string(raw), col.Type, c.run.settings.loc)
+		if row[col.Index], err = jsonValue(string(raw), col.Type, c.run.settings.loc); err == nil {
+			row[col.Index], err = col.Limit.Store(row[col.Index])
+		}
 		if err != nil {
 			c.reject(fmt.Errorf("column %s: %w", col.Name, err))
 			return nil
@@ -548,6 +553,9 @@ func (c *copier) values(row []types.Value, batch registry.Batch, at []int, i int
 				v = types.NewString(batch.Text(at[k], i))
 			}
 			v, err = types.Cast(v, col.Type, c.run.settings.loc)
+		}
+		if err == nil {
+			v, err = col.Limit.Store(v)
 		}
 		if err != nil {
 			return fmt.Errorf("column %s: %w", col.Name, err)

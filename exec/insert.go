@@ -236,6 +236,9 @@ func (r *run) valuesRow(values []parser.Expr, in *inserter) ([]types.Value, erro
 // assign converts v to the type of column c.
 func (r *run) assign(v types.Value, c *catalog.Column, pos parser.Pos) (types.Value, error) {
 	out, err := types.Cast(v, c.Type, r.settings.loc)
+	if err == nil {
+		out, err = c.Limit.Store(out)
+	}
 	if err != nil {
 		return out, parser.Errorf(pos, "column %s: %v", c.Name, err)
 	}

@@ -165,8 +165,15 @@ func (c compiler) limit(x Expr, e *parser.Cast) (Expr, error) {
 		}
 		args = append(args, &Const{Pos: e.Pos, Val: v, Typ: v.Type()})
 	}
+	if _, err := types.ParseLimit(e.Type); err != nil && x.Type() == types.String {
+		return nil, parser.Errorf(e.Pos, "%s", err)
+	}
 	if x.Type() == types.String {
-		return c.apply("LEFT", e.Pos, args)
+		cut, err := c.apply("LEFT", e.Pos, args)
+		if err == nil && strings.HasPrefix(e.Type, "CHAR") && !strings.Contains(e.Type, "VARYING") { // spaces at its end say nothing
+			return c.apply("RTRIM", e.Pos, []Expr{cut})
+		}
+		return cut, err
 	}
 	return c.apply("DECIMAL", e.Pos, args)
 }

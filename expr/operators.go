@@ -118,13 +118,7 @@ func precision(_ *Env, a []types.Value) (types.Value, error) {
 	if p < 1 || s < 0 || s > p {
 		return types.Value{}, fmt.Errorf("DECIMAL(%d,%d) is no type", p, s)
 	}
-	ctx := types.Wide
-	ctx.Traps &^= apd.Inexact
-	d := new(apd.Decimal)
-	if _, err := ctx.Quantize(d, a[0].Decimal(), int32(-s)); err != nil || !d.IsZero() && d.NumDigits() > p {
-		return types.Value{}, fmt.Errorf("%s does not fit DECIMAL(%d,%d)", a[0], p, s)
-	}
-	return types.NewDecimal(d), nil
+	return types.RoundDecimal(a[0], p, s)
 }
 
 func arithmetic(op string) resultFunc {

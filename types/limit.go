@@ -1,0 +1,87 @@
+package types
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cockroachdb/apd/v3"
+)
+
+// Limit is what stands in parentheses behind a type: VARCHAR(20), DECIMAL(10,2). The zero Limit is none.
+type Limit struct {
+	name   string // as it is written
+	length int64  // characters of a text, digits of a DECIMAL
+	scale  int64  // of a DECIMAL
+	blank  bool   // of CHAR: spaces at the end say nothing
+}
+
+const mostChars = 10_485_760 // as in PostgreSQL
+
+// ParseLimit reads the limit of a type that ParseType knows. Types but STRING and DECIMAL have none.
+func ParseLimit(name string) (l Limit, err error) {
+	name = strings.ToUpper(name)
+	word, list, ok := strings.Cut(strings.TrimSuffix(name, ")"), "(")
+	t, known := ParseType(name)
+	if !ok || !known || t != String && t != Decimal {
+		return l, nil
+	}
+	l.name, l.blank = name, word == "CHAR" || word == "CHARACTER"
+	bad := fmt.Errorf("%s is no type", name)
+	parts := strings.Split(list, ",")
+	for i, to := range []*int64{&l.length, &l.scale}[:min(len(parts), 2)] {
+		n, err := Cast(NewString(parts[i]), BigInt, nil)
+		if err != nil {
+			return l, bad
+		}
+		*to = n.Int()
+	}
+	switch {
+	case t == String && (len(parts) > 1 || l.length < 1 || l.length > mostChars),
+		t == Decimal && (len(parts) > 2 || l.length < 1 || l.length > 1000 || l.scale > 1000):
+		return l, bad
+	}
+	return l, nil
+}
+
+// Store gives v as a column with the limit has it: a DECIMAL is rounded, a text that is longer refused, but for spaces at its end.
+func (l Limit) Store(v Value) (Value, error) {
+	switch {
+	case l.name == "" || v.IsNull():
+		return v, nil
+	case v.typ == Decimal:
+		return RoundDecimal(v, l.length, l.scale)
+	}
+	out := l.cut(v.s)
+	if strings.TrimRight(v.s[len(out):], " ") != "" {
+		return v, fmt.Errorf("%s is too long for %s", short(v.s), l.name)
+	}
+	if l.blank {
+		out = strings.TrimRight(out, " ")
+	}
+	return NewString(out), nil
+}
+
+// cut gives the first characters of s.
+func (l Limit) cut(s string) string {
+	if int64(len(s)) <= l.length {
+		return s
+	}
+	at := 0
+	for n := int64(0); n < l.length && at < len(s); n++ {
+		_, size := utf8.DecodeRuneInString(s[at:])
+		at += size
+	}
+	return s[:at]
+}
+
+// RoundDecimal gives v with so many digits behind the point; an error where it has more digits in all.
+func RoundDecimal(v Value, digits, scale int64) (Value, error) {
+	ctx := Wide
+	ctx.Traps &^= apd.Inexact
+	d := new(apd.Decimal)
+	if _, err := ctx.Quantize(d, v.d, int32(-scale)); err != nil || !d.IsZero() && d.NumDigits() > digits {
+		return v, fmt.Errorf("%s does not fit DECIMAL(%d,%d)", v, digits, scale)
+	}
+	return NewDecimal(d), nil
+}
