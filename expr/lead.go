@@ -38,9 +38,6 @@ func (of Leading) cut(from, n int64) Leading {
 	return of
 }
 
-// leadSame is Lead of a function whose result begins as its first argument does.
-func leadSame(_ *Call, of Leading) Leading { return of }
-
 // leadReversed is Lead of the characters in reverse order.
 func leadReversed(c *Call, of Leading) Leading {
 	switch {

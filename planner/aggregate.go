@@ -37,18 +37,6 @@ const (
 	groupMark    = 1 << 25
 )
 
-// hasAggregate reports whether an aggregate or a window function stands in e.
-func hasAggregate(e parser.Expr) bool {
-	found := false
-	parser.Walk(e, func(x parser.Expr) bool {
-		if c, ok := x.(*parser.Call); ok {
-			found = found || aggregate(c.Name) != nil || c.Over != nil
-		}
-		return !found
-	})
-	return found
-}
-
 func (a *aggregates) scope() *expr.Scope {
 	s := *a.rows
 	s.Call = func(c *parser.Call) (expr.Expr, bool, error) {

@@ -218,12 +218,3 @@ func (t *Point) spans(args []types.Value) []plan.Span {
 func sameKey(a, b plan.Span) bool {
 	return a.Key && b.Key && a.Table == b.Table && bytes.Equal(a.Start, b.Start)
 }
-
-// isTable reports whether t names a table of the catalog.
-func isTable(t parser.TableExpr, c *catalog.Catalog) bool {
-	n, ok := t.(*parser.TableName)
-	if ok {
-		_, ok = c.Table(n.Name)
-	}
-	return ok
-}
