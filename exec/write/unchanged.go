@@ -31,9 +31,10 @@ type change struct {
 
 // storedRow is a row as it is now. Its cells are those of its HBase row in the families of the table.
 type storedRow struct {
-	values []types.Value // nil: there is none
-	cells  []hbase.Cell
-	byTime bool // its cells are told by their times alone: see attempt
+	values  []types.Value // nil: there is none
+	cells   []hbase.Cell
+	byTime  bool // its cells are told by their times alone: see attempt
+	byValue bool // its cells are told by their values alone
 }
 
 // cell finds a cell; nil: there is none.
@@ -48,10 +49,12 @@ func (r *storedRow) cell(family, qualifier string) *hbase.Cell {
 
 // attempt is what a row was like when a condition on it did not hold. A condition on a row that reads the same afterwards looks at
 // bytes that are not those which are read: HBase shows filters where a value of a MOB family is kept. The next condition leaves the
-// values out. If that does not hold either, the row has cells that the user may not read.
+// values out. If that does not hold either, older versions of the cells stand where the family keeps several: HBase shows
+// filters these too, so the next condition leaves the versions out. If that does not hold, the row has cells that the
+// user may not read.
 type attempt struct {
-	sum    uint64
-	byTime bool
+	sum             uint64
+	byTime, byValue bool
 }
 
 var sumSeed = maphash.MakeSeed()
@@ -156,10 +159,10 @@ func (w *Writer) applyChanges(ctx context.Context) error {
 			continue
 		}
 		if was, ok := w.attempts[id]; ok && was.sum == now[i].sum() {
-			if was.byTime {
+			if was.byValue {
 				return w.refuse(parser.Errorf(c.pos, "the row with key %.64q of %s cannot be changed: HBase finds in it other cells than it gives to this user, who may not read all of them", id.key, w.table.Name), c.pos)
 			}
-			now[i].byTime = true
+			now[i].byTime, now[i].byValue = !was.byTime, was.byTime
 		}
 		w.now, w.held[id] = &now[i], &now[i]
 		if err := w.apply(ctx, c, places[i]); err != nil {
@@ -240,7 +243,7 @@ func (w *Writer) unchanged(p place, written []hbase.Cell, whole bool) filter.Fil
 		default:
 			out = append(out, filter.CellNull{Family: family, Qualifier: qualifier, Not: true})
 		}
-		if !whole && (writes || w.now.byTime) {
+		if !whole && !w.now.byValue && (writes || w.now.byTime) {
 			out = append(out, filter.Written{Family: family, Qualifier: qualifier, Times: []int64{cell.Timestamp}})
 		}
 	}
@@ -255,7 +258,7 @@ func (w *Writer) unchanged(p place, written []hbase.Cell, whole bool) filter.Fil
 	for _, c := range written {
 		add(string(c.Family), string(c.Qualifier), false)
 	}
-	if whole {
+	if whole && !w.now.byValue {
 		for _, family := range w.table.RowFamilies() {
 			out = append(out, filter.Written{Family: family, All: true, Times: w.now.times(family)})
 		}
@@ -282,7 +285,7 @@ func (r *storedRow) times(family string) []int64 {
 func (w *Writer) noteRefused() {
 	for id := range w.refused {
 		w.missed = append(w.missed, Missed{id})
-		w.attempts[id] = attempt{w.held[id].sum(), w.held[id].byTime}
+		w.attempts[id] = attempt{w.held[id].sum(), w.held[id].byTime, w.held[id].byValue}
 	}
 	clear(w.refused)
 	w.held = nil
