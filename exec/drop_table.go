@@ -11,6 +11,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/lookup"
 	"github.com/hql-db/hql/exec/warning"
+	"github.com/hql-db/hql/exec/write"
 	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
 )
@@ -73,6 +74,9 @@ func (r *run) dropTable(ctx context.Context, s *parser.DropTable) (*Rows, error)
 	}
 	if err != nil {
 		return nil, err
+	}
+	if _, readOnly := r.engine.client.(write.ReadOnlyClient); readOnly && !t.External {
+		return nil, ErrReadOnly
 	}
 	if err := r.unread("table", t.Name, s.NamePos); err != nil {
 		return nil, err

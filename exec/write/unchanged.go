@@ -102,7 +102,8 @@ func (w *Writer) DependOn(read, set []bool) {
 func (w *Writer) Hold(byKey bool) bool {
 	n := len(w.table.Columns)
 	byKey = byKey || slices.Contains(w.reads[:n], true) || w.reads[n+1]
-	if byKey && w.attempts == nil && w.pointColumn() == nil { // a point stands in one of several cells
+	// A point stands in one of several cells. A cell of several columns is merged after it was written (noteMerged).
+	if byKey && w.attempts == nil && w.pointColumn() == nil && len(w.elements) == 0 {
 		w.attempts = map[rowID]attempt{}
 	}
 	return w.attempts != nil
