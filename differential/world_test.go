@@ -203,10 +203,8 @@ func goValue(v value) any {
 		return v.v.Double()
 	case kBool:
 		return v.v.Bool()
-	case kTs:
-		t, _ := pgTime(v.pg)
-		return t
 	}
+	// A moment is a TIMESTAMP: a time.Time is a DATE by its own clock where a DATE is wanted, as in pgx.
 	return v.v
 }
 
