@@ -57,7 +57,7 @@ var constants = map[types.Type][]string{
 	types.Time:     {"TIME '10:00:00'", "TIME '00:00:00'", "TIME '10:00:00.5'", "TIME '23:59:59.999'"},
 	types.Timestamp: {"TIMESTAMP '2024-01-05'", "TIMESTAMP '2024-01-05 10:00:00'", "TIMESTAMP '1970-01-01'", "TIMESTAMP '2024-01-05 10:00:00.001'", "DATE '2024-01-05'",
 		"TIMESTAMP '2024-01-01'", "TIMESTAMP '9999-12-31 23:59:59.999'"},
-	types.JSON: {"'{}'", "'a'"},
+	types.JSON: {"'{}'", `'"a"'`},
 }
 
 // A server's filter drops no cell that is read as a value for which the predicate is true, and where it is exact keeps no other:
