@@ -64,7 +64,8 @@ func (a *advice) find() string {
 		if p.Literal != nil || w.enumerable(p) && (len(p.Columns) == 0 || p.Monotone() == 0) {
 			continue // salts are enumerated
 		}
-		if len(p.Columns) == 0 || p.ManyScales() {
+		ofJSON := func(c int) bool { return a.req.Table.Columns[c].Type == types.JSON } // equal values have many texts
+		if len(p.Columns) == 0 || p.ManyScales() || slices.ContainsFunc(p.Columns, ofJSON) {
 			return "" // no condition gets past it
 		}
 		for _, c := range p.Columns {
