@@ -3,11 +3,9 @@ package exec
 import (
 	"cmp"
 	"context"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/write"
@@ -171,7 +169,6 @@ type rowChanges struct {
 // Bounds of what an UPDATE or DELETE does about rows that others change all the time.
 const (
 	maxChangeRounds = 100
-	maxChangeWait   = 50 * time.Millisecond
 	missedPerPlan   = 200 // rows that one plan reads again
 )
 
@@ -190,7 +187,7 @@ func (r *run) change(ctx context.Context, w *write.Writer, t *catalog.Table, c *
 				words.Count(int64(len(missed)), "row"), t.Name, missed[0].Key())
 			break
 		}
-		if err = pause(ctx, time.Duration(rand.Int64N(int64(min(maxChangeWait, time.Millisecond<<min(round, 10)))))); err != nil {
+		if err = write.Pause(ctx, round); err != nil {
 			break
 		}
 		r.prepare(ctx, c.statement) // queries inside expressions are run again
@@ -289,16 +286,6 @@ func columnsRead(t *catalog.Table, s parser.Statement, x *write.Returning, set [
 		return true
 	})
 	return read
-}
-
-// pause waits.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }
 
 // assignments compiles SET.

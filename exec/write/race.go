@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	mathrand "math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -209,6 +210,22 @@ func (w *Writer) hasJointEntries() bool {
 	return false
 }
 
+// maxPause bounds how long a statement waits before it looks again at rows that others change.
+const maxPause = 50 * time.Millisecond
+
+// Pause waits for a part, drawn at random, of a millisecond in round 0 and of twice as long in each round after it. It ends with
+// the error of ctx.
+func Pause(ctx context.Context, round int) error {
+	timer := time.NewTimer(mathrand.N(min(maxPause, time.Millisecond<<min(round, 10))))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
 // maxCompletions bounds how often the entries of rows that others change all the time are looked at.
 const maxCompletions = 20
 
@@ -226,9 +243,14 @@ func (w *Writer) complete(ctx context.Context, took time.Duration) error {
 	if !w.jointEntries && !slow {
 		rows = slices.DeleteFunc(rows, func(r writtenRow) bool { return !w.refused[r.claimed] })
 	}
-	for range maxCompletions {
+	for round := range maxCompletions {
 		if len(rows) == 0 {
 			return nil
+		}
+		if round > 0 {
+			if err := Pause(ctx, round-1); err != nil {
+				return err
+			}
 		}
 		lacking, err := w.lacking(ctx, rows, slow)
 		if err != nil {

@@ -365,7 +365,7 @@ func (w *Writer) deleteStaleEntries(old []types.Value, places []place, ts int64)
 
 // remove adds the mutations that delete row, as it was read; at is where it stands in the primary layout.
 func (w *Writer) remove(row []types.Value, at place) error {
-	ts := max(w.at(0), w.newest(row))
+	ts := w.removedAt(row)
 	if ts >= hbase.LastTime {
 		return w.atEnd(at)
 	}
@@ -389,6 +389,19 @@ func (w *Writer) remove(row []types.Value, at place) error {
 	})
 	w.rows++
 	return nil
+}
+
+// removedAt is the time of the deletion of row. A deletion on condition needs no later time than that of the newest cell: the
+// deletion of a client whose clock is ahead does not hide the row that another one inserts next.
+func (w *Writer) removedAt(row []types.Value) int64 {
+	newest := w.newest(row)
+	if w.now == nil || w.now.byValue {
+		return max(w.at(0), newest)
+	}
+	for i := range w.now.cells {
+		newest = max(newest, w.now.cells[i].Timestamp)
+	}
+	return newest
 }
 
 // Update writes row over old, as it was read, which stands at the same place. set tells the columns that the statement at
