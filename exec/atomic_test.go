@@ -68,6 +68,9 @@ func checkReadModifyWrite(t *testing.T, c hbase.Client, name string, times int) 
 		t.Error("nobody ever was the owner")
 	}
 	w[0].expect("a", fmt.Sprintf("SELECT id FROM c WHERE n = %d AND v = %d", n, both))
+	if table, _ := w[0].catalog.Table("c"); len(table.Layouts) > 1 {
+		w = w[:2] // an INSERT is refused while a deletion by a clock that is ahead hides entries
+	}
 	for range 2 {
 		var deleted atomic.Int64
 		w[0].run("INSERT INTO c VALUES ('d', 1, 'free', 1) IF NOT EXISTS")

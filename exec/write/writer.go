@@ -391,11 +391,12 @@ func (w *Writer) remove(row []types.Value, at place) error {
 	return nil
 }
 
-// removedAt is the time of the deletion of row. A deletion on condition needs no later time than that of the newest cell: the
-// deletion of a client whose clock is ahead does not hide the row that another one inserts next.
+// removedAt is the time of the deletion of row. A deletion on condition needs no later time than the newest cell has: the
+// deletion of a client whose clock is ahead does not hide the row that another one inserts next. Entries of derived layouts
+// may be later than their row, and a row must not be visible while a deletion hides its entries.
 func (w *Writer) removedAt(row []types.Value) int64 {
 	newest := w.newest(row)
-	if w.now == nil || w.now.byValue {
+	if w.now == nil || w.now.byValue || len(w.table.Layouts) > 1 {
 		return max(w.at(0), newest)
 	}
 	for i := range w.now.cells {
