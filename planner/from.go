@@ -22,6 +22,8 @@ type from struct {
 	names   []string       // of tables, however they are joined
 	// computed are, from viewMark on, columns of star that are no columns of a table, over the joined row.
 	computed []expr.Expr
+	// hidden is the range of srcs that LATERAL items may not refer to: the right side of a RIGHT JOIN while its left one is added.
+	hidden [2]int
 }
 
 func (q *query) from(list []parser.TableExpr) (*from, error) {
@@ -140,7 +142,7 @@ func (q *query) addFrom(f *from, t parser.TableExpr) ([]*expr.Column, error) {
 		return f.add(s), nil
 	case *parser.Join:
 		if t.Kind == parser.FullJoin {
-			return q.fullJoin(f, t)
+			return q.addWhole(f, t)
 		}
 		return q.join(f, t)
 	}
@@ -158,12 +160,16 @@ func (q *query) join(f *from, t *parser.Join) ([]*expr.Column, error) {
 		q.pull = max(q.pull, pullPlain)
 	}
 	before := len(f.srcs)
-	stars, err := q.addFrom(f, first)
+	stars, err := q.addFirst(f, t, first)
 	if err != nil {
 		return nil, err
 	}
 	middle := len(f.srcs)
 	add := q.addFrom
+	if t.Kind == parser.RightJoin {
+		defer func(hidden [2]int) { f.hidden = hidden }(f.hidden)
+		f.hidden = [2]int{before, middle}
+	}
 	if t.Kind != parser.InnerJoin && t.Kind != parser.CrossJoin {
 		add, q.pull = q.addOne, max(q.pull, pullPlain)
 	}
@@ -267,12 +273,20 @@ func unshared(star []*expr.Column, shared [][2]*expr.Column) []*expr.Column {
 
 // addOne adds t as one source: a join is read as a whole.
 func (q *query) addOne(f *from, t parser.TableExpr) ([]*expr.Column, error) {
-	j, ok := t.(*parser.Join)
-	if !ok || j.Kind == parser.FullJoin {
-		return q.addFrom(f, t)
+	if j, ok := t.(*parser.Join); ok {
+		return q.addWhole(f, j)
 	}
+	return q.addFrom(f, t)
+}
+
+// wholeJoin reads the join t, all of its columns, as the one source of a new from.
+func (q *query) wholeJoin(t *parser.Join) (*from, error) {
+	out := &from{}
 	defer func(pull pulling) { q.pull = pull }(q.pull)
 	q.pull = pullNone
+	if t.Kind == parser.FullJoin {
+		return out, q.fullJoin(out, t)
+	}
 	in := &from{}
 	star, err := q.addFrom(in, t)
 	if err != nil {
@@ -282,8 +296,9 @@ func (q *query) addOne(f *from, t parser.TableExpr) ([]*expr.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.names = append(f.names, in.names...)
-	return f.addJoined(in.srcs, node, star), nil
+	out.names = in.names
+	out.addJoined(in.srcs, node, star)
+	return out, nil
 }
 
 // whole reads all columns of f.
@@ -296,8 +311,8 @@ func (q *query) whole(f *from) (plan.Node, error) {
 	return node, err
 }
 
-// addJoined adds a join of srcs, read by node, as one source; more columns than theirs stand under no table's name.
-func (f *from) addJoined(srcs []*source, node plan.Node, star []*expr.Column, more ...plan.OutputColumn) []*expr.Column {
+// addJoined makes a join of srcs, read by node, the one source of f; more columns than theirs stand under no table's name.
+func (f *from) addJoined(srcs []*source, node plan.Node, star []*expr.Column, more ...plan.OutputColumn) {
 	out := &source{node: node}
 	for _, s := range srcs {
 		for i, c := range s.cols {
@@ -314,32 +329,27 @@ func (f *from) addJoined(srcs []*source, node plan.Node, star []*expr.Column, mo
 		out.cols, out.names, out.merged = append(out.cols, c), append(out.names, ""), append(out.merged, false)
 	}
 	f.add(out)
-	for i, c := range star {
-		star[i] = &expr.Column{Index: c.Index + out.offset, Name: c.Name, Typ: c.Typ}
-	}
-	return star
+	f.star = star
 }
 
-// fullJoin adds a FULL JOIN, read as a whole: neither side's rows depend on the other's.
-func (q *query) fullJoin(f *from, t *parser.Join) ([]*expr.Column, error) {
-	defer func(pull pulling) { q.pull = pull }(q.pull)
-	q.pull = pullNone
+// fullJoin makes a FULL JOIN the one source of f: neither side's rows depend on the other's.
+func (q *query) fullJoin(f *from, t *parser.Join) error {
 	l, r := &from{}, &from{}
 	ls, err := q.addFrom(l, t.Left)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	rs, err := q.addFrom(r, t.Right)
+	rs, err := q.addBarred(r, t.Right, l.srcs)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	left, err := q.whole(l)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	right, err := q.whole(r)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	offset := l.width()
 	for i, c := range rs {
@@ -351,7 +361,7 @@ func (q *query) fullJoin(f *from, t *parser.Join) ([]*expr.Column, error) {
 	srcs := append(slices.Clone(l.srcs), r.srcs...)
 	on, shared, err := q.condition(t, side{l.srcs, ls}, side{r.srcs, rs})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	j := newJoin(left, right, true, expr.Conjuncts(on), offset)
 	j.Full = true
@@ -370,7 +380,7 @@ func (q *query) fullJoin(f *from, t *parser.Join) ([]*expr.Column, error) {
 			merge(srcs, c[1].Index)
 			either, err := expr.Coalesce(c[0], c[1], q.scope(nil), t.Pos)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			star = append(star, &expr.Column{Index: len(p.Exprs), Name: c[0].Name, Typ: either.Type()})
 			p.Exprs = append(p.Exprs, either)
@@ -379,6 +389,7 @@ func (q *query) fullJoin(f *from, t *parser.Join) ([]*expr.Column, error) {
 		node = p
 	}
 	star = append(star, unshared(append(slices.Clone(ls), rs...), shared)...)
-	f.names = append(append(f.names, l.names...), r.names...)
-	return f.addJoined(srcs, node, star, merged...), nil
+	f.names = append(l.names, r.names...)
+	f.addJoined(srcs, node, star, merged...)
+	return nil
 }

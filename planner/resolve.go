@@ -219,7 +219,10 @@ func (q *query) derived(s *parser.Select, alias string, columns []string, called
 	if src, err := q.pulled(s, alias, columns, pos); src != nil || err != nil {
 		return src, err
 	}
+	beside, barred := q.beside, q.barred
+	q.beside, q.barred = nil, nil // a query sees them if it is LATERAL: then they are q.outer
 	node, cols, err := q.selectStmt(s)
+	q.beside, q.barred = beside, barred
 	if err != nil {
 		return nil, err
 	}

@@ -112,6 +112,10 @@ type query struct {
 	sample int
 	// outer resolves a column of the queries around a sub-query: nil without an error when they have none such.
 	outer func(ref *parser.ColumnRef) (expr.Expr, error)
+	// beside, of a join that is read for each row of the items before it, resolves their columns too, for its LATERAL items.
+	beside func(ref *parser.ColumnRef) (expr.Expr, error)
+	// barred are sources that LATERAL items must not refer to: see addBarred.
+	barred []*source
 	// resolved, while an aggregate is compiled, is told whether a column that stands in it is q's own.
 	resolved func(own bool)
 }

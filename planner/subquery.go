@@ -12,7 +12,8 @@ import (
 
 // subquery compiles a query inside an expression over srcs.
 func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (expr.Expr, error) {
-	sub, outer, err := q.correlated(srcs, s, limited(s, node.Kind))
+	run := limited(s, node.Kind)
+	sub, outer, err := q.correlated(srcs, q.outer, s, func(in *query) (*plan.Plan, error) { return in.finish(run) })
 	if err != nil {
 		return nil, err
 	}
@@ -47,8 +48,9 @@ func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (
 }
 
 // correlated plans a query over srcs, s as it is written, for values of their columns that it refers to. outer are these columns, of the
-// joined row, in the order in which the Subplan takes their values. What is planned is run.
-func (q *query) correlated(srcs []*source, s, run *parser.Select) (sub *plan.Subplan, outer []expr.Expr, err error) {
+// joined row, in the order in which the Subplan takes their values. further, unless it is nil, resolves names that srcs do not have. What
+// finish plans is run.
+func (q *query) correlated(srcs []*source, further func(ref *parser.ColumnRef) (expr.Expr, error), s *parser.Select, finish func(in *query) (*plan.Plan, error)) (sub *plan.Subplan, outer []expr.Expr, err error) {
 	sub = &plan.Subplan{Select: s, Closed: true, Text: s.String()}
 	srcs = frozen(srcs)
 	around := q.inside()
@@ -56,7 +58,13 @@ func (q *query) correlated(srcs []*source, s, run *parser.Select) (sub *plan.Sub
 		in := around.inside()
 		in.level, in.plan, in.pieces, in.layout = in.level+1, &plan.Plan{}, false, ""
 		in.outer = func(ref *parser.ColumnRef) (expr.Expr, error) {
-			x, err := q.column(ref, srcs)
+			x, err := findColumn(ref, srcs)
+			if q.resolved != nil {
+				q.resolved(x != nil)
+			}
+			if x == nil && err == nil && further != nil {
+				x, err = further(ref)
+			}
 			if err != nil || x == nil {
 				return nil, err
 			}
@@ -71,7 +79,7 @@ func (q *query) correlated(srcs []*source, s, run *parser.Select) (sub *plan.Sub
 			})
 			return expr.Fold(x, q.env.Loc), nil
 		}
-		return in.finish(run)
+		return finish(in)
 	}
 	var columns []int
 	sub.Sample, err = sample(func(i int) (*plan.Plan, error) {

@@ -230,6 +230,11 @@ func (c naming) add(n parser.Node, times int) {
 				c.add(x.X, 2)
 				return c.twice(x.Query)
 			}
+		case *parser.Join:
+			if times == 1 && holdsLateral(x) {
+				c.add(x, 2)
+				return false
+			}
 		case *parser.Subquery:
 			return !x.Lateral || times > 1 || c.twice(x.Query)
 		}
