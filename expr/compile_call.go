@@ -151,6 +151,18 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 			return nil, err
 		}
 		flat = xs
+	case "TO_HEX": // a constant of 32 bits is an INT, as in PostgreSQL
+		if k, ok := leading(flat).(*Const); ok && isNumberLiteral(args[0]) && k.Typ == types.BigInt {
+			if v, err := types.Cast(k.Val, types.Int, nil); err == nil {
+				flat[0] = &Const{Pos: k.Pos, Val: v, Typ: types.Int}
+			}
+		}
+	case "ENCODE": // a constant is the text of bytes
+		if k, ok := leading(flat).(*Const); ok && k.Typ == types.String {
+			if flat[0], err = c.cast(k, types.Bytes, pos); err != nil {
+				return nil, err
+			}
+		}
 	case "SUBSTRING", "SUBSTR":
 		if len(flat) == 2 && flat[1].Type().IsText() {
 			name = "SUBSTRING_MATCH"
@@ -173,6 +185,15 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 		}
 	}
 	return c.apply(name, pos, flat)
+}
+
+// isNumberLiteral reports whether e is a number as it is written, perhaps with a sign.
+func isNumberLiteral(e parser.Expr) bool {
+	if u, ok := e.(*parser.Unary); ok && u.Op == "-" {
+		e = u.X
+	}
+	l, ok := e.(*parser.Literal)
+	return ok && l.Kind == parser.NumberLiteral
 }
 
 // fieldFunctions are functions that are EXTRACTs.

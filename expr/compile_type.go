@@ -123,8 +123,11 @@ func widen(a, b types.Type) types.Type {
 	case a == b:
 		return a
 	case a.IsNumeric() && b.IsNumeric():
-		if a == types.Double || b == types.Double || a == types.Float || b == types.Float {
+		switch {
+		case a == types.Double || b == types.Double:
 			return types.Double
+		case a == types.Float || b == types.Float:
+			return types.Float
 		}
 		return types.Decimal
 	case isMoment(a) && b == types.Timestamp, a == types.Date && b == types.LocalTimestamp:

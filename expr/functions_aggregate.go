@@ -52,8 +52,13 @@ var aggregateFunctions = []Function{
 	{Name: "PERCENTILE_DISC", Group: "aggregate", Within: true, Signature: "percentile_disc(p) WITHIN GROUP (ORDER BY x)", Doc: "The first value at or below which the part p (0 to 1) of them lies.",
 		MinArgs: 1, MaxArgs: 1, Result: sameAs(0)},
 	{Name: "MODE", Group: "aggregate", Within: true, Signature: "mode() WITHIN GROUP (ORDER BY x)", Doc: "The value that comes most often, the first of several.", MinArgs: 0, MaxArgs: 0, Result: sameAs(0)},
-	{Name: "STRING_AGG", Group: "aggregate", Signature: "string_agg([DISTINCT] text, delimiter [ORDER BY ...]) text", Doc: "The texts that are not NULL, separated.",
-		MinArgs: 2, MaxArgs: 2, Distinct: true, Result: aggregating(types.String, isAny)},
+	{Name: "STRING_AGG", Group: "aggregate", Signature: "string_agg([DISTINCT] text, delimiter [ORDER BY ...]) text", Doc: "The texts, or BYTES, that are not NULL, separated.",
+		MinArgs: 2, MaxArgs: 2, Distinct: true, Result: func(args []Expr) (types.Type, error) {
+			if args[0].Type() == types.Bytes {
+				return types.Bytes, nil
+			}
+			return types.String, nil
+		}},
 	{Name: "ARRAY_AGG", Group: "aggregate", Signature: "array_agg([DISTINCT] x [ORDER BY ...]) json", Doc: "All values, NULLs too, as a JSON array.",
 		MinArgs: 1, MaxArgs: 1, Result: aggregating(types.JSON, isAny)},
 	{Name: "GROUPING", Group: "aggregate", Signature: "grouping(x, ...) int", Doc: "Of GROUPING SETS, ROLLUP and CUBE: a bit for each x, the last one's the least, which is set where the rows are not grouped by x, so that its NULL is none of the data.",

@@ -17,7 +17,7 @@ import (
 var formatPatterns = []string{
 	"AD", "BC", "A.D.", "B.C.", "HH24", "HH12", "HH", "MI", "SSSSS", "SSSS", "SS", "MS", "US", "AM", "PM", "A.M.", "P.M.", "Y,YYY", "YYYY", "IYYY", "YYY", "YY", "Y", "IYY", "IY", "IW", "IDDD", "ID", "I",
 	"MONTH", "MON", "MM", "DAY", "DY", "DDD", "DD", "D", "WW", "W", "CC", "J", "Q", "FF1", "FF2", "FF3", "FF4", "FF5", "FF6",
-	"RM", "TZ", "OF",
+	"RM", "TZH", "TZM", "TZ", "OF",
 }
 
 var romanMonths = [...]string{"I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"}
@@ -39,6 +39,9 @@ func parseFormat(format string) []pattern {
 			continue
 		}
 		rest, fm := cutFold(format, "FM")
+		if !fm { // names in the language of the session, which is English, without padding
+			rest, fm = cutFold(format, "TM")
+		}
 		found := false
 		for _, name := range formatPatterns {
 			if after, ok := cutFold(rest, name); ok {
@@ -66,8 +69,8 @@ func cutFold(s, prefix string) (rest string, ok bool) {
 	return s, false
 }
 
-// formatTime writes t in format: one case for each pattern.
-func formatTime(t time.Time, format string) string {
+// formatTime writes t, a time in zone, in format: one case for each pattern.
+func formatTime(t time.Time, format, zone string) string {
 	var b strings.Builder
 	for _, p := range parseFormat(format) {
 		if p.name == "" {
@@ -129,7 +132,13 @@ func formatTime(t time.Time, format string) string {
 		case "RM":
 			word(romanMonths[t.Month()-1], 4)
 		case "TZ":
-			word("UTC", 0)
+			if zone != "" {
+				word(zone, 0)
+			}
+		case "TZH":
+			b.WriteString("+00")
+		case "TZM":
+			b.WriteString("00")
 		case "OF":
 			b.WriteString("+00")
 		case "Y,YYY":
@@ -221,8 +230,9 @@ func julianDay(t time.Time) int {
 
 // parseTime reads s in format. What is not in it is that of 0001-01-01 00:00. Spaces and signs in the format match any.
 // The switch has one case for each pattern that can be read.
-func parseTime(s, format string) (time.Time, error) {
+func parseTime(s, format string) (at time.Time, err error) {
 	year, month, day, yearDay, hour, minute, second, nanos, pm, julian := 1, 1, 1, 0, 0, 0, 0, 0, -1, -1
+	var zone zoneReading
 	patterns := parseFormat(format)
 	r := timeReader{rest: s}
 	for i, p := range patterns {
@@ -270,6 +280,12 @@ func parseTime(s, format string) (time.Time, error) {
 			r.number(&day, 2, 1, 31)
 		case "DDD":
 			r.number(&yearDay, 3, 1, 366)
+		case "TZH":
+			zone.west = strings.HasPrefix(r.rest, "-")
+			r.rest = strings.TrimLeft(r.rest, "+-")
+			r.number(&zone.hour, 2, 0, 15)
+		case "TZM":
+			r.number(&zone.minute, 2, 0, 59)
 		case "J":
 			r.number(&julian, 7, 0, 5373484) // to 9999-12-31
 		default:
@@ -286,6 +302,7 @@ func parseTime(s, format string) (time.Time, error) {
 		hour = hour%12 + 12*pm
 	}
 	t := time.Date(year, time.Month(month), day, hour, minute, second, nanos, time.UTC)
+	defer func() { at = at.Add(-zone.offset()) }()
 	switch {
 	case julian >= 0:
 		return t.AddDate(0, 0, julian-julianDay(t)), nil
@@ -295,6 +312,20 @@ func parseTime(s, format string) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("there is no day %04d-%02d-%02d", year, month, day)
 	}
 	return t, nil
+}
+
+// zoneReading is what TZH and TZM read.
+type zoneReading struct {
+	west         bool
+	hour, minute int
+}
+
+func (z zoneReading) offset() time.Duration {
+	d := time.Duration(z.hour)*time.Hour + time.Duration(z.minute)*time.Minute
+	if z.west {
+		return -d
+	}
+	return d
 }
 
 // timeReader reads what stands for the patterns of a format, one after the other.
@@ -367,7 +398,7 @@ func (r *timeReader) fraction(nanos *int) {
 }
 
 // formatUnit is what a pattern tells: it is the same for all moments of that unit. Units are in order, from the year on.
-var formatUnit = map[string]int{"Y,YYY": 1, "YYYY": 1, "YYY": 1, "YY": 1, "Y": 1, "CC": 1, "AD": 0, "BC": 0, "A.D.": 0, "B.C.": 0, "TZ": 0, "OF": 0,
+var formatUnit = map[string]int{"Y,YYY": 1, "YYYY": 1, "YYY": 1, "YY": 1, "Y": 1, "CC": 1, "AD": 0, "BC": 0, "A.D.": 0, "B.C.": 0, "TZ": 0, "TZH": 0, "TZM": 0, "OF": 0,
 	"Q": 2, "MM": 3, "MONTH": 3, "MON": 3, "RM": 3, "DD": 4, "DDD": 4, "DAY": 4, "DY": 4, "D": 4, "ID": 4, "IDDD": 4, "IW": 4, "WW": 4, "W": 4, "J": 4, "IYYY": 4, "IYY": 4, "IY": 4, "I": 4,
 	"HH24": 5, "HH12": 5, "HH": 5, "AM": 5, "PM": 5, "A.M.": 5, "P.M.": 5, "MI": 6, "SS": 7, "SSSS": 7, "SSSSS": 7, "FF1": 8, "FF2": 9, "MS": 10, "FF3": 10, "FF4": 10, "FF5": 10, "US": 10, "FF6": 10}
 

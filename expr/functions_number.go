@@ -262,10 +262,14 @@ var numberFunctions = []Function{
 		Eval: func(env *Env, _ []types.Value) (types.Value, error) {
 			return types.NewDouble(float64(env.random()>>11) / (1 << 53)), nil
 		}, Unknown: "it differs each time"},
-	{Name: "TO_HEX", Group: "number", Signature: "to_hex(n) text", Doc: "Hexadecimal digits.", MinArgs: 1, MaxArgs: 1, Result: returns(types.String, isInt),
+	{Name: "TO_HEX", Group: "number", Signature: "to_hex(n) text", Doc: "Hexadecimal digits: of a negative number those of its 32 bits, of a BIGINT its 64.", MinArgs: 1, MaxArgs: 1, Result: returns(types.String, isInt),
 		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			return types.NewString(strconv.FormatUint(uint64(a[0].Int()), 16)), nil
-		}, Key: &Algebra{Pieces: func(*Call, types.Interval) []Piece { // of negative numbers the 64 bits
+			bits := uint64(a[0].Int())
+			if t := a[0].Type(); t != types.BigInt {
+				bits = uint64(uint32(bits))
+			}
+			return types.NewString(strconv.FormatUint(bits, 16)), nil
+		}, Key: &Algebra{Pieces: func(*Call, types.Interval) []Piece { // of negative numbers the bits
 			return append([]Piece{{In: types.Interval{Hi: minusOne}}}, digitPieces(16)[16:]...)
 		}}},
 	{Name: "FLOORMOD", Group: "number", Signature: "floormod(a, n) bigint", Doc: "Remainder, with the sign of n.", MinArgs: 2, MaxArgs: 2, Result: keyNumbers,

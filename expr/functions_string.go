@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -8,7 +9,6 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -202,7 +202,9 @@ var stringFunctions = []Function{
 			case "hex":
 				return types.NewString(hex.EncodeToString([]byte(a[0].Text()))), nil
 			case "base64":
-				return types.NewString(base64.StdEncoding.EncodeToString([]byte(a[0].Text()))), nil
+				s := base64.StdEncoding.EncodeToString([]byte(a[0].Text()))
+				lines := slices.Collect(slices.Chunk([]byte(s), 76)) // as MIME has them
+				return types.NewString(string(bytes.Join(lines, []byte("\n")))), nil
 			case "escape":
 				var b strings.Builder
 				for _, c := range []byte(a[0].Text()) {
@@ -229,7 +231,11 @@ var stringFunctions = []Function{
 			case "base64":
 				b, err = base64.StdEncoding.DecodeString(withoutSpace.Replace(a[0].Text()))
 			case "escape":
-				b, err = decodeEscape(a[0].Text())
+				if s, ok := types.ReadEscaped(a[0].Text()); ok {
+					b = []byte(s)
+				} else {
+					err = errors.New("a backslash alone")
+				}
 			default:
 				return types.Value{}, fmt.Errorf("unknown format %s (hex, base64 or escape)", a[1].SQL())
 			}
@@ -431,30 +437,6 @@ func pad(atStart bool) evalFunc {
 }
 
 var withoutSpace = strings.NewReplacer(" ", "", "\t", "", "\n", "", "\r", "")
-
-// decodeEscape reads \NNN, a byte in octal digits, and \\; what else there is stands for itself.
-func decodeEscape(s string) ([]byte, error) {
-	var out []byte
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] != '\\':
-			out = append(out, s[i])
-		case strings.HasPrefix(s[i+1:], `\`):
-			out = append(out, '\\')
-			i++
-		case i+4 > len(s):
-			return nil, errors.New("a backslash alone")
-		default:
-			c, err := strconv.ParseUint(s[i+1:i+4], 8, 8)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, byte(c))
-			i += 3
-		}
-	}
-	return out, nil
-}
 
 // plainText is v as functions that put texts together write it: a BOOLEAN, unlike in ||, is t or f.
 func plainText(env *Env, v types.Value) (string, error) {

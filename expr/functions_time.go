@@ -116,7 +116,11 @@ var timeFunctions = []Function{
 		Result: returns(types.BigInt, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return types.NewInt(millis(a[0])), nil }, Key: &Algebra{Pieces: allPieces(rises)}},
 	{Name: "TO_CHAR", Group: "time", Signature: "to_char(timestamp, format) text", Doc: "Formatted, in UTC, with PostgreSQL's patterns: YYYY MM DD HH24 HH12 MI SS MS AM Mon Month Dy Day DDD IYYY IW ID Q J ...; FM before one drops padding.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.String, isMoment, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
-			return types.NewString(formatTime(time.UnixMilli(millis(a[0])).UTC(), a[1].Text())), nil
+			zone := "UTC"
+			if a[0].Type() == types.LocalTimestamp {
+				zone = ""
+			}
+			return types.NewString(formatTime(time.UnixMilli(millis(a[0])).UTC(), a[1].Text(), zone)), nil
 		}, Key: &Algebra{Pieces: formatPieces}},
 	{Name: "TO_DATE", Group: "time", Unknown: "several texts stand for the same day", Signature: "to_date(text, format) date", Doc: "The day that a text in the format of to_char tells.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Date, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {

@@ -136,7 +136,10 @@ func arithmetic(op string) resultFunc {
 		case a.IsInteger() && b.IsInteger():
 			return types.BigInt, nil
 		case a.IsNumeric() && b.IsNumeric():
-			return widen(a, b), nil
+			if t := widen(a, b); t != types.Float || a == b {
+				return t, nil
+			}
+			return types.Double, nil // of a FLOAT and an exact number
 		case a == types.Date && b.IsInteger() && (op == "+" || op == "-"), b == types.Date && a.IsInteger() && op == "+":
 			return types.Date, nil
 		case a == b && isMoment(a) && op == "-":

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,20 +67,52 @@ func itemName(it parser.SelectItem) string {
 	if it.Alias != "" {
 		return it.Alias
 	}
-	switch e := it.Expr.(type) {
-	case *parser.ColumnRef:
-		return e.Name
-	case *parser.Call:
-		return strings.ToLower(e.Name)
-	case *parser.Cast:
-		if r, ok := e.X.(*parser.ColumnRef); ok {
-			return r.Name
-		}
-	case *parser.Case:
-		return "case"
+	if name, _ := nameOf(it.Expr); name != "" {
+		return name
 	}
 	return "?column?"
 }
+
+// nameOf gives the name that PostgreSQL gives the value of e, "" for none. A weak one gives way where it is cast.
+func nameOf(e parser.Expr) (name string, weak bool) {
+	switch e := e.(type) {
+	case *parser.ColumnRef:
+		return e.Name, false
+	case *parser.Call:
+		return strings.ToLower(e.Name), false
+	case *parser.AtTimeZone:
+		return "timezone", false
+	case *parser.SubqueryExpr:
+		if e.Exists {
+			return "exists", false
+		}
+		if items := e.Query.Cores[0].Items; len(items) > 0 && !items[0].Star {
+			return itemName(items[0]), false
+		}
+	case *parser.Case:
+		if name, weak := nameOf(e.Else); name != "" && !weak {
+			return name, false
+		}
+		return "case", true
+	case *parser.Literal:
+		return typedLiterals[e.Kind], true
+	case *parser.Cast:
+		if name, weak := nameOf(e.X); name != "" && !weak {
+			return name, false
+		}
+		word, _, _ := strings.Cut(strings.ToLower(e.Type), "(")
+		return cmp.Or(castNames[word], word), true
+	}
+	return "", true
+}
+
+// typedLiterals are the names of DATE '..' and the like, castNames those of types whose PostgreSQL's name is another.
+var (
+	typedLiterals = map[parser.LiteralKind]string{parser.DateLiteral: "date", parser.TimeLiteral: "time", parser.TimestampLiteral: "timestamp", parser.IntervalLiteral: "interval"}
+	castNames     = map[string]string{"tinyint": "int2", "smallint": "int2", "int": "int4", "integer": "int4", "bigint": "int8", "long": "int8", "real": "float4", "float": "float4",
+		"double": "float8", "double precision": "float8", "decimal": "numeric", "boolean": "bool", "string": "text", "character varying": "varchar", "char": "bpchar", "character": "bpchar",
+		"bytes": "bytea", "timestamp without time zone": "timestamp", "timestamp with time zone": "timestamptz", "datetime": "timestamp"}
+)
 
 // outputIndex finds the result column that an ORDER BY or GROUP BY term names or numbers.
 func outputIndex(e parser.Expr, cols []plan.OutputColumn) (int, bool) {

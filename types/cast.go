@@ -57,14 +57,18 @@ func Cast(v Value, to Type, loc *time.Location) (Value, error) {
 		return NewString(v.Format(loc)), nil
 	case Bytes:
 		if digits, ok := strings.CutPrefix(v.s, `\x`); ok && v.typ == String {
-			b, err := hex.DecodeString(digits)
+			b, err := hex.DecodeString(strings.Join(strings.Fields(digits), ""))
 			if err != nil {
 				err = fmt.Errorf(`invalid bytes %s (use \x and pairs of hexadecimal digits)`, short(v.s))
 			}
 			return NewBytes(string(b)), err
 		}
 		if v.typ.IsText() {
-			return NewBytes(v.s), nil
+			b, ok := ReadEscaped(v.s)
+			if !ok {
+				return Value{}, fmt.Errorf(`invalid bytes %s (a backslash begins \x, \NNN in octal digits or \\)`, short(v.s))
+			}
+			return NewBytes(b), nil
 		}
 	case JSON:
 		if v.typ == String {

@@ -158,6 +158,34 @@ func UnescapeBytes(s string) (string, error) {
 	return string(out), nil
 }
 
+// ReadEscaped reads PostgreSQL's text of bytes: \NNN is a byte in octal digits, \\ a backslash; what else there is stands for itself.
+func ReadEscaped(s string) (b string, ok bool) {
+	at := strings.IndexByte(s, '\\')
+	if at < 0 {
+		return s, true
+	}
+	out := []byte(s[:at])
+	for i := at; i < len(s); i++ {
+		switch {
+		case s[i] != '\\':
+			out = append(out, s[i])
+		case strings.HasPrefix(s[i+1:], `\`):
+			out = append(out, '\\')
+			i++
+		case i+4 > len(s):
+			return "", false
+		default:
+			c, err := strconv.ParseUint(s[i+1:i+4], 8, 8)
+			if err != nil {
+				return "", false
+			}
+			out = append(out, byte(c))
+			i += 3
+		}
+	}
+	return string(out), true
+}
+
 var tsvEscape = strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
 
 // EscapeTSV writes tab, newline, return and backslash with a backslash, for a field between tabs.

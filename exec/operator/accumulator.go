@@ -316,7 +316,14 @@ func (a *accumulator) text() (types.Value, error) {
 		if i > 0 && len(k.row) > 1 {
 			b.WriteString(k.row[1].Text())
 		}
-		b.WriteString(k.row[0].String())
+		if v := k.row[0]; v.Type() == types.Bytes {
+			b.WriteString(v.Text())
+		} else {
+			b.WriteString(v.String())
+		}
+	}
+	if len(a.rows) > 0 && a.rows[0].row[0].Type() == types.Bytes {
+		return types.NewBytes(b.String()), nil
 	}
 	return types.NewString(b.String()), nil
 }
