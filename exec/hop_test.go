@@ -270,3 +270,59 @@ func TestHopsOverNoTable(t *testing.T) {
 		w.refused("no such HBase table", sql)
 	}
 }
+
+// keyFilterQueries bind a part of the key behind one that is hopped over in vain, or cannot be: the servers compare it, and send what fits besides
+// the keys of a few looks.
+var keyFilterQueries = []struct {
+	sql  string
+	rows int
+}{
+	{"SELECT * FROM m WHERE ts BETWEEN 1000100 AND 1000119", 20},
+	{"SELECT * FROM m WHERE ts BETWEEN 1000100 AND 1000119 ORDER BY host DESC, ts DESC", 20},
+	{"SELECT * FROM m WHERE ts = 1000100", 1},
+	{"SELECT * FROM fixed WHERE ts BETWEEN 1000100 AND 1000119", 20},
+	{"SELECT * FROM fixed WHERE ts > 1019980", 19},
+	{"SELECT * FROM hashed WHERE ts BETWEEN 1000100 AND 1000119", 20},
+	{"SELECT * FROM hashed WHERE ts >= 1019980 OR ts < 1000010", 30},
+	{"SELECT * FROM hashed WHERE host LIKE 'h1234%'", 10},
+}
+
+func fillKeyFilters(w *world) {
+	w.run("DROP TABLE IF EXISTS m; DROP TABLE IF EXISTS fixed; DROP TABLE IF EXISTS hashed")
+	w.run("CREATE TABLE m (host STRING, ts BIGINT, v BIGINT) STORED IN 'kf_m' ROW KEY (host AS TEXT, X'00', ts AS INT64)")
+	w.run("CREATE TABLE fixed (host STRING, ts BIGINT, v BIGINT) STORED IN 'kf_fixed' ROW KEY (host AS TEXT(8), ts AS INT64)")
+	w.run("CREATE TABLE hashed (host STRING, ts BIGINT, v BIGINT) STORED IN 'kf_hashed' ROW KEY (LEFT(MD5(host), 8), host AS TEXT(6), ts AS INT64)")
+	for _, table := range []string{"m", "fixed", "hashed"} {
+		w.fill(table, 20_000, func(i int) string { return fmt.Sprintf("('h%05d', %d, %d)", i, 1_000_000+i, i) })
+	}
+}
+
+func checkKeyFilters(t *testing.T, w *world) {
+	for _, q := range keyFilterQueries {
+		if n, s := w.read(q.sql); n != q.rows || s.RowsRead > 9000 {
+			t.Errorf("%s: %d rows of %d read\n%s", q.sql, n, s.RowsRead, w.run("EXPLAIN "+q.sql))
+		}
+	}
+	w.run("ANALYZE m; ANALYZE fixed; ANALYZE hashed; SET max_scan_rows = 9000")
+	for _, q := range keyFilterQueries {
+		if n, s := w.read(q.sql); n != q.rows || s.RowsRead > 9000 {
+			t.Errorf("with statistics, %s: %d rows of %d read\n%s", q.sql, n, s.RowsRead, w.run("EXPLAIN "+q.sql))
+		}
+	}
+}
+
+func TestKeyFilters(t *testing.T) {
+	race.Skip(t)
+	_, c := newStore(t)
+	w := newWorld(t, c, Config{FullScan: AllowFullScan, Alone: true})
+	fillKeyFilters(w)
+	checkKeyFilters(t, w)
+}
+
+func TestKeyFiltersHBase(t *testing.T) {
+	race.Skip(t)
+	w := newWorld(t, dialHBase(t), Config{FullScan: AllowFullScan, Alone: true})
+	fillKeyFilters(w)
+	defer w.run("DROP TABLE m; DROP TABLE fixed; DROP TABLE hashed")
+	checkKeyFilters(t, w)
+}

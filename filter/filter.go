@@ -74,6 +74,10 @@ type Fuzzy []FuzzyKey
 // byte does; it has a 1 at least. A key and a pattern of other lengths are compared as far as both go.
 type FuzzyKey struct{ Key, Mask []byte }
 
+// KeyRegex keeps rows in whose key, each byte a character, a Java regular expression is found, compiled with DOTALL (RowFilter with a
+// RegexStringComparator). BinaryComponentComparator would be another way, but it reads on behind a key that is too short. Text is how it is shown.
+type KeyRegex struct{ Pattern, Text string }
+
 // Sample keeps each row with the chance Share (RandomRowFilter).
 type Sample struct{ Share float64 }
 
@@ -109,6 +113,7 @@ func (Regex) filter()       {}
 func (KeyRanges) filter()   {}
 func (Fuzzy) filter()       {}
 func (ColumnRange) filter() {}
+func (KeyRegex) filter()    {}
 func (Sample) filter()      {}
 func (FirstCell) filter()   {}
 func (KeyOnly) filter()     {}

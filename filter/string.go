@@ -64,6 +64,8 @@ func (f Regex) String() string {
 	return fmt.Sprintf("%s ~ %s", Column{f.Family, f.Qualifier}, strings.ReplaceAll(quoted(pattern), `\x5C`, `\`)) // its backslashes are its own
 }
 
+func (f KeyRegex) String() string { return f.Text }
+
 func (f KeyRanges) String() string {
 	parts := make([]string, len(f))
 	for i, r := range f {

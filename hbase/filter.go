@@ -176,6 +176,8 @@ func translate(f filter.Filter, only string) (gf.Filter, error) {
 			charset = "UTF-8"
 		}
 		return cell(f.Family, f.Qualifier, gf.Equal, gf.NewRegexStringComparator(f.Pattern, javaDotAll, charset, "JAVA"), true), nil
+	case filter.KeyRegex:
+		return gf.NewRowFilter(gf.NewCompareFilter(gf.Equal, gf.NewRegexStringComparator(f.Pattern, javaDotAll, "ISO-8859-1", "JAVA"))), nil
 	case filter.KeyRanges:
 		ranges := make([]*gf.RowRange, len(f))
 		for i, r := range f {

@@ -115,6 +115,9 @@ func (g reads) read(table string) (ScanRange, *ReadOptions) {
 	if !r.Reversed && g.IntN(3) == 0 {
 		all = append(all, g.jump())
 	}
+	if g.IntN(4) == 0 {
+		all = append(all, filter.KeyRegex{Pattern: g.pick(`\A.*?\x00(?:[\x61-\xff]|\x00)`, `\A.{1}(?:\x61|[\x80-\xff])`, `\A.{2}(?:\z|[\x00-\x62])`, `\A\xff`)})
+	}
 	if g.IntN(3) > 0 {
 		all = append(all, g.condition(2))
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -20,17 +21,20 @@ func (e *Env) advice(req *Request, terms []term, boxes []box) string {
 			continue
 		}
 		a := &advice{env: &tried, req: req, layout: l, terms: terms, boxes: boxes[:min(len(boxes), triedBoxes)]}
-		if text := a.find(); text != "" {
-			for _, name := range req.lost(l) {
-				if !slices.ContainsFunc(a.add, func(w wanted) bool { return req.Table.Columns[w.col].Name == name }) {
-					text += " AND " + name + " IS NOT NULL"
-				}
-			}
-			if len(req.Table.Layouts) > 1 {
-				text += " (layout " + l.Name + ")"
-			}
-			out = append(out, text)
+		if !a.find() {
+			continue
 		}
+		add := a.conditions()
+		for _, name := range req.lost(l) {
+			if !slices.ContainsFunc(a.add, func(w wanted) bool { return req.Table.Columns[w.col].Name == name }) {
+				add = append(add, name+" IS NOT NULL")
+			}
+		}
+		text := "add " + strings.Join(add, " AND ")
+		if len(req.Table.Layouts) > 1 {
+			text += " (layout " + l.Name + ")"
+		}
+		out = append(out, text)
 	}
 	return strings.Join(out, ", or ")
 }
@@ -57,8 +61,12 @@ type wanted struct {
 	ranged bool
 }
 
-// find gives the conditions on the columns of the key's first parts that bind it; "" where there are none.
-func (a *advice) find() string {
+// find finds the columns of the key's first parts that are to be bound, none where only NULLs keep the query from the layout. It is false where
+// nothing helps.
+func (a *advice) find() bool {
+	if len(a.req.lost(a.layout)) > 0 && a.helps(false) {
+		return true
+	}
 	w := newSpanBuilder(a.layout, a.env, a.req)
 	for _, p := range a.layout.Key.Parts {
 		if p.Literal != nil || w.enumerable(p) && (len(p.Columns) == 0 || p.Monotone() == 0) {
@@ -66,11 +74,14 @@ func (a *advice) find() string {
 		}
 		ofJSON := func(c int) bool { return a.req.Table.Columns[c].Type == types.JSON } // equal values have many texts
 		if len(p.Columns) == 0 || p.ManyScales() || slices.ContainsFunc(p.Columns, ofJSON) {
-			return "" // no condition gets past it
+			return false // no condition gets past it
 		}
 		for _, c := range p.Columns {
 			if a.isBound(c) || slices.ContainsFunc(a.add, func(w wanted) bool { return w.col == c }) {
 				continue
+			}
+			if !a.binds(c) {
+				return false
 			}
 			a.add = append(a.add, wanted{c, p.Monotone() != 0 && p.Injective() && p.Order() != catalog.Unordered && !a.isNarrowed(c)})
 		}
@@ -82,13 +93,13 @@ func (a *advice) find() string {
 			last.ranged = false
 		}
 		if a.helps(false) {
-			return a.text()
+			return true
 		}
 	}
-	return ""
+	return false
 }
 
-func (a *advice) text() string {
+func (a *advice) conditions() []string {
 	parts := make([]string, len(a.add))
 	for i, w := range a.add {
 		parts[i] = a.req.Table.Columns[w.col].Name + " = ..."
@@ -96,7 +107,15 @@ func (a *advice) text() string {
 			parts[i] += " (or a range of it)"
 		}
 	}
-	return "add " + strings.Join(parts, " AND ")
+	return parts
+}
+
+// binds reports whether a value of column c tells its bytes, which JSON does not.
+func (a *advice) binds(c int) bool {
+	col := a.req.Table.Columns[c]
+	v := sampleOf(col.Type, nil, 0)
+	t := termOf(&expr.Compare{Op: expr.EQ, X: &expr.Column{Index: c, Name: col.Name, Typ: col.Type}, Y: &expr.Const{Val: v, Typ: col.Type}}, a.req.columns)
+	return t.ok && !t.set.IsAll()
 }
 
 // isBound reports whether the query binds column c to one value.

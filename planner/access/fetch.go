@@ -37,9 +37,16 @@ func (c *candidate) finish(req *Request) {
 		}
 		client = append(client, p)
 	}
-	if allowed && !s.Reversed && !s.Entries {
-		if f := c.fuzzy(); f != nil {
-			filters = append(filter.And{f}, filters...)
+	if allowed && !s.Entries {
+		var byKey filter.Filter
+		if !s.Reversed {
+			byKey = c.fuzzy()
+		}
+		if byKey == nil && (s.Reversed || !c.hasPatterns()) { // of too many patterns none is tried
+			byKey = c.keyFilter()
+		}
+		if byKey != nil {
+			filters = append(filter.And{byKey}, filters...)
 		}
 	}
 	if allowed && !s.Reversed && len(filters) == 0 {

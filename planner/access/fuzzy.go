@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/hql-db/hql/catalog"
-	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/filter"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
@@ -79,6 +78,11 @@ func (w *spanBuilder) fuzzy(br path) []fuzzyPattern {
 	return out
 }
 
+// hasPatterns reports whether all spans of c have patterns of keys.
+func (c *candidate) hasPatterns() bool {
+	return len(c.spans) > 0 && !slices.ContainsFunc(c.spans, func(s keySpan) bool { return len(s.fuzzy) == 0 })
+}
+
 // fuzzy is the filter of the keys of all spans, nil when one of them has no pattern. The fates of the
 // predicates that it stands for are noted.
 func (c *candidate) fuzzy() filter.Filter {
@@ -105,16 +109,6 @@ func (c *candidate) fuzzy() filter.Filter {
 	if len(f) == 0 {
 		return nil
 	}
-	k := 0
-	for i := range c.fates {
-		if c.fates[i].By == plan.ByKey {
-			continue
-		}
-		used := expr.Columns(c.residual[k])
-		k++
-		if c.fates[i].By == plan.ByClient && len(used) > 0 && !slices.ContainsFunc(used, func(col int) bool { return !cols[col] }) {
-			c.fates[i].By, c.fates[i].Why = plan.ByBoth, "the servers seek to keys that fit"
-		}
-	}
+	c.compared(func(used []int) bool { return !slices.ContainsFunc(used, func(col int) bool { return !cols[col] }) }, "the servers seek to keys that fit")
 	return f
 }

@@ -12,7 +12,8 @@ import (
 // tailHop is a Hop while it is planned: with what is known of the parts behind the free ones.
 type tailHop struct {
 	plan.Hop
-	uses []plan.PartUse
+	uses      []plan.PartUse
+	scattered bool // the free parts have too many values to hop over: it only tells the servers what to compare
 }
 
 // maxTails bounds the ranges behind each value that is hopped to.
@@ -30,14 +31,18 @@ func (w *spanBuilder) hop(br path) *tailHop {
 	if w.hopping || br.openTail || br.begun == 0 || w.opt.NoSkip || w.capped || w.table.MalformedKeyError || len(*w.out) > plan.MaxPatterns {
 		return nil
 	}
+	scattered := false
 	for n := br.begun; n < len(parts); n++ {
-		if p := parts[n-1]; p.FixedTail() > 0 || w.scatters(p) {
+		p := parts[n-1]
+		if p.FixedTail() > 0 {
 			return nil
 		}
+		scattered = scattered || w.scatters(p)
 		if p := parts[n]; p.Literal != nil || p.IsFromRest() || !w.constrains(&br, p) {
 			continue
 		}
 		if h := w.tails(br, n); h != nil {
+			h.scattered = scattered
 			return h
 		}
 	}
@@ -128,14 +133,17 @@ func (e *Env) knownFew(s *plan.Scan, n int) bool {
 
 // hop is the one that all spans of c have, with the tails of each of them, and what the first of them does with the key's parts. Nil: they
 // have none.
-func (c *candidate) hop() (*plan.Hop, []plan.PartUse) {
+func (c *candidate) hop() (*plan.Hop, []plan.PartUse) { return c.tails(false) }
+
+// tails is hop; with scattered set also where the values are too many to hop over.
+func (c *candidate) tails(scattered bool) (*plan.Hop, []plan.PartUse) {
 	if c.scan.CapHit || len(c.spans) == 0 {
 		return nil, nil
 	}
 	var out plan.Hop
 	var tails []keySpan
 	for i, s := range c.spans {
-		if s.hop == nil || i > 0 && s.hop.Parts != out.Parts {
+		if s.hop == nil || s.hop.scattered && !scattered || i > 0 && s.hop.Parts != out.Parts {
 			return nil, nil
 		}
 		if i > 0 && s.hop == c.spans[i-1].hop {
@@ -157,7 +165,7 @@ func (c *candidate) hop() (*plan.Hop, []plan.PartUse) {
 // same: they notice, and give up, where each row has a value of its own; a server would seek to its last row.
 func (c *candidate) hopsInRange() bool {
 	return !slices.ContainsFunc(c.spans, func(s keySpan) bool {
-		return !s.Key && (s.hop == nil || len(s.fuzzy) > 0 || slices.ContainsFunc(c.scan.Layout.Key.Parts[s.begun-1:s.hop.Parts], func(p *catalog.Part) bool {
+		return !s.Key && (s.hop == nil || s.hop.scattered || len(s.fuzzy) > 0 || slices.ContainsFunc(c.scan.Layout.Key.Parts[s.begun-1:s.hop.Parts], func(p *catalog.Part) bool {
 			col, ok := p.Column()
 			return p.Literal == nil && (!ok || c.scan.Table.Columns[col].Type != types.String)
 		}))

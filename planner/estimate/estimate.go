@@ -61,7 +61,7 @@ func Scan(s *plan.Scan, t *stats.Table) (e plan.Estimate, ok bool) {
 	sought := s.Hop != nil // only rows that fit the conditions on the key are looked at
 	switch {
 	case s.Hop != nil || s.DistinctPrefix > 0:
-		if looked, ok = w.hop(s, t, k, looked); !ok {
+		if looked, sought, ok = w.hop(s, t, k, looked); !ok {
 			return e, false
 		}
 	case fuzzy(s.Filter):

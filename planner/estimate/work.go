@@ -111,30 +111,30 @@ func touched(regions, n float64) float64 {
 }
 
 // hop adds what hopping from value to value takes, and gives the rows that are looked at then: those behind the values in a skip scan, some
-// of each value where the first ones do.
-func (w *work) hop(s *plan.Scan, t *stats.Table, k *stats.Key, looked float64) (rows float64, ok bool) {
+// of each value where the first ones do. sought: only rows that fit the conditions on the key are looked at.
+func (w *work) hop(s *plan.Scan, t *stats.Table, k *stats.Key, looked float64) (rows float64, sought, ok bool) {
 	parts := s.DistinctPrefix
 	if parts == 0 {
 		parts = s.Hop.Parts
 	}
 	if parts > len(k.Prefixes) || k.Rows == 0 {
-		return 0, false
+		return 0, false, false
 	}
 	values := math.Max(1, k.Prefixes[parts-1].Distinct*math.Min(1, looked/k.Rows))
 	if s.DistinctPrefix > 0 && (s.Hop != nil || s.Filter != nil || s.Residual != nil || s.Limit.Set) {
-		return 0, false
+		return 0, false, false
 	}
 	if looked < values*hopPays { // they are given up
-		w.hops = triedHops
-		return looked + math.Min(looked, triedRows), true
+		w.hops, w.keysSeen = triedHops, math.Min(looked, triedRows)
+		return looked, false, true // and read with the servers' filter
 	}
 	w.hops = values
 	if s.Hop == nil {
-		return values * hopRows, true
+		return values * hopRows, false, true
 	}
 	matching, ok := byKeyColumns(s, t, k)
 	w.keysSeen = values * hopRows
-	return math.Min(matching, looked), ok
+	return math.Min(matching, looked), true, ok
 }
 
 // byKeyColumns estimates the rows for which the conditions on columns of the key alone are true.

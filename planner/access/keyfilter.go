@@ -1,0 +1,159 @@
+package access
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/filter"
+	"github.com/hql-db/hql/planner/plan"
+)
+
+// keyFilter lets the servers compare the part of the key behind those that nothing binds, where they cannot seek: nil, where the key does not
+// tell where that part begins. The fates of the predicates that it stands for are noted.
+//
+//	ROW KEY (host AS TEXT, X'00', ts AS INT64), ts BETWEEN 5 AND 9      \A.*?\x00 and eight bytes from 00..05 to 00..09
+func (c *candidate) keyFilter() filter.Filter {
+	hop, uses := c.tails(true)
+	if c.scan.Access == plan.Empty || c.scan.Access == plan.Get || hop == nil || hop.Ended || len(hop.Tails) > plan.MaxPatterns {
+		return nil
+	}
+	before, ok := c.before(hop.Parts)
+	if !ok {
+		return nil
+	}
+	of := map[int]bool{}
+	for i := hop.Parts; i < len(uses); i++ {
+		for _, col := range uses[i].Part.Columns {
+			of[col] = of[col] || uses[i].Use == plan.Bound || uses[i].Use == plan.Ranged
+		}
+	}
+	if !c.compared(func(cols []int) bool { return !slices.ContainsFunc(cols, func(col int) bool { return !of[col] }) }, "the servers compare this part of keys") {
+		return nil
+	}
+	var tails, ranges []string
+	for _, t := range hop.Tails {
+		pattern := bytesFrom(t.Start, t.Stop)
+		if t.Key {
+			pattern = quoteBytes(t.Start) + `\z`
+		}
+		tails, ranges = append(tails, pattern), append(ranges, t.Bounds())
+	}
+	var free []string
+	for _, p := range c.scan.Layout.Key.Parts[:hop.Parts] {
+		free = append(free, p.Source)
+	}
+	return filter.KeyRegex{Pattern: `\A` + before + "(?:" + strings.Join(tails, "|") + ")", Text: fmt.Sprintf("KEY BEHIND %s IN %s", strings.Join(free, ", "), strings.Join(ranges, " "))}
+}
+
+// before is a pattern of the bytes of the key's first n parts; ok is false where nothing tells where they end.
+func (c *candidate) before(n int) (pattern string, ok bool) {
+	k := c.scan.Layout.Key
+	var b strings.Builder
+	for i, p := range k.Parts[:n] {
+		switch w := p.Width(); {
+		case p.Literal != nil:
+			b.WriteString(quoteBytes(p.Literal))
+		case p.Nullable() || k.MayLack(i):
+			return "", false
+		case w != catalog.Variable:
+			fmt.Fprintf(&b, ".{%d}", w)
+		case i+1 < n && k.Parts[i+1].Literal != nil:
+			b.WriteString(".*?")
+		default:
+			return "", false
+		}
+	}
+	return b.String(), true
+}
+
+// compared notes that the servers drop rows for which predicates about such columns, which the client checks, are not true. It reports whether
+// there are some.
+func (c *candidate) compared(about func(columns []int) bool, why string) (some bool) {
+	k := 0
+	for i := range c.fates {
+		f := &c.fates[i]
+		if f.By == plan.ByKey {
+			continue
+		}
+		used := expr.Columns(c.residual[k])
+		if k++; f.By == plan.ByClient && len(used) > 0 && about(used) {
+			f.By, f.Why, some = plan.ByBoth, why, true
+		}
+	}
+	return some
+}
+
+// bytesFrom is a pattern of the bytes that begin in [start, stop); an empty stop is open.
+func bytesFrom(start, stop []byte) string {
+	n := 0
+	for n < len(start) && n < len(stop) && start[n] == stop[n] {
+		n++
+	}
+	head, lo, hi := quoteBytes(start[:n]), start[n:], stop[n:]
+	if len(hi) == 0 {
+		return head + notBelow(lo)
+	}
+	var ways []string
+	from := 0
+	if len(lo) == 0 {
+		ways = append(ways, `\z`)
+	} else {
+		from = int(lo[0]) + 1
+		ways = append(ways, quoteBytes(lo[:1])+notBelow(lo[1:]))
+	}
+	if between := class(from, int(hi[0])-1); between != "" {
+		ways = append(ways, between)
+	}
+	if below := below(hi[1:]); below != "" {
+		ways = append(ways, quoteBytes(hi[:1])+below)
+	}
+	return head + group(ways)
+}
+
+// notBelow is a pattern of what does not sort before b, or begins with it.
+func notBelow(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	ways := []string{quoteBytes(b[:1]) + notBelow(b[1:])}
+	if above := class(int(b[0])+1, 255); above != "" {
+		ways = append(ways, above)
+	}
+	return group(ways)
+}
+
+// below is a pattern of what sorts before b; "" where nothing does.
+func below(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	ways := []string{`\z`}
+	if less := class(0, int(b[0])-1); less != "" {
+		ways = append(ways, less)
+	}
+	if rest := below(b[1:]); rest != "" {
+		ways = append(ways, quoteBytes(b[:1])+rest)
+	}
+	return group(ways)
+}
+
+func group(ways []string) string { return "(?:" + strings.Join(ways, "|") + ")" }
+
+// class is a pattern of one byte from lo to hi; "" where there is none.
+func class(lo, hi int) string {
+	if lo > hi {
+		return ""
+	}
+	return fmt.Sprintf(`[\x%02x-\x%02x]`, lo, hi)
+}
+
+func quoteBytes(b []byte) string {
+	var s strings.Builder
+	for _, c := range b {
+		fmt.Fprintf(&s, `\x%02x`, c)
+	}
+	return s.String()
+}
