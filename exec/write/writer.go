@@ -380,11 +380,10 @@ func (w *Writer) remove(row []types.Value, at place) error {
 		}
 		w.add(&w.removals[0], at.table, m)
 	}
-	entries := max(w.at(0), ts) // an entry may have been written again after its row
 	w.afterRow(at, func() {
 		for i, l := range w.table.Layouts[1:] {
 			if p, err := w.place(l, row); err == nil && !p.skip { // else no such entry can have been written
-				w.add(&w.removals[i+1], p.table, w.removal(l, p, entries))
+				w.add(&w.removals[i+1], p.table, w.removal(l, p, ts))
 			}
 		}
 	})
