@@ -127,7 +127,10 @@ func (w *Writer) cells(l *catalog.Layout, row []types.Value, set []bool, fresh b
 			continue
 		}
 		cell := hbase.Cell{Family: []byte(cols[0].Family), Qualifier: []byte(cols[0].Qualifier)}
-		if cell.Value, err = w.joined(cols, row, set); err != nil {
+		if cell.Value, err = w.joined(cols, row, set); err == nil && l.Kind == catalog.Primary && w.now != nil {
+			cell.Value, err = w.mergedNow(cols, cell.Value, set)
+		}
+		if err != nil {
 			return nil, nil, err
 		}
 		puts = append(puts, cell)

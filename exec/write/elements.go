@@ -65,6 +65,27 @@ func (w *Writer) joined(cols []*catalog.Column, row []types.Value, set []bool) (
 	return catalog.AppendElements(nil, elements), nil
 }
 
+// mergedNow is cell, the joined cell of cols, with what set does not name, and elements of no column, as the row has them.
+func (w *Writer) mergedNow(cols []*catalog.Column, cell []byte, set []bool) ([]byte, error) {
+	was := w.now.cell(cols[0].Family, cols[0].Qualifier)
+	if was == nil {
+		return cell, nil
+	}
+	merged, _, err := catalog.ReplaceElements(was.Value, cell, namedElements(cols, set))
+	return merged, err
+}
+
+// namedElements are the numbers of those of cols that set names.
+func namedElements(cols []*catalog.Column, set []bool) []int {
+	var out []int
+	for _, c := range cols {
+		if set[c.Index] {
+			out = append(out, c.Element())
+		}
+	}
+	return out
+}
+
 // mergedCell is one of a pending row of which the statement names these elements alone, numbers from 1.
 type mergedCell struct {
 	cell  hbase.Cell // without a value
@@ -75,12 +96,7 @@ type mergedCell struct {
 func (w *Writer) noteMerged(p *place, set []bool, fresh bool) {
 	var cells []mergedCell
 	for _, cols := range w.elements {
-		x := mergedCell{cell: hbase.Cell{Family: []byte(cols[0].Family), Qualifier: []byte(cols[0].Qualifier)}}
-		for _, c := range cols {
-			if set[c.Index] {
-				x.named = append(x.named, c.Element())
-			}
-		}
+		x := mergedCell{hbase.Cell{Family: []byte(cols[0].Family), Qualifier: []byte(cols[0].Qualifier)}, namedElements(cols, set)}
 		if len(x.named) < len(cols) && (fresh || len(x.named) > 0) {
 			cells = append(cells, x)
 		}
@@ -151,7 +167,12 @@ func (w *Writer) merge(ctx context.Context, table string, m hbase.Mutation, cell
 	for _, p := range cells {
 		opts.Columns = append(opts.Columns, filter.Column{Family: string(p.cell.Family), Qualifier: string(p.cell.Qualifier)})
 	}
-	for range maxCompletions * len(cells) {
+	for round := range maxCompletions * len(cells) {
+		if round > 2*len(cells) {
+			if err := Pause(ctx, round); err != nil {
+				return latest, err
+			}
+		}
 		rows, err := w.st.Client.Get(ctx, table, [][]byte{m.Key}, opts)
 		if err != nil {
 			return latest, err

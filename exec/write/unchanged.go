@@ -75,8 +75,7 @@ func (r *storedRow) sum() uint64 {
 }
 
 // DependOn tells that what the statement does to a row follows from those of its columns that are read: columns of the table, then _key
-// and _ts. set are the columns that an UPDATE sets, nil for a DELETE. The entries of other layouts follow from columns, too, and
-// a cell of several columns from those that are not set.
+// and _ts. set are the columns that an UPDATE sets, nil for a DELETE. The entries of other layouts follow from columns, too.
 func (w *Writer) DependOn(read, set []bool) {
 	t := w.table
 	reads := slices.Clone(read)
@@ -87,9 +86,7 @@ func (w *Writer) DependOn(read, set []bool) {
 		}
 	}
 	for _, cols := range w.elements {
-		for _, c := range cols {
-			reads[c.Index] = reads[c.Index] || set != nil && named(cols, set) != nil && !set[c.Index]
-		}
+		w.merges = w.merges || set != nil && named(cols, set) != nil
 	}
 	for i, c := range t.Columns {
 		reads[i] = reads[i] && c.InCell()
@@ -98,12 +95,12 @@ func (w *Writer) DependOn(read, set []bool) {
 }
 
 // Hold decides whether rows are changed on condition that they are as they were read: byKey: the statement reads them one by one, by
-// their keys. Many rows that are changed whatever they hold are written faster without.
+// their keys. Many rows that are changed whatever they hold are written faster without. So are cells of several columns
+// that are set whatever the row holds: they are merged when they are written (noteMerged).
 func (w *Writer) Hold(byKey bool) bool {
 	n := len(w.table.Columns)
-	byKey = byKey || slices.Contains(w.reads[:n], true) || w.reads[n+1]
-	// A point stands in one of several cells. A cell of several columns is merged after it was written (noteMerged).
-	if byKey && w.attempts == nil && w.pointColumn() == nil && len(w.elements) == 0 {
+	needed := slices.Contains(w.reads[:n], true) || w.reads[n+1] || byKey && !w.merges
+	if needed && w.attempts == nil && w.pointColumn() == nil { // a point stands in one of several cells
 		w.attempts = map[rowID]attempt{}
 	}
 	return w.attempts != nil

@@ -79,6 +79,7 @@ type Writer struct {
 	Changed int64
 	// Of UPDATE and DELETE of rows on condition that they are as they were read, see unchanged.go:
 	reads    []bool               // what must be so: columns, _key and _ts
+	merges   bool                 // an UPDATE sets some of the columns of a cell
 	changes  []change             // to be applied
 	now      *storedRow           // the row to which a change is being applied
 	held     map[rowID]*storedRow // those of the batch
