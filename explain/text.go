@@ -256,6 +256,10 @@ func titleOf(n plan.Node) string {
 func joinTitle(j *plan.Join) string {
 	t := "inner join, "
 	switch {
+	case j.Anti:
+		t = "anti-join, "
+	case j.Semi:
+		t = "semi-join, "
 	case j.Swapped:
 		t = "right join from its right side, "
 	case j.Full:
@@ -318,7 +322,7 @@ func namesOf(n plan.Node) []string {
 		}
 		out = append(out, table+catalog.KeyColumn, table+catalog.TimestampColumn)
 	case *plan.Join:
-		out = append(namesOf(n.Left), namesOf(n.Right)...)
+		out = append(namesOf(n.Left), namesOf(n.Right)...) // the right ones of a semi-join are cut off
 	case *plan.Filter:
 		out = namesOf(n.Input)
 	}

@@ -395,7 +395,11 @@ func (q *query) lookup(j *plan.Join, s *source, own []expr.Expr, used []bool, h 
 		if err != nil {
 			return nil, err
 		}
-		return env.access(req)
+		scan, err := env.access(req)
+		if err == nil && j.Semi && j.On == nil {
+			env.accessEnv().OneOfSame(scan, keys, nil, nil)
+		}
+		return scan, err
 	}
 	var sample *plan.Scan
 	for i := range sampleValues {

@@ -104,7 +104,7 @@ func (q *query) appliedJoin(f *from, t *parser.Join) (*from, error) {
 		in.plan.Root, in.plan.Columns = g.srcs[0].node, g.srcs[0].cols
 		return in.plan, nil
 	})
-	if err != nil || len(of) == 0 {
+	if err != nil || sub.Closed {
 		return nil, err
 	}
 	q.plan.Subplans = append(q.plan.Subplans, sub)
@@ -144,7 +144,7 @@ func (q *query) subquerySource(f *from, t *parser.Subquery) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(of) > 0 {
+	if !sub.Closed && len(f.visible()) > 0 {
 		q.plan.Subplans = append(q.plan.Subplans, sub)
 		cols, err := renamed(sub.Sample.Columns, t.Columns, t.Alias, t.Pos)
 		return &source{name: t.Alias, cols: cols, lateral: sub, of: of}, err

@@ -114,6 +114,8 @@ type query struct {
 	outer func(ref *parser.ColumnRef) (expr.Expr, error)
 	// beside, of a join that is read for each row of the items before it, resolves their columns too, for its LATERAL items.
 	beside func(ref *parser.ColumnRef) (expr.Expr, error)
+	// joins is set in the query of a semi-join: outer stands for columns of the join then, not for values.
+	joins bool
 	// barred are sources that LATERAL items must not refer to: see addBarred.
 	barred []*source
 	// resolved, while an aggregate is compiled, is told whether a column that stands in it is q's own.
@@ -215,9 +217,11 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit pla
 	if err != nil {
 		return nil, nil, err
 	}
-	node, err := q.extremes(c, b.from, b.groups.by, b.aggs.calls, b.conds, b.used, b.hints)
-	if err != nil {
-		return nil, nil, err
+	var node plan.Node
+	if len(b.semis) == 0 {
+		if node, err = q.extremes(c, b.from, b.groups.by, b.aggs.calls, b.conds, b.used, b.hints); err != nil {
+			return nil, nil, err
+		}
 	}
 	ordered := false
 	if node == nil {
@@ -254,6 +258,7 @@ type block struct {
 	wins    *windows
 	outs    []output
 	conds   []expr.Expr     // of WHERE and of inner joins
+	semis   []*semi         // those of WHERE that became joins
 	on      []expr.Expr     // of DISTINCT ON; nil: none
 	terms   []plan.SortTerm // of ORDER BY; those of DISTINCT ON are the first
 	having  expr.Expr       // nil: none
@@ -313,6 +318,9 @@ func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm) (*block,
 			return nil, err
 		}
 	}
+	if b.semis, b.conds, err = q.semis(f, b.conds); err != nil {
+		return nil, err
+	}
 	b.used = b.usage()
 	b.hints, err = readHints(c.Hints)
 	return b, err
@@ -329,6 +337,9 @@ func (b *block) usage() []bool {
 	}
 	if b.having != nil {
 		mark(used, b.having)
+	}
+	for _, m := range b.semis {
+		m.markLeft(used)
 	}
 	if len(b.from.srcs) > 1 {
 		mark(used, b.conds...)
@@ -371,12 +382,16 @@ func (b *block) read(limit plan.RowLimit) (node plan.Node, ordered bool, err err
 	case windowed:
 		want.by = b.wins.calls[0].terms()
 	case !b.core.Distinct:
-		if want.by = b.terms; b.on == nil {
+		if want.by = b.terms; b.on == nil && len(b.semis) == 0 {
 			want.limit = limit
 		}
 	}
 	if node, ordered, err = b.q.joined(b.from, b.conds, b.used, want, b.hints); err != nil {
 		return nil, false, err
+	}
+	if len(b.semis) > 0 {
+		node, kept, err := semiJoined(node, b.semis)
+		return node, ordered && kept, err
 	}
 	s, ok := node.(*plan.Scan)
 	switch {

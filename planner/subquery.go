@@ -27,7 +27,13 @@ func (q *query) subquery(srcs []*source, s *parser.Select, node expr.Subquery) (
 	for _, c := range sub.Sample.Columns {
 		node.Types = append(node.Types, c.Type)
 	}
-	node.Text, node.Outer, node.Query = sub.Text, outer, sub
+	node.Text, node.Outer = sub.Text, outer
+	return q.answered(sub, node)
+}
+
+// answered makes node the expression that stands for sub: what its rows lead to, where they are known.
+func (q *query) answered(sub *plan.Subplan, node expr.Subquery) (expr.Expr, error) {
+	node.Query = sub
 	out, err := expr.NewSubquery(node)
 	if err != nil {
 		return nil, err

@@ -49,6 +49,9 @@ func (b *build) join(ctx context.Context, n *plan.Join) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
+	if n.Semi && n.Lookup != nil {
+		return &semiLookupOp{left: left, node: n, build: b, env: b.opt.Env()}, nil
+	}
 	j := &joinOp{left: left, right: None{}, node: n, build: b, env: b.opt.Env(), share: share{Budget: &b.budget},
 		width: n.Left.Width() + n.Right.Width(), nulls: make([]types.Value, n.Right.Width())}
 	if n.Lookup != nil {
@@ -61,20 +64,6 @@ func (b *build) join(ctx context.Context, n *plan.Join) (Operator, error) {
 	return j, nil
 }
 
-// keyOf gives the bytes that equal keys share; ok is false when one is NULL.
-func (j *joinOp) keyOf(exprs []expr.Expr, row []types.Value) (key string, ok bool, err error) {
-	j.env.Row = row
-	var b []byte
-	for _, e := range exprs {
-		v, err := e.Eval(j.env)
-		if err != nil || v.IsNull() {
-			return "", false, err
-		}
-		b = v.AppendKey(b)
-	}
-	return string(b), true, nil
-}
-
 // load reads right into the table. Where it does not fit, it goes to files with the left side, and the table stays nil.
 func (j *joinOp) load(ctx context.Context, right Operator) error {
 	j.table, j.matched = map[string][][]types.Value{}, map[string][]bool{}
@@ -83,11 +72,11 @@ func (j *joinOp) load(ctx context.Context, right Operator) error {
 	nulls := 0
 	err := Drain(ctx, right, func(rows [][]types.Value) error {
 		for _, r := range rows {
-			key, ok, err := j.keyOf(j.node.RightKeys, r)
+			key, ok, err := keyOf(j.env, j.node.RightKeys, r)
 			if err != nil {
 				return err
 			}
-			if !ok && !j.node.Full {
+			if !ok && !j.node.Full || j.node.Semi && j.node.On == nil && len(j.table[key]) > 0 {
 				continue
 			}
 			if parts == nil {
@@ -158,8 +147,8 @@ func (j *joinOp) divideLeft(ctx context.Context, right *partitions) error {
 	left.seed = right.seed
 	err := Drain(ctx, j.left, func(rows [][]types.Value) error {
 		for _, r := range rows {
-			key, ok, err := j.keyOf(j.node.LeftKeys, r)
-			if err == nil && (ok || j.node.Outer) {
+			key, ok, err := keyOf(j.env, j.node.LeftKeys, r)
+			if err == nil && (ok || j.node.Outer || j.node.Anti) {
 				err = left.add([]byte(key), r)
 			}
 			if err != nil {
@@ -216,26 +205,9 @@ func (j *joinOp) nextPair(ctx context.Context) error {
 
 // fetch reads the right rows for a batch of left ones.
 func (j *joinOp) fetch(ctx context.Context, left [][]types.Value) error {
-	seen := map[string]bool{}
-	var batch [][]types.Value
-rows:
-	for _, l := range left {
-		j.env.Row = l
-		keys := make([]types.Value, len(j.node.LeftKeys))
-		for i, e := range j.node.LeftKeys {
-			v, err := e.Eval(j.env)
-			if err != nil {
-				return err
-			}
-			if v, err = types.Cast(v, j.node.RightKeys[i].Type(), j.env.Loc); err != nil || v.IsNull() {
-				continue rows // no right value is equal to one beyond the type
-			}
-			keys[i] = v
-		}
-		if k := string(rowKey(nil, keys)); !seen[k] {
-			seen[k] = true
-			batch = append(batch, keys)
-		}
+	batch, err := lookupKeys(j.node, j.env, left)
+	if err != nil {
+		return err
 	}
 	if len(batch) == 0 {
 		j.table = map[string][][]types.Value{}
@@ -341,7 +313,7 @@ func (j *joinOp) unmatched() [][]types.Value {
 }
 
 func (j *joinOp) match(ctx context.Context, l []types.Value) error {
-	key, ok, err := j.keyOf(j.node.LeftKeys, l)
+	key, ok, err := keyOf(j.env, j.node.LeftKeys, l)
 	if err != nil {
 		return err
 	}
@@ -350,6 +322,10 @@ func (j *joinOp) match(ctx context.Context, l []types.Value) error {
 		for i, r := range j.table[key] {
 			if i%1024 == 1023 && ctx.Err() != nil {
 				return ctx.Err()
+			}
+			if j.node.Semi && j.node.On == nil {
+				matched = true
+				break
 			}
 			pair := append(append(make([]types.Value, 0, j.width), l...), r...)
 			if j.node.On != nil {
@@ -362,7 +338,9 @@ func (j *joinOp) match(ctx context.Context, l []types.Value) error {
 					continue
 				}
 			}
-			matched = true
+			if matched = true; j.node.Semi {
+				break
+			}
 			if j.node.Full {
 				if j.matched[key] == nil {
 					j.matched[key] = make([]bool, len(j.table[key]))
@@ -371,6 +349,9 @@ func (j *joinOp) match(ctx context.Context, l []types.Value) error {
 			}
 			j.out = append(j.out, pair)
 		}
+	}
+	if j.node.Semi && matched != j.node.Anti {
+		j.out = append(j.out, l)
 	}
 	if !matched && j.node.Outer {
 		j.out = append(j.out, append(append(make([]types.Value, 0, j.width), l...), j.nulls...))

@@ -166,6 +166,9 @@ func (r *Estimator) join(n *plan.Join, all bool) (plan.Estimate, bool) {
 	} else if most == 0 {
 		result = 0
 	}
+	if n.Semi { // at most
+		result = left.Result
+	}
 	if n.Outer && result >= 0 {
 		result = max(result, left.Result)
 	}

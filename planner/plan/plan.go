@@ -187,12 +187,24 @@ type Join struct {
 	Outer       bool // LEFT JOIN: an unmatched left row comes with NULLs
 	Full        bool // FULL JOIN: an unmatched right row does too; Outer is set as well
 	Swapped     bool // written as a RIGHT JOIN, whose right side is Left
+	// Semi: rows of Left alone, those that have a pair or, if Anti is set too, those that have none. Each tells the same of one such row, by a
+	// query of its own: it is there for rows that have too many pairs to look at.
+	Semi, Anti bool
+	Each       expr.Expr
 	// Lookup, where set, reads the right side by key for a batch of left rows. Right is
 	// then the scan for one left row whose values are made up, for EXPLAIN.
 	Lookup *Lookup
 	// LeftKeys and RightKeys are equal in a matching pair (a hash join); both empty: a nested loop.
 	LeftKeys, RightKeys []expr.Expr
 	On                  expr.Expr // what remains to be checked on the pair; nil: none
+}
+
+// Width is the number of values in an output row.
+func (j *Join) Width() int {
+	if j.Semi {
+		return j.Left.Width()
+	}
+	return j.Left.Width() + j.Right.Width()
 }
 
 // Apply pairs each row of Left with the rows of a query that is planned for it: left values, then the query's.
@@ -258,7 +270,6 @@ func (l *Limit) Width() int         { return l.Input.Width() }
 func (v *Values) Width() int        { return v.N }
 func (u *Union) Width() int         { return u.Parts[0].Width() }
 func (s *SetOp) Width() int         { return s.Left.Width() }
-func (j *Join) Width() int          { return j.Left.Width() + j.Right.Width() }
 func (f *Filter) Inputs() []Node    { return []Node{f.Input} }
 func (p *Project) Inputs() []Node   { return []Node{p.Input} }
 func (a *Aggregate) Inputs() []Node { return []Node{a.Input} }

@@ -1,0 +1,172 @@
+package operator
+
+import (
+	"context"
+	"io"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// semiLookupOp keeps the left rows that have a pair, or in an anti-join none, batch by batch: it reads the right rows by key for a batch, and
+// holds none of them. A batch whose right rows are many is left to the query that tells of one row, and so are those behind it.
+type semiLookupOp struct {
+	left  Operator
+	node  *plan.Join
+	build *build
+	env   *expr.Env
+	each  bool
+	out   [][]types.Value
+}
+
+// maxMeet is how many right rows are read for each left row of a batch before each of these is asked about by itself.
+const maxMeet = 64
+
+func (s *semiLookupOp) Next(ctx context.Context) ([][]types.Value, error) {
+	for {
+		rows, err := s.left.Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		met := make([]bool, len(rows))
+		if !s.each {
+			if err = s.meet(ctx, rows, met); err != nil {
+				return nil, err
+			}
+		}
+		s.out = s.out[:0]
+		for i, l := range rows {
+			keep := met[i] != s.node.Anti
+			if s.each && !met[i] {
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
+				s.env.Row = l
+				if keep, err = expr.IsTrue(s.node.Each, s.env); err != nil {
+					return nil, err
+				}
+			}
+			if keep {
+				s.out = append(s.out, l)
+			}
+		}
+		if len(s.out) > 0 {
+			return s.out, nil
+		}
+	}
+}
+
+func (s *semiLookupOp) Close() error { return s.left.Close() }
+
+// meet reads right rows until each of rows that has a pair is known, or they are too many: then each is set.
+func (s *semiLookupOp) meet(ctx context.Context, rows [][]types.Value, met []bool) error {
+	batch, err := lookupKeys(s.node, s.env, rows)
+	if err != nil || len(batch) == 0 {
+		return err
+	}
+	waiting := map[string][]int{}
+	for i, l := range rows {
+		key, ok, err := keyOf(s.env, s.node.LeftKeys, l)
+		if err != nil {
+			return err
+		}
+		if ok {
+			waiting[key] = append(waiting[key], i)
+		}
+	}
+	scan, err := s.build.lookup(ctx, s.node.Lookup, batch)
+	if err != nil {
+		return err
+	}
+	right, err := s.build.src(ctx, scan)
+	if err != nil {
+		return err
+	}
+	defer right.Close()
+	for read := 0; len(waiting) > 0; {
+		found, err := right.Next(ctx)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		for _, r := range found {
+			if err := s.pair(waiting, rows, r, met); err != nil {
+				return err
+			}
+		}
+		if read += len(found); read > maxMeet*max(len(rows), BatchRows) {
+			s.each = len(waiting) > 0
+			break
+		}
+	}
+	return right.Close()
+}
+
+// pair marks those of rows that r is a pair of, which wait no longer.
+func (s *semiLookupOp) pair(waiting map[string][]int, rows [][]types.Value, r []types.Value, met []bool) error {
+	key, ok, err := keyOf(s.env, s.node.RightKeys, r)
+	if err != nil || !ok {
+		return err
+	}
+	still := waiting[key][:0]
+	for _, i := range waiting[key] {
+		if s.node.On != nil {
+			s.env.Row = append(append(make([]types.Value, 0, len(rows[i])+len(r)), rows[i]...), r...)
+			ok, err := expr.IsTrue(s.node.On, s.env)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				still = append(still, i)
+				continue
+			}
+		}
+		met[i] = true
+	}
+	if waiting[key] = still; len(still) == 0 {
+		delete(waiting, key)
+	}
+	return nil
+}
+
+// keyOf gives the bytes that equal keys share; ok is false when one is NULL.
+func keyOf(env *expr.Env, exprs []expr.Expr, row []types.Value) (key string, ok bool, err error) {
+	env.Row = row
+	var b []byte
+	for _, e := range exprs {
+		v, err := e.Eval(env)
+		if err != nil || v.IsNull() {
+			return "", false, err
+		}
+		b = v.AppendKey(b)
+	}
+	return string(b), true, nil
+}
+
+// lookupKeys gives the values, each once, by which the right rows of left ones are looked up.
+func lookupKeys(n *plan.Join, env *expr.Env, left [][]types.Value) (batch [][]types.Value, err error) {
+	seen := map[string]bool{}
+rows:
+	for _, l := range left {
+		env.Row = l
+		keys := make([]types.Value, len(n.LeftKeys))
+		for i, e := range n.LeftKeys {
+			v, err := e.Eval(env)
+			if err != nil {
+				return nil, err
+			}
+			if v, err = types.Cast(v, n.RightKeys[i].Type(), env.Loc); err != nil || v.IsNull() {
+				continue rows // no right value is equal to one beyond the type
+			}
+			keys[i] = v
+		}
+		if k := string(rowKey(nil, keys)); !seen[k] {
+			seen[k] = true
+			batch = append(batch, keys)
+		}
+	}
+	return batch, nil
+}

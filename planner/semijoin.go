@@ -1,0 +1,355 @@
+package planner
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// A conjunct of WHERE that asks a query about each row, as EXISTS, IN and their opposites do, becomes a join with the rows of the query where
+// equalities tie these to the row:
+//
+//	EXISTS      a semi-join: a row stays if it has a pair
+//	NOT EXISTS  an anti-join: a row stays if it has none
+//	IN          EXISTS, with x = y among the conditions
+//	NOT IN      NOT EXISTS, with (x = y) IS NOT FALSE: a NULL on either side is no answer, and the row does not stay
+//
+// Where the rows of the query bind the key of the row's table and not the other way round, EXISTS becomes an IN of a query that is run once.
+
+// errNotTied is why a query does not become a join.
+var errNotTied = errors.New("not a join")
+
+// outerMark is the index from which on a column stands for one of the row around, while the query is compiled.
+const outerMark = 1 << 28
+
+// semi is a semi-join or an anti-join of the rows of a block with those of a query.
+type semi struct {
+	of    *expr.Subquery // what it stands for
+	in    *query         // plans the query
+	from  *from
+	own   []expr.Expr // over the query's rows
+	on    []expr.Expr // over a row of the block, then one of the query
+	used  []bool      // by column of the query's rows
+	semis []*semi     // among the query's own conditions
+	hints hints
+}
+
+// semis takes those conjuncts out of conds, over the rows of f, that become semi-joins and anti-joins.
+func (q *query) semis(f *from, conds []expr.Expr) (out []*semi, rest []expr.Expr, err error) {
+	if q.outer != nil && !q.joins {
+		return nil, conds, nil // it is planned for each row of another query: a few rows
+	}
+	for i, c := range conds {
+		s, ok := c.(*expr.Subquery)
+		var m *semi
+		if ok && s.Kind != expr.ScalarSubquery && s.Op == expr.EQ && !s.Query.(*plan.Subplan).Closed {
+			m = q.semi(f, s)
+		}
+		if m == nil {
+			if out != nil {
+				rest = append(rest, c)
+			}
+			continue
+		}
+		if out == nil {
+			rest = slices.Clone(conds[:i])
+		}
+		q.plan.Subplans = slices.DeleteFunc(q.plan.Subplans, func(sub *plan.Subplan) bool { return sub == s.Query })
+		in, err := q.driven(f, conds, m)
+		if err != nil {
+			return nil, nil, err
+		}
+		if in != nil {
+			rest = append(rest, in)
+			if out == nil {
+				out = []*semi{}
+			}
+			continue
+		}
+		q.needs(m.in.plan.Subplans...)
+		out = append(out, m)
+	}
+	if out == nil {
+		rest = conds
+	}
+	return out, rest, nil
+}
+
+// tied gives what s selects from if its rows are those of its FROM and WHERE.
+func (q *query) tied(s *parser.Select, kind expr.SubqueryKind) *parser.SelectCore {
+	c := s.Cores[0]
+	if len(s.Cores) > 1 || len(s.With) > 0 || s.Offset != nil || c.Values != nil || c.Query != nil || c.Having != nil || len(c.GroupBy)+len(c.On)+len(c.Windows) > 0 {
+		return nil
+	}
+	if n, err := q.count(s.Limit, "LIMIT"); err != nil || n.Set && (kind != expr.ExistsSubquery || n.Rows == 0) {
+		return nil
+	}
+	for _, it := range c.Items {
+		if !q.rowwise(it.Expr) {
+			return nil
+		}
+	}
+	if !q.rowwise(c.Where) {
+		return nil
+	}
+	return c
+}
+
+// rowwise reports whether e is computed of one row, and is the same each time.
+func (q *query) rowwise(e parser.Expr) bool {
+	ok := true
+	parser.Walk(e, func(x parser.Expr) bool {
+		if c, call := x.(*parser.Call); call {
+			ok = ok && c.Over == nil && aggregate(c.Name) == nil && !q.volatile(c.Name)
+		}
+		return ok
+	})
+	return ok
+}
+
+// semi makes a join of the rows of f with those of the query of s; nil: it cannot be one.
+func (q *query) semi(f *from, s *expr.Subquery) *semi {
+	core := q.tied(s.Query.(*plan.Subplan).Select, s.Kind)
+	if core == nil {
+		return nil
+	}
+	srcs, asked, beyond := frozen(f.srcs), false, false
+	in := q.inside()
+	in.level, in.plan, in.layout, in.joins = in.level+1, &plan.Plan{}, "", true
+	in.outer = func(ref *parser.ColumnRef) (expr.Expr, error) {
+		asked = true
+		x, err := findColumn(ref, srcs)
+		if x == nil && err == nil && q.outer != nil {
+			x, err = q.outer(ref)
+			beyond = beyond || x != nil && len(expr.Columns(x)) > 0
+			return x, err
+		}
+		if err != nil || x == nil {
+			return nil, err
+		}
+		return moved(x, func(i int) int { return i + outerMark }), nil
+	}
+	inner, err := in.from(core.From)
+	if err != nil || asked || len(inner.srcs) == 0 || inner.lateral() || slices.ContainsFunc(inner.srcs, func(s *source) bool { return s.step }) {
+		return nil
+	}
+	m := &semi{of: s, in: in, from: inner}
+	if m.hints, err = readHints(core.Hints); err != nil {
+		return nil
+	}
+	conds, err := m.conditions(core)
+	if err != nil || beyond {
+		return nil
+	}
+	width := f.width()
+	for _, c := range conds {
+		if within(c, 0, outerMark) {
+			m.own = append(m.own, c)
+			continue
+		}
+		m.on = append(m.on, moved(c, func(i int) int {
+			if i >= outerMark {
+				return i - outerMark
+			}
+			return i + width
+		}))
+	}
+	if len(newJoin(nil, nil, false, m.on, width).LeftKeys) == 0 {
+		return nil
+	}
+	if m.semis, m.own, err = in.semis(inner, m.own); err != nil || beyond {
+		return nil
+	}
+	m.usage(width)
+	return m
+}
+
+// conditions compiles what a row of the query and one of the block have to be like.
+func (m *semi) conditions(core *parser.SelectCore) ([]expr.Expr, error) {
+	s, scope, conds := m.of, m.in.scope(m.from.srcs), slices.Clone(m.from.conds)
+	if core.Where != nil {
+		w, err := expr.CompileCondition(core.Where, scope)
+		if err != nil {
+			return nil, err
+		}
+		conds = append(conds, expr.Conjuncts(expr.Fold(w, m.in.env.Loc))...)
+	}
+	if s.Kind != expr.InSubquery {
+		return conds, nil
+	}
+	outs, err := m.in.items(core, m.from, scope)
+	if err != nil {
+		return nil, err
+	}
+	var same []expr.Expr
+	for i, x := range s.X {
+		if _, column := x.(*expr.Column); !column { // it may fail, and is not computed where the query has no row
+			return nil, errNotTied
+		}
+		e, err := expr.Equal(moved(x, func(i int) int { return i + outerMark }), outs[i].expr, scope, s.Pos)
+		if err != nil {
+			return nil, err
+		}
+		same = append(same, e)
+	}
+	if !s.Not {
+		return append(conds, same...), nil
+	}
+	all := expr.Conjunction(same)
+	return append(conds, &expr.Or{Terms: []expr.Expr{all, &expr.IsNull{Pos: s.Pos, X: all}}}), nil
+}
+
+// usage tells which columns of the query's rows are read above its tables, whose rows stand behind width columns in those of the join.
+func (m *semi) usage(width int) {
+	m.used = make([]bool, m.from.width())
+	for _, c := range m.on {
+		for _, i := range expr.Columns(c) {
+			if i >= width {
+				m.used[i-width] = true
+			}
+		}
+	}
+	for _, n := range m.semis {
+		n.markLeft(m.used)
+	}
+	if len(m.from.srcs) > 1 {
+		mark(m.used, m.own...)
+		for _, x := range m.from.on {
+			if x != nil {
+				mark(m.used, x)
+			}
+		}
+	}
+}
+
+// markLeft marks the columns that m reads of the rows that it keeps or drops.
+func (m *semi) markLeft(used []bool) {
+	mark(used, m.on...)
+	mark(used, m.of)
+}
+
+// node reads the rows of the query.
+func (m *semi) node() (plan.Node, error) {
+	n, _, err := m.in.joined(m.from, m.own, m.used, accessOrder{}, m.hints)
+	if err != nil {
+		return nil, err
+	}
+	n, _, err = semiJoined(n, m.semis)
+	return n, err
+}
+
+// join keeps those rows of left that have a pair, or that have none.
+func (m *semi) join(left plan.Node) (*plan.Join, error) {
+	right, err := m.node()
+	if err != nil {
+		return nil, err
+	}
+	j := newJoin(left, right, false, m.on, left.Width())
+	j.Semi, j.Anti, j.Each = true, m.of.Not, m.of
+	if len(m.from.srcs) == 1 && len(m.semis) == 0 {
+		err = m.in.lookup(j, m.from.srcs[0], m.own, m.used, m.hints)
+	}
+	return j, err
+}
+
+// semiJoined keeps those rows of n that list leaves. ordered reports whether they stay in order: rows that are hashed may not.
+func semiJoined(n plan.Node, list []*semi) (out plan.Node, ordered bool, err error) {
+	ordered = true
+	for _, m := range list {
+		j, err := m.join(n)
+		if err != nil {
+			return nil, false, err
+		}
+		n, ordered = j, ordered && j.Lookup != nil
+	}
+	return n, ordered, nil
+}
+
+// driven gives, in place of m, the condition that a row of f is IN the query, which is then run once, where that binds the key of the
+// row's table and the row would not bind the key of a table of the query that nothing else binds. nil: m stays.
+func (q *query) driven(f *from, conds []expr.Expr, m *semi) (expr.Expr, error) {
+	j, err := m.join(&plan.Values{Rows: [][]expr.Expr{{}}, N: f.width()})
+	if err != nil || m.of.Not || j.On != nil || q.pieces {
+		return nil, err
+	}
+	if j.Lookup != nil && j.Lookup.Whole.Access.Wide() || !q.drives(f, conds, j, m.hints) {
+		return nil, nil
+	}
+	keys := j.RightKeys
+	sub := &plan.Subplan{Select: m.of.Query.(*plan.Subplan).Select, Closed: true, Width: len(keys), Text: keysText(keys) + " of " + m.of.Text}
+	around := q.inside() // with the names that q knows now
+	sub.Plan = func([]types.Value) (*plan.Plan, error) {
+		again := around.semi(f, m.of)
+		if again == nil {
+			return nil, parser.Errorf(m.of.Pos, "internal error: the query cannot be planned again")
+		}
+		return again.alone(keys)
+	}
+	if sub.Sample, err = m.alone(keys); err != nil {
+		return nil, err
+	}
+	node := expr.Subquery{Pos: m.of.Pos, Kind: expr.InSubquery, X: j.LeftKeys, Text: m.of.Text}
+	for _, k := range keys {
+		node.Types = append(node.Types, k.Type())
+	}
+	return q.answered(sub, node)
+}
+
+func keysText(keys []expr.Expr) string {
+	out := make([]string, len(keys))
+	for i, k := range keys {
+		out[i] = k.String()
+	}
+	return strings.Join(out, ", ")
+}
+
+// alone plans the query of m for the values of keys.
+func (m *semi) alone(keys []expr.Expr) (*plan.Plan, error) {
+	n, err := m.node()
+	if err != nil {
+		return nil, err
+	}
+	p := &plan.Plan{Root: &plan.Project{Input: n, Exprs: keys}, Subplans: m.in.plan.Subplans}
+	for _, k := range keys {
+		p.Columns = append(p.Columns, plan.OutputColumn{Type: k.Type()})
+	}
+	return p, nil
+}
+
+// drives reports whether values for the left keys of j bind the key of a table of f that conds do not bind.
+func (q *query) drives(f *from, conds []expr.Expr, j *plan.Join, h hints) bool {
+	i := slices.IndexFunc(f.srcs, func(s *source) bool {
+		return !slices.ContainsFunc(j.LeftKeys, func(k expr.Expr) bool { return !within(k, s.offset, s.offset+s.width()) })
+	})
+	if i < 0 || f.outer[i] || f.srcs[i].table == nil {
+		return false
+	}
+	s := f.srcs[i]
+	own, _ := ownTerms(conds, s)
+	bound := func(own []expr.Expr) bool {
+		req, err := q.request(s, own, make([]bool, s.width()), accessOrder{}, h)
+		if err != nil {
+			return false
+		}
+		scan, err := q.env.access(req)
+		return err == nil && !scan.Access.Wide()
+	}
+	if bound(own) {
+		return false
+	}
+	for n := range sampleValues {
+		given := slices.Clip(own)
+		for _, k := range j.LeftKeys {
+			given = append(given, &expr.Compare{Op: expr.EQ, X: shifted(k, s.offset), Y: &expr.Const{Val: sampleValue(k.Type(), n), Typ: k.Type()}})
+		}
+		if bound(given) {
+			return true
+		}
+	}
+	return false
+}
