@@ -30,6 +30,7 @@ var countedTables = map[string]string{
 
 // Several connections that change one row by what they read of it lose nothing.
 func TestReadModifyWrite(t *testing.T) {
+	t.Parallel()
 	for name := range countedTables {
 		t.Run(name, func(t *testing.T) {
 			_, c := newStore(t)

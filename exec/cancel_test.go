@@ -494,6 +494,7 @@ func (w *endedWorld) drop() {
 
 // Statements that are ended at each of their steps.
 func TestEnded(t *testing.T) {
+	t.Parallel()
 	s, c := newStore(t)
 	checkEnded(t, c, race.Fewer(250), 4)
 	for end := time.Now().Add(10 * time.Second); s.OpenScanners() > 0; time.Sleep(10 * time.Millisecond) {
@@ -505,6 +506,7 @@ func TestEnded(t *testing.T) {
 
 // Statements of which a call fails, each call in turn but for the middle ones of the long statements.
 func TestCallFails(t *testing.T) {
+	t.Parallel()
 	_, c := newStore(t)
 	ends := race.Fewer(6)
 	var wg sync.WaitGroup

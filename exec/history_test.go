@@ -292,6 +292,7 @@ func (g *historyWorld) read(client int, id, out string, from int64) {
 // Every cell that clients write at the same time, with faults, restarts and clocks that differ, is a register: nothing
 // that was acknowledged is lost. After it no layout shows what the rows do not say, and REPAIR makes them equal.
 func TestHistories(t *testing.T) {
+	t.Parallel()
 	seeds.Each(t, 12, func(t *testing.T, seed uint64, fig seeds.Figures) {
 		_, c := newStore(t)
 		checkHistory(t, c, seed, fig)

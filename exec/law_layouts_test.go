@@ -18,6 +18,7 @@ import (
 
 // The law on each table of layouts.sql, with rows and queries made for its columns.
 func TestLawOfEveryLayout(t *testing.T) {
+	t.Parallel()
 	for _, def := range layouts(t) {
 		t.Run(def.Name, func(t *testing.T) {
 			seeds.Each(t, 1, func(t *testing.T, seed uint64, fig seeds.Figures) {

@@ -23,6 +23,7 @@ import (
 // whether keys are looked up or everything is scanned, in little memory or much; and a
 // condition, its negation and its being unknown divide the rows between them.
 func TestLawQueries(t *testing.T) {
+	t.Parallel()
 	seeds.Each(t, race.Fewer(12), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		g := newQueryWorld(t, seed)
 		figures := rand.New(rand.NewPCG(seed, 11))

@@ -34,6 +34,7 @@ import (
 // of a full scan that evaluates the WHERE on each row, each row exactly once,
 // and in the order asked for. HQL_SEED replays, HQL_CHECKS sets how many worlds.
 func TestLaw(t *testing.T) {
+	t.Parallel()
 	seeds.Each(t, race.Fewer(85), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		newLawWorld(t, seed, newFakeClient(), noPushdown()).check(12)
 		fig["queries"] += 12
@@ -42,6 +43,7 @@ func TestLaw(t *testing.T) {
 
 // The law holds where scans hop, however soon they give it up.
 func TestLawOfHops(t *testing.T) {
+	t.Parallel()
 	lawOfHops(t, 60, func(r *rand.Rand, _ uint64) (hbase.Client, Config) {
 		if r.IntN(2) == 0 {
 			return newFakeClient(), noPushdown()
@@ -53,6 +55,7 @@ func TestLawOfHops(t *testing.T) {
 
 // The law holds where answers to hops are lost, their leases expire and the regions that they land in move, split and merge.
 func TestLawOfHopsUnderFaults(t *testing.T) {
+	t.Parallel()
 	var s *store.Store
 	var faults store.Faults
 	lawOfHops(t, 20, func(_ *rand.Rand, seed uint64) (c hbase.Client, _ Config) {

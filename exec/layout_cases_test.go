@@ -44,7 +44,11 @@ import (
 //	                         that evaluates the WHERE on each row; prints how many rows both give
 //	delete TABLE...          deletes all rows, by their rows' keys; prints the HBase tables that still hold some
 func TestLayoutCases(t *testing.T) {
-	layoutCases(t, func(t *testing.T) hbase.Client { _, c := newStore(t); return c }, func(*layoutCase) {}, nil)
+	layoutCases(t, func(t *testing.T) hbase.Client {
+		t.Parallel() // DROP TABLE and CHECK TABLE wait for other connections
+		_, c := newStore(t)
+		return c
+	}, func(*layoutCase) {}, nil)
 	var all strings.Builder
 	files, _ := filepath.Glob("testdata/layouts/*")
 	for _, file := range files {

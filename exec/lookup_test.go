@@ -19,6 +19,7 @@ import (
 // Look-up tables that are written while others go by their numbers: what was acknowledged is found by each engine at
 // once, by name and by number, no statement fails, and no name has two numbers.
 func TestLookupsWhileWritten(t *testing.T) {
+	t.Parallel()
 	seeds.Each(t, 3, func(t *testing.T, seed uint64, fig seeds.Figures) {
 		_, c := newStore(t)
 		ws := []*world{newWorld(t, c, Config{FullScan: AllowFullScan})}

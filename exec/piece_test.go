@@ -28,6 +28,7 @@ import (
 // The law of pieces: however the key space is cut, the rows of all pieces are together those of the statement, and their groups
 // merge to its groups as the columns say, while regions move, split and merge.
 func TestLawOfPieces(t *testing.T) {
+	t.Parallel()
 	seeds.Each(t, race.Fewer(60), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		s, c := newStore(t)
 		g := newLawWorld(t, seed, c, Config{})

@@ -22,6 +22,7 @@ func newStore(t testing.TB) (*store.Store, hbase.Client) {
 
 // The law on the embedded store, with all that the region servers filter.
 func TestLawStore(t *testing.T) {
+	t.Parallel()
 	seeds.Each(t, race.Fewer(105), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		_, c := newStore(t)
 		newLawWorld(t, seed, c, Config{}).check(10)
@@ -31,6 +32,7 @@ func TestLawStore(t *testing.T) {
 
 // The law while answers are lost, leases expire and regions move, split and merge.
 func TestLawUnderFaults(t *testing.T) {
+	t.Parallel()
 	seeds.Each(t, race.Fewer(60), func(t *testing.T, seed uint64, fig seeds.Figures) {
 		s, c := newStore(t)
 		g := newLawWorld(t, seed, c, Config{})
