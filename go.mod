@@ -48,6 +48,7 @@ require (
 	github.com/parquet-go/jsonlite v1.0.0 // indirect
 	github.com/pierrec/lz4/v4 v4.1.29 // indirect
 	github.com/twpayne/go-geom v1.6.1 // indirect
+	github.com/xdg-go/stringprep v1.0.4 // indirect
 	github.com/zeebo/xxh3 v1.1.0 // indirect
 )
 
@@ -57,6 +58,7 @@ require (
 	github.com/axiomhq/hyperloglog v0.3.0
 	github.com/parquet-go/parquet-go v0.32.0
 	github.com/pavlo-v-chernykh/keystore-go/v4 v4.5.0
+	github.com/xdg-go/scram v1.4.0
 	software.sslmate.com/src/go-pkcs12 v0.7.4
 )
 

@@ -227,7 +227,7 @@ func (r *run) set(s *parser.Set) (*Rows, error) {
 
 // scope compiles expressions over no table.
 func (r *run) scope() *expr.Scope {
-	return &expr.Scope{Funcs: r.env.Funcs, Loc: r.settings.loc, Now: r.Opt.Now, Param: r.param}
+	return &expr.Scope{Funcs: r.env.Funcs, Loc: r.settings.loc, Now: r.Opt.Now, Param: r.param, Parameters: r.env.Parameters}
 }
 
 // param gives the value of a parameter.

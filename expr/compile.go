@@ -49,7 +49,11 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Const{Pos: e.Pos, Val: v, Typ: v.Type()}, nil
+		typ := v.Type()
+		if v.IsNull() {
+			typ = c.s.Parameters.typeOf(e)
+		}
+		return &Const{Pos: e.Pos, Val: v, Typ: typ}, nil
 	case *parser.ColumnRef:
 		if c.s.Column == nil {
 			return nil, parser.Errorf(e.Pos, "a column cannot stand here")
@@ -189,6 +193,7 @@ func (c compiler) unary(e *parser.Unary) (Expr, error) {
 }
 
 func (c compiler) needBool(x Expr, what string, pos parser.Pos) error {
+	c.wants(x, types.Boolean)
 	if t := x.Type(); t != types.Boolean && t != types.Null {
 		return parser.Errorf(pos, "%s takes a condition, not %s", what, t)
 	}
@@ -253,6 +258,7 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 	if op, ok := compareOps[e.Op]; ok {
 		return c.compare(op, x, y, e.Pos)
 	}
+	c.operandTypes(e.Op, x, y)
 	switch e.Op {
 	case "IS DISTINCT FROM", "IS NOT DISTINCT FROM":
 		same, err := c.compare(EQ, x, y, e.Pos)

@@ -132,6 +132,8 @@ func (c compiler) compareDay(op CompareOp, x Expr, k *Const, pos parser.Pos) Exp
 // meet casts a constant to the other side's type, or refuses types that cannot be compared.
 func (c compiler) meet(x, y Expr, pos parser.Pos) (Expr, Expr, error) {
 	tx, ty := x.Type(), y.Type()
+	c.wants(x, ty)
+	c.wants(y, tx)
 	if tx == types.Null || ty == types.Null || tx == ty {
 		return x, y, nil
 	}
@@ -326,6 +328,9 @@ func (c compiler) quantified(e *parser.Quantified) (Expr, error) {
 		if k, ok := y.(*Const); !ok || !k.Val.IsNull() {
 			return nil, parser.Errorf(y.Position(), "ANY and ALL take a list of values, not one %s", y.Type())
 		}
+		if c.s.Parameters != nil && len(xs) == 1 {
+			c.s.Parameters.want(y.Position(), ParameterType{Type: xs[0].Type(), List: true})
+		}
 		return &Const{Pos: e.Pos, Typ: types.Boolean}, nil
 	}
 	items := slices.Clone(list.Items)
@@ -425,6 +430,7 @@ func (c compiler) inList(pos parser.Pos, x Expr, not bool, items []Expr) (Expr, 
 	for _, y := range items {
 		if l, ok := y.(*Const); ok {
 			if l.Val.IsNull() {
+				c.wants(l, x.Type())
 				in.HasNull = true
 				continue
 			}
@@ -581,6 +587,7 @@ func (c compiler) like(e *parser.Like) (Expr, error) {
 		return nil, err
 	}
 	for _, side := range []Expr{x, p} {
+		c.wants(side, types.String)
 		if t := side.Type(); !t.IsText() && t != types.Null && t != types.Bytes {
 			return nil, parser.Errorf(e.Pos, "%s takes text, not %s", e.Op, t)
 		}

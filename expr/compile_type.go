@@ -62,6 +62,7 @@ func (c compiler) common(xs []Expr, pos parser.Pos) ([]Expr, types.Type, error) 
 	}
 	out := slices.Clone(xs)
 	for i, x := range xs {
+		c.wants(x, t)
 		k, isConst := x.(*Const)
 		if isConst && k.Val.HasClock() && t == types.Timestamp {
 			out[i] = &Const{Pos: k.Pos, Val: k.Val.WithoutClock(), Typ: t}
@@ -137,6 +138,7 @@ func widen(a, b types.Type) types.Type {
 }
 
 func (c compiler) cast(x Expr, t types.Type, pos parser.Pos) (Expr, error) {
+	c.wants(x, t)
 	if x.Type() == t {
 		return x, nil
 	}

@@ -159,6 +159,8 @@ type Scope struct {
 	Column func(ref *parser.ColumnRef) (Expr, error)
 	// Param gives the value of a parameter.
 	Param func(p *parser.Param) (types.Value, error)
+	// Parameters, where a statement is described, learns what types the places of parameters want; nil: nobody asks.
+	Parameters *Parameters
 	// Call may take a call over before functions are looked up (aggregates); ok false leaves it.
 	Call func(c *parser.Call) (e Expr, ok bool, err error)
 	// Subquery compiles (SELECT ...), EXISTS, IN (SELECT ...) and the like: use says which it is.

@@ -23,6 +23,8 @@ type Env struct {
 	Now     int64 // ms since 1970, fixed for the statement
 	Funcs   *expr.Registry
 	Options Options
+	// Parameters learns what types the places of parameters want; nil: nobody asks.
+	Parameters *expr.Parameters
 	// Lookups gives known values of LOOKUP calls; ok false: not resolved yet. A NULL value: no such name.
 	Lookups func(k plan.LookupKey) (v types.Value, ok bool)
 	// Subqueries gives the rows of closed sub-queries that were run, one after the other; nil, or ok false: not yet.

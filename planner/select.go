@@ -178,6 +178,7 @@ func (q *query) count(e parser.Expr, what string) (n plan.RowLimit, err error) {
 	if e == nil {
 		return n, nil
 	}
+	q.env.Parameters.Want(e, types.BigInt)
 	x, err := expr.Compile(e, q.scope(nil))
 	if err != nil {
 		return n, err

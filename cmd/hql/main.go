@@ -82,6 +82,7 @@ const usage = `hql answers SQL over Apache HBase tables.
   hql [flags]              a prompt, or statements from standard input
   hql [flags] -c SQL       run and exit
   hql [flags] -f FILE      run a file and exit; -f - is standard input
+  hql serve                lets psql, JDBC and other clients of PostgreSQL ask; -h tells more
   hql infer TABLE          proposes definitions for an HBase table; -h tells more
   hql pieces -c SQL        cuts a query into pieces of a region each
   hql piece PIECE          runs one of them
@@ -255,8 +256,14 @@ func isTerminal(x any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-func open(ctx context.Context, c *config) (*hql.DB, error) {
+func open(ctx context.Context, c *config) (*hql.DB, error) { return openAs(ctx, c, "") }
+
+// openAs is open for a user whom HBase is to see; "": the one that the address or the operating system names.
+func openAs(ctx context.Context, c *config, user string) (*hql.DB, error) {
 	var opts []hql.Option
+	if user != "" {
+		opts = append(opts, hql.WithUser(user))
+	}
 	for _, f := range c.Catalog {
 		opts = append(opts, hql.WithCatalogFile(f))
 	}

@@ -37,6 +37,7 @@ func tools() map[string]*tool {
 	sample, most := inferredFrom, proposed
 	var file, statement string
 	var schema bool
+	var serve server
 	all := map[string]*tool{
 		"infer": {
 			usage: "hql infer [--connect URL | --demo] [--sample N] [--max N] HBASE_TABLE\n\n" +
@@ -77,6 +78,15 @@ func tools() map[string]*tool {
 					return err
 				}
 				return adviseOn(ctx, c, src, stdout)
+			},
+		},
+		"serve": {
+			usage: serveUsage,
+			store: true,
+			flags: serve.flags,
+			check: serve.check,
+			run: func(ctx context.Context, c *config, _ []string, stdin io.Reader, stdout, stderr io.Writer) error {
+				return serve.run(ctx, c, stdin, stdout, stderr)
 			},
 		},
 		"pieces": {

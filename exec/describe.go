@@ -1,0 +1,150 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/hql-db/hql/catalog"
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// ParameterType is the type that a parameter's place wants.
+type ParameterType = expr.ParameterType
+
+// Describe gives the types of the n parameters of a statement, those of given first (Null: not given), and its columns. It plans with NULLs
+// in the place of arguments and reads nothing but what Plan does.
+func (e *Engine) Describe(ctx context.Context, stmt parser.Statement, args Args, n int, given []types.Type) ([]ParameterType, []plan.OutputColumn, error) {
+	l, err := e.lives.begin(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer l.end()
+	defer l.mu.Unlock()
+	if err := e.refresh(l.ctx); err != nil {
+		return nil, nil, l.why(err)
+	}
+	found := expr.ParametersOf(stmt, n, given)
+	args.Positional = make([]types.Value, n)
+	var columns []plan.OutputColumn
+	for range 2 { // the types of columns follow from those of parameters
+		r := e.newRun(args)
+		r.knowStatistics(l.ctx)
+		r.mayPlan(l.ctx)
+		r.env.Parameters = found
+		if columns, err = r.describeStatement(l.ctx, stmt); err != nil {
+			return nil, nil, l.why(err)
+		}
+		if n == 0 {
+			break
+		}
+	}
+	return found.Types, columns, nil
+}
+
+// describeStatement gives the columns of a statement, and tells the types of its parameters on the way.
+func (r *run) describeStatement(ctx context.Context, stmt parser.Statement) ([]plan.OutputColumn, error) {
+	switch s := stmt.(type) {
+	case *parser.Select:
+		p, err := r.planSelect(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		return p.Columns, nil
+	case *parser.Explain:
+		typ := types.String
+		if s.Format == "JSON" {
+			typ = types.JSON
+		}
+		_, err := r.describeStatement(ctx, s.Statement)
+		return []plan.OutputColumn{{Name: "plan", Type: typ}}, err
+	case *parser.Insert:
+		return r.describeInsert(ctx, s)
+	case *parser.Update:
+		return r.describeUpdate(ctx, s)
+	case *parser.Delete:
+		t, err := r.tableNamed(s.Table, s.TablePos)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := r.planDelete(ctx, t, s); err != nil {
+			return nil, err
+		}
+		return r.describeReturning(t, s.Alias, s.Returning)
+	case *parser.Show:
+		rows, err := r.show(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		return rows.Columns, nil
+	}
+	return nil, nil
+}
+
+// describeReturning gives the columns of RETURNING.
+func (r *run) describeReturning(t *catalog.Table, alias string, items []parser.SelectItem) ([]plan.OutputColumn, error) {
+	if items == nil {
+		return nil, nil
+	}
+	columns, _, _, err := r.env.Returning(t, alias, items)
+	return columns, err
+}
+
+func (r *run) describeInsert(ctx context.Context, s *parser.Insert) ([]plan.OutputColumn, error) {
+	t, err := r.tableNamed(s.Table, s.TablePos)
+	if err != nil {
+		return nil, err
+	}
+	cols, err := targetColumns(t, s.Columns, s.TablePos)
+	if err != nil {
+		return nil, err
+	}
+	s = withDefaults(s, cols)
+	want := func(i int, x parser.Expr) {
+		if i < len(cols) {
+			r.env.Parameters.Want(x, cols[i].Type)
+		}
+	}
+	if s.Query != nil {
+		for _, core := range s.Query.Cores {
+			for i, item := range core.Items {
+				want(i, item.Expr)
+			}
+		}
+		if _, err := r.planSelect(ctx, s.Query); err != nil {
+			return nil, err
+		}
+	}
+	for _, row := range s.Rows {
+		for i, x := range row {
+			if want(i, x); hasSubquery(x) {
+				continue
+			}
+			if _, err := expr.Compile(x, r.scope()); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return r.describeReturning(t, "", s.Returning)
+}
+
+func (r *run) describeUpdate(ctx context.Context, s *parser.Update) ([]plan.OutputColumn, error) {
+	t, err := r.tableNamed(s.Table, s.TablePos)
+	if err != nil {
+		return nil, err
+	}
+	_, values, err := assignments(t, s)
+	if err != nil {
+		return nil, err
+	}
+	for i, a := range s.Set {
+		if c, ok := t.Column(a.Column.Name); ok {
+			r.env.Parameters.Want(values[i], c.Type)
+		}
+	}
+	if _, _, err := r.planUpdate(ctx, t, s, values); err != nil {
+		return nil, err
+	}
+	return r.describeReturning(t, s.Alias, s.Returning)
+}

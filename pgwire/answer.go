@@ -1,0 +1,381 @@
+package pgwire
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// source gives rows: *hql.Rows do, and rows that are there already.
+type source interface {
+	Next() bool
+	Raw() []types.Value
+	Err() error
+	Close() error
+	Warnings() []string
+}
+
+// answer is what a statement gives.
+type answer struct {
+	columns  []hql.ColumnType // nil: it gives no rows
+	src      source           // nil: there are none
+	verb     string           // that the client is told at the end
+	counted  bool             // with the number of rows
+	affected int64            // rows written; -1: not counted
+	leave    func()           // lets the next statement run; nil: nothing is held
+}
+
+func (a *answer) close() error {
+	var err error
+	if a.src != nil {
+		err = a.src.Close()
+	}
+	if a.leave != nil {
+		a.leave()
+		a.leave = nil
+	}
+	return err
+}
+
+// fixedRows are rows that are there already.
+type fixedRows struct {
+	rows [][]types.Value
+	row  []types.Value
+	note []string
+}
+
+func (f *fixedRows) Next() bool {
+	if len(f.rows) == 0 {
+		return false
+	}
+	f.row, f.rows = f.rows[0], f.rows[1:]
+	return true
+}
+func (f *fixedRows) Raw() []types.Value { return f.row }
+func (f *fixedRows) Err() error         { return nil }
+func (f *fixedRows) Close() error       { return nil }
+func (f *fixedRows) Warnings() []string { return f.note }
+
+// textAnswer is an answer of texts that are there already.
+func textAnswer(verb string, names []string, rows ...[]string) *answer {
+	a := &answer{columns: textColumns(names...), verb: verb, affected: -1}
+	f := &fixedRows{}
+	for _, r := range rows {
+		var row []types.Value
+		for _, s := range r {
+			row = append(row, types.NewString(s))
+		}
+		f.rows = append(f.rows, row)
+	}
+	a.src = f
+	return a
+}
+
+func textColumns(names ...string) []hql.ColumnType {
+	var out []hql.ColumnType
+	for _, n := range names {
+		out = append(out, hql.ColumnType{Name: n, Type: types.String})
+	}
+	return out
+}
+
+// done is the answer of a statement without rows.
+func done(verb string) *answer { return &answer{verb: verb, affected: -1} }
+
+// run begins a statement.
+func (c *conn) run(ctx context.Context, p *prepared, args []any) (*answer, error) {
+	if c.tx.state == inFailed && !p.endsBlock() {
+		return nil, failure("25P02", "current transaction is aborted, commands ignored until end of transaction block")
+	}
+	if p.command != nil {
+		return p.command.run(c, ctx, args)
+	}
+	if err := c.mayRun(p.stmt.Statement()); err != nil {
+		return nil, err
+	}
+	leave, err := c.srv.admission.enter(ctx, c.settings.memory+c.srv.readMemory(), c.srv.opts.QueueTimeout)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]any, 0, len(args)+1)
+	all = append(append(all, hql.QueryOptions{Parallelism: c.srv.opts.Parallelism}), args...)
+	rows, err := p.stmt.Query(ctx, all...)
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	a := &answer{columns: rows.ColumnTypes(), src: rows, leave: leave, affected: rows.RowsAffected()}
+	a.verb, a.counted = verbOf(p.stmt.Statement())
+	return a, nil
+}
+
+// verbOf is what a client is told at the end of a statement, and whether the number of rows follows.
+func verbOf(s parser.Statement) (verb string, counted bool) {
+	switch s := s.(type) {
+	case *parser.Select:
+		return "SELECT", true
+	case *parser.Insert:
+		return "INSERT 0", true
+	case *parser.Update:
+		return "UPDATE", true
+	case *parser.Delete:
+		return "DELETE", true
+	case *parser.CreateTable:
+		if s.Query != nil {
+			return "SELECT", true
+		}
+		return "CREATE TABLE", false
+	case *parser.DropTable:
+		return "DROP TABLE", false
+	case *parser.CreateView:
+		return "CREATE VIEW", false
+	case *parser.DropView:
+		return "DROP VIEW", false
+	case *parser.Explain:
+		return "EXPLAIN", false
+	case *parser.Analyze:
+		return "ANALYZE", false
+	case *parser.CheckTable:
+		return "CHECK TABLE", false
+	}
+	return "SHOW", false
+}
+
+// writes reports whether a statement writes.
+func writes(s parser.Statement) bool {
+	switch s := s.(type) {
+	case *parser.Select, *parser.Show, *parser.Set, *parser.Transaction:
+		return false
+	case *parser.Explain: // only what reads is run by EXPLAIN ANALYZE
+		return false
+	case *parser.CheckTable:
+		return s.Repair
+	}
+	return true
+}
+
+// mayWrite reports whether the session's statements may write.
+func (c *conn) mayWrite() bool {
+	allowed := c.srv.opts.Write
+	if c.role.Write != nil {
+		allowed = *c.role.Write
+	}
+	return allowed && c.db.Writable()
+}
+
+func readOnly() *Error {
+	return failure("25006", "statements on this connection may only read").hint("--write lets those write that hql serve runs, write=on in the users' file those of a user")
+}
+
+// mayRun refuses a statement that may not run now.
+func (c *conn) mayRun(s parser.Statement) *Error {
+	if create, ok := s.(*parser.CreateTable); ok && create.Split != nil && (create.Split.Kind == parser.SplitFile || create.Split.Kind == parser.SplitSampleFile) {
+		return noFiles()
+	}
+	if !writes(s) {
+		return nil
+	}
+	return c.mayWriteNow()
+}
+
+// mayWriteNow refuses a write.
+func (c *conn) mayWriteNow() *Error {
+	setting := "default_transaction_read_only"
+	if c.tx.state != outside {
+		setting = "transaction_read_only"
+	}
+	if on, _ := parseSwitch(c.settings.get(setting)); on || !c.mayWrite() {
+		return readOnly()
+	}
+	if c.tx.state == outside {
+		return nil
+	}
+	if on, _ := parseSwitch(c.settings.get("hql.write_in_block")); !on {
+		return failure("0A000", "a statement between BEGIN and COMMIT cannot write: HBase has no transactions over rows, so that ROLLBACK could take nothing back").
+			hint("write outside of a block (autocommit), or SET hql.write_in_block = on: then each statement writes at once, and ROLLBACK leaves what it wrote")
+	}
+	c.tx.wrote = true
+	return nil
+}
+
+func noFiles() *Error {
+	return failure("42501", "statements cannot read or write files of the server").hint("COPY ... TO STDOUT and FROM STDIN, in psql \\copy, send rows to the client")
+}
+
+// portal is a statement with its arguments, running or not.
+type portal struct {
+	of      *prepared
+	args    []any
+	formats []int16
+	told    []hql.ColumnType // the columns that the client was told of
+	held    int64            // bytes of the arguments
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	answer *answer
+	sent   int64
+	ended  bool
+
+	hold bool // of a cursor: it stays when its block ends
+}
+
+func (c *conn) newPortal(p *prepared) *portal {
+	out := &portal{of: p}
+	out.ctx, out.cancel = context.WithCancelCause(c.ctx)
+	return out
+}
+
+// close ends what the portal runs.
+func (p *portal) close(c *conn) {
+	if p.answer != nil {
+		_ = p.answer.close()
+		p.answer = nil
+	}
+	p.ended = true
+	p.cancel(nil)
+	c.srv.held.give(p.held)
+	p.held = 0
+}
+
+// why is err, or what ended the statement from outside.
+func (p *portal) why(err error) error {
+	if err == nil {
+		return nil
+	}
+	cause := context.Cause(p.ctx)
+	var own *Error
+	var gone goneError
+	if errors.As(cause, &own) || errors.As(cause, &gone) {
+		return cause
+	}
+	return asError(err, p.of.whole, p.of.offset)
+}
+
+// begin starts the portal's statement, unless it has.
+func (p *portal) begin(c *conn) error {
+	if p.answer != nil || p.ended {
+		return nil
+	}
+	a, err := c.run(p.ctx, p.of, p.args)
+	if err != nil {
+		p.ended = true
+		return err
+	}
+	p.answer = a
+	if p.told != nil && len(p.told) != len(a.columns) {
+		return failure("0A000", "cached plan must not change result type")
+	}
+	if p.told == nil {
+		p.told = a.columns
+	}
+	return nil
+}
+
+// fetch sends rows, at most so many (0: all), and what ends them. The client was told of the columns before.
+func (p *portal) fetch(c *conn, most int64) error {
+	if p.answer == nil { // it has ended before
+		return c.complete(&answer{verb: "SELECT", counted: true}, 0)
+	}
+	a, n := p.answer, int64(0)
+	if a.columns != nil {
+		more, err := p.rows(c, most, &n)
+		if err != nil {
+			return err
+		}
+		if more {
+			return c.send(&pgproto3.PortalSuspended{})
+		}
+	} else if a.src != nil { // what it did is done
+		for a.src.Next() {
+		}
+		if err := a.src.Err(); err != nil {
+			return err
+		}
+		n = a.affected
+	}
+	for _, w := range warnings(a.src) {
+		if err := c.notice("NOTICE", "01000", w, ""); err != nil {
+			return err
+		}
+	}
+	if err := a.close(); err != nil {
+		return err
+	}
+	p.answer, p.ended = nil, true
+	return c.complete(a, max(n, a.affected))
+}
+
+func warnings(s source) []string {
+	if s == nil {
+		return nil
+	}
+	return s.Warnings()
+}
+
+// rows sends rows; more: the limit was reached.
+func (p *portal) rows(c *conn, most int64, n *int64) (more bool, err error) {
+	src, loc := p.answer.src, c.settings.loc
+	var row []types.Value
+	field := func(dst []byte, i int) ([]byte, error) {
+		v := row[i]
+		if v.IsNull() {
+			return nil, nil
+		}
+		if p.format(i) == 1 {
+			return appendBinary(dst, v, p.told[i].Type, loc)
+		}
+		return appendText(dst, v, loc)
+	}
+	for most == 0 || *n < most {
+		if !src.Next() {
+			return false, src.Err()
+		}
+		row = src.Raw()
+		if err := c.row(len(row), field); err != nil {
+			return false, err
+		}
+		*n++
+		p.sent++
+		c.srv.counts.rowsSent.Add(1)
+	}
+	return true, nil
+}
+
+// format is that of a column: 0 text, 1 binary.
+func (p *portal) format(i int) int16 {
+	switch len(p.formats) {
+	case 0:
+		return 0
+	case 1:
+		return p.formats[0]
+	}
+	return p.formats[i]
+}
+
+// complete tells the client of a statement's end.
+func (c *conn) complete(a *answer, n int64) error {
+	tag := append([]byte(nil), a.verb...)
+	if a.counted {
+		tag = strconv.AppendInt(append(tag, ' '), max(n, 0), 10)
+	}
+	return c.send(&pgproto3.CommandComplete{CommandTag: tag})
+}
+
+// describe sends the columns of rows.
+func (c *conn) describe(columns []hql.ColumnType, format func(i int) int16) error {
+	if columns == nil {
+		return c.send(&pgproto3.NoData{})
+	}
+	m := &pgproto3.RowDescription{Fields: make([]pgproto3.FieldDescription, len(columns))}
+	for i, col := range columns {
+		t := typeOf(col.Type)
+		m.Fields[i] = pgproto3.FieldDescription{Name: []byte(clean(col.Name)), DataTypeOID: t.oid, DataTypeSize: t.size, TypeModifier: -1, Format: format(i)}
+	}
+	return c.send(m)
+}

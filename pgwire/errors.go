@@ -1,0 +1,162 @@
+package pgwire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/hql-db/hql"
+)
+
+// Error is a failure as clients see it.
+type Error struct {
+	Severity string // ERROR, or FATAL where the connection ends
+	Code     string // SQLSTATE
+	Message  string
+	Detail   string
+	Hint     string
+	Position int // in characters from 1; 0: not known
+}
+
+// Error is the message.
+func (e *Error) Error() string { return e.Message }
+
+func (e *Error) hint(format string, args ...any) *Error {
+	e.Hint = fmt.Sprintf(format, args...)
+	return e
+}
+
+func (e *Error) detail(format string, args ...any) *Error {
+	e.Detail = fmt.Sprintf(format, args...)
+	return e
+}
+
+// failure makes the error of a statement.
+func failure(code, format string, args ...any) *Error {
+	return &Error{Severity: "ERROR", Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// fatal makes the error that ends a connection.
+func fatal(code, format string, args ...any) *Error {
+	e := failure(code, format, args...)
+	e.Severity = "FATAL"
+	return e
+}
+
+// Why statements end before their end.
+var (
+	errCanceled = failure("57014", "canceling statement due to user request")
+	errTimeout  = failure("57014", "canceling statement due to statement timeout")
+	errShutdown = fatal("57P01", "terminating connection due to administrator command")
+	errGone     = goneError{errors.New("the client is gone")}
+)
+
+// asError gives err, which a statement with this text at offset in whole failed with, as clients see it.
+func asError(err error, whole string, offset int) *Error {
+	var own *Error
+	if errors.As(err, &own) {
+		return own
+	}
+	out := &Error{Severity: "ERROR", Code: "XX000", Message: err.Error()}
+	var (
+		placed *hql.Error
+		scan   *hql.FullScanError
+		limit  *hql.ScanLimitError
+	)
+	switch {
+	case errors.As(err, &scan):
+		out.Code = "54000"
+		out.Message, out.Hint = cutAdvice(scan.Error())
+	case errors.As(err, &limit):
+		out.Code = "54000"
+		out.Message, out.Hint = cutAdvice(limit.Error())
+	case errors.As(err, &placed):
+		out.Message, out.Hint, out.Code = placed.Msg, placed.Hint, stateOf(placed)
+		if placed.Pos >= 0 {
+			if at := offset + int(placed.Pos); at <= len(whole) {
+				out.Position = utf8.RuneCountInString(whole[:at]) + 1
+			}
+		}
+	default:
+		out.Code = stateOfOther(err)
+	}
+	return out
+}
+
+// cutAdvice cuts what helps off a refusal, as a hint; the flags of the command line help no client.
+func cutAdvice(text string) (message, hint string) {
+	message, hint, _ = strings.Cut(text, "; ")
+	for _, flag := range []string{", or --full-scan allow", ", or --max-scan-rows", ", or --max-scan-bytes"} {
+		hint = strings.ReplaceAll(hint, flag, "")
+	}
+	return message, hint
+}
+
+// stateOfOther is the SQLSTATE of an error that is not about a place in the statement.
+func stateOfOther(err error) string {
+	for _, s := range []struct {
+		is   error
+		code string
+	}{
+		{hql.ErrReadOnly, "25006"}, {hql.ErrNoFiles, "42501"}, {hql.ErrMemoryLimit, "53200"}, {hql.ErrUnreachable, "58000"},
+		{hql.ErrClosed, "57P01"}, {context.DeadlineExceeded, "57014"}, {context.Canceled, "57014"},
+	} {
+		if errors.Is(err, s.is) {
+			return s.code
+		}
+	}
+	return stateByWords(err.Error(), "XX000")
+}
+
+// stateOf is the SQLSTATE of a mistake in a statement.
+func stateOf(e *hql.Error) string {
+	switch {
+	case errors.Is(e, hql.ErrUnknownTable):
+		return "42P01"
+	case errors.Is(e, hql.ErrUnknownColumn):
+		return "42703"
+	case errors.Is(e, hql.ErrReadOnly):
+		return "25006"
+	case errors.Is(e, hql.ErrNoFiles):
+		return "42501"
+	}
+	return stateByWords(e.Msg, "42601")
+}
+
+// stateByWords tells the SQLSTATE of a mistake by the words of its message.
+func stateByWords(message, otherwise string) string {
+	for _, s := range []struct{ words, code string }{
+		{"division by zero", "22012"}, {"unknown function", "42883"}, {"is ambiguous", "42702"}, {"out of range", "22003"}, {"does not fit", "22003"},
+		{"cannot be cast", "42846"}, {"cannot be compared", "42804"}, {"must be BOOLEAN", "42804"}, {"cannot stand side by side", "42804"},
+		{"invalid JSON", "22P02"}, {"invalid date", "22007"}, {"invalid time", "22007"}, {"not a valid", "22P02"}, {"invalid bytes", "22P02"}, {" is no ", "22P02"},
+		{"already exists", "42P07"}, {"unknown setting", "42704"}, {"is not supported", "0A000"}, {"more than one row", "21000"},
+		{"no argument for", "42P02"}, {"is an aggregate", "42803"}, {"GROUP BY", "42803"}, {"AccessDenied", "42501"},
+	} {
+		if strings.Contains(message, s.words) {
+			return s.code
+		}
+	}
+	return otherwise
+}
+
+// message is e on the wire.
+func (e *Error) message() *pgproto3.ErrorResponse {
+	return &pgproto3.ErrorResponse{Severity: e.Severity, SeverityUnlocalized: e.Severity, Code: e.Code, Message: clean(e.Message),
+		Detail: clean(e.Detail), Hint: clean(e.Hint), Position: int32(e.Position)}
+}
+
+// clean is s as a text on the wire: it ends with a zero byte, so that it can hold none.
+func clean(s string) string { return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "\uFFFD") }
+
+// notice sends a notice, unless the client wants none.
+func (c *conn) notice(severity, code, text, hint string) error {
+	level := c.settings.get("client_min_messages")
+	if level == "error" || level == "warning" && severity != "WARNING" {
+		return nil
+	}
+	return c.send(&pgproto3.NoticeResponse{Severity: severity, SeverityUnlocalized: severity, Code: code, Message: clean(text), Hint: clean(hint)})
+}

@@ -1,0 +1,276 @@
+package pgwire
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/hql-db/hql/types"
+)
+
+// parameter reads an argument: a types.Value, or a []types.Value for an array. b is nil for NULL.
+func parameter(oid uint32, format int16, b []byte, loc *time.Location) (any, *Error) {
+	if b == nil {
+		return types.Value{}, nil
+	}
+	if format != 0 && format != 1 {
+		return nil, failure("22023", "unsupported format code: %d", format)
+	}
+	if elem, ok := byArray[oid]; ok && oid != 0 {
+		if format == 1 {
+			return binaryArray(elem, b, loc)
+		}
+		return textArray(elem, string(b), loc)
+	}
+	t, ok := byOID[oid]
+	if !ok {
+		t = byOID[oidUnknown] // another type's text: hql reads it as its place wants
+		if format == 1 {
+			return nil, failure("0A000", "parameters of the type with oid %d are not supported in binary format", oid)
+		}
+	}
+	if format == 1 {
+		return binaryValue(t, b, loc)
+	}
+	return textValue(t, string(b), loc)
+}
+
+// textValue reads a value's text.
+func textValue(t pgType, s string, loc *time.Location) (types.Value, *Error) {
+	if !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0 {
+		return types.Value{}, failure("22021", `invalid byte sequence for encoding "UTF8"`)
+	}
+	if t.typ == types.String {
+		return types.NewString(s), nil
+	}
+	v, err := types.Cast(types.NewString(strings.TrimSpace(s)), t.typ, loc)
+	if err != nil {
+		return v, failure("22P02", "%v", err)
+	}
+	return v, nil
+}
+
+// binaryValue reads a value's binary form.
+func binaryValue(t pgType, b []byte, loc *time.Location) (types.Value, *Error) {
+	if t.size > 0 && t.typ != types.String && len(b) != int(t.size) {
+		return types.Value{}, failure("22P03", "incorrect binary data format: %d bytes for a value of %d", len(b), t.size)
+	}
+	be := binary.BigEndian
+	switch t.oid {
+	case oidBool:
+		return types.NewBool(b[0] != 0), nil
+	case oidInt2:
+		return types.NewIntOf(types.SmallInt, int64(int16(be.Uint16(b)))), nil
+	case oidInt4:
+		return types.NewIntOf(types.Int, int64(int32(be.Uint32(b)))), nil
+	case oidOID:
+		return types.NewInt(int64(be.Uint32(b))), nil
+	case oidInt8:
+		return types.NewInt(int64(be.Uint64(b))), nil
+	case oidFloat4:
+		return types.NewFloatOf(types.Float, float64(math.Float32frombits(be.Uint32(b)))), nil
+	case oidFloat8:
+		return types.NewDouble(math.Float64frombits(be.Uint64(b))), nil
+	case oidNumeric:
+		return binaryNumeric(b)
+	case oidBytea:
+		return types.NewBytes(string(b)), nil
+	case oidDate:
+		return types.NewDate(int64(int32(be.Uint32(b))) + epochDays), nil
+	case oidTime:
+		return types.NewIntOf(types.Time, toMillis(int64(be.Uint64(b)))), nil
+	case oidTimestamp, oidTimestamptz:
+		us := int64(be.Uint64(b))
+		if us == math.MaxInt64 || us == math.MinInt64 {
+			return types.Value{}, failure("22008", "an infinite timestamp is not supported")
+		}
+		return types.NewIntOf(t.typ, toMillis(us)+epochMillis), nil
+	case oidInterval:
+		v, ok := types.NewDuration(int64(int32(be.Uint32(b[12:]))), toMillis(int64(be.Uint64(b)))+int64(int32(be.Uint32(b[8:])))*types.MillisPerDay)
+		if !ok {
+			return v, failure("22008", "interval out of range")
+		}
+		return v, nil
+	case oidUUID:
+		if len(b) != 16 {
+			return types.Value{}, failure("22P03", "incorrect binary data format: a uuid has 16 bytes, not %d", len(b))
+		}
+		h := hex.EncodeToString(b)
+		return types.NewString(fmt.Sprintf("%s-%s-%s-%s-%s", h[:8], h[8:12], h[12:16], h[16:20], h[20:])), nil
+	case oidJSONB:
+		if len(b) == 0 || b[0] != 1 {
+			return types.Value{}, failure("22P03", "unsupported jsonb version number")
+		}
+		b = b[1:]
+	}
+	return textValue(t, string(b), loc)
+}
+
+// toMillis rounds microseconds.
+func toMillis(us int64) int64 {
+	ms, rest := us/1000, us%1000
+	switch {
+	case rest >= 500:
+		return ms + 1
+	case rest < -500:
+		return ms - 1
+	}
+	return ms
+}
+
+// binaryNumeric reads digits to the base of 10000.
+func binaryNumeric(b []byte) (types.Value, *Error) {
+	bad := failure("22P03", "incorrect binary data format in a numeric")
+	be := binary.BigEndian
+	if len(b) < 8 || len(b) != 8+2*int(be.Uint16(b)) {
+		return types.Value{}, bad
+	}
+	n, weight, sign, scale := int(be.Uint16(b)), int(int16(be.Uint16(b[2:]))), be.Uint16(b[4:]), int(be.Uint16(b[6:]))
+	var s strings.Builder
+	switch sign {
+	case 0:
+	case 0x4000:
+		s.WriteByte('-')
+	default:
+		return types.Value{}, failure("22003", "NaN and infinity are not supported as numeric")
+	}
+	if scale > 0x3fff {
+		return types.Value{}, bad
+	}
+	digit := func(i int) int {
+		if i < 0 || i >= n {
+			return 0
+		}
+		return int(be.Uint16(b[8+2*i:]))
+	}
+	for i := range n {
+		if digit(i) > 9999 {
+			return types.Value{}, bad
+		}
+	}
+	s.WriteByte('0')
+	for i := 0; i <= weight; i++ {
+		fmt.Fprintf(&s, "%04d", digit(i))
+	}
+	if scale > 0 {
+		var f strings.Builder
+		for i := weight + 1; f.Len() < scale; i++ {
+			fmt.Fprintf(&f, "%04d", digit(i))
+		}
+		s.WriteString("." + f.String()[:scale])
+	}
+	v, err := types.ParseDecimal(s.String())
+	if err != nil {
+		return v, failure("22P03", "%v", err)
+	}
+	return v, nil
+}
+
+// binaryArray reads an array of one dimension.
+func binaryArray(elem pgType, b []byte, loc *time.Location) (any, *Error) {
+	bad := failure("22P03", "incorrect binary data format in an array")
+	be := binary.BigEndian
+	if len(b) < 12 {
+		return nil, bad
+	}
+	dims := be.Uint32(b)
+	out := []types.Value{}
+	if t, ok := byOID[be.Uint32(b[8:])]; ok {
+		elem = t
+	}
+	if dims == 0 {
+		return out, nil
+	}
+	if dims != 1 {
+		return nil, failure("0A000", "arrays of %d dimensions are not supported", dims)
+	}
+	if len(b) < 20 {
+		return nil, bad
+	}
+	n := int(be.Uint32(b[12:]))
+	for b = b[20:]; n > 0; n-- {
+		if len(b) < 4 {
+			return nil, bad
+		}
+		size := int32(be.Uint32(b))
+		if b = b[4:]; size < 0 {
+			out = append(out, types.Value{})
+			continue
+		}
+		if int(size) > len(b) {
+			return nil, bad
+		}
+		v, err := binaryValue(elem, b[:size], loc)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+		b = b[size:]
+	}
+	return out, nil
+}
+
+// textArray reads {a,"b c",NULL}.
+func textArray(elem pgType, s string, loc *time.Location) (any, *Error) {
+	bad := failure("22P02", "malformed array literal: %s", strconv.Quote(short(s)))
+	body, ok := strings.CutPrefix(strings.TrimSpace(s), "{")
+	if !ok || !strings.HasSuffix(body, "}") {
+		return nil, bad
+	}
+	out := []types.Value{}
+	body = body[:len(body)-1]
+	if strings.TrimSpace(body) == "" {
+		return out, nil
+	}
+	for more := true; more; {
+		var item strings.Builder
+		quoted, open := false, false
+		i := 0
+		for ; i < len(body); i++ {
+			ch := body[i]
+			if ch == '\\' && i+1 < len(body) {
+				i++
+				item.WriteByte(body[i])
+				continue
+			}
+			if ch == '"' {
+				quoted, open = true, !open
+				continue
+			}
+			if ch == ',' && !open {
+				break
+			}
+			if (ch == '{' || ch == '}') && !open {
+				return nil, bad
+			}
+			item.WriteByte(ch)
+		}
+		if open {
+			return nil, bad
+		}
+		if more = i < len(body); more {
+			body = body[i+1:]
+		}
+		text := item.String()
+		if !quoted {
+			if text = strings.TrimSpace(text); text == "" {
+				return nil, bad
+			}
+			if strings.EqualFold(text, "NULL") {
+				out = append(out, types.Value{})
+				continue
+			}
+		}
+		v, err := textValue(elem, text, loc)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}

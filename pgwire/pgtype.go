@@ -1,0 +1,268 @@
+package pgwire
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"github.com/hql-db/hql/types"
+)
+
+// The oids of the types that hql's values have in PostgreSQL, and of those that clients send besides.
+const (
+	oidBool        = 16
+	oidBytea       = 17
+	oidInt8        = 20
+	oidInt2        = 21
+	oidInt4        = 23
+	oidText        = 25
+	oidOID         = 26
+	oidJSON        = 114
+	oidFloat4      = 700
+	oidFloat8      = 701
+	oidUnknown     = 705
+	oidBpchar      = 1042
+	oidVarchar     = 1043
+	oidDate        = 1082
+	oidTime        = 1083
+	oidTimestamp   = 1114
+	oidTimestamptz = 1184
+	oidInterval    = 1186
+	oidNumeric     = 1700
+	oidUUID        = 2950
+	oidJSONB       = 3802
+)
+
+// pgType is a type of PostgreSQL.
+type pgType struct {
+	oid   uint32
+	size  int16 // bytes; -1: it varies
+	array uint32
+	typ   types.Type
+}
+
+// pgTypes has the type of each of hql's, and which of hql's a parameter of others is. The first of a Type is that of results.
+var pgTypes = []pgType{
+	{oidBool, 1, 1000, types.Boolean}, {oidInt2, 2, 1005, types.SmallInt}, {oidInt2, 2, 1005, types.TinyInt}, {oidInt4, 4, 1007, types.Int},
+	{oidInt8, 8, 1016, types.BigInt}, {oidFloat4, 4, 1021, types.Float}, {oidFloat8, 8, 1022, types.Double}, {oidNumeric, -1, 1231, types.Decimal},
+	{oidText, -1, 1009, types.String}, {oidBytea, -1, 1001, types.Bytes}, {oidDate, 4, 1182, types.Date}, {oidTime, 8, 1183, types.Time},
+	{oidTimestamptz, 8, 1185, types.Timestamp}, {oidTimestamp, 8, 1115, types.LocalTimestamp}, {oidJSON, -1, 199, types.JSON},
+	{oidInterval, 16, 1187, types.Duration}, {oidText, -1, 1009, types.Null},
+	{oidVarchar, -1, 1015, types.String}, {oidBpchar, -1, 1014, types.String}, {oidUnknown, -2, 0, types.String}, {19, 64, 1003, types.String},
+	{oidOID, 4, 1028, types.BigInt}, {oidUUID, 16, 2951, types.String}, {oidJSONB, -1, 3807, types.JSON},
+}
+
+var (
+	byType  = map[types.Type]pgType{}
+	byOID   = map[uint32]pgType{}
+	byArray = map[uint32]pgType{}
+)
+
+func init() {
+	for _, t := range pgTypes {
+		if _, ok := byType[t.typ]; !ok {
+			byType[t.typ] = t
+		}
+		if _, ok := byOID[t.oid]; !ok {
+			byOID[t.oid] = t
+		}
+		if _, ok := byArray[t.array]; !ok {
+			byArray[t.array] = t
+		}
+	}
+}
+
+// typeOf is the PostgreSQL type of results of t.
+func typeOf(t types.Type) pgType {
+	if p, ok := byType[t]; ok {
+		return p
+	}
+	return byType[types.String]
+}
+
+// epochDays and epochMillis are how long after 1970 PostgreSQL's time begins, in 2000.
+const (
+	epochDays   = 10_957
+	epochMillis = epochDays * types.MillisPerDay
+)
+
+// appendText appends the text of v, which is not NULL, as PostgreSQL writes it.
+func appendText(dst []byte, v types.Value, loc *time.Location) ([]byte, error) {
+	switch v.Type() {
+	case types.Boolean:
+		if v.Bool() {
+			return append(dst, 't'), nil
+		}
+		return append(dst, 'f'), nil
+	case types.TinyInt, types.SmallInt, types.Int, types.BigInt:
+		return strconv.AppendInt(dst, v.Int(), 10), nil
+	case types.String, types.JSON:
+		return appendString(dst, v.Text())
+	case types.Bytes:
+		return hex.AppendEncode(append(dst, `\x`...), []byte(v.Text())), nil
+	case types.Date:
+		return appendMoment(dst, time.Unix(v.Int()*86400, 0).UTC(), "-01-02"), nil
+	case types.Timestamp:
+		t := time.UnixMilli(v.Int()).In(loc)
+		layout := "-01-02 15:04:05.999-07"
+		if _, off := t.Zone(); off%60 != 0 {
+			layout = "-01-02 15:04:05.999-07:00:00"
+		} else if off%3600 != 0 {
+			layout = "-01-02 15:04:05.999-07:00"
+		}
+		return appendMoment(dst, t, layout), nil
+	case types.LocalTimestamp:
+		return appendMoment(dst, time.UnixMilli(v.Int()).UTC(), "-01-02 15:04:05.999"), nil
+	case types.Time:
+		return time.UnixMilli(v.Int()).UTC().AppendFormat(dst, "15:04:05.999"), nil
+	}
+	return append(dst, v.String()...), nil
+}
+
+// appendMoment appends the year, which PostgreSQL counts from 1 BC backwards, and the rest of t.
+func appendMoment(dst []byte, t time.Time, layout string) []byte {
+	year, bc := t.Year(), false
+	if year <= 0 {
+		year, bc = 1-year, true
+	}
+	for limit := 1000; limit > 1 && year < limit; limit /= 10 {
+		dst = append(dst, '0')
+	}
+	dst = strconv.AppendInt(dst, int64(year), 10)
+	dst = t.AppendFormat(dst, layout)
+	if bc {
+		dst = append(dst, " BC"...)
+	}
+	return dst
+}
+
+// appendString appends a text, which clients read as UTF-8: HBase's cells can hold anything.
+func appendString(dst []byte, s string) ([]byte, error) {
+	if !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0 {
+		return nil, failure("22021", "a STRING of the result is not UTF-8, or has a zero byte: %s", types.EscapeBytes(short(s))).
+			hint("CAST(column AS BYTES) gives the bytes as they are")
+	}
+	return append(dst, s...), nil
+}
+
+// short cuts a long text for a message.
+func short(s string) string {
+	if len(s) > 40 {
+		return s[:40] + "..."
+	}
+	return s
+}
+
+// appendBinary appends v, which is not NULL, in the binary form of t.
+func appendBinary(dst []byte, v types.Value, t types.Type, loc *time.Location) ([]byte, error) {
+	if v.Type() != t && !(t == types.Null && v.Type().IsText()) {
+		if t == types.Null {
+			t = types.String
+		}
+		converted, err := types.Cast(v, t, loc)
+		if err != nil {
+			return nil, failure("22P02", "a value of the result does not have the type %s that was announced: %v", t, err)
+		}
+		v = converted
+	}
+	be := binary.BigEndian
+	switch t {
+	case types.Boolean:
+		return append(dst, byte(v.Int())), nil
+	case types.TinyInt, types.SmallInt:
+		return be.AppendUint16(dst, uint16(v.Int())), nil
+	case types.Int:
+		return be.AppendUint32(dst, uint32(v.Int())), nil
+	case types.BigInt:
+		return be.AppendUint64(dst, uint64(v.Int())), nil
+	case types.Float:
+		return be.AppendUint32(dst, math.Float32bits(float32(v.Double()))), nil
+	case types.Double:
+		return be.AppendUint64(dst, math.Float64bits(v.Double())), nil
+	case types.Decimal:
+		return appendNumeric(dst, v.Decimal())
+	case types.Bytes:
+		return append(dst, v.Text()...), nil
+	case types.Date:
+		d := v.Int() - epochDays
+		if d != int64(int32(d)) {
+			return nil, failure("22008", "date out of range: %s", v)
+		}
+		return be.AppendUint32(dst, uint32(d)), nil
+	case types.Time:
+		return be.AppendUint64(dst, uint64(v.Int()*1000)), nil
+	case types.Timestamp, types.LocalTimestamp:
+		ms := v.Int() - epochMillis
+		if v.Int() < math.MinInt64+epochMillis || ms > math.MaxInt64/1000 || ms < math.MinInt64/1000 {
+			return nil, failure("22008", "timestamp out of range: %s", v)
+		}
+		return be.AppendUint64(dst, uint64(ms*1000)), nil
+	case types.Duration:
+		months, ms := v.Duration()
+		days := ms / types.MillisPerDay
+		if days != int64(int32(days)) {
+			return nil, failure("22008", "interval out of range: %s", v)
+		}
+		dst = be.AppendUint64(dst, uint64(ms%types.MillisPerDay*1000))
+		dst = be.AppendUint32(dst, uint32(days))
+		return be.AppendUint32(dst, uint32(months)), nil
+	case types.String, types.JSON, types.Null:
+		return appendString(dst, v.Text())
+	}
+	return appendText(dst, v, loc)
+}
+
+// appendNumeric appends a DECIMAL: digits to the base of 10000.
+func appendNumeric(dst []byte, d *apd.Decimal) ([]byte, error) {
+	be := binary.BigEndian
+	if d.Form != apd.Finite {
+		sign := map[apd.Form]uint16{apd.NaN: 0xC000, apd.NaNSignaling: 0xC000, apd.Infinite: 0xD000}[d.Form]
+		if d.Form == apd.Infinite && d.Negative {
+			sign = 0xF000
+		}
+		return append(be.AppendUint16(append(dst, 0, 0, 0, 0), sign), 0, 0), nil
+	}
+	whole, fraction, _ := strings.Cut(strings.TrimPrefix(d.Text('f'), "-"), ".")
+	scale := len(fraction)
+	whole = strings.TrimLeft(whole, "0")
+	if n := len(whole) % 4; n > 0 {
+		whole = "0000"[n:] + whole
+	}
+	if n := len(fraction) % 4; n > 0 {
+		fraction += "0000"[n:]
+	}
+	digits := whole + fraction
+	weight := len(whole)/4 - 1
+	for strings.HasPrefix(digits, "0000") {
+		digits = digits[4:]
+		weight--
+	}
+	for strings.HasSuffix(digits, "0000") && len(digits)%4 == 0 {
+		digits = digits[:len(digits)-4]
+	}
+	if len(digits) == 0 {
+		weight = 0
+	}
+	if len(digits)/4 > math.MaxInt16 || weight > math.MaxInt16 || weight < math.MinInt16 || scale > 0x3fff {
+		return nil, failure("22003", "a number of the result has more digits than PostgreSQL's numeric")
+	}
+	dst = be.AppendUint16(dst, uint16(len(digits)/4))
+	dst = be.AppendUint16(dst, uint16(int16(weight)))
+	sign := uint16(0)
+	if d.Negative && len(digits) > 0 {
+		sign = 0x4000
+	}
+	dst = be.AppendUint16(dst, sign)
+	dst = be.AppendUint16(dst, uint16(scale))
+	for ; len(digits) > 0; digits = digits[4:] {
+		n, _ := strconv.Atoi(digits[:4])
+		dst = be.AppendUint16(dst, uint16(n))
+	}
+	return dst, nil
+}

@@ -1,0 +1,138 @@
+package pgwire_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/hql-db/hql/pgwire"
+)
+
+// TestSessions runs the files of testdata/sessions, each in one session. Commands:
+//
+//	simple [write]           a Query message; what it gives, message by message
+//	extended [args=(a,b)]    Parse, Bind, Describe, Execute, Sync with text arguments
+//	connect [write] [role=x] begins a new session
+func TestSessions(t *testing.T) {
+	datadriven.Walk(t, "testdata/sessions", func(t *testing.T, path string) {
+		db := openTables(t)
+		_, readOnly := serve(t, db, pgwire.Options{})
+		_, writable := serve(t, db, pgwire.Options{Write: true})
+		var c *pgconn.PgConn
+		var notices strings.Builder
+		begin := func(addr string) {
+			cfg, err := pgconn.ParseConfig("postgres://me@" + addr + "/db?sslmode=disable")
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
+				fmt.Fprintf(&notices, "%s %s: %s\n", n.Severity, n.Code, n.Message)
+			}
+			if c, err = pgconn.ConnectConfig(context.Background(), cfg); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { c.Close(context.Background()) })
+		}
+		begin(readOnly)
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			var out strings.Builder
+			notices.Reset()
+			switch d.Cmd {
+			case "connect":
+				if d.HasArg("write") {
+					begin(writable)
+				} else {
+					begin(readOnly)
+				}
+			case "simple":
+				results := c.Exec(context.Background(), d.Input)
+				for results.NextResult() {
+					printResult(&out, results.ResultReader().Read())
+				}
+				printError(&out, results.Close())
+			case "extended":
+				var args [][]byte
+				if d.HasArg("args") {
+					for _, a := range d.CmdArgs {
+						for _, v := range a.Vals {
+							if v == "NULL" {
+								args = append(args, nil)
+							} else {
+								args = append(args, []byte(v))
+							}
+						}
+					}
+				}
+				r := c.ExecParams(context.Background(), d.Input, args, nil, nil, nil).Read()
+				printResult(&out, r)
+				printError(&out, r.Err)
+			case "describe":
+				s, err := c.Prepare(context.Background(), "", d.Input, nil)
+				if err != nil {
+					printError(&out, err)
+					break
+				}
+				fmt.Fprintf(&out, "parameters %v\n", s.ParamOIDs)
+				printFields(&out, s.Fields)
+			default:
+				t.Fatalf("unknown command %s", d.Cmd)
+			}
+			fmt.Fprintf(&out, "%s%c\n", notices.String(), c.TxStatus())
+			return out.String()
+		})
+	})
+}
+
+func printFields(out *strings.Builder, fields []pgconn.FieldDescription) {
+	var names []string
+	for _, f := range fields {
+		names = append(names, fmt.Sprintf("%s %d", f.Name, f.DataTypeOID))
+	}
+	if names != nil {
+		fmt.Fprintf(out, "[%s]\n", strings.Join(names, ", "))
+	}
+}
+
+func printResult(out *strings.Builder, r *pgconn.Result) {
+	printFields(out, r.FieldDescriptions)
+	for _, row := range r.Rows {
+		var values []string
+		for _, v := range row {
+			if v == nil {
+				values = append(values, "NULL")
+			} else {
+				values = append(values, string(v))
+			}
+		}
+		fmt.Fprintf(out, "%s\n", strings.Join(values, " | "))
+	}
+	if tag := r.CommandTag.String(); tag != "" {
+		fmt.Fprintln(out, tag)
+	}
+}
+
+func printError(out *strings.Builder, err error) {
+	var e *pgconn.PgError
+	switch {
+	case err == nil:
+	case errors.As(err, &e):
+		fmt.Fprintf(out, "%s %s: %s", e.Severity, e.Code, e.Message)
+		if e.Position > 0 {
+			fmt.Fprintf(out, " (at %d)", e.Position)
+		}
+		if e.Detail != "" {
+			fmt.Fprintf(out, "\ndetail: %s", e.Detail)
+		}
+		if e.Hint != "" {
+			fmt.Fprintf(out, "\nhint: %s", e.Hint)
+		}
+		out.WriteString("\n")
+	default:
+		fmt.Fprintf(out, "%v\n", err)
+	}
+}

@@ -1,0 +1,181 @@
+package pgwire
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/parser"
+)
+
+// prepared is a statement that was read.
+type prepared struct {
+	whole   string // the text of the message
+	offset  int    // where the statement begins in it
+	sql     string
+	stmt    *hql.Stmt // nil: it is a command, or nothing
+	command command
+	copies  *copyCommand // nil: it is no COPY
+
+	params    []uint32 // oids
+	columns   []hql.ColumnType
+	described bool
+	held      int64 // bytes
+}
+
+// empty reports whether there is no statement.
+func (p *prepared) empty() bool { return p.stmt == nil && p.command == nil && p.copies == nil }
+
+// endsBlock reports whether the statement may run in a block that has failed.
+func (p *prepared) endsBlock() bool {
+	t, ok := p.command.(*transactionCommand)
+	return ok && t.ends()
+}
+
+// simpleQuery runs the statements of a Query message.
+func (c *conn) simpleQuery(body []byte) error {
+	sql, ok := bytes.CutSuffix(body, []byte{0})
+	if !ok || bytes.IndexByte(sql, 0) >= 0 {
+		return fatal("08P01", "invalid string in message")
+	}
+	c.closePortals(c.portals)
+	err := c.script(string(sql))
+	if err != nil {
+		if err = c.report(err); err != nil {
+			return err
+		}
+	}
+	c.endImplicit()
+	return c.ready()
+}
+
+// script runs statements one after the other up to the first that fails.
+func (c *conn) script(whole string) error {
+	pieces := split(whole)
+	if len(pieces) == 0 {
+		return c.send(&pgproto3.EmptyQueryResponse{})
+	}
+	for _, p := range pieces {
+		one, err := c.prepare(whole, p.text, p.offset)
+		if err == nil {
+			err = c.runSimple(one)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runSimple runs one statement to its end.
+func (c *conn) runSimple(one *prepared) error {
+	if one.copies != nil {
+		return c.copy(one)
+	}
+	p := c.newPortal(one)
+	defer p.close(c)
+	end := c.note(one)
+	err := p.why(c.working(p.cancel, func() error {
+		if err := p.begin(c); err != nil {
+			return err
+		}
+		if p.answer.columns != nil {
+			if err := c.describe(p.answer.columns, func(int) int16 { return 0 }); err != nil {
+				return err
+			}
+		}
+		return p.fetch(c, 0)
+	}))
+	end(p.sent, err)
+	return err
+}
+
+// prepare reads a statement, which stands at offset in whole.
+func (c *conn) prepare(whole, sql string, offset int) (*prepared, error) {
+	out := &prepared{whole: whole, sql: sql, offset: offset}
+	word := firstWord(sql)
+	if word == "" {
+		return out, nil
+	}
+	if word == "COPY" {
+		var err error
+		out.copies, err = parseCopy(sql)
+		if err != nil {
+			return nil, asError(err, whole, offset)
+		}
+		return out, nil
+	}
+	if make := commands[word]; make != nil {
+		cmd, err := make(newWords(sql))
+		if err != nil {
+			return nil, asError(err, whole, offset)
+		}
+		if cmd != nil {
+			out.command = cmd
+			return out, nil
+		}
+	}
+	stmt, err := c.db.Parse(sql)
+	if err != nil {
+		return nil, asError(err, whole, offset)
+	}
+	out.stmt = stmt
+	return out, nil
+}
+
+// piece is a statement in a text of several.
+type piece struct {
+	text   string
+	offset int
+}
+
+// split cuts a text into statements, without what is none.
+func split(text string) (out []piece) {
+	add := func(from, to int) {
+		if part := text[from:to]; firstWord(part) != "" {
+			out = append(out, piece{part, from})
+		}
+	}
+	if i := strings.IndexByte(text, ';'); i < 0 || strings.TrimSpace(text[i:]) == ";" {
+		if i < 0 {
+			i = len(text)
+		}
+		add(0, i)
+		return out
+	}
+	from := 0
+	for _, t := range parser.Tokens(text) {
+		if t.Kind == parser.OperatorToken && t.Text == ";" {
+			add(from, int(t.Pos))
+			from = int(t.Pos) + 1
+		}
+	}
+	add(from, len(text))
+	return out
+}
+
+// firstWord is the first word of a statement in upper case, or its first other token; "" where there is none.
+func firstWord(sql string) string {
+	head := sql
+	for len(head) > 0 && (head[0] == ' ' || head[0] == '\n' || head[0] == '\t' || head[0] == '\r') {
+		head = head[1:]
+	}
+	n := 0
+	for n < len(head) && (head[n]|0x20 >= 'a' && head[n]|0x20 <= 'z') {
+		n++
+	}
+	if n > 0 {
+		return strings.ToUpper(head[:n])
+	}
+	if head == "" {
+		return ""
+	}
+	for _, t := range parser.Tokens(head) {
+		if t.Kind != parser.CommentToken && t.Kind != parser.HintToken {
+			return strings.ToUpper(t.Text)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,264 @@
+package pgwire
+
+import (
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+// The codes of the messages that begin a connection in the place of a version.
+const (
+	codeCancel = 80877102
+	codeTLS    = 80877103
+	codeGSS    = 80877104
+)
+
+// newestMinor is the newest version 3.x of the protocol that is spoken.
+const newestMinor = 2
+
+// startup leads the connection to its first statement. io.EOF: the client wanted something else.
+func (c *conn) startup(full bool) error {
+	_ = c.net.SetDeadline(time.Now().Add(c.srv.opts.AuthTimeout))
+	packet, err := c.startupPacket()
+	if err != nil {
+		return err
+	}
+	if full {
+		c.srv.counts.refused.Add(1)
+		return fatal("53300", "sorry, too many clients already: the server takes %d", c.srv.opts.MaxConnections).hint("--max-connections lets more connect")
+	}
+	minor := beUint32(packet) & 0xffff
+	params, unknown, err := startupParameters(packet[4:])
+	if err != nil {
+		return err
+	}
+	if minor > newestMinor || len(unknown) > 0 {
+		if err := c.send(&pgproto3.NegotiateProtocolVersion{NewestMinorProtocol: 3<<16 | min(minor, newestMinor), UnrecognizedOptions: unknown}); err != nil {
+			return err
+		}
+	}
+	if c.user = params["user"]; c.user == "" {
+		return fatal("28000", "no PostgreSQL user name specified in startup packet")
+	}
+	if c.srv.opts.TLS != nil && !c.secured && !c.local() {
+		return fatal("28000", "connections from other hosts need TLS: sslmode=require, or better verify-full")
+	}
+	if err := c.authenticate(); err != nil {
+		return err
+	}
+	if err := c.send(&pgproto3.AuthenticationOk{}); err != nil {
+		return err
+	}
+	if err := c.open(params); err != nil {
+		return err
+	}
+	n := 4
+	if minor >= 2 {
+		n = 32
+	}
+	c.mu.Lock()
+	c.secret = newSecret(n)
+	c.mu.Unlock()
+	if err := c.greet(); err != nil {
+		return err
+	}
+	_ = c.net.SetDeadline(time.Time{})
+	return nil
+}
+
+// local reports whether the client is on this host.
+func (c *conn) local() bool {
+	a, ok := c.net.RemoteAddr().(*net.TCPAddr)
+	return !ok || a.IP.IsLoopback()
+}
+
+// startupPacket reads messages up to the one with the client's parameters, which follow its first four bytes.
+func (c *conn) startupPacket() ([]byte, error) {
+	for tlsAsked, gssAsked := false, false; ; {
+		head, err := c.in.Peek(4)
+		if err != nil {
+			return nil, goneError{err} // a port scan, a health check
+		}
+		n := beUint32(head)
+		if n < 8 || n > maxStartup {
+			return nil, fatal("08P01", "invalid length of startup packet")
+		}
+		if _, err := c.in.Discard(4); err != nil {
+			return nil, err
+		}
+		packet, err := c.read(int64(n), maxStartup)
+		if err != nil {
+			return nil, goneError{err}
+		}
+		switch code := beUint32(packet); {
+		case code == codeCancel:
+			if len(packet) > 8 {
+				c.srv.cancelStatement(beUint32(packet[4:]), packet[8:])
+			}
+			return nil, io.EOF
+		case code == codeTLS && !tlsAsked && !c.secured:
+			tlsAsked = true
+			if err := c.startTLS(); err != nil {
+				return nil, goneError{err}
+			}
+		case code == codeGSS && !gssAsked && !c.secured:
+			gssAsked = true
+			if _, err := c.net.Write([]byte{'N'}); err != nil {
+				return nil, goneError{err}
+			}
+		case code>>16 == 3:
+			return packet, nil
+		default:
+			return nil, fatal("0A000", "unsupported frontend protocol %d.%d: server supports 3.0 to 3.%d", code>>16, code&0xffff, newestMinor)
+		}
+	}
+}
+
+// startTLS answers the wish for TLS.
+func (c *conn) startTLS() error {
+	if c.in.Buffered() > 0 { // sent in clear text before there was TLS, perhaps by another
+		return errors.New("data behind the request for TLS")
+	}
+	if c.srv.opts.TLS == nil {
+		_, err := c.net.Write([]byte{'N'})
+		return err
+	}
+	if _, err := c.net.Write([]byte{'S'}); err != nil {
+		return err
+	}
+	secured := tls.Server(c.net, c.srv.opts.TLS)
+	if err := secured.HandshakeContext(c.ctx); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.net, c.secured = secured, true
+	c.mu.Unlock()
+	c.in.Reset(secured)
+	return nil
+}
+
+// startupParameters reads names and values, each with a zero byte behind it. unknown are the options of the protocol itself.
+func startupParameters(b []byte) (params map[string]string, unknown []string, err error) {
+	params = map[string]string{}
+	for len(b) > 0 && b[0] != 0 {
+		name, rest, ok := bytes.Cut(b, []byte{0})
+		value, rest, ok2 := bytes.Cut(rest, []byte{0})
+		if !ok || !ok2 {
+			return nil, nil, fatal("08P01", "invalid startup packet layout: expected terminator as last byte")
+		}
+		if b = rest; strings.HasPrefix(string(name), "_pq_.") {
+			unknown = append(unknown, string(name))
+			continue
+		}
+		params[string(name)] = string(value)
+	}
+	if len(b) != 1 {
+		return nil, nil, fatal("08P01", "invalid startup packet layout: expected terminator as last byte")
+	}
+	return params, unknown, nil
+}
+
+// open begins the session with the settings of the startup message.
+func (c *conn) open(params map[string]string) error {
+	if params["replication"] != "" && params["replication"] != "false" && params["replication"] != "0" && params["replication"] != "off" {
+		return fatal("0A000", "replication is not supported")
+	}
+	db, err := c.srv.dbOf(c.user)
+	if err != nil {
+		return fatal("58000", "cannot open the tables for user %q: %v", c.user, err)
+	}
+	c.db = db.Session()
+	c.database = or(params["database"], c.user)
+	if err := c.settings.begin(c); err != nil {
+		return err
+	}
+	for name, value := range params {
+		switch name {
+		case "user", "database", "replication", "options":
+			continue
+		}
+		if err := c.settings.start(c, name, value); err != nil {
+			return err
+		}
+	}
+	given, err := commandLineOptions(params["options"])
+	if err != nil {
+		return err
+	}
+	for _, o := range given {
+		if err := c.settings.start(c, o[0], o[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commandLineOptions reads -c name=value and --name=value, with a backslash before what stands for itself.
+func commandLineOptions(text string) (out [][2]string, err error) {
+	var words []string
+	var b strings.Builder
+	word := false
+	for i := 0; i < len(text); i++ {
+		switch ch := text[i]; {
+		case ch == '\\' && i+1 < len(text):
+			i++
+			b.WriteByte(text[i])
+			word = true
+		case ch == ' ' || ch == '\t' || ch == '\n':
+			if word {
+				words = append(words, b.String())
+			}
+			b.Reset()
+			word = false
+		default:
+			b.WriteByte(ch)
+			word = true
+		}
+	}
+	if word {
+		words = append(words, b.String())
+	}
+	for i := 0; i < len(words); i++ {
+		w, isLong := strings.CutPrefix(words[i], "--")
+		if !isLong {
+			short, ok := strings.CutPrefix(words[i], "-c")
+			if !ok {
+				return nil, fatal("42601", "invalid command-line argument for server process: %s", words[i]).hint("options are -c name=value")
+			}
+			if w = short; w == "" {
+				if i++; i < len(words) {
+					w = words[i]
+				}
+			}
+		}
+		name, value, ok := strings.Cut(w, "=")
+		if !ok {
+			return nil, fatal("42601", "-c %s requires a value", w)
+		}
+		if isLong {
+			name = strings.ReplaceAll(name, "-", "_")
+		}
+		out = append(out, [2]string{name, value})
+	}
+	return out, nil
+}
+
+// greet tells the client what the session's settings are, and how to cancel a statement.
+func (c *conn) greet() error {
+	c.settings.greeted = true
+	for _, name := range reported {
+		if err := c.send(&pgproto3.ParameterStatus{Name: name, Value: c.settings.get(name)}); err != nil {
+			return err
+		}
+	}
+	if err := c.send(&pgproto3.BackendKeyData{ProcessID: c.pid, SecretKey: c.secret}); err != nil {
+		return err
+	}
+	return c.ready()
+}

@@ -1,0 +1,251 @@
+package pgwire
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// txState is where a session stands between BEGIN and COMMIT.
+type txState uint8
+
+const (
+	outside txState = iota
+	inside
+	inFailed // a statement failed; nothing runs up to the end of the block
+)
+
+// transaction is what a session does between BEGIN and COMMIT: it reads. Nothing is kept from others, and nothing that was written
+// is taken back.
+type transaction struct {
+	state      txState
+	wrote      bool
+	savepoints []string
+	settings   map[string]string // as they were at BEGIN
+	local      map[string]string // those that SET LOCAL changed, as they were; "" was not set
+}
+
+// status is that of ReadyForQuery.
+func (t *transaction) status() byte { return "ITE"[t.state] }
+
+// failed notes that a statement failed.
+func (t *transaction) failed() {
+	if t.state == inside {
+		t.state = inFailed
+	}
+}
+
+// endImplicit ends what lasts as long as a message outside of a block.
+func (c *conn) endImplicit() {
+	if c.tx.state == outside {
+		c.closePortals(c.portals)
+	}
+}
+
+// transactionCommand is BEGIN, COMMIT, ROLLBACK, SAVEPOINT, RELEASE or ROLLBACK TO.
+type transactionCommand struct {
+	noRows
+	verb      string // that the client is told
+	savepoint string
+	modes     map[string]string // settings
+	chain     bool
+}
+
+// ends reports whether the command may run in a block that has failed.
+func (t *transactionCommand) ends() bool { return t.verb == "COMMIT" || t.verb == "ROLLBACK" }
+
+func parseBegin(w *words) (command, error) {
+	t := &transactionCommand{verb: "BEGIN"}
+	if w.take("START") {
+		t.verb = "START TRANSACTION"
+		if !w.take("TRANSACTION") {
+			return nil, w.unexpected()
+		}
+	} else {
+		w.take("BEGIN")
+		_ = w.take("WORK") || w.take("TRANSACTION")
+	}
+	var err error
+	if t.modes, err = w.modes(); err != nil {
+		return nil, err
+	}
+	return t, w.end()
+}
+
+// modes reads ISOLATION LEVEL ..., READ ONLY, READ WRITE, [NOT] DEFERRABLE.
+func (w *words) modes() (map[string]string, error) {
+	out := map[string]string{}
+	for w.at < len(w.toks) {
+		w.take(",")
+		switch {
+		case w.take("ISOLATION", "LEVEL", "READ", "COMMITTED"):
+			out["transaction_isolation"] = "read committed"
+		case w.take("ISOLATION", "LEVEL", "READ", "UNCOMMITTED"):
+			out["transaction_isolation"] = "read uncommitted"
+		case w.take("ISOLATION", "LEVEL", "REPEATABLE", "READ"):
+			out["transaction_isolation"] = "repeatable read"
+		case w.take("ISOLATION", "LEVEL", "SERIALIZABLE"):
+			out["transaction_isolation"] = "serializable"
+		case w.take("READ", "ONLY"):
+			out["transaction_read_only"] = "on"
+		case w.take("READ", "WRITE"):
+			out["transaction_read_only"] = "off"
+		case w.take("DEFERRABLE"), w.take("NOT", "DEFERRABLE"):
+		default:
+			return nil, w.unexpected()
+		}
+	}
+	return out, nil
+}
+
+func parseEnd(w *words) (command, error) {
+	t := &transactionCommand{verb: "COMMIT"}
+	if w.take("ROLLBACK") || w.take("ABORT") {
+		t.verb = "ROLLBACK"
+	} else {
+		w.at++
+	}
+	_ = w.take("WORK") || w.take("TRANSACTION")
+	if w.take("PREPARED") {
+		return nil, failure("0A000", "two-phase commit is not supported")
+	}
+	if t.verb == "ROLLBACK" && w.take("TO") {
+		w.take("SAVEPOINT")
+		var err error
+		if t.savepoint, err = w.name(); err != nil {
+			return nil, err
+		}
+		return t, w.end()
+	}
+	if w.take("AND", "NO", "CHAIN") {
+	} else if w.take("AND", "CHAIN") {
+		t.chain = true
+	}
+	return t, w.end()
+}
+
+func parseSavepoint(w *words) (command, error) {
+	t := &transactionCommand{verb: strings.ToUpper(w.peek())}
+	if w.at++; t.verb == "RELEASE" {
+		w.take("SAVEPOINT")
+	}
+	var err error
+	if t.savepoint, err = w.name(); err != nil {
+		return nil, err
+	}
+	return t, w.end()
+}
+
+func (t *transactionCommand) run(c *conn, _ context.Context, _ []any) (*answer, error) {
+	switch {
+	case t.savepoint != "":
+		return t.savepoints(c)
+	case t.verb == "COMMIT" || t.verb == "ROLLBACK":
+		return t.end(c)
+	}
+	if c.tx.state != outside {
+		return done(t.verb), c.notice("WARNING", "25001", "there is already a transaction in progress", "")
+	}
+	c.beginBlock()
+	for name, value := range t.modes {
+		if err := c.setLocal(name, value); err != nil {
+			c.tx = transaction{}
+			return nil, err
+		}
+	}
+	return done(t.verb), nil
+}
+
+func (c *conn) beginBlock() {
+	c.tx = transaction{state: inside, settings: maps.Clone(c.settings.values), local: map[string]string{}}
+	read := c.settings.get("default_transaction_read_only")
+	_ = c.setLocal("transaction_read_only", read)
+	_ = c.setLocal("transaction_isolation", c.settings.get("default_transaction_isolation"))
+}
+
+// end is COMMIT or ROLLBACK.
+func (t *transactionCommand) end(c *conn) (*answer, error) {
+	if c.tx.state == outside {
+		return done(t.verb), c.notice("WARNING", "25P01", "there is no transaction in progress", "")
+	}
+	back := t.verb == "ROLLBACK" || c.tx.state == inFailed
+	was := c.tx
+	c.tx = transaction{}
+	for name, cursor := range c.cursors {
+		if !cursor.hold || back {
+			cursor.close(c)
+			delete(c.cursors, name)
+		}
+	}
+	c.closePortals(c.portals)
+	if back {
+		if err := c.settings.restore(c, was.settings); err != nil {
+			return nil, err
+		}
+	} else if err := c.endLocal(was.local); err != nil {
+		return nil, err
+	}
+	if t.chain {
+		c.beginBlock()
+	}
+	if !back {
+		return done("COMMIT"), nil
+	}
+	if was.wrote {
+		return done("ROLLBACK"), c.notice("WARNING", "01000", "what was written stays: HBase has no transactions over rows", "")
+	}
+	return done("ROLLBACK"), nil
+}
+
+// endLocal sets what SET LOCAL changed to what it was.
+func (c *conn) endLocal(before map[string]string) error {
+	for name, value := range before {
+		var err *Error
+		if value == "" {
+			err = c.settings.reset(c, name)
+		} else {
+			err = c.settings.set(c, name, value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setLocal is SET LOCAL.
+func (c *conn) setLocal(name, value string) *Error {
+	name = settingName(name)
+	if _, ok := c.tx.local[name]; !ok && c.tx.local != nil {
+		c.tx.local[name] = c.settings.values[name]
+	}
+	return c.settings.set(c, name, value)
+}
+
+// savepoints is SAVEPOINT, RELEASE and ROLLBACK TO.
+func (t *transactionCommand) savepoints(c *conn) (*answer, error) {
+	if c.tx.state == outside {
+		return nil, failure("25P01", "%s can only be used in transaction blocks", t.verb)
+	}
+	at := -1
+	for i, name := range slices.Backward(c.tx.savepoints) {
+		if name == t.savepoint {
+			at = i
+			break
+		}
+	}
+	switch {
+	case t.verb == "SAVEPOINT":
+		c.tx.savepoints = append(c.tx.savepoints, t.savepoint)
+		return done(t.verb), nil
+	case at < 0:
+		return nil, failure("3B001", "savepoint %q does not exist", t.savepoint)
+	case t.verb == "RELEASE":
+		c.tx.savepoints = c.tx.savepoints[:at]
+		return done(t.verb), nil
+	}
+	c.tx.savepoints = c.tx.savepoints[:at+1]
+	c.tx.state = inside
+	return done("ROLLBACK"), nil
+}
