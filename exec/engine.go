@@ -332,6 +332,7 @@ func (r *run) prepare(ctx context.Context, stmt parser.Statement) {
 		r.subqueries = newSubqueries(ctx, r)
 		r.env.Subqueries, r.env.Views = r.subqueries.values, &r.subqueries.views
 		r.Opt.Subquery, r.Opt.Open, r.Opt.Resolve, r.Opt.Reuse = r.subqueries.answer, r.subqueries.open, r.resolvedBatch, r.subqueries.reuse
+		r.Opt.MayRead = r.mayReadInstead
 	}
 	switch stmt.(type) {
 	case *parser.Select, *parser.Explain:

@@ -109,6 +109,11 @@ func (st *statement) mayReadAll(s *plan.Scan) bool {
 	return st.policy != DenyFullScan || st.allowFull || st.small(s)
 }
 
+// mayReadInstead reports whether a join may read all of s, once its look-ups are many: a statement with a scan limit keeps to them.
+func (st *statement) mayReadInstead(s *plan.Scan) bool {
+	return st.budget.limit == (ScanLimit{}) && (s.Access.HitsPrefix() || st.mayReadAll(s))
+}
+
 // verdict is what the full-scan policy says of a table access.
 type verdict uint8
 

@@ -41,7 +41,7 @@ type semi struct {
 
 // semis takes those conjuncts out of conds, over the rows of f, that become semi-joins and anti-joins.
 func (q *query) semis(f *from, conds []expr.Expr) (out []*semi, rest []expr.Expr, err error) {
-	if q.outer != nil && !q.joins {
+	if q.outer != nil && !q.joins || q.env.Options.NoRules {
 		return nil, conds, nil // it is planned for each row of another query: a few rows
 	}
 	for i, c := range conds {

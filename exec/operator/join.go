@@ -31,6 +31,7 @@ type joinOp struct {
 	matched map[string][]bool
 	keyless [][]types.Value
 	rest    [][]types.Value
+	lookups lookups
 	level   int
 	width   int
 	nulls   []types.Value   // what an unmatched left row is joined with
@@ -49,12 +50,13 @@ func (b *build) join(ctx context.Context, n *plan.Join) (Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n.Semi && n.Lookup != nil {
-		return &semiLookupOp{left: left, node: n, build: b, env: b.opt.Env()}, nil
-	}
 	j := &joinOp{left: left, right: None{}, node: n, build: b, env: b.opt.Env(), share: share{Budget: &b.budget},
 		width: n.Left.Width() + n.Right.Width(), nulls: make([]types.Value, n.Right.Width())}
 	if n.Lookup != nil {
+		j.lookups.after = minLookups
+		if n.Semi {
+			return &semiLookupOp{joinOp: j}, nil
+		}
 		return j, nil
 	}
 	if j.right, err = b.node(ctx, n.Right); err != nil {
@@ -203,8 +205,11 @@ func (j *joinOp) nextPair(ctx context.Context) error {
 	return io.EOF
 }
 
-// fetch reads the right rows for a batch of left ones.
+// fetch reads the right rows for a batch of left ones, unless all of them are there.
 func (j *joinOp) fetch(ctx context.Context, left [][]types.Value) error {
+	if j.lookups.whole {
+		return nil
+	}
 	batch, err := lookupKeys(j.node, j.env, left)
 	if err != nil {
 		return err
@@ -215,6 +220,9 @@ func (j *joinOp) fetch(ctx context.Context, left [][]types.Value) error {
 	}
 	scan, err := j.build.lookup(ctx, j.node.Lookup, batch)
 	if err != nil {
+		return err
+	}
+	if err := j.readWhole(ctx, scan); err != nil || j.lookups.whole {
 		return err
 	}
 	right, err := j.build.src(ctx, scan)

@@ -42,6 +42,8 @@ type Options struct {
 	Reuse func(*plan.Subplan) Operator
 	// Resolve plans until the LOOKUPs that plan asks for are known; nil: as it comes.
 	Resolve func(ctx context.Context, ask func() (*plan.Plan, error)) (*plan.Plan, error)
+	// MayRead reports whether all of a scan may be read in place of look-ups; nil: never.
+	MayRead func(*plan.Scan) bool
 	// Wrap stands around each operator of a step, to measure it; nil: none.
 	Wrap func(plan.Node, Operator) Operator
 }

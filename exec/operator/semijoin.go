@@ -5,19 +5,14 @@ import (
 	"io"
 
 	"github.com/hql-db/hql/expr"
-	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
 
 // semiLookupOp keeps the left rows that have a pair, or in an anti-join none, batch by batch: it reads the right rows by key for a batch, and
 // holds none of them. A batch whose right rows are many is left to the query that tells of one row, and so are those behind it.
 type semiLookupOp struct {
-	left  Operator
-	node  *plan.Join
-	build *build
-	env   *expr.Env
-	each  bool
-	out   [][]types.Value
+	*joinOp
+	each bool
 }
 
 // maxMeet is how many right rows are read for each left row of a batch before each of these is asked about by itself.
@@ -30,13 +25,19 @@ func (s *semiLookupOp) Next(ctx context.Context) ([][]types.Value, error) {
 			return nil, err
 		}
 		met := make([]bool, len(rows))
-		if !s.each {
+		if !s.each && !s.lookups.whole {
 			if err = s.meet(ctx, rows, met); err != nil {
 				return nil, err
 			}
 		}
 		s.out = s.out[:0]
 		for i, l := range rows {
+			if s.lookups.whole {
+				if err := s.match(ctx, l); err != nil {
+					return nil, err
+				}
+				continue
+			}
 			keep := met[i] != s.node.Anti
 			if s.each && !met[i] {
 				if err := ctx.Err(); err != nil {
@@ -57,9 +58,7 @@ func (s *semiLookupOp) Next(ctx context.Context) ([][]types.Value, error) {
 	}
 }
 
-func (s *semiLookupOp) Close() error { return s.left.Close() }
-
-// meet reads right rows until each of rows that has a pair is known, or they are too many: then each is set.
+// meet reads right rows until each of rows that has a pair is known, or they are too many: then each is set; or it reads all right rows.
 func (s *semiLookupOp) meet(ctx context.Context, rows [][]types.Value, met []bool) error {
 	batch, err := lookupKeys(s.node, s.env, rows)
 	if err != nil || len(batch) == 0 {
@@ -77,6 +76,9 @@ func (s *semiLookupOp) meet(ctx context.Context, rows [][]types.Value, met []boo
 	}
 	scan, err := s.build.lookup(ctx, s.node.Lookup, batch)
 	if err != nil {
+		return err
+	}
+	if err := s.readWhole(ctx, scan); err != nil || s.lookups.whole {
 		return err
 	}
 	right, err := s.build.src(ctx, scan)
@@ -130,43 +132,4 @@ func (s *semiLookupOp) pair(waiting map[string][]int, rows [][]types.Value, r []
 		delete(waiting, key)
 	}
 	return nil
-}
-
-// keyOf gives the bytes that equal keys share; ok is false when one is NULL.
-func keyOf(env *expr.Env, exprs []expr.Expr, row []types.Value) (key string, ok bool, err error) {
-	env.Row = row
-	var b []byte
-	for _, e := range exprs {
-		v, err := e.Eval(env)
-		if err != nil || v.IsNull() {
-			return "", false, err
-		}
-		b = v.AppendKey(b)
-	}
-	return string(b), true, nil
-}
-
-// lookupKeys gives the values, each once, by which the right rows of left ones are looked up.
-func lookupKeys(n *plan.Join, env *expr.Env, left [][]types.Value) (batch [][]types.Value, err error) {
-	seen := map[string]bool{}
-rows:
-	for _, l := range left {
-		env.Row = l
-		keys := make([]types.Value, len(n.LeftKeys))
-		for i, e := range n.LeftKeys {
-			v, err := e.Eval(env)
-			if err != nil {
-				return nil, err
-			}
-			if v, err = types.Cast(v, n.RightKeys[i].Type(), env.Loc); err != nil || v.IsNull() {
-				continue rows // no right value is equal to one beyond the type
-			}
-			keys[i] = v
-		}
-		if k := string(rowKey(nil, keys)); !seen[k] {
-			seen[k] = true
-			batch = append(batch, keys)
-		}
-	}
-	return batch, nil
 }

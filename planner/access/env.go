@@ -16,6 +16,8 @@ type Options struct {
 	MaxEnumerate int
 	// The switches turn single rules off, to compare plans with and without them.
 	NoKey, NoPushdown, NoOrder, NoSkip bool
+	// NoRules leaves conditions where they stand: see planner/rules.go and planner/semijoin.go.
+	NoRules bool
 }
 
 func (o Options) withDefaults() Options {

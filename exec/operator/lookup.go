@@ -1,0 +1,113 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// lookups counts what the look-ups of a join cost. When they are many, all of the right side is read once, as long as that costs no more
+// than they did: a table may be smaller than it looked, and a key may take many Gets for each row.
+type lookups struct {
+	spans int  // asked for so far
+	after int  // how many may be before the right side is read
+	whole bool // the right side is in the join's table
+}
+
+const (
+	minLookups = 4096
+	// rowsForSpan is how many rows of a scan cost as much as a look-up of one span.
+	rowsForSpan = 4
+)
+
+// readWhole reads all of the right side into the table, if the look-ups with those of next are so many that this may cost less, and it fits.
+func (j *joinOp) readWhole(ctx context.Context, next *plan.Scan) error {
+	l := &j.lookups
+	if l.spans += len(next.Spans); l.spans < l.after {
+		return nil
+	}
+	whole := *j.node.Lookup.Whole
+	if !plain(&whole) || j.build.opt.MayRead == nil || !j.build.opt.MayRead(&whole) {
+		l.after = math.MaxInt
+		return nil
+	}
+	most := int64(rowsForSpan) * int64(l.spans)
+	whole.Limit = plan.AtMost(most + 1)
+	right, err := j.build.src(ctx, &whole)
+	if err != nil {
+		return err
+	}
+	counted := &countedOp{Operator: right}
+	err = j.load(ctx, counted)
+	if err == nil && counted.rows <= most {
+		l.whole = true
+		return nil
+	}
+	j.table = nil
+	j.share.release()
+	if l.after = 4 * l.spans; errors.Is(err, ErrMemoryLimit) {
+		l.after, err = math.MaxInt, nil
+	}
+	return err
+}
+
+// plain reports whether s gives all rows that it reads: then their number bounds what is read.
+func plain(s *plan.Scan) bool {
+	return s.Filter == nil && s.Residual == nil && s.Hop == nil && !s.Entries && !s.Limit.Set && len(s.Lookups) == 0 && s.DistinctPrefix == 0
+}
+
+// countedOp counts the rows of an operator.
+type countedOp struct {
+	Operator
+	rows int64
+}
+
+// Next counts.
+func (c *countedOp) Next(ctx context.Context) ([][]types.Value, error) {
+	rows, err := c.Operator.Next(ctx)
+	c.rows += int64(len(rows))
+	return rows, err
+}
+
+// keyOf gives the bytes that equal keys share; ok is false when one is NULL.
+func keyOf(env *expr.Env, exprs []expr.Expr, row []types.Value) (key string, ok bool, err error) {
+	env.Row = row
+	var b []byte
+	for _, e := range exprs {
+		v, err := e.Eval(env)
+		if err != nil || v.IsNull() {
+			return "", false, err
+		}
+		b = v.AppendKey(b)
+	}
+	return string(b), true, nil
+}
+
+// lookupKeys gives the values, each once, by which the right rows of left ones are looked up.
+func lookupKeys(n *plan.Join, env *expr.Env, left [][]types.Value) (batch [][]types.Value, err error) {
+	seen := map[string]bool{}
+rows:
+	for _, l := range left {
+		env.Row = l
+		keys := make([]types.Value, len(n.LeftKeys))
+		for i, e := range n.LeftKeys {
+			v, err := e.Eval(env)
+			if err != nil {
+				return nil, err
+			}
+			if v, err = types.Cast(v, n.RightKeys[i].Type(), env.Loc); err != nil || v.IsNull() {
+				continue rows // no right value is equal to one beyond the type
+			}
+			keys[i] = v
+		}
+		if k := string(rowKey(nil, keys)); !seen[k] {
+			seen[k] = true
+			batch = append(batch, keys)
+		}
+	}
+	return batch, nil
+}

@@ -1,0 +1,52 @@
+package exec
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/hql-db/hql/internal/race"
+	"github.com/hql-db/hql/planner"
+)
+
+// Shapes of queries, each with how much it may read: conditions that move to where they bind a key, joins, groups. The rows are those
+// of a plan that moves nothing and reads all of each table. The commands are
+//
+//	run            statements
+//	shape most=n   a query that reads n rows at most, and with gets=m sends m Gets at most
+//	explain        the plan of a query
+func TestShapes(t *testing.T) {
+	race.Skip(t)
+	datadriven.Walk(t, "testdata/shapes", func(t *testing.T, path string) {
+		_, c := newStore(t)
+		planned := newWorld(t, c, Config{FullScan: AllowFullScan})
+		naive := &world{t, New(c, planned.catalog, Config{FullScan: AllowFullScan, Planner: planner.Options{NoKey: true, NoPushdown: true, NoOrder: true, NoSkip: true, NoRules: true}})}
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			switch d.Cmd {
+			case "run":
+				return planned.run(d.Input)
+			case "explain":
+				return planned.run("EXPLAIN "+d.Input) + "\n"
+			case "shape":
+				most, gets := int64(0), int64(1<<62)
+				d.ScanArgs(t, "most", &most)
+				d.MaybeScanArgs(t, "gets", &gets)
+				got, want := strings.Split(planned.run(d.Input), "\n"), strings.Split(naive.run(d.Input), "\n")
+				slices.Sort(got)
+				slices.Sort(want)
+				if !slices.Equal(got, want) {
+					d.Fatalf(t, "%s\ngives %q\n want %q", d.Input, got, want)
+				}
+				_, s := planned.read(d.Input)
+				if s.RowsRead > most || s.Gets > gets {
+					t.Errorf("%s: %s\nreads %d rows, and may read %d; sends %d Gets", d.Pos, d.Input, s.RowsRead, most, s.Gets)
+				}
+				return strings.Join(got, "\n") + "\n"
+			}
+			d.Fatalf(t, "unknown command %s", d.Cmd)
+			return ""
+		})
+	})
+}
