@@ -48,10 +48,9 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 	if err != nil {
 		return nil, err
 	}
-	for _, u := range t.Lookups() {
-		if _, ok := cat.Table(u.Table); !ok {
-			return nil, parser.Errorf(u.Pos, "LOOKUP in %s: there is no such table", u.Table).WithHint("create it first")
-		}
+	file, err := r.namesIn(ctx, t)
+	if err != nil {
+		return nil, err
 	}
 	var made []string
 	if !t.External && !t.Layouts[0].Stored.IsLiteral() { // its tables are made later
@@ -59,6 +58,10 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 	}
 	if err == nil {
 		made, err = r.makeTables(ctx, t, false)
+	}
+	if err == nil && file != "" {
+		r.noteUnkept(t.Name, file)
+		return r.done(-1), cat.Add(t)
 	}
 	if err == nil {
 		err = r.saveDefinition(ctx, t.Name, "", t.SQL(), taken)
@@ -92,6 +95,32 @@ func (r *run) createTable(ctx context.Context, s *parser.CreateTable) (*Rows, er
 		return nil, keptError{err}
 	}
 	return r.done(-1), nil
+}
+
+// namesIn finds the tables that LOOKUP names in t. It gives one that only a catalog file of this connection defines: t cannot be kept
+// for others then.
+func (r *run) namesIn(ctx context.Context, t *catalog.Table) (file string, err error) {
+	for _, u := range t.Lookups() {
+		if _, ok := r.engine.catalog.Table(u.Table); !ok {
+			return "", parser.Errorf(u.Pos, "LOOKUP in %s: there is no such table", u.Table).WithHint("create it first")
+		}
+		known, _, err := r.engine.definitionOf(ctx, u.Table)
+		switch {
+		case err != nil:
+			return "", err
+		case known.sql == "" && !t.External:
+			return "", parser.Errorf(u.Pos, "table %s is kept in the store: its LOOKUP cannot name %s, which only a catalog file of this connection defines", t.Name, u.Table).
+				WithHint("define the table in that file, too")
+		case known.sql == "":
+			file = u.Table
+		}
+	}
+	return file, nil
+}
+
+// noteUnkept warns that a definition lasts as long as the connection.
+func (r *run) noteUnkept(name, file string) {
+	r.Warn.Add(warning.ReadOnly, fmt.Sprintf("%s is known until the connection ends, as it reads %s, which only a catalog file defines: that file can define it, too", name, file))
 }
 
 // build makes the table that s defines, with the moments of SPLIT AT in UTC.

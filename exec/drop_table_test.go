@@ -330,13 +330,14 @@ func TestDropOfAFileLeavesTheKeptDefinition(t *testing.T) {
 	}
 }
 
-// A view over a table of a catalog file is known to the connection that has the file, and to no other.
+// What reads a table of a catalog file is known to the connection that has the file, and to no other.
 func TestViewOverAFile(t *testing.T) {
 	_, c := newStore(t)
 	other := connections(t, c, 1)[0]
 	other.run("CREATE TABLE kept (id INT, v INT) ROW KEY (id AS INT32); INSERT INTO kept VALUES (1, 10); CREATE VIEW k AS SELECT id FROM kept")
 	w := newWorld(t, c, Config{FullScan: AllowFullScan})
-	if err := w.catalog.Load("CREATE EXTERNAL TABLE mine (id INT, v INT) STORED IN 'kept' ROW KEY (id AS INT32)"); err != nil {
+	if err := w.catalog.Load("CREATE EXTERNAL TABLE mine (id INT, v INT) STORED IN 'kept' ROW KEY (id AS INT32);" +
+		"CREATE EXTERNAL TABLE names (name TEXT, num INT) ROW KEY (name AS TEXT)"); err != nil {
 		t.Fatal(err)
 	}
 	_, warnings, err := w.try("CREATE VIEW v AS SELECT m.id FROM k JOIN mine m ON m.id = k.id")
@@ -348,6 +349,12 @@ func TestViewOverAFile(t *testing.T) {
 	w.refused("view k is kept in the store: it cannot read mine", "CREATE OR REPLACE VIEW k AS SELECT id FROM mine")
 	other.refused("unknown table", "SELECT * FROM v")
 	other.refused("unknown table", "SELECT * FROM over")
-	w.run("DROP VIEW over; DROP VIEW v; DROP VIEW k")
+	w.refused("table l is kept in the store: its LOOKUP cannot name names", "CREATE TABLE l (id INT, name TEXT) ROW KEY (LOOKUP(names.num, name) AS INT32, id AS INT32)")
+	_, warnings, err = w.try("CREATE EXTERNAL TABLE l (id INT, name TEXT) STORED IN 'kept' ROW KEY (LOOKUP(names.num, name) AS INT32, id AS INT32)")
+	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "l is known until the connection ends, as it reads names") {
+		t.Errorf("%q, %v", warnings, err)
+	}
+	other.refused("unknown table", "SELECT * FROM l WHERE id = 1")
+	w.run("DROP TABLE l; DROP VIEW over; DROP VIEW v; DROP VIEW k")
 	other.refused("unknown table", "SELECT * FROM k")
 }

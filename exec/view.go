@@ -10,6 +10,7 @@ import (
 	"github.com/hql-db/hql/exec/warning"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
 )
 
 // createView runs CREATE VIEW: the query is planned, so that it is right, and kept in the store where tables are.
@@ -44,16 +45,21 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (*Rows, erro
 	if p := firstParam(s.Query); p != nil {
 		return nil, parser.Errorf(p.Pos, "a view takes no arguments")
 	}
-	p, err := r.env.Select(s.Query)
+	moments := map[parser.Pos]types.Value{}
+	env := *r.env
+	env.Moment = func(at parser.Pos, v types.Value) { moments[at] = v }
+	p, err := env.Select(s.Query)
 	if err != nil {
 		return nil, err
 	}
 	if err := namedColumns("view", s.Name, s.NamePos, s.Query, s.Columns, p.Columns); err != nil {
 		return nil, err
 	}
-	def := *s
-	def.Replace, def.IfNotExists = false, false
-	v := &catalog.View{Name: s.Name, Def: &def}
+	def, err := r.timeless(s, moments)
+	if err != nil {
+		return nil, err
+	}
+	v := &catalog.View{Name: s.Name, Def: def}
 	taken := parser.Errorf(s.NamePos, "%q exists already", v.Name)
 	if exists {
 		taken = parser.Errorf(s.NamePos, "view %q was dropped or defined anew by another connection: run it again", v.Name)
@@ -66,7 +72,7 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (*Rows, erro
 		return nil, parser.Errorf(s.NamePos, "view %s is kept in the store: it cannot read %s, which only a catalog file of this connection defines", v.Name, file).
 			WithHint("define the view in that file")
 	case file != "":
-		r.Warn.Add(warning.ReadOnly, fmt.Sprintf("%s is known until the connection ends, as it reads %s, which only a catalog file defines: that file can define the view, too", v.Name, file))
+		r.noteUnkept(v.Name, file)
 		cat.ReplaceView(v)
 		return r.done(-1), nil
 	}
@@ -86,6 +92,40 @@ func (r *run) createView(ctx context.Context, s *parser.CreateView) (*Rows, erro
 		err = r.engine.settle(ctx)
 	}
 	return r.done(-1), err
+}
+
+// timeless is the definition of a view as it is kept: sessions of other zones read its moments, text constants at these places, as this one
+// does.
+func (r *run) timeless(s *parser.CreateView, moments map[parser.Pos]types.Value) (*parser.CreateView, error) {
+	parsed, err := parser.ParseStatement(s.String())
+	if err != nil {
+		return nil, err
+	}
+	var places []parser.Pos
+	literals := func(s *parser.CreateView, see func(i int, l *parser.Literal)) {
+		i := 0
+		parser.Inspect(s, func(n parser.Node) bool {
+			if l, ok := n.(*parser.Literal); ok {
+				see(i, l)
+				i++
+			}
+			return true
+		})
+	}
+	literals(s, func(_ int, l *parser.Literal) { places = append(places, l.Pos) })
+	def := parsed.(*parser.CreateView)
+	def.Replace, def.IfNotExists = false, false
+	literals(def, func(i int, l *parser.Literal) {
+		if i >= len(places) {
+			return
+		}
+		if v, ok := moments[places[i]]; ok {
+			if is, err := types.ParseTimestamp(l.Text, r.env.Loc); err == nil && is == v.Int() {
+				l.Text = v.Format(r.env.Loc)
+			}
+		}
+	})
+	return def, nil
 }
 
 // namedColumns is the error of columns of a query that cannot be told apart where it gets a name; names are those of the first.

@@ -140,13 +140,22 @@ func (c compiler) literal(l *parser.Literal) (Expr, error) {
 	case parser.TimeLiteral:
 		k.Val, err = types.Cast(types.NewString(l.Text), types.Time, c.s.Loc)
 	case parser.TimestampLiteral:
-		k.Val, err = types.Cast(types.NewString(l.Text), types.Timestamp, c.s.Loc)
+		k.Val, err = c.converted(&Const{Pos: l.Pos, Val: types.NewString(l.Text)}, types.Timestamp)
 	}
 	if err != nil {
 		return nil, parser.Errorf(l.Pos, "%s", err)
 	}
 	k.Typ = k.Val.Type()
 	return k, nil
+}
+
+// converted is the value of a constant as another type. Scope.Moment hears of texts that are moments.
+func (c compiler) converted(k *Const, t types.Type) (types.Value, error) {
+	v, err := types.Cast(k.Val, t, c.s.Loc)
+	if err == nil && t == types.Timestamp && k.Val.Type() == types.String && c.s.Moment != nil {
+		c.s.Moment(k.Pos, v)
+	}
+	return v, err
 }
 
 // number reads a number: BIGINT where it fits, else DECIMAL.

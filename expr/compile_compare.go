@@ -238,7 +238,7 @@ func (c compiler) adapt(k *Const, t types.Type) (*Const, error) {
 	if !cast {
 		return k, nil
 	}
-	v, err := types.Cast(k.Val, t, c.s.Loc)
+	v, err := c.converted(k, t)
 	if err != nil && from == types.String && t.IsInteger() { // '1.5' or a number beyond the type
 		v, err = types.ParseDecimal(k.Val.Text())
 	}

@@ -144,7 +144,7 @@ func (c compiler) cast(x Expr, t types.Type, pos parser.Pos) (Expr, error) {
 	}
 	k := &Cast{Pos: pos, X: x, Typ: t, Zone: cmp.Or(c.s.Loc, time.UTC)}
 	if l, ok := x.(*Const); ok {
-		v, err := types.Cast(l.Val, t, c.s.Loc)
+		v, err := c.converted(l, t)
 		if err != nil && l.Val.Type().IsNumeric() && t.IsNumeric() {
 			return k, nil // fails if it is evaluated
 		}

@@ -172,4 +172,6 @@ type Scope struct {
 	Key bool
 	Loc *time.Location
 	Now int64
+	// Moment hears of each text constant that is a TIMESTAMP, and which one; nil: nobody does.
+	Moment func(at parser.Pos, v types.Value)
 }

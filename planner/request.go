@@ -97,6 +97,9 @@ func (q *query) systemTime(s *parser.SystemTime, req *access.Request) error {
 		if err != nil || v.IsNull() || v.Int() < 0 || v.Int() == math.MaxInt64 {
 			return 0, parser.Errorf(e.Position(), "FOR SYSTEM_TIME takes a TIMESTAMP from 1970 on")
 		}
+		if q.env.Moment != nil && k.Val.Type() == types.String {
+			q.env.Moment(k.Pos, v)
+		}
 		return v.Int(), nil
 	}
 	from, err := at(s.From)

@@ -66,7 +66,7 @@ func (q *query) tableSource(t *catalog.Table, alias string) *source {
 // scope resolves names among sources.
 func (q *query) scope(srcs []*source) *expr.Scope {
 	e := q.env
-	return &expr.Scope{Funcs: e.Funcs, Loc: e.Loc, Now: e.Now, Parameters: e.Parameters,
+	return &expr.Scope{Funcs: e.Funcs, Loc: e.Loc, Now: e.Now, Parameters: e.Parameters, Moment: e.Moment,
 		Column: func(ref *parser.ColumnRef) (expr.Expr, error) {
 			x, err := q.column(ref, srcs)
 			if err == nil && x == nil {

@@ -59,8 +59,8 @@ more when its HBase tables go; statements that still read or write it fail. If D
 name is no table's and cannot be defined: DROP TABLE again drops what is left`},
 	{"CREATE VIEW", `CREATE [OR REPLACE] VIEW [IF NOT EXISTS] name [(column, ...)] AS query
 a query under a name, used like a table that is not written. It is planned as part of the statement that reads it:
-conditions on it bind the keys of its tables. What * stands for is what its tables have then. Views are kept where
-the definitions of tables are`},
+conditions on it bind the keys of its tables. What * stands for is what its tables have then. Its moments are those of
+the session that creates it, whatever the time zone of the reader. Views are kept where the definitions of tables are`},
 	{"DROP VIEW", `DROP VIEW [IF EXISTS] view`},
 	{"SHOW", `SHOW TABLES | CREATE TABLE table | CREATE VIEW view | SPLITS table | STATISTICS table | FUNCTIONS | ALL | setting`},
 	{"DESCRIBE", `DESCRIBE [TABLE] table`},
