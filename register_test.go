@@ -213,19 +213,7 @@ func TestRegisteredFunctionOfManyToOne(t *testing.T) {
 			Eval: func(_ *expr.Env, args []types.Value) (types.Value, error) {
 				return types.NewInt(min(args[0].Int(), most)), nil
 			},
-			Key: &expr.Algebra{ExactPreimage: true, Monotone: func(*expr.Call) int { return 1 },
-				Image: func(_ *expr.Call, in types.Set) (types.Set, bool) {
-					return types.Points(types.NewInt(min(in[0].Lo.Int(), most))), len(in) == 1 && in[0].IsPoint()
-				},
-				Preimage: func(_ *expr.Call, out, within types.Set) (types.Set, bool) {
-					if len(out) != 1 || !out[0].IsPoint() || out[0].Lo.Int() > most {
-						return nil, false
-					}
-					if out[0].Lo.Int() == most {
-						out = types.SetOf(types.Interval{Lo: types.NewInt(most), Hi: types.NewInt(math.MaxInt64)})
-					}
-					return out.Intersect(within), true
-				}}})
+			Key: &expr.Algebra{Pieces: func(*expr.Call, types.Interval) []expr.Piece { return []expr.Piece{{}} }}})
 	}
 	db, err := hql.Open(ctx, "mem:", hql.WithTables(capped))
 	if err != nil {

@@ -323,10 +323,9 @@ func (b *builder) part(d parser.PartDef) (*Part, error) {
 		b.phoenix = true
 	}
 	part.fromRest, part.draw, part.lookup = expr.FromRest(e), expr.Draw(e), expr.UsesLookup(e)
+	part.know()
 	if len(part.Columns) == 0 && part.fromRest == nil {
-		if dom, ok := expr.Domain(e); ok {
-			part.domain = dom
-		}
+		part.domain = part.every
 		if part.draw == nil {
 			return nil, parser.Errorf(d.Pos, "this part is neither a constant nor made from columns")
 		}

@@ -32,6 +32,9 @@ type Part struct {
 	fromRest            func(rest []byte) (types.Value, error)
 	draw                func(*expr.Env) (types.Value, error)
 	domain              types.Set // of a part without columns
+	every               types.Set // see Domain; nil: not known
+	slope               int       // see Monotone
+	injective           bool      // see Injective
 	lookup              bool      // see UsesLookup
 }
 
@@ -117,7 +120,9 @@ func (p *Part) column() int {
 //	DATE(ts), ts in [noon of May 1, noon of May 3]     May 1 to May 3
 //	LEFT(uid, 2), uid = 'a77'                          'a7'
 //	MD5(uid), uid > 'a'                                not ok
-func (p *Part) Image(in types.Set) (types.Set, bool) { return expr.Image(p.Expr, p.column(), in) }
+func (p *Part) Image(in types.Set) (types.Set, bool) {
+	return expr.Image(p.Expr, p.column(), in, p.stored())
+}
 
 // Preimage gives the values of the part's only column in within for which the part lies in out: the part inverted. It may give more than the
 // truth, never less.
@@ -133,14 +138,14 @@ func (p *Part) Preimage(out, within types.Set) (types.Set, bool) {
 //
 //	REVERSE(domain)     true
 //	ts % 16             false
-func (p *Part) Injective() bool { return expr.Injective(p.Expr, p.column()) }
+func (p *Part) Injective() bool { return p.injective }
 
 // Monotone is +1 when the part never falls as its only column grows, -1 when it never rises, 0 when neither is known.
 //
 //	DATE(ts)                      +1
 //	9223372036854775807 - ts      -1
 //	REVERSE(domain)               0
-func (p *Part) Monotone() int { return expr.Monotone(p.Expr, p.column()) }
+func (p *Part) Monotone() int { return p.slope }
 
 // Order is what the order of the part's bytes says of the order of its values.
 //
@@ -219,7 +224,47 @@ func (p *Part) LikeImage(like *expr.Pattern) (*expr.Pattern, bool) {
 //	SALT('a', 'b')        'a' and 'b'
 //	CRC32(uid) % 8        0 to 7
 //	uid                   not ok
-func (p *Part) Domain() (types.Set, bool) { return expr.Domain(p.Expr) }
+//	CHR(65 + n % 26)      'A' to 'Z', and some more
+//	MD5(uid) AS BYTES(1)  any byte
+func (p *Part) Domain() (types.Set, bool) { return p.every, p.every != nil }
+
+// stored is what the part's bytes can hold.
+func (p *Part) stored() (s expr.Stored) {
+	switch p.Expr.Type() {
+	case types.String, types.Bytes:
+		s.Width = max(p.Encoding.Width(), 0)
+	default:
+		if p.Order() != Unordered && p.Order() != Lexical {
+			if iv, some := p.Encoding.Clip(types.Interval{}); some {
+				s.In = iv
+			}
+		}
+	}
+	return s
+}
+
+// know finds out once what does not change: the answers of Domain, Monotone and Injective.
+func (p *Part) know() {
+	if len(p.Columns) == 1 {
+		p.slope, _ = expr.Monotone(p.Expr, p.Columns[0], p.stored())
+		p.injective = expr.Injective(p.Expr, p.Columns[0], p.stored())
+	}
+	var ok bool
+	if p.every, ok = expr.Domain(p.Expr); ok {
+		return
+	}
+	p.every = nil
+	if _, column := p.Column(); column || p.Encoding.Width() != 1 {
+		return
+	}
+	var vs []types.Value // one byte has few, whatever computes it
+	for b := range 256 {
+		if v, err := p.Encoding.Decode([]byte{byte(b)}); err == nil {
+			vs = append(vs, v)
+		}
+	}
+	p.every = types.Points(vs...)
+}
 
 // Storable narrows the intervals of s, but for its points, to bounds that the part's bytes can have. ok is false when its encoding does not
 // know them.
@@ -277,6 +322,14 @@ func (p *Part) Values(set, column types.Set, limit int) ([]types.Value, bool) {
 		vals = append(vals, some...)
 	}
 	return vals, true
+}
+
+// Steps lists values that stand for all values of column col in in: those that stand for one another give the part one value. There are none
+// where they are more than limit.
+//
+//	LEFT(MD5((id / 1000)::STRING), 4), id in 1000 to 3999     [1000 - 1999], [2000 - 2999] and [3000 - 3999]
+func (p *Part) Steps(col int, in types.Set, limit int) []expr.Step {
+	return expr.Coarser(p.Expr, col, in, limit)
 }
 
 // Width is the number of bytes of the part in every key, or Variable.

@@ -404,7 +404,7 @@ func (l *Layout) solverFor(col *Column, refs []partRef) (solver, bool) {
 			if t := p.Expr.Type(); len(p.Columns) != 1 || t == types.Double || t == types.Float { // several numbers are rounded to one
 				continue
 			}
-			img, ok := expr.Image(p.Expr, col.Index, types.Points(sample))
+			img, ok := p.Image(types.Points(sample))
 			if !ok {
 				continue
 			}

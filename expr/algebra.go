@@ -57,33 +57,28 @@ const (
 // Algebra answers the planner's questions about a call, all but one of whose
 // arguments are constants. The remaining one is argument Arg, or with AnyArg
 // whichever is not constant; a function without one (SALT) has NoArg. A nil function means "not known", which
-// may cost time but never a row: Image and Preimage may give more than the truth, never less.
+// may cost time but never a row: Image and Inverse may give more than the truth, never less.
 type Algebra struct {
 	Arg int
-	// Image gives the values that the call has when the argument is in in.
+	// As gives a call the same in other words of which more is known; nil for one of which nothing better is.
+	As func(c *Call) Expr
+	// Image gives the values that the call has when the argument is in in, where that does not follow from Pieces.
 	// Values that overflow or fail are left out: they cannot be stored.
 	Image func(c *Call, in types.Set) (types.Set, bool)
-	// Preimage gives the argument's values in within for which the call lies in out.
-	// An invertible function gives points for points.
-	Preimage func(c *Call, out, within types.Set) (types.Set, bool)
-	// ExactPreimage reports whether Preimage gives exactly the truth.
-	ExactPreimage bool
-	// Invert is Preimage, with what it knows of this call and out: whether it gives exactly the truth.
-	Invert func(c *Call, out types.Set) (pre types.Set, exact, ok bool)
+	// Inverse gives the argument's values for which the call lies in out; exact: and no others. Those that are not in within are of no
+	// account. An invertible function gives points for points.
+	Inverse func(c *Call, out types.Set, within func() types.Set) (pre types.Set, exact, ok bool)
 	// Pattern gives the regular expression of a call that is TRUE where it matches.
 	Pattern func(c *Call) (string, bool)
 	// Pieces gives intervals of the argument's values in in, in ascending order, on which the call is monotone: of what
-	// lies in none of them nothing is known. Where there is no Preimage, or it does not know, it is found by bisection.
+	// lies in none of them nothing is known. Where there is no Inverse, or it does not know, it is found by bisection.
 	Pieces func(c *Call, in types.Interval) []Piece
 	// Noise is the error of a call that is not monotone to the last digit: the part of the value that it may be, and what it
 	// may be of any value; nil: there is none.
 	Noise func(c *Call) (of, beside float64)
 	// Domain gives all values that the call can have, whatever its argument.
 	Domain func(c *Call) (types.Set, bool)
-	// Monotone is +1 when a greater argument never gives a smaller result, -1
-	// when it never gives a greater one, 0 when neither is known.
-	Monotone func(c *Call) int
-	// Injective reports whether different arguments give different results.
+	// Injective reports whether different arguments give different results, where Pieces do not say so.
 	Injective func(c *Call) bool
 	// Like turns a LIKE pattern that the argument matches into one that the result matches.
 	Like func(c *Call, p *Pattern) (*Pattern, bool)

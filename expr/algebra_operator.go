@@ -46,10 +46,8 @@ func sumPieces(sign int) func(*Call, types.Interval) []Piece {
 			return nil
 		case !ok || c.Args[1-at].Type() == types.Decimal && c.Typ != types.Decimal: // x + x, or what is no DOUBLE near 0
 			return aroundZero(false, false)
-		case sign < 0 && at == 0:
-			return falls
 		}
-		return rises
+		return []Piece{{Falls: sign < 0 && at == 0, Strict: c.Typ != types.Double && c.Typ != types.Float}} // floats are rounded: x - 5.0 of neighbours may be one number
 	}
 }
 
@@ -59,8 +57,7 @@ func addAlgebra(sign int) *Algebra {
 	if sign < 0 {
 		op = "-"
 	}
-	exact := func(c *Call) bool { return c.Typ != types.Double && c.Typ != types.Float }
-	a := &Algebra{Arg: AnyArg, ExactPreimage: true, Pieces: sumPieces(sign), Injective: exact} // floats are rounded: x - 5.0 of neighbours may be one number
+	a := &Algebra{Arg: AnyArg, Pieces: sumPieces(sign)}
 	side := func(c *Call) (k int64, first, ok bool) {
 		if k, ok := c.constInt(1); ok {
 			return k, true, true
@@ -68,51 +65,40 @@ func addAlgebra(sign int) *Algebra {
 		k, ok = c.constInt(0)
 		return k, false, ok
 	}
-	a.Monotone = func(c *Call) int {
-		at := c.argument()
-		down := sign < 0 && at == 1
-		if exact(c) {
-			if down {
-				return -1
-			}
-			return 1
-		}
-		// NaN, the greatest, stays NaN when it is taken from something, and an infinity may become NaN.
-		k, ok := c.Args[1-at].(*Const)
-		if !ok || down {
-			return 0
-		}
-		if f, err := types.Cast(k.Val, types.Double, nil); err != nil || !finite(f.Double()) {
-			return 0
-		}
-		return 1
-	}
 	integers := func(c *Call) bool {
 		return c.Typ == types.BigInt && c.Args[0].Type().IsInteger() && c.Args[1].Type().IsInteger() || c.Typ == types.Date && c.Args[0].Type() == types.Date
 	}
-	a.Image = func(c *Call, in types.Set) (types.Set, bool) {
+	a.Inverse = func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
 		k, first, ok := side(c)
 		if !ok || !integers(c) {
-			return nil, false
-		}
-		return mapSpans(in, c.Typ, func(s span) (span, bool) { return shift(op, s, k, first) }), true
-	}
-	a.Preimage = func(c *Call, out, within types.Set) (types.Set, bool) {
-		k, first, ok := side(c)
-		if !ok || !integers(c) {
-			return nil, false
+			return nil, false, false
 		}
 		t := c.Args[c.argument()].Type()
 		if c.Typ == types.Date {
 			out = out.Intersect(allDates)
 		}
-		pre := mapSpans(out, t, func(s span) (span, bool) { return unshift(op, s, k, first) }).Intersect(within)
+		pre = mapSpans(out, t, func(s span) (span, bool) { return unshift(op, s, k, first) })
 		if t == types.Date {
 			pre = pre.Intersect(allDates)
 		}
-		return pre, true
+		return pre, true, true
 	}
 	return a
+}
+
+func init() { Builtins().Lookup("-").Key.As = withoutRest } // it looks functions up
+
+// withoutRest is x / k * k for x - x % k.
+func withoutRest(c *Call) Expr {
+	rest, ok := c.Args[1].(*Call)
+	if !ok || rest.Func.Name != "%" || rest.Typ != types.BigInt || !Same(rest.Args[0], c.Args[0]) {
+		return nil
+	}
+	if k, ok := rest.constInt(1); !ok || k <= 0 {
+		return nil
+	}
+	whole := &Call{Pos: c.Pos, Func: Builtins().Lookup("/"), Args: rest.Args, Typ: c.Typ}
+	return &Call{Pos: c.Pos, Func: Builtins().Lookup("*"), Args: []Expr{whole, rest.Args[1]}, Typ: c.Typ}
 }
 
 // allDates are the days that a DATE can be.
@@ -274,32 +260,19 @@ func scalePieces(k types.Value, falls bool) []Piece {
 	return append(below, above...)
 }
 
-// divideAlgebra is for x / c, c / x and x / x; its images for integers with c > 0, towards zero.
+// divideAlgebra is for x / c, c / x and x / x.
 var divideAlgebra = &Algebra{
-	Arg: AnyArg, ExactPreimage: true, Pieces: quotientPieces,
+	Arg: AnyArg, Pieces: quotientPieces,
 	Noise: func(c *Call) (float64, float64) {
 		if k, at, _ := c.constant(); c.Typ == types.Decimal && (at == 0 || k.IsNull() || !c.Args[0].Type().IsInteger()) { // rounded where its size says
 			return 1e-12, 0
 		}
 		return 0, 0
 	},
-	Monotone: func(c *Call) int {
-		if k, ok := c.constInt(1); ok && k > 0 && c.Typ == types.BigInt {
-			return 1
-		}
-		return 0
-	},
-	Image: func(c *Call, in types.Set) (types.Set, bool) {
+	Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
 		k, ok := c.constInt(1)
 		if !ok || k <= 0 || c.Typ != types.BigInt {
-			return nil, false
-		}
-		return mapSpans(in, c.Typ, func(s span) (span, bool) { return span{s.lo / k, s.hi / k}, true }), true
-	},
-	Preimage: func(c *Call, out, within types.Set) (types.Set, bool) {
-		k, ok := c.constInt(1)
-		if !ok || k <= 0 || c.Typ != types.BigInt {
-			return nil, false
+			return nil, false, false
 		}
 		return mapSpans(out, c.Args[0].Type(), func(s span) (span, bool) {
 			lo, hi := mulClamp(s.lo, k), mulClamp(s.hi, k)
@@ -310,7 +283,7 @@ var divideAlgebra = &Algebra{
 				hi = addClamp(hi, k-1)
 			}
 			return span{lo, hi}, s.lo <= math.MaxInt64/k && s.hi >= math.MinInt64/k
-		}).Intersect(within), true
+		}), true, true
 	},
 }
 

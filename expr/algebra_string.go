@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -16,7 +15,7 @@ func caseAlgebra(of func() forms, convert func(string) string) *Algebra {
 	return &Algebra{
 		Lead:  leadMapped(convert),
 		Width: func(c *Call) int { return Width(c.Args[0]) },
-		Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+		Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
 			if c.Args[0].Type() != types.String {
 				return nil, false, false
 			}
@@ -27,7 +26,7 @@ func caseAlgebra(of func() forms, convert func(string) string) *Algebra {
 }
 
 // lengthAlgebra knows which text has no length.
-var lengthAlgebra = &Algebra{Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+var lengthAlgebra = &Algebra{Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
 	t := c.Args[0].Type()
 	if t != types.String && t != types.Bytes {
 		return nil, false, false
@@ -69,7 +68,7 @@ func invertLeft(c *Call, n int64, out types.Set) (pre types.Set, exact, ok bool)
 	return pre, exact, true
 }
 
-func invertSubstring(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+func invertSubstring(c *Call, out types.Set, within func() types.Set) (pre types.Set, exact, ok bool) {
 	from, ok := c.constInt(1)
 	if !ok || from > 1 {
 		return nil, false, false
@@ -85,7 +84,7 @@ func invertSubstring(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
 }
 
 // invertRight knows texts that are shorter than what is cut off them; the others end with what is wanted, see Restate.
-func invertRight(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+func invertRight(c *Call, out types.Set, within func() types.Set) (pre types.Set, exact, ok bool) {
 	n, ok := c.constInt(1)
 	if !ok || n < 0 || c.Args[0].Type() != types.String {
 		return nil, false, false
@@ -107,7 +106,7 @@ func invertRight(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
 
 // trimAlgebra is for what cuts characters off the start or the end of a text, or both.
 func trimAlgebra(start, end bool) *Algebra {
-	return &Algebra{TrimsStart: start, TrimsEnd: end, Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+	return &Algebra{TrimsStart: start, TrimsEnd: end, Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
 		cut, ok := trims(c)
 		if !ok || c.Args[0].Type() != types.String {
 			return nil, false, false
@@ -135,7 +134,10 @@ func trimAlgebra(start, end bool) *Algebra {
 
 // padAlgebra is for LPAD and RPAD: what is long enough is cut to its first n characters, and what is shorter begins or ends
 // what is made of it.
-var padAlgebra = &Algebra{Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+var padAlgebra = &Algebra{Pieces: func(c *Call, in types.Interval) []Piece {
+	n, ok := c.constInt(1)
+	return []Piece{{IfEven: true, Even: true, Strict: ok && !in.Lo.IsNull() && units(types.String, in.Lo.Text()) <= n}}
+}, Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
 	n, ok := c.constInt(1)
 	if !ok || n > maxCuts || c.Args[0].Type() != types.String {
 		return nil, false, false
@@ -164,7 +166,7 @@ var padAlgebra = &Algebra{Invert: func(c *Call, out types.Set) (pre types.Set, e
 	return types.SetOf(ivs...), exact, true
 }}
 
-func invertPosition(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+func invertPosition(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
 	if c.Args[0].Type() != types.String {
 		return nil, false, false
 	}
@@ -182,7 +184,7 @@ func invertPosition(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
 	return pre, exact || pre.IsEmpty(), true
 }
 
-func invertSplit(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+func invertSplit(c *Call, out types.Set, within func() types.Set) (pre types.Set, exact, ok bool) {
 	n, ok := c.constInt(2)
 	if !ok || n != 1 || c.Args[0].Type() != types.String {
 		return nil, false, false
@@ -195,8 +197,21 @@ func invertSplit(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
 	return pre, exact, true
 }
 
+// concatAlgebra is for what puts a constant before or behind a text.
+var concatAlgebra = &Algebra{Arg: AnyArg, Pieces: func(c *Call, in types.Interval) []Piece {
+	at := c.argument()
+	before, after, ok := around(c, at)
+	switch {
+	case !ok || before == "" && after == "" || c.Args[at].Type() != types.String && !c.Args[at].Type().IsInteger():
+		return nil
+	case c.Args[at].Type() != types.String:
+		return castPieces(c.Args[at].Type(), types.String, in)
+	}
+	return []Piece{{IfEven: after != "", Even: true, Strict: true}}
+}}
+
 // invertASCII knows that texts stand in the order of their first characters.
-func invertASCII(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+func invertASCII(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
 	if c.Args[0].Type() != types.String || out.Contains(types.NewInt(utf8.RuneError)) {
 		return nil, false, false // what is no character has that number too
 	}
@@ -239,7 +254,7 @@ func undo(c *Call, out types.Set, back func(string) (string, error)) (pre types.
 
 // conditionAlgebra is for conditions on a text: of gives the texts for which one is not negated, exact: and no others.
 func conditionAlgebra(negated bool, of func(c *Call) (set types.Set, exact, ok bool)) *Algebra {
-	return &Algebra{Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+	return &Algebra{Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
 		if c.Args[0].Type() != types.String {
 			return nil, false, false
 		}
@@ -283,17 +298,16 @@ var reverseDomainAlgebra = involution(reverseDomain, (*Pattern).reverseDomain)
 // involution is the algebra of a function of texts that undoes itself and keeps their length.
 func involution(f func(string) string, like func(*Pattern) *Pattern) *Algebra {
 	return &Algebra{
-		ExactPreimage: true,
-		Injective:     always(true),
-		Preimage: func(_ *Call, out, within types.Set) (types.Set, bool) {
+		Injective: always(true),
+		Inverse: func(_ *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
 			var vs []types.Value
 			for _, iv := range out {
 				if !iv.IsPoint() {
-					return nil, false
+					return nil, false, false
 				}
 				vs = append(vs, types.NewString(f(iv.Lo.Text())))
 			}
-			return types.Points(vs...).Intersect(within), true
+			return types.Points(vs...), true, true
 		},
 		Like: func(_ *Call, p *Pattern) (*Pattern, bool) {
 			p = like(p)
@@ -319,7 +333,6 @@ func hexWidth(e Expr) int {
 
 // leftAlgebra is for LEFT(x, n): a prefix of x, which grows with x where n >= 0.
 var leftAlgebra = &Algebra{
-	ExactPreimage: true,
 	Lead: func(c *Call, of Leading) Leading {
 		n, ok := c.constInt(1)
 		if !ok || n < 0 {
@@ -327,7 +340,7 @@ var leftAlgebra = &Algebra{
 		}
 		return of.cut(0, n)
 	},
-	Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+	Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
 		n, ok := c.constInt(1)
 		if !ok {
 			return nil, false, false
@@ -337,11 +350,11 @@ var leftAlgebra = &Algebra{
 		}
 		return invertLeft(c, n, out)
 	},
-	Monotone: func(c *Call) int {
+	Pieces: func(c *Call, _ types.Interval) []Piece {
 		if n, ok := c.constInt(1); ok && n >= 0 {
-			return 1
+			return []Piece{{Even: true}}
 		}
-		return 0
+		return nil
 	},
 	Image: func(c *Call, in types.Set) (types.Set, bool) {
 		n, ok := c.constInt(1)
@@ -370,41 +383,6 @@ var leftAlgebra = &Algebra{
 			out = append(out, to)
 		}
 		return types.SetOf(out...), true
-	},
-	Preimage: func(c *Call, out, within types.Set) (types.Set, bool) {
-		n, ok := c.constInt(1)
-		if !ok || n < 0 {
-			return nil, false
-		}
-		var pre []types.Interval
-		for _, iv := range out {
-			if !iv.IsPoint() {
-				return nil, false
-			}
-			s := iv.Lo.Text()
-			switch k := int64(utf8.RuneCountInString(s)); {
-			case k < n:
-				pre = append(pre, iv)
-			case k == n:
-				if !utf8.ValidString(s) {
-					return nil, false
-				}
-				pre = append(pre, PrefixInterval(s))
-			}
-		}
-		return types.SetOf(pre...).Intersect(within), true
-	},
-	Domain: func(c *Call) (types.Set, bool) {
-		n, ok := c.constInt(1)
-		inner, isCall := c.Args[0].(*Call)
-		if !ok || n < 1 || n > 3 || !isCall || inner.Func.Key == nil || !inner.Func.Key.HexDigits {
-			return nil, false
-		}
-		vs := make([]types.Value, 0, 1<<(4*n))
-		for i := range int64(1) << (4 * n) {
-			vs = append(vs, types.NewString(fmt.Sprintf("%0*x", n, i)))
-		}
-		return types.Points(vs...), true
 	},
 	Width: func(c *Call) int {
 		n, ok := c.constInt(1)

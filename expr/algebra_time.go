@@ -2,7 +2,6 @@ package expr
 
 import (
 	"math"
-	"strings"
 	"time"
 
 	"github.com/hql-db/hql/types"
@@ -17,38 +16,28 @@ func (c *Call) moment() types.Type { return c.Args[c.argument()].Type() }
 // intervalAlgebra is for a TIMESTAMP moved by an interval without months: keys that
 // hold the time of a zone with a fixed offset.
 var intervalAlgebra = &Algebra{
-	ExactPreimage: true, Pieces: func(c *Call, _ types.Interval) []Piece {
+	Pieces: func(c *Call, _ types.Interval) []Piece {
+		if _, ok := c.fixedInterval(); ok {
+			return follows
+		}
 		if c.Args[0].Type() != types.Date {
 			return nil
 		}
 		epoch := types.NewDate(0) // months are not added to days far from it, at both ends
 		return []Piece{{In: types.Interval{Hi: epoch}}, {In: types.Interval{Lo: epoch}}}
 	},
-	Injective: func(c *Call) bool { _, ok := c.fixedInterval(); return ok },
-	Monotone: func(c *Call) int {
-		if _, ok := c.fixedInterval(); ok {
-			return 1
-		}
-		return 0
-	},
-	Image: func(c *Call, in types.Set) (types.Set, bool) {
+	Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
 		ms, ok := c.fixedInterval()
 		if !ok {
-			return nil, false
+			pre, ok = c.beforeMonths(out)
+			return pre, ok, ok
 		}
-		return mapSpans(in, c.moment(), func(s span) (span, bool) { return shift("+", s, ms, true) }), true
-	},
-	Preimage: func(c *Call, out, within types.Set) (types.Set, bool) {
-		ms, ok := c.fixedInterval()
-		if !ok {
-			return c.beforeMonths(out, within)
-		}
-		return mapSpans(out, c.moment(), func(s span) (span, bool) { return unshift("+", s, ms, true) }).Intersect(within), true
+		return mapSpans(out, c.moment(), func(s span) (span, bool) { return unshift("+", s, ms, true) }), true, true
 	},
 }
 
 // zoneAlgebra is that of AT TIME ZONE.
-var zoneAlgebra = &Algebra{Arg: 1, Invert: func(c *Call, out types.Set) (pre types.Set, exact, ok bool) {
+var zoneAlgebra = &Algebra{Arg: 1, Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
 	k, ok := c.Args[0].(*Const)
 	if !ok || k.Val.IsNull() {
 		return nil, false, false
@@ -134,7 +123,7 @@ func fromWall(wall types.Set, loc *time.Location) types.Set {
 
 // beforeMonths is the preimage of moving a TIMESTAMP by months: days follow one another as before, but for those that the
 // month before its last ones has not, which go to its last day.
-func (c *Call) beforeMonths(out, within types.Set) (types.Set, bool) {
+func (c *Call) beforeMonths(out types.Set) (types.Set, bool) {
 	k, ok := c.Args[1].(*Const)
 	if !ok || k.Val.IsNull() || !timestampArg(c) {
 		return nil, false
@@ -170,7 +159,7 @@ func (c *Call) beforeMonths(out, within types.Set) (types.Set, bool) {
 			pre = append(pre, span{max(a*day, -maxCivil), min(b*day+day-1, maxCivil)}.interval(c.moment()))
 		}
 	}
-	return types.SetOf(pre...).Intersect(within), true
+	return types.SetOf(pre...), true
 }
 
 // fixedInterval gives the milliseconds that the call adds to a TIMESTAMP; ok is false where they vary.
@@ -186,35 +175,22 @@ func (c *Call) fixedInterval() (ms int64, ok bool) {
 // scaled is the algebra of floor(x / unit), as values of type t.
 func scaled(unit int64, t types.Type) *Algebra {
 	return &Algebra{
-		ExactPreimage: true,
 		Pieces: func(c *Call, _ types.Interval) []Piece {
 			if c.Args[0].Type().IsText() {
 				return nil
 			}
 			return rises
 		},
-		Monotone: func(c *Call) int {
-			if c.Args[c.argument()].Type().IsText() {
-				return 0 // of '2024-1-9' and '2024-01-10' the first is the greater text
-			}
-			return 1
-		},
-		Image: func(c *Call, in types.Set) (types.Set, bool) {
+		Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
 			if !timestampArg(c) {
-				return nil, false
-			}
-			return mapSpans(in, t, func(s span) (span, bool) { return span{floorDiv(s.lo, unit), floorDiv(s.hi, unit)}, true }), true
-		},
-		Preimage: func(c *Call, out, within types.Set) (types.Set, bool) {
-			if !timestampArg(c) {
-				return nil, false
+				return nil, false, false
 			}
 			if t == types.Date {
 				out = out.Intersect(allDates)
 			}
 			return mapSpans(out, c.moment(), func(s span) (span, bool) {
 				return span{mulClamp(s.lo, unit), addClamp(mulClamp(s.hi, unit), unit-1)}, reachable(s, unit)
-			}).Intersect(within), true
+			}), true, true
 		},
 	}
 }
@@ -246,21 +222,22 @@ func offsetAlgebra(unit int64, period func(*Call) int64) *Algebra {
 		}
 		return types.SetOf(out...), true
 	}
-	a.Preimage = func(c *Call, out, within types.Set) (types.Set, bool) {
+	a.Inverse = func(c *Call, out types.Set, window func() types.Set) (_ types.Set, exact, ok bool) {
 		const most = 512 // periods that are looked at one by one
 		p := period(c)
 		if !timestampArg(c) || p <= 0 {
-			return nil, false
+			return nil, false, false
 		}
+		within := window()
 		var pre []types.Interval
 		for _, iv := range within {
 			if iv.Lo.IsNull() || iv.Hi.IsNull() {
-				return within, true
+				return within, false, true
 			}
 			w := spanOf(iv)
 			first, last := floorDiv(w.lo, p), floorDiv(w.hi, p)
 			if last-first > most || last-first < 0 || first <= math.MinInt64/p || last >= math.MaxInt64/p-1 {
-				return within, true
+				return within, false, true
 			}
 			for n := first; n <= last; n++ {
 				for _, o := range out {
@@ -273,7 +250,7 @@ func offsetAlgebra(unit int64, period func(*Call) int64) *Algebra {
 				}
 			}
 		}
-		return types.SetOf(pre...).Intersect(within), true
+		return types.SetOf(pre...).Intersect(within), true, true
 	}
 	return a
 }
@@ -289,102 +266,31 @@ func (c *Call) width() (int64, bool) {
 }
 
 var binAlgebra = &Algebra{
-	Arg: 1, ExactPreimage: true, Monotone: slope(1), Pieces: allPieces(rises),
-	Image: func(c *Call, in types.Set) (types.Set, bool) {
+	Arg: 1, Pieces: allPieces(rises),
+	Inverse: func(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
 		w, ok := c.width()
 		if !ok || !timestampArg(c) {
-			return nil, false
-		}
-		return mapSpans(in, c.moment(), func(s span) (span, bool) {
-			return span{mulClamp(floorDiv(s.lo, w), w), mulClamp(floorDiv(s.hi, w), w)}, true
-		}), true
-	},
-	Preimage: func(c *Call, out, within types.Set) (types.Set, bool) {
-		w, ok := c.width()
-		if !ok || !timestampArg(c) {
-			return nil, false
+			return nil, false, false
 		}
 		return mapSpans(out, c.moment(), func(s span) (span, bool) {
 			lo, hi := -floorDiv(-max(s.lo, -math.MaxInt64), w), floorDiv(s.hi, w)
 			return span{mulClamp(lo, w), addClamp(mulClamp(hi, w), w-1)}, lo <= hi
-		}).Intersect(within), true
-	},
-}
-
-// truncAlgebra is that of DATE_TRUNC by units from a year to a millisecond, in the years that a time.Time counts in.
-var truncAlgebra = &Algebra{
-	Arg: 1, Pieces: allPieces(rises),
-	Monotone: func(c *Call) int {
-		if _, ok := c.unitEnd(0); ok {
-			return 1
-		}
-		return 0
-	},
-	Image: func(c *Call, in types.Set) (types.Set, bool) {
-		if _, ok := c.unitEnd(0); !ok || !timestampArg(c) {
-			return nil, false
-		}
-		return mapSpans(in, c.moment(), func(s span) (span, bool) {
-			if s.lo < -maxCivil { // no later than where its unit begins
-				s.lo = math.MinInt64
-			} else {
-				s.lo = c.unitStart(s.lo)
-			}
-			if s.hi <= maxCivil {
-				s.hi = c.unitStart(s.hi)
-			}
-			return s, true
-		}), true
+		}), true, true
 	},
 }
 
 // maxCivil bounds the milliseconds that are taken for years, months and days: some 270000 years either way.
 const maxCivil = 8_640_000_000_000_000
 
-func (c *Call) unit() string {
-	k, ok := c.Args[0].(*Const)
-	if !ok || !k.Val.Type().IsText() {
-		return ""
-	}
-	return strings.TrimSuffix(strings.ToLower(k.Val.Text()), "s")
-}
-
-// unitStart gives the first millisecond of DATE_TRUNC's unit that ms lies in.
-func (c *Call) unitStart(ms int64) int64 {
-	t, _ := truncate(c.unit(), time.UnixMilli(ms).UTC())
-	return t.UnixMilli()
-}
-
-// unitEnd gives the first millisecond of the unit after that in which ms lies; ok is false for other units.
-func (c *Call) unitEnd(ms int64) (end int64, ok bool) {
-	t := time.UnixMilli(c.unitStart(ms)).UTC()
-	switch c.unit() {
-	case "year":
-		t = t.AddDate(1, 0, 0)
-	case "quarter":
-		t = t.AddDate(0, 3, 0)
-	case "month":
-		t = t.AddDate(0, 1, 0)
-	case "week":
-		t = t.AddDate(0, 0, 7)
-	case "day":
-		t = t.AddDate(0, 0, 1)
-	case "hour":
-		t = t.Add(time.Hour)
-	case "minute":
-		t = t.Add(time.Minute)
-	case "second":
-		t = t.Add(time.Second)
-	case "millisecond":
-		t = t.Add(time.Millisecond)
-	default:
-		return 0, false
-	}
-	return t.UnixMilli(), true
-}
-
 // extractAlgebra is that of EXTRACT.
-var extractAlgebra = &Algebra{Arg: 1, Pieces: func(c *Call, in types.Interval) []Piece {
+var extractAlgebra = &Algebra{Arg: 1, Domain: func(c *Call) (types.Set, bool) {
+	k, ok := c.Args[0].(*Const)
+	if !ok {
+		return nil, false
+	}
+	of, ok := fieldDomain[field(k.Val)]
+	return types.SetOf(of.interval(types.BigInt)), ok
+}, Pieces: func(c *Call, in types.Interval) []Piece {
 	k, ok := c.Args[0].(*Const)
 	if !ok {
 		return nil
@@ -411,6 +317,9 @@ var extractAlgebra = &Algebra{Arg: 1, Pieces: func(c *Call, in types.Interval) [
 	}
 	return nil
 }}
+
+// fieldDomain are the values of the fields that begin again and again.
+var fieldDomain = map[string]span{"quarter": {1, 4}, "month": {1, 12}, "week": {1, 53}, "doy": {1, 366}, "day": {1, 31}, "dow": {0, 6}, "isodow": {1, 7}, "hour": {0, 23}, "minute": {0, 59}}
 
 // timePieces are periodic, of TIMESTAMPs and DATEs, in milliseconds.
 func timePieces(in types.Interval, n, start int64) []Piece {

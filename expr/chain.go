@@ -4,8 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"github.com/cockroachdb/apd/v3"
+	"time"
 
 	"github.com/hql-db/hql/types"
 )
@@ -15,6 +14,8 @@ type run struct {
 	stretch
 	falls    bool
 	from, to types.Value // at lo and at hi
+	// even: texts are as in Piece.Even; loose: neighbours may have one value
+	even, loose bool
 }
 
 // stretch are the numbers of an axis from lo to hi.
@@ -33,14 +34,16 @@ type chain struct {
 type unsorted struct {
 	stretch
 	values types.Interval
+	width  int // of all texts among them; 0: not known
 }
 
-// A link is a call or cast of a chain.
+// A link is a call or cast of a chain, or the last one: what can be stored of its values.
 type link struct {
-	e    Expr
-	env  Env
-	args []types.Value // of a call
-	at   []int         // where its argument stands among them
+	e      Expr
+	stored *Stored
+	env    Env
+	args   []types.Value // of a call
+	at     []int         // where its argument stands among them
 }
 
 func newLink(e Expr) link {
@@ -62,6 +65,8 @@ func newLink(e Expr) link {
 func (l *link) apply(v types.Value) (out types.Value, ok bool) {
 	var err error
 	switch e := l.e.(type) {
+	case nil:
+		return v, l.stored.Width == 0 || len(v.Text()) <= l.stored.Width
 	case *Cast:
 		out, err = types.Cast(v, e.Typ, e.Zone)
 	case *Call:
@@ -79,6 +84,8 @@ func (l *link) apply(v types.Value) (out types.Value, ok bool) {
 // pieces gives the pieces of l for arguments in in.
 func (l *link) pieces(in types.Interval) []Piece {
 	switch e := l.e.(type) {
+	case nil:
+		return []Piece{{In: l.stored.In, Even: true, Strict: true}}
 	case *Cast:
 		return castPieces(e.X.Type(), e.Typ, in)
 	case *Call:
@@ -103,8 +110,8 @@ func (l *link) noisy() bool {
 // piecewise gives the argument of a call or cast of which pieces may be known. It may stand there twice: k * k.
 func piecewise(e Expr) (arg Expr, ok bool) {
 	switch e := e.(type) {
-	case *Cast:
-		return e.X, true
+	case *Cast: // see inverse for those that depend on a zone
+		return e.X, e.X.Type() != types.Timestamp || e.Zone == time.UTC || e.sameNumber()
 	case *Call:
 		if e.Func.Key == nil || e.Func.Key.Pieces == nil || e.Func.NullArgs || e.Func.First {
 			break
@@ -124,10 +131,24 @@ func piecewise(e Expr) (arg Expr, ok bool) {
 	return nil, false
 }
 
-// newChain gives the chain from e down to the next inner expression whose values are on an axis.
-func newChain(e Expr) (c *chain, inner Expr, ok bool) {
+// reworded is e, or the same in other words: see Algebra.As.
+func reworded(e Expr) Expr {
+	if c, ok := e.(*Call); ok && c.Func.Key != nil && c.Func.Key.As != nil {
+		if as := c.Func.Key.As(c); as != nil {
+			return as
+		}
+	}
+	return e
+}
+
+// onAxis reports whether values of e's type can be numbered.
+func onAxis(e Expr) bool { _, ok := axisOf(e.Type()); return ok }
+
+// newChain gives the chain from e down to the next inner expression that is the one to stop at. Its values must be on an axis.
+func newChain(e Expr, stop func(Expr) bool) (c *chain, inner Expr, ok bool) {
 	c, inner = &chain{}, e
 	for {
+		inner = reworded(inner)
 		arg, ok := piecewise(inner)
 		if !ok {
 			return nil, nil, false
@@ -138,10 +159,10 @@ func newChain(e Expr) (c *chain, inner Expr, ok bool) {
 				return nil, nil, false // what is above would have to allow for its noise, and for its NULLs
 			}
 		}
-		inner = arg
-		if c.axis, ok = axisOf(inner.Type()); ok {
+		if inner = arg; stop(inner) {
+			c.axis, ok = axisOf(inner.Type())
 			slices.Reverse(c.links)
-			return c, inner, true
+			return c, inner, ok
 		}
 	}
 }
@@ -162,6 +183,10 @@ func (c *chain) preimage(out, within types.Set) (s types.Set, exact, ok bool) {
 	const most = 20_000 // intervals that are looked for one by one
 	if len(out) > most {
 		return nil, false, false
+	}
+	const many = 64 // intervals that are looked at one by one
+	if len(within) > many {
+		within = types.SetOf(types.Interval{Lo: within[0].Lo, Hi: within[len(within)-1].Hi})
 	}
 	c.start(within)
 	for n := range c.links {
@@ -209,17 +234,13 @@ func (c *chain) preimage(out, within types.Set) (s types.Set, exact, ok bool) {
 func (c *chain) start(within types.Set) {
 	add := func(lo, hi int64) {
 		if lo <= hi {
-			c.runs = append(c.runs, run{stretch{lo, hi}, false, c.value(lo), c.value(hi)})
+			c.runs = append(c.runs, run{stretch: stretch{lo, hi}, from: c.value(lo), to: c.value(hi)})
 		}
 	}
 	for _, n := range c.apart {
 		if within.Contains(c.value(n)) {
 			add(n, n)
 		}
-	}
-	const most = 64 // intervals that are looked at one by one
-	if len(within) > most {
-		within = types.SetOf(types.Interval{Lo: within[0].Lo, Hi: within[len(within)-1].Hi})
 	}
 	for _, iv := range within {
 		lo, hi := c.lo, c.hi
@@ -233,11 +254,85 @@ func (c *chain) start(within types.Set) {
 	}
 }
 
+// through makes the runs of the whole chain, for inner values in in; ok is false where these are not sharp.
+func (c *chain) through(in types.Set) (ok bool) {
+	c.start(in)
+	for n := range c.links {
+		if c.links[n].noisy() {
+			return false
+		}
+		c.extend(n)
+	}
+	return true
+}
+
+// image gives the values of the chain for inner values in in.
+func (c *chain) image(in types.Set) (types.Set, bool) {
+	if len(c.apart) > 0 || !c.through(in) || len(c.rest) > 0 { // a set does not tell 0 from -0
+		return nil, false
+	}
+	ivs := make([]types.Interval, 0, len(c.runs)+len(c.mixed))
+	for _, r := range c.runs {
+		iv := types.Interval{Lo: r.from, Hi: r.to}
+		end, begin := r.hi == c.hi, r.lo == c.lo // of all there is: as good as without end
+		if r.falls {
+			iv.Lo, iv.Hi, begin, end = r.to, r.from, end, begin
+		}
+		if end && r.lo != r.hi {
+			iv.Hi = types.Value{}
+		}
+		if begin && r.lo != r.hi && !(isFinite(iv.Lo) && sign(iv.Lo) >= 0) { // that nothing is negative is worth to know
+			iv.Lo = types.Value{}
+		}
+		ivs = append(ivs, iv)
+	}
+	for _, m := range c.mixed {
+		ivs = append(ivs, m.values)
+	}
+	return types.SetOf(ivs...), true
+}
+
+// slope is Monotone for the chain's value and the inner one.
+func (c *chain) slope() (dir int, strict bool) {
+	if !c.through(types.All()) || len(c.rest) > 0 || len(c.mixed) > 0 || len(c.runs) == 0 {
+		return 0, false
+	}
+	slices.SortFunc(c.runs, func(a, b run) int { return cmp.Compare(a.lo, b.lo) })
+	strict = true
+	turn := func(of int) bool {
+		ok := of == 0 || dir == 0 || dir == of
+		if of != 0 {
+			dir = of
+		}
+		return ok
+	}
+	for i, r := range c.runs {
+		d, err := types.Compare(r.to, r.from)
+		if err != nil || !turn(d) {
+			return 0, false
+		}
+		strict = strict && (!r.loose || r.lo == r.hi)
+		if i > 0 {
+			d, err = types.Compare(r.from, c.runs[i-1].to)
+			if err != nil || !turn(d) {
+				return 0, false
+			}
+			strict = strict && d != 0
+		}
+	}
+	if dir == 0 {
+		return 0, false
+	}
+	return dir, strict
+}
+
 // extend makes the runs of links[:n] those of links[:n+1].
 func (c *chain) extend(n int) {
 	l := &c.links[n]
+	c.extendMixed(l)
 	var next []run
-	add := func(s stretch, falls bool) { // cut to where it can be evaluated
+	text := n > 0 && len(c.runs) > 0 && c.runs[0].from.Type() == types.String
+	add := func(s stretch, of run, p Piece) { // cut to where it can be evaluated
 		from, ok1 := c.eval(n+1, s.lo)
 		to, ok2 := c.eval(n+1, s.hi)
 		can := func(x int64) bool { _, ok := c.eval(n+1, x); return ok }
@@ -260,11 +355,11 @@ func (c *chain) extend(n int) {
 				c.rest = append(c.rest, stretch{s.hi + 1, min(full.hi, addClamp(s.hi, c.blur(s.hi)))})
 			}
 		}
-		next = append(next, run{s, falls, from, to})
+		next = append(next, run{s, of.falls != p.Falls, from, to, p.Even && (of.even || !text), of.loose || !p.Strict})
 	}
 	for _, r := range c.runs {
 		if r.lo == r.hi {
-			add(stretch{r.lo, r.hi}, false)
+			add(r.stretch, run{even: true}, Piece{Even: true, Strict: true})
 			continue
 		}
 		in := types.Interval{Lo: r.from, Hi: r.to}
@@ -274,33 +369,40 @@ func (c *chain) extend(n int) {
 		var held []stretch
 		for _, p := range l.pieces(in) {
 			s, ok := c.where(n, r, p.In)
-			if !ok {
+			if !ok || p.IfEven && !r.even {
 				continue
 			}
 			held = append(held, s)
-			switch {
-			case p.Mixed == nil:
-				add(s, r.falls != p.Falls)
-			case n+1 == len(c.links):
-				c.mixed = append(c.mixed, unsorted{s, *p.Mixed})
-			default:
-				c.rest = append(c.rest, s)
+			if p.Mixed == nil {
+				add(s, r, p)
+				continue
 			}
+			m := unsorted{s, *p.Mixed, 0}
+			if v, ok := c.eval(n+1, s.lo); p.Even && ok {
+				m.width = len(v.Text())
+			}
+			c.mixed = append(c.mixed, m)
 		}
-		c.rest = append(c.rest, stretch{r.lo, r.hi}.without(held)...)
+		if l.e != nil { // beyond what is stored are no rows
+			c.rest = append(c.rest, stretch{r.lo, r.hi}.without(held)...)
+		}
 	}
 	c.runs = next
 }
 
-// blur is how many values beside the one numbered n noise may take for it.
-func (c *chain) blur(n int64) int64 {
-	if len(c.apart) > 0 {
-		return 1 << 22
+// extendMixed is extend for what rises and falls below l: only what is stored of it is known.
+func (c *chain) extendMixed(l *link) {
+	var left []unsorted
+	for _, m := range c.mixed {
+		switch {
+		case l.e != nil:
+			c.rest = append(c.rest, m.stretch)
+		case l.stored.Width == 0 || m.width <= l.stored.Width:
+			left = append(left, m)
+		}
 	}
-	return magnitudeClamp(n)>>30 + 1
+	c.mixed = left
 }
-
-func magnitudeClamp(n int64) int64 { return int64(min(magnitude(n), math.MaxInt64)) }
 
 // last gives the greatest number from lo to hi-1 with ok, which holds at lo and from there on up to somewhere below hi.
 func last(lo, hi int64, ok func(int64) bool) int64 {
@@ -400,69 +502,6 @@ func (c *chain) guess(n int, r run, iv types.Interval) (x int64, ok bool) {
 	}
 	x = c.rank(v)
 	return x, x >= r.lo && x <= r.hi
-}
-
-// noisy is where, for values of a relative error: what may lie in iv. Where few values are uncertain, each is looked at;
-// else they are in rest.
-func (c *chain) noisy(r run, iv types.Interval) (found []stretch) {
-	n := len(c.links)
-	of, beside := c.links[n-1].noise()
-	moved := true // as far as asked for
-	move := func(v types.Value, by float64) types.Value {
-		if v.IsNull() || !isFinite(v) {
-			return v
-		}
-		if v.Decimal() == nil {
-			f := v.Double()
-			return types.NewDouble(f + by*(math.Abs(f)*of+beside+math.SmallestNonzeroFloat64))
-		}
-		d, err := movedDecimal(v, by*of)
-		moved = moved && err == nil
-		return d
-	}
-	wide, ok := c.where(n, r, types.Interval{Lo: move(iv.Lo, -1), Hi: move(iv.Hi, 1)}) // without end where that cannot be told
-	if !ok {
-		return nil
-	}
-	narrow := types.Interval{Lo: move(iv.Lo, 1), Hi: move(iv.Hi, -1), LoOpen: iv.LoOpen, HiOpen: iv.HiOpen}
-	sure, ok := c.where(n, r, narrow)
-	ok = ok && moved
-	edges := []stretch{wide}
-	if ok {
-		found = append(found, sure)
-		edges = wide.without(found)
-	}
-	const few = 64
-	for _, e := range edges {
-		if uint64(e.hi)-uint64(e.lo) >= few {
-			c.rest = append(c.rest, e)
-			continue
-		}
-		for x := e.lo; ; x++ {
-			if v, ok := c.eval(n, x); ok && side(v, iv) == 0 {
-				found = append(found, stretch{x, x})
-			}
-			if x == e.hi {
-				break
-			}
-		}
-	}
-	return found
-}
-
-// movedDecimal is v and that share of its size.
-func movedDecimal(v types.Value, share float64) (types.Value, error) {
-	by, err := types.Cast(types.NewDouble(share), types.Decimal, nil)
-	if err == nil {
-		by, err = decimalOp("*", v, by)
-	}
-	if err == nil && v.Decimal().Negative {
-		by = types.NewDecimal(new(apd.Decimal).Neg(by.Decimal()))
-	}
-	if err != nil {
-		return types.Value{}, err
-	}
-	return decimalOp("+", v, by)
 }
 
 // without gives what is left of s beside others.

@@ -429,12 +429,14 @@ func formatPieces(c *Call, in types.Interval) []Piece {
 	if !ok || k.Val.IsNull() {
 		return nil
 	}
-	known, at := 0, 0 // the unit that is told, and where the year stands
-	first := ""       // the pattern of the first unit, if that is not the year
+	known, at := 0, 0       // the unit that is told, and where the year stands
+	first, even := "", true // the pattern of the first unit, if that is not the year
 	for i, p := range parseFormat(k.Val.Text()) {
 		u := formatUnit[p.name]
 		switch {
-		case p.name == "", u <= known:
+		case p.name == "":
+		case u <= known:
+			even = false
 		case known == 0 && p.th == "" && p.fill && p.name != "YYYY":
 			first, known = p.name, u
 		case p.th == "" && p.fill && (known == 0 && p.name == "YYYY" || slices.Contains(formatFiner[known], p.name)):
@@ -452,9 +454,9 @@ func formatPieces(c *Call, in types.Interval) []Piece {
 	case first != "":
 		return formatWithin(first, in)
 	}
-	pieces := yearPieces(c.Args[0].Type())
+	pieces := yearPieces(c.Args[0].Type(), even, c.Args[0].Type() == types.Date && known >= 4 || known >= 10)
 	if at > 0 { // of years before 0 the sign stands elsewhere
-		return pieces[1:]
+		return slices.DeleteFunc(pieces, func(p Piece) bool { return p.Mixed != nil })
 	}
 	return pieces
 }

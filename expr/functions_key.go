@@ -109,7 +109,7 @@ var keyFunctions = []Function{
 	{Name: "OPENTSDB_QUALIFIER", Group: "key", Signature: "OPENTSDB_QUALIFIER(timestamp)", Doc: "OpenTSDB's qualifier for a value in an hour's row.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.Bytes, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			return types.NewBytes(tsdbQualifier(floorMod(millis(a[0]), tsdbRow))), nil
-		}, Key: &Algebra{ManyForms: true, OpenTSDB: true, Preimage: tsdbPreimage}},
+		}, Key: &Algebra{ManyForms: true, OpenTSDB: true, Inverse: tsdbInverse}},
 }
 
 // restSalt is a function that gives a number below its first argument, made of the key bytes after the part.
@@ -281,23 +281,24 @@ func OpenTSDBOffset(q string) (ms int64, ok bool) {
 	return 0, false
 }
 
-func tsdbPreimage(_ *Call, out, within types.Set) (types.Set, bool) {
+func tsdbInverse(_ *Call, out types.Set, window func() types.Set) (pre types.Set, exact, ok bool) {
+	within := window()
 	if len(within) != 1 || within[0].Lo.IsNull() || within[0].Hi.IsNull() {
-		return within, true
+		return within, false, true
 	}
 	w := spanOf(within[0])
 	base := floorDiv(w.lo, tsdbRow) * tsdbRow
 	if floorDiv(w.hi, tsdbRow)*tsdbRow != base {
-		return within, true
+		return within, false, true
 	}
 	var vs []types.Value
 	for _, iv := range out {
 		if !iv.IsPoint() {
-			return within, true
+			return within, false, true
 		}
 		if ms, ok := OpenTSDBOffset(iv.Lo.Text()); ok && ms < tsdbRow {
 			vs = append(vs, types.NewTimestamp(base+ms))
 		}
 	}
-	return types.Points(vs...).Intersect(within), true
+	return types.Points(vs...).Intersect(within), false, true
 }

@@ -59,14 +59,14 @@ var stringFunctions = []Function{
 	{Name: "RIGHT", Group: "string", Signature: "right(text, n) text", Doc: "The last n characters; all but the first -n when n is negative.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.String, isText, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			return types.NewString(right(a[0].Text(), a[1].Int())), nil
-		}, Key: &Algebra{Invert: invertRight, Lead: func(c *Call, of Leading) Leading { return of.cut(0, int64(Width(c))) }, Width: func(c *Call) int {
+		}, Key: &Algebra{Inverse: invertRight, Lead: func(c *Call, of Leading) Leading { return of.cut(0, int64(Width(c))) }, Width: func(c *Call) int {
 			if n, ok := c.constInt(1); ok && n >= 0 && n <= int64(hexWidth(c.Args[0])) {
 				return int(n)
 			}
 			return 0
 		}}},
 	{Name: "SUBSTRING", Group: "string", Signature: "substring(text, from [, n]) text", Doc: "n characters from the given one on, counted from 1.", MinArgs: 2, MaxArgs: 3,
-		Result: sameAs(0, isBytes, isInt), Eval: substring, Key: &Algebra{Invert: invertSubstring, Lead: func(c *Call, of Leading) Leading {
+		Result: sameAs(0, isBytes, isInt), Eval: substring, Key: &Algebra{Inverse: invertSubstring, Lead: func(c *Call, of Leading) Leading {
 			from, _ := c.constInt(1)
 			return of.cut(from-1, int64(Width(c)))
 		}, Width: func(c *Call) int {
@@ -127,7 +127,7 @@ var stringFunctions = []Function{
 				return types.NewInt(0), nil
 			}
 			return types.NewInt(int64(utf8.RuneCountInString(a[0].Text()[:i])) + 1), nil
-		}, Key: &Algebra{Invert: invertPosition}},
+		}, Key: &Algebra{Inverse: invertPosition}},
 	{Name: "SPLIT_PART", Group: "string", Signature: "split_part(text, delimiter, n) text", Doc: "The n-th field, counted from 1, or from the end when negative.", MinArgs: 3, MaxArgs: 3,
 		Result: returns(types.String, isText, isText, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			fields, n := strings.Split(a[0].Text(), a[1].Text()), a[2].Int()
@@ -144,7 +144,7 @@ var stringFunctions = []Function{
 				return types.NewString(""), nil
 			}
 			return types.NewString(fields[n-1]), nil
-		}, Key: &Algebra{Invert: invertSplit}},
+		}, Key: &Algebra{Inverse: invertSplit}},
 	{Name: "CONCAT", Group: "string", Binds: "compared with a text, by all ways to cut that text", Signature: "concat(a, ...) text", Doc: "The texts of all arguments that are not NULL.", MinArgs: 1, MaxArgs: -1, NullArgs: true,
 		Result: returns(types.String), Eval: func(env *Env, a []types.Value) (types.Value, error) { return concat(env, "", a) }},
 	{Name: "CONCAT_WS", Group: "string", Binds: "compared with a text, by all ways to cut that text", Signature: "concat_ws(separator, a, ...) text", Doc: "The texts of all arguments that are not NULL, separated.", MinArgs: 2, MaxArgs: -1, NullArgs: true,
@@ -175,7 +175,7 @@ var stringFunctions = []Function{
 			}
 			r, _ := utf8.DecodeRuneInString(a[0].Text())
 			return types.NewInt(int64(r)), nil
-		}, Key: &Algebra{Invert: invertASCII}},
+		}, Key: &Algebra{Inverse: invertASCII}},
 	{Name: "CHR", Group: "string", Unknown: "characters of one code point are not sought", Signature: "chr(n) text", Doc: "The character with that code point.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.String, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			if n := a[0].Int(); n > 0 && n <= unicode.MaxRune && !utf16.IsSurrogate(rune(n)) {
@@ -185,7 +185,7 @@ var stringFunctions = []Function{
 		}},
 	{Name: "HEX", Group: "string", Signature: "hex(bytes) text", Doc: "The bytes, or a text's UTF-8, in lower-case hexadecimal digits.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.String, isBytes), Eval: text1(func(s string) string { return hex.EncodeToString([]byte(s)) }),
-		Key: &Algebra{Invert: func(c *Call, out types.Set) (types.Set, bool, bool) {
+		Key: &Algebra{Inverse: func(c *Call, out types.Set, _ func() types.Set) (types.Set, bool, bool) {
 			return undo(c, out, func(s string) (string, error) { b, err := hex.DecodeString(s); return string(b), err })
 		}}},
 	{Name: "UNHEX", Group: "string", Unknown: "several texts stand for the same bytes", Signature: "unhex(text) bytes", Doc: "The bytes that hexadecimal digits stand for.", MinArgs: 1, MaxArgs: 1,
@@ -255,7 +255,7 @@ var stringFunctions = []Function{
 				return types.Value{}, fmt.Errorf("there is no byte %d in %d bytes", n, len(s))
 			}
 			return types.NewInt(int64(s[n])), nil
-		}},
+		}, Key: &Algebra{Domain: func(*Call) (types.Set, bool) { return types.SetOf(span{0, 255}.interval(types.BigInt)), true }}},
 	{Name: "OVERLAY", Group: "string", Unknown: "many texts give the same", Signature: "overlay(text PLACING part FROM start [FOR n]) text", Doc: "The text with part in the place of n characters (as many as part has) from start on.", MinArgs: 3, MaxArgs: 4,
 		Result: overlayResult, Eval: overlay},
 	{Name: "QUOTE_IDENT", Group: "string", Unknown: "a text may be quoted in several ways", Signature: "quote_ident(text) text", Doc: "The text as a name in SQL: in double quotes where PostgreSQL needs them.", MinArgs: 1, MaxArgs: 1,

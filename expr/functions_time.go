@@ -55,7 +55,7 @@ var timeFunctions = []Function{
 				err = errMoment // its unit began before the first one
 			}
 			return types.NewIntOf(momentOf(a[1].Type()), t.UnixMilli()), err
-		}, Key: truncAlgebra},
+		}, Key: &Algebra{Arg: 1, Pieces: allPieces(rises)}},
 	{Name: "EXTRACT", Group: "time", Signature: "extract(field FROM timestamp) bigint", Doc: "year, quarter, month, week, day, hour, minute, milliseconds, microseconds, dow, isodow, doy, isoyear, decade, century, millennium, julian; a DOUBLE of second and epoch. In UTC. Also `year(timestamp)`, `quarter`, `month`, `day`, `dayofmonth`, `dayofyear`, `hour`, `minute`, `second`.", MinArgs: 2, MaxArgs: 2,
 		Result: extractResult, Eval: extract, Key: extractAlgebra},
 	{Name: "DATE_ADD_INTERVAL", Group: "time", Signature: "timestamp + interval", Doc: "Moved by an interval such as '1 month 2 days', '-5 minutes', '2 days ago' or 'P1DT2H'; a TIME goes round midnight.", MinArgs: 2, MaxArgs: 2,
@@ -113,7 +113,7 @@ var timeFunctions = []Function{
 			return aroundZero(false, false)
 		}}},
 	{Name: "EPOCH_MS", Group: "time", Signature: "epoch_ms(timestamp) bigint", Doc: "Milliseconds since 1970-01-01 UTC.", MinArgs: 1, MaxArgs: 1,
-		Result: returns(types.BigInt, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return types.NewInt(millis(a[0])), nil }, Key: &Algebra{Pieces: allPieces(rises)}},
+		Result: returns(types.BigInt, isMoment), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return types.NewInt(millis(a[0])), nil }, Key: &Algebra{Pieces: allPieces(follows)}},
 	{Name: "TO_CHAR", Group: "time", Signature: "to_char(timestamp, format) text", Doc: "Formatted, in UTC, with PostgreSQL's patterns: YYYY MM DD HH24 HH12 MI SS MS AM Mon Month Dy Day DDD IYYY IW ID Q J ...; FM before one drops padding.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.String, isMoment, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			zone := "UTC"

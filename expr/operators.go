@@ -27,13 +27,31 @@ var operators = []Function{
 		Result: arithmetic("/"), Eval: evalArithmetic("/"), Key: divideAlgebra},
 	{Name: "%", Group: "operator", Signature: "a % b", Doc: "Remainder, with the sign of a.", MinArgs: 2, MaxArgs: 2,
 		Result: arithmetic("%"), Eval: evalArithmetic("%"), Key: remainderAlgebra(false)},
-	bitwise("&", "The bits that are set in both.", func(a, b int64) int64 { return a & b }),
-	bitwise("|", "The bits that are set in one or both.", func(a, b int64) int64 { return a | b }),
-	bitwise("#", "The bits that are set in one of both.", func(a, b int64) int64 { return a ^ b }),
-	shifting("<<", "The bits of a moved b places up, b from 0 to 63; those that leave 64 bits are lost.", func(a, b int64) int64 { return a << b }),
-	shifting(">>", "The bits of a moved b places down, b from 0 to 63; the sign stays.", func(a, b int64) int64 { return a >> b }),
-	{Name: "BIT_NOT", Group: "number", Unknown: bitsUnknown, Signature: "~a", Doc: "All bits of an integer inverted.", MinArgs: 1, MaxArgs: 1,
-		Result: returns(types.BigInt, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return types.NewInt(^a[0].Int()), nil }},
+	bitwise("&", "The bits that are set in both.", func(a, b int64) int64 { return a & b }, &Algebra{Arg: AnyArg, Pieces: maskPieces, Domain: func(c *Call) (types.Set, bool) {
+		k, _, ok := c.constant()
+		if !ok || k.IsNull() || k.Int() < 0 {
+			return nil, false
+		}
+		return types.SetOf(span{0, k.Int()}.interval(types.BigInt)), true
+	}}),
+	bitwise("|", "The bits that are set in one or both.", func(a, b int64) int64 { return a | b }, &Algebra{Arg: AnyArg, Pieces: setPieces}),
+	bitwise("#", "The bits that are set in one of both.", func(a, b int64) int64 { return a ^ b }, nil),
+	shifting("<<", "The bits of a moved b places up, b from 0 to 63; those that leave 64 bits are lost.", func(a, b int64) int64 { return a << b }, func(c *Call, _ types.Interval) []Piece {
+		k, ok := c.constInt(1)
+		if !ok || k < 0 || k > 62 {
+			return nil
+		}
+		return []Piece{{In: span{math.MinInt64 >> k, math.MaxInt64 >> k}.interval(types.BigInt), Strict: true}}
+	}),
+	shifting(">>", "The bits of a moved b places down, b from 0 to 63; the sign stays.", func(a, b int64) int64 { return a >> b }, func(c *Call, _ types.Interval) []Piece {
+		if _, ok := c.constInt(1); !ok {
+			return nil
+		}
+		return rises
+	}),
+	{Name: "BIT_NOT", Group: "number", Signature: "~a", Doc: "All bits of an integer inverted.", MinArgs: 1, MaxArgs: 1,
+		Result: returns(types.BigInt, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) { return types.NewInt(^a[0].Int()), nil },
+		Key: &Algebra{Pieces: allPieces([]Piece{{Falls: true, Strict: true}})}},
 	{Name: "NEGATE", Group: "operator", Signature: "-a", Doc: "The negative number.", MinArgs: 1, MaxArgs: 1,
 		Result: absResult, Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			switch v := a[0]; {
@@ -47,10 +65,12 @@ var operators = []Function{
 			default:
 				return types.NewFloatOf(v.Type(), -v.Double()), nil
 			}
-		}, Key: &Algebra{Pieces: allPieces(falls)}},
+		}, Key: &Algebra{Pieces: func(c *Call, _ types.Interval) []Piece {
+			return []Piece{{Falls: true, Strict: c.Typ.IsInteger() || c.Typ == types.Decimal}}
+		}}},
 	{Name: "DECIMAL", Group: "operator", Signature: "CAST(x AS DECIMAL(p, s))", Doc: "Rounded to s digits behind the point; an error where more than p - s stand before it.", MinArgs: 2, MaxArgs: 3,
 		Result: returns(types.Decimal, isNumber, isInt), Eval: precision, Key: &Algebra{Pieces: allPieces(atZero(false, false))}},
-	{Name: "||", Group: "operator", Binds: "compared with a text, by all ways to cut that text", Signature: "a || b", Doc: "Texts, or BYTES, one after the other; of JSON the members of both objects, or the elements of both.", MinArgs: 2, MaxArgs: 2,
+	{Name: "||", Group: "operator", Key: concatAlgebra, Signature: "a || b", Doc: "Texts, or BYTES, one after the other; of JSON the members of both objects, or the elements of both.", MinArgs: 2, MaxArgs: 2,
 		Result: func(args []Expr) (types.Type, error) {
 			a, b := args[0].Type(), args[1].Type()
 			if a == types.JSON && b == types.JSON {
@@ -89,16 +109,52 @@ var operators = []Function{
 const bitsUnknown = "bits keep no order"
 
 // bitwise is an operator on the bits of integers.
-func bitwise(op, doc string, of func(a, b int64) int64) Function {
-	return Function{Name: op, Group: "operator", Unknown: bitsUnknown, Signature: "a " + op + " b", Doc: doc, MinArgs: 2, MaxArgs: 2,
+func bitwise(op, doc string, of func(a, b int64) int64, key *Algebra) Function {
+	f := Function{Name: op, Group: "operator", Signature: "a " + op + " b", Doc: doc, MinArgs: 2, MaxArgs: 2, Key: key,
 		Result: returns(types.BigInt, isInt), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			return types.NewInt(of(a[0].Int(), a[1].Int())), nil
 		}}
+	if key == nil {
+		f.Unknown = bitsUnknown
+	}
+	return f
+}
+
+// maskPieces are those of x & k: where k has all bits from one on, x without the lower ones; where it has these, what begins again and again.
+func maskPieces(c *Call, in types.Interval) []Piece {
+	k, _, ok := c.constant()
+	if !ok {
+		return nil
+	}
+	n := k.Int()
+	run := n >> bits.TrailingZeros64(uint64(n))
+	switch {
+	case -n&n == -n:
+		return rises
+	case n > 0 && run&(run+1) == 0:
+		return periodic(in, 1<<bits.Len64(uint64(n)), 0)
+	}
+	return nil
+}
+
+// setPieces are those of x | k: where k has all bits below one, x with these.
+func setPieces(c *Call, in types.Interval) []Piece {
+	k, _, ok := c.constant()
+	if !ok {
+		return nil
+	}
+	switch n := k.Int(); {
+	case n >= 0 && n&(n+1) == 0:
+		return rises
+	case n < 0 && -n&n == -n && n != math.MinInt64:
+		return periodic(in, -n, 0)
+	}
+	return nil
 }
 
 // shifting is bitwise with so many places for b.
-func shifting(op, doc string, of func(a, b int64) int64) Function {
-	f := bitwise(op, doc, of)
+func shifting(op, doc string, of func(a, b int64) int64, pieces func(*Call, types.Interval) []Piece) Function {
+	f := bitwise(op, doc, of, &Algebra{Pieces: pieces})
 	move := f.Eval
 	f.Eval = func(env *Env, a []types.Value) (types.Value, error) {
 		if n := a[1].Int(); n < 0 || n > 63 {

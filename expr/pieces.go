@@ -3,6 +3,7 @@ package expr
 import (
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hql-db/hql/types"
@@ -18,11 +19,17 @@ type Piece struct {
 	Falls bool
 	// Mixed is set where the call may rise and fall: it holds the values that it has there.
 	Mixed *types.Interval
+	// Strict reports whether different arguments have different values.
+	Strict bool
+	// Even reports whether all texts there are alike but for digits: of one length, with digits where one of them has digits, and what is
+	// else the same. Of a text it is so where the argument is. IfEven: the piece is known for such arguments alone.
+	Even, IfEven bool
 }
 
 var (
 	rises    = []Piece{{}}
 	falls    = []Piece{{Falls: true}}
+	follows  = []Piece{{Strict: true, Even: true}}
 	zero     = types.NewInt(0)
 	plusOne  = types.NewInt(1)
 	minusOne = types.NewInt(-1)
@@ -147,13 +154,15 @@ func (a axis) interval(lo, hi int64) types.Interval {
 	return iv
 }
 
-// castPieces gives the pieces of a cast of values in in. A TIMESTAMP is cast in UTC: see wallPreimage.
+// castPieces gives the pieces of a cast of values in in. A TIMESTAMP is cast in UTC: see inverse.
 func castPieces(from, to types.Type, in types.Interval) []Piece {
 	float := func(t types.Type) bool { return t == types.Double || t == types.Float }
 	switch {
-	case from == types.Boolean && (to.IsInteger() || to == types.String), sameNumbers(from, to), from.IsTimestamp() && to == types.Date, from == types.Time && to == types.String:
+	case from == types.Boolean && to.IsInteger(), sameNumbers(from, to), from == types.Time && to == types.String, from.IsInteger() && to == types.Decimal:
+		return follows
+	case from == types.Boolean && to == types.String, from.IsTimestamp() && to == types.Date:
 		return rises
-	case from.IsInteger() && (float(to) || to == types.Decimal), from == types.Float && to == types.Double, float(from) && to == types.Decimal:
+	case from.IsInteger() && float(to), from == types.Float && to == types.Double, float(from) && to == types.Decimal:
 		return rises
 	case from.IsNumeric() && to.IsInteger(), from.IsTimestamp() && to.IsInteger():
 		return atZero(false, false)
@@ -164,7 +173,9 @@ func castPieces(from, to types.Type, in types.Interval) []Piece {
 	case from.IsInteger() && to == types.String:
 		return digitPieces(10)
 	case isMoment(from) && to == types.String:
-		return yearPieces(from)
+		return yearPieces(from, from == types.Date, from == types.Date)
+	case from == types.String && to.IsInteger():
+		return numeralPieces(in)
 	case from == types.Timestamp && to == types.Time:
 		return timePieces(in, types.MillisPerDay, 0)
 	case from == types.Date && to == types.Timestamp: // but for the ends, where zones go beyond a TIMESTAMP
@@ -177,7 +188,7 @@ func castPieces(from, to types.Type, in types.Interval) []Piece {
 func digitPieces(base int64) []Piece {
 	var below, above []Piece
 	for lo := int64(1); ; lo *= base {
-		up, down := types.Interval{Lo: types.NewInt(lo)}, types.Interval{Hi: types.NewInt(-lo)}
+		up, down := types.Interval{Lo: types.NewInt(lo)}, types.Interval{Hi: types.NewInt(-lo)} // all of one length
 		if lo == 1 {
 			up.Lo = zero
 		}
@@ -185,7 +196,7 @@ func digitPieces(base int64) []Piece {
 		if more {
 			up.Hi, down.Lo = types.NewInt(lo*base-1), types.NewInt(1-lo*base)
 		}
-		above, below = append(above, Piece{In: up}), append(below, Piece{In: down, Falls: true})
+		above, below = append(above, Piece{In: up, Even: true, Strict: true}), append(below, Piece{In: down, Falls: true, Even: true, Strict: true})
 		if !more {
 			slices.Reverse(below)
 			return append(below, above...)
@@ -195,7 +206,7 @@ func digitPieces(base int64) []Piece {
 
 // yearPieces are the values of type t, DATE or TIMESTAMP, with as many digits in their years: their texts, which begin
 // with the year, are in order. The texts of years below 0 begin with their sign.
-func yearPieces(t types.Type) []Piece {
+func yearPieces(t types.Type, even, strict bool) []Piece {
 	start := func(year int) types.Value {
 		at := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 		if t == types.Date {
@@ -203,9 +214,32 @@ func yearPieces(t types.Type) []Piece {
 		}
 		return types.NewIntOf(t, at)
 	}
-	out := []Piece{{In: types.Interval{Hi: start(0), HiOpen: true}, Mixed: &types.Interval{Hi: types.NewString("0"), HiOpen: true}}}
-	for year := 0; year < 100_000_000; year = max(10*year, 10_000) {
-		out = append(out, Piece{In: types.Interval{Lo: start(year), Hi: start(max(10*year, 10_000)), HiOpen: true}})
+	signed := &types.Interval{Hi: types.NewString("0"), HiOpen: true}
+	const most = 100_000_000
+	out := []Piece{{In: types.Interval{Hi: start(1 - most), HiOpen: true}, Mixed: signed}}
+	for year := most; year >= 10_000; year /= 10 {
+		least := year / 10
+		if year == 10_000 {
+			least = 1
+		}
+		out = append(out, Piece{In: types.Interval{Lo: start(1 - year), Hi: start(1 - least), HiOpen: true}, Mixed: signed, Even: even})
 	}
-	return append(out, Piece{In: types.Interval{Lo: start(100_000_000)}})
+	for year := 0; year < most; year = max(10*year, 10_000) {
+		out = append(out, Piece{In: types.Interval{Lo: start(year), Hi: start(max(10*year, 10_000)), HiOpen: true}, Even: even, Strict: strict})
+	}
+	return append(out, Piece{In: types.Interval{Lo: start(most)}})
 }
+
+// numeralPieces are those of a cast of texts to integers: of digits, maybe behind a sign.
+func numeralPieces(in types.Interval) []Piece {
+	if in.Lo.IsNull() {
+		return nil
+	}
+	digits, negative := strings.CutPrefix(in.Lo.Text(), "-")
+	if strings.Trim(digits, decimalDigits) != "" {
+		return nil
+	}
+	return []Piece{{Falls: negative, Strict: true, IfEven: true}}
+}
+
+const decimalDigits = "0123456789"

@@ -87,5 +87,4 @@ func (c *Call) constInt(i int) (int64, bool) {
 }
 
 func always(b bool) func(*Call) bool { return func(*Call) bool { return b } }
-func slope(n int) func(*Call) int    { return func(*Call) int { return n } }
 func fixed(n int) func(*Call) int    { return func(*Call) int { return n } }

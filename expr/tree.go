@@ -12,9 +12,6 @@ import (
 // column, f(g(col)). col is the index of the column; where e has other columns
 // too, they answer "not known".
 
-// maxListed bounds the values that are evaluated one by one to find an image.
-const maxListed = 4096
-
 // argument is the index of the argument that the algebra is about; -1 for none.
 func (c *Call) argument() int {
 	a := c.Func.Key
@@ -60,27 +57,6 @@ func (e *Cast) sameNumber() bool {
 	return sameNumbers(e.X.Type(), e.Typ) || e.X.Type().IsTimestamp() && e.Typ.IsTimestamp() && e.Zone == time.UTC
 }
 
-// decimals reports whether a cast makes DECIMALs of integers: the same numbers, between which there are others then.
-func decimals(from, to types.Type) bool { return from.IsInteger() && to == types.Decimal }
-
-// asDecimals gives the intervals of s, of integers, as DECIMALs.
-func asDecimals(s types.Set) (types.Set, bool) {
-	out := slices.Clone(s)
-	for i := range out {
-		for _, v := range []*types.Value{&out[i].Lo, &out[i].Hi} {
-			if v.IsNull() {
-				continue
-			}
-			d, err := types.Cast(*v, types.Decimal, nil)
-			if err != nil {
-				return nil, false
-			}
-			*v = d
-		}
-	}
-	return out, true
-}
-
 // recast gives the values of s the type t.
 func recast(s types.Set, t types.Type) types.Set {
 	out := slices.Clone(s)
@@ -93,105 +69,6 @@ func recast(s types.Set, t types.Type) types.Set {
 		}
 	}
 	return out
-}
-
-// Image gives the values that e has when column col is in in.
-func Image(e Expr, col int, in types.Set) (types.Set, bool) {
-	switch e := e.(type) {
-	case *Column:
-		return in, e.Index == col
-	case *Cast:
-		if sub, ok := Image(e.X, col, in); ok && e.sameNumber() {
-			return recast(sub, e.Typ), true
-		} else if ok && decimals(e.X.Type(), e.Typ) {
-			return asDecimals(sub)
-		} else if vs, few := sub.Values(maxListed); ok && few {
-			return imageOf(vs, func(v types.Value) (types.Value, error) { return types.Cast(v, e.Typ, e.Zone) }), true
-		}
-	case *Call:
-		arg, a, ok := e.algebra()
-		if !ok {
-			break
-		}
-		sub, ok := Image(arg, col, in)
-		if !ok {
-			break
-		}
-		if a.Image != nil {
-			if out, ok := a.Image(e, sub); ok {
-				return out, true
-			}
-		}
-		if vs, ok := sub.Values(maxListed); ok && !e.Func.Volatile && a.Lookup == NoDictionary {
-			return imageOf(vs, e.with), true
-		}
-	}
-	return nil, false
-}
-
-// Bins lists the values that e, which is Monotone, has for the values of column col in in, where
-// they are at most limit: those of bins and of units of time, or one for each of the column's. ok is false when they are more, or not known.
-func Bins(e Expr, col int, in types.Set, limit int) (vs []types.Value, ok bool) {
-	if Monotone(e, col) == 0 {
-		return nil, false
-	}
-	row := make([]types.Value, col+1)
-	if Injective(e, col) {
-		of, ok := in.Values(limit)
-		if !ok {
-			return nil, false
-		}
-		for _, v := range of {
-			row[col] = v
-			if v, err := e.Eval(&Env{Row: row}); err == nil && !v.IsNull() {
-				vs = append(vs, v)
-			}
-		}
-		return vs, true
-	}
-	for _, iv := range in {
-		if iv.Lo.IsNull() || iv.Hi.IsNull() || !iv.Lo.Type().IsInteger() && !isMoment(iv.Lo.Type()) {
-			return nil, false
-		}
-		s := spanOf(iv)
-		for x := s.lo; ; {
-			row[col] = types.NewIntOf(iv.Lo.Type(), x)
-			v, err := e.Eval(&Env{Row: row})
-			if err != nil || v.IsNull() || len(vs) == limit {
-				return nil, false
-			}
-			vs = append(vs, v)
-			same, known := Preimage(e, col, types.Points(v), types.All())
-			if !known || len(same) != 1 {
-				return nil, false
-			}
-			bin := spanOf(same[0])
-			last := bin.hi
-			if last >= s.hi {
-				break
-			}
-			// Bins are about as wide as one another. More than limit of them need not be counted one by one.
-			if (float64(s.hi)-float64(x))/(float64(bin.hi)-float64(bin.lo)+1) > 2*float64(limit) {
-				return nil, false
-			}
-			if last < x {
-				return nil, false
-			}
-			x = last + 1
-		}
-	}
-	return types.Points(vs...).Values(limit)
-}
-
-// imageOf evaluates f for each value. Values that fail are left out.
-func imageOf(vs []types.Value, f func(types.Value) (types.Value, error)) types.Set {
-	out := make([]types.Value, 0, len(vs))
-	for _, v := range vs {
-		if r, err := f(v); err == nil && !r.IsNull() {
-			out = append(out, r)
-		}
-	}
-	return types.Points(out...)
 }
 
 // with evaluates c with v for its argument.
@@ -222,7 +99,7 @@ func preimage(e Expr, col int, out, within types.Set) (s types.Set, exact, ok bo
 		return out.Intersect(within), true, c.Index == col
 	}
 	x, pre, sure, ok := inverse(e, out, func(x Expr) types.Set {
-		if s, ok := Image(x, col, within); ok {
+		if s, ok := listed(x, col, within); ok {
 			return s
 		}
 		return types.All()
@@ -256,7 +133,7 @@ func inverse(e Expr, out types.Set, within func(x Expr) types.Set) (x Expr, pre 
 		case e.X.Type() == types.Timestamp && e.Typ == types.LocalTimestamp:
 			return e.X, fromWall(out, e.Zone), true, true
 		case e.X.Type() == types.Timestamp && e.Zone != time.UTC: // what clocks there show is cast
-			c, _, ok := newChain(&Cast{X: e.X, Typ: e.Typ, Zone: time.UTC})
+			c, _, ok := newChain(&Cast{X: e.X, Typ: e.Typ, Zone: time.UTC}, onAxis)
 			if ok {
 				pre, exact, ok = c.preimage(out, types.All())
 			}
@@ -267,18 +144,13 @@ func inverse(e Expr, out types.Set, within func(x Expr) types.Set) (x Expr, pre 
 		if !ok {
 			break
 		}
-		if a.Invert != nil {
-			if pre, exact, ok = a.Invert(e, out); ok {
+		if a.Inverse != nil {
+			if pre, exact, ok = a.Inverse(e, out, func() types.Set { return within(arg) }); ok {
 				return arg, pre, exact, true
 			}
 		}
-		if a.Preimage != nil {
-			if pre, ok = a.Preimage(e, out, within(arg)); ok {
-				return arg, pre, a.ExactPreimage, true
-			}
-		}
 	}
-	c, x, ok := newChain(e)
+	c, x, ok := newChain(e, onAxis)
 	if !ok {
 		return nil, nil, false, false
 	}
@@ -327,71 +199,6 @@ func writtenAs(out types.Set, t types.Type) (pre types.Set, ok bool) {
 		pre = pre.Complement()
 	}
 	return pre, true
-}
-
-// Domain gives all values that e can have, whatever its columns.
-func Domain(e Expr) (types.Set, bool) {
-	switch e := e.(type) {
-	case *Const:
-		return types.Points(e.Val), !e.Val.IsNull()
-	case *Column:
-		if e.Typ == types.Boolean {
-			return types.Points(falseValue, trueValue), true
-		}
-	case *Cast:
-		if s, ok := Domain(e.X); ok && e.sameNumber() {
-			return recast(s, e.Typ), true
-		}
-	case *Call:
-		if a := e.Func.Key; a != nil && a.Domain != nil {
-			return a.Domain(e)
-		}
-		arg, a, ok := e.algebra()
-		if !ok || a.Image == nil {
-			break
-		}
-		in, ok := Domain(arg)
-		if !ok {
-			in = types.All()
-		}
-		if s, ok := a.Image(e, in); ok && !s.IsAll() {
-			return s, true
-		}
-	}
-	return nil, false
-}
-
-// Monotone is +1 or -1 when e never falls or never rises as column col grows; 0 when that is not known.
-func Monotone(e Expr, col int) int {
-	switch e := e.(type) {
-	case *Column:
-		if e.Index == col {
-			return 1
-		}
-	case *Cast:
-		if e.sameNumber() || decimals(e.X.Type(), e.Typ) {
-			return Monotone(e.X, col)
-		}
-	case *Call:
-		if arg, a, ok := e.algebra(); ok && a.Monotone != nil {
-			return a.Monotone(e) * Monotone(arg, col)
-		}
-	}
-	return 0
-}
-
-// Injective reports whether different values of column col give different values of e.
-func Injective(e Expr, col int) bool {
-	switch e := e.(type) {
-	case *Column:
-		return e.Index == col
-	case *Cast:
-		return (e.sameNumber() || decimals(e.X.Type(), e.Typ)) && Injective(e.X, col)
-	case *Call:
-		arg, a, ok := e.algebra()
-		return ok && a.Injective != nil && a.Injective(e) && Injective(arg, col)
-	}
-	return false
 }
 
 // LikeImage turns a pattern that column col matches into one that e matches.

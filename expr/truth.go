@@ -505,7 +505,7 @@ func TruthWithin(e Expr, window types.Set) (s types.Set, exact, ok bool) {
 // floats it says nothing.
 func (f *finder) within(x Expr) types.Set {
 	if t := x.Type(); f.window != nil && t != types.Double && t != types.Float {
-		if s, ok := Image(x, f.col, f.window); ok {
+		if s, ok := listed(x, f.col, f.window); ok {
 			return s
 		}
 	}

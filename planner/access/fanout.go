@@ -22,6 +22,9 @@ func (w *spanBuilder) split(br path, i int) (done, useful bool) {
 		if done, useful = w.splitColumns(br, i); done {
 			return done, useful
 		}
+		if w.splitSteps(br, i) {
+			return true, true
+		}
 		s := w.partSet(&br, i)
 		done = s != nil && w.splitValues(br, i, s)
 		return done, done
@@ -50,6 +53,9 @@ func (w *spanBuilder) split(br path, i int) (done, useful bool) {
 		return false, true
 	}
 	// Not every value of the column has a value of its own here (a bucket, a hash, a day).
+	if p.Monotone() == 0 && w.splitSteps(br, i) {
+		return true, true
+	}
 	if vs, ranges := w.scattered(p, set); len(vs) > 0 {
 		_, useful = w.splitPoints(br, i, col, vs)
 		if len(ranges) > 0 {
@@ -189,6 +195,60 @@ func (w *spanBuilder) splitColumns(br path, i int) (done, useful bool) {
 		return w.splitPoints(br, i, col, vs)
 	}
 	return false, false
+}
+
+// splitSteps goes on from part i once for each step of columns on which it depends through something coarser alone, as their day. done is
+// false where these are not fewer than the column's values, or the part's.
+//
+//	LEFT(MD5(u || TO_CHAR(ts, 'YYYYMMDD')), 4), u = 'a' and ts in a week      seven hashes, each with ts in a day
+func (w *spanBuilder) splitSteps(br path, i int) (done bool) {
+	p, limit := w.layout.Key.Parts[i], w.few()
+	if values := w.domain(i).values; values != nil {
+		limit = len(values)
+	}
+	steps := make([][]expr.Step, len(p.Columns))
+	ways := 1
+	for n, col := range p.Columns {
+		set := br.sets.setOf(col)
+		if _, one := br.sets.single(col); one || set.IsAll() {
+			steps[n] = []expr.Step{{Of: set}}
+			if one {
+				continue
+			}
+			return false
+		}
+		steps[n] = p.Steps(col, set, limit/ways)
+		if ways *= len(steps[n]); ways == 0 {
+			return false
+		}
+		if vs, few := set.Values(w.few()); few && len(vs) <= len(steps[n]) {
+			return false
+		}
+	}
+	w.use(i, plan.Enumerated, nil)
+	for way := range ways {
+		if w.full() {
+			w.emit(br, nil)
+			return true
+		}
+		nb, stand := br, facts{}
+		for n, col := range p.Columns {
+			of := steps[n][way%len(steps[n])].Of
+			way /= len(steps[n])
+			nb.fix(col, of)
+			stand = stand.with(col, types.Points(of[0].Lo))
+		}
+		v, ok := p.Compute(stand.single, w.number)
+		if !ok {
+			continue
+		}
+		if nb, ok := w.take(&nb, p, v); ok {
+			w.provePoint(&nb, i, v)
+			nb.bound = i + 1
+			w.key(nb, i+1)
+		}
+	}
+	return true
 }
 
 // splitPoints walks on from part i once for each value of col. They are values and no set, in which neighbours are one interval.

@@ -1,0 +1,82 @@
+package expr
+
+import (
+	"math"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"github.com/hql-db/hql/types"
+)
+
+// blur is how many values beside the one numbered n noise may take for it.
+func (c *chain) blur(n int64) int64 {
+	if len(c.apart) > 0 {
+		return 1 << 22
+	}
+	return magnitudeClamp(n)>>30 + 1
+}
+
+func magnitudeClamp(n int64) int64 { return int64(min(magnitude(n), math.MaxInt64)) }
+
+// noisy is where, for values of a relative error: what may lie in iv. Where few values are uncertain, each is looked at;
+// else they are in rest.
+func (c *chain) noisy(r run, iv types.Interval) (found []stretch) {
+	n := len(c.links)
+	of, beside := c.links[n-1].noise()
+	moved := true // as far as asked for
+	move := func(v types.Value, by float64) types.Value {
+		if v.IsNull() || !isFinite(v) {
+			return v
+		}
+		if v.Decimal() == nil {
+			f := v.Double()
+			return types.NewDouble(f + by*(math.Abs(f)*of+beside+math.SmallestNonzeroFloat64))
+		}
+		d, err := movedDecimal(v, by*of)
+		moved = moved && err == nil
+		return d
+	}
+	wide, ok := c.where(n, r, types.Interval{Lo: move(iv.Lo, -1), Hi: move(iv.Hi, 1)}) // without end where that cannot be told
+	if !ok {
+		return nil
+	}
+	narrow := types.Interval{Lo: move(iv.Lo, 1), Hi: move(iv.Hi, -1), LoOpen: iv.LoOpen, HiOpen: iv.HiOpen}
+	sure, ok := c.where(n, r, narrow)
+	ok = ok && moved
+	edges := []stretch{wide}
+	if ok {
+		found = append(found, sure)
+		edges = wide.without(found)
+	}
+	const few = 64
+	for _, e := range edges {
+		if uint64(e.hi)-uint64(e.lo) >= few {
+			c.rest = append(c.rest, e)
+			continue
+		}
+		for x := e.lo; ; x++ {
+			if v, ok := c.eval(n, x); ok && side(v, iv) == 0 {
+				found = append(found, stretch{x, x})
+			}
+			if x == e.hi {
+				break
+			}
+		}
+	}
+	return found
+}
+
+// movedDecimal is v and that share of its size.
+func movedDecimal(v types.Value, share float64) (types.Value, error) {
+	by, err := types.Cast(types.NewDouble(share), types.Decimal, nil)
+	if err == nil {
+		by, err = decimalOp("*", v, by)
+	}
+	if err == nil && v.Decimal().Negative {
+		by = types.NewDecimal(new(apd.Decimal).Neg(by.Decimal()))
+	}
+	if err != nil {
+		return types.Value{}, err
+	}
+	return decimalOp("+", v, by)
+}

@@ -1,0 +1,359 @@
+package expr
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/hql-db/hql/types"
+)
+
+// The functions here say of a key part, an expression e over column col, how its values follow those of the column. Where e has other
+// columns too they answer "not known".
+
+// maxListed bounds the values that are evaluated one by one to find an image.
+const maxListed = 4096
+
+// Stored is what an encoding can hold of an expression's values: those in In, NULL where it has no such bound, and texts of at most Width
+// bytes, 0 where these have no bound. What it cannot hold is in no key.
+type Stored struct {
+	In    types.Interval
+	Width int
+}
+
+// along gives the chain from e down to column col, with stored above it.
+func along(e Expr, col int, stored Stored) (*chain, bool) {
+	c, inner, ok := newChain(e, func(x Expr) bool { _, is := x.(*Column); return is })
+	if !ok {
+		return nil, false
+	}
+	of, isCol := inner.(*Column)
+	if c.links = append(c.links, link{stored: &stored}); !isCol || of.Index != col {
+		return nil, false
+	}
+	return c, true
+}
+
+// Image gives the values that e has, of those that are stored, when column col is in in.
+func Image(e Expr, col int, in types.Set, stored Stored) (types.Set, bool) {
+	if c, ok := e.(*Column); ok {
+		return in, c.Index == col
+	}
+	if len(in) <= maxListed && !slices.ContainsFunc(in, func(iv types.Interval) bool { return !iv.IsPoint() }) {
+		vs, _ := in.Values(maxListed)
+		return imageOf(e, col, vs)
+	}
+	if c, ok := along(e, col, stored); ok {
+		if s, ok := c.image(in); ok {
+			return s, true
+		}
+	}
+	if call, ok := e.(*Call); ok {
+		if arg, a, ok := call.algebra(); ok && a.Image != nil {
+			if sub, ok := Image(arg, col, in, Stored{}); ok {
+				if out, ok := a.Image(call, sub); ok {
+					return out, true
+				}
+			}
+		}
+	}
+	return nil, false
+}
+
+// listed is Image where that is not known, for few values in in.
+func listed(e Expr, col int, in types.Set) (types.Set, bool) {
+	if s, ok := Image(e, col, in, Stored{}); ok {
+		return s, true
+	}
+	if vs, ok := in.Values(maxListed); ok {
+		return imageOf(e, col, vs)
+	}
+	return nil, false
+}
+
+// imageOf evaluates e for each value of column col. Values that fail are left out: they cannot be stored.
+func imageOf(e Expr, col int, vs []types.Value) (types.Set, bool) {
+	if cols := Columns(e); len(cols) != 1 || cols[0] != col || UsesLookup(e) || Draw(e) != nil {
+		return nil, false
+	}
+	env, out := Env{Row: make([]types.Value, col+1), Loc: zoneOf(e)}, make([]types.Value, 0, len(vs))
+	for _, v := range vs {
+		env.Row[col] = v
+		if r, err := e.Eval(&env); err == nil && !r.IsNull() {
+			out = append(out, r)
+		}
+	}
+	return types.Points(out...), true
+}
+
+// zoneOf is the zone in which casts in e are evaluated; nil for UTC.
+func zoneOf(e Expr) *time.Location {
+	if c, ok := e.(*Cast); ok && c.Zone != nil && c.Zone != time.UTC {
+		return c.Zone
+	}
+	for _, x := range Children(e) {
+		if z := zoneOf(x); z != nil {
+			return z
+		}
+	}
+	return nil
+}
+
+// A Step is a value of an expression, and the values of its column that have it.
+type Step struct {
+	Value types.Value
+	Of    types.Set
+}
+
+// Steps lists the values that e, which rises or falls with column col, has for the values of the column in in, where they are at most limit.
+// ok is false when they are more, or not known.
+//
+//	DATE(ts), ts from noon of May 1 to noon of May 2     May 1 with ts from noon on, May 2 with ts up to noon
+func Steps(e Expr, col int, in types.Set, limit int) (steps []Step, ok bool) {
+	if slices.ContainsFunc(in, func(iv types.Interval) bool { return iv.Lo.IsNull() || iv.Hi.IsNull() }) {
+		return nil, false
+	}
+	c, ok := along(e, col, Stored{})
+	if !ok || len(c.apart) > 0 || !c.through(in) || len(c.rest) > 0 || len(c.mixed) > 0 {
+		return nil, false
+	}
+	n := len(c.links)
+	slices.SortFunc(c.runs, func(a, b run) int { return cmp.Compare(a.lo, b.lo) })
+	width := int64(0)
+	for _, r := range c.runs {
+		for x := r.lo; ; {
+			v, ok := c.eval(n, x)
+			if !ok || len(steps) == limit {
+				return nil, false
+			}
+			same := func(y int64) bool {
+				w, ok := c.eval(n, y)
+				d, err := types.Compare(v, w)
+				return ok && err == nil && d == 0
+			}
+			end := r.hi
+			switch guess := addClamp(x, width-1); { // as wide as the one before
+			case same(end):
+			case width > 0 && guess < end && same(guess) && !same(guess+1):
+				end = guess
+			default:
+				end = last(x, end, same)
+			}
+			width = addClamp(subClamp(end, x), 1)
+			of := types.SetOf(types.Interval{Lo: c.value(x), Hi: c.value(end)})
+			if k := len(steps) - 1; k >= 0 && steps[k].Value.Identical(v) {
+				steps[k].Of = steps[k].Of.Union(of)
+			} else {
+				steps = append(steps, Step{v, of})
+			}
+			// Steps are about as wide as one another. More than limit of them need not be counted one by one.
+			if end == r.hi {
+				break
+			}
+			if len(steps) > 2 && (float64(r.hi)-float64(end))/float64(width) > 2*float64(limit) {
+				return nil, false
+			}
+			x = end + 1
+		}
+	}
+	return steps, true
+}
+
+// Bins lists the values of Steps.
+func Bins(e Expr, col int, in types.Set, limit int) ([]types.Value, bool) {
+	steps, ok := Steps(e, col, in, limit)
+	if !ok {
+		return nil, false
+	}
+	vs := make([]types.Value, len(steps))
+	for i, s := range steps {
+		vs[i] = s.Value
+	}
+	return types.Points(vs...).Values(limit)
+}
+
+// Coarser gives the fewest Steps of what in e is all that depends on column col: of the day of a moment, for a hash of that day. None where
+// they are more than limit.
+//
+//	LEFT(MD5(u || TO_CHAR(ts, 'YYYYMMDD')), 4), ts in a week     seven steps, of TO_CHAR(ts, 'YYYYMMDD')
+func Coarser(e Expr, col int, in types.Set, limit int) (fewest []Step) {
+	for e != nil {
+		if cols := Columns(e); len(cols) == 1 && cols[0] == col && limit > 0 {
+			if steps, ok := Steps(e, col, in, limit); ok {
+				fewest, limit = steps, len(steps)-1
+			}
+		}
+		var next Expr
+		for _, x := range Children(e) {
+			switch {
+			case !slices.Contains(Columns(x), col):
+			case next != nil && !Same(next, x):
+				return fewest
+			default:
+				next = x
+			}
+		}
+		e = next
+	}
+	return fewest
+}
+
+// Monotone is +1 or -1 when e, as far as it is stored, never falls or never rises as column col grows; 0 when that is not known. strict: it
+// differs for different values of the column.
+func Monotone(e Expr, col int, stored Stored) (dir int, strict bool) {
+	if c, ok := e.(*Column); ok {
+		if c.Index == col {
+			return 1, true
+		}
+		return 0, false
+	}
+	if c, ok := along(e, col, stored); ok {
+		return c.slope()
+	}
+	arg, ok := piecewise(e)
+	if !ok {
+		return 0, false
+	}
+	l := newLink(e)
+	switch p := l.pieces(types.Interval{}); {
+	case len(p) != 1 || p[0] != (Piece{Falls: p[0].Falls, Even: p[0].Even, Strict: p[0].Strict}):
+		return 0, false
+	default:
+		dir, strict = Monotone(arg, col, Stored{})
+		if p[0].Falls {
+			dir = -dir
+		}
+		return dir, strict && p[0].Strict
+	}
+}
+
+// Injective reports whether different values of column col give different values of e.
+func Injective(e Expr, col int, stored Stored) bool {
+	if dir, strict := Monotone(e, col, stored); dir != 0 {
+		return strict
+	}
+	if e, ok := e.(*Call); ok {
+		arg, a, ok := e.algebra()
+		return ok && a.Injective != nil && a.Injective(e) && Injective(arg, col, Stored{})
+	}
+	return false
+}
+
+// Domain gives all values that e can have, whatever its columns.
+func Domain(e Expr) (types.Set, bool) {
+	switch e := e.(type) {
+	case *Const:
+		return types.Points(e.Val), !e.Val.IsNull()
+	case *Column:
+		if e.Typ == types.Boolean {
+			return types.Points(falseValue, trueValue), true
+		}
+		return nil, false
+	case *Call:
+		if a := e.Func.Key; a != nil && a.Domain != nil {
+			if s, ok := a.Domain(e); ok {
+				return s, true
+			}
+		}
+		if e.Func.Volatile || UsesLookup(e) {
+			return nil, false
+		}
+	}
+	if s, ok := spelled(e); ok {
+		return s, true
+	}
+	var args []arg
+	for _, x := range Children(e) {
+		_, isConst := x.(*Const)
+		if !isConst && !slices.ContainsFunc(args, func(a arg) bool { return Same(a.x, x) }) {
+			s, ok := Domain(x)
+			args = append(args, arg{x, s, ok})
+		}
+	}
+	if s, ok := combined(e, args); ok || len(args) != 1 {
+		return s, ok
+	}
+	in := args[0]
+	if x, ok := piecewise(e); ok && in.ok && Same(x, in.x) {
+		if c, _, ok := newChain(e, func(Expr) bool { return true }); ok {
+			if s, ok := c.image(in.domain); ok && !s.IsAll() {
+				return s, true
+			}
+		}
+	}
+	if e, ok := e.(*Call); ok {
+		if _, a, ok := e.algebra(); ok && a.Image != nil {
+			if !in.ok {
+				in.domain = types.All()
+			}
+			if s, ok := a.Image(e, in.domain); ok && !s.IsAll() {
+				return s, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// arg is what an expression is made of, and its Domain.
+type arg struct {
+	x      Expr
+	domain types.Set
+	ok     bool
+}
+
+// spelled is Domain of a text of few characters, each of which may be any of some: the first digits of a hash.
+func spelled(e Expr) (types.Set, bool) {
+	lead := Lead(e)
+	if lead.N == 0 || e.Type() != types.String || lead.N != Width(e) {
+		return nil, false
+	}
+	texts := []string{""}
+	for range lead.N {
+		if len(texts)*len(lead.Chars) > maxListed {
+			return nil, false
+		}
+		next := make([]string, 0, len(texts)*len(lead.Chars))
+		for _, t := range texts {
+			for i := range len(lead.Chars) {
+				next = append(next, t+lead.Chars[i:i+1])
+			}
+		}
+		texts = next
+	}
+	vs := make([]types.Value, len(texts))
+	for i, t := range texts {
+		vs[i] = types.NewString(t)
+	}
+	return types.Points(vs...), true
+}
+
+// combined is Domain of what is made of args that have few values each: all ways to put them together are evaluated.
+func combined(e Expr, args []arg) (types.Set, bool) {
+	domains, ways := make([][]types.Value, len(args)), 1
+	for i, a := range args {
+		vs, few := a.domain.Values(maxListed)
+		if !a.ok || !few || ways*(len(vs)+1) > maxListed {
+			return nil, false
+		}
+		if domains[i] = slices.Clone(vs); len(Columns(a.x)) > 0 {
+			domains[i] = append(domains[i], types.Value{}) // they may be NULL
+		}
+		ways *= len(domains[i])
+	}
+	of := Map(e, func(x Expr) Expr {
+		if i := slices.IndexFunc(args, func(a arg) bool { return Same(x, a.x) }); i >= 0 {
+			return &Column{Pos: x.Position(), Index: i, Typ: x.Type()}
+		}
+		return x
+	})
+	env, out := Env{Row: make([]types.Value, len(args)), Loc: zoneOf(e)}, make([]types.Value, 0, ways)
+	for way := range ways {
+		for i, vs := range domains {
+			env.Row[i], way = vs[way%len(vs)], way/len(vs)
+		}
+		if v, err := of.Eval(&env); err == nil && !v.IsNull() {
+			out = append(out, v)
+		}
+	}
+	return types.Points(out...), len(args) > 0
+}
