@@ -1,6 +1,10 @@
 package pgwire
 
 import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
 	"sync"
 	"time"
 )
@@ -95,4 +99,68 @@ func (c *conn) note(p *prepared) (end func(rows int64, err error)) {
 			c.srv.log.Info("pgwire: statement", "pid", c.pid, "user", c.user, "sql", sql, "rows", rows, "time", q.Duration, "code", q.Code)
 		}
 	}
+}
+
+// Sessions are the connections, the oldest first.
+func (s *Server) Sessions() []Session {
+	s.mu.Lock()
+	conns := make([]*conn, 0, len(s.conns))
+	for _, c := range s.conns {
+		conns = append(conns, c)
+	}
+	s.mu.Unlock()
+	out := make([]Session, 0, len(conns))
+	for _, c := range conns {
+		c.mu.Lock()
+		if c.shown.PID != 0 {
+			one := c.shown
+			one.Query, one.Since = c.running.sql, c.running.since
+			if c.running.runs {
+				one.State = "active"
+			}
+			out = append(out, one)
+		}
+		c.mu.Unlock()
+	}
+	slices.SortFunc(out, func(a, b Session) int { return cmp.Or(a.Began.Compare(b.Began), cmp.Compare(a.PID, b.PID)) })
+	return out
+}
+
+// show notes what Sessions tells of the connection while it is idle.
+func (c *conn) show() {
+	state := map[txState]string{outside: "idle", inside: "idle in transaction", inFailed: "idle in transaction (aborted)"}[c.tx.state]
+	name := c.settings.get("application_name")
+	c.mu.Lock()
+	c.shown = Session{PID: c.pid, User: c.user, Database: c.database, Application: name, Client: c.client, Began: c.began, State: state}
+	c.mu.Unlock()
+}
+
+// WriteMetrics writes what the server has done, in the text form of Prometheus.
+func (s *Server) WriteMetrics(w io.Writer) error {
+	s.mu.Lock()
+	open := len(s.conns)
+	s.mu.Unlock()
+	for _, m := range []struct {
+		name, kind, help string
+		value            int64
+	}{
+		{"hql_pg_connections", "gauge", "Connections that are open.", int64(open)},
+		{"hql_pg_connections_total", "counter", "Connections that were made.", s.counts.connections.Load()},
+		{"hql_pg_connections_refused_total", "counter", "Connections beyond --max-connections.", s.counts.refused.Load()},
+		{"hql_pg_logins_failed_total", "counter", "Wrong passwords.", s.counts.failedLogins.Load()},
+		{"hql_pg_statements_total", "counter", "Statements that began.", s.counts.statements.Load()},
+		{"hql_pg_statements_failed_total", "counter", "Statements that failed.", s.counts.failed.Load()},
+		{"hql_pg_statements_canceled_total", "counter", "Statements that their client or a timeout ended.", s.counts.canceled.Load()},
+		{"hql_pg_statements_running", "gauge", "Statements that run.", s.admission.running.Load()},
+		{"hql_pg_statements_waiting", "gauge", "Statements that wait for others.", s.admission.waiting.Load()},
+		{"hql_pg_memory_bytes", "gauge", "Memory that running statements may use.", s.admission.used.Load()},
+		{"hql_pg_held_bytes", "gauge", "Memory of messages, prepared statements and parameters.", s.held.used.Load()},
+		{"hql_pg_rows_sent_total", "counter", "Rows that were sent.", s.counts.rowsSent.Load()},
+		{"hql_pg_bytes_sent_total", "counter", "Bytes that were sent.", s.counts.bytesSent.Load()},
+	} {
+		if _, err := fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n%s %d\n", m.name, m.help, m.name, m.kind, m.name, m.value); err != nil {
+			return err
+		}
+	}
+	return nil
 }

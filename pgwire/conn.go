@@ -54,6 +54,7 @@ type conn struct {
 	idle    bool                    // it waits for a message
 	ending  bool                    // the connection is to end when it is idle
 	running activity
+	shown   Session // while it is idle
 }
 
 func newConn(s *Server, nc net.Conn, pid uint32) *conn {
@@ -263,6 +264,7 @@ func (c *conn) report(err error) error {
 
 // ready tells the client that the next statement may come.
 func (c *conn) ready() error {
+	c.show()
 	if err := c.send(&pgproto3.ReadyForQuery{TxStatus: c.tx.status()}); err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ type userDB struct {
 
 // counts are what the metrics tell.
 type counts struct {
-	connections, refused, failedLogins, statements, failed, canceled, queued, rowsSent, bytesSent atomic.Int64
+	connections, refused, failedLogins, statements, failed, canceled, rowsSent, bytesSent atomic.Int64
 }
 
 func or[T comparable](v, otherwise T) T {

@@ -17,7 +17,9 @@ import (
 //
 //	simple [write]           a Query message; what it gives, message by message
 //	extended [args=(a,b)]    Parse, Bind, Describe, Execute, Sync with text arguments
-//	connect [write] [role=x] begins a new session
+//	describe                 Parse and Describe
+//	copyout, copyin          COPY, with the data behind its first line
+//	connect [write]          begins a new session
 func TestSessions(t *testing.T) {
 	datadriven.Walk(t, "testdata/sessions", func(t *testing.T, path string) {
 		db := openTables(t)
@@ -36,7 +38,8 @@ func TestSessions(t *testing.T) {
 			if c, err = pgconn.ConnectConfig(context.Background(), cfg); err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { c.Close(context.Background()) })
+			one := c
+			t.Cleanup(func() { one.Close(context.Background()) })
 		}
 		begin(readOnly)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -71,6 +74,19 @@ func TestSessions(t *testing.T) {
 				r := c.ExecParams(context.Background(), d.Input, args, nil, nil, nil).Read()
 				printResult(&out, r)
 				printError(&out, r.Err)
+			case "copyout": // rows that COPY TO STDOUT sends
+				tag, err := c.CopyTo(context.Background(), &out, d.Input)
+				if err == nil {
+					fmt.Fprintln(&out, tag)
+				}
+				printError(&out, err)
+			case "copyin": // COPY FROM STDIN, and below it the data
+				sql, data, _ := strings.Cut(d.Input, "\n")
+				tag, err := c.CopyFrom(context.Background(), strings.NewReader(data+"\n"), sql)
+				if err == nil {
+					fmt.Fprintln(&out, tag)
+				}
+				printError(&out, err)
 			case "describe":
 				s, err := c.Prepare(context.Background(), "", d.Input, nil)
 				if err != nil {

@@ -1,0 +1,254 @@
+package pgwire
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/hql-db/hql"
+	"github.com/hql-db/hql/types"
+)
+
+// A batch of rows is written by one statement.
+const (
+	copyBatch      = 500
+	copyBatchBytes = 1 << 20
+)
+
+// copyIn writes the rows that the client sends. Those of batches before a failure stay written.
+func (c *conn) copyIn(p *prepared) (int64, error) {
+	if err := c.mayWriteNow(); err != nil {
+		return 0, err
+	}
+	in, err := c.newCopyWriter(p)
+	if err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithCancelCause(c.ctx)
+	defer cancel(nil)
+	in.ctx = ctx
+	leave, err := c.srv.admission.enter(ctx, c.settings.memory+c.srv.readMemory(), c.srv.opts.QueueTimeout)
+	if err != nil {
+		return 0, err
+	}
+	defer leave()
+	format := uint16(0)
+	if p.copies.format == "binary" {
+		format = 1
+	}
+	head := &pgproto3.CopyInResponse{OverallFormat: byte(format), ColumnFormatCodes: make([]uint16, len(in.columns))}
+	for i := range head.ColumnFormatCodes {
+		head.ColumnFormatCodes[i] = format
+	}
+	if err := c.send(head); err != nil {
+		return 0, err
+	}
+	if err := c.flush(); err != nil {
+		return 0, err
+	}
+	stop := func(why error) {
+		cancel(why)
+		_ = c.net.SetReadDeadline(time.Unix(1, 0))
+	}
+	c.mu.Lock()
+	c.stop = stop
+	c.mu.Unlock()
+	if d := c.settings.timeout(); d > 0 {
+		t := time.AfterFunc(d, func() { stop(errTimeout) })
+		defer t.Stop()
+	}
+	err = in.all(bufio.NewReaderSize(&copyReader{c: c}, 32<<10))
+	c.mu.Lock()
+	c.stop = nil
+	_ = c.net.SetReadDeadline(time.Time{})
+	c.mu.Unlock()
+	return in.written, in.failed(err)
+}
+
+// failed says what of the rows is written.
+func (w *copyWriter) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	var gone goneError
+	if errors.As(err, &gone) {
+		return err
+	}
+	var own *Error
+	if cause := context.Cause(w.ctx); errors.As(cause, &own) {
+		err = cause
+	}
+	e := *asError(err, "", 0)
+	e.Position = 0
+	where := fmt.Sprintf("COPY %s, line %d", w.of.table, w.line)
+	if w.written > 0 {
+		where += fmt.Sprintf("; %d rows before are written and stay", w.written)
+	}
+	if e.Detail != "" {
+		where = e.Detail + "; " + where
+	}
+	e.Detail = where
+	return &e
+}
+
+// copyReader gives the data of the client's messages.
+type copyReader struct {
+	c    *conn
+	rest []byte
+	end  error
+}
+
+func (r *copyReader) Read(b []byte) (int, error) {
+	for len(r.rest) == 0 {
+		if r.end != nil {
+			return 0, r.end
+		}
+		kind, body, err := r.c.message(maxMessage)
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			r.end = errCanceled
+		case err != nil:
+			r.end = goneError{err}
+		case kind == 'd':
+			r.rest = body
+		case kind == 'c':
+			r.end = io.EOF
+		case kind == 'f':
+			r.end = failure("57014", "COPY from stdin failed: %s", strings.TrimRight(string(body), "\x00"))
+		case kind == 'X':
+			r.end = goneError{io.EOF}
+		case kind == 'H' || kind == 'S':
+		default:
+			r.end = fatal("08P01", "unexpected message type %q during COPY from stdin", kind)
+		}
+	}
+	n := copy(b, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+// copyWriter writes rows in batches.
+type copyWriter struct {
+	c       *conn
+	ctx     context.Context
+	of      *copyCommand
+	columns []hql.ColumnType
+	args    []any
+	bytes   int
+	written int64
+	line    int64
+	full    *hql.Stmt // inserts copyBatch rows
+}
+
+func (c *conn) newCopyWriter(p *prepared) (*copyWriter, error) {
+	w := &copyWriter{c: c, of: p.copies}
+	reads := *p.copies
+	reads.allow = true
+	stmt, err := c.db.Parse(reads.selects())
+	if err == nil {
+		var d *hql.Description
+		if d, err = stmt.Describe(c.ctx, nil); err == nil {
+			w.columns = d.Columns
+		}
+	}
+	if err != nil {
+		return nil, asError(err, "", 0)
+	}
+	return w, nil
+}
+
+// all reads rows to the end.
+func (w *copyWriter) all(in *bufio.Reader) error {
+	var err error
+	switch w.of.format {
+	case "binary":
+		err = w.binary(in)
+	case "csv":
+		err = w.csv(in)
+	default:
+		err = w.text(in)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, in); err != nil { // what is behind the end's mark
+		return err
+	}
+	return w.flush()
+}
+
+// add adds a row.
+func (w *copyWriter) add(row []any, size int) error {
+	w.args = append(w.args, row...)
+	if w.bytes += size; len(w.args) >= copyBatch*len(w.columns) || w.bytes >= copyBatchBytes {
+		return w.flush()
+	}
+	return nil
+}
+
+// flush writes the rows that were added.
+func (w *copyWriter) flush() error {
+	n := len(w.args) / max(len(w.columns), 1)
+	if n == 0 {
+		return nil
+	}
+	stmt := w.full
+	if n != copyBatch || stmt == nil {
+		names := make([]string, len(w.columns))
+		for i, col := range w.columns {
+			names[i] = col.Name
+		}
+		row := "(" + strings.TrimSuffix(strings.Repeat("?, ", len(w.columns)), ", ") + ")"
+		var err error
+		stmt, err = w.c.db.Parse("INSERT INTO " + w.of.table + " (" + quoteNames(names) + ") VALUES " + strings.TrimSuffix(strings.Repeat(row+", ", n), ", "))
+		if err != nil {
+			return err
+		}
+		if n == copyBatch {
+			w.full = stmt
+		}
+	}
+	r, err := stmt.Exec(w.ctx, w.args...)
+	if err != nil {
+		return err
+	}
+	w.written += r.RowsAffected
+	w.args, w.bytes = w.args[:0], 0
+	return nil
+}
+
+// values adds the row of these fields.
+func (w *copyWriter) values(fields []copyField) error {
+	if len(fields) != len(w.columns) {
+		if len(fields) < len(w.columns) {
+			return failure("22P04", "missing data for column %q", w.columns[len(fields)].Name)
+		}
+		return failure("22P04", "extra data after last expected column")
+	}
+	row, size := make([]any, len(fields)), 0
+	for i, f := range fields {
+		size += len(f.text) + 32
+		col := w.columns[i]
+		null := !f.quoted && f.text == w.of.null && !w.of.forceText[col.Name] || f.quoted && f.text == w.of.null && w.of.forceNull[col.Name]
+		if w.of.format == "text" {
+			null = f.null
+		}
+		if null {
+			row[i] = types.Value{}
+			continue
+		}
+		v, err := textValue(typeOf(col.Type), f.text, w.c.settings.loc)
+		if err != nil {
+			return err.detail("column %s: %q", col.Name, short(f.text))
+		}
+		row[i] = v
+	}
+	return w.add(row, size)
+}
