@@ -25,6 +25,9 @@ type fakeClient struct {
 	gets, scans  int
 }
 
+// MayRead permits everything.
+func (*fakeClient) MayRead(context.Context, string, []string) error { return nil }
+
 // MayWrite permits everything.
 func (*fakeClient) MayWrite(context.Context, string, []string) error { return nil }
 

@@ -394,3 +394,41 @@ func TestLookupWriters(t *testing.T) {
 	w.expect("22|22", "SELECT COUNT(*), COUNT(DISTINCT id) FROM log_types WHERE kind IN ('h', 'e')")
 	w.expect("20", "SELECT COUNT(DISTINCT host) FROM log_numbered")
 }
+
+// denying is a client of a user who may not read one table.
+type denying struct {
+	hbase.Client
+	table string
+}
+
+func (c denying) MayRead(ctx context.Context, table string, families []string) error {
+	if table == c.table {
+		return fmt.Errorf("%w: %s", hbase.ErrDenied, table)
+	}
+	return c.Client.MayRead(ctx, table, families)
+}
+
+func (c denying) Scan(ctx context.Context, r hbase.ScanRange, o *hbase.ReadOptions) (hbase.Scanner, error) {
+	if r.Table == c.table {
+		return nil, fmt.Errorf("%w: %s", hbase.ErrDenied, r.Table)
+	}
+	return c.Client.Scan(ctx, r, o)
+}
+
+// A table is read without an INDEX or a copy that the user may not read, unless a hint names it.
+func TestDeniedLayout(t *testing.T) {
+	_, c := newStore(t)
+	newWorld(t, c, Config{}).run("CREATE TABLE d (id INT, g INT, h INT) ROW KEY (id AS INT32) INDEX byg (g AS ORDERED INT32, id AS INT32)" +
+		" ROW KEY byh (h AS ORDERED INT32, id AS INT32); INSERT INTO d VALUES (1, 7, 8), (2, 7, 9)")
+	for of, where := range map[string]string{"byg": "g = 7", "byh": "h = 8"} {
+		w := newWorld(t, denying{c, "d_" + of}, Config{FullScan: AllowFullScan})
+		w.expect("1\n2", "SELECT id FROM d WHERE g = 7 ORDER BY id")
+		w.expect("2", "SELECT id FROM d WHERE h = 9")
+		w.expect("2", "SELECT id FROM (VALUES (9)) AS v (h) JOIN d USING (h)")
+		w.expect("1", "SELECT count(*) FROM d AS a WHERE g = 7 AND EXISTS (SELECT 1 FROM d AS b WHERE b.h = 9 AND b.g = a.g AND b.id > a.id)")
+		w.refused("not permitted", "SELECT /*+ LAYOUT("+of+") */ id FROM d WHERE g = 7 AND h = 8")
+		if got := w.run("EXPLAIN SELECT id FROM d WHERE " + where); !strings.Contains(got, of+": no, the user may not read it") {
+			t.Error(got)
+		}
+	}
+}

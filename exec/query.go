@@ -2,9 +2,12 @@ package exec
 
 import (
 	"context"
+	"errors"
 
+	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/exec/operator"
 	"github.com/hql-db/hql/exec/write"
+	"github.com/hql-db/hql/hbase"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/planner"
 	"github.com/hql-db/hql/planner/estimate"
@@ -79,8 +82,11 @@ func (r *run) resolved(ctx context.Context, ask func() (*plan.Plan, error)) (*pl
 				asked = true
 			}
 		}
-		if !asked || r.Client == nil {
+		if r.Client == nil {
 			return p, nil
+		}
+		if denied, err := r.deny(ctx, p); err != nil || !asked && !denied {
+			return p, err
 		}
 		for _, k := range keys {
 			if err := r.Numbers.Resolve(ctx, k); err != nil {
@@ -88,6 +94,25 @@ func (r *run) resolved(ctx context.Context, ask func() (*plan.Plan, error)) (*pl
 			}
 		}
 	}
+}
+
+// deny makes the planner read tables without those of their layouts that p reads although the user may not. It reports whether there is one.
+func (r *run) deny(ctx context.Context, p *plan.Plan) (found bool, err error) {
+	for _, s := range p.Reads() {
+		l, known := s.Layout, r.env.Denied
+		name, whole := l.Stored.Prefix()
+		if l.Kind == catalog.Primary || !whole || known != nil && known(l) {
+			continue
+		}
+		if err := r.Client.MayRead(ctx, name, s.Families); errors.Is(err, hbase.ErrDenied) {
+			found = true
+			r.env.Denied = func(o *catalog.Layout) bool { return o == l || known != nil && known(o) }
+		}
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+	}
+	return found, nil
 }
 
 // resolvedBatch is resolved for one batch of rows out of many.

@@ -515,8 +515,12 @@ func (d *drawing) choices(s *plan.Scan, in string) {
 	line := func(label, format string, args ...any) { d.labelled(in, label, textf(format, args...)) }
 	if len(s.Candidates) > 1 {
 		for _, c := range s.Candidates {
-			if c.Lost != "" {
+			switch {
+			case c.Lost != "":
 				line("layout", "%s: no, it has no rows in which %s is NULL", c.Layout, c.Lost)
+				continue
+			case c.Denied:
+				line("layout", "%s: no, %s", c.Layout, c.Why)
 				continue
 			}
 			line("layout", "%s: %s, %s, cost %.0f: %s", c.Layout, c.Access, words.Count(c.Spans, "range"), c.Cost, c.Why)

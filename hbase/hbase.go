@@ -180,6 +180,8 @@ type Client interface {
 	MobFamilies(ctx context.Context, tables ...string) ([]string, error)
 	// MayWrite is an error, ErrDenied if that is the cause, unless the user may write all of these families of a table.
 	MayWrite(ctx context.Context, table string, families []string) error
+	// MayRead is MayWrite for reading.
+	MayRead(ctx context.Context, table string, families []string) error
 	// CreateTable makes a table of len(splits)+1 regions, which begin at the splits, and waits until it can be used.
 	CreateTable(ctx context.Context, table string, families []Family, splits [][]byte) error
 	// DropTable disables a table, asks still, unless that is nil, and deletes the table. Where still fails, the table is enabled again, and that is

@@ -82,9 +82,18 @@ func (r *rights) none() {
 
 // MayWrite asks whether all of these families may be written.
 func (c *client) MayWrite(ctx context.Context, table string, families []string) error {
+	return c.may(ctx, actionWrite, "write", table, families)
+}
+
+// MayRead asks whether all of these families may be read.
+func (c *client) MayRead(ctx context.Context, table string, families []string) error {
+	return c.may(ctx, actionRead, "read", table, families)
+}
+
+func (c *client) may(ctx context.Context, do action, doing, table string, families []string) error {
 	columns := (&ReadOptions{Families: families}).columns()
-	if err := c.permitted(ctx, actionWrite, table, columns, []byte{0}, false); err != nil {
-		return explain(err, "write", table)
+	if err := c.permitted(ctx, do, table, columns, []byte{0}, false); err != nil {
+		return explain(err, doing, table)
 	}
 	return nil
 }

@@ -36,6 +36,8 @@ type Env struct {
 	Statistics func(*catalog.Table) *stats.Table
 	// MayReadAll reports whether a full scan may be chosen where statistics say that it costs less than a way that is none; nil: always.
 	MayReadAll func(*plan.Scan) bool
+	// Denied is that of access.Env.
+	Denied func(*catalog.Layout) bool
 	// Trusted reports whether statistics are new enough to promise by them how much is read; nil: always.
 	Trusted func(*stats.Table) bool
 	// Stop says why planning is to end, nil to go on; it is asked often. nil: planning goes on to its end.
@@ -50,5 +52,5 @@ func (e *Env) access(req *access.Request) (*plan.Scan, error) {
 }
 
 func (e *Env) accessEnv() *access.Env {
-	return &access.Env{Options: e.Options, Lookups: e.Lookups, Statistics: e.Statistics, MayReadAll: e.MayReadAll, Trusted: e.Trusted, Stop: e.Stop}
+	return &access.Env{Options: e.Options, Lookups: e.Lookups, Statistics: e.Statistics, MayReadAll: e.MayReadAll, Trusted: e.Trusted, Denied: e.Denied, Stop: e.Stop}
 }

@@ -63,6 +63,10 @@ func (e *Env) candidates(req *Request, terms []term, boxes []box) (all []*candid
 		if !eligible(l, req) {
 			continue
 		}
+		if e.denies(l, req) {
+			left = append(left, plan.Candidate{Layout: l.Name, Why: "the user may not read it", Denied: true})
+			continue
+		}
 		if lost := req.lost(l); len(lost) > 0 {
 			if l.Name == req.Layout {
 				return nil, nil, parser.Errorf(parser.NoPos, "INDEX %s cannot answer this: rows in which %s is NULL are not in it", l.Name, lost[0]).

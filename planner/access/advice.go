@@ -17,7 +17,7 @@ func (e *Env) advice(req *Request, terms []term, boxes []box) string {
 	tried := *e
 	tried.Options.MaxSpans = min(e.Options.withDefaults().MaxSpans, triedSpans)
 	for _, l := range req.Table.Layouts {
-		if !eligible(l, req) {
+		if !eligible(l, req) || e.denies(l, req) {
 			continue
 		}
 		a := &advice{env: &tried, req: req, layout: l, terms: terms, boxes: boxes[:min(len(boxes), triedBoxes)]}

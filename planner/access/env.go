@@ -40,10 +40,17 @@ type Env struct {
 	Statistics func(*catalog.Table) *stats.Table
 	// MayReadAll reports whether a full scan may be chosen where statistics say that it costs less than a way that is none; nil: always.
 	MayReadAll func(*plan.Scan) bool
+	// Denied reports whether the user may not read an INDEX or a copy: the rows are read without it. nil: none is denied.
+	Denied func(*catalog.Layout) bool
 	// Trusted reports whether statistics are new enough to promise by them how much is read; nil: always.
 	Trusted func(*stats.Table) bool
 	// Stop says why planning is to end, nil to go on; it is asked often. nil: planning goes on to its end.
 	Stop func() error
+}
+
+// denies reports whether the user may not read l, where the query does not ask for it by name.
+func (e *Env) denies(l *catalog.Layout, req *Request) bool {
+	return req.Layout == "" && l.Kind != catalog.Primary && e.Denied != nil && e.Denied(l)
 }
 
 // stopped is what tick panics with, for Scan to turn into an error: there is none in the loops between the two.

@@ -188,6 +188,7 @@ type Candidate struct {
 	Cost   float64
 	Why    string
 	Lost   string // a column: rows in which it is NULL are not in the index, and the query may want them
+	Denied bool   // the user may not read it
 }
 
 // NewScan is the Scan that reads all of a layout: every cell, in no order, without a filter or a limit. Its spans and the
