@@ -25,9 +25,13 @@ func (q *query) joined(f *from, conds []expr.Expr, used []bool, want accessOrder
 		}
 		return n, false, nil
 	case 1:
+		if len(conds) > 1 && !q.env.Options.NoRules {
+			conds = f.spread(conds)
+		}
 		own, _ := ownTerms(conds, f.srcs[0])
 		return q.source(f.srcs[0], own, used, want, h)
 	}
+	f, conds = q.reduceOuter(f, conds)
 	conds = f.spread(conds)
 	if f.lateral() {
 		n, err = q.chain(f, conds, used, h)

@@ -53,7 +53,17 @@ func groupOrder(groups []expr.Expr) []plan.SortTerm {
 func (q *query) source(s *source, own []expr.Expr, used []bool, want accessOrder, h hints) (plan.Node, bool, error) {
 	if s.table == nil {
 		n := s.node
-		if own = append(slices.Clip(s.conds), own...); len(own) > 0 {
+		own = append(slices.Clip(s.conds), own...)
+		if len(own) > 0 && s.again != nil {
+			again, rest, err := s.again(q, own)
+			if err != nil {
+				return nil, false, err
+			}
+			if own = rest; again != nil {
+				n = again
+			}
+		}
+		if len(own) > 0 {
 			n = &plan.Filter{Input: n, Cond: expr.Conjunction(own)}
 		}
 		return n, false, nil

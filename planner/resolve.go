@@ -24,7 +24,10 @@ type source struct {
 	table  *catalog.Table // nil for a derived table
 	system *parser.SystemTime
 	node   plan.Node // of a derived table
-	step   bool      // it is what stands for the rows of the step before: see step
+	// again, unless it is nil, plans the derived table again for the rows of which conds are true. It gives the conditions that are left; a nil
+	// node: all of them are.
+	again func(q *query, conds []expr.Expr) (n plan.Node, rest []expr.Expr, err error)
+	step  bool // it is what stands for the rows of the step before: see step
 	// lateral, of a query that depends on the sources before it, is read for each of their rows, with these columns of it.
 	lateral *plan.Subplan
 	of      []expr.Expr
@@ -219,7 +222,7 @@ func (q *query) derived(s *parser.Select, alias string, columns []string, called
 	if src, err := q.pulled(s, alias, columns, pos); src != nil || err != nil {
 		return src, err
 	}
-	beside, barred := q.beside, q.barred
+	beside, barred, before := q.beside, q.barred, len(q.plan.Subplans)
 	q.beside, q.barred = nil, nil // a query sees them if it is LATERAL: then they are q.outer
 	node, cols, err := q.selectStmt(s)
 	q.beside, q.barred = beside, barred
@@ -227,7 +230,12 @@ func (q *query) derived(s *parser.Select, alias string, columns []string, called
 		return nil, err
 	}
 	cols, err = renamed(cols, columns, called, pos)
-	return &source{name: alias, cols: cols, node: node}, err
+	out := &source{name: alias, cols: cols, node: node}
+	out.again = q.narrower(slices.Clone(q.plan.Subplans[before:]), func(in *query) (plan.Node, error) {
+		n, _, err := in.selectStmt(s)
+		return n, err
+	})
+	return out, err
 }
 
 // renamed gives the columns of the query called alias the names of its column list.

@@ -116,6 +116,9 @@ type query struct {
 	beside func(ref *parser.ColumnRef) (expr.Expr, error)
 	// joins is set in the query of a semi-join: outer stands for columns of the join then, not for values.
 	joins bool
+	// narrow are conditions for the rows of the query that is planned next; narrowed is in how many such queries q stands.
+	narrow   *narrowing
+	narrowed int
 	// barred are sources that LATERAL items must not refer to: see addBarred.
 	barred []*source
 	// resolved, while an aggregate is compiled, is told whether a column that stands in it is q's own.
@@ -125,13 +128,15 @@ type query struct {
 // inside is q for a query that knows the names that q knows now.
 func (q *query) inside() *query {
 	return &query{env: q.env, ctes: slices.Clip(q.ctes), steps: slices.Clip(q.steps), level: q.level, depth: q.depth, plan: q.plan, top: q.top, outer: q.outer,
-		views: q.views, reading: q.reading, pieces: q.pieces, layout: q.layout, sample: q.sample}
+		views: q.views, reading: q.reading, pieces: q.pieces, layout: q.layout, sample: q.sample, narrowed: q.narrowed}
 }
 
 // maxNesting bounds queries inside queries, as they stand in the text.
 const maxNesting = 32
 
 func (q *query) selectStmt(s *parser.Select) (plan.Node, []plan.OutputColumn, error) {
+	narrow := q.narrow
+	q.narrow = nil
 	if q.depth++; q.depth > maxNesting {
 		return nil, nil, parser.Errorf(s.Pos, "more than %d queries inside one another", maxNesting)
 	}
@@ -155,10 +160,13 @@ func (q *query) selectStmt(s *parser.Select) (plan.Node, []plan.OutputColumn, er
 	offset := skip.Rows
 	defer func(few bool) { q.few = few }(q.few)
 	q.few = q.few || limit.Set && len(s.OrderBy) == 0
-	if len(s.Cores) == 1 {
-		return q.core(s.Cores[0], s.OrderBy, limit, offset)
+	if limit.Set || offset > 0 {
+		narrow = nil
 	}
-	node, cols, err := q.sets(s)
+	if len(s.Cores) == 1 {
+		return q.core(s.Cores[0], s.OrderBy, limit, offset, narrow)
+	}
+	node, cols, err := q.sets(s, limit.Behind(offset), narrow)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -202,11 +210,14 @@ func (q *query) count(e parser.Expr, what string) (n plan.RowLimit, err error) {
 }
 
 // core plans SELECT ... FROM ... with the statement's order and cut.
-func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit plan.RowLimit, offset int64) (plan.Node, []plan.OutputColumn, error) {
+func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit plan.RowLimit, offset int64, narrow *narrowing) (plan.Node, []plan.OutputColumn, error) {
 	if c.Values != nil {
 		return q.values(c, orderBy, limit, offset)
 	}
 	if c.Query != nil {
+		if !limit.Set && offset == 0 {
+			q.narrow = narrow
+		}
 		node, cols, err := q.selectStmt(c.Query)
 		if err != nil {
 			return nil, nil, err
@@ -214,7 +225,7 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit pla
 		node, err = sorted(node, cols, orderBy, limit.Behind(offset), "a query in parentheses")
 		return cut(node, limit, offset), cols, err
 	}
-	b, err := q.block(c, orderBy)
+	b, err := q.block(c, orderBy, narrow)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -270,7 +281,7 @@ type block struct {
 }
 
 // block compiles c.
-func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm) (*block, error) {
+func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm, narrow *narrowing) (*block, error) {
 	pull := q.pull
 	if q.pull = pullAny; slices.ContainsFunc(c.GroupBy, isSets) {
 		q.pull = pullPlain
@@ -319,6 +330,8 @@ func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm) (*block,
 			return nil, err
 		}
 	}
+	b.havingToWhere()
+	b.narrowQuery(narrow)
 	if b.semis, b.conds, err = q.semis(f, b.conds); err != nil {
 		return nil, err
 	}

@@ -9,15 +9,29 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// sets plans the cores of s and ties them together, INTERSECT first.
-func (q *query) sets(s *parser.Select) (plan.Node, []plan.OutputColumn, error) {
+// sets plans the cores of s and ties them together, INTERSECT first. limit is of the result.
+func (q *query) sets(s *parser.Select, limit plan.RowLimit, narrow *narrowing) (plan.Node, []plan.OutputColumn, error) {
 	parts := make([]plan.Node, len(s.Cores))
 	var cols []plan.OutputColumn
 	lists := make([][]plan.OutputColumn, len(s.Cores))
+	if len(s.OrderBy) > 0 || q.env.Options.NoRules || slices.ContainsFunc(s.Sets, func(o parser.SetOp) bool { return o.Op != parser.Union || !o.All }) {
+		limit = plan.RowLimit{}
+	}
+	var done []bool
 	for i, c := range s.Cores {
-		n, cs, err := q.core(c, nil, plan.RowLimit{}, 0)
+		var part *narrowing
+		if narrow != nil {
+			part = &narrowing{conds: narrow.conds, done: make([]bool, len(narrow.conds))}
+		}
+		n, cs, err := q.core(c, nil, limit, 0, part)
 		if err != nil {
 			return nil, nil, err
+		}
+		if part != nil {
+			for k := range part.done {
+				part.done[k] = part.done[k] && (i == 0 || done[k])
+			}
+			done = part.done
 		}
 		if i == 0 {
 			cols = cs
@@ -28,6 +42,9 @@ func (q *query) sets(s *parser.Select) (plan.Node, []plan.OutputColumn, error) {
 	}
 	for i := range parts {
 		parts[i] = casted(parts[i], lists[i], cols)
+	}
+	if narrow != nil {
+		copy(narrow.done, done)
 	}
 	ops := s.Sets
 	left, rest := []plan.Node{parts[0]}, []parser.SetOp{}

@@ -54,11 +54,12 @@ func (w *with) source(q *query) (*source, error) {
 	if src.table != nil {
 		return &src, nil
 	}
-	if w.uses < 2 {
+	if w.uses < 2 { // src.again plans it again for the conditions around it
 		q.needs(p.plan.Subplans...)
 		return &src, nil
 	}
 	q.needs(p.shared)
+	src.again = nil
 	src.node = &plan.Reuse{Query: p.shared}
 	return &src, nil
 }
