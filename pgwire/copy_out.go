@@ -80,21 +80,20 @@ func (c *conn) sendCopy(p *portal, cp *copyCommand) error {
 	if err := c.send(head); err != nil {
 		return err
 	}
-	if format == 1 {
-		c.out = append(c.out, 'd', 0, 0, 0, 4+11+8)
-		c.out = append(append(c.out, binaryMark...), 0, 0, 0, 0, 0, 0, 0, 0)
+	var line []byte
+	if format == 1 { // in one message with what follows: psycopg wants that
+		line = append(append(line, binaryMark...), 0, 0, 0, 0, 0, 0, 0, 0)
 	} else if cp.header {
 		if err := c.copyLine(cp.headerLine(columns)); err != nil {
 			return err
 		}
 	}
-	var line []byte
 	for src.Next() {
 		var err error
 		if format == 1 {
-			line, err = binaryTuple(line[:0], src.Raw(), columns, loc)
+			line, err = binaryTuple(line, src.Raw(), columns, loc)
 		} else {
-			line, err = cp.textLine(line[:0], src.Raw(), columns, c)
+			line, err = cp.textLine(line, src.Raw(), columns, c)
 		}
 		if err == nil {
 			err = c.copyLine(line)
@@ -102,6 +101,7 @@ func (c *conn) sendCopy(p *portal, cp *copyCommand) error {
 		if err != nil {
 			return err
 		}
+		line = line[:0]
 		p.sent++
 	}
 	if err := src.Err(); err != nil {
@@ -109,7 +109,9 @@ func (c *conn) sendCopy(p *portal, cp *copyCommand) error {
 	}
 	c.srv.counts.rowsSent.Add(p.sent)
 	if format == 1 {
-		c.out = append(c.out, 'd', 0, 0, 0, 6, 0xff, 0xff)
+		if err := c.copyLine(append(line, 0xff, 0xff)); err != nil {
+			return err
+		}
 	}
 	if err := c.send(&pgproto3.CopyDone{}); err != nil {
 		return err

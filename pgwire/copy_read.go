@@ -209,8 +209,10 @@ func (w *copyWriter) binary(in *bufio.Reader) error {
 	}
 	var size [4]byte
 	for {
-		if _, err := io.ReadFull(in, size[:2]); err != nil {
-			return orBad(err, bad("no trailer at the end"))
+		if _, err := io.ReadFull(in, size[:2]); err == io.EOF {
+			return nil // without a trailer, as pgx sends it
+		} else if err != nil {
+			return orBad(err, bad("unexpected end"))
 		}
 		n := int(int16(be.Uint16(size[:])))
 		if n == -1 {

@@ -35,12 +35,14 @@ const serveUsage = "hql serve [--connect URL | --demo] [--catalog FILE] [--liste
 	"  --max-queue N          statements that wait for others (256)\n" +
 	"  --memory SIZE          for all statements together (1GB)\n" +
 	"  --impersonate          HBase sees the client's user, whose rights hold\n" +
+	"  --metrics HOST:PORT    answers GET /metrics for Prometheus, and GET /health\n" +
 	"  --log-statements       writes statements to the log\n" +
 	"  --grace D              how long statements may go on after SIGTERM (10s)\n"
 
 // server are the flags of hql serve.
 type server struct {
 	listen, users, password, cert, key string
+	metrics                            string
 	memory                             string
 	opts                               pgwire.Options
 	impersonate                        bool
@@ -50,6 +52,7 @@ type server struct {
 func (s *server) flags(fs *flag.FlagSet, c *config) {
 	fs.StringVar(&s.listen, "listen", "127.0.0.1:5432", "")
 	fs.StringVar(&s.users, "users", "", "")
+	fs.StringVar(&s.metrics, "metrics", "", "")
 	fs.StringVar(&s.password, "password", "", "")
 	fs.StringVar(&s.cert, "tls-cert", "", "")
 	fs.StringVar(&s.key, "tls-key", "", "")
@@ -120,6 +123,13 @@ func (s *server) run(ctx context.Context, c *config, stdin io.Reader, stdout, st
 func (s *server) serve(ctx context.Context, srv *pgwire.Server, l net.Listener, stderr io.Writer) error {
 	ctx, stop := untilSignal(ctx)
 	defer stop()
+	if s.metrics != "" {
+		m, err := net.Listen("tcp", s.metrics)
+		if err != nil {
+			return errors.Join(fmt.Errorf("--metrics: %w", err), l.Close())
+		}
+		go serveMetrics(ctx, m, srv)
+	}
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(l) }()
 	select {

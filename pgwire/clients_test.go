@@ -1,0 +1,200 @@
+package pgwire_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"net"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/hql-db/hql/pgwire"
+)
+
+// Every type goes to pgx and back in each of its modes, in binary form where that is the mode's.
+func TestTypes(t *testing.T) {
+	_, addr := serve(t, openTables(t), pgwire.Options{Write: true})
+	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec,
+		pgx.QueryExecModeSimpleProtocol} {
+		t.Run(mode.String(), func(t *testing.T) {
+			c := connect(t, addr, "")
+			row, err := collect(c, "SELECT b, t, s, n, f, d, e::text AS e, x, y, day, clock::text AS clock, at, j::text AS j FROM every WHERE id = $1", mode, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Exec(context.Background(), "INSERT INTO every VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)", mode, 7,
+				row["b"], row["t"], row["s"], row["n"], row["f"], row["d"], row["e"], row["x"], row["y"], row["day"], row["clock"], row["at"], row["j"]); err != nil {
+				t.Fatal(err)
+			}
+			text := func(id int) string {
+				out, err := collect(c, "SELECT b::text || t::text || s::text || n::text || f::text || d::text || e::text || x || encode(y, 'hex') || day::text || clock::text || "+
+					"at::text || j::text AS whole FROM every WHERE id = $1", mode, id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return strings.ReplaceAll(out["whole"].(string), " ", "")
+			}
+			if a, b := text(1), text(7); a != b {
+				t.Errorf("sent and taken:\n%s\n%s", a, b)
+			}
+			var n int64
+			var e string
+			var at time.Time
+			err = c.QueryRow(context.Background(), "SELECT n, e, at FROM every WHERE id = ANY ($1) AND at >= $2 ORDER BY id LIMIT $3", mode, []int32{1, 5}, row["at"], 1).Scan(&n, &e, &at)
+			if err != nil || n != 9007199254740993 || e != "12345.6789" || at.UTC().Format(time.RFC3339Nano) != "2024-05-01T10:00:00.123Z" {
+				t.Errorf("%d %s %v %v", n, e, at, err)
+			}
+		})
+	}
+}
+
+// collect reads one row.
+func collect(c *pgx.Conn, sql string, mode pgx.QueryExecMode, arg any) (map[string]any, error) {
+	rows, err := c.Query(context.Background(), sql, mode, arg)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectExactlyOneRow(rows, pgx.RowToMap)
+}
+
+// COPY in binary form gives what it takes.
+func TestCopyBinary(t *testing.T) {
+	_, addr := serve(t, openTables(t), pgwire.Options{Write: true})
+	c := connect(t, addr, "")
+	ctx := context.Background()
+	var first, second bytes.Buffer
+	if _, err := c.PgConn().CopyTo(ctx, &first, "COPY (SELECT * FROM every WHERE id = 1) TO STDOUT (FORMAT binary)"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Exec(ctx, "DELETE FROM every WHERE id = 1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.PgConn().CopyFrom(ctx, bytes.NewReader(first.Bytes()), "COPY every FROM STDIN (FORMAT binary)"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.PgConn().CopyTo(ctx, &second, "COPY (SELECT * FROM every WHERE id = 1) TO STDOUT BINARY"); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(first.Bytes(), second.Bytes()) || first.Len() < 100 {
+		t.Errorf("%x\n%x", first.Bytes(), second.Bytes())
+	}
+	var rows [][]any
+	for i := range 1200 {
+		rows = append(rows, []any{"copied", time.UnixMilli(int64(i)).UTC(), "k", float64(i)})
+	}
+	if n, err := c.CopyFrom(ctx, pgx.Identifier{"events"}, []string{"device", "ts", "kind", "value"}, pgx.CopyFromRows(rows)); err != nil || n != 1200 {
+		t.Errorf("%d rows: %v", n, err)
+	}
+	var n, sum float64
+	if err := c.QueryRow(ctx, "SELECT COUNT(*)::double precision, SUM(value) FROM events WHERE device = 'copied'").Scan(&n, &sum); err != nil || n != 1200 || sum != 719400 {
+		t.Errorf("%v rows, sum %v: %v", n, sum, err)
+	}
+}
+
+// database/sql by pgx: prepared statements, blocks that read, a pool.
+func TestDatabaseSQL(t *testing.T) {
+	_, addr := serve(t, openTables(t), pgwire.Options{})
+	cfg, err := pgx.ParseConfig("postgres://me@" + addr + "/db?sslmode=disable")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := stdlib.OpenDB(*cfg)
+	defer db.Close()
+	tx, err := db.BeginTx(context.Background(), &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kind string
+	if err := tx.QueryRow("SELECT kind FROM events WHERE device = $1 AND ts = $2", "d1", time.Date(2024, 5, 1, 10, 0, 0, 0, time.UTC)).Scan(&kind); err != nil || kind != "temp" {
+		t.Errorf("%q %v", kind, err)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Error(err)
+	}
+}
+
+// script runs another program against a server with the tables.
+func script(t *testing.T, stdin string, name string, args ...string) string {
+	t.Helper()
+	_, addr := serve(t, openTables(t), pgwire.Options{Write: true})
+	host, port, _ := net.SplitHostPort(addr)
+	cmd := osexec.CommandContext(t.Context(), name, args...)
+	cmd.Stdin = strings.NewReader(stdin)
+	cmd.Env = append(os.Environ(), "PGHOST="+host, "PGPORT="+port, "PGUSER=me", "PGDATABASE=db", "PGSSLMODE=disable", "PGCLIENTENCODING=UTF8")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+	return string(out)
+}
+
+func TestPsql(t *testing.T) {
+	psql, err := osexec.LookPath("psql")
+	if err != nil {
+		found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/psql")
+		if len(found) == 0 {
+			t.Skip("psql is not installed")
+		}
+		psql = found[len(found)-1]
+	}
+	got := script(t, `SELECT kind, value FROM events WHERE device = 'd1';
+\copy (SELECT * FROM events WHERE device = 'd1') TO STDOUT CSV
+\copy events FROM STDIN
+d8	2024-05-01 10:00:00	x	1
+\.
+SELECT nope FROM events;
+SELECT 1 AS a \gdesc
+SELECT $1::int AS a \bind 7 \g
+`, psql, "-X", "-A", "-t")
+	for _, want := range []string{"temp|20.5\n", "d1,2024-05-01 10:00:00+00,temp,20.5\n", "COPY 1\n", "LINE 1: SELECT nope FROM events;"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("psql printed no %q:\n%s", want, got)
+		}
+	}
+}
+
+func TestPsycopg(t *testing.T) {
+	python := os.Getenv("HQL_TEST_PYTHON")
+	if python == "" {
+		python = "python3"
+	}
+	if err := osexec.Command(python, "-c", "import psycopg").Run(); err != nil {
+		t.Skip("psycopg is not installed: HQL_TEST_PYTHON names a Python that has it")
+	}
+	got := script(t, `
+import datetime, decimal, psycopg
+c = psycopg.connect()
+for binary in (False, True):
+    cur = c.cursor(binary=binary)
+    cur.execute("SELECT * FROM every WHERE id = %s", (1,))
+    print(cur.fetchone())
+c.rollback()
+with c.cursor(name="server_side") as cur:
+    cur.execute("SELECT n FROM generate_series(1, 10) AS s (n)")
+    print(len(cur.fetchmany(3)), len(cur.fetchall()))
+with c.cursor() as cur, cur.copy("COPY (SELECT device, value FROM events WHERE device = 'd1') TO STDOUT (FORMAT binary)") as copy:
+    copy.set_types(["text", "float8"])
+    print(list(copy.rows()))
+c.commit()
+c.autocommit = True
+c.cursor().executemany("INSERT INTO events (device, ts, value) VALUES (%s, %s, %s)", [("py", datetime.datetime(2024, 5, n, tzinfo=datetime.timezone.utc), n) for n in (1, 2, 3)])
+print(c.execute("SELECT COUNT(*) FROM events WHERE device = 'py'").fetchone())
+try:
+    c.execute("SELECT nope FROM events")
+except psycopg.errors.UndefinedColumn as e:
+    print(e.sqlstate, e.diag.statement_position)
+`, python, "-")
+	row := `(1, True, -5, 300, 9007199254740993, 1.5, -0.25, Decimal('12345.6789'), 'Grüße', b'\x00\xff\\', datetime.date(2024, 2, 29), ` +
+		`datetime.time(23, 59, 58, 500000), datetime.datetime(2024, 5, 1, 10, 0, 0, 123000, tzinfo=datetime.timezone.utc), {'a': [1, 2]})`
+	want := row + "\n" + row + "\n3 7\n[('d1', 20.5), ('d1', 21.0)]\n(3,)\n42703 8\n"
+	if got != want {
+		t.Errorf("psycopg printed\n%s\nnot\n%s", got, want)
+	}
+}
