@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hql-db/hql/exec"
+	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
 )
@@ -89,7 +90,7 @@ func bindArgs(used *params, args []any) (exec.Args, error) {
 		out.Positional = append(out.Positional, v)
 	}
 	if len(lists) > 0 {
-		err := used.expand(func(p *parser.Param) ([]parser.Expr, bool) {
+		used.expand(func(p *parser.Param) ([]parser.Expr, bool) {
 			list, ok := lists[p.Index]
 			if !ok {
 				return nil, false
@@ -101,9 +102,6 @@ func bindArgs(used *params, args []any) (exec.Args, error) {
 			}
 			return items, true
 		})
-		if err != nil {
-			return out, err
-		}
 	}
 	return out, nil
 }
@@ -139,7 +137,7 @@ func bindNamed(used *params, named NamedArgs) (exec.Args, error) {
 	if len(lists) == 0 {
 		return out, nil
 	}
-	return out, used.expand(func(p *parser.Param) ([]parser.Expr, bool) {
+	used.expand(func(p *parser.Param) ([]parser.Expr, bool) {
 		list, ok := lists[p.Name]
 		if !ok {
 			return nil, false
@@ -152,6 +150,7 @@ func bindNamed(used *params, named NamedArgs) (exec.Args, error) {
 		}
 		return items, true
 	})
+	return out, nil
 }
 
 // changes reports whether binding args changes the statement: a slice fills an IN list.
@@ -192,7 +191,35 @@ func argument(a any) (v types.Value, list []types.Value, isList bool, err error)
 		}
 		list = append(list, item)
 	}
-	return v, list, true, nil
+	v, err = arrayOf(list, r.Type().Elem())
+	return v, list, true, err
+}
+
+// arrayOf makes an array of the elements of a slice, whose Go type says what they are where there are none.
+func arrayOf(list []types.Value, of reflect.Type) (types.Value, error) {
+	elem := types.Null
+	for _, v := range list {
+		t, ok := expr.Widen(elem, v.Type())
+		if elem = t; !ok { // of several types, as IN may have them
+			elem = types.String
+			break
+		}
+	}
+	if elem == types.Null {
+		elem = types.String
+		if zero, ok, err := value(reflect.Zero(of).Interface()); ok && err == nil && !zero.IsNull() {
+			elem = zero.Type()
+		}
+	}
+	items := make([]types.Value, len(list))
+	for i, v := range list {
+		x, err := types.Cast(v, elem, nil)
+		if err != nil {
+			return x, fmt.Errorf("element %d: %w", i+1, err)
+		}
+		items[i] = x
+	}
+	return types.NewArray(elem, items), nil
 }
 
 // value converts a Go value, one case for each type or kind; ok is false when it is none that SQL has.

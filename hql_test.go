@@ -238,7 +238,7 @@ func TestErrors(t *testing.T) {
 	if _, err = db.Exec(ctx, "INSERT INTO events (uid, ts) VALUES (1, NOW())"); !errors.Is(err, hql.ErrReadOnly) {
 		t.Error(err)
 	}
-	for sql, args := range map[string][]any{"SELECT ?": nil, "SELECT 1": {1}, "SELECT @a": {1}, "SELECT ? ": {[]int{1}}, "SELECT ?  ": {struct{}{}}, "SELECT 1; SELECT 2": nil} {
+	for sql, args := range map[string][]any{"SELECT ?": nil, "SELECT 1": {1}, "SELECT @a": {1}, "SELECT ?  ": {struct{}{}}, "SELECT 1; SELECT 2": nil} {
 		if _, err := db.Query(ctx, sql, args...); err == nil {
 			t.Errorf("%s with %v: no error", sql, args)
 		}

@@ -8,7 +8,6 @@ type params struct {
 	named []*parser.Param // @name
 	all   []*parser.Param
 	ins   []*parser.In
-	some  []*parser.Expr // what stands for an array: of ANY, ALL and UNNEST
 }
 
 func findParams(s parser.Statement) *params {
@@ -23,22 +22,14 @@ func findParams(s parser.Statement) *params {
 			p.all = append(p.all, n)
 		case *parser.In:
 			p.ins = append(p.ins, n)
-		case *parser.Quantified:
-			p.some = append(p.some, &n.Y)
-		case *parser.TableFunction:
-			if n.Name == "UNNEST" && len(n.Args) == 1 {
-				p.some = append(p.some, &n.Args[0])
-			}
 		}
 		return true
 	})
 	return p
 }
 
-// expand replaces the parameters of IN, ANY and ALL for which list gives values by those.
-// Elsewhere such a parameter is an error.
-func (p *params) expand(list func(*parser.Param) ([]parser.Expr, bool)) error {
-	inList := map[*parser.Param]bool{}
+// expand replaces the parameters of IN for which list gives values by those. Elsewhere such a parameter is an array.
+func (p *params) expand(list func(*parser.Param) ([]parser.Expr, bool)) {
 	for _, in := range p.ins {
 		if in.Query != nil {
 			continue
@@ -47,7 +38,6 @@ func (p *params) expand(list func(*parser.Param) ([]parser.Expr, bool)) error {
 		for _, x := range in.List {
 			if q, ok := x.(*parser.Param); ok {
 				if items, ok := list(q); ok {
-					inList[q] = true
 					out = append(out, items...)
 					continue
 				}
@@ -60,22 +50,4 @@ func (p *params) expand(list func(*parser.Param) ([]parser.Expr, bool)) error {
 			in.List = []parser.Expr{&parser.Literal{Pos: in.Pos, Kind: parser.BoolLiteral, Text: "false"}}
 		}
 	}
-	for _, some := range p.some {
-		array, _ := parser.ArrayOf(some)
-		if array == nil {
-			continue // a query
-		}
-		if q, ok := (*array).(*parser.Param); ok {
-			if items, ok := list(q); ok {
-				inList[q] = true
-				*array = &parser.Array{Pos: q.Pos, Items: items}
-			}
-		}
-	}
-	for _, q := range p.all {
-		if _, ok := list(q); ok && !inList[q] {
-			return parser.Errorf(q.Pos, "a list of values stands only in IN (...), ANY (...), ALL (...) and UNNEST (...)")
-		}
-	}
-	return nil
 }

@@ -33,6 +33,15 @@ func goValue(v types.Value, loc *time.Location) any {
 		return timeOf(v, loc)
 	case t == types.String:
 		return v.Text()
+	case t == types.OID:
+		return v.Int()
+	case t.IsArray():
+		items := make([]any, 0)
+		_ = eachPart(v, func(_, _ int, part types.Value) error {
+			items = append(items, goValue(part, loc))
+			return nil
+		})
+		return items
 	}
 	return v.String()
 }
@@ -59,8 +68,11 @@ func scanInto(dest any, v types.Value, loc *time.Location) error {
 		return nil
 	case sql.Scanner:
 		x := goValue(v, loc)
-		if raw, ok := x.(json.RawMessage); ok {
+		switch raw := x.(type) {
+		case json.RawMessage:
 			x = []byte(raw)
+		case []any: // as PostgreSQL's drivers give it
+			x = text(v, loc)
 		}
 		return d.Scan(x)
 	}
@@ -123,6 +135,9 @@ func scanValue(dest any, e reflect.Value, v types.Value, loc *time.Location) err
 			e.SetBytes([]byte(text(v, loc)))
 			return nil
 		}
+		if v.Type().IsArray() {
+			return scanArray(e, v, loc)
+		}
 	case reflect.Bool:
 		if v.Type() == types.Boolean {
 			e.SetBool(v.Bool())
@@ -147,9 +162,44 @@ func scanValue(dest any, e reflect.Value, v types.Value, loc *time.Location) err
 	return fmt.Errorf("%s %s does not fit a %s", v.Type(), v, e.Type())
 }
 
+// eachPart calls f for each element of an array of one dimension, and for each of the arrays in one of more.
+func eachPart(v types.Value, f func(i, n int, part types.Value) error) error {
+	dims, items := v.Dims(), v.Items()
+	if len(dims) == 0 {
+		return nil
+	}
+	n := dims[0].Len
+	for i := range n {
+		part := items[i*len(items)/n]
+		if len(dims) > 1 {
+			part = types.NewArrayOf(v.Type(), dims[1:], items[i*len(items)/n:(i+1)*len(items)/n])
+		}
+		if err := f(i, n, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scanArray stores an array in a slice, and arrays of more dimensions in slices of slices.
+func scanArray(e reflect.Value, v types.Value, loc *time.Location) error {
+	out := reflect.MakeSlice(e.Type(), 0, 0)
+	err := eachPart(v, func(i, n int, part types.Value) error {
+		if i == 0 {
+			out = reflect.MakeSlice(e.Type(), n, n)
+		}
+		if err := scanInto(out.Index(i).Addr().Interface(), part, loc); err != nil {
+			return fmt.Errorf("element %d: %w", i+1, err)
+		}
+		return nil
+	})
+	e.Set(out)
+	return err
+}
+
 // wholeNumber gives an integer value, also of a DECIMAL or DOUBLE without a fraction.
 func wholeNumber(v types.Value) (int64, bool) {
-	if v.Type().IsInteger() {
+	if v.Type().IsInteger() || v.Type().IsOID() {
 		return v.Int(), true
 	}
 	if !v.Type().IsNumeric() {

@@ -13,11 +13,21 @@ var errWidth = errors.New("wrong number of bytes")
 // newEncoding makes the encoding that def names for values of type t. e is the
 // part's expression, nil for a cell; it decides where def is nil.
 func (c *Catalog) newEncoding(def *parser.EncodingDef, t types.Type, e expr.Expr, pos parser.Pos) (Encoding, error) {
-	if t == types.Duration {
+	stored := t
+	if t.IsArray() {
+		stored = t.Elem()
+	}
+	if stored == types.Duration {
 		return nil, parser.Errorf(pos, "an INTERVAL is not stored").WithHint("a BIGINT holds its milliseconds: ts + INTERVAL_MS(n) is a moment again")
 	}
-	if t == types.LocalTimestamp {
-		return nil, parser.Errorf(pos, "a %s is not stored", t).WithHint("a TIMESTAMP is a moment; ts AT TIME ZONE 'Europe/Berlin' is the time that clocks there show")
+	if stored == types.LocalTimestamp {
+		return nil, parser.Errorf(pos, "a %s is not stored", stored).WithHint("a TIMESTAMP is a moment; ts AT TIME ZONE 'Europe/Berlin' is the time that clocks there show")
+	}
+	if stored.IsOID() || stored == types.Name || stored == types.Char || t == types.Int2Vector || t == types.OIDVector {
+		return nil, parser.Errorf(pos, "a %s is not stored: it is a type of the catalog", t).WithHint("BIGINT holds an OID, STRING a name")
+	}
+	if t.IsArray() && e != nil {
+		return nil, parser.Errorf(pos, "an array is no part of a key")
 	}
 	if def == nil {
 		if e == nil {
@@ -51,6 +61,8 @@ func keyHint(t types.Type) string {
 		return "AS INT64, AS TEXT(13) or AS TEXT('yyyyMMddHHmmss')"
 	case t == types.Date:
 		return "AS TEXT('yyyyMMdd')"
+	case t == types.UUID:
+		return "AS UUID or AS TEXT"
 	}
 	return "AS TEXT or AS TEXT(n)"
 }
@@ -89,6 +101,11 @@ func cellEncoding(t types.Type) Encoding {
 		return float{t: t, bytes: 4}
 	case types.Double:
 		return float{t: t, bytes: 8}
+	case types.UUID:
+		return uuid{t}
+	}
+	if t.IsArray() {
+		return jsonArray{arrayOf{t}}
 	}
 	return text{t}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/hql-db/hql/parser"
 	"github.com/hql-db/hql/types"
@@ -219,57 +218,35 @@ func elementOffsets(src []byte, version byte) (offsets, count, width int, err er
 	return offsets, count, width, nil
 }
 
-// newArray makes PHOENIX ARRAY('type') or PHOENIX ARRAY('type', 'encoding').
+// newArray makes PHOENIX ARRAY or PHOENIX ARRAY('encoding').
 func newArray(t types.Type, args []types.Value, other encodingMaker) (Encoding, error) {
-	if len(args) < 1 || len(args) > 2 || !args[0].Type().IsText() || len(args) == 2 && !args[1].Type().IsText() {
-		return nil, errors.New("PHOENIX ARRAY takes the type of the elements and their encoding: PHOENIX ARRAY('INT', 'ORDERED INT32')")
-	}
-	of, ok := types.ParseType(args[0].Text())
-	if !ok {
-		return nil, fmt.Errorf("%s is no type", args[0].SQL())
-	}
-	if t != types.JSON {
-		return nil, fmt.Errorf("%s cannot be stored AS %s%s: a JSON can", t, arrayName, written(args))
-	}
-	e := phoenixArray{of: cellEncoding(of), args: args}
-	if len(args) == 2 {
-		var err error
-		if e.of, err = other(of, args[1]); err != nil {
-			return nil, err
-		}
-	}
-	return e, nil
+	of, err := elementEncoding(arrayName, t, args, other)
+	return phoenixArray{arrayOf{t}, of, args}, err
 }
 
-// phoenixArray is an ARRAY of Phoenix's, read as JSON. Elements of one width stand one after the other; others are ended by 0x00,
-// and behind them stand 0x0000, the offset of each less 32,767 in two bytes (or in four, where the number of elements is negative), the offset
+// phoenixArray is an ARRAY of Phoenix's. Elements of one width stand one after the other; others are ended by 0x00, and behind them
+// stand 0x0000, the offset of each less 32,767 in two bytes (or in four, where the number of elements is negative), the offset
 // of the offsets, the number of elements and a version.
 type phoenixArray struct {
+	arrayOf
 	of   Encoding // of the elements
 	args []types.Value
 }
 
-func (e phoenixArray) String() string                              { return arrayName + written(e.args) }
-func (phoenixArray) Width() int                                    { return Variable }
-func (phoenixArray) Type() types.Type                              { return types.JSON }
-func (phoenixArray) Order() Order                                  { return Unordered }
-func (phoenixArray) CellsOnly() bool                               { return true }
-func (phoenixArray) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
+func (e phoenixArray) String() string { return arrayName + written(e.args) }
 
 func (phoenixArray) Append(dst []byte, _ types.Value) ([]byte, error) {
 	return dst, errors.New("hql does not write arrays of Phoenix's")
 }
 
 func (e phoenixArray) Decode(src []byte) (types.Value, error) {
-	var b []byte
+	var items []types.Value
 	add := func(element []byte) error {
 		v, err := types.Value{}, error(nil)
 		if element != nil {
 			v, err = e.of.Decode(element)
 		}
-		if b = append(b, ','); err == nil {
-			b = v.AppendJSON(b)
-		}
+		items = append(items, v)
 		return err
 	}
 	if w := e.of.Width(); w != Variable {
@@ -284,7 +261,7 @@ func (e phoenixArray) Decode(src []byte) (types.Value, error) {
 	} else if err := e.elements(src, add); err != nil {
 		return types.Value{}, err
 	}
-	return types.NewJSON("[" + strings.TrimPrefix(string(b), ",") + "]"), nil
+	return types.NewArray(e.t.Elem(), items), nil
 }
 
 // elements gives the elements of varying width one after the other, nil for a NULL.

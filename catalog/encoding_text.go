@@ -1,7 +1,7 @@
 package catalog
 
 import (
-	"encoding/hex"
+	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
@@ -186,43 +186,71 @@ func short(s string) string {
 }
 
 // uuid is the 16 bytes of a UUID whose text has the form that java.util.UUID prints: lower-case digits and hyphens.
-type uuid struct{}
+type uuid struct{ t types.Type }
 
-const uuidBytes, uuidHyphens = 16, 4
+const uuidBytes = 16
 
-func (uuid) String() string   { return "UUID" }
-func (uuid) Width() int       { return uuidBytes }
-func (uuid) Type() types.Type { return types.String }
-func (uuid) Order() Order     { return Unordered } // the texts sort alike, but a bound may be any text
+func (uuid) String() string     { return "UUID" }
+func (uuid) Width() int         { return uuidBytes }
+func (e uuid) Type() types.Type { return e.t }
+
+func (e uuid) Order() Order {
+	if e.t == types.UUID {
+		return Ascending
+	}
+	return Unordered // the texts sort alike, but a bound may be any text
+}
 
 func (e uuid) Append(dst []byte, v types.Value) ([]byte, error) {
-	s := v.Text()
-	b, err := hex.DecodeString(strings.ReplaceAll(s, "-", ""))
-	if err == nil && len(b) == uuidBytes && e.text(b) == s {
-		return append(dst, b...), nil
+	u, err := types.Cast(v, types.UUID, nil)
+	if err == nil && (e.t == types.UUID || u.String() == v.Text()) {
+		return append(dst, u.Text()...), nil
 	}
-	return dst, fmt.Errorf("%s is no UUID in lower case", short(s))
+	return dst, fmt.Errorf("%s is no UUID in lower case", short(v.Text()))
 }
 
 func (e uuid) Decode(src []byte) (types.Value, error) {
 	if len(src) != uuidBytes {
 		return types.Value{}, errWidth
 	}
-	return types.NewString(e.text(src)), nil
-}
-
-func (uuid) text(b []byte) string {
-	out := make([]byte, 0, 2*uuidBytes+uuidHyphens)
-	for i, c := range b {
-		if i == 4 || i == 6 || i == 8 || i == 10 {
-			out = append(out, '-')
-		}
-		out = hex.AppendEncode(out, []byte{c})
+	u := types.NewUUID(string(src))
+	if e.t == types.UUID {
+		return u, nil
 	}
-	return string(out)
+	return types.NewString(u.String()), nil
 }
 
-func (uuid) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
+func (e uuid) Clip(iv types.Interval) (types.Interval, bool) {
+	if e.t != types.UUID {
+		return iv, true
+	}
+	lo, hi := []byte(strings.Repeat("\x00", uuidBytes)), []byte(strings.Repeat("\xff", uuidBytes))
+	if !iv.Lo.IsNull() {
+		lo = []byte(iv.Lo.Text())
+	}
+	if !iv.Hi.IsNull() {
+		hi = []byte(iv.Hi.Text())
+	}
+	if iv.LoOpen && !step(lo, 1) || iv.HiOpen && !step(hi, -1) || bytes.Compare(lo, hi) > 0 {
+		return iv, false
+	}
+	return types.Interval{Lo: types.NewUUID(string(lo)), Hi: types.NewUUID(string(hi))}, true
+}
+
+// step moves b, a number, up or down by one; ok is false where it was the last one.
+func step(b []byte, by int) (ok bool) {
+	end := byte(0xff)
+	if by < 0 {
+		end = 0
+	}
+	for i := len(b) - 1; i >= 0; i-- {
+		before := b[i]
+		if b[i] = byte(int(b[i]) + by); before != end {
+			return true
+		}
+	}
+	return false
+}
 
 // rawBytes is BYTES(n), and text whose expression has a fixed width: exactly n bytes.
 type rawBytes struct {

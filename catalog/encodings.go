@@ -51,6 +51,7 @@ var (
 	counts   = append(slices.Clip(numbers), types.Date, types.Time)
 	floats   = []types.Type{types.Float, types.Double}
 	texts    = []types.Type{types.String, types.Bytes}
+	arrays   = []types.Type{types.ArrayOf(types.String)} // stands for all of them
 	temporal = []types.Type{types.Date, types.Time, types.Timestamp}
 )
 
@@ -88,7 +89,10 @@ var builtins = slices.Concat([]EncodingType{
 		countedOf("VINT TEXT", 0, "behind their length, a VINT, as Hadoop's Text and `Bytes.writeByteArray` write it. No order"),
 		{Name: "VINT", Doc: "1 to 9 bytes, as Hadoop's `WritableUtils.writeVLong` writes it; any part may follow. No order", Types: numbers,
 			Make: func(t types.Type, _ []types.Value) (Encoding, error) { return vint{t}, nil }},
-		{Name: "UUID", Doc: "the 16 bytes of `017f22e2-79b0-7cc3-98c4-dc0c0c07398f`. No order", Types: []types.Type{types.String}, Make: always(uuid{})},
+		{Name: "UUID", Doc: "the 16 bytes of `017f22e2-79b0-7cc3-98c4-dc0c0c07398f`. Order: of UUIDs, not of texts", Types: []types.Type{types.UUID, types.String},
+			Make: func(t types.Type, _ []types.Value) (Encoding, error) { return uuid{t}, nil }},
+		{Name: jsonName, Doc: "an array as JSON text, as arrays are stored by themselves", Types: arrays, of: newJSONArray},
+		{Name: countedArrayName, Signature: countedArrayName + "('encoding')", Doc: "an array: the number of elements in 4 bytes, then each behind its length in 4 bytes, all ones for NULL", Types: arrays, Args: AnyArgs, of: newCountedArray},
 		{Name: "BIGDECIMAL", Doc: "scale and unscaled number, as `Bytes.toBytes(BigDecimal)` writes them. No order", Types: []types.Type{types.Decimal}, Make: always(bigDecimal{})},
 		{Name: "BYTES", Doc: "as they are", Types: texts, Make: func(t types.Type, _ []types.Value) (Encoding, error) { return text{t}, nil }},
 		{Name: "BYTES", Signature: "BYTES(n)", Doc: "as they are, n bytes exactly", Types: texts, Args: WidthArg, Make: makeRaw},
@@ -101,7 +105,7 @@ var builtins = slices.Concat([]EncodingType{
 		momentOf("PHOENIX TIMESTAMP", ordered),
 		momentOf("PHOENIX UNSIGNED TIMESTAMP", unsigned),
 		{Name: elementName, Signature: elementName + "(n, 'encoding')", Doc: "the n-th value, from 1, in a cell that holds all columns of a family, as immutable tables of Phoenix have it; an INSERT that names all that the definition has of it writes it anew", Args: AnyArgs, Phoenix: true, of: newElement},
-		{Name: arrayName, Signature: arrayName + "('type', 'encoding')", Doc: "an ARRAY of Phoenix's of elements of that type; read only", Types: []types.Type{types.JSON}, Args: AnyArgs, Phoenix: true, of: newArray},
+		{Name: arrayName, Signature: arrayName + "('encoding')", Doc: "an ARRAY of Phoenix's, with the encoding of its elements; read only", Types: arrays, Args: AnyArgs, Phoenix: true, of: newArray},
 		{Name: "OPENTSDB_VALUE", Doc: "as OpenTSDB writes it, for cells under `OPENTSDB_QUALIFIER`", Types: []types.Type{types.Double}, Make: always(openTSDBValue{})},
 		{Name: invertedName, Signature: "INVERTED encoding", Doc: "the bytes of any of the others, all bits inverted: greater values first, as of Phoenix's columns that are DESC. `X'FF'` behind `INVERTED TEXT` keeps the order",
 			Make: func(types.Type, []types.Value) (Encoding, error) {

@@ -464,6 +464,8 @@ func sampleValue(t types.Type) types.Value {
 	case types.Decimal:
 		v, _ := types.ParseDecimal("42")
 		return v
+	case types.UUID:
+		return types.NewUUID("sample of a UUID")
 	case types.Timestamp:
 		return types.NewTimestamp(1_600_018_012_345) // no start of any unit: 2020-09-13 17:26:52.345
 	}

@@ -76,6 +76,10 @@ func nodeOf(t arrow.DataType) parquet.Node {
 		return parquet.Timestamp(parquet.Millisecond)
 	case *arrow.BinaryType:
 		return parquet.Leaf(parquet.ByteArrayType)
+	case *arrow.FixedSizeBinaryType:
+		return parquet.UUID()
+	case *arrow.ListType:
+		return parquet.List(parquet.Optional(nodeOf(t.Elem())))
 	case *arrow.StringType: // JSON too: Polars reads Parquet's JSON as bytes
 		return parquet.String()
 	}
@@ -89,6 +93,8 @@ func (s *parquetSink) Write(rec arrow.RecordBatch) error {
 		for c := range int(rec.NumCols()) {
 			if a := rec.Column(c); a.IsNull(i) {
 				s.row = append(s.row, parquet.NullValue().Level(0, 0, c))
+			} else if list, ok := a.(*array.List); ok {
+				s.row = appendList(s.row, list, i, c)
 			} else {
 				s.row = append(s.row, parquetValue(a, i).Level(0, 1, c))
 			}
@@ -101,6 +107,26 @@ func (s *parquetSink) Write(rec arrow.RecordBatch) error {
 }
 
 func (s *parquetSink) Close() error { return s.out.Close() }
+
+// appendList appends the elements of list i, which is not NULL, as column c has them. The definition level tells a list without elements, an
+// element that is NULL and one that is not apart.
+func appendList(row parquet.Row, a *array.List, i, c int) parquet.Row {
+	const none, null, some = 1, 2, 3
+	from, to := a.ValueOffsets(i)
+	if from == to {
+		return append(row, parquet.NullValue().Level(0, none, c))
+	}
+	repeated := 0
+	for k := int(from); k < int(to); k++ {
+		if items := a.ListValues(); items.IsNull(k) {
+			row = append(row, parquet.NullValue().Level(repeated, null, c))
+		} else {
+			row = append(row, parquetValue(items, k).Level(repeated, some, c))
+		}
+		repeated = 1
+	}
+	return row
+}
 
 // parquetValue is the value of row i, which is not NULL.
 func parquetValue(a arrow.Array, i int) parquet.Value {
@@ -131,6 +157,8 @@ func parquetValue(a arrow.Array, i int) parquet.Value {
 		return parquet.ByteArrayValue([]byte(a.Value(i)))
 	case *array.Binary:
 		return parquet.ByteArrayValue(a.Value(i))
+	case *array.FixedSizeBinary:
+		return parquet.FixedLenByteArrayValue(a.Value(i))
 	}
 	panic(fmt.Sprintf("columnar: no value of Parquet for %s", a.DataType()))
 }

@@ -228,12 +228,37 @@ func valueOf(a arrow.Array, i int, loc *time.Location) (types.Value, error) {
 	case *array.Timestamp:
 		t := a.DataType().(*arrow.TimestampType)
 		return momentOf(int64(a.Value(i)), t.Unit, t.TimeZone != "", loc)
+	case *array.List:
+		from, to := a.ValueOffsets(i)
+		return listOf(a.ListValues(), int(from), int(to), loc)
+	case *array.LargeList:
+		from, to := a.ValueOffsets(i)
+		return listOf(a.ListValues(), int(from), int(to), loc)
 	case *array.Dictionary:
 		return valueOf(a.Dictionary(), a.GetValueIndex(i), loc)
 	case array.ExtensionArray:
 		return valueOf(a.Storage(), i, loc) // of JSON, which may be none, the text
 	}
 	return types.Value{}, fmt.Errorf("there is no type for %s of Arrow", a.DataType())
+}
+
+// listOf is the array of the values from one number to before another.
+func listOf(a arrow.Array, from, to int, loc *time.Location) (types.Value, error) {
+	items := make([]types.Value, 0, to-from)
+	elem := types.String
+	for k := from; k < to; k++ {
+		v, err := valueOf(a, k, loc)
+		if err != nil {
+			return v, err
+		}
+		if items = append(items, v.Clone()); !v.IsNull() {
+			elem = v.Type()
+		}
+	}
+	if elem.IsArray() {
+		return types.Stack(elem.Elem(), items)
+	}
+	return types.NewArray(elem, items), nil
 }
 
 // uuidText is the usual text of a UUID of 16 bytes.

@@ -39,12 +39,31 @@ var fieldTypes = map[types.Type]arrow.DataType{
 	types.LocalTimestamp: &arrow.TimestampType{Unit: arrow.Millisecond}, types.Duration: arrow.FixedWidthTypes.MonthDayNanoInterval,
 }
 
+// fieldType is the type of a field; of arrays, a list. DECIMALs in lists are texts, as their scale is not known before all are.
+func fieldType(t types.Type) arrow.DataType {
+	switch {
+	case t.IsArray():
+		elem := fieldType(t.Elem())
+		if elem == nil {
+			elem = arrow.BinaryTypes.String
+		}
+		return arrow.ListOf(elem)
+	case t == types.Name || t == types.Char || t.IsNamedOID():
+		return arrow.BinaryTypes.String
+	case t == types.OID:
+		return arrow.PrimitiveTypes.Int64
+	case t == types.UUID:
+		return &arrow.FixedSizeBinaryType{ByteWidth: uuidBytes}
+	}
+	return fieldTypes[t]
+}
+
 // schema gives the schema of rows of columns, as the first of them, which rows are, make it; where fixed is set they have no
 // say. Texts that repeat are dictionaries where that is set.
 func schema(columns []plan.OutputColumn, rows [][]types.Value, dictionaries, fixed bool) *arrow.Schema {
 	fields := make([]arrow.Field, len(columns))
 	for i, c := range columns {
-		f := arrow.Field{Name: c.Name, Nullable: true, Type: fieldTypes[c.Type]}
+		f := arrow.Field{Name: c.Name, Nullable: true, Type: fieldType(c.Type)}
 		keys, values := []string{"hql.type"}, []string{c.Type.String()}
 		note := func(key, value string) { keys, values = append(keys, key), append(values, value) }
 		switch {
@@ -52,6 +71,9 @@ func schema(columns []plan.OutputColumn, rows [][]types.Value, dictionaries, fix
 			f.Type = &arrow.Decimal128Type{Precision: decimalDigits, Scale: PieceScale}
 		case c.Type == types.Decimal:
 			f.Type = &arrow.Decimal128Type{Precision: decimalDigits, Scale: scaleOf(rows, i)}
+		case c.Type == types.UUID:
+			note(extensionName, uuidExtension)
+			note("ARROW:extension:metadata", "")
 		case c.Type == types.JSON:
 			note(extensionName, jsonExtension)
 			note("ARROW:extension:metadata", "")

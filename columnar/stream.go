@@ -100,7 +100,7 @@ func (s *Stream) Append(row []types.Value) error {
 func sizeOf(row []types.Value) int {
 	n := valueBytes * len(row)
 	for _, v := range row {
-		if t := v.Type(); t.IsText() || t == types.Bytes {
+		if t := v.Type(); t.IsText() || t == types.Bytes || t.IsArray() {
 			n += len(v.Text())
 		}
 	}
@@ -196,7 +196,23 @@ func add(b array.Builder, v types.Value) error {
 			return err
 		}
 		b.Append(n)
+	case *array.ListBuilder:
+		if n := len(v.Dims()); n > 1 {
+			return fmt.Errorf("an array of %d dimensions has no list: UNNEST gives its elements, CAST its text", n)
+		}
+		b.Append(true)
+		for _, x := range v.Items() {
+			if err := add(b.ValueBuilder(), x); err != nil {
+				return err
+			}
+		}
+	case *array.FixedSizeBinaryBuilder:
+		b.Append([]byte(v.Text()))
 	case *array.StringBuilder:
+		if t := v.Type(); t == types.Decimal || t.IsNamedOID() {
+			b.Append(v.String())
+			return nil
+		}
 		if err := valid(v); err != nil {
 			return err
 		}

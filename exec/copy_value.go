@@ -20,6 +20,8 @@ func jsonValue(text string, t types.Type, loc *time.Location) (types.Value, erro
 		return fromText(s, t, loc)
 	case t == types.JSON:
 		return types.NewJSON(text), nil
+	case t.IsArray() && text[0] == '[':
+		return types.ArrayOfJSON(text, t, func(text string) (types.Value, error) { return fromText(text, t.Elem(), loc) })
 	case text[0] == '"':
 		s, err := types.UnquoteJSON(text)
 		if err != nil {

@@ -247,6 +247,8 @@ func titleOf(n plan.Node) string {
 		return t
 	case *plan.Series:
 		return "series from " + n.From.String() + " to " + n.To.String()
+	case *plan.Unnest:
+		return "rows of " + exprsText(n.Sets)
 	case *plan.Values:
 		return "values: " + words.Count(len(n.Rows), "row")
 	}

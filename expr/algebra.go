@@ -24,6 +24,7 @@ type Function struct {
 	Within   bool // an aggregate of the values of WITHIN GROUP (ORDER BY value), its arguments say which: MODE, PERCENTILE_CONT
 	Rows     bool // an aggregate that takes * too: of rows, not of values
 	Distinct bool // an aggregate that takes DISTINCT although it has several arguments
+	Set      bool // gives several rows: the elements of the array that Eval gives
 	Grouping bool // computed of what the rows are grouped by, not of them
 	// Percentile, where not 0, is of an aggregate that is percentile_cont of it.
 	Percentile float64

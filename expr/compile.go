@@ -70,7 +70,9 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 	case *parser.Quantified:
 		return c.quantified(e)
 	case *parser.Array:
-		return nil, parser.Errorf(e.Pos, "an array stands only in ANY (...), ALL (...) and, in FROM, UNNEST (...)").WithHint("JSON_BUILD_ARRAY makes a JSON array")
+		return c.array(e)
+	case *parser.Subscript:
+		return c.subscript(e)
 	case *parser.Like:
 		return c.like(e)
 	case *parser.Is:
@@ -85,6 +87,9 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 	case *parser.Case:
 		return c.caseExpr(e)
 	case *parser.Cast:
+		if a, ok := e.X.(*parser.Array); ok && len(a.Items) == 0 && strings.HasSuffix(e.Type, "[]") { // whose elements have no type of their own
+			e = &parser.Cast{Pos: e.Pos, X: &parser.Literal{Pos: a.Pos, Kind: parser.StringLiteral, Text: "{}"}, Type: e.Type}
+		}
 		t, ok := types.ParseType(e.Type)
 		if !ok {
 			return nil, parser.Errorf(e.Pos, "unknown type %s", e.Type)
@@ -103,6 +108,8 @@ func (c compiler) expr(e parser.Expr) (Expr, error) {
 		use := Subquery{Pos: e.Pos, Kind: ScalarSubquery}
 		if e.Exists {
 			use.Kind = ExistsSubquery
+		} else if e.Array {
+			use.Kind = ArraySubquery
 		}
 		return c.subquery(e.Query, use)
 	case *parser.Tuple:
@@ -293,7 +300,16 @@ func (c compiler) binary(e *parser.Binary) (Expr, error) {
 		if off, ok := c.binOffset(x, y, e.Pos); ok && e.Op == "-" {
 			return off, nil
 		}
-	case "||": // a text beside JSON is JSON
+	case "@>", "<@", "&&":
+		args, err := c.elements(e.Op, []Expr{x, y})
+		if err != nil {
+			return nil, err
+		}
+		return c.apply(e.Op, e.Pos, args)
+	case "||":
+		if out, ok, err := c.joined(x, y, e.Pos); ok || err != nil {
+			return out, err
+		} // a text beside JSON is JSON
 		for _, side := range []struct{ x, other *Expr }{{&x, &y}, {&y, &x}} {
 			if k, ok := (*side.x).(*Const); ok && k.Typ == types.String && (*side.other).Type() == types.JSON {
 				if *side.x, err = c.adapt(k, types.JSON); err != nil {

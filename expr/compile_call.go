@@ -25,10 +25,7 @@ func misplaced(pos parser.Pos, aggregate string) error {
 
 // elsewhere are functions of other systems, and what hql has in their place.
 var elsewhere = map[string]string{
-	"GENERATE_SERIES": "it stands in FROM: SELECT n FROM generate_series(1, 3) AS s (n)",
-	"UNNEST":          "it stands in FROM: SELECT x FROM UNNEST(ARRAY[1, 2]) AS u (x)",
-	"ARRAY_AGG":       "JSON_AGG(x) makes a JSON array, STRING_AGG(x, ',') a text",
-	"GROUP_CONCAT":    "STRING_AGG(x, ',')", "LISTAGG": "STRING_AGG(x, ',')", "WM_CONCAT": "STRING_AGG(x, ',')",
+	"GROUP_CONCAT": "STRING_AGG(x, ',')", "LISTAGG": "STRING_AGG(x, ',')", "WM_CONCAT": "STRING_AGG(x, ',')",
 	"ROLLUP": "GROUP BY ROLLUP (a, b) groups by a and b, by a, and all rows", "CUBE": "GROUP BY CUBE (a, b) groups by every set of a and b",
 	"IF": "CASE WHEN condition THEN a ELSE b END", "IIF": "CASE WHEN condition THEN a ELSE b END",
 	"ISNULL": "x IS NULL, or COALESCE(x, y) for y in its place", "ZEROIFNULL": "COALESCE(x, 0)",
@@ -184,6 +181,9 @@ func (c compiler) function(name string, pos parser.Pos, args []parser.Expr) (Exp
 			return c.fold(&Case{Pos: pos, Whens: []When{{eq, &Const{Pos: pos, Typ: flat[0].Type()}}}, Else: flat[0], Typ: flat[0].Type()}), nil
 		}
 	}
+	if flat, err = c.elements(name, flat); err != nil {
+		return nil, err
+	}
 	return c.apply(name, pos, flat)
 }
 
@@ -270,6 +270,9 @@ func (c compiler) apply(name string, pos parser.Pos, args []Expr) (Expr, error) 
 	}
 	if f.Eval == nil {
 		return nil, misplaced(pos, f.Name)
+	}
+	if f.Set && !c.s.Sets {
+		return nil, parser.Errorf(pos, "%s gives several rows, which cannot stand here", f.Name).WithHint("it stands in FROM and in the list of a SELECT")
 	}
 	t, err := f.Result(args)
 	if wrong, ok := errors.AsType[argumentError](err); ok {

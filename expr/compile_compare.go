@@ -205,6 +205,8 @@ func roundedBeside(x, y Expr) bool {
 func (c compiler) comparable(a, b types.Type, pos parser.Pos) error {
 	switch {
 	case a == b, a == types.Null, b == types.Null, a.IsNumeric() && b.IsNumeric(), a.IsText() && b.IsText(),
+		a.IsOID() && (b.IsOID() || b.IsInteger()), a.IsInteger() && b.IsOID(),
+		a.IsArray() && b.IsArray() && c.comparable(a.Elem(), b.Elem(), pos) == nil,
 		isMoment(a) && isMoment(b): // see meet
 		return nil
 	}
@@ -227,7 +229,7 @@ func (c compiler) adapt(k *Const, t types.Type) (*Const, error) {
 		cast = t != types.String
 	case isMoment(from) && isMoment(t):
 		cast = widen(from, t) == t || k.Val.HasClock()
-	case from.IsInteger() && t.IsTimestamp(), from == types.Bytes && t == types.String:
+	case from.IsInteger() && t.IsTimestamp(), from == types.Bytes && (t == types.String || t == types.UUID), from == types.UUID && (t == types.String || t == types.Bytes):
 		cast = true
 	case from.IsNumeric() && (t == types.Double || t == types.Float):
 		t = types.Double // FLOAT columns are kept as doubles
@@ -318,32 +320,38 @@ func (c compiler) quantified(e *parser.Quantified) (Expr, error) {
 	if _, ok := e.X.(*parser.Tuple); ok {
 		return nil, parser.Errorf(e.X.Position(), "a row value is not compared with an array").WithHint("(a, b) IN ((1, 2), (3, 4)) takes rows")
 	}
-	array, elem := parser.ArrayOf(&e.Y)
-	list, ok := (*array).(*parser.Array)
-	if !ok { // a parameter that no slice has filled
-		y, err := c.expr(*array)
+	if list, ok := e.Y.(*parser.Array); ok { // whose elements need not be of one type
+		ys, err := c.list(list.Items)
 		if err != nil {
 			return nil, err
 		}
-		if k, ok := y.(*Const); !ok || !k.Val.IsNull() {
-			return nil, parser.Errorf(y.Position(), "ANY and ALL take a list of values, not one %s", y.Type())
-		}
-		if c.s.Parameters != nil && len(xs) == 1 {
-			c.s.Parameters.want(y.Position(), ParameterType{Type: xs[0].Type(), List: true})
-		}
-		return &Const{Pos: e.Pos, Typ: types.Boolean}, nil
-	}
-	items := slices.Clone(list.Items)
-	if elem != "" {
-		for i, x := range items {
-			items[i] = &parser.Cast{Pos: x.Position(), X: x, Type: elem}
+		if !slices.ContainsFunc(ys, func(y Expr) bool { return y.Type().IsArray() }) {
+			return c.anyOf(e.Pos, op, xs[0], e.All, ys)
 		}
 	}
-	ys, err := c.list(items)
+	y, err := c.expr(e.Y)
+	if err == nil {
+		elem := xs[0].Type()
+		if elem == types.Null || elem.IsArray() {
+			elem = types.String
+		}
+		y, err = c.place(y, types.ArrayOf(elem))
+	}
 	if err != nil {
 		return nil, err
 	}
-	return c.anyOf(e.Pos, op, xs[0], e.All, ys)
+	switch k, constant := y.(*Const); {
+	case y.Type() == types.Null, constant && k.Val.IsNull():
+		if c.s.Parameters != nil {
+			c.s.Parameters.want(y.Position(), ParameterType{Type: xs[0].Type(), List: true})
+		}
+		return &Const{Pos: e.Pos, Typ: types.Boolean}, nil
+	case !y.Type().IsArray():
+		return nil, parser.Errorf(y.Position(), "ANY and ALL take a query or an array, not a %s", y.Type()).WithHint("= ANY (ARRAY[1, 2]) is IN (1, 2)")
+	case constant:
+		return c.anyOf(e.Pos, op, xs[0], e.All, k.items())
+	}
+	return c.anyElement(e.Pos, op, xs[0], y, e.All)
 }
 
 // anyOf is [NOT] x op ANY (items).

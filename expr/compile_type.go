@@ -56,7 +56,7 @@ func (c compiler) common(xs []Expr, pos parser.Pos) ([]Expr, types.Type, error) 
 		t = widen(t, x.Type())
 	}
 	for _, x := range xs { // a text constant beside another type is read as that type
-		if k, ok := x.(*Const); (!ok || k.Typ != types.String) && x.Type() != types.Null && t == types.String {
+		if k, ok := x.(*Const); (!ok || k.Typ != types.String) && x.Type() != types.Null && !isName(x.Type()) && t == types.String {
 			t = x.Type()
 		}
 	}
@@ -73,7 +73,8 @@ func (c compiler) common(xs []Expr, pos parser.Pos) ([]Expr, types.Type, error) 
 		switch {
 		case isConst && k.Val.IsNull():
 			out[i] = &Const{Pos: k.Pos, Typ: t}
-		case isConst && k.Typ == types.String, x.Type().IsNumeric() && t.IsNumeric(), isMoment(x.Type()) && isMoment(t):
+		case (x.Type().IsInteger() || x.Type().IsOID()) && t == types.OID, isName(x.Type()) && t.IsText(), x.Type().IsArray() && t.IsArray(),
+			isConst && k.Typ == types.String, x.Type().IsNumeric() && t.IsNumeric(), isMoment(x.Type()) && isMoment(t):
 			y, err := c.cast(x, t, pos)
 			if err != nil {
 				return nil, t, err
@@ -107,10 +108,16 @@ func Common(xs []Expr, s *Scope, pos parser.Pos) ([]Expr, types.Type, error) {
 func Widen(a, b types.Type) (t types.Type, ok bool) {
 	t = widen(a, b)
 	fits := func(x types.Type) bool {
-		return x == t || x == types.Null || x.IsNumeric() && t.IsNumeric() || isMoment(x) && isMoment(t)
+		if x.IsArray() && t.IsArray() {
+			_, ok := Widen(x.Elem(), t.Elem())
+			return ok
+		}
+		return x == t || x == types.Null || t == types.OID && (x.IsInteger() || x.IsOID()) || t == types.String && isName(x) || x.IsNumeric() && t.IsNumeric() || isMoment(x) && isMoment(t)
 	}
 	return t, fits(a) && fits(b)
 }
+
+func isName(t types.Type) bool { return t == types.Name || t == types.Char }
 
 // widen gives the type that holds both: the wider number, a TIMESTAMP over a DATE, else the first that is known.
 func widen(a, b types.Type) types.Type {
@@ -131,6 +138,12 @@ func widen(a, b types.Type) types.Type {
 			return types.Float
 		}
 		return types.Decimal
+	case a.IsArray() && b.IsArray():
+		return types.ArrayOf(widen(a.Elem(), b.Elem()))
+	case a.IsOID() && b.IsOID():
+		return types.OID
+	case a.IsInteger() && b.IsOID(), isName(a) && b == types.String:
+		return b
 	case isMoment(a) && b == types.Timestamp, a == types.Date && b == types.LocalTimestamp:
 		return b
 	}

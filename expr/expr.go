@@ -167,6 +167,8 @@ type Scope struct {
 	Subquery func(q *parser.Select, use Subquery) (Expr, error)
 	// Funcs is where functions are found; nil: the built-in ones.
 	Funcs *Registry
+	// Sets is set where functions that give several rows may stand.
+	Sets bool
 	// Key is set for expressions of a key part: a TIMESTAMP is then its epoch
 	// milliseconds in arithmetic, and the functions that stand only in keys (SALT, RING, LOOKUP ...) are known.
 	Key bool

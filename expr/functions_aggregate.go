@@ -59,11 +59,16 @@ var aggregateFunctions = []Function{
 			}
 			return types.String, nil
 		}},
-	{Name: "ARRAY_AGG", Group: "aggregate", Signature: "array_agg([DISTINCT] x [ORDER BY ...]) json", Doc: "All values, NULLs too, as a JSON array.",
-		MinArgs: 1, MaxArgs: 1, Result: aggregating(types.JSON, isAny)},
+	{Name: "ARRAY_AGG", Group: "aggregate", Signature: "array_agg([DISTINCT] x [ORDER BY ...]) x[]", Doc: "The array of all values, NULLs too; of arrays, one of a dimension more.",
+		MinArgs: 1, MaxArgs: 1, Result: func(args []Expr) (types.Type, error) {
+			if t := elemOrSelf(args[0].Type()); t != types.Null {
+				return types.ArrayOf(t), nil
+			}
+			return types.ArrayOf(types.String), nil
+		}},
 	{Name: "GROUPING", Group: "aggregate", Signature: "grouping(x, ...) int", Doc: "Of GROUPING SETS, ROLLUP and CUBE: a bit for each x, the last one's the least, which is set where the rows are not grouped by x, so that its NULL is none of the data.",
 		MinArgs: 1, MaxArgs: 31, Grouping: true, Result: aggregating(types.Int, isAny)},
-	{Name: "JSON_AGG", Group: "aggregate", Signature: "json_agg([DISTINCT] x [ORDER BY ...]) json", Doc: "As array_agg.",
+	{Name: "JSON_AGG", Group: "aggregate", Signature: "json_agg([DISTINCT] x [ORDER BY ...]) json", Doc: "All values, NULLs too, as a JSON array.",
 		MinArgs: 1, MaxArgs: 1, Result: aggregating(types.JSON, isAny)},
 }
 

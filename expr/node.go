@@ -164,6 +164,11 @@ func (l *Like) String() string {
 func (i *IsNull) String() string { return operand(i.X) + " IS " + not(i.Not) + "NULL" }
 
 func (c *Call) String() string {
+	if c.Func.Group == "array" {
+		if s, ok := c.arrayText(); ok {
+			return s
+		}
+	}
 	if c.Func.Group == "operator" {
 		if len(c.Args) == 1 {
 			return c.Func.Name + operand(c.Args[0])
@@ -224,6 +229,11 @@ func Children(e Expr) []Expr {
 		return e.Children()
 	}
 	return nil
+}
+
+// Some reports whether is holds for a node of e.
+func Some(e Expr, is func(Expr) bool) bool {
+	return is(e) || slices.ContainsFunc(Children(e), func(x Expr) bool { return Some(x, is) })
 }
 
 // Columns lists the columns that e reads, ascending.

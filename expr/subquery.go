@@ -11,11 +11,12 @@ import (
 // SubqueryKind says how the rows of a sub-query are used.
 type SubqueryKind uint8
 
-// The uses: (SELECT ...) as a value, EXISTS (SELECT ...), X IN (SELECT ...) and X op ANY (SELECT ...).
+// The uses: (SELECT ...) as a value, EXISTS (SELECT ...), X IN (SELECT ...) and X op ANY (SELECT ...), ARRAY(SELECT ...).
 const (
 	ScalarSubquery SubqueryKind = iota
 	ExistsSubquery
 	InSubquery
+	ArraySubquery
 )
 
 // Subquery is a query inside an expression. How the query runs is the business
@@ -34,10 +35,21 @@ type Subquery struct {
 
 // Type is the query's column's for a scalar, else BOOLEAN.
 func (s *Subquery) Type() types.Type {
-	if s.Kind == ScalarSubquery {
+	switch s.Kind {
+	case ScalarSubquery:
 		return s.Types[0]
+	case ArraySubquery:
+		return types.ArrayOf(s.elem())
 	}
 	return types.Boolean
+}
+
+// elem is the type of the elements of an array of the query's rows.
+func (s *Subquery) elem() types.Type {
+	if t := elemOrSelf(s.Types[0]); t != types.Null {
+		return t
+	}
+	return types.String
 }
 
 // Position is where the sub-query begins.
@@ -47,6 +59,8 @@ func (*Subquery) expr()                  {}
 // String is SQL again.
 func (s *Subquery) String() string {
 	switch s.Kind {
+	case ArraySubquery:
+		return "ARRAY(" + s.Text + ")"
 	case ExistsSubquery:
 		return not(s.Not) + "EXISTS (" + s.Text + ")"
 	case InSubquery:
@@ -165,6 +179,15 @@ func (s *Subquery) Answer(values []types.Value, loc *time.Location) (Expr, error
 			return c.anyRow(s.Pos, s.Op, s.X, s.Not, items)
 		}
 		return c.anyOf(s.Pos, s.Op, s.X[0], s.Not, items)
+	case ArraySubquery:
+		k := &Const{Pos: s.Pos, Val: types.NewArray(s.elem(), values), Typ: s.Type()}
+		if s.Types[0].IsArray() {
+			var err error
+			if k.Val, err = types.Stack(s.elem(), values); err != nil {
+				return nil, parser.Errorf(s.Pos, "%s", err)
+			}
+		}
+		return k, nil
 	}
 	k := &Const{Pos: s.Pos, Typ: s.Types[0]}
 	switch len(values) {

@@ -401,11 +401,11 @@ func (c *phoenixColumn) stored(src string, t *table) (phoenixType, error) {
 		if err != nil {
 			return p, err
 		}
-		array := "PHOENIX ARRAY(" + text(p.typ)
+		array := "PHOENIX ARRAY"
 		if p.cell != "" {
-			array += ", " + text(p.cell)
+			array += "(" + text(p.cell) + ")"
 		}
-		return phoenixType{typ: "JSON", cell: array + ")"}, nil
+		return phoenixType{typ: p.typ + "[]", cell: array}, nil
 	case c.typ == "CHAR" || c.typ == "BINARY":
 		if c.length < 1 {
 			return phoenixType{}, at(src, c.pos, "column %s: %s needs a length", c.name, c.typ)

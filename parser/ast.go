@@ -143,6 +143,8 @@ type TableFunction struct {
 	Args    []Expr
 	Alias   string
 	Columns []string
+
+	Ordinality bool // WITH ORDINALITY: the rows are numbered
 }
 
 // JoinKind is which join a Join is.

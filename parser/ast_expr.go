@@ -70,7 +70,7 @@ type In struct {
 	Query *Select
 }
 
-// Quantified is X Op ANY (Y) or, with All, X Op ALL (Y). Y is a SubqueryExpr or what stands for an array (ArrayOf).
+// Quantified is X Op ANY (Y) or, with All, X Op ALL (Y). Y is a SubqueryExpr or an array.
 type Quantified struct {
 	Pos  Pos    // of the operator
 	Op   string // = <> < <= > >=
@@ -78,10 +78,23 @@ type Quantified struct {
 	X, Y Expr
 }
 
-// Array is ARRAY[items], which stands in ANY (...) and ALL (...) alone.
+// Array is ARRAY[items]. Items that are in brackets themselves are Arrays too.
 type Array struct {
 	Pos   Pos
 	Items []Expr
+}
+
+// Subscript is X[1], X[1][2] or, where one of At is a slice, X[1:2].
+type Subscript struct {
+	Pos Pos // of the first bracket
+	X   Expr
+	At  []SubscriptItem
+}
+
+// SubscriptItem is what stands in one pair of brackets: Lo, or Lo:Hi with either left away.
+type SubscriptItem struct {
+	Slice  bool
+	Lo, Hi Expr
 }
 
 // Like is X [NOT] LIKE|ILIKE|SIMILAR TO Pattern [ESCAPE e].
@@ -193,10 +206,11 @@ type GroupingSets struct {
 	Items []Expr
 }
 
-// SubqueryExpr is (SELECT ...) as a scalar, or EXISTS (SELECT ...).
+// SubqueryExpr is (SELECT ...) as a scalar, EXISTS (SELECT ...), or ARRAY(SELECT ...).
 type SubqueryExpr struct {
 	Pos    Pos
 	Exists bool
+	Array  bool
 	Query  *Select
 }
 
@@ -250,6 +264,7 @@ func (e *Between) Position() Pos      { return e.Pos }
 func (e *In) Position() Pos           { return e.Pos }
 func (e *Quantified) Position() Pos   { return e.Pos }
 func (e *Array) Position() Pos        { return e.Pos }
+func (e *Subscript) Position() Pos    { return e.Pos }
 func (e *Like) Position() Pos         { return e.Pos }
 func (e *Is) Position() Pos           { return e.Pos }
 func (e *Call) Position() Pos         { return e.Pos }
@@ -270,6 +285,7 @@ func (*Between) expr()      {}
 func (*In) expr()           {}
 func (*Quantified) expr()   {}
 func (*Array) expr()        {}
+func (*Subscript) expr()    {}
 func (*Like) expr()         {}
 func (*Is) expr()           {}
 func (*Call) expr()         {}

@@ -2,7 +2,6 @@ package parser
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
@@ -31,6 +30,7 @@ const (
 	bindAdd
 	bindMul
 	bindZone
+	bindCollate
 	bindSign
 	bindCast
 	bindOperand
@@ -43,6 +43,7 @@ var infix = map[string]int{
 	"=": bindCompare, "<>": bindCompare, "<": bindCompare, "<=": bindCompare, ">": bindCompare, ">=": bindCompare,
 	"BETWEEN": bindRange, "IN": bindRange, "LIKE": bindRange, "ILIKE": bindRange, "SIMILAR": bindRange, "NOT": bindRange,
 	"||": bindOther, "->": bindOther, "->>": bindOther, "~": bindOther, "~*": bindOther, "!~": bindOther, "!~*": bindOther,
+	"@>": bindOther, "<@": bindOther, "&&": bindOther, "OPERATOR": bindOther, "COLLATE": bindCollate,
 	"&": bindOther, "|": bindOther, "#": bindOther, "<<": bindOther, ">>": bindOther,
 	"+": bindAdd, "-": bindAdd, "*": bindMul, "/": bindMul, "%": bindMul, "AT": bindZone, "::": bindCast,
 }
@@ -220,7 +221,7 @@ func (r *exprReader) infix(t *lexer.Token) int {
 		return bindNone
 	case tokOp:
 	case tokReserved, tokGuarded:
-		if t.Value == r.stop || t.Value == "AT" && !isNext(r.lex, "AT", "TIME", "ZONE") || t.Value == "SIMILAR" && !isNext(r.lex, "SIMILAR", "TO") {
+		if t.Value == r.stop || t.Value == "OPERATOR" && !isNext(r.lex, "OPERATOR", "(") || t.Value == "AT" && !isNext(r.lex, "AT", "TIME", "ZONE") || t.Value == "SIMILAR" && !isNext(r.lex, "SIMILAR", "TO") {
 			return bindNone
 		}
 	default:
@@ -247,6 +248,10 @@ func (r *exprReader) apply(x Expr, binding int) (Expr, error) {
 	case "::":
 		typ, err := r.typeName()
 		return &Cast{Pos: pos(t), X: x, Type: typ}, err
+	case "COLLATE":
+		return x, r.collation(t)
+	case "OPERATOR":
+		return r.qualifiedOperator(x)
 	case "AT":
 		accept(r.lex, "TIME", "ZONE")
 		zone, err := r.binary(bindZone + 1)
@@ -262,12 +267,17 @@ func (r *exprReader) apply(x Expr, binding int) (Expr, error) {
 	if binding == bindRange {
 		return r.ranged(x, t, t, false)
 	}
+	return r.operated(x, t, binding, binding)
+}
+
+// operated reads the right side of the operator t, whose operands bind more tightly than as.
+func (r *exprReader) operated(x Expr, t *lexer.Token, binding, as int) (Expr, error) {
 	if binding == bindCompare {
 		if all := isNext(r.lex, "ALL", "("); all || isNext(r.lex, "ANY", "(") || isNext(r.lex, "SOME", "(") {
 			return r.quantified(&Quantified{Pos: pos(t), Op: t.Value, All: all, X: x})
 		}
 	}
-	y, err := r.binary(binding + 1)
+	y, err := r.binary(as + 1)
 	return &Binary{Pos: pos(t), Op: t.Value, X: x, Y: y}, err
 }
 
@@ -279,80 +289,11 @@ func (r *exprReader) quantified(out *Quantified) (_ Expr, err error) {
 		out.Y = &SubqueryExpr{Pos: pos(open), Query: q}
 		return r.close(out, err)
 	}
-	if out.Y, err = r.expr(); err != nil {
-		return nil, err
-	}
-	if array, _ := ArrayOf(&out.Y); array == nil || r.lex.Peek().Value == "," {
-		return nil, Errorf(pos(word), "%s takes a query or an array", word.Value).
+	if out.Y, err = r.expr(); err == nil && r.lex.Peek().Value == "," {
+		err = Errorf(pos(word), "%s takes a query or an array", word.Value).
 			WithHint("an array is ARRAY[1, 2], or ? for a slice; = ANY (ARRAY[1, 2]) is IN (1, 2)")
 	}
-	return r.close(out, nil)
-}
-
-// arrayText reads the text of an array as PostgreSQL prints it: {1,2}, {"a b",NULL}.
-func arrayText(l *Literal) (items []Expr, ok bool) {
-	text := strings.TrimSpace(l.Text)
-	if l.Kind != StringLiteral || len(text) < 2 || text[0] != '{' || text[len(text)-1] != '}' {
-		return nil, false
-	}
-	if text = strings.TrimSpace(text[1 : len(text)-1]); text == "" {
-		return nil, true
-	}
-	for text != "" {
-		item := &Literal{Pos: l.Pos, Kind: StringLiteral}
-		if text[0] == '"' {
-			var b strings.Builder
-			i := 1
-			for ; i < len(text) && text[i] != '"'; i++ {
-				if text[i] == '\\' && i+1 < len(text) {
-					i++
-				}
-				b.WriteByte(text[i])
-			}
-			if i == len(text) {
-				return nil, false
-			}
-			item.Text, text = b.String(), strings.TrimSpace(text[i+1:])
-		} else {
-			i := strings.IndexByte(text+",", ',')
-			if item.Text, text = strings.TrimSpace(text[:i]), text[i:]; item.Text == "" || strings.ContainsAny(item.Text, `{}"\`) {
-				return nil, false
-			}
-			if strings.EqualFold(item.Text, "NULL") {
-				item = &Literal{Pos: l.Pos, Kind: NullLiteral}
-			}
-		}
-		items = append(items, item)
-		if text == "" {
-			return items, true
-		}
-		if text[0] != ',' {
-			return nil, false
-		}
-		text = strings.TrimSpace(text[1:])
-	}
-	return nil, false // behind the last comma
-}
-
-// ArrayOf finds what stands for an array at x: ARRAY[...], its text, a parameter or NULL, or one of them in a cast; elem is the type
-// to which that casts the elements, "" for none. It gives nil where x is no array.
-func ArrayOf(x *Expr) (array *Expr, elem string) {
-	if c, ok := (*x).(*Cast); ok && strings.HasSuffix(c.Type, "[]") {
-		x, elem = &c.X, strings.TrimSuffix(c.Type, "[]")
-	}
-	switch y := (*x).(type) {
-	case *Array, *Param:
-		return x, elem
-	case *Literal:
-		if y.Kind == NullLiteral {
-			return x, elem
-		}
-		if items, ok := arrayText(y); ok {
-			*x = &Array{Pos: y.Pos, Items: items}
-			return x, elem
-		}
-	}
-	return nil, ""
+	return r.close(out, err)
 }
 
 // is reads what follows IS: [NOT] NULL | TRUE | FALSE | UNKNOWN | DISTINCT FROM y.
@@ -455,9 +396,6 @@ func (r *exprReader) typeName() (string, error) {
 	err := n.Parse(r.lex)
 	if err == participle.NextMatch {
 		err = unexpected(r.lex)
-	}
-	if err == nil && accept(r.lex, "[", "]") {
-		n.Text += "[]"
 	}
 	return n.Text, err
 }

@@ -120,6 +120,8 @@ type tableCall struct {
 	args    []Expr
 	columns []*columnIdent
 	height  int
+
+	ordinality bool // WITH ORDINALITY
 }
 
 // Parse implements participle.Parseable.
@@ -172,6 +174,7 @@ func (n *factorNode) call(lex *lexer.PeekingLexer) (err error) {
 	if n.Call.height = r.height; !wanted(lex, ")") {
 		return unexpected(lex)
 	}
+	n.Call.ordinality = accept(lex, "WITH", "ORDINALITY")
 	if err := n.Alias.Parse(lex); err != nil || !wanted(lex, "(") {
 		if err == participle.NextMatch {
 			return nil

@@ -16,15 +16,35 @@ type typeName struct {
 // Parse implements participle.Parseable.
 func (n *typeName) Parse(lex *lexer.PeekingLexer) error {
 	n.Start = lex.Peek()
-	if n.Start.Type != tokWord {
+	if n.Start.Type != tokWord && n.Start.Type != tokQuoted {
 		missed(lex, "a type")
 		return participle.NextMatch
 	}
-	text := strings.ToUpper(lex.Next().Value)
+	t := lex.Next()
+	if catalogSchema(t) && accept(lex, ".") {
+		if t = lex.Next(); t.Type != tokWord && t.Type != tokQuoted {
+			missed(lex, "a type")
+			return unexpected(lex)
+		}
+	}
+	text := strings.ToUpper(t.Value)
+	if text != `"CHAR"` {
+		text = strings.ToUpper(name(t))
+	}
+	return n.rest(lex, text)
+}
+
+// rest reads what follows text, the first word of a type.
+func (n *typeName) rest(lex *lexer.PeekingLexer, text string) error {
 	switch {
+	case text == "NATIONAL" && (isNext(lex, "CHAR") || isNext(lex, "CHARACTER") || strings.HasPrefix(strings.ToUpper(lex.Peek().Value), "CHAR")):
+		text += " " + strings.ToUpper(name(lex.Next()))
+		if accept(lex, "VARYING") {
+			text += " VARYING"
+		}
 	case text == "DOUBLE" && accept(lex, "PRECISION"):
 		text += " PRECISION"
-	case (text == "CHARACTER" || text == "CHAR") && accept(lex, "VARYING"):
+	case (text == "CHARACTER" || text == "CHAR" || text == "NCHAR" || text == "BINARY") && accept(lex, "VARYING"):
 		text += " VARYING"
 	}
 	if accept(lex, "(") {
@@ -48,6 +68,27 @@ func (n *typeName) Parse(lex *lexer.PeekingLexer) error {
 		text += " WITHOUT TIME ZONE"
 	}
 	n.Text = text
+	return n.dimensions(lex)
+}
+
+// dimensions reads [], [3] or ARRAY behind a type. PostgreSQL ignores their number and their lengths too.
+func (n *typeName) dimensions(lex *lexer.PeekingLexer) error {
+	array := false
+	for accept(lex, "[") {
+		if lex.Peek().Type == tokNumber {
+			lex.Next()
+		}
+		if array = true; !wanted(lex, "]") {
+			return unexpected(lex)
+		}
+	}
+	if t := lex.Peek(); !array && t.Type == tokWord && strings.EqualFold(t.Value, "ARRAY") {
+		lex.Next()
+		array = true
+	}
+	if array {
+		n.Text += "[]"
+	}
 	return nil
 }
 

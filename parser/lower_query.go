@@ -144,7 +144,11 @@ func (l *lowerer) factor(n *factorNode) (TableExpr, error) {
 	}
 	if c := n.Call; c != nil {
 		l.height = max(l.height, c.height)
-		return &TableFunction{Pos: pos(n.Table.A), Name: strings.ToUpper(n.Table.name()), Args: c.args, Alias: name(n.Alias.Tok), Columns: names(c.columns)}, nil
+		called := n.Table.name()
+		if n.Table.dotted && catalogSchema(n.Table.A) {
+			called = name(n.Table.B)
+		}
+		return &TableFunction{Pos: pos(n.Table.A), Name: strings.ToUpper(called), Args: c.args, Ordinality: c.ordinality, Alias: name(n.Alias.Tok), Columns: names(c.columns)}, nil
 	}
 	return &TableName{Pos: pos(n.Table.A), Name: n.Table.name(), InSchema: n.Table.inSchema(), Alias: n.Table.alias(&n.Alias), SystemTime: l.systemTime(n.Time)}, nil
 }

@@ -23,8 +23,40 @@ func startsOperand(t *lexer.Token) bool {
 	return false
 }
 
-// operand reads one operand with the prefix operators in front of it.
+// operand reads one operand with the prefix operators in front of it and subscripts behind it.
 func (r *exprReader) operand() (Expr, error) {
+	x, err := r.unsubscripted()
+	if err == nil && r.lex.Peek().Value == "[" {
+		x, err = r.subscripts(x)
+	}
+	return x, err
+}
+
+// subscripts reads the brackets behind x.
+func (r *exprReader) subscripts(x Expr) (_ Expr, err error) {
+	out := &Subscript{Pos: pos(r.lex.Peek()), X: x}
+	for accept(r.lex, "[") {
+		var at SubscriptItem
+		if r.startsOperand() {
+			if at.Lo, err = r.until(":"); err != nil {
+				return nil, err
+			}
+		}
+		if at.Slice = accept(r.lex, ":"); at.Slice && r.startsOperand() {
+			if at.Hi, err = r.expr(); err != nil {
+				return nil, err
+			}
+		}
+		if !at.Slice && at.Lo == nil || !wanted(r.lex, "]") {
+			return nil, unexpected(r.lex)
+		}
+		out.At = append(out.At, at)
+	}
+	r.height++
+	return out, nil
+}
+
+func (r *exprReader) unsubscripted() (Expr, error) {
 	t := r.lex.Peek()
 	if !startsOperand(t) {
 		missed(r.lex, "an expression")
@@ -173,26 +205,44 @@ func (r *exprReader) named(t *lexer.Token) (Expr, error) {
 	switch next := r.lex.Peek(); {
 	case next.Value == "(":
 		r.lex.Next()
-		return r.call(t)
-	case next.Value == "." || next.Value == ":":
-		return r.column(t)
-	case next.Type == tokString && t.Type == tokWord:
-		if kind, ok := typedLiterals[strings.ToUpper(t.Value)]; ok {
-			return r.typed(t, kind), nil
+		if t.Type == tokWord && strings.EqualFold(t.Value, "ARRAY") && isQuery(r.lex) {
+			q, err := r.query()
+			return r.close(&SubqueryExpr{Pos: pos(t), Array: true, Query: q}, err)
 		}
+		return r.call(t)
+	case next.Value == "." || next.Value == ":" && r.stop != ":":
+		return r.column(t)
+	case next.Type == tokString && t.Type == tokWord && typedLiterals[strings.ToUpper(t.Value)] != 0:
+		return r.typed(t, typedLiterals[strings.ToUpper(t.Value)]), nil
 	case t.Type == tokWord && next.Value == "[" && strings.EqualFold(t.Value, "ARRAY"):
 		return r.array(t)
 	case t.Value == "SALT" && accept(r.lex, "HEX", "("):
 		return r.plainCall(&Call{Pos: pos(t), Name: "SALT_HEX"})
+	case next.Type == tokString || next.Type == tokWord || next.Value == "WITH":
+		if x := r.typedConstant(t); x != nil {
+			return x, nil
+		}
 	}
 	return &ColumnRef{Pos: pos(t), Name: name(t), Quoted: t.Type == tokQuoted}, nil
 }
 
 // array reads the [items] of ARRAY[items], behind its word.
 func (r *exprReader) array(t *lexer.Token) (_ Expr, err error) {
-	accept(r.lex, "[")
+	if !wanted(r.lex, "[") {
+		return nil, unexpected(r.lex)
+	}
 	out := &Array{Pos: pos(t)}
-	if r.startsOperand() {
+	switch {
+	case r.lex.Peek().Value == "[":
+		for len(out.Items) == 0 || wanted(r.lex, ",") {
+			part, err := r.array(r.lex.Peek())
+			if err != nil {
+				return nil, err
+			}
+			out.Items = append(out.Items, part)
+		}
+		r.height++
+	case r.startsOperand():
 		if out.Items, err = r.list(0); err != nil {
 			return nil, err
 		}
@@ -212,6 +262,16 @@ func (r *exprReader) column(first *lexer.Token) (Expr, error) {
 			return nil, unexpected(r.lex)
 		}
 		out.Table, last = name(first), r.lex.Next()
+		if accept(r.lex, "(") { // a function of a schema
+			return r.qualifiedCall(first, last)
+		}
+		if accept(r.lex, ".") { // schema.table.column
+			if !isName(r.lex.Peek()) {
+				missed(r.lex, "a column name")
+				return nil, unexpected(r.lex)
+			}
+			out.Table, last = name(last), r.lex.Next()
+		}
 	}
 	out.Name, out.Quoted = name(last), last.Type == tokQuoted
 	if !accept(r.lex, ":") {

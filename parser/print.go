@@ -236,6 +236,9 @@ func (p *printer) table(t TableExpr) {
 		p.put(quoteFunction(t.Name), "(")
 		p.exprs(t.Args)
 		p.put(")")
+		if t.Ordinality {
+			p.put(" WITH ORDINALITY")
+		}
 		p.derivedAlias(t.Alias, t.Columns)
 	case *Join:
 		p.join(t)

@@ -21,6 +21,7 @@ func (e *Between) String() string      { return printExpr(e) }
 func (e *In) String() string           { return printExpr(e) }
 func (e *Quantified) String() string   { return printExpr(e) }
 func (e *Array) String() string        { return printExpr(e) }
+func (e *Subscript) String() string    { return printExpr(e) }
 func (e *Like) String() string         { return printExpr(e) }
 func (e *Is) String() string           { return printExpr(e) }
 func (e *Call) String() string         { return printExpr(e) }
@@ -106,6 +107,8 @@ func (p *printer) expr(e Expr, least int) {
 		p.put("ARRAY[")
 		p.exprs(e.Items)
 		p.put("]")
+	case *Subscript:
+		p.subscript(e)
 	case *Like:
 		p.expr(e.X, bindRange+1)
 		p.put(negated(e.Not), " ", e.Op, " ")
@@ -147,6 +150,8 @@ func (p *printer) expr(e Expr, least int) {
 	case *SubqueryExpr:
 		if e.Exists {
 			p.put("EXISTS ")
+		} else if e.Array {
+			p.put("ARRAY")
 		}
 		p.put("(")
 		p.query(e.Query)
@@ -274,6 +279,39 @@ func (p *printer) quantified(e *Quantified) {
 	p.put("(")
 	p.expr(e.Y, bindNone)
 	p.put(")")
+}
+
+// subscript writes X[i][j:k]; what is no name, parameter or subscript of one stands in parentheses.
+func (p *printer) subscript(e *Subscript) {
+	switch e.X.(type) {
+	case *ColumnRef, *Param:
+		p.expr(e.X, bindOperand)
+	default:
+		p.put("(")
+		p.expr(e.X, bindNone)
+		p.put(")")
+	}
+	for _, at := range e.At {
+		p.put("[")
+		p.bound(at.Lo)
+		if at.Slice {
+			p.put(" : ")
+			p.bound(at.Hi)
+		}
+		p.put("]")
+	}
+}
+
+func (p *printer) bound(e Expr) {
+	switch e.(type) {
+	case nil:
+	case *Literal, *Param:
+		p.expr(e, bindNone)
+	default: // a:b would be a column
+		p.put("(")
+		p.expr(e, bindNone)
+		p.put(")")
+	}
 }
 
 func (p *printer) call(e *Call) {

@@ -74,7 +74,7 @@ func scanNext(src string, pos int) scanned {
 		t.kind, t.end = ParamToken, pos+1
 	case c == '$':
 		t.param(pos, digitsEnd(src, pos+1))
-	case c == '@':
+	case c == '@' && !strings.HasPrefix(src[pos:], "@>"):
 		t.param(pos, wordEnd(src, pos+1))
 	default:
 		t.operator(src, pos)
@@ -194,13 +194,13 @@ func (t *scanned) param(pos, end int) {
 
 // operators, longest first among those with a common beginning.
 var operators = []string{
-	"->>", "!~*", "->", "!~", "~*", "||", "::", "<=", "<>", "<<", ">=", ">>", "!=",
+	"->>", "!~*", "@>", "<@", "&&", "->", "!~", "~*", "||", "::", "<=", "<>", "<<", ">=", ">>", "!=",
 	"=", "<", ">", "+", "-", "*", "/", "%", "~", "&", "|", "#", "(", ")", "[", "]", ",", ".", ";", ":",
 }
 
 func (t *scanned) operator(src string, pos int) {
 	for _, op := range operators {
-		if op[0] == src[pos] && strings.HasPrefix(src[pos:], op) {
+		if op[0] == src[pos] && strings.HasPrefix(src[pos:], op) && (op != "<@" || wordEnd(src, pos+2) == pos+2) { // a<@b is a < @b
 			t.kind, t.end = OperatorToken, pos+len(op)
 			return
 		}

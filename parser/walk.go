@@ -24,6 +24,12 @@ func Children(e Expr) []Expr {
 		return []Expr{e.X, e.Y}
 	case *Array:
 		return e.Items
+	case *Subscript:
+		out := []Expr{e.X}
+		for _, at := range e.At {
+			out = appendSet(appendSet(out, at.Lo), at.Hi)
+		}
+		return out
 	case *Like:
 		return appendSet([]Expr{e.X, e.Pattern}, e.Escape)
 	case *Is:

@@ -2,10 +2,8 @@ package pgwire
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -13,7 +11,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// parameter reads an argument: a types.Value, or a []types.Value for an array. b is nil for NULL.
+// parameter reads an argument. b is nil for NULL.
 func parameter(oid uint32, format int16, b []byte, loc *time.Location) (any, *Error) {
 	if b == nil {
 		return types.Value{}, nil
@@ -69,7 +67,7 @@ func binaryValue(t pgType, b []byte, loc *time.Location) (types.Value, *Error) {
 	case oidInt4:
 		return types.NewIntOf(types.Int, int64(int32(be.Uint32(b)))), nil
 	case oidOID:
-		return types.NewInt(int64(be.Uint32(b))), nil
+		return types.NewOID(be.Uint32(b)), nil
 	case oidInt8:
 		return types.NewInt(int64(be.Uint64(b))), nil
 	case oidFloat4:
@@ -100,8 +98,7 @@ func binaryValue(t pgType, b []byte, loc *time.Location) (types.Value, *Error) {
 		if len(b) != 16 {
 			return types.Value{}, failure("22P03", "incorrect binary data format: a uuid has 16 bytes, not %d", len(b))
 		}
-		h := hex.EncodeToString(b)
-		return types.NewString(fmt.Sprintf("%s-%s-%s-%s-%s", h[:8], h[8:12], h[12:16], h[16:20], h[20:])), nil
+		return types.NewUUID(string(b)), nil
 	case oidJSONB:
 		if len(b) == 0 || b[0] != 1 {
 			return types.Value{}, failure("22P03", "unsupported jsonb version number")
@@ -171,35 +168,35 @@ func binaryNumeric(b []byte) (types.Value, *Error) {
 	return v, nil
 }
 
-// binaryArray reads an array of one dimension.
+// binaryArray reads an array.
 func binaryArray(elem pgType, b []byte, loc *time.Location) (any, *Error) {
 	bad := failure("22P03", "incorrect binary data format in an array")
 	be := binary.BigEndian
 	if len(b) < 12 {
 		return nil, bad
 	}
-	dims := be.Uint32(b)
-	out := []types.Value{}
+	n := be.Uint32(b)
 	if t, ok := byOID[be.Uint32(b[8:])]; ok {
 		elem = t
 	}
-	if dims == 0 {
-		return out, nil
-	}
-	if dims != 1 {
-		return nil, failure("0A000", "arrays of %d dimensions are not supported", dims)
-	}
-	if len(b) < 20 {
+	if b = b[12:]; n > 6 || len(b) < int(8*n) {
 		return nil, bad
 	}
-	n := int(be.Uint32(b[12:]))
-	for b = b[20:]; n > 0; n-- {
+	dims, count := make([]types.Dim, n), uint64(min(n, 1))
+	for i := range dims {
+		dims[i] = types.Dim{Lower: int(int32(be.Uint32(b[4:]))), Len: int(be.Uint32(b))}
+		b = b[8:]
+		if count *= uint64(dims[i].Len); count > uint64(len(b)) {
+			return nil, bad
+		}
+	}
+	items := make([]types.Value, count)
+	for i := range items {
 		if len(b) < 4 {
 			return nil, bad
 		}
 		size := int32(be.Uint32(b))
 		if b = b[4:]; size < 0 {
-			out = append(out, types.Value{})
 			continue
 		}
 		if int(size) > len(b) {
@@ -209,68 +206,16 @@ func binaryArray(elem pgType, b []byte, loc *time.Location) (any, *Error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, v)
-		b = b[size:]
+		items[i], b = v, b[size:]
 	}
-	return out, nil
+	return types.NewArrayOf(types.ArrayOf(elem.typ), dims, items), nil
 }
 
 // textArray reads {a,"b c",NULL}.
 func textArray(elem pgType, s string, loc *time.Location) (any, *Error) {
-	bad := failure("22P02", "malformed array literal: %s", strconv.Quote(short(s)))
-	body, ok := strings.CutPrefix(strings.TrimSpace(s), "{")
-	if !ok || !strings.HasSuffix(body, "}") {
-		return nil, bad
+	v, err := textValue(pgType{typ: types.ArrayOf(elem.typ)}, s, loc)
+	if err != nil {
+		return nil, err
 	}
-	out := []types.Value{}
-	body = body[:len(body)-1]
-	if strings.TrimSpace(body) == "" {
-		return out, nil
-	}
-	for more := true; more; {
-		var item strings.Builder
-		quoted, open := false, false
-		i := 0
-		for ; i < len(body); i++ {
-			ch := body[i]
-			if ch == '\\' && i+1 < len(body) {
-				i++
-				item.WriteByte(body[i])
-				continue
-			}
-			if ch == '"' {
-				quoted, open = true, !open
-				continue
-			}
-			if ch == ',' && !open {
-				break
-			}
-			if (ch == '{' || ch == '}') && !open {
-				return nil, bad
-			}
-			item.WriteByte(ch)
-		}
-		if open {
-			return nil, bad
-		}
-		if more = i < len(body); more {
-			body = body[i+1:]
-		}
-		text := item.String()
-		if !quoted {
-			if text = strings.TrimSpace(text); text == "" {
-				return nil, bad
-			}
-			if strings.EqualFold(text, "NULL") {
-				out = append(out, types.Value{})
-				continue
-			}
-		}
-		v, err := textValue(elem, text, loc)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, v)
-	}
-	return out, nil
+	return v, nil
 }

@@ -1,6 +1,7 @@
 package pgwire
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"math"
@@ -18,11 +19,16 @@ import (
 const (
 	oidBool        = 16
 	oidBytea       = 17
+	oidChar        = 18
+	oidName        = 19
 	oidInt8        = 20
 	oidInt2        = 21
+	oidInt2Vector  = 22
 	oidInt4        = 23
+	oidRegProc     = 24
 	oidText        = 25
 	oidOID         = 26
+	oidOIDVector   = 30
 	oidJSON        = 114
 	oidFloat4      = 700
 	oidFloat8      = 701
@@ -35,8 +41,12 @@ const (
 	oidTimestamptz = 1184
 	oidInterval    = 1186
 	oidNumeric     = 1700
+	oidRegClass    = 2205
+	oidRegType     = 2206
 	oidUUID        = 2950
 	oidJSONB       = 3802
+
+	oidRegNamespace = 4089
 )
 
 // pgType is a type of PostgreSQL.
@@ -54,8 +64,10 @@ var pgTypes = []pgType{
 	{oidText, -1, 1009, types.String}, {oidBytea, -1, 1001, types.Bytes}, {oidDate, 4, 1182, types.Date}, {oidTime, 8, 1183, types.Time},
 	{oidTimestamptz, 8, 1185, types.Timestamp}, {oidTimestamp, 8, 1115, types.LocalTimestamp}, {oidJSON, -1, 199, types.JSON},
 	{oidInterval, 16, 1187, types.Duration}, {oidText, -1, 1009, types.Null},
-	{oidVarchar, -1, 1015, types.String}, {oidBpchar, -1, 1014, types.String}, {oidUnknown, -2, 0, types.String}, {19, 64, 1003, types.String},
-	{oidOID, 4, 1028, types.BigInt}, {oidUUID, 16, 2951, types.String}, {oidJSONB, -1, 3807, types.JSON},
+	{oidVarchar, -1, 1015, types.String}, {oidBpchar, -1, 1014, types.String}, {oidUnknown, -2, 0, types.String}, {oidName, 64, 1003, types.Name},
+	{oidOID, 4, 1028, types.OID}, {oidUUID, 16, 2951, types.UUID}, {oidJSONB, -1, 3807, types.JSON}, {oidChar, 1, 1002, types.Char},
+	{oidRegProc, 4, 1008, types.RegProc}, {oidRegClass, 4, 2210, types.RegClass}, {oidRegType, 4, 2211, types.RegType}, {oidRegNamespace, 4, 4090, types.RegNamespace},
+	{oidInt2Vector, -1, 1006, types.Int2Vector}, {oidOIDVector, -1, 1013, types.OIDVector},
 }
 
 var (
@@ -82,6 +94,9 @@ func init() {
 func typeOf(t types.Type) pgType {
 	if p, ok := byType[t]; ok {
 		return p
+	}
+	if t.IsArray() {
+		return pgType{oid: typeOf(t.Elem()).array, size: -1, typ: t}
 	}
 	return byType[types.String]
 }
@@ -121,6 +136,18 @@ func appendText(dst []byte, v types.Value, loc *time.Location) ([]byte, error) {
 		return appendMoment(dst, time.UnixMilli(v.Int()).UTC(), "-01-02 15:04:05.999"), nil
 	case types.Time:
 		return time.UnixMilli(v.Int()).UTC().AppendFormat(dst, "15:04:05.999"), nil
+	}
+	if v.Type().IsArray() {
+		var failed error
+		text := v.ArrayText(func(x types.Value) (string, error) {
+			if x.IsNull() {
+				return "", nil
+			}
+			b, err := appendText(nil, x, loc)
+			failed = cmp.Or(failed, err)
+			return string(b), nil
+		})
+		return append(dst, text...), failed
 	}
 	return append(dst, v.String()...), nil
 }
@@ -214,8 +241,43 @@ func appendBinary(dst []byte, v types.Value, t types.Type, loc *time.Location) (
 		return be.AppendUint32(dst, uint32(months)), nil
 	case types.String, types.JSON, types.Null:
 		return appendString(dst, v.Text())
+	case types.UUID:
+		return append(dst, v.Text()...), nil
+	case types.OID, types.RegClass, types.RegType, types.RegProc, types.RegNamespace:
+		return be.AppendUint32(dst, uint32(v.Int())), nil
+	}
+	if t.IsArray() {
+		return appendArray(dst, v, loc)
 	}
 	return appendText(dst, v, loc)
+}
+
+// appendArray appends an array: its dimensions, and each element behind its length.
+func appendArray(dst []byte, v types.Value, loc *time.Location) ([]byte, error) {
+	be := binary.BigEndian
+	dims, items, elem := v.Dims(), v.Items(), v.Type().Elem()
+	nulls := uint32(0)
+	for _, x := range items {
+		if x.IsNull() {
+			nulls = 1
+		}
+	}
+	dst = be.AppendUint32(be.AppendUint32(be.AppendUint32(dst, uint32(len(dims))), nulls), typeOf(elem).oid)
+	for _, d := range dims {
+		dst = be.AppendUint32(be.AppendUint32(dst, uint32(d.Len)), uint32(d.Lower))
+	}
+	for _, x := range items {
+		at := len(dst)
+		if dst = be.AppendUint32(dst, math.MaxUint32); x.IsNull() {
+			continue
+		}
+		var err error
+		if dst, err = appendBinary(dst, x, elem, loc); err != nil {
+			return nil, err
+		}
+		be.PutUint32(dst[at:], uint32(len(dst)-at-4))
+	}
+	return dst, nil
 }
 
 // appendNumeric appends a DECIMAL: digits to the base of 10000.

@@ -155,23 +155,18 @@ func (q *query) subquerySource(f *from, t *parser.Subquery) (*source, error) {
 }
 
 // functionSource is a function in FROM behind the sources of f, to which its arguments may refer.
-func (q *query) functionSource(f *from, t *parser.TableFunction) (*source, error) {
-	if t.Name == "UNNEST" {
-		rows, err := elements(t)
-		if err != nil {
-			return nil, err
-		}
-		name, columns := functionAlias(t), t.Columns
-		if columns == nil {
-			columns = []string{name}
-		}
-		return q.subquerySource(f, &parser.Subquery{Pos: t.Pos, Lateral: true, Query: rows, Alias: name, Columns: columns})
+func (q *query) functionSource(from *from, t *parser.TableFunction) (*source, error) {
+	if s, err := q.listed(t); s != nil || err != nil {
+		return s, err
 	}
-	if !refers(t) || !q.mayRefer(f) {
+	if f := q.function(t.Name); f != nil && f.Set && (f.Name != "GENERATE_SERIES" || t.Ordinality) || t.Name == "_PG_EXPANDARRAY" {
+		return q.subquerySource(from, &parser.Subquery{Pos: t.Pos, Lateral: true, Query: rowsOf(t), Alias: functionAlias(t), Columns: t.Columns})
+	}
+	if !refers(t) || !q.mayRefer(from) {
 		return q.tableFunction(t)
 	}
 	rows := &parser.Select{Pos: t.Pos, Cores: []*parser.SelectCore{{Pos: t.Pos, Items: []parser.SelectItem{{Pos: t.Pos, Star: true}}, From: []parser.TableExpr{t}}}}
-	return q.subquerySource(f, &parser.Subquery{Pos: t.Pos, Lateral: true, Query: rows, Alias: functionAlias(t)})
+	return q.subquerySource(from, &parser.Subquery{Pos: t.Pos, Lateral: true, Query: rows, Alias: functionAlias(t)})
 }
 
 // apply adds s, whose rows are those of a query for each row of n, with the conditions that can be checked then: those of its LEFT JOIN, or

@@ -97,6 +97,8 @@ func uncutNode(pos parser.Pos, n plan.Node) error {
 		what = "a join whose rows are not looked up by key"
 	case *plan.Aggregate:
 		what = "a query over groups"
+	case *plan.Unnest:
+		return uncutNode(pos, n.Input)
 	case *plan.Expand:
 		return uncut(pos, "GROUPING SETS", "cut a query with a GROUP BY for each set")
 	case *plan.Window:

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -80,8 +79,7 @@ func (q *query) picks(s *parser.Select, depth int) bool {
 
 // volatile reports whether the function name gives another value each time.
 func (q *query) volatile(name string) bool {
-	funcs := cmp.Or(q.env.Funcs, expr.Builtins())
-	f := funcs.Lookup(name)
+	f := q.function(name)
 	return f == nil || f.Volatile
 }
 

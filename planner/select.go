@@ -237,7 +237,11 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit pla
 	}
 	ordered := false
 	if node == nil {
-		if node, ordered, err = b.read(limit.Behind(offset)); err != nil {
+		rows := limit.Behind(offset)
+		if b.several() {
+			rows = plan.RowLimit{}
+		}
+		if node, ordered, err = b.read(rows); err != nil {
 			return nil, nil, err
 		}
 		if b.grouped {
@@ -257,7 +261,7 @@ func (q *query) core(c *parser.SelectCore, orderBy []parser.OrderTerm, limit pla
 		node = b.window(node, ordered)
 		ordered = false
 	}
-	return b.output(node, ordered, limit, offset)
+	return b.output(b.unnest(node), ordered, limit, offset)
 }
 
 // block is SELECT ... FROM ... WHERE ... GROUP BY ... HAVING with its ORDER BY, compiled. Its expressions are over the joined row of
@@ -294,7 +298,9 @@ func (q *query) block(c *parser.SelectCore, orderBy []parser.OrderTerm, narrow *
 	aggs := &aggregates{q: q, rows: rows, srcs: f.srcs}
 	b := &block{q: q, core: c, from: f, aggs: aggs, wins: &windows{aggs: aggs, named: c.Windows}, groups: &grouping{aggs: aggs}}
 	scope := b.wins.scope()
-	if b.outs, err = q.items(c, f, scope); err != nil {
+	several := *scope
+	several.Sets = true
+	if b.outs, err = q.items(c, f, &several); err != nil {
 		return nil, err
 	}
 	b.conds = slices.Clone(f.conds)

@@ -30,37 +30,59 @@ func (q *query) tableFunction(t *parser.TableFunction) (*source, error) {
 // functionAlias is the name of t's rows in the statement.
 func functionAlias(t *parser.TableFunction) string { return cmp.Or(t.Alias, strings.ToLower(t.Name)) }
 
-// elements is the query whose rows are the elements of UNNEST's array.
-func elements(t *parser.TableFunction) (*parser.Select, error) {
-	var array *parser.Expr
-	elem := ""
-	if len(t.Args) == 1 {
-		array, elem = parser.ArrayOf(&t.Args[0])
-	}
-	if array == nil {
-		return nil, parser.Errorf(t.Pos, "UNNEST takes one array").WithHint("an array is ARRAY[1, 2], or ? for a slice")
-	}
+// rowsOf is the query whose rows are those of a function that gives several, numbered where t says so: with ORDINALITY.
+func rowsOf(t *parser.TableFunction) *parser.Select {
 	core := &parser.SelectCore{Pos: t.Pos}
-	out := &parser.Select{Pos: t.Pos, Cores: []*parser.SelectCore{core}}
-	list, ok := (*array).(*parser.Array)
-	switch null, _ := (*array).(*parser.Literal); {
-	case !ok && null == nil:
-		return nil, parser.Errorf((*array).Position(), "UNNEST takes a list of values")
-	case !ok || len(list.Items) == 0:
-		core.Items = []parser.SelectItem{{Pos: t.Pos, Expr: &parser.Literal{Pos: t.Pos, Kind: parser.NullLiteral}}}
-		core.Where = &parser.Literal{Pos: t.Pos, Kind: parser.BoolLiteral, Text: "false"}
-		if elem != "" {
-			core.Items[0].Expr = &parser.Cast{Pos: t.Pos, X: core.Items[0].Expr, Type: elem}
-		}
-		return out, nil
+	name := functionAlias(t)
+	add := func(f, alias string, args ...parser.Expr) {
+		core.Items = append(core.Items, parser.SelectItem{Pos: t.Pos, Expr: &parser.Call{Pos: t.Pos, Name: f, Args: args}, Alias: alias})
 	}
-	for _, x := range list.Items {
-		if elem != "" {
-			x = &parser.Cast{Pos: x.Position(), X: x, Type: elem}
-		}
-		core.Values = append(core.Values, []parser.Expr{x})
+	number := func(text string) parser.Expr {
+		return &parser.Literal{Pos: t.Pos, Kind: parser.NumberLiteral, Text: text}
 	}
-	return out, nil
+	switch {
+	case t.Name == "_PG_EXPANDARRAY" && len(t.Args) == 1:
+		add("UNNEST", "x", t.Args[0])
+		add("GENERATE_SERIES", "n", number("1"), &parser.Call{Pos: t.Pos, Name: "CARDINALITY", Args: t.Args})
+	case t.Name == "UNNEST" && len(t.Args) > 1:
+		for _, x := range t.Args {
+			add("UNNEST", name, x)
+		}
+	default:
+		add(t.Name, name, t.Args...)
+	}
+	if t.Ordinality {
+		add("ROW_NUMBER", "ordinality")
+		core.Items[len(core.Items)-1].Expr.(*parser.Call).Over = &parser.Window{Pos: t.Pos}
+		in := &parser.Select{Pos: t.Pos, Cores: []*parser.SelectCore{{Pos: t.Pos, Items: core.Items[:len(core.Items)-1]}}}
+		core.From = []parser.TableExpr{&parser.Subquery{Pos: t.Pos, Query: in, Alias: name}}
+		core.Items = []parser.SelectItem{{Pos: t.Pos, Star: true}, core.Items[len(core.Items)-1]}
+	}
+	return &parser.Select{Pos: t.Pos, Cores: []*parser.SelectCore{core}}
+}
+
+// listed gives the elements of an array that is a constant as rows; nil where it is none.
+func (q *query) listed(t *parser.TableFunction) (*source, error) {
+	if t.Name != "UNNEST" || len(t.Args) != 1 || t.Ordinality || refers(t) {
+		return nil, nil
+	}
+	x, err := expr.Compile(t.Args[0], q.scope(nil))
+	if err != nil { // what it fails for, it fails for again
+		return nil, nil
+	}
+	k, ok := x.(*expr.Const)
+	if !ok || !k.Typ.IsArray() && k.Typ != types.Null {
+		return nil, nil
+	}
+	v := &plan.Values{N: 1}
+	if !k.Val.IsNull() {
+		for _, x := range k.Val.Items() {
+			v.Rows = append(v.Rows, []expr.Expr{&expr.Const{Pos: k.Pos, Val: x, Typ: k.Typ.Elem()}})
+		}
+	}
+	name := functionAlias(t)
+	cols, err := renamed([]plan.OutputColumn{{Name: name, Type: k.Typ.Elem()}}, t.Columns, name, t.Pos)
+	return &source{name: name, cols: cols, node: v}, err
 }
 
 func (q *query) series(t *parser.TableFunction) (*plan.Series, error) {
@@ -130,4 +152,9 @@ func (q *query) series(t *parser.TableFunction) (*plan.Series, error) {
 	}
 	out.Next, err = expr.Compile(&parser.Binary{Pos: t.Pos, Op: "+", X: &parser.ColumnRef{Name: "value"}, Y: &parser.ColumnRef{Name: "step"}}, scope)
 	return out, err
+}
+
+// function finds a function by its name; nil when there is none.
+func (q *query) function(name string) *expr.Function {
+	return cmp.Or(q.env.Funcs, expr.Builtins()).Lookup(name)
 }

@@ -115,7 +115,7 @@ func frozen(srcs []*source) []*source {
 
 // limited asks of s no more rows than its use needs: one for EXISTS, two, one too many, for a value.
 func limited(s *parser.Select, kind expr.SubqueryKind) *parser.Select {
-	if kind == expr.InSubquery || s.Limit != nil {
+	if kind == expr.InSubquery || kind == expr.ArraySubquery || s.Limit != nil {
 		return s
 	}
 	n := "2"
@@ -165,6 +165,10 @@ func sampleValue(t types.Type, i int) types.Value {
 		return v
 	case t == types.Boolean:
 		return types.NewBool(i%2 == 1)
+	case t == types.UUID:
+		return types.NewUUID(strings.Repeat(string(rune('0'+i)), 16))
+	case t.IsArray():
+		return types.NewArrayOf(t, []types.Dim{{Lower: 1, Len: 1}}, []types.Value{sampleValue(t.Elem(), i)})
 	}
 	v, err := types.Cast(types.NewInt(int64(i+1)), t, nil)
 	if err != nil {

@@ -252,8 +252,11 @@ func (r *resultRows) Next(dest []driver.Value) error {
 		return io.EOF
 	}
 	for i, v := range r.rows.Values() {
-		if raw, ok := v.(json.RawMessage); ok {
+		switch raw := v.(type) {
+		case json.RawMessage:
 			v = []byte(raw)
+		case []any: // an array, as text
+			v = r.rows.Raw()[i].String()
 		}
 		dest[i] = v
 	}

@@ -436,7 +436,7 @@ func cuts(n, pieces int, share func(i int) float64) []int {
 // short cuts long texts.
 func short(v types.Value, most int) types.Value {
 	text := v.Text()
-	if len(text) <= most {
+	if len(text) <= most || v.Type().IsArray() {
 		return v
 	}
 	switch v.Type() {

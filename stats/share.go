@@ -131,7 +131,7 @@ func order(a, b types.Value) int {
 
 // between gives where v lies from lo to hi, as a share of the way.
 func between(lo, hi, v types.Value) float64 {
-	if lo.Type() == types.String || lo.Type() == types.Bytes || lo.Type() == types.JSON {
+	if lo.Type() == types.String || lo.Type() == types.Bytes || lo.Type() == types.JSON || lo.Type() == types.UUID {
 		return betweenBytes([]byte(lo.Text()), []byte(hi.Text()), []byte(v.Text()))
 	}
 	a, b, x := number(lo), number(hi), number(v)

@@ -32,7 +32,9 @@ func (v Value) MarshalJSON() ([]byte, error) {
 		out.Int = text(v.Value)
 	case t == types.Float, t == types.Double:
 		out.Float = text(v.Value)
-	case t == types.Decimal || utf8.ValidString(v.Text()):
+	case t == types.Decimal, t.IsArray(), t == types.UUID:
+		out.Text = text(v.Value)
+	case utf8.ValidString(v.Text()):
 		out.Text = text(v.Value)
 	default:
 		out.Bytes = []byte(v.Text())
@@ -70,7 +72,7 @@ func text(v types.Value) string {
 		return strconv.FormatInt(v.Int(), 10)
 	case t == types.Float, t == types.Double:
 		return strconv.FormatFloat(v.Double(), 'g', -1, 64)
-	case t == types.Decimal:
+	case t == types.Decimal, t.IsArray(), t == types.UUID:
 		return v.String()
 	}
 	return v.Text()
@@ -93,6 +95,8 @@ func parse(t types.Type, text string) (types.Value, error) {
 		return types.NewBytes(text), nil
 	case t == types.JSON:
 		return types.NewJSON(text), nil
+	case t.IsArray(), t == types.UUID:
+		return types.Cast(types.NewString(text), t, nil)
 	}
 	return types.NewString(text), nil
 }

@@ -20,8 +20,10 @@ func (v Value) AppendBinary(dst []byte) []byte {
 	case v.typ == Decimal:
 		text := v.d.Text('E')
 		return append(binary.AppendUvarint(dst, uint64(len(text))), text...)
-	case v.typ.IsText() || v.typ == Bytes:
+	case v.typ.holdsText():
 		return append(binary.AppendUvarint(dst, uint64(len(v.s))), v.s...)
+	case v.typ.IsNamedOID():
+		dst = append(binary.AppendUvarint(dst, uint64(len(v.s))), v.s...)
 	}
 	if v.typ == Duration {
 		dst = binary.AppendVarint(dst, int64(v.months))
@@ -32,11 +34,14 @@ func (v Value) AppendBinary(dst []byte) []byte {
 // argument stands for the type of a TIMESTAMP of NewArgument.
 const argument = 0xff
 
+// holdsText reports whether all of a value of the type is in its text.
+func (t Type) holdsText() bool { return t.IsText() || t == Bytes || t == UUID || t.IsArray() }
+
 var errBinary = errors.New("types: broken binary value")
 
 // DecodeBinary reads a value that AppendBinary wrote and gives what follows it.
 func DecodeBinary(b []byte) (Value, []byte, error) {
-	if len(b) == 0 || int(b[0]) >= len(typeNames) && b[0] != argument {
+	if len(b) == 0 || int(b[0]&^byte(array)) >= len(typeNames) && b[0] != argument {
 		return Value{}, nil, errBinary
 	}
 	v, clock := Value{typ: Type(b[0])}, b[0] == argument
@@ -47,7 +52,7 @@ func DecodeBinary(b []byte) (Value, []byte, error) {
 	switch {
 	case v.IsNull():
 		return v, b, nil
-	case v.typ == Decimal, v.typ.IsText(), v.typ == Bytes:
+	case v.typ == Decimal, v.typ.holdsText(), v.typ.IsNamedOID():
 		n, k := binary.Uvarint(b)
 		if k <= 0 || n > uint64(len(b)-k) {
 			return Value{}, nil, errBinary
@@ -60,7 +65,9 @@ func DecodeBinary(b []byte) (Value, []byte, error) {
 		} else {
 			v.d = d
 		}
-		return v, b[k+int(n):], nil
+		if b = b[k+int(n):]; !v.typ.IsNamedOID() {
+			return v, b, nil
+		}
 	}
 	if v.typ == Duration || clock {
 		months, k := binary.Varint(b)

@@ -51,6 +51,9 @@ func Cast(v Value, to Type, loc *time.Location) (Value, error) {
 			wall, err := clock(v.WithoutClock(), loc)
 			return NewString(time.UnixMilli(wall).UTC().Format("2006-01-02 15:04:05.999")), err
 		}
+		if v.typ.IsArray() {
+			return NewString(v.ArrayText(func(x Value) (string, error) { return castElement(x, loc) })), nil
+		}
 		if s := v.Format(loc); v.typ == Time && strings.Contains(s, ".") {
 			return NewString(strings.TrimRight(s, "0")), nil
 		}
@@ -63,6 +66,9 @@ func Cast(v Value, to Type, loc *time.Location) (Value, error) {
 			}
 			return NewBytes(string(b)), err
 		}
+		if v.typ == UUID {
+			return NewBytes(v.s), nil
+		}
 		if v.typ.IsText() {
 			b, ok := ReadEscaped(v.s)
 			if !ok {
@@ -71,7 +77,7 @@ func Cast(v Value, to Type, loc *time.Location) (Value, error) {
 			return NewBytes(b), nil
 		}
 	case JSON:
-		if v.typ == String {
+		if v.typ.IsText() {
 			if !json.Valid([]byte(v.s)) {
 				return Value{}, fmt.Errorf("invalid JSON %s", short(v.s))
 			}
@@ -92,6 +98,15 @@ func Cast(v Value, to Type, loc *time.Location) (Value, error) {
 		if v.typ.IsText() {
 			return ParseInterval(v.s)
 		}
+	case UUID:
+		return toUUID(v)
+	case Name, Char:
+		return toName(v, to, loc)
+	case OID, RegClass, RegType, RegProc, RegNamespace:
+		return toOID(v, to)
+	}
+	if to.IsArray() {
+		return toArray(v, to, loc)
 	}
 	return Value{}, fmt.Errorf("%s cannot be cast to %s", v.typ, to)
 }
@@ -124,7 +139,7 @@ func toBool(v Value) (Value, error) {
 func toInt(v Value, to Type) (Value, error) {
 	var i int64
 	switch {
-	case v.typ.IsInteger() || v.typ.IsTimestamp() || v.typ == Boolean:
+	case v.typ.isCount() || v.typ.IsTimestamp() || v.typ == Boolean:
 		i = v.i
 	case v.typ == Float || v.typ == Double:
 		f := math.RoundToEven(v.Double())

@@ -10,7 +10,8 @@ import (
 )
 
 // Compare orders two values that are not NULL: numbers by value across numeric
-// types (NaN greatest, as PostgreSQL has it), intervals with months of 30 days, JSON as JSONB, text and bytes bytewise, false before true. Other pairs
+// types (NaN greatest, as PostgreSQL has it), intervals with months of 30 days, JSON as JSONB, arrays by their
+// elements, text and bytes bytewise, false before true. Other pairs
 // are an error: of a DATE and a TIMESTAMP a zone decides, see Cast.
 func Compare(a, b Value) (int, error) {
 	if a.typ == b.typ {
@@ -19,7 +20,7 @@ func Compare(a, b Value) (int, error) {
 			return cmp.Compare(a.i, b.i), nil
 		case a.typ == JSON:
 			return compareJSON(a.s, b.s), nil
-		case a.typ == String || a.typ == Bytes:
+		case a.typ == String || a.typ == Bytes || a.typ == UUID:
 			return strings.Compare(a.s, b.s), nil
 		case a.typ == Float || a.typ == Double:
 			return compareFloats(a.Double(), b.Double()), nil
@@ -30,8 +31,10 @@ func Compare(a, b Value) (int, error) {
 		}
 	}
 	switch {
-	case a.typ.IsInteger() && b.typ.IsInteger():
+	case a.typ.isCount() && b.typ.isCount():
 		return cmp.Compare(a.i, b.i), nil
+	case a.typ.IsArray() && b.typ.IsArray():
+		return compareArrays(a, b)
 	case a.typ.IsNumeric() && b.typ.IsNumeric():
 		return compareNumbers(a, b), nil
 	case a.typ.IsText() && b.typ.IsText():
@@ -39,6 +42,9 @@ func Compare(a, b Value) (int, error) {
 	}
 	return 0, fmt.Errorf("%s and %s cannot be compared", a.typ, b.typ)
 }
+
+// isCount reports whether t is an integer type or one of OIDs.
+func (t Type) isCount() bool { return t.IsInteger() || t.IsOID() }
 
 // MillisPerDay is the length of a day of the proleptic calendar in TIMESTAMP's unit.
 const MillisPerDay = 86_400_000
@@ -158,8 +164,10 @@ func (v Value) AppendKey(dst []byte) []byte {
 	switch {
 	case v.IsNull():
 		return append(dst, 0)
-	case v.typ.IsInteger() || v.typ.IsTemporal() || v.typ == Boolean:
+	case v.typ.isCount() || v.typ.IsTemporal() || v.typ == Boolean:
 		return appendUint64(append(dst, 1), uint64(v.i))
+	case v.typ.IsArray():
+		return v.appendArrayKey(append(dst, 5))
 	case v.typ == Duration:
 		return appendUint64(append(dst, 1), uint64(v.Millis()))
 	case v.typ == Float || v.typ == Double:

@@ -44,6 +44,13 @@ func (v Value) Format(loc *time.Location) string {
 		return time.UnixMilli(v.i).UTC().Format("2006-01-02T15:04:05.000")
 	case Duration:
 		return formatInterval(v.Duration())
+	case UUID:
+		return formatUUID(v.s)
+	case OID, RegClass, RegType, RegProc, RegNamespace:
+		return v.formatOID()
+	}
+	if v.typ.IsArray() {
+		return v.ArrayText(func(x Value) (string, error) { return x.elementText(loc), nil })
 	}
 	return v.s
 }
@@ -244,8 +251,12 @@ func (v Value) SQL() string {
 		return "INTERVAL '" + v.String() + "'"
 	case JSON:
 		return "CAST(" + quote(v.s) + " AS JSON)"
+	case String:
+		return quote(v.s)
+	case UUID:
+		return "UUID '" + v.String() + "'"
 	}
-	return quote(v.s)
+	return "CAST(" + quote(v.String()) + " AS " + v.typ.String() + ")"
 }
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
@@ -262,11 +273,16 @@ func (v Value) AppendJSON(dst []byte) []byte {
 			return appendJSONString(dst, v.String())
 		}
 		return append(dst, v.String()...)
+	case OID:
+		return append(dst, v.String()...)
 	case JSON:
 		var b bytes.Buffer
 		if json.Compact(&b, []byte(v.s)) == nil {
 			return append(dst, b.Bytes()...)
 		}
+	}
+	if v.typ.IsArray() {
+		return v.appendArrayJSON(dst)
 	}
 	return appendJSONString(dst, v.String())
 }

@@ -10,11 +10,18 @@ var typesByName = map[string]Type{
 	"CHARACTER": String, "CHARACTER VARYING": String, "BYTES": Bytes, "VARBINARY": Bytes, "BINARY": Bytes, "BLOB": Bytes, "BYTEA": Bytes,
 	"DATE": Date, "TIME": Time, "TIME WITHOUT TIME ZONE": Time, "TIMESTAMP": Timestamp, "DATETIME": Timestamp, "TIMESTAMPTZ": Timestamp,
 	"TIMESTAMP WITH TIME ZONE": Timestamp, "TIMESTAMP WITHOUT TIME ZONE": LocalTimestamp, "JSON": JSON, "JSONB": JSON, "INTERVAL": Duration,
+	"UUID": UUID, "OID": OID, "XID": OID, "CID": OID, "NAME": Name, `"CHAR"`: Char, "REGCLASS": RegClass, "REGTYPE": RegType, "REGPROC": RegProc, "REGPROCEDURE": RegProc,
+	"REGNAMESPACE": RegNamespace, "INT2VECTOR": Int2Vector, "OIDVECTOR": OIDVector, "DEC": Decimal, "BPCHAR": String, "CHAR VARYING": String,
+	"NCHAR": String, "NATIONAL CHARACTER": String, "NATIONAL CHAR": String, "NATIONAL CHARACTER VARYING": String, "NATIONAL CHAR VARYING": String, "NCHAR VARYING": String, "BINARY VARYING": Bytes,
 }
 
 // ParseType finds a type by any of its usual names; a length in parentheses is ignored.
 func ParseType(name string) (Type, bool) {
 	name = strings.ToUpper(name)
+	if elem, ok := strings.CutSuffix(name, "[]"); ok {
+		t, ok := ParseType(elem)
+		return ArrayOf(t), ok && t.Elem() == Null
+	}
 	if i := strings.IndexByte(name, '('); i >= 0 {
 		name = strings.TrimSpace(name[:i]) + name[strings.LastIndexByte(name, ')')+1:]
 	}

@@ -30,13 +30,31 @@ const (
 	JSON                       // JSON text as stored
 	Duration                   // INTERVAL: months, and milliseconds; only of expressions, not of columns
 	LocalTimestamp             // TIMESTAMP WITHOUT TIME ZONE: what a clock shows, as if it were UTC's; only of expressions
+	UUID                       // 16 bytes, compared bytewise
+	OID                        // the number of an object of the catalog, 0 to 4294967295
+	Name                       // the name of such an object: text of at most 63 bytes
+	Char                       // PostgreSQL's "char": text of at most one byte
+	RegClass                   // an OID with the name of its table, index or view
+	RegType                    // of its type
+	RegProc                    // of its function
+	RegNamespace               // of its schema
+	Int2Vector                 // SMALLINTs from number 0 on, between spaces
+	OIDVector                  // OIDs from number 0 on, between spaces
+
+	array Type = 1 << 6 // set for an array of the type of the other bits
 )
 
 var typeNames = [...]string{"NULL", "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE",
-	"DECIMAL", "STRING", "BYTES", "DATE", "TIME", "TIMESTAMP", "JSON", "INTERVAL", "TIMESTAMP WITHOUT TIME ZONE"}
+	"DECIMAL", "STRING", "BYTES", "DATE", "TIME", "TIMESTAMP", "JSON", "INTERVAL", "TIMESTAMP WITHOUT TIME ZONE",
+	"UUID", "OID", "NAME", `"CHAR"`, "REGCLASS", "REGTYPE", "REGPROC", "REGNAMESPACE", "INT2VECTOR", "OIDVECTOR"}
 
 // String is the type's name in SQL.
-func (t Type) String() string { return typeNames[t] }
+func (t Type) String() string {
+	if t&array != 0 {
+		return typeNames[t&^array] + "[]"
+	}
+	return typeNames[t]
+}
 
 // IsInteger reports whether t is TINYINT, SMALLINT, INT or BIGINT.
 func (t Type) IsInteger() bool { return t >= TinyInt && t <= BigInt }
@@ -44,8 +62,14 @@ func (t Type) IsInteger() bool { return t >= TinyInt && t <= BigInt }
 // IsNumeric reports whether t is an integer type, FLOAT, DOUBLE or DECIMAL.
 func (t Type) IsNumeric() bool { return t >= TinyInt && t <= Decimal }
 
-// IsText reports whether t is STRING or JSON, whose values hold text.
-func (t Type) IsText() bool { return t == String || t == JSON }
+// IsText reports whether t is STRING, JSON, NAME or "char", whose values hold text.
+func (t Type) IsText() bool { return t == String || t == JSON || t == Name || t == Char }
+
+// IsOID reports whether t is OID or one of the types that name what an OID stands for.
+func (t Type) IsOID() bool { return t == OID || t.IsNamedOID() }
+
+// IsNamedOID reports whether t is REGCLASS, REGTYPE, REGPROC or REGNAMESPACE.
+func (t Type) IsNamedOID() bool { return t >= RegClass && t <= RegNamespace }
 
 // IsTemporal reports whether t is DATE, TIME or one of the TIMESTAMPs.
 func (t Type) IsTemporal() bool { return t >= Date && t <= Timestamp || t == LocalTimestamp }
@@ -151,7 +175,7 @@ func (v Value) IsNull() bool { return v.typ == Null }
 // Bool is the value of a BOOLEAN.
 func (v Value) Bool() bool { return v.i != 0 }
 
-// Int is the number behind an integer, BOOLEAN, DATE, TIME or TIMESTAMP.
+// Int is the number behind an integer, BOOLEAN, DATE, TIME, TIMESTAMP or OID.
 func (v Value) Int() int64 { return v.i }
 
 // Double is the number behind a FLOAT or DOUBLE.
@@ -186,5 +210,5 @@ func WithoutScale(v Value) Value {
 // Decimal is the number behind a DECIMAL; it must not be changed.
 func (v Value) Decimal() *apd.Decimal { return v.d }
 
-// Text is the text of a STRING or JSON and the bytes of a BYTES.
+// Text is the text of a STRING, JSON, NAME or "char" and the bytes of a BYTES or UUID.
 func (v Value) Text() string { return v.s }

@@ -64,7 +64,7 @@ func docStatements(*testing.T) string {
 func docFunctions(*testing.T) string {
 	titles := []struct{ group, title string }{
 		{"aggregate", "Aggregates"}, {"window", "Window functions"}, {"conditional", "Conditional"}, {"string", "Text"}, {"number", "Numbers"}, {"time", "Dates and times"},
-		{"json", "JSON"}, {"hash", "Hashes"}, {"key", "Only in key parts"},
+		{"json", "JSON"}, {"array", "Arrays"}, {"hash", "Hashes"}, {"key", "Only in key parts"},
 	}
 	funcs := expr.Builtins()
 	var b strings.Builder
@@ -145,6 +145,8 @@ func typeList(ts []types.Type) string {
 		name := t.String()
 		if t.IsInteger() {
 			name = "integers"
+		} else if t.IsArray() {
+			name = "arrays"
 		}
 		if !slices.Contains(out, name) {
 			out = append(out, name)
@@ -223,8 +225,8 @@ func TestDocumentedEncodings(t *testing.T) {
 	}
 	_, section, _ := strings.Cut(string(text), "\n## Encodings\n")
 	section, _, _ = strings.Cut(section, "\n## ")
-	all := strings.NewReplacer("integers", "BIGINT", "all", "STRING")
-	arguments := strings.NewReplacer("(n)", "(4)", "INVERTED encoding", "INVERTED TEXT", "NULLABLE encoding", "NULLABLE TEXT", "(value, 'encoding')", "('none', 'TEXT')", "(n, 'encoding')", "(11, 'TEXT')", "('type', 'encoding')", "('STRING', 'TEXT')")
+	all := strings.NewReplacer("integers", "BIGINT", "all", "STRING", "arrays", "STRING[]")
+	arguments := strings.NewReplacer("(n)", "(4)", "INVERTED encoding", "INVERTED TEXT", "NULLABLE encoding", "NULLABLE TEXT", "(value, 'encoding')", "('none', 'TEXT')", "(n, 'encoding')", "(11, 'TEXT')", "('encoding')", "('TEXT')")
 	names, n := regexp.MustCompile("`([^`]+)`"), 0
 	for _, row := range regexp.MustCompile("(?m)^- (`.*?`) \\((.*?)\\):").FindAllStringSubmatch(section, -1) {
 		for _, name := range names.FindAllStringSubmatch(row[1], -1) {

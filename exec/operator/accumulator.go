@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -44,7 +45,7 @@ var aggregates = map[plan.Func]*aggregate{
 	plan.BoolAnd:        {kind: allTrue, result: (*accumulator).one},
 	plan.BoolOr:         {kind: anyTrue, result: (*accumulator).one},
 	"STRING_AGG":        {kind: collecting, result: ofSorted((*accumulator).text)},
-	"ARRAY_AGG":         {kind: collecting, nulls: true, result: ofSorted((*accumulator).list)},
+	"ARRAY_AGG":         {kind: collecting, nulls: true, result: ofSorted((*accumulator).array)},
 	"JSON_AGG":          {kind: collecting, nulls: true, result: ofSorted((*accumulator).list)},
 	"MODE":              {kind: collecting, result: ofSorted((*accumulator).mode)},
 	plan.PercentileCont: {kind: collecting, result: ofSorted((*accumulator).percentile)},
@@ -328,6 +329,26 @@ func (a *accumulator) text() (types.Value, error) {
 	return types.NewString(b.String()), nil
 }
 
+func (a *accumulator) array() (types.Value, error) {
+	items := make([]types.Value, len(a.rows))
+	for i, k := range a.rows {
+		items[i] = k.row[0]
+	}
+	if a.seen != nil && len(a.call.OrderBy) == 0 { // as PostgreSQL, which sorts to find what is equal
+		slices.SortStableFunc(items, func(x, y types.Value) int {
+			if x.IsNull() || y.IsNull() {
+				return cmp.Compare(btoi(x.IsNull()), btoi(y.IsNull()))
+			}
+			c, _ := types.Compare(x, y)
+			return c
+		})
+	}
+	if a.call.Arg.Type().IsArray() {
+		return types.Stack(a.call.Typ.Elem(), items)
+	}
+	return types.NewArray(a.call.Typ.Elem(), items), nil
+}
+
 func (a *accumulator) list() (types.Value, error) {
 	out := []byte{'['}
 	for i, k := range a.rows {
@@ -337,4 +358,11 @@ func (a *accumulator) list() (types.Value, error) {
 		out = k.row[0].AppendJSON(out)
 	}
 	return types.NewJSON(string(append(out, ']'))), nil
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -128,6 +128,8 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 		return &windowOp{in: in, node: n, env: b.opt.Env(), share: share{Budget: &b.budget}}, nil
 	case *plan.Sort:
 		return newSort(in, n, b.opt, &b.budget), nil
+	case *plan.Unnest:
+		return &unnestOp{in: in, node: n, env: b.opt.Env()}, nil
 	case *plan.Expand:
 		return &expandOp{in: in, node: n, env: b.opt.Env()}, nil
 	case *plan.Aggregate:

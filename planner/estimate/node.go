@@ -93,6 +93,11 @@ func (r *Estimator) read(n plan.Node, all bool) (e plan.Estimate, ok bool) {
 		return e, ok
 	case *plan.Project:
 		return r.read(n.Input, all)
+	case *plan.Unnest:
+		if e, ok = r.read(n.Input, all); ok {
+			e.Result = plan.Unknown
+		}
+		return e, ok
 	case *plan.Expand: // whose rows are counted as its input's
 		return r.read(n.Input, all)
 	case *plan.Union:

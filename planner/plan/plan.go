@@ -171,6 +171,21 @@ func (*Series) Inputs() []Node { return nil }
 
 func (*Series) node() {}
 
+// Unnest gives each row of Input as often as the longest of Sets, arrays, has elements: the row's values, then an element of each, NULL
+// behind the last.
+type Unnest struct {
+	Input Node
+	Sets  []expr.Expr
+}
+
+// Width is the number of values in an output row.
+func (u *Unnest) Width() int { return u.Input.Width() + len(u.Sets) }
+
+// Inputs gives the node below.
+func (u *Unnest) Inputs() []Node { return []Node{u.Input} }
+
+func (*Unnest) node() {}
+
 // SetOp gives the rows of Left that Right has too, or with Except those that it has not. All
 // pairs repeated rows one to one; otherwise every row comes as often as in Left.
 type SetOp struct {

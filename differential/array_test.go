@@ -1,0 +1,70 @@
+package differential
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/hql-db/hql"
+	_ "github.com/hql-db/hql/embedded"
+)
+
+// TestArrays compares the texts of expressions, a line each, with PostgreSQL's. Where PostgreSQL gives an error, hql does. An expression
+// that hql answers and PostgreSQL does not, or otherwise, has the reason in front of it: "-- why" on a line of its own, and what hql says.
+func TestArrays(t *testing.T) {
+	b, err := os.ReadFile("testdata/arrays")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pg := connect(t)
+	db, err := hql.Open(context.Background(), "mem:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	reason := ""
+	for _, x := range strings.Split(strings.TrimSpace(string(b)), "\n") {
+		if rest, ok := strings.CutPrefix(x, "-- "); ok {
+			reason = rest
+			continue
+		}
+		want := "error"
+		r := pg.ExecParams(context.Background(), "SELECT CAST(("+x+") AS text)", nil, nil, nil, nil).Read()
+		if r.Err == nil && r.Rows[0][0] == nil {
+			want = "NULL"
+		} else if r.Err == nil {
+			want = string(r.Rows[0][0])
+		}
+		got := textOf(db, "SELECT CAST(("+x+") AS text)")
+		if reason != "" {
+			if want == got {
+				t.Errorf("%s: both say %s: it is no difference", x, got)
+			}
+			if !strings.HasSuffix(reason, ": "+strings.SplitN(got, ":", 2)[0]) {
+				t.Errorf("%s: %s, where the file says %q", x, got, reason)
+			}
+		} else if got != want && (want != "error" || !strings.HasPrefix(got, "error")) {
+			t.Errorf("%s\nhql        %s\nPostgreSQL %s (%v)", x, got, want, r.Err)
+		}
+		reason = ""
+	}
+}
+
+// textOf gives the one value of a query, or its error.
+func textOf(db *hql.DB, sql string) string {
+	rows, err := db.Query(context.Background(), sql)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	all, err := hql.Collect[*string](rows)
+	switch {
+	case err != nil:
+		return "error: " + err.Error()
+	case len(all) != 1:
+		return "error: not one row"
+	case all[0] == nil:
+		return "NULL"
+	}
+	return *all[0]
+}

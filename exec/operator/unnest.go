@@ -1,0 +1,82 @@
+package operator
+
+import (
+	"context"
+
+	"github.com/hql-db/hql/expr"
+	"github.com/hql-db/hql/planner/plan"
+	"github.com/hql-db/hql/types"
+)
+
+// unnestOp gives a row for each element of arrays beside a row of its input.
+type unnestOp struct {
+	in   Operator
+	node *plan.Unnest
+	env  *expr.Env
+	rows [][]types.Value // of the input, that are left
+	sets [][]types.Value // the elements beside the first of rows, from at on
+	at   int
+	out  [][]types.Value
+}
+
+func (u *unnestOp) Next(ctx context.Context) ([][]types.Value, error) {
+	n := 0
+	for n < BatchRows {
+		for u.at >= u.longest() {
+			if len(u.rows) == 0 && n > 0 {
+				return u.out[:n], nil
+			}
+			if err := u.advance(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if n == len(u.out) {
+			u.out = append(u.out, make([]types.Value, 0, u.node.Width()))
+		}
+		row := append(u.out[n][:0], u.env.Row...)
+		for _, items := range u.sets {
+			var v types.Value
+			if u.at < len(items) {
+				v = items[u.at]
+			}
+			row = append(row, v)
+		}
+		u.out[n] = row
+		u.at++
+		n++
+	}
+	return u.out[:n], nil
+}
+
+func (u *unnestOp) longest() (n int) {
+	for _, items := range u.sets {
+		n = max(n, len(items))
+	}
+	return n
+}
+
+// advance computes the elements of the next row.
+func (u *unnestOp) advance(ctx context.Context) (err error) {
+	for len(u.rows) == 0 {
+		if u.rows, err = u.in.Next(ctx); err != nil {
+			u.sets = nil
+			return err
+		}
+	}
+	u.env.Row, u.rows, u.at = u.rows[0], u.rows[1:], 0
+	u.sets = u.sets[:0]
+	for _, x := range u.node.Sets {
+		v, err := x.Eval(u.env)
+		if err != nil {
+			return err
+		}
+		var items []types.Value
+		if !v.IsNull() {
+			items = v.Items()
+		}
+		u.sets = append(u.sets, items)
+	}
+	return ctx.Err()
+}
+
+func (u *unnestOp) Close() error { u.rows, u.sets = nil, nil; return u.in.Close() }

@@ -1,0 +1,272 @@
+package expr
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/types"
+)
+
+// array is ARRAY[items], of one type.
+func (c compiler) array(e *parser.Array) (Expr, error) {
+	items, err := c.list(e.Items)
+	if err != nil {
+		return nil, err
+	}
+	items, t, err := c.common(items, e.Pos)
+	if err != nil {
+		return nil, err
+	}
+	if t == types.Null { // of NULLs alone
+		for i, x := range items {
+			items[i] = &Const{Pos: x.Position(), Typ: types.String}
+		}
+	}
+	out, err := c.apply("ARRAY", e.Pos, items)
+	return typedArray(out), err
+}
+
+// typedArray gives a constant array the type that the expression had: its elements may all be NULL.
+func typedArray(x Expr) Expr {
+	if k, ok := x.(*Const); ok && k.Val.Type() != k.Typ && k.Val.Type().IsArray() {
+		return &Const{Pos: k.Pos, Val: types.NewArrayOf(k.Typ, k.Val.Dims(), k.Val.Items()), Typ: k.Typ}
+	}
+	return x
+}
+
+// subscript is X[i], or a slice where one of the brackets is.
+func (c compiler) subscript(e *parser.Subscript) (Expr, error) {
+	x, err := c.expr(e.X)
+	if err != nil {
+		return nil, err
+	}
+	if t := x.Type(); !t.IsArray() && t != types.Null {
+		return nil, parser.Errorf(e.Pos, "a %s has no elements: subscripts stand behind arrays", t)
+	}
+	slice := slices.ContainsFunc(e.At, func(at parser.SubscriptItem) bool { return at.Slice })
+	args := []Expr{x}
+	bound := func(b parser.Expr) error {
+		if b == nil {
+			args = append(args, &Const{Pos: e.Pos, Val: types.NewInt(openBound), Typ: types.BigInt})
+			return nil
+		}
+		k, err := c.expr(b)
+		if err == nil {
+			k, err = c.place(k, types.BigInt)
+		}
+		args = append(args, k)
+		return err
+	}
+	for _, at := range e.At {
+		switch {
+		case !slice:
+			err = bound(at.Lo)
+		case !at.Slice: // [n] beside a slice is [1:n]
+			args = append(args, &Const{Pos: e.Pos, Val: types.NewInt(1), Typ: types.BigInt})
+			err = bound(at.Lo)
+		default:
+			if err = bound(at.Lo); err == nil {
+				err = bound(at.Hi)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if slice {
+		return c.apply("SLICE", e.Pos, args)
+	}
+	return c.apply("SUBSCRIPT", e.Pos, args)
+}
+
+// place reads a text constant x as the type t that its place wants.
+func (c compiler) place(x Expr, t types.Type) (Expr, error) {
+	if k, ok := x.(*Const); ok && k.Typ == types.String && t != types.Null {
+		return c.adapt(k, t)
+	}
+	return x, nil
+}
+
+// elementArgs are, by function, the arguments that are arrays, and those that are elements of one.
+var elementArgs = map[string]struct{ arrays, elements []int }{
+	"ARRAY_APPEND": {[]int{0}, []int{1}}, "ARRAY_PREPEND": {[]int{1}, []int{0}}, "ARRAY_REMOVE": {[]int{0}, []int{1}}, "ARRAY_REPLACE": {[]int{0}, []int{1, 2}},
+	"ARRAY_POSITION": {[]int{0}, []int{1}}, "ARRAY_POSITIONS": {[]int{0}, []int{1}}, "ARRAY_CAT": {arrays: []int{0, 1}}, "@>": {arrays: []int{0, 1}}, "<@": {arrays: []int{0, 1}}, "&&": {arrays: []int{0, 1}},
+}
+
+// elements gives arrays and elements among the arguments of name one type of elements.
+func (c compiler) elements(name string, args []Expr) (_ []Expr, err error) {
+	of, ok := elementArgs[name]
+	if !ok {
+		return args, nil
+	}
+	t := types.Null
+	for _, i := range of.arrays {
+		if i < len(args) && args[i].Type().IsArray() {
+			t = widen(t, args[i].Type().Elem())
+		}
+	}
+	args = slices.Clone(args)
+	for _, i := range of.elements {
+		if i >= len(args) {
+			continue
+		}
+		if k, ok := args[i].(*Const); ok && t != types.Null {
+			if v, err := types.Cast(k.Val, t, c.s.Loc); err == nil && (k.Typ == types.String || k.Typ.IsInteger() && t.IsNumeric()) {
+				args[i] = &Const{Pos: k.Pos, Val: v, Typ: t}
+				continue
+			}
+		}
+		if at := args[i].Type(); at != types.Null {
+			if w, ok := Widen(t, at); ok {
+				t = w
+			} else {
+				return nil, parser.Errorf(args[i].Position(), "%s is no element of an array of %s", at, t)
+			}
+		}
+	}
+	if t == types.Null {
+		return args, nil
+	}
+	for _, i := range of.elements {
+		if i < len(args) && args[i].Type() != types.Null {
+			if args[i], err = c.cast(args[i], t, args[i].Position()); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, i := range of.arrays {
+		if i >= len(args) {
+			continue
+		}
+		k, text := args[i].(*Const)
+		if text = text && k.Typ == types.String; text || args[i].Type().IsArray() && args[i].Type().Elem() != t {
+			if args[i], err = c.cast(args[i], types.ArrayOf(t), args[i].Position()); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return args, nil
+}
+
+// joined is x || y where one of them is an array.
+func (c compiler) joined(x, y Expr, pos parser.Pos) (_ Expr, ok bool, err error) {
+	tx, ty := x.Type(), y.Type()
+	isNull := func(t types.Type) bool { return t == types.Null }
+	text := func(e Expr) bool { // of an array
+		k, ok := e.(*Const)
+		return ok && k.Typ == types.String && !k.Val.IsNull() && strings.HasPrefix(strings.TrimSpace(k.Val.Text()), "{")
+	}
+	name, args := "ARRAY_CAT", []Expr{x, y}
+	switch {
+	case !tx.IsArray() && !ty.IsArray():
+		return nil, false, nil
+	case tx.IsArray() && (ty.IsArray() || text(y) || isNull(ty)), ty.IsArray() && (text(x) || isNull(tx)):
+	case tx.IsArray():
+		name = "ARRAY_APPEND"
+	default:
+		name = "ARRAY_PREPEND"
+	}
+	if args, err = c.elements(name, args); err != nil {
+		return nil, true, err
+	}
+	out, err := c.apply(name, pos, args)
+	return out, true, err
+}
+
+// items lists the elements of a constant array.
+func (k *Const) items() []Expr {
+	values := k.Val.Items()
+	out := make([]Expr, len(values))
+	for i, v := range values {
+		out[i] = &Const{Pos: k.Pos, Val: v, Typ: k.Typ.Elem()}
+	}
+	return out
+}
+
+// anyFunction is x op ANY (array) of an array that is read from the rows.
+func anyFunction(op CompareOp) *Function {
+	return &Function{Name: "ANY " + op.String(), Group: "array", Unknown: arrayUnknown, MinArgs: 2, MaxArgs: 2, NullArgs: true, Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+		if a[1].IsNull() {
+			return types.Value{}, nil
+		}
+		items := a[1].Items()
+		unknown := a[0].IsNull() && len(items) > 0
+		for _, y := range items {
+			if a[0].IsNull() || y.IsNull() {
+				unknown = true
+				continue
+			}
+			c, err := types.Compare(a[0], y)
+			if err != nil {
+				return types.Value{}, err
+			}
+			if op.Holds(c) {
+				return trueValue, nil
+			}
+		}
+		if unknown {
+			return types.Value{}, nil
+		}
+		return falseValue, nil
+	}}
+}
+
+// anyFunctions are the functions of x op ANY (array), by op.
+var anyFunctions = [...]*Function{EQ: anyFunction(EQ), NE: anyFunction(NE), LT: anyFunction(LT), LE: anyFunction(LE), GT: anyFunction(GT), GE: anyFunction(GE)}
+
+// anyElement is [NOT] x op ANY (y), y being no constant.
+func (c compiler) anyElement(pos parser.Pos, op CompareOp, x, y Expr, not bool) (Expr, error) {
+	tx, elem := x.Type(), y.Type().Elem()
+	if k, ok := x.(*Const); ok {
+		n, err := c.adapt(k, elem)
+		if err != nil {
+			return nil, err
+		}
+		x, tx = n, n.Typ
+	}
+	if err := c.comparable(tx, elem, pos); err != nil {
+		return nil, err
+	}
+	if isMoment(tx) && isMoment(elem) && tx != elem {
+		t := widen(tx, elem)
+		var err error
+		if x, err = c.cast(x, t, pos); err == nil {
+			y, err = c.cast(y, types.ArrayOf(t), pos)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return negatedIf(not, c.fold(&Call{Pos: pos, Func: anyFunctions[op], Args: []Expr{x, y}, Typ: types.Boolean})), nil
+}
+
+// arrayText is SQL of a call of what is no function by its name: constructors, subscripts and ANY.
+func (c *Call) arrayText() (string, bool) {
+	switch {
+	case c.Func.Name == "ARRAY":
+		return "ARRAY[" + texts(c.Args) + "]", true
+	case strings.HasPrefix(c.Func.Name, "ANY "):
+		return operand(c.Args[0]) + strings.TrimPrefix(c.Func.Name, "ANY") + " ANY (" + c.Args[1].String() + ")", true
+	case c.Func.Name == "SUBSCRIPT", c.Func.Name == "SLICE":
+		var b strings.Builder
+		b.WriteString("(" + c.Args[0].String() + ")")
+		for i := 1; i < len(c.Args); i++ {
+			b.WriteString("[" + c.boundText(i))
+			if c.Func.Name == "SLICE" {
+				i++
+				b.WriteString(":" + c.boundText(i))
+			}
+			b.WriteString("]")
+		}
+		return b.String(), true
+	}
+	return "", false
+}
+
+func (c *Call) boundText(i int) string {
+	if n, ok := c.constInt(i); ok && n == openBound {
+		return ""
+	}
+	return operand(c.Args[i])
+}

@@ -1,0 +1,473 @@
+package expr
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hql-db/hql/types"
+)
+
+const arrayUnknown = "arrays are not looked into"
+
+var isArray class = types.Type.IsArray
+
+// arrayFunctions are functions of arrays. What stands beside an array and is to be one of its elements has their type: see compiler.elements.
+var arrayFunctions = []Function{
+	{Name: "ARRAY", Group: "array", Unknown: arrayUnknown, Signature: "ARRAY[a, b, ...], ARRAY(SELECT ...)", Doc: "The array of these elements; of arrays of one size, an array of one dimension more.", MinArgs: 0, MaxArgs: -1, NullArgs: true,
+		Result: func(args []Expr) (types.Type, error) {
+			if len(args) == 0 {
+				return types.ArrayOf(types.String), nil
+			}
+			return types.ArrayOf(elemOrSelf(args[0].Type())), nil
+		}, Eval: makeArray},
+	{Name: "SUBSCRIPT", Group: "array", Unknown: arrayUnknown, Signature: "a[i], a[i][j]", Doc: "The element with these subscripts, NULL where there is none.", MinArgs: 2, MaxArgs: 7,
+		Result: func(args []Expr) (types.Type, error) {
+			_, err := returns(types.Null, isArray, isInt)(args)
+			return args[0].Type().Elem(), err
+		}, Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			at := make([]int64, len(a)-1)
+			for i, v := range a[1:] {
+				at[i] = v.Int()
+			}
+			return a[0].Element(at), nil
+		}},
+	{Name: "SLICE", Group: "array", Unknown: arrayUnknown, Signature: "a[i:j]", Doc: "The elements with subscripts from i to j; without i, from the first, without j, to the last.", MinArgs: 3, MaxArgs: 13, NullArgs: true,
+		Result: sliceResult, Eval: sliceArray},
+	ofArray("@>", "operator", types.Boolean, "a @> b", "Whether every element of b is one of a's.", 2, func(a []types.Value) (types.Value, error) { return containsAll(a[0], a[1]) }),
+	ofArray("<@", "operator", types.Boolean, "a <@ b", "Whether every element of a is one of b's.", 2, func(a []types.Value) (types.Value, error) { return containsAll(a[1], a[0]) }),
+	ofArray("&&", "operator", types.Boolean, "a && b", "Whether a and b have an element in common.", 2, overlaps),
+	ofArray("ARRAY_LENGTH", "array", types.Int, "array_length(a, dimension) integer", "The number of subscripts in a dimension, NULL where there is none such.", 2, dimension(func(d types.Dim) int { return d.Len })),
+	ofArray("ARRAY_LOWER", "array", types.Int, "array_lower(a, dimension) integer", "The first subscript.", 2, dimension(func(d types.Dim) int { return d.Lower })),
+	ofArray("ARRAY_UPPER", "array", types.Int, "array_upper(a, dimension) integer", "The last subscript.", 2, dimension(func(d types.Dim) int { return d.Lower + d.Len - 1 })),
+	ofArray("ARRAY_NDIMS", "array", types.Int, "array_ndims(a) integer", "The number of dimensions, NULL of an array without elements.", 1, func(a []types.Value) (types.Value, error) {
+		n := len(a[0].Dims())
+		if n == 0 {
+			return types.Value{}, nil
+		}
+		return types.NewIntOf(types.Int, int64(n)), nil
+	}),
+	ofArray("ARRAY_DIMS", "array", types.String, "array_dims(a) text", "The bounds of all dimensions as text.", 1, func(a []types.Value) (types.Value, error) {
+		var b strings.Builder
+		for _, d := range a[0].Dims() {
+			fmt.Fprintf(&b, "[%d:%d]", d.Lower, d.Lower+d.Len-1)
+		}
+		if b.Len() == 0 {
+			return types.Value{}, nil
+		}
+		return types.NewString(b.String()), nil
+	}),
+	ofArray("CARDINALITY", "array", types.Int, "cardinality(a) integer", "The number of elements in all dimensions.", 1, func(a []types.Value) (types.Value, error) {
+		return types.NewIntOf(types.Int, int64(len(a[0].Items()))), nil
+	}),
+	{Name: "ARRAY_APPEND", Group: "array", Unknown: arrayUnknown, Signature: "array_append(a, x)", Doc: "a with x behind its elements.", MinArgs: 2, MaxArgs: 2, NullArgs: true, Result: arrayLike(0),
+		Eval: func(_ *Env, a []types.Value) (types.Value, error) { return appended(a[0], a[1], false) }},
+	{Name: "ARRAY_PREPEND", Group: "array", Unknown: arrayUnknown, Signature: "array_prepend(x, a)", Doc: "a with x before its elements.", MinArgs: 2, MaxArgs: 2, NullArgs: true, Result: arrayLike(1),
+		Eval: func(_ *Env, a []types.Value) (types.Value, error) { return appended(a[1], a[0], true) }},
+	{Name: "ARRAY_CAT", Group: "array", Unknown: arrayUnknown, Signature: "array_cat(a, b)", Doc: "The elements of a and those of b; as a || b.", MinArgs: 2, MaxArgs: 2, NullArgs: true, Result: arrayLike(0), Eval: concatenated},
+	{Name: "ARRAY_REMOVE", Group: "array", Unknown: arrayUnknown, Signature: "array_remove(a, x)", Doc: "a, of one dimension, without the elements that are equal to x.", MinArgs: 2, MaxArgs: 2, NullArgs: true, Result: arrayLike(0),
+		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			return changed(a[0], a[1], func(types.Value) (types.Value, bool) { return types.Value{}, false })
+		}},
+	{Name: "ARRAY_REPLACE", Group: "array", Unknown: arrayUnknown, Signature: "array_replace(a, x, y)", Doc: "a with y in place of the elements that are equal to x.", MinArgs: 3, MaxArgs: 3, NullArgs: true, Result: arrayLike(0),
+		Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+			return changed(a[0], a[1], func(types.Value) (types.Value, bool) { return a[2], true })
+		}},
+	{Name: "ARRAY_POSITION", Group: "array", Unknown: arrayUnknown, Signature: "array_position(a, x [, from]) integer", Doc: "The first subscript, at from or behind it, whose element is x, NULL where there is none.", MinArgs: 2, MaxArgs: 3, NullArgs: true,
+		Result: returns(types.Int, isArray, isAny, isInt), Eval: positionOf},
+	{Name: "ARRAY_POSITIONS", Group: "array", Unknown: arrayUnknown, Signature: "array_positions(a, x) integer[]", Doc: "The subscripts of the elements that are x.", MinArgs: 2, MaxArgs: 2, NullArgs: true,
+		Result: returns(types.ArrayOf(types.Int), isArray, isAny), Eval: positionsOf},
+	{Name: "ARRAY_TO_STRING", Group: "array", Unknown: arrayUnknown, Signature: "array_to_string(a, delimiter [, null]) text", Doc: "The texts of the elements, separated; NULLs as the text null, or left out.", MinArgs: 2, MaxArgs: 3, NullArgs: true,
+		Result: returns(types.String, isArray, isText), Eval: arrayToString},
+	{Name: "STRING_TO_ARRAY", Group: "array", Unknown: arrayUnknown, Signature: "string_to_array(text, delimiter [, null]) text[]", Doc: "The parts of the text between delimiters, its characters where that is NULL; parts that are the text null become NULL.", MinArgs: 2, MaxArgs: 3, NullArgs: true,
+		Result: returns(types.ArrayOf(types.String), isText), Eval: stringToArray},
+	{Name: "TRIM_ARRAY", Group: "array", Unknown: arrayUnknown, Signature: "trim_array(a, n)", Doc: "a without its last n elements.", MinArgs: 2, MaxArgs: 2, Result: arrayLike(0), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
+		n, dims := a[1].Int(), a[0].Dims()
+		length := 0
+		if len(dims) > 0 {
+			length = dims[0].Len
+		}
+		if n < 0 || n > int64(length) {
+			return types.Value{}, fmt.Errorf("TRIM_ARRAY takes 0 to %d elements away, not %d", length, n)
+		}
+		if length == 0 {
+			return a[0], nil
+		}
+		return a[0].Slice([]types.Bounds{{LoOpen: true, Hi: int64(dims[0].Lower) + int64(length) - n - 1}}), nil
+	}},
+	{Name: "ARRAY_FILL", Group: "array", Unknown: arrayUnknown, Signature: "array_fill(x, lengths [, lower_bounds])", Doc: "An array of these lengths whose elements are all x.", MinArgs: 2, MaxArgs: 3, NullArgs: true,
+		Result: func(args []Expr) (types.Type, error) {
+			_, err := returns(types.Null, isAny, isArray)(args)
+			return types.ArrayOf(elemOrSelf(args[0].Type())), err
+		}, Eval: fillArray},
+	setOf("UNNEST", "unnest(a)", "The elements of the array, a row for each, in FROM and SELECT.", 1, 1, func(args []Expr) (types.Type, error) {
+		_, err := returns(types.Null, isArray)(args)
+		return args[0].Type().Elem(), err
+	}, func(_ *Env, a []types.Value) (types.Value, error) { return a[0], nil }),
+	setOf("GENERATE_SUBSCRIPTS", "generate_subscripts(a, dimension [, reverse]) integer", "The subscripts of a dimension of the array, a row for each.", 2, 3, returns(types.Int, isArray, isInt, isTruth), subscriptsOf),
+	setOf("GENERATE_SERIES", "generate_series(from, to [, step])", "The numbers from one to the other, a row for each; in FROM also DECIMALs and, by an INTERVAL, moments.", 2, 3, returns(types.BigInt, isInt), numbersBetween),
+	setOf("STRING_TO_TABLE", "string_to_table(text, delimiter [, null]) text", "As string_to_array, a row for each part.", 2, 3, returns(types.String, isText), stringToArray),
+}
+
+// ofArray is a function of arrays, and of integers behind them.
+func ofArray(name, group string, t types.Type, signature, doc string, n int, of func([]types.Value) (types.Value, error)) Function {
+	classes := []class{isArray, isArray}
+	if group == "array" {
+		classes[1] = isInt
+	}
+	return Function{Name: name, Group: group, Unknown: arrayUnknown, Signature: signature, Doc: doc, MinArgs: n, MaxArgs: n, Result: returns(t, classes...),
+		Eval: func(_ *Env, a []types.Value) (types.Value, error) { return of(a) }}
+}
+
+// setOf is a function that gives several rows: Eval gives the array of their values.
+func setOf(name, signature, doc string, least, most int, result resultFunc, eval func(*Env, []types.Value) (types.Value, error)) Function {
+	return Function{Name: name, Group: "array", Unknown: "it stands in FROM and SELECT", Signature: signature, Doc: doc, MinArgs: least, MaxArgs: most, Result: result, Eval: eval, Set: true, Volatile: true}
+}
+
+// elemOrSelf is the type of the elements of t, or t where it is no array.
+func elemOrSelf(t types.Type) types.Type {
+	if t.IsArray() {
+		return t.Elem()
+	}
+	return t
+}
+
+// arrayLike gives the array type of argument i.
+func arrayLike(i int) resultFunc {
+	return func(args []Expr) (types.Type, error) {
+		t := args[i].Type()
+		switch {
+		case t == types.Null:
+			for _, a := range args {
+				if at := a.Type(); at != types.Null {
+					return types.ArrayOf(elemOrSelf(at)), nil
+				}
+			}
+		case !t.IsArray():
+			return 0, argumentError{i + 1, t}
+		}
+		return types.ArrayOf(t.Elem()), nil
+	}
+}
+
+func makeArray(_ *Env, a []types.Value) (types.Value, error) {
+	elem := types.String
+	for _, v := range a {
+		if !v.IsNull() {
+			if elem = v.Type(); elem.IsArray() {
+				return types.Stack(elem.Elem(), a)
+			}
+			break
+		}
+	}
+	return types.NewArray(elem, a), nil
+}
+
+func sliceResult(args []Expr) (types.Type, error) {
+	t := args[0].Type()
+	if t != types.Null && !t.IsArray() {
+		return 0, argumentError{1, t}
+	}
+	for i, x := range args[1:] {
+		if at := x.Type(); at != types.Null && !at.IsInteger() {
+			return 0, argumentError{i + 2, at}
+		}
+	}
+	return types.ArrayOf(t.Elem()), nil
+}
+
+// open is a bound of a slice that is left away: no array has such a subscript.
+const openBound = -1 << 62
+
+func sliceArray(_ *Env, a []types.Value) (types.Value, error) {
+	var bounds []types.Bounds
+	for i := 1; i < len(a); i += 2 {
+		if a[i].IsNull() || a[i+1].IsNull() {
+			return types.Value{}, nil
+		}
+		bounds = append(bounds, types.Bounds{Lo: a[i].Int(), Hi: a[i+1].Int(), LoOpen: a[i].Int() == openBound, HiOpen: a[i+1].Int() == openBound})
+	}
+	if a[0].IsNull() {
+		return types.Value{}, nil
+	}
+	return a[0].Slice(bounds), nil
+}
+
+// same reports whether two elements are equal, NULLs being equal.
+func same(x, y types.Value) (bool, error) {
+	if x.IsNull() || y.IsNull() {
+		return x.IsNull() && y.IsNull(), nil
+	}
+	c, err := types.Compare(x, y)
+	return c == 0, err
+}
+
+func hasElement(items []types.Value, x types.Value) (bool, error) {
+	for _, y := range items {
+		if y.IsNull() || x.IsNull() { // NULL is in no array
+			continue
+		}
+		if is, err := same(x, y); is || err != nil {
+			return is, err
+		}
+	}
+	return false, nil
+}
+
+func containsAll(a, b types.Value) (types.Value, error) {
+	items := a.Items()
+	for _, x := range b.Items() {
+		if is, err := hasElement(items, x); !is || err != nil {
+			return falseValue, err
+		}
+	}
+	return trueValue, nil
+}
+
+func overlaps(a []types.Value) (types.Value, error) {
+	items := a[0].Items()
+	for _, x := range a[1].Items() {
+		if is, err := hasElement(items, x); is || err != nil {
+			return trueValue, err
+		}
+	}
+	return falseValue, nil
+}
+
+// dimension gives of of the dimension that the second argument numbers.
+func dimension(of func(types.Dim) int) func([]types.Value) (types.Value, error) {
+	return func(a []types.Value) (types.Value, error) {
+		dims, n := a[0].Dims(), a[1].Int()
+		if n < 1 || n > int64(len(dims)) {
+			return types.Value{}, nil
+		}
+		return types.NewIntOf(types.Int, int64(of(dims[n-1]))), nil
+	}
+}
+
+func concatenated(_ *Env, a []types.Value) (types.Value, error) {
+	switch {
+	case a[0].IsNull():
+		return a[1], nil
+	case a[1].IsNull():
+		return a[0], nil
+	}
+	return types.Concat(a[0], a[1])
+}
+
+// appended is array with x behind its elements, or before them. An array that is NULL is one without elements.
+func appended(array, x types.Value, before bool) (types.Value, error) {
+	if array.IsNull() {
+		if x.IsNull() {
+			return types.NewArray(types.String, []types.Value{x}), nil
+		}
+		return types.NewArray(x.Type(), []types.Value{x}), nil
+	}
+	dims, items := array.Dims(), array.Items()
+	if len(dims) > 1 {
+		return types.Value{}, errors.New("an element is put into an array of one dimension")
+	}
+	if len(dims) == 0 {
+		dims = []types.Dim{{Lower: 1}}
+	}
+	if dims[0].Len++; before {
+		items = append([]types.Value{x}, items...)
+	} else {
+		items = append(items, x)
+	}
+	return types.NewArrayOf(types.ArrayOf(array.Type().Elem()), dims, items), nil
+}
+
+// changed is array with what to gives of the elements that are x; ok false leaves them out.
+func changed(array, x types.Value, to func(types.Value) (y types.Value, ok bool)) (types.Value, error) {
+	if array.IsNull() {
+		return array, nil
+	}
+	dims := array.Dims()
+	var out []types.Value
+	for _, y := range array.Items() {
+		is, err := same(x, y)
+		if err != nil {
+			return types.Value{}, err
+		}
+		if is {
+			if z, ok := to(y); ok {
+				out = append(out, z)
+			} else if len(dims) > 1 {
+				return types.Value{}, errors.New("elements are removed from an array of one dimension")
+			}
+			continue
+		}
+		out = append(out, y)
+	}
+	if len(dims) == 1 {
+		dims[0].Len = len(out)
+	}
+	return types.NewArrayOf(types.ArrayOf(array.Type().Elem()), dims, out), nil
+}
+
+// positions lists the subscripts of the elements of a[0] that are a[1].
+func positions(a []types.Value) (out []int64, err error) {
+	dims := a[0].Dims()
+	if len(dims) > 1 {
+		return nil, errors.New("an element is looked for in an array of one dimension")
+	}
+	for i, y := range a[0].Items() {
+		is, err := same(a[1], y)
+		if err != nil {
+			return nil, err
+		}
+		if is {
+			out = append(out, int64(i+dims[0].Lower))
+		}
+	}
+	return out, nil
+}
+
+func positionOf(_ *Env, a []types.Value) (types.Value, error) {
+	if a[0].IsNull() || len(a) == 3 && a[2].IsNull() {
+		return types.Value{}, nil
+	}
+	all, err := positions(a)
+	for _, p := range all {
+		if len(a) < 3 || p >= a[2].Int() {
+			return types.NewIntOf(types.Int, p), nil
+		}
+	}
+	return types.Value{}, err
+}
+
+func positionsOf(_ *Env, a []types.Value) (types.Value, error) {
+	if a[0].IsNull() {
+		return types.Value{}, nil
+	}
+	all, err := positions(a)
+	out := make([]types.Value, len(all))
+	for i, p := range all {
+		out[i] = types.NewIntOf(types.Int, p)
+	}
+	return types.NewArray(types.Int, out), err
+}
+
+func arrayToString(env *Env, a []types.Value) (types.Value, error) {
+	if a[0].IsNull() || a[1].IsNull() {
+		return types.Value{}, nil
+	}
+	var parts []string
+	for _, x := range a[0].Items() {
+		if x.IsNull() {
+			if len(a) == 3 && !a[2].IsNull() {
+				parts = append(parts, a[2].Text())
+			}
+			continue
+		}
+		s, err := types.Cast(x, types.String, env.Loc)
+		if err != nil {
+			return s, err
+		}
+		parts = append(parts, s.Text())
+	}
+	return types.NewString(strings.Join(parts, a[1].Text())), nil
+}
+
+func stringToArray(_ *Env, a []types.Value) (types.Value, error) {
+	if a[0].IsNull() {
+		return types.Value{}, nil
+	}
+	text := a[0].Text()
+	var parts []string
+	switch {
+	case text == "":
+	case a[1].IsNull():
+		parts = strings.Split(text, "")
+	case a[1].Text() == "":
+		parts = []string{text}
+	default:
+		parts = strings.Split(text, a[1].Text())
+	}
+	items := make([]types.Value, len(parts))
+	for i, p := range parts {
+		if len(a) < 3 || a[2].IsNull() || p != a[2].Text() {
+			items[i] = types.NewString(p)
+		}
+	}
+	return types.NewArray(types.String, items), nil
+}
+
+// maxFilled bounds the elements of what ARRAY_FILL makes.
+const maxFilled = 1 << 20
+
+func fillArray(_ *Env, a []types.Value) (types.Value, error) {
+	if a[1].IsNull() || len(a) == 3 && a[2].IsNull() {
+		return types.Value{}, errors.New("ARRAY_FILL takes lengths and lower bounds that are not NULL")
+	}
+	lengths := a[1].Items()
+	dims := make([]types.Dim, len(lengths))
+	n := 1
+	for i, l := range lengths {
+		if l.IsNull() || l.Int() < 0 || l.Int() > maxFilled || int64(n)*l.Int() > maxFilled || i == 6 {
+			return types.Value{}, fmt.Errorf("ARRAY_FILL takes up to 6 lengths, and at most %d elements", maxFilled)
+		}
+		dims[i] = types.Dim{Lower: 1, Len: int(l.Int())}
+		n *= dims[i].Len
+	}
+	if len(a) == 3 {
+		lower := a[2].Items()
+		if len(lower) != len(dims) {
+			return types.Value{}, errors.New("ARRAY_FILL takes as many lower bounds as lengths")
+		}
+		for i, l := range lower {
+			dims[i].Lower = int(l.Int())
+		}
+	}
+	if len(dims) == 0 {
+		n = 0
+	}
+	items := make([]types.Value, n)
+	for i := range items {
+		items[i] = a[0]
+	}
+	elem := a[0].Type()
+	if elem == types.Null {
+		elem = types.String
+	}
+	return types.NewArrayOf(types.ArrayOf(elem), dims, items), nil
+}
+
+func subscriptsOf(_ *Env, a []types.Value) (types.Value, error) {
+	dims, n := a[0].Dims(), a[1].Int()
+	var out []types.Value
+	if n >= 1 && n <= int64(len(dims)) {
+		d := dims[n-1]
+		for i := range d.Len {
+			k := d.Lower + i
+			if len(a) == 3 && a[2].Bool() {
+				k = d.Lower + d.Len - 1 - i
+			}
+			out = append(out, types.NewIntOf(types.Int, int64(k)))
+		}
+	}
+	return types.NewArray(types.Int, out), nil
+}
+
+func numbersBetween(_ *Env, a []types.Value) (types.Value, error) {
+	step := int64(1)
+	if len(a) == 3 {
+		step = a[2].Int()
+	}
+	if step == 0 {
+		return types.Value{}, errors.New("the step of GENERATE_SERIES cannot be 0")
+	}
+	var out []types.Value
+	for n := a[0].Int(); step > 0 && n <= a[1].Int() || step < 0 && n >= a[1].Int(); {
+		if out = append(out, types.NewInt(n)); len(out) > maxFilled {
+			return types.Value{}, fmt.Errorf("GENERATE_SERIES gives at most %d rows here: it gives any number in FROM", maxFilled)
+		}
+		next, err := intOp("+", n, step)
+		if err != nil {
+			break
+		}
+		n = next
+	}
+	return types.NewArray(types.BigInt, out), nil
+}
