@@ -23,11 +23,11 @@ func TestWithTLS(t *testing.T) {
 		cfg    *tls.Config
 		want   string
 	}{
-		{"", &tls.Config{RootCAs: roots}, "as no HBase's"},
+		{"", &tls.Config{RootCAs: roots}, "this is not an HBase server"},
 		{"", &tls.Config{}, "certificate signed by unknown authority"},
 		{"", &tls.Config{RootCAs: roots, ServerName: "another"}, "not another"},
-		{"?tls", &tls.Config{RootCAs: roots}, "as no HBase's"},
-		{"?tls", nil, "as servers do that want TLS"},
+		{"?tls", &tls.Config{RootCAs: roots}, "this is not an HBase server"},
+		{"?tls", nil, "a server that requires TLS does that"},
 	} {
 		db, err := hql.Open(t.Context(), "hbase+rpc://"+web.Listener.Addr().String()+test.params, hql.WithTLS(test.cfg))
 		if err == nil {

@@ -31,13 +31,14 @@ func (m *masterCall) Description() string        { return m.name }
 func (m *masterCall) ToProto() proto.Message     { return m.req }
 func (m *masterCall) NewResponse() proto.Message { return m.resp }
 
-// master sends a method, which may be sent twice, and tries again while the master is starting, does not answer, or another one takes its place.
+// master calls a method that may safely be sent twice. It tries again while the master is starting, does not answer, or
+// is being replaced.
 func (c *client) master(ctx context.Context, name string, req, resp proto.Message) (proto.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, metaTimeout)
 	defer cancel()
 	began := time.Now()
 	var b backoff
-	for d := callAttempt; ; d = metaTimeout { // one that is only slow answers the second time
+	for d := callAttempt; ; d = metaTimeout { // a master that is only slow answers the second attempt
 		m, err := c.tryMaster(ctx, d, name, req, proto.Clone(resp))
 		if errors.Is(err, context.DeadlineExceeded) {
 			return nil, fmt.Errorf("the master did not answer in %v: %w", time.Since(began).Round(10*time.Millisecond), err)
@@ -51,7 +52,8 @@ func (c *client) master(ctx context.Context, name string, req, resp proto.Messag
 	}
 }
 
-// tryMaster sends one attempt of at most d. A master that lets it pass is looked for anew: it may be one no longer.
+// tryMaster sends one attempt that lasts at most d. If the master does not answer, the next attempt looks up the active
+// master again.
 func (c *client) tryMaster(ctx context.Context, d time.Duration, name string, req, resp proto.Message) (proto.Message, error) {
 	admin := c.currentAdmin()
 	actx, cancel := context.WithTimeout(ctx, c.timeout(d))
@@ -88,7 +90,8 @@ func (c *client) tryMaster(ctx context.Context, d time.Duration, name string, re
 	return m, err
 }
 
-// nonce is a number by which the master knows a call again that it gets twice, as when the answer to the first was lost.
+// nonce returns a number by which the master recognizes a repeated call, for example after the answer to the first one
+// was lost.
 func nonce() *uint64 { return proto.Uint64(1 + rand.Uint64N(math.MaxInt64)) }
 
 // tableName splits "ns:t".
@@ -108,7 +111,8 @@ func fullName(t *pb.TableName) string {
 	return string(t.Qualifier)
 }
 
-// Tables reads hbase:meta: the master leaves out tables that the user may not read, whose rows would be missing from a table of many unnoticed.
+// Tables reads hbase:meta. The master's own list lacks the tables that the user may not read, and the rows of such a
+// region table would be missed silently.
 func (c *client) Tables(ctx context.Context, prefix string) ([]string, error) {
 	var out []string
 	for row, err := range Rows(ctx, c, ScanRange{Table: "hbase:meta", Start: []byte(prefix), Stop: types.PrefixEnd([]byte(prefix))}, &ReadOptions{Families: []string{"table"}}) {
@@ -135,7 +139,8 @@ func (c *client) PermittedTables(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// describe asks the master for those of the tables that exist, of which there is one at least.
+// describe asks the master for the descriptions of tables; tables that do not exist have none. It needs at least one
+// name.
 func (c *client) describe(ctx context.Context, tables ...string) ([]*pb.TableSchema, error) {
 	req := &pb.GetTableDescriptorsRequest{}
 	for _, t := range tables {
@@ -202,7 +207,7 @@ func (c *client) DropTable(ctx context.Context, table string, still func(context
 	if err == nil {
 		err = c.procedure(ctx, msg.(*pb.DisableTableResponse).GetProcId(), "disable", table)
 	} else if strings.Contains(err.Error(), "TableNotEnabledException") {
-		err = nil // a drop that was cut short left it disabled
+		err = nil // an interrupted drop left it disabled
 	}
 	if err != nil {
 		return explain(err, "drop", table)
@@ -220,12 +225,13 @@ func (c *client) DropTable(ctx context.Context, table string, still func(context
 	case err == nil:
 		return nil
 	case strings.Contains(err.Error(), "TableNotDisabledException"):
-		return c.DropTable(ctx, table, still) // another table by now, or one that another drop enabled again
+		return c.DropTable(ctx, table, still) // since then the table was dropped and created again, or another drop enabled it
 	}
 	return explain(err, "drop", table)
 }
 
-// enable ends the drop of a table that is to stay; where another one has dropped or enabled it, there is nothing to do.
+// enable undoes the disabling of a table that is not to be dropped. If another client has dropped or enabled the table,
+// enable does nothing.
 func (c *client) enable(ctx context.Context, table string) error {
 	msg, err := c.master(ctx, "EnableTable", &pb.EnableTableRequest{TableName: tableName(table), NonceGroup: nonce(), Nonce: nonce()}, &pb.EnableTableResponse{})
 	if err == nil {
@@ -240,8 +246,9 @@ func (c *client) enable(ctx context.Context, table string) error {
 	return err
 }
 
-// procedure waits for the master to finish one. The master looks a procedure up among those that are done and then
-// among those that run (ProcedureExecutor.getResultOrProcedure): one that ends between the two looks is not found once.
+// procedure waits until the master has finished a procedure. The master searches the finished procedures and then the
+// running ones (ProcedureExecutor.getResultOrProcedure), so it misses a procedure that ends between the two searches:
+// not found counts only the second time.
 func (c *client) procedure(ctx context.Context, id uint64, doing, table string) error {
 	ctx, cancel := context.WithTimeout(ctx, metaTimeout)
 	defer cancel()
@@ -260,7 +267,7 @@ func (c *client) procedure(ctx context.Context, id uint64, doing, table string) 
 			return nil
 		case pb.GetProcedureResultResponse_NOT_FOUND:
 			if missed {
-				return fmt.Errorf("%s %s: the master knows nothing of the procedure any more, and so not whether it was done", doing, table)
+				return fmt.Errorf("%s %s: the master no longer knows the procedure, so it may or may not have finished: check the table before you repeat the statement", doing, table)
 			}
 			missed = true
 		}

@@ -147,7 +147,7 @@ func TestProcedureNotFound(t *testing.T) {
 		m.lost = lost
 		m.mu.Unlock()
 		err := c.CreateTable(within(t), "t", []Family{{Name: "f"}}, nil)
-		if lost < 2 && err != nil || lost == 2 && (err == nil || !strings.Contains(err.Error(), "knows nothing of the procedure")) {
+		if lost < 2 && err != nil || lost == 2 && (err == nil || !strings.Contains(err.Error(), "no longer knows the procedure")) {
 			t.Errorf("%d: %v", lost, err)
 		}
 	}

@@ -17,29 +17,30 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// maxAnswer bounds an answer. It is beyond all that servers send, and
-// below what the first letters of a text are as a length: those of a server of another protocol.
+// maxAnswer bounds the size of an answer. Servers send smaller ones, and the first bytes of a text of another protocol,
+// read as a length, are larger.
 const maxAnswer = 1 << 30
 
-// trusted is how large an answer may be for gohbase to be told of it before it has come: gohbase reserves memory for what is announced. Larger
-// ones, which servers send of very large rows only, are held twice.
+// trusted is the largest answer that gohbase sees announced before it has arrived: gohbase allocates the announced
+// length. A larger answer, which servers send only for very large rows, is held in memory twice.
 const trusted = 32 << 20
 
-// answers reads a server's answers for gohbase, which would end the process over some that no HBase sends: it looks into each before
-// gohbase does. Of answers that hql decodes itself (scans, batches) that is the header; of others, which are short, all of it.
+// answers reads a server's answers for gohbase and checks each one first, because gohbase panics on malformed ones. It
+// checks only the header of the answers that hql decodes itself (scans, batches), and all of the others, which are
+// short.
 type answers struct {
 	in     *bufio.Reader
 	most   uint32 // bytes of an answer
 	whole  []byte // what was taken of an answer; the next one overwrites it
-	ready  []byte // of whole, checked and not yet read
-	left   int    // what follows it of the same answer
+	ready  []byte // the checked part of whole that is not yet read
+	left   int    // bytes of the same answer after ready
 	refuse func(error)
-	taken  func() // called with the first answer, which is no refusal; may be nil
-	first  bool   // an answer has come
+	taken  func() // called at the first answer that is not a refusal; may be nil
+	first  bool   // an answer has arrived
 	header pb.ResponseHeader
 
 	mu     sync.Mutex
-	wanted map[uint32]string // the methods of the calls whose answers are looked through
+	wanted map[uint32]string // methods of the calls whose answers are checked in full
 }
 
 func newAnswers(conn io.Reader, refuse func(error)) *answers {
@@ -53,7 +54,7 @@ func (a *answers) expect(call uint32, method string) {
 	a.wanted[call] = method
 }
 
-// method is what was asked with a call whose answer is to be looked through; "": it is none of these.
+// method returns the method of a call whose answer is checked in full, "" for other calls.
 func (a *answers) method(call uint32) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -62,7 +63,7 @@ func (a *answers) method(call uint32) string {
 	return m
 }
 
-// Read is that of the connection. It is for one goroutine at a time.
+// Read reads from the connection. Only one goroutine may call it at a time.
 func (a *answers) Read(b []byte) (int, error) {
 	if len(a.ready) == 0 && a.left == 0 {
 		if err := a.next(); err != nil {
@@ -82,15 +83,18 @@ func (a *answers) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// answerError is what no HBase sends.
+// answerError describes an answer that no HBase server sends.
 type answerError string
 
-func (e answerError) Error() string { return "the server's answer " + string(e) + ", as no HBase's" }
+func (e answerError) Error() string {
+	return "the server's answer " + string(e) + ": this is not an HBase server, or it is faulty"
+}
 
-// tlsAlert is how a server of TLS may begin its answer to who does not speak it. As a length it is one that no first answer has.
+// tlsAlert is the beginning of a TLS server's answer to a client that does not speak TLS. Read as a length, it is
+// longer than any first answer.
 const tlsAlert = "\x15\x03"
 
-// next reads the beginning of an answer and checks it. io.EOF is an end between two answers.
+// next reads the beginning of an answer and checks it. io.EOF means that the connection ended between two answers.
 func (a *answers) next() error {
 	if a.whole = a.whole[:0]; cap(a.whole) > keptAnswer {
 		a.whole = nil
@@ -103,7 +107,7 @@ func (a *answers) next() error {
 	}
 	size := binary.BigEndian.Uint32(a.whole)
 	if size == 0 || size > a.most {
-		return answerError(fmt.Sprintf("is of %d bytes", size))
+		return answerError(fmt.Sprintf("has a length of %d bytes", size))
 	}
 	left, err := a.readHeader(int(size))
 	if err != nil {
@@ -112,7 +116,7 @@ func (a *answers) next() error {
 	header := &a.header
 	cells := int64(header.CellBlockMeta.GetLength())
 	if cells > int64(left) {
-		return answerError(fmt.Sprintf("has %d bytes of cells in %d", cells, left))
+		return answerError(fmt.Sprintf("announces %d bytes of cells within %d bytes", cells, left))
 	}
 	if !a.first {
 		a.first = true
@@ -142,9 +146,9 @@ func (a *answers) next() error {
 	return nil
 }
 
-// readHeader reads the header of an answer of which left bytes are to come, and gives how many are to come behind it.
+// readHeader reads the header of an answer of which left bytes remain, and returns how many bytes follow the header.
 func (a *answers) readHeader(left int) (int, error) {
-	for n := 1; ; n++ { // the header's length
+	for n := 1; ; n++ { // the length of the header
 		if left == 0 || n > 5 {
 			return 0, answerError("has no header")
 		}
@@ -165,18 +169,18 @@ func (a *answers) readHeader(left int) (int, error) {
 	}
 	left -= int(length)
 	if err := proto.Unmarshal(a.whole[len(a.whole)-int(length):], &a.header); err != nil {
-		return 0, answerError("has a header that is none (" + err.Error() + ")")
+		return 0, answerError("has a malformed header (" + err.Error() + ")")
 	}
 	if e := a.header.Exception; e != nil && (e.ExceptionClassName == nil || e.StackTrace == nil) {
-		return 0, answerError("is an exception of no class")
+		return 0, answerError("is an exception without a class")
 	}
 	return left, nil
 }
 
-// keptAnswer is how much memory is kept from one answer to the next.
+// keptAnswer is how much memory is kept for the next answer.
 const keptAnswer = 64 << 10
 
-// take reads n bytes more of the answer. Memory grows with what comes, whatever was announced.
+// take reads n more bytes of the answer. Memory grows with the bytes that arrive, not with the announced length.
 func (a *answers) take(n int) error {
 	for n > 0 {
 		from, part := len(a.whole), min(n, keptAnswer)
@@ -193,8 +197,9 @@ func (a *answers) take(n int) error {
 	return nil
 }
 
-// checkAnswer looks through what gohbase decodes itself: its look-ups in hbase:meta, which are scans, and calls for one row. The last bytes
-// are the cells that are not in the message. What is no message gohbase refuses as well.
+// checkAnswer checks the answers that gohbase decodes itself: its look-ups in hbase:meta, which are scans, and calls
+// for one row. The last bytes of b are the cells outside the message. A message that does not parse is left to gohbase,
+// which refuses it.
 func checkAnswer(method string, b []byte, cells int) error {
 	message, n := protowire.ConsumeBytes(b)
 	if n < 0 || n > len(b)-cells {
@@ -208,7 +213,7 @@ func checkAnswer(method string, b []byte, cells int) error {
 			return checkLookUp(&scan, block)
 		}
 	case cells > 0:
-		var get pb.GetResponse // a MutateResponse has its result in the same place
+		var get pb.GetResponse // a MutateResponse has its result in the same field
 		if proto.Unmarshal(message, &get) == nil {
 			_, err := keyValues(block, int64(get.GetResult().GetAssociatedCellCount()))
 			return err
@@ -217,7 +222,7 @@ func checkAnswer(method string, b []byte, cells int) error {
 	return nil
 }
 
-// keyValues checks a number of KeyValues at the start of a block, for which gohbase reserves memory first.
+// keyValues checks n KeyValues at the start of a block; gohbase allocates memory for n of them before it decodes any.
 func keyValues(block []byte, n int64) (rest []byte, err error) {
 	if n < 0 || n > int64(len(block)/minKeyValue) {
 		return nil, answerError(fmt.Sprintf("has %d cells in %d bytes", n, len(block)))
@@ -246,7 +251,7 @@ func checkLookUp(m *pb.ScanResponse, block []byte) error {
 		return nil
 	}
 	if len(m.CellsPerResult) != len(m.PartialFlagPerResult) {
-		return answerError("does not say which rows are whole")
+		return answerError("does not tell which rows are whole")
 	}
 	for i, n := range m.CellsPerResult {
 		rest, err := keyValues(block, int64(n))
@@ -272,7 +277,7 @@ func checkLookUp(m *pb.ScanResponse, block []byte) error {
 	return nil
 }
 
-// checkName wants the commas of a region's name, "table,start,time.encoded.".
+// checkName checks for the commas of a region's name, "table,start,time.encoded.".
 func checkName(row []byte) error {
 	if bytes.Count(row, []byte(",")) < 2 {
 		return answerError("has a region without a name")
@@ -280,7 +285,7 @@ func checkName(row []byte) error {
 	return nil
 }
 
-// checkRegion checks the cells of one row of hbase:meta, or of a part of it.
+// checkRegion checks the cells of one row of hbase:meta, or of a part of a row.
 func checkRegion(cells []Cell, partial bool) error {
 	if partial && len(cells) == 0 {
 		return answerError("has a part of a row without cells")
@@ -293,7 +298,8 @@ func checkRegion(cells []Cell, partial bool) error {
 	return nil
 }
 
-// refusalIn says why a server refuses a connection, if that is what its answer says: its call is -1 then.
+// refusalIn returns the reason why a server refuses a connection; nil: the answer is not a refusal. A refusal has the
+// call id -1.
 func refusalIn(h *pb.ResponseHeader) error {
 	if h.GetCallId() != math.MaxUint32 || h.Exception == nil {
 		return nil
@@ -302,12 +308,12 @@ func refusalIn(h *pb.ResponseHeader) error {
 	text, _, _ := strings.Cut(h.Exception.GetStackTrace(), "\n")
 	err := fmt.Errorf("the server refuses the connection: %s: %s", class[strings.LastIndexByte(class, '.')+1:], strings.TrimPrefix(text, class+": "))
 	if strings.Contains(text, "Authentication is required") {
-		err = fmt.Errorf("%w (the cluster wants Kerberos, which the address does not ask for)", err)
+		err = fmt.Errorf("%w (the cluster requires Kerberos; add the Kerberos parameters to the address)", err)
 	}
 	return err
 }
 
-// refusalOf is refusalIn for an answer as its bytes.
+// refusalOf is refusalIn for the bytes of an answer.
 func refusalOf(b []byte) error {
 	if len(b) < 4 {
 		return nil

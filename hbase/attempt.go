@@ -12,33 +12,33 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// abandonedWait is how long a call goes on whose answer nobody but abandoned wants, and then how long a server has to close the
-// scanner. A busy one takes its time; past it the scanner stays until its lease ends, which is a minute by default.
+// abandonedWait is how long a call continues after its caller has gone, and then how long a server has to close the
+// scanner. After that the scanner stays open until its lease ends, by default after a minute.
 const abandonedWait = 15 * time.Second
 
-// attempt is one attempt at a call. It is the context that gohbase is given with the call: it ends when nobody wants the answer any
-// more. The package context would make it of seven pieces of memory, as it does not know that the one who waits for the answer is there
-// to end it.
+// attempt is one attempt at a call. It implements the context that gohbase is given with the call, and ends when nobody
+// waits for the answer any more. Package context would need seven allocations for it.
 type attempt struct {
 	caller context.Context
 	limit  time.Duration // how long the caller waits at most
-	// abandoned gets an answer that comes after the caller has gone, within abandonedWait; nil: nobody wants it then.
+	// abandoned receives an answer that arrives after the caller has gone, within abandonedWait; nil: such an answer is
+	// dropped.
 	abandoned func(proto.Message)
 
 	late bool // the limit has passed
 	done chan struct{}
-	err  error // why it ended; once done is closed
+	err  error // why it ended; valid once done is closed
 }
 
-// noLimit is that of an attempt which lasts as long as its caller.
+// noLimit is the limit of an attempt that lasts as long as its caller.
 const noLimit = time.Duration(math.MaxInt64)
 
-// newAttempt begins an attempt of a caller.
+// newAttempt begins an attempt on behalf of caller.
 func newAttempt(caller context.Context, limit time.Duration) *attempt {
 	return &attempt{caller: caller, limit: limit, done: make(chan struct{})}
 }
 
-// Deadline implements context.Context: it ends when it is ended.
+// Deadline implements context.Context: an attempt has no deadline, it is ended.
 func (*attempt) Deadline() (time.Time, bool) { return time.Time{}, false }
 
 // Done implements context.Context.
@@ -57,16 +57,16 @@ func (a *attempt) Err() error {
 // Value implements context.Context.
 func (a *attempt) Value(key any) any { return a.caller.Value(key) }
 
-// end ends the call. It is called once.
+// end ends the call. It must be called only once.
 func (a *attempt) end(why error) {
 	a.err = why
 	close(a.done)
 }
 
-// over reports whether the attempt has had all its time, or the caller has gone.
+// over reports whether the attempt has used its time, or the caller has gone.
 func (a *attempt) over() bool { return a.late || a.caller.Err() != nil }
 
-// sendOnce sends one attempt, which lasts until ctx ends. It returns then even if gohbase does not.
+// sendOnce sends one attempt, which lasts until ctx ends. It returns at that time even if gohbase does not.
 func sendOnce(ctx context.Context, rpc any, mk call) (proto.Message, error) {
 	a := newAttempt(ctx, noLimit)
 	msg, err := mk(a)
@@ -76,8 +76,8 @@ func sendOnce(ctx context.Context, rpc any, mk call) (proto.Message, error) {
 	return a.send(rpc, msg, watch{})
 }
 
-// send sends a call that was made with a as its context. It returns at the attempt's end even if gohbase does not, and ends when w finds
-// a reason.
+// send sends a call whose context is a. It returns at the attempt's end even if gohbase does not, and earlier if w
+// finds a reason to end the call.
 func (a *attempt) send(rpc any, msg hrpc.Call, w watch) (m proto.Message, err error) {
 	if t := rpcTracer(a.caller); t != nil {
 		d := RPCEnd{RPCStart: RPCStart{Method: msg.Name(), Table: string(msg.Table())}, Begin: time.Now()}
@@ -108,7 +108,7 @@ func (a *attempt) send(rpc any, msg hrpc.Call, w watch) (m proto.Message, err er
 		return nil, r.err
 	}
 	wait := abandonedWait
-	if !a.over() { // the server takes no connections
+	if !a.over() { // the server accepts no connections
 		wait = 0
 	}
 	go func() {
@@ -124,7 +124,7 @@ func (a *attempt) send(rpc any, msg hrpc.Call, w watch) (m proto.Message, err er
 	return nil, r.err
 }
 
-// await waits for the answer, or for the end of the attempt: then the reply says why.
+// await waits for the answer or for the end of the attempt; at the end, the reply holds the reason.
 func (a *attempt) await(p *inbox, w watch) (answered bool, r reply) {
 	left := a.limit
 	step := w.patience(left)
@@ -171,26 +171,26 @@ func (a *attempt) await(p *inbox, w watch) (answered bool, r reply) {
 	}
 }
 
-// reply is what a call came to.
+// reply is the outcome of a call.
 type reply struct {
 	msg proto.Message
 	err error
 }
 
-// inbox is where a reply goes, and the clock of who waits for it.
+// inbox receives one reply; it also holds the timer of the goroutine that waits for it.
 type inbox struct {
 	answer chan reply
 	limit  *time.Timer
 }
 
-// inboxes are those of calls that were answered, to be used again.
+// inboxes holds the inboxes of answered calls for reuse.
 var inboxes = sync.Pool{New: func() any {
 	p := &inbox{make(chan reply, 1), time.NewTimer(noLimit)}
 	p.limit.Stop()
 	return p
 }}
 
-// sending is a call on its way, and where its answer goes.
+// sending is a call to be sent and the inbox for its answer.
 type sending struct {
 	rpc  gohbase.RPCClient
 	call hrpc.Call
@@ -202,13 +202,14 @@ func (s sending) send() {
 	s.done <- reply{m, err}
 }
 
-// senders are the goroutines that have sent a call and wait for another one, so that not every call grows a stack anew.
+// senders are idle goroutines that have sent a call and wait for the next one. Reusing them avoids growing a new stack
+// for every call.
 var senders = make(chan sending)
 
-// senderIdle is how long they wait.
+// senderIdle is how long an idle sender waits for a call.
 const senderIdle = 50 * time.Millisecond
 
-// onSender sends s in one of the senders, or in a new one where none waits.
+// onSender sends s on an idle sender, or on a new one if none is idle.
 func onSender(s sending) {
 	select {
 	case senders <- s:
@@ -218,13 +219,13 @@ func onSender(s sending) {
 	go sender(s)
 }
 
-// sender sends s and what is given to it after that.
+// sender sends s and then the calls that it receives from senders.
 func sender(s sending) {
 	idle := time.NewTimer(senderIdle)
 	defer idle.Stop()
 	for {
 		s.send()
-		s = sending{} // what it holds need not wait for the next one
+		s = sending{} // do not keep its memory alive while idle
 		idle.Reset(senderIdle)
 		select {
 		case s = <-senders:

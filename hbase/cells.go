@@ -10,18 +10,18 @@ import (
 
 var errCellBlock = errors.New("a cell block does not have the form of KeyValues")
 
-// mixedRows is the error of a result with cells of two rows, which is no row. Servers give none, but for faults of theirs: which cells the
-// rows have besides is not known.
+// mixedRows returns the error for a result that has cells of two rows. Only a faulty server sends one, and which other
+// cells the rows have is unknown.
 func mixedRows(a, b []byte) error {
-	return fmt.Errorf("the server gave cells of the rows %q and %q as those of one: repeat the statement", a, b)
+	return fmt.Errorf("the server mixed cells of the rows %q and %q into one row: repeat the statement", a, b)
 }
 
 // minKeyValue is the length of the shortest KeyValue.
 const minKeyValue = 24
 
-// checkKeyValue checks the KeyValue at the start of b (HBase's KeyValueCodec): total length, key length,
-// value length, then the key (row length, row, family length, family, qualifier, timestamp, type)
-// and the value. It gives the row and what follows, which alias b.
+// checkKeyValue checks the KeyValue at the start of b (HBase's KeyValueCodec): total length, key length, value length,
+// then the key (row length, row, family length, family, qualifier, timestamp, type) and the value. It returns the row
+// and the bytes after the KeyValue; both alias b.
 func checkKeyValue(b []byte) (row, rest []byte, err error) {
 	if len(b) < 12 {
 		return nil, nil, errCellBlock
@@ -42,13 +42,13 @@ func checkKeyValue(b []byte) (row, rest []byte, err error) {
 	return key[2 : 2+rowLen], b[4+total:], nil
 }
 
-// CellReader reads the cells of a Row.Encoded one after the other. The slices alias it.
+// CellReader reads the cells of a Row.Encoded one after the other. The slices of Cell alias it.
 type CellReader struct {
 	Encoded []byte // what is left
 	Cell    Cell   // the last one read
 }
 
-// Next reads the next cell into Cell; it is false at the end.
+// Next reads the next cell into Cell. It returns false at the end.
 func (r *CellReader) Next() bool {
 	b := r.Encoded
 	if len(b) == 0 {
@@ -72,7 +72,7 @@ func decodeCells(dst []Cell, encoded []byte) []Cell {
 	return dst
 }
 
-// appendKeyValue decodes the KeyValue at the start of b. Slices alias b.
+// appendKeyValue decodes the KeyValue at the start of b. The slices it returns alias b.
 func appendKeyValue(dst []Cell, b []byte) (cells []Cell, row, rest []byte, err error) {
 	if row, rest, err = checkKeyValue(b); err != nil {
 		return dst, nil, nil, err
@@ -80,7 +80,7 @@ func appendKeyValue(dst []Cell, b []byte) (cells []Cell, row, rest []byte, err e
 	return decodeCells(dst, b[:len(b)-len(rest)]), row, rest, nil
 }
 
-// appendCells converts cells that came inside a protobuf message.
+// appendCells converts cells that arrived inside a protobuf message.
 func appendCells(dst []Cell, in []*pb.Cell) []Cell {
 	for _, c := range in {
 		dst = append(dst, Cell{Family: c.Family, Qualifier: c.Qualifier, Timestamp: int64(c.GetTimestamp()), Value: c.Value})
@@ -88,7 +88,7 @@ func appendCells(dst []Cell, in []*pb.Cell) []Cell {
 	return dst
 }
 
-// CellSize is how many bytes a server sends for a cell of the row with this key.
+// CellSize returns how many bytes a server sends for the cell c of the row key.
 func CellSize(key []byte, c *Cell) int {
 	return minKeyValue + len(key) + len(c.Family) + len(c.Qualifier) + len(c.Value)
 }

@@ -26,8 +26,8 @@ const (
 	defaultConnectTimeout = 10 * time.Second
 	scanAttempt           = 90 * time.Second
 	callAttempt           = 20 * time.Second
-	// readTimeout is twice what a server lets a scan run: a read that times out
-	// sooner breaks the connection that all calls share.
+	// readTimeout is twice the time that a server allows a scan to run: a read that times out earlier breaks the
+	// connection that all calls share.
 	readTimeout = 2 * time.Minute
 	// maxAttempts bounds how often a call that never answers is sent again.
 	maxAttempts = 5
@@ -49,10 +49,10 @@ type client struct {
 	rights   rights
 	mob      mobFamilies
 	stats    counters
-	// late adds up, since the last answer, how long calls waited until their callers' deadlines passed. When the sum
-	// reaches the time of one attempt, gohbase's client is taken for stuck and replaced.
+	// late is the time, summed since the last answer, that calls waited until their callers' deadlines. When it reaches
+	// the time of one attempt, gohbase's client counts as stuck and is replaced.
 	late atomic.Int64
-	// lateMaster is late for calls to the master.
+	// lateMaster is the same for calls to the master.
 	lateMaster atomic.Int64
 	noSeq      bool // set by tests: scans go without next_call_seq, and lose rows when an answer is lost
 }
@@ -79,20 +79,20 @@ func (c *ownAdmin) SendRPC(call hrpc.Call) (proto.Message, error) {
 	return c.AdminClient.(gohbase.RPCClient).SendRPC(call)
 }
 
-// Close closes the connections: gohbase's own Close is not for a client of the master.
+// Close closes the connections; gohbase's own Close does nothing for an admin client.
 func (c *ownAdmin) Close() { c.conns.close(func() {}) }
 
 type counters struct {
 	rpcs, rows, cells, bytes, reopens, retries, replaced atomic.Int64
 }
 
-// New makes a client of one handed in, which is not closed with it. Both must
-// implement gohbase.RPCClient, as gohbase's own and the embedded store do.
+// New makes a Client of gohbase clients. Closing it leaves them open. Both must implement gohbase.RPCClient, as
+// gohbase's own clients and the embedded store do.
 func New(rpc gohbase.Client, admin gohbase.AdminClient) Client {
 	return &client{rpc: rpc, admin: admin}
 }
 
-// Dial reaches a cluster. An error that is ErrUnreachable comes within Config.ConnectTimeout.
+// Dial connects to a cluster. If the cluster cannot be reached, it returns ErrUnreachable within Config.ConnectTimeout.
 func Dial(ctx context.Context, cfg Config) (Client, error) {
 	silenceLogs()
 	if cfg.ConnectTimeout == 0 {
@@ -113,7 +113,7 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 			return nil, err
 		}
 		if auth.Token() && cfg.User != "" && cfg.User != auth.Principal() {
-			return nil, fmt.Errorf("kerberos: the token is that of %s, who cannot act for %s with it", auth.Principal(), cfg.User)
+			return nil, fmt.Errorf("kerberos: the token belongs to %s; with a token that user cannot act for %s", auth.Principal(), cfg.User)
 		}
 		dials.auth, cfg.User = auth, cmp.Or(cfg.User, auth.Principal())
 	}
@@ -157,8 +157,8 @@ func Dial(ctx context.Context, cfg Config) (Client, error) {
 	return c, nil
 }
 
-// userName is the user to name to servers that authenticate nobody: the one given, HADOOP_USER_NAME as for Java's clients, or the operating
-// system's.
+// userName returns the user name to send to servers that do not authenticate: the given one, else HADOOP_USER_NAME as
+// for Java's clients, else the operating system's user.
 func userName(given string) (string, error) {
 	if name := cmp.Or(given, os.Getenv("HADOOP_USER_NAME")); name != "" {
 		return name, nil
@@ -170,10 +170,11 @@ func userName(given string) (string, error) {
 	return u.Username, nil
 }
 
-// suffixWait is how long hbase:meta may take to answer Dial under the name that is known.
+// suffixWait is how long hbase:meta may take to answer Dial under its usual name.
 const suffixWait = 500 * time.Millisecond
 
-// learnSuffix asks the server of hbase:meta what follows that name, which ZooKeeper does not tell. Servers before 2.5 cannot be asked.
+// learnSuffix asks the server of hbase:meta for the suffix of that name; ZooKeeper does not hold it. Servers before 2.5
+// do not answer this request.
 func (d *dialer) learnSuffix(ctx context.Context, server, user string) {
 	r := newRegistry([]string{server}, user, &dialer{tls: d.tls, auth: d.auth})
 	defer r.close()
@@ -188,7 +189,7 @@ func (c *client) current() gohbase.Client {
 	return c.rpc
 }
 
-// replace puts a new client in the place of one that no longer answers.
+// replace replaces a client that no longer answers by a new one.
 func (c *client) replace(stuck gohbase.Client) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -207,7 +208,7 @@ func (c *client) currentAdmin() gohbase.AdminClient {
 	return c.admin
 }
 
-// replaceAdmin is replace for the client of the master: it may be connected to one that is master no longer.
+// replaceAdmin is replace for the master's client, which may be connected to a former master.
 func (c *client) replaceAdmin(stuck gohbase.AdminClient) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -220,7 +221,7 @@ func (c *client) replaceAdmin(stuck gohbase.AdminClient) {
 	go stuck.(*ownAdmin).Close()
 }
 
-// call is a request made anew for each attempt: gohbase's are single use.
+// call makes a new request for each attempt: gohbase's requests are single use.
 type call func(ctx context.Context) (hrpc.Call, error)
 
 func (c *client) timeout(d time.Duration) time.Duration {
@@ -241,8 +242,8 @@ func repeatable(err error) bool {
 	return errors.Is(err, errAttempt) || errors.Is(err, errReplaced) || errors.Is(err, errReplica) || classify(err) == retry
 }
 
-// lateError is the end of the last attempt that a caller's deadline allows. It comes a
-// little before the deadline, so that it is what the caller sees.
+// lateError is the error of the last attempt that a caller's deadline allows. That attempt ends a little before the
+// deadline, so that the caller sees this error and not its own.
 type lateError struct {
 	table    string
 	key      []byte
@@ -260,22 +261,22 @@ func (e *lateError) Error() string {
 
 func (e *lateError) Unwrap() error { return context.DeadlineExceeded }
 
-// stateWait is how long it may take to learn that a table is disabled, which no call to one of its regions tells:
-// gohbase waits until it is enabled again.
+// stateWait is how long the check for a disabled table may take. Calls to a region of a disabled table do not report
+// it: gohbase waits until the table is enabled again.
 const stateWait = 2 * time.Second
 
-// maxMargin is how long before the caller's deadline the last attempt ends at most.
+// maxMargin is the longest time between the end of the last attempt and the caller's deadline.
 const maxMargin = 250 * time.Millisecond
 
-// try sends one attempt of at most d and tells an attempt's end from the caller's.
+// try sends one attempt of at most d. It distinguishes the end of the attempt from the end of the caller's context.
 func (c *client) try(ctx context.Context, d time.Duration, mk call) (proto.Message, hrpc.Call, error) {
 	return c.tryAnd(ctx, d, mk, nil)
 }
 
-// tryAnd is try for a call whose answer must be seen even when it comes too late: abandoned gets it then.
+// tryAnd is try for a call whose answer matters even when it arrives too late: abandoned receives it then.
 func (c *client) tryAnd(ctx context.Context, d time.Duration, mk call, abandoned func(proto.Message)) (proto.Message, hrpc.Call, error) {
 	d = c.timeout(d)
-	margin := time.Duration(0) // above 0: the attempt is the last
+	margin := time.Duration(0) // above 0: this attempt is the last
 	if end, ok := ctx.Deadline(); ok {
 		left := time.Until(end)
 		if m := min(left/10, maxMargin); left-m < d {
@@ -320,18 +321,19 @@ func (c *client) tryAnd(ctx context.Context, d time.Duration, mk call, abandoned
 	case errors.Is(err, gohbase.ErrClientClosed) && c.current() != rpc:
 		err = errReplaced
 	case errors.Is(err, gohbase.TableNotFound) && c.dialer != nil:
-		if err = c.noRegion(ctx, string(msg.Table()), msg.Key()); err == nil { // it has just been made
+		if err = c.noRegion(ctx, string(msg.Table()), msg.Key()); err == nil { // the region has just been created
 			err = errReplaced
 		}
 	}
 	return m, msg, err
 }
 
-// errLost is that a region is missing.
+// errLost means that hbase:meta lacks a region.
 var errLost = errors.New("hbase:meta has no region")
 
-// noRegion is an error if hbase:meta has no region of a key: that there is no such table, or others of its regions. The first is an empty
-// table to some callers, and gohbase says so too of one that has lost its first region; one that has lost another it looks for for ever.
+// noRegion returns an error if hbase:meta has no region for a key: ErrNoTable if it has none of the table's regions,
+// else errLost. gohbase itself reports a table whose first region is lost as missing, and searches for another lost
+// region without end.
 func (c *client) noRegion(ctx context.Context, table string, key []byte) error {
 	regions, err := c.metaRegions(ctx, table)
 	switch {
@@ -340,10 +342,10 @@ func (c *client) noRegion(ctx context.Context, table string, key []byte) error {
 	case err != nil || slices.ContainsFunc(regions, func(r Region) bool { return r.holds(key) }):
 		return err
 	}
-	return fmt.Errorf("%w of key %.64q, and others of the table: it is inconsistent", errLost, key)
+	return fmt.Errorf("%w for key %.64q although it has other regions of the table: hbase:meta is inconsistent (HBCK2 can repair it)", errLost, key)
 }
 
-// lostRegion is err, or that hbase:meta has no region for the call, if it says so soon.
+// lostRegion returns errLost if hbase:meta soon reports that it has no region for the call, else err.
 func (c *client) lostRegion(ctx context.Context, msg hrpc.Call, err error) error {
 	ctx, cancel := context.WithTimeout(ctx, stateWait)
 	defer cancel()
@@ -353,7 +355,8 @@ func (c *client) lostRegion(ctx context.Context, msg hrpc.Call, err error) error
 	return err
 }
 
-// disabled reports whether hbase:meta says that a table is disabled, if it says so within d and before the caller has gone.
+// disabled reports whether hbase:meta marks a table as disabled. It returns false if hbase:meta does not answer within
+// d or the caller goes first.
 func (c *client) disabled(ctx context.Context, rpc gohbase.Client, table []byte, d time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
@@ -367,12 +370,12 @@ func (c *client) disabled(ctx context.Context, rpc gohbase.Client, table []byte,
 	return string(res.Result.Cell[0].Value) == "\x08\x01" // the message TableState{state: DISABLED}
 }
 
-// send repeats a call that may safely be sent twice until it is answered.
+// send repeats a call until it is answered. The call must be safe to send twice.
 func (c *client) send(ctx context.Context, d time.Duration, mk call) (proto.Message, hrpc.Call, error) {
 	return c.sendBy(ctx, func() (proto.Message, hrpc.Call, error) { return c.try(ctx, d, mk) })
 }
 
-// sendBy is send for a way to try.
+// sendBy is send with a custom way to send one attempt.
 func (c *client) sendBy(ctx context.Context, try func() (proto.Message, hrpc.Call, error)) (proto.Message, hrpc.Call, error) {
 	var b backoff
 	for n := 1; ; n++ {
@@ -390,8 +393,8 @@ func (c *client) sendBy(ctx context.Context, try func() (proto.Message, hrpc.Cal
 	}
 }
 
-// backoff waits about 10 ms, then twice as long each time, up to 2 s. Up to half of it is left to
-// chance, so that callers refused together do not come back together.
+// backoff waits about 10 ms, then twice as long each time, up to 2 s. Up to half of each wait is random, so that
+// callers that were refused together do not return together.
 type backoff time.Duration
 
 func (b *backoff) wait(ctx context.Context) error {
@@ -413,7 +416,7 @@ func (c *client) Stats() Stats {
 		Reopens: s.reopens.Load(), Retries: s.retries.Load(), Replaced: s.replaced.Load()}
 }
 
-// Close closes what Dial opened.
+// Close closes the connections that Dial opened.
 func (c *client) Close() error {
 	if c.redial != nil {
 		c.current().Close()

@@ -34,39 +34,40 @@ const (
 	methodField = 3
 )
 
-// simplePreamble is what gohbase sends in front of each connection header, in one write: magic, version 0,
-// simple authentication.
+// simplePreamble is the preamble that gohbase sends in front of each connection header, in the same write: magic,
+// version 0, simple authentication.
 const simplePreamble = "HBas\x00\x50"
 
-// writeTimeout bounds one write to a server, which gohbase lets block for ever when the
-// server takes nothing in. It is more than an attempt has.
+// writeTimeout bounds one write to a server. Without it gohbase blocks for ever when the server stops reading. It is
+// longer than an attempt.
 const writeTimeout = 30 * time.Second
 
-// lastWords is how long a failed write waits for what the server sent before it ended the connection.
+// lastWords is how long a failed write waits for the bytes that the server sent before it closed the connection.
 const lastWords = 500 * time.Millisecond
 
-// How a server shows that it speaks TLS, or that it does not.
+// Errors about TLS that a server's behaviour shows.
 var (
-	errNoWord = errors.New("ends the connection without a word, as servers do that want TLS (tls in the address)")
-	errInTLS  = errors.New("answers in TLS, which the address does not ask for (tls)")
-	errNoTLS  = errors.New("the server ends the connection within the handshake, as one does that speaks clear text or is going down")
+	errNoWord = errors.New("closes the connection without an answer; a server that requires TLS does that (set tls in the address)")
+	errInTLS  = errors.New("answers in TLS: set tls in the address")
+	errNoTLS  = errors.New("the server closes the connection during the TLS handshake: it speaks clear text, or is shutting down")
 )
 
-// regionConn is a connection to a server, with TLS or without. Several goroutines write to it, each a whole call: see wholeCall.
+// regionConn is a connection to a server, with or without TLS. Several goroutines write to it, each a whole call in one
+// write: see wholeCall.
 type regionConn struct {
 	net.Conn
 	writing sync.Mutex
-	greeted bool // the preamble was sent: gohbase's own, which it writes first, must not follow
+	greeted bool // the preamble was sent: the one that gohbase writes first must be skipped
 	answers *answers
 	dialer  *dialer
-	addr    string // as hbase:meta, or who was asked, names the server
+	addr    string // as hbase:meta names the server, or the server that was asked
 	used    func() // called when the connection is first used
 	gone    func() // called when it is closed
 	over    sync.Once
 	ended   chan struct{} // closed, by over, once nothing more can be read
 }
 
-// Read notices why a server ends the connection: gohbase passes over answers without a call.
+// Read also detects why a server closes the connection: gohbase ignores answers that belong to no call.
 func (c *regionConn) Read(b []byte) (int, error) {
 	n, err := c.answers.Read(b)
 	if err == nil {
@@ -87,7 +88,7 @@ func (c *regionConn) Read(b []byte) (int, error) {
 			said = err
 		}
 		c.refused(said)
-	case errors.As(err, &alert) && alert.Op == "remote error" && !c.answers.first: // with TLS 1.3 a client's certificate is looked at last
+	case errors.As(err, &alert) && alert.Op == "remote error" && !c.answers.first: // TLS 1.3 checks the client's certificate last
 		c.refused(c.dialer.tlsError(c.RemoteAddr(), err))
 	case (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)) && !c.answers.first && c.dialer.tls == nil:
 		c.dialer.giveUp(fmt.Errorf("%s %w", c.RemoteAddr(), errNoWord))
@@ -95,14 +96,14 @@ func (c *regionConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// refused notes that the server refuses the connection.
+// refused records that the server refuses the connection.
 func (c *regionConn) refused(err error) {
 	c.dialer.refuse(err)
 	c.dialer.note(c.addr, err)
 }
 
-// introduce sends the connection's header, in which user is named, and waits a moment for what the server says to that. Of one that goes on
-// nothing comes.
+// introduce sends the connection header, which names user, and waits a moment for a refusal. A server that accepts the
+// connection sends nothing.
 func (c *regionConn) introduce(ctx context.Context, user string) {
 	rc := region.NewClient(c.addr, region.RegionClient, 1, 0, user, askTimeout, nil, func(context.Context, string, string) (net.Conn, error) { return c, nil })
 	defer rc.Close()
@@ -118,8 +119,8 @@ func (c *regionConn) introduce(ctx context.Context, user string) {
 	}
 }
 
-// SetReadDeadline takes no offence at a closed connection: gohbase sets it between taking a call
-// off its list and delivering the answer, and over an error would never deliver anything.
+// SetReadDeadline ignores the error of a closed connection: gohbase calls it between removing a call from its list and
+// delivering the answer, and an error would prevent the delivery.
 func (c *regionConn) SetReadDeadline(t time.Time) error {
 	err := c.Conn.SetReadDeadline(t)
 	if errors.Is(err, net.ErrClosed) {
@@ -128,7 +129,7 @@ func (c *regionConn) SetReadDeadline(t time.Time) error {
 	return err
 }
 
-// SetWriteDeadline is what gohbase calls first on a connection: see connections.
+// SetWriteDeadline is the first method that gohbase calls on a connection: see connections.
 func (c *regionConn) SetWriteDeadline(t time.Time) error {
 	c.used()
 	return c.Conn.SetWriteDeadline(t)
@@ -155,22 +156,23 @@ func (c *regionConn) Write(b []byte) (int, error) {
 	frame, wanted := c.prepare(b), len(b)-skipped
 	n, err := c.Conn.Write(frame[skipped:])
 	if err != nil {
-		// gohbase closes the connection over this: Read, which may be told more by what the server sent last, comes first.
+		// On this error gohbase closes the connection. Read must first see the server's last bytes, which may tell
+		// more.
 		select {
 		case <-c.ended:
 		case <-time.After(lastWords):
 		}
 	}
-	if n == len(frame)-skipped { // all of what may be a shorter frame
+	if n == len(frame)-skipped { // the written part may be a complete shorter frame
 		n = wanted
 	}
 	n += skipped
-	_ = c.SetWriteDeadline(time.Time{}) // it would end a write of net.Buffers, later; if it fails, so will they
+	_ = c.SetWriteDeadline(time.Time{}) // the deadline would end a later write of net.Buffers; if resetting fails, so will the writes
 	return n, err
 }
 
-// prepare notes a call whose answer gohbase decodes itself, and gives what is to be sent of it. frame is a call as gohbase writes it, or the
-// connection's first bytes.
+// prepare records a call whose answer gohbase decodes itself, and returns the bytes to send. frame is a call as gohbase
+// writes it, or the first bytes of the connection.
 func (c *regionConn) prepare(frame []byte) []byte {
 	if len(frame) < 4 || uint64(binary.BigEndian.Uint32(frame)) != uint64(len(frame)-4) {
 		return frame
@@ -202,7 +204,7 @@ func (c *regionConn) prepare(frame []byte) []byte {
 	return frame
 }
 
-// metaRegion is the name of the region of hbase:meta, the only one that gohbase knows.
+// metaRegion is the only name of the region of hbase:meta that gohbase knows.
 const metaRegion = "hbase:meta,,1"
 
 // readRequest is a call that reads a region.
@@ -211,8 +213,8 @@ type readRequest interface {
 	GetRegion() *pb.RegionSpecifier
 }
 
-// renamed puts the name that hbase:meta has in the cluster into a call that reads it: see Config.MetaSuffix. The call is in frame at the
-// place given; empty makes a message of its kind, which few clusters need.
+// renamed replaces the name of hbase:meta by the cluster's own in a call that reads it: see Config.MetaSuffix. The call
+// is in frame at offset at. empty makes a message of the call's type; only clusters with a suffix need it.
 func (d *dialer) renamed(frame []byte, at int, empty func() readRequest) []byte {
 	suffix := d.metaSuffix.Load()
 	if suffix == nil || *suffix == "" {
@@ -227,7 +229,7 @@ func (d *dialer) renamed(frame []byte, at int, empty func() readRequest) []byte 
 	return replaced(frame, at, m)
 }
 
-// replaced is frame with another call in the place of the one in it.
+// replaced returns frame with the call at offset at replaced by m.
 func replaced(frame []byte, at int, m proto.Message) []byte {
 	body, err := proto.Marshal(m)
 	if err != nil {
@@ -238,8 +240,8 @@ func replaced(frame []byte, at int, m proto.Message) []byte {
 	return out
 }
 
-// withoutTimeRange takes the time range without ends off gohbase's own look-ups of regions: HBase 3 takes it for one that ends where
-// it begins. The scan is in frame at the place given; own reports whether it is one of gohbase's.
+// withoutTimeRange removes the time range without bounds from gohbase's own look-ups of regions: HBase 3 reads it as an
+// empty range. The scan is in frame at offset at; own reports whether it is such a look-up.
 func withoutTimeRange(frame []byte, at int) (out []byte, own bool) {
 	if !bytes.Contains(frame[:min(len(frame), 256)], []byte(metaRegion)) {
 		return frame, false
@@ -259,15 +261,15 @@ type dialer struct {
 	auth    *kerberos.Authenticator     // nil: authentication is simple
 	refused atomic.Pointer[refusal]
 	refusals
-	opening func(error) // ends Dial, which gohbase would let wait for its whole time; may be nil
-	locator             // of what gohbase does not find in hbase:meta
-	// meta is who serves hbase:meta as Dial found out, for gohbase to be told once without asking again.
+	opening func(error) // ends Dial early: gohbase would wait for its whole timeout; may be nil
+	locator             // finds the servers that gohbase cannot find in hbase:meta
+	// meta is the server of hbase:meta that Dial found. It is given to gohbase once, to save a second look-up.
 	meta atomic.Pointer[pb.ServerName]
-	// metaSuffix is Config.MetaSuffix, or what the cluster says that it is.
+	// metaSuffix is Config.MetaSuffix, or the suffix that the cluster reports.
 	metaSuffix atomic.Pointer[string]
 }
 
-// refusal is the last time that a server, or the KDC, refused a connection, or one came to nothing in another way.
+// refusal is the last failed connection: a server or the KDC refused it, or it broke.
 type refusal struct {
 	err error
 	at  time.Time
@@ -278,15 +280,15 @@ func (d *dialer) refuse(err error) {
 	d.giveUp(err)
 }
 
-// giveUp ends Dial, if it is still at work.
+// giveUp ends Dial if Dial is still running.
 func (d *dialer) giveUp(err error) {
 	if d.opening != nil {
 		d.opening(err)
 	}
 }
 
-// refusedSince says why a connection was refused, if one was since t; nil otherwise. One that broke counts only if the call has no time
-// for another attempt.
+// refusedSince returns the error of a connection that was refused since t; nil: there is none. A broken connection
+// counts only if last is set: the call has no time for another attempt.
 func (d *dialer) refusedSince(t time.Time, last bool) error {
 	if d == nil {
 		return nil
@@ -297,12 +299,12 @@ func (d *dialer) refusedSince(t time.Time, last bool) error {
 	return nil
 }
 
-// connections are those of one gohbase client. Its Close and its making of connections do not know of each other:
-// a connection that is made meanwhile would stay open for ever. So close waits until those being made have
-// come into gohbase's hands, which its first use of them shows, and there are no new ones afterwards.
+// connections are the connections of one gohbase client. gohbase's Close does not wait for connections that are being
+// made, and these would stay open for ever. So close waits until gohbase has received them, which its first use of each
+// shows; after that no new ones are made.
 type connections struct {
 	*dialer
-	making sync.RWMutex // held for reading by who makes one
+	making sync.RWMutex // read-locked while a connection is made
 	ended  context.Context
 	end    context.CancelFunc
 	open   sync.Map    // *regionConn to nil
@@ -314,8 +316,7 @@ func (d *dialer) connections() *connections {
 	return &connections{dialer: d, ended: ended, end: end}
 }
 
-// close closes a gohbase client through its own Close, and the connections: an admin client of gohbase can close
-// nothing.
+// close closes a gohbase client by its own Close, and then its connections: gohbase's admin client closes none.
 func (c *connections) close(closeClient func()) {
 	c.end()
 	c.making.Lock()
@@ -328,15 +329,17 @@ func (c *connections) close(closeClient func()) {
 	})
 }
 
-// nowhere is the ZooKeeper that gohbase is told of. Looked up it is itself, and what dials it reaches zooKeeper.
+// nowhere is the ZooKeeper address that gohbase is given. It resolves to itself, and connections to it reach the method
+// zooKeeper.
 const nowhere = "127.0.0.1:1"
 
 func (c *connections) options(user string) []gohbase.Option {
 	return []gohbase.Option{gohbase.EffectiveUser(user), gohbase.RegionReadTimeout(readTimeout), gohbase.RegionDialer(c.dial), gohbase.ZooKeeperDialer(c.zooKeeper)}
 }
 
-// zooKeeper is a dialer that leads to what the client's locator finds: see serveZnodes. A closed client is led to a
-// server at once, since gohbase would go on to look for it for ever: see dial.
+// zooKeeper is the dialer for gohbase's ZooKeeper connections: it answers them with the findings of the client's
+// locator, see serveZnodes. For a closed client it names a server at once: otherwise gohbase would search for ever, see
+// dial.
 func (c *connections) zooKeeper(context.Context, string, string) (net.Conn, error) {
 	conn, peer := net.Pipe()
 	go serveZnodes(peer, func(name string) ([]byte, error) {
@@ -355,7 +358,7 @@ func (c *connections) zooKeeper(context.Context, string, string) (net.Conn, erro
 	return conn, nil
 }
 
-// find is locate for gohbase.
+// find is locate for gohbase's questions.
 func (d *dialer) find(ctx context.Context, p place) (*pb.ServerName, error) {
 	if p == metaPlace {
 		if server := d.meta.Swap(nil); server != nil {
@@ -365,7 +368,8 @@ func (d *dialer) find(ctx context.Context, p place) (*pb.ServerName, error) {
 	return d.locate(ctx, p)
 }
 
-// dial is a gohbase.RegionDialer. An error comes in a connection, since only its use shows that gohbase has taken it.
+// dial is a gohbase.RegionDialer. It returns an error inside a connection, because only the use of the connection shows
+// that gohbase has received it.
 func (c *connections) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	c.making.RLock()
 	used := sync.OnceFunc(c.making.RUnlock)
@@ -373,7 +377,7 @@ func (c *connections) dial(ctx context.Context, network, addr string) (net.Conn,
 	defer cancel()
 	defer context.AfterFunc(c.ended, cancel)()
 	conn, err := c.dialer.dial(ctx, network, addr)
-	if err == nil && c.ended.Err() != nil { // ctx follows in its own time
+	if err == nil && c.ended.Err() != nil { // ctx ends a little later
 		conn.Close()
 		err = net.ErrClosed
 	}
@@ -385,7 +389,7 @@ func (c *connections) dial(ctx context.Context, network, addr string) (net.Conn,
 	return conn, nil
 }
 
-// noConn is a connection that could not be made.
+// noConn stands in for a connection that could not be made.
 type noConn struct {
 	net.Conn
 	err    error
@@ -393,7 +397,7 @@ type noConn struct {
 	closed *atomic.Bool
 }
 
-// SetWriteDeadline is what gohbase calls first on a connection.
+// SetWriteDeadline is the first method that gohbase calls on a connection.
 func (c *noConn) SetWriteDeadline(time.Time) error {
 	c.used()
 	return c.err
@@ -404,8 +408,8 @@ func (c *noConn) Write([]byte) (int, error) {
 	return 0, c.err
 }
 
-// Close ends the goroutine that calls it if the client was closed: only the one is left then which tried to connect, and gohbase would
-// let it try again for ever. gohbase has already told those who wait for the same connection that there is none.
+// Close ends the calling goroutine if the client was closed. At that point it is the goroutine that tried to connect
+// and would try again for ever; gohbase has already failed the calls that wait for the connection.
 func (c *noConn) Close() error {
 	if c.closed.Load() {
 		runtime.Goexit()
@@ -416,8 +420,8 @@ func (c *noConn) Close() error {
 func (d *dialer) dial(ctx context.Context, network, addr string) (*regionConn, error) {
 	var nd net.Dialer
 	conn, err := nd.DialContext(ctx, network, addr)
-	if dns := (*net.DNSError)(nil); errors.As(err, &dns) && dns.IsNotFound { // it will not pass
-		err = fmt.Errorf("the cluster names a server %s, a name that cannot be resolved here (%s)", addr, dns.Err)
+	if dns := (*net.DNSError)(nil); errors.As(err, &dns) && dns.IsNotFound { // waiting does not help
+		err = fmt.Errorf("the cluster names a server %s, and this machine cannot resolve that name (%s): add it to DNS or /etc/hosts", addr, dns.Err)
 		d.refuse(err)
 		d.note(addr, err)
 	}
@@ -441,7 +445,7 @@ func (d *dialer) dial(ctx context.Context, network, addr string) (*regionConn, e
 		if c.Conn, err = d.auth.Authenticate(ctx, conn, host); err != nil {
 			conn.Close()
 			if errors.Is(err, kerberos.ErrClosed) && d.tls == nil {
-				err = fmt.Errorf("%w, as servers do that want TLS (tls in the address)", err)
+				err = fmt.Errorf("%w; a server that requires TLS does that (set tls in the address)", err)
 			}
 			c.refused(err)
 			return nil, err
@@ -477,7 +481,7 @@ func (d *dialer) secure(ctx context.Context, conn net.Conn, host string) (net.Co
 	return nil, d.tlsError(conn.RemoteAddr(), err)
 }
 
-// tlsError is why TLS with a server came to nothing: err, and what a server may mean that refuses.
+// tlsError returns err, the failure of TLS with a server, with the probable reason of a server that refused.
 func (d *dialer) tlsError(server net.Addr, err error) error {
 	without := ""
 	var alert *net.OpError

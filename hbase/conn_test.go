@@ -107,7 +107,7 @@ func TestDialAuthenticates(t *testing.T) {
 		}
 	}
 	_, err := Dial(t.Context(), Config{Servers: "nowhere:1", User: "bob", Kerberos: token})
-	if err == nil || !strings.Contains(err.Error(), "the token is that of alice, who cannot act for bob with it") {
+	if err == nil || !strings.Contains(err.Error(), "the token belongs to alice; with a token that user cannot act for bob") {
 		t.Error(err)
 	}
 }
@@ -199,12 +199,12 @@ func TestRefusedConnection(t *testing.T) {
 		want  string
 	}{
 		{full, "the server refuses the connection: AccessDeniedException: not you"},
-		{refusal(math.MaxUint32, wanted), "the cluster wants Kerberos"},
+		{refusal(math.MaxUint32, wanted), "the cluster requires Kerberos"},
 		{refusal(1, denied), "did not answer"},
 		{refusal(math.MaxUint32, nil), "did not answer"},
 		{full[:len(full)-1], "did not answer"},
 		{[]byte{0, 0, 0, 9}, "did not answer"},
-		{[]byte("\x00\x00\x00\x09\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), "the server's answer has no header, as no HBase's"},
+		{[]byte("\x00\x00\x00\x09\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), "the server's answer has no header: this is not an HBase server, or it is faulty"},
 	} {
 		conn, peer := pipe(t)
 		if _, err := peer.Write(test.first); err != nil {

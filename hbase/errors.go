@@ -24,7 +24,7 @@ var (
 	ErrUnreachable = errors.New("the HBase cluster cannot be reached")
 )
 
-// class says what to do about a failed call.
+// class tells how to handle a failed call.
 type class uint8
 
 const (
@@ -40,20 +40,20 @@ var (
 		"ServerNotRunningYetException", "RpcThrottlingException", "CallTimeoutException", "RegionInRecoveryException", "MasterNotRunningException", "MasterStoppedException"}
 )
 
-// overloaded are refusals of a server for its load: the region is where it was, and so is a scanner.
+// overloaded are the exceptions of a server under load. The region has not moved, and scanners stay open.
 var overloaded = []string{"RegionTooBusyException", "CallQueueTooBigException", "CallDroppedException", "RpcThrottlingException"}
 
-// scannerStays are refusals of a call on a scanner that leave the scanner open on the server.
+// scannerStays are the exceptions of a scanner call that leave the scanner open on the server.
 var scannerStays = append([]string{"OutOfOrderScannerNextException"}, overloaded...)
 
-// alwaysRefused are refusals that the same mutation has met each time it was sent.
+// alwaysRefused are the exceptions that recur when the same mutation is sent again.
 var alwaysRefused = []string{"NoSuchColumnFamilyException", "FailedSanityCheckException", "AccessDeniedException", "hbase.ipc.max.request.size"}
 
-// busy reports whether a server refused a call for its load.
+// busy reports whether a server refused a call because of its load.
 func busy(err error) bool { return err != nil && isOneOf(err, overloaded) }
 
-// outOfRange is how a FailedSanityCheckException reads where a row of a batch is in another region now. For a call of one
-// row servers throw WrongRegionException.
+// outOfRange is the text of a FailedSanityCheckException for a row of a batch that is in another region now. For a call
+// with one row, servers throw WrongRegionException instead.
 const outOfRange = "Requested row out of range"
 
 func classify(err error) class {
@@ -66,13 +66,13 @@ func classify(err error) class {
 	return fatal
 }
 
-// foreign reports whether a server refused a mutation of a batch because another region has its row.
+// foreign reports whether a server refused a mutation of a batch because its row is in another region.
 func foreign(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "FailedSanityCheckException") && strings.Contains(text, outOfRange)
 }
 
-// isOneOf reports whether an error is of one of these Java classes.
+// isOneOf reports whether err is one of these Java exceptions.
 func isOneOf(err error, classes []string) bool {
 	text := err.Error()
 	return slices.ContainsFunc(classes, func(c string) bool { return strings.Contains(text, c) })
@@ -80,7 +80,7 @@ func isOneOf(err error, classes []string) bool {
 
 var javaException = regexp.MustCompile(`(?s)HBase Java exception ([\w.$]+):\s*(.*)`)
 
-// explain makes an error of gohbase readable: the stack cut, the table named.
+// explain makes an error of gohbase readable: it removes the stack trace and names the table.
 func explain(err error, doing, table string) error {
 	switch {
 	case errors.Is(err, gohbase.TableNotFound):
@@ -102,21 +102,21 @@ func explain(err error, doing, table string) error {
 		case strings.Contains(first, "region is read only"):
 			return fmt.Errorf("%s %s: the HBase table is read-only (its attribute READONLY is true)", doing, table)
 		case name == "NoSuchColumnFamilyException":
-			first, _, _ = strings.Cut(first, " in region ") // the server goes on with all that the table is defined by
+			first, _, _ = strings.Cut(first, " in region ") // the server appends the whole definition of the table
 		}
 		return fmt.Errorf("%s %s: %s: %s", doing, table, name, first)
 	}
 	return fmt.Errorf("%s %s: %w", doing, table, err)
 }
 
-// Error says how many mutations were refused and left unknown, and names the first rows of both.
+// Error tells how many mutations were refused and how many have no answer, and names the first rows of each.
 func (e *BatchError) Error() string {
 	s := fmt.Sprintf("%d of %d mutations refused", len(e.Failed), len(e.Keys)) + e.name(slices.Sorted(maps.Keys(e.Failed)))
 	if len(e.Unknown) > 0 {
 		s += fmt.Sprintf(", %d without an answer", len(e.Unknown)) + e.name(slices.Sorted(slices.Values(e.Unknown)))
 	}
 	if len(e.Unmet) > 0 {
-		s += fmt.Sprintf(", %d of rows that are not as they were read", len(e.Unmet)) + e.name(slices.Sorted(slices.Values(e.Unmet)))
+		s += fmt.Sprintf(", %d because their rows have changed since they were read", len(e.Unmet)) + e.name(slices.Sorted(slices.Values(e.Unmet)))
 	}
 	if e.Cause != nil {
 		s += ": " + e.Cause.Error()
@@ -124,7 +124,7 @@ func (e *BatchError) Error() string {
 	return s
 }
 
-// name gives the first few of the rows at these indexes.
+// name returns the keys of the first few rows at these indexes.
 func (e *BatchError) name(at []int) string {
 	const most = 3
 	var keys []string
@@ -140,5 +140,5 @@ func (e *BatchError) name(at []int) string {
 	return " (rows " + strings.Join(keys, ", ") + ")"
 }
 
-// Unwrap gives the first cause.
+// Unwrap returns the first cause.
 func (e *BatchError) Unwrap() error { return e.Cause }

@@ -13,21 +13,22 @@ import (
 	"github.com/hql-db/hql/filter"
 )
 
-// anyTime asks for cells of any time. Each read of rows says so: gohbase would send a range without ends, which HBase 3 takes
-// for one that ends where it begins.
+// anyTime selects cells of any time. Each read of rows sets it: without it gohbase sends a range without bounds, and
+// HBase 3 reads that as an empty range.
 var anyTime = hrpc.TimeRangeUint64(0, math.MaxInt64)
 
-// maxTime is the end of the time range of a read of cells of any time.
+// maxTime is the end of the time range that selects cells of any time.
 var maxTime uint64 = math.MaxInt64
 
-// wanted says what is read of a row, as a Get without the row. Calls share it: it is not to be changed.
+// wanted returns the columns, times and filter of a read as a Get without a row. Calls share it: it must not be
+// changed.
 func (o *ReadOptions) wanted() (*pb.Get, error) {
 	w := &struct {
 		get   pb.Get
 		times pb.TimeRange
 	}{}
 	get, times := &w.get, &w.times
-	get.TimeRange, times.To = times, &maxTime // as anyTime
+	get.TimeRange, times.To = times, &maxTime // like anyTime
 	if o == nil {
 		return get, nil
 	}
@@ -38,7 +39,7 @@ func (o *ReadOptions) wanted() (*pb.Get, error) {
 	if o.MaxTime > 0 {
 		from, to := uint64(o.MinTime), uint64(o.MaxTime)
 		if from >= to {
-			return nil, fmt.Errorf("no time is from %d and before %d", o.MinTime, o.MaxTime)
+			return nil, fmt.Errorf("the time range [%d, %d) is empty: MinTime must be below MaxTime", o.MinTime, o.MaxTime)
 		}
 		times.From, times.To = &from, &to
 	}
@@ -61,7 +62,8 @@ func (o *ReadOptions) wanted() (*pb.Get, error) {
 	return get, nil
 }
 
-// columns are what a request names: a family once, with the columns of it that are read, or none for all of it.
+// columns returns the columns of a request: each family once, with the columns read of it, or with none for the whole
+// family.
 func (o *ReadOptions) columns() []*pb.Column {
 	if len(o.Families)+len(o.Columns) == 0 {
 		return nil
@@ -97,7 +99,7 @@ func (o *ReadOptions) columns() []*pb.Column {
 var compareTypes = map[filter.Op]gf.CompareType{filter.Equal: gf.Equal, filter.NotEqual: gf.NotEqual, filter.Less: gf.Less,
 	filter.LessOrEqual: gf.LessOrEqual, filter.Greater: gf.Greater, filter.GreaterOrEqual: gf.GreaterOrEqual, filter.Prefix: gf.Equal}
 
-// shapes reports whether f drops cells and not rows: such filters come last in a list.
+// shapes reports whether f drops cells and not rows. Such filters come last in a list.
 func shapes(f filter.Filter) bool {
 	switch f.(type) {
 	case filter.ColumnRange, filter.FirstCell, filter.KeyOnly, filter.Columns:
@@ -106,14 +108,15 @@ func shapes(f filter.Filter) bool {
 	return false
 }
 
-// isFuzzy reports whether f is a FuzzyRowFilter. It comes first under AND: past its last key it has no hint where to go
-// on, and HBase fails with a NullPointerException when another filter has given a hint before.
+// isFuzzy reports whether f is a FuzzyRowFilter. It must come first under AND: behind its last key it has no next hint,
+// and HBase throws a NullPointerException if another filter has given a hint before.
 func isFuzzy(f filter.Filter) bool {
 	_, is := f.(filter.Fuzzy)
 	return is
 }
 
-// seeks reports whether f jumps to a key: HBase evaluates such filters wrongly beside others under OR.
+// seeks reports whether f jumps to a key. HBase evaluates such a filter wrongly when it is combined with others under
+// OR.
 func seeks(f filter.Filter) bool {
 	switch f.(type) {
 	case filter.KeyRanges, filter.Fuzzy, filter.ColumnRange:
@@ -122,7 +125,7 @@ func seeks(f filter.Filter) bool {
 	return false
 }
 
-// translate makes HBase's filter of f, one case for each kind. only is the one family whose cells come; "": there may be several.
+// translate converts f into HBase's filter. only is the one family that is read; "": several may be.
 func translate(f filter.Filter, only string) (gf.Filter, error) {
 	switch f := f.(type) {
 	case filter.And:
@@ -135,7 +138,7 @@ func translate(f filter.Filter, only string) (gf.Filter, error) {
 			switch {
 			case isFuzzy(m):
 				if fuzzy = append(fuzzy, t); len(fuzzy) > 1 {
-					return nil, fmt.Errorf("filter %s: HBase evaluates one FuzzyRowFilter under AND", f)
+					return nil, fmt.Errorf("filter %s: HBase evaluates only one FuzzyRowFilter under AND", f)
 				}
 			case shapes(m):
 				last = append(last, t)
@@ -148,7 +151,7 @@ func translate(f filter.Filter, only string) (gf.Filter, error) {
 		var all []gf.Filter
 		for _, m := range f {
 			if seeks(m) || shapes(m) {
-				return nil, fmt.Errorf("filter %s cannot stand under OR", m)
+				return nil, fmt.Errorf("filter %s: HBase evaluates it wrongly under OR", m)
 			}
 			t, err := translate(m, only)
 			if err != nil {
@@ -222,8 +225,8 @@ func cell(family, qualifier string, op gf.CompareType, cmp gf.Comparator, dropMi
 	return gf.NewSingleColumnValueFilter([]byte(family), []byte(qualifier), op, cmp, dropMissing, true)
 }
 
-// written refuses a row by a cell that it does not include. It sees only the newest version of a cell: behind one that
-// it includes no other is read.
+// written refuses a row by a cell that the filter excludes. It sees only the newest version of each cell: after an
+// included version it skips the older ones.
 func written(f filter.Written) gf.Filter {
 	other := func(name string) *gf.CompareFilter {
 		return gf.NewCompareFilter(gf.NotEqual, gf.NewBinaryComparator(gf.NewByteArrayComparable([]byte(name))))

@@ -14,12 +14,12 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// multiCall is one Multi RPC to a region: Gets or mutations. The template decides region and context.
+// multiCall is one Multi RPC to a region: Gets or mutations. template determines the region and the context.
 type multiCall struct {
 	*hrpc.Get
 	parts []multiPart
 	block []byte
-	sent  atomic.Int32 // how often: gohbase sends it again when a connection breaks or a region has moved
+	sent  atomic.Int32 // how often it was sent: gohbase repeats it when a connection breaks or a region has moved
 }
 
 func (m *multiCall) Name() string               { return "Multi" }
@@ -41,7 +41,7 @@ func (m *multiCall) DeserializeCellBlocks(_ proto.Message, b []byte) (uint32, er
 	return uint32(len(b)), nil
 }
 
-// CellBlocksEnabled tells a server in the same process that cells may come as a block.
+// CellBlocksEnabled tells a server in the same process that it may send cells as a block.
 func (m *multiCall) CellBlocksEnabled() bool { return true }
 
 // SerializeCellBlocks: values are sent inside the message.
@@ -55,7 +55,7 @@ const getChunk = 200
 // getsAtOnce is how many RPCs a Get without Slots has in flight.
 const getsAtOnce = 4
 
-// maxMultiRounds bounds how often the actions that a region refused are sent again.
+// maxMultiRounds bounds how often actions that a region refused are sent again.
 const maxMultiRounds = 20
 
 func (c *client) Get(ctx context.Context, table string, keys [][]byte, o *ReadOptions) ([]Row, error) {
@@ -126,7 +126,7 @@ func (c *client) Get(ctx context.Context, table string, keys [][]byte, o *ReadOp
 	return out, nil
 }
 
-// take waits for a place in slots.
+// take acquires a slot.
 func take(ctx context.Context, slots chan struct{}) error {
 	select {
 	case slots <- struct{}{}:
@@ -136,8 +136,8 @@ func take(ctx context.Context, slots chan struct{}) error {
 	}
 }
 
-// inChunks sends groups in chunks, as many at a time as slots has places. It gives what is to be sent
-// again, in no order, with a cause of that, or the first error, which ends the others.
+// inChunks sends groups in chunks, as many at a time as slots allows. It returns the indexes to send again, unordered,
+// with one cause, or the first error, which cancels the other chunks.
 func inChunks(ctx context.Context, groups [][]int, slots chan struct{}, get func(ctx context.Context, at []int) (again []int, cause, err error)) (again []int, cause, failed error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -169,8 +169,8 @@ func inChunks(ctx context.Context, groups [][]int, slots chan struct{}, get func
 	return again, cause, failed
 }
 
-// relocate makes gohbase look up the regions of groups again. A refusal inside the answer
-// of a Multi does not: it takes a call that fails as a whole.
+// relocate makes gohbase look up the regions of groups again. gohbase does that only after a call that fails as a
+// whole, not after a refusal inside the answer of a Multi.
 func (c *client) relocate(ctx context.Context, table string, keys [][]byte, groups [][]int) {
 	for _, g := range groups {
 		_, _, _ = c.try(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
@@ -183,7 +183,7 @@ func (c *client) relocate(ctx context.Context, table string, keys [][]byte, grou
 	}
 }
 
-// answered tells who watches that the region of a call did.
+// answered reports the region of a call to the watcher.
 func (o *ReadOptions) answered(call hrpc.Call) {
 	if o == nil || o.Region == nil {
 		return
@@ -193,7 +193,7 @@ func (o *ReadOptions) answered(call hrpc.Call) {
 	}
 }
 
-// sendRead sends a call that gets rows of the region that holds key.
+// sendRead sends a read call to the region that holds key.
 func (c *client) sendRead(ctx context.Context, o *ReadOptions, table string, key []byte, mk call) (proto.Message, hrpc.Call, error) {
 	if o == nil || !o.Timeline || c.replicas == nil {
 		return c.send(ctx, callAttempt, mk)
@@ -227,7 +227,7 @@ func (c *client) getOne(ctx context.Context, table string, key []byte, wanted *p
 	return Row{Key: key, Cells: got.cells}, nil
 }
 
-// multiGet reads the rows of one region into out and gives those to ask again for.
+// multiGet reads the rows of one region into out and returns the indexes of those to ask for again.
 func (c *client) multiGet(ctx context.Context, table string, keys [][]byte, at []int, wanted *pb.Get, o *ReadOptions, out []Row) (again []int, cause, err error) {
 	msg, call, err := c.sendRead(ctx, o, table, keys[at[0]], func(ctx context.Context) (hrpc.Call, error) {
 		return newMultiGet(ctx, table, keys, at, wanted)
@@ -277,7 +277,7 @@ func (c *client) multiGet(ctx context.Context, table string, keys [][]byte, at [
 	return again, cause, nil
 }
 
-// newMultiGet makes the call that gets those of keys whose places are at. They are of one region.
+// newMultiGet makes the call that gets keys[i] for each i in at. These keys are all in one region.
 func newMultiGet(ctx context.Context, table string, keys [][]byte, at []int, wanted *pb.Get) (hrpc.Call, error) {
 	t, err := hrpc.NewGet(ctx, []byte(table), keys[at[0]])
 	if err != nil {
@@ -295,8 +295,8 @@ func newMultiGet(ctx context.Context, table string, keys [][]byte, at []int, wan
 	return m, nil
 }
 
-// gotMultiRow gives the row of one result of a Multi and the number of its cells. They stand inside the result or at the start of block; rest is
-// what follows them there. A row without cells has no key.
+// gotMultiRow returns the row of one result of a Multi and its number of cells. The cells are inside the result or at
+// the start of block; rest is the remainder of block. A row without cells has a nil key.
 func gotMultiRow(key []byte, r *pb.Result, block []byte, encoded bool) (row Row, cells int, rest []byte, err error) {
 	cells, rest = int(r.GetAssociatedCellCount()), block
 	for range cells {
@@ -325,12 +325,12 @@ func gotMultiRow(key []byte, r *pb.Result, block []byte, encoded bool) (row Row,
 	return row, cells, rest, nil
 }
 
-// fillGet makes g the Get of what is wanted of a row; what they share is not copied.
+// fillGet makes g a Get of the row key for wanted. They share memory.
 func fillGet(g, wanted *pb.Get, key []byte) {
 	g.Row, g.Column, g.Filter, g.TimeRange, g.MaxVersions, g.Consistency = key, wanted.Column, wanted.Filter, wanted.TimeRange, wanted.MaxVersions, wanted.Consistency
 }
 
-// regionOf names the region of a call that has one, for its request.
+// regionOf returns the region specifier of a call whose region is known.
 func regionOf(call hrpc.Call) *pb.RegionSpecifier {
 	if named, ok := call.Region().(interface{ RegionSpecifier() *pb.RegionSpecifier }); ok {
 		return named.RegionSpecifier()
@@ -338,7 +338,7 @@ func regionOf(call hrpc.Call) *pb.RegionSpecifier {
 	return &pb.RegionSpecifier{Type: pb.RegionSpecifier_REGION_NAME.Enum(), Value: call.Region().Name()}
 }
 
-// exceptionError makes an exception inside an answer look like one outside.
+// exceptionError formats an exception inside an answer like one outside.
 func exceptionError(e *pb.NameBytesPair) error {
 	return fmt.Errorf("HBase Java exception %s:\n%s", e.GetName(), e.GetValue())
 }
@@ -350,12 +350,12 @@ const (
 	MaxCellSize  = 10 << 20 // key, family, qualifier, value and cellOverhead
 )
 
-// cellOverhead is what a server adds to a cell's parts: lengths, timestamp and type.
+// cellOverhead is the size that a server adds to a cell's parts: lengths, timestamp and type.
 const cellOverhead = 24
 
 func checkKey(key []byte) error {
 	if len(key) == 0 || len(key) > MaxKeyLength {
-		return fmt.Errorf("a rowkey has 1 to %d bytes, not %d", MaxKeyLength, len(key))
+		return fmt.Errorf("a rowkey must have 1 to %d bytes, this one has %d", MaxKeyLength, len(key))
 	}
 	return nil
 }

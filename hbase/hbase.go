@@ -10,8 +10,8 @@ import (
 	"github.com/hql-db/hql/hbase/kerberos"
 )
 
-// Cell is one version of one column. Its slices alias the response they came
-// in and must be copied to be kept beyond the batch.
+// Cell is one version of one column. Its slices alias the response they arrived in: copy them to keep them beyond the
+// batch.
 type Cell struct {
 	Family, Qualifier []byte
 	Timestamp         int64 // milliseconds since 1970, as the writer set it
@@ -22,12 +22,12 @@ type Cell struct {
 type Row struct {
 	Key   []byte
 	Cells []Cell
-	// Encoded holds the cells in place of Cells where ReadOptions.Encoded asked for it and the server sent
-	// them so: see CellReader.
+	// Encoded holds the cells in place of Cells if ReadOptions.Encoded is set and the server sent them encoded: see
+	// CellReader.
 	Encoded []byte
 }
 
-// ReadOptions say what a Get or Scan reads.
+// ReadOptions describe what a Get or Scan reads.
 type ReadOptions struct {
 	// Columns lists family:qualifier pairs; Families whole families. Both empty: everything.
 	Columns  []filter.Column
@@ -37,47 +37,44 @@ type ReadOptions struct {
 	MinTime, MaxTime int64
 	Versions         int           // per column; 0 means 1
 	NoCacheBlocks    bool          // for large one-off scans
-	Encoded          bool          // whoever reads the rows decodes the cells: for reads of which each cell is looked at once
-	Region           RegionWatcher // nil: nobody watches
-	// Metrics asks the servers of a scan what they looked at for it: RPCEnd.Scanned tells.
+	Encoded          bool          // return undecoded cells: for reads that look at each cell only once
+	Region           RegionWatcher // may be nil
+	// Metrics asks servers to count the rows that a scan looks at: see RPCEnd.Scanned.
 	Metrics bool
-	// Timeline lets replicas of a region answer when its primary takes long: rows may be older than what was written last.
-	// RPCEnd.Stale tells which. It has no effect where the client was handed in.
+	// Timeline lets replicas of a region answer when its primary is slow. Their rows may be older than the last write;
+	// RPCEnd.Stale counts these. It has no effect on a client made by New.
 	Timeline bool
-	// Slots, if not nil, bounds the RPCs that Gets have in flight, over all that share it: each takes a
-	// place in it for as long as it lasts. nil: a few for each Get.
+	// Slots, if not nil, bounds the number of RPCs that all Gets sharing it have in flight. nil: a few for each Get.
 	Slots chan struct{}
 }
 
-// RegionWatcher is told of each region that answers, by its name in hbase:meta, which stays as it is; done: a scan has read its
-// part of it. Several goroutines may call it.
+// RegionWatcher is called for each region that answers, by its name in hbase:meta, which stays valid. done: a scan has
+// read its part of the region. Several goroutines may call it.
 type RegionWatcher interface {
 	Answered(region []byte, done bool)
 }
 
-// ScanRange is one scan: rows in [Start, Stop), empty meaning open. Start == Stop
-// with both non-empty is an empty range. With Reversed the rows come from the
-// highest key below Stop down to Start: Start and Stop keep their meaning, and filters that
-// jump to keys (filter.KeyRanges, filter.Fuzzy) are refused.
+// ScanRange is one scan: the rows in [Start, Stop), where empty means unbounded. Start == Stop with both non-empty is
+// an empty range. With Reversed the rows come from the highest key below Stop down to Start, with the same bounds;
+// filters that jump to keys (filter.KeyRanges, filter.Fuzzy) are refused.
 type ScanRange struct {
 	Table       string
 	Start, Stop []byte
 	Reversed    bool
-	Limit       int // rows wanted; 0: all. Sent to the servers
+	Limit       int // rows wanted; 0: all. It is sent to the servers
 	BatchRows   int // rows wanted per response; 0: as many as fit
 	BatchBytes  int // bytes wanted per response; 0: 2 MiB
-	// Brief leaves no scanner open on a server between two calls of Next, at the price of seeking anew
-	// for each: for one of hundreds of scans that are read in turn. Rows larger than a
-	// response are read with an open scanner.
+	// Brief leaves no scanner open on the server between two calls of Next, and seeks anew at each call: for one of
+	// hundreds of scans that are read in turn. A row larger than a response is still read with an open scanner.
 	Brief bool
 }
 
 // Scanner reads the rows of one ScanRange in key order. It is not for concurrent use.
 type Scanner interface {
-	// Next gives the next rows, valid until the following call of Next;
-	// io.EOF after the last. Every row is whole.
+	// Next returns the next rows, valid until the following call of Next, and io.EOF after the last. Every row is
+	// whole.
 	Next(ctx context.Context) ([]Row, error)
-	// Close ends the scan, on the server too. It is idempotent.
+	// Close ends the scan, on the server too. It may be called twice.
 	Close() error
 }
 
@@ -89,7 +86,7 @@ const (
 	Put MutationKind = iota
 	DeleteRow
 	DeleteColumns  // all versions of the named columns
-	DeleteFamilies // all that the named families hold of the row
+	DeleteFamilies // all cells of the row in the named families
 )
 
 // Mutation changes one row.
@@ -98,18 +95,18 @@ type Mutation struct {
 	Key       []byte
 	Timestamp int64  // explicit, in milliseconds, for every mutation: a repeated send is then harmless
 	Cells     []Cell // Put: what to write. DeleteColumns: family and qualifier. DeleteFamilies: family. Timestamps in cells override when not 0
-	// Removed are columns that a Put deletes, all their versions up to Timestamp, in the same step as it writes
-	// Cells: readers see both or neither.
+	// Removed are columns that a Put deletes, all versions up to Timestamp, atomically with writing Cells: readers see
+	// both changes or neither.
 	Removed []Cell
-	// If must keep the row as it is when the mutation is applied, in the same step, or else the row stays as it is:
-	// BatchError.Unmet. nil: whatever the row holds. No filter keeps a row without cells.
+	// If is a condition on the row, checked atomically with the mutation. If it does not accept the row, the row stays
+	// unchanged and is listed in BatchError.Unmet. nil: no condition. No filter accepts a row without cells.
 	If filter.Filter
 }
 
-// BatchError says which mutations of a batch were applied.
+// BatchError tells which mutations of a batch were applied.
 type BatchError struct {
-	// Failed maps the index of each mutation that was refused to its error;
-	// Unknown lists those whose answer never came; Unmet those whose If did not keep the row. All others are applied.
+	// Failed maps the index of each refused mutation to its error; Unknown lists the mutations that were not answered;
+	// Unmet lists those whose If did not accept the row. All others are applied.
 	Failed  map[int]error
 	Unknown []int
 	Unmet   []int
@@ -117,14 +114,14 @@ type BatchError struct {
 	Cause   error
 }
 
-// Region is one region of a table: the rows in [Start, Stop), empty meaning open.
+// Region is one region of a table: the rows in [Start, Stop), where empty means unbounded.
 type Region struct {
 	Name        string // as in hbase:meta, "table,start,time.encoded."; start may be any bytes
 	Start, Stop []byte
 	Server      string // host:port, "" when unknown
 }
 
-// holds reports whether the row of key is one of the region's.
+// holds reports whether the region contains the row key.
 func (r Region) holds(key []byte) bool {
 	return bytes.Compare(r.Start, key) <= 0 && (len(r.Stop) == 0 || bytes.Compare(key, r.Stop) < 0)
 }
@@ -135,80 +132,84 @@ type Family struct {
 	Attributes map[string]string
 }
 
-// Stats counts what a client did; all fields are totals since it was made.
+// Stats counts the activity of a client; all fields are totals since the client was made.
 type Stats struct {
-	RPCs               int64 // calls sent, repeated ones among them
-	Rows, Cells, Bytes int64 // read; bytes are those of the cells
+	RPCs               int64 // calls sent, including repeated ones
+	Rows, Cells, Bytes int64 // read; Bytes is the size of the cells
 	Reopens            int64 // scanners opened again after a failure
 	Retries            int64 // calls sent again
 	Replaced           int64 // connections given up because they no longer answered
 }
 
-// Client is what the executor reads and writes through. It is safe for concurrent use.
+// Client is the interface through which the executor reads and writes. It is safe for concurrent use.
 type Client interface {
-	// Get reads the rows with the given keys, in the order given; an absent row
-	// has a nil Key. Several keys go as one RPC a region.
+	// Get reads the rows with the given keys, in the given order; an absent row has a nil Key. Several keys of one
+	// region go in one RPC.
 	Get(ctx context.Context, table string, keys [][]byte, o *ReadOptions) ([]Row, error)
-	// Scan begins to read a range, which the caller must Close. That the table does not exist (ErrNoTable) may
-	// show at the first Next only.
+	// Scan begins to read a range; the caller must Close it. If the table does not exist, the first Next may be the
+	// call that returns ErrNoTable.
 	Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner, error)
-	// Mutate applies mutations in batches, each row atomically, several rows not.
-	// A failure is a *BatchError, also where all that it tells of is Unmet.
+	// Mutate applies mutations in batches: each row atomically, several rows not. Its error is a *BatchError, also if
+	// it reports only Unmet.
 	Mutate(ctx context.Context, table string, ms []Mutation) error
-	// Increment adds n to an 8-byte big-endian counter and gives the new value.
-	// A lost answer may add twice: use it only to draw numbers.
+	// Increment adds n to an 8-byte big-endian counter and returns the new value. After a lost answer it may add n
+	// twice: use it only to draw numbers.
 	Increment(ctx context.Context, table string, key []byte, family, qualifier string, n int64) (int64, error)
-	// PutIf writes m, a Put, only when the column of its first cell holds was, where nil is no cell, or an empty one; it
-	// tells whether it did. A lost answer may make it deny what it did.
+	// PutIf writes m, a Put, only if the column of its first cell holds was; nil means no cell, or an empty one. It
+	// reports whether it wrote. After a lost answer it may report false although it wrote.
 	PutIf(ctx context.Context, table string, was []byte, m Mutation) (bool, error)
 	// Regions lists a table's regions in key order; ErrNoTable when it does not exist.
 	Regions(ctx context.Context, table string) ([]Region, error)
-	// KnownRegions is Regions as they were some minutes ago at most: good for dividing work, not for
-	// telling where a key is. The caller must not change them.
+	// KnownRegions is Regions as they were at most some minutes ago: good for dividing work, not for locating a key.
+	// The caller must not change them.
 	KnownRegions(ctx context.Context, table string) ([]Region, error)
-	// RegionSizes tells how large the regions of tables are, in bytes in files, as they are without compression, and in memory: by their
-	// names in hbase:meta, as far as their servers told the master, in steps of a mebibyte. Not every cluster lets every user ask.
+	// RegionSizes returns the sizes of the regions of tables by their names in hbase:meta: bytes in files,
+	// uncompressed, plus bytes in memory, in steps of a mebibyte, as last reported to the master. Some clusters do not
+	// permit the request to every user.
 	RegionSizes(ctx context.Context, tables ...string) (map[string]int64, error)
-	// Tables lists the tables whose names start with prefix, in the order of their names, whether or not the user may read them.
+	// Tables lists the tables whose names start with prefix, in the order of their names, including those that the user
+	// may not read.
 	Tables(ctx context.Context, prefix string) ([]string, error)
 	// PermittedTables lists the tables for which the user has any permission, in the order of their names.
 	PermittedTables(ctx context.Context) ([]string, error)
 	// Families describes a table; ErrNoTable when it does not exist.
 	Families(ctx context.Context, table string) ([]Family, error)
-	// MobFamilies names the families of tables whose large values HBase may keep apart from their cells (IS_MOB). A server's filter compares
-	// the reference in such a cell, not the value. The error says that a table's description cannot be read.
+	// MobFamilies names the families of tables whose large values HBase may store apart from their cells (IS_MOB). A
+	// server's filter compares the reference in such a cell, not the value. An error means that a table's description
+	// cannot be read.
 	MobFamilies(ctx context.Context, tables ...string) ([]string, error)
-	// MayWrite is an error, ErrDenied if that is the cause, unless the user may write all of these families of a table.
+	// MayWrite returns an error unless the user may write all of these families of a table; it is ErrDenied if a
+	// permission is missing.
 	MayWrite(ctx context.Context, table string, families []string) error
 	// MayRead is MayWrite for reading.
 	MayRead(ctx context.Context, table string, families []string) error
-	// CreateTable makes a table of len(splits)+1 regions, which begin at the splits, and waits until it can be used.
+	// CreateTable creates a table of len(splits)+1 regions, which begin at the splits, and waits until it can be used.
 	CreateTable(ctx context.Context, table string, families []Family, splits [][]byte) error
-	// DropTable disables a table, asks still, unless that is nil, and deletes the table. Where still fails, the table is enabled again, and that is
-	// the error. As HBase deletes only what is disabled, a table that is made under the name after still was asked is not deleted for the one
-	// before. ErrNoTable when it does not exist.
+	// DropTable disables a table, calls still unless it is nil, and deletes the table. If still fails, DropTable
+	// enables the table again and returns that error. HBase deletes only disabled tables, so a table that is created
+	// under the same name after still was called is not deleted by mistake. ErrNoTable when the table does not exist.
 	DropTable(ctx context.Context, table string, still func(context.Context) error) error
 	Stats() Stats
 	// Close ends the connections that the client opened itself.
 	Close() error
 }
 
-// Config says how to reach a cluster.
+// Config describes how to reach a cluster.
 type Config struct {
 	Quorum string // of ZooKeeper, "zk1:2181,zk2:2181"; "" if Servers are given
 	Root   string // root znode; "" means /hbase
 	// Servers are masters or region servers to ask in place of ZooKeeper, "master1:16000,master2:16000".
 	Servers string
-	// MetaSuffix is the cluster's hbase.meta.table.suffix, by which it calls hbase:meta hbase:meta_SUFFIX. Servers of 2.5 and later tell it
-	// themselves.
+	// MetaSuffix is the cluster's hbase.meta.table.suffix, which makes the name of hbase:meta hbase:meta_SUFFIX.
+	// Servers of 2.5 and later report it themselves.
 	MetaSuffix string
-	User       string // sent unverified; "" means the operating system's user, or the one that Kerberos authenticates
-	// Kerberos authenticates the connections to HBase; nil: authentication is simple. Another User is then one that
-	// the authenticated user acts for, which the cluster must allow (hadoop.proxyuser).
+	User       string // sent without proof; "" means the operating system's user, or the user that Kerberos authenticates
+	// Kerberos authenticates the connections to HBase; nil: authentication is simple. If User differs from the
+	// authenticated user, the authenticated user acts for User, which the cluster must allow (hadoop.proxyuser).
 	Kerberos *kerberos.Config
-	// TLS secures the connections to HBase, as hbase.server.netty.tls.enabled asks for since 2.6; nil: they are in clear text. The
-	// server's name is the one under which the cluster names it unless ServerName is set. ZooKeeper is reached in clear text.
-	// It is asked for each connection.
+	// TLS returns the configuration of connections to HBase, as hbase.server.netty.tls.enabled requires since 2.6; nil:
+	// they are in clear text. It is called for each connection. If ServerName is not set, it is the name by which the
+	// cluster names the server. Connections to ZooKeeper are in clear text.
 	TLS            func() (*tls.Config, error)
 	ConnectTimeout time.Duration // of the first contact; 0: 10 s
 	AttemptTimeout time.Duration // one RPC; 0: 90 s for scans, 20 s for others

@@ -274,7 +274,7 @@ func TestAnnouncedServers(t *testing.T) {
 	m := &metaServers{answers: map[string][]byte{"GetClusterId": field(1, []byte("c")), "GetMasters": bytes.Repeat([]byte{0x0a, 0}, maxNodesAnswer)}, asked: map[string]int{}}
 	r := newRegistry([]string{m.listen(t)}, "hql", new(dialer))
 	defer r.close()
-	if _, err := r.ask(t.Context(), r.given[0], "GetMasters"); err == nil || !strings.Contains(err.Error(), "as no HBase's") {
+	if _, err := r.ask(t.Context(), r.given[0], "GetMasters"); err == nil || !strings.Contains(err.Error(), "this is not an HBase server") {
 		t.Errorf("%v", err)
 	}
 }

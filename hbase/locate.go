@@ -14,30 +14,31 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// place is a server that no table of HBase tells of. Its name is that of the znode which does.
+// place is a server that no table of HBase names; ZooKeeper does. Its value is the name of the znode.
 type place string
 
 const (
-	metaPlace   place = "meta-region-server" // who serves hbase:meta
+	metaPlace   place = "meta-region-server" // the server of hbase:meta
 	masterPlace place = "master"             // the active master
 )
 
 // locator finds servers: in ZooKeeper, or by asking masters and region servers.
 type locator interface {
 	locate(ctx context.Context, p place) (*pb.ServerName, error)
-	// close ends what runs in the background.
+	// close ends the background work.
 	close()
 }
 
 const (
 	// askNext is how long a server may take before the next one is asked as well.
 	askNext = 500 * time.Millisecond
-	// askTimeout bounds what one server is asked, locateTimeout what all are.
+	// askTimeout bounds one server's answer, locateTimeout the answers of all.
 	askTimeout    = 5 * time.Second
 	locateTimeout = 20 * time.Second
 )
 
-// firstOf asks servers in an order left to chance, each when the one before failed or took long, and gives the first answer.
+// firstOf asks servers in random order until one answers, and returns the first answer. It asks the next server when
+// one fails or takes longer than askNext.
 func firstOf[T any](ctx context.Context, servers []string, ask func(ctx context.Context, server string) (T, error)) (T, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -84,7 +85,7 @@ func firstOf[T any](ctx context.Context, servers []string, ask func(ctx context.
 	return none, errs
 }
 
-// joined are errors told in one line.
+// joined is several errors in one line.
 type joined []error
 
 func (j joined) Error() string {
@@ -97,7 +98,7 @@ func (j joined) Error() string {
 
 func (j joined) Unwrap() []error { return j }
 
-// checkServer says what is wrong with a server's name.
+// checkServer returns an error if a server's name is incomplete.
 func checkServer(s *pb.ServerName) error {
 	if s.GetHostName() == "" || s.GetPort() == 0 || s.GetPort() > 65535 {
 		return errors.New("it names no server")
@@ -105,12 +106,13 @@ func checkServer(s *pb.ServerName) error {
 	return nil
 }
 
-// address is where a server listens.
+// address returns the host:port at which a server listens.
 func address(s *pb.ServerName) string {
 	return net.JoinHostPort(s.GetHostName(), fmt.Sprint(s.GetPort()))
 }
 
-// znodeMessage is what a znode holds: 0xff, the length of an id, the id, "PBUF" and a message.
+// znodeMessage returns the message of a znode: its content is 0xff, the length of an id, the id, "PBUF" and the
+// message.
 func znodeMessage(b []byte) ([]byte, error) {
 	if len(b) < 5 || b[0] != 0xff {
 		return nil, fmt.Errorf("its %d bytes have no header", len(b))
@@ -122,7 +124,7 @@ func znodeMessage(b []byte) ([]byte, error) {
 	return b[5+n+4:], nil
 }
 
-// parseZnode reads the content of p's znode.
+// parseZnode reads the content of the znode of p.
 func parseZnode(p place, b []byte) (*pb.ServerName, error) {
 	message, err := znodeMessage(b)
 	if err != nil {
@@ -144,7 +146,7 @@ func parseZnode(p place, b []byte) (*pb.ServerName, error) {
 	return server, checkServer(server)
 }
 
-// znode is what parseZnode reads.
+// znode is the inverse of parseZnode.
 func znode(p place, server *pb.ServerName) ([]byte, error) {
 	var m proto.Message = &pb.MetaRegionServer{Server: server}
 	if p == masterPlace {

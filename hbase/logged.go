@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Logged is c that logs each read to l at the debug level: the table, the keys in hexadecimal, the rows that came, the
-// time it took and the error that ended it. Keys may be personal data; they are named at no other level.
+// Logged returns a client that logs each read of c to l at the debug level: the table, the keys in hexadecimal, the
+// number of rows, the time it took and its error. Keys may be personal data; no other level logs them.
 func Logged(c Client, l *slog.Logger) Client { return loggedClient{c, l} }
 
 type loggedClient struct {
@@ -45,7 +45,7 @@ func (c loggedClient) Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Sc
 // loggedScanner logs its scan once, when it is closed.
 type loggedScanner struct {
 	Scanner
-	ctx    context.Context // for the handler of the log
+	ctx    context.Context // for the log's handler
 	log    *slog.Logger
 	r      ScanRange
 	start  time.Time
@@ -76,7 +76,7 @@ func (s *loggedScanner) Close() error {
 
 func hexadecimal(name string, key []byte) slog.Attr { return slog.String(name, fmt.Sprintf("%x", key)) }
 
-// told gives what is told of each read.
+// told returns the attributes that are logged for each read.
 func told(table string, rows int, start time.Time, err error, more ...slog.Attr) []slog.Attr {
 	out := append([]slog.Attr{slog.String("table", table)}, more...)
 	out = append(out, slog.Int("rows", rows), slog.Duration("elapsed", time.Since(start)))

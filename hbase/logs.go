@@ -10,8 +10,8 @@ import (
 
 var logsOnce sync.Once
 
-// silenceLogs keeps gohbase's own logging, which goes through logrus' standard logger and
-// names row keys, off the terminal; its Fatal ends a goroutine and not the process.
+// silenceLogs keeps gohbase's own logging, which goes through logrus' standard logger and contains row keys, off the
+// terminal. It also makes logrus' Fatal end a goroutine instead of the process.
 func silenceLogs() {
 	logsOnce.Do(func() {
 		logrus.SetOutput(io.Discard)

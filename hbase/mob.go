@@ -10,7 +10,7 @@ import (
 	"github.com/tsuna/gohbase/pb"
 )
 
-// mobFamilies remembers the MOB families of tables.
+// mobFamilies caches the MOB families of tables.
 type mobFamilies struct {
 	mu     sync.Mutex
 	tables map[string]mobTable
@@ -23,7 +23,7 @@ type mobTable struct {
 }
 
 const (
-	// mobAge is how long a table's families are relied on: a family may become one of MOB.
+	// mobAge is how long a table's description is used: a family may become a MOB family.
 	mobAge = time.Minute
 	// mobWait is how long the master may take to describe tables.
 	mobWait = 2 * time.Second
@@ -31,7 +31,7 @@ const (
 
 func (c *client) MobFamilies(ctx context.Context, tables ...string) ([]string, error) {
 	c.mob.mu.Lock()
-	defer c.mob.mu.Unlock() // one caller asks for all
+	defer c.mob.mu.Unlock() // one caller asks for all tables
 	var unknown []string
 	for _, t := range tables {
 		if time.Since(c.mob.tables[t].at) >= mobAge {

@@ -15,10 +15,11 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// A batch to one region holds at most so many mutations and bytes.
+// Limits of a batch to one region.
 const (
 	maxBatchMutations = 1000
-	// maxBatchConditions bounds the conditional mutations of a batch: a server applies one after the other, each with a write to its log.
+	// maxBatchConditions bounds the conditional mutations of a batch: a server applies them one after the other, each
+	// with its own write to the log.
 	maxBatchConditions = 100
 	maxBatchBytes      = 2 << 20
 	batchesAtOnce      = 4
@@ -35,11 +36,11 @@ func (m *Mutation) check() error {
 		return errors.New("a row without cells cannot be stored")
 	}
 	if m.Kind != Put && len(m.Removed) > 0 {
-		return errors.New("only a Put removes columns beside")
+		return errors.New("only a Put can have Removed columns")
 	}
 	for _, c := range slices.Concat(m.Cells, m.Removed) {
 		if len(c.Family) == 0 || len(c.Family) > 127 {
-			return fmt.Errorf("a family's name has 1 to 127 bytes, not %d", len(c.Family))
+			return fmt.Errorf("a family's name must have 1 to 127 bytes, this one has %d", len(c.Family))
 		}
 		if len(m.Key)+len(c.Family)+len(c.Qualifier)+len(c.Value)+cellOverhead > MaxCellSize {
 			return fmt.Errorf("cell %s:%s is larger than %d MiB", c.Family, c.Qualifier, MaxCellSize>>20)
@@ -48,7 +49,7 @@ func (m *Mutation) check() error {
 	return nil
 }
 
-// proto is the message of a mutation, its cells grouped by family.
+// proto returns the message of a mutation, with its cells grouped by family.
 func (m *Mutation) proto() *pb.MutationProto {
 	p := &pb.MutationProto{Row: m.Key, MutateType: pb.MutationProto_PUT.Enum(), Timestamp: proto.Uint64(uint64(m.Timestamp))}
 	if m.Kind != Put {
@@ -70,14 +71,14 @@ func (m *Mutation) proto() *pb.MutationProto {
 			}
 		}
 	}
-	for _, c := range m.Removed { // servers take delete markers within a Put, too
+	for _, c := range m.Removed { // servers accept delete markers within a Put
 		q := m.add(p, &c)
 		q.Value, q.DeleteType = []byte{}, pb.MutationProto_DELETE_MULTIPLE_VERSIONS.Enum()
 	}
 	return p
 }
 
-// add gives p a place for cell c.
+// add adds cell c to p.
 func (m *Mutation) add(p *pb.MutationProto, c *Cell) *pb.MutationProto_ColumnValue_QualifierValue {
 	i := slices.IndexFunc(p.ColumnValue, func(x *pb.MutationProto_ColumnValue) bool { return bytes.Equal(x.Family, c.Family) })
 	if i < 0 {
@@ -117,7 +118,7 @@ func (c *client) Mutate(ctx context.Context, table string, ms []Mutation) error 
 		}
 		left = append(left, i)
 	}
-	if len(report.Failed) > 0 { // nothing of a batch with a bad member is sent: it would fail the others
+	if len(report.Failed) > 0 { // send nothing of a batch with an invalid mutation: the servers would refuse the others too
 		for _, i := range left {
 			report.Failed[i] = errors.New("not sent: another mutation of the batch is invalid")
 		}
@@ -132,7 +133,7 @@ func (c *client) Mutate(ctx context.Context, table string, ms []Mutation) error 
 			c.stats.retries.Add(1)
 			err := b.wait(ctx)
 			if err != nil && !errors.Is(last, context.DeadlineExceeded) {
-				err = fmt.Errorf("%w, while it was tried again after: %v", err, last)
+				err = fmt.Errorf("%w (it was being repeated after: %v)", err, last)
 			}
 			if err == nil && (round == maxMultiRounds || errors.Is(last, context.DeadlineExceeded)) {
 				err = last
@@ -159,8 +160,8 @@ func (c *client) Mutate(ctx context.Context, table string, ms []Mutation) error 
 	return nil
 }
 
-// mutateGroups sends the groups in batches, a few at once; it gives what to send again. unsure are those
-// that an earlier call may have applied without an answer.
+// mutateGroups sends the groups in batches, a few at once, and returns the indexes to send again. unsure holds the
+// mutations that an earlier, unanswered call may have applied.
 func (c *client) mutateGroups(ctx context.Context, table string, ms []Mutation, groups [][]int, report *BatchError, unsure map[int]bool) (again []int, last error) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -214,16 +215,16 @@ func (c *client) mutateGroups(ctx context.Context, table string, ms []Mutation, 
 	return again, last
 }
 
-// batchAnswer is what became of the mutations of one Multi.
+// batchAnswer is the outcome of the mutations of one Multi.
 type batchAnswer struct {
 	failed map[int]error
-	unmet  []int // their If did not keep the row
+	unmet  []int // their If did not accept the row
 	again  []int // to be sent again
-	twice  bool  // the Multi was sent twice, perhaps after the first was applied
-	cause  error // of again
+	twice  bool  // the Multi was sent twice, perhaps after the first one was applied
+	cause  error // why again is sent again
 }
 
-// mutateBatch sends one Multi. Every mutation has its timestamp, so that one whose answer was lost may be sent again.
+// mutateBatch sends one Multi. Every mutation has its timestamp, so one whose answer was lost may be sent again.
 func (c *client) mutateBatch(ctx context.Context, table string, ms []Mutation, at []int) batchAnswer {
 	a := batchAnswer{failed: map[int]error{}}
 	msg, sent, err := c.try(ctx, callAttempt, func(ctx context.Context) (hrpc.Call, error) {
@@ -235,7 +236,7 @@ func (c *client) mutateBatch(ctx context.Context, table string, ms []Mutation, a
 		return m, m.add(ms, at)
 	})
 	m, ok := sent.(*multiCall)
-	if ok { // over a server that is away an answer may have been lost before
+	if ok { // if a server was unreachable, an earlier answer may have been lost
 		a.twice = m.sent.Load() > 1 || m.sent.Load() > 0 && errors.Is(err, ErrUnreachable)
 	}
 	switch {
@@ -251,7 +252,7 @@ func (c *client) mutateBatch(ctx context.Context, table string, ms []Mutation, a
 	return a
 }
 
-// read takes the answer to a Multi of parts, whose actions are numbered by their places in at.
+// read takes the answer to a Multi of parts. The actions are numbered by their places in at.
 func (a *batchAnswer) read(table string, at []int, parts []multiPart, results []*pb.RegionActionResult) {
 	answered := make([]bool, len(at))
 	for n, region := range results {
@@ -324,8 +325,8 @@ func (c *client) Increment(ctx context.Context, table string, key []byte, family
 	return int64(binary.BigEndian.Uint64(cells[0].Value)), nil
 }
 
-// wholeCall is a mutation that is sent in one write. gohbase would send its cells behind it in another, and a call that is sent at the
-// same time might come between the two.
+// wholeCall is a mutation that is sent in one write. gohbase would send its cells in a second write, and another call
+// might come between the two.
 type wholeCall struct{ *hrpc.Mutate }
 
 // CellBlocksEnabled keeps the cells inside the message.

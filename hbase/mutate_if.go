@@ -20,11 +20,11 @@ const (
 	processedField       protowire.Number = 3 // of RegionActionResult
 )
 
-// errDoubtful is that of a conditional mutation that was sent twice. What the second answer tells need not hold for the
-// first, which was lost.
-var errDoubtful = errors.New("an answer was lost: the row may have been changed, look at it before the statement is repeated")
+// errDoubtful is the error of a conditional mutation that was sent twice: the second answer may differ from the first,
+// lost one.
+var errDoubtful = errors.New("an answer was lost and the row may have been changed: read the row before you repeat the statement")
 
-// condition is the message that asks a server to apply m only if its row passes m.If.
+// condition returns the message that asks a server to apply m only if m.If accepts its row.
 func (m *Mutation) condition() ([]byte, error) {
 	f, err := translate(m.If, "")
 	if err != nil {
@@ -42,8 +42,8 @@ func (m *Mutation) condition() ([]byte, error) {
 	return protowire.AppendBytes(protowire.AppendTag(out, conditionFilterField, protowire.BytesType), encoded), nil
 }
 
-// add adds to the call the mutations of ms at these places: all without a condition as one RegionAction, each other one as
-// one of its own.
+// add adds the mutations ms[i] for i in at to the call: those without a condition as one RegionAction, and one
+// RegionAction for each conditional one.
 func (c *multiCall) add(ms []Mutation, at []int) error {
 	plain := -1
 	for i, k := range at {
@@ -68,7 +68,7 @@ func (c *multiCall) add(ms []Mutation, at []int) error {
 // multiPart is one RegionAction of a Multi.
 type multiPart struct {
 	actions   []*pb.Action
-	condition []byte // of the only action; nil: none
+	condition []byte // the condition of its only action; nil: none
 }
 
 func (p *multiPart) proto(region *pb.RegionSpecifier) *pb.RegionAction {
@@ -80,7 +80,7 @@ func (p *multiPart) proto(region *pb.RegionSpecifier) *pb.RegionAction {
 	return a
 }
 
-// processed tells whether the only action of a conditional part was applied; known: the answer says it.
+// processed reports whether the only action of a conditional part was applied; known: the answer tells.
 func processed(r *pb.RegionActionResult) (done, known bool) {
 	for f, err := range wire.Fields(r.ProtoReflect().GetUnknown()) {
 		if err == nil && f.Number == processedField {
@@ -90,10 +90,11 @@ func processed(r *pb.RegionActionResult) (done, known bool) {
 	return done, known
 }
 
-// LastTime is the latest time at which a cell can be written. Servers take the one after it for their own time.
+// LastTime is the latest timestamp at which a cell can be written. Servers replace the next one, math.MaxInt64, by
+// their own time.
 const LastTime = math.MaxInt64 - 1
 
-// conditionSize is about the length of f as it is sent: each filter comes with the names of Java's classes.
+// conditionSize estimates the length of f as it is sent: each filter comes with Java class names.
 func conditionSize(f filter.Filter) (n int) {
 	switch f := f.(type) {
 	case nil:

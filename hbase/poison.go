@@ -7,11 +7,11 @@ import (
 	"github.com/hql-db/hql/internal/poison"
 )
 
-// poisonScanner gives the rows of in as copies, and overwrites those when their time is over, at the following
-// call. It stands around every scan in tests: see package poison.
+// poisonScanner returns copies of the rows of in, and overwrites them when they become invalid, at the next call. In
+// tests it wraps every scan: see package poison.
 type poisonScanner struct {
 	in   Scanner
-	last [][]byte // all that was handed out
+	last [][]byte // the rows of the last call
 }
 
 func (p *poisonScanner) Next(ctx context.Context) ([]Row, error) {

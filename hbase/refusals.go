@@ -16,44 +16,47 @@ import (
 	"github.com/hql-db/hql/hbase/kerberos"
 )
 
-// gohbase tries to connect to a server for as long as a call has, and tells nobody why it cannot. Where the server's certificate is the
-// wrong one, or it does not know this client, that is as long as a scan may take. So calls that wait hear of servers that refuse one
-// connection after the other, and end if they wait for one of these.
+// gohbase tries to connect to a server until a call's deadline, and does not report why it fails. With a wrong
+// certificate, or a client that the server does not know, that lasts as long as a scan may take. So waiting calls learn
+// of servers that refuse one connection after the other, and end if they wait for such a server.
 
 const (
-	// refusalsMeant is how many refusals in a row are not taken for a passing fault: files that are being renewed, a server that starts.
+	// refusalsMeant is the number of refusals in a row that count as permanent. Fewer may be a passing fault, such as
+	// files being renewed or a server that starts.
 	refusalsMeant = 3
-	// refusalWait is how long a call waits before it looks whether its server is one that refused connections before.
+	// refusalWait is how long a call waits before it checks whether its server has refused connections.
 	refusalWait = 250 * time.Millisecond
-	// refusalAge is how long a refusal is remembered: gohbase tries again twice a minute, for as long as a region is there.
+	// refusalAge is how long a refusal is remembered: gohbase tries again twice a minute while the region exists.
 	refusalAge = time.Minute
-	// freshRegions is how old what hbase:meta said may be for a call to be taken for one to that server.
+	// freshRegions is the greatest age at which hbase:meta's assignment of regions is used to find a call's server.
 	freshRegions = time.Second
 )
 
-// refusals are servers that refuse connections.
+// refusals records the servers that refuse connections.
 type refusals struct {
 	mu   sync.Mutex
 	in   map[string]row // by server
-	some atomic.Bool    // one of them does not refuse in passing
+	some atomic.Bool    // a server has refused often enough
 	next atomic.Pointer[chan struct{}]
 }
 
-// row is how many connections a server has refused since it answered on one, when it did so last, and why.
+// row is the number of connections that a server has refused since it last accepted one, the time of the last refusal
+// and its reason.
 type row struct {
 	n    int
 	last time.Time
 	why  error
 }
 
-// broke reports whether err is that a connection broke, ended without a word or took long: servers that end or pause look like that.
+// broke reports whether err means that a connection broke, was closed silently or timed out: a server that shuts down
+// or pauses looks like that.
 func broke(err error) bool {
 	var at *net.OpError
 	return errors.As(err, &at) && at.Op != "remote error" || errors.Is(err, errNoTLS) || errors.Is(err, kerberos.ErrClosed) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// note counts a refusal, which a connection that breaks is none of.
+// note counts a refusal. A broken connection is not one.
 func (r *refusals) note(server string, err error) {
 	if broke(err) {
 		return
@@ -74,7 +77,8 @@ func (r *refusals) note(server string, err error) {
 	}
 }
 
-// taken notes that a server has answered on a connection. That it was made says little: servers may look last at who the client is.
+// taken records that a server has answered on a connection. An established connection is not enough: servers may check
+// the client's identity last.
 func (r *refusals) taken(server string) { r.forget(func(s string, _ row) bool { return s == server }) }
 
 func (r *refusals) forget(which func(server string, of row) bool) {
@@ -88,7 +92,7 @@ func (r *refusals) forget(which func(server string, of row) bool) {
 	r.some.Store(some)
 }
 
-// row tells of the connections that a server has refused one after the other, of late.
+// row returns the recent refusals of a server.
 func (r *refusals) row(server string) row {
 	r.forget(func(_ string, of row) bool { return time.Since(of.last) > refusalAge })
 	r.mu.Lock()
@@ -96,7 +100,7 @@ func (r *refusals) row(server string) row {
 	return r.in[server]
 }
 
-// news is closed when a server refuses a connection, not for the first time.
+// news returns a channel that is closed when a server refuses a connection again.
 func (r *refusals) news() <-chan struct{} {
 	for {
 		if next := r.next.Load(); next != nil {
@@ -109,14 +113,14 @@ func (r *refusals) news() <-chan struct{} {
 	}
 }
 
-// watch is what a call that waits hears of servers that refuse connections; the zero watch hears nothing.
+// watch lets a waiting call learn of servers that refuse connections. The zero watch never does.
 type watch struct {
 	c    *client
 	call hrpc.Call
 }
 
-// begin is closed when there is a reason to ask why. That is soon if a server has refused connections already: gohbase waits for up to half
-// a minute before it tries again.
+// begin returns a channel that is closed when there is a reason to call ask. That is soon if a server has already
+// refused connections: gohbase waits up to half a minute before it tries again.
 func (w watch) begin() <-chan struct{} {
 	if w.c == nil || w.c.dialer == nil {
 		return nil
@@ -129,18 +133,18 @@ func (w watch) begin() <-chan struct{} {
 	return soon
 }
 
-// ask asks why in a goroutine.
+// ask calls why in a goroutine.
 func (w watch) ask(ctx context.Context) <-chan error {
 	verdict := make(chan error, 1)
 	go func() { verdict <- w.why(ctx) }()
 	return verdict
 }
 
-// statePatience is how long a call waits for an answer before hbase:meta is asked whether its table is disabled: gohbase waits until the table
-// is enabled again.
+// statePatience is how long a call waits before hbase:meta is asked whether its table is disabled: gohbase waits until
+// the table is enabled again.
 const statePatience = 500 * time.Millisecond
 
-// patience is the part of limit after which askState is called.
+// patience returns the part of limit after which askState is called.
 func (w watch) patience(limit time.Duration) time.Duration {
 	if w.c == nil || string(w.call.Table()) == "hbase:meta" || limit <= statePatience {
 		return limit
@@ -151,7 +155,8 @@ func (w watch) patience(limit time.Duration) time.Duration {
 	return statePatience
 }
 
-// askState asks in a goroutine whether the call's table is disabled, and is so for longer than a drop that is given up takes; nil: it is not.
+// askState checks in a goroutine whether the call's table is disabled, and stays so for longer than a drop that is
+// given up takes; nil: it is not.
 func (w watch) askState(ctx context.Context) <-chan error {
 	state := make(chan error, 1)
 	go func() {
@@ -170,12 +175,13 @@ func (w watch) askState(ctx context.Context) <-chan error {
 	return state
 }
 
-// disabledError is the name of a table that is disabled.
+// disabledError is the name of a disabled table.
 type disabledError string
 
 func (e disabledError) Error() string { return "table " + string(e) + " is disabled" }
 
-// why connects to the call's server if that has refused it before, and says why it refuses; nil: it does not.
+// why connects to the call's server if it has refused connections before, and returns the reason of its refusal; nil:
+// it accepts.
 func (w watch) why(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -189,13 +195,13 @@ func (w watch) why(ctx context.Context) error {
 		conn.introduce(ctx, w.c.replicas.user)
 	}
 	now := r.row(server)
-	if now.n <= before { // it takes connections, or cannot be reached, which may pass
+	if now.n <= before { // it accepts connections, or cannot be reached, which may pass
 		return nil
 	}
 	return fmt.Errorf("%w: %w", ErrUnreachable, now.why)
 }
 
-// serverOf tells to which server a call goes, "" if nobody knows.
+// serverOf returns the server that a call goes to, "" if it is unknown.
 func (c *client) serverOf(ctx context.Context, call hrpc.Call) (string, error) {
 	p := metaPlace
 	switch _, ofMaster := call.(*masterCall); {

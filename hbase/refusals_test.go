@@ -264,7 +264,7 @@ func TestServerThatIsNotFound(t *testing.T) {
 		"scan":   func(ctx context.Context) error { _, err := scanAll(ctx, c, ScanRange{Table: "t"}, nil); return err },
 		"master": func(ctx context.Context) error { _, err := c.Families(ctx, "t"); return err },
 	} {
-		if err := do(t.Context()); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "no..such.host:16020, a name that cannot be resolved here") {
+		if err := do(t.Context()); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "no..such.host:16020, and this machine cannot resolve that name") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

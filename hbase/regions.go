@@ -17,8 +17,8 @@ import (
 // noRegion lets a request be turned into its message before its region is known.
 var noRegion = region.NewInfo(0, nil, nil, []byte("none"), nil, nil)
 
-// regionCache remembers the regions of tables, to group keys by. It may be stale: a
-// region that has moved on refuses what is not its own, and the table is looked up again.
+// regionCache caches the regions of tables, to group keys by region. It may be stale: a region that has moved refuses
+// the call, and the table is looked up again.
 type regionCache struct {
 	mu     sync.Mutex
 	tables map[string]cachedRegions
@@ -36,7 +36,7 @@ func (r *regionCache) get(table string, age time.Duration) ([]Region, bool) {
 	return c.list, ok && time.Since(c.at) < age
 }
 
-// maxRegionAge is how long a list of regions is good for dividing work.
+// maxRegionAge is the greatest age of a list of regions that is used for dividing work.
 const maxRegionAge = 5 * time.Minute
 
 func (r *regionCache) put(table string, rs []Region) {
@@ -54,7 +54,7 @@ func (r *regionCache) drop(table string) {
 	delete(r.tables, table)
 }
 
-// byRegion groups the keys, whose indexes at is sorted by key, by region.
+// byRegion groups keys by region. at holds their indexes, sorted by key.
 func (c *client) byRegion(ctx context.Context, table string, keys [][]byte, at []int, fresh bool) ([][]int, error) {
 	age := maxRegionAge
 	if fresh {
@@ -75,7 +75,7 @@ func (c *client) byRegion(ctx context.Context, table string, keys [][]byte, at [
 		if i >= 0 && len(rs[i].Stop) > 0 {
 			stop := rs[i].Stop
 			n, _ = slices.BinarySearchFunc(at, stop, func(a int, stop []byte) int { return bytes.Compare(keys[a], stop) })
-			n = max(n, 1) // a hole in meta: the server will say
+			n = max(n, 1) // a hole in hbase:meta: the server reports it
 		}
 		groups = append(groups, at[:n])
 		at = at[n:]
@@ -83,7 +83,7 @@ func (c *client) byRegion(ctx context.Context, table string, keys [][]byte, at [
 	return groups, nil
 }
 
-// knownRegions gives the regions as they were less than age ago.
+// knownRegions returns the regions as they were less than age ago.
 func (c *client) knownRegions(ctx context.Context, table string, age time.Duration) ([]Region, error) {
 	if rs, ok := c.regions.get(table, age); ok {
 		return rs, nil
@@ -95,12 +95,12 @@ func (c *client) knownRegions(ctx context.Context, table string, age time.Durati
 	return rs, err
 }
 
-// KnownRegions gives the regions remembered.
+// KnownRegions returns the cached regions.
 func (c *client) KnownRegions(ctx context.Context, table string) ([]Region, error) {
 	return c.knownRegions(ctx, table, maxRegionAge)
 }
 
-// Regions lists a table's regions in order, from hbase:meta.
+// Regions reads a table's regions from hbase:meta, in key order.
 func (c *client) Regions(ctx context.Context, table string) ([]Region, error) {
 	return c.metaRegions(ctx, table)
 }
@@ -117,8 +117,9 @@ func (c *client) metaRegions(ctx context.Context, table string) (out []Region, e
 	return youngest(out), nil
 }
 
-// youngest leaves of the regions that begin at the same key the last, which is the youngest and the only one that is asked. There are such where
-// hbase:meta is inconsistent, or where a region was split while it was read. Who divides a table at these keys would read rows twice.
+// youngest keeps, of regions that begin at the same key, only the last. It is the youngest and the only one that is
+// asked. Several exist if hbase:meta is inconsistent, or if a region was split during the read; dividing a table at
+// these keys would read rows twice.
 func youngest(sorted []Region) []Region {
 	out := sorted[:0]
 	for i, r := range sorted {
@@ -162,7 +163,7 @@ func parseRegion(r Row) (reg Region, ok bool, err error) {
 			reg.Server = string(cell.Value)
 		case "regioninfo":
 			if !bytes.HasPrefix(cell.Value, []byte("PBUF")) {
-				return reg, false, fmt.Errorf("region info of an unknown form in %q", r.Key)
+				return reg, false, fmt.Errorf("region info of an unknown format in %q", r.Key)
 			}
 			var info pb.RegionInfo
 			if err := proto.Unmarshal(cell.Value[4:], &info); err != nil {
@@ -175,5 +176,5 @@ func parseRegion(r Row) (reg Region, ok bool, err error) {
 	return reg, ok, nil
 }
 
-// metaTimeout bounds what is asked of the master and of hbase:meta.
+// metaTimeout bounds each request to the master and to hbase:meta.
 const metaTimeout = 60 * time.Second

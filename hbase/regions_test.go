@@ -68,9 +68,9 @@ func TestLostRegion(t *testing.T) {
 		want    string
 	}{
 		{nil, false, "t: no such HBase table"},
-		{[][2]string{{"m", ""}}, false, "hbase:meta has no region of key"},
-		{[][2]string{{"", "a"}, {"m", ""}}, true, "hbase:meta has no region of key"},
-		{[][2]string{{"", "a"}}, true, "hbase:meta has no region of key"},
+		{[][2]string{{"m", ""}}, false, "hbase:meta has no region for key"},
+		{[][2]string{{"", "a"}, {"m", ""}}, true, "hbase:meta has no region for key"},
+		{[][2]string{{"", "a"}}, true, "hbase:meta has no region for key"},
 	} {
 		var over chan struct{}
 		if test.waited {

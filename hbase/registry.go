@@ -23,25 +23,25 @@ import (
 )
 
 const (
-	// refreshEvery is how often the servers to ask are looked up anew: masters and region servers come and go.
+	// refreshEvery is how often the list of servers to ask is refreshed: masters and region servers come and go.
 	refreshEvery = 5 * time.Minute
 	// maxNodes bounds how many of the servers that a cluster names are kept.
 	maxNodes = 16
-	// maxNodesAnswer bounds an answer: it names some thousand servers at most.
+	// maxNodesAnswer bounds such an answer, which names some thousand servers at most.
 	maxNodesAnswer = 1 << 20
 )
 
-// registry finds servers without ZooKeeper: masters of 2.4 and later, and region servers of 2.5 and later, answer HBase's
-// ClientMetaService.
+// registry finds servers without ZooKeeper, through HBase's ClientMetaService: masters of 2.4 and later and region
+// servers of 2.5 and later have it.
 type registry struct {
-	given []string // as the address has them: they are asked again whatever the cluster names
+	given []string // the servers in the address: they are always asked
 	user  string
 	dials *dialer
 	stop  context.CancelFunc // ends refreshing
 	ended chan struct{}
 
 	mu      sync.Mutex
-	named   []string // by the cluster
+	named   []string // servers that the cluster named
 	cluster string   // the cluster's id, once known
 }
 
@@ -57,7 +57,7 @@ func (r *registry) close() {
 	<-r.ended
 }
 
-// refreshing asks the cluster for its servers from time to time, soon for the first time.
+// refreshing asks the cluster for its servers repeatedly, the first time soon.
 func (r *registry) refreshing(ctx context.Context) {
 	defer close(r.ended)
 	wait := time.Second
@@ -76,8 +76,8 @@ func (r *registry) refreshing(ctx context.Context) {
 	}
 }
 
-// refresh asks one server for others. Masters name themselves; those of 2.5 and later name region servers too, which
-// are many and spare the masters.
+// refresh asks one server for others. Masters name the masters; since 2.5 they also name region servers, which spare
+// the masters.
 func (r *registry) refresh(ctx context.Context) error {
 	named, err := firstOf(ctx, r.servers(), func(ctx context.Context, server string) (map[string]bool, error) {
 		named := map[string]bool{}
@@ -85,7 +85,7 @@ func (r *registry) refresh(ctx context.Context) error {
 		for method, path := range map[string][]protowire.Number{"GetMasters": {1, 1}, "GetBootstrapNodes": {1}} {
 			answer, err := r.ask(ctx, server, method)
 			if err != nil {
-				failed = err // 2.4 has no bootstrap nodes
+				failed = err // 2.4 does not have bootstrap nodes
 				continue
 			}
 			for _, b := range fields(answer, path...) {
@@ -113,7 +113,7 @@ func (r *registry) refresh(ctx context.Context) error {
 	return nil
 }
 
-// servers are all that can be asked.
+// servers returns all servers that can be asked.
 func (r *registry) servers() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,7 +122,7 @@ func (r *registry) servers() []string {
 	return slices.Compact(all)
 }
 
-// locate asks who serves hbase:meta, or is the active master.
+// locate asks for the server of hbase:meta or for the active master.
 func (r *registry) locate(ctx context.Context, p place) (*pb.ServerName, error) {
 	server, err := firstOf(ctx, r.servers(), func(ctx context.Context, server string) (*pb.ServerName, error) {
 		if p == masterPlace {
@@ -143,13 +143,13 @@ func (r *registry) locate(ctx context.Context, p place) (*pb.ServerName, error) 
 		return location, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("no server of %q tells where %s is: %w", strings.Join(r.given, ","), p, err)
+		return nil, fmt.Errorf("none of the servers %q tells where %s is: %w", strings.Join(r.given, ","), p, err)
 	}
 	return server, nil
 }
 
-// metaServer finds the server of hbase:meta in a GetMetaRegionLocationsResponse: RegionLocations of it and of its replicas. suffix is what
-// the name of hbase:meta has behind it, see Config.MetaSuffix.
+// metaServer reads the server of hbase:meta from a GetMetaRegionLocationsResponse: RegionLocations of the region and
+// its replicas. suffix is the suffix of the name of hbase:meta: see Config.MetaSuffix.
 func metaServer(answer []byte) (server *pb.ServerName, suffix string, err error) {
 	for _, location := range fields(answer, 1) {
 		var info pb.RegionInfo
@@ -165,7 +165,7 @@ func metaServer(answer []byte) (server *pb.ServerName, suffix string, err error)
 	return nil, "", errors.New("it does not know where hbase:meta is")
 }
 
-// oneServer is the first of some ServerNames.
+// oneServer parses the first of some ServerNames; none is the error text if there are none.
 func oneServer(names [][]byte, none string) (*pb.ServerName, error) {
 	if len(names) == 0 {
 		return nil, errors.New(none)
@@ -181,7 +181,8 @@ func serverName(b []byte) (*pb.ServerName, error) {
 	return &s, checkServer(&s)
 }
 
-// fields gives what is at a path of field numbers of a message, which gohbase has no types for: each is a message or a text.
+// fields returns the values at a path of field numbers in a message that gohbase has no types for: each is a message or
+// a text.
 func fields(message []byte, path ...protowire.Number) (out [][]byte) {
 	if len(path) == 0 {
 		return [][]byte{message}
@@ -194,7 +195,8 @@ func fields(message []byte, path ...protowire.Number) (out [][]byte) {
 	return out
 }
 
-// ask sends a request without a content to one server, once this has named its cluster: an address may be another's by now.
+// ask sends a request without content to one server, after checking the server's cluster id: an address may belong to
+// another cluster by now.
 func (r *registry) ask(ctx context.Context, server, method string) (answer []byte, err error) {
 	asking, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
@@ -204,17 +206,17 @@ func (r *registry) ask(ctx context.Context, server, method string) (answer []byt
 		return answer, nil
 	case ctx.Err() != nil:
 		if at := (*net.OpError)(nil); errors.As(err, &at) && at.Op == "dial" {
-			return nil, fmt.Errorf("it takes no connections (%w)", err)
+			return nil, fmt.Errorf("cannot connect (%w)", err)
 		}
-		return nil, errors.New("it takes connections and does not answer")
-	case asking.Err() != nil: // the connection tells more than who waits on it
+		return nil, errors.New("it accepts connections but does not answer")
+	case asking.Err() != nil: // the connection's error tells more than the context's
 		err = context.Cause(asking)
 	}
 	if (errors.Is(err, errNoWord) || errors.Is(err, errNoTLS)) && answersAsZooKeeper(ctx, server) {
-		return nil, fmt.Errorf("this is a port of ZooKeeper's, whose address is hbase://%s", server)
+		return nil, fmt.Errorf("this port speaks ZooKeeper's protocol: use the address hbase://%s", server)
 	}
 	if errors.Is(err, errNoWord) {
-		err = fmt.Errorf("%w, and region servers before 2.5, which have no ClientMetaService", err)
+		err = fmt.Errorf("%w; region servers before 2.5 do not have it: name masters", err)
 	}
 	return nil, err
 }
@@ -242,7 +244,7 @@ func (r *registry) askOnce(ctx context.Context, dials *dialer, server, method st
 	return send(ctx, rc, method)
 }
 
-// checkCluster compares a cluster's id with the first one seen.
+// checkCluster compares a cluster's id with the first one received.
 func (r *registry) checkCluster(id [][]byte) error {
 	if len(id) == 0 || len(id[0]) == 0 {
 		return errors.New("it does not know its cluster's id")
@@ -253,15 +255,15 @@ func (r *registry) checkCluster(id [][]byte) error {
 		r.cluster = string(id[0])
 	}
 	if r.cluster != string(id[0]) {
-		return fmt.Errorf("it is of another cluster (%.64q, not %.64q)", id[0], r.cluster)
+		return fmt.Errorf("it belongs to another cluster (%.64q, not %.64q)", id[0], r.cluster)
 	}
 	return nil
 }
 
-// idPreamble asks a server for its cluster's id, which those of 2.6 and later tell before anybody is authenticated.
+// idPreamble asks a server for its cluster's id. Servers of 2.6 and later answer before authentication.
 const idPreamble = "Regist"
 
-// idOf asks one server for its cluster's id with idPreamble.
+// idOf asks one server for its cluster's id by idPreamble.
 func (d *dialer) idOf(ctx context.Context, server string) (string, error) {
 	conn, err := d.dial(ctx, "tcp", server)
 	if err != nil {
@@ -280,12 +282,12 @@ func (d *dialer) idOf(ctx context.Context, server string) (string, error) {
 		if id := fields(message, 1); len(id) == 1 && len(id[0]) > 0 {
 			return string(id[0]), nil
 		}
-		err = errors.New("it answers with something else")
+		err = errors.New("its answer has no cluster id")
 	}
-	return "", fmt.Errorf("it does not tell its cluster's id, which servers of 2.6 and later do (%w)", err)
+	return "", fmt.Errorf("it does not report its cluster's id; servers of 2.6 and later do (%w)", err)
 }
 
-// clusterID gives the id of the cluster to connect to, by which tokens are told apart.
+// clusterID returns the id of the cluster to connect to. It is needed to choose one of several tokens.
 func clusterID(ctx context.Context, cfg Config) (string, error) {
 	if cfg.Servers == "" {
 		return newZooKeeper(cfg).clusterID(ctx)
@@ -293,12 +295,12 @@ func clusterID(ctx context.Context, cfg Config) (string, error) {
 	d := &dialer{tls: cfg.TLS}
 	id, err := firstOf(ctx, strings.Split(cfg.Servers, ","), d.idOf)
 	if err != nil {
-		return "", fmt.Errorf("there are tokens of several clusters, and no server of %q tells which this one is: %w", cfg.Servers, err)
+		return "", fmt.Errorf("the file has tokens of several clusters, and none of the servers %q reports which cluster this is: %w", cfg.Servers, err)
 	}
 	return id, nil
 }
 
-// send sends a request without a content and gives the answer as its bytes.
+// send sends a request without content and returns the bytes of the answer.
 func send(ctx context.Context, rc hrpc.RegionClient, method string) ([]byte, error) {
 	base, err := hrpc.NewListTableNames(ctx)
 	if err != nil {

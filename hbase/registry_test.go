@@ -198,7 +198,7 @@ func TestRegistryFollowsMasters(t *testing.T) {
 		}
 	}
 	r.named = nil
-	if server, err := r.locate(t.Context(), masterPlace); err == nil || !strings.Contains(err.Error(), `it is of another cluster ("cluster-2", not "cluster-1")`) {
+	if server, err := r.locate(t.Context(), masterPlace); err == nil || !strings.Contains(err.Error(), `it belongs to another cluster ("cluster-2", not "cluster-1")`) {
 		t.Errorf("%v, %v", server, err)
 	}
 }
@@ -212,10 +212,10 @@ func TestClusterID(t *testing.T) {
 		want   string // the id, or what the error has in it
 	}{
 		{"id", told, "cluster-1"},
-		{"no answer", nil, "which servers of 2.6 and later do (EOF)"},
-		{"no id", told[:len(told)-len("cluster-1")-3], "something else"},
-		{"cut short", told[:len(told)-1], "something else"},
-		{"too long", slices.Concat(told, make([]byte, zkFrame)), "as no HBase's"},
+		{"no answer", nil, "servers of 2.6 and later do (EOF)"},
+		{"no id", told[:len(told)-len("cluster-1")-3], "its answer has no cluster id"},
+		{"cut short", told[:len(told)-1], "its answer has no cluster id"},
+		{"too long", slices.Concat(told, make([]byte, zkFrame)), "this is not an HBase server"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -261,11 +261,11 @@ func TestSlowServerIsPassed(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	r.given = r.given[:1]
-	if _, err := r.locate(ctx, masterPlace); err == nil || !strings.Contains(err.Error(), "takes connections and does not answer") {
+	if _, err := r.locate(ctx, masterPlace); err == nil || !strings.Contains(err.Error(), "accepts connections but does not answer") {
 		t.Error(err)
 	}
 	cancel()
-	if _, err := r.locate(ctx, masterPlace); err == nil || !strings.Contains(err.Error(), "it takes no connections (dial tcp ") {
+	if _, err := r.locate(ctx, masterPlace); err == nil || !strings.Contains(err.Error(), "cannot connect (dial tcp ") {
 		t.Error(err)
 	}
 }
@@ -318,8 +318,8 @@ func TestHBaseWithoutZooKeeper(t *testing.T) {
 		want string
 	}{
 		{Config{Servers: closed}, "connection refused"},
-		{Config{Servers: quorum}, "this is a port of ZooKeeper's, whose address is hbase://" + quorum},
-		{Config{Quorum: address(master)}, "this is no port of ZooKeeper's in clear text"},
+		{Config{Servers: quorum}, "this port speaks ZooKeeper's protocol: use the address hbase://" + quorum},
+		{Config{Quorum: address(master)}, "this port does not speak ZooKeeper's protocol in clear text (TLS?)"},
 		{Config{Quorum: closed}, "connection refused"},
 		{Config{Quorum: quorum, Root: "/other"}, "it has no znode /other/meta-region-server: is /other the root of an HBase that runs?"},
 	} {
@@ -340,9 +340,9 @@ func TestFailedDialLeavesNothing(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	t.Cleanup(func() { goleak.VerifyNone(t, before) }) // after the servers of the test, which end in the same way
 	for _, test := range []struct{ greeting, want string }{
-		{"", "ends the connection without a word"},
-		{"\x15\x03\x03\x00\x02\x02\x46", "answers in TLS, which the address does not ask for (tls)"},
-		{"SSH-2.0-server\r\n", "the server's answer is of 1397966893 bytes, as no HBase's"},
+		{"", "closes the connection without an answer"},
+		{"\x15\x03\x03\x00\x02\x02\x46", "answers in TLS: set tls in the address"},
+		{"SSH-2.0-server\r\n", "the server's answer has a length of 1397966893 bytes: this is not an HBase server, or it is faulty"},
 	} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {

@@ -19,35 +19,37 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// gohbase sends every call to the primary of a region. Reads that may be stale go there first; when that takes long they are sent to the
-// region's replicas too, over connections that are kept here. What a replica has opened is read on from it.
+// gohbase sends every call to the primary of a region. Reads that may be stale go there first. If the primary takes
+// long, they are also sent to the region's replicas, over connections that this file keeps. A scanner that a replica
+// has opened continues on that replica.
 
-// How long the primary has for a call alone, as HBase's own clients have it.
+// How long a call waits for the primary alone, as in HBase's own clients.
 const (
 	primaryGet  = 10 * time.Millisecond
 	primaryScan = time.Second
 )
 
-// maxReplicas bounds how many replicas of a region are asked, whatever hbase:meta names; clusters have two or three.
+// maxReplicas bounds how many replicas of a region are asked, however many hbase:meta names; clusters have two or
+// three.
 const maxReplicas = 16
 
-// errReplica is the end of a call to a replica that says nothing about the call.
+// errReplica means that a replica failed. The call itself may be correct.
 var errReplica = errors.New("a replica does not answer")
 
-// replica is a copy of a region that is not its primary.
+// replica is a copy of a region other than the primary.
 type replica struct {
-	region Region // the primary's
+	region Region // the primary
 	id     int
 	server string
 }
 
-// replicaInfo is a region by the name that it has in hbase:meta, and is asked for by the name of a replica.
+// replicaInfo is a region with its name in hbase:meta, which is addressed by the name of a replica.
 type replicaInfo struct {
 	hrpc.RegionInfo
 	specifier *pb.RegionSpecifier
 }
 
-// RegionSpecifier is what gohbase's calls ask of a region.
+// RegionSpecifier names the replica for gohbase's calls.
 func (i replicaInfo) RegionSpecifier() *pb.RegionSpecifier { return i.specifier }
 
 func (r *replica) info(table string) hrpc.RegionInfo {
@@ -55,7 +57,8 @@ func (r *replica) info(table string) hrpc.RegionInfo {
 	return replicaInfo{info, &pb.RegionSpecifier{Type: pb.RegionSpecifier_REGION_NAME.Enum(), Value: []byte(r.name())}}
 }
 
-// name is the region's with the replica's number in it, and so in the sum at its end: table,start,time_number.sum.
+// name returns the region's name with the replica's number in it, which also changes the hash at its end:
+// table,start,time_number.hash.
 func (r *replica) name() string {
 	name := r.region.Name
 	if cut := len(name) - len(".") - 2*md5.Size - len("."); cut > 0 {
@@ -66,7 +69,7 @@ func (r *replica) name() string {
 	return name + "." + hex.EncodeToString(sum[:]) + "."
 }
 
-// parseReplicas gives the replicas that a row of hbase:meta tells of, in columns such as server_0001.
+// parseReplicas returns the replicas that a row of hbase:meta names, in columns such as server_0001.
 func parseReplicas(r Row, reg Region) (out []replica) {
 	for _, cell := range r.Cells {
 		number, ok := strings.CutPrefix(string(cell.Qualifier), "server_")
@@ -75,7 +78,7 @@ func parseReplicas(r Row, reg Region) (out []replica) {
 		}
 		id, err := strconv.ParseUint(number, 16, 16)
 		if err != nil || id == 0 || slices.ContainsFunc(out, func(o replica) bool { return o.id == int(id) }) {
-			continue // of several versions the newest comes first
+			continue // the newest of several versions comes first
 		}
 		if _, _, err := net.SplitHostPort(string(cell.Value)); err == nil {
 			out = append(out, replica{region: reg, id: int(id), server: string(cell.Value)})
@@ -98,7 +101,7 @@ type replicas struct {
 	closed bool
 }
 
-// replicatedTable is what hbase:meta said of a table, by the start of regions.
+// replicatedTable holds the replicas of a table from hbase:meta, by the start of regions.
 type replicatedTable struct {
 	regions []replica
 	at      time.Time
@@ -119,14 +122,15 @@ func (r *replicas) close() {
 	})
 }
 
-// forget makes replicas of a table be looked up again.
+// forget makes the next use look up a table's replicas again.
 func (r *replicas) forget(table string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.tables, table)
 }
 
-// replicasOf gives the replicas of the region that holds a key; none if the client was handed in or nothing can be learnt.
+// replicasOf returns the replicas of the region that holds a key; none for a client made by New, or if the look-up
+// fails.
 func (c *client) replicasOf(ctx context.Context, table string, key []byte) []replica {
 	r := c.replicas
 	if r == nil {
@@ -157,7 +161,7 @@ func (c *client) replicasOf(ctx context.Context, table string, key []byte) []rep
 	return out
 }
 
-// at gives the connection to a server, which may still have to be made.
+// at returns the connection to a server. It may not be established yet.
 func (r *replicas) at(server string) (hrpc.RegionClient, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -172,7 +176,7 @@ func (r *replicas) at(server string) (hrpc.RegionClient, error) {
 	return rc, nil
 }
 
-// drop gives up a connection.
+// drop closes a connection and forgets it.
 func (r *replicas) drop(server string, rc hrpc.RegionClient) {
 	rc.Close()
 	r.mu.Lock()
@@ -194,7 +198,7 @@ func (s replicaSender) SendRPC(call hrpc.Call) (proto.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	dialling, cancel := context.WithTimeout(context.Background(), askTimeout) // others wait for it too
+	dialling, cancel := context.WithTimeout(context.Background(), askTimeout) // other calls wait for the connection too
 	err = rc.Dial(dialling)
 	cancel()
 	if err != nil {
@@ -224,7 +228,7 @@ func (s replicaSender) SendRPC(call hrpc.Call) (proto.Message, error) {
 	}
 }
 
-// read is where a call that reads was answered.
+// read is the outcome of a read call and the replica that answered.
 type read struct {
 	msg  proto.Message
 	call hrpc.Call
@@ -232,8 +236,8 @@ type read struct {
 	err  error
 }
 
-// tryStale is tryAnd for a call that reads rows at key and may be answered by a replica, if the primary has not done so after
-// alone. abandoned gets what comes later, and who sent it; it may be nil.
+// tryStale is tryAnd for a call that reads rows at key. A replica may answer it if the primary has not answered after
+// the time alone. abandoned, which may be nil, receives later answers and their sender.
 func (c *client) tryStale(ctx context.Context, d, alone time.Duration, table string, key []byte, mk call, abandoned func(proto.Message, *replica)) read {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -252,9 +256,9 @@ func (c *client) tryStale(ctx context.Context, d, alone time.Duration, table str
 	lookUp := t.C
 	found := make(chan []replica, 1)
 	others := make(chan read)
-	left := 0 // answers of replicas that are to come; -1: it is not known how many
+	left := 0 // outstanding answers of replicas; -1: unknown
 	var primary read
-	var given <-chan struct{} // up by the caller: replicas do not tell it
+	var given <-chan struct{} // closed when the caller gives up: replicas do not notice that
 	for {
 		select {
 		case primary = <-first:
@@ -285,7 +289,7 @@ func (c *client) tryStale(ctx context.Context, d, alone time.Duration, table str
 		case r := <-others:
 			if left--; r.err == nil || aboutRights(r.err) {
 				cancel()
-				if primary.err == nil { // it has been given up, or has just answered too
+				if primary.err == nil { // it has been given up, or has just answered
 					if late := <-first; late.err == nil && abandoned != nil {
 						abandoned(late.msg, nil)
 					}

@@ -16,10 +16,11 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// A server with AccessController answers a read of several families with the cells that the user may read, and says nothing of the others:
-// a right on one family or column is enough. So hql asks for the rights themselves before it reads.
+// A server with AccessController answers a read of several families with only the cells that the user may read, and
+// does not report the others: a permission for one family or column is enough. So hql asks for the permissions before
+// it reads.
 
-// action is what a user may do with cells, by its number in HBase's AccessControl.proto.
+// action is a kind of access to cells, with its number in HBase's AccessControl.proto.
 type action uint8
 
 const (
@@ -29,17 +30,17 @@ const (
 
 func (a action) String() string { return [...]string{"READ", "WRITE"}[a] }
 
-// rightsAge is how long a right that was seen is relied on.
+// rightsAge is how long a confirmed permission is trusted.
 const rightsAge = time.Minute
 
-// rights are those that servers confirmed.
+// rights are the permissions that servers confirmed.
 type rights struct {
 	mu      sync.Mutex
-	free    bool // the cluster has no permissions
+	free    bool // the cluster does not check permissions
 	granted map[right]time.Time
 }
 
-// right is a permission for a table, for one of its families or for one column. "" is all of it.
+// right is a permission for a table, one of its families or one column. "" means all.
 type right struct {
 	action                   action
 	table, family, qualifier string
@@ -56,7 +57,7 @@ func (r right) String() string {
 	return fmt.Sprintf("table=%s%s, action=%s", r.table, place, r.action)
 }
 
-// seen reports whether a right was confirmed of late, or none is needed.
+// seen reports whether a right was confirmed recently, or the cluster does not check permissions.
 func (r *rights) seen(of right) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -73,14 +74,14 @@ func (r *rights) confirm(of right) {
 	r.granted[of] = time.Now()
 }
 
-// none notes that the cluster has no permissions.
+// none records that the cluster does not check permissions.
 func (r *rights) none() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.free = true
 }
 
-// MayWrite asks whether all of these families may be written.
+// MayWrite checks the permission to write all of these families.
 func (c *client) MayWrite(ctx context.Context, table string, families []string) error {
 	return c.may(ctx, actionWrite, "write", table, families)
 }
@@ -98,8 +99,8 @@ func (c *client) may(ctx context.Context, do action, doing, table string, famili
 	return nil
 }
 
-// permitted is an error that is ErrDenied unless the user may do action with all of columns, or with the whole table where there are none.
-// The region that holds key is asked, or with timeline its replicas.
+// permitted returns ErrDenied unless the user may do action with all of columns, or with the whole table if there are
+// none. It asks the region that holds key, or with timeline its replicas.
 func (c *client) permitted(ctx context.Context, do action, table string, columns []*pb.Column, key []byte, timeline bool) error {
 	whole := right{action: do, table: table}
 	if strings.HasPrefix(table, "hbase:") || c.rights.seen(whole) {
@@ -136,14 +137,14 @@ func (c *client) permitted(ctx context.Context, do action, table string, columns
 	return c.denied(ctx, whole, some, missing)
 }
 
-// asideKey marks the context of calls that are not a statement's own: they are neither traced nor counted.
+// asideKey marks the context of calls that do not belong to a statement: they are neither traced nor counted.
 type asideKey struct{}
 
 func aside(ctx context.Context) context.Context {
 	return context.WithValue(context.WithValue(ctx, rpcTracerKey{}, nil), asideKey{}, true)
 }
 
-// rightsOf are those that columns need.
+// rightsOf returns the permissions that an action on columns needs.
 func rightsOf(do action, table string, columns []*pb.Column) (out []right) {
 	for _, col := range columns {
 		if len(col.Qualifier) == 0 {
@@ -156,7 +157,7 @@ func rightsOf(do action, table string, columns []*pb.Column) (out []right) {
 	return out
 }
 
-// denied says which rights are missing, or learns that the cluster does not enforce any.
+// denied returns the error for missing permissions, or nil if the cluster turns out not to enforce any.
 func (c *client) denied(ctx context.Context, whole right, some bool, missing []right) error {
 	m, err := c.master(ctx, "getSecurityCapabilities", &pb.SecurityCapabilitiesRequest{}, &pb.SecurityCapabilitiesResponse{})
 	if err == nil && !slices.Contains(m.(*pb.SecurityCapabilitiesResponse).Capabilities, pb.SecurityCapabilitiesResponse_AUTHORIZATION) {
@@ -177,7 +178,7 @@ func (c *client) denied(ctx context.Context, whole right, some bool, missing []r
 	return fmt.Errorf("%w: Insufficient permissions%s (%s), without which HBase leaves cells out", ErrDenied, who, strings.Join(texts, "; "))
 }
 
-// holds asks a server whether the user has a right, unless that was confirmed of late.
+// holds asks a server whether the user has a permission, unless it was confirmed recently.
 func (c *client) holds(ctx context.Context, r right, key []byte, timeline bool) (bool, error) {
 	if c.rights.seen(r) {
 		return true, nil
@@ -199,12 +200,14 @@ func (c *client) holds(ctx context.Context, r right, key []byte, timeline bool) 
 	return true, nil
 }
 
-// aboutRights reports whether err is an answer of AccessController, or that a server has none. A refused connection is neither.
+// aboutRights reports whether err is an answer of AccessController, or says that a server does not have one. A refused
+// connection is neither.
 func aboutRights(err error) bool {
 	return errors.Is(explain(err, "ask", ""), ErrDenied) || strings.Contains(err.Error(), "UnknownProtocolException")
 }
 
-// rightCall asks AccessController for one right, by a method that every version has. The template decides region and context.
+// rightCall asks AccessController for one permission, by a method that every version has. template determines the
+// region and the context.
 type rightCall struct {
 	*hrpc.Get
 	right right
@@ -215,12 +218,12 @@ func (r *rightCall) Description() string        { return "ExecService" }
 func (r *rightCall) SkipBatch() bool            { return true }
 func (r *rightCall) NewResponse() proto.Message { return &emptypb.Empty{} }
 
-// DeserializeCellBlocks passes over what no server sends.
+// DeserializeCellBlocks ignores its input: no server sends cells here.
 func (r *rightCall) DeserializeCellBlocks(_ proto.Message, b []byte) (uint32, error) {
 	return uint32(len(b)), nil
 }
 
-// Fields of HBase's CheckPermissionsRequest, of the Permission in it, and of the TablePermission in that.
+// Fields of HBase's CheckPermissionsRequest, of its Permission, and of the TablePermission in that.
 const (
 	permissionField      = 1
 	permissionTypeField  = 1
@@ -237,7 +240,7 @@ func (r *rightCall) ToProto() proto.Message {
 	text := func(to []byte, field protowire.Number, b []byte) []byte {
 		return protowire.AppendBytes(protowire.AppendTag(to, field, protowire.BytesType), b)
 	}
-	name, _ := proto.Marshal(tableName(r.right.table)) // of two texts
+	name, _ := proto.Marshal(tableName(r.right.table)) // two texts: this cannot fail
 	of := text(nil, permitTableField, name)
 	if r.right.family != "" {
 		of = text(of, permitFamilyField, []byte(r.right.family))
@@ -250,7 +253,7 @@ func (r *rightCall) ToProto() proto.Message {
 	call := &pb.CoprocessorServiceCall{Row: append([]byte{}, r.Key()...), ServiceName: proto.String("AccessControlService"), MethodName: proto.String("CheckPermissions"),
 		Request: text(nil, permissionField, permission)}
 	m := &pb.CoprocessorServiceRequest{Call: call}
-	if r.Region() != nil { // else a server in the same process answers, which has no permissions
+	if r.Region() != nil { // otherwise the server is in the same process and has no permissions
 		m.Region = regionOf(r)
 	}
 	return m

@@ -7,7 +7,7 @@ import (
 	"iter"
 )
 
-// Rows scans a range and gives its rows, each valid until the next one is asked for. What fails comes last, with an empty row.
+// Rows scans a range and yields its rows, each valid until the next one. An error comes last, with an empty row.
 func Rows(ctx context.Context, c Client, r ScanRange, o *ReadOptions) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		sc, err := c.Scan(ctx, r, o)
@@ -34,7 +34,7 @@ func Rows(ctx context.Context, c Client, r ScanRange, o *ReadOptions) iter.Seq2[
 	}
 }
 
-// ReadAll scans a range and keeps its rows: for few of them.
+// ReadAll scans a range and keeps all rows: use it for few rows.
 func ReadAll(ctx context.Context, c Client, r ScanRange, o *ReadOptions) ([]Row, error) {
 	var out []Row
 	for row, err := range Rows(ctx, c, r, o) {
@@ -46,7 +46,7 @@ func ReadAll(ctx context.Context, c Client, r ScanRange, o *ReadOptions) ([]Row,
 	return out, nil
 }
 
-// Clone is a copy of the row that shares no memory with it.
+// Clone returns a copy of the row that shares no memory with it.
 func (r Row) Clone() Row {
 	out := Row{Key: bytes.Clone(r.Key), Encoded: bytes.Clone(r.Encoded)}
 	if r.Cells != nil {

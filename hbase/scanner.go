@@ -26,8 +26,8 @@ const (
 	scanMetricsField     = 10 // of ScanResponse
 )
 
-// scanCall is gohbase's Scan with a routing key apart from the start row, with
-// what its options lack, and with its cell block kept as bytes.
+// scanCall is gohbase's Scan with a routing key separate from the start row, with the options that gohbase's Scan
+// lacks, and with its cell block kept as bytes.
 type scanCall struct {
 	*hrpc.Scan
 	key   []byte
@@ -48,7 +48,7 @@ func (s *scanCall) DeserializeCellBlocks(_ proto.Message, b []byte) (uint32, err
 	return uint32(len(b)), nil
 }
 
-// CellBlocksEnabled tells a server in the same process that cells may come as a block.
+// CellBlocksEnabled tells a server in the same process that it may send cells as a block.
 func (s *scanCall) CellBlocksEnabled() bool { return true }
 
 // SerializeCellBlocks: a scan request carries no cells.
@@ -60,7 +60,7 @@ func varint(n protowire.Number, v uint64) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(nil, n, protowire.VarintType), v)
 }
 
-// keyBefore gives a key in the region just before the one that starts at k.
+// keyBefore returns a key in the region just before the one that starts at k.
 func keyBefore(k []byte) []byte {
 	if len(k) == 0 {
 		return bytes.Repeat([]byte{0xff}, 256)
@@ -73,37 +73,37 @@ func keyBefore(k []byte) []byte {
 	return append(b, bytes.Repeat([]byte{0xff}, 256)...)
 }
 
-// scanner reads one range region by region. A scanner that the server no longer
-// has, or whose answer was lost, is opened again after the last whole row.
+// scanner reads one range region by region. If the server has lost the scanner, or an answer was lost, scanner opens a
+// new one behind the last whole row.
 type scanner struct {
 	c *client
 	r ScanRange
-	// encoded leaves the cells of rows as they came: see Row.Encoded.
+	// encoded keeps the cells of rows undecoded: see Row.Encoded.
 	encoded bool
-	metrics bool    // of what the servers look at are asked for
+	metrics bool    // ask the servers to count the rows they look at
 	stale   bool    // replicas may answer
-	wanted  *pb.Get // of each row
+	wanted  *pb.Get // what to read of each row
 	opts    []func(hrpc.Call) error
 	watcher RegionWatcher // may be nil
 
 	open  bool
-	from  *replica // who has it open; nil: the primary
+	from  *replica // the server that has the scanner open; nil: the primary
 	id    uint64
 	seq   uint64
-	route []byte // decides the region
+	route []byte // determines the region
 	last  []byte // the last whole row delivered; nil before the first
 	sent  int
 	done  bool  // every row was delivered
-	err   error // what ended it before; once set, it stays: the end of the rows is never said of a part of them
+	err   error // why it ended early. Once set it stays, so that a partial result never looks complete
 
 	cells []Cell
 	rows  []Row
-	part  *Row // a row of which more is to come
+	part  *Row // a row whose remaining cells have not arrived
 	back  backoff
 	stuck int // reopens since the last row
 }
 
-// maxReopens bounds reopens in a row that bring no row.
+// maxReopens bounds consecutive reopens that bring no row.
 const maxReopens = 100
 
 func (c *client) Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner, error) {
@@ -112,7 +112,7 @@ func (c *client) Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner
 		return nil, err
 	}
 	if r.Reversed && o != nil && hops(o.Filter) {
-		return nil, fmt.Errorf("HBase takes no reversed scan with %s: filters that jump to keys do so forward", o.Filter)
+		return nil, fmt.Errorf("HBase cannot scan in reverse with the filter %s: it jumps forward to keys", o.Filter)
 	}
 	s := &scanner{c: c, r: r, wanted: wanted, route: r.Start}
 	if r.Reversed {
@@ -137,8 +137,8 @@ func (c *client) Scan(ctx context.Context, r ScanRange, o *ReadOptions) (Scanner
 	return s, nil
 }
 
-// hops reports whether f jumps to keys. It does so forward: under key ranges a reversed scan ends early, and under a fuzzy filter one
-// of HBase 2.6 never ends.
+// hops reports whether f jumps to keys. It jumps only forward: a reversed scan ends early with key ranges, and with a
+// fuzzy filter a reversed scan of HBase 2.6 never ends.
 func hops(f filter.Filter) bool {
 	switch f := f.(type) {
 	case filter.KeyRanges, filter.Fuzzy:
@@ -151,7 +151,7 @@ func hops(f filter.Filter) bool {
 	return false
 }
 
-// bounds gives start and stop row as the server takes them, and what of them is included.
+// bounds returns the start and stop row as the server takes them, and whether each is included.
 func (s *scanner) bounds() (start, stop []byte, withStart, withStop bool) {
 	if s.r.Reversed {
 		start, withStart = s.r.Stop, len(s.r.Stop) == 0
@@ -174,10 +174,10 @@ func (s *scanner) bounds() (start, stop []byte, withStart, withStop bool) {
 	return start, stop, withStart, withStop
 }
 
-// Servers refuse bounds longer than any key, such as the one just behind the longest. Of the keys that can be
-// stored, the same ones lie before a longer bound as up to its first MaxKeyLength bytes.
+// Servers refuse bounds longer than any key, such as the bound just behind the longest key. The stored keys before a
+// longer bound are those up to its first MaxKeyLength bytes.
 
-// lower gives a lower bound that servers take.
+// lower returns a lower bound that servers accept.
 func lower(key []byte, included bool) ([]byte, bool) {
 	if len(key) > MaxKeyLength {
 		return key[:MaxKeyLength], false
@@ -185,7 +185,7 @@ func lower(key []byte, included bool) ([]byte, bool) {
 	return key, included
 }
 
-// upper gives an upper bound that servers take.
+// upper returns an upper bound that servers accept.
 func upper(key []byte, included bool) ([]byte, bool) {
 	if len(key) > MaxKeyLength {
 		return key[:MaxKeyLength], true
@@ -193,7 +193,7 @@ func upper(key []byte, included bool) ([]byte, bool) {
 	return key, included
 }
 
-// request makes the next call: an open, or a next on the open scanner.
+// request makes the next call: one that opens a scanner, or a next on the open one.
 func (s *scanner) request(ctx context.Context) (hrpc.Call, error) {
 	rows := uint32(1 << 30)
 	if s.r.BatchRows > 0 {
@@ -206,7 +206,7 @@ func (s *scanner) request(ctx context.Context) (hrpc.Call, error) {
 	}
 	seq, brief := s.seq, s.r.Brief
 	edit := func(m *pb.ScanRequest) {
-		if s.metrics { // each request asks anew
+		if s.metrics { // each request must ask for it
 			m.TrackScanMetrics = proto.Bool(true)
 		}
 		if !s.c.noSeq {
@@ -229,7 +229,7 @@ func (s *scanner) request(ctx context.Context) (hrpc.Call, error) {
 	return &scanCall{Scan: sc, key: s.route, edit: func(m *pb.ScanRequest) {
 		edit(m)
 		if brief {
-			m.CloseScanner = proto.Bool(true) // after the answer
+			m.CloseScanner = proto.Bool(true) // after it has answered
 		}
 		if m.Scan == nil {
 			return
@@ -269,7 +269,7 @@ func (s *scanner) Next(ctx context.Context) ([]Row, error) {
 	return nil, io.EOF
 }
 
-// fetch sends one call. No rows and no error: go on.
+// fetch sends one call. Neither rows nor an error means: call again.
 func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 	if !s.open {
 		if err := s.c.permitted(ctx, actionRead, s.r.Table, s.wanted.Column, s.route, s.stale); err != nil {
@@ -325,7 +325,7 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 		if len(rows) > 0 {
 			s.route = s.last
 		} else {
-			s.r.Brief = false // a part of a row, or none in the time that the server gave it
+			s.r.Brief = false // a part of a row, or no row within the server's time limit
 		}
 	case end:
 		s.open = false
@@ -336,14 +336,14 @@ func (s *scanner) fetch(ctx context.Context) ([]Row, error) {
 	return rows, nil
 }
 
-// ask sends the next call: to who has the scanner open, or to who may open it.
+// ask sends the next call: to the server that has the scanner open, or to any that may open it.
 func (s *scanner) ask(ctx context.Context) (r read) {
 	switch {
 	case s.open && s.from != nil:
 		r.from = s.from
 		r.msg, r.call, r.err = s.c.tryReplica(ctx, scanAttempt, s.from, s.request, s.abandoned())
 	case !s.open && s.stale:
-		begin := *s // a replica may still be about to be asked when another has answered, and s goes on
+		begin := *s // a replica may be sent this request after another one has answered and s has moved on
 		r = s.c.tryStale(ctx, scanAttempt, primaryScan, s.r.Table, s.route, begin.request, s.abandoned())
 	default:
 		abandoned := s.abandoned()
@@ -352,11 +352,12 @@ func (s *scanner) ask(ctx context.Context) (r read) {
 	return r
 }
 
-// errScannerEnded is an answer that says nothing of what more there is, as servers give one (before 2.5.9, 2.6.1 and 3.0.0-beta-2:
-// HBASE-28595) on a scanner that they have closed over a call whose answer was lost. It is not the end of the rows.
+// errScannerEnded is an answer that does not tell whether more rows follow. Servers before 2.5.9, 2.6.1 and
+// 3.0.0-beta-2 (HBASE-28595) give it for a scanner that they closed because of a call whose answer was lost. It is not
+// the end of the rows.
 var errScannerEnded = errors.New("UnknownScannerException: the server has closed the scanner")
 
-// recover decides what to do about a failed call.
+// recover decides how to continue after a failed call.
 func (s *scanner) recover(ctx context.Context, err error) error {
 	kind := classify(err)
 	refused := kind == fatal && !repeatable(err)
@@ -365,7 +366,7 @@ func (s *scanner) recover(ctx context.Context, err error) error {
 		s.closeRemote()
 	}
 	if late || !refused {
-		s.open = false // gone, or closed when the answer comes
+		s.open = false // it is lost, or is closed when the answer comes
 	}
 	if late || refused {
 		return explain(err, "scan", s.r.Table)
@@ -375,7 +376,7 @@ func (s *scanner) recover(ctx context.Context, err error) error {
 	}
 	s.c.stats.reopens.Add(1)
 	s.part = nil
-	if s.last != nil { // regions may have moved: go on where the last row was
+	if s.last != nil { // regions may have moved: continue behind the last row
 		s.route = s.last
 	}
 	if kind == retry || s.stuck > 3 {
@@ -409,19 +410,19 @@ func (s *scanner) nextRegion(reg hrpc.RegionInfo) error {
 	return nil
 }
 
-// decode reads the rows of an answer, joining row parts.
+// decode reads the rows of an answer and joins parts of rows.
 func (s *scanner) decode(resp *pb.ScanResponse, block []byte) ([]Row, error) {
 	s.cells, s.rows = s.cells[:0], s.rows[:0]
 	total := 0
 	for _, n := range resp.CellsPerResult {
 		total += int(n)
 	}
-	total = min(total, len(block)/minKeyValue) // what is there, whatever is claimed
+	total = min(total, len(block)/minKeyValue) // allocate for the cells that are there, not for the number announced
 	if cap(s.cells) < total && !s.encoded {
 		s.cells = make([]Cell, 0, total)
 	}
 	if n := min(len(resp.CellsPerResult), len(block)/minKeyValue) + len(resp.Results); cap(s.rows) < n {
-		s.rows = make([]Row, 0, n+1) // and what was a part of a row until now
+		s.rows = make([]Row, 0, n+1) // and the row of which a part is held
 	}
 	size := len(block)
 	for i, n := range resp.CellsPerResult {
@@ -470,7 +471,7 @@ func (s *scanner) decode(resp *pb.ScanResponse, block []byte) ([]Row, error) {
 	return s.rows, nil
 }
 
-// addRow adds a row, or a part of one: parts of a row follow one another.
+// addRow adds a row or a part of one; the parts of a row come consecutively.
 func (s *scanner) addRow(r Row, partial bool) {
 	if s.part != nil {
 		if bytes.Equal(s.part.Key, r.Key) {
@@ -482,16 +483,16 @@ func (s *scanner) addRow(r Row, partial bool) {
 		s.part = nil
 	}
 	if partial {
-		s.part = &Row{Key: slices.Clone(r.Key), Cells: slices.Clone(r.Cells), Encoded: slices.Clone(r.Encoded)} // the slab is used again
+		s.part = &Row{Key: slices.Clone(r.Key), Cells: slices.Clone(r.Cells), Encoded: slices.Clone(r.Encoded)} // the slab is reused
 		return
 	}
 	s.rows = append(s.rows, r)
 }
 
-// closeWait is how long Close waits for a server that closes a scanner: see abandonedWait.
+// closeWait is how long Close waits for the server to close a scanner: see abandonedWait.
 const closeWait = 250 * time.Millisecond
 
-// join appends the cells of the next part of the row. A server sends both parts in one form, mostly.
+// join appends the cells of the next part of the row. Usually both parts are encoded, or both decoded.
 func (r *Row) join(next Row) {
 	if r.Cells == nil && next.Cells == nil {
 		r.Encoded = append(r.Encoded, next.Encoded...)
@@ -513,20 +514,20 @@ func (s *scanner) closeRemote() {
 	defer t.Stop()
 	select {
 	case <-closed:
-	case <-t.C: // a server that does not answer holds up no query's end
+	case <-t.C: // an unresponsive server must not delay the end of a query
 	}
 }
 
-// abandoned gives what to do when the next call is answered after nobody waits for it any more:
-// its scanner is open, and a server does not close one while it works for it.
+// abandoned returns the function for an answer that comes after the caller has gone. The answer's scanner is open and
+// must be closed; a server does not close a scanner while it works for it.
 func (s *scanner) abandoned() func(proto.Message, *replica) {
 	c, table, route, open, scannerID := s.c, s.r.Table, s.route, s.open, s.id
 	return func(m proto.Message, from *replica) {
 		resp, ok := m.(*pb.ScanResponse)
 		if !ok || !resp.GetMoreResultsInRegion() || resp.MoreResults != nil && !resp.GetMoreResults() {
-			return // closed by the server
+			return // the server has closed it
 		}
-		id := scannerID // several may come
+		id := scannerID // several answers may come
 		if !open {
 			id = resp.GetScannerId()
 		}
@@ -534,8 +535,8 @@ func (s *scanner) abandoned() func(proto.Message, *replica) {
 	}
 }
 
-// closeScanner asks a server to close a scanner, again where it is too busy or a quota refuses that. If it fails, the end of the
-// scanner's lease does.
+// closeScanner asks a server to close a scanner, and repeats that if the server is busy or a quota refuses it. If it
+// fails, the scanner stays open until its lease ends.
 func (c *client) closeScanner(table string, route []byte, id uint64, from *replica) {
 	ctx, cancel := context.WithTimeout(context.Background(), abandonedWait)
 	defer cancel()
@@ -553,7 +554,7 @@ func (c *client) closeScanner(table string, route []byte, id uint64, from *repli
 	}
 }
 
-// errScanClosed is what a scan gives that was closed before its end.
+// errScanClosed is the error of a scan that was closed before its end.
 var errScanClosed = errors.New("the scan is closed")
 
 func (s *scanner) Close() error {

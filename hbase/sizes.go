@@ -7,7 +7,8 @@ import (
 	"github.com/tsuna/gohbase/pb"
 )
 
-// RegionSizes asks the master for what its servers last reported: once, as it answers with all regions of the cluster.
+// RegionSizes asks the master for the last reports of its servers. It asks once, because the answer always holds all
+// regions of the cluster.
 func (c *client) RegionSizes(ctx context.Context, tables ...string) (map[string]int64, error) {
 	ours := map[string]bool{}
 	for _, table := range tables {

@@ -12,48 +12,48 @@ import (
 	"github.com/hql-db/hql/internal/wire"
 )
 
-// RPCTracer is told of each call to a server and of each repetition of one, by several goroutines at once.
+// RPCTracer observes each call to a server, including repeated ones. Several goroutines call it at once.
 type RPCTracer interface {
-	// TraceRPCStart is called before a call is sent. The context it returns is given to TraceRPCEnd.
+	// TraceRPCStart is called before a call is sent. TraceRPCEnd receives the context it returns.
 	TraceRPCStart(ctx context.Context, d RPCStart) context.Context
 	// TraceRPCEnd is called when the call was answered, failed or was given up.
 	TraceRPCEnd(ctx context.Context, d RPCEnd)
 }
 
-// RPCStart says which call is sent.
+// RPCStart describes a call that is sent.
 type RPCStart struct {
 	Method string // HBase's name: Scan, Get, Multi, GetTableDescriptors ...
-	Table  string // "" for a call that is about none
+	Table  string // "" for a call that concerns no table
 }
 
-// RPCEnd says how a call ended.
+// RPCEnd describes the end of a call.
 type RPCEnd struct {
 	RPCStart
 	Region Region // zero when Err is set, and for calls to the master
 	Begin  time.Time
 	Took   time.Duration // until the answer, retries inside gohbase included
-	// Rows and Bytes count what the answer holds: rows and parts of rows, bytes of their cells.
+	// Rows and Bytes measure the answer: rows and parts of rows, and bytes of their cells.
 	Rows, Bytes int64
-	// Stale counts those of Rows that a replica gave, which may be older than what was written last.
+	// Stale counts the Rows that a replica returned: they may be older than the last write.
 	Stale int64
-	// Replica reports whether a replica answered: rows that it has not given may be there by now.
+	// Replica reports whether a replica answered: rows that are missing from its answer may exist.
 	Replica bool
-	// Scanned is what the server looked at for the answer: nil where ReadOptions.Metrics did not ask for it,
-	// and for calls that no server tells it of, as Gets are.
+	// Scanned counts the rows that the server looked at: nil unless ReadOptions.Metrics is set, and for calls whose
+	// answers have no metrics, such as Gets.
 	Scanned *Scanned
 	Err     error
 }
 
 // Scanned counts the rows that a server looked at for a scan.
 type Scanned struct {
-	Rows     int64 // all of them
-	Filtered int64 // those that the filter refused, or that had no cell of the columns asked for
+	Rows     int64
+	Filtered int64 // rejected by the filter, or without a cell of the columns
 }
 
 type rpcTracerKey struct{}
 
-// WithRPCTracer makes t know of the calls that are sent on behalf of the context it returns, besides the
-// tracers that ctx has. The call that closes a scanner goes on its own account.
+// WithRPCTracer adds t to the tracers of ctx: t observes the calls that are sent with the returned context. The call
+// that closes a scanner may end after the scan.
 func WithRPCTracer(ctx context.Context, t RPCTracer) context.Context {
 	if o := rpcTracer(ctx); o != nil {
 		t = bothTracers{o, t}
@@ -77,7 +77,8 @@ func (b bothTracers) TraceRPCEnd(ctx context.Context, d RPCEnd) {
 	b.outer.TraceRPCEnd(ctx, d)
 }
 
-// read fills in what an answered call tells. A call given up may still be at work: nothing of it is to be read.
+// read takes the results from an answered call. It must not be used for a call that was given up: the call may still be
+// running.
 func (c *RPCEnd) read(msg hrpc.Call, answer proto.Message) {
 	if r := msg.Region(); r != nil {
 		c.Region = Region{Name: string(r.Name()), Start: r.StartKey(), Stop: r.StopKey()}
@@ -123,7 +124,7 @@ func (c *RPCEnd) read(msg hrpc.Call, answer proto.Message) {
 		if got.stale {
 			c.Stale, c.Replica = c.Rows, true
 		}
-	case *scanCall: // cells beside the message
+	case *scanCall: // the cells are outside the message
 		c.Bytes += int64(len(m.block))
 	case *multiCall:
 		c.Bytes += int64(len(m.block))

@@ -16,12 +16,12 @@ import (
 	"github.com/tsuna/gohbase/pb"
 )
 
-// Reading one znode takes so little of ZooKeeper's protocol that it is here for both sides. As a client, because the
-// library for it trusts servers: a frame of a few bytes or a session without a timeout crashes the process. As a server, because gohbase
-// asks nobody but ZooKeeper where hbase:meta and the master are: what it dials ends in serveZnodes, which asks the client's
-// locator. The other way, to locate regions above gohbase's SendRPC, would be a cache of regions, of connections and of which
-// of them are broken beside gohbase's own. With this one gohbase does as it always does, with ZooKeeper and without, and
-// sees no znode that was not checked.
+// Reading one znode takes so little of ZooKeeper's protocol that this file implements both sides. The client, because
+// the library for it trusts servers: a frame of a few bytes or a session without a timeout crashes the process. The
+// server, because gohbase asks only ZooKeeper for hbase:meta and the master: the connection that it dials ends in
+// serveZnodes, which asks the client's locator. Locating regions above gohbase's SendRPC instead would duplicate
+// gohbase's cache of regions, its connections and its record of broken ones. With this server gohbase works the same
+// with and without ZooKeeper, and sees no unchecked znode.
 
 // Operations, errors and identifiers of ZooKeeper's protocol.
 const (
@@ -38,15 +38,16 @@ const (
 const (
 	// zkSession is short: a session is opened to read one znode.
 	zkSession = 2 * time.Second
-	// wordTimeout is how long a server may take to show that it is ZooKeeper's.
+	// wordTimeout is how long a server may take to prove that it speaks ZooKeeper's protocol.
 	wordTimeout = 500 * time.Millisecond
-	// zkFrame bounds a frame: a znode holds a megabyte at most, those wanted some dozen bytes.
+	// zkFrame bounds a frame: a znode holds a megabyte at most, and the ones read here some dozen bytes.
 	zkFrame = 1 << 16
-	// servedSession is the session that gohbase gets, in milliseconds; it waits for an answer two thirds of that.
+	// servedSession is the timeout of gohbase's session in milliseconds; gohbase waits for an answer for two thirds of
+	// it.
 	servedSession = 60_000
 )
 
-// zooKeeper finds servers in the znodes of a quorum.
+// zooKeeper finds servers through the znodes of a quorum.
 type zooKeeper struct {
 	quorum []string
 	root   string
@@ -61,7 +62,7 @@ func (z *zooKeeper) locate(ctx context.Context, p place) (*pb.ServerName, error)
 	}
 	server, err := parseZnode(p, b)
 	if err != nil {
-		return nil, fmt.Errorf("znode %s of ZooKeeper at %s does not tell where %s is: %w", name, strings.Join(z.quorum, ","), p, err)
+		return nil, fmt.Errorf("znode %s of ZooKeeper at %s does not name the server of %s: %w", name, strings.Join(z.quorum, ","), p, err)
 	}
 	return server, nil
 }
@@ -93,12 +94,12 @@ func (z *zooKeeper) clusterID(ctx context.Context) (string, error) {
 func readZnode(ctx context.Context, server, name string) ([]byte, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", server)
 	if err != nil {
-		return nil, fmt.Errorf("it takes no connections (%w)", err)
+		return nil, fmt.Errorf("cannot connect (%w)", err)
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
 	hello := zkInt(make([]byte, 12), int32(zkSession.Milliseconds()))    // version and last transaction: 0
-	hello = zkBytes(append(hello, make([]byte, 8)...), make([]byte, 16)) // no session before, no password
+	hello = zkBytes(append(hello, make([]byte, 8)...), make([]byte, 16)) // no earlier session, no password
 	answer, err := zkCall(conn, hello)
 	if err == nil {
 		get := zkBytes(zkInt(zkInt(nil, 1), zkGetData), []byte(name))
@@ -106,25 +107,25 @@ func readZnode(ctx context.Context, server, name string) ([]byte, error) {
 	}
 	switch {
 	case ctx.Err() != nil:
-		return nil, errors.New("it takes connections and does not answer")
+		return nil, errors.New("it accepts connections but does not answer")
 	case err != nil && answersAsZooKeeper(ctx, server):
-		return nil, fmt.Errorf("it keeps no session, as without a quorum (%w)", err)
+		return nil, fmt.Errorf("it closes the session, as a ZooKeeper without a quorum does (%w)", err)
 	case err != nil:
-		return nil, fmt.Errorf("this is no port of ZooKeeper's in clear text (%w)", err)
+		return nil, fmt.Errorf("this port does not speak ZooKeeper's protocol in clear text (TLS?) (%w)", err)
 	case len(answer) < 16:
 		return nil, errors.New("its answer is cut short")
 	}
-	_, _ = conn.Write(zkFramed(zkInt(zkInt(nil, 2), zkClose))) // else the session lasts until its timeout
+	_, _ = conn.Write(zkFramed(zkInt(zkInt(nil, 2), zkClose))) // otherwise the session lasts until its timeout
 	switch code := int32(binary.BigEndian.Uint32(answer[12:])); code {
 	case 0:
 	case zkNoNode:
-		return nil, fmt.Errorf("it has no znode %s: is %s the root of an HBase that runs?", name, path.Dir(name))
+		return nil, fmt.Errorf("it has no znode %s: check that HBase runs and that its root znode is %s", name, path.Dir(name))
 	case zkNoAuth:
-		return nil, fmt.Errorf("its znode %s may not be read by everybody", name)
+		return nil, fmt.Errorf("its znode %s is not readable without authentication", name)
 	case zkSASLRequired:
-		return nil, errors.New("it wants SASL, which hql speaks to HBase only")
+		return nil, errors.New("it requires SASL, which hql supports only for HBase")
 	default:
-		return nil, fmt.Errorf("its error %d for the znode %s", code, name)
+		return nil, fmt.Errorf("it answers with error %d for znode %s", code, name)
 	}
 	content, ok := zkField(answer[16:])
 	if !ok {
@@ -133,7 +134,7 @@ func readZnode(ctx context.Context, server, name string) ([]byte, error) {
 	return content, nil
 }
 
-// answersAsZooKeeper reports whether a server knows one of ZooKeeper's commands of four letters, if only to refuse it.
+// answersAsZooKeeper reports whether a server answers one of ZooKeeper's four-letter commands, even by refusing it.
 func answersAsZooKeeper(ctx context.Context, server string) bool {
 	ctx, cancel := context.WithTimeout(ctx, wordTimeout)
 	defer cancel()
@@ -143,22 +144,23 @@ func answersAsZooKeeper(ctx context.Context, server string) bool {
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })()
-	// As long as simplePreamble: HBase's own servers, which wait for one, see at once that this is none.
+	// The command has the length of simplePreamble, so that HBase's own servers, which wait for a preamble, see at once
+	// that it is not one.
 	if _, err := conn.Write([]byte("srvr\n\n")); err != nil {
 		return false
 	}
-	b, _ := io.ReadAll(io.LimitReader(conn, 64)) // as much as came
+	b, _ := io.ReadAll(io.LimitReader(conn, 64)) // as much as arrives
 	return bytes.Contains(bytes.ToLower(b), []byte("zookeeper")) || bytes.HasPrefix(b, []byte("srvr"))
 }
 
 func zkInt(b []byte, v int32) []byte { return binary.BigEndian.AppendUint32(b, uint32(v)) }
 
-// zkBytes appends a length and so many bytes.
+// zkBytes appends a length and the content.
 func zkBytes(b, content []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(b, uint32(len(content))), content...)
 }
 
-// zkField is what zkBytes appended.
+// zkField is the inverse of zkBytes.
 func zkField(b []byte) ([]byte, bool) {
 	if len(b) < 4 {
 		return nil, false
@@ -197,7 +199,8 @@ func zkRead(r io.Reader) ([]byte, error) {
 	return b, err
 }
 
-// serveZnodes answers gohbase's ZooKeeper client with what read gives of a znode; an error is one of ZooKeeper's.
+// serveZnodes answers gohbase's ZooKeeper client with the content that read returns for a znode. An error of read
+// becomes an error of ZooKeeper.
 func serveZnodes(conn net.Conn, read func(name string) ([]byte, error)) {
 	defer conn.Close()
 	if _, err := zkRead(conn); err != nil {
@@ -213,12 +216,12 @@ func serveZnodes(conn net.Conn, read func(name string) ([]byte, error)) {
 		if err != nil || len(request) < 8 {
 			return
 		}
-		answer := append(bytes.Clone(request[:4]), make([]byte, 12)...) // whose it is, transaction 0, no error
+		answer := append(bytes.Clone(request[:4]), make([]byte, 12)...) // the request's id, transaction 0, no error
 		op := int32(binary.BigEndian.Uint32(request[4:]))
 		if op == zkGetData {
 			name, _ := zkField(request[8:])
 			if content, err := read(string(name)); err == nil {
-				answer = append(zkBytes(answer, content), make([]byte, 68)...) // of its statistics gohbase wants none
+				answer = append(zkBytes(answer, content), make([]byte, 68)...) // gohbase does not use the statistics
 			} else {
 				answer = zkInt(answer[:12], zkFailed)
 			}

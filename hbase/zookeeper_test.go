@@ -19,8 +19,8 @@ import (
 func TestSecuredZooKeeper(t *testing.T) {
 	secured, sasl := hbasetest.SecuredZooKeeper(t)
 	for _, test := range []struct{ quorum, want string }{
-		{secured, "this is no port of ZooKeeper's in clear text"},
-		{sasl, "it wants SASL, which hql speaks to HBase only"},
+		{secured, "this port does not speak ZooKeeper's protocol in clear text (TLS?)"},
+		{sasl, "it requires SASL, which hql supports only for HBase"},
 	} {
 		c, err := Dial(t.Context(), Config{Quorum: test.quorum})
 		if err == nil {
@@ -105,7 +105,7 @@ func TestZooKeeperThatSpeaksTLS(t *testing.T) {
 	if err == nil {
 		c.Close()
 	}
-	if !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "this is no port of ZooKeeper's in clear text") {
+	if !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "this port does not speak ZooKeeper's protocol in clear text (TLS?)") {
 		t.Error(err)
 	}
 	if n := len(taken); n != 2 {

@@ -11,23 +11,25 @@ import (
 	"testing"
 )
 
-// connectorsEnv asks for the tests that run what other systems write HBase's tables with: hundreds of MB of jars.
+// connectorsEnv enables the tests that run the writers of other systems: they need hundreds of MB of jars.
 const connectorsEnv = "HQL_TEST_CONNECTORS"
 
 // Cell is a cell that another system wrote.
 type Cell struct{ Key, Family, Qualifier, Value []byte }
 
-// Hive gives the cells that Hive's storage handler writes for rows of text, with tabs between the columns, ',' in collections, ':' behind keys of
-// maps and \N for NULL. Columns, types and mapping are as a table's properties columns, columns.types and hbase.columns.mapping have them. The test
-// is skipped unless HQL_TEST_CONNECTORS is set, and as with Quorum.
+// Hive returns the cells that Hive's storage handler writes for rows of text, with tabs between the columns, ',' in
+// collections, ':' behind keys of maps and \N for NULL. Columns, types and mapping have the form of a table's
+// properties columns, columns.types and hbase.columns.mapping. The test is skipped unless HQL_TEST_CONNECTORS is set,
+// and when Quorum skips.
 func Hive(tb testing.TB, columns, types, mapping string, rows []string) []Cell {
 	tb.Helper()
 	wanted(tb)
 	return written(tb, product{dir: "hive", version: "3.1.3"}, rows, columns, types, mapping)
 }
 
-// Spark gives the cells of a table that HBase's connector for Spark writes to the HBase that Quorum starts, by a catalog of the connector's and
-// columns with their types as Spark's DDL has them. Rows and when the test is skipped are as for Hive, without collections.
+// Spark returns the cells of a table that HBase's connector for Spark writes to the HBase that Quorum starts. catalog
+// is a catalog of the connector, columns are columns with their types in Spark's DDL. Rows have the form that Hive
+// takes, without collections; the test is skipped in the same cases.
 func Spark(tb testing.TB, table, catalog, columns string, rows []string) []Cell {
 	tb.Helper()
 	wanted(tb)
@@ -41,7 +43,8 @@ func wanted(tb testing.TB) {
 	}
 }
 
-// written runs the program Written of a product on rows, and reads the cells that it prints: four fields of hexadecimal digits a line.
+// written runs the program Written of a product on rows, and reads the cells that it prints: four fields of hexadecimal
+// digits a line.
 func written(tb testing.TB, p product, rows []string, args ...string) (cells []Cell) {
 	tb.Helper()
 	jars, err := classPath(p)

@@ -20,32 +20,32 @@ import (
 	"time"
 )
 
-// securedEnv asks for the tests that run an HBase with TLS, or with sealed messages alone.
+// securedEnv enables the tests that run an HBase with TLS, or with sealed messages only.
 const securedEnv = "HQL_TEST_TLS"
 
-// guardedEnv asks for the tests that run an HBase with permissions.
+// guardedEnv enables the tests that run an HBase with permissions.
 const guardedEnv = "HQL_TEST_GUARDED"
 
-// Cluster is an HBase that authenticates with Kerberos, and the KDC in the same JVM.
+// Cluster is an HBase that authenticates with Kerberos; the KDC runs in the same JVM.
 type Cluster struct {
 	Quorum string
-	// Krb5Conf is the configuration of realm HQL.TEST; the user alice is in the keytab and the ticket
-	// cache, and the servers are hbase/localhost.
+	// Krb5Conf is the configuration of realm HQL.TEST. The user alice is in the keytab and the ticket cache; the
+	// servers' principal is hbase/localhost.
 	Krb5Conf, Keytab, CCache string
-	// Tokens are files with a delegation token of alice's, one of each form in which Hadoop writes them.
+	// Tokens are files with a delegation token of alice, one for each format of Hadoop.
 	Tokens []string
-	// CA is the PEM file of the authority that signed the servers' certificate; "" where they speak clear text.
+	// CA is the PEM file of the authority that signed the servers' certificate; "" if they speak clear text.
 	CA string
 }
 
-// Kerberos starts an HBase that wants Kerberos, and stops it after the test. It is skipped as with Quorum.
+// Kerberos starts an HBase that requires Kerberos, and stops it after the test. It skips like Quorum.
 func Kerberos(tb testing.TB) Cluster {
 	tb.Helper()
 	return kerberized(tb, plain())
 }
 
-// Sealed starts an HBase 2.6 that wants Kerberos with sealed messages, by HBase's own cipher where a client knows it, within TLS, and stops
-// it after the test, which is skipped unless HQL_TEST_TLS is set: it takes half a minute.
+// Sealed starts an HBase 2.6 that requires Kerberos, TLS and sealed messages, with HBase's own cipher if the client
+// supports it, and stops it after the test. It takes half a minute and skips unless HQL_TEST_TLS is set.
 func Sealed(tb testing.TB) Cluster {
 	tb.Helper()
 	p, ca, _ := secured(tb, false, localhost)
@@ -55,7 +55,7 @@ func Sealed(tb testing.TB) Cluster {
 	return c
 }
 
-// kerbyFor is the version of the KDC for an HBase: from 2.6 on it does not start with the usual one.
+// kerbyFor is the version of the KDC for an HBase: HBase 2.6 and later do not start with the default version.
 func kerbyFor(hbase string) string {
 	if strings.HasPrefix(hbase, "2.4.") || strings.HasPrefix(hbase, "2.5.") {
 		return ""
@@ -73,7 +73,8 @@ func kerberized(tb testing.TB, p product) Cluster {
 	return Cluster{Quorum: r.quorum, Krb5Conf: in("krb5.conf"), Keytab: in("alice.keytab"), CCache: in("alice.ccache"), Tokens: []string{in("writable.tokens"), in("protobuf.tokens")}}
 }
 
-// Suffixed starts an HBase whose hbase:meta has a suffix, and stops it after the test, which is skipped unless HQL_TEST_GUARDED is set.
+// Suffixed starts an HBase whose hbase:meta has a suffix, and stops it after the test. It skips unless HQL_TEST_GUARDED
+// is set.
 func Suffixed(tb testing.TB, suffix string) (quorum string) {
 	tb.Helper()
 	if os.Getenv(guardedEnv) == "" {
@@ -87,8 +88,8 @@ func Suffixed(tb testing.TB, suffix string) (quorum string) {
 	return r.quorum
 }
 
-// Guarded starts an HBase that permits nothing to anybody but the user who runs it, and stops it after the test, which is
-// skipped unless HQL_TEST_GUARDED is set: it takes half a minute.
+// Guarded starts an HBase that grants permissions only to the user who runs it, and stops it after the test. It takes
+// half a minute and skips unless HQL_TEST_GUARDED is set.
 func Guarded(tb testing.TB) (quorum string) {
 	tb.Helper()
 	if os.Getenv(guardedEnv) == "" {
@@ -105,11 +106,11 @@ func Guarded(tb testing.TB) (quorum string) {
 	return r.quorum
 }
 
-// PairTakes is how many bytes a request to the servers of Pair may have.
+// PairTakes is the largest request, in bytes, that the servers of Pair accept.
 const PairTakes = 1 << 20
 
-// Pair starts an HBase of two region servers that know of quotas, and stops it after the test, which is skipped unless HQL_TEST_GUARDED is set: it
-// takes half a minute.
+// Pair starts an HBase of two region servers with quotas, and stops it after the test. It takes half a minute and skips
+// unless HQL_TEST_GUARDED is set.
 func Pair(tb testing.TB) (quorum string) {
 	tb.Helper()
 	if os.Getenv(guardedEnv) == "" {
@@ -125,9 +126,10 @@ func Pair(tb testing.TB) (quorum string) {
 	return r.quorum
 }
 
-// Secured starts an HBase 2.6 that speaks nothing but TLS, and stops it after the test, which is skipped unless HQL_TEST_TLS is set:
-// it takes half a minute. Its certificate, for host, by which it is not called unless that is localhost, is signed by the authority in
-// the PEM file ca; mutual: it wants one of that authority's from clients, which the PEM file client holds with its key.
+// Secured starts an HBase 2.6 that speaks only TLS, and stops it after the test. It takes half a minute and skips
+// unless HQL_TEST_TLS is set. The servers' certificate is for host, which is not their address unless it is localhost;
+// the authority in the PEM file ca signed it. mutual: clients must show a certificate of that authority, which the PEM
+// file client holds with its key.
 func Secured(tb testing.TB, mutual bool, host string) (quorum, ca, client string) {
 	tb.Helper()
 	p, ca, client := secured(tb, mutual, host)
@@ -137,19 +139,21 @@ func Secured(tb testing.TB, mutual bool, host string) (quorum, ca, client string
 	return r.quorum, ca, client
 }
 
-// Guards are what servers that the caller starts need to take sealed messages of those that Kerberos knows, within mutual TLS.
+// Guards is the configuration of servers that accept sealed messages, within mutual TLS, from clients that Kerberos
+// authenticates. The caller starts the servers.
 type Guards struct {
-	// Properties belong into the servers' hbase-site.xml, and into Hadoop's core-site.xml; HBase's own client gets along with them too.
+	// Properties belong into the servers' hbase-site.xml and into Hadoop's core-site.xml; HBase's own client accepts
+	// them too.
 	Properties [][2]string
 	// Krb5Conf is the configuration of the realm, for the servers and for hql.
 	Krb5Conf string
-	// Params are those of hql's address.
+	// Params are the parameters of hql's address.
 	Params url.Values
 	// Jars is the servers' class path.
 	Jars string
 }
 
-// Guarding makes such guards, of which a KDC runs until the test is over. It is skipped as with Quorum.
+// Guarding makes such a configuration; its KDC runs until the test is over. It skips like Quorum.
 func Guarding(tb testing.TB) Guards {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -171,8 +175,8 @@ func Guarding(tb testing.TB) Guards {
 		Params:     url.Values{"kerberos": {"alice@HQL.TEST"}, "keytab": {filepath.Join(dir, "alice.keytab")}, "protection": {"privacy"}, "tls": {""}, "tls_ca": {ca}, "tls_cert": {own}, "tls_key": {own}}}
 }
 
-// SecuredZooKeeper starts a ZooKeeper that takes nothing but TLS, and one that wants SASL of its clients, and stops them after the test,
-// which is skipped unless HQL_TEST_GUARDED is set.
+// SecuredZooKeeper starts a ZooKeeper that accepts only TLS, and one that requires SASL of its clients, and stops them
+// after the test. It skips unless HQL_TEST_GUARDED is set.
 func SecuredZooKeeper(tb testing.TB) (tls, sasl string) {
 	tb.Helper()
 	if os.Getenv(guardedEnv) == "" {
@@ -205,7 +209,7 @@ func SecuredZooKeeper(tb testing.TB) (tls, sasl string) {
 	return fmt.Sprintf("localhost:%d", ports[0]), fmt.Sprintf("localhost:%d", ports[1])
 }
 
-// secured is an HBase with TLS, to be started.
+// secured describes an HBase with TLS.
 func secured(tb testing.TB, mutual bool, host string) (p product, ca, client string) {
 	tb.Helper()
 	if os.Getenv(securedEnv) == "" {
@@ -220,7 +224,7 @@ func secured(tb testing.TB, mutual bool, host string) (p product, ca, client str
 	return p, ca, client
 }
 
-// tlsProperties make servers speak nothing but TLS.
+// tlsProperties make servers speak only TLS.
 func tlsProperties(ca, own string, mutual bool) (props [][2]string) {
 	mode := "NONE"
 	if mutual {
@@ -237,7 +241,8 @@ func tlsProperties(ca, own string, mutual bool) (props [][2]string) {
 // localhost is the name of all servers.
 const localhost = "localhost"
 
-// certificates writes an authority's certificate, and one of its for a host with its key, as PEM files into dir.
+// certificates writes the certificate of an authority, and one it signed for host name with its key, as PEM files into
+// dir.
 func certificates(dir, name string) (ca, client string, err error) {
 	until := time.Now().Add(24 * time.Hour)
 	authority := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "hql's tests"}, NotAfter: until, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
@@ -272,7 +277,7 @@ func certificates(dir, name string) (ca, client string, err error) {
 		os.WriteFile(client, append(block("PRIVATE KEY", keyBytes), block("CERTIFICATE", hostBytes)...), 0o600))
 }
 
-// kerberosProperties make servers want Kerberos, with what WithKDC wrote into dir.
+// kerberosProperties make servers require Kerberos, with the files that WithKDC wrote into dir.
 func kerberosProperties(dir string) [][2]string {
 	const principal = "hbase/localhost@HQL.TEST"
 	keys := filepath.Join(dir, "hbase.keytab")

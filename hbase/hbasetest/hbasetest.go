@@ -22,8 +22,8 @@ import (
 	"time"
 )
 
-// quorumEnv names a running HBase ("localhost:2181") to use in place of a new one; "none" skips the
-// tests that need one.
+// quorumEnv names a running HBase ("localhost:2181") to use instead of starting one; "none" skips the tests that need
+// one.
 const quorumEnv = "HQL_TEST_HBASE"
 
 // requireEnv makes a missing Java or Maven a failure.
@@ -41,7 +41,7 @@ var shared struct {
 // running is an HBase that start started.
 type running struct {
 	quorum, dir string
-	info        string // the address of the region server's pages; "" where it is not known
+	info        string // the address of the region server's web pages; "" if unknown
 	pid         int
 	stop        func()
 }
@@ -49,11 +49,11 @@ type running struct {
 // errNoJava says that this machine cannot run HBase.
 var errNoJava = errors.New("java, javac and mvn are needed to run HBase")
 
-// errUnwanted says that no HBase shall run.
+// errUnwanted is the error if quorumEnv is none.
 var errUnwanted = errors.New("no HBase: " + quorumEnv + " is none")
 
-// Quorum gives the ZooKeeper quorum of an HBase, started on first use. Where there
-// is no Java or Maven the test is skipped, or fails if HQL_REQUIRE_HBASE is set. TestMain calls Stop at the end.
+// Quorum returns the ZooKeeper quorum of an HBase, started on first use. Without Java or Maven it skips the test, or
+// fails it if HQL_REQUIRE_HBASE is set. TestMain calls Stop at the end.
 func Quorum(tb testing.TB) string {
 	tb.Helper()
 	shared.once.Do(func() {
@@ -67,12 +67,12 @@ func Quorum(tb testing.TB) string {
 	return shared.quorum
 }
 
-// PID is the process of the HBase that Quorum started, master and region server in one; 0 where it started none.
+// PID is the process of the HBase that Quorum started, master and region server in one; 0 if it started none.
 func PID() int { return shared.pid }
 
-// Scanners says how many scanners are open on the region server of the HBase that Quorum started, and how many it
-// closed because nobody read them for a minute. It is called after Quorum and takes two seconds or more, as the server counts
-// once a second. Tests on an HBase that HQL_TEST_HBASE names are skipped.
+// Scanners returns how many scanners are open on the region server of the HBase that Quorum started, and how many it
+// closed because they were not read for a minute. Call it after Quorum. It takes two seconds or more, because the
+// server counts once a second. It skips a test on an HBase that HQL_TEST_HBASE names.
 func Scanners(tb testing.TB) (open, expired int) {
 	tb.Helper()
 	if shared.info == "" {
@@ -96,7 +96,7 @@ func Scanners(tb testing.TB) (open, expired int) {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		for _, b := range metrics.Beans { // none for a while after a region was opened
+		for _, b := range metrics.Beans { // absent for a while after a region was opened
 			if b.ActiveScanners != nil && b.ScannerLeaseExpiredCount != nil {
 				return *b.ActiveScanners, *b.ScannerLeaseExpiredCount
 			}
@@ -106,7 +106,7 @@ func Scanners(tb testing.TB) (open, expired int) {
 	return 0, 0
 }
 
-// check skips or ends a test without its HBase.
+// check skips or ends a test that lacks its HBase.
 func check(tb testing.TB, err error) {
 	tb.Helper()
 	if errors.Is(err, errUnwanted) || errors.Is(err, errNoJava) && os.Getenv(requireEnv) == "" {
@@ -117,7 +117,7 @@ func check(tb testing.TB, err error) {
 	}
 }
 
-// Tests is m, a testing.M, that ends the HBase which Quorum started, if any.
+// Tests wraps m, a testing.M, so that the HBase that Quorum started, if any, ends after the tests.
 func Tests(m interface{ Run() int }) interface{ Run() int } { return tests{m} }
 
 type tests struct{ m interface{ Run() int } }
@@ -131,15 +131,15 @@ func (t tests) Run() int {
 	return t.m.Run()
 }
 
-// product is something to run: jars that testdata/dir/pom.xml names, with this version of what it names first, and what it needs
-// in hbase-site.xml.
+// product is a program to run: the jars that testdata/dir/pom.xml names, with this version of the first one, and the
+// properties that it needs in hbase-site.xml.
 type product struct {
 	dir, version string
-	kerby        string         // the version of the KDC; "": the usual one
+	kerby        string         // the version of the KDC; "": the default
 	keep         *regexp.Regexp // the jars wanted; nil: all
 	props        [][2]string
-	heap         string   // of Java; "": little
-	main         []string // what Java runs; nil: HBase's own
+	heap         string   // of Java's heap; "": small
+	main         []string // the main class and arguments; nil: HBase's own
 }
 
 func plain() product {
@@ -177,13 +177,13 @@ func start(p product, kerberos bool) (running, error) {
 		return running{}, err
 	}
 	conf := filepath.Join(dir, "conf")
-	for _, name := range []string{"master", "regionserver", "static"} { // the jars of 2.6 and later have no pages, and their servers miss them
+	for _, name := range []string{"master", "regionserver", "static"} { // the jars of 2.6 and later do not contain the web pages, and their servers need the directories
 		if err := os.MkdirAll(filepath.Join(conf, "hbase-webapps", name), 0o755); err != nil {
 			return running{}, err
 		}
 	}
 	info, props := "", p.props
-	if p.keep == nil { // its jars can serve pages
+	if p.keep == nil { // its jars can serve web pages
 		info = fmt.Sprintf("127.0.0.1:%d", ports[4])
 		props = append(slices.Clone(props), [][2]string{{"hbase.regionserver.info.port", fmt.Sprint(ports[4])}, {"hbase.regionserver.info.bindAddress", "127.0.0.1"}}...)
 	}
@@ -223,7 +223,7 @@ func run(cmd *exec.Cmd, dir, ready string) (stop func(), err error) {
 		return nil, err
 	}
 	stop = func() {
-		_ = cmd.Process.Kill() // nothing in it is to last
+		_ = cmd.Process.Kill() // it holds no data to keep
 		_ = cmd.Wait()
 	}
 	up := make(chan error, 1)
@@ -271,7 +271,7 @@ func freePorts(n int) ([]int, error) {
 	return out, nil
 }
 
-// ClassPath gives the jars of the HBase that Quorum starts, which is not. The test is skipped as with Quorum.
+// ClassPath returns the jars of the HBase that Quorum starts; it does not start it. It skips like Quorum.
 func ClassPath(tb testing.TB) string {
 	tb.Helper()
 	cp, err := classPath(plain())
@@ -279,8 +279,8 @@ func ClassPath(tb testing.TB) string {
 	return cp
 }
 
-// MapReduce gives the jars of HBase's input format for Hadoop, and the source of a class that gives Spark a table by it. The test is skipped
-// as with Quorum.
+// MapReduce returns the jars of HBase's input format for Hadoop, and the source of a class that gives Spark a table
+// through it. It skips like Quorum.
 func MapReduce(tb testing.TB) (jars, source string) {
 	tb.Helper()
 	p := product{dir: "mapreduce", version: "2.5.3-hadoop3"}
@@ -289,7 +289,7 @@ func MapReduce(tb testing.TB) (jars, source string) {
 	return jars, filepath.Join(testdata(p.dir), "TableInput.java")
 }
 
-// classPath resolves the jars of p with Maven, once a machine.
+// classPath resolves the jars of p with Maven, once per machine.
 func classPath(p product) (string, error) {
 	for _, tool := range []string{"java", "mvn"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -397,7 +397,7 @@ log4j.appender.c.layout.ConversionPattern=%d{ISO8601} %-5p [%t] %c{2}: %m%n
 log4j.logger.org.apache.hadoop.hbase.master.HMaster=INFO
 `
 
-// opens are what HBase 2.5 needs of JDK 17.
+// opens are the options with which HBase 2.5 runs on JDK 17.
 const opens = `--add-modules jdk.unsupported --add-opens java.base/java.nio=ALL-UNNAMED --add-opens java.base/sun.nio.ch=ALL-UNNAMED
 --add-opens java.base/java.lang=ALL-UNNAMED --add-opens java.base/jdk.internal.ref=ALL-UNNAMED
 --add-opens java.base/java.lang.reflect=ALL-UNNAMED --add-opens java.base/java.util=ALL-UNNAMED

@@ -15,22 +15,22 @@ import (
 	"testing"
 )
 
-// phoenixEnv asks for the tests that run Phoenix: it takes a minute and 250 MB of jars.
+// phoenixEnv enables the tests that run Phoenix: it takes a minute and 250 MB of jars.
 const phoenixEnv = "HQL_TEST_PHOENIX"
 
 var phoenix = product{
 	dir: "phoenix", version: "5.2.1",
-	// The client has HBase's classes in it; the jars of HBase itself would be there twice.
+	// The client contains HBase's classes; with the jars of HBase itself they would be there twice.
 	keep: regexp.MustCompile(`/(phoenix-client|slf4j-|reload4j|javax\.servlet-api|audience-annotations|htrace-|opentelemetry-|jersey-|jsr311|javax\.ws\.rs|javax\.activation|commons-io-)[^/]*$`),
 	props: [][2]string{{"hbase.regionserver.wal.codec", "org.apache.hadoop.hbase.regionserver.wal.IndexedWALEditCodec"},
 		{"zookeeper.session.timeout.localHBaseCluster", "600000"}, {"hbase.zookeeper.property.maxSessionTimeout", "600000"}, {"hbase.rpc.timeout", "300000"},
-		{"hbase.hregion.memstore.mslab.enabled", "false"}}, // it takes 2 MB for each family
+		{"hbase.hregion.memstore.mslab.enabled", "false"}}, // otherwise each family takes 2 MB
 	heap: "-Xmx3g", // many hundreds of tables
 }
 
-// Phoenix starts an HBase with Phoenix in it and gives its ZooKeeper quorum and a function that
-// runs one statement through JDBC: it gives the rows, one a line with '|' between the values. The test is
-// skipped unless HQL_TEST_PHOENIX is set; both processes end with it. props are settings of both.
+// Phoenix starts an HBase with Phoenix in it. It returns the ZooKeeper quorum and a function that runs one statement
+// through JDBC and returns the rows, one a line with '|' between the values. It skips unless HQL_TEST_PHOENIX is set;
+// both processes end with the test. props are settings of both.
 func Phoenix(tb testing.TB, props ...[2]string) (quorum string, query func(sql string) (string, error)) {
 	tb.Helper()
 	if os.Getenv(phoenixEnv) == "" {
@@ -57,7 +57,7 @@ func Phoenix(tb testing.TB, props ...[2]string) (quorum string, query func(sql s
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		_ = cmd.Process.Kill() // nothing in it is to last
+		_ = cmd.Process.Kill() // it holds no data to keep
 		_ = cmd.Wait()
 	})
 	lines := bufio.NewReader(out)

@@ -5,7 +5,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// MarkStale marks the rows of an answer as those of a replica, which may be older than what the primary has.
+// MarkStale marks the rows of an answer as coming from a replica: they may be older than the primary's.
 func MarkStale(answer proto.Message) {
 	switch m := answer.(type) {
 	case *pb.ScanResponse:

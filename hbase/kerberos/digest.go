@@ -21,22 +21,23 @@ import (
 // digestPreamble opens a connection: magic, version 0, and SASL with a token.
 const digestPreamble = "HBas\x00\x52"
 
-// digestURI is what HBase's clients say that they want of SASL: no protocol, and the server of this name.
+// digestURI is the digest-uri that HBase's clients send: no protocol, and the server named default.
 const digestURI = "null/default"
 
-// qops are the names that RFC 2831 has for layers.
+// qops are the names of the layers in RFC 2831.
 var qops = map[byte]string{layerNone: "auth", layerIntegrity: "auth-int", layerPrivacy: "auth-conf"}
 
-// digest is the client's side of RFC 2831 (DIGEST-MD5). What it is made of is broken by today's measure, and all that HBase has for tokens.
+// digest is the client's side of RFC 2831 (DIGEST-MD5). Its algorithms count as broken today, but HBase offers no
+// others for tokens.
 type digest struct {
 	layer         byte
 	a1            []byte // H(A1)
 	nonce, cnonce string
-	out, in       []byte      // keys to sign with
-	outKey, inKey *rc4.Cipher // to seal with
+	out, in       []byte      // signing keys
+	outKey, inKey *rc4.Cipher // sealing ciphers
 }
 
-// handshake is RFC 2831's exchange, in HBase's frames.
+// handshake performs RFC 2831's exchange in HBase's frames.
 func (t *token) handshake(conn io.ReadWriter, wanted []byte) (*digest, error) {
 	if _, err := conn.Write(append([]byte(digestPreamble), frame(nil)...)); err != nil {
 		return nil, err
@@ -87,7 +88,7 @@ func (t *token) respond(challenge, wanted []byte, cnonce string) (*digest, strin
 	}
 	i := slices.IndexFunc(wanted, func(layer byte) bool { return offered&layer != 0 })
 	if i < 0 {
-		return nil, "", fmt.Errorf("the server offers the protection %s (hbase.rpc.protection), and %s is wanted", protection(offered), protection(sum(wanted)))
+		return nil, "", fmt.Errorf("the server offers the protection %s (hbase.rpc.protection), but the address asks for %s", protection(offered), protection(sum(wanted)))
 	}
 	d := &digest{layer: wanted[i], nonce: c["nonce"], cnonce: cnonce}
 	user, password := base64.StdEncoding.EncodeToString(t.identifier), base64.StdEncoding.EncodeToString(t.password)
@@ -99,7 +100,7 @@ func (t *token) respond(challenge, wanted []byte, cnonce string) (*digest, strin
 		quote(user), quote(c["realm"]), quote(d.nonce), quote(cnonce), digestURI, d.proof("AUTHENTICATE"), qops[d.layer])
 	if d.layer == layerPrivacy {
 		if !slices.Contains(strings.Split(c["cipher"], ","), "rc4") {
-			return nil, "", fmt.Errorf("the server offers the ciphers %q, and hql has rc4 only", c["cipher"])
+			return nil, "", fmt.Errorf("the server offers the ciphers %q, but hql supports only rc4", c["cipher"])
 		}
 		b.WriteString(`,cipher="rc4"`)
 		if d.outKey, err = rc4.NewCipher(hash(d.a1, "Digest H(A1) to client-to-server sealing key magic constant")); err != nil {
@@ -112,7 +113,7 @@ func (t *token) respond(challenge, wanted []byte, cnonce string) (*digest, strin
 	return d, b.String(), nil
 }
 
-// proof is the response of the client, whose method is AUTHENTICATE, or the server's, which has none.
+// proof is the response value: the client's with the method AUTHENTICATE, the server's without a method.
 func (d *digest) proof(method string) string {
 	a2 := method + ":" + digestURI
 	if d.layer != layerNone {
@@ -132,7 +133,7 @@ var quoting = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
 func quote(s string) string { return `"` + quoting.Replace(s) + `"` }
 
-// directives reads a list of names with values, which may be quoted.
+// directives parses a list of names with values, which may be quoted.
 func directives(b []byte) (map[string]string, error) {
 	out := map[string]string{}
 	for s := strings.TrimLeft(string(b), ", \t"); s != ""; s = strings.TrimLeft(s, ", \t") {
@@ -168,7 +169,7 @@ func directives(b []byte) (map[string]string, error) {
 	return out, nil
 }
 
-// Of RFC 2831's messages: a signature, the version and the message's number end each.
+// Parts of RFC 2831's messages: each ends with a signature, the version and the message's number.
 const (
 	macSize     = 10
 	digestTail  = 6
@@ -183,7 +184,7 @@ func mac(key []byte, number uint64, payload []byte) []byte {
 	return h.Sum(nil)[:macSize]
 }
 
-// wrap makes a message of the client's. Messages are wrapped in their order.
+// wrap makes a message of the client. Messages must be wrapped in order.
 func (d *digest) wrap(payload []byte, number uint64) ([]byte, error) {
 	b := append(bytes.Clone(payload), mac(d.out, number, payload)...)
 	if d.layer == layerPrivacy {
@@ -192,10 +193,10 @@ func (d *digest) wrap(payload []byte, number uint64) ([]byte, error) {
 	return binary.BigEndian.AppendUint32(append(b, tailVersion...), uint32(number)), nil
 }
 
-// unwrap checks a message of the server's. Messages are unwrapped in their order.
+// unwrap checks a message of the server. Messages must be unwrapped in order.
 func (d *digest) unwrap(b []byte) (payload []byte, number uint64, err error) {
 	if len(b) < macSize+digestTail || string(b[len(b)-digestTail:len(b)-4]) != tailVersion {
-		return nil, 0, errors.New("it is no message of DIGEST-MD5")
+		return nil, 0, errors.New("it is not a DIGEST-MD5 message")
 	}
 	number, b = uint64(binary.BigEndian.Uint32(b[len(b)-4:])), bytes.Clone(b[:len(b)-digestTail])
 	if d.layer == layerPrivacy {
@@ -203,7 +204,7 @@ func (d *digest) unwrap(b []byte) (payload []byte, number uint64, err error) {
 	}
 	payload = b[:len(b)-macSize]
 	if !hmac.Equal(b[len(payload):], mac(d.in, number, payload)) {
-		return nil, 0, errors.New("its signature is another's")
+		return nil, 0, errors.New("its signature is wrong")
 	}
 	return payload, number, nil
 }

@@ -59,9 +59,9 @@ func TestHBase(t *testing.T) {
 	if err := os.WriteFile(spoiled, token, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	simple := "the cluster wants Kerberos"
+	simple := "the cluster requires Kerberos"
 	if alpha() { // it loses the refusal that it means to send
-		simple = "ends the connection without a word"
+		simple = "closes the connection without an answer"
 	}
 	const tenth = "(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))"
 	keytab := "&kerberos=alice@HQL.TEST&keytab=" + url.QueryEscape(c.Keytab)
@@ -83,15 +83,15 @@ func TestHBase(t *testing.T) {
 		{"token, integrity", "&protection=integrity&token=" + url.QueryEscape(c.Tokens[0]), nil, ""},
 		{"token, privacy", "&protection=privacy&token=" + url.QueryEscape(c.Tokens[0]), nil, ""},
 		{"spoiled token", "&token=" + url.QueryEscape(spoiled), nil, "the server refuses: "},
-		{"acting for another with a token", "&user=bob&token=" + url.QueryEscape(c.Tokens[0]), nil, "the token is that of alice@HQL.TEST, who cannot act for bob with it"},
+		{"acting for another with a token", "&user=bob&token=" + url.QueryEscape(c.Tokens[0]), nil, "the token belongs to alice@HQL.TEST; with a token that user cannot act for bob"},
 		{"no such protection", keytab + "&protection=secrecy", nil, `the protection "secrecy" is not authentication, integrity or privacy`},
 		{"acting for another, sealed", keytab + "&protection=privacy&user=bob", nil, "User: alice@HQL.TEST is not allowed to impersonate bob"},
 		{"simple", "", nil, simple},
 		{"acting for another", keytab + "&user=bob", nil, "User: alice@HQL.TEST is not allowed to impersonate bob"},
 		{"unknown service", keytab + "&service=nobody", nil, "no ticket for nobody/localhost"},
-		{"another's keytab", strings.Replace(keytab, "alice@", "bob@", 1), nil, "has no key of bob@HQL.TEST"},
-		{"another's ticket cache", "&kerberos=bob@HQL.TEST", nil, "is that of alice@HQL.TEST, not bob@HQL.TEST"},
-		{"expired ticket", "", hql.WithKerberos(kerberos.Config{CCache: expired}), "has expired at "},
+		{"another's keytab", strings.Replace(keytab, "alice@", "bob@", 1), nil, "has no key for bob@HQL.TEST"},
+		{"another's ticket cache", "&kerberos=bob@HQL.TEST", nil, "belongs to alice@HQL.TEST, not to bob@HQL.TEST"},
+		{"expired ticket", "", hql.WithKerberos(kerberos.Config{CCache: expired}), " expired at "},
 		{"no KDC", keytab, hql.WithKerberos(kerberos.Config{Principal: "alice", Keytab: c.Keytab, Krb5Conf: other}), "alice@HQL.TEST cannot log in"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -216,7 +216,7 @@ func TestSealed(t *testing.T) {
 	several := url.QueryEscape(severalTokens(t, c.Tokens[0]))
 	ofSeveral := ""
 	if alpha() { // it tells its cluster's id to those alone who are authenticated
-		ofSeveral = "it does not tell its cluster's id, which servers of 2.6 and later do"
+		ofSeveral = "it does not report its cluster's id; servers of 2.6 and later do"
 	}
 	for _, test := range []struct{ address, want string }{
 		{address, ""},
@@ -224,9 +224,9 @@ func TestSealed(t *testing.T) {
 		{token, ""},
 		{secured + several, ""},
 		{strings.Replace(secured, "hbase://"+c.Quorum+"/hbase", "hbase+rpc://"+server(t, address), 1) + several, ofSeveral},
-		{token + "&protection=authentication", "the server offers the protection privacy (hbase.rpc.protection), and authentication is wanted"},
-		{address + "&protection=authentication,integrity", "the server offers the protection privacy (hbase.rpc.protection), and authentication,integrity is wanted"},
-		{plain, "the server closes the connection, as servers do that want TLS (tls in the address)"},
+		{token + "&protection=authentication", "the server offers the protection privacy (hbase.rpc.protection), but the address asks for authentication"},
+		{address + "&protection=authentication,integrity", "the server offers the protection privacy (hbase.rpc.protection), but the address asks for authentication,integrity"},
+		{plain, "the server closes the connection; a server that requires TLS does that (set tls in the address)"},
 	} {
 		db, err := hql.Open(t.Context(), test.address)
 		if test.want != "" {
@@ -276,7 +276,7 @@ func TestNew(t *testing.T) {
 		{kerberos.Config{Krb5Conf: conf, Principal: "alice", Keytab: filepath.Join(dir, "none")}, "none: no such file"},
 		{kerberos.Config{Krb5Conf: conf, Principal: "alice", Keytab: empty}, "the keytab " + empty},
 		{kerberos.Config{Krb5Conf: conf, Principal: "alice", Keytab: file("short", "\x05\x02\x00\x00\x00\x50\x00\x01")}, "short"},
-		{kerberos.Config{Krb5Conf: conf, CCache: filepath.Join(dir, "none")}, "none: kinit makes one"},
+		{kerberos.Config{Krb5Conf: conf, CCache: filepath.Join(dir, "none")}, "none does not exist: run kinit"},
 		{kerberos.Config{Krb5Conf: conf, CCache: empty}, "malformed"},
 		{kerberos.Config{Krb5Conf: conf, CCache: file("cut", "\x05\x04\x00\x00\x00\x00\x00\x00\x00\x01")}, "malformed"},
 		{kerberos.Config{Krb5Conf: conf, CCache: file("nobody", "\x05\x04\x00\x00\x00\x00")}, "names no user"},

@@ -19,40 +19,40 @@ import (
 	"github.com/jcmturner/gokrb5/v8/types"
 )
 
-// Config says who connects and what proves it.
+// Config is the user and the proof of the user's identity.
 type Config struct {
-	// Principal is the user, NAME@REALM or NAME alone in the default realm; "" is the one of the ticket cache.
+	// Principal is the user, NAME@REALM, or NAME alone for the default realm; "" means the user of the ticket cache.
 	Principal string
 	// Keytab is a file with the principal's keys; "" means a ticket cache.
 	Keytab string
-	// CCache is the file of a ticket cache, as kinit writes it; "" is what KRB5CCNAME names, or /tmp/krb5cc_UID.
+	// CCache is the file of a ticket cache, as kinit writes it; "" means the file in KRB5CCNAME, or /tmp/krb5cc_UID.
 	CCache string
-	// Token is a file of Hadoop's delegation tokens, of which the one for HBase is used and Kerberos not at all; "" is what
-	// HADOOP_TOKEN_FILE_LOCATION names, if that holds one for HBase and neither Principal nor Keytab nor CCache is given.
+	// Token is a file of Hadoop's delegation tokens. The token for HBase is used instead of Kerberos. "" means the file
+	// in HADOOP_TOKEN_FILE_LOCATION, if that has a token for HBase and Principal, Keytab and CCache are empty.
 	Token string
-	// Service is the servers' principal: "hbase", the default, or SERVICE/_HOST@REALM as hbase-site.xml has it.
-	// _HOST is the name under which a server has registered itself, in lower case.
+	// Service is the servers' principal: "hbase", the default, or SERVICE/_HOST@REALM as in hbase-site.xml. _HOST is
+	// the name under which a server has registered itself, in lower case.
 	Service string
-	// Protection is what protects messages, in the order wanted, as hbase.rpc.protection has it: authentication (nothing does),
-	// integrity (they are signed), privacy (they are sealed). "" is the least that the server offers.
+	// Protection lists how messages are protected, in order of preference, with the values of hbase.rpc.protection:
+	// authentication (not at all), integrity (signed), privacy (sealed). "" means the weakest that the server offers.
 	Protection string
-	// Krb5Conf is the Kerberos configuration; "" is what KRB5_CONFIG names, or /etc/krb5.conf.
+	// Krb5Conf is the Kerberos configuration; "" means the file in KRB5_CONFIG, or /etc/krb5.conf.
 	Krb5Conf string
 }
 
-// Authenticator authenticates one user's connections. Tickets are got anew for each connection, of which there is
-// one a server, so that a renewed ticket cache or a changed keytab is used at once and nothing runs in
-// between. It is safe for concurrent use.
+// Authenticator authenticates one user's connections. It gets tickets for each connection, of which there is one per
+// server. So a renewed ticket cache or a changed keytab is used at once, and nothing runs in the background. It is safe
+// for concurrent use.
 type Authenticator struct {
 	cfg           Config
 	user, realm   string
 	service, host string // of the servers' principal: host may be _HOST
-	serviceRealm  string // "": as the Kerberos configuration maps the host
-	wanted        []byte // layers, in this order
+	serviceRealm  string // "": the Kerberos configuration maps the host to it
+	wanted        []byte // layers, in order of preference
 	cluster       string // the id of the cluster, if it was needed: see ForCluster
 }
 
-// New checks a configuration and reads the files that it names; no server is asked.
+// New checks a configuration and reads the files that it names. It asks no server.
 func New(cfg Config) (a *Authenticator, err error) {
 	defer recovered(&err)
 	cfg.Krb5Conf = cmp.Or(cfg.Krb5Conf, first(filepath.SplitList(os.Getenv("KRB5_CONFIG"))), "/etc/krb5.conf")
@@ -81,7 +81,7 @@ func New(cfg Config) (a *Authenticator, err error) {
 	if cfg.Keytab != "" {
 		a.realm = cmp.Or(a.realm, conf.LibDefaults.DefaultRealm)
 		if a.user == "" || a.realm == "" || strings.Contains(a.realm, "@") {
-			return nil, fmt.Errorf("kerberos: with a keytab the principal must be given as NAME@REALM, and is %q", cfg.Principal)
+			return nil, fmt.Errorf("kerberos: with a keytab the principal must be given as NAME@REALM, not %q", cfg.Principal)
 		}
 		_, err = a.keytab()
 		return a, err
@@ -98,13 +98,14 @@ func New(cfg Config) (a *Authenticator, err error) {
 		return nil, fmt.Errorf("kerberos: the ticket cache %s names no user", a.cfg.CCache)
 	}
 	if cfg.Principal != "" && (user != a.user || realm != cmp.Or(a.realm, conf.LibDefaults.DefaultRealm)) {
-		return nil, fmt.Errorf("kerberos: the ticket cache %s is that of %s@%s, not %s", a.cfg.CCache, user, realm, cfg.Principal)
+		return nil, fmt.Errorf("kerberos: the ticket cache %s belongs to %s@%s, not to %s", a.cfg.CCache, user, realm, cfg.Principal)
 	}
 	a.user, a.realm = user, realm
 	return a, nil
 }
 
-// ForCluster chooses the token for the cluster that id gives, which is asked only if there are several; of a ticket there is nothing to choose.
+// ForCluster chooses the token for the cluster with the given id. It calls id only if there are several tokens; without
+// tokens it does nothing.
 func (a *Authenticator) ForCluster(id func() (string, error)) error {
 	if a.cfg.Token == "" {
 		return nil
@@ -124,10 +125,10 @@ func (a *Authenticator) ForCluster(id func() (string, error)) error {
 	return nil
 }
 
-// Token reports whether a token proves who the user is, who can act for nobody else then.
+// Token reports whether a token proves the user's identity. With a token a user cannot act for another.
 func (a *Authenticator) Token() bool { return a.cfg.Token != "" }
 
-// Principal is the user, NAME@REALM; of a token, as HBase knows him.
+// Principal returns the user, NAME@REALM; for a token, the user's name in HBase.
 func (a *Authenticator) Principal() string {
 	if a.realm == "" {
 		return a.user
@@ -178,14 +179,14 @@ func (a *Authenticator) keytab() (*keytab.Keytab, error) {
 			return kt, nil
 		}
 	}
-	return nil, fmt.Errorf("kerberos: the keytab %s has no key of %s", a.cfg.Keytab, a.Principal())
+	return nil, fmt.Errorf("kerberos: the keytab %s has no key for %s", a.cfg.Keytab, a.Principal())
 }
 
 func (a *Authenticator) ccache() (*credentials.CCache, error) {
 	cc, err := credentials.LoadCCache(a.cfg.CCache)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("kerberos: there is no ticket cache %s: kinit makes one", a.cfg.CCache)
+		return nil, fmt.Errorf("kerberos: the ticket cache %s does not exist: run kinit", a.cfg.CCache)
 	case err != nil:
 		return nil, fmt.Errorf("kerberos: the ticket cache %s: %w", a.cfg.CCache, err)
 	}
@@ -198,7 +199,7 @@ func (a *Authenticator) login() (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	plain := client.DisablePAFXFAST(true) // some KDCs, Active Directory's among them, refuse what it asks
+	plain := client.DisablePAFXFAST(true) // some KDCs, such as Active Directory, refuse FAST requests
 	if a.cfg.Keytab != "" {
 		kt, err := a.keytab()
 		if err != nil {
@@ -212,10 +213,10 @@ func (a *Authenticator) login() (*client.Client, error) {
 		return nil, err
 	}
 	if cc.GetClientPrincipalName().PrincipalNameString()+"@"+cc.GetClientRealm() != a.Principal() {
-		return nil, fmt.Errorf("the ticket cache %s is no longer that of %s", a.cfg.CCache, a.Principal())
+		return nil, fmt.Errorf("the ticket cache %s no longer belongs to %s", a.cfg.CCache, a.Principal())
 	}
 	if tgt, ok := cc.GetEntry(types.PrincipalName{NameString: []string{"krbtgt", a.realm}}); ok && time.Now().After(tgt.EndTime) {
-		return nil, fmt.Errorf("the ticket in %s has expired at %s: run kinit", a.cfg.CCache, tgt.EndTime.Format(time.DateTime+" MST"))
+		return nil, fmt.Errorf("the ticket in %s expired at %s: run kinit", a.cfg.CCache, tgt.EndTime.Format(time.DateTime+" MST"))
 	}
 	return client.NewFromCCache(cc, conf, plain)
 }
@@ -228,12 +229,12 @@ type credential struct {
 	realm  string
 }
 
-// credential gets a ticket for the server of a name.
+// credential gets a ticket for the server on host.
 func (a *Authenticator) credential(host string) (c credential, err error) {
 	defer recovered(&err)
 	cl, err := a.login()
 	if cl != nil {
-		defer cl.Destroy() // it would renew its ticket for ever
+		defer cl.Destroy() // otherwise it renews its ticket for ever
 	}
 	if err != nil {
 		return c, fmt.Errorf("kerberos: %s cannot log in: %w", a.Principal(), err)
@@ -253,7 +254,7 @@ func (a *Authenticator) credential(host string) (c credential, err error) {
 	return c, nil
 }
 
-// credentialWithin gets a ticket, or ctx's error when that comes first: gokrb5 knows no contexts, and
+// credentialWithin gets a ticket, or returns ctx's error if that comes first: gokrb5 does not support contexts, and
 // gives up after 5 s for each KDC.
 func (a *Authenticator) credentialWithin(ctx context.Context, host string) (credential, error) {
 	type answer struct {
@@ -273,7 +274,7 @@ func (a *Authenticator) credentialWithin(ctx context.Context, host string) (cred
 	}
 }
 
-// recovered makes an error of a panic: gokrb5 reads malformed files and messages beyond their ends.
+// recovered turns a panic into an error: gokrb5 reads malformed files and messages beyond their ends.
 func recovered(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("kerberos: a file or message is malformed: %v", r)

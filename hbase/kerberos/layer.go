@@ -26,19 +26,19 @@ const (
 // layers are the values of hbase.rpc.protection.
 var layers = map[string]byte{"authentication": layerNone, "integrity": layerIntegrity, "privacy": layerPrivacy}
 
-// parseProtection reads a list as hbase.rpc.protection has it.
+// parseProtection parses a list of values of hbase.rpc.protection.
 func parseProtection(list string) (out []byte, err error) {
 	for name := range strings.SplitSeq(list, ",") {
 		layer, ok := layers[strings.ToLower(strings.TrimSpace(name))]
 		if !ok {
-			return nil, fmt.Errorf("kerberos: the protection %q is not authentication, integrity or privacy, or several of them with commas", list)
+			return nil, fmt.Errorf("kerberos: the protection %q is invalid: give authentication, integrity or privacy, or several of them separated by commas", list)
 		}
 		out = append(out, layer)
 	}
 	return out, nil
 }
 
-// protection names some layers.
+// protection returns the names of some layers.
 func protection(bits byte) string {
 	var names []string
 	for _, name := range []string{"authentication", "integrity", "privacy"} {
@@ -49,27 +49,30 @@ func protection(bits byte) string {
 	return strings.Join(names, ",")
 }
 
-// maxMessage bounds one message of the server. It tells a length, and sends answers of up to some megabytes in one.
+// maxMessage bounds one message of the server, whose length is announced. Servers send answers of up to some megabytes
+// in one message.
 const maxMessage = 1 << 30
 
-// MessageError is why a message of the server's is not believed. The connection is of no use then.
+// MessageError tells why a message of the server is rejected. The connection cannot be used after it.
 type MessageError struct {
 	Err error
-	// Message is the message with its length, as it came. Servers refuse a connection in clear text, whatever was agreed upon: as
-	// a reason to be shown it may serve.
+	// Message is the message with its length, as it arrived. Servers refuse a connection in clear text even if they
+	// agreed to protect it, so it may hold a reason to show.
 	Message []byte
 }
 
-func (e *MessageError) Error() string { return "kerberos: a message of the server's: " + e.Err.Error() }
+func (e *MessageError) Error() string {
+	return "kerberos: the server's message is rejected: " + e.Err.Error()
+}
 
-// Unwrap gives what is wrong.
+// Unwrap returns the reason.
 func (e *MessageError) Unwrap() error { return e.Err }
 
-// headerSize is that of a wrap token, and no message of DIGEST-MD5 is shorter.
+// headerSize is the size of a wrap token's header. No message of DIGEST-MD5 is shorter.
 const headerSize = 16
 
-// layered is a connection whose messages are signed, or sealed as well. What goes through it is a stream: a message may hold a part of an
-// answer or several.
+// layered is a connection whose messages are signed or sealed. Their contents form a stream: a message may hold a part
+// of an answer or several answers.
 type layered struct {
 	net.Conn
 	wrap   func(payload []byte, number uint64) ([]byte, error)
@@ -79,11 +82,11 @@ type layered struct {
 	sent    uint64 // the number of the next message
 
 	in       *bufio.Reader
-	received uint64 // the number that the server's next message must have: none is lost, doubled or out of its order
-	rest     []byte // of the last one, to be read
+	received uint64 // the number that the server's next message must have: none may be lost, doubled or reordered
+	rest     []byte // unread bytes of the last message
 }
 
-// over is conn as the choice of a layer has it.
+// over wraps conn in the chosen layer.
 func (g *gssContext) over(conn net.Conn) net.Conn {
 	if g.layer == layerNone {
 		return conn
@@ -94,7 +97,7 @@ func (g *gssContext) over(conn net.Conn) net.Conn {
 		unwrap: func(token []byte) ([]byte, uint64, error) { return g.unwrap(token, seal) }, received: g.offered + 1}
 }
 
-// over is conn as the choice of a layer has it.
+// over wraps conn in the chosen layer.
 func (d *digest) over(conn net.Conn) net.Conn {
 	if d.layer == layerNone {
 		return conn
@@ -138,7 +141,7 @@ func (l *layered) next() (err error) {
 	if n < headerSize || n > maxMessage {
 		return &MessageError{Err: fmt.Errorf("it has %d bytes", n)}
 	}
-	var token bytes.Buffer // grows with what comes, whatever was announced
+	var token bytes.Buffer // it grows with the bytes that arrive, not with the announced length
 	if _, err := io.CopyN(&token, l.in, int64(n)); err != nil {
 		return err
 	}
@@ -147,14 +150,14 @@ func (l *layered) next() (err error) {
 		return &MessageError{err, frame(token.Bytes())}
 	}
 	if number != l.received {
-		return &MessageError{Err: fmt.Errorf("it is number %d in place of %d: somebody has changed the order, or HBase is older than 2.5", number, l.received)}
+		return &MessageError{Err: fmt.Errorf("it has number %d instead of %d: messages were reordered on the way, or HBase is older than 2.5", number, l.received)}
 	}
 	l.received++
 	l.rest = plain
 	return nil
 }
 
-// wrap makes a wrap token (RFC 4121, 4.2.6.2) of the initiator's.
+// wrap makes a wrap token (RFC 4121, 4.2.6.2) of the initiator.
 func (g *gssContext) wrap(payload []byte, number uint64, seal bool) ([]byte, error) {
 	etype, err := crypto.GetEtype(g.key.KeyType)
 	if err != nil {
@@ -176,10 +179,10 @@ func (g *gssContext) wrap(payload []byte, number uint64, seal bool) ([]byte, err
 	return append(header, secret...), err
 }
 
-// unwrap checks a wrap token of the acceptor's and gives what is in it, and its number.
+// unwrap checks a wrap token of the acceptor and returns its content and number.
 func (g *gssContext) unwrap(token []byte, wantSealed bool) (payload []byte, number uint64, err error) {
 	if len(token) < headerSize || token[0] != 5 || token[1] != 4 || token[3] != 0xff {
-		return nil, 0, errors.New("it is no wrap token")
+		return nil, 0, errors.New("it is not a wrap token")
 	}
 	flags := byte(sentByAcceptor)
 	if g.acceptor {
@@ -217,7 +220,7 @@ func (g *gssContext) unwrap(token []byte, wantSealed bool) (payload []byte, numb
 	filler := int(binary.BigEndian.Uint16(header[4:]))
 	end := len(plain) - headerSize - filler
 	if end < 0 || !bytes.Equal(plain[end+filler:], header) {
-		return nil, 0, errors.New("the header inside is another")
+		return nil, 0, errors.New("the sealed copy of its header differs")
 	}
 	return plain[:end], number, nil
 }

@@ -25,15 +25,15 @@ import (
 const (
 	// preamble opens a connection: magic, version 0, and SASL with Kerberos.
 	preamble = "HBas\x00\x51"
-	// switchToSimple in the place of a length says that the server authenticates nobody.
+	// switchToSimple instead of a length means that the server does not authenticate.
 	switchToSimple = -88
-	// tlsAlert begins what a server of TLS may say to who does not speak it, before it closes the connection.
+	// tlsAlert begins the answer of a TLS server to a client that does not speak TLS, before it closes the connection.
 	tlsAlert = 0x1503
 	// maxToken bounds a server's tokens and messages, in bytes; they are a few hundred long.
 	maxToken = 1 << 20
 )
 
-// ErrClosed is that a server ends the connection in place of an answer.
+// ErrClosed means that the server closed the connection instead of answering.
 var ErrClosed = errors.New("the server closes the connection")
 
 // Flags of the wrap tokens of RFC 4121.
@@ -50,9 +50,9 @@ const (
 	tokenKrbError = "\x03\x00"
 )
 
-// Authenticate sends the preamble and authenticates both ends of a new connection to the server of that host name.
-// What HBase wants next is the connection header, through the connection that is returned: conn itself, or one that signs or seals what
-// goes through it. conn has no deadlines then; after an error it must be closed.
+// Authenticate sends the preamble and authenticates both ends of a new connection to the server on host. HBase expects
+// the connection header next, through the returned connection: conn itself, or one that signs or seals its messages.
+// Authenticate removes the deadlines of conn; after an error the caller must close it.
 func (a *Authenticator) Authenticate(ctx context.Context, conn net.Conn, host string) (net.Conn, error) {
 	if a.cfg.Token != "" {
 		t, err := a.token()
@@ -68,7 +68,7 @@ func (a *Authenticator) Authenticate(ctx context.Context, conn net.Conn, host st
 	return authenticate(ctx, a, conn, c.handshake)
 }
 
-// authenticate does an exchange, which ends with ctx.
+// authenticate performs an exchange, which ends with ctx.
 func authenticate[T interface{ over(net.Conn) net.Conn }](ctx context.Context, a *Authenticator, conn net.Conn, handshake func(io.ReadWriter, []byte) (T, error)) (net.Conn, error) {
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	agreed, err := handshake(conn, a.wanted)
@@ -81,7 +81,7 @@ func authenticate[T interface{ over(net.Conn) net.Conn }](ctx context.Context, a
 	return agreed.over(conn), nil
 }
 
-// handshake is RFC 4752's exchange, in HBase's frames. Of the layers that the server offers it takes the first that is wanted.
+// handshake performs RFC 4752's exchange in HBase's frames. It takes the first wanted layer that the server offers.
 func (c *credential) handshake(conn io.ReadWriter, wanted []byte) (ctx *gssContext, err error) {
 	defer recovered(&err)
 	ctx, token, err := c.initiate()
@@ -114,12 +114,12 @@ func (c *credential) handshake(conn io.ReadWriter, wanted []byte) (ctx *gssConte
 	return ctx, err
 }
 
-// frame puts a token's length before it.
+// frame prepends a token's length.
 func frame(token []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(token))), token...)
 }
 
-// receive reads a status and what follows it: a token, or the names of an exception.
+// receive reads a status and its content: a token, or the class and message of an exception.
 func receive(r io.Reader) ([]byte, error) {
 	status, err := readInt(r)
 	if err != nil {
@@ -154,7 +154,7 @@ func readInt(r io.Reader) (int32, error) {
 	return int32(binary.BigEndian.Uint32(b[:])), nil
 }
 
-// readBytes reads a length and as many bytes; -1 stands for a text that is null.
+// readBytes reads a length and as many bytes; length -1 means a null text.
 func readBytes(r io.Reader) ([]byte, error) {
 	n, err := readInt(r)
 	switch {
@@ -173,7 +173,7 @@ func readBytes(r io.Reader) ([]byte, error) {
 // gssContext is the initiator's side of a GSSAPI context.
 type gssContext struct {
 	session  types.EncryptionKey // the ticket's
-	key      types.EncryptionKey // what messages are protected with: the initiator's, or the acceptor's if it sends one
+	key      types.EncryptionKey // protects the messages: the initiator's, or the acceptor's if it sends one
 	auth     types.Authenticator
 	acceptor bool   // key is the acceptor's
 	layer    byte   // chosen
@@ -193,7 +193,7 @@ func (c *credential) initiate() (*gssContext, []byte, error) {
 	if err := auth.GenerateSeqNumberAndSubKey(c.key.KeyType, etype.GetKeyByteSize()); err != nil {
 		return nil, nil, err
 	}
-	// RFC 4121, 4.1.1: the length of the channel bindings, of which there are none, these, and the flags.
+	// RFC 4121, 4.1.1: the length of the channel bindings, the bindings (there are none), and the flags.
 	sum := binary.LittleEndian.AppendUint32(nil, 16)
 	sum = append(sum, make([]byte, 16)...)
 	sum = binary.LittleEndian.AppendUint32(sum, gssapi.ContextFlagMutual|gssapi.ContextFlagSequence|gssapi.ContextFlagInteg|gssapi.ContextFlagConf)
@@ -220,7 +220,7 @@ func mechToken(id string, message []byte) ([]byte, error) {
 	return asn1tools.AddASNAppTag(append(append(b, id...), message...), 0), nil
 }
 
-// verify checks the server's AP-REP, which only who could read the ticket can make.
+// verify checks the server's AP-REP. Only a server that can decrypt the ticket can make it.
 func (g *gssContext) verify(token []byte) error {
 	var oid asn1.ObjectIdentifier
 	rest, err := asn1.UnmarshalWithParams(token, &oid, "application,explicit,tag:0")
@@ -259,7 +259,8 @@ func (g *gssContext) verify(token []byte) error {
 	}
 }
 
-// choose answers the server's offer of security layers: with the first of those wanted, and no other user than the ticket's.
+// choose answers the server's offer of security layers with the first wanted one, and names no user other than the
+// ticket's.
 func (g *gssContext) choose(offer, wanted []byte) ([]byte, error) {
 	payload, number, err := g.unwrap(offer, false)
 	if err != nil {
@@ -271,17 +272,17 @@ func (g *gssContext) choose(offer, wanted []byte) ([]byte, error) {
 	g.offered = number
 	i := slices.IndexFunc(wanted, func(layer byte) bool { return payload[0]&layer != 0 })
 	if i < 0 {
-		return nil, fmt.Errorf("the server offers the protection %s (hbase.rpc.protection), and %s is wanted", protection(payload[0]), protection(sum(wanted)))
+		return nil, fmt.Errorf("the server offers the protection %s (hbase.rpc.protection), but the address asks for %s", protection(payload[0]), protection(sum(wanted)))
 	}
 	g.layer = wanted[i]
 	choice := []byte{g.layer, 0, 0, 0}
 	if g.layer != layerNone {
-		choice = []byte{g.layer, 0xff, 0xff, 0xff} // the longest message that may come, of which HBase takes no notice
+		choice = []byte{g.layer, 0xff, 0xff, 0xff} // the longest message to receive; HBase ignores it
 	}
 	return g.wrap(choice, uint64(g.auth.SeqNumber), false)
 }
 
-// sum joins the bits of several layers.
+// sum combines the bits of several layers.
 func sum(layers []byte) (bits byte) {
 	for _, l := range layers {
 		bits |= l

@@ -200,8 +200,8 @@ func TestHandshake(t *testing.T) {
 		{"authentication only", server{layers: 1}, ""},
 		{"all layers", server{layers: 7}, ""},
 		{"acceptor's key", server{layers: 1, subkey: true}, ""},
-		{"no layer", server{layers: 8}, "the server offers the protection  (hbase.rpc.protection), and authentication is wanted"},
-		{"privacy", server{layers: 4}, "the server offers the protection privacy (hbase.rpc.protection), and authentication is wanted"},
+		{"no layer", server{layers: 8}, "the server offers the protection  (hbase.rpc.protection), but the address asks for authentication"},
+		{"privacy", server{layers: 4}, "the server offers the protection privacy (hbase.rpc.protection), but the address asks for authentication"},
 		{"not the server of the ticket", server{layers: 1, otherKey: true}, "the server cannot prove itself"},
 		{"an old proof", server{layers: 1, late: -time.Second}, "it answers another request"},
 		{"a changed proof", server{layers: 1, spoil: change(1, -1)}, "the server cannot prove itself"},
@@ -215,7 +215,7 @@ func TestHandshake(t *testing.T) {
 		{"negative token", server{spoil: at(1, []byte("\x00\x00\x00\x00\xff\xff\xff\x00"))}, "announces -256 bytes"},
 		{"no token", server{spoil: at(1, []byte("\x00\x00\x00\x00\x00\x00\x00\x00"))}, "not one of Kerberos"},
 		{"other token", server{spoil: at(1, []byte("\x00\x00\x00\x00"+text("\x60\x03\x02\x01\x00")))}, "not one of Kerberos"},
-		{"empty offer", server{spoil: at(2, []byte("\x00\x00\x00\x00\x00\x00\x00\x00"))}, "it is no wrap token"},
+		{"empty offer", server{spoil: at(2, []byte("\x00\x00\x00\x00\x00\x00\x00\x00"))}, "it is not a wrap token"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			conn, peer := net.Pipe()

@@ -16,21 +16,23 @@ import (
 	"github.com/hql-db/hql/internal/wire"
 )
 
-// tokenFileEnv is where Hadoop has a process look for its delegation tokens: YARN sets it in containers, which have no tickets.
+// tokenFileEnv names the file of a process's delegation tokens in Hadoop. YARN sets it in containers, which have no
+// tickets.
 const tokenFileEnv = "HADOOP_TOKEN_FILE_LOCATION"
 
 // hbaseToken is the kind of HBase's delegation tokens.
 const hbaseToken = "HBASE_AUTH_TOKEN"
 
-// maxTokenFile bounds a file of tokens: each of them takes some hundred bytes.
+// maxTokenFile bounds a file of tokens; each token takes some hundred bytes.
 const maxTokenFile = 16 << 20
 
-// A token stands for a user to whom HBase gave it: its bytes are the name, and the password proves that the name is his.
+// A token proves that HBase authenticated a user: its bytes hold the user's name, and the password proves that they are
+// genuine.
 type token struct {
 	identifier, password []byte
 	kind, service        string // service: the id of the cluster that the token is for
 	owner                string
-	expires              time.Time // zero: it does not tell
+	expires              time.Time // zero: unknown
 }
 
 // tokens reads HBase's tokens out of a file.
@@ -59,15 +61,15 @@ func tokens(file string) ([]token, error) {
 	return all, nil
 }
 
-// errCut is that a file of tokens ends too early.
+// errCut means that a file of tokens is truncated.
 var errCut = errors.New("the file is cut short")
 
-// parseTokens reads the tokens of a file as Hadoop's Credentials writes it: "HDTS", 0 and Writables or 1 and a message. The secrets
-// behind the tokens are not read.
+// parseTokens reads the tokens of a file in the format of Hadoop's Credentials: "HDTS", then 0 and Writables, or 1 and
+// a message. It does not read the secrets behind the tokens.
 func parseTokens(b []byte) ([]token, error) {
 	b, ok := bytes.CutPrefix(b, []byte("HDTS"))
 	if !ok || len(b) == 0 {
-		return nil, errors.New("this is no file of Hadoop's tokens")
+		return nil, errors.New("this is not a file of Hadoop tokens")
 	}
 	switch form := b[0]; form {
 	case 0:
@@ -79,11 +81,11 @@ func parseTokens(b []byte) ([]token, error) {
 		}
 		return parseCredentials(message)
 	default:
-		return nil, fmt.Errorf("the file is of form %d, of which hql knows nothing", form)
+		return nil, fmt.Errorf("the file has format %d, which hql does not support", form)
 	}
 }
 
-// parseWritables reads a number of tokens: an alias, the four parts of each.
+// parseWritables reads a number of tokens: each an alias and four parts.
 func parseWritables(b []byte) (out []token, err error) {
 	count, b, err := vint(b)
 	if err != nil {
@@ -109,7 +111,8 @@ func parseWritables(b []byte) (out []token, err error) {
 	return out, nil
 }
 
-// vint reads a number as Hadoop's WritableUtils writes it: a byte from -112 on is one, those below tell the sign and how many follow.
+// vint reads a number in the format of Hadoop's WritableUtils: a byte of -112 or more is the number; a lower one gives
+// the sign and how many bytes follow.
 func vint(b []byte) (v int, rest []byte, err error) {
 	if len(b) == 0 {
 		return 0, nil, errCut
@@ -168,10 +171,10 @@ func parseCredentials(message []byte) (out []token, err error) {
 	return out, nil
 }
 
-// identify reads whose the token is and until when: a length, and a TokenIdentifier {username = 2, expiration_date = 5}.
+// identify reads the token's user and expiry: a length, and a TokenIdentifier {username = 2, expiration_date = 5}.
 func (t *token) identify() error {
 	if len(t.identifier) < 4 || uint64(binary.BigEndian.Uint32(t.identifier)) != uint64(len(t.identifier)-4) {
-		return errors.New("the token's identifier is not one of HBase")
+		return errors.New("the token's identifier is not in HBase's format")
 	}
 	for f, err := range wire.Fields(t.identifier[4:]) {
 		switch {
@@ -189,7 +192,7 @@ func (t *token) identify() error {
 	return nil
 }
 
-// token reads the token again: a file may have been renewed.
+// token reads the token again: the file may have been renewed.
 func (a *Authenticator) token() (t token, err error) {
 	all, err := tokens(a.cfg.Token)
 	if err != nil {
@@ -200,25 +203,25 @@ func (a *Authenticator) token() (t token, err error) {
 	}
 	switch {
 	case len(all) == 0 && a.cluster != "":
-		return t, fmt.Errorf("the tokens in %s: none is one of HBase's (%s) for the cluster %q", a.cfg.Token, hbaseToken, a.cluster)
+		return t, fmt.Errorf("the tokens in %s: none is for HBase (%s) and the cluster %q", a.cfg.Token, hbaseToken, a.cluster)
 	case len(all) == 0:
-		return t, fmt.Errorf("the tokens in %s: none is one of HBase's (%s)", a.cfg.Token, hbaseToken)
+		return t, fmt.Errorf("the tokens in %s: none is for HBase (%s)", a.cfg.Token, hbaseToken)
 	case len(all) > 1:
 		services := make([]string, len(all))
 		for i, t := range all {
 			services[i] = t.service
 		}
-		return t, fmt.Errorf("the tokens in %s are of several clusters (%s), and nobody tells which this one is", a.cfg.Token, strings.Join(services, ", "))
+		return t, fmt.Errorf("the tokens in %s are for several clusters (%s), and the id of this cluster is unknown", a.cfg.Token, strings.Join(services, ", "))
 	}
 	t = all[0]
 	if !t.expires.IsZero() && time.Now().After(t.expires) {
-		return t, fmt.Errorf("the token in %s has expired at %s", a.cfg.Token, t.expires.Format(time.DateTime+" MST"))
+		return t, fmt.Errorf("the token in %s expired at %s: renew it", a.cfg.Token, t.expires.Format(time.DateTime+" MST"))
 	}
 	return t, nil
 }
 
-// tokenFile is the file of tokens to use, "" if there is none: the one given, or the environment's if it has tokens for HBase and nothing
-// else was given.
+// tokenFile returns the file of tokens to use: the given one, or the environment's if it has tokens for HBase and
+// nothing else was given; "": none.
 func tokenFile(cfg Config) (string, error) {
 	file := cmp.Or(cfg.Token, os.Getenv(tokenFileEnv))
 	if file == "" || cfg.Token == "" && (cfg.Keytab != "" || cfg.CCache != "" || cfg.Principal != "") {

@@ -69,18 +69,18 @@ func TestTokenFile(t *testing.T) {
 		{"writables", writables(hdfs, mine), "", long},
 		{"a message", credentialsFile(hdfs, mine), "", long},
 		{"two clusters", writables(mine, other), "cluster-2", "alice@HQL.TEST"},
-		{"two clusters, which nobody tells apart", writables(mine, other), "", "are of several clusters (cluster-1, cluster-2)"},
-		{"another cluster's", writables(mine, other), "cluster-3", `none is one of HBase's (HBASE_AUTH_TOKEN) for the cluster "cluster-3"`},
-		{"none of HBase's", writables(hdfs), "", "none is one of HBase's"},
-		{"expired", writables([4]string{identifier("alice", past), "p", hbaseToken, ""}), "", "has expired at "},
+		{"two clusters, which nobody tells apart", writables(mine, other), "", "are for several clusters (cluster-1, cluster-2)"},
+		{"another cluster's", writables(mine, other), "cluster-3", `none is for HBase (HBASE_AUTH_TOKEN) and the cluster "cluster-3"`},
+		{"none of HBase's", writables(hdfs), "", "none is for HBase"},
+		{"expired", writables([4]string{identifier("alice", past), "p", hbaseToken, ""}), "", " expired at "},
 		{"nobody's", writables([4]string{identifier("", soon), "p", hbaseToken, ""}), "", "the token names no user"},
-		{"an identifier of another form", writables([4]string{"alice", "p", hbaseToken, ""}), "", "the token's identifier is not one of HBase"},
+		{"an identifier of another form", writables([4]string{"alice", "p", hbaseToken, ""}), "", "the token's identifier is not in HBase's format"},
 		{"cut short", writables(hdfs, mine)[:60], "", "the file is cut short"},
 		{"a message that is cut short", credentialsFile(mine)[:60], "", "the file is cut short"},
 		{"a long length", []byte("HDTS\x00\x01\x88\x7f\xff\xff\xff\xff\xff\xff\xff"), "", "the file is cut short"},
 		{"many tokens", []byte("HDTS\x00\x8d\x7f\xff\xff"), "", "the file is cut short"},
-		{"a new form", []byte("HDTS\x02"), "", "the file is of form 2"},
-		{"another file", []byte("[libdefaults]"), "", "this is no file of Hadoop's tokens"},
+		{"a new form", []byte("HDTS\x02"), "", "the file has format 2"},
+		{"another file", []byte("[libdefaults]"), "", "this is not a file of Hadoop tokens"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "tokens")
@@ -116,9 +116,9 @@ func TestTokenOfTheEnvironment(t *testing.T) {
 	}{
 		{"mine", Config{}, "alice@HQL.TEST"},
 		{"others", Config{Token: filepath.Join(dir, "mine")}, "alice@HQL.TEST"},
-		{"mine", Config{CCache: filepath.Join(dir, "none"), Krb5Conf: os.DevNull}, "kinit makes one"},
+		{"mine", Config{CCache: filepath.Join(dir, "none"), Krb5Conf: os.DevNull}, "does not exist: run kinit"},
 		{"others", Config{Krb5Conf: filepath.Join(dir, "none")}, "the configuration: open "},
-		{"broken", Config{}, "this is no file of Hadoop's tokens"},
+		{"broken", Config{}, "this is not a file of Hadoop tokens"},
 		{"none", Config{}, "no such file"},
 	} {
 		t.Setenv(tokenFileEnv, filepath.Join(dir, test.env))
@@ -154,8 +154,8 @@ func TestDigest(t *testing.T) {
 		{answer(challenge("auth")) + answer("rspauth=00000000000000000000000000000000"), all, "the server cannot prove that it knows the token"},
 		{answer(challenge("auth")) + answer(""), all, "the server cannot prove that it knows the token"},
 		{answer(challenge("auth")), all, "the server closes the connection"},
-		{answer(challenge("auth-conf")), []byte{layerNone}, "the server offers the protection privacy (hbase.rpc.protection), and authentication is wanted"},
-		{answer(strings.Replace(challenge("auth-conf"), "rc4", "aes", 1)), all, "hql has rc4 only"},
+		{answer(challenge("auth-conf")), []byte{layerNone}, "the server offers the protection privacy (hbase.rpc.protection), but the address asks for authentication"},
+		{answer(strings.Replace(challenge("auth-conf"), "rc4", "aes", 1)), all, "hql supports only rc4"},
 		{answer(`nonce="x",algorithm=md5`), all, "the server's challenge is not one of DIGEST-MD5"},
 		{answer(`nonce="x`), all, "the server's challenge is cut short"},
 		{answer(`nonce="x\`), all, "the server's challenge is cut short"},
@@ -194,11 +194,11 @@ func TestDigestLayers(t *testing.T) {
 				want string // what arrives, and the error
 			}{
 				{"as it was", func(sent [][]byte) [][]byte { return sent }, "onetwo EOF"},
-				{"a bit", func(sent [][]byte) [][]byte { sent[1][5] ^= 1; return sent }, "one kerberos: a message of the server's: its signature is another's"},
-				{"a number", func(sent [][]byte) [][]byte { sent[1][len(sent[1])-1] ^= 1; return sent }, "one kerberos: a message of the server's: its signature is another's"},
-				{"lost", func(sent [][]byte) [][]byte { return sent[1:] }, " kerberos: a message of the server's: its signature is another's"},
-				{"doubled", func(sent [][]byte) [][]byte { return slices.Insert(sent, 1, sent[0]) }, "one kerberos: a message of the server's: its signature is another's"},
-				{"no message", func(sent [][]byte) [][]byte { return [][]byte{frame(make([]byte, 16))} }, " kerberos: a message of the server's: it is no message of DIGEST-MD5"},
+				{"a bit", func(sent [][]byte) [][]byte { sent[1][5] ^= 1; return sent }, "one kerberos: the server's message is rejected: its signature is wrong"},
+				{"a number", func(sent [][]byte) [][]byte { sent[1][len(sent[1])-1] ^= 1; return sent }, "one kerberos: the server's message is rejected: its signature is wrong"},
+				{"lost", func(sent [][]byte) [][]byte { return sent[1:] }, " kerberos: the server's message is rejected: its signature is wrong"},
+				{"doubled", func(sent [][]byte) [][]byte { return slices.Insert(sent, 1, sent[0]) }, "one kerberos: the server's message is rejected: its signature is wrong"},
+				{"no message", func(sent [][]byte) [][]byte { return [][]byte{frame(make([]byte, 16))} }, " kerberos: the server's message is rejected: it is not a DIGEST-MD5 message"},
 			} {
 				client, server := sides()
 				var sent [][]byte
@@ -223,8 +223,8 @@ func TestDigestLayers(t *testing.T) {
 				}
 				// Of a signed message that comes twice or early the number tells; a sealed one is not to be read.
 				text := string(got) + " " + err.Error()
-				if i := strings.Index(text, "it is number"); i >= 0 && layer == layerIntegrity {
-					text = text[:i] + "its signature is another's"
+				if i := strings.Index(text, "it has number"); i >= 0 && layer == layerIntegrity {
+					text = text[:i] + "its signature is wrong"
 				}
 				if text != test.want {
 					t.Errorf("%s: got %q", test.name, text)
