@@ -13,10 +13,10 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// SQL is the CREATE TABLE statement that makes the table again.
+// SQL returns the CREATE TABLE statement that defines the table.
 func (t *Table) SQL() string { return t.Def.String() }
 
-// ColumnNames are the names of the table's columns, in order.
+// ColumnNames returns the names of the table's columns, in order.
 func (t *Table) ColumnNames() []string {
 	names := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
@@ -25,8 +25,8 @@ func (t *Table) ColumnNames() []string {
 	return names
 }
 
-// RowFamilies are the families in which a row of t has a cell, or else is none of it: those of the columns in cells; without such, those that
-// the definition names; nil for any.
+// RowFamilies returns the families that make a row of HBase a row of t: it has a cell in one of them. They are the
+// families of the columns in cells; without such columns, the families that the definition names; nil for any family.
 func (t *Table) RowFamilies() []string {
 	var out []string
 	for _, c := range t.Columns {
@@ -42,8 +42,9 @@ func (t *Table) RowFamilies() []string {
 	return out
 }
 
-// OwnFamilies are the families that the definition of t names, all of which DELETE empties of a row. Others of the HBase table are not its
-// own. It is nil where the definition names none: rows are whole rows of HBase.
+// OwnFamilies returns the families that the definition of t names. DELETE empties all of them of a row; other families
+// of the HBase table do not belong to t. It is nil if the definition names none: a row of t is then a whole row of
+// HBase.
 func (t *Table) OwnFamilies() []string {
 	out := t.RowFamilies()
 	if out == nil {
@@ -57,7 +58,7 @@ func (t *Table) OwnFamilies() []string {
 	return out
 }
 
-// Column finds a column; letters' case does not matter.
+// Column finds a column; the case of letters does not matter.
 func (t *Table) Column(name string) (*Column, bool) {
 	for _, c := range t.Columns {
 		if strings.EqualFold(c.Name, name) {
@@ -72,14 +73,15 @@ type builder struct {
 	c   *Catalog
 	def *parser.CreateTable
 	t   *Table
-	// phoenix is set when a part or column is in a form of Phoenix's own.
+	// phoenix is set if a part or column has an encoding of Phoenix.
 	phoenix bool
 }
 
-// phoenixMarker is the qualifier of the cell that Phoenix gives each row, but for tables whose qualifiers are numbers.
+// phoenixMarker is the qualifier of the cell that Phoenix gives each row, except in tables whose qualifiers are
+// numbers.
 const phoenixMarker = "_0"
 
-// Build checks a definition and makes the table, without adding it.
+// Build checks a definition and makes the table, but does not add it to the catalog.
 func (c *Catalog) Build(def *parser.CreateTable) (*Table, error) {
 	if def.Query != nil {
 		return nil, parser.Errorf(def.Query.Pos, "a definition has no query: CREATE TABLE %s AS is a statement that writes rows", def.Name)
@@ -95,7 +97,7 @@ func (c *Catalog) Build(def *parser.CreateTable) (*Table, error) {
 		return nil, parser.Errorf(def.NamePos, "VERIFIED_ENTRIES is about the cell that ROW_MARKER names, of a table that is READ_ONLY: hql writes no such entries")
 	case packed && b.t.Marker != "":
 		return nil, parser.Errorf(def.NamePos, "ROW_MARKER names a cell that would be read as one of %s, whose qualifiers are computed", def.Name)
-	case b.phoenix && b.t.Marker == "" && !packed: // Phoenix has no tables with computed qualifiers
+	case b.phoenix && b.t.Marker == "" && !packed: // Phoenix does not have tables with computed qualifiers
 		b.t.Marker = phoenixMarker
 	}
 	return b.t, nil
@@ -133,7 +135,7 @@ func (b *builder) options() error {
 	return nil
 }
 
-// textOption sets to to the text, which must not be empty, that an option has.
+// textOption sets *to to the text of an option, which must not be empty.
 func textOption(o parser.Option, to *string) error {
 	l, ok := o.Value.(*parser.Literal)
 	if !ok || l.Kind != parser.StringLiteral && l.Kind != parser.BytesLiteral || l.Text == "" {
@@ -163,7 +165,7 @@ func (b *builder) families() error {
 	}
 	if len(b.t.Families) == 0 {
 		name := "f"
-		for _, c := range b.def.Columns { // the first family that a column names is the default one, too
+		for _, c := range b.def.Columns { // the first family that a column names becomes the default family
 			if c.From != nil && c.From.Family != "" {
 				name = c.From.Family
 				break
@@ -225,7 +227,7 @@ func (b *builder) columns() error {
 		b.phoenix = b.phoenix || b.c.phoenix(d.Encoding)
 		b.t.Columns = append(b.t.Columns, col)
 	}
-	for i, d := range b.def.Columns { // after all columns are known
+	for i, d := range b.def.Columns { // all columns are known by now
 		if d.From != nil && d.From.Parts != nil {
 			p, err := b.pattern(d.From.Parts, false)
 			if err != nil {
@@ -252,7 +254,7 @@ func (b *builder) scope() *expr.Scope {
 	}}
 }
 
-// pattern compiles a list of parts and checks that their bytes can be told apart.
+// pattern compiles a list of parts and checks that their bytes are unambiguous.
 func (b *builder) pattern(defs []parser.PartDef, key bool) (*Composite, error) {
 	p := &Composite{table: b.t}
 	if len(defs) > maxParts {
@@ -298,7 +300,7 @@ func (b *builder) part(d parser.PartDef) (*Part, error) {
 	if name := expr.Volatile(e); name != "" {
 		return nil, parser.Errorf(d.Expr.Position(), "%s differs each time: a key with it could not be found again", name)
 	}
-	if e.Type() == types.LocalTimestamp { // what clocks show is written as if it were UTC's
+	if e.Type() == types.LocalTimestamp { // the local time of clocks is written as if it were UTC
 		e = &expr.Cast{Pos: d.Pos, X: e, Typ: types.Timestamp, Zone: time.UTC}
 	}
 	part.Expr, part.Columns = e, expr.Columns(e)
@@ -398,7 +400,7 @@ func (b *builder) layouts() error {
 	return nil
 }
 
-// included finds the columns that the entries of an INDEX carry, and where.
+// included finds the columns that the entries of an INDEX carry, and their cells.
 func (b *builder) included() error {
 	for i, d := range b.def.Layouts {
 		l := b.t.Layouts[i]
@@ -438,7 +440,7 @@ func (b *builder) included() error {
 	return nil
 }
 
-// packed gives the parts in the qualifiers of the table's packed column; nil: it has none.
+// packed returns the parts in the qualifiers of the table's packed column; nil: it has none.
 func (b *builder) packed() (packed *Composite, err error) {
 	for _, c := range b.t.Columns {
 		if c.Packed != nil {
@@ -451,7 +453,8 @@ func (b *builder) packed() (packed *Composite, err error) {
 	return packed, nil
 }
 
-// storedIn gives the names of the HBase tables that l is stored in: what it or else the table says, or the table's name.
+// storedIn returns the names of the HBase tables that l is stored in: those of l's STORED IN, or else the table's, or
+// else the table's name.
 func (b *builder) storedIn(l *Layout, d parser.LayoutDef) (*Composite, error) {
 	def := d.StoredIn
 	if def == nil {
@@ -471,9 +474,9 @@ func (b *builder) storedIn(l *Layout, d parser.LayoutDef) (*Composite, error) {
 	return stored, checkTableName(stored, d.Pos)
 }
 
-// refuseDrawn refuses parts that are drawn at random where an entry and its row are found by each other: in an INDEX and
-// in the ROW KEY that it points at, and in a copy, which is checked against the rows of the first ROW KEY. Nor does either
-// find one of several rows that a row of HBase holds.
+// refuseDrawn refuses parts that are drawn at random if an entry and its row must find each other: in an INDEX and in
+// the ROW KEY that it points at, and in a copy, which is checked against the rows of the first ROW KEY. It also refuses
+// layouts of a table with several rows in a row of HBase, since no entry finds one of them.
 func (b *builder) refuseDrawn(l *Layout) error {
 	if l.Kind == Primary {
 		return nil
@@ -498,15 +501,15 @@ func (b *builder) refuseDrawn(l *Layout) error {
 	return nil
 }
 
-// namesApart reports whether no name of an HBase table fits both patterns, as far as their lengths, beginnings and ends
-// tell: ('t_', day AS TEXT) and ('t_', day AS TEXT, '_c') have t_a_c in common, with days of 8 bytes they have none.
+// namesApart reports whether no name of an HBase table fits both patterns, judged by their lengths, beginnings and
+// ends: ('t_', day AS TEXT) and ('t_', day AS TEXT, '_c') have t_a_c in common, but not if day has 8 bytes.
 func namesApart(a, b *Composite) bool {
 	x, y := shapeOf(a), shapeOf(b)
 	n, m := min(len(x.begin), len(y.begin)), min(len(x.end), len(y.end))
 	return x.most < y.least || y.most < x.least || x.begin[:n] != y.begin[:n] || x.end[len(x.end)-m:] != y.end[len(y.end)-m:]
 }
 
-// shape is what is known of the names that fit a pattern.
+// shape is a description of the names that fit a pattern.
 type shape struct {
 	least, most int    // bytes
 	begin, end  string // literals
@@ -514,7 +517,7 @@ type shape struct {
 
 func shapeOf(p *Composite) shape {
 	var s shape
-	literals := true // all parts so far
+	literals := true // all parts so far are literals
 	for _, part := range p.Parts {
 		width := len(part.Literal)
 		if part.Literal != nil {
@@ -522,7 +525,7 @@ func shapeOf(p *Composite) shape {
 		} else if s.end, literals = "", false; part.Encoding.Width() != Variable {
 			width = part.Encoding.Width()
 		} else {
-			s.most = math.MaxInt32 // and what follows
+			s.most = math.MaxInt32 // and for all parts after it
 		}
 		if literals {
 			s.begin = s.end
@@ -533,14 +536,14 @@ func shapeOf(p *Composite) shape {
 	return s
 }
 
-// apart reports whether two keys begin with literals of which none begins with the other.
+// apart reports whether two keys begin with literals of which neither is a prefix of the other.
 func apart(a, b *Composite) bool {
 	x, y := a.Parts[0].Literal, b.Parts[0].Literal
 	return x != nil && y != nil && !bytes.HasPrefix(x, y) && !bytes.HasPrefix(y, x)
 }
 
-// primaryKey makes the ROW KEY of PRIMARY KEY (a, b): order-preserving encodings
-// by type. A table without any key gets a hidden one.
+// primaryKey makes the ROW KEY of PRIMARY KEY (a, b): order-preserving encodings chosen by type. A table without any
+// key gets a hidden one.
 func (b *builder) primaryKey() (parser.LayoutDef, error) {
 	names := slices.Clone(b.def.PrimaryKey)
 	for _, d := range b.def.Columns {

@@ -10,31 +10,30 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// SystemTable is the HBase table that holds the definitions of tables created in hql, StatisticsTable the one that holds what ANALYZE
-// found. No definition maps them.
+// SystemTable is the HBase table that holds the definitions of tables created in hql. StatisticsTable holds the results
+// of ANALYZE. No definition may map them.
 const (
 	SystemTable     = "hql_catalog"
 	StatisticsTable = "hql_stats"
 )
 
-// IsOwn reports whether an HBase table is hql's own: no row of a table that is defined may be written there.
+// IsOwn reports whether an HBase table belongs to hql itself: rows of defined tables are never written there.
 func IsOwn(name string) bool {
-	name = strings.TrimPrefix(name, "default:") // the namespace of names without one
+	name = strings.TrimPrefix(name, "default:") // the namespace of names that have none
 	return name == SystemTable || name == StatisticsTable
 }
 
-// Catalog is a set of tables by name. It is safe for concurrent use; the tables
-// in it do not change.
+// Catalog is a set of tables by name. It is safe for concurrent use; the tables in it do not change.
 type Catalog struct {
 	mu     sync.RWMutex
 	tables map[string]*Table // by folded name
 	views  map[string]*View  // by folded name, none of which is a table's
-	broken map[string]error  // by folded name, of neither: why a definition that is kept cannot be used
+	broken map[string]error  // by folded name, of neither: why a stored definition cannot be used
 	funcs  *expr.Registry
 	encs   []*EncodingType // those that were registered
 }
 
-// View is a query under a name.
+// View is a named query.
 type View struct {
 	Name string
 	Def  *parser.CreateView
@@ -48,23 +47,26 @@ type Table struct {
 	Families []Family
 	Layouts  []*Layout // the first is the primary one
 	Split    *parser.SplitDef
-	// MalformedKeyError makes a key that does not fit fail the query; otherwise such rows are skipped and counted.
+	// MalformedKeyError makes a key that does not fit the layout fail the query; otherwise such rows are skipped and
+	// counted.
 	MalformedKeyError bool
-	// CreateTables is set when writing a row may create its physical table (a table a day).
+	// CreateTables is set if writing a row may create its physical table (such as one table a day).
 	CreateTables bool
 	// HiddenKey is set when the table was made without any key: its one key column _id is drawn on write.
 	HiddenKey bool
-	// Marker is the qualifier of a cell that each row written gets, beside its values: what else reads the table does not take the
-	// row for one without it. It is _0 when a part or column is in a form of Phoenix's own, unless the definition names another; "" for none.
+	// Marker is the qualifier of a cell that each written row gets in addition to its values, because other readers of
+	// the table ignore rows without it. It is _0 if a part or column has an encoding of Phoenix, unless the definition
+	// names another; "" for none.
 	Marker string
-	// ReadOnly says why nothing is written; "" where it is.
+	// ReadOnly tells why the table cannot be written; "" if it can.
 	ReadOnly string
-	// IndexStates is the HBase table in which Phoenix keeps whether the indexes are ACTIVE: its SYSTEM.CATALOG. "" where hql keeps them itself.
+	// IndexStates is Phoenix's SYSTEM.CATALOG, the HBase table in which Phoenix records whether the indexes are ACTIVE.
+	// "" if hql records that itself.
 	IndexStates string
-	// Verified is what the cell Marker holds in those entries of an INDEX that are right without a look at their row. "" where each row is
-	// looked at.
+	// Verified is the content of the cell Marker in those entries of an INDEX that are correct without a check of their
+	// row. "" if every row is checked.
 	Verified string
-	Def      *parser.CreateTable // what it was made from
+	Def      *parser.CreateTable // the definition it was made from
 }
 
 // Column is a column of a table. One in the key (KeyPart) has no cell, unless HasCell says otherwise.
@@ -74,20 +76,20 @@ type Column struct {
 	Type    types.Type
 	Limit   types.Limit // of values that are written
 	NotNull bool
-	// KeyPart reports whether the column is read from the key (or from table name or qualifier).
+	// KeyPart reports whether the column is read from the key (or from the table name or qualifier).
 	KeyPart bool
 	// NullKey reports whether the column is read from the key and may be NULL there: its part is NULLABLE.
 	NullKey bool
-	// Family and Qualifier name the cell otherwise; Encoding says how its value is stored.
+	// Otherwise Family and Qualifier name the cell; Encoding is the encoding of its value.
 	Family, Qualifier string
 	Encoding          Encoding
-	// Packed is the qualifier made of parts: one logical row a cell. Nil otherwise.
+	// Packed is the qualifier made of parts: each cell is one logical row. Nil otherwise.
 	Packed *Composite
-	// HasCell reports whether Family:Qualifier exists (a key column may be copied in a cell too).
+	// HasCell reports whether Family:Qualifier exists (a key column may have a copy in a cell).
 	HasCell bool
 	Pos     parser.Pos
 	inKey   bool // of some layout
-	noScale bool // some part or cell holds 1.5 for 1.50
+	noScale bool // some part or cell stores 1.50 as 1.5
 }
 
 // Family is a column family with HBase's attribute names and values (VERSIONS, TTL, BLOOMFILTER ...).
@@ -96,7 +98,7 @@ type Family struct {
 	Attributes map[string]string
 }
 
-// LayoutKind tells what the rows of a layout are.
+// LayoutKind is the kind of a layout's rows.
 type LayoutKind uint8
 
 // The kinds of layout.
@@ -166,17 +168,16 @@ const (
 	TwosComplement       // two's complement: ascending, but negative values after the others
 	Padded               // fixed-width text: ascending on the value's bytes, filled up to the width
 	Terminated           // variable-width text: the value's bytes as they are, any of them, which a delimiter or the end of the key follows
-	Lexical              // bytes of varying width that sort as the values do where 0x00 or the end follows
-	// Inverted is added to one of the others where all bits are inverted: ascending is descending.
+	Lexical              // bytes of varying width that sort like the values if 0x00 or the end follows
+	// Inverted is added to one of the others if all bits are inverted: ascending becomes descending.
 	Inverted Order = 1 << 7
 )
 
 // Variable is the Width of an encoding whose values vary in length.
 const Variable = -1
 
-// Encoding turns values of one SQL type into bytes and back. Encodings are
-// strict: Decode accepts exactly what Append writes, so that each value has one
-// encoding and each encoding one value.
+// Encoding turns values of one SQL type into bytes and back. Encodings are strict: Decode accepts exactly the bytes
+// that Append writes, so that each value has one encoding and each encoding one value.
 type Encoding interface {
 	String() string // as written in SQL: "ORDERED INT64"
 	Width() int     // bytes, or Variable
@@ -186,15 +187,16 @@ type Encoding interface {
 	// Decode reads the bytes of one value.
 	Decode(src []byte) (types.Value, error)
 	Order() Order
-	// Clip narrows iv to values that can be stored: the bounds of the result are
-	// inclusive and storable (or as they were, for Terminated; or open or NULL, for Lexical); ok is false when none is.
+	// Clip narrows iv to values that can be stored: the bounds of the result are inclusive and storable (or unchanged,
+	// for Terminated; or open or NULL, for Lexical). ok is false if no value in iv can be stored.
 	Clip(iv types.Interval) (types.Interval, bool)
 }
 
-// Respeller is an Encoding that may read more than it writes: "1.0" for 1. In a cell that is welcome; in a key the row would not be found
-// again, and be written in another place, so that there each value is compared with what would be written.
+// Respeller is an Encoding that may read more than it writes: "1.0" for 1. In a cell that is allowed. In a key a row
+// with another spelling could not be found by its value, so each value of a key is compared with the bytes that would
+// be written.
 type Respeller interface {
-	// Respells reports whether it does.
+	// Respells reports whether it reads more than it writes.
 	Respells() bool
 }
 
@@ -203,13 +205,13 @@ func respells(e Encoding) bool {
 	return ok && r.Respells()
 }
 
-// OneFalse is an Encoding of BOOLEAN that may read all bytes as TRUE but those that it writes for FALSE.
+// OneFalse is an Encoding of BOOLEAN that may read all bytes as TRUE, except those that it writes for FALSE.
 type OneFalse interface {
 	// OneFalse reports whether it does.
 	OneFalse() bool
 }
 
-// OneFalse reports whether all cells of c are TRUE but those with the bytes of FALSE.
+// OneFalse reports whether all cells of c are TRUE, except those with the bytes of FALSE.
 func (c *Column) OneFalse() bool {
 	e, ok := c.Encoding.(OneFalse)
 	return ok && e.OneFalse()
@@ -217,11 +219,12 @@ func (c *Column) OneFalse() bool {
 
 // Coarse is an Encoding that may hold only some moments of its type.
 type Coarse interface {
-	// Unit names the unit of time whose starts it holds: "month", as DATE_TRUNC takes it. It is "" where all moments are held.
+	// Unit names the unit of time whose starts it holds: "month", in the spelling of DATE_TRUNC. It is "" if all
+	// moments can be held.
 	Unit() string
 }
 
-// OneScale is an Encoding of DECIMAL that may hold 1.5 for 1.50.
+// OneScale is an Encoding of DECIMAL that may store 1.50 as 1.5.
 type OneScale interface {
 	// OneScale reports whether it does.
 	OneScale() bool
@@ -232,25 +235,27 @@ func oneScale(e Encoding) bool {
 	return ok && s.OneScale()
 }
 
-// CellsOnly is an Encoding that may be no key's: it does not give each value bytes of its own.
+// CellsOnly is an Encoding that may be barred from keys, because different values can have the same bytes.
 type CellsOnly interface {
-	// CellsOnly reports whether it is not.
+	// CellsOnly reports whether it is barred.
 	CellsOnly() bool
 }
 
-// Alphabet is an Encoding of varying width that knows the bytes that it writes, where these are not those of the value's text.
+// Alphabet is an Encoding of varying width that knows the bytes that it writes, if these are not the bytes of the
+// value's text.
 type Alphabet interface {
-	// Alphabet gives them: a literal that begins with one of them cannot end a part.
+	// Alphabet returns these bytes: a literal that begins with one of them cannot end a part.
 	Alphabet() string
 }
 
-// Lister is an Encoding that can hold only some of its type's values between two.
+// Lister is an Encoding that can hold only some of the values of its type within an interval.
 type Lister interface {
-	// List gives those in an interval that Clip gave or that is a point, where they are at most limit.
+	// List returns the storable values in an interval that Clip returned or that is a point, if there are at most
+	// limit.
 	List(iv types.Interval, limit int) (vs []types.Value, ok bool)
 }
 
-// Kinds of mistakes in statements: errors.Is finds them.
+// Kinds of errors in statements, for errors.Is.
 var (
 	ErrUnknownTable  = errors.New("unknown table")
 	ErrUnknownColumn = errors.New("unknown column")

@@ -10,8 +10,8 @@ import (
 
 var errWidth = errors.New("wrong number of bytes")
 
-// newEncoding makes the encoding that def names for values of type t. e is the
-// part's expression, nil for a cell; it decides where def is nil.
+// newEncoding makes the encoding that def names for values of type t. e is the part's expression, nil for a cell; it
+// determines the encoding if def is nil.
 func (c *Catalog) newEncoding(def *parser.EncodingDef, t types.Type, e expr.Expr, pos parser.Pos) (Encoding, error) {
 	stored := t
 	if t.IsArray() {
@@ -67,7 +67,7 @@ func keyHint(t types.Type) string {
 	return "AS TEXT or AS TEXT(n)"
 }
 
-// literals gives the values of an encoding's arguments.
+// literals returns the values of an encoding's arguments.
 func literals(args []parser.Expr) ([]types.Value, error) {
 	vs := make([]types.Value, len(args))
 	for i, a := range args {
@@ -84,7 +84,7 @@ func literals(args []parser.Expr) ([]types.Value, error) {
 	return vs, nil
 }
 
-// cellEncoding is how the HBase client's Bytes.toBytes writes a type; DATE, TIME and DECIMAL are text.
+// cellEncoding returns the encoding of the HBase client's Bytes.toBytes for a type; DATE, TIME and DECIMAL are text.
 func cellEncoding(t types.Type) Encoding {
 	switch t {
 	case types.Boolean:
@@ -113,8 +113,8 @@ func cellEncoding(t types.Type) Encoding {
 // MaxKeyLength is the longest rowkey that HBase stores, in bytes.
 const MaxKeyLength = 32767
 
-// AbsentIsNull reports whether c is NULL exactly in the rows that do not have its cell: not where several columns stand in it, an empty cell
-// is NULL or one that is not there a value.
+// AbsentIsNull reports whether c is NULL exactly in the rows without its cell. It is not if several columns share the
+// cell, if an empty cell is NULL, or if a missing one is a value.
 func (c *Column) AbsentIsNull() bool {
 	switch c.Encoding.(type) {
 	case phoenixElement, emptyNull:
@@ -123,20 +123,20 @@ func (c *Column) AbsentIsNull() bool {
 	return true
 }
 
-// DecodeCell reads the bytes of c's cell. Of packed columns, OpenTSDB's need the qualifier too: see DecodePacked.
+// DecodeCell reads the bytes of c's cell. OpenTSDB's packed columns need the qualifier too: see DecodePacked.
 func (c *Column) DecodeCell(b []byte) (types.Value, error) { return c.Encoding.Decode(b) }
 
-// InCell reports whether c is read from a cell: it is no key column, or one that is copied into a cell.
+// InCell reports whether c is read from a cell: it is not a key column, or it is one with a copy in a cell.
 func (c *Column) InCell() bool { return !c.KeyPart || c.HasCell }
 
-// AnyBytes reports whether c's cells are the bytes of their values as they are: all bytes are a value, none are malformed.
+// AnyBytes reports whether c's cells are the plain bytes of their values: all bytes are a value, none are malformed.
 func (c *Column) AnyBytes() bool { return c.Encoding.Order() == Terminated }
 
-// Respells reports whether c's cells are read in spellings of their values that hql does not write: the bytes of a cell
-// do not tell its value's.
+// Respells reports whether c's cells may have spellings of their values that hql does not write: equal values may have
+// different bytes.
 func (c *Column) Respells() bool { return respells(c.Encoding) }
 
-// Ranges appends the ranges of bytes that cells of c have for the values in iv; see Part.Ranges.
+// Ranges appends the ranges of bytes of c's cells for the values in iv; see Part.Ranges.
 func (c *Column) Ranges(dst []ByteRange, iv types.Interval) (out []ByteRange, exact, ok bool) {
 	if iv.IsPoint() {
 		return appendPoint(dst, c.Encoding.Append, iv.Lo), true, true
@@ -144,7 +144,8 @@ func (c *Column) Ranges(dst []ByteRange, iv types.Interval) (out []ByteRange, ex
 	return appendRanges(dst, c.Encoding, iv, follow{})
 }
 
-// DecodePacked reads the bytes of a packed column's cell under its qualifier; of an OpenTSDB cell, those of one Point.
+// DecodePacked reads the bytes of a packed column's cell under its qualifier; for an OpenTSDB cell, the bytes of one
+// Point.
 func (c *Column) DecodePacked(qualifier, b []byte) (types.Value, error) {
 	if e, ok := c.Encoding.(openTSDBValue); ok && len(qualifier) > 0 {
 		return e.decode(b, qualifier[len(qualifier)-1]&0x8 != 0)
@@ -152,13 +153,13 @@ func (c *Column) DecodePacked(qualifier, b []byte) (types.Value, error) {
 	return c.Encoding.Decode(b)
 }
 
-// AppendCell appends the bytes of c's cell; v is not NULL. An error tells what does not fit.
+// AppendCell appends the bytes of c's cell; v is not NULL. The error tells why v does not fit.
 func (c *Column) AppendCell(dst []byte, v types.Value) ([]byte, error) {
 	return c.Encoding.Append(dst, c.Canonical(v))
 }
 
-// Canonical is the one of the values equal to v that a row holds that v is written to, wherever it is read from: 0 for -0 where a
-// key is made of c, and 1.5 for 1.50 where c is stored without its scale.
+// Canonical returns the value, among those equal to v, that a row holds after v is written: 0 for -0 if a key is made
+// of c, and 1.5 for 1.50 if c is stored without its scale.
 func (c *Column) Canonical(v types.Value) types.Value {
 	if c.inKey {
 		v = v.OneZero()

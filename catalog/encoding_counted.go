@@ -9,18 +9,18 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// Delimited is an Encoding of varying width whose bytes tell themselves where they end, so that
-// any part may follow.
+// Delimited is an Encoding of varying width whose bytes show their own end, so that any part may follow.
 type Delimited interface {
 	Encoding
-	// Length gives the number of bytes of the value that src begins with; an error means that there is none.
+	// Length returns the number of bytes of the value at the start of src; an error means that src does not start with
+	// a value.
 	Length(src []byte) (int, error)
 }
 
 var errCut = errors.New("it is cut off")
 
-// counted is a text or BYTES behind its length: COUNT8 TEXT, COUNT16 TEXT and COUNT32 TEXT, an unsigned big-endian
-// number of bytes, and VINT TEXT, a vint, as Hadoop's Text and HBase's Bytes.writeByteArray write it.
+// counted is a text or BYTES behind its length: COUNT8 TEXT, COUNT16 TEXT and COUNT32 TEXT have an unsigned big-endian
+// number of bytes; VINT TEXT has a vint, as Hadoop's Text and HBase's Bytes.writeByteArray write it.
 type counted struct {
 	t     types.Type
 	bytes int // of the length; 0: a vint
@@ -47,7 +47,7 @@ func (e counted) Append(dst []byte, v types.Value) ([]byte, error) {
 	return append(appendUint(dst, uint64(len(s)), e.bytes), s...), nil
 }
 
-// head gives the number of bytes of the length, and the length.
+// head returns the number of bytes of the length, and the length.
 func (e counted) head(src []byte) (head int, n int64, err error) {
 	if e.bytes == 0 {
 		return readVint(src)
@@ -88,8 +88,9 @@ func (e counted) Decode(src []byte) (types.Value, error) {
 
 func (e counted) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
 
-// vint is a number of 1 to 9 bytes as Hadoop's WritableUtils.writeVLong writes it: -112 to 127 in one byte, others
-// behind a byte that tells sign and length, a negative number as its complement. Its bytes do not sort like the numbers.
+// vint is a number of 1 to 9 bytes in the format of Hadoop's WritableUtils.writeVLong: -112 to 127 in one byte; others
+// behind a byte that holds sign and length, a negative number as its complement. Its bytes do not sort like the
+// numbers.
 type vint struct{ t types.Type }
 
 func (vint) String() string     { return "VINT" }
@@ -137,7 +138,7 @@ func appendVint(dst []byte, n int64) []byte {
 	return appendUint(dst, uint64(n), width)
 }
 
-// readVint reads the vint that src begins with, and its length in bytes. A longer form than appendVint's is refused.
+// readVint reads the vint at the start of src, and its length in bytes. It refuses a longer form than appendVint's.
 func readVint(src []byte) (length int, n int64, err error) {
 	if len(src) == 0 {
 		return 0, 0, errCut

@@ -9,18 +9,17 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// datePattern is TEXT('pattern') with a Java date pattern of fixed width, in UTC:
-// yyyy yy MM dd HH mm ss SSS and literal characters ('...' quotes letters). yy
-// stands for the years 2000 to 2099.
+// datePattern is TEXT('pattern') with a Java date pattern of fixed width, in UTC: yyyy yy MM dd HH mm ss SSS and
+// literal characters ('...' quotes letters). yy means the years 2000 to 2099.
 type datePattern struct {
 	t      types.Type
 	source string
 	fields []dateField
 	width  int
-	// step is the pattern's finest unit in the type's own (days or milliseconds); lo
-	// and hi are the first and the last value.
+	// step is the pattern's finest unit in the type's own unit (days or milliseconds); lo and hi are the first and the
+	// last value.
 	step, lo, hi int64
-	months       int // the finest unit where it is a month or a year, in months; 0: step is it
+	months       int // the finest unit in months if it is a month or a year; 0: step is it
 	ordered      bool
 }
 
@@ -68,7 +67,7 @@ func newDatePattern(t types.Type, source string) (Encoding, error) {
 	return e.analyse()
 }
 
-// analyse finds width, granularity, order and limits.
+// analyse computes width, granularity, order and limits.
 func (e datePattern) analyse() (Encoding, error) {
 	seen := ""
 	last := -1
@@ -118,7 +117,7 @@ func (e datePattern) analyse() (Encoding, error) {
 	return e, nil
 }
 
-// day is the length of a day in the type's own unit.
+// day returns the length of a day in the type's own unit.
 func (e datePattern) day() int64 {
 	if e.t == types.Date {
 		return 1
@@ -126,7 +125,7 @@ func (e datePattern) day() int64 {
 	return types.MillisPerDay
 }
 
-// floor gives the last value up to n that the pattern can hold.
+// floor returns the last value up to n that the pattern can hold.
 func (e datePattern) floor(n int64) int64 {
 	if e.months == 0 {
 		return n - floorMod(n, e.step)
@@ -135,7 +134,7 @@ func (e datePattern) floor(n int64) int64 {
 	return time.Date(y, m-(m-1)%time.Month(e.months), 1, 0, 0, 0, 0, time.UTC).Unix() / 86400 * e.day()
 }
 
-// after gives the value that follows n, which the pattern can hold.
+// after returns the value that follows n; the pattern can hold n.
 func (e datePattern) after(n int64) int64 {
 	if e.months == 0 {
 		return n + e.step
@@ -143,7 +142,7 @@ func (e datePattern) after(n int64) int64 {
 	return time.Unix(n/e.day()*86400, 0).UTC().AddDate(0, e.months, 0).Unix() / 86400 * e.day()
 }
 
-// Unit is the pattern's finest unit.
+// Unit returns the pattern's finest unit.
 func (e datePattern) Unit() string {
 	switch {
 	case e.months > 0:
@@ -269,7 +268,7 @@ func (e datePattern) Clip(iv types.Interval) (types.Interval, bool) {
 	return types.Interval{Lo: types.NewIntOf(e.t, lo), Hi: types.NewIntOf(e.t, hi)}, lo <= hi
 }
 
-// List gives the values in iv, an interval as Clip gives it, where they are at most limit.
+// List returns the values in iv, an interval from Clip, if there are at most limit.
 func (e datePattern) List(iv types.Interval, limit int) (vs []types.Value, ok bool) {
 	for n := iv.Lo.Int(); n <= iv.Hi.Int(); n = e.after(n) {
 		if len(vs) == limit {

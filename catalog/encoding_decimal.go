@@ -11,8 +11,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// bigDecimal is BIGDECIMAL: the scale in four bytes, then the unscaled number in two's complement, as short as it
-// can be, both big-endian, as Bytes.toBytes(java.math.BigDecimal) writes them. Equal numbers of different scales have
+// bigDecimal is BIGDECIMAL: the scale in four bytes, then the unscaled number in two's complement with as few bytes as
+// possible, both big-endian, as Bytes.toBytes(java.math.BigDecimal) writes them. Equal numbers of different scales have
 // different bytes.
 type bigDecimal struct{}
 
@@ -21,7 +21,7 @@ func (bigDecimal) Width() int       { return Variable }
 func (bigDecimal) Type() types.Type { return types.Decimal }
 func (bigDecimal) Order() Order     { return Unordered }
 
-// Alphabet is 0x00: any byte can stand in a number, this one in front of nearly every one.
+// Alphabet returns 0x00: any byte can be part of a number, and this one can precede nearly every number.
 func (bigDecimal) Alphabet() string { return "\x00" }
 
 func (bigDecimal) Append(dst []byte, v types.Value) ([]byte, error) {

@@ -11,13 +11,13 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// The names of encodings that are about other encodings.
+// The names of encodings that contain other encodings.
 const (
 	elementName = "PHOENIX ELEMENT"
 	arrayName   = "PHOENIX ARRAY"
 )
 
-// encodingNamed reads what stands behind AS.
+// encodingNamed parses the text after AS.
 func encodingNamed(text string) (*parser.EncodingDef, error) {
 	s, err := parser.ParseStatement("CREATE TABLE t (c STRING AS " + text + ") ROW KEY (c)")
 	if err != nil {
@@ -54,12 +54,12 @@ func newElement(t types.Type, args []types.Value, other encodingMaker) (Encoding
 	return e, nil
 }
 
-// maxElements is the greatest number of an element: those of a qualifier of four bytes.
+// maxElements is the greatest number of an element: qualifiers have four bytes.
 const maxElements = 1<<31 - 1
 
-// phoenixElement is the n-th of the values that stand in one cell of an immutable table of Phoenix's: the values one after the other, the
-// offsets of all, of which a negative one is that of a value that is not there, then the offset of the offsets, their number and a version.
-// A value without bytes is NULL. Append gives the value's bytes alone: AppendElements makes the cell.
+// phoenixElement is the n-th of the values in one cell of an immutable Phoenix table. The cell holds the values one
+// after the other, the offsets of all (negative for a missing value), then the offset of the offsets, their number and
+// a version. A value without bytes is NULL. Append writes only the value's bytes: AppendElements makes the cell.
 type phoenixElement struct {
 	Encoding // of the value
 	n        int
@@ -78,7 +78,7 @@ func (e phoenixElement) Append(dst []byte, v types.Value) ([]byte, error) {
 	return appendSome(e.Encoding, dst, v)
 }
 
-// Decode gives NULL where the cell has no such value.
+// Decode returns NULL if the cell lacks the value.
 func (e phoenixElement) Decode(src []byte) (types.Value, error) {
 	b, err := e.find(src)
 	if err != nil || len(b) == 0 {
@@ -90,7 +90,7 @@ func (e phoenixElement) Decode(src []byte) (types.Value, error) {
 // immutableCell is the version of cells that hold elements.
 const immutableCell = 3
 
-// find gives the bytes of the element in a cell, nil where it has none.
+// find returns the bytes of the element in a cell, nil if it is missing.
 func (e phoenixElement) find(src []byte) ([]byte, error) {
 	offsets, count, width, err := elementOffsets(src, immutableCell)
 	if err != nil || e.n >= count {
@@ -117,7 +117,7 @@ func (e phoenixElement) find(src []byte) ([]byte, error) {
 	return src[from:to], nil
 }
 
-// element is the Encoding of c as one of several in a cell.
+// element returns the Encoding of c if c is one of several elements in a cell.
 func (c *Column) element() (phoenixElement, bool) {
 	e := c.Encoding
 	if d, ok := e.(emptyNull); ok {
@@ -127,14 +127,14 @@ func (c *Column) element() (phoenixElement, bool) {
 	return el, ok
 }
 
-// Element is the number, from 1, of c's value in a cell that holds those of several columns; 0 where c has a cell of its own.
+// Element returns the number, from 1, of c's value in a cell of several columns; 0 if c has a cell of its own.
 func (c *Column) Element() int {
 	e, _ := c.element()
 	return e.n
 }
 
-// AppendElements appends the cell that holds elements, which AppendCell made, the first of them that of the number 1: nil is one that is not
-// there, an empty one NULL. In front of them stands a byte, so that no offset is 0.
+// AppendElements appends the cell that holds elements, numbered from 1, which AppendCell made: nil is a missing
+// element, an empty one is NULL. A byte precedes them, so that no offset is 0.
 func AppendElements(dst []byte, elements [][]byte) []byte {
 	const first = "x"
 	begin := len(dst)
@@ -164,8 +164,8 @@ func AppendElements(dst []byte, elements [][]byte) []byte {
 	return append(dst, immutableCell)
 }
 
-// ReplaceElements gives cell, which AppendElements or Phoenix made, with the elements of these numbers as they are in another one;
-// same: they are that already.
+// ReplaceElements returns cell, which AppendElements or Phoenix made, with the elements of these numbers taken from
+// other; same: they were equal already.
 func ReplaceElements(cell, other []byte, numbers []int) (with []byte, same bool, err error) {
 	is, err := elementsOf(cell)
 	if err != nil {
@@ -187,7 +187,7 @@ func ReplaceElements(cell, other []byte, numbers []int) (with []byte, same bool,
 	return AppendElements(nil, is), same, nil
 }
 
-// elementsOf gives the elements in a cell, from that of the number 1: nil is one that is not there.
+// elementsOf returns the elements in a cell, numbered from 1: nil is a missing one.
 func elementsOf(cell []byte) ([][]byte, error) {
 	_, count, _, err := elementOffsets(cell, immutableCell)
 	if err != nil {
@@ -202,7 +202,7 @@ func elementsOf(cell []byte) ([][]byte, error) {
 	return out, nil
 }
 
-// elementOffsets finds the offsets of count elements, each of width bytes.
+// elementOffsets finds the offsets of count elements, each offset of width bytes.
 func elementOffsets(src []byte, version byte) (offsets, count, width int, err error) {
 	n := len(src) - 9 // the offset of the offsets, their number and the version
 	if n < 0 || src[len(src)-1] != version {
@@ -224,9 +224,9 @@ func newArray(t types.Type, args []types.Value, other encodingMaker) (Encoding, 
 	return phoenixArray{arrayOf{t}, of, args}, err
 }
 
-// phoenixArray is an ARRAY of Phoenix's. Elements of one width stand one after the other; others are ended by 0x00, and behind them
-// stand 0x0000, the offset of each less 32,767 in two bytes (or in four, where the number of elements is negative), the offset
-// of the offsets, the number of elements and a version.
+// phoenixArray is a Phoenix ARRAY. Elements of fixed width follow one another. Other elements end with
+// 0x00, and behind them are 0x0000, the offset of each less 32,767 in two bytes (or in four if the number of elements
+// is negative), the offset of the offsets, the number of elements and a version.
 type phoenixArray struct {
 	arrayOf
 	of   Encoding // of the elements
@@ -264,7 +264,7 @@ func (e phoenixArray) Decode(src []byte) (types.Value, error) {
 	return types.NewArray(e.t.Elem(), items), nil
 }
 
-// elements gives the elements of varying width one after the other, nil for a NULL.
+// elements calls add for each element of varying width, with nil for a NULL.
 func (e phoenixArray) elements(src []byte, add func([]byte) error) error {
 	const sortableArray, least, end = 1, 32767, 2
 	offsets, count, width, err := elementOffsets(src, sortableArray)
@@ -286,7 +286,7 @@ func (e phoenixArray) elements(src []byte, add func([]byte) error) error {
 			return errElements
 		}
 		var element []byte
-		if to-from > 1 && src[from] != 0 { // what begins with 0x00 tells how many NULLs follow one another
+		if to-from > 1 && src[from] != 0 { // a run of NULLs: 0x00 and their number
 			element = src[from : to-1]
 		}
 		if err := add(element); err != nil {

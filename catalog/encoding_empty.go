@@ -7,15 +7,15 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// defaultName is the name of what says which value a cell that is not there has.
+// defaultName is the name of the encoding that gives missing cells a value.
 const defaultName = "DEFAULT"
 
-// emptyNull is NULLABLE and DEFAULT of cells, and of values in a cell that holds several: one without bytes is NULL. Where one is not there,
-// the value is that of absent.
+// emptyNull is NULLABLE and DEFAULT for cells, and for values in a cell with several: a value without bytes is NULL, a
+// missing one has the value absent.
 type emptyNull struct {
 	Encoding
 	absent types.Value
-	name   string // as it is written
+	name   string // as written
 }
 
 // nullableCell makes NULLABLE encoding.
@@ -46,7 +46,7 @@ func newDefault(t types.Type, args []types.Value, other encodingMaker) (Encoding
 	if e.absent, err = types.Cast(args[0], t, nil); err == nil {
 		cell, err = own.Append(nil, e.absent)
 	}
-	if err == nil { // as it would be read if it were written
+	if err == nil { // as the value would be read after it was written
 		e.absent, err = own.Decode(cell)
 	}
 	if err != nil {
@@ -67,7 +67,7 @@ func (e emptyNull) Append(dst []byte, v types.Value) ([]byte, error) {
 	return appendSome(e.Encoding, dst, v)
 }
 
-// appendSome appends v as e does, but nothing that has no bytes.
+// appendSome appends v with the encoding e. It refuses a value without bytes.
 func appendSome(e Encoding, dst []byte, v types.Value) ([]byte, error) {
 	at := len(dst)
 	dst, err := e.Append(dst, v)
@@ -95,7 +95,7 @@ func (c *Column) EmptyIsNull() bool {
 	return ok
 }
 
-// Absent is the value of c in rows without its cell; NULL for most columns.
+// Absent returns the value of c in rows without its cell; NULL for most columns.
 func (c *Column) Absent() types.Value {
 	if e, ok := c.Encoding.(emptyNull); ok {
 		return e.absent
@@ -103,7 +103,7 @@ func (c *Column) Absent() types.Value {
 	return types.Value{}
 }
 
-// LeftAway reports whether c has v where its cell is left away, and not otherwise: a DEFAULT without bytes, whose cell would be NULL.
+// LeftAway reports whether v is stored by omitting the cell: v is a DEFAULT without bytes, whose cell would be NULL.
 func (c *Column) LeftAway(v types.Value) bool {
 	e, ok := c.Encoding.(emptyNull)
 	if !ok || v.IsNull() || e.absent.IsNull() {

@@ -8,8 +8,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// float is IEEE 754, big-endian: plain as Bytes.toBytes writes it, ordered (the sign
-// bit flipped, all bits where it was set), or Phoenix's own order-preserving form.
+// float is IEEE 754, big-endian: plain, as Bytes.toBytes writes it; ordered (the sign bit flipped, or all bits if it
+// was set); or Phoenix's own order-preserving form.
 type float struct {
 	t       types.Type
 	bytes   int
@@ -68,7 +68,7 @@ func (e float) Append(dst []byte, v types.Value) ([]byte, error) {
 	return binary.BigEndian.AppendUint64(dst, u), nil
 }
 
-// orderBits makes unsigned order the order of the numbers.
+// orderBits maps the bits so that their unsigned order is the order of the numbers.
 func orderBits(u uint64, bits int) uint64 {
 	sign := uint64(1) << (bits - 1)
 	if u&sign != 0 {
@@ -142,7 +142,7 @@ func (e float) Clip(iv types.Interval) (types.Interval, bool) {
 			}
 		}
 	}
-	if e.t == types.Float { // numbers beyond it are none of the type
+	if e.t == types.Float { // greater numbers are not values of the type
 		switch {
 		case lo > math.MaxFloat32:
 			lo = math.Inf(1)
@@ -173,8 +173,8 @@ func (e float) Clip(iv types.Interval) (types.Interval, bool) {
 	return out, err == nil && c <= 0
 }
 
-// openTSDBValue is a number as OpenTSDB 2.x stores it: an integer of 1, 2, 4 or 8 bytes or
-// IEEE 754 in 4 or 8; the qualifier's last four bits tell (DecodeCell).
+// openTSDBValue is a number as OpenTSDB 2.x stores it: an integer of 1, 2, 4 or 8 bytes or IEEE 754 in 4 or 8; the last
+// four bits of the qualifier tell which (DecodePacked).
 type openTSDBValue struct{}
 
 func (openTSDBValue) String() string    { return "OPENTSDB_VALUE" }
@@ -188,11 +188,11 @@ func (openTSDBValue) Append(dst []byte, v types.Value) ([]byte, error) {
 	return binary.BigEndian.AppendUint64(dst, math.Float64bits(v.Double())), nil
 }
 
-// Decode reads floating-point numbers, which is what Append writes.
+// Decode reads floating-point numbers, the only form that Append writes.
 func (e openTSDBValue) Decode(src []byte) (types.Value, error) { return e.decode(src, true) }
 
-// decode reads an integer or a floating-point number. The length in a qualifier's flags is not looked at: early versions
-// of OpenTSDB wrote it wrong.
+// decode reads an integer or a floating-point number. It ignores the length in a qualifier's flags: early versions of
+// OpenTSDB wrote it wrong.
 func (openTSDBValue) decode(src []byte, floating bool) (types.Value, error) {
 	switch {
 	case len(src) == 1 && !floating:

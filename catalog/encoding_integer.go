@@ -20,8 +20,8 @@ const (
 	ordered                     // two's complement with the sign bit flipped, as Phoenix writes it
 )
 
-// integer is a big-endian (but for little) number of 1 to 8 bytes. The number is the value's
-// divided by scale: 1000 for EPOCH32, whole seconds of a TIMESTAMP.
+// integer is a number of 1 to 8 bytes, big-endian except for little. The number is the value divided by scale: 1000 for
+// EPOCH32, whole seconds of a TIMESTAMP.
 type integer struct {
 	t     types.Type
 	bytes int
@@ -39,7 +39,7 @@ func (e integer) String() string {
 func (e integer) Width() int       { return e.bytes }
 func (e integer) Type() types.Type { return e.t }
 
-// Unit is the unit of time that the number counts in where it is coarser than the type's.
+// Unit returns the unit of time that the number counts in, if it is coarser than the type's.
 func (e integer) Unit() string {
 	if e.scale == 1000 {
 		return "second"
@@ -57,7 +57,7 @@ func (e integer) Order() Order {
 	return Ascending
 }
 
-// limits are the least and the greatest number, before scaling. UINT64 holds up to the greatest BIGINT.
+// limits returns the least and the greatest number, before scaling. UINT64 stops at the greatest BIGINT.
 func (e integer) limits() (lo, hi int64) {
 	bits := 8 * e.bytes
 	switch {
@@ -132,7 +132,7 @@ func (e integer) Clip(iv types.Interval) (types.Interval, bool) {
 	return clipInts(iv, e.t, lo*e.scale, hi*e.scale, e.scale)
 }
 
-// appendUint appends the low n bytes of u, big-endian; readUint reads 8 of them at most.
+// appendUint appends the low n bytes of u, big-endian; readUint reads at most 8 of them.
 func appendUint(dst []byte, u uint64, n int) []byte {
 	for shift := 8 * (n - 1); shift >= 0; shift -= 8 {
 		dst = append(dst, byte(u>>shift))
@@ -147,7 +147,7 @@ func readUint(src []byte) (u uint64) {
 	return u
 }
 
-// checkInt is the error of an n that is no value of t.
+// checkInt returns an error if n is not a value of t.
 func checkInt(t types.Type, n int64) error {
 	if lo, hi := types.IntRange(t); n < lo || n > hi {
 		return fmt.Errorf("%d is no %s", n, t)
@@ -184,13 +184,13 @@ func floorMod(a, n int64) int64 {
 	return r
 }
 
-// digits is TEXT(n) for integers and timestamps, and HEX(n), UPPER HEX(n), BASE36(n) and CROCKFORD(n): the
-// digits of the number, padded with zeros to n.
+// digits is TEXT(n) for integers and timestamps, and HEX(n), UPPER HEX(n), BASE36(n) and CROCKFORD(n): the digits of
+// the number, padded with zeros to n.
 type digits struct {
 	t        types.Type
 	n        int
 	name     string
-	alphabet string // ascending bytes
+	alphabet string // in ascending order
 	reversed bool   // the least digit first: REVERSED TEXT(n)
 }
 
@@ -206,7 +206,7 @@ func (e digits) Order() Order {
 	return Ascending
 }
 
-// most is the greatest number of n digits.
+// most returns the greatest number of n digits.
 func (e digits) most() int64 {
 	m, base := int64(0), int64(len(e.alphabet))
 	for range e.n {

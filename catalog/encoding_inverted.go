@@ -9,11 +9,11 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// inverted is INVERTED in front of another encoding: each of its bytes with all bits inverted, so that greater values
-// stand first, as Phoenix writes a column that is DESC. What ends it is not inverted: 0xff where 0x00 would end it otherwise.
+// inverted is INVERTED before another encoding: all bits of its bytes are inverted, so that greater values sort first,
+// as in a DESC column of Phoenix. Its terminator is not inverted: it is 0xff where the other encoding has 0x00.
 type inverted struct{ Encoding }
 
-// invertedDelimited is inverted of an encoding that tells where it ends.
+// invertedDelimited is inverted for an encoding that shows its own end.
 type invertedDelimited struct{ inverted }
 
 const invertedName = "INVERTED"
@@ -31,7 +31,7 @@ func invert(e Encoding) (Encoding, error) {
 	return inverted{e}, nil
 }
 
-// A takesWord is an encoding in front of which not every word may stand: INVERTED, NULLABLE.
+// takesWord is an encoding that refuses some words before it: INVERTED, NULLABLE.
 type takesWord interface{ takes(word string) bool }
 
 func takes(e Encoding, word string) error {
@@ -41,7 +41,7 @@ func takes(e Encoding, word string) error {
 	return nil
 }
 
-// upright is what an inverted encoding inverts, and any other encoding itself.
+// upright returns the encoding that an inverted encoding inverts, and any other encoding itself.
 func upright(e Encoding) Encoding {
 	if i, ok := e.(turned); ok {
 		return i.upright()
@@ -62,7 +62,7 @@ func (e inverted) String() string { return invertedName + " " + e.Encoding.Strin
 func (e inverted) Respells() bool { return respells(e.Encoding) }
 func (e inverted) OneScale() bool { return oneScale(e.Encoding) }
 
-// Unit is that of the encoding it inverts.
+// Unit returns that of the inverted encoding.
 func (e inverted) Unit() string {
 	if c, ok := e.Encoding.(Coarse); ok {
 		return c.Unit()
@@ -70,7 +70,7 @@ func (e inverted) Unit() string {
 	return ""
 }
 
-// OneFalse is that of the encoding it inverts.
+// OneFalse returns that of the inverted encoding.
 func (e inverted) OneFalse() bool {
 	f, ok := e.Encoding.(OneFalse)
 	return ok && f.OneFalse()
@@ -109,8 +109,8 @@ func invertBytes(b []byte) {
 	}
 }
 
-// appendInverted is appendRanges for an encoding whose Order is Inverted: the ranges of what it inverts, upside down. f is what follows
-// its bytes, upside down as well.
+// appendInverted is appendRanges for an encoding whose Order is Inverted: it inverts the bounds of the other encoding's
+// ranges. f, which follows the bytes, is inverted too.
 func appendInverted(dst []ByteRange, enc Encoding, iv types.Interval, f follow) (out []ByteRange, exact, ok bool) {
 	of := upright(enc)
 	rs, exact, ok := appendRanges(nil, of, iv, f)
@@ -122,14 +122,14 @@ func appendInverted(dst []ByteRange, enc Encoding, iv types.Interval, f follow) 
 			continue
 		}
 		if w := of.Width(); w != Variable && len(lo) > w || r.Hi != nil && len(r.Hi) == 0 {
-			continue // no value is in it
+			continue // the range is empty
 		}
 		turned := ByteRange{Lo: []byte{}, Hi: types.PrefixEnd(lo)}
 		if r.Hi != nil {
 			hi := bytes.Clone(r.Hi)
 			invertBytes(hi)
 			if turned.Lo = types.PrefixEnd(hi); turned.Lo == nil {
-				continue // Hi is all 0x00: nothing is below it
+				continue // Hi is all 0x00: the range is empty
 			}
 		}
 		dst = append(dst, turned)

@@ -14,21 +14,21 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// phoenixDecimal is PHOENIX DECIMAL: a byte for sign and exponent, then the digits to base 100, each as the digit + 1 and
-// of a negative number as 101 - the digit, behind which stands 0x66. Zero is 0x80. The bytes sort as the numbers do, and equal
-// numbers of other scales have the same. Neither 0x00 nor 0xff is among them, so that these end it.
+// phoenixDecimal is PHOENIX DECIMAL: a byte for sign and exponent, then the digits in base 100, each as digit + 1, or
+// in a negative number as 101 - digit with 0x66 at the end. Zero is 0x80. The bytes sort like the numbers, and equal
+// numbers of different scales have the same bytes. 0x00 and 0xff never occur, so that they can end the number.
 type phoenixDecimal struct{}
 
 const (
 	phoenixDigits    = 38 // at most
-	phoenixPairs     = 20 // bytes of digits at most; 0x66 has no room behind so many
+	phoenixPairs     = 20 // bytes of digits at most; a number of that length has no 0x66
 	leastPhoenixPair = -64
-	mostPhoenixPair  = 61 // exponents to base 100; those beside them have a byte 0x00 or 0xff
+	mostPhoenixPair  = 61 // the greatest exponent to base 100; greater ones would need a byte 0x00 or 0xff
 	phoenixZero      = 0x80
 	phoenixEnd       = 0x66
 )
 
-// phoenixBytes are the bytes that can be in a number.
+// phoenixBytes are the bytes that can occur in a number.
 var phoenixBytes = func() string {
 	var b []byte
 	for c := byte(1); c < 0xff; c++ {
@@ -44,11 +44,11 @@ func (phoenixDecimal) Order() Order     { return Lexical }
 func (phoenixDecimal) OneScale() bool   { return true }
 func (phoenixDecimal) Alphabet() string { return phoenixBytes }
 
-// base100 gives the digits of d to base 100 as decimal digits, two each, without zeros at the end, and the exponent to base 100
-// of the first.
+// base100 returns the digits of d in base 100 as pairs of decimal digits, without trailing zeros, and the base-100
+// exponent of the first pair.
 func base100(d *apd.Decimal) (pairs string, exponent int) {
 	pairs = d.Coeff.String()
-	point := len(pairs) + int(d.Exponent) // digits in front of it
+	point := len(pairs) + int(d.Exponent) // digits before the point
 	if pairs = strings.TrimRight(pairs, "0"); point&1 != 0 {
 		pairs = "0" + pairs
 		point++
@@ -140,7 +140,7 @@ func (e phoenixDecimal) Decode(src []byte) (types.Value, error) {
 	return v, nil
 }
 
-// Clip makes the bounds storable, or NULL where all that can be stored is beyond them. They stay open where they were.
+// Clip makes the bounds storable, or NULL if all storable values are beyond them. Open bounds stay open.
 func (e phoenixDecimal) Clip(iv types.Interval) (types.Interval, bool) {
 	var some bool
 	if iv.Lo, iv.LoOpen, some = e.bound(iv.Lo, iv.LoOpen, +1); !some {
@@ -156,14 +156,14 @@ func (e phoenixDecimal) Clip(iv types.Interval) (types.Interval, bool) {
 	return iv, err == nil && (c < 0 || c == 0 && !iv.LoOpen && !iv.HiOpen)
 }
 
-// bound moves v, an end of an interval that goes on in direction dir, to where a number can be stored.
+// bound moves v, an end of an interval that extends in direction dir, to a number that can be stored.
 func (e phoenixDecimal) bound(v types.Value, open bool, dir int) (to types.Value, stays, some bool) {
 	if v.IsNull() || v.Decimal().IsZero() {
 		return v, open, true
 	}
 	d := v.Decimal()
 	_, exponent := base100(d)
-	switch up := d.Negative == (dir < 0); { // the interval goes away from zero
+	switch up := d.Negative == (dir < 0); { // the interval extends away from zero
 	case exponent > mostPhoenixPair && up:
 		return v, open, false
 	case exponent > mostPhoenixPair:
@@ -187,8 +187,9 @@ func (e phoenixDecimal) bound(v types.Value, open bool, dir int) (to types.Value
 	return types.NewDecimal(&out), open && !cond.Inexact(), true
 }
 
-// moment96 is PHOENIX TIMESTAMP and PHOENIX UNSIGNED TIMESTAMP: milliseconds since 1970 in 8 bytes, then in 4 the nanoseconds within
-// the millisecond. Of type DECIMAL it is seconds since 1970 with nine decimals, which lose nothing; a TIMESTAMP holds whole milliseconds.
+// moment96 is PHOENIX TIMESTAMP and PHOENIX UNSIGNED TIMESTAMP: milliseconds since 1970 in 8 bytes, then the
+// nanoseconds within the millisecond in 4. As a DECIMAL it is seconds since 1970 with nine decimals, which lose
+// nothing; a TIMESTAMP holds only whole milliseconds.
 type moment96 struct {
 	t      types.Type
 	millis integer
@@ -224,7 +225,7 @@ func (e moment96) Append(dst []byte, v types.Value) ([]byte, error) {
 	return binary.BigEndian.AppendUint32(dst, uint32(rest.Int64())), err
 }
 
-// nanosOf gives d, seconds, in nanoseconds, rounded down.
+// nanosOf converts d from seconds to nanoseconds, rounded down.
 func nanosOf(d *apd.Decimal) (n *big.Int, exact bool) {
 	n = new(big.Int).Set(d.Coeff.MathBigInt())
 	if d.Negative {

@@ -10,8 +10,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// text is TEXT without a width: the value's text, or the bytes of a BYTES. It ends
-// at the next literal or the end of the key.
+// text is TEXT without a width: the value's text, or the bytes of a BYTES. It ends at the next literal or at the end of
+// the key.
 type text struct{ t types.Type }
 
 func (e text) String() string {
@@ -30,7 +30,7 @@ func (e text) Order() Order {
 	return Unordered // "10" sorts before "9"
 }
 
-// Respells reports whether numbers and times have several texts.
+// Respells reports whether values have several texts, as numbers and times do.
 func (e text) Respells() bool { return !e.t.IsText() && e.t != types.Bytes && !e.t.IsInteger() }
 
 func (e text) Append(dst []byte, v types.Value) ([]byte, error) {
@@ -41,12 +41,12 @@ func (e text) Append(dst []byte, v types.Value) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	// What could not be read back is not written.
+	// Values that could not be read back are not written.
 	out := s.Text()
 	switch {
 	case !yearFits(v):
 		return dst, errYear
-	case e.t == types.Decimal && len(out) > 1000: // digits, which may be all there are
+	case e.t == types.Decimal && len(out) > 1000: // the digits may be nearly the whole length
 		out = v.Decimal().Text('E')
 		if _, err := types.ParseDecimal(out); err != nil {
 			return dst, err
@@ -57,7 +57,7 @@ func (e text) Append(dst []byte, v types.Value) ([]byte, error) {
 
 var errYear = errors.New("as text the year is from 0000 to 9999")
 
-// yearFits reports whether the year of a DATE or TIMESTAMP has four digits; other values have none.
+// yearFits reports whether a DATE or TIMESTAMP has a year of four digits; it is true for other types.
 func yearFits(v types.Value) bool {
 	const first, last = -62_167_219_200_000, 253_402_300_799_999 // milliseconds since 1970
 	switch v.Type() {
@@ -87,13 +87,13 @@ func (e text) Decode(src []byte) (types.Value, error) {
 		}
 		v := types.NewIntOf(e.t, n)
 		if !yearFits(v) {
-			return types.Value{}, errYear // microseconds, probably
+			return types.Value{}, errYear // probably microseconds
 		}
 		return v, nil
 	}
 	v, err := types.Cast(types.NewString(string(src)), e.t, nil)
 	if err == nil && !yearFits(v) {
-		return types.Value{}, errYear // a zone took it out of them
+		return types.Value{}, errYear // a time zone moved it out of the range
 	}
 	return v, err
 }
@@ -109,8 +109,8 @@ func isDigits(b []byte) bool {
 
 func (e text) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
 
-// padded is TEXT(n) for strings: at most n bytes, padded with spaces; or NUL TEXT(n), padded with 0x00.
-// Bytes below the filler, 0x00, and a filler at the end are refused, so that padded strings sort like the strings.
+// padded is TEXT(n) for strings: at most n bytes, padded with spaces; or NUL TEXT(n), padded with 0x00. It refuses
+// bytes below the filler, 0x00, and a filler at the end, so that padded strings sort like the strings.
 type padded struct {
 	n      int
 	filler byte
@@ -159,7 +159,7 @@ func (e padded) Decode(src []byte) (types.Value, error) {
 	return types.NewString(s), nil
 }
 
-// disturbed reports whether s holds a byte for which padded strings would not sort like the strings.
+// disturbed reports whether s holds a byte because of which padded strings would not sort like the strings.
 func (e padded) disturbed(s string) bool {
 	for i := range len(s) {
 		if s[i] < max(e.filler, 1) {
@@ -185,7 +185,7 @@ func short(s string) string {
 	return strconv.Quote(s)
 }
 
-// uuid is the 16 bytes of a UUID whose text has the form that java.util.UUID prints: lower-case digits and hyphens.
+// uuid is the 16 bytes of a UUID. Its text has the form of java.util.UUID: lower-case digits and hyphens.
 type uuid struct{ t types.Type }
 
 const uuidBytes = 16
@@ -198,7 +198,7 @@ func (e uuid) Order() Order {
 	if e.t == types.UUID {
 		return Ascending
 	}
-	return Unordered // the texts sort alike, but a bound may be any text
+	return Unordered // the texts sort the same way, but a bound may be any text
 }
 
 func (e uuid) Append(dst []byte, v types.Value) ([]byte, error) {
@@ -282,8 +282,8 @@ func (e rawBytes) Decode(src []byte) (types.Value, error) {
 
 func (e rawBytes) Clip(iv types.Interval) (types.Interval, bool) { return iv, true }
 
-// boolean is one byte: 0x00 for false, anything else for true, which is written as 0xff by HBase's
-// Bytes.toBytes and as 0x01 by Phoenix.
+// boolean is one byte: 0x00 for false, anything else for true. HBase's Bytes.toBytes writes 0xff for true, Phoenix
+// 0x01.
 type boolean struct{ phoenix bool }
 
 func (e boolean) String() string {
@@ -295,7 +295,7 @@ func (e boolean) String() string {
 func (boolean) Width() int       { return 1 }
 func (boolean) Type() types.Type { return types.Boolean }
 func (boolean) Order() Order     { return Unordered }
-func (boolean) Respells() bool   { return true } // whatever is not 0x00 is true
+func (boolean) Respells() bool   { return true } // any byte except 0x00 is true
 func (boolean) OneFalse() bool   { return true }
 
 func (e boolean) Append(dst []byte, v types.Value) ([]byte, error) {

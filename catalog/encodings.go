@@ -12,26 +12,27 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// EncodingType is what can stand behind AS. One entry makes an encoding known everywhere: to definitions, the planner, \d and the
-// documentation. Entries may share a name: TEXT and TEXT(n) are two, of which the arguments and the type of the values choose.
+// EncodingType describes an encoding after AS. One entry makes an encoding known everywhere: to definitions, the
+// planner, \d and the documentation. Entries may share a name: TEXT and TEXT(n) are two entries, chosen by the
+// arguments and the type of the values.
 //
-// What the planner asks of an encoding is answered by the Encoding that Make gives; it may answer more than it must: Delimited, Lister,
-// Respeller, Coarse, OneFalse, OneScale, Alphabet, CellsOnly.
+// The Encoding that Make returns answers the planner's questions. It may implement further interfaces: Delimited,
+// Lister, Respeller, Coarse, OneFalse, OneScale, Alphabet, CellsOnly.
 type EncodingType struct {
 	Name      string       // upper case: "ORDERED INT64"
 	Signature string       // for help: "HEX(n)"; "": the name alone
-	Doc       string       // what the bytes are, without a full stop
-	Types     []types.Type // of the values that it stores; nil: all
+	Doc       string       // describes the bytes, without a full stop
+	Types     []types.Type // of the values that it can store; nil: all
 	Args      EncodingArgs
-	// Phoenix is set when Phoenix alone writes cells so: rows get the cell that marks them for it.
+	// Phoenix is set if only Phoenix writes cells this way: rows then get Phoenix's marker cell.
 	Phoenix bool
-	// Make makes the encoding of values of type t, one of Types. args are such as Args says.
+	// Make makes the encoding of values of type t, one of Types. args have the kind Args.
 	Make func(t types.Type, args []types.Value) (Encoding, error)
-	// of is Make of what names another encoding in its second argument: other makes that.
+	// of is Make for an encoding whose second argument names another encoding; other makes the latter.
 	of func(t types.Type, args []types.Value, other encodingMaker) (Encoding, error)
 }
 
-// encodingMaker makes the encoding that named is the name of.
+// encodingMaker makes the encoding called named.
 type encodingMaker func(t types.Type, named types.Value) (Encoding, error)
 
 // EncodingArgs are the arguments that an encoding takes.
@@ -45,7 +46,7 @@ const (
 	AnyArgs                 // Make checks them
 )
 
-// Lists of types that several encodings are for.
+// Types that several encodings share.
 var (
 	numbers  = []types.Type{types.TinyInt, types.SmallInt, types.Int, types.BigInt, types.Timestamp}
 	counts   = append(slices.Clip(numbers), types.Date, types.Time)
@@ -55,7 +56,7 @@ var (
 	temporal = []types.Type{types.Date, types.Time, types.Timestamp}
 )
 
-// builtins are the encodings that every catalog has.
+// builtins are the encodings of every catalog.
 var builtins = slices.Concat([]EncodingType{
 	{Name: "TEXT", Doc: "the value as text; ends at the literal after it, at the end of the key, or where parts of fixed width alone follow up to the end. Order: of texts and BYTES only",
 		Make: func(t types.Type, _ []types.Value) (Encoding, error) { return text{t}, nil }},
@@ -125,7 +126,7 @@ const (
 	asPhoenix     = "as Phoenix writes them"
 )
 
-// always is Make of an encoding that is for one type.
+// always is Make of an encoding that depends on nothing.
 func always(e Encoding) func(types.Type, []types.Value) (Encoding, error) {
 	return func(types.Type, []types.Value) (Encoding, error) { return e, nil }
 }
@@ -146,7 +147,7 @@ func digitsOf(name, alphabet, doc string, reversed bool) EncodingType {
 	}}
 }
 
-// integersOf are the encodings of integers of one kind, of 1 to 8 bytes.
+// integersOf returns the encodings of integers of one kind, with 1 to 8 bytes.
 func integersOf(name string, kind integerKind, doc string) []EncodingType {
 	var out []EncodingType
 	for n := 1; n <= 8; n++ {
@@ -182,7 +183,7 @@ func countedOf(name string, length int, doc string) EncodingType {
 	return EncodingType{Name: name, Doc: doc, Types: texts, Make: func(t types.Type, _ []types.Value) (Encoding, error) { return counted{t, length}, nil }}
 }
 
-// byName are the built-in encodings by name.
+// byName returns the built-in encodings by name.
 var byName = sync.OnceValue(func() map[string][]*EncodingType {
 	m := map[string][]*EncodingType{}
 	for i := range builtins {
@@ -192,7 +193,7 @@ var byName = sync.OnceValue(func() map[string][]*EncodingType {
 	return m
 })
 
-// RegisterEncoding adds an encoding under a new name, before tables use it.
+// RegisterEncoding adds an encoding under a new name. Call it before tables use the encoding.
 func (c *Catalog) RegisterEncoding(e EncodingType) error {
 	e.Name = strings.ToUpper(e.Name)
 	if e.Name == "" || e.Make == nil {
@@ -205,7 +206,7 @@ func (c *Catalog) RegisterEncoding(e EncodingType) error {
 	return nil
 }
 
-// Encodings lists the encodings: the built-in ones and those that were registered.
+// Encodings lists the built-in and the registered encodings.
 func (c *Catalog) Encodings() []*EncodingType {
 	var out []*EncodingType
 	for i := range builtins {
@@ -214,7 +215,7 @@ func (c *Catalog) Encodings() []*EncodingType {
 	return append(out, c.encs...)
 }
 
-// encodings are those called name.
+// encodings returns those called name.
 func (c *Catalog) encodings(name string) []*EncodingType {
 	for _, e := range c.encs {
 		if e.Name == name {
@@ -224,7 +225,7 @@ func (c *Catalog) encodings(name string) []*EncodingType {
 	return byName()[name]
 }
 
-// phoenix reports whether def names an encoding of Phoenix's.
+// phoenix reports whether def names an encoding of Phoenix.
 func (c *Catalog) phoenix(def *parser.EncodingDef) bool {
 	if def == nil {
 		return false
@@ -244,10 +245,10 @@ func (c *Catalog) phoenix(def *parser.EncodingDef) bool {
 	})
 }
 
-// nullableName in front of an encoding makes a part of a key one that may be NULL.
+// nullableName before an encoding makes a part of a key NULLABLE.
 const nullableName = "NULLABLE"
 
-// withoutNullable is def without NULLABLE in front.
+// withoutNullable returns def without the word NULLABLE.
 func withoutNullable(def *parser.EncodingDef) (of *parser.EncodingDef, nullable bool) {
 	if def == nil {
 		return nil, false
@@ -261,7 +262,7 @@ func withoutNullable(def *parser.EncodingDef) (of *parser.EncodingDef, nullable 
 	return &d, true
 }
 
-// uprightName is the name of the encoding behind INVERTED, and any other name itself.
+// uprightName returns the name after INVERTED, and any other name itself.
 func uprightName(name string) (of string, turned bool) {
 	return strings.CutPrefix(name, invertedName+" ")
 }
@@ -289,7 +290,7 @@ func (c *Catalog) named(name string, t types.Type, args []types.Value) (Encoding
 	if of := all[0].of; of != nil {
 		return of(t, args, c.encodingOf)
 	}
-	var wrong error // arguments; nil when some encoding takes them
+	var wrong error // about arguments; nil if some encoding accepts them
 	for _, e := range all {
 		if wrong = e.check(args); wrong == nil {
 			break
@@ -306,7 +307,7 @@ func (c *Catalog) named(name string, t types.Type, args []types.Value) (Encoding
 	return nil, fmt.Errorf("%s cannot be stored AS %s%s", t, name, written(args))
 }
 
-// written is how arguments stand behind an encoding's name.
+// written returns the arguments as they are written after an encoding's name.
 func written(args []types.Value) string {
 	var out []string
 	for _, a := range args {
@@ -337,5 +338,5 @@ func (e *EncodingType) check(args []types.Value) error {
 	return nil
 }
 
-// Usage is how the encoding is written: its signature or name.
+// Usage returns how the encoding is written: its signature or name.
 func (e *EncodingType) Usage() string { return cmp.Or(e.Signature, e.Name) }

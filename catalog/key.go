@@ -9,10 +9,10 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// KeyError tells why a row cannot be stored: a value does not fit a part.
+// KeyError tells why a row cannot be stored: a value does not fit a part of the key.
 type KeyError struct {
 	Part   string // as written
-	Column string // "" where the part reads none or several
+	Column string // "" if the part reads no column or several
 	Msg    string
 }
 
@@ -36,7 +36,8 @@ func (p *Part) refuse(t *Table, format string, args ...any) *KeyError {
 	return e
 }
 
-// Drawn gives the first part whose value is drawn for each new row; nil for none. There is none where a table has several layouts.
+// Drawn returns the first part whose value is drawn for each new row; nil for none. A table with several layouts never
+// has one.
 func (p *Composite) Drawn() *Part {
 	for _, part := range p.Parts {
 		if part.Drawn() {
@@ -46,12 +47,13 @@ func (p *Composite) Drawn() *Part {
 	return nil
 }
 
-// IsLiteral reports whether p has no part to compute, as most tables' names.
+// IsLiteral reports whether all parts of p are literals, as in most tables' names.
 func (p *Composite) IsLiteral() bool {
 	return !slices.ContainsFunc(p.Parts, func(part *Part) bool { return part.Literal == nil })
 }
 
-// Prefix gives what p begins with in every row: its literals in front of the first part to compute. whole reports whether that is all of it.
+// Prefix returns the beginning that p has in every row: its literals before the first part to compute. whole reports
+// whether p has no other parts.
 //
 //	STORED IN 'events'                             events, whole
 //	STORED IN ('tx_', day AS TEXT('yyyyMMdd'))     tx_
@@ -65,7 +67,7 @@ func (p *Composite) Prefix() (prefix string, whole bool) {
 	return prefix, true
 }
 
-// Fits reports whether src can be cut into the parts of p.
+// Fits reports whether src can be split into the parts of p.
 //
 //	STORED IN ('tx_', day AS TEXT('yyyyMMdd')), 'tx_20120901'     true
 //	the same, 'tx_archive'                                        false
@@ -74,9 +76,9 @@ func (p *Composite) Fits(src string) bool {
 	return err == nil
 }
 
-// Append appends the bytes of row. Values for parts that no column determines
-// (SALT) are drawn with env.Rand. Parts are computed in UTC, as they are when a plan or a reader computes them:
-// rows written in one zone must be found in every other. An error is a *KeyError.
+// Append appends the bytes of row. It draws values for parts that no column determines (SALT) with env.Rand. Parts are
+// computed in UTC, as in plans and readers: rows written in one time zone must be found in every other. An error is a
+// *KeyError.
 func (p *Composite) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte, error) {
 	e := *env
 	e.Row, e.Loc = p.canonical(row), nil
@@ -86,8 +88,8 @@ func (p *Composite) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte
 		at   int
 	}
 	var later []pending // parts computed from the bytes after them
-	null := false       // the part before is NULL
-	end := start        // of what is not NULL
+	null := false       // the previous part is NULL
+	end := start        // end of the last part that is not NULL
 	for i, part := range p.Parts {
 		if part.Literal != nil {
 			dst = append(dst, part.Delimiter(null)...)
@@ -144,7 +146,8 @@ func (p *Composite) Append(dst []byte, row []types.Value, env *expr.Env) ([]byte
 	return dst, nil
 }
 
-// canonical is row with Column.Canonical of each value that p is made of, so that equal values are in one place.
+// canonical returns row with Column.Canonical applied to each value that p is made of, so that equal values have one
+// place.
 func (p *Composite) canonical(row []types.Value) []types.Value {
 	copied := false
 	for _, part := range p.Parts {
@@ -163,8 +166,8 @@ func (p *Composite) canonical(row []types.Value) []types.Value {
 // maxParts bounds the parts of a pattern.
 const maxParts = 32
 
-// length gives how many bytes at the start of rest are those of part i. whole reports whether rest goes up to the end of the key: where
-// it does not, nothing tells where a part ends that the end of the key ends.
+// length returns the length of part i at the start of rest. whole reports whether rest goes up to the end of the key:
+// otherwise the end of a part that the end of the key terminates is unknown.
 func (p *Composite) length(i int, rest []byte, whole bool) (int, error) {
 	part := p.Parts[i]
 	if part.nullable && (len(rest) == 0 && whole || part.end != nil && len(rest) > 0 && rest[0] == 0) {
@@ -202,7 +205,8 @@ func (p *Composite) length(i int, rest []byte, whole bool) (int, error) {
 	return n, nil
 }
 
-// ended reports whether src ends before part i, at at, because all behind is NULL. A delimiter in front is not left there.
+// ended reports whether src ends before part i, at offset at, because all later parts are NULL. Such keys have no
+// delimiter at their end.
 func (p *Composite) ended(src []byte, at, i int) (bool, error) {
 	if at < len(src) || !p.MayLack(i) {
 		return false, nil
@@ -213,7 +217,7 @@ func (p *Composite) ended(src []byte, at, i int) (bool, error) {
 	return true, nil
 }
 
-// Field is where one part of a pattern stands in stored bytes.
+// Field is one part of a pattern in stored bytes.
 type Field struct {
 	Part   *Part
 	Offset int         // in bytes
@@ -221,8 +225,8 @@ type Field struct {
 	Value  types.Value // NULL for a literal
 }
 
-// Fields cuts src into the parts of p, to be looked at: DecodeRow also checks that they belong
-// together. At bytes that do not fit it gives the fields before them and a *MalformedError.
+// Fields splits src into the parts of p, for display: only DecodeRow checks that they are consistent. At bytes that do
+// not fit it returns the fields before them and a *MalformedError.
 func (p *Composite) Fields(src []byte) ([]Field, error) {
 	ints := make([]int, 2*len(p.Parts))
 	vals, ends := make([]types.Value, len(p.Parts)), ints[:len(p.Parts)]
@@ -236,7 +240,7 @@ func (p *Composite) Fields(src []byte) ([]Field, error) {
 	return out, err
 }
 
-// read gives the values of src's parts, but for the literals.
+// read returns the values of src's parts, except literals.
 func (p *Composite) read(src []byte, vals []types.Value) error {
 	ends := make([]int, 2*len(p.Parts))
 	if _, err := p.split(src, 0, vals, ends, ends[len(p.Parts):]); err != nil {
@@ -245,8 +249,8 @@ func (p *Composite) read(src []byte, vals []types.Value) error {
 	return p.verify(src, 0, vals, ends)
 }
 
-// split cuts src into its parts and decodes those that are not literals, from part first on, where those before are known: see KeyReader.
-// n is how many parts src has, or has in front of the bytes that do not fit.
+// split splits src into its parts and decodes those that are not literals, from part first on; the earlier ones are
+// known: see KeyReader. n is the number of parts in src, or before the bytes that do not fit.
 func (p *Composite) split(src []byte, first int, vals []types.Value, ends, decides []int) (n int, err error) {
 	at := 0
 	if first > 0 {
@@ -260,7 +264,7 @@ func (p *Composite) split(src []byte, first int, vals []types.Value, ends, decid
 		}
 		if ended {
 			for n := i; n < len(p.Parts); n++ {
-				vals[n], ends[n], decides[n] = types.Value{}, at, at+1 // a key that goes on may hold a value there
+				vals[n], ends[n], decides[n] = types.Value{}, at, at+1 // a longer key may hold a value there
 			}
 			return i, nil
 		}
@@ -293,22 +297,22 @@ func (p *Composite) split(src []byte, first int, vals []types.Value, ends, decid
 	return len(p.Parts), nil
 }
 
-// lookahead is how many bytes behind part i decide where it ends.
+// lookahead returns how many bytes behind part i determine its end.
 func (p *Composite) lookahead(i int) int {
 	part := p.Parts[i]
 	switch {
 	case part.Width() != Variable || part.ends != nil:
 		return 0
 	case i+1 == len(p.Parts):
-		return 1 // no later key can have the same one unless all of it is the same
+		return 1 // another key shares the part only if it is the same key
 	case part.tail > 0:
 		return part.tail + 1
 	}
 	return len(p.Parts[i+1].Literal)
 }
 
-// verify checks of src, as it was split, that its values are written as Append writes them, those from part first on, and that the parts
-// which follow from the bytes behind them do.
+// verify checks, for src as it was split, that its values are written as Append writes them, from part first on, and
+// that the parts computed from later bytes are correct.
 func (p *Composite) verify(src []byte, first int, vals []types.Value, ends []int) error {
 	at := 0
 	for i, part := range p.Parts {
@@ -336,8 +340,8 @@ func (p *Part) belongs(rest []byte, v types.Value) error {
 	return nil
 }
 
-// PrefixLen gives the length of the first n parts of key, which is whole or the start of a key; -1 when key does not have them, or
-// only the end of the key tells.
+// PrefixLen returns the length of the first n parts of key, which is whole or the start of a key. It is -1 if key does
+// not have them, or if only the end of the key determines their end.
 //
 //	ROW KEY (uid AS TEXT, '|', ts AS INT64), 'a7|...', n = 2     3
 func (p *Composite) PrefixLen(key []byte, n int, whole bool) int {
@@ -352,7 +356,7 @@ func (p *Composite) PrefixLen(key []byte, n int, whole bool) int {
 	return at
 }
 
-// Ends gives the offsets behind the parts of key, which is whole or the start of a key, as far as key has them.
+// Ends returns the offsets behind the parts of key, which is whole or the start of a key, as far as key has them.
 //
 //	ROW KEY (uid AS TEXT, '|', ts AS INT64), 'a7|...'     2, 3 and, where the 8 bytes of ts follow, 11
 func (p *Composite) Ends(key []byte, whole bool) (ends []int) {
@@ -369,8 +373,8 @@ func (p *Composite) Ends(key []byte, whole bool) (ends []int) {
 	return ends
 }
 
-// EndBefore gives the stop of the keys that begin with the value before the last one of start: no key stands between the two. Nil: it is not
-// known.
+// EndBefore returns the end of the keys that begin with the value before the last value in start, if no key lies
+// between the two values; nil: it is unknown.
 //
 //	ROW KEY (day AS TEXT('yyyyMMdd')), '20240201'     '20240132', behind all keys of January 31
 func (p *Composite) EndBefore(start []byte) []byte {
@@ -403,21 +407,21 @@ func (p *Composite) EndBefore(start []byte) []byte {
 	return nil
 }
 
-// Place gives the table and the key of the row whose key columns have these values, without a check that they
-// read back. An error is a *KeyError: no row has them, or a part follows from more than the row.
+// Place returns the table and the key of the row whose key columns have these values. It does not check that they read
+// back. An error is a *KeyError: no row has these values, or a part does not follow from the row alone.
 func (l *Layout) Place(row []types.Value) (table string, key []byte, err error) {
 	return l.place(row, &expr.Env{})
 }
 
-// PlaceOf is Place with the check that the key reads back as these values, as EncodeRow has it: that no row with others
-// stands there.
+// PlaceOf is Place with the check of EncodeRow that the key reads back as these values, so that no row with other
+// values is stored there.
 func (l *Layout) PlaceOf(row []types.Value) (table string, key []byte, err error) {
 	table, key, _, err = l.EncodeRow(row, &expr.Env{})
 	return table, key, err
 }
 
-// Entry gives where the entry of a row stands under l, and where each part of its key ends. key is nil where it has none: a column that an
-// index wants is NULL, or no key has these values.
+// Entry returns the place of a row's entry under l, and the end of each part of its key. key is nil if the row has no
+// entry: a column that an index needs is NULL, or no key has these values.
 func (l *Layout) Entry(row []types.Value) (table string, key []byte, ends []int) {
 	if slices.ContainsFunc(l.Sparse, func(c *Column) bool { return row[c.Index].IsNull() }) {
 		return "", nil, nil
@@ -444,13 +448,13 @@ func (l *Layout) place(row []types.Value, env *expr.Env) (table string, key []by
 	return table, key, err
 }
 
-// EncodeRow gives where a row is stored under l. It checks that the key reads
-// back as the same values. qualifier is nil but for packed columns. An error is a *KeyError.
+// EncodeRow returns where a row is stored under l. It checks that the key reads back as the same values. qualifier is
+// nil except for packed columns. An error is a *KeyError.
 func (l *Layout) EncodeRow(row []types.Value, env *expr.Env) (table string, key, qualifier []byte, err error) {
 	return NewKeyReader(l).EncodeRow(row, env)
 }
 
-// EncodeRow is Layout.EncodeRow for rows one after the other.
+// EncodeRow is Layout.EncodeRow for a series of rows.
 func (r *KeyReader) EncodeRow(row []types.Value, env *expr.Env) (table string, key, qualifier []byte, err error) {
 	l := r.l
 	table, key, err = l.place(row, env)
@@ -488,7 +492,7 @@ func (r *KeyReader) EncodeRow(row []types.Value, env *expr.Env) (table string, k
 	return table, key, qualifier, nil
 }
 
-// solver tells how a column is read from the parts.
+// solver tells how to read a column from the parts.
 type solver struct {
 	col    int
 	source string
@@ -498,21 +502,21 @@ type solver struct {
 	// joint are the parts that determine the column together (or one that must be inverted).
 	joint    []partRef
 	byLookup bool
-	whole    bool // what is read is what was written, not the start of a day or month of it
+	whole    bool // the value read is the value written, and not the start of its day or month
 }
 
-// Holds reports whether a part of l is the column col itself: what is read from it is every value that was written.
+// Holds reports whether a part of l is the column col itself: every value can be read back from it.
 func (l *Layout) Holds(col int) bool {
 	return slices.ContainsFunc(l.solve, func(s solver) bool { return s.col == col && s.direct })
 }
 
-// Tells reports whether column col is read from the keys of l as it was written.
+// Tells reports whether the keys of l give column col exactly as it was written.
 func (l *Layout) Tells(col int) bool {
 	return slices.ContainsFunc(l.solve, func(s solver) bool { return s.col == col && s.whole })
 }
 
-// ReadFrom reports whether column col is read from part i of the key and nothing else, so that rows which agree in the part
-// agree in the column: the minute that the key holds is all that is known of a moment.
+// ReadFrom reports whether column col is read from part i of the key and nothing else, so that rows with equal parts
+// have equal columns: for example, a key holds the minute of a moment, and nothing more is known of the moment.
 func (l *Layout) ReadFrom(col, i int) bool {
 	ref := partRef{1, i}
 	for _, s := range l.solve {
@@ -525,7 +529,7 @@ func (l *Layout) ReadFrom(col, i int) bool {
 
 type partRef struct{ from, part int }
 
-// patterns are the byte strings that a row's key columns are read from.
+// patterns are the byte strings from which a row's key columns are read.
 func (l *Layout) patterns() [3]*Composite { return [3]*Composite{l.Stored, l.Key, l.Packed} }
 
 // DecodeRow reads the key columns of one row: see KeyReader.
@@ -533,8 +537,8 @@ func (l *Layout) DecodeRow(table string, key, qualifier []byte, row []types.Valu
 	return NewKeyReader(l).Read(table, key, qualifier, row)
 }
 
-// solveJoint intersects what each part leaves possible. A column that the key
-// holds coarsely (a minute) is the start of what remains.
+// solveJoint intersects the values that each part allows. For a column that the key holds coarsely (a minute), the
+// result is the least remaining value.
 func (l *Layout) solveJoint(s *solver, vals *[3][]types.Value) (types.Value, bool) {
 	set := types.All()
 	pats := l.patterns()
@@ -543,7 +547,7 @@ func (l *Layout) solveJoint(s *solver, vals *[3][]types.Value) (types.Value, boo
 			return types.Value{}, true
 		}
 	}
-	for range 2 { // the second time with what the first left: a time of day needs its day
+	for range 2 { // the second time with the results of the first: a time of day needs its day
 		for _, ref := range s.joint {
 			p := pats[ref.from].Parts[ref.part]
 			pre, ok := expr.Preimage(p.Expr, s.col, types.Points(vals[ref.from][ref.part]), set)
@@ -560,14 +564,14 @@ func (l *Layout) solveJoint(s *solver, vals *[3][]types.Value) (types.Value, boo
 		return types.Value{}, false
 	}
 	if t := l.Key.table.Columns[s.col].Type; set[0].Lo.IsNull() && (t.IsInteger() || t == types.Timestamp) {
-		least, _ := types.IntRange(t) // nothing bounds what begins there
+		least, _ := types.IntRange(t) // there is no lower bound
 		return types.NewIntOf(t, least), true
 	}
 	return set[0].Lo, !set[0].Lo.IsNull()
 }
 
-// leadsTo reports whether the keys of l, a copy or an INDEX, tell where the primary layout has the row. They do not where a part of its
-// keys is made of what only a cell holds.
+// leadsTo reports whether the keys of l, a copy or an INDEX, determine the row's place in the primary layout. They do
+// not if a part of the primary keys needs a value that only a cell holds.
 func (l *Layout) leadsTo(primary *Layout) bool {
 	for _, p := range []*Composite{primary.Stored, primary.Key} {
 		for _, part := range p.Parts {

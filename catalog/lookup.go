@@ -9,7 +9,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// AllParts are the parts of l's table name, key and packed qualifier.
+// AllParts returns the parts of l's table name, key and packed qualifier.
 func (l *Layout) AllParts() []*Part {
 	var out []*Part
 	for _, p := range l.patterns() {
@@ -20,7 +20,7 @@ func (l *Layout) AllParts() []*Part {
 	return out
 }
 
-// PartOf gives the first of l's parts that column col goes into; nil for none.
+// PartOf returns the first of l's parts that column col goes into; nil for none.
 //
 //	ROW KEY (LEFT(MD5(uid), 2), uid AS TEXT), uid     LEFT(MD5(uid), 2)
 func (l *Layout) PartOf(col int) *Part {
@@ -32,16 +32,16 @@ func (l *Layout) PartOf(col int) *Part {
 	return nil
 }
 
-// Lacks reports whether row has no entry in l, as a column of it is NULL.
+// Lacks reports whether row has no entry in l because one of l's columns is NULL.
 func (l *Layout) Lacks(row []types.Value) bool {
 	return slices.ContainsFunc(l.Sparse, func(c *Column) bool { return row[c.Index].IsNull() })
 }
 
-// KeyColumns are the columns of l's key in the order of its parts.
+// KeyColumns returns the columns of l's key in the order of its parts.
 func (l *Layout) KeyColumns() []int { return columnsOf(l.Key.Parts) }
 
-// PlaceColumns are the columns on which the place of a row under l depends: those of the table's name, the key and the packed
-// qualifier, in the order of the parts.
+// PlaceColumns returns the columns that determine the place of a row under l: those of the table's name, the key and
+// the packed qualifier, in the order of the parts.
 func (l *Layout) PlaceColumns() []int { return columnsOf(l.AllParts()) }
 
 func columnsOf(parts []*Part) []int {
@@ -56,16 +56,16 @@ func columnsOf(parts []*Part) []int {
 	return out
 }
 
-// A Lookup is a LOOKUP in the keys of a table: Column of the look-up table Table, in whose row the key columns have the
-// values of Args, holds the number.
+// Lookup is a LOOKUP in the keys of a table: the number is in Column of the look-up table Table, in the row whose key
+// columns have the values of Args.
 type Lookup struct {
 	Table, Column string
 	Args          []expr.Expr
-	Source        string // the part that it stands in
+	Source        string // the part that contains it
 	Pos           parser.Pos
 }
 
-// LookupParts are the parts of t's keys and names that use a dictionary.
+// LookupParts returns the parts of t's keys and names that use a dictionary.
 func (t *Table) LookupParts() []*Part {
 	var parts []*Part
 	for _, l := range t.Layouts {
@@ -104,7 +104,7 @@ func (t *Table) Lookups() []Lookup {
 	return out
 }
 
-// Numbered are the columns of t from which LOOKUP in another table's key takes numbers.
+// Numbered returns the columns of t from which LOOKUP in another table's key takes numbers.
 func (c *Catalog) Numbered(t *Table) []*Column {
 	var out []*Column
 	for _, o := range c.Tables() {
@@ -120,7 +120,7 @@ func (c *Catalog) Numbered(t *Table) []*Column {
 	return out
 }
 
-// lookups refuses LOOKUPs that cannot work. Look-up tables that are not known yet are let be: a file may name them later.
+// lookups refuses LOOKUPs that cannot work. It ignores unknown look-up tables: a file may define them later.
 func (b *builder) lookups() error {
 	for _, u := range b.t.Lookups() {
 		if strings.EqualFold(u.Table, b.t.Name) || b.c.leads(u.Table, b.t.Name, map[string]bool{}) {
@@ -136,7 +136,7 @@ func (b *builder) lookups() error {
 	return nil
 }
 
-// leads reports whether numbers of table to go into the keys of table from, or of one whose numbers do.
+// leads reports whether numbers of table to are used in the keys of table from, directly or through other tables.
 func (c *Catalog) leads(from, to string, seen map[string]bool) bool {
 	t, ok := c.Table(from)
 	if !ok || seen[t.Name] {
@@ -146,7 +146,7 @@ func (c *Catalog) leads(from, to string, seen map[string]bool) bool {
 	return slices.ContainsFunc(t.Lookups(), func(u Lookup) bool { return strings.EqualFold(u.Table, to) || c.leads(u.Table, to, seen) })
 }
 
-// numbers checks that t can give the numbers that u asks for.
+// numbers checks that t can provide the numbers that u asks for.
 func (t *Table) numbers(u Lookup) error {
 	refuse := func(format string, args ...any) error {
 		return parser.Errorf(u.Pos, "LOOKUP in %s: "+format, append([]any{t.Name}, args...)...)
@@ -169,19 +169,19 @@ func (t *Table) numbers(u Lookup) error {
 	return nil
 }
 
-// A Names gives the name of a number that call, a LOOKUP, gave to it; ok is false where no name has the number.
+// Names returns the name to which call, a LOOKUP, gave a number; ok is false if no name has the number.
 type Names interface {
 	Name(call *expr.Call, number types.Value) (name types.Value, ok bool, err error)
 }
 
-// numbered is a part of the key that holds a number in place of the name in column col.
+// numbered is a part of the key that holds the number of the name in column col.
 type numbered struct {
 	part, col int
 	call      *expr.Call
-	known     bool // the key tells the name elsewhere, too: the two are compared
+	known     bool // the key also holds the name elsewhere: the two are compared
 }
 
-// findNumbered fills in numbered.
+// findNumbered sets numbered.
 func (l *Layout) findNumbered() {
 	for i, p := range l.Key.Parts {
 		for _, c := range p.Columns {
@@ -193,8 +193,8 @@ func (l *Layout) findNumbered() {
 	}
 }
 
-// numberOf reports whether a part is the number that call, a LOOKUP, gives to the name in column col as it stands, so that the
-// name can be read back. Only keys hold numbers that are read back.
+// numberOf reports whether a part is the number that call, a LOOKUP, assigns to the unchanged name in column col, so
+// that the name can be read back. Only numbers in keys are read back.
 //
 //	LOOKUP(hosts.id, host) AS INT32             ok
 //	LOOKUP(metrics.id, 'cpu', host) AS INT32    ok

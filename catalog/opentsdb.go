@@ -12,8 +12,8 @@ type Point struct {
 	Qualifier, Value []byte // of a cell that holds this point alone
 }
 
-// HoldsPoints reports whether c's cells are OpenTSDB's: a cell holds one data point or many, and a
-// point's qualifier depends on its number's width.
+// HoldsPoints reports whether c's cells are OpenTSDB's: a cell holds one data point or many, and a point's qualifier
+// depends on its number's width.
 func (c *Column) HoldsPoints() bool {
 	_, ok := c.Encoding.(openTSDBValue)
 	return ok && c.Packed != nil
@@ -24,8 +24,8 @@ const tsdbAppend = "\x05\x00\x00"
 
 var errCompacted = errors.New("its qualifier and value do not belong together")
 
-// Points appends the data points of a cell to dst: one, those that OpenTSDB compacted into one
-// cell or appended to one, or none where the cell is an annotation or a histogram.
+// Points appends the data points of a cell to dst: one, or those that OpenTSDB compacted into or appended to one cell,
+// or none if the cell is an annotation or a histogram.
 func (c *Column) Points(dst []Point, qualifier, value []byte) ([]Point, error) {
 	n := len(dst)
 	q, one := pointQualifier(qualifier)
@@ -73,7 +73,7 @@ func newPoint(q, value []byte) Point {
 	return Point{offset, q, value}
 }
 
-// pointQualifier cuts the qualifier of the first point off b: four bytes when it is in milliseconds, else two.
+// pointQualifier splits the qualifier of the first point off b: four bytes for milliseconds, else two.
 func pointQualifier(b []byte) ([]byte, bool) {
 	n := 2
 	if len(b) > 0 && b[0]&0xf0 == 0xf0 {
@@ -85,7 +85,7 @@ func pointQualifier(b []byte) ([]byte, bool) {
 	return b[:n:n], true
 }
 
-// pointWidth is the number of bytes of the value that belongs to q.
+// pointWidth returns the number of bytes of the value for the qualifier q.
 func pointWidth(q []byte) int {
 	if len(q) == 0 {
 		return 0
@@ -93,7 +93,7 @@ func pointWidth(q []byte) int {
 	return int(q[len(q)-1]&7) + 1
 }
 
-// Compact makes one cell of points in the order of their offsets, as OpenTSDB does.
+// Compact makes one cell of points, in the order of their offsets, as OpenTSDB does.
 func Compact(points []Point) (qualifier, value []byte) {
 	if len(points) == 1 {
 		return points[0].Qualifier, points[0].Value

@@ -11,9 +11,8 @@ import (
 
 // A Part is one part of a Composite: a literal, or an expression over the table's columns with an encoding.
 //
-// The planner has no list of layouts. It asks each part the questions that have methods here, and everything follows from the
-// answers. The part puts them together from those of its functions (expr.Algebra), of its encoding and of what stands behind it
-// in the pattern.
+// The planner has no list of layouts. It asks each part the questions that have methods here. The part derives its
+// answers from those of its functions (expr.Algebra), of its encoding and of the part behind it in the pattern.
 type Part struct {
 	// Literal is set for a literal part; the other fields but Def are then empty.
 	Literal  []byte
@@ -38,7 +37,7 @@ type Part struct {
 	lookup              bool      // see UsesLookup
 }
 
-// Column gives the column that the part is, as it stands.
+// Column returns the column of a part that is a plain column.
 //
 //	uid AS TEXT(6)      uid
 //	LEFT(uid, 3)        none: the part is made from uid
@@ -50,8 +49,9 @@ func (p *Part) Column() (col int, ok bool) {
 	return c.Index, true
 }
 
-// Compute gives the part's value in the rows whose columns have the values that bound tells; NULL where it cannot be computed, so that no
-// such row was ever stored. ok is false when a column that it needs is not bound, or when no column determines it. lookup answers LOOKUP.
+// Compute returns the part's value in the rows whose columns have the values that bound returns, or NULL if it cannot
+// be computed: then no such row was ever stored. ok is false if a column that it needs is not bound, or if no column
+// determines it. lookup answers LOOKUP.
 //
 //	CRC32(uid) % 8, uid = 'a7'      the bucket of a7
 //	a || b, a = 'x'                 not ok: b is not bound
@@ -85,29 +85,30 @@ func (p *Part) Compute(bound func(col int) (types.Value, bool), lookup expr.Look
 //	PHOENIX_SALT(8)     false: it follows from the key
 func (p *Part) Drawn() bool { return p.draw != nil }
 
-// IsFromRest reports whether the part follows from the bytes of the key behind it, and from no column.
+// IsFromRest reports whether the part is computed from the bytes of the key behind it, and from no column.
 //
 //	PHOENIX_SALT(8)     true
 //	CRC32(uid) % 8      false: it follows from a column
 func (p *Part) IsFromRest() bool { return p.fromRest != nil }
 
-// FromRest gives the value of a part that IsFromRest under the bytes behind it. An error means that no key has these bytes there.
+// FromRest returns the value of a part with IsFromRest for the bytes behind it. An error means that no key has these
+// bytes there.
 //
 //	PHOENIX_SALT(8), all of the bytes behind it      the salt
 func (p *Part) FromRest(rest []byte) (types.Value, error) { return p.fromRest(rest) }
 
-// RestLength is the number of bytes behind the part that FromRest reads at most; ok is false where it reads all of them.
+// RestLength is the greatest number of bytes behind the part that FromRest reads; ok is false if it reads all of them.
 //
 //	PINPOINT_SALT(64, 0, 8)     8
 //	PHOENIX_SALT(8)             not ok
 func (p *Part) RestLength() (n int, ok bool) { return expr.RestLength(p.Expr) }
 
-// UsesLookup reports whether the part holds numbers of names that a dictionary gives out.
+// UsesLookup reports whether the part holds numbers that a dictionary assigns to names.
 //
 //	LOOKUP(hosts.id, host)     true
 func (p *Part) UsesLookup() bool { return p.lookup }
 
-// column is the only column of p, and -1 where p has none or several: then what is asked about a column is not known.
+// column returns the only column of p, or -1 if p has none or several: then questions about the column have no answer.
 func (p *Part) column() int {
 	if len(p.Columns) != 1 {
 		return -1
@@ -115,7 +116,8 @@ func (p *Part) column() int {
 	return p.Columns[0]
 }
 
-// Image gives the values that the part has where its only column lies in in. It may give more than the truth, never less.
+// Image returns the values of the part for the values of its only column in in. The result may be too large, never too
+// small.
 //
 //	DATE(ts), ts in [noon of May 1, noon of May 3]     May 1 to May 3
 //	LEFT(uid, 2), uid = 'a77'                          'a7'
@@ -124,8 +126,8 @@ func (p *Part) Image(in types.Set) (types.Set, bool) {
 	return expr.Image(p.Expr, p.column(), in, p.stored())
 }
 
-// Preimage gives the values of the part's only column in within for which the part lies in out: the part inverted. It may give more than the
-// truth, never less.
+// Preimage returns the values in within of the part's only column for which the part is in out: it inverts the part.
+// The result may be too large, never too small.
 //
 //	9223372036854775807 - ts, out = 9223372036854775800     ts = 7
 //	LEFT(uid, 2), out = 'a7'                                ['a7', 'a8')
@@ -140,14 +142,14 @@ func (p *Part) Preimage(out, within types.Set) (types.Set, bool) {
 //	ts % 16             false
 func (p *Part) Injective() bool { return p.injective }
 
-// Monotone is +1 when the part never falls as its only column grows, -1 when it never rises, 0 when neither is known.
+// Monotone is +1 if the part never falls as its only column grows, -1 if it never rises, 0 if neither is known.
 //
 //	DATE(ts)                      +1
 //	9223372036854775807 - ts      -1
 //	REVERSE(domain)               0
 func (p *Part) Monotone() int { return p.slope }
 
-// Order is what the order of the part's bytes says of the order of its values.
+// Order tells how the order of the part's bytes relates to the order of its values.
 //
 //	n AS ORDERED INT64     Ascending
 //	n AS INT64             TwosComplement: negative numbers stand behind the others
@@ -156,7 +158,7 @@ func (p *Part) Monotone() int { return p.slope }
 // Of an INVERTED encoding it is what these bytes say that it inverts: see Rises.
 func (p *Part) Order() Order { return p.Encoding.Order() &^ Inverted }
 
-// Rises is Monotone for the part's bytes, as far as Order goes: the other way round where they are inverted.
+// Rises is Monotone for the part's bytes, as far as Order applies: reversed if they are inverted.
 //
 //	n AS ORDERED INT64               +1
 //	n AS INVERTED ORDERED INT64      -1
@@ -170,7 +172,8 @@ func (p *Part) Rises() int {
 
 func (p *Part) inverted() bool { return isInverted(p.Encoding) }
 
-// Negatives are the least bytes of a negative value, of a part whose Order is TwosComplement and whose bytes are not inverted.
+// Negatives are the least bytes of a negative value, for a part with the Order TwosComplement whose bytes are not
+// inverted.
 //
 //	n AS INT16     0x80 0x00
 func (p *Part) Negatives() []byte {
@@ -179,8 +182,8 @@ func (p *Part) Negatives() []byte {
 	return b
 }
 
-// InOrder gives the bytes around b, with which a key goes on in the part, in which values rise or fall with the bytes. Only negative values
-// stand apart.
+// InOrder returns the range of bytes around b, the next bytes of a key, in which the values of the part rise or fall
+// with the bytes. Only negative values have a range of their own.
 //
 //	n AS INT16, b = 0x00 0x07     up to 0x80
 //	n AS INT16, b = 0xff 0xf9     from 0x80 on
@@ -196,8 +199,8 @@ func (p *Part) InOrder(b []byte) ByteRange {
 	return ByteRange{Lo: negative}
 }
 
-// PrefixFirst reports whether, of two values of which one begins with the other, the shorter one stands first in the keys, or last where
-// the bytes are inverted: they sort as the values do.
+// PrefixFirst reports whether a value sorts before all values that begin with it, in the order of the keys (or behind
+// them if the bytes are inverted). Then the keys sort like the values.
 //
 //	uid AS TEXT, X'00', ...      true: nothing is less than the delimiter
 //	uid AS TEXT, '|', ...        false: 'a|' stands behind 'aX|'
@@ -219,7 +222,7 @@ func (p *Part) LikeImage(like *expr.Pattern) (*expr.Pattern, bool) {
 	return expr.LikeImage(p.Expr, p.column(), like)
 }
 
-// Domain gives all values that the part has in any row.
+// Domain returns all values that the part can have in any row.
 //
 //	SALT('a', 'b')        'a' and 'b'
 //	CRC32(uid) % 8        0 to 7
@@ -266,8 +269,8 @@ func (p *Part) know() {
 	p.every = types.Points(vs...)
 }
 
-// Storable narrows the intervals of s, but for its points, to bounds that the part's bytes can have. ok is false when its encoding does not
-// know them.
+// Storable narrows the intervals of s, except points, to bounds that the part's bytes can have. ok is false if its
+// encoding does not know them.
 //
 //	day AS TEXT('yyyyMMdd'), day <= 2024-05-01     [0000-01-01, 2024-05-01]
 func (p *Part) Storable(s types.Set) (types.Set, bool) {
@@ -344,24 +347,24 @@ func (p *Part) Width() int {
 	return p.Encoding.Width()
 }
 
-// FixedTail is the number of bytes after a part that varies in width and has no delimiter behind it: what follows is of fixed
-// width, so that the end of the key tells where the part ends. It is 0 for all other parts.
+// FixedTail is the number of bytes after a part that varies in width and has no delimiter. These bytes have a fixed
+// width, so the end of the key determines the part's end. It is 0 for all other parts.
 //
 //	uid AS TEXT in (uid AS TEXT, ts AS INT64)     8
 func (p *Part) FixedTail() int { return p.tail }
 
-// Nullable reports whether the part holds NULL as well, as no bytes: see nullableName.
+// Nullable reports whether the part may hold NULL, as no bytes: see nullableName.
 //
 //	uid AS NULLABLE TEXT     true
 func (p *Part) Nullable() bool { return p.nullable }
 
-// ManyScales reports whether the part is made of a DECIMAL and has different bytes for 1.5 and 1.50, which are equal: a value does not tell which
-// bytes to look for.
+// ManyScales reports whether the part is made of a DECIMAL and has different bytes for 1.5 and 1.50, which are equal: a
+// value does not determine the bytes to search for.
 //
 //	price AS BIGDECIMAL     true
 func (p *Part) ManyScales() bool { return p.scales }
 
-// NoBlankEnd reports whether no value of the part ends with a space: they fill the part's width.
+// NoBlankEnd reports whether no value of the part ends with a space, because spaces pad it to the part's width.
 //
 //	uid AS TEXT(6)     true
 //	uid AS TEXT        false
@@ -370,7 +373,7 @@ func (p *Part) NoBlankEnd() bool {
 	return ok && e.filler == ' '
 }
 
-// Append appends the bytes of v in the part. An error tells why no key can have them.
+// Append appends the bytes of v in the part. The error tells why no key can have them.
 //
 //	uid AS TEXT(6), 'a7'                     'a7    '
 //	uid AS TEXT, 'a|7' before a literal '|'  an error
@@ -389,13 +392,13 @@ func (p *Part) Append(dst []byte, v types.Value) ([]byte, error) {
 	return dst, err
 }
 
-// Decode gives the value that the part has where its bytes are b: Append the other way round.
+// Decode returns the value of the part for the bytes b; it is the inverse of Append.
 //
 //	uid AS TEXT(6), 'a7    '     'a7'
 func (p *Part) Decode(b []byte) (types.Value, error) { return p.Encoding.Decode(b) }
 
-// Ranges appends the ranges of bytes that the part has for the values in iv. exact reports whether a stored value has its bytes in
-// the ranges only if it lies in iv. ok is false when the order of the bytes says nothing about iv.
+// Ranges appends the ranges of bytes of the part for the values in iv. exact reports whether the bytes of a stored
+// value are in the ranges only if the value is in iv. ok is false if the order of the bytes tells nothing about iv.
 //
 //	n AS INT64, n in [-2, 5]        [0, 6) and [-2, end): two ranges
 //	uid AS TEXT(3), uid >= 'a7'     ['a7', end)
@@ -411,7 +414,7 @@ func (p *Part) Ranges(dst []ByteRange, iv types.Interval) (out []ByteRange, exac
 	return appendRanges(dst, p.Encoding, iv, p.follow())
 }
 
-// withoutNull takes NULL out of rs: it has no bytes, and 0x00 or the end of the key behind it.
+// withoutNull removes NULL from rs: it has no bytes, and is followed by 0x00 or the end of the key.
 func (p *Part) withoutNull(rs []ByteRange) []ByteRange {
 	least := []byte{0}
 	if p.end != nil {
@@ -431,7 +434,7 @@ func (p *Part) withoutNull(rs []ByteRange) []ByteRange {
 	return rs[:n]
 }
 
-// Delimiter gives the bytes of the literal p behind a part: behind a NULL 0x00, which stands before all values.
+// Delimiter returns the bytes of the literal p behind a part. Behind a NULL it is 0x00, which sorts before all values.
 //
 //	'|' in (uid AS NULLABLE TEXT, '|', ...)     '|', and 0x00 where uid is NULL
 func (p *Part) Delimiter(null bool) []byte {
@@ -441,7 +444,7 @@ func (p *Part) Delimiter(null bool) []byte {
 	return p.Literal
 }
 
-// follow tells what comes after the part.
+// follow returns what comes after the part.
 func (p *Part) follow() follow {
 	f := follow{any: p.tail > 0}
 	if p.end != nil {
@@ -450,8 +453,8 @@ func (p *Part) follow() follow {
 	return f
 }
 
-// endsEarly reports whether delimiter, put behind b, stands in them earlier as well, as :: does behind "a:": b would be
-// read back as what is before the first of them.
+// endsEarly reports whether delimiter, put behind b, first occurs earlier, as :: does behind "a:". Then b would be read
+// back as the bytes before that first occurrence.
 func endsEarly(b, delimiter []byte) bool {
 	for n := 1; n < len(delimiter); n++ { // bytes of it at the end of b
 		if bytes.HasSuffix(b, delimiter[:n]) && bytes.HasPrefix(delimiter, delimiter[n:]) {

@@ -6,27 +6,27 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// ByteRange holds the bytes that the encoded values of an interval begin with: [Lo, Hi). A nil Hi is open: up to the end of what
-// goes before them.
+// ByteRange holds the first bytes of the encoded values of an interval: [Lo, Hi). A nil Hi is unbounded, within the
+// bytes before the part.
 type ByteRange struct {
 	Lo, Hi []byte
 	Point  bool // Lo is the whole encoding of the one value Value
 	Value  types.Value
 }
 
-// follow is what comes after a value of varying width: a delimiter, parts of fixed width, which are any bytes, or (the zero
-// follow) the end of the bytes.
+// follow is what comes after a value of varying width: a delimiter, parts of fixed width, which may be any bytes, or
+// (the zero follow) the end of the bytes.
 type follow struct {
 	literal []byte
 	any     bool
 }
 
-// end reports whether the bytes end there, zero whether 0x00 follows.
+// end reports whether the bytes end there.
 func (f follow) end() bool  { return len(f.literal) == 0 && !f.any }
 func (f follow) zero() bool { return len(f.literal) == 1 && f.literal[0] == 0 }
 
-// inverted is what follows once all bits are inverted. The end of the bytes stands before all that may follow, and would
-// stand behind it then: it is one of any bytes.
+// inverted returns what follows after all bits are inverted. The end of the bytes sorts before any continuation, and
+// would have to sort behind it after inversion, so it becomes "any bytes".
 func (f follow) inverted() follow {
 	if f.end() {
 		return follow{any: true}
@@ -44,7 +44,7 @@ func KeyRange(iv types.Interval) ByteRange {
 	return r
 }
 
-// appendPoint appends the range of v alone; none where v cannot be stored, so that no row has it.
+// appendPoint appends the range of v alone, or none if v cannot be stored: then no row has it.
 func appendPoint(dst []ByteRange, encode func(dst []byte, v types.Value) ([]byte, error), v types.Value) []ByteRange {
 	b, err := encode(nil, v)
 	if err != nil {
@@ -53,8 +53,8 @@ func appendPoint(dst []ByteRange, encode func(dst []byte, v types.Value) ([]byte
 	return append(dst, ByteRange{Lo: b, Point: true, Value: v})
 }
 
-// appendRanges appends the byte ranges of the values in iv, which is no point. exact reports whether a stored value has its bytes in the
-// ranges only if it lies in iv. ok is false when the order of enc says nothing about iv.
+// appendRanges appends the byte ranges of the values in iv, which is not a point. exact reports whether the bytes of a
+// stored value are in the ranges only if the value is in iv. ok is false if the order of enc tells nothing about iv.
 func appendRanges(dst []ByteRange, enc Encoding, iv types.Interval, f follow) (out []ByteRange, exact, ok bool) {
 	if enc.Order()&Inverted != 0 {
 		return appendInverted(dst, enc, iv, f.inverted())
@@ -77,7 +77,7 @@ func appendRanges(dst []ByteRange, enc Encoding, iv types.Interval, f follow) (o
 			dst = append(dst, ByteRange{Lo: []byte(b), Point: true, Value: v})
 		}
 		if lo := append(bytes.Clone(r.Lo), f.literal...); iv.LoOpen && len(f.literal) > 0 && bytes.Equal(r.Lo, []byte(iv.Lo.Text())) {
-			// What begins with the lower bound and the delimiter is that bound itself, which is not in iv.
+			// Bytes that begin with the lower bound and the delimiter are that bound itself, which is not in iv.
 			if r.Hi == nil || bytes.Compare(lo, r.Hi) < 0 {
 				dst = append(dst, ByteRange{Lo: r.Lo, Hi: lo})
 				if r.Lo = types.PrefixEnd(lo); r.Lo == nil || r.Hi != nil && bytes.Compare(r.Lo, r.Hi) >= 0 {
@@ -101,7 +101,7 @@ func appendRanges(dst []ByteRange, enc Encoding, iv types.Interval, f follow) (o
 		if !some {
 			return dst, true, true
 		}
-		// Values from 0 up have their top bit clear and so come first.
+		// Values from 0 up have a clear top bit and so come first.
 		up, down := c, c
 		ok = true
 		if c.Hi.Int() >= 0 {
@@ -156,7 +156,8 @@ func lexicalRange(enc Encoding, iv types.Interval, f follow) (r ByteRange, exact
 		r, _, exact = textRange(of, f)
 		return r, exact, true
 	}
-	// What follows may put a value behind one that begins with it: all that begins as the upper bound does is read.
+	// The bytes that follow may sort a value behind a longer one that begins with it: so everything that begins like
+	// the upper bound is read.
 	r.Lo = []byte(of.Lo.Text())
 	if hi := of.Hi.Text(); hi != "" {
 		r.Hi = types.PrefixEnd([]byte(hi[:1]))
@@ -164,14 +165,14 @@ func lexicalRange(enc Encoding, iv types.Interval, f follow) (r ByteRange, exact
 	return r, false, true
 }
 
-// textRange is the range of a variable-width text or bytes interval. At the end
-// of the key and before the delimiter 0x00 byte order is value order; before
-// another delimiter d, "a" sorts after "aX" for bytes X below d, so the range is widened, or, where it would become much
-// wider, "a" is among before, the values of iv beside it; it is widened too where any bytes follow.
+// textRange returns the range of an interval of texts or bytes of variable width. At the end of the key and before the
+// delimiter 0x00, byte order is value order. Before another delimiter d, "a" sorts after "aX" for bytes X below d. So
+// the range is widened or, if it would become much wider, "a" is listed in before, the values of iv outside the range.
+// It is also widened if any bytes may follow.
 func textRange(iv types.Interval, f follow) (r ByteRange, before []string, exact bool) {
 	lo, hi := []byte(iv.Lo.Text()), []byte(iv.Hi.Text())
 	noHi := iv.Hi.IsNull()
-	ordered, least := f.end(), byte(0) // byte order is value order; the least byte that a longer value goes on with
+	ordered, least := f.end(), byte(0) // byte order is value order; the least byte by which a longer value continues
 	if f.zero() && bytes.IndexByte(lo, 0) < 0 && bytes.IndexByte(hi, 0) < 0 {
 		ordered, least = true, 1
 	}
@@ -198,7 +199,7 @@ func textRange(iv types.Interval, f follow) (r ByteRange, before []string, exact
 	if !iv.HiOpen {
 		stop = types.PrefixEnd(append(bytes.Clone(hi), f.literal...))
 	}
-	const apart = 8 // the shortest are apart, and so little is left to the others
+	const apart = 8 // list only the shortest ones; little is left for the others
 	exact = iv.HiOpen && len(f.literal) > 0
 	for n := range hi { // values that are proper prefixes of hi
 		p := hi[:n]
@@ -219,7 +220,7 @@ func textRange(iv types.Interval, f follow) (r ByteRange, before []string, exact
 	return ByteRange{Lo: lo, Hi: stop}, before, exact
 }
 
-// beginningsAbove reports whether a value that lo begins with, and that is less, may stand behind lo before a delimiter.
+// beginningsAbove reports whether a proper prefix of lo, a smaller value, may sort behind lo before a delimiter.
 func beginningsAbove(lo, delimiter []byte) bool {
 	const most = 256
 	for n := range lo {
@@ -230,8 +231,8 @@ func beginningsAbove(lo, delimiter []byte) bool {
 	return false
 }
 
-// paddedRange is the range of an interval over fixed-width strings (padded with
-// spaces, no byte below a space stored) or bytes.
+// paddedRange returns the range of an interval of fixed-width strings (padded with spaces, no byte below a space
+// stored) or bytes.
 func paddedRange(enc Encoding, iv types.Interval) (r ByteRange, exact bool) {
 	n := enc.Width()
 	exact = true
@@ -261,20 +262,20 @@ func paddedRange(enc Encoding, iv types.Interval) (r ByteRange, exact bool) {
 			r.Hi = types.PrefixEnd(hi[:n])
 		case iv.HiOpen && plain(enc, hi):
 			r.Hi = hi
-		default: // a padded shorter value may sort after hi: stop after all that start like it
+		default: // a padded shorter value may sort after hi: stop after everything with the same beginning
 			r.Hi, exact = types.PrefixEnd(upToBlank(hi, n)), false
 		}
 	}
 	return r, exact
 }
 
-// plain reports whether padding does not disturb the order around b: no byte up to a space in a text bound.
+// plain reports whether padding keeps the order around b: a text bound has no byte up to a space.
 func plain(enc Encoding, b []byte) bool {
 	return enc.Type() == types.Bytes || len(upToBlank(b, len(b))) == len(b)
 }
 
-// above gives a bound that is greater than b and than all strings of its length that begin as b does: types.PrefixEnd, or,
-// where b is all 0xff and has none, one 0xff more.
+// above returns a bound that is greater than b and than all strings of b's length with the same beginning:
+// types.PrefixEnd, or b with one more 0xff if all bytes of b are 0xff.
 func above(b []byte) []byte {
 	if n := types.PrefixEnd(b); n != nil {
 		return n
@@ -282,7 +283,7 @@ func above(b []byte) []byte {
 	return bytes.Repeat([]byte{0xff}, len(b)+1)
 }
 
-// upToBlank cuts b at its first byte up to a space, and at n bytes.
+// upToBlank cuts b at its first byte up to a space, or after n bytes.
 func upToBlank(b []byte, n int) []byte {
 	for i, c := range b {
 		if c <= ' ' || i == n {

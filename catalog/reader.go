@@ -10,19 +10,18 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// KeyReader reads the key columns of a layout's rows one after the other. Rows of
-// a scan share the beginning of their keys with the row before: what these
-// bytes decide is not decoded and verified again. It is for one goroutine.
+// KeyReader reads the key columns of a series of rows of a layout. Consecutive rows of a scan share the beginning of
+// their keys: values that these bytes determine are not decoded and verified again. It is not for concurrent use.
 type KeyReader struct {
-	// Names, where set, gives the columns of which the key holds numbers. They stay as they are otherwise.
+	// Names, if set, returns the names for columns whose numbers the key holds. Otherwise these columns stay unchanged.
 	Names Names
 
 	l     *Layout
 	table string
 	key   []byte           // of the last row read; nil after an error
 	vals  [3][]types.Value // by part of the table's name, the key and the qualifier
-	// ends are the offsets in key behind its parts. decides are the offsets of the bytes that
-	// decide a part: a delimiter belongs to what it ends.
+	// ends are the offsets in key behind its parts. decides are the offsets behind the bytes that determine a part: a
+	// delimiter belongs to the part that it ends.
 	ends, decides []int
 	solved        []types.Value // by solver
 	names         []types.Value // by Layout.numbered
@@ -30,7 +29,7 @@ type KeyReader struct {
 	env           expr.Env
 }
 
-// unstable marks what a part of the key alone does not decide.
+// unstable marks values that a prefix of the key alone does not determine.
 const unstable = math.MaxInt
 
 // NewKeyReader makes a reader for the rows of l.
@@ -40,7 +39,7 @@ func NewKeyReader(l *Layout) *KeyReader {
 	return r
 }
 
-// Init makes r, which has read nothing yet, a reader for the rows of l.
+// Init makes r, a zero KeyReader, a reader for the rows of l.
 func (r *KeyReader) Init(l *Layout) {
 	n := len(l.Key.Parts)
 	ints := make([]int, 2*n)
@@ -56,7 +55,7 @@ func (r *KeyReader) Init(l *Layout) {
 	}
 }
 
-// findDependencies fills in solvedBy and checkedBy.
+// findDependencies sets solvedBy and checkedBy.
 func (l *Layout) findDependencies() {
 	l.solvedBy, l.checkedBy = make([]int, len(l.solve)), make([]int, len(l.check))
 	by := map[int]int{}
@@ -87,7 +86,7 @@ func (l *Layout) findDependencies() {
 
 func lastPart(ref partRef) int {
 	switch ref.from {
-	case 0: // the table's name: a new one makes all be read
+	case 0: // a new table name makes everything be read again
 		return -1
 	case 1:
 		return ref.part
@@ -95,10 +94,10 @@ func lastPart(ref partRef) int {
 	return unstable
 }
 
-// Read fills in the key columns of the row with this place: the table's name, the key and, for packed columns,
-// the qualifier. Bytes that EncodeRow would not write are a *MalformedError.
+// Read sets the key columns of the row at this place: the table's name, the key and, for packed columns, the qualifier.
+// Bytes that EncodeRow would not write are a *MalformedError.
 func (r *KeyReader) Read(table string, key, qualifier []byte, row []types.Value) error {
-	same := 0 // leading parts that are those of the last row
+	same := 0 // leading parts that equal those of the last row
 	if r.key != nil && table == r.table {
 		n := commonPrefix(r.key, key)
 		for same < len(r.l.Key.Parts) && r.decides[same] <= n {
@@ -155,12 +154,12 @@ func (r *KeyReader) read(table string, key, qualifier []byte, row []types.Value,
 	return r.name(row, qualifier, same)
 }
 
-// name fills in the columns that the key holds as numbers. A number without a name makes the key malformed, and so does one
-// of another name than the key has elsewhere.
+// name sets the columns whose numbers the key holds. The key is malformed if a number has no name, or if its name
+// differs from the one elsewhere in the key.
 func (r *KeyReader) name(row []types.Value, qualifier []byte, same int) error {
 	for i, n := range r.l.numbered {
 		part, number := r.l.Key.Parts[n.part], r.vals[1][n.part]
-		if same <= n.part { // else it is that of the last row
+		if same <= n.part { // otherwise the name is that of the last row
 			name, ok, err := r.Names.Name(n.call, number)
 			if err != nil {
 				return err
@@ -189,8 +188,8 @@ func (r *KeyReader) name(row []types.Value, qualifier []byte, same int) error {
 	return nil
 }
 
-// verify recomputes the parts that follow from others: hashes, buckets, salts. Those that the leading same
-// parts decide were verified before.
+// verify recomputes the parts that follow from others: hashes, buckets, salts. It skips those that the leading same
+// parts determine: they were verified before.
 func (r *KeyReader) verify(row []types.Value, qualifier []byte, same int) error {
 	for i, ref := range r.l.check {
 		if same > 0 && r.l.checkedBy[i] < same || ref.from == 2 && qualifier == nil {

@@ -14,7 +14,7 @@ func New() *Catalog {
 	return &Catalog{tables: map[string]*Table{}, views: map[string]*View{}, funcs: expr.NewRegistry()}
 }
 
-// Funcs is the registry that key expressions are compiled with; functions are added to it before tables are.
+// Funcs returns the registry with which key expressions are compiled. Add functions to it before tables.
 func (c *Catalog) Funcs() *expr.Registry { return c.funcs }
 
 // Load adds the tables and views of a catalog file: CREATE TABLE and CREATE VIEW statements.
@@ -57,7 +57,7 @@ func (c *Catalog) Add(t *Table) error {
 	return nil
 }
 
-// Replace puts a table in the place of the one that had its name, if any.
+// Replace adds a table and removes the one with the same name, if any.
 func (c *Catalog) Replace(t *Table) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,7 +66,7 @@ func (c *Catalog) Replace(t *Table) {
 	c.tables[strings.ToLower(t.Name)] = t
 }
 
-// taken is the error of a name that a table or view has. The caller holds the lock.
+// taken returns an error if a table or view has the name. The caller holds the lock.
 func (c *Catalog) taken(name string, at parser.Pos) error {
 	name = strings.ToLower(name)
 	if t := c.tables[name]; t != nil {
@@ -89,7 +89,7 @@ func (c *Catalog) addView(v *View) error {
 	return nil
 }
 
-// ReplaceView puts a view in the place of what had its name, if anything.
+// ReplaceView adds a view and removes the table or view with the same name, if any.
 func (c *Catalog) ReplaceView(v *View) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,7 +98,7 @@ func (c *Catalog) ReplaceView(v *View) {
 	c.views[strings.ToLower(v.Name)] = v
 }
 
-// View finds a view; letters' case does not matter.
+// View finds a view; the case of letters does not matter.
 func (c *Catalog) View(name string) (*View, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -115,7 +115,7 @@ func (c *Catalog) Views() []*View {
 	return out
 }
 
-// Drop removes a table or view and reports whether it was there.
+// Drop removes a table or view and reports whether it existed.
 func (c *Catalog) Drop(name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,7 +127,8 @@ func (c *Catalog) Drop(name string) bool {
 	return known
 }
 
-// Break takes a table or view away whose kept definition cannot be used: why is what statements that name it say.
+// Break removes a table or view whose stored definition cannot be used. Statements that name it fail with the reason
+// why.
 func (c *Catalog) Break(name string, why error) {
 	c.Drop(name)
 	c.mu.Lock()
@@ -138,7 +139,7 @@ func (c *Catalog) Break(name string, why error) {
 	c.broken[strings.ToLower(name)] = why
 }
 
-// Table finds a table; letters' case does not matter.
+// Table finds a table; the case of letters does not matter.
 func (c *Catalog) Table(name string) (*Table, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -146,7 +147,7 @@ func (c *Catalog) Table(name string) (*Table, bool) {
 	return t, ok
 }
 
-// TableAt finds the table that a statement names at pos; the error of an unknown one has ErrUnknownTable in it.
+// TableAt finds the table that a statement names at pos. The error for an unknown name wraps ErrUnknownTable.
 func (c *Catalog) TableAt(name string, pos parser.Pos) (*Table, error) {
 	t, v, err := c.TableOrView(name, pos)
 	if v != nil {
@@ -155,8 +156,8 @@ func (c *Catalog) TableAt(name string, pos parser.Pos) (*Table, error) {
 	return t, err
 }
 
-// TableOrView finds the table or else the view that a statement names at pos, at one look: another connection's definitions may come
-// in at any time. The error has ErrUnknownTable in it.
+// TableOrView finds the table or else the view that a statement names at pos, under one lock: another connection may
+// add definitions at any time. The error wraps ErrUnknownTable.
 func (c *Catalog) TableOrView(name string, pos parser.Pos) (*Table, *View, error) {
 	c.mu.RLock()
 	lower := strings.ToLower(name)
@@ -168,7 +169,7 @@ func (c *Catalog) TableOrView(name string, pos parser.Pos) (*Table, *View, error
 	return t, v, nil
 }
 
-// unknown is the error of a name that nothing has.
+// unknown returns the error for an unknown name.
 func (c *Catalog) unknown(name string, pos parser.Pos) error {
 	c.mu.RLock()
 	why := c.broken[strings.ToLower(name)]

@@ -16,11 +16,11 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// maxRegions bounds the regions a table is created with.
+// maxRegions bounds the regions of a new table.
 const maxRegions = 10_000
 
-// SplitKeys gives the sorted keys that a new table of layout l is split at.
-// readFile reads the file of SPLIT FROM FILE, a key a line; sample gives the keys of the rows of a file.
+// SplitKeys returns the sorted keys that split a new table of layout l. readFile reads the file of SPLIT FROM FILE, a
+// key a line; sample returns the keys of the rows of a file.
 func (t *Table) SplitKeys(l *Layout, readFile func(name string) ([]byte, error), sample func(file string) ([][]byte, error)) ([][]byte, error) {
 	d := t.Split
 	if d == nil {
@@ -69,7 +69,8 @@ func (t *Table) SplitKeys(l *Layout, readFile func(name string) ([]byte, error),
 	return slices.CompactFunc(keys, bytes.Equal), nil
 }
 
-// firstPart is the first part of l's keys that is not the same bytes in every row, the last one where all are, and the bytes before it.
+// firstPart returns the first part of l's keys whose bytes differ between rows, or the last part if there is none, and
+// the bytes before it.
 func (l *Layout) firstPart() (first *Part, before []byte) {
 	for i, p := range l.Key.Parts {
 		if first = p; p.Literal == nil || i == len(l.Key.Parts)-1 {
@@ -80,14 +81,14 @@ func (l *Layout) firstPart() (first *Part, before []byte) {
 	return first, before
 }
 
-// SplitsAtMoments reports whether texts in SPLIT AT are moments, which the session's time zone says.
+// SplitsAtMoments reports whether texts in SPLIT AT are moments, which depend on the session's time zone.
 func (t *Table) SplitsAtMoments() bool {
 	first, before := t.Layouts[0].firstPart()
 	return len(before) == 0 && first.Literal == nil && first.Encoding.Type() == types.Timestamp
 }
 
-// splitKey gives the key that SPLIT AT names: X'..' and text as they are, other values as p holds them, the first part of the key behind the
-// literals before.
+// splitKey returns the key that SPLIT AT names: X'..' and text as they are, other values in the encoding of p, the
+// first part of the key behind the literals before.
 //
 //	uid AS TEXT, 'm'                    m
 //	id AS INT32, 2000 or '2000'         00 00 07 d0
@@ -112,7 +113,7 @@ func (p *Part) splitKey(before []byte, e parser.Expr) ([]byte, error) {
 	v, err := types.Cast(k.Val, t, nil)
 	if err == nil && !k.Typ.IsText() {
 		c := 0
-		if k.Typ.IsNumeric() && t.IsNumeric() { // 1.5 is no INT
+		if k.Typ.IsNumeric() && t.IsNumeric() { // 1.5 is not an INT
 			c, err = types.Compare(v, k.Val)
 		}
 		if err == nil && (c != 0 || !alikeTypes(k.Typ, t)) {
@@ -130,7 +131,8 @@ func (p *Part) splitKey(before []byte, e parser.Expr) ([]byte, error) {
 	return key, nil
 }
 
-// alikeTypes reports whether values of type a are meant for b: numbers for numbers, moments for moments, all for text.
+// alikeTypes reports whether values of type a are accepted for b: numbers for numbers, moments for moments, all types
+// for text.
 func alikeTypes(a, b types.Type) bool {
 	switch {
 	case b.IsText():
@@ -152,7 +154,7 @@ func (p *Part) holdsText() bool {
 	return false
 }
 
-// takesText reports whether some value of p is written with s in front.
+// takesText reports whether the bytes of some value of p begin with s.
 //
 //	uid AS TEXT(6), 'a'                       true
 //	DATE(ts) AS TEXT('yyyyMMdd'), '2024'      true
@@ -173,7 +175,8 @@ func (p *Part) takesText(s string) bool {
 	return p.holdsText()
 }
 
-// splitLines gives the keys of a file, a key a line: in the form of SPLIT AT's texts, or with bytes as \xNN, as HBase's SPLITS_FILE has them.
+// splitLines returns the keys of a file, one a line: texts as in SPLIT AT, or bytes written as \xNN, as in HBase's
+// SPLITS_FILE.
 func (p *Part) splitLines(before []byte, d *parser.SplitDef, readFile func(name string) ([]byte, error)) (keys [][]byte, err error) {
 	b, err := readFile(d.File)
 	if err != nil {
@@ -200,7 +203,7 @@ func (p *Part) splitLines(before []byte, d *parser.SplitDef, readFile func(name 
 
 var escaped = regexp.MustCompile(`\\x[0-9A-Fa-f]{2}`)
 
-// unescape gives the bytes of a text that has some as \xNN.
+// unescape returns the bytes of a text in which some are written as \xNN.
 func unescape(s string) (b []byte, ok bool) {
 	return escaped.ReplaceAllFunc([]byte(s), func(hex []byte) []byte {
 		n, _ := strconv.ParseUint(string(hex[2:]), 16, 8)
@@ -208,8 +211,8 @@ func unescape(s string) (b []byte, ok bool) {
 	}), escaped.MatchString(s)
 }
 
-// Begins says in values where a region of l begins whose first key is start: "'40'", "-5"; X'..' where that is no value of the key's first
-// part.
+// Begins describes, by values, where a region of l begins whose first key is start: "'40'", "-5"; X'..' if that is not
+// a value of the key's first part.
 func (l *Layout) Begins(start []byte) string {
 	first, before := l.firstPart()
 	rest, ok := bytes.CutPrefix(start, before)

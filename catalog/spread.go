@@ -11,7 +11,7 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// spread gives the keys that SPLIT INTO n regions names for keys that begin with p.
+// spread returns the keys of SPLIT INTO n for keys that begin with p.
 func (p *Part) spread(d *parser.SplitDef) (keys [][]byte, err error) {
 	of := p.leading()
 	empty := func(by, why string) error {
@@ -63,7 +63,7 @@ func uniformSplit(i, n int) []byte {
 	return b
 }
 
-// leading is expr.Lead of p's bytes.
+// leading returns expr.Lead for p's bytes.
 //
 //	LEFT(MD5(uid), 6)           0123456789abcdef, 6
 //	phone AS REVERSED TEXT(11)  0123456789, 11
@@ -117,7 +117,7 @@ func (p *Part) spreadByKey(d *parser.SplitDef, of expr.Leading) ([][]byte, error
 	return p.spreadIntegers(d, iv.Lo.Int(), iv.Hi.Int())
 }
 
-// tooFew refuses more regions than p has values.
+// tooFew returns the error for more regions than p has values.
 func (p *Part) tooFew(d *parser.SplitDef, values uint64) error {
 	return parser.Errorf(d.Pos, "SPLIT BY KEY: %s has only %d values", p.Source, values)
 }
@@ -137,7 +137,7 @@ func (p *Part) spreadChars(d *parser.SplitDef, of expr.Leading) (keys [][]byte, 
 			key[k] = of.Chars[number%base]
 			number /= base
 		}
-		if p.holdsText() && expr.Width(p.Expr) == 0 { // shorter texts have their place, too
+		if p.holdsText() && expr.Width(p.Expr) == 0 { // shorter texts have a place too
 			key = bytes.TrimRight(key, of.Chars[:1])
 		}
 		keys = append(keys, key)
@@ -173,7 +173,7 @@ func (p *Part) spreadIntegers(d *parser.SplitDef, lo, hi int64) (keys [][]byte, 
 	return keys, nil
 }
 
-// splitValues cuts a list of values into n even runs.
+// splitValues divides a list of values into n even runs.
 func splitValues(p *Part, vals []types.Value, d *parser.SplitDef) ([][]byte, error) {
 	var all [][]byte
 	for _, v := range vals {

@@ -10,8 +10,8 @@ import (
 	"github.com/hql-db/hql/types"
 )
 
-// checkParts checks that the parts of a pattern can be told apart. In a key, and only there, one part of varying width
-// may be followed by parts of fixed width alone.
+// checkParts checks that the parts of a pattern are unambiguous. Only in a key may one part of varying width be
+// followed by fixed-width parts without a delimiter.
 func checkParts(parts []*Part, key bool) error {
 	fixed := 0
 	for i, p := range parts {
@@ -47,7 +47,7 @@ func checkParts(parts []*Part, key bool) error {
 	return nil
 }
 
-// checkNullable checks the parts that hold NULL as well, and finds those that keys may lack.
+// checkNullable checks the parts that may be NULL, and finds those that keys may omit.
 func (p *Composite) checkNullable(key bool) error {
 	for i, part := range p.Parts {
 		if !part.nullable {
@@ -87,7 +87,7 @@ func (p *Composite) checkNullable(key bool) error {
 	return nil
 }
 
-// isCast reports whether e is a CAST of a column, or of such a CAST: it is NULL where the column is.
+// isCast reports whether e is a CAST of a column, or of such a CAST: it is NULL exactly if the column is.
 func isCast(e expr.Expr) bool {
 	c, ok := e.(*expr.Cast)
 	if !ok {
@@ -97,12 +97,13 @@ func isCast(e expr.Expr) bool {
 	return ok || isCast(c.X)
 }
 
-// MayLack reports whether keys may end before part i, which is one of those at the end that are NULL or delimit these.
+// MayLack reports whether keys may end before part i: it is one of the last parts, which are NULL or delimit NULLs.
 //
 //	ROW KEY (a AS TEXT, X'00', b AS NULLABLE TEXT)     of 1 and 2
 func (p *Composite) MayLack(i int) bool { return i >= len(p.Parts)-p.optional }
 
-// MayLackDelimiter reports whether part i is a literal that keys lack in which all parts behind the one that it ends are NULL.
+// MayLackDelimiter reports whether part i is a literal that keys omit if all parts behind the one that it ends are
+// NULL.
 //
 //	ROW KEY (a AS TEXT, X'00', b AS NULLABLE TEXT)     of 1
 func (p *Composite) MayLackDelimiter(i int) bool {
@@ -115,7 +116,7 @@ func (p *Composite) Nullable() bool {
 	return slices.ContainsFunc(p.Parts, func(part *Part) bool { return part.nullable })
 }
 
-// checkLiteral checks that a literal part has bytes.
+// checkLiteral checks that a literal part is not empty.
 func checkLiteral(p *Part) error {
 	if len(p.Literal) == 0 {
 		return parser.Errorf(p.Def.Pos, "an empty literal separates nothing")
@@ -123,7 +124,7 @@ func checkLiteral(p *Part) error {
 	return nil
 }
 
-// fixedBytes is the number of bytes of parts; ok is false when it varies.
+// fixedBytes returns the number of bytes of parts; ok is false if it varies.
 func fixedBytes(parts []*Part) (n int, ok bool) {
 	for _, p := range parts {
 		switch {
@@ -138,7 +139,8 @@ func fixedBytes(parts []*Part) (n int, ok bool) {
 	return n, true
 }
 
-// alphabet gives the bytes that a part is made of, where those are few: a delimiter among them would always be ambiguous.
+// alphabet returns the bytes that a part can contain, if they are few: a delimiter among them would always be
+// ambiguous.
 func (p *Part) alphabet() string {
 	of := p.uprightAlphabet()
 	if !p.inverted() {
@@ -168,7 +170,7 @@ func (p *Part) uprightAlphabet() string {
 	return ""
 }
 
-// withoutDefault gives the parts of a table's name without the namespace default: that is how HBase names the table.
+// withoutDefault returns the parts of a table's name without the namespace default, as HBase names the table.
 func withoutDefault(parts []*Part) []*Part {
 	name, ok := bytes.CutPrefix(parts[0].Literal, []byte("default:"))
 	if !ok {
@@ -201,8 +203,8 @@ func checkTableName(p *Composite, pos parser.Pos) error {
 	return nil
 }
 
-// readable decides for each column in the keys how it is read back, and refuses
-// columns that the keys only hash.
+// readable finds for each column in the keys how it is read back, and refuses columns of which the keys hold only a
+// hash.
 func (b *builder) readable() error {
 	for n, l := range b.t.Layouts {
 		l.Key.table = b.t
@@ -237,7 +239,7 @@ func (b *builder) readable() error {
 	return b.holdTimes()
 }
 
-// defaultsInCells refuses the DEFAULT of a column that is read from the key, which each row has.
+// defaultsInCells refuses the DEFAULT of a column that is read from the key, since every row has a key.
 func (b *builder) defaultsInCells() error {
 	for i, c := range b.def.Columns {
 		if col := b.t.Columns[i]; !col.InCell() && !col.Absent().IsNull() {
@@ -248,7 +250,7 @@ func (b *builder) defaultsInCells() error {
 	return nil
 }
 
-// users gives by column the parts of l that are made of it, and notes which parts are to be recomputed.
+// users returns, by column, the parts of l that are made of it, and records which parts are to be recomputed.
 func (b *builder) users(l *Layout) map[int][]partRef {
 	users := map[int][]partRef{}
 	for from, p := range l.patterns() {
@@ -269,7 +271,7 @@ func (b *builder) users(l *Layout) map[int][]partRef {
 	return users
 }
 
-// solve decides how col is read back from refs, the parts of l, the layout number n, that are made of it.
+// solve finds how col is read back from refs, the parts of l, layout number n, that are made of it.
 func (b *builder) solve(l *Layout, n int, col *Column, refs []partRef) error {
 	if len(refs) == 0 {
 		if l.Kind == Primary || !col.KeyPart {
@@ -311,8 +313,9 @@ func (l *Layout) holdsNull(col int) bool {
 	return !slices.ContainsFunc(l.Key.Parts, func(p *Part) bool { return slices.Contains(p.Columns, col) && !p.nullable })
 }
 
-// packedAlone refuses what the rows that a row of HBase holds under a packed column cannot each have: cells in its family, where
-// each qualifier is made of its parts, and columns that are read from another cell, of which there is one for all these rows.
+// packedAlone refuses columns that conflict with a packed column, since a row of HBase then holds several rows: cells
+// in the packed column's family, where each qualifier is made of its parts, and columns in another cell, which all
+// these rows would share.
 func (b *builder) packedAlone() error {
 	for _, packed := range b.t.Columns {
 		for _, c := range b.t.Columns {
@@ -333,8 +336,9 @@ func (b *builder) packedAlone() error {
 	return nil
 }
 
-// holdTimes refuses parts that cannot hold the times that the primary layout holds of a column in another part or in its
-// cell: the month of a moment whose millisecond is known. A range of it would be looked for where no row is.
+// holdTimes refuses parts that cannot hold all times of a column that the primary layout holds in another part or in a
+// cell: for example the month of a moment whose millisecond is known. A range of moments would be searched where no row
+// is.
 func (b *builder) holdTimes() error {
 	for _, col := range b.t.Columns {
 		if !col.Type.IsTemporal() {
@@ -401,7 +405,7 @@ func (l *Layout) solverFor(col *Column, refs []partRef) (solver, bool) {
 	for range 2 {
 		for _, ref := range refs {
 			p := pats[ref.from].Parts[ref.part]
-			if t := p.Expr.Type(); len(p.Columns) != 1 || t == types.Double || t == types.Float { // several numbers are rounded to one
+			if t := p.Expr.Type(); len(p.Columns) != 1 || t == types.Double || t == types.Float { // several numbers round to one
 				continue
 			}
 			img, ok := p.Image(types.Points(sample))
@@ -424,16 +428,16 @@ func (l *Layout) solverFor(col *Column, refs []partRef) (solver, bool) {
 	if len(set) != 1 || set[0].Lo.IsNull() || set[0].Hi.IsNull() {
 		return s, false
 	}
-	// Where the key tells less than the value, a month of a moment, the value is that of the cell or, of an INDEX or a copy,
-	// what the first ROW KEY has; only where that tells no more is it all that there is.
+	// If the key holds less than the value, such as the month of a moment, the value comes from the cell or, in an
+	// INDEX or a copy, from the first ROW KEY. Only if that holds no more either, the start of the month is the value.
 	if s.whole = set[0].IsPoint(); !s.whole && l.Kind != Primary {
 		return s, slices.ContainsFunc(l.Key.table.Layouts[0].solve, func(p solver) bool { return p.col == col.Index && !p.whole })
 	}
 	return s, s.whole || col.Type != types.String && !col.HasCell && l.alike(col, refs, sample, set[0].Lo)
 }
 
-// alike reports whether refs, parts of l that are made of col, are the same for two of its values. Where they are not, a value that reads
-// back as the other would lose what tells the two apart, and its key would not fit.
+// alike reports whether refs, parts of l that are made of col, are equal for two of its values. If they differ, a value
+// that reads back as the other would lose the difference, and its key would not fit.
 //
 //	DATE(ts), HOUR_OF_DAY(ts), 10:20 and 10:00               true
 //	DATE(ts), TO_CHAR(ts, 'HH12 AM'), 10:20 and 00:00        false
@@ -452,7 +456,7 @@ func (l *Layout) alike(col *Column, refs []partRef, a, b types.Value) bool {
 	})
 }
 
-// sampleValue is some value of a type, to try a key's expressions on.
+// sampleValue returns some value of a type, to test a key's expressions with.
 func sampleValue(t types.Type) types.Value {
 	switch t {
 	case types.String, types.JSON:
@@ -472,8 +476,8 @@ func sampleValue(t types.Type) types.Value {
 	return types.NewIntOf(t, 42)
 }
 
-// comparable refuses a LOOKUP of what the key tells as well where the reader cannot compare the two: only names that are
-// read from the number can be compared.
+// comparable refuses a LOOKUP of a name that the key also holds if the reader cannot compare the two: only names that
+// are read from the number can be compared.
 func (l *Layout) comparable() error {
 	for _, ref := range l.check {
 		if p := l.patterns()[ref.from].Parts[ref.part]; p.UsesLookup() {
@@ -484,8 +488,8 @@ func (l *Layout) comparable() error {
 	return nil
 }
 
-// checksNeeded drops the checks that hold by the way a column is read: its own
-// part, and a single part that is inverted. named are those that wait for names.
+// checksNeeded omits the checks that hold because of the way in which a column is read: its own part, and a single part
+// that is inverted. named are the checks that need names.
 func checksNeeded(l *Layout) (check, named []partRef) {
 	own := map[partRef]bool{}
 	lookups := map[int]bool{}

@@ -15,7 +15,7 @@ var (
 	_ gohbase.RPCClient   = (*Admin)(nil)
 )
 
-// Admin gives the administration of the store.
+// Admin returns the administration of the store.
 func (s *Store) Admin() *Admin { return &Admin{s} }
 
 // SendRPC is Store.SendRPC.
@@ -56,7 +56,7 @@ func (a *Admin) ListTableNames(t *hrpc.ListTableNames) ([]*pb.TableName, error) 
 	return msg.(*pb.GetTableNamesResponse).GetTableNames(), nil
 }
 
-// SetBalancer keeps the state and gives the former one; there is nothing to balance.
+// SetBalancer stores the state and returns the former one; the store never balances.
 func (a *Admin) SetBalancer(sb *hrpc.SetBalancer) (bool, error) {
 	msg, err := a.store.SendRPC(sb)
 	if err != nil {
@@ -77,7 +77,7 @@ func (a *Admin) DeleteSnapshot(*hrpc.Snapshot) error { return errSnapshots() }
 // RestoreSnapshot is not supported.
 func (a *Admin) RestoreSnapshot(*hrpc.Snapshot) error { return errSnapshots() }
 
-// ListSnapshots gives none.
+// ListSnapshots always returns none.
 func (a *Admin) ListSnapshots(*hrpc.ListSnapshots) ([]*pb.SnapshotDescription, error) {
 	return nil, nil
 }

@@ -28,11 +28,11 @@ func (s *Store) Put(p *hrpc.Mutate) (*hrpc.Result, error) { return s.mutate(p) }
 // Delete writes delete markers into one row.
 func (s *Store) Delete(d *hrpc.Mutate) (*hrpc.Result, error) { return s.mutate(d) }
 
-// Append appends to values of one row and gives the new ones.
+// Append appends to values of one row and returns the new values.
 func (s *Store) Append(a *hrpc.Mutate) (*hrpc.Result, error) { return s.mutate(a) }
 
-// Increment adds to one 8-byte big-endian counter and gives its new value. Several
-// columns are an error, after they have been incremented.
+// Increment adds to one 8-byte big-endian counter and returns its new value. Several columns are an error, but they are
+// incremented first.
 func (s *Store) Increment(i *hrpc.Mutate) (int64, error) {
 	r, err := s.mutate(i)
 	if err != nil {
@@ -52,8 +52,8 @@ func (s *Store) mutate(m *hrpc.Mutate) (*hrpc.Result, error) {
 	return hrpc.ToLocalResult(msg.(*pb.MutateResponse).Result), nil
 }
 
-// CheckAndPut writes when a column has the expected value; an empty one stands for
-// no cell. It reports whether it wrote.
+// CheckAndPut writes if a column has the expected value; an empty expected value means no cell. It reports whether it
+// wrote.
 func (s *Store) CheckAndPut(p *hrpc.Mutate, family, qualifier string, expected []byte) (bool, error) {
 	cas, err := hrpc.NewCheckAndPut(p, family, qualifier, expected)
 	if err != nil {
@@ -66,14 +66,14 @@ func (s *Store) CheckAndPut(p *hrpc.Mutate, family, qualifier string, expected [
 	return msg.(*pb.MutateResponse).GetProcessed(), nil
 }
 
-// Scan gives a scanner that works as gohbase's does: it keeps no sequence number and
-// does not open anew what a server has lost.
+// Scan returns a scanner with the behaviour of gohbase's: it sends no sequence number and does not reopen a scanner
+// that a server has lost.
 func (s *Store) Scan(scan *hrpc.Scan) hrpc.Scanner {
 	return &clientScanner{store: s, rpc: scan, start: scan.StartRow(), route: scan.Key()}
 }
 
-// SendBatch sends Gets and mutations of one table, in one call for each region. The
-// results are in the order of the batch; allOK is false when one has an error.
+// SendBatch sends Gets and mutations of one table, in one call for each region. The results are in the order of the
+// batch; allOK is false if one has an error.
 func (s *Store) SendBatch(ctx context.Context, batch []hrpc.Call) (res []hrpc.RPCResult, allOK bool) {
 	res = make([]hrpc.RPCResult, len(batch))
 	if !checkBatch(batch, res) {
@@ -99,7 +99,7 @@ func (s *Store) SendBatch(ctx context.Context, batch []hrpc.Call) (res []hrpc.RP
 	return res, true
 }
 
-// checkBatch refuses what gohbase does not send in a batch.
+// checkBatch refuses batches that gohbase does not send.
 func checkBatch(batch []hrpc.Call, res []hrpc.RPCResult) bool {
 	ok := true
 	seen := make(map[hrpc.Call]int, len(batch))
@@ -119,7 +119,7 @@ func checkBatch(batch []hrpc.Call, res []hrpc.RPCResult) bool {
 	return ok
 }
 
-// sendOnceBatch sends the calls of a batch that are left, and gives those to send again.
+// sendOnceBatch sends the remaining calls of a batch, and returns those to send again.
 func (s *Store) sendOnceBatch(ctx context.Context, batch []hrpc.Call, left []int, res []hrpc.RPCResult) (again []int) {
 	byRegion := map[*region][]int{}
 	var order []*region

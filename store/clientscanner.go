@@ -10,12 +10,12 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// clientScanner is what Store.Scan gives: gohbase's scanner as its callers know it. It
-// is not for concurrent use.
+// clientScanner is the scanner that Store.Scan returns: gohbase's scanner as its callers know it. It is not for
+// concurrent use.
 type clientScanner struct {
 	store  *Store
 	rpc    *hrpc.Scan
-	start  []byte // of the scan in the next region
+	start  []byte // start row of the scan in the next region
 	route  []byte
 	id     uint64
 	open   bool // in the current region
@@ -23,8 +23,7 @@ type clientScanner struct {
 	rows   []*pb.Result
 }
 
-// Next gives the next row, or a part of one when the scan allows partial results;
-// io.EOF behind the last.
+// Next returns the next row, or a part of one if the scan allows partial results, and io.EOF after the last.
 func (c *clientScanner) Next() (*hrpc.Result, error) {
 	if err := c.rpc.Context().Err(); err != nil {
 		c.Close()
@@ -60,7 +59,7 @@ func (c *clientScanner) Next() (*hrpc.Result, error) {
 	}
 }
 
-// peek gives the next result without taking it.
+// peek returns the next result without taking it.
 func (c *clientScanner) peek() (*pb.Result, error) {
 	for len(c.rows) == 0 {
 		if c.closed {
@@ -108,8 +107,8 @@ func (c *clientScanner) fetch() error {
 	return nil
 }
 
-// reversedPadding follows the key before a region's start: gohbase takes so many 0xff
-// for the highest key below it.
+// reversedPadding follows the key before a region's start: gohbase uses so many 0xff bytes to approximate the highest
+// key below it.
 const reversedPadding = "\xff\xff\xff\xff\xff\xff\xff\xff"
 
 func (c *clientScanner) toNextRegion(g hrpc.RegionInfo) {
@@ -134,7 +133,7 @@ func (c *clientScanner) toNextRegion(g hrpc.RegionInfo) {
 	c.start = append(k, reversedPadding...)
 }
 
-// Close ends the scan; rows already fetched can still be taken. It is idempotent.
+// Close ends the scan; rows already fetched can still be taken. It may be called twice.
 func (c *clientScanner) Close() error {
 	c.closed = true
 	c.closeRemote()

@@ -11,8 +11,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// comparator compares a constant with stored bytes: negative when the constant is
-// less. Those that only know equal and unequal give 0 and 1.
+// comparator compares a constant with stored bytes: negative if the constant is less. Comparators that test only
+// equality return 0 and 1.
 type comparator interface {
 	compare(value []byte) int
 }
@@ -110,15 +110,15 @@ type binaryComparator []byte
 
 func (c binaryComparator) compare(v []byte) int { return bytes.Compare(c, v) }
 
-// binaryPrefixComparator compares with as many bytes as it has itself.
+// binaryPrefixComparator compares its bytes with as many leading bytes of the value.
 type binaryPrefixComparator []byte
 
 func (c binaryPrefixComparator) compare(v []byte) int {
 	return bytes.Compare(c, v[:min(len(v), len(c))])
 }
 
-// longComparator compares 8 bytes big-endian, signed. Of shorter values, where a
-// server reads whatever follows them, the missing bytes count as zero.
+// longComparator compares 8 bytes big-endian, signed. For a shorter value a server reads the bytes behind it; here the
+// missing bytes count as zero.
 type longComparator int64
 
 func (c longComparator) compare(v []byte) int {
@@ -159,7 +159,7 @@ func (c *bitComparator) compare(v []byte) int {
 	return 1
 }
 
-// nullComparator is equal to no stored value: it serves to ask whether there is one.
+// nullComparator is equal to no stored value: it tests whether there is one.
 type nullComparator struct{}
 
 func (nullComparator) compare([]byte) int { return 1 }

@@ -33,7 +33,7 @@ func regionCondition(ra *pb.RegionAction) (*pb.Condition, error) {
 	return c, nil
 }
 
-// unknownMessage finds the bytes of a field among those that the message's type does not know; nil: it is not there.
+// unknownMessage returns the bytes of a field that the message's type does not know; nil: the message lacks the field.
 func unknownMessage(m protoreflect.ProtoMessage, field protowire.Number) (b []byte) {
 	for f, err := range wire.Fields(m.ProtoReflect().GetUnknown()) {
 		if err == nil && f.Number == field {
@@ -43,7 +43,8 @@ func unknownMessage(m protoreflect.ProtoMessage, field protowire.Number) (b []by
 	return b
 }
 
-// passes reports whether the row has a cell that the condition's filter keeps; asked: it has a filter, which then stands in the place of the column.
+// passes reports whether the row has a cell that the condition's filter keeps. asked: the condition has a filter, which
+// replaces the column.
 func (w *writer) passes(ctx context.Context, t *table, g *region, c *pb.Condition) (ok, asked bool, err error) {
 	b := unknownMessage(c, fieldConditionFilter)
 	if b == nil {
@@ -66,7 +67,7 @@ func (w *writer) passes(ctx context.Context, t *table, g *region, c *pb.Conditio
 	return len(found) > 0, true, err
 }
 
-// holds reports whether a row that is to be changed fulfils the condition of a check-and-mutate.
+// holds reports whether a row that is to be changed meets the condition of a check-and-mutate.
 func (w *writer) holds(ctx context.Context, t *table, g *region, c *pb.Condition, row []byte) (bool, error) {
 	var cmp comparator
 	if b := unknownMessage(c, fieldConditionFilter); b == nil {
@@ -99,14 +100,14 @@ func (w *writer) holds(ctx context.Context, t *table, g *region, c *pb.Condition
 	}
 	op := c.GetCompareType()
 	if expected, ok := cmp.(binaryComparator); ok && len(expected) == 0 {
-		// An empty expected value stands for no cell, or an empty one.
+		// An empty expected value means no cell, or an empty one.
 		absent := len(found) == 0 || len(found[0].value) == 0
 		return absent == (op != pb.CompareType_NOT_EQUAL), nil
 	}
 	if len(found) == 0 {
 		return false, nil
 	}
-	// Conditions compare the other way round than filters: expected OP stored.
+	// A condition compares in the opposite direction to a filter: expected OP stored.
 	return conditionHolds(op, cmp.compare(found[0].value)), nil
 }
 

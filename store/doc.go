@@ -1,12 +1,12 @@
 // Package store is an HBase inside the process: tables, regions, cells, scans and
 // filters with HBase 2's semantics over an ordered key-value store (Pebble), in
-// memory or in a directory that lasts.
+// memory or in a persistent directory.
 //
-// A Store stands where gohbase's client stands. It implements gohbase.Client and
-// gohbase.RPCClient, and Admin gives a gohbase.AdminClient. Everything is served at
-// SendRPC from the messages the calls would put on the wire, so that whatever sends
-// calls of its own (scans with a sequence number, multi-gets, table descriptions)
-// meets the same answers, errors and limits as on a cluster:
+// A Store replaces gohbase's client. It implements gohbase.Client and
+// gohbase.RPCClient, and Admin returns a gohbase.AdminClient. SendRPC serves everything
+// from the messages that the calls would send over the wire. So callers that send their
+// own calls (scans with a sequence number, multi-gets, table descriptions) get the same
+// answers, errors and limits as from a cluster:
 //
 //	SendRPC                    route by table and key, retry as gohbase does, inject faults
 //	  Get, Mutate, Multi,      the region server: row locks, batches, scanners with leases

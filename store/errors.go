@@ -5,20 +5,19 @@ import (
 	"fmt"
 )
 
-// exception is an error as a server throws it. Its text is that of the error gohbase
-// makes of one, "HBase Java exception CLASS:\nCLASS: MESSAGE": callers recognise
-// exceptions by their class in that text.
+// exception is an error that a server throws. Its text is that of gohbase's error for it, "HBase Java exception
+// CLASS:\nCLASS: MESSAGE": callers recognize exceptions by the class in that text.
 type exception struct {
 	class, msg string
 	runtime    bool // a RuntimeException on the server: it fails the call as a whole
 }
 
-// Error gives gohbase's text of a server's exception.
+// Error returns gohbase's text of a server's exception.
 func (e *exception) Error() string {
 	return "HBase Java exception " + e.class + ":\n" + e.trace()
 }
 
-// trace is what the server sends as the stack: its first line.
+// trace returns the first line of the server's stack trace.
 func (e *exception) trace() string {
 	if e.msg == "" {
 		return e.class
@@ -55,7 +54,7 @@ func throw(class, format string, args ...any) *exception {
 	return &exception{class: class, msg: fmt.Sprintf(format, args...)}
 }
 
-// illegalArgument is how a RuntimeException on the server reaches a client.
+// illegalArgument makes the exception that a client receives for a RuntimeException on the server.
 func illegalArgument(format string, args ...any) *exception {
 	e := throw(classIO, format, args...)
 	e.runtime = true

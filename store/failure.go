@@ -12,9 +12,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// failure is what ended a store on disk: a full disk under the log of writes, a file that is gone. Pebble ends
-// the process then, since it cannot go on. A store is part of a process that can: its calls fail from then on, those
-// that wait inside Pebble return, and what was acknowledged is there when the directory is opened again.
+// failure is the fault that ended a store on disk, such as a full disk under the write-ahead log or a missing file.
+// Pebble ends the process then. A process that embeds a store need not end: from then on the store's calls fail, calls
+// that wait inside Pebble return, and acknowledged writes are there when the directory is opened again.
 type failure struct {
 	once   sync.Once
 	failed chan struct{} // closed when err is set
@@ -23,15 +23,15 @@ type failure struct {
 
 func newFailure() *failure { return &failure{failed: make(chan struct{})} }
 
-// fail ends the store. The first cause counts.
+// fail ends the store. The first cause is kept.
 func (f *failure) fail(err error) {
 	f.once.Do(func() {
-		f.err = fmt.Errorf("the store has failed and has to be opened again: %w", err)
+		f.err = fmt.Errorf("the store has failed; open it again: %w", err)
 		close(f.failed)
 	})
 }
 
-// happened gives the error of calls on a store that has failed; nil before.
+// happened returns the error of calls on a store that has failed; nil before.
 func (f *failure) happened() error {
 	select {
 	case <-f.failed:
@@ -41,8 +41,8 @@ func (f *failure) happened() error {
 	}
 }
 
-// do runs g, which calls Pebble, in a goroutine of its own: Fatalf may end it, and a store that fails may leave it
-// waiting for ever.
+// do runs g, which calls Pebble, in a goroutine of its own: Fatalf may end that goroutine, and a failed store may block
+// it for ever.
 func (f *failure) do(g func() error) error {
 	if err := f.happened(); err != nil {
 		return err
@@ -57,10 +57,10 @@ func (f *failure) do(g func() error) error {
 	}
 }
 
-// Infof drops Pebble's news.
+// Infof drops Pebble's messages.
 func (f *failure) Infof(string, ...any) {}
 
-// Errorf drops Pebble's errors: those of calls are returned as well.
+// Errorf drops Pebble's errors: calls return theirs as well.
 func (f *failure) Errorf(string, ...any) {}
 
 // Fatalf is called by Pebble where it must not return.
@@ -69,11 +69,11 @@ func (f *failure) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// nothingToFlush is what Pebble calls the error of a flush in which all that was written had been deleted again.
+// nothingToFlush is Pebble's error for a flush whose writes had all been deleted again.
 const nothingToFlush = "pebble: empty table"
 
-// listener keeps Pebble from ending the process because of a damaged block, which the call that reads it reports, and
-// ends the store when rows cannot be moved from memory to disk: writes would wait for that for ever.
+// listener keeps Pebble from ending the process because of a damaged block, which the reading call reports. It ends the
+// store if rows cannot be flushed from memory to disk: writes would wait for that for ever.
 func (f *failure) listener() *pebble.EventListener {
 	return &pebble.EventListener{
 		DataCorruption: func(pebble.DataCorruptionInfo) {},
@@ -85,8 +85,9 @@ func (f *failure) listener() *pebble.EventListener {
 	}
 }
 
-// checkWhole refuses a directory that holds a part of a store, as a partial copy does: data without the file that says which
-// of it counts, which Pebble would take for a new store and remove, or no log of the last writes, which it would not miss.
+// checkWhole refuses a directory that holds a part of a store, such as an incomplete copy. Without the file that names
+// the current data, Pebble would take the directory for a new store and remove the data; a missing write-ahead log it
+// would not notice.
 func checkWhole(fs vfs.FS, dir string) error {
 	desc, err := pebble.Peek(dir, fs)
 	if err != nil {
@@ -107,7 +108,7 @@ func checkWhole(fs vfs.FS, dir string) error {
 		if !strings.HasSuffix(name, ".sst") && !strings.HasSuffix(name, ".log") {
 			continue
 		}
-		// A store that could not be made leaves empty files.
+		// A store whose creation failed leaves empty files.
 		if info, err := fs.Stat(fs.PathJoin(dir, name)); err != nil || info.Size() > 0 {
 			return errors.New("it holds files of a store (" + name + ") but no marker.manifest file that names its tables: an incomplete copy?")
 		}
@@ -115,9 +116,9 @@ func checkWhole(fs vfs.FS, dir string) error {
 	return nil
 }
 
-// keptLogs is the file system of a store that is being opened. Pebble moves what it finds in logs of writes into tables and
-// removes those logs before it makes the next one: a process that ends in between would leave a directory that checkWhole
-// takes for a copy without its last writes. Hence no log is removed before the store is open.
+// keptLogs is the file system of a store that is being opened. Pebble moves the contents of old logs into tables and
+// removes these logs before it makes the next one. A process that ends in between would leave a directory without logs,
+// which checkWhole refuses. Hence no log is removed before the store is open.
 type keptLogs struct {
 	vfs.FS
 
@@ -126,10 +127,10 @@ type keptLogs struct {
 	obsolete []string
 }
 
-// Unwrap gives the file system below.
+// Unwrap returns the file system below.
 func (k *keptLogs) Unwrap() vfs.FS { return k.FS }
 
-// Remove removes a file, a log only once the store is open.
+// Remove removes a file; it removes a log only once the store is open.
 func (k *keptLogs) Remove(name string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -140,7 +141,7 @@ func (k *keptLogs) Remove(name string) error {
 	return k.FS.Remove(name)
 }
 
-// opened removes the logs that were kept. One that cannot be removed is obsolete when the store is opened again as well.
+// opened removes the logs that were kept. A log that cannot be removed is obsolete at the next opening too.
 func (k *keptLogs) opened() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -61,12 +61,11 @@ type Faults struct {
 	Exception                          float64
 	PartialRow, Heartbeat, Hang        float64
 
-	// MoveAt, SplitAt and MergeAt are the numbers of calls (the first is 1) that surely
-	// meet the fault.
+	// MoveAt, SplitAt and MergeAt are the numbers of calls (the first is 1) that have the fault for certain.
 	MoveAt, SplitAt, MergeAt []int
 	// DelayFor is the longest delay; 0 is 10 ms.
 	DelayFor time.Duration
-	// Latency is what every call takes beyond its work.
+	// Latency is added to every call.
 	Latency time.Duration
 	// ExceptionClass is the exception of FaultException; "" is java.io.IOException.
 	ExceptionClass string
@@ -84,22 +83,21 @@ type faults struct {
 	counts map[FaultKind]int
 }
 
-// injection is what shall befall one call.
+// injection holds the faults of one call.
 type injection struct {
 	from *faults
 	Faults
 	requestLost, loseAnswer, hang, leaseGone bool
 	move, split, merge, stray                bool
 	tooBusy, throttle, exception, heartbeat  bool
-	region                                   *region // that of the call
-	moved                                    bool    // the server knows that it is elsewhere
+	region                                   *region // of the call
+	moved                                    bool    // the server knows that the region has moved
 	delay                                    time.Duration
 	cut                                      int     // cells until the answer is cut; 0: never
 	at                                       float64 // where to split, as a fraction
 }
 
-// SetFaults sets the faults of the calls from now on and resets their counts; the zero
-// value ends them.
+// SetFaults sets the faults of the calls from now on and resets their counts; the zero value ends them.
 func (s *Store) SetFaults(f Faults) {
 	s.faults.mu.Lock()
 	defer s.faults.mu.Unlock()
@@ -111,7 +109,7 @@ func (s *Store) SetFaults(f Faults) {
 		f.PartialRow+f.Heartbeat+f.Hang > 0 || f.Latency > 0 || len(f.MoveAt)+len(f.SplitAt)+len(f.MergeAt) > 0)
 }
 
-// FaultCounts says how many faults of each kind have befallen calls since SetFaults.
+// FaultCounts returns how many faults of each kind calls have had since SetFaults.
 func (s *Store) FaultCounts() map[FaultKind]int {
 	s.faults.mu.Lock()
 	defer s.faults.mu.Unlock()
@@ -122,7 +120,7 @@ func (s *Store) FaultCounts() map[FaultKind]int {
 	return out
 }
 
-// did counts a fault that has befallen the call.
+// did counts a fault that the call has had.
 func (i *injection) did(k FaultKind) {
 	if i.from == nil {
 		return
@@ -132,8 +130,8 @@ func (i *injection) did(k FaultKind) {
 	i.from.mu.Unlock()
 }
 
-// draw decides the faults of a call. It draws the same numbers for every call, so that
-// one fault does not shift the others.
+// draw decides the faults of a call. It draws as many numbers for every call, so that one fault does not shift the
+// others.
 func (f *faults) draw(t *table, name string, req proto.Message) injection {
 	if !f.on.Load() || t.meta {
 		return injection{}
@@ -174,7 +172,7 @@ func (f *faults) draw(t *table, name string, req proto.Message) injection {
 	return i
 }
 
-// before lets the faults befall a call that come before its execution.
+// before applies the faults that precede a call's execution.
 func (s *Store) before(ctx context.Context, t *table, g *region, req proto.Message, i *injection) error {
 	if i.from == nil {
 		return nil
@@ -201,12 +199,12 @@ func (s *Store) before(ctx context.Context, t *table, g *region, req proto.Messa
 	switch _, batch := req.(*pb.MultiRequest); {
 	case i.tooBusy:
 		i.did(FaultTooBusy)
-		if !batch { // its actions are refused one by one
+		if !batch { // the actions of a batch are refused one by one
 			return i.busy(g)
 		}
 	case i.throttle && !renews(req):
 		i.did(FaultThrottle)
-		if !batch { // one is refused region by region
+		if !batch { // a batch is refused region by region
 			return i.throttled(g)
 		}
 	case i.exception:
@@ -220,7 +218,7 @@ func (s *Store) before(ctx context.Context, t *table, g *region, req proto.Messa
 	return nil
 }
 
-// busy is the refusal of a region that is too busy; nil when it is not.
+// busy returns the exception of a region that is too busy; nil if it is not.
 func (i *injection) busy(g *region) error {
 	if !i.tooBusy || !bytes.Equal(g.name, i.region.name) {
 		return nil
@@ -228,13 +226,13 @@ func (i *injection) busy(g *region) error {
 	return throw(classTooBusy, "Over memstore limit")
 }
 
-// renews reports whether a call renews the lease of a scanner, which no quota counts.
+// renews reports whether a call renews the lease of a scanner. No quota counts such calls.
 func renews(req proto.Message) bool {
 	m, ok := req.(*pb.ScanRequest)
 	return ok && m.GetRenew()
 }
 
-// throttled is the refusal of a region whose table has a quota; nil when it has none.
+// throttled returns the exception of a region whose table has a quota; nil if it has none.
 func (i *injection) throttled(g *region) error {
 	if !i.throttle || !bytes.Equal(g.name, i.region.name) {
 		return nil
@@ -242,7 +240,7 @@ func (i *injection) throttled(g *region) error {
 	return throw(classThrottled, "number of requests exceeded - wait 1sec, 0ms")
 }
 
-// reshapeFor moves, splits or merges the region of a call, which goes to it all the same.
+// reshapeFor moves, splits or merges the region of a call. The call still goes to the old region.
 func (s *Store) reshapeFor(t *table, g *region, i *injection) error {
 	step := func(due bool, kind FaultKind, f func() (bool, error)) error {
 		if !due {
@@ -285,11 +283,10 @@ func (s *Store) splitSomewhere(t *table, g *region, i *injection) (bool, error) 
 	return true, s.Split(t.name, key)
 }
 
-// splitSample is how many rows are looked at for a place to split.
+// splitSample is how many rows are considered as split points.
 const splitSample = 64
 
-// someRow gives a row of a region other than its first, by its place among the first
-// rows; nil when there is none.
+// someRow returns a row of a region other than its first, at the fraction at of the first rows; nil if there is none.
 func (s *Store) someRow(t *table, g *region, at float64) ([]byte, error) {
 	s.life.RLock()
 	defer s.life.RUnlock()

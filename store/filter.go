@@ -66,8 +66,8 @@ func (filterBase) nextHint(*cell) *cell  { return nil }
 func (filterBase) essential([]byte) bool { return true }
 func (filterBase) hinting() bool         { return false }
 
-// newFilter makes the filter of a request for a scan in the given direction. What the
-// server could not make of the message is a DoNotRetryIOException.
+// newFilter makes the filter of a request for a scan in the given direction. A message that the server could not parse
+// is a DoNotRetryIOException.
 func newFilter(f *pb.Filter, reversed bool) (filter, error) {
 	if f == nil {
 		return nil, nil

@@ -4,7 +4,7 @@ import (
 	"bytes"
 )
 
-// filterList is what lists that require all and lists that require one have in common.
+// filterList is the common part of filterAnd and filterOr.
 type filterList struct {
 	in       []filter
 	hasRows  bool
@@ -37,7 +37,7 @@ func (l *filterList) essential(family []byte) bool {
 	return len(l.in) == 0
 }
 
-// compare orders hints by the direction of the scan.
+// compare orders hints in the direction of the scan.
 func (l *filterList) compare(a, b *cell) int {
 	if l.reversed {
 		return compareCells(b, a)
@@ -45,10 +45,9 @@ func (l *filterList) compare(a, b *cell) int {
 	return compareCells(a, b)
 }
 
-// filterAnd requires all members (MUST_PASS_ALL). The members are asked in order and
-// the first that refuses a cell ends the question: later members do not see the cell.
-// This is why a member that counts, or that must see its column, gives other results
-// behind one that refuses cells.
+// filterAnd requires all members (MUST_PASS_ALL). It asks the members in order and stops at the first that refuses a
+// cell: later members do not see the cell. So a member that counts cells, or that must see its column, gives other
+// results behind a member that refuses cells.
 type filterAnd struct {
 	filterList
 	hints []filter // members that want to seek
@@ -118,7 +117,7 @@ func (l *filterAnd) cell(c *cell) returnCode {
 	return rc
 }
 
-// mergeAnd takes the longer of two steps.
+// mergeAnd returns the longer of two steps.
 func mergeAnd(rc, local returnCode) returnCode {
 	if rc == seekUsingHint || local == seekUsingHint {
 		return seekUsingHint
@@ -130,7 +129,7 @@ func mergeAnd(rc, local returnCode) returnCode {
 	return [...]returnCode{skip, nextCol, nextRow}[step]
 }
 
-// stepOf is how far a code goes: 0 to the next cell, 1 column, 2 row.
+// stepOf returns how far a code goes: 0 to the next cell, 1 column, 2 row.
 func stepOf(rc returnCode) int {
 	switch rc {
 	case includeAndNextCol, nextCol:
@@ -173,11 +172,11 @@ func (l *filterAnd) nextHint(c *cell) *cell {
 	return farthest
 }
 
-// errNoHint is how a server fails that compares a hint with none.
+// errNoHint is the exception of a server that compares a hint with a missing one.
 var errNoHint = illegalArgument("NullPointerException: a filter under MUST_PASS_ALL gave no hint after another one had")
 
-// filterOr requires one member (MUST_PASS_ONE). It takes the shortest step, so it
-// remembers for each member how far that wanted to go and does not ask it before.
+// filterOr requires one member (MUST_PASS_ONE). It takes the shortest step, so it remembers how far each member wanted
+// to go and does not ask the member before that point.
 type filterOr struct {
 	filterList
 	prev     []returnCode
@@ -246,7 +245,7 @@ func (l *filterOr) cell(c *cell) returnCode {
 	return rc
 }
 
-// stillPassing says what a member says of a cell that lies within its last step.
+// stillPassing returns a member's code for a cell that is within its last step.
 func (l *filterOr) stillPassing(i int, c *cell) (returnCode, bool) {
 	prev := l.prevCell[i]
 	if prev == nil {
@@ -264,7 +263,7 @@ func (l *filterOr) stillPassing(i int, c *cell) (returnCode, bool) {
 	return 0, false
 }
 
-// mergeOr takes the shorter of two steps; a cell is included when either includes it.
+// mergeOr returns the shorter of two steps; a cell is included if either code includes it.
 func mergeOr(rc, local returnCode) returnCode {
 	if rc == seekUsingHint && local == seekUsingHint {
 		return seekUsingHint

@@ -19,14 +19,14 @@ type filterParser struct {
 	reversed bool
 }
 
-// wrapped reads the member of a filter that has one. It is not told that the scan goes
-// backwards: only lists pass that on.
+// wrapped reads the member of a filter that has one. The member does not learn that the scan is reversed: only lists
+// pass that on.
 func (p filterParser) wrapped(f *pb.Filter, depth int) (filter, error) {
 	p.reversed = false
 	return p.parse(f, depth+1)
 }
 
-// parse reads one filter; errors are plain and name the filter.
+// parse reads one filter; errors have no class and name the filter.
 func (p filterParser) parse(f *pb.Filter, depth int) (filter, error) {
 	name, ok := strings.CutPrefix(f.GetName(), filterPackage)
 	if !ok || depth > maxFilterDepth {
@@ -39,7 +39,7 @@ func (p filterParser) parse(f *pb.Filter, depth int) (filter, error) {
 	return out, nil
 }
 
-// decode reads a filter's own message into m and goes on with it.
+// decode reads a filter's own message into m and passes it to build.
 func decode[M proto.Message](b []byte, m M, build func(M) (filter, error)) (filter, error) {
 	if err := proto.Unmarshal(b, m); err != nil {
 		return nil, err

@@ -45,10 +45,9 @@ func newMultiRowRange(m *pb.MultiRowRangeFilter, reversed bool) (filter, error) 
 	return &multiRowRangeFilter{ranges: rs, reversed: reversed}, nil
 }
 
-// mergeRanges sorts ranges by their starts and joins those that overlap or touch, as
-// servers do: of ranges with the same start the first decides whether it belongs to
-// them, and once a range has been prolonged, a later one within it whose stop is
-// inclusive makes the joint stop inclusive.
+// mergeRanges sorts ranges by their starts and joins those that overlap or touch, as servers do: of ranges with the
+// same start the first decides whether the start is included; once a range has been extended, a later one within it
+// whose stop is inclusive makes the joint stop inclusive.
 func mergeRanges(rs []rowRange) (out []rowRange) {
 	slices.SortStableFunc(rs, func(a, b rowRange) int { return bytes.Compare(a.start, b.start) })
 	if len(rs) == 1 {
@@ -89,7 +88,7 @@ func mergeRanges(rs []rowRange) (out []rowRange) {
 				if last.reaches(r) {
 					return append(out, last.until(r))
 				}
-				out = append(out, last, r) // and again below: lists of servers have both twice
+				out = append(out, last, r) // and again below: the lists of servers have both twice
 			}
 		}
 		out = append(out, last)
@@ -107,7 +106,7 @@ func (r rowRange) reaches(s rowRange) bool {
 	return c > 0 || c == 0 && (r.stopIncl || s.startIncl)
 }
 
-// until is r with the stop of s.
+// until returns r with the stop of s.
 func (r rowRange) until(s rowRange) rowRange {
 	r.stop, r.stopIncl = s.stop, s.stopIncl
 	return r
@@ -129,10 +128,9 @@ func (f *multiRowRangeFilter) allRemaining() bool     { return f.done }
 func (f *multiRowRangeFilter) cell(*cell) returnCode  { return f.code }
 func (f *multiRowRangeFilter) nextHint(c *cell) *cell { return firstOnRow(f.ahead(f.current)) }
 
-// ahead is the end of a range that a scan meets first. Backwards that of an open
-// range is the empty key, which is behind all rows: the search below then takes every
-// row that such a range, the first, does not contain for one before the first range,
-// and its hint ends the region. So do servers.
+// ahead returns the end of a range that a scan meets first. In a reversed scan, that end of an open range is the empty
+// key, which sorts behind all rows: search then places every row outside that first range before the first range, and
+// its hint ends the region. Servers do the same.
 func (f *multiRowRangeFilter) ahead(i int) []byte {
 	if f.reversed {
 		return f.ranges[i].stop
@@ -140,8 +138,8 @@ func (f *multiRowRangeFilter) ahead(i int) []byte {
 	return f.ranges[i].start
 }
 
-// search finds where row stands among the near ends of the ranges, halving as servers
-// do: where the ends are not in order (see ahead) the steps decide.
+// search finds the place of row among the near ends of the ranges, halving as servers do: if the ends are not in order
+// (see ahead), the steps decide the result.
 func (f *multiRowRangeFilter) search(row []byte) (i int, found bool) {
 	low, high := 0, len(f.ranges)-1
 	for low <= high {
@@ -190,8 +188,7 @@ func (f *multiRowRangeFilter) rowKey(row []byte) bool {
 	default:
 		f.current, first = i, false
 	}
-	// The first row met at the near end of a range passes even when, by its other
-	// end, the range does not contain it.
+	// The first row met at the near end of a range passes even if the other end excludes it.
 	f.found = true
 	if !first && !f.ranges[f.current].contains(row) {
 		f.code = seekUsingHint

@@ -87,9 +87,8 @@ func (f *inclusiveStopFilter) cell(*cell) returnCode {
 
 func (f *inclusiveStopFilter) allRemaining() bool { return f.done }
 
-// pageFilter keeps the first rows that reach it, in each region anew (PageFilter). It
-// counts the rows it is asked about: behind a member of a list that refuses rows it
-// counts only what that left.
+// pageFilter keeps the first rows that reach it, in each region anew (PageFilter). It counts the rows it is asked
+// about: behind a member of a list that refuses rows, it counts only the remaining ones.
 type pageFilter struct {
 	filterBase
 	size, accepted int64
@@ -104,7 +103,7 @@ func (f *pageFilter) row() bool {
 	return f.accepted > f.size
 }
 
-// randomRowFilter keeps each row with a chance (RandomRowFilter).
+// randomRowFilter keeps each row with a probability (RandomRowFilter).
 type randomRowFilter struct {
 	filterBase
 	chance  float32

@@ -148,7 +148,7 @@ func (f *fuzzyRowFilter) push(rule int, row []byte) {
 	}
 }
 
-// following gives the first row behind row (in the direction of the scan) that may fit; nil: none.
+// following returns the first row behind row (in the direction of the scan) that may match; nil: none.
 func (r fuzzyRule) following(row []byte, reversed bool) []byte {
 	n := max(len(row), len(r.key))
 	out := make([]byte, n)
@@ -180,7 +180,7 @@ func (r fuzzyRule) following(row []byte, reversed bool) []byte {
 			less, more = more, less
 		}
 		if less {
-			grown = true // the fixed byte lies ahead: what precedes it can stay
+			grown = true // the fixed byte is still ahead: the bytes before it can stay
 			break
 		}
 		if more {
@@ -205,7 +205,7 @@ func (r fuzzyRule) following(row []byte, reversed bool) []byte {
 	if reversed {
 		return out
 	}
-	// Trailing bytes that may be anything are cut, so that shorter rows are not jumped over.
+	// Trailing bytes that may be anything are cut, so that shorter rows are not skipped.
 	end := min(len(r.mask), n) - 1
 	for end >= 0 && r.mask[end] == 0 {
 		end--

@@ -7,10 +7,9 @@ import (
 	"github.com/tsuna/gohbase/pb"
 )
 
-// singleColumnValueFilter keeps rows by the value of one column
-// (SingleColumnValueFilter); exclude also removes that column from the row
-// (SingleColumnValueExcludeFilter). It sees only columns that the scan reads. Without
-// latestOnly it goes on to older versions until one matches.
+// singleColumnValueFilter keeps rows by the value of one column (SingleColumnValueFilter); exclude also removes that
+// column from the row (SingleColumnValueExcludeFilter). It sees only columns that the scan reads. Without latestOnly it
+// tries older versions until one matches.
 type singleColumnValueFilter struct {
 	filterBase
 	family, qualifier                   []byte

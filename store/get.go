@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// readRow appends the cells that a query gives of its row to b's open row.
+// readRow appends the cells that a query reads of its row to b's open row.
 func (s *Store) readRow(ctx context.Context, g *region, q *query, b *block) error {
 	r, err := openRegionScanner(s.db, q, g, s.now())
 	if err != nil {
@@ -22,7 +22,7 @@ func (s *Store) readRow(ctx context.Context, g *region, q *query, b *block) erro
 	return err
 }
 
-// get serves one Get; the cells it finds are a row of b.
+// get serves one Get; its cells become a row of b.
 func (s *Store) get(ctx context.Context, t *table, g *region, m *pb.Get, b *block) (*pb.Result, error) {
 	q, err := newGet(t, g, m)
 	if err != nil {

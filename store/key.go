@@ -24,7 +24,7 @@ const (
 	escapeSep  byte = 0x02
 	escapeZero byte = 0xff
 
-	// pastEnd in place of escapeEnd gives the first key after everything below it.
+	// pastEnd instead of escapeEnd makes the first key behind all keys with the same beginning.
 	pastEnd byte = 0x02
 
 	prefixLen  = 6
@@ -45,11 +45,11 @@ const (
 
 func (t cellType) isDelete() bool { return t >= typeDelete && t <= typeDeleteFamily }
 
-// latestTimestamp asks the server to stamp a cell.
+// latestTimestamp makes the server set the timestamp of a cell.
 const latestTimestamp int64 = math.MaxInt64
 
-// cell is one stored cell or, as a filter's hint, a position between cells. Its
-// slices are views that hold until the scanner it came from moves.
+// cell is one stored cell or, as a filter's hint, a position between cells. Its slices are valid until its scanner
+// moves.
 type cell struct {
 	row, family, qualifier, value []byte
 	ts                            int64 // milliseconds since 1970
@@ -85,7 +85,7 @@ func (c *cell) cloneKey() *cell {
 	return &cell{row: buf[:r:r], family: buf[r:f:f], qualifier: buf[f:], ts: c.ts, typ: c.typ, ttl: -1}
 }
 
-// appendPrefix starts the keys of a family.
+// appendPrefix appends the beginning of all keys of a family.
 func appendPrefix(dst []byte, table uint32, family byte) []byte {
 	dst = append(dst, spaceCells)
 	dst = binary.BigEndian.AppendUint32(dst, table)
@@ -139,8 +139,8 @@ func appendVersion(dst []byte, ts int64, typ cellType) []byte {
 	return append(dst, ^byte(typ))
 }
 
-// escapedLen finds the end of an escaped string: its length with the end, and
-// whether it has escapes inside. It returns 0 for a malformed one.
+// escapedLen finds the end of an escaped string: its length with the end, and whether it has escapes inside. It returns
+// 0 for a malformed string.
 func escapedLen(b []byte) (n int, escapes bool) {
 	for i := 0; ; {
 		j := bytes.IndexByte(b[i:], escape)

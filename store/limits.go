@@ -2,28 +2,28 @@ package store
 
 import "context"
 
-// limits are those of one request, and how far it is towards them.
+// limits are the limits of one request and its progress towards them.
 type limits struct {
-	size  int64 // bytes of all cells; 0: none
-	batch int   // cells of one result; 0: none
-	// wholeRows forbids to stop within a row for the size: the client cannot join
-	// parts, or a filter has to see the whole row.
+	size  int64 // bytes of all cells; 0: no limit
+	batch int   // cells of one result; 0: no limit
+	// wholeRows forbids stopping within a row because of the size: the client cannot join parts, or a filter must see
+	// the whole row.
 	wholeRows bool
-	off       bool // no limits at all: the walk over a refused row
+	off       bool // no limits at all, for skipping a refused row
 
 	sizeDone  int64
 	batchDone int
-	// cut makes the size reached after so many more cells (a fault); 0: never.
+	// cut makes the size limit count as reached after so many more cells (a fault); 0: never.
 	cut   int
 	isCut bool
 
-	rowsScanned, rowsFiltered int64 // looked at, and of them not given: HBase's scan metrics
+	rowsScanned, rowsFiltered int64 // HBase's scan metrics: rows looked at, and those of them not returned
 
 	midRow bool // the last result ended within its row
 	steps  uint // cells looked at
 }
 
-// scope is where a limit is asked about.
+// scope is the place where a limit is checked.
 type scope bool
 
 const (
@@ -31,11 +31,10 @@ const (
 	betweenCells scope = true
 )
 
-// cellOverhead is what a cell counts towards the size limit above its length on the
-// wire: servers count the cell's object.
+// cellOverhead is added to a cell's length on the wire for the size limit: servers count the cell's object.
 const cellOverhead = 36
 
-// betweenCells reports whether the request can stop within a row, and so go on there.
+// betweenCells reports whether the request can stop, and so continue, within a row.
 func (l *limits) betweenCells() bool { return !l.off && (l.batch > 0 || !l.wholeRows) }
 
 func (l *limits) count(size int) {
@@ -59,15 +58,15 @@ func (l *limits) sizeReached(at scope) bool {
 	return l.size > 0 && l.sizeDone >= l.size || l.isCut
 }
 
-// reached reports whether any limit is.
+// reached reports whether any limit is reached.
 func (l *limits) reached(at scope) bool {
 	return at == betweenCells && l.batchReached() || l.sizeReached(at)
 }
 
-// pollEvery is how many cells are looked at between two looks at the context.
+// pollEvery is how many cells are read between two checks of the context.
 const pollEvery = 1 << 9
 
-// poll reports whether the request has been given up.
+// poll reports whether the request was given up.
 func (l *limits) poll(ctx context.Context) bool {
 	l.steps++
 	return l.steps%pollEvery == 0 && ctx.Err() != nil

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// master serves the calls to the master. Procedures are done when their call returns.
+// master serves the calls to the master. Procedures are finished when their call returns.
 func (s *Store) master(req proto.Message) (proto.Message, error) {
 	switch m := req.(type) {
 	case *pb.GetTableDescriptorsRequest:
@@ -47,7 +47,7 @@ func nameOf(n *pb.TableName) string {
 	return fullName(string(n.GetNamespace()), string(n.GetQualifier()))
 }
 
-// tableFor finds a table, or says as the master does that there is none.
+// tableFor finds a table, or returns the master's exception for a missing one.
 func (s *Store) tableFor(n *pb.TableName) (*table, error) {
 	t, ok := s.catalog.lookup(nameOf(n))
 	if !ok || t.meta {
@@ -84,7 +84,7 @@ func (s *Store) createTable(m *pb.CreateTableRequest) error {
 	return s.replace(nil, newTable(*r))
 }
 
-// validName reports whether a table or a namespace may be named so.
+// validName reports whether s is valid as the name of a table or a namespace.
 func validName(s string) bool {
 	for i, c := range s {
 		if !unicode.IsLetter(c) && !unicode.IsNumber(c) && c != '_' && (i == 0 || c != '.' && c != '-') {
@@ -182,7 +182,7 @@ func (s *Store) deleteTable(n *pb.TableName) error {
 	return s.replace(t, nil)
 }
 
-// setDisabled disables or enables a table; enabling opens its regions anew.
+// setDisabled disables or enables a table; enabling reopens its regions.
 func (s *Store) setDisabled(n *pb.TableName, disabled bool) error {
 	s.catalog.ddl.Lock()
 	defer s.catalog.ddl.Unlock()
@@ -206,8 +206,7 @@ func (s *Store) setDisabled(n *pb.TableName, disabled bool) error {
 	return s.replace(t, &next)
 }
 
-// describe gives the definitions of the tables named, or of all; those that do not
-// exist are left out.
+// describe returns the definitions of the named tables that exist, or of all tables.
 func (s *Store) describe(m *pb.GetTableDescriptorsRequest) (proto.Message, error) {
 	resp := &pb.GetTableDescriptorsResponse{}
 	if len(m.GetTableNames()) > 0 {

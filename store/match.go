@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// matchCode is what a family's scanner does with a cell.
+// matchCode tells a family's scanner how to treat a cell.
 type matchCode uint8
 
 const (
@@ -31,8 +31,7 @@ type matcher struct {
 	keepDelete bool  // KEEP_DELETED_CELLS: only markers within the time range count
 	columns    columnTracker
 	deletes    deleteTracker
-	// versions is how many of a column are returned. The filter is shown more: as
-	// many as the family keeps.
+	// versions is how many versions of a column are returned. The filter sees more: as many as the family keeps.
 	versions   int
 	inRow      bool
 	currentRow uint64
@@ -64,7 +63,7 @@ func (m *matcher) startRow(row uint64) {
 	m.deletes.reset()
 }
 
-// match decides on a cell of the current row.
+// match decides about a cell of the current row.
 func (m *matcher) match(c *cell) matchCode {
 	if m.columns.done() {
 		return matchNextRow
@@ -139,8 +138,7 @@ func (m *matcher) ask(c *cell, code matchCode) matchCode {
 	return code
 }
 
-// columnTracker counts versions of the columns that are read: of all when explicit
-// is nil, else of those listed.
+// columnTracker counts versions of the columns that are read: of all columns if explicit is nil, else of those listed.
 type columnTracker struct {
 	explicit [][]byte
 	max, min int
@@ -157,7 +155,7 @@ func (t *columnTracker) reset() { t.index, t.count, t.started = 0, 0, false }
 // done reports whether all explicit columns have been read.
 func (t *columnTracker) done() bool { return t.explicit != nil && t.index >= len(t.explicit) }
 
-// hint is the column to go to next; nil: the next there is.
+// hint returns the column to go to next; nil: the next column there is.
 func (t *columnTracker) hint() []byte {
 	if t.explicit == nil || t.done() {
 		return nil
@@ -165,7 +163,7 @@ func (t *columnTracker) hint() []byte {
 	return t.explicit[t.index]
 }
 
-// check decides on a put: is its column read, and this many versions of it.
+// check decides about a put: whether its column is read, and this many versions of it.
 func (t *columnTracker) check(c *cell) matchCode {
 	if t.explicit == nil {
 		return t.checkAny(c)
@@ -224,7 +222,7 @@ func (t *columnTracker) leave(c *cell) {
 	}
 }
 
-// finish leaves the column of c and tells where to go.
+// finish leaves the column of c and returns where to go.
 func (t *columnTracker) finish(c *cell) matchCode {
 	t.leave(c)
 	if t.done() {
@@ -233,9 +231,8 @@ func (t *columnTracker) finish(c *cell) matchCode {
 	return matchNextCol
 }
 
-// deleteTracker collects the delete markers of a row and family. They come before the
-// cells they delete: those of the family first, those of a column at its start or
-// among its versions.
+// deleteTracker collects the delete markers of a row and family. They come before the cells that they delete: those of
+// the family first, those of a column at its start or among its versions.
 type deleteTracker struct {
 	hasFamily bool
 	familyTS  int64

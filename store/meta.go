@@ -16,8 +16,7 @@ const (
 	serverAddr = "embedded:16020"
 )
 
-// writeMeta brings the rows of hbase:meta from the regions of old to those of t;
-// either may be nil.
+// writeMeta updates the rows of hbase:meta from the regions of old to those of t; either may be nil.
 func (s *Store) writeMeta(b *pebble.Batch, old, t *table) error {
 	m, _ := s.catalog.lookup(metaName)
 	kept := map[string]bool{}
@@ -63,7 +62,7 @@ func (s *Store) writeMeta(b *pebble.Batch, old, t *table) error {
 	return w.err
 }
 
-// serverOf names the server of a table's region by its place among them.
+// serverOf names the server of a region by the region's place in its table.
 func (s *Store) serverOf(region int) string {
 	if n := region % s.opts.Servers; n > 0 {
 		return fmt.Sprintf("%s%d:%d", serverHost, n, serverPort)
@@ -104,7 +103,7 @@ func (w *metaWriter) put(row []byte, fam, qualifier string, value []byte) {
 	w.err = w.b.Set(key, appendValue(nil, value, -1), nil)
 }
 
-// deleteMetaRow removes a row of hbase:meta for good: nobody reads its past.
+// deleteMetaRow removes a row of hbase:meta with its history: nobody reads its past.
 func deleteMetaRow(b *pebble.Batch, m *table, row []byte) error {
 	for _, f := range m.families {
 		from := appendRow(append([]byte{}, f.prefix...), row, true)

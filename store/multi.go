@@ -22,7 +22,7 @@ func (s *Store) mutateRequest(ctx context.Context, t *table, g *region, req *pb.
 	holds := true
 	if c := req.GetCondition(); c != nil {
 		if isRuntime(err) {
-			err = throw(classDoNotRetry, "%s", err.(*exception).msg) // a condition is read together with its mutation
+			err = throw(classDoNotRetry, "%s", err.(*exception).msg) // the server reads a condition together with its mutation
 		}
 		if err == nil {
 			holds, err = w.holds(ctx, t, g, c, m.GetRow())
@@ -47,9 +47,8 @@ func (s *Store) mutateRequest(ctx context.Context, t *table, g *region, req *pb.
 	return &pb.MutateResponse{Result: r, Processed: proto.Bool(true)}, nil
 }
 
-// multi serves a batch of Gets and mutations, region by region. What fails for one
-// action or region is told in its place; the rows of Gets are in b, in the order of
-// the results.
+// multi serves a batch of Gets and mutations, region by region. The failure of one action or region becomes its result;
+// the rows of Gets are in b, in the order of the results.
 func (s *Store) multi(ctx context.Context, req *pb.MultiRequest, b *block, inject *injection) (*pb.MultiResponse, error) {
 	resp := &pb.MultiResponse{Processed: proto.Bool(true)}
 	for _, ra := range req.GetRegionAction() {
@@ -58,7 +57,7 @@ func (s *Store) multi(ctx context.Context, req *pb.MultiRequest, b *block, injec
 			return nil, err
 		}
 		resp.RegionActionResult = append(resp.RegionActionResult, r)
-		if req.Condition != nil { // it is for the first region's actions, and all there is
+		if req.Condition != nil { // it applies to the actions of the first region, and the request has no others
 			resp.Processed = &holds
 			break
 		}
@@ -66,7 +65,7 @@ func (s *Store) multi(ctx context.Context, req *pb.MultiRequest, b *block, injec
 	return resp, nil
 }
 
-// regionActions serves the part of one region. An error is one of the request as a whole; what was done before stays done.
+// regionActions serves the part of one region. An error fails the request as a whole, but earlier actions stay applied.
 func (s *Store) regionActions(ctx context.Context, ra *pb.RegionAction, c *pb.Condition, b *block, inject *injection) (*pb.RegionActionResult, bool, error) {
 	out := &pb.RegionActionResult{}
 	t, g, err := s.served(ra.GetRegion(), inject)
@@ -119,7 +118,7 @@ func (s *Store) regionActions(ctx context.Context, ra *pb.RegionAction, c *pb.Co
 	return out, holds, nil
 }
 
-// actions are those of a Multi on one region.
+// actions are the actions of a Multi on one region.
 type actions struct {
 	w    *writer
 	t    *table
@@ -130,7 +129,7 @@ type actions struct {
 	busy error // refuses all of them
 }
 
-// atomic applies all mutations, which a condition may hold back, or none.
+// atomic applies either all mutations or, for an error or a failed condition, none.
 func (m *actions) atomic(ctx context.Context, c *pb.Condition) (holds bool, err error) {
 	cells := make([][]cell, len(m.list))
 	for i, a := range m.list {
@@ -158,7 +157,7 @@ func (m *actions) atomic(ctx context.Context, c *pb.Condition) (holds bool, err 
 		if err == nil {
 			err = m.done(i, r, nil)
 		}
-		if err != nil { // nor are there rows of what was done, which would be taken for those of other regions
+		if err != nil { // nor may rows of earlier Gets remain: they would count as those of other regions
 			m.out.ResultOrException, *m.b = nil, before
 			return false, err
 		}
@@ -166,7 +165,8 @@ func (m *actions) atomic(ctx context.Context, c *pb.Condition) (holds bool, err 
 	return true, nil
 }
 
-// tell says whether the condition of the region's part held, as servers do since 2.4: then the results of its actions are empty.
+// tell reports whether the condition of the region's part held, as servers do since 2.4: then the results of its
+// actions are empty.
 func (m *actions) tell(held bool) {
 	var processed uint64
 	if held {
@@ -179,7 +179,8 @@ func (m *actions) tell(held bool) {
 	m.out.ProtoReflect().SetUnknown(protowire.AppendVarint(protowire.AppendTag(nil, fieldProcessed, protowire.VarintType), processed))
 }
 
-// each serves the actions one by one, but Puts and Deletes together: at the end, or before any other mutation.
+// each serves the actions one by one, but collects Puts and Deletes: it applies these together at the end, or before
+// any other mutation.
 func (m *actions) each(ctx context.Context) error {
 	var waiting []int
 	for i, a := range m.list {
@@ -216,7 +217,8 @@ func (m *actions) each(ctx context.Context) error {
 	return m.together(ctx, waiting)
 }
 
-// together applies Puts and Deletes in the order of their rows. One that cannot be read, or is too large, takes the others with it.
+// together applies Puts and Deletes in the order of their rows. One that cannot be read, or is too large, fails the
+// others too.
 func (m *actions) together(ctx context.Context, at []int) error {
 	if len(at) == 0 {
 		return nil
@@ -249,7 +251,7 @@ func (m *actions) together(ctx context.Context, at []int) error {
 	return nil
 }
 
-// done tells what became of an action; an error that is not its own it gives back.
+// done records the result of an action. It returns an error that is not the action's own.
 func (m *actions) done(i int, r *pb.Result, err error) error {
 	if err != nil && (isRuntime(err) || !isException(err)) {
 		return err
@@ -272,7 +274,7 @@ func isException(err error) bool {
 	return errors.As(err, &e)
 }
 
-// exceptionPair is an exception as it stands inside of an answer.
+// exceptionPair is the form of an exception inside an answer.
 func exceptionPair(err error) *pb.NameBytesPair {
 	e := &exception{class: classIO, msg: err.Error()}
 	errors.As(err, &e)

@@ -15,20 +15,20 @@ import (
 // maxCellSize is the server's limit on the size of a written cell, in bytes.
 const maxCellSize = 10 << 20
 
-// rowLocks make reading and then writing a row one step. Rows share locks.
+// rowLocks make reading and then writing a row atomic. Several rows share a lock.
 type rowLocks struct {
 	once sync.Once
 	seed maphash.Seed
 	mu   [256]sync.Mutex
 }
 
-// index gives the lock of a row.
+// index returns the lock of a row.
 func (l *rowLocks) index(row []byte) int {
 	l.once.Do(func() { l.seed = maphash.MakeSeed() })
 	return int(maphash.Bytes(l.seed, row) % uint64(len(l.mu)))
 }
 
-// lockAll locks rows, in an order that all callers share, and gives the unlock.
+// lockAll locks rows, in an order that all callers share, and returns the function that unlocks them.
 func (l *rowLocks) lockAll(rows [][]byte) func() {
 	is := make([]int, len(rows))
 	for i, r := range rows {
@@ -46,8 +46,8 @@ func (l *rowLocks) lockAll(rows [][]byte) func() {
 	}
 }
 
-// writer applies mutations to one batch. What one of them has to read is committed
-// before, so that later mutations see earlier ones; but those that are atomic see none of each other, as a server's.
+// writer applies mutations to one batch. It commits the batch before a mutation has to read, so that later mutations
+// see earlier ones. But atomic mutations do not see each other, as on a server.
 type writer struct {
 	s     *Store
 	batch *pebble.Batch
@@ -55,8 +55,8 @@ type writer struct {
 	value []byte
 	// atomic mutations are all committed or none is.
 	atomic bool
-	// notBefore is the least timestamp given to cells, so that a conditional write is
-	// not hidden by the cell that fulfilled its condition.
+	// notBefore is the least timestamp given to cells, so that the cell that met a condition does not hide the
+	// conditional write.
 	notBefore int64
 }
 
@@ -83,8 +83,8 @@ func (w *writer) put(f *family, meta bool, c *cell) error {
 	return w.batch.Set(w.key, w.value, nil)
 }
 
-// apply applies one mutation that was admitted and whose row is locked. The result of an
-// increment or append is a row of b; for others the result is nil.
+// apply applies one mutation that was admitted and whose row is locked. The result of an increment or append is a row
+// of b; other mutations have a nil result.
 func (w *writer) apply(ctx context.Context, t *table, g *region, m *pb.MutationProto, cells []cell, b *block) (*pb.Result, error) {
 	now := max(w.s.now(), w.notBefore)
 	switch m.GetMutateType() {
@@ -96,12 +96,12 @@ func (w *writer) apply(ctx context.Context, t *table, g *region, m *pb.MutationP
 	return w.combine(ctx, t, g, m, cells, now, b)
 }
 
-// plain tells a Put or Delete from what reads the row first.
+// plain reports whether m is a Put or Delete, which does not read the row first.
 func plain(m *pb.MutationProto) bool {
 	return m.GetMutateType() == pb.MutationProto_PUT || m.GetMutateType() == pb.MutationProto_DELETE
 }
 
-// convert gives a mutation's cells. It refuses what the server would while it reads the message.
+// convert returns a mutation's cells. It refuses what a server refuses while it reads the message.
 func convert(g *region, m *pb.MutationProto) ([]cell, error) {
 	if err := checkRow(m.GetRow()); err != nil {
 		return nil, err
@@ -121,8 +121,8 @@ func convert(g *region, m *pb.MutationProto) ([]cell, error) {
 	return cells, nil
 }
 
-// admit refuses a mutation that its region cannot take. Only of one that could be one of several the class is another
-// for a row of another region.
+// admit refuses a mutation that its region cannot take. For a row of another region, the class of the exception depends
+// on whether the mutation could be one of several.
 func admit(t *table, g *region, m *pb.MutationProto, cells []cell, atomic bool) error {
 	if err := checkWritable(t); err != nil {
 		return err
@@ -196,7 +196,7 @@ func (w *writer) putAll(t *table, cells []cell, now int64) error {
 	return nil
 }
 
-// deleteAll writes delete markers; without cells the whole row's.
+// deleteAll writes delete markers; without cells it deletes the whole row.
 func (w *writer) deleteAll(ctx context.Context, t *table, g *region, m *pb.MutationProto, cells []cell, now int64) error {
 	if len(cells) == 0 {
 		ts := now
@@ -225,7 +225,7 @@ func (w *writer) deleteAll(ctx context.Context, t *table, g *region, m *pb.Mutat
 	return w.putAll(t, cells, now)
 }
 
-// newestVersion is the timestamp of the n-th newest version of a column; now if there is none.
+// newestVersion returns the timestamp of the n-th newest version of a column; now if there is none.
 func (w *writer) newestVersion(ctx context.Context, t *table, g *region, c *cell, n int, now int64) (int64, error) {
 	found, err := w.read(ctx, t, g, c.row, column(c.family, c.qualifier), n)
 	if err != nil || len(found) < n {
@@ -238,12 +238,12 @@ func column(family, qualifier []byte) []*pb.Column {
 	return []*pb.Column{{Family: family, Qualifier: [][]byte{qualifier}}}
 }
 
-// read gives the cells of a row as they are with all mutations so far, or before all that are atomic.
+// read returns the cells of a row after all mutations so far, or before all mutations if they are atomic.
 func (w *writer) read(ctx context.Context, t *table, g *region, row []byte, columns []*pb.Column, versions int) ([]cell, error) {
 	return w.get(ctx, t, g, &pb.Get{Row: row, Column: columns, MaxVersions: proto.Uint32(uint32(versions))})
 }
 
-// get is read of what m asks for.
+// get returns the cells that m asks for.
 func (w *writer) get(ctx context.Context, t *table, g *region, m *pb.Get) ([]cell, error) {
 	if !w.atomic {
 		if err := w.flush(); err != nil {
@@ -268,7 +268,7 @@ func (w *writer) get(ctx context.Context, t *table, g *region, m *pb.Get) ([]cel
 	return cells, nil
 }
 
-// combine applies an increment or append: what is stored, changed by what is given.
+// combine applies an increment or append to the stored values.
 func (w *writer) combine(ctx context.Context, t *table, g *region, m *pb.MutationProto, cells []cell, now int64, b *block) (*pb.Result, error) {
 	slices.SortStableFunc(cells, func(a, b cell) int { return compareCells(&a, &b) })
 	for i := range cells {
@@ -298,7 +298,7 @@ func (w *writer) combine(ctx context.Context, t *table, g *region, m *pb.Mutatio
 	return &pb.Result{AssociatedCellCount: proto.Int32(int32(n)), Stale: proto.Bool(false)}, nil
 }
 
-// combineCell turns what is given for a column into what is stored.
+// combineCell changes c, the argument for a column, into the cell to store.
 func combineCell(kind pb.MutationProto_MutationType, c *cell, old []cell, now int64) error {
 	if kind == pb.MutationProto_INCREMENT && len(c.value) != 8 {
 		return throw(classDoNotRetry, "Field is not a long, it's %d bytes wide", len(c.value))

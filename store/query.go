@@ -18,7 +18,7 @@ type query struct {
 	start, stop               []byte // empty: open
 	includeStart, includeStop bool
 	reversed                  bool
-	get                       bool // one row: start
+	get                       bool // one row, start
 	families                  []familyQuery
 	maxVersions               int
 	storeLimit, storeOffset   int // cells per row and family; limit -1: none
@@ -29,7 +29,7 @@ type query struct {
 	onDemand bool
 }
 
-// familyQuery is what is read of one family.
+// familyQuery is the part of a query that concerns one family.
 type familyQuery struct {
 	family     *family
 	qualifiers [][]byte // sorted, distinct; nil: all
@@ -60,7 +60,7 @@ func newTimeRange(m *pb.TimeRange) (timeRange, error) {
 	return t, nil
 }
 
-// compare says where a timestamp lies: -1 before, 0 in, 1 after the range.
+// compare places a timestamp: -1 before the range, 0 in it, 1 after it.
 func (t *timeRange) compare(ts int64) int {
 	switch {
 	case t.all:
@@ -81,7 +81,7 @@ const (
 	fieldScanMetrics      protowire.Number = 10 // of ScanResponse
 )
 
-// unknownVarint finds a varint field among those that the message's type does not know.
+// unknownVarint finds a varint field that the message's type does not know.
 func unknownVarint(m protoreflect.ProtoMessage, field protowire.Number) (v uint64, ok bool) {
 	for f := range wire.Fields(m.ProtoReflect().GetUnknown()) {
 		if f.Number == field && f.Bytes == nil {
@@ -91,7 +91,7 @@ func unknownVarint(m protoreflect.ProtoMessage, field protowire.Number) (v uint6
 	return v, ok
 }
 
-// columnsQuery reads the parts that Gets and Scans share.
+// columnsQuery reads the parts that Gets and Scans have in common.
 type columnsQuery struct {
 	columns     []*pb.Column
 	times       *pb.TimeRange
@@ -161,7 +161,7 @@ func outOfRange(class, doing string, g *region, row []byte) error {
 	return throw(class, "Requested row out of range for %s on HRegion %s, startKey='%s', getEndKey()='%s', row='%s'", doing, g.name, g.start, g.stop, row)
 }
 
-// checkRow refuses row keys that no request may have.
+// checkRow refuses row keys that no request may contain.
 func checkRow(row []byte) error {
 	if len(row) == 0 {
 		return illegalArgument("Row length is 0")
@@ -186,8 +186,7 @@ func newGet(t *table, g *region, m *pb.Get) (*query, error) {
 	return q, err
 }
 
-// newScan makes the query of a Scan. A scan whose start is its stop reads that row
-// unless it says that the stop row is not included.
+// newScan makes the query of a Scan. A scan whose start is its stop reads that row, unless it excludes the stop row.
 func newScan(t *table, g *region, m *pb.Scan) (*query, error) {
 	q := &query{start: m.GetStartRow(), stop: m.GetStopRow(), includeStart: true, reversed: m.GetReversed(),
 		batch: int(m.GetBatchSize()), maxResultSize: int64(min(m.GetMaxResultSize(), math.MaxInt64)), onDemand: true}
@@ -219,7 +218,7 @@ func newScan(t *table, g *region, m *pb.Scan) (*query, error) {
 // attributeTTL is the attribute of a mutation with its cells' time to live, 8 bytes, milliseconds.
 const attributeTTL = "_ttl"
 
-// mutationTTL is the time to live that a mutation gives its cells; -1: none.
+// mutationTTL returns the time to live that a mutation gives its cells; -1: none.
 func mutationTTL(m *pb.MutationProto) int64 {
 	for _, a := range m.GetAttribute() {
 		if a.GetName() == attributeTTL && len(a.GetValue()) == 8 {

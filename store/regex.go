@@ -47,9 +47,9 @@ const (
 	javaUnicodeCase     = 0x40
 )
 
-// newRegexComparator translates a Java pattern. One that Go's regular expressions
-// cannot say the same way (look-around, back-references, possessive quantifiers,
-// class arithmetic) is an error: it would not be the same filter.
+// newRegexComparator translates a Java pattern. A pattern that Go's regular expressions cannot express (look-around,
+// back-references, possessive quantifiers, class arithmetic) is an error, since any other translation would filter
+// differently.
 func newRegexComparator(m *pb.RegexStringComparator) (comparator, error) {
 	c := &regexComparator{}
 	switch strings.ToUpper(m.GetCharset()) {
@@ -109,7 +109,7 @@ func (p *javaPattern) translate() (string, error) {
 	return p.out.String(), nil
 }
 
-// rest is what has not been read.
+// rest returns the unread part.
 func (p *javaPattern) rest() string { return p.in[p.pos:] }
 
 func (p *javaPattern) copy(n int) {
@@ -225,7 +225,7 @@ func (p *javaPattern) escape(inClass bool) error {
 		return p.hex(2, 4)
 	case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
 		return fmt.Errorf(`escape \%c not supported`, c)
-	default: // an escaped character stands for itself
+	default: // an escaped character means itself
 		q, n := utf8.DecodeRuneInString(r[1:])
 		if inClass {
 			p.replace(1+n, quoteInClass(q))
@@ -236,7 +236,7 @@ func (p *javaPattern) escape(inClass bool) error {
 	return nil
 }
 
-// classOr writes characters as a class of their own, or into the one that is open.
+// classOr writes characters as a class, or into the class that is open.
 func (p *javaPattern) classOr(inClass bool, chars, negate string) {
 	if inClass {
 		p.replace(2, chars)

@@ -13,10 +13,10 @@ import (
 	gohbaseregion "github.com/tsuna/gohbase/region"
 )
 
-// region is one region of a table as it was opened: a region that moves is opened
-// anew, and scanners of its former self are lost.
+// region is one region of a table since it was opened. A region that moves is opened anew, and its former scanners are
+// lost.
 type region struct {
-	table       *table // its name and namespace stay; for families look the table up
+	table       *table // its name and namespace never change; for the families look the table up
 	id          uint64 // milliseconds of its creation
 	name        []byte // "table,start,id.encoded."
 	encoded     string // md5 of the name without it, in hex
@@ -38,11 +38,11 @@ func newMetaRegion(t *table) *region {
 	return openRegion(&region{table: t, id: 1, name: []byte("hbase:meta,,1"), encoded: "1588230740"})
 }
 
-// openRegion gives a region that can be served: g itself, with what clients see of it.
+// openRegion returns a region that can be served: g itself, with the fields that clients see.
 func openRegion(g *region) *region {
 	namespace := g.table.namespace
 	if namespace == "default" {
-		namespace = "" // as gohbase has it
+		namespace = "" // as in gohbase
 	}
 	g.info = gohbaseregion.NewInfo(g.id, []byte(namespace), []byte(g.table.qualifier), g.name, g.start, g.stop)
 	return g
@@ -60,16 +60,15 @@ func (t *table) regionIndex(key []byte) int {
 
 func (t *table) region(key []byte) *region { return t.regions[t.regionIndex(key)] }
 
-// newRegionID gives a unique time for a region. Callers hold ddl.
+// newRegionID returns a unique time for a region. Callers hold ddl.
 func (s *Store) newRegionID() uint64 {
 	c := &s.catalog
 	c.lastRegionID = max(c.lastRegionID+1, uint64(max(s.now(), 0)))
 	return c.lastRegionID
 }
 
-// Split cuts the region of a table that holds key in two at key; scanners of the
-// region are lost. It does nothing when key already starts a region. A missing
-// table is gohbase.TableNotFound.
+// Split splits the region of a table that holds key at key; scanners of the region are lost. It does nothing if key
+// already starts a region. A missing table is gohbase.TableNotFound.
 func (s *Store) Split(name string, key []byte) error {
 	_, err := s.reshape(name, func(t *table) []*region {
 		i := t.regionIndex(key)
@@ -87,8 +86,8 @@ func (s *Store) Split(name string, key []byte) error {
 	return err
 }
 
-// Merge joins the region of a table that holds key with the next one; scanners of
-// both are lost. It does nothing on the last region.
+// Merge joins the region of a table that holds key with the next one; scanners of both are lost. It does nothing on the
+// last region.
 func (s *Store) Merge(name string, key []byte) error {
 	_, err := s.reshape(name, func(t *table) []*region {
 		i := t.regionIndex(key)
@@ -119,7 +118,7 @@ func reopened(key []byte) func(*table) []*region {
 	}
 }
 
-// reshape replaces a table's regions by those that change gives; nil changes nothing.
+// reshape replaces a table's regions by those that change returns; nil changes nothing.
 func (s *Store) reshape(name string, change func(*table) []*region) (changed bool, err error) {
 	err = s.working(func() error {
 		var err error

@@ -9,8 +9,8 @@ import (
 	"github.com/hql-db/hql/internal/poison"
 )
 
-// regionScanner reads the rows of a query within one region, at one moment: writes
-// after it was opened are not seen.
+// regionScanner reads the rows of a query within one region from a snapshot: it does not see writes after it was
+// opened.
 type regionScanner struct {
 	query  *query
 	filter filter
@@ -50,7 +50,7 @@ func (r *regionScanner) openFamily(db *pebble.DB, fq *familyQuery, g *region, no
 	var err error
 	if len(r.iteratorsOf) == 0 {
 		it, err = db.NewIter(o)
-	} else { // the same view of the data, so that a row is whole over its families
+	} else { // the same snapshot, so that a row is consistent over its families
 		it, err = r.iteratorsOf[0].Clone(pebble.CloneOptions{IterOptions: o})
 	}
 	if err != nil {
@@ -69,13 +69,13 @@ func (r *regionScanner) openFamily(db *pebble.DB, fq *familyQuery, g *region, no
 
 func (r *regionScanner) close() {
 	for _, it := range r.iteratorsOf {
-		// Errors of reading were returned when they occurred.
+		// Reading errors were returned when they occurred.
 		_ = it.Close()
 	}
 	r.iteratorsOf, r.stores, r.joined = nil, nil, nil
 }
 
-// top is the scanner that stands on the next row and there on the first family; nil: no more cells.
+// top returns the scanner at the next row and there at the first family; nil: no more cells.
 func (r *regionScanner) top(stores []*storeScanner) *storeScanner {
 	var best *storeScanner
 	for _, s := range stores {
@@ -114,7 +114,7 @@ func (r *regionScanner) populate(ctx context.Context, stores []*storeScanner, ro
 		next := r.top(stores)
 		inRow := next != nil && bytes.Equal(next.cur.row, row)
 		if !inRow {
-			lim.rowsScanned++ // as HBase counts, a second time for families that are read only where the filter keeps the row
+			lim.rowsScanned++ // HBase also counts a row again for families that are read only if the filter keeps the row
 		}
 		if lim.batchReached() && inRow || lim.sizeReached(betweenCells) {
 			lim.midRow = inRow
@@ -126,7 +126,7 @@ func (r *regionScanner) populate(ctx context.Context, stores []*storeScanner, ro
 	}
 }
 
-// passRow leaves the row, walking over its cells as the filter tells.
+// passRow skips the row, over its cells as the filter directs.
 func (r *regionScanner) passRow(ctx context.Context, row []byte) error {
 	if r.query.reversed {
 		for _, s := range r.stores {
@@ -161,13 +161,13 @@ func (r *regionScanner) passRow(ctx context.Context, row []byte) error {
 // filterDone reports whether the filter has ended the region.
 func (r *regionScanner) filterDone() bool { return r.hasFilter && r.filter.allRemaining() }
 
-// next adds the next row, or a part of it, to b's open row. When the row stays empty
-// there is none, or a limit was reached on the way. more reports whether there can be others.
+// next adds the next row, or a part of it, to b's open row. If the open row stays empty, no row is left or a limit was
+// reached on the way. more reports whether others may follow.
 func (r *regionScanner) next(ctx context.Context, b *block, lim *limits) (more bool, err error) {
 	defer func() {
 		switch p := recover(); p {
 		case nil:
-		case errNoHint: // as deep in the filter as the server's exception
+		case errNoHint: // the exception arises deep in the filter, as on the server
 			more, err = false, errNoHint
 		default:
 			panic(p)
@@ -184,12 +184,12 @@ func (r *regionScanner) next(ctx context.Context, b *block, lim *limits) (more b
 	return more && !r.filterDone(), nil
 }
 
-// nextRow is next before the filter is made ready for another row. It is in one piece, as HBase's own is, since what is counted, which limit ends
-// it and what the filter is asked depends on the order of these steps.
+// nextRow does the work of next, but does not reset the filter for another row. It is one function, like HBase's own,
+// because the order of these steps decides what is counted, which limit ends it and which questions the filter gets.
 func (r *regionScanner) nextRow(ctx context.Context, b *block, lim *limits) (more bool, err error) {
 	size, batch := lim.sizeDone, lim.batchDone
 	for {
-		lim.sizeDone, lim.batchDone = size, batch // what was dropped does not count
+		lim.sizeDone, lim.batchDone = size, batch // dropped cells do not count
 		if r.wholeRows {
 			lim.wholeRows = true
 		}
@@ -276,7 +276,7 @@ func (r *regionScanner) refusesKey(row []byte) bool {
 	return r.filter.allRemaining() || r.filter.rowKey(row)
 }
 
-// refusesRow lets the filter remove cells of the open row and decide on it.
+// refusesRow lets the filter remove cells of the open row and decide about it.
 func (r *regionScanner) refusesRow(b *block, lim *limits, size int64, batch int) bool {
 	empty := b.cells == 0
 	if !r.wholeRows {
@@ -291,7 +291,7 @@ func (r *regionScanner) refusesRow(b *block, lim *limits, size int64, batch int)
 	return empty
 }
 
-// joinedHas positions the families that the filter did not need on a row it kept.
+// joinedHas positions the families that the filter did not need on a row that it kept.
 func (r *regionScanner) joinedHas(row []byte) (found bool, err error) {
 	for _, s := range r.joined {
 		if s.valid && bytes.Compare(s.cur.row, row) < 0 {

@@ -16,9 +16,9 @@ type block struct {
 	buf      []byte
 	counts   []uint32 // cells of each closed row
 	partial  []bool   // for each closed row: more of it may follow
-	rowStart int      // where the open row starts in buf
-	cells    int      // cells of the open row
-	lastRow  int      // where the last closed row starts; -1: none
+	rowStart int      // start of the open row in buf
+	cells    int      // number of cells of the open row
+	lastRow  int      // start of the last closed row; -1: none
 }
 
 func (b *block) reset(buf []byte) { *b = block{buf: buf, lastRow: -1} }
@@ -45,7 +45,7 @@ func (b *block) add(c *cell) {
 	b.cells++
 }
 
-// drop forgets the open row.
+// drop discards the open row.
 func (b *block) drop() {
 	b.buf = b.buf[:b.rowStart]
 	b.cells = 0
@@ -60,17 +60,17 @@ func (b *block) close(partial bool) {
 	b.cells = 0
 }
 
-// rowAt is the key of the row that starts at an offset.
+// rowAt returns the key of the row that starts at an offset.
 func (b *block) rowAt(off int) []byte {
 	n := int(binary.BigEndian.Uint16(b.buf[off+12:]))
 	return b.buf[off+14 : off+14+n]
 }
 
-// openRow is the key of the open row, which must have cells.
+// openRow returns the key of the open row, which must have cells.
 func (b *block) openRow() []byte { return b.rowAt(b.rowStart) }
 
-// decodeCell reads the cell at the start of b and gives its length on the wire; 0: b is malformed.
-// The slices of c alias b.
+// decodeCell reads the cell at the start of b and returns its length on the wire; 0: b is malformed. The slices of c
+// alias b.
 func decodeCell(b []byte, c *cell) int {
 	if len(b) < 14 {
 		return 0
@@ -135,7 +135,7 @@ func (b *block) sort() {
 	}
 }
 
-// size is the size of the open row as limits count it.
+// size returns the size of the open row for limits.
 func (b *block) size() int64 {
 	return int64(len(b.buf)-b.rowStart) + int64(b.cells)*cellOverhead
 }

@@ -13,20 +13,18 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// cellBlockReader is a call that takes the cells of its answer as they come on the wire.
+// cellBlockReader is a call that takes the cells of its answer in wire format.
 type cellBlockReader interface {
 	DeserializeCellBlocks(proto.Message, []byte) (uint32, error)
 }
 
-// errResend stands for a broken connection: the client sends the call again.
+// errResend simulates a broken connection: the client sends the call again.
 var errResend = errors.New("connection lost")
 
-// SendRPC serves any call that gohbase's clients could send: Get, Scan, Mutate and
-// Multi by table and key, all others as calls to the master. As gohbase does, it gives
-// the call its region, sends it again after answers that were lost and regions that
-// moved, and waits while a table is disabled; the call's context ends every wait. A
-// missing table is gohbase.TableNotFound; what a server refuses is an error whose text
-// starts with "HBase Java exception CLASS:\n".
+// SendRPC serves any call that gohbase's clients could send: Get, Scan, Mutate and Multi by table and key, all others
+// as calls to the master. Like gohbase, it gives the call its region, repeats it after lost answers and moved regions,
+// and waits while a table is disabled; the end of the call's context ends every wait. A missing table is
+// gohbase.TableNotFound. A refusal by a server is an error whose text starts with "HBase Java exception CLASS:\n".
 func (s *Store) SendRPC(rpc hrpc.Call) (proto.Message, error) {
 	ctx := rpc.Context()
 	backoff := 16 * time.Millisecond
@@ -51,7 +49,7 @@ func (s *Store) SendRPC(rpc hrpc.Call) (proto.Message, error) {
 	}
 }
 
-// sleep waits, or gives the context's error.
+// sleep waits, or returns the context's error.
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -93,7 +91,7 @@ func (s *Store) locate(ctx context.Context, name string, key []byte) (*table, *r
 			return nil, nil, gohbase.ErrClientClosed
 		}
 		t, ok := s.catalog.lookup(name)
-		if !ok { // hbase:meta shows one that is being made before it is served
+		if !ok { // a new table is in hbase:meta before it is served
 			err := s.working(func() error {
 				s.catalog.ddl.Lock()
 				defer s.catalog.ddl.Unlock()
@@ -118,7 +116,7 @@ func (s *Store) locate(ctx context.Context, name string, key []byte) (*table, *r
 	}
 }
 
-// regionCall runs a call on its region, with the faults that are due.
+// regionCall runs a call on its region, with the faults that are drawn for it.
 func (s *Store) regionCall(ctx context.Context, t *table, g *region, rpc hrpc.Call) (proto.Message, error) {
 	req := rpc.ToProto()
 	inject := s.faults.draw(t, rpc.Name(), req)
@@ -159,7 +157,7 @@ func (s *Store) execute(ctx context.Context, req proto.Message, inject *injectio
 	return msg, b, nil
 }
 
-// working runs what reads or writes cells, while the store is open and has not failed.
+// working runs a function that reads or writes cells, if the store is open and has not failed.
 func (s *Store) working(f func() error) error {
 	locked := func() error {
 		s.life.RLock()
@@ -170,7 +168,7 @@ func (s *Store) working(f func() error) error {
 		return f()
 	}
 	if s.opts.Dir == "" {
-		return locked() // memory does not fail
+		return locked() // a store in memory does not fail
 	}
 	return s.failure.do(locked)
 }
@@ -192,7 +190,7 @@ func (s *Store) serve(ctx context.Context, req proto.Message, inject *injection)
 		if err != nil {
 			return nil, nil, err
 		}
-		inline(r, b) // servers send a single Get's cells in the message
+		inline(r, b) // servers send the cells of a single Get in the message
 		return &pb.GetResponse{Result: r}, nil, nil
 	case *pb.MutateRequest:
 		t, g, err := s.served(m.GetRegion(), inject)
@@ -210,7 +208,7 @@ func (s *Store) serve(ctx context.Context, req proto.Message, inject *injection)
 	return nil, nil, throw(classUnsupported, "%T", req)
 }
 
-// served finds a region that is online by its name.
+// served finds an online region by its name.
 func (s *Store) served(r *pb.RegionSpecifier, inject *injection) (*table, *region, error) {
 	if inject.moved && bytes.Equal(r.GetValue(), inject.region.name) {
 		return nil, nil, throw(classMoved, "Region moved to: hostname=%s port=%d startCode=1. As of locationSeqNum=1.", serverHost, serverPort)
@@ -226,8 +224,8 @@ func (s *Store) served(r *pb.RegionSpecifier, inject *injection) (*table, *regio
 	return t, g, nil
 }
 
-// deliver hands an answer to its call: cells as a block when it can read one, else
-// in the message. All cells of an answer share one array.
+// deliver hands an answer to its call: cells as a block if the call can read one, else in the message. All cells of an
+// answer share one array.
 func deliver(rpc hrpc.Call, msg proto.Message, b *block) (proto.Message, error) {
 	if b == nil || len(b.buf) == 0 {
 		return msg, nil

@@ -14,8 +14,8 @@ import (
 // maxScanBytes is the server's limit on the size of one answer.
 const maxScanBytes = 100 << 20
 
-// scan serves a ScanRequest: opens a scanner or goes on with one, reads rows, closes.
-// The rows are in the block; the response counts them.
+// scan serves a ScanRequest: it opens a scanner or continues one, reads rows, and closes the scanner. The rows are in
+// the block; the response counts them.
 func (s *Store) scan(ctx context.Context, req *pb.ScanRequest, inject *injection) (*pb.ScanResponse, *block, error) {
 	if req.ScannerId == nil && req.Scan == nil {
 		return nil, nil, throw(classDoNotRetry, "Missing required input: scannerId or scan")
@@ -59,8 +59,8 @@ func (s *Store) scan(ctx context.Context, req *pb.ScanRequest, inject *injection
 	return resp, b, nil
 }
 
-// scanError is what a client is told of an error in the midst of a scan: to open the
-// scanner anew unless that cannot help.
+// scanError makes the exception for an error during a scan. It asks the client to open the scanner anew, unless that
+// cannot help.
 func scanError(ctx context.Context, err error) error {
 	if c := canceled(ctx, err); c != nil {
 		return c
@@ -68,14 +68,14 @@ func scanError(ctx context.Context, err error) error {
 	if isClass(err, classDoNotRetry) || isRuntime(err) {
 		return err
 	}
-	if pebble.IsCorruptionError(err) { // reading it again does not help
+	if pebble.IsCorruptionError(err) { // reading again does not help
 		return throw(classCorrupt, "a file of the store is damaged: %v", err)
 	}
 	return throw(classScannerReset, "Scanner is closed on the server-side: %v", err)
 }
 
-// holder finds or opens the scanner of a request. ended reports whether it was closed at
-// its end: there is nothing to do.
+// holder finds or opens the scanner of a request. ended reports that the scanner was already closed at its end: there
+// is nothing to do.
 func (s *Store) holder(req *pb.ScanRequest, resp *pb.ScanResponse, inject *injection) (h *scannerHolder, ended bool, err error) {
 	now := s.opts.Now()
 	if req.ScannerId == nil {
@@ -116,7 +116,7 @@ func (s *Store) holder(req *pb.ScanRequest, resp *pb.ScanResponse, inject *injec
 	return h, false, nil
 }
 
-// readRows reads the rows that a request asks for and tells how the scan stands.
+// readRows reads the rows that a request asks for and reports the state of the scan.
 func (s *Store) readRows(ctx context.Context, h *scannerHolder, req *pb.ScanRequest, resp *pb.ScanResponse, b *block, inject *injection) error {
 	rows := 1
 	switch {
@@ -143,7 +143,7 @@ func (s *Store) readRows(ctx context.Context, h *scannerHolder, req *pb.ScanRequ
 	resp.MoreResultsInRegion = proto.Bool(more)
 	resp.Stale = proto.Bool(false)
 	if len(b.counts) == 0 && h.scanner.filterDone() {
-		// Only now: clients of old took no rows from an answer with more_results false.
+		// Only now: old clients ignored the rows of an answer with more_results false.
 		resp.MoreResults = proto.Bool(false)
 	}
 	if resp.MoreResults == nil {
@@ -159,7 +159,7 @@ func (s *Store) readRows(ctx context.Context, h *scannerHolder, req *pb.ScanRequ
 	return nil
 }
 
-// read collects up to rows results into b.
+// read reads up to rows results into b.
 func (h *scannerHolder) read(ctx context.Context, req *pb.ScanRequest, resp *pb.ScanResponse, b *block, rows int, more *bool, inject *injection) error {
 	limit := 0
 	if v, ok := unknownVarint(req, fieldLimitOfRows); ok && v > 0 {
@@ -189,7 +189,7 @@ func (h *scannerHolder) read(ctx context.Context, req *pb.ScanRequest, resp *pb.
 		}
 		if b.cells > 0 {
 			if h.endsPartialRow(b) {
-				// The row before turned out to be complete: nothing more of it passed.
+				// The row before is complete: no further cell of it passed.
 				if whole++; full() {
 					b.drop()
 					return nil
@@ -214,7 +214,7 @@ func (h *scannerHolder) read(ctx context.Context, req *pb.ScanRequest, resp *pb.
 	return nil
 }
 
-// setScanMetrics tells in an answer what was looked at for it, in the field that HBase has for it: pairs of a name and a number.
+// setScanMetrics adds the counts of a scan to its answer, in HBase's field for metrics: pairs of a name and a number.
 func setScanMetrics(resp *pb.ScanResponse, lim *limits) {
 	var metrics []byte
 	for _, m := range []struct {
@@ -228,7 +228,7 @@ func setScanMetrics(resp *pb.ScanResponse, lim *limits) {
 	resp.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, fieldScanMetrics, protowire.BytesType), metrics))
 }
 
-// endsPartialRow reports whether the open row comes after one of which a part was sent.
+// endsPartialRow reports whether the open row follows a row of which a part was sent.
 func (h *scannerHolder) endsPartialRow(b *block) bool {
 	if n := len(b.partial); n > 0 {
 		return b.partial[n-1] && !bytes.Equal(b.openRow(), b.rowAt(b.lastRow))

@@ -13,7 +13,7 @@ type scanners struct {
 	open   map[uint64]*scannerHolder
 	closed map[uint64]closedScanner
 	lastID uint64
-	// swept is when leases were last looked through.
+	// swept is when leases were last checked.
 	swept time.Time
 }
 
@@ -27,14 +27,14 @@ type scannerHolder struct {
 	gone    bool // closed while another call waited for it
 	nextSeq uint64
 	expires time.Time
-	// partialRow is the row of which the last answer may have left a part; nil: none.
+	// partialRow is the row of which the last answer may have contained a part; nil: none.
 	partialRow []byte
-	// blockHint is about how large an answer is.
+	// blockHint is about the size of an answer.
 	blockHint int
 }
 
-// closedScanner is remembered for a lease's time, for the close request that
-// clients send although the server has closed a scanner at its end.
+// closedScanner remembers a scanner, for the time of a lease, that the server closed at its end: clients send a close
+// request all the same.
 type closedScanner struct {
 	nextSeq uint64
 	until   time.Time
@@ -55,7 +55,7 @@ func (s *scanners) add(g *region, r *regionScanner, expires time.Time) *scannerH
 	return h
 }
 
-// find gives an open scanner, or says that the scanner ended a short while ago.
+// find returns an open scanner, or the record of one that ended recently.
 func (s *scanners) find(id uint64, now time.Time) (h *scannerHolder, ended closedScanner, ok bool) {
 	s.expire(now)
 	s.mu.Lock()
@@ -67,8 +67,8 @@ func (s *scanners) find(id uint64, now time.Time) (h *scannerHolder, ended close
 	return nil, ended, ok
 }
 
-// remove closes a scanner that its caller holds busy. A remembered one answers later
-// requests as closed; any other is unknown from then on.
+// remove closes a scanner whose busy the caller holds. If remember is set, later requests are answered as for a closed
+// scanner, otherwise as for an unknown one.
 func (s *scanners) remove(h *scannerHolder, remember bool, until time.Time) {
 	s.mu.Lock()
 	_, ok := s.open[h.id]
@@ -83,7 +83,7 @@ func (s *scanners) remove(h *scannerHolder, remember bool, until time.Time) {
 	}
 }
 
-// sweepEvery bounds how often leases are looked through.
+// sweepEvery is the least time between two checks of the leases.
 const sweepEvery = 100 * time.Millisecond
 
 // expire closes scanners whose lease is over.
@@ -136,8 +136,7 @@ func (s *scanners) closeAll() {
 	}
 }
 
-// dropLease makes an open scanner unknown, as when its lease had run out. It tells
-// whether there was one.
+// dropLease makes an open scanner unknown, as if its lease had expired. It reports whether there was such a scanner.
 func (s *scanners) dropLease(id uint64) bool {
 	s.mu.Lock()
 	h := s.open[id]
@@ -156,7 +155,7 @@ func unknownScanner(id uint64) error {
 		"c) Server may be closing down, d) RegionServer restart during upgrade.", strconv.FormatUint(id, 10))
 }
 
-// canceled gives the context's error when a request was given up, else nil.
+// canceled returns the context's error if a request was given up, else nil.
 func canceled(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()

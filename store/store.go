@@ -16,11 +16,10 @@ import (
 	"github.com/tsuna/gohbase"
 )
 
-// Options say where a Store keeps its cells and how it tells time. The zero value
-// is a store in memory.
+// Options tell where a Store keeps its cells and how it measures time. The zero value is a store in memory.
 type Options struct {
-	// Dir is the directory of a store that lasts; it is made when missing and locked
-	// while open. "" keeps everything in memory.
+	// Dir is the directory of a persistent store; it is created if missing and locked while open. "" keeps everything
+	// in memory.
 	Dir string
 	// Now is the server's clock: timestamps, times to live and leases; nil is time.Now.
 	Now func() time.Time
@@ -30,11 +29,11 @@ type Options struct {
 	NoSync bool
 	// CacheBytes is the size of the block cache; 0 is 64 MiB.
 	CacheBytes int64
-	// Servers is how many region servers hbase:meta names, the regions being dealt out to them as
-	// tables are created; 0 is 1. They all are this store: it is for clients that share work out by server.
+	// Servers is how many region servers hbase:meta names; 0 is 1. Regions are assigned to them as tables are created.
+	// All of them are this store: the option is for clients that divide work by server.
 	Servers int
 
-	fs vfs.FS // of Dir; nil is the system's, without the watch for slow disks: nobody would read its reports
+	fs vfs.FS // the file system of Dir; nil is the system's, without the watch for slow disks, whose reports nobody would read
 }
 
 func (o *Options) ensureDefaults() {
@@ -62,7 +61,7 @@ type Store struct {
 	write   *pebble.WriteOptions
 	failure *failure
 
-	// life is held shared by every call while it works, so that Close can wait.
+	// life is read-locked by every running call, so that Close can wait.
 	life   sync.RWMutex
 	closed atomic.Bool
 
@@ -78,8 +77,8 @@ var (
 	_ gohbase.RPCClient = (*Store)(nil)
 )
 
-// Open opens a store, creating it when it does not exist. A directory that another
-// Store has open is an error, and so is one that holds only a part of a store.
+// Open opens a store, creating it if it does not exist. A directory that another Store has open is an error, and so is
+// one that holds only a part of a store.
 func Open(o Options) (*Store, error) {
 	o.ensureDefaults()
 	cache := pebble.NewCache(o.CacheBytes)
@@ -101,8 +100,8 @@ func Open(o Options) (*Store, error) {
 		write = pebble.NoSync
 	} else {
 		if err := os.Mkdir(o.Dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-			if parent := filepath.Dir(filepath.Clean(o.Dir)); errors.Is(err, fs.ErrNotExist) { // no tree is made of a name that was mistyped
-				return nil, fmt.Errorf("open store %q: there is no directory %q to make it in", o.Dir, parent)
+			if parent := filepath.Dir(filepath.Clean(o.Dir)); errors.Is(err, fs.ErrNotExist) { // a mistyped name must not create directories
+				return nil, fmt.Errorf("open store %q: the parent directory %q does not exist", o.Dir, parent)
 			}
 			return nil, fmt.Errorf("open store: %w", err)
 		}
@@ -128,7 +127,7 @@ func Open(o Options) (*Store, error) {
 		return nil
 	})
 	if errors.Is(err, syscall.EAGAIN) {
-		return nil, fmt.Errorf("open store %q: another process has it open, or another connection of this one; one at a time can", o.Dir)
+		return nil, fmt.Errorf("open store %q: another process, or another connection of this one, has it open; close that first", o.Dir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open store %q: %w", o.Dir, err)
@@ -136,29 +135,27 @@ func Open(o Options) (*Store, error) {
 	return s, nil
 }
 
-// Close ends all scanners and closes the store. Later calls give gohbase.ErrClientClosed.
-// Close is idempotent.
+// Close ends all scanners and closes the store. Later calls return gohbase.ErrClientClosed. Close may be called twice.
 func (s *Store) Close() {
 	if s.closed.Swap(true) {
 		return
 	}
 	s.catalog.wake()
 	if s.failure.happened() != nil {
-		return // what Pebble still holds ends with the process
+		return // the rest of Pebble's resources ends with the process
 	}
 	s.life.Lock()
 	defer s.life.Unlock()
 	s.scanners.closeAll()
-	// A failed close loses nothing that was acknowledged: writes are synced before.
+	// A failed close loses no acknowledged write: they are synced before.
 	_ = s.failure.do(s.db.Close)
 }
 
-// OpenScanners counts the scanners that are open on the store's regions, those
-// with an expired lease not included.
+// OpenScanners counts the scanners that are open on the store's regions, without those whose lease has expired.
 func (s *Store) OpenScanners() int {
 	s.scanners.expire(s.opts.Now())
 	return s.scanners.count()
 }
 
-// now is the server's time in milliseconds.
+// now returns the server's time in milliseconds.
 func (s *Store) now() int64 { return s.opts.Now().UnixMilli() }

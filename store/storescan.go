@@ -18,19 +18,19 @@ type storeScanner struct {
 	query   *query
 	matcher matcher
 
-	cur   cell // where the scanner stands
+	cur   cell // the current cell
 	valid bool
 	// rowKey is the encoded start of all keys of the current row: family and row.
 	rowKey  []byte
 	rowBuf  []byte
 	qualBuf []byte
 	seekBuf []byte
-	rows    uint64 // rows met: tells one row from the next
+	rows    uint64 // rows met; distinguishes one row from the next
 	perRow  int    // cells included of the row
 	err     error
 }
 
-// bounds gives the keys of a family that a query reads of a region.
+// bounds returns the bounds of the keys of a family that a query reads of a region.
 func (q *query) bounds(f *family, g *region) (lower, upper []byte) {
 	low, lowIncl, high, highIncl := q.start, q.includeStart, q.stop, q.includeStop
 	if q.reversed {
@@ -74,7 +74,7 @@ func (s *storeScanner) start() {
 	s.land(s.it.First())
 }
 
-// land reads the cell that the iterator stands on.
+// land reads the iterator's current cell.
 func (s *storeScanner) land(ok bool) {
 	s.valid = ok
 	if !ok {
@@ -130,8 +130,7 @@ func (s *storeScanner) corrupt(key []byte) {
 	s.err = throw(classIO, "malformed key %x", key)
 }
 
-// landAhead reads the cell after a move forward. Backwards, what lies behind the
-// row is the row before it.
+// landAhead reads the cell after a move forward. In a reversed scan, the end of a row leads to the row before it.
 func (s *storeScanner) landAhead(ok bool) {
 	if s.query.reversed && (!ok && s.it.Error() == nil || ok && !bytes.HasPrefix(s.it.Key(), s.rowKey)) {
 		s.land(s.it.SeekLT(s.rowKey))
@@ -144,8 +143,7 @@ func (s *storeScanner) landAhead(ok bool) {
 // step goes to the next cell.
 func (s *storeScanner) step() { s.landAhead(s.it.Next()) }
 
-// stepsBeforeSeek is how many cells are passed one by one before a seek is tried:
-// a seek costs about as much as a few steps.
+// stepsBeforeSeek is how many cells are stepped over before a seek: a seek costs about as much as a few steps.
 const stepsBeforeSeek = 6
 
 // toNextRow leaves the current row.
@@ -170,14 +168,14 @@ func (s *storeScanner) toNextRow() {
 	s.land(s.it.SeekGE(s.seekBuf))
 }
 
-// toRowStart goes back to the first cell of the row that the scanner stands on.
+// toRowStart goes back to the first cell of the current row.
 func (s *storeScanner) toRowStart() {
 	if s.valid {
 		s.land(s.it.SeekGE(s.rowKey))
 	}
 }
 
-// toNextColumn leaves the current column for the one that the matcher wants next.
+// toNextColumn leaves the current column for the next one that the matcher wants.
 func (s *storeScanner) toNextColumn() {
 	if len(s.cur.qualifier) == 0 {
 		s.step() // markers of the family may be among the versions of the empty qualifier
@@ -209,8 +207,8 @@ func (s *storeScanner) forwardTo() {
 	s.landAhead(s.it.SeekGE(s.seekBuf))
 }
 
-// toHint follows a filter's hint; one that does not lead on is a single step. Backwards
-// only other rows lead on: hints for columns are for scans forward.
+// toHint follows a filter's hint; a hint that does not lead ahead is a single step. In a reversed scan only hints to
+// other rows lead ahead: hints to columns are for forward scans.
 func (s *storeScanner) toHint(h *cell) {
 	if h == nil {
 		s.step()
@@ -236,7 +234,7 @@ func (s *storeScanner) toHint(h *cell) {
 		s.land(s.it.SeekGE(key))
 		return
 	}
-	// Backwards: the hinted row from the hint on, else the start of the row before.
+	// In a reversed scan: the hinted row from the hint on, else the start of the row before.
 	n, _ := escapedLen(key[prefixLen:])
 	hinted := key[:prefixLen+n]
 	if s.land(s.it.SeekGE(key)); s.valid && bytes.Equal(s.rowKey, hinted) || s.err != nil {
@@ -255,8 +253,8 @@ func (s *storeScanner) finish() bool {
 	return false
 }
 
-// next adds the cells of the current row to b until the row ends or a limit is
-// reached. It reports whether there is more to come. A nil b only walks.
+// next adds the cells of the current row to b until the row ends or a limit is reached. It reports whether more cells
+// follow. With a nil b it only skips.
 func (s *storeScanner) next(ctx context.Context, b *block, lim *limits) (more bool, err error) {
 	if !s.valid {
 		return false, s.err

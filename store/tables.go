@@ -13,18 +13,18 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// catalog holds the tables. A table is immutable: changes replace it, so that calls
-// work on the table they looked up without holding a lock.
+// catalog holds the tables. A table is immutable: a change replaces it, so that calls use the table that they looked up
+// without a lock.
 type catalog struct {
 	mu      sync.RWMutex
 	tables  map[string]*table  // by full name: "t" or "ns:t"
 	regions map[string]*region // by region name
 	nextID  uint32
-	// changed is closed and replaced at each change; callers of disabled tables wait on it.
+	// changed is closed and replaced at each change; calls to disabled tables wait for it.
 	changed chan struct{}
-	// ddl orders changes of the catalog among each other.
+	// ddl serializes changes of the catalog.
 	ddl sync.Mutex
-	// lastRegionID keeps region ids, which are times, unique.
+	// lastRegionID makes region ids, which are times, unique.
 	lastRegionID uint64
 }
 
@@ -41,7 +41,7 @@ type table struct {
 	meta                       bool
 }
 
-// family is a column family: its attributes as given, and what the store derives from them.
+// family is a column family: its attributes as given, and values derived from them.
 type family struct {
 	name                      []byte
 	id                        byte
@@ -49,13 +49,13 @@ type family struct {
 	maxVersions, minVersions  int
 	ttl                       int64 // milliseconds; math.MaxInt64: for ever
 	keepDeleted               bool
-	prefix                    []byte // of its keys
+	prefix                    []byte // common prefix of its keys
 }
 
 // pair is an attribute of a table or family.
 type pair struct{ Name, Value []byte }
 
-// record is how a table is stored under spaceTables and its name.
+// record is the stored form of a table under spaceTables and its name.
 type record struct {
 	ID                        uint32
 	Namespace, Qualifier      string
@@ -76,7 +76,7 @@ type regionRecord struct {
 	Start, Stop []byte
 }
 
-// Table ids below firstTableID are the system's.
+// Table ids below firstTableID are reserved for system tables.
 const (
 	metaTableID  uint32 = 1
 	firstTableID uint32 = 16
@@ -90,7 +90,7 @@ func fullName(namespace, qualifier string) string {
 	return namespace + ":" + qualifier
 }
 
-// newFamily derives what reading needs from a family's attributes.
+// newFamily derives the values that reading needs from a family's attributes.
 func newFamily(tableID uint32, r familyRecord) *family {
 	f := &family{name: r.Name, id: r.ID, attributes: r.Attributes, configuration: r.Configuration,
 		maxVersions: 1, ttl: math.MaxInt64, prefix: appendPrefix(nil, tableID, r.ID)}
@@ -148,7 +148,7 @@ func (t *table) record() record {
 	return r
 }
 
-// family finds a family by name; nil when the table has none.
+// family finds a family by name; nil if the table lacks it.
 func (t *table) family(name []byte) *family {
 	for _, f := range t.families {
 		if string(f.name) == string(name) {
@@ -213,14 +213,14 @@ func (c *catalog) lookup(name string) (*table, bool) {
 	return t, ok
 }
 
-// all gives the tables sorted by name, hbase:meta included.
+// all returns the tables sorted by name, including hbase:meta.
 func (c *catalog) all() []*table {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return slices.SortedFunc(maps.Values(c.tables), func(a, b *table) int { return strings.Compare(a.name, b.name) })
 }
 
-// online reports whether g is being served: still part of its table, which is enabled.
+// online reports whether g is served: it is still part of its table, which is enabled.
 func (c *catalog) online(g *region) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -228,7 +228,7 @@ func (c *catalog) online(g *region) bool {
 	return c.regions[string(g.name)] == g && t != nil && !t.disabled
 }
 
-// regionByName finds a region that is being served, and its table as it is now.
+// regionByName finds a served region, and its table in the current version.
 func (c *catalog) regionByName(name []byte) (*table, *region, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -250,7 +250,7 @@ func (c *catalog) waitChange() <-chan struct{} {
 	return c.changed
 }
 
-// wake lets everyone who waits for a change look again.
+// wake wakes everyone who waits for a change.
 func (c *catalog) wake() {
 	c.mu.Lock()
 	close(c.changed)
@@ -258,8 +258,8 @@ func (c *catalog) wake() {
 	c.mu.Unlock()
 }
 
-// replace installs a table in place of its former version (either may be nil) after
-// writing its definition and its rows of hbase:meta. Callers hold ddl.
+// replace replaces a version of a table by another (either may be nil), after writing its definition and its rows of
+// hbase:meta. Callers hold ddl.
 func (s *Store) replace(old, t *table) error {
 	b := s.db.NewBatch()
 	defer b.Close()
