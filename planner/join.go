@@ -394,8 +394,9 @@ func (q *query) lookup(j *plan.Join, s *source, own []expr.Expr, used []bool, h 
 		rules := *q.env
 		rules.Statistics, env = nil, &rules
 	}
+	by, left := j.RightKeys, -1 // rows are looked up by all of the keys but that of index left, which is compared
 	read := func(batch [][]types.Value) (*plan.Scan, error) {
-		req, err := q.request(s, append(slices.Clip(own), keyCondition(j.RightKeys, batch)), keys, accessOrder{}, h)
+		req, err := q.request(s, append(slices.Clip(own), keyCondition(by, leftOut(batch, left))), keys, accessOrder{}, h)
 		if err != nil {
 			return nil, err
 		}
@@ -406,19 +407,17 @@ func (q *query) lookup(j *plan.Join, s *source, own []expr.Expr, used []bool, h 
 		return scan, err
 	}
 	var sample *plan.Scan
-	for i := range sampleValues {
-		row := make([]types.Value, len(j.RightKeys))
-		for k, e := range j.RightKeys {
-			row[k] = sampleValue(e.Type(), i)
+	for ; left < len(j.RightKeys); left++ {
+		if left >= 0 { // of values that are made up, one may contradict another: DATE_TRUNC('hour', ts) = 1 has no ts
+			if by = slices.Delete(slices.Clone(j.RightKeys), left, left+1); len(by) == 0 {
+				return nil
+			}
 		}
-		p, err := read([][]types.Value{row})
-		if err != nil {
+		p, err := sampleLookup(j.RightKeys, read)
+		if err != nil || p != nil && p.Access.Wide() && left < 0 {
 			return err
 		}
-		if p.Access.Wide() {
-			return nil
-		}
-		if p.Access != plan.Empty {
+		if p != nil && !p.Access.Wide() {
 			sample = p
 			break
 		}
@@ -434,6 +433,32 @@ func (q *query) lookup(j *plan.Join, s *source, own []expr.Expr, used []bool, h 
 		j.Right, j.Lookup = sample, &plan.Lookup{Plan: read, Whole: whole}
 	}
 	return nil
+}
+
+// sampleLookup gives the first look-up for made-up values of keys that fit; nil: none does.
+func sampleLookup(keys []expr.Expr, read func(batch [][]types.Value) (*plan.Scan, error)) (*plan.Scan, error) {
+	for i := range sampleValues {
+		row := make([]types.Value, len(keys))
+		for k, e := range keys {
+			row[k] = sampleValue(e.Type(), i)
+		}
+		if p, err := read([][]types.Value{row}); err != nil || p.Access != plan.Empty {
+			return p, err
+		}
+	}
+	return nil, nil
+}
+
+// leftOut gives the batch without the k-th value of each row; all of it if k is negative.
+func leftOut(batch [][]types.Value, k int) [][]types.Value {
+	if k < 0 {
+		return batch
+	}
+	out := make([][]types.Value, len(batch))
+	for i, row := range batch {
+		out[i] = slices.Delete(slices.Clone(row), k, k+1)
+	}
+	return out
 }
 
 func cost(s *plan.Scan) float64 { return s.Candidates[0].Cost }
