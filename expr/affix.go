@@ -404,12 +404,12 @@ func commonPrefix(iv types.Interval) (p string, whole bool) {
 		return "", iv.Lo.IsNull() && iv.Hi.IsNull()
 	}
 	lo, hi := iv.Lo.Text(), iv.Hi.Text()
-	if iv.HiOpen && string(types.PrefixEnd([]byte(lo))) == hi {
-		p, whole = lo, !iv.LoOpen
-	} else {
-		n := sort.Search(min(len(lo), len(hi)), func(n int) bool { return lo[:n+1] != hi[:n+1] })
-		p = lo[:n]
-	}
+	n := sort.Search(len(lo), func(n int) bool { // what begins with one character more ends before hi
+		end := string(types.PrefixEnd([]byte(lo[:n+1])))
+		return end != "" && (end < hi || end == hi && !iv.HiOpen)
+	})
+	p = lo[:n]
+	whole = n == len(lo) && !iv.LoOpen && iv.HiOpen && string(types.PrefixEnd([]byte(lo))) == hi
 	if len(p) > maxCuts {
 		p, whole = p[:maxCuts], false
 	}

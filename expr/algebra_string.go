@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"encoding/hex"
 	"slices"
 	"strings"
 	"unicode"
@@ -70,17 +71,67 @@ func invertLeft(c *Call, n int64, out types.Set) (pre types.Set, exact, ok bool)
 
 func invertSubstring(c *Call, out types.Set, within func() types.Set) (pre types.Set, exact, ok bool) {
 	from, ok := c.constInt(1)
-	if !ok || from > 1 {
+	if !ok {
 		return nil, false, false
 	}
-	if len(c.Args) == 2 {
-		return out, true, true
+	pre, exact = out, true
+	if len(c.Args) == 3 {
+		n, ok := c.constInt(2)
+		if !ok || n < 0 {
+			return nil, false, false
+		}
+		if pre, exact, ok = invertLeft(c, max(addClamp(min(from, 1), n)-1, 0), out); !ok {
+			return nil, false, false
+		}
 	}
-	n, ok := c.constInt(2)
-	if !ok || n < 0 {
+	if from <= 1 {
+		return pre, exact, true
+	}
+	t := c.Args[0].Type()
+	return c.behindKnown(out, pre, exact, within(), func(p string) (head string, ok bool) {
+		if units(t, p) < from-1 {
+			return "", false
+		}
+		if t == types.Bytes {
+			return p[:from-1], true
+		}
+		return left(p, from-1), true
+	})
+}
+
+// behindKnown gives the texts in within for which c, which is about the end of a text, lies in out. Where all texts of an interval begin
+// alike, head gives the beginning that is left out; what is behind it lies in tails then.
+func (c *Call) behindKnown(out, tails types.Set, exact bool, within types.Set, head func(string) (string, bool)) (types.Set, bool, bool) {
+	t := c.Args[0].Type()
+	if t != types.String && t != types.Bytes || len(within) > maxHeads {
 		return nil, false, false
 	}
-	return invertLeft(c, max(addClamp(from, n)-1, 0), out)
+	var ivs []types.Interval
+	for _, iv := range within {
+		if iv.IsPoint() {
+			if v, err := c.with(iv.Lo); err != nil || out.Contains(v) {
+				ivs = append(ivs, iv)
+			}
+			continue
+		}
+		p, _ := commonPrefix(iv)
+		before, ok := head(p)
+		if !ok {
+			return nil, false, false
+		}
+		for _, tail := range tails {
+			lo, all := before, begins(t, before)
+			if !tail.Lo.IsNull() {
+				lo += tail.Lo.Text()
+			}
+			all.Lo, all.LoOpen = textOf(t, lo), tail.LoOpen
+			if !tail.Hi.IsNull() {
+				all.Hi, all.HiOpen = textOf(t, before+tail.Hi.Text()), tail.HiOpen
+			}
+			ivs = append(ivs, all)
+		}
+	}
+	return types.SetOf(ivs...).Intersect(within), exact, true
 }
 
 // invertRight knows texts that are shorter than what is cut off them; the others end with what is wanted, see Restate.
@@ -186,15 +237,71 @@ func invertPosition(c *Call, out types.Set, _ func() types.Set) (pre types.Set, 
 
 func invertSplit(c *Call, out types.Set, within func() types.Set) (pre types.Set, exact, ok bool) {
 	n, ok := c.constInt(2)
-	if !ok || n != 1 || c.Args[0].Type() != types.String {
+	if !ok || n < 1 || n > maxHeads || c.Args[0].Type() != types.String {
 		return nil, false, false
 	}
 	d := c.constText(1)
 	if d == "" {
-		return out, true, true
+		return out, true, n == 1
 	}
 	pre, exact = fieldBefore(d).inverse(out)
-	return pre, exact, true
+	if n == 1 {
+		return pre, exact, true
+	}
+	return c.behindKnown(out, pre, exact, within(), func(p string) (head string, ok bool) {
+		fields := strings.SplitAfterN(p, d, int(n))
+		return strings.Join(fields[:len(fields)-1], ""), len(fields) == int(n)
+	})
+}
+
+// invertHex is for the hexadecimal digits of bytes: they are in the order of the bytes.
+func invertHex(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exact, ok bool) {
+	t := c.Args[0].Type()
+	if t != types.String && t != types.Bytes {
+		return nil, false, false
+	}
+	var ivs []types.Interval
+	for _, iv := range out {
+		var of types.Interval
+		if !iv.Lo.IsNull() {
+			b, some := hexFrom(iv.Lo.Text())
+			if !some {
+				continue
+			}
+			of.Lo, of.LoOpen = textOf(t, b), iv.LoOpen && hex.EncodeToString([]byte(b)) == iv.Lo.Text()
+		}
+		if !iv.Hi.IsNull() {
+			if b, some := hexFrom(iv.Hi.Text()); some {
+				of.Hi, of.HiOpen = textOf(t, b), iv.HiOpen || hex.EncodeToString([]byte(b)) != iv.Hi.Text()
+			}
+		}
+		ivs = append(ivs, of)
+	}
+	return types.SetOf(ivs...), true, true
+}
+
+// hexFrom gives the least bytes whose lower-case digits are no less than s; some is false where there are none.
+func hexFrom(s string) (b string, some bool) {
+	const digits = "0123456789abcdef"
+	n := 0
+	for n < len(s) && strings.IndexByte(digits, s[n]) >= 0 {
+		n++
+	}
+	p := s[:n]
+	if n < len(s) { // the digits after p are greater than what s goes on with
+		next := strings.IndexFunc(digits, func(r rune) bool { return r > rune(s[n]) })
+		if next >= 0 {
+			p += digits[next : next+1]
+		} else {
+			if p = strings.TrimRight(p, "f"); p == "" {
+				return "", false
+			}
+			last := strings.IndexByte(digits, p[len(p)-1])
+			p = p[:len(p)-1] + digits[last+1:last+2]
+		}
+	}
+	raw, err := hex.DecodeString(p + "0"[:len(p)%2])
+	return string(raw), err == nil
 }
 
 // concatAlgebra is for what puts a constant before or behind a text.
@@ -230,26 +337,6 @@ func invertASCII(c *Call, out types.Set, _ func() types.Set) (pre types.Set, exa
 		exact = exact && (s.lo == s.hi || s.hi < utf8.RuneSelf)
 	}
 	return types.SetOf(ivs...), exact, true
-}
-
-// undo gives the argument of an injective function for the points of out; back is its inverse, which may know more texts than
-// the function gives.
-func undo(c *Call, out types.Set, back func(string) (string, error)) (pre types.Set, exact, ok bool) {
-	var vs []types.Value
-	for _, iv := range out {
-		if !iv.IsPoint() {
-			return nil, false, false
-		}
-		s, err := back(iv.Lo.Text())
-		if err != nil {
-			continue
-		}
-		v := textOf(c.Args[0].Type(), s)
-		if w, err := c.with(v); err == nil && w.Text() == iv.Lo.Text() {
-			vs = append(vs, v)
-		}
-	}
-	return types.Points(vs...), true, true
 }
 
 // conditionAlgebra is for conditions on a text: of gives the texts for which one is not negated, exact: and no others.

@@ -161,7 +161,7 @@ func TestAlgebra(t *testing.T) {
 		"9223372036854775807 - EPOCH_MS(ts)", "2147483647 - EPOCH_MS(ts) / 1000", "EXTRACT(year FROM ts)", "EXTRACT(month FROM d)", "TO_CHAR(ts, 'YYYYMM')", "TO_CHAR(d, 'YYYY-MM-DD')", "TO_CHAR(d, 'YYYYMMDD')::INT",
 		"99999999 - TO_CHAR(d, 'YYYYMMDD')::INT", "(n / 1000)::STRING", "LPAD(n::STRING, 10, '0')", "LPAD(n::STRING, 2, '0')", "'x' || n", "'x' || s", "s || 'x'", "LEFT(TO_CHAR(ts, 'YYYYMMDD'), 6)", "RPAD(n::STRING, 10, '0')",
 		"n >> 22", "n & -16", "n & 15", "n & 24", "n & 5", "n | 7", "n | -8", "n << 3", "~n", "n # 3", "n - n % 10", "n - n % -10", "'s' || n % 4", "CHR(65 + n % 26)", "UPPER(LEFT(MD5(s), 1))", "CRC32(s) >> 28", "JAVA_HASH(s) & 15",
-		"LEFT(MD5((n / 1000)::STRING), 2)", "SUBSTRING(s, 1, 2)", "SUBSTRING(MD5(s), 4, 2)", "COALESCE(n % 3, 7)", "EPOCH_MS(d)", "('-' || i)::BIGINT", "(LPAD(n::STRING, 4, '0') || '5')::BIGINT", "GET_BYTE(UNHEX(MD5(s)), 3)"} {
+		"LEFT(MD5((n / 1000)::STRING), 2)", "SUBSTRING(s, 1, 2)", "SUBSTRING(MD5(s), 4, 2)", "COALESCE(n % 3, 7)", "EPOCH_MS(d)", "('-' || i)::BIGINT", "(LPAD(n::STRING, 4, '0') || '5')::BIGINT", "GET_BYTE(UNHEX(MD5(s)), 3)", "TO_CHAR(d, 'IYYY-IW')", "TO_CHAR(ts, 'IYYY-IW-ID')", "HEX(s)", "SUBSTRING(s, 2, 1)", "SUBSTRING(s, 2)", "SPLIT_PART(s, '.', 2)", "SPLIT_PART(s, 'a', 3)", "ENCODE(HEX(s)::BYTES, 'hex')"} {
 		t.Run(text, func(t *testing.T) {
 			e := mustCompile(t, text, true)
 			cols := Columns(e)

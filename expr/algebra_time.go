@@ -336,14 +336,16 @@ func calendarPieces(in types.Interval, months int) []Piece {
 	}, func(t time.Time) time.Time { return t.AddDate(0, months, 0) })
 }
 
+// isoYear is where a year of ISO 8601's weeks begins: with the week in which January 4 is.
+func isoYear(year int) time.Time {
+	t := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC)
+	return t.AddDate(0, 0, -int(t.Weekday()+6)%7)
+}
+
 // isoYearPieces are the years of ISO 8601's weeks.
 func isoYearPieces(in types.Interval) []Piece {
-	start := func(year int) time.Time { // of the week in which January 4 is
-		t := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC)
-		return t.AddDate(0, 0, -int(t.Weekday()+6)%7)
-	}
-	return unitPieces(in, 364*types.MillisPerDay, func(t time.Time) time.Time { y, _ := t.ISOWeek(); return start(y) },
-		func(t time.Time) time.Time { y, _ := t.ISOWeek(); return start(y + 1) })
+	return unitPieces(in, 364*types.MillisPerDay, func(t time.Time) time.Time { y, _ := t.ISOWeek(); return isoYear(y) },
+		func(t time.Time) time.Time { y, _ := t.ISOWeek(); return isoYear(y + 1) })
 }
 
 // unitPieces are the units of in, TIMESTAMPs or DATEs, that last at least so long.

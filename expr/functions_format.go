@@ -422,12 +422,44 @@ func formatWithin(name string, in types.Interval) []Piece {
 	return nil
 }
 
+// isoPieces are the years of ISO 8601's weeks with as many digits, for a pattern that goes from them to weeks or days of weeks.
+func isoPieces(format string, t types.Type) (pieces []Piece) {
+	var names []string
+	for _, p := range parseFormat(format) {
+		switch {
+		case p.name == "":
+		case p.th != "" || !p.fill:
+			return nil
+		default:
+			names = append(names, p.name)
+		}
+	}
+	if n := len(names); n == 0 || n > 3 || !slices.Equal(names, []string{"IYYY", "IW", "ID"}[:n]) {
+		return nil
+	}
+	start := func(year int) types.Value {
+		if ms := isoYear(year).UnixMilli(); t == types.Date {
+			return types.NewDate(ms / types.MillisPerDay)
+		} else {
+			return types.NewIntOf(t, ms)
+		}
+	}
+	pieces = append(pieces, Piece{In: types.Interval{Hi: start(0), HiOpen: true}, Mixed: &types.Interval{Hi: types.NewString("0"), HiOpen: true}})
+	for year := 0; year < 100_000_000; year = max(10*year, 10_000) {
+		pieces = append(pieces, Piece{In: types.Interval{Lo: start(year), Hi: start(max(10*year, 10_000)), HiOpen: true}, Even: true, Strict: len(names) == 3 && t == types.Date})
+	}
+	return append(pieces, Piece{In: types.Interval{Lo: start(100_000_000)}})
+}
+
 // formatPieces are those of TO_CHAR by a pattern that goes from the year, or a unit below it, to what is smaller, so that texts are in the order
 // of time. What is the same for all moments that the text before it tells changes nothing.
 func formatPieces(c *Call, in types.Interval) []Piece {
 	k, ok := c.Args[1].(*Const)
 	if !ok || k.Val.IsNull() {
 		return nil
+	}
+	if pieces := isoPieces(k.Val.Text(), c.Args[0].Type()); pieces != nil {
+		return pieces
 	}
 	known, at := 0, 0       // the unit that is told, and where the year stands
 	first, even := "", true // the pattern of the first unit, if that is not the year

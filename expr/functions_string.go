@@ -185,9 +185,7 @@ var stringFunctions = []Function{
 		}},
 	{Name: "HEX", Group: "string", Signature: "hex(bytes) text", Doc: "The bytes, or a text's UTF-8, in lower-case hexadecimal digits.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.String, isBytes), Eval: text1(func(s string) string { return hex.EncodeToString([]byte(s)) }),
-		Key: &Algebra{Inverse: func(c *Call, out types.Set, _ func() types.Set) (types.Set, bool, bool) {
-			return undo(c, out, func(s string) (string, error) { b, err := hex.DecodeString(s); return string(b), err })
-		}}},
+		Key: &Algebra{Inverse: invertHex}},
 	{Name: "UNHEX", Group: "string", Unknown: "several texts stand for the same bytes", Signature: "unhex(text) bytes", Doc: "The bytes that hexadecimal digits stand for.", MinArgs: 1, MaxArgs: 1,
 		Result: returns(types.Bytes, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			b, err := hex.DecodeString(a[0].Text())
@@ -196,7 +194,7 @@ var stringFunctions = []Function{
 			}
 			return types.NewBytes(string(b)), nil
 		}, Key: &Algebra{Lead: leadOfHex, Width: func(c *Call) int { return Width(c.Args[0]) / 2 }}},
-	{Name: "ENCODE", Group: "string", Unknown: "its forms keep no order", Signature: "encode(bytes, format) text", Doc: "Bytes as 'hex', 'base64' or 'escape' text.", MinArgs: 2, MaxArgs: 2,
+	{Name: "ENCODE", Group: "string", Signature: "encode(bytes, format) text", Doc: "Bytes as 'hex', 'base64' or 'escape' text.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.String, isBytes, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			switch strings.ToLower(a[1].Text()) {
 			case "hex":
@@ -220,7 +218,12 @@ var stringFunctions = []Function{
 				return types.NewString(b.String()), nil
 			}
 			return types.Value{}, fmt.Errorf("unknown format %s (hex, base64 or escape)", a[1].SQL())
-		}},
+		}, Key: &Algebra{Inverse: func(c *Call, out types.Set, within func() types.Set) (types.Set, bool, bool) {
+			if !strings.EqualFold(c.constText(1), "hex") {
+				return nil, false, false
+			}
+			return invertHex(c, out, within)
+		}}},
 	{Name: "DECODE", Group: "string", Unknown: "several texts stand for the same bytes", Signature: "decode(text, format) bytes", Doc: "The bytes of 'hex', 'base64' or 'escape' text.", MinArgs: 2, MaxArgs: 2,
 		Result: returns(types.Bytes, isText), Eval: func(_ *Env, a []types.Value) (types.Value, error) {
 			var b []byte

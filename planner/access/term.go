@@ -169,7 +169,7 @@ func meanings(es []expr.Expr, c columns) []term {
 			out[i].Expr = of.Expr
 		}
 	}
-	narrowed(out)
+	narrowed(out, c)
 	return out
 }
 
@@ -184,14 +184,27 @@ func plain(e expr.Expr) bool {
 	return column && constant
 }
 
-// narrowed finds what terms of which nothing is known by themselves say beside the others: of a month within a year.
-func narrowed(terms []term) {
+// held are the values of col that the table's keys can hold, where they are not all.
+func (c columns) held(col int) (sets []types.Set) {
+	for _, p := range c.table.Layouts[0].Key.Parts {
+		if of, ok := p.Column(); p.Literal == nil && ok && of == col {
+			if s, ok := p.Storable(types.All()); ok {
+				sets = append(sets, s)
+			}
+		}
+	}
+	return sets
+}
+
+// narrowed finds what terms of which nothing is known by themselves say beside the others, and within what a key holds: of a month within a
+// year, of bits of a number of 32 bits.
+func narrowed(terms []term, c columns) {
 	for i := range terms {
 		t := &terms[i]
 		if t.set == nil || t.ok && !t.set.IsAll() {
 			continue
 		}
-		var others []types.Set
+		others := c.held(t.col)
 		for _, o := range terms {
 			if o.ok && o.col == t.col && !o.set.IsAll() {
 				others = append(others, o.set)
