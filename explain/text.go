@@ -249,6 +249,8 @@ func titleOf(n plan.Node) string {
 		return "series from " + n.From.String() + " to " + n.To.String()
 	case *plan.Unnest:
 		return "rows of " + exprsText(n.Sets)
+	case *plan.Virtual:
+		return "rows of " + n.Name
 	case *plan.Values:
 		return "values: " + words.Count(len(n.Rows), "row")
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/hql-db/hql/catalog"
 	"github.com/hql-db/hql/expr"
 	"github.com/hql-db/hql/parser"
+	"github.com/hql-db/hql/pgcatalog"
 	"github.com/hql-db/hql/planner/plan"
 	"github.com/hql-db/hql/types"
 )
@@ -208,6 +209,9 @@ func (q *query) named(t *parser.TableName) (*source, error) {
 	table, view, err := q.env.Catalog.TableOrView(t.Name, t.Pos)
 	switch {
 	case err != nil:
+		if s := q.virtual(t); s != nil {
+			return s, nil
+		}
 		return nil, err
 	case view != nil:
 		return q.viewSource(view, t, alias)
@@ -215,6 +219,21 @@ func (q *query) named(t *parser.TableName) (*source, error) {
 	s := q.tableSource(table, alias)
 	s.system = t.SystemTime
 	return s, nil
+}
+
+// virtual finds a relation of PostgreSQL's catalog; nil where there is none.
+func (q *query) virtual(t *parser.TableName) *source {
+	r := pgcatalog.Find(t.Name)
+	if r == nil || t.SystemTime != nil {
+		return nil
+	}
+	s := &source{name: cmp.Or(t.Alias, r.Name)}
+	for _, c := range r.Columns {
+		s.cols = append(s.cols, plan.OutputColumn{Name: c.Name, Type: c.Type})
+	}
+	definitions := q.env.Catalog
+	s.node = &plan.Virtual{Name: r.Schema + "." + r.Name, N: len(s.cols), Rows: func() [][]types.Value { return r.Rows(definitions) }}
+	return s
 }
 
 // derived is the query s in FROM, under alias; called is its name in errors.

@@ -92,6 +92,8 @@ func (b *build) bare(ctx context.Context, n plan.Node) (Operator, error) {
 		return &valuesOp{rows: n.Rows, env: b.opt.Env()}, nil
 	case *plan.Series:
 		return &seriesOp{node: n, env: b.opt.Env()}, nil
+	case *plan.Virtual:
+		return Literal(n.Rows()), nil
 	case *plan.Reuse:
 		return b.reuse(ctx, n)
 	case *plan.Union:

@@ -66,7 +66,7 @@ func (r *Estimator) read(n plan.Node, all bool) (e plan.Estimate, ok bool) {
 		return plan.Estimate{Result: float64(len(n.Rows))}, true
 	case *plan.Reuse: // whose rows are read once: see Of
 		return plan.Estimate{Result: plan.Unknown}, true
-	case *plan.Series:
+	case *plan.Series, *plan.Virtual:
 		return plan.Estimate{Result: plan.Unknown}, true
 	case *plan.Join:
 		return r.join(n, all)

@@ -186,6 +186,21 @@ func (u *Unnest) Inputs() []Node { return []Node{u.Input} }
 
 func (*Unnest) node() {}
 
+// Virtual gives the rows of a relation that no table of HBase holds.
+type Virtual struct {
+	Name string
+	Rows func() [][]types.Value // made when the plan runs
+	N    int                    // width
+}
+
+// Width is the number of values in an output row.
+func (v *Virtual) Width() int { return v.N }
+
+// Inputs gives the nodes below: none.
+func (*Virtual) Inputs() []Node { return nil }
+
+func (*Virtual) node() {}
+
 // SetOp gives the rows of Left that Right has too, or with Except those that it has not. All
 // pairs repeated rows one to one; otherwise every row comes as often as in Left.
 type SetOp struct {
