@@ -21,7 +21,7 @@ var topics = []topic{
   [ORDER BY expression [ASC | DESC] [NULLS FIRST | LAST], ...]
   [LIMIT n | FETCH FIRST n ROWS ONLY] [OFFSET n] [ALLOW FULL SCAN]
 group: expression | ROLLUP (expression, ...) | CUBE (expression, ...) | GROUPING SETS (group, ...)
-  a list in parentheses, (a, b) or (), stands for one expression
+  a list in parentheses, (a, b) or (), counts as one expression
 window, after a function: OVER name | ([PARTITION BY expression, ...] [ORDER BY ...]
   [ROWS | RANGE | GROUPS BETWEEN n PRECEDING | CURRENT ROW | UNBOUNDED ... AND ... FOLLOWING])
 pseudo-columns: _key, the rowkey's bytes; _ts, the newest cell's time`},
@@ -44,23 +44,25 @@ EXPLAIN (FORMAT TEXT | JSON | HTML [, ANALYZE]) statement`},
   [SPLIT AT (value, ...) | FROM FILE 'file' | INTO n BY KEY | HEX | UNIFORM | SAMPLE OF FILE 'file']
   [ON MALFORMED KEY ERROR | SKIP] [WITH (option = value, ...)]
 CREATE TABLE [IF NOT EXISTS] name [(column ..., ... [PRIMARY KEY (column, ...)])] [ROW KEY ...] ... AS query
-part: a literal, or an expression over the columns AS an encoding; EXTERNAL maps a table that exists, which
-CREATE TABLE without it refuses unless it is one of hql's own. NOT NULL promises a cell in every row, of others too:
-a query that reads the column passes over rows without it. INCLUDE is about an INDEX that others write: its entries
-carry these columns in cells, as the rows do unless FROM or AS says otherwise. DEFAULT is what rows without the cell
-have, a moment read in the time zone of the session; in VALUES and SET the word stands for it, or for NULL.
-Definitions are kept in the HBase table hql_catalog: other connections go by a change from their next statement on.
-AS query writes the query's rows; columns that are not defined have the names and types of the query's. If it fails,
-the table is dropped again`},
+part: a literal, or an expression over the columns AS an encoding
+EXTERNAL maps an HBase table that exists. Without it CREATE TABLE refuses a name that HBase has, unless hql made
+that table. NOT NULL promises that every row has the cell, whoever writes it: a query that reads the column skips
+rows without the cell. INCLUDE is for an INDEX that other programs write: its entries carry these columns in cells,
+like the rows unless FROM or AS says otherwise. DEFAULT is the value of rows without the cell; a moment is read in
+the time zone of the session. In VALUES and SET, the word DEFAULT means that value, or NULL. Definitions are kept in
+the HBase table hql_catalog; other connections follow a change from their next statement on. AS query writes the
+query's rows; columns that are not defined get the names and types of the query's. If it fails, the table is dropped
+again`},
 	{"DROP TABLE", `DROP TABLE [IF EXISTS] table
-of an EXTERNAL table only the definition is dropped, and of others the HBase tables that CREATE TABLE made;
-a look-up table is not dropped while the keys of another table hold its numbers. No connection knows the table any
-more when its HBase tables go; statements that still read or write it fail. If DROP TABLE fails once they do, its
-name is no table's and cannot be defined: DROP TABLE again drops what is left`},
+drops the definition and the HBase tables that CREATE TABLE made. It drops only the definition of an EXTERNAL table.
+A look-up table cannot be dropped while keys of another table hold its numbers. DROP TABLE first makes all
+connections forget the table: statements that still read or write it fail. Then it drops the HBase tables. If that
+fails, no table can be defined under the name; DROP TABLE again drops the rest`},
 	{"CREATE VIEW", `CREATE [OR REPLACE] VIEW [IF NOT EXISTS] name [(column, ...)] AS query
-a query under a name, used like a table that is not written. It is planned as part of the statement that reads it:
-conditions on it bind the keys of its tables. What * stands for is what its tables have then. Its moments are those of
-the session that creates it, whatever the time zone of the reader. Views are kept where the definitions of tables are`},
+gives a query a name; statements read the view like a table and cannot write it. A view is planned as part of the
+statement that reads it: conditions on the view bind the keys of its tables. * means the columns that the tables
+have when it is read. Moments in the view are in the time zone of the session that creates it, not of the reader's.
+Views are kept where the definitions of tables are`},
 	{"DROP VIEW", `DROP VIEW [IF EXISTS] view`},
 	{"SHOW", `SHOW TABLES | CREATE TABLE table | CREATE VIEW view | SPLITS table | STATISTICS table | FUNCTIONS | ALL | setting`},
 	{"DESCRIBE", `DESCRIBE [TABLE] table`},
@@ -69,17 +71,17 @@ SET TIME ZONE zone
 SHOW ALL lists the settings`},
 	{"COPY", `COPY table [(column, ...)] FROM 'file' [WITH (FORMAT = 'csv', HEADER = FALSE)]
 COPY table | (query) TO 'file' [WITH (FORMAT = 'csv', HEADER = FALSE, OVERWRITE = FALSE)] [ALLOW FULL SCAN]
-csv, tsv, jsonl, arrow or parquet, by the file's ending unless FORMAT says it; '/dev/stdin' and '/dev/stdout' are
-files, too
-a file that is there is replaced, once the new one is whole; on a read-only connection only WITH (OVERWRITE = TRUE)`},
+The format is csv, tsv, jsonl, arrow or parquet; without FORMAT the file's ending gives it. '/dev/stdin' and
+'/dev/stdout' are files, too. COPY TO replaces an existing file once the new one is whole; on a read-only connection
+it does so only WITH (OVERWRITE = TRUE)`},
 	{"ANALYZE", `ANALYZE [TABLE] table
 reads a sample of the table's rows and keeps statistics, which SHOW STATISTICS table shows. SET analyze_rows and
-analyze_time bound it. They are kept in the HBase table hql_stats or, without the right to write, in the user's
-cache`},
+analyze_time limit the sample. Statistics are kept in the HBase table hql_stats or, without the right to write, in
+the user's cache`},
 	{"CHECK TABLE", `CHECK TABLE table [REPAIR]
 compares a table's indexes and copies with its rows`},
 	{"BEGIN", `BEGIN | START TRANSACTION | COMMIT | END
-do nothing but warn: there are no transactions. A row is written whole, and stays; ROLLBACK is an error`},
+do nothing, with a warning: there are no transactions. Each row is written whole and at once; ROLLBACK is an error`},
 }
 
 // syntax is \h: the statements, or the form of those that begin with the given words.
